@@ -67,15 +67,13 @@ static int measure(const struct dp_mechanism *m, const struct run *r)
 int main(void)
 {
 	static const struct run runs[] = {
-		{ "without replacement, rdp, known sigma, new (lot, epochs)", 20, 0, 0,
-		  false, false, 20000 },
+		{ "without replacement, rdp, known sigma, new (lot, epochs)", 20, 0, 0, false,
+		  false, 20000 },
 		{ "without replacement, rdp, new sigma", 500, 0, 0, true, false, 5000 },
-		{ "without replacement, rdp, nothing prepared", 500, 0, 0, true, true,
-		  5000 },
+		{ "without replacement, rdp, nothing prepared", 500, 0, 0, true, true, 5000 },
 		{ "poisson, rdp, real orders", 0, 1, 0, false, false, 2000 },
 		{ "without replacement, pld", 10000, 0, 1, false, false, 100 },
-		{ "without replacement, pld, nothing prepared", 10000, 0, 1, true, true,
-		  100 },
+		{ "without replacement, pld, nothing prepared", 10000, 0, 1, true, true, 100 },
 		{ "poisson, pld", 0, 1, 1, false, false, 100 },
 	};
 	const struct dp_mechanism *m = dp_mechanism_find("dp-sgd");

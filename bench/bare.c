@@ -28,9 +28,8 @@ static void bare_check(int ok, const char *what)
 
 static pid_t bare_start(const char *shim, const char *trainer, const char *folder, int i)
 {
-	static const char request[] =
-		"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
-		"\"parameters\":{},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
+	static const char request[] = "{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
+				      "\"parameters\":{},\"runs\":[{\"run\":0,\"seed\":1}]}\n";
 	char dir[512], path[600];
 	char *argv[] = { (char *)shim,  "--dir",    dir,  "--grace",       "10",
 			 "--log-limit", "16777216", "--", (char *)trainer, NULL };
@@ -83,8 +82,7 @@ int main(int argc, char **argv)
 			   mdb_env_open(env, path, 0, 0644) == 0,
 		   path);
 	bare_check(mdb_txn_begin(env, NULL, 0, &txn) == 0 &&
-			   mdb_dbi_open(txn, NULL, 0, &dbi) == 0 &&
-			   mdb_txn_commit(txn) == 0,
+			   mdb_dbi_open(txn, NULL, 0, &dbi) == 0 && mdb_txn_commit(txn) == 0,
 		   "dbi");
 	began = bench_wall();
 	while (ended < total) {

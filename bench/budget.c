@@ -45,19 +45,17 @@ static struct dp_study *make_study(const struct options *o, int seed, const char
 	if (o->waypoints)
 		snprintf(walk, sizeof walk, ", path: {parameter: epochs, points: %d}",
 			 o->waypoints);
-	len = snprintf(
-		text, sizeof text,
-		"study: budget\nseed: %d\ndata: public\ntrainer: {command: [none], "
-		"retries: 0%s}\n"
-		"parameters:\n%sobjectives:\n"
-		"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
-		"records: 32561, lot: lot, epochs: epochs, noise_variance: v, "
-		"delta: 1e-6}}\n"
-		"  u: {metric: u, transform: logit}\nanti_ideal: {e: 10, u: 1}\n"
-		"search: {method: dpareto, evaluations: %d, initial: %d%s}\n",
-		seed, walk, problem->params, MOST_TRAININGS, o->initial, search);
-	if (dp_study_parse(text, (size_t)len, "budget", "/", &study, &wrong, &err) !=
-	    DP_OK) {
+	len = snprintf(text, sizeof text,
+		       "study: budget\nseed: %d\ndata: public\ntrainer: {command: [none], "
+		       "retries: 0%s}\n"
+		       "parameters:\n%sobjectives:\n"
+		       "  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
+		       "records: 32561, lot: lot, epochs: epochs, noise_variance: v, "
+		       "delta: 1e-6}}\n"
+		       "  u: {metric: u, transform: logit}\nanti_ideal: {e: 10, u: 1}\n"
+		       "search: {method: dpareto, evaluations: %d, initial: %d%s}\n",
+		       seed, walk, problem->params, MOST_TRAININGS, o->initial, search);
+	if (dp_study_parse(text, (size_t)len, "budget", "/", &study, &wrong, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
@@ -107,8 +105,8 @@ static void train(struct course *c, const double *x)
 	c->trainings++;
 	if (!(c->filter.limit > 0))
 		return;
-	if (dp_study_renyi(c->study, c->memory, 0, x, NAN, &c->filter.order, 1, &k,
-			   NULL) != DP_OK ||
+	if (dp_study_renyi(c->study, c->memory, 0, x, NAN, &c->filter.order, 1, &k, NULL) !=
+		    DP_OK ||
 	    !dp_filter_allows(&c->filter, c->spent, 0, k)) {
 		fprintf(stderr, "a training was proposed that does not fit\n");
 		exit(1);
@@ -141,8 +139,7 @@ static void run(struct course *c, const struct options *o, int seed, const char 
 
 	*c = (struct course){ .study = make_study(o, seed, search),
 			      .memory = dp_renyi_memory_new() };
-	c->known =
-		calloc((size_t)MOST_TRAININGS * (DP_WAYPOINTS_MAX + 1), sizeof *c->known);
+	c->known = calloc((size_t)MOST_TRAININGS * (DP_WAYPOINTS_MAX + 1), sizeof *c->known);
 	p = dp_proposer_new(c->study);
 	dp_odometer_standard(&odometer);
 	if (c->study->search.budget.epsilon == 0)
@@ -154,12 +151,10 @@ static void run(struct course *c, const struct options *o, int seed, const char 
 		struct dp_history h = { .known = c->known,
 					.n = c->n,
 					.budget_order = c->filter.order,
-					.budget_left =
-						dp_filter_left(&c->filter, c->spent, 0) *
-						(1 - 1e-12) };
+					.budget_left = dp_filter_left(&c->filter, c->spent, 0) *
+						       (1 - 1e-12) };
 
-		if (dp_proposer_ask(p, &h, (uint32_t)c->trainings, NULL, &next, &err) !=
-		    DP_OK)
+		if (dp_proposer_ask(p, &h, (uint32_t)c->trainings, NULL, &next, &err) != DP_OK)
 			break;
 		train(c, next.x);
 		if (o->each)
@@ -168,8 +163,8 @@ static void run(struct course *c, const struct options *o, int seed, const char 
 				"%.3f, volume %.4f %s\n",
 				c->trainings, next.x[0], next.x[1], next.x[2], next.x[3],
 				c->known[c->n - 1].y[0],
-				c->filter.limit > 0 ? c->spent / c->filter.limit : 0,
-				volume(c), next.note);
+				c->filter.limit > 0 ? c->spent / c->filter.limit : 0, volume(c),
+				next.note);
 	}
 	c->cpu = bench_cpu() - before;
 	c->volume = volume(c);
@@ -196,8 +191,7 @@ static void row(const struct options *o, const char *name, const char *search)
 	printf("{\"search\":\"%s\",\"waypoints\":%d,\"seeds\":%d,\"hypervolume\":%.4f,"
 	       "\"least\":%.4f,\"trainings\":%.1f,\"order\":%g,\"spent\":%.3f,"
 	       "\"ms_a_proposal\":%.1f}\n",
-	       name, o->waypoints, o->seeds, sum[0], least, sum[1], order, sum[2],
-	       1e3 * sum[3]);
+	       name, o->waypoints, o->seeds, sum[0], least, sum[1], order, sum[2], 1e3 * sum[3]);
 	fflush(stdout);
 }
 
@@ -250,8 +244,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < bench_nproblems; i++)
 		if (strcmp(bench_problems[i].name, "dplike") == 0)
 			problem = &bench_problems[i];
-	snprintf(budget, sizeof budget, ", budget: {epsilon: %g, delta: %.17g}",
-		 o.epsilon, o.delta);
+	snprintf(budget, sizeof budget, ", budget: {epsilon: %g, delta: %.17g}", o.epsilon,
+		 o.delta);
 	for (size_t i = 0; i < DP_COUNT(costs); i++) {
 		bool unlimited = i == 0;
 

@@ -76,8 +76,7 @@ static void fail(const char *fmt, ...)
 /* Does it wait for nothing but time to pass? */
 static bool at_rest(struct dpd *d)
 {
-	return d->loop.active_reqs.count == 0 &&
-	       !uv_is_active((uv_handle_t *)&d->sched_idle) &&
+	return d->loop.active_reqs.count == 0 && !uv_is_active((uv_handle_t *)&d->sched_idle) &&
 	       !uv_is_active((uv_handle_t *)&d->todo_idle) && !d->after_first &&
 	       d->durable == d->last_ticket;
 }
@@ -147,8 +146,7 @@ static double ask_daemon(struct dpd *d, const char *verb, json_t *fields)
 	return spent;
 }
 
-static void submit_studies(struct dpd *d, const struct row *r,
-			   const struct bench_problem *p)
+static void submit_studies(struct dpd *d, const struct row *r, const struct bench_problem *p)
 {
 	for (unsigned i = 0; i < r->studies; i++) {
 		char text[4096];
@@ -160,11 +158,11 @@ static void submit_studies(struct dpd *d, const struct row *r,
 			 "anti_ideal: %s\nsearch: {method: %s, evaluations: %u, "
 			 "parallel: %u, order: %s}\n",
 			 i, (unsigned long long)(r->seed + i), p->params, p->objectives,
-			 p->anti_ideal, r->method, r->evaluations / r->studies,
-			 r->parallel, r->order);
-		ask_daemon(d, "submit",
-			   json_pack("{s:s, s:s, s:s}", "text", text, "path", "s.yaml",
-				     "dir", "/"));
+			 p->anti_ideal, r->method, r->evaluations / r->studies, r->parallel,
+			 r->order);
+		ask_daemon(
+			d, "submit",
+			json_pack("{s:s, s:s, s:s}", "text", text, "path", "s.yaml", "dir", "/"));
 	}
 }
 
@@ -257,8 +255,7 @@ static void run_all(struct dpd *d, const struct row *r)
 		if (all_finished(d))
 			return;
 		time_goes_on(d);
-		if (ended * (uint64_t)(r->restarts + 1) >
-			    (uint64_t)r->evaluations * (kills + 1) &&
+		if (ended * (uint64_t)(r->restarts + 1) > (uint64_t)r->evaluations * (kills + 1) &&
 		    kills < r->restarts) {
 			kills++;
 			kill_daemon(d);
@@ -275,8 +272,8 @@ static void check_study(const struct study *h, const struct row *r)
 
 	if (s->status != DP_STUDY_FINISHED || s->ntrials != expected ||
 	    s->ok + s->failed + s->diverged != expected || s->open || s->waiting)
-		fail("study %u: %u trials, %u ok, %u failed, %u open of %u", s->id,
-		     s->ntrials, s->ok, s->failed, s->open, expected);
+		fail("study %u: %u trials, %u ok, %u failed, %u open of %u", s->id, s->ntrials,
+		     s->ok, s->failed, s->open, expected);
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
 		unsigned good = 0;
@@ -299,8 +296,7 @@ static void check_all(const struct dpd *d, const struct row *r)
 	for (uint32_t i = 0; i < d->nstudies; i++)
 		check_study(d->studies[i], r);
 	if (c->twice)
-		fail("%llu trials had two attempts at once",
-		     (unsigned long long)c->twice);
+		fail("%llu trials had two attempts at once", (unsigned long long)c->twice);
 	if (c->most > r->nodes + r->nodes / 10)
 		fail("the cluster had %u attempts at once", c->most);
 }
@@ -337,12 +333,11 @@ static struct spent spent_now(void)
 {
 	double others = simulated_cpu() + cluster_rest;
 
-	return (struct spent){ bench_thread_cpu() - others, bench_cpu() - others,
-			       bench_wall() };
+	return (struct spent){ bench_thread_cpu() - others, bench_cpu() - others, bench_wall() };
 }
 
-static void print_row(const struct row *r, double makespan, double volume,
-		      const struct spent *from, const struct spent *to, double replay)
+static void print_row(const struct row *r, double makespan, double volume, const struct spent *from,
+		      const struct spent *to, double replay)
 {
 	const struct simulated_counts *c = simulated_counts();
 	struct rusage usage;
@@ -353,8 +348,8 @@ static void print_row(const struct row *r, double makespan, double volume,
 	       "\"method\":\"%s\",\"order\":\"%s\",\"failures\":%g,\"lost\":%g,"
 	       "\"restarts\":"
 	       "%u,\"seed\":%llu,\"hypervolume\":%.4f,",
-	       r->nodes, r->evaluations, r->studies, r->parallel, r->method, r->order,
-	       r->failures, r->lost, r->restarts, (unsigned long long)r->seed, volume);
+	       r->nodes, r->evaluations, r->studies, r->parallel, r->method, r->order, r->failures,
+	       r->lost, r->restarts, (unsigned long long)r->seed, volume);
 	printf("\"makespan\":%.3f,\"slot_use\":%.4f,\"wasted\":%.4f,\"attempts\":%llu,"
 	       "\"deaths\":%llu,\"lost_answers\":%llu,\"most\":%u,\"queue_seconds\":%."
 	       "2f,",
@@ -366,9 +361,8 @@ static void print_row(const struct row *r, double makespan, double volume,
 	       "p99\":%.3f,\"replay_seconds\":%.3f,\"rss_mb\":%.0f,\"wall_seconds\":%.2f}"
 	       "\n",
 	       1e6 * (to->loop - from->loop) / r->evaluations,
-	       1e6 * (to->all - from->all) / r->evaluations,
-	       journal_bytes() / r->evaluations, looks[nlooks / 2],
-	       looks[nlooks * 99 / 100], replay, (double)usage.ru_maxrss / 1024,
+	       1e6 * (to->all - from->all) / r->evaluations, journal_bytes() / r->evaluations,
+	       looks[nlooks / 2], looks[nlooks * 99 / 100], replay, (double)usage.ru_maxrss / 1024,
 	       to->wall - from->wall);
 	fflush(stdout);
 }
@@ -377,8 +371,7 @@ static void print_row(const struct row *r, double makespan, double volume,
 
 static void make_settings(const char *below)
 {
-	snprintf(cluster_folder, sizeof cluster_folder, "%s/dpareto-clusterXXXXXX",
-		 below);
+	snprintf(cluster_folder, sizeof cluster_folder, "%s/dpareto-clusterXXXXXX", below);
 	if (!mkdtemp(cluster_folder)) {
 		cluster_folder[0] = '\0';
 		fail("no folder can be made below %s: -d names another", below);
@@ -399,8 +392,7 @@ static void make_settings(const char *below)
 static void run_row(const struct row *r, const char *below)
 {
 	const struct bench_problem *p = &bench_problems[0]; /* dplike */
-	struct simulated_options o = { r->seed, r->nodes, r->nodes / 10, r->failures,
-				       r->lost };
+	struct simulated_options o = { r->seed, r->nodes, r->nodes / 10, r->failures, r->lost };
 	struct dpd *d = &cluster_d;
 	struct spent from, to;
 	int64_t began = INT64_C(1700000000) * 1000000;

@@ -163,8 +163,8 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof name, "study-%u", s);
 		study_text(text, sizeof text, name, s, each, sgd);
 		if (sgd && !spec &&
-		    dp_study_parse(text, strlen(text), "bench", "/", &spec, &problems,
-				   &err) != DP_OK)
+		    dp_study_parse(text, strlen(text), "bench", "/", &spec, &problems, &err) !=
+			    DP_OK)
 			fill_fail(&err);
 		seq = 0;
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
@@ -174,8 +174,7 @@ int main(int argc, char **argv)
 						  .dir = "/" });
 		for (uint32_t t = 0; t < each; t++)
 			fill_evaluation(s, t);
-		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
-						  .state = "finished" });
+		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
 	}
 	dp_journal_close(journal);
 	dp_problems_free(&problems);

@@ -109,8 +109,8 @@ int main(void)
 
 	if (!w)
 		return 1;
-	printf("ns a number, CPU time, best of %d; this machine's own path is %s\n",
-	       REPEATS, noise_path());
+	printf("ns a number, CPU time, best of %d; this machine's own path is %s\n", REPEATS,
+	       noise_path());
 	for (int repeat = 0; repeat < REPEATS; repeat++)
 		for (size_t i = 0; i < DP_COUNT(works); i++)
 			for (size_t p = 0; p < DP_COUNT(paths); p++) {

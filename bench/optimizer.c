@@ -39,8 +39,7 @@ struct options {
 	struct bench_noise noise;
 };
 
-static struct dp_study *make_study(const struct bench_problem *p, const struct options *o,
-				   int seed)
+static struct dp_study *make_study(const struct bench_problem *p, const struct options *o, int seed)
 {
 	char text[8192];
 	struct dp_problems wrong = { 0 };
@@ -55,16 +54,13 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		"%d}\nparameters:\n%s"
 		"objectives:\n%santi_ideal: %s\n%s%s\n"
 		"search: {method: %s, evaluations: %d%s%s%s%s%s}\n",
-		p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params,
-		p->objectives, p->anti_ideal, p->constraints ? "constraints: " : "",
-		p->constraints ? p->constraints : "", random ? "random" : "dpareto",
-		o->evaluations,
+		p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params, p->objectives,
+		p->anti_ideal, p->constraints ? "constraints: " : "",
+		p->constraints ? p->constraints : "", random ? "random" : "dpareto", o->evaluations,
 		random ? "" : ", acquisition: ", random ? "" : o->acquisition,
 		o->gain_model ? ", gain: model" : "",
-		o->reference_front ? ", reference: front" : "",
-		o->sobol ? ", design: sobol" : "");
-	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) !=
-	    DP_OK) {
+		o->reference_front ? ", reference: front" : "", o->sobol ? ", design: sobol" : "");
+	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
@@ -79,8 +75,8 @@ enum {
 };
 static const int marks[MARKS] = { 16, 32, 48, 80, 144, 272 };
 
-static void evaluate(const struct bench_problem *p, const double *x, struct dp_rng *rng,
-		     int runs, double *y, double *metric)
+static void evaluate(const struct bench_problem *p, const double *x, struct dp_rng *rng, int runs,
+		     double *y, double *metric)
 {
 	if (p->draw)
 		p->draw(x, rng, runs, y);
@@ -137,8 +133,7 @@ static size_t chosen_front(struct course *c, size_t n, size_t *index)
 	c->h.n = n;
 	if (c->o->denoised) {
 		if (dp_surrogate_fit(c->proposer, &c->h, NULL, &err) != DP_OK ||
-		    dp_surrogate_front(c->proposer, &c->h, index, y, &count, &err) !=
-			    DP_OK)
+		    dp_surrogate_front(c->proposer, &c->h, index, y, &count, &err) != DP_OK)
 			exit(1);
 	} else {
 		for (size_t i = 0; i < n; i++) {
@@ -209,8 +204,7 @@ static void measure_trial(struct course *c, size_t t, int seed, const double *x)
 		k->var[j] = NAN;
 	}
 	if (c->o->noise.runs > 0)
-		bench_measure(&c->o->noise, y[p->p - 1], &rng, &k->y[p->p - 1],
-			      &k->var[p->p - 1]);
+		bench_measure(&c->o->noise, y[p->p - 1], &rng, &k->y[p->p - 1], &k->var[p->p - 1]);
 }
 
 struct outcome {
@@ -265,8 +259,7 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 		c.h.n = t;
 		before = bench_cpu();
 		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
-			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL,
-						 &next, &err);
+			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL, &next, &err);
 		if (code != DP_OK) {
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);
@@ -313,11 +306,10 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	       "\"hypervolume\":%.5f,\"found\":%.5f,\"sd\":%.5f,\"worst\":%.5f,\"best_"
 	       "known\":%.5f,"
 	       "\"log10_regret\":%.3f,\"cpu_seconds\":%.4f,\"at\":{",
-	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel,
-	       o->noise.runs, o->noise.size, o->noise.growing ? "true" : "false",
+	       p->name, o->acquisition, o->seeds, o->evaluations, o->parallel, o->noise.runs,
+	       o->noise.size, o->noise.growing ? "true" : "false",
 	       o->denoised ? "denoised" : "observed", sum.volume, sum.found,
-	       sqrt(fmax(0, square - sum.volume * sum.volume)), worst, p->best, regret,
-	       sum.cpu);
+	       sqrt(fmax(0, square - sum.volume * sum.volume)), worst, p->best, regret, sum.cpu);
 	for (int m = 0; m < MARKS && marks[m] < o->evaluations && !o->denoised; m++)
 		printf("%s\"%d\":%.5f", m ? "," : "", marks[m], sum.at[m]);
 	printf("}}\n");
@@ -348,8 +340,8 @@ static void run_size(const struct options *o, size_t n)
 		struct dp_history h = { .known = known, .n = m + pending };
 		double before = bench_cpu();
 
-		if (dp_proposer_ask(proposer, &h, (uint32_t)(m + pending), NULL, &next,
-				    &err) != DP_OK)
+		if (dp_proposer_ask(proposer, &h, (uint32_t)(m + pending), NULL, &next, &err) !=
+		    DP_OK)
 			exit(1);
 		first = m == n ? bench_cpu() - before : first;
 		second = bench_cpu() - before;
@@ -483,14 +475,11 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 			struct dp_known *k = &c.known[m];
 
 			if (parents == 0 || m % 10 == 0)
-				dp_space_sample(c.study,
-						(uint32_t)(round * BATCH + (int)m), false,
+				dp_space_sample(c.study, (uint32_t)(round * BATCH + (int)m), false,
 						k->x);
 			else
-				vary_point(c.study,
-					   c.known[dp_rng_below(&rng, parents)].x,
-					   c.known[dp_rng_below(&rng, parents)].x, &rng,
-					   k->x);
+				vary_point(c.study, c.known[dp_rng_below(&rng, parents)].x,
+					   c.known[dp_rng_below(&rng, parents)].x, &rng, k->x);
 			p->eval(k->x, k->y, k->metric);
 			ask_oracles(c.study, k->x, k->y);
 		}
@@ -500,8 +489,7 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 		if (round % 100 == 99)
 			most = fmax(most, front_volume(&c, m));
 	}
-	printf("{\"problem\":\"%s\",\"best_found\":%.6f,\"points\":%zu}\n", p->name, most,
-	       m);
+	printf("{\"problem\":\"%s\",\"best_found\":%.6f,\"points\":%zu}\n", p->name, most, m);
 	fflush(stdout);
 	dp_study_free(c.study);
 	free(c.known);
@@ -512,9 +500,7 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = {
-		.acquisition = "ehvi", .seeds = 20, .evaluations = 80, .parallel = 1
-	};
+	struct options o = { .acquisition = "ehvi", .seeds = 20, .evaluations = 80, .parallel = 1 };
 	bool best = false;
 	int c, results = 0;
 

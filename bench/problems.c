@@ -89,8 +89,7 @@ static void dplike3(const double *x, double *y, double *metric)
 static void mixed(const double *x, double *y, double *metric)
 {
 	bool adaptive = x[5] == 1;
-	double other[5] = { x[0], x[1], adaptive ? 0.01 * sqrt(x[2] / 0.01) : x[2], x[3],
-			    x[4] };
+	double other[5] = { x[0], x[1], adaptive ? 0.01 * sqrt(x[2] / 0.01) : x[2], x[3], x[4] };
 
 	dplike(other, y, metric);
 	y[1] += adaptive ? 0.01 : 0;
@@ -198,8 +197,7 @@ static void c2dtlz2(const double *x, double *y, double *metric)
 	dtlz2(x, 4, 2, y);
 	first = (y[0] - 1) * (y[0] - 1) + y[1] * y[1];
 	second = y[0] * y[0] + (y[1] - 1) * (y[1] - 1);
-	middle = (y[0] - M_SQRT1_2) * (y[0] - M_SQRT1_2) +
-		 (y[1] - M_SQRT1_2) * (y[1] - M_SQRT1_2);
+	middle = (y[0] - M_SQRT1_2) * (y[0] - M_SQRT1_2) + (y[1] - M_SQRT1_2) * (y[1] - M_SQRT1_2);
 	metric[0] = fmin(fmin(first, second), middle);
 }
 
@@ -332,35 +330,33 @@ static void bnh(const double *x, double *y, double *metric)
 /* ---- the table ---- */
 
 #define FLOAT(name, lo, hi) "  " name ": {type: float, range: [" #lo ", " #hi "]}\n"
-#define LOG(name, lo, hi)                                                                \
-	"  " name ": {type: float, range: [" #lo ", " #hi "], scale: log}\n"
-#define INT(name, lo, hi) "  " name ": {type: int, range: [" #lo ", " #hi "]}\n"
-#define BOX2(lo, hi)      FLOAT("x0", lo, hi) FLOAT("x1", lo, hi)
-#define BOX3(lo, hi)      BOX2(lo, hi) FLOAT("x2", lo, hi)
-#define BOX4(lo, hi)      BOX3(lo, hi) FLOAT("x3", lo, hi)
-#define BOX5(lo, hi)      BOX4(lo, hi) FLOAT("x4", lo, hi)
-#define BOX6(lo, hi)      BOX5(lo, hi) FLOAT("x5", lo, hi)
-#define BOX10(lo, hi)                                                                    \
-	BOX6(lo, hi)                                                                     \
+#define LOG(name, lo, hi)   "  " name ": {type: float, range: [" #lo ", " #hi "], scale: log}\n"
+#define INT(name, lo, hi)   "  " name ": {type: int, range: [" #lo ", " #hi "]}\n"
+#define BOX2(lo, hi)        FLOAT("x0", lo, hi) FLOAT("x1", lo, hi)
+#define BOX3(lo, hi)        BOX2(lo, hi) FLOAT("x2", lo, hi)
+#define BOX4(lo, hi)        BOX3(lo, hi) FLOAT("x3", lo, hi)
+#define BOX5(lo, hi)        BOX4(lo, hi) FLOAT("x4", lo, hi)
+#define BOX6(lo, hi)        BOX5(lo, hi) FLOAT("x5", lo, hi)
+#define BOX10(lo, hi)                                                                              \
+	BOX6(lo, hi)                                                                               \
 	FLOAT("x6", lo, hi) FLOAT("x7", lo, hi) FLOAT("x8", lo, hi) FLOAT("x9", lo, hi)
-#define DPLIKE                                                                           \
-	INT("epochs", 1, 64)                                                             \
+#define DPLIKE                                                                                     \
+	INT("epochs", 1, 64)                                                                       \
 	INT("lot", 8, 512) LOG("lr", 5e-4, 5e-2) FLOAT("v", 0.1, 16) FLOAT("c", 0.1, 4)
-#define DPLIKE2                                                                          \
-	INT("epochs", 1, 200)                                                            \
-	"  lot: {type: int, range: [16, 2000], scale: log}\n" LOG("lr", 1e-3, 0.5)       \
+#define DPLIKE2                                                                                    \
+	INT("epochs", 1, 200)                                                                      \
+	"  lot: {type: int, range: [16, 2000], scale: log}\n" LOG("lr", 1e-3, 0.5)                 \
 		FLOAT("z", 0.3, 12) LOG("c", 0.05, 10)
-#define DPLIKE3                                                                          \
-	INT("epochs", 1, 200)                                                            \
-	"  lot: {type: int, range: [4, 200], scale: log}\n" LOG("lr", 1e-3, 0.5)         \
+#define DPLIKE3                                                                                    \
+	INT("epochs", 1, 200)                                                                      \
+	"  lot: {type: int, range: [4, 200], scale: log}\n" LOG("lr", 1e-3, 0.5)                   \
 		FLOAT("z", 0.3, 20) LOG("c", 0.05, 10)
-#define SVT INT("C", 1, 30) LOG("b", 1e-2, 1e2)
-#define DP_OBJECTIVES                                                                    \
-	"  e: {metric: e, transform: log}\n  u: {metric: u, transform: logit}\n"
+#define SVT           INT("C", 1, 30) LOG("b", 1e-2, 1e2)
+#define DP_OBJECTIVES "  e: {metric: e, transform: log}\n  u: {metric: u, transform: logit}\n"
 /* A real oracle in the place of dplike's formula. */
-#define SGD_OBJECTIVES(accountant)                                                       \
-	"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, records: "    \
-	"32561, lot: lot, epochs: epochs, noise_variance: v, delta: 1e-6, "              \
+#define SGD_OBJECTIVES(accountant)                                                                 \
+	"  e: {privacy: {mechanism: dp-sgd, sampling: without-replacement, records: "              \
+	"32561, lot: lot, epochs: epochs, noise_variance: v, delta: 1e-6, "                        \
 	"accountant: " accountant "}}\n  u: {metric: u, transform: logit}\n"
 #define PLAIN2       "  a: {metric: a}\n  b: {metric: b}\n"
 #define PLAIN3       PLAIN2 "  c: {metric: c}\n"
@@ -409,8 +405,8 @@ const struct bench_problem bench_problems[] = {
 /* clang-format on */
 const size_t bench_nproblems = DP_COUNT(bench_problems);
 
-void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng,
-		   double *mean, double *variance)
+void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng, double *mean,
+		   double *variance)
 {
 	double sd = noise->growing ? noise->size * y : noise->size, sum = 0, square = 0;
 
@@ -421,9 +417,9 @@ void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng
 		square += v * v;
 	}
 	*mean = sum / noise->runs;
-	*variance = noise->runs > 1 ? fmax(0, square / noise->runs - *mean * *mean) /
-					      (noise->runs - 1)
-				    : NAN;
+	*variance = noise->runs > 1
+			    ? fmax(0, square / noise->runs - *mean * *mean) / (noise->runs - 1)
+			    : NAN;
 }
 
 bool bench_is_listed(const char *list, const char *name)
@@ -431,8 +427,7 @@ bool bench_is_listed(const char *list, const char *name)
 	size_t length = strlen(name);
 
 	for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
-		if ((at == list || at[-1] == ',') &&
-		    (at[length] == ',' || at[length] == '\0'))
+		if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
 			return true;
 	return false;
 }

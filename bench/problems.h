@@ -42,7 +42,7 @@ struct bench_noise {
 
 /* What a study sees of y at a point: the mean, and the variance of that mean (NaN if
  * one run cannot tell). */
-void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng,
-		   double *mean, double *variance);
+void bench_measure(const struct bench_noise *noise, double y, struct dp_rng *rng, double *mean,
+		   double *variance);
 
 #endif

@@ -38,8 +38,7 @@ static const double targets[] = { 0.1, 0.5, 1, 2, 5 };
 /* what 200 runs on Adult could not tell apart */
 static const double equal = 2e-4;
 
-static struct dp_study *make_study(const struct bench_problem *p, const struct options *o,
-				   int seed)
+static struct dp_study *make_study(const struct bench_problem *p, const struct options *o, int seed)
 {
 	char text[8192];
 	struct dp_problems wrong = { 0 };
@@ -50,11 +49,10 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 			   "[none], runs: %d}\n"
 			   "parameters:\n%sobjectives:\n%santi_ideal: %s\n"
 			   "search: {method: dpareto, evaluations: %d}\n",
-			   p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1,
-			   p->params, p->objectives, p->anti_ideal, o->evaluations);
+			   p->name, seed, o->noise.runs > 0 ? o->noise.runs : 1, p->params,
+			   p->objectives, p->anti_ideal, o->evaluations);
 
-	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) !=
-	    DP_OK) {
+	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
@@ -96,8 +94,7 @@ static void search_all(const struct bench_problem *p, const struct options *o, i
 		struct dp_known *k = &known[h->n];
 		struct dp_rng rng;
 
-		if (dp_proposer_ask(proposer, h, (uint32_t)h->n, NULL, &next, &err) !=
-		    DP_OK)
+		if (dp_proposer_ask(proposer, h, (uint32_t)h->n, NULL, &next, &err) != DP_OK)
 			exit(1);
 		memcpy(k->x, next.x, sizeof k->x);
 		k->trial = (uint32_t)h->n;
@@ -156,8 +153,8 @@ static void ask_at(const struct bench_problem *p, const struct options *o,
 		fprintf(stderr,
 			"at %g: epsilon %.6g, real %.5f, predicted %.5f (%.5f to %.5f), "
 			"tested %.5f, %zu points, distance %.3f, loo %.5f %.2f %s\n",
-			target, y[0], y[1], q->value, q->lo, q->hi, tested, r.evaluated,
-			r.distance, r.trust.error, r.trust.coverage, r.trust.why);
+			target, y[0], y[1], q->value, q->lo, q->hi, tested, r.evaluated, r.distance,
+			r.trust.error, r.trust.coverage, r.trust.why);
 }
 
 static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
@@ -199,9 +196,9 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 	       "\"trusted\":%.2f,\"epsilon_over_target\":[%.6f,%.9f],\"fit_ms\":%.1f,"
 	       "\"search_ms\":%.1f}\n",
 	       p->name, o->seeds, o->evaluations, o->noise.runs, o->noise.size, t.asked,
-	       (double)t.covered / t.asked, sqrt(t.off / t.asked),
-	       (double)t.level / t.asked, t.gain / t.asked, (double)t.trusted / t.asked,
-	       t.least, t.most, 1e3 * t.fit / o->seeds, 1e3 * t.search / t.asked);
+	       (double)t.covered / t.asked, sqrt(t.off / t.asked), (double)t.level / t.asked,
+	       t.gain / t.asked, (double)t.trusted / t.asked, t.least, t.most,
+	       1e3 * t.fit / o->seeds, 1e3 * t.search / t.asked);
 	fflush(stdout);
 }
 

@@ -51,8 +51,7 @@ struct sim_attempt {
 	char *folder;
 	double metrics[BENCH_OBJECTIVES];
 	/* drawn */
-	double queue, start, run,
-		died_at; /* died_at: seconds of its run; NaN: it lives */
+	double queue, start, run, died_at; /* died_at: seconds of its run; NaN: it lives */
 	double down, start_told, end_told;
 	bool unknown; /* the first question about it gets no answer */
 	int64_t submitted, begun, ended;
@@ -181,13 +180,11 @@ static void sim_draw(struct sim_attempt *a)
 {
 	struct dp_rng r;
 
-	dp_rng_init(&r, sim.o.seed + ((uint64_t)a->study << 32), DP_RNG_TEST, a->trial,
-		    a->attempt);
+	dp_rng_init(&r, sim.o.seed + ((uint64_t)a->study << 32), DP_RNG_TEST, a->trial, a->attempt);
 	a->queue = log_normal(&r, queue_median, queue_spread);
 	a->start = log_normal(&r, start_median, start_spread);
 	a->run = log_normal(&r, run_median, run_spread);
-	a->died_at =
-		dp_rng_uniform(&r) < sim.o.failures ? a->run * dp_rng_uniform(&r) : NAN;
+	a->died_at = dp_rng_uniform(&r) < sim.o.failures ? a->run * dp_rng_uniform(&r) : NAN;
 	a->down = node_down_mean * dp_rng_exponential(&r);
 	a->start_told = draw_message(&r);
 	a->end_told = draw_message(&r);
@@ -486,8 +483,7 @@ const struct executor *const simulated_executors[] = { &simulated_executor, NULL
 
 /* ---- the whole ---- */
 
-bool simulated_open(const struct simulated_options *o, const struct bench_problem *p,
-		    int64_t now)
+bool simulated_open(const struct simulated_options *o, const struct bench_problem *p, int64_t now)
 {
 	memset(&sim, 0, sizeof sim);
 	sim.o = *o;

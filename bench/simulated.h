@@ -31,8 +31,7 @@ struct simulated_counts {
 extern const struct executor *const simulated_executors[];
 
 /* Begins at `now` (microseconds). False without memory. */
-bool simulated_open(const struct simulated_options *o, const struct bench_problem *p,
-		    int64_t now);
+bool simulated_open(const struct simulated_options *o, const struct bench_problem *p, int64_t now);
 void simulated_close(void);
 /* Virtual time: what clock_now() is for the daemon. */
 extern int64_t simulated_now;

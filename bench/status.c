@@ -49,13 +49,12 @@ int main(int argc, char **argv)
 
 	if (argc != 5 || (n = atoi(argv[3])) < 1 || n > 1024)
 		return 2;
-	snprintf(request, sizeof request,
-		 "{\"v\":1,\"do\":\"status\",\"study\":\"%s\"}\n", argv[2]);
+	snprintf(request, sizeof request, "{\"v\":1,\"do\":\"status\",\"study\":\"%s\"}\n",
+		 argv[2]);
 	until = bench_wall() + atof(argv[4]);
 	for (int i = 0; i < n; i++) {
 		p[i] = (struct pollfd){ .fd = status_dial(argv[1]), .events = POLLIN };
-		due[i] = bench_wall() +
-			 WAIT_MS * 1e-3 * i / n; /* spread over the period */
+		due[i] = bench_wall() + WAIT_MS * 1e-3 * i / n; /* spread over the period */
 	}
 	while (bench_wall() < until && count < MOST) {
 		for (int i = 0; i < n; i++) {
@@ -85,8 +84,7 @@ int main(int argc, char **argv)
 	if (count == 0)
 		return 1;
 	qsort(seen, (size_t)count, sizeof seen[0], status_ascending);
-	printf("%d replies, p50 %.2f ms, p99 %.2f ms, max %.2f ms\n", count,
-	       seen[count / 2] * 1e3, seen[count * 99 / 100] * 1e3,
-	       seen[count - 1] * 1e3);
+	printf("%d replies, p50 %.2f ms, p99 %.2f ms, max %.2f ms\n", count, seen[count / 2] * 1e3,
+	       seen[count * 99 / 100] * 1e3, seen[count - 1] * 1e3);
 	return 0;
 }

@@ -39,9 +39,8 @@ static void train_give_up(const struct dp_err *err)
 	exit(1);
 }
 
-static void train_once(const char *kernel, const struct kind *kind,
-		       const struct rows *rows, uint32_t epochs, uint32_t lot,
-		       uint64_t seed, float *w)
+static void train_once(const char *kernel, const struct kind *kind, const struct rows *rows,
+		       uint32_t epochs, uint32_t lot, uint64_t seed, float *w)
 {
 	const struct sgd how = { .optimizer = kind->optimizer,
 				 .epochs = epochs,
@@ -55,14 +54,14 @@ static void train_once(const char *kernel, const struct kind *kind,
 
 	noise_seeded(&order, seed, NOISE_LOTS);
 	noise_seeded(&noise, seed, NOISE_GRADIENT);
-	if (linear_train_by(kernel, kind->loss, rows, &how, &order, &noise, &pulse, w,
-			    &err) != DP_OK)
+	if (linear_train_by(kernel, kind->loss, rows, &how, &order, &noise, &pulse, w, &err) !=
+	    DP_OK)
 		train_give_up(&err);
 }
 
 /* Seconds of an epoch. */
-static double time_epoch(const char *kernel, const struct kind *kind,
-			 const struct rows *rows, uint32_t lot, float *w)
+static double time_epoch(const char *kernel, const struct kind *kind, const struct rows *rows,
+			 uint32_t lot, float *w)
 {
 	double best = INFINITY;
 
@@ -82,10 +81,8 @@ static void train_table(const char *kernel, const struct rows *rows, float *w)
 		for (size_t l = 0; l < DP_COUNT(lots); l++) {
 			double epoch = time_epoch(kernel, &kinds[k], rows, lots[l], w);
 
-			printf("%-8s %6u %10.3f %10.3f\n", kinds[k].name,
-			       (unsigned)lots[l],
-			       1e6 * epoch / rint((double)rows->n / lots[l]),
-			       1e3 * epoch);
+			printf("%-8s %6u %10.3f %10.3f\n", kinds[k].name, (unsigned)lots[l],
+			       1e6 * epoch / rint((double)rows->n / lots[l]), 1e3 * epoch);
 		}
 	}
 }
@@ -102,15 +99,13 @@ static void whole_evaluation(const char *kernel, const struct data_options *o, f
 		if (data_open(&data, o, &err) != DP_OK)
 			train_give_up(&err);
 		for (uint64_t run = 0; run < RUNS; run++) {
-			train_once(kernel, &kinds[k], &data.train, RUN_EPOCHS, RUN_LOT,
-				   run, w);
+			train_once(kernel, &kinds[k], &data.train, RUN_EPOCHS, RUN_LOT, run, w);
 			linear_score(kinds[k].loss, &data.test, w, &score);
 			mean += score.accuracy / RUNS;
 		}
 		data_close(&data);
 		printf("%s, %d runs of %d epochs in lots of %d: %.3f s (accuracy %.3f)\n",
-		       kinds[k].name, RUNS, RUN_EPOCHS, RUN_LOT, bench_cpu() - began,
-		       mean);
+		       kinds[k].name, RUNS, RUN_EPOCHS, RUN_LOT, bench_cpu() - began, mean);
 	}
 }
 
@@ -161,8 +156,8 @@ int main(int argc, char **argv)
 	w = aligned_alloc(64, linear_weights(data.train.nfeatures) * sizeof *w);
 	if (!w)
 		return 1;
-	printf("%s: %u records, %u features; noise by %s\n", o.name,
-	       (unsigned)data.train.n, (unsigned)data.train.nfeatures, noise_path());
+	printf("%s: %u records, %u features; noise by %s\n", o.name, (unsigned)data.train.n,
+	       (unsigned)data.train.nfeatures, noise_path());
 	train_table(kernel, &data.train, w);
 	whole_evaluation(kernel, &o, w);
 	output_perturbation(&data.train, w);

@@ -28,27 +28,27 @@ enum {
 /* ---- the peak ---- */
 
 /* Multiplications and additions a microsecond of a loop with nothing else in it. */
-#define PEAK(name, attribute, lanes)                                                     \
-	attribute static double name(void)                                               \
-	{                                                                                \
-		typedef float vec __attribute__((vector_size(4 * (lanes))));             \
-		vec sum[PEAK_SUMS], x = (vec){ 0 } + 0.999f, y = (vec){ 0 } + 1e-3f;     \
-		volatile float sink;                                                     \
-		double start;                                                            \
-                                                                                         \
-		for (int j = 0; j < PEAK_SUMS; j++)                                      \
-			sum[j] = x * (float)j;                                           \
-		start = 1e6 * bench_cpu();                                               \
-		for (int i = 0; i < PEAK_LOOPS; i++) {                                   \
-			MLP_UNROLL                                                       \
-			for (int j = 0; j < PEAK_SUMS; j++)                              \
-				sum[j] = sum[j] * x + y;                                 \
-		}                                                                        \
-		start = 1e6 * bench_cpu() - start;                                       \
-		for (int j = 0; j < PEAK_SUMS; j++)                                      \
-			sink = sum[j][0];                                                \
-		(void)sink;                                                              \
-		return 2.0 * (lanes)*PEAK_LOOPS * PEAK_SUMS / start;                     \
+#define PEAK(name, attribute, lanes)                                                               \
+	attribute static double name(void)                                                         \
+	{                                                                                          \
+		typedef float vec __attribute__((vector_size(4 * (lanes))));                       \
+		vec sum[PEAK_SUMS], x = (vec){ 0 } + 0.999f, y = (vec){ 0 } + 1e-3f;               \
+		volatile float sink;                                                               \
+		double start;                                                                      \
+                                                                                                   \
+		for (int j = 0; j < PEAK_SUMS; j++)                                                \
+			sum[j] = x * (float)j;                                                     \
+		start = 1e6 * bench_cpu();                                                         \
+		for (int i = 0; i < PEAK_LOOPS; i++) {                                             \
+			MLP_UNROLL                                                                 \
+			for (int j = 0; j < PEAK_SUMS; j++)                                        \
+				sum[j] = sum[j] * x + y;                                           \
+		}                                                                                  \
+		start = 1e6 * bench_cpu() - start;                                                 \
+		for (int j = 0; j < PEAK_SUMS; j++)                                                \
+			sink = sum[j][0];                                                          \
+		(void)sink;                                                                        \
+		return 2.0 * (lanes)*PEAK_LOOPS * PEAK_SUMS / start;                               \
 	}
 
 PEAK(peak_portable, , 4)
@@ -139,8 +139,8 @@ static void mlp_must(int code, const struct dp_err *err)
 	exit(1);
 }
 
-static void start_run(struct run *r, const struct mlp *m, const struct rows *rows,
-		      uint32_t lot, enum mlp_path path, bool private)
+static void start_run(struct run *r, const struct mlp *m, const struct rows *rows, uint32_t lot,
+		      enum mlp_path path, bool private)
 {
 	struct sgd how = { .lot = lot };
 	struct noise stream;
@@ -150,8 +150,7 @@ static void start_run(struct run *r, const struct mlp *m, const struct rows *row
 	noise_seeded(&stream, 1, NOISE_LOTS);
 	noise_seeded(&r->noise, 1, NOISE_GRADIENT);
 	mlp_must(lots_init(&r->lots, &stream, rows->n, &how, &err), &err);
-	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels(NULL), rows, lot, &err),
-		 &err);
+	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels(NULL), rows, lot, &err), &err);
 	r->weights = mlp__floats(r->net.nweights);
 	r->sum = mlp__floats(r->net.nweights);
 	if (!r->weights || !r->sum)
@@ -173,8 +172,7 @@ static void end_run(struct run *r)
 static void mlp_step(struct run *r, double *us)
 {
 	const double unit = -1e-3 / r->lot;
-	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 },
-			 none = { 0 };
+	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 }, none = { 0 };
 	uint32_t count, capacity = (uint32_t)r->net.capacity;
 	uint32_t chunks = (r->lot + capacity - 1) / capacity;
 	double clip = r->private ? 1 : INFINITY, at = 1e6 * bench_cpu(), now;
@@ -246,8 +244,8 @@ static double mlp_flops(const struct mlp *m)
 	return n;
 }
 
-static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int rounds,
-			bool json, double *peak)
+static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int rounds, bool json,
+			double *peak)
 {
 	const struct mlp *m = &models[model].m;
 	double epoch = 60000.0 / lot * 1e-6, limit, s[3];
@@ -261,8 +259,7 @@ static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int
 		for (int k = 0; k < 3; k++)
 			mlp_block(&run[k]);
 	}
-	limit = epoch *
-		(mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
+	limit = epoch * (mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
 	for (int k = 0; k < 3; k++)
 		s[k] = epoch * run[k].best[PHASES];
 	if (json)
@@ -274,8 +271,7 @@ static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int
 		       (unsigned)lot, s[0], s[1], s[2], limit, s[0] / limit, s[0] / s[1]);
 	for (int k = 0; !json && k < 2; k++)
 		printf("%s%.0f/%.0f/%.0f/%.0f", k ? "  " : "", run[k].best[LOAD],
-		       run[k].best[FORWARD], run[k].best[BACKWARD],
-		       run[k].best[GRADIENT]);
+		       run[k].best[FORWARD], run[k].best[BACKWARD], run[k].best[GRADIENT]);
 	if (!json)
 		printf("  %.0f\n", *peak / 1e3);
 	fflush(stdout);
@@ -316,8 +312,7 @@ int main(int argc, char **argv)
 		       "model   lot  dense    sparse   open     limit    d/limit "
 		       "d/sparse  "
 		       "load/forward/backward/gradient us a step: dense, sparse; GF/s\n",
-		       data.memory ? "MNIST" : "made up", mlp__kernels(NULL)->name,
-		       noise_path());
+		       data.memory ? "MNIST" : "made up", mlp__kernels(NULL)->name, noise_path());
 	for (size_t i = 0; i < DP_COUNT(models); i++)
 		for (size_t j = 0; j < DP_COUNT(lots); j++)
 			if ((!model || strcmp(model, models[i].name) == 0) &&

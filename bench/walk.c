@@ -37,8 +37,8 @@ struct options {
 	bool times;
 };
 
-static struct dp_study *make_study(const struct bench_problem *p, const struct options *o,
-				   int seed, bool path)
+static struct dp_study *make_study(const struct bench_problem *p, const struct options *o, int seed,
+				   bool path)
 {
 	char text[8192], walk[80] = "";
 	struct dp_problems wrong = { 0 };
@@ -55,11 +55,10 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		       "parameters:\n%sobjectives:\n%santi_ideal: %s\n"
 		       "search: {method: dpareto, evaluations: %d, acquisition: %s, "
 		       "initial: %d}\n",
-		       p->name, seed, o->runs > 0 ? o->runs : 1, walk, p->params,
-		       p->objectives, p->anti_ideal, MOST_TRAININGS, o->acquisition,
+		       p->name, seed, o->runs > 0 ? o->runs : 1, walk, p->params, p->objectives,
+		       p->anti_ideal, MOST_TRAININGS, o->acquisition,
 		       path && o->initial ? o->initial : 16);
-	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) !=
-	    DP_OK) {
+	if (dp_study_parse(text, (size_t)len, p->name, "/", &study, &wrong, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
@@ -119,8 +118,7 @@ static void measure(const struct course *c, double clean, double step, double *d
 	for (int r = 0; r < runs; r++) {
 		double v;
 
-		deviation[r] = stays * deviation[r] +
-			       sqrt(1 - stays * stays) * dp_rng_normal(rng);
+		deviation[r] = stays * deviation[r] + sqrt(1 - stays * stays) * dp_rng_normal(rng);
 		v = fmin(fmax(clean * (1 + c->o->share * deviation[r]), 0), 1);
 		sum += v;
 		square += v * v;
@@ -151,8 +149,8 @@ static void train(struct course *c, uint32_t trial, int seed, const double *x)
 		k->var[0] = k->var[1] = NAN;
 		c->p->eval(k->x, clean, metric);
 		k->y[0] = clean[0];
-		measure(c, clean[1], i == 0 ? INFINITY : log(at[i] / at[i - 1]),
-			deviation, &rng, k);
+		measure(c, clean[1], i == 0 ? INFINITY : log(at[i] / at[i - 1]), deviation, &rng,
+			k);
 	}
 	c->from[trial + 1] = c->n;
 	c->epochs += x[0];
@@ -169,12 +167,9 @@ static void set_pending(struct course *c, size_t trial)
 
 /* Trains until so many trainings or epochs; wanted: stops when that volume is there
  * (0: never), and returns the epochs it took. */
-static double run_course(struct course *c, int seed, int trainings, double epochs,
-			 double wanted)
+static double run_course(struct course *c, int seed, int trainings, double epochs, double wanted)
 {
-	struct dp_history h = { .exact = 1,
-				.exact_value = exact_value,
-				.exact_arg = (void *)c->p };
+	struct dp_history h = { .exact = 1, .exact_value = exact_value, .exact_arg = (void *)c->p };
 	double reached = INFINITY;
 
 	for (uint32_t t = 0; (int)t < trainings && c->epochs < epochs; t++) {
@@ -203,14 +198,14 @@ static double run_course(struct course *c, int seed, int trainings, double epoch
 			fprintf(stderr,
 				"%u: %.1f ms, x %g %g %.3g %.3g %.3g -> %.0f epochs, "
 				"%.4f %s\n",
-				t, 1e3 * spent, next.x[0], next.x[1], next.x[2],
-				next.x[3], next.x[4], c->epochs, c->volume, next.note);
+				t, 1e3 * spent, next.x[0], next.x[1], next.x[2], next.x[3],
+				next.x[4], c->epochs, c->volume, next.note);
 	}
 	return reached;
 }
 
-static void course_new(struct course *c, const struct bench_problem *p,
-		       const struct options *o, int seed, bool path)
+static void course_new(struct course *c, const struct bench_problem *p, const struct options *o,
+		       int seed, bool path)
 {
 	size_t room = (size_t)MOST_TRAININGS * (path ? (size_t)o->waypoints + 1 : 1);
 
@@ -276,15 +271,15 @@ static void run_problem(const struct bench_problem *p, const struct options *o)
 		course_free(&b);
 	}
 	qsort(reached, (size_t)o->seeds, sizeof *reached, by_value);
-	printf("{\"problem\":\"%s\",\"seeds\":%d,\"runs\":%d,\"share\":%g,", p->name,
-	       o->seeds, o->runs, o->share);
+	printf("{\"problem\":\"%s\",\"seeds\":%d,\"runs\":%d,\"share\":%g,", p->name, o->seeds,
+	       o->runs, o->share);
 	show_marks("plain_at", plain);
 	show_marks("path_at", path);
 	printf("\"plain_epochs\":%.0f,\"plain\":%.5f,\"path_epochs\":%.0f,\"path\":%.5f,"
 	       "\"path_trainings\":%.1f,\"plain_cpu\":%.2f,\"path_cpu\":%.2f,"
 	       "\"epochs_needed\":{\"median\":%.3f,\"most\":%.3f}}\n",
-	       sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6],
-	       reached[o->seeds / 2], reached[o->seeds - 1]);
+	       sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6], reached[o->seeds / 2],
+	       reached[o->seeds - 1]);
 	fflush(stdout);
 }
 

@@ -87,8 +87,7 @@ static int draw(struct search *s, double most, struct dp_err *err)
 		if (code != DP_OK || e.epsilon > most)
 			continue;
 		s->epsilon[i] = e.epsilon;
-		code = dp_privacy_renyi(s->memory, &item, 1, o->order, o->n,
-					&s->k[i * o->n], err);
+		code = dp_privacy_renyi(s->memory, &item, 1, o->order, o->n, &s->k[i * o->n], err);
 		dp_renyi_add_all(s->sum, &s->k[i++ * o->n], o->n);
 	}
 	return code;
@@ -164,8 +163,8 @@ static double least_budget(const struct search *s, double *order)
 		double mid = 0.5 * (lo + hi);
 		bool fits = false;
 
-		if (dp_filter_choose(mid, DELTA, o->order, o->n, s->k, EVALUATIONS, &f,
-				     NULL) == DP_OK)
+		if (dp_filter_choose(mid, DELTA, o->order, o->n, s->k, EVALUATIONS, &f, NULL) ==
+		    DP_OK)
 			for (size_t j = 0; j < o->n; j++)
 				fits |= o->order[j] == f.order &&
 					dp_filter_allows(&f, 0, 0, s->sum[j]);
@@ -196,8 +195,7 @@ static int show_whole(struct search *s, double most, struct dp_err *err)
 	memcpy(sorted, s->epsilon, sizeof sorted);
 	qsort(sorted, EVALUATIONS, sizeof *sorted, by_size);
 	for (size_t i = 0; i < o->n; i++)
-		afterwards =
-			fmin(afterwards, (s->sum[i] - log(DELTA)) / (o->order[i] - 1));
+		afterwards = fmin(afterwards, (s->sum[i] - log(DELTA)) / (o->order[i] - 1));
 	printf("\n%d trainings of epsilon %.2g to %.3g, median %.2g (loss "
 	       "distributions)\n",
 	       EVALUATIONS, sorted[0], sorted[EVALUATIONS - 1], sorted[EVALUATIONS / 2]);
@@ -206,11 +204,9 @@ static int show_whole(struct search *s, double most, struct dp_err *err)
 	       dp_renyi_epsilon(o->order, s->sum, o->n, DELTA, &order));
 	printf("  unproved: Renyi, classic, order afterwards   %9.3f\n", afterwards);
 	filter = least_budget(s, &order);
-	printf("  filter: least budget that pays for all       %9.3f  (order %g)\n",
-	       filter, order);
+	printf("  filter: least budget that pays for all       %9.3f  (order %g)\n", filter, order);
 	filter = dp_odometer_epsilon(o, s->sum, DELTA, &order);
-	printf("  odometer                                     %9.3f  (order %g)\n",
-	       filter, order);
+	printf("  odometer                                     %9.3f  (order %g)\n", filter, order);
 	return DP_OK;
 }
 
@@ -221,8 +217,7 @@ static int show_budget(const struct search *s, double epsilon, struct dp_err *er
 	double k[EVALUATIONS], spent = 0;
 	size_t drawn = 0, cheapest = 0, place = 0;
 	struct dp_filter f;
-	int code = dp_filter_choose(epsilon, DELTA, o->order, o->n, s->k, EVALUATIONS, &f,
-				    err);
+	int code = dp_filter_choose(epsilon, DELTA, o->order, o->n, s->k, EVALUATIONS, &f, err);
 
 	if (code != DP_OK)
 		return code;
@@ -250,8 +245,7 @@ static int show_budget(const struct search *s, double epsilon, struct dp_err *er
 /* ---- private selection ---- */
 
 /* The largest K of all settings, each with the noise that makes its epsilon `target`. */
-static int calibrated(const struct search *s, double target, double *k,
-		      struct dp_err *err)
+static int calibrated(const struct search *s, double target, double *k, struct dp_err *err)
 {
 	const struct dp_odometer *o = &s->odometer;
 	double v[DP_PRIVACY_KEYS_MAX], noise, one[DP_RENYI_ORDERS_MAX];
@@ -273,8 +267,7 @@ static int calibrated(const struct search *s, double target, double *k,
 	return code;
 }
 
-static int show_selection(const struct search *s, double target, double mean,
-			  struct dp_err *err)
+static int show_selection(const struct search *s, double target, double mean, struct dp_err *err)
 {
 	const struct dp_odometer *o = &s->odometer;
 	double k[DP_RENYI_ORDERS_MAX], all[DP_RENYI_ORDERS_MAX];
@@ -292,24 +285,20 @@ static int show_selection(const struct search *s, double target, double mean,
 	printf("  each %g (%.3f by Renyi), %g on average:", target,
 	       dp_renyi_epsilon(o->order, k, o->n, DELTA, NULL), mean);
 	for (size_t i = 0; i < DP_COUNT(law); i++) {
-		static const char *const names[] = { "logarithmic", "geometric",
-						     "Poisson" };
+		static const char *const names[] = { "logarithmic", "geometric", "Poisson" };
 
 		dp_selection_renyi(&law[i], o->order, k, NULL, o->n, all);
-		printf(" %s %.3f", names[i],
-		       dp_renyi_epsilon(o->order, all, o->n, DELTA, NULL));
+		printf(" %s %.3f", names[i], dp_renyi_epsilon(o->order, all, o->n, DELTA, NULL));
 	}
 	for (size_t j = 0; j < o->n; j++)
 		all[j] = mean * k[j];
-	printf("; all published %.3f\n",
-	       dp_renyi_epsilon(o->order, all, o->n, DELTA, NULL));
+	printf("; all published %.3f\n", dp_renyi_epsilon(o->order, all, o->n, DELTA, NULL));
 	return DP_OK;
 }
 
 /* ---- time ---- */
 
-static int show_time(const struct search *s, double order, bool new_noise,
-		     struct dp_err *err)
+static int show_time(const struct search *s, double order, bool new_noise, struct dp_err *err)
 {
 	enum {
 		ROUNDS = 20000

@@ -95,8 +95,7 @@ int ctl_in_child(ctl_child_fn *fn, const void *arg, double seconds, json_t **out
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!in_time)
-		code = dp_fail(err, DP_E_CORRUPT, "it was not done after %.0f seconds",
-			       seconds);
+		code = dp_fail(err, DP_E_CORRUPT, "it was not done after %.0f seconds", seconds);
 	else if (WIFSIGNALED(status))
 		code = dp_fail(err, DP_E_CORRUPT, "reading it crashed (%s)",
 			       strsignal(WTERMSIG(status)));

@@ -11,7 +11,7 @@
 typedef int ctl_child_fn(const void *arg, json_t **out, struct dp_err *err);
 /* Has a child do it. DP_E_CORRUPT if it died by a signal or took longer than `seconds`:
  * what it read did that. */
-DP_MUSTCHECK int ctl_in_child(ctl_child_fn *fn, const void *arg, double seconds,
-			      json_t **out, struct dp_err *err);
+DP_MUSTCHECK int ctl_in_child(ctl_child_fn *fn, const void *arg, double seconds, json_t **out,
+			      struct dp_err *err);
 
 #endif

@@ -30,8 +30,8 @@ static bool is_objective(const json_t *front, const char *name)
 }
 
 /* Appends the keys of an object to the names, of which there are n, and to a text. */
-static size_t collect_names(const json_t *object, const char **names, size_t n,
-			    size_t room, struct dp_buf *text)
+static size_t collect_names(const json_t *object, const char **names, size_t n, size_t room,
+			    struct dp_buf *text)
 {
 	const char *key;
 	json_t *value;
@@ -62,8 +62,7 @@ static int check_name(const json_t *front, const json_t *summary, const char *na
 	dp_fail(err, DP_E_USAGE, "study '%s' has no objective or metric '%s'%s%s%s",
 		dp_json_str(front, "study", "?"), name, near ? "; did you mean '" : "",
 		near ? near : "", near ? "'?" : "");
-	dp_hint(err, "its objectives are %s; its trainers reported %s",
-		dp_buf_text(&objectives),
+	dp_hint(err, "its objectives are %s; its trainers reported %s", dp_buf_text(&objectives),
 		reported.len ? dp_buf_text(&reported) : "nothing yet");
 	dp_buf_free(&objectives);
 	dp_buf_free(&reported);
@@ -104,9 +103,8 @@ static double objective_of(const json_t *point, const char *name)
 /* Of a metric its mean. */
 static double value_of(const json_t *front, const json_t *point, const char *name)
 {
-	return is_objective(front, name)
-		       ? objective_of(point, name)
-		       : number_of(json_object_get(point, "metrics"), name);
+	return is_objective(front, name) ? objective_of(point, name)
+					 : number_of(json_object_get(point, "metrics"), name);
 }
 
 /* The standard error of an objective at a point: that of the mean of its runs, also where
@@ -141,13 +139,12 @@ static int add_metrics(struct ctl *ctl, const char *study, json_t *points, size_
 	for (size_t i = from; i < end; i++) {
 		const json_t *p = json_array_get(points, i);
 
-		if (json_array_append_new(asked,
-					  json_pack("[O, O]", json_object_get(p, "trial"),
-						    json_object_get(p, "at"))) != 0)
+		if (json_array_append_new(asked, json_pack("[O, O]", json_object_get(p, "trial"),
+							   json_object_get(p, "at"))) != 0)
 			ctl_die_nomem();
 	}
-	code = ctl_pack(&fields, err, "{s:s, s:o, s:b}", "study", study, "points", asked,
-			"metrics", 1);
+	code = ctl_pack(&fields, err, "{s:s, s:o, s:b}", "study", study, "points", asked, "metrics",
+			1);
 	if (code == DP_OK)
 		code = ctl_call(ctl, "front", fields, &page, err);
 	if (code != DP_OK)
@@ -157,8 +154,7 @@ static int add_metrics(struct ctl *ctl, const char *study, json_t *points, size_
 		const json_t *told = json_array_get(json_object_get(page, "front"), k);
 		json_t *p = json_array_get(points, i);
 
-		if (!json_equal(json_object_get(told, "trial"),
-				json_object_get(p, "trial")) ||
+		if (!json_equal(json_object_get(told, "trial"), json_object_get(p, "trial")) ||
 		    !json_equal(json_object_get(told, "at"), json_object_get(p, "at")))
 			continue;
 		if (json_object_set(p, "metrics", json_object_get(told, "metrics")) != 0)
@@ -176,8 +172,7 @@ static int have_metrics(struct ctl *ctl, json_t *front, struct dp_err *err)
 
 	if (json_object_get(json_array_get(points, 0), "metrics"))
 		return DP_OK;
-	for (size_t i = 0; code == DP_OK && i < json_array_size(points);
-	     i += POINTS_ASKED)
+	for (size_t i = 0; code == DP_OK && i < json_array_size(points); i += POINTS_ASKED)
 		code = add_metrics(ctl, dp_json_str(front, "study", ""), points, i, err);
 	return code;
 }
@@ -191,8 +186,7 @@ static void name_asked(const char *value, char out[DP_NAME_MAX + 1])
 }
 
 /* Leaves of the front's points those whose value is within the bound. */
-static void keep_within(json_t *front, json_t *points, const char *name, bool max,
-			double bound)
+static void keep_within(json_t *front, json_t *points, const char *name, bool max, double bound)
 {
 	json_t *left = json_array(), *point;
 	size_t i;
@@ -200,8 +194,7 @@ static void keep_within(json_t *front, json_t *points, const char *name, bool ma
 	json_array_foreach (points, i, point) {
 		double x = value_of(front, point, name);
 
-		if ((max ? x <= bound : x >= bound) &&
-		    json_array_append(left, point) != 0)
+		if ((max ? x <= bound : x >= bound) && json_array_append(left, point) != 0)
 			ctl_die_nomem();
 	}
 	if (json_object_set_new(front, "front", left) != 0)
@@ -237,20 +230,18 @@ static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 /* Keeps the i-th point; SIZE_MAX: none. */
 static void keep_point(json_t *front, size_t i)
 {
-	json_t *one = json_array(),
-	       *point = json_array_get(json_object_get(front, "front"), i);
+	json_t *one = json_array(), *point = json_array_get(json_object_get(front, "front"), i);
 
 	if ((point && json_array_append(one, point) != 0) ||
 	    json_object_set_new(front, "front", one) != 0)
 		ctl_die_nomem();
 }
 
-static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary,
-		     const char *name, struct dp_err *err)
+static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary, const char *name,
+		     struct dp_err *err)
 {
 	const json_t *points = json_object_get(front, "front"), *point;
-	int goal = goal_of(front, summary, name),
-	    code = check_name(front, summary, name, err);
+	int goal = goal_of(front, summary, name), code = check_name(front, summary, name, err);
 	size_t best = SIZE_MAX, i;
 
 	if (code == DP_OK && goal < 0)
@@ -293,8 +284,7 @@ static const char *row_name(const struct rows *r, size_t j)
 }
 
 /* scaled: on the scales of the objectives' transforms, else in natural units. */
-static void rows_of(const json_t *front, const json_t *summary, bool scaled,
-		    struct rows *r)
+static void rows_of(const json_t *front, const json_t *summary, bool scaled, struct rows *r)
 {
 	const json_t *anti_ideal = json_object_get(front, "anti_ideal"),
 		     *points = json_object_get(front, "front"),
@@ -311,12 +301,10 @@ static void rows_of(const json_t *front, const json_t *summary, bool scaled,
 		bool maximize = goal_of(front, summary, name) > 0;
 
 		scale = scaled && scale ? scale : "none";
-		r->ref[j] =
-			dp_objective_scaled(scale, maximize, number_of(anti_ideal, name));
+		r->ref[j] = dp_objective_scaled(scale, maximize, number_of(anti_ideal, name));
 		for (size_t i = 0; i < r->n; i++)
 			r->y[i * r->p + j] = dp_objective_scaled(
-				scale, maximize,
-				objective_of(json_array_get(points, i), name));
+				scale, maximize, objective_of(json_array_get(points, i), name));
 	}
 }
 
@@ -335,8 +323,7 @@ static int keep_knee(json_t *front, const json_t *summary)
 
 /* The objective whose best counts: the one that is named, else the first behind the first
  * one. */
-static int one_se_objective(const struct rows *r, const char *best, size_t *j,
-			    struct dp_err *err)
+static int one_se_objective(const struct rows *r, const char *best, size_t *j, struct dp_err *err)
 {
 	for (*j = best ? 0 : 1; best && *j < r->p; ++*j)
 		if (strcmp(row_name(r, *j), best) == 0)
@@ -349,8 +336,7 @@ static int one_se_objective(const struct rows *r, const char *best, size_t *j,
 		       best ? best : "");
 }
 
-static int keep_one_se(json_t *front, const json_t *summary, const char *best,
-		       struct dp_err *err)
+static int keep_one_se(json_t *front, const json_t *summary, const char *best, struct dp_err *err)
 {
 	const json_t *points = json_object_get(front, "front");
 	struct rows r;
@@ -382,8 +368,7 @@ static int keep_one_se(json_t *front, const json_t *summary, const char *best,
 
 static bool is_limit(const struct ctl_given *given)
 {
-	return strcmp(given->option->name, "max") == 0 ||
-	       strcmp(given->option->name, "min") == 0;
+	return strcmp(given->option->name, "max") == 0 || strcmp(given->option->name, "min") == 0;
 }
 
 json_t *ctl_choose_metrics(const struct ctl *ctl, const json_t *front)
@@ -393,8 +378,7 @@ json_t *ctl_choose_metrics(const struct ctl *ctl, const json_t *front)
 	for (size_t i = 0; i < ctl->ngiven; i++) {
 		char name[DP_NAME_MAX + 1];
 
-		if (!is_limit(&ctl->given[i]) &&
-		    strcmp(ctl->given[i].option->name, "best") != 0)
+		if (!is_limit(&ctl->given[i]) && strcmp(ctl->given[i].option->name, "best") != 0)
 			continue;
 		name_asked(ctl->given[i].value, name);
 		if (!is_objective(front, name) && !ctl_in_array(names, name) &&

@@ -41,8 +41,7 @@ struct people {
 static void people_start(struct people *p)
 {
 	static const char *const of_values[] = { "N", "MEAN", "SD", "LOW", "HIGH" };
-	static const char *const of_tests[] = { "DIFFERENCE", "LOW", "HIGH",
-						"P",          "T",   "DF" };
+	static const char *const of_tests[] = { "DIFFERENCE", "LOW", "HIGH", "P", "T", "DF" };
 
 	p->values = ctl_table_new();
 	p->tests = ctl_table_new();
@@ -59,8 +58,8 @@ static void people_start(struct people *p)
 }
 
 /* Numbers of an object as cells; a bound on privacy is rounded up. */
-static void people_cells(struct ctl_table *t, const json_t *object,
-			 const char *const *names, bool bound)
+static void people_cells(struct ctl_table *t, const json_t *object, const char *const *names,
+			 bool bound)
 {
 	char text[CTL_TEXT_LEN];
 
@@ -79,8 +78,8 @@ static void people_sentence(struct people *p, const char *what, const json_t *te
 	char text[CTL_TEXT_LEN];
 
 	if (!dp_json_to_real(json_object_get(test, "difference"), &difference)) {
-		dp_buf_printf(&p->said, "%s: %s and %s cannot be compared, %s\n", what, a,
-			      b, dp_json_str(test, "why", "?"));
+		dp_buf_printf(&p->said, "%s: %s and %s cannot be compared, %s\n", what, a, b,
+			      dp_json_str(test, "why", "?"));
 		return;
 	}
 	sign = difference < 0 ? -1 : 1;
@@ -95,10 +94,9 @@ static void people_sentence(struct people *p, const char *what, const json_t *te
 		return;
 	}
 	p_text(json_object_get(test, "p"), text);
-	dp_buf_printf(
-		&p->said, " (95 %%: %.5g to %.5g), p %s%s%s\n", sign < 0 ? -high : low,
-		sign < 0 ? -low : high, *text == '<' ? "" : "= ", text,
-		difference != 0 && low <= 0 && high >= 0 ? ": that may be chance" : "");
+	dp_buf_printf(&p->said, " (95 %%: %.5g to %.5g), p %s%s%s\n", sign < 0 ? -high : low,
+		      sign < 0 ? -low : high, *text == '<' ? "" : "= ", text,
+		      difference != 0 && low <= 0 && high >= 0 ? ": that may be chance" : "");
 }
 
 /* Says so if some of a group have no value, and thus all together no mean. */
@@ -111,9 +109,8 @@ static void people_missing(struct people *p, const char *what, const char *group
 	json_array_foreach (values, i, value)
 		missing += json_is_null(value);
 	if (missing > 0)
-		dp_buf_printf(&p->said, "%s: %zu of %zu in %s %s no such result\n", what,
-			      missing, json_array_size(values), group,
-			      missing == 1 ? "has" : "have");
+		dp_buf_printf(&p->said, "%s: %zu of %zu in %s %s no such result\n", what, missing,
+			      json_array_size(values), group, missing == 1 ? "has" : "have");
 }
 
 /* The answer to one question: `samples` as sample_json() made them, and their groups'
@@ -143,8 +140,7 @@ static void people_answer(struct people *p, const char *what, const json_t *samp
 		ctl_cell(p->tests, CTL_NORMAL, "%s", dp_json_str(one, "a", "?"));
 		ctl_cell(p->tests, CTL_NORMAL, "%s", dp_json_str(one, "b", "?"));
 		people_cells(p->tests, one, of_test, false);
-		ctl_cell(p->tests, CTL_BOLD, "%s",
-			 p_text(json_object_get(one, "p"), text));
+		ctl_cell(p->tests, CTL_BOLD, "%s", p_text(json_object_get(one, "p"), text));
 		people_cells(p->tests, one, behind, false);
 		ctl_cell(p->tests, CTL_NORMAL, "%s", dp_json_str(one, "kind", "-"));
 		people_sentence(p, what, one);
@@ -165,13 +161,11 @@ static void people_at(struct people *p, const struct ctl_groups *g, const json_t
 	snprintf(what, sizeof what, "%s at %s %s %s", of, c->objectives[at],
 		 c->sign[at] < 0 ? ">=" : "<=",
 		 ctl_value(json_object_get(answer, c->objectives[at]), text));
-	people_answer(p, what, json_object_get(answer, "groups"),
-		      json_object_get(answer, "groups"), json_object_get(answer, "tests"),
-		      ctl_groups_is_privacy(g, target));
+	people_answer(p, what, json_object_get(answer, "groups"), json_object_get(answer, "groups"),
+		      json_object_get(answer, "tests"), ctl_groups_is_privacy(g, target));
 }
 
-static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
-			   const json_t *answer)
+static void compare_people(struct ctl *ctl, const struct ctl_groups *g, const json_t *answer)
 {
 	const json_t *groups = json_object_get(answer, "groups"), *one;
 	json_t *samples = json_array();
@@ -182,8 +176,7 @@ static void compare_people(struct ctl *ctl, const struct ctl_groups *g,
 	json_array_foreach (groups, i, one)
 		if (json_array_append(samples, json_object_get(one, "hypervolume")) != 0)
 			ctl_die_nomem();
-	people_answer(&p, "hypervolume", samples, groups,
-		      json_object_get(answer, "tests"), false);
+	people_answer(&p, "hypervolume", samples, groups, json_object_get(answer, "tests"), false);
 	json_array_foreach (json_object_get(answer, "at"), i, one)
 		people_at(&p, g, one);
 	ctl_table_print(ctl, p.values);

@@ -83,14 +83,12 @@ static json_t *quick_answer(struct line *l, const char *verb, json_t *fields)
 
 	if (!fields)
 		return NULL;
-	return ctl_call_within(l->ctl, ASK_MS, verb, fields, &ok, &err) == DP_OK ? ok
-										 : NULL;
+	return ctl_call_within(l->ctl, ASK_MS, verb, fields, &ok, &err) == DP_OK ? ok : NULL;
 }
 
 static json_t *about_study(struct line *l, const char *verb)
 {
-	return l->study ? quick_answer(l, verb, json_pack("{s:s}", "study", l->study))
-			: NULL;
+	return l->study ? quick_answer(l, verb, json_pack("{s:s}", "study", l->study)) : NULL;
 }
 
 /* ---- what the tables' words stand for ---- */
@@ -153,8 +151,8 @@ static void offer_trials(struct line *l, const char *spec)
 
 	while (l->study && next >= 0) {
 		json_t *ok = quick_answer(l, "trials",
-					  json_pack("{s:s, s:I, s:b}", "study", l->study,
-						    "from", (json_int_t)next, "own",
+					  json_pack("{s:s, s:I, s:b}", "study", l->study, "from",
+						    (json_int_t)next, "own",
 						    strstr(spec, "@AT") == NULL));
 		const json_t *trial;
 		char name[CTL_TEXT_LEN];
@@ -178,8 +176,7 @@ static void offer_objectives(struct line *l, const char *spec)
 {
 	json_t *ok = about_study(l, "status");
 
-	offer_all(l, json_object_get(json_object_get(ok, "study"), "objectives"),
-		  name_end(spec));
+	offer_all(l, json_object_get(json_object_get(ok, "study"), "objectives"), name_end(spec));
 	json_decref(ok);
 }
 
@@ -200,10 +197,9 @@ static void offer_parameters(struct line *l, const char *spec)
 	if (l->study)
 		ok = quick_answer(l, "trials",
 				  json_pack("{s:s, s:i}", "study", l->study, "limit", 1));
-	offer_keys_of(l,
-		      json_object_get(json_array_get(json_object_get(ok, "trials"), 0),
-				      "parameters"),
-		      name_end(spec));
+	offer_keys_of(
+		l, json_object_get(json_array_get(json_object_get(ok, "trials"), 0), "parameters"),
+		name_end(spec));
 	json_decref(ok);
 }
 
@@ -257,8 +253,8 @@ static void offer_spec(struct line *l, const char *spec)
 
 /* ---- the line ---- */
 
-static const struct ctl_option *row_named(const struct ctl_option *o, const char *name,
-					  size_t len, char letter)
+static const struct ctl_option *row_named(const struct ctl_option *o, const char *name, size_t len,
+					  char letter)
 {
 	for (; o && o->name; o++)
 		if (letter ? o->letter == letter

@@ -92,17 +92,14 @@ static int completion_run(struct ctl *ctl, struct dp_err *err)
 {
 	static const struct {
 		const char *name, *script;
-	} shells[] = { { "bash", bash_script },
-		       { "zsh", zsh_script },
-		       { "fish", fish_script } };
+	} shells[] = { { "bash", bash_script }, { "zsh", zsh_script }, { "fish", fish_script } };
 
 	for (size_t i = 0; i < DP_COUNT(shells); i++)
 		if (strcmp(ctl->argv[0], shells[i].name) == 0) {
 			ctl_put(ctl, shells[i].script, strlen(shells[i].script));
 			return DP_OK;
 		}
-	return dp_fail(err, DP_E_USAGE,
-		       "there is completion for bash, zsh and fish, not for '%s'",
+	return dp_fail(err, DP_E_USAGE, "there is completion for bash, zsh and fish, not for '%s'",
 		       ctl->argv[0]);
 }
 

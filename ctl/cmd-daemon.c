@@ -17,24 +17,20 @@ static void print_status(struct ctl *ctl, const json_t *d)
 {
 	const json_t *journal = json_object_get(d, "journal");
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
-	char local[CTL_TEXT_LEN], age[CTL_TEXT_LEN], size[DP_NUM_LEN],
-		records[DP_COUNT_LEN];
+	char local[CTL_TEXT_LEN], age[CTL_TEXT_LEN], size[DP_NUM_LEN], records[DP_COUNT_LEN];
 
-	ctl_printf(ctl,
-		   "version  %s (protocol %" PRId64 ", journal format %" PRId64 ")\n",
+	ctl_printf(ctl, "version  %s (protocol %" PRId64 ", journal format %" PRId64 ")\n",
 		   dp_json_str(d, "version", "?"), dp_json_int(d, "protocol", 0),
 		   dp_json_int(d, "journal_format", 0));
-	ctl_printf(ctl, "process  %" PRId64 ", started %s (%s)\n",
-		   dp_json_int(d, "pid", 0),
+	ctl_printf(ctl, "process  %" PRId64 ", started %s (%s)\n", dp_json_int(d, "pid", 0),
 		   ctl_local_time(dp_json_str(d, "started", NULL), local),
 		   ctl_age(dp_json_str(d, "started", NULL), age));
 	ctl_printf(ctl, "socket   %s\nstate    %s\n", dp_json_str(d, "socket", "none"),
 		   dp_json_str(d, "state_dir", "?"));
-	ctl_printf(ctl, "slots    %" PRId64 " of %" PRId64 " busy\n",
-		   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
+	ctl_printf(ctl, "slots    %" PRId64 " of %" PRId64 " busy\n", dp_json_int(d, "busy", 0),
+		   dp_json_int(d, "slots", 0));
 	ctl_printf(ctl, "studies  %" PRId64 "\n", dp_json_int(d, "studies", 0));
-	ctl_printf(ctl, "journal  %s, %s\n",
-		   ctl_counted(journal, "records", "record", records),
+	ctl_printf(ctl, "journal  %s, %s\n", ctl_counted(journal, "records", "record", records),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
 	ctl_printf(ctl, "trouble  %s\n", dp_json_str(d, "trouble", "none"));
@@ -89,9 +85,8 @@ static int cmd_daemon_stop(struct ctl *ctl, struct dp_err *err)
 	} says[] = {
 		{ "leave", "running trainers go on and are adopted by the next daemon" },
 		{ "finish", "it ends when its running trainers have finished" },
-		{ "kill",
-		  "its running trainers are ended; their trials start again with the "
-		  "next daemon" },
+		{ "kill", "its running trainers are ended; their trials start again with the "
+			  "next daemon" },
 	};
 	const char *policy = ctl_opt(ctl, "policy");
 	json_t *fields, *ok;
@@ -123,8 +118,7 @@ static int daemon_run(struct ctl *ctl, struct dp_err *err)
 		return cmd_daemon_reload(ctl, err);
 	if (strcmp(what, "stop") == 0)
 		return cmd_daemon_stop(ctl, err);
-	return dp_fail(err, DP_E_USAGE, "'daemon' takes status, reload or stop, not '%s'",
-		       what);
+	return dp_fail(err, DP_E_USAGE, "'daemon' takes status, reload or stop, not '%s'", what);
 }
 
 static const struct ctl_option options[] = {

@@ -25,16 +25,14 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
 	struct dp_buf question = DP_BUF_INIT;
-	char answer[16] = "", trials[DP_COUNT_LEN], points[DP_COUNT_LEN],
-	     running[DP_COUNT_LEN];
+	char answer[16] = "", trials[DP_COUNT_LEN], points[DP_COUNT_LEN], running[DP_COUNT_LEN];
 
 	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->talk))) {
 		dp_fail(err, DP_E_USAGE,
 			"deleting study '%s' would lose %s with all logs; this needs "
 			"--yes",
 			name, delete_trials(s, trials));
-		return dp_hint(err, "'dparetoctl export %s' saves the results first",
-			       name);
+		return dp_hint(err, "'dparetoctl export %s' saves the results first", name);
 	}
 	dp_buf_printf(&question,
 		      "This deletes study '%s' (%s) for good:\n"
@@ -68,8 +66,7 @@ static int delete_run(struct ctl *ctl, struct dp_err *err)
 		code = delete_confirm(ctl, summary, err);
 	if (code == DP_OK)
 		code = ctl_pack(&fields, err, "{s:s, s:b}", "study",
-				dp_json_str(summary, "name", ""), "now",
-				ctl_flag(ctl, "now"));
+				dp_json_str(summary, "name", ""), "now", ctl_flag(ctl, "now"));
 	/* trainers may use their whole grace time to end */
 	if (code == DP_OK)
 		code = ctl_call_within(ctl, -1, "delete", fields, &ok, err);
@@ -84,8 +81,7 @@ static int delete_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "yes", 'y', NULL, "do not ask" },
-	{ "now", 0, NULL,
-	  "cancel running trials first; without it they forbid deletion" },
+	{ "now", 0, NULL, "cancel running trials first; without it they forbid deletion" },
 	{ 0 },
 };
 

@@ -49,8 +49,8 @@ static const char *result_text(enum result r)
 }
 
 DP_PRINTF(5, 6)
-static void doctor_note(struct doctor *d, enum result r, const char *what,
-			const char *hint, const char *format, ...)
+static void doctor_note(struct doctor *d, enum result r, const char *what, const char *hint,
+			const char *format, ...)
 {
 	char text[512];
 	va_list ap;
@@ -61,8 +61,8 @@ static void doctor_note(struct doctor *d, enum result r, const char *what,
 	d->failed += r == FAIL;
 	json_array_append_new(d->checks,
 			      json_pack("{s:s, s:s, s:o?, s:s?}", "check", what, "result",
-					result_text(r), "message", json_string(text),
-					"hint", r == OK ? NULL : hint));
+					result_text(r), "message", json_string(text), "hint",
+					r == OK ? NULL : hint));
 }
 
 static void check_daemon(struct doctor *d)
@@ -74,8 +74,7 @@ static void check_daemon(struct doctor *d)
 	if (code == DP_E_NO_DAEMON)
 		doctor_note(d, WARN, "daemon", err.hint, "%s", err.msg);
 	else if (code != DP_OK)
-		doctor_note(d, FAIL, "daemon", err.hint[0] ? err.hint : NULL, "%s",
-			    err.msg);
+		doctor_note(d, FAIL, "daemon", err.hint[0] ? err.hint : NULL, "%s", err.msg);
 	else
 		doctor_note(d, OK, "daemon", NULL, "process %d answers at %s",
 			    (int)dp_json_int(d->hello, "pid", 0),
@@ -107,8 +106,8 @@ static void check_space(struct doctor *d)
 	enum result r;
 
 	if (statvfs(d->state_dir, &fs) != 0) {
-		doctor_note(d, WARN, "disk space", NULL, "cannot be told for %s: %s",
-			    d->state_dir, strerror(errno));
+		doctor_note(d, WARN, "disk space", NULL, "cannot be told for %s: %s", d->state_dir,
+			    strerror(errno));
 		return;
 	}
 	bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -135,8 +134,7 @@ static void check_state(struct doctor *d)
 	else
 		d->state_dir = dp_default_state_dir();
 	if (!d->state_dir) {
-		doctor_note(d, FAIL, "state folder",
-			    "set HOME, or start dparetod with --state",
+		doctor_note(d, FAIL, "state folder", "set HOME, or start dparetod with --state",
 			    "no home folder is known");
 		return;
 	}
@@ -224,14 +222,12 @@ static void check_slurm(struct doctor *d)
 			    "not installed here: trainers run on this machine only");
 	else if (absent)
 		doctor_note(d, WARN, "slurm", "install all of Slurm's client commands",
-			    "%s is not found, so that 'executor: slurm' cannot work",
-			    absent);
+			    "%s is not found, so that 'executor: slurm' cannot work", absent);
 	else if (doctor_asks_slurm(said, sizeof said))
 		doctor_note(d, OK, "slurm", NULL, "its controller answers");
 	else
-		doctor_note(d, WARN, "slurm",
-			    "studies with 'executor: slurm' wait until it does", "%s",
-			    said);
+		doctor_note(d, WARN, "slurm", "studies with 'executor: slurm' wait until it does",
+			    "%s", said);
 }
 
 static void check_files(struct doctor *d)
@@ -240,14 +236,13 @@ static void check_files(struct doctor *d)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return;
-	doctor_note(
-		d,
-		limit.rlim_cur < FILES_FAIL   ? FAIL
-		: limit.rlim_cur < FILES_WARN ? WARN
-					      : OK,
-		"open files", "raise it with 'ulimit -n' before dparetod is started",
-		"at most %llu here; every connection and every trainer takes one or two",
-		(unsigned long long)limit.rlim_cur);
+	doctor_note(d,
+		    limit.rlim_cur < FILES_FAIL   ? FAIL
+		    : limit.rlim_cur < FILES_WARN ? WARN
+						  : OK,
+		    "open files", "raise it with 'ulimit -n' before dparetod is started",
+		    "at most %llu here; every connection and every trainer takes one or two",
+		    (unsigned long long)limit.rlim_cur);
 }
 
 static void check_clock(struct doctor *d)
@@ -264,8 +259,7 @@ static void check_clock(struct doctor *d)
 			    "it says %s, which is long past", text);
 	else if (d->state_dir && stat(d->state_dir, &st) == 0 && st.st_mtime > now + 300)
 		doctor_note(d, WARN, "clock", "set it, by NTP for instance",
-			    "it says %s, but the state folder was changed after that",
-			    text);
+			    "it says %s, but the state folder was changed after that", text);
 	else
 		doctor_note(d, OK, "clock", NULL, "%s", text);
 }
@@ -289,8 +283,7 @@ static void check_journal(struct doctor *d)
 	}
 	code = ctl_journal_check(folder, &found, &err);
 	if (code != DP_OK)
-		doctor_note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s",
-			    err.msg);
+		doctor_note(d, FAIL, "journal", err.hint[0] ? err.hint : NULL, "%s", err.msg);
 	else
 		doctor_note(d, dp_json_int(found, "count", 0) ? FAIL : OK, "journal",
 			    "copy the state folder away, then see 'dparetoctl journal "
@@ -314,9 +307,9 @@ static void doctor_print(struct ctl *ctl, const json_t *checks)
 		const char *hint = dp_json_str(c, "hint", NULL);
 		enum ctl_style style = ctl_state_style(result);
 
-		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color),
-			   result, ctl_style_off(style, color),
-			   dp_json_str(c, "check", "?"), dp_json_str(c, "message", ""));
+		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color), result,
+			   ctl_style_off(style, color), dp_json_str(c, "check", "?"),
+			   dp_json_str(c, "message", ""));
 		if (hint)
 			ctl_printf(ctl, "%21s-> %s\n", "", hint);
 	}

@@ -21,9 +21,7 @@ static int add_value(json_t *values, const char *text, struct dp_err *err)
 
 	if (!equals || equals == text || equals - text > DP_NAME_MAX) {
 		dp_fail(err, DP_E_USAGE, "'%s' is not of the form NAME=VALUE", text);
-		return dp_hint(
-			err,
-			"for example: dparetoctl enqueue STUDY lot_size=64 clip=0.5");
+		return dp_hint(err, "for example: dparetoctl enqueue STUDY lot_size=64 clip=0.5");
 	}
 	snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
 	if (dp_int_parse(equals + 1, &whole))
@@ -36,8 +34,7 @@ static int add_value(json_t *values, const char *text, struct dp_err *err)
 		v = json_string(equals + 1);
 	if (!v || json_object_get(values, name)) {
 		json_decref(v);
-		return dp_fail(err, DP_E_USAGE, "'%s' is given twice, or is no text",
-			       name);
+		return dp_fail(err, DP_E_USAGE, "'%s' is given twice, or is no text", name);
 	}
 	return json_object_set_new(values, name, v) == 0
 		       ? DP_OK
@@ -53,8 +50,8 @@ static int enqueue_run(struct ctl *ctl, struct dp_err *err)
 	for (int i = 1; i < ctl->argc && code == DP_OK; i++)
 		code = add_value(values, ctl->argv[i], err);
 	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0],
-				"parameters", values);
+		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "parameters",
+				values);
 	json_decref(values);
 	if (code == DP_OK)
 		code = ctl_call(ctl, "enqueue", fields, &ok, err);

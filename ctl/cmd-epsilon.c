@@ -50,8 +50,7 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 	int code = DP_OK;
 	ssize_t n;
 
-	while (code == DP_OK && !ctl->out_closed &&
-	       (n = getline(&line, &room, stdin)) >= 0) {
+	while (code == DP_OK && !ctl->out_closed && (n = getline(&line, &room, stdin)) >= 0) {
 		json_t *answer;
 
 		while (n > 0 && strchr("\r\n", line[n - 1]))
@@ -71,8 +70,8 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 
 /* ---- one question ---- */
 
-static void put_answer(struct ctl *ctl, const struct dp_mechanism *m,
-		       const double *values, const struct dp_epsilon *e)
+static void put_answer(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+		       const struct dp_epsilon *e)
 {
 	char epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
 	json_t *answer;
@@ -89,8 +88,8 @@ static void put_answer(struct ctl *ctl, const struct dp_mechanism *m,
 }
 
 /* Epsilon at delta = 1e-10, 1e-9, ... 1e-2. */
-static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m,
-			 const double *values, struct dp_err *err)
+static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+			 struct dp_err *err)
 {
 	enum {
 		POINTS = CURVE_TO - CURVE_FROM + 1
@@ -127,8 +126,8 @@ static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m,
 }
 
 /* The delta at which an epsilon holds. */
-static int epsilon_delta(struct ctl *ctl, const struct dp_mechanism *m,
-			 const double *values, double at, struct dp_err *err)
+static int epsilon_delta(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+			 double at, struct dp_err *err)
 {
 	char epsilon[DP_NUM_LEN], delta[DP_NUM_LEN];
 	double with_delta[DP_PRIVACY_KEYS_MAX];
@@ -218,14 +217,13 @@ const struct ctl_command ctl_cmd_epsilon = {
 		"answer a line in the same order, at once. A line that cannot be "
 		"answered gets "
 		"{\"error\":...} in its place, and the exit code is 1 in the end.",
-	.examples =
-		"dparetoctl epsilon --mechanism dp-sgd --sampling poisson --records "
-		"60000 \\\n"
-		"    --lot 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-6\n"
-		"dparetoctl epsilon --mechanism gaussian --sigma 4 --delta 1e-6 -o json\n"
-		"dparetoctl epsilon --mechanism discrete-gaussian --sigma 4 --at-epsilon "
-		"1\n"
-		"dparetoctl epsilon --compose pipeline.yaml\n"
-		"dparetoctl epsilon --batch < queries.jsonl",
+	.examples = "dparetoctl epsilon --mechanism dp-sgd --sampling poisson --records "
+		    "60000 \\\n"
+		    "    --lot 256 --epochs 20 --noise-multiplier 1.1 --delta 1e-6\n"
+		    "dparetoctl epsilon --mechanism gaussian --sigma 4 --delta 1e-6 -o json\n"
+		    "dparetoctl epsilon --mechanism discrete-gaussian --sigma 4 --at-epsilon "
+		    "1\n"
+		    "dparetoctl epsilon --compose pipeline.yaml\n"
+		    "dparetoctl epsilon --batch < queries.jsonl",
 	.run = epsilon_run,
 };

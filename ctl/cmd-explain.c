@@ -18,15 +18,13 @@ enum {
 };
 
 /* Does one part of a key match? "NAME" in the table stands for any name. */
-static bool part_matches(const char *mine, size_t mine_len, const char *asked,
-			 size_t asked_len)
+static bool part_matches(const char *mine, size_t mine_len, const char *asked, size_t asked_len)
 {
 	bool any = mine_len > 1;
 
 	for (size_t i = 0; i < mine_len; i++)
 		any = any && isupper((unsigned char)mine[i]);
-	return any ? asked_len > 0
-		   : mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
+	return any ? asked_len > 0 : mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
 }
 
 /* Compares part by part, from the start of both; *rest is what `path` has beyond. */
@@ -65,9 +63,9 @@ static bool is_key(const char *path, const char *asked)
 
 static json_t *explain_key_json(const struct dp_key_doc *k)
 {
-	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "key", k->path, "type",
-			 k->type, "default", k->otherwise, "help", k->help, "example",
-			 k->example, "live", k->change == DP_KEY_LIVE);
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "key", k->path, "type", k->type,
+			 "default", k->otherwise, "help", k->help, "example", k->example, "live",
+			 k->change == DP_KEY_LIVE);
 }
 
 static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
@@ -80,9 +78,8 @@ static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
 	dp_buf_printf(&out, "  type     %s\n", k->type ? k->type : "-");
 	dp_buf_printf(&out, "  default  %s\n", k->otherwise ? k->otherwise : "none");
 	if (k->change == DP_KEY_LIVE)
-		dp_buf_puts(&out,
-			    "  changes  while the study goes on, by 'dparetoctl set' "
-			    "or in its file\n");
+		dp_buf_puts(&out, "  changes  while the study goes on, by 'dparetoctl set' "
+				  "or in its file\n");
 	if (k->help) {
 		dp_buf_putc(&out, '\n');
 		ctl_wrap(&out, k->help, 2, TEXT_COLUMNS);
@@ -128,8 +125,7 @@ static void print_table(struct ctl *ctl, const struct dp_key_doc *const *keys, s
 
 		ctl_cell(t, CTL_NORMAL, "%*s%s", depth > 0 ? 2 * depth : 0, "", name);
 		ctl_cell(t, CTL_NORMAL, "%s", keys[i]->type ? keys[i]->type : "-");
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 keys[i]->otherwise ? keys[i]->otherwise : "none");
+		ctl_cell(t, CTL_NORMAL, "%s", keys[i]->otherwise ? keys[i]->otherwise : "none");
 	}
 	ctl_table_print(ctl, t);
 	ctl_say(ctl, "'dparetoctl explain KEY' says more; a key is named as in "
@@ -207,13 +203,11 @@ static json_t *explain_mechanism_json(const struct dp_mechanism *m)
 
 	for (size_t i = 0; i < m->nkeys; i++)
 		json_array_append_new(
-			keys,
-			json_pack("{s:s, s:s, s:b, s:s}", "key", m->keys[i].name, "type",
-				  dp_privacy_key_rule(&m->keys[i], rule), "needed",
-				  m->keys[i].needed, "help", m->keys[i].help));
-	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "mechanism", m->name, "summary",
-			 m->summary, "neighbours", m->relation, "source", m->source,
-			 "keys", keys);
+			keys, json_pack("{s:s, s:s, s:b, s:s}", "key", m->keys[i].name, "type",
+					dp_privacy_key_rule(&m->keys[i], rule), "needed",
+					m->keys[i].needed, "help", m->keys[i].help));
+	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "mechanism", m->name, "summary", m->summary,
+			 "neighbours", m->relation, "source", m->source, "keys", keys);
 }
 
 /* A mechanism is explained by its own table of keys. */

@@ -32,8 +32,7 @@ static int export_add(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	ctl_mark_trial((json_t *)trial, e->marks);
 	if (e->csv) {
 		if (e->count == 0) {
-			e->cols.parameters =
-				ctl_keys(json_object_get(trial, "parameters"));
+			e->cols.parameters = ctl_keys(json_object_get(trial, "parameters"));
 			ctl_trial_csv_head(&e->cols, &e->out);
 		}
 		ctl_trial_csv(trial, &e->cols, &e->out);
@@ -58,8 +57,7 @@ static json_t *export_remeasured(struct ctl *ctl, const char *study)
 	json_array_foreach (json_object_get(ok, "measures"), i, row) {
 		const json_t *low = json_object_get(row, "low");
 
-		if (!names && json_is_object(low) &&
-		    json_is_integer(json_object_get(row, "trial")))
+		if (!names && json_is_object(low) && json_is_integer(json_object_get(row, "trial")))
 			names = ctl_keys(low);
 	}
 	json_decref(ok);
@@ -71,8 +69,7 @@ static json_t *export_remeasured(struct ctl *ctl, const char *study)
 static int export_volume(struct ctl *ctl, json_t *summary, struct dp_err *err)
 {
 	json_t *front, *volume;
-	int code =
-		ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
+	int code = ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
 
 	if (code != DP_OK)
 		return code;
@@ -128,8 +125,7 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK && path) {
 		code = dp_write_file(path, dp_buf_text(&e.out), e.out.len, true, err);
 		if (code == DP_OK)
-			ctl_say(ctl, "%s%s written to %s",
-				dp_count_text(e.trials, "trial", count),
+			ctl_say(ctl, "%s%s written to %s", dp_count_text(e.trials, "trial", count),
 				e.count > e.trials ? " and their waypoints" : "", path);
 	} else if (code == DP_OK) {
 		ctl_put(ctl, dp_buf_text(&e.out), e.out.len);
@@ -141,8 +137,7 @@ static int export_run(struct ctl *ctl, struct dp_err *err)
 }
 
 static const struct ctl_option options[] = {
-	{ "format", 0, "csv|json",
-	  "csv has a row for each result, json also runs and attempts" },
+	{ "format", 0, "csv|json", "csv has a row for each result, json also runs and attempts" },
 	{ "own", 0, NULL, "only trials' own results, not their waypoints" },
 	{ "file", 0, "FILE", "write to FILE, whole or not at all" },
 	CTL_LOOK_OPTION,

@@ -17,19 +17,17 @@
 #include <string.h>
 
 /* "; 10 runs each" where the table has points with a spread, and what comes next. */
-static void front_runs(const json_t *front, const struct ctl_columns *cols,
-		       struct dp_buf *out)
+static void front_runs(const json_t *front, const struct ctl_columns *cols, struct dp_buf *out)
 {
 	const json_t *point = json_array_get(json_object_get(front, "front"), 0),
 		     *name = json_array_get(cols->measured, 0);
-	int64_t runs = dp_json_int(json_object_get(json_object_get(point, "spread"),
-						   json_string_value(name)),
-				   "runs", 0);
+	int64_t runs = dp_json_int(
+		json_object_get(json_object_get(point, "spread"), json_string_value(name)), "runs",
+		0);
 
 	dp_buf_puts(out, "; ");
 	if (runs > 0)
-		dp_buf_printf(out, "%" PRId64 " run%s each; ", runs,
-			      runs == 1 ? "" : "s");
+		dp_buf_printf(out, "%" PRId64 " run%s each; ", runs, runs == 1 ? "" : "s");
 }
 
 /* Of a metric there is no model: on a front without the noise it is what was observed. */
@@ -46,8 +44,8 @@ static void say_observed(struct ctl *ctl, const struct ctl_columns *cols)
 }
 
 /* `all` points, in words, were there before questions took some out. */
-static void front_people(struct ctl *ctl, const json_t *front, size_t all,
-			 const char *words, const struct ctl_columns *cols)
+static void front_people(struct ctl *ctl, const json_t *front, size_t all, const char *words,
+			 const struct ctl_columns *cols)
 {
 	size_t shown = json_array_size(json_object_get(front, "front"));
 	struct dp_buf volume = DP_BUF_INIT;
@@ -90,8 +88,8 @@ static int front_choice(struct ctl *ctl, const char **choice, struct dp_err *err
 }
 
 /* The summary only if a question needs it, else NULL. */
-static int front_ask(struct ctl *ctl, const char *choice, json_t **front,
-		     json_t **summary, struct dp_err *err)
+static int front_ask(struct ctl *ctl, const char *choice, json_t **front, json_t **summary,
+		     struct dp_err *err)
 {
 	json_t *status;
 	int code = ctl_call_front(ctl, ctl->argv[0], choice, front, err);
@@ -118,8 +116,8 @@ static void forget_metrics(json_t *front)
 		json_object_del(point, "metrics");
 }
 
-static void front_show(struct ctl *ctl, const json_t *front, size_t all,
-		       const char *words, const struct ctl_columns *cols)
+static void front_show(struct ctl *ctl, const json_t *front, size_t all, const char *words,
+		       const struct ctl_columns *cols)
 {
 	if (ctl->format == CTL_JSON)
 		ctl_put_json(ctl, front);
@@ -164,12 +162,9 @@ static int front_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "max", 0, "NAME=X", "only points where this objective or metric is at most X" },
-	{ "min", 0, "NAME=X",
-	  "only points where this objective or metric is at least X" },
-	{ "best", 0, "NAME",
-	  "of these, the one point that is best in this objective or metric" },
-	{ "knee", 0, NULL,
-	  "of these, the one farthest below the line between the front's ends" },
+	{ "min", 0, "NAME=X", "only points where this objective or metric is at least X" },
+	{ "best", 0, "NAME", "of these, the one point that is best in this objective or metric" },
+	{ "knee", 0, NULL, "of these, the one farthest below the line between the front's ends" },
 	{ "one-se", 0, NULL,
 	  "of these, the best in the first objective within one standard error of the "
 	  "best" },

@@ -51,8 +51,7 @@ static int import_run(struct ctl *ctl, struct dp_err *err)
 		return dp_fail(err, DP_E_USAGE,
 			       "whose results? --from names a study or a state folder");
 	origin = import_origin(from);
-	code = ctl_pack(&fields, err, "{s:s, s:s}", "study", ctl->argv[0], "origin",
-			origin);
+	code = ctl_pack(&fields, err, "{s:s, s:s}", "study", ctl->argv[0], "origin", origin);
 	free(origin);
 	if (code == DP_OK)
 		code = ctl_call(ctl, "import", fields, &ok, err);

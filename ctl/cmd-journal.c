@@ -42,8 +42,8 @@ int ctl_journal_folder(struct ctl *ctl, char **folder, struct dp_err *err)
 
 /* ---- dump ---- */
 
-static int find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		     size_t len, struct dp_err *err)
+static int find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+		     struct dp_err *err)
 {
 	struct walk *w = arg;
 	struct dp_err why;
@@ -56,8 +56,7 @@ static int find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 }
 
 /* The number of --study, by name or by number; 0 for all. */
-static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
-		      struct dp_err *err)
+static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id, struct dp_err *err)
 {
 	struct walk w = { .ctl = ctl, .name = ctl_opt(ctl, "study") };
 	int64_t number;
@@ -70,12 +69,10 @@ static int find_study(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
 	dp_event_clear(&w.event);
 	if (code != DP_OK)
 		return code;
-	if (!w.found && dp_int_parse(w.name, &number) && number > 0 &&
-	    number < UINT32_MAX)
+	if (!w.found && dp_int_parse(w.name, &number) && number > 0 && number < UINT32_MAX)
 		w.found = (uint32_t)number;
 	if (!w.found)
-		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'",
-			       w.name);
+		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'", w.name);
 	*id = w.found;
 	return DP_OK;
 }
@@ -114,8 +111,8 @@ static bool dump_leaves_out(struct walk *w, uint32_t study, const struct dp_even
 	       e->type != DP_EV_STUDY_MOVED && e->type != DP_EV_STUDY_AMENDED;
 }
 
-static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		    size_t len, struct dp_err *err)
+static int dump_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+		    struct dp_err *err)
 {
 	struct walk *w = arg;
 	struct dp_err why;
@@ -165,8 +162,7 @@ static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *er
 		/* standard output holds the lines; the verdict must not be among them */
 		ctl->format = CTL_TABLE;
 		return dp_fail(err, DP_E_CORRUPT,
-			       "%" PRIu64
-			       " records are damaged; they are shown as faults",
+			       "%" PRIu64 " records are damaged; they are shown as faults",
 			       w.faults);
 	}
 	return code;
@@ -191,12 +187,9 @@ static const struct {
 	bool takes_file;
 	int (*run)(struct ctl *ctl, const char *folder, struct dp_err *err);
 } actions[] = {
-	{ "dump", false, ctl_journal_dump },
-	{ "verify", true, ctl_journal_verify },
-	{ "repair", false, ctl_journal_repair },
-	{ "backup", true, ctl_journal_backup },
-	{ "restore", true, ctl_journal_restore },
-	{ "compact", false, ctl_journal_compact },
+	{ "dump", false, ctl_journal_dump },      { "verify", true, ctl_journal_verify },
+	{ "repair", false, ctl_journal_repair },  { "backup", true, ctl_journal_backup },
+	{ "restore", true, ctl_journal_restore }, { "compact", false, ctl_journal_compact },
 };
 
 static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *err)
@@ -209,8 +202,7 @@ static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *er
 	if (ctl_flag(ctl, "force") && actions[action].run != ctl_journal_backup)
 		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
 	if (ctl->argc > 1 && !actions[action].takes_file)
-		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file",
-			       actions[action].name);
+		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file", actions[action].name);
 	return DP_OK;
 }
 

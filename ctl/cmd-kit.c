@@ -34,8 +34,7 @@ static char *kit_at(const char *base, const char *place)
  * now, then where it was to be installed. */
 static char *kit_folder(void)
 {
-	static const char *const beside[] = { "trainers/python",
-					      "../share/dpareto/python" };
+	static const char *const beside[] = { "trainers/python", "../share/dpareto/python" };
 	char *own = dp_program_folder(), *found = NULL;
 
 	for (size_t i = 0; own && !found && i < DP_COUNT(beside); i++)
@@ -48,14 +47,13 @@ static char *kit_folder(void)
 
 static void kit_people(struct ctl *ctl, const char *folder)
 {
-	ctl_printf(
-		ctl,
-		"%s/" KIT_FILE "\n\n"
-		"A trainer can import it if it lies beside it, or if this is set where\n"
-		"the daemon, or 'dparetoctl run', is started:\n\n"
-		"  export PYTHONPATH=\"$(dparetoctl kit --path)\"\n\n"
-		"docs/python.md has a whole trainer; so has the beginning of the file.\n",
-		folder);
+	ctl_printf(ctl,
+		   "%s/" KIT_FILE "\n\n"
+		   "A trainer can import it if it lies beside it, or if this is set where\n"
+		   "the daemon, or 'dparetoctl run', is started:\n\n"
+		   "  export PYTHONPATH=\"$(dparetoctl kit --path)\"\n\n"
+		   "docs/python.md has a whole trainer; so has the beginning of the file.\n",
+		   folder);
 }
 
 static int kit_run(struct ctl *ctl, struct dp_err *err)

@@ -16,11 +16,10 @@ static void list_table(struct ctl *ctl, const json_t *studies)
 		const char *title;
 		enum ctl_align align;
 	} columns[] = {
-		{ "NO", CTL_RIGHT },      { "NAME", CTL_FLEX },
-		{ "STATE", CTL_LEFT },    { "ENDED", CTL_RIGHT },
-		{ "RUNNING", CTL_RIGHT }, { "FAILED", CTL_RIGHT },
-		{ "FRONT", CTL_RIGHT },   { "HYPERVOLUME", CTL_RIGHT },
-		{ "LEFT", CTL_RIGHT },    { "CHANGED", CTL_RIGHT },
+		{ "NO", CTL_RIGHT },      { "NAME", CTL_FLEX },         { "STATE", CTL_LEFT },
+		{ "ENDED", CTL_RIGHT },   { "RUNNING", CTL_RIGHT },     { "FAILED", CTL_RIGHT },
+		{ "FRONT", CTL_RIGHT },   { "HYPERVOLUME", CTL_RIGHT }, { "LEFT", CTL_RIGHT },
+		{ "CHANGED", CTL_RIGHT },
 	};
 	struct ctl_table *t = ctl_table_new();
 	char text[CTL_TEXT_LEN];
@@ -36,17 +35,12 @@ static void list_table(struct ctl *ctl, const json_t *studies)
 		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_cell(t, ctl_state_style(state), "%s", state);
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_ended_cell(s, text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(s, "running"), text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(s, "failed"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "running"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "failed"), text));
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "front", 0));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(s, "hypervolume"), text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_seconds(json_object_get(s, "eta"), text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_age(dp_json_str(s, "updated", NULL), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "hypervolume"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_seconds(json_object_get(s, "eta"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_age(dp_json_str(s, "updated", NULL), text));
 	}
 	ctl_table_print(ctl, t);
 }

@@ -147,8 +147,7 @@ static bool logs_will_come(const struct logs *l)
 	if (ctl_call_study(l->ctl, "status", l->study, &ok, &why) != DP_OK)
 		return false;
 	summary = json_object_get(ok, "study");
-	yes = !ctl_study_ended(summary) &&
-	      l->point.trial < dp_json_int(summary, "evaluations", 0);
+	yes = !ctl_study_ended(summary) && l->point.trial < dp_json_int(summary, "evaluations", 0);
 	json_decref(ok);
 	return yes;
 }
@@ -165,15 +164,13 @@ static int logs_find_attempt(struct logs *l, bool follow, struct dp_err *err)
 
 		ok = NULL;
 		code = logs_look(l, &ok, err);
-		if (code != DP_OK &&
-		    !(code == DP_E_NOT_FOUND && follow && logs_will_come(l)))
+		if (code != DP_OK && !(code == DP_E_NOT_FOUND && follow && logs_will_come(l)))
 			return code;
 		code = DP_OK;
 		if (follow)
 			ctl_be_patient(l->ctl, &l->patience);
 		state = dp_json_str(json_object_get(ok, "trial"), "state", "waiting");
-		if (!l->folder &&
-		    (!follow || ctl_trial_over(json_object_get(ok, "trial"))))
+		if (!l->folder && (!follow || ctl_trial_over(json_object_get(ok, "trial"))))
 			code = fail_no_attempt(l, state, err);
 		json_decref(ok);
 		if (code != DP_OK || l->folder)
@@ -208,9 +205,8 @@ static int open_stream(struct logs *l, struct stream *s, struct dp_err *err)
 	}
 	dp_fail_errno(err, e, "cannot read %s", path);
 	if (e == ENOENT)
-		dp_hint(err,
-			"a cancelled or never started attempt has no logs, and "
-			"'retention' in the daemon's configuration removes old ones");
+		dp_hint(err, "a cancelled or never started attempt has no logs, and "
+			     "'retention' in the daemon's configuration removes old ones");
 	else if (e == EACCES)
 		dp_hint(err, "logs belong to the daemon's user; read them as that user");
 	free(path);
@@ -255,15 +251,13 @@ static int copy_stream(struct logs *l, struct stream *s, bool *any, struct dp_er
 	char chunk[65536];
 	ssize_t n, rest;
 
-	while (s->fd >= 0 && !l->ctl->out_closed &&
-	       (n = read(s->fd, chunk, sizeof chunk)) != 0) {
+	while (s->fd >= 0 && !l->ctl->out_closed && (n = read(s->fd, chunk, sizeof chunk)) != 0) {
 		if (n < 0 && errno == EINTR)
 			return DP_OK;
 		if (n < 0)
 			return dp_fail_errno(err, errno, "cannot read the log");
 		if (l->heading && l->last != s->name)
-			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "",
-				   s->name);
+			ctl_printf(l->ctl, "%s==> %s <==\n", l->last ? "\n" : "", s->name);
 		l->last = s->name;
 		/* a character that is cut in two is read again, once there is more */
 		rest = shows ? (ssize_t)ctl_unfinished(chunk, (size_t)n) : 0;
@@ -357,15 +351,13 @@ static json_t *text_json(const struct dp_buf *raw)
 
 static int print_json(struct logs *l, struct dp_err *err)
 {
-	json_t *out =
-		json_pack("{s:I, s:o?, s:I}", "trial", (json_int_t)l->point.trial, "at",
-			  ctl_point_at(&l->point), "attempt", (json_int_t)l->attempt);
+	json_t *out = json_pack("{s:I, s:o?, s:I}", "trial", (json_int_t)l->point.trial, "at",
+				ctl_point_at(&l->point), "attempt", (json_int_t)l->attempt);
 	struct dp_buf raw = DP_BUF_INIT;
 	int code = DP_OK;
 
 	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
-		char *path =
-			dp_path_join(json_string_value(l->folder), l->streams[i].name);
+		char *path = dp_path_join(json_string_value(l->folder), l->streams[i].name);
 
 		if (!path)
 			ctl_die_nomem();
@@ -383,8 +375,7 @@ static int print_json(struct logs *l, struct dp_err *err)
 
 /* ---- the command ---- */
 
-static int logs_number(struct ctl *ctl, const char *option, int64_t *out,
-		       struct dp_err *err)
+static int logs_number(struct ctl *ctl, const char *option, int64_t *out, struct dp_err *err)
 {
 	const char *text = ctl_opt(ctl, option);
 

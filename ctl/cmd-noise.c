@@ -29,8 +29,7 @@ static int solved_key(struct ctl *ctl, const struct dp_mechanism *m,
 	*k = dp_privacy_key_find(m, key);
 	if (*k && (*k == m->noise || (*k)->costs))
 		return DP_OK;
-	dp_fail(err, DP_E_USAGE, "--solve cannot be '%s' with mechanism %s", name,
-		m->name);
+	dp_fail(err, DP_E_USAGE, "--solve cannot be '%s' with mechanism %s", name, m->name);
 	for (size_t i = 0; i < m->nkeys; i++)
 		if (m->keys[i].costs)
 			return dp_hint(err, "for example: --solve %s", m->keys[i].name);
@@ -55,18 +54,16 @@ static int noise_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK)
 		code = solved_key(ctl, m, &k, err);
 	if (code == DP_OK)
-		code = k == m->noise
-			       ? dp_privacy_noise(m, values, target, &value, &at, err)
-			       : dp_privacy_largest(m, values, k, target, &value, &tried,
-						    &cut, &at, err);
+		code = k == m->noise ? dp_privacy_noise(m, values, target, &value, &at, err)
+				     : dp_privacy_largest(m, values, k, target, &value, &tried,
+							  &cut, &at, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
 		answer = dp_privacy_answer(&at);
 		json_object_set_new(answer, k->name, dp_json_real(value));
 		if (k != m->noise)
-			json_object_set_new(answer, "largest",
-					    json_boolean(value >= tried));
+			json_object_set_new(answer, "largest", json_boolean(value >= tried));
 		ctl_put_json(ctl, answer);
 		json_decref(answer);
 		return DP_OK;
@@ -117,12 +114,11 @@ const struct ctl_command ctl_cmd_noise = {
 		"of an epoch are all searched. Below these the answer is one that the "
 		"next larger value does not keep, and 'largest' in the JSON is false "
 		"(the text says so).",
-	.examples =
-		"dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
-		"    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"
-		"dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6\n"
-		"dparetoctl noise --epsilon 2 --solve steps --mechanism dp-sgd \\\n"
-		"    --sampling poisson --sample-rate 0.004 --noise-multiplier 1 --delta "
-		"1e-6",
+	.examples = "dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
+		    "    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"
+		    "dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6\n"
+		    "dparetoctl noise --epsilon 2 --solve steps --mechanism dp-sgd \\\n"
+		    "    --sampling poisson --sample-rate 0.004 --noise-multiplier 1 --delta "
+		    "1e-6",
 	.run = noise_run,
 };

@@ -12,8 +12,8 @@ static void pause_tell(struct ctl *ctl, const json_t *s)
 
 	if (running > 0)
 		ctl_say(ctl, "study '%s' is %s; %d running trial%s to the end",
-			dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"),
-			running, running == 1 ? " goes on" : "s go on");
+			dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"), running,
+			running == 1 ? " goes on" : "s go on");
 	else
 		ctl_say(ctl, "study '%s' is %s", dp_json_str(s, "name", "?"),
 			dp_json_str(s, "state", "?"));

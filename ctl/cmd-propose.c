@@ -37,8 +37,7 @@ static void propose_show(struct ctl *ctl, const json_t *p)
 	ctl_table_column(t, "95% FROM", CTL_RIGHT);
 	ctl_table_column(t, "TO", CTL_RIGHT);
 	json_object_foreach (json_object_get(p, "predicted"), name, q) {
-		const json_t *low = json_object_get(q, "low"),
-			     *high = json_object_get(q, "high");
+		const json_t *low = json_object_get(q, "low"), *high = json_object_get(q, "high");
 		/* what is computed is a bound, as epsilon is */
 		char *(*shown)(const json_t *, char *) =
 			json_equal(low, high) ? ctl_bound : ctl_value;

@@ -72,27 +72,24 @@ static int read_levels(const struct ctl *ctl, json_t *levels, struct dp_err *err
 	if (code != DP_OK || json_array_size(levels) > 0)
 		return code;
 	dp_fail(err, DP_E_USAGE, "--at is needed: which point of the front is meant");
-	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1",
-		       ctl->argv[0]);
+	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1", ctl->argv[0]);
 }
 
 /* ---- measured ---- */
 
 /* Has a recommended point measured; its number goes to the end of `numbers`. */
-static int verify_ask(struct ctl *ctl, const char *study, const json_t *found,
-		      int64_t runs, json_t *numbers, struct dp_err *err)
+static int verify_ask(struct ctl *ctl, const char *study, const json_t *found, int64_t runs,
+		      json_t *numbers, struct dp_err *err)
 {
 	json_t *fields, *ok;
 	int code = ctl_pack(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
-			    (json_int_t)runs, "parameters",
-			    json_object_get(found, "parameters"));
+			    (json_int_t)runs, "parameters", json_object_get(found, "parameters"));
 
 	if (code == DP_OK)
 		code = ctl_call(ctl, "measure", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
-	if (json_array_append(
-		    numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
+	if (json_array_append(numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
 		ctl_die_nomem();
 	json_decref(ok);
 	return DP_OK;
@@ -120,11 +117,9 @@ static void put_verified(json_t *found, const json_t *row)
 
 	if (!json_is_object(json_object_get(row, "objectives")))
 		return;
-	v = json_pack("{s:I, s:o, s:o, s:o}", "runs",
-		      (json_int_t)dp_json_int(row, "done", 0), "objectives",
-		      verified_part(row, "objectives", found), "low",
-		      verified_part(row, "low", found), "high",
-		      verified_part(row, "high", found));
+	v = json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)dp_json_int(row, "done", 0),
+		      "objectives", verified_part(row, "objectives", found), "low",
+		      verified_part(row, "low", found), "high", verified_part(row, "high", found));
 	if (!v || json_object_set_new(found, "verified", v) != 0)
 		ctl_die_nomem();
 }
@@ -155,8 +150,7 @@ static int verify_all(struct ctl *ctl, const char *study, json_t *list, int64_t 
 		code = ctl_measures_follow(ctl, study, numbers, &rows, err);
 	json_array_foreach (list, i, found)
 		if (code == DP_OK && !json_object_get(found, "error"))
-			put_verified(found,
-				     verified_row(rows, json_array_get(numbers, k++)));
+			put_verified(found, verified_row(rows, json_array_get(numbers, k++)));
 	if (code == DP_OK)
 		code = ctl_measures_verdict(rows, err);
 	json_decref(rows);
@@ -193,8 +187,7 @@ static json_t *answers_of(const char *study, const json_t *list)
 	json_array_foreach (list, i, found)
 		if (json_array_append_new(all, answer_of(study, found)) != 0)
 			ctl_die_nomem();
-	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study,
-			 "recommendations", all);
+	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study, "recommendations", all);
 }
 
 /* ---- as people read it ---- */
@@ -207,16 +200,14 @@ static void level_words(const json_t *found, struct dp_buf *out)
 	char text[CTL_TEXT_LEN];
 
 	json_object_foreach (json_object_get(found, "at"), name, value)
-		dp_buf_printf(out, "%s %s %s", name,
-			      dp_json_str(found, "holds", "at most"),
+		dp_buf_printf(out, "%s %s %s", name, dp_json_str(found, "holds", "at most"),
 			      ctl_value(value, text));
 }
 
 /* What is computed is never shown below what it is; what was tested, beside it. */
 static void computed_rows(struct ctl_table *t, const json_t *found)
 {
-	const json_t *tested =
-		json_object_get(json_object_get(found, "tested"), "objectives");
+	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
 	const char *name;
 	json_t *value;
 	char text[CTL_TEXT_LEN], before[CTL_TEXT_LEN];
@@ -226,27 +217,23 @@ static void computed_rows(struct ctl_table *t, const json_t *found)
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_bound(value, text));
 		ctl_cell(t, CTL_NORMAL, "computed");
 		ctl_cell(t, CTL_NORMAL, "%s", "");
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_bound(json_object_get(tested, name), before));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_bound(json_object_get(tested, name), before));
 	}
 }
 
 static void predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
 {
-	const json_t *tested =
-		json_object_get(json_object_get(found, "tested"), "objectives");
+	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
 	const char *name;
 	json_t *q;
 	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN], was[CTL_TEXT_LEN];
 
 	json_object_foreach (json_object_get(found, which), name, q) {
 		ctl_cell(t, CTL_NORMAL, "%s", name);
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(q, "value"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "value"), text));
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "low"), lo));
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(q, "high"), hi));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(tested, name), was));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(tested, name), was));
 	}
 }
 
@@ -260,8 +247,7 @@ static void print_trust(struct ctl *ctl, const json_t *found)
 
 	if (dp_json_to_real(json_object_get(nearest, "distance"), &distance))
 		ctl_printf(ctl, "nearest tested point: trial %s, %s of the space away\n",
-			   ctl_point_text(nearest, trial),
-			   ctl_number(distance, 2, false, away));
+			   ctl_point_text(nearest, trial), ctl_number(distance, 2, false, away));
 	if (dp_json_int(trust, "neighbours", 0) == 0 ||
 	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
 	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
@@ -303,8 +289,7 @@ static void print_verified(struct ctl *ctl, const json_t *found)
 	json_t *q;
 
 	json_object_foreach (json_object_get(found, "predicted"), name, q) {
-		const json_t *measured =
-			json_object_get(json_object_get(v, "objectives"), name);
+		const json_t *measured = json_object_get(json_object_get(v, "objectives"), name);
 		char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
 		double x, low, high;
 
@@ -312,17 +297,15 @@ static void print_verified(struct ctl *ctl, const json_t *found)
 		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
 		    !dp_json_to_real(json_object_get(q, "high"), &high))
 			continue;
-		ctl_sentence(
-			ctl,
-			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
-			"%s the predicted interval",
-			(long long)dp_json_int(v, "runs", 0), name,
-			ctl_value(measured, text),
-			ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
-			ctl_value(json_object_get(json_object_get(v, "high"), name), hi),
-			x < low    ? "below"
-			: x > high ? "above"
-				   : "within");
+		ctl_sentence(ctl,
+			     "measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
+			     "%s the predicted interval",
+			     (long long)dp_json_int(v, "runs", 0), name, ctl_value(measured, text),
+			     ctl_value(json_object_get(json_object_get(v, "low"), name), lo),
+			     ctl_value(json_object_get(json_object_get(v, "high"), name), hi),
+			     x < low    ? "below"
+			     : x > high ? "above"
+					: "within");
 	}
 }
 
@@ -454,8 +437,7 @@ static int recommend_do(struct ctl *ctl, void *arg, struct dp_err *err)
 	const struct wanted *w = arg;
 	json_t *fields, *ok;
 	struct dp_err trouble = { 0 };
-	int code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels",
-			    w->levels);
+	int code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels", w->levels);
 
 	if (code == DP_OK)
 		code = ctl_call_within(ctl, ANSWER_MS, "recommend", fields, &ok, err);
@@ -463,8 +445,7 @@ static int recommend_do(struct ctl *ctl, void *arg, struct dp_err *err)
 		return code;
 	if (w->runs)
 		code = verify_all(ctl, dp_json_str(ok, "study", ctl->argv[0]),
-				  json_object_get(ok, "recommendations"), w->runs,
-				  &trouble);
+				  json_object_get(ok, "recommendations"), w->runs, &trouble);
 	/* a measurement that failed takes nothing from what was recommended */
 	if (code == DP_OK || code == DP_E_STUDY) {
 		int shown = recommend_show(ctl, ok, err);
@@ -486,8 +467,8 @@ static int recommend_run(struct ctl *ctl, struct dp_err *err)
 	int code = read_levels(ctl, w.levels, err);
 
 	if (code == DP_OK && text && (!dp_int_parse(text, &w.runs) || w.runs < 1))
-		code = dp_fail(err, DP_E_USAGE,
-			       "--verify takes a number of runs from 1, not '%s'", text);
+		code = dp_fail(err, DP_E_USAGE, "--verify takes a number of runs from 1, not '%s'",
+			       text);
 	if (code == DP_OK)
 		code = w.runs ? ctl_measures_beside(ctl, recommend_do, &w, err)
 			      : recommend_do(ctl, &w, err);

@@ -59,12 +59,11 @@ static int remeasure_fields(struct ctl *ctl, json_t **fields, struct dp_err *err
 	int code;
 
 	if (text && (!dp_int_parse(text, &runs) || runs < 1))
-		return dp_fail(err, DP_E_USAGE, "--runs takes a number from 1, not '%s'",
-			       text);
+		return dp_fail(err, DP_E_USAGE, "--runs takes a number from 1, not '%s'", text);
 	code = remeasure_points(ctl_opt(ctl, "points"), &pairs, err);
 	if (code == DP_OK)
-		return ctl_pack(fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
-				"runs", (json_int_t)runs, "points", pairs);
+		return ctl_pack(fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0], "runs",
+				(json_int_t)runs, "points", pairs);
 	json_decref(pairs);
 	return code;
 }
@@ -98,14 +97,12 @@ static void luck_people(struct ctl *ctl, const json_t *front)
 			"hypervolume is of these alone",
 			measured, json_array_size(points), measured == 1 ? "is" : "are");
 	} else if (dp_json_to_real(json_object_get(front, "hypervolume"), &observed) &&
-		   dp_json_to_real(json_object_get(front, "hypervolume_remeasured"),
-				   &again) &&
+		   dp_json_to_real(json_object_get(front, "hypervolume_remeasured"), &again) &&
 		   observed > 0) {
 		dp_buf_puts(&text, "measured again it is ");
 		say_change(&text, observed, again);
 		dp_buf_puts(&text, " than observed");
-		if (dp_json_to_real(json_object_get(front, "hypervolume_denoised"),
-				    &denoised) &&
+		if (dp_json_to_real(json_object_get(front, "hypervolume_denoised"), &denoised) &&
 		    denoised > 0) {
 			dp_buf_puts(&text, " and ");
 			say_change(&text, denoised, again);
@@ -158,8 +155,8 @@ static int remeasure_do(struct ctl *ctl, void *fields, struct dp_err *err)
 		json_decref(ok);
 		return DP_OK;
 	}
-	code = ctl_measures_follow(ctl, ctl->argv[0], json_object_get(ok, "measurements"),
-				   &rows, err);
+	code = ctl_measures_follow(ctl, ctl->argv[0], json_object_get(ok, "measurements"), &rows,
+				   err);
 	if (code == DP_OK)
 		code = remeasure_show(ctl, rows, err);
 	json_decref(rows);

@@ -45,10 +45,9 @@ static int report_state_folder(struct ctl *ctl, char **out, struct dp_err *err)
 /* As dpareto-report has the option; NULL: it has not. */
 static const char *passed_on(const char *name)
 {
-	static const char *const known[] = { "--dir",   "--public",   "--baseline",
-					     "--label", "--figures",  "--format",
-					     "--width", "--no-title", "--group",
-					     "--at",    "--truth" };
+	static const char *const known[] = { "--dir",     "--public", "--baseline", "--label",
+					     "--figures", "--format", "--width",    "--no-title",
+					     "--group",   "--at",     "--truth" };
 
 	for (size_t i = 0; i < DP_COUNT(known); i++)
 		if (strcmp(known[i] + 2, name) == 0)
@@ -145,10 +144,8 @@ static const struct ctl_option options[] = {
 	{ "dir", 0, "DIR",
 	  "write it there (default: studies/STUDY/report in the state "
 	  "folder)" },
-	{ "public", 0, NULL,
-	  "leave out the seed; refused where something exact would leak" },
-	{ "baseline", 0, "LABEL=VALUE",
-	  "a utility to compare with; may be given several times" },
+	{ "public", 0, NULL, "leave out the seed; refused where something exact would leak" },
+	{ "baseline", 0, "LABEL=VALUE", "a utility to compare with; may be given several times" },
 	{ "group", 0, "NAME=STUDY,STUDY,...",
 	  "a report of groups of seeds instead; STUDY/256 stands for each 256 trials of "
 	  "one" },
@@ -159,8 +156,7 @@ static const struct ctl_option options[] = {
 	  "draw the front of this one, such as a fine grid, under the others" },
 	{ "label", 0, "STUDY=TEXT",
 	  "call a study this in figures and words; may be given several times" },
-	{ "figures", 0, "A,B",
-	  "only these figures ('dpareto-report --help' names them)" },
+	{ "figures", 0, "A,B", "only these figures ('dpareto-report --help' names them)" },
 	{ "format", 0, "A,B", "files of each figure: png, svg, pdf (default: png,svg)" },
 	{ "width", 0, "LENGTH", "of figures for print, such as 88mm or 180mm" },
 	{ "no-title", 0, NULL, "figures without their titles" },

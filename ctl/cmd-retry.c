@@ -30,8 +30,7 @@ static int retry_all_failed(struct ctl *ctl, struct dp_err *err)
 		ctl_say(ctl, "%s of study '%s', which is %s, will be tried again",
 			dp_count_text(json_array_size(json_object_get(ok, "trials")),
 				      "failed trial", count),
-			dp_json_str(study, "name", "?"),
-			dp_json_str(study, "state", "?"));
+			dp_json_str(study, "name", "?"), dp_json_str(study, "state", "?"));
 	json_decref(ok);
 	return DP_OK;
 }
@@ -41,8 +40,7 @@ static int retry_run(struct ctl *ctl, struct dp_err *err)
 	if (ctl_flag(ctl, "failed"))
 		return retry_all_failed(ctl, err);
 	if (ctl->argc < 2)
-		return dp_fail(err, DP_E_USAGE,
-			       "which trials? give their numbers, or --failed");
+		return dp_fail(err, DP_E_USAGE, "which trials? give their numbers, or --failed");
 	return ctl_each_named(ctl, "retry", "will be tried again", err);
 }
 

@@ -42,9 +42,8 @@ static int find_folder(struct ctl *ctl, const char *study, char **out, struct dp
 	else if (home && home[0])
 		dp_buf_printf(&path, "%s/.local/state/dpareto/run/%s", home, study);
 	else
-		return dp_fail(
-			err, DP_E_USAGE,
-			"no home folder is known; name a state folder with --state");
+		return dp_fail(err, DP_E_USAGE,
+			       "no home folder is known; name a state folder with --state");
 	code = dp_mkdirs(dp_buf_text(&path), 0700, err);
 	if (code == DP_OK) {
 		real = realpath(dp_buf_text(&path), NULL);
@@ -70,17 +69,15 @@ static void run_tell_again(struct ctl_private *p, const json_t *ok)
 	ctl_changes(json_object_get(ok, "changes"), &changes);
 	ctl_ended_say(s, &ended);
 	if (changes.len || strcmp(dp_json_str(s, "state", ""), "finished") != 0)
-		ctl_say(p->ctl, "going on with study '%s': %s%s%s",
-			dp_json_str(s, "name", "?"), dp_buf_text(&changes),
-			changes.len ? "; " : "", dp_buf_text(&ended));
+		ctl_say(p->ctl, "going on with study '%s': %s%s%s", dp_json_str(s, "name", "?"),
+			dp_buf_text(&changes), changes.len ? "; " : "", dp_buf_text(&ended));
 	dp_buf_free(&changes);
 	dp_buf_free(&ended);
 	if (note)
 		ctl_say(p->ctl, "%s", note);
 }
 
-static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
-		      struct dp_err *err)
+static int run_submit(struct ctl_private *p, const struct ctl_study_file *file, struct dp_err *err)
 {
 	const char *state;
 	json_t *ok;
@@ -88,9 +85,8 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 
 	if (code == DP_E_EXISTS) {
 		dp_err_prefix(err, "%s", p->dir);
-		dp_hint(err,
-			"give the study another name, use another folder with --state, "
-			"or remove that folder to start afresh");
+		dp_hint(err, "give the study another name, use another folder with --state, "
+			     "or remove that folder to start afresh");
 	}
 	if (code != DP_OK)
 		return code;
@@ -107,8 +103,8 @@ static int run_submit(struct ctl_private *p, const struct ctl_study_file *file,
 }
 
 /* Follows the study and fetches its result and its latest failure. */
-static int run_follow(struct ctl_private *p, const char *study, json_t **summary,
-		      json_t **front, json_t **failure, struct dp_err *err)
+static int run_follow(struct ctl_private *p, const char *study, json_t **summary, json_t **front,
+		      json_t **failure, struct dp_err *err)
 {
 	enum ctl_followed how;
 	json_t *status;
@@ -119,15 +115,13 @@ static int run_follow(struct ctl_private *p, const char *study, json_t **summary
 	if (code == DP_OK)
 		code = ctl_call_study(p->ctl, "status", study, &status, err);
 	if (code == DP_OK) {
-		*failure = json_incref(
-			json_array_get(json_object_get(status, "failures"), 0));
+		*failure = json_incref(json_array_get(json_object_get(status, "failures"), 0));
 		json_decref(status);
 	}
 	return code;
 }
 
-static void print_result(struct ctl_private *p, const json_t *front,
-			 const json_t *summary)
+static void print_result(struct ctl_private *p, const json_t *front, const json_t *summary)
 {
 	struct ctl *ctl = p->ctl;
 	const char *folder = dp_json_str(summary, "directory", p->dir);
@@ -175,8 +169,8 @@ static void print_result(struct ctl_private *p, const json_t *front,
 
 /* A study that ended without finishing: why, and where to look. With -o json
  * standard output has its one object already, so this goes to standard error. */
-static void explain_failure(struct ctl_private *p, const json_t *summary,
-			    const json_t *failure, struct dp_err *err)
+static void explain_failure(struct ctl_private *p, const json_t *summary, const json_t *failure,
+			    struct dp_err *err)
 {
 	if (ctl_study_verdict(summary, err) == DP_OK)
 		return;
@@ -191,8 +185,7 @@ static void explain_failure(struct ctl_private *p, const json_t *summary,
 	p->ctl->format = CTL_TABLE;
 }
 
-static int run_study(struct ctl_private *p, const struct ctl_study_file *file,
-		     struct dp_err *err)
+static int run_study(struct ctl_private *p, const struct ctl_study_file *file, struct dp_err *err)
 {
 	json_t *summary = NULL, *front = NULL, *failure = NULL;
 	int code = ctl_private_open(p, err);
@@ -231,8 +224,7 @@ static int run_run(struct ctl *ctl, struct dp_err *err)
 	int code;
 
 	if (slots && (!dp_int_parse(slots, &n) || n < 1))
-		return dp_fail(err, DP_E_USAGE, "--slots takes a number from 1, not '%s'",
-			       slots);
+		return dp_fail(err, DP_E_USAGE, "--slots takes a number from 1, not '%s'", slots);
 	code = ctl_study_file_read(ctl->argv[0], &file, err);
 	if (code == DP_OK)
 		code = ctl_study_file_check(ctl, &file, err);

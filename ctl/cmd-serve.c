@@ -38,11 +38,10 @@ static char **serve_arguments(const struct ctl *ctl, char *program)
 	for (size_t i = 0; i < ctl->ngiven; i++) {
 		const struct ctl_option *o = ctl->given[i].option;
 
-		for (const struct ctl_option *own = ctl_cmd_serve.options; own->name;
-		     own++)
+		for (const struct ctl_option *own = ctl_cmd_serve.options; own->name; own++)
 			if (o == own)
-				argv[n++] = option_word(
-					o->name, o->arg ? ctl->given[i].value : NULL);
+				argv[n++] =
+					option_word(o->name, o->arg ? ctl->given[i].value : NULL);
 	}
 	return argv;
 }

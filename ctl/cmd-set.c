@@ -52,9 +52,7 @@ static void set_tell(struct ctl *ctl, const json_t *ok)
 	struct dp_buf changes = DP_BUF_INIT;
 	char evaluations[CTL_TEXT_LEN];
 
-	ctl_say(ctl,
-		"study '%s': evaluations=%s parallel=%" PRId64 " priority=%" PRId64
-		", %s",
+	ctl_say(ctl, "study '%s': evaluations=%s parallel=%" PRId64 " priority=%" PRId64 ", %s",
 		dp_json_str(s, "name", "?"),
 		ctl_value(json_object_get(s, "evaluations"), evaluations),
 		dp_json_int(s, "parallel", 0), dp_json_int(s, "priority", 0),
@@ -75,8 +73,7 @@ static int set_run(struct ctl *ctl, struct dp_err *err)
 	for (int i = 1; i < ctl->argc && code == DP_OK; i++)
 		code = add_change(keys, ctl->argv[i], err);
 	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "keys",
-				keys);
+		code = ctl_pack(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "keys", keys);
 	json_decref(keys);
 	if (code == DP_OK)
 		code = ctl_call(ctl, "set", fields, &ok, err);

@@ -18,8 +18,7 @@
 
 static void print_study(struct ctl *ctl, const json_t *status)
 {
-	struct ctl_screen screen = { .color = ctl_colored(ctl, ctl->out),
-				     .utf8 = ctl->utf8 };
+	struct ctl_screen screen = { .color = ctl_colored(ctl, ctl->out), .utf8 = ctl->utf8 };
 	struct dp_buf out = DP_BUF_INIT;
 
 	ctl_terminal_size(ctl->out, &screen.columns, &screen.rows);
@@ -38,19 +37,18 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 	/* one that only looks is nobody to speak of */
 	if (!json_object_get(d, "looking"))
 		ctl_printf(ctl,
-			   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64
-			   " of %" PRId64 " slots busy; ",
+			   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64 " of %" PRId64
+			   " slots busy; ",
 			   dp_json_str(d, "version", "?"), dp_json_int(d, "pid", 0),
-			   ctl_age(dp_json_str(d, "started", NULL), age),
-			   dp_json_int(d, "busy", 0), dp_json_int(d, "slots", 0));
-	ctl_printf(ctl, "state in %s (journal: %s, %s)\n",
-		   dp_json_str(d, "state_dir", "?"),
+			   ctl_age(dp_json_str(d, "started", NULL), age), dp_json_int(d, "busy", 0),
+			   dp_json_int(d, "slots", 0));
+	ctl_printf(ctl, "state in %s (journal: %s, %s)\n", dp_json_str(d, "state_dir", "?"),
 		   ctl_counted(journal, "records", "record", records),
 		   dp_size_text(bytes > 0 ? (uint64_t)bytes : 0, size));
 	ctl_journal_notes(ctl, journal);
 	if (trouble)
-		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color),
-			   trouble, ctl_style_off(CTL_BAD, color));
+		ctl_printf(ctl, "%strouble: %s%s\n", ctl_style_on(CTL_BAD, color), trouble,
+			   ctl_style_off(CTL_BAD, color));
 }
 
 /* Why a study does nothing more than it does: its own words. */
@@ -85,10 +83,9 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 		ctl_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_cell(t, ctl_state_style(state), "%s", state);
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_ended_cell(s, text));
-		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
-			 dp_json_int(s, "running", 0), dp_json_int(s, "parallel", 0));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_seconds(json_object_get(s, "eta"), text));
+		ctl_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64, dp_json_int(s, "running", 0),
+			 dp_json_int(s, "parallel", 0));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_seconds(json_object_get(s, "eta"), text));
 		ctl_cell(t, CTL_NORMAL, "%s", status_why(s));
 	}
 	ctl_printf(ctl, "\n");

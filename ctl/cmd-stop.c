@@ -11,9 +11,8 @@ static void stop_tell(struct ctl *ctl, const json_t *s)
 {
 	int running = (int)dp_json_int(s, "running", 0);
 
-	ctl_say(ctl, "study '%s' is %s; %d trial%s still running",
-		dp_json_str(s, "name", "?"), dp_json_str(s, "state", "?"), running,
-		running == 1 ? " is" : "s are");
+	ctl_say(ctl, "study '%s' is %s; %d trial%s still running", dp_json_str(s, "name", "?"),
+		dp_json_str(s, "state", "?"), running, running == 1 ? " is" : "s are");
 }
 
 static int stop_run(struct ctl *ctl, struct dp_err *err)

@@ -18,12 +18,11 @@ static void submit_tell_again(struct ctl *ctl, const json_t *ok, const char *nam
 
 	ctl_changes(json_object_get(ok, "changes"), &changes);
 	if (changes.len)
-		ctl_say(ctl, "going on with study '%s': %s; it is %s", name,
-			dp_buf_text(&changes), state);
+		ctl_say(ctl, "going on with study '%s': %s; it is %s", name, dp_buf_text(&changes),
+			state);
 	else
-		ctl_say(ctl,
-			"study '%s' was submitted before and means the same; it is %s",
-			name, state);
+		ctl_say(ctl, "study '%s' was submitted before and means the same; it is %s", name,
+			state);
 	dp_buf_free(&changes);
 	if (note)
 		ctl_say(ctl, "%s", note);
@@ -58,8 +57,7 @@ static int submit_one(struct ctl *ctl, const char *path, struct dp_err *err)
 	if (code == DP_OK)
 		code = ctl_study_file_check(ctl, &file, err);
 	if (code == DP_OK)
-		code = ctl_study_file_submit(ctl, &file, ctl_flag(ctl, "paused"), &ok,
-					     err);
+		code = ctl_study_file_submit(ctl, &file, ctl_flag(ctl, "paused"), &ok, err);
 	if (code == DP_OK) {
 		if (ctl->format == CTL_JSON)
 			ctl_put_json(ctl, ok);
@@ -79,8 +77,8 @@ static int submit_run(struct ctl *ctl, struct dp_err *err)
 		code = submit_one(ctl, ctl->argv[i], err);
 	left = ctl->argc - i;
 	if (code != DP_OK && left > 0)
-		ctl_say(ctl, "%d file%s after it %s not submitted", left,
-			left == 1 ? "" : "s", left == 1 ? "was" : "were");
+		ctl_say(ctl, "%d file%s after it %s not submitted", left, left == 1 ? "" : "s",
+			left == 1 ? "was" : "were");
 	return code;
 }
 

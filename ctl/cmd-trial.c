@@ -22,8 +22,7 @@ static void trial_message(struct ctl_table *t, const json_t *attempt)
 		   *job = dp_json_str(attempt, "job", NULL);
 
 	if (job && !strstr(message, job))
-		ctl_cell(t, CTL_NORMAL, "%s%sSlurm job %s", message, *message ? "; " : "",
-			 job);
+		ctl_cell(t, CTL_NORMAL, "%s%sSlurm job %s", message, *message ? "; " : "", job);
 	else
 		ctl_cell(t, CTL_NORMAL, "%s", message);
 }
@@ -54,8 +53,7 @@ static void print_attempts(struct ctl *ctl, const json_t *attempts)
 		ctl_cell(t, strcmp(end, "ok") == 0 ? CTL_GOOD : CTL_NORMAL, "%s", end);
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 ctl_local_time(dp_json_str(a, "started", NULL), text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_seconds(json_object_get(a, "cpu_seconds"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_seconds(json_object_get(a, "cpu_seconds"), text));
 		ctl_cell(t, CTL_NORMAL, "%s",
 			 memory < 0 ? "-" : dp_size_text((uint64_t)memory, size));
 		trial_message(t, a);
@@ -78,8 +76,7 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 		dp_buf_clear(&pairs);
 		ctl_pairs(json_object_get(r, "metrics"), &pairs);
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(r, "run", 0));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(r, "seed"), seed));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(r, "seed"), seed));
 		ctl_cell(t, CTL_NORMAL, "%s", pairs.len ? dp_buf_text(&pairs) : "-");
 	}
 	dp_buf_free(&pairs);
@@ -133,8 +130,7 @@ static void print_objectives(struct ctl *ctl, const json_t *trial, const char *l
 
 	ctl_objectives(trial, values, &pairs);
 	if (pairs.len || dash)
-		ctl_printf(ctl, "  %-10s  %s\n", label,
-			   pairs.len ? dp_buf_text(&pairs) : "-");
+		ctl_printf(ctl, "  %-10s  %s\n", label, pairs.len ? dp_buf_text(&pairs) : "-");
 	dp_buf_free(&pairs);
 }
 
@@ -157,14 +153,11 @@ static void print_result_lines(struct ctl *ctl, const char *study, const json_t 
 		   dp_buf_text(&why));
 	dp_buf_free(&why);
 	print_pairs(ctl, "parameters", json_object_get(trial, "parameters"));
-	print_objectives(ctl, trial, "objectives", json_object_get(trial, "objectives"),
-			 true);
-	print_objectives(ctl, trial, "denoised", json_object_get(trial, "denoised"),
+	print_objectives(ctl, trial, "objectives", json_object_get(trial, "objectives"), true);
+	print_objectives(ctl, trial, "denoised", json_object_get(trial, "denoised"), false);
+	print_objectives(ctl, trial, "remeasured",
+			 json_object_get(json_object_get(trial, "remeasured"), "objectives"),
 			 false);
-	print_objectives(
-		ctl, trial, "remeasured",
-		json_object_get(json_object_get(trial, "remeasured"), "objectives"),
-		false);
 }
 
 /* How far the runs lie apart, if that is known of any objective. */
@@ -185,8 +178,7 @@ static void print_spread(struct ctl *ctl, const json_t *spread)
 		ctl_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "runs", 0));
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "sd"), text));
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "low"), text));
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(s, "high"), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(s, "high"), text));
 	}
 	if (ctl_table_rows(t) == 0) {
 		ctl_table_free(t);
@@ -218,8 +210,7 @@ static void trial_people(struct ctl *ctl, const char *study, const json_t *trial
 	ctl_printf(ctl, "  proposed by %s, took %s\n", dp_json_str(trial, "source", "?"),
 		   ctl_seconds(json_object_get(trial, "seconds"), took));
 	if (last)
-		ctl_printf(ctl, "  folder      %s\n",
-			   dp_json_str(last, "directory", "-"));
+		ctl_printf(ctl, "  folder      %s\n", dp_json_str(last, "directory", "-"));
 	print_spread(ctl, json_object_get(trial, "spread"));
 	if (json_array_size(attempts) > 0) {
 		ctl_printf(ctl, "\n");
@@ -258,9 +249,8 @@ static int trial_run(struct ctl *ctl, struct dp_err *err)
 	int code = ctl_point_read(ctl->argv[1], &point, err);
 
 	if (code == DP_OK)
-		code = ctl_pack(&fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
-				"trial", (json_int_t)point.trial, "at",
-				ctl_point_at(&point));
+		code = ctl_pack(&fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0], "trial",
+				(json_int_t)point.trial, "at", ctl_point_at(&point));
 	if (code == DP_OK)
 		code = ctl_call(ctl, "trial", fields, &ok, err);
 	if (code != DP_OK)

@@ -57,14 +57,10 @@ static void add_row(struct listing *l, const json_t *trial)
 	json_array_foreach (l->cols.objectives, i, name)
 		ctl_cell(l->table, CTL_NORMAL, "%s",
 			 ctl_objective(trial, json_string_value(name),
-				       json_object_get(values, json_string_value(name)),
-				       text));
-	ctl_cell(l->table, CTL_GOOD, "%s",
-		 dp_json_bool(trial, "on_front", false) ? "yes" : "");
-	ctl_cell(l->table, CTL_NORMAL, "%s",
-		 ctl_value(json_object_get(trial, "attempts"), text));
-	ctl_cell(l->table, CTL_NORMAL, "%s",
-		 ctl_seconds(json_object_get(trial, "seconds"), text));
+				       json_object_get(values, json_string_value(name)), text));
+	ctl_cell(l->table, CTL_GOOD, "%s", dp_json_bool(trial, "on_front", false) ? "yes" : "");
+	ctl_cell(l->table, CTL_NORMAL, "%s", ctl_value(json_object_get(trial, "attempts"), text));
+	ctl_cell(l->table, CTL_NORMAL, "%s", ctl_seconds(json_object_get(trial, "seconds"), text));
 	ctl_pairs(json_object_get(trial, "parameters"), &pairs);
 	ctl_cell(l->table, CTL_NORMAL, "%s", dp_buf_text(&pairs));
 	ctl_cell(l->table, CTL_NORMAL, "%s", dp_json_str(trial, "reason", ""));
@@ -144,8 +140,7 @@ static int check_folder(struct ctl *ctl, struct dp_err *err)
 		if (strcspn(at, "|") != len || strncmp(at, folder, len) != 0)
 			continue;
 		dp_fail(err, DP_E_USAGE,
-			"--state names a state folder, and there is no folder '%s'",
-			folder);
+			"--state names a state folder, and there is no folder '%s'", folder);
 		return dp_hint(err, "trials that are %s: --status %s", folder, folder);
 	}
 	return DP_OK;
@@ -176,8 +171,7 @@ static int trials_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		put_trials_json(ctl, &l);
 	else if (code == DP_OK && l.count == 0 && ctl->format == CTL_TABLE)
-		ctl_say(ctl, state ? "no trial is in state '%s'" : "no trials yet",
-			state);
+		ctl_say(ctl, state ? "no trial is in state '%s'" : "no trials yet", state);
 	if (l.table && code == DP_OK)
 		ctl_table_print(ctl, l.table);
 	else if (l.table)

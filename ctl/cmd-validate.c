@@ -11,19 +11,16 @@
 
 #include <jansson.h>
 
-static void validate_people(struct ctl *ctl, const struct ctl_study_file *file,
-			    const json_t *tried)
+static void validate_people(struct ctl *ctl, const struct ctl_study_file *file, const json_t *tried)
 {
 	ctl_put(ctl, dp_buf_text(&file->listing), file->listing.len);
 	if (file->study && !ctl->quiet)
-		ctl_printf(ctl, "%s: study '%s' is valid\n", file->path,
-			   file->study->name);
+		ctl_printf(ctl, "%s: study '%s' is valid\n", file->path, file->study->name);
 	if (tried)
 		ctl_try_people(ctl, file->path, tried);
 }
 
-static void validate_show(struct ctl *ctl, const struct ctl_study_file *file,
-			  const json_t *tried)
+static void validate_show(struct ctl *ctl, const struct ctl_study_file *file, const json_t *tried)
 {
 	json_t *object;
 

@@ -38,8 +38,8 @@ static int parse_condition(const char *text, struct condition *out, struct dp_er
 		out->kind = ENDED;
 		return DP_OK;
 	}
-	if (strncmp(text, "hypervolume=", 12) == 0 &&
-	    dp_num_parse(text + 12, &out->bound) && isfinite(out->bound)) {
+	if (strncmp(text, "hypervolume=", 12) == 0 && dp_num_parse(text + 12, &out->bound) &&
+	    isfinite(out->bound)) {
 		out->kind = HYPERVOLUME;
 		return DP_OK;
 	}
@@ -57,8 +57,7 @@ static bool wait_met(const struct condition *c, const json_t *summary)
 	case ENDED:
 		return (double)dp_json_int(summary, "ended", 0) >= c->bound;
 	case HYPERVOLUME:
-		return dp_json_to_real(json_object_get(summary, "hypervolume"),
-				       &volume) &&
+		return dp_json_to_real(json_object_get(summary, "hypervolume"), &volume) &&
 		       volume >= c->bound;
 	default:
 		return strcmp(dp_json_str(summary, "state", ""), "finished") == 0;
@@ -66,8 +65,7 @@ static bool wait_met(const struct condition *c, const json_t *summary)
 }
 
 /* The study has ended and the condition was not met. */
-static int fail_ended(const struct condition *c, const json_t *summary,
-		      struct dp_err *err)
+static int fail_ended(const struct condition *c, const json_t *summary, struct dp_err *err)
 {
 	int code = ctl_study_verdict(summary, err);
 
@@ -83,8 +81,8 @@ static int wait_next(struct ctl *ctl, const json_t *status, double left, json_t 
 	const json_t *summary = json_object_get(status, "study");
 	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS;
 
-	return ctl_call_changes(ctl, dp_json_str(summary, "name", ""),
-				ctl_status_version(status), poll_ms, out, err);
+	return ctl_call_changes(ctl, dp_json_str(summary, "name", ""), ctl_status_version(status),
+				poll_ms, out, err);
 }
 
 static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
@@ -110,8 +108,7 @@ static int wait_for(struct ctl *ctl, const struct condition *c, double seconds,
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 		if (left <= 0)
-			return dp_fail(err, DP_E_TIMEOUT,
-				       "study '%s' did not reach %s within %s",
+			return dp_fail(err, DP_E_TIMEOUT, "study '%s' did not reach %s within %s",
 				       dp_json_str(summary, "name", "?"), c->text,
 				       dp_duration_text(seconds, text));
 		patience->seconds = left < patient ? left : patient;
@@ -139,8 +136,7 @@ static int wait_run(struct ctl *ctl, struct dp_err *err)
 		return code;
 	if (limit && !dp_duration_parse(limit, &seconds))
 		return dp_fail(err, DP_E_USAGE,
-			       "'%s' is not a duration; give one like 90s, 30m or 2h30m",
-			       limit);
+			       "'%s' is not a duration; give one like 90s, 30m or 2h30m", limit);
 	code = ctl_patience_read(ctl, &patience, err);
 	if (code != DP_OK)
 		return code;

@@ -34,10 +34,9 @@ static int watch_json(struct ctl *ctl, const char *study, struct ctl_patience *p
 		code = ctl_flush(ctl, err);
 		if (code != DP_OK || ctl_study_ended(s) || ctl->out_closed)
 			break;
-		code = ctl_interrupted
-			       ? dp_fail(err, DP_E_INTERRUPTED, "interrupted")
-			       : ctl_call_changes(ctl, dp_json_str(s, "name", study),
-						  version, POLL_MS, &next, err);
+		code = ctl_interrupted ? dp_fail(err, DP_E_INTERRUPTED, "interrupted")
+				       : ctl_call_changes(ctl, dp_json_str(s, "name", study),
+							  version, POLL_MS, &next, err);
 		if (code == DP_OK) {
 			json_decref(status);
 			status = next;
@@ -59,8 +58,7 @@ static int watch_run(struct ctl *ctl, struct dp_err *err)
 		return code;
 	ctl_catch_signals();
 	if (ctl->format == CTL_TABLE)
-		code = ctl_follow(ctl, ctl->argv[0], ctl->out, &patience, &how, &summary,
-				  err);
+		code = ctl_follow(ctl, ctl->argv[0], ctl->out, &patience, &how, &summary, err);
 	else
 		code = watch_json(ctl, ctl->argv[0], &patience, &summary, err);
 	if (code == DP_E_INTERRUPTED) {

@@ -32,13 +32,13 @@ struct ctl_option {
 struct ctl;
 struct dp_client;
 struct ctl_command {
-	const char *name, *alias; /* alias may be NULL */
-	const char *summary;      /* one line, no full stop */
-	const char *args;         /* as in usage: "STUDY [TRIAL...]"; completion knows
-				   * these words, see kinds[] of cmd-complete.c */
-	int min_args, max_args;   /* max -1: any number */
-	unsigned formats;         /* CTL_HAS(...) | ... */
-	bool hidden;              /* not in help */
+	const char *name, *alias;         /* alias may be NULL */
+	const char *summary;              /* one line, no full stop */
+	const char *args;                 /* as in usage: "STUDY [TRIAL...]"; completion knows
+					   * these words, see kinds[] of cmd-complete.c */
+	int min_args, max_args;           /* max -1: any number */
+	unsigned formats;                 /* CTL_HAS(...) | ... */
+	bool hidden;                      /* not in help */
 	const struct ctl_option *options; /* may be NULL */
 	bool asks_oracles;                /* has ctl_more_options(), too */
 	const char *help;                 /* paragraphs, without indentation */
@@ -74,11 +74,11 @@ struct ctl {
 	struct ctl_given *given; /* options in the order given */
 	size_t ngiven;
 	struct ctl_option *query_options; /* see ctl_more_options(); one block */
-	FILE *out, *talk;         /* standard output and error, or what tests look at */
-	struct dp_client *client; /* once connected */
-	bool served;     /* the daemon of the socket has the folder of --state: ask it */
-	bool exact;      /* a study is meant by its whole name only */
-	const char *via; /* by which way somebody asks, for the journal; or NULL */
+	FILE *out, *talk;                 /* standard output and error, or what tests look at */
+	struct dp_client *client;         /* once connected */
+	bool served;           /* the daemon of the socket has the folder of --state: ask it */
+	bool exact;            /* a study is meant by its whole name only */
+	const char *via;       /* by which way somebody asks, for the journal; or NULL */
 	struct json_t *looked; /* look.h: who writes the journal looked at */
 	/* For those who live through the end of a daemon: a call that found none, or got
 	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */

@@ -52,8 +52,8 @@ static void print_version(struct ctl *ctl)
 		);
 		return;
 	}
-	v = json_pack("{s:s, s:i, s:i}", "version", PACKAGE_VERSION, "protocol",
-		      DP_WIRE_VERSION, "journal_format", DP_JOURNAL_FORMAT);
+	v = json_pack("{s:s, s:i, s:i}", "version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION,
+		      "journal_format", DP_JOURNAL_FORMAT);
 	ctl_put_json(ctl, v);
 	json_decref(v);
 }
@@ -80,8 +80,7 @@ static enum ctl_format guess_format(int argc, char **argv)
 	const char *value = getenv("DPARETO_OUTPUT");
 
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) &&
-		    i + 1 < argc)
+		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) && i + 1 < argc)
 			value = argv[i + 1];
 		else if (strncmp(argv[i], "--output=", 9) == 0)
 			value = argv[i] + 9;

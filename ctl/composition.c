@@ -33,8 +33,7 @@ static json_t *with_numbers(const json_t *v)
 	return out;
 }
 
-static int composition_scalar(void *arg, const char *name, const char *text,
-			      struct dp_err *err)
+static int composition_scalar(void *arg, const char *name, const char *text, struct dp_err *err)
 {
 	json_t *value = json_string(text);
 
@@ -44,8 +43,7 @@ static int composition_scalar(void *arg, const char *name, const char *text,
 	return DP_OK;
 }
 
-static int composition_tree(void *arg, const char *name, const char *text,
-			    struct dp_err *err)
+static int composition_tree(void *arg, const char *name, const char *text, struct dp_err *err)
 {
 	json_t *tree = NULL;
 	int code = dp_json_parse(text, strlen(text), &tree, err);
@@ -57,17 +55,15 @@ static int composition_tree(void *arg, const char *name, const char *text,
 }
 
 /* The file as one object; mistakes of YAML are listed with their places. */
-static int composition_query(struct ctl *ctl, const char *path, json_t *query,
-			     struct dp_err *err)
+static int composition_query(struct ctl *ctl, const char *path, json_t *query, struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT, listing = DP_BUF_INIT;
 	struct dp_problems problems = { 0 };
 	int code = dp_read_file(path, DP_STUDY_TEXT_MAX, &text, err);
 
 	if (code == DP_OK)
-		code = dp_options_parse(dp_buf_text(&text), text.len, path,
-					composition_scalar, composition_tree, query,
-					&problems, err);
+		code = dp_options_parse(dp_buf_text(&text), text.len, path, composition_scalar,
+					composition_tree, query, &problems, err);
 	if (problems.count && ctl->format != CTL_JSON) {
 		dp_problems_text(&problems, path, dp_buf_text(&text), text.len, &listing);
 		ctl_put_talk(ctl, dp_buf_text(&listing));
@@ -85,8 +81,8 @@ static bool is_composed_key(const struct dp_mechanism *m, const char *name)
 }
 
 /* A key that goes unheard in a file would make epsilon that of something else. */
-static int composition_foreign(const json_t *query,
-			       const struct dp_privacy_composition *c, struct dp_err *err)
+static int composition_foreign(const json_t *query, const struct dp_privacy_composition *c,
+			       struct dp_err *err)
 {
 	const json_t *list = json_object_get(query, "compose");
 	const char *name;
@@ -105,9 +101,8 @@ static int composition_foreign(const json_t *query,
 		json_object_foreach (json_array_get(list, i), name, v) {
 			if (is_composed_key(m, name))
 				continue;
-			dp_fail(err, DP_E_INVALID,
-				"compose[%zu]: mechanism %s has no key '%.64s'", i,
-				m->name, name);
+			dp_fail(err, DP_E_INVALID, "compose[%zu]: mechanism %s has no key '%.64s'",
+				i, m->name, name);
 			return dp_hint(err,
 				       "'dparetoctl explain %s' lists its keys; "
 				       "'times' may stand beside them",
@@ -132,8 +127,8 @@ static void put_composition(struct ctl *ctl, const struct dp_privacy_composition
 	}
 	dp_num_text(e->delta, delta);
 	if (isnan(at_epsilon))
-		ctl_printf(ctl, "epsilon %s at delta %s (%s)\n",
-			   dp_num_text(e->epsilon, epsilon), delta, e->accountant);
+		ctl_printf(ctl, "epsilon %s at delta %s (%s)\n", dp_num_text(e->epsilon, epsilon),
+			   delta, e->accountant);
 	else
 		ctl_printf(ctl, "delta %s at epsilon %s (%s)\n", delta,
 			   dp_num_text(at_epsilon, epsilon), e->accountant);
@@ -141,13 +136,12 @@ static void put_composition(struct ctl *ctl, const struct dp_privacy_composition
 	for (size_t i = 0; i < c->n; i++) {
 		dp_privacy_words(c->items[i].mechanism, c->values[i], &words);
 		ctl_printf(ctl, "  %s x %s, neighbours: %s\n",
-			   dp_num_text(c->items[i].times, times),
-			   c->items[i].mechanism->name, words.relation);
+			   dp_num_text(c->items[i].times, times), c->items[i].mechanism->name,
+			   words.relation);
 	}
 }
 
-int ctl_composition(struct ctl *ctl, const char *path, double at_epsilon,
-		    struct dp_err *err)
+int ctl_composition(struct ctl *ctl, const char *path, double at_epsilon, struct dp_err *err)
 {
 	struct dp_privacy_composition c = { 0 };
 	json_t *query = json_object();
@@ -165,9 +159,8 @@ int ctl_composition(struct ctl *ctl, const char *path, double at_epsilon,
 			dp_err_prefix(err, "%s", path);
 	}
 	if (code == DP_OK)
-		code = isnan(at_epsilon)
-			       ? dp_privacy_composition_epsilon(&c, &e, err)
-			       : dp_privacy_composition_delta(&c, at_epsilon, &e, err);
+		code = isnan(at_epsilon) ? dp_privacy_composition_epsilon(&c, &e, err)
+					 : dp_privacy_composition_delta(&c, at_epsilon, &e, err);
 	if (code == DP_OK)
 		put_composition(ctl, &c, at_epsilon, &e);
 	dp_privacy_composition_free(&c);

@@ -107,9 +107,8 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 	}
 	free(path);
 	if (code == DP_E_NO_DAEMON && takes_folder(ctl->command))
-		dp_hint(err,
-			"start one with 'dparetod' or 'systemctl start dparetod', or "
-			"look at a state folder without one: --state DIR");
+		dp_hint(err, "start one with 'dparetod' or 'systemctl start dparetod', or "
+			     "look at a state folder without one: --state DIR");
 	return code;
 }
 
@@ -126,16 +125,16 @@ static int add_manner(const struct ctl *ctl, json_t **fields, struct dp_err *err
 	return DP_OK;
 }
 
-static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
-		     json_t **ok, struct dp_err *err)
+static int call_page(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields, json_t **ok,
+		     struct dp_err *err)
 {
 	int code = add_manner(ctl, &fields, err);
 
 	while (code == DP_OK) {
 		code = ctl_connect(ctl, err);
 		if (code == DP_OK)
-			code = dp_client_call(ctl->client, verb, json_incref(fields),
-					      timeout_ms, ok, err);
+			code = dp_client_call(ctl->client, verb, json_incref(fields), timeout_ms,
+					      ok, err);
 		if (!ctl->revive || (code != DP_E_NO_DAEMON && code != DP_E_TIMEOUT))
 			break;
 		ctl->revived++;
@@ -154,8 +153,8 @@ int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok
 	return call_page(ctl, PATIENCE_MS, verb, fields, ok, err);
 }
 
-int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
-		    json_t **ok, struct dp_err *err)
+int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields, json_t **ok,
+		    struct dp_err *err)
 {
 	json_t *study = json_incref(json_object_get(fields, "study"));
 	int code = call_page(ctl, timeout_ms, verb, fields, ok, err);
@@ -171,8 +170,7 @@ int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *f
 	return code;
 }
 
-int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
-	     struct dp_err *err)
+int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok, struct dp_err *err)
 {
 	int code = ctl_call_within(ctl, PATIENCE_MS, verb, fields, ok, err);
 
@@ -190,16 +188,16 @@ int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t 
 	return code == DP_OK ? ctl_call(ctl, verb, fields, ok, err) : code;
 }
 
-int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since, int ms,
-		     json_t **status, struct dp_err *err)
+int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since, int ms, json_t **status,
+		     struct dp_err *err)
 {
 	json_t *fields;
 	int code = ctl_pack(&fields, err, "{s:s, s:I, s:i}", "study", study, "since",
 			    (json_int_t)since, "timeout_ms", ms);
 
-	return code == DP_OK ? ctl_call_within(ctl, ms + PATIENCE_MS, "changes", fields,
-					       status, err)
-			     : code;
+	return code == DP_OK
+		       ? ctl_call_within(ctl, ms + PATIENCE_MS, "changes", fields, status, err)
+		       : code;
 }
 
 int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
@@ -207,8 +205,7 @@ int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok, struct dp
 	json_t *fields;
 	int code = ctl_pack(&fields, err, "{s:s, s:b}", "study", study, "whole", 1);
 
-	return code == DP_OK ? ctl_call_within(ctl, MODELS_MS, "status", fields, ok, err)
-			     : code;
+	return code == DP_OK ? ctl_call_within(ctl, MODELS_MS, "status", fields, ok, err) : code;
 }
 
 int ctl_call_front(struct ctl *ctl, const char *study, const char *choice, json_t **front,
@@ -256,8 +253,8 @@ int ctl_each_study(struct ctl *ctl, const char *verb, json_t *fields, ctl_tell_f
 	return code;
 }
 
-int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn *fn,
-		   void *arg, struct dp_err *err)
+int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn *fn, void *arg,
+		   struct dp_err *err)
 {
 	int64_t next = which->from;
 
@@ -268,8 +265,8 @@ int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn
 
 		code = ctl_pack(&fields, err, "{s:s, s:I, s:i, s:b, s:b, s:s*}", "study",
 				which->study, "from", (json_int_t)next, "limit",
-				which->full ? PAGE_FULL : PAGE, "full", which->full,
-				"own", which->own, "state", which->state);
+				which->full ? PAGE_FULL : PAGE, "full", which->full, "own",
+				which->own, "state", which->state);
 		if (code == DP_OK)
 			code = ctl_call(ctl, "trials", fields, &ok, err);
 		if (code != DP_OK)
@@ -289,8 +286,7 @@ int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn
 	return DP_OK;
 }
 
-int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
-		   struct dp_err *err)
+int ctl_each_named(struct ctl *ctl, const char *verb, const char *done, struct dp_err *err)
 {
 	uint32_t *trials = NULL;
 	size_t count = 0;
@@ -302,8 +298,8 @@ int ctl_each_named(struct ctl *ctl, const char *verb, const char *done,
 		char name[DP_TRIAL_NAME];
 		struct dp_err why;
 		json_t *fields, *ok = NULL;
-		int one = ctl_pack(&fields, &why, "{s:s, s:I}", "study", ctl->argv[0],
-				   "trial", (json_int_t)trials[i]);
+		int one = ctl_pack(&fields, &why, "{s:s, s:I}", "study", ctl->argv[0], "trial",
+				   (json_int_t)trials[i]);
 
 		if (one == DP_OK)
 			one = ctl_call(ctl, verb, fields, &ok, &why);

@@ -15,18 +15,18 @@ DP_MUSTCHECK int ctl_pack(json_t **fields, struct dp_err *err, const char *forma
 DP_MUSTCHECK int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
 			  struct dp_err *err);
 /* The same, and only the first page of an answer that has several (pages.h). */
-DP_MUSTCHECK int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields,
-			       json_t **ok, struct dp_err *err);
+DP_MUSTCHECK int ctl_call_once(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
+			       struct dp_err *err);
 /* ctl_call() with its own patience in milliseconds. */
-DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb,
-				 json_t *fields, json_t **ok, struct dp_err *err);
+DP_MUSTCHECK int ctl_call_within(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
+				 json_t **ok, struct dp_err *err);
 /* A call whose only field is a study. */
-DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study,
-				json_t **ok, struct dp_err *err);
+DP_MUSTCHECK int ctl_call_study(struct ctl *ctl, const char *verb, const char *study, json_t **ok,
+				struct dp_err *err);
 /* Waits at most so many milliseconds for what comes after version `since` of a study;
  * *status is then as with the verb status. */
-DP_MUSTCHECK int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since,
-				  int ms, json_t **status, struct dp_err *err);
+DP_MUSTCHECK int ctl_call_changes(struct ctl *ctl, const char *study, int64_t since, int ms,
+				  json_t **status, struct dp_err *err);
 /* The status of a study with what a daemon reckons in the background, which is waited
  * for: what all trainings cost, and the hypervolume without the noise. */
 DP_MUSTCHECK int ctl_call_reckoned(struct ctl *ctl, const char *study, json_t **ok,
@@ -52,10 +52,9 @@ struct ctl_trials {
 	bool own;          /* without rows for waypoints */
 };
 /* Every one of them, page by page, in order. */
-typedef int ctl_trial_fn(struct ctl *ctl, const json_t *trial, void *arg,
-			 struct dp_err *err);
-DP_MUSTCHECK int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which,
-				ctl_trial_fn *fn, void *arg, struct dp_err *err);
+typedef int ctl_trial_fn(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err);
+DP_MUSTCHECK int ctl_each_trial(struct ctl *ctl, const struct ctl_trials *which, ctl_trial_fn *fn,
+				void *arg, struct dp_err *err);
 
 /* Runs one verb for each trial that the arguments after STUDY name ("3,5-8"); one
  * that is refused does not stop the others. `done` says what became of it. */

@@ -36,7 +36,7 @@ DP_MUSTCHECK int ctl_study_file_check(struct ctl *ctl, const struct ctl_study_fi
 				      struct dp_err *err);
 /* Hands the file to the daemon, which reads it for itself. paused: a new study waits for
  * `resume`. */
-DP_MUSTCHECK int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f,
-				       bool paused, json_t **ok, struct dp_err *err);
+DP_MUSTCHECK int ctl_study_file_submit(struct ctl *ctl, const struct ctl_study_file *f, bool paused,
+				       json_t **ok, struct dp_err *err);
 
 #endif

@@ -43,9 +43,8 @@ struct follow {
 	uint32_t live; /* every trial before this one was told or had ended before */
 	bool *told;    /* (room), by number from 0 */
 	size_t room;
-	char *state; /* as last told */
-	struct dp_buf
-		measuring; /* likewise, how far points are that are measured again */
+	char *state;             /* as last told */
+	struct dp_buf measuring; /* likewise, how far points are that are measured again */
 };
 
 bool ctl_status_saved(const json_t *status)
@@ -69,8 +68,7 @@ bool ctl_study_ended(const json_t *summary)
 		return true;
 	if (strcmp(state, "stopped") == 0)
 		return idle;
-	return strcmp(state, "paused") == 0 && idle &&
-	       dp_json_bool(summary, "by_failures", false);
+	return strcmp(state, "paused") == 0 && idle && dp_json_bool(summary, "by_failures", false);
 }
 
 int ctl_study_verdict(const json_t *summary, struct dp_err *err)
@@ -150,8 +148,7 @@ static int count_lines(const struct dp_buf *b)
  * one leaves room for what is said then, and for the prompt. */
 static void follow_view(struct follow *f, bool last, struct dp_buf *out)
 {
-	const char *hint =
-		f->keyboard ? "q leaves the view; the study goes on" : "Ctrl-C stops";
+	const char *hint = f->keyboard ? "q leaves the view; the study goes on" : "Ctrl-C stops";
 	bool hinted = !last && f->rows > HINT_ROWS;
 	struct ctl_screen screen = { .columns = f->columns,
 				     .rows = f->rows - 1 - (hinted || last ? 2 : 0),
@@ -258,8 +255,7 @@ static int mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	struct follow *f = arg;
 
 	(void)ctl, (void)err;
-	if (ctl_trial_over(trial) &&
-	    follow_mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
+	if (ctl_trial_over(trial) && follow_mark(f, (uint32_t)dp_json_int(trial, "trial", 0)))
 		f->ended++;
 	return DP_OK;
 }
@@ -282,10 +278,9 @@ static int tell_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp
 	else if (reason)
 		dp_buf_puts(&text, reason);
 	f->ended++;
-	follow_say(f, "%s: trial %u %s in %s%s%s (%s)", dp_json_str(s, "name", "?"),
-		   number, state, ctl_seconds(json_object_get(trial, "seconds"), took),
-		   text.len ? ": " : "", dp_buf_text(&text),
-		   ctl_ended(s, f->ended, ended));
+	follow_say(f, "%s: trial %u %s in %s%s%s (%s)", dp_json_str(s, "name", "?"), number, state,
+		   ctl_seconds(json_object_get(trial, "seconds"), took), text.len ? ": " : "",
+		   dp_buf_text(&text), ctl_ended(s, f->ended, ended));
 	dp_buf_free(&text);
 	return DP_OK;
 }
@@ -301,9 +296,9 @@ static void tell_state(struct follow *f)
 		return;
 	free(f->state);
 	f->state = ctl_strdup(state);
-	follow_say(f, "%s: %s%s%s (%s ended, hypervolume %s)",
-		   dp_json_str(s, "name", "?"), state, reason ? ": " : "",
-		   reason ? reason : "", ctl_ended(s, dp_json_int(s, "ended", 0), ended),
+	follow_say(f, "%s: %s%s%s (%s ended, hypervolume %s)", dp_json_str(s, "name", "?"), state,
+		   reason ? ": " : "", reason ? reason : "",
+		   ctl_ended(s, dp_json_int(s, "ended", 0), ended),
 		   ctl_value(json_object_get(s, "hypervolume"), volume));
 }
 
@@ -312,10 +307,8 @@ static void tell_measuring(struct follow *f)
 	const json_t *s = json_object_get(f->status, "study");
 	struct dp_buf text = DP_BUF_INIT;
 
-	if (ctl_measuring(s, &text) &&
-	    strcmp(dp_buf_text(&text), dp_buf_text(&f->measuring)) != 0)
-		follow_say(f, "%s: measured %s", dp_json_str(s, "name", "?"),
-			   dp_buf_text(&text));
+	if (ctl_measuring(s, &text) && strcmp(dp_buf_text(&text), dp_buf_text(&f->measuring)) != 0)
+		follow_say(f, "%s: measured %s", dp_json_str(s, "name", "?"), dp_buf_text(&text));
 	dp_buf_free(&f->measuring);
 	f->measuring = text;
 }
@@ -346,9 +339,9 @@ static int follow_next(struct follow *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
 	json_t *ok;
-	int code = ctl_call_changes(f->ctl, dp_json_str(s, "name", ""),
-				    ctl_status_version(f->status),
-				    f->columns ? REDRAW_MS : PLAIN_MS, &ok, err);
+	int code =
+		ctl_call_changes(f->ctl, dp_json_str(s, "name", ""), ctl_status_version(f->status),
+				 f->columns ? REDRAW_MS : PLAIN_MS, &ok, err);
 
 	if (code == DP_E_INTERRUPTED && (f->left || !ctl_interrupted))
 		return DP_OK; /* the window's size changed, or we were stopped */
@@ -377,8 +370,7 @@ static int follow_loop(struct follow *f, enum ctl_followed *how, struct dp_err *
 		if (saved)
 			version = now;
 		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_LEFT;
-		if (ended || code != DP_OK || f->left || quit_pressed(f) ||
-		    f->ctl->out_closed)
+		if (ended || code != DP_OK || f->left || quit_pressed(f) || f->ctl->out_closed)
 			return code;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -397,9 +389,8 @@ static int follow_meanwhile(void *arg, struct dp_err *err)
 	return f->left ? dp_fail(err, DP_E_INTERRUPTED, "left") : DP_OK;
 }
 
-int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
-	       struct ctl_patience *patience, enum ctl_followed *how, json_t **summary,
-	       struct dp_err *err)
+int ctl_follow(struct ctl *ctl, const char *study, FILE *stream, struct ctl_patience *patience,
+	       enum ctl_followed *how, json_t **summary, struct dp_err *err)
 {
 	struct follow f = { .ctl = ctl, .stream = stream, .measuring = DP_BUF_INIT };
 	int code = ctl_call_study(ctl, "status", study, &f.status, err);

@@ -17,8 +17,8 @@ enum ctl_followed {
  * seen and the caller's. INT and TERM: DP_E_INTERRUPTED. `patience` is for a daemon
  * that goes away meanwhile; NULL: calls do what they did before. */
 DP_MUSTCHECK int ctl_follow(struct ctl *ctl, const char *study, FILE *stream,
-			    struct ctl_patience *patience, enum ctl_followed *how,
-			    json_t **summary, struct dp_err *err);
+			    struct ctl_patience *patience, enum ctl_followed *how, json_t **summary,
+			    struct dp_err *err);
 /* Is all that a status shows on the disk? What is not may be undone by a crash: no wait
  * ends with it. */
 bool ctl_status_saved(const json_t *status);

@@ -63,15 +63,13 @@ bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective)
 }
 
 /* The objectives of the first study are those of all. */
-static int adopt_objectives(struct dp_contest *c, const json_t *summary,
-			    struct dp_err *err)
+static int adopt_objectives(struct dp_contest *c, const json_t *summary, struct dp_err *err)
 {
 	const json_t *names = json_object_get(summary, "objectives");
 	const json_t *goals = json_object_get(summary, "goals");
 	const json_t *box = json_object_get(summary, "anti_ideal");
 
-	while (c->nobjectives < json_array_size(names) &&
-	       c->nobjectives < DP_OBJECTIVES_MAX) {
+	while (c->nobjectives < json_array_size(names) && c->nobjectives < DP_OBJECTIVES_MAX) {
 		size_t i = c->nobjectives;
 		const char *name = json_string_value(json_array_get(names, i));
 		const char *goal = json_string_value(json_array_get(goals, i));
@@ -97,16 +95,15 @@ static void objectives_text(const json_t *summary, struct dp_buf *out)
 	size_t i;
 
 	json_array_foreach (json_object_get(summary, "objectives"), i, name)
-		dp_buf_printf(out, "%s%s %s", i ? ", " : "",
-			      json_string_value(json_array_get(
-				      json_object_get(summary, "goals"), i)),
-			      json_string_value(name));
+		dp_buf_printf(
+			out, "%s%s %s", i ? ", " : "",
+			json_string_value(json_array_get(json_object_get(summary, "goals"), i)),
+			json_string_value(name));
 }
 
 /* Two studies differ in something that is shown by `show`. */
 static int fail_apart(const json_t *first, const json_t *other, const char *what,
-		      void (*show)(const json_t *summary, struct dp_buf *out),
-		      struct dp_err *err)
+		      void (*show)(const json_t *summary, struct dp_buf *out), struct dp_err *err)
 {
 	struct dp_buf mine = DP_BUF_INIT, its = DP_BUF_INIT;
 	int code;
@@ -115,8 +112,8 @@ static int fail_apart(const json_t *first, const json_t *other, const char *what
 	show(other, &its);
 	code = dp_fail(err, DP_E_INVALID,
 		       "'%s' and '%s' cannot be compared: their %s differ (%s; %s)",
-		       dp_json_str(first, "name", "?"), dp_json_str(other, "name", "?"),
-		       what, dp_buf_text(&mine), dp_buf_text(&its));
+		       dp_json_str(first, "name", "?"), dp_json_str(other, "name", "?"), what,
+		       dp_buf_text(&mine), dp_buf_text(&its));
 	dp_buf_free(&mine);
 	dp_buf_free(&its);
 	return code;
@@ -131,8 +128,8 @@ static int check_deltas(const json_t *first, const json_t *other, struct dp_err 
 	double a, b;
 
 	json_object_foreach (json_object_get(first, "deltas"), name, value)
-		if (dp_json_to_real(value, &a) &&
-		    dp_json_to_real(json_object_get(its, name), &b) && a != b)
+		if (dp_json_to_real(value, &a) && dp_json_to_real(json_object_get(its, name), &b) &&
+		    a != b)
 			return dp_fail(err, DP_E_INVALID,
 				       "'%s' and '%s' cannot be compared: their %s is at "
 				       "delta %g and %g",
@@ -149,9 +146,8 @@ static int check_alike(struct ctl *ctl, const json_t *first, const json_t *other
 			json_object_get(other, "objectives")) ||
 	    !json_equal(json_object_get(first, "goals"), json_object_get(other, "goals")))
 		return fail_apart(first, other, "objectives", objectives_text, err);
-	if (!ctl_opt(ctl, "anti-ideal") &&
-	    !json_equal(json_object_get(first, "anti_ideal"),
-			json_object_get(other, "anti_ideal"))) {
+	if (!ctl_opt(ctl, "anti-ideal") && !json_equal(json_object_get(first, "anti_ideal"),
+						       json_object_get(other, "anti_ideal"))) {
 		fail_apart(first, other, "anti-ideals", ctl_anti_ideal, err);
 		return dp_hint(err, "--anti-ideal NAME=V,NAME=V gives one to all");
 	}
@@ -198,8 +194,7 @@ struct rating {
 };
 
 /* Adds a result; `values` are its objectives. */
-static int rate(struct rating *r, const json_t *values, uint32_t trial,
-		struct dp_err *err)
+static int rate(struct rating *r, const json_t *values, uint32_t trial, struct dp_err *err)
 {
 	struct ctl_rated *of = r->of;
 	size_t m = r->c->nobjectives;
@@ -300,8 +295,7 @@ static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *o
 	if (strcmp(dp_json_str(of->summary, "state", ""), "running") == 0)
 		ctl_say(ctl, "study '%s' is not over: what it has by now is compared",
 			rated_name(of));
-	g->of.followed =
-		remeasured && g->of.nobjectives == 2 && ctl_groups_is_privacy(g, 0);
+	g->of.followed = remeasured && g->of.nobjectives == 2 && ctl_groups_is_privacy(g, 0);
 	if (goes_by(ctl, "denoised"))
 		code = rate_front(ctl, &r, "denoised", by_denoised, err);
 	else if (remeasured)
@@ -310,8 +304,8 @@ static int rate_study(struct ctl *ctl, struct ctl_groups *g, struct ctl_rated *o
 		code = ctl_each_trial(ctl, &which, rate_trial, &r, err);
 	if (code != DP_OK || !remeasured || of->of.n > 0)
 		return code;
-	dp_fail(err, DP_E_INVALID,
-		"nothing on the front of study '%s' was measured again", rated_name(of));
+	dp_fail(err, DP_E_INVALID, "nothing on the front of study '%s' was measured again",
+		rated_name(of));
 	return dp_hint(err, "'dparetoctl remeasure %s' does that", rated_name(of));
 }
 
@@ -327,8 +321,7 @@ static int groups_study(struct ctl *ctl, struct ctl_groups *g, const char *text,
 	summary = json_incref(json_object_get(status, "study"));
 	json_decref(status);
 	for (size_t i = 0; i < g->nstudies; i++)
-		if (strcmp(rated_name(&g->studies[i]),
-			   dp_json_str(summary, "name", "")) == 0) {
+		if (strcmp(rated_name(&g->studies[i]), dp_json_str(summary, "name", "")) == 0) {
 			json_decref(summary);
 			*out = &g->studies[i];
 			ctl_say(ctl,
@@ -363,8 +356,8 @@ static void say_left_over(struct ctl *ctl, const struct dp_rated *of, uint32_t s
 }
 
 /* A study, or parts of one, for the newest group. */
-static int group_add_member(struct ctl *ctl, struct ctl_groups *g,
-			    const struct dp_member *m, struct dp_err *err)
+static int group_add_member(struct ctl *ctl, struct ctl_groups *g, const struct dp_member *m,
+			    struct dp_err *err)
 {
 	const struct ctl_rated *of;
 	int code = groups_study(ctl, g, m->study, &of, err);
@@ -381,8 +374,7 @@ static int group_add_member(struct ctl *ctl, struct ctl_groups *g,
 }
 
 /* A group as in "NAME=a,b/256"; without a name the studies are its name. */
-static int groups_add(struct ctl *ctl, struct ctl_groups *g, const char *text,
-		      struct dp_err *err)
+static int groups_add(struct ctl *ctl, struct ctl_groups *g, const char *text, struct dp_err *err)
 {
 	struct dp_members members;
 	int code = dp_members_read(text, &members, err);
@@ -410,6 +402,5 @@ int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err)
 		return dp_hint(err, "usage: dparetoctl compare STUDY STUDY, or --group "
 				    "dpareto=a,b,c --group random=r/256");
 	}
-	return code == DP_OK && anti_ideal ? groups_anti_ideal(&g->of, anti_ideal, err)
-					   : code;
+	return code == DP_OK && anti_ideal ? groups_anti_ideal(&g->of, anti_ideal, err) : code;
 }

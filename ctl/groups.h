@@ -14,8 +14,7 @@ struct ctl_groups {
 
 /* The groups of the command line - each plain argument is one, then those of --group -
  * with all results, by --by. Refuses studies whose results cannot be compared. */
-DP_MUSTCHECK int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g,
-				 struct dp_err *err);
+DP_MUSTCHECK int ctl_groups_read(struct ctl *ctl, struct ctl_groups *g, struct dp_err *err);
 void ctl_groups_clear(struct ctl_groups *g);
 /* Is it a bound on privacy, which is rounded up for people? */
 bool ctl_groups_is_privacy(const struct ctl_groups *g, size_t objective);

@@ -40,16 +40,14 @@ void ctl_help_short(struct ctl *ctl)
 	dp_buf_puts(&out, "dparetoctl finds out what accuracy each level of privacy "
 			  "costs, and shows you the front.\n\n");
 	help_heading(ctl, &out, "The five commands to begin with");
-	dp_buf_puts(
-		&out,
-		"  dparetoctl run study.yaml       run a study here and now, to its end\n"
-		"  dparetoctl submit study.yaml    hand a study to the daemon\n"
-		"  dparetoctl status               what is going on, and why nothing is\n"
-		"  dparetoctl watch STUDY          follow a study live\n"
-		"  dparetoctl front STUDY          the best trade-offs found so far\n\n"
-		"'dparetoctl --help' lists all commands, 'dparetoctl COMMAND --help' "
-		"explains one.\n"
-		"'dparetoctl explain' documents every key of a study file.\n");
+	dp_buf_puts(&out, "  dparetoctl run study.yaml       run a study here and now, to its end\n"
+			  "  dparetoctl submit study.yaml    hand a study to the daemon\n"
+			  "  dparetoctl status               what is going on, and why nothing is\n"
+			  "  dparetoctl watch STUDY          follow a study live\n"
+			  "  dparetoctl front STUDY          the best trade-offs found so far\n\n"
+			  "'dparetoctl --help' lists all commands, 'dparetoctl COMMAND --help' "
+			  "explains one.\n"
+			  "'dparetoctl explain' documents every key of a study file.\n");
 	ctl_put_buf(ctl, &out);
 }
 
@@ -83,8 +81,7 @@ static void put_options(struct dp_buf *out, const struct ctl_option *o)
 			dp_buf_printf(&left, "-%c, ", o->letter);
 		else
 			dp_buf_puts(&left, "    ");
-		dp_buf_printf(&left, "--%s%s%s", o->name, o->arg ? " " : "",
-			      o->arg ? o->arg : "");
+		dp_buf_printf(&left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 		ctl_wrap(&right, o->help, 30, HELP_COLUMNS);
 		if (left.len <= 26) {
 			dp_buf_printf(out, "  %-26s  %s", dp_buf_text(&left),
@@ -106,8 +103,8 @@ void ctl_help_all(struct ctl *ctl)
 	help_heading(ctl, &out, "Commands");
 	for (size_t i = 0; ctl_commands[i]; i++)
 		if (!ctl_commands[i]->hidden)
-			dp_buf_printf(&out, "  %-*s%s\n", NAME_COLUMNS,
-				      ctl_commands[i]->name, ctl_commands[i]->summary);
+			dp_buf_printf(&out, "  %-*s%s\n", NAME_COLUMNS, ctl_commands[i]->name,
+				      ctl_commands[i]->summary);
 	dp_buf_putc(&out, '\n');
 	help_heading(ctl, &out, "Options of every command");
 	put_options(&out, ctl_global_options);

@@ -17,17 +17,11 @@ DP_MUSTCHECK int ctl_journal_check(const char *path, json_t **out, struct dp_err
 void ctl_journal_notes(struct ctl *ctl, const json_t *journal);
 
 /* The commands. */
-DP_MUSTCHECK int ctl_journal_dump(struct ctl *ctl, const char *folder,
-				  struct dp_err *err);
-DP_MUSTCHECK int ctl_journal_verify(struct ctl *ctl, const char *folder,
-				    struct dp_err *err);
-DP_MUSTCHECK int ctl_journal_repair(struct ctl *ctl, const char *folder,
-				    struct dp_err *err);
-DP_MUSTCHECK int ctl_journal_backup(struct ctl *ctl, const char *folder,
-				    struct dp_err *err);
-DP_MUSTCHECK int ctl_journal_restore(struct ctl *ctl, const char *folder,
-				     struct dp_err *err);
-DP_MUSTCHECK int ctl_journal_compact(struct ctl *ctl, const char *folder,
-				     struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_dump(struct ctl *ctl, const char *folder, struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_repair(struct ctl *ctl, const char *folder, struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err);
+DP_MUSTCHECK int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err);
 
 #endif

@@ -27,11 +27,11 @@ static void check_note(void *arg, uint32_t study, uint32_t seq, const char *faul
 	json_t *list = arg;
 
 	if (json_array_size(list) < FAULTS_MAX)
-		json_array_append_new(
-			list, json_pack("{s:o, s:o, s:o?}", "study",
-					study ? json_integer(study) : json_null(), "seq",
-					study ? json_integer(seq) : json_null(), "fault",
-					json_string(fault)));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o?}", "study",
+						study ? json_integer(study) : json_null(), "seq",
+						study ? json_integer(seq) : json_null(), "fault",
+						json_string(fault)));
 }
 
 static int check_work(const void *arg, json_t **out, struct dp_err *err)
@@ -41,10 +41,9 @@ static int check_work(const void *arg, json_t **out, struct dp_err *err)
 	int code = dp_journal_verify_at(arg, check_note, list, &r, err);
 
 	if (code == DP_OK)
-		*out = json_pack("{s:I, s:I, s:I, s:I, s:O}", "records",
-				 (json_int_t)r.records, "studies", (json_int_t)r.studies,
-				 "bytes", (json_int_t)r.bytes, "count",
-				 (json_int_t)r.faults, "faults", list);
+		*out = json_pack("{s:I, s:I, s:I, s:I, s:O}", "records", (json_int_t)r.records,
+				 "studies", (json_int_t)r.studies, "bytes", (json_int_t)r.bytes,
+				 "count", (json_int_t)r.faults, "faults", list);
 	json_decref(list);
 	return code;
 }
@@ -73,8 +72,8 @@ int ctl_journal_check(const char *path, json_t **out, struct dp_err *err)
 	/* the child did not live to tell more */
 	list = json_array();
 	check_note(list, 0, 0, err->msg);
-	*out = json_pack("{s:i, s:i, s:i, s:i, s:o}", "records", 0, "studies", 0, "bytes",
-			 0, "count", 1, "faults", list);
+	*out = json_pack("{s:i, s:i, s:i, s:i, s:o}", "records", 0, "studies", 0, "bytes", 0,
+			 "count", 1, "faults", list);
 	return DP_OK;
 }
 
@@ -130,9 +129,8 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 	dp_fail(err, DP_E_CORRUPT, "%s has %s", ctl->argc > 1 ? path : "the journal",
 		dp_count_text((uint64_t)faults, "fault", count));
 	if (ctl->argc > 1)
-		return dp_hint(err,
-			       "do not restore it; 'dparetoctl journal backup' makes "
-			       "another backup");
+		return dp_hint(err, "do not restore it; 'dparetoctl journal backup' makes "
+				    "another backup");
 	return dp_hint(err, "stop the daemon; 'dparetoctl journal repair' saves what can "
 			    "be read, 'dparetoctl journal restore FILE' puts a backup in "
 			    "place");
@@ -159,6 +157,5 @@ void ctl_journal_notes(struct ctl *ctl, const json_t *journal)
 			   dp_json_int(reader, "commits", 0), off);
 	json_array_foreach (json_object_get(journal, "unreadable"), i, u)
 		ctl_printf(ctl, "%sstudy %" PRId64 " cannot be read: %s%s\n", on,
-			   dp_json_int(u, "study", 0), dp_json_str(u, "reason", "?"),
-			   off);
+			   dp_json_int(u, "study", 0), dp_json_str(u, "reason", "?"), off);
 }

@@ -30,9 +30,7 @@ static int64_t file_size(const char *path)
 static int keep_argument(struct ctl *ctl, const char **file, struct dp_err *err)
 {
 	*file = ctl->argc > 1 ? ctl->argv[1] : NULL;
-	return *file ? DP_OK
-		     : dp_fail(err, DP_E_USAGE, "'journal %s' needs a file",
-			       ctl->argv[0]);
+	return *file ? DP_OK : dp_fail(err, DP_E_USAGE, "'journal %s' needs a file", ctl->argv[0]);
 }
 
 /* A daemon that runs is told as what it is here. */
@@ -57,8 +55,7 @@ static int put_file(struct ctl *ctl, const char *path, struct dp_err *err)
 	free(chunk);
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 || n < 0 ? dp_fail_errno(err, errno, "cannot read %s", path)
-			       : DP_OK;
+	return fd < 0 || n < 0 ? dp_fail_errno(err, errno, "cannot read %s", path) : DP_OK;
 }
 
 /* Through a file: who reads standard output may take any time, and must not hold the
@@ -69,8 +66,7 @@ static int backup_to_output(struct ctl *ctl, struct dp_journal *j, struct dp_err
 	char *path;
 	int code;
 
-	if (asprintf(&path, "%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp",
-		     (long)getpid()) < 0)
+	if (asprintf(&path, "%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp", (long)getpid()) < 0)
 		ctl_die_nomem();
 	code = dp_journal_copy(j, path, err);
 	if (code == DP_OK)
@@ -86,13 +82,12 @@ static void backup_say(struct ctl *ctl, const char *file, uint64_t records)
 	json_t *o;
 
 	if (ctl->format != CTL_JSON) {
-		ctl_printf(ctl, "%s: %s, %s\n", file,
-			   dp_count_text(records, "record", count),
+		ctl_printf(ctl, "%s: %s, %s\n", file, dp_count_text(records, "record", count),
 			   dp_size_text((uint64_t)file_size(file), size));
 		return;
 	}
-	o = json_pack("{s:o, s:I, s:I}", "file", json_string(file), "records",
-		      (json_int_t)records, "bytes", (json_int_t)file_size(file));
+	o = json_pack("{s:o, s:I, s:I}", "file", json_string(file), "records", (json_int_t)records,
+		      "bytes", (json_int_t)file_size(file));
 	ctl_put_json(ctl, o);
 	json_decref(o);
 }
@@ -118,8 +113,7 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	if (code == DP_OK)
 		code = dp_journal_open(folder, &readonly, &j, err);
 	if (code == DP_OK)
-		code = to_output ? backup_to_output(ctl, j, err)
-				 : dp_journal_copy(j, file, err);
+		code = to_output ? backup_to_output(ctl, j, err) : dp_journal_copy(j, file, err);
 	if (code == DP_E_NOT_FOUND && j)
 		dp_hint(err, "make the folder of the backup first");
 	dp_journal_close(j);
@@ -128,8 +122,7 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	/* read back: a backup that cannot be read is none */
 	code = dp_journal_verify_at(file, NULL, NULL, &copied, err);
 	if (code == DP_OK && copied.faults > 0)
-		return dp_fail(err, DP_E_CORRUPT, "%s has %" PRIu64 " faults", file,
-			       copied.faults);
+		return dp_fail(err, DP_E_CORRUPT, "%s has %" PRIu64 " faults", file, copied.faults);
 	if (code == DP_OK)
 		backup_say(ctl, file, copied.records);
 	return code;
@@ -138,8 +131,8 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 /* ---- restore ---- */
 
 /* What is there now, and what was there before. */
-static void restore_say(struct ctl *ctl, const char *folder, const char *file,
-			const char *kept, const json_t *before, const json_t *now)
+static void restore_say(struct ctl *ctl, const char *folder, const char *file, const char *kept,
+			const json_t *before, const json_t *now)
 {
 	int64_t records = dp_json_int(now, "records", 0);
 	int64_t studies = dp_json_int(now, "studies", 0);
@@ -154,16 +147,15 @@ static void restore_say(struct ctl *ctl, const char *folder, const char *file,
 			   "%s: %s of %s, in place of %" PRId64 " of %" PRId64
 			   " (%s), which are kept as %s/%s\n",
 			   folder, ctl_counted(now, "records", "record", text[0]),
-			   ctl_counted(now, "studies", "study", text[1]), old_records,
-			   old_studies, ctl_counted(before, "count", "fault", text[2]),
-			   folder, kept);
+			   ctl_counted(now, "studies", "study", text[1]), old_records, old_studies,
+			   ctl_counted(before, "count", "fault", text[2]), folder, kept);
 		return;
 	}
-	o = json_pack("{s:o, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o}", "file",
-		      json_string(file), "now", "records", (json_int_t)records, "studies",
-		      (json_int_t)studies, "before", "records", (json_int_t)old_records,
-		      "studies", (json_int_t)old_studies, "faults", (json_int_t)faults,
-		      "kept", json_string(kept));
+	o = json_pack("{s:o, s:{s:I, s:I}, s:{s:I, s:I, s:I}, s:o}", "file", json_string(file),
+		      "now", "records", (json_int_t)records, "studies", (json_int_t)studies,
+		      "before", "records", (json_int_t)old_records, "studies",
+		      (json_int_t)old_studies, "faults", (json_int_t)faults, "kept",
+		      json_string(kept));
 	ctl_put_json(ctl, o);
 	json_decref(o);
 }
@@ -178,11 +170,10 @@ int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err)
 	if (code == DP_OK)
 		code = ctl_journal_check(file, &then, err);
 	if (code == DP_OK && dp_json_int(then, "count", 0) > 0) {
-		code = dp_fail(
-			err, DP_E_CORRUPT, "%s has %" PRId64 " faults: %s", file,
-			dp_json_int(then, "count", 0),
-			dp_json_str(json_array_get(json_object_get(then, "faults"), 0),
-				    "fault", "?"));
+		code = dp_fail(err, DP_E_CORRUPT, "%s has %" PRId64 " faults: %s", file,
+			       dp_json_int(then, "count", 0),
+			       dp_json_str(json_array_get(json_object_get(then, "faults"), 0),
+					   "fault", "?"));
 		dp_hint(err,
 			"nothing was changed; 'dparetoctl journal verify %s' lists "
 			"all",
@@ -218,13 +209,11 @@ int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	if (ctl->format != CTL_JSON) {
-		ctl_printf(ctl, "%s: %s, was %s\n", folder,
-			   dp_size_text((uint64_t)after, is),
+		ctl_printf(ctl, "%s: %s, was %s\n", folder, dp_size_text((uint64_t)after, is),
 			   dp_size_text((uint64_t)before, was));
 		return DP_OK;
 	}
-	o = json_pack("{s:I, s:I}", "before", (json_int_t)before, "bytes",
-		      (json_int_t)after);
+	o = json_pack("{s:I, s:I}", "before", (json_int_t)before, "bytes", (json_int_t)after);
 	ctl_put_json(ctl, o);
 	json_decref(o);
 	return DP_OK;
@@ -252,32 +241,29 @@ static void repair_print(struct ctl *ctl, const char *folder, const json_t *r)
 	json_array_foreach (json_object_get(r, "studies"), i, s) {
 		if (dp_json_bool(s, "whole", false))
 			continue;
-		ctl_printf(ctl, "study %" PRId64 " (%s): %s lost",
-			   dp_json_int(s, "study", 0), dp_json_str(s, "name", "no name"),
+		ctl_printf(ctl, "study %" PRId64 " (%s): %s lost", dp_json_int(s, "study", 0),
+			   dp_json_str(s, "name", "no name"),
 			   ctl_counted(s, "lost", "record", text));
 		if (dp_json_int(s, "rebuilt", 0))
 			ctl_printf(ctl, ", %" PRId64 " of them made anew",
 				   dp_json_int(s, "rebuilt", 0));
-		ctl_printf(ctl, dp_json_int(s, "records", 0) ? "; it is paused\n"
-							     : "; it is gone\n");
+		ctl_printf(ctl,
+			   dp_json_int(s, "records", 0) ? "; it is paused\n" : "; it is gone\n");
 	}
 	ctl_printf(ctl, "%s: %s; the old journal is %s/%s\n", folder,
-		   ctl_counted(r, "records", "record", text), folder,
-		   dp_json_str(r, "old", "?"));
+		   ctl_counted(r, "records", "record", text), folder, dp_json_str(r, "old", "?"));
 	count = dp_json_int(r, "set_aside", 0);
 	if (aside)
 		ctl_printf(ctl, "%" PRId64 " record%s set aside in %s/%s\n", count,
 			   count == 1 ? " was" : "s were", folder, aside);
-	ctl_say(ctl,
-		"start the daemon; look at the trials of a study that is paused, then "
-		"'dparetoctl resume STUDY'");
+	ctl_say(ctl, "start the daemon; look at the trials of a study that is paused, then "
+		     "'dparetoctl resume STUDY'");
 }
 
 int ctl_journal_repair(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
 	json_t *report = NULL;
-	int code = keep_busy(
-		ctl_in_child(repair_work, folder, REPAIR_SECONDS, &report, err), err);
+	int code = keep_busy(ctl_in_child(repair_work, folder, REPAIR_SECONDS, &report, err), err);
 
 	if (code != DP_OK)
 		return code;

@@ -47,8 +47,7 @@ void ctl_lines_fit(struct ctl_lines *l, size_t most)
 				least = i;
 		free(l->line[least].text);
 		l->n--;
-		memmove(l->line + least, l->line + least + 1,
-			(l->n - least) * sizeof *l->line);
+		memmove(l->line + least, l->line + least + 1, (l->n - least) * sizeof *l->line);
 	}
 }
 

@@ -36,11 +36,10 @@ static int look_gone(const char *dir, const char *log, pid_t pid, struct dp_err 
 			? strstr(dp_buf_text(&said), "dparetod: ")
 			: NULL;
 	if (words)
-		dp_fail(err, DP_E_FAILED, "%.*s", (int)strcspn(words + 10, "\n"),
-			words + 10);
+		dp_fail(err, DP_E_FAILED, "%.*s", (int)strcspn(words + 10, "\n"), words + 10);
 	else
-		dp_fail(err, DP_E_FAILED, "dparetod ended while it looked at %s (%s %d)",
-			dir, WIFSIGNALED(status) ? "signal" : "exit status",
+		dp_fail(err, DP_E_FAILED, "dparetod ended while it looked at %s (%s %d)", dir,
+			WIFSIGNALED(status) ? "signal" : "exit status",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	dp_hint(err,
 		"'dparetoctl journal verify --state %s' tells whether the journal is "
@@ -52,8 +51,7 @@ static int look_gone(const char *dir, const char *log, pid_t pid, struct dp_err 
 
 int ctl_look_open(struct ctl *ctl, const char *dir, struct dp_err *err)
 {
-	char *arguments[] = { "--look",      "--state", (char *)dir,
-			      "--log-level", "error",   NULL };
+	char *arguments[] = { "--look", "--state", (char *)dir, "--log-level", "error", NULL };
 	int words = memfd_create("dparetod", MFD_CLOEXEC), code;
 	char log[32];
 	json_t *hello = NULL;
@@ -88,10 +86,8 @@ void ctl_look_say(struct ctl *ctl)
 	if (!dp_json_bool(ctl->looked, "written", false))
 		ctl_say(ctl, "this is the journal in %s; no daemon has it open", dir);
 	else if (json_is_integer(writer))
-		ctl_say(ctl,
-			"this is the journal in %s as of now; process %lld works on it",
-			dir, (long long)json_integer_value(writer));
+		ctl_say(ctl, "this is the journal in %s as of now; process %lld works on it", dir,
+			(long long)json_integer_value(writer));
 	else
-		ctl_say(ctl, "this is the journal in %s as of now; a daemon works on it",
-			dir);
+		ctl_say(ctl, "this is the journal in %s as of now; a daemon works on it", dir);
 }

@@ -9,10 +9,10 @@
 #define DP_CTL_LOOK_H
 #include "ctl/command.h"
 
-#define CTL_LOOK_OPTION                                                                  \
-	{                                                                                \
-		"state", 0, "DIR",                                                       \
-			"answer from the journal in this state folder, without a daemon" \
+#define CTL_LOOK_OPTION                                                                            \
+	{                                                                                          \
+		"state", 0, "DIR",                                                                 \
+			"answer from the journal in this state folder, without a daemon"           \
 	}
 
 /* Connects ctl->client to one that looks at the folder. */

@@ -30,8 +30,8 @@ enum {
 /* ---- following ---- */
 
 /* Those of the study's measurements that are asked for. */
-static int measures_look(struct ctl *ctl, const char *study, const json_t *numbers,
-			 json_t **rows, struct dp_err *err)
+static int measures_look(struct ctl *ctl, const char *study, const json_t *numbers, json_t **rows,
+			 struct dp_err *err)
 {
 	json_t *ok, *row, *number;
 	size_t i, k;
@@ -63,16 +63,13 @@ static size_t measures_tell(struct ctl *ctl, const json_t *rows, size_t told)
 		made += dp_json_int(row, "done", 0) + dp_json_int(row, "failed", 0);
 	}
 	if (over != told)
-		ctl_say(ctl,
-			"measured again: %zu of %zu point%s, %" PRId64 " of %" PRId64
-			" run%s",
+		ctl_say(ctl, "measured again: %zu of %zu point%s, %" PRId64 " of %" PRId64 " run%s",
 			over, all, all == 1 ? "" : "s", made, runs, runs == 1 ? "" : "s");
 	return over;
 }
 
 /* Waits for a change; a study that cannot go on without a person is an error. */
-static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
-			 struct dp_err *err)
+static int measures_wait(struct ctl *ctl, const char *study, int64_t *version, struct dp_err *err)
 {
 	const json_t *summary;
 	json_t *status;
@@ -89,8 +86,8 @@ static int measures_wait(struct ctl *ctl, const char *study, int64_t *version,
 	return code;
 }
 
-int ctl_measures_follow(struct ctl *ctl, const char *study, const json_t *numbers,
-			json_t **rows, struct dp_err *err)
+int ctl_measures_follow(struct ctl *ctl, const char *study, const json_t *numbers, json_t **rows,
+			struct dp_err *err)
 {
 	size_t over = SIZE_MAX;
 	int64_t version = 0;
@@ -117,8 +114,7 @@ int ctl_measures_follow(struct ctl *ctl, const char *study, const json_t *number
 
 /* ---- where ---- */
 
-static int measures_daemon(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
-			   struct dp_err *err)
+static int measures_daemon(struct ctl *ctl, ctl_measures_fn *fn, void *arg, struct dp_err *err)
 {
 	struct ctl_patience patience;
 	int code = ctl_patience_read(ctl, &patience, err);
@@ -148,8 +144,7 @@ static int measures_wake(struct ctl *ctl, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	paused = strcmp(dp_json_str(json_object_get(status, "study"), "state", ""),
-			"paused") == 0;
+	paused = strcmp(dp_json_str(json_object_get(status, "study"), "state", ""), "paused") == 0;
 	json_decref(status);
 	if (!paused)
 		return DP_OK;
@@ -159,8 +154,8 @@ static int measures_wake(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
-static int measures_private(struct ctl *ctl, const char *folder, ctl_measures_fn *fn,
-			    void *arg, struct dp_err *err)
+static int measures_private(struct ctl *ctl, const char *folder, ctl_measures_fn *fn, void *arg,
+			    struct dp_err *err)
 {
 	struct ctl_private p = { .ctl = ctl, .dir = realpath(folder, NULL) };
 	json_t *summary = NULL;
@@ -212,15 +207,13 @@ static bool measures_served(struct ctl *ctl, const char *folder)
 	return ctl->served;
 }
 
-int ctl_measures_beside(struct ctl *ctl, ctl_measures_fn *fn, void *arg,
-			struct dp_err *err)
+int ctl_measures_beside(struct ctl *ctl, ctl_measures_fn *fn, void *arg, struct dp_err *err)
 {
 	const char *folder = ctl_opt(ctl, "state");
 
 	ctl_catch_signals();
-	return folder && !measures_served(ctl, folder)
-		       ? measures_private(ctl, folder, fn, arg, err)
-		       : measures_daemon(ctl, fn, arg, err);
+	return folder && !measures_served(ctl, folder) ? measures_private(ctl, folder, fn, arg, err)
+						       : measures_daemon(ctl, fn, arg, err);
 }
 
 /* ---- showing ---- */
@@ -238,8 +231,7 @@ static json_t *searched(struct ctl *ctl, const char *study, const json_t *row)
 		     json_is_integer(at) ? json_incref((json_t *)at) : NULL) != DP_OK ||
 	    ctl_call(ctl, "trial", fields, &ok, &ignored) != DP_OK)
 		return NULL;
-	objectives =
-		json_incref(json_object_get(json_object_get(ok, "trial"), "objectives"));
+	objectives = json_incref(json_object_get(json_object_get(ok, "trial"), "objectives"));
 	json_decref(ok);
 	return objectives;
 }
@@ -298,19 +290,15 @@ static void measures_cells(struct ctl_table *t, const json_t *example, const jso
 	json_t *value;
 
 	ctl_cell(t, CTL_NORMAL, "%s",
-		 json_is_integer(json_object_get(row, "trial"))
-			 ? ctl_point_text(row, text)
-			 : "-");
+		 json_is_integer(json_object_get(row, "trial")) ? ctl_point_text(row, text) : "-");
 	json_object_foreach (json_object_get(example, "objectives"), key, value) {
 		if (!is_measured(example, key)) { /* an epsilon: rounded up */
 			ctl_cell(t, CTL_NORMAL, "%s",
 				 ctl_bound(json_object_get(before, key), text));
 			continue;
 		}
-		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(before, key), text));
-		ctl_cell(t, CTL_BOLD, "%s",
-			 ctl_value(member(row, "objectives", key), text));
+		ctl_cell(t, CTL_NORMAL, "%s", ctl_value(json_object_get(before, key), text));
+		ctl_cell(t, CTL_BOLD, "%s", ctl_value(member(row, "objectives", key), text));
 		if (!member(row, "low", key) || json_is_null(member(row, "low", key)))
 			ctl_cell(t, CTL_NORMAL, "-"); /* one run, or none */
 		else
@@ -351,14 +339,12 @@ int ctl_measures_verdict(const json_t *rows, struct dp_err *err)
 			"%" PRId64 " of %" PRId64 " runs that measure %s%s failed: %s",
 			dp_json_int(row, "failed", 0), dp_json_int(row, "runs", 0),
 			json_is_integer(json_object_get(row, "trial")) ? "trial " : "it",
-			json_is_integer(json_object_get(row, "trial"))
-				? ctl_point_text(row, text)
-				: "",
+			json_is_integer(json_object_get(row, "trial")) ? ctl_point_text(row, text)
+								       : "",
 			dp_json_str(row, "reason", "no reason is known"));
-		return dp_hint(err,
-			       "'dparetoctl status STUDY' names the trials that failed "
-			       "(m0, m1, ...), 'dparetoctl logs STUDY m0' shows what one "
-			       "said, 'dparetoctl retry STUDY m0' tries it again");
+		return dp_hint(err, "'dparetoctl status STUDY' names the trials that failed "
+				    "(m0, m1, ...), 'dparetoctl logs STUDY m0' shows what one "
+				    "said, 'dparetoctl retry STUDY m0' tries it again");
 	}
 	return DP_OK;
 }

@@ -8,9 +8,8 @@
 /* Waits until these measurements (an array of their numbers) are over, and tells how far
  * they are. *rows is the caller's. INT and TERM: DP_E_INTERRUPTED; a study that waits for
  * a person because of failures: DP_E_STUDY. */
-DP_MUSTCHECK int ctl_measures_follow(struct ctl *ctl, const char *study,
-				     const json_t *numbers, json_t **rows,
-				     struct dp_err *err);
+DP_MUSTCHECK int ctl_measures_follow(struct ctl *ctl, const char *study, const json_t *numbers,
+				     json_t **rows, struct dp_err *err);
 /* Does something that measures points of the study ctl->argv[0]: beside a daemon that is
  * there or, with --state, one of its own, which also makes the report new; with --no-wait
  * not that. INT and TERM end it, and what becomes of the measurements then is told. */

@@ -82,13 +82,11 @@ static void add_rows(struct tables *t, const struct ctl_option *rows, char **sho
 	}
 }
 
-static void tables_build(struct tables *t, struct ctl *ctl,
-			 const struct ctl_command *command)
+static void tables_build(struct tables *t, struct ctl *ctl, const struct ctl_command *command)
 {
 	const struct ctl_option *own = command ? command->options : NULL;
 	const struct ctl_option *more = ctl_more_options(ctl, command);
-	size_t room =
-		count_rows(own) + count_rows(more) + count_rows(ctl_global_options) + 1;
+	size_t room = count_rows(own) + count_rows(more) + count_rows(ctl_global_options) + 1;
 	char *shorts;
 
 	*t = (struct tables){
@@ -141,41 +139,37 @@ static int fail_unknown_option(const struct tables *t, const struct ctl_command 
 	char word[64] = "";
 
 	if (strncmp(text, "--", 2) == 0) {
-		snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 2, "="),
-			 text + 2);
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 2, "="), text + 2);
 		near = dp_nearest(word, t->names);
 		dp_fail(err, DP_E_USAGE, "unknown option '--%s'%s%s%s", word,
-			near ? "; did you mean '--" : "", near ? near : "",
-			near ? "'?" : "");
+			near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
 	} else {
 		dp_fail(err, DP_E_USAGE, "unknown option '%s'", text);
 	}
 	if (command && strcmp(word, "state") == 0)
-		return dp_hint(
-			err,
-			"--state DIR is for commands that only look at studies, as "
-			"'status' and 'front' do; for '%s' name the socket of the "
-			"folder's daemon with --socket",
-			command->name);
+		return dp_hint(err,
+			       "--state DIR is for commands that only look at studies, as "
+			       "'status' and 'front' do; for '%s' name the socket of the "
+			       "folder's daemon with --socket",
+			       command->name);
 	hint_help(command, err);
 	return DP_E_USAGE;
 }
 
 /* getopt returned '?' or ':'. */
-static int fail_option(const struct tables *t, const struct ctl_command *command,
-		       int value, char **argv, struct dp_err *err)
+static int fail_option(const struct tables *t, const struct ctl_command *command, int value,
+		       char **argv, struct dp_err *err)
 {
 	const struct ctl_option *o = row_of(t, optopt);
 	char letter[3] = { '-', (char)optopt, '\0' };
 
 	if (value == ':' && o) {
-		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s",
-			o->name, o->name, o->arg);
+		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s", o->name,
+			o->name, o->arg);
 	} else if (o && !o->arg && optopt >= LONG_BASE) {
 		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
 	} else {
-		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1],
-					   err);
+		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1], err);
 	}
 	hint_help(command, err);
 	return DP_E_USAGE;
@@ -199,17 +193,16 @@ static int check_word(const struct ctl_option *o, const char *value, struct dp_e
 			goto done;
 	}
 	near = dp_nearest(value, list);
-	code = dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s",
-		       o->name, o->arg, value, near ? "; did you mean '" : "",
-		       near ? near : "", near ? "'?" : "");
+	code = dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s", o->name,
+		       o->arg, value, near ? "; did you mean '" : "", near ? near : "",
+		       near ? "'?" : "");
 done:
 	free(list);
 	free(words);
 	return code;
 }
 
-static int check_count(const struct ctl *ctl, const struct ctl_command *command,
-		       struct dp_err *err)
+static int check_count(const struct ctl *ctl, const struct ctl_command *command, struct dp_err *err)
 {
 	struct dp_buf usage = DP_BUF_INIT;
 
@@ -217,14 +210,14 @@ static int check_count(const struct ctl *ctl, const struct ctl_command *command,
 	    (command->max_args < 0 || ctl->argc <= command->max_args))
 		return DP_OK;
 	if (ctl->argc < command->min_args)
-		dp_fail(err, DP_E_USAGE, "'%s' is told too little: it needs %s",
-			command->name, command->args);
+		dp_fail(err, DP_E_USAGE, "'%s' is told too little: it needs %s", command->name,
+			command->args);
 	else if (command->max_args == 0)
-		dp_fail(err, DP_E_USAGE, "'%s' takes no arguments, but got '%s'",
-			command->name, ctl->argv[0]);
+		dp_fail(err, DP_E_USAGE, "'%s' takes no arguments, but got '%s'", command->name,
+			ctl->argv[0]);
 	else
-		dp_fail(err, DP_E_USAGE, "'%s' takes only %s; '%s' is one too many",
-			command->name, command->args, ctl->argv[command->max_args]);
+		dp_fail(err, DP_E_USAGE, "'%s' takes only %s; '%s' is one too many", command->name,
+			command->args, ctl->argv[command->max_args]);
 	ctl_usage(command, &usage);
 	dp_hint(err, "usage: %s", dp_buf_text(&usage));
 	dp_buf_free(&usage);
@@ -233,8 +226,7 @@ static int check_count(const struct ctl *ctl, const struct ctl_command *command,
 
 /* ---- global options ---- */
 
-static int set_format(struct ctl *ctl, const struct ctl_command *command,
-		      struct dp_err *err)
+static int set_format(struct ctl *ctl, const struct ctl_command *command, struct dp_err *err)
 {
 	const char *asked = ctl_opt(ctl, "output"), *wish = getenv("DPARETO_OUTPUT");
 	struct dp_buf allowed = DP_BUF_INIT;
@@ -258,16 +250,14 @@ static int set_format(struct ctl *ctl, const struct ctl_command *command,
 	}
 	for (size_t i = 0; i < DP_COUNT(format_names); i++)
 		if (command->formats & 1u << i)
-			dp_buf_printf(&allowed, "%s%s", allowed.len ? ", " : "",
-				      format_names[i]);
-	dp_fail(err, DP_E_USAGE, "'%s' cannot print %s; it prints %s", command->name,
-		asked, dp_buf_text(&allowed));
+			dp_buf_printf(&allowed, "%s%s", allowed.len ? ", " : "", format_names[i]);
+	dp_fail(err, DP_E_USAGE, "'%s' cannot print %s; it prints %s", command->name, asked,
+		dp_buf_text(&allowed));
 	dp_buf_free(&allowed);
 	return DP_E_USAGE;
 }
 
-static int set_globals(struct ctl *ctl, const struct ctl_command *command,
-		       struct dp_err *err)
+static int set_globals(struct ctl *ctl, const struct ctl_command *command, struct dp_err *err)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -284,9 +274,8 @@ static int set_globals(struct ctl *ctl, const struct ctl_command *command,
 }
 
 /* Walks the command line and notes what is given. */
-static int read_given(struct ctl *ctl, const struct tables *t,
-		      const struct ctl_command *command, int argc, char **argv,
-		      struct dp_err *err)
+static int read_given(struct ctl *ctl, const struct tables *t, const struct ctl_command *command,
+		      int argc, char **argv, struct dp_err *err)
 {
 	int value, code;
 
@@ -314,16 +303,14 @@ int ctl_parse(struct ctl *ctl, const struct ctl_command *command, int argc, char
 	int code;
 
 	tables_build(&t, ctl, command);
-	ctl->given =
-		realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
+	ctl->given = realloc(ctl->given, (ctl->ngiven + (size_t)argc) * sizeof *ctl->given);
 	if (!ctl->given)
 		ctl_die_nomem();
 	code = read_given(ctl, &t, command, argc, argv, err);
 	tables_free(&t);
 	if (code == DP_OK)
 		code = set_globals(ctl, command, err);
-	if (code != DP_OK || !command || ctl_flag(ctl, "help") ||
-	    ctl_flag(ctl, "version"))
+	if (code != DP_OK || !command || ctl_flag(ctl, "help") || ctl_flag(ctl, "version"))
 		return code;
 	return check_count(ctl, command, err);
 }
@@ -350,11 +337,10 @@ static int add_range(const char *part, uint32_t **list, size_t *count, struct dp
 	uint32_t *grown;
 
 	if (strchr(part, '@'))
-		return dp_fail(
-			err, DP_E_USAGE,
-			"'%s' is not a trial but a waypoint of one, and only a whole "
-			"training can be retried or cancelled: %.*s",
-			part, (int)strcspn(part, "@"), part);
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a trial but a waypoint of one, and only a whole "
+			       "training can be retried or cancelled: %.*s",
+			       part, (int)strcspn(part, "@"), part);
 	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - from : 20), from);
 	if (!dp_int_parse(first, &lo) || first[0] == '+' ||
 	    (dash && (!dp_int_parse(to, &hi) || to[0] == '+')))
@@ -366,8 +352,7 @@ static int add_range(const char *part, uint32_t **list, size_t *count, struct dp
 		hi = lo;
 	lo += base;
 	hi += base;
-	if (lo < base || hi < lo || hi > UINT32_MAX ||
-	    (uint64_t)(hi - lo) + *count >= RANGE_MAX)
+	if (lo < base || hi < lo || hi > UINT32_MAX || (uint64_t)(hi - lo) + *count >= RANGE_MAX)
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is not a range of trials (from low to high, at "
 			       "most %d in all)",

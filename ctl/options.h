@@ -16,8 +16,7 @@ DP_MUSTCHECK int ctl_parse(struct ctl *ctl, const struct ctl_command *command, i
 const char *ctl_opt(const struct ctl *ctl, const char *name);
 bool ctl_flag(const struct ctl *ctl, const char *name);
 /* The numbers of a list like "3,5-8": appends to *list (the caller frees it). */
-DP_MUSTCHECK int ctl_ranges(const char *text, uint32_t **list, size_t *count,
-			    struct dp_err *err);
+DP_MUSTCHECK int ctl_ranges(const char *text, uint32_t **list, size_t *count, struct dp_err *err);
 /* The format of -o for a name, or -1. */
 int ctl_format_from(const char *name);
 

@@ -44,8 +44,8 @@ static size_t style_length(const char *text, size_t len)
 /* Control characters of Unicode, too, and what turns the direction of the text. */
 static bool steers_terminal(wchar_t w)
 {
-	return (wcwidth(w) < 0 && w != L'\n' && w != L'\t') ||
-	       (w >= 0x202a && w <= 0x202e) || (w >= 0x2066 && w <= 0x2069);
+	return (wcwidth(w) < 0 && w != L'\n' && w != L'\t') || (w >= 0x202a && w <= 0x202e) ||
+	       (w >= 0x2066 && w <= 0x2069);
 }
 
 void ctl_visible(struct dp_buf *out, const char *text, size_t len, bool styles)

@@ -28,8 +28,8 @@ static int add_page(struct ctl *ctl, const struct paged *p, json_t *list, int64_
 		    struct dp_err *err)
 {
 	json_t *fields, *page;
-	int code = ctl_pack(&fields, err, "{s:s*, s:I}", "study", p->study, "from",
-			    (json_int_t)*next);
+	int code =
+		ctl_pack(&fields, err, "{s:s*, s:I}", "study", p->study, "from", (json_int_t)*next);
 
 	if (code == DP_OK)
 		code = ctl_call_once(ctl, p->verb, fields, &page, err);
@@ -42,8 +42,7 @@ static int add_page(struct ctl *ctl, const struct paged *p, json_t *list, int64_
 	return code;
 }
 
-static int complete_list(struct ctl *ctl, const struct paged *p, json_t *ok,
-			 struct dp_err *err)
+static int complete_list(struct ctl *ctl, const struct paged *p, json_t *ok, struct dp_err *err)
 {
 	int64_t next = dp_json_int(ok, "next", -1);
 	int code = DP_OK;
@@ -55,8 +54,8 @@ static int complete_list(struct ctl *ctl, const struct paged *p, json_t *ok,
 }
 
 /* The points from position *at of the list `more` on, as many as fit a request. */
-static int add_points(struct ctl *ctl, const char *study, json_t *front,
-		      const json_t *more, size_t *at, struct dp_err *err)
+static int add_points(struct ctl *ctl, const char *study, json_t *front, const json_t *more,
+		      size_t *at, struct dp_err *err)
 {
 	json_t *some = json_array(), *fields, *page;
 	int code;
@@ -79,16 +78,14 @@ static int add_points(struct ctl *ctl, const char *study, json_t *front,
 	return code;
 }
 
-static int complete_front(struct ctl *ctl, const char *study, json_t *ok,
-			  struct dp_err *err)
+static int complete_front(struct ctl *ctl, const char *study, json_t *ok, struct dp_err *err)
 {
 	const json_t *more = json_object_get(ok, "more");
 	size_t at = 0;
 	int code = DP_OK;
 
 	while (at < json_array_size(more) && code == DP_OK)
-		code = add_points(ctl, study, json_object_get(ok, "front"), more, &at,
-				  err);
+		code = add_points(ctl, study, json_object_get(ok, "front"), more, &at, err);
 	json_object_del(ok, "more");
 	return code;
 }
@@ -100,8 +97,7 @@ static int add_runs(struct ctl *ctl, const char *study, json_t *trial, int64_t *
 	const json_t *part;
 	json_t *fields, *page;
 	int code = ctl_pack(&fields, err, "{s:s, s:I, s:I}", "study", study, "trial",
-			    (json_int_t)dp_json_int(trial, "trial", -1), "from",
-			    (json_int_t)*next);
+			    (json_int_t)dp_json_int(trial, "trial", -1), "from", (json_int_t)*next);
 
 	if (code == DP_OK)
 		code = ctl_call_once(ctl, "trial", fields, &page, err);
@@ -109,8 +105,7 @@ static int add_runs(struct ctl *ctl, const char *study, json_t *trial, int64_t *
 		return code;
 	part = json_object_get(page, "trial");
 	*next = dp_json_int(part, "next", -1);
-	if (json_array_extend(json_object_get(trial, "runs"),
-			      json_object_get(part, "runs")) != 0 ||
+	if (json_array_extend(json_object_get(trial, "runs"), json_object_get(part, "runs")) != 0 ||
 	    json_array_extend(json_object_get(trial, "attempts"),
 			      json_object_get(part, "attempts")) != 0)
 		code = page_nomem(err);
@@ -118,8 +113,7 @@ static int add_runs(struct ctl *ctl, const char *study, json_t *trial, int64_t *
 	return code;
 }
 
-int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial,
-		       struct dp_err *err)
+int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial, struct dp_err *err)
 {
 	int64_t next = dp_json_int(trial, "next", -1);
 	int code = DP_OK;
@@ -140,11 +134,9 @@ int ctl_complete(struct ctl *ctl, const char *verb, const char *study, json_t *o
 	if (study && json_object_get(ok, "more"))
 		return complete_front(ctl, study, ok, err);
 	if (strcmp(verb, "list") == 0 || strcmp(verb, "status") == 0)
-		return complete_list(ctl, &(struct paged){ "list", NULL, "studies" }, ok,
-				     err);
+		return complete_list(ctl, &(struct paged){ "list", NULL, "studies" }, ok, err);
 	if (strcmp(verb, "measures") == 0)
-		return complete_list(ctl, &(struct paged){ verb, study, "measures" }, ok,
-				     err);
+		return complete_list(ctl, &(struct paged){ verb, study, "measures" }, ok, err);
 	return DP_OK;
 }
 
@@ -152,8 +144,7 @@ void ctl_say_unsaved(struct ctl *ctl, const json_t *ok)
 {
 	double seconds;
 
-	if (ctl->said_unsaved ||
-	    !dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
+	if (ctl->said_unsaved || !dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
 		return;
 	ctl->said_unsaved = true;
 	ctl_say(ctl,

@@ -7,8 +7,8 @@
 /* Completes an answer about the study (NULL: about none): the studies of `list` and
  * `status`, the points of a front, the runs of a trial, what is measured again. Then it
  * has neither "next" nor "more". The pages of `trials` are ctl_each_trial()'s. */
-DP_MUSTCHECK int ctl_complete(struct ctl *ctl, const char *verb, const char *study,
-			      json_t *ok, struct dp_err *err);
+DP_MUSTCHECK int ctl_complete(struct ctl *ctl, const char *verb, const char *study, json_t *ok,
+			      struct dp_err *err);
 /* Completes a trial in full: its attempts and runs. */
 DP_MUSTCHECK int ctl_complete_trial(struct ctl *ctl, const char *study, json_t *trial,
 				    struct dp_err *err);

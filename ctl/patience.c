@@ -27,8 +27,7 @@ int ctl_patience_read(struct ctl *ctl, struct ctl_patience *p, struct dp_err *er
 	if (!text || strcmp(text, "forever") == 0 || dp_duration_parse(text, &p->seconds))
 		return DP_OK;
 	return dp_fail(err, DP_E_USAGE,
-		       "'%s' is not a duration; give one like 90s or 30m, or forever",
-		       text);
+		       "'%s' is not a duration; give one like 90s or 30m, or forever", text);
 }
 
 static void patience_nap(double seconds)
@@ -46,8 +45,7 @@ static bool patience_try(struct ctl *ctl)
 	json_t *ok;
 
 	if (ctl_connect(ctl, &ignored) == DP_OK &&
-	    dp_client_call(ctl->client, "hello", NULL, HELLO_MS, &ok, &ignored) ==
-		    DP_OK) {
+	    dp_client_call(ctl->client, "hello", NULL, HELLO_MS, &ok, &ignored) == DP_OK) {
 		json_decref(ok);
 		return true;
 	}
@@ -60,8 +58,7 @@ static int fail_impatient(const struct ctl_patience *p, struct dp_err *err)
 {
 	char text[DP_NUM_LEN];
 
-	dp_fail(err, DP_E_NO_DAEMON,
-		"the daemon went away and was not back within %s (--patience)",
+	dp_fail(err, DP_E_NO_DAEMON, "the daemon went away and was not back within %s (--patience)",
 		dp_duration_text(p->seconds, text));
 	return dp_hint(err, "start it again; its studies go on where they were");
 }

@@ -4,12 +4,12 @@
 #define DP_CTL_PATIENCE_H
 #include "ctl/command.h"
 
-#define CTL_PATIENCE_OPTION                                                              \
-	{                                                                                \
-		"patience", 0, "DURATION",                                               \
-			"wait so long for a daemon that went away: 10m, or forever "     \
-			"(the "                                                          \
-			"default); 0: not at all"                                        \
+#define CTL_PATIENCE_OPTION                                                                        \
+	{                                                                                          \
+		"patience", 0, "DURATION",                                                         \
+			"wait so long for a daemon that went away: 10m, or forever "               \
+			"(the "                                                                    \
+			"default); 0: not at all"                                                  \
 	}
 
 struct ctl_patience {
@@ -21,8 +21,7 @@ struct ctl_patience {
 };
 
 /* What --patience says. */
-DP_MUSTCHECK int ctl_patience_read(struct ctl *ctl, struct ctl_patience *p,
-				   struct dp_err *err);
+DP_MUSTCHECK int ctl_patience_read(struct ctl *ctl, struct ctl_patience *p, struct dp_err *err);
 /* From here on every call waits for a daemon that is not there; for followers whose
  * first call was answered. *p must outlive them. */
 void ctl_be_patient(struct ctl *ctl, struct ctl_patience *p);

@@ -70,19 +70,16 @@ void ctl_objectives(const json_t *object, const json_t *values, struct dp_buf *o
 	json_t *value;
 
 	json_object_foreach ((json_t *)values, name, value) {
-		dp_buf_printf(out, "%s%s=%s", sep, name,
-			      ctl_objective(object, name, value, text));
+		dp_buf_printf(out, "%s%s=%s", sep, name, ctl_objective(object, name, value, text));
 		sep = " ";
 	}
 }
 
 double ctl_half_width(const json_t *point, const char *name, bool denoised)
 {
-	const json_t *values =
-			     json_object_get(point, denoised ? "denoised" : "objectives"),
+	const json_t *values = json_object_get(point, denoised ? "denoised" : "objectives"),
 		     *spread = json_object_get(json_object_get(point, "spread"), name),
-		     *low = json_object_get(spread, "low"),
-		     *high = json_object_get(spread, "high");
+		     *low = json_object_get(spread, "low"), *high = json_object_get(spread, "high");
 	double value, from, to;
 
 	if (is_privacy(point, name))
@@ -109,8 +106,7 @@ static size_t point_trainings(const json_t *points)
 		char trial[24];
 
 		walked |= json_is_integer(json_object_get(point, "at"));
-		snprintf(trial, sizeof trial, "%" PRId64,
-			 dp_json_int(point, "trial", -1));
+		snprintf(trial, sizeof trial, "%" PRId64, dp_json_int(point, "trial", -1));
 		if (json_object_set_new(seen, trial, json_true()) != 0)
 			ctl_die_nomem();
 	}

@@ -12,8 +12,7 @@ struct ctl_point {
 };
 
 /* Reads TRIAL[@AT], or m3 for a trial that measures a point again. */
-DP_MUSTCHECK int ctl_point_read(const char *text, struct ctl_point *out,
-				struct dp_err *err);
+DP_MUSTCHECK int ctl_point_read(const char *text, struct ctl_point *out, struct dp_err *err);
 /* The waypoint as a field of the protocol; NULL: the trial's own. */
 json_t *ctl_point_at(const struct ctl_point *p);
 /* The same of an object that has "trial" and "at": "7" or "7@4"; "m3". */

@@ -42,8 +42,7 @@ enum {
 };
 
 /* In a session of its own, so that Ctrl-C reaches only us: we then tell it what to do. */
-static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
-			 struct dp_err *err)
+static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid, struct dp_err *err)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -53,8 +52,8 @@ static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	/* O_NONBLOCK: the open would wait for the reader of a FIFO, signals blocked */
-	posix_spawn_file_actions_addopen(
-		&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
+	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK,
+					 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
 	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
 	posix_spawnattr_init(&attributes);
@@ -66,10 +65,9 @@ static int private_spawn(char **argv, const char *log, int theirs, pid_t *pid,
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	if (errnum == ENXIO)
-		return dp_fail(err, DP_E_INVALID,
-			       "the log %s is a FIFO that no process reads", log);
-	return errnum == 0 ? DP_OK
-			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
+		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
+			       log);
+	return errnum == 0 ? DP_OK : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 }
 
 int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
@@ -169,8 +167,7 @@ void ctl_private_stop(struct ctl_private *p)
 	p->ctl->revive = NULL;
 	if (p->pid > 0 && p->ctl->client &&
 	    ctl_pack(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
-	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) ==
-		    DP_OK)
+	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) == DP_OK)
 		json_decref(ok);
 	/* whatever came of that, it also stops when the connection closes */
 	dp_client_close(p->ctl->client);
@@ -203,8 +200,7 @@ static int private_gone(struct ctl_private *p, struct dp_err *err)
 			hint = line + 6;
 	}
 	if (words) {
-		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s",
-			words);
+		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s", words);
 		dp_hint(err, "%s", hint ? hint : "");
 	} else {
 		ctl_put_talk(p->ctl, rest);
@@ -213,10 +209,8 @@ static int private_gone(struct ctl_private *p, struct dp_err *err)
 				? "the study's daemon was killed by signal %d"
 				: "the study's daemon ended unexpectedly (exit status "
 				  "%d)",
-			WIFSIGNALED(p->status) ? WTERMSIG(p->status)
-					       : WEXITSTATUS(p->status));
-		dp_hint(err, "its log is %s; run the same command again to go on",
-			p->log);
+			WIFSIGNALED(p->status) ? WTERMSIG(p->status) : WEXITSTATUS(p->status));
+		dp_hint(err, "its log is %s; run the same command again to go on", p->log);
 	}
 	free(rest);
 	free(text);
@@ -257,12 +251,10 @@ static bool wait_predecessor(struct ctl_private *p)
 		code = dp_journal_open(folder, &options, &j, &why);
 		if (code == DP_OK)
 			dp_journal_close(j);
-		if (code != DP_E_BUSY || ctl_interrupted ||
-		    dp_mono_us() - start > PREDECESSOR_US)
+		if (code != DP_E_BUSY || ctl_interrupted || dp_mono_us() - start > PREDECESSOR_US)
 			break;
 		if (!told)
-			ctl_say(p->ctl, "another daemon uses %s; waiting for it to stop",
-				p->dir);
+			ctl_say(p->ctl, "another daemon uses %s; waiting for it to stop", p->dir);
 		told = true;
 		nanosleep(&pause, NULL);
 	}
@@ -375,8 +367,7 @@ int ctl_private_report(struct ctl_private *p, const char *study, json_t **summar
 		why = dp_json_str(*summary, "report_error", NULL);
 		if (why)
 			ctl_say(p->ctl, "warning: there is no report: %s", why);
-		if (why || dp_json_str(*summary, "report", NULL) ||
-		    !ctl_study_ended(*summary))
+		if (why || dp_json_str(*summary, "report", NULL) || !ctl_study_ended(*summary))
 			return DP_OK;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");

@@ -29,8 +29,8 @@ struct ctl_private {
 
 /* Starts a dparetod with these arguments (ended by NULL) whose control connection becomes
  * ctl->client. Its stdout and stderr go to the file `log`. */
-DP_MUSTCHECK int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log,
-				  pid_t *pid, struct dp_err *err);
+DP_MUSTCHECK int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
+				  struct dp_err *err);
 /* Waits until it has replayed its journal and answers, or says why it cannot. */
 DP_MUSTCHECK int ctl_daemon_greet(struct ctl *ctl, json_t **hello, struct dp_err *err);
 
@@ -40,8 +40,8 @@ DP_MUSTCHECK int ctl_private_open(struct ctl_private *p, struct dp_err *err);
 /* Waits until it has written the report of a study that has ended, or has given up; takes
  * the place of *summary, which may be NULL. Without a report the study is what it is:
  * that is only told. */
-DP_MUSTCHECK int ctl_private_report(struct ctl_private *p, const char *study,
-				    json_t **summary, struct dp_err *err);
+DP_MUSTCHECK int ctl_private_report(struct ctl_private *p, const char *study, json_t **summary,
+				    struct dp_err *err);
 /* Stops it with its trainers and waits for that. */
 void ctl_private_stop(struct ctl_private *p);
 

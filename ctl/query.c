@@ -28,8 +28,7 @@ static const char *query_given(const struct ctl *ctl, const char *key)
 }
 
 /* An option of another mechanism would go unheard: it is refused. */
-static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
-			 struct dp_err *err)
+static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m, struct dp_err *err)
 {
 	for (size_t k = 0; dp_mechanisms[k]; k++) {
 		for (size_t i = 0; i < dp_mechanisms[k]->nkeys; i++) {
@@ -38,8 +37,7 @@ static int check_foreign(const struct ctl *ctl, const struct dp_mechanism *m,
 			if (dp_privacy_key_find(m, key) || !query_given(ctl, key))
 				continue;
 			dp_fail(err, DP_E_USAGE, "mechanism %s has no %s", m->name, key);
-			return dp_hint(err, "it belongs to mechanism %s",
-				       dp_mechanisms[k]->name);
+			return dp_hint(err, "it belongs to mechanism %s", dp_mechanisms[k]->name);
 		}
 	}
 	return DP_OK;
@@ -57,16 +55,14 @@ int ctl_query_none(struct ctl *ctl, struct dp_err *err)
 
 			if (!query_given(ctl, key))
 				continue;
-			dp_fail(err, DP_E_USAGE, "'%s' is not taken beside --compose",
-				key);
+			dp_fail(err, DP_E_USAGE, "'%s' is not taken beside --compose", key);
 			return dp_hint(err, "the file has it");
 		}
 	}
 	return DP_OK;
 }
 
-int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
-	      struct dp_err *err)
+int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values, struct dp_err *err)
 {
 	const char *name = ctl_opt(ctl, "mechanism");
 	json_t *query = json_object();
@@ -76,8 +72,7 @@ int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, double *values,
 	if (!name) {
 		json_decref(query);
 		dp_fail(err, DP_E_USAGE, "--mechanism is needed");
-		return dp_hint(err, "for example: --mechanism %s",
-			       dp_mechanisms[0]->name);
+		return dp_hint(err, "for example: --mechanism %s", dp_mechanisms[0]->name);
 	}
 	json_object_set_new(query, "mechanism", json_string(name));
 	*m = dp_mechanism_find(name);
@@ -118,8 +113,7 @@ static void query_row(struct ctl *ctl, const char *label, const char *text)
 
 	ctl_wrap(&wrapped, text, INDENT, 92);
 	ctl_printf(ctl, "  %-*s%s%s", INDENT - 2, label, fits ? "" : "\n",
-		   wrapped.len <= INDENT ? "\n"
-					 : dp_buf_text(&wrapped) + (fits ? INDENT : 0));
+		   wrapped.len <= INDENT ? "\n" : dp_buf_text(&wrapped) + (fits ? INDENT : 0));
 	dp_buf_free(&wrapped);
 }
 
@@ -129,8 +123,8 @@ static bool is_idle(const struct dp_privacy_key *k, const struct dp_epsilon *e)
 	return k->only && strcmp(k->only, e->accountant) != 0;
 }
 
-void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
-			   const double *values, const struct dp_epsilon *e)
+void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+			   const struct dp_epsilon *e)
 {
 	double full[DP_PRIVACY_KEYS_MAX];
 	char text[DP_PRIVACY_WARNING_LEN], number[DP_NUM_LEN];
@@ -146,8 +140,7 @@ void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
 			continue;
 		value_text(&m->keys[i], full[i], text, sizeof text);
 		if (isnan(values[i]))
-			snprintf(text + strlen(text), sizeof text - strlen(text),
-				 " (default)");
+			snprintf(text + strlen(text), sizeof text - strlen(text), " (default)");
 		query_row(ctl, m->keys[i].name, text);
 	}
 	if (!isnan(e->order))

@@ -18,7 +18,7 @@ DP_MUSTCHECK int ctl_query(struct ctl *ctl, const struct dp_mechanism **m, doubl
 /* Refuses every option of a mechanism beside --compose, whose file says it all. */
 DP_MUSTCHECK int ctl_query_none(struct ctl *ctl, struct dp_err *err);
 /* Prints what an answer holds for: relation, theorem, every key. */
-void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m,
-			   const double *values, const struct dp_epsilon *e);
+void ctl_query_assumptions(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
+			   const struct dp_epsilon *e);
 
 #endif

@@ -45,16 +45,13 @@ static void put_words(struct query_draft *d, const char *key)
 	size_t from = d->text.len;
 
 	for (size_t k = 0; dp_mechanisms[k]; k++) {
-		const struct dp_privacy_key *row =
-			dp_privacy_key_find(dp_mechanisms[k], key);
+		const struct dp_privacy_key *row = dp_privacy_key_find(dp_mechanisms[k], key);
 
 		for (size_t i = 0; row && row->words && row->words[i]; i++) {
 			bool first = d->text.len == from;
 
-			if (first ||
-			    !word_listed(dp_buf_text(&d->text) + from, row->words[i]))
-				dp_buf_printf(&d->text, "%s%s", first ? "" : "|",
-					      row->words[i]);
+			if (first || !word_listed(dp_buf_text(&d->text) + from, row->words[i]))
+				dp_buf_printf(&d->text, "%s%s", first ? "" : "|", row->words[i]);
 		}
 	}
 }
@@ -98,8 +95,7 @@ static bool put_owners(struct query_draft *d, size_t k, const char *key)
 	for (size_t i = k; dp_mechanisms[i]; i++) {
 		other = brief_of(i, key);
 		if (other && strcmp(other, brief) == 0)
-			dp_buf_printf(&d->text, "%s%s", i > k ? ", " : "",
-				      dp_mechanisms[i]->name);
+			dp_buf_printf(&d->text, "%s%s", i > k ? ", " : "", dp_mechanisms[i]->name);
 	}
 	return true;
 }

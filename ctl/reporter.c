@@ -26,8 +26,7 @@ static int reporter_spawn(char **argv, int out, pid_t *pid, struct dp_err *err)
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	errnum = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
-	return errnum == 0 ? DP_OK
-			   : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
+	return errnum == 0 ? DP_OK : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 }
 
 /* Runs it and reads what it says: one object. */
@@ -42,8 +41,8 @@ static int reporter_run(char **argv, struct dp_buf *said, struct dp_err *err)
 		return dp_fail_errno(err, errno, "cannot make a pipe");
 	code = reporter_spawn(argv, ends[1], &pid, err);
 	close(ends[1]);
-	while (code == DP_OK && ((n = read(ends[0], bytes, sizeof bytes)) > 0 ||
-				 (n < 0 && errno == EINTR)))
+	while (code == DP_OK &&
+	       ((n = read(ends[0], bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)))
 		dp_buf_add(said, bytes, n > 0 ? (size_t)n : 0);
 	close(ends[0]);
 	if (code != DP_OK)
@@ -63,8 +62,7 @@ static int reporter_answer(const struct dp_buf *said, json_t **answer, struct dp
 	const json_t *error;
 
 	if (code != DP_OK)
-		return dp_fail(err, DP_E_FAILED,
-			       "dpareto-report ended without an answer");
+		return dp_fail(err, DP_E_FAILED, "dpareto-report ended without an answer");
 	error = json_object_get(*answer, "error");
 	if (!error)
 		return DP_OK;

@@ -9,7 +9,6 @@
 
 /* Runs it with these arguments (after the program's name; ends with NULL) and reads its
  * answer, one JSON object; its error is ours. */
-DP_MUSTCHECK int ctl_reporter(char *const *arguments, json_t **answer,
-			      struct dp_err *err);
+DP_MUSTCHECK int ctl_reporter(char *const *arguments, json_t **answer, struct dp_err *err);
 
 #endif

@@ -63,9 +63,8 @@ static int dot_of(const struct scale *s, double v, int n)
 /* The bits of a braille cell by dot, left column first, from top to bottom. */
 static unsigned braille_bit(int x, int y)
 {
-	static const unsigned char bits[DOTS_ACROSS][DOTS_DOWN] = {
-		{ 0x01, 0x02, 0x04, 0x40 }, { 0x08, 0x10, 0x20, 0x80 }
-	};
+	static const unsigned char bits[DOTS_ACROSS][DOTS_DOWN] = { { 0x01, 0x02, 0x04, 0x40 },
+								    { 0x08, 0x10, 0x20, 0x80 } };
 
 	return bits[x][y];
 }
@@ -83,8 +82,8 @@ static void put_cell_dots(struct dp_buf *out, unsigned bits, bool utf8)
 }
 
 /* Marks the points in a field of cells; without braille a cell is one dot. */
-static void mark_points(const struct ctl_sketch *k, const struct scale *x,
-			const struct scale *y, unsigned char *cells, int wide, int high)
+static void mark_points(const struct ctl_sketch *k, const struct scale *x, const struct scale *y,
+			unsigned char *cells, int wide, int high)
 {
 	int across = k->utf8 ? DOTS_ACROSS : 1, down = k->utf8 ? DOTS_DOWN : 1;
 
@@ -102,9 +101,8 @@ static void mark_points(const struct ctl_sketch *k, const struct scale *x,
 }
 
 /* The lines of the field: the ends of y at its left. */
-static void put_field(const struct ctl_sketch *k, const unsigned char *cells, int wide,
-		      int high, const char *top, const char *bottom, int label,
-		      struct dp_buf *out)
+static void put_field(const struct ctl_sketch *k, const unsigned char *cells, int wide, int high,
+		      const char *top, const char *bottom, int label, struct dp_buf *out)
 {
 	for (int row = 0; row < high; row++) {
 		struct dp_buf line = DP_BUF_INIT;
@@ -125,8 +123,8 @@ static void put_field(const struct ctl_sketch *k, const unsigned char *cells, in
 }
 
 /* The axis below the field, and its ends. */
-static void put_axis(const struct ctl_sketch *k, const struct scale *x, int wide,
-		     int label, struct dp_buf *out)
+static void put_axis(const struct ctl_sketch *k, const struct scale *x, int wide, int label,
+		     struct dp_buf *out)
 {
 	char from[CTL_TEXT_LEN], to[CTL_TEXT_LEN];
 	int room, used;
@@ -142,8 +140,7 @@ static void put_axis(const struct ctl_sketch *k, const struct scale *x, int wide
 	used = ctl_width(k->x.name) + (x->log ? 6 : 0);
 	if (used + 2 <= room) /* the name in the middle */
 		dp_buf_printf(out, "%*s%s%s%*s", (room - used) / 2, "", k->x.name,
-			      x->log ? " (log)" : "", room - used - (room - used) / 2,
-			      "");
+			      x->log ? " (log)" : "", room - used - (room - used) / 2, "");
 	else
 		dp_buf_printf(out, "%*s", room > 1 ? room : 1, "");
 	dp_buf_printf(out, "%s\n", to);
@@ -162,16 +159,14 @@ bool ctl_sketch_draw(const struct ctl_sketch *k, struct dp_buf *out)
 	find_scale(k, 1, k->y.log, &y);
 	ctl_number(y.most, DIGITS, k->y.bound, top);
 	ctl_number(y.least, DIGITS, k->y.bound, bottom);
-	label = (int)strlen(top) > (int)strlen(bottom) ? (int)strlen(top)
-						       : (int)strlen(bottom);
+	label = (int)strlen(top) > (int)strlen(bottom) ? (int)strlen(top) : (int)strlen(bottom);
 	wide = k->columns - label - 2;
 	wide = wide > WIDEST ? WIDEST : wide;
 	high = high > TALLEST ? TALLEST : high;
 	cells = ctl_alloc((size_t)(wide * high), 1);
 	mark_points(k, &x, &y, cells, wide, high);
 	ctl_cut(out, k->y.name, k->columns, k->utf8);
-	dp_buf_printf(out, "%s\n",
-		      y.log && k->columns > ctl_width(k->y.name) + 6 ? " (log)" : "");
+	dp_buf_printf(out, "%s\n", y.log && k->columns > ctl_width(k->y.name) + 6 ? " (log)" : "");
 	put_field(k, cells, wide, high, top, bottom, label, out);
 	put_axis(k, &x, wide, label, out);
 	free(cells);

@@ -156,8 +156,8 @@ static void put_cell(struct dp_buf *out, const char *text, enum ctl_align align,
 		put_spaces(out, (align == CTL_RIGHT ? 0 : width - used) + GAP);
 }
 
-void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,
-		    bool color, bool utf8)
+void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,
+		    bool utf8)
 {
 	int width[COLUMNS_MAX];
 	size_t shown = table_fit(t, columns, width);
@@ -170,8 +170,8 @@ void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,
 		for (size_t i = 0; i < shown; i++) {
 			const struct cell *cell = &t->cells[row * t->ncolumns + i];
 
-			put_cell(out, t->texts.data + cell->text, t->column[i].align,
-				 cell->style, width[i], i + 1 == shown, color, utf8);
+			put_cell(out, t->texts.data + cell->text, t->column[i].align, cell->style,
+				 width[i], i + 1 == shown, color, utf8);
 		}
 		dp_buf_putc(out, '\n');
 	}
@@ -188,8 +188,8 @@ void ctl_table_print(struct ctl *ctl, struct ctl_table *t)
 	ctl_put_buf(ctl, &out);
 	hidden = t->ncolumns - table_fit(t, columns, width);
 	if (hidden > 0)
-		ctl_say(ctl, "(%zu more column%s do%s not fit here; -o json shows all)",
-			hidden, hidden > 1 ? "s" : "", hidden > 1 ? "" : "es");
+		ctl_say(ctl, "(%zu more column%s do%s not fit here; -o json shows all)", hidden,
+			hidden > 1 ? "s" : "", hidden > 1 ? "" : "es");
 	ctl_table_free(t);
 }
 

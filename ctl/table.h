@@ -16,12 +16,11 @@ enum ctl_align {
 struct ctl_table *ctl_table_new(void);
 void ctl_table_free(struct ctl_table *t);
 void ctl_table_column(struct ctl_table *t, const char *title, enum ctl_align align);
-void ctl_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...)
-	DP_PRINTF(3, 4);
+void ctl_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...) DP_PRINTF(3, 4);
 size_t ctl_table_rows(const struct ctl_table *t);
 /* Appends the table; `columns` 0: as wide as it is. */
-void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns,
-		    bool color, bool utf8);
+void ctl_table_text(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,
+		    bool utf8);
 /* Prints it to ctl->out, as wide as the terminal, and frees it. */
 void ctl_table_print(struct ctl *ctl, struct ctl_table *t);
 

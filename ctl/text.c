@@ -175,8 +175,7 @@ char *ctl_value(const json_t *value, char out[CTL_TEXT_LEN])
 {
 	switch (value ? json_typeof(value) : JSON_NULL) {
 	case JSON_INTEGER:
-		snprintf(out, CTL_TEXT_LEN, "%" JSON_INTEGER_FORMAT,
-			 json_integer_value(value));
+		snprintf(out, CTL_TEXT_LEN, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		break;
 	case JSON_REAL:
 		ctl_number(json_real_value(value), DIGITS, false, out);
@@ -220,8 +219,7 @@ void ctl_value_exact(const json_t *value, struct dp_buf *out)
 		dp_json_dump(out, value, 0);
 }
 
-char *ctl_counted(const json_t *object, const char *key, const char *thing,
-		  char out[DP_COUNT_LEN])
+char *ctl_counted(const json_t *object, const char *key, const char *thing, char out[DP_COUNT_LEN])
 {
 	return dp_count_text((uint64_t)dp_json_int(object, key, 0), thing, out);
 }
@@ -243,8 +241,7 @@ bool ctl_is_hidden(const json_t *study)
 
 bool ctl_selection(const json_t *selection, struct dp_buf *out)
 {
-	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], one[CTL_TEXT_LEN],
-		mean[CTL_TEXT_LEN];
+	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], one[CTL_TEXT_LEN], mean[CTL_TEXT_LEN];
 
 	if (!json_is_object(selection))
 		return false;
@@ -277,8 +274,7 @@ bool ctl_progress(const json_t *summary, double *part)
 
 	*part = all > 0 ? fmin((double)ended / (double)all, 1) : 0;
 	if (ended >= all || !dp_json_to_real(json_object_get(cost, "spent"), &spent) ||
-	    !dp_json_to_real(json_object_get(cost, "most"), &most) ||
-	    spent / most < *part)
+	    !dp_json_to_real(json_object_get(cost, "most"), &most) || spent / most < *part)
 		return false;
 	*part = fmin(spent / most, 1);
 	return true;
@@ -321,9 +317,8 @@ void ctl_ended_say(const json_t *summary, struct dp_buf *out)
 	if (ctl_is_hidden(summary))
 		dp_buf_puts(out, "a secret number of trials have ended");
 	else if (ctl_progress(summary, &part))
-		dp_buf_printf(out, "%s %s ended%s",
-			      dp_count_text((uint64_t)ended, "trial", trials), verb,
-			      strchr(ctl_ended(summary, ended, text), ','));
+		dp_buf_printf(out, "%s %s ended%s", dp_count_text((uint64_t)ended, "trial", trials),
+			      verb, strchr(ctl_ended(summary, ended, text), ','));
 	else
 		dp_buf_printf(out, "%" PRId64 " of %s %s ended", ended,
 			      dp_count_text(all, "trial", trials), verb);
@@ -337,8 +332,7 @@ char *ctl_ended_cell(const json_t *summary, char out[CTL_TEXT_LEN])
 	if (ctl_is_hidden(summary))
 		strcpy(out, "-");
 	else if (ctl_progress(summary, &part))
-		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " (%d%%)", ended,
-			 (int)(part * 100));
+		snprintf(out, CTL_TEXT_LEN, "%" PRId64 " (%d%%)", ended, (int)(part * 100));
 	else
 		snprintf(out, CTL_TEXT_LEN, "%" PRId64 "/%" PRId64, ended,
 			 trials_in_all(summary, ended));
@@ -354,8 +348,7 @@ void ctl_changes(const json_t *changes, struct dp_buf *out)
 		const char *key = dp_json_str(c, "key", "?"), *dot = strrchr(key, '.');
 
 		dp_buf_printf(out, "%s%s %s -> %s", i ? ", " : "", dot ? dot + 1 : key,
-			      dp_json_str(c, "from", "none"),
-			      dp_json_str(c, "to", "none"));
+			      dp_json_str(c, "from", "none"), dp_json_str(c, "to", "none"));
 	}
 }
 
@@ -370,8 +363,8 @@ bool ctl_measuring(const json_t *summary, struct dp_buf *out)
 	dp_buf_printf(out,
 		      "%" PRId64 " of %" PRId64 " point%s again, %" PRId64 " of %" PRId64
 		      " run%s (%d %%)",
-		      dp_json_int(m, "done", 0), points, points == 1 ? "" : "s", made,
-		      runs, runs == 1 ? "" : "s", (int)(100 * made / runs));
+		      dp_json_int(m, "done", 0), points, points == 1 ? "" : "s", made, runs,
+		      runs == 1 ? "" : "s", (int)(100 * made / runs));
 	return true;
 }
 
@@ -415,11 +408,10 @@ enum ctl_style ctl_state_style(const char *state)
 		const char *state;
 		enum ctl_style style;
 	} styles[] = {
-		{ "running", CTL_NORMAL }, { "finished", CTL_GOOD },
-		{ "ok", CTL_GOOD },        { "paused", CTL_WARN },
-		{ "stopped", CTL_WARN },   { "diverged", CTL_WARN },
-		{ "cancelled", CTL_WARN }, { "warn", CTL_WARN },
-		{ "failed", CTL_BAD },     { "fail", CTL_BAD },
+		{ "running", CTL_NORMAL }, { "finished", CTL_GOOD }, { "ok", CTL_GOOD },
+		{ "paused", CTL_WARN },    { "stopped", CTL_WARN },  { "diverged", CTL_WARN },
+		{ "cancelled", CTL_WARN }, { "warn", CTL_WARN },     { "failed", CTL_BAD },
+		{ "fail", CTL_BAD },
 	};
 
 	for (size_t i = 0; state && i < DP_COUNT(styles); i++)

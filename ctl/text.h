@@ -37,8 +37,7 @@ char *ctl_number(double x, int digits, bool bound, char out[CTL_TEXT_LEN]);
 /* The value in full, for CSV: numbers bit for bit, null as nothing. */
 void ctl_value_exact(const json_t *value, struct dp_buf *out);
 /* A number of things that an object has under a key: "1 trial", "3 trials". */
-char *ctl_counted(const json_t *object, const char *key, const char *thing,
-		  char out[DP_COUNT_LEN]);
+char *ctl_counted(const json_t *object, const char *key, const char *thing, char out[DP_COUNT_LEN]);
 /* Seconds of the protocol as a duration, "-" for null. */
 char *ctl_seconds(const json_t *value, char out[CTL_TEXT_LEN]);
 /* What a private selection costs, as a sentence without its full stop; false: nothing is

@@ -75,8 +75,7 @@ void ctl_study_columns(const json_t *summary, struct ctl_columns *cols)
 	cols->objectives = json_incref(json_object_get(summary, "objectives"));
 	cols->measured = json_array();
 	json_array_foreach (cols->objectives, i, name)
-		if (!ctl_in_array(json_object_get(summary, "privacy"),
-				  json_string_value(name)))
+		if (!ctl_in_array(json_object_get(summary, "privacy"), json_string_value(name)))
 			json_array_append(cols->measured, (json_t *)name);
 }
 
@@ -84,8 +83,7 @@ void ctl_study_columns(const json_t *summary, struct ctl_columns *cols)
 static void column_name(struct dp_buf *out, const char *prefix, const char *name,
 			const json_t *taken)
 {
-	bool twice = in_list(before, name) || in_list(after, name) ||
-		     ctl_in_array(taken, name);
+	bool twice = in_list(before, name) || in_list(after, name) || ctl_in_array(taken, name);
 	struct dp_buf text = DP_BUF_INIT;
 
 	dp_buf_printf(&text, "%s%s%s", twice ? prefix : "", twice ? "." : "", name);
@@ -94,8 +92,7 @@ static void column_name(struct dp_buf *out, const char *prefix, const char *name
 }
 
 /* The keys of a point that models chose: their values, and where these lie with 95 %. */
-static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high",
-					 NULL };
+static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high", NULL };
 /* What is told of the spread of an objective's runs. */
 static const char *const of_spread[] = { "runs", "sd", "low", "high", NULL };
 /* What is told of a point that was measured again, beside its runs: the member, and what
@@ -173,8 +170,7 @@ static void csv_members(struct dp_buf *out, const json_t *object, const json_t *
 		csv_value(out, json_object_get(object, json_string_value(name)), false);
 }
 
-static void last_values(const struct ctl_columns *cols, const json_t *row,
-			struct dp_buf *out)
+static void last_values(const struct ctl_columns *cols, const json_t *row, struct dp_buf *out)
 {
 	const json_t *spread = json_object_get(row, "spread"), *name,
 		     *again = json_object_get(row, "remeasured");
@@ -184,23 +180,19 @@ static void last_values(const struct ctl_columns *cols, const json_t *row,
 		csv_members(out, json_object_get(row, by_models[k]), cols->objectives);
 	json_array_foreach (cols->measured, i, name)
 		for (k = 0; of_spread[k]; k++)
-			csv_value(
-				out,
-				json_object_get(
-					json_object_get(spread, json_string_value(name)),
-					of_spread[k]),
-				false);
+			csv_value(out,
+				  json_object_get(json_object_get(spread, json_string_value(name)),
+						  of_spread[k]),
+				  false);
 	if (cols->remeasured)
 		csv_value(out, json_object_get(again, "runs"), false);
 	for (k = 0; cols->remeasured && k < DP_COUNT(of_again); k++)
-		csv_members(out, json_object_get(again, of_again[k].member),
-			    cols->remeasured);
+		csv_members(out, json_object_get(again, of_again[k].member), cols->remeasured);
 	csv_members(out, json_object_get(row, "metrics"), cols->metrics);
 	dp_buf_putc(out, '\n');
 }
 
-void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
-		   struct dp_buf *out)
+void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols, struct dp_buf *out)
 {
 	const json_t *value;
 
@@ -248,8 +240,7 @@ void ctl_front_columns(const json_t *front, struct ctl_columns *cols)
 	const json_t *points = json_object_get(front, "front");
 
 	cols->objectives = ctl_keys(json_object_get(front, "anti_ideal"));
-	cols->parameters =
-		ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
+	cols->parameters = ctl_keys(json_object_get(json_array_get(points, 0), "parameters"));
 	cols->measured = ctl_keys(json_object_get(json_array_get(points, 0), "spread"));
 	cols->metrics = NULL;
 	cols->denoised = json_object_get(front, "hypervolume_denoised") != NULL;
@@ -263,9 +254,8 @@ static bool differs_denoised(const json_t *points, const char *name)
 	size_t i;
 
 	json_array_foreach (points, i, point)
-		if (!json_equal(
-			    json_object_get(json_object_get(point, "objectives"), name),
-			    json_object_get(json_object_get(point, "denoised"), name)))
+		if (!json_equal(json_object_get(json_object_get(point, "objectives"), name),
+				json_object_get(json_object_get(point, "denoised"), name)))
 			return true;
 	return false;
 }
@@ -335,8 +325,7 @@ static void half_cell(struct ctl *ctl, struct ctl_table *t, double half)
 static void plan_cells(struct ctl *ctl, struct ctl_table *t, const json_t *point,
 		       const struct front_column *c, bool denoised)
 {
-	const json_t *values =
-		json_object_get(point, c->denoised ? "denoised" : "objectives");
+	const json_t *values = json_object_get(point, c->denoised ? "denoised" : "objectives");
 	double half = ctl_half_width(point, c->name, denoised);
 	char text[CTL_TEXT_LEN];
 
@@ -363,8 +352,7 @@ static void table_cells(struct ctl_table *t, const json_t *object, const json_t 
 
 	json_array_foreach (names, i, name)
 		ctl_cell(t, CTL_NORMAL, "%s",
-			 ctl_value(json_object_get(object, json_string_value(name)),
-				   text));
+			 ctl_value(json_object_get(object, json_string_value(name)), text));
 }
 
 /* What was measured again, and half of its interval. */
@@ -395,13 +383,10 @@ static void again_cells(struct ctl *ctl, struct ctl_table *t, const json_t *agai
 		double low, high, half = NAN;
 
 		ctl_cell(t, CTL_BOLD, "%s",
-			 ctl_value(json_object_get(json_object_get(again, "objectives"),
-						   key),
+			 ctl_value(json_object_get(json_object_get(again, "objectives"), key),
 				   text));
-		if (dp_json_to_real(json_object_get(json_object_get(again, "low"), key),
-				    &low) &&
-		    dp_json_to_real(json_object_get(json_object_get(again, "high"), key),
-				    &high))
+		if (dp_json_to_real(json_object_get(json_object_get(again, "low"), key), &low) &&
+		    dp_json_to_real(json_object_get(json_object_get(again, "high"), key), &high))
 			half = (high - low) / 2;
 		half_cell(ctl, t, half);
 	}
@@ -425,8 +410,7 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 		ctl_cell(t, CTL_NORMAL, "%s", ctl_point_text(point, name));
 		for (k = 0; k < n; k++)
 			plan_cells(ctl, t, point, &plan[k], cols->denoised);
-		again_cells(ctl, t, json_object_get(point, "remeasured"),
-			    cols->remeasured);
+		again_cells(ctl, t, json_object_get(point, "remeasured"), cols->remeasured);
 		table_cells(t, json_object_get(point, "metrics"), cols->metrics);
 		table_cells(t, json_object_get(point, "parameters"), cols->parameters);
 	}
@@ -435,8 +419,7 @@ void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_colu
 
 const char *ctl_front_empty(const json_t *front)
 {
-	int64_t without =
-		dp_json_int(front, "failed", 0) + dp_json_int(front, "diverged", 0);
+	int64_t without = dp_json_int(front, "failed", 0) + dp_json_int(front, "diverged", 0);
 
 	if (ctl_is_hidden(front))
 		return "nothing is selected yet, or nothing was";
@@ -469,8 +452,7 @@ void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_column
 
 /* ---- results that are on the models' front ---- */
 
-int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
-		    struct dp_err *err)
+int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks, struct dp_err *err)
 {
 	const json_t *point;
 	json_t *front;
@@ -487,8 +469,7 @@ int ctl_front_marks(struct ctl *ctl, const json_t *summary, json_t **marks,
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		char name[CTL_TEXT_LEN];
 
-		if (json_object_set(*marks, ctl_point_text(point, name),
-				    (json_t *)point) != 0)
+		if (json_object_set(*marks, ctl_point_text(point, name), (json_t *)point) != 0)
 			ctl_die_nomem();
 	}
 	json_decref(front);
@@ -509,8 +490,7 @@ void ctl_mark_trial(json_t *trial, const json_t *marks)
 		json_t *values = json_object_get(point, by_models[i]);
 
 		whole &= json_object_set_new(trial, by_models[i],
-					     values ? json_incref(values)
-						    : json_null()) == 0;
+					     values ? json_incref(values) : json_null()) == 0;
 	}
 	if (!whole)
 		ctl_die_nomem();

@@ -12,7 +12,7 @@ struct ctl_columns {
 	json_t *objectives, *parameters;
 	json_t *measured; /* the objectives that are metrics: they have a spread */
 	json_t *metrics;  /* that were asked for; NULL: none */
-	bool denoised; /* the objectives also by the models, of points on their front */
+	bool denoised;    /* the objectives also by the models, of points on their front */
 	/* those that were measured again, an array as well; NULL: nothing was */
 	json_t *remeasured;
 };
@@ -27,8 +27,7 @@ bool ctl_in_array(const json_t *array, const char *text);
 bool ctl_trial_over(const json_t *row);
 /* The first line of a CSV of trials, and one line. */
 void ctl_trial_csv_head(const struct ctl_columns *cols, struct dp_buf *out);
-void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols,
-		   struct dp_buf *out);
+void ctl_trial_csv(const json_t *trial, const struct ctl_columns *cols, struct dp_buf *out);
 /* The objectives of which one of these points was measured again, as an array; NULL: none
  * was. */
 json_t *ctl_remeasured_names(const json_t *points);
@@ -37,8 +36,7 @@ size_t ctl_remeasured_count(const json_t *points);
 /* The columns of a front object; before points are taken out of it. */
 void ctl_front_columns(const json_t *front, struct ctl_columns *cols);
 /* The points of a front object, as a table or CSV. */
-void ctl_front_table(struct ctl *ctl, const json_t *front,
-		     const struct ctl_columns *cols);
+void ctl_front_table(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
 void ctl_front_csv(struct ctl *ctl, const json_t *front, const struct ctl_columns *cols);
 /* Why a front object has no points. */
 const char *ctl_front_empty(const json_t *front);

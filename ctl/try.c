@@ -27,15 +27,13 @@ enum {
 /* A cluster's nodes have temporary folders of their own, but see that of the study. */
 static const char *try_base(const struct ctl_study_file *file)
 {
-	const char *base = file->study->trainer.executor == DP_EXECUTOR_SLURM
-				   ? file->dir
-				   : getenv("TMPDIR");
+	const char *base =
+		file->study->trainer.executor == DP_EXECUTOR_SLURM ? file->dir : getenv("TMPDIR");
 
 	return base && *base == '/' ? base : "/tmp";
 }
 
-static int try_folder(struct ctl_private *p, const struct ctl_study_file *file,
-		      struct dp_err *err)
+static int try_folder(struct ctl_private *p, const struct ctl_study_file *file, struct dp_err *err)
 {
 	p->dir = dp_path_join(try_base(file), "dpareto-try-XXXXXX");
 	if (!p->dir)
@@ -49,8 +47,7 @@ static int try_folder(struct ctl_private *p, const struct ctl_study_file *file,
 }
 
 /* Hands in the study of one training that the file becomes. */
-static int try_submit(struct ctl *ctl, const struct ctl_study_file *file,
-		      struct dp_err *err)
+static int try_submit(struct ctl *ctl, const struct ctl_study_file *file, struct dp_err *err)
 {
 	struct ctl_study_file once = *file;
 	json_t *ok;
@@ -81,8 +78,7 @@ static void try_tell_waiting(struct ctl *ctl, const json_t *before, const json_t
 }
 
 /* Waits for its end; *summary is the study's last. */
-static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
-		    struct dp_err *err)
+static int try_wait(struct ctl *ctl, const char *study, json_t **summary, struct dp_err *err)
 {
 	int64_t version = 0;
 
@@ -107,8 +103,7 @@ static int try_wait(struct ctl *ctl, const char *study, json_t **summary,
 
 /* Its one trial; NULL where no point came to be trained: a privacy oracle has no answer.
  */
-static int try_trial(struct ctl *ctl, const char *study, json_t **trial,
-		     struct dp_err *err)
+static int try_trial(struct ctl *ctl, const char *study, json_t **trial, struct dp_err *err)
 {
 	json_t *fields, *ok;
 	int code = ctl_pack(&fields, err, "{s:s, s:i}", "study", study, "trial", 0);
@@ -180,14 +175,13 @@ static json_t *try_missing(const struct dp_study *s, const json_t *metrics)
 
 	for (size_t i = 0; i < s->nconstraints; i++)
 		if (!json_object_get(metrics, s->constraints[i].metric))
-			json_array_append_new(list,
-					      json_string(s->constraints[i].metric));
+			json_array_append_new(list, json_string(s->constraints[i].metric));
 	return list;
 }
 
 /* Of a trial and its last attempt; `dir` is where its files are. */
-static json_t *try_result(const struct dp_study *s, const json_t *trial,
-			  const json_t *attempt, const char *dir)
+static json_t *try_result(const struct dp_study *s, const json_t *trial, const json_t *attempt,
+			  const char *dir)
 {
 	const json_t *run = json_array_get(json_object_get(trial, "runs"), 0);
 	json_t *metrics = json_object_get(trial, "released"), *request = NULL;
@@ -202,21 +196,19 @@ static json_t *try_result(const struct dp_study *s, const json_t *trial,
 		metrics = json_object_get(run, "metrics");
 	if (!path || dp_json_read(path, ATTEMPT_FILE_MAX, &request, &unread) != DP_OK)
 		request = NULL;
-	out = json_pack("{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, "
-			"s:O?}",
-			"ok", ok, "end", json_object_get(attempt, "end"), "message",
-			attempt ? json_object_get(attempt, "message")
-				: json_object_get(trial, "reason"),
-			"seconds", json_object_get(trial, "seconds"), "parameters",
-			json_object_get(trial, "parameters"), "metrics", metrics,
-			"objectives", json_object_get(trial, "objectives"), "path",
-			json_object_get(json_object_get(request, "path"), "values"),
-			"waypoints", json_object_get(trial, "waypoints"), "missing",
-			try_missing(s, metrics), "declared", try_declared(dir),
-			"accounted", json_object_get(request, "privacy"));
+	out = json_pack(
+		"{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, "
+		"s:O?}",
+		"ok", ok, "end", json_object_get(attempt, "end"), "message",
+		attempt ? json_object_get(attempt, "message") : json_object_get(trial, "reason"),
+		"seconds", json_object_get(trial, "seconds"), "parameters",
+		json_object_get(trial, "parameters"), "metrics", metrics, "objectives",
+		json_object_get(trial, "objectives"), "path",
+		json_object_get(json_object_get(request, "path"), "values"), "waypoints",
+		json_object_get(trial, "waypoints"), "missing", try_missing(s, metrics), "declared",
+		try_declared(dir), "accounted", json_object_get(request, "privacy"));
 	json_object_set_new(out, "directory", ok ? json_null() : json_string(dir));
-	json_object_set_new(out, "result",
-			    ok ? json_null() : last_lines(dir, "result.jsonl"));
+	json_object_set_new(out, "result", ok ? json_null() : last_lines(dir, "result.jsonl"));
 	json_object_set_new(out, "stdout", ok ? json_null() : last_lines(dir, "stdout"));
 	json_object_set_new(out, "stderr", ok ? json_null() : last_lines(dir, "stderr"));
 	json_decref(request);
@@ -226,8 +218,8 @@ static json_t *try_result(const struct dp_study *s, const json_t *trial,
 	return out;
 }
 
-static json_t *try_json(const struct ctl_private *p, const struct dp_study *s,
-			const json_t *trial, const json_t *summary)
+static json_t *try_json(const struct ctl_private *p, const struct dp_study *s, const json_t *trial,
+			const json_t *summary)
 {
 	const json_t *attempts = json_object_get(trial, "attempts");
 	size_t n = json_array_size(attempts);
@@ -244,8 +236,8 @@ static json_t *try_json(const struct ctl_private *p, const struct dp_study *s,
 }
 
 /* Everything with a daemon that is there until it returns. */
-static int try_once(struct ctl_private *p, const struct ctl_study_file *file,
-		    json_t **out, struct dp_err *err)
+static int try_once(struct ctl_private *p, const struct ctl_study_file *file, json_t **out,
+		    struct dp_err *err)
 {
 	const char *name = file->study->name;
 	json_t *summary = NULL, *trial = NULL;
@@ -267,8 +259,7 @@ static int try_once(struct ctl_private *p, const struct ctl_study_file *file,
 	return code;
 }
 
-int ctl_try(struct ctl *ctl, const struct ctl_study_file *file, json_t **out,
-	    struct dp_err *err)
+int ctl_try(struct ctl *ctl, const struct ctl_study_file *file, json_t **out, struct dp_err *err)
 {
 	struct ctl_private p = { .ctl = ctl };
 	struct dp_err left;
@@ -300,8 +291,7 @@ static void put_row(struct ctl *ctl, const char *label, const char *text)
 }
 
 /* Named values, those of `up` rounded up: epsilon is never shown below what it is. */
-static void put_values(struct ctl *ctl, const char *label, const json_t *values,
-		       const json_t *up)
+static void put_values(struct ctl *ctl, const char *label, const json_t *values, const json_t *up)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	char shown[CTL_TEXT_LEN];
@@ -325,8 +315,8 @@ static void put_waypoints(struct ctl *ctl, const json_t *asked, const json_t *re
 		return;
 	json_array_foreach (reached, i, w)
 		stand += !dp_json_bool(w, "dropped", false);
-	ctl_printf(ctl, "  %-10s  %zu of the %zu that were asked for\n", "waypoints",
-		   stand, json_array_size(asked));
+	ctl_printf(ctl, "  %-10s  %zu of the %zu that were asked for\n", "waypoints", stand,
+		   json_array_size(asked));
 }
 
 /* What is accounted for, as a line that `dparetoctl epsilon --batch` reads. */
@@ -368,8 +358,7 @@ static void put_result(struct ctl *ctl, const json_t *tried)
 		ctl_printf(ctl, "  %-10s  %s, which a constraint is on\n", "missing",
 			   json_string_value(name));
 	put_values(ctl, "objectives", json_object_get(tried, "objectives"), accounted);
-	put_waypoints(ctl, json_object_get(tried, "path"),
-		      json_object_get(tried, "waypoints"));
+	put_waypoints(ctl, json_object_get(tried, "path"), json_object_get(tried, "waypoints"));
 	put_declared(ctl, tried);
 	put_accounted(ctl, accounted);
 }
@@ -392,10 +381,10 @@ void ctl_try_people(struct ctl *ctl, const char *path, const json_t *tried)
 
 	seconds = json_is_number(seconds) ? seconds : NULL; /* nothing was started */
 	ctl_clean(&why, dp_json_str(tried, "message", "")); /* it may quote the trainer */
-	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n",
-		   path, dp_json_str(tried, "end", "nothing was trained"),
-		   seconds ? ", took " : "", seconds ? ctl_seconds(seconds, took) : "",
-		   why.len ? "\n  " : "", dp_buf_text(&why));
+	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n", path,
+		   dp_json_str(tried, "end", "nothing was trained"), seconds ? ", took " : "",
+		   seconds ? ctl_seconds(seconds, took) : "", why.len ? "\n  " : "",
+		   dp_buf_text(&why));
 	dp_buf_free(&why);
 	if (json_object_get(tried, "parameters"))
 		put_values(ctl, "parameters", json_object_get(tried, "parameters"), NULL);

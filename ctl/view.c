@@ -66,8 +66,8 @@ struct view {
 };
 
 /* A line of its own: a label, what fits of a text. */
-static void view_line(struct view *v, enum rank rank, enum ctl_style style,
-		      const char *label, const char *text)
+static void view_line(struct view *v, enum rank rank, enum ctl_style style, const char *label,
+		      const char *text)
 {
 	bool narrow = v->columns < NARROW;
 	int indent = !*text ? ctl_width(label) : narrow ? ctl_width(label) + 1 : LABEL;
@@ -76,9 +76,8 @@ static void view_line(struct view *v, enum rank rank, enum ctl_style style,
 	if (indent > v->columns) {
 		ctl_cut(&line, label, v->columns, v->utf8);
 	} else {
-		dp_buf_printf(&line, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color),
-			      indent, label, ctl_style_off(CTL_DIM, v->color),
-			      ctl_style_on(style, v->color));
+		dp_buf_printf(&line, "%s%-*s%s%s", ctl_style_on(CTL_DIM, v->color), indent, label,
+			      ctl_style_off(CTL_DIM, v->color), ctl_style_on(style, v->color));
 		ctl_cut(&line, text, v->columns - indent, v->utf8);
 		dp_buf_puts(&line, ctl_style_off(style, v->color));
 	}
@@ -88,16 +87,14 @@ static void view_line(struct view *v, enum rank rank, enum ctl_style style,
 
 /* As many lines as the text needs, but in a view that fits not more than half of the
  * screen. */
-static void view_wrap(struct view *v, enum rank rank, enum ctl_style style,
-		      const char *label, const char *text)
+static void view_wrap(struct view *v, enum rank rank, enum ctl_style style, const char *label,
+		      const char *text)
 {
 	int most = v->fits && v->rows > 0 ? v->rows / 2 : INT_MAX, lines = 0;
-	int room = v->columns < NARROW ? v->columns - ctl_width(label) - 1
-				       : v->columns - LABEL;
+	int room = v->columns < NARROW ? v->columns - ctl_width(label) - 1 : v->columns - LABEL;
 
 	do {
-		size_t n = ++lines < most ? ctl_line(text, room > 1 ? room : 1)
-					  : strlen(text);
+		size_t n = ++lines < most ? ctl_line(text, room > 1 ? room : 1) : strlen(text);
 		char *part = strndup(text, n);
 
 		if (!part)
@@ -111,8 +108,8 @@ static void view_wrap(struct view *v, enum rank rank, enum ctl_style style,
 
 /* A line of the view: cut or wrapped as the view is. */
 DP_PRINTF(5, 6)
-static void view_put(struct view *v, enum rank rank, enum ctl_style style,
-		     const char *label, const char *format, ...)
+static void view_put(struct view *v, enum rank rank, enum ctl_style style, const char *label,
+		     const char *format, ...)
 {
 	char *text;
 	va_list ap;
@@ -170,15 +167,14 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 		dp_buf_puts(out, " as observed");
 	json_array_foreach (json_object_get(summary, "objectives"), i, name) {
 		double lo = INFINITY, hi = -INFINITY, x;
-		bool privacy = ctl_in_array(json_object_get(summary, "privacy"),
-					    json_string_value(name));
+		bool privacy =
+			ctl_in_array(json_object_get(summary, "privacy"), json_string_value(name));
 		char from[CTL_TEXT_LEN], to[CTL_TEXT_LEN];
 
 		json_array_foreach (front, k, point) {
 			json_t *values = json_object_get(point, "objectives");
 
-			if (!dp_json_to_real(
-				    json_object_get(values, json_string_value(name)), &x))
+			if (!dp_json_to_real(json_object_get(values, json_string_value(name)), &x))
 				continue;
 			lo = fmin(lo, x);
 			hi = fmax(hi, x);
@@ -186,8 +182,7 @@ static void front_range(const json_t *summary, const json_t *front, struct dp_bu
 		if (lo > hi)
 			continue;
 		dp_buf_printf(out, "%s%s %s to %s", sep, json_string_value(name),
-			      ctl_number(lo, 4, privacy, from),
-			      ctl_number(hi, 4, privacy, to));
+			      ctl_number(lo, 4, privacy, from), ctl_number(hi, 4, privacy, to));
 		sep = ", ";
 	}
 }
@@ -231,8 +226,7 @@ static void put_measuring(struct view *v, const json_t *s)
 	struct dp_buf text = DP_BUF_INIT;
 
 	if (ctl_measuring(s, &text))
-		view_put(v, RANK_PROGRESS, CTL_NORMAL, "measuring", "%s",
-			 dp_buf_text(&text));
+		view_put(v, RANK_PROGRESS, CTL_NORMAL, "measuring", "%s", dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
@@ -245,11 +239,9 @@ static void put_times(struct view *v, const json_t *s)
 	if (ctl_is_hidden(s))
 		view_put(v, RANK_TIME, CTL_NORMAL, "time", "submitted %s", created);
 	else
-		view_put(v, RANK_TIME, CTL_NORMAL, "time",
-			 "%s%s; submitted %s, last change %s",
-			 ctl_seconds(json_object_get(s, "elapsed"), value),
-			 runs ? " so far" : "", created,
-			 ctl_age(dp_json_str(s, "updated", NULL), age));
+		view_put(v, RANK_TIME, CTL_NORMAL, "time", "%s%s; submitted %s, last change %s",
+			 ctl_seconds(json_object_get(s, "elapsed"), value), runs ? " so far" : "",
+			 created, ctl_age(dp_json_str(s, "updated", NULL), age));
 }
 
 /* What all trainings together have cost, of each privacy objective. */
@@ -298,8 +290,8 @@ static void put_programs(struct view *v, json_t *programs)
 	json_t *command;
 
 	json_object_foreach (programs, name, command)
-		view_put(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s",
-			 name, json_string_value(command));
+		view_put(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
+			 json_string_value(command));
 }
 
 static void put_summary(struct view *v, const json_t *status)
@@ -330,8 +322,7 @@ static void put_summary(struct view *v, const json_t *status)
 	}
 	ctl_pairs(json_object_get(s, "trained"), &text);
 	if (text.len)
-		view_put(v, RANK_TRAINED, CTL_NORMAL, "trained", "%s in all",
-			 dp_buf_text(&text));
+		view_put(v, RANK_TRAINED, CTL_NORMAL, "trained", "%s in all", dp_buf_text(&text));
 	dp_buf_clear(&text);
 	put_whole(v, s);
 	put_programs(v, json_object_get(s, "programs"));
@@ -347,8 +338,7 @@ static void put_summary(struct view *v, const json_t *status)
 		view_wrap(v, RANK_PRIVACY, CTL_NORMAL, "selection", dp_buf_text(&text));
 	dp_buf_free(&text);
 	put_times(v, s);
-	view_put(v, RANK_FOLDER, CTL_NORMAL, "folder", "%s",
-		 dp_json_str(s, "directory", "-"));
+	view_put(v, RANK_FOLDER, CTL_NORMAL, "folder", "%s", dp_json_str(s, "directory", "-"));
 }
 
 static void put_running(struct view *v, enum rank rank, const json_t *r)
@@ -364,13 +354,11 @@ static void put_running(struct view *v, enum rank rank, const json_t *r)
 	} else {
 		dp_buf_printf(&text, "%-*s", TRIAL_BAR + 5, "running");
 	}
-	dp_buf_printf(&text, "  %6s  ",
-		      ctl_seconds(json_object_get(r, "seconds"), value));
+	dp_buf_printf(&text, "  %6s  ", ctl_seconds(json_object_get(r, "seconds"), value));
 	if (json_is_integer(run))
 		dp_buf_printf(&text, "run %s  ", ctl_value(run, value));
 	if (dp_json_int(r, "attempt", 0) > 0)
-		dp_buf_printf(&text, "attempt %" PRId64 "  ",
-			      dp_json_int(r, "attempt", 0));
+		dp_buf_printf(&text, "attempt %" PRId64 "  ", dp_json_int(r, "attempt", 0));
 	if (dp_json_str(r, "where", NULL))
 		dp_buf_printf(&text, "%s  ", dp_json_str(r, "where", ""));
 	ctl_pairs(json_object_get(r, "parameters"), &text);
@@ -386,8 +374,7 @@ static void put_latest(struct view *v, enum rank rank, const json_t *t)
 	struct dp_buf text = DP_BUF_INIT;
 	char label[CTL_TEXT_LEN + 8], age[CTL_TEXT_LEN];
 
-	dp_buf_printf(&text, "%s, %s", state,
-		      ctl_age(dp_json_str(t, "ended", NULL), age));
+	dp_buf_printf(&text, "%s, %s", state, ctl_age(dp_json_str(t, "ended", NULL), age));
 	if (json_is_object(json_object_get(t, "objectives")))
 		dp_buf_puts(&text, ": ");
 	ctl_objectives(t, json_object_get(t, "objectives"), &text);
@@ -416,8 +403,7 @@ static void put_failure(struct view *v, enum rank rank, const json_t *f)
 /* The i-th rows of the lists take turns. */
 static enum rank row_rank(enum list which, size_t i)
 {
-	return i == 0 ? RANK_FIRST_ROWS + which
-		      : RANK_LISTS + (enum rank)(LISTS * (i - 1) + which);
+	return i == 0 ? RANK_FIRST_ROWS + which : RANK_LISTS + (enum rank)(LISTS * (i - 1) + which);
 }
 
 static void put_list(struct view *v, enum list which, const json_t *rows, size_t most)
@@ -458,33 +444,27 @@ static size_t list_share(const struct view *v)
 
 static void sketch_axis(const json_t *summary, size_t k, struct ctl_sketch_axis *out)
 {
-	const char *scale = json_string_value(
-		json_array_get(json_object_get(summary, "transforms"), k));
+	const char *scale =
+		json_string_value(json_array_get(json_object_get(summary, "transforms"), k));
 
-	out->name = json_string_value(
-		json_array_get(json_object_get(summary, "objectives"), k));
+	out->name = json_string_value(json_array_get(json_object_get(summary, "objectives"), k));
 	out->log = scale && strcmp(scale, "log") == 0;
-	out->bound =
-		out->name && ctl_in_array(json_object_get(summary, "privacy"), out->name);
+	out->bound = out->name && ctl_in_array(json_object_get(summary, "privacy"), out->name);
 }
 
 /* Is a value better than the anti-ideal? */
 static bool is_in_box(const json_t *summary, size_t k, const char *name, double x)
 {
-	const char *goal =
-		json_string_value(json_array_get(json_object_get(summary, "goals"), k));
+	const char *goal = json_string_value(json_array_get(json_object_get(summary, "goals"), k));
 	double worst;
 
-	if (!dp_json_to_real(
-		    json_object_get(json_object_get(summary, "anti_ideal"), name),
-		    &worst))
+	if (!dp_json_to_real(json_object_get(json_object_get(summary, "anti_ideal"), name), &worst))
 		return true;
 	return goal && strcmp(goal, "maximize") == 0 ? x > worst : x < worst;
 }
 
 /* The front in its first two objectives, as far as it is better than the anti-ideal. */
-static size_t sketch_points(const json_t *status, const struct ctl_sketch *s,
-			    double *points)
+static size_t sketch_points(const json_t *status, const struct ctl_sketch *s, double *points)
 {
 	const json_t *summary = json_object_get(status, "study"), *point;
 	size_t n = 0, i;
@@ -533,8 +513,7 @@ static void view_end(struct view *v, struct dp_buf *out)
 	ctl_lines_free(&v->lines);
 }
 
-void ctl_study_status(struct dp_buf *out, const json_t *status,
-		      const struct ctl_screen *screen)
+void ctl_study_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
 {
 	struct view v = { .columns = screen->columns > 0 ? screen->columns : WIDE,
 			  .rows = screen->rows,
@@ -548,8 +527,7 @@ void ctl_study_status(struct dp_buf *out, const json_t *status,
 	view_end(&v, out);
 }
 
-void ctl_study_watch(struct dp_buf *out, const json_t *status,
-		     const struct ctl_screen *screen)
+void ctl_study_watch(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
 {
 	struct view v = { .columns = screen->columns > 0 ? screen->columns : WIDE,
 			  .rows = screen->rows,

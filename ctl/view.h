@@ -16,13 +16,11 @@ struct ctl_screen {
 /* Appends what `status` shows of a study. No line is wider than the screen: long ones are
  * wrapped. Where the screen has rows, running trials and failures are so few that it is
  * not filled by them. */
-void ctl_study_status(struct dp_buf *out, const json_t *status,
-		      const struct ctl_screen *screen);
+void ctl_study_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen);
 /* Appends what `watch` shows of it: never more lines than the screen has rows, never a
  * wider one. What matters most stays; where there is room, the front is drawn and the
  * last results are listed. */
-void ctl_study_watch(struct dp_buf *out, const json_t *status,
-		     const struct ctl_screen *screen);
+void ctl_study_watch(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen);
 /* "epsilon 10, error 1" */
 void ctl_anti_ideal(const json_t *summary, struct dp_buf *out);
 /* "8.1 as observed, 8.05 denoised (anti-ideal: epsilon 10, error 1)" of a summary or a

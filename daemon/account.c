@@ -53,14 +53,12 @@ static void account_work(uv_work_t *w)
 	if (a->client)
 		account_derive(a->home->state->spec, a->x, &a->wrong);
 	a->code = ask_oracles(a->home, NULL, a->x, a->privacy, a->refused, &a->err);
-	if (ask_renyi(a->home->state->spec, a->order, a->x, NAN, &a->renyi, NULL) !=
-	    DP_OK)
+	if (ask_renyi(a->home->state->spec, a->order, a->x, NAN, &a->renyi, NULL) != DP_OK)
 		a->renyi = INFINITY; /* without memory it does not fit */
 }
 
 /* Do search.max_cost and search.budget leave room for the training? */
-static int account_affords(const struct study *h, const struct account *a,
-			   struct dp_err *err)
+static int account_affords(const struct study *h, const struct account *a, struct dp_err *err)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_expected e = { .next = NAN };
@@ -79,9 +77,7 @@ static void account_enqueued(struct account *a)
 {
 	struct study *h = a->home;
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
-	struct ask_how how = { .source = "enqueued",
-			       .basis = h->state->seq,
-			       .by = a->by };
+	struct ask_how how = { .source = "enqueued", .basis = h->state->seq, .by = a->by };
 	struct dp_orders none;
 	struct dp_err err;
 
@@ -95,8 +91,7 @@ static void account_enqueued(struct account *a)
 		return;
 	}
 	ask_record(h, a->x, &how, a->privacy, a->refused, a->renyi);
-	client_ok(h->d, a->client,
-		  request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
+	client_ok(h->d, a->client, request_trial_json(h, h->state->trials[h->state->ntrials - 1]));
 }
 
 static void account_accounted(struct account *a)
@@ -154,8 +149,7 @@ static struct account *account_start(struct study *h, const double *x, uint64_t 
 	return a;
 }
 
-int account_enqueue(struct study *h, const double *x, const struct request *r,
-		    struct dp_err *err)
+int account_enqueue(struct study *h, const double *x, const struct request *r, struct dp_err *err)
 {
 	struct account *a = account_start(h, x, r->client);
 

@@ -7,8 +7,8 @@
 
 /* Records the point as the study's next trial once its epsilons are known, and answers
  * the client. */
-DP_MUSTCHECK int account_enqueue(struct study *h, const double *x,
-				 const struct request *r, struct dp_err *err);
+DP_MUSTCHECK int account_enqueue(struct study *h, const double *x, const struct request *r,
+				 struct dp_err *err);
 /* On a worker thread: solves for calibrated parameters. One may be given, as part of a
  * whole point that somebody was shown, but only as what it is calibrated to: else *wrong
  * says so, which is left alone otherwise. */

@@ -65,8 +65,8 @@ bool ask_ready(const struct study *h)
 		return false;
 	if (a && a->nahead && a->ahead[a->nahead - 1].trial >= h->state->ntrials)
 		return true;
-	return !ask_busy(h) && (h->d->asking_programs < ORACLES_ASKED_MAX ||
-				!oracles_has(h->state->spec));
+	return !ask_busy(h) &&
+	       (h->d->asking_programs < ORACLES_ASKED_MAX || !oracles_has(h->state->spec));
 }
 
 void ask_cancel(struct study *h)
@@ -77,8 +77,7 @@ void ask_cancel(struct study *h)
 
 void ask_cancel_point(struct study *h)
 {
-	if (ask_busy(h) &&
-	    (h->asker->question == ASK_TRIAL || h->asker->question == ASK_AHEAD))
+	if (ask_busy(h) && (h->asker->question == ASK_TRIAL || h->asker->question == ASK_AHEAD))
 		ask_cancel(h);
 }
 
@@ -90,8 +89,8 @@ void ask_forget(struct study *h)
 
 /* ---- recording ---- */
 
-void ask_record(struct study *h, const double *x, const struct ask_how *how,
-		const double *privacy, const char *refused, double renyi)
+void ask_record(struct study *h, const double *x, const struct ask_how *how, const double *privacy,
+		const char *refused, double renyi)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
@@ -124,8 +123,7 @@ void ask_no_point(struct study *h, const struct dp_err *why)
 	study_order(h, &orders, NULL);
 }
 
-void ask_record_point(struct study *h, const struct ask_point *p, double spent,
-		      uint32_t basis)
+void ask_record_point(struct study *h, const struct ask_point *p, double spent, uint32_t basis)
 {
 	struct dp_expected expected = { spent, p->pending, p->cost };
 	struct ask_how how = { .source = p->source, .basis = basis, .sought = p->sought };
@@ -164,16 +162,15 @@ static void ask_for_trial(struct asker *a)
 {
 	struct study *h = a->home;
 
-	if (h->state->ntrials != a->trial ||
-	    !dp_course_proposals(h->state, clock_now(h->d)))
+	if (h->state->ntrials != a->trial || !dp_course_proposals(h->state, clock_now(h->d)))
 		return; /* things changed meanwhile; it is asked again when it fits */
 	if (a->code != DP_OK) {
 		ask_failed(a);
 		return;
 	}
 	if (a->answer.note[0])
-		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "proposal %u: %s",
-			 a->trial, a->answer.note);
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "proposal %u: %s", a->trial,
+			 a->answer.note);
 	ask_record_point(h, &a->found[0], a->spent, a->basis);
 }
 
@@ -186,9 +183,8 @@ static bool ask_begin(struct asker *a, enum ask_question question)
 	struct study *h = a->home;
 
 	if (h->d->stopping || h->deleters)
-		a->code = dp_fail(
-			&a->err, DP_E_BUSY, "study '%s' is %s", h->state->spec->name,
-			h->deleters ? "being deleted" : "stopping with its daemon");
+		a->code = dp_fail(&a->err, DP_E_BUSY, "study '%s' is %s", h->state->spec->name,
+				  h->deleters ? "being deleted" : "stopping with its daemon");
 	else
 		a->code = ask_start(h, question, h->state->ntrials, 1, &a->err);
 	return a->code == DP_OK;
@@ -296,8 +292,7 @@ static bool ask_snapshot_for(struct asker *a, enum ask_question question, unsign
 		return ask_snapshot_front(a);
 	if (question == ASK_SETTINGS)
 		return ask_snapshot_settings(a);
-	return ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) &&
-	       ask_room(a, points);
+	return ask_snapshot(a, question != ASK_AHEAD && question != ASK_FIX) && ask_room(a, points);
 }
 
 /* Those who wait for this question wait for this answer. */
@@ -315,13 +310,12 @@ static void ask_take_waiters(struct asker *a, enum ask_question question)
 	a->waiting[wish] = NULL;
 }
 
-int ask_start(struct study *h, enum ask_question question, uint32_t trial,
-	      unsigned points, struct dp_err *err)
+int ask_start(struct study *h, enum ask_question question, uint32_t trial, unsigned points,
+	      struct dp_err *err)
 {
 	struct asker *a = asker_of(h);
 
-	if (!a || !ask_snapshot_for(a, question, points) ||
-	    oracles_prepare(h, err) != DP_OK)
+	if (!a || !ask_snapshot_for(a, question, points) || oracles_prepare(h, err) != DP_OK)
 		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
 	ask_take_waiters(a, question);
 	atomic_store(&a->cancel, false);
@@ -369,8 +363,7 @@ void ask_serve(struct study *h)
 		ask_go_on(h->asker);
 }
 
-static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client,
-			  struct dp_err *err)
+static int ask_for_client(struct study *h, enum ask_wish wish, uint64_t client, struct dp_err *err)
 {
 	struct asker *a = asker_of(h);
 
@@ -390,8 +383,7 @@ int ask_front(struct study *h, uint64_t client, struct dp_err *err)
 	return ask_for_client(h, WISH_FRONT, client, err);
 }
 
-int ask_recommend(struct study *h, uint64_t client, const json_t *levels,
-		  struct dp_err *err)
+int ask_recommend(struct study *h, uint64_t client, const json_t *levels, struct dp_err *err)
 {
 	struct asker *a = asker_of(h);
 	int code = a ? recommended_add(&a->recommend_later, h, client, levels, err)

@@ -64,12 +64,11 @@ enum {
  * solved for yet are solved for before. oracles_prepare() comes first. An error: a
  * program could not be asked. */
 DP_MUSTCHECK int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
-			     double *privacy, char refused[ASK_REFUSED_LEN],
-			     struct dp_err *err);
+			     double *privacy, char refused[ASK_REFUSED_LEN], struct dp_err *err);
 /* On a worker thread: K of one training at x, up to `at` on its path (NaN: as x says),
  * +inf if there is no bound; order: the filter's, or 0: *k is NaN. */
-DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x,
-			   double at, double *k, struct dp_err *err);
+DP_MUSTCHECK int ask_renyi(const struct dp_study *spec, double order, const double *x, double at,
+			   double *k, struct dp_err *err);
 /* How a point was found: as in struct dp_event. */
 struct ask_how {
 	const char *source;
@@ -80,7 +79,7 @@ struct ask_how {
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective,
  * NaN where there is no oracle; refused: why an oracle has no answer, or ""; renyi: K as
  * ask_renyi() has it. */
-void ask_record(struct study *h, const double *x, const struct ask_how *how,
-		const double *privacy, const char *refused, double renyi);
+void ask_record(struct study *h, const double *x, const struct ask_how *how, const double *privacy,
+		const char *refused, double renyi);
 
 #endif

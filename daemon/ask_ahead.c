@@ -27,8 +27,7 @@ static void ahead_drop(struct asker *a, uint32_t before)
 /* Adds what was found to what is there; what does not join on is asked again. */
 static void ahead_add(struct asker *a)
 {
-	uint32_t next =
-		a->nahead ? a->ahead[a->nahead - 1].trial + 1 : a->home->state->ntrials;
+	uint32_t next = a->nahead ? a->ahead[a->nahead - 1].trial + 1 : a->home->state->ntrials;
 	struct ask_point *grown;
 
 	if (a->nfound == 0 || a->found[0].trial != next)
@@ -112,8 +111,7 @@ void ask_prepare(struct study *h)
 	/* not of an oracle program: a thousand studies that wait would each start one */
 	if (h->next.kind == DP_STEP_PROPOSE && !ask_busy(h) &&
 	    (!h->asker || h->asker->nahead == 0) &&
-	    h->state->spec->search.method != DP_METHOD_DPARETO &&
-	    !oracles_has(h->state->spec))
+	    h->state->spec->search.method != DP_METHOD_DPARETO && !oracles_has(h->state->spec))
 		/* without memory: when they are due */
 		ask_more_ahead(h, h->state->parallel - dp_study_open(h->state));
 }

@@ -75,12 +75,12 @@ struct asker {
 	unsigned nfound, room;
 	/* ASK_DENOISED, ASK_SETTINGS: */
 	struct dp_results results;
-	bool some; /* of more results that there are */
+	bool some;                                       /* of more results that there are */
 	struct recommended *recommend, *recommend_later; /* asked, and who came later */
 	/* ASK_DENOISED: */
 	struct asked_front front;
-	json_t *shown; /* what clients get, as of the snapshot; the front comes last */
-	struct waiter *asked;           /* who gets the answer */
+	json_t *shown;        /* what clients get, as of the snapshot; the front comes last */
+	struct waiter *asked; /* who gets the answer */
 	struct waiter *waiting[WISHES]; /* who came later */
 	struct dp_err err;
 	int code;
@@ -96,8 +96,7 @@ void ask_reserve(struct study *h, unsigned places);
 double ask_spent(const struct study *h);
 /* Records the point, or that search.max_cost or search.budget leaves no room for it. One
  * that is refused will not be trained. */
-void ask_record_point(struct study *h, const struct ask_point *p, double spent,
-		      uint32_t basis);
+void ask_record_point(struct study *h, const struct ask_point *p, double spent, uint32_t basis);
 /* No point was found: a->err says why. */
 void ask_failed(struct asker *a);
 

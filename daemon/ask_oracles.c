@@ -25,16 +25,15 @@ static int ask_waypoints(const struct dp_study *spec, const struct dp_oracle_ask
 
 		if (o && o->kind == DP_ORACLE_PROGRAM)
 			code = dp_objective_privacy_at(spec, asker, objective, x,
-						       waypoints[i / spec->nobjectives],
-						       &e, err);
+						       waypoints[i / spec->nobjectives], &e, err);
 		if (code != DP_OK && code != DP_E_INVALID)
 			return code;
 	}
 	return DP_OK;
 }
 
-int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
-		double *privacy, char refused[ASK_REFUSED_LEN], struct dp_err *err)
+int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x, double *privacy,
+		char refused[ASK_REFUSED_LEN], struct dp_err *err)
 {
 	const struct dp_study *spec = h->state->spec;
 	struct oracles_turn turn;
@@ -52,8 +51,8 @@ int ask_oracles(const struct study *h, const atomic_bool *cancel, double *x,
 	return DP_OK;
 }
 
-int ask_renyi(const struct dp_study *spec, double order, const double *x, double at,
-	      double *k, struct dp_err *err)
+int ask_renyi(const struct dp_study *spec, double order, const double *x, double at, double *k,
+	      struct dp_err *err)
 {
 	struct dp_renyi_memory *m;
 	int code;
@@ -64,8 +63,7 @@ int ask_renyi(const struct dp_study *spec, double order, const double *x, double
 	m = dp_renyi_memory_new();
 	if (!m)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
-			      err);
+	code = dp_study_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k, err);
 	dp_renyi_memory_free(m);
 	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
 }

@@ -69,15 +69,14 @@ static json_t *ask_shown_json(const struct dp_study_state *s, const struct asker
 {
 	const struct dp_proposal *p = &a->answer;
 
-	return json_pack(
-		"{s:s, s:I, s:n, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "study",
-		s->spec->name, "trial", (json_int_t)a->trial, "at", "source", p->source,
-		"note", p->note[0] ? p->note : NULL, "parameters",
-		dp_space_json(s->spec, p->x), "predicted",
-		p->modelled ? predicted_json(s->spec, p) : json_null(), "feasible",
-		p->modelled ? dp_json_real(p->feasible) : json_null(), "acquisition",
-		p->modelled ? dp_json_real(p->acquisition) : json_null(), "cost",
-		isnan(p->cost) ? json_null() : dp_json_real(p->cost));
+	return json_pack("{s:s, s:I, s:n, s:s, s:s?, s:o, s:o, s:o, s:o, s:o}", "study",
+			 s->spec->name, "trial", (json_int_t)a->trial, "at", "source", p->source,
+			 "note", p->note[0] ? p->note : NULL, "parameters",
+			 dp_space_json(s->spec, p->x), "predicted",
+			 p->modelled ? predicted_json(s->spec, p) : json_null(), "feasible",
+			 p->modelled ? dp_json_real(p->feasible) : json_null(), "acquisition",
+			 p->modelled ? dp_json_real(p->acquisition) : json_null(), "cost",
+			 isnan(p->cost) ? json_null() : dp_json_real(p->cost));
 }
 
 void ask_tell(struct asker *a, struct waiter **list, json_t *ok)
@@ -138,10 +137,9 @@ void ask_front_found(struct asker *a)
 {
 	if (a->code == DP_OK)
 		front_keep(a);
-	if (a->code == DP_OK &&
-	    (json_object_set_new(a->shown, "hypervolume_denoised",
-				 dp_json_real(a->front.hypervolume)) != 0 ||
-	     json_object_set(a->shown, "front", a->front.rows) != 0))
+	if (a->code == DP_OK && (json_object_set_new(a->shown, "hypervolume_denoised",
+						     dp_json_real(a->front.hypervolume)) != 0 ||
+				 json_object_set(a->shown, "front", a->front.rows) != 0))
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
 	if (a->code == DP_OK && !dp_view_add_remeasured(a->home->state, a->shown))
 		a->code = dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
@@ -157,8 +155,7 @@ json_t *ask_front_kept(struct study *h)
 
 	if (!front_is_kept(h))
 		return NULL;
-	o = dp_view_result_denoised(h->state, h->front->hypervolume,
-				    json_incref(h->front->rows));
+	o = dp_view_result_denoised(h->state, h->front->hypervolume, json_incref(h->front->rows));
 	if (o && !dp_view_add_remeasured(h->state, o)) {
 		json_decref(o);
 		return NULL;

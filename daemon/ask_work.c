@@ -19,8 +19,7 @@ static int ask_proposer(struct asker *a, uint32_t trial)
 				.programs = oracles_asker(a->home, &a->cancel, &turn),
 				.budget_order = a->order,
 				.budget_left = a->left };
-	int code =
-		dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
+	int code = dp_proposer_ask(a->proposer, &h, trial, &a->cancel, &a->answer, &a->err);
 
 	if (code != DP_E_LIMIT || !(a->left_at_last > a->left))
 		return code;
@@ -63,8 +62,7 @@ static int ask_denoised(struct asker *a, struct dp_proposer *p)
 	a->front.modelled = found.modelled;
 	a->front.rows = dp_denoised_json(spec, &a->results, &found);
 	dp_denoised_free(&found);
-	return a->front.rows ? DP_OK
-			     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
+	return a->front.rows ? DP_OK : dp_fail(&a->err, DP_E_NOMEM, "no memory for the front");
 }
 
 static int ask_settings(struct asker *a, struct dp_proposer *p)
@@ -92,8 +90,7 @@ static int ask_models(struct asker *a, struct dp_proposer *p)
 static int ask_models_of_some(struct asker *a)
 {
 	struct dp_proposer *p = dp_proposer_new(a->home->state->spec);
-	int code = p ? ask_models(a, p)
-		     : dp_fail(&a->err, DP_E_NOMEM, "no memory for the models");
+	int code = p ? ask_models(a, p) : dp_fail(&a->err, DP_E_NOMEM, "no memory for the models");
 
 	dp_proposer_free(p);
 	return code;

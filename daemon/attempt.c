@@ -41,13 +41,11 @@ bool attempt_way_counts(const struct job *j, enum dp_end end, bool counted)
 {
 	const struct job_files *f = &j->files;
 
-	return counted && dp_end_keeps_way(end) && dp_result_sound(f->result) &&
-	       !f->mismatch[0];
+	return counted && dp_end_keeps_way(end) && dp_result_sound(f->result) && !f->mismatch[0];
 }
 
 /* What it reached of its path. */
-static bool reported_way(const struct job *j, bool counted, struct reported *t,
-			 struct dp_event *e)
+static bool reported_way(const struct job *j, bool counted, struct reported *t, struct dp_event *e)
 {
 	const struct job_files *f = &j->files;
 	size_t n = job_waypoints(j, t->waypoints), at = 0;
@@ -72,8 +70,7 @@ static bool reported_way(const struct job *j, bool counted, struct reported *t,
 }
 
 /* All that it reported; false without memory. */
-static bool reported_fill(const struct job *j, bool counted, struct reported *t,
-			  struct dp_event *e)
+static bool reported_fill(const struct job *j, bool counted, struct reported *t, struct dp_event *e)
 {
 	e->declared = *dp_result_declared(j->files.result);
 	e->sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
@@ -103,8 +100,7 @@ void attempt_close(struct job *j, enum dp_end end, bool counted, const char *why
 	if (releases)
 		released_forget(j);
 	if (end != DP_END_OK)
-		job_log(j, LOG_WARN, "attempt %u: %s: %s", j->attempt, dp_end_text(end),
-			why);
+		job_log(j, LOG_WARN, "attempt %u: %s: %s", j->attempt, dp_end_text(end), why);
 	job_over(j);
 	free(reported.names);
 	free(reported.metrics);
@@ -127,15 +123,13 @@ static enum dp_end attempt_class_released(const struct job *j, enum dp_end end, 
 			 metric);
 		return DP_END_BAD_OUTPUT;
 	}
-	if (dp_result_problem(j->files.result) &&
-	    (end == DP_END_BAD_OUTPUT || end == DP_END_LOST))
+	if (dp_result_problem(j->files.result) && (end == DP_END_BAD_OUTPUT || end == DP_END_LOST))
 		released_why(why, room);
 	return end;
 }
 
 /* The metrics that objectives use; ends with NULL. */
-static void attempt_needed(const struct dp_study *spec,
-			   const char *needed[DP_OBJECTIVES_MAX + 1])
+static void attempt_needed(const struct dp_study *spec, const char *needed[DP_OBJECTIVES_MAX + 1])
 {
 	size_t n = 0;
 
@@ -156,13 +150,11 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
 	attempt_needed(spec, needed);
 	if (dp_study_releases(spec))
 		exit.peak_memory = 0; /* it may tell of the data, and is not kept */
-	end = dp_classify(&exit, f->result, needed, job_trial(j)->cancel_asked, why,
-			  room);
+	end = dp_classify(&exit, f->result, needed, job_trial(j)->cancel_asked, why, room);
 	if (dp_study_releases(spec))
 		end = attempt_class_released(j, end, why, room);
 	if (f->mismatch[0] && (end == DP_END_OK || end == DP_END_DIVERGED)) {
-		snprintf(why, room,
-			 "what it declares does not fit the study's mechanism: %s",
+		snprintf(why, room, "what it declares does not fit the study's mechanism: %s",
 			 f->mismatch);
 		return DP_END_BAD_OUTPUT;
 	}
@@ -183,8 +175,7 @@ static enum dp_end attempt_class(const struct job *j, char *why, size_t room)
  * either: a full disk, most likely not its own fault. */
 static bool attempt_without_room(const struct job *j, enum dp_end end)
 {
-	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
-		end == DP_END_BAD_OUTPUT) &&
+	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL || end == DP_END_BAD_OUTPUT) &&
 	       dp_errno_passes(dp_exit_errno(j->files.exit.output_lost));
 }
 
@@ -203,14 +194,12 @@ static bool attempt_lost_output(struct job *j, char *why, size_t room)
 /* The machine had nothing to start the trainer with: nothing ran. */
 static bool attempt_not_begun(struct job *j)
 {
-	int error = j->files.exit.kind == DP_EXIT_EXEC ? dp_exit_errno(j->files.exit.exec)
-						       : 0;
+	int error = j->files.exit.kind == DP_EXIT_EXEC ? dp_exit_errno(j->files.exit.exec) : 0;
 	struct dp_err err;
 
 	if (!dp_errno_passes(error))
 		return false;
-	dp_fail_errno(&err, error, "dpareto-shim could not start %s",
-		      j->spec->trainer.argv[0]);
+	dp_fail_errno(&err, error, "dpareto-shim could not start %s", j->spec->trainer.argv[0]);
 	job_refused(j, &err);
 	return true;
 }
@@ -221,10 +210,9 @@ static void quote_last_words(const struct job *j, enum dp_end end, char *why, si
 	size_t n = strlen(why);
 
 	if (j->files.last_words[0] &&
-	    (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL ||
-	     end == DP_END_BAD_OUTPUT || end == DP_END_TIMEOUT || end == DP_END_MEMORY))
-		snprintf(why + n, room - n, "; its last line on stderr: %s",
-			 j->files.last_words);
+	    (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL || end == DP_END_BAD_OUTPUT ||
+	     end == DP_END_TIMEOUT || end == DP_END_MEMORY))
+		snprintf(why + n, room - n, "; its last line on stderr: %s", j->files.last_words);
 }
 
 /* Python's own words for a kit that it does not find do not say where to get it. */
@@ -233,8 +221,7 @@ static void attempt_kit(const struct job *j, char *why, size_t room)
 	size_t n = strlen(why);
 
 	if (strstr(j->files.last_words, "No module named 'dpareto'"))
-		snprintf(why + n, room - n,
-			 "; 'dparetoctl kit' says how a trainer comes to it");
+		snprintf(why + n, room - n, "; 'dparetoctl kit' says how a trainer comes to it");
 }
 
 /* Adds what is wrong with the program itself. */
@@ -242,8 +229,7 @@ static void attempt_program(const struct job *j, enum dp_end end, char *why, siz
 {
 	size_t n = strlen(why);
 
-	if (j->files.cannot_start[0] &&
-	    (end == DP_END_NOT_STARTED || end == DP_END_EXIT_CODE))
+	if (j->files.cannot_start[0] && (end == DP_END_NOT_STARTED || end == DP_END_EXIT_CODE))
 		snprintf(why + n, room - n, "; %s", j->files.cannot_start);
 }
 
@@ -268,8 +254,8 @@ static void attempt_advise(const struct job *j, enum dp_end end, char *why, size
  * stops its trainers, or a machine that shuts down. As if it had never run. */
 static bool attempt_stopped(const struct job *j, enum dp_end end)
 {
-	return j->files.exit.cancelled && !job_trial(j)->cancel_asked &&
-	       end != DP_END_OK && end != DP_END_DIVERGED;
+	return j->files.exit.cancelled && !job_trial(j)->cancel_asked && end != DP_END_OK &&
+	       end != DP_END_DIVERGED;
 }
 
 /* Is what the executor knows more than the record says? A limit or a hand from outside
@@ -281,8 +267,7 @@ static bool attempt_fate_tells(const struct job *j, enum dp_end end)
 	if (end == DP_END_LOST)
 		return true;
 	return j->fate != DP_END_LOST &&
-	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE ||
-		attempt_stopped(j, end));
+	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE || attempt_stopped(j, end));
 }
 
 /* True: it decides. */
@@ -313,16 +298,14 @@ void attempt_over(struct job *j)
 	} else if (attempt_stopped(j, end)) {
 		end = DP_END_CANCELLED;
 		counted = false;
-		snprintf(why, sizeof why,
-			 "it was stopped from outside; the trial starts again");
+		snprintf(why, sizeof why, "it was stopped from outside; the trial starts again");
 	}
 	if (attempt_without_room(j, end)) {
 		end = DP_END_LOST;
 		counted = attempt_lost_output(j, why, sizeof why);
 	} else if (j->fate == DP_END_CANCELLED && end == DP_END_CANCELLED) {
 		/* whoever did that may do it again as soon as it starts */
-		sched_hold(j->home->backend, "the last trainer was ended from outside",
-			   NULL);
+		sched_hold(j->home->backend, "the last trainer was ended from outside", NULL);
 	} else {
 		sched_release(j->home->backend);
 	}

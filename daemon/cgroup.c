@@ -61,8 +61,7 @@ static bool cgroup_is_ours(const char *folder)
 	if (access(folder, W_OK) != 0)
 		return false;
 	for (size_t i = 0; i < DP_COUNT(marks); i++)
-		if (getxattr(folder, marks[i], value, sizeof value) == 1 &&
-		    value[0] == '1')
+		if (getxattr(folder, marks[i], value, sizeof value) == 1 && value[0] == '1')
 			return true;
 	return false;
 }
@@ -97,8 +96,8 @@ char *cgroup_delegated(void)
 		folder = dp_path_join(mount, path);
 	free(mount);
 	free(path);
-	if (folder && (cgroup_is_ours(folder) ||
-		       (cgroup_leave_part(folder) && cgroup_is_ours(folder))))
+	if (folder &&
+	    (cgroup_is_ours(folder) || (cgroup_leave_part(folder) && cgroup_is_ours(folder))))
 		return folder;
 	free(folder);
 	return NULL;

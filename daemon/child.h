@@ -30,8 +30,7 @@ struct child {
 void child_init(struct child *c, struct dpd *d, void (*ended)(struct child *, int));
 /* Starts argv[0], looked for in PATH if it has no '/', for at most so many seconds.
  * `input` may be NULL. 0 or an errno. */
-DP_MUSTCHECK int child_start(struct child *c, char *const *argv, const char *input,
-			     double seconds);
+DP_MUSTCHECK int child_start(struct child *c, char *const *argv, const char *input, double seconds);
 /* A file in memory with the text (NULL: nothing): whoever does not read it holds up
  * nobody. -1 with errno. Any thread. */
 int child_input(const char *text);

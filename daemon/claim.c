@@ -92,8 +92,7 @@ char *claim_beside(const char *folder, const char *what)
 	char *path;
 
 	return asprintf(&path, "%.*s/claims/%.*s.%s%s", claim_upto(folder, 3), folder,
-			attempt - trial - 1, folder + trial + 1, folder + attempt + 1,
-			what) < 0
+			attempt - trial - 1, folder + trial + 1, folder + attempt + 1, what) < 0
 		       ? NULL
 		       : path;
 }
@@ -200,8 +199,7 @@ int claim_read_record(const char *folder, const char *path, struct dp_buf *out)
 	return e;
 }
 
-int claim_write_killed(const char *folder, const struct claim_killed *k,
-		       struct dp_err *err)
+int claim_write_killed(const char *folder, const struct claim_killed *k, struct dp_err *err)
 {
 	char *path = claim_beside(folder, ".killed"), token[TOKEN_LEN + 1], text[256];
 	int e = claim_token(folder, token), n, code;

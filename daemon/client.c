@@ -17,8 +17,8 @@
 enum {
 	READ_ROOM = 64 << 10,
 	MEMORY_LEAST = 16 << 20, /* a whole request, its text and its reply */
-	LONG_US = 4000,  /* for long answers in one round of the loop; then the others */
-	SHORT_US = 4000, /* likewise, and at most CLIENT_REQUESTS_A_ROUND of them */
+	LONG_US = 4000,          /* for long answers in one round of the loop; then the others */
+	SHORT_US = 4000,         /* likewise, and at most CLIENT_REQUESTS_A_ROUND of them */
 };
 
 static void client_take_lines(struct client *c);
@@ -102,8 +102,7 @@ struct client *client_open(struct dpd *d, int fd)
 	c->d = d;
 	c->id = ++d->last_client;
 	c->spoken = dp_mono_us();
-	c->user = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid
-									    : (uid_t)-1;
+	c->user = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid : (uid_t)-1;
 	uv_pipe_init(&d->loop, &c->pipe, 0);
 	c->pipe.data = c;
 	c->next = d->clients;
@@ -312,16 +311,14 @@ static void clients_make_room(struct dpd *d)
 			continue;
 		}
 		client_forget_input(c);
-		client_refuse(c, DP_E_BUSY,
-			      "too much is on its way to the daemon (client_memory)",
+		client_refuse(c, DP_E_BUSY, "too much is on its way to the daemon (client_memory)",
 			      "try again later");
 	}
 }
 
 /* ---- long polls ---- */
 
-void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since,
-		 int64_t timeout_us)
+void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since, int64_t timeout_us)
 {
 	struct client *c = client_by_id(d, client);
 
@@ -434,8 +431,7 @@ static void todo_handle(struct dpd *d, struct todo_list *l, unsigned most, int64
 	while (most-- > 0 && dp_mono_us() < until && (t = todo_take(l)) != NULL) {
 		d->requests++;
 		if (client_by_id(d, t->client))
-			request_handle(d, t->client, dp_json_str(t->request, "do", ""),
-				       t->request);
+			request_handle(d, t->client, dp_json_str(t->request, "do", ""), t->request);
 		todo_free(t);
 	}
 }
@@ -497,9 +493,8 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 		return;
 	}
 	c->looks = request_looks(verb);
-	client_do_later(
-		c, request_is_long(verb, request) ? &c->d->todo_long : &c->d->todo_short,
-		request);
+	client_do_later(c, request_is_long(verb, request) ? &c->d->todo_long : &c->d->todo_short,
+			request);
 }
 
 /* Takes the first `n` bytes of what it sent away, and room that is large and empty. */
@@ -612,8 +607,7 @@ static const char *client_overdue(const struct client *c, int64_t now)
 	if (c->lifeline || c->closing)
 		return NULL;
 	if (c->writing)
-		return untaken > config->client_patience ? "did not take its reply"
-							 : NULL;
+		return untaken > config->client_patience ? "did not take its reply" : NULL;
 	if (c->answering)
 		return NULL;
 	if (c->in.len > 0 && half > config->client_patience)

@@ -62,11 +62,10 @@ struct clock_note *clock_note_new(const struct dpd *d)
 	json_t *gaps = json_array(), *all;
 
 	for (unsigned i = 0; i < d->ngaps; i++)
-		json_array_append_new(gaps,
-				      json_pack("[I, I]", (json_int_t)d->gaps[i].end,
-						(json_int_t)d->gaps[i].length));
-	all = json_pack("{s:i, s:I, s:o}", "version", 1, "seen", (json_int_t)clock_now(d),
-			"gaps", gaps);
+		json_array_append_new(gaps, json_pack("[I, I]", (json_int_t)d->gaps[i].end,
+						      (json_int_t)d->gaps[i].length));
+	all = json_pack("{s:i, s:I, s:o}", "version", 1, "seen", (json_int_t)clock_now(d), "gaps",
+			gaps);
 	if (n && all) {
 		n->path = dp_path_join(d->at.state_dir, "clock");
 		dp_json_dump(&n->text, all, 0);
@@ -79,8 +78,7 @@ void clock_note_write(const struct clock_note *n)
 {
 	bool whole = n && n->path && n->text.len && !n->text.failed;
 
-	if (whole &&
-	    dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
+	if (whole && dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
 		/* the next one is as good; until then less time counts */
 	}
 }

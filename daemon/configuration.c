@@ -37,7 +37,7 @@ struct config_option {
 	enum config_kind kind;
 	const char *preset; /* the default, as text */
 	const char *help;
-	const char *otherwise; /* the default in words, where the text says it badly */
+	const char *otherwise;     /* the default in words, where the text says it badly */
 	void (*fill)(void *field); /* the default, where no text can say it */
 	unsigned least, most;
 	const char *const *words; /* ends with NULL */
@@ -57,33 +57,30 @@ static void config_fill_cores(void *field)
 }
 
 /* An option's name and place. Does not compile if the field has another type. */
-#define FIELD(type, field)                                                               \
-	.name = #field, .offset = offsetof(struct config, field) +                       \
+#define FIELD(type, field)                                                                         \
+	.name = #field, .offset = offsetof(struct config, field) +                                 \
 				  0 * sizeof((type *)0 == &((struct config *)0)->field)
 
 static const struct config_option options[] = {
 	{ FIELD(unsigned, slots), KIND_COUNT, .least = 1, .most = CONFIG_SLOTS_MAX,
 	  .fill = config_fill_cores, .otherwise = "number of cores",
 	  .help = "Trainers that run at once, over all studies." },
-	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "",
-	  .otherwise = "none",
+	{ FIELD(struct config_group, socket_group), KIND_GROUP, .preset = "", .otherwise = "none",
 	  .help = "Members of this group may use the socket too; otherwise only the "
 		  "daemon's own user and root." },
-	{ FIELD(enum log_level, log_level), KIND_WORD, .words = log_level_words,
-	  .preset = "info", .help = "How much is written to the log." },
+	{ FIELD(enum log_level, log_level), KIND_WORD, .words = log_level_words, .preset = "info",
+	  .help = "How much is written to the log." },
 	{ FIELD(double, retention), KIND_DURATION_OR_FOREVER, .preset = "forever",
 	  .help = "How long the folders of ended attempts (logs, results as the trainer "
 		  "wrote them) are kept. The journal keeps every number for good." },
 	{ FIELD(uint64_t, disk_watermark), KIND_SIZE, .preset = "64M",
 	  .help = "With less than this free below the state folder, nothing new is "
 		  "started." },
-	{ FIELD(enum stop_policy, stop_policy), KIND_WORD, .words = policy_words,
-	  .preset = "leave",
+	{ FIELD(enum stop_policy, stop_policy), KIND_WORD, .words = policy_words, .preset = "leave",
 	  .help = "What SIGTERM does with running trainers: leave them to be adopted by "
 		  "the next daemon, finish them first, or kill them (their trials start "
 		  "again)." },
-	{ FIELD(unsigned, max_clients), KIND_COUNT, .least = 1, .most = 65536,
-	  .preset = "1024",
+	{ FIELD(unsigned, max_clients), KIND_COUNT, .least = 1, .most = 65536, .preset = "1024",
 	  .help = "Connections to the socket at once; fewer where the limit of open "
 		  "files leaves no more." },
 	{ FIELD(double, client_idle), KIND_DURATION_OR_FOREVER, .preset = "10m",
@@ -188,8 +185,7 @@ static bool same_duration(const void *a, const void *b)
 
 static void describe_duration(const struct config_option *o, struct dp_buf *out)
 {
-	dp_buf_puts(out, o->kind == KIND_DURATION_OR_FOREVER ? "duration or forever"
-							     : "duration");
+	dp_buf_puts(out, o->kind == KIND_DURATION_OR_FOREVER ? "duration or forever" : "duration");
 }
 
 static bool read_word(const struct config_option *o, const char *text, void *field)
@@ -257,15 +253,13 @@ static bool read_tree(const struct config_option *o, const char *text, void *fie
 }
 
 /* Why that refused the text: a tree has more than one way to be wrong. */
-static int refuse_tree(const struct config_option *o, const char *text,
-		       struct dp_err *err)
+static int refuse_tree(const struct config_option *o, const char *text, struct dp_err *err)
 {
 	json_t *made = NULL;
 	int code = o->parse(text, &made, err);
 
 	json_decref(made);
-	return code != DP_OK ? code
-			     : dp_fail(err, DP_E_NOMEM, "no memory for %s", o->name);
+	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for %s", o->name);
 }
 
 static bool same_tree(const void *a, const void *b)
@@ -294,8 +288,7 @@ static const struct {
 	[KIND_COUNT] = { read_count, same_count, describe_count, NULL },
 	[KIND_SIZE] = { read_size, same_size, describe_size, NULL },
 	[KIND_DURATION] = { read_duration, same_duration, describe_duration, NULL },
-	[KIND_DURATION_OR_FOREVER] = { read_duration, same_duration, describe_duration,
-				       NULL },
+	[KIND_DURATION_OR_FOREVER] = { read_duration, same_duration, describe_duration, NULL },
 	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
 	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
 	[KIND_TREE] = { read_tree, same_tree, describe_tree, clear_tree },
@@ -372,17 +365,15 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 		if (o->kind == KIND_TREE)
 			return refuse_tree(o, value, err);
 		config_doc(i, &doc);
-		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name,
-			       value, doc.type);
+		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name, value,
+			       doc.type);
 	}
 	near = dp_nearest(name, names);
 	return dp_fail(err, DP_E_USAGE, "unknown option '%.80s'%s%s%s", name,
-		       near ? "; did you mean '" : "", near ? near : "",
-		       near ? "'?" : "");
+		       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-void config_changed(const struct config *before, const struct config *after,
-		    json_t *names)
+void config_changed(const struct config *before, const struct config *after, json_t *names)
 {
 	for (size_t i = 0; i < DP_COUNT(options); i++) {
 		const struct config_option *o = &options[i];
@@ -394,14 +385,12 @@ void config_changed(const struct config *before, const struct config *after,
 
 /* ---- where values come from ---- */
 
-static int set_option(void *config, const char *name, const char *value,
-		      struct dp_err *err)
+static int set_option(void *config, const char *name, const char *value, struct dp_err *err)
 {
 	return config_set(config, name, value, err);
 }
 
-static int set_tree_option(void *config, const char *name, const char *json,
-			   struct dp_err *err)
+static int set_tree_option(void *config, const char *name, const char *json, struct dp_err *err)
 {
 	for (size_t i = 0; i < DP_COUNT(options); i++)
 		if (strcmp(options[i].name, name) == 0 && options[i].kind != KIND_TREE)

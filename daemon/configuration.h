@@ -40,14 +40,14 @@ struct config {
 	unsigned slots;                   /* trainers at once */
 	struct config_group socket_group; /* its members may use the socket, too */
 	enum log_level log_level;
-	double retention; /* seconds that folders of ended attempts are kept; INFINITY */
+	double retention;        /* seconds that folders of ended attempts are kept; INFINITY */
 	uint64_t disk_watermark; /* bytes free below which nothing starts */
 	enum stop_policy stop_policy;
 	unsigned max_clients;
-	double client_idle;     /* seconds that a client may ask nothing; INFINITY */
-	double client_patience; /* seconds for half a request, and to take a reply */
-	uint64_t client_memory; /* bytes that requests and replies may take in all */
-	double report_interval; /* seconds between reports of a running study; 0: none */
+	double client_idle;            /* seconds that a client may ask nothing; INFINITY */
+	double client_patience;        /* seconds for half a request, and to take a reply */
+	uint64_t client_memory;        /* bytes that requests and replies may take in all */
+	double report_interval;        /* seconds between reports of a running study; 0: none */
 	enum config_executor executor; /* of studies that name none */
 	json_t *slurm;                 /* slurm_option.h; never NULL but without memory */
 	json_t *hooks;                 /* hook_option.h; the same */
@@ -74,8 +74,7 @@ DP_MUSTCHECK int config_set(struct config *c, const char *name, const char *valu
 /* Reads a configuration file over what *c holds; all mistakes are told at once. */
 DP_MUSTCHECK int config_read(struct config *c, const char *path, struct dp_err *err);
 /* Appends the names of the options whose values differ. */
-void config_changed(const struct config *before, const struct config *after,
-		    json_t *names);
+void config_changed(const struct config *before, const struct config *after, json_t *names);
 
 /* What --help tells of an option. */
 struct config_doc {

@@ -122,8 +122,7 @@ struct dpd {
 	uint64_t requests; /* that were handled so far */
 	struct status_cache status;
 
-	pthread_mutex_t
-		origins; /* origin.c's workers: one reads a state folder at a time */
+	pthread_mutex_t origins; /* origin.c's workers: one reads a state folder at a time */
 
 	/* look.c: one that only looks at a folder records, starts and writes nothing */
 	bool looking;

@@ -136,8 +136,7 @@ static void local_watch(struct job *j, struct local *l)
 	j->handle = l;
 	local_poll(l);
 	if (!l->watched) /* it runs all the same */
-		job_log(j, LOG_WARN,
-			"process %d cannot be watched; it is asked for instead",
+		job_log(j, LOG_WARN, "process %d cannot be watched; it is asked for instead",
 			(int)l->pid);
 	snprintf(where, sizeof where, "process %d", (int)l->pid);
 	job_started(j, where);
@@ -148,8 +147,7 @@ static void local_ask(struct local *l)
 {
 	struct pollfd look = { .fd = l->pidfd, .events = POLLIN };
 	/* the number of a child is its own until it is reaped */
-	bool ended = l->child ? waitpid(l->pid, &l->status, WNOHANG) != 0
-			      : poll(&look, 1, 0) == 1;
+	bool ended = l->child ? waitpid(l->pid, &l->status, WNOHANG) != 0 : poll(&look, 1, 0) == 1;
 
 	if (ended) {
 		local_ended(l);
@@ -164,8 +162,7 @@ static void local_ask(struct local *l)
  * reaped. */
 static bool local_signal(const struct local *l, int sig)
 {
-	return (l->pidfd < 0 ? kill(l->pid, sig)
-			     : pidfd_send_signal(l->pidfd, sig, NULL, 0)) == 0;
+	return (l->pidfd < 0 ? kill(l->pid, sig) : pidfd_send_signal(l->pidfd, sig, NULL, 0)) == 0;
 }
 
 static void local_release(struct backend *b, struct job *j)
@@ -207,12 +204,10 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 {
 	struct launch launch = { 0 };
 	struct local *l = calloc(1, sizeof *l);
-	int code = l ? launch_prepare(j, err)
-		     : dp_fail(err, DP_E_NOMEM, "no memory to start");
+	int code = l ? launch_prepare(j, err) : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
 	if (code == DP_OK)
-		code = launch_command(j, &(struct launch_how){ .cgroup = b->self },
-				      &launch, err);
+		code = launch_command(j, &(struct launch_how){ .cgroup = b->self }, &launch, err);
 	if (code == DP_OK)
 		code = local_spawn(b->d->at.shim, &launch, &l->pid, err);
 	launch_clear(&launch);
@@ -221,8 +216,7 @@ static int local_start(struct backend *b, struct job *j, struct dp_err *err)
 		return code;
 	}
 	l->child = true;
-	local_set_limits(l, local_now(), j->spec->trainer.timeout,
-			 j->spec->trainer.grace);
+	local_set_limits(l, local_now(), j->spec->trainer.timeout, j->spec->trainer.grace);
 	l->pidfd = pidfd_open(l->pid, 0);
 	local_watch(j, l);
 	return DP_OK;
@@ -293,9 +287,8 @@ static void local_adopt(struct backend *b, struct job *j)
 	(void)b;
 	if (!l) {
 		job_unknown(j, "out of memory");
-	} else if (!claim_is_there(j->folder) &&
-		   (dp_mkdirs(j->folder, 0755, &err) != DP_OK ||
-		    claim_folder(j->folder, &err) != DP_OK)) {
+	} else if (!claim_is_there(j->folder) && (dp_mkdirs(j->folder, 0755, &err) != DP_OK ||
+						  claim_folder(j->folder, &err) != DP_OK)) {
 		job_unknown(j, err.msg);
 	} else {
 		switch (local_claim(j, l)) {
@@ -327,9 +320,8 @@ static int local_open(struct backend *b, struct dp_err *err)
 	if (b->self)
 		log_line(&b->d->log, LOG_INFO, "", "trainers get cgroups below %s%s",
 			 (const char *)b->self,
-			 cgroup_limit_memory(b->self)
-				 ? "; the kernel keeps their limits of memory"
-				 : "");
+			 cgroup_limit_memory(b->self) ? "; the kernel keeps their limits of memory"
+						      : "");
 	if (access(b->d->at.shim, X_OK) == 0)
 		return DP_OK;
 	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->d->at.shim);
@@ -341,8 +333,7 @@ static void local_close(struct backend *b)
 	free(b->self);
 }
 
-static bool local_end_leftovers(const struct backend *b, const char *folder, char *why,
-				size_t room)
+static bool local_end_leftovers(const struct backend *b, const char *folder, char *why, size_t room)
 {
 	(void)b;
 	return leftovers_end(folder, why, room);
@@ -403,8 +394,7 @@ static void local_enforce(struct local *l)
 		if (now < l->killed_at + KILLED_SECONDS || l->job->trouble[0])
 			return;
 		snprintf(l->job->trouble, sizeof l->job->trouble,
-			 "dpareto-shim (process %d) was killed and does not end",
-			 (int)l->pid);
+			 "dpareto-shim (process %d) was killed and does not end", (int)l->pid);
 		sched_kick(l->job->d); /* a daemon that stops need not wait for it */
 	} else if (now >= l->timeout_by || now >= l->cancel_by) {
 		local_kill(l, now >= l->timeout_by);

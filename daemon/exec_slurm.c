@@ -26,8 +26,8 @@
 #define HARD_SECONDS 5.0 /* beyond the grace time, until all of a job is ended */
 #define CANCEL_AGAIN 5.0
 #define QUEUED_AGAIN 2.0 /* the same, of a job that waits, or after a failure */
-#define SEEN_SECONDS                                                                     \
-	5.0                /* a number is another job's after a while, in the worst case \
+#define SEEN_SECONDS                                                                               \
+	5.0                /* a number is another job's after a while, in the worst case           \
 			    */
 #define LATE_SECONDS  5.0  /* of sbatch, before people are told */
 #define LEAVE_SECONDS 20.0 /* without an answer of Slurm's, a daemon that stops goes */
@@ -59,8 +59,7 @@ static void task_work(uv_work_t *w)
 {
 	struct slurm_task *t = w->data;
 
-	slurm_run(&t->run, t->argv.list, t->env, t->input, SLURM_COMMAND_SECONDS,
-		  &t->slurm->stop);
+	slurm_run(&t->run, t->argv.list, t->env, t->input, SLURM_COMMAND_SECONDS, &t->slurm->stop);
 	if (t->parses && slurm_run_ok(&t->run))
 		t->run.error = slurm_rows_parse(&t->run.out, &t->rows);
 }
@@ -87,8 +86,7 @@ static void task_done(uv_work_t *w, int status)
 	slurm_task_clear(&ended);
 }
 
-bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *),
-		      bool parses)
+bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *), bool parses)
 {
 	if (t->argv.failed || !t->argv.list) {
 		slurm_task_clear(t);
@@ -155,8 +153,8 @@ struct slurm_job *slurm_job_new(struct backend *b, struct job *j)
 	if (!k)
 		return NULL;
 	slurm_study_token(j->home, token);
-	snprintf(k->name, sizeof k->name, "dp-%s-%s-%u-%u", token, j->spec->name,
-		 j->trial, j->attempt);
+	snprintf(k->name, sizeof k->name, "dp-%s-%s-%u-%u", token, j->spec->name, j->trial,
+		 j->attempt);
 	k->task = j->run == DP_RUN_ALL ? -1 : j->run;
 	k->slurm = s;
 	k->job = j;
@@ -258,8 +256,7 @@ static enum cancel_way cancel_way(const struct slurm_job *k)
 static bool cancel_due(const struct slurm_job *k, int64_t now)
 {
 	return k->cancelling && k->phase == SLURM_HAS_IT && now >= k->cancel_at &&
-	       k->seen == k->slurm->asked &&
-	       now < slurm_after(k->slurm->answered, SEEN_SECONDS);
+	       k->seen == k->slurm->asked && now < slurm_after(k->slurm->answered, SEEN_SECONDS);
 }
 
 static void cancel_command(struct strings *argv, enum cancel_way way)
@@ -338,9 +335,8 @@ void slurm_cancel_strays(struct slurm *s, struct strings *ids)
 		for (size_t i = 0; i < ids->n && i < CANCELS_MOST; i++)
 			strings_add(&s->cancel.argv, "%s", ids->list[i]);
 		log_line(&s->b->d->log, LOG_INFO, "",
-			 "cancelling %zu Slurm job%s that nobody needs any more (%s%s)",
-			 ids->n, ids->n == 1 ? "" : "s", ids->list[0],
-			 ids->n == 1 ? "" : ", ...");
+			 "cancelling %zu Slurm job%s that nobody needs any more (%s%s)", ids->n,
+			 ids->n == 1 ? "" : "s", ids->list[0], ids->n == 1 ? "" : ", ...");
 		slurm_task_start(&s->cancel, cancel_done, false);
 	}
 	strings_free_list(ids->list);
@@ -418,8 +414,7 @@ static bool leftover_end(struct slurm *s, const struct slurm_rows *rows, const c
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct slurm_row *r = &rows->list[i];
 
-		if (strcmp(r->name, name) != 0 || r->task != task ||
-		    slurm_state_over(r->state))
+		if (strcmp(r->name, name) != 0 || r->task != task || slurm_state_over(r->state))
 			continue;
 		leftover_cancel(s, r->id);
 		snprintf(why, room, "Slurm job %s is being cancelled", r->id);
@@ -428,8 +423,7 @@ static bool leftover_end(struct slurm *s, const struct slurm_rows *rows, const c
 	return true;
 }
 
-static bool leftover_ask(struct slurm *s, const char *name, long task, char *why,
-			 size_t room)
+static bool leftover_ask(struct slurm *s, const char *name, long task, char *why, size_t room)
 {
 	struct strings argv = { 0 };
 	struct slurm_rows rows = { 0 };
@@ -464,8 +458,7 @@ static bool leftover_ask(struct slurm *s, const char *name, long task, char *why
 /* Slurm's word that no job of the attempt lives; until it answers nobody knows. What a
  * node does that Slurm cannot reach it does in a folder that is not read again. A Slurm
  * that hangs must not take all worker threads. */
-static bool slurm_end_leftovers(const struct backend *b, const char *folder, char *why,
-				size_t room)
+static bool slurm_end_leftovers(const struct backend *b, const char *folder, char *why, size_t room)
 {
 	struct slurm *s = b->self;
 	char name[SLURM_NAME];
@@ -522,8 +515,7 @@ static unsigned slurm_places(const struct backend *b)
 
 static void slurm_why_full(const struct backend *b, char *out, size_t room)
 {
-	snprintf(out, room,
-		 "%u jobs are in Slurm's queue, as many as may be (slurm.jobs)",
+	snprintf(out, room, "%u jobs are in Slurm's queue, as many as may be (slurm.jobs)",
 		 slurm_places(b));
 }
 
@@ -537,12 +529,10 @@ static bool slurm_held(const struct slurm_job *k)
 /* Slurm itself is in trouble. */
 static bool slurm_why_silent(const struct slurm *s, char *out, size_t room)
 {
-	double seconds =
-		s->submit.busy ? (double)(slurm_now(s) - s->submit.asked) / 1e6 : 0;
+	double seconds = s->submit.busy ? (double)(slurm_now(s) - s->submit.asked) / 1e6 : 0;
 
 	if (s->silent_since)
-		snprintf(out, room, "Slurm does not answer (%s); asking again",
-			 s->trouble);
+		snprintf(out, room, "Slurm does not answer (%s); asking again", s->trouble);
 	else if (seconds >= LATE_SECONDS)
 		snprintf(out, room, "sbatch has not answered for %.0f s", seconds);
 	else
@@ -579,8 +569,7 @@ static bool slurm_why_waiting(const struct backend *b, const struct study *h, ch
 	if (waiting == 0 || others > 0)
 		return false;
 	snprintf(out, room, "%u job%s in Slurm's queue%s%s", waiting,
-		 waiting == 1 ? " waits" : "s wait", waits->reason[0] ? ": " : "",
-		 waits->reason);
+		 waiting == 1 ? " waits" : "s wait", waits->reason[0] ? ": " : "", waits->reason);
 	return true;
 }
 
@@ -592,8 +581,7 @@ static void slurm_read_some(struct slurm *s)
 	bool many = s->b->jobs > LOOKS_A_TICK;
 
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
-		if (k->phase < SLURM_HAS_IT || k->looking ||
-		    (many && k->state == SLURM_PENDING))
+		if (k->phase < SLURM_HAS_IT || k->looking || (many && k->state == SLURM_PENDING))
 			continue;
 		if (n >= from && n < from + LOOKS_A_TICK)
 			job_progress(k->job);

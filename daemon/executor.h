@@ -61,15 +61,13 @@ struct executor {
 	 * False if that does not end, or cannot be told, with a sentence, which is ""
 	 * otherwise: asked again later, and the attempt is open until then. NULL: nothing
 	 * outlives its shim. */
-	bool (*end_leftovers)(const struct backend *b, const char *folder, char *why,
-			      size_t room);
+	bool (*end_leftovers)(const struct backend *b, const char *folder, char *why, size_t room);
 	/* The shim's record of the end was seen, while its progress was read. NULL: this
 	 * executor learns of ends in another way. */
 	void (*recorded)(struct backend *b, struct job *j);
 	/* Why attempts of the study that it has do not run yet, as a sentence; false if
 	 * there is nothing to say. NULL: what it has runs. */
-	bool (*why_waiting)(const struct backend *b, const struct study *h, char *out,
-			    size_t room);
+	bool (*why_waiting)(const struct backend *b, const struct study *h, char *out, size_t room);
 	/* Called twice a second. */
 	void (*tick)(struct backend *b);
 	/* The job is over, or the loop has ended: frees j->handle, if it is set; what
@@ -169,8 +167,8 @@ struct launch_how {
 DP_MUSTCHECK int launch_command(const struct job *j, const struct launch_how *how,
 				struct launch *out, struct dp_err *err);
 /* The same for an oracle program of the study, which belongs to no attempt. */
-DP_MUSTCHECK int launch_oracle(const struct study *h, char *const *program,
-			       struct launch *out, struct dp_err *err);
+DP_MUSTCHECK int launch_oracle(const struct study *h, char *const *program, struct launch *out,
+			       struct dp_err *err);
 void launch_clear(struct launch *l);
 
 #endif

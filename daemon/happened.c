@@ -53,8 +53,7 @@ static const char *failure_class(const struct dp_trial *t)
 
 static json_t *study_news(struct study *h, const struct dp_event *e, enum happening what)
 {
-	json_t *news =
-		json_pack("{s:i, s:s}", "version", 1, "event", happening_text(what));
+	json_t *news = json_pack("{s:i, s:s}", "version", 1, "event", happening_text(what));
 	json_t *result = dp_view_result(study_shown(h));
 
 	if (!news || !result) { /* no memory */
@@ -77,8 +76,7 @@ static json_t *study_news(struct study *h, const struct dp_event *e, enum happen
 		json_object_set_new(news, "at", json_null());
 		json_object_set_new(news, "class", dp_view_text(failure_class(t)));
 	}
-	json_object_set_new(news, "time",
-			    dp_view_time(dp_study_hides(h->state) ? 0 : e->time));
+	json_object_set_new(news, "time", dp_view_time(dp_study_hides(h->state) ? 0 : e->time));
 	return news;
 }
 
@@ -93,10 +91,9 @@ bool happened_concerns(const struct study *h, const struct dp_event *e)
 
 bool happened_queue(struct study *h, const struct dp_event *e, uint64_t ticket)
 {
-	struct happened one = { .study = h->state->id,
-				.seq = e->seq,
-				.ticket = ticket,
-				.name = h->state->spec->name };
+	struct happened one = {
+		.study = h->state->id, .seq = e->seq, .ticket = ticket, .name = h->state->spec->name
+	};
 	bool queued;
 
 	if (!what_happened(e, &one.what))
@@ -128,11 +125,10 @@ static void happened_here(struct dpd *d, enum happening what, const char *reason
 			 happening_text(what));
 		return;
 	}
-	one.news =
-		json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version",
-			  1, "event", happening_text(what), "study", "state", "reason",
-			  dp_view_text(reason), "evaluations", "failed", "diverged",
-			  "hypervolume", "time", dp_view_time(clock_now(d)));
+	one.news = json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version", 1,
+			     "event", happening_text(what), "study", "state", "reason",
+			     dp_view_text(reason), "evaluations", "failed", "diverged",
+			     "hypervolume", "time", dp_view_time(clock_now(d)));
 	if (!hooks_tell(d, &one))
 		log_line(&d->log, LOG_WARN, "", "no memory to run a hook");
 	json_decref(one.news);

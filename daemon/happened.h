@@ -20,8 +20,7 @@ void happened_record(struct study *h, const struct dp_event *e);
 bool happened_concerns(const struct study *h, const struct dp_event *e);
 /* Queues it for hooks, which run once the ticket is durable. False without memory: then
  * some may have been queued and others not. */
-DP_MUSTCHECK bool happened_queue(struct study *h, const struct dp_event *e,
-				 uint64_t ticket);
+DP_MUSTCHECK bool happened_queue(struct study *h, const struct dp_event *e, uint64_t ticket);
 /* The daemon is ready. */
 void happened_start(struct dpd *d);
 /* The disk fell below its watermark; `reason` is a sentence. */

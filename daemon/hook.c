@@ -164,9 +164,9 @@ static json_t *hooks_progress(const struct hooks *k)
 		const struct study *h = d->studies[i];
 
 		snprintf(key, sizeof key, "%u", h->state->id);
-		json_object_set_new(studies, key,
-				    json_integer(h->hook_wait.waits ? h->hook_wait.from
-								    : h->state->seq));
+		json_object_set_new(
+			studies, key,
+			json_integer(h->hook_wait.waits ? h->hook_wait.from : h->state->seq));
 	}
 	note_first_waiting(studies, k->running);
 	for (const struct hook_run *r = k->first; r; r = r->next)
@@ -208,9 +208,8 @@ void hooks_catch_up(struct dpd *d)
 	}
 	hooks_fill(k);
 	if (k->waiting)
-		log_line(&d->log, LOG_INFO, "",
-			 "%u hooks of a former daemon are run now%s", k->waiting,
-			 k->backlog.any ? ", others wait in the journal" : "");
+		log_line(&d->log, LOG_INFO, "", "%u hooks of a former daemon are run now%s",
+			 k->waiting, k->backlog.any ? ", others wait in the journal" : "");
 	k->unsaved = true;
 	k->ready = true;
 }
@@ -233,8 +232,8 @@ static void hook_run_log(const struct hooks *k, const char *what)
 {
 	const struct hook_run *r = k->running;
 
-	log_line(&k->d->log, LOG_WARN, r->name, "the hook %.200s for '%s' %s",
-		 hook_run_program(r), happening_text(r->what), what);
+	log_line(&k->d->log, LOG_WARN, r->name, "the hook %.200s for '%s' %s", hook_run_program(r),
+		 happening_text(r->what), what);
 }
 
 static void hook_run_over(struct hooks *k)
@@ -254,16 +253,14 @@ static void on_hook_end(struct child *c, int status)
 		snprintf(text, sizeof text, "was ended%s: it took longer than %s",
 			 c->killed ? " by SIGKILL" : "",
 			 k->stop_until ? "the daemon's stop allows"
-				       : dp_duration_text(hook_timeout(k->running->hook),
-							  limit));
+				       : dp_duration_text(hook_timeout(k->running->hook), limit));
 	else if (WIFSIGNALED(status))
 		snprintf(text, sizeof text, "was killed by signal %d", WTERMSIG(status));
 	else
-		snprintf(text, sizeof text, "ended with exit status %d",
-			 WEXITSTATUS(status));
+		snprintf(text, sizeof text, "ended with exit status %d", WEXITSTATUS(status));
 	if (words[0])
-		snprintf(text + strlen(text), sizeof text - strlen(text),
-			 "; its last line: %s", words);
+		snprintf(text + strlen(text), sizeof text - strlen(text), "; its last line: %s",
+			 words);
 	if (c->late || status != 0)
 		hook_run_log(k, text);
 	else
@@ -294,8 +291,7 @@ static char *hook_run_input(const struct dpd *d, const struct hook_run *r)
 	char *report = h ? report_path(h) : NULL;
 	struct dp_buf text = DP_BUF_INIT;
 
-	json_object_set_new(r->news, "report",
-			    report ? json_string(report) : json_null());
+	json_object_set_new(r->news, "report", report ? json_string(report) : json_null());
 	free(report);
 	dp_json_dump(&text, r->news, 0);
 	dp_buf_putc(&text, '\n');

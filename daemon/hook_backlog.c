@@ -74,8 +74,8 @@ static bool backlog_queue(struct backlog_scan *s, const struct dp_event *e)
 	return !s->no_memory;
 }
 
-static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			  size_t len, struct dp_err *err)
+static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			  struct dp_err *err)
 {
 	struct backlog_scan *s = arg;
 	struct hook_wait *w = &s->home->hook_wait;
@@ -108,8 +108,8 @@ static int backlog_record(void *arg, uint32_t study, uint32_t seq, const void *b
 }
 
 /* The study was deleted meanwhile. */
-static int backlog_ignore(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			  size_t len, struct dp_err *err)
+static int backlog_ignore(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			  struct dp_err *err)
 {
 	(void)arg;
 	(void)study;
@@ -131,8 +131,7 @@ static bool backlog_take(struct hook_backlog *b, struct dpd *d)
 	struct dp_err err;
 	int code;
 
-	if (!dp_journal_fetched(d->journal, h ? backlog_record : backlog_ignore, &s,
-				&code, &err))
+	if (!dp_journal_fetched(d->journal, h ? backlog_record : backlog_ignore, &s, &code, &err))
 		return false;
 	b->reading = false;
 	if (!h)
@@ -142,8 +141,7 @@ static bool backlog_take(struct hook_backlog *b, struct dpd *d)
 	if (code != DP_OK && !s.ended) { /* nothing was read: nothing is skipped */
 		b->not_until = dp_mono_us() + AGAIN_US;
 		log_line(&d->log, LOG_WARN, h->state->spec->name,
-			 "cannot read what hooks have not heard yet: %s; trying again",
-			 err.msg);
+			 "cannot read what hooks have not heard yet: %s; trying again", err.msg);
 	} else if (!s.moved && b->complete) {
 		if (h->hook_wait.from < b->upto)
 			h->hook_wait.from = b->upto; /* there is nothing */
@@ -166,8 +164,7 @@ static void backlog_end(struct study *h)
 
 	h->hook_wait = (struct hook_wait){ 0 };
 	if (apart && happened_concerns(h, &e) && !happened_queue(h, &e, 0))
-		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
-			 "no memory to run a hook");
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "no memory to run a hook");
 }
 
 static void backlog_ask(struct hook_backlog *b, struct study *h)

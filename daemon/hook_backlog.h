@@ -16,8 +16,7 @@ struct hook_backlog {
 };
 
 /* The study's notifications wait from this record on, whose time is at least `time`. */
-void hook_backlog_add(struct hook_backlog *b, struct study *h, uint32_t seq,
-		      int64_t time);
+void hook_backlog_add(struct hook_backlog *b, struct study *h, uint32_t seq, int64_t time);
 /* All of a study that is set apart, and in the end that it is. */
 void hook_backlog_add_apart(struct hook_backlog *b, struct study *h);
 /* Queues what waits, the oldest first, as long as the queue has room. Returns when it

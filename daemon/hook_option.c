@@ -51,14 +51,12 @@ static int check_on(const json_t *on, size_t hook, struct dp_err *err)
 		if (is_happening(word))
 			continue;
 		near = word ? dp_nearest(word, happenings) : NULL;
-		return dp_fail(
-			err, DP_E_USAGE,
-			"hooks[%zu].on[%zu] cannot be '%.40s'%s%s%s; events are "
-			"finished, failed, paused, resumed, trial-failed, disk-low and "
-			"started",
-			hook, i, word ? word : "a list or a map",
-			near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
+		return dp_fail(err, DP_E_USAGE,
+			       "hooks[%zu].on[%zu] cannot be '%.40s'%s%s%s; events are "
+			       "finished, failed, paused, resumed, trial-failed, disk-low and "
+			       "started",
+			       hook, i, word ? word : "a list or a map",
+			       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	return DP_OK;
 }
@@ -74,17 +72,15 @@ static int check_command(const json_t *command, size_t hook, struct dp_err *err)
 			       "arguments, such as [/usr/local/bin/tell-me, --urgent]",
 			       hook);
 	if (json_array_size(command) == 0 || json_array_size(command) > HOOK_ARGS_MAX)
-		return dp_fail(err, DP_E_USAGE,
-			       "hooks[%zu].command must have 1 to %d entries", hook,
-			       HOOK_ARGS_MAX);
+		return dp_fail(err, DP_E_USAGE, "hooks[%zu].command must have 1 to %d entries",
+			       hook, HOOK_ARGS_MAX);
 	json_array_foreach (command, i, v) {
 		if (!json_is_string(v))
-			return dp_fail(err, DP_E_USAGE,
-				       "hooks[%zu].command[%zu] must be a text", hook, i);
+			return dp_fail(err, DP_E_USAGE, "hooks[%zu].command[%zu] must be a text",
+				       hook, i);
 		if (i == 0 && json_string_length(v) == 0)
 			return dp_fail(err, DP_E_USAGE,
-				       "hooks[%zu].command[0], the program, is empty",
-				       hook);
+				       "hooks[%zu].command[0], the program, is empty", hook);
 	}
 	return DP_OK;
 }
@@ -93,16 +89,15 @@ static int check_timeout(const json_t *timeout, size_t hook, struct dp_err *err)
 {
 	double seconds;
 
-	if (!timeout || (json_is_string(timeout) &&
-			 dp_duration_parse(json_string_value(timeout), &seconds) &&
-			 seconds > 0 && seconds <= HOOK_TIMEOUT_MAX))
+	if (!timeout ||
+	    (json_is_string(timeout) && dp_duration_parse(json_string_value(timeout), &seconds) &&
+	     seconds > 0 && seconds <= HOOK_TIMEOUT_MAX))
 		return DP_OK;
-	return dp_fail(
-		err, DP_E_USAGE,
-		"hooks[%zu].timeout cannot be '%.40s'; it is a duration above 0, at "
-		"most 1d",
-		hook,
-		json_is_string(timeout) ? json_string_value(timeout) : "a list or a map");
+	return dp_fail(err, DP_E_USAGE,
+		       "hooks[%zu].timeout cannot be '%.40s'; it is a duration above 0, at "
+		       "most 1d",
+		       hook,
+		       json_is_string(timeout) ? json_string_value(timeout) : "a list or a map");
 }
 
 static int check_hook(const json_t *hook, size_t i, struct dp_err *err)
@@ -131,8 +126,7 @@ static int check_hook(const json_t *hook, size_t i, struct dp_err *err)
 	code = check_on(json_object_get(hook, "on"), i, err);
 	if (code == DP_OK)
 		code = check_command(json_object_get(hook, "command"), i, err);
-	return code == DP_OK ? check_timeout(json_object_get(hook, "timeout"), i, err)
-			     : code;
+	return code == DP_OK ? check_timeout(json_object_get(hook, "timeout"), i, err) : code;
 }
 
 int hooks_parse(const char *text, json_t **out, struct dp_err *err)
@@ -178,7 +172,6 @@ double hook_timeout(const json_t *hook)
 {
 	double seconds;
 
-	return dp_duration_parse(dp_json_str(hook, "timeout", HOOK_TIMEOUT), &seconds)
-		       ? seconds
-		       : 0;
+	return dp_duration_parse(dp_json_str(hook, "timeout", HOOK_TIMEOUT), &seconds) ? seconds
+										       : 0;
 }

@@ -7,13 +7,13 @@
 #include <jansson.h>
 
 /* What a hook can be told of; the words are those of the configuration. */
-#define HAPPENINGS(X)                                                                    \
-	X(FINISHED, "finished")                                                          \
-	X(FAILED, "failed")                                                              \
-	X(PAUSED, "paused")                                                              \
-	X(RESUMED, "resumed")                                                            \
-	X(TRIAL_FAILED, "trial-failed")                                                  \
-	X(DISK_LOW, "disk-low")                                                          \
+#define HAPPENINGS(X)                                                                              \
+	X(FINISHED, "finished")                                                                    \
+	X(FAILED, "failed")                                                                        \
+	X(PAUSED, "paused")                                                                        \
+	X(RESUMED, "resumed")                                                                      \
+	X(TRIAL_FAILED, "trial-failed")                                                            \
+	X(DISK_LOW, "disk-low")                                                                    \
 	X(STARTED, "started")
 
 enum happening {

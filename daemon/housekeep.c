@@ -42,8 +42,7 @@ static void look_at_disk(struct dpd *d)
 		return;
 	d->disk_free = (uint64_t)v.f_bavail * v.f_frsize;
 	low = d->disk_free < d->config.disk_watermark;
-	snprintf(d->disk_why, sizeof d->disk_why,
-		 "%s of disk are free, %s disk_watermark (%s)",
+	snprintf(d->disk_why, sizeof d->disk_why, "%s of disk are free, %s disk_watermark (%s)",
 		 dp_size_text(d->disk_free, free_text), low ? "below" : "above",
 		 dp_size_text(d->config.disk_watermark, mark));
 	if (!low && files_low(d, &v)) {

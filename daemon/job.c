@@ -26,8 +26,7 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-static char *attempt_folder(const struct study *h, uint32_t trial, int32_t run,
-			    uint32_t attempt)
+static char *attempt_folder(const struct study *h, uint32_t trial, int32_t run, uint32_t attempt)
 {
 	char *folder = study_folder(h), *path = NULL, below[64];
 
@@ -149,8 +148,7 @@ static void clear_done(uv_work_t *w, int status)
  * gives its number again: two must never run at once. True: that is looked for first. */
 static bool job_clears(struct job *j)
 {
-	if (j->cleared || !j->home->backend->table->end_leftovers ||
-	    !claim_is_there(j->folder))
+	if (j->cleared || !j->home->backend->table->end_leftovers || !claim_is_there(j->folder))
 		return false;
 	if (!j->trouble[0])
 		job_log(j, LOG_WARN,
@@ -194,8 +192,7 @@ static void job_start(struct dpd *d, void *arg)
 		return;
 	}
 	if (j->slot >= (int32_t)d->config.slots) {
-		attempt_close(j, DP_END_LOST, false,
-			      "its slot was taken away before it started");
+		attempt_close(j, DP_END_LOST, false, "its slot was taken away before it started");
 		return;
 	}
 	if (job_clears(j))
@@ -272,8 +269,7 @@ void job_started(struct job *j, const char *where)
 	j->phase = JOB_STARTED;
 	j->trouble[0] = '\0';
 	/* asked for while it was not known to run */
-	if (job_trial(j)->cancel_asked ||
-	    (j->d->stopping && j->d->stop_policy == STOP_KILL))
+	if (job_trial(j)->cancel_asked || (j->d->stopping && j->d->stop_policy == STOP_KILL))
 		b->table->cancel(b, j);
 }
 
@@ -306,20 +302,17 @@ void job_ended(struct job *j)
 void job_never_started(struct job *j)
 {
 	attempt_close(j, DP_END_LOST, false,
-		      j->phase == JOB_STARTED
-			      ? "it was taken back before it started"
-			      : "it had not started when the daemon ended");
+		      j->phase == JOB_STARTED ? "it was taken back before it started"
+					      : "it had not started when the daemon ended");
 }
 
 void job_unknown(struct job *j, const char *why)
 {
 	if (j->phase != JOB_UNKNOWN)
-		job_log(j, LOG_WARN,
-			"attempt %u: cannot tell what became of it: %s; asking again",
+		job_log(j, LOG_WARN, "attempt %u: cannot tell what became of it: %s; asking again",
 			j->attempt, why);
 	j->phase = JOB_UNKNOWN;
-	snprintf(j->trouble, sizeof j->trouble, "cannot tell what became of it: %.200s",
-		 why);
+	snprintf(j->trouble, sizeof j->trouble, "cannot tell what became of it: %.200s", why);
 }
 
 /* ---- after a restart ---- */
@@ -340,8 +333,8 @@ void job_recover(struct study *h, const struct dp_trial *t, const struct dp_atte
  * the trial to be given up. */
 static bool may_read_again(const struct job *j)
 {
-	return j->files.oracle.code != DP_E_ORACLE ||
-	       j->home->state->status == DP_STUDY_RUNNING || job_trial(j)->cancel_asked;
+	return j->files.oracle.code != DP_E_ORACLE || j->home->state->status == DP_STUDY_RUNNING ||
+	       job_trial(j)->cancel_asked;
 }
 
 void jobs_ask_again(struct dpd *d)
@@ -375,7 +368,6 @@ const char *jobs_trouble(const struct study *h, char *out, size_t room)
 void jobs_cancel(struct study *h, const struct dp_trial *t)
 {
 	for (struct job *j = h->d->jobs; j; j = j->next)
-		if (j->home == h && j->phase == JOB_STARTED &&
-		    (!t || j->trial == t->number))
+		if (j->home == h && j->phase == JOB_STARTED && (!t || j->trial == t->number))
 			h->backend->table->cancel(h->backend, j);
 }

@@ -18,19 +18,19 @@ enum job_phase {
 /* What a worker thread reads of an attempt's files. */
 struct job_files {
 	struct dp_result *result;
-	uint64_t seen; /* bytes of result.jsonl that `result` has while it runs */
-	bool recorded; /* the record of its end was seen while it ran */
-	int not_read;  /* why the file is no result: an errno, or 0 */
-	bool removed;  /* its whole folder is not there any more */
+	uint64_t seen;               /* bytes of result.jsonl that `result` has while it runs */
+	bool recorded;               /* the record of its end was seen while it ran */
+	int not_read;                /* why the file is no result: an errno, or 0 */
+	bool removed;                /* its whole folder is not there any more */
 	char sha256[DP_SHA256_TEXT]; /* of the whole file; "": there is none */
 	struct dp_exit exit;
 	char trouble[300];      /* of the machine, which kept it from being read; "" */
 	struct dp_err oracle;   /* why its waypoints could not be accounted for; code 0 */
 	char last_words[200];   /* the last line on stderr, printable; "" */
 	char cannot_start[800]; /* what is wrong with the program, and what to do; "" */
-	bool misplaced;     /* no run was reported, but stdout has lines like results */
-	char mismatch[300]; /* what the trainer declared against the mechanism; "" */
-	char warning[300];  /* what it declared and the number is not proven for; "" */
+	bool misplaced;         /* no run was reported, but stdout has lines like results */
+	char mismatch[300];     /* what the trainer declared against the mechanism; "" */
+	char warning[300];      /* what it declared and the number is not proven for; "" */
 	/* (nway_privacy) epsilons at its waypoints, those of one after the other; NaN:
 	 * not reached by every run, or no answer */
 	double *way_privacy;
@@ -87,10 +87,10 @@ struct reported {
 /* ---- job.c ---- */
 
 /* A line of the log about an attempt, unless its study hides which there are. */
-#define job_log(j, level, ...)                                                           \
-	do {                                                                             \
-		if (!dp_study_hides((j)->home->state))                                   \
-			log_line(&(j)->d->log, level, (j)->about, __VA_ARGS__);          \
+#define job_log(j, level, ...)                                                                     \
+	do {                                                                                       \
+		if (!dp_study_hides((j)->home->state))                                             \
+			log_line(&(j)->d->log, level, (j)->about, __VA_ARGS__);                    \
 	} while (0)
 
 /* An attempt of the study, in the journal already or about to be. NULL without
@@ -128,8 +128,7 @@ void job_read(struct job *j);
 /* ---- released.c: studies whose results are seen with noise only ---- */
 
 /* In the form of its record: what is released, and nothing else. False: no memory. */
-bool released_fill(const struct job *j, bool counted, struct reported *t,
-		   struct dp_event *e);
+bool released_fill(const struct job *j, bool counted, struct reported *t, struct dp_event *e);
 /* A metric that is no share, which noise does not cover; NULL: all are. */
 const char *released_no_share(const struct job *j);
 /* In place of a sentence that quotes the trainer. */

@@ -86,8 +86,7 @@ static int read_exit_file(struct job *j, char *path)
  * machine is in trouble. */
 static bool read_exit(struct job *j)
 {
-	char *paths[] = { dp_path_join(j->folder, "exit.json"),
-			  claim_beside(j->folder, ".exit"),
+	char *paths[] = { dp_path_join(j->folder, "exit.json"), claim_beside(j->folder, ".exit"),
 			  claim_beside(j->folder, ".killed") };
 	int e = 0;
 
@@ -109,14 +108,12 @@ static bool read_leftovers(struct job *j)
 	if ((j->files.exit.kind != DP_EXIT_MISSING && !j->files.exit.left_behind) ||
 	    !b->table->end_leftovers)
 		return true;
-	return b->table->end_leftovers(b, j->folder, j->files.trouble,
-				       sizeof j->files.trouble);
+	return b->table->end_leftovers(b, j->folder, j->files.trouble, sizeof j->files.trouble);
 }
 
 /* The first or, with `tail`, the last `room` bytes of what the trainer printed, and how
  * many there are. */
-static size_t read_printed(const struct job *j, const char *name, bool tail, char *out,
-			   size_t room)
+static size_t read_printed(const struct job *j, const char *name, bool tail, char *out, size_t room)
 {
 	char *path = dp_path_join(j->folder, name);
 	int fd = path ? dp_open_plain(path) : -1;
@@ -165,8 +162,7 @@ static void read_program(struct job *j)
 	if (e->kind != DP_EXIT_EXEC && (e->kind != DP_EXIT_CODE || e->value == 0))
 		return;
 	if (e->kind == DP_EXIT_EXEC && t->cwd && access(t->cwd, X_OK) != 0)
-		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s",
-			      t->cwd);
+		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s", t->cwd);
 	else if (dp_program_check(t->argv[0], &places, &why) == DP_OK)
 		return;
 	/* of a script without #! line that ran, any code may be the shell's */
@@ -194,8 +190,7 @@ static void read_misplaced(struct job *j)
 /* Gives the reader what stands in the file from `*seen` on, and adds it to the digest,
  * if there is one. 0 or an errno; a trainer that never reported has no file, which is the
  * reader's finding. */
-static int read_more(int fd, struct dp_result *r, uint64_t *seen,
-		     struct dp_sha256 *digest)
+static int read_more(int fd, struct dp_result *r, uint64_t *seen, struct dp_sha256 *digest)
 {
 	/* one byte beyond the limit is enough for the reader to refuse the file */
 	const uint64_t until = DP_RESULT_FILE_MAX + 1;
@@ -310,13 +305,11 @@ static void check_declared(struct job *j)
 
 		if (!j->spec->objectives[i].privacy)
 			continue;
-		if (dp_objective_declared(j->spec, i, j->x, j->at, &declared, warning,
-					  &err) != DP_OK)
-			snprintf(j->files.mismatch, sizeof j->files.mismatch, "%.299s",
-				 err.msg);
+		if (dp_objective_declared(j->spec, i, j->x, j->at, &declared, warning, &err) !=
+		    DP_OK)
+			snprintf(j->files.mismatch, sizeof j->files.mismatch, "%.299s", err.msg);
 		else if (warning[0])
-			snprintf(j->files.warning, sizeof j->files.warning, "%.299s",
-				 warning);
+			snprintf(j->files.warning, sizeof j->files.warning, "%.299s", warning);
 	}
 	if (!dp_study_releases(j->spec))
 		return;
@@ -341,20 +334,19 @@ static bool oracle_trouble(struct job *j, int code, const struct dp_err *err)
 /* The epsilons of one waypoint at `out`, which moves on. False: a program cannot be
  * asked.
  */
-static bool account_waypoint(struct job *j, const struct dp_oracle_asker *asker,
-			     double at, bool reached, double **out)
+static bool account_waypoint(struct job *j, const struct dp_oracle_asker *asker, double at,
+			     bool reached, double **out)
 {
 	double y[DP_OBJECTIVES_MAX];
 	struct dp_err err;
-	int code = reached ? dp_objectives_privacy_at(j->spec, asker, j->x, at, y, &err)
-			   : DP_OK;
+	int code = reached ? dp_objectives_privacy_at(j->spec, asker, j->x, at, y, &err) : DP_OK;
 
 	if (asker && code != DP_OK && code != DP_E_INVALID && !j->given_up)
 		return oracle_trouble(j, code, &err);
 	if (code != DP_OK) {
 		reached = false;
-		snprintf(j->files.warning, sizeof j->files.warning,
-			 "no epsilon at %.0f: %.250s", at, err.msg);
+		snprintf(j->files.warning, sizeof j->files.warning, "no epsilon at %.0f: %.250s",
+			 at, err.msg);
 	}
 	for (size_t i = 0; i < j->spec->nobjectives; i++)
 		if (j->spec->objectives[i].privacy)
@@ -382,8 +374,8 @@ static bool account_way(struct job *j)
 	turn.turn.at_once = true; /* one that hangs holds a single thread of those who
 				   * read the study's attempts */
 	for (size_t w = 0; w < n; w++)
-		if (!account_waypoint(j, asker, waypoints[w],
-				      dp_result_reached(f->result, w), &out))
+		if (!account_waypoint(j, asker, waypoints[w], dp_result_reached(f->result, w),
+				      &out))
 			return false;
 	f->nway_privacy = (uint32_t)(out - f->way_privacy);
 	return true;
@@ -392,9 +384,8 @@ static bool account_way(struct job *j)
 /* Has the shim recorded the end? Only for those who do not see it end. */
 static bool read_recorded(const struct job *j)
 {
-	char *path = j->home->backend->table->recorded
-			     ? dp_path_join(j->folder, "exit.json")
-			     : NULL;
+	char *path =
+		j->home->backend->table->recorded ? dp_path_join(j->folder, "exit.json") : NULL;
 	bool there = path && access(path, F_OK) == 0;
 
 	free(path);
@@ -410,8 +401,7 @@ static void read_work(uv_work_t *w)
 	if (!j->final) {
 		read_progress_lines(j);
 		j->files.recorded = read_recorded(j);
-	} else if (read_exit(j) && read_leftovers(j) && read_result(j) &&
-		   account_way(j)) {
+	} else if (read_exit(j) && read_leftovers(j) && read_result(j) && account_way(j)) {
 		read_last_words(j);
 		read_misplaced(j);
 		read_program(j);
@@ -438,8 +428,7 @@ static void read_again(struct job *j)
 	j->again_seconds = dp_next_wait(j->again_seconds, AGAIN_FIRST, AGAIN_MOST);
 	j->again = clock_now(j->d) + (int64_t)(j->again_seconds * 1e6);
 	if (!j->trouble[0])
-		job_log(j, LOG_WARN, "attempt %u: %s; trying again", j->attempt,
-			j->files.trouble);
+		job_log(j, LOG_WARN, "attempt %u: %s; trying again", j->attempt, j->files.trouble);
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
 }
 

@@ -35,9 +35,7 @@ static bool launch_accounted(const struct job *j, json_t **out)
 
 static int launch_request(const struct job *j, struct dp_err *err)
 {
-	struct dp_request r = { .study = j->spec->name,
-				.trial = j->trial,
-				.attempt = j->attempt };
+	struct dp_request r = { .study = j->spec->name, .trial = j->trial, .attempt = j->attempt };
 	double waypoints[DP_WAYPOINTS_MAX];
 	struct dp_buf text = DP_BUF_INIT;
 	char *path = dp_path_join(j->folder, "request.json");
@@ -52,8 +50,7 @@ static int launch_request(const struct job *j, struct dp_err *err)
 	r.parameters = dp_space_json_at(j->spec, j->x, j->at);
 	r.runs = calloc(room, sizeof *r.runs);
 	r.seeds = calloc(room, sizeof *r.seeds);
-	if (!launch_accounted(j, &r.privacy) || !path || !r.parameters || !r.runs ||
-	    !r.seeds) {
+	if (!launch_accounted(j, &r.privacy) || !path || !r.parameters || !r.runs || !r.seeds) {
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
 		goto out;
 	}
@@ -121,10 +118,9 @@ static void launch_name(const char *entry, char *out, size_t room)
 static void launch_environment(struct strings *env, const struct study *h, int32_t slot)
 {
 	static const char *const dropped[] = {
-		"NOTIFY_SOCKET=",   "LISTEN_*",         "WATCHDOG_*",
-		"DPARETO_REQUEST=", "DPARETO_RESULT=",  "DPARETO_STUDY=",
-		"DPARETO_TRIAL=",   "DPARETO_ATTEMPT=", "DPARETO_STUDY_DIR=",
-		"DPARETO_CLAIM=",   "DPARETO_SLOT=",    NULL
+		"NOTIFY_SOCKET=",     "LISTEN_*",       "WATCHDOG_*",     "DPARETO_REQUEST=",
+		"DPARETO_RESULT=",    "DPARETO_STUDY=", "DPARETO_TRIAL=", "DPARETO_ATTEMPT=",
+		"DPARETO_STUDY_DIR=", "DPARETO_CLAIM=", "DPARETO_SLOT=",  NULL
 	};
 	char *const *own = h->state->spec->trainer.env;
 	struct strings machine = { 0 };
@@ -191,8 +187,7 @@ static void launch_program(struct strings *argv, const struct dpd *d, const char
 		strings_add(argv, "%s", *a);
 }
 
-static void launch_argv(struct strings *argv, const struct job *j,
-			const struct launch_how *how)
+static void launch_argv(struct strings *argv, const struct job *j, const struct launch_how *how)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
 	char number[DP_NUM_LEN];
@@ -263,8 +258,7 @@ static int launch_folder(const struct job *j, struct dp_err *err)
 		return DP_OK;
 	code = errno == EEXIST ? dp_remove_tree(j->folder, err) : DP_OK;
 	if (code == DP_OK && mkdir(j->folder, 0755) != 0)
-		code = dp_fail_errno(err, errno, "cannot create the folder %s",
-				     j->folder);
+		code = dp_fail_errno(err, errno, "cannot create the folder %s", j->folder);
 	return code;
 }
 
@@ -278,8 +272,8 @@ int launch_prepare(const struct job *j, struct dp_err *err)
 }
 
 /* Takes both lists. */
-static int launch_made(const struct strings *argv, const struct strings *env,
-		       struct launch *out, struct dp_err *err)
+static int launch_made(const struct strings *argv, const struct strings *env, struct launch *out,
+		       struct dp_err *err)
 {
 	*out = (struct launch){ .argv = argv->list, .env = env->list };
 	if (!argv->failed && !env->failed)

@@ -83,11 +83,10 @@ static int process_look(pid_t pid, struct process *p)
 	/* the second field is the program's name, which may hold spaces and ')' */
 	const char *after = e == 0 ? strrchr(dp_buf_text(&text), ')') : NULL;
 
-	if (e == 0 &&
-	    (!after || sscanf(after + 1,
-			      " %c %d %*d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			      "%*s %*s %*s %*s %*s %*s %llu",
-			      &p->state, &parent, &session, &p->start) != 4))
+	if (e == 0 && (!after || sscanf(after + 1,
+					" %c %d %*d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+					"%*s %*s %*s %*s %*s %*s %llu",
+					&p->state, &parent, &session, &p->start) != 4))
 		e = ESRCH;
 	if (e == 0) {
 		p->pid = pid;
@@ -111,8 +110,7 @@ static int process_has(const struct process *p, const char *token, bool *has)
 	while (e == 0 && at && at < end && !*has) {
 		const char *zero = memchr(at, '\0', (size_t)(end - at));
 
-		*has = zero && (size_t)(zero + 1 - at) == len &&
-		       memcmp(at, token, len) == 0;
+		*has = zero && (size_t)(zero + 1 - at) == len && memcmp(at, token, len) == 0;
 		at = zero ? zero + 1 : end;
 	}
 	dp_buf_free(&text);
@@ -299,8 +297,7 @@ static int leftovers_round(const struct left *left, char *why, size_t room)
 	int e = left->cgroup[0] ? cgroup_end(left->cgroup) : 0, looked;
 
 	if (e == EBUSY)
-		snprintf(why, room, "something in the cgroup %s does not end",
-			 left->cgroup);
+		snprintf(why, room, "something in the cgroup %s does not end", left->cgroup);
 	else if (!dp_errno_passes(e))
 		e = 0; /* no group that we may end: its processes are found below */
 	looked = leftovers_kill(left, &alive, &any);
@@ -330,8 +327,7 @@ bool leftovers_end(const char *folder, char *why, size_t room)
 		}
 	}
 	if (e != 0)
-		snprintf(why, room, "cannot look for what it left running: %s",
-			 strerror(e));
+		snprintf(why, room, "cannot look for what it left running: %s", strerror(e));
 	if (clean == 2)
 		why[0] = '\0'; /* what did not end at once has ended */
 	free(left.token);

@@ -37,8 +37,7 @@ int daemon_reload(struct dpd *d, json_t *changed, struct dp_err *err)
 	int code = config_load(&new, &d->settings->config, err);
 
 	if (code != DP_OK) {
-		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s",
-			 err->msg);
+		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s", err->msg);
 		config_clear(&new);
 		return code;
 	}
@@ -85,8 +84,8 @@ void daemon_stop(struct dpd *d, enum stop_policy policy, const char *why)
 	}
 	d->stopping = true;
 	d->stop_policy = policy;
-	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running",
-		 why, stop_policy_text(policy), executors_jobs(d));
+	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running", why,
+		 stop_policy_text(policy), executors_jobs(d));
 	clock_note_studies(d, true);
 	if (!d->looking)
 		notify_state("STOPPING=1");
@@ -130,8 +129,7 @@ static int watch_signal(struct dpd *d, uv_signal_t *h, int number, struct dp_err
 	if (e == 0)
 		e = uv_signal_start(h, on_signal, number);
 	return e == 0 ? DP_OK
-		      : dp_fail(err, DP_E_FAILED, "cannot watch signals: %s",
-				uv_strerror(e));
+		      : dp_fail(err, DP_E_FAILED, "cannot watch signals: %s", uv_strerror(e));
 }
 
 static void on_watchdog(uv_timer_t *t)
@@ -149,8 +147,7 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	int code = DP_OK;
 
 	if (!state)
-		return dp_fail(err, DP_E_USAGE,
-			       "no home folder is known; name one with --state");
+		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
 	code = s->look ? look_folder(state, err) : state_dir_open(d, state, err);
 	if (code == DP_OK && s->look)
 		d->at.state_dir = realpath(state, NULL);
@@ -158,17 +155,14 @@ static int find_folders(struct dpd *d, const struct settings *s, struct dp_err *
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
 	d->at.bin_dir = dp_program_folder();
-	d->at.shim =
-		d->at.bin_dir ? dp_program_helper(d->at.bin_dir, "dpareto-shim") : NULL;
-	d->at.report =
-		d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;
+	d->at.shim = d->at.bin_dir ? dp_program_helper(d->at.bin_dir, "dpareto-shim") : NULL;
+	d->at.report = d->at.bin_dir ? dp_path_join(d->at.bin_dir, "dpareto-report") : NULL;
 	if (s->socket && strcmp(s->socket, "none") == 0)
 		d->at.socket_path = NULL;
 	else
 		d->at.socket_path = s->socket ? strdup(s->socket) : dp_default_socket();
 	if (!d->at.state_dir || !d->at.shim || !d->at.report)
-		return dp_fail(err, DP_E_FAILED,
-			       "cannot find the folder of dparetod itself");
+		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
 	return DP_OK;
 }
 
@@ -192,11 +186,10 @@ static int open_log(struct dpd *d, const struct settings *s, struct dp_err *err)
 	if (!s->log_file)
 		return DP_OK;
 	/* O_NONBLOCK only for the open, which would wait for the reader of a FIFO */
-	d->log.fd = open(s->log_file,
-			 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
 	if (d->log.fd < 0 && errno == ENXIO)
-		return dp_fail(err, DP_E_INVALID,
-			       "the log %s is a FIFO that no process reads", s->log_file);
+		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
+			       s->log_file);
 	if (d->log.fd < 0 || fcntl(d->log.fd, F_SETFL, O_APPEND) != 0)
 		return dp_fail_errno(err, errno, "cannot open the log %s", s->log_file);
 	return DP_OK;
@@ -245,8 +238,8 @@ static void log_set_apart(struct dpd *d)
 
 	for (uint32_t i = 0; i < s->nstudies; i++)
 		if (s->studies[i]->apart)
-			log_line(&d->log, LOG_ERROR, s->studies[i]->spec->name,
-				 "set apart: %s", s->studies[i]->reason);
+			log_line(&d->log, LOG_ERROR, s->studies[i]->spec->name, "set apart: %s",
+				 s->studies[i]->reason);
 	for (uint32_t i = 0; i < s->nunreadable; i++)
 		log_line(&d->log, LOG_ERROR, "", "study %u cannot be read: %s",
 			 s->unreadable[i].study, s->unreadable[i].why);
@@ -322,19 +315,16 @@ static int open_loop(struct dpd *d, struct dp_err *err)
 
 	d->no_loop = e != 0;
 	if (e != 0)
-		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s",
-			       uv_strerror(e));
+		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s", uv_strerror(e));
 	return watch_signal(d, &d->on_hup, SIGHUP, err);
 }
 
-static int open_socket(struct dpd *d, const struct settings *s, int systemd_fd,
-		       struct dp_err *err)
+static int open_socket(struct dpd *d, const struct settings *s, int systemd_fd, struct dp_err *err)
 {
 	int code = server_start(d, systemd_fd, err);
 
-	return code == DP_OK && s->control_fd >= 0
-		       ? server_add_fd(d, s->control_fd, true, err)
-		       : code;
+	return code == DP_OK && s->control_fd >= 0 ? server_add_fd(d, s->control_fd, true, err)
+						   : code;
 }
 
 /* Order matters: state first, then what may change it, then who may ask. */
@@ -367,8 +357,8 @@ static int daemon_start(struct dpd *d, const struct settings *s, struct dp_err *
 		uv_timer_start(&d->watchdog, on_watchdog, watchdog, watchdog);
 	sched_kick(d);
 	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %s, state in %s, socket %s",
-		 PACKAGE_VERSION, dp_count_text(d->config.slots, "slot", slots),
-		 d->at.state_dir, d->at.socket_path ? d->at.socket_path : "none");
+		 PACKAGE_VERSION, dp_count_text(d->config.slots, "slot", slots), d->at.state_dir,
+		 d->at.socket_path ? d->at.socket_path : "none");
 	notify_state("READY=1");
 	return DP_OK;
 }

@@ -12,8 +12,7 @@ const char *const log_level_words[] = { "error", "warn", "info", "debug", NULL }
 /* As syslog(3) and journald count, in the order of the levels. */
 static const int log_priorities[] = { 3, 4, 6, 7 };
 
-void log_line(const struct logger *l, enum log_level level, const char *about,
-	      const char *fmt, ...)
+void log_line(const struct logger *l, enum log_level level, const char *about, const char *fmt, ...)
 {
 	char line[1400], when[DP_NUM_LEN];
 	va_list ap;
@@ -24,8 +23,7 @@ void log_line(const struct logger *l, enum log_level level, const char *about,
 	if (l->journald)
 		n = (size_t)snprintf(line, sizeof line, "<%d>", log_priorities[level]);
 	else
-		n = (size_t)snprintf(line, sizeof line, "%s %-5s ",
-				     dp_time_text(dp_now_us(), when),
+		n = (size_t)snprintf(line, sizeof line, "%s %-5s ", dp_time_text(dp_now_us(), when),
 				     log_level_words[level]);
 	if (*about)
 		n += (size_t)snprintf(line + n, sizeof line - n, "%s: ", about);

@@ -23,7 +23,7 @@ struct logger {
 };
 
 /* `about` is "" or a study, "study/trial". */
-void log_line(const struct logger *l, enum log_level level, const char *about,
-	      const char *fmt, ...) DP_PRINTF(4, 5);
+void log_line(const struct logger *l, enum log_level level, const char *about, const char *fmt, ...)
+	DP_PRINTF(4, 5);
 
 #endif

@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define FOLDER_HINT                                                                      \
-	"a state folder is what 'dparetod --state' or 'dparetoctl run --state' was "     \
+#define FOLDER_HINT                                                                                \
+	"a state folder is what 'dparetod --state' or 'dparetoctl run --state' was "               \
 	"given; it has a folder 'journal'"
 
 /* ---- starting ---- */
@@ -82,8 +82,7 @@ void look_refuse(const struct settings *s, const struct dp_err *err)
 
 int look_only(const struct dpd *d, const char *verb, struct dp_err *err)
 {
-	dp_fail(err, DP_E_INVALID, "this only looks at %s: it does not %s",
-		d->at.state_dir, verb);
+	dp_fail(err, DP_E_INVALID, "this only looks at %s: it does not %s", d->at.state_dir, verb);
 	return dp_hint(err, "ask the daemon of that folder, or start one with 'dparetod "
 			    "--state DIR'");
 }
@@ -118,21 +117,20 @@ static json_t *open_attempt_json(const struct dpd *d, const struct dp_study_stat
 	double seconds = (double)(clock_now(d) - a->planned) / 1e6;
 
 	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:o, s:n, s:o}", "trial",
-			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
-			 "slot", a->slot < 0 ? json_null() : json_integer(a->slot), "run",
-			 a->run == DP_RUN_ALL ? json_null() : json_integer(a->run),
-			 "started", dp_view_time(a->planned), "seconds",
-			 d->written ? json_real(seconds) : json_null(), "progress",
-			 "parameters", dp_space_json_at(s->spec, t->x, t->at));
+			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number, "slot",
+			 a->slot < 0 ? json_null() : json_integer(a->slot), "run",
+			 a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "started",
+			 dp_view_time(a->planned), "seconds",
+			 d->written ? json_real(seconds) : json_null(), "progress", "parameters",
+			 dp_space_json_at(s->spec, t->x, t->at));
 }
 
-static void add_open(const struct dpd *d, const struct dp_study_state *s,
-		     const struct dp_trial *t, json_t *list)
+static void add_open(const struct dpd *d, const struct dp_study_state *s, const struct dp_trial *t,
+		     json_t *list)
 {
 	for (uint32_t k = 0; k < t->nattempts; k++)
 		if (t->attempts[k].end == DP_END_NONE)
-			json_array_append_new(
-				list, open_attempt_json(d, s, t, &t->attempts[k]));
+			json_array_append_new(list, open_attempt_json(d, s, t, &t->attempts[k]));
 }
 
 void look_running(const struct dpd *d, const struct dp_study_state *s, json_t *list)

@@ -81,8 +81,8 @@ static void print_help(void)
 
 		snprintf(flag, sizeof flag, "--%s", doc.name);
 		make_flag(flag);
-		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, doc.help, "",
-		       doc.type, doc.otherwise);
+		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, doc.help, "", doc.type,
+		       doc.otherwise);
 	}
 	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at "
 	       "once and\n"
@@ -120,8 +120,8 @@ static struct option *option_table(void)
 		if (!flag)
 			break;
 		make_flag(flag);
-		table[own + i] = (struct option){ flag, required_argument, NULL,
-						  (int)(OPT_CONFIG_ROW + i) };
+		table[own + i] =
+			(struct option){ flag, required_argument, NULL, (int)(OPT_CONFIG_ROW + i) };
 	}
 	return table;
 }
@@ -178,8 +178,7 @@ static int take_option(struct settings *s, int option, const char *value)
 			s->control_fd = (int)fd;
 			return -1;
 		}
-		fprintf(stderr,
-			"dparetod: --control-fd takes a descriptor, 3 or above\n");
+		fprintf(stderr, "dparetod: --control-fd takes a descriptor, 3 or above\n");
 		return 2;
 	case '?':
 		fprintf(stderr, "Try 'dparetod --help'.\n");
@@ -198,8 +197,7 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 	int option, code = -1;
 
 	s->control_fd = -1;
-	while (table && code < 0 &&
-	       (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
+	while (table && code < 0 && (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
 		code = take_option(s, option, optarg);
 	option_table_free(table);
 	if (code < 0 && s->look && s->control_fd < 0) {

@@ -73,8 +73,8 @@ static int measuring_front(struct measuring *m)
 	const struct dp_study *spec = m->home->state->spec;
 	struct dp_proposer *p = dp_proposer_new(spec);
 	struct dp_denoised found;
-	int code = p ? dp_denoised_find(p, spec, &m->results, &m->home->measure_cancel,
-					&found, &m->err)
+	int code = p ? dp_denoised_find(p, spec, &m->results, &m->home->measure_cancel, &found,
+					&m->err)
 		     : dp_fail(&m->err, DP_E_NOMEM, "no memory for the models");
 
 	dp_proposer_free(p);
@@ -101,8 +101,7 @@ static void measuring_work(uv_work_t *w)
 		struct measure_point *given = &m->points[0];
 
 		account_derive(m->home->state->spec, given->x, &m->wrong);
-		m->code = ask_oracles(m->home, NULL, given->x, given->privacy, m->refused,
-				      &m->err);
+		m->code = ask_oracles(m->home, NULL, given->x, given->privacy, m->refused, &m->err);
 	} else if (m->denoises) {
 		m->code = measuring_front(m);
 	}
@@ -123,9 +122,8 @@ static bool measure_take(const struct dp_study_state *s, struct measure_point *p
 		return false;
 	memcpy(p->x, s->trials[of.trial]->x, s->spec->nparams * sizeof *p->x);
 	for (size_t k = 0; k < s->spec->nobjectives; k++)
-		p->privacy[k] = s->spec->objectives[k].privacy
-					? dp_point_objectives(s, of)[k]
-					: NAN;
+		p->privacy[k] =
+			s->spec->objectives[k].privacy ? dp_point_objectives(s, of)[k] : NAN;
 	return true;
 }
 
@@ -161,12 +159,11 @@ static bool measure_same(double a, double b)
 /* The measurement of the same point with as many runs for the same reason, of which
  * something is left to do in a study that does it, or with `any` also one that is over;
  * its position, or the number of all. */
-static uint32_t measure_find(const struct measuring *m, const struct measure_point *p,
-			     bool any)
+static uint32_t measure_find(const struct measuring *m, const struct measure_point *p, bool any)
 {
 	const struct dp_study_state *s = m->home->state;
-	bool goes_on = s->measured.rests || s->status == DP_STUDY_RUNNING ||
-		       s->status == DP_STUDY_PAUSED;
+	bool goes_on =
+		s->measured.rests || s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED;
 	uint32_t i;
 
 	for (i = 0; i < s->measured.n; i++) {
@@ -177,8 +174,7 @@ static uint32_t measure_find(const struct measuring *m, const struct measure_poi
 		    measure_same(one->of, p->of) && measure_same(one->of_at, p->of_at) &&
 		    memcmp(s->measured.trials[one->first]->x, p->x,
 			   s->spec->nparams * sizeof *p->x) == 0 &&
-		    (any ||
-		     (goes_on && dp_measure_status(s, one, &reason) < DP_TRIAL_OK)))
+		    (any || (goes_on && dp_measure_status(s, one, &reason) < DP_TRIAL_OK)))
 			break;
 	}
 	return i;
@@ -201,8 +197,7 @@ static int measuring_limit(const struct measuring *m, struct dp_err *err)
 }
 
 /* May it still be asked for, and is there room for what is new of it? */
-static int measuring_may(struct measuring *m, struct dp_orders *orders,
-			 struct dp_err *err)
+static int measuring_may(struct measuring *m, struct dp_orders *orders, struct dp_err *err)
 {
 	const struct dp_study_state *s = m->home->state;
 	struct dp_asked asked = { .ask = DP_ASK_MEASURE };
@@ -217,10 +212,8 @@ static int measuring_may(struct measuring *m, struct dp_orders *orders,
 	if (request_may_ask(m->home, &asked, orders, err) != DP_OK)
 		return err->code;
 	if (m->n == 0) {
-		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet",
-			s->spec->name);
-		return dp_hint(err, "'dparetoctl status %s' shows how far it is",
-			       s->spec->name);
+		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet", s->spec->name);
+		return dp_hint(err, "'dparetoctl status %s' shows how far it is", s->spec->name);
 	}
 	if (measuring_limit(m, err) != DP_OK)
 		return err->code;
@@ -264,8 +257,8 @@ static void measuring_answer(struct measuring *m)
 		study_order(h, &orders, m->by);
 	study_settle(h);
 	client_ok(h->d, m->client,
-		  json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", new,
-			    "study", request_summary_json(h)));
+		  json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", new, "study",
+			    request_summary_json(h)));
 }
 
 /* ---- the end of the search ---- */
@@ -291,23 +284,20 @@ static void measuring_ended(struct measuring *m)
 	for (size_t i = 0; i < m->n && m->code == DP_OK; i++) {
 		struct measure_point *p = &m->points[i];
 
-		if (!measure_take(h->state, p) ||
-		    measure_find(m, p, true) < h->state->measured.n)
+		if (!measure_take(h->state, p) || measure_find(m, p, true) < h->state->measured.n)
 			continue;
 		if (dp_course_measure_fits(h->state, p->renyi, m->runs, &why) == DP_OK) {
 			measure_record(m, p);
 			continue;
 		}
-		snprintf(
-			reason, sizeof reason,
-			"search.remeasure left out %zu of the front's %zu points: %.400s",
-			++left_out, m->n, why.msg);
+		snprintf(reason, sizeof reason,
+			 "search.remeasure left out %zu of the front's %zu points: %.400s",
+			 ++left_out, m->n, why.msg);
 		all.reason = reason;
 	}
 	if (m->code != DP_OK) {
 		snprintf(reason, sizeof reason,
-			 "search.remeasure could not measure the front: %.400s",
-			 m->err.msg);
+			 "search.remeasure could not measure the front: %.400s", m->err.msg);
 		all.reason = reason;
 	}
 	record(h, &all);
@@ -349,14 +339,12 @@ static bool measuring_rows(struct measuring *m, const json_t *rows)
 		const json_t *at = json_object_get(row, "at");
 
 		m->points[i].of = (double)dp_json_int(row, "trial", 0);
-		m->points[i].of_at =
-			json_is_integer(at) ? (double)json_integer_value(at) : NAN;
+		m->points[i].of_at = json_is_integer(at) ? (double)json_integer_value(at) : NAN;
 	}
 	return true;
 }
 
-static bool measuring_results(struct measuring *m, const struct dp_point *points,
-			      size_t n)
+static bool measuring_results(struct measuring *m, const struct dp_point *points, size_t n)
 {
 	if (!measuring_room(m, n))
 		return false;
@@ -379,8 +367,7 @@ static bool measuring_of_front(struct measuring *m)
 	if (rows)
 		return measuring_rows(m, rows);
 	m->denoises = true;
-	return measuring_room(m, 0) &&
-	       dp_results_recall(s, &m->results, &m->err) == DP_OK;
+	return measuring_room(m, 0) && dp_results_recall(s, &m->results, &m->err) == DP_OK;
 }
 
 static bool measuring_find(struct measuring *m, const struct measure_wish *wish)
@@ -393,13 +380,11 @@ static bool measuring_find(struct measuring *m, const struct measure_wish *wish)
 		found = measuring_room(m, 1);
 		if (found) {
 			m->points[0].of = m->points[0].of_at = NAN;
-			memcpy(m->points[0].x, wish->x,
-			       s->spec->nparams * sizeof(double));
+			memcpy(m->points[0].x, wish->x, s->spec->nparams * sizeof(double));
 		}
 		return found;
 	}
-	found = wish->points ? measuring_results(m, wish->points, wish->n)
-			     : measuring_of_front(m);
+	found = wish->points ? measuring_results(m, wish->points, wish->n) : measuring_of_front(m);
 	/* what they cost follows from their settings; what is none is told later */
 	for (size_t i = 0; found && i < m->n; i++)
 		measure_take(s, &m->points[i]);
@@ -407,8 +392,8 @@ static bool measuring_find(struct measuring *m, const struct measure_wish *wish)
 }
 
 /* False: no memory. */
-static bool measuring_start(struct study *h, const struct measure_wish *wish,
-			    uint64_t client, const char *why)
+static bool measuring_start(struct study *h, const struct measure_wish *wish, uint64_t client,
+			    const char *why)
 {
 	struct measuring *m = calloc(1, sizeof *m);
 

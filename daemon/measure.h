@@ -16,8 +16,8 @@ struct measure_wish {
 
 /* Answers the client once all is recorded; what is being measured with as many runs
  * already is not asked for again. */
-DP_MUSTCHECK int measure_asked(struct study *h, const struct measure_wish *wish,
-			       uint64_t client, struct dp_err *err);
+DP_MUSTCHECK int measure_asked(struct study *h, const struct measure_wish *wish, uint64_t client,
+			       struct dp_err *err);
 /* The worker thread gives up as soon as it can; the study or its daemon is about to go.
  */
 void measure_cancel(struct study *h);

@@ -58,8 +58,8 @@ int oracles_prepare(struct study *h, struct dp_err *err)
 		return DP_OK;
 	h->oracles = calloc(1, sizeof *h->oracles);
 	if (h->oracles && oracles_command(h, h->oracles, err) == DP_OK) {
-		h->oracles->programs = dp_programs_new(h->state->now, h->oracles->command,
-						       &h->d->programs);
+		h->oracles->programs =
+			dp_programs_new(h->state->now, h->oracles->command, &h->d->programs);
 		code = h->oracles->programs ? DP_OK : DP_E_NOMEM;
 	}
 	if (code == DP_OK)
@@ -74,8 +74,7 @@ void oracles_free(struct study *h)
 		return;
 	dp_programs_free(h->oracles->programs);
 	for (size_t i = 0; i < DP_OBJECTIVES_MAX; i++) {
-		struct launch launch = { h->oracles->command[i].argv,
-					 h->oracles->command[i].env };
+		struct launch launch = { h->oracles->command[i].argv, h->oracles->command[i].env };
 
 		launch_clear(&launch);
 	}
@@ -85,13 +84,12 @@ void oracles_free(struct study *h)
 
 /* ---- asking ---- */
 
-const struct dp_oracle_asker *
-oracles_asker(const struct study *h, const atomic_bool *cancel, struct oracles_turn *t)
+const struct dp_oracle_asker *oracles_asker(const struct study *h, const atomic_bool *cancel,
+					    struct oracles_turn *t)
 {
 	if (!h->oracles)
 		return NULL;
-	t->turn = (struct dp_programs_turn){ .programs = h->oracles->programs,
-					     .cancel = cancel };
+	t->turn = (struct dp_programs_turn){ .programs = h->oracles->programs, .cancel = cancel };
 	t->asker = (struct dp_oracle_asker){ dp_programs_ask, &t->turn };
 	return &t->asker;
 }

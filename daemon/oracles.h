@@ -20,8 +20,8 @@ struct oracles_turn {
 	struct dp_programs_turn turn;
 	struct dp_oracle_asker asker;
 };
-const struct dp_oracle_asker *
-oracles_asker(const struct study *h, const atomic_bool *cancel, struct oracles_turn *t);
+const struct dp_oracle_asker *oracles_asker(const struct study *h, const atomic_bool *cancel,
+					    struct oracles_turn *t);
 /* The study was looked at: one that does not run needs no programs, and what waits for
  * its next point is given up. */
 void oracles_settle(struct study *h);

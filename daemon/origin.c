@@ -32,8 +32,7 @@ static bool same_folder(const char *a, const char *b)
 {
 	struct stat s, t;
 
-	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev &&
-	       s.st_ino == t.st_ino;
+	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
 static void origin_work(uv_work_t *w)
@@ -79,15 +78,14 @@ static void origin_done(uv_work_t *w, int status)
 		if (o->code != DP_OK)
 			dp_err_prefix(&o->err, "%s", o->option);
 		else
-			o->code = o->then(&r, o->own ? &o->d->state : &o->state, &ok,
-					  &o->err);
+			o->code = o->then(&r, o->own ? &o->d->state : &o->state, &ok, &o->err);
 		request_answer(&r, o->code, ok, &o->err);
 	}
 	origin_free(o);
 }
 
-int origin_read(struct request *r, const char *option, const char *origin,
-		origin_then *then, struct dp_err *err)
+int origin_read(struct request *r, const char *option, const char *origin, origin_then *then,
+		struct dp_err *err)
 {
 	struct origin *o = calloc(1, sizeof *o);
 	const char *name;
@@ -138,18 +136,16 @@ static int origin_only(const struct dp_state *there, const char *folder,
 	if (there->nstudies == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "there is no study in %s", folder);
 	dp_fail(err, DP_E_INVALID, "there are %u studies in %s", there->nstudies, folder);
-	return dp_hint(err, "name one of them: %s#%s", folder,
-		       there->studies[0]->spec->name);
+	return dp_hint(err, "name one of them: %s#%s", folder, there->studies[0]->spec->name);
 }
 
-int origin_find(const struct dp_state *there, const char *origin,
-		const struct dp_study *spec, struct dp_study_state **out,
-		struct dp_err *err)
+int origin_find(const struct dp_state *there, const char *origin, const struct dp_study *spec,
+		struct dp_study_state **out, struct dp_err *err)
 {
 	const char *name;
 	size_t folder = dp_origin_folder(origin, &name);
-	int code = name ? dp_state_find(there, name, out, err)
-			: origin_only(there, origin, out, err);
+	int code =
+		name ? dp_state_find(there, name, out, err) : origin_only(there, origin, out, err);
 
 	if (code != DP_OK && folder && name)
 		dp_hint(err, "'dparetoctl list --state %.*s' shows the studies there are",
@@ -239,13 +235,11 @@ static bool end_can_be(const struct dp_study *here, const struct dp_study *origi
 	const struct dp_path *path =
 		origin->trainer.path.points ? &origin->trainer.path : &here->trainer.path;
 
-	return path->points == 0 ||
-	       can_be(&here->params[path->param],
-		      json_number_value(origin->params[path->param].values));
+	return path->points == 0 || can_be(&here->params[path->param],
+					   json_number_value(origin->params[path->param].values));
 }
 
-unsigned origin_import(struct study *h, const struct dp_study_state *origin,
-		       const char *by)
+unsigned origin_import(struct study *h, const struct dp_study_state *origin, const char *by)
 {
 	struct import m = { h, origin, h->state->nimported, by };
 	bool ends = end_can_be(h->state->spec, origin->spec);

@@ -18,7 +18,6 @@ DP_MUSTCHECK int origin_find(const struct dp_state *there, const char *origin,
 			     struct dp_err *err);
 /* Records all its results in the study h but those that it took over before; how many.
  * by: who asked for that. */
-unsigned origin_import(struct study *h, const struct dp_study_state *origin,
-		       const char *by);
+unsigned origin_import(struct study *h, const struct dp_study_state *origin, const char *by);
 
 #endif

@@ -47,8 +47,7 @@ int recommended_add(struct recommended **list, struct study *h, uint64_t client,
 	return DP_OK;
 }
 
-int recommended_look(struct recommended *list, const struct dp_study_state *s,
-		     struct dp_err *err)
+int recommended_look(struct recommended *list, const struct dp_study_state *s, struct dp_err *err)
 {
 	int code = DP_OK;
 
@@ -57,27 +56,25 @@ int recommended_look(struct recommended *list, const struct dp_study_state *s,
 	return code;
 }
 
-void recommended_find(struct recommended *list, struct dp_proposer *p,
-		      const struct dp_study *spec, const struct dp_results *results,
-		      const struct dp_oracle_asker *programs, const atomic_bool *cancel)
+void recommended_find(struct recommended *list, struct dp_proposer *p, const struct dp_study *spec,
+		      const struct dp_results *results, const struct dp_oracle_asker *programs,
+		      const atomic_bool *cancel)
 {
 	for (struct recommended *r = list; r; r = r->next)
-		r->code = dp_recommended_find(p, spec, results, programs, &r->levels,
-					      cancel, &r->answer, &r->err);
+		r->code = dp_recommended_find(p, spec, results, programs, &r->levels, cancel,
+					      &r->answer, &r->err);
 }
 
-void recommended_tell(struct recommended **list, struct study *h,
-		      const struct dp_err *why)
+void recommended_tell(struct recommended **list, struct study *h, const struct dp_err *why)
 {
 	struct recommended *told = *list;
 
 	*list = NULL; /* whoever comes now waits for the next answer */
 	for (struct recommended *r = told; r; r = r->next) {
-		json_t *ok =
-			why || r->code != DP_OK
-				? NULL
-				: json_pack("{s:s, s:O}", "study", h->state->spec->name,
-					    "recommendations", r->answer);
+		json_t *ok = why || r->code != DP_OK
+				     ? NULL
+				     : json_pack("{s:s, s:O}", "study", h->state->spec->name,
+						 "recommendations", r->answer);
 
 		if (!why && r->code == DP_OK && !ok)
 			dp_fail(&r->err, DP_E_NOMEM, "no memory for the answer");

@@ -62,8 +62,7 @@ static void record_event(struct dpd *d, struct dp_event *e)
 	 * it go */
 	dp_journal_hold(d->journal);
 	silence_begins(d);
-	d->last_ticket =
-		dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
+	d->last_ticket = dp_journal_append(d->journal, e->study, e->seq, bytes.data, bytes.len);
 	if (d->last_ticket == 0)
 		record_give_up(d, "for the journal's queue");
 	dp_buf_free(&bytes);
@@ -107,9 +106,7 @@ void record_forget(struct study *h)
 
 double record_silence(const struct dpd *d)
 {
-	return d->durable < d->last_ticket
-		       ? (double)(dp_mono_us() - d->silent_since) / 1e6
-		       : 0;
+	return d->durable < d->last_ticket ? (double)(dp_mono_us() - d->silent_since) / 1e6 : 0;
 }
 
 bool record_is_silent(const struct dpd *d)
@@ -154,8 +151,7 @@ static void wait_for_commit(struct dpd *d, bool looks, uint64_t ticket,
 	*d->after_last = a;
 	d->after_last = &a->next;
 	if (looks && d->looks_waiting++ == 0 && !d->closed)
-		uv_timer_start(&d->look_timer, on_look_timer, LOOK_TIMER_MS,
-			       LOOK_TIMER_MS);
+		uv_timer_start(&d->look_timer, on_look_timer, LOOK_TIMER_MS, LOOK_TIMER_MS);
 }
 
 static bool is_blocked(const struct dpd *d)
@@ -185,8 +181,8 @@ void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void
 		wait_for_commit(d, true, d->last_ticket, fn, arg);
 }
 
-void after_ticket_look(struct dpd *d, uint64_t ticket,
-		       void (*fn)(struct dpd *d, void *arg), void *arg)
+void after_ticket_look(struct dpd *d, uint64_t ticket, void (*fn)(struct dpd *d, void *arg),
+		       void *arg)
 {
 	if (dp_journal_durable(d->journal) >= ticket || is_blocked(d))
 		fn(d, arg);
@@ -269,11 +265,10 @@ static void on_journal(uv_async_t *handle)
 	bool trouble = dp_journal_trouble(d->journal, &why);
 
 	if (trouble && !d->trouble)
-		log_line(
-			&d->log, LOG_ERROR, "",
-			"the journal cannot be written: %s; nothing starts until it can, "
-			"trying again every second",
-			why.msg);
+		log_line(&d->log, LOG_ERROR, "",
+			 "the journal cannot be written: %s; nothing starts until it can, "
+			 "trying again every second",
+			 why.msg);
 	if (!trouble && d->trouble)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	d->trouble = trouble;

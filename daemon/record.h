@@ -22,8 +22,8 @@ void after_commit(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg
  * silent, because a person then most needs an answer. */
 void after_commit_look(struct dpd *d, void (*fn)(struct dpd *d, void *arg), void *arg);
 /* The same for what shows nothing newer than the ticket; in no order with the others. */
-void after_ticket_look(struct dpd *d, uint64_t ticket,
-		       void (*fn)(struct dpd *d, void *arg), void *arg);
+void after_ticket_look(struct dpd *d, uint64_t ticket, void (*fn)(struct dpd *d, void *arg),
+		       void *arg);
 /* Seconds that the journal has owed an answer; 0 if everything is durable. */
 double record_silence(const struct dpd *d);
 /* Is it time to say so? A disk that is merely slow is waited for. */

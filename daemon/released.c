@@ -26,10 +26,9 @@ static double released_mean(const struct job *j, const char *metric, int32_t w)
 	double sum = 0, v;
 
 	for (int i = 0; i < j->spec->trainer.runs; i++) {
-		bool told = k >= 0 &&
-			    (w == DP_OWN ? dp_result_value(r, (size_t)i, (size_t)k, &v)
-					 : dp_result_value_at(r, (size_t)i, (size_t)w,
-							      (size_t)k, &v));
+		bool told = k >= 0 && (w == DP_OWN ? dp_result_value(r, (size_t)i, (size_t)k, &v)
+						   : dp_result_value_at(r, (size_t)i, (size_t)w,
+									(size_t)k, &v));
 
 		/* a run that is no share is none in the mean either */
 		if (!told || !(v >= 0 && v <= 1))
@@ -39,11 +38,10 @@ static double released_mean(const struct job *j, const char *metric, int32_t w)
 	return sum / j->spec->trainer.runs;
 }
 
-static double released_value(const struct job *j, const char *metric, int32_t w,
-			     double at)
+static double released_value(const struct job *j, const char *metric, int32_t w, double at)
 {
-	return dp_release_value(dp_study_release(j->spec, metric), j->home->state->secret,
-				metric, j->trial, at, released_mean(j, metric, w));
+	return dp_release_value(dp_study_release(j->spec, metric), j->home->state->secret, metric,
+				j->trial, at, released_mean(j, metric, w));
 }
 
 /* Has an attempt before it released this waypoint? It is not released again: two values
@@ -53,13 +51,11 @@ static bool released_already(const struct job *j, const char *metric, uint32_t w
 	const struct dp_way *way = job_trial(j)->way;
 	int column = dp_study_metric(j->home->state, metric);
 
-	return way && way->runs && w < way->n && column >= 0 &&
-	       (uint32_t)column < way->nmetrics &&
+	return way && way->runs && w < way->n && column >= 0 && (uint32_t)column < way->nmetrics &&
 	       !isnan(way->runs[w * way->nmetrics + (uint32_t)column]);
 }
 
-static bool released_way(const struct job *j, bool counted, struct reported *t,
-			 struct dp_event *e)
+static bool released_way(const struct job *j, bool counted, struct reported *t, struct dp_event *e)
 {
 	size_t n = job_waypoints(j, t->waypoints), at = 0;
 
@@ -70,11 +66,10 @@ static bool released_way(const struct job *j, bool counted, struct reported *t,
 		return false;
 	for (uint32_t w = 0; w < n; w++)
 		for (uint32_t k = 0; k < e->nmetrics; k++)
-			t->ways[at++] =
-				released_already(j, t->names[k], w)
-					? NAN
-					: released_value(j, t->names[k], (int32_t)w,
-							 t->waypoints[w]);
+			t->ways[at++] = released_already(j, t->names[k], w)
+						? NAN
+						: released_value(j, t->names[k], (int32_t)w,
+								 t->waypoints[w]);
 	e->waypoints = t->waypoints;
 	e->nwaypoints = (uint32_t)n;
 	e->ways = t->ways;
@@ -84,8 +79,7 @@ static bool released_way(const struct job *j, bool counted, struct reported *t,
 	return true;
 }
 
-bool released_fill(const struct job *j, bool counted, struct reported *t,
-		   struct dp_event *e)
+bool released_fill(const struct job *j, bool counted, struct reported *t, struct dp_event *e)
 {
 	const struct dp_study *spec = j->spec;
 	bool ended = e->end == DP_END_OK || e->end == DP_END_DIVERGED;
@@ -185,8 +179,8 @@ static void forgotten_work(uv_work_t *w)
 
 			if (e != 0 && e != ENOENT && e != ENOTDIR)
 				snprintf(f->trouble, sizeof f->trouble,
-					 "%.200s/%s cannot be removed: %s", f->folders[i],
-					 names[k], strerror(e));
+					 "%.200s/%s cannot be removed: %s", f->folders[i], names[k],
+					 strerror(e));
 			free(path);
 		}
 }

@@ -64,8 +64,7 @@ static void report_failed(struct study *h, const char *why)
 {
 	snprintf(h->note.why, sizeof h->note.why, "%s", why);
 	if (*why)
-		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "no report: %s",
-			 why);
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "no report: %s", why);
 }
 
 /* Nothing more happens by itself, but for trainers that still run. */
@@ -156,8 +155,7 @@ static void report_begin(struct reporter *r, struct study *h)
 	h->note.begun = dp_mono_us();
 	e = child_start(&r->child, argv, NULL, LIMIT_S);
 	if (e != 0) {
-		snprintf(why, sizeof why, "cannot start %.200s: %s", d->at.report,
-			 strerror(e));
+		snprintf(why, sizeof why, "cannot start %.200s: %s", d->at.report, strerror(e));
 		report_failed(h, why);
 		h->note.shows = h->state->seq;
 		return;
@@ -172,8 +170,7 @@ void report_poll(struct dpd *d)
 {
 	struct reporter *r = d->reporter;
 
-	if (r->home || !report_possible(d) ||
-	    dp_journal_durable(d->journal) < d->last_ticket)
+	if (r->home || !report_possible(d) || dp_journal_durable(d->journal) < d->last_ticket)
 		return;
 	for (uint32_t i = 0; i < d->nstudies && !r->home; i++) {
 		report_look(d->studies[i]);

@@ -123,8 +123,7 @@ bool request_is_long(const char *verb, const json_t *request)
 }
 
 /* Nothing can be added to a study one of whose records cannot be read. */
-static int request_needs_whole(const struct request *r, const char *verb,
-			       struct dp_err *err)
+static int request_needs_whole(const struct request *r, const char *verb, struct dp_err *err)
 {
 	const struct dp_study_state *s = r->home->state;
 
@@ -145,8 +144,7 @@ static int request_find_study(struct request *r, const char *selector, struct dp
 	return code;
 }
 
-static int request_dispatch(struct request *r, const char *name, json_t **ok,
-			    struct dp_err *err)
+static int request_dispatch(struct request *r, const char *name, json_t **ok, struct dp_err *err)
 {
 	const char *selector = dp_json_str(r->json, "study", NULL);
 	const struct verb *v = verb_find(name);
@@ -156,8 +154,7 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 		return code;
 	if (!v) {
 		dp_fail(err, DP_E_PROTOCOL, "this daemon does not know '%.40s'", name);
-		return dp_hint(err, "it is version %s; is dparetoctl newer?",
-			       PACKAGE_VERSION);
+		return dp_hint(err, "it is version %s; is dparetoctl newer?", PACKAGE_VERSION);
 	}
 	if (r->d->looking && (v->manner == CHANGES || v->manner == LIVES))
 		return look_only(r->d, name, err);
@@ -172,8 +169,8 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok,
 	if (v->manner == CHANGES || v->manner == LIVES)
 		r->d->status.steered++;
 	if (code == DP_OK && v->manner == CHANGES)
-		code = who_asks(client_name(r->d, r->client),
-				dp_json_str(r->json, "via", NULL), r->by, err);
+		code = who_asks(client_name(r->d, r->client), dp_json_str(r->json, "via", NULL),
+				r->by, err);
 	return code == DP_OK ? v->fn(r, ok, err) : code;
 }
 
@@ -190,8 +187,7 @@ void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err)
 	client_error(r->d, r->client, err);
 }
 
-void request_handle(struct dpd *d, uint64_t client, const char *verb,
-		    const json_t *request)
+void request_handle(struct dpd *d, uint64_t client, const char *verb, const json_t *request)
 {
 	struct request r = { .d = d, .client = client, .json = request };
 	json_t *ok = NULL;

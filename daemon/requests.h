@@ -23,8 +23,7 @@ bool request_looks(const char *verb);
 /* May the answer take the loop a few milliseconds? Then it waits for its turn. */
 bool request_is_long(const char *verb, const json_t *request);
 /* Answers exactly once, now or later. */
-void request_handle(struct dpd *d, uint64_t client, const char *verb,
-		    const json_t *request);
+void request_handle(struct dpd *d, uint64_t client, const char *verb, const json_t *request);
 
 /* Sends what a handler returned. */
 void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err);
@@ -38,8 +37,7 @@ json_t *request_summary_json(struct study *h);
 DP_MUSTCHECK int request_selection(struct request *r, json_t *(*answer)(struct study *h),
 				   json_t **ok, struct dp_err *err);
 /* The trial that the request names. */
-DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t,
-				    struct dp_err *err);
+DP_MUSTCHECK int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err);
 /* The point that [trial, at] names; at null: the trial's own result. */
 DP_MUSTCHECK int request_named_point(const struct dp_study_state *s, const json_t *pair,
 				     struct dp_point *p, struct dp_err *err);

@@ -46,8 +46,7 @@ static void amend_end(struct amendment *a)
 }
 
 /* `path` is one of the table's. */
-static int amend_give(struct amendment *a, const char *path, const char *value,
-		      struct dp_err *err)
+static int amend_give(struct amendment *a, const char *path, const char *value, struct dp_err *err)
 {
 	for (size_t i = 0; i < a->ngiven; i++)
 		if (strcmp(a->given[i], path) == 0)
@@ -75,8 +74,7 @@ static int amend_changes(struct amendment *a, struct dp_err *err)
 			asked->parallel = a->after.search.parallel;
 		else if (strcmp(path, "priority") == 0)
 			asked->priority = a->after.priority;
-		else if (asprintf(change, "%s=%s", path,
-				  dp_json_str(meaning, path, "")) >= 0)
+		else if (asprintf(change, "%s=%s", path, dp_json_str(meaning, path, "")) >= 0)
 			asked->nchanges++;
 		else
 			whole = false;
@@ -87,8 +85,7 @@ static int amend_changes(struct amendment *a, struct dp_err *err)
 }
 
 /* A budget below what is made already is no mistake, but may not be what was meant. */
-static json_t *amend_note(const struct dp_study_state *s, double evaluations,
-			  uint32_t proposed)
+static json_t *amend_note(const struct dp_study_state *s, double evaluations, uint32_t proposed)
 {
 	uint32_t ended = dp_study_ended(s), left = proposed - ended;
 	const char *end = s->status == DP_STUDY_PAUSED ? " when it is resumed" : "";
@@ -106,11 +103,11 @@ static json_t *amend_note(const struct dp_study_state *s, double evaluations,
 	if (s->status == DP_STUDY_RUNNING)
 		end = left == 1 ? " once that one has ended" : " once these have ended";
 	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
-		snprintf(text + strlen(text), sizeof text - strlen(text),
-			 "it finishes with %u%s", proposed, end);
+		snprintf(text + strlen(text), sizeof text - strlen(text), "it finishes with %u%s",
+			 proposed, end);
 	else
-		snprintf(text + strlen(text), sizeof text - strlen(text),
-			 "it is %s with %u", dp_study_status_text(s->status), ended);
+		snprintf(text + strlen(text), sizeof text - strlen(text), "it is %s with %u",
+			 dp_study_status_text(s->status), ended);
 	return json_string(text);
 }
 
@@ -130,9 +127,8 @@ static int amend_order(struct amendment *a, json_t **ok, struct dp_err *err)
 	study_order(a->home, &orders, a->by);
 	study_settle(a->home); /* so that the answer shows what came of it */
 	changes = dp_study_differences(&a->before, &a->after);
-	*ok = json_pack("{s:o, s:o, s:o}", "study", request_summary_json(a->home),
-			"changes", changes, "note",
-			amend_note(s, a->asked.evaluations, proposed));
+	*ok = json_pack("{s:o, s:o, s:o}", "study", request_summary_json(a->home), "changes",
+			changes, "note", amend_note(s, a->asked.evaluations, proposed));
 	return DP_OK;
 }
 
@@ -168,8 +164,7 @@ static int amend_keys(struct amendment *a, const json_t *keys, struct dp_err *er
 		if (!key)
 			return DP_E_USAGE;
 		if (!json_is_string(value))
-			return dp_fail(err, DP_E_PROTOCOL, "'%s' must be a text",
-				       key->path);
+			return dp_fail(err, DP_E_PROTOCOL, "'%s' must be a text", key->path);
 		code = amend_give(a, key->path, json_string_value(value), err);
 		if (code != DP_OK)
 			return code;
@@ -202,8 +197,7 @@ static void amend_describe(struct dp_buf *out, const json_t *d)
 	bool show = strncmp(key, "trainer.env.", 12) != 0;
 
 	dp_buf_printf(out, "%s%s", out->len ? "; " : "", key);
-	if (show && from && to && strlen(from) <= SHOWN_VALUE_MAX &&
-	    strlen(to) <= SHOWN_VALUE_MAX)
+	if (show && from && to && strlen(from) <= SHOWN_VALUE_MAX && strlen(to) <= SHOWN_VALUE_MAX)
 		dp_buf_printf(out, ": '%s' there, '%s' here", from, to);
 	else if (!from || !to)
 		dp_buf_printf(out, " is only %s", from ? "there" : "here");
@@ -237,13 +231,12 @@ static int amend_same_study(const struct dp_study_state *s, const json_t *differ
 
 /* The study as its file, which was handed in last, would be read now: words that name
  * files are found in both the same way. */
-static int amend_former(const struct dp_study_state *s, struct dp_study **out,
-			struct dp_err *err)
+static int amend_former(const struct dp_study_state *s, struct dp_study **out, struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	struct dp_files files = { 0 };
-	int code = dp_study_parse(s->text, strlen(s->text), s->path ? s->path : "study",
-				  s->dir, out, &problems, err);
+	int code = dp_study_parse(s->text, strlen(s->text), s->path ? s->path : "study", s->dir,
+				  out, &problems, err);
 
 	if (code == DP_OK)
 		code = dp_study_find_files(*out, s->dir, &files, err);
@@ -254,19 +247,16 @@ static int amend_former(const struct dp_study_state *s, struct dp_study **out,
 
 /* What the file changes of the former one. What `set` changed meanwhile, and the file
  * leaves alone, stays. */
-static int amend_from_file(struct amendment *a, const json_t *differences,
-			   struct dp_err *err)
+static int amend_from_file(struct amendment *a, const json_t *differences, struct dp_err *err)
 {
 	const json_t *d;
 	size_t i;
 	int code = DP_OK;
 
 	json_array_foreach (differences, i, d) {
-		const struct dp_key_doc *key =
-			dp_study_live_key(dp_json_str(d, "key", ""), err);
+		const struct dp_key_doc *key = dp_study_live_key(dp_json_str(d, "key", ""), err);
 
-		code = key ? amend_give(a, key->path, dp_json_str(d, "to", ""), err)
-			   : DP_E_FAILED;
+		code = key ? amend_give(a, key->path, dp_json_str(d, "to", ""), err) : DP_E_FAILED;
 		if (code != DP_OK)
 			break;
 	}
@@ -301,8 +291,7 @@ static void amend_seeds(const struct dp_study *accepted, struct dp_study *file)
 		file->seeds = dp_study_seeds(accepted);
 }
 
-int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
-		     struct dp_err *err)
+int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok, struct dp_err *err)
 {
 	const struct dp_study_state *s = h->state;
 	bool same = strcmp(s->text, e->text) == 0 && strcmp(s->dir, e->dir) == 0;
@@ -320,8 +309,8 @@ int request_resubmit(struct study *h, const struct dp_event *e, json_t **ok,
 	if (code == DP_OK && !same)
 		code = amend_by_file(h, e, differences, ok, err);
 	else if (code == DP_OK)
-		*ok = json_pack("{s:o, s:[], s:n}", "study", request_summary_json(h),
-				"changes", "note");
+		*ok = json_pack("{s:o, s:[], s:n}", "study", request_summary_json(h), "changes",
+				"note");
 	json_decref(differences);
 	dp_study_free(former);
 	return code;

@@ -32,10 +32,9 @@ static json_t *unreadable_json(const struct dp_state *s)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < s->nunreadable; i++)
-		json_array_append_new(
-			list, json_pack("{s:I, s:o}", "study",
-					(json_int_t)s->unreadable[i].study, "reason",
-					dp_view_text(s->unreadable[i].why)));
+		json_array_append_new(list, json_pack("{s:I, s:o}", "study",
+						      (json_int_t)s->unreadable[i].study, "reason",
+						      dp_view_text(s->unreadable[i].why)));
 	return list;
 }
 
@@ -49,9 +48,9 @@ static json_t *commits_json(struct dp_journal *j)
 	struct dp_journal_commits c;
 
 	dp_journal_commits(j, &c);
-	return json_pack("{s:I, s:f, s:o, s:o, s:o}", "count", (json_int_t)c.count,
-			 "seconds", c.seconds, "median", seconds_json(c.median), "p90",
-			 seconds_json(c.p90), "p99", seconds_json(c.p99));
+	return json_pack("{s:I, s:f, s:o, s:o, s:o}", "count", (json_int_t)c.count, "seconds",
+			 c.seconds, "median", seconds_json(c.median), "p90", seconds_json(c.p90),
+			 "p99", seconds_json(c.p99));
 }
 
 json_t *request_hello_json(struct dpd *d)
@@ -61,22 +60,21 @@ json_t *request_hello_json(struct dpd *d)
 
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
 		st = (struct dp_journal_stat){ 0 };
-	return json_pack(
-		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
-		"s:{s:I, s:I, s:f, s:o, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
-		"version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
-		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
-		dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
-		"slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
-		dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
-		"journal", "records", (json_int_t)st.records, "bytes",
-		(json_int_t)st.bytes, "silent", record_silence(d), "commits",
-		commits_json(d->journal), "reader", reader_json(&st.reader), "unreadable",
-		unreadable_json(&d->state), "trouble",
-		dp_view_text(record_why_stuck(d, why, sizeof why)), "stop_policy",
-		stop_policy_text(d->config.stop_policy), "disk_free",
-		(json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
-		(int)descriptors_for_clients(d), "looking", look_json(d));
+	return json_pack("{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
+			 "s:{s:I, s:I, s:f, s:o, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
+			 "version", PACKAGE_VERSION, "protocol", DP_WIRE_VERSION, "journal_format",
+			 DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
+			 dp_view_text(d->at.state_dir), "socket", dp_view_text(d->at.socket_path),
+			 "slots", (int)d->config.slots, "busy", (int)executors_jobs(d), "started",
+			 dp_view_time(d->started), "studies", (json_int_t)d->state.nstudies,
+			 "journal", "records", (json_int_t)st.records, "bytes",
+			 (json_int_t)st.bytes, "silent", record_silence(d), "commits",
+			 commits_json(d->journal), "reader", reader_json(&st.reader), "unreadable",
+			 unreadable_json(&d->state), "trouble",
+			 dp_view_text(record_why_stuck(d, why, sizeof why)), "stop_policy",
+			 stop_policy_text(d->config.stop_policy), "disk_free",
+			 (json_int_t)d->disk_free, "clients", (int)d->nclients, "max_clients",
+			 (int)descriptors_for_clients(d), "looking", look_json(d));
 }
 
 int request_hello(struct request *r, json_t **ok, struct dp_err *err)
@@ -108,8 +106,8 @@ static void stop_after_reply(struct dpd *d, void *arg)
 
 int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 {
-	const char *text = dp_json_str(r->json, "policy",
-				       stop_policy_text(r->d->config.stop_policy));
+	const char *text =
+		dp_json_str(r->json, "policy", stop_policy_text(r->d->config.stop_policy));
 	enum stop_policy *p = malloc(sizeof *p);
 
 	(void)ok;
@@ -117,8 +115,8 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (!stop_policy_parse(text, p)) {
 		free(p);
-		return dp_fail(err, DP_E_INVALID,
-			       "policy is leave, finish or kill, not '%.40s'", text);
+		return dp_fail(err, DP_E_INVALID, "policy is leave, finish or kill, not '%.40s'",
+			       text);
 	}
 	client_ok(r->d, r->client, json_pack("{s:s}", "policy", text));
 	/* a journal in trouble must not keep the daemon from being stopped */

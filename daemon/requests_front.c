@@ -12,8 +12,8 @@ enum {
 	POINTS_MAX = 250 /* of one reply: a few milliseconds */
 };
 
-int request_named_point(const struct dp_study_state *s, const json_t *pair,
-			struct dp_point *p, struct dp_err *err)
+int request_named_point(const struct dp_study_state *s, const json_t *pair, struct dp_point *p,
+			struct dp_err *err)
 {
 	const json_t *number = json_array_get(pair, 0), *at = json_array_get(pair, 1);
 	struct dp_trial *t;
@@ -28,9 +28,7 @@ int request_named_point(const struct dp_study_state *s, const json_t *pair,
 	if (code != DP_OK)
 		return code;
 	*p = (struct dp_point){ t->number, DP_OWN };
-	return json_is_null(at)
-		       ? DP_OK
-		       : dp_course_waypoint(s, t, json_integer_value(at), p, err);
+	return json_is_null(at) ? DP_OK : dp_course_waypoint(s, t, json_integer_value(at), p, err);
 }
 
 /* Is the point that is missing one of a training that is being made again? */
@@ -39,8 +37,7 @@ static bool is_retried(const struct dp_study_state *s, const json_t *pair)
 	struct dp_trial *t;
 	struct dp_err err;
 
-	return dp_course_trial(s, json_integer_value(json_array_get(pair, 0)), &t,
-			       &err) == DP_OK &&
+	return dp_course_trial(s, json_integer_value(json_array_get(pair, 0)), &t, &err) == DP_OK &&
 	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
 }
 
@@ -49,8 +46,7 @@ static int push_point(const struct dp_study_state *s, struct dp_point p, bool me
 		      json_t *points, struct dp_err *err)
 {
 	json_t *point = dp_view_point(s, p);
-	bool whole = !metrics ||
-		     json_object_set_new(point, "metrics", dp_view_metrics(s, p)) == 0;
+	bool whole = !metrics || json_object_set_new(point, "metrics", dp_view_metrics(s, p)) == 0;
 
 	if (json_array_append_new(points, point) != 0 || !whole)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the points");
@@ -60,8 +56,7 @@ static int push_point(const struct dp_study_state *s, struct dp_point p, bool me
 /* These points: what "more" of the first page listed. What is on a front once stays what
  * it is, so that all pages together are the front of one moment; but for waypoints of a
  * training that was retried meanwhile, which are left out. */
-static int front_points(struct request *r, const json_t *pairs, json_t **ok,
-			struct dp_err *err)
+static int front_points(struct request *r, const json_t *pairs, json_t **ok, struct dp_err *err)
 {
 	const struct dp_study_state *s = study_shown(r->home);
 	bool metrics = dp_json_bool(r->json, "metrics", false);
@@ -71,8 +66,7 @@ static int front_points(struct request *r, const json_t *pairs, json_t **ok,
 
 	*ok = json_pack("{s:o}", "front", points);
 	if (json_array_size(pairs) > POINTS_MAX)
-		return dp_fail(err, DP_E_LIMIT, "at most %d points can be asked for",
-			       POINTS_MAX);
+		return dp_fail(err, DP_E_LIMIT, "at most %d points can be asked for", POINTS_MAX);
 	json_array_foreach (pairs, i, pair) {
 		struct dp_point p;
 		int code = request_named_point(s, pair, &p, err);

@@ -25,8 +25,8 @@ static int import_from(struct request *r, const struct dp_state *there, json_t *
 		return dp_fail(err, DP_E_INVALID, "study '%s' knows its own results",
 			       origin->spec->name);
 	n = origin_import(r->home, origin, r->by);
-	*ok = json_pack("{s:o, s:s, s:i}", "study", request_summary_json(r->home),
-			"origin", origin->spec->name, "imported", (int)n);
+	*ok = json_pack("{s:o, s:s, s:i}", "study", request_summary_json(r->home), "origin",
+			origin->spec->name, "imported", (int)n);
 	return DP_OK;
 }
 
@@ -36,9 +36,8 @@ int request_import(struct request *r, json_t **ok, struct dp_err *err)
 	size_t folder = from ? dp_origin_folder(from, &name) : 0;
 
 	if (!from || (folder && from[0] != '/'))
-		return dp_fail(
-			err, DP_E_PROTOCOL,
-			"import needs an 'origin': a study, or an absolute folder");
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "import needs an 'origin': a study, or an absolute folder");
 	return folder ? origin_read(r, "import", from, import_from, err)
 		      : import_from(r, &r->d->state, ok, err);
 }

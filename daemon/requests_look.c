@@ -55,8 +55,7 @@ static double left_to_make(const struct dp_study_state *s, uint32_t ended)
 	if (spent > 0 && paid > 0)
 		left = fmin(left, paid - ended + fmax(0, most - spent) / spent * paid);
 	if (dp_study_budget_spent(s, &spent, &most) && spent > 0)
-		left = fmin(left, s->ntrials - ended +
-					  fmax(0, most - spent) / spent * s->ntrials);
+		left = fmin(left, s->ntrials - ended + fmax(0, most - spent) / spent * s->ntrials);
 	return left;
 }
 
@@ -69,8 +68,8 @@ static json_t *eta_json(const struct study *h)
 	unsigned places, lanes;
 	double seconds = 0;
 
-	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
-	    dp_study_hides(s) || h->d->looking)
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations || dp_study_hides(s) ||
+	    h->d->looking)
 		return json_null();
 	places = h->backend->table->places(h->backend);
 	lanes = s->parallel < places ? s->parallel : places;
@@ -81,8 +80,7 @@ static json_t *eta_json(const struct study *h)
 			continue;
 		/* the end is told by the shim's clock, which may be behind ours */
 		for (uint32_t k = 0; k < t->nattempts; k++)
-			seconds += fmax(0, (double)(t->attempts[k].ended -
-						    t->attempts[k].planned) /
+			seconds += fmax(0, (double)(t->attempts[k].ended - t->attempts[k].planned) /
 						   1e6);
 		n++;
 	}
@@ -114,9 +112,8 @@ json_t *request_summary_json(struct study *h)
 
 	/* how long it took tells of how many trainings there were */
 	json_object_set_new(o, "elapsed",
-			    dp_study_hides(s)
-				    ? json_null()
-				    : json_real((double)(time_of(h) - s->created) / 1e6));
+			    dp_study_hides(s) ? json_null()
+					      : json_real((double)(time_of(h) - s->created) / 1e6));
 	json_object_set_new(o, "active", active_json(h));
 	json_object_set_new(o, "eta", eta_json(h));
 	json_object_set_new(o, "waiting", dp_view_text(waiting));
@@ -138,13 +135,13 @@ static json_t *run_json(int32_t run)
 static json_t *running_json(const struct job *j)
 {
 	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:f, s:o, s:o, s:o}", "trial",
-			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt,
-			 "slot", j->slot < 0 ? json_null() : json_integer(j->slot), "run",
-			 run_json(j->run), "started", dp_view_time(j->started), "seconds",
+			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt, "slot",
+			 j->slot < 0 ? json_null() : json_integer(j->slot), "run", run_json(j->run),
+			 "started", dp_view_time(j->started), "seconds",
 			 (double)(clock_now(j->d) - j->started) / 1e6, "progress",
-			 isnan(j->progress) ? json_null() : json_real(j->progress),
-			 "where", dp_view_text(j->where[0] ? j->where : NULL),
-			 "parameters", dp_space_json_at(j->spec, j->x, j->at));
+			 isnan(j->progress) ? json_null() : json_real(j->progress), "where",
+			 dp_view_text(j->where[0] ? j->where : NULL), "parameters",
+			 dp_space_json_at(j->spec, j->x, j->at));
 }
 
 static json_t *running_list(struct study *h)
@@ -168,15 +165,14 @@ static json_t *failure_json(const struct study *h, const struct dp_trial *t,
 	dp_attempt_folder(t->number, a->run, a->number, below);
 	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
 	free(folder);
-	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial",
-			 (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
-			 "run", run_json(a->run), "end", dp_end_text(a->end), "time",
-			 dp_view_time(a->ended), "message", dp_view_text(a->message),
-			 "directory", dp_view_text(path));
+	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial", (json_int_t)t->number,
+			 "at", "attempt", (json_int_t)a->number, "run", run_json(a->run), "end",
+			 dp_end_text(a->end), "time", dp_view_time(a->ended), "message",
+			 dp_view_text(a->message), "directory", dp_view_text(path));
 }
 
-static void failures_add(const struct study *h, struct dp_trial *const *trials,
-			 uint32_t n, json_t *list)
+static void failures_add(const struct study *h, struct dp_trial *const *trials, uint32_t n,
+			 json_t *list)
 {
 	while (n-- > 0 && json_array_size(list) < FAILURES_MAX)
 		for (uint32_t k = trials[n]->nattempts;
@@ -184,8 +180,7 @@ static void failures_add(const struct study *h, struct dp_trial *const *trials,
 			const struct dp_attempt *a = &trials[n]->attempts[k];
 
 			if (a->end != DP_END_NONE && a->end != DP_END_OK)
-				json_array_append_new(list,
-						      failure_json(h, trials[n], a));
+				json_array_append_new(list, failure_json(h, trials[n], a));
 		}
 }
 
@@ -205,8 +200,7 @@ static json_t *failures_list(const struct study *h)
 
 static int compare_ended(const void *a, const void *b)
 {
-	const struct dp_trial *u = *(struct dp_trial *const *)a,
-			      *v = *(struct dp_trial *const *)b;
+	const struct dp_trial *u = *(struct dp_trial *const *)a, *v = *(struct dp_trial *const *)b;
 
 	return (u->ended < v->ended) - (u->ended > v->ended);
 }
@@ -231,12 +225,10 @@ static json_t *latest_list(const struct study *h)
 json_t *request_status_json(struct study *h)
 {
 	json_t *result = dp_view_result_part(study_shown(h), STATUS_POINTS),
-	       *front = json_object_get(result, "front"),
-	       *more = json_object_get(result, "more");
-	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:O, s:O*}", "study",
-			      request_summary_json(h), "running", running_list(h),
-			      "latest", latest_list(h), "failures", failures_list(h),
-			      "front", front, "more", more);
+	       *front = json_object_get(result, "front"), *more = json_object_get(result, "more");
+	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:O, s:O*}", "study", request_summary_json(h),
+			      "running", running_list(h), "latest", latest_list(h), "failures",
+			      failures_list(h), "front", front, "more", more);
 
 	json_decref(result);
 	whole_reckon(h);
@@ -325,22 +317,20 @@ int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 	r->later = true; /* client_poll_changes() answers */
 	if (ms < 0 || ms > POLL_MAX_MS)
 		ms = POLL_MAX_MS;
-	client_wait(r->d, r->client, r->home ? r->home->state->id : CLIENT_ANY_STUDY,
-		    since, ms * 1000);
+	client_wait(r->d, r->client, r->home ? r->home->state->id : CLIENT_ANY_STUDY, since,
+		    ms * 1000);
 	return DP_OK;
 }
 
-static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t,
-			   bool full)
+static unsigned trial_work(const struct dp_study_state *s, const struct dp_trial *t, bool full)
 {
 	unsigned runs = (unsigned)s->spec->trainer.runs;
 
 	if (!full)
 		return WORK_TRIAL;
-	return WORK_TRIAL +
-	       WORK_RUN * ((t->way ? t->way->n : 0) +
-			   (t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
-			   (runs < RUNS_MAX ? runs : RUNS_MAX));
+	return WORK_TRIAL + WORK_RUN * ((t->way ? t->way->n : 0) +
+					(t->nattempts < RUNS_MAX ? t->nattempts : RUNS_MAX) +
+					(runs < RUNS_MAX ? runs : RUNS_MAX));
 }
 
 /* A list of trials as it was asked for. */
@@ -383,9 +373,9 @@ static unsigned list_trial(struct trial_list *l, const struct dp_trial *t)
 
 	if (!list_wants(l, t->status))
 		return work;
-	json_array_append_new(
-		l->rows, l->full ? dp_view_trial_part(l->study, t, l->folder, 0, RUNS_MAX)
-				 : dp_view_trial(l->study, t, false, NULL));
+	json_array_append_new(l->rows,
+			      l->full ? dp_view_trial_part(l->study, t, l->folder, 0, RUNS_MAX)
+				      : dp_view_trial(l->study, t, false, NULL));
 	return work + trial_work(l->study, t, l->full);
 }
 
@@ -406,8 +396,7 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 	(void)err;
 	if (limit < 1 || limit > TRIALS_MAX)
 		limit = TRIALS_MAX;
-	for (i = from < 0 ? 0 : from;
-	     i < s->ntrials && listed < limit && work < PAGE_WORK; i++) {
+	for (i = from < 0 ? 0 : from; i < s->ntrials && listed < limit && work < PAGE_WORK; i++) {
 		unsigned more = list_trial(&l, s->trials[i]);
 
 		work += more;
@@ -423,16 +412,14 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
 {
-	return dp_course_trial(study_shown(r->home), dp_json_int(r->json, "trial", -1), t,
-			       err);
+	return dp_course_trial(study_shown(r->home), dp_json_int(r->json, "trial", -1), t, err);
 }
 
 static json_t *trial_part_json(struct study *h, const struct dp_trial *t, uint32_t from)
 {
 	char *folder = study_folder(h);
-	json_t *o =
-		json_pack("{s:o}", "trial",
-			  dp_view_trial_part(study_shown(h), t, folder, from, RUNS_MAX));
+	json_t *o = json_pack("{s:o}", "trial",
+			      dp_view_trial_part(study_shown(h), t, folder, from, RUNS_MAX));
 
 	free(folder);
 	return o;
@@ -443,8 +430,8 @@ json_t *request_trial_json(struct study *h, const struct dp_trial *t)
 	return trial_part_json(h, t, 0);
 }
 
-static int request_waypoint(struct request *r, const struct dp_trial *t, int64_t at,
-			    json_t **ok, struct dp_err *err)
+static int request_waypoint(struct request *r, const struct dp_trial *t, int64_t at, json_t **ok,
+			    struct dp_err *err)
 {
 	struct dp_study_state *s = study_shown(r->home);
 	struct dp_point p;

@@ -44,15 +44,14 @@ static int wished_runs(const json_t *json, uint32_t *runs, struct dp_err *err)
 	int64_t n = dp_json_int(json, "runs", 0);
 
 	if (n < 1 || n > DP_MEASURE_RUNS_MAX)
-		return dp_fail(err, DP_E_INVALID,
-			       "runs must be a whole number from 1 to %d",
+		return dp_fail(err, DP_E_INVALID, "runs must be a whole number from 1 to %d",
 			       DP_MEASURE_RUNS_MAX);
 	*runs = (uint32_t)n;
 	return DP_OK;
 }
 
-static int measure_named(struct request *r, const json_t *pairs,
-			 struct measure_wish *wish, struct dp_err *err)
+static int measure_named(struct request *r, const json_t *pairs, struct measure_wish *wish,
+			 struct dp_err *err)
 {
 	size_t n = json_array_size(pairs);
 	struct dp_point *points = calloc(n + 1, sizeof *points);

@@ -5,18 +5,16 @@
 
 #include "base/json.h"
 
-int request_may_ask(const struct study *h, const struct dp_asked *asked,
-		    struct dp_orders *orders, struct dp_err *err)
+int request_may_ask(const struct study *h, const struct dp_asked *asked, struct dp_orders *orders,
+		    struct dp_err *err)
 {
 	if (h->deleters)
-		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
-			       h->state->spec->name);
+		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted", h->state->spec->name);
 	return dp_course_asked(h->state, asked, orders, err);
 }
 
 /* Asks, records, answers with the study. */
-static int steer(struct request *r, const struct dp_asked *asked, json_t **ok,
-		 struct dp_err *err)
+static int steer(struct request *r, const struct dp_asked *asked, json_t **ok, struct dp_err *err)
 {
 	struct dp_orders orders;
 	int code = request_may_ask(r->home, asked, &orders, err);
@@ -71,8 +69,8 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 }
 
 /* The same for a trial, which is also what the answer shows. */
-static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t,
-		       json_t **ok, struct dp_err *err)
+static int steer_trial(struct request *r, enum dp_ask ask, struct dp_trial **t, json_t **ok,
+		       struct dp_err *err)
 {
 	struct dp_asked asked = { .ask = ask };
 	int code = request_find_trial(r, t, err);
@@ -113,8 +111,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 		asked.trial = orders.from;
 	} while (orders.more);
 	study_settle(r->home);
-	*ok = json_pack("{s:o, s:o}", "study", request_summary_json(r->home), "trials",
-			trials);
+	*ok = json_pack("{s:o, s:o}", "study", request_summary_json(r->home), "trials", trials);
 	return DP_OK;
 }
 
@@ -142,8 +139,8 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
 	struct dp_orders none;
 	double x[DP_PARAMS_MAX];
-	int code = dp_space_from_json(r->home->state->spec,
-				      json_object_get(r->json, "parameters"), x, err);
+	int code = dp_space_from_json(r->home->state->spec, json_object_get(r->json, "parameters"),
+				      x, err);
 
 	(void)ok;
 	if (code == DP_OK)

@@ -43,15 +43,14 @@ static int submit_new(struct request *r, const struct dp_state *there, struct dp
 	int code = DP_OK;
 
 	if (r->d->nstudies >= STUDIES_MAX)
-		return dp_fail(err, DP_E_LIMIT,
-			       "there are %d studies already; delete some", STUDIES_MAX);
+		return dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
+			       STUDIES_MAX);
 	if (from)
 		code = origin_find(there, from, e->spec, &origin, err);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "search.initial_from");
 	e->seeds = dp_seeds_text(dp_study_seeds(e->spec)); /* `data` may change later */
-	if (dp_study_seeds(e->spec) == DP_SEEDS_SECRET ||
-	    dp_study_needs_secret(e->spec)) {
+	if (dp_study_seeds(e->spec) == DP_SEEDS_SECRET || dp_study_needs_secret(e->spec)) {
 		code = dp_secret_draw(secret, err);
 		e->secret = secret;
 	}
@@ -66,13 +65,11 @@ static int submit_new(struct request *r, const struct dp_state *there, struct dp
 		amend_initial(*made);
 	}
 	if (dp_json_bool(r->json, "paused", false))
-		record(*made,
-		       &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
-					   .state = dp_study_status_text(DP_STUDY_PAUSED),
-					   .reason = "submitted with --paused",
-					   .by = r->by });
-	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s by %s", e->path,
-		 r->by);
+		record(*made, &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .state = dp_study_status_text(DP_STUDY_PAUSED),
+						  .reason = "submitted with --paused",
+						  .by = r->by });
+	log_line(&r->d->log, LOG_INFO, e->name, "submitted from %s by %s", e->path, r->by);
 	return DP_OK;
 }
 
@@ -85,8 +82,7 @@ static bool starts_elsewhere(const struct dp_study *spec)
 }
 
 /* `there`: where the study may start from; NULL: not known yet. */
-static int submit(struct request *r, const struct dp_state *there, json_t **ok,
-		  struct dp_err *err)
+static int submit(struct request *r, const struct dp_state *there, json_t **ok, struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
@@ -99,15 +95,13 @@ static int submit(struct request *r, const struct dp_state *there, json_t **ok,
 	int code;
 
 	if (!e.text || !e.dir || e.dir[0] != '/')
-		return dp_fail(err, DP_E_PROTOCOL,
-			       "submit needs 'text' and an absolute 'dir'");
-	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.spec, &problems,
-			      err);
+		return dp_fail(err, DP_E_PROTOCOL, "submit needs 'text' and an absolute 'dir'");
+	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.spec, &problems, err);
 	if (code == DP_OK)
 		code = dp_study_find_files(e.spec, e.dir, &files, err);
 	if (code == DP_OK)
-		code = dp_study_startable(e.spec, e.dir, r->d->at.bin_dir, e.text,
-					  strlen(e.text), &problems, err);
+		code = dp_study_startable(e.spec, e.dir, r->d->at.bin_dir, e.text, strlen(e.text),
+					  &problems, err);
 	if (code == DP_OK)
 		code = dp_propose_check(e.spec, err);
 	e.files = files.list;
@@ -115,20 +109,18 @@ static int submit(struct request *r, const struct dp_state *there, json_t **ok,
 	if (code == DP_OK && (h = submit_find(r->d, e.spec->name)) != NULL) {
 		code = request_resubmit(h, &e, ok, err);
 		if (code == DP_OK)
-			json_object_update_new(
-				*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
+			json_object_update_new(*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
 		dp_study_free(e.spec);
 	} else if (code == DP_OK && !there && starts_elsewhere(e.spec)) {
-		code = origin_read(r, "search.initial_from", e.spec->search.initial_from,
-				   submit, err);
+		code = origin_read(r, "search.initial_from", e.spec->search.initial_from, submit,
+				   err);
 		dp_study_free(e.spec);
 	} else if (code == DP_OK &&
-		   (code = dp_study_curve_check(e.spec, e.text, strlen(e.text), &problems,
-						err)) == DP_OK &&
-		   (code = submit_new(r, there ? there : &r->d->state, &e, &h, err)) ==
-			   DP_OK) {
-		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(h),
-				"new", 1, "warnings", warnings_json(&problems));
+		   (code = dp_study_curve_check(e.spec, e.text, strlen(e.text), &problems, err)) ==
+			   DP_OK &&
+		   (code = submit_new(r, there ? there : &r->d->state, &e, &h, err)) == DP_OK) {
+		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(h), "new", 1,
+				"warnings", warnings_json(&problems));
 	} else {
 		dp_study_free(e.spec);
 	}

@@ -43,8 +43,7 @@ static void sweep_free(struct sweep *sw)
 
 /* ---- on the loop: what is due ---- */
 
-static bool sweep_add(struct sweep *sw, uint32_t study, uint32_t trial,
-		      const struct dp_attempt *a)
+static bool sweep_add(struct sweep *sw, uint32_t study, uint32_t trial, const struct dp_attempt *a)
 {
 	if (sw->ndoomed == sw->room) {
 		size_t room = sw->room ? 2 * sw->room : 64;
@@ -72,8 +71,7 @@ static bool sweep_trial(struct sweep *sw, uint32_t study, const struct dp_trial 
 		if (a->end == DP_END_NONE)
 			continue;
 		if ((double)clock_ran_since(sw->d, a->recorded) / 1e6 < limit)
-			sw->kept +=
-				(double)(clock_now(sw->d) - a->recorded) / 1e6 >= limit;
+			sw->kept += (double)(clock_now(sw->d) - a->recorded) / 1e6 >= limit;
 		else if (!sweep_add(sw, study, t->number, a))
 			return false;
 	}

@@ -77,8 +77,7 @@ void revision_deleted(struct study *h)
 		return;
 	}
 	r->gone[r->ngone].at = next_revision(h->d);
-	snprintf(r->gone[r->ngone].name, sizeof r->gone[0].name, "%s",
-		 h->state->spec->name);
+	snprintf(r->gone[r->ngone].name, sizeof r->gone[0].name, "%s", h->state->spec->name);
 	r->ngone++;
 }
 
@@ -120,14 +119,13 @@ static int64_t untold_take(struct untold *u, json_t *rows)
 
 	if (g < u->all->ngone && (!h || u->all->gone[g].at < h->revision.at)) {
 		u->gone++;
-		json_array_append_new(rows, json_pack("{s:s, s:n}", "study",
-						      u->all->gone[g].name, "version"));
+		json_array_append_new(
+			rows, json_pack("{s:s, s:n}", "study", u->all->gone[g].name, "version"));
 		return u->all->gone[g].at;
 	}
 	u->study = h->revision.newer;
-	json_array_append_new(rows,
-			      json_pack("{s:s, s:I}", "study", h->state->spec->name,
-					"version", (json_int_t)h->revision.version));
+	json_array_append_new(rows, json_pack("{s:s, s:I}", "study", h->state->spec->name,
+					      "version", (json_int_t)h->revision.version));
 	return h->revision.at;
 }
 

@@ -20,7 +20,7 @@ enum {
 
 /* Of the daemon. */
 struct revisions {
-	int64_t start, now; /* who asks from before, or from beyond, is told all */
+	int64_t start, now;            /* who asks from before, or from beyond, is told all */
 	struct study *oldest, *newest; /* by their last change */
 	struct {
 		int64_t at;

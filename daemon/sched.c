@@ -31,8 +31,7 @@ void sched_hold(struct backend *b, const char *what, const char *why)
 	hold->until = clock_now(b->d) + (int64_t)(hold->seconds * 1e6);
 	snprintf(hold->why, sizeof hold->why, "%.90s%s%.300s%s", what, why ? " (" : "",
 		 why ? why : "", why ? ")" : "");
-	log_line(&b->d->log, LOG_WARN, "", "%s; nothing starts for %g s", hold->why,
-		 hold->seconds);
+	log_line(&b->d->log, LOG_WARN, "", "%s; nothing starts for %g s", hold->why, hold->seconds);
 }
 
 void sched_release(struct backend *b)
@@ -188,16 +187,14 @@ static const char *why_course(const struct study *h, char *out, size_t room)
 			 seconds > 0 ? seconds : 0);
 		break;
 	case DP_WAIT_ORDER:
-		snprintf(out, room, "order: deterministic waits for trial %u",
-			 h->next.trial);
+		snprintf(out, room, "order: deterministic waits for trial %u", h->next.trial);
 		break;
 	case DP_WAIT_MEASURES:
 		if (h->state->measured.open == 0)
 			return NULL;
 		snprintf(out, room, "%u %s", h->state->measured.open,
-			 h->state->measured.open == 1
-				 ? "trainer measures its points again"
-				 : "trainers measure its points again");
+			 h->state->measured.open == 1 ? "trainer measures its points again"
+						      : "trainers measure its points again");
 		break;
 	case DP_WAIT_LAST:
 		if (h->state->open == 0)

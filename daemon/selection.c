@@ -58,8 +58,7 @@ json_t *selection_json(struct study *h)
 {
 	const struct selection *x = dp_study_hides(h->state) ? selection_want(h) : NULL;
 
-	return x && x->known && x->code == DP_OK ? dp_view_selection(&x->cost)
-						 : json_null();
+	return x && x->known && x->code == DP_OK ? dp_view_selection(&x->cost) : json_null();
 }
 
 bool selection_is_known(struct study *h)
@@ -69,8 +68,7 @@ bool selection_is_known(struct study *h)
 	return !x || x->known;
 }
 
-int selection_wait(struct study *h, uint64_t client, waiter_answer *answer,
-		   struct dp_err *err)
+int selection_wait(struct study *h, uint64_t client, waiter_answer *answer, struct dp_err *err)
 {
 	struct selection *x = selection_want(h);
 

@@ -128,8 +128,7 @@ int server_add_fd(struct dpd *d, int fd, bool lifeline, struct dp_err *err)
 	struct client *c = client_open(d, fd);
 
 	if (!c)
-		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket",
-			       fd);
+		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket", fd);
 	c->own = true;
 	c->lifeline = lifeline;
 	client_read_on(c);
@@ -232,8 +231,7 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	int fd, code;
 
 	if (strlen(d->at.socket_path) > DP_WIRE_PATH_MAX) {
-		dp_fail(err, DP_E_LIMIT,
-			"the socket's path has %zu bytes, %d are possible: %s",
+		dp_fail(err, DP_E_LIMIT, "the socket's path has %zu bytes, %d are possible: %s",
 			strlen(d->at.socket_path), DP_WIRE_PATH_MAX, d->at.socket_path);
 		return dp_hint(err, "name a shorter one with --socket");
 	}
@@ -250,8 +248,7 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	if (socket_stays_alive(&a)) {
-		dp_fail(err, DP_E_BUSY, "another daemon listens at %s",
-			d->at.socket_path);
+		dp_fail(err, DP_E_BUSY, "another daemon listens at %s", d->at.socket_path);
 		return dp_hint(err, "stop it, or name another socket with --socket");
 	}
 	if (lstat(d->at.socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
@@ -260,8 +257,7 @@ static int bind_socket(struct dpd *d, int *out, struct dp_err *err)
 	unlink(d->at.socket_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0) {
-		code = dp_fail_errno(err, errno, "cannot make the socket %s",
-				     d->at.socket_path);
+		code = dp_fail_errno(err, errno, "cannot make the socket %s", d->at.socket_path);
 		if (fd >= 0)
 			close(fd);
 		return code;

@@ -34,8 +34,7 @@ enum {
 };
 /* A client waits until the study's version, or the daemon's revision, differs from
  * `since`, durably. */
-void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since,
-		 int64_t timeout_us);
+void client_wait(struct dpd *d, uint64_t client, uint32_t study, int64_t since, int64_t timeout_us);
 /* Long polls: answers those for whom something has changed or whose time is over. */
 void client_poll_changes(struct dpd *d);
 

@@ -157,28 +157,22 @@ static void shim_options(struct options *o, int argc, char **argv)
 			o->cgroup = optarg;
 			break;
 		case 't':
-			o->timeout = parse_seconds("--timeout is not a time in seconds",
-						   optarg);
+			o->timeout = parse_seconds("--timeout is not a time in seconds", optarg);
 			break;
 		case 'g':
-			o->grace =
-				parse_seconds("--grace is not a time in seconds", optarg);
+			o->grace = parse_seconds("--grace is not a time in seconds", optarg);
 			break;
 		case 's':
-			o->stall =
-				parse_seconds("--stall is not a time in seconds", optarg);
+			o->stall = parse_seconds("--stall is not a time in seconds", optarg);
 			break;
 		case 'm':
-			o->memory =
-				parse_bytes("--memory is not a number of bytes", optarg);
+			o->memory = parse_bytes("--memory is not a number of bytes", optarg);
 			break;
 		case 'l':
-			o->log_limit = parse_bytes("--log-limit is not a number of bytes",
-						   optarg);
+			o->log_limit = parse_bytes("--log-limit is not a number of bytes", optarg);
 			break;
 		case 'n':
-			o->open_files =
-				parse_bytes("--open-files is not a number", optarg);
+			o->open_files = parse_bytes("--open-files is not a number", optarg);
 			break;
 		case 'c':
 			o->cwd = optarg;
@@ -394,9 +388,9 @@ static void shim_start(struct shim *s)
 		if (writers[i] >= 0)
 			close(writers[i]);
 	if (s->start_error && s->out[1].file >= 0)
-		dprintf(s->out[1].file, "[dpareto: cannot start %s%s%s: %s]\n",
-			s->opt.argv[0], s->opt.cwd ? " in " : "",
-			s->opt.cwd ? s->opt.cwd : "", strerror(s->start_error));
+		dprintf(s->out[1].file, "[dpareto: cannot start %s%s%s: %s]\n", s->opt.argv[0],
+			s->opt.cwd ? " in " : "", s->opt.cwd ? s->opt.cwd : "",
+			strerror(s->start_error));
 }
 
 /* ---- watching it ---- */

@@ -16,10 +16,10 @@ enum {
 
 struct options {
 	const char *dir, *cwd;
-	const char *beside; /* its claim and its record are files with this beginning */
-	const char *cgroup; /* folder in which the trainer gets a cgroup; NULL: none */
-	bool oracle;        /* no attempt: an oracle program */
-	bool elsewhere;     /* its daemon is on another machine: no lock is needed */
+	const char *beside;    /* its claim and its record are files with this beginning */
+	const char *cgroup;    /* folder in which the trainer gets a cgroup; NULL: none */
+	bool oracle;           /* no attempt: an oracle program */
+	bool elsewhere;        /* its daemon is on another machine: no lock is needed */
 	double timeout, stall; /* seconds; 0: none */
 	double grace;          /* seconds between TERM and KILL */
 	uint64_t log_limit;    /* bytes kept of stdout, and of stderr */
@@ -33,16 +33,16 @@ struct output {
 	int in, file;        /* -1: closed, or could not be opened */
 	uint64_t seen, kept; /* bytes */
 	bool cut;            /* the limit was passed and the file says so */
-	int error;   /* errno of the first failed write; nothing is kept after it */
-	int trouble; /* the same, for good */
+	int error;           /* errno of the first failed write; nothing is kept after it */
+	int trouble;         /* the same, for good */
 };
 
 /* What all processes of the trainer have together, where that has a limit. */
 struct memory {
-	bool kernel;         /* a cgroup keeps the limit */
-	uint64_t kernel_max; /* as it has it */
-	bool over;           /* it was passed */
-	uint64_t used, peak; /* bytes at the last look, and the most that was seen */
+	bool kernel;               /* a cgroup keeps the limit */
+	uint64_t kernel_max;       /* as it has it */
+	bool over;                 /* it was passed */
+	uint64_t used, peak;       /* bytes at the last look, and the most that was seen */
 	double looked_at, look_at; /* monotonic: the last look, the next */
 };
 
@@ -52,12 +52,11 @@ struct shim {
 	int signals;         /* signalfd */
 	struct output out[2];
 
-	char record[PATH_MAX]; /* where the end is written before it gets its name */
-	int record_fd;         /* that file, made before anything was started */
-	char token[TOKEN_LEN +
-		   1];         /* in claim and record: they are of one shim; "": none */
-	char cgroup[PATH_MAX]; /* of the trainer; "": none */
-	int cgroup_procs;      /* the file in it that a process enters it by; -1 */
+	char record[PATH_MAX];     /* where the end is written before it gets its name */
+	int record_fd;             /* that file, made before anything was started */
+	char token[TOKEN_LEN + 1]; /* in claim and record: they are of one shim; "": none */
+	char cgroup[PATH_MAX];     /* of the trainer; "": none */
+	int cgroup_procs;          /* the file in it that a process enters it by; -1 */
 
 	double started;             /* monotonic */
 	struct timespec start, end; /* wall clock, for people */

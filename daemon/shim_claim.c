@@ -87,8 +87,7 @@ enum locking {
 
 static bool lock_file(int fd, enum locking lock)
 {
-	return lock == LOCK_NONE || flock(fd, LOCK_EX | LOCK_NB) == 0 ||
-	       lock == LOCK_IF_POSSIBLE;
+	return lock == LOCK_NONE || flock(fd, LOCK_EX | LOCK_NB) == 0 || lock == LOCK_IF_POSSIBLE;
 }
 
 /* A new file with this content, locked if it is to be. The name may only be taken by what
@@ -147,8 +146,7 @@ static void record_keep(struct shim *s)
 }
 
 /* Undoes what was made for an attempt that is not ours after all. */
-static _Noreturn void claim_failed(struct shim *s, const char *made, const char *name,
-				   int error)
+static _Noreturn void claim_failed(struct shim *s, const char *made, const char *name, int error)
 {
 	unlink(made);
 	unlink(s->record);
@@ -253,8 +251,7 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 		snprintf(how, sizeof how, "\"code\":%d", WEXITSTATUS(s->status));
 	}
 	if (trouble)
-		snprintf(lost, sizeof lost, ",\"output_lost\":\"%s\"",
-			 error_name(trouble));
+		snprintf(lost, sizeof lost, ",\"output_lost\":\"%s\"", error_name(trouble));
 	if (s->opt.memory)
 		snprintf(limit, sizeof limit, "\"memory_limit\":%llu,",
 			 (unsigned long long)s->opt.memory);
@@ -263,28 +260,25 @@ static int describe_end(const struct shim *s, char *text, size_t room)
 	getrusage(RUSAGE_CHILDREN, &used);
 	peak = (uint64_t)used.ru_maxrss * 1024; /* of one process */
 	peak = s->memory.peak > peak ? s->memory.peak : peak;
-	return snprintf(text, room,
-			"{%s%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
-			"\"cpu_seconds\":%.6f,%s\"peak_memory\":%llu,"
-			"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s%s}\n",
-			s->timed_out ? "\"timeout\":true," : "",
-			s->memory.over ? "\"memory\":true," : "",
-			s->stalled ? "\"stalled\":true," : "",
-			s->cancelled ? "\"cancelled\":true," : "", how,
-			(long long)s->start.tv_sec, s->start.tv_nsec / 1000,
-			(long long)s->end.tv_sec, s->end.tv_nsec / 1000,
-			seconds_of(used.ru_utime) + seconds_of(used.ru_stime), limit,
-			(unsigned long long)peak, (unsigned long long)s->out[0].seen,
-			(unsigned long long)s->out[1].seen, lost,
-			s->left_behind ? ",\"left_behind\":true" : "", token);
+	return snprintf(
+		text, room,
+		"{%s%s%s%s%s,\"start\":%lld.%06ld,\"end\":%lld.%06ld,"
+		"\"cpu_seconds\":%.6f,%s\"peak_memory\":%llu,"
+		"\"stdout_bytes\":%llu,\"stderr_bytes\":%llu%s%s%s}\n",
+		s->timed_out ? "\"timeout\":true," : "", s->memory.over ? "\"memory\":true," : "",
+		s->stalled ? "\"stalled\":true," : "", s->cancelled ? "\"cancelled\":true," : "",
+		how, (long long)s->start.tv_sec, s->start.tv_nsec / 1000, (long long)s->end.tv_sec,
+		s->end.tv_nsec / 1000, seconds_of(used.ru_utime) + seconds_of(used.ru_stime), limit,
+		(unsigned long long)peak, (unsigned long long)s->out[0].seen,
+		(unsigned long long)s->out[1].seen, lost,
+		s->left_behind ? ",\"left_behind\":true" : "", token);
 }
 
 /* Gives the record its name; a folder that a trainer put there goes out of the way. */
 static bool record_publish(const struct shim *s)
 {
 	return rename(s->record, "exit.json") == 0 ||
-	       (rename("exit.json", "exit.json.moved") == 0 &&
-		rename(s->record, "exit.json") == 0);
+	       (rename("exit.json", "exit.json.moved") == 0 && rename(s->record, "exit.json") == 0);
 }
 
 /* Is the file that was reserved still what the name leads to? */
@@ -304,8 +298,7 @@ static bool record_write(struct shim *s, const char *text, size_t len, bool sync
 		s->record_fd = make_file(s->record, text, len, LOCK_NONE);
 	}
 	return s->record_fd >= 0 && pwrite(s->record_fd, text, len, 0) == (ssize_t)len &&
-	       ftruncate(s->record_fd, (off_t)len) == 0 &&
-	       (!sync || fdatasync(s->record_fd) == 0);
+	       ftruncate(s->record_fd, (off_t)len) == 0 && (!sync || fdatasync(s->record_fd) == 0);
 }
 
 static void sync_result(void)

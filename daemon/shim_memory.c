@@ -245,8 +245,7 @@ static uint64_t tree_share_of(int folder)
 		return tree_resident_of(folder);
 	if (!strstr(text, "\nPss_Anon:"))
 		return memory_number(text, "Pss:") * 1024;
-	return (memory_number(text, "Pss_Anon:") + memory_number(text, "Pss_Shmem:")) *
-	       1024;
+	return (memory_number(text, "Pss_Anon:") + memory_number(text, "Pss_Shmem:")) * 1024;
 }
 
 static uint64_t tree_share(const struct tree *t)

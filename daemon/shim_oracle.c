@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_SECONDS                                                                    \
-	0.5 /* for a program that ends by itself at the end of its input                 \
+#define GRACE_SECONDS                                                                              \
+	0.5 /* for a program that ends by itself at the end of its input                           \
 	     */
 
 enum {
@@ -29,8 +29,7 @@ static void watch_oracle(struct shim *s)
 			       { .fd = STDIN_FILENO } /* tells of a hang-up alone */ };
 
 	while (!s->ended) {
-		int wait =
-			s->kill_at > 0 ? (int)((s->kill_at - monotonic()) * 1e3) + 1 : -1;
+		int wait = s->kill_at > 0 ? (int)((s->kill_at - monotonic()) * 1e3) + 1 : -1;
 
 		if (s->kill_at > 0 && (s->cancelled || monotonic() >= s->kill_at)) {
 			signal_trainer(s, SIGKILL);

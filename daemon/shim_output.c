@@ -70,8 +70,7 @@ void copy_output(struct output *o, uint64_t limit)
 	keep_output(o, buffer, room < (uint64_t)n ? (size_t)room : (size_t)n);
 	if ((uint64_t)n > room && !o->cut) {
 		o->cut = true;
-		snprintf(note, sizeof note,
-			 "\n[dpareto: output beyond %llu bytes was dropped]\n",
+		snprintf(note, sizeof note, "\n[dpareto: output beyond %llu bytes was dropped]\n",
 			 (unsigned long long)limit);
 		keep_output(o, note, strlen(note));
 	}
@@ -92,8 +91,7 @@ void finish_output(struct output *o, uint64_t limit)
 		copy_output(o, limit);
 	}
 	if (o->error) {
-		snprintf(note, sizeof note,
-			 "\n[dpareto: output after %llu bytes was lost: %s]\n",
+		snprintf(note, sizeof note, "\n[dpareto: output after %llu bytes was lost: %s]\n",
 			 (unsigned long long)o->kept, strerror(o->error));
 		o->error = 0; /* there may be room again */
 		keep_output(o, note, strlen(note));

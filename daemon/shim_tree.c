@@ -50,8 +50,8 @@ void cgroup_make(struct shim *s, unsigned long long start)
 	if (!s->opt.cgroup)
 		return;
 	boot_number(boot);
-	n = snprintf(s->cgroup, sizeof s->cgroup, "%s/dpareto-%s-%d-%llu", s->opt.cgroup,
-		     boot, (int)s->self, start);
+	n = snprintf(s->cgroup, sizeof s->cgroup, "%s/dpareto-%s-%d-%llu", s->opt.cgroup, boot,
+		     (int)s->self, start);
 	if (n >= (int)sizeof s->cgroup || mkdir(s->cgroup, 0755) != 0) {
 		s->cgroup[0] = '\0'; /* then it goes without */
 		return;

@@ -15,8 +15,7 @@ enum {
 
 /* What a trainer must not get from here, by the beginning of its name: the trainer
  * protocol's own, and what would speak to the daemon's service manager. */
-static const char *const slot_taken[] = { "DPARETO_", "NOTIFY_SOCKET", "LISTEN_",
-					  "WATCHDOG_" };
+static const char *const slot_taken[] = { "DPARETO_", "NOTIFY_SOCKET", "LISTEN_", "WATCHDOG_" };
 
 static int slot_check_name(const char *name, struct dp_err *err)
 {
@@ -48,8 +47,7 @@ static json_t *slot_text(const json_t *value)
 }
 
 /* The values of one variable as texts, in *out. */
-static int slot_values(const char *name, const json_t *list, json_t *out,
-		       struct dp_err *err)
+static int slot_values(const char *name, const json_t *list, json_t *out, struct dp_err *err)
 {
 	const json_t *value;
 	size_t i;
@@ -61,8 +59,8 @@ static int slot_values(const char *name, const json_t *list, json_t *out,
 			       name);
 	json_array_foreach (list, i, value) {
 		if (!json_is_string(value) && !json_is_integer(value))
-			return dp_fail(err, DP_E_USAGE,
-				       "slot_env.%.40s[%zu] must be a text", name, i);
+			return dp_fail(err, DP_E_USAGE, "slot_env.%.40s[%zu] must be a text", name,
+				       i);
 		if (json_array_append_new(out, slot_text(value)) != 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
 	}

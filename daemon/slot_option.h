@@ -10,7 +10,6 @@
  * with a sentence that begins with the place of the mistake: "slot_env.NAME[1] ...". */
 DP_MUSTCHECK int slot_env_parse(const char *text, json_t **out, struct dp_err *err);
 /* Is there a value for each of so many slots? */
-DP_MUSTCHECK int slot_env_enough(const json_t *slot_env, unsigned slots,
-				 struct dp_err *err);
+DP_MUSTCHECK int slot_env_enough(const json_t *slot_env, unsigned slots, struct dp_err *err);
 
 #endif

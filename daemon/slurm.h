@@ -7,8 +7,7 @@
 #include "daemon/slurm_option.h"
 #include "daemon/strings.h"
 
-#define SLURM_COMMAND_SECONDS                                                            \
-	30.0 /* for an answer of Slurm's; its own limit is below it */
+#define SLURM_COMMAND_SECONDS 30.0 /* for an answer of Slurm's; its own limit is below it */
 
 #define SLURM_FORGOT_SECONDS 30.0 /* until a job that nobody knows is taken for lost */
 #define WATCH_SECONDS        30.0 /* for what may turn up in the queue and is not needed */
@@ -97,10 +96,10 @@ struct slurm {
 	int64_t asked, answered; /* clock_now() of the last one with an answer */
 	int64_t ask_at;          /* clock_now() */
 	int64_t account_at;      /* clock_now() of the next one of sacct */
-	int64_t watch_until;  /* clock_now() until when it is asked though we have none */
-	int64_t silent_since; /* clock_now() of the first without an answer; 0 */
-	int64_t stopping_since; /* clock_now() when this daemon began to stop; 0 */
-	bool told_none;         /* that there is no accounting, in the log */
+	int64_t watch_until;     /* clock_now() until when it is asked though we have none */
+	int64_t silent_since;    /* clock_now() of the first without an answer; 0 */
+	int64_t stopping_since;  /* clock_now() when this daemon began to stop; 0 */
+	bool told_none;          /* that there is no accounting, in the log */
 	char trouble[300];
 	unsigned looked; /* where the looks of the last tick ended */
 };
@@ -113,8 +112,7 @@ struct slurm_option slurm_settings(const struct backend *b);
 /* Runs t->argv, which is filled; `done` may start the next. With `parses` the answer is
  * read as rows. False, and t empty again: no memory; what is asked for again needs not
  * look. */
-bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *),
-		      bool parses);
+bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *), bool parses);
 void slurm_task_clear(struct slurm_task *t);
 /* Something happens: Slurm is asked soon, and often for a while. */
 void slurm_stir(struct slurm *s);

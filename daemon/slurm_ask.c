@@ -25,13 +25,11 @@ static int slurm_row_rank(const struct slurm_job *k, const struct slurm_row *r)
 
 /* Its row; all with its name and task are known from here on. A job may be there twice.
  */
-static struct slurm_row *slurm_row_of(const struct slurm_rows *rows,
-				      const struct slurm_job *k)
+static struct slurm_row *slurm_row_of(const struct slurm_rows *rows, const struct slurm_job *k)
 {
 	struct slurm_row *r = slurm_rows_find(rows, k->name, k->task), *best = r;
 
-	for (; r && r < rows->list + rows->n && r->task == k->task &&
-	       strcmp(r->name, k->name) == 0;
+	for (; r && r < rows->list + rows->n && r->task == k->task && strcmp(r->name, k->name) == 0;
 	     r++) {
 		r->known = true;
 		if (slurm_row_rank(k, r) > slurm_row_rank(k, best))
@@ -239,11 +237,10 @@ static void sacct_told(struct slurm *s, const struct slurm_task *t)
 
 	slurm_run_why(&t->run, "sacct", why, sizeof why);
 	if (!s->told_none)
-		log_line(
-			&s->b->d->log, LOG_INFO, "",
-			"Slurm's accounting tells nothing (%s): jobs that Slurm does not "
-			"know any more are taken for lost after %.0f s",
-			why, SLURM_FORGOT_SECONDS);
+		log_line(&s->b->d->log, LOG_INFO, "",
+			 "Slurm's accounting tells nothing (%s): jobs that Slurm does not "
+			 "know any more are taken for lost after %.0f s",
+			 why, SLURM_FORGOT_SECONDS);
 	s->told_none = true;
 }
 

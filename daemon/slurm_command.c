@@ -73,8 +73,7 @@ static void run_take(int *fd, struct dp_buf *to, size_t most)
 }
 
 /* Reads both pipes to their ends, or until it is to end. */
-static void run_listen(struct slurm_run *r, int pipes[2], int64_t until,
-		       const atomic_bool *stop)
+static void run_listen(struct slurm_run *r, int pipes[2], int64_t until, const atomic_bool *stop)
 {
 	while (pipes[0] >= 0 || pipes[1] >= 0) {
 		struct pollfd p[2] = { { .fd = pipes[0], .events = POLLIN },
@@ -94,9 +93,8 @@ static void run_listen(struct slurm_run *r, int pipes[2], int64_t until,
 }
 
 /* The process with these files, to its end. */
-static void run_process(struct slurm_run *r, char *const *argv, char *const *env,
-			int input, int out[2], int err[2], int64_t until,
-			const atomic_bool *stop)
+static void run_process(struct slurm_run *r, char *const *argv, char *const *env, int input,
+			int out[2], int err[2], int64_t until, const atomic_bool *stop)
 {
 	int files[3] = { input, out[1], err[1] }, pipes[2] = { out[0], err[0] };
 	pid_t pid = 0;
@@ -117,8 +115,8 @@ static void run_process(struct slurm_run *r, char *const *argv, char *const *env
 		;
 }
 
-void slurm_run(struct slurm_run *r, char *const *argv, char *const *env,
-	       const char *input, double seconds, const atomic_bool *stop)
+void slurm_run(struct slurm_run *r, char *const *argv, char *const *env, const char *input,
+	       double seconds, const atomic_bool *stop)
 {
 	int64_t until = dp_mono_us() + (int64_t)(seconds * 1e6);
 	int in = child_input(input), out[2], err[2];
@@ -147,8 +145,7 @@ void slurm_run_clear(struct slurm_run *r)
 
 bool slurm_run_ok(const struct slurm_run *r)
 {
-	return !r->error && !r->late && WIFEXITED(r->status) &&
-	       WEXITSTATUS(r->status) == 0;
+	return !r->error && !r->late && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0;
 }
 
 /* The last line that says something, without control characters. Where to read about
@@ -191,11 +188,9 @@ void slurm_run_why(const struct slurm_run *r, const char *command, char *out, si
 			 strncmp(line, command, strlen(command)) == 0 ? "" : command,
 			 strncmp(line, command, strlen(command)) == 0 ? "" : ": ", line);
 	else if (WIFSIGNALED(r->status))
-		snprintf(out, room, "%s was killed by signal %d", command,
-			 WTERMSIG(r->status));
+		snprintf(out, room, "%s was killed by signal %d", command, WTERMSIG(r->status));
 	else
-		snprintf(out, room, "%s ended with code %d", command,
-			 WEXITSTATUS(r->status));
+		snprintf(out, room, "%s ended with code %d", command, WEXITSTATUS(r->status));
 }
 
 /* ---- submitting ---- */
@@ -285,8 +280,7 @@ enum slurm_state slurm_state_parse(const char *word)
 	size_t n = strcspn(word, " +"); /* "CANCELLED by 1000", "CANCELLED+" */
 
 	for (size_t i = 0; i < DP_COUNT(state_words); i++)
-		if (strlen(state_words[i].word) == n &&
-		    strncmp(state_words[i].word, word, n) == 0)
+		if (strlen(state_words[i].word) == n && strncmp(state_words[i].word, word, n) == 0)
 			return state_words[i].state;
 	return SLURM_STRANGE;
 }
@@ -318,8 +312,7 @@ static bool row_parse(char *line, struct slurm_row *row)
 	row->nodes = row_field(&line, '|');
 	row->name = row_field(&line, '|');
 	row->reason = line;
-	if (!row->name || !isdigit((unsigned char)row->id[0]) ||
-	    strlen(row->id) >= SLURM_ID)
+	if (!row->name || !isdigit((unsigned char)row->id[0]) || strlen(row->id) >= SLURM_ID)
 		return false;
 	row->state = slurm_state_parse(row->word);
 	row->task = -1;
@@ -370,8 +363,7 @@ void slurm_rows_free(struct slurm_rows *rows)
 	*rows = (struct slurm_rows){ 0 };
 }
 
-struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
-				  long task)
+struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name, long task)
 {
 	struct slurm_row key = { .name = name, .task = task };
 	size_t lo = 0, hi = rows->n;
@@ -384,8 +376,7 @@ struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *nam
 		else
 			hi = mid;
 	}
-	return lo < rows->n && row_compare(&rows->list[lo], &key) == 0 ? &rows->list[lo]
-								       : NULL;
+	return lo < rows->n && row_compare(&rows->list[lo], &key) == 0 ? &rows->list[lo] : NULL;
 }
 
 /* ---- words ---- */

@@ -18,9 +18,9 @@ enum {
 /* ---- running one ---- */
 
 struct slurm_run {
-	int error;  /* errno: it could not be started, or read (EBADMSG); 0 */
-	int status; /* waitpid's */
-	bool late;  /* it took too long, or nobody waits any more, and was killed */
+	int error;         /* errno: it could not be started, or read (EBADMSG); 0 */
+	int status;        /* waitpid's */
+	bool late;         /* it took too long, or nobody waits any more, and was killed */
 	struct dp_buf out; /* standard output, its beginning */
 	struct dp_buf err; /* standard error, its beginning */
 };
@@ -28,13 +28,12 @@ struct slurm_run {
 /* Runs argv[0], looked for in PATH, with `input` (NULL: nothing) and env (NULL: ours,
  * less what changes the answers),
  * for at most so many seconds and no longer than *stop is false. */
-void slurm_run(struct slurm_run *r, char *const *argv, char *const *env,
-	       const char *input, double seconds, const atomic_bool *stop);
+void slurm_run(struct slurm_run *r, char *const *argv, char *const *env, const char *input,
+	       double seconds, const atomic_bool *stop);
 void slurm_run_clear(struct slurm_run *r);
 bool slurm_run_ok(const struct slurm_run *r);
 /* What went wrong with it, as the end of a sentence: "squeue: Unable to contact ...". */
-void slurm_run_why(const struct slurm_run *r, const char *command, char *out,
-		   size_t room);
+void slurm_run_why(const struct slurm_run *r, const char *command, char *out, size_t room);
 
 /* ---- submitting ---- */
 
@@ -85,8 +84,7 @@ struct slurm_rows {
 int slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out);
 void slurm_rows_free(struct slurm_rows *rows);
 /* The first with this name and task; those that follow it may be the same. */
-struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name,
-				  long task);
+struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name, long task);
 
 /* ---- words ---- */
 

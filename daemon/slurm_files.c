@@ -69,8 +69,8 @@ static void look_take(struct slurm_job *k)
 	struct dp_err err;
 	long holder;
 
-	if (!claim_is_there(folder) && (dp_mkdirs(folder, 0755, &err) != DP_OK ||
-					claim_folder(folder, &err) != DP_OK)) {
+	if (!claim_is_there(folder) &&
+	    (dp_mkdirs(folder, 0755, &err) != DP_OK || claim_folder(folder, &err) != DP_OK)) {
 		k->look = LOOK_UNKNOWN;
 		k->look_errno = errno;
 		return;
@@ -149,11 +149,11 @@ static void slurm_nothing_ran(struct slurm_job *k)
 		return;
 	}
 	if (k->state == SLURM_CANCELLED)
-		dp_fail(&err, DP_E_IO,
-			"Slurm job %s was cancelled from outside before it began", k->id);
+		dp_fail(&err, DP_E_IO, "Slurm job %s was cancelled from outside before it began",
+			k->id);
 	else if (k->forgotten && !said[0])
-		dp_fail(&err, DP_E_IO,
-			"Slurm does not know job %s any more, and it never began", k->id);
+		dp_fail(&err, DP_E_IO, "Slurm does not know job %s any more, and it never began",
+			k->id);
 	else
 		dp_fail(&err, DP_E_INVALID,
 			"Slurm job %s ended (%s) before dpareto-shim could claim the "
@@ -189,15 +189,13 @@ static void slurm_tell_fate(const struct slurm_job *k)
 
 	if (k->forgotten) {
 		snprintf(why, sizeof why,
-			 "Slurm does not know job %s any more, and no end was recorded",
-			 k->id);
+			 "Slurm does not know job %s any more, and no end was recorded", k->id);
 		job_fate(k->job, DP_END_LOST, why);
 		return;
 	}
 	if ((size_t)k->state >= DP_COUNT(fates) || !fates[k->state].end)
 		return;
-	snprintf(why, sizeof why, "%s (Slurm job %s: %s)", fates[k->state].why, k->id,
-		 k->word);
+	snprintf(why, sizeof why, "%s (Slurm job %s: %s)", fates[k->state].why, k->id, k->word);
 	job_fate(k->job, fates[k->state].end, why);
 }
 
@@ -239,8 +237,7 @@ static void slurm_stopped(struct slurm_job *k)
 
 	if (!k->stopped_at)
 		k->stopped_at = slurm_now(s);
-	if (k->cancelling ||
-	    (k->phase == SLURM_HAS_ENDED && (!k->forgotten || k->asked)) ||
+	if (k->cancelling || (k->phase == SLURM_HAS_ENDED && (!k->forgotten || k->asked)) ||
 	    (!s->silent_since && slurm_waited(k, k->stopped_at, slurm_word_seconds(k))))
 		slurm_over(k);
 	else
@@ -294,8 +291,7 @@ void slurm_look_at_files(struct slurm *s)
 		if (now < k->look_at || k->looking)
 			continue;
 		if (k->phase == SLURM_HAS_ENDED)
-			slurm_look(k, !k->forgotten ||
-					      (k->asked && k->misses >= MISSES_UNBEGUN));
+			slurm_look(k, !k->forgotten || (k->asked && k->misses >= MISSES_UNBEGUN));
 		else if (k->phase == SLURM_SOUGHT || k->stopped_at)
 			slurm_look(k, false);
 		if (k->phase == SLURM_SOUGHT)
@@ -365,8 +361,7 @@ static void watch_choose(struct slurm_watch *w)
 {
 	bool many = w->slurm->b->jobs > WATCHED_MOST;
 
-	for (const struct slurm_job *k = w->slurm->jobs; k && w->n < WATCHED_MOST;
-	     k = k->next) {
+	for (const struct slurm_job *k = w->slurm->jobs; k && w->n < WATCHED_MOST; k = k->next) {
 		if (k->phase != SLURM_HAS_IT || k->stopped_at ||
 		    (many && k->state == SLURM_PENDING))
 			continue;

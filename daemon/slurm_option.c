@@ -98,8 +98,7 @@ static int check_slurm_key(const char *key, const json_t *v, struct dp_err *err)
 	return dp_fail(err, DP_E_USAGE,
 		       "slurm.%.40s is no key%s%s%s; there are partition, account, time, "
 		       "options, poll and jobs",
-		       key, near ? "; did you mean '" : "", near ? near : "",
-		       near ? "'?" : "");
+		       key, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 int slurm_option_parse(const char *text, json_t **out, struct dp_err *err)

@@ -113,8 +113,8 @@ static void slurm_sbatch(struct strings *argv, const struct slurm_job *first)
 	strings_add(argv, "--parsable");
 	strings_add(argv, "--no-requeue");
 	strings_add(argv, "--job-name=%s", first->name);
-	strings_add(argv, "--comment=dpareto:%s:%s/%u/%u", j->d->at.state_dir,
-		    j->spec->name, j->trial, j->attempt);
+	strings_add(argv, "--comment=dpareto:%s:%s/%u/%u", j->d->at.state_dir, j->spec->name,
+		    j->trial, j->attempt);
 	strings_add(argv, "--export=ALL");
 	strings_add(argv, "--chdir=/");
 	slurm_add_output(argv, first);
@@ -267,8 +267,7 @@ static int shim_copy(struct slurm *s, struct dp_err *err)
 		code = dp_mkdirs(path, 0755, err);
 	}
 	if (code == DP_OK) {
-		snprintf(path, sizeof path, "%s/bin/dpareto-shim-%.16s", d->at.state_dir,
-			 digest);
+		snprintf(path, sizeof path, "%s/bin/dpareto-shim-%.16s", d->at.state_dir, digest);
 		if (!shim_same(path, digest))
 			code = shim_write(path, &content, err);
 	}
@@ -314,8 +313,7 @@ static void slurm_seek(struct slurm_job *k, const char *why)
 }
 
 /* Nothing was submitted. */
-static void submit_refused(struct slurm_job *first, enum slurm_answer answer,
-			   const char *why)
+static void submit_refused(struct slurm_job *first, enum slurm_answer answer, const char *why)
 {
 	struct dp_err err;
 

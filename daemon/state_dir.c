@@ -33,8 +33,7 @@ static int check_owner(const char *path, const struct stat *st, struct dp_err *e
 		       (unsigned)geteuid(), path);
 }
 
-static int check_mode(struct dpd *d, const char *path, const struct stat *st,
-		      struct dp_err *err)
+static int check_mode(struct dpd *d, const char *path, const struct stat *st, struct dp_err *err)
 {
 	unsigned mode = st->st_mode & 07777;
 
@@ -47,14 +46,13 @@ static int check_mode(struct dpd *d, const char *path, const struct stat *st,
 	}
 	if (mode & S_IWOTH)
 		log_line(&d->log, LOG_WARN, "",
-			 "every user may create files in %s (mode %04o); 'chmod o-w %s'",
-			 path, mode, path);
+			 "every user may create files in %s (mode %04o); 'chmod o-w %s'", path,
+			 mode, path);
 	else if (mode & S_IWGRP)
-		log_line(
-			&d->log, LOG_WARN, "",
-			"members of group %u may write to %s (mode %04o) and so have the "
-			"daemon run any program; if that is not intended, 'chmod g-w %s'",
-			(unsigned)st->st_gid, path, mode, path);
+		log_line(&d->log, LOG_WARN, "",
+			 "members of group %u may write to %s (mode %04o) and so have the "
+			 "daemon run any program; if that is not intended, 'chmod g-w %s'",
+			 (unsigned)st->st_gid, path, mode, path);
 	return DP_OK;
 }
 

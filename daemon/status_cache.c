@@ -77,8 +77,7 @@ static void status_clear(struct status_entry *e)
 }
 
 /* Does it show all that a client may know of? */
-static bool status_serves(const struct study *h, const struct status_entry *e,
-			  bool newest)
+static bool status_serves(const struct study *h, const struct status_entry *e, bool newest)
 {
 	if (e->study != h->state->id || h->d->trouble || record_is_silent(h->d) ||
 	    dp_mono_us() - e->made > STATUS_CACHE_MS * 1000)

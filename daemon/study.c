@@ -77,8 +77,7 @@ struct study *study_by_id(const struct dpd *d, uint32_t id)
 	return i < d->nstudies && d->studies[i]->state->id == id ? d->studies[i] : NULL;
 }
 
-int study_find(const struct dpd *d, const char *selector, struct study **out,
-	       struct dp_err *err)
+int study_find(const struct dpd *d, const char *selector, struct study **out, struct dp_err *err)
 {
 	struct dp_study_state *s;
 	int code = dp_state_find(&d->state, selector, &s, err);
@@ -198,8 +197,8 @@ static void study_link_selected(const struct study *h)
 	}
 	if (link && !links_to(link, below) &&
 	    ((unlink(link) != 0 && errno != ENOENT) || symlink(below, link) != 0))
-		log_line(&h->d->log, LOG_WARN, h->state->spec->name,
-			 "%s cannot be made: %s", link, strerror(errno));
+		log_line(&h->d->log, LOG_WARN, h->state->spec->name, "%s cannot be made: %s", link,
+			 strerror(errno));
 	free(link);
 	free(folder);
 }
@@ -218,10 +217,9 @@ void study_settle(struct study *h)
 			break;
 		study_record(h, &step.event);
 	}
-	h->next = (struct next){ .kind = step.kind,
-				 .wait = step.wait,
-				 .until = step.until,
-				 .trial = step.trial };
+	h->next = (struct next){
+		.kind = step.kind, .wait = step.wait, .until = step.until, .trial = step.trial
+	};
 	if (step.kind == DP_STEP_ATTEMPT || step.kind == DP_STEP_ACCOUNT) {
 		h->next.trial = step.event.trial;
 		h->next.run = step.event.run;
@@ -247,9 +245,7 @@ void study_order(struct study *h, struct dp_orders *orders, const char *by)
 
 void study_cancel_trial(struct study *h, struct dp_trial *t, const char *by)
 {
-	struct dp_event e = { .type = DP_EV_TRIAL_CANCEL_ASKED,
-			      .trial = t->number,
-			      .by = by };
+	struct dp_event e = { .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = t->number, .by = by };
 
 	if (!t->cancel_asked)
 		record(h, &e);
@@ -261,8 +257,7 @@ void study_cancel_measures(struct study *h, bool running, const char *by)
 	const struct dp_measures *m = &h->state->measured;
 
 	for (uint32_t i = m->first_live; i < m->ntrials; i++)
-		if (m->trials[i]->status < DP_TRIAL_OK &&
-		    (running || !m->trials[i]->open))
+		if (m->trials[i]->status < DP_TRIAL_OK && (running || !m->trials[i]->open))
 			study_cancel_trial(h, m->trials[i], by);
 }
 
@@ -280,8 +275,7 @@ bool study_reckon(struct study *h, uint64_t client, waiter_answer *answer)
 {
 	whole_reckon(h);
 	volume_reckon(h);
-	return (whole_busy(h) || volume_busy(h)) &&
-	       waiters_add(&h->lookers, client, answer);
+	return (whole_busy(h) || volume_busy(h)) && waiters_add(&h->lookers, client, answer);
 }
 
 void study_reckoned(struct study *h)

@@ -58,8 +58,7 @@ struct study {
 	struct selection *selection; /* selection.c's; NULL: nobody asked */
 	struct report_note note;     /* report.c's */
 	struct hook_wait hook_wait;  /* hook_backlog.c's */
-	struct deleter
-		*deleters; /* newest first: it goes once nothing of it is under way */
+	struct deleter *deleters;    /* newest first: it goes once nothing of it is under way */
 };
 
 /* Makes a home for a study of the state; NULL without memory. */
@@ -95,8 +94,7 @@ bool study_reckon(struct study *h, uint64_t client, json_t *(*answer)(struct stu
 void study_reckoned(struct study *h);
 
 /* The study goes once its last trainer has ended; then the client is told. */
-DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, const char *by,
-			      struct dp_err *err);
+DP_MUSTCHECK int study_delete(struct study *h, uint64_t client, const char *by, struct dp_err *err);
 /* The end of a turn in which the study was looked at: frees its models if it does not
  * run, and the study itself if it is to go and nothing of it is under way. */
 void study_sweep(struct study *h);

@@ -102,8 +102,7 @@ bool told_save(struct told *t, json_t *studies)
 	if (studies)
 		told_text(t, studies);
 	t->busy = true;
-	uv_queue_work(&t->d->loop, &t->work, studies ? told_write : told_remove,
-		      told_done);
+	uv_queue_work(&t->d->loop, &t->work, studies ? told_write : told_remove, told_done);
 	return true;
 }
 

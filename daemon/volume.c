@@ -68,8 +68,7 @@ static void volume_work(uv_work_t *work)
 	struct dp_denoised d;
 	struct dp_err err;
 
-	v->code = p ? dp_denoised_find(p, spec, &v->snapshot, &v->cancel, &d, &err)
-		    : DP_E_NOMEM;
+	v->code = p ? dp_denoised_find(p, spec, &v->snapshot, &v->cancel, &d, &err) : DP_E_NOMEM;
 	if (v->code == DP_OK) {
 		v->found = d.modelled ? d.hypervolume : NAN;
 		dp_denoised_free(&d);
@@ -127,8 +126,7 @@ static bool volume_of_front(struct study *h)
 
 	if (!ask_front_volume(h, &value))
 		return false;
-	volume_keep(h->volume, value, h->state->results_version,
-		    dp_results_count(h->state));
+	volume_keep(h->volume, value, h->state->results_version, dp_results_count(h->state));
 	return true;
 }
 

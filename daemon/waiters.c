@@ -44,8 +44,7 @@ void waiters_tell(struct waiter **list, struct study *h)
 	waiters_free(&told);
 }
 
-void waiters_answer(struct waiter **list, struct study *h, json_t *ok,
-		    const struct dp_err *err)
+void waiters_answer(struct waiter **list, struct study *h, json_t *ok, const struct dp_err *err)
 {
 	struct waiter *told = *list;
 

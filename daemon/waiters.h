@@ -9,14 +9,12 @@ struct waiter;
 typedef json_t *waiter_answer(struct study *h);
 
 /* At the end of the list; answer: for waiters_tell(), else NULL. False without memory. */
-DP_MUSTCHECK bool waiters_add(struct waiter **list, uint64_t client,
-			      waiter_answer *answer);
+DP_MUSTCHECK bool waiters_add(struct waiter **list, uint64_t client, waiter_answer *answer);
 /* Gives each one its answer, unless the loop has ended, and forgets them. */
 void waiters_tell(struct waiter **list, struct study *h);
 /* Gives all of them the same answer, whose reference is taken, and forgets them; ok NULL:
  * the error. */
-void waiters_answer(struct waiter **list, struct study *h, json_t *ok,
-		    const struct dp_err *err);
+void waiters_answer(struct waiter **list, struct study *h, json_t *ok, const struct dp_err *err);
 /* Forgets them. */
 void waiters_free(struct waiter **list);
 

@@ -32,8 +32,7 @@ void who_named(uid_t user, char out[WHO_NAME])
 		if (fgetpwent_r(f, &entry, line, sizeof line, &found) != 0)
 			break;
 		if (found->pw_uid == user && who_is_plain(found->pw_name)) {
-			snprintf(out, WHO_NAME, "%s (%u)", found->pw_name,
-				 (unsigned)user);
+			snprintf(out, WHO_NAME, "%s (%u)", found->pw_name, (unsigned)user);
 			break;
 		}
 	}
@@ -53,8 +52,7 @@ static bool who_has_controls(const char *text)
 int who_asks(const char *name, const char *via, char out[WHO_LEN], struct dp_err *err)
 {
 	if (via && strlen(via) > WHO_VIA_MAX)
-		return dp_fail(err, DP_E_PROTOCOL, "'via' may have at most %d bytes",
-			       WHO_VIA_MAX);
+		return dp_fail(err, DP_E_PROTOCOL, "'via' may have at most %d bytes", WHO_VIA_MAX);
 	if (via && who_has_controls(via))
 		return dp_fail(err, DP_E_PROTOCOL, "'via' has control characters");
 	snprintf(out, WHO_LEN, "%s%s%s", name, via && *via ? ", " : "", via ? via : "");

@@ -16,7 +16,6 @@ enum {
 void who_named(uid_t user, char out[WHO_NAME]);
 /* "alice (1000), web page, from 192.0.2.7"; via: NULL or "": nothing is known of that.
  * DP_E_PROTOCOL if it is too long or has control characters. */
-DP_MUSTCHECK int who_asks(const char *name, const char *via, char out[WHO_LEN],
-			  struct dp_err *err);
+DP_MUSTCHECK int who_asks(const char *name, const char *via, char out[WHO_LEN], struct dp_err *err);
 
 #endif

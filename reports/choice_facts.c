@@ -9,24 +9,20 @@
 
 static const char *source_name(enum estimate_source source)
 {
-	return source == ESTIMATE_MODELS ? "models"
-	       : source == ESTIMATE_RUNS ? "runs"
-					 : NULL;
+	return source == ESTIMATE_MODELS ? "models" : source == ESTIMATE_RUNS ? "runs" : NULL;
 }
 
 /* Is the value better than that of the commonest class by more than its noise? */
-static bool beats_guessing(const struct subject *s, const struct fact_choice *c,
-			   double majority)
+static bool beats_guessing(const struct subject *s, const struct fact_choice *c, double majority)
 {
-	double by = s->s->spec->objectives[s->y].maximize ? c->value - majority
-							  : majority - c->value;
+	double by =
+		s->s->spec->objectives[s->y].maximize ? c->value - majority : majority - c->value;
 
 	return by > 2 * (isnan(c->error) ? 0 : c->error);
 }
 
-static struct fact_choice fact_choice_of(const struct subject *s, struct facts *f,
-					 const char *name, size_t i,
-					 const struct estimate *known)
+static struct fact_choice fact_choice_of(const struct subject *s, struct facts *f, const char *name,
+					 size_t i, const struct estimate *known)
 {
 	const struct fact_point *p = &f->front[i];
 	struct fact_choice c = {
@@ -45,13 +41,12 @@ static struct fact_choice fact_choice_of(const struct subject *s, struct facts *
 
 	c.no_better = f->majority && s->y == (size_t)s->utility &&
 		      !beats_guessing(s, &c, f->majority->value);
-	c.meaningless =
-		s->s->spec->objectives[s->x].privacy && c.price > FACTS_MEANINGLESS;
+	c.meaningless = s->s->spec->objectives[s->x].privacy && c.price > FACTS_MEANINGLESS;
 	return c;
 }
 
-static void add_choice(const struct subject *s, struct facts *f, const char *name,
-		       size_t i, const struct estimate *known)
+static void add_choice(const struct subject *s, struct facts *f, const char *name, size_t i,
+		       const struct estimate *known)
 {
 	struct fact_recommendation *r = f->recommendation;
 
@@ -59,8 +54,7 @@ static void add_choice(const struct subject *s, struct facts *f, const char *nam
 		r->rows[r->nrows++] = fact_choice_of(s, f, name, i, &known[i]);
 }
 
-static const struct fact_choice *choice_named(const struct fact_recommendation *r,
-					      const char *name)
+static const struct fact_choice *choice_named(const struct fact_recommendation *r, const char *name)
 {
 	for (size_t i = 0; i < r->nrows; i++)
 		if (strcmp(r->rows[i].name, name) == 0)
@@ -69,8 +63,7 @@ static const struct fact_choice *choice_named(const struct fact_recommendation *
 }
 
 /* The sampling error of the objective that is bought; NULL: it is no share of records. */
-static const struct fact_sampling *bought_sampling(const struct subject *s,
-						   const struct facts *f)
+static const struct fact_sampling *bought_sampling(const struct subject *s, const struct facts *f)
 {
 	for (size_t i = 0; i < f->optimism.nobjectives; i++) {
 		const struct fact_trust *t = &f->optimism.objectives[i];
@@ -84,8 +77,7 @@ static const struct fact_sampling *bought_sampling(const struct subject *s,
 
 /* What b has over a, and what of that can be seen. */
 static struct fact_step step_between(const struct subject *s, const struct facts *f,
-				     const struct fact_choice *a,
-				     const struct fact_choice *b)
+				     const struct fact_choice *a, const struct fact_choice *b)
 {
 	const struct fact_sampling *sampling = bought_sampling(s, f);
 	bool up = s->s->spec->objectives[s->y].maximize;
@@ -109,8 +101,7 @@ static double least_resolved(const struct fact_choice *c, double noise)
 }
 
 /* The least price whose difference from what is taken the runs cannot show. */
-static void find_enough(const struct subject *s, struct facts *f,
-			const struct estimate *known)
+static void find_enough(const struct subject *s, struct facts *f, const struct estimate *known)
 {
 	struct fact_recommendation *r = f->recommendation;
 	double sign = s->s->spec->objectives[s->x].maximize ? -1 : 1;
@@ -132,8 +123,7 @@ static void find_enough(const struct subject *s, struct facts *f,
 	}
 }
 
-static void find_steps(const struct subject *s, struct facts *f,
-		       const struct estimate *known)
+static void find_steps(const struct subject *s, struct facts *f, const struct estimate *known)
 {
 	struct fact_recommendation *r = f->recommendation;
 	struct fact_step step;
@@ -191,10 +181,8 @@ static const char *find_question(const struct subject *s, const struct choices *
 	if (rule == CHOICE_ONE_SE && s->y != 1)
 		dp_buf_printf(&out, " --best %s", spec->objectives[s->y].name);
 	if (!isnan(chosen->limit))
-		dp_buf_printf(&out, " --%s %s=%s",
-			      spec->objectives[s->x].maximize ? "min" : "max",
-			      spec->objectives[s->x].name,
-			      dp_num_text(chosen->limit, limit));
+		dp_buf_printf(&out, " --%s %s=%s", spec->objectives[s->x].maximize ? "min" : "max",
+			      spec->objectives[s->x].name, dp_num_text(chosen->limit, limit));
 	facts_command_state(&out, f->reproduce.journal);
 	f->memory.failed |= out.failed;
 	text = facts_text(&f->memory, dp_buf_text(&out));
@@ -202,8 +190,8 @@ static const char *find_question(const struct subject *s, const struct choices *
 	return text;
 }
 
-static void keep_choices(const struct subject *s, struct facts *f,
-			 const struct choices *chosen, const struct estimate *known)
+static void keep_choices(const struct subject *s, struct facts *f, const struct choices *chosen,
+			 const struct estimate *known)
 {
 	static const char *const rules[] = { [CHOICE_NONE] = NULL,
 					     [CHOICE_ONE_SE] = "one-se",

@@ -52,8 +52,7 @@ static double highest_price(const struct subject *s)
 }
 
 /* Takes out what costs more, if anything is left then. */
-static void close_rows(const struct subject *s, struct choice_rows *r,
-		       struct choices *out)
+static void close_rows(const struct subject *s, struct choice_rows *r, struct choices *out)
 {
 	double most = highest_price(s);
 	size_t dear = 0;
@@ -91,9 +90,8 @@ static int find_knee(const struct subject *s, const struct choice_rows *r, size_
 		for (size_t i = 0; i < n; i++)
 			y[i * p + j] = isnan(bought(r, i))
 					       ? INFINITY
-					       : dp_objective_scaled(
-							 scale, o->maximize,
-							 subject_front_value(s, i, j));
+					       : dp_objective_scaled(scale, o->maximize,
+								     subject_front_value(s, i, j));
 	}
 	if (code == DP_OK)
 		code = dp_front_knee(y, n, p, ref, knee);
@@ -104,8 +102,8 @@ static int find_knee(const struct subject *s, const struct choice_rows *r, size_
 /* One standard error of the best, as `dparetoctl front --one-se --max epsilon=LIMIT` has
  * it; where nothing is known of the noise, the knee; where nothing is within the
  * anti-ideal, the best. */
-static int recommend(const struct subject *s, const struct choice_rows *r,
-		     struct choices *out, struct dp_err *err)
+static int recommend(const struct subject *s, const struct choice_rows *r, struct choices *out,
+		     struct dp_err *err)
 {
 	size_t best = dp_front_least(r->y, r->n, 2, 1);
 	double error = best == SIZE_MAX ? NAN : subject_front_error(s, best, s->y);
@@ -133,24 +131,20 @@ static double guessing(const struct subject *s)
 	double majority = subject_majority(s, s->y);
 
 	return minimised(s, s->y,
-			 isnan(majority) ? s->s->spec->objectives[s->y].anti_ideal
-					 : majority);
+			 isnan(majority) ? s->s->spec->objectives[s->y].anti_ideal : majority);
 }
 
 /* The least price at which half of what the loose one has over guessing is left, and more
  * than two standard errors. */
-static size_t find_strict(const struct subject *s, const struct choice_rows *r,
-			  size_t loose)
+static size_t find_strict(const struct subject *s, const struct choice_rows *r, size_t loose)
 {
 	size_t found = SIZE_MAX;
 	double guess = guessing(s);
 
 	for (size_t i = 0; loose != SIZE_MAX && i < r->n; i++) {
-		double gain = guess - bought(r, i),
-		       error = subject_front_error(s, i, s->y);
+		double gain = guess - bought(r, i), error = subject_front_error(s, i, s->y);
 
-		if (gain >= (guess - bought(r, loose)) / 2 && gain > 0 &&
-		    !(gain <= 2 * error) &&
+		if (gain >= (guess - bought(r, loose)) / 2 && gain > 0 && !(gain <= 2 * error) &&
 		    (found == SIZE_MAX || price(r, i) < price(r, found)))
 			found = i;
 	}

@@ -65,8 +65,8 @@ static void command_setting(struct dp_buf *out, const char *name, const json_t *
 static bool is_usual_state(const char *folder)
 {
 	char *usual = dp_default_state_dir();
-	bool same = (usual && strcmp(usual, folder) == 0) ||
-		    strcmp(folder, "/var/lib/dpareto") == 0;
+	bool same =
+		(usual && strcmp(usual, folder) == 0) || strcmp(folder, "/var/lib/dpareto") == 0;
 
 	free(usual);
 	return same;
@@ -105,8 +105,7 @@ static void command_train(struct dp_buf *out, const struct subject *s, json_t *p
 		command_setting(out, name, value);
 }
 
-const char *facts_command(const struct subject *s, struct facts *f,
-			  const struct fact_point *p)
+const char *facts_command(const struct subject *s, struct facts *f, const struct fact_point *p)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	char point[POINT_TEXT_LEN];

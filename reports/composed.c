@@ -2,8 +2,7 @@
 #include "reports/facts.h"
 
 /* How much work there was; how many of these trials were begun. */
-static int64_t count_attempts(struct dp_trial *const *trials, uint32_t n,
-			      struct fact_composed *out)
+static int64_t count_attempts(struct dp_trial *const *trials, uint32_t n, struct fact_composed *out)
 {
 	int64_t begun = 0;
 

@@ -201,8 +201,7 @@ static void add_text(const struct doc *d, cmark_node *parent, const char *cleane
 
 		doc_piece(parent, cleaned, n);
 		escaped[1] = cleaned[n];
-		cmark_node_set_on_enter(doc_add(parent, CMARK_NODE_CUSTOM_INLINE),
-					escaped);
+		cmark_node_set_on_enter(doc_add(parent, CMARK_NODE_CUSTOM_INLINE), escaped);
 		cleaned += n + 1;
 	}
 	if (d->form == DOC_HTML)
@@ -315,8 +314,7 @@ void doc_heading(struct doc *d, const char *title)
 }
 
 DP_PRINTF(3, 0)
-static void doc_add_paragraph(struct doc *d, cmark_node *parent, const char *fmt,
-			      va_list ap)
+static void doc_add_paragraph(struct doc *d, cmark_node *parent, const char *fmt, va_list ap)
 {
 	char *text = doc_format(fmt, ap);
 
@@ -418,8 +416,8 @@ void doc_badges(struct doc *d, const struct doc_badge *list, size_t n)
 			dp_buf_printf(&out, "%s%s", i ? "; " : "", list[i].text);
 			continue;
 		}
-		dp_buf_printf(&out, "%s<span class=\"%s\">",
-			      i ? " " : "<p class=\"badges\">", class[list[i].tone]);
+		dp_buf_printf(&out, "%s<span class=\"%s\">", i ? " " : "<p class=\"badges\">",
+			      class[list[i].tone]);
 		doc_html_text(&out, list[i].text);
 		dp_buf_puts(&out, "</span>");
 	}
@@ -540,8 +538,7 @@ static void html_head(struct dp_buf *out, const struct doc *d)
 {
 	dp_buf_puts(out, "<thead><tr>");
 	for (size_t i = 0; i < d->titles.n; i++) {
-		dp_buf_printf(out, "<th scope=\"col\"%s>",
-			      d->number[i] ? " class=\"n\"" : "");
+		dp_buf_printf(out, "<th scope=\"col\"%s>", d->number[i] ? " class=\"n\"" : "");
 		html_words(out, d->titles.text[i]);
 		dp_buf_puts(out, "</th>");
 	}

@@ -28,12 +28,10 @@ double subject_test_records(const struct subject *s)
 {
 	int column = dp_study_metric(s->s, "test_records");
 
-	return column >= 0 && s->npoints ? dp_point_mean(s->s, s->points[0], column)
-					 : NAN;
+	return column >= 0 && s->npoints ? dp_point_mean(s->s, s->points[0], column) : NAN;
 }
 
-int subject_predict_front(const struct subject *s, struct dp_predicted **out,
-			  struct dp_err *err)
+int subject_predict_front(const struct subject *s, struct dp_predicted **out, struct dp_err *err)
 {
 	const struct dp_study *spec = s->s->spec;
 	size_t n = subject_front(s);
@@ -58,8 +56,7 @@ int subject_predict_front(const struct subject *s, struct dp_predicted **out,
 
 /* What was observed at the i-th point of the front, with the 95 % of its runs where these
  * have a spread. */
-static struct estimate observed_estimate(const struct subject *s, size_t i,
-					 size_t objective)
+static struct estimate observed_estimate(const struct subject *s, size_t i, size_t objective)
 {
 	struct dp_point p = subject_front_point(s, i);
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
@@ -67,15 +64,13 @@ static struct estimate observed_estimate(const struct subject *s, size_t i,
 	int runs = dp_study_told_runs(s->s->spec);
 
 	if (o->metric)
-		wide = sqrt(dp_point_mean_variance(s->s, p,
-						   dp_study_metric(s->s, o->metric)));
+		wide = sqrt(dp_point_mean_variance(s->s, p, dp_study_metric(s->s, o->metric)));
 	/* noise on utilities is known, and so needs no runs */
 	wide *= o->release.records > 0 ? DP_NORMAL95 : dp_t95(runs - 1);
 	return (struct estimate){ .value = y,
 				  .low = y - wide,
 				  .high = y + wide,
-				  .source = isnan(wide) ? ESTIMATE_OBSERVED
-							: ESTIMATE_RUNS };
+				  .source = isnan(wide) ? ESTIMATE_OBSERVED : ESTIMATE_RUNS };
 }
 
 /* Models and intervals of runs do not know that a share is from 0 to 1. */
@@ -93,20 +88,18 @@ int subject_estimates(const struct subject *s, size_t objective, struct estimate
 {
 	const struct dp_study *spec = s->s->spec;
 	bool share = subject_shares(s, objective);
-	bool modelled = spec->objectives[objective].metric && s->models &&
-			subject_trusts(s, objective);
+	bool modelled =
+		spec->objectives[objective].metric && s->models && subject_trusts(s, objective);
 	struct dp_predicted *p = NULL;
 	int code = modelled ? subject_predict_front(s, &p, err) : DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < subject_front(s); i++) {
-		const struct dp_predicted *v =
-			p ? &p[i * spec->nobjectives + objective] : NULL;
+		const struct dp_predicted *v = p ? &p[i * spec->nobjectives + objective] : NULL;
 
 		if (v)
 			out[i] = (struct estimate){
-				.value = s->denoises
-						 ? subject_front_value(s, i, objective)
-						 : v->value,
+				.value = s->denoises ? subject_front_value(s, i, objective)
+						     : v->value,
 				.low = v->lo,
 				.high = v->hi,
 				.source = ESTIMATE_MODELS,

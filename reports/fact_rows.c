@@ -41,8 +41,8 @@ json_t *fact_list_json(const struct fact_shape *shape, const void *list, size_t 
 	json_t *out = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(
-			out, fact_part_json(shape, (const char *)list + i * shape->size));
+		json_array_append_new(out,
+				      fact_part_json(shape, (const char *)list + i * shape->size));
 	return out;
 }
 
@@ -73,8 +73,7 @@ static json_t *row_json(const struct fact_row *row, const void *part)
 	case KIND_TEXTS:
 		return texts_json(*(const char *const *const *)at);
 	case KIND_JSON:
-		return *(json_t *const *)at ? json_incref(*(json_t *const *)at)
-					    : json_null();
+		return *(json_t *const *)at ? json_incref(*(json_t *const *)at) : json_null();
 	case KIND_PART:
 		return fact_part_json(row->shape, at);
 	case KIND_MAYBE:

@@ -38,16 +38,16 @@ struct fact_shape {
 
 /* The shape of struct TAG is called TAG_shape; whether a field has the type that its row
  * says is checked by the compiler. */
-#define FACT_SHAPE(tag, its_rows)                                                        \
-	static const struct fact_shape tag##_shape = { .rows = its_rows,                 \
-						       .n = DP_COUNT(its_rows),          \
+#define FACT_SHAPE(tag, its_rows)                                                                  \
+	static const struct fact_shape tag##_shape = { .rows = its_rows,                           \
+						       .n = DP_COUNT(its_rows),                    \
 						       .size = sizeof(struct tag) }
 
 #define FACT_FIELD(tag, field) (((struct tag *)0)->field)
 /* Where the field is, if it is of this type. */
-#define FACT_AT(tag, field, type)                                                        \
+#define FACT_AT(tag, field, type)                                                                  \
 	_Generic(FACT_FIELD(tag, field), type : offsetof(struct tag, field))
-#define FACT_KIND(tag, field)                                                            \
+#define FACT_KIND(tag, field)                                                                      \
 	_Generic(FACT_FIELD(tag, field), double                                          \
 		 : KIND_NUMBER, int64_t                                                  \
 		 : KIND_COUNT, bool                                                      \
@@ -56,40 +56,40 @@ struct fact_shape {
 		 : KIND_TEXTS, json_t *                                                  \
 		 : KIND_JSON)
 
-#define FACT(tag, field)                                                                 \
-	{                                                                                \
-		.name = #field, .kind = FACT_KIND(tag, field),                           \
-		.offset = offsetof(struct tag, field)                                    \
+#define FACT(tag, field)                                                                           \
+	{                                                                                          \
+		.name = #field, .kind = FACT_KIND(tag, field),                                     \
+		.offset = offsetof(struct tag, field)                                              \
 	}
-#define FACT_IF_KNOWN(tag, field)                                                        \
-	{                                                                                \
-		.name = #field, .kind = FACT_KIND(tag, field), .left_out = true,         \
-		.offset = offsetof(struct tag, field)                                    \
+#define FACT_IF_KNOWN(tag, field)                                                                  \
+	{                                                                                          \
+		.name = #field, .kind = FACT_KIND(tag, field), .left_out = true,                   \
+		.offset = offsetof(struct tag, field)                                              \
 	}
-#define FACT_PART(tag, field, part)                                                      \
-	{                                                                                \
-		.name = #field, .kind = KIND_PART, .shape = &part##_shape,               \
-		.offset = FACT_AT(tag, field, struct part)                               \
+#define FACT_PART(tag, field, part)                                                                \
+	{                                                                                          \
+		.name = #field, .kind = KIND_PART, .shape = &part##_shape,                         \
+		.offset = FACT_AT(tag, field, struct part)                                         \
 	}
-#define FACT_MAYBE(tag, field, part)                                                     \
-	{                                                                                \
-		.name = #field, .kind = KIND_MAYBE, .shape = &part##_shape,              \
-		.offset = FACT_AT(tag, field, struct part *)                             \
+#define FACT_MAYBE(tag, field, part)                                                               \
+	{                                                                                          \
+		.name = #field, .kind = KIND_MAYBE, .shape = &part##_shape,                        \
+		.offset = FACT_AT(tag, field, struct part *)                                       \
 	}
-#define FACT_MAYBE_LEFT_OUT(tag, field, part)                                            \
-	{                                                                                \
-		.name = #field, .kind = KIND_MAYBE, .left_out = true,                    \
-		.shape = &part##_shape, .offset = FACT_AT(tag, field, struct part *)     \
+#define FACT_MAYBE_LEFT_OUT(tag, field, part)                                                      \
+	{                                                                                          \
+		.name = #field, .kind = KIND_MAYBE, .left_out = true, .shape = &part##_shape,      \
+		.offset = FACT_AT(tag, field, struct part *)                                       \
 	}
-#define FACT_LIST(tag, field, length, part)                                              \
-	{                                                                                \
-		.name = #field, .kind = KIND_LIST, .shape = &part##_shape,               \
-		.offset = FACT_AT(tag, field, struct part *),                            \
-		.count = FACT_AT(tag, length, size_t)                                    \
+#define FACT_LIST(tag, field, length, part)                                                        \
+	{                                                                                          \
+		.name = #field, .kind = KIND_LIST, .shape = &part##_shape,                         \
+		.offset = FACT_AT(tag, field, struct part *),                                      \
+		.count = FACT_AT(tag, length, size_t)                                              \
 	}
-#define FACT_MADE(its_name, function)                                                    \
-	{                                                                                \
-		.name = its_name, .kind = KIND_MADE, .make = function                    \
+#define FACT_MADE(its_name, function)                                                              \
+	{                                                                                          \
+		.name = its_name, .kind = KIND_MADE, .make = function                              \
 	}
 
 /* Each gives a new reference. A part that is NULL is null. */

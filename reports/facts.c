@@ -40,8 +40,7 @@ const char *facts_text(struct facts_memory *m, const char *text)
 {
 	if (!text)
 		return NULL;
-	return facts_own(m,
-			 strdup(dp_utf8_ok(text) ? text : "(a text that is not UTF-8)"));
+	return facts_own(m, strdup(dp_utf8_ok(text) ? text : "(a text that is not UTF-8)"));
 }
 
 void facts_free(struct facts *f)
@@ -57,8 +56,7 @@ void facts_free(struct facts *f)
 
 /* ---- parts ---- */
 
-static void facts_study(const struct subject *s, struct facts_memory *m,
-			struct fact_study *out)
+static void facts_study(const struct subject *s, struct facts_memory *m, struct fact_study *out)
 {
 	struct dp_study_state *st = s->s;
 
@@ -74,9 +72,8 @@ static void facts_study(const struct subject *s, struct facts_memory *m,
 		.front = subject_front(s),
 		.hypervolume = st->hypervolume,
 		.denoises = s->denoises,
-		.hypervolume_denoised = s->denoises || s->denoised.modelled
-						? s->denoised.hypervolume
-						: NAN,
+		.hypervolume_denoised =
+			s->denoises || s->denoised.modelled ? s->denoised.hypervolume : NAN,
 		.searched = st->nfront,
 		.modelled = s->denoised.modelled ? s->denoised.n : 0,
 	};

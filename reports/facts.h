@@ -87,8 +87,8 @@ struct fact_point {
 	struct dp_point point;
 	int64_t trial, at;
 	json_t *parameters;
-	bool denoised; /* it has values without the noise, */
-	bool modelled; /* which are those of models and not what was observed */
+	bool denoised;                  /* it has values without the noise, */
+	bool modelled;                  /* which are those of models and not what was observed */
 	struct dp_measured *remeasured; /* NULL: it was not measured again */
 	/* One for each objective of the study, in its order. */
 	struct fact_point_objective *of;
@@ -108,7 +108,7 @@ struct fact_objective {
 
 /* One of the points that a report proposes. */
 struct fact_choice {
-	const char *name; /* "strict", "enough", "recommended", "loose", "beyond" */
+	const char *name;               /* "strict", "enough", "recommended", "loose", "beyond" */
 	const struct fact_point *point; /* of the front */
 	int64_t trial, at;
 	double price;            /* of the first objective shown, such as epsilon */
@@ -141,7 +141,7 @@ struct fact_recommendation {
 	 * no less. */
 	struct fact_choice *enough;
 	struct fact_step *from_enough;
-	double limit; /* the highest price that is taken; NaN: no point costs more */
+	double limit;               /* the highest price that is taken; NaN: no point costs more */
 	struct fact_choice *beyond; /* the best that costs more, if it is better */
 	const char *rule;           /* "one-se", "knee", "best" */
 	const char *ask;            /* the command that answers the same; or NULL */
@@ -153,9 +153,9 @@ struct fact_recommendation {
 struct fact_shrinkage { /* how much worse the models think the front is */
 	double mean, most;
 };
-struct fact_again { /* how much worse points are when they are measured again, on average
-		     */
-	int64_t points;                      /* of the front, that were */
+struct fact_again {     /* how much worse points are when they are measured again, on average
+			 */
+	int64_t points; /* of the front, that were */
 	double than_observed, than_denoised; /* NaN: nothing is denoised */
 };
 struct fact_holdout { /* a metric on a holdout less the one that the search looked at */
@@ -210,7 +210,7 @@ struct fact_objective_shares {
 	size_t nparameters;
 };
 struct fact_importance {
-	const char *const *ranking; /* parameters; those that matter most first */
+	const char *const *ranking;               /* parameters; those that matter most first */
 	struct fact_objective_shares *objectives; /* (nobjectives) of which it is known */
 	size_t nobjectives;
 };
@@ -464,8 +464,8 @@ struct facts {
 	struct fact_reproduce reproduce;
 	const struct fact_selection *selection; /* NULL: it is none; else of all this only
 						 * what selection.c tells is told */
-	struct fact_groups *groups; /* NULL: it is about a study; else of all this only
-				     * what group_facts.h has is told */
+	struct fact_groups *groups;             /* NULL: it is about a study; else of all this only
+						 * what group_facts.h has is told */
 	struct facts_memory {
 		void **owned; /* (n) */
 		size_t n;
@@ -499,29 +499,24 @@ const char *facts_text(struct facts_memory *m, const char *text);
 /* ---- points.c: results, their spread, how far to trust them ---- */
 
 /* What was measured again of the front, as a whole. */
-void facts_remeasured(const struct subject *s, struct facts_memory *m,
-		      struct fact_study *out);
-void facts_headline(const struct subject *s, struct facts_memory *m,
-		    struct fact_headlines *out);
+void facts_remeasured(const struct subject *s, struct facts_memory *m, struct fact_study *out);
+void facts_headline(const struct subject *s, struct facts_memory *m, struct fact_headlines *out);
 /* After the headline. */
 void facts_majority(const struct subject *s, struct facts *f);
 void facts_bests(const struct subject *s, struct facts *f);
 void facts_front(const struct subject *s, struct facts *f);
-void facts_optimism(const struct subject *s, struct facts_memory *m,
-		    struct fact_optimism *out);
+void facts_optimism(const struct subject *s, struct facts_memory *m, struct fact_optimism *out);
 
 /* ---- choice_facts.c ---- */
 
 /* After the front, the majority and what is known of the noise. */
-DP_MUSTCHECK int facts_choices(const struct subject *s, struct facts *f,
-			       struct dp_err *err);
+DP_MUSTCHECK int facts_choices(const struct subject *s, struct facts *f, struct dp_err *err);
 
 /* ---- command.c ---- */
 
 /* What trains a point again, to paste. In a public report it has no word of the trainer's
  * command. */
-const char *facts_command(const struct subject *s, struct facts *f,
-			  const struct fact_point *p);
+const char *facts_command(const struct subject *s, struct facts *f, const struct fact_point *p);
 /* " --state DIR" where the journal is not where a daemon usually has it, such as that of
  * a study that `run` made. */
 void facts_command_state(struct dp_buf *out, const char *journal);
@@ -540,11 +535,9 @@ void facts_models(const struct subject *s, struct facts *f);
 /* ---- privacy.c: what is behind each epsilon ---- */
 
 void facts_privacy(const struct subject *s, struct facts *f);
-struct fact_check facts_check(const struct subject *s, struct dp_point p,
-			      size_t objective);
+struct fact_check facts_check(const struct subject *s, struct dp_point p, size_t objective);
 /* The accountant of a composition of Gaussian mechanisms alone. */
-#define FACTS_GAUSSIAN                                                                   \
-	"the closed form of one Gaussian mechanism, which all parts together are"
+#define FACTS_GAUSSIAN "the closed form of one Gaussian mechanism, which all parts together are"
 /* What was done to the data at a result's point, defaults filled in; at a trial's own it
  * is its whole training, whatever became of it. Refused where nobody knows. */
 DP_MUSTCHECK int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
@@ -577,17 +570,14 @@ void facts_round_up(double x, int digits, struct dp_buf *out);
 
 /* ---- release.c ---- */
 
-void facts_released(const struct subject *s, struct facts_memory *m,
-		    struct fact_released **out);
+void facts_released(const struct subject *s, struct facts_memory *m, struct fact_released **out);
 
 /* ---- study.c: settings, failures, costs, how to do it again ---- */
 
-void facts_settings(const struct subject *s, struct facts_memory *m,
-		    struct fact_settings *out);
+void facts_settings(const struct subject *s, struct facts_memory *m, struct fact_settings *out);
 void facts_failures(const struct subject *s, bool public, struct facts_memory *m,
 		    struct fact_failures *out);
 void facts_spent(const struct subject *s, bool times, struct fact_spent *out);
-void facts_reproduce(const struct report *r, struct facts_memory *m,
-		     struct fact_reproduce *out);
+void facts_reproduce(const struct report *r, struct facts_memory *m, struct fact_reproduce *out);
 
 #endif

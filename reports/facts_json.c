@@ -9,9 +9,8 @@
 /* ---- points ---- */
 
 static const struct fact_row spread_rows[] = {
-	FACT(fact_spread, least),          FACT(fact_spread, mean),
-	FACT(fact_spread, most),           FACT(fact_spread, sd),
-	FACT(fact_spread, standard_error), FACT(fact_spread, runs),
+	FACT(fact_spread, least), FACT(fact_spread, mean),           FACT(fact_spread, most),
+	FACT(fact_spread, sd),    FACT(fact_spread, standard_error), FACT(fact_spread, runs),
 };
 FACT_SHAPE(fact_spread, spread_rows);
 
@@ -35,9 +34,8 @@ static const struct fact_row interval_rows[] = { FACT(fact_interval, low),
 FACT_SHAPE(fact_interval, interval_rows);
 
 static const struct fact_row check_rows[] = {
-	FACT(fact_check, pld),         FACT(fact_check, rdp_improved),
-	FACT(fact_check, rdp_classic), FACT(fact_check, recomputed),
-	FACT(fact_check, holds),
+	FACT(fact_check, pld),        FACT(fact_check, rdp_improved), FACT(fact_check, rdp_classic),
+	FACT(fact_check, recomputed), FACT(fact_check, holds),
 };
 FACT_SHAPE(fact_check, check_rows);
 
@@ -49,8 +47,7 @@ static json_t *point_objectives(const void *part)
 }
 
 /* An object with what `make` gives for each objective; NULL is left out. */
-static json_t *by_objective(const void *part,
-			    json_t *(*make)(const struct fact_point_objective *o))
+static json_t *by_objective(const void *part, json_t *(*make)(const struct fact_point_objective *o))
 {
 	const struct fact_point *p = part;
 	json_t *all = json_object();
@@ -89,9 +86,8 @@ static json_t *denoised_of(const struct fact_point_objective *o)
 /* Null where there are no models. */
 static json_t *point_denoised(const void *part)
 {
-	return ((const struct fact_point *)part)->denoised
-		       ? by_objective(part, denoised_of)
-		       : json_null();
+	return ((const struct fact_point *)part)->denoised ? by_objective(part, denoised_of)
+							   : json_null();
 }
 
 static json_t *interval_of(const struct fact_point_objective *o)
@@ -102,9 +98,8 @@ static json_t *interval_of(const struct fact_point_objective *o)
 /* Null where there are no models. */
 static json_t *point_interval(const void *part)
 {
-	return ((const struct fact_point *)part)->modelled
-		       ? by_objective(part, interval_of)
-		       : json_null();
+	return ((const struct fact_point *)part)->modelled ? by_objective(part, interval_of)
+							   : json_null();
 }
 
 static json_t *point_metrics(const void *part)
@@ -114,9 +109,8 @@ static json_t *point_metrics(const void *part)
 	json_t *o = json_object();
 
 	for (uint32_t i = 0; i < st->nmetrics; i++)
-		json_object_set_new(
-			o, st->metrics[i],
-			fact_number_json(dp_point_mean(st, p->point, (int)i)));
+		json_object_set_new(o, st->metrics[i],
+				    fact_number_json(dp_point_mean(st, p->point, (int)i)));
 	return o;
 }
 
@@ -164,9 +158,8 @@ static const struct fact_row point_rows[] = {
 FACT_SHAPE(fact_point, point_rows);
 
 static const struct fact_row objective_rows[] = {
-	FACT(fact_objective, name),       FACT(fact_objective, label),
-	FACT(fact_objective, goal),       FACT(fact_objective, kind),
-	FACT(fact_objective, metric),     FACT(fact_objective, share),
+	FACT(fact_objective, name),       FACT(fact_objective, label),  FACT(fact_objective, goal),
+	FACT(fact_objective, kind),       FACT(fact_objective, metric), FACT(fact_objective, share),
 	FACT(fact_objective, anti_ideal),
 };
 FACT_SHAPE(fact_objective, objective_rows);
@@ -202,9 +195,8 @@ static json_t *choice_interval(const void *part)
 {
 	const struct fact_choice *c = part;
 
-	return c->source ? json_pack("{s:o, s:o, s:o, s:s}", "value",
-				     fact_number_json(c->value), "low",
-				     fact_number_json(c->low), "high",
+	return c->source ? json_pack("{s:o, s:o, s:o, s:s}", "value", fact_number_json(c->value),
+				     "low", fact_number_json(c->low), "high",
 				     fact_number_json(c->high), "source", c->source)
 			 : json_null();
 }
@@ -231,8 +223,7 @@ FACT_SHAPE(fact_step, step_rows);
 /* The point, and why it is that one. */
 static json_t *recommendation_json(const void *part)
 {
-	const struct fact_recommendation *r =
-		((const struct facts *)part)->recommendation;
+	const struct fact_recommendation *r = ((const struct facts *)part)->recommendation;
 	json_t *out;
 
 	if (!r || !r->taken)
@@ -242,19 +233,16 @@ static json_t *recommendation_json(const void *part)
 	json_object_set_new(out, "ask", fact_text_json(r->ask));
 	json_object_set_new(out, "limit", fact_number_json(r->limit));
 	json_object_set_new(out, "beyond", fact_part_json(&fact_choice_shape, r->beyond));
-	json_object_set_new(out, "to_loose",
-			    fact_part_json(&fact_step_shape, r->to_loose));
+	json_object_set_new(out, "to_loose", fact_part_json(&fact_step_shape, r->to_loose));
 	json_object_set_new(out, "enough", fact_part_json(&fact_choice_shape, r->enough));
-	json_object_set_new(out, "from_enough",
-			    fact_part_json(&fact_step_shape, r->from_enough));
+	json_object_set_new(out, "from_enough", fact_part_json(&fact_step_shape, r->from_enough));
 	json_object_set_new(out, "sentence", fact_text_json(r->sentence));
 	return out;
 }
 
 static json_t *choices_json(const void *part)
 {
-	const struct fact_recommendation *r =
-		((const struct facts *)part)->recommendation;
+	const struct fact_recommendation *r = ((const struct facts *)part)->recommendation;
 
 	return r ? fact_list_json(&fact_choice_shape, r->rows, r->nrows) : json_array();
 }
@@ -270,14 +258,13 @@ static json_t *fronts_json(const void *part)
 {
 	const struct fact_study *s = &((const struct facts *)part)->study;
 
-	return json_pack(
-		"{s:s, s:o, s:o, s:o}", "shown", s->denoises ? "denoised" : "searched",
-		"searched", one_front_json(s->searched, s->hypervolume), "denoised",
-		s->modelled ? one_front_json(s->modelled, s->hypervolume_denoised)
-			    : json_null(),
-		"remeasured",
-		s->remeasured ? one_front_json(s->remeasured, s->hypervolume_remeasured)
-			      : json_null());
+	return json_pack("{s:s, s:o, s:o, s:o}", "shown", s->denoises ? "denoised" : "searched",
+			 "searched", one_front_json(s->searched, s->hypervolume), "denoised",
+			 s->modelled ? one_front_json(s->modelled, s->hypervolume_denoised)
+				     : json_null(),
+			 "remeasured",
+			 s->remeasured ? one_front_json(s->remeasured, s->hypervolume_remeasured)
+				       : json_null());
 }
 
 /* ---- trust ---- */
@@ -291,8 +278,7 @@ static const struct fact_row again_rows[] = { FACT(fact_again, points),
 					      FACT(fact_again, than_denoised) };
 FACT_SHAPE(fact_again, again_rows);
 
-static const struct fact_row holdout_rows[] = { FACT(fact_holdout, metric),
-						FACT(fact_holdout, of),
+static const struct fact_row holdout_rows[] = { FACT(fact_holdout, metric), FACT(fact_holdout, of),
 						FACT(fact_holdout, difference) };
 FACT_SHAPE(fact_holdout, holdout_rows);
 
@@ -325,9 +311,8 @@ FACT_SHAPE(fact_optimism, optimism_rows);
 /* ---- models ---- */
 
 static const struct fact_row model_rows[] = {
-	FACT(fact_model, objective), FACT(fact_model, results),
-	FACT(fact_model, coverage),  FACT(fact_model, explained),
-	FACT(fact_model, error),     FACT(fact_model, trusted),
+	FACT(fact_model, objective), FACT(fact_model, results), FACT(fact_model, coverage),
+	FACT(fact_model, explained), FACT(fact_model, error),   FACT(fact_model, trusted),
 	FACT(fact_model, why),
 };
 FACT_SHAPE(fact_model, model_rows);
@@ -372,11 +357,10 @@ static json_t *keys_json(const struct fact_key *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct fact_key *k = &list[i];
 
-		json_object_set_new(
-			keys, k->name,
-			k->parameter ? json_pack("{s:s}", "parameter", k->parameter)
-			: k->word    ? json_string(k->word)
-				     : fact_number_json(k->number));
+		json_object_set_new(keys, k->name,
+				    k->parameter ? json_pack("{s:s}", "parameter", k->parameter)
+				    : k->word    ? json_string(k->word)
+						 : fact_number_json(k->number));
 	}
 	return keys;
 }
@@ -397,11 +381,10 @@ static json_t *part_times(const void *part)
 }
 
 static const struct fact_row part_rows[] = {
-	FACT(fact_part, mechanism),     FACT(fact_part, summary),
-	FACT_MADE("times", part_times), FACT(fact_part, relation),
-	FACT(fact_part, sampling),      FACT_MADE("keys", part_keys),
-	FACT(fact_part, records),       FACT(fact_part, theorem),
-	FACT(fact_part, source),        FACT(fact_part, noise),
+	FACT(fact_part, mechanism), FACT(fact_part, summary),  FACT_MADE("times", part_times),
+	FACT(fact_part, relation),  FACT(fact_part, sampling), FACT_MADE("keys", part_keys),
+	FACT(fact_part, records),   FACT(fact_part, theorem),  FACT(fact_part, source),
+	FACT(fact_part, noise),
 };
 FACT_SHAPE(fact_part, part_rows);
 
@@ -470,8 +453,7 @@ static const struct fact_row constraint_rows[] = { FACT(fact_constraint, metric)
 						   FACT(fact_constraint, bound) };
 FACT_SHAPE(fact_constraint, constraint_rows);
 
-static const struct fact_row path_rows[] = { FACT(fact_path, parameter),
-					     FACT(fact_path, points) };
+static const struct fact_row path_rows[] = { FACT(fact_path, parameter), FACT(fact_path, points) };
 FACT_SHAPE(fact_path, path_rows);
 
 static const struct fact_row settings_rows[] = {
@@ -497,8 +479,7 @@ static const struct fact_row settings_rows[] = {
 };
 FACT_SHAPE(fact_settings, settings_rows);
 
-static const struct fact_row message_rows[] = { FACT(fact_message, trial),
-						FACT(fact_message, at),
+static const struct fact_row message_rows[] = { FACT(fact_message, trial), FACT(fact_message, at),
 						FACT(fact_message, message) };
 FACT_SHAPE(fact_message, message_rows);
 
@@ -533,10 +514,8 @@ static const struct fact_row versions_rows[] = { FACT(fact_versions, dpareto),
 						 FACT(fact_versions, compiler) };
 FACT_SHAPE(fact_versions, versions_rows);
 
-static const struct fact_row host_rows[] = { FACT(fact_host, name),
-					     FACT(fact_host, system),
-					     FACT(fact_host, release),
-					     FACT(fact_host, machine) };
+static const struct fact_row host_rows[] = { FACT(fact_host, name), FACT(fact_host, system),
+					     FACT(fact_host, release), FACT(fact_host, machine) };
 FACT_SHAPE(fact_host, host_rows);
 
 static json_t *reproduce_seed(const void *part)
@@ -579,15 +558,12 @@ static json_t *compared_json(const void *part)
 	for (size_t i = 0; i < f->ncompared; i++) {
 		json_t *o = dp_view_result(f->compared[i].s);
 
-		json_object_set_new(
-			o, "hypervolume_denoised",
-			fact_number_json(f->compared[i].hypervolume_denoised));
-		json_object_set_new(
-			o, "hypervolume_remeasured",
-			fact_number_json(f->compared[i].hypervolume_remeasured));
+		json_object_set_new(o, "hypervolume_denoised",
+				    fact_number_json(f->compared[i].hypervolume_denoised));
+		json_object_set_new(o, "hypervolume_remeasured",
+				    fact_number_json(f->compared[i].hypervolume_remeasured));
 		json_object_set_new(o, "label", fact_text_json(f->compared[i].name));
-		json_object_set_new(o, "headline",
-				    headlines_json(&f->compared[i].headline));
+		json_object_set_new(o, "headline", headlines_json(&f->compared[i].headline));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -604,8 +580,7 @@ static json_t *picture_files_json(const struct picture *p)
 	for (size_t i = 0; i < PICTURE_FILES; i++)
 		if (files[i].bytes->len)
 			json_array_append_new(
-				list,
-				json_string(figure_file(p->figure, files[i].kind, file)));
+				list, json_string(figure_file(p->figure, files[i].kind, file)));
 	return list;
 }
 
@@ -621,14 +596,13 @@ json_t *facts_figures_json(const void *part)
 
 		if (drawn)
 			figure_file(p->figure, picture_kind(p), file);
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "file",
-				  fact_text_json(drawn ? file : NULL), "files",
-				  picture_files_json(p), "title", p->figure->title, "alt",
-				  fact_text_json(dp_buf_text(&p->alt)), "caption",
-				  fact_text_json(dp_buf_text(&p->caption)), "why_not",
-				  fact_text_json(drawn ? NULL : p->why)));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "file",
+						fact_text_json(drawn ? file : NULL), "files",
+						picture_files_json(p), "title", p->figure->title,
+						"alt", fact_text_json(dp_buf_text(&p->alt)),
+						"caption", fact_text_json(dp_buf_text(&p->caption)),
+						"why_not", fact_text_json(drawn ? NULL : p->why)));
 	}
 	return list;
 }
@@ -642,12 +616,9 @@ static const struct fact_row release_rows[] = {
 FACT_SHAPE(fact_release, release_rows);
 
 static const struct fact_row released_rows[] = {
-	FACT(fact_released, points),
-	FACT(fact_released, most),
-	FACT(fact_released, delta),
-	FACT(fact_released, epsilon),
-	FACT(fact_released, proof),
-	FACT_LIST(fact_released, metrics, nmetrics, fact_release),
+	FACT(fact_released, points), FACT(fact_released, most),
+	FACT(fact_released, delta),  FACT(fact_released, epsilon),
+	FACT(fact_released, proof),  FACT_LIST(fact_released, metrics, nmetrics, fact_release),
 };
 FACT_SHAPE(fact_released, released_rows);
 
@@ -693,8 +664,8 @@ static json_t *all_json(const struct facts *f)
 {
 	/* what `run` prints, and more: the volume without the noise also of a front that
 	 * is not chosen by it */
-	json_t *out = dp_view_result_denoised(f->study.s, f->study.hypervolume_denoised,
-					      json_array());
+	json_t *out =
+		dp_view_result_denoised(f->study.s, f->study.hypervolume_denoised, json_array());
 
 	if (out && isnan(f->study.hypervolume_denoised))
 		json_object_set_new(out, "hypervolume_denoised", json_null());

@@ -45,8 +45,7 @@ static int ask_groups(const struct report *r, struct fact_groups *f, struct dp_e
 		if (g->known[by])
 			code = dp_contest_ask(&g->by[by], &volume, &f->volumes[by], err);
 	if (code == DP_OK && f->at_text)
-		code = dp_contest_ask_at(&g->by[GROUPS_OBSERVED], f->at_text, &f->at,
-					 err);
+		code = dp_contest_ask_at(&g->by[GROUPS_OBSERVED], f->at_text, &f->at, err);
 	return code;
 }
 
@@ -101,24 +100,20 @@ static void find_members(struct fact_groups *f, struct facts_memory *m)
 				.study = s->spec->name,
 				.state = dp_study_status_text(s->status),
 				.evaluations = (int64_t)groups_ended(f->g, i, k),
-				.asked = strchr(r->name, '/') ? r->end - r->from
-							      : s->evaluations,
+				.asked = strchr(r->name, '/') ? r->end - r->from : s->evaluations,
 			};
 			for (int by = 0; by < GROUPS_BY; by++)
 				out->volume[by] =
-					f->g->known[by]
-						? f->volumes[by].values[f->nmembers]
-						: NAN;
+					f->g->known[by] ? f->volumes[by].values[f->nmembers] : NAN;
 			f->nmembers++;
 		}
 }
 
 /* ---- warnings ---- */
 
-static void warn_groups(struct fact_groups *f, struct facts_memory *m, const char *fmt,
-			...) DP_PRINTF(3, 4);
-static void warn_groups(struct fact_groups *f, struct facts_memory *m, const char *fmt,
-			...)
+static void warn_groups(struct fact_groups *f, struct facts_memory *m, const char *fmt, ...)
+	DP_PRINTF(3, 4);
+static void warn_groups(struct fact_groups *f, struct facts_memory *m, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -213,8 +208,7 @@ static void warn_seeds(struct fact_groups *f, struct facts_memory *m)
 		}
 }
 
-static void warn_exposed(const struct report *r, struct fact_groups *f,
-			 struct facts_memory *m)
+static void warn_exposed(const struct report *r, struct fact_groups *f, struct facts_memory *m)
 {
 	for (size_t i = 0; i < r->nsubjects; i++) {
 		const struct dp_study_state *s = r->subjects[i].s;
@@ -228,15 +222,14 @@ static void warn_exposed(const struct report *r, struct fact_groups *f,
 }
 
 /* What is left out of parts, and parts that are no draws of their own. */
-static void warn_parts(const struct report *r, struct fact_groups *f,
-		       struct facts_memory *m, const struct dp_member *member)
+static void warn_parts(const struct report *r, struct fact_groups *f, struct facts_memory *m,
+		       const struct dp_member *member)
 {
 	struct dp_study_state *s;
 	struct dp_err err;
 	uint32_t left;
 
-	if (member->size == 0 ||
-	    dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
+	if (member->size == 0 || dp_state_find(&r->state, member->study, &s, &err) != DP_OK)
 		return;
 	left = dp_rated_left(groups_rated(f->g, s), member->size);
 	if (left)
@@ -251,8 +244,7 @@ static void warn_parts(const struct report *r, struct fact_groups *f,
 			    s->spec->name);
 }
 
-static void find_warnings(const struct report *r, struct fact_groups *f,
-			  struct facts_memory *m)
+static void find_warnings(const struct report *r, struct fact_groups *f, struct facts_memory *m)
 {
 	size_t most = 6;
 
@@ -281,8 +273,8 @@ static void find_warnings(const struct report *r, struct fact_groups *f,
 /* Of no interest, or known to differ. */
 static bool is_told_elsewhere(const char *key, bool public)
 {
-	return strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 ||
-	       strcmp(key, "seeds") == 0 || (public && strncmp(key, "trainer.", 8) == 0);
+	return strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 || strcmp(key, "seeds") == 0 ||
+	       (public && strncmp(key, "trainer.", 8) == 0);
 }
 
 /* What the files of all studies mean, in their order. */
@@ -292,11 +284,9 @@ struct meanings {
 	size_t n;
 };
 
-static void meanings_find(const struct report *r, struct meanings *all,
-			  struct facts_memory *m)
+static void meanings_find(const struct report *r, struct meanings *all, struct facts_memory *m)
 {
-	*all = (struct meanings){ r->subjects, calloc(r->nsubjects + 1, sizeof(json_t *)),
-				  0 };
+	*all = (struct meanings){ r->subjects, calloc(r->nsubjects + 1, sizeof(json_t *)), 0 };
 	m->failed |= !all->list;
 	while (all->list && all->n < r->nsubjects) {
 		json_t *one = dp_study_meaning(r->subjects[all->n].s->spec);
@@ -319,8 +309,8 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* The value of a key in each group; false: it is the same in all members. */
-static bool setting_of(const struct fact_groups *f, const struct meanings *all,
-		       const char *key, const char **of, bool *mixed)
+static bool setting_of(const struct fact_groups *f, const struct meanings *all, const char *key,
+		       const char **of, bool *mixed)
 {
 	const struct dp_contest *c = &f->g->by[0];
 	bool differs = false;
@@ -330,17 +320,15 @@ static bool setting_of(const struct fact_groups *f, const struct meanings *all,
 
 		of[i] = dp_json_str(all->list[members[0] - all->first], key, NULL);
 		for (size_t k = 1; k < c->group[i].n; k++)
-			mixed[i] |=
-				!same_text(dp_json_str(all->list[members[k] - all->first],
-						       key, NULL),
-					   of[i]);
+			mixed[i] |= !same_text(
+				dp_json_str(all->list[members[k] - all->first], key, NULL), of[i]);
 		differs |= mixed[i] || !same_text(of[i], of[0]);
 	}
 	return differs;
 }
 
-static void keep_setting(struct fact_groups *f, const struct meanings *all,
-			 const char *key, struct facts_memory *m)
+static void keep_setting(struct fact_groups *f, const struct meanings *all, const char *key,
+			 struct facts_memory *m)
 {
 	size_t n = f->g->by[0].n;
 	const char **of;
@@ -355,13 +343,11 @@ static void keep_setting(struct fact_groups *f, const struct meanings *all,
 		return;
 	for (size_t i = 0; i < n; i++)
 		of[i] = facts_text(m, of[i]);
-	f->settings[f->nsettings] =
-		(struct fact_setting){ facts_text(m, key), of, mixed };
+	f->settings[f->nsettings] = (struct fact_setting){ facts_text(m, key), of, mixed };
 	f->nsettings += f->settings[f->nsettings].key != NULL;
 }
 
-static void find_settings(const struct report *r, struct fact_groups *f,
-			  struct facts_memory *m)
+static void find_settings(const struct report *r, struct fact_groups *f, struct facts_memory *m)
 {
 	struct meanings all;
 	size_t keys = 0;

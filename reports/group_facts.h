@@ -47,8 +47,7 @@ struct fact_groups {
 };
 
 /* Finds them; facts own the rest. */
-DP_MUSTCHECK int facts_groups(const struct report *r, struct facts *f,
-			      struct dp_err *err);
+DP_MUSTCHECK int facts_groups(const struct report *r, struct facts *f, struct dp_err *err);
 void group_facts_free(struct fact_groups *f);
 /* report.json; NULL without memory (group_json.c). */
 json_t *groups_report_json(const struct facts *f);

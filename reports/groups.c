@@ -56,8 +56,7 @@ size_t groups_ended(const struct groups *g, size_t group, size_t member)
 	return n;
 }
 
-const struct dp_rated *groups_rated(const struct groups *g,
-				    const struct dp_study_state *s)
+const struct dp_rated *groups_rated(const struct groups *g, const struct dp_study_state *s)
 {
 	for (size_t i = 0; i < g->nstudies; i++)
 		if (g->rows[GROUPS_OBSERVED][i].s->s->id == s->id)
@@ -75,8 +74,7 @@ static bool rows_room(struct group_rows *r, const struct subject *s, size_t room
 	};
 	r->of.y = r->y;
 	r->of.trial = r->trial;
-	while (r->of.ended < s->s->ntrials &&
-	       s->s->trials[r->of.ended]->status >= DP_TRIAL_OK)
+	while (r->of.ended < s->s->ntrials && s->s->trials[r->of.ended]->status >= DP_TRIAL_OK)
 		r->of.ended++;
 	return r->y && r->trial;
 }
@@ -97,8 +95,7 @@ static bool rows_observed(struct group_rows *r, const struct subject *s)
 		return false;
 	for (size_t i = 0; i < s->npoints; i++)
 		if (dp_point_feasible(s->s, s->points[i]))
-			rows_add(r, s->points[i].trial,
-				 dp_point_objectives(s->s, s->points[i]));
+			rows_add(r, s->points[i].trial, dp_point_objectives(s->s, s->points[i]));
 	return true;
 }
 
@@ -144,10 +141,9 @@ static int rate_studies(struct groups *g, const struct report *r, struct dp_err 
 
 			if (!g->rows[by] || !rate[by](&g->rows[by][i], s))
 				return groups_nomem(err);
-			g->known[by] &=
-				by == GROUPS_OBSERVED ||
-				(by == GROUPS_DENOISED && s->denoised.modelled) ||
-				(by == GROUPS_REMEASURED && g->rows[by][i].of.n > 0);
+			g->known[by] &= by == GROUPS_OBSERVED ||
+					(by == GROUPS_DENOISED && s->denoised.modelled) ||
+					(by == GROUPS_REMEASURED && g->rows[by][i].of.n > 0);
 		}
 	}
 	return DP_OK;
@@ -155,8 +151,7 @@ static int rate_studies(struct groups *g, const struct report *r, struct dp_err 
 
 /* ---- may they be compared? ---- */
 
-static bool same_objective_for_all(const struct dp_objective *a,
-				   const struct dp_objective *b)
+static bool same_objective_for_all(const struct dp_objective *a, const struct dp_objective *b)
 {
 	double of_a = a->privacy ? dp_oracle_delta(a->privacy) : 0;
 	double of_b = b->privacy ? dp_oracle_delta(b->privacy) : 0;
@@ -197,8 +192,7 @@ static int check_comparable(const struct report *r, struct dp_err *err)
 
 /* ---- groups ---- */
 
-static int adopt_measure(struct dp_contest *c, const struct dp_study *spec,
-			 struct dp_err *err)
+static int adopt_measure(struct dp_contest *c, const struct dp_study *spec, struct dp_err *err)
 {
 	for (size_t k = 0; k < spec->nobjectives; k++) {
 		c->objectives[k] = strdup(spec->objectives[k].name);
@@ -212,8 +206,7 @@ static int adopt_measure(struct dp_contest *c, const struct dp_study *spec,
 }
 
 /* The place among the subjects of the study that is named so. */
-static int find_member(const struct report *r, const char *named, size_t *place,
-		       struct dp_err *err)
+static int find_member(const struct report *r, const char *named, size_t *place, struct dp_err *err)
 {
 	struct dp_study_state *found = NULL;
 	int code = dp_state_find(&r->state, named, &found, err);
@@ -241,8 +234,8 @@ static int add_member(struct groups *g, const struct report *r, const struct dp_
 	return code;
 }
 
-static int groups_add_one(struct groups *g, const struct report *r,
-			  const struct dp_members *asked, struct dp_err *err)
+static int groups_add_one(struct groups *g, const struct report *r, const struct dp_members *asked,
+			  struct dp_err *err)
 {
 	int code = DP_OK;
 
@@ -299,8 +292,7 @@ static int method_of(const struct groups *g, size_t i)
 	const struct group *group = &g->list[i];
 
 	for (size_t k = 0; k < g->by[0].group[i].n; k++)
-		if (group->of[k]->s->spec->search.method !=
-		    group->of[0]->s->spec->search.method)
+		if (group->of[k]->s->spec->search.method != group->of[0]->s->spec->search.method)
 			return -1;
 	return (int)group->of[0]->s->spec->search.method;
 }
@@ -328,8 +320,7 @@ int groups_make(struct report *r, struct dp_err *err)
 		code = rate_studies(g, r, err);
 	for (int by = 0; by < GROUPS_BY && code == DP_OK; by++) {
 		code = adopt_measure(&g->by[by], r->subjects[0].s->spec, err);
-		g->by[by].followed = by == GROUPS_REMEASURED &&
-				     g->by[by].nobjectives == 2 &&
+		g->by[by].followed = by == GROUPS_REMEASURED && g->by[by].nobjectives == 2 &&
 				     r->subjects[0].s->spec->objectives[0].privacy;
 	}
 	for (size_t i = 0; i < r->nasked && code == DP_OK; i++)
@@ -352,8 +343,7 @@ int groups_make(struct report *r, struct dp_err *err)
 /* ---- from the journal ---- */
 
 /* Plain studies before the groups that were asked for. */
-static int ask_plain(struct report *r, const char *const *studies, size_t n,
-		     struct dp_err *err)
+static int ask_plain(struct report *r, const char *const *studies, size_t n, struct dp_err *err)
 {
 	struct dp_members *all = calloc(n + r->nasked + 1, sizeof *all);
 	size_t have = 0;
@@ -372,8 +362,8 @@ static int ask_plain(struct report *r, const char *const *studies, size_t n,
 	return code;
 }
 
-int report_load_groups(struct report *r, const char *journal, const char *const *studies,
-		       size_t n, struct dp_err *err)
+int report_load_groups(struct report *r, const char *journal, const char *const *studies, size_t n,
+		       struct dp_err *err)
 {
 	const char **names;
 	size_t members = 0, have = 0;

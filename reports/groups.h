@@ -35,15 +35,13 @@ struct groups {
 /* Reads the studies of r->asked and makes r->groups of them; each of the n plain studies
  * is a group of its own before these. Refuses what cannot be compared. */
 DP_MUSTCHECK int report_load_groups(struct report *r, const char *journal,
-				    const char *const *studies, size_t n,
-				    struct dp_err *err);
+				    const char *const *studies, size_t n, struct dp_err *err);
 /* The same of subjects that are there already. */
 DP_MUSTCHECK int groups_make(struct report *r, struct dp_err *err);
 /* How many trials of a member have ended. */
 size_t groups_ended(const struct groups *g, size_t group, size_t member);
 /* The observed results of a study that is in a group. */
-const struct dp_rated *groups_rated(const struct groups *g,
-				    const struct dp_study_state *s);
+const struct dp_rated *groups_rated(const struct groups *g, const struct dp_study_state *s);
 void report_groups_free(struct groups *g);
 
 #endif

@@ -118,13 +118,12 @@ void report_html(const struct facts *f, struct dp_buf *out)
 
 	report_text(d, f);
 	report_title(f, &title);
-	dp_buf_puts(out,
-		    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-		    "<meta charset=\"utf-8\">\n"
-		    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-		    "'none'; img-src data:; style-src 'unsafe-inline'\">\n"
-		    "<meta name=\"viewport\" content=\"width=device-width, "
-		    "initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+	dp_buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+			 "<meta charset=\"utf-8\">\n"
+			 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+			 "'none'; img-src data:; style-src 'unsafe-inline'\">\n"
+			 "<meta name=\"viewport\" content=\"width=device-width, "
+			 "initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
 	doc_html_text(out, dp_buf_text(&title));
 	dp_buf_free(&title);
 	dp_buf_printf(out, " - DPareto</title>\n<style>\n%s", style);
@@ -137,8 +136,7 @@ void report_html(const struct facts *f, struct dp_buf *out)
 	doc_contents(d, out);
 	dp_buf_puts(out, "</nav>\n<main id=\"main\">\n");
 	doc_render(d, out);
-	dp_buf_puts(out,
-		    "</main>\n<footer>Written by dpareto-report. Everything said here "
-		    "is in report.json, too.</footer>\n</body>\n</html>\n");
+	dp_buf_puts(out, "</main>\n<footer>Written by dpareto-report. Everything said here "
+			 "is in report.json, too.</footer>\n</body>\n</html>\n");
 	doc_free(d);
 }

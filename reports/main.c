@@ -66,9 +66,8 @@ static int write_in(const char *folder, const char *name, const struct dp_buf *b
 		    struct dp_err *err)
 {
 	char *path = dp_path_join(folder, name);
-	int code = path && !bytes->failed
-			   ? dp_write_file(path, bytes->data, bytes->len, false, err)
-			   : dp_fail(err, DP_E_NOMEM, "no memory for %s", name);
+	int code = path && !bytes->failed ? dp_write_file(path, bytes->data, bytes->len, false, err)
+					  : dp_fail(err, DP_E_NOMEM, "no memory for %s", name);
 
 	free(path);
 	return code;
@@ -110,13 +109,12 @@ static void remove_stale(const char *folder, const struct facts *f)
 	picture_files(&(struct picture){ 0 }, files);
 	for (size_t i = 0; i < DP_COUNT(gone_figures); i++)
 		for (size_t k = 0; k < PICTURE_FILES; k++)
-			remove_file(folder,
-				    figure_file(&gone_figures[i], files[k].kind, file));
+			remove_file(folder, figure_file(&gone_figures[i], files[k].kind, file));
 	for (size_t i = 0; report_figures[i]; i++) {
 		for (size_t k = 0; k < PICTURE_FILES; k++)
 			if (!find_file(f, report_figures[i], k))
-				remove_file(folder, figure_file(report_figures[i],
-								files[k].kind, file));
+				remove_file(folder,
+					    figure_file(report_figures[i], files[k].kind, file));
 	}
 }
 
@@ -130,10 +128,10 @@ static int write_pictures(const struct facts *f, const char *folder, struct dp_e
 		picture_files(&f->pictures[i], files);
 		for (size_t k = 0; code == DP_OK && k < PICTURE_FILES; k++)
 			if (files[k].bytes->len)
-				code = write_in(folder,
-						figure_file(f->pictures[i].figure,
-							    files[k].kind, file),
-						files[k].bytes, err);
+				code = write_in(
+					folder,
+					figure_file(f->pictures[i].figure, files[k].kind, file),
+					files[k].bytes, err);
 	}
 	return code;
 }
@@ -203,10 +201,9 @@ static void tell_result(const struct options *o, const char *folder, const json_
 		printf("%s/report.html\n", folder);
 		return;
 	}
-	answer = json_pack("{s:O, s:s, s:o, s:O}", "study",
-			   json_object_get(facts, "study"), "folder", folder, "html",
-			   json_sprintf("%s/report.html", folder), "figures",
-			   json_object_get(facts, "figures"));
+	answer = json_pack("{s:O, s:s, s:o, s:O}", "study", json_object_get(facts, "study"),
+			   "folder", folder, "html", json_sprintf("%s/report.html", folder),
+			   "figures", json_object_get(facts, "figures"));
 	dp_json_dump(&out, answer, 0);
 	puts(dp_buf_text(&out));
 	dp_buf_free(&out);
@@ -236,9 +233,7 @@ static void folder_part(struct dp_buf *out, const char *name)
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	for (; *name && out->len < 120; name++)
-		dp_buf_putc(out, strchr(plain, *name) && (out->len || *name != '.')
-					 ? *name
-					 : '-');
+		dp_buf_putc(out, strchr(plain, *name) && (out->len || *name != '.') ? *name : '-');
 }
 
 /* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */
@@ -249,15 +244,14 @@ static char *default_folder(const struct report *r, const char *state)
 	char *folder;
 
 	if (!r->groups)
-		return print_text("%s/studies/%s/report%s", state,
-				  r->subjects[0].s->spec->name, end);
+		return print_text("%s/studies/%s/report%s", state, r->subjects[0].s->spec->name,
+				  end);
 	for (size_t i = 0; i < r->groups->by[0].n; i++) {
 		dp_buf_puts(&names, i ? "-" : "");
 		folder_part(&names, r->groups->by[0].group[i].name);
 	}
-	folder = names.failed
-			 ? NULL
-			 : print_text("%s/reports/%s%s", state, dp_buf_text(&names), end);
+	folder = names.failed ? NULL
+			      : print_text("%s/reports/%s%s", state, dp_buf_text(&names), end);
 	dp_buf_free(&names);
 	return folder;
 }
@@ -270,8 +264,7 @@ static int make_report(const struct options *o, struct report *r, const char *st
 	struct facts facts = { 0 };
 	char *folder = NULL;
 	size_t n = 0;
-	int code = dir ? take_folder(dir, &folder, err)
-		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+	int code = dir ? take_folder(dir, &folder, err) : dp_fail(err, DP_E_NOMEM, "out of memory");
 
 	if (code == DP_OK && !dp_study_hides(r->subjects[0].s))
 		code = pictures_draw(r, o->figures, &pictures, &n, err);

@@ -50,8 +50,8 @@ static void judge_fit(const char *name, struct model_fit *fit)
 	fit->trusted = false;
 	if (fit->results < LEAST_RESULTS)
 		snprintf(fit->why, sizeof fit->why,
-			 "the model of %s has only %zu result%s to go by", name,
-			 fit->results, fit->results == 1 ? "" : "s");
+			 "the model of %s has only %zu result%s to go by", name, fit->results,
+			 fit->results == 1 ? "" : "s");
 	else if (fit->coverage < least_coverage)
 		snprintf(fit->why, sizeof fit->why,
 			 "the model of %s is not to be trusted: each left out once, only "
@@ -106,8 +106,7 @@ static int find_importance(struct subject *s, struct dp_err *err)
 
 	for (size_t k = 0; k < s->s->spec->nobjectives && code == DP_OK; k++) {
 		code = dp_surrogate_importance(p, k, &s->importance[k], err);
-		if (s->importance[k].source == DP_IMPORTANCE_MODELLED &&
-		    !subject_trusts(s, k))
+		if (s->importance[k].source == DP_IMPORTANCE_MODELLED && !subject_trusts(s, k))
 			s->importance[k].source = DP_IMPORTANCE_UNKNOWN;
 	}
 	if (!s->models)

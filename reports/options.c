@@ -12,24 +12,15 @@
 #include <sys/resource.h>
 
 static const struct option table[] = {
-	{ "state", required_argument, NULL, 's' },
-	{ "journal", required_argument, NULL, 'j' },
-	{ "dir", required_argument, NULL, 'd' },
-	{ "baseline", required_argument, NULL, 'b' },
-	{ "public", no_argument, NULL, 'p' },
-	{ "figures", required_argument, NULL, 'f' },
-	{ "format", required_argument, NULL, 'F' },
-	{ "width", required_argument, NULL, 'w' },
-	{ "no-title", no_argument, NULL, 't' },
-	{ "label", required_argument, NULL, 'l' },
-	{ "group", required_argument, NULL, 'g' },
-	{ "at", required_argument, NULL, 'a' },
-	{ "truth", required_argument, NULL, 'T' },
-	{ "nice", no_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
+	{ "state", required_argument, NULL, 's' },  { "journal", required_argument, NULL, 'j' },
+	{ "dir", required_argument, NULL, 'd' },    { "baseline", required_argument, NULL, 'b' },
+	{ "public", no_argument, NULL, 'p' },       { "figures", required_argument, NULL, 'f' },
+	{ "format", required_argument, NULL, 'F' }, { "width", required_argument, NULL, 'w' },
+	{ "no-title", no_argument, NULL, 't' },     { "label", required_argument, NULL, 'l' },
+	{ "group", required_argument, NULL, 'g' },  { "at", required_argument, NULL, 'a' },
+	{ "truth", required_argument, NULL, 'T' },  { "nice", no_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' }, { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },      { 0 },
 };
 
 void report_help(void)
@@ -113,8 +104,7 @@ static void *one_more(void *array, size_t n, size_t size)
 }
 
 /* What is before the `equals` sign, for the caller to free. */
-static int take_name(const char *given, const char *equals, char **name,
-		     struct dp_err *err)
+static int take_name(const char *given, const char *equals, char **name, struct dp_err *err)
 {
 	*name = strndup(given, (size_t)(equals - given));
 	return *name ? DP_OK : dp_fail(err, DP_E_NOMEM, "out of memory");
@@ -128,11 +118,10 @@ static int add_baseline(struct report *r, const char *given, struct dp_err *err)
 	if (!grown)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	r->baselines = grown;
-	if (!equals || equals == given ||
-	    !dp_num_parse(equals + 1, &grown[r->nbaselines].value) ||
+	if (!equals || equals == given || !dp_num_parse(equals + 1, &grown[r->nbaselines].value) ||
 	    !isfinite(grown[r->nbaselines].value))
-		return dp_fail(err, DP_E_USAGE,
-			       "--baseline takes LABEL=NUMBER, not '%.80s'", given);
+		return dp_fail(err, DP_E_USAGE, "--baseline takes LABEL=NUMBER, not '%.80s'",
+			       given);
 	return take_name(given, equals, &grown[r->nbaselines++].label, err);
 }
 
@@ -145,13 +134,11 @@ static int add_label(struct report *r, const char *given, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	r->labels = grown;
 	if (!equals || equals == given || !equals[1])
-		return dp_fail(err, DP_E_USAGE, "--label takes STUDY=TEXT, not '%.80s'",
-			       given);
+		return dp_fail(err, DP_E_USAGE, "--label takes STUDY=TEXT, not '%.80s'", given);
 	for (size_t i = 0; i < r->nlabels; i++)
 		if (strlen(grown[i].study) == (size_t)(equals - given) &&
 		    strncmp(grown[i].study, given, (size_t)(equals - given)) == 0)
-			return dp_fail(err, DP_E_USAGE,
-				       "--label calls the study '%s' two things",
+			return dp_fail(err, DP_E_USAGE, "--label calls the study '%s' two things",
 				       grown[i].study);
 	grown[r->nlabels].label = strdup(equals + 1);
 	if (!grown[r->nlabels].label)
@@ -197,8 +184,7 @@ static int set_width(struct look *look, const char *given, struct dp_err *err)
 	double unit = n > 2 && strcmp(given + n - 2, "cm") == 0 ? 10 : 1;
 	char number[32] = "";
 
-	if (n > 2 && n < sizeof number &&
-	    (unit == 10 || strcmp(given + n - 2, "mm") == 0))
+	if (n > 2 && n < sizeof number && (unit == 10 || strcmp(given + n - 2, "mm") == 0))
 		memcpy(number, given, n - 2);
 	if (dp_num_parse(number, &look->width_mm)) {
 		look->width_mm *= unit;
@@ -215,8 +201,7 @@ static int set_output(struct options *o, const char *format, struct dp_err *err)
 {
 	o->json = strcmp(format, "json") == 0;
 	if (!o->json && strcmp(format, "text") != 0)
-		return dp_fail(err, DP_E_USAGE,
-			       "--output takes text or json, not '%.40s'", format);
+		return dp_fail(err, DP_E_USAGE, "--output takes text or json, not '%.40s'", format);
 	return DP_OK;
 }
 
@@ -277,8 +262,7 @@ static int report_option(struct options *o, struct report *r, int c, struct dp_e
 	}
 }
 
-int report_options(struct options *o, struct report *r, int argc, char **argv,
-		   struct dp_err *err)
+int report_options(struct options *o, struct report *r, int argc, char **argv, struct dp_err *err)
 {
 	int c, code = DP_OK;
 
@@ -296,11 +280,9 @@ int report_options(struct options *o, struct report *r, int argc, char **argv,
 	if (code == DP_OK && o->nstudies == 0 && r->nasked == 0)
 		code = dp_fail(err, DP_E_USAGE, "which study?");
 	if (code == DP_OK && r->at && r->nasked == 0)
-		code = dp_fail(err, DP_E_USAGE,
-			       "--at is for groups: there is no --group");
+		code = dp_fail(err, DP_E_USAGE, "--at is for groups: there is no --group");
 	if (code == DP_OK && o->journal && !o->dir)
-		code = dp_fail(err, DP_E_USAGE,
-			       "with --journal, --dir says where to write");
+		code = dp_fail(err, DP_E_USAGE, "with --journal, --dir says where to write");
 	if (code == DP_E_USAGE)
 		dp_hint(err, "'dpareto-report --help' explains the options");
 	return code;

@@ -12,8 +12,8 @@ struct options {
 };
 
 /* Reads them; texts of `o` are those of argv. */
-DP_MUSTCHECK int report_options(struct options *o, struct report *r, int argc,
-				char **argv, struct dp_err *err);
+DP_MUSTCHECK int report_options(struct options *o, struct report *r, int argc, char **argv,
+				struct dp_err *err);
 void report_help(void);
 
 #endif

@@ -27,8 +27,7 @@ static int check_wanted(const char *wanted, struct dp_err *err)
 		size_t n = strcspn(wanted, ",");
 
 		if (!figure_find(wanted, n)) {
-			dp_fail(err, DP_E_USAGE, "there is no figure '%.*s'", (int)n,
-				wanted);
+			dp_fail(err, DP_E_USAGE, "there is no figure '%.*s'", (int)n, wanted);
 			return dp_hint(err, "'dpareto-report --help' lists them");
 		}
 		wanted += n + (wanted[n] == ',');
@@ -59,8 +58,8 @@ static int render_forms(const struct look *look, struct plot *plot, struct pictu
 }
 
 /* The picture and its words, from what was gathered. */
-static int render_picture(const struct look *look, const struct figure *f,
-			  const void *data, struct picture *p, struct dp_err *err)
+static int render_picture(const struct look *look, const struct figure *f, const void *data,
+			  struct picture *p, struct dp_err *err)
 {
 	struct plot *plot = f->draw(data);
 	int code;
@@ -126,8 +125,8 @@ static bool is_replaced(const struct report *r, const struct picture *p)
 	return false;
 }
 
-int pictures_draw(const struct report *r, const char *wanted, struct picture **out,
-		  size_t *n, struct dp_err *err)
+int pictures_draw(const struct report *r, const char *wanted, struct picture **out, size_t *n,
+		  struct dp_err *err)
 {
 	size_t count = 0;
 	int code = check_wanted(wanted, err);

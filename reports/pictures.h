@@ -39,8 +39,8 @@ void picture_draw(const struct report *r, const struct figure *f, struct picture
 void picture_free(struct picture *p);
 /* Draws every figure that has something to show, or those that `wanted` names (a list
  * "front,timeline"), where one that has nothing to show leaves a sentence, too. */
-DP_MUSTCHECK int pictures_draw(const struct report *r, const char *wanted,
-			       struct picture **out, size_t *n, struct dp_err *err);
+DP_MUSTCHECK int pictures_draw(const struct report *r, const char *wanted, struct picture **out,
+			       size_t *n, struct dp_err *err);
 void pictures_free(struct picture *p, size_t n);
 
 #endif

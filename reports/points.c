@@ -9,12 +9,9 @@
 
 /* ---- spread over runs ---- */
 
-static struct fact_spread spread_of(const struct subject *s, struct dp_point p,
-				    size_t objective)
+static struct fact_spread spread_of(const struct subject *s, struct dp_point p, size_t objective)
 {
-	struct fact_spread out = {
-		NAN, NAN, NAN, NAN, NAN, dp_study_told_runs(s->s->spec)
-	};
+	struct fact_spread out = { NAN, NAN, NAN, NAN, NAN, dp_study_told_runs(s->s->spec) };
 
 	if (!subject_spread(s, p, objective, &out.least, &out.most))
 		out.least = out.most = NAN;
@@ -28,8 +25,8 @@ static struct fact_spread spread_of(const struct subject *s, struct dp_point p,
 }
 
 /* The same, among the facts. */
-static struct fact_spread *keep_spread(const struct subject *s, struct dp_point p,
-				       size_t objective, struct facts_memory *m)
+static struct fact_spread *keep_spread(const struct subject *s, struct dp_point p, size_t objective,
+				       struct facts_memory *m)
 {
 	struct fact_spread spread = spread_of(s, p, objective);
 
@@ -79,9 +76,8 @@ static void find_point_objective(const struct subject *s, size_t i, size_t objec
 	if (o->metric) {
 		out->runs = keep_spread(s, point, objective, m);
 		if (p)
-			out->interval =
-				facts_keep(m, &(struct fact_interval){ p->lo, p->hi },
-					   sizeof *out->interval);
+			out->interval = facts_keep(m, &(struct fact_interval){ p->lo, p->hi },
+						   sizeof *out->interval);
 		return;
 	}
 	out->check = facts_keep(m, &(struct fact_check){ 0 }, sizeof *out->check);
@@ -126,8 +122,7 @@ void facts_front(const struct subject *s, struct facts *f)
 	free(p);
 }
 
-void facts_remeasured(const struct subject *s, struct facts_memory *m,
-		      struct fact_study *out)
+void facts_remeasured(const struct subject *s, struct facts_memory *m, struct fact_study *out)
 {
 	size_t n = subject_front(s);
 	struct dp_point *points = calloc(n + 1, sizeof *points);
@@ -142,8 +137,7 @@ void facts_remeasured(const struct subject *s, struct facts_memory *m,
 		points[i] = subject_front_point(s, i);
 		out->remeasured += dp_point_remeasured(s->s, points[i], &again);
 	}
-	if (dp_points_remeasured_volume(s->s, points, n, &out->hypervolume_remeasured) !=
-	    DP_OK)
+	if (dp_points_remeasured_volume(s->s, points, n, &out->hypervolume_remeasured) != DP_OK)
 		m->failed = true;
 	free(points);
 }
@@ -182,8 +176,7 @@ struct best_point {
 /* The point with the best value of an objective among those of the front that, where s
  * has a privacy objective, have an epsilon of at most `most`; of equal ones the more
  * private, then the first. What is best of all trials is on the front. */
-static struct best_point best_of_front(const struct subject *s, size_t objective,
-				       double most)
+static struct best_point best_of_front(const struct subject *s, size_t objective, double most)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	struct best_point best = { .value = NAN };
@@ -201,8 +194,7 @@ static struct best_point best_of_front(const struct subject *s, size_t objective
 	return best;
 }
 
-void facts_headline(const struct subject *s, struct facts_memory *m,
-		    struct fact_headlines *out)
+void facts_headline(const struct subject *s, struct facts_memory *m, struct fact_headlines *out)
 {
 	static const double levels[] = { 0.1, 0.5, 1, 2, 5, 10 };
 
@@ -256,14 +248,12 @@ void facts_majority(const struct subject *s, struct facts *f)
 			spread_of(s, subject_front_point(s, i), (size_t)s->utility);
 
 		found.no_better += !beats_majority(
-			o, &runs, subject_front_value(s, i, (size_t)s->utility),
-			found.value);
+			o, &runs, subject_front_value(s, i, (size_t)s->utility), found.value);
 	}
 	for (size_t i = 0; i < head->n; i++)
 		head->list[i].no_better =
 			head->list[i].runs &&
-			!beats_majority(o, head->list[i].runs, head->list[i].value,
-					found.value);
+			!beats_majority(o, head->list[i].runs, head->list[i].value, found.value);
 	f->majority = facts_keep(&f->memory, &found, sizeof found);
 }
 
@@ -308,8 +298,7 @@ static double median_of(double *v, size_t n)
 
 /* How much worse than observed the models think the points of the front are. */
 static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t objective,
-					     const struct dp_predicted *p,
-					     struct facts_memory *m)
+					     const struct dp_predicted *p, struct facts_memory *m)
 {
 	const struct dp_study *spec = s->s->spec;
 	size_t n = subject_front(s);
@@ -319,8 +308,7 @@ static struct fact_shrinkage *find_shrinkage(const struct subject *s, size_t obj
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct dp_point point = subject_front_point(s, i);
-		double by = denoised_value(s, i, objective,
-					   &p[i * spec->nobjectives + objective]) -
+		double by = denoised_value(s, i, objective, &p[i * spec->nobjectives + objective]) -
 			    dp_point_objectives(s->s, point)[objective];
 
 		by = spec->objectives[objective].maximize ? -by : by;
@@ -347,10 +335,8 @@ static struct fact_again *find_again(const struct subject *s, size_t objective,
 			continue;
 		value = again.objectives[objective];
 		mean.points++;
-		mean.than_observed +=
-			sign * (value - dp_point_objectives(s->s, p)[objective]);
-		mean.than_denoised +=
-			sign * (value - subject_front_value(s, i, objective));
+		mean.than_observed += sign * (value - dp_point_objectives(s->s, p)[objective]);
+		mean.than_denoised += sign * (value - subject_front_value(s, i, objective));
 	}
 	if (mean.points == 0)
 		return NULL;
@@ -361,8 +347,7 @@ static struct fact_again *find_again(const struct subject *s, size_t objective,
 
 /* The mean over the front of a metric, less that of another: what a holdout gives
  * instead of what the search looked at. */
-static struct fact_holdout *find_holdout(const struct subject *s,
-					 const struct dp_objective *o,
+static struct fact_holdout *find_holdout(const struct subject *s, const struct dp_objective *o,
 					 struct facts_memory *m)
 {
 	char name[DP_NAME_MAX + 8];
@@ -379,21 +364,18 @@ static struct fact_holdout *find_holdout(const struct subject *s,
 
 		sum += dp_point_mean(s->s, p, held) - dp_point_mean(s->s, p, seen);
 	}
-	return facts_keep(
-		m,
-		&(struct fact_holdout){ facts_text(m, name), o->metric, sum / (double)n },
-		sizeof(struct fact_holdout));
+	return facts_keep(m,
+			  &(struct fact_holdout){ facts_text(m, name), o->metric, sum / (double)n },
+			  sizeof(struct fact_holdout));
 }
 
 /* The sampling error of a share p of n test records. Trainers tell n as a metric, or the
  * study file does for the noise on it. */
-static struct fact_sampling *find_sampling(const struct subject *s,
-					   const struct dp_objective *o, double p,
-					   struct facts_memory *m)
+static struct fact_sampling *find_sampling(const struct subject *s, const struct dp_objective *o,
+					   double p, struct facts_memory *m)
 {
 	int column = dp_study_metric(s->s, "test_records");
-	double v = p * (1 - p),
-	       n = dp_study_releases(s->s->spec) ? o->release.records : NAN;
+	double v = p * (1 - p), n = dp_study_releases(s->s->spec) ? o->release.records : NAN;
 
 	if (!(p >= 0 && p <= 1))
 		return NULL;
@@ -437,8 +419,7 @@ static struct fact_trust find_trust(const struct subject *s, size_t objective,
 	};
 }
 
-void facts_optimism(const struct subject *s, struct facts_memory *m,
-		    struct fact_optimism *out)
+void facts_optimism(const struct subject *s, struct facts_memory *m, struct fact_optimism *out)
 {
 	const struct dp_study *spec = s->s->spec;
 	struct dp_predicted *p = predict_front(s, m);
@@ -453,7 +434,6 @@ void facts_optimism(const struct subject *s, struct facts_memory *m,
 	};
 	for (size_t i = 0; work && out->objectives && i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
-			out->objectives[out->nobjectives++] =
-				find_trust(s, i, p, work, m);
+			out->objectives[out->nobjectives++] = find_trust(s, i, p, work, m);
 	free(p);
 }

@@ -41,8 +41,8 @@ static int fill_use(const struct dp_mechanism *m, double *values, struct dp_err 
 	return code;
 }
 
-int facts_uses(const struct subject *s, struct dp_point p, size_t objective,
-	       struct dp_uses *out, struct dp_err *err)
+int facts_uses(const struct subject *s, struct dp_point p, size_t objective, struct dp_uses *out,
+	       struct dp_err *err)
 {
 	const double *x = s->s->trials[p.trial]->x;
 	double at = dp_path_costliest(s->s->spec, objective, x, dp_point_at(s->s, p));
@@ -63,10 +63,9 @@ static void fixed_values(const struct dp_oracle *o, const struct dp_use *u,
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
-		values[i] = u->param[i] < 0 && isnan(u->constant[i]) ? k->otherwise
-								     : u->constant[i];
-		if (o->kind == DP_ORACLE_COMPOSED &&
-		    (k == m->delta || k == m->conversion))
+		values[i] =
+			u->param[i] < 0 && isnan(u->constant[i]) ? k->otherwise : u->constant[i];
+		if (o->kind == DP_ORACLE_COMPOSED && (k == m->delta || k == m->conversion))
 			values[i] = NAN;
 		else if (o->kind == DP_ORACLE_COMPOSED && k == m->accountant)
 			values[i] = o->accountant;
@@ -99,8 +98,7 @@ static double ask_rdp(const struct dp_mechanism *m, const double *full,
 }
 
 /* By either way of composing; the least that may be exact in *least. */
-static double ask_composed(const struct dp_uses *uses, double delta, bool pld,
-			   double *least)
+static double ask_composed(const struct dp_uses *uses, double delta, bool pld, double *least)
 {
 	struct dp_epsilon e;
 
@@ -113,8 +111,7 @@ static double ask_composed(const struct dp_uses *uses, double delta, bool pld,
 
 /* The curve of all of them, converted at orders over the whole range, then at orders
  * around the best of these. */
-static double convert_curve(struct dp_renyi_memory *m, const struct dp_uses *uses,
-			    double delta)
+static double convert_curve(struct dp_renyi_memory *m, const struct dp_uses *uses, double delta)
 {
 	double order[DP_RENYI_ORDERS_MAX], k[DP_RENYI_ORDERS_MAX];
 	double lo = 1e-3, hi = 1e6, best, epsilon = NAN; /* of the order less 1 */
@@ -124,8 +121,8 @@ static double convert_curve(struct dp_renyi_memory *m, const struct dp_uses *use
 
 		for (int i = 0; i < DP_RENYI_ORDERS_MAX; i++)
 			order[i] = 1 + lo * pow(ratio, i);
-		if (dp_privacy_renyi(m, uses->item, uses->n, order, DP_RENYI_ORDERS_MAX,
-				     k, NULL) != DP_OK)
+		if (dp_privacy_renyi(m, uses->item, uses->n, order, DP_RENYI_ORDERS_MAX, k, NULL) !=
+		    DP_OK)
 			return NAN;
 		epsilon = dp_renyi_epsilon(order, k, DP_RENYI_ORDERS_MAX, delta, &best);
 		if (isnan(best))
@@ -156,8 +153,7 @@ static double ask_curve(const struct dp_uses *uses, double delta)
 
 /* pld <= improved <= classic, and the journal's number is the one its own accountant
  * gives. */
-static struct fact_check check_accountants(const struct dp_uses *uses, double delta,
-					   double ours)
+static struct fact_check check_accountants(const struct dp_uses *uses, double delta, double ours)
 {
 	const struct dp_mechanism *m = uses->item[0].mechanism;
 	const double *full = uses->values[0];
@@ -166,8 +162,7 @@ static struct fact_check check_accountants(const struct dp_uses *uses, double de
 	double classic = ask_rdp(m, full, DP_PRIVACY_CLASSIC), again;
 	bool same;
 
-	again = dp_privacy_value(m, full, m->conversion) == DP_PRIVACY_CLASSIC ? classic
-									       : improved;
+	again = dp_privacy_value(m, full, m->conversion) == DP_PRIVACY_CLASSIC ? classic : improved;
 	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
 		again = fmin(again, pld); /* it takes the less of the two, too */
 	same = about_equal(ours, again);
@@ -178,37 +173,33 @@ static struct fact_check check_accountants(const struct dp_uses *uses, double de
 
 /* The same of a composition, which has one conversion. Older versions did not merge
  * Gaussian mechanisms: their numbers hold, too, if they lie between both accountants'. */
-static struct fact_check check_composition(const struct dp_oracle *o,
-					   const struct dp_uses *uses, double ours)
+static struct fact_check check_composition(const struct dp_oracle *o, const struct dp_uses *uses,
+					   double ours)
 {
 	double least = NAN, pld = ask_composed(uses, o->delta, true, &least);
 	double renyi = o->delta > 0 ? ask_curve(uses, o->delta) : NAN;
 	bool by_pld = o->accountant == DP_PRIVACY_PLD || isnan(renyi);
-	bool same = about_equal(ours,
-				by_pld ? pld : ask_composed(uses, o->delta, false, NULL));
+	bool same = about_equal(ours, by_pld ? pld : ask_composed(uses, o->delta, false, NULL));
 	bool between = at_most(pld, ours) && ours <= renyi * (1 + SAME);
 
 	return (struct fact_check){ pld, renyi, NAN, same,
-				    (same || between) &&
-					    (isnan(renyi) || at_most(least, renyi)) };
+				    (same || between) && (isnan(renyi) || at_most(least, renyi)) };
 }
 
 /* The same of a mechanism with a formula of its own. */
-static struct fact_check check_formula(const struct dp_uses *uses, double delta,
-				       double ours)
+static struct fact_check check_formula(const struct dp_uses *uses, double delta, double ours)
 {
 	double second = delta > 0 ? ask_curve(uses, delta) : NAN;
 	struct dp_epsilon e;
-	bool same = dp_privacy_epsilon(uses->item[0].mechanism, uses->values[0], &e,
-				       NULL) == DP_OK &&
-		    about_equal(ours, e.epsilon);
+	bool same =
+		dp_privacy_epsilon(uses->item[0].mechanism, uses->values[0], &e, NULL) == DP_OK &&
+		about_equal(ours, e.epsilon);
 
 	return (struct fact_check){ NAN, second, NAN, same,
 				    same && (isnan(second) || at_most(ours, second)) };
 }
 
-struct fact_check facts_check(const struct subject *s, struct dp_point p,
-			      size_t objective)
+struct fact_check facts_check(const struct subject *s, struct dp_point p, size_t objective)
 {
 	const struct dp_oracle *o = oracle_of(s, objective);
 	double ours = dp_point_objectives(s->s, p)[objective];
@@ -263,8 +254,7 @@ static struct fact_part find_part(const struct dp_study *spec, const struct dp_o
 		.mechanism = u->mechanism->name,
 		.summary = u->mechanism->summary,
 		.times = u->times,
-		.times_parameter =
-			u->times_param < 0 ? NULL : spec->params[u->times_param].name,
+		.times_parameter = u->times_param < 0 ? NULL : spec->params[u->times_param].name,
 		.relation = words.relation,
 		.sampling = words.sampling,
 		.records = dp_privacy_value(u->mechanism, v, u->mechanism->records),
@@ -294,22 +284,20 @@ static void find_single(const struct subject *s, const struct dp_oracle *o,
 	out->keys = part.keys;
 	out->nkeys = part.nkeys;
 	out->records = part.records;
-	out->accountant =
-		m->accountant
-			? m->accountant->words[(int)dp_privacy_value(m, v, m->accountant)]
-			: CLOSED_FORM;
+	out->accountant = m->accountant
+				  ? m->accountant->words[(int)dp_privacy_value(m, v, m->accountant)]
+				  : CLOSED_FORM;
 	out->accountant_text = words.accountant;
 	out->theorem = part.theorem;
 	out->source = part.source;
 	out->noise = part.noise;
-	out->warning =
-		facts_text(memory, dp_privacy_warning(m, v, warning) ? warning : NULL);
+	out->warning = facts_text(memory, dp_privacy_warning(m, v, warning) ? warning : NULL);
 }
 
 /* The closed form for Gaussian mechanisms alone, as they are at the first result;
  * else the one that was asked. */
-static const char *composition_accountant(const struct subject *s,
-					  const struct dp_oracle *o, size_t objective)
+static const char *composition_accountant(const struct subject *s, const struct dp_oracle *o,
+					  size_t objective)
 {
 	const char *asked = dp_privacy_accountants[o->accountant];
 	struct dp_uses uses;
@@ -381,8 +369,8 @@ static const char *mechanism_unit(const struct dp_oracle *o, struct facts_memory
 	return facts_unit(o->uses->mechanism, v, m);
 }
 
-static void find_mechanism(const struct subject *s, size_t objective,
-			   struct facts_memory *memory, struct fact_mechanism *out)
+static void find_mechanism(const struct subject *s, size_t objective, struct facts_memory *memory,
+			   struct fact_mechanism *out)
 {
 	const struct dp_oracle *o = oracle_of(s, objective);
 

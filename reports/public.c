@@ -44,9 +44,7 @@ static void find_exact(struct leaks *l, const struct dp_study_state *s)
 		leak(l, "no objective is a privacy: nothing covers the trainings");
 	if (s->nimported)
 		leak(l, "it started from results of study '%s'",
-		     spec->search.initial_from
-			     ? dp_origin_shown(spec->search.initial_from)
-			     : "?");
+		     spec->search.initial_from ? dp_origin_shown(spec->search.initial_from) : "?");
 }
 
 /* How long something takes depends on the records, too. */
@@ -72,16 +70,14 @@ static void find_failures(struct leaks *l, const struct dp_study_state *s)
 	if (n == 1)
 		leak(l, "trial %u failed, and that may hang on one record", first);
 	else if (n > 1)
-		leak(l,
-		     "%u trials failed, the first is %u, and that may hang on one record",
-		     n, first);
+		leak(l, "%u trials failed, the first is %u, and that may hang on one record", n,
+		     first);
 }
 
 static void find_leaks(struct leaks *l, const struct report *r)
 {
 	for (size_t i = 0; i < r->nsubjects + (r->truth != NULL); i++) {
-		const struct dp_study_state *s =
-			i < r->nsubjects ? r->subjects[i].s : r->truth->s;
+		const struct dp_study_state *s = i < r->nsubjects ? r->subjects[i].s : r->truth->s;
 
 		if (s->now->public_data && s->exposed) {
 			leak(l, "seeds are fixed, and data was private when trials were "
@@ -101,8 +97,7 @@ static void find_leaks(struct leaks *l, const struct report *r)
 		find_failures(l, s);
 	}
 	for (size_t i = 0; i < r->nbaselines && !r->subjects[0].s->now->public_data; i++)
-		leak(l, "the baseline '%.60s' is exact, as far as is known",
-		     r->baselines[i].label);
+		leak(l, "the baseline '%.60s' is exact, as far as is known", r->baselines[i].label);
 }
 
 int report_public_check(const struct report *r, struct dp_err *err)
@@ -114,8 +109,7 @@ int report_public_check(const struct report *r, struct dp_err *err)
 	if (l.text.failed)
 		code = dp_fail(err, DP_E_NOMEM, "out of memory");
 	else if (l.n) {
-		dp_fail(err, DP_E_FAILED, "this report cannot be public: %s",
-			dp_buf_text(&l.text));
+		dp_fail(err, DP_E_FAILED, "this report cannot be public: %s", dp_buf_text(&l.text));
 		code = dp_hint(err,
 			       "%sdocs/privacy.md says how to fix each; a study of "
 			       "public data says so ('data: public')",

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-void facts_released(const struct subject *s, struct facts_memory *m,
-		    struct fact_released **out)
+void facts_released(const struct subject *s, struct facts_memory *m, struct fact_released **out)
 {
 	const struct dp_study *spec = s->s->spec;
 	struct fact_released *f;
@@ -31,9 +30,9 @@ void facts_released(const struct subject *s, struct facts_memory *m,
 		const struct dp_objective *o = &spec->objectives[i];
 
 		if (o->release.records > 0)
-			f->metrics[f->nmetrics++] = (struct fact_release){
-				o->name, o->metric, o->release.records, o->release.sigma
-			};
+			f->metrics[f->nmetrics++] =
+				(struct fact_release){ o->name, o->metric, o->release.records,
+						       o->release.sigma };
 	}
 	*out = f;
 }
@@ -49,25 +48,23 @@ void write_released(struct doc *d, const struct fact_released *f)
 			 f->metrics[i].objective, short_text(f->metrics[i].sigma, t),
 			 f->metrics[i].metric, short_text(f->metrics[i].records, u));
 	if (!isnan(f->most))
-		doc_paragraph(
-			d,
-			"Utilities were released with this noise only, so that the "
-			"records that they are measured on are covered, too: all %.0f "
-			"releases that the study file allows, of which there were %lld, "
-			"are together epsilon %s at delta %s when one of these records "
-			"is replaced (Dong, Roth and Su 2022, Corollary 3.3).",
-			f->most, (long long)f->points, up_text(f->epsilon, e),
-			short_text(f->delta, t));
+		doc_paragraph(d,
+			      "Utilities were released with this noise only, so that the "
+			      "records that they are measured on are covered, too: all %.0f "
+			      "releases that the study file allows, of which there were %lld, "
+			      "are together epsilon %s at delta %s when one of these records "
+			      "is replaced (Dong, Roth and Su 2022, Corollary 3.3).",
+			      f->most, (long long)f->points, up_text(f->epsilon, e),
+			      short_text(f->delta, t));
 	else
-		doc_paragraph(
-			d,
-			"Utilities were released with this noise only, so that the "
-			"records that they are measured on are covered, too: with "
-			"probability 1 - %s the loss of all %lld releases together is at "
-			"most epsilon %s when one of these records is replaced "
-			"(odometer).",
-			short_text(f->delta, t), (long long)f->points,
-			up_text(f->epsilon, e));
+		doc_paragraph(d,
+			      "Utilities were released with this noise only, so that the "
+			      "records that they are measured on are covered, too: with "
+			      "probability 1 - %s the loss of all %lld releases together is at "
+			      "most epsilon %s when one of these records is replaced "
+			      "(odometer).",
+			      short_text(f->delta, t), (long long)f->points,
+			      up_text(f->epsilon, e));
 	doc_paragraph(d, "With a fixed split a record is either trained on or measured "
 			 "on: what holds for it is the larger of both epsilons. A study "
 			 "that is made again, or another one on the same records, "

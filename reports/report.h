@@ -21,11 +21,11 @@ enum {
 /* How well the model of an objective foretells results that it does not know: each left
  * out once. */
 struct model_fit {
-	bool modelled;    /* false: it is computed, or there is no model; all else is 0 */
-	size_t results;   /* that were left out */
-	double coverage;  /* share of these within their 95 % interval */
-	double explained; /* share of their variance, on the model's scale; may be < 0 */
-	double error;     /* root mean square, natural units */
+	bool modelled;      /* false: it is computed, or there is no model; all else is 0 */
+	size_t results;     /* that were left out */
+	double coverage;    /* share of these within their 95 % interval */
+	double explained;   /* share of their variance, on the model's scale; may be < 0 */
+	double error;       /* root mean square, natural units */
 	double least, most; /* of what was observed */
 	bool trusted;
 	char why[200]; /* not; or "" */
@@ -35,8 +35,8 @@ struct model_fit {
 struct subject {
 	struct dp_study_state *s; /* front and hypervolume are up to date */
 	const char *label;        /* what people call it (--label), or NULL */
-	int privacy; /* the first objective that is a privacy mechanism, or -1 */
-	int utility; /* the first that is a metric, or -1 */
+	int privacy;              /* the first objective that is a privacy mechanism, or -1 */
+	int utility;              /* the first that is a metric, or -1 */
 	/* The two objectives that pictures show: privacy and utility, else the first
 	 * two. */
 	size_t x, y;
@@ -98,7 +98,7 @@ struct report {
 	/* Groups of seeds, see groups.h: as they were asked for, and made. */
 	struct dp_members *asked;
 	size_t nasked;
-	const char *at; /* "epsilon=0.1,1,10": compared there, too; NULL: as is usual */
+	const char *at;        /* "epsilon=0.1,1,10": compared there, too; NULL: as is usual */
 	struct groups *groups; /* NULL: the report is about its first study */
 	/* A study whose front stands for the true one, drawn under the others. */
 	const char *truth_named;
@@ -111,8 +111,8 @@ struct report {
 
 /* Reads the studies (selectors as in dp_state_find) from the journal in this folder,
  * beside a running daemon or not. */
-DP_MUSTCHECK int report_load(struct report *r, const char *journal,
-			     const char *const *studies, size_t n, struct dp_err *err);
+DP_MUSTCHECK int report_load(struct report *r, const char *journal, const char *const *studies,
+			     size_t n, struct dp_err *err);
 void report_free(struct report *r);
 /* What it is called where people read it: its label, else the study's name. */
 const char *subject_name(const struct subject *s);
@@ -144,8 +144,8 @@ char *point_row(int64_t trial, int64_t at, char out[POINT_ROW_LEN]);
 void subject_label(const struct subject *s, size_t objective, struct dp_buf *out);
 /* The least and the largest value of an objective over the runs of a result; both its
  * value where it is no metric. False: unknown, as of the runs at a waypoint. */
-bool subject_spread(const struct subject *s, struct dp_point p, size_t objective,
-		    double *lo, double *hi);
+bool subject_spread(const struct subject *s, struct dp_point p, size_t objective, double *lo,
+		    double *hi);
 /* The standard deviation of the runs; NaN: unknown, or it is no metric. */
 double subject_run_sd(const struct subject *s, struct dp_point p, size_t objective);
 /* The value of an objective when always the commonest class is answered; NaN if no
@@ -172,8 +172,8 @@ struct estimate {
 };
 /* The best that is known of an objective at each point of the front, into `out`, which
  * has room for these: what models say, where they are to be trusted. */
-DP_MUSTCHECK int subject_estimates(const struct subject *s, size_t objective,
-				   struct estimate *out, struct dp_err *err);
+DP_MUSTCHECK int subject_estimates(const struct subject *s, size_t objective, struct estimate *out,
+				   struct dp_err *err);
 /* How many records the trainer tests on; NaN: it does not say. */
 double subject_test_records(const struct subject *s);
 /* The standard error of an objective at the i-th point of the front, as `dparetoctl
@@ -202,8 +202,7 @@ struct choices {
 		CHOICE_BEST,   /* and nothing is better than the anti-ideal */
 	} rule;                /* that recommends */
 };
-DP_MUSTCHECK int subject_choose(const struct subject *s, struct choices *out,
-				struct dp_err *err);
+DP_MUSTCHECK int subject_choose(const struct subject *s, struct choices *out, struct dp_err *err);
 
 /* ---- models.c ---- */
 
@@ -255,8 +254,7 @@ struct figure {
 	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
 	 * *why gets the reason, the end of a sentence: "the report has one study only".
 	 * Data may point into the report. */
-	int (*gather)(const struct report *r, void *data, const char **why,
-		      struct dp_err *err);
+	int (*gather)(const struct report *r, void *data, const char **why, struct dp_err *err);
 	/* Describes the picture; what memory was too short for is told by plot_render().
 	 */
 	struct plot *(*draw)(const void *data);

@@ -42,8 +42,8 @@ static const char *say_selection(const struct subject *s, const struct dp_select
 		      "can be drawn.\n"
 		      "It holds as long as nobody learns how many trainings there were, "
 		      "anything of the others, or what the noise was drawn from.\n",
-		      facts_unit(uses.item->mechanism, uses.values[0], m),
-		      facts_relation(&uses), c->theorem);
+		      facts_unit(uses.item->mechanism, uses.values[0], m), facts_relation(&uses),
+		      c->theorem);
 	text = facts_text(m, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
@@ -73,12 +73,11 @@ json_t *selection_report_json(const struct facts *f)
 {
 	json_t *out = dp_view_result(f->study.s);
 	json_t *more = json_pack(
-		"{s:b, s:s, s:s, s:s?, s:s?, s:s?, s:o, s:s?, s:[], s:{s:s?, s:s}}",
-		"public", f->public, "data", f->data, "seeds", f->seeds, "seeds_warning",
-		f->seeds_warning, "privacy_objective", f->privacy_objective,
-		"utility_objective", f->utility_objective, "selection",
-		dp_view_selection(&f->selection->cost), "statement",
-		f->selection->statement, "figures", "reproduce", "study_file",
+		"{s:b, s:s, s:s, s:s?, s:s?, s:s?, s:o, s:s?, s:[], s:{s:s?, s:s}}", "public",
+		f->public, "data", f->data, "seeds", f->seeds, "seeds_warning", f->seeds_warning,
+		"privacy_objective", f->privacy_objective, "utility_objective",
+		f->utility_objective, "selection", dp_view_selection(&f->selection->cost),
+		"statement", f->selection->statement, "figures", "reproduce", "study_file",
 		f->reproduce.study_file, "dpareto", f->reproduce.versions.dpareto);
 
 	if (!out || !more || json_object_update(out, more) != 0) {
@@ -97,14 +96,12 @@ static void say_selected(struct doc *d, const struct facts *f)
 	const struct subject *subject = f->front ? f->front[0].s : NULL;
 
 	doc_section(d, "short", "In short");
-	doc_paragraph(d, "The study is %s%s%s.", s->state, *s->reason ? ": " : "",
-		      s->reason);
+	doc_paragraph(d, "The study is %s%s%s.", s->state, *s->reason ? ": " : "", s->reason);
 	if (f->nfront == 0) {
 		doc_paragraph(d, "Nothing has been selected.");
 		return;
 	}
-	doc_paragraph(d,
-		      "This was selected, as the best of a secret number of trainings:");
+	doc_paragraph(d, "This was selected, as the best of a secret number of trainings:");
 	doc_table(d);
 	doc_column(d, "what", false);
 	doc_column(d, "value", true);
@@ -123,8 +120,7 @@ static void say_selected(struct doc *d, const struct facts *f)
 		char text[SHORT_LEN];
 
 		doc_cell(d, "%s%s", o->name, privacy ? " of one training" : "");
-		doc_cell(d, "%s",
-			 privacy ? up_text(o->value, text) : short_text(o->value, text));
+		doc_cell(d, "%s", privacy ? up_text(o->value, text) : short_text(o->value, text));
 	}
 	doc_table_end(d);
 }
@@ -152,13 +148,11 @@ static void say_price(struct doc *d, const struct facts *f)
 		  "publishing %s trainings, as many as there are on average, would cost "
 		  "epsilon %s",
 		  short_text(ceil(c->mean), m), up_text(c->composed, e));
-	doc_paragraph(
-		d,
-		"It holds only as long as nobody learns how many trainings there were "
-		"or anything of the others. So this report says nothing of them, and no "
-		"command does. What tells of them all the same is yours to keep secret: "
-		"the journal, the folders of the trainings, the daemon's own figures, "
-		"and how long the study took.");
+	doc_paragraph(d, "It holds only as long as nobody learns how many trainings there were "
+			 "or anything of the others. So this report says nothing of them, and no "
+			 "command does. What tells of them all the same is yours to keep secret: "
+			 "the journal, the folders of the trainings, the daemon's own figures, "
+			 "and how long the study took.");
 	if (f->selection->statement) {
 		doc_heading(d, "To copy");
 		doc_code(d, "text", f->selection->statement);
@@ -170,9 +164,8 @@ void write_selection(struct doc *d, const struct facts *f)
 	say_selected(d, f);
 	say_price(d, f);
 	doc_section(d, "reproduce", "The study");
-	doc_paragraph(d,
-		      "Everything is drawn from a secret, so that the study file gives "
-		      "another selection each time; each costs as much.");
+	doc_paragraph(d, "Everything is drawn from a secret, so that the study file gives "
+			 "another selection each time; each costs as much.");
 	doc_field(d, "Version", "DPareto %s", f->reproduce.versions.dpareto);
 	if (f->reproduce.study_file)
 		doc_code(d, "yaml", f->reproduce.study_file);

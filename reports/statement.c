@@ -32,12 +32,11 @@ void facts_round_up(double x, int digits, struct dp_buf *out)
 /* ---- what was done ---- */
 
 /* "dp-sgd", "gaussian x 3 and dp-sgd", the program's name, of which a line has to do. */
-static void say_what(struct dp_buf *out, const struct dp_oracle *o,
-		     const struct dp_uses *uses)
+static void say_what(struct dp_buf *out, const struct dp_oracle *o, const struct dp_uses *uses)
 {
 	if (o->kind == DP_ORACLE_PROGRAM)
-		dp_buf_printf(out, "epsilon by the program %.*s",
-			      (int)strcspn(o->argv[0], "\n"), o->argv[0]);
+		dp_buf_printf(out, "epsilon by the program %.*s", (int)strcspn(o->argv[0], "\n"),
+			      o->argv[0]);
 	for (size_t i = 0; i < uses->n; i++) {
 		dp_buf_printf(out, "%s%s",
 			      i == 0            ? ""
@@ -96,8 +95,7 @@ const char *facts_unit(const struct dp_mechanism *m, const double *values,
 	if (isnan(group))
 		return "all training records of one person, up to as many as 'group' "
 		       "says";
-	snprintf(text, sizeof text, "all training records of one person, up to %.0f",
-		 group);
+	snprintf(text, sizeof text, "all training records of one person, up to %.0f", group);
 	return facts_text(memory, text);
 }
 
@@ -115,8 +113,7 @@ const char *facts_relation(const struct dp_uses *uses)
 }
 
 /* Both sums of pure epsilons and Gaussian mechanisms alone are closed forms. */
-static const char *composed_by(const struct dp_uses *uses,
-			       const struct dp_epsilon *answer)
+static const char *composed_by(const struct dp_uses *uses, const struct dp_epsilon *answer)
 {
 	if (strcmp(answer->accountant, "pld") == 0)
 		return "privacy loss distributions of all parts";
@@ -139,20 +136,19 @@ static void say_accountant(struct dp_buf *out, const struct dp_oracle *o,
 		return;
 	}
 	if (o->kind == DP_ORACLE_COMPOSED) {
-		dp_buf_printf(out, "Accountant: %s, an upper bound.\n",
-			      composed_by(uses, answer));
+		dp_buf_printf(out, "Accountant: %s, an upper bound.\n", composed_by(uses, answer));
 		return;
 	}
 	dp_privacy_words_for(uses->item->mechanism, uses->values[0], answer, &words);
-	dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n",
-		      words.accountant, words.theorem);
+	dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n", words.accountant,
+		      words.theorem);
 }
 
 /* ---- what else was done to the same records ---- */
 
 /* The runs that the utility is a mean of are all trainings on the same records. */
-static void say_runs(struct dp_buf *out, const struct subject *s,
-		     const struct dp_uses *uses, double delta)
+static void say_runs(struct dp_buf *out, const struct subject *s, const struct dp_uses *uses,
+		     double delta)
 {
 	int runs = s->s->spec->trainer.runs;
 	struct dp_privacy_item items[DP_PRIVACY_ITEMS_MAX];
@@ -186,8 +182,7 @@ static void say_iterate(struct dp_buf *out, const struct subject *s, struct dp_p
 
 	if (p.way == DP_OWN)
 		return;
-	dp_buf_printf(out, "Published: the model at %s = %.0f. %s\n", walked,
-		      dp_point_at(s->s, p),
+	dp_buf_printf(out, "Published: the model at %s = %.0f. %s\n", walked, dp_point_at(s->s, p),
 		      dp_path_costlier(spec, objective, x, dp_point_at(s->s, p), before)
 			      ? "Epsilon is the maximum over the models up to this one; "
 				"all of them together may cost more."
@@ -237,13 +232,11 @@ const char *facts_statement(const struct subject *s, struct dp_point p, size_t o
 
 	if (o->kind != DP_ORACLE_PROGRAM &&
 	    (facts_uses(s, p, objective, &uses, NULL) != DP_OK ||
-	     dp_objective_privacy_at(s->s->spec, NULL, objective,
-				     s->s->trials[p.trial]->x, dp_point_at(s->s, p),
-				     &answer, NULL) != DP_OK))
+	     dp_objective_privacy_at(s->s->spec, NULL, objective, s->s->trials[p.trial]->x,
+				     dp_point_at(s->s, p), &answer, NULL) != DP_OK))
 		return NULL;
 	dp_buf_printf(&out, "One training at trial %s of study %s (",
-		      point_text(p.trial, subject_point_at(s, p), point),
-		      s->s->spec->name);
+		      point_text(p.trial, subject_point_at(s, p), point), s->s->spec->name);
 	say_what(&out, o, &uses);
 	dp_buf_puts(&out, ") is (");
 	facts_round_up(dp_point_objectives(s->s, p)[objective], 4, &out);

@@ -35,22 +35,20 @@ static const char *kind_text(enum dp_param_kind k)
 	return "one that has no name";
 }
 
-static struct fact_calibrated *find_calibrated(const struct dp_study *spec,
-					       const struct dp_calibration *c,
-					       struct facts_memory *m)
+static struct fact_calibrated *
+find_calibrated(const struct dp_study *spec, const struct dp_calibration *c, struct facts_memory *m)
 {
 	if (!c)
 		return NULL;
-	return facts_keep(
-		m,
-		&(struct fact_calibrated){
-			.mechanism = c->use.mechanism->name,
-			.key = c->use.mechanism->noise->name,
-			.epsilon = c->epsilon,
-			.epsilon_of = c->epsilon_param < 0
-					      ? NULL
-					      : spec->params[c->epsilon_param].name },
-		sizeof(struct fact_calibrated));
+	return facts_keep(m,
+			  &(struct fact_calibrated){
+				  .mechanism = c->use.mechanism->name,
+				  .key = c->use.mechanism->noise->name,
+				  .epsilon = c->epsilon,
+				  .epsilon_of = c->epsilon_param < 0
+							? NULL
+							: spec->params[c->epsilon_param].name },
+			  sizeof(struct fact_calibrated));
 }
 
 static void find_parameters(const struct dp_study *spec, struct facts_memory *m,
@@ -93,13 +91,11 @@ static struct fact_path *find_walk(const struct dp_study *spec, struct facts_mem
 
 	if (path->points == 0)
 		return NULL;
-	return facts_keep(
-		m, &(struct fact_path){ spec->params[path->param].name, path->points },
-		sizeof(struct fact_path));
+	return facts_keep(m, &(struct fact_path){ spec->params[path->param].name, path->points },
+			  sizeof(struct fact_path));
 }
 
-void facts_settings(const struct subject *s, struct facts_memory *m,
-		    struct fact_settings *out)
+void facts_settings(const struct subject *s, struct facts_memory *m, struct fact_settings *out)
 {
 	const struct dp_study *spec = s->s->now;
 	const struct dp_search *search = &spec->search;
@@ -150,8 +146,8 @@ static void add_message(struct fact_failure *f, uint32_t trial, const char *mess
 }
 
 /* The ends of one class over all trials. */
-static struct fact_failure failures_of(const struct dp_study_state *s, enum dp_end end,
-				       bool public, struct facts_memory *m)
+static struct fact_failure failures_of(const struct dp_study_state *s, enum dp_end end, bool public,
+				       struct facts_memory *m)
 {
 	struct fact_failure f = { .end = dp_end_text(end) };
 
@@ -219,8 +215,7 @@ static void spent_on(struct dp_trial *const *trials, uint32_t n, struct fact_spe
 			out->attempts++;
 			out->training_seconds += dp_attempt_seconds(a);
 			out->cpu_seconds += (double)a->cpu_seconds;
-			out->peak_memory =
-				peak > out->peak_memory ? peak : out->peak_memory;
+			out->peak_memory = peak > out->peak_memory ? peak : out->peak_memory;
 		}
 	}
 }
@@ -258,8 +253,7 @@ static bool names_seed(const char *line, size_t n)
 static bool has_number(const char *text, uint64_t number)
 {
 	char digits[32];
-	size_t n = (size_t)snprintf(digits, sizeof digits, "%llu",
-				    (unsigned long long)number);
+	size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
 
 	for (const char *at = text; (at = strstr(at, digits)) != NULL; at++)
 		if ((at == text || !isalnum((unsigned char)at[-1])) &&
@@ -278,8 +272,8 @@ static bool is_free_of_seed(const char *text, const struct dp_study_state *s)
 
 	if (s->spec->seed > 9 && has_number(text, s->spec->seed))
 		return false;
-	gone = dp_study_parse(text, strlen(text), "study", s->dir, &spec, &problems,
-			      NULL) == DP_OK &&
+	gone = dp_study_parse(text, strlen(text), "study", s->dir, &spec, &problems, NULL) ==
+		       DP_OK &&
 	       (spec->seed == 0 || spec->seed != s->spec->seed);
 	dp_problems_free(&problems);
 	dp_study_free(spec);
@@ -328,11 +322,10 @@ static struct fact_host *find_host(struct facts_memory *m)
 
 	if (uname(&u) != 0)
 		return NULL;
-	return facts_keep(
-		m,
-		&(struct fact_host){ facts_text(m, u.nodename), facts_text(m, u.sysname),
-				     facts_text(m, u.release), facts_text(m, u.machine) },
-		sizeof(struct fact_host));
+	return facts_keep(m,
+			  &(struct fact_host){ facts_text(m, u.nodename), facts_text(m, u.sysname),
+					       facts_text(m, u.release), facts_text(m, u.machine) },
+			  sizeof(struct fact_host));
 }
 
 static const char *time_text(int64_t us, struct facts_memory *m)
@@ -342,8 +335,7 @@ static const char *time_text(int64_t us, struct facts_memory *m)
 	return us ? facts_text(m, dp_time_text(us, text)) : NULL;
 }
 
-void facts_reproduce(const struct report *r, struct facts_memory *m,
-		     struct fact_reproduce *out)
+void facts_reproduce(const struct report *r, struct facts_memory *m, struct fact_reproduce *out)
 {
 	const struct dp_study_state *s = r->subjects[0].s;
 

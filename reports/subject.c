@@ -12,8 +12,8 @@
 /* ---- reading ---- */
 
 /* Only the records that name studies. */
-static int subject_fold_created(void *arg, uint32_t study, uint32_t seq,
-				const void *bytes, size_t len, struct dp_err *err)
+static int subject_fold_created(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+				size_t len, struct dp_err *err)
 {
 	struct dp_event e = { 0 };
 	int code;
@@ -31,8 +31,8 @@ static int subject_fold_created(void *arg, uint32_t study, uint32_t seq,
 }
 
 /* The numbers of the studies that the selectors name. */
-static int find_studies(struct dp_journal *j, const char *const *studies, size_t n,
-			uint32_t *ids, struct dp_err *err)
+static int find_studies(struct dp_journal *j, const char *const *studies, size_t n, uint32_t *ids,
+			struct dp_err *err)
 {
 	struct dp_state names = { 0 };
 	struct dp_study_state *found;
@@ -48,9 +48,8 @@ static int find_studies(struct dp_journal *j, const char *const *studies, size_t
 }
 
 /* Reads the records of the chosen studies, each once. */
-static int replay_studies(struct report *r, const char *folder,
-			  const char *const *studies, size_t n, uint32_t *ids,
-			  struct dp_err *err)
+static int replay_studies(struct report *r, const char *folder, const char *const *studies,
+			  size_t n, uint32_t *ids, struct dp_err *err)
 {
 	struct dp_journal_options options = { .readonly = true };
 	struct dp_journal *j;
@@ -69,8 +68,7 @@ static int replay_studies(struct report *r, const char *folder,
 /* ---- models ---- */
 
 /* The front that models choose. The proposer is the caller's then. */
-static int find_denoised(struct subject *s, struct dp_proposer **models,
-			 struct dp_err *err)
+static int find_denoised(struct subject *s, struct dp_proposer **models, struct dp_err *err)
 {
 	int code = dp_results_recall(s->s, &s->results, err);
 
@@ -78,8 +76,7 @@ static int find_denoised(struct subject *s, struct dp_proposer **models,
 	if (code == DP_OK && !*models)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	if (code == DP_OK)
-		code = dp_denoised_find(*models, s->s->spec, &s->results, NULL,
-					&s->denoised, err);
+		code = dp_denoised_find(*models, s->s->spec, &s->results, NULL, &s->denoised, err);
 	s->denoises = code == DP_OK && dp_study_denoises(s->s->spec);
 	return code;
 }
@@ -171,8 +168,8 @@ enum {
 	MODELLED_MOST = 60 /* studies; each takes a part of a second */
 };
 
-static int make_subject(struct subject *s, struct dp_study_state *state,
-			enum subject_models models, struct dp_err *err)
+static int make_subject(struct subject *s, struct dp_study_state *state, enum subject_models models,
+			struct dp_err *err)
 {
 	int code;
 
@@ -184,8 +181,7 @@ static int make_subject(struct subject *s, struct dp_study_state *state,
 	if (code != DP_OK)
 		return code;
 	if (models != MODELS_ALL) {
-		strcpy(s->no_models,
-		       "models are shown of the study alone that a report is about");
+		strcpy(s->no_models, "models are shown of the study alone that a report is about");
 		return models == MODELS_NONE ? DP_OK : measure_denoised(s, err);
 	}
 	code = fit_models(s, err);
@@ -203,18 +199,15 @@ static bool has_parts(const struct report *r)
 }
 
 /* The studies, each once. */
-static int make_subjects(struct report *r, const uint32_t *ids, size_t n,
-			 struct dp_err *err)
+static int make_subjects(struct report *r, const uint32_t *ids, size_t n, struct dp_err *err)
 {
 	enum subject_models others =
 		n <= MODELLED_MOST && !has_parts(r) ? MODELS_VOLUME : MODELS_NONE;
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
-		struct dp_study_state *s =
-			dp_study_shown(dp_state_by_id(&r->state, ids[i]));
-		enum subject_models models =
-			i == 0 && r->nasked == 0 ? MODELS_ALL : others;
+		struct dp_study_state *s = dp_study_shown(dp_state_by_id(&r->state, ids[i]));
+		enum subject_models models = i == 0 && r->nasked == 0 ? MODELS_ALL : others;
 		bool twice = false;
 
 		for (size_t k = 0; k < i; k++)
@@ -231,15 +224,14 @@ static int make_truth(struct report *r, uint32_t id, struct dp_err *err)
 	struct dp_study_state *s = dp_study_shown(dp_state_by_id(&r->state, id));
 
 	r->truth = calloc(1, sizeof *r->truth);
-	return r->truth ? make_subject(r->truth, s,
-				       dp_study_denoises(s->spec) ? MODELS_VOLUME
-								  : MODELS_NONE,
-				       err)
-			: dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	return r->truth
+		       ? make_subject(r->truth, s,
+				      dp_study_denoises(s->spec) ? MODELS_VOLUME : MODELS_NONE, err)
+		       : dp_fail(err, DP_E_NOMEM, "no memory for a report");
 }
 
-int report_load(struct report *r, const char *journal, const char *const *studies,
-		size_t n, struct dp_err *err)
+int report_load(struct report *r, const char *journal, const char *const *studies, size_t n,
+		struct dp_err *err)
 {
 	size_t named = n + (r->truth_named != NULL);
 	const char **names = calloc(named + 1, sizeof *names);
@@ -377,8 +369,7 @@ char *point_row(int64_t trial, int64_t at, char out[POINT_ROW_LEN])
 }
 
 /* The value of an objective in one run; NaN: unknown. */
-static double run_value(const struct subject *s, struct dp_point p, size_t objective,
-			uint32_t run)
+static double run_value(const struct subject *s, struct dp_point p, size_t objective, uint32_t run)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 	const struct dp_trial *t = s->s->trials[p.trial];
@@ -387,8 +378,7 @@ static double run_value(const struct subject *s, struct dp_point p, size_t objec
 	/* with a single run it is the result */
 	if (!o->metric || (p.way != DP_OWN && dp_study_told_runs(s->s->spec) == 1))
 		return dp_point_objectives(s->s, p)[objective];
-	if (p.way != DP_OWN || column < 0 || !t->metrics ||
-	    (uint32_t)column >= t->nmetrics)
+	if (p.way != DP_OWN || column < 0 || !t->metrics || (uint32_t)column >= t->nmetrics)
 		return NAN;
 	return dp_objective_metric(o, t->metrics[run * t->nmetrics + (uint32_t)column]);
 }
@@ -397,14 +387,13 @@ double subject_run_sd(const struct subject *s, struct dp_point p, size_t objecti
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 
-	return o->metric ? sqrt(dp_point_mean_variance(s->s, p,
-						       dp_study_metric(s->s, o->metric)) *
+	return o->metric ? sqrt(dp_point_mean_variance(s->s, p, dp_study_metric(s->s, o->metric)) *
 				dp_study_told_runs(s->s->spec))
 			 : NAN;
 }
 
-bool subject_spread(const struct subject *s, struct dp_point p, size_t objective,
-		    double *lo, double *hi)
+bool subject_spread(const struct subject *s, struct dp_point p, size_t objective, double *lo,
+		    double *hi)
 {
 	*lo = INFINITY;
 	*hi = -INFINITY;

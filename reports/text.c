@@ -40,8 +40,7 @@ static void compared_row(struct doc *d, const struct fact_study *s,
 		doc_cell(d, "%s", short_text(s->hypervolume_denoised, number));
 	if (known->remeasured)
 		doc_cell(d, "%s",
-			 s->remeasured ? short_text(s->hypervolume_remeasured, number)
-				       : "-");
+			 s->remeasured ? short_text(s->hypervolume_remeasured, number) : "-");
 }
 
 static void compared_table(struct doc *d, const struct facts *f)
@@ -94,12 +93,11 @@ static void values_text(const struct fact_parameter *p, struct dp_buf *out)
 	if (p->calibrated)
 		dp_buf_printf(out, "least %s of %s that keeps epsilon at most %s",
 			      p->calibrated->key, p->calibrated->mechanism,
-			      p->calibrated->epsilon_of
-				      ? p->calibrated->epsilon_of
-				      : short_text(p->calibrated->epsilon, a));
+			      p->calibrated->epsilon_of ? p->calibrated->epsilon_of
+							: short_text(p->calibrated->epsilon, a));
 	else if (!isnan(p->low))
-		dp_buf_printf(out, "%s to %s, %s", short_text(p->low, a),
-			      short_text(p->high, b), p->scale);
+		dp_buf_printf(out, "%s to %s, %s", short_text(p->low, a), short_text(p->high, b),
+			      p->scale);
 	else if (json_is_array(p->values))
 		json_array_foreach (p->values, i, v) {
 			dp_buf_puts(out, i ? ", " : "");
@@ -140,8 +138,7 @@ static void write_settings(struct doc *d, const struct facts *f)
 		  (long long)s->evaluations, (long long)s->parallel);
 	if (strcmp(s->cost, "none") != 0)
 		doc_field(d, "Cost of a training", "%s%s%s",
-			  s->path && strcmp(s->cost, "path") == 0 ? s->path->parameter
-								  : s->cost,
+			  s->path && strcmp(s->cost, "path") == 0 ? s->path->parameter : s->cost,
 			  isnan(s->max_cost) ? "" : ", in all at most ",
 			  isnan(s->max_cost) ? "" : short_text(s->max_cost, t));
 	doc_field(d, "Front", "%s", s->front);
@@ -154,8 +151,7 @@ static void write_settings(struct doc *d, const struct facts *f)
 			  "to %lld values of it",
 			  s->path->parameter, (long long)s->path->points);
 	for (size_t i = 0; i < f->nobjectives; i++)
-		doc_field(d, f->objectives[i].label, "%s; anti-ideal %s",
-			  f->objectives[i].goal,
+		doc_field(d, f->objectives[i].label, "%s; anti-ideal %s", f->objectives[i].goal,
 			  short_text(f->objectives[i].anti_ideal, t));
 	for (size_t i = 0; i < s->nconstraints; i++)
 		doc_field(d, "Constraint", "%s %s %s", s->constraints[i].metric,
@@ -165,9 +161,8 @@ static void write_settings(struct doc *d, const struct facts *f)
 
 static void say_failure(struct doc *d, const struct fact_failure *group)
 {
-	doc_field(d, group->end, "%lld attempt%s of %lld trial%s",
-		  (long long)group->attempts, plural_end(group->attempts),
-		  (long long)group->trials, plural_end(group->trials));
+	doc_field(d, group->end, "%lld attempt%s of %lld trial%s", (long long)group->attempts,
+		  plural_end(group->attempts), (long long)group->trials, plural_end(group->trials));
 	for (size_t i = 0; i < group->nmessages; i++)
 		doc_item(d, "trial %lld: %s", (long long)group->messages[i].trial,
 			 group->messages[i].message);
@@ -184,22 +179,19 @@ void say_failures(struct doc *d, const struct facts *f)
 	doc_paragraph(d,
 		      "%lld attempt%s did not end well; %lld trial%s failed for good and "
 		      "%lld diverged.",
-		      (long long)all->attempts, plural_end(all->attempts),
-		      (long long)all->failed, plural_end(all->failed),
-		      (long long)all->diverged);
+		      (long long)all->attempts, plural_end(all->attempts), (long long)all->failed,
+		      plural_end(all->failed), (long long)all->diverged);
 	if (all->waypoints_kept > 0)
 		doc_paragraph(d,
 			      "What trainings had reached by then is kept: %lld "
 			      "waypoint%s of them %s among the results.",
-			      (long long)all->waypoints_kept,
-			      plural_end(all->waypoints_kept),
+			      (long long)all->waypoints_kept, plural_end(all->waypoints_kept),
 			      all->waypoints_kept == 1 ? "is" : "are");
 	for (size_t i = 0; i < all->ngroups; i++)
 		say_failure(d, &all->groups[i]);
 	if (all->messages_left_out)
-		doc_paragraph(d,
-			      "Their messages are left out: a trainer may have printed "
-			      "a seed or a record.");
+		doc_paragraph(d, "Their messages are left out: a trainer may have printed "
+				 "a seed or a record.");
 }
 
 static void write_failures(struct doc *d, const struct facts *f)
@@ -208,8 +200,7 @@ static void write_failures(struct doc *d, const struct facts *f)
 
 	snprintf(about, sizeof about, "%lld attempt%s", (long long)f->failures.attempts,
 		 plural_end(f->failures.attempts));
-	doc_fold(d, "failures", "Failures", "Failures",
-		 f->failures.ngroups ? about : "none");
+	doc_fold(d, "failures", "Failures", "Failures", f->failures.ngroups ? about : "none");
 	say_failures(d, f);
 }
 
@@ -218,14 +209,12 @@ static void write_spent(struct doc *d, const struct facts *f)
 	const struct fact_spent *s = &f->spent;
 	char t[DP_NUM_LEN];
 
-	doc_fold(d, "spent", "What was spent", "Spent",
-		 "evaluations, trainings and time");
+	doc_fold(d, "spent", "What was spent", "Spent", "evaluations, trainings and time");
 	doc_field(d, "Evaluations", "%lld, in %lld attempts and %lld trainings",
-		  (long long)s->evaluations, (long long)s->attempts,
-		  (long long)s->trainings);
+		  (long long)s->evaluations, (long long)s->attempts, (long long)s->trainings);
 	if (f->settings.path)
-		doc_field(d, "Walked", "%.0f %s in all, every evaluation in full",
-			  s->walked, f->settings.path->parameter);
+		doc_field(d, "Walked", "%.0f %s in all, every evaluation in full", s->walked,
+			  f->settings.path->parameter);
 	if (isnan(s->elapsed_seconds)) {
 		doc_paragraph(d, "How long it took, and what it used of the machine, is "
 				 "left out: that depends on the data.");
@@ -236,10 +225,8 @@ static void write_spent(struct doc *d, const struct facts *f)
 	doc_field(d, "Training", "%s in all", dp_duration_text(s->training_seconds, t));
 	if (isnan(s->cpu_seconds))
 		return;
-	doc_field(d, "Processor time of the trainers", "%s",
-		  dp_duration_text(s->cpu_seconds, t));
-	doc_field(d, "Most memory of one trainer", "%s",
-		  dp_size_text((uint64_t)s->peak_memory, t));
+	doc_field(d, "Processor time of the trainers", "%s", dp_duration_text(s->cpu_seconds, t));
+	doc_field(d, "Most memory of one trainer", "%s", dp_size_text((uint64_t)s->peak_memory, t));
 }
 
 static void say_seed(struct doc *d, const struct facts *f)
@@ -257,10 +244,9 @@ static void say_seed(struct doc *d, const struct facts *f)
 			    "too.");
 	else
 		doc_field(d, "Seed", "%lld%s", (long long)*f->reproduce.seed,
-			  f->seeds_warning
-				  ? ". Keep it to yourself: run seeds follow from it, "
-				    "and a known seed voids every epsilon."
-				  : "");
+			  f->seeds_warning ? ". Keep it to yourself: run seeds follow from it, "
+					     "and a known seed voids every epsilon."
+					   : "");
 }
 
 /* What comes of making the study again. */
@@ -295,9 +281,8 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 	doc_fold(d, "reproduce", "How to do it again", "Again",
 		 "the study file, versions and the seed");
 	say_again_made(d, f);
-	doc_field(d, "Version", "DPareto %s, journal format %lld, %s",
-		  r->versions.dpareto, (long long)r->versions.journal_format,
-		  r->versions.compiler);
+	doc_field(d, "Version", "DPareto %s, journal format %lld, %s", r->versions.dpareto,
+		  (long long)r->versions.journal_format, r->versions.compiler);
 	if (r->host)
 		doc_field(d, "Host of this report", "%s (%s %s, %s)", r->host->name,
 			  r->host->system, r->host->release, r->host->machine);
@@ -313,9 +298,8 @@ static void write_reproduce(struct doc *d, const struct facts *f)
 	if (r->study_file)
 		doc_code(d, "yaml", r->study_file);
 	else
-		doc_paragraph(d,
-			      "The study file is left out: the seed could not be taken "
-			      "out of it for certain.");
+		doc_paragraph(d, "The study file is left out: the seed could not be taken "
+				 "out of it for certain.");
 }
 
 /* "Study a", "Study a beside b and 2 others", "DPareto and Random compared" */

@@ -71,8 +71,7 @@ static void trust_reason(const struct facts *f, char out[REASON_LEN])
 		snprintf(out, REASON_LEN, "the noise on utilities is known");
 	else
 		snprintf(out, REASON_LEN, "%s per point, %s", runs,
-			 f->optimism.no_models ? "no models"
-					       : "models do not predict well");
+			 f->optimism.no_models ? "no models" : "models do not predict well");
 }
 
 /* How far to trust the recommendation, and why. */
@@ -95,8 +94,7 @@ static struct doc_badge trust_badge(const struct facts *f, char text[BADGE_LEN])
 		snprintf(text, BADGE_LEN, "trust: fair, %s, not measured again", reason);
 	} else if (taken->point->of[r->y].runs) {
 		tone = DOC_BAD;
-		snprintf(text, BADGE_LEN,
-			 "trust: poor, one run per point, noise unknown");
+		snprintf(text, BADGE_LEN, "trust: poor, one run per point, noise unknown");
 	} else {
 		snprintf(text, BADGE_LEN, "computed, no noise");
 	}
@@ -109,8 +107,7 @@ static void write_badges(struct doc *d, const struct facts *f)
 	struct doc_badge list[3] = { state_badge(f, state), { DOC_PLAIN, data } };
 	size_t n = 2;
 
-	snprintf(data, sizeof data, "%s data%s", f->data,
-		 f->seeds_warning ? ", fixed seeds" : "");
+	snprintf(data, sizeof data, "%s data%s", f->data, f->seeds_warning ? ", fixed seeds" : "");
 	if (f->seeds_warning)
 		list[1].tone = DOC_BAD;
 	if (f->recommendation && f->recommendation->taken)
@@ -137,11 +134,10 @@ static void say_interval(const struct fact_objective *y, const struct fact_choic
 
 	if (!c->source)
 		return;
-	dp_buf_printf(out, " (95 %%: %s to %s, by the %s",
-		      amount_text(y, c->low, error, a), amount_text(y, c->high, error, b),
-		      c->source);
-	if (strcmp(objective_text(y, observed, error, a),
-		   objective_text(y, c->value, error, b)) != 0)
+	dp_buf_printf(out, " (95 %%: %s to %s, by the %s", amount_text(y, c->low, error, a),
+		      amount_text(y, c->high, error, b), c->source);
+	if (strcmp(objective_text(y, observed, error, a), objective_text(y, c->value, error, b)) !=
+	    0)
 		dp_buf_printf(out, "; observed %s", a);
 	dp_buf_putc(out, ')');
 }
@@ -153,8 +149,8 @@ static const char *price_text(const struct facts *f, const struct fact_choice *c
 	size_t x = f->recommendation->x;
 	const struct fact_spread *runs = c->point->of[x].runs;
 
-	return objective_text(&f->objectives[x], c->price,
-			      runs ? 2 * runs->standard_error : 0, out);
+	return objective_text(&f->objectives[x], c->price, runs ? 2 * runs->standard_error : 0,
+			      out);
 }
 
 /* "At epsilon 0.42 the error is 15.5 % (...)." */
@@ -169,11 +165,9 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 	dp_buf_printf(out, "At %s %s the %s is %s", x->name, price_text(f, c, a), y->name,
 		      objective_text(y, c->value, choice_error(c), b));
 	say_interval(y, c, c->point->of[r->y].value, out);
-	dp_buf_printf(
-		out, "%s%s.",
-		c->no_better ? ", no better than always guessing the commonest class"
-			     : "",
-		c->meaningless ? ", but such an epsilon is no meaningful guarantee" : "");
+	dp_buf_printf(out, "%s%s.",
+		      c->no_better ? ", no better than always guessing the commonest class" : "",
+		      c->meaningless ? ", but such an epsilon is no meaningful guarantee" : "");
 	if (m) {
 		double error = (m->high[r->y] - m->low[r->y]) / 2;
 
@@ -185,8 +179,7 @@ static void say_taken(const struct facts *f, const struct fact_recommendation *r
 }
 
 /* What cannot see so small a difference, if anything. */
-static void say_blind(const struct facts *f, const struct fact_step *step,
-		      struct dp_buf *out)
+static void say_blind(const struct facts *f, const struct fact_step *step, struct dp_buf *out)
 {
 	const struct fact_objective *y = &f->objectives[f->recommendation->y];
 	bool runs = step->gain <= step->noise, test = step->gain <= step->sampling;
@@ -198,25 +191,21 @@ static void say_blind(const struct facts *f, const struct fact_step *step,
 			      f->optimism.runs == 1 ? "models" : "runs",
 			      error_text(unit * step->noise, a));
 	if (test)
-		dp_buf_printf(out, "%s less than %.0f test records can (%s)",
-			      runs ? " and" : ",", step->records,
-			      error_text(unit * step->sampling, b));
+		dp_buf_printf(out, "%s less than %.0f test records can (%s)", runs ? " and" : ",",
+			      step->records, error_text(unit * step->sampling, b));
 	if (!runs && !test)
-		dp_buf_puts(out, isnan(step->noise)
-					 ? "; whether that is luck is not known"
-					 : ", more than the noise");
+		dp_buf_puts(out, isnan(step->noise) ? "; whether that is luck is not known"
+						    : ", more than the noise");
 }
 
 static bool costs_more(const struct fact_objective *x, const struct fact_choice *a,
 		       const struct fact_choice *b)
 {
-	return strcmp(x->goal, "maximize") == 0 ? a->price < b->price
-						: a->price > b->price;
+	return strcmp(x->goal, "maximize") == 0 ? a->price < b->price : a->price > b->price;
 }
 
 /* "Going up to epsilon 10 buys 0.3 percentage points, less than ..." */
-static void say_more(const struct facts *f, const struct fact_recommendation *r,
-		     struct dp_buf *out)
+static void say_more(const struct facts *f, const struct fact_recommendation *r, struct dp_buf *out)
 {
 	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
 	const struct fact_choice *to = r->loose;
@@ -241,21 +230,19 @@ static void say_more(const struct facts *f, const struct fact_recommendation *r,
 }
 
 /* What is recommended is the best: what does less cost? */
-static void say_less(const struct facts *f, const struct fact_recommendation *r,
-		     struct dp_buf *out)
+static void say_less(const struct facts *f, const struct fact_recommendation *r, struct dp_buf *out)
 {
 	const struct fact_objective *x = &f->objectives[r->x], *y = &f->objectives[r->y];
 	const struct fact_choice *from = r->enough;
 	char a[SHORT_LEN], b[SHORT_LEN], by[SHORT_LEN];
 
 	if (strcmp(x->kind, "privacy") == 0)
-		dp_buf_printf(out, " No larger %s%s%s that was tested is better.",
-			      x->name, r->beyond ? " up to " : "",
+		dp_buf_printf(out, " No larger %s%s%s that was tested is better.", x->name,
+			      r->beyond ? " up to " : "",
 			      r->beyond ? objective_text(x, r->limit, 0, a) : "");
 	if (!from || !(r->from_enough->gain > 0))
 		return;
-	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name,
-		      price_text(f, from, a),
+	dp_buf_printf(out, " At %s %s it is %s already: %s apart", x->name, price_text(f, from, a),
 		      objective_text(y, from->value, choice_error(from), b),
 		      difference_text(y, r->from_enough->gain, 0, by));
 	say_blind(f, r->from_enough, out);
@@ -273,15 +260,13 @@ static void say_better(const struct facts *f, const struct fact_recommendation *
 	dp_buf_printf(out, " Beyond %s %s%s the best is %s, at %s %s%s.", x->name,
 		      objective_text(x, r->limit, 0, limit),
 		      r->limit == x->anti_ideal ? ", the anti-ideal," : "",
-		      objective_text(y, c->value, choice_error(c), a), x->name,
-		      price_text(f, c, b),
+		      objective_text(y, c->value, choice_error(c), a), x->name, price_text(f, c, b),
 		      c->meaningless ? ": no meaningful guarantee" : "");
 }
 
 /* How much better than a line the best of the front is, by the values told; NaN: it is
  * not. */
-static double beyond_line(const struct facts *f, const struct fact_recommendation *r,
-			  double line)
+static double beyond_line(const struct facts *f, const struct fact_recommendation *r, double line)
 {
 	bool up = strcmp(f->objectives[r->y].goal, "maximize") == 0;
 	double most = NAN;
@@ -325,16 +310,13 @@ static void say_lines(const struct facts *f, const struct fact_recommendation *r
 		double line = f->baselines[i].value, beyond = beyond_line(f, r, line);
 		double noise = line_noise(f, r);
 
-		dp_buf_printf(out, " %s: %s", f->baselines[i].label,
-			      objective_text(y, line, 0, a));
+		dp_buf_printf(out, " %s: %s", f->baselines[i].label, objective_text(y, line, 0, a));
 		if (beyond > 0)
-			dp_buf_printf(
-				out, "; the front is better by %s, %s",
-				difference_text(y, beyond, 0, b),
-				beyond <= noise
-					? "within the noise of runs and test set"
-					: "more than its noise: was that measured on "
-					  "the same records, and trained as well?");
+			dp_buf_printf(out, "; the front is better by %s, %s",
+				      difference_text(y, beyond, 0, b),
+				      beyond <= noise ? "within the noise of runs and test set"
+						      : "more than its noise: was that measured on "
+							"the same records, and trained as well?");
 		dp_buf_putc(out, '.');
 	}
 	if (f->nbaselines == 0 && utility && f->privacy_objective)
@@ -358,9 +340,8 @@ void say_recommendation(const struct facts *f, struct dp_buf *out)
 				 "known, so this is the front's knee, where more begins "
 				 "to buy less.");
 	if (f->nobjectives > 2)
-		dp_buf_printf(out, " Of %zu objectives this weighs %s and %s only.",
-			      f->nobjectives, f->objectives[r->x].name,
-			      f->objectives[r->y].name);
+		dp_buf_printf(out, " Of %zu objectives this weighs %s and %s only.", f->nobjectives,
+			      f->objectives[r->x].name, f->objectives[r->y].name);
 }
 
 /* ---- three points ---- */
@@ -381,8 +362,7 @@ static const char *choice_row_name(const struct fact_recommendation *r, size_t i
 	return out;
 }
 
-static void choice_cells(struct doc *d, const struct facts *f,
-			 const struct fact_choice *c)
+static void choice_cells(struct doc *d, const struct facts *f, const struct fact_choice *c)
 {
 	const struct fact_recommendation *r = f->recommendation;
 	struct dp_buf settings = DP_BUF_INIT;
@@ -401,8 +381,7 @@ static void choice_cells(struct doc *d, const struct facts *f,
 		if (!shown)
 			continue;
 		if (c->source)
-			doc_cell(d, "%s to %s",
-				 amount_text(o, c->low, choice_error(c), a),
+			doc_cell(d, "%s to %s", amount_text(o, c->low, choice_error(c), a),
 				 amount_text(o, c->high, choice_error(c), b));
 		else
 			doc_cell(d, "-");
@@ -483,9 +462,8 @@ static void say_unfinished(struct doc *d, const struct facts *f)
 static void say_nothing_found(struct doc *d, const struct facts *f)
 {
 	doc_paragraph(d, "%s, so there is no front.",
-		      f->optimism.chosen_from
-			      ? "No result meets the constraints with finite values"
-			      : "No trial has given a result");
+		      f->optimism.chosen_from ? "No result meets the constraints with finite values"
+					      : "No trial has given a result");
 	if (f->failures.ngroups)
 		say_failures(d, f);
 }

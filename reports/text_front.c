@@ -32,8 +32,7 @@ static void kinds_table(struct doc *d, const struct facts *f)
 	doc_column(d, "points", true);
 	doc_column(d, "hypervolume", true);
 	doc_column(d, "what it is", false);
-	front_kind(d, s->denoises ? "searched" : "searched (shown)", s->searched,
-		   s->hypervolume,
+	front_kind(d, s->denoises ? "searched" : "searched (shown)", s->searched, s->hypervolume,
 		   "the best of what was observed, with the luck of the runs");
 	if (s->modelled)
 		front_kind(d, s->denoises ? "denoised (shown)" : "denoised", s->modelled,
@@ -120,8 +119,8 @@ static void remeasured_cells(struct doc *d, const struct fact_objective *o,
 }
 
 /* What is known of a measured objective at a point. */
-static void measured_cells(struct doc *d, const struct facts *f,
-			   const struct fact_point *p, size_t objective)
+static void measured_cells(struct doc *d, const struct facts *f, const struct fact_point *p,
+			   size_t objective)
 {
 	const struct fact_objective *o = &f->objectives[objective];
 	const struct fact_point_objective *at = &p->of[objective];
@@ -182,8 +181,8 @@ static void say_waypoints(struct doc *d, const struct facts *f)
 /* What the table has. */
 static void say_values(struct doc *d, const struct facts *f)
 {
-	const char *each = f->settings.path ? "Every trial, and every waypoint of one,"
-					    : "Every trial";
+	const char *each =
+		f->settings.path ? "Every trial, and every waypoint of one," : "Every trial";
 
 	if (f->study.denoises)
 		doc_paragraph(d,
@@ -216,8 +215,8 @@ void write_figure(struct doc *d, const struct picture *p)
 	else if (!picture_drawn(p))
 		doc_paragraph(d, "This figure could not be drawn: %s.", p->why);
 	else
-		doc_figure(d, figure_file(p->figure, picture_kind(p), file),
-			   dp_buf_text(&p->alt), dp_buf_text(&p->caption), &p->page);
+		doc_figure(d, figure_file(p->figure, picture_kind(p), file), dp_buf_text(&p->alt),
+			   dp_buf_text(&p->caption), &p->page);
 }
 
 /* Does it belong to the chapter? What is on the first screen does not; of a study without
@@ -245,8 +244,7 @@ static void write_titled(struct doc *d, const struct picture *p)
 }
 
 /* Side by side where there is room. */
-static void write_chapter(struct doc *d, const struct facts *f,
-			  enum figure_chapter chapter)
+static void write_chapter(struct doc *d, const struct facts *f, enum figure_chapter chapter)
 {
 	doc_box(d, "figures");
 	for (size_t i = 0; i < f->npictures; i++)
@@ -268,8 +266,7 @@ void write_all_figures(struct doc *d, const struct facts *f)
 /* "21 points, what each level of epsilon buys" */
 static void about_front(const struct facts *f, char out[SHORT_LEN * 2])
 {
-	snprintf(out, SHORT_LEN * 2, "%zu point%s%s", f->nfront,
-		 plural_end((int64_t)f->nfront),
+	snprintf(out, SHORT_LEN * 2, "%zu point%s%s", f->nfront, plural_end((int64_t)f->nfront),
 		 f->study.headline.n ? "; what each level of epsilon buys" : "");
 }
 
@@ -303,8 +300,8 @@ void write_figures(struct doc *d, const struct facts *f)
 		enum figure_chapter chapter;
 		const char *id, *title, *brief, *about;
 	} folds[] = {
-		{ FIGURE_OF_PARAMETERS, "parameters", "Which parameters matter",
-		  "Parameters", "their shares, and how they change along the front" },
+		{ FIGURE_OF_PARAMETERS, "parameters", "Which parameters matter", "Parameters",
+		  "their shares, and how they change along the front" },
 		{ FIGURE_OF_MODELS, "models", "How far to trust the models", "Models",
 		  "what they foretell, and what they believe" },
 		{ FIGURE_OF_SEARCH, "search", "How the search went", "Search",

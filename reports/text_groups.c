@@ -85,8 +85,8 @@ static void say_sureness(struct dp_buf *out, const struct dp_test *t, size_t a, 
 }
 
 /* Whose is larger, by how much, and how sure that is. */
-static void say_difference(struct dp_buf *out, const struct facts *f,
-			   const struct fact_pair *p, enum groups_by by, bool inside)
+static void say_difference(struct dp_buf *out, const struct facts *f, const struct fact_pair *p,
+			   enum groups_by by, bool inside)
 {
 	const struct dp_contest *c = &f->groups->g->by[by];
 	const struct dp_rivals *a = &c->group[p->a], *b = &c->group[p->b];
@@ -102,8 +102,8 @@ static void say_difference(struct dp_buf *out, const struct facts *f,
 		dp_buf_printf(out,
 			      "%s's hypervolume is %s %s than %s's; whether that is more "
 			      "than chance is not known: %s.",
-			      a->name, size, t->difference > 0 ? "higher" : "lower",
-			      b->name, dp_no_test(&samples[p->a], &samples[p->b]));
+			      a->name, size, t->difference > 0 ? "higher" : "lower", b->name,
+			      dp_no_test(&samples[p->a], &samples[p->b]));
 	else if (t->difference == 0)
 		dp_buf_printf(out, "%s hypervolumes of %s and %s are equal.",
 			      inside ? "the" : "The", a->name, b->name);
@@ -155,8 +155,7 @@ static void say_finding(struct doc *d, const struct facts *f)
 	const struct fact_groups *g = f->groups;
 
 	if (g->npairs == 0)
-		doc_paragraph(d,
-			      "There is one group, and so nothing to compare it with.");
+		doc_paragraph(d, "There is one group, and so nothing to compare it with.");
 	for (int by = 0; g->npairs && by < GROUPS_BY; by++)
 		if (g->g->known[by])
 			say_pairs(d, f, by);
@@ -279,12 +278,11 @@ static void write_tests(struct doc *d, const struct facts *f)
 	if (g->npairs == 0)
 		return;
 	doc_section(d, "tests", "How sure the differences are");
-	doc_paragraph(d,
-		      "The difference is a's mean less b's. p is how often chance alone "
-		      "gives one at least as large, were there none. Tests are two-sided "
-		      "and not corrected for their number. Two samples are tested by "
-		      "Welch's t-test; a group of one study is taken as fixed, and the "
-		      "test is that of the other sample's mean.");
+	doc_paragraph(d, "The difference is a's mean less b's. p is how often chance alone "
+			 "gives one at least as large, were there none. Tests are two-sided "
+			 "and not corrected for their number. Two samples are tested by "
+			 "Welch's t-test; a group of one study is taken as fixed, and the "
+			 "test is that of the other sample's mean.");
 	for (int by = 0; by < GROUPS_BY; by++)
 		if (g->g->known[by]) {
 			doc_heading(d, titles[by]);
@@ -295,8 +293,8 @@ static void write_tests(struct doc *d, const struct facts *f)
 }
 
 /* A value of an objective; a bound on privacy is rounded up. */
-static const char *value_words(const struct facts *f, size_t objective, double x,
-			       double low, double high, char out[SHORT_LEN])
+static const char *value_words(const struct facts *f, size_t objective, double x, double low,
+			       double high, char out[SHORT_LEN])
 {
 	const struct dp_study *spec = f->groups->g->list[0].of[0]->s->spec;
 
@@ -304,22 +302,19 @@ static const char *value_words(const struct facts *f, size_t objective, double x
 						   : within_text(x, low, high, out);
 }
 
-static void level_row(struct doc *d, const struct facts *f, const struct dp_answer *a,
-		      size_t group)
+static void level_row(struct doc *d, const struct facts *f, const struct dp_answer *a, size_t group)
 {
 	const struct dp_contest *c = &f->groups->g->by[GROUPS_OBSERVED];
 	const struct dp_sample *s = &a->samples[group];
 	const struct dp_test *t = &a->tests[group];
 	const double *values = dp_answer_values(c, a, group);
-	char bound[SHORT_LEN], mean[SHORT_LEN], sd[SHORT_LEN], by[SHORT_LEN],
-		p[SHORT_LEN];
+	char bound[SHORT_LEN], mean[SHORT_LEN], sd[SHORT_LEN], by[SHORT_LEN], p[SHORT_LEN];
 	size_t have = 0;
 
 	for (size_t i = 0; i < c->group[group].n; i++)
 		have += !isnan(values[i]);
 	doc_cell(d, "%s %s %s", c->objectives[a->asked.at],
-		 c->sign[a->asked.at] < 0 ? ">=" : "<=",
-		 short_text(a->asked.bound, bound));
+		 c->sign[a->asked.at] < 0 ? ">=" : "<=", short_text(a->asked.bound, bound));
 	doc_cell(d, "%s", c->objectives[a->asked.of]);
 	doc_cell(d, "%s", c->group[group].name);
 	doc_cell(d, "%zu of %zu", have, c->group[group].n);
@@ -337,12 +332,11 @@ static void write_levels(struct doc *d, const struct facts *f)
 	if (g->at.n == 0)
 		return;
 	doc_section(d, "levels", "At some values of an objective");
-	doc_paragraph(
-		d,
-		"The best observed value among the results of each member that "
-		"keep the bound. Where a member has no such result, its group has "
-		"no mean. Differences and p are of %s against the group of the row.",
-		name_of_group(f, 0));
+	doc_paragraph(d,
+		      "The best observed value among the results of each member that "
+		      "keep the bound. Where a member has no such result, its group has "
+		      "no mean. Differences and p are of %s against the group of the row.",
+		      name_of_group(f, 0));
 	doc_table(d);
 	doc_column(d, "bound", false);
 	doc_column(d, "best", false);
@@ -361,8 +355,7 @@ static void write_levels(struct doc *d, const struct facts *f)
 
 /* ---- what is behind them ---- */
 
-static void member_row(struct doc *d, const struct fact_groups *g,
-		       const struct fact_member *m)
+static void member_row(struct doc *d, const struct fact_groups *g, const struct fact_member *m)
 {
 	char v[SHORT_LEN];
 
@@ -394,17 +387,15 @@ static void write_behind(struct doc *d, const struct facts *f)
 		member_row(d, g, &g->members[i]);
 	doc_table_end(d);
 	if (g->private)
-		doc_paragraph(d,
-			      "What trainings cost in privacy stands in each study's own "
-			      "report; those of several studies together cost more.");
+		doc_paragraph(d, "What trainings cost in privacy stands in each study's own "
+				 "report; those of several studies together cost more.");
 	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy "
 			 "results: the more results and the noisier, the more of it is "
 			 "luck.");
 }
 
 /* "dpareto in DPareto, A; random in Random": groups of one value together. */
-static void say_setting(struct dp_buf *out, const struct facts *f,
-			const struct fact_setting *s)
+static void say_setting(struct dp_buf *out, const struct facts *f, const struct fact_setting *s)
 {
 	size_t n = f->groups->g->by[0].n;
 

@@ -42,8 +42,7 @@ static const char *proof_words(enum dp_whole_proof proof, double delta)
 	return "unknown";
 }
 
-static void say_one_training(struct doc *d, const struct facts *f,
-			     const struct fact_mechanism *m)
+static void say_one_training(struct doc *d, const struct facts *f, const struct fact_mechanism *m)
 {
 	double least = INFINITY, most = -INFINITY;
 	char a[SHORT_LEN], b[SHORT_LEN];
@@ -58,11 +57,9 @@ static void say_one_training(struct doc *d, const struct facts *f,
 	else if (least == most)
 		doc_cell(d, "%s%s", up_text(least, a), no_guarantee(least));
 	else
-		doc_cell(d, "%s to %s along the front%s", up_text(least, a),
-			 up_text(most, b),
-			 most > FACTS_MEANINGLESS
-				 ? "; beyond 20 there is no meaningful guarantee"
-				 : "");
+		doc_cell(d, "%s to %s along the front%s", up_text(least, a), up_text(most, b),
+			 most > FACTS_MEANINGLESS ? "; beyond 20 there is no meaningful guarantee"
+						  : "");
 	doc_cell(d, "for a model with settings that were not chosen on these records");
 }
 
@@ -70,8 +67,7 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 {
 	char a[SHORT_LEN], t[DP_NUM_LEN];
 
-	doc_cell(d, c->kind == DP_WHOLE_SELECTION ? "the private selection"
-						  : "the whole search");
+	doc_cell(d, c->kind == DP_WHOLE_SELECTION ? "the private selection" : "the whole search");
 	if (isnan(c->epsilon)) {
 		doc_cell(d, "unknown");
 		doc_cell(d, "%s", c->why ? c->why : "nothing was trained");
@@ -80,8 +76,8 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 	doc_cell(d, "%s at delta %s%s", up_text(c->epsilon, a), dp_num_text(c->delta, t),
 		 no_guarantee(c->epsilon));
 	doc_cell(d, "%s", proof_words(c->kind, c->delta));
-	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION ||
-	    isnan(c->if_fixed) || c->delta == 0)
+	if (c->kind == DP_WHOLE_FIXED || c->kind == DP_WHOLE_SELECTION || isnan(c->if_fixed) ||
+	    c->delta == 0)
 		return;
 	doc_cell(d, "had all settings been fixed");
 	doc_cell(d, "%s%s", up_text(c->if_fixed, a), no_guarantee(c->if_fixed));
@@ -89,8 +85,7 @@ static void say_whole(struct doc *d, const struct fact_composed *c)
 		    "composition with parameters fixed in advance does not cover that");
 }
 
-static void say_epsilons(struct doc *d, const struct facts *f,
-			 const struct fact_mechanism *m)
+static void say_epsilons(struct doc *d, const struct facts *f, const struct fact_mechanism *m)
 {
 	doc_table(d);
 	doc_caption(d, "What one training and the whole search cost");
@@ -118,41 +113,36 @@ static void say_counted(struct doc *d, const struct fact_composed *c, bool walks
 				 "of this study does not have them: it was begun by an "
 				 "older version, or all of its settings were to be "
 				 "fixed.");
-	doc_paragraph(
-		d,
-		"Counted are all %lld evaluations with every run of every attempt that "
-		"may have started, %lld trainings: failed and diverged ones, retries%s "
-		"and points off the front are among them. A retry counts as a training "
-		"of "
-		"its own, although it has the same seed, because a trainer need not "
-		"repeat itself.",
-		(long long)c->evaluations, (long long)c->trainings,
-		c->measured_again ? ", those that measured points again" : "");
+	doc_paragraph(d,
+		      "Counted are all %lld evaluations with every run of every attempt that "
+		      "may have started, %lld trainings: failed and diverged ones, retries%s "
+		      "and points off the front are among them. A retry counts as a training "
+		      "of "
+		      "its own, although it has the same seed, because a trainer need not "
+		      "repeat itself.",
+		      (long long)c->evaluations, (long long)c->trainings,
+		      c->measured_again ? ", those that measured points again" : "");
 	if (walks)
-		doc_paragraph(d,
-			      "Each training counts in full. What it was on its way is "
-			      "in that already and adds nothing: the accountant covers "
-			      "every iterate.");
+		doc_paragraph(d, "Each training counts in full. What it was on its way is "
+				 "in that already and adds nothing: the accountant covers "
+				 "every iterate.");
 	if (c->imported > 0)
-		doc_paragraph(
-			d,
-			"%lld results were taken over from another study; what they "
-			"cost is not in this number.",
-			(long long)c->imported);
+		doc_paragraph(d,
+			      "%lld results were taken over from another study; what they "
+			      "cost is not in this number.",
+			      (long long)c->imported);
 }
 
 void say_search_cost(struct doc *d, const struct facts *f)
 {
 	const struct fact_composed *c = f->nprivacy ? &f->privacy[0].composed : NULL;
-	const struct fact_objective *epsilon =
-		c ? &f->objectives[f->privacy[0].index] : NULL;
+	const struct fact_objective *epsilon = c ? &f->objectives[f->privacy[0].index] : NULL;
 	bool public = strcmp(f->data, "public") == 0;
 	char e[SHORT_LEN], t[DP_NUM_LEN];
 
 	if (!c)
-		doc_paragraph(d,
-			      "No objective of this study is a privacy mechanism: what "
-			      "the search cost in privacy is not known.");
+		doc_paragraph(d, "No objective of this study is a privacy mechanism: what "
+				 "the search cost in privacy is not known.");
 	else if (isnan(c->epsilon))
 		doc_paragraph(d,
 			      "What the whole search, %lld trainings, %s in privacy is "
@@ -165,16 +155,14 @@ void say_search_cost(struct doc *d, const struct facts *f)
 			      "data that is declared public, which cost nobody's "
 			      "privacy; on private data it would cost epsilon %s at "
 			      "delta %s%s.",
-			      (long long)c->trainings,
-			      amount_text(epsilon, c->epsilon, 0, e),
+			      (long long)c->trainings, amount_text(epsilon, c->epsilon, 0, e),
 			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
 	else
 		doc_paragraph(d,
 			      "Epsilon is that of one training. The search made %lld on "
 			      "the same records: whoever publishes its front, or a model "
 			      "chosen by it, spends epsilon %s at delta %s%s.",
-			      (long long)c->trainings,
-			      amount_text(epsilon, c->epsilon, 0, e),
+			      (long long)c->trainings, amount_text(epsilon, c->epsilon, 0, e),
 			      dp_num_text(c->delta, t), no_guarantee(c->epsilon));
 }
 
@@ -185,17 +173,15 @@ void write_warning(struct doc *d, const struct facts *f)
 	if (f->seeds_warning)
 		doc_note(d, "%s", f->seeds_warning);
 	if (strcmp(f->data, "private") == 0)
-		doc_note(d,
-			 "The epsilon of a point is that of one training. The search "
-			 "trained many times on the same records, and chose by the "
-			 "results: whoever publishes the front, this report or a model "
-			 "chosen with it states the epsilon of the whole search.");
+		doc_note(d, "The epsilon of a point is that of one training. The search "
+			    "trained many times on the same records, and chose by the "
+			    "results: whoever publishes the front, this report or a model "
+			    "chosen with it states the epsilon of the whole search.");
 	else
-		doc_paragraph(
-			d, "The study file declares its data public, so that the search "
-			   "cost nobody's privacy, and all of this may be published. "
-			   "Repeating the search on private data would cost what stands "
-			   "here.");
+		doc_paragraph(d, "The study file declares its data public, so that the search "
+				 "cost nobody's privacy, and all of this may be published. "
+				 "Repeating the search on private data would cost what stands "
+				 "here.");
 	for (size_t i = 0; i < f->nprivacy; i++) {
 		say_epsilons(d, f, &f->privacy[i]);
 		say_counted(d, &f->privacy[i].composed, f->settings.path != NULL);
@@ -212,8 +198,7 @@ void write_warning(struct doc *d, const struct facts *f)
 
 /* ---- how far to trust the numbers ---- */
 
-static void say_sampling(struct doc *d, const char *name,
-			 const struct fact_sampling *sampling)
+static void say_sampling(struct doc *d, const char *name, const struct fact_sampling *sampling)
 {
 	char p[SHORT_LEN], e[SHORT_LEN], f[SHORT_LEN];
 
@@ -221,11 +206,10 @@ static void say_sampling(struct doc *d, const char *name,
 		return;
 	short_text(sampling->share, p);
 	if (!isnan(sampling->error))
-		doc_item(
-			d,
-			"If %s is a share of test records: with %.0f of them, a share of "
-			"%s has a sampling error of %s (one standard deviation).",
-			name, sampling->records, p, short_text(sampling->error, e));
+		doc_item(d,
+			 "If %s is a share of test records: with %.0f of them, a share of "
+			 "%s has a sampling error of %s (one standard deviation).",
+			 name, sampling->records, p, short_text(sampling->error, e));
 	else
 		doc_item(d,
 			 "If %s is a share of n test records, it has a sampling error of "
@@ -238,14 +222,12 @@ static void say_sampling(struct doc *d, const char *name,
 }
 
 /* How far the values without the noise are from those observed. */
-static void say_shrinkage(struct doc *d, const char *name,
-			  const struct fact_shrinkage *worse)
+static void say_shrinkage(struct doc *d, const char *name, const struct fact_shrinkage *worse)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (worse->mean == 0 && worse->most == 0)
-		doc_item(d, "%s: the models see no noise in it; values are as observed.",
-			 name);
+		doc_item(d, "%s: the models see no noise in it; values are as observed.", name);
 	else
 		doc_item(d,
 			 "%s: the models put the points of the front %s %s than observed "
@@ -278,8 +260,8 @@ static void say_again(struct doc *d, const char *name, const struct fact_again *
 		 "than "
 		 "observed on average%s%s%s.",
 		 name, (long long)again->points, plural_end(again->points),
-		 again->points == 1 ? "is" : "are", observed, *denoised ? ", and " : "",
-		 denoised, *denoised ? " than without the noise" : "");
+		 again->points == 1 ? "is" : "are", observed, *denoised ? ", and " : "", denoised,
+		 *denoised ? " than without the noise" : "");
 }
 
 static void say_optimism(struct doc *d, const struct fact_trust *o)
@@ -304,8 +286,7 @@ static void say_optimism(struct doc *d, const struct fact_trust *o)
 		doc_item(d,
 			 "%s on records that the search never looked at differs from %s "
 			 "by %s on average over the front.",
-			 o->holdout->metric, o->holdout->of,
-			 short_text(o->holdout->difference, a));
+			 o->holdout->metric, o->holdout->of, short_text(o->holdout->difference, a));
 	say_sampling(d, o->objective, o->sampling);
 }
 
@@ -322,25 +303,22 @@ void write_optimism(struct doc *d, const struct facts *f)
 			      "There are %lld results of %lld trials. Those of one "
 			      "training share its luck: they are not as many chances as "
 			      "they are points.",
-			      (long long)optimism->chosen_from,
-			      (long long)optimism->trials);
+			      (long long)optimism->chosen_from, (long long)optimism->trials);
 	if (f->study.denoises && !optimism->no_models)
-		doc_paragraph(
-			d,
-			"The best of %lld noisy observations would be there partly "
-			"by luck. So models of all of them chose the front, and what "
-			"they leave without the noise is what a training that "
-			"repeats a point should give on average. What was observed "
-			"at a point may be better or worse than that.",
-			(long long)optimism->chosen_from);
+		doc_paragraph(d,
+			      "The best of %lld noisy observations would be there partly "
+			      "by luck. So models of all of them chose the front, and what "
+			      "they leave without the noise is what a training that "
+			      "repeats a point should give on average. What was observed "
+			      "at a point may be better or worse than that.",
+			      (long long)optimism->chosen_from);
 	else
-		doc_paragraph(
-			d,
-			"The front is the best of %lld noisy observations, and the "
-			"best of many is optimistic: some of them are there by luck. "
-			"A training that repeats a point of the front will on "
-			"average do worse.",
-			(long long)optimism->chosen_from);
+		doc_paragraph(d,
+			      "The front is the best of %lld noisy observations, and the "
+			      "best of many is optimistic: some of them are there by luck. "
+			      "A training that repeats a point of the front will on "
+			      "average do worse.",
+			      (long long)optimism->chosen_from);
 	for (size_t i = 0; i < optimism->nobjectives; i++)
 		say_optimism(d, &optimism->objectives[i]);
 }
@@ -372,10 +350,8 @@ static void say_delta(struct doc *d, const struct fact_mechanism *m)
 	char t[DP_NUM_LEN], s[SHORT_LEN];
 
 	if (!isnan(m->delta) && !isnan(m->records))
-		doc_field(d, "Delta",
-			  "%s; delta x records = %s, which should be well below 1",
-			  dp_num_text(m->delta, t),
-			  short_text(m->delta_times_records, s));
+		doc_field(d, "Delta", "%s; delta x records = %s, which should be well below 1",
+			  dp_num_text(m->delta, t), short_text(m->delta_times_records, s));
 	else if (!isnan(m->delta))
 		doc_field(d, "Delta", "%s%s", dp_num_text(m->delta, t),
 			  m->delta == 0 ? ": pure differential privacy" : "");
@@ -385,13 +361,12 @@ static void say_delta(struct doc *d, const struct fact_mechanism *m)
 static void say_part(struct doc *d, const struct fact_part *p)
 {
 	if (p->times_parameter)
-		doc_field(d, "Part", "%s, as often as parameter %s says. %s",
-			  p->mechanism, p->times_parameter, p->summary);
+		doc_field(d, "Part", "%s, as often as parameter %s says. %s", p->mechanism,
+			  p->times_parameter, p->summary);
 	else if (p->times == 1)
 		doc_field(d, "Part", "%s. %s", p->mechanism, p->summary);
 	else
-		doc_field(d, "Part", "%s, %.15g times. %s", p->mechanism, p->times,
-			  p->summary);
+		doc_field(d, "Part", "%s, %.15g times. %s", p->mechanism, p->times, p->summary);
 	if (p->sampling)
 		doc_field(d, "Sampling", "%s", p->sampling);
 	doc_field(d, "Theorem", "%s", p->theorem);
@@ -444,8 +419,7 @@ static void say_mechanism(struct doc *d, const struct fact_mechanism *m)
 }
 
 /* `classic`: that conversion has numbers, too. */
-static void check_row(struct doc *d, const struct fact_point *p, size_t objective,
-		      bool classic)
+static void check_row(struct doc *d, const struct fact_point *p, size_t objective, bool classic)
 {
 	const struct fact_point_objective *o = &p->of[objective];
 	char s[SHORT_LEN], point[POINT_TEXT_LEN];
@@ -460,8 +434,7 @@ static void check_row(struct doc *d, const struct fact_point *p, size_t objectiv
 }
 
 /* Of many points every k-th, and each that does not fit. */
-static void check_table(struct doc *d, const struct facts *f, size_t objective,
-			bool classic)
+static void check_table(struct doc *d, const struct facts *f, size_t objective, bool classic)
 {
 	size_t every = (f->nfront + CHECKS_MAX - 1) / CHECKS_MAX;
 
@@ -510,9 +483,8 @@ static void say_checks(struct doc *d, const struct facts *f, size_t objective)
 		      "accountants: loss distributions give at most what Renyi "
 		      "divergences with the improved conversion give%s. That holds for "
 		      "%zu of %s.",
-		      third ? ", and these at most what the classic conversion gives"
-			    : "",
-		      held, dp_count_text(n, "point", points));
+		      third ? ", and these at most what the classic conversion gives" : "", held,
+		      dp_count_text(n, "point", points));
 	check_table(d, f, objective, third > 0);
 }
 
@@ -533,8 +505,8 @@ static void list_declared(struct dp_buf *out, const struct fact_declared *f, boo
 			continue;
 		dp_buf_printf(out, "%s%s", out->len ? ", " : "", each[i].name);
 		if (told && each[i].n < f->attempts)
-			dp_buf_printf(out, " (in %lld of %lld attempts)",
-				      (long long)each[i].n, (long long)f->attempts);
+			dp_buf_printf(out, " (in %lld of %lld attempts)", (long long)each[i].n,
+				      (long long)f->attempts);
 	}
 }
 
@@ -596,9 +568,8 @@ void write_assumptions(struct doc *d, const struct facts *f)
 			say_checks(d, f, f->privacy[i].index);
 	}
 	say_declared(d, &f->declared);
-	doc_paragraph(d,
-		      "Not covered: data-dependent choices outside the mechanism "
-		      "(normalisation, clipping norms or stopping rules computed from "
-		      "the data) and the difference between real-valued noise and that "
-		      "of floating-point numbers.");
+	doc_paragraph(d, "Not covered: data-dependent choices outside the mechanism "
+			 "(normalisation, clipping norms or stopping rules computed from "
+			 "the data) and the difference between real-valued noise and that "
+			 "of floating-point numbers.");
 }

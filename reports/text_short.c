@@ -6,14 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-void spread_cell(struct doc *d, const struct fact_objective *o,
-		 const struct fact_spread *runs)
+void spread_cell(struct doc *d, const struct fact_objective *o, const struct fact_spread *runs)
 {
 	char a[SHORT_LEN], b[SHORT_LEN];
 
 	if (runs && runs->runs > 1 && !isnan(runs->least))
-		doc_cell(d, "%s to %s",
-			 amount_text(o, runs->least, runs->standard_error, a),
+		doc_cell(d, "%s to %s", amount_text(o, runs->least, runs->standard_error, a),
 			 amount_text(o, runs->most, runs->standard_error, b));
 	else
 		doc_cell(d, "-");
@@ -34,8 +32,7 @@ static double row_error(const struct fact_headline *row)
 	return row->runs ? row->runs->standard_error : NAN;
 }
 
-static void headline_row(struct doc *d, const struct facts *f,
-			 const struct fact_headline *row)
+static void headline_row(struct doc *d, const struct facts *f, const struct fact_headline *row)
 {
 	const struct fact_objective *o = headline_objective(f);
 	bool none = row->trial < 0;
@@ -46,8 +43,7 @@ static void headline_row(struct doc *d, const struct facts *f,
 		 row->no_better ? " (as the commonest class)" : "");
 	if (f->study.denoises)
 		doc_cell(d, "%s",
-			 amount_text(o, row->runs ? row->runs->mean : NAN, row_error(row),
-				     s));
+			 amount_text(o, row->runs ? row->runs->mean : NAN, row_error(row), s));
 	spread_cell(d, o, row->runs);
 	doc_cell(d, "%s", up_text(row->spent, s));
 	doc_cell(d, "%s", none ? "-" : point_text(row->trial, row->at, point));
@@ -89,8 +85,7 @@ static bool same_result(const struct fact_headline *a, const struct fact_headlin
 /* What the noise lets one see of the difference. `enough` is the first row that cannot be
  * told from the last. */
 static void say_resolved(struct dp_buf *out, const struct fact_objective *o,
-			 const struct fact_headline *first,
-			 const struct fact_headline *enough,
+			 const struct fact_headline *first, const struct fact_headline *enough,
 			 const struct fact_headline *last)
 {
 	char by[SHORT_LEN], noise[SHORT_LEN], from[SHORT_LEN];
@@ -106,8 +101,7 @@ static void say_resolved(struct dp_buf *out, const struct fact_objective *o,
 	dp_buf_printf(out, "; two standard errors of that by the runs are %s, so ",
 		      difference_text(o, resolution(first, last), 0, noise));
 	if (!resolved(first, last))
-		dp_buf_puts(out,
-			    "these runs do not show that more epsilon buys anything.");
+		dp_buf_puts(out, "these runs do not show that more epsilon buys anything.");
 	else
 		dp_buf_puts(out, "it is more than their noise.");
 	if (enough != first && !same_result(enough, last))
@@ -152,8 +146,7 @@ static void headline_sentence(struct doc *d, const struct facts *f)
 		      objective_text(o, first->value, row_error(first), a),
 		      first->no_better ? ", no better than the commonest class" : "",
 		      short_text(last->epsilon, to),
-		      objective_text(o, last->value, row_error(last), b),
-		      dp_buf_text(&noise),
+		      objective_text(o, last->value, row_error(last), b), dp_buf_text(&noise),
 		      f->nbaselines ? ""
 				    : " What a training without privacy reaches is not "
 				      "known here (--baseline tells the report).");
@@ -192,8 +185,7 @@ static void say_majority(struct doc *d, const struct facts *f)
 			      "good as %lld of %s of the front: %s not better by more "
 			      "than two standard errors of %s runs, and of no use as far "
 			      "as %s goes.",
-			      s, (long long)m->no_better,
-			      dp_count_text(f->nfront, "point", points),
+			      s, (long long)m->no_better, dp_count_text(f->nfront, "point", points),
 			      m->no_better == 1 ? "it is" : "they are",
 			      m->no_better == 1 ? "its" : "their", f->utility_objective);
 }

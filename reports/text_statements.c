@@ -73,8 +73,7 @@ static void add_kinds(struct line_kinds *kinds, const char *text, const char *ot
 
 /* What of a line is not as in the model: from the first word that differs to the last
  * one, and a single word after it, such as a unit. */
-static void put_apart(struct doc *d, const char *line, size_t n, const char *model,
-		      size_t m)
+static void put_apart(struct doc *d, const char *line, size_t n, const char *model, size_t m)
 {
 	size_t from = 0, end = 0, least = n < m ? n : m, next;
 
@@ -93,8 +92,8 @@ static void put_apart(struct doc *d, const char *line, size_t n, const char *mod
 }
 
 /* A line of a statement: what of it is not as in the first statement that has it. */
-static void line_cell(struct doc *d, const char *text, struct line_kind kind,
-		      const char *taken, const char *first)
+static void line_cell(struct doc *d, const char *text, struct line_kind kind, const char *taken,
+		      const char *first)
 {
 	size_t n = 0, m = 0;
 	const char *line = line_of(text, kind, &n), *model = line_of(taken, kind, &m);
@@ -104,8 +103,7 @@ static void line_cell(struct doc *d, const char *text, struct line_kind kind,
 	if (!line)
 		doc_cell(d, "-");
 	else if (!model || model == line)
-		doc_cell(d, "%.*s", (int)(n - kind.n - (line[n - 1] == '.')),
-			 line + kind.n);
+		doc_cell(d, "%.*s", (int)(n - kind.n - (line[n - 1] == '.')), line + kind.n);
 	else if (same_line(line, n, model, m))
 		doc_cell(d, "the same");
 	else
@@ -114,8 +112,8 @@ static void line_cell(struct doc *d, const char *text, struct line_kind kind,
 
 /* The first statement that has such a line: it is told in full, and serves the rows
  * below. */
-static const char *first_with(const struct fact_point *const *points, size_t n,
-			      size_t objective, struct line_kind kind)
+static const char *first_with(const struct fact_point *const *points, size_t n, size_t objective,
+			      struct line_kind kind)
 {
 	size_t ignored;
 
@@ -126,8 +124,8 @@ static const char *first_with(const struct fact_point *const *points, size_t n,
 }
 
 /* Points at even steps of the front but for the one that is told in full. */
-static size_t find_stated(const struct facts *f, const struct fact_point *taken,
-			  size_t objective, const struct fact_point **out)
+static size_t find_stated(const struct facts *f, const struct fact_point *taken, size_t objective,
+			  const struct fact_point **out)
 {
 	size_t every = (f->nfront + STATEMENTS_MAX - 1) / STATEMENTS_MAX, n = 0;
 
@@ -137,8 +135,8 @@ static size_t find_stated(const struct facts *f, const struct fact_point *taken,
 	return n;
 }
 
-static void statement_table(struct doc *d, const struct facts *f,
-			    const struct fact_point *taken, size_t objective)
+static void statement_table(struct doc *d, const struct facts *f, const struct fact_point *taken,
+			    size_t objective)
 {
 	const struct fact_point *points[STATEMENTS_MAX];
 	const char *model = taken->of[objective].statement;
@@ -158,8 +156,7 @@ static void statement_table(struct doc *d, const struct facts *f,
 	for (size_t k = 0; k < kinds.n; k++) {
 		char title[SHORT_LEN];
 
-		snprintf(title, sizeof title, "%.*s", (int)kinds.list[k].n - 1,
-			 kinds.list[k].text);
+		snprintf(title, sizeof title, "%.*s", (int)kinds.list[k].n - 1, kinds.list[k].text);
 		doc_column(d, title, false);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -169,8 +166,8 @@ static void statement_table(struct doc *d, const struct facts *f,
 		doc_cell(d, "%s", point_text(points[i]->trial, points[i]->at, point));
 		doc_cell(d, "%s%s", up_text(epsilon, a), no_guarantee(epsilon));
 		for (size_t k = 0; k < kinds.n; k++)
-			line_cell(d, points[i]->of[objective].statement, kinds.list[k],
-				  model, first_with(points, n, objective, kinds.list[k]));
+			line_cell(d, points[i]->of[objective].statement, kinds.list[k], model,
+				  first_with(points, n, objective, kinds.list[k]));
 	}
 	doc_table_end(d);
 }
@@ -185,8 +182,8 @@ static void say_where(struct doc *d, const struct facts *f, size_t objective)
 		      "%sreport.json has the whole statement of each point, such as "
 		      "the last of the front:",
 		      f->nfront > STATEMENTS_MAX ? "Some points are left out. " : "");
-	dp_buf_printf(&command, "jq -r '.front[] | select(.trial == %lld and .at == ",
-		      (long long)p->trial);
+	dp_buf_printf(&command,
+		      "jq -r '.front[] | select(.trial == %lld and .at == ", (long long)p->trial);
 	if (p->at < 0)
 		dp_buf_puts(&command, "null");
 	else
@@ -203,9 +200,8 @@ void write_statements(struct doc *d, const struct facts *f)
 
 	if (f->nfront == 0 || f->nprivacy == 0)
 		return;
-	taken = f->recommendation && f->recommendation->taken
-			? f->recommendation->taken->point
-			: &f->front[0];
+	taken = f->recommendation && f->recommendation->taken ? f->recommendation->taken->point
+							      : &f->front[0];
 	doc_fold(d, "statements", "Statements to copy", "Statements",
 		 "what may be said of one training");
 	for (size_t k = 0; k < f->nobjectives; k++) {

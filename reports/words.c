@@ -45,8 +45,7 @@ const char *up_text(double x, char out[SHORT_LEN])
 	return rounded_up(x, 4, out);
 }
 
-const char *amount_text(const struct fact_objective *o, double x, double error,
-			char out[SHORT_LEN])
+const char *amount_text(const struct fact_objective *o, double x, double error, char out[SHORT_LEN])
 {
 	if (strcmp(o->kind, "privacy") == 0)
 		return rounded_up(x, 3, out);

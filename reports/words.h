@@ -34,8 +34,7 @@ const char *no_guarantee(double epsilon);
 const char *plural_end(int64_t n);
 
 /* A cell with "0.17 to 0.19"; "-" of a single run and where that is not kept. */
-void spread_cell(struct doc *d, const struct fact_objective *o,
-		 const struct fact_spread *runs);
+void spread_cell(struct doc *d, const struct fact_objective *o, const struct fact_spread *runs);
 
 /* ---- chapters ---- */
 

@@ -129,8 +129,7 @@ static void unmap_ipv4(struct sockaddr_storage *a)
 }
 
 /* Can the peer be on this machine? The kernel knows the user of no other. */
-static bool maybe_local(const struct sockaddr_storage *ours,
-			const struct sockaddr_storage *theirs)
+static bool maybe_local(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs)
 {
 	const struct sockaddr_in *a4 = (const void *)ours, *b4 = (const void *)theirs;
 	const struct sockaddr_in6 *a6 = (const void *)ours, *b6 = (const void *)theirs;
@@ -207,8 +206,8 @@ static bool head_asks_metrics(const struct request_head *head)
 /* A peer without the token gets a thread only for a request that is complete: otherwise
  * 64 addresses with a slow body each would have all threads for such peers. `n` bytes of
  * the request have arrived. False: it waits for the rest, or was refused. */
-static bool conn_body_arrived(struct acceptor *acc, struct conn *c,
-			      const struct request_head *head, size_t n)
+static bool conn_body_arrived(struct acceptor *acc, struct conn *c, const struct request_head *head,
+			      size_t n)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct dp_err err;
@@ -230,8 +229,8 @@ static bool conn_body_arrived(struct acceptor *acc, struct conn *c,
 }
 
 /* The headers are complete, and `n` bytes of the request have arrived. */
-static void conn_enqueue(struct acceptor *acc, struct conn *c,
-			 const struct request_head *head, size_t n)
+static void conn_enqueue(struct acceptor *acc, struct conn *c, const struct request_head *head,
+			 size_t n)
 {
 	bool known = head_has_token(acc->guard, head);
 
@@ -268,8 +267,7 @@ static void conn_peek(struct acceptor *acc, struct conn *c)
 		conn_drop(acc, c);
 		return;
 	}
-	switch (request_head_parse(acc->bytes, n < HEAD_MAX ? (size_t)n : HEAD_MAX,
-				   &head)) {
+	switch (request_head_parse(acc->bytes, n < HEAD_MAX ? (size_t)n : HEAD_MAX, &head)) {
 	case HEAD_INCOMPLETE:
 		break;
 	case HEAD_COMPLETE:
@@ -338,10 +336,8 @@ void conn_evict(struct conn *c)
  * Another peer loses one only if it has more than this one will have. */
 static void evict_running(struct acceptor *acc, const struct conn *queued)
 {
-	enum conn_trust max =
-		queued->trust == CONN_UNTRUSTED ? CONN_UNTRUSTED : CONN_OWNER;
-	struct conn *c =
-		conn_to_evict(&acc->conns, CONN_READING_BODY | CONN_SENDING, max);
+	enum conn_trust max = queued->trust == CONN_UNTRUSTED ? CONN_UNTRUSTED : CONN_OWNER;
+	struct conn *c = conn_to_evict(&acc->conns, CONN_READING_BODY | CONN_SENDING, max);
 
 	if (!c)
 		c = conn_to_evict(&acc->conns, CONN_STREAMING, max);
@@ -375,20 +371,18 @@ static size_t count_running(const struct acceptor *acc, struct running_cache *ca
 
 /* The most trusted request; of equals that of the peer with the fewest running ones; of
  * equals the oldest. */
-static struct conn *choose_queued(const struct acceptor *acc,
-				  const struct conn_usage *usage, bool available)
+static struct conn *choose_queued(const struct acceptor *acc, const struct conn_usage *usage,
+				  bool available)
 {
 	struct running_cache cache = { 0 };
 	struct conn *found = NULL;
 	size_t n, fewest = 0;
 
 	for (struct conn *c = acc->conns.first; c; c = c->next) {
-		if (c->state != CONN_QUEUED ||
-		    conn_thread_available(usage, c) != available)
+		if (c->state != CONN_QUEUED || conn_thread_available(usage, c) != available)
 			continue;
 		n = count_running(acc, &cache, c);
-		if (found &&
-		    (c->trust < found->trust || (c->trust == found->trust && n > fewest)))
+		if (found && (c->trust < found->trust || (c->trust == found->trust && n > fewest)))
 			continue;
 		found = c;
 		fewest = n;
@@ -407,8 +401,7 @@ static struct conn *next_queued(struct acceptor *acc)
 	usage = conn_usage_of(&acc->conns);
 	next = choose_queued(acc, &usage, true);
 	blocked = next ? NULL : choose_queued(acc, &usage, false);
-	if (blocked &&
-	    conn_count(&acc->conns, CONN_QUEUED) > conn_count_evicted(&acc->conns))
+	if (blocked && conn_count(&acc->conns, CONN_QUEUED) > conn_count_evicted(&acc->conns))
 		evict_running(acc, blocked);
 	if (next) {
 		next->metrics_reserved = conn_uses_metrics_reserve(&usage, next);
@@ -567,8 +560,7 @@ static void *acceptor_run(void *arg)
 	bool unread = false;
 
 	while (!atomic_load(&acc->stopping)) {
-		int n = epoll_wait(acc->epoll, events, EVENTS,
-				   unread ? PEEK_PAUSE_MS : TICK_MS);
+		int n = epoll_wait(acc->epoll, events, EVENTS, unread ? PEEK_PAUSE_MS : TICK_MS);
 		bool connections = false;
 		uint64_t count;
 
@@ -599,8 +591,7 @@ int acceptor_start(struct acceptor *acc, int fd, struct dp_err *err)
 	acc->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	acc->bytes = malloc(PEEK_MAX);
 	if (acc->epoll >= 0 && acc->wake >= 0 && acc->bytes &&
-	    fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
-	    epoll_add(acc, fd, EPOLLIN, &acc->listening) &&
+	    fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && epoll_add(acc, fd, EPOLLIN, &acc->listening) &&
 	    epoll_add(acc, acc->wake, EPOLLIN, &acc->wake) &&
 	    pthread_create(&acc->thread, NULL, acceptor_run, acc) == 0)
 		return DP_OK;

@@ -15,9 +15,9 @@
 #include <stdatomic.h>
 
 enum {
-	REQUEST_TIMEOUT_S = 15, /* from the connection to the end of what is waited for */
-	QUEUE_TIMEOUT_S = 15,   /* from there to a thread */
-	REFUSED_TIMEOUT_S = 2,  /* for the peer to read why it was refused */
+	REQUEST_TIMEOUT_S = 15,    /* from the connection to the end of what is waited for */
+	QUEUE_TIMEOUT_S = 15,      /* from there to a thread */
+	REFUSED_TIMEOUT_S = 2,     /* for the peer to read why it was refused */
 	UNTRUSTED_BODY_MAX = 4096, /* bytes of a body without the token: a sign-in form */
 	PEEK_MAX = HEAD_MAX + UNTRUSTED_BODY_MAX,
 	KNOWN_USERS_MAX = 64,

@@ -60,10 +60,9 @@ struct invocation {
 static int invocation_begin(struct invocation *v, struct asking *k, struct dp_err *err)
 {
 	asking_enter(k);
-	*v = (struct invocation){ .ctl = { .format = CTL_JSON,
-					   .quiet = true,
-					   .exact = true,
-					   .socket = k->socket } };
+	*v = (struct invocation){
+		.ctl = { .format = CTL_JSON, .quiet = true, .exact = true, .socket = k->socket }
+	};
 	v->ctl.given = v->given;
 	v->ctl.argv = v->argv;
 	v->ctl.out = open_memstream(&v->out, &v->nout);
@@ -115,8 +114,7 @@ int ask_add(struct ask *a, const char *name, const char *value, struct dp_err *e
 
 	/* a state folder is none of a visitor's business */
 	if (!o || strcmp(name, "state") == 0)
-		return dp_fail(err, DP_E_USAGE, "there is nothing to ask for by '%.80s'",
-			       name);
+		return dp_fail(err, DP_E_USAGE, "there is nothing to ask for by '%.80s'", name);
 	if (!word_allowed(o, value))
 		return dp_fail(err, DP_E_USAGE, "'%s' must be one of %s", name, o->arg);
 	if (o->arg && !*value)
@@ -144,8 +142,7 @@ static void invocation_set(struct invocation *v, const struct ask *a)
 					    a->option[i].value };
 }
 
-int ask_command(struct asking *k, const struct ask *a, struct dp_buf *out,
-		struct dp_err *err)
+int ask_command(struct asking *k, const struct ask *a, struct dp_buf *out, struct dp_err *err)
 {
 	struct invocation v;
 	int code = invocation_begin(&v, k, err);
@@ -173,8 +170,8 @@ int ask_value(struct asking *k, const struct ask *a, json_t **out, struct dp_err
 	return code;
 }
 
-int ask_verb(struct asking *k, const char *verb, json_t *fields, const char *via,
-	     json_t **ok, struct dp_err *err)
+int ask_verb(struct asking *k, const char *verb, json_t *fields, const char *via, json_t **ok,
+	     struct dp_err *err)
 {
 	struct invocation v;
 	int code = invocation_begin(&v, k, err);
@@ -233,8 +230,8 @@ int ask_trials(struct asking *k, const char *study, size_t most, struct rows **r
 }
 
 /* Appends up to `n` rows from position *from on, as many as the reply has. */
-static int part_add(struct ctl *ctl, const char *study, int64_t *from, int64_t n,
-		    json_t *list, int64_t *total, struct dp_err *err)
+static int part_add(struct ctl *ctl, const char *study, int64_t *from, int64_t n, json_t *list,
+		    int64_t *total, struct dp_err *err)
 {
 	json_t *fields, *ok, *rows;
 	int code = ctl_pack(&fields, err, "{s:s, s:I, s:I}", "study", study, "from",
@@ -254,8 +251,8 @@ static int part_add(struct ctl *ctl, const char *study, int64_t *from, int64_t n
 }
 
 /* The rows from `from` up to `end`. */
-static int part_rows(struct ctl *ctl, const char *study, int64_t from, int64_t end,
-		     json_t *list, struct dp_err *err)
+static int part_rows(struct ctl *ctl, const char *study, int64_t from, int64_t end, json_t *list,
+		     struct dp_err *err)
 {
 	int64_t before = -1, total;
 	int code = DP_OK;
@@ -280,8 +277,8 @@ static json_t *rows_turned(const json_t *list)
 	return out;
 }
 
-int ask_trials_part(struct asking *k, const char *study, const struct ask_part *part,
-		    json_t **rows, int64_t *total, struct dp_err *err)
+int ask_trials_part(struct asking *k, const char *study, const struct ask_part *part, json_t **rows,
+		    int64_t *total, struct dp_err *err)
 {
 	int64_t first = 0, end;
 	json_t *list = json_array();
@@ -295,8 +292,8 @@ int ask_trials_part(struct asking *k, const char *study, const struct ask_part *
 		json_array_clear(list);
 		first = part->newest ? *total - part->from - part->limit : part->from;
 		end = part->newest ? *total - part->from : part->from + part->limit;
-		code = part_rows(&v.ctl, study, first < 0 ? 0 : first,
-				 end < *total ? end : *total, list, err);
+		code = part_rows(&v.ctl, study, first < 0 ? 0 : first, end < *total ? end : *total,
+				 list, err);
 		if (code == DP_OK)
 			*rows = part->newest ? rows_turned(list) : json_incref(list);
 		if (code == DP_OK && !*rows)
@@ -308,8 +305,8 @@ int ask_trials_part(struct asking *k, const char *study, const struct ask_part *
 }
 
 /* A verb's first reply, without what follows on other pages. Takes the reference. */
-static int ask_first_reply(struct asking *k, const char *verb, json_t *fields,
-			   json_t **ok, struct dp_err *err)
+static int ask_first_reply(struct asking *k, const char *verb, json_t *fields, json_t **ok,
+			   struct dp_err *err)
 {
 	struct invocation v;
 	int code = invocation_begin(&v, k, err);
@@ -322,11 +319,9 @@ static int ask_first_reply(struct asking *k, const char *verb, json_t *fields,
 	return code;
 }
 
-int ask_front_head(struct asking *k, const char *study, json_t **front,
-		   struct dp_err *err)
+int ask_front_head(struct asking *k, const char *study, json_t **front, struct dp_err *err)
 {
-	return ask_first_reply(k, "front",
-			       json_pack("{s:s, s:b}", "study", study, "denoised", 0),
+	return ask_first_reply(k, "front", json_pack("{s:s, s:b}", "study", study, "denoised", 0),
 			       front, err);
 }
 
@@ -335,8 +330,7 @@ int ask_front_points(struct asking *k, const char *study, json_t *pairs, json_t 
 {
 	json_t *page;
 	int code = ask_first_reply(
-		k, "front", json_pack("{s:s, s:o}", "study", study, "points", pairs),
-		&page, err);
+		k, "front", json_pack("{s:s, s:o}", "study", study, "points", pairs), &page, err);
 
 	if (code == DP_OK) {
 		*points = json_incref(json_object_get(page, "front"));
@@ -345,19 +339,17 @@ int ask_front_points(struct asking *k, const char *study, json_t *pairs, json_t 
 	return code;
 }
 
-int ask_study(struct asking *k, const char *study, json_t **status,
-	      const json_t **summary, struct dp_err *err)
+int ask_study(struct asking *k, const char *study, json_t **status, const json_t **summary,
+	      struct dp_err *err)
 {
-	int code = ask_first_reply(k, "status", json_pack("{s:s}", "study", study),
-				   status, err);
+	int code = ask_first_reply(k, "status", json_pack("{s:s}", "study", study), status, err);
 
 	if (code == DP_OK)
 		*summary = json_object_get(*status, "study");
 	return code;
 }
 
-int ask_front_for(const struct ask *a, json_t *front, const json_t *summary,
-		  struct dp_err *err)
+int ask_front_for(const struct ask *a, json_t *front, const json_t *summary, struct dp_err *err)
 {
 	struct invocation v = { .ctl = { .quiet = true } };
 
@@ -367,17 +359,14 @@ int ask_front_for(const struct ask *a, json_t *front, const json_t *summary,
 	return ctl_choose(&v.ctl, front, summary, err);
 }
 
-int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer,
-		struct dp_err *err)
+int ask_changes(struct asking *k, int64_t since, int ms, json_t **answer, struct dp_err *err)
 {
 	struct ctl ctl = { .socket = k->socket };
-	json_t *fields =
-		json_pack("{s:I, s:i}", "since", (json_int_t)since, "timeout_ms", ms);
+	json_t *fields = json_pack("{s:I, s:i}", "since", (json_int_t)since, "timeout_ms", ms);
 	int code = k->open ? k->open(k->arg, &ctl.client, err) : ctl_connect(&ctl, err);
 
 	if (code == DP_OK)
-		code = dp_client_call(ctl.client, "changes", fields, ms + 60000, answer,
-				      err);
+		code = dp_client_call(ctl.client, "changes", fields, ms + 60000, answer, err);
 	else
 		json_decref(fields);
 	dp_client_close(ctl.client);

@@ -45,22 +45,20 @@ struct ask {
 
 /* Adds what a query gives for an option of the command. DP_E_USAGE if it has none of
  * that name. */
-DP_MUSTCHECK int ask_add(struct ask *a, const char *name, const char *value,
-			 struct dp_err *err);
+DP_MUSTCHECK int ask_add(struct ask *a, const char *name, const char *value, struct dp_err *err);
 /* Runs it; appends what it prints. */
 DP_MUSTCHECK int ask_command(struct asking *k, const struct ask *a, struct dp_buf *out,
 			     struct dp_err *err);
 /* The same as a value, which the caller owns. */
-DP_MUSTCHECK int ask_value(struct asking *k, const struct ask *a, json_t **out,
-			   struct dp_err *err);
+DP_MUSTCHECK int ask_value(struct asking *k, const struct ask *a, json_t **out, struct dp_err *err);
 /* A verb of the protocol. Takes the reference `fields`. */
-DP_MUSTCHECK int ask_verb(struct asking *k, const char *verb, json_t *fields,
-			  const char *via, json_t **ok, struct dp_err *err);
+DP_MUSTCHECK int ask_verb(struct asking *k, const char *verb, json_t *fields, const char *via,
+			  json_t **ok, struct dp_err *err);
 /* All rows of a study's trials, waypoints before their trial. The caller owns a
  * reference. A page of them at a time is there as JSON. DP_E_LIMIT: they take more bytes
  * than `most`. */
-DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, size_t most,
-			    struct rows **rows, struct dp_err *err);
+DP_MUSTCHECK int ask_trials(struct asking *k, const char *study, size_t most, struct rows **rows,
+			    struct dp_err *err);
 
 /* Some rows of a study's trials in the order of their numbers. */
 struct ask_part {
@@ -70,9 +68,8 @@ struct ask_part {
 
 /* A part of the rows, fetched without the others: *rows is an array that the caller owns.
  * *rows is NULL if the daemon does not know how many rows there are. */
-DP_MUSTCHECK int ask_trials_part(struct asking *k, const char *study,
-				 const struct ask_part *part, json_t **rows,
-				 int64_t *total, struct dp_err *err);
+DP_MUSTCHECK int ask_trials_part(struct asking *k, const char *study, const struct ask_part *part,
+				 json_t **rows, int64_t *total, struct dp_err *err);
 /* The observed front of a study as its first reply has it: the first points in full, the
  * others in "more". */
 DP_MUSTCHECK int ask_front_head(struct asking *k, const char *study, json_t **front,

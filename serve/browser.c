@@ -31,17 +31,15 @@ static void put_encoded(struct dp_buf *out, const char *text)
 
 static void put_page(struct dp_buf *out, const char *address, const char *token)
 {
-	dp_buf_puts(out,
-		    "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
-		    "<meta http-equiv=\"refresh\" content=\"0;url=");
+	dp_buf_puts(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
+			 "<meta http-equiv=\"refresh\" content=\"0;url=");
 	dp_buf_xml(out, address);
 	dp_buf_puts(out, "#token=");
 	put_encoded(out, token);
 	dp_buf_puts(out, "\">\n");
 }
 
-static int write_page(struct browser *b, const char *address, const char *token,
-		      struct dp_err *err)
+static int write_page(struct browser *b, const char *address, const char *token, struct dp_err *err)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
 	const char *folder = run && *run ? run : tmp && *tmp ? tmp : "/tmp";
@@ -89,8 +87,7 @@ static int start_opener(struct browser *b, const char *what, struct dp_err *err)
 	return dp_fail_errno(err, errnum, "cannot start xdg-open");
 }
 
-int browser_open(struct browser *b, const char *address, const char *token,
-		 struct dp_err *err)
+int browser_open(struct browser *b, const char *address, const char *token, struct dp_err *err)
 {
 	int code = *token ? write_page(b, address, token, err) : DP_OK;
 

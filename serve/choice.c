@@ -16,12 +16,10 @@ static double choice_limit(const json_t *summary, const char **objective)
 {
 	double anti;
 
-	*objective =
-		json_string_value(json_array_get(json_object_get(summary, "privacy"), 0));
+	*objective = json_string_value(json_array_get(json_object_get(summary, "privacy"), 0));
 	if (!*objective ||
-	    !dp_json_to_real(
-		    json_object_get(json_object_get(summary, "anti_ideal"), *objective),
-		    &anti))
+	    !dp_json_to_real(json_object_get(json_object_get(summary, "anti_ideal"), *objective),
+			     &anti))
 		return NAN;
 	return fmin(anti, MEANINGLESS);
 }
@@ -38,8 +36,7 @@ static int choice_by(const json_t *summary, const json_t *front, const char *rul
 	*points = NULL;
 	/* a list of its own, of the same points */
 	if (!left ||
-	    json_object_set_new(left, "front",
-				json_copy(json_object_get(front, "front"))) != 0) {
+	    json_object_set_new(left, "front", json_copy(json_object_get(front, "front"))) != 0) {
 		json_decref(left);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a choice");
 	}
@@ -54,8 +51,7 @@ static int choice_by(const json_t *summary, const json_t *front, const char *rul
 	return code == DP_E_NOMEM ? code : DP_OK;
 }
 
-int choice_find(const json_t *summary, const json_t *front, json_t **out,
-		struct dp_err *err)
+int choice_find(const json_t *summary, const json_t *front, json_t **out, struct dp_err *err)
 {
 	static const char *const rules[] = { "one-se", "knee" };
 	const char *objective, *rule = rules[0];
@@ -66,19 +62,18 @@ int choice_find(const json_t *summary, const json_t *front, json_t **out,
 	int code = DP_OK;
 
 	if (!isnan(most))
-		snprintf(limit, sizeof limit, "%s=%s", objective,
-			 dp_num_text(most, number));
+		snprintf(limit, sizeof limit, "%s=%s", objective, dp_num_text(most, number));
 	for (int wide = isnan(most); wide < 2 && !points; wide++)
 		for (size_t i = 0; i < DP_COUNT(rules) && !points; i++) {
-			code = choice_by(summary, front, rules[i], wide ? NULL : limit,
-					 &points, err);
+			code = choice_by(summary, front, rules[i], wide ? NULL : limit, &points,
+					 err);
 			if (code != DP_OK)
 				return code;
 			rule = points ? rules[i] : rule;
 			within = points && !wide;
 		}
-	*out = json_pack("{s:s, s:s?, s:o, s:o}", "rule", rule, "objective", objective,
-			 "limit", within ? dp_json_real(most) : json_null(), "front",
+	*out = json_pack("{s:s, s:s?, s:o, s:o}", "rule", rule, "objective", objective, "limit",
+			 within ? dp_json_real(most) : json_null(), "front",
 			 points ? points : json_array());
 	return *out ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a choice");
 }

@@ -48,8 +48,7 @@ static bool conn_same_user(const struct conn *a, const struct conn *b)
 
 bool conn_same_peer(const struct conn *a, const struct conn *b)
 {
-	return conn_same_user(a, b) &&
-	       memcmp(a->address, b->address, sizeof a->address) == 0;
+	return conn_same_user(a, b) && memcmp(a->address, b->address, sizeof a->address) == 0;
 }
 
 size_t conn_count(const struct conn_list *list, unsigned states)
@@ -61,8 +60,7 @@ size_t conn_count(const struct conn_list *list, unsigned states)
 	return n;
 }
 
-size_t conn_count_of_peer(const struct conn_list *list, const struct conn *of,
-			  unsigned states)
+size_t conn_count_of_peer(const struct conn_list *list, const struct conn *of, unsigned states)
 {
 	size_t n = 0;
 
@@ -89,8 +87,8 @@ static size_t count_running_of_user(const struct conn_list *list, const struct c
 	return n;
 }
 
-bool conn_runs_more(const struct conn_list *list, const struct conn *a,
-		    const struct conn *b, size_t b_more)
+bool conn_runs_more(const struct conn_list *list, const struct conn *a, const struct conn *b,
+		    size_t b_more)
 {
 	if (conn_same_user(a, b))
 		return conn_count_of_peer(list, a, CONN_RUNNING) >
@@ -104,9 +102,8 @@ static bool is_evictable(const struct conn *c, unsigned states, enum conn_trust 
 }
 
 /* Evictable connections of this one's user, and of its user at its address. */
-static void count_evictable(const struct conn_list *list, const struct conn *of,
-			    unsigned states, enum conn_trust max, size_t *of_user,
-			    size_t *of_peer)
+static void count_evictable(const struct conn_list *list, const struct conn *of, unsigned states,
+			    enum conn_trust max, size_t *of_user, size_t *of_peer)
 {
 	*of_user = *of_peer = 0;
 	for (const struct conn *c = list->first; c; c = c->next) {
@@ -119,8 +116,7 @@ static void count_evictable(const struct conn_list *list, const struct conn *of,
 		*of_user -= *of_user < CONN_OWNER_RESERVE ? *of_user : CONN_OWNER_RESERVE;
 }
 
-struct conn *conn_to_evict(const struct conn_list *list, unsigned states,
-			   enum conn_trust max)
+struct conn *conn_to_evict(const struct conn_list *list, unsigned states, enum conn_trust max)
 {
 	struct conn *found = NULL;
 	size_t of_user, of_peer, max_user = 0, max_peer = 0;
@@ -134,8 +130,7 @@ struct conn *conn_to_evict(const struct conn_list *list, unsigned states,
 			continue;
 		}
 		count_evictable(list, c, states, max, &of_user, &of_peer);
-		if (found &&
-		    (of_user < max_user || (of_user == max_user && of_peer < max_peer)))
+		if (found && (of_user < max_user || (of_user == max_user && of_peer < max_peer)))
 			continue;
 		found = c;
 		max_user = of_user;
@@ -160,8 +155,7 @@ struct conn_usage conn_usage_of(const struct conn_list *list)
 
 bool conn_uses_metrics_reserve(const struct conn_usage *u, const struct conn *c)
 {
-	return c->asks_metrics && c->trust >= CONN_TRUSTED &&
-	       u->metrics < CONN_METRICS_RESERVE;
+	return c->asks_metrics && c->trust >= CONN_TRUSTED && u->metrics < CONN_METRICS_RESERVE;
 }
 
 bool conn_thread_available(const struct conn_usage *u, const struct conn *c)

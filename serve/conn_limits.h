@@ -8,22 +8,20 @@
 #include "serve/peer.h"
 
 enum {
-	CONN_PENDING_MAX = 256, /* connections without a thread */
-	CONN_THREADS_SHARED =
-		216,             /* requests that run at the same time, one thread each */
-	CONN_OWNER_RESERVE = 32, /* more threads, for the server's user and root only */
+	CONN_PENDING_MAX = 256,    /* connections without a thread */
+	CONN_THREADS_SHARED = 216, /* requests that run at the same time, one thread each */
+	CONN_OWNER_RESERVE = 32,   /* more threads, for the server's user and root only */
 	CONN_METRICS_RESERVE = 8,  /* more threads, for /metrics only */
 	CONN_UNTRUSTED_MAX = 64,   /* shared threads that untrusted requests may use */
 	CONN_SIGN_IN_RESERVE = 16, /* more of them for the server's user and root, who
 				    * have no token before they sign in */
-	CONN_THREADS_MAX =
-		CONN_THREADS_SHARED + CONN_OWNER_RESERVE + CONN_METRICS_RESERVE,
+	CONN_THREADS_MAX = CONN_THREADS_SHARED + CONN_OWNER_RESERVE + CONN_METRICS_RESERVE,
 };
 
 enum conn_state {
-	CONN_INCOMPLETE = 1 << 0, /* the headers, or a body without the token */
-	CONN_REFUSED = 1 << 1,    /* answered; open until the peer has read the answer */
-	CONN_QUEUED = 1 << 2,     /* the request waits for a thread */
+	CONN_INCOMPLETE = 1 << 0,   /* the headers, or a body without the token */
+	CONN_REFUSED = 1 << 1,      /* answered; open until the peer has read the answer */
+	CONN_QUEUED = 1 << 2,       /* the request waits for a thread */
 	CONN_READING_BODY = 1 << 3, /* has a thread from here on */
 	CONN_ANSWERING = 1 << 4,
 	CONN_SENDING = 1 << 5,
@@ -77,18 +75,16 @@ bool conn_same_peer(const struct conn *a, const struct conn *b);
 /* Connections in these states, without evicted ones. */
 size_t conn_count(const struct conn_list *list, unsigned states);
 /* Connections in these states that have the same user and address, with evicted ones. */
-size_t conn_count_of_peer(const struct conn_list *list, const struct conn *of,
-			  unsigned states);
+size_t conn_count_of_peer(const struct conn_list *list, const struct conn *of, unsigned states);
 size_t conn_count_evicted(const struct conn_list *list);
 /* Has the peer of `a` more running requests than that of `b`, `b_more` added? Users are
  * compared first; addresses only within a user, since a local user has many. */
-bool conn_runs_more(const struct conn_list *list, const struct conn *a,
-		    const struct conn *b, size_t b_more);
+bool conn_runs_more(const struct conn_list *list, const struct conn *a, const struct conn *b,
+		    size_t b_more);
 /* The connection to close: the oldest of the address with the most connections, of the
  * user with the most. The owner keeps CONN_OWNER_RESERVE of them. Only connections in
  * these states and up to this trust. NULL: there is none. */
-struct conn *conn_to_evict(const struct conn_list *list, unsigned states,
-			   enum conn_trust max);
+struct conn *conn_to_evict(const struct conn_list *list, unsigned states, enum conn_trust max);
 
 /* Threads in use. Those of the reserve for /metrics are not in `all`. */
 struct conn_usage {

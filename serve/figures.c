@@ -47,8 +47,7 @@ static void side_of(const json_t *summary, size_t i, struct side *s)
 
 	s->name = text_at(json_object_get(summary, "objectives"), i);
 	s->privacy = objective_is_privacy(summary, s->name);
-	s->maximized =
-		strcmp(text_at(json_object_get(summary, "goals"), i), "maximize") == 0;
+	s->maximized = strcmp(text_at(json_object_get(summary, "goals"), i), "maximize") == 0;
 	s->scale = strcmp(text_at(json_object_get(summary, "transforms"), i), "log") == 0
 			   ? PLOT_LOG
 			   : PLOT_LINEAR;
@@ -86,8 +85,7 @@ bool figures_axes(const json_t *summary, struct figure_axis *x, struct figure_ax
 static void side_label(const json_t *summary, const struct side *s, struct dp_buf *out)
 {
 	char number[CTL_TEXT_LEN];
-	const json_t *delta =
-		json_object_get(json_object_get(summary, "deltas"), s->name);
+	const json_t *delta = json_object_get(json_object_get(summary, "deltas"), s->name);
 
 	if (!s->privacy)
 		dp_buf_puts(out, s->name);
@@ -273,8 +271,8 @@ static void range_widen(struct range *r, enum plot_scale scale)
 
 		*r = (struct range){ r->lo / by, r->hi * by };
 	} else {
-		double by = r->hi > r->lo ? (r->hi - r->lo) * share
-					  : fmax(fabs(r->hi) * share, 1e-9);
+		double by =
+			r->hi > r->lo ? (r->hi - r->lo) * share : fmax(fabs(r->hi) * share, 1e-9);
 
 		*r = (struct range){ r->lo - by, r->hi + by };
 	}
@@ -288,21 +286,18 @@ struct cloud {
 /* Points that were evaluated and met the constraints, or did not, within the picture;
  * how many are beyond it. */
 static size_t cloud_gather(const struct rows *rows, bool feasible, const struct side *x,
-			   const struct side *y, const struct range *rx,
-			   const struct range *ry, struct cloud *out)
+			   const struct side *y, const struct range *rx, const struct range *ry,
+			   struct cloud *out)
 {
 	int across = rows_column(rows, "objectives", x->name),
-	    up = rows_column(rows, "objectives", y->name),
-	    state = rows_column(rows, NULL, "state"),
+	    up = rows_column(rows, "objectives", y->name), state = rows_column(rows, NULL, "state"),
 	    meets = rows_column(rows, NULL, "feasible");
 	size_t outside = 0;
 
 	out->n = 0;
 	for (size_t i = 0; i < rows_count(rows); i++) {
-		struct rows_cell is = rows_cell(rows, i, state),
-				 met = rows_cell(rows, i, meets),
-				 u = rows_cell(rows, i, across),
-				 v = rows_cell(rows, i, up);
+		struct rows_cell is = rows_cell(rows, i, state), met = rows_cell(rows, i, meets),
+				 u = rows_cell(rows, i, across), v = rows_cell(rows, i, up);
 
 		if (isnan(u.number) || isnan(v.number) ||
 		    (met.kind == ROWS_TRUTH && met.number != 0) != feasible || !is.word ||
@@ -320,9 +315,8 @@ static size_t cloud_gather(const struct rows *rows, bool feasible, const struct 
 }
 
 /* How many of them are beyond the picture. */
-static size_t draw_evaluated(struct plot_panel *a, const struct pictured *s,
-			     const struct side *x, const struct side *y,
-			     const struct range *rx, const struct range *ry)
+static size_t draw_evaluated(struct plot_panel *a, const struct pictured *s, const struct side *x,
+			     const struct side *y, const struct range *rx, const struct range *ry)
 {
 	size_t room = rows_count(s->rows), outside;
 	double *at = malloc(2 * room * sizeof *at + 1);
@@ -340,8 +334,7 @@ static size_t draw_evaluated(struct plot_panel *a, const struct pictured *s,
 	outside += cloud_gather(s->rows, false, x, y, rx, ry, &cloud);
 	dots.marker = PLOT_RING;
 	if (cloud.n)
-		panel_points(a, &dots, "a constraint is not met", cloud.x, cloud.y,
-			     cloud.n);
+		panel_points(a, &dots, "a constraint is not met", cloud.x, cloud.y, cloud.n);
 	free(at);
 	return outside;
 }
@@ -362,8 +355,7 @@ static struct plot_style study_style(size_t i)
 
 /* Is a point of the front also on that of the two objectives shown? Of only two all
  * are. Points are sorted from left to right. */
-static bool is_on_line(const struct drawn *d, size_t i, const struct side *x,
-		       const struct side *y)
+static bool is_on_line(const struct drawn *d, size_t i, const struct side *x, const struct side *y)
 {
 	for (size_t k = 0; k < d->n; k++) {
 		bool better_x = x->maximized ? d->x[k] > d->x[i] : d->x[k] < d->x[i];
@@ -378,9 +370,8 @@ static bool is_on_line(const struct drawn *d, size_t i, const struct side *x,
 }
 
 /* A staircase goes on to the right at what was reached for less. */
-static void draw_front_line(struct plot_panel *a, const struct plot_style *style,
-			    const char *name, const struct drawn *d, const struct side *x,
-			    const struct side *y)
+static void draw_front_line(struct plot_panel *a, const struct plot_style *style, const char *name,
+			    const struct drawn *d, const struct side *x, const struct side *y)
 {
 	double *at = malloc(2 * d->n * sizeof *at + 1);
 	size_t n = 0;
@@ -427,16 +418,15 @@ static void front_note(struct plot *p, const json_t *summary, size_t outside)
 		dp_buf_printf(&text, "Not shown: %s beyond the axes. ",
 			      dp_count_text(outside, "point", count));
 	if (n > 2)
-		dp_buf_printf(&text,
-			      "The line is the front of these two of %zu objectives.", n);
+		dp_buf_printf(&text, "The line is the front of these two of %zu objectives.", n);
 	if (text.len)
 		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
 }
 
 /* The point to take. */
-static void draw_chosen(struct plot_panel *a, const struct pictured *s,
-			const struct side *x, const struct side *y)
+static void draw_chosen(struct plot_panel *a, const struct pictured *s, const struct side *x,
+			const struct side *y)
 {
 	const json_t *p = json_array_get(json_object_get(s->chosen, "front"), 0);
 	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
@@ -458,14 +448,13 @@ static void draw_region(struct plot_panel *a, const struct side *x, const struct
 
 	if (isnan(x->anti_ideal) || isnan(y->anti_ideal))
 		return;
-	panel_box(a, &style, "better than the anti-ideal",
-		  x->maximized ? x->anti_ideal : NAN, x->maximized ? NAN : x->anti_ideal,
-		  y->maximized ? y->anti_ideal : NAN, y->maximized ? NAN : y->anti_ideal);
+	panel_box(a, &style, "better than the anti-ideal", x->maximized ? x->anti_ideal : NAN,
+		  x->maximized ? NAN : x->anti_ideal, y->maximized ? y->anti_ideal : NAN,
+		  y->maximized ? NAN : y->anti_ideal);
 }
 
 static void front_axes(struct plot_panel *a, const json_t *summary, const struct side *x,
-		       const struct side *y, const struct range *rx,
-		       const struct range *ry)
+		       const struct side *y, const struct range *rx, const struct range *ry)
 {
 	struct dp_buf label = DP_BUF_INIT;
 
@@ -536,17 +525,15 @@ static const char *front_name(const struct pictured *studies, size_t n, size_t i
 		return "front";
 	for (size_t k = 0; k < n; k++)
 		mixed |= front_is_modelled(&studies[k]) != modelled;
-	snprintf(out, DP_NAME_MAX + 32, "%s%s",
-		 dp_json_str(studies[i].summary, "name", ""),
+	snprintf(out, DP_NAME_MAX + 32, "%s%s", dp_json_str(studies[i].summary, "name", ""),
 		 !mixed     ? ""
 		 : modelled ? ", without noise"
 			    : ", as observed");
 	return out;
 }
 
-static void front_fill(struct plot *p, const struct pictured *studies,
-		       const struct drawn *d, size_t n, const struct side *x,
-		       const struct side *y)
+static void front_fill(struct plot *p, const struct pictured *studies, const struct drawn *d,
+		       size_t n, const struct side *x, const struct side *y)
 {
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	struct range rx, ry;
@@ -572,16 +559,15 @@ static void front_fill(struct plot *p, const struct pictured *studies,
 }
 
 /* Do all studies have both objectives, towards the same side? */
-static int front_comparable(const struct pictured *studies, size_t n,
-			    const struct side *x, const struct side *y,
-			    struct dp_err *err)
+static int front_comparable(const struct pictured *studies, size_t n, const struct side *x,
+			    const struct side *y, struct dp_err *err)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct side u, v;
 
-		if (sides_choose(studies[i].summary, &u, &v) &&
-		    strcmp(u.name, x->name) == 0 && strcmp(v.name, y->name) == 0 &&
-		    u.maximized == x->maximized && v.maximized == y->maximized)
+		if (sides_choose(studies[i].summary, &u, &v) && strcmp(u.name, x->name) == 0 &&
+		    strcmp(v.name, y->name) == 0 && u.maximized == x->maximized &&
+		    v.maximized == y->maximized)
 			continue;
 		return dp_fail(err, DP_E_INVALID,
 			       "'%s' and '%s' have different objectives, so they do not "
@@ -592,8 +578,8 @@ static int front_comparable(const struct pictured *studies, size_t n,
 	return DP_OK;
 }
 
-int figures_front(const struct pictured *studies, size_t n,
-		  const struct figure_form *form, struct dp_buf *out, struct dp_err *err)
+int figures_front(const struct pictured *studies, size_t n, const struct figure_form *form,
+		  struct dp_buf *out, struct dp_err *err)
 {
 	struct plot *p = figure_new(form, "front");
 	struct drawn d[FIGURES_STUDIES] = { 0 };
@@ -676,17 +662,15 @@ int figures_spark(const struct pictured *study, struct dp_buf *out, struct dp_er
 	if (code == DP_OK) {
 		double most = g->volume[g->n - 1], ended = g->ended[g->n - 1];
 
-		dp_buf_printf(
-			out,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
-			"%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
-			"stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
-			WIDTH, HEIGHT, WIDTH, HEIGHT);
+		dp_buf_printf(out,
+			      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
+			      "%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
+			      "stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
+			      WIDTH, HEIGHT, WIDTH, HEIGHT);
 		for (size_t i = 0; i < g->n && most > 0 && isfinite(most); i++)
 			dp_buf_printf(out, "%.1f,%.1f ",
 				      EDGE + (WIDTH - 2 * EDGE) * g->ended[i] / ended,
-				      HEIGHT - EDGE -
-					      (HEIGHT - 2 * EDGE) * g->volume[i] / most);
+				      HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * g->volume[i] / most);
 		dp_buf_puts(out, "\"/></svg>\n");
 	}
 	free(g);

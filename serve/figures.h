@@ -37,9 +37,8 @@ DP_MUSTCHECK int figures_front(const struct pictured *studies, size_t n,
 			       const struct figure_form *form, struct dp_buf *out,
 			       struct dp_err *err);
 /* The hypervolume as evaluations ended. */
-DP_MUSTCHECK int figures_hypervolume(const struct pictured *study,
-				     const struct figure_form *form, struct dp_buf *out,
-				     struct dp_err *err);
+DP_MUSTCHECK int figures_hypervolume(const struct pictured *study, const struct figure_form *form,
+				     struct dp_buf *out, struct dp_err *err);
 /* The same as a line without axes, to stand in a table. */
 DP_MUSTCHECK int figures_spark(const struct pictured *study, struct dp_buf *out,
 			       struct dp_err *err);

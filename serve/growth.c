@@ -102,8 +102,7 @@ static int volume_find(struct volume_of *v, double *volume)
 	return dp_hypervolume(v->y, v->n, v->p, v->ref, volume);
 }
 
-static bool volume_init(struct volume_of *v, const json_t *summary,
-			const struct rows *rows)
+static bool volume_init(struct volume_of *v, const json_t *summary, const struct rows *rows)
 {
 	size_t n = rows_count(rows);
 	const json_t *names = json_object_get(summary, "objectives"),
@@ -120,8 +119,7 @@ static bool volume_init(struct volume_of *v, const json_t *summary,
 
 		v->column[k] = rows_column(rows, "objectives", json_string_value(name));
 		v->sign[k] = goal && strcmp(goal, "maximize") == 0 ? -1 : 1;
-		if (!dp_json_to_real(json_object_get(anti, json_string_value(name)),
-				     &v->ref[k]))
+		if (!dp_json_to_real(json_object_get(anti, json_string_value(name)), &v->ref[k]))
 			return false;
 		v->ref[k] *= v->sign[k];
 	}

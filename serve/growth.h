@@ -16,7 +16,7 @@ struct growth {
 };
 
 /* Of a study's summary and the rows of its trials. */
-DP_MUSTCHECK int growth_find(const json_t *summary, const struct rows *rows,
-			     struct growth *out, struct dp_err *err);
+DP_MUSTCHECK int growth_find(const json_t *summary, const struct rows *rows, struct growth *out,
+			     struct dp_err *err);
 
 #endif

@@ -29,8 +29,7 @@ static bool host_known(const struct guard *g, const struct http_request *q)
 
 	if (n == 0)
 		return false;
-	if (host_is(q->host, n, "localhost") ||
-	    (q->local && host_is(q->host, n, q->local)))
+	if (host_is(q->host, n, "localhost") || (q->local && host_is(q->host, n, q->local)))
 		return true;
 	for (size_t i = 0; i < g->nhosts; i++)
 		if (host_is(q->host, n, g->host[i]))
@@ -42,16 +41,14 @@ static bool host_known(const struct guard *g, const struct http_request *q)
  * this machine, and somebody else's. */
 static bool site_is_foreign(const struct http_request *q)
 {
-	return q->site && strcmp(q->site, "same-origin") != 0 &&
-	       strcmp(q->site, "none") != 0;
+	return q->site && strcmp(q->site, "same-origin") != 0 && strcmp(q->site, "none") != 0;
 }
 
 /* Would a browser show the answer inside of a page of another site? Such a page could
  * lay it under its own buttons, and measure how long it took. */
 static bool framed_by_other_site(const struct http_request *q)
 {
-	static const char *const inside[] = { "iframe", "frame", "embed", "object",
-					      "fencedframe" };
+	static const char *const inside[] = { "iframe", "frame", "embed", "object", "fencedframe" };
 
 	if (!q->dest || !site_is_foreign(q))
 		return false;
@@ -85,8 +82,8 @@ static bool origin_is_ours(const struct http_request *q)
 	return q->host && strcasecmp(origin, q->host) == 0;
 }
 
-static bool guard_deny(struct http_reply *a, unsigned status, int code,
-		       const char *message, const char *hint)
+static bool guard_deny(struct http_reply *a, unsigned status, int code, const char *message,
+		       const char *hint)
 {
 	struct dp_err err;
 
@@ -96,22 +93,18 @@ static bool guard_deny(struct http_reply *a, unsigned status, int code,
 	return false;
 }
 
-bool guard_admits(const struct guard *g, const struct http_request *q,
-		  struct http_reply *a)
+bool guard_admits(const struct guard *g, const struct http_request *q, struct http_reply *a)
 {
 	if (!host_known(g, q))
-		return guard_deny(
-			a, 421, DP_E_DENIED,
-			"this server is not called by that name (Host)",
-			"open it by the address that it printed, or start it with "
-			"--host NAME");
+		return guard_deny(a, 421, DP_E_DENIED,
+				  "this server is not called by that name (Host)",
+				  "open it by the address that it printed, or start it with "
+				  "--host NAME");
 	if (q->stranger)
-		return guard_deny(a, 403, DP_E_DENIED, GUARD_STRANGER,
-				  GUARD_STRANGER_HINT);
+		return guard_deny(a, 403, DP_E_DENIED, GUARD_STRANGER, GUARD_STRANGER_HINT);
 	if (q->method == HTTP_OTHER) {
 		a->allow = g->control ? "GET, HEAD, POST" : "GET, HEAD";
-		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here",
-				  "");
+		return guard_deny(a, 405, DP_E_USAGE, "this method is not known here", "");
 	}
 	if (q->method == HTTP_POST && !origin_is_ours(q))
 		return guard_deny(a, 403, DP_E_DENIED,
@@ -128,8 +121,7 @@ bool guard_admits_reader(const struct http_request *q, struct http_reply *a)
 {
 	if (!site_is_foreign(q) || follows_link(q))
 		return true;
-	return guard_deny(a, 403, DP_E_DENIED,
-			  "a page of another site may read nothing here", "");
+	return guard_deny(a, 403, DP_E_DENIED, "a page of another site may read nothing here", "");
 }
 
 const char *guard_bearer_token(const char *authorization)
@@ -137,9 +129,8 @@ const char *guard_bearer_token(const char *authorization)
 	static const char bearer[] = "Bearer ";
 	size_t n = strlen(bearer);
 
-	return authorization && strncasecmp(authorization, bearer, n) == 0
-		       ? authorization + n
-		       : NULL;
+	return authorization && strncasecmp(authorization, bearer, n) == 0 ? authorization + n
+									   : NULL;
 }
 
 bool guard_knows(const struct guard *g, const struct http_request *q, bool cookie)

@@ -32,10 +32,10 @@ DP_MUSTCHECK bool guard_admits(const struct guard *g, const struct http_request 
  * answer from it, yet not how long it took, and the daemon would have had the work. */
 DP_MUSTCHECK bool guard_admits_reader(const struct http_request *q, struct http_reply *a);
 /* What a user reads who may not use the daemon's socket. */
-#define GUARD_STRANGER                                                                   \
+#define GUARD_STRANGER                                                                             \
 	"your user may not use the daemon's socket, so this page is not for you either"
-#define GUARD_STRANGER_HINT                                                              \
-	"ask to be let into the group of the socket, or for a server with a "            \
+#define GUARD_STRANGER_HINT                                                                        \
+	"ask to be let into the group of the socket, or for a server with a "                      \
 	"--token-file"
 /* The token in an Authorization header; NULL: it has none. */
 const char *guard_bearer_token(const char *authorization);

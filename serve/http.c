@@ -115,16 +115,16 @@ const char *http_query(const struct http_request *q, const char *name)
 	return NULL;
 }
 
-int http_query_int(const struct http_request *q, const char *name, int64_t least,
-		   int64_t most, int64_t otherwise, int64_t *out, struct dp_err *err)
+int http_query_int(const struct http_request *q, const char *name, int64_t least, int64_t most,
+		   int64_t otherwise, int64_t *out, struct dp_err *err)
 {
 	const char *text = http_query(q, name);
 
 	*out = otherwise;
 	if (!text || (dp_int_parse(text, out) && *out >= least && *out <= most))
 		return DP_OK;
-	return dp_fail(err, DP_E_USAGE, "'%s' must be a whole number from %lld to %lld",
-		       name, (long long)least, (long long)most);
+	return dp_fail(err, DP_E_USAGE, "'%s' must be a whole number from %lld to %lld", name,
+		       (long long)least, (long long)most);
 }
 
 char *http_form_value(const char *body, size_t len, const char *name)

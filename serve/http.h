@@ -44,16 +44,14 @@ struct http_request {
 };
 
 /* Takes a path and query as a browser sends it apart. DP_E_USAGE for what is none. */
-DP_MUSTCHECK int http_read_target(struct http_request *q, const char *target,
-				  struct dp_err *err);
+DP_MUSTCHECK int http_read_target(struct http_request *q, const char *target, struct dp_err *err);
 void http_request_free(struct http_request *q);
 enum http_method http_method_from(const char *word);
 /* The first value of that name in the query; NULL: there is none. */
 const char *http_query(const struct http_request *q, const char *name);
 /* A whole number of the query within limits; `otherwise` if it is not there. */
-DP_MUSTCHECK int http_query_int(const struct http_request *q, const char *name,
-				int64_t least, int64_t most, int64_t otherwise,
-				int64_t *out, struct dp_err *err);
+DP_MUSTCHECK int http_query_int(const struct http_request *q, const char *name, int64_t least,
+				int64_t most, int64_t otherwise, int64_t *out, struct dp_err *err);
 /* Takes a form's "name=value&..." apart and gives the value of that name, decoded; the
  * caller frees it; NULL: there is none. */
 char *http_form_value(const char *body, size_t len, const char *name);

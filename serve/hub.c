@@ -103,8 +103,7 @@ static void hub_take(struct hub *h, const json_t *answer)
 	pthread_mutex_lock(&h->lock);
 	hub_sweep(h, answer, true);
 	json_array_foreach (json_object_get(answer, "studies"), i, one)
-		hub_set(h, dp_json_str(one, "study", ""),
-			dp_json_int(one, "version", -1));
+		hub_set(h, dp_json_str(one, "study", ""), dp_json_int(one, "version", -1));
 	hub_sweep(h, answer, false);
 	if (!h->there) {
 		h->there = true;
@@ -236,8 +235,7 @@ static void hub_put(const struct hub *h, struct hub_place *at, struct dp_buf *ou
 	if (at->daemon != h->daemon)
 		put_event(out, "daemon",
 			  h->there ? json_pack("{s:b}", "there", 1)
-				   : json_pack("{s:b, s:s}", "there", 0, "message",
-					       h->away));
+				   : json_pack("{s:b, s:s}", "there", 0, "message", h->away));
 	for (size_t i = 0; i < h->n; i++) {
 		const struct hub_study *s = &h->studies[i];
 
@@ -245,8 +243,7 @@ static void hub_put(const struct hub *h, struct hub_place *at, struct dp_buf *ou
 			continue;
 		put_event(out, "study",
 			  json_pack("{s:s, s:o}", "study", s->name, "version",
-				    s->version < 0 ? json_null()
-						   : json_integer(s->version)));
+				    s->version < 0 ? json_null() : json_integer(s->version)));
 	}
 	at->daemon = h->daemon;
 	at->seen = h->change;

@@ -21,8 +21,7 @@ struct hub_place {
 };
 /* Waits at most so many milliseconds for something after that place and appends it as
  * server-sent events; nothing if nothing happened. False: there is no more to come. */
-DP_MUSTCHECK bool hub_next(struct hub *h, struct hub_place *at, int ms,
-			   struct dp_buf *out);
+DP_MUSTCHECK bool hub_next(struct hub *h, struct hub_place *at, int ms, struct dp_buf *out);
 /* What was last told of a study. */
 struct hub_word {
 	int64_t version; /* -1: nothing, or that it is gone */

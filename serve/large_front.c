@@ -71,17 +71,15 @@ static bool large_front_members(struct large_front *f)
 {
 	const json_t *first = json_object_get(f->head, "front"),
 		     *more = json_object_get(f->head, "more"), *p;
-	int trial = rows_column(f->rows, NULL, "trial"),
-	    at = rows_column(f->rows, NULL, "at");
+	int trial = rows_column(f->rows, NULL, "trial"), at = rows_column(f->rows, NULL, "at");
 	size_t i;
 
-	f->member = malloc((json_array_size(first) + json_array_size(more) + 1) *
-			   sizeof *f->member);
+	f->member =
+		malloc((json_array_size(first) + json_array_size(more) + 1) * sizeof *f->member);
 	if (!f->member)
 		return false;
 	json_array_foreach (first, i, p)
-		member_add(f, trial, at, json_object_get(p, "trial"),
-			   json_object_get(p, "at"));
+		member_add(f, trial, at, json_object_get(p, "trial"), json_object_get(p, "at"));
 	json_array_foreach (more, i, p)
 		member_add(f, trial, at, json_array_get(p, 0), json_array_get(p, 1));
 	json_object_del(f->head, "more");
@@ -97,8 +95,8 @@ int large_front_find(struct serve *s, const char *study, struct large_front *out
 	*out = (struct large_front){ 0 };
 	code = ask_front_head(&s->asking, study, &out->head, err);
 	if (code == DP_OK)
-		code = shelf_rows(&s->shelf, &s->asking, s->hub, study, SHELF_NEWEST,
-				  &out->rows, &version, err);
+		code = shelf_rows(&s->shelf, &s->asking, s->hub, study, SHELF_NEWEST, &out->rows,
+				  &version, err);
 	if (code == DP_OK && !large_front_members(out))
 		code = large_nomem(err);
 	return code;
@@ -157,14 +155,12 @@ static void axis_find(const struct large_front *f, const struct figure_axis *of,
 }
 
 /* Which of so many parts of the axis a member is in. */
-static uint32_t axis_cell(const struct large_front *f, const struct thin_axis *a,
-			  size_t i, uint32_t cells)
+static uint32_t axis_cell(const struct large_front *f, const struct thin_axis *a, size_t i,
+			  uint32_t cells)
 {
 	double v = axis_place(f, a, i);
 
-	return isnan(v) || a->hi <= a->lo
-		       ? 0
-		       : (uint32_t)((v - a->lo) / (a->hi - a->lo) * cells);
+	return isnan(v) || a->hi <= a->lo ? 0 : (uint32_t)((v - a->lo) / (a->hi - a->lo) * cells);
 }
 
 struct thin_spot {
@@ -182,14 +178,13 @@ static int compare_spots(const void *a, const void *b)
 }
 
 /* Marks the last member in each of cells x cells spots; how many there are. */
-static size_t thin_by(const struct large_front *f, const struct thin_axis axis[2],
-		      uint32_t cells, struct thin_spot *spot, bool *keep)
+static size_t thin_by(const struct large_front *f, const struct thin_axis axis[2], uint32_t cells,
+		      struct thin_spot *spot, bool *keep)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < f->n; i++)
-		spot[i] = (struct thin_spot){ (uint64_t)axis_cell(f, &axis[0], i, cells)
-							      << 32 |
+		spot[i] = (struct thin_spot){ (uint64_t)axis_cell(f, &axis[0], i, cells) << 32 |
 						      axis_cell(f, &axis[1], i, cells),
 					      i };
 	qsort(spot, f->n, sizeof *spot, compare_spots);
@@ -203,8 +198,7 @@ static size_t thin_by(const struct large_front *f, const struct thin_axis axis[2
 }
 
 /* Marks the members that can be seen, LARGE_FRONT_DRAWN at most, and the axes' ends. */
-static bool thin_mark(const struct large_front *f, const struct thin_axis axis[2],
-		      bool *keep)
+static bool thin_mark(const struct large_front *f, const struct thin_axis axis[2], bool *keep)
 {
 	struct thin_spot *spot = malloc(f->n * sizeof *spot + 1);
 	uint32_t cells = CELLS;
@@ -249,8 +243,7 @@ int large_front_thin(const struct large_front *f, const struct figure_axis *x,
 /* ---- the point to take ---- */
 
 /* Is its objective the least or the greatest of all? The standard error there counts. */
-static bool is_an_end(const struct large_front *f, const struct thin_axis *axis, size_t n,
-		      size_t i)
+static bool is_an_end(const struct large_front *f, const struct thin_axis *axis, size_t n, size_t i)
 {
 	for (size_t k = 0; k < n; k++) {
 		double v = axis_place(f, &axis[k], i);
@@ -274,16 +267,16 @@ static json_t *slim_point(const struct large_front *f, const struct thin_axis *a
 
 	json_array_foreach (names, k, name)
 		failed |=
-			json_object_set_new(values, json_string_value(name),
-					    dp_json_real(rows_cell(f->rows, f->member[i],
-								   axis[k].column)
-								 .number)) != 0;
+			json_object_set_new(
+				values, json_string_value(name),
+				dp_json_real(
+					rows_cell(f->rows, f->member[i], axis[k].column).number)) !=
+			0;
 	failed |= json_object_set_new(slim, "objectives", values) != 0 ||
 		  json_object_set_new(slim, "member", json_integer((json_int_t)i)) != 0;
 	if (!failed && is_an_end(f, axis, json_array_size(names), i) &&
 	    dp_json_parse(text, len, &full, &err) == DP_OK) {
-		failed = json_object_set(slim, "spread",
-					 json_object_get(full, "spread")) != 0;
+		failed = json_object_set(slim, "spread", json_object_get(full, "spread")) != 0;
 		json_decref(full);
 	}
 	if (!failed)
@@ -303,8 +296,7 @@ static json_t *slim_front(const struct large_front *f, const json_t *summary)
 
 	json_array_foreach (names, k, name)
 		if (whole)
-			axis_find(f,
-				  &(struct figure_axis){ json_string_value(name), false },
+			axis_find(f, &(struct figure_axis){ json_string_value(name), false },
 				  &axis[k]);
 	for (size_t i = 0; whole && i < f->n; i++)
 		whole = json_array_append_new(list, slim_point(f, axis, names, i)) == 0;
@@ -341,10 +333,10 @@ static int member_ask(struct serve *s, const struct large_front *f, const char *
 
 	if (code != DP_OK)
 		return code;
-	code = ask_front_points(&s->asking, study,
-				json_pack("[[O, O]]", json_object_get(row, "trial"),
-					  json_object_get(row, "at")),
-				points, err);
+	code = ask_front_points(
+		&s->asking, study,
+		json_pack("[[O, O]]", json_object_get(row, "trial"), json_object_get(row, "at")),
+		points, err);
 	json_decref(row);
 	return code;
 }

@@ -17,8 +17,7 @@ enum {
 };
 
 /* Takes "[::1]:8410" apart; the host without its brackets. */
-static int address_split(const char *where, char host[256], char port[8],
-			 struct dp_err *err)
+static int address_split(const char *where, char host[256], char port[8], struct dp_err *err)
 {
 	const char *colon = strrchr(where, ':');
 	size_t n = colon ? (size_t)(colon - where) : 0;
@@ -27,8 +26,7 @@ static int address_split(const char *where, char host[256], char port[8],
 
 	if (n == 0 || n > 250 || !dp_int_parse(colon + 1, &number) || number < 0 ||
 	    number > 65535) {
-		dp_fail(err, DP_E_USAGE, "'%.100s' is not of the form ADDRESS:PORT",
-			where);
+		dp_fail(err, DP_E_USAGE, "'%.100s' is not of the form ADDRESS:PORT", where);
 		return dp_hint(err, "for example 127.0.0.1:8410 or [::1]:8410");
 	}
 	snprintf(host, 256, "%.*s", (int)(brackets ? n - 2 : n), where + brackets);
@@ -44,20 +42,19 @@ static bool is_loopback(const struct sockaddr *a)
 		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 	}
 	return a->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_LOOPBACK(
-		       &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+	       IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
 }
 
 static int refuse_beyond(const char *where, struct dp_err *err)
 {
-	dp_fail(err, DP_E_USAGE,
-		"others on the network would reach %s, so it needs --token-file", where);
+	dp_fail(err, DP_E_USAGE, "others on the network would reach %s, so it needs --token-file",
+		where);
 	return dp_hint(err, "or stay on 127.0.0.1 and use 'ssh -L 8410:127.0.0.1:8410 "
 			    "HOST' from elsewhere");
 }
 
-static int listen_socket(const struct addrinfo *a, const char *where,
-			 struct listening *out, struct dp_err *err)
+static int listen_socket(const struct addrinfo *a, const char *where, struct listening *out,
+			 struct dp_err *err)
 {
 	struct sockaddr_storage got;
 	socklen_t len = sizeof got;
@@ -70,8 +67,8 @@ static int listen_socket(const struct addrinfo *a, const char *where,
 	if (out->fd < 0 || bind(out->fd, a->ai_addr, a->ai_addrlen) != 0 ||
 	    listen(out->fd, BACKLOG) != 0 ||
 	    getsockname(out->fd, (struct sockaddr *)&got, &len) != 0 ||
-	    getnameinfo((struct sockaddr *)&got, len, NULL, 0, port, sizeof port,
-			NI_NUMERICSERV) != 0) {
+	    getnameinfo((struct sockaddr *)&got, len, NULL, 0, port, sizeof port, NI_NUMERICSERV) !=
+		    0) {
 		errnum = errno;
 		if (out->fd >= 0)
 			close(out->fd);

@@ -157,8 +157,8 @@ static int ask_trial(struct asking *k, const char *study, const char *trial, jso
 			     : code;
 }
 
-int log_part(struct asking *k, const char *study, const char *trial,
-	     const struct http_request *q, json_t **out, struct dp_err *err)
+int log_part(struct asking *k, const char *study, const char *trial, const struct http_request *q,
+	     json_t **out, struct dp_err *err)
 {
 	struct log_read r = { .text = DP_BUF_INIT };
 	const json_t *t, *a;
@@ -174,18 +174,16 @@ int log_part(struct asking *k, const char *study, const char *trial,
 	a = choose_attempt(t, &w);
 	if (code == DP_OK && !a)
 		code = dp_fail(err, DP_E_NOT_FOUND,
-			       "trial %.40s has no such attempt yet, so there is no log",
-			       trial);
+			       "trial %.40s has no such attempt yet, so there is no log", trial);
 	if (code == DP_OK)
 		code = log_read_file(dp_json_str(a, "directory", ""), &w,
 				     dp_json_str(a, "end", NULL) != NULL, &r, err);
 	if (code == DP_OK)
-		*out = json_pack("{s:O, s:O, s:O, s:s, s:I, s:I, s:I, s:b, s:O, s:s}",
-				 "trial", json_object_get(t, "trial"), "attempt",
-				 json_object_get(a, "attempt"), "run",
-				 json_object_get(a, "run"), "stream", w.file, "from",
-				 (json_int_t)r.from, "next", (json_int_t)r.next, "size",
-				 (json_int_t)r.size, "ended",
+		*out = json_pack("{s:O, s:O, s:O, s:s, s:I, s:I, s:I, s:b, s:O, s:s}", "trial",
+				 json_object_get(t, "trial"), "attempt",
+				 json_object_get(a, "attempt"), "run", json_object_get(a, "run"),
+				 "stream", w.file, "from", (json_int_t)r.from, "next",
+				 (json_int_t)r.next, "size", (json_int_t)r.size, "ended",
 				 dp_json_str(a, "end", NULL) != NULL, "end",
 				 json_object_get(a, "end"), "text", dp_buf_text(&r.text));
 	dp_buf_free(&r.text);

@@ -157,8 +157,8 @@ static int serve_run(struct ctl *ctl, struct dp_err *err)
 	struct serve s;
 	sigset_t signals;
 	char *socket;
-	int code = listen_at(where ? where : "127.0.0.1:8410",
-			     ctl_opt(ctl, "token-file") != NULL, &l, err);
+	int code = listen_at(where ? where : "127.0.0.1:8410", ctl_opt(ctl, "token-file") != NULL,
+			     &l, err);
 
 	if (code != DP_OK)
 		return code;

@@ -9,13 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const states[] = { "running", "paused", "finished", "failed",
-				      "stopped" };
+static const char *const states[] = { "running", "paused", "finished", "failed", "stopped" };
 
 /* ---- the text format ---- */
 
-static void metric_head(struct dp_buf *out, const char *name, const char *type,
-			const char *help)
+static void metric_head(struct dp_buf *out, const char *name, const char *type, const char *help)
 {
 	dp_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -109,10 +107,9 @@ static void put_journal(struct dp_buf *out, const json_t *journal)
 	const json_t *commits = json_object_get(journal, "commits");
 	const char *name = "dpareto_journal_commit_seconds";
 
-	metric_head(
-		out, name, "summary",
-		"How long commits took; quantiles of the last 1024, sum and count since "
-		"the daemon's start.");
+	metric_head(out, name, "summary",
+		    "How long commits took; quantiles of the last 1024, sum and count since "
+		    "the daemon's start.");
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		dp_buf_puts(out, name);
 		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
@@ -132,8 +129,7 @@ static void put_states(struct dp_buf *out, const json_t *studies)
 	size_t count[DP_COUNT(states)] = { 0 }, i;
 	const json_t *one;
 
-	metric_head(out, "dpareto_study_state", "gauge",
-		    "1 for the state that a study is in.");
+	metric_head(out, "dpareto_study_state", "gauge", "1 for the state that a study is in.");
 	json_array_foreach (studies, i, one) {
 		const char *state = dp_json_str(one, "state", "");
 
@@ -170,8 +166,7 @@ static void put_trials(struct dp_buf *out, const json_t *studies)
 			if (isnan(x))
 				continue; /* a private selection hides it */
 			dp_buf_puts(out, "dpareto_trials_total");
-			metric_labels(out, "study", dp_json_str(one, "name", ""), "end",
-				      ends[k]);
+			metric_labels(out, "study", dp_json_str(one, "name", ""), "end", ends[k]);
 			metric_number(out, x);
 		}
 	metric_head(out, "dpareto_trials_running", "gauge", "Trials that run now.");
@@ -212,9 +207,8 @@ static void put_studies(struct dp_buf *out, const json_t *studies)
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");
 	metric_each(out, studies, "dpareto_hypervolume", "hypervolume");
-	metric_head(
-		out, "dpareto_study_updated_seconds", "gauge",
-		"When something was last recorded in a study, in seconds since 1970.");
+	metric_head(out, "dpareto_study_updated_seconds", "gauge",
+		    "When something was last recorded in a study, in seconds since 1970.");
 	json_array_foreach (studies, i, one) {
 		double at = unix_time(dp_json_str(one, "updated", NULL));
 

@@ -29,13 +29,12 @@ static void end_text(const struct sockaddr *a, char out[END_TEXT])
 	uint32_t part[4];
 
 	if (a->sa_family == AF_INET) {
-		snprintf(out, END_TEXT, "%08X:%04X", v4->sin_addr.s_addr,
-			 ntohs(v4->sin_port));
+		snprintf(out, END_TEXT, "%08X:%04X", v4->sin_addr.s_addr, ntohs(v4->sin_port));
 		return;
 	}
 	memcpy(part, &v6->sin6_addr, sizeof part);
-	snprintf(out, END_TEXT, "%08X%08X%08X%08X:%04X", part[0], part[1], part[2],
-		 part[3], ntohs(v6->sin6_port));
+	snprintf(out, END_TEXT, "%08X%08X%08X%08X:%04X", part[0], part[1], part[2], part[3],
+		 ntohs(v6->sin6_port));
 }
 
 static void diag_end(const struct sockaddr *a, __be16 *port, __be32 address[4])
@@ -79,8 +78,7 @@ enum diag {
 
 /* Asks the kernel for this one socket. To read its table takes the longer the more
  * connections the machine has, and any user can open many. */
-static enum diag diag_user(const struct sockaddr *ours, const struct sockaddr *theirs,
-			   uid_t *user)
+static enum diag diag_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t *user)
 {
 	_Alignas(struct nlmsghdr) char reply[4096];
 	const struct nlmsghdr *head = (const void *)reply;
@@ -96,19 +94,16 @@ static enum diag diag_user(const struct sockaddr *ours, const struct sockaddr *t
 	close(fd);
 	if (n >= (ssize_t)NLMSG_LENGTH(sizeof *failed) && head->nlmsg_type == NLMSG_ERROR)
 		return failed->error == -ENOENT ? DIAG_NONE : DIAG_CANNOT;
-	if (n < (ssize_t)NLMSG_LENGTH(sizeof *found) ||
-	    head->nlmsg_type != SOCK_DIAG_BY_FAMILY)
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof *found) || head->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return DIAG_CANNOT;
 	*user = found->idiag_uid;
 	/* not a listening socket with the port of one that is gone, nor one that its
 	 * process has closed */
-	return found->idiag_state != TCP_LISTEN && found->idiag_inode ? DIAG_FOUND
-								      : DIAG_NONE;
+	return found->idiag_state != TCP_LISTEN && found->idiag_inode ? DIAG_FOUND : DIAG_NONE;
 }
 
 /* Looks it up in the kernel's table of all connections. */
-static bool table_user(const struct sockaddr *ours, const struct sockaddr *theirs,
-		       uid_t *user)
+static bool table_user(const struct sockaddr *ours, const struct sockaddr *theirs, uid_t *user)
 {
 	bool v4 = ours->sa_family == AF_INET, found = false;
 	FILE *table = fopen(v4 ? "/proc/self/net/tcp" : "/proc/self/net/tcp6", "re");
@@ -122,13 +117,12 @@ static bool table_user(const struct sockaddr *ours, const struct sockaddr *their
 		unsigned long inode;
 
 		/* sl local remote state queues timer retransmits uid timeout inode */
-		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u %*d %lu",
-			   local, remote, &number, &inode) != 4)
+		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u %*d %lu", local, remote,
+			   &number, &inode) != 4)
 			continue;
 		/* an end that its process has closed is nobody's any more: the table
 		 * says root's then, and no inode */
-		found = inode != 0 && strcmp(local, there) == 0 &&
-			strcmp(remote, here) == 0;
+		found = inode != 0 && strcmp(local, there) == 0 && strcmp(remote, here) == 0;
 		*user = number;
 	}
 	if (table)

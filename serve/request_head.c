@@ -14,8 +14,7 @@ struct head_counts {
 	bool http_1_0;
 };
 
-static enum head_status head_invalid(struct request_head *out, unsigned status,
-				     const char *why)
+static enum head_status head_invalid(struct request_head *out, unsigned status, const char *why)
 {
 	out->status = status;
 	out->why = why;
@@ -24,8 +23,8 @@ static enum head_status head_invalid(struct request_head *out, unsigned status,
 
 static bool is_token_char(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z') || (c && strchr("!#$%&'*+-.^_`|~", c));
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static size_t token_length(const char *text, size_t n)
@@ -43,8 +42,7 @@ static bool name_is(const char *text, size_t n, const char *name)
 }
 
 /* METHOD SP TARGET SP HTTP/1.x */
-static enum head_status check_request_line(const char *line, size_t n,
-					   struct request_head *out,
+static enum head_status check_request_line(const char *line, size_t n, struct request_head *out,
 					   struct head_counts *counts)
 {
 	size_t method = token_length(line, n), end;
@@ -58,22 +56,18 @@ static enum head_status check_request_line(const char *line, size_t n,
 	if (out->target.len == 0 || end == n)
 		return head_invalid(out, 400, "the request line has no path");
 	if (n - end != 9 || strncmp(line + end, " HTTP/", 6) != 0)
-		return head_invalid(out, 400,
-				    "the request line does not end in HTTP/1.1");
-	if (memcmp(line + end + 6, "1.1", 3) != 0 &&
-	    memcmp(line + end + 6, "1.0", 3) != 0)
+		return head_invalid(out, 400, "the request line does not end in HTTP/1.1");
+	if (memcmp(line + end + 6, "1.1", 3) != 0 && memcmp(line + end + 6, "1.0", 3) != 0)
 		return head_invalid(out, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
 	counts->http_1_0 = line[end + 8] == '0';
 	return HEAD_COMPLETE;
 }
 
 static enum head_status check_content_length(const struct head_value *value,
-					     struct request_head *out,
-					     struct head_counts *counts)
+					     struct request_head *out, struct head_counts *counts)
 {
 	if (counts->lengths++ > 0)
-		return head_invalid(out, 400,
-				    "the request has two Content-Length headers");
+		return head_invalid(out, 400, "the request has two Content-Length headers");
 	for (size_t i = 0; i < value->len; i++)
 		if (value->text[i] < '0' || value->text[i] > '9')
 			return head_invalid(out, 400, "Content-Length is not a number");
@@ -82,8 +76,7 @@ static enum head_status check_content_length(const struct head_value *value,
 	if (value->len > LENGTH_DIGITS_MAX)
 		return head_invalid(out, 413, "Content-Length is too large");
 	for (size_t i = 0; i < value->len; i++)
-		out->body_length =
-			out->body_length * 10 + (uint64_t)(value->text[i] - '0');
+		out->body_length = out->body_length * 10 + (uint64_t)(value->text[i] - '0');
 	return HEAD_COMPLETE;
 }
 
@@ -107,15 +100,13 @@ static enum head_status check_field(const char *line, size_t n, struct request_h
 	if (*line == ' ' || *line == '\t')
 		return head_invalid(out, 400, "a header continues on a second line");
 	if (name == 0 || name == n || line[name] != ':')
-		return head_invalid(out, 400,
-				    "a header does not start with a name and a colon");
+		return head_invalid(out, 400, "a header does not start with a name and a colon");
 	if (++counts->fields > HEAD_FIELDS_MAX)
 		return head_invalid(out, 431, "the request has too many headers");
 	value = (struct head_value){ line + name + 1, n - name - 1 };
 	while (value.len && (*value.text == ' ' || *value.text == '\t'))
 		value.text++, value.len--;
-	while (value.len &&
-	       (value.text[value.len - 1] == ' ' || value.text[value.len - 1] == '\t'))
+	while (value.len && (value.text[value.len - 1] == ' ' || value.text[value.len - 1] == '\t'))
 		value.len--;
 	if (name_is(line, name, "Content-Length"))
 		return check_content_length(&value, out, counts);
@@ -134,8 +125,8 @@ static enum head_status check_field(const char *line, size_t n, struct request_h
 
 /* Finds the CR at the end of the next line. Tabs are for the caller to judge; any other
  * control character makes the request invalid. */
-static enum head_status find_line_end(const char *bytes, size_t n, size_t from,
-				      size_t *end, struct request_head *out)
+static enum head_status find_line_end(const char *bytes, size_t n, size_t from, size_t *end,
+				      struct request_head *out)
 {
 	for (size_t i = from; i < n; i++) {
 		unsigned char c = (unsigned char)bytes[i];
@@ -164,8 +155,7 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 	for (bool first = true;; first = false, from = end + 2) {
 		status = find_line_end(bytes, n, from, &end, out);
 		if (status == HEAD_INCOMPLETE && n >= HEAD_MAX)
-			return head_invalid(out, 431,
-					    "the request line and headers are too long");
+			return head_invalid(out, 431, "the request line and headers are too long");
 		if (status != HEAD_COMPLETE)
 			return status;
 		if (end == from && !first)

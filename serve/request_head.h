@@ -35,8 +35,7 @@ struct request_head {
 
 /* Parses the first `n` bytes of a connection. An invalid head is often recognised before
  * it is complete. */
-enum head_status request_head_parse(const char *bytes, size_t n,
-				    struct request_head *out);
+enum head_status request_head_parse(const char *bytes, size_t n, struct request_head *out);
 /* A copy that ends in NUL; NULL: absent, or no memory. */
 char *head_value_copy(const struct head_value *v);
 

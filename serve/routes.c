@@ -25,11 +25,10 @@ enum {
 };
 
 /* A picture alone may have a style of its own, and nothing else. */
-#define PICTURE_POLICY                                                                   \
-	"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
-#define REPORT_POLICY                                                                    \
-	"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri "        \
-	"'none'; "                                                                       \
+#define PICTURE_POLICY "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+#define REPORT_POLICY                                                                              \
+	"default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri "                  \
+	"'none'; "                                                                                 \
 	"form-action 'none'; frame-ancestors 'none'"
 
 /* A request on its way to its answer. */
@@ -91,8 +90,8 @@ static int route_report(struct visit *v, struct dp_err *err)
 	if (code == DP_E_NOT_FOUND) {
 		const char *why = dp_json_str(summary, "report_error", NULL);
 
-		dp_fail(err, code, "study '%s' has no report yet%s%s", v->study,
-			why ? ": " : "", why ? why : "");
+		dp_fail(err, code, "study '%s' has no report yet%s%s", v->study, why ? ": " : "",
+			why ? why : "");
 		dp_hint(err, "'dparetoctl report %s' makes one now", v->study);
 	}
 	v->a->type = "text/html; charset=utf-8";
@@ -139,8 +138,7 @@ static int route_session(struct visit *v, struct dp_err *err)
 
 	return http_reply_json(v->a,
 			       json_pack("{s:s, s:b, s:b, s:b}", "version", ctl_version(),
-					 "control", g->control, "token", g->closed,
-					 "signed_in",
+					 "control", g->control, "token", g->closed, "signed_in",
 					 !g->closed || guard_knows(g, v->q, true)),
 			       err);
 }
@@ -213,8 +211,8 @@ static int large_front_get(struct serve *s, const char *study, const json_t *sum
 
 /* A front to draw, and the point to take unless `choice` is NULL. The caller owns both,
  * whatever is returned. */
-static int front_get(struct serve *s, const char *study, const json_t *summary,
-		     json_t **front, json_t **choice, struct dp_err *err)
+static int front_get(struct serve *s, const char *study, const json_t *summary, json_t **front,
+		     json_t **choice, struct dp_err *err)
 {
 	const struct ask ask = { .command = "front", .arg = { study } };
 	int code;
@@ -276,8 +274,7 @@ static int answer_plain_trials(struct visit *v, bool *done, struct dp_err *err)
 	int code = table_plain_part(v->q, &part, err);
 
 	if (code == DP_OK)
-		code = ask_trials_part(&v->s->asking, v->study, &part, &rows, &total,
-				       err);
+		code = ask_trials_part(&v->s->asking, v->study, &part, &rows, &total, err);
 	*done = code != DP_OK || rows;
 	if (rows)
 		code = table_put_plain(rows, &part, total, version, &v->a->body, err);
@@ -301,8 +298,8 @@ static int route_trials(struct visit *v, struct dp_err *err)
 	if (done)
 		return code;
 	/* its answer says what version it has: who reads on can ask again */
-	code = shelf_rows(&v->s->shelf, &v->s->asking, v->s->hub, v->study, SHELF_AT_ONCE,
-			  &rows, &version, err);
+	code = shelf_rows(&v->s->shelf, &v->s->asking, v->s->hub, v->study, SHELF_AT_ONCE, &rows,
+			  &version, err);
 	if (code != DP_OK)
 		return code;
 	code = table_part(rows, v->q, version, &v->a->body, err);
@@ -320,12 +317,10 @@ static int route_log(struct visit *v, struct dp_err *err)
 
 /* ---- pictures ---- */
 
-static int form_read(const struct http_request *q, struct figure_form *f,
-		     struct dp_err *err)
+static int form_read(const struct http_request *q, struct figure_form *f, struct dp_err *err)
 {
 	int64_t width;
-	int code =
-		http_query_int(q, "width", WIDTH_LEAST, WIDTH_MOST, WIDTH, &width, err);
+	int code = http_query_int(q, "width", WIDTH_LEAST, WIDTH_MOST, WIDTH, &width, err);
 
 	f->width = (int)width;
 	f->inlined = http_query(q, "inline") != NULL;
@@ -391,8 +386,7 @@ static unsigned figure_needs(const char *name)
 {
 	if (strcmp(name, "front.svg") == 0)
 		return ALBUM_FRONT | ALBUM_ROWS | ALBUM_NEWEST | ALBUM_CHOSEN;
-	return strcmp(name, "hypervolume.svg") == 0 ? ALBUM_ROWS | ALBUM_NEWEST
-						    : ALBUM_ROWS;
+	return strcmp(name, "hypervolume.svg") == 0 ? ALBUM_ROWS | ALBUM_NEWEST : ALBUM_ROWS;
 }
 
 static int route_figure(struct visit *v, struct dp_err *err)
@@ -429,8 +423,7 @@ static int route_compare(struct visit *v, struct dp_err *err)
 		if (strcmp(v->q->query[i].name, "study") != 0)
 			continue;
 		if (al.n == FIGURES_STUDIES)
-			code = dp_fail(err, DP_E_USAGE,
-				       "at most %d studies go into one picture",
+			code = dp_fail(err, DP_E_USAGE, "at most %d studies go into one picture",
 				       FIGURES_STUDIES);
 		else if (!dp_name_ok(study))
 			code = dp_fail(err, DP_E_NOT_FOUND, "there is no such study");
@@ -515,8 +508,7 @@ static int route_enqueue(struct visit *v, struct dp_err *err)
 				  json_pack("{s:s, s:O}", "study", v->study, "parameters",
 					    parameters),
 				  via, &ok, err)
-		       : dp_fail(err, DP_E_USAGE,
-				 "name the point: {\"parameters\":{...}}");
+		       : dp_fail(err, DP_E_USAGE, "name the point: {\"parameters\":{...}}");
 	json_decref(body);
 	return code == DP_OK ? http_reply_json(v->a, ok, err) : code;
 }
@@ -587,8 +579,7 @@ static const struct route {
 };
 
 /* Is the part what the path has there? */
-static bool segment_matches(const char *pattern, size_t n, const char *part,
-			    struct visit *v)
+static bool segment_matches(const char *pattern, size_t n, const char *part, struct visit *v)
 {
 	if (n == 6 && strncmp(pattern, ":study", n) == 0) {
 		v->study = part;

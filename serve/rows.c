@@ -13,9 +13,8 @@ enum {
 	WORDS_SEEN = 256 /* places to find words that were seen before */
 };
 
-static const char *const own_columns[] = { "trial",   "at",       "state",
-					   "source",  "attempts", "seconds",
-					   "started", "ended",    "feasible" };
+static const char *const own_columns[] = { "trial",   "at",      "state", "source",  "attempts",
+					   "seconds", "started", "ended", "feasible" };
 static const char *const row_parts[] = { "objectives", "parameters" };
 
 struct rows_value {
@@ -124,8 +123,7 @@ static int column_new(struct rows *r, const char *part, const char *name)
 }
 
 /* The value of row r->n in a column; those of rows before it that have none are null. */
-static bool column_set(struct rows *r, const char *part, const char *name,
-		       const json_t *v)
+static bool column_set(struct rows *r, const char *part, const char *name, const json_t *v)
 {
 	int at = rows_column(r, part, name);
 	struct rows_value value = { .number = NAN };
@@ -147,8 +145,7 @@ static bool column_set(struct rows *r, const char *part, const char *name,
 	do {
 		if (!rows_grow(&c->value, c->n, &c->room, sizeof *c->value))
 			return false;
-		c->value[c->n] =
-			c->n < r->n ? (struct rows_value){ .number = NAN } : value;
+		c->value[c->n] = c->n < r->n ? (struct rows_value){ .number = NAN } : value;
 	} while (c->n++ < r->n);
 	return true;
 }

@@ -24,7 +24,6 @@ void serve_free(struct serve *s);
 /* Answers a request, with an error if need be (routes.c). Any thread may call it. */
 void serve_answer(struct serve *s, const struct http_request *q, struct http_reply *a);
 /* May it be answered before its body is read? If not, *a is the answer. */
-DP_MUSTCHECK bool serve_admits(struct serve *s, const struct http_request *q,
-			       struct http_reply *a);
+DP_MUSTCHECK bool serve_admits(struct serve *s, const struct http_request *q, struct http_reply *a);
 
 #endif

@@ -10,7 +10,7 @@
 enum {
 	REST = 4,           /* times as long as fetching took, until it is done again; */
 	REST_MAX = 5000000, /* but no longer, in microseconds */
-	FETCHES_MAX = 2, /* studies at a time: each takes up to SHELF_BYTES meanwhile */
+	FETCHES_MAX = 2,    /* studies at a time: each takes up to SHELF_BYTES meanwhile */
 };
 
 /* A study whose rows are on their way, by the thread that has this on its stack. */
@@ -102,10 +102,9 @@ static void shelf_put(struct shelf *s, const char *study, struct rows *rows,
 	if (!p)
 		p = shelf_oldest(s, false);
 	place_clear(s, p);
-	*p = (struct shelf_place){ .rows = rows_ref(rows),
-				   .bytes = bytes,
-				   .word = *word,
-				   .made = dp_mono_us() };
+	*p = (struct shelf_place){
+		.rows = rows_ref(rows), .bytes = bytes, .word = *word, .made = dp_mono_us()
+	};
 	p->used = p->made;
 	p->cost = p->made - begun;
 	s->bytes += bytes;
@@ -114,8 +113,7 @@ static void shelf_put(struct shelf *s, const char *study, struct rows *rows,
 
 /* Without the lock meanwhile: who asks for another study does not wait for this one. */
 static int shelf_fetch(struct shelf *s, struct asking *k, const char *study,
-		       const struct hub_word *word, struct rows **rows,
-		       struct dp_err *err)
+		       const struct hub_word *word, struct rows **rows, struct dp_err *err)
 {
 	struct shelf_fetch self = { .next = s->fetches, .study = study }, **link;
 	int64_t begun = dp_mono_us();
@@ -143,8 +141,7 @@ static int64_t place_rests_until(const struct shelf_place *p)
 /* Until that time of dp_mono_us(), or something was fetched. */
 static void shelf_wait(struct shelf *s, int64_t until)
 {
-	const struct timespec at = { .tv_sec = until / 1000000,
-				     .tv_nsec = until % 1000000 * 1000 };
+	const struct timespec at = { .tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000 };
 
 	(void)pthread_cond_timedwait(&s->fetched, &s->lock, &at);
 }
@@ -189,8 +186,7 @@ static int shelf_look(struct shelf *s, struct asking *k, struct hub *h,
 		bool rests = p && dp_mono_us() < place_rests_until(p);
 		struct hub_word word;
 
-		if (p &&
-		    (place_is_fresh(p, by) || (rests && by->haste == SHELF_AT_ONCE))) {
+		if (p && (place_is_fresh(p, by) || (rests && by->haste == SHELF_AT_ONCE))) {
 			place_take(p, rows, version);
 			return DP_OK;
 		}
@@ -212,11 +208,9 @@ static int shelf_look(struct shelf *s, struct asking *k, struct hub *h,
 }
 
 int shelf_rows(struct shelf *s, struct asking *k, struct hub *h, const char *study,
-	       enum shelf_haste haste, struct rows **rows, int64_t *version,
-	       struct dp_err *err)
+	       enum shelf_haste haste, struct rows **rows, int64_t *version, struct dp_err *err)
 {
-	const struct shelf_asker by = { study, haste, shelf_last_word(h, study),
-					dp_mono_us() };
+	const struct shelf_asker by = { study, haste, shelf_last_word(h, study), dp_mono_us() };
 	int code;
 
 	pthread_mutex_lock(&s->lock);

@@ -27,8 +27,8 @@ struct shelf {
 		struct rows *rows;
 		size_t bytes;         /* of these */
 		struct hub_word word; /* of the study, when they were fetched */
-		int64_t made, cost; /* dp_mono_us() at their end, and how long it took */
-		int64_t used;       /* when somebody took it */
+		int64_t made, cost;   /* dp_mono_us() at their end, and how long it took */
+		int64_t used;         /* when somebody took it */
 	} place[SHELF_STUDIES];
 	size_t bytes, most; /* of all rows that are kept, and at most */
 };
@@ -43,8 +43,8 @@ void shelf_free(struct shelf *s);
 /* The rows of `trials`; the caller owns a reference and changes nothing in them. The
  * version is one that they have at least; -1: nobody knows. DP_E_LIMIT: they are more
  * than may be kept. */
-DP_MUSTCHECK int shelf_rows(struct shelf *s, struct asking *k, struct hub *h,
-			    const char *study, enum shelf_haste haste, struct rows **rows,
-			    int64_t *version, struct dp_err *err);
+DP_MUSTCHECK int shelf_rows(struct shelf *s, struct asking *k, struct hub *h, const char *study,
+			    enum shelf_haste haste, struct rows **rows, int64_t *version,
+			    struct dp_err *err);
 
 #endif

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PAGE_POLICY                                                                      \
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' "       \
-	"data:; "                                                                        \
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "      \
+#define PAGE_POLICY                                                                                \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' "                 \
+	"data:; "                                                                                  \
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "                \
 	"'none'"
 
 static const struct page_file *file_find(const char *name)
@@ -30,8 +30,7 @@ static const char *type_of(const char *name)
 		return "text/javascript; charset=utf-8";
 	if (dot && strcmp(dot, ".css") == 0)
 		return "text/css; charset=utf-8";
-	return dot && strcmp(dot, ".svg") == 0 ? "image/svg+xml"
-					       : "text/html; charset=utf-8";
+	return dot && strcmp(dot, ".svg") == 0 ? "image/svg+xml" : "text/html; charset=utf-8";
 }
 
 bool shell_file(const char *name, const char *known, struct http_reply *a)
@@ -86,11 +85,10 @@ static void snapshot_table(const json_t *studies, struct dp_buf *out)
 		dp_buf_puts(out, "<p>There are no studies yet.</p>\n");
 		return;
 	}
-	dp_buf_puts(out,
-		    "<table><caption>Studies</caption>\n<thead><tr><th "
-		    "scope=\"col\">study</th><th scope=\"col\">state</th><th "
-		    "scope=\"col\">ended</th><th scope=\"col\">why</th></tr></thead>\n"
-		    "<tbody>\n");
+	dp_buf_puts(out, "<table><caption>Studies</caption>\n<thead><tr><th "
+			 "scope=\"col\">study</th><th scope=\"col\">state</th><th "
+			 "scope=\"col\">ended</th><th scope=\"col\">why</th></tr></thead>\n"
+			 "<tbody>\n");
 	json_array_foreach (studies, i, one)
 		snapshot_row(one, out);
 	dp_buf_puts(out, "</tbody></table>\n");
@@ -104,8 +102,7 @@ static void snapshot_error(const struct dp_err *err, struct dp_buf *out)
 }
 
 /* All studies, or the one. Its error is the reader's to see, not the page's. */
-static int snapshot(struct asking *k, const char *study, struct dp_buf *out,
-		    struct dp_err *err)
+static int snapshot(struct asking *k, const char *study, struct dp_buf *out, struct dp_err *err)
 {
 	json_t *fields = study ? json_pack("{s:s}", "study", study) : NULL, *ok;
 	int code = ask_verb(k, "status", fields, NULL, &ok, err);

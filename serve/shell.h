@@ -17,7 +17,7 @@ extern const struct page_file page_files[]; /* ended by one without a name */
 bool shell_file(const char *name, const char *known, struct http_reply *a);
 /* The page about a study, or (NULL) about all of them. With `closed` it shows nothing:
  * who looks has not signed in. DP_E_NOT_FOUND, with a page that says so. */
-DP_MUSTCHECK int shell_page(struct asking *k, const char *study, bool closed,
-			    struct http_reply *a, struct dp_err *err);
+DP_MUSTCHECK int shell_page(struct asking *k, const char *study, bool closed, struct http_reply *a,
+			    struct dp_err *err);
 
 #endif

@@ -206,8 +206,8 @@ static void row_key(struct table_row *r, const struct rows *rows, int column)
 	r->none = c.kind == ROWS_NONE || (c.kind == ROWS_NUMBER && isnan(c.number));
 }
 
-static int order_read(const struct rows *rows, const struct http_request *q,
-		      struct table_order *o, struct dp_err *err)
+static int order_read(const struct rows *rows, const struct http_request *q, struct table_order *o,
+		      struct dp_err *err)
 {
 	const char *sort = http_query(q, "sort");
 
@@ -263,12 +263,11 @@ static int limits_read(const struct http_request *q, int64_t *from, int64_t *lim
 {
 	int code = http_query_int(q, "from", 0, 1000000000, 0, from, err);
 
-	return code == DP_OK ? http_query_int(q, "limit", 1, PART_MAX, PART, limit, err)
-			     : code;
+	return code == DP_OK ? http_query_int(q, "limit", 1, PART_MAX, PART, limit, err) : code;
 }
 
-static int query_read(const struct rows *rows, const struct http_request *q,
-		      struct table_query *t, struct dp_err *err)
+static int query_read(const struct rows *rows, const struct http_request *q, struct table_query *t,
+		      struct dp_err *err)
 {
 	int code = limits_read(q, &t->from, &t->limit, err);
 
@@ -279,8 +278,7 @@ static int query_read(const struct rows *rows, const struct http_request *q,
 static int table_end(size_t total, int64_t from, int64_t version, struct dp_buf *out,
 		     struct dp_err *err)
 {
-	dp_buf_printf(out, "],\"total\":%zu,\"from\":%" PRId64 ",\"version\":", total,
-		      from);
+	dp_buf_printf(out, "],\"total\":%zu,\"from\":%" PRId64 ",\"version\":", total, from);
 	if (version < 0)
 		dp_buf_puts(out, "null}\n");
 	else
@@ -299,8 +297,7 @@ bool table_is_plain(const struct http_request *q)
 	return !sort || strcmp(sort, "trial") == 0 || strcmp(sort, "-trial") == 0;
 }
 
-int table_plain_part(const struct http_request *q, struct ask_part *out,
-		     struct dp_err *err)
+int table_plain_part(const struct http_request *q, struct ask_part *out, struct dp_err *err)
 {
 	const char *sort = http_query(q, "sort");
 
@@ -308,8 +305,8 @@ int table_plain_part(const struct http_request *q, struct ask_part *out,
 	return limits_read(q, &out->from, &out->limit, err);
 }
 
-int table_put_plain(const json_t *rows, const struct ask_part *part, int64_t total,
-		    int64_t version, struct dp_buf *out, struct dp_err *err)
+int table_put_plain(const json_t *rows, const struct ask_part *part, int64_t total, int64_t version,
+		    struct dp_buf *out, struct dp_err *err)
 {
 	const json_t *row;
 	size_t i;

@@ -17,12 +17,11 @@ bool table_is_plain(const struct http_request *q);
 DP_MUSTCHECK int table_plain_part(const struct http_request *q, struct ask_part *out,
 				  struct dp_err *err);
 /* Appends the answer to it, as table_part() does. */
-DP_MUSTCHECK int table_put_plain(const json_t *rows, const struct ask_part *part,
-				 int64_t total, int64_t version, struct dp_buf *out,
-				 struct dp_err *err);
+DP_MUSTCHECK int table_put_plain(const json_t *rows, const struct ask_part *part, int64_t total,
+				 int64_t version, struct dp_buf *out, struct dp_err *err);
 /* Appends {"trials":[...],"total":N,"from":F,"version":V}: total are those that the
  * filters leave; version: of the rows, -1: not known. */
-DP_MUSTCHECK int table_part(const struct rows *rows, const struct http_request *q,
-			    int64_t version, struct dp_buf *out, struct dp_err *err);
+DP_MUSTCHECK int table_part(const struct rows *rows, const struct http_request *q, int64_t version,
+			    struct dp_buf *out, struct dp_err *err);
 
 #endif

@@ -46,8 +46,7 @@ static int token_check_mode(const char *path, struct dp_err *err)
 		return dp_fail_errno(err, errno, "cannot read the token file %s", path);
 	if ((st.st_mode & 07) == 0)
 		return DP_OK;
-	dp_fail(err, DP_E_DENIED, "everybody on this machine can read the token file %s",
-		path);
+	dp_fail(err, DP_E_DENIED, "everybody on this machine can read the token file %s", path);
 	return dp_hint(err, "chmod o= %s, and put a new token in it", path);
 }
 
@@ -100,8 +99,8 @@ bool token_in_cookie(const struct token *t, const char *header, const char *name
 
 		header += strspn(header, "; ");
 		if (strncmp(header, name, n) == 0 && header[n] == '=') {
-			snprintf(value, sizeof value, "%.*s",
-				 (int)strcspn(header + n + 1, "; "), header + n + 1);
+			snprintf(value, sizeof value, "%.*s", (int)strcspn(header + n + 1, "; "),
+				 header + n + 1);
 			digest("compare", t->cookie, own);
 			digest("compare", value, other);
 			if (strcmp(own, other) == 0)

@@ -67,8 +67,7 @@ static int socket_of(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-static void connection_set_state(struct web *v, struct MHD_Connection *c,
-				 enum conn_state state)
+static void connection_set_state(struct web *v, struct MHD_Connection *c, enum conn_state state)
 {
 	struct conn *conn = conn_of(c);
 
@@ -132,8 +131,8 @@ static void on_handoff(void *arg, struct conn *conn)
 	struct sockaddr_storage peer = conn->peer;
 	struct conn *left;
 
-	if (MHD_add_connection(v->http, conn->fd, (struct sockaddr *)&peer,
-			       conn->peer_len) == MHD_YES)
+	if (MHD_add_connection(v->http, conn->fd, (struct sockaddr *)&peer, conn->peer_len) ==
+	    MHD_YES)
 		return;
 	/* no memory or no thread; if it started, on_connected() has forgotten it */
 	pthread_mutex_lock(&v->acceptor.lock);
@@ -189,8 +188,7 @@ static void read_addresses(struct exchange *x, struct MHD_Connection *c)
 	len = sizeof address;
 	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
 		address_text(&address, len, text);
-		snprintf(x->local, sizeof x->local, strchr(text, ':') ? "[%s]" : "%s",
-			 text);
+		snprintf(x->local, sizeof x->local, strchr(text, ':') ? "[%s]" : "%s", text);
 	}
 	x->q.peer = x->peer;
 	x->q.local = x->local;
@@ -332,8 +330,8 @@ static struct MHD_Response *stream_response(struct web *v, struct MHD_Connection
 	if (!st)
 		return NULL;
 	*st = (struct stream){ .v = v, .fd = socket_of(c) };
-	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENTS_BLOCK,
-						     stream_read, st, stream_free);
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, EVENTS_BLOCK, stream_read,
+						     st, stream_free);
 	if (!response) {
 		dp_buf_free(&st->text);
 		free(st);
@@ -365,8 +363,8 @@ static bool stream_begins(struct web *v, struct MHD_Connection *c, struct http_r
 	bool begins;
 
 	pthread_mutex_lock(&v->acceptor.lock);
-	begins = conn && (conn_count(list, CONN_STREAMING) < STREAMS_MAX ||
-			  stream_evict(list, conn));
+	begins = conn &&
+		 (conn_count(list, CONN_STREAMING) < STREAMS_MAX || stream_evict(list, conn));
 	if (begins)
 		conn->state = CONN_STREAMING;
 	pthread_mutex_unlock(&v->acceptor.lock);
@@ -404,8 +402,7 @@ static void put_headers(struct MHD_Response *r, const struct http_reply *a)
 		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
 }
 
-static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c,
-				 struct http_reply *a)
+static enum MHD_Result http_send(struct web *v, struct MHD_Connection *c, struct http_reply *a)
 {
 	bool events = a->events && stream_begins(v, c, a);
 	struct MHD_Response *r;
@@ -440,15 +437,14 @@ static bool exchange_too_long(struct exchange *x, struct MHD_Connection *c)
 
 	if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
 		return false;
-	dp_fail(&x->why, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
-		HTTP_BODY_MAX);
+	dp_fail(&x->why, DP_E_LIMIT, "what is sent may not be longer than %d bytes", HTTP_BODY_MAX);
 	http_reply_status(&x->a, 413, &x->why);
 	return true;
 }
 
 /* Its headers are read: may it go on? */
-static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
-				      struct exchange *x, const char *method)
+static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c, struct exchange *x,
+				      const char *method)
 {
 	x->begun = true;
 	read_headers(v, x, c, method);
@@ -462,8 +458,8 @@ static enum MHD_Result exchange_begin(struct web *v, struct MHD_Connection *c,
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
-				  const char *method, const char *version,
-				  const char *data, size_t *size, void **context)
+				  const char *method, const char *version, const char *data,
+				  size_t *size, void **context)
 {
 	struct exchange *x = *context;
 	struct web *v = arg;
@@ -513,15 +509,14 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 
 static struct MHD_Daemon *http_start(struct web *v)
 {
-	return MHD_start_daemon(
-		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-			MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
-		0, NULL, NULL, on_request, v, MHD_OPTION_CONNECTION_LIMIT,
-		CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY,
-		MHD_OPTION_CONNECTION_TIMEOUT, STILL_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_URI_LOG_CALLBACK, on_target, v, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, v, MHD_OPTION_NOTIFY_CONNECTION, on_connected, v,
-		MHD_OPTION_END);
+	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+				0, NULL, NULL, on_request, v, MHD_OPTION_CONNECTION_LIMIT,
+				CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, STILL_S,
+				MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
+				on_target, v, MHD_OPTION_NOTIFY_COMPLETED, on_completed, v,
+				MHD_OPTION_NOTIFY_CONNECTION, on_connected, v, MHD_OPTION_END);
 }
 
 int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
@@ -534,8 +529,7 @@ int web_start(struct serve *s, int fd, struct web **out, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
 	}
 	v->s = s;
-	v->acceptor =
-		(struct acceptor){ .guard = &s->guard, .handoff = on_handoff, .arg = v };
+	v->acceptor = (struct acceptor){ .guard = &s->guard, .handoff = on_handoff, .arg = v };
 	v->http = http_start(v);
 	if (!v->http) {
 		close(fd);

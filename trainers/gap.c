@@ -44,7 +44,6 @@ int gap_check(const struct gap *g, const struct rows *rows, struct dp_err *err)
 		"--report gap:%u: %s of the %u records that are scored has feature %u",
 		(unsigned)g->feature + 1, with ? "every one" : "none", (unsigned)rows->n,
 		(unsigned)g->feature + 1);
-	return dp_hint(err,
-		       "a gap needs a feature that some of them have and others have "
-		       "not");
+	return dp_hint(err, "a gap needs a feature that some of them have and others have "
+			    "not");
 }

@@ -6,9 +6,8 @@ struct self {
 	struct sgd how;
 };
 
-static int linear_model_prepare(void *self, const struct options *o,
-				const struct dp_request *q, const struct rows *train,
-				struct plan *out, struct dp_err *err)
+static int linear_model_prepare(void *self, const struct options *o, const struct dp_request *q,
+				const struct rows *train, struct plan *out, struct dp_err *err)
 {
 	struct self *s = self;
 	int loss = o->model;
@@ -27,16 +26,15 @@ static int linear_model_prepare(void *self, const struct options *o,
 	return DP_OK;
 }
 
-static int linear_model_train(const void *self, const struct rows *rows,
-			      struct streams *streams, const struct walk *walk,
-			      struct pulse *pulse, float *w, struct dp_err *err)
+static int linear_model_train(const void *self, const struct rows *rows, struct streams *streams,
+			      const struct walk *walk, struct pulse *pulse, float *w,
+			      struct dp_err *err)
 {
 	const struct self *s = self;
 	struct sgd how = s->how;
 
 	how.walk = walk;
-	return linear_train(s->loss, rows, &how, &streams->lots, &streams->gradient,
-			    pulse, w, err);
+	return linear_train(s->loss, rows, &how, &streams->lots, &streams->gradient, pulse, w, err);
 }
 
 static int linear_model_score(void *self, const struct rows *rows, const float *w,

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct trainer *const trainers[] = { &linear_trainer, &mlp_trainer,
-						  &output_trainer, &svt_trainer };
+static const struct trainer *const trainers[] = { &linear_trainer, &mlp_trainer, &output_trainer,
+						  &svt_trainer };
 
 static void print_trainers(FILE *to)
 {

@@ -32,9 +32,8 @@ static int read_shape(const char *hidden, const struct rows *train, struct mlp *
 				       "between them, not '%s'",
 				       WIDTH_MAX, hidden);
 		if (out->nlayers == MLP_LAYERS_MAX - 1)
-			return dp_fail(err, DP_E_USAGE,
-				       "--hidden '%s' has more than %d layers", hidden,
-				       MLP_LAYERS_MAX - 1);
+			return dp_fail(err, DP_E_USAGE, "--hidden '%s' has more than %d layers",
+				       hidden, MLP_LAYERS_MAX - 1);
 		out->width[++out->nlayers] = (uint32_t)n;
 		p = *end ? end + 1 : end;
 	}
@@ -42,9 +41,8 @@ static int read_shape(const char *hidden, const struct rows *train, struct mlp *
 	return DP_OK;
 }
 
-static int mlp_model_prepare(void *self, const struct options *o,
-			     const struct dp_request *q, const struct rows *train,
-			     struct plan *out, struct dp_err *err)
+static int mlp_model_prepare(void *self, const struct options *o, const struct dp_request *q,
+			     const struct rows *train, struct plan *out, struct dp_err *err)
 {
 	struct self *s = self;
 	int code = read_shape(o->hidden, train, &s->shape, err);
@@ -59,9 +57,9 @@ static int mlp_model_prepare(void *self, const struct options *o,
 	return DP_OK;
 }
 
-static int mlp_model_train(const void *self, const struct rows *rows,
-			   struct streams *streams, const struct walk *walk,
-			   struct pulse *pulse, float *w, struct dp_err *err)
+static int mlp_model_train(const void *self, const struct rows *rows, struct streams *streams,
+			   const struct walk *walk, struct pulse *pulse, float *w,
+			   struct dp_err *err)
 {
 	const struct self *s = self;
 	struct sgd how = s->how;
@@ -71,8 +69,8 @@ static int mlp_model_train(const void *self, const struct rows *rows,
 			 &streams->gradient, pulse, w, err);
 }
 
-static int mlp_model_score(void *self, const struct rows *rows, const float *w,
-			   struct score *out, struct dp_err *err)
+static int mlp_model_score(void *self, const struct rows *rows, const float *w, struct score *out,
+			   struct dp_err *err)
 {
 	struct self *s = self;
 	size_t i = s->scored[0] && s->scored[0] != rows;
@@ -90,8 +88,8 @@ static int mlp_model_score(void *self, const struct rows *rows, const float *w,
 
 static int mlp_model_run(int argc, char **argv, struct dp_err *err)
 {
-	static const struct model model = { mlp_model_prepare, mlp_model_train,
-					    mlp_model_score, NULL };
+	static const struct model model = { mlp_model_prepare, mlp_model_train, mlp_model_score,
+					    NULL };
 	struct self self = { 0 };
 	int code = model_runs(&mlp_trainer, &model, &self, argc, argv, err);
 

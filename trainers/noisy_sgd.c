@@ -38,8 +38,7 @@ int noisy_sgd_read(const struct options *o, const struct dp_request *q, struct s
 	struct sgd how = { .poisson = o->sampling == 1, .clip = INFINITY };
 	int code;
 
-	if ((code = param_word(q, "optimizer", optimizer_words, &optimizer, err)) !=
-		    DP_OK ||
+	if ((code = param_word(q, "optimizer", optimizer_words, &optimizer, err)) != DP_OK ||
 	    (code = param_count(q, "epochs", &how.epochs, err)) != DP_OK ||
 	    (code = param_count(q, "lot_size", &how.lot, err)) != DP_OK ||
 	    (code = param_number(q, "learning_rate", 0, true, &how.rate, err)) != DP_OK)
@@ -65,8 +64,7 @@ json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n)
 	double over_clip = sgd_noise_sd(how) / how->clip;
 
 	return json_pack("{s:s, s:I, s:I, s:I, s:o}", "sampling",
-			 how->poisson ? "poisson" : "without-replacement", "records",
-			 (json_int_t)n, "lot", (json_int_t)how->lot, "steps",
-			 (json_int_t)sgd_steps(how, n), "noise_over_clip",
-			 dp_json_real(over_clip));
+			 how->poisson ? "poisson" : "without-replacement", "records", (json_int_t)n,
+			 "lot", (json_int_t)how->lot, "steps", (json_int_t)sgd_steps(how, n),
+			 "noise_over_clip", dp_json_real(over_clip));
 }

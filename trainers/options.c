@@ -34,54 +34,53 @@ static const char *const samplings[] = { "without-replacement", "poisson", NULL 
 #define AT(member) offsetof(struct options, member)
 
 static const struct known known[] = {
-	{ "data", "NAME|PATH", "adult, adult-a9a, mnist, census, or a file; needed",
-	  OPTIONS_DATA, TEXT, AT(data.name), 0, 0, NULL },
+	{ "data", "NAME|PATH", "adult, adult-a9a, mnist, census, or a file; needed", OPTIONS_DATA,
+	  TEXT, AT(data.name), 0, 0, NULL },
 	{ "test", "PATH", "the test file, where --data is a file", OPTIONS_DATA, TEXT,
 	  AT(data.test), 0, 0, NULL },
-	{ "data-dir", "PATH", "where named data sets are looked for first", OPTIONS_DATA,
-	  TEXT, AT(data.dir), 0, 0, NULL },
-	{ "label-column", "COLUMN", "CSV: its name or number (default: the last)",
-	  OPTIONS_DATA, TEXT, AT(data.label_column), 0, 0, NULL },
-	{ "no-cache", NULL, "neither read nor write the cache of parsed data",
-	  OPTIONS_DATA, FLAG, AT(data.no_cache), 0, 0, NULL },
-	{ "holdout", "SHARE", "score on this share of the training records", OPTIONS_DATA,
-	  NUMBER, AT(data.holdout), 0, 1, NULL },
-	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA,
-	  WHOLE, AT(data.split_seed), 0, 0x1p53 - 1, NULL },
-	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, WORD, AT(model),
-	  0, 0, model_words },
+	{ "data-dir", "PATH", "where named data sets are looked for first", OPTIONS_DATA, TEXT,
+	  AT(data.dir), 0, 0, NULL },
+	{ "label-column", "COLUMN", "CSV: its name or number (default: the last)", OPTIONS_DATA,
+	  TEXT, AT(data.label_column), 0, 0, NULL },
+	{ "no-cache", NULL, "neither read nor write the cache of parsed data", OPTIONS_DATA, FLAG,
+	  AT(data.no_cache), 0, 0, NULL },
+	{ "holdout", "SHARE", "score on this share of the training records", OPTIONS_DATA, NUMBER,
+	  AT(data.holdout), 0, 1, NULL },
+	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA, WHOLE,
+	  AT(data.split_seed), 0, 0x1p53 - 1, NULL },
+	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, WORD, AT(model), 0, 0,
+	  model_words },
 	{ "report", "gap:FEATURE", "also tell how accuracies differ by this feature",
 	  OPTIONS_LINEAR, TEXT, AT(report), 0, 0, NULL },
-	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP,
-	  TEXT, AT(hidden), 0, 0, NULL },
-	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, WORD, AT(optimizer),
-	  0, 0, optimizer_words },
-	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD,
-	  WORD, AT(sampling), 0, 0, samplings },
-	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, FLAG,
-	  AT(no_clip), 0, 0, NULL },
-	{ "no-noise", NULL, "add no noise: no privacy", OPTIONS_SGD, FLAG, AT(no_noise),
-	  0, 0, NULL },
-	{ "no-privacy", NULL, "both of these", OPTIONS_SGD, FLAG, AT(no_privacy), 0, 0,
+	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP, TEXT,
+	  AT(hidden), 0, 0, NULL },
+	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, WORD, AT(optimizer), 0, 0,
+	  optimizer_words },
+	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD, WORD,
+	  AT(sampling), 0, 0, samplings },
+	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, FLAG, AT(no_clip), 0,
+	  0, NULL },
+	{ "no-noise", NULL, "add no noise: no privacy", OPTIONS_SGD, FLAG, AT(no_noise), 0, 0,
 	  NULL },
-	{ "norm-bound", "NUMBER", "public bound on the norm of rows, bias included",
-	  OPTIONS_OUTPUT, NUMBER, AT(norm_bound), 0, INFINITY, NULL },
-	{ "passes", "N", "passes over the records (default 10)", OPTIONS_OUTPUT, WHOLE,
-	  AT(passes), 1, 1000000, NULL },
-	{ "secure", NULL, "noise that nobody can repeat, keyed by the system",
-	  OPTIONS_DATA, FLAG, AT(secure), 0, 0, NULL },
-	{ "queries", "N", "how many queries (default 100)", OPTIONS_SVT, WHOLE,
-	  AT(queries), 1, 10000000, NULL },
-	{ "ones", "N", "how many of them are one (default 10)", OPTIONS_SVT, WHOLE,
-	  AT(ones), 0, 10000000, NULL },
-	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL, SET,
-	  AT(set), 0, 0, NULL },
-	{ "path", "N,N...", "by hand: epochs whose results are told on the way",
-	  OPTIONS_SGD, TEXT, AT(path), 0, 0, NULL },
-	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, WHOLE, AT(runs),
-	  1, 10000, NULL },
-	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, WHOLE, AT(seed), 0,
-	  0x1p53 - 1, NULL },
+	{ "no-privacy", NULL, "both of these", OPTIONS_SGD, FLAG, AT(no_privacy), 0, 0, NULL },
+	{ "norm-bound", "NUMBER", "public bound on the norm of rows, bias included", OPTIONS_OUTPUT,
+	  NUMBER, AT(norm_bound), 0, INFINITY, NULL },
+	{ "passes", "N", "passes over the records (default 10)", OPTIONS_OUTPUT, WHOLE, AT(passes),
+	  1, 1000000, NULL },
+	{ "secure", NULL, "noise that nobody can repeat, keyed by the system", OPTIONS_DATA, FLAG,
+	  AT(secure), 0, 0, NULL },
+	{ "queries", "N", "how many queries (default 100)", OPTIONS_SVT, WHOLE, AT(queries), 1,
+	  10000000, NULL },
+	{ "ones", "N", "how many of them are one (default 10)", OPTIONS_SVT, WHOLE, AT(ones), 0,
+	  10000000, NULL },
+	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL, SET, AT(set),
+	  0, 0, NULL },
+	{ "path", "N,N...", "by hand: epochs whose results are told on the way", OPTIONS_SGD, TEXT,
+	  AT(path), 0, 0, NULL },
+	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, WHOLE, AT(runs), 1, 10000,
+	  NULL },
+	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, WHOLE, AT(seed), 0, 0x1p53 - 1,
+	  NULL },
 };
 
 static bool options_take(const struct trainer *t, const struct known *k)
@@ -102,28 +101,25 @@ static int options_read_number(const struct known *k, const char *text, double *
 		return DP_OK;
 	}
 	if (isinf(k->hi))
-		return dp_fail(err, DP_E_USAGE,
-			       "--%s must be a number above %s, not '%s'", k->name,
+		return dp_fail(err, DP_E_USAGE, "--%s must be a number above %s, not '%s'", k->name,
 			       dp_num_text(k->lo, lo), text);
-	return dp_fail(err, DP_E_USAGE, "--%s must be between %s and %s, not '%s'",
-		       k->name, dp_num_text(k->lo, lo), dp_num_text(k->hi, hi), text);
+	return dp_fail(err, DP_E_USAGE, "--%s must be between %s and %s, not '%s'", k->name,
+		       dp_num_text(k->lo, lo), dp_num_text(k->hi, hi), text);
 }
 
-static int read_whole(const struct known *k, const char *text, int64_t *out,
-		      struct dp_err *err)
+static int read_whole(const struct known *k, const char *text, int64_t *out, struct dp_err *err)
 {
 	int64_t lo = (int64_t)k->lo, hi = (int64_t)k->hi, x;
 
 	if (!dp_int_parse(text, &x) || x < lo || x > hi)
 		return dp_fail(err, DP_E_USAGE,
-			       "--%s must be a whole number from %lld to %lld, not '%s'",
-			       k->name, (long long)lo, (long long)hi, text);
+			       "--%s must be a whole number from %lld to %lld, not '%s'", k->name,
+			       (long long)lo, (long long)hi, text);
 	*out = x;
 	return DP_OK;
 }
 
-static int options_read_word(const struct known *k, const char *text, int *out,
-			     struct dp_err *err)
+static int options_read_word(const struct known *k, const char *text, int *out, struct dp_err *err)
 {
 	for (int i = 0; k->words[i]; i++) {
 		if (strcmp(k->words[i], text) != 0)
@@ -193,15 +189,13 @@ static void list_known(const struct trainer *t, struct option list[])
 	for (size_t i = 0; i < DP_COUNT(known); i++)
 		if (options_take(t, &known[i]))
 			list[n++] = (struct option){ known[i].name,
-						     known[i].kind == FLAG
-							     ? no_argument
-							     : required_argument,
+						     known[i].kind == FLAG ? no_argument
+									   : required_argument,
 						     NULL, (int)i };
 	list[n] = (struct option){ 0 };
 }
 
-static int options_check(const struct trainer *t, const struct options *o,
-			 struct dp_err *err)
+static int options_check(const struct trainer *t, const struct options *o, struct dp_err *err)
 {
 	if ((t->options & OPTIONS_DATA) && !o->data.name) {
 		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
@@ -238,8 +232,8 @@ int options_read(const struct trainer *t, int argc, char **argv, struct options 
 	if (code != DP_OK)
 		return code;
 	if (optind < argc)
-		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'",
-			       t->name, argv[optind]);
+		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'", t->name,
+			       argv[optind]);
 	return options_check(t, o, err);
 }
 
@@ -257,8 +251,8 @@ void options_help(const struct trainer *t, FILE *to)
 
 		if (!options_take(t, &known[i]))
 			continue;
-		snprintf(left, sizeof left, "--%s%s%s", known[i].name,
-			 known[i].value ? " " : "", known[i].value ? known[i].value : "");
+		snprintf(left, sizeof left, "--%s%s%s", known[i].name, known[i].value ? " " : "",
+			 known[i].value ? known[i].value : "");
 		fprintf(to, "  %-22s  %s\n", left, known[i].help);
 	}
 	fprintf(to, "\n%s", t->reads);

@@ -23,36 +23,32 @@ static int find_bound(const struct options *o, double *bound, struct dp_err *err
 			    "shortened to it");
 }
 
-static int output_model_prepare(void *self, const struct options *o,
-				const struct dp_request *q, const struct rows *train,
-				struct plan *out, struct dp_err *err)
+static int output_model_prepare(void *self, const struct options *o, const struct dp_request *q,
+				const struct rows *train, struct plan *out, struct dp_err *err)
 {
 	struct output_perturbation *s = self;
 	double bound;
 	int code = need_two_classes(train, err);
 
 	if (code != DP_OK || (code = find_bound(o, &bound, err)) != DP_OK ||
-	    (code = param_number(q, "regularization", 0, true, &s->regularization,
-				 err)) != DP_OK ||
+	    (code = param_number(q, "regularization", 0, true, &s->regularization, err)) != DP_OK ||
 	    (code = param_number(q, "sigma", 0, true, &s->sigma, err)) != DP_OK)
 		return code;
 	s->passes = (uint32_t)o->passes;
 	s->scale = 1 / bound;
 	*out = (struct plan){ .nweights = linear_weights(train->nfeatures),
 			      .steps = (uint64_t)s->passes * train->n };
-	out->declared = json_pack("{s:s, s:I, s:i, s:I}", "sampling", "shuffle",
-				  "records", (json_int_t)train->n, "lot", 1, "steps",
-				  (json_int_t)out->steps);
+	out->declared = json_pack("{s:s, s:I, s:i, s:I}", "sampling", "shuffle", "records",
+				  (json_int_t)train->n, "lot", 1, "steps", (json_int_t)out->steps);
 	return DP_OK;
 }
 
-static int output_model_train(const void *self, const struct rows *rows,
-			      struct streams *streams, const struct walk *walk,
-			      struct pulse *pulse, float *w, struct dp_err *err)
+static int output_model_train(const void *self, const struct rows *rows, struct streams *streams,
+			      const struct walk *walk, struct pulse *pulse, float *w,
+			      struct dp_err *err)
 {
 	(void)walk;
-	return output_train(self, rows, &streams->lots, &streams->gradient, pulse, w,
-			    err);
+	return output_train(self, rows, &streams->lots, &streams->gradient, pulse, w, err);
 }
 
 static int output_model_score(void *self, const struct rows *rows, const float *w,

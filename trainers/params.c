@@ -12,8 +12,8 @@ bool param_given(const struct dp_request *q, const char *name)
 	return json_object_get(q->parameters, name) != NULL;
 }
 
-int param_number(const struct dp_request *q, const char *name, double lo, bool open,
-		 double *out, struct dp_err *err)
+int param_number(const struct dp_request *q, const char *name, double lo, bool open, double *out,
+		 struct dp_err *err)
 {
 	const json_t *v = json_object_get(q->parameters, name);
 	double x = json_number_value(v);
@@ -24,9 +24,8 @@ int param_number(const struct dp_request *q, const char *name, double lo, bool o
 		return dp_hint(err, "add '%s' to the parameters of the study", name);
 	}
 	if (!json_is_number(v) || !isfinite(x) || !(open ? x > lo : x >= lo))
-		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a number %s %s",
-			       name, open ? "above" : "of at least",
-			       dp_num_text(lo, bound));
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a number %s %s", name,
+			       open ? "above" : "of at least", dp_num_text(lo, bound));
 	*out = x;
 	return DP_OK;
 }
@@ -41,14 +40,12 @@ int param_whole(const struct dp_request *q, const char *name, int64_t lo, int64_
 		return code;
 	/* above 2^53 a double no longer tells neighbours apart */
 	if (x != floor(x) || x > 0x1p53)
-		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a whole number",
-			       name);
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a whole number", name);
 	*out = (int64_t)x;
 	return DP_OK;
 }
 
-int param_count(const struct dp_request *q, const char *name, uint32_t *out,
-		struct dp_err *err)
+int param_count(const struct dp_request *q, const char *name, uint32_t *out, struct dp_err *err)
 {
 	int64_t x = 0;
 	int code = param_whole(q, name, 1, &x, err);
@@ -61,8 +58,8 @@ int param_count(const struct dp_request *q, const char *name, uint32_t *out,
 	return DP_OK;
 }
 
-int param_word(const struct dp_request *q, const char *name, const char *const *words,
-	       int *out, struct dp_err *err)
+int param_word(const struct dp_request *q, const char *name, const char *const *words, int *out,
+	       struct dp_err *err)
 {
 	const json_t *v = json_object_get(q->parameters, name);
 	const char *text = json_string_value(v);
@@ -78,8 +75,7 @@ int param_word(const struct dp_request *q, const char *name, const char *const *
 		}
 	for (int i = 0; words[i]; i++)
 		dp_buf_printf(&list, "%s'%s'", i ? " or " : "", words[i]);
-	code = dp_fail(err, DP_E_INVALID, "parameter '%s' must be %s", name,
-		       dp_buf_text(&list));
+	code = dp_fail(err, DP_E_INVALID, "parameter '%s' must be %s", name, dp_buf_text(&list));
 	dp_buf_free(&list);
 	return code;
 }

@@ -41,21 +41,17 @@ int path_by_hand(const char *text, struct dp_request *q, struct dp_err *err)
 static int path_check(const struct trainer *t, const char *parameter, struct dp_err *err)
 {
 	if (t->no_path) {
-		dp_fail(err, DP_E_INVALID, "%s cannot walk a path: %s", t->name,
-			t->no_path);
+		dp_fail(err, DP_E_INVALID, "%s cannot walk a path: %s", t->name, t->no_path);
 		return dp_hint(err, "take 'path' out of the study's trainer");
 	}
 	if (strcmp(parameter, WALKED) == 0)
 		return DP_OK;
-	dp_fail(err, DP_E_INVALID,
-		"%s walks a path over '" WALKED "' only, not over '%s'", t->name,
+	dp_fail(err, DP_E_INVALID, "%s walks a path over '" WALKED "' only, not over '%s'", t->name,
 		parameter);
-	return dp_hint(err,
-		       "set 'path: " WALKED "' in the study's trainer, or take it out");
+	return dp_hint(err, "set 'path: " WALKED "' in the study's trainer, or take it out");
 }
 
-static int path_values(const struct dp_request *q, struct waypoints *out,
-		       struct dp_err *err)
+static int path_values(const struct dp_request *q, struct waypoints *out, struct dp_err *err)
 {
 	uint32_t end, last = 0;
 	int code = param_count(q, WALKED, &end, err);
@@ -78,8 +74,8 @@ static int path_values(const struct dp_request *q, struct waypoints *out,
 	return DP_OK;
 }
 
-int waypoints_read(const struct trainer *t, const struct dp_request *q,
-		   struct waypoints *out, struct dp_err *err)
+int waypoints_read(const struct trainer *t, const struct dp_request *q, struct waypoints *out,
+		   struct dp_err *err)
 {
 	int code;
 

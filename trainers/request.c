@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 /* The seeds are those of trial 0 of a study with this seed. */
-static int by_hand(const struct options *o, struct dp_request *q, int *fd,
-		   struct dp_err *err)
+static int by_hand(const struct options *o, struct dp_request *q, int *fd, struct dp_err *err)
 {
 	struct dp_request r = { .nruns = (uint32_t)o->runs };
 	int code;
@@ -40,8 +39,7 @@ static int by_hand(const struct options *o, struct dp_request *q, int *fd,
 	return DP_OK;
 }
 
-int trainer_request(const struct options *o, struct dp_request *q, int *fd,
-		    struct dp_err *err)
+int trainer_request(const struct options *o, struct dp_request *q, int *fd, struct dp_err *err)
 {
 	bool asked = getenv("DPARETO_REQUEST") != NULL;
 	int code;

@@ -32,15 +32,13 @@ int need_two_classes(const struct rows *rows, struct dp_err *err)
 {
 	if (rows->nclasses == 2)
 		return DP_OK;
-	return dp_fail(err, DP_E_INVALID,
-		       "this trainer is for two classes, and the data have %u",
+	return dp_fail(err, DP_E_INVALID, "this trainer is for two classes, and the data have %u",
 		       (unsigned)rows->nclasses);
 }
 
 /* Every run has streams of its own, and shares no lot with another: a mean over runs
  * with common lots is hardly better than one of them. */
-static int open_streams(const struct runs *r, uint32_t i, struct streams *s,
-			struct dp_err *err)
+static int open_streams(const struct runs *r, uint32_t i, struct streams *s, struct dp_err *err)
 {
 	uint64_t seed = r->request->seeds[i];
 	int code;
@@ -75,29 +73,25 @@ static int runs_score(const struct runs *r, const struct rows *rows, struct scor
 }
 
 /* The gap on the same records as a score; NaN where the training diverged. */
-static double runs_gap(const struct runs *r, const struct rows *rows,
-		       const struct score *score)
+static double runs_gap(const struct runs *r, const struct rows *rows, const struct score *score)
 {
 	return isnan(score->accuracy) ? NAN : r->model->gap(rows, r->gap.feature, r->w);
 }
 
 /* False without memory. */
-static bool runs_add_gap(const struct runs *r, const struct rows *scored,
-			 const struct score *here, const struct score *test,
-			 json_t *metrics)
+static bool runs_add_gap(const struct runs *r, const struct rows *scored, const struct score *here,
+			 const struct score *test, json_t *metrics)
 {
 	const struct rows *last = &r->data.test;
 
-	return json_object_set_new(metrics, r->gap.name,
-				   dp_json_real(runs_gap(r, scored, here))) == 0 &&
-	       (scored == last ||
-		json_object_set_new(metrics, r->gap.test,
-				    dp_json_real(runs_gap(r, last, test))) == 0);
+	return json_object_set_new(metrics, r->gap.name, dp_json_real(runs_gap(r, scored, here))) ==
+		       0 &&
+	       (scored == last || json_object_set_new(metrics, r->gap.test,
+						      dp_json_real(runs_gap(r, last, test))) == 0);
 }
 
 /* What is reported of the weights as they are. */
-static int runs_metrics(const struct runs *r, double seconds, json_t **out,
-			struct dp_err *err)
+static int runs_metrics(const struct runs *r, double seconds, json_t **out, struct dp_err *err)
 {
 	const struct data *d = &r->data;
 	bool holdout = d->validation.n > 0;
@@ -110,14 +104,13 @@ static int runs_metrics(const struct runs *r, double seconds, json_t **out,
 		code = runs_score(r, &d->test, &test, err);
 	if (code != DP_OK)
 		return code;
-	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy",
-			    dp_json_real(here.accuracy), "loss", dp_json_real(here.loss),
-			    "seconds", dp_json_real(seconds), "majority_accuracy",
-			    dp_json_real(d->majority), "test_records",
+	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy", dp_json_real(here.accuracy),
+			    "loss", dp_json_real(here.loss), "seconds", dp_json_real(seconds),
+			    "majority_accuracy", dp_json_real(d->majority), "test_records",
 			    (json_int_t)scored->n);
 	if (!metrics ||
-	    (holdout && json_object_set_new(metrics, "test_accuracy",
-					    dp_json_real(test.accuracy)) != 0) ||
+	    (holdout &&
+	     json_object_set_new(metrics, "test_accuracy", dp_json_real(test.accuracy)) != 0) ||
 	    (r->gap.told && !runs_add_gap(r, scored, &here, &test, metrics))) {
 		json_decref(metrics);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
@@ -127,8 +120,7 @@ static int runs_metrics(const struct runs *r, double seconds, json_t **out,
 }
 
 /* `at` is 0 for the run's own result. */
-static int runs_report(const struct running *now, uint32_t at, double seconds,
-		       struct dp_err *err)
+static int runs_report(const struct running *now, uint32_t at, double seconds, struct dp_err *err)
 {
 	const struct runs *r = now->runs;
 	uint32_t run = r->request->runs[now->i];
@@ -154,22 +146,19 @@ static int runs_look(void *who, uint32_t epochs, struct dp_err *err)
 	return code;
 }
 
-static int runs_one(const struct runs *r, uint32_t i, struct pulse *pulse,
-		    struct dp_err *err)
+static int runs_one(const struct runs *r, uint32_t i, struct pulse *pulse, struct dp_err *err)
 {
 	struct running now = { .runs = r, .i = i, .began = cpu_seconds() };
-	const struct walk walk = { .epochs = r->waypoints.epochs,
-				   .n = r->waypoints.n,
-				   .look = runs_look,
-				   .who = &now };
+	const struct walk walk = {
+		.epochs = r->waypoints.epochs, .n = r->waypoints.n, .look = runs_look, .who = &now
+	};
 	struct streams streams;
 	int code = open_streams(r, i, &streams, err);
 
 	if (code == DP_OK)
-		code = r->model->train(r->self, &r->data.train, &streams,
-				       walk.n > 0 ? &walk : NULL, pulse, r->w, err);
-	return code == DP_OK ? runs_report(&now, 0, cpu_seconds() - now.began, err)
-			     : code;
+		code = r->model->train(r->self, &r->data.train, &streams, walk.n > 0 ? &walk : NULL,
+				       pulse, r->w, err);
+	return code == DP_OK ? runs_report(&now, 0, cpu_seconds() - now.began, err) : code;
 }
 
 static int runs_all(const struct runs *r, struct pulse *pulse, struct dp_err *err)
@@ -200,20 +189,18 @@ static int runs_serve(struct runs *r, struct dp_err *err)
 	int code = runs_find_gap(r, err);
 
 	if (code == DP_OK)
-		code = r->model->prepare(r->self, r->options, r->request, &r->data.train,
-					 &plan, err);
+		code = r->model->prepare(r->self, r->options, r->request, &r->data.train, &plan,
+					 err);
 	if (code == DP_OK)
-		code = plan.declared
-			       ? dp_report_declare(r->fd, plan.declared, err)
-			       : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
+		code = plan.declared ? dp_report_declare(r->fd, plan.declared, err)
+				     : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
 	json_decref(plan.declared);
 	if (code != DP_OK)
 		return code;
 	r->nweights = plan.nweights;
 	r->w = aligned_alloc(64, (plan.nweights * sizeof *r->w + 63) / 64 * 64);
 	if (!r->w)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights",
-			       plan.nweights);
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", plan.nweights);
 	pulse_start(&pulse, r->fd, plan.steps * r->request->nruns);
 	code = runs_all(r, &pulse, err);
 	free(r->w);

@@ -14,8 +14,7 @@
 
 /* answers[0..queries) = `ones` ones among zeros, every order equally likely (Fisher
  * and Yates). */
-static void shuffle_answers(const struct svt *s, struct dp_rng *rng,
-			    unsigned char *answers)
+static void shuffle_answers(const struct svt *s, struct dp_rng *rng, unsigned char *answers)
 {
 	memset(answers, 1, s->ones);
 	memset(answers + s->ones, 0, s->queries - s->ones);

@@ -55,8 +55,8 @@ struct options {
 	int64_t runs, seed;
 };
 /* Reads argv[1..]; the caller calls options_clear(), also after an error. */
-DP_MUSTCHECK int options_read(const struct trainer *t, int argc, char **argv,
-			      struct options *o, struct dp_err *err);
+DP_MUSTCHECK int options_read(const struct trainer *t, int argc, char **argv, struct options *o,
+			      struct dp_err *err);
 void options_clear(struct options *o);
 void options_help(const struct trainer *t, FILE *to);
 
@@ -86,16 +86,16 @@ DP_MUSTCHECK int path_by_hand(const char *text, struct dp_request *q, struct dp_
 
 /* A finite number of at least `lo`, or above it with `open`; a whole number; one that
  * counts something, from 1. The error names the parameter. */
-DP_MUSTCHECK int param_number(const struct dp_request *q, const char *name, double lo,
-			      bool open, double *out, struct dp_err *err);
-DP_MUSTCHECK int param_whole(const struct dp_request *q, const char *name, int64_t lo,
-			     int64_t *out, struct dp_err *err);
+DP_MUSTCHECK int param_number(const struct dp_request *q, const char *name, double lo, bool open,
+			      double *out, struct dp_err *err);
+DP_MUSTCHECK int param_whole(const struct dp_request *q, const char *name, int64_t lo, int64_t *out,
+			     struct dp_err *err);
 DP_MUSTCHECK int param_count(const struct dp_request *q, const char *name, uint32_t *out,
 			     struct dp_err *err);
 /* One of a list of words into its place there; *out stays what it is where the request
  * has no such parameter. */
-DP_MUSTCHECK int param_word(const struct dp_request *q, const char *name,
-			    const char *const *words, int *out, struct dp_err *err);
+DP_MUSTCHECK int param_word(const struct dp_request *q, const char *name, const char *const *words,
+			    int *out, struct dp_err *err);
 bool param_given(const struct dp_request *q, const char *name);
 
 /* ---- noisy_sgd.c: what linear and mlp have in common ---- */
@@ -106,14 +106,14 @@ DP_MUSTCHECK int noisy_sgd_read(const struct options *o, const struct dp_request
 				struct sgd *out, struct dp_err *err);
 /* What the training will do with n records; NULL without memory. */
 json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
-#define NOISY_SGD_READS                                                                  \
-	"Parameters: epochs            passes over the records, on average\n"            \
-	"            lot_size          records of a step; the mean with poisson\n"       \
-	"            learning_rate     above 0\n"                                        \
-	"            clip              L, above 0\n"                                     \
-	"            noise_multiplier  noise on the sum of a lot's gradients, over 2L\n" \
-	"                              (poisson: over L); or\n"                          \
-	"            noise_variance    its square\n"                                     \
+#define NOISY_SGD_READS                                                                            \
+	"Parameters: epochs            passes over the records, on average\n"                      \
+	"            lot_size          records of a step; the mean with poisson\n"                 \
+	"            learning_rate     above 0\n"                                                  \
+	"            clip              L, above 0\n"                                               \
+	"            noise_multiplier  noise on the sum of a lot's gradients, over 2L\n"           \
+	"                              (poisson: over L); or\n"                                    \
+	"            noise_variance    its square\n"                                               \
 	"            optimizer         sgd or adam, in the place of --optimizer\n"
 
 /* ---- runs.c: the runs of a request on a data set ---- */
@@ -136,10 +136,9 @@ struct model {
 		       const struct rows *train, struct plan *out, struct dp_err *err);
 	/* `walk` is NULL where the trainer has no_path */
 	int (*train)(const void *self, const struct rows *train, struct streams *streams,
-		     const struct walk *walk, struct pulse *pulse, float *w,
+		     const struct walk *walk, struct pulse *pulse, float *w, struct dp_err *err);
+	int (*score)(void *self, const struct rows *rows, const float *w, struct score *out,
 		     struct dp_err *err);
-	int (*score)(void *self, const struct rows *rows, const float *w,
-		     struct score *out, struct dp_err *err);
 	/* |accuracy of the records with a feature - that of the others|; NULL where
 	 * --report is no option */
 	double (*gap)(const struct rows *rows, uint32_t feature, const float *w);
@@ -158,24 +157,23 @@ struct gap {
 DP_MUSTCHECK int gap_read(const char *report, uint32_t nfeatures, struct gap *out,
 			  struct dp_err *err);
 /* Fails unless some of the records have the feature and some have not. */
-DP_MUSTCHECK int gap_check(const struct gap *g, const struct rows *rows,
-			   struct dp_err *err);
+DP_MUSTCHECK int gap_check(const struct gap *g, const struct rows *rows, struct dp_err *err);
 
 /* Fails unless the records have two classes. */
 DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 
-#define MODEL_REPORTS                                                                    \
-	"Metrics:    accuracy           on the test records; with --holdout on those\n"  \
-	"                               held out, and then also:\n"                      \
-	"            test_accuracy      on the test records\n"                           \
-	"            loss               mean loss, where accuracy is\n"                  \
-	"            seconds            processor time of training\n"                    \
-	"            majority_accuracy  of always naming the commonest class\n"          \
+#define MODEL_REPORTS                                                                              \
+	"Metrics:    accuracy           on the test records; with --holdout on those\n"            \
+	"                               held out, and then also:\n"                                \
+	"            test_accuracy      on the test records\n"                                     \
+	"            loss               mean loss, where accuracy is\n"                            \
+	"            seconds            processor time of training\n"                              \
+	"            majority_accuracy  of always naming the commonest class\n"                    \
 	"            test_records       how many records accuracy is measured on\n"
 
 /* Reads options and request, opens the data, trains and reports every run. */
-DP_MUSTCHECK int model_runs(const struct trainer *t, const struct model *model,
-			    void *self, int argc, char **argv, struct dp_err *err);
+DP_MUSTCHECK int model_runs(const struct trainer *t, const struct model *model, void *self,
+			    int argc, char **argv, struct dp_err *err);
 
 /* ---- svt.c, for its test ---- */
 

@@ -12,8 +12,7 @@
 _Noreturn void dp_out_of_memory(void)
 {
 	char line[128];
-	int n = snprintf(line, sizeof line, "%s: out of memory\n",
-			 program_invocation_short_name);
+	int n = snprintf(line, sizeof line, "%s: out of memory\n", program_invocation_short_name);
 
 	/* write() and _exit(): exit handlers and stdio may allocate */
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
@@ -56,8 +55,7 @@ void *dp_aligned_alloc(size_t size)
 
 	if (size > SIZE_MAX - ALIGN)
 		dp_out_of_memory();
-	return checked(
-		aligned_alloc(ALIGN, (size ? size + ALIGN - 1 : ALIGN) / ALIGN * ALIGN));
+	return checked(aligned_alloc(ALIGN, (size ? size + ALIGN - 1 : ALIGN) / ALIGN * ALIGN));
 }
 
 char *dp_strdup(const char *s)

@@ -25,10 +25,8 @@ DP_ALLOCATES char *dp_strdup(const char *s);
 char *dp_strdup_null(const char *s);
 DP_ALLOCATES char *dp_strndup(const char *s, size_t max);
 DP_ALLOCATES void *dp_memdup(const void *p, size_t size);
-DP_ALLOCATES char *dp_asprintf(const char *fmt, ...)
-	__attribute__((format(printf, 1, 2)));
-DP_ALLOCATES char *dp_vasprintf(const char *fmt, va_list ap)
-	__attribute__((format(printf, 1, 0)));
+DP_ALLOCATES char *dp_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+DP_ALLOCATES char *dp_vasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* Makes jansson allocate by these functions too. Every main() calls it first. */
 void dp_alloc_init(void);

@@ -14,23 +14,23 @@
 
 /* Every error: name, exit code of a program that ends with it, kind as shown in
  * JSON, and the words used where no better sentence is known. */
-#define DP_ERRORS(X)                                                                     \
-	X(FAILED, 1, "failed", "the operation failed")                                   \
-	X(INVALID, 1, "invalid", "invalid value")                                        \
-	X(EXISTS, 1, "exists", "it exists already")                                      \
-	X(LIMIT, 1, "limit", "a limit was exceeded")                                     \
-	X(IO, 1, "io", "input/output error")                                             \
-	X(CORRUPT, 1, "corrupt", "the data is damaged")                                  \
-	X(NOMEM, 1, "no-memory", "out of memory")                                        \
-	X(PROTOCOL, 1, "protocol", "the other side does not speak our protocol")         \
-	X(BUSY, 1, "busy", "somebody else is using it")                                  \
-	X(ORACLE, 1, "oracle", "the oracle program cannot be asked")                     \
-	X(USAGE, 2, "usage", "wrong usage")                                              \
-	X(NO_DAEMON, 3, "no-daemon", "no daemon is running")                             \
-	X(DENIED, 4, "not-permitted", "not permitted")                                   \
-	X(NOT_FOUND, 5, "not-found", "not found")                                        \
-	X(STUDY, 6, "study-failed", "the study failed or was paused by failures")        \
-	X(TIMEOUT, 7, "timed-out", "timed out")                                          \
+#define DP_ERRORS(X)                                                                               \
+	X(FAILED, 1, "failed", "the operation failed")                                             \
+	X(INVALID, 1, "invalid", "invalid value")                                                  \
+	X(EXISTS, 1, "exists", "it exists already")                                                \
+	X(LIMIT, 1, "limit", "a limit was exceeded")                                               \
+	X(IO, 1, "io", "input/output error")                                                       \
+	X(CORRUPT, 1, "corrupt", "the data is damaged")                                            \
+	X(NOMEM, 1, "no-memory", "out of memory")                                                  \
+	X(PROTOCOL, 1, "protocol", "the other side does not speak our protocol")                   \
+	X(BUSY, 1, "busy", "somebody else is using it")                                            \
+	X(ORACLE, 1, "oracle", "the oracle program cannot be asked")                               \
+	X(USAGE, 2, "usage", "wrong usage")                                                        \
+	X(NO_DAEMON, 3, "no-daemon", "no daemon is running")                                       \
+	X(DENIED, 4, "not-permitted", "not permitted")                                             \
+	X(NOT_FOUND, 5, "not-found", "not found")                                                  \
+	X(STUDY, 6, "study-failed", "the study failed or was paused by failures")                  \
+	X(TIMEOUT, 7, "timed-out", "timed out")                                                    \
 	X(INTERRUPTED, 130, "interrupted", "interrupted")
 
 enum dp_code {
@@ -65,8 +65,8 @@ int dp_code_from_kind(const char *kind); /* DP_E_FAILED if unknown */
 /* Is `name` fit to name a study, parameter, metric or objective:
  * [A-Za-z0-9_][A-Za-z0-9_.-]{0,63} ? */
 bool dp_name_ok(const char *name);
-#define DP_NAME_RULE                                                                     \
-	"names start with a letter, digit or '_' and go on with letters, digits, "       \
+#define DP_NAME_RULE                                                                               \
+	"names start with a letter, digit or '_' and go on with letters, digits, "                 \
 	"'_', '.' or '-', at most 64 characters"
 #define DP_NAME_MAX 64
 

@@ -13,9 +13,9 @@ struct dp_buf {
 	size_t max; /* 0: no limit */
 	bool failed;
 };
-#define DP_BUF_INIT                                                                      \
-	{                                                                                \
-		0                                                                        \
+#define DP_BUF_INIT                                                                                \
+	{                                                                                          \
+		0                                                                                  \
 	}
 
 void dp_buf_free(struct dp_buf *b);  /* and makes it empty again */

@@ -133,8 +133,7 @@ static int edit_distance(const char *a, const char *b)
 			if (d[i][j - 1] + 1 < best)
 				best = d[i][j - 1] + 1;
 			if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-			    cb == tolower((unsigned char)a[i - 2]) &&
-			    d[i - 2][j - 2] + 1 < best)
+			    cb == tolower((unsigned char)a[i - 2]) && d[i - 2][j - 2] + 1 < best)
 				best = d[i - 2][j - 2] + 1;
 			d[i][j] = best;
 		}

@@ -92,8 +92,7 @@ static int fs_read_whole(int fd, const char *path, size_t max, struct dp_buf *ou
 			break;
 		}
 		if (out->len + (size_t)n > max) {
-			code = dp_fail(err, DP_E_LIMIT, "%s is larger than %zu bytes",
-				       path, max);
+			code = dp_fail(err, DP_E_LIMIT, "%s is larger than %zu bytes", path, max);
 			break;
 		}
 		dp_buf_add(out, chunk, (size_t)n);
@@ -227,8 +226,7 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 
 int dp_open_plain(const char *path)
 {
-	int fd = fs_open_again(path,
-			       O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	int fd = fs_open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	struct stat st;
 	int e;
 
@@ -306,8 +304,7 @@ int dp_write_new(const char *path, const void *data, size_t len, struct dp_err *
 	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
 }
 
-int dp_write_file(const char *path, const void *data, size_t len, bool sync,
-		  struct dp_err *err)
+int dp_write_file(const char *path, const void *data, size_t len, bool sync, struct dp_err *err)
 {
 	size_t room = strlen(path) + sizeof ".tmp";
 	char *tmp = malloc(room);
@@ -384,8 +381,7 @@ int dp_remove_tree(const char *path, struct dp_err *err)
 
 		if (e->fts_info == FTS_D)
 			continue;
-		if ((folder ? rmdir(e->fts_path) : unlink(e->fts_path)) != 0 &&
-		    errno != ENOENT)
+		if ((folder ? rmdir(e->fts_path) : unlink(e->fts_path)) != 0 && errno != ENOENT)
 			code = dp_fail_errno(err, errno, "cannot remove %s", e->fts_path);
 	}
 	fts_close(walk);

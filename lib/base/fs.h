@@ -21,8 +21,7 @@ DP_MUSTCHECK int dp_read_regular(const char *path, size_t max, struct dp_buf *ou
 /* The same for what a person names. Besides regular files, it takes what names an open
  * descriptor (/dev/stdin, /dev/fd/N as of a shell's process substitution): a pipe there
  * has a writer already, or ends at once. */
-DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out,
-			      struct dp_err *err);
+DP_MUSTCHECK int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err *err);
 /* Opens for reading what somebody else may have put there: a plain file or nothing. A
  * FIFO must not hang us, nor a link lead us away. -1 with errno, which is EINVAL for
  * what is no plain file and ELOOP for a link. */
@@ -39,8 +38,7 @@ DP_MUSTCHECK int dp_write_file(const char *path, const void *data, size_t len, b
 			       struct dp_err *err);
 /* Writes a file that must not be there yet, and that nobody looks at before it is
  * whole. */
-DP_MUSTCHECK int dp_write_new(const char *path, const void *data, size_t len,
-			      struct dp_err *err);
+DP_MUSTCHECK int dp_write_new(const char *path, const void *data, size_t len, struct dp_err *err);
 /* The whole of it to a descriptor; -1 with errno if that fails. */
 DP_MUSTCHECK int dp_write_all(int fd, const void *data, size_t len);
 /* mkdir -p; what exists is fine if it is a folder. */
@@ -67,6 +65,6 @@ char *dp_user_dir(const char *variable, const char *below_home);
 /* Folders of the XDG base directory rules, or the system's for root. The caller
  * frees them; NULL if no home can be found. */
 char *dp_default_state_dir(void); /* /var/lib/dpareto or ~/.local/state/dpareto */
-char *dp_default_socket(void); /* /run/dpareto/dparetod.sock or under XDG_RUNTIME_DIR */
+char *dp_default_socket(void);    /* /run/dpareto/dparetod.sock or under XDG_RUNTIME_DIR */
 
 #endif

@@ -39,8 +39,8 @@ int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err
 	if (!v && dp_json_no_memory(&e))
 		return dp_fail(err, DP_E_NOMEM, "no memory for %zu bytes of JSON", len);
 	if (!v)
-		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d",
-			       e.text, e.line, e.column);
+		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d", e.text,
+			       e.line, e.column);
 	*out = v;
 	return DP_OK;
 }
@@ -74,8 +74,7 @@ static bool needs_no_escape(unsigned char c)
 static void dump_integer(struct dp_buf *out, json_int_t v)
 {
 	char text[24], *p = text + sizeof text;
-	unsigned long long left =
-		v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v;
+	unsigned long long left = v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v;
 
 	do
 		*--p = (char)('0' + left % 10);

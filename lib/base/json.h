@@ -16,12 +16,10 @@ DP_MUSTCHECK bool dp_json_to_real(const json_t *v, double *x);
 bool dp_json_no_memory(const json_error_t *e);
 /* Parses one JSON text; duplicate keys are refused. The error names line, column
  * and reason. The caller owns *out. */
-DP_MUSTCHECK int dp_json_parse(const char *text, size_t len, json_t **out,
-			       struct dp_err *err);
+DP_MUSTCHECK int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err);
 
 /* The same with a small file, which must be a plain one (fs.h) of at most max bytes. */
-DP_MUSTCHECK int dp_json_read(const char *path, size_t max, json_t **out,
-			      struct dp_err *err);
+DP_MUSTCHECK int dp_json_read(const char *path, size_t max, json_t **out, struct dp_err *err);
 
 /* Appends v as JSON. Objects keep their order; doubles read back bit for bit and
  * are as short as that allows (jansson 2.14 prints 17 digits, always).

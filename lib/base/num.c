@@ -273,8 +273,7 @@ char *dp_duration_text(double s, char out[DP_NUM_LEN])
 		else if (t < 86400)
 			snprintf(out, DP_NUM_LEN, "%ldh%02ldm", t / 3600, t % 3600 / 60);
 		else
-			snprintf(out, DP_NUM_LEN, "%ldd%02ldh", t / 86400,
-				 t % 86400 / 3600);
+			snprintf(out, DP_NUM_LEN, "%ldd%02ldh", t / 86400, t % 86400 / 3600);
 	}
 	return out;
 }
@@ -349,11 +348,9 @@ char *dp_time_text(int64_t us, char out[DP_NUM_LEN])
 char *dp_count_text(uint64_t n, const char *thing, char out[DP_COUNT_LEN])
 {
 	size_t len = strlen(thing);
-	bool y = n != 1 && len > 1 && thing[len - 1] == 'y' &&
-		 !strchr("aeiou", thing[len - 2]);
+	bool y = n != 1 && len > 1 && thing[len - 1] == 'y' && !strchr("aeiou", thing[len - 2]);
 
-	snprintf(out, DP_COUNT_LEN, "%" PRIu64 " %.*s%s", n, (int)(y ? len - 1 : len),
-		 thing,
+	snprintf(out, DP_COUNT_LEN, "%" PRIu64 " %.*s%s", n, (int)(y ? len - 1 : len), thing,
 		 n == 1 ? ""
 		 : y    ? "ies"
 			: "s");

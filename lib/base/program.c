@@ -149,15 +149,13 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 
 	if (n < 4 || memcmp(first, "\177ELF", 4) != 0) {
 		dp_fail(err, DP_E_INVALID, "%s has no #! line: /bin/sh runs it", path);
-		return dp_hint(err,
-			       "begin it with one, such as #!/usr/bin/env python3, or "
-			       "name its interpreter first, as in [python3, "
-			       "train.py]");
+		return dp_hint(err, "begin it with one, such as #!/usr/bin/env python3, or "
+				    "name its interpreter first, as in [python3, "
+				    "train.py]");
 	}
 	if (n >= ELF_IDENTITY && m >= ELF_IDENTITY &&
 	    !machine_runs(elf_machine(own), elf_machine(first))) {
-		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine",
-			path);
+		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine", path);
 		return dp_hint(err, "build it on this one");
 	}
 	return DP_OK;
@@ -172,8 +170,7 @@ static int check_env(const char *path, char *rest, const char *search, struct dp
 
 	if (!split && strpbrk(rest, " \t")) {
 		dp_fail(err, DP_E_INVALID,
-			"%s: its first line makes env look for a program named '%s'",
-			path, rest);
+			"%s: its first line makes env look for a program named '%s'", path, rest);
 		return dp_hint(err, "write #!/usr/bin/env -S %s", rest);
 	}
 	if (split && rest[1] == 'S') /* -Spython3 is the same */
@@ -186,8 +183,8 @@ static int check_env(const char *path, char *rest, const char *search, struct dp
 	found = strchr(word, '/') ? strdup(word) : dp_program_find(word, &places);
 	if (!found || !can_execute(found)) {
 		dp_fail(err, DP_E_NOT_FOUND,
-			"%s exists, but its interpreter '%s' is not in PATH (%s)", path,
-			word, search ? search : "which is not set");
+			"%s exists, but its interpreter '%s' is not in PATH (%s)", path, word,
+			search ? search : "which is not set");
 		dp_hint(err, "install it, or mend the first line of %s", path);
 		free(found);
 		return DP_E_NOT_FOUND;
@@ -197,16 +194,15 @@ static int check_env(const char *path, char *rest, const char *search, struct dp
 }
 
 /* `line`: what follows #!, without its end. */
-static int check_interpreter(const char *path, char *line, const char *search,
-			     struct dp_err *err)
+static int check_interpreter(const char *path, char *line, const char *search, struct dp_err *err)
 {
 	size_t n = strlen(line);
 	const char *base;
 	char *rest;
 
 	if (n > 0 && line[n - 1] == '\r') {
-		dp_fail(err, DP_E_INVALID,
-			"%s: its first line ends with a carriage return (CRLF)", path);
+		dp_fail(err, DP_E_INVALID, "%s: its first line ends with a carriage return (CRLF)",
+			path);
 		return dp_hint(err, "convert it: sed -i 's/\\r$//' %s", path);
 	}
 	while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
@@ -217,8 +213,7 @@ static int check_interpreter(const char *path, char *line, const char *search,
 		*rest++ = '\0';
 	rest += strspn(rest, " \t");
 	if (!can_execute(line)) {
-		dp_fail(err, DP_E_NOT_FOUND, "%s exists, but its interpreter %s %s", path,
-			line,
+		dp_fail(err, DP_E_NOT_FOUND, "%s exists, but its interpreter %s %s", path, line,
 			access(line, F_OK) == 0 ? "cannot be executed" : "does not");
 		return dp_hint(err, "install it, or mend the first line of %s", path);
 	}
@@ -279,8 +274,8 @@ int dp_program_check(const char *program, const struct dp_program_places *places
 	path = dp_program_find(program, places);
 	if (!path)
 		return dp_fail(err, DP_E_NOT_FOUND,
-			       "'%s' is neither beside dparetod (%s) nor in PATH (%s)",
-			       program, places->beside ? places->beside : "-",
+			       "'%s' is neither beside dparetod (%s) nor in PATH (%s)", program,
+			       places->beside ? places->beside : "-",
 			       places->path ? places->path : "which is not set");
 	code = check_file(path, places->path, err);
 	free(path);

@@ -32,8 +32,7 @@ char *dp_program_find(const char *name, const struct dp_program_places *places);
  * and at the interpreter that its first line names. DP_OK, or DP_E_NOT_FOUND,
  * DP_E_DENIED or DP_E_INVALID with what is wrong as a sentence that begins with its path,
  * and what to do as the hint. */
-DP_MUSTCHECK int dp_program_check(const char *program,
-				  const struct dp_program_places *places,
+DP_MUSTCHECK int dp_program_check(const char *program, const struct dp_program_places *places,
 				  struct dp_err *err);
 
 #endif

@@ -11,8 +11,7 @@
 /* Seed or secret is the key; purpose, trial and run fill three counter words, and the
  * fourth counts blocks. Different streams therefore never overlap before 2^32
  * blocks, which is 2^34 words. */
-static void rng_place(struct dp_rng *r, enum dp_purpose purpose, uint32_t trial,
-		      uint32_t run)
+static void rng_place(struct dp_rng *r, enum dp_purpose purpose, uint32_t trial, uint32_t run)
 {
 	r->counter[0] = 0;
 	r->counter[1] = run;
@@ -45,8 +44,7 @@ static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
 	dp_sha256_bytes(&sha, bytes);
 	for (int i = 0; i < 8; i++)
 		out[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 |
-			 (uint32_t)bytes[4 * i + 2] << 16 |
-			 (uint32_t)bytes[4 * i + 3] << 24;
+			 (uint32_t)bytes[4 * i + 2] << 16 | (uint32_t)bytes[4 * i + 3] << 24;
 }
 
 /* The characters of a secret as words; how many. */
@@ -100,8 +98,7 @@ static void rng_fill_secret(struct dp_rng *r)
 
 static void rng_fill(struct dp_rng *r)
 {
-	philox4x32_ctr_t c = { { r->counter[0], r->counter[1], r->counter[2],
-				 r->counter[3] } };
+	philox4x32_ctr_t c = { { r->counter[0], r->counter[1], r->counter[2], r->counter[3] } };
 	philox4x32_key_t k = { { r->key[0], r->key[1] } };
 
 	c = philox4x32(c, k);

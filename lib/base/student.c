@@ -15,9 +15,8 @@ static double gamma_ratio(double a)
 	if (a < 50)
 		return tgamma(a + 0.5) / tgamma(a);
 	return sqrt(a) *
-	       (1 + r * (-1 / 8.0 +
-			 r * (1 / 128.0 + r * (5 / 1024.0 + r * (-21 / 32768.0 -
-								 r * 399 / 262144.0)))));
+	       (1 + r * (-1 / 8.0 + r * (1 / 128.0 + r * (5 / 1024.0 + r * (-21 / 32768.0 -
+									    r * 399 / 262144.0)))));
 }
 
 /* The continued fraction of the incomplete beta function (DLMF 8.17.22) by the method of
@@ -70,8 +69,8 @@ static double student_density(double t, double freedom)
 {
 	if (isinf(freedom))
 		return exp(-t * t / 2) / sqrt(2 * M_PI);
-	return exp(-(freedom + 1) / 2 * log_spread(t, freedom)) *
-	       gamma_ratio(freedom / 2) / sqrt(M_PI * freedom);
+	return exp(-(freedom + 1) / 2 * log_spread(t, freedom)) * gamma_ratio(freedom / 2) /
+	       sqrt(M_PI * freedom);
 }
 
 /* By Newton's method on logarithms of both, where the curve bends one way only: from
@@ -95,21 +94,17 @@ double dp_t95(double freedom)
 {
 	/* of 1, 2, 3, ... as dp_student_t() has them: every row of a long table asks */
 	static const double known[] = {
-		12.706204736174703, 4.3026527297494637, 3.1824463052837109,
-		2.7764451051977939, 2.5705818356363159, 2.4469118511449701,
-		2.3646242515927853, 2.3060041352041667, 2.2621571627982058,
-		2.2281388519862748, 2.2009851600916392, 2.1788128296672289,
-		2.1603686564627926, 2.144786687917803,  2.1314495455597751,
-		2.119905299221255,  2.1098155778333165, 2.1009220402410382,
-		2.0930240544083105, 2.0859634472658648, 2.0796138447276808,
-		2.0738730679040263, 2.0686576104190482, 2.0638985616280259,
-		2.0595385527532977, 2.0555294386428731, 2.0518305164802864,
-		2.0484071417952467, 2.0452296421327048, 2.0422724563012382,
-		2.0395134463964073, 2.0369333434601007
+		12.706204736174703, 4.3026527297494637, 3.1824463052837109, 2.7764451051977939,
+		2.5705818356363159, 2.4469118511449701, 2.3646242515927853, 2.3060041352041667,
+		2.2621571627982058, 2.2281388519862748, 2.2009851600916392, 2.1788128296672289,
+		2.1603686564627926, 2.144786687917803,  2.1314495455597751, 2.119905299221255,
+		2.1098155778333165, 2.1009220402410382, 2.0930240544083105, 2.0859634472658648,
+		2.0796138447276808, 2.0738730679040263, 2.0686576104190482, 2.0638985616280259,
+		2.0595385527532977, 2.0555294386428731, 2.0518305164802864, 2.0484071417952467,
+		2.0452296421327048, 2.0422724563012382, 2.0395134463964073, 2.0369333434601007
 	};
 
-	if (freedom >= 1 && freedom <= (double)DP_COUNT(known) &&
-	    freedom == floor(freedom))
+	if (freedom >= 1 && freedom <= (double)DP_COUNT(known) && freedom == floor(freedom))
 		return known[(size_t)freedom - 1];
 	return dp_student_t(0.05, freedom);
 }
@@ -159,9 +154,7 @@ static double test_freedom(const struct dp_sample *a, const struct dp_sample *b)
 struct dp_test dp_test_means(const struct dp_sample *a, const struct dp_sample *b)
 {
 	double error = sqrt(mean_variance(a) + mean_variance(b)), half;
-	struct dp_test test = {
-		DP_TEST_NONE, a->mean - b->mean, NAN, NAN, NAN, NAN, NAN
-	};
+	struct dp_test test = { DP_TEST_NONE, a->mean - b->mean, NAN, NAN, NAN, NAN, NAN };
 
 	if (!(error > 0 && isfinite(error)) || !isfinite(test.difference))
 		return test;

@@ -47,6 +47,6 @@ bool dp_utf8_ok(const char *text)
 bool dp_utf8_steers(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       c == 0xfeff || (c & 0xfffe) == 0xfffe;
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff ||
+	       (c & 0xfffe) == 0xfffe;
 }

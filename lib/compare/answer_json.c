@@ -34,10 +34,9 @@ json_t *dp_test_json(const char *a, const char *b, const struct dp_sample *of_a,
 					     [DP_TEST_WELCH] = "welch" };
 	struct dp_test t = dp_test_means(of_a, of_b);
 
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "a", a,
-			 "b", b, "difference", known_real(t.difference), "low",
-			 known_real(t.low), "high", known_real(t.high), "t",
-			 known_real(t.t), "df", known_real(t.freedom), "p",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?}", "a", a, "b", b,
+			 "difference", known_real(t.difference), "low", known_real(t.low), "high",
+			 known_real(t.high), "t", known_real(t.t), "df", known_real(t.freedom), "p",
 			 known_real(t.p), "kind", kinds[t.kind], "why",
 			 t.kind == DP_TEST_NONE ? dp_no_test(of_a, of_b) : NULL);
 }
@@ -78,8 +77,7 @@ json_t *dp_answer_groups_json(const struct dp_contest *c, const struct dp_answer
 
 		if (a->asked.volume)
 			whole = json_object_set_new(one, "studies",
-						    rival_names_json(&c->group[i])) ==
-					0 &&
+						    rival_names_json(&c->group[i])) == 0 &&
 				json_object_set(one, "hypervolume", sample) == 0;
 		else
 			whole = json_object_update(one, sample) == 0;
@@ -108,8 +106,7 @@ static json_t *answers_json(const struct dp_contest *c, const struct dp_answers 
 	for (size_t i = 0; i < at->n && whole; i++) {
 		const struct dp_answer *a = &at->list[i];
 
-		whole = put_in(list, json_pack("{s:o, s:s, s:o, s:o}",
-					       c->objectives[a->asked.at],
+		whole = put_in(list, json_pack("{s:o, s:s, s:o, s:o}", c->objectives[a->asked.at],
 					       dp_json_real(a->asked.bound), "objective",
 					       c->objectives[a->asked.of], "groups",
 					       dp_answer_groups_json(c, a), "tests",
@@ -129,11 +126,10 @@ static json_t *anti_ideal_json(const struct dp_contest *c)
 	return if_whole(object, whole);
 }
 
-json_t *dp_compare_json(const struct dp_contest *c, const char *by,
-			const struct dp_answer *volumes, const struct dp_answers *at)
+json_t *dp_compare_json(const struct dp_contest *c, const char *by, const struct dp_answer *volumes,
+			const struct dp_answers *at)
 {
-	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o}", "version", 1, "by", by,
-			 "anti_ideal", anti_ideal_json(c), "groups",
-			 dp_answer_groups_json(c, volumes), "tests",
+	return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o}", "version", 1, "by", by, "anti_ideal",
+			 anti_ideal_json(c), "groups", dp_answer_groups_json(c, volumes), "tests",
 			 dp_answer_tests_json(c, volumes), "at", answers_json(c, at));
 }

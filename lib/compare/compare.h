@@ -22,8 +22,7 @@ struct dp_members {
 };
 /* "NAME=a,b/256", or without a name, which is then the whole text. What is read is freed
  * with dp_members_free(), also after a failure. */
-DP_MUSTCHECK int dp_members_read(const char *text, struct dp_members *out,
-				 struct dp_err *err);
+DP_MUSTCHECK int dp_members_read(const char *text, struct dp_members *out, struct dp_err *err);
 void dp_members_free(struct dp_members *m);
 
 /* ---- with what ---- */
@@ -66,15 +65,14 @@ struct dp_contest {
 };
 void dp_contest_free(struct dp_contest *c);
 /* A new group without members. No two have the same name. */
-DP_MUSTCHECK int dp_contest_group(struct dp_contest *c, const char *name,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_contest_group(struct dp_contest *c, const char *name, struct dp_err *err);
 /* Adds a study, or with a size all its full parts, to the newest group. None is in it
  * twice. */
-DP_MUSTCHECK int dp_contest_add(struct dp_contest *c, const struct dp_rated *of,
-				uint32_t size, struct dp_err *err);
+DP_MUSTCHECK int dp_contest_add(struct dp_contest *c, const struct dp_rated *of, uint32_t size,
+				struct dp_err *err);
 /* The place of an objective, or a code with those that there are in the hint. */
-DP_MUSTCHECK int dp_contest_objective(const struct dp_contest *c, const char *name,
-				      size_t *place, struct dp_err *err);
+DP_MUSTCHECK int dp_contest_objective(const struct dp_contest *c, const char *name, size_t *place,
+				      struct dp_err *err);
 
 /* ---- what is asked ---- */
 
@@ -87,8 +85,8 @@ struct dp_question {
 };
 struct dp_answer {
 	struct dp_question asked;
-	size_t n;       /* groups */
-	double *values; /* of all members, group by group; NaN: no such result */
+	size_t n;                  /* groups */
+	double *values;            /* of all members, group by group; NaN: no such result */
 	struct dp_sample *samples; /* (n) */
 	struct dp_test *tests;     /* (n) [0] is none; of the first group against it */
 };
@@ -96,8 +94,7 @@ DP_MUSTCHECK int dp_contest_ask(const struct dp_contest *c, const struct dp_ques
 				struct dp_answer *out, struct dp_err *err);
 void dp_answer_free(struct dp_answer *a);
 /* The values of a group. */
-const double *dp_answer_values(const struct dp_contest *c, const struct dp_answer *a,
-			       size_t group);
+const double *dp_answer_values(const struct dp_contest *c, const struct dp_answer *a, size_t group);
 /* Why there is no test between two samples. */
 const char *dp_no_test(const struct dp_sample *a, const struct dp_sample *b);
 
@@ -115,8 +112,8 @@ void dp_answers_free(struct dp_answers *a);
  * New references; NULL without memory. */
 
 /* {"version","by","anti_ideal","groups","tests","at"}, of hypervolumes. */
-json_t *dp_compare_json(const struct dp_contest *c, const char *by,
-			const struct dp_answer *volumes, const struct dp_answers *at);
+json_t *dp_compare_json(const struct dp_contest *c, const char *by, const struct dp_answer *volumes,
+			const struct dp_answers *at);
 /* The groups and the tests of an answer alone. */
 json_t *dp_answer_groups_json(const struct dp_contest *c, const struct dp_answer *a);
 json_t *dp_answer_tests_json(const struct dp_contest *c, const struct dp_answer *a);

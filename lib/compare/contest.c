@@ -41,8 +41,7 @@ int dp_contest_group(struct dp_contest *c, const char *name, struct dp_err *err)
 	c->group = grown;
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(grown[i].name, name) == 0)
-			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'",
-				       name);
+			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'", name);
 	grown[c->n] = (struct dp_rivals){ .name = strdup(name) };
 	return grown[c->n].name ? (c->n++, DP_OK) : contest_nomem(err);
 }
@@ -56,8 +55,8 @@ static int rivals_add(struct dp_rivals *to, struct dp_rival new, struct dp_err *
 	to->list = grown ? grown : to->list;
 	for (size_t i = 0; i < to->n && code == DP_OK; i++)
 		if (strcmp(to->list[i].name, new.name) == 0)
-			code = dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice",
-				       new.name, to->name);
+			code = dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice", new.name,
+				       to->name);
 	if (code == DP_OK)
 		to->list[to->n++] = new;
 	else
@@ -107,9 +106,8 @@ int dp_contest_add(struct dp_contest *c, const struct dp_rated *of, uint32_t siz
 
 	if (size > 0)
 		return contest_add_parts(c, to, of, size, err);
-	return rivals_add(
-		to, (struct dp_rival){ strdup(of->name), of->y, of->n, 0, of->trials },
-		err);
+	return rivals_add(to, (struct dp_rival){ strdup(of->name), of->y, of->n, 0, of->trials },
+			  err);
 }
 
 int dp_contest_objective(const struct dp_contest *c, const char *name, size_t *place,
@@ -148,8 +146,7 @@ static double rival_best_at(const struct dp_contest *c, const struct dp_question
 	return c->sign[q->of] * best;
 }
 
-static int rival_volume(const struct dp_contest *c, const struct dp_rival *r,
-			double *volume)
+static int rival_volume(const struct dp_contest *c, const struct dp_rival *r, double *volume)
 {
 	double ref[DP_OBJECTIVES_MAX];
 
@@ -171,8 +168,7 @@ void dp_answer_free(struct dp_answer *a)
 	*a = (struct dp_answer){ 0 };
 }
 
-const double *dp_answer_values(const struct dp_contest *c, const struct dp_answer *a,
-			       size_t group)
+const double *dp_answer_values(const struct dp_contest *c, const struct dp_answer *a, size_t group)
 {
 	const double *values = a->values;
 
@@ -193,8 +189,8 @@ static int answer_room(const struct dp_contest *c, struct dp_answer *a)
 	return a->values && a->samples && a->tests ? DP_OK : DP_E_NOMEM;
 }
 
-int dp_contest_ask(const struct dp_contest *c, const struct dp_question *q,
-		   struct dp_answer *out, struct dp_err *err)
+int dp_contest_ask(const struct dp_contest *c, const struct dp_question *q, struct dp_answer *out,
+		   struct dp_err *err)
 {
 	double *next;
 	int code;
@@ -256,8 +252,8 @@ static int answers_add(const struct dp_contest *c, const struct dp_question *q,
 	return code;
 }
 
-int dp_contest_ask_at(const struct dp_contest *c, const char *text,
-		      struct dp_answers *out, struct dp_err *err)
+int dp_contest_ask_at(const struct dp_contest *c, const char *text, struct dp_answers *out,
+		      struct dp_err *err)
 {
 	char *copy = strdup(text), *rest = copy, *part;
 	struct dp_question q = { 0 };

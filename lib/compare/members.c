@@ -38,8 +38,7 @@ static int members_add(struct dp_members *m, char *text, struct dp_err *err)
 	if (slash)
 		*slash = '\0';
 	if (!*text)
-		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name",
-			       m->name);
+		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name", m->name);
 	grown[m->n] = (struct dp_member){ strdup(text), (uint32_t)size };
 	return grown[m->n].study ? (m->n++, DP_OK) : members_nomem(err);
 }
@@ -50,9 +49,8 @@ int dp_members_read(const char *text, struct dp_members *out, struct dp_err *err
 	char *copy = strdup(equals ? equals + 1 : text), *rest = copy, *part;
 	int code = DP_OK;
 
-	*out = (struct dp_members){
-		.name = equals ? strndup(text, (size_t)(equals - text)) : strdup(text)
-	};
+	*out = (struct dp_members){ .name = equals ? strndup(text, (size_t)(equals - text))
+						   : strdup(text) };
 	if (!copy || !out->name)
 		code = members_nomem(err);
 	else if (equals == text)

@@ -24,12 +24,11 @@ static void order_move(struct dp_orders *out, enum dp_study_status to, const cha
 static int hint_budget(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (s->budget_end && s->spec->search.budget.epsilon > 0)
-		return dp_hint(
-			err,
-			"another study can begin where it ended, with "
-			"'search.initial_from: %s'; on the same data its trainings "
-			"come on top of this budget",
-			s->spec->name);
+		return dp_hint(err,
+			       "another study can begin where it ended, with "
+			       "'search.initial_from: %s'; on the same data its trainings "
+			       "come on top of this budget",
+			       s->spec->name);
 	if (s->budget_end)
 		return dp_hint(err,
 			       "another study can begin where it ended, with "
@@ -77,15 +76,13 @@ static int refuse_selection(const struct dp_study_state *s, const struct dp_aske
 	}
 }
 
-static int asked_pause(const struct dp_study_state *s, struct dp_orders *out,
-		       struct dp_err *err)
+static int asked_pause(const struct dp_study_state *s, struct dp_orders *out, struct dp_err *err)
 {
 	if (s->status == DP_STUDY_PAUSED)
 		return DP_OK;
 	if (s->status != DP_STUDY_RUNNING)
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' is %s, so it cannot be paused", s->spec->name,
-			       dp_study_status_text(s->status));
+		return dp_fail(err, DP_E_INVALID, "study '%s' is %s, so it cannot be paused",
+			       s->spec->name, dp_study_status_text(s->status));
 	order_move(out, DP_STUDY_PAUSED, "paused by request");
 	return DP_OK;
 }
@@ -99,8 +96,7 @@ static char *all_evaluations(const struct dp_study_state *s, char out[DP_COUNT_L
 	return out;
 }
 
-static int asked_resume(const struct dp_study_state *s, struct dp_orders *out,
-			struct dp_err *err)
+static int asked_resume(const struct dp_study_state *s, struct dp_orders *out, struct dp_err *err)
 {
 	bool search = s->waiting || s->open || s->ntrials < s->evaluations;
 	bool more = search || dp_study_measures(s);
@@ -166,13 +162,12 @@ static int asked_set(const struct dp_study_state *s, const struct dp_asked *a,
 
 	if (code != DP_OK)
 		return code;
-	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority) &&
-	    a->nchanges == 0 && !a->text)
+	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority) && a->nchanges == 0 &&
+	    !a->text)
 		return dp_fail(err, DP_E_USAGE, "nothing to set");
 	if (s->budget_end && s->spec->search.budget.epsilon > 0 &&
 	    a->evaluations > s->evaluations) {
-		dp_fail(err, DP_E_LIMIT,
-			"no number of evaluations can be larger than %u: %s",
+		dp_fail(err, DP_E_LIMIT, "no number of evaluations can be larger than %u: %s",
 			s->evaluations, s->budget_end);
 		return hint_budget(s, err);
 	}
@@ -198,10 +193,9 @@ static int asked_retry(const struct dp_study_state *s, const struct dp_trial *t,
 	char name[DP_TRIAL_NAME];
 
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
-		return dp_fail(
-			err, DP_E_INVALID,
-			"trial %s is %s; only failed or cancelled trials can be retried",
-			dp_trial_name(t->number, name), dp_trial_status_text(t->status));
+		return dp_fail(err, DP_E_INVALID,
+			       "trial %s is %s; only failed or cancelled trials can be retried",
+			       dp_trial_name(t->number, name), dp_trial_status_text(t->status));
 	if (!t->refused && dp_course_budget(s, t->renyi, err) != DP_OK)
 		return hint_budget(s, err);
 	order(out, DP_EV_TRIAL_RETRY_ASKED);
@@ -231,17 +225,15 @@ static uint32_t next_failed(const struct dp_study_state *s, uint32_t from, doubl
 
 /* One trial after the other; the last time the study goes on, too, unless a person has
  * paused or stopped it. */
-static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
-			      struct dp_orders *out, struct dp_err *err)
+static int asked_retry_failed(const struct dp_study_state *s, uint32_t from, struct dp_orders *out,
+			      struct dp_err *err)
 {
 	uint32_t trial = next_failed(s, from, 0);
 
 	if (trial >= s->ntrials) {
 		dp_fail(err, DP_E_INVALID,
-			"study '%s' has no failed trial that can be tried again%s",
-			s->spec->name,
-			s->spec->search.budget.epsilon > 0 ? " within its search.budget"
-							   : "");
+			"study '%s' has no failed trial that can be tried again%s", s->spec->name,
+			s->spec->search.budget.epsilon > 0 ? " within its search.budget" : "");
 		return dp_hint(err,
 			       "'dparetoctl trials %s --status failed' lists those "
 			       "that failed",
@@ -251,22 +243,19 @@ static int asked_retry_failed(const struct dp_study_state *s, uint32_t from,
 	out->event[0].trial = trial;
 	out->from = next_failed(s, trial + 1, s->trials[trial]->renyi);
 	out->more = out->from < s->ntrials;
-	if (!out->more &&
-	    (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
-	     (s->status == DP_STUDY_PAUSED && s->by_failures)))
+	if (!out->more && (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
+			   (s->status == DP_STUDY_PAUSED && s->by_failures)))
 		order_move(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }
 
-static int asked_cancel(const struct dp_trial *t, struct dp_orders *out,
-			struct dp_err *err)
+static int asked_cancel(const struct dp_trial *t, struct dp_orders *out, struct dp_err *err)
 {
 	char name[DP_TRIAL_NAME];
 
 	if (t->status >= DP_TRIAL_OK)
 		return dp_fail(err, DP_E_INVALID, "trial %s has ended: it is %s",
-			       dp_trial_name(t->number, name),
-			       dp_trial_status_text(t->status));
+			       dp_trial_name(t->number, name), dp_trial_status_text(t->status));
 	if (t->cancel_asked)
 		return DP_OK;
 	order(out, DP_EV_TRIAL_CANCEL_ASKED);
@@ -281,8 +270,8 @@ static int asked_enqueue(const struct dp_study_state *s, struct dp_err *err)
 
 	if (s->ntrials < s->evaluations)
 		return DP_OK;
-	dp_fail(err, DP_E_LIMIT, "study '%s' takes no more points: %s given out%s%s",
-		s->spec->name, all_evaluations(s, all), s->budget_end ? "; " : "",
+	dp_fail(err, DP_E_LIMIT, "study '%s' takes no more points: %s given out%s%s", s->spec->name,
+		all_evaluations(s, all), s->budget_end ? "; " : "",
 		s->budget_end ? s->budget_end : "");
 	return hint_budget(s, err);
 }
@@ -303,8 +292,7 @@ static int asked_import(const struct dp_study_state *s, struct dp_err *err)
 }
 
 /* The points themselves are journaled before what is ordered here. */
-static int asked_measure(const struct dp_study_state *s, struct dp_orders *out,
-			 struct dp_err *err)
+static int asked_measure(const struct dp_study_state *s, struct dp_orders *out, struct dp_err *err)
 {
 	if (dp_study_releases(s->spec))
 		return dp_fail(err, DP_E_INVALID,
@@ -328,10 +316,8 @@ static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orde
 		if (dp_study_hides(s))
 			dp_fail(err, DP_E_BUSY, "trainers of it still run");
 		else
-			dp_fail(err, DP_E_BUSY, "%u of its trainers still run",
-				dp_study_open(s));
-		return dp_hint(
-			err, "wait for them, or end them with 'dparetoctl delete --now'");
+			dp_fail(err, DP_E_BUSY, "%u of its trainers still run", dp_study_open(s));
+		return dp_hint(err, "wait for them, or end them with 'dparetoctl delete --now'");
 	}
 	if (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED)
 		order_move(out, DP_STUDY_STOPPED, "being deleted");
@@ -341,8 +327,7 @@ static int asked_delete(const struct dp_study_state *s, bool now, struct dp_orde
 int dp_course_trial(const struct dp_study_state *s, int64_t number, struct dp_trial **t,
 		    struct dp_err *err)
 {
-	*t = number >= 0 && number <= UINT32_MAX ? dp_study_trial(s, (uint32_t)number)
-						 : NULL;
+	*t = number >= 0 && number <= UINT32_MAX ? dp_study_trial(s, (uint32_t)number) : NULL;
 	if (*t)
 		return DP_OK;
 	if (number >= DP_MEASURING)
@@ -351,16 +336,14 @@ int dp_course_trial(const struct dp_study_state *s, int64_t number, struct dp_tr
 			       "again",
 			       s->spec->name, (long long)number - DP_MEASURING);
 	if (s->ntrials == 0)
-		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet",
-			       s->spec->name);
-	return dp_fail(err, DP_E_NOT_FOUND,
-		       "study '%s' has no trial %lld; it has 0 to %u", s->spec->name,
-		       (long long)number, s->ntrials - 1);
+		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet", s->spec->name);
+	return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trial %lld; it has 0 to %u",
+		       s->spec->name, (long long)number, s->ntrials - 1);
 }
 
 /* "1, 2, 4": the values of the trial's waypoints that are results. */
-static void waypoint_values(const struct dp_study_state *s, const struct dp_trial *t,
-			    char *out, size_t room)
+static void waypoint_values(const struct dp_study_state *s, const struct dp_trial *t, char *out,
+			    size_t room)
 {
 	size_t n = 0;
 
@@ -371,8 +354,8 @@ static void waypoint_values(const struct dp_study_state *s, const struct dp_tria
 }
 
 /* Why there is no such waypoint. */
-static int no_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
-		       int64_t at, struct dp_err *err)
+static int no_waypoint(const struct dp_study_state *s, const struct dp_trial *t, int64_t at,
+		       struct dp_err *err)
 {
 	char there[500] = "";
 
@@ -382,26 +365,23 @@ static int no_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
 			       "trainer.path",
 			       t->number, s->spec->name);
 	if (t->status < DP_TRIAL_OK)
-		return dp_fail(
-			err, DP_E_NOT_FOUND,
-			"trial %u is %s: its waypoints are known once it has ended",
-			t->number, dp_trial_status_text(t->status));
-	if (!dp_trial_has_way(s, t))
 		return dp_fail(err, DP_E_NOT_FOUND,
-			       "trial %u came to no waypoint that is a result",
+			       "trial %u is %s: its waypoints are known once it has ended",
+			       t->number, dp_trial_status_text(t->status));
+	if (!dp_trial_has_way(s, t))
+		return dp_fail(err, DP_E_NOT_FOUND, "trial %u came to no waypoint that is a result",
 			       t->number);
 	waypoint_values(s, t, there, sizeof there);
-	dp_fail(err, DP_E_NOT_FOUND,
-		"trial %u has no waypoint %lld that is a result; it has %s", t->number,
-		(long long)at, there);
+	dp_fail(err, DP_E_NOT_FOUND, "trial %u has no waypoint %lld that is a result; it has %s",
+		t->number, (long long)at, there);
 	return at == (int64_t)dp_path_end(s->spec, t->x)
-		       ? dp_hint(err, "its own result, at %lld, is just %u",
-				 (long long)at, t->number)
+		       ? dp_hint(err, "its own result, at %lld, is just %u", (long long)at,
+				 t->number)
 		       : err->code;
 }
 
-int dp_course_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
-		       int64_t at, struct dp_point *p, struct dp_err *err)
+int dp_course_waypoint(const struct dp_study_state *s, const struct dp_trial *t, int64_t at,
+		       struct dp_point *p, struct dp_err *err)
 {
 	for (uint32_t w = 0; t->way && w < t->way->n; w++)
 		if (t->way->at[w] == (double)at && dp_way_stands(s, t->way, w)) {
@@ -411,8 +391,8 @@ int dp_course_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
 	return no_waypoint(s, t, at, err);
 }
 
-int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a,
-		    struct dp_orders *out, struct dp_err *err)
+int dp_course_asked(const struct dp_study_state *s, const struct dp_asked *a, struct dp_orders *out,
+		    struct dp_err *err)
 {
 	struct dp_trial *t = NULL;
 	int code = DP_OK;
@@ -461,8 +441,7 @@ void dp_course_no_point(const struct dp_study_state *s, const struct dp_err *why
 	    dp_course_waits(s, why))
 		return; /* it is asked again when it fits */
 	if (why->code != DP_E_LIMIT) {
-		order_move(out,
-			   why->code == DP_E_ORACLE ? DP_STUDY_PAUSED : DP_STUDY_FAILED,
+		order_move(out, why->code == DP_E_ORACLE ? DP_STUDY_PAUSED : DP_STUDY_FAILED,
 			   why->msg);
 		out->event[0].counted = true;
 		return;

@@ -18,8 +18,7 @@ static bool has_budget(const struct dp_study_state *s)
 static bool any_adds_up(const struct dp_study *spec)
 {
 	for (size_t i = 0; i < spec->nobjectives; i++)
-		if (spec->objectives[i].privacy &&
-		    dp_study_adds_up(spec, i, NULL) == DP_OK)
+		if (spec->objectives[i].privacy && dp_study_adds_up(spec, i, NULL) == DP_OK)
 			return true;
 	return false;
 }
@@ -29,12 +28,10 @@ bool dp__accounting_due(const struct dp_study_state *s)
 	if (s->accounting || s->ntrials)
 		return false;
 	return has_budget(s) ||
-	       ((dp_study_adapts(s->spec) || s->spec->search.remeasure) &&
-		any_adds_up(s->spec));
+	       ((dp_study_adapts(s->spec) || s->spec->search.remeasure) && any_adds_up(s->spec));
 }
 
-struct dp_event dp_course_fixed(const struct dp_odometer *o,
-				const struct dp_filter *filter)
+struct dp_event dp_course_fixed(const struct dp_odometer *o, const struct dp_filter *filter)
 {
 	return (struct dp_event){ .type = DP_EV_ACCOUNTING_FIXED,
 				  .orders = o->order,
@@ -61,11 +58,10 @@ static bool has_open(const struct dp_trial *t, int32_t run)
 }
 
 /* Attempts of this run that may still begin. */
-static uint32_t may_begin(const struct dp_study_state *s, const struct dp_trial *t,
-			  int32_t run)
+static uint32_t may_begin(const struct dp_study_state *s, const struct dp_trial *t, int32_t run)
 {
-	int left = 1 + s->now->trainer.retries -
-		   dp__mendable_failures(t, run, t->nattempts) - has_open(t, run);
+	int left = 1 + s->now->trainer.retries - dp__mendable_failures(t, run, t->nattempts) -
+		   has_open(t, run);
 
 	if (left <= 0 || dp_trial_run_known(t, run == DP_RUN_ALL ? 0 : (uint32_t)run))
 		return 0;
@@ -86,8 +82,7 @@ static uint32_t may_follow(const struct dp_study_state *s, const struct dp_trial
 	return n;
 }
 
-void dp_course_spending(const struct dp_study_state *s, uint32_t window,
-			struct dp_spending *out)
+void dp_course_spending(const struct dp_study_state *s, uint32_t window, struct dp_spending *out)
 {
 	*out = (struct dp_spending){ 0 };
 	for (uint32_t i = 0; i < s->ntrials; i++) {
@@ -126,8 +121,7 @@ double dp_course_left(const struct dp_study_state *s, uint32_t window)
 		return INFINITY;
 	dp_course_spending(s, window, &now);
 	/* a little less, for those who compare logarithms */
-	return dp_filter_left(budget_filter(s), now.most, 0) / worst_case(s->now) *
-	       (1 - 1e-12);
+	return dp_filter_left(budget_filter(s), now.most, 0) / worst_case(s->now) * (1 - 1e-12);
 }
 
 static int budget_spent(const struct dp_study_state *s, double would, struct dp_err *err)
@@ -137,8 +131,8 @@ static int budget_spent(const struct dp_study_state *s, double would, struct dp_
 	return dp_fail(err, DP_E_LIMIT,
 		       "search.budget: epsilon %g at delta %g would be exceeded: the "
 		       "Renyi divergence of order %g would be %.4g of at most %.4g",
-		       s->spec->search.budget.epsilon, s->spec->search.budget.delta,
-		       f->order, would / (f->order - 1), f->limit / (f->order - 1));
+		       s->spec->search.budget.epsilon, s->spec->search.budget.delta, f->order,
+		       would / (f->order - 1), f->limit / (f->order - 1));
 }
 
 int dp_course_budget(const struct dp_study_state *s, double k, struct dp_err *err)
@@ -166,16 +160,15 @@ int dp_course_measure_fits(const struct dp_study_state *s, double k, uint32_t ru
 	dp_course_spending(s, s->ntrials, &now);
 	if (dp_filter_allows(budget_filter(s), now.most, 0, next))
 		return DP_OK;
-	left = floor(dp_filter_left(budget_filter(s), now.most, 0) / tries / k *
-		     (1 - 1e-12));
+	left = floor(dp_filter_left(budget_filter(s), now.most, 0) / tries / k * (1 - 1e-12));
 	budget_spent(s, dp_renyi_add(now.most, next), err);
 	return left >= 1 ? dp_hint(err, "it has room for %.0f run%s of each point", left,
 				   left == 1 ? "" : "s")
 			 : dp_hint(err, "it has no room for a single run of each point");
 }
 
-int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t,
-		     int32_t run, struct dp_err *err)
+int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t, int32_t run,
+		     struct dp_err *err)
 {
 	int runs = run == DP_RUN_ALL ? (int)t->runs : 1;
 	double next = dp_renyi_times(runs, t->renyi);

@@ -50,8 +50,7 @@ int dp_course_affords(const struct dp_study_state *s, const struct dp_expected *
 	if (sum <= most)
 		return DP_OK;
 	return dp_fail(err, DP_E_LIMIT,
-		       "search.max_cost: %.15g %s would be %.*g with the next training",
-		       most,
+		       "search.max_cost: %.15g %s would be %.*g with the next training", most,
 		       path ? spec->params[spec->trainer.path.param].name : "seconds",
 		       path ? 15 : 7, sum);
 }

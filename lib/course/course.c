@@ -128,8 +128,7 @@ static bool settle_first_failures(const struct dp_study_state *s, struct dp_step
 	const struct dp_trial *last;
 	char logs[DP_NAME_MAX + 64] = "";
 
-	if (s->failures_in_row < FIRST_FAILURES || s->diverged > 0 ||
-	    dp_study_has_results(s))
+	if (s->failures_in_row < FIRST_FAILURES || s->diverged > 0 || dp_study_has_results(s))
 		return false;
 	if (!proposals_left(s) && !s->waiting && !s->open)
 		return false; /* it ends here anyway */
@@ -169,8 +168,7 @@ static bool settle_measure_failures(const struct dp_study_state *s, struct dp_st
 		 "%u trials in a row that measure points again failed; trial %s: %.400s; "
 		 "'dparetoctl logs %s %s' shows its stderr; put it right, then "
 		 "'dparetoctl resume %s'",
-		 m->failures_in_row, name, failed_why(last), s->spec->name, name,
-		 s->spec->name);
+		 m->failures_in_row, name, failed_why(last), s->spec->name, name, s->spec->name);
 	return step_move(step, DP_STUDY_PAUSED, true);
 }
 
@@ -182,8 +180,8 @@ static bool settle_failures(const struct dp_study_state *s, struct dp_step *step
 
 	if (s->blocked >= 0) {
 		snprintf(step->reason, sizeof step->reason,
-			 "%.700s; put it right, then 'dparetoctl resume %s'",
-			 blocked_why(s), s->spec->name);
+			 "%.700s; put it right, then 'dparetoctl resume %s'", blocked_why(s),
+			 s->spec->name);
 		return step_move(step, DP_STUDY_PAUSED, true);
 	}
 	if (dp_study_hides(s))
@@ -222,19 +220,17 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 	const char *why = late ? "search.max_time was over" : s->budget_end;
 
 	if (s->diverged && !s->failed)
-		snprintf(
-			step->reason, sizeof step->reason,
-			"not one evaluation succeeded: all %u diverged; trial %u: %.400s",
-			s->diverged, last->number, failed_why(last));
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation succeeded: all %u diverged; trial %u: %.400s",
+			 s->diverged, last->number, failed_why(last));
 	else if (last)
 		snprintf(step->reason, sizeof step->reason,
 			 "not one evaluation succeeded: %u diverged, %u failed; trial "
 			 "%u: %.400s",
 			 s->diverged, s->failed, last->number, failed_why(last));
 	else
-		snprintf(step->reason, sizeof step->reason,
-			 "not one evaluation was made%s%.400s", why ? ": " : "",
-			 why ? why : "");
+		snprintf(step->reason, sizeof step->reason, "not one evaluation was made%s%.400s",
+			 why ? ": " : "", why ? why : "");
 	return step_move(step, DP_STUDY_FAILED, true);
 }
 
@@ -300,18 +296,15 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	else if (s->budget_end)
 		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end);
 	else if (s->measured.end_reason && end_is_asked(s))
-		snprintf(step->reason, sizeof step->reason, "%.800s",
-			 s->measured.end_reason);
+		snprintf(step->reason, sizeof step->reason, "%.800s", s->measured.end_reason);
 	else if (dp_propose_limit(s->spec) < s->evaluations)
 		snprintf(step->reason, sizeof step->reason, "%s has only %s",
-			 s->spec->search.method == DP_METHOD_GRID ? "the grid"
-								  : "the space",
+			 s->spec->search.method == DP_METHOD_GRID ? "the grid" : "the space",
 			 dp_count_text(s->ntrials, "point", points));
 	return step_move(step, DP_STUDY_FINISHED, false);
 }
 
-static bool settle_study(const struct dp_study_state *s, int64_t now,
-			 struct dp_step *step)
+static bool settle_study(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
 	bool late = now >= time_limit(s);
 
@@ -336,9 +329,7 @@ static bool settle_study(const struct dp_study_state *s, int64_t now,
 
 static double backoff_seconds(int failures)
 {
-	return failures <= 0  ? 0
-	       : failures > 4 ? 32
-			      : 0.5 * (double)(1 << (2 * (failures - 1)));
+	return failures <= 0 ? 0 : failures > 4 ? 32 : 0.5 * (double)(1 << (2 * (failures - 1)));
 }
 
 /* The trial is not tried again before this time. */
@@ -353,8 +344,7 @@ static int64_t backoff_until(const struct dp_trial *t)
 		if (!a->counted || !dp_end_retryable(a->end))
 			continue;
 		then = a->recorded +
-		       (int64_t)(1e6 *
-				 backoff_seconds(dp__mendable_failures(t, a->run, i)));
+		       (int64_t)(1e6 * backoff_seconds(dp__mendable_failures(t, a->run, i)));
 		until = then > until ? then : until;
 	}
 	return until;
@@ -372,9 +362,9 @@ static uint32_t course_next_attempt(const struct dp_trial *t, int32_t run)
 /* The first of these trials, from position `from` to before `to`, that may have an
  * attempt now. Those that are not due yet are counted in *resting; the earliest of their
  * times is in step->until. */
-static bool step_attempt_of(const struct dp_study_state *s,
-			    struct dp_trial *const *trials, uint32_t from, uint32_t to,
-			    int64_t now, struct dp_step *step, uint32_t *resting)
+static bool step_attempt_of(const struct dp_study_state *s, struct dp_trial *const *trials,
+			    uint32_t from, uint32_t to, int64_t now, struct dp_step *step,
+			    uint32_t *resting)
 {
 	int64_t due = INT64_MAX;
 	int32_t run;
@@ -383,8 +373,7 @@ static bool step_attempt_of(const struct dp_study_state *s,
 		const struct dp_trial *t = trials[i];
 		int64_t until;
 
-		if (!dp__next_run(s, t, &run) ||
-		    dp__attempt_fits(s, t, run, NULL) != DP_OK)
+		if (!dp__next_run(s, t, &run) || dp__attempt_fits(s, t, run, NULL) != DP_OK)
 			continue;
 		until = backoff_until(t);
 		if (until > now) {
@@ -402,12 +391,11 @@ static bool step_attempt_of(const struct dp_study_state *s,
 	return false;
 }
 
-static bool step_attempt(const struct dp_study_state *s, int64_t now,
-			 struct dp_step *step, uint32_t *resting)
+static bool step_attempt(const struct dp_study_state *s, int64_t now, struct dp_step *step,
+			 uint32_t *resting)
 {
 	/* one that runs has room for another attempt only where each run has its own */
-	uint32_t from =
-		s->spec->trainer.run_per_process ? s->first_live : s->first_waiting;
+	uint32_t from = s->spec->trainer.run_per_process ? s->first_live : s->first_waiting;
 
 	return step_attempt_of(s, s->trials, from, s->ntrials, now, step, resting);
 }
@@ -422,8 +410,8 @@ static bool step_measure(const struct dp_study_state *s, int64_t now, bool all,
 
 	if (!dp_study_measures(s) || (!all && m->open >= (s->parallel + 1) / 2))
 		return false;
-	return step_attempt_of(s, m->trials, m->first_live, dp__measures_end(m), now,
-			       step, &resting);
+	return step_attempt_of(s, m->trials, m->first_live, dp__measures_end(m), now, step,
+			       &resting);
 }
 
 uint32_t dp_course_window(const struct dp_study_state *s)
@@ -494,8 +482,7 @@ static void find_work(const struct dp_study_state *s, int64_t now, struct dp_ste
 		step_wait(step, DP_WAIT_PARALLEL);
 		return;
 	}
-	if ((searches && step_attempt(s, now, step, &resting)) ||
-	    step_measure(s, now, false, step))
+	if ((searches && step_attempt(s, now, step, &resting)) || step_measure(s, now, false, step))
 		return;
 	find_search(s, late, resting, step);
 	/* places that the search has no use for */

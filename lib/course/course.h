@@ -81,14 +81,14 @@ int64_t dp_course_active(const struct dp_study_state *s, int64_t now);
 struct dp_expected {
 	double spent;   /* dp_study_cost_spent(), when the others were found */
 	double pending; /* those that are pending; only of seconds */
-	double next; /* the next; NaN: as the mean of those before it, and so those that
-		      * are pending */
+	double next;    /* the next; NaN: as the mean of those before it, and so those that
+			 * are pending */
 };
 /* The sum of all costs with the next training. */
 double dp_course_cost(const struct dp_study_state *s, const struct dp_expected *e);
 /* DP_OK, or DP_E_LIMIT with why search.max_cost leaves no room for the next training. */
-DP_MUSTCHECK int dp_course_affords(const struct dp_study_state *s,
-				   const struct dp_expected *e, struct dp_err *err);
+DP_MUSTCHECK int dp_course_affords(const struct dp_study_state *s, const struct dp_expected *e,
+				   struct dp_err *err);
 
 /* ---- the privacy of the whole search (budget.c) ----
  *
@@ -103,25 +103,22 @@ struct dp_spending {
 };
 /* `window`: trials from this number on count as if they had not ended, so that no result
  * of them shows: dp_course_window(). */
-void dp_course_spending(const struct dp_study_state *s, uint32_t window,
-			struct dp_spending *out);
+void dp_course_spending(const struct dp_study_state *s, uint32_t window, struct dp_spending *out);
 /* The largest K of one training that a new trial may have, with all its runs and
  * worst-case retries; 0: none, +inf: there is no budget. */
 double dp_course_left(const struct dp_study_state *s, uint32_t window);
 /* DP_OK, or DP_E_LIMIT with why search.budget leaves no room for a new trial whose
  * trainings have this K each. */
-DP_MUSTCHECK int dp_course_budget(const struct dp_study_state *s, double k,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_course_budget(const struct dp_study_state *s, double k, struct dp_err *err);
 /* DP_OK, or DP_E_LIMIT with why search.budget leaves no room for measuring points so many
  * times each, of which K adds up to `k`, and what it has room for. */
-DP_MUSTCHECK int dp_course_measure_fits(const struct dp_study_state *s, double k,
-					uint32_t runs, struct dp_err *err);
+DP_MUSTCHECK int dp_course_measure_fits(const struct dp_study_state *s, double k, uint32_t runs,
+					struct dp_err *err);
 /* No point was found for the reason `why`: may one be, once what is pending has ended and
  * leaves more of search.budget than it might have? */
 bool dp_course_waits(const struct dp_study_state *s, const struct dp_err *why);
 /* The record of what is fixed; it points into *o. filter: all 0 without a budget. */
-struct dp_event dp_course_fixed(const struct dp_odometer *o,
-				const struct dp_filter *filter);
+struct dp_event dp_course_fixed(const struct dp_odometer *o, const struct dp_filter *filter);
 
 /* ---- what others say, and what is journaled for it (asked.c) ---- */
 
@@ -165,9 +162,8 @@ DP_MUSTCHECK int dp_course_trial(const struct dp_study_state *s, int64_t number,
 				 struct dp_trial **t, struct dp_err *err);
 /* The waypoint of a trial at this value, which is a result; DP_E_NOT_FOUND with those
  * that there are. */
-DP_MUSTCHECK int dp_course_waypoint(const struct dp_study_state *s,
-				    const struct dp_trial *t, int64_t at,
-				    struct dp_point *p, struct dp_err *err);
+DP_MUSTCHECK int dp_course_waypoint(const struct dp_study_state *s, const struct dp_trial *t,
+				    int64_t at, struct dp_point *p, struct dp_err *err);
 /* There is no next point, and why (DP_E_LIMIT: none is left, or affordable; DP_E_ORACLE:
  * its oracle program cannot be asked; else the proposer failed): the budget ends here,
  * the study pauses, or it fails. */

@@ -16,8 +16,7 @@ bool dp__next_run(const struct dp_study_state *s, const struct dp_trial *t, int3
  * to which nothing has happened yet the next one is enough. */
 uint32_t dp__measures_end(const struct dp_measures *m);
 /* The step that something is journaled, or is to be found out for that. */
-void dp__step_event(struct dp_step *step, enum dp_step_kind kind,
-		    enum dp_event_type type);
+void dp__step_event(struct dp_step *step, enum dp_step_kind kind, enum dp_event_type type);
 /* The trial ends as `status`; step->reason says why, or is "". */
 void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,
 			enum dp_trial_status status, struct dp_step *step);
@@ -30,8 +29,7 @@ bool dp__settle_trials(const struct dp_study_state *s, struct dp_step *step);
 bool dp__accounting_due(const struct dp_study_state *s);
 /* DP_OK, or DP_E_LIMIT with why search.budget does not let another attempt of this run of
  * a trial begin. */
-DP_MUSTCHECK int dp__attempt_fits(const struct dp_study_state *s,
-				  const struct dp_trial *t, int32_t run,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp__attempt_fits(const struct dp_study_state *s, const struct dp_trial *t,
+				  int32_t run, struct dp_err *err);
 
 #endif

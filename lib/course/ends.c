@@ -35,8 +35,7 @@ static bool all_runs_known(const struct dp_trial *t)
 
 /* How the trial stands: its final state, or DP_TRIAL_WAITING while it needs more
  * attempts. *cause is the attempt that decided, or NULL. */
-static enum dp_trial_status trial_verdict(const struct dp_study_state *s,
-					  const struct dp_trial *t,
+static enum dp_trial_status trial_verdict(const struct dp_study_state *s, const struct dp_trial *t,
 					  const struct dp_attempt **cause)
 {
 	*cause = NULL;
@@ -61,17 +60,14 @@ static enum dp_trial_status trial_verdict(const struct dp_study_state *s,
 /* ---- ends of trials ---- */
 
 /* Natural units; NaN where a diverged trial has no value. */
-static void objectives_of(const struct dp_study_state *s, const struct dp_trial *t,
-			  double *y)
+static void objectives_of(const struct dp_study_state *s, const struct dp_trial *t, double *y)
 {
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *o = &s->spec->objectives[i];
 
-		y[i] = o->privacy
-			       ? t->privacy[i]
-			       : dp_objective_metric(
-					 o, dp_trial_mean(s, t,
-							  dp_study_metric(s, o->metric)));
+		y[i] = o->privacy ? t->privacy[i]
+				  : dp_objective_metric(
+					    o, dp_trial_mean(s, t, dp_study_metric(s, o->metric)));
 	}
 }
 
@@ -109,8 +105,7 @@ bool dp__next_run(const struct dp_study_state *s, const struct dp_trial *t, int3
 	for (int32_t r = 0; r < (int32_t)t->runs; r++) {
 		taken = dp_trial_run_known(t, (uint32_t)r);
 		for (uint32_t i = 0; i < t->nattempts && !taken; i++)
-			taken = t->attempts[i].run == r &&
-				t->attempts[i].end == DP_END_NONE;
+			taken = t->attempts[i].run == r && t->attempts[i].end == DP_END_NONE;
 		if (!taken) {
 			*run = r;
 			return true;
@@ -153,8 +148,7 @@ static bool settle_trial(const struct dp_study_state *s, const struct dp_trial *
 		return true;
 	}
 	if (cause)
-		snprintf(step->reason, sizeof step->reason, "%s: %s",
-			 dp_end_text(cause->end),
+		snprintf(step->reason, sizeof step->reason, "%s: %s", dp_end_text(cause->end),
 			 cause->message ? cause->message : "no reason is known");
 	else if (status == DP_TRIAL_CANCELLED)
 		snprintf(step->reason, sizeof step->reason, "by request");

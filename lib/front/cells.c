@@ -43,8 +43,8 @@ static int cells_emit(struct cutter *c, const double *lower, const double *upper
 
 /* Keeps the rows that reach into the box, moved up to its lower corner, without those
  * that another one covers. Returns how many are in `to`. */
-static size_t cells_clip(const struct cutter *c, const double *y, size_t n,
-			 const double *lower, const double *upper, double *to)
+static size_t cells_clip(const struct cutter *c, const double *y, size_t n, const double *lower,
+			 const double *upper, double *to)
 {
 	size_t p = c->p, kept = 0;
 
@@ -83,8 +83,7 @@ static size_t cells_clip(const struct cutter *c, const double *y, size_t n,
 }
 
 /* The row that takes away the largest part of the box. */
-static size_t cells_pivot(const struct cutter *c, const double *y, size_t n,
-			  const double *upper)
+static size_t cells_pivot(const struct cutter *c, const double *y, size_t n, const double *upper)
 {
 	size_t best = 0;
 	double most = -1;

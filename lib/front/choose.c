@@ -43,9 +43,8 @@ int dp_front_knee(const double *y, size_t n, size_t p, const double *ref, size_t
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		double sum = is_inside(y + i * p, p, ref)
-				     ? scaled_sum(y + i * p, p, lo, hi)
-				     : INFINITY;
+		double sum =
+			is_inside(y + i * p, p, ref) ? scaled_sum(y + i * p, p, lo, hi) : INFINITY;
 
 		if (sum < least) {
 			least = sum;
@@ -61,8 +60,7 @@ size_t dp_front_least(const double *y, size_t n, size_t p, size_t j)
 	size_t least = SIZE_MAX;
 
 	for (size_t i = 0; i < n; i++)
-		if (!isnan(y[i * p + j]) &&
-		    (least == SIZE_MAX || y[i * p + j] < y[least * p + j]))
+		if (!isnan(y[i * p + j]) && (least == SIZE_MAX || y[i * p + j] < y[least * p + j]))
 			least = i;
 	return least;
 }

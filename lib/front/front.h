@@ -12,8 +12,7 @@
 /* Puts the indexes of the non-dominated rows of y (n x p) in `front` (room for n),
  * ordered by the first coordinate, then the second and so on, then the index.
  * *count gets how many. DP_OK or DP_E_NOMEM. */
-DP_MUSTCHECK int dp_front(const double *y, size_t n, size_t p, size_t *front,
-			  size_t *count);
+DP_MUSTCHECK int dp_front(const double *y, size_t n, size_t p, size_t *front, size_t *count);
 
 /* Volume dominated by the rows of y (n x p, any rows, dominated ones too) and bounded
  * by ref. Rows not better than ref in every coordinate add nothing; a row of -inf
@@ -61,8 +60,7 @@ struct dp_attained {
 	double *y;   /* (n x m) */
 };
 /* DP_OK or DP_E_NOMEM. Best given fronts: its time is places times rows. */
-DP_MUSTCHECK int dp_attained(const struct dp_rows *sets, size_t m,
-			     struct dp_attained *out);
+DP_MUSTCHECK int dp_attained(const struct dp_rows *sets, size_t m, struct dp_attained *out);
 void dp_attained_free(struct dp_attained *a);
 /* The k of what this share of m sets attains, at least one of them. */
 size_t dp_attained_rank(size_t m, double share);
@@ -75,8 +73,8 @@ struct dp_cells {
 };
 /* For p = 2 there is one box more than front points, for p = 3 a few per point. Gives
  * up with DP_E_LIMIT beyond `most` boxes; DP_E_NOMEM without memory. */
-DP_MUSTCHECK int dp_cells(const double *y, size_t n, size_t p, const double *ref,
-			  size_t most, struct dp_cells *out);
+DP_MUSTCHECK int dp_cells(const double *y, size_t n, size_t p, const double *ref, size_t most,
+			  struct dp_cells *out);
 void dp_cells_free(struct dp_cells *c);
 
 #endif

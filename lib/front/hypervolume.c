@@ -112,8 +112,8 @@ static double boxes_volume3(double *z, size_t n, double *work)
  * coordinates, cut to its own. by_third: (n) boxes of four and their rank by height,
  * sorted by the third coordinate; those of a rank below `rank` take part. work: room for
  * 2 n. */
-static double shared_volume(const double *by_third, size_t n, const double *box,
-			    double rank, double *work)
+static double shared_volume(const double *by_third, size_t n, const double *box, double rank,
+			    double *work)
 {
 	struct stairs s = { .x = work, .y = work + n };
 	double sum = 0, top = 0;
@@ -228,8 +228,7 @@ static size_t wfg_room(size_t n, size_t p)
 }
 
 /* Puts the boxes of the rows that are better than ref into z; returns how many. */
-static size_t make_boxes(double *z, const double *y, size_t n, size_t p,
-			 const double *ref)
+static size_t make_boxes(double *z, const double *y, size_t n, size_t p, const double *ref)
 {
 	size_t m = 0;
 

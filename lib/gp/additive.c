@@ -34,8 +34,8 @@ struct term {
 	double z, z_up, z_down;
 };
 
-static struct term term_of(const struct dp_gp_spec *spec, size_t k, const double *zs,
-			   size_t ld, const double *z)
+static struct term term_of(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,
+			   const double *z)
 {
 	size_t d = spec->d;
 
@@ -97,13 +97,12 @@ void dp__add_terms(const struct dp_gp_spec *spec, const double *zs, size_t ld, s
 		if (!spec->input[k].categorical)
 			term_values(&t, n, scale, sum);
 		for (size_t j = 0; j < n && spec->input[k].categorical; j++)
-			sum[j] += scale *
-				  (t.zs[j] == t.z ? 1 : (1 + a + a * a / 3) * t.z_down);
+			sum[j] += scale * (t.zs[j] == t.z ? 1 : (1 + a + a * a / 3) * t.z_down);
 	}
 }
 
-void dp__add_term_slope(const struct dp_gp_spec *spec, size_t k, const double *zs,
-			size_t ld, size_t n, const double *z, double scale, double *dk)
+void dp__add_term_slope(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,
+			size_t n, const double *z, double scale, double *dk)
 {
 	struct term t = term_of(spec, k, zs, ld, z);
 	double a = root5 * sqrt(z[3 * spec->d + k]);

@@ -32,8 +32,7 @@ static double log_length_mean(const struct dp_gp_spec *spec)
 	return log(length_centre) + 0.5 * log((double)spec->d);
 }
 
-void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from,
-		 struct dp_gp_hyper *h)
+void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from, struct dp_gp_hyper *h)
 {
 	double length = exp(log_length_mean(spec));
 
@@ -74,8 +73,7 @@ void dp__fit_free(struct dp__fit *f)
 	free(f->diag);
 }
 
-int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
-		const struct dp_gp_data *data)
+int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec, const struct dp_gp_data *data)
 {
 	size_t n = data->n, d = spec->d;
 
@@ -98,8 +96,8 @@ int dp__fit_new(struct dp__fit *f, const struct dp_gp_spec *spec,
 		f->learned |= isnan(data->noise[i]);
 	for (size_t i = 0; data->lean && i < n && f->learned; i++)
 		f->leans |= data->lean[i] != 0;
-	if (f->z && f->e && f->k && f->dk && f->more && f->alpha && f->ones && f->w &&
-	    f->pair && f->acc && f->diag)
+	if (f->z && f->e && f->k && f->dk && f->more && f->alpha && f->ones && f->w && f->pair &&
+	    f->acc && f->diag)
 		return DP_OK;
 	dp__fit_free(f);
 	return DP_E_NOMEM;
@@ -130,8 +128,7 @@ static void fit_points(struct dp__fit *f, const struct dp_gp_hyper *h)
 }
 
 /* Point i of fit_points(). */
-static void fit_point(const struct dp__fit *f, const struct dp_gp_hyper *h, size_t i,
-		      double *z)
+static void fit_point(const struct dp__fit *f, const struct dp_gp_hyper *h, size_t i, double *z)
 {
 	size_t n = f->data->n, d = f->spec->d;
 
@@ -141,8 +138,7 @@ static void fit_point(const struct dp__fit *f, const struct dp_gp_hyper *h, size
 		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
 }
 
-static double learned_noise(const struct dp__fit *f, const struct dp_gp_hyper *h,
-			    size_t i)
+static double learned_noise(const struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
 {
 	return h->noise * (f->leans ? exp(h->lean * f->data->lean[i]) : 1);
 }
@@ -165,10 +161,9 @@ static void fit_covariance(struct dp__fit *f, const struct dp_gp_hyper *h)
 		dp__add_terms(f->spec, f->z, n, i, z, 1 / (double)d, more);
 		dp__mix_terms(h->additive, i, more, row, dk);
 		dp__scale(h->signal, i, row);
-		f->diag[i] = !isnan(own) ? own
-			     : !f->data->known
-				     ? learned_noise(f, h, i)
-				     : learned_noise(f, h, i) + f->data->known[i];
+		f->diag[i] = !isnan(own)       ? own
+			     : !f->data->known ? learned_noise(f, h, i)
+					       : learned_noise(f, h, i) + f->data->known[i];
 		row[i] = h->signal + f->diag[i];
 		if (f->data->run)
 			dp__add_shared_noise(f->data->run, f->diag, i, row);
@@ -225,8 +220,8 @@ static void add_pairs(struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
 
 		memcpy(f->w, f->dk + i * n, i * sizeof *f->w);
 		if (h->additive > 0)
-			dp__add_term_slope(f->spec, k, f->z, n, i, at,
-					   h->additive / (double)d, f->w);
+			dp__add_term_slope(f->spec, k, f->z, n, i, at, h->additive / (double)d,
+					   f->w);
 		dp__multiply(f->pair, f->w, i, f->w);
 		dp__add_squares(in->categorical, z, z[i], f->w, i, f->acc + k * n);
 		if (in->warp_sd > 0)
@@ -236,8 +231,7 @@ static void add_pairs(struct dp__fit *f, const struct dp_gp_hyper *h, size_t i)
 
 /* Adds what noise that pairs share contributes to twice the slopes by signal, noise and
  * lean: it goes with the square root of both variances. */
-static void add_shared(const struct dp__fit *f, double *signal, double *noise,
-		       double *lean)
+static void add_shared(const struct dp__fit *f, double *signal, double *noise, double *lean)
 {
 	const double *own = f->data->noise, *leans = f->data->lean;
 	size_t n = f->data->n;
@@ -245,8 +239,7 @@ static void add_shared(const struct dp__fit *f, double *signal, double *noise,
 	for (size_t i = 0; f->data->run && i < n; i++)
 		for (size_t j = 0; j < i; j++) {
 			double a = f->alpha[i] * f->alpha[j] - f->k[i * n + j];
-			double both =
-				a * dp__noise_covariance(f->data->run, f->diag, i, j);
+			double both = a * dp__noise_covariance(f->data->run, f->diag, i, j);
 			double by_i = isnan(own[i]) ? both : 0;
 			double by_j = isnan(own[j]) ? both : 0;
 
@@ -345,15 +338,13 @@ static double add_priors(const struct dp__fit *f, const struct dp_gp_hyper *h, d
 		const struct dp_gp_input *in = &f->spec->input[k];
 
 		if (in->warp_sd > 0)
-			value += normal_prior(h->warp[k], in->warp, in->warp_sd,
-					      &g[d + k]);
+			value += normal_prior(h->warp[k], in->warp, in->warp_sd, &g[d + k]);
 		else
 			g[d + k] = 0;
 	}
 	value += normal_prior(log(h->signal), 0, signal_sd, &g[2 * d]);
 	if (f->learned)
-		value += normal_prior(log(h->noise), log_noise_mean, noise_sd,
-				      &g[2 * d + 1]);
+		value += normal_prior(log(h->noise), log_noise_mean, noise_sd, &g[2 * d + 1]);
 	if (f->leans)
 		value += normal_prior(h->lean, 0, lean_sd, &g[2 * d + 3]);
 	g[2 * d + 2] -= additive_rate;
@@ -439,9 +430,8 @@ static bool fit_is_behind(const struct dp__fit *f)
 	int steps = f->spec->d < 12 ? (int)f->spec->d + 4 : 16;
 	double behind = f->effort->rival - f->best;
 
-	return f->effort->rivalled &&
-	       ((f->evaluations == steps && behind > behind_first) ||
-		(f->evaluations == 2 * steps && behind > behind_second));
+	return f->effort->rivalled && ((f->evaluations == steps && behind > behind_first) ||
+				       (f->evaluations == 2 * steps && behind > behind_second));
 }
 
 static double fit_objective(unsigned count, const double *x, double *g, void *arg)

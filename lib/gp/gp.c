@@ -7,15 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
-	       const double *u, size_t stride, double *z)
+void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h, const double *u,
+	       size_t stride, double *z)
 {
 	for (size_t k = 0; k < spec->d; k++) {
 		double v = u[k * stride];
 
-		z[k] = spec->input[k].categorical
-			       ? v
-			       : dp__warp(v, h->warp[k]) / h->length[k];
+		z[k] = spec->input[k].categorical ? v : dp__warp(v, h->warp[k]) / h->length[k];
 		z[3 * spec->d + k] = 1 / (h->length[k] * h->length[k]);
 	}
 	dp__term_exponentials(spec, z);
@@ -55,8 +53,8 @@ static void store_point(struct dp_gp *gp, size_t i, const double *z)
 }
 
 /* Keeps the noise of point i and adds what it shares with those before it to row. */
-static void gp_add_noise(struct dp_gp *gp, size_t i, double noise,
-			 const struct dp_gp_run *run, double *row)
+static void gp_add_noise(struct dp_gp *gp, size_t i, double noise, const struct dp_gp_run *run,
+			 double *row)
 {
 	gp->noise[i] = isnan(noise) ? gp->hyper.noise : noise;
 	row[i] = gp->hyper.signal + gp->noise[i];
@@ -73,8 +71,8 @@ static void gp_mix_terms(const struct dp_gp *gp, const double *z, size_t n, doub
 
 	dp__scale((1 - share) * signal, n, k);
 	if (share > 0)
-		dp__add_terms(&gp->spec, gp->z, gp->room, n, z,
-			      share / (double)gp->spec.d * signal, k);
+		dp__add_terms(&gp->spec, gp->z, gp->room, n, z, share / (double)gp->spec.d * signal,
+			      k);
 }
 
 /* Covariances of point z with the first n points. */
@@ -93,8 +91,8 @@ static void refresh_ones(struct dp_gp *gp)
 	dp_chol_forward(gp->l, gp->n, gp->room, gp->ones);
 }
 
-int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
-		const struct dp_gp_hyper *h, const struct dp_gp_data *data, size_t room)
+int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
+		const struct dp_gp_data *data, size_t room)
 {
 	double z[DP__POINT_MAX];
 	int code;
@@ -110,8 +108,7 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 		dp__point(spec, h, data->u + i, data->ldu, z);
 		store_point(gp, i, z);
 		gp_covariances(gp, z, i, row, gp->work);
-		gp_add_noise(gp, i, data->noise[i], gp->shared ? &data->run[i] : NULL,
-			     row);
+		gp_add_noise(gp, i, data->noise[i], gp->shared ? &data->run[i] : NULL, row);
 	}
 	if (code == DP_OK)
 		code = dp_chol(gp->l, data->n, gp->room, gp->work, &gp->jitter);
@@ -149,8 +146,7 @@ static int gp_enlarge(struct dp_gp *gp, size_t room)
 	return DP_OK;
 }
 
-int dp_gp_append(struct dp_gp *gp, const double *u, double noise,
-		 const struct dp_gp_run *run)
+int dp_gp_append(struct dp_gp *gp, const double *u, double noise, const struct dp_gp_run *run)
 {
 	double z[DP__POINT_MAX], *row, variance, dot = 0;
 	size_t n = gp->n;
@@ -209,8 +205,7 @@ double dp_gp_deviation(const struct dp_gp *gp, size_t i)
 
 	for (size_t j = 0; j < gp->n && gp->shared; j++)
 		if (j != i)
-			sum += dp__noise_covariance(gp->run, gp->noise, i, j) *
-			       gp->alpha[j];
+			sum += dp__noise_covariance(gp->run, gp->noise, i, j) * gp->alpha[j];
 	return sum;
 }
 
@@ -228,15 +223,14 @@ static double gp_covariance(const struct dp_gp *gp, const double *a, const doubl
 	gp->spec.kernel->value(&r2, 1, &k);
 	k *= (1 - share) * signal;
 	if (share > 0)
-		dp__add_terms(&gp->spec, a, 1, 1, b, share / (double)gp->spec.d * signal,
-			      &k);
+		dp__add_terms(&gp->spec, a, 1, 1, b, share / (double)gp->spec.d * signal, &k);
 	return k;
 }
 
 /* The covariances of all m points are one matrix (m x n), so that mean and variance
  * are a matrix-vector product and one triangular solve. */
-void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		   double *mean, double *var, double *work)
+void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
+		   double *var, double *work)
 {
 	size_t n = gp->n;
 	double *b = work, *r2 = work + n * m, z[DP__POINT_MAX];
@@ -254,8 +248,8 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 		dp__point(&gp->spec, &gp->hyper, u + i, ldu, z);
 		gp_covariances(gp, z, n, b + i * n, r2);
 	}
-	cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)n, 1, b, (int)n, gp->alpha,
-		    1, 1, mean, 1);
+	cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)n, 1, b, (int)n, gp->alpha, 1, 1,
+		    mean, 1);
 	if (!var)
 		return;
 	dp_chol_forward_rows(gp->l, n, gp->room, b, m);
@@ -266,8 +260,8 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 	}
 }
 
-void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		       double *mean, double *var, double *next, double *work)
+void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
+		       double *var, double *next, double *work)
 {
 	double z[2][DP__POINT_MAX];
 	size_t n = gp->n;
@@ -308,8 +302,8 @@ static void slope_by(const struct dp_gp *gp, const double *z, size_t i, const do
 	*dvar = -2 * b;
 }
 
-void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
-			 double *var, double *dmean, double *dvar, double *work)
+void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean, double *var,
+			 double *dmean, double *dvar, double *work)
 {
 	size_t n = gp->n, d = gp->spec.d;
 	double *k = work, *dk = k + n, *v = dk + n, *r2 = v + n;
@@ -334,8 +328,7 @@ void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
 		*var = floor;
 	dp_chol_backward(gp->l, n, gp->room, v); /* K^-1 k */
 	for (size_t i = 0; i < d; i++) {
-		double chain =
-			dp__warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
+		double chain = dp__warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
 
 		if (gp->spec.input[i].categorical)
 			continue;
@@ -360,8 +353,7 @@ struct row_parts {
 	double *by;         /* (2 x n) of two neighbours */
 };
 
-static void row_parts_make(const struct dp_gp *gp, const double *u, size_t ldu,
-			   struct row_parts *r)
+static void row_parts_make(const struct dp_gp *gp, const double *u, size_t ldu, struct row_parts *r)
 {
 	size_t n = gp->n;
 
@@ -389,8 +381,7 @@ static void row_values(const struct dp_gp *gp, const struct row_parts *r,
 	for (size_t i = 0; i < r->m; i++) {
 		const double *b = r->v + i * n;
 
-		out->mean[i] =
-			gp->mean + cblas_ddot((int)n, r->k + i * n, 1, gp->alpha, 1);
+		out->mean[i] = gp->mean + cblas_ddot((int)n, r->k + i * n, 1, gp->alpha, 1);
 		out->var[i] = gp->hyper.signal - cblas_ddot((int)n, b, 1, b, 1);
 		if (!(out->var[i] > floor))
 			out->var[i] = floor;
@@ -405,8 +396,8 @@ static void row_values(const struct dp_gp *gp, const struct row_parts *r,
 }
 
 /* Derivatives of the covariances of row point i with all known points by its input j. */
-static void row_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, size_t j,
-		   double u, double *by)
+static void row_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, size_t j, double u,
+		   double *by)
 {
 	const double *z = r->z + i * DP__POINT_MAX, *zs = gp->z + j * gp->room;
 	double share = gp->hyper.additive;
@@ -422,8 +413,8 @@ static void row_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, 
 
 /* Derivative of the prior covariance of row point i with the one before by its input j.
  */
-static double row_prior_by(const struct dp_gp *gp, const struct row_parts *r, size_t i,
-			   size_t j, double u)
+static double row_prior_by(const struct dp_gp *gp, const struct row_parts *r, size_t i, size_t j,
+			   double u)
 {
 	const double *z = r->z + i * DP__POINT_MAX, *before = z - DP__POINT_MAX;
 	double share = gp->hyper.additive, signal = gp->hyper.signal, r2, k, dk;
@@ -459,13 +450,12 @@ static void row_slopes(const struct dp_gp *gp, const struct row_parts *r, const 
 		if (last_only)
 			out->dnext[(i - 1) * d + j] += row_prior_by(gp, r, i, j, at);
 		else
-			out->dnext[(i - 1) * d + j] -=
-				cblas_ddot((int)n, before, 1, v, 1);
+			out->dnext[(i - 1) * d + j] -= cblas_ddot((int)n, before, 1, v, 1);
 	}
 }
 
-void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		     size_t along, const struct dp_gp_row *out, double *work)
+void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, size_t along,
+		     const struct dp_gp_row *out, double *work)
 {
 	size_t n = gp->n, d = gp->spec.d;
 	struct row_parts r = { .m = m,

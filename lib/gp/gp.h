@@ -80,8 +80,7 @@ enum dp_gp_start {
 	DP_GP_SHORT,       /* short lengths and some noise */
 	DP_GP_ADDITIVE     /* a sum over inputs that changes rapidly with each */
 };
-void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from,
-		 struct dp_gp_hyper *h);
+void dp_gp_start(const struct dp_gp_spec *spec, enum dp_gp_start from, struct dp_gp_hyper *h);
 
 /* How long a fit searches. */
 struct dp_gp_effort {
@@ -95,8 +94,7 @@ struct dp_gp_effort {
  * no finite posterior was met (*h is untouched), DP_E_INTERRUPTED if *cancel became
  * true. */
 DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
-			   const struct dp_gp_effort *effort, struct dp_gp_hyper *h,
-			   double *value);
+			   const struct dp_gp_effort *effort, struct dp_gp_hyper *h, double *value);
 
 /* A model conditioned on points. Grows by a point in O(n^2). */
 struct dp_gp {
@@ -135,21 +133,20 @@ double dp_gp_deviation(const struct dp_gp *gp, size_t i);
 /* Of each point, all of which were observed (two at least): its output less what the
  * model would predict for it had it not seen it, with the same hyperparameters; and the
  * variance of that, the output's own noise included. missed, variance: (n). */
-DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed,
-				     double *variance);
+DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance);
 
 /* Mean and variance (unless NULL: much cheaper) of f at m points u (d x ldu). work:
  * dp_gp_room(gp, m). */
 size_t dp_gp_room(const struct dp_gp *gp, size_t m);
-void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		   double *mean, double *var, double *work);
+void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
+		   double *var, double *work);
 /* The same of m points in a row, each with its covariance with the next: next (m), of the
  * last 0. */
-void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		       double *mean, double *var, double *next, double *work);
+void dp_gp_predict_row(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
+		       double *var, double *next, double *work);
 /* At one point, with derivatives by u (0 for categorical inputs). */
-void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean,
-			 double *var, double *dmean, double *dvar, double *work);
+void dp_gp_predict_slope(const struct dp_gp *gp, const double *u, double *mean, double *var,
+			 double *dmean, double *dvar, double *work);
 
 /* What a model says of m points in a row that differ in one input only, with derivatives.
  * By that input, `along`, they are those of a move of the last point alone, by all others
@@ -160,7 +157,7 @@ struct dp_gp_row {
 };
 /* work: dp_gp_row_room(gp, m) */
 size_t dp_gp_row_room(const struct dp_gp *gp, size_t m);
-void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
-		     size_t along, const struct dp_gp_row *out, double *work);
+void dp_gp_row_slope(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, size_t along,
+		     const struct dp_gp_row *out, double *work);
 
 #endif

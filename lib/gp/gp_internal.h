@@ -15,18 +15,18 @@ enum {
 /* A point as the kernel sees it, d numbers of each kind: warped inputs over their length
  * (the category itself where it is one), their exponentials and the inverses of these
  * (dp__term_exponentials()), 1 / length^2. Of known points the first 3 d are kept. */
-void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
-	       const double *u, size_t stride, double *z);
+void dp__point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h, const double *u,
+	       size_t stride, double *z);
 /* r2[j] (j < n) = squared distance of point z to the columns of the rows zs
  * (d x ld). */
 void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 		   const double *z, double *r2);
 /* acc[j] += w[j] * (zs[j] - z)^2, or w[j] where the categories differ */
-void dp__add_squares(bool categorical, const double *zs, double z, const double *w,
-		     size_t n, double *acc);
+void dp__add_squares(bool categorical, const double *zs, double z, const double *w, size_t n,
+		     double *acc);
 /* acc[j] += w[j] * (zs[j] - z) * (es[j] - e) */
-void dp__add_products(const double *zs, double z, const double *es, double e,
-		      const double *w, size_t n, double *acc);
+void dp__add_products(const double *zs, double z, const double *es, double e, const double *w,
+		      size_t n, double *acc);
 /* w[j] = a * as[j] - inv[j] */
 void dp__weights(double a, const double *as, const double *inv, size_t n, double *w);
 void dp__multiply(const double *x, const double *y, size_t n, double *xy);
@@ -35,11 +35,9 @@ void dp__scale(double by, size_t n, double *x);
 /* ---- shared.c ---- */
 
 /* Covariance of the noise of two different points of variances noise (n). */
-double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, size_t i,
-			    size_t j);
+double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, size_t i, size_t j);
 /* Adds those of point i with all before it to row (i). */
-void dp__add_shared_noise(const struct dp_gp_run *run, const double *noise, size_t i,
-			  double *row);
+void dp__add_shared_noise(const struct dp_gp_run *run, const double *noise, size_t i, double *row);
 
 /* ---- additive.c ---- */
 
@@ -54,8 +52,8 @@ void dp__add_terms(const struct dp_gp_spec *spec, const double *zs, size_t ld, s
  * the terms' correlations, then these less the kernel's. */
 void dp__mix_terms(double share, size_t n, double *more, double *k, double *dk);
 /* dk[j] += scale * the derivative of input k's term by its squared distance */
-void dp__add_term_slope(const struct dp_gp_spec *spec, size_t k, const double *zs,
-			size_t ld, size_t n, const double *z, double scale, double *dk);
+void dp__add_term_slope(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,
+			size_t n, const double *z, double scale, double *dk);
 
 /* ---- fit.c: what a fit maximises ---- */
 

@@ -101,8 +101,7 @@ DP_SIMD static void add_distance(const double *zs, double z, size_t n, double *r
 		r2[j] += (zs[j] - z) * (zs[j] - z);
 }
 
-DP_SIMD static void add_difference(const double *zs, double z, double weight, size_t n,
-				   double *r2)
+DP_SIMD static void add_difference(const double *zs, double z, double weight, size_t n, double *r2)
 {
 	for (size_t j = 0; j < n; j++)
 		r2[j] += zs[j] != z ? weight : 0;
@@ -124,15 +123,14 @@ void dp__distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, s
 
 DP_KERNELS
 
-DP_SIMD static void add_weighted(const double *zs, double z, const double *w, size_t n,
-				 double *acc)
+DP_SIMD static void add_weighted(const double *zs, double z, const double *w, size_t n, double *acc)
 {
 	for (size_t j = 0; j < n; j++)
 		acc[j] += w[j] * (zs[j] - z) * (zs[j] - z);
 }
 
-void dp__add_squares(bool categorical, const double *zs, double z, const double *w,
-		     size_t n, double *acc)
+void dp__add_squares(bool categorical, const double *zs, double z, const double *w, size_t n,
+		     double *acc)
 {
 	if (!categorical) {
 		add_weighted(zs, z, w, n, acc);
@@ -149,8 +147,7 @@ DP_SIMD void dp__add_products(const double *zs, double z, const double *es, doub
 		acc[j] += w[j] * (zs[j] - z) * (es[j] - e);
 }
 
-DP_SIMD void dp__weights(double a, const double *as, const double *inv, size_t n,
-			 double *w)
+DP_SIMD void dp__weights(double a, const double *as, const double *inv, size_t n, double *w)
 {
 	for (size_t j = 0; j < n; j++)
 		w[j] = a * as[j] - inv[j];

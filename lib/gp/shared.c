@@ -9,8 +9,7 @@
 
 static const double most_shared = 0.9;
 
-double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, size_t i,
-			    size_t j)
+double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, size_t i, size_t j)
 {
 	double a = run[i].at, b = run[j].at;
 
@@ -19,8 +18,7 @@ double dp__noise_covariance(const struct dp_gp_run *run, const double *noise, si
 	return most_shared * fmin(a, b) / fmax(a, b) * sqrt(noise[i] * noise[j]);
 }
 
-void dp__add_shared_noise(const struct dp_gp_run *run, const double *noise, size_t i,
-			  double *row)
+void dp__add_shared_noise(const struct dp_gp_run *run, const double *noise, size_t i, double *row)
 {
 	for (size_t j = 0; j < i; j++)
 		row[j] += dp__noise_covariance(run, noise, i, j);

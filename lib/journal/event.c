@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROW(s, member, text, k)                                                          \
-	.name = text, .kind = k, .name_len = sizeof(text) - 1,                           \
-	.at = offsetof(struct s, member)
+#define ROW(s, member, text, k)                                                                    \
+	.name = text, .kind = k, .name_len = sizeof(text) - 1, .at = offsetof(struct s, member)
 #define LENGTH(member) .aux = offsetof(struct dp_event, member)
 #define ON(type)       (1u << DP_EV_##type)
 
@@ -127,8 +126,8 @@ _Static_assert(DP_COUNT(dp__event_fields) <= 65, "event_read.c marks fields in 6
 const char *dp_event_name(enum dp_event_type t)
 {
 	switch (t) {
-#define X(name, number, text)                                                            \
-	case DP_EV_##name:                                                               \
+#define X(name, number, text)                                                                      \
+	case DP_EV_##name:                                                                         \
 		return text;
 		DP_EVENTS(X)
 #undef X

@@ -35,8 +35,7 @@ static json_t *json_matrix(const struct dp_event *e)
 
 		for (uint32_t i = 0; i < e->nruns; i++)
 			json_array_append_new(
-				values,
-				dp_json_real(e->metrics[(size_t)i * e->nmetrics + m]));
+				values, dp_json_real(e->metrics[(size_t)i * e->nmetrics + m]));
 		json_object_set_new(all, e->metric_names[m], values);
 	}
 	return all;
@@ -60,8 +59,7 @@ static json_t *json_list(const struct dp__field *f, const void *base)
 	return list;
 }
 
-static void json_fields(json_t *into, const struct dp__field *f, uint32_t types,
-			const void *base);
+static void json_fields(json_t *into, const struct dp__field *f, uint32_t types, const void *base);
 
 /* NULL for what is not shown. Numbers and flags are shown at their zero, too. */
 static json_t *json_field(const struct dp__field *f, const void *base)
@@ -93,9 +91,7 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 		dp__field_load(base, f->at, &wide, sizeof wide);
 		return json_integer((json_int_t)wide);
 	case DP__F64:
-		return none && isnan(f->absent)
-			       ? NULL
-			       : dp_json_real(dp__field_f64(base, f->at));
+		return none && isnan(f->absent) ? NULL : dp_json_real(dp__field_f64(base, f->at));
 	case DP__FLAG:
 		dp__field_load(base, f->at, &flag, sizeof flag);
 		return json_boolean(flag);
@@ -106,8 +102,7 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 	case DP__NAMES:
 		return none || f->hidden ? NULL : json_list(f, base);
 	case DP__MATRIX:
-		return ((const struct dp_event *)base)->nmetrics ? json_matrix(base)
-								 : NULL;
+		return ((const struct dp_event *)base)->nmetrics ? json_matrix(base) : NULL;
 	case DP__MAP:
 		if (none)
 			return NULL;
@@ -118,8 +113,7 @@ static json_t *json_field(const struct dp__field *f, const void *base)
 	return NULL;
 }
 
-static void json_fields(json_t *into, const struct dp__field *f, uint32_t types,
-			const void *base)
+static void json_fields(json_t *into, const struct dp__field *f, uint32_t types, const void *base)
 {
 	for (; f->name; f++) {
 		json_t *v = (f->types & types) == types ? json_field(f, base) : NULL;
@@ -138,7 +132,6 @@ json_t *dp_event_json(const struct dp_event *e)
 	json_object_set_new(v, "seq", json_integer(e->seq));
 	json_object_set_new(v, "type", json_string(dp_event_name(e->type)));
 	json_object_set_new(v, "time", json_string(dp_time_text(e->time, when)));
-	json_fields(v, dp__event_fields, dp__event_known(e->type) ? 1u << e->type : ~0u,
-		    e);
+	json_fields(v, dp__event_fields, dp__event_known(e->type) ? 1u << e->type : ~0u, e);
 	return v;
 }

@@ -32,8 +32,8 @@ struct dp__field {
 	unsigned short aux; /* arrays: offset of the length; DP__TEXT: bytes of room */
 	uint32_t types;     /* one bit per enum dp_event_type; 0 inside a DP__MAP */
 	double absent;      /* DP__F64: the value that is left out */
-	bool hidden; /* DP__STR: a dump says only that it is there; DP__NAMES: dumped with
-		      * the matrix */
+	bool hidden;        /* DP__STR: a dump says only that it is there; DP__NAMES: dumped with
+			     * the matrix */
 	const char *const *words;
 	const struct dp__field *map; /* ends with a row without a name */
 };

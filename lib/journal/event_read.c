@@ -17,8 +17,7 @@ struct reader {
 
 static int event_wrong(struct reader *r, const struct dp__field *f, const char *what)
 {
-	return dp_fail(r->err, DP_E_CORRUPT, "field '%s' of the record %s", f->name,
-		       what);
+	return dp_fail(r->err, DP_E_CORRUPT, "field '%s' of the record %s", f->name, what);
 }
 
 static void *event_take(struct reader *r, size_t size)
@@ -63,8 +62,8 @@ static bool event_read_int(const msgpack_object *o, int64_t min, int64_t max, in
 }
 
 /* A string without a NUL inside, copied into the arena. */
-static int event_read_str(struct reader *r, const struct dp__field *f,
-			  const msgpack_object *o, const char **out)
+static int event_read_str(struct reader *r, const struct dp__field *f, const msgpack_object *o,
+			  const char **out)
 {
 	uint32_t n = o->via.str.size;
 	char *copy;
@@ -83,8 +82,8 @@ static int event_read_str(struct reader *r, const struct dp__field *f,
 	return DP_OK;
 }
 
-static int event_read_array(struct reader *r, const struct dp__field *f,
-			    const msgpack_object *o, struct dp_event *e)
+static int event_read_array(struct reader *r, const struct dp__field *f, const msgpack_object *o,
+			    struct dp_event *e)
 {
 	uint32_t n = o->via.array.size;
 	size_t width = f->kind == DP__U32S    ? sizeof(uint32_t)
@@ -108,8 +107,7 @@ static int event_read_array(struct reader *r, const struct dp__field *f,
 				return code;
 		} else if (f->kind == DP__U32S) {
 			if (!event_read_uint(item, UINT32_MAX, &v))
-				return event_wrong(r, f,
-						   "holds something else than counts");
+				return event_wrong(r, f, "holds something else than counts");
 			((uint32_t *)p)[i] = (uint32_t)v;
 		} else if (!event_read_number(item, (double *)p + i)) {
 			return event_wrong(r, f, "holds something else than numbers");
@@ -123,8 +121,8 @@ static int event_read_array(struct reader *r, const struct dp__field *f,
 	return DP_OK;
 }
 
-static int event_read_word(struct reader *r, const struct dp__field *f,
-			   const msgpack_object *o, void *base)
+static int event_read_word(struct reader *r, const struct dp__field *f, const msgpack_object *o,
+			   void *base)
 {
 	if (o->type != MSGPACK_OBJECT_STR)
 		return event_wrong(r, f, "is not a word");
@@ -144,8 +142,8 @@ static int event_read_word(struct reader *r, const struct dp__field *f,
 static int event_read_map(struct reader *r, const struct dp__field *table, uint32_t types,
 			  const msgpack_object *o, void *base);
 
-static int event_read_field(struct reader *r, const struct dp__field *f,
-			    const msgpack_object *o, void *base)
+static int event_read_field(struct reader *r, const struct dp__field *f, const msgpack_object *o,
+			    void *base)
 {
 	const char *s;
 	uint64_t u;
@@ -237,8 +235,7 @@ static const struct dp__field *event_find_row(const struct dp__field *table, siz
 		const struct dp__field *f = &table[*hint];
 
 		*hint = *hint + 1 < rows ? *hint + 1 : 0;
-		if (f->name_len == key->via.str.size &&
-		    f->name[0] == key->via.str.ptr[0] &&
+		if (f->name_len == key->via.str.size && f->name[0] == key->via.str.ptr[0] &&
 		    memcmp(f->name, key->via.str.ptr, f->name_len) == 0)
 			return f;
 	}
@@ -253,8 +250,7 @@ static int event_read_map(struct reader *r, const struct dp__field *table, uint3
 	int code;
 
 	if (o->type != MSGPACK_OBJECT_MAP)
-		return dp_fail(r->err, DP_E_CORRUPT,
-			       "a map of the record is something else");
+		return dp_fail(r->err, DP_E_CORRUPT, "a map of the record is something else");
 	while (table[rows].name)
 		rows++;
 	for (uint32_t i = 0; i < o->via.map.size; i++) {
@@ -262,8 +258,7 @@ static int event_read_map(struct reader *r, const struct dp__field *table, uint3
 		const struct dp__field *f;
 
 		if (kv->key.type != MSGPACK_OBJECT_STR)
-			return dp_fail(r->err, DP_E_CORRUPT,
-				       "a field of the record has no name");
+			return dp_fail(r->err, DP_E_CORRUPT, "a field of the record has no name");
 		f = event_find_row(table, rows, &hint, &kv->key);
 		if (!f || (f->types & types) != types)
 			continue; /* of a later program of the same version */
@@ -292,8 +287,7 @@ static int event_read(struct reader *r, const msgpack_object *o, struct dp_event
 			       "the record (type %u, version %u) was written by a newer "
 			       "version of this program",
 			       (unsigned)type, (unsigned)version);
-	if (o->via.array.size != 4 ||
-	    !event_read_int(&part[2], INT64_MIN, INT64_MAX, &e->time))
+	if (o->via.array.size != 4 || !event_read_int(&part[2], INT64_MIN, INT64_MAX, &e->time))
 		return dp_fail(r->err, DP_E_CORRUPT, "the record has no time or fields");
 	e->type = (enum dp_event_type)type;
 	event_set_absent(dp__event_fields, 1u << type, e);
@@ -302,8 +296,8 @@ static int event_read(struct reader *r, const msgpack_object *o, struct dp_event
 		return code;
 	if (r->nvalues != (uint64_t)e->nruns * e->nmetrics)
 		return dp_fail(r->err, DP_E_CORRUPT,
-			       "the record has %u values for %u metrics of %u runs",
-			       r->nvalues, e->nmetrics, e->nruns);
+			       "the record has %u values for %u metrics of %u runs", r->nvalues,
+			       e->nmetrics, e->nruns);
 	return DP_OK;
 }
 
@@ -329,8 +323,7 @@ static uint32_t stored_crc(const unsigned char *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
-		    struct dp_err *err)
+int dp_event_decode(const void *bytes, size_t len, struct dp_event *out, struct dp_err *err)
 {
 	struct reader r = { .err = err };
 	msgpack_object root;
@@ -343,12 +336,10 @@ int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
 	body = len > DP__CRC_SIZE ? len - DP__CRC_SIZE : 0;
 	if (body == 0 || body > DP__RECORD_MAX)
 		code = dp_fail(err, DP_E_CORRUPT, "a record cannot have %zu bytes", len);
-	else if (crc32(0, bytes, (uInt)body) !=
-		 stored_crc((const unsigned char *)bytes + body))
+	else if (crc32(0, bytes, (uInt)body) != stored_crc((const unsigned char *)bytes + body))
 		code = dp_fail(err, DP_E_CORRUPT,
 			       "the record is damaged: its checksum does not fit");
-	else if (msgpack_unpack(bytes, body, &used, r.arena, &root) !=
-		 MSGPACK_UNPACK_SUCCESS)
+	else if (msgpack_unpack(bytes, body, &used, r.arena, &root) != MSGPACK_UNPACK_SUCCESS)
 		code = dp_fail(err, DP_E_CORRUPT, "the record is not MessagePack");
 	else
 		code = event_read(&r, &root, out);

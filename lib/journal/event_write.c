@@ -124,16 +124,14 @@ static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *
 	}
 }
 
-static int event_check_word(const struct dp__field *f, const void *base,
-			    struct dp_err *err)
+static int event_check_word(const struct dp__field *f, const void *base, struct dp_err *err)
 {
 	uint32_t v = dp__field_u32(base, f->at), n = 0;
 
 	while (f->words[n])
 		n++;
 	return v < n ? DP_OK
-		     : dp_fail(err, DP_E_INVALID, "field '%s' has no word for %u",
-			       f->name, v);
+		     : dp_fail(err, DP_E_INVALID, "field '%s' has no word for %u", f->name, v);
 }
 
 static int event_check_array(const struct dp__field *f, const struct dp_event *e,
@@ -146,8 +144,7 @@ static int event_check_array(const struct dp__field *f, const struct dp_event *e
 		if (!((const char *const *)p)[i])
 			p = NULL;
 	return p ? DP_OK
-		 : dp_fail(err, DP_E_INVALID, "field '%s' has a length and no values",
-			   f->name);
+		 : dp_fail(err, DP_E_INVALID, "field '%s' has a length and no values", f->name);
 }
 
 /* Can this field be written? A mistake of the program is told, not stored. */
@@ -169,9 +166,8 @@ static int event_check_field(const struct dp__field *f, const struct dp_event *e
 				return DP_E_INVALID;
 		return DP_OK;
 	}
-	return f->kind < DP__F64S || dp__field_length(f, e) == 0
-		       ? DP_OK
-		       : event_check_array(f, e, err);
+	return f->kind < DP__F64S || dp__field_length(f, e) == 0 ? DP_OK
+								 : event_check_array(f, e, err);
 }
 
 int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err)
@@ -197,8 +193,7 @@ int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err 
 	msgpack_pack_int64(&pk, e->time);
 	pack_map(&pk, dp__event_fields, e, 1u << e->type);
 	if (!out->failed && out->len > DP__RECORD_MAX)
-		return dp_fail(err, DP_E_LIMIT, "a record of %zu bytes is too large",
-			       out->len);
+		return dp_fail(err, DP_E_LIMIT, "a record of %zu bytes is too large", out->len);
 	sum = (uint32_t)crc32(0, (const unsigned char *)dp_buf_text(out), (uInt)out->len);
 	for (int i = 0; i < DP__CRC_SIZE; i++)
 		crc[i] = (unsigned char)(sum >> (8 * i));

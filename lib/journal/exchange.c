@@ -55,8 +55,7 @@ int dp__exchange(const char *dir, const char *new, const char *keep, struct dp_e
 	if (!data || !lock || !kept)
 		code = dp_fail(err, DP_E_NOMEM, "no memory to put a journal in place");
 	else if (keep && link(data, kept) != 0 && errno != ENOENT)
-		code = dp_fail_errno(err, errno, "cannot keep the old journal as %s",
-				     kept);
+		code = dp_fail_errno(err, errno, "cannot keep the old journal as %s", kept);
 	else {
 		/* The lock file speaks of the old file. Readers that have it go on with
 		 * both old ones. */
@@ -83,8 +82,8 @@ static bool is_unfinished_copy(const char *name, int64_t *pid)
 	    n - before - after >= sizeof digits || strcmp(name + n - after, ".tmp") != 0)
 		return false;
 	snprintf(digits, sizeof digits, "%.*s", (int)(n - before - after), name + before);
-	return digits[strspn(digits, "0123456789")] == '\0' &&
-	       dp_int_parse(digits, pid) && *pid > 0 && *pid <= INT32_MAX;
+	return digits[strspn(digits, "0123456789")] == '\0' && dp_int_parse(digits, pid) &&
+	       *pid > 0 && *pid <= INT32_MAX;
 }
 
 /* The lock says that no compaction runs here. Where locks do not work the process that
@@ -138,13 +137,11 @@ static int copy_env(struct dp_journal *j, int fd, struct dp_err *err)
 	int mdb_code = mdb_env_copyfd2(j->env, fd, MDB_CP_COMPACT);
 
 	/* compacting counts pages, and an old file may have lost track of some */
-	if (mdb_code == MDB_INCOMPATIBLE && ftruncate(fd, 0) == 0 &&
-	    lseek(fd, 0, SEEK_SET) == 0)
+	if (mdb_code == MDB_INCOMPATIBLE && ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		mdb_code = mdb_env_copyfd2(j->env, fd, 0);
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "copy");
-	return fsync(fd) == 0 ? DP_OK
-			      : dp_fail_errno(err, errno, "cannot write the copy");
+	return fsync(fd) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write the copy");
 }
 
 int dp_journal_copy(struct dp_journal *j, const char *to, struct dp_err *err)
@@ -207,8 +204,7 @@ static int no_faults(const char *path, const char *what, struct dp_err *err)
 	return code;
 }
 
-int dp_journal_restore(const char *dir, const char *file, char kept[64],
-		       struct dp_err *err)
+int dp_journal_restore(const char *dir, const char *file, char kept[64], struct dp_err *err)
 {
 	char *new = dp_path_join(dir, NEW_FILE);
 	struct dp__lock *lock = NULL;
@@ -233,9 +229,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64],
 	}
 	if (code == DP_OK) {
 		/* O_NONBLOCK: one that has become a FIFO since must not make us wait */
-		to = open(new,
-			  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW |
-				  O_NONBLOCK,
+		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 			  0600);
 		if (to < 0)
 			code = dp_fail_errno(err, errno, "cannot create %s", new);

@@ -16,27 +16,22 @@ static bool fold_seeds_are(const struct dp_event *e, enum dp_seeds seeds)
 }
 
 /* Noise and seeds follow from the secret: without it there would be others. */
-static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec,
-			  struct dp_err *err)
+static int fold_secret_ok(const struct dp_event *e, const struct dp_study *spec, struct dp_err *err)
 {
 	bool secret = fold_seeds_are(e, DP_SEEDS_SECRET);
 
 	if (e->seeds && !secret && !fold_seeds_are(e, DP_SEEDS_FIXED))
 		return dp_fail(err, DP_E_CORRUPT,
-			       "study %u was created with seeds of no known kind",
-			       e->study);
-	if ((secret || dp_study_needs_secret(spec)) &&
-	    !(e->secret && dp_secret_ok(e->secret)))
+			       "study %u was created with seeds of no known kind", e->study);
+	if ((secret || dp_study_needs_secret(spec)) && !(e->secret && dp_secret_ok(e->secret)))
 		return dp_fail(err, DP_E_CORRUPT,
-			       "study %u was created without the secret that it needs",
-			       e->study);
+			       "study %u was created without the secret that it needs", e->study);
 	return DP_OK;
 }
 
 /* What the record says beside its text: which words name files was found out when it was
  * submitted, and does not change with what becomes of these. */
-static int fold_parsed(const struct dp_event *e, struct dp_study *spec,
-		       struct dp_err *err)
+static int fold_parsed(const struct dp_event *e, struct dp_study *spec, struct dp_err *err)
 {
 	struct dp_files files = { (const char **)e->files, e->nfiles };
 	int code = dp_study_place_files(spec, e->dir, &files, err);
@@ -55,8 +50,8 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 		*spec = code == DP_OK ? e->spec : NULL;
 		return code;
 	}
-	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study",
-			      e->dir, spec, &problems, err);
+	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study", e->dir, spec,
+			      &problems, err);
 	dp_problems_free(&problems);
 	if (code == DP_OK)
 		return fold_parsed(e, *spec, err);
@@ -70,22 +65,20 @@ static int study_of(const struct dp_event *e, struct dp_study **spec, struct dp_
 
 /* The mode is that of the record, whatever `data` says now. A study of a version before
  * 0.3 has fixed seeds, unless it is a private selection (fold_selection()). */
-static int fold_seeds(struct dp_study_state *st, const struct dp_event *e,
-		      struct dp_err *err)
+static int fold_seeds(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	bool select = st->spec->search.method == DP_METHOD_SELECT;
 
 	if (e->seeds)
-		st->spec->seeds = fold_seeds_are(e, DP_SEEDS_SECRET) ? DP_SEEDS_SECRET
-								     : DP_SEEDS_FIXED;
+		st->spec->seeds =
+			fold_seeds_are(e, DP_SEEDS_SECRET) ? DP_SEEDS_SECRET : DP_SEEDS_FIXED;
 	else
 		st->spec->seeds = select ? DP_SEEDS_DEFAULT : DP_SEEDS_FIXED;
 	if (st->spec->seeds != DP_SEEDS_SECRET && !select)
 		return DP_OK;
 	free(st->spec->secret);
 	st->spec->secret = strdup(st->secret);
-	return st->spec->secret ? DP_OK
-				: dp_fail(err, DP_E_NOMEM, "no memory for a study");
+	return st->spec->secret ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a study");
 }
 
 /* All that chance decides in a private selection comes from its secret: how many
@@ -116,8 +109,8 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	if (!e->text || !e->dir)
 		return dp_fail(err, DP_E_CORRUPT, "a study was created without its text");
 	if (e->seq != 0)
-		return dp_fail(err, DP_E_CORRUPT, "study %u is created by record %u",
-			       e->study, e->seq);
+		return dp_fail(err, DP_E_CORRUPT, "study %u is created by record %u", e->study,
+			       e->seq);
 	if (i < s->nstudies && s->studies[i]->id == e->study)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is created twice", e->study);
 	if (s->nstudies == s->room) {
@@ -130,9 +123,8 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 		s->room = room;
 	}
 	st = calloc(1, sizeof *st);
-	if (!st || dp__fold_text(&st->text, e->text) ||
-	    dp__fold_text(&st->path, e->path) || dp__fold_text(&st->dir, e->dir) ||
-	    dp__fold_text(&st->secret, e->secret))
+	if (!st || dp__fold_text(&st->text, e->text) || dp__fold_text(&st->path, e->path) ||
+	    dp__fold_text(&st->dir, e->dir) || dp__fold_text(&st->secret, e->secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = study_of(e, &st->spec, err); /* last: only now is it ours */
@@ -161,20 +153,17 @@ static int fold_created(struct dp_state *s, const struct dp_event *e, struct dp_
 	return DP_OK;
 }
 
-static int fold_moved(struct dp_study_state *st, const struct dp_event *e,
-		      struct dp_err *err)
+static int fold_moved(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	int status = dp__study_status_from(e->state);
 	bool stays;
 
 	if (status < 0)
-		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state",
-			       st->id);
+		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state", st->id);
 	/* one that is only measured goes back to where it was, with who brought it there
 	 */
 	stays = st->measured.rests && (status == DP_STUDY_RUNNING || !e->by);
-	if (dp__fold_text(&st->reason, e->reason) ||
-	    (!stays && dp__fold_text(&st->by, e->by)))
+	if (dp__fold_text(&st->reason, e->reason) || (!stays && dp__fold_text(&st->by, e->by)))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	dp__measure_moved(st, (enum dp_study_status)status);
 	st->status = (enum dp_study_status)status;
@@ -236,8 +225,7 @@ static bool fold_filter_ok(const struct dp_study *spec, const struct dp_filter *
 }
 
 /* Once, before anything was trained: fixed later it would prove nothing. */
-static int fold_accounting(struct dp_study_state *st, const struct dp_event *e,
-			   struct dp_err *err)
+static int fold_accounting(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_odometer o = { .n = e->norders };
 	bool fits = !st->accounting && st->ntrials == 0 && e->norders == e->nweights &&
@@ -261,15 +249,14 @@ static int fold_accounting(struct dp_study_state *st, const struct dp_event *e,
 	return DP_OK;
 }
 
-static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
-			 struct dp_err *err)
+static int fold_imported(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported *grown, *new;
 
 	if (!dp__fold_point_ok(st->spec, e) || e->nobjectives != m)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "a result imported into study %u does not fit it", st->id);
+		return dp_fail(err, DP_E_CORRUPT, "a result imported into study %u does not fit it",
+			       st->id);
 	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
 	if (!grown)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
@@ -290,19 +277,16 @@ static int fold_imported(struct dp_study_state *st, const struct dp_event *e,
 }
 
 /* The time since the record before counts if the study ran, and a daemon did. */
-static void fold_time_passed(struct dp_study_state *st, bool ran,
-			     const struct dp_event *e)
+static void fold_time_passed(struct dp_study_state *st, bool ran, const struct dp_event *e)
 {
 	bool counts = ran && (e->type != DP_EV_TIME_NOTED || e->counted);
 	int64_t passed = e->time - st->updated;
 
 	if (counts && passed > 0)
-		st->active +=
-			passed < TIME_MAX - st->active ? passed : TIME_MAX - st->active;
+		st->active += passed < TIME_MAX - st->active ? passed : TIME_MAX - st->active;
 }
 
-static int fold_event(struct dp_study_state *st, const struct dp_event *e,
-		      struct dp_err *err)
+static int fold_event(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	switch (e->type) {
 	case DP_EV_STUDY_CREATED:
@@ -342,13 +326,11 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	}
 	st = dp_state_by_id(s, e->study);
 	if (!st)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s for study %u, which was never created",
+		return dp_fail(err, DP_E_CORRUPT, "%s for study %u, which was never created",
 			       dp_event_name(e->type), e->study);
 	if (e->seq != st->seq)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "study %u has record %u where record %u belongs", e->study,
-			       e->seq, st->seq);
+		return dp_fail(err, DP_E_CORRUPT, "study %u has record %u where record %u belongs",
+			       e->study, e->seq, st->seq);
 	ran = e->type != DP_EV_STUDY_CREATED && st->status == DP_STUDY_RUNNING &&
 	      !dp_study_searched(st);
 	code = fold_event(st, e, err);

@@ -42,11 +42,10 @@ static int amending_keys(const struct dp_study_state *st, const struct dp_event 
 		code = dp_study_change_text(&a->version->study, e->changes[i], err);
 	if (code == DP_E_NOMEM)
 		return code;
-	if (code == DP_OK && (st->ntrials == 0 || a->version->study.search.initial ==
-							  st->now->search.initial))
+	if (code == DP_OK &&
+	    (st->ntrials == 0 || a->version->study.search.initial == st->now->search.initial))
 		return DP_OK;
-	return dp_fail(err, DP_E_CORRUPT, "study %u cannot be changed as recorded",
-		       st->id);
+	return dp_fail(err, DP_E_CORRUPT, "study %u cannot be changed as recorded", st->id);
 }
 
 /* The file as it reads now; what it means is what it meant, or among the changes. */
@@ -55,8 +54,7 @@ static int amending_file(const struct dp_study_state *st, const struct dp_event 
 {
 	if (!*e->text || !e->dir || !*e->dir)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "study %u is given a file without its text or folder",
-			       st->id);
+			       "study %u is given a file without its text or folder", st->id);
 	if (dp__fold_text(&a->text, e->text) || dp__fold_text(&a->path, e->path) ||
 	    dp__fold_text(&a->dir, e->dir))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a study file");
@@ -71,8 +69,7 @@ static void text_exchange(char **a, char **b)
 	*b = kept;
 }
 
-static void amending_commit(struct dp_study_state *st, const struct dp_event *e,
-			    struct amending *a)
+static void amending_commit(struct dp_study_state *st, const struct dp_event *e, struct amending *a)
 {
 	if (a->text) {
 		text_exchange(&st->text, &a->text);
@@ -91,8 +88,7 @@ static void amending_commit(struct dp_study_state *st, const struct dp_event *e,
 	if (!isnan(e->evaluations)) {
 		text_exchange(&st->budget_end, &a->budget_end);
 		st->evaluations = (uint32_t)e->evaluations;
-		if (st->ntrials < st->evaluations &&
-		    st->measured.rest == DP_STUDY_FINISHED)
+		if (st->ntrials < st->evaluations && st->measured.rest == DP_STUDY_FINISHED)
 			dp__measure_searches(st);
 	}
 	if (!isnan(e->parallel))
@@ -101,14 +97,12 @@ static void amending_commit(struct dp_study_state *st, const struct dp_event *e,
 		st->priority = (int)e->priority;
 }
 
-int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e,
-		     struct dp_err *err)
+int dp__fold_amended(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	struct amending a = { 0 };
 	int code = DP_OK;
 
-	if (!amendable(e->evaluations, 0, UINT32_MAX) ||
-	    !amendable(e->parallel, 0, UINT32_MAX) ||
+	if (!amendable(e->evaluations, 0, UINT32_MAX) || !amendable(e->parallel, 0, UINT32_MAX) ||
 	    !amendable(e->priority, INT_MIN, INT_MAX))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u is given what is no number of "

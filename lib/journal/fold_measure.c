@@ -42,8 +42,7 @@ int dp__measure_wake(struct dp_study_state *st, struct dp_err *err)
  * was paused only goes on with what it did. */
 void dp__measure_moved(struct dp_study_state *st, enum dp_study_status to)
 {
-	if (measure_is_end(to) ||
-	    (to == DP_STUDY_RUNNING && st->status == DP_STUDY_RUNNING))
+	if (measure_is_end(to) || (to == DP_STUDY_RUNNING && st->status == DP_STUDY_RUNNING))
 		dp__measure_searches(st);
 }
 
@@ -78,8 +77,7 @@ static bool measure_fits(const struct dp_study_state *st, const struct dp_event 
 /* Room for a measurement of n trials; what is there is left as it is. */
 static bool measure_room(struct dp_measures *m, uint32_t n)
 {
-	struct dp_trial **trials =
-		realloc(m->trials, ((size_t)m->ntrials + n) * sizeof *trials);
+	struct dp_trial **trials = realloc(m->trials, ((size_t)m->ntrials + n) * sizeof *trials);
 	struct dp_measure *list;
 
 	if (!trials)
@@ -114,8 +112,7 @@ static int measure_trials(struct dp_study_state *st, const struct dp_event *e, u
 	return code;
 }
 
-int dp__fold_measure(struct dp_study_state *st, const struct dp_event *e,
-		     struct dp_err *err)
+int dp__fold_measure(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_measures *m = &st->measured;
 	uint32_t runs = (uint32_t)st->spec->trainer.runs;
@@ -141,13 +138,10 @@ int dp__fold_measure(struct dp_study_state *st, const struct dp_event *e,
 			dp__trial_free(m->trials[m->ntrials + i]);
 		return code;
 	}
-	m->list[m->n] = (struct dp_measure){ .of = e->of,
-					     .of_at = e->of_at,
-					     .runs = e->asked,
-					     .first = m->ntrials,
-					     .n = n };
-	snprintf(m->list[m->n].why, sizeof m->list[m->n].why, "%s",
-		 e->source ? e->source : "");
+	m->list[m->n] = (struct dp_measure){
+		.of = e->of, .of_at = e->of_at, .runs = e->asked, .first = m->ntrials, .n = n
+	};
+	snprintf(m->list[m->n].why, sizeof m->list[m->n].why, "%s", e->source ? e->source : "");
 	if (first)
 		m->batch = m->n;
 	m->n++;
@@ -170,8 +164,7 @@ void dp__measure_ended(struct dp_study_state *st, const struct dp_trial *t)
 {
 	struct dp_measures *m = &st->measured;
 
-	while (m->first_live < m->ntrials &&
-	       m->trials[m->first_live]->status >= DP_TRIAL_OK)
+	while (m->first_live < m->ntrials && m->trials[m->first_live]->status >= DP_TRIAL_OK)
 		m->first_live++;
 	if (t->status == DP_TRIAL_FAILED)
 		m->failures_in_row++;

@@ -14,8 +14,7 @@ static int fold_accounted(const struct dp_study_state *st, struct dp_trial *t,
 	double *privacy = NULL;
 
 	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u has %u objectives, not %zu",
+		return dp_fail(err, DP_E_CORRUPT, "trial %u of study %u has %u objectives, not %zu",
 			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
 	if (e->nobjectives) {
 		privacy = malloc(e->nobjectives * sizeof *privacy);
@@ -32,8 +31,8 @@ static int fold_accounted(const struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
-		  uint32_t number, struct dp_trial **out, struct dp_err *err)
+int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e, uint32_t number,
+		  struct dp_trial **out, struct dp_err *err)
 {
 	struct dp_trial *t = calloc(1, sizeof *t);
 	int code;
@@ -91,8 +90,7 @@ static void fold_waits_no_more(struct dp_study_state *st, struct dp_trial *t,
 		st->first_waiting++;
 }
 
-int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e,
-		      struct dp_err *err)
+int dp__fold_proposed(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_trial *t, **grown;
 	int code;
@@ -126,21 +124,20 @@ static uint32_t *fold_open(struct dp_study_state *st, const struct dp_trial *t)
 	return dp_is_measuring(t->number) ? &st->measured.open : &st->open;
 }
 
-static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
-			const struct dp_event *e, struct dp_err *err)
+static int fold_planned(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
+			struct dp_err *err)
 {
 	struct dp_attempt *grown;
 
 	if (t->status != DP_TRIAL_WAITING && t->status != DP_TRIAL_RUNNING)
-		return dp_fail(
-			err, DP_E_CORRUPT,
-			"an attempt is planned for trial %u of study %u, which has "
-			"ended",
-			t->number, st->id);
+		return dp_fail(err, DP_E_CORRUPT,
+			       "an attempt is planned for trial %u of study %u, which has "
+			       "ended",
+			       t->number, st->id);
 	if (e->run < DP_RUN_ALL || e->run >= (int32_t)t->runs)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "an attempt is planned for run %d of trial %u of study %u",
-			       e->run, t->number, st->id);
+			       "an attempt is planned for run %d of trial %u of study %u", e->run,
+			       t->number, st->id);
 	grown = realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
 	if (!grown)
 		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
@@ -151,9 +148,8 @@ static int fold_planned(struct dp_study_state *st, struct dp_trial *t,
 							   .planned = e->time };
 	t->open++;
 	*fold_open(st, t) += 1;
-	st->begun = dp_renyi_add(
-		st->begun,
-		dp_renyi_times(e->run == DP_RUN_ALL ? (int)t->runs : 1, t->renyi));
+	st->begun = dp_renyi_add(st->begun,
+				 dp_renyi_times(e->run == DP_RUN_ALL ? (int)t->runs : 1, t->renyi));
 	if (t->status == DP_TRIAL_WAITING)
 		fold_waits_no_more(st, t, DP_TRIAL_RUNNING);
 	return DP_OK;
@@ -195,8 +191,8 @@ int dp__widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 	return DP_OK;
 }
 
-static int fold_metrics(struct dp_study_state *st, struct dp_trial *t,
-			const struct dp_event *e, struct dp_err *err)
+static int fold_metrics(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
+			struct dp_err *err)
 {
 	size_t runs = (size_t)dp_trial_told_runs(st, t);
 
@@ -308,14 +304,12 @@ static int fold_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	int code;
 
 	if (!a || a->end != DP_END_NONE || e->end == DP_END_NONE)
-		return dp_fail(
-			err, DP_E_CORRUPT,
-			"attempt %u of trial %u of study %u ends, but is not open or "
-			"not said how",
-			e->attempt, t->number, st->id);
+		return dp_fail(err, DP_E_CORRUPT,
+			       "attempt %u of trial %u of study %u ends, but is not open or "
+			       "not said how",
+			       e->attempt, t->number, st->id);
 	code = dp__way_add(st, t, e, err);
-	if (code == DP_OK && e->nmetrics &&
-	    (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
+	if (code == DP_OK && e->nmetrics && (e->end == DP_END_OK || e->end == DP_END_DIVERGED))
 		code = fold_metrics(st, t, e, err);
 	if (code == DP_OK && dp__fold_text(&a->message, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
@@ -354,8 +348,7 @@ static bool was_cut_short(const struct dp_study_state *st, const struct dp_trial
 
 	while (i > 0 && t->attempts[i - 1].end == DP_END_OK)
 		i--;
-	return i > 0 && dp_end_keeps_way(t->attempts[i - 1].end) &&
-	       dp_trial_has_way(st, t);
+	return i > 0 && dp_end_keeps_way(t->attempts[i - 1].end) && dp_trial_has_way(st, t);
 }
 
 static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t)
@@ -374,8 +367,8 @@ static void fold_count_ended(struct dp_study_state *st, const struct dp_trial *t
 		st->failures_in_row++;
 }
 
-static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
-			    const struct dp_event *e, struct dp_err *err)
+static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
+			    struct dp_err *err)
 {
 	int status = dp__trial_status_from(e->state), code;
 	bool came = status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED;
@@ -384,12 +377,12 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u ends while it has not, or as '%s'",
-			       t->number, st->id, e->state ? e->state : "");
+			       "trial %u of study %u ends while it has not, or as '%s'", t->number,
+			       st->id, e->state ? e->state : "");
 	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u ends with %u objectives, not %zu",
-			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
+			       "trial %u of study %u ends with %u objectives, not %zu", t->number,
+			       st->id, e->nobjectives, st->spec->nobjectives);
 	if (e->nobjectives) {
 		objectives = malloc(e->nobjectives * sizeof *objectives);
 		if (!objectives)
@@ -419,24 +412,23 @@ static int fold_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 		dp__measure_ended(st, t);
 		return DP_OK;
 	}
-	while (st->first_live < st->ntrials &&
-	       st->trials[st->first_live]->status >= DP_TRIAL_OK)
+	while (st->first_live < st->ntrials && st->trials[st->first_live]->status >= DP_TRIAL_OK)
 		st->first_live++;
 	fold_count_ended(st, t);
 	return DP_OK;
 }
 
 /* A failed or cancelled trial gets another chance; what it used up is given back. */
-static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
-			    const struct dp_event *e, struct dp_err *err)
+static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t, const struct dp_event *e,
+			    struct dp_err *err)
 {
 	int code = DP_OK;
 
 	(void)e;
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "trial %u of study %u is retried but has not failed",
-			       t->number, st->id);
+			       "trial %u of study %u is retried but has not failed", t->number,
+			       st->id);
 	if (dp_is_measuring(t->number))
 		code = dp__measure_wake(st, err);
 	if (code != DP_OK)
@@ -463,8 +455,7 @@ static int fold_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-int dp__fold_of_trial(struct dp_study_state *st, const struct dp_event *e,
-		      struct dp_err *err)
+int dp__fold_of_trial(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	struct dp_trial *t = dp_study_trial(st, e->trial);
 

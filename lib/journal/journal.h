@@ -15,23 +15,23 @@
 
 /* Every type of record: number as stored, name as dumped. Numbers are never
  * reused. */
-#define DP_EVENTS(X)                                                                     \
-	X(STUDY_CREATED, 1, "study-created")                                             \
-	X(STUDY_AMENDED, 2, "study-amended")                                             \
-	X(STUDY_MOVED, 3, "study-moved")                                                 \
-	X(TRIAL_PROPOSED, 4, "trial-proposed")                                           \
-	X(ATTEMPT_PLANNED, 5, "attempt-planned")                                         \
-	X(ATTEMPT_ADOPTED, 6, "attempt-adopted")                                         \
-	X(ATTEMPT_ENDED, 7, "attempt-ended")                                             \
-	X(TRIAL_ENDED, 8, "trial-ended")                                                 \
-	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                   \
-	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                    \
-	X(RESULT_IMPORTED, 11, "result-imported")                                        \
-	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                        \
-	X(TIME_NOTED, 13, "time-noted")                                                  \
-	X(ACCOUNTING_FIXED, 14, "accounting-fixed")                                      \
-	X(MEASURE_ASKED, 15, "measure-asked")                                            \
-	X(ATTEMPT_PLACED, 16, "attempt-placed")                                          \
+#define DP_EVENTS(X)                                                                               \
+	X(STUDY_CREATED, 1, "study-created")                                                       \
+	X(STUDY_AMENDED, 2, "study-amended")                                                       \
+	X(STUDY_MOVED, 3, "study-moved")                                                           \
+	X(TRIAL_PROPOSED, 4, "trial-proposed")                                                     \
+	X(ATTEMPT_PLANNED, 5, "attempt-planned")                                                   \
+	X(ATTEMPT_ADOPTED, 6, "attempt-adopted")                                                   \
+	X(ATTEMPT_ENDED, 7, "attempt-ended")                                                       \
+	X(TRIAL_ENDED, 8, "trial-ended")                                                           \
+	X(TRIAL_CANCEL_ASKED, 9, "trial-cancel-asked")                                             \
+	X(TRIAL_RETRY_ASKED, 10, "trial-retry-asked")                                              \
+	X(RESULT_IMPORTED, 11, "result-imported")                                                  \
+	X(TRIAL_ACCOUNTED, 12, "trial-accounted")                                                  \
+	X(TIME_NOTED, 13, "time-noted")                                                            \
+	X(ACCOUNTING_FIXED, 14, "accounting-fixed")                                                \
+	X(MEASURE_ASKED, 15, "measure-asked")                                                      \
+	X(ATTEMPT_PLACED, 16, "attempt-placed")                                                    \
 	X(RECORD_LOST, 31, "record-lost")
 
 enum dp_event_type {
@@ -63,9 +63,9 @@ struct dp_event {
 	/* study-created; name also in result-imported: the study it comes from. In
 	 * study-amended the last three are those of a file that took its place */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
-	const char *secret;       /* of a study that needs one: base/secret.h */
-	const char *seeds;        /* "fixed", "secret"; NULL: of a version before 0.3 */
-	const char *const *files; /* (nfiles) as of dp_study_find_files() */
+	const char *secret;                   /* of a study that needs one: base/secret.h */
+	const char *seeds;                    /* "fixed", "secret"; NULL: of a version before 0.3 */
+	const char *const *files;             /* (nfiles) as of dp_study_find_files() */
 	uint32_t nfiles;
 	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses
 	 * the text itself, as it does in a replay. */
@@ -84,9 +84,9 @@ struct dp_event {
 	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
 	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
 	 * "verify" or "end" as the source */
-	const char *source; /* "random", "grid", "dpareto", ... */
-	uint32_t basis;     /* conditioned on the study's records before this seq */
-	double sought;      /* trial-proposed: seconds that finding it took; 0: unknown */
+	const char *source;   /* "random", "grid", "dpareto", ... */
+	uint32_t basis;       /* conditioned on the study's records before this seq */
+	double sought;        /* trial-proposed: seconds that finding it took; 0: unknown */
 	const double *params; /* one per parameter of the study, see study.h */
 	uint32_t nparams;
 	/* measure-asked: the result that is measured again, NaN: none; how many runs. An
@@ -143,8 +143,7 @@ struct dp_event {
 const char *dp_event_name(enum dp_event_type t);
 /* The stored form: MessagePack [type, version, time, {fields}] and a CRC-32, in place
  * of what `out` held. A field that the type does not have must be zero (or NaN). */
-DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out,
-				 struct dp_err *err);
+DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err);
 /* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, or have a field of the
  * wrong type; DP_E_PROTOCOL if they are sound, but of a type or version from the future.
  * study and seq are the
@@ -188,14 +187,13 @@ void dp_journal_close(struct dp_journal *j);
  * time and fn is called with nothing held, so that it may take as long as it likes: a
  * reader that holds on keeps the writer from using free pages again. What is appended
  * meanwhile may or may not be seen. */
-typedef int dp_journal_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			  size_t len, struct dp_err *err);
-DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn,
-				 void *arg, struct dp_err *err);
+typedef int dp_journal_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			  struct dp_err *err);
+DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
+				 struct dp_err *err);
 /* The number the next created study gets; never one that was used before, even if
  * that study was deleted. */
-DP_MUSTCHECK int dp_journal_next_study(struct dp_journal *j, uint32_t *id,
-				       struct dp_err *err);
+DP_MUSTCHECK int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err);
 
 /* Another program that reads the journal and has not let go of an old state for a while,
  * so that the file grows. */
@@ -236,13 +234,13 @@ void dp_journal_commits(struct dp_journal *j, struct dp_journal_commits *out);
  * the next commit. Whenever tickets became durable or the disk began or ceased to
  * refuse, wake(arg) is called from the writer's thread (uv_async_send fits). */
 typedef void dp_journal_wake_fn(void *arg);
-DP_MUSTCHECK int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake,
-				  void *arg, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
+				  struct dp_err *err);
 /* 0 without memory (or on a readonly journal), else the ticket. A record must follow
  * the one before it; one that is there already with other bytes is never replaced:
  * both are trouble, DP_E_CORRUPT. */
-uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
-			   const void *bytes, size_t len);
+uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq, const void *bytes,
+			   size_t len);
 uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study);
 /* Between the two, what is queued waits, so that all of it goes into one commit: the
  * end of a trial and the plan of the next are one trip to the disk. */
@@ -255,8 +253,8 @@ void dp_journal_release(struct dp_journal *j);
 DP_MUSTCHECK bool dp_journal_fetch(struct dp_journal *j, uint32_t study, uint32_t seq);
 /* Gives fn the records of the request, as dp_journal_each() does, and closes the request.
  * *code is what fn or the read returned. False while they are not there yet. */
-DP_MUSTCHECK bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg,
-				     int *code, struct dp_err *err);
+DP_MUSTCHECK bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg, int *code,
+				     struct dp_err *err);
 /* Every ticket up to this one is on the disk. */
 uint64_t dp_journal_durable(struct dp_journal *j);
 /* Why commits fail at present (they are tried again every second and nothing is
@@ -285,8 +283,7 @@ DP_MUSTCHECK int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void 
 
 /* Copies the journal, as it is now and without its free pages, into a file: whole or not
  * at all. Beside a running daemon, too. */
-DP_MUSTCHECK int dp_journal_copy(struct dp_journal *j, const char *to,
-				 struct dp_err *err);
+DP_MUSTCHECK int dp_journal_copy(struct dp_journal *j, const char *to, struct dp_err *err);
 /* The others are for a folder that no daemon uses: DP_E_BUSY. Each leaves either the old
  * or the new journal, whenever it is interrupted. */
 /* Puts a copy, if it has no faults, in the place of the journal, which is kept in the

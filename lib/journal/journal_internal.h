@@ -6,8 +6,8 @@
 #include <lmdb.h>
 #include <pthread.h>
 
-#define DP__REPAIR_HINT                                                                  \
-	"'dparetoctl journal verify' says what is wrong, 'dparetoctl journal repair' "   \
+#define DP__REPAIR_HINT                                                                            \
+	"'dparetoctl journal verify' says what is wrong, 'dparetoctl journal repair' "             \
 	"saves what can be read, 'dparetoctl journal restore' puts a backup in place"
 
 enum {
@@ -91,15 +91,13 @@ DP_MUSTCHECK int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn);
  * journal that readers share with its writer is safe from that. */
 bool dp__moved(const struct dp_journal *j);
 /* The error for a code of LMDB: looks at the disk where that explains it. */
-int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
-		 const char *what);
+int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, const char *what);
 /* A number in the database of facts; 0 if it is not there. */
 DP_MUSTCHECK int dp__meta_number(struct dp_journal *j, MDB_txn *txn, const char *name,
 				 uint32_t *out, struct dp_err *err);
 int dp__meta_put(struct dp_journal *j, MDB_txn *txn, const char *name, const char *value);
 /* Sizes at this moment; only for the thread that owns the environment. */
-DP_MUSTCHECK int dp__measure(struct dp_journal *j, struct dp_journal_stat *out,
-			     struct dp_err *err);
+DP_MUSTCHECK int dp__measure(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err);
 /* Keeps the file longer than what it holds. LMDB does not write pages that it took
  * from the end and gave back at once, so that without this a whole file could look
  * like one that was cut. */
@@ -124,8 +122,7 @@ void dp__readers_look(struct dp_journal *j, const struct dp_journal_reader *was,
 
 struct dp__lock;
 /* Only one process writes to the folder: DP_E_BUSY tells which one does. */
-DP_MUSTCHECK int dp__lock_take(const char *dir, struct dp__lock **out,
-			       struct dp_err *err);
+DP_MUSTCHECK int dp__lock_take(const char *dir, struct dp__lock **out, struct dp_err *err);
 void dp__lock_drop(struct dp__lock *l); /* NULL is fine */
 
 /* Ends the writer's thread and frees what it left (writer.c). */

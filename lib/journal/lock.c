@@ -75,16 +75,14 @@ static bool lock_is_held(int fd)
 bool dp_journal_is_written(const char *dir, long *pid)
 {
 	int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int file = openat(folder, "writer.lock",
-			  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int file = openat(folder, "writer.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool held = lock_is_held(folder) || lock_is_held(file);
 	char text[LOCK_PID];
 	int64_t number;
 
 	lock_read_pid(file, text);
 	if (pid)
-		*pid = held && dp_int_parse(text, &number) && number > 0 ? (long)number
-									 : 0;
+		*pid = held && dp_int_parse(text, &number) && number > 0 ? (long)number : 0;
 	if (file >= 0)
 		close(file);
 	if (folder >= 0)
@@ -101,8 +99,8 @@ static void lock_files(struct dp__lock *l)
 	/* a network's file system may not lock folders: the file has to do there */
 	if (failure == EBADF || failure == ENOLCK || failure == EOPNOTSUPP)
 		failure = 0;
-	l->held[1] = openat(l->held[0], "writer.lock",
-			    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	l->held[1] =
+		openat(l->held[0], "writer.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (l->held[1] < 0 && failure == 0)
 		failure = errno;
 	if (failure == 0)
@@ -180,9 +178,8 @@ int dp__lock_take(const char *dir, struct dp__lock **out, struct dp_err *err)
 	dp__lock_drop(l);
 	if (failure != EWOULDBLOCK)
 		return dp_fail_errno(err, failure, "cannot lock the journal in %s", dir);
-	dp_fail(err, DP_E_BUSY,
-		"the journal in %s is being written by another process (pid %s)", dir,
-		pid[0] ? pid : "unknown");
+	dp_fail(err, DP_E_BUSY, "the journal in %s is being written by another process (pid %s)",
+		dir, pid[0] ? pid : "unknown");
 	dp_hint(err, "stop that process first, or use another folder");
 	return DP_E_BUSY;
 }

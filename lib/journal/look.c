@@ -4,8 +4,8 @@
 
 /* Opens and folds once. *again: a daemon began to write meanwhile, so that what was read
  * may be half of one state and half of another. */
-static int look_once(struct dp_state *s, const char *dir, struct dp_journal **j,
-		     bool *again, struct dp_err *err)
+static int look_once(struct dp_state *s, const char *dir, struct dp_journal **j, bool *again,
+		     struct dp_err *err)
 {
 	struct dp_journal_options options = { .readonly = true, .untouched = true };
 	int code = dp_journal_open(dir, &options, j, err);
@@ -20,8 +20,7 @@ static int look_once(struct dp_state *s, const char *dir, struct dp_journal **j,
 	return code;
 }
 
-int dp_state_look(struct dp_state *s, const char *dir, struct dp_journal **j,
-		  struct dp_err *err)
+int dp_state_look(struct dp_state *s, const char *dir, struct dp_journal **j, struct dp_err *err)
 {
 	struct dp_journal *opened = NULL;
 	bool again = true;

@@ -30,16 +30,15 @@ bool dp_study_searched(const struct dp_study_state *s)
 			    s->first_live == s->ntrials);
 }
 
-bool dp_measure_is_of(const struct dp_study_state *s, const struct dp_measure *m,
-		      struct dp_point p)
+bool dp_measure_is_of(const struct dp_study_state *s, const struct dp_measure *m, struct dp_point p)
 {
 	double at = dp_point_at(s, p);
 
 	return m->of == p.trial && (isnan(at) ? isnan(m->of_at) : m->of_at == at);
 }
 
-void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m,
-		     uint32_t *done, uint32_t *failed)
+void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m, uint32_t *done,
+		     uint32_t *failed)
 {
 	*done = *failed = 0;
 	for (uint32_t i = 0; i < m->n; i++) {
@@ -52,8 +51,8 @@ void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m,
 	}
 }
 
-enum dp_trial_status dp_measure_status(const struct dp_study_state *s,
-				       const struct dp_measure *m, const char **reason)
+enum dp_trial_status dp_measure_status(const struct dp_study_state *s, const struct dp_measure *m,
+				       const char **reason)
 {
 	bool begun = false, ended = true, failed = false;
 
@@ -107,8 +106,7 @@ static void pool_count(struct measure_pool *p, const struct dp_trial *t)
 	p->runs += t->runs;
 }
 
-static double pool_value(const struct measure_pool *p, const struct dp_trial *t,
-			 uint32_t run)
+static double pool_value(const struct measure_pool *p, const struct dp_trial *t, uint32_t run)
 {
 	return (uint32_t)p->column < t->nmetrics
 		       ? t->metrics[(size_t)run * t->nmetrics + (uint32_t)p->column]
@@ -156,8 +154,8 @@ static void pool_each(struct measure_pool *p, const struct measure_which *which,
 			pool_measure(p, &all->list[i], add);
 }
 
-static void pool_objective(struct measure_pool *p, const struct measure_which *which,
-			   size_t k, struct dp_measured *out)
+static void pool_objective(struct measure_pool *p, const struct measure_which *which, size_t k,
+			   struct dp_measured *out)
 {
 	const struct dp_objective *o = &p->s->spec->objectives[k];
 	double wide;
@@ -172,9 +170,7 @@ static void pool_objective(struct measure_pool *p, const struct measure_which *w
 	p->least = p->most = NAN;
 	pool_each(p, which, pool_sum);
 	/* the mean of three times 0.1 is not 0.1 by adding them up */
-	p->mean = p->least == p->most ? p->least
-		  : isfinite(p->sum)  ? p->sum / p->runs
-				      : p->scaled;
+	p->mean = p->least == p->most ? p->least : isfinite(p->sum) ? p->sum / p->runs : p->scaled;
 	pool_each(p, which, pool_squares);
 	out->objectives[k] = dp_objective_metric(o, p->mean);
 	if (p->runs < 2)
@@ -185,8 +181,8 @@ static void pool_objective(struct measure_pool *p, const struct measure_which *w
 	out->high[k] = out->objectives[k] + wide;
 }
 
-static bool pool_measured(const struct dp_study_state *s,
-			  const struct measure_which *which, struct dp_measured *out)
+static bool pool_measured(const struct dp_study_state *s, const struct measure_which *which,
+			  struct dp_measured *out)
 {
 	struct measure_pool p = { .s = s };
 
@@ -197,8 +193,7 @@ static bool pool_measured(const struct dp_study_state *s,
 	return p.last != NULL;
 }
 
-bool dp_point_remeasured(const struct dp_study_state *s, struct dp_point p,
-			 struct dp_measured *out)
+bool dp_point_remeasured(const struct dp_study_state *s, struct dp_point p, struct dp_measured *out)
 {
 	return pool_measured(s, &(struct measure_which){ .of = p }, out);
 }
@@ -215,8 +210,8 @@ static bool follows(const struct dp_study *spec)
 	return spec->nobjectives == 2 && spec->objectives[0].privacy != NULL;
 }
 
-int dp_points_remeasured_volume(const struct dp_study_state *s,
-				const struct dp_point *points, size_t n, double *volume)
+int dp_points_remeasured_volume(const struct dp_study_state *s, const struct dp_point *points,
+				size_t n, double *volume)
 {
 	size_t m = s->spec->nobjectives, have = 0;
 	double *y = malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
@@ -230,9 +225,8 @@ int dp_points_remeasured_volume(const struct dp_study_state *s,
 		if (!dp_point_remeasured(s, points[i], &v))
 			continue;
 		for (size_t k = 0; k < m; k++)
-			y[have * m + k] = s->spec->objectives[k].maximize
-						  ? -v.objectives[k]
-						  : v.objectives[k];
+			y[have * m + k] = s->spec->objectives[k].maximize ? -v.objectives[k]
+									  : v.objectives[k];
 		have++;
 	}
 	for (size_t k = 0; k < m; k++)

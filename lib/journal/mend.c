@@ -91,12 +91,12 @@ static bool mend_point(struct mender *w, uint32_t trial)
 		json_t *root = NULL;
 
 		dp_attempt_folder(trial, alone ? 0 : DP_RUN_ALL, i / 2, below);
-		snprintf(path, sizeof path, "%s/%s/%s/request.json", w->folder,
-			 s->spec->name, below);
+		snprintf(path, sizeof path, "%s/%s/%s/request.json", w->folder, s->spec->name,
+			 below);
 		found = dp_json_read(path, REQUEST_MAX, &root, &err) == DP_OK &&
 			dp_json_int(root, "trial", -1) == trial &&
-			dp_space_from_json(s->spec, json_object_get(root, "parameters"),
-					   w->x, &err) == DP_OK;
+			dp_space_from_json(s->spec, json_object_get(root, "parameters"), w->x,
+					   &err) == DP_OK;
 		json_decref(root);
 	}
 	return found;
@@ -131,8 +131,7 @@ static bool imply_attempt_ended(const struct dp_trial *t, const struct dp_event 
 
 /* That a point was to be measured, of which a trial is left: the point as it was written
  * for its trainer. Which result it was measured for is not known any more. */
-static bool imply_measure(struct mender *w, const struct dp_event *e,
-			  struct dp_event *out)
+static bool imply_measure(struct mender *w, const struct dp_event *e, struct dp_event *out)
 {
 	const struct dp_study_state *s = w->state.studies[0];
 
@@ -207,11 +206,9 @@ static int mend_event(struct mender *w, uint32_t i)
 	struct dp__slot *slot = &w->m->slots[i];
 
 	if (slot->made.len)
-		return dp_event_decode(slot->made.data, slot->made.len, &w->event,
-				       &w->why);
+		return dp_event_decode(slot->made.data, slot->made.len, &w->event, &w->why);
 	if (!slot->lost)
-		return dp_event_decode(slot->find->bytes, slot->find->len, &w->event,
-				       &w->why);
+		return dp_event_decode(slot->find->bytes, slot->find->len, &w->event, &w->why);
 	dp_event_clear(&w->event);
 	w->event.type = DP_EV_RECORD_LOST;
 	w->event.reason = slot->why;
@@ -293,9 +290,7 @@ static int mend_notes(struct mender *w)
 static int mend_pause(struct mender *w)
 {
 	struct dp__slot *slot = &w->m->slots[w->m->n];
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
-			      .state = "paused",
-			      .counted = true };
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED, .state = "paused", .counted = true };
 	char reason[160];
 
 	snprintf(reason, sizeof reason,
@@ -327,8 +322,8 @@ static int mend_run(struct mender *w, bool tail_lost)
 	return code == DP_OK && (w->m->lost || tail_lost) ? mend_pause(w) : code;
 }
 
-int dp__mend(const struct dp__find *finds, size_t n, const char *folder,
-	     struct dp__mended *out, struct dp_err *err)
+int dp__mend(const struct dp__find *finds, size_t n, const char *folder, struct dp__mended *out,
+	     struct dp_err *err)
 {
 	struct mender w = { .m = out, .folder = folder };
 	uint32_t tail = 0;
@@ -340,9 +335,8 @@ int dp__mend(const struct dp__find *finds, size_t n, const char *folder,
 	for (size_t i = 0; i < n; i++)
 		tail += finds[i].seq >= out->n;
 	out->lost = tail;
-	code = out->n > 0 && out->slots[0].find && !out->slots[0].lost
-		       ? mend_run(&w, tail > 0)
-		       : DP_E_CORRUPT;
+	code = out->n > 0 && out->slots[0].find && !out->slots[0].lost ? mend_run(&w, tail > 0)
+								       : DP_E_CORRUPT;
 	if (code == DP_E_CORRUPT) { /* nothing can be made of it */
 		out->hopeless = true;
 		code = DP_OK;

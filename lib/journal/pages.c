@@ -118,8 +118,7 @@ static bool page_read(struct dp__pages *p, uint64_t offset, void *to, size_t len
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(p->fd, (char *)to + done, len - done,
-				  (off_t)(offset + done));
+		ssize_t n = pread(p->fd, (char *)to + done, len - done, (off_t)(offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -141,10 +140,8 @@ static bool page_claim(struct dp__pages *p, uint64_t page, uint64_t count, int u
 	}
 	for (uint64_t i = page; i < page + count; i++) {
 		if (p->seen[i]) {
-			page_fault(p, "%s: page %llu is used twice%s", whose,
-				   (unsigned long long)i,
-				   (p->seen[i] | use) & FREE ? ", once as a free one"
-							     : "");
+			page_fault(p, "%s: page %llu is used twice%s", whose, (unsigned long long)i,
+				   (p->seen[i] | use) & FREE ? ", once as a free one" : "");
 			return false;
 		}
 		p->seen[i] = (unsigned char)use;
@@ -166,8 +163,7 @@ static void *page_memory(struct dp__pages *p, size_t size)
 /* The value of a leaf's node: within the page, or on pages of its own, which are then
  * in *own. NULL if it cannot be had, which was told. */
 static const unsigned char *node_value(struct dp__pages *p, struct tree *t,
-				       const unsigned char *node, bool wanted,
-				       unsigned char **own)
+				       const unsigned char *node, bool wanted, unsigned char **own)
 {
 	size_t len = node_size(node), pages = (HEADER + len + p->size - 1) / p->size;
 	const unsigned char *inside = node + NODE + get16(node + 6);
@@ -185,8 +181,7 @@ static const unsigned char *node_value(struct dp__pages *p, struct tree *t,
 		page_fault(p, "page %llu cannot be read", (unsigned long long)at);
 		return NULL;
 	}
-	if (get64(head) != at || get16(head + 10) != OVERFLOW ||
-	    get32(head + 12) != pages) {
+	if (get64(head) != at || get16(head + 10) != OVERFLOW || get32(head + 12) != pages) {
 		page_fault(p, "page %llu of %s is not the long value it should be",
 			   (unsigned long long)at, t->name);
 		return NULL;
@@ -209,15 +204,14 @@ static void entry_record(struct dp__pages *p, struct tree *t, uint64_t page,
 	MDB_val key = { k.len, (void *)k.at };
 	uint32_t study, seq;
 	unsigned char *own;
-	const unsigned char *value =
-		node_value(p, t, node, p->visitor->record != NULL, &own);
+	const unsigned char *value = node_value(p, t, node, p->visitor->record != NULL, &own);
 
 	if (!dp__key_read(&key, &study, &seq))
 		page_fault(p, "page %llu: a record has a key of %zu bytes",
 			   (unsigned long long)page, k.len);
 	else if (value && p->visitor->record)
-		p->stopped = p->visitor->record(p->visitor->arg, study, seq, value,
-						node_size(node));
+		p->stopped =
+			p->visitor->record(p->visitor->arg, study, seq, value, node_size(node));
 	free(own);
 }
 
@@ -226,13 +220,11 @@ static void entry_fact(struct dp__pages *p, struct tree *t, uint64_t page,
 {
 	struct key k = node_key(node);
 	unsigned char *own;
-	const unsigned char *value =
-		node_value(p, t, node, p->visitor->fact != NULL, &own);
+	const unsigned char *value = node_value(p, t, node, p->visitor->fact != NULL, &own);
 
 	(void)page;
 	if (value && p->visitor->fact)
-		p->stopped = p->visitor->fact(p->visitor->arg, k.at, k.len, value,
-					      node_size(node));
+		p->stopped = p->visitor->fact(p->visitor->arg, k.at, k.len, value, node_size(node));
 	free(own);
 }
 
@@ -283,8 +275,8 @@ static int key_order(const struct tree *t, struct key a, struct key b)
 }
 
 /* Is the i-th node inside its page, and its key one of this tree? */
-static bool node_sound(const struct dp__pages *p, const struct tree *t,
-		       const unsigned char *page, size_t i, size_t *length)
+static bool node_sound(const struct dp__pages *p, const struct tree *t, const unsigned char *page,
+		       size_t i, size_t *length)
 {
 	size_t upper = get16(page + 14), at = get16(page + HEADER + 2 * i), len;
 	bool leaf = get16(page + 10) == LEAF;
@@ -304,12 +296,11 @@ static bool node_sound(const struct dp__pages *p, const struct tree *t,
 	if (at + len > p->size)
 		return false;
 	/* the first key of a branch is not looked at */
-	return (!leaf && i == 0) ||
-	       (t->numbers ? get16(node + 6) == 8 : get16(node + 6) > 0);
+	return (!leaf && i == 0) || (t->numbers ? get16(node + 6) == 8 : get16(node + 6) > 0);
 }
 
-static bool page_sound(struct dp__pages *p, const struct tree *t,
-		       const unsigned char *page, uint64_t number, bool leaf)
+static bool page_sound(struct dp__pages *p, const struct tree *t, const unsigned char *page,
+		       uint64_t number, bool leaf)
 {
 	size_t lower = get16(page + 12), upper = get16(page + 14), used = 0, length;
 	size_t n = (lower - HEADER) / 2;
@@ -320,8 +311,8 @@ static bool page_sound(struct dp__pages *p, const struct tree *t,
 		return false;
 	}
 	if (lower < HEADER + 2 || lower > upper || lower % 2 || upper > p->size) {
-		page_fault(p, "page %llu of %s: its bounds are wrong",
-			   (unsigned long long)number, t->name);
+		page_fault(p, "page %llu of %s: its bounds are wrong", (unsigned long long)number,
+			   t->name);
 		return false;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -333,17 +324,16 @@ static bool page_sound(struct dp__pages *p, const struct tree *t,
 		used += length;
 	}
 	if (used != p->size - upper) {
-		page_fault(p, "page %llu of %s: its entries overlap",
-			   (unsigned long long)number, t->name);
+		page_fault(p, "page %llu of %s: its entries overlap", (unsigned long long)number,
+			   t->name);
 		return false;
 	}
 	return true;
 }
 
 /* The keys of a page rise, and lie between those that the page above says. */
-static bool keys_sound(struct dp__pages *p, const struct tree *t,
-		       const unsigned char *page, const struct key *low,
-		       const struct key *high)
+static bool keys_sound(struct dp__pages *p, const struct tree *t, const unsigned char *page,
+		       const struct key *low, const struct key *high)
 {
 	size_t n = (get16(page + 12) - (size_t)HEADER) / 2;
 	size_t first = get16(page + 10) == LEAF ? 0 : 1;
@@ -354,8 +344,7 @@ static bool keys_sound(struct dp__pages *p, const struct tree *t,
 		if (i == first && low && key_order(t, k, *low) < 0)
 			return false;
 		if (i > first &&
-		    key_order(t, node_key(page + get16(page + HEADER + 2 * i - 2)), k) >=
-			    0)
+		    key_order(t, node_key(page + get16(page + HEADER + 2 * i - 2)), k) >= 0)
 			return false;
 		if (high && key_order(t, k, *high) >= 0)
 			return false;
@@ -364,8 +353,8 @@ static bool keys_sound(struct dp__pages *p, const struct tree *t,
 	return true;
 }
 
-static void tree_page(struct dp__pages *p, struct tree *t, uint64_t number,
-		      unsigned depth, const struct key *low, const struct key *high);
+static void tree_page(struct dp__pages *p, struct tree *t, uint64_t number, unsigned depth,
+		      const struct key *low, const struct key *high);
 
 static void tree_nodes(struct dp__pages *p, struct tree *t, const unsigned char *page,
 		       uint64_t number, unsigned depth, const struct key *low,
@@ -390,8 +379,8 @@ static void tree_nodes(struct dp__pages *p, struct tree *t, const unsigned char 
 }
 
 /* A page that is not sound is told and left out with all below it. */
-static void tree_page(struct dp__pages *p, struct tree *t, uint64_t number,
-		      unsigned depth, const struct key *low, const struct key *high)
+static void tree_page(struct dp__pages *p, struct tree *t, uint64_t number, unsigned depth,
+		      const struct key *low, const struct key *high)
 {
 	unsigned char *page;
 	bool leaf = depth == t->depth;
@@ -446,9 +435,8 @@ static void tree_walk(struct dp__pages *p, struct tree *t)
 		return;
 	if (t->saw_entries != t->entries || t->saw_branches != t->branches ||
 	    t->saw_leaves != t->leaves || t->saw_overflows != t->overflows)
-		page_fault(p, "%s: %llu entries are there, of %llu, or pages are missing",
-			   t->name, (unsigned long long)t->saw_entries,
-			   (unsigned long long)t->entries);
+		page_fault(p, "%s: %llu entries are there, of %llu, or pages are missing", t->name,
+			   (unsigned long long)t->saw_entries, (unsigned long long)t->entries);
 }
 
 /* The tree of trees: "events" and "meta". */
@@ -557,17 +545,15 @@ static int pages_begin(struct dp__pages *p, const unsigned char *meta, struct dp
 	return p->seen ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 }
 
-int dp__pages_walk(struct dp__pages *p, int fd, uint64_t txn,
-		   const struct dp__visitor *visitor, struct dp_err *err)
+int dp__pages_walk(struct dp__pages *p, int fd, uint64_t txn, const struct dp__visitor *visitor,
+		   struct dp_err *err)
 {
 	struct tree below[2] = { { .name = "the records", .entry = entry_record },
 				 { .name = "the facts", .entry = entry_fact } };
 	struct tree trees = { .name = "the list of databases",
 			      .entry = entry_tree,
 			      .below = below };
-	struct tree given = { .name = "the free pages",
-			      .entry = entry_free,
-			      .numbers = true };
+	struct tree given = { .name = "the free pages", .entry = entry_free, .numbers = true };
 	unsigned char meta[META_SIZE];
 	int code;
 
@@ -633,14 +619,12 @@ int dp__pages_scan(struct dp__pages *p, bool free_too, struct dp_err *err)
 			continue;
 		if (!page_read(p, i * p->size, page, p->size))
 			continue; /* the walk has told it */
-		for (size_t k = HEADER; k + 2 <= get16(page + 12) && k + 2 <= p->size;
-		     k += 2)
+		for (size_t k = HEADER; k + 2 <= get16(page + 12) && k + 2 <= p->size; k += 2)
 			scan_node(p, page, get16(page + k));
 	}
 	free(page);
-	return p->stopped == DP_E_NOMEM
-		       ? dp_fail(err, DP_E_NOMEM, "no memory to read a journal")
-		       : p->stopped;
+	return p->stopped == DP_E_NOMEM ? dp_fail(err, DP_E_NOMEM, "no memory to read a journal")
+					: p->stopped;
 }
 
 void dp__pages_clear(struct dp__pages *p)

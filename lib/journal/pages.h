@@ -14,11 +14,9 @@ struct dp__visitor {
 	void *arg;
 	/* A record as it lies there, nothing checked; a non-zero return ends the walk.
 	 * NULL: the bytes are not even read. */
-	int (*record)(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		      size_t len);
+	int (*record)(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len);
 	/* An entry of the database of facts; may be NULL. */
-	int (*fact)(void *arg, const void *name, size_t name_len, const void *value,
-		    size_t len);
+	int (*fact)(void *arg, const void *name, size_t name_len, const void *value, size_t len);
 	/* Something that LMDB could not live with, as a sentence. */
 	void (*fault)(void *arg, const char *text);
 };

@@ -20,8 +20,8 @@ static size_t points_most(const struct dp_study_state *s)
 }
 
 /* The results of a trial, its own last; returns the place after them. */
-static struct dp_point *points_of_trial(const struct dp_study_state *s,
-					const struct dp_trial *t, struct dp_point *p)
+static struct dp_point *points_of_trial(const struct dp_study_state *s, const struct dp_trial *t,
+					struct dp_point *p)
 {
 	for (uint32_t w = 0; t->way && w < t->way->n; w++)
 		if (dp_way_stands(s, t->way, w))
@@ -42,8 +42,7 @@ struct dp_point *dp_study_points(const struct dp_study_state *s, size_t *n)
 	return all;
 }
 
-bool dp_study_point(const struct dp_study_state *s, uint32_t trial, double at,
-		    struct dp_point *out)
+bool dp_study_point(const struct dp_study_state *s, uint32_t trial, double at, struct dp_point *out)
 {
 	const struct dp_trial *t = trial < s->ntrials ? s->trials[trial] : NULL;
 
@@ -105,14 +104,12 @@ const double *dp_point_objectives(const struct dp_study_state *s, struct dp_poin
 {
 	const struct dp_trial *t = dp_study_trial(s, p.trial);
 
-	return p.way == DP_OWN
-		       ? t->objectives
-		       : t->way->objectives + (size_t)p.way * s->spec->nobjectives;
+	return p.way == DP_OWN ? t->objectives
+			       : t->way->objectives + (size_t)p.way * s->spec->nobjectives;
 }
 
 /* What the runs of a waypoint come to in a table of its training. */
-static double way_column(const struct dp_way *way, const double *table, int32_t w,
-			 int metric)
+static double way_column(const struct dp_way *way, const double *table, int32_t w, int metric)
 {
 	return metric >= 0 && (uint32_t)metric < way->nmetrics
 		       ? table[(size_t)w * way->nmetrics + (size_t)metric]
@@ -127,8 +124,7 @@ double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metr
 			       : way_column(t->way, t->way->means, p.way, metric);
 }
 
-double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p,
-			      int metric)
+double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p, int metric)
 {
 	const struct dp_trial *t = dp_study_trial(s, p.trial);
 
@@ -152,8 +148,8 @@ bool dp_point_feasible(const struct dp_study_state *s, struct dp_point p)
 /* ---- the front ---- */
 
 /* Rows as the front library takes them, to minimise, and the reference point. */
-static void points_rows(const struct dp_study_state *s, const struct dp_point *points,
-			size_t n, double *y, double *ref)
+static void points_rows(const struct dp_study_state *s, const struct dp_point *points, size_t n,
+			double *y, double *ref)
 {
 	size_t m = s->spec->nobjectives;
 
@@ -167,8 +163,7 @@ static void points_rows(const struct dp_study_state *s, const struct dp_point *p
 }
 
 /* Leaves only the feasible ones; how many. */
-static size_t points_feasible(const struct dp_study_state *s, struct dp_point *points,
-			      size_t n)
+static size_t points_feasible(const struct dp_study_state *s, struct dp_point *points, size_t n)
 {
 	size_t kept = 0;
 
@@ -208,8 +203,8 @@ static int compare_points(const void *a, const void *b)
 
 bool dp_study_on_front(const struct dp_study_state *s, struct dp_point p)
 {
-	return s->nfront > 0 && bsearch(&p, s->front_by_trial, s->nfront, sizeof p,
-					compare_points) != NULL;
+	return s->nfront > 0 &&
+	       bsearch(&p, s->front_by_trial, s->nfront, sizeof p, compare_points) != NULL;
 }
 
 /* Where only results were added, the points of the last front and these are enough: of
@@ -279,8 +274,7 @@ int dp_study_front(struct dp_study_state *s, struct dp_err *err)
 		code = dp_hypervolume(y, n, m, ref, &volume);
 	if (code != DP_OK)
 		goto out;
-	qsort_r(picked, count, sizeof *picked, compare_best,
-		&(struct point_rows){ y, m });
+	qsort_r(picked, count, sizeof *picked, compare_best, &(struct point_rows){ y, m });
 	if (store_front(s, points, picked, count)) {
 		s->hypervolume = volume;
 		s->front_valid = true;

@@ -30,8 +30,8 @@ static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
 }
 
 /* Copies at most `most` records from a key on, as many as a batch takes. */
-static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry *from,
-		      int most, struct dp_buf *out, struct dp_err *err)
+static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry *from, int most,
+		      struct dp_buf *out, struct dp_err *err)
 {
 	unsigned char start[DP__KEY_SIZE];
 	MDB_val k = { sizeof start, start }, v;
@@ -52,14 +52,13 @@ static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct entry 
 	}
 	if (out->failed)
 		return dp_fail(err, DP_E_NOMEM, "no memory to read the journal");
-	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
-		       ? DP_OK
-		       : dp__fail_mdb(j, err, mdb_code, "read");
+	return mdb_code == 0 || mdb_code == MDB_NOTFOUND ? DP_OK
+							 : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
 /* Ends the transaction. */
-static int copy_from(struct dp_journal *j, MDB_txn *txn, const struct entry *from,
-		     int most, struct dp_buf *out, struct dp_err *err)
+static int copy_from(struct dp_journal *j, MDB_txn *txn, const struct entry *from, int most,
+		     struct dp_buf *out, struct dp_err *err)
 {
 	MDB_cursor *cur;
 	int code, mdb_code = mdb_cursor_open(txn, j->events, &cur);
@@ -86,8 +85,8 @@ static int next_batch(struct dp_journal *j, const struct entry *from, struct dp_
 
 /* Gives the records of a batch to fn. *next is where the next one begins; `done` if the
  * walk is over. */
-static int call_batch(const struct dp_buf *batch, uint32_t only, dp_journal_fn *fn,
-		      void *arg, struct entry *next, bool *done, struct dp_err *err)
+static int call_batch(const struct dp_buf *batch, uint32_t only, dp_journal_fn *fn, void *arg,
+		      struct entry *next, bool *done, struct dp_err *err)
 {
 	struct entry e;
 	int code;
@@ -136,14 +135,12 @@ void dp__fetch_read(struct dp_journal *j, struct dp__fetch *f)
 
 	dp_buf_free(&f->batch); /* after a failure it would stay one */
 	if (!j->env) {
-		f->code = dp_fail(&f->err, DP_E_IO, "the journal in %s is not open",
-				  j->dir);
+		f->code = dp_fail(&f->err, DP_E_IO, "the journal in %s is not open", j->dir);
 		return;
 	}
 	mdb_code = dp__begin(j, MDB_RDONLY, &txn);
-	f->code = mdb_code == 0
-			  ? copy_from(j, txn, &from, FETCH_RECORDS, &f->batch, &f->err)
-			  : dp__fail_mdb(j, &f->err, mdb_code, "read");
+	f->code = mdb_code == 0 ? copy_from(j, txn, &from, FETCH_RECORDS, &f->batch, &f->err)
+				: dp__fail_mdb(j, &f->err, mdb_code, "read");
 }
 
 bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg, int *code,
@@ -171,8 +168,7 @@ bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg, int 
 }
 
 /* The study of the last key; 0 if there is none. */
-static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
-		      struct dp_err *err)
+static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study, struct dp_err *err)
 {
 	MDB_cursor *cur;
 	MDB_val k, v;
@@ -186,9 +182,8 @@ static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study,
 	if (mdb_code == 0 && !dp__key_read(&k, study, &seq))
 		mdb_code = MDB_CORRUPTED;
 	mdb_cursor_close(cur);
-	return mdb_code == 0 || mdb_code == MDB_NOTFOUND
-		       ? DP_OK
-		       : dp__fail_mdb(j, err, mdb_code, "read");
+	return mdb_code == 0 || mdb_code == MDB_NOTFOUND ? DP_OK
+							 : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
 int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err)

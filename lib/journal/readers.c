@@ -59,8 +59,7 @@ void dp__readers_look(struct dp_journal *j, const struct dp_journal_reader *was,
 		return;
 	}
 	now->commits = info.me_last_txnid - now->txn;
-	now->since =
-		was->pid == now->pid && was->txn == now->txn ? was->since : dp_mono_us();
+	now->since = was->pid == now->pid && was->txn == now->txn ? was->since : dp_mono_us();
 	readers_program(now);
 }
 

@@ -54,8 +54,7 @@ static void aside_study(struct repair *r, const struct dp__find *finds, size_t n
 
 		if (m->hopeless)
 			aside_put(r, f,
-				  f->sound ? "the first record of its study is lost"
-					   : f->fault);
+				  f->sound ? "the first record of its study is lost" : f->fault);
 		else if (f->seq >= m->n || m->slots[f->seq].find != f)
 			aside_put(r, f, f->sound ? "its number is none" : f->fault);
 		else if (m->slots[f->seq].lost)
@@ -86,8 +85,8 @@ static int repair_facts(struct repair *r, const json_t *facts, struct dp_err *er
 
 	for (size_t i = 0; mdb_code == 0 && i < DP_COUNT(names); i++) {
 		text = json_string_value(json_object_get(facts, names[i]));
-		if (text && (i < 2 || (dp_int_parse(text, &number) && number > 0 &&
-				       number < UINT32_MAX)))
+		if (text &&
+		    (i < 2 || (dp_int_parse(text, &number) && number > 0 && number < UINT32_MAX)))
 			mdb_code = dp__meta_put(r->j, txn, names[i], text);
 	}
 	if (mdb_code == 0)
@@ -99,12 +98,11 @@ static int put_study(struct repair *r, const struct dp__mended *m, struct dp_err
 {
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct dp__slot *slot = &m->slots[i];
-		const void *bytes = slot->made.len ? slot->made.data
-						   : (const char *)slot->find->bytes;
+		const void *bytes =
+			slot->made.len ? slot->made.data : (const char *)slot->find->bytes;
 
 		r->ticket = dp_journal_append(r->j, m->study, i, bytes,
-					      slot->made.len ? slot->made.len
-							     : slot->find->len);
+					      slot->made.len ? slot->made.len : slot->find->len);
 		if (r->ticket == 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
 		r->records++;
@@ -122,13 +120,12 @@ static int repair_study(struct repair *r, const struct dp__find *finds, size_t n
 		aside_study(r, finds, n, &m);
 		r->rebuilt += m.made;
 		json_array_append_new(
-			r->list, json_pack("{s:I, s:o, s:I, s:I, s:I, s:b}", "study",
-					   (json_int_t)m.study, "name",
-					   m.name[0] ? json_string(m.name) : json_null(),
-					   "records", (json_int_t)(m.hopeless ? 0 : m.n),
-					   "lost", (json_int_t)(m.hopeless ? n : m.lost),
-					   "rebuilt", (json_int_t)m.made, "whole",
-					   !m.hopeless && m.lost == 0));
+			r->list,
+			json_pack("{s:I, s:o, s:I, s:I, s:I, s:b}", "study", (json_int_t)m.study,
+				  "name", m.name[0] ? json_string(m.name) : json_null(), "records",
+				  (json_int_t)(m.hopeless ? 0 : m.n), "lost",
+				  (json_int_t)(m.hopeless ? n : m.lost), "rebuilt",
+				  (json_int_t)m.made, "whole", !m.hopeless && m.lost == 0));
 	}
 	if (code == DP_OK && !m.hopeless)
 		code = put_study(r, &m, err);
@@ -159,15 +156,13 @@ static int repair_write(struct repair *r, const struct dp__survey *s, struct dp_
 	if (code == DP_OK)
 		code = dp_journal_start(r->j, NULL, NULL, err);
 	for (size_t i = 0; code == DP_OK && i < s->n; i = next) {
-		for (next = i + 1;
-		     next < s->n && s->finds[next].study == s->finds[i].study; next++)
+		for (next = i + 1; next < s->n && s->finds[next].study == s->finds[i].study; next++)
 			;
 		if (s->finds[i].study < repair_given(s->facts))
 			code = repair_study(r, s->finds + i, next - i, err);
 		else
 			for (size_t k = i; k < next; k++)
-				aside_put(r, &s->finds[k],
-					  "no study was given this number");
+				aside_put(r, &s->finds[k], "no study was given this number");
 	}
 	if (code == DP_OK)
 		code = repair_wait(r, err);
@@ -183,22 +178,21 @@ static int refuse_newer(const struct dp__survey *s, struct dp_err *err)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->finds[i].newer) {
-			dp_fail(err, DP_E_PROTOCOL, "record %u of study %u: %s",
-				s->finds[i].seq, s->finds[i].study, s->finds[i].fault);
+			dp_fail(err, DP_E_PROTOCOL, "record %u of study %u: %s", s->finds[i].seq,
+				s->finds[i].study, s->finds[i].fault);
 			dp_hint(err, "repair the journal with that version");
 			return DP_E_PROTOCOL;
 		}
 	return DP_OK;
 }
 
-static json_t *repair_report(const struct repair *r, const struct dp__survey *s,
-			     const char *kept, const char *aside)
+static json_t *repair_report(const struct repair *r, const struct dp__survey *s, const char *kept,
+			     const char *aside)
 {
-	json_t *o = json_pack("{s:b, s:I, s:I, s:I, s:I, s:O}", "repaired", kept != NULL,
-			      "records", (json_int_t)r->records, "set_aside",
-			      (json_int_t)r->set_aside, "rebuilt", (json_int_t)r->rebuilt,
-			      "damaged_pages", (json_int_t)s->page_faults, "studies",
-			      r->list);
+	json_t *o = json_pack("{s:b, s:I, s:I, s:I, s:I, s:O}", "repaired", kept != NULL, "records",
+			      (json_int_t)r->records, "set_aside", (json_int_t)r->set_aside,
+			      "rebuilt", (json_int_t)r->rebuilt, "damaged_pages",
+			      (json_int_t)s->page_faults, "studies", r->list);
 
 	json_object_set_new(o, "old", kept ? json_string(kept) : json_null());
 	json_object_set_new(o, "file", aside ? json_string(aside) : json_null());
@@ -267,8 +261,7 @@ static int repair_locked(struct repair *r, json_t **report, struct dp_err *err)
 	if (code == DP_OK)
 		code = refuse_newer(&s, err);
 	if (code == DP_OK && !whole && s.n == 0 && s.page_faults) {
-		dp_fail(err, DP_E_CORRUPT,
-			"nothing can be read of the journal in %s (%s)", r->dir,
+		dp_fail(err, DP_E_CORRUPT, "nothing can be read of the journal in %s (%s)", r->dir,
 			s.first_fault);
 		dp_hint(err, "put a backup in place with 'dparetoctl journal restore'");
 		code = DP_E_CORRUPT;

@@ -10,8 +10,8 @@ struct replay {
 	uint32_t apart;        /* the study that was set apart last; 0: none */
 };
 
-static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		      size_t len, struct dp_err *err)
+static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+		      struct dp_err *err)
 {
 	struct replay *r = arg;
 	int code = dp_event_decode(bytes, len, &r->event, err);
@@ -24,8 +24,8 @@ static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes
 	return code;
 }
 
-static int replay_strict(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			 size_t len, struct dp_err *err)
+static int replay_strict(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			 struct dp_err *err)
 {
 	int code = replay_one(arg, study, seq, bytes, len, err);
 
@@ -34,8 +34,8 @@ static int replay_strict(void *arg, uint32_t study, uint32_t seq, const void *by
 	return code;
 }
 
-static int replay_all(struct dp_state *s, struct dp_journal *j, uint32_t study,
-		      dp_journal_fn *fn, struct dp_err *err)
+static int replay_all(struct dp_state *s, struct dp_journal *j, uint32_t study, dp_journal_fn *fn,
+		      struct dp_err *err)
 {
 	struct replay r = { .state = s };
 	int code = dp_journal_each(j, study, fn, &r, err);
@@ -44,8 +44,7 @@ static int replay_all(struct dp_state *s, struct dp_journal *j, uint32_t study,
 	return code;
 }
 
-int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
-		    struct dp_err *err)
+int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study, struct dp_err *err)
 {
 	return replay_all(s, j, study, replay_strict, err);
 }
@@ -54,8 +53,7 @@ int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
 
 static int note_unreadable(struct dp_state *s, uint32_t study, char *why)
 {
-	struct dp_unreadable *grown =
-		realloc(s->unreadable, (s->nunreadable + 1) * sizeof *grown);
+	struct dp_unreadable *grown = realloc(s->unreadable, (s->nunreadable + 1) * sizeof *grown);
 
 	if (!grown)
 		return DP_E_NOMEM;
@@ -72,10 +70,9 @@ static int set_apart(struct dp_state *s, uint32_t study, uint32_t seq, int code,
 	char *text;
 
 	dp_buf_printf(&why, "its record %u cannot be used (%s); ", seq, fault->msg);
-	dp_buf_puts(&why,
-		    code == DP_E_PROTOCOL
-			    ? "use the version that wrote it"
-			    : "stop the daemon and run 'dparetoctl journal repair'");
+	dp_buf_puts(&why, code == DP_E_PROTOCOL
+				  ? "use the version that wrote it"
+				  : "stop the daemon and run 'dparetoctl journal repair'");
 	text = dp_buf_detach(&why);
 	if (!text || (!st && note_unreadable(s, study, text) != DP_OK)) {
 		free(text);
@@ -93,8 +90,8 @@ static int set_apart(struct dp_state *s, uint32_t study, uint32_t seq, int code,
 	return DP_OK;
 }
 
-static int replay_around(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			 size_t len, struct dp_err *err)
+static int replay_around(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			 struct dp_err *err)
 {
 	struct replay *r = arg;
 	struct dp_err fault;

@@ -48,8 +48,8 @@ const struct dp_trial *dp_study_selected(const struct dp_study_state *s)
 			continue;
 		value = t->objectives[utility];
 		least = best ? best->objectives[utility] : value;
-		if (!best || (s->spec->objectives[utility].maximize ? value > least
-								    : value < least))
+		if (!best ||
+		    (s->spec->objectives[utility].maximize ? value > least : value < least))
 			best = t;
 	}
 	return best;
@@ -62,8 +62,8 @@ static struct dp_study *shown_spec(const struct dp_study_state *s)
 	struct dp_study *spec = NULL;
 	struct dp_err ignored;
 
-	if (dp_study_parse(s->text, strlen(s->text), s->path ? s->path : "study", s->dir,
-			   &spec, &problems, &ignored) != DP_OK)
+	if (dp_study_parse(s->text, strlen(s->text), s->path ? s->path : "study", s->dir, &spec,
+			   &problems, &ignored) != DP_OK)
 		spec = NULL;
 	dp_problems_free(&problems);
 	return spec;

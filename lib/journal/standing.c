@@ -57,18 +57,16 @@ static bool metric_known(const struct dp_trial *t, int metric)
 
 double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
-	return metric_known(t, metric) ? dp__runs_mean(t->metrics + metric, t->nmetrics,
-						       dp_trial_told_runs(s, t))
-				       : NAN;
+	return metric_known(t, metric)
+		       ? dp__runs_mean(t->metrics + metric, t->nmetrics, dp_trial_told_runs(s, t))
+		       : NAN;
 }
 
-double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
-			      int metric)
+double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t, int metric)
 {
-	return metric_known(t, metric)
-		       ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
-						dp_trial_told_runs(s, t))
-		       : NAN;
+	return metric_known(t, metric) ? dp__runs_mean_variance(t->metrics + metric, t->nmetrics,
+								dp_trial_told_runs(s, t))
+				       : NAN;
 }
 
 static bool attempt_has_result(const struct dp_attempt *a)
@@ -78,8 +76,7 @@ static bool attempt_has_result(const struct dp_attempt *a)
 
 double dp_attempt_seconds(const struct dp_attempt *a)
 {
-	return a->started && a->ended > a->started ? (double)(a->ended - a->started) / 1e6
-						   : 0;
+	return a->started && a->ended > a->started ? (double)(a->ended - a->started) / 1e6 : 0;
 }
 
 double dp_trial_seconds(const struct dp_trial *t)
@@ -148,8 +145,8 @@ static double trials_spent(struct dp_trial *const *trials, uint32_t n)
 	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum = dp_renyi_add(sum, dp_renyi_times(dp_trial_trainings(trials[i]),
-						       trials[i]->renyi));
+		sum = dp_renyi_add(sum,
+				   dp_renyi_times(dp_trial_trainings(trials[i]), trials[i]->renyi));
 	return sum;
 }
 
@@ -172,8 +169,7 @@ bool dp_trial_run_known(const struct dp_trial *t, uint32_t run)
 	for (uint32_t i = 0; i < t->nattempts; i++) {
 		const struct dp_attempt *a = &t->attempts[i];
 
-		if ((a->run == DP_RUN_ALL || a->run == (int32_t)run) &&
-		    attempt_has_result(a))
+		if ((a->run == DP_RUN_ALL || a->run == (int32_t)run) && attempt_has_result(a))
 			return true;
 	}
 	return false;

@@ -160,13 +160,11 @@ void dp_state_forget(struct dp_state *s, uint32_t study)
 	if (i >= s->nstudies || s->studies[i]->id != study)
 		return;
 	dp__study_state_free(s->studies[i]);
-	memmove(s->studies + i, s->studies + i + 1,
-		(s->nstudies - i - 1) * sizeof s->studies[0]);
+	memmove(s->studies + i, s->studies + i + 1, (s->nstudies - i - 1) * sizeof s->studies[0]);
 	s->nstudies--;
 }
 
-static int nearest_study(const struct dp_state *s, const char *selector,
-			 struct dp_err *err)
+static int nearest_study(const struct dp_state *s, const char *selector, struct dp_err *err)
 {
 	const char **names = calloc(s->nstudies + 1, sizeof *names), *near;
 
@@ -184,8 +182,8 @@ static int nearest_study(const struct dp_state *s, const char *selector,
 	return DP_E_NOT_FOUND;
 }
 
-int dp_state_find(const struct dp_state *s, const char *selector,
-		  struct dp_study_state **out, struct dp_err *err)
+int dp_state_find(const struct dp_state *s, const char *selector, struct dp_study_state **out,
+		  struct dp_err *err)
 {
 	struct dp_study_state *found = NULL;
 	size_t len = strlen(selector);
@@ -206,9 +204,8 @@ int dp_state_find(const struct dp_state *s, const char *selector,
 		if (strncmp(s->studies[i]->spec->name, selector, len) != 0)
 			continue;
 		if (found) {
-			dp_fail(err, DP_E_INVALID,
-				"'%.80s' begins more than one name: %s, %s", selector,
-				found->spec->name, s->studies[i]->spec->name);
+			dp_fail(err, DP_E_INVALID, "'%.80s' begins more than one name: %s, %s",
+				selector, found->spec->name, s->studies[i]->spec->name);
 			return dp_hint(err, "write more of the name, or its number");
 		}
 		found = s->studies[i];

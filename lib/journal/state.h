@@ -9,11 +9,11 @@
 #include "study/study.h"
 
 /* States of a study; the texts are journaled and part of the contract. */
-#define DP_STUDY_STATES(X)                                                               \
-	X(RUNNING, "running")                                                            \
-	X(PAUSED, "paused")                                                              \
-	X(FINISHED, "finished")                                                          \
-	X(FAILED, "failed")                                                              \
+#define DP_STUDY_STATES(X)                                                                         \
+	X(RUNNING, "running")                                                                      \
+	X(PAUSED, "paused")                                                                        \
+	X(FINISHED, "finished")                                                                    \
+	X(FAILED, "failed")                                                                        \
 	X(STOPPED, "stopped")
 
 enum dp_study_status {
@@ -26,12 +26,12 @@ enum dp_study_status {
  *   waiting -> running -> ok | diverged | failed | cancelled
  *   running -> waiting   an attempt ended that may be tried again
  *   failed, cancelled -> waiting   a person asked for a retry */
-#define DP_TRIAL_STATES(X)                                                               \
-	X(WAITING, "waiting")                                                            \
-	X(RUNNING, "running")                                                            \
-	X(OK, "ok")                                                                      \
-	X(DIVERGED, "diverged")                                                          \
-	X(FAILED, "failed")                                                              \
+#define DP_TRIAL_STATES(X)                                                                         \
+	X(WAITING, "waiting")                                                                      \
+	X(RUNNING, "running")                                                                      \
+	X(OK, "ok")                                                                                \
+	X(DIVERGED, "diverged")                                                                    \
+	X(FAILED, "failed")                                                                        \
 	X(CANCELLED, "cancelled")
 
 enum dp_trial_status {
@@ -86,8 +86,8 @@ struct dp_trial {
 	char source[16];
 	uint32_t runs; /* asked of it: trainer.runs, or what it measures of a point */
 	double *x;     /* (nparams) */
-	double at; /* it is trained up to this value of trainer.path's parameter, as only
-		    * one that measures a waypoint is; NaN: as x says */
+	double at;     /* it is trained up to this value of trainer.path's parameter, as only
+			* one that measures a waypoint is; NaN: as x says */
 	/* (nobjectives) epsilon of the privacy objectives, NaN for the others; NULL once
 	 * `objectives` has them, and where version 0.1 proposed the trial */
 	double *privacy;
@@ -159,8 +159,7 @@ struct dp_accounting {
 struct dp_declarations {
 	uint32_t attempts; /* of so many */
 	uint32_t sampling, records, lot, steps, noise_over_clip;
-	uint32_t
-		shuffled; /* that sampling was: no mechanism's epsilon is proven for it */
+	uint32_t shuffled; /* that sampling was: no mechanism's epsilon is proven for it */
 };
 
 /* A result of another study that this one starts from (search.initial_from). */
@@ -199,9 +198,9 @@ struct dp_study_state {
 	uint32_t ntrials, room;
 	uint32_t first_live;           /* every trial before this one has ended */
 	uint32_t ok, diverged, failed; /* failed: cancelled ones too */
-	uint32_t open;          /* attempts planned and not ended, over all trials */
-	uint32_t waiting;       /* trials in that state */
-	uint32_t first_waiting; /* no trial before this one is in it */
+	uint32_t open;                 /* attempts planned and not ended, over all trials */
+	uint32_t waiting;              /* trials in that state */
+	uint32_t first_waiting;        /* no trial before this one is in it */
 	uint32_t failures_in_row;
 	/* the highest numbers of trials that have a failed attempt, descending */
 	uint32_t failing[DP_FAILING_MAX], nfailing;
@@ -224,8 +223,8 @@ struct dp_study_state {
 	 * between two records while it runs, but for what a time-noted takes out */
 	int64_t active;
 
-	uint32_t told;   /* records about the study itself: created, moved, amended */
-	int64_t told_at; /* when the newest of these was */
+	uint32_t told;           /* records about the study itself: created, moved, amended */
+	int64_t told_at;         /* when the newest of these was */
 	struct dp__shown *shown; /* dp_study_shown()'s; NULL */
 
 	uint32_t results_version; /* another one whenever the results are others */
@@ -257,8 +256,7 @@ struct dp_state {
 void dp_state_free(struct dp_state *s);
 /* Folds one event in. DP_E_CORRUPT with a sentence if it does not fit what came
  * before; the state is then unchanged as far as it matters to the next event. */
-DP_MUSTCHECK int dp_state_apply(struct dp_state *s, const struct dp_event *e,
-				struct dp_err *err);
+DP_MUSTCHECK int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *err);
 /* Folds a whole journal in (study 0: all). */
 DP_MUSTCHECK int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study,
 				 struct dp_err *err);
@@ -271,8 +269,7 @@ DP_MUSTCHECK int dp_state_look(struct dp_state *s, const char *dir, struct dp_jo
 			       struct dp_err *err);
 /* Folds all studies in. One with a record that cannot be read or does not fit is set
  * apart with what came before it, and the others go on. */
-DP_MUSTCHECK int dp_state_recover(struct dp_state *s, struct dp_journal *j,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_state_recover(struct dp_state *s, struct dp_journal *j, struct dp_err *err);
 /* Is no study set apart or unreadable? */
 bool dp_state_whole(const struct dp_state *s);
 void dp_state_forget(struct dp_state *s, uint32_t study);
@@ -319,12 +316,10 @@ const char *dp_state_seeds_warning(const struct dp_study_state *s);
 int dp_study_metric(const struct dp_study_state *s, const char *name);
 /* Mean over the runs of the study's metric in this trial; NaN if a run is missing
  * or not finite. */
-double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t,
-		     int metric);
+double dp_trial_mean(const struct dp_study_state *s, const struct dp_trial *t, int metric);
 /* Variance of that mean, from the spread of the runs: 0 if all agree, NaN with one run.
  */
-double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t,
-			      int metric);
+double dp_trial_mean_variance(const struct dp_study_state *s, const struct dp_trial *t, int metric);
 /* Is the w-th waypoint of a trial that has ended a result? It is dropped if a run left it
  * out, a metric of an objective is not finite there, or an oracle had no answer. */
 bool dp_way_stands(const struct dp_study_state *s, const struct dp_way *way, uint32_t w);
@@ -371,11 +366,11 @@ bool dp_measure_value(const struct dp_study_state *s, const struct dp_measure *m
 		      struct dp_measured *out);
 /* How far it is: waiting, running, ok, or failed if one of its trials has ended in any
  * other way; *reason says why that did, if one did. */
-enum dp_trial_status dp_measure_status(const struct dp_study_state *s,
-				       const struct dp_measure *m, const char **reason);
+enum dp_trial_status dp_measure_status(const struct dp_study_state *s, const struct dp_measure *m,
+				       const char **reason);
 /* Runs of those of its trials that are ok, and of those that ended otherwise. */
-void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m,
-		     uint32_t *done, uint32_t *failed);
+void dp_measure_runs(const struct dp_study_state *s, const struct dp_measure *m, uint32_t *done,
+		     uint32_t *failed);
 /* Does it measure this result? */
 bool dp_measure_is_of(const struct dp_study_state *s, const struct dp_measure *m,
 		      struct dp_point p);
@@ -409,8 +404,7 @@ void dp_point_x(const struct dp_study_state *s, struct dp_point p, double *x);
 const double *dp_point_objectives(const struct dp_study_state *s, struct dp_point p);
 /* As dp_trial_mean() and dp_trial_mean_variance(). */
 double dp_point_mean(const struct dp_study_state *s, struct dp_point p, int metric);
-double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p,
-			      int metric);
+double dp_point_mean_variance(const struct dp_study_state *s, struct dp_point p, int metric);
 /* Has the study a result, be it only a waypoint's? */
 bool dp_study_has_results(const struct dp_study_state *s);
 /* Has the trial, which has ended, waypoints that are results? */

@@ -10,8 +10,7 @@ int dp__trial_status_from(const char *text);
 uint32_t dp__state_position(const struct dp_state *s, uint32_t id);
 /* A trial at the point of a trial-proposed or measure-asked, which waits. */
 DP_MUSTCHECK int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
-			       uint32_t number, struct dp_trial **out,
-			       struct dp_err *err);
+			       uint32_t number, struct dp_trial **out, struct dp_err *err);
 void dp__trial_free(struct dp_trial *t);
 /* Replaces *slot by a copy of text, or by NULL. */
 DP_MUSTCHECK int dp__fold_text(char **slot, const char *text);
@@ -72,8 +71,8 @@ double dp__runs_mean_variance(const double *first, size_t stride, int runs);
  */
 DP_MUSTCHECK int dp__way_add(struct dp_study_state *st, struct dp_trial *t,
 			     const struct dp_event *e, struct dp_err *err);
-DP_MUSTCHECK int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t,
-				bool for_good, struct dp_err *err);
+DP_MUSTCHECK int dp__way_settle(const struct dp_study_state *st, struct dp_trial *t, bool for_good,
+				struct dp_err *err);
 void dp__way_reopen(struct dp_way *way);
 void dp__way_free(struct dp_way *way);
 

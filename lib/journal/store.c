@@ -45,8 +45,7 @@ bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *seq)
 	return true;
 }
 
-int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
-		 const char *what)
+int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, const char *what)
 {
 	struct statvfs fs;
 	uint64_t space;
@@ -56,9 +55,8 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 	    statvfs(j->dir, &fs) == 0) {
 		space = (uint64_t)fs.f_bavail * fs.f_frsize;
 		if (mdb_code == ENOSPC || space < LITTLE_SPACE) {
-			dp_fail(err, DP_E_IO,
-				"the disk holding %s is full (%llu bytes free)", j->dir,
-				(unsigned long long)space);
+			dp_fail(err, DP_E_IO, "the disk holding %s is full (%llu bytes free)",
+				j->dir, (unsigned long long)space);
 			dp_hint(err, "free some space there");
 			return DP_E_IO;
 		}
@@ -69,17 +67,15 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code,
 	case MDB_INCOMPATIBLE:
 	case MDB_CORRUPTED:
 	case MDB_PAGE_NOTFOUND:
-		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)",
-			j->dir, mdb_strerror(mdb_code));
+		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir,
+			mdb_strerror(mdb_code));
 		dp_hint(err, DP__REPAIR_HINT);
 		return DP_E_CORRUPT;
 	case MDB_READERS_FULL:
-		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s",
-			       j->dir);
+		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s", j->dir);
 	}
 	if (mdb_code > 0)
-		return dp_fail_errno(err, mdb_code, "cannot %s the journal in %s", what,
-				     j->dir);
+		return dp_fail_errno(err, mdb_code, "cannot %s the journal in %s", what, j->dir);
 	return dp_fail(err, DP_E_IO, "cannot %s the journal in %s: %s", what, j->dir,
 		       mdb_strerror(mdb_code));
 }
@@ -131,11 +127,10 @@ static bool has_file(const struct dp_journal *j, const char *name)
 	return there;
 }
 
-static int cut_short(const struct dp_journal *j, off_t size, uint64_t of,
-		     struct dp_err *err)
+static int cut_short(const struct dp_journal *j, off_t size, uint64_t of, struct dp_err *err)
 {
-	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is cut short: it has %lld bytes, of %llu",
-		j->dir, (long long)size, (unsigned long long)of);
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is cut short: it has %lld bytes, of %llu", j->dir,
+		(long long)size, (unsigned long long)of);
 	dp_hint(err, DP__REPAIR_HINT);
 	return DP_E_CORRUPT;
 }
@@ -152,8 +147,8 @@ static int check_length(struct dp_journal *j, struct dp_err *err)
 	mdb_env_stat(j->env, &db);
 	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
 	    (uint64_t)st.st_size / db.ms_psize < info.me_last_pgno + 1)
-		return cut_short(j, st.st_size,
-				 (uint64_t)(info.me_last_pgno + 1) * db.ms_psize, err);
+		return cut_short(j, st.st_size, (uint64_t)(info.me_last_pgno + 1) * db.ms_psize,
+				 err);
 	return DP_OK;
 }
 
@@ -201,8 +196,7 @@ int dp__meta_number(struct dp_journal *j, MDB_txn *txn, const char *name, uint32
 			return DP_OK;
 		}
 	}
-	return dp_fail(err, DP_E_CORRUPT, "the journal in %s has a damaged '%s'", j->dir,
-		       name);
+	return dp_fail(err, DP_E_CORRUPT, "the journal in %s has a damaged '%s'", j->dir, name);
 }
 
 /* Makes the two databases, in the transaction that finds them missing. */
@@ -217,9 +211,9 @@ static int create_databases(struct dp_journal *j, MDB_txn *txn)
 	r[6] = (unsigned char)((r[6] & 0x0f) | 0x40); /* RFC 4122, version 4 */
 	r[8] = (unsigned char)((r[8] & 0x3f) | 0x80);
 	snprintf(uuid, sizeof uuid,
-		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-		 r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11],
-		 r[12], r[13], r[14], r[15]);
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", r[0], r[1],
+		 r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14],
+		 r[15]);
 	snprintf(format, sizeof format, "%d", DP_JOURNAL_FORMAT);
 	mdb_code = mdb_dbi_open(txn, "meta", MDB_CREATE, &j->meta);
 	if (mdb_code == 0)
@@ -229,8 +223,7 @@ static int create_databases(struct dp_journal *j, MDB_txn *txn)
 	if (mdb_code == 0)
 		mdb_code = dp__meta_put(j, txn, "uuid", uuid);
 	if (mdb_code == 0)
-		mdb_code =
-			dp__meta_put(j, txn, "created", dp_time_text(dp_now_us(), when));
+		mdb_code = dp__meta_put(j, txn, "created", dp_time_text(dp_now_us(), when));
 	return mdb_code;
 }
 
@@ -252,8 +245,7 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 	if (store_is_blank(txn)) {
 		/* a running writer that opens again must not begin anew */
 		if (j->readonly || j->started)
-			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
-				       j->dir);
+			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
 		mdb_code = create_databases(j, txn);
 		return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "create");
 	}
@@ -261,20 +253,20 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 	if (mdb_code == 0)
 		mdb_code = mdb_dbi_open(txn, "events", 0, &j->events);
 	if (mdb_code == MDB_NOTFOUND || mdb_code == MDB_INCOMPATIBLE)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s/data.mdb is an LMDB file, but no journal", j->dir);
+		return dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is an LMDB file, but no journal",
+			       j->dir);
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "open");
 	code = dp__meta_number(j, txn, "format", &format, err);
 	if (code != DP_OK)
 		return code;
 	if (format == 0)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s/data.mdb is an LMDB file, but no journal", j->dir);
+		return dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is an LMDB file, but no journal",
+			       j->dir);
 	if (format > DP_JOURNAL_FORMAT) {
 		dp_fail(err, DP_E_CORRUPT,
-			"the journal in %s has format %u, this program reads up to %d",
-			j->dir, format, DP_JOURNAL_FORMAT);
+			"the journal in %s has format %u, this program reads up to %d", j->dir,
+			format, DP_JOURNAL_FORMAT);
 		dp_hint(err, "use the newer version that wrote it");
 		return DP_E_CORRUPT;
 	}
@@ -290,8 +282,8 @@ int dp__begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 			return mdb_code;
 		mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
 		/* readers that were killed keep their places until someone checks */
-		if (mdb_code == MDB_READERS_FULL &&
-		    mdb_reader_check(j->env, &dead) == 0 && dead > 0)
+		if (mdb_code == MDB_READERS_FULL && mdb_reader_check(j->env, &dead) == 0 &&
+		    dead > 0)
 			mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
 	}
 	return mdb_code;
@@ -322,8 +314,7 @@ static int check_kinds(const struct dp_journal *j, struct dp_err *err)
 
 	for (size_t i = 0; dir >= 0 && code == DP_OK && i < DP_COUNT(names); i++)
 		if (fstatat(dir, names[i], &st, 0) == 0 && !S_ISREG(st.st_mode))
-			code = dp_fail(err, DP_E_INVALID,
-				       "%s/%s is %s, not a regular file", j->dir,
+			code = dp_fail(err, DP_E_INVALID, "%s/%s is %s, not a regular file", j->dir,
 				       names[i], dp_special_kind(st.st_mode));
 	if (dir >= 0)
 		close(dir);
@@ -343,8 +334,7 @@ static int check_headers(const struct dp_journal *j, struct dp_err *err)
 		close(fd);
 	if (sound)
 		return DP_OK;
-	dp_fail(err, DP_E_CORRUPT,
-		"%s/data.mdb is damaged or is no journal (its headers)", j->dir);
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (its headers)", j->dir);
 	dp_hint(err, DP__REPAIR_HINT);
 	return DP_E_CORRUPT;
 }
@@ -358,8 +348,7 @@ static void note_first(void *arg, const char *fault)
 }
 
 /* The pages of one state of the file, which a reader holds while the daemon writes. */
-static int walk_pages(struct dp_journal *j, bool hold, char first[FAULT_LEN],
-		      struct dp_err *err)
+static int walk_pages(struct dp_journal *j, bool hold, char first[FAULT_LEN], struct dp_err *err)
 {
 	struct dp__visitor visitor = { .arg = first, .fault = note_first };
 	struct dp__pages pages;
@@ -387,8 +376,7 @@ static int check_pages(struct dp_journal *j, struct dp_err *err)
 		code = walk_pages(j, j->readonly && tries + 1 < DP__TRIES, first, err);
 	if (code != DP_OK || !first[0])
 		return code;
-	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir,
-		first);
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir, first);
 	dp_hint(err, DP__REPAIR_HINT);
 	return DP_E_CORRUPT;
 }
@@ -434,8 +422,7 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 	if (j->readonly && !has_file(j, "data.mdb"))
 		return errno == EACCES
 			       ? dp_fail_errno(err, errno, "cannot look into %s", j->dir)
-			       : dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s",
-					 j->dir);
+			       : dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
 	code = check_headers(j, err);
 	if (code != DP_OK)
 		return code;
@@ -482,8 +469,8 @@ static int init_locks(struct dp_journal *j)
 	return failure;
 }
 
-int dp_journal_open(const char *dir, const struct dp_journal_options *opt,
-		    struct dp_journal **out, struct dp_err *err)
+int dp_journal_open(const char *dir, const struct dp_journal_options *opt, struct dp_journal **out,
+		    struct dp_err *err)
 {
 	struct dp_journal *j = calloc(1, sizeof *j);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opt ? opt->map_size : 0;

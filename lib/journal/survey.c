@@ -37,13 +37,10 @@ static int survey_order(const void *a, const void *b)
 	const struct dp__find *x = a, *y = b;
 	int order = survey_key_order(a, b);
 
-	return order                  ? order
-	       : x->sound != y->sound ? y->sound - x->sound
-				      : x->astray - y->astray;
+	return order ? order : x->sound != y->sound ? y->sound - x->sound : x->astray - y->astray;
 }
 
-static int survey_add(struct dp__survey *s, const struct dp__find *find,
-		      const void *bytes)
+static int survey_add(struct dp__survey *s, const struct dp__find *find, const void *bytes)
 {
 	struct dp__find *grown;
 
@@ -74,12 +71,10 @@ static bool survey_wants(const struct surveyor *v, const struct dp__find *find)
 	same = bsearch(find, all, v->walked, sizeof *all, survey_key_order);
 	if (same)
 		return !same->sound;
-	return !v->known_only ||
-	       bsearch(find, all, v->walked, sizeof *all, survey_study_order);
+	return !v->known_only || bsearch(find, all, v->walked, sizeof *all, survey_study_order);
 }
 
-static int survey_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			 size_t len)
+static int survey_record(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len)
 {
 	struct surveyor *v = arg;
 	struct dp__find find = { .study = study, .seq = seq, .len = len };
@@ -98,8 +93,7 @@ static int survey_record(void *arg, uint32_t study, uint32_t seq, const void *by
 	return survey_add(v->s, &find, bytes);
 }
 
-static int survey_fact(void *arg, const void *name, size_t name_len, const void *value,
-		       size_t len)
+static int survey_fact(void *arg, const void *name, size_t name_len, const void *value, size_t len)
 {
 	struct surveyor *v = arg;
 	json_t *text = json_stringn(value, len);
@@ -153,8 +147,7 @@ static void survey_unite(struct dp__survey *s)
 			const struct dp__find *f = &s->finds[next];
 
 			if (best.sound && best.astray && f->sound &&
-			    (f->len != best.len ||
-			     memcmp(f->bytes, best.bytes, f->len) != 0)) {
+			    (f->len != best.len || memcmp(f->bytes, best.bytes, f->len) != 0)) {
 				best.sound = false;
 				snprintf(best.fault, sizeof best.fault,
 					 "there are several of it, and they differ");
@@ -169,10 +162,9 @@ static void survey_unite(struct dp__survey *s)
 int dp__survey_read(struct dp__survey *s, int fd, struct dp_err *err)
 {
 	struct surveyor v = { .s = s };
-	struct dp__visitor visitor = { .arg = &v,
-				       .record = survey_record,
-				       .fact = survey_fact,
-				       .fault = survey_fault };
+	struct dp__visitor visitor = {
+		.arg = &v, .record = survey_record, .fact = survey_fact, .fault = survey_fault
+	};
 	struct dp__pages pages;
 	int code;
 

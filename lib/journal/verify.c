@@ -27,8 +27,7 @@ struct verify {
 	struct dp_err why;      /* what ended the walk */
 };
 
-static void verify_report(struct verify *v, uint32_t study, uint32_t seq,
-			  const char *fault)
+static void verify_report(struct verify *v, uint32_t study, uint32_t seq, const char *fault)
 {
 	v->result->faults++;
 	if (v->bad)
@@ -52,8 +51,8 @@ static void check_key(struct verify *v, uint32_t study, uint32_t seq)
 	if (seq == v->next + 1)
 		snprintf(text, sizeof text, "record %u before it is missing", v->next);
 	else
-		snprintf(text, sizeof text, "records %u to %u before it are missing",
-			 v->next, seq - 1);
+		snprintf(text, sizeof text, "records %u to %u before it are missing", v->next,
+			 seq - 1);
 	if (seq != v->next) {
 		verify_report(v, study, seq, text);
 		v->broken = true;
@@ -79,8 +78,7 @@ static int check_fold(struct verify *v, uint32_t study, uint32_t seq)
 	return DP_OK;
 }
 
-static int verify_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		      size_t len)
+static int verify_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len)
 {
 	struct verify *v = arg;
 	int code;
@@ -98,8 +96,7 @@ static int verify_one(void *arg, uint32_t study, uint32_t seq, const void *bytes
 	return DP_OK;
 }
 
-static int verify_fact(void *arg, const void *name, size_t name_len, const void *value,
-		       size_t len)
+static int verify_fact(void *arg, const void *name, size_t name_len, const void *value, size_t len)
 {
 	struct verify *v = arg;
 	char text[32] = "";

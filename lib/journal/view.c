@@ -128,8 +128,7 @@ json_t *dp_view_spread(const struct dp_study *spec, uint32_t runs, const double 
 
 		if (spec->objectives[i].metric)
 			view_set(&all, spec->objectives[i].name,
-				 json_pack("{s:I, s:o, s:o, s:o}", "runs",
-					   (json_int_t)runs, "sd",
+				 json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)runs, "sd",
 					   number_or_null(error * sqrt(runs)), "low",
 					   number_or_null(y[i] - wide), "high",
 					   number_or_null(y[i] + wide)));
@@ -145,23 +144,20 @@ json_t *dp_view_point_spread(const struct dp_study_state *s, struct dp_point p)
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const char *metric = s->spec->objectives[i].metric;
 
-		var[i] = metric ? dp_point_mean_variance(s, p, dp_study_metric(s, metric))
-				: NAN;
+		var[i] = metric ? dp_point_mean_variance(s, p, dp_study_metric(s, metric)) : NAN;
 	}
-	return y ? dp_view_spread(s->spec, dp_study_trial(s, p.trial)->runs, y, var)
-		 : json_null();
+	return y ? dp_view_spread(s->spec, dp_study_trial(s, p.trial)->runs, y, var) : json_null();
 }
 
 json_t *dp_view_point(const struct dp_study_state *s, struct dp_point p)
 {
 	double at = dp_point_at(s, p);
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial,
-			 "at", dp_view_at(at), "parameters",
-			 dp_space_json_at(s->spec, dp_study_trial(s, p.trial)->x, at),
-			 "objectives", dp_view_objectives(s, dp_point_objectives(s, p)),
-			 "spread", dp_view_point_spread(s, p), "remeasured",
-			 dp_view_remeasured(s, p));
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
+			 dp_view_at(at), "parameters",
+			 dp_space_json_at(s->spec, dp_study_trial(s, p.trial)->x, at), "objectives",
+			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
+			 dp_view_point_spread(s, p), "remeasured", dp_view_remeasured(s, p));
 }
 
 json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p)
@@ -169,8 +165,7 @@ json_t *dp_view_metrics(const struct dp_study_state *s, struct dp_point p)
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; k < s->nmetrics; k++)
-		view_set(&metrics, s->metrics[k],
-			 dp_json_real(dp_point_mean(s, p, (int)k)));
+		view_set(&metrics, s->metrics[k], dp_json_real(dp_point_mean(s, p, (int)k)));
 	return metrics;
 }
 
@@ -186,11 +181,10 @@ static json_t *result_json(struct dp_study_state *s, double denoised, double rem
 			   json_t *front)
 {
 	json_t *o = json_pack(
-		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
-		s->spec->name, "state", dp_study_status_text(s->status), "reason",
-		dp_view_text(s->reason), "evaluations", count_json(s, dp_study_ended(s)),
-		"failed", count_json(s, s->failed), "diverged",
-		count_json(s, s->diverged), "hypervolume", hypervolume(s));
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study", s->spec->name,
+		"state", dp_study_status_text(s->status), "reason", dp_view_text(s->reason),
+		"evaluations", count_json(s, dp_study_ended(s)), "failed", count_json(s, s->failed),
+		"diverged", count_json(s, s->diverged), "hypervolume", hypervolume(s));
 
 	if (!isnan(denoised))
 		view_set(&o, "hypervolume_denoised", dp_json_real(denoised));
@@ -237,12 +231,11 @@ json_t *dp_view_result_part(struct dp_study_state *s, uint32_t most)
 json_t *dp_view_selection(const struct dp_select_cost *c)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s}", "epsilon",
-			 dp_json_real(c->epsilon), "delta", dp_json_real(c->delta),
-			 "trained", dp_json_real(c->trained), "measured",
-			 dp_json_real(c->measured), "one_training", dp_json_real(c->one),
-			 "composed", dp_json_real(c->composed), "law", c->law, "mean",
-			 dp_json_real(c->mean), "order", dp_json_real(c->order),
-			 "theorem", c->theorem);
+			 dp_json_real(c->epsilon), "delta", dp_json_real(c->delta), "trained",
+			 dp_json_real(c->trained), "measured", dp_json_real(c->measured),
+			 "one_training", dp_json_real(c->one), "composed",
+			 dp_json_real(c->composed), "law", c->law, "mean", dp_json_real(c->mean),
+			 "order", dp_json_real(c->order), "theorem", c->theorem);
 }
 
 /* {"epochs":132}, or null without trainer.path. */
@@ -260,9 +253,8 @@ static json_t *cost_json(const struct dp_study_state *s)
 {
 	double most = s->spec->search.max_cost;
 
-	return most > 0 ? json_pack("{s:o, s:o}", "spent",
-				    dp_json_real(dp_study_cost_spent(s)), "most",
-				    dp_json_real(most))
+	return most > 0 ? json_pack("{s:o, s:o}", "spent", dp_json_real(dp_study_cost_spent(s)),
+				    "most", dp_json_real(most))
 			: json_null();
 }
 
@@ -276,10 +268,10 @@ static json_t *budget_json(const struct dp_study_state *s)
 
 	if (b->epsilon == 0)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", dp_json_real(b->epsilon),
-			 "delta", dp_json_real(b->delta), "order",
-			 known ? dp_json_real(s->accounting->filter.order) : json_null(),
-			 "spent", known ? dp_json_real(spent) : json_null(), "most",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", dp_json_real(b->epsilon), "delta",
+			 dp_json_real(b->delta), "order",
+			 known ? dp_json_real(s->accounting->filter.order) : json_null(), "spent",
+			 known ? dp_json_real(spent) : json_null(), "most",
 			 known ? dp_json_real(most) : json_null());
 }
 
@@ -313,8 +305,7 @@ static json_t *deltas_json(const struct dp_study *spec)
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].privacy)
 			view_set(&o, spec->objectives[i].name,
-				 number_or_null(
-					 dp_oracle_delta(spec->objectives[i].privacy)));
+				 number_or_null(dp_oracle_delta(spec->objectives[i].privacy)));
 	return o;
 }
 
@@ -369,35 +360,31 @@ json_t *dp_view_summary(struct dp_study_state *s)
 	const char *by = halted ? s->by : NULL;
 	json_t *volume = hypervolume(s), *o;
 
-	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id",
-		      (json_int_t)s->id, "name", s->spec->name, "state",
-		      dp_study_status_text(s->status), "reason",
-		      dp_view_reason(s->reason, by), "by", dp_view_text(by),
-		      "by_failures", s->by_failures, "method",
-		      dp_method_text(s->spec->search.method), "priority", s->priority,
-		      "parallel", (json_int_t)s->parallel, "evaluations",
+	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id", (json_int_t)s->id,
+		      "name", s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		      dp_view_reason(s->reason, by), "by", dp_view_text(by), "by_failures",
+		      s->by_failures, "method", dp_method_text(s->spec->search.method), "priority",
+		      s->priority, "parallel", (json_int_t)s->parallel, "evaluations",
 		      count_json(s, s->evaluations));
-	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}",
-			     "ended", count_json(s, dp_study_ended(s)), "ok",
-			     count_json(s, s->ok), "diverged", count_json(s, s->diverged),
-			     "failed", count_json(s, s->failed), "running",
-			     count_json(s, s->apart ? 0 : dp_study_open(s)), "trained",
-			     trained_json(s), "cost", cost_json(s), "hypervolume", volume,
-			     "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
-			     "front_of", dp_front_text(s->spec)));
+	view_merge(&o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
+				 count_json(s, dp_study_ended(s)), "ok", count_json(s, s->ok),
+				 "diverged", count_json(s, s->diverged), "failed",
+				 count_json(s, s->failed), "running",
+				 count_json(s, s->apart ? 0 : dp_study_open(s)), "trained",
+				 trained_json(s), "cost", cost_json(s), "hypervolume", volume,
+				 "anti_ideal", anti_ideal(s), "front", (json_int_t)s->nfront,
+				 "front_of", dp_front_text(s->spec)));
 	view_merge(&o, objectives_json(s));
-	view_merge(&o, json_pack("{s:s, s:s, s:s?}", "data",
-				 s->now->public_data ? "public" : "private", "seeds",
-				 dp_seeds_text(dp_study_seeds(s->now)), "seeds_warning",
-				 dp_state_seeds_warning(s)));
 	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
-			     dp_view_measuring(s), "budget", budget_json(s), "programs",
-			     programs_json(s->spec), "deltas", deltas_json(s->spec),
-			     "created", dp_view_time(s->created), "updated",
-			     dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
-			     (json_int_t)s->seq, "file", dp_view_text(s->path)));
+		   json_pack("{s:s, s:s, s:s?}", "data", s->now->public_data ? "public" : "private",
+			     "seeds", dp_seeds_text(dp_study_seeds(s->now)), "seeds_warning",
+			     dp_state_seeds_warning(s)));
+	view_merge(&o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
+				 dp_view_measuring(s), "budget", budget_json(s), "programs",
+				 programs_json(s->spec), "deltas", deltas_json(s->spec), "created",
+				 dp_view_time(s->created), "updated",
+				 dp_view_time(dp_study_hides(s) ? 0 : s->updated), "version",
+				 (json_int_t)s->seq, "file", dp_view_text(s->path)));
 	return o;
 }
 
@@ -421,20 +408,16 @@ static json_t *attempt_json(const struct dp_study_state *s, const struct dp_tria
 	if (a->place)
 		view_set(&o, "job", dp_view_text(a->place));
 	view_set(&o, "exit_code",
-		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
-					      : json_null());
+		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value) : json_null());
 	view_set(&o, "signal",
-		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
-						: json_null());
+		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value) : json_null());
 	view_set(&o, "slot",
 		 a->slot < 0 || dp_study_hides(s) ? json_null() : json_integer(a->slot));
 	view_set(&o, "planned", dp_view_time(a->planned));
 	view_set(&o, "started", dp_view_time(a->started));
 	view_set(&o, "ended", dp_view_time(a->ended));
-	view_set(&o, "cpu_seconds",
-		 known ? json_real((double)a->cpu_seconds) : json_null());
-	view_set(&o, "peak_memory",
-		 known ? json_integer((json_int_t)a->peak_memory) : json_null());
+	view_set(&o, "cpu_seconds", known ? json_real((double)a->cpu_seconds) : json_null());
+	view_set(&o, "peak_memory", known ? json_integer((json_int_t)a->peak_memory) : json_null());
 	view_set(&o, "directory", dp_view_text(folder));
 	return o;
 }
@@ -447,8 +430,8 @@ static json_t *seed_json(const struct dp_study_state *s, uint32_t trial, uint32_
 		       : json_integer((json_int_t)dp_study_run_seed(s->spec, trial, run));
 }
 
-static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t,
-			 uint32_t from, uint32_t end)
+static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t, uint32_t from,
+			 uint32_t end)
 {
 	json_t *runs = json_array();
 	bool released = dp_study_releases(s->spec); /* nothing of a single run is */
@@ -460,21 +443,18 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 		for (uint32_t k = 0; known && k < t->nmetrics; k++)
 			view_set(&metrics, s->metrics[k],
 				 dp_json_real(t->metrics[i * t->nmetrics + k]));
-		view_push(&runs,
-			  json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
-				    seed_json(s, t->number, i), "metrics", metrics));
+		view_push(&runs, json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
+					   seed_json(s, t->number, i), "metrics", metrics));
 	}
 	return runs;
 }
 
-static json_t *way_metrics(const struct dp_study_state *s, const struct dp_way *way,
-			   uint32_t w)
+static json_t *way_metrics(const struct dp_study_state *s, const struct dp_way *way, uint32_t w)
 {
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; k < way->nmetrics; k++)
-		view_set(&metrics, s->metrics[k],
-			 dp_json_real(way->means[w * way->nmetrics + k]));
+		view_set(&metrics, s->metrics[k], dp_json_real(way->means[w * way->nmetrics + k]));
 	return metrics;
 }
 
@@ -486,15 +466,13 @@ static json_t *way_json(const struct dp_study_state *s, const struct dp_trial *t
 	json_t *list = json_array();
 
 	for (uint32_t w = 0; way->means && w < way->n; w++) {
-		view_push(
-			&list,
-			json_pack(
-				"{s:I, s:b, s:o, s:o, s:o}", "at", (json_int_t)way->at[w],
-				"dropped", !dp_way_stands(s, way, w), "objectives",
-				dp_view_objectives(s, way->objectives + w * m), "spread",
-				dp_view_point_spread(
-					s, (struct dp_point){ t->number, (int32_t)w }),
-				"metrics", way_metrics(s, way, w)));
+		view_push(&list,
+			  json_pack("{s:I, s:b, s:o, s:o, s:o}", "at", (json_int_t)way->at[w],
+				    "dropped", !dp_way_stands(s, way, w), "objectives",
+				    dp_view_objectives(s, way->objectives + w * m), "spread",
+				    dp_view_point_spread(
+					    s, (struct dp_point){ t->number, (int32_t)w }),
+				    "metrics", way_metrics(s, way, w)));
 	}
 	return list;
 }
@@ -509,22 +487,20 @@ static json_t *feasible_json(const struct dp_study_state *s, struct dp_point p,
 }
 
 /* What the rows of a trial and of its waypoints begin with. */
-static json_t *view_row(struct dp_study_state *s, struct dp_point p,
-			enum dp_trial_status status)
+static json_t *view_row(struct dp_study_state *s, struct dp_point p, enum dp_trial_status status)
 {
 	const struct dp_trial *t = dp_study_trial(s, p.trial);
 	double at = dp_is_measuring(p.trial) ? t->at : dp_point_at(s, p);
 
 	if (dp_study_front(s, NULL) != DP_OK)
 		return NULL;
-	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",
-			 (json_int_t)t->number, "at", dp_view_at(at), "state",
-			 dp_trial_status_text(status), "source", t->source, "parameters",
-			 dp_space_json_at(s->spec, t->x, at), "objectives",
-			 dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
-			 dp_view_point_spread(s, p), "feasible",
-			 feasible_json(s, p, status), "on_front", dp_study_on_front(s, p),
-			 "remeasured", dp_view_remeasured(s, p));
+	return json_pack(
+		"{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",
+		(json_int_t)t->number, "at", dp_view_at(at), "state", dp_trial_status_text(status),
+		"source", t->source, "parameters", dp_space_json_at(s->spec, t->x, at),
+		"objectives", dp_view_objectives(s, dp_point_objectives(s, p)), "spread",
+		dp_view_point_spread(s, p), "feasible", feasible_json(s, p, status), "on_front",
+		dp_study_on_front(s, p), "remeasured", dp_view_remeasured(s, p));
 }
 
 /* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
@@ -532,26 +508,23 @@ static json_t *reason_json(const struct dp_trial *t)
 {
 	const char *state = dp_trial_status_text(t->status);
 
-	return dp_view_text(t->reason && strcmp(t->reason, state) == 0 ? NULL
-								       : t->reason);
+	return dp_view_text(t->reason && strcmp(t->reason, state) == 0 ? NULL : t->reason);
 }
 
 static json_t *trial_json(struct dp_study_state *s, const struct dp_trial *t)
 {
 	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
-	const struct dp_attempt *last =
-		t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
+	const struct dp_attempt *last = t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started ? first->started : first->planned) : 0;
 	bool over = t->status >= DP_TRIAL_OK;
 	double seconds = over ? dp_trial_took(t) : 0;
 	json_t *o = view_row(s, (struct dp_point){ t->number, DP_OWN }, t->status);
 
-	view_merge(&o,
-		   json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts",
-			     (json_int_t)t->nattempts, "started", dp_view_time(started),
-			     "ended", dp_view_time(over && last ? last->ended : 0),
-			     "seconds", seconds > 0 ? json_real(seconds) : json_null(),
-			     "reason", reason_json(t)));
+	view_merge(&o, json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts", (json_int_t)t->nattempts,
+				 "started", dp_view_time(started), "ended",
+				 dp_view_time(over && last ? last->ended : 0), "seconds",
+				 seconds > 0 ? json_real(seconds) : json_null(), "reason",
+				 reason_json(t)));
 	return o;
 }
 
@@ -561,8 +534,7 @@ json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full)
 
 	/* attempts and times are the training's, and stand in its own row */
 	view_set(&o, "attempts", full ? json_array() : json_null());
-	view_merge(&o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds",
-				 "reason"));
+	view_merge(&o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds", "reason"));
 	if (!full)
 		return o;
 	view_set(&o, "runs", json_array());
@@ -586,8 +558,8 @@ static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 	return from < n && most < n - from ? from + most : n;
 }
 
-json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
-			   const char *folder, uint32_t from, uint32_t most)
+json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t, const char *folder,
+			   uint32_t from, uint32_t most)
 {
 	uint32_t runs = t->runs;
 	uint32_t attempts_end = part_end(from, most, t->nattempts);

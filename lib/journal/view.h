@@ -51,8 +51,8 @@ json_t *dp_view_trial(struct dp_study_state *s, const struct dp_trial *t, bool f
 		      const char *folder);
 /* The same in full with at most so many attempts and runs, those from position `from` on.
  * If there are others, "next" is the position that follows. */
-json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t,
-			   const char *folder, uint32_t from, uint32_t most);
+json_t *dp_view_trial_part(struct dp_study_state *s, const struct dp_trial *t, const char *folder,
+			   uint32_t from, uint32_t most);
 /* A waypoint that stands as a row among the trials: what is the training's is null. In
  * full with the means of its metrics. */
 json_t *dp_view_waypoint(struct dp_study_state *s, struct dp_point p, bool full);

@@ -14,8 +14,8 @@ static json_t *metric_values(const struct dp_study_state *s, const double *value
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
 		if (s->spec->objectives[i].metric &&
 		    json_object_set_new(o, s->spec->objectives[i].name,
-					isfinite(values[i]) ? json_real(values[i])
-							    : json_null()) != 0) {
+					isfinite(values[i]) ? json_real(values[i]) : json_null()) !=
+			    0) {
 			json_decref(o);
 			return NULL;
 		}
@@ -29,23 +29,21 @@ json_t *dp_view_remeasured(const struct dp_study_state *s, struct dp_point p)
 	if (dp_is_measuring(p.trial) || !dp_point_remeasured(s, p, &v))
 		return json_null();
 	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)v.runs, "objectives",
-			 dp_view_objectives(s, v.objectives), "low",
-			 metric_values(s, v.low), "high", metric_values(s, v.high));
+			 dp_view_objectives(s, v.objectives), "low", metric_values(s, v.low),
+			 "high", metric_values(s, v.high));
 }
 
 /* A copy of a row with what was measured again of it, which `p` is. */
-static json_t *remeasured_row(const struct dp_study_state *s, json_t *row,
-			      struct dp_point *p, bool *found)
+static json_t *remeasured_row(const struct dp_study_state *s, json_t *row, struct dp_point *p,
+			      bool *found)
 {
 	const json_t *at = json_object_get(row, "at");
 	json_t *copy = json_copy(row);
 
-	*found = dp_study_point(
-		s, (uint32_t)dp_json_int(row, "trial", UINT32_MAX),
-		json_is_integer(at) ? (double)json_integer_value(at) : NAN, p);
-	if (copy &&
-	    json_object_set_new(copy, "remeasured",
-				*found ? dp_view_remeasured(s, *p) : json_null()) == 0)
+	*found = dp_study_point(s, (uint32_t)dp_json_int(row, "trial", UINT32_MAX),
+				json_is_integer(at) ? (double)json_integer_value(at) : NAN, p);
+	if (copy && json_object_set_new(copy, "remeasured",
+					*found ? dp_view_remeasured(s, *p) : json_null()) == 0)
 		return copy;
 	json_decref(copy);
 	return NULL;
@@ -62,14 +60,13 @@ bool dp_view_add_remeasured(const struct dp_study_state *s, json_t *result)
 	json_array_foreach (front, i, row) {
 		if (!ok)
 			break;
-		ok = json_array_append_new(
-			     rows, remeasured_row(s, row, &points[n], &found)) == 0;
+		ok = json_array_append_new(rows, remeasured_row(s, row, &points[n], &found)) == 0;
 		n += found;
 	}
 	ok = ok && dp_points_remeasured_volume(s, points, n, &volume) == DP_OK;
 	if (ok && !isnan(volume))
-		ok = json_object_set_new(result, "hypervolume_remeasured",
-					 dp_json_real(volume)) == 0;
+		ok = json_object_set_new(result, "hypervolume_remeasured", dp_json_real(volume)) ==
+		     0;
 	free(points);
 	if (!ok) {
 		json_decref(rows);
@@ -94,8 +91,8 @@ json_t *dp_view_measuring(const struct dp_study_state *s)
 		runs += m->list[i].runs;
 		made += ok + failed;
 	}
-	return json_pack("{s:I, s:I, s:I, s:I}", "points", points, "done", done, "runs",
-			 runs, "runs_done", made);
+	return json_pack("{s:I, s:I, s:I, s:I}", "points", points, "done", done, "runs", runs,
+			 "runs_done", made);
 }
 
 /* What it came to so far: nulls if that is nothing. */
@@ -104,11 +101,9 @@ static json_t *measure_values(const struct dp_study_state *s, const struct dp_me
 	struct dp_measured v;
 
 	if (!dp_measure_value(s, m, &v))
-		return json_pack("{s:n, s:n, s:n, s:n}", "objectives", "low", "high",
-				 "sd");
-	return json_pack("{s:o, s:o, s:o, s:o}", "objectives",
-			 dp_view_objectives(s, v.objectives), "low",
-			 metric_values(s, v.low), "high", metric_values(s, v.high), "sd",
+		return json_pack("{s:n, s:n, s:n, s:n}", "objectives", "low", "high", "sd");
+	return json_pack("{s:o, s:o, s:o, s:o}", "objectives", dp_view_objectives(s, v.objectives),
+			 "low", metric_values(s, v.low), "high", metric_values(s, v.high), "sd",
 			 metric_values(s, v.sd));
 }
 
@@ -123,14 +118,13 @@ json_t *dp_view_measure(const struct dp_study_state *s, uint32_t i)
 
 	dp_measure_runs(s, m, &done, &failed);
 	status = dp_measure_status(s, m, &reason);
-	o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:[I, I]}",
-		      "measure", (json_int_t)i, "why", m->why, "trial",
+	o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:[I, I]}", "measure",
+		      (json_int_t)i, "why", m->why, "trial",
 		      isnan(m->of) ? json_null() : json_integer((json_int_t)m->of), "at",
-		      dp_view_at(m->of_at), "parameters",
-		      dp_space_json_at(s->spec, t->x, t->at), "runs", (json_int_t)m->runs,
-		      "done", (json_int_t)done, "failed", (json_int_t)failed, "state",
-		      dp_trial_status_text(status), "reason", dp_view_text(reason),
-		      "trials", (json_int_t)t->number,
+		      dp_view_at(m->of_at), "parameters", dp_space_json_at(s->spec, t->x, t->at),
+		      "runs", (json_int_t)m->runs, "done", (json_int_t)done, "failed",
+		      (json_int_t)failed, "state", dp_trial_status_text(status), "reason",
+		      dp_view_text(reason), "trials", (json_int_t)t->number,
 		      (json_int_t)(t->number + m->n - 1));
 	if (!o || !values || json_object_update(o, values) != 0) {
 		json_decref(o);

@@ -53,8 +53,7 @@ static bool way_fits(const struct dp_study_state *st, const struct dp_trial *t,
 			return false;
 	if (!t->way)
 		return true;
-	return t->way->n == n &&
-	       memcmp(t->way->at, e->waypoints, n * sizeof *e->waypoints) == 0;
+	return t->way->n == n && memcmp(t->way->at, e->waypoints, n * sizeof *e->waypoints) == 0;
 }
 
 static struct dp_way *way_new(const struct dp_study_state *st, const struct dp_event *e)
@@ -75,8 +74,7 @@ static struct dp_way *way_new(const struct dp_study_state *st, const struct dp_e
 	return way;
 }
 
-static void way_take(const struct dp_study_state *st, struct dp_way *way,
-		     const struct dp_event *e)
+static void way_take(const struct dp_study_state *st, struct dp_way *way, const struct dp_event *e)
 {
 	size_t runs = (size_t)dp_study_told_runs(st->spec), m = st->spec->nobjectives;
 	const double *v = e->ways, *epsilon = e->way_privacy;
@@ -88,8 +86,7 @@ static void way_take(const struct dp_study_state *st, struct dp_way *way,
 
 				/* what an attempt before it reached stays */
 				if (e->runs[i] < runs && !isnan(*v))
-					way->runs[(w * runs + e->runs[i]) *
-							  way->nmetrics +
+					way->runs[(w * runs + e->runs[i]) * way->nmetrics +
 						  (uint32_t)column] = *v;
 			}
 	for (size_t w = 0; e->nway_privacy && w < way->n; w++)
@@ -112,8 +109,8 @@ int dp__way_add(struct dp_study_state *st, struct dp_trial *t, const struct dp_e
 		return DP_OK;
 	if (!way_fits(st, t, e))
 		return dp_fail(err, DP_E_CORRUPT,
-			       "the waypoints of trial %u of study %u do not fit it",
-			       t->number, st->id);
+			       "the waypoints of trial %u of study %u do not fit it", t->number,
+			       st->id);
 	for (uint32_t k = 0; k < e->nmetrics; k++)
 		if (dp__metric_column(st, e->metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
@@ -126,8 +123,7 @@ int dp__way_add(struct dp_study_state *st, struct dp_trial *t, const struct dp_e
 }
 
 /* What the runs come to at the w-th waypoint. */
-static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
-			   uint32_t w)
+static void way_settle_one(const struct dp_study_state *st, struct dp_way *way, uint32_t w)
 {
 	size_t runs = (size_t)dp_study_told_runs(st->spec), wide = way->nmetrics;
 	const struct dp_study *spec = st->spec;
@@ -136,16 +132,15 @@ static void way_settle_one(const struct dp_study_state *st, struct dp_way *way,
 		const double *first = way->runs + w * runs * wide + k;
 
 		way->means[w * wide + k] = dp__runs_mean(first, wide, (int)runs);
-		way->variances[w * wide + k] =
-			dp__runs_mean_variance(first, wide, (int)runs);
+		way->variances[w * wide + k] = dp__runs_mean_variance(first, wide, (int)runs);
 	}
 	for (size_t k = 0; k < spec->nobjectives; k++) {
 		const struct dp_objective *o = &spec->objectives[k];
 		int column = o->metric ? dp_study_metric(st, o->metric) : -1;
 
 		if (column >= 0 && (size_t)column < wide)
-			way->objectives[w * spec->nobjectives + k] = dp_objective_metric(
-				o, way->means[w * wide + (size_t)column]);
+			way->objectives[w * spec->nobjectives + k] =
+				dp_objective_metric(o, way->means[w * wide + (size_t)column]);
 	}
 }
 

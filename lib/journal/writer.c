@@ -35,8 +35,7 @@ static int note_study(struct dp_journal *j, MDB_txn *txn, uint32_t study)
 /* MDB_KEYEXIST: there is another record under this key; MDB_NOTFOUND: the one that
  * it should follow is missing. That the very same record is there already is fine: a
  * commit that was reported as failed may have reached the disk. */
-static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
-		      const struct dp__op *op)
+static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur, const struct dp__op *op)
 {
 	unsigned char key[DP__KEY_SIZE], before[DP__KEY_SIZE];
 	MDB_val k = { sizeof key, key }, v = { op->len, (void *)op->bytes }, there;
@@ -47,8 +46,7 @@ static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
 		mdb_code = note_study(j, txn, op->study);
 	} else {
 		dp__key_pack(op->study, op->seq - 1, before);
-		mdb_code = mdb_get(txn, j->events, &(MDB_val){ sizeof before, before },
-				   &there);
+		mdb_code = mdb_get(txn, j->events, &(MDB_val){ sizeof before, before }, &there);
 	}
 	if (mdb_code != 0)
 		return mdb_code;
@@ -89,8 +87,7 @@ static int forget_study(MDB_cursor *cur, uint32_t study)
 }
 
 /* One try with the map as it is. *at tells how far it came. */
-static int write_unit(struct dp_journal *j, const struct dp__op *unit,
-		      const struct dp__op **at)
+static int write_unit(struct dp_journal *j, const struct dp__op *unit, const struct dp__op **at)
 {
 	MDB_txn *txn;
 	MDB_cursor *cur;
@@ -129,8 +126,7 @@ static int grow_map(struct dp_journal *j)
 	return mdb_code;
 }
 
-static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
-		       struct dp_err *err)
+static int commit_unit(struct dp_journal *j, const struct dp__op *unit, struct dp_err *err)
 {
 	const struct dp__op *at = unit;
 	int64_t began = dp_mono_us();
@@ -147,12 +143,12 @@ static int commit_unit(struct dp_journal *j, const struct dp__op *unit,
 	j->commit_took = dp_mono_us() - began;
 	if (mdb_code == MDB_KEYEXIST && at)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "the journal in %s has another record %u of study %u",
-			       j->dir, at->seq, at->study);
+			       "the journal in %s has another record %u of study %u", j->dir,
+			       at->seq, at->study);
 	if (mdb_code == MDB_NOTFOUND && at)
 		return dp_fail(err, DP_E_CORRUPT,
-			       "the journal in %s lacks the record before %u of study %u",
-			       j->dir, at->seq, at->study);
+			       "the journal in %s lacks the record before %u of study %u", j->dir,
+			       at->seq, at->study);
 	if (mdb_code != 0)
 		return dp__fail_mdb(j, err, mdb_code, "write to");
 	dp__pad_file(j);
@@ -298,8 +294,7 @@ static bool wait_to_retry(struct dp_journal *j, const struct dp_err *why)
 	if (stop)
 		return false;
 	pthread_mutex_lock(&j->mutex);
-	while (!j->stop &&
-	       pthread_cond_timedwait(&j->cond, &j->mutex, &until) != ETIMEDOUT)
+	while (!j->stop && pthread_cond_timedwait(&j->cond, &j->mutex, &until) != ETIMEDOUT)
 		;
 	pthread_mutex_unlock(&j->mutex);
 	return true;
@@ -327,16 +322,14 @@ static void *writer_thread(void *arg)
 	return NULL;
 }
 
-int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
-		     struct dp_err *err)
+int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg, struct dp_err *err)
 {
 	sigset_t all, before;
 	int code, failure;
 
 	if (j->readonly || j->started)
 		return dp_fail(err, DP_E_INVALID,
-			       "the journal in %s was opened for reading or is started",
-			       j->dir);
+			       "the journal in %s was opened for reading or is started", j->dir);
 	code = dp__measure(j, &j->stat, err);
 	if (code != DP_OK)
 		return code;
@@ -371,8 +364,8 @@ void dp__writer_stop(struct dp_journal *j)
 
 /* ---- the other threads' side ---- */
 
-static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq,
-			       bool forget, const void *bytes, size_t len)
+static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool forget,
+			       const void *bytes, size_t len)
 {
 	struct dp__op *op = j->readonly ? NULL : malloc(sizeof *op + len);
 	uint64_t ticket;
@@ -391,8 +384,8 @@ static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t se
 	return ticket;
 }
 
-uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq,
-			   const void *bytes, size_t len)
+uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq, const void *bytes,
+			   size_t len)
 {
 	return writer_enqueue(j, study, seq, false, bytes, len);
 }

@@ -90,34 +90,32 @@ double dp_chol_append(const double *l, size_t n, size_t ld, double *row, double 
 
 void dp_chol_forward(const double *l, size_t n, size_t ld, double *x)
 {
-	cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, l,
-		    (int)ld, x, 1);
+	cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, l, (int)ld, x,
+		    1);
 }
 
 void dp_chol_backward(const double *l, size_t n, size_t ld, double *x)
 {
-	cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, l,
-		    (int)ld, x, 1);
+	cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, l, (int)ld, x, 1);
 }
 
 void dp_chol_forward_rows(const double *l, size_t n, size_t ld, double *b, size_t m)
 {
 	/* rows times L^-T from the right */
-	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-		    (int)m, (int)n, 1.0, l, (int)ld, b, (int)n);
+	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)n,
+		    1.0, l, (int)ld, b, (int)n);
 }
 
 void dp_chol_backward_rows(const double *l, size_t n, size_t ld, double *b, size_t m)
 {
-	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit,
-		    (int)m, (int)n, 1.0, l, (int)ld, b, (int)n);
+	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, (int)m,
+		    (int)n, 1.0, l, (int)ld, b, (int)n);
 }
 
 int dp_chol_inverse(double *l, size_t n, size_t ld)
 {
-	return LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (int)n, l, (int)ld) == 0
-		       ? DP_OK
-		       : DP_E_FAILED;
+	return LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (int)n, l, (int)ld) == 0 ? DP_OK
+										   : DP_E_FAILED;
 }
 
 double dp_chol_logdet(const double *l, size_t n, size_t ld)

@@ -14,16 +14,14 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define DP_KERNELS                                                                       \
-	_Pragma("GCC push_options")                                                      \
-		_Pragma("GCC optimize(\"O3,no-math-errno,no-trapping-math\")")
+#define DP_KERNELS                                                                                 \
+	_Pragma("GCC push_options") _Pragma("GCC optimize(\"O3,no-math-errno,no-trapping-math\")")
 #define DP_KERNELS_END _Pragma("GCC pop_options")
 #else
 #define DP_KERNELS
 #define DP_KERNELS_END
 #endif
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) &&                   \
-	!defined(__SANITIZE_THREAD__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define DP_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define DP_SIMD

@@ -29,8 +29,7 @@ static int answer_refused(const json_t *error, struct dp_err *err)
 	char words[sizeof err->msg / 2];
 
 	if (!text || !*text)
-		return dp_fail(err, DP_E_ORACLE,
-			       "answered with an error that is no text");
+		return dp_fail(err, DP_E_ORACLE, "answered with an error that is no text");
 	snprintf(words, sizeof words, "%s", text);
 	for (char *c = words; *c; c++)
 		if (*c < ' ' || *c > '~') /* it goes into messages and the journal */
@@ -56,8 +55,7 @@ static int answer_epsilon(const json_t *value, double *epsilon, struct dp_err *e
 	return DP_OK;
 }
 
-static int answer_members(const json_t *o, uint64_t id, double *epsilon,
-			  struct dp_err *err)
+static int answer_members(const json_t *o, uint64_t id, double *epsilon, struct dp_err *err)
 {
 	const json_t *told = json_object_get(o, "id");
 	const json_t *value = json_object_get(o, "epsilon");
@@ -68,8 +66,7 @@ static int answer_members(const json_t *o, uint64_t id, double *epsilon,
 		return dp_fail(err, DP_E_ORACLE, "answered without the question's id");
 	if (number < 0 || (uint64_t)number != id)
 		return dp_fail(err, DP_E_ORACLE,
-			       "answered with id %" JSON_INTEGER_FORMAT
-			       " to question %llu%s",
+			       "answered with id %" JSON_INTEGER_FORMAT " to question %llu%s",
 			       number, (unsigned long long)id,
 			       number > 0 && (uint64_t)number < id
 				       ? ", and so to an earlier one once more"
@@ -81,8 +78,7 @@ static int answer_members(const json_t *o, uint64_t id, double *epsilon,
 	return error ? answer_refused(error, err) : answer_epsilon(value, epsilon, err);
 }
 
-int dp_answer_read(const char *line, size_t len, uint64_t id, double *epsilon,
-		   struct dp_err *err)
+int dp_answer_read(const char *line, size_t len, uint64_t id, double *epsilon, struct dp_err *err)
 {
 	char quoted[QUOTED + 4];
 	json_error_t why;

@@ -19,8 +19,8 @@ enum {
 /* Reads the answer to question `id`. DP_E_INVALID: the program refuses the point, and the
  * sentence is its own; DP_E_ORACLE: it is no answer, and the sentence, which goes on from
  * the program's name, says why. */
-DP_MUSTCHECK int dp_answer_read(const char *line, size_t len, uint64_t id,
-				double *epsilon, struct dp_err *err);
+DP_MUSTCHECK int dp_answer_read(const char *line, size_t len, uint64_t id, double *epsilon,
+				struct dp_err *err);
 
 /* ---- the programs of a study (programs.c) ---- */
 
@@ -35,8 +35,7 @@ struct dp_programs;
  * counts the processes that run, of whatever study. Both must outlive the programs as the
  * study must. Starts nothing. NULL without memory. */
 struct dp_programs *dp_programs_new(const struct dp_study *s,
-				    const struct dp_program_command *command,
-				    atomic_uint *running);
+				    const struct dp_program_command *command, atomic_uint *running);
 /* Ends what runs, at once, and waits for that. Nobody may be asking. */
 void dp_programs_free(struct dp_programs *p);
 /* Any thread, without waiting: ends what runs unless somebody asks just now, and forgets
@@ -51,7 +50,7 @@ void dp_programs_close(struct dp_programs *p);
 struct dp_programs_turn {
 	struct dp_programs *programs;
 	const atomic_bool *cancel; /* true: give up, with DP_E_INTERRUPTED; may be NULL */
-	bool at_once; /* DP_E_BUSY, if it is not known and another is asking already */
+	bool at_once;              /* DP_E_BUSY, if it is not known and another is asking already */
 };
 /* The program's epsilon at a point; see struct dp_oracle_asker. DP_E_ORACLE: the program
  * cannot be asked or is not to be trusted, and why. */

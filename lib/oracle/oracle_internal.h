@@ -16,8 +16,8 @@ struct dp__process {
 	struct dp_buf heard; /* what it wrote and nobody has read yet */
 	char words[DP__WORDS + 1];
 	size_t nwords;
-	int status;   /* how it ended, as of waitpid() */
-	pid_t ending; /* one that was told to end, and is not reaped yet; 0: none */
+	int status;           /* how it ended, as of waitpid() */
+	pid_t ending;         /* one that was told to end, and is not reaped yet; 0: none */
 	atomic_uint *running; /* counts those that run */
 };
 

@@ -69,8 +69,7 @@ static int process_spawn(struct dp__process *p, const struct dp_program_command 
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	e = posix_spawn(&p->pid, command->argv[0], &files, &attr, command->argv,
-			command->env);
+	e = posix_spawn(&p->pid, command->argv[0], &files, &attr, command->argv, command->env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	if (e != 0)
@@ -140,8 +139,7 @@ static void process_words(struct dp__process *p)
 	char chunk[CHUNK];
 	ssize_t n;
 
-	for (int i = 0; i < CHUNKS && (n = read(p->error, chunk, sizeof chunk)) > 0;
-	     i++) {
+	for (int i = 0; i < CHUNKS && (n = read(p->error, chunk, sizeof chunk)) > 0; i++) {
 		size_t most = (size_t)n < DP__WORDS ? (size_t)n : DP__WORDS;
 		size_t keep = p->nwords < DP__WORDS - most ? p->nwords : DP__WORDS - most;
 
@@ -181,8 +179,8 @@ void dp__process_words(const struct dp__process *p, bool ended, char *out, size_
 	else if (ended)
 		n = snprintf(out, room, "exit code %d", WEXITSTATUS(p->status));
 	if (line[0] && n >= 0 && (size_t)n < room)
-		snprintf(out + n, room - (size_t)n, "%sits last line on stderr: %s",
-			 n ? "; " : "", line);
+		snprintf(out + n, room - (size_t)n, "%sits last line on stderr: %s", n ? "; " : "",
+			 line);
 }
 
 /* It has closed its stdout, which its shim has open as long as it lives. */

@@ -47,8 +47,7 @@ struct dp_programs {
 /* ---- making and ending ---- */
 
 struct dp_programs *dp_programs_new(const struct dp_study *s,
-				    const struct dp_program_command *command,
-				    atomic_uint *running)
+				    const struct dp_program_command *command, atomic_uint *running)
 {
 	struct dp_programs *p = calloc(1, sizeof *p);
 
@@ -146,8 +145,7 @@ static int oracle_no_memory(struct dp_err *err)
 }
 
 /* The words of its command, as far as they fit. */
-static void command_text(const struct dp_programs *p, size_t objective,
-			 char out[COMMAND_SHOWN])
+static void command_text(const struct dp_programs *p, size_t objective, char out[COMMAND_SHOWN])
 {
 	size_t n = 0;
 
@@ -162,8 +160,7 @@ static void command_text(const struct dp_programs *p, size_t objective,
 }
 
 /* Why it cannot even be started, as far as its files tell: in place of its last words. */
-static void cannot_start(const struct dp_program_command *command, char *words,
-			 size_t room)
+static void cannot_start(const struct dp_program_command *command, char *words, size_t room)
 {
 	struct dp_program_places places = { NULL, dp_program_path(command->env) };
 	char **program = command->argv;
@@ -188,10 +185,9 @@ static int distrust(struct dp_programs *p, size_t objective, const char *what, b
 	dp__process_words(process, ended, words, sizeof words);
 	if (ended)
 		cannot_start(&p->command[objective], words, sizeof words);
-	return dp_fail(
-		err, DP_E_ORACLE,
-		"the oracle program '%s' %s%s%.220s%s; mend it and resume the study",
-		command, what, words[0] ? " (" : "", words, words[0] ? ")" : "");
+	return dp_fail(err, DP_E_ORACLE,
+		       "the oracle program '%s' %s%s%.220s%s; mend it and resume the study",
+		       command, what, words[0] ? " (" : "", words, words[0] ? ")" : "");
 }
 
 static int distrust_heard(struct dp_programs *p, size_t objective, enum dp__heard heard,
@@ -209,8 +205,7 @@ static int distrust_heard(struct dp_programs *p, size_t objective, enum dp__hear
 			 "answered more than it was asked: one line is due for each "
 			 "question");
 	else
-		snprintf(what, sizeof what, "gave no answer within %g s and was ended",
-			 p->seconds);
+		snprintf(what, sizeof what, "gave no answer within %g s and was ended", p->seconds);
 	return distrust(p, objective, what, heard == DP__HEARD_END, err);
 }
 
@@ -247,8 +242,8 @@ static void question_text(const struct dp_programs *p, size_t objective, uint64_
 	char delta[DP_NUM_LEN];
 
 	dp_buf_clear(out);
-	dp_buf_printf(out, "{\"id\":%llu,\"parameters\":%s,\"delta\":%s}\n",
-		      (unsigned long long)id, parameters,
+	dp_buf_printf(out, "{\"id\":%llu,\"parameters\":%s,\"delta\":%s}\n", (unsigned long long)id,
+		      parameters,
 		      dp_num_text(p->study->objectives[objective].privacy->delta, delta));
 }
 
@@ -279,14 +274,12 @@ static int ask_once(struct dp_programs *p, size_t objective, const char *paramet
 		return code;
 	if (heard == DP__HEARD_GIVEN_UP || heard == DP__HEARD_NO_MEMORY) {
 		dp__process_end(process, true); /* nobody waits for this answer */
-		return heard == DP__HEARD_GIVEN_UP ? oracle_given_up(err)
-						   : oracle_no_memory(err);
+		return heard == DP__HEARD_GIVEN_UP ? oracle_given_up(err) : oracle_no_memory(err);
 	}
 	if (heard != DP__HEARD_LINE)
 		return distrust_heard(p, objective, heard, err);
 	p->last = dp_mono_us();
-	code = dp_answer_read(process->heard.data, process->heard.len, p->asked, epsilon,
-			      &answer);
+	code = dp_answer_read(process->heard.data, process->heard.len, p->asked, epsilon, &answer);
 	if (code == DP_E_ORACLE)
 		return distrust(p, objective, answer.msg, false, err);
 	if (code != DP_OK && err)
@@ -323,8 +316,7 @@ static int not_pure(struct dp_programs *p, size_t objective, const char *paramet
 }
 
 static int ask_and_check(struct dp_programs *p, size_t objective, const char *parameters,
-			 struct dp__patience patience, double *epsilon,
-			 struct dp_err *err)
+			 struct dp__patience patience, double *epsilon, struct dp_err *err)
 {
 	struct program *program = &p->program[objective];
 	int code = ask_once(p, objective, parameters, patience, epsilon, err), again;
@@ -332,8 +324,7 @@ static int ask_and_check(struct dp_programs *p, size_t objective, const char *pa
 	double second = NAN;
 	struct dp_err other;
 
-	if ((code != DP_OK && code != DP_E_INVALID) ||
-	    !is_asked_twice(program, parameters))
+	if ((code != DP_OK && code != DP_E_INVALID) || !is_asked_twice(program, parameters))
 		return code;
 	again = ask_once(p, objective, parameters, patience, &second, &other);
 	if (again != DP_OK && again != DP_E_INVALID) {
@@ -374,8 +365,8 @@ static void keep_answer(struct dp_programs *p, const char *key, double epsilon)
 /* ---- asking ---- */
 
 /* The lock of questions; DP_E_BUSY or DP_E_INTERRUPTED without it. */
-static int take_turn(const struct dp_programs_turn *turn,
-		     const struct dp__patience *patience, struct dp_err *err)
+static int take_turn(const struct dp_programs_turn *turn, const struct dp__patience *patience,
+		     struct dp_err *err)
 {
 	pthread_mutex_t *lock = &turn->programs->asking;
 
@@ -386,9 +377,8 @@ static int take_turn(const struct dp_programs_turn *turn,
 		until.tv_nsec += TRY_AGAIN_MS * 1000000L;
 		until.tv_sec += until.tv_nsec / 1000000000L;
 		until.tv_nsec %= 1000000000L;
-		if (turn->at_once
-			    ? pthread_mutex_trylock(lock) == 0
-			    : pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0)
+		if (turn->at_once ? pthread_mutex_trylock(lock) == 0
+				  : pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &until) == 0)
 			return DP_OK;
 		if (turn->at_once)
 			return dp_fail(err, DP_E_BUSY,
@@ -399,8 +389,8 @@ static int take_turn(const struct dp_programs_turn *turn,
 }
 
 /* `key` is the number of the objective, a blank, and the parameters. */
-static int ask_in_turn(const struct dp_programs_turn *turn, size_t objective,
-		       const char *key, double *epsilon, struct dp_err *err)
+static int ask_in_turn(const struct dp_programs_turn *turn, size_t objective, const char *key,
+		       double *epsilon, struct dp_err *err)
 {
 	struct dp_programs *p = turn->programs;
 	struct dp__patience patience = { 0, turn->cancel, &p->over };
@@ -409,16 +399,15 @@ static int ask_in_turn(const struct dp_programs_turn *turn, size_t objective,
 	if (code != DP_OK)
 		return code;
 	if (!find_answer(p, key, epsilon)) /* another one may just have asked */
-		code = ask_and_check(p, objective, strchr(key, ' ') + 1, patience,
-				     epsilon, err);
+		code = ask_and_check(p, objective, strchr(key, ' ') + 1, patience, epsilon, err);
 	pthread_mutex_unlock(&p->asking);
 	if (code == DP_OK)
 		keep_answer(p, key, *epsilon);
 	return code;
 }
 
-int dp_programs_ask(void *arg, size_t objective, const double *x, double at,
-		    double *epsilon, struct dp_err *err)
+int dp_programs_ask(void *arg, size_t objective, const double *x, double at, double *epsilon,
+		    struct dp_err *err)
 {
 	const struct dp_programs_turn *turn = arg;
 	struct dp_programs *p = turn->programs;

@@ -70,8 +70,7 @@ static bool effort_spent(const struct effort *e, const void *ctx, double gap)
 
 static double effort_tolerance(const struct effort *e, const void *ctx)
 {
-	return effort_coarse(e, ctx) || effort_done(e, ctx) > e->rough ? ROUGH
-								       : TOLERANCE;
+	return effort_coarse(e, ctx) || effort_done(e, ctx) > e->rough ? ROUGH : TOLERANCE;
 }
 
 /* A number of which epsilon gets less the more there is of it: noise, delta. */
@@ -109,8 +108,8 @@ static int try_value(struct calibration *c, double x, double *miss, struct dp_er
 }
 
 /* Two values, one too small and one enough. */
-static int value_bracket(struct calibration *c, double *lo, double *f_lo, double *hi,
-			 double *f_hi, struct dp_err *err)
+static int value_bracket(struct calibration *c, double *lo, double *f_lo, double *hi, double *f_hi,
+			 struct dp_err *err)
 {
 	double f, step = c->step;
 	int code = try_value(c, c->start, &f, err);
@@ -121,9 +120,8 @@ static int value_bracket(struct calibration *c, double *lo, double *f_lo, double
 		step = fmin(fmax(1.2 * fabs(f), 2 * TOLERANCE), 0.5);
 	while (code == DP_OK && *f_hi > 0) {
 		if (*hi >= c->most)
-			return dp_fail(err, DP_E_INVALID,
-				       "%s brings epsilon down to %g here", c->none,
-				       c->target);
+			return dp_fail(err, DP_E_INVALID, "%s brings epsilon down to %g here",
+				       c->none, c->target);
 		*lo = *hi;
 		*f_lo = *f_hi;
 		*hi = fmin(*hi + step, c->most);
@@ -203,8 +201,8 @@ struct limiter {
 /* Where questions take many cells: first on coarser grids, which never give less, then
  * from there with whole ones, as many as the work allows. Where no grid had to be
  * coarser the first answer is that of whole grids. */
-static int calibrate_in_turn(struct calibration *c, const struct limiter *l,
-			     double *value, struct dp_epsilon *at, struct dp_err *err)
+static int calibrate_in_turn(struct calibration *c, const struct limiter *l, double *value,
+			     struct dp_epsilon *at, struct dp_err *err)
 {
 	int code;
 
@@ -257,8 +255,8 @@ static bool key_limited(const void *ctx)
 
 static const struct limiter key_limiter = { key_limit, key_limited };
 
-void dp_privacy_set(const struct dp_mechanism *m, double *values,
-		    const struct dp_privacy_key *k, double value)
+void dp_privacy_set(const struct dp_mechanism *m, double *values, const struct dp_privacy_key *k,
+		    double value)
 {
 	for (size_t i = 0; i < m->nkeys; i++)
 		if (k->group && m->keys[i].group == k->group)
@@ -267,8 +265,8 @@ void dp_privacy_set(const struct dp_mechanism *m, double *values,
 }
 
 /* False without memory; free a->prepared in either case. */
-static bool asked_open(struct asked *a, const struct dp_mechanism *m,
-		       const double *values, const struct dp_privacy_key *k)
+static bool asked_open(struct asked *a, const struct dp_mechanism *m, const double *values,
+		       const struct dp_privacy_key *k)
 {
 	a->mechanism = m;
 	a->key = dp_privacy_key_place(m, k);
@@ -354,8 +352,7 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
 	if (!m->noise)
-		return dp_fail(err, DP_E_INVALID, "mechanism %s has no noise to choose",
-			       m->name);
+		return dp_fail(err, DP_E_INVALID, "mechanism %s has no noise to choose", m->name);
 	return solve_noise(m, values, target, false, &work, noise, at, err);
 }
 
@@ -370,12 +367,11 @@ static int check_epsilon(double epsilon, struct dp_err *err)
 {
 	return epsilon >= 0 && isfinite(epsilon)
 		       ? DP_OK
-		       : dp_fail(err, DP_E_INVALID,
-				 "epsilon must be a number, 0 or above");
+		       : dp_fail(err, DP_E_INVALID, "epsilon must be a number, 0 or above");
 }
 
-static int calibrate_delta(struct calibration *c, const struct limiter *l,
-			   struct dp_epsilon *at, struct dp_err *err)
+static int calibrate_delta(struct calibration *c, const struct limiter *l, struct dp_epsilon *at,
+			   struct dp_err *err)
 {
 	double delta;
 
@@ -424,13 +420,11 @@ struct asked_composition {
 	struct dp__work work;
 };
 
-static int ask_composition(void *ctx, double delta, struct dp_epsilon *out,
-			   struct dp_err *err)
+static int ask_composition(void *ctx, double delta, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct asked_composition *a = ctx;
 
-	return dp__compose(a->list->items, a->list->n, delta, a->list->pld, &a->work, out,
-			   err);
+	return dp__compose(a->list->items, a->list->n, delta, a->list->pld, &a->work, out, err);
 }
 
 static double composition_work(const void *ctx)
@@ -451,9 +445,8 @@ static bool composition_limited(const void *ctx)
 	return ((const struct asked_composition *)ctx)->work.limited;
 }
 
-int dp_privacy_composition_delta(const struct dp_privacy_composition *list,
-				 double epsilon, struct dp_epsilon *at,
-				 struct dp_err *err)
+int dp_privacy_composition_delta(const struct dp_privacy_composition *list, double epsilon,
+				 struct dp_epsilon *at, struct dp_err *err)
 {
 	static const struct limiter limiter = { composition_limit, composition_limited };
 	struct asked_composition a = { .list = list };
@@ -512,8 +505,7 @@ static double most_between(const struct tried *lo, const struct tried *hi, doubl
 }
 
 /* How close the two ends of a search have to come. */
-static double most_gap(const struct effort *effort, const struct asked *a, bool whole,
-		       double value)
+static double most_gap(const struct effort *effort, const struct asked *a, bool whole, double value)
 {
 	double gap = effort_tolerance(effort, a) * value;
 
@@ -534,9 +526,9 @@ static int most_ask(struct asked *a, struct effort *effort, double value, struct
 /* From `lo`, which keeps the target, up to where the next no longer does: a whole number
  * or, where fractions are allowed, to a relative 1e-6; or until the work is done. Values
  * between *value and *above were not tried. */
-static int most_search(struct asked *a, struct effort *effort, struct tried lo,
-		       double factor, double target, double *value, double *above,
-		       struct dp_epsilon *at, struct dp_err *err)
+static int most_search(struct asked *a, struct effort *effort, struct tried lo, double factor,
+		       double target, double *value, double *above, struct dp_epsilon *at,
+		       struct dp_err *err)
 {
 	const struct dp_privacy_key *k = &a->mechanism->keys[a->key];
 	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
@@ -554,20 +546,18 @@ static int most_search(struct asked *a, struct effort *effort, struct tried lo,
 			factor = factor * factor;
 		else
 			factor = fmax(factor, fmin(factor * factor, 2));
-		code = most_ask(a, effort, fmin(whole ? floor(next) : next, most), &hi,
-				&e, err);
+		code = most_ask(a, effort, fmin(whole ? floor(next) : next, most), &hi, &e, err);
 		if (code == DP_OK && hi.epsilon <= target)
 			*at = e;
 	}
 	*above = hi.epsilon <= target && hi.value < most ? INFINITY : hi.value;
 	if (hi.epsilon <= target)
 		lo = hi;
-	for (int i = 0; code == DP_OK &&
-			hi.value - lo.value > most_gap(effort, a, whole, hi.value) &&
-			!effort_spent(effort, a, hi.value / lo.value - 1);
+	for (int i = 0;
+	     code == DP_OK && hi.value - lo.value > most_gap(effort, a, whole, hi.value) &&
+	     !effort_spent(effort, a, hi.value / lo.value - 1);
 	     i++) {
-		double next = most_between(&lo, &hi, target, whole, i,
-					   effort_tolerance(effort, a));
+		double next = most_between(&lo, &hi, target, whole, i, effort_tolerance(effort, a));
 
 		code = most_ask(a, effort, next, &mid, &e, err);
 		if (code == DP_OK && mid.epsilon <= target)
@@ -589,21 +579,19 @@ static int most_from(struct asked *a, const struct dp_privacy_key *k, double tar
 	int code;
 
 	if (k->lo_open)
-		least = dp_privacy_key_whole(a->mechanism, a->values, k) ? 1
-									 : LEAST_TRIED;
+		least = dp_privacy_key_whole(a->mechanism, a->values, k) ? 1 : LEAST_TRIED;
 	code = ask_key(a, least, at, err);
 	*from = (struct tried){ least, at->epsilon };
 	if (code == DP_OK && at->epsilon > target)
-		code = dp_fail(err, DP_E_INVALID,
-			       "even with %s %g epsilon is %g, more than %g", k->name,
-			       least, at->epsilon, target);
+		code = dp_fail(err, DP_E_INVALID, "even with %s %g epsilon is %g, more than %g",
+			       k->name, least, at->epsilon, target);
 	return code;
 }
 
 /* Where the least value, in *from, takes long: most values above the answer do not. */
 static int most_from_above(struct asked *a, const struct dp_privacy_key *k, double target,
-			   struct effort *effort, struct tried *from,
-			   struct dp_epsilon *at, struct dp_err *err)
+			   struct effort *effort, struct tried *from, struct dp_epsilon *at,
+			   struct dp_err *err)
 {
 	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
 	double value = fmin(k->hi, MOST_TRIED);
@@ -625,9 +613,9 @@ static int most_from_above(struct asked *a, const struct dp_privacy_key *k, doub
 }
 
 /* From `near`, if that is a number and keeps the target, else from the least value. */
-static int most_near(struct asked *a, const struct dp_privacy_key *k, double near,
-		     double factor, double target, struct effort *effort, double *value,
-		     double *above, struct dp_epsilon *at, struct dp_err *err)
+static int most_near(struct asked *a, const struct dp_privacy_key *k, double near, double factor,
+		     double target, struct effort *effort, double *value, double *above,
+		     struct dp_epsilon *at, struct dp_err *err)
 {
 	struct tried from = { 0 };
 	int code = DP_OK;
@@ -645,16 +633,15 @@ static int most_near(struct asked *a, const struct dp_privacy_key *k, double nea
 			code = most_from_above(a, k, target, effort, &from, at, err);
 		}
 	}
-	return code == DP_OK ? most_search(a, effort, from, factor, target, value, above,
-					   at, err)
+	return code == DP_OK ? most_search(a, effort, from, factor, target, value, above, at, err)
 			     : code;
 }
 
 /* Where a question takes many cells, on coarser grids first, as in calibrate_in_turn().
  */
-static int most_in_turn(struct asked *a, const struct dp_privacy_key *k, double near,
-			double target, struct effort *effort, double *value,
-			double *above, struct dp_epsilon *at, struct dp_err *err)
+static int most_in_turn(struct asked *a, const struct dp_privacy_key *k, double near, double target,
+			struct effort *effort, double *value, double *above, struct dp_epsilon *at,
+			struct dp_err *err)
 {
 	int code;
 
@@ -673,9 +660,8 @@ static int most_in_turn(struct asked *a, const struct dp_privacy_key *k, double 
 
 /* `start`: for another accountant to start from. */
 static int solve_most(const struct dp_mechanism *m, const double *values,
-		      const struct dp_privacy_key *k, double target, bool start,
-		      double *work, double *value, double *above, struct dp_epsilon *at,
-		      struct dp_err *err)
+		      const struct dp_privacy_key *k, double target, bool start, double *work,
+		      double *value, double *above, struct dp_epsilon *at, struct dp_err *err)
 {
 	double rough[DP_PRIVACY_KEYS_MAX], near = NAN;
 	struct effort effort;
@@ -695,9 +681,9 @@ static int solve_most(const struct dp_mechanism *m, const double *values,
 	return code;
 }
 
-int dp__most(const struct dp_mechanism *m, const double *values,
-	     const struct dp_privacy_key *k, double target, double *value, double *above,
-	     double *work, struct dp_epsilon *at, struct dp_err *err)
+int dp__most(const struct dp_mechanism *m, const double *values, const struct dp_privacy_key *k,
+	     double target, double *value, double *above, double *work, struct dp_epsilon *at,
+	     struct dp_err *err)
 {
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
@@ -718,9 +704,8 @@ int dp_privacy_most(const struct dp_mechanism *m, const double *values,
 	return dp__most(m, values, k, target, value, &above, &work, at, err);
 }
 
-int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
-		     const double *deltas, size_t n, struct dp_epsilon *out,
-		     struct dp_err *err)
+int dp_privacy_curve(const struct dp_mechanism *m, const double *values, const double *deltas,
+		     size_t n, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_privacy_prepared *p;
 	double v[DP_PRIVACY_KEYS_MAX];

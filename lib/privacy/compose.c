@@ -18,8 +18,7 @@ struct mix {
 	struct dp__work *work; /* NULL: not counted */
 };
 
-static double part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-		       double order)
+static double part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	return p->count * p->kind->cgf(p, tables, order);
 }
@@ -95,8 +94,7 @@ static double summed_cgf(void *ctx, double order)
 		return summed_at(t, i);
 	lo = i ? t->order[i - 1] : 1;
 	part = (order - lo) / (t->order[i] - lo);
-	return part * summed_at(t, i) +
-	       (i ? (1 - part) * summed_at(t, i - 1) : 0); /* K(1) = 0 */
+	return part * summed_at(t, i) + (i ? (1 - part) * summed_at(t, i - 1) : 0); /* K(1) = 0 */
 }
 
 static void summed_init(struct summed *t, const struct mix *mix)
@@ -132,13 +130,11 @@ static int add_item(struct mix *mix, const struct dp_privacy_item *item, double 
 	int code;
 
 	if (!(item->times >= 1) || item->times != floor(item->times))
-		return dp_fail(err, DP_E_INVALID,
-			       "'times' of %s must be a whole number, 1 or more",
+		return dp_fail(err, DP_E_INVALID, "'times' of %s must be a whole number, 1 or more",
 			       m->name);
 	memcpy(v, item->values, m->nkeys * sizeof *v);
 	if (m->delta)
-		v[dp_privacy_key_place(m, m->delta)] =
-			m->delta->needed ? fmax(delta, 1e-300) : NAN;
+		v[dp_privacy_key_place(m, m->delta)] = m->delta->needed ? fmax(delta, 1e-300) : NAN;
 	code = dp_privacy_check(m, v, full, err);
 	if (code == DP_OK && m->part)
 		code = m->part(full, p, err);
@@ -180,8 +176,8 @@ static int check_groups(const struct mix *mix, struct dp_err *err)
 			continue;
 		dp_fail(err, DP_E_INVALID,
 			"%s holds for groups of %.0f and %s for groups of %.0f records",
-			mix->items[0].mechanism->name, first,
-			mix->items[i].mechanism->name, fmax(mix->parts[i].group, 1));
+			mix->items[0].mechanism->name, first, mix->items[i].mechanism->name,
+			fmax(mix->parts[i].group, 1));
 		return dp_hint(err, "give all of them the same 'group'");
 	}
 	return DP_OK;
@@ -273,8 +269,7 @@ static int prepare_curves(struct mix *mix, struct dp_err *err)
 			continue;
 		mix->tables[i] = dp__wor_new();
 		if (!mix->tables[i] || (p->kind->set && !p->kind->set(p, mix->tables[i])))
-			return dp_fail(err, DP_E_NOMEM,
-				       "no memory for the privacy accountant");
+			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	}
 	return DP_OK;
 }
@@ -284,8 +279,7 @@ static int open_tables(struct mix *mix, struct dp_err *err)
 {
 	for (size_t i = 0; i < mix->n; i++)
 		if (mix->parts[i].kind->open && !mix->parts[i].kind->open(&mix->parts[i]))
-			return dp_fail(err, DP_E_NOMEM,
-				       "no memory for the privacy accountant");
+			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	return DP_OK;
 }
 
@@ -356,8 +350,7 @@ static void count_renyi(const struct mix *mix, const struct dp__wor *tables)
 		mix->work->done += dp__wor_work(mix->tables[i]);
 }
 
-static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
-			struct dp_err *err)
+static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct summed table = { .tables = dp__wor_new() };
 	struct dp__curve curve = { summed_cgf, &table, true };
@@ -372,13 +365,12 @@ static int mix_by_renyi(struct mix *mix, double delta, struct dp_epsilon *out,
 	}
 	if (code == DP_OK) {
 		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
-		out->epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(delta),
-						 &out->order);
+		out->epsilon =
+			dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(delta), &out->order);
 	}
 	for (size_t i = 0; i < mix->n && code == DP_OK; i++)
 		if (mix->tables[i] && !dp__wor_whole(mix->tables[i]))
-			code = dp_fail(err, DP_E_NOMEM,
-				       "no memory for the privacy accountant");
+			code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	if (code == DP_OK && (!dp__wor_whole(table.tables) || table.no_memory))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	count_renyi(mix, table.tables);
@@ -453,8 +445,7 @@ static int mix_account(struct mix *mix, double delta, bool pld, struct dp_epsilo
 	if (code == DP_OK && pld && pure_sum(mix, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
-	if (code == DP_OK && basic_sum(mix, delta, &basic) &&
-	    basic.epsilon < out->epsilon)
+	if (code == DP_OK && basic_sum(mix, delta, &basic) && basic.epsilon < out->epsilon)
 		*out = basic;
 	return code;
 }
@@ -509,8 +500,8 @@ static int check_number(const struct mix *mix, double delta, struct dp_err *err)
 	return DP_E_INVALID;
 }
 
-int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
-		       bool pld, struct dp_epsilon *out, struct dp_err *err)
+int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta, bool pld,
+		       struct dp_epsilon *out, struct dp_err *err)
 {
 	return dp__compose(items, n, delta, pld, NULL, out, err);
 }

@@ -10,8 +10,7 @@
 #include <string.h>
 
 /* Who misspells 'times' would be told what a single use costs. */
-static int composed_misspelt(const json_t *member, const struct dp_mechanism *m,
-			     struct dp_err *err)
+static int composed_misspelt(const json_t *member, const struct dp_mechanism *m, struct dp_err *err)
 {
 	const char *const known[] = { "times", NULL };
 	const char *field;
@@ -108,8 +107,7 @@ int dp_privacy_composition_read(const json_t *query, struct dp_privacy_compositi
 				    "\"scale\":10,\"times\":3}],\"delta\":1e-6}");
 	}
 	if (n > DP_PRIVACY_COMPOSED_MAX)
-		return dp_fail(err, DP_E_LIMIT,
-			       "'compose' has %zu mechanisms; at most %d", n,
+		return dp_fail(err, DP_E_LIMIT, "'compose' has %zu mechanisms; at most %d", n,
 			       DP_PRIVACY_COMPOSED_MAX);
 	code = composed_whole(query, out, err);
 	if (code != DP_OK)
@@ -135,8 +133,8 @@ void dp_privacy_composition_free(struct dp_privacy_composition *c)
 	*c = (struct dp_privacy_composition){ 0 };
 }
 
-int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
-				   struct dp_epsilon *out, struct dp_err *err)
+int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c, struct dp_epsilon *out,
+				   struct dp_err *err)
 {
 	return dp_privacy_compose(c->items, c->n, c->delta, c->pld, out, err);
 }

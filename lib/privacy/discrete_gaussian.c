@@ -101,8 +101,7 @@ static double discrete_tail(const struct dp_privacy_part *p, double m)
 
 	if (m >= 0)
 		return m < (double)p->ntable ? p->table[(size_t)m] : 0;
-	return discrete_all(p) -
-	       (mirrored < (double)p->ntable ? p->table[(size_t)mirrored] : 0);
+	return discrete_all(p) - (mirrored < (double)p->ntable ? p->table[(size_t)mirrored] : 0);
 }
 
 /* The least m that loses more than x. */
@@ -118,8 +117,8 @@ static double discrete_delta(const struct dp_privacy_part *p, double x, double m
 	return discrete_tail(p, m) - (x < 600 ? exp(x) * other : exp(x + log(other)));
 }
 
-static double discrete_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			       double x, double *slack)
+static double discrete_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			       double *slack)
 {
 	double m, v = 0, all, sigma = discrete_sigma(p), far;
 
@@ -134,13 +133,11 @@ static double discrete_profile(const struct dp_privacy_part *p, enum dp__directi
 		v = fmax(v, discrete_delta(p, x, m + i));
 	/* exponents multiply the rounding of x, and of sigma in both tails */
 	far = (fabs(m) + p->shape) / sigma;
-	*slack +=
-		DBL_EPSILON * (32 + fabs(x) + 8 * far * far) * discrete_tail(p, m) / all;
+	*slack += DBL_EPSILON * (32 + fabs(x) + 8 * far * far) * discrete_tail(p, m) / all;
 	return v / all;
 }
 
-static double discrete_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			   double order)
+static double discrete_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	(void)tables;
 	return 0.5 * order * (order - 1) * p->mu * p->mu;
@@ -148,8 +145,7 @@ static double discrete_cgf(const struct dp_privacy_part *p, struct dp__wor *tabl
 
 /* delta(x) is at most the probability of a larger loss, and the noise is subgaussian:
  * P(Y >= m) <= exp(-m^2 / (2 sigma^2)). */
-static double discrete_end(const struct dp_privacy_part *p, enum dp__direction d,
-			   double log_tail)
+static double discrete_end(const struct dp_privacy_part *p, enum dp__direction d, double log_tail)
 {
 	(void)d;
 	return p->mu * (sqrt(-2 * fmin(log_tail, 0)) + 0.5 * p->mu);
@@ -196,8 +192,7 @@ static double discrete_root(const struct dp_privacy_part *p, double delta)
 
 	for (int i = 0; i < 10000; i++) {
 		double m = discrete_mark(p, x);
-		double next = log((discrete_tail(p, m) - goal) /
-				  discrete_tail(p, m + p->shape));
+		double next = log((discrete_tail(p, m) - goal) / discrete_tail(p, m + p->shape));
 
 		if (!(next > x))
 			break;
@@ -265,8 +260,8 @@ static double discrete_curve_cgf(void *ctx, double order)
 static void discrete_by_renyi(struct dp_privacy_part *p, struct dp_epsilon *out)
 {
 	struct dp__curve curve = { discrete_curve_cgf, p, true };
-	double order, epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED,
-						  log(out->delta), &order);
+	double order,
+		epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(out->delta), &order);
 
 	if (!(epsilon < out->epsilon))
 		return;

@@ -48,8 +48,7 @@ static const struct dp_privacy_key keys[] = {
 /* exp K is geometric sums: loss mu for z <= 0, then down to -mu in steps of 2h. Pure
  * epsilon gives order (order - 1) mu^2 / 2, which has no rounding (Bun and Steinke 2016,
  * Proposition 3.3). */
-static double geometric_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			    double order)
+static double geometric_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double gap = order - 1, h = p->mu / p->shape, pure = 0.5 * order * gap * p->mu;
 	double r = (2 * order - 1) * h, below = exp(-p->mu) * exp(-2 * gap * p->mu);
@@ -69,8 +68,8 @@ static double geometric_delta(const struct dp_privacy_part *p, double x, double 
 	return (-expm1(-fma(left, h, -x)) - exp(-h) * expm1(-m * h)) / (1 + exp(-h));
 }
 
-static double geometric_profile(const struct dp_privacy_part *p, enum dp__direction d,
-				double x, double *slack)
+static double geometric_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+				double *slack)
 {
 	double v = 0, m = ceil(0.5 * (p->shape - x * p->shape / p->mu)) - 1;
 
@@ -93,8 +92,8 @@ static void geometric_picture(struct dp__points *s, const struct dp_privacy_part
 	dp__points_add(s, p->mu, 1 / all, INFINITY);
 	dp__points_add(s, -p->mu, exp(-p->mu) / all, INFINITY);
 	for (double z = 1; z < p->shape; z += step)
-		dp__points_add(s, p->mu - 2 * z * h,
-			       exp(-z * h) * -expm1(-step * h) / all, INFINITY);
+		dp__points_add(s, p->mu - 2 * z * h, exp(-z * h) * -expm1(-step * h) / all,
+			       INFINITY);
 }
 
 /* Three sets are tried. */
@@ -148,8 +147,7 @@ static const struct dp__part_kind geometric_loss = {
 	.pure = true,
 };
 
-static int geometric_part(const double *v, struct dp_privacy_part *out,
-			  struct dp_err *err)
+static int geometric_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
 {
 	double moved = v[SENSITIVITY] * v[GROUP];
 

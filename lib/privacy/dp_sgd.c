@@ -183,8 +183,8 @@ static double sgd_count_steps(const double *v)
 
 /* Lots, or rates, that make i + 1 steps of an epoch: with the steps fixed a larger one is
  * never more private, but with one step less it may be. */
-static bool sgd_stretch(const double *v, const struct dp_privacy_key *k, size_t i,
-			double *lo, double *hi)
+static bool sgd_stretch(const double *v, const struct dp_privacy_key *k, size_t i, double *lo,
+			double *hi)
 {
 	double n = k == &keys[LOT] ? v[RECORDS] : 1, steps = (double)i + 1;
 
@@ -219,13 +219,12 @@ static bool sgd_whole(const double *v, const struct dp_privacy_key *k)
 static int sgd_check(const double *v, struct dp_err *err)
 {
 	if (v[LOT] > v[RECORDS])
-		return dp_fail(err, DP_E_INVALID,
-			       "'lot' is %.10g, but there are only %.0f records", v[LOT],
-			       v[RECORDS]);
+		return dp_fail(err, DP_E_INVALID, "'lot' is %.10g, but there are only %.0f records",
+			       v[LOT], v[RECORDS]);
 	if (v[GROUP] > v[RECORDS])
 		return dp_fail(err, DP_E_INVALID,
-			       "'group' is %.0f, but there are only %.0f records",
-			       v[GROUP], v[RECORDS]);
+			       "'group' is %.0f, but there are only %.0f records", v[GROUP],
+			       v[RECORDS]);
 	if (!isnan(v[SAMPLE_RATE]) && v[SAMPLING] != POISSON) {
 		dp_fail(err, DP_E_INVALID,
 			"'sample_rate' belongs to sampling poisson: lots without "
@@ -335,17 +334,14 @@ static int sgd_by_best_renyi(struct dp_privacy_memory *memory, const double *v,
 		.accountant = dp_privacy_accountants[DP_PRIVACY_RDP],
 		.error_proved = true,
 	};
-	out->epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(v[DELTA]),
-					 &out->order);
+	out->epsilon = dp__curve_epsilon(&curve, DP_PRIVACY_IMPROVED, log(v[DELTA]), &out->order);
 	if (part->kind == &dp__part_wor &&
-	    part->kind->cgf(part, a.wor, out->order) <
-		    dp__wor_cgf(a.wor, part->q, out->order))
+	    part->kind->cgf(part, a.wor, out->order) < dp__wor_cgf(a.wor, part->q, out->order))
 		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
 			       "2004, Lemma 4.1, over the lots with and without the "
 			       "record";
 	if (part->group > 1 && part->q < 1 &&
-	    part->kind->cgf(part, a.wor, out->order) >=
-		    dp__group_convex_cgf(part, out->order))
+	    part->kind->cgf(part, a.wor, out->order) >= dp__group_convex_cgf(part, out->order))
 		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
 			       "2004, Lemma 4.1, over the number of the person's records "
 			       "in a lot";
@@ -371,8 +367,8 @@ static int sgd_by_loss(struct dp_privacy_memory *memory, const double *v,
 	return code;
 }
 
-static int sgd_prepared(struct dp_privacy_memory *memory, const double *v,
-			struct dp_epsilon *out, struct dp_err *err)
+static int sgd_prepared(struct dp_privacy_memory *memory, const double *v, struct dp_epsilon *out,
+			struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = v[DELTA], .order = NAN };
 	struct dp_privacy_part part;
@@ -446,26 +442,24 @@ static bool sgd_other_lot(const double *v, double lot)
 	return v[SAMPLING] == POISSON ? !(fabs(lot / v[LOT] - 1) < 1e-6) : lot != v[LOT];
 }
 
-static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
-			char *warning, struct dp_err *err)
+static int sgd_declared(const double *v, const struct dp_privacy_declared *d, char *warning,
+			struct dp_err *err)
 {
 	const char *ours = samplings[(int)v[SAMPLING]];
 	/* noise relative to 2L is twice that relative to L */
 	double noise = sgd_multiplier(v) * (v[SAMPLING] == POISSON ? 1 : 2);
 
 	if (d->sampling && strcmp(d->sampling, "shuffle") == 0) {
-		snprintf(
-			warning, DP_PRIVACY_WARNING_LEN,
-			"the trainer shuffles the records, and epsilon is computed as if "
-			"it sampled %s: the number is not proven for shuffling",
-			ours);
+		snprintf(warning, DP_PRIVACY_WARNING_LEN,
+			 "the trainer shuffles the records, and epsilon is computed as if "
+			 "it sampled %s: the number is not proven for shuffling",
+			 ours);
 	} else if (d->sampling && strcmp(d->sampling, ours) != 0) {
 		dp_fail(err, DP_E_INVALID,
 			"the trainer declares sampling '%s', the study's mechanism says "
 			"'%s'",
 			d->sampling, ours);
-		dp_hint(err,
-			"epsilon would be wrong; make the trainer and the study agree");
+		dp_hint(err, "epsilon would be wrong; make the trainer and the study agree");
 		return DP_E_INVALID;
 	}
 	if (!isnan(d->records) && d->records != v[RECORDS] && !isnan(v[RECORDS]))
@@ -473,8 +467,7 @@ static int sgd_declared(const double *v, const struct dp_privacy_declared *d,
 	if (!isnan(d->lot) && !isnan(v[LOT]) && sgd_other_lot(v, d->lot))
 		return sgd_contradicts(err, "lot", d->lot, v[LOT]);
 	if (fabs(d->lot / d->records / sgd_rate(v) - 1) > 1e-6)
-		return sgd_contradicts(err, "lot / records", d->lot / d->records,
-				       sgd_rate(v));
+		return sgd_contradicts(err, "lot / records", d->lot / d->records, sgd_rate(v));
 	if (!isnan(d->steps) && d->steps != sgd_count_steps(v))
 		return sgd_contradicts(err, "steps", d->steps, sgd_count_steps(v));
 	if (!isnan(d->noise_over_clip) && !(fabs(d->noise_over_clip / noise - 1) < 1e-6))
@@ -502,9 +495,8 @@ static const char *sgd_theorem(const double *v)
 				 "2018";
 	if (poisson)
 		return "Mironov, Talwar and Zhang 2019, Theorem 4";
-	return v[BOUND] == GENERAL
-		       ? "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 9"
-		       : "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 27";
+	return v[BOUND] == GENERAL ? "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 9"
+				   : "Wang, Balle and Kasiviswanathan, AISTATS 2019, Theorem 27";
 }
 
 static void sgd_words_poisson(struct dp_privacy_words *out)
@@ -550,13 +542,12 @@ static void sgd_words(const double *v, struct dp_privacy_words *out)
 		return;
 	(poisson ? sgd_words_poisson : sgd_words_wor)(out);
 	if (v[GROUP] > 1)
-		out->relation =
-			poisson ? "add or remove a person: two datasets are "
-				  "neighbours when one of them has all records of "
-				  "one person more, up to 'group'"
-				: "replace a person: two datasets of the same "
-				  "size are neighbours when the records of one "
-				  "person differ, up to 'group'";
+		out->relation = poisson ? "add or remove a person: two datasets are "
+					  "neighbours when one of them has all records of "
+					  "one person more, up to 'group'"
+					: "replace a person: two datasets of the same "
+					  "size are neighbours when the records of one "
+					  "person differ, up to 'group'";
 	out->theorem = sgd_theorem(v);
 	out->sampling = samplings[(int)v[SAMPLING]];
 	sgd_words_lots(v, out);
@@ -565,8 +556,7 @@ static void sgd_words(const double *v, struct dp_privacy_words *out)
 		return;
 	if (poisson)
 		snprintf(out->noise, sizeof out->noise,
-			 "Gaussian, standard deviation %.6g times the clipping norm L.",
-			 noise);
+			 "Gaussian, standard deviation %.6g times the clipping norm L.", noise);
 	else
 		snprintf(out->noise, sizeof out->noise,
 			 "Gaussian, standard deviation %.6g times 2L, that is %.6g times "
@@ -576,8 +566,7 @@ static void sgd_words(const double *v, struct dp_privacy_words *out)
 
 const struct dp_mechanism dp__dp_sgd = {
 	.name = "dp-sgd",
-	.summary =
-		"Training by noisy, clipped gradients of sampled lots (DP-SGD, DP-Adam).",
+	.summary = "Training by noisy, clipped gradients of sampled lots (DP-SGD, DP-Adam).",
 	.relation = "sampling without-replacement: two datasets of the same size are "
 		    "neighbours when one record differs (replace-one); poisson: when one "
 		    "has one record more (add or remove one)",

@@ -85,8 +85,7 @@ static double exponential_range(const double *v)
 	double moved = (v[SCORES] == MONOTONIC ? 1 : 2) * v[SENSITIVITY] * v[GROUP];
 	double range = moved / v[SCALE];
 
-	return isfinite(range) ? nextafter(range * (1 + DBL_EPSILON), INFINITY)
-			       : INFINITY;
+	return isfinite(range) ? nextafter(range * (1 + DBL_EPSILON), INFINITY) : INFINITY;
 }
 
 /* ---- bounded range as a part of a composition; mu is the width ---- */
@@ -94,8 +93,7 @@ static double exponential_range(const double *v)
 /* The most over all t: exp K = u^(order - 1) (a - b u) / (1 - exp(-eta)) with
  * u = exp(t), largest at u = (order - 1) a / (order b). Hoeffding's lemma gives
  * order (order - 1) eta^2 / 8 (Cesar and Rogers, ALT 2021), which has no rounding. */
-static double range_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			double order)
+static double range_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double gap = order - 1, hoeffding = 0.125 * order * gap * p->mu * p->mu;
 	double a = -expm1(-order * p->mu), b = -expm1(-gap * p->mu);
@@ -107,8 +105,8 @@ static double range_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 	return most + slack < hoeffding ? most + slack : hoeffding;
 }
 
-static double range_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			    double x, double *slack)
+static double range_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			    double *slack)
 {
 	double root = x < p->mu ? expm1(0.5 * (x - p->mu)) : 0, v;
 
@@ -163,8 +161,7 @@ static const struct dp__part_kind range_loss = {
 	.pure = true,
 };
 
-static int exponential_part(const double *v, struct dp_privacy_part *out,
-			    struct dp_err *err)
+static int exponential_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
 {
 	(void)err;
 	*out = (struct dp_privacy_part){
@@ -179,8 +176,7 @@ static int exponential_part(const double *v, struct dp_privacy_part *out,
 	return DP_OK;
 }
 
-static int exponential_epsilon(const double *v, struct dp_epsilon *out,
-			       struct dp_err *err)
+static int exponential_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_privacy_part p;
 	int code = exponential_part(v, &p, err);

@@ -31,13 +31,12 @@ static double filter_limit(double epsilon, double delta, double order)
 int dp_filter_at(double epsilon, double delta, double order, struct dp_filter *out,
 		 struct dp_err *err)
 {
-	struct dp_filter f = { epsilon, delta, order,
-			       filter_limit(epsilon, delta, order) };
+	struct dp_filter f = { epsilon, delta, order, filter_limit(epsilon, delta, order) };
 
 	if (!(f.limit > 0)) {
 		dp_fail(err, DP_E_INVALID,
-			"a budget of epsilon %g at delta %g allows nothing at order %g",
-			epsilon, delta, order);
+			"a budget of epsilon %g at delta %g allows nothing at order %g", epsilon,
+			delta, order);
 		dp_hint(err, "take a higher order, or a larger budget");
 		return DP_E_INVALID;
 	}
@@ -65,9 +64,8 @@ static void filter_count(const double *limits, size_t n, const double *k, double
 		shares[i] += filter_times(limits[i], k[i]) / most;
 }
 
-int dp_filter_choose(double epsilon, double delta, const double *orders, size_t n,
-		     const double *k, size_t nsettings, struct dp_filter *out,
-		     struct dp_err *err)
+int dp_filter_choose(double epsilon, double delta, const double *orders, size_t n, const double *k,
+		     size_t nsettings, struct dp_filter *out, struct dp_err *err)
 {
 	double limits[DP_RENYI_ORDERS_MAX], shares[DP_RENYI_ORDERS_MAX] = { 0 };
 	size_t best = 0;
@@ -94,8 +92,7 @@ int dp_filter_choose(double epsilon, double delta, const double *orders, size_t 
 	return DP_OK;
 }
 
-bool dp_filter_allows(const struct dp_filter *f, double spent, double pending,
-		      double next)
+bool dp_filter_allows(const struct dp_filter *f, double spent, double pending, double next)
 {
 	return dp_renyi_add(dp_renyi_add(spent, pending), next) <= f->limit;
 }

@@ -57,8 +57,7 @@ static double log_delta_above(double mu, double a)
 	if (a < 1)
 		return density + log(mills_fall(-a, mu)) + slack;
 	all = dp__normal_cdf(a);
-	tail = exp(density) *
-	       (dp__mills(mu - a) - mills_slack(mu - a, dp__mills(mu - a)));
+	tail = exp(density) * (dp__mills(mu - a) - mills_slack(mu - a, dp__mills(mu - a)));
 	tail *= 1 - DBL_EPSILON * (8 + a * a);
 	return log((all - tail) + 8 * DBL_EPSILON * all) + slack;
 }
@@ -94,8 +93,7 @@ double dp__gaussian_epsilon(double mu, double log_delta)
 		return 0;
 	while (gaussian_miss(&t, lo) > 0)
 		lo *= 2;
-	a = gaussian_miss(&t, 0.5 * mu) > 0 ? dp__root(gaussian_miss, &t, lo, 0.5 * mu)
-					    : 0.5 * mu;
+	a = gaussian_miss(&t, 0.5 * mu) > 0 ? dp__root(gaussian_miss, &t, lo, 0.5 * mu) : 0.5 * mu;
 	/* the last digits of the root are luck; what is handed out must hold */
 	epsilon = fmax(mu * (0.5 * mu - a), 0);
 	while (isfinite(epsilon) && gaussian_miss(&t, 0.5 * mu - epsilon / mu) > 0) {

@@ -55,8 +55,7 @@ static struct edge find_edge(const struct pair *p, double x)
 	/* d loss / d z is mu times the odds that the record was in the lot, and exp(s) is
 	 * 1 + q y */
 	if (!e.clamped)
-		e.fuzz =
-			2 * off * p->mu * (s > 600 ? 1 : p->q * (1 + y) / (1 + p->q * y));
+		e.fuzz = 2 * off * p->mu * (s > 600 ? 1 : p->q * (1 + y) / (1 + p->q * y));
 	return e;
 }
 
@@ -72,8 +71,7 @@ struct cell {
 /* One node: z, its distance t from the end with the lower loss, and its weight. The share
  * of the upper end is one density minus exp(x) times the other, where exp(x) is their
  * ratio at the lower end. */
-static void remove_node(const struct pair *p, struct cell *c, double z, double t,
-			double weight)
+static void remove_node(const struct pair *p, struct cell *c, double z, double t, double weight)
 {
 	double z1 = z - p->mu, e0 = 0.5 * z * z, e1 = 0.5 * z1 * z1;
 	double n0 = weight * exp(-e0), n1 = p->q * weight * exp(-e1);
@@ -86,8 +84,7 @@ static void remove_node(const struct pair *p, struct cell *c, double z, double t
 	c->up_error += c->open ? c->floor * n0 * k0 + n1 * k1 : up * k1;
 }
 
-static void add_node(const struct pair *p, struct cell *c, double z, double t,
-		     double weight)
+static void add_node(const struct pair *p, struct cell *c, double z, double t, double weight)
 {
 	double z1 = z - p->mu, e0 = 0.5 * z * z, e1 = 0.5 * z1 * z1, mt = p->mu * t;
 	double n0 = weight * exp(-e0), k0 = 16 + 2 * e0, up, u;
@@ -123,8 +120,8 @@ static const struct rule rules[] = {
 	    0.173927422568726928687 } },
 	{ 5,
 	  0.3,
-	  { -0.906179845938663992798, -0.538469310105683091036, 0,
-	    0.538469310105683091036, 0.906179845938663992798 },
+	  { -0.906179845938663992798, -0.538469310105683091036, 0, 0.538469310105683091036,
+	    0.906179845938663992798 },
 	  { 0.118463442528094543757, 0.239314335249683234021, 0.284444444444444444444,
 	    0.239314335249683234021, 0.118463442528094543757 } },
 	{ 8,
@@ -167,8 +164,7 @@ static void cell_narrow(const struct pair *p, struct cell *c, double lo, double 
 		double t = 0.5 * w * (1 + (p->add ? -1 : 1) * rules[0].node[k]);
 		double one = weight * n1 * (1 + tiny_expm1(-(tilt + 0.5 * d) * d));
 
-		mass += weight * (1 - mixed * p->q) * n0 *
-				(1 + tiny_expm1(-(z + 0.5 * d) * d)) +
+		mass += weight * (1 - mixed * p->q) * n0 * (1 + tiny_expm1(-(z + 0.5 * d) * d)) +
 			mixed * one;
 		up += one * -tiny_expm1(-p->mu * t);
 	}
@@ -179,8 +175,8 @@ static void cell_narrow(const struct pair *p, struct cell *c, double lo, double 
 }
 
 /* The part from..to of a cell lo..hi. */
-static void cell_range(const struct pair *p, struct cell *c, double lo, double hi,
-		       double from, double to)
+static void cell_range(const struct pair *p, struct cell *c, double lo, double hi, double from,
+		       double to)
 {
 	double scaled = (to - from) * (fmax(fabs(from), fabs(to)) + p->mu + 4);
 	const struct rule *r = scaled <= rules[1].width ? &rules[1] : &rules[2];
@@ -211,8 +207,7 @@ static void cell_integrals(const struct pair *p, struct cell *c, double lo, doub
 {
 	double r0, r1, end0, begin1;
 
-	if ((hi - lo) * (fmax(fabs(lo), fabs(hi)) + p->mu + 4) <= rules[0].width &&
-	    !c->open) {
+	if ((hi - lo) * (fmax(fabs(lo), fabs(hi)) + p->mu + 4) <= rules[0].width && !c->open) {
 		cell_narrow(p, c, lo, hi);
 		return;
 	}

@@ -97,8 +97,7 @@ static double laplace_beyond(double t)
 /* Mironov 2017, Table II. The divergence of large noise is of second order, what is
  * added of first: these terms are left out before they cancel, or nothing would remain
  * to count where a mechanism of scale 1e9 is used 1e17 times. */
-static double laplace_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			  double order)
+static double laplace_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double gap = order - 1, both = 2 * order - 1;
 
@@ -107,12 +106,11 @@ static double laplace_cgf(const struct dp_privacy_part *p, struct dp__wor *table
 		return log1p((order * laplace_beyond(gap * p->mu) +
 			      gap * laplace_beyond(-order * p->mu)) /
 			     both);
-	return dp__log_add(log(order / both) + gap * p->mu,
-			   log(gap / both) - order * p->mu);
+	return dp__log_add(log(order / both) + gap * p->mu, log(gap / both) - order * p->mu);
 }
 
-static double laplace_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			      double x, double *slack)
+static double laplace_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			      double *slack)
 {
 	double v = x < p->mu ? -expm1(0.5 * (x - p->mu)) : 0;
 
@@ -132,8 +130,7 @@ static void laplace_picture(struct dp__points *s, const struct dp_privacy_part *
 	for (int i = 0; i < 256; i++) {
 		double x = (2 * (i + 0.5) / 256 - 1) * p->mu;
 
-		dp__points_add(s, x, 0.25 * exp(0.5 * (x - p->mu)) * p->mu / 128,
-			       INFINITY);
+		dp__points_add(s, x, 0.25 * exp(0.5 * (x - p->mu)) * p->mu / 128, INFINITY);
 	}
 }
 
@@ -171,11 +168,10 @@ const struct dp_mechanism dp__laplace = {
 	.name = "laplace",
 	.summary = "Laplace noise on one result of bounded L1 sensitivity.",
 	.relation = "whatever relation the sensitivity is stated for",
-	.source =
-		"Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity in "
-		"Private Data Analysis, TCC 2006, Proposition 1; delta > 0: Balle, "
-		"Barthe and Gaboardi, Privacy Amplification by Subsampling, NeurIPS "
-		"2018, Theorem 3",
+	.source = "Dwork, McSherry, Nissim and Smith, Calibrating Noise to Sensitivity in "
+		  "Private Data Analysis, TCC 2006, Proposition 1; delta > 0: Balle, "
+		  "Barthe and Gaboardi, Privacy Amplification by Subsampling, NeurIPS "
+		  "2018, Theorem 3",
 	.keys = keys,
 	.nkeys = DP_COUNT(keys),
 	.delta = &keys[DELTA],

@@ -21,8 +21,8 @@ struct largest {
 
 /* Does the value keep the target? What the mechanism refuses is too much. Nothing is
  * asked any more once q->cut. */
-static int largest_keeps(struct largest *q, double value, bool *keeps,
-			 struct dp_epsilon *at, struct dp_err *err)
+static int largest_keeps(struct largest *q, double value, bool *keeps, struct dp_epsilon *at,
+			 struct dp_err *err)
 {
 	double work = dp__prepared_work(q->prepared);
 	struct dp_epsilon e;
@@ -96,19 +96,15 @@ static int largest_above(struct largest *q, double *value, double *tried, bool *
 }
 
 int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
-		       const struct dp_privacy_key *k, double target, double *value,
-		       double *tried, bool *cut, struct dp_epsilon *at,
-		       struct dp_err *err)
+		       const struct dp_privacy_key *k, double target, double *value, double *tried,
+		       bool *cut, struct dp_epsilon *at, struct dp_err *err)
 {
-	struct largest q = { .mechanism = m,
-			     .key = dp_privacy_key_place(m, k),
-			     .target = target };
+	struct largest q = { .mechanism = m, .key = dp_privacy_key_place(m, k), .target = target };
 	struct dp_err trouble; /* err holds why no value was found so far */
 	struct dp_epsilon above;
 	double larger, untried = 0;
 	bool found;
-	int code, first = dp__most(m, values, k, target, value, &untried, &q.before, at,
-				   err);
+	int code, first = dp__most(m, values, k, target, value, &untried, &q.before, at, err);
 
 	*cut = first == DP_OK && untried > *value;
 	*tried = *cut ? untried : 0;

@@ -42,13 +42,12 @@ char *dp_mechanism_list(char out[DP_MECHANISMS_LEN])
 
 	out[0] = '\0';
 	for (size_t i = 0; dp_mechanisms[i] && n < DP_MECHANISMS_LEN; i++)
-		n += (size_t)snprintf(out + n, DP_MECHANISMS_LEN - n, "%s%s",
-				      i ? ", " : "", dp_mechanisms[i]->name);
+		n += (size_t)snprintf(out + n, DP_MECHANISMS_LEN - n, "%s%s", i ? ", " : "",
+				      dp_mechanisms[i]->name);
 	return out;
 }
 
-const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m,
-						 const char *name)
+const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m, const char *name)
 {
 	for (size_t i = 0; i < m->nkeys; i++)
 		if (strcmp(m->keys[i].name, name) == 0)
@@ -153,8 +152,7 @@ bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v)
 		return v >= 0 && v == floor(v) && v < (double)count_key_words(k);
 	if (k->kind == DP_PRIVACY_INTEGER && v != floor(v))
 		return false;
-	return (k->lo_open ? v > k->lo : v >= k->lo) &&
-	       (k->hi_open ? v < k->hi : v <= k->hi);
+	return (k->lo_open ? v > k->lo : v >= k->lo) && (k->hi_open ? v < k->hi : v <= k->hi);
 }
 
 char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RULE_LEN])
@@ -170,8 +168,7 @@ char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RU
 		return out;
 	}
 	if (k->lo == k->hi) {
-		snprintf(out, DP_PRIVACY_RULE_LEN, "%s or absent",
-			 dp_num_text(k->lo, lo));
+		snprintf(out, DP_PRIVACY_RULE_LEN, "%s or absent", dp_num_text(k->lo, lo));
 		return out;
 	}
 	n = (size_t)snprintf(out, DP_PRIVACY_RULE_LEN, "%s",
@@ -189,8 +186,8 @@ char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RU
 
 /* Of the keys of one group exactly one must be there. Looks at a group once, at its
  * first key. */
-static int check_key_group(const struct dp_mechanism *m, const double *values,
-			   size_t first, struct dp_err *err)
+static int check_key_group(const struct dp_mechanism *m, const double *values, size_t first,
+			   struct dp_err *err)
 {
 	unsigned group = m->keys[first].group;
 	const char *given = NULL;
@@ -203,37 +200,33 @@ static int check_key_group(const struct dp_mechanism *m, const double *values,
 	for (size_t i = first; i < m->nkeys; i++) {
 		if (m->keys[i].group != group)
 			continue;
-		n += (size_t)snprintf(names + n, sizeof names - n, "%s'%s'",
-				      n ? " or " : "", m->keys[i].name);
+		n += (size_t)snprintf(names + n, sizeof names - n, "%s'%s'", n ? " or " : "",
+				      m->keys[i].name);
 		if (isnan(values[i]))
 			continue;
 		if (given)
 			return dp_fail(err, DP_E_INVALID,
-				       "mechanism %s: '%s' and '%s' exclude each other",
-				       m->name, given, m->keys[i].name);
+				       "mechanism %s: '%s' and '%s' exclude each other", m->name,
+				       given, m->keys[i].name);
 		given = m->keys[i].name;
 	}
 	return given ? DP_OK
-		     : dp_fail(err, DP_E_INVALID, "mechanism %s needs the key %s",
-			       m->name, names);
+		     : dp_fail(err, DP_E_INVALID, "mechanism %s needs the key %s", m->name, names);
 }
 
 /* A key that is not given: is it needed, or does another stand in its place? */
 static int check_absent(const struct dp_mechanism *m, const double *values,
 			const struct dp_privacy_key *k, struct dp_err *err)
 {
-	const struct dp_privacy_key *other =
-		k->unless ? dp_privacy_key_find(m, k->unless) : NULL;
+	const struct dp_privacy_key *other = k->unless ? dp_privacy_key_find(m, k->unless) : NULL;
 
 	if (!k->needed || !isnan(dp_privacy_value(m, values, other)))
 		return DP_OK;
 	if (other)
-		dp_fail(err, DP_E_INVALID,
-			"mechanism %s needs the key '%s', or '%s' in its place", m->name,
-			k->name, other->name);
+		dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s', or '%s' in its place",
+			m->name, k->name, other->name);
 	else
-		dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'", m->name,
-			k->name);
+		dp_fail(err, DP_E_INVALID, "mechanism %s needs the key '%s'", m->name, k->name);
 	dp_hint(err, "%s is: %s", k->name, k->help);
 	return DP_E_INVALID;
 }
@@ -245,20 +238,17 @@ static int check_given(const struct dp_mechanism *m, const double *values,
 	double v = dp_privacy_value(m, values, k);
 
 	if (!dp_privacy_key_ok(k, v))
-		return dp_fail(err, DP_E_INVALID,
-			       "mechanism %s: '%s' cannot be %s; allowed: %s", m->name,
-			       k->name, dp_num_text(v, text),
+		return dp_fail(err, DP_E_INVALID, "mechanism %s: '%s' cannot be %s; allowed: %s",
+			       m->name, k->name, dp_num_text(v, text),
 			       dp_privacy_key_rule(k, rule));
 	if (dp_privacy_key_whole(m, values, k) && v != floor(v))
 		return dp_fail(err, DP_E_INVALID,
 			       "mechanism %s: '%s' cannot be %s: here it must be a whole "
 			       "number",
 			       m->name, k->name, dp_num_text(v, text));
-	if (k->unless &&
-	    !isnan(dp_privacy_value(m, values, dp_privacy_key_find(m, k->unless))))
-		return dp_fail(err, DP_E_INVALID,
-			       "mechanism %s: '%s' and '%s' exclude each other", m->name,
-			       k->name, k->unless);
+	if (k->unless && !isnan(dp_privacy_value(m, values, dp_privacy_key_find(m, k->unless))))
+		return dp_fail(err, DP_E_INVALID, "mechanism %s: '%s' and '%s' exclude each other",
+			       m->name, k->name, k->unless);
 	return DP_OK;
 }
 
@@ -281,8 +271,8 @@ int dp_privacy_check(const struct dp_mechanism *m, const double *values,
 	return DP_OK;
 }
 
-int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values,
-		       struct dp_epsilon *out, struct dp_err *err)
+int dp_privacy_epsilon(const struct dp_mechanism *m, const double *values, struct dp_epsilon *out,
+		       struct dp_err *err)
 {
 	double full[DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon answer;

@@ -36,8 +36,7 @@ double dp__product_up(double a, double b)
 {
 	double p = a * b;
 
-	return isfinite(p) && (p < 1e-280 || fma(a, b, -p) > 0) ? nextafter(p, INFINITY)
-								: p;
+	return isfinite(p) && (p < 1e-280 || fma(a, b, -p) > 0) ? nextafter(p, INFINITY) : p;
 }
 
 double dp__quotient_up(double a, double b)
@@ -52,8 +51,7 @@ double dp__quotient_up(double a, double b)
  * sign to the last few digits. */
 double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi)
 {
-	double a = lo, b = hi, fa = f(ctx, a), fb = f(ctx, b), c = a, fc = fa, d = b - a,
-	       e = d;
+	double a = lo, b = hi, fa = f(ctx, a), fb = f(ctx, b), c = a, fc = fa, d = b - a, e = d;
 
 	for (int i = 0; i < 200; i++) {
 		double tol, m, p, q, r, s;
@@ -75,8 +73,7 @@ double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double h
 			q = a == c ? 1 - s : (fa / fc - 1) * (fb / fc - 1) * (s - 1);
 			r = fb / fc;
 			p = a == c ? 2 * m * s
-				   : s * (2 * m * fa / fc * (fa / fc - r) -
-					  (b - a) * (r - 1));
+				   : s * (2 * m * fa / fc * (fa / fc - r) - (b - a) * (r - 1));
 			q = p > 0 ? -q : q;
 			p = fabs(p);
 			if (2 * p < fmin(3 * m * q - fabs(tol * q), fabs(e * q)))
@@ -95,8 +92,7 @@ double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double h
 
 /* Golden-section steps with parabolic ones where they help (Brent 1973, ch. 5).
  * Near a minimum a function is flat, so 1e-8 in x is all that is worth asking. */
-double dp__minimum(double (*f)(void *ctx, double x), void *ctx, double lo, double hi,
-		   double *at)
+double dp__minimum(double (*f)(void *ctx, double x), void *ctx, double lo, double hi, double *at)
 {
 	const double gold = 0.3819660112501051;
 	double a = lo, b = hi, x = a + gold * (b - a), w = x, v = x, d = 0, e = 0;

@@ -51,8 +51,7 @@ int dp_odometer_check(const struct dp_odometer *o, struct dp_err *err)
 	double sum = 0, last = 1;
 
 	if (o->n < 1 || o->n > DP_RENYI_ORDERS_MAX)
-		return dp_fail(err, DP_E_INVALID,
-			       "an odometer has 1 to %d orders, not %zu",
+		return dp_fail(err, DP_E_INVALID, "an odometer has 1 to %d orders, not %zu",
 			       DP_RENYI_ORDERS_MAX, o->n);
 	for (size_t i = 0; i < o->n; i++) {
 		if (!(o->order[i] > last && isfinite(o->order[i])))
@@ -70,8 +69,7 @@ int dp_odometer_check(const struct dp_odometer *o, struct dp_err *err)
 	}
 	if (!(sum <= 1 + 1e-12))
 		return dp_fail(err, DP_E_INVALID,
-			       "the weights of an odometer add up to %.17g, not to 1",
-			       sum);
+			       "the weights of an odometer add up to %.17g, not to 1", sum);
 	return DP_OK;
 }
 

@@ -34,12 +34,11 @@ static bool wor_part_set(const struct dp_privacy_part *p, struct dp__wor *tables
 	return p->q >= 1 || dp__wor_set(tables, 1 / p->mu, p->tight);
 }
 
-static double wor_part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			   double order)
+static double wor_part_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
-	return p->q < 1 ? fmin(dp__wor_cgf(tables, p->q, order),
-			       dp__sampled_cgf(p->q, p->mu, order))
-			: 0.5 * order * (order - 1) * p->mu * p->mu;
+	return p->q < 1
+		       ? fmin(dp__wor_cgf(tables, p->q, order), dp__sampled_cgf(p->q, p->mu, order))
+		       : 0.5 * order * (order - 1) * p->mu * p->mu;
 }
 
 /* ---- loss distribution ---- */
@@ -86,22 +85,21 @@ static double added_profile(double q, double mu, double x, double *slack)
 	return d;
 }
 
-static double wor_part_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			       double x, double *slack)
+static double wor_part_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			       double *slack)
 {
 	(void)d;
 	return lot_profile(p->q, p->mu, x, slack);
 }
 
-static double poisson_part_profile(const struct dp_privacy_part *p, enum dp__direction d,
-				   double x, double *slack)
+static double poisson_part_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+				   double *slack)
 {
 	return d == DP__ADD ? added_profile(p->q, p->mu, x, slack)
 			    : lot_profile(p->q, p->mu, x, slack);
 }
 
-static double wor_part_end(const struct dp_privacy_part *p, enum dp__direction d,
-			   double log_tail)
+static double wor_part_end(const struct dp_privacy_part *p, enum dp__direction d, double log_tail)
 {
 	double e = dp__gaussian_epsilon(p->mu, fmin(log_tail - log(p->q), 0));
 
@@ -132,14 +130,13 @@ static double poisson_part_end(const struct dp_privacy_part *p, enum dp__directi
  * the cut, so a plain half weight would not do. */
 static double start_weight(int i)
 {
-	static const double w[] = {
-		0.5 - 1 / 12. - 1 / 24. - 19 / 720. - 3 / 160. - 863 / 60480.,
-		1 + 1 / 12. + 2 / 24. + 3 * 19 / 720. + 4 * 3 / 160. + 5 * 863 / 60480.,
-		1 - 1 / 24. - 3 * 19 / 720. - 6 * 3 / 160. - 10 * 863 / 60480.,
-		1 + 19 / 720. + 4 * 3 / 160. + 10 * 863 / 60480.,
-		1 - 3 / 160. - 5 * 863 / 60480.,
-		1 + 863 / 60480.
-	};
+	static const double w[] = { 0.5 - 1 / 12. - 1 / 24. - 19 / 720. - 3 / 160. - 863 / 60480.,
+				    1 + 1 / 12. + 2 / 24. + 3 * 19 / 720. + 4 * 3 / 160. +
+					    5 * 863 / 60480.,
+				    1 - 1 / 24. - 3 * 19 / 720. - 6 * 3 / 160. - 10 * 863 / 60480.,
+				    1 + 19 / 720. + 4 * 3 / 160. + 10 * 863 / 60480.,
+				    1 - 3 / 160. - 5 * 863 / 60480.,
+				    1 + 863 / 60480. };
 
 	return i < (int)DP_COUNT(w) ? w[i] : 1;
 }
@@ -147,8 +144,7 @@ static double start_weight(int i)
 /* Points of the Gaussian from `from` standard deviations to `to`; `cut`: the range
  * begins within the hill. */
 static void gaussian_points(struct dp__points *s, const struct dp_privacy_part *p,
-			    enum dp__direction d, double from, double to, bool cut,
-			    double end)
+			    enum dp__direction d, double from, double to, bool cut, double end)
 {
 	double q = p->q, mu = p->mu, step;
 
@@ -165,8 +161,7 @@ static void gaussian_points(struct dp__points *s, const struct dp_privacy_part *
 		double w = (1 - q) * n0 + q * n1;
 
 		if (p->kind->sided) {
-			dp__points_add(s, d == DP__ADD ? -x : x, d == DP__ADD ? n0 : w,
-				       end);
+			dp__points_add(s, d == DP__ADD ? -x : x, d == DP__ADD ? n0 : w, end);
 		} else {
 			dp__points_add(s, x, w, end);
 			dp__points_add(s, -x, n0, end);
@@ -219,10 +214,9 @@ static double gaussian_alone(const struct dp_privacy_part *p, double delta)
 	double log_delta = log(delta), epsilon;
 
 	if (p->q >= 1)
-		return dp__gaussian_epsilon(
-			p->mu * sqrt(p->count) *
-				(p->count == 1 ? 1 : 1 + 4 * DBL_EPSILON),
-			log_delta);
+		return dp__gaussian_epsilon(p->mu * sqrt(p->count) *
+						    (p->count == 1 ? 1 : 1 + 4 * DBL_EPSILON),
+					    log_delta);
 	if (p->count != 1)
 		return NAN;
 	epsilon = p->kind->end(p, DP__REMOVE, log_delta);

@@ -92,11 +92,9 @@ static double mixture_mark(const struct dp_privacy_part *p, double target)
 
 	for (int j = 1; j <= (int)p->group; j++)
 		if (p->weight[j] > 0)
-			z = fmin(z, (target - p->log_weight[j]) / (j * p->mu) +
-					    0.5 * j * p->mu);
+			z = fmin(z, (target - p->log_weight[j]) / (j * p->mu) + 0.5 * j * p->mu);
 	for (int i = 0; i < 60; i++) {
-		double ratio = mixture_ratio(p, z, &slope),
-		       step = (ratio - target) / slope;
+		double ratio = mixture_ratio(p, z, &slope), step = (ratio - target) / slope;
 
 		if (!(step > 1e-13 * (1 + fabs(z)) &&
 		      ratio - target > 2 * DBL_EPSILON * (fabs(ratio) + fabs(target))))
@@ -139,8 +137,7 @@ static double small_moves(const struct dp_privacy_part *p, double z)
 		double width = j * p->mu, one = 0;
 
 		for (size_t i = 0; i < DP_COUNT(node); i++)
-			one += weight[i] *
-			       expm1(width * node[i] * (z - 0.5 * width * node[i]));
+			one += weight[i] * expm1(width * node[i] * (z - 0.5 * width * node[i]));
 		sum += p->weight[j] * width * (1 + one);
 	}
 	return sum * exp(-0.5 * z * z - LOG_SQRT_2PI);
@@ -199,8 +196,8 @@ static double joined_profile(const struct dp_privacy_part *p, double x, double *
 	return fmax(in - exp(x) * out, 0);
 }
 
-static double poisson_group_profile(const struct dp_privacy_part *p, enum dp__direction d,
-				    double x, double *slack)
+static double poisson_group_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+				    double *slack)
 {
 	*slack = 0;
 	if (hardly_moved(p))
@@ -223,8 +220,8 @@ static double sampled_loss(double any, double e)
 
 /* Terms that change no digit are left to the slack: no delta_G is above that of all
  * records, and none above Phi(mu / 2 - e / mu). */
-static double wor_group_profile(const struct dp_privacy_part *p, enum dp__direction d,
-				double x, double *slack)
+static double wor_group_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+				double *slack)
 {
 	double any = group_any(p), e = unsampled_loss(any, x), v = 0, left = any;
 	int k = (int)p->group;
@@ -254,8 +251,7 @@ static double wor_group_profile(const struct dp_privacy_part *p, enum dp__direct
 
 /* Either profile is at most the sum over j of w_j delta_G(j mu), at the loss before
  * sampling: beyond the end each term has its share of the tail at most. */
-static double group_end(const struct dp_privacy_part *p, enum dp__direction d,
-			double log_tail)
+static double group_end(const struct dp_privacy_part *p, enum dp__direction d, double log_tail)
 {
 	double share = log_tail - log(p->group), e = 0;
 
@@ -263,8 +259,7 @@ static double group_end(const struct dp_privacy_part *p, enum dp__direction d,
 		return -log(p->weight[0]);
 	for (int j = 1; j <= (int)p->group; j++)
 		if (p->log_weight[j] > share)
-			e = fmax(e, dp__gaussian_epsilon(j * p->mu,
-							 share - p->log_weight[j]));
+			e = fmax(e, dp__gaussian_epsilon(j * p->mu, share - p->log_weight[j]));
 	return sampled_loss(group_any(p), e);
 }
 
@@ -432,8 +427,7 @@ static double excess_at(const struct excess *x, double z)
 }
 
 /* Log of exp K - 1; +inf where it would take too long. */
-static double mixture_log_excess(const struct dp_privacy_part *p, double b,
-				 struct dp__wor *tables)
+static double mixture_log_excess(const struct dp_privacy_part *p, double b, struct dp__wor *tables)
 {
 	struct excess x = { .most = (int)p->group, .mu = p->mu, .b = b };
 	double all = p->group * p->mu, top = -INFINITY, sum = 0, last = 0;
@@ -482,8 +476,7 @@ static double wor_group_log_excess(const struct dp_privacy_part *p, double order
 			continue;
 		most = convex_log_excess(p, order, j);
 		if (most > log_sum - 40)
-			one = dp__dominated_log_excess(any, 1 / (j * p->mu), order,
-						       tables) +
+			one = dp__dominated_log_excess(any, 1 / (j * p->mu), order, tables) +
 			      p->log_weight[j] - log(any);
 		log_sum = dp__log_add(log_sum, one < most ? one : most);
 	}
@@ -491,8 +484,7 @@ static double wor_group_log_excess(const struct dp_privacy_part *p, double order
 }
 
 /* Raised by more than quadratures ever differ by. */
-static double group_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			double order)
+static double group_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double convex = dp__group_convex_cgf(p, order), e;
 

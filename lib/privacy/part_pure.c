@@ -7,8 +7,7 @@
 
 /* log [p exp(t) + (1 - p) exp(-t)] with p = 1 / (1 + exp(-mu)). Where t is small that
  * is 1 and a little, which is summed by itself: no digit of it is lost. */
-static double pure_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-		       double order)
+static double pure_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double t = (order - 1) * p->mu, half = sinh(0.5 * t);
 	double yes = -log1p(exp(-p->mu));
@@ -19,8 +18,8 @@ static double pure_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
 	return dp__log_add(yes + t, yes - order * p->mu);
 }
 
-static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			   double x, double *slack)
+static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			   double *slack)
 {
 	double v = x < p->mu ? -expm1(x - p->mu) / (1 + exp(-p->mu)) : 0;
 
@@ -29,8 +28,7 @@ static double pure_profile(const struct dp_privacy_part *p, enum dp__direction d
 	return v;
 }
 
-double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d,
-		       double log_tail)
+double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d, double log_tail)
 {
 	(void)d;
 	(void)log_tail;

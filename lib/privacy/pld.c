@@ -26,8 +26,8 @@
 #include <string.h>
 
 enum {
-	SOFT_CELLS = 1 << 16, /* a finer grid than GOOD is not worth more than this */
-	HARD_CELLS = 1 << 21, /* of one grid: half a second and a hundred megabytes */
+	SOFT_CELLS = 1 << 16,          /* a finer grid than GOOD is not worth more than this */
+	HARD_CELLS = 1 << 21,          /* of one grid: half a second and a hundred megabytes */
 	ALL_CELLS = 3 * HARD_CELLS,    /* of all grids of removing a record */
 	ADD_CELLS = 5 * HARD_CELLS / 2 /* of adding one, which hardly ever decides */
 };
@@ -171,8 +171,7 @@ static double log_delta_tilted(const struct steer *s, double tilt)
 
 	composed_cumulants(s, tilt, 2, k);
 	spread = sqrt(fmax(k[2], 1e-300));
-	return k[0] - tilt * k[1] +
-	       log(half_line(tilt, spread) - half_line(tilt + 1, spread));
+	return k[0] - tilt * k[1] + log(half_line(tilt, spread) - half_line(tilt + 1, spread));
 }
 
 struct tilt_search {
@@ -211,8 +210,8 @@ static double find_tilt(const struct steer *s, double delta)
 
 /* Chernoff: how far from zero, on one side (sign), is all but exp(-drop) of the tilted
  * composed loss? The best exponent goes to *theta. The bound falls, then rises. */
-static double window_reach(const struct steer *s, const struct plan *p, double k0,
-			   double sign, double *theta)
+static double window_reach(const struct steer *s, const struct plan *p, double k0, double sign,
+			   double *theta)
 {
 	double best = INFINITY, k[3], t = 0.1 * sqrt(2 * p->drop) / p->spread;
 
@@ -305,8 +304,7 @@ static double grid_excess(const struct dp__loss *w, const struct plan *p, double
 }
 
 /* The widest grid, in powers of 0.8 of the spread, whose excess is below `goal`. */
-static double width_for(const struct dp__loss *w, const struct plan *p, double goal,
-			double least)
+static double width_for(const struct dp__loss *w, const struct plan *p, double goal, double least)
 {
 	double h = p->spread;
 
@@ -400,8 +398,7 @@ struct spectrum {
 
 static void leave_out(struct dp__loss *w, size_t n, struct spectrum *s)
 {
-	double square = 0, others = 0, up = creal(w->cells[1]),
-	       down = creal(w->cells[n - 1]);
+	double square = 0, others = 0, up = creal(w->cells[1]), down = creal(w->cells[n - 1]);
 
 	w->cells[1] = w->cells[n - 1] = 0;
 	for (size_t j = 0; j < n; j++) {
@@ -432,8 +429,8 @@ static double cell_work(const struct dp_privacy_part *p)
 
 /* One part's grid, laid round the window and transformed in w->cells. Adds what it
  * contributes to the totals. */
-static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, double h,
-			  size_t n, struct totals *t, struct spectrum *out)
+static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, double h, size_t n,
+			  struct totals *t, struct spectrum *out)
 {
 	double about[3], raised[3];
 	struct dp__grid g = { .h = h, .tilt = p->tilt };
@@ -462,8 +459,7 @@ static bool part_spectrum(struct dp__loss *w, const struct plan *p, size_t i, do
 	leave_out(w, n, out);
 	t->log_mgf += out->count * g.shift;
 	/* its sum's own rounding included */
-	t->chernoff +=
-		out->count * (g.chernoff + DBL_EPSILON * (64 + (double)(g.na + g.nb)));
+	t->chernoff += out->count * (g.chernoff + DBL_EPSILON * (64 + (double)(g.na + g.nb)));
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite);
 	w->work += (double)n + (double)(g.na + g.nb) * cell_work(&p->parts[i]);
@@ -480,8 +476,8 @@ static double power_off(double m, double r, const struct spectrum *s)
 
 /* spectrum^count - base from the entry minus one, re + i im; zero - base where it
  * vanishes. Adds the entry's error to *error. */
-static fftw_complex spectrum_power(double re, double im, const struct spectrum *s,
-				   double base, double least, double *error)
+static fftw_complex spectrum_power(double re, double im, const struct spectrum *s, double base,
+				   double least, double *error)
 {
 	double square = re * (2 + re) + im * im; /* |1 + re + i im|^2 - 1 */
 	/* one more than that has lost its digits where the entry is close to 0 */
@@ -498,8 +494,7 @@ static fftw_complex spectrum_power(double re, double im, const struct spectrum *
 	r = exp(log_r);
 	/* twice, for the conjugate; the powers' own rounding is that of their exponents
 	 */
-	*error += 2 * power_off(m, r, s) +
-		  2 * DBL_EPSILON * (r * (8 + fabs(log_r)) + 8 * base);
+	*error += 2 * power_off(m, r, s) + 2 * DBL_EPSILON * (r * (8 + fabs(log_r)) + 8 * base);
 	if (base == 0)
 		return r * cos(angle) + I * (r * sin(angle));
 	half = sin(0.5 * angle);
@@ -509,8 +504,8 @@ static fftw_complex spectrum_power(double re, double im, const struct spectrum *
 /* product *= spectrum^count; the first part starts the product. With base 1 all powers
  * and the product are kept minus one: nothing is lost where they hardly differ from
  * one, which is where the composed loss hardly ever leaves zero. */
-static void spectrum_raise(struct dp__loss *w, size_t n, const struct spectrum *s,
-			   double base, bool first, double *error)
+static void spectrum_raise(struct dp__loss *w, size_t n, const struct spectrum *s, double base,
+			   bool first, double *error)
 {
 	double least = exp(-50 / s->count) - s->noise;
 
@@ -533,8 +528,7 @@ static void spectrum_raise(struct dp__loss *w, size_t n, const struct spectrum *
 }
 
 /* Back to losses. The zero cell is the mean of the spectrum and needs no transform. */
-static bool spectrum_back(struct dp__loss *w, size_t n, double base, double error,
-			  struct totals *t)
+static bool spectrum_back(struct dp__loss *w, size_t n, double base, double error, struct totals *t)
 {
 	double mean = 0, norm = 0;
 
@@ -556,13 +550,12 @@ static bool spectrum_back(struct dp__loss *w, size_t n, double base, double erro
 /* A cell at distance d above epsilon weighs exp(-tilt d) (1 - exp(-d)). What all errors
  * together may weigh: that of every cell, that of all as a vector (by Cauchy and
  * Schwarz), and that of the grid, which may lie anywhere. */
-static double weigh_errors(const struct plan *p, double h, size_t n,
-			   const struct totals *t)
+static double weigh_errors(const struct plan *p, double h, size_t n, const struct totals *t)
 {
 	double a = p->tilt, cells = (double)n;
 	double sum = -1 / expm1(-a * h) + 1 / expm1(-(a + 1) * h);
-	double square = -1 / expm1(-2 * a * h) + 2 / expm1(-(2 * a + 1) * h) -
-			1 / expm1(-2 * (a + 1) * h);
+	double square =
+		-1 / expm1(-2 * a * h) + 2 / expm1(-(2 * a + 1) * h) - 1 / expm1(-2 * (a + 1) * h);
 	double most = exp(-a * log1p(1 / a)) / (a + 1);
 
 	/* where the sums cancel, or are longer than the window, count its cells */
@@ -591,8 +584,8 @@ static double interpolate(double x, double h, double below, double above)
  * factor exp(log_mgf - tilt x) of the current x.
  *   d = spill + sum of T exp(-tilt d) (1 - exp(-d)), sum = sum of T exp(-(tilt + 1) d)
  * Every comparison is written so that what is no number does not pass. */
-static double read_off(const struct dp__loss *w, struct plan *p, double h, long from,
-		       size_t n, const struct totals *t)
+static double read_off(const struct dp__loss *w, struct plan *p, double h, long from, size_t n,
+		       const struct totals *t)
 {
 	double a = exp(-p->tilt * h), b = exp(-(p->tilt + 1) * h), c = -expm1(-h);
 	double top = (double)(from + (long)n) * h;
@@ -618,8 +611,7 @@ static double read_off(const struct dp__loss *w, struct plan *p, double h, long 
 			p->share = (errors + spill * exp(p->tilt * (x - top))) / need;
 			if (!(-log(need) <= p->drop - 9))
 				p->share = 1;
-			return isfinite(above) ? interpolate(x, h, ratio, above)
-					       : INFINITY;
+			return isfinite(above) ? interpolate(x, h, ratio, above) : INFINITY;
 		}
 		if (x <= 0) {
 			p->share = 0;
@@ -672,8 +664,7 @@ static double bound_at(struct dp__loss *w, struct plan *p, double h)
 
 /* Bounds under one tilt, on grids that get finer until it is enough, or until rounding
  * outweighs what they gain. Every grid gives a bound, so the least counts. */
-static bool one_tilt(struct dp__loss *w, struct plan *p, double effort,
-		     struct dp__loss_answer *out)
+static bool one_tilt(struct dp__loss *w, struct plan *p, double effort, struct dp__loss_answer *out)
 {
 	double h = choose_width(w, p, effort), fine, coarse = bound_at(w, p, 2 * h);
 
@@ -763,16 +754,15 @@ static bool nothing_lost(const struct dp_privacy_part *parts, size_t nparts, dou
 	double sum = 0, slack;
 
 	for (size_t i = 0; i < nparts; i++) {
-		sum += parts[i].count *
-		       parts[i].kind->profile(&parts[i], DP__REMOVE, 0, &slack);
+		sum += parts[i].count * parts[i].kind->profile(&parts[i], DP__REMOVE, 0, &slack);
 		sum += parts[i].count * slack;
 	}
 	return sum <= delta;
 }
 
 /* Where no grid is needed. */
-static bool exact_epsilon(const struct dp_privacy_part *parts, size_t nparts,
-			  double delta, struct dp__loss_answer *out)
+static bool exact_epsilon(const struct dp_privacy_part *parts, size_t nparts, double delta,
+			  struct dp__loss_answer *out)
 {
 	out->error = 0;
 	out->proved = true;
@@ -795,9 +785,8 @@ struct dp_epsilon dp__loss_worded(const struct dp__loss_answer *a, double delta)
 	};
 }
 
-int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
-		     size_t nparts, double delta, struct dp__loss_answer *out,
-		     struct dp_err *err)
+int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts, size_t nparts,
+		     double delta, struct dp__loss_answer *out, struct dp_err *err)
 {
 	struct plan plan = {
 		.parts = parts, .nparts = nparts, .delta = delta, .budget = ALL_CELLS
@@ -825,11 +814,9 @@ int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
 	plan.direction = DP__ADD;
 	plan.budget = ADD_CELLS * share;
 	plan.spent = 0;
-	for (double effort = 64; effort >= 1 && plan.spent < 0.6 * plan.budget;
-	     effort /= 8) {
+	for (double effort = 64; effort >= 1 && plan.spent < 0.6 * plan.budget; effort /= 8) {
 		if (!one_direction(w, &plan, effort, &next))
-			return dp_fail(err, DP_E_NOMEM,
-				       "no memory for the privacy accountant");
+			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 		if (next.epsilon <= other.epsilon)
 			other = next;
 		if (next.epsilon <= out->epsilon)

@@ -13,11 +13,10 @@ struct dp__points {
 	double rest; /* probability left at loss zero */
 	double x[DP__POINTS_MAX], log_w[DP__POINTS_MAX];
 };
-void dp__points_fill(struct dp__points *s, const struct dp_privacy_part *p,
-		     enum dp__direction d, double end);
+void dp__points_fill(struct dp__points *s, const struct dp_privacy_part *p, enum dp__direction d,
+		     double end);
 /* Cumulants 0..order (at most 2) of the tilted loss of one use; [0] is log E exp. */
-void dp__points_cumulants(const struct dp__points *s, double tilt, int order,
-			  double k[3]);
+void dp__points_cumulants(const struct dp__points *s, double tilt, int order, double k[3]);
 /* How much connecting the dots at distance h adds to cumulant 0 at this tilt. */
 double dp__points_spread(const struct dp__points *s, double tilt, double h);
 
@@ -36,9 +35,8 @@ struct dp__grid {
 };
 /* Discretises pessimistically; room for a, b and their slacks, na + 1 and nb + 1 each, is
  * the caller's. nb is lowered to na where both sides are the same. */
-void dp__grid_fill(struct dp__grid *g, const struct dp_privacy_part *p,
-		   enum dp__direction d, double theta, double about_shift,
-		   double about_chernoff);
+void dp__grid_fill(struct dp__grid *g, const struct dp_privacy_part *p, enum dp__direction d,
+		   double theta, double about_shift, double about_chernoff);
 /* For kinds that fill a alone: P(-x) = exp(-x) P(x). What lies deeper than b stays at its
  * end. */
 void dp__grid_mirror(struct dp__grid *g);

@@ -21,8 +21,8 @@ void dp__points_add(struct dp__points *s, double x, double weight, double end)
 	s->rest -= weight;
 }
 
-void dp__points_fill(struct dp__points *s, const struct dp_privacy_part *p,
-		     enum dp__direction d, double end)
+void dp__points_fill(struct dp__points *s, const struct dp_privacy_part *p, enum dp__direction d,
+		     double end)
 {
 	s->n = 0;
 	s->rest = 1;
@@ -80,9 +80,8 @@ double dp__points_spread(const struct dp__points *s, double tilt, double h)
 /* Connect the dots (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi 2022): the pair
  * whose profile is linear in exp(x) between the grid's points dominates. Its mass at
  * x_i, i > 0, from second differences; returns the mass at infinity. */
-static double one_side(struct dp__grid *g, double *mass, size_t n,
-		       const struct dp_privacy_part *p, enum dp__direction d,
-		       double *slack)
+static double one_side(struct dp__grid *g, double *mass, size_t n, const struct dp_privacy_part *p,
+		       enum dp__direction d, double *slack)
 {
 	double eh = exp(g->h), step = expm1(g->h), d0, d1, d2 = 0, s0, s1, s2 = 0;
 
@@ -94,8 +93,8 @@ static double one_side(struct dp__grid *g, double *mass, size_t n,
 		if (i < n) {
 			d2 = p->kind->profile(p, d, (double)(i + 1) * g->h, &s2);
 			m = ((d2 - d1) - eh * (d1 - d0)) / step;
-			slack[i] = (s2 + (1 + eh) * s1 + eh * s0) / step +
-				   8 * DBL_EPSILON * fabs(m);
+			slack[i] =
+				(s2 + (1 + eh) * s1 + eh * s0) / step + 8 * DBL_EPSILON * fabs(m);
 		} else {
 			m = eh * (d0 - d1) / step;
 			slack[i] = eh * (s0 + s1) / step + 8 * DBL_EPSILON * fabs(m);
@@ -188,14 +187,12 @@ static void tilt_side(const struct dp__grid *g, double sign, size_t n, double th
 		s->raised += m * power_at(&raised, i);
 		mass[i] = m * t;
 		s->tilted += mass[i];
-		s->slack += slack[i] * t +
-			    mass[i] * DBL_EPSILON * (64 + 4 * e + fabs(about_shift));
+		s->slack += slack[i] * t + mass[i] * DBL_EPSILON * (64 + 4 * e + fabs(about_shift));
 	}
 }
 
-void dp__grid_fill(struct dp__grid *g, const struct dp_privacy_part *p,
-		   enum dp__direction d, double theta, double about_shift,
-		   double about_chernoff)
+void dp__grid_fill(struct dp__grid *g, const struct dp_privacy_part *p, enum dp__direction d,
+		   double theta, double about_shift, double about_chernoff)
 {
 	struct sums s = { 0 };
 	double zero;

@@ -45,9 +45,8 @@ void dp_privacy_prepared_free(struct dp_privacy_prepared *p)
 
 double dp__prepared_work(const struct dp_privacy_prepared *p)
 {
-	return p->mechanism->prepared
-		       ? dp__wor_work(p->memory.wor) + dp__loss_work(p->memory.loss)
-		       : 0;
+	return p->mechanism->prepared ? dp__wor_work(p->memory.wor) + dp__loss_work(p->memory.loss)
+				      : 0;
 }
 
 void dp__prepared_limit(struct dp_privacy_prepared *p, double share)
@@ -61,8 +60,8 @@ bool dp__prepared_limited(const struct dp_privacy_prepared *p)
 	return p->mechanism->prepared && dp__loss_limited(p->memory.loss);
 }
 
-int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values,
-		    struct dp_epsilon *out, struct dp_err *err)
+int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values, struct dp_epsilon *out,
+		    struct dp_err *err)
 {
 	const struct dp_mechanism *m = p->mechanism;
 	double full[DP_PRIVACY_KEYS_MAX];

@@ -47,9 +47,8 @@ struct dp_epsilon {
 	double delta;
 	double order;           /* of the Renyi bound; NaN where there is none */
 	const char *accountant; /* the one that gave it: "rdp", "pld", "closed-form" */
-	const char
-		*theorem; /* behind it; NULL: the accountant's own, dp_privacy_words() */
-	double error;     /* absolute; proved or estimated */
+	const char *theorem;    /* behind it; NULL: the accountant's own, dp_privacy_words() */
+	double error;           /* absolute; proved or estimated */
 	bool error_proved;
 };
 
@@ -78,11 +77,11 @@ enum {
 	DP_PRIVACY_TEXT_LEN = 512
 };
 struct dp_privacy_words {
-	const char *relation;   /* which datasets are neighbours */
-	const char *accountant; /* what adds up: "Renyi divergences" */
-	const char *theorem;    /* behind this accountant's number */
-	const char *measure;    /* what the noise is relative to, as sentences */
-	const char *sampling;   /* how records are drawn; NULL: all are used */
+	const char *relation;              /* which datasets are neighbours */
+	const char *accountant;            /* what adds up: "Renyi divergences" */
+	const char *theorem;               /* behind this accountant's number */
+	const char *measure;               /* what the noise is relative to, as sentences */
+	const char *sampling;              /* how records are drawn; NULL: all are used */
 	char sampler[DP_PRIVACY_TEXT_LEN]; /* that with its sizes; "": nothing to say */
 	char noise[DP_PRIVACY_TEXT_LEN];   /* how much of it; "": nothing to say */
 };
@@ -115,8 +114,7 @@ struct dp_mechanism {
 	enum dp_privacy_cost (*cost)(const double *values);
 	/* What is added up when it is composed; delta does not count. NULL: no way to
 	 * compose it is known, and a composition with it is refused. */
-	int (*part)(const double *values, struct dp_privacy_part *out,
-		    struct dp_err *err);
+	int (*part)(const double *values, struct dp_privacy_part *out, struct dp_err *err);
 	/* Must this key be a whole number, though its row allows fractions? Only words
 	 * are looked at; the others may be NaN. NULL: rows say it all. */
 	bool (*whole)(const double *values, const struct dp_privacy_key *k);
@@ -124,15 +122,15 @@ struct dp_mechanism {
 	 * values from above, i >= 0, within which it never falls; empty if lo > hi.
 	 * False: none is left, or with these values it never falls at all. NULL: it
 	 * never does. */
-	bool (*stretch)(const double *values, const struct dp_privacy_key *k, size_t i,
-			double *lo, double *hi);
+	bool (*stretch)(const double *values, const struct dp_privacy_key *k, size_t i, double *lo,
+			double *hi);
 	/* Puts what whoever trains needs in the place of what it follows from, as steps
 	 * in the place of epochs; epsilon is the same. NULL: there is nothing. */
 	void (*resolve)(double *values);
 	/* As dp_privacy_declared_check(). NULL: nothing that a trainer can declare
 	 * contradicts it. */
-	int (*declared)(const double *values, const struct dp_privacy_declared *d,
-			char *warning, struct dp_err *err);
+	int (*declared)(const double *values, const struct dp_privacy_declared *d, char *warning,
+			struct dp_err *err);
 	/* Changes what the row alone cannot say; *out holds what it can. Values may be
 	 * NaN as for cost(). NULL: nothing to change. */
 	void (*words)(const double *values, struct dp_privacy_words *out);
@@ -152,8 +150,7 @@ enum {
 void dp_mechanism_names(const char *names[DP_MECHANISMS_MAX + 1]);
 char *dp_mechanism_list(char out[DP_MECHANISMS_LEN]);
 /* A key by name, or NULL; its place among the values; its value, NaN for NULL. */
-const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m,
-						 const char *name);
+const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m, const char *name);
 size_t dp_privacy_key_place(const struct dp_mechanism *m, const struct dp_privacy_key *k);
 double dp_privacy_value(const struct dp_mechanism *m, const double *values,
 			const struct dp_privacy_key *k);
@@ -225,41 +222,37 @@ struct dp_privacy_item {
  * at most DP_PRIVACY_ITEMS_MAX beside these; Renyi curves of more than that are added at
  * fixed orders, which can only make epsilon a little larger. With hardly any noise `pld`
  * gives way to Renyi, and out->accountant says so. */
-DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n,
-				    double delta, bool pld, struct dp_epsilon *out,
-				    struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
+				    bool pld, struct dp_epsilon *out, struct dp_err *err);
 /* Are there theorems for all of them together? DP_OK, or why not; how large their values
  * are has no say in it. */
-DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n,
-				     double delta, struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double delta,
+				     struct dp_err *err);
 
 /* ---- calibration (calibrate.c, largest.c) ---- */
 
 /* The smallest noise (m->noise; its value in `values` is ignored) at which epsilon is
  * at most `target`, to a relative 1e-6, and the answer at that very noise. */
-DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *values,
-				  double target, double *noise, struct dp_epsilon *at,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
+				  double *noise, struct dp_epsilon *at, struct dp_err *err);
 /* Puts the noise into `values` under its own name, and its other names out of them; for
  * a mechanism that has one. */
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
 /* Puts a value into `values`, and its alternatives out of them. */
-void dp_privacy_set(const struct dp_mechanism *m, double *values,
-		    const struct dp_privacy_key *k, double value);
+void dp_privacy_set(const struct dp_mechanism *m, double *values, const struct dp_privacy_key *k,
+		    double value);
 /* The least delta, to a relative 1e-6, at which epsilon is at most `epsilon`: at->delta,
  * and the answer at that very delta. None below 1e-100 is tried but 0. */
 DP_MUSTCHECK int dp_privacy_delta(const struct dp_mechanism *m, const double *values,
-				  double epsilon, struct dp_epsilon *at,
-				  struct dp_err *err);
+				  double epsilon, struct dp_epsilon *at, struct dp_err *err);
 /* The most of a key that costs (k->costs: steps, epochs, lot), up to 1e12, at which
  * epsilon is at most `target`: a whole number where it must be one, else to a relative
  * 1e-6; and the answer at that very value. Its value in `values` is ignored. Where
  * rounding of steps makes epsilon fall and rise again, the next one up does not keep it,
  * but a larger one might. */
 DP_MUSTCHECK int dp_privacy_most(const struct dp_mechanism *m, const double *values,
-				 const struct dp_privacy_key *k, double target,
-				 double *value, struct dp_epsilon *at,
-				 struct dp_err *err);
+				 const struct dp_privacy_key *k, double target, double *value,
+				 struct dp_epsilon *at, struct dp_err *err);
 /* The same, but larger values are tried as well where epsilon falls and rises again: the
  * first DP_PRIVACY_STRETCHES stretches from above, one by one. *tried: every value from
  * here on was searched, so *value is the largest if that is not above it; else a value
@@ -269,9 +262,9 @@ enum {
 	DP_PRIVACY_STRETCHES = 16
 };
 DP_MUSTCHECK int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
-				    const struct dp_privacy_key *k, double target,
-				    double *value, double *tried, bool *cut,
-				    struct dp_epsilon *at, struct dp_err *err);
+				    const struct dp_privacy_key *k, double target, double *value,
+				    double *tried, bool *cut, struct dp_epsilon *at,
+				    struct dp_err *err);
 /* Epsilon at each of n deltas. */
 DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
 				  const double *deltas, size_t n, struct dp_epsilon *out,
@@ -286,8 +279,7 @@ struct dp_privacy_declared {
 /* Does it fit the mechanism with these values? DP_E_INVALID with a sentence that names
  * the first contradiction. `shuffle` is let through with a sentence in `warning`
  * (else ""). */
-DP_MUSTCHECK int dp_privacy_declared_check(const struct dp_mechanism *m,
-					   const double *values,
+DP_MUSTCHECK int dp_privacy_declared_check(const struct dp_mechanism *m, const double *values,
 					   const struct dp_privacy_declared *d,
 					   char warning[DP_PRIVACY_WARNING_LEN],
 					   struct dp_err *err);
@@ -305,8 +297,7 @@ json_t *dp_privacy_answer(const struct dp_epsilon *e);
  * "dp-sgd","records":30956,"steps":1452,...}, defaults filled in, steps counted. It is a
  * query with the same answer. `composed`: without what is the composition's to say. NULL
  * without memory. */
-json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values,
-			     bool composed);
+json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values, bool composed);
 /* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
  * "accountant":"pld"}. A delta or accountant inside the list does not count. The
  * sentence names the member: "compose[1]: ...". */
@@ -326,15 +317,13 @@ DP_MUSTCHECK int dp_privacy_composition_read(const json_t *query,
 void dp_privacy_composition_free(struct dp_privacy_composition *c);
 /* dp_privacy_compose() of it. */
 DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
-						struct dp_epsilon *out,
-						struct dp_err *err);
+						struct dp_epsilon *out, struct dp_err *err);
 /* dp_privacy_delta() of it; its own delta does not count (calibrate.c). */
 DP_MUSTCHECK int dp_privacy_composition_delta(const struct dp_privacy_composition *c,
 					      double epsilon, struct dp_epsilon *at,
 					      struct dp_err *err);
 /* One line of `dparetoctl epsilon --batch`, a mechanism or a composition: query in,
  * answer out (a new reference). */
-DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer,
-				 struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer, struct dp_err *err);
 
 #endif

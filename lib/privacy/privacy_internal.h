@@ -12,33 +12,31 @@
 enum dp_privacy_cost dp__closed_form(const double *values);
 
 /* Rows of keys that several mechanisms have in the same words. */
-#define DP__POSITIVE                                                                     \
-	.kind = DP_PRIVACY_NUMBER, .lo = 0, .lo_open = true, .hi = INFINITY,             \
-	.hi_open = true
-#define DP__KEY_DELTA                                                                    \
-	{                                                                                \
-		.name = "delta", .kind = DP_PRIVACY_NUMBER, .otherwise = 0, .lo = 0,     \
-		.hi = 1, .hi_open = true,                                                \
-		.brief = "the probability that the bound may fail with",                 \
-		.help = "0 for pure differential privacy, else the probability that "    \
-			"epsilon may fail with."                                         \
+#define DP__POSITIVE                                                                               \
+	.kind = DP_PRIVACY_NUMBER, .lo = 0, .lo_open = true, .hi = INFINITY, .hi_open = true
+#define DP__KEY_DELTA                                                                              \
+	{                                                                                          \
+		.name = "delta", .kind = DP_PRIVACY_NUMBER, .otherwise = 0, .lo = 0, .hi = 1,      \
+		.hi_open = true, .brief = "the probability that the bound may fail with",          \
+		.help = "0 for pure differential privacy, else the probability that "              \
+			"epsilon may fail with."                                                   \
 	}
 /* Of mechanisms that are never purely private. */
-#define DP__KEY_DELTA_ABOVE_0                                                            \
-	{                                                                                \
-		.name = "delta", .kind = DP_PRIVACY_NUMBER, .needed = true,              \
-		.otherwise = NAN, .lo = 0, .lo_open = true, .hi = 1, .hi_open = true,    \
-		.brief = "the probability that the bound may fail with",                 \
-		.help = "The probability that the bound epsilon may fail with."          \
+#define DP__KEY_DELTA_ABOVE_0                                                                      \
+	{                                                                                          \
+		.name = "delta", .kind = DP_PRIVACY_NUMBER, .needed = true, .otherwise = NAN,      \
+		.lo = 0, .lo_open = true, .hi = 1, .hi_open = true,                                \
+		.brief = "the probability that the bound may fail with",                           \
+		.help = "The probability that the bound epsilon may fail with."                    \
 	}
 /* A person with several records: the sensitivity is that many times as large, by the
  * triangle inequality along datasets that differ in one record each. */
-#define DP__KEY_GROUP(most)                                                              \
-	{                                                                                \
-		.name = "group", .kind = DP_PRIVACY_INTEGER, .otherwise = 1, .lo = 1,    \
-		.hi = (most), .costs = true, .brief = "records of one person",           \
-		.help = "The most records that one person has: epsilon then holds for "  \
-			"all of them together."                                          \
+#define DP__KEY_GROUP(most)                                                                        \
+	{                                                                                          \
+		.name = "group", .kind = DP_PRIVACY_INTEGER, .otherwise = 1, .lo = 1,              \
+		.hi = (most), .costs = true, .brief = "records of one person",                     \
+		.help = "The most records that one person has: epsilon then holds for "            \
+			"all of them together."                                                    \
 	}
 
 /* What prepared mechanisms keep between calls (prepare.c). */
@@ -67,8 +65,7 @@ bool dp__prepared_limited(const struct dp_privacy_prepared *p);
  * take too much work, which is added to *work. */
 DP_MUSTCHECK int dp__most(const struct dp_mechanism *m, const double *values,
 			  const struct dp_privacy_key *k, double target, double *value,
-			  double *above, double *work, struct dp_epsilon *at,
-			  struct dp_err *err);
+			  double *above, double *work, struct dp_epsilon *at, struct dp_err *err);
 /* The same for compositions: the share that is allowed, and what was done. */
 struct dp__work {
 	double share; /* 0: all */
@@ -76,9 +73,8 @@ struct dp__work {
 	bool limited; /* set where the share made a grid coarser */
 };
 /* dp_privacy_compose() with a share; work may be NULL. */
-DP_MUSTCHECK int dp__compose(const struct dp_privacy_item *items, size_t n, double delta,
-			     bool pld, struct dp__work *work, struct dp_epsilon *out,
-			     struct dp_err *err);
+DP_MUSTCHECK int dp__compose(const struct dp_privacy_item *items, size_t n, double delta, bool pld,
+			     struct dp__work *work, struct dp_epsilon *out, struct dp_err *err);
 
 /* ---- numerics (numeric.c) ---- */
 
@@ -90,8 +86,7 @@ double dp__product_up(double a, double b);
 double dp__quotient_up(double a, double b);
 double dp__root(double (*f)(void *ctx, double x), void *ctx, double lo, double hi);
 /* The least value seen on [lo, hi]; where it was in *at. */
-double dp__minimum(double (*f)(void *ctx, double x), void *ctx, double lo, double hi,
-		   double *at);
+double dp__minimum(double (*f)(void *ctx, double x), void *ctx, double lo, double hi, double *at);
 
 /* ---- the Gaussian mechanism (gaussian.c); mu = sensitivity / noise std ---- */
 
@@ -152,8 +147,7 @@ void dp__dominated_set(struct dp__dominated *d, double q, double sigma);
 DP_MUSTCHECK bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k);
 /* Log of exp K - 1, with nothing kept; +inf where it would take too long. `tables`
  * counts the work. */
-double dp__dominated_log_excess(double q, double sigma, double order,
-				struct dp__wor *tables);
+double dp__dominated_log_excess(double q, double sigma, double order, struct dp__wor *tables);
 
 struct dp__poisson {
 	double q, sigma;
@@ -196,8 +190,7 @@ struct dp_privacy_part {
 	double *table; /* made by its kind's open(); NULL: none */
 	size_t ntable;
 	double group; /* records of one person that the numbers hold for; 0: one */
-	double weight[DP__GROUP_MAX + 1],
-		log_weight[DP__GROUP_MAX + 1]; /* part_group.c */
+	double weight[DP__GROUP_MAX + 1], log_weight[DP__GROUP_MAX + 1]; /* part_group.c */
 };
 
 /* What each item is in a composition (compose.c), after all checks: that it composes, its
@@ -214,18 +207,16 @@ struct dp__part_kind {
 	/* Renyi: K(order) = (order - 1) x divergence, for real order > 1; from tables
 	 * that set() has filled, false without memory. set is NULL if it needs none. */
 	bool (*set)(const struct dp_privacy_part *p, struct dp__wor *tables);
-	double (*cgf)(const struct dp_privacy_part *p, struct dp__wor *tables,
-		      double order);
+	double (*cgf)(const struct dp_privacy_part *p, struct dp__wor *tables, double order);
 	/* delta(x) for x >= 0: how much probability the loss carries beyond x. *slack
 	 * bounds the rounding error of the value. */
 	double (*profile)(const struct dp_privacy_part *p, enum dp__direction d, double x,
 			  double *slack);
 	/* A loss beyond which delta(x) <= exp(log_tail). */
-	double (*end)(const struct dp_privacy_part *p, enum dp__direction d,
-		      double log_tail);
+	double (*end)(const struct dp_privacy_part *p, enum dp__direction d, double log_tail);
 	/* A rough picture of the loss by dp__points_add(), up to `end`. */
-	void (*picture)(struct dp__points *s, const struct dp_privacy_part *p,
-			enum dp__direction d, double end);
+	void (*picture)(struct dp__points *s, const struct dp_privacy_part *p, enum dp__direction d,
+			double end);
 	/* The greatest loss; +inf: there is none. */
 	double (*most)(const struct dp_privacy_part *p, enum dp__direction d);
 	/* The size of a loss, by which grids and noise that is no noise are told. */
@@ -240,8 +231,7 @@ struct dp__part_kind {
 	void (*close)(struct dp_privacy_part *p);
 	/* Probabilities on a grid, their slacks and what is infinite, where differences
 	 * of the profile are not precise enough; NULL: they are. */
-	void (*cells)(const struct dp_privacy_part *p, enum dp__direction d,
-		      struct dp__grid *g);
+	void (*cells)(const struct dp_privacy_part *p, enum dp__direction d, struct dp__grid *g);
 	bool sided; /* the two directions differ */
 	bool pure;  /* private at delta = 0, with epsilon = most() */
 };
@@ -262,8 +252,7 @@ double dp__group_convex_cgf(const struct dp_privacy_part *p, double order);
 /* Anything that is mu-differentially private (part_pure.c). */
 extern const struct dp__part_kind dp__part_pure;
 /* For other kinds whose losses are mu at most, either way. */
-double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d,
-		       double log_tail);
+double dp__bounded_end(const struct dp_privacy_part *p, enum dp__direction d, double log_tail);
 double dp__bounded_most(const struct dp_privacy_part *p, enum dp__direction d);
 double dp__bounded_size(const struct dp_privacy_part *p);
 
@@ -290,8 +279,8 @@ struct dp__loss_answer {
 };
 /* Upper bound of epsilon of the composition of all parts. DP_OK or DP_E_NOMEM. */
 DP_MUSTCHECK int dp__loss_epsilon(struct dp__loss *w, const struct dp_privacy_part *parts,
-				  size_t nparts, double delta,
-				  struct dp__loss_answer *out, struct dp_err *err);
+				  size_t nparts, double delta, struct dp__loss_answer *out,
+				  struct dp_err *err);
 /* The answer in the words of the interface. */
 struct dp_epsilon dp__loss_worded(const struct dp__loss_answer *a, double delta);
 /* Losses are counted in cells of a grid. With so much loss there is no grid that holds

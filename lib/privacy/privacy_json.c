@@ -36,11 +36,9 @@ static int query_word(const struct dp_privacy_key *k, const json_t *v, double *o
 	}
 	dp_privacy_key_rule(k, rule);
 	if (!word)
-		return dp_fail(err, DP_E_INVALID, "'%s' must be one of: %s", k->name,
-			       rule);
+		return dp_fail(err, DP_E_INVALID, "'%s' must be one of: %s", k->name, rule);
 	near = dp_nearest(word, k->words);
-	dp_fail(err, DP_E_INVALID, "'%s' cannot be '%.64s'; allowed: %s", k->name, word,
-		rule);
+	dp_fail(err, DP_E_INVALID, "'%s' cannot be '%.64s'; allowed: %s", k->name, word, rule);
 	if (near)
 		dp_hint(err, "did you mean '%s'?", near);
 	return DP_E_INVALID;
@@ -59,8 +57,8 @@ static int query_value(const struct dp_privacy_key *k, const json_t *v, double *
 
 /* A field that is no key: ignored, as in all our JSON, unless it is so near to a key
  * that is missing that ignoring it would answer another question. */
-static int foreign_field(const struct dp_mechanism *m, const json_t *query,
-			 const char *field, struct dp_err *err)
+static int foreign_field(const struct dp_mechanism *m, const json_t *query, const char *field,
+			 struct dp_err *err)
 {
 	const char *missing[DP_PRIVACY_KEYS_MAX + 1] = { NULL }, *near;
 	size_t n = 0;
@@ -97,8 +95,7 @@ int dp_privacy_query(const json_t *query, const struct dp_mechanism **m,
 		const struct dp_privacy_key *k = dp_privacy_key_find(*m, field);
 
 		if (k)
-			code = query_value(k, v, &values[dp_privacy_key_place(*m, k)],
-					   err);
+			code = query_value(k, v, &values[dp_privacy_key_place(*m, k)], err);
 		else if (strcmp(field, "mechanism") != 0)
 			code = foreign_field(*m, query, field, err);
 		if (code != DP_OK)
@@ -114,9 +111,8 @@ json_t *dp_privacy_answer(const struct dp_epsilon *e)
 			: whole         ? json_integer((json_int_t)e->order)
 					: json_real(e->order);
 
-	return json_pack("{s:o, s:o, s:o, s:s, s:o}", "epsilon", dp_json_real(e->epsilon),
-			 "delta", json_real(e->delta), "order", order, "accountant",
-			 e->accountant,
+	return json_pack("{s:o, s:o, s:o, s:s, s:o}", "epsilon", dp_json_real(e->epsilon), "delta",
+			 json_real(e->delta), "order", order, "accountant", e->accountant,
 			 e->error_proved ? "error_bound" : "error_estimate",
 			 dp_json_real(e->error));
 }
@@ -141,12 +137,10 @@ static json_t *key_json(const struct dp_mechanism *m, const double *values,
 
 	if (k->kind == DP_PRIVACY_WORD)
 		return json_string(k->words[(size_t)v]);
-	return dp_privacy_key_whole(m, values, k) ? json_integer((json_int_t)v)
-						  : dp_json_real(v);
+	return dp_privacy_key_whole(m, values, k) ? json_integer((json_int_t)v) : dp_json_real(v);
 }
 
-json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values,
-			     bool composed)
+json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values, bool composed)
 {
 	json_t *o = json_pack("{s:s}", "mechanism", m->name);
 	double full[DP_PRIVACY_KEYS_MAX];
@@ -167,8 +161,7 @@ json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values,
 	return o;
 }
 
-static int composed_answer(const json_t *query, struct dp_epsilon *out,
-			   struct dp_err *err)
+static int composed_answer(const json_t *query, struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_privacy_composition c;
 	int code = dp_privacy_composition_read(query, &c, err);

@@ -40,19 +40,17 @@ static const struct dp_privacy_key keys[] = {
 
 /* ---- as a part of a composition; mu = epsilon, shape = p ---- */
 
-static double response_cgf(const struct dp_privacy_part *p, struct dp__wor *tables,
-			   double order)
+static double response_cgf(const struct dp_privacy_part *p, struct dp__wor *tables, double order)
 {
 	double gap = order - 1, same = fmax(1 - p->shape * (1 + exp(-p->mu)), 0);
-	double told =
-		dp__log_add(log(p->shape) + gap * p->mu, log(p->shape) - order * p->mu);
+	double told = dp__log_add(log(p->shape) + gap * p->mu, log(p->shape) - order * p->mu);
 
 	(void)tables;
 	return dp__log_add(told, log(same)) + 8 * DBL_EPSILON * (1 + gap * p->mu);
 }
 
-static double response_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			       double x, double *slack)
+static double response_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			       double *slack)
 {
 	double v = x < p->mu ? -expm1(x - p->mu) * p->shape : 0;
 

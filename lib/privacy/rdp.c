@@ -53,9 +53,8 @@ static double log_choose(double n, double k)
 			sum += log((n - i) / (i + 1));
 		return sum;
 	}
-	return stirling_rest(n) - stirling_rest(m) - stirling_rest(n - m) -
-	       m * log(m / n) - (n - m) * log1p(-m / n) +
-	       0.5 * log(n / (2 * M_PI * m * (n - m)));
+	return stirling_rest(n) - stirling_rest(m) - stirling_rest(n - m) - m * log(m / n) -
+	       (n - m) * log1p(-m / n) + 0.5 * log(n / (2 * M_PI * m * (n - m)));
 }
 
 struct terms {
@@ -99,8 +98,7 @@ static void add_hill(const struct terms *t, struct log_sum *s, double j, double 
 
 	for (;; j += step) {
 		log_sum_add(s, base + t->log_c(t->ctx, (uint32_t)j));
-		if (j == last ||
-		    base + M_LN2 + j * (j - 1) * t->slope < s->top - NEGLIGIBLE)
+		if (j == last || base + M_LN2 + j * (j - 1) * t->slope < s->top - NEGLIGIBLE)
 			break;
 		base += step > 0 ? log((t->order - j) / (j + 1)) + t->log_rho
 				 : log(j / (t->order - j + 1)) - t->log_rho;
@@ -165,8 +163,7 @@ double dp__sampled_cgf(double q, double mu, double order)
 {
 	double whole = 0.5 * order * (order - 1) * mu * mu;
 
-	return whole < 1 ? log1p(q * expm1(whole))
-			 : dp__log_add(log1p(-q), log(q) + whole);
+	return whole < 1 ? log1p(q * expm1(whole)) : dp__log_add(log1p(-q), log(q) + whole);
 }
 
 struct search {
@@ -199,8 +196,7 @@ static double epsilon_at_log(void *ctx, double log_gap)
 }
 
 /* The best integer between lo and hi, both worse than or equal to *best. */
-static void orders_narrow(struct search *s, uint32_t lo, uint32_t hi, uint32_t *at,
-			  double *best)
+static void orders_narrow(struct search *s, uint32_t lo, uint32_t hi, uint32_t *at, double *best)
 {
 	while (hi - lo > 2) {
 		/* probe the wider side, near the best */
@@ -241,9 +237,7 @@ static uint32_t best_integer(struct search *s, double *best)
 		if (!(s->floor < *best) || *best <= 0 || order >= DP__ORDER_MAX)
 			break;
 		last = order;
-		order = order == 2              ? 3
-			: (order & (order - 1)) ? order / 3 * 4
-						: order / 2 * 3;
+		order = order == 2 ? 3 : (order & (order - 1)) ? order / 3 * 4 : order / 2 * 3;
 	}
 	if (*best > 0 && isfinite(*best))
 		orders_narrow(s, before, after ? after : at + 1, &at, best);
@@ -265,8 +259,7 @@ static double least_below(const struct search *s, double gap)
  * bounds has several hollows, so a step without gain does not end it. */
 static void orders_below_two(struct search *s, double *order, double *best)
 {
-	for (double lo = -M_LN2; lo > -40 && least_below(s, exp(lo)) < *best;
-	     lo -= M_LN2) {
+	for (double lo = -M_LN2; lo > -40 && least_below(s, exp(lo)) < *best; lo -= M_LN2) {
 		double e = epsilon_at_log(s, lo);
 
 		if (e < *best) {

@@ -113,8 +113,7 @@ struct dominated_sum {
 	double top, sum;
 };
 
-static void dominated_add(struct dominated_sum *s, double log_w, double log_p,
-			  double order)
+static void dominated_add(struct dominated_sum *s, double log_w, double log_p, double order)
 {
 	double term = log_p + log_w + dominated_log_expm1((order - 1) * log_w) +
 		      log(-expm1(-order * log_w));
@@ -167,8 +166,7 @@ bool dp__dominated_cgf(struct dp__dominated *d, double order, double *k)
 	return true;
 }
 
-double dp__dominated_log_excess(double q, double sigma, double order,
-				struct dp__wor *tables)
+double dp__dominated_log_excess(double q, double sigma, double order, struct dp__wor *tables)
 {
 	double nodes = dominated_nodes(sigma, order), log_w, log_p;
 	struct dominated_sum s = { -INFINITY, 0 };

@@ -82,8 +82,7 @@ static double poisson_cgf_bound(const struct dp__poisson *p, double order)
 	double low = below > 1 ? poisson_cgf_integer(p, (uint32_t)below) : 0;
 	double high = poisson_cgf_integer(p, (uint32_t)below + 1);
 
-	return fmin((1 - part) * low + part * high,
-		    dp__sampled_cgf(p->q, 1 / p->sigma, order));
+	return fmin((1 - part) * low + part * high, dp__sampled_cgf(p->q, 1 / p->sigma, order));
 }
 
 /* Any order by the trapezoid rule. The integrand is analytic in a strip of half width
@@ -102,18 +101,15 @@ static double poisson_cgf_real(const struct dp__poisson *p, double order)
 		return poisson_cgf_bound(p, order);
 	blocks = (long)wanted;
 	for (long b = 0; b <= blocks; b++)
-		top = fmax(top,
-			   poisson_integrand(p, gap, from + (double)(b * BLOCK) * step));
+		top = fmax(top, poisson_integrand(p, gap, from + (double)(b * BLOCK) * step));
 	left = poisson_integrand(p, gap, from);
 	for (long b = 0; b < blocks; b++) {
-		right = poisson_integrand(p, gap,
-					  from + (double)((b + 1) * BLOCK) * step);
+		right = poisson_integrand(p, gap, from + (double)((b + 1) * BLOCK) * step);
 		sum += exp(left - top);
 		/* a block whose ends are both far below the top holds nothing */
 		for (int i = 1; i < BLOCK && fmax(left, right) > top - 80; i++)
 			sum += exp(
-				poisson_integrand(p, gap,
-						  from + (double)(b * BLOCK + i) * step) -
+				poisson_integrand(p, gap, from + (double)(b * BLOCK + i) * step) -
 				top);
 		left = right;
 	}

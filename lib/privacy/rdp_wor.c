@@ -25,8 +25,8 @@ struct dp__wor {
 	/* log|exp((x - 1/2) / sigma^2) - 1| at x = k STEP sigma by k, for both signs */
 	double *up, *down;
 	size_t nup, ndown, have_up, have_down; /* allocated, filled */
-	bool no_memory; /* since dp__wor_whole(): a looser bound stood in */
-	double work;    /* in all, in cells of a grid */
+	bool no_memory;                        /* since dp__wor_whole(): a looser bound stood in */
+	double work;                           /* in all, in cells of a grid */
 };
 
 struct dp__wor *dp__wor_new(void)
@@ -209,8 +209,7 @@ static double wor_log_c(void *ctx, uint32_t j)
 
 	w->work += 0.5;
 	if (j == 2)
-		return fmin(moment,
-			    2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
+		return fmin(moment, 2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
 	if (!w->tight || (near_moment(w, even) && near_moment(w, next)))
 		return moment;
 	if (j + 2 >= w->n && !wor_grow_orders(w, j)) {
@@ -244,6 +243,5 @@ double dp__wor_cgf(struct dp__wor *w, double q, double order)
 		return (order - 1) * wor_cgf_integer(w, q, 2);
 	if (part == 0)
 		return wor_cgf_integer(w, q, below);
-	return (1 - part) * wor_cgf_integer(w, q, below) +
-	       part * wor_cgf_integer(w, q, below + 1);
+	return (1 - part) * wor_cgf_integer(w, q, below) + part * wor_cgf_integer(w, q, below + 1);
 }

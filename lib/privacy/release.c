@@ -15,16 +15,14 @@ double dp_release_mu(double records, double sigma, double n)
 	return sqrt(n) / (sigma * records) * (1 + RELEASE_ROUNDINGS);
 }
 
-void dp_release_renyi(double records, double sigma, const double *orders, size_t n,
-		      double *k)
+void dp_release_renyi(double records, double sigma, const double *orders, size_t n, double *k)
 {
 	double mu = dp_release_mu(records, sigma, 1);
 
 	for (size_t i = 0; i < n; i++) {
 		double a = orders[i];
 
-		k[i] = a > 1 ? 0.5 * a * (a - 1) * mu * mu * (1 + RELEASE_ROUNDINGS)
-			     : INFINITY;
+		k[i] = a > 1 ? 0.5 * a * (a - 1) * mu * mu * (1 + RELEASE_ROUNDINGS) : INFINITY;
 	}
 }
 

@@ -53,16 +53,14 @@ void dp_renyi_memory_free(struct dp_renyi_memory *m)
 }
 
 /* The tables that were last filled for such a part, else those that were idle longest. */
-static struct renyi_table *renyi_table(struct dp_renyi_memory *m,
-				       const struct dp_privacy_part *p)
+static struct renyi_table *renyi_table(struct dp_renyi_memory *m, const struct dp_privacy_part *p)
 {
 	struct renyi_table *oldest = &m->tables[0];
 
 	for (size_t i = 0; i < RENYI_TABLES; i++) {
 		struct renyi_table *t = &m->tables[i];
 
-		if (t->tables && t->kind == p->kind && t->mu == p->mu &&
-		    t->tight == p->tight)
+		if (t->tables && t->kind == p->kind && t->mu == p->mu && t->tight == p->tight)
 			return t;
 		if (t->used < oldest->used)
 			oldest = t;
@@ -71,8 +69,7 @@ static struct renyi_table *renyi_table(struct dp_renyi_memory *m,
 }
 
 /* NULL without memory. */
-static struct renyi_table *renyi_set(struct dp_renyi_memory *m,
-				     const struct dp_privacy_part *p)
+static struct renyi_table *renyi_set(struct dp_renyi_memory *m, const struct dp_privacy_part *p)
 {
 	struct renyi_table *t = renyi_table(m, p);
 
@@ -92,12 +89,11 @@ static struct renyi_table *renyi_set(struct dp_renyi_memory *m,
 
 /* Of one use. Where lots are drawn without replacement, what the dominating pair proves
  * is the least of all, as far as it goes. */
-static bool renyi_one(const struct dp_privacy_part *p, struct renyi_table *t,
-		      double order, double *k)
+static bool renyi_one(const struct dp_privacy_part *p, struct renyi_table *t, double order,
+		      double *k)
 {
 	*k = INFINITY;
-	if (p->kind == &dp__part_wor && p->q < 1 &&
-	    !dp__dominated_cgf(t->dominated, order, k))
+	if (p->kind == &dp__part_wor && p->q < 1 && !dp__dominated_cgf(t->dominated, order, k))
 		return false;
 	if (!(*k < INFINITY))
 		*k = p->kind->cgf(p, t ? t->tables : NULL, order);
@@ -149,9 +145,8 @@ static bool renyi_room(struct dp_renyi_memory *m, size_t n)
 	return true;
 }
 
-static int renyi_sum(struct dp_renyi_memory *m, const struct dp_privacy_item *items,
-		     size_t nitems, const double *orders, size_t n, double *k,
-		     struct dp_err *err)
+static int renyi_sum(struct dp_renyi_memory *m, const struct dp_privacy_item *items, size_t nitems,
+		     const double *orders, size_t n, double *k, struct dp_err *err)
 {
 	bool ok = renyi_room(m, nitems);
 	int code;
@@ -170,13 +165,11 @@ static int renyi_sum(struct dp_renyi_memory *m, const struct dp_privacy_item *it
 	}
 	for (size_t i = 0; ok && i < nitems; i++)
 		ok = renyi_add_part(m, &m->parts[i], orders, n, k);
-	return ok ? DP_OK
-		  : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	return ok ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 }
 
-int dp_privacy_renyi(struct dp_renyi_memory *m, const struct dp_privacy_item *items,
-		     size_t nitems, const double *orders, size_t n, double *k,
-		     struct dp_err *err)
+int dp_privacy_renyi(struct dp_renyi_memory *m, const struct dp_privacy_item *items, size_t nitems,
+		     const double *orders, size_t n, double *k, struct dp_err *err)
 {
 	int code = nitems ? renyi_sum(m, items, nitems, orders, n, k, err)
 			  : dp_fail(err, DP_E_INVALID, "a composition of nothing");

@@ -42,8 +42,8 @@ int dp_selection_negative_binomial(double eta, double mean, struct dp_selection 
 	double l;
 
 	if (!(eta > -1 && eta <= 100))
-		return dp_fail(err, DP_E_INVALID,
-			       "'eta' lies above -1 and up to 100; %g does not", eta);
+		return dp_fail(err, DP_E_INVALID, "'eta' lies above -1 and up to 100; %g does not",
+			       eta);
 	if (!(mean > 1 && mean <= DP_SELECTION_MEAN_MAX))
 		return dp_fail(err, DP_E_INVALID,
 			       "the mean number of trainings lies above 1 and up to "
@@ -105,8 +105,7 @@ static uint64_t selection_draw_poisson(double mean, struct dp_rng *r)
 	uint64_t sum = 0;
 
 	while (mean > 0) {
-		struct dp_selection piece = { .mean = fmin(mean,
-							   SELECTION_POISSON_PIECE) };
+		struct dp_selection piece = { .mean = fmin(mean, SELECTION_POISSON_PIECE) };
 
 		sum += selection_invert(&piece, dp_rng_uniform(r), 0, exp(-piece.mean),
 					selection_poisson_next);
@@ -130,8 +129,8 @@ uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r)
 
 /* (1 + eta) min over b of [(1 - 1/b) e(b) + ln(1/gamma) / b], where (1 - 1/b) e(b) is
  * K(b) / b. b = 1 is allowed. */
-static double selection_toll(const struct dp_selection *s, const double *orders,
-			     const double *k, size_t n)
+static double selection_toll(const struct dp_selection *s, const double *orders, const double *k,
+			     size_t n)
 {
 	double least = -s->log_gamma;
 
@@ -150,8 +149,8 @@ static double selection_poisson_k(double mean, double order, double k, double de
 	return dp__log_add(-mean, log(mean) + k + (order - 1) * mean * d);
 }
 
-void dp_selection_renyi(const struct dp_selection *s, const double *orders,
-			const double *k, const double *delta, size_t n, double *out)
+void dp_selection_renyi(const struct dp_selection *s, const double *orders, const double *k,
+			const double *delta, size_t n, double *out)
 {
 	bool poisson = s->law == DP_SELECTION_POISSON;
 	double toll = poisson ? 0 : selection_toll(s, orders, k, n);
@@ -160,8 +159,7 @@ void dp_selection_renyi(const struct dp_selection *s, const double *orders,
 		double a = orders[i], value, d;
 
 		if (poisson) {
-			d = delta ? delta[i]
-				  : dp_renyi_delta(orders, k, n, -log1p(-1 / a));
+			d = delta ? delta[i] : dp_renyi_delta(orders, k, n, -log1p(-1 / a));
 			value = selection_poisson_k(s->mean, a, k[i], d);
 		} else {
 			value = k[i] + (a - 1) * toll + log(s->mean);

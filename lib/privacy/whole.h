@@ -43,9 +43,8 @@ void dp_renyi_memory_free(struct dp_renyi_memory *m);
  * Lots without replacement have the curve of the pair that dominates them
  * (rdp_dominated.c), which is about a third of what dp_privacy_compose() adds up and
  * which `bound` does not change. */
-DP_MUSTCHECK int dp_privacy_renyi(struct dp_renyi_memory *m,
-				  const struct dp_privacy_item *items, size_t nitems,
-				  const double *orders, size_t n, double *k,
+DP_MUSTCHECK int dp_privacy_renyi(struct dp_renyi_memory *m, const struct dp_privacy_item *items,
+				  size_t nitems, const double *orders, size_t n, double *k,
 				  struct dp_err *err);
 
 /* sum + k, rounded up; +inf if either is NaN or negative. All sums of K are made so. */
@@ -120,20 +119,19 @@ struct dp_filter {
 /* B, rounded down; not above 0 (-inf at worst): nothing can be proved at this order. */
 double dp_filter_bound(double epsilon, double delta, double order);
 /* The filter of this very order. DP_E_INVALID if it would allow nothing. */
-DP_MUSTCHECK int dp_filter_at(double epsilon, double delta, double order,
-			      struct dp_filter *out, struct dp_err *err);
+DP_MUSTCHECK int dp_filter_at(double epsilon, double delta, double order, struct dp_filter *out,
+			      struct dp_err *err);
 /* Chooses the order from the budget and a sample of the space, which never depends on
  * data: k[s * n + i] = K(orders[i]) of the s-th setting, with all its runs. A setting can
  * be trained limit / K times at an order; the order is best that keeps, averaged over all
  * settings that any order affords once, the largest share of what the best order of each
  * setting would allow. Of equals the lowest. DP_E_LIMIT if no order affords any. */
-DP_MUSTCHECK int dp_filter_choose(double epsilon, double delta, const double *orders,
-				  size_t n, const double *k, size_t nsettings,
-				  struct dp_filter *out, struct dp_err *err);
+DP_MUSTCHECK int dp_filter_choose(double epsilon, double delta, const double *orders, size_t n,
+				  const double *k, size_t nsettings, struct dp_filter *out,
+				  struct dp_err *err);
 /* May a training of K(order) = `next` start, where `spent` is that of all that are over
  * and `pending` that of all that have started, with their worst-case retries? */
-bool dp_filter_allows(const struct dp_filter *f, double spent, double pending,
-		      double next);
+bool dp_filter_allows(const struct dp_filter *f, double spent, double pending, double next);
 /* The greatest `next` that is allowed, rounded down; 0: none. */
 double dp_filter_left(const struct dp_filter *f, double spent, double pending);
 
@@ -148,8 +146,7 @@ double dp_filter_left(const struct dp_filter *f, double spent, double pending);
 /* mu of n releases together: sqrt(n) / (sigma records); NaN or out of range: +inf. */
 double dp_release_mu(double records, double sigma, double n);
 /* k[i] = K(orders[i]) of one release. */
-void dp_release_renyi(double records, double sigma, const double *orders, size_t n,
-		      double *k);
+void dp_release_renyi(double records, double sigma, const double *orders, size_t n, double *k);
 /* Epsilon at delta of at most n releases, exactly (Dong, Roth and Su 2022, Corollary 3.3:
  * n Gaussian mechanisms of one mu, chosen adaptively, are no worse than one of mu
  * sqrt(n)); stopping earlier costs no more. Where sigma differs from release to release
@@ -166,7 +163,7 @@ double dp_release_epsilon(double records, double sigma, double n, double delta);
 
 enum dp_selection_law {
 	DP_SELECTION_NEGATIVE_BINOMIAL, /* truncated, at least 1: Theorem 2 */
-	DP_SELECTION_POISSON /* may be 0, then nothing is published: Theorem 6 */
+	DP_SELECTION_POISSON            /* may be 0, then nothing is published: Theorem 6 */
 };
 struct dp_selection {
 	enum dp_selection_law law;
@@ -178,11 +175,9 @@ struct dp_selection {
 /* The law with this mean: above 1 (negative binomial) or 0 (Poisson), at most
  * DP_SELECTION_MEAN_MAX. */
 #define DP_SELECTION_MEAN_MAX 1e5
-DP_MUSTCHECK int dp_selection_negative_binomial(double eta, double mean,
-						struct dp_selection *out,
+DP_MUSTCHECK int dp_selection_negative_binomial(double eta, double mean, struct dp_selection *out,
 						struct dp_err *err);
-DP_MUSTCHECK int dp_selection_poisson(double mean, struct dp_selection *out,
-				      struct dp_err *err);
+DP_MUSTCHECK int dp_selection_poisson(double mean, struct dp_selection *out, struct dp_err *err);
 /* A number of trainings by inverting the law's distribution function, within mean x 1e-15
  * of it in total variation. The stream must be one that nobody can guess. */
 uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r);
@@ -194,7 +189,7 @@ uint64_t dp_selection_draw(const struct dp_selection *s, struct dp_rng *r);
  *               (ln(1 + 1/(a - 1)), d)-private; and a little more, since there may be no
  *               training at all, which the theorem leaves out
  * delta[i] is d at orders[i] for Poisson; NULL: what the curve itself proves. */
-void dp_selection_renyi(const struct dp_selection *s, const double *orders,
-			const double *k, const double *delta, size_t n, double *out);
+void dp_selection_renyi(const struct dp_selection *s, const double *orders, const double *k,
+			const double *delta, size_t n, double *out);
 
 #endif

@@ -98,9 +98,8 @@ enum {
 };
 static const double panel_from = -7.5, panel_width = 1;
 /* Gauss-Legendre on -1..1 */
-static const double node_at[NODES] = { -0.932469514203152,  -0.6612093864662645,
-				       -0.2386191860831969, 0.2386191860831969,
-				       0.6612093864662645,  0.932469514203152 };
+static const double node_at[NODES] = { -0.932469514203152, -0.6612093864662645, -0.2386191860831969,
+				       0.2386191860831969, 0.6612093864662645,  0.932469514203152 };
 static const double node_weight[NODES] = { 0.17132449237917036, 0.3607615730481386,
 					   0.467913934572691,   0.467913934572691,
 					   0.3607615730481386,  0.17132449237917036 };
@@ -133,8 +132,7 @@ static void normal_expected(const struct dp__side *side, const struct dp__normal
 }
 
 /* Closed forms of a log-normal variable (a put option's, and a call's). */
-static void log_expected(const struct dp__side *side, const struct dp__normal *x,
-			 struct row *out)
+static void log_expected(const struct dp__side *side, const struct dp__normal *x, struct row *out)
 {
 	double sign = side->shape == DP__LOG ? 1 : -1, s = fmin(x->s, 12);
 	double mean = exp(fmin(600, sign * x->m + s * s / 2));
@@ -148,8 +146,7 @@ static void log_expected(const struct dp__side *side, const struct dp__normal *x
 			continue;
 		}
 		f = side->t[i] * c - sign * mean * e;
-		row_set(out, i, fmax(0, f), -mean * e,
-			mean * (dp__phi(b) - sign * s * e));
+		row_set(out, i, fmax(0, f), -mean * e, mean * (dp__phi(b) - sign * s * e));
 	}
 }
 
@@ -182,8 +179,7 @@ static struct logistic logistic_series(const struct dp__normal *x, double a)
 	if (p == 0)
 		m3 = 0;
 	m4 = 3 * P - 3 * q - (p == 0 ? 0 : a * a * q);
-	o.a = v * P +
-	      s * (d1 * m1 + s * (d2 / 2 * m2 + s * (d3 / 6 * m3 + s * d4 / 24 * m4)));
+	o.a = v * P + s * (d1 * m1 + s * (d2 / 2 * m2 + s * (d3 / 6 * m3 + s * d4 / 24 * m4)));
 	o.b = d1 * P + s * (d2 * m1 + s * (d3 / 2 * m2 + s * d4 / 6 * m3));
 	o.c = d1 * m1 + s * (d2 * m2 + s * (d3 / 2 * m3 + s * d4 / 6 * m4));
 	return o;
@@ -281,8 +277,7 @@ static double cell_difference(const double *v, int lower, int upper)
 }
 
 /* Sum over boxes; grad (2 p) gets its derivatives by means, then sds. */
-static double box_sum(struct dp__target *t, const struct dp__normal *x, side_fn *side,
-		      double *grad)
+static double box_sum(struct dp__target *t, const struct dp__normal *x, side_fn *side, double *grad)
 {
 	struct row row[DP_OBJECTIVES_MAX];
 	double sum = 0;
@@ -322,20 +317,17 @@ static double log_of(double sum, size_t count, double *grad)
 	return log(sum);
 }
 
-static double acquisition_ehvi(struct dp__target *t, const struct dp__normal *f,
-			       double *grad)
+static double acquisition_ehvi(struct dp__target *t, const struct dp__normal *f, double *grad)
 {
 	return log_of(box_sum(t, f, side_expected, grad), 2 * t->p, grad);
 }
 
-static double acquisition_poi(struct dp__target *t, const struct dp__normal *f,
-			      double *grad)
+static double acquisition_poi(struct dp__target *t, const struct dp__normal *f, double *grad)
 {
 	return log_of(box_sum(t, f, side_probability, grad), 2 * t->p, grad);
 }
 
-static double acquisition_hvpoi(struct dp__target *t, const struct dp__normal *f,
-				double *grad)
+static double acquisition_hvpoi(struct dp__target *t, const struct dp__normal *f, double *grad)
 {
 	double more[2 * DP_OBJECTIVES_MAX];
 	side_fn *gain = t->gain_model ? side_gain_model : side_gain;
@@ -389,8 +381,7 @@ static int side_index(const struct dp__side *s, double t)
 	return (int)lo;
 }
 
-static int side_new(struct dp__side *s, enum dp__shape shape, const struct dp_cells *c,
-		    size_t j)
+static int side_new(struct dp__side *s, enum dp__shape shape, const struct dp_cells *c, size_t j)
 {
 	size_t n = 0;
 
@@ -440,8 +431,8 @@ static int cells_that_fit(const double *y, size_t n, size_t p, const double *ref
 	return code;
 }
 
-int dp__target_new(struct dp__target *t, size_t p, const enum dp__shape *shapes,
-		   const double *y, size_t n, const double *ref, bool gain_model)
+int dp__target_new(struct dp__target *t, size_t p, const enum dp__shape *shapes, const double *y,
+		   size_t n, const double *ref, bool gain_model)
 {
 	struct dp_cells c;
 	int code = cells_that_fit(y, n, p, ref, &c);

@@ -20,8 +20,7 @@ bool dp_known_feasible(const struct dp_study *study, const struct dp_known *k)
 
 /* Of k, which is number `at` of what the models have seen (SIZE_MAX: not there): what was
  * observed where there is no noise, to the last bit. */
-static double believed_value(struct dp_proposer *p, size_t o, const struct dp_known *k,
-			     size_t at)
+static double believed_value(struct dp_proposer *p, size_t o, const struct dp_known *k, size_t at)
 {
 	const struct dp_objective *obj = &p->study->objectives[o];
 	double u[DP_PARAMS_MAX], z;
@@ -34,8 +33,7 @@ static double believed_value(struct dp_proposer *p, size_t o, const struct dp_kn
 }
 
 /* The number of k among what the models have seen; *next is that of the next one. */
-static size_t seen_number(const struct dp_proposer *p, const struct dp_known *k,
-			  size_t *next)
+static size_t seen_number(const struct dp_proposer *p, const struct dp_known *k, size_t *next)
 {
 	return dp__is_result(k) && dp__is_seen(p, k) ? (*next)++ : SIZE_MAX;
 }
@@ -58,8 +56,7 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 		one->known = i;
 		one->result = seen_number(p, k, &result);
 		one->pending = k->status == DP_KNOWN_PENDING;
-		if (!one->pending &&
-		    (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k)))
+		if (!one->pending && (k->status != DP_KNOWN_OK || !dp_known_feasible(p->study, k)))
 			continue;
 		dp__to_u(&p->inputs, k->x, one->u);
 		if (one->pending)
@@ -67,9 +64,8 @@ static int believed_values(struct dp_proposer *p, double *y, struct dp__front_po
 		for (size_t j = 0; j < np; j++)
 			y[*count * np + j] =
 				one->pending
-					? dp__shape_value(
-						  dp__shape_of(&p->study->objectives[j]),
-						  f[j].m)
+					? dp__shape_value(dp__shape_of(&p->study->objectives[j]),
+							  f[j].m)
 					: believed_value(p, j, k, one->result);
 		++*count;
 	}
@@ -84,8 +80,8 @@ static double clip_reference(const struct dp_objective *o, double ref)
 
 /* The anti-ideal point, or with reference: front the front's worst and twice its
  * range over its size (as the paper's library has it). */
-static void reference_point(const struct dp_proposer *p, const double *y,
-			    const size_t *front, size_t n, double *ref)
+static void reference_point(const struct dp_proposer *p, const double *y, const size_t *front,
+			    size_t n, double *ref)
 {
 	const struct dp_study *s = p->study;
 	size_t np = s->nobjectives;
@@ -114,8 +110,8 @@ static void reference_point(const struct dp_proposer *p, const double *y,
 
 /* While nothing is better than the reference in every objective no point promises a
  * gain: until then it is moved out to the front's worst and a tenth of its range. */
-static void move_reference(const struct dp_study *s, const double *y, const size_t *front,
-			   size_t n, double *ref)
+static void move_reference(const struct dp_study *s, const double *y, const size_t *front, size_t n,
+			   double *ref)
 {
 	size_t np = s->nobjectives;
 	double lo[DP_OBJECTIVES_MAX], hi[DP_OBJECTIVES_MAX];
@@ -188,8 +184,8 @@ done:
 	return code;
 }
 
-int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
-		    double *y, size_t *count)
+int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index, double *y,
+		    size_t *count)
 {
 	size_t np = p->study->nobjectives, result = 0, m = 0;
 	size_t *from = malloc((h->n + 1) * sizeof *from);
@@ -212,8 +208,8 @@ int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *i
 	for (size_t i = 0; code == DP_OK && i < *count; i++) {
 		index[i] = from[front[i]];
 		for (size_t j = 0; j < np; j++)
-			y[i * np + j] = dp__natural_min(&p->study->objectives[j],
-							all[front[i] * np + j]);
+			y[i * np + j] =
+				dp__natural_min(&p->study->objectives[j], all[front[i] * np + j]);
 	}
 	free(from);
 	free(front);

@@ -29,8 +29,7 @@ double dp__budget_k(const struct dp_proposer *p, const double *x)
 	return k;
 }
 
-static double budget_log_at(const struct dp_proposer *p, size_t objective,
-			    const double *x)
+static double budget_log_at(const struct dp_proposer *p, size_t objective, const double *x)
 {
 	(void)objective; /* there is one */
 	return log(dp__budget_k(p, x));
@@ -68,8 +67,7 @@ double dp__budget_design(const struct dp_proposer *p, uint32_t trial)
 
 /* ---- cheaper points ---- */
 
-static double budget_log_with(const struct dp_proposer *p, double *u, size_t k,
-			      double place)
+static double budget_log_with(const struct dp_proposer *p, double *u, size_t k, double place)
 {
 	double kept = u[k], value;
 
@@ -100,13 +98,12 @@ static double cheapest_place(const struct dp_proposer *p, double *u, size_t k)
 
 /* The point of the space that is so far on the way from `cheap` to `dear`; categories
  * are those of the cheap one. */
-static void point_between(const struct dp_proposer *p, const double *cheap,
-			  const double *dear, double far, double *u)
+static void point_between(const struct dp_proposer *p, const double *cheap, const double *dear,
+			  double far, double *u)
 {
 	for (size_t k = 0; k < p->inputs.d; k++)
-		u[k] = p->inputs.in[k].kind == DP__CATEGORY
-			       ? cheap[k]
-			       : cheap[k] + far * (dear[k] - cheap[k]);
+		u[k] = p->inputs.in[k].kind == DP__CATEGORY ? cheap[k]
+							    : cheap[k] + far * (dear[k] - cheap[k]);
 	dp__snap(&p->inputs, u);
 }
 

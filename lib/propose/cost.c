@@ -23,8 +23,7 @@ enum {
 	TIMES_MAX = 128, /* the newest so many tell enough */
 	NOISE_ROUNDS = 6
 };
-static const double least_seconds =
-	1e-3; /* below it is not the training that takes them */
+static const double least_seconds = 1e-3; /* below it is not the training that takes them */
 static const double constant_variance = 1, category_variance = 0.5, bend_variance = 0.1;
 static const double bend_length = 0.7;
 static const double slope_of_other = 2; /* sd over the range of what has no logarithm */
@@ -44,8 +43,8 @@ static double time_slope(const struct dp__input *in)
 
 /* Covariance of the log seconds at a and b; by_a (d, may be NULL) gets its derivatives.
  */
-static double time_covariance(const struct dp__inputs *in, const double *a,
-			      const double *b, double *by_a)
+static double time_covariance(const struct dp__inputs *in, const double *a, const double *b,
+			      double *by_a)
 {
 	double sum = constant_variance, r2 = 0, r, decay, slope;
 
@@ -69,8 +68,7 @@ static double time_covariance(const struct dp__inputs *in, const double *a,
 		by_a[k] = in->in[k].kind == DP__CATEGORY
 				  ? 0
 				  : s * s * (b[k] - 0.5) +
-					    slope * 2 * (a[k] - b[k]) /
-						    (bend_length * bend_length);
+					    slope * 2 * (a[k] - b[k]) / (bend_length * bend_length);
 	}
 	return sum + (1 + r + 5.0 / 3 * r2) * decay;
 }
@@ -117,8 +115,7 @@ static void times_take(struct dp_proposer *p, const struct dp_history *h, double
 
 /* One round: alpha from the noise of each, then the noise anew from how far each is from
  * what the others predict. l: (n x n) workspace. */
-static int times_round(struct dp_proposer *p, const double *y, double *noise, double *sd,
-		       double *l)
+static int times_round(struct dp_proposer *p, const double *y, double *noise, double *sd, double *l)
 {
 	struct dp__times *t = &p->times;
 	double diag[TIMES_MAX], off[TIMES_MAX], jitter;
@@ -127,9 +124,9 @@ static int times_round(struct dp_proposer *p, const double *y, double *noise, do
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j <= i; j++)
-			l[i * n + j] = time_covariance(&p->inputs, t->u + i * d,
-						       t->u + j * d, NULL) +
-				       (i == j ? noise[i] : 0);
+			l[i * n + j] =
+				time_covariance(&p->inputs, t->u + i * d, t->u + j * d, NULL) +
+				(i == j ? noise[i] : 0);
 	code = dp_chol(l, n, n, diag, &jitter);
 	if (code != DP_OK)
 		return code;
@@ -140,14 +137,12 @@ static int times_round(struct dp_proposer *p, const double *y, double *noise, do
 	for (size_t i = 0; i < n && code == DP_OK; i++) {
 		double variance = 1 / l[i * n + i], residual = t->alpha[i] * variance;
 
-		off[i] = diag[i] =
-			residual * residual / (fmax(variance - noise[i], 0) + *sd * *sd);
+		off[i] = diag[i] = residual * residual / (fmax(variance - noise[i], 0) + *sd * *sd);
 	}
 	if (code != DP_OK)
 		return code;
 	/* the median of the square of a normal variable is 0.455 */
-	*sd = fmin(fmax(*sd * sqrt(sorted_median(diag, n) / 0.455), noise_least),
-		   noise_most);
+	*sd = fmin(fmax(*sd * sqrt(sorted_median(diag, n) / 0.455), noise_least), noise_most);
 	for (size_t i = 0; i < n; i++)
 		noise[i] = *sd * *sd * (freedom + off[i]) / (freedom + 1);
 	return DP_OK;
@@ -204,9 +199,8 @@ static double log_seconds(const struct dp_proposer *p, const double *u, double *
 	double sum = t->shift, by[DP_PARAMS_MAX];
 
 	for (size_t i = 0; i < t->n; i++) {
-		sum += t->alpha[i] * time_covariance(&p->inputs, u,
-						     t->u + i * p->inputs.d,
-						     gradient ? by : NULL);
+		sum += t->alpha[i] *
+		       time_covariance(&p->inputs, u, t->u + i * p->inputs.d, gradient ? by : NULL);
 		for (size_t k = 0; gradient && k < p->inputs.d; k++)
 			gradient[k] -= t->alpha[i] * by[k];
 	}
@@ -231,8 +225,7 @@ static double log_privacy(const struct dp_proposer *p, const double *u, double *
 
 double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient)
 {
-	if (dp__budgeted(p) &&
-	    !(dp__budget_log(p, u, NULL) <= log(p->history->budget_left)))
+	if (dp__budgeted(p) && !(dp__budget_log(p, u, NULL) <= log(p->history->budget_left)))
 		return INFINITY;
 	if (p->regardless)
 		return 0;
@@ -293,8 +286,7 @@ bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h)
 	return dearest > 0 && (double)(dear + 1) * dearest <= dear_share * spent;
 }
 
-void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
-		   struct dp_proposal *out)
+void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h, struct dp_proposal *out)
 {
 	out->cost = cost_of(p, out->x);
 	out->pending_cost = isnan(out->cost) ? NAN : 0;

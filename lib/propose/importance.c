@@ -129,8 +129,8 @@ static int design_vary(struct design *d, size_t param, dp_importance_fn *value, 
 }
 
 int dp_importance_find(const struct dp_study *study, const size_t *varied, size_t nvaried,
-		       size_t points, dp_importance_fn *value, void *arg,
-		       struct dp_importance *out, struct dp_err *err)
+		       size_t points, dp_importance_fn *value, void *arg, struct dp_importance *out,
+		       struct dp_err *err)
 {
 	size_t size = points * study->nparams;
 	double *room = malloc(3 * (size + points) * sizeof *room);
@@ -212,8 +212,7 @@ static bool may_depend(const struct dp_study *s, const struct dp_oracle *o, size
 	bool solved = false;
 
 	for (size_t i = 0; i < s->nparams; i++)
-		solved |= s->params[i].kind == DP_PARAM_CALIBRATED &&
-			  dp_oracle_depends(o, i);
+		solved |= s->params[i].kind == DP_PARAM_CALIBRATED && dp_oracle_depends(o, i);
 	return solved || dp_oracle_depends(o, param);
 }
 
@@ -240,8 +239,8 @@ static size_t points_for(size_t evaluations, size_t nvaried)
 	return points;
 }
 
-int dp_surrogate_importance(struct dp_proposer *p, size_t objective,
-			    struct dp_importance *out, struct dp_err *err)
+int dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_importance *out,
+			    struct dp_err *err)
 {
 	static const struct dp_history nothing;
 	const struct dp_history *fitted = p->history;
@@ -259,8 +258,7 @@ int dp_surrogate_importance(struct dp_proposer *p, size_t objective,
 		return DP_OK;
 	p->history = fitted ? fitted : &nothing;
 	code = dp_importance_find(p->study, varied, n, points_for(most, n),
-				  asks ? oracle_values_at : model_values_at, &a, out,
-				  err);
+				  asks ? oracle_values_at : model_values_at, &a, out, err);
 	p->history = fitted;
 	if (out->source != DP_IMPORTANCE_UNKNOWN && !asks)
 		out->source = DP_IMPORTANCE_MODELLED;

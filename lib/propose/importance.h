@@ -29,9 +29,8 @@ typedef int dp_importance_fn(void *arg, const double *x, size_t m, double *z);
  * of `points` quasi-random points, a power of two: points * (nvaried + 2) evaluations in
  * all. A pure function of study and values. Unknown if most points have no value. */
 DP_MUSTCHECK int dp_importance_find(const struct dp_study *study, const size_t *varied,
-				    size_t nvaried, size_t points,
-				    dp_importance_fn *value, void *arg,
-				    struct dp_importance *out, struct dp_err *err);
+				    size_t nvaried, size_t points, dp_importance_fn *value,
+				    void *arg, struct dp_importance *out, struct dp_err *err);
 
 /* Of an objective. A privacy oracle is asked itself, also before any fit, unless it takes
  * milliseconds or is a program: then its model stands in, as for what is measured, after

@@ -116,8 +116,7 @@ double dp__place_of(const struct dp__input *in, double x)
 	if (in->hi <= in->lo)
 		return 0.5;
 	x = fmin(fmax(x, in->lo), in->hi);
-	return in->log ? log(x / in->lo) / in->ln_ratio
-		       : (x - in->lo) / (in->hi - in->lo);
+	return in->log ? log(x / in->lo) / in->ln_ratio : (x - in->lo) / (in->hi - in->lo);
 }
 
 double dp__native(const struct dp__input *in, double u)
@@ -158,9 +157,8 @@ void dp__snap(const struct dp__inputs *s, double *u)
 		if (in->kind == DP__FLOAT)
 			u[k] = fmin(fmax(u[k], 0), 1);
 		else
-			u[k] = dp__place_of(
-				in,
-				fmin(fmax(rint(dp__native(in, u[k])), in->lo), in->hi));
+			u[k] = dp__place_of(in,
+					    fmin(fmax(rint(dp__native(in, u[k])), in->lo), in->hi));
 	}
 }
 

@@ -46,8 +46,8 @@ static int leave_each_out(const struct dp_proposer *p, size_t o, struct loo *out
 
 /* ---- of all results ---- */
 
-int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *out,
-			  size_t *count, struct dp_err *err)
+int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *out, size_t *count,
+			  struct dp_err *err)
 {
 	const struct dp_history *h = p->history;
 	struct loo *all;
@@ -69,9 +69,8 @@ int dp_surrogate_left_out(struct dp_proposer *p, size_t o, struct dp_left_out *o
 		one->known = i;
 		one->z = all[seen].z;
 		one->predicted = dp__natural_prediction(p->study, o, &all[seen++].f);
-		one->observed = o < p->study->nobjectives
-					? k->y[o]
-					: k->metric[o - p->study->nobjectives];
+		one->observed =
+			o < p->study->nobjectives ? k->y[o] : k->metric[o - p->study->nobjectives];
 		*count += k->status == DP_KNOWN_OK;
 	}
 	free(all);

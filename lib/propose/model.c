@@ -54,8 +54,7 @@ bool dp__is_seen(const struct dp_proposer *p, const struct dp_known *k)
 }
 
 /* Only what the study has: the rest of a caller's arrays may hold anything. */
-static void copy_known(const struct dp_study *s, const struct dp_known *from,
-		       struct dp_known *to)
+static void copy_known(const struct dp_study *s, const struct dp_known *from, struct dp_known *to)
 {
 	memset(to, 0, sizeof *to);
 	to->trial = from->trial;
@@ -75,8 +74,7 @@ static double output_value(const struct dp_study *s, size_t o, const struct dp_k
 	if (o < s->nobjectives)
 		return dp__forward(&s->objectives[o], k->y[o]);
 	c = &s->constraints[o - s->nobjectives];
-	return c->at_least ? -k->metric[o - s->nobjectives]
-			   : k->metric[o - s->nobjectives];
+	return c->at_least ? -k->metric[o - s->nobjectives] : k->metric[o - s->nobjectives];
 }
 
 double dp__output_limit(const struct dp_study *s, size_t o)
@@ -178,8 +176,8 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->all = dp_vec_new(n);
 	f->around = dp_vec_new(n);
 	f->run = calloc(m, sizeof *f->run);
-	if (!f->u || !f->y || !f->noise || !f->known || !f->lean || !f->all ||
-	    !f->around || !f->run)
+	if (!f->u || !f->y || !f->noise || !f->known || !f->lean || !f->all || !f->around ||
+	    !f->run)
 		return DP_E_NOMEM;
 	output_values(p, o, n, f->all);
 	standardise_output(&p->output[o], f->all, n);
@@ -191,14 +189,9 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 		f->y[i] = f->all[from];
 		f->run[i] = p->run[from];
 	}
-	f->data = (struct dp_gp_data){ f->u,
-				       m,
-				       m,
-				       f->y,
-				       f->noise,
-				       f->lean,
-				       noise_is_shared(p) ? f->run : NULL,
-				       f->known };
+	f->data = (struct dp_gp_data){
+		f->u, m, m, f->y, f->noise, f->lean, noise_is_shared(p) ? f->run : NULL, f->known
+	};
 	code = dp__noise_learn(p, o, &f->data, n, f->around);
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		size_t from = m == n ? i : i * n / m;
@@ -269,8 +262,8 @@ static int fit_from_starts(const struct dp_proposer *p, size_t o, size_t trainin
 {
 	*most = -INFINITY;
 	for (size_t k = 0; k < DP_COUNT(fit_starts); k++) {
-		struct dp_gp_effort effort = { fit_starts[k].evaluations, cancel,
-					       isfinite(*most), *most };
+		struct dp_gp_effort effort = { fit_starts[k].evaluations, cancel, isfinite(*most),
+					       *most };
 		struct dp_gp_hyper h;
 		double value;
 		int code;
@@ -308,9 +301,8 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t training
 	if (isinf(most)) {
 		dp_gp_start(&p->spec, DP_GP_CENTRE, &best);
 		if (p->note)
-			snprintf(
-				p->note, sizeof((struct dp_proposal *)0)->note,
-				"a fit failed; the model uses its prior's length scales");
+			snprintf(p->note, sizeof((struct dp_proposal *)0)->note,
+				 "a fit failed; the model uses its prior's length scales");
 	}
 	out->hyper = best;
 	out->fitted = true;
@@ -323,9 +315,7 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t training
 static int build_output(struct dp_proposer *p, size_t o, size_t n)
 {
 	struct dp__output *out = &p->output[o];
-	struct dp_gp_data data = {
-		.u = p->u, .ldu = p->ldu, .n = n, .noise = out->noise
-	};
+	struct dp_gp_data data = { .u = p->u, .ldu = p->ldu, .n = n, .noise = out->noise };
 
 	if (noise_is_shared(p))
 		data.run = p->run;
@@ -450,8 +440,7 @@ static int follow_history(struct dp_proposer *p, const struct dp_history *h)
 /* Is the i-th result the last of its training? */
 static bool ends_training(const struct dp_proposer *p, size_t i)
 {
-	return p->seen[i].at == 0 || i + 1 == p->nseen ||
-	       p->seen[i + 1].trial != p->seen[i].trial;
+	return p->seen[i].at == 0 || i + 1 == p->nseen || p->seen[i + 1].trial != p->seen[i].trial;
 }
 
 size_t dp__trainings(const struct dp_proposer *p)
@@ -525,8 +514,8 @@ static bool fit_stands(const struct dp_proposer *p, const struct dp__fit *fit)
  * made in any case, for n trainings. Where that is, or 0 if no fit is kept. */
 static size_t resume_fits(struct dp_proposer *p, size_t n)
 {
-	while (p->nfits > 0 && (p->fits[p->nfits - 1].trainings > n ||
-				!fit_stands(p, &p->fits[p->nfits - 1])))
+	while (p->nfits > 0 &&
+	       (p->fits[p->nfits - 1].trainings > n || !fit_stands(p, &p->fits[p->nfits - 1])))
 		p->nfits--;
 	for (size_t i = p->nfits; i-- > 0;) {
 		size_t next = next_fit(p->fits[i].trainings);
@@ -576,8 +565,8 @@ static int fit_to(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 	return code;
 }
 
-static int append_point(struct dp_proposer *p, size_t o, const struct dp_known *k,
-			const double *u, double noise)
+static int append_point(struct dp_proposer *p, size_t o, const struct dp_known *k, const double *u,
+			double noise)
 {
 	struct dp_gp_run run = run_of(p, k);
 
@@ -602,8 +591,7 @@ static int grow_output(struct dp_proposer *p, size_t o, const struct dp_history 
 		code = append_point(p, o, &p->seen[i], u, out->noise[i]);
 	}
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		if (h->known[i].status != DP_KNOWN_PENDING ||
-		    !dp__is_seen(p, &h->known[i]))
+		if (h->known[i].status != DP_KNOWN_PENDING || !dp__is_seen(p, &h->known[i]))
 			continue;
 		dp__to_u(&p->inputs, h->known[i].x, u);
 		code = dp__noise_around(p, o, u, NAN, &around);
@@ -629,8 +617,7 @@ static int observe_output(struct dp_proposer *p, size_t o)
 	return DP_OK;
 }
 
-int dp__model_update(struct dp_proposer *p, const struct dp_history *h,
-		     const atomic_bool *cancel)
+int dp__model_update(struct dp_proposer *p, const struct dp_history *h, const atomic_bool *cancel)
 {
 	int code;
 

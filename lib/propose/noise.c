@@ -33,8 +33,7 @@ static double slope_at(const struct dp_proposer *p, size_t o, double z)
 }
 
 /* Variance of a result's mean in natural units, or NaN. */
-static double run_variance(const struct dp_proposer *p, size_t o,
-			   const struct dp_known *k)
+static double run_variance(const struct dp_proposer *p, size_t o, const struct dp_known *k)
 {
 	if (o >= p->study->nobjectives || k->status != DP_KNOWN_OK || !(k->var[o] >= 0) ||
 	    isinf(k->var[o]))
@@ -115,8 +114,8 @@ static int make_smooth(struct dp_proposer *p, size_t o, const struct dp_gp_data 
 }
 
 /* What the smooth model predicts at n points u (d x ldu), in model space. */
-static int smooth_values(const struct dp__output *out, const double *u, size_t ldu,
-			 size_t n, double *z)
+static int smooth_values(const struct dp__output *out, const double *u, size_t ldu, size_t n,
+			 double *z)
 {
 	enum {
 		BLOCK = 64
@@ -126,8 +125,8 @@ static int smooth_values(const struct dp__output *out, const double *u, size_t l
 	if (!work)
 		return DP_E_NOMEM;
 	for (size_t from = 0; from < n; from += BLOCK)
-		dp_gp_predict(&out->smooth, u + from, ldu,
-			      n - from < BLOCK ? n - from : BLOCK, z + from, NULL, work);
+		dp_gp_predict(&out->smooth, u + from, ldu, n - from < BLOCK ? n - from : BLOCK,
+			      z + from, NULL, work);
 	for (size_t i = 0; i < n; i++)
 		z[i] = out->shift + out->scale * z[i];
 	free(work);
@@ -150,8 +149,8 @@ static bool values_repeat(const struct dp_proposer *p, size_t o, size_t n)
 	return repeat;
 }
 
-int dp__noise_learn(struct dp_proposer *p, size_t o, const struct dp_gp_data *fit,
-		    size_t n, double *around)
+int dp__noise_learn(struct dp_proposer *p, size_t o, const struct dp_gp_data *fit, size_t n,
+		    double *around)
 {
 	struct dp__output *out = &p->output[o];
 	int code;
@@ -184,8 +183,7 @@ int dp__noise_around(const struct dp_proposer *p, size_t o, const double *u, dou
 	return code;
 }
 
-double dp__noise_of(const struct dp_proposer *p, size_t o, const struct dp_known *k,
-		    double around)
+double dp__noise_of(const struct dp_proposer *p, size_t o, const struct dp_known *k, double around)
 {
 	const struct dp__output *out = &p->output[o];
 	double v = k ? run_variance(p, o, k) : 0, df = p->study->trainer.runs - 1;
@@ -216,16 +214,15 @@ double dp__noise_lean(const struct dp_proposer *p, size_t o, double around)
 	return o < p->study->nobjectives ? 2 * log(fabs(slope_at(p, o, around))) : 0;
 }
 
-double dp__noise_at(const struct dp_proposer *p, size_t o, const struct dp_known *k,
-		    double around)
+double dp__noise_at(const struct dp_proposer *p, size_t o, const struct dp_known *k, double around)
 {
 	const struct dp__output *out = &p->output[o];
 	double told = dp__noise_of(p, o, k, around);
 
 	if (!isnan(told))
 		return told;
-	return out->hyper.noise * exp(out->hyper.lean *
-				      (dp__noise_lean(p, o, around) - out->lean_mean)) +
+	return out->hyper.noise *
+		       exp(out->hyper.lean * (dp__noise_lean(p, o, around) - out->lean_mean)) +
 	       dp__noise_released(p, o, around);
 }
 

@@ -61,8 +61,8 @@ bool dp__oracle_exact(const struct dp_proposer *p, size_t o)
 
 	if (o >= s->nobjectives)
 		return false;
-	return is_given(p, o) || (s->objectives[o].privacy &&
-				  s->search.privacy_model != DP_PRIVACY_MODEL_GP);
+	return is_given(p, o) ||
+	       (s->objectives[o].privacy && s->search.privacy_model != DP_PRIVACY_MODEL_GP);
 }
 
 bool dp__oracle_costly(const struct dp_proposer *p, size_t o)
@@ -111,14 +111,13 @@ double dp__oracle_value(const struct dp_proposer *p, size_t o, const double *x)
 	return isnan(y) ? NAN : dp__forward(&p->study->objectives[o], y);
 }
 
-double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u,
-			double *gradient)
+double dp__oracle_slope(const struct dp_proposer *p, size_t o, const double *u, double *gradient)
 {
 	return dp__exact_slope(p, dp__oracle_value, o, u, gradient);
 }
 
-double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *exact, size_t o,
-		       const double *u, double *gradient)
+double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *exact, size_t o, const double *u,
+		       double *gradient)
 {
 	double base[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 }, value, z;
 
@@ -136,8 +135,7 @@ double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *exact, size_t 
 		if (in->kind == DP__INT)
 			step = at < in->hi ? 1 : -1;
 		else
-			step = dp__native(in, base[k] + (base[k] < 0.5 ? 1e-5 : -1e-5)) -
-			       at;
+			step = dp__native(in, base[k] + (base[k] < 0.5 ? 1e-5 : -1e-5)) - at;
 		x[in->param] = at + step;
 		there = dp__place_of(in, at + step);
 		gradient[k] = (exact(p, o, x) - z) / (there - base[k]);

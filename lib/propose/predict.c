@@ -27,16 +27,14 @@ int dp__model_room(struct dp_proposer *p, size_t m)
 	return p->work ? DP_OK : DP_E_NOMEM;
 }
 
-static void column_u(const struct dp_proposer *p, const double *u, size_t stride,
-		     double *one)
+static void column_u(const struct dp_proposer *p, const double *u, size_t stride, double *one)
 {
 	for (size_t k = 0; k < p->spec.d; k++)
 		one[k] = u[k * stride];
 }
 
 /* Fixed parameters keep the 0 that study.h gives them. */
-static void column_x(const struct dp_proposer *p, const double *u, size_t stride,
-		     double *x)
+static void column_x(const struct dp_proposer *p, const double *u, size_t stride, double *x)
 {
 	double one[DP_PARAMS_MAX];
 
@@ -45,8 +43,8 @@ static void column_x(const struct dp_proposer *p, const double *u, size_t stride
 	dp__to_x(&p->inputs, one, x);
 }
 
-int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-		      bool with_sd, bool exactly, struct dp__normal *f, double *next)
+int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool with_sd,
+		      bool exactly, struct dp__normal *f, double *next)
 {
 	size_t count = p->noutputs;
 	double x[DP_PARAMS_MAX], *mean, *var, *covariance;
@@ -70,8 +68,7 @@ int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t
 		for (size_t i = 0; i < m; i++) {
 			if (next)
 				next[i * count + o] =
-					exact ? 0
-					      : out->scale * out->scale * covariance[i];
+					exact ? 0 : out->scale * out->scale * covariance[i];
 			if (exact) {
 				column_x(p, u + i, ldu, x);
 				f[i * count + o].m = dp__oracle_value(p, o, x);
@@ -91,8 +88,7 @@ static double log_Phi(double x)
 
 	/* an asymptotic form where the distribution would be 0 */
 	return x > -30 ? log(dp__Phi(x))
-		       : -0.5 * x * x - log(-x) - 0.9189385332046727 +
-				 log1p(r * (3 * r - 1));
+		       : -0.5 * x * x - log(-x) - 0.9189385332046727 + log1p(r * (3 * r - 1));
 }
 
 double dp__model_mean(struct dp_proposer *p, size_t o, const double *u)
@@ -125,14 +121,13 @@ struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t o,
 				      .sd = f->s };
 }
 
-double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
-			double *by_m, double *by_s)
+double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f, double *by_m,
+			double *by_s)
 {
 	double sum = 0;
 
 	for (size_t o = p->study->nobjectives; o < p->noutputs; o++) {
-		double a = (dp__output_limit(p->study, o) - f[o].m) / f[o].s,
-		       b = log_Phi(a);
+		double a = (dp__output_limit(p->study, o) - f[o].m) / f[o].s, b = log_Phi(a);
 
 		sum += b;
 		if (!by_m)
@@ -171,14 +166,13 @@ struct dp__learnable dp__learnable(const struct dp_proposer *p, size_t o,
 				       s * (s * s + 2 * noise) / (both * root) };
 }
 
-int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-		   bool exactly, double *logacq, struct dp__normal *f, double *feas)
+int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool exactly,
+		   double *logacq, struct dp__normal *f, double *feas)
 {
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	size_t count = p->noutputs, np = p->study->nobjectives;
 	struct dp__normal *all = malloc(m * count * sizeof *all);
-	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL)
-		       : DP_E_NOMEM;
+	int code = all ? dp__model_predict(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		const struct dp__normal *row = all + i * count;
@@ -188,8 +182,7 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 		struct dp__normal gain[DP_OBJECTIVES_MAX];
 
 		for (size_t o = 0; o < np; o++)
-			gain[o] = (struct dp__normal){ row[o].m,
-						       dp__learnable(p, o, &row[o]).s };
+			gain[o] = (struct dp__normal){ row[o].m, dp__learnable(p, o, &row[o]).s };
 		for (size_t o = 0; o < count; o++)
 			ok &= isfinite(row[o].m) && isfinite(row[o].s);
 		if (ok && logacq && acq->value && p->have_target)
@@ -208,8 +201,8 @@ int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 	return code;
 }
 
-struct dp__normal dp__output_slope(struct dp_proposer *p, size_t o, const double *u,
-				   double *dm, double *ds)
+struct dp__normal dp__output_slope(struct dp_proposer *p, size_t o, const double *u, double *dm,
+				   double *ds)
 {
 	const struct dp__output *out = &p->output[o];
 	double mean, var, sd;

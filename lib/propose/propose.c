@@ -12,8 +12,7 @@ struct method {
 	const char *name;
 	uint64_t (*limit)(const struct dp_study *study);
 	int (*ask)(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		   const atomic_bool *cancel, struct dp_proposal *out,
-		   struct dp_err *err);
+		   const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err);
 };
 
 /* ---- random and grid ---- */
@@ -25,8 +24,7 @@ static uint64_t no_limit(const struct dp_study *study)
 }
 
 static int ask_random(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		      const atomic_bool *cancel, struct dp_proposal *out,
-		      struct dp_err *err)
+		      const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
 {
 	(void)h;
 	(void)cancel;
@@ -39,8 +37,7 @@ static int ask_random(struct dp_proposer *p, const struct dp_history *h, uint32_
 /* Drawn as by random search, but from the study's secret. The first one comes once it is
  * known that the selection has an epsilon at all. */
 static int ask_select(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		      const atomic_bool *cancel, struct dp_proposal *out,
-		      struct dp_err *err)
+		      const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
 {
 	int code = ask_random(p, h, trial, cancel, out, err);
 	struct dp_select_cost cost;
@@ -62,8 +59,7 @@ static int ask_select(struct dp_proposer *p, const struct dp_history *h, uint32_
 }
 
 static int ask_grid(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		    const atomic_bool *cancel, struct dp_proposal *out,
-		    struct dp_err *err)
+		    const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
 {
 	(void)h;
 	(void)cancel;
@@ -90,8 +86,7 @@ static uint64_t space_limit(const struct dp_study *study)
 }
 
 /* Any point of a finite space that is not taken, from a random one on. */
-static int first_free(struct dp_proposer *p, uint32_t trial, double *x,
-		      struct dp_err *err)
+static int first_free(struct dp_proposer *p, uint32_t trial, double *x, struct dp_err *err)
 {
 	uint64_t n = space_limit(p->study), from;
 	struct dp_rng r;
@@ -104,11 +99,10 @@ static int first_free(struct dp_proposer *p, uint32_t trial, double *x,
 			return DP_OK;
 	}
 	return dp_fail(err, DP_E_LIMIT,
-		       dp__budgeted(p)
-			       ? "what is left of search.budget pays for none of the "
-				 "%llu points of the parameter space that are left"
-			       : "all %llu points of the parameter space have been "
-				 "proposed",
+		       dp__budgeted(p) ? "what is left of search.budget pays for none of the "
+					 "%llu points of the parameter space that are left"
+				       : "all %llu points of the parameter space have been "
+					 "proposed",
 		       (unsigned long long)n);
 }
 
@@ -125,9 +119,7 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 		else if (in->kind == DP__INT && !in->file_log)
 			u[k] = dp__place_of(in, in->lo + floor(t * in->values));
 		else if (in->file_log)
-			u[k] = in->log ? t
-				       : dp__place_of(in,
-						      in->lo * pow(in->hi / in->lo, t));
+			u[k] = in->log ? t : dp__place_of(in, in->lo * pow(in->hi / in->lo, t));
 		else
 			u[k] = dp__place_of(in, in->lo + t * (in->hi - in->lo));
 	}
@@ -136,8 +128,8 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 
 /* Where a training costs what it walks, those of the design, which know nothing yet, are
  * short: their ends lie evenly on the logarithm of the lower part of the range. */
-static void shorten_path(const struct dp_proposer *p, const struct dp_study *study,
-			 uint32_t trial, double *x)
+static void shorten_path(const struct dp_proposer *p, const struct dp_study *study, uint32_t trial,
+			 double *x)
 {
 	const struct dp__input *in = &p->inputs.in[p->inputs.path];
 	struct dp_rng r;
@@ -154,8 +146,7 @@ static bool design_fitted(const struct dp_proposer *p, uint32_t trial, double *x
 	double u[DP_PARAMS_MAX], most = dp__budget_design(p, trial);
 
 	dp__to_u(&p->inputs, x, u);
-	if (!dp__budget_pull(p, most, u) &&
-	    !dp__budget_pull(p, p->history->budget_left, u))
+	if (!dp__budget_pull(p, most, u) && !dp__budget_pull(p, p->history->budget_left, u))
 		return false;
 	dp__to_x(&p->inputs, u, x);
 	return true;
@@ -163,11 +154,10 @@ static bool design_fitted(const struct dp_proposer *p, uint32_t trial, double *x
 
 /* The trial's own point of the design, or a random one; false: nothing like it fits what
  * is left of search.budget. */
-static bool design_point(struct dp_proposer *p, const struct dp_study *study,
-			 uint32_t trial, double *x)
+static bool design_point(struct dp_proposer *p, const struct dp_study *study, uint32_t trial,
+			 double *x)
 {
-	if (p->study->search.sobol && trial < p->study->search.initial &&
-	    study == p->study)
+	if (p->study->search.sobol && trial < p->study->search.initial && study == p->study)
 		sobol_point(p, trial, x);
 	else
 		dp_space_sample(study, trial, true, x);
@@ -201,8 +191,7 @@ static int ask_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal
 		    : dp_fail(err, DP_E_LIMIT,
 			      "search.budget: what is left of epsilon %g at delta %g "
 			      "pays for no training of the parameter space",
-			      p->study->search.budget.epsilon,
-			      p->study->search.budget.delta);
+			      p->study->search.budget.epsilon, p->study->search.budget.delta);
 }
 
 static void describe_prediction(const struct dp_proposer *p, const struct dp__normal *f,
@@ -250,8 +239,7 @@ static int ask_model(struct dp_proposer *p, const struct dp_history *h, uint32_t
 }
 
 static int ask_dpareto(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		       const atomic_bool *cancel, struct dp_proposal *out,
-		       struct dp_err *err)
+		       const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
 {
 	const struct dp__acquisition *acq = dp__acquisition(p->study);
 	int code;
@@ -273,8 +261,7 @@ static int ask_dpareto(struct dp_proposer *p, const struct dp_history *h, uint32
 		return dp_fail(err, code, "no memory for the models of a proposal");
 	out->source = "random";
 	snprintf(out->note, sizeof out->note, "%s; a random point is taken",
-		 dp__trainings(p) < 2 ? "fewer than two results are known"
-				      : "no model fits");
+		 dp__trainings(p) < 2 ? "fewer than two results are known" : "no model fits");
 	return ask_initial(p, trial, out, err);
 }
 
@@ -349,8 +336,7 @@ void dp_proposer_free(struct dp_proposer *p)
 }
 
 int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-		    const atomic_bool *cancel, struct dp_proposal *out,
-		    struct dp_err *err)
+		    const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
 {
 	struct dp_err trouble = { 0 };
 	int code = dp_propose_check(p->study, err);
@@ -394,8 +380,8 @@ int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_
 
 /* ---- for reports ---- */
 
-int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
-		     const atomic_bool *cancel, struct dp_err *err)
+int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h, const atomic_bool *cancel,
+		     struct dp_err *err)
 {
 	char seen[DP_COUNT_LEN];
 	int code = dp__cost_learn(p, h);
@@ -418,9 +404,8 @@ enum {
 	BLOCK = 64 /* points in one prediction: the workspace is n numbers a point */
 };
 
-int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
-		      struct dp_predicted *out, double *feasible, double *acquisition,
-		      struct dp_err *err)
+int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m, struct dp_predicted *out,
+		      double *feasible, double *acquisition, struct dp_err *err)
 {
 	size_t np = p->study->nobjectives, nx = p->study->nparams;
 	double u[DP_PARAMS_MAX * BLOCK], one[DP_PARAMS_MAX], score[BLOCK], feas[BLOCK];
@@ -455,8 +440,8 @@ int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
 	return DP_OK;
 }
 
-int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
-		       double *y, size_t *count, struct dp_err *err)
+int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h, size_t *index, double *y,
+		       size_t *count, struct dp_err *err)
 {
 	int code = dp__model_front(p, h, index, y, count);
 
@@ -465,8 +450,7 @@ int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h, size_t
 	return DP_OK;
 }
 
-int dp_surrogate_info(const struct dp_proposer *p, size_t objective,
-		      struct dp_surrogate_info *out)
+int dp_surrogate_info(const struct dp_proposer *p, size_t objective, struct dp_surrogate_info *out)
 {
 	const struct dp__output *o = &p->output[objective];
 

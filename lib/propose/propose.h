@@ -86,8 +86,8 @@ uint64_t dp_propose_limit(const struct dp_study *study);
  * DP_E_INTERRUPTED if *cancel (may be NULL) became true, and what history.programs said
  * if a program could not be asked. */
 DP_MUSTCHECK int dp_propose(const struct dp_study *study, const struct dp_history *h,
-			    uint32_t trial, const atomic_bool *cancel,
-			    struct dp_proposal *out, struct dp_err *err);
+			    uint32_t trial, const atomic_bool *cancel, struct dp_proposal *out,
+			    struct dp_err *err);
 
 /* The same with a memory: models are kept from one call to the next and grow by what
  * is new. Answers are those of dp_propose(), bit for bit: hyperparameters are fitted
@@ -97,9 +97,9 @@ DP_MUSTCHECK int dp_propose(const struct dp_study *study, const struct dp_histor
 struct dp_proposer;
 struct dp_proposer *dp_proposer_new(const struct dp_study *study);
 void dp_proposer_free(struct dp_proposer *p);
-DP_MUSTCHECK int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h,
-				 uint32_t trial, const atomic_bool *cancel,
-				 struct dp_proposal *out, struct dp_err *err);
+DP_MUSTCHECK int dp_proposer_ask(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+				 const atomic_bool *cancel, struct dp_proposal *out,
+				 struct dp_err *err);
 
 /* ---- the models, for reports ---- */
 
@@ -111,15 +111,14 @@ DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history
  * meeting the constraints (m) and acquisition (m), each may be NULL. Where the privacy
  * oracle takes milliseconds the model of it is shown. */
 DP_MUSTCHECK int dp_surrogate_eval(struct dp_proposer *p, const double *x, size_t m,
-				   struct dp_predicted *out, double *feasible,
-				   double *acquisition, struct dp_err *err);
+				   struct dp_predicted *out, double *feasible, double *acquisition,
+				   struct dp_err *err);
 /* Leave nothing of the noise: the posterior value of each objective at the known ok
  * trials that are on the front of these values. index: positions in h->known, y: (count
  * x nobjectives) natural units; both have room for h->n rows. h is the history of the
  * fit, or that with some of its ok results marked diverged: these are left out. */
 DP_MUSTCHECK int dp_surrogate_front(struct dp_proposer *p, const struct dp_history *h,
-				    size_t *index, double *y, size_t *count,
-				    struct dp_err *err);
+				    size_t *index, double *y, size_t *count, struct dp_err *err);
 /* What the fit chose, as text for a report: length scale and scale of each input. */
 struct dp_surrogate_info {
 	size_t results;              /* known results in the model */

@@ -24,7 +24,7 @@ struct dp__input {
 	double lo, hi; /* for categories 0 and count - 1 */
 	double ln_ratio;
 	double values; /* number of different values that are searched; inf for floats */
-	bool pinned; /* a fixed parameter that trainings walk up: always hi in the end */
+	bool pinned;   /* a fixed parameter that trainings walk up: always hi in the end */
 };
 
 struct dp__inputs {
@@ -129,9 +129,8 @@ struct dp__acquisition {
 
 const struct dp__acquisition *dp__acquisition(const struct dp_study *study);
 /* Front y (n x p) and reference, values to minimise. */
-DP_MUSTCHECK int dp__target_new(struct dp__target *t, size_t p,
-				const enum dp__shape *shapes, const double *y, size_t n,
-				const double *ref, bool gain_model);
+DP_MUSTCHECK int dp__target_new(struct dp__target *t, size_t p, const enum dp__shape *shapes,
+				const double *y, size_t n, const double *ref, bool gain_model);
 void dp__target_free(struct dp__target *t);
 double dp__phi(double x); /* standard normal density and distribution */
 double dp__Phi(double x);
@@ -259,8 +258,7 @@ double dp__oracle_value(const struct dp_proposer *p, size_t objective, const dou
 double dp__oracle_slope(const struct dp_proposer *p, size_t objective, const double *u,
 			double *gradient);
 /* The same of any function of the point and an objective. */
-typedef double dp__exact_fn(const struct dp_proposer *p, size_t objective,
-			    const double *x);
+typedef double dp__exact_fn(const struct dp_proposer *p, size_t objective, const double *x);
 double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *value, size_t objective,
 		       const double *u, double *gradient);
 
@@ -268,11 +266,11 @@ double dp__exact_slope(const struct dp_proposer *p, dp__exact_fn *value, size_t 
 
 /* Learns from the first n results what is known of an output's noise; fit: those that
  * the likelihood sees. around (n) gets where each value is, in model space. */
-DP_MUSTCHECK int dp__noise_learn(struct dp_proposer *p, size_t output,
-				 const struct dp_gp_data *fit, size_t n, double *around);
+DP_MUSTCHECK int dp__noise_learn(struct dp_proposer *p, size_t output, const struct dp_gp_data *fit,
+				 size_t n, double *around);
 /* The same place for a later result at u with value z (NaN: not there yet). */
-DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output,
-				  const double *u, double z, double *around);
+DP_MUSTCHECK int dp__noise_around(const struct dp_proposer *p, size_t output, const double *u,
+				  double z, double *around);
 /* Variance of a result around a place, in units of scale^2 (k NULL: of one that is
  * expected there); NaN: runs do not tell, to be learned. */
 double dp__noise_of(const struct dp_proposer *p, size_t output, const struct dp_known *k,
@@ -308,9 +306,8 @@ double dp__output_limit(const struct dp_study *s, size_t output);
 
 /* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's
  * grid); f: (m x p), feas (m), may be NULL. exactly: costly oracles are asked too. */
-DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu,
-				size_t m, bool exactly, double *logacq,
-				struct dp__normal *f, double *feas);
+DP_MUSTCHECK int dp__model_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+				bool exactly, double *logacq, struct dp__normal *f, double *feas);
 /* At one point that may lie between whole numbers, with the gradient by u. Needs the
  * workspace of dp__model_room(). */
 double dp__model_slope(struct dp_proposer *p, const double *u, double *gradient);
@@ -320,9 +317,8 @@ struct dp__normal dp__output_slope(struct dp_proposer *p, size_t output, const d
 DP_MUSTCHECK int dp__model_room(struct dp_proposer *p, size_t m);
 /* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs);
  * next (likewise, or NULL): the covariance with the point that comes next. */
-DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu,
-				   size_t m, bool with_sd, bool exactly,
-				   struct dp__normal *f, double *next);
+DP_MUSTCHECK int dp__model_predict(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+				   bool with_sd, bool exactly, struct dp__normal *f, double *next);
 /* A prediction of an output in natural units, with its 95 % interval. */
 struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t output,
 					   const struct dp__normal *f);
@@ -330,8 +326,8 @@ struct dp_predicted dp__natural_prediction(const struct dp_study *s, size_t outp
 double dp__model_mean(struct dp_proposer *p, size_t output, const double *u);
 /* Log probability that the constraints hold, and (unless NULL) its derivatives by mean
  * and sd of their outputs, which are set. */
-double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f,
-			double *by_m, double *by_s);
+double dp__log_feasible(const struct dp_proposer *p, const struct dp__normal *f, double *by_m,
+			double *by_s);
 /* What is left of an objective's sd when noise is reckoned with, and its derivatives. */
 struct dp__learnable {
 	double s, by_m, by_s;
@@ -347,8 +343,7 @@ bool dp__walks(const struct dp_proposer *p);
  * their paths, for what they cost: score (m). choose: each stops where that is best, and
  * u's path row gets that place. f (m x p, may be NULL): predictions at the stops. */
 DP_MUSTCHECK int dp__union_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m,
-				bool exactly, bool choose, double *score,
-				struct dp__normal *f);
+				bool exactly, bool choose, double *score, struct dp__normal *f);
 /* At one training, as dp__model_slope(). Needs the workspace of dp__union_room(). */
 double dp__union_slope(struct dp_proposer *p, const double *u, double *gradient);
 DP_MUSTCHECK int dp__union_room(struct dp_proposer *p);
@@ -358,8 +353,7 @@ struct dp__worse {
 	struct dp__normal f;
 	double m_by[5], s_by[5];
 };
-struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *b,
-			   double rho);
+struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *b, double rho);
 
 /* ---- cost.c ---- */
 
@@ -375,8 +369,7 @@ double dp__cost_log(struct dp_proposer *p, const double *u, double *gradient);
  * trainings at least half as dear as the dearest. */
 bool dp__cost_regardless(struct dp_proposer *p, const struct dp_history *h);
 /* Sets what the proposal and all that is pending cost. */
-void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h,
-		   struct dp_proposal *out);
+void dp__cost_tell(struct dp_proposer *p, const struct dp_history *h, struct dp_proposal *out);
 
 /* ---- budget.c: search.budget ---- */
 
@@ -399,8 +392,8 @@ double dp__budget_design(const struct dp_proposer *p, uint32_t trial);
 /* Front and cells from the models. */
 DP_MUSTCHECK int dp__model_target(struct dp_proposer *p);
 /* See dp_surrogate_front(). */
-DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history *h,
-				 size_t *index, double *y, size_t *count);
+DP_MUSTCHECK int dp__model_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
+				 double *y, size_t *count);
 
 /* ---- rerun.c ---- */
 /* Is a point of the front to be measured once more? x (nparams) gets it. Needs
@@ -409,8 +402,8 @@ bool dp__rerun(const struct dp_proposer *p, double *x);
 
 /* ---- search.c ---- */
 /* The best point that is not taken yet, by acquisition. */
-DP_MUSTCHECK int dp__search(struct dp_proposer *p, uint32_t trial,
-			    const atomic_bool *cancel, struct dp_proposal *out);
+DP_MUSTCHECK int dp__search(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
+			    struct dp_proposal *out);
 bool dp__taken(const struct dp_proposer *p, const double *x);
 /* Are two points of the study the same in every parameter that is searched? */
 bool dp__same_point(const struct dp_proposer *p, const double *a, const double *b);

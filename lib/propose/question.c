@@ -82,8 +82,7 @@ static double output_scale(const struct dp__question *q, size_t o)
 	return q->p->output[o].scale > 0 ? q->p->output[o].scale : 1;
 }
 
-static void stand(const struct dp__question *q, const struct dp__normal *f,
-		  struct dp__standing *s)
+static void stand(const struct dp__question *q, const struct dp__normal *f, struct dp__standing *s)
 {
 	double slope;
 
@@ -107,8 +106,7 @@ int dp__question_judge(struct dp__question *q, const double *u, size_t ldu, size
 	struct dp_proposer *p = q->p;
 	size_t count = p->noutputs;
 	struct dp__normal *f = calloc(m * count + 1, sizeof *f);
-	int code = f ? dp__model_predict(p, u, ldu, m, true, q->exactly, f, NULL)
-		     : DP_E_NOMEM;
+	int code = f ? dp__model_predict(p, u, ldu, m, true, q->exactly, f, NULL) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		for (size_t k = 0; k < p->spec.d; k++)
@@ -117,8 +115,7 @@ int dp__question_judge(struct dp__question *q, const double *u, size_t ldu, size
 			struct dp__normal *one = &f[i * count + o];
 
 			if (dp__asks_oracle(q, o) && !p->output[o].exact)
-				*one = (struct dp__normal){ oracle_at(q, o, out[i].u),
-							    0 };
+				*one = (struct dp__normal){ oracle_at(q, o, out[i].u), 0 };
 			if (isnan(one->m))
 				one->m = INFINITY;
 		}
@@ -144,8 +141,8 @@ static double counted_slope(struct dp__question *q, size_t o, const double *u, d
 	return counted(q, o, &f);
 }
 
-double dp__question_slope(struct dp__question *q, const double *u, double *by_u,
-			  double *beyond, double *beyond_by_u)
+double dp__question_slope(struct dp__question *q, const double *u, double *by_u, double *beyond,
+			  double *beyond_by_u)
 {
 	size_t d = q->p->spec.d;
 	double by[DP_PARAMS_MAX], score = 0, slope;

@@ -39,8 +39,7 @@ bool dp_output_is_computed(const struct dp_study *s, size_t o)
 	return o < s->nobjectives && s->objectives[o].privacy;
 }
 
-double dp_level_cost(const struct dp_study *s, const struct dp_level *level,
-		     const double *y)
+double dp_level_cost(const struct dp_study *s, const struct dp_level *level, const double *y)
 {
 	size_t others = 0;
 	double only = 0, volume = 0, outside = 0;
@@ -106,8 +105,7 @@ static void hold_level(struct dp__question *q, const struct dp_level *level)
 	const struct dp_study *s = q->p->study;
 	size_t o = level->output;
 	double sign = dp_output_is_large(s, o) ? 1 : -1;
-	double value =
-		level->value + (q->computed ? sign * below * fabs(level->value) : 0);
+	double value = level->value + (q->computed ? sign * below * fabs(level->value) : 0);
 
 	q->most = level_place(s, o, value);
 	q->near = fabs(level_place(s, o, value + sign * reach * fabs(value)) - q->most);
@@ -131,8 +129,8 @@ static void question_begin(struct dp__question *q, struct dp_proposer *p,
 			   const struct dp_level *level, const atomic_bool *cancel)
 {
 	*q = (struct dp__question){ .p = p, .cancel = cancel, .held = level->output };
-	q->computed = dp_output_is_computed(p->study, level->output) ||
-		      p->output[level->output].exact;
+	q->computed =
+		dp_output_is_computed(p->study, level->output) || p->output[level->output].exact;
 }
 
 /* The least of the other objectives, with the level held. */
@@ -205,8 +203,8 @@ static double left_noise(const struct dp_proposer *p, size_t o, double m)
 	if (!dp__is_modelled(&p->output[o]) || dp__noise_none(p, o))
 		return 0;
 	noise = dp__noise_at(p, o, NULL, m) - dp__noise_released(p, o, m);
-	return fmax(noise, 0) * p->output[o].scale * p->output[o].scale *
-	       p->study->trainer.runs / DP_MEASURED_RUNS;
+	return fmax(noise, 0) * p->output[o].scale * p->output[o].scale * p->study->trainer.runs /
+	       DP_MEASURED_RUNS;
 }
 
 /* Means over DP_MEASURED_RUNS fresh runs, f of the models at the point. */
@@ -219,8 +217,8 @@ static void describe_runs(const struct dp_proposer *p, struct dp__normal *f,
 	}
 }
 
-int dp_recommend_expected(struct dp_proposer *p, const double *x,
-			  struct dp_predicted *out, struct dp_err *err)
+int dp_recommend_expected(struct dp_proposer *p, const double *x, struct dp_predicted *out,
+			  struct dp_err *err)
 {
 	struct dp__normal f[DP__OUTPUTS_MAX];
 	double u[DP_PARAMS_MAX];
@@ -236,9 +234,9 @@ int dp_recommend_expected(struct dp_proposer *p, const double *x,
 	return DP_OK;
 }
 
-static int describe_point(struct dp__question *q, const struct dp_level *level,
-			  size_t own, const struct dp__standing *best,
-			  struct dp_recommendation *out, struct dp_err *err)
+static int describe_point(struct dp__question *q, const struct dp_level *level, size_t own,
+			  const struct dp__standing *best, struct dp_recommendation *out,
+			  struct dp_err *err)
 {
 	struct dp_proposer *p = q->p;
 	struct dp__normal f[DP__OUTPUTS_MAX];
@@ -260,8 +258,8 @@ static int describe_point(struct dp__question *q, const struct dp_level *level,
 	dp__unpin(&p->inputs, out->x);
 	code = dp__derive(p, out->x, err);
 	if (code == DP_OK)
-		code = dp_objectives_privacy_at(p->study, p->history->programs, out->x,
-						NAN, out->privacy, err);
+		code = dp_objectives_privacy_at(p->study, p->history->programs, out->x, NAN,
+						out->privacy, err);
 	if (code != DP_OK)
 		return code;
 	if (q->computed && dp_output_is_computed(p->study, level->output) &&
@@ -285,8 +283,8 @@ static const char *possible_text(double v, bool large, char text[DP_NUM_LEN])
 	return text;
 }
 
-static int tell_possible(const struct dp__question *q, const struct dp_level *level,
-			 double least, struct dp_err *err)
+static int tell_possible(const struct dp__question *q, const struct dp_level *level, double least,
+			 struct dp_err *err)
 {
 	const struct dp_study *s = q->p->study;
 	const char *name = dp_output_name(s, q->held);
@@ -295,17 +293,16 @@ static int tell_possible(const struct dp__question *q, const struct dp_level *le
 
 	possible_text(least, large, text);
 	dp_fail(err, DP_E_LIMIT, "no setting of this study %s %s at %s %s: the %s is %s",
-		q->computed ? "has" : "is predicted to have", name,
-		large ? "least" : "most", dp_num_text(level->value, asked),
-		large ? "most" : "least", text);
+		q->computed ? "has" : "is predicted to have", name, large ? "least" : "most",
+		dp_num_text(level->value, asked), large ? "most" : "least", text);
 	return dp_hint(err, "try --at %s=%s", name, text);
 }
 
 /* Nothing was found that has the level: how near can it be come to? That may be near
  * enough after all, by the models' means. */
 static int seek_least(struct dp_proposer *p, const struct dp_level *level,
-		      const atomic_bool *cancel, struct dp__question *q,
-		      struct dp__standing *best, struct dp_err *err)
+		      const atomic_bool *cancel, struct dp__question *q, struct dp__standing *best,
+		      struct dp_err *err)
 {
 	const struct dp_study *s = p->study;
 	struct dp__normal f = { 0 };
@@ -323,15 +320,14 @@ static int seek_least(struct dp_proposer *p, const struct dp_level *level,
 			       "constraints");
 	f.m = best->score;
 	least = dp__natural_prediction(s, q->held, &f).value;
-	if (dp_output_is_large(s, q->held) ? least >= level->value
-					   : least <= level->value)
+	if (dp_output_is_large(s, q->held) ? least >= level->value : least <= level->value)
 		return DP_OK;
 	return tell_possible(q, level, least, err);
 }
 
 static int seek_level(struct dp_proposer *p, const struct dp_level *level,
-		      const atomic_bool *cancel, struct dp__question *q,
-		      struct dp__standing *best, struct dp_err *err)
+		      const atomic_bool *cancel, struct dp__question *q, struct dp__standing *best,
+		      struct dp_err *err)
 {
 	/* standard deviations that are added, and what is tried if nothing has the level
 	 * then */
@@ -351,8 +347,7 @@ static int seek_level(struct dp_proposer *p, const struct dp_level *level,
 }
 
 int dp_recommend(struct dp_proposer *p, const struct dp_level *level, size_t own,
-		 const atomic_bool *cancel, struct dp_recommendation *out,
-		 struct dp_err *err)
+		 const atomic_bool *cancel, struct dp_recommendation *out, struct dp_err *err)
 {
 	struct dp_err trouble = { 0 }, own_err = { 0 };
 	struct dp__standing best;

@@ -21,8 +21,7 @@ bool dp_output_is_computed(const struct dp_study *study, size_t output);
 /* What the other objectives y (natural units) are worth to who asks for the level: less
  * is better. Of several others it is the hypervolume that counts, between y and the
  * anti-ideal point. */
-double dp_level_cost(const struct dp_study *study, const struct dp_level *level,
-		     const double *y);
+double dp_level_cost(const struct dp_study *study, const struct dp_level *level, const double *y);
 
 /* How good the model is around a point, by the results nearest to it, each predicted
  * without itself. */
@@ -55,9 +54,9 @@ struct dp_recommendation {
 /* After dp_surrogate_fit() with a history whose results before position `own` are another
  * study's. DP_E_LIMIT with the nearest possible value if nothing has the level,
  * DP_E_INTERRUPTED, or what an oracle program said that could not be asked. */
-DP_MUSTCHECK int dp_recommend(struct dp_proposer *p, const struct dp_level *level,
-			      size_t own, const atomic_bool *cancel,
-			      struct dp_recommendation *out, struct dp_err *err);
+DP_MUSTCHECK int dp_recommend(struct dp_proposer *p, const struct dp_level *level, size_t own,
+			      const atomic_bool *cancel, struct dp_recommendation *out,
+			      struct dp_err *err);
 /* What the mean of DP_MEASURED_RUNS fresh runs would be at a point of the history, by the
  * same models: out has one for every objective and constraint. */
 DP_MUSTCHECK int dp_recommend_expected(struct dp_proposer *p, const double *x,
@@ -73,7 +72,6 @@ struct dp_left_out {
 /* Of every ok result that the models have seen; out has room for the results of
  * dp_surrogate_info(). DP_E_FAILED of an output that is not modelled. */
 DP_MUSTCHECK int dp_surrogate_left_out(struct dp_proposer *p, size_t output,
-				       struct dp_left_out *out, size_t *count,
-				       struct dp_err *err);
+				       struct dp_left_out *out, size_t *count, struct dp_err *err);
 
 #endif

@@ -15,19 +15,19 @@ struct dp__question {
 	struct dp_proposer *p;
 	const atomic_bool *cancel;
 	size_t naims, aim[DP_OBJECTIVES_MAX]; /* outputs; several: objectives */
-	double gap[DP_OBJECTIVES_MAX]; /* of each aim: what is little, natural units */
+	double gap[DP_OBJECTIVES_MAX];        /* of each aim: what is little, natural units */
 	size_t nlimits;
 	struct dp__limit {
 		size_t output;
 		double most;
 	} limit[DP__OUTPUTS_MAX];
 	double doubt;
-	bool exactly;  /* costly oracles are asked, too */
-	size_t held;   /* the output that was asked for, */
-	double most;   /* and its limit, one of those above */
-	bool computed; /* it is computed from the point, */
-	bool tunes;    /* and there is noise to reach the limit with */
-	double near;   /* so close is reached */
+	bool exactly;                        /* costly oracles are asked, too */
+	size_t held;                         /* the output that was asked for, */
+	double most;                         /* and its limit, one of those above */
+	bool computed;                       /* it is computed from the point, */
+	bool tunes;                          /* and there is noise to reach the limit with */
+	double near;                         /* so close is reached */
 	size_t ntuned, tuned[DP_PARAMS_MAX]; /* inputs that do it, the best first */
 	bool has_low;
 	double low[DP_PARAMS_MAX]; /* the point where that value is least; NaN: the input
@@ -61,12 +61,12 @@ bool dp__asks_oracle(const struct dp__question *q, size_t output);
  * dp__model_room(). */
 double dp__question_value(const struct dp__question *q, size_t output, const double *u);
 /* Judges m points u (d x ldu) of the space. */
-DP_MUSTCHECK int dp__question_judge(struct dp__question *q, const double *u, size_t ldu,
-				    size_t m, struct dp__standing *out);
+DP_MUSTCHECK int dp__question_judge(struct dp__question *q, const double *u, size_t ldu, size_t m,
+				    struct dp__standing *out);
 /* Score and, for each limit, how far it is exceeded (beyond, nlimits) at a point that may
  * lie between whole numbers, with derivatives by u: d and nlimits x d. */
-double dp__question_slope(struct dp__question *q, const double *u, double *by_u,
-			  double *beyond, double *beyond_by_u);
+double dp__question_slope(struct dp__question *q, const double *u, double *by_u, double *beyond,
+			  double *beyond_by_u);
 
 /* ---- tune.c ---- */
 
@@ -85,7 +85,6 @@ DP_MUSTCHECK int dp__question_search(struct dp__question *q, struct dp__standing
 /* ---- left_out.c ---- */
 
 /* What the results around u say of the model of trust->output. */
-DP_MUSTCHECK int dp__trust_around(struct dp_proposer *p, const double *u,
-				  struct dp_trust *trust);
+DP_MUSTCHECK int dp__trust_around(struct dp_proposer *p, const double *u, struct dp_trust *trust);
 
 #endif

@@ -94,9 +94,9 @@ static int add_tested(struct seeker *s)
 	if (!list)
 		return DP_E_NOMEM;
 	for (size_t i = 0; i < p->nseen; i++)
-		list[i] = (struct dp__away){
-			fabs(dp__model_posterior(p, s->q->held, i) - s->q->most), i
-		};
+		list[i] =
+			(struct dp__away){ fabs(dp__model_posterior(p, s->q->held, i) - s->q->most),
+					   i };
 	for (size_t i = 0; i < p->nfront; i++)
 		if (p->front[i].result < p->nseen)
 			list[p->front[i].result].away -= 1e6;
@@ -126,8 +126,7 @@ static void add_nearby(struct seeker *s, size_t from, size_t count)
 			if (in->kind != DP__CATEGORY)
 				u[k] += width * dp_rng_normal(&s->rng);
 			else if (dp_rng_uniform(&s->rng) < 0.1)
-				u[k] = (double)dp_rng_below(&s->rng,
-							    (uint64_t)in->values);
+				u[k] = (double)dp_rng_below(&s->rng, (uint64_t)in->values);
 		}
 		add_candidate(s, u);
 	}
@@ -156,8 +155,7 @@ static void keep_final(struct seeker *s, const struct dp__standing *one)
 		return;
 	if (s->nfinal < FINALISTS)
 		s->nfinal++;
-	memmove(&s->final[at + 1], &s->final[at],
-		(s->nfinal - 1 - at) * sizeof s->final[0]);
+	memmove(&s->final[at + 1], &s->final[at], (s->nfinal - 1 - at) * sizeof s->final[0]);
 	s->final[at] = *one;
 }
 
@@ -223,8 +221,8 @@ static int climb_down(struct seeker *s, double *u, bool held)
 
 	for (size_t k = 0; k < s->d; k++) {
 		const struct dp__input *in = &s->q->p->inputs.in[k];
-		bool fixed = in->kind == DP__CATEGORY || (held && in->kind == DP__INT) ||
-			     in->values < 2;
+		bool fixed =
+			in->kind == DP__CATEGORY || (held && in->kind == DP__INT) || in->values < 2;
 
 		lo[k] = fixed ? u[k] : 0;
 		hi[k] = fixed ? u[k] : 1;
@@ -237,11 +235,10 @@ static int climb_down(struct seeker *s, double *u, bool held)
 	nlopt_set_upper_bounds(c.opt, hi);
 	nlopt_set_maxeval(c.opt, CLIMB_EVALUATIONS);
 	nlopt_set_ftol_abs(c.opt, 1e-5);
-	result =
-		s->q->nlimits == 0
-			? NLOPT_SUCCESS
-			: nlopt_add_inequality_mconstraint(c.opt, (unsigned)s->q->nlimits,
-							   descent_limits, &c, NULL);
+	result = s->q->nlimits == 0
+			 ? NLOPT_SUCCESS
+			 : nlopt_add_inequality_mconstraint(c.opt, (unsigned)s->q->nlimits,
+							    descent_limits, &c, NULL);
 	if (result > 0)
 		result = nlopt_optimize(c.opt, u, &reached);
 	nlopt_destroy(c.opt);
@@ -269,8 +266,7 @@ static int round_and_judge(struct seeker *s, double *u)
 
 			if (i->kind != DP__INT || i->values < 2)
 				continue;
-			one[j - 1] =
-				dp__place_of(i, x + (u[j - 1] > one[j - 1] ? 1 : -1));
+			one[j - 1] = dp__place_of(i, x + (u[j - 1] > one[j - 1] ? 1 : -1));
 		}
 		dp__tune(s->q, one);
 		for (size_t k = 0; k < s->d; k++)
@@ -309,15 +305,13 @@ static int descend_from(struct seeker *s, const struct dp__standing *start)
 	return code;
 }
 
-static bool is_near_any(const struct seeker *s, size_t i, const size_t *chosen,
-			size_t count)
+static bool is_near_any(const struct seeker *s, size_t i, const size_t *chosen, size_t count)
 {
 	for (size_t c = 0; c < count; c++) {
 		double apart = 0;
 
 		for (size_t k = 0; k < s->d; k++)
-			apart = fmax(apart,
-				     fabs(s->found[i].u[k] - s->found[chosen[c]].u[k]));
+			apart = fmax(apart, fabs(s->found[i].u[k] - s->found[chosen[c]].u[k]));
 		if (apart < apart_at_least)
 			return true;
 	}
@@ -333,10 +327,8 @@ static size_t choose_best(const struct seeker *s, size_t *chosen)
 		size_t best = s->n;
 
 		for (size_t i = 0; i < s->n; i++)
-			if ((best == s->n ||
-			     dp__stands_before(&s->found[i], &s->found[best])) &&
-			    isfinite(s->found[i].beyond) &&
-			    !is_near_any(s, i, chosen, count))
+			if ((best == s->n || dp__stands_before(&s->found[i], &s->found[best])) &&
+			    isfinite(s->found[i].beyond) && !is_near_any(s, i, chosen, count))
 				best = i;
 		if (best == s->n)
 			break;

@@ -52,8 +52,7 @@ bool dp__same_point(const struct dp_proposer *p, const double *a, const double *
 bool dp__taken(const struct dp_proposer *p, const double *x)
 {
 	for (size_t i = 0; i < p->history->n; i++) /* what is on a way is not taken */
-		if (p->history->known[i].at == 0 &&
-		    dp__same_point(p, p->history->known[i].x, x))
+		if (p->history->known[i].at == 0 && dp__same_point(p, p->history->known[i].x, x))
 			return true;
 	return false;
 }
@@ -88,8 +87,7 @@ static void consider_final(struct searcher *s, const double *u, double score)
 		return;
 	if (s->nfinal < FINALISTS)
 		s->nfinal++;
-	memmove(&s->final[at + 1], &s->final[at],
-		(s->nfinal - 1 - at) * sizeof s->final[0]);
+	memmove(&s->final[at + 1], &s->final[at], (s->nfinal - 1 - at) * sizeof s->final[0]);
 	memcpy(s->final[at].u, u, s->d * sizeof *u);
 	s->final[at].score = score;
 }
@@ -282,8 +280,8 @@ static int climb_up(struct searcher *s, double *u, bool held, int evaluations)
 
 	for (size_t k = 0; k < s->d; k++) {
 		const struct dp__input *in = &s->p->inputs.in[k];
-		bool fixed = in->kind == DP__CATEGORY || (held && in->kind == DP__INT) ||
-			     in->values < 2;
+		bool fixed =
+			in->kind == DP__CATEGORY || (held && in->kind == DP__INT) || in->values < 2;
 
 		lo[k] = fixed ? u[k] : 0;
 		hi[k] = fixed ? u[k] : 1;
@@ -389,9 +387,8 @@ static size_t choose_starts(const struct searcher *s, size_t most, size_t *chose
 				double apart = 0;
 
 				for (size_t k = 0; k < s->d; k++)
-					apart = fmax(apart,
-						     fabs(s->u[k * s->ld + i] -
-							  s->u[k * s->ld + chosen[c]]));
+					apart = fmax(apart, fabs(s->u[k * s->ld + i] -
+								 s->u[k * s->ld + chosen[c]]));
 				near = apart < 0.05;
 			}
 			if (!near)
@@ -448,13 +445,11 @@ static int search_run(struct searcher *s, struct dp_proposal *out)
 		candidate_at(s, i, u);
 		consider_final(s, u, s->score[i]);
 	}
-	count = dp__inputs_have(&s->p->inputs, DP__FLOAT) ||
-				dp__inputs_have(&s->p->inputs, DP__INT)
+	count = dp__inputs_have(&s->p->inputs, DP__FLOAT) || dp__inputs_have(&s->p->inputs, DP__INT)
 			? choose_starts(s, search_effort(CLIMBS, n, 600, 1), chosen)
 			: 0;
 	for (size_t i = 0; i < count && code == DP_OK; i++)
-		code = climb_from(s, chosen[i],
-				  (int)search_effort(CLIMB_EVALUATIONS, n, 600, 8));
+		code = climb_from(s, chosen[i], (int)search_effort(CLIMB_EVALUATIONS, n, 600, 8));
 	if (code == DP_OK && s->cancel && atomic_load(s->cancel))
 		code = DP_E_INTERRUPTED;
 	if (code == DP_OK)

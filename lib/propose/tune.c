@@ -68,8 +68,7 @@ static void rank_inputs(struct dp__question *q)
 		if (!(change[k] > 0))
 			continue;
 		add_tuned(q, k);
-		for (; at < q->ntuned && at > 0 &&
-		       change[q->tuned[at]] > change[q->tuned[at - 1]];
+		for (; at < q->ntuned && at > 0 && change[q->tuned[at]] > change[q->tuned[at - 1]];
 		     at--) {
 			q->tuned[at] = q->tuned[at - 1];
 			q->tuned[at - 1] = k;
@@ -102,8 +101,7 @@ struct bracket {
 
 static struct bracket bracket_of(double a, double f_a, double b, double f_b)
 {
-	return f_a <= 0 ? (struct bracket){ a, b, f_a, f_b }
-			: (struct bracket){ b, a, f_b, f_a };
+	return f_a <= 0 ? (struct bracket){ a, b, f_a, f_b } : (struct bracket){ b, a, f_b, f_a };
 }
 
 /* Where to look next, after the places a and b on the same side of the limit: where a
@@ -167,8 +165,7 @@ static enum bracketed bracket_whole(const struct dp__question *q, double *u, siz
 
 static double bracket_place(const struct bracket *b, double aim, int tries)
 {
-	double t = (b->in * (b->f_out - aim) - b->out * (b->f_in - aim)) /
-		   (b->f_out - b->f_in);
+	double t = (b->in * (b->f_out - aim) - b->out * (b->f_in - aim)) / (b->f_out - b->f_in);
 
 	/* false position, now and then halved: it may creep */
 	return isfinite(t) && tries % 3 != 2 ? t : 0.5 * (b->in + b->out);
@@ -197,8 +194,7 @@ static void close_in(const struct dp__question *q, double *u, size_t k, struct b
 }
 
 /* The same among whole numbers. */
-static void close_in_whole(const struct dp__question *q, double *u, size_t k,
-			   struct bracket b)
+static void close_in_whole(const struct dp__question *q, double *u, size_t k, struct bracket b)
 {
 	const struct dp__input *input = &q->p->inputs.in[k];
 	double in = rint(dp__native(input, b.in)), out = rint(dp__native(input, b.out));
@@ -276,16 +272,14 @@ static void find_low(struct dp__question *q)
 
 /* The point of the space that is so far on the way from the least point to `from`. What
  * has no say in the value is as it is there. */
-static void point_towards(const struct dp__question *q, const double *from, double far,
-			  double *u)
+static void point_towards(const struct dp__question *q, const double *from, double far, double *u)
 {
 	const struct dp__inputs *in = &q->p->inputs;
 
 	for (size_t k = 0; k < in->d; k++)
-		u[k] = isnan(q->low[k]) ? from[k]
-		       : in->in[k].kind == DP__CATEGORY
-			       ? q->low[k]
-			       : q->low[k] + far * (from[k] - q->low[k]);
+		u[k] = isnan(q->low[k])                 ? from[k]
+		       : in->in[k].kind == DP__CATEGORY ? q->low[k]
+							: q->low[k] + far * (from[k] - q->low[k]);
 	dp__snap(in, u);
 }
 

@@ -39,8 +39,7 @@ bool dp__walks(const struct dp_proposer *p)
 
 /* ---- the larger of two ---- */
 
-struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *b,
-			   double rho)
+struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *b, double rho)
 {
 	double apart = a->m - b->m;
 	double square = a->s * a->s + b->s * b->s - 2 * rho * a->s * b->s;
@@ -59,8 +58,7 @@ struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *
 	c = dp__Phi(at);
 	d = dp__phi(at);
 	mean = apart * c + t * d;
-	second =
-		(apart * apart + a->s * a->s) * c + b->s * b->s * (1 - c) + apart * t * d;
+	second = (apart * apart + a->s * a->s) * c + b->s * b->s * (1 - c) + apart * t * d;
 	variance = fmax(second - mean * mean, 1e-12 * (a->s * a->s + b->s * b->s));
 	w.f = (struct dp__normal){ b->m + mean, sqrt(variance) };
 	w.m_by[0] = c;
@@ -72,8 +70,7 @@ struct dp__worse dp__worse(const struct dp__normal *a, const struct dp__normal *
 		double own = i == 2 ? 2 * a->s * c : i == 3 ? 2 * b->s * (1 - c) : 0;
 
 		w.m_by[i] = d * dt;
-		w.s_by[i] = own +
-			    dt * d * (apart - at / t * (a->s * a->s - b->s * b->s)) -
+		w.s_by[i] = own + dt * d * (apart - at / t * (a->s * a->s - b->s * b->s)) -
 			    2 * mean * w.m_by[i];
 	}
 	for (int i = 0; i < 2; i++) { /* by the means: only their difference counts */
@@ -104,8 +101,7 @@ static bool union_finite(const struct dp_proposer *p, const struct dp__normal *f
 }
 
 /* Log of what one point is worth. */
-static double union_point(struct dp_proposer *p, const struct dp__normal *f,
-			  struct term_by *by)
+static double union_point(struct dp_proposer *p, const struct dp__normal *f, struct term_by *by)
 {
 	size_t np = p->study->nobjectives;
 	struct dp__normal gain[DP_OBJECTIVES_MAX];
@@ -135,9 +131,8 @@ struct pair_side {
 	bool certain; /* the correlation has no slope */
 };
 
-static void pair_side_make(const struct dp_proposer *p, size_t o,
-			   const struct dp__normal *a, const struct dp__normal *b,
-			   double covariance, struct pair_side *side)
+static void pair_side_make(const struct dp_proposer *p, size_t o, const struct dp__normal *a,
+			   const struct dp__normal *b, double covariance, struct pair_side *side)
 {
 	struct dp__normal one, two;
 
@@ -154,9 +149,8 @@ static void pair_side_make(const struct dp_proposer *p, size_t o,
 	side->worse = dp__worse(&one, &two, side->rho);
 }
 
-static void pair_side_by(const struct pair_side *side, size_t o,
-			 const struct dp__normal *a, const struct dp__normal *b,
-			 double by_m, double by_s, struct term_by *by)
+static void pair_side_by(const struct pair_side *side, size_t o, const struct dp__normal *a,
+			 const struct dp__normal *b, double by_m, double by_s, struct term_by *by)
 {
 	const struct dp__worse *w = &side->worse;
 	double by_rho = by_m * w->m_by[4] + by_s * w->s_by[4];
@@ -166,8 +160,7 @@ static void pair_side_by(const struct pair_side *side, size_t o,
 		const struct dp__normal *f = i == 0 ? a : b;
 		double sd = by_m * w->m_by[2 + i] + by_s * w->s_by[2 + i];
 
-		by->m[i][o] =
-			by_m * w->m_by[i] + by_s * w->s_by[i] + sd * side->left[i].by_m;
+		by->m[i][o] = by_m * w->m_by[i] + by_s * w->s_by[i] + sd * side->left[i].by_m;
 		by->s[i][o] = sd * side->left[i].by_s;
 		if (!side->certain)
 			by->s[i][o] -= by_rho * side->rho / f->s;
@@ -178,8 +171,7 @@ static void pair_side_by(const struct pair_side *side, size_t o,
 
 /* Log of what two points are worth both; next (noutputs): their covariances. */
 static double union_pair(struct dp_proposer *p, const struct dp__normal *a,
-			 const struct dp__normal *b, const double *next,
-			 struct term_by *by)
+			 const struct dp__normal *b, const double *next, struct term_by *by)
 {
 	size_t np = p->study->nobjectives;
 	struct pair_side side[DP_OBJECTIVES_MAX];
@@ -210,8 +202,8 @@ static double union_pair(struct dp_proposer *p, const struct dp__normal *a,
 /* ---- all stops of many trainings ---- */
 
 /* The points of a training that ends at the place `end`, a column each; how many. */
-static size_t walk_columns(const struct dp_proposer *p, const double *u, size_t ldu,
-			   double end, double *columns, size_t ld)
+static size_t walk_columns(const struct dp_proposer *p, const double *u, size_t ldu, double end,
+			   double *columns, size_t ld)
 {
 	const struct dp__inputs *in = &p->inputs;
 	size_t n = 0;
@@ -227,8 +219,8 @@ static size_t walk_columns(const struct dp_proposer *p, const double *u, size_t 
 }
 
 /* Log worth of a training that stops at the k-th point of a path, for what it costs. */
-static double stop_score(struct dp_proposer *p, const double *columns, size_t ld,
-			 size_t k, double log_union)
+static double stop_score(struct dp_proposer *p, const double *columns, size_t ld, size_t k,
+			 double log_union)
 {
 	double u[DP_PARAMS_MAX];
 
@@ -239,8 +231,7 @@ static double stop_score(struct dp_proposer *p, const double *columns, size_t ld
 
 /* The best stop among n points, or (!choose) the last. */
 static size_t best_stop(struct dp_proposer *p, const double *columns, size_t ld, size_t n,
-			const struct dp__normal *f, const double *next, bool choose,
-			double *score)
+			const struct dp__normal *f, const double *next, bool choose, double *score)
 {
 	size_t count = p->noutputs, best = n - 1;
 	double scale = -INFINITY, sum = 0;
@@ -296,9 +287,9 @@ static bool walk_block_new(const struct dp_proposer *p, struct walk_block *b)
 }
 
 /* One block of trainings, from `from` on; *from gets the first that is left. */
-static int walk_eval_block(struct dp_proposer *p, double *u, size_t ldu, size_t m,
-			   bool exactly, bool choose, struct walk_block *b, size_t *from,
-			   double *score, struct dp__normal *f)
+static int walk_eval_block(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
+			   bool choose, struct walk_block *b, size_t *from, double *score,
+			   struct dp__normal *f)
 {
 	size_t ld = COLUMNS + STEPS, path = p->inputs.path, np = p->study->nobjectives;
 	size_t size[COLUMNS], first = *from;
@@ -308,22 +299,20 @@ static int walk_eval_block(struct dp_proposer *p, double *u, size_t ldu, size_t 
 	for (; *from < m && b->n < COLUMNS; ++*from) {
 		double end = choose ? 1 : u[path * ldu + *from];
 
-		size[*from - first] =
-			walk_columns(p, u + *from, ldu, end, b->u + b->n, ld);
+		size[*from - first] = walk_columns(p, u + *from, ldu, end, b->u + b->n, ld);
 		b->n += size[*from - first];
 	}
 	code = dp__model_predict(p, b->u, ld, b->n, true, exactly, b->f, b->next);
 	b->n = 0;
 	for (size_t i = first; i < *from && code == DP_OK; i++) {
-		size_t stop = best_stop(p, b->u + b->n, ld, size[i - first],
-					b->f + b->n * p->noutputs,
-					b->next + b->n * p->noutputs, choose, &score[i]);
+		size_t stop =
+			best_stop(p, b->u + b->n, ld, size[i - first], b->f + b->n * p->noutputs,
+				  b->next + b->n * p->noutputs, choose, &score[i]);
 
 		if (choose)
 			u[path * ldu + i] = b->u[path * ld + b->n + stop];
 		if (f)
-			memcpy(f + i * np, b->f + (b->n + stop) * p->noutputs,
-			       np * sizeof *f);
+			memcpy(f + i * np, b->f + (b->n + stop) * p->noutputs, np * sizeof *f);
 		b->n += size[i - first];
 	}
 	return code;
@@ -336,8 +325,7 @@ int dp__union_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool 
 	int code = walk_block_new(p, &b) ? DP_OK : DP_E_NOMEM;
 
 	for (size_t from = 0; from < m && code == DP_OK;)
-		code = walk_eval_block(p, u, ldu, m, exactly, choose, &b, &from, score,
-				       f);
+		code = walk_eval_block(p, u, ldu, m, exactly, choose, &b, &from, score, f);
 	walk_block_free(&b);
 	return code;
 }
@@ -429,8 +417,8 @@ static void exact_row(const struct dp_proposer *p, size_t o, const struct walk_s
 }
 
 /* Predictions along the path in model space, f (n x noutputs), next likewise. */
-static void walk_predict(struct dp_proposer *p, struct walk_slopes *w,
-			 struct dp__normal *f, double *next)
+static void walk_predict(struct dp_proposer *p, struct walk_slopes *w, struct dp__normal *f,
+			 double *next)
 {
 	size_t count = p->noutputs, steps = p->inputs.nwaypoints + 1;
 
@@ -456,8 +444,8 @@ static void walk_predict(struct dp_proposer *p, struct walk_slopes *w,
 }
 
 /* Adds `weight` times the slopes of a term to those of points i and i + 1. */
-static void add_term(const struct dp_proposer *p, struct walk_slopes *w, size_t i,
-		     bool pair, double weight, const struct term_by *by)
+static void add_term(const struct dp_proposer *p, struct walk_slopes *w, size_t i, bool pair,
+		     double weight, const struct term_by *by)
 {
 	size_t count = p->noutputs;
 
@@ -473,8 +461,8 @@ static void add_term(const struct dp_proposer *p, struct walk_slopes *w, size_t 
 }
 
 /* Log of the union and its slopes by what was predicted. */
-static double walk_union(struct dp_proposer *p, struct walk_slopes *w,
-			 const struct dp__normal *f, const double *next)
+static double walk_union(struct dp_proposer *p, struct walk_slopes *w, const struct dp__normal *f,
+			 const double *next)
 {
 	size_t count = p->noutputs;
 	double own[STEPS], scale = -INFINITY, sum = 0;
@@ -511,8 +499,7 @@ static double walk_union(struct dp_proposer *p, struct walk_slopes *w,
 }
 
 /* From slopes by what was predicted to slopes by u. */
-static void walk_chain(const struct dp_proposer *p, const struct walk_slopes *w,
-		       double *gradient)
+static void walk_chain(const struct dp_proposer *p, const struct walk_slopes *w, double *gradient)
 {
 	size_t d = p->inputs.d, count = p->noutputs;
 
@@ -525,13 +512,11 @@ static void walk_chain(const struct dp_proposer *p, const struct walk_slopes *w,
 			double m = scale * w->by_m[i * count + o], s = 0, c = 0;
 
 			if (modelled) {
-				s = scale * w->by_s[i * count + o] /
-				    (2 * sqrt(r->var[i]));
+				s = scale * w->by_s[i * count + o] / (2 * sqrt(r->var[i]));
 				c = scale * scale * w->by_c[i * count + o];
 			}
 			for (size_t k = 0; k < d; k++)
-				gradient[k] += m * r->dmean[i * d + k] +
-					       s * r->dvar[i * d + k] +
+				gradient[k] += m * r->dmean[i * d + k] + s * r->dvar[i * d + k] +
 					       c * r->dnext[i * d + k];
 		}
 	}

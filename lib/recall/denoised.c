@@ -49,8 +49,7 @@ static bool is_same_place(const struct denoised_place *a, const struct denoised_
 }
 
 /* Does the result have a place of its own on a front of trials? */
-static bool is_candidate(const struct dp_study *study, const struct dp_results *r,
-			 size_t i)
+static bool is_candidate(const struct dp_study *study, const struct dp_results *r, size_t i)
 {
 	return i >= r->imported && r->known[i].status == DP_KNOWN_OK &&
 	       dp_known_feasible(study, &r->known[i]);
@@ -69,8 +68,7 @@ static struct dp_known *denoised_candidates(const struct dp_study *study,
 	for (size_t i = 0; known && places && i < r->n; i++) {
 		known[i] = r->known[i];
 		if (is_candidate(study, r, i))
-			places[n++] = (struct denoised_place){ r->known[i].x,
-							       study->nparams, i };
+			places[n++] = (struct denoised_place){ r->known[i].x, study->nparams, i };
 		else
 			known[i].status = DP_KNOWN_DIVERGED;
 	}
@@ -90,8 +88,7 @@ static struct dp_known *denoised_candidates(const struct dp_study *study,
 /* ---- their values ---- */
 
 /* What is computed from the point needs no model. */
-static void restore_computed(const struct dp_study *study, const struct dp_known *k,
-			     double *y)
+static void restore_computed(const struct dp_study *study, const struct dp_known *k, double *y)
 {
 	for (size_t j = 0; j < study->nobjectives; j++)
 		if (study->objectives[j].privacy)
@@ -110,8 +107,7 @@ static int denoised_by_models(struct dp_proposer *p, const struct dp_study *stud
 		return denoised_nomem(err);
 	code = dp_surrogate_front(p, &h, out->index, out->y, &out->n, err);
 	for (size_t i = 0; code == DP_OK && i < out->n; i++)
-		restore_computed(study, &r->known[out->index[i]],
-				 out->y + i * study->nobjectives);
+		restore_computed(study, &r->known[out->index[i]], out->y + i * study->nobjectives);
 	out->modelled = true;
 	free(known);
 	return code;
@@ -132,8 +128,8 @@ static void denoised_as_observed(const struct dp_study *study, const struct dp_r
 /* ---- the front of these ---- */
 
 /* The first objective, the best first, then the order of the results. */
-static bool comes_before(const struct dp_study *study, const struct dp_denoised *d,
-			 size_t a, size_t b)
+static bool comes_before(const struct dp_study *study, const struct dp_denoised *d, size_t a,
+			 size_t b)
 {
 	double u = d->y[a * study->nobjectives], v = d->y[b * study->nobjectives];
 
@@ -160,8 +156,8 @@ static double *rows_to_minimize(const struct dp_study *study, const struct dp_de
 }
 
 /* Puts the points in `order` (n of them) in the place of all. */
-static int denoised_keep(const struct dp_study *study, struct dp_denoised *d,
-			 const size_t *order, size_t n)
+static int denoised_keep(const struct dp_study *study, struct dp_denoised *d, const size_t *order,
+			 size_t n)
 {
 	size_t p = study->nobjectives;
 	size_t *index = malloc((n + 1) * sizeof *index);
@@ -185,8 +181,7 @@ static int denoised_keep(const struct dp_study *study, struct dp_denoised *d,
 }
 
 /* Leaves those that no other dominates, in the contract's order. */
-static int denoised_choose(const struct dp_study *study, struct dp_denoised *d,
-			   struct dp_err *err)
+static int denoised_choose(const struct dp_study *study, struct dp_denoised *d, struct dp_err *err)
 {
 	double ref[DP_OBJECTIVES_MAX], *rows = rows_to_minimize(study, d, ref);
 	size_t *front = malloc((d->n + 1) * sizeof *front), n = 0;
@@ -195,11 +190,9 @@ static int denoised_choose(const struct dp_study *study, struct dp_denoised *d,
 	if (code == DP_OK)
 		code = dp_front(rows, d->n, study->nobjectives, front, &n);
 	if (code == DP_OK)
-		code = dp_hypervolume(rows, d->n, study->nobjectives, ref,
-				      &d->hypervolume);
+		code = dp_hypervolume(rows, d->n, study->nobjectives, ref, &d->hypervolume);
 	for (size_t i = 1; code == DP_OK && i < n; i++)
-		for (size_t k = i;
-		     k > 0 && comes_before(study, d, front[k], front[k - 1]); k--) {
+		for (size_t k = i; k > 0 && comes_before(study, d, front[k], front[k - 1]); k--) {
 			size_t t = front[k];
 
 			front[k] = front[k - 1];
@@ -235,8 +228,7 @@ static int denoised_doubt(struct dp_proposer *p, const struct dp_study *study,
 }
 
 static int denoised_intervals(struct dp_proposer *p, const struct dp_study *study,
-			      const struct dp_results *r, struct dp_denoised *d,
-			      struct dp_err *err)
+			      const struct dp_results *r, struct dp_denoised *d, struct dp_err *err)
 {
 	size_t values = d->n * study->nobjectives + 1;
 	double *x = malloc((d->n * study->nparams + 1) * sizeof *x);
@@ -253,8 +245,8 @@ static int denoised_intervals(struct dp_proposer *p, const struct dp_study *stud
 }
 
 int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
-		     const struct dp_results *r, const atomic_bool *cancel,
-		     struct dp_denoised *out, struct dp_err *err)
+		     const struct dp_results *r, const atomic_bool *cancel, struct dp_denoised *out,
+		     struct dp_err *err)
 {
 	struct dp_history h = { .known = r->known, .n = r->n };
 	int code;
@@ -262,8 +254,7 @@ int dp_denoised_find(struct dp_proposer *p, const struct dp_study *study,
 	*out = (struct dp_denoised){ 0 };
 	out->index = malloc((r->n + 1) * sizeof *out->index);
 	out->y = malloc((r->n * study->nobjectives + 1) * sizeof *out->y);
-	code = out->index && out->y ? dp_surrogate_fit(p, &h, cancel, err)
-				    : denoised_nomem(err);
+	code = out->index && out->y ? dp_surrogate_fit(p, &h, cancel, err) : denoised_nomem(err);
 	if (code == DP_OK) {
 		code = denoised_by_models(p, study, r, out, err);
 	} else if (code == DP_E_FAILED) { /* too little is known */
@@ -287,8 +278,7 @@ static json_t *denoised_values(const struct dp_study *study, const double *y)
 	json_t *o = y ? json_object() : json_null();
 
 	for (size_t j = 0; y && o && j < study->nobjectives; j++)
-		if (json_object_set_new(o, study->objectives[j].name,
-					dp_json_real(y[j])) != 0) {
+		if (json_object_set_new(o, study->objectives[j].name, dp_json_real(y[j])) != 0) {
 			json_decref(o);
 			o = NULL;
 		}
@@ -301,15 +291,14 @@ static json_t *denoised_row(const struct dp_study *study, const struct dp_known 
 	double at = k->at > 0 ? k->at : NAN;
 	size_t from = i * study->nobjectives;
 
-	return json_pack(
-		"{s:I, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "trial",
-		(json_int_t)k->trial, "at", dp_view_at(at), "parameters",
-		dp_space_json_at(study, k->x, at), "objectives",
-		denoised_values(study, k->y), "spread",
-		dp_view_spread(study, (uint32_t)study->trainer.runs, k->y, k->var),
-		"remeasured", "denoised", denoised_values(study, d->y + from),
-		"denoised_low", denoised_values(study, d->lo ? d->lo + from : NULL),
-		"denoised_high", denoised_values(study, d->hi ? d->hi + from : NULL));
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:n, s:o, s:o, s:o}", "trial",
+			 (json_int_t)k->trial, "at", dp_view_at(at), "parameters",
+			 dp_space_json_at(study, k->x, at), "objectives",
+			 denoised_values(study, k->y), "spread",
+			 dp_view_spread(study, (uint32_t)study->trainer.runs, k->y, k->var),
+			 "remeasured", "denoised", denoised_values(study, d->y + from),
+			 "denoised_low", denoised_values(study, d->lo ? d->lo + from : NULL),
+			 "denoised_high", denoised_values(study, d->hi ? d->hi + from : NULL));
 }
 
 json_t *dp_denoised_json(const struct dp_study *study, const struct dp_results *r,

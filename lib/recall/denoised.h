@@ -10,14 +10,14 @@
  * trials with the same parameters the first stands for all. */
 struct dp_denoised {
 	size_t n;
-	size_t *index;   /* (n) positions in the results */
-	double *y;       /* (n x nobjectives) natural units; as observed of an objective
-			  * that is computed from the point, such as epsilon, or has no
-			  * noise */
-	double *lo, *hi; /* (n x nobjectives) where the value lies with 95 % by the
-			  * models; itself where there is no doubt. NULL: no models */
+	size_t *index;      /* (n) positions in the results */
+	double *y;          /* (n x nobjectives) natural units; as observed of an objective
+			     * that is computed from the point, such as epsilon, or has no
+			     * noise */
+	double *lo, *hi;    /* (n x nobjectives) where the value lies with 95 % by the
+			     * models; itself where there is no doubt. NULL: no models */
 	double hypervolume; /* of these values */
-	bool modelled; /* false: too little is known for models, all is as observed */
+	bool modelled;      /* false: too little is known for models, all is as observed */
 };
 
 /* A pure function of study and results; the proposer may keep models from before, and is

@@ -31,8 +31,7 @@ static bool is_known_result(const struct dp_known *k)
 }
 
 /* What was measured at a point. */
-static void recall_values(const struct dp_study_state *s, struct dp_point p,
-			  struct dp_known *k)
+static void recall_values(const struct dp_study_state *s, struct dp_point p, struct dp_known *k)
 {
 	const double *y = dp_point_objectives(s, p);
 	const struct dp_study *spec = s->spec;
@@ -44,13 +43,11 @@ static void recall_values(const struct dp_study_state *s, struct dp_point p,
 				s, p, dp_study_metric(s, spec->objectives[i].metric));
 	}
 	for (size_t i = 0; i < spec->nconstraints; i++)
-		k->metric[i] = dp_point_mean(
-			s, p, dp_study_metric(s, spec->constraints[i].metric));
+		k->metric[i] = dp_point_mean(s, p, dp_study_metric(s, spec->constraints[i].metric));
 }
 
 /* A result of an ended trial. */
-static void recall_point(const struct dp_study_state *s, struct dp_point p,
-			 struct dp_known *k)
+static void recall_point(const struct dp_study_state *s, struct dp_point p, struct dp_known *k)
 {
 	const struct dp_trial *t = s->trials[p.trial];
 
@@ -67,8 +64,8 @@ static void recall_point(const struct dp_study_state *s, struct dp_point p,
 }
 
 /* A training whose results are not known yet: its waypoints, then its own. */
-static struct dp_known *recall_pending(const struct dp_study_state *s,
-				       const struct dp_trial *t, struct dp_known *k)
+static struct dp_known *recall_pending(const struct dp_study_state *s, const struct dp_trial *t,
+				       struct dp_known *k)
 {
 	const struct dp_path *path = &s->spec->trainer.path;
 	double at[DP_WAYPOINTS_MAX];
@@ -88,8 +85,8 @@ static struct dp_known *recall_pending(const struct dp_study_state *s,
 
 /* What a trial that has ended came to: its waypoints, whatever became of it, then its
  * own. */
-static struct dp_known *recall_trial(const struct dp_study_state *s,
-				     const struct dp_trial *t, struct dp_known *k)
+static struct dp_known *recall_trial(const struct dp_study_state *s, const struct dp_trial *t,
+				     struct dp_known *k)
 {
 	for (uint32_t w = 0; t->way && w < t->way->n; w++)
 		if (dp_way_stands(s, t->way, w))
@@ -98,8 +95,8 @@ static struct dp_known *recall_trial(const struct dp_study_state *s,
 	return k;
 }
 
-static void recall_imported(const struct dp_study_state *s,
-			    const struct dp_imported *from, struct dp_known *k)
+static void recall_imported(const struct dp_study_state *s, const struct dp_imported *from,
+			    struct dp_known *k)
 {
 	const struct dp_path *path = &s->spec->trainer.path;
 	bool whole = true;
@@ -226,8 +223,8 @@ static bool is_step(size_t i, size_t n, size_t steps)
 }
 
 /* Marks the results of the observed front that are taken; how many. */
-static size_t results_of_front(const struct dp_study_state *s,
-			       const struct results_list *l, bool *taken)
+static size_t results_of_front(const struct dp_study_state *s, const struct results_list *l,
+			       bool *taken)
 {
 	size_t n = 0;
 
@@ -241,9 +238,8 @@ static size_t results_of_front(const struct dp_study_state *s,
 }
 
 /* place: where the results of the list are among those that are taken; -1: not there. */
-static void results_find_front(const struct dp_study_state *s,
-			       const struct results_list *l, const int64_t *place,
-			       struct dp_results *out)
+static void results_find_front(const struct dp_study_state *s, const struct results_list *l,
+			       const int64_t *place, struct dp_results *out)
 {
 	for (uint32_t i = 0; i < s->nfront; i++) {
 		int64_t at = place[results_find(l, s->front[i])];
@@ -254,8 +250,7 @@ static void results_find_front(const struct dp_study_state *s,
 }
 
 static void results_take(const struct dp_study_state *s, const struct results_list *l,
-			 const bool *taken, size_t steps, int64_t *place,
-			 struct dp_results *out)
+			 const bool *taken, size_t steps, int64_t *place, struct dp_results *out)
 {
 	size_t all = s->nimported + l->n, seen = 0;
 
@@ -296,8 +291,7 @@ static int results_choose(const struct dp_study_state *s, const struct results_l
 	return out->known && out->front ? DP_OK : DP_E_NOMEM;
 }
 
-int dp_results_recall(struct dp_study_state *s, struct dp_results *out,
-		      struct dp_err *err)
+int dp_results_recall(struct dp_study_state *s, struct dp_results *out, struct dp_err *err)
 {
 	struct results_list list;
 	int code = dp_study_front(s, err);

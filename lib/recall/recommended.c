@@ -10,8 +10,7 @@
 
 /* ---- the question ---- */
 
-static int fail_unknown_output(const struct dp_study *s, const char *name,
-			       struct dp_err *err)
+static int fail_unknown_output(const struct dp_study *s, const char *name, struct dp_err *err)
 {
 	const char *names[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX + 1] = { 0 }, *near;
 	size_t n = s->nobjectives + s->nconstraints;
@@ -21,42 +20,37 @@ static int fail_unknown_output(const struct dp_study *s, const char *name,
 		names[o] = dp_output_name(s, o);
 		dp_buf_printf(&all, "%s%s", o ? ", " : "", names[o]);
 		if (o < s->nobjectives && s->objectives[o].metric &&
-		    (s->objectives[o].one_minus ||
-		     strcmp(s->objectives[o].metric, names[o]) != 0))
-			dp_buf_printf(&all, " (%s%s)",
-				      s->objectives[o].one_minus ? "1 - " : "",
+		    (s->objectives[o].one_minus || strcmp(s->objectives[o].metric, names[o]) != 0))
+			dp_buf_printf(&all, " (%s%s)", s->objectives[o].one_minus ? "1 - " : "",
 				      s->objectives[o].metric);
 	}
 	near = dp_nearest(name, names);
-	dp_fail(err, DP_E_USAGE,
-		"study '%s' has no objective and no constraint '%.64s'%s%s%s", s->name,
-		name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	dp_fail(err, DP_E_USAGE, "study '%s' has no objective and no constraint '%.64s'%s%s%s",
+		s->name, name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	dp_hint(err, "it has %s", dp_buf_text(&all));
 	dp_buf_free(&all);
 	return DP_E_USAGE;
 }
 
-static int read_level(const struct dp_study *s, const json_t *object,
-		      struct dp_level *out, struct dp_err *err)
+static int read_level(const struct dp_study *s, const json_t *object, struct dp_level *out,
+		      struct dp_err *err)
 {
 	void *one = json_object_iter((json_t *)object);
 	const char *name;
 
 	if (json_object_size(object) != 1 ||
-	    !dp_json_to_real(json_object_iter_value(one), &out->value) ||
-	    !isfinite(out->value))
+	    !dp_json_to_real(json_object_iter_value(one), &out->value) || !isfinite(out->value))
 		return dp_fail(err, DP_E_PROTOCOL,
 			       "each of 'levels' must be an object like {\"epsilon\":1}");
 	name = json_object_iter_key(one);
-	for (out->output = 0; out->output < s->nobjectives + s->nconstraints;
-	     out->output++)
+	for (out->output = 0; out->output < s->nobjectives + s->nconstraints; out->output++)
 		if (strcmp(dp_output_name(s, out->output), name) == 0)
 			return DP_OK;
 	return fail_unknown_output(s, name, err);
 }
 
-int dp_asked_read(const struct dp_study *s, const json_t *levels,
-		  struct dp_asked_levels *out, struct dp_err *err)
+int dp_asked_read(const struct dp_study *s, const json_t *levels, struct dp_asked_levels *out,
+		  struct dp_err *err)
 {
 	const json_t *one;
 	size_t i;
@@ -83,13 +77,11 @@ static double tested_output(const struct dp_study_state *s, struct dp_point p, s
 
 	if (o < spec->nobjectives)
 		return dp_point_objectives(s, p)[o];
-	return dp_point_mean(
-		s, p,
-		dp_study_metric(s, spec->constraints[o - spec->nobjectives].metric));
+	return dp_point_mean(s, p,
+			     dp_study_metric(s, spec->constraints[o - spec->nobjectives].metric));
 }
 
-static bool has_level(const struct dp_study *study, const struct dp_level *level,
-		      double value)
+static bool has_level(const struct dp_study *study, const struct dp_level *level, double value)
 {
 	return dp_output_is_large(study, level->output) ? value >= level->value
 							: value <= level->value;
@@ -111,8 +103,7 @@ static void look_at_point(const struct dp_study_state *s, struct dp_point p,
 	memcpy(l->y, y, s->spec->nobjectives * sizeof *y);
 }
 
-int dp_asked_look(const struct dp_study_state *s, struct dp_asked_levels *l,
-		  struct dp_err *err)
+int dp_asked_look(const struct dp_study_state *s, struct dp_asked_levels *l, struct dp_err *err)
 {
 	size_t n;
 	struct dp_point *points = dp_study_points(s, &n);
@@ -173,8 +164,7 @@ static json_t *intervals_json(const struct dp_study *s, const struct dp_predicte
 	return o;
 }
 
-static json_t *constraints_json(const struct dp_study *s,
-				const struct dp_recommendation *r)
+static json_t *constraints_json(const struct dp_study *s, const struct dp_recommendation *r)
 {
 	json_t *o = json_object();
 
@@ -190,12 +180,11 @@ static json_t *tested_json(const struct dp_study *s, const struct dp_asked_level
 
 	for (size_t i = 0; i < s->nobjectives; i++)
 		put_member(&y, s->objectives[i].name, dp_json_real(l->y[i]));
-	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->trial, "at",
-			 dp_view_at(l->at), "objectives", y);
+	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->trial, "at", dp_view_at(l->at),
+			 "objectives", y);
 }
 
-static json_t *nearest_json(const struct dp_results *r,
-			    const struct dp_recommendation *found)
+static json_t *nearest_json(const struct dp_results *r, const struct dp_recommendation *found)
 {
 	const struct dp_known *k = &r->known[found->nearest];
 
@@ -206,17 +195,15 @@ static json_t *nearest_json(const struct dp_results *r,
 
 static json_t *trust_json(const struct dp_study *s, const struct dp_trust *t)
 {
-	return json_pack("{s:s, s:o, s:o, s:I, s:b, s:s?}", "of",
-			 dp_output_name(s, t->output), "leave_one_out",
-			 dp_json_real(t->error), "coverage", dp_json_real(t->coverage),
-			 "neighbours", (json_int_t)t->neighbours, "trusted", t->trusted,
-			 "why", t->trusted ? NULL : t->why);
+	return json_pack("{s:s, s:o, s:o, s:I, s:b, s:s?}", "of", dp_output_name(s, t->output),
+			 "leave_one_out", dp_json_real(t->error), "coverage",
+			 dp_json_real(t->coverage), "neighbours", (json_int_t)t->neighbours,
+			 "trusted", t->trusted, "why", t->trusted ? NULL : t->why);
 }
 
 static json_t *level_json(const struct dp_study *s, const struct dp_level *level)
 {
-	return json_pack("{s:o}", dp_output_name(s, level->output),
-			 dp_json_real(level->value));
+	return json_pack("{s:o}", dp_output_name(s, level->output), dp_json_real(level->value));
 }
 
 /* What the models expect of the best tested point: observed it is the luckiest. */
@@ -264,9 +251,8 @@ static int expect_tested(struct dp_proposer *p, const struct dp_study *s,
 	modelled_values(s, out->output, l->y, here);
 	modelled_values(s, found->output, found->privacy, there);
 	held = o < s->nobjectives ? here[o] : out->output[o].value;
-	out->as_good =
-		has_level(s, &l->level, held) &&
-		dp_level_cost(s, &l->level, here) <= dp_level_cost(s, &l->level, there);
+	out->as_good = has_level(s, &l->level, held) &&
+		       dp_level_cost(s, &l->level, here) <= dp_level_cost(s, &l->level, there);
 	return DP_OK;
 }
 
@@ -274,8 +260,8 @@ static json_t *expected_json(const struct dp_study *s, const struct expected *e)
 {
 	if (!e->known)
 		return json_null();
-	return json_pack("{s:o, s:b}", "predicted", intervals_json(s, e->output),
-			 "as_good", e->as_good);
+	return json_pack("{s:o, s:b}", "predicted", intervals_json(s, e->output), "as_good",
+			 e->as_good);
 }
 
 static json_t *recommended_json(const struct dp_study *s, const struct dp_results *r,
@@ -292,16 +278,14 @@ static json_t *recommended_json(const struct dp_study *s, const struct dp_result
 			 constraints_json(s, found), "tested",
 			 l->is_tested ? tested_json(s, l) : json_null(), "expected",
 			 expected_json(s, expected), "nearest",
-			 found->nearest < r->n ? nearest_json(r, found) : json_null(),
-			 "trust", trust_json(s, &found->trust));
+			 found->nearest < r->n ? nearest_json(r, found) : json_null(), "trust",
+			 trust_json(s, &found->trust));
 }
 
-static int fail_too_few(const struct dp_study *s, const struct dp_results *r,
-			struct dp_err *err)
+static int fail_too_few(const struct dp_study *s, const struct dp_results *r, struct dp_err *err)
 {
-	dp_fail(err, DP_E_FAILED,
-		"study '%s' has %zu result%s: too few to recommend settings", s->name,
-		r->n, r->n == 1 ? "" : "s");
+	dp_fail(err, DP_E_FAILED, "study '%s' has %zu result%s: too few to recommend settings",
+		s->name, r->n, r->n == 1 ? "" : "s");
 	return dp_hint(err,
 		       "models need two at least; 'dparetoctl status %s' shows how "
 		       "far it is",
@@ -311,8 +295,7 @@ static int fail_too_few(const struct dp_study *s, const struct dp_results *r,
 static bool searches_nothing(const struct dp_study *s)
 {
 	for (size_t i = 0; i < s->nparams; i++)
-		if (s->params[i].kind != DP_PARAM_FIXED &&
-		    s->params[i].kind != DP_PARAM_CALIBRATED)
+		if (s->params[i].kind != DP_PARAM_FIXED && s->params[i].kind != DP_PARAM_CALIBRATED)
 			return false;
 	return true;
 }
@@ -333,18 +316,17 @@ static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 		*out = recommended_json(study, r, l, &found, &expected);
 	}
 	if (code == DP_E_LIMIT)
-		*out = json_pack("{s:o, s:o}", "at", level_json(study, &l->level),
-				 "error", dp_json_error(err));
+		*out = json_pack("{s:o, s:o}", "at", level_json(study, &l->level), "error",
+				 dp_json_error(err));
 	else if (code != DP_OK)
 		return code;
 	return *out ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a recommendation");
 }
 
 int dp_recommended_find(struct dp_proposer *p, const struct dp_study *study,
-			const struct dp_results *r,
-			const struct dp_oracle_asker *programs,
-			const struct dp_asked_levels *l, const atomic_bool *cancel,
-			json_t **out, struct dp_err *err)
+			const struct dp_results *r, const struct dp_oracle_asker *programs,
+			const struct dp_asked_levels *l, const atomic_bool *cancel, json_t **out,
+			struct dp_err *err)
 {
 	struct dp_history h = { .known = r->known, .n = r->n, .programs = programs };
 	int code;

@@ -34,9 +34,8 @@ DP_MUSTCHECK int dp_asked_look(const struct dp_study_state *s, struct dp_asked_l
 DP_MUSTCHECK int dp_recommended_find(struct dp_proposer *p, const struct dp_study *study,
 				     const struct dp_results *r,
 				     const struct dp_oracle_asker *programs,
-				     const struct dp_asked_levels *l,
-				     const atomic_bool *cancel, json_t **out,
-				     struct dp_err *err);
+				     const struct dp_asked_levels *l, const atomic_bool *cancel,
+				     json_t **out, struct dp_err *err);
 /* {"value":0.153,"low":0.15,"high":0.157}: a prediction and its 95 % interval. */
 json_t *dp_predicted_json(const struct dp_predicted *q);
 

@@ -39,8 +39,8 @@ static double most_released(const struct dp_study_state *s)
 {
 	const struct dp_search *search = &s->spec->search;
 
-	if (search->evaluations == DP_EVALUATIONS_MAX ||
-	    s->evaluations > search->evaluations || s->ntrials > search->evaluations)
+	if (search->evaluations == DP_EVALUATIONS_MAX || s->evaluations > search->evaluations ||
+	    s->ntrials > search->evaluations)
 		return INFINITY;
 	return (double)search->evaluations * (1.0 + s->spec->trainer.path.points);
 }
@@ -65,8 +65,7 @@ static double released_fixed(const struct dp_study *spec, double n, double delta
 		const struct dp_release *r = &spec->objectives[i].release;
 
 		if (r->records > 0)
-			squares +=
-				pow(dp_release_mu(dp_release_records(r), r->sigma, n), 2);
+			squares += pow(dp_release_mu(dp_release_records(r), r->sigma, n), 2);
 	}
 	return squares > 0 ? dp_release_epsilon(1, 1 / sqrt(squares), 1, delta) : 0;
 }
@@ -97,9 +96,8 @@ bool dp_released_find(const struct dp_study_state *s, struct dp_released *out)
 				     .most = most_released(s),
 				     .delta = released_delta(s->spec) };
 	out->proof = isinf(out->most) ? DP_RELEASED_ODOMETER : DP_RELEASED_FIXED;
-	out->epsilon =
-		out->proof == DP_RELEASED_FIXED
-			? released_fixed(s->spec, out->most, out->delta)
-			: released_odometer(s->spec, (double)out->points, out->delta);
+	out->epsilon = out->proof == DP_RELEASED_FIXED
+			       ? released_fixed(s->spec, out->most, out->delta)
+			       : released_odometer(s->spec, (double)out->points, out->delta);
 	return true;
 }

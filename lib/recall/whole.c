@@ -30,8 +30,7 @@ static bool trained_as_planned(const struct dp_study_state *s)
 	uint32_t runs = (uint32_t)spec->trainer.runs;
 
 	/* what is measured again was chosen by somebody who saw results */
-	if (dp_study_adapts(spec) || s->measured.n ||
-	    s->evaluations != spec->search.evaluations ||
+	if (dp_study_adapts(spec) || s->measured.n || s->evaluations != spec->search.evaluations ||
 	    s->ntrials != spec->search.evaluations)
 		return false;
 	for (uint32_t i = 0; i < s->ntrials; i++) {
@@ -61,8 +60,7 @@ static void trainings_add(const struct dp_study_state *s, const struct dp_trial 
 	out->spent = dp_renyi_add(out->spent, dp_renyi_times(times, t->renyi));
 }
 
-int dp_trainings_take(const struct dp_study_state *s, struct dp_trainings *out,
-		      struct dp_err *err)
+int dp_trainings_take(const struct dp_study_state *s, struct dp_trainings *out, struct dp_err *err)
 {
 	size_t n;
 
@@ -104,8 +102,7 @@ struct whole_items {
 };
 
 /* Adds what was done at one setting, so many times over. */
-static void whole_items_add(struct whole_items *w, const struct dp_uses *u,
-			    uint32_t times)
+static void whole_items_add(struct whole_items *w, const struct dp_uses *u, uint32_t times)
 {
 	for (size_t k = 0; k < u->n; k++, w->n++) {
 		double *values = w->values + w->n * DP_PRIVACY_KEYS_MAX;
@@ -116,8 +113,8 @@ static void whole_items_add(struct whole_items *w, const struct dp_uses *u,
 	}
 }
 
-static int whole_items(const struct dp_study *study, const struct dp_trainings *t,
-		       size_t objective, struct whole_items *w, struct dp_err *err)
+static int whole_items(const struct dp_study *study, const struct dp_trainings *t, size_t objective,
+		       struct whole_items *w, struct dp_err *err)
 {
 	size_t each = study->objectives[objective].privacy->nuses;
 
@@ -127,8 +124,8 @@ static int whole_items(const struct dp_study *study, const struct dp_trainings *
 		return dp_fail(err, DP_E_NOMEM, "no memory for the composition");
 	for (size_t i = 0; i < t->n; i++) {
 		struct dp_uses uses;
-		int code = dp_oracle_uses(study, objective, t->x + i * study->nparams,
-					  t->at[i], &uses, err);
+		int code = dp_oracle_uses(study, objective, t->x + i * study->nparams, t->at[i],
+					  &uses, err);
 
 		if (code != DP_OK)
 			return code;
@@ -145,8 +142,8 @@ static bool whole_falls(const struct dp_study *study, const struct dp_trainings 
 	double before[DP_WAYPOINTS_MAX];
 
 	for (size_t i = 0; i < t->n; i++)
-		if (dp_path_costlier(study, objective, t->x + i * study->nparams,
-				     t->at[i], before) > 0)
+		if (dp_path_costlier(study, objective, t->x + i * study->nparams, t->at[i],
+				     before) > 0)
 			return true;
 	return false;
 }
@@ -170,8 +167,8 @@ static int whole_composed(const struct dp_study *study, const struct dp_training
 
 /* ---- the odometer ---- */
 
-static int whole_sums(const struct dp_study *study, const struct dp_trainings *t,
-		      size_t objective, double *sum, struct dp_err *err)
+static int whole_sums(const struct dp_study *study, const struct dp_trainings *t, size_t objective,
+		      double *sum, struct dp_err *err)
 {
 	const struct dp_odometer *o = &t->accounting.odometer;
 	struct dp_renyi_memory *m = dp_renyi_memory_new();
@@ -179,8 +176,8 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 	int code = m ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the odometer");
 
 	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
-		code = dp_study_renyi(study, m, objective, t->x + i * study->nparams,
-				      t->at[i], o->order, o->n, k, err);
+		code = dp_study_renyi(study, m, objective, t->x + i * study->nparams, t->at[i],
+				      o->order, o->n, k, err);
 		for (size_t j = 0; j < o->n; j++)
 			sum[j] = dp_renyi_add(sum[j], dp_renyi_times(t->times[i], k[j]));
 	}
@@ -190,8 +187,8 @@ static int whole_sums(const struct dp_study *study, const struct dp_trainings *t
 
 /* The odometer's reading; and what its curves give had all settings been fixed, which is
  * less than their composition above where they are tighter than the published ones. */
-static int whole_read(const struct dp_study *study, const struct dp_trainings *t,
-		      size_t objective, struct dp_whole *out, struct dp_err *err)
+static int whole_read(const struct dp_study *study, const struct dp_trainings *t, size_t objective,
+		      struct dp_whole *out, struct dp_err *err)
 {
 	const struct dp_odometer *o = &t->accounting.odometer;
 	double sum[DP_RENYI_ORDERS_MAX] = { 0 };
@@ -200,8 +197,8 @@ static int whole_read(const struct dp_study *study, const struct dp_trainings *t
 	if (code != DP_OK)
 		return code;
 	out->epsilon = dp_odometer_epsilon(o, sum, out->delta, &out->order);
-	out->if_fixed = fmin(out->if_fixed,
-			     dp_renyi_epsilon(o->order, sum, o->n, out->delta, NULL));
+	out->if_fixed =
+		fmin(out->if_fixed, dp_renyi_epsilon(o->order, sum, o->n, out->delta, NULL));
 	return DP_OK;
 }
 
@@ -230,8 +227,7 @@ static double whole_delta(const struct dp_study *study, const struct dp_training
 }
 
 /* What is published of a private selection; how many trainings there were has no say. */
-static int whole_selection(const struct dp_study *study, struct dp_whole *out,
-			   struct dp_err *err)
+static int whole_selection(const struct dp_study *study, struct dp_whole *out, struct dp_err *err)
 {
 	struct dp_select_cost cost;
 	int code = dp_select_cost(study, &cost, err);
@@ -246,8 +242,8 @@ static int whole_selection(const struct dp_study *study, struct dp_whole *out,
 }
 
 /* Which of the proofs there is. */
-static int whole_prove(const struct dp_study *study, const struct dp_trainings *t,
-		       size_t objective, struct dp_whole *out, struct dp_err *err)
+static int whole_prove(const struct dp_study *study, const struct dp_trainings *t, size_t objective,
+		       struct dp_whole *out, struct dp_err *err)
 {
 	int code;
 
@@ -272,8 +268,8 @@ static int whole_prove(const struct dp_study *study, const struct dp_trainings *
 	return DP_OK;
 }
 
-int dp_whole_reckon(const struct dp_study *study, const struct dp_trainings *t,
-		    size_t objective, struct dp_whole *out, struct dp_err *err)
+int dp_whole_reckon(const struct dp_study *study, const struct dp_trainings *t, size_t objective,
+		    struct dp_whole *out, struct dp_err *err)
 {
 	struct dp_err why;
 	int code;
@@ -322,9 +318,9 @@ static json_t *whole_number(double x)
 json_t *dp_whole_json(const struct dp_whole *w)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s?}", "proof",
-			 dp_whole_text(w->proof), "epsilon", whole_number(w->epsilon),
-			 "delta", whole_number(w->delta), "order", whole_number(w->order),
-			 "spent", whole_number(w->spent), "limit", whole_number(w->limit),
-			 "if_fixed", whole_number(w->if_fixed), "trainings",
-			 (json_int_t)w->trainings, "why", w->why[0] ? w->why : NULL);
+			 dp_whole_text(w->proof), "epsilon", whole_number(w->epsilon), "delta",
+			 whole_number(w->delta), "order", whole_number(w->order), "spent",
+			 whole_number(w->spent), "limit", whole_number(w->limit), "if_fixed",
+			 whole_number(w->if_fixed), "trainings", (json_int_t)w->trainings, "why",
+			 w->why[0] ? w->why : NULL);
 }

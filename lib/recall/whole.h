@@ -55,15 +55,14 @@ struct dp_trainings {
 	struct dp_accounting accounting;
 	double spent; /* sum of K at the filter's order */
 };
-DP_MUSTCHECK int dp_trainings_take(const struct dp_study_state *s,
-				   struct dp_trainings *out, struct dp_err *err);
+DP_MUSTCHECK int dp_trainings_take(const struct dp_study_state *s, struct dp_trainings *out,
+				   struct dp_err *err);
 void dp_trainings_free(struct dp_trainings *t);
 
 /* A pure function of study and trainings, of which each takes up to some milliseconds.
  * `objective` is one of privacy. */
-DP_MUSTCHECK int dp_whole_reckon(const struct dp_study *study,
-				 const struct dp_trainings *t, size_t objective,
-				 struct dp_whole *out, struct dp_err *err);
+DP_MUSTCHECK int dp_whole_reckon(const struct dp_study *study, const struct dp_trainings *t,
+				 size_t objective, struct dp_whole *out, struct dp_err *err);
 /* Both at once. */
 DP_MUSTCHECK int dp_whole_find(const struct dp_study_state *s, size_t objective,
 			       struct dp_whole *out, struct dp_err *err);

@@ -35,8 +35,7 @@ static void amend_unknown(const char *name, bool other, struct dp_err *err)
 	dp__shown(name, shown);
 	if (other)
 		dp_fail(err, DP_E_USAGE,
-			"'%s' cannot be set: with another one it would be another study",
-			shown);
+			"'%s' cannot be set: with another one it would be another study", shown);
 	else
 		dp_fail(err, DP_E_USAGE, "unknown key '%s'%s", shown,
 			dp__guess(name, names, guess));
@@ -82,14 +81,12 @@ static void *amend_section(struct dp_study *s, enum dp__section section)
 }
 
 /* Reads the value as the file's reader does. */
-static int amend_read(struct dp_study *s, const struct dp__key *k, const char *value,
-		      void *to, struct dp_err *err)
+static int amend_read(struct dp_study *s, const struct dp__key *k, const char *value, void *to,
+		      struct dp_err *err)
 {
 	struct dp_problems problems = { 0 };
 	struct dp__read r = { .text = "", .dir = "/", .s = s, .problems = &problems };
-	struct dp__node v = {
-		.kind = DP__SCALAR, .plain = true, .text = value, .key = k->name
-	};
+	struct dp__node v = { .kind = DP__SCALAR, .plain = true, .text = value, .key = k->name };
 	int code = DP_OK;
 
 	k->read(&r, k, &v, to);
@@ -118,8 +115,7 @@ static bool amend_none(const struct dp__key *k, void *to)
 	return true;
 }
 
-int dp_study_change(struct dp_study *s, const char *path, const char *value,
-		    struct dp_err *err)
+int dp_study_change(struct dp_study *s, const char *path, const char *value, struct dp_err *err)
 {
 	const struct dp_key_doc *docs;
 	const char *banned;
@@ -128,18 +124,16 @@ int dp_study_change(struct dp_study *s, const char *path, const char *value,
 	void *base;
 
 	docs = dp_study_keys(&rows);
-	while (i < rows &&
-	       !(docs[i].change != DP_KEY_MEANING && strcmp(docs[i].path, path) == 0))
+	while (i < rows && !(docs[i].change != DP_KEY_MEANING && strcmp(docs[i].path, path) == 0))
 		i++;
 	base = i < rows ? amend_section(s, dp__key_row(i).section) : NULL;
 	if (!base)
-		return dp_fail(err, DP_E_INVALID,
-			       "'%s' is no key that can change in a study", path);
+		return dp_fail(err, DP_E_INVALID, "'%s' is no key that can change in a study",
+			       path);
 	banned = s->search.method == DP_METHOD_SELECT ? dp__select_bans(path) : NULL;
 	if (banned)
-		return dp_fail(err, DP_E_INVALID,
-			       "'%s' is not possible with method select: %s", path,
-			       banned);
+		return dp_fail(err, DP_E_INVALID, "'%s' is not possible with method select: %s",
+			       path, banned);
 	k = dp__key_row(i);
 	base = (char *)base + k.offset;
 	if (strcmp(value, "none") == 0 && strcmp(k.doc->otherwise, "none") == 0 &&

@@ -11,8 +11,8 @@ enum {
 
 /* ---- reading ---- */
 
-void dp__read_budget(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_budget(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	struct dp_budget *b = to;
 
@@ -52,14 +52,12 @@ static void refuse_slow_noise(struct dp__read *r, const struct dp__node *budget)
 		const struct dp_calibration *c = s->params[i].calibrate;
 
 		if (c && dp_study_adapts(s) && dp_oracle_depends(o, i) &&
-		    dp_privacy_cost(c->use.mechanism, c->use.constant) ==
-			    DP_PRIVACY_COSTLY)
-			dp__problem(
-				r, budget->key_pos, "accountant: rdp in 'calibrate'",
-				"'budget' needs the noise of every point that method "
-				"dpareto weighs, and by loss distributions '%s' takes "
-				"too long to solve for",
-				s->params[i].name);
+		    dp_privacy_cost(c->use.mechanism, c->use.constant) == DP_PRIVACY_COSTLY)
+			dp__problem(r, budget->key_pos, "accountant: rdp in 'calibrate'",
+				    "'budget' needs the noise of every point that method "
+				    "dpareto weighs, and by loss distributions '%s' takes "
+				    "too long to solve for",
+				    s->params[i].name);
 	}
 }
 
@@ -70,12 +68,11 @@ static void warn_budget(struct dp__read *r, const struct dp__node *budget)
 	int retries = r->s->trainer.retries;
 
 	if (retries > 0)
-		dp__warning(
-			r, budget->key_pos, NULL,
-			"'budget' keeps room for the %d time%s that trainer.retries "
-			"lets each evaluation be tried again; with 'retries: 0' more of "
-			"it can be used",
-			retries, retries == 1 ? "" : "s");
+		dp__warning(r, budget->key_pos, NULL,
+			    "'budget' keeps room for the %d time%s that trainer.retries "
+			    "lets each evaluation be tried again; with 'retries: 0' more of "
+			    "it can be used",
+			    retries, retries == 1 ? "" : "s");
 	if (from)
 		dp__warning(r, from->key_pos, NULL,
 			    "'budget' counts the trainings of this study only: what "
@@ -138,9 +135,9 @@ int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *
 }
 
 /* Of the end alone, whatever its checkpoints cost. */
-static int end_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
-		     size_t objective, const double *x, double at, const double *orders,
-		     size_t n, double *k, struct dp_err *err)
+static int end_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t objective,
+		     const double *x, double at, const double *orders, size_t n, double *k,
+		     struct dp_err *err)
 {
 	struct dp_uses uses;
 	int code = dp_oracle_uses(s, objective, x, at, &uses, err);
@@ -158,8 +155,7 @@ int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m, size_t o
 {
 	double before[DP_WAYPOINTS_MAX], one[DP_RENYI_ORDERS_MAX];
 	int code = end_renyi(s, m, objective, x, at, orders, n, k, err);
-	size_t checkpoints =
-		code == DP_OK ? dp_path_costlier(s, objective, x, at, before) : 0;
+	size_t checkpoints = code == DP_OK ? dp_path_costlier(s, objective, x, at, before) : 0;
 
 	if (checkpoints > 0 && n > DP_RENYI_ORDERS_MAX)
 		return dp_fail(err, DP_E_LIMIT, "more than %d orders of a learning curve",
@@ -191,8 +187,7 @@ static int sample_curves(const struct dp_study *s, struct dp_renyi_memory *m,
 		dp_space_sample(s, i, true, x);
 		code = dp_space_derive(s, x, err);
 		if (code == DP_OK || code == DP_E_INVALID)
-			code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n,
-					      curve, err);
+			code = dp_study_renyi(s, m, objective, x, NAN, o->order, o->n, curve, err);
 		if (code != DP_OK && code != DP_E_INVALID)
 			return code;
 		for (size_t j = 0; j < o->n; j++)
@@ -201,8 +196,8 @@ static int sample_curves(const struct dp_study *s, struct dp_renyi_memory *m,
 	return DP_OK;
 }
 
-int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
-		     struct dp_filter *out, struct dp_err *err)
+int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o, struct dp_filter *out,
+		     struct dp_err *err)
 {
 	const struct dp_budget *b = &s->search.budget;
 	struct dp_renyi_memory *m = dp_renyi_memory_new();
@@ -214,8 +209,8 @@ int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o,
 	else
 		dp_fail(err, code, "no memory for the privacy accountant");
 	if (code == DP_OK)
-		code = dp_filter_choose(b->epsilon, b->delta, o->order, o->n, k,
-					BUDGET_SETTINGS, out, err);
+		code = dp_filter_choose(b->epsilon, b->delta, o->order, o->n, k, BUDGET_SETTINGS,
+					out, err);
 	if (code == DP_E_LIMIT)
 		dp_err_prefix(err, "search.budget");
 	free(k);

@@ -6,13 +6,12 @@
 
 /* ---- the key ---- */
 
-void dp__read_calibrate(struct dp__read *r, const struct dp__key *k,
-			const struct dp__node *v, void *to)
+void dp__read_calibrate(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			void *to)
 {
 	struct dp_calibration *c;
 
-	if (!dp__is_map(r, v, k->name, "epsilon, mechanism and the mechanism's keys",
-			SIZE_MAX))
+	if (!dp__is_map(r, v, k->name, "epsilon, mechanism and the mechanism's keys", SIZE_MAX))
 		return;
 	c = *(struct dp_calibration **)to = dp__calloc(r, 1, sizeof *c);
 	if (!c)
@@ -43,8 +42,8 @@ static void refuse_calibrated(struct dp__read *r, const struct dp_calibration *c
 		if (key && r->s->params[i].kind == DP_PARAM_CALIBRATED)
 			dp__problem(r, dp__get(map, key)->pos,
 				    "a number, or a parameter that is searched or fixed",
-				    "'%s' cannot be '%s', which is itself calibrated",
-				    key, r->s->params[i].name);
+				    "'%s' cannot be '%s', which is itself calibrated", key,
+				    r->s->params[i].name);
 	}
 }
 
@@ -53,10 +52,9 @@ static void read_calibration(struct dp__read *r, struct dp_calibration *c,
 {
 	static const char *const beside[] = { "mechanism", "epsilon", NULL };
 	static const struct dp__use_rules rules = { "calibrate", beside, false, true };
-	static const struct dp_privacy_key target = { .name = "epsilon",
-						      .kind = DP_PRIVACY_NUMBER,
-						      .lo_open = true,
-						      .hi = INFINITY };
+	static const struct dp_privacy_key target = {
+		.name = "epsilon", .kind = DP_PRIVACY_NUMBER, .lo_open = true, .hi = INFINITY
+	};
 	const struct dp__node *epsilon = dp__get(map, target.name);
 
 	if (epsilon && epsilon->kind != DP__UNREADABLE)
@@ -65,8 +63,7 @@ static void read_calibration(struct dp__read *r, struct dp_calibration *c,
 		return;
 	if (!c->use.mechanism->noise)
 		dp__problem(r, dp__get(map, "mechanism")->pos, NULL,
-			    "mechanism %s has no noise to calibrate",
-			    c->use.mechanism->name);
+			    "mechanism %s has no noise to calibrate", c->use.mechanism->name);
 	refuse_calibrated(r, c, map);
 }
 
@@ -87,12 +84,10 @@ void dp__check_calibrated_walk(struct dp__read *r, size_t walked)
 {
 	for (size_t i = 0; i < r->s->nparams; i++) {
 		const struct dp_param *p = &r->s->params[i];
-		const char *key =
-			p->calibrate ? calibrated_by(p->calibrate, walked) : NULL;
+		const char *key = p->calibrate ? calibrated_by(p->calibrate, walked) : NULL;
 
 		if (key && !r->param_bad[i])
-			dp__problem(r,
-				    dp__get(dp__get(r->param[i], "calibrate"), key)->pos,
+			dp__problem(r, dp__get(dp__get(r->param[i], "calibrate"), key)->pos,
 				    "a number, or another parameter",
 				    "'%s' cannot be '%s', which trainer.path walks up: a "
 				    "training that is stopped early would have had other "
@@ -106,8 +101,7 @@ void dp__check_calibrated_walk(struct dp__read *r, size_t walked)
 static double calibrated_target(const struct dp_study *s, const struct dp_calibration *c,
 				const double *x)
 {
-	return c->epsilon_param < 0 ? c->epsilon
-				    : dp_space_value(s, (size_t)c->epsilon_param, x);
+	return c->epsilon_param < 0 ? c->epsilon : dp_space_value(s, (size_t)c->epsilon_param, x);
 }
 
 int dp_space_derive(const struct dp_study *s, double *x, struct dp_err *err)
@@ -122,8 +116,8 @@ int dp_space_derive(const struct dp_study *s, double *x, struct dp_err *err)
 		if (!c || !isnan(x[i]))
 			continue;
 		dp_use_values(s, &c->use, x, NAN, values);
-		code = dp_privacy_noise(c->use.mechanism, values,
-					calibrated_target(s, c, x), &x[i], &at, err);
+		code = dp_privacy_noise(c->use.mechanism, values, calibrated_target(s, c, x), &x[i],
+					&at, err);
 		if (code != DP_OK)
 			dp_err_prefix(err, "parameter '%s'", s->params[i].name);
 	}
@@ -170,8 +164,8 @@ static double calibrated_value(const struct dp_study *s, const struct dp_use *u,
 }
 
 /* Are they the same but for the noise? */
-static bool same_use(const struct dp_study *s, const struct dp_use *a,
-		     const struct dp_study *t, const struct dp_use *b)
+static bool same_use(const struct dp_study *s, const struct dp_use *a, const struct dp_study *t,
+		     const struct dp_use *b)
 {
 	const struct dp_mechanism *m = a->mechanism;
 
@@ -189,8 +183,7 @@ static bool same_use(const struct dp_study *s, const struct dp_use *a,
 }
 
 /* The calibration whose very mechanism the objective is, or NULL. */
-static const struct dp_calibration *calibration_of(const struct dp_study *s,
-						   size_t objective)
+static const struct dp_calibration *calibration_of(const struct dp_study *s, size_t objective)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
 	const struct dp_calibration *c;
@@ -232,9 +225,8 @@ static int noise_param(const struct dp_study *s, const struct dp_use *u)
 
 		if (param < 0 || !dp__is_noise(u->mechanism, &u->mechanism->keys[k]))
 			continue;
-		return s->params[param].calibrate
-			       ? s->params[param].calibrate->epsilon_param
-			       : param;
+		return s->params[param].calibrate ? s->params[param].calibrate->epsilon_param
+						  : param;
 	}
 	return -1;
 }
@@ -271,7 +263,7 @@ bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b, siz
 	const struct dp_calibration *p = a->params[param].calibrate;
 	const struct dp_calibration *q = b->params[param].calibrate;
 
-	return (!p && !q) || (p && q && same_use(a, &p->use, b, &q->use) &&
-			      p->epsilon_param == q->epsilon_param &&
-			      same_number(p->epsilon, q->epsilon));
+	return (!p && !q) ||
+	       (p && q && same_use(a, &p->use, b, &q->use) &&
+		p->epsilon_param == q->epsilon_param && same_number(p->epsilon, q->epsilon));
 }

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-void dp__read_search(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_search(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	struct dp_search *search = to;
 
@@ -37,13 +37,11 @@ static bool check_axes(struct dp__read *r)
 		if (!p->grid && !r->s->search.grid)
 			dp__problem(r, r->param[i]->key_pos,
 				    "grid: N here, or for all parameters in search",
-				    "the grid has no number of points for parameter '%s'",
-				    p->name);
+				    "the grid has no number of points for parameter '%s'", p->name);
 		accept = dp__get(dp__get(r->param[i], "sample"), "accept");
 		if (p->log && p->accept_lo <= 0 && accept)
-			dp__problem(
-				r, accept->pos, "two numbers above 0",
-				"a grid on a log scale cannot go through zero or below");
+			dp__problem(r, accept->pos, "two numbers above 0",
+				    "a grid on a log scale cannot go through zero or below");
 	}
 	return r->problems->errors == errors;
 }
@@ -62,24 +60,21 @@ static void check_grid(struct dp__read *r)
 		return;
 	points = dp__grid_points(r->s);
 	if (points > DP_GRID_MAX) {
-		dp__problem(
-			r, dp__get(r->search, "method")->pos, NULL,
-			"the grid has %.15g points, but at most %d are possible; lower "
-			"'grid' or use method random",
-			points, DP_GRID_MAX);
+		dp__problem(r, dp__get(r->search, "method")->pos, NULL,
+			    "the grid has %.15g points, but at most %d are possible; lower "
+			    "'grid' or use method random",
+			    points, DP_GRID_MAX);
 		return;
 	}
 	if (given && search->evaluations > points)
-		dp__warning(
-			r, given->pos, NULL,
-			"the grid has only %.0f points, so there will be no more than "
-			"%.0f evaluations",
-			points, points);
+		dp__warning(r, given->pos, NULL,
+			    "the grid has only %.0f points, so there will be no more than "
+			    "%.0f evaluations",
+			    points, points);
 	else if (given && search->evaluations > 0 && search->evaluations < points)
-		dp__warning(
-			r, given->pos, NULL,
-			"only the first %u of the grid's %.0f points will be evaluated",
-			search->evaluations, points);
+		dp__warning(r, given->pos, NULL,
+			    "only the first %u of the grid's %.0f points will be evaluated",
+			    search->evaluations, points);
 	if (!given || search->evaluations > points)
 		search->evaluations = (uint32_t)points;
 }
@@ -91,8 +86,7 @@ static void check_dpareto(struct dp__read *r)
 	const struct dp_search *search = &r->s->search;
 	char all[DP_COUNT_LEN];
 
-	if (given && given->kind == DP__SCALAR && search->initial == 0 &&
-	    !search->initial_from)
+	if (given && given->kind == DP__SCALAR && search->initial == 0 && !search->initial_from)
 		dp__problem(r, given->pos, "a whole number from 1",
 			    "'initial' can be 0 only with 'initial_from': without any "
 			    "result the model has nothing to choose by");
@@ -108,34 +102,30 @@ static void check_dpareto(struct dp__read *r)
 		if (r->param_bad[i] || !is_number(p) || !sample)
 			continue;
 		if (!(lo <= hi))
-			dp__problem(
-				r, sample->key_pos, NULL,
-				"'accept' and 'range' of parameter '%s' have nothing in "
-				"common, but method dpareto needs points in both",
-				p->name);
+			dp__problem(r, sample->key_pos, NULL,
+				    "'accept' and 'range' of parameter '%s' have nothing in "
+				    "common, but method dpareto needs points in both",
+				    p->name);
 		else if (!(dp__accept_probability(p, lo, hi) >= 1e-4))
-			dp__problem(
-				r, sample->key_pos, "at least 0.0001",
-				"a draw for parameter '%s' falls into both 'accept' and "
-				"'range' with probability %.3g only",
-				p->name, dp__accept_probability(p, lo, hi));
+			dp__problem(r, sample->key_pos, "at least 0.0001",
+				    "a draw for parameter '%s' falls into both 'accept' and "
+				    "'range' with probability %.3g only",
+				    p->name, dp__accept_probability(p, lo, hi));
 	}
 }
 
 /* Keys that only dpareto reads. */
 static void warn_unused(struct dp__read *r)
 {
-	static const char *const keys[] = { "initial",      "design", "initial_from",
-					    "acquisition",  "gain",   "reference",
-					    "privacy_model" };
+	static const char *const keys[] = { "initial", "design",    "initial_from", "acquisition",
+					    "gain",    "reference", "privacy_model" };
 
 	for (size_t i = 0; i < DP_COUNT(keys); i++) {
 		const struct dp__node *m = dp__get(r->search, keys[i]);
 
 		if (m)
 			dp__warning(r, m->key_pos, NULL,
-				    "'%s' has a meaning only for method dpareto",
-				    keys[i]);
+				    "'%s' has a meaning only for method dpareto", keys[i]);
 	}
 }
 
@@ -148,10 +138,9 @@ void dp__check_search(struct dp__read *r)
 	if (!r->search)
 		return;
 	dp__section_names(DP__SEARCH, names);
-	if (search->method != DP_METHOD_GRID && search->method != DP_METHOD_SELECT &&
-	    method && !dp__get(r->search, "evaluations") &&
-	    !dp__get(r->search, "max_cost") && !dp__get(r->search, "budget") &&
-	    !dp__misspelt(r->search, "evaluations", names))
+	if (search->method != DP_METHOD_GRID && search->method != DP_METHOD_SELECT && method &&
+	    !dp__get(r->search, "evaluations") && !dp__get(r->search, "max_cost") &&
+	    !dp__get(r->search, "budget") && !dp__misspelt(r->search, "evaluations", names))
 		dp__problem(r, r->search->key_pos, NULL,
 			    "the key 'search.evaluations' is missing, for example "
 			    "`evaluations: 80`");
@@ -164,10 +153,9 @@ void dp__check_search(struct dp__read *r)
 	else
 		warn_unused(r);
 	if (search->method == DP_METHOD_SELECT && search->remeasure)
-		dp__problem(
-			r, dp__get(r->search, "remeasure")->key_pos, NULL,
-			"'remeasure' cannot stand beside method select: one training "
-			"is published of it, and nothing more may be learned of that");
+		dp__problem(r, dp__get(r->search, "remeasure")->key_pos, NULL,
+			    "'remeasure' cannot stand beside method select: one training "
+			    "is published of it, and nothing more may be learned of that");
 	if (search->method != DP_METHOD_SELECT && dp__get(r->search, "rounds"))
 		dp__warning(r, dp__get(r->search, "rounds")->key_pos, NULL,
 			    "'rounds' has a meaning only for method select");

@@ -96,8 +96,8 @@ int dp_study_find_files(struct dp_study *s, const char *dir, struct dp_files *fo
 	return place_all(&p, s, err);
 }
 
-int dp_study_place_files(struct dp_study *s, const char *dir,
-			 const struct dp_files *known, struct dp_err *err)
+int dp_study_place_files(struct dp_study *s, const char *dir, const struct dp_files *known,
+			 struct dp_err *err)
 {
 	struct placing p = { dir, NULL, known };
 

@@ -19,9 +19,8 @@ struct meaning {
 static void meaning_put(struct meaning *m)
 {
 	m->failed |= m->path.failed || m->value.failed ||
-		     json_object_set_new_nocheck(
-			     m->all, dp_buf_text(&m->path),
-			     json_string_nocheck(dp_buf_text(&m->value))) != 0;
+		     json_object_set_new_nocheck(m->all, dp_buf_text(&m->path),
+						 json_string_nocheck(dp_buf_text(&m->value))) != 0;
 	dp_buf_clear(&m->value);
 }
 
@@ -37,8 +36,7 @@ static void meaning_path(struct meaning *m, const char *path, const char *name)
 		dp_buf_puts(&m->path, path);
 }
 
-static void meaning_text(struct meaning *m, const char *path, const char *name,
-			 const char *text)
+static void meaning_text(struct meaning *m, const char *path, const char *name, const char *text)
 {
 	meaning_path(m, path, name);
 	dp_buf_puts(&m->value, text);
@@ -83,8 +81,7 @@ static void tell_list(struct dp_buf *out, char *const *list)
 	json_t *all = json_array();
 
 	for (size_t i = 0; all && list && list[i]; i++)
-		out->failed |=
-			json_array_append_new(all, json_string_nocheck(list[i])) != 0;
+		out->failed |= json_array_append_new(all, json_string_nocheck(list[i])) != 0;
 	out->failed |= !all;
 	if (all)
 		dp_json_dump(out, all, 0);
@@ -109,8 +106,7 @@ static bool tell_value(struct dp_buf *out, const struct dp__key *k, const void *
 	else if (k->read == dp__read_size)
 		tell_size(out, *(const uint64_t *)at);
 	else if (k->read == dp__read_word)
-		dp_buf_puts(out, dp__word_at(k->words,
-					     (size_t)(*(const int *)at - (int)k->lo)));
+		dp_buf_puts(out, dp__word_at(k->words, (size_t)(*(const int *)at - (int)k->lo)));
 	else if (k->read == dp__read_flag)
 		dp_buf_puts(out, k->words[*(const bool *)at]);
 	else if (k->read == dp__read_command || k->read == dp__read_slurm_options)
@@ -196,8 +192,7 @@ static void tell_use(struct meaning *m, const char *place, const struct dp_use *
 	}
 }
 
-static void tell_privacy(struct meaning *m, const char *objective,
-			 const struct dp_oracle *o)
+static void tell_privacy(struct meaning *m, const char *objective, const struct dp_oracle *o)
 {
 	struct dp_buf place = DP_BUF_INIT;
 
@@ -229,8 +224,7 @@ static void tell_privacy(struct meaning *m, const char *objective,
 
 /* ---- parameters ---- */
 
-static void tell_json(struct meaning *m, const char *path, const char *name,
-		      const json_t *v)
+static void tell_json(struct meaning *m, const char *path, const char *name, const json_t *v)
 {
 	dp_json_dump(&m->value, v, 0);
 	meaning_path(m, path, name);
@@ -323,8 +317,7 @@ static void tell_trainer(struct meaning *m)
 		const char *value = strchr(t->env[i], '=');
 
 		dp_buf_clear(&m->path);
-		dp_buf_printf(&m->path, "trainer.env.%.*s", (int)(value - t->env[i]),
-			      t->env[i]);
+		dp_buf_printf(&m->path, "trainer.env.%.*s", (int)(value - t->env[i]), t->env[i]);
 		dp_buf_puts(&m->value, value + 1);
 		meaning_put(m);
 	}
@@ -342,8 +335,7 @@ static void tell_search(struct meaning *m)
 	tell_section(m, DP__SEARCH, search, NULL);
 	meaning_text(m, "search.cost", NULL, dp_cost_text(m->s));
 	meaning_text(m, "search.front", NULL, dp_front_text(m->s));
-	meaning_text(m, "search.acquisition", NULL,
-		     dp_acquisition_text(search->acquisition));
+	meaning_text(m, "search.acquisition", NULL, dp_acquisition_text(search->acquisition));
 	meaning_text(m, "search.privacy_model", NULL,
 		     search->privacy_model == DP_PRIVACY_MODEL_GP ? "gp" : "exact");
 	if (search->initial_from && !search->initial_given)
@@ -439,14 +431,12 @@ static bool name_differs(const json_t *out, const char *path)
 	return false;
 }
 
-static bool difference_add(json_t *out, const char *key, const json_t *from,
-			   const json_t *to)
+static bool difference_add(json_t *out, const char *key, const json_t *from, const json_t *to)
 {
 	if ((!from || !to) && name_differs(out, key))
 		return true;
-	return json_array_append_new(out, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key,
-						    "from", from, "to", to, "live",
-						    key_is_live(key))) == 0;
+	return json_array_append_new(out, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key, "from",
+						    from, "to", to, "live", key_is_live(key))) == 0;
 }
 
 /* What one of both has alone, or otherwise than the other, in the order of keys.def. */

@@ -38,15 +38,12 @@ static void check_max_cost(struct dp__read *r, const struct dp__node *most)
 	if (dp_study_cost(r->s) == DP_COST_NONE) {
 		dp__problem(r, most->key_pos, "cost: path or cost: seconds",
 			    "'max_cost' has nothing to count: 'cost' is none%s",
-			    search->cost == DP_COST_NONE
-				    ? ""
-				    : " where there is no trainer.path");
+			    search->cost == DP_COST_NONE ? "" : " where there is no trainer.path");
 		return;
 	}
 	if (search->max_cost > 0 && search->max_cost < cheapest)
 		dp__problem(r, most->pos, NULL,
-			    "not one training would be made: the cheapest costs %.15g",
-			    cheapest);
+			    "not one training would be made: the cheapest costs %.15g", cheapest);
 	else if (search->max_cost > 0 && search->max_cost < dearest)
 		dp__warning(r, most->pos, NULL,
 			    "one training may cost %.15g, so the study can end with the "
@@ -56,8 +53,8 @@ static void check_max_cost(struct dp__read *r, const struct dp__node *most)
 		return;
 	search->evaluations = DP_EVALUATIONS_MAX;
 	if (cheapest > 0)
-		search->evaluations = (uint32_t)fmin(floor(search->max_cost / cheapest),
-						     DP_EVALUATIONS_MAX);
+		search->evaluations =
+			(uint32_t)fmin(floor(search->max_cost / cheapest), DP_EVALUATIONS_MAX);
 }
 
 void dp__check_cost(struct dp__read *r)

@@ -86,9 +86,7 @@ static void man_mechanism(const struct dp_mechanism *m)
 		man_put(k->help);
 		fputs("\n.br\nType: ", stdout);
 		man_put(dp_privacy_key_rule(k, rule));
-		fputs(k->kind == DP_PRIVACY_WORD ? "; "
-						 : ", or the name of a parameter; ",
-		      stdout);
+		fputs(k->kind == DP_PRIVACY_WORD ? "; " : ", or the name of a parameter; ", stdout);
 		fputs(k->unless   ? "needed unless another key stands in its place.\n"
 		      : k->needed ? "needed.\n"
 		      : k->group  ? "needed, or the other name of it.\n"

@@ -61,8 +61,7 @@ static const char *const reference_words[] = { "anti_ideal", "front", NULL };
 #define FIRST(...) ROW(__VA_ARGS__, DP_KEY_FIRST)
 
 static const struct dp_key_doc docs[] = {
-#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words,  \
-	    change)                                                                      \
+#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words, change)    \
 	{ path, type, otherwise, help, example, change },
 #include "study/keys.def"
 #undef ROW
@@ -75,8 +74,7 @@ static const struct {
 	double lo, hi;
 	const char *const *words;
 } rows[] = {
-#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words,  \
-	    change)                                                                      \
+#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words, change)    \
 	{ DP__##section, read, target, lo, hi, words },
 #include "study/keys.def"
 #undef ROW
@@ -152,8 +150,8 @@ static size_t key_find(enum dp__section section, const char *name)
 {
 	size_t i = 0;
 
-	while (i < ROWS && !(rows[i].section == section &&
-			     strcmp(last_word(docs[i].path), name) == 0))
+	while (i < ROWS &&
+	       !(rows[i].section == section && strcmp(last_word(docs[i].path), name) == 0))
 		i++;
 	return i;
 }
@@ -184,8 +182,7 @@ bool dp__misspelt(const struct dp__node *map, const char *name, const char *cons
 	return false;
 }
 
-static void key_unknown(struct dp__read *r, enum dp__section section,
-			const struct dp__node *m)
+static void key_unknown(struct dp__read *r, enum dp__section section, const struct dp__node *m)
 {
 	const char *names[DP__NAMES], *elsewhere = NULL;
 	struct dp_buf allowed = DP_BUF_INIT;
@@ -205,16 +202,16 @@ static void key_unknown(struct dp__read *r, enum dp__section section,
 	dp__shown(m->key, shown);
 	if (!guess[0] && elsewhere)
 		dp__problem(r, m->key_pos, dp_buf_text(&allowed),
-			    "unknown key '%s'; here it does nothing, but there is %s",
-			    shown, elsewhere);
+			    "unknown key '%s'; here it does nothing, but there is %s", shown,
+			    elsewhere);
 	else
-		dp__problem(r, m->key_pos, dp_buf_text(&allowed), "unknown key '%s'%s",
-			    shown, guess);
+		dp__problem(r, m->key_pos, dp_buf_text(&allowed), "unknown key '%s'%s", shown,
+			    guess);
 	dp_buf_free(&allowed);
 }
 
-static void key_absent(struct dp__read *r, size_t i, size_t pos,
-		       const struct dp__node *map, void *base)
+static void key_absent(struct dp__read *r, size_t i, size_t pos, const struct dp__node *map,
+		       void *base)
 {
 	struct dp__key k = dp__key_row(i);
 	const char *names[DP__NAMES];
@@ -225,8 +222,7 @@ static void key_absent(struct dp__read *r, size_t i, size_t pos,
 	if (strcmp(k.doc->otherwise, "needed") == 0) {
 		dp__section_names(k.section, names);
 		if (!dp__misspelt(map, k.name, names))
-			dp__problem(r, pos, NULL,
-				    "the key '%s' is missing, for example `%s`",
+			dp__problem(r, pos, NULL, "the key '%s' is missing, for example `%s`",
 				    k.doc->path, k.doc->example);
 	} else if (strcmp(k.doc->otherwise, "none") != 0 && k.doc->otherwise[0] != '(') {
 		k.read(r, &k, &v, (char *)base + k.offset);
@@ -251,8 +247,8 @@ void dp__read_section(struct dp__read *r, enum dp__section section, size_t pos,
 		seen[i] = true;
 		k = dp__key_row(i);
 		if (m->kind == DP__SCALAR && dp__type_of(m) == DP__NULL)
-			dp__problem(r, m->key_pos, k.doc->type,
-				    "the key '%s' has no value", k.name);
+			dp__problem(r, m->key_pos, k.doc->type, "the key '%s' has no value",
+				    k.name);
 		else if (m->kind != DP__UNREADABLE)
 			k.read(r, &k, m, (char *)base + k.offset);
 	}

@@ -107,7 +107,7 @@ int dp_study_once(const char *text, size_t len, struct dp_buf *out, struct dp_er
 	dp_buf_puts(out, "}\n");
 	dp__tree_free(&r);
 	dp_problems_free(&problems);
-	return top && !out->failed ? DP_OK
-				   : dp_fail(err, DP_E_NOMEM,
-					     "no memory for a study of one training");
+	return top && !out->failed
+		       ? DP_OK
+		       : dp_fail(err, DP_E_NOMEM, "no memory for a study of one training");
 }

@@ -30,9 +30,8 @@ static json_t *option_json(const struct dp__node *v)
 	out = v->kind == DP__LIST ? json_array() : json_object();
 	for (const struct dp__node *n = v->first; out && whole && n; n = n->next) {
 		member = option_json(n);
-		whole = (v->kind == DP__LIST
-				 ? json_array_append_new(out, member)
-				 : json_object_set_new(out, n->key, member)) == 0;
+		whole = (v->kind == DP__LIST ? json_array_append_new(out, member)
+					     : json_object_set_new(out, n->key, member)) == 0;
 	}
 	if (whole)
 		return out;
@@ -77,8 +76,8 @@ static size_t option_place(const struct dp__node *v, const char *sentence)
 }
 
 /* An option whose value is a list or a map. */
-static void option_tree(struct dp__read *r, const struct dp__node *v,
-			dp_option_fn *set_tree, void *arg)
+static void option_tree(struct dp__read *r, const struct dp__node *v, dp_option_fn *set_tree,
+			void *arg)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err why;
@@ -104,9 +103,8 @@ int dp_options_parse(const char *text, size_t len, const char *path, dp_option_f
 
 	if (root && root->kind != DP__MAP)
 		dp__problem(&r, root->pos, NULL, "each line is 'option: value'");
-	for (const struct dp__node *n = root && root->kind == DP__MAP ? root->first
-								      : NULL;
-	     n; n = n->next) {
+	for (const struct dp__node *n = root && root->kind == DP__MAP ? root->first : NULL; n;
+	     n = n->next) {
 		if (n->kind == DP__UNREADABLE)
 			continue;
 		if (n->kind != DP__SCALAR)
@@ -121,7 +119,7 @@ int dp_options_parse(const char *text, size_t len, const char *path, dp_option_f
 	if (r.nomem)
 		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	if (problems->errors)
-		return dp_fail(err, DP_E_INVALID, "%s has %zu mistake%s", path,
-			       problems->errors, problems->errors == 1 ? "" : "s");
+		return dp_fail(err, DP_E_INVALID, "%s has %zu mistake%s", path, problems->errors,
+			       problems->errors == 1 ? "" : "s");
 	return DP_OK;
 }

@@ -14,8 +14,8 @@ static double param_value(const struct dp_study *s, size_t i, const double *x, d
 	return !isnan(at) && i == s->trainer.path.param ? at : dp_space_value(s, i, x);
 }
 
-void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
-		   double at, double values[DP_PRIVACY_KEYS_MAX])
+void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x, double at,
+		   double values[DP_PRIVACY_KEYS_MAX])
 {
 	for (size_t i = 0; i < u->mechanism->nkeys; i++)
 		values[i] = u->param[i] < 0 ? u->constant[i]
@@ -23,9 +23,8 @@ void dp_use_values(const struct dp_study *s, const struct dp_use *u, const doubl
 }
 
 /* The same with the delta of the whole composition that it is a part of. */
-static void part_values(const struct dp_study *s, const struct dp_oracle *o,
-			const struct dp_use *u, const double *x, double at,
-			double *values)
+static void part_values(const struct dp_study *s, const struct dp_oracle *o, const struct dp_use *u,
+			const double *x, double at, double *values)
 {
 	const struct dp_mechanism *m = u->mechanism;
 
@@ -42,8 +41,7 @@ int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x, 
 
 	if (!o->privacy)
 		return dp_fail(err, DP_E_INVALID,
-			       "objective '%s' is a metric: only the trainer knows it",
-			       o->name);
+			       "objective '%s' is a metric: only the trainer knows it", o->name);
 	if (o->privacy->kind == DP_ORACLE_PROGRAM)
 		return dp_fail(err, DP_E_INVALID,
 			       "the epsilon of '%s' is the answer of a program, which "
@@ -76,8 +74,7 @@ double dp_oracle_delta(const struct dp_oracle *o)
 	key = dp_privacy_key_place(m, m->delta);
 	if (o->uses[0].param[key] >= 0)
 		return NAN;
-	return isnan(o->uses[0].constant[key]) ? m->delta->otherwise
-					       : o->uses[0].constant[key];
+	return isnan(o->uses[0].constant[key]) ? m->delta->otherwise : o->uses[0].constant[key];
 }
 
 bool dp_oracle_depends(const struct dp_oracle *o, size_t param)
@@ -106,8 +103,8 @@ enum dp_privacy_cost dp_oracle_cost(const struct dp_oracle *o)
 /* ---- epsilon ---- */
 
 static int ask_program(const struct dp_study *s, const struct dp_oracle_asker *asker,
-		       size_t objective, const double *x, double at,
-		       struct dp_epsilon *out, struct dp_err *err)
+		       size_t objective, const double *x, double at, struct dp_epsilon *out,
+		       struct dp_err *err)
 {
 	struct dp_epsilon e = { .delta = s->objectives[objective].privacy->delta,
 				.order = NAN,
@@ -128,9 +125,8 @@ static int ask_program(const struct dp_study *s, const struct dp_oracle_asker *a
 /* Of the end alone, whatever its checkpoints cost. `prepared` is NULL where nothing is
  * kept between questions. */
 static int end_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
-		       const struct dp_oracle_asker *asker, size_t objective,
-		       const double *x, double at, struct dp_epsilon *out,
-		       struct dp_err *err)
+		       const struct dp_oracle_asker *asker, size_t objective, const double *x,
+		       double at, struct dp_epsilon *out, struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
 	struct dp_uses uses;
@@ -145,16 +141,14 @@ static int end_epsilon(const struct dp_study *s, struct dp_privacy_prepared *pre
 		return dp_privacy_compose(uses.item, uses.n, o->delta,
 					  o->accountant == DP_PRIVACY_PLD, out, err);
 	return prepared ? dp_privacy_eval(prepared, uses.values[0], out, err)
-			: dp_privacy_epsilon(o->uses[0].mechanism, uses.values[0], out,
-					     err);
+			: dp_privacy_epsilon(o->uses[0].mechanism, uses.values[0], out, err);
 }
 
 /* The same of a run: the maximum over its checkpoints and its end. What is refused at a
  * checkpoint is no result there. *most: where it is; may be NULL. */
 static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *prepared,
-			  const struct dp_oracle_asker *asker, size_t objective,
-			  const double *x, double at, struct dp_epsilon *out,
-			  double *most, struct dp_err *err)
+			  const struct dp_oracle_asker *asker, size_t objective, const double *x,
+			  double at, struct dp_epsilon *out, double *most, struct dp_err *err)
 {
 	double before[DP_WAYPOINTS_MAX], where = at;
 	int code = end_epsilon(s, prepared, asker, objective, x, at, out, err);
@@ -176,8 +170,7 @@ static int oracle_epsilon(const struct dp_study *s, struct dp_privacy_prepared *
 	return n ? DP_OK : code;
 }
 
-double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x,
-			 double at)
+double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x, double at)
 {
 	double before[DP_WAYPOINTS_MAX], most = at;
 	struct dp_epsilon e;
@@ -189,8 +182,8 @@ double dp_path_costliest(const struct dp_study *s, size_t objective, const doubl
 }
 
 int dp_objective_privacy_at(const struct dp_study *s, const struct dp_oracle_asker *asker,
-			    size_t objective, const double *x, double at,
-			    struct dp_epsilon *out, struct dp_err *err)
+			    size_t objective, const double *x, double at, struct dp_epsilon *out,
+			    struct dp_err *err)
 {
 	return oracle_epsilon(s, NULL, asker, objective, x, at, out, NULL, err);
 }
@@ -201,9 +194,8 @@ int dp_objective_privacy(const struct dp_study *s, size_t objective, const doubl
 	return dp_objective_privacy_at(s, NULL, objective, x, NAN, out, err);
 }
 
-int dp_objectives_privacy_at(const struct dp_study *s,
-			     const struct dp_oracle_asker *asker, const double *x,
-			     double at, double *y, struct dp_err *err)
+int dp_objectives_privacy_at(const struct dp_study *s, const struct dp_oracle_asker *asker,
+			     const double *x, double at, double *y, struct dp_err *err)
 {
 	struct dp_epsilon cost;
 	int code;
@@ -222,8 +214,7 @@ int dp_objectives_privacy_at(const struct dp_study *s,
 	return DP_OK;
 }
 
-int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
-			  struct dp_err *err)
+int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y, struct dp_err *err)
 {
 	return dp_objectives_privacy_at(s, NULL, x, NAN, y, err);
 }
@@ -272,16 +263,15 @@ void dp_oracles_close(struct dp_oracles *o)
 	free(o);
 }
 
-int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker,
-		       size_t objective, const double *x, double at,
-		       struct dp_epsilon *out, struct dp_err *err)
+int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker, size_t objective,
+		       const double *x, double at, struct dp_epsilon *out, struct dp_err *err)
 {
 	/* programs are asked about the end alone: their answers take time, and what is
 	 * journaled of a point that is tried counts its checkpoints, too */
 	if (o->study->objectives[objective].privacy->kind == DP_ORACLE_PROGRAM)
 		return end_epsilon(o->study, NULL, asker, objective, x, at, out, err);
-	return oracle_epsilon(o->study, o->prepared[objective], asker, objective, x, at,
-			      out, NULL, err);
+	return oracle_epsilon(o->study, o->prepared[objective], asker, objective, x, at, out, NULL,
+			      err);
 }
 
 /* ---- what a trainer is told and declares ---- */
@@ -291,8 +281,7 @@ static json_t *composed_json(const struct dp_oracle *o, const struct dp_uses *us
 	json_t *parts = json_array();
 
 	for (size_t i = 0; i < uses->n; i++) {
-		json_t *part = dp_privacy_accounted(uses->item[i].mechanism,
-						    uses->values[i], true);
+		json_t *part = dp_privacy_accounted(uses->item[i].mechanism, uses->values[i], true);
 
 		if (!part ||
 		    json_object_set_new(part, "times",
@@ -303,9 +292,8 @@ static json_t *composed_json(const struct dp_oracle *o, const struct dp_uses *us
 		}
 		json_decref(part);
 	}
-	return json_pack("{s:o, s:o, s:s}", "compose", parts, "delta",
-			 dp_json_real(o->delta), "accountant",
-			 dp_privacy_accountants[o->accountant]);
+	return json_pack("{s:o, s:o, s:s}", "compose", parts, "delta", dp_json_real(o->delta),
+			 "accountant", dp_privacy_accountants[o->accountant]);
 }
 
 static json_t *program_json(const struct dp_oracle *o)
@@ -332,8 +320,7 @@ static json_t *accounted_json(const struct dp_study *s, size_t objective, const 
 		return NULL;
 	return o->kind == DP_ORACLE_COMPOSED
 		       ? composed_json(o, &uses)
-		       : dp_privacy_accounted(uses.item[0].mechanism, uses.values[0],
-					      false);
+		       : dp_privacy_accounted(uses.item[0].mechanism, uses.values[0], false);
 }
 
 json_t *dp_objectives_accounted(const struct dp_study *s, const double *x, double at,
@@ -358,8 +345,8 @@ json_t *dp_objectives_accounted(const struct dp_study *s, const double *x, doubl
 	return all;
 }
 
-int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
-			  double at, const struct dp_privacy_declared *declared,
+int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x, double at,
+			  const struct dp_privacy_declared *declared,
 			  char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[objective].privacy;
@@ -373,8 +360,7 @@ int dp_objective_declared(const struct dp_study *s, size_t objective, const doub
 		if (!u->mechanism->declared)
 			continue; /* nothing contradicts it, and nothing fits it */
 		part_values(s, o, u, x, at, values);
-		code = dp_privacy_declared_check(u->mechanism, values, declared, warning,
-						 err);
+		code = dp_privacy_declared_check(u->mechanism, values, declared, warning, err);
 		if (code == DP_OK)
 			break;
 	}

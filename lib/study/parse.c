@@ -105,12 +105,12 @@ static bool is_real(const char *s)
 enum dp__type dp__type_of(const struct dp__node *v)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
-	static const char *const bools[] = { "true",  "True",  "TRUE", "false",
-					     "False", "FALSE", NULL };
-	static const char *const specials[] = { ".inf",  ".Inf",  ".INF",  "-.inf",
-						"-.Inf", "-.INF", "+.inf", "+.Inf",
-						"+.INF", ".nan",  ".NaN",  ".NAN",
-						NULL };
+	static const char *const bools[] = {
+		"true", "True", "TRUE", "false", "False", "FALSE", NULL
+	};
+	static const char *const specials[] = { ".inf",  ".Inf",  ".INF",  "-.inf", "-.Inf",
+						"-.INF", "+.inf", "+.Inf", "+.INF", ".nan",
+						".NaN",  ".NAN",  NULL };
 	const char *s = v->text;
 
 	if (!v->plain)
@@ -144,8 +144,7 @@ static bool text_ok(struct dp__read *r)
 		dp__problem_at(r, 0, 0,
 			       "the file is too large: %s, but a study file has "
 			       "at most %s",
-			       dp_size_text(r->len, have),
-			       dp_size_text(DP_STUDY_TEXT_MAX, max));
+			       dp_size_text(r->len, have), dp_size_text(DP_STUDY_TEXT_MAX, max));
 		return false;
 	}
 	for (size_t i = 0, n; i < r->len; i += n) {
@@ -153,8 +152,7 @@ static bool text_ok(struct dp__read *r)
 		if (n)
 			continue;
 		dp__problem(r, i, "UTF-8 text without control characters",
-			    "this is not text: byte 0x%02x",
-			    (unsigned)(unsigned char)r->text[i]);
+			    "this is not text: byte 0x%02x", (unsigned)(unsigned char)r->text[i]);
 		return false;
 	}
 	return true;
@@ -190,14 +188,12 @@ static size_t event_pos(struct builder *b, struct fy_event *e)
 	return b->depth ? b->open[b->depth - 1]->pos : 0;
 }
 
-static void refuse_properties(struct builder *b, struct fy_token *anchor,
-			      struct fy_token *tag)
+static void refuse_properties(struct builder *b, struct fy_token *anchor, struct fy_token *tag)
 {
 	if (anchor) /* the mark is behind the sign */
-		dp__problem(
-			b->r, token_pos(anchor, 1) - 1, NULL,
-			"anchors (&name), aliases (*name) and merge keys (<<) are not "
-			"used in study files; write the value out");
+		dp__problem(b->r, token_pos(anchor, 1) - 1, NULL,
+			    "anchors (&name), aliases (*name) and merge keys (<<) are not "
+			    "used in study files; write the value out");
 	if (tag)
 		dp__problem(b->r, token_pos(tag, 0), NULL,
 			    "tags (!name) are not used in study files; quote a value to "
@@ -243,8 +239,7 @@ static const char *copy_text(struct builder *b, struct fy_token *t, size_t pos)
 		/* an escape such as "\0" or "\ud800" makes what no program can be given;
 		 * other control characters are the trainer's affair */
 		if (n == 0 && (text[i] == '\0' || (unsigned char)text[i] >= 0x80)) {
-			dp__problem(b->r, pos, NULL,
-				    "this text holds a NUL or a broken character");
+			dp__problem(b->r, pos, NULL, "this text holds a NUL or a broken character");
 			return NULL;
 		}
 		i += n ? n : 1;
@@ -287,8 +282,7 @@ static void drop_duplicates(struct builder *b, struct dp__node *map)
 			continue;
 		}
 		if (!dp__problems_full(b->r))
-			dp__place(b->r->text, b->r->len, all[first]->key_pos, &line,
-				  &column);
+			dp__place(b->r->text, b->r->len, all[first]->key_pos, &line, &column);
 		dp__problem(b->r, all[i]->key_pos, NULL,
 			    "key '%s' is given twice; the first is in line %d",
 			    dp__shown(all[i]->key, shown), line);
@@ -338,8 +332,7 @@ static struct dp__node *node_hang(struct builder *b, enum dp__kind kind, size_t 
 
 static bool wants_key(const struct builder *b)
 {
-	return b->depth && b->open[b->depth - 1]->kind == DP__MAP &&
-	       !b->key[b->depth - 1];
+	return b->depth && b->open[b->depth - 1]->kind == DP__MAP && !b->key[b->depth - 1];
 }
 
 static void node_start(struct builder *b, struct fy_event *e, enum dp__kind kind)
@@ -455,11 +448,10 @@ static void syntax_problems(struct builder *b, struct fy_diag *diag)
 	while ((e = fy_diag_errors_iterate(diag, &iter)) != NULL) {
 		any = true;
 		if (e->line > 0 && e->column > 0)
-			dp__problem_at(b->r, e->line, e->column, "this is not YAML: %s",
-				       e->msg);
+			dp__problem_at(b->r, e->line, e->column, "this is not YAML: %s", e->msg);
 		else
-			dp__problem(b->r, token_pos(e->fyt, 0), NULL,
-				    "this is not YAML: %s", e->msg);
+			dp__problem(b->r, token_pos(e->fyt, 0), NULL, "this is not YAML: %s",
+				    e->msg);
 	}
 	if (!any)
 		dp__problem_at(b->r, 0, 0, "the file could not be read as YAML");

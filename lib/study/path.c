@@ -9,8 +9,7 @@
 /* ---- the key ---- */
 
 /* `path: epochs` is short for `path: {parameter: epochs}`. */
-void dp__read_walk(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_walk(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	struct dp__node name = *v, map = { .kind = DP__MAP, .first = &name, .count = 1 };
 
@@ -44,8 +43,7 @@ static void check_walked(struct dp__read *r, const struct dp_param *p, size_t po
 	double first, last;
 
 	if (p->kind != DP_PARAM_INT && p->kind != DP_PARAM_FIXED) {
-		dp__problem(r, pos, form,
-			    "a training cannot walk up '%s', which is %s parameter",
+		dp__problem(r, pos, form, "a training cannot walk up '%s', which is %s parameter",
 			    p->name,
 			    p->kind == DP_PARAM_FLOAT         ? "a float"
 			    : p->kind == DP_PARAM_CATEGORICAL ? "a categorical"
@@ -72,8 +70,7 @@ static void warn_unaccounted(struct dp__read *r, size_t param, size_t pos)
 	const struct dp_study *s = r->s;
 
 	for (size_t i = 0; i < s->nobjectives; i++)
-		if (s->objectives[i].privacy &&
-		    dp_oracle_depends(s->objectives[i].privacy, param))
+		if (s->objectives[i].privacy && dp_oracle_depends(s->objectives[i].privacy, param))
 			return;
 	if (dp_study_accounts(s) && r->problems->errors == 0)
 		dp__warning(r, pos, NULL,
@@ -107,8 +104,8 @@ void dp__check_walk(struct dp__read *r)
 		}
 		return;
 	}
-	dp__problem(r, v->pos, NULL, "'path' names no parameter '%s'%s",
-		    dp__shown(v->text, shown), dp__guess(v->text, names, guess));
+	dp__problem(r, v->pos, NULL, "'path' names no parameter '%s'%s", dp__shown(v->text, shown),
+		    dp__guess(v->text, names, guess));
 }
 
 /* ---- its values ---- */
@@ -118,8 +115,7 @@ double dp_path_end(const struct dp_study *s, const double *x)
 	return dp_space_value(s, s->trainer.path.param, x);
 }
 
-size_t dp_path_values(const struct dp_study *s, const double *x,
-		      double values[DP_WAYPOINTS_MAX])
+size_t dp_path_values(const struct dp_study *s, const double *x, double values[DP_WAYPOINTS_MAX])
 {
 	const struct dp_path *path = &s->trainer.path;
 	double first, last, own;
@@ -162,8 +158,8 @@ static bool path_rises(const struct dp_oracle *o, size_t param)
 	return true;
 }
 
-size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x,
-			double at, double values[DP_WAYPOINTS_MAX])
+size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x, double at,
+			double values[DP_WAYPOINTS_MAX])
 {
 	const struct dp_path *path = &s->trainer.path;
 	const struct dp_oracle *o = s->objectives[objective].privacy;

@@ -73,8 +73,8 @@ bool dp__problems_full(const struct dp__read *r)
 }
 
 DP_PRINTF(6, 0)
-static void problem_add(struct dp__read *r, bool warning, int line, int column,
-			const char *allowed, const char *fmt, va_list ap)
+static void problem_add(struct dp__read *r, bool warning, int line, int column, const char *allowed,
+			const char *fmt, va_list ap)
 {
 	struct dp_problems *p = r->problems;
 	struct dp_problem *list, one = { line, column, warning, NULL, NULL };
@@ -100,8 +100,7 @@ static void problem_add(struct dp__read *r, bool warning, int line, int column,
 	list[p->count++] = one;
 }
 
-void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
-		 ...)
+void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char *fmt, ...)
 {
 	int line = 0, column = 0;
 	va_list ap;
@@ -113,8 +112,7 @@ void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char
 	va_end(ap);
 }
 
-void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
-		 ...)
+void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char *fmt, ...)
 {
 	int line, column;
 	va_list ap;
@@ -145,8 +143,7 @@ void dp__problems_sort(struct dp_problems *p)
 		for (; j > 0; j--) {
 			const struct dp_problem *y = &p->list[j - 1];
 
-			if (y->line < x.line ||
-			    (y->line == x.line && y->column <= x.column))
+			if (y->line < x.line || (y->line == x.line && y->column <= x.column))
 				break;
 			p->list[j] = p->list[j - 1];
 		}
@@ -190,8 +187,7 @@ char *dp__guess(const char *word, const char *const *list, char out[DP__GUESS])
 /* Appends line `line` as it may be printed: bytes that are no characters, control
  * characters and tabs become one column each, a long line is cut around the column.
  * Returns the column of the caret in what was appended. */
-static int problem_excerpt(const char *text, size_t len, int line, int column,
-			   struct dp_buf *out)
+static int problem_excerpt(const char *text, size_t len, int line, int column, struct dp_buf *out)
 {
 	size_t start = bom_len(text, len), end, next;
 	int at = 1, caret, from = 1;
@@ -227,8 +223,8 @@ static int problem_excerpt(const char *text, size_t len, int line, int column,
 	return caret;
 }
 
-static void one_text(const struct dp_problem *p, const char *path, const char *text,
-		     size_t len, struct dp_buf *out)
+static void one_text(const struct dp_problem *p, const char *path, const char *text, size_t len,
+		     struct dp_buf *out)
 {
 	const char *severity = p->warning ? "warning" : "error";
 	int caret;
@@ -236,8 +232,8 @@ static void one_text(const struct dp_problem *p, const char *path, const char *t
 	if (p->line == 0) {
 		dp_buf_printf(out, "%s: %s: %s\n", path, severity, p->message);
 	} else {
-		dp_buf_printf(out, "%s:%d:%d: %s: %s\n", path, p->line, p->column,
-			      severity, p->message);
+		dp_buf_printf(out, "%s:%d:%d: %s: %s\n", path, p->line, p->column, severity,
+			      p->message);
 		dp_buf_printf(out, "%4d | ", p->line);
 		caret = problem_excerpt(text, len, p->line, p->column, out);
 		dp_buf_printf(out, "\n     | %*s\n", caret, "^");
@@ -246,8 +242,8 @@ static void one_text(const struct dp_problem *p, const char *path, const char *t
 		dp_buf_printf(out, "     = allowed: %s\n", p->allowed);
 }
 
-void dp_problems_text(const struct dp_problems *p, const char *path, const char *text,
-		      size_t len, struct dp_buf *out)
+void dp_problems_text(const struct dp_problems *p, const char *path, const char *text, size_t len,
+		      struct dp_buf *out)
 {
 	size_t warnings = 0, shown = 0;
 
@@ -260,13 +256,11 @@ void dp_problems_text(const struct dp_problems *p, const char *path, const char 
 		else
 			shown++;
 	}
-	dp_buf_printf(out, "%s: %zu %s", path, p->errors,
-		      p->errors == 1 ? "error" : "errors");
+	dp_buf_printf(out, "%s: %zu %s", path, p->errors, p->errors == 1 ? "error" : "errors");
 	if (p->errors > shown)
 		dp_buf_printf(out, " (the first %zu shown)", shown);
 	if (warnings)
-		dp_buf_printf(out, ", %zu %s", warnings,
-			      warnings == 1 ? "warning" : "warnings");
+		dp_buf_printf(out, ", %zu %s", warnings, warnings == 1 ? "warning" : "warnings");
 	dp_buf_putc(out, '\n');
 }
 
@@ -281,10 +275,9 @@ json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t l
 		dp_buf_clear(&line);
 		if (x->line > 0)
 			problem_excerpt(text, len, x->line, x->column, &line);
-		one = json_pack("{s:i, s:i, s:s, s:s, s:s?, s:s?}", "line", x->line,
-				"column", x->column, "severity",
-				x->warning ? "warning" : "error", "message", x->message,
-				"allowed", x->allowed, "source",
+		one = json_pack("{s:i, s:i, s:s, s:s, s:s?, s:s?}", "line", x->line, "column",
+				x->column, "severity", x->warning ? "warning" : "error", "message",
+				x->message, "allowed", x->allowed, "source",
 				x->line > 0 ? dp_buf_text(&line) : NULL);
 		if (line.failed) {
 			json_decref(one);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dp__read_objectives(struct dp__read *r, const struct dp__key *k,
-			 const struct dp__node *v, void *to)
+void dp__read_objectives(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			 void *to)
 {
 	static const char form[] = "names and their objectives, 2 to 8 of them";
 	struct dp_study *s = to;
@@ -28,8 +28,7 @@ void dp__read_objectives(struct dp__read *r, const struct dp__key *k,
 		return;
 	for (const struct dp__node *m = v->first; m; m = m->next) {
 		if (!dp_name_ok(m->key))
-			dp__problem(r, m->key_pos, DP_NAME_RULE,
-				    "'%s' cannot name an objective",
+			dp__problem(r, m->key_pos, DP_NAME_RULE, "'%s' cannot name an objective",
 				    dp__shown(m->key, shown));
 		o = &s->objectives[s->nobjectives];
 		o->name = dp__strdup(r, m->key);
@@ -42,8 +41,8 @@ void dp__read_objectives(struct dp__read *r, const struct dp__key *k,
 	}
 }
 
-void dp__read_anti_ideal(struct dp__read *r, const struct dp__key *k,
-			 const struct dp__node *v, void *to)
+void dp__read_anti_ideal(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			 void *to)
 {
 	(void)to;
 	if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
@@ -62,8 +61,8 @@ static bool read_bound(const char *text, struct dp_constraint *c)
 	return dp_num_parse(text, &c->bound) && isfinite(c->bound);
 }
 
-void dp__read_constraints(struct dp__read *r, const struct dp__key *k,
-			  const struct dp__node *v, void *to)
+void dp__read_constraints(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			  void *to)
 {
 	static const char form[] = "\"<= NUMBER\" or \">= NUMBER\", in quotes";
 	struct dp_study *s = to;
@@ -81,8 +80,7 @@ void dp__read_constraints(struct dp__read *r, const struct dp__key *k,
 		c = &s->constraints[s->nconstraints++];
 		c->metric = dp__strdup(r, m->key);
 		if (!dp_name_ok(m->key))
-			dp__problem(r, m->key_pos, DP_NAME_RULE,
-				    "'%s' cannot name a metric",
+			dp__problem(r, m->key_pos, DP_NAME_RULE, "'%s' cannot name a metric",
 				    dp__shown(m->key, shown));
 		text = dp__scalar(r, m, dp__shown(m->key, shown), form);
 		if (text && !read_bound(text, c))
@@ -94,8 +92,7 @@ void dp__read_constraints(struct dp__read *r, const struct dp__key *k,
 /* ---- a metric objective ---- */
 
 /* `of` without its spaces, compared with "METRIC" and "1-METRIC". */
-static void check_of(struct dp__read *r, struct dp_objective *o,
-		     const struct dp__node *of)
+static void check_of(struct dp__read *r, struct dp_objective *o, const struct dp__node *of)
 {
 	struct dp_buf word = DP_BUF_INIT, allowed = DP_BUF_INIT;
 	char shown[DP__SHOWN];
@@ -116,8 +113,7 @@ static void check_of(struct dp__read *r, struct dp_objective *o,
 	dp_buf_free(&allowed);
 }
 
-static void check_metric(struct dp__read *r, struct dp_objective *o,
-			 const struct dp__node *v)
+static void check_metric(struct dp__read *r, struct dp_objective *o, const struct dp__node *v)
 {
 	const struct dp__node *of = dp__get(v, "of");
 
@@ -135,8 +131,7 @@ static bool has_scale(const struct dp_objective *o, double x)
 	return o->transform != DP_TRANSFORM_LOGIT || (x >= 0 && x <= 1);
 }
 
-static void read_anti_ideal(struct dp__read *r, struct dp_objective *o,
-			    const char *const *names)
+static void read_anti_ideal(struct dp__read *r, struct dp_objective *o, const char *const *names)
 {
 	const struct dp__node *v = dp__get(r->anti_ideal, o->name);
 	bool log = o->transform == DP_TRANSFORM_LOG;
@@ -155,8 +150,8 @@ static void read_anti_ideal(struct dp__read *r, struct dp_objective *o,
 		o->anti_ideal = x;
 	else
 		dp__problem(r, v->pos, log ? "a number above 0" : "a number from 0 to 1",
-			    "the anti-ideal of '%s' cannot be %s: its transform is %s",
-			    o->name, v->text, log ? "log" : "logit");
+			    "the anti-ideal of '%s' cannot be %s: its transform is %s", o->name,
+			    v->text, log ? "log" : "logit");
 }
 
 static void check_anti_ideal(struct dp__read *r)
@@ -176,8 +171,7 @@ static void check_anti_ideal(struct dp__read *r)
 			i++;
 		if (i == s->nobjectives)
 			dp__problem(r, m->key_pos, NULL, "'%s' names no objective%s",
-				    dp__shown(m->key, shown),
-				    dp__guess(m->key, names, guess));
+				    dp__shown(m->key, shown), dp__guess(m->key, names, guess));
 	}
 }
 
@@ -193,17 +187,15 @@ void dp__check_objectives(struct dp__read *r)
 		if (v->kind != DP__MAP)
 			continue;
 		if (privacy && metric)
-			dp__problem(
-				r, metric->key_pos, NULL,
-				"an objective is either privacy or a metric, not both");
+			dp__problem(r, metric->key_pos, NULL,
+				    "an objective is either privacy or a metric, not both");
 		else if (privacy)
 			dp__check_privacy(r, &s->objectives[i], v, privacy);
 		else if (metric)
 			check_metric(r, &s->objectives[i], v);
 		else
 			dp__problem(r, v->key_pos, "privacy: {...} or metric: NAME",
-				    "objective '%s' says neither 'privacy' nor 'metric'",
-				    v->key);
+				    "objective '%s' says neither 'privacy' nor 'metric'", v->key);
 	}
 	if (r->anti_ideal && s->nobjectives)
 		check_anti_ideal(r);

@@ -53,8 +53,7 @@ static void param_put_json(void *to, json_t *value)
 	*slot = value;
 }
 
-void dp__read_fixed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		    void *to)
+void dp__read_fixed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	param_put_json(to, read_scalar(r, v, k->name));
 }
@@ -67,8 +66,8 @@ static bool same_value(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
-void dp__read_values(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_values(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	json_t *values, *value, *other;
 	const struct dp__node *item;
@@ -87,8 +86,7 @@ void dp__read_values(struct dp__read *r, const struct dp__key *k,
 			continue;
 		json_array_foreach (values, i, other) {
 			if (same_value(value, other)) {
-				dp__problem(r, item->pos, NULL,
-					    "the value '%s' is given twice",
+				dp__problem(r, item->pos, NULL, "the value '%s' is given twice",
 					    dp__shown(item->text, shown));
 				break;
 			}
@@ -100,8 +98,8 @@ void dp__read_values(struct dp__read *r, const struct dp__key *k,
 
 /* ---- sample ---- */
 
-void dp__read_uniform(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
+void dp__read_uniform(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		      void *to)
 {
 	struct dp_param *p = to;
 	double pair[2] = { 0, 1 };
@@ -112,8 +110,8 @@ void dp__read_uniform(struct dp__read *r, const struct dp__key *k,
 	p->b = pair[1];
 }
 
-void dp__read_normal(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_normal(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	struct dp_param *p = to;
 
@@ -122,8 +120,8 @@ void dp__read_normal(struct dp__read *r, const struct dp__key *k,
 		dp__read_section(r, DP__NORMAL, v->key_pos, v, p);
 }
 
-void dp__read_exponential(struct dp__read *r, const struct dp__key *k,
-			  const struct dp__node *v, void *to)
+void dp__read_exponential(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			  void *to)
 {
 	struct dp_param *p = to;
 
@@ -132,8 +130,8 @@ void dp__read_exponential(struct dp__read *r, const struct dp__key *k,
 		dp__read_section(r, DP__EXPONENTIAL, v->key_pos, v, p);
 }
 
-void dp__read_sample(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_sample(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	static const char form[] = "one of uniform, normal and exponential, and accept";
 	int given;
@@ -141,13 +139,11 @@ void dp__read_sample(struct dp__read *r, const struct dp__key *k,
 	if (!dp__is_map(r, v, k->name, form, SIZE_MAX))
 		return;
 	dp__read_section(r, DP__SAMPLE, v->key_pos, v, to);
-	given = !!dp__get(v, "uniform") + !!dp__get(v, "normal") +
-		!!dp__get(v, "exponential");
+	given = !!dp__get(v, "uniform") + !!dp__get(v, "normal") + !!dp__get(v, "exponential");
 	if (given == 0)
 		dp__problem(r, v->key_pos, form, "'sample' names no distribution");
 	else if (given > 1)
-		dp__problem(r, v->key_pos, form, "'sample' names %d distributions",
-			    given);
+		dp__problem(r, v->key_pos, form, "'sample' names %d distributions", given);
 }
 
 /* ---- one parameter ---- */
@@ -167,12 +163,11 @@ static void param_needs(struct dp__read *r, const struct dp__node *v, const char
 {
 	if (!dp__get(v, key))
 		dp__problem(r, v->key_pos, NULL,
-			    "parameter '%s' needs the key '%s', for example `%s`", v->key,
-			    key, example);
+			    "parameter '%s' needs the key '%s', for example `%s`", v->key, key,
+			    example);
 }
 
-static void check_whole(struct dp__read *r, const struct dp_param *p,
-			const struct dp__node *range)
+static void check_whole(struct dp__read *r, const struct dp_param *p, const struct dp__node *range)
 {
 	if (p->lo != floor(p->lo) || p->hi != floor(p->hi))
 		dp__problem(r, range->pos, "two whole numbers, the lower first",
@@ -203,11 +198,10 @@ static void check_accept(struct dp__read *r, const struct dp_param *p,
 			    chance);
 }
 
-static void check_numbers(struct dp__read *r, struct dp_param *p,
-			  const struct dp__node *v, size_t errors)
+static void check_numbers(struct dp__read *r, struct dp_param *p, const struct dp__node *v,
+			  size_t errors)
 {
-	const struct dp__node *range = dp__get(v, "range"),
-			      *sample = dp__get(v, "sample");
+	const struct dp__node *range = dp__get(v, "range"), *sample = dp__get(v, "sample");
 
 	param_refuses(r, v, "values", p->kind == DP_PARAM_INT ? "an int" : "a float");
 	param_needs(r, v, "range", "range: [1, 30]");
@@ -235,8 +229,7 @@ static void check_alone(struct dp__read *r, const struct dp__node *v, const char
 	for (const struct dp__node *m = v->first; m; m = m->next)
 		if (strcmp(m->key, key) != 0)
 			dp__problem(r, m->key_pos, NULL,
-				    "a %s parameter has no other key than '%s'", kind,
-				    key);
+				    "a %s parameter has no other key than '%s'", kind, key);
 }
 
 static void check_fixed(struct dp__read *r, struct dp_param *p, const struct dp__node *v)
@@ -245,8 +238,7 @@ static void check_fixed(struct dp__read *r, struct dp_param *p, const struct dp_
 	check_alone(r, v, "fixed", "fixed");
 }
 
-static void check_derived(struct dp__read *r, struct dp_param *p,
-			  const struct dp__node *v)
+static void check_derived(struct dp__read *r, struct dp_param *p, const struct dp__node *v)
 {
 	p->kind = DP_PARAM_CALIBRATED;
 	p->log = true; /* noise is shown on this scale */
@@ -286,8 +278,8 @@ static void read_one(struct dp__read *r, struct dp_param *p, const struct dp__no
 		check_numbers(r, p, v, errors);
 }
 
-void dp__read_parameters(struct dp__read *r, const struct dp__key *k,
-			 const struct dp__node *v, void *to)
+void dp__read_parameters(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			 void *to)
 {
 	struct dp_study *s = to;
 	char shown[DP__SHOWN];
@@ -304,8 +296,7 @@ void dp__read_parameters(struct dp__read *r, const struct dp__key *k,
 		p = &s->params[s->nparams];
 		errors = r->problems->errors;
 		if (!dp_name_ok(m->key))
-			dp__problem(r, m->key_pos, DP_NAME_RULE,
-				    "'%s' cannot name a parameter",
+			dp__problem(r, m->key_pos, DP_NAME_RULE, "'%s' cannot name a parameter",
 				    dp__shown(m->key, shown));
 		p->name = dp__strdup(r, m->key);
 		if (!p->name)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
+void dp__read_privacy(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		      void *to)
 {
 	struct dp_oracle *o;
 
@@ -22,8 +22,7 @@ void dp__read_privacy(struct dp__read *r, const struct dp__key *k,
 		dp__read_section(r, DP__PRIVACY, v->key_pos, v, o);
 }
 
-void dp__read_later(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		    void *to)
+void dp__read_later(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	(void)r, (void)k, (void)v, (void)to;
 }
@@ -39,19 +38,17 @@ static size_t map_pos(const struct dp__node *map)
 static void no_mechanism(struct dp__read *r, const struct dp__node *map,
 			 const struct dp__use_rules *rules)
 {
-	static const char *const of_privacy[] = { "mechanism", "compose", "command",
-						  NULL };
+	static const char *const of_privacy[] = { "mechanism", "compose", "command", NULL };
 	static const char *const of_others[] = { "mechanism", NULL };
-	const char *const *words =
-		rules->solved || rules->composed ? of_others : of_privacy;
+	const char *const *words = rules->solved || rules->composed ? of_others : of_privacy;
 	char shown[DP__SHOWN], guess[DP__GUESS] = "";
 	const struct dp__node *m;
 
 	for (m = map->first; m && !dp_nearest(m->key, words);)
 		m = m->next;
 	if (m)
-		dp__problem(r, m->key_pos, NULL, "unknown key '%s'%s",
-			    dp__shown(m->key, shown), dp__guess(m->key, words, guess));
+		dp__problem(r, m->key_pos, NULL, "unknown key '%s'%s", dp__shown(m->key, shown),
+			    dp__guess(m->key, words, guess));
 	else
 		dp__problem(r, map_pos(map), NULL,
 			    "the key '%s.mechanism' is missing, for example `mechanism: "
@@ -60,8 +57,7 @@ static void no_mechanism(struct dp__read *r, const struct dp__node *map,
 }
 
 /* NULL with a problem if the map does not name one that is known. */
-static const struct dp_mechanism *read_mechanism(struct dp__read *r,
-						 const struct dp__node *map,
+static const struct dp_mechanism *read_mechanism(struct dp__read *r, const struct dp__node *map,
 						 const struct dp__use_rules *rules)
 {
 	const struct dp__node *v = dp__get(map, "mechanism");
@@ -82,13 +78,12 @@ static const struct dp_mechanism *read_mechanism(struct dp__read *r,
 	dp_mechanism_names(names);
 	dp_mechanism_list(known);
 	dp__problem(r, v->pos, known, "unknown mechanism '%s'%s This version knows %s.",
-		    dp__shown(text, shown), *dp__guess(text, names, guess) ? guess : ".",
-		    known);
+		    dp__shown(text, shown), *dp__guess(text, names, guess) ? guess : ".", known);
 	return NULL;
 }
 
-static void unknown_key(struct dp__read *r, const struct dp_mechanism *m,
-			const char *const *beside, const struct dp__node *v)
+static void unknown_key(struct dp__read *r, const struct dp_mechanism *m, const char *const *beside,
+			const struct dp__node *v)
 {
 	const char *names[DP_PRIVACY_KEYS_MAX + 8] = { NULL };
 	struct dp_buf allowed = DP_BUF_INIT;
@@ -101,9 +96,8 @@ static void unknown_key(struct dp__read *r, const struct dp_mechanism *m,
 		names[n++] = m->keys[i].name;
 	for (size_t i = 0; i < n; i++)
 		dp_buf_printf(&allowed, "%s%s", i ? ", " : "", names[i]);
-	dp__problem(r, v->key_pos, dp_buf_text(&allowed),
-		    "mechanism %s has no key '%s'%s", m->name, dp__shown(v->key, shown),
-		    dp__guess(v->key, names, guess));
+	dp__problem(r, v->key_pos, dp_buf_text(&allowed), "mechanism %s has no key '%s'%s", m->name,
+		    dp__shown(v->key, shown), dp__guess(v->key, names, guess));
 	dp_buf_free(&allowed);
 }
 
@@ -127,8 +121,7 @@ static void unknown_param(struct dp__read *r, const struct dp__node *v, const ch
 	dp_buf_printf(&allowed, "%s, or a parameter:", rule);
 	for (; n < r->s->nparams; n++) {
 		names[n] = r->s->params[n].name;
-		dp_buf_printf(&allowed, "%s %s", n ? "," : "",
-			      dp__shown(names[n], shown));
+		dp_buf_printf(&allowed, "%s %s", n ? "," : "", dp__shown(names[n], shown));
 	}
 	names[n] = NULL;
 	dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' names no parameter%s",
@@ -180,18 +173,16 @@ static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, in
 	}
 	if (p->kind == DP_PARAM_CATEGORICAL ||
 	    (p->kind == DP_PARAM_FIXED && !json_is_number(p->values))) {
-		dp__problem(r, v->pos, rule,
-			    "parameter '%s' is %s, but '%s' needs a number", p->name,
-			    p->kind == DP_PARAM_FIXED ? "not a number" : "categorical",
+		dp__problem(r, v->pos, rule, "parameter '%s' is %s, but '%s' needs a number",
+			    p->name, p->kind == DP_PARAM_FIXED ? "not a number" : "categorical",
 			    k->name);
 		return;
 	}
 	if (k->kind == DP_PRIVACY_INTEGER && p->kind == DP_PARAM_FLOAT) {
-		dp__problem(
-			r, v->pos, rule,
-			"'%s' needs whole numbers, but parameter '%s' is a float; give "
-			"it type: int",
-			k->name, p->name);
+		dp__problem(r, v->pos, rule,
+			    "'%s' needs whole numbers, but parameter '%s' is a float; give "
+			    "it type: int",
+			    k->name, p->name);
 		return;
 	}
 	if (p->kind == DP_PARAM_FIXED) {
@@ -204,14 +195,14 @@ static void check_binding(struct dp__read *r, const struct dp_privacy_key *k, in
 	for (size_t i = 0; i < n; i++) {
 		if (dp_privacy_key_ok(k, ends[i]))
 			continue;
-		dp__problem(r, v->pos, rule, "parameter '%s' can be %s, but '%s' cannot",
-			    p->name, dp_num_text(ends[i], text), k->name);
+		dp__problem(r, v->pos, rule, "parameter '%s' can be %s, but '%s' cannot", p->name,
+			    dp_num_text(ends[i], text), k->name);
 		return;
 	}
 }
 
-void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
-		     const struct dp__node *v, double *value, int *param)
+void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k, const struct dp__node *v,
+		     double *value, int *param)
 {
 	char rule[DP_PRIVACY_RULE_LEN], shown[DP__SHOWN];
 	double x;
@@ -237,8 +228,8 @@ void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
 
 /* Epsilons for persons with different numbers of records are of different things: they
  * are not to be compared, and not to be added up over a search. */
-static void refuse_searched_group(struct dp__read *r, const struct dp_privacy_key *k,
-				  int param, const struct dp__node *v)
+static void refuse_searched_group(struct dp__read *r, const struct dp_privacy_key *k, int param,
+				  const struct dp__node *v)
 {
 	if (param >= 0 && strcmp(k->name, "group") == 0 &&
 	    r->s->params[param].kind != DP_PARAM_FIXED)
@@ -248,8 +239,7 @@ static void refuse_searched_group(struct dp__read *r, const struct dp_privacy_ke
 			    k->name, r->s->params[param].name);
 }
 
-static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
-		     const struct dp__node *v)
+static void bind_key(struct dp__read *r, struct dp_use *u, size_t index, const struct dp__node *v)
 {
 	const struct dp_privacy_key *k = &u->mechanism->keys[index];
 	int word;
@@ -266,8 +256,8 @@ static void bind_key(struct dp__read *r, struct dp_use *u, size_t index,
 
 /* Of the alternatives in a group exactly one must be there. Looked at once, at the
  * group's first key. */
-static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism *m,
-				  size_t first, const struct dp__node *privacy)
+static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism *m, size_t first,
+				  const struct dp__node *privacy)
 {
 	const struct dp__node *one = NULL, *v;
 	struct dp_buf names = DP_BUF_INIT;
@@ -280,13 +270,13 @@ static void check_mechanism_group(struct dp__read *r, const struct dp_mechanism 
 		dp_buf_printf(&names, "%s'%s'", names.len ? " or " : "", m->keys[i].name);
 		v = dp__get(privacy, m->keys[i].name);
 		if (v && one)
-			dp__problem(r, v->key_pos, NULL,
-				    "'%s' and '%s' exclude each other", one->key, v->key);
+			dp__problem(r, v->key_pos, NULL, "'%s' and '%s' exclude each other",
+				    one->key, v->key);
 		one = v ? v : one;
 	}
 	if (!one)
-		dp__problem(r, map_pos(privacy), NULL, "mechanism %s needs the key %s",
-			    m->name, dp_buf_text(&names));
+		dp__problem(r, map_pos(privacy), NULL, "mechanism %s needs the key %s", m->name,
+			    dp_buf_text(&names));
 	dp_buf_free(&names);
 }
 
@@ -297,21 +287,17 @@ static bool refuse_key(struct dp__read *r, const struct dp_mechanism *m,
 {
 	if (rules->solved && dp__is_noise(m, k)) {
 		dp__problem(r, v->key_pos, NULL,
-			    "'%s' is what the parameter is solved for; leave it out",
-			    k->name);
+			    "'%s' is what the parameter is solved for; leave it out", k->name);
 		return true;
 	}
-	if (!rules->composed ||
-	    (k != m->delta && k != m->accountant && k != m->conversion))
+	if (!rules->composed || (k != m->delta && k != m->accountant && k != m->conversion))
 		return false;
 	if (k == m->conversion)
 		dp__problem(r, v->key_pos, NULL,
-			    "'%s' has no say in a composition: it is always improved",
-			    k->name);
+			    "'%s' has no say in a composition: it is always improved", k->name);
 	else
 		dp__problem(r, v->key_pos, NULL,
-			    "'%s' is the whole composition's: it stands beside 'compose'",
-			    k->name);
+			    "'%s' is the whole composition's: it stands beside 'compose'", k->name);
 	return true;
 }
 
@@ -333,9 +319,8 @@ static void check_whole_key(struct dp__read *r, const struct dp_use *u, size_t i
 			    "float; give it type: int",
 			    k->name, r->s->params[param].name);
 	if (param < 0 && x != floor(x) && !isnan(x))
-		dp__problem(r, v->pos, NULL,
-			    "'%s' cannot be %s: here it must be a whole number", k->name,
-			    dp_num_text(x, text));
+		dp__problem(r, v->pos, NULL, "'%s' cannot be %s: here it must be a whole number",
+			    k->name, dp_num_text(x, text));
 }
 
 static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
@@ -348,23 +333,21 @@ static void check_use_keys(struct dp__read *r, const struct dp_mechanism *m,
 		const struct dp__node *given = dp__get(map, k->name);
 		const struct dp__node *other = k->unless ? dp__get(map, k->unless) : NULL;
 
-		if ((rules->composed && k == m->delta) ||
-		    (rules->solved && dp__is_noise(m, k)))
+		if ((rules->composed && k == m->delta) || (rules->solved && dp__is_noise(m, k)))
 			continue;
 		if (k->needed && !given && !other)
-			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)",
-				    m->name, k->name, k->help);
+			dp__problem(r, pos, NULL, "mechanism %s needs the key '%s' (%s)", m->name,
+				    k->name, k->help);
 		if (given && other)
-			dp__problem(r, other->key_pos, NULL,
-				    "'%s' and '%s' exclude each other", k->name,
-				    k->unless);
+			dp__problem(r, other->key_pos, NULL, "'%s' and '%s' exclude each other",
+				    k->name, k->unless);
 		if (k->group)
 			check_mechanism_group(r, m, i, map);
 	}
 }
 
-bool dp__read_use(struct dp__read *r, const struct dp__node *map,
-		  const struct dp__use_rules *rules, struct dp_use *u)
+bool dp__read_use(struct dp__read *r, const struct dp__node *map, const struct dp__use_rules *rules,
+		  struct dp_use *u)
 {
 	u->times = 1;
 	u->times_param = -1;
@@ -376,8 +359,7 @@ bool dp__read_use(struct dp__read *r, const struct dp__node *map,
 	if (!u->mechanism)
 		return false;
 	for (const struct dp__node *m = map->first; m; m = m->next) {
-		const struct dp_privacy_key *k =
-			dp_privacy_key_find(u->mechanism, m->key);
+		const struct dp_privacy_key *k = dp_privacy_key_find(u->mechanism, m->key);
 		bool own = false;
 
 		for (size_t i = 0; rules->beside[i]; i++)
@@ -438,19 +420,16 @@ static void check_together(struct dp__read *r, size_t objective, size_t pos)
 		return; /* there may be no point yet */
 	dp__space_any(r->s, x);
 	if (dp_oracle_uses(r->s, objective, x, NAN, &uses, &err) != DP_OK ||
-	    dp_privacy_composes(uses.item, uses.n,
-				r->s->objectives[objective].privacy->delta,
+	    dp_privacy_composes(uses.item, uses.n, r->s->objectives[objective].privacy->delta,
 				&err) == DP_OK)
 		return;
 	dp__problem(r, pos, err.hint[0] ? err.hint : NULL, "%s", err.msg);
 }
 
-static void read_composition(struct dp__read *r, struct dp_oracle *o,
-			     const struct dp__node *list)
+static void read_composition(struct dp__read *r, struct dp_oracle *o, const struct dp__node *list)
 {
 	static const char *const beside[] = { "mechanism", "times", NULL };
-	static const struct dp__use_rules rules = { "privacy.compose", beside, true,
-						    false };
+	static const struct dp__use_rules rules = { "privacy.compose", beside, true, false };
 
 	o->kind = DP_ORACLE_COMPOSED;
 	if (!dp__is_list(r, list, "compose",
@@ -460,8 +439,7 @@ static void read_composition(struct dp__read *r, struct dp_oracle *o,
 		return;
 	o->uses = dp__calloc(r, list->count, sizeof *o->uses);
 	for (const struct dp__node *v = list->first; o->uses && v; v = v->next) {
-		if (!dp__is_map(r, v, "compose", "mechanism and the mechanism's keys",
-				SIZE_MAX) ||
+		if (!dp__is_map(r, v, "compose", "mechanism and the mechanism's keys", SIZE_MAX) ||
 		    !dp__read_use(r, v, &rules, &o->uses[o->nuses]))
 			continue;
 		read_times(r, &o->uses[o->nuses++], dp__get(v, "times"));
@@ -473,8 +451,7 @@ static void read_composition(struct dp__read *r, struct dp_oracle *o,
 static const char *const beside_compose[] = { "compose", "delta", "accountant", NULL };
 static const char *const beside_command[] = { "command", "delta", NULL };
 
-static void read_delta(struct dp__read *r, struct dp_oracle *o,
-		       const struct dp__node *privacy)
+static void read_delta(struct dp__read *r, struct dp_oracle *o, const struct dp__node *privacy)
 {
 	static const char rule[] = "number >= 0 and < 1";
 	const struct dp__node *v = dp__get(privacy, "delta");
@@ -483,15 +460,12 @@ static void read_delta(struct dp__read *r, struct dp_oracle *o,
 	if (!v)
 		dp__problem(r, privacy->key_pos, rule,
 			    "the key 'delta' is missing, for example `delta: 1e-5`");
-	else if (v->kind != DP__UNREADABLE &&
-		 dp__number(r, v, "delta", rule, &o->delta) &&
+	else if (v->kind != DP__UNREADABLE && dp__number(r, v, "delta", rule, &o->delta) &&
 		 !(o->delta >= 0 && o->delta < 1))
-		dp__problem(r, v->pos, rule, "'delta' cannot be %s",
-			    dp__shown(v->text, shown));
+		dp__problem(r, v->pos, rule, "'delta' cannot be %s", dp__shown(v->text, shown));
 }
 
-static void read_accountant(struct dp__read *r, struct dp_oracle *o,
-			    const struct dp__node *v)
+static void read_accountant(struct dp__read *r, struct dp_oracle *o, const struct dp__node *v)
 {
 	int word = v ? dp__word(r, v, "accountant", dp_privacy_accountants) : -1;
 
@@ -517,8 +491,7 @@ static void refuse_others(struct dp__read *r, const struct dp__node *privacy,
 
 /* ---- a privacy objective ---- */
 
-static void read_single(struct dp__read *r, struct dp_oracle *o,
-			const struct dp__node *privacy)
+static void read_single(struct dp__read *r, struct dp_oracle *o, const struct dp__node *privacy)
 {
 	static const char *const beside[] = { "mechanism", NULL };
 	static const struct dp__use_rules rules = { "privacy", beside, false, false };
@@ -528,8 +501,7 @@ static void read_single(struct dp__read *r, struct dp_oracle *o,
 	o->nuses = o->uses && dp__read_use(r, privacy, &rules, o->uses);
 }
 
-static void read_oracle(struct dp__read *r, struct dp_oracle *o,
-			const struct dp__node *privacy)
+static void read_oracle(struct dp__read *r, struct dp_oracle *o, const struct dp__node *privacy)
 {
 	const struct dp__node *compose = dp__get(privacy, "compose");
 	const struct dp__node *command = dp__get(privacy, "command");
@@ -549,8 +521,8 @@ static void read_oracle(struct dp__read *r, struct dp_oracle *o,
 	}
 }
 
-void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
-		       const struct dp__node *v, const struct dp__node *privacy)
+void dp__check_privacy(struct dp__read *r, struct dp_objective *o, const struct dp__node *v,
+		       const struct dp__node *privacy)
 {
 	const struct dp__node *goal = dp__get(v, "goal"), *of = dp__get(v, "of");
 	const struct dp__node *transform = dp__get(v, "transform");
@@ -559,8 +531,7 @@ void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
 		dp__problem(r, goal->pos, "minimize",
 			    "a privacy objective cannot be maximized: epsilon is a loss");
 	if (of)
-		dp__problem(r, of->key_pos, NULL,
-			    "'of' belongs to a metric, not to privacy");
+		dp__problem(r, of->key_pos, NULL, "'of' belongs to a metric, not to privacy");
 	if (transform && o->transform == DP_TRANSFORM_LOGIT)
 		dp__problem(r, transform->pos, "none | log",
 			    "epsilon has no logit: it can be above 1");

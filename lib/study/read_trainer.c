@@ -11,8 +11,8 @@ enum {
 	ENV_MAX = 1024
 };
 
-void dp__read_trainer(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
+void dp__read_trainer(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		      void *to)
 {
 	if (!dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
 		return;
@@ -35,8 +35,8 @@ static char *trainer_program(struct dp__read *r, const char *word)
 	return path;
 }
 
-void dp__read_command(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
+void dp__read_command(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		      void *to)
 {
 	static const char form[] = "a list of the program and its arguments, such as "
 				   "[./train.py, --fast]";
@@ -56,19 +56,17 @@ void dp__read_command(struct dp__read *r, const struct dp__key *k,
 		if (!text)
 			continue;
 		if (item->plain && !*text)
-			dp__problem(r, item->pos, form,
-				    "'%s' has an entry without a value", k->name);
+			dp__problem(r, item->pos, form, "'%s' has an entry without a value",
+				    k->name);
 		else if (item == v->first && !*text)
 			dp__problem(r, item->pos, form, "the program's name is empty");
-		argv[n] =
-			item == v->first ? trainer_program(r, text) : dp__strdup(r, text);
+		argv[n] = item == v->first ? trainer_program(r, text) : dp__strdup(r, text);
 		if (!argv[n++])
 			return;
 	}
 }
 
-void dp__read_env(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		  void *to)
+void dp__read_env(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	char shown[DP__SHOWN];
 	const struct dp__node *m;

@@ -71,14 +71,14 @@ bool dp__is_list(struct dp__read *r, const struct dp__node *v, const char *name,
 	return is_kind(r, v, DP__LIST, name, allowed, max);
 }
 
-bool dp__is_map(struct dp__read *r, const struct dp__node *v, const char *name,
-		const char *allowed, size_t max)
+bool dp__is_map(struct dp__read *r, const struct dp__node *v, const char *name, const char *allowed,
+		size_t max)
 {
 	return is_kind(r, v, DP__MAP, name, allowed, max);
 }
 
-bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name,
-		const char *allowed, double *out)
+bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name, const char *allowed,
+		double *out)
 {
 	const char *text = dp__scalar(r, v, name, allowed);
 	char shown[DP__SHOWN];
@@ -88,23 +88,21 @@ bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name,
 	if (!text)
 		return false;
 	type = dp__type_of(v);
-	if ((type == DP__INT || type == DP__REAL) && dp_num_parse(text, &x) &&
-	    isfinite(x)) {
+	if ((type == DP__INT || type == DP__REAL) && dp_num_parse(text, &x) && isfinite(x)) {
 		*out = x;
 		return true;
 	}
 	dp__shown(text, shown);
 	if (!v->plain && dp_num_parse(text, &x))
 		dp__problem(r, v->pos, allowed,
-			    "'%s' is the text \"%s\", not a number; remove the quotes",
-			    name, shown);
+			    "'%s' is the text \"%s\", not a number; remove the quotes", name,
+			    shown);
 	else
 		dp__problem(r, v->pos, allowed, "'%s' cannot be '%s'", name, shown);
 	return false;
 }
 
-void dp__read_name(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_name(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char shown[DP__SHOWN];
@@ -118,8 +116,8 @@ void dp__read_name(struct dp__read *r, const struct dp__key *k, const struct dp_
 }
 
 /* A study's name, or FOLDER or FOLDER#NAME, the folder made absolute. */
-void dp__read_origin(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_origin(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type), *name;
 	char shown[DP__SHOWN];
@@ -132,22 +130,20 @@ void dp__read_origin(struct dp__read *r, const struct dp__key *k,
 	}
 	if (name && !dp_name_ok(name))
 		dp__problem(r, v->pos, DP_NAME_RULE,
-			    "'%s' cannot be '%s': what follows '#' is no name of a study",
-			    k->name, dp__shown(text, shown));
+			    "'%s' cannot be '%s': what follows '#' is no name of a study", k->name,
+			    dp__shown(text, shown));
 	dp__read_path(r, k, v, to);
 }
 
 /* Looks at the kind of value only: `of` is compared with its metric once that is
  * known. */
-void dp__read_text(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_text(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	(void)to;
 	(void)dp__scalar(r, v, k->name, k->doc->type);
 }
 
-void dp__read_path(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_path(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char *path;
@@ -165,8 +161,8 @@ void dp__read_path(struct dp__read *r, const struct dp__key *k, const struct dp_
 }
 
 /* A whole number within the row's bounds; 5.0 and 1e3 are whole numbers too. */
-static bool whole_value(struct dp__read *r, const struct dp__key *k,
-			const struct dp__node *v, double *out)
+static bool whole_value(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			double *out)
 {
 	char shown[DP__SHOWN];
 
@@ -179,8 +175,7 @@ static bool whole_value(struct dp__read *r, const struct dp__key *k,
 	return false;
 }
 
-void dp__read_int(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		  void *to)
+void dp__read_int(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	double x;
 
@@ -188,8 +183,7 @@ void dp__read_int(struct dp__read *r, const struct dp__key *k, const struct dp__
 		*(int *)to = (int)x;
 }
 
-void dp__read_u32(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		  void *to)
+void dp__read_u32(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	double x;
 
@@ -197,8 +191,7 @@ void dp__read_u32(struct dp__read *r, const struct dp__key *k, const struct dp__
 		*(uint32_t *)to = (uint32_t)x;
 }
 
-void dp__read_seed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_seed(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	double x;
 
@@ -206,8 +199,8 @@ void dp__read_seed(struct dp__read *r, const struct dp__key *k, const struct dp_
 		*(uint64_t *)to = (uint64_t)x;
 }
 
-void dp__read_number(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_number(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	double x;
 
@@ -215,8 +208,8 @@ void dp__read_number(struct dp__read *r, const struct dp__key *k,
 		*(double *)to = x;
 }
 
-void dp__read_positive(struct dp__read *r, const struct dp__key *k,
-		       const struct dp__node *v, void *to)
+void dp__read_positive(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		       void *to)
 {
 	char shown[DP__SHOWN];
 	double x;
@@ -230,8 +223,8 @@ void dp__read_positive(struct dp__read *r, const struct dp__key *k,
 			    dp__shown(v->text, shown));
 }
 
-void dp__read_duration(struct dp__read *r, const struct dp__key *k,
-		       const struct dp__node *v, void *to)
+void dp__read_duration(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		       void *to)
 {
 	static const char forms[] = "a number of seconds, or such as 250ms, 30s, 15m, "
 				    "2h30m, 1d";
@@ -251,8 +244,7 @@ void dp__read_duration(struct dp__read *r, const struct dp__key *k,
 		*(double *)to = x;
 }
 
-void dp__read_size(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_size(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char shown[DP__SHOWN];
@@ -279,14 +271,13 @@ int dp__word(struct dp__read *r, const struct dp__node *v, const char *name,
 		dp_buf_printf(&allowed, "%s%s", i ? " | " : "", words[i]);
 	text = dp__scalar(r, v, name, dp_buf_text(&allowed));
 	if (text)
-		dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' cannot be '%s'%s",
-			    name, dp__shown(text, shown), dp__guess(text, words, guess));
+		dp__problem(r, v->pos, dp_buf_text(&allowed), "'%s' cannot be '%s'%s", name,
+			    dp__shown(text, shown), dp__guess(text, words, guess));
 	dp_buf_free(&allowed);
 	return -1;
 }
 
-void dp__read_word(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_word(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	int i = dp__word(r, v, k->name, k->words);
 
@@ -295,8 +286,7 @@ void dp__read_word(struct dp__read *r, const struct dp__key *k, const struct dp_
 		*(int *)to = (int)k->lo + i;
 }
 
-void dp__read_flag(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		   void *to)
+void dp__read_flag(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	int i = dp__word(r, v, k->name, k->words);
 
@@ -305,8 +295,8 @@ void dp__read_flag(struct dp__read *r, const struct dp__key *k, const struct dp_
 }
 
 /* [lo, hi] into two doubles in a row; both stay as they were if it is wrong. */
-void dp__read_bounds(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_bounds(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	double lo, hi, *pair = to;
 	bool lo_ok, hi_ok;
@@ -323,12 +313,11 @@ void dp__read_bounds(struct dp__read *r, const struct dp__key *k,
 	if (!lo_ok || !hi_ok)
 		return;
 	if (!(lo < hi)) {
-		dp__problem(
-			r, v->pos, k->doc->type,
-			lo == hi ? "'%s' is empty: both ends are the same; for a single "
-				   "value use `fixed`"
-				 : "'%s' is reversed: the first number must be the lower",
-			k->name);
+		dp__problem(r, v->pos, k->doc->type,
+			    lo == hi ? "'%s' is empty: both ends are the same; for a single "
+				       "value use `fixed`"
+				     : "'%s' is reversed: the first number must be the lower",
+			    k->name);
 		return;
 	}
 	if (!isfinite(hi - lo)) {

@@ -17,8 +17,8 @@ enum {
 	GRID_BITS = 30 /* steps of the grid in one sigma: 2^30 or up to twice as many */
 };
 
-void dp__read_release(struct dp__read *r, const struct dp__key *k,
-		      const struct dp__node *v, void *to)
+void dp__read_release(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		      void *to)
 {
 	struct dp_release *release = to;
 	const struct dp__node *records, *sigma;
@@ -192,8 +192,8 @@ double dp_release_variance(const struct dp_release *r)
  * difference between them; so another mean has another noise. Box and Muller's normal
  * numbers are made of doubles: they end at 8.5 sigma, where 2e-17 of the law is left, and
  * that they follow it up to there is taken for granted. */
-static double release_noise(const char *secret, const char *metric, uint32_t trial,
-			    double at, double mean)
+static double release_noise(const char *secret, const char *metric, uint32_t trial, double at,
+			    double mean)
 {
 	char key[DP_SHA256_TEXT], where[40] = "end", text[80];
 	struct dp_sha256 sha;
@@ -211,14 +211,13 @@ static double release_noise(const char *secret, const char *metric, uint32_t tri
 	return dp_rng_normal(&rng);
 }
 
-double dp_release_value(const struct dp_release *r, const char *secret,
-			const char *metric, uint32_t trial, double at, double mean)
+double dp_release_value(const struct dp_release *r, const char *secret, const char *metric,
+			uint32_t trial, double at, double mean)
 {
 	double grid = release_grid(r);
 
 	if (!(mean >= 0 && mean <= 1))
 		return NAN;
-	return grid *
-	       (rint(mean / grid) +
-		rint(r->sigma / grid * release_noise(secret, metric, trial, at, mean)));
+	return grid * (rint(mean / grid) +
+		       rint(r->sigma / grid * release_noise(secret, metric, trial, at, mean)));
 }

@@ -76,8 +76,7 @@ static double select_epsilon(const struct dp_selection *law, const struct dp_odo
 	return dp_renyi_epsilon(o->order, all, o->n, delta, order);
 }
 
-int dp_select_cost(const struct dp_study *s, struct dp_select_cost *out,
-		   struct dp_err *err)
+int dp_select_cost(const struct dp_study *s, struct dp_select_cost *out, struct dp_err *err)
 {
 	const struct dp_release *release = &s->objectives[dp_select_utility(s)].release;
 	const struct law named = select_named(s);
@@ -111,8 +110,8 @@ int dp_select_cost(const struct dp_study *s, struct dp_select_cost *out,
 
 /* ---- reading and checking ---- */
 
-void dp__read_rounds(struct dp__read *r, const struct dp__key *k,
-		     const struct dp__node *v, void *to)
+void dp__read_rounds(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+		     void *to)
 {
 	if (dp__is_map(r, v, k->name,
 		       "a law and its mean: {geometric: 20}, {logarithmic: 20} or "
@@ -137,8 +136,7 @@ static void check_law(struct dp__read *r)
 		return; /* what is wrong with it is told already */
 	if (v->count != 1)
 		dp__problem(r, v->pos, "poisson, geometric or logarithmic",
-			    "'rounds' needs one law of the number of trainings, not %zu",
-			    v->count);
+			    "'rounds' needs one law of the number of trainings, not %zu", v->count);
 	else if (dp_select_law(r->s, &law, &err) != DP_OK)
 		dp__problem(r, v->first->pos, v->first->key, "%s", err.msg);
 }

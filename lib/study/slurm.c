@@ -49,15 +49,14 @@ const char *dp_slurm_option_wrong(const char *word, const char *before)
 	return NULL;
 }
 
-void dp__read_slurm(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
-		    void *to)
+void dp__read_slurm(struct dp__read *r, const struct dp__key *k, const struct dp__node *v, void *to)
 {
 	if (dp__is_map(r, v, k->name, k->doc->type, SIZE_MAX))
 		dp__read_section(r, DP__SLURM, v->key_pos, v, to);
 }
 
-void dp__read_slurm_word(struct dp__read *r, const struct dp__key *k,
-			 const struct dp__node *v, void *to)
+void dp__read_slurm_word(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			 void *to)
 {
 	const char *text = dp__scalar(r, v, k->name, k->doc->type);
 	char shown[DP__SHOWN];
@@ -67,14 +66,13 @@ void dp__read_slurm_word(struct dp__read *r, const struct dp__key *k,
 	if (dp_slurm_word_ok(text))
 		strcpy(to, text);
 	else
-		dp__problem(
-			r, v->pos,
-			"letters, digits and any of _ . , : @ + -, at most 127 of them",
-			"'%s' cannot be '%s'", k->name, dp__shown(text, shown));
+		dp__problem(r, v->pos,
+			    "letters, digits and any of _ . , : @ + -, at most 127 of them",
+			    "'%s' cannot be '%s'", k->name, dp__shown(text, shown));
 }
 
-void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k,
-			    const struct dp__node *v, void *to)
+void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			    void *to)
 {
 	static const char form[] = "a list of options of sbatch, such as "
 				   "[--cpus-per-task=4]";
@@ -92,17 +90,15 @@ void dp__read_slurm_options(struct dp__read *r, const struct dp__key *k,
 		const char *text = dp__scalar(r, item, k->name, form), *wrong;
 		char shown[DP__SHOWN];
 
-		wrong = text && *text
-				? dp_slurm_option_wrong(text, n ? list[n - 1] : NULL)
-				: NULL;
+		wrong = text && *text ? dp_slurm_option_wrong(text, n ? list[n - 1] : NULL) : NULL;
 		if (wrong)
-			dp__problem(r, item->pos, form, "'%s' cannot have '%s', which %s",
-				    k->name, dp__shown(text, shown), wrong);
+			dp__problem(r, item->pos, form, "'%s' cannot have '%s', which %s", k->name,
+				    dp__shown(text, shown), wrong);
 		else if (text && *text)
 			list[n] = dp__strdup(r, text);
 		else if (text)
-			dp__problem(r, item->pos, form,
-				    "'%s' has an entry without a value", k->name);
+			dp__problem(r, item->pos, form, "'%s' has an entry without a value",
+				    k->name);
 		n += list[n] != NULL;
 	}
 }

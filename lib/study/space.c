@@ -96,8 +96,7 @@ void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, 
 
 		/* a stream for each parameter: one more does not move the others */
 		if (s->secret && s->seeds != DP_SEEDS_SECRET) /* select, before 0.3 */
-			dp_rng_init_secret(&r, s->secret, DP_RNG_SAMPLE, trial,
-					   (uint32_t)i);
+			dp_rng_init_secret(&r, s->secret, DP_RNG_SAMPLE, trial, (uint32_t)i);
 		else
 			dp_study_stream(s, DP_RNG_SAMPLE, trial, (uint32_t)i, &r);
 		if (p->kind == DP_PARAM_FIXED)
@@ -162,11 +161,9 @@ static double normal_quantile(const struct dp_param *p, double lo, double hi, do
 }
 
 /* The same of an exponential one, by its closed form. */
-static double exponential_quantile(const struct dp_param *p, double lo, double hi,
-				   double t)
+static double exponential_quantile(const struct dp_param *p, double lo, double hi, double t)
 {
-	double first = exp(-p->a * fmax(0, lo - p->b)),
-	       last = exp(-p->a * fmax(0, hi - p->b));
+	double first = exp(-p->a * fmax(0, lo - p->b)), last = exp(-p->a * fmax(0, hi - p->b));
 
 	return p->b - log(first - t * (first - last)) / p->a;
 }
@@ -214,8 +211,7 @@ struct axis {
 
 static struct axis axis_of(const struct dp_study *s, const struct dp_param *p)
 {
-	struct axis a = { p->accept_lo, p->accept_hi, 1, p->log,
-			  p->kind == DP_PARAM_INT };
+	struct axis a = { p->accept_lo, p->accept_hi, 1, p->log, p->kind == DP_PARAM_INT };
 
 	if (p->kind != DP_PARAM_FLOAT && p->kind != DP_PARAM_INT) {
 		/* the points are the indices of the values */
@@ -355,8 +351,7 @@ static int category_index(const struct dp_param *p, const json_t *v)
 	return -1;
 }
 
-static int read_param(const struct dp_param *p, const json_t *v, double *x,
-		      struct dp_err *err)
+static int read_param(const struct dp_param *p, const json_t *v, double *x, struct dp_err *err)
 {
 	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
 	double number;
@@ -365,11 +360,10 @@ static int read_param(const struct dp_param *p, const json_t *v, double *x,
 		int i = category_index(p, v);
 
 		if (i < 0)
-			return dp_fail(
-				err, DP_E_INVALID,
-				"parameter '%s' has no such value; 'dparetoctl trials' "
-				"shows what it can be",
-				p->name);
+			return dp_fail(err, DP_E_INVALID,
+				       "parameter '%s' has no such value; 'dparetoctl trials' "
+				       "shows what it can be",
+				       p->name);
 		*x = i;
 		return DP_OK;
 	}
@@ -385,9 +379,8 @@ static int read_param(const struct dp_param *p, const json_t *v, double *x,
 	}
 	if (!json_is_number(v) || !(number >= p->lo && number <= p->hi) ||
 	    (p->kind == DP_PARAM_INT && number != rint(number)))
-		return dp_fail(err, DP_E_INVALID,
-			       "parameter '%s' must be a %snumber from %s to %s", p->name,
-			       p->kind == DP_PARAM_INT ? "whole " : "",
+		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a %snumber from %s to %s",
+			       p->name, p->kind == DP_PARAM_INT ? "whole " : "",
 			       dp_num_text(p->lo, lo), dp_num_text(p->hi, hi));
 	*x = number;
 	return DP_OK;
@@ -411,8 +404,7 @@ int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x
 		if (p->kind == DP_PARAM_FIXED || isnan(x[i]))
 			continue;
 		code = v ? read_param(p, v, &x[i], err)
-			 : dp_fail(err, DP_E_INVALID, "parameter '%s' is missing",
-				   p->name);
+			 : dp_fail(err, DP_E_INVALID, "parameter '%s' is missing", p->name);
 		if (code != DP_OK)
 			return code;
 	}
@@ -421,15 +413,14 @@ int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x
 
 		while (i < s->nparams && strcmp(s->params[i].name, key) != 0)
 			i++;
-		if (i < s->nparams && (s->params[i].kind != DP_PARAM_FIXED ||
-				       json_equal(s->params[i].values, v)))
+		if (i < s->nparams &&
+		    (s->params[i].kind != DP_PARAM_FIXED || json_equal(s->params[i].values, v)))
 			continue;
 		if (i < s->nparams)
 			return dp_fail(err, DP_E_INVALID, "parameter '%s' is fixed", key);
 		near = dp_nearest(key, names);
-		return dp_fail(err, DP_E_INVALID, "there is no parameter '%.64s'%s%s%s",
-			       key, near ? "; did you mean '" : "", near ? near : "",
-			       near ? "'?" : "");
+		return dp_fail(err, DP_E_INVALID, "there is no parameter '%.64s'%s%s%s", key,
+			       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	return DP_OK;
 }

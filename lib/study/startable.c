@@ -41,20 +41,17 @@ static void warn_program(struct startable *s, const struct command *c)
 	if (here && access(here, F_OK) == 0)
 		dp_hint(&why, "there is one beside the study file: write ./%s", program);
 	free(here);
-	dp__warning(&s->read, c->pos, NULL, "%s%s%s", why.msg, why.hint[0] ? "; " : "",
-		    why.hint);
+	dp__warning(&s->read, c->pos, NULL, "%s%s%s", why.msg, why.hint[0] ? "; " : "", why.hint);
 }
 
 /* Does a word look like a script, which an interpreter is to read? */
 static bool names_script(const char *word)
 {
-	static const char *const ends[] = { ".py", ".sh", ".R",  ".r",
-					    ".jl", ".pl", ".rb", ".js" };
+	static const char *const ends[] = { ".py", ".sh", ".R", ".r", ".jl", ".pl", ".rb", ".js" };
 	size_t n = strlen(word);
 
 	for (size_t i = 0; *word != '-' && *word != '/' && i < DP_COUNT(ends); i++)
-		if (n > strlen(ends[i]) &&
-		    strcmp(word + n - strlen(ends[i]), ends[i]) == 0)
+		if (n > strlen(ends[i]) && strcmp(word + n - strlen(ends[i]), ends[i]) == 0)
 			return true;
 	return false;
 }
@@ -128,20 +125,16 @@ static void warn_command(struct startable *s, const struct command *c)
 static void warn_slurm(struct startable *s, const struct dp_trainer *t)
 {
 	struct dp_program_places places = { NULL, dp_program_path(NULL) };
-	char *sbatch = t->executor == DP_EXECUTOR_SLURM
-			       ? dp_program_find("sbatch", &places)
-			       : NULL;
+	char *sbatch = t->executor == DP_EXECUTOR_SLURM ? dp_program_find("sbatch", &places) : NULL;
 
 	if (t->executor == DP_EXECUTOR_SLURM && !sbatch)
-		dp__warning(
-			&s->read, t->command_pos, NULL,
-			"'executor: slurm' needs Slurm's commands: sbatch is not in PATH "
-			"here");
+		dp__warning(&s->read, t->command_pos, NULL,
+			    "'executor: slurm' needs Slurm's commands: sbatch is not in PATH "
+			    "here");
 	if (t->executor == DP_EXECUTOR_LOCAL && t->gpus > 0)
-		dp__warning(
-			&s->read, t->command_pos, NULL,
-			"'gpus' is for 'executor: slurm'; on one machine the daemon's "
-			"slot_env gives GPUs out");
+		dp__warning(&s->read, t->command_pos, NULL,
+			    "'gpus' is for 'executor: slurm'; on one machine the daemon's "
+			    "slot_env gives GPUs out");
 	free(sbatch);
 }
 
@@ -149,9 +142,7 @@ int dp_study_startable(const struct dp_study *study, const char *dir, const char
 		       const char *text, size_t len, struct dp_problems *problems,
 		       struct dp_err *err)
 {
-	struct startable s = { { .text = text, .len = len, .problems = problems },
-			       dir,
-			       beside };
+	struct startable s = { { .text = text, .len = len, .problems = problems }, dir, beside };
 	const struct dp_trainer *t = &study->trainer;
 	struct command trainer = { t->argv, t->env, t->cwd, t->command_pos };
 
@@ -168,6 +159,5 @@ int dp_study_startable(const struct dp_study *study, const char *dir, const char
 		warn_command(&s, &oracle);
 	}
 	dp__problems_sort(problems);
-	return s.read.nomem ? dp_fail(err, DP_E_NOMEM, "no memory to look at programs")
-			    : DP_OK;
+	return s.read.nomem ? dp_fail(err, DP_E_NOMEM, "no memory to look at programs") : DP_OK;
 }

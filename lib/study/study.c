@@ -82,16 +82,15 @@ static void read_file(struct dp__read *r)
 }
 
 /* One sentence for those who show only one. */
-static int problems_summary(const struct dp_problems *p, const char *path,
-			    struct dp_err *err)
+static int problems_summary(const struct dp_problems *p, const char *path, struct dp_err *err)
 {
 	const struct dp_problem *first = p->list;
 
 	while (first->warning)
 		first++;
 	if (first->line)
-		dp_fail(err, DP_E_INVALID, "%s:%d:%d: %s", path, first->line,
-			first->column, first->message);
+		dp_fail(err, DP_E_INVALID, "%s:%d:%d: %s", path, first->line, first->column,
+			first->message);
 	else
 		dp_fail(err, DP_E_INVALID, "%s: %s", path, first->message);
 	if (p->errors > 1)
@@ -106,12 +105,9 @@ static int problems_summary(const struct dp_problems *p, const char *path,
 }
 
 int dp_study_parse(const char *text, size_t len, const char *path, const char *dir,
-		   struct dp_study **out, struct dp_problems *problems,
-		   struct dp_err *err)
+		   struct dp_study **out, struct dp_problems *problems, struct dp_err *err)
 {
-	struct dp__read r = {
-		.text = text, .len = len, .dir = dir, .problems = problems
-	};
+	struct dp__read r = { .text = text, .len = len, .dir = dir, .problems = problems };
 	int code = DP_OK;
 
 	memset(problems, 0, sizeof *problems);

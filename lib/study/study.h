@@ -65,7 +65,7 @@ struct dp_param {
 	enum dp_dist dist;
 	double a, b; /* of the distribution */
 	double accept_lo, accept_hi;
-	json_t *values; /* categorical: array of scalars; fixed: the one value */
+	json_t *values;                   /* categorical: array of scalars; fixed: the one value */
 	struct dp_calibration *calibrate; /* calibrated */
 };
 
@@ -224,10 +224,10 @@ struct dp_search {
 	/* dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
-	bool sobol;         /* design: sobol */
-	char *initial_from; /* a study's name, or an absolute folder and perhaps #NAME; or
-			     * NULL */
-	bool gain_model;    /* gain: model */
+	bool sobol;           /* design: sobol */
+	char *initial_from;   /* a study's name, or an absolute folder and perhaps #NAME; or
+			       * NULL */
+	bool gain_model;      /* gain: model */
 	bool reference_front; /* reference: front */
 };
 
@@ -278,8 +278,8 @@ void dp_problems_free(struct dp_problems *p);
  *      7 |   evalutions: 80
  *        |   ^
  * and a last line that counts them. */
-void dp_problems_text(const struct dp_problems *p, const char *path, const char *text,
-		      size_t len, struct dp_buf *out);
+void dp_problems_text(const struct dp_problems *p, const char *path, const char *text, size_t len,
+		      struct dp_buf *out);
 /* [{"line":7,"column":3,"severity":"error","message":...,"allowed":...,
  *   "source":"  evalutions: 80"}] */
 json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t len);
@@ -288,21 +288,20 @@ json_t *dp_problems_json(const struct dp_problems *p, const char *text, size_t l
  * absolute folder that relative paths start from. All mistakes are collected in
  * *problems (the caller frees them in every case). DP_OK with *out owned by the
  * caller, or DP_E_INVALID with a summary sentence in *err. */
-DP_MUSTCHECK int dp_study_parse(const char *text, size_t len, const char *path,
-				const char *dir, struct dp_study **out,
-				struct dp_problems *problems, struct dp_err *err);
+DP_MUSTCHECK int dp_study_parse(const char *text, size_t len, const char *path, const char *dir,
+				struct dp_study **out, struct dp_problems *problems,
+				struct dp_err *err);
 void dp_study_free(struct dp_study *s);
 
 /* Words of a command after its program that name files beside the study file. */
 struct dp_files {
-	const char *
-		*list; /* (n) absolute paths, in the study; the caller frees the list */
+	const char **list; /* (n) absolute paths, in the study; the caller frees the list */
 	uint32_t n;
 };
 /* When a study is submitted: makes such words of its commands absolute, those of files
  * that are there now (plain files, and links to them), and tells which they are. */
-DP_MUSTCHECK int dp_study_find_files(struct dp_study *s, const char *dir,
-				     struct dp_files *found, struct dp_err *err);
+DP_MUSTCHECK int dp_study_find_files(struct dp_study *s, const char *dir, struct dp_files *found,
+				     struct dp_err *err);
 /* The same without a look at any file: `known` was found when it was submitted. */
 DP_MUSTCHECK int dp_study_place_files(struct dp_study *s, const char *dir,
 				      const struct dp_files *known, struct dp_err *err);
@@ -310,9 +309,9 @@ DP_MUSTCHECK int dp_study_place_files(struct dp_study *s, const char *dir,
 /* Adds warnings where the programs of a study that was parsed from `text` could not be
  * started here: they, their interpreters and scripts are looked for. `beside`: the folder
  * that programs without a path are looked for in before PATH, dparetod's. */
-DP_MUSTCHECK int dp_study_startable(const struct dp_study *s, const char *dir,
-				    const char *beside, const char *text, size_t len,
-				    struct dp_problems *problems, struct dp_err *err);
+DP_MUSTCHECK int dp_study_startable(const struct dp_study *s, const char *dir, const char *beside,
+				    const char *text, size_t len, struct dp_problems *problems,
+				    struct dp_err *err);
 /* Appends the text of the same study with a single random point and a single run, of a
  * text that is valid. */
 DP_MUSTCHECK int dp_study_once(const char *text, size_t len, struct dp_buf *out,
@@ -322,11 +321,10 @@ DP_MUSTCHECK int dp_study_once(const char *text, size_t len, struct dp_buf *out,
  * set() for each; what it refuses becomes a problem at that place. A list or a map goes
  * to set_tree() as JSON, every scalar in it a text; a refusal whose sentence begins with
  * a path ("hooks[1].on ...") becomes a problem at that part of the value. */
-typedef int dp_option_fn(void *arg, const char *name, const char *value,
-			 struct dp_err *err);
-DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path,
-				  dp_option_fn *set, dp_option_fn *set_tree, void *arg,
-				  struct dp_problems *problems, struct dp_err *err);
+typedef int dp_option_fn(void *arg, const char *name, const char *value, struct dp_err *err);
+DP_MUSTCHECK int dp_options_parse(const char *text, size_t len, const char *path, dp_option_fn *set,
+				  dp_option_fn *set_tree, void *arg, struct dp_problems *problems,
+				  struct dp_err *err);
 
 /* ---- what may change while a study goes on (amend.c), and what makes it another one
  * (compare.c) ---- */
@@ -341,8 +339,7 @@ const struct dp_key_doc *dp_study_live_key(const char *name, struct dp_err *err)
 DP_MUSTCHECK int dp_study_change(struct dp_study *s, const char *path, const char *value,
 				 struct dp_err *err);
 /* The same, written as "trainer.timeout=30s". */
-DP_MUSTCHECK int dp_study_change_text(struct dp_study *s, const char *change,
-				      struct dp_err *err);
+DP_MUSTCHECK int dp_study_change_text(struct dp_study *s, const char *change, struct dp_err *err);
 /* All that the file means, defaults filled in, as texts by path: {"study":"s",
  * "trainer.timeout":"30s","parameters":"[a, b]","parameters.a.range":"[0, 1]",...}. What
  * may change reads back by dp_study_change(). NULL without memory. */
@@ -414,8 +411,7 @@ const char *dp_study_seeds_warning(const struct dp_study *s);
  * its distribution by rejection into `accept` (with_range: into accept and range
  * together, for initial designs), integers rounded. A pure function of the study's
  * seed, or of its secret, and the trial. */
-void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range,
-		     double *x);
+void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, double *x);
 /* The value of a parameter that the share t (0 to 1) of these draws, with_range, is
  * below: evenly spread t give its distribution. */
 double dp_space_quantile(const struct dp_study *s, size_t param, double t);
@@ -431,8 +427,8 @@ json_t *dp_space_json_at(const struct dp_study *s, const double *x, double at);
  * value that it can take. A fixed one may be there with its value, a calibrated one with
  * any: whether it keeps its epsilon is not looked at. The sentence names what is wrong.
  */
-DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *values,
-				    double *x, struct dp_err *err);
+DP_MUSTCHECK int dp_space_from_json(const struct dp_study *s, const json_t *values, double *x,
+				    struct dp_err *err);
 /* The value of one parameter at x as a short text for tables. */
 void dp_space_text(const struct dp_study *s, size_t param, double v, struct dp_buf *out);
 /* The value of one parameter that is a number, also of a fixed one. */
@@ -464,8 +460,7 @@ size_t dp_noise_params(const struct dp_study *s, size_t objective,
 enum dp_privacy_cost dp_objective_cost(const struct dp_study *s, size_t objective);
 /* Are both studies' parameters of this number, if they are calibrated, so by the same
  * mechanism with the same keys, to the same epsilon? */
-bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b,
-			 size_t param);
+bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b, size_t param);
 
 /* ---- paths (path.c) ---- */
 
@@ -473,23 +468,20 @@ bool dp_calibrated_alike(const struct dp_study *a, const struct dp_study *b,
  * way, and their number: whole numbers below x's own value, ascending, without repeats,
  * about path.points of them evenly on the log scale of all values that the search gives
  * the parameter (a fixed one: from 1 on). None without a path. */
-size_t dp_path_values(const struct dp_study *s, const double *x,
-		      double values[DP_WAYPOINTS_MAX]);
+size_t dp_path_values(const struct dp_study *s, const double *x, double values[DP_WAYPOINTS_MAX]);
 /* Checkpoints of the run of x that may cost more than where it ends, which is `at` (NaN:
  * x's own value): those before it, unless epsilon never falls as the parameter grows
  * (dp_privacy_key.worse). Of an external accountant that is not known. The cost of a run
  * is the maximum over these and its end. */
-size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x,
-			double at, double values[DP_WAYPOINTS_MAX]);
+size_t dp_path_costlier(const struct dp_study *s, size_t objective, const double *x, double at,
+			double values[DP_WAYPOINTS_MAX]);
 /* Of these and the end, where epsilon is the largest; `at` where that is the end. */
-double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x,
-			 double at);
+double dp_path_costliest(const struct dp_study *s, size_t objective, const double *x, double at);
 /* When a study is submitted: is trainer.path a learning curve? DP_E_INVALID, and the
  * mistake among the problems, where epsilon may fall as its parameter grows. Studies that
  * older versions accepted are not asked. */
-DP_MUSTCHECK int dp_study_curve_check(const struct dp_study *s, const char *text,
-				      size_t len, struct dp_problems *problems,
-				      struct dp_err *err);
+DP_MUSTCHECK int dp_study_curve_check(const struct dp_study *s, const char *text, size_t len,
+				      struct dp_problems *problems, struct dp_err *err);
 /* Where the training of x ends: its own value of that parameter, fixed or not. Only with
  * a path. */
 double dp_path_end(const struct dp_study *s, const double *x);
@@ -525,14 +517,14 @@ DP_MUSTCHECK int dp_select_covers(const struct dp_study *s, struct dp_err *err);
  * together. */
 struct dp_select_cost {
 	double delta;
-	double one;      /* epsilon of one training, the worst that can be drawn */
-	double trained;  /* of the selection, for the records that are trained on */
-	double order;    /* that proves it */
-	double measured; /* of the selection, for those that the utility is measured on */
-	double epsilon;  /* the larger: with a fixed split a record is on one side */
-	double composed; /* what publishing as many as drawn on average would cost */
-	double mean;     /* of the number of trainings */
-	const char *law; /* "poisson" */
+	double one;          /* epsilon of one training, the worst that can be drawn */
+	double trained;      /* of the selection, for the records that are trained on */
+	double order;        /* that proves it */
+	double measured;     /* of the selection, for those that the utility is measured on */
+	double epsilon;      /* the larger: with a fixed split a record is on one side */
+	double composed;     /* what publishing as many as drawn on average would cost */
+	double mean;         /* of the number of trainings */
+	const char *law;     /* "poisson" */
 	const char *theorem; /* as a source: paper and number */
 	size_t settings;     /* tried for the worst */
 };
@@ -545,16 +537,14 @@ DP_MUSTCHECK int dp_select_cost(const struct dp_study *s, struct dp_select_cost 
 bool dp_study_adapts(const struct dp_study *s);
 /* Is it known what the trainings of a privacy objective add up to? Not of a program, nor
  * of a mechanism that does not say how it composes. */
-DP_MUSTCHECK int dp_study_adds_up(const struct dp_study *s, size_t objective,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_study_adds_up(const struct dp_study *s, size_t objective, struct dp_err *err);
 /* The privacy objective that search.budget counts. */
 size_t dp_budget_objective(const struct dp_study *s);
 /* k[i] = K(orders[i]) of one training at x, which covers all of its waypoints; see
  * whole.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
 DP_MUSTCHECK int dp_study_renyi(const struct dp_study *s, struct dp_renyi_memory *m,
-				size_t objective, const double *x, double at,
-				const double *orders, size_t n, double *k,
-				struct dp_err *err);
+				size_t objective, const double *x, double at, const double *orders,
+				size_t n, double *k, struct dp_err *err);
 /* The filter of search.budget. Its order is one of the odometer's, the best by
  * dp_filter_choose() for the first 64 points of random search with all their runs: a
  * pure function of the study file. DP_E_LIMIT if the budget pays for none of them. */
@@ -567,16 +557,16 @@ DP_MUSTCHECK int dp_budget_filter(const struct dp_study *s, const struct dp_odom
  * function of the point. DP_E_INVALID: the program refuses the point, and the sentence
  * is its own; any other code: it could not be asked, which says nothing of the point. */
 struct dp_oracle_asker {
-	int (*ask)(void *arg, size_t objective, const double *x, double at,
-		   double *epsilon, struct dp_err *err);
+	int (*ask)(void *arg, size_t objective, const double *x, double at, double *epsilon,
+		   struct dp_err *err);
 	void *arg;
 };
 
 /* The values of a use's keys at x; NaN where absent. `at`: at a waypoint of x's training,
  * with this value of trainer.path's parameter, fixed or not, in place of x's own; NaN: at
  * x itself. So everywhere below. */
-void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x,
-		   double at, double values[DP_PRIVACY_KEYS_MAX]);
+void dp_use_values(const struct dp_study *s, const struct dp_use *u, const double *x, double at,
+		   double values[DP_PRIVACY_KEYS_MAX]);
 /* What is done to the data at a point: the uses with their values, of which delta is that
  * of the whole composition. */
 struct dp_uses {
@@ -586,9 +576,8 @@ struct dp_uses {
 };
 /* DP_E_INVALID with a sentence for an objective of which that is not known: a metric, or
  * the answer of a program. */
-DP_MUSTCHECK int dp_oracle_uses(const struct dp_study *s, size_t objective,
-				const double *x, double at, struct dp_uses *out,
-				struct dp_err *err);
+DP_MUSTCHECK int dp_oracle_uses(const struct dp_study *s, size_t objective, const double *x,
+				double at, struct dp_uses *out, struct dp_err *err);
 /* delta of a privacy objective: NaN where a parameter sets it, 0 where there is none. */
 double dp_oracle_delta(const struct dp_oracle *o);
 /* Does epsilon depend on this parameter? On every one, if a program is asked. */
@@ -602,30 +591,27 @@ struct dp_oracles;
 struct dp_oracles *dp_oracles_open(const struct dp_study *s);
 void dp_oracles_close(struct dp_oracles *o);
 /* Epsilon of a privacy objective, with the bits of dp_objective_privacy_at(). */
-DP_MUSTCHECK int dp_oracles_epsilon(struct dp_oracles *o,
-				    const struct dp_oracle_asker *asker, size_t objective,
-				    const double *x, double at, struct dp_epsilon *out,
-				    struct dp_err *err);
+DP_MUSTCHECK int dp_oracles_epsilon(struct dp_oracles *o, const struct dp_oracle_asker *asker,
+				    size_t objective, const double *x, double at,
+				    struct dp_epsilon *out, struct dp_err *err);
 
 /* The value, in natural units, of a privacy objective at a point: of a run up to there,
  * so the maximum over its checkpoints (dp_path_costlier()) and its end. Without an asker
  * a program's is not known: DP_E_FAILED. */
 DP_MUSTCHECK int dp_objective_privacy_at(const struct dp_study *s,
-					 const struct dp_oracle_asker *asker,
-					 size_t objective, const double *x, double at,
-					 struct dp_epsilon *out, struct dp_err *err);
+					 const struct dp_oracle_asker *asker, size_t objective,
+					 const double *x, double at, struct dp_epsilon *out,
+					 struct dp_err *err);
 /* The same at x itself, of a study without programs. */
-DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective,
-				      const double *x, struct dp_epsilon *out,
-				      struct dp_err *err);
+DP_MUSTCHECK int dp_objective_privacy(const struct dp_study *s, size_t objective, const double *x,
+				      struct dp_epsilon *out, struct dp_err *err);
 /* All of them: y (nobjectives) gets epsilon for a privacy objective and NaN for a metric.
  * On error the sentence begins with the objective's name, and y is not to be used. */
 DP_MUSTCHECK int dp_objectives_privacy_at(const struct dp_study *s,
-					  const struct dp_oracle_asker *asker,
-					  const double *x, double at, double *y,
-					  struct dp_err *err);
-DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x,
-				       double *y, struct dp_err *err);
+					  const struct dp_oracle_asker *asker, const double *x,
+					  double at, double *y, struct dp_err *err);
+DP_MUSTCHECK int dp_objectives_privacy(const struct dp_study *s, const double *x, double *y,
+				       struct dp_err *err);
 /* What is accounted for at x, by privacy objective, so that a trainer does just that:
  * {"epsilon":{"mechanism":"dp-sgd",...,"epsilon":0.42}}; of a composition
  * {"compose":[...], "delta":...}, of a program {"command":[...],"delta":...}. `epsilon`
@@ -636,11 +622,9 @@ json_t *dp_objectives_accounted(const struct dp_study *s, const double *x, doubl
 /* Does what a trainer declared of its sampler fit a privacy objective at x? Of several
  * mechanisms one must fit. DP_E_INVALID with the contradiction; `warning` is "" or a
  * sentence. */
-DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective,
-				       const double *x, double at,
-				       const struct dp_privacy_declared *declared,
-				       char warning[DP_PRIVACY_WARNING_LEN],
-				       struct dp_err *err);
+DP_MUSTCHECK int dp_objective_declared(const struct dp_study *s, size_t objective, const double *x,
+				       double at, const struct dp_privacy_declared *declared,
+				       char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err);
 /* Has the study a privacy objective? */
 bool dp_study_accounts(const struct dp_study *s);
 
@@ -670,8 +654,8 @@ int dp_study_told_runs(const struct dp_study *s);
  * share. A pure function of its arguments: whoever reads the same result again releases
  * the same value. Values lie on a grid far finer than the noise. `at`: NaN for the
  * trial's own result. */
-double dp_release_value(const struct dp_release *r, const char *secret,
-			const char *metric, uint32_t trial, double at, double mean);
+double dp_release_value(const struct dp_release *r, const char *secret, const char *metric,
+			uint32_t trial, double at, double mean);
 /* Of how many records the value is a share for an accountant, which is told that one of
  * them moves it by 1/records: a little fewer, since rounding to the grid may move it
  * further. */

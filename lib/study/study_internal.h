@@ -64,13 +64,12 @@ size_t dp__utf8(const char *p, size_t n);
 
 /* ---- problems (problems.c); `allowed` is copied and may be NULL ---- */
 
-void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
-		 ...) DP_PRINTF(4, 5);
-void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char *fmt,
-		 ...) DP_PRINTF(4, 5);
-/* A mistake of the whole file (line 0), or at a place known as line and column. */
-void dp__problem_at(struct dp__read *r, int line, int column, const char *fmt, ...)
+void dp__problem(struct dp__read *r, size_t pos, const char *allowed, const char *fmt, ...)
 	DP_PRINTF(4, 5);
+void dp__warning(struct dp__read *r, size_t pos, const char *allowed, const char *fmt, ...)
+	DP_PRINTF(4, 5);
+/* A mistake of the whole file (line 0), or at a place known as line and column. */
+void dp__problem_at(struct dp__read *r, int line, int column, const char *fmt, ...) DP_PRINTF(4, 5);
 /* So many already that no further one will be shown? */
 bool dp__problems_full(const struct dp__read *r);
 void dp__place(const char *text, size_t len, size_t pos, int *line, int *column);
@@ -109,8 +108,8 @@ enum dp__section {
 
 struct dp__key;
 /* Reads the value v of key k into the member `to` of the section's struct. */
-typedef void dp__reader(struct dp__read *r, const struct dp__key *k,
-			const struct dp__node *v, void *to);
+typedef void dp__reader(struct dp__read *r, const struct dp__key *k, const struct dp__node *v,
+			void *to);
 
 struct dp__key {
 	enum dp__section section;
@@ -143,20 +142,20 @@ bool dp__misspelt(const struct dp__node *map, const char *name, const char *cons
 
 /* ---- readers (read_value.c) ---- */
 
-dp__reader dp__read_name, dp__read_origin, dp__read_text, dp__read_path, dp__read_int,
-	dp__read_u32, dp__read_seed, dp__read_number, dp__read_positive,
-	dp__read_duration, dp__read_size, dp__read_word, dp__read_flag, dp__read_bounds;
+dp__reader dp__read_name, dp__read_origin, dp__read_text, dp__read_path, dp__read_int, dp__read_u32,
+	dp__read_seed, dp__read_number, dp__read_positive, dp__read_duration, dp__read_size,
+	dp__read_word, dp__read_flag, dp__read_bounds;
 /* A finite number or false, then with a problem. */
-bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name,
-		const char *allowed, double *out);
+bool dp__number(struct dp__read *r, const struct dp__node *v, const char *name, const char *allowed,
+		double *out);
 /* A scalar's text or NULL, then with a problem. */
 const char *dp__scalar(struct dp__read *r, const struct dp__node *v, const char *name,
 		       const char *allowed);
 /* Is v a list (map) of 1 to max members? If not, a problem. */
 bool dp__is_list(struct dp__read *r, const struct dp__node *v, const char *name,
 		 const char *allowed, size_t max);
-bool dp__is_map(struct dp__read *r, const struct dp__node *v, const char *name,
-		const char *allowed, size_t max);
+bool dp__is_map(struct dp__read *r, const struct dp__node *v, const char *name, const char *allowed,
+		size_t max);
 /* Number of v in words, or -1 with a problem. */
 int dp__word(struct dp__read *r, const struct dp__node *v, const char *name,
 	     const char *const *words);
@@ -166,14 +165,13 @@ void *dp__calloc(struct dp__read *r, size_t n, size_t size);
 
 /* ---- readers of the larger parts ---- */
 
-dp__reader dp__read_trainer, dp__read_command, dp__read_env; /* read_trainer.c */
+dp__reader dp__read_trainer, dp__read_command, dp__read_env;            /* read_trainer.c */
 dp__reader dp__read_slurm, dp__read_slurm_word, dp__read_slurm_options; /* slurm.c */
 dp__reader dp__read_walk;                                               /* path.c */
 dp__reader dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
-	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
-dp__reader dp__read_calibrate;                                 /* calibrated.c */
-dp__reader dp__read_objectives, dp__read_anti_ideal,
-	dp__read_constraints; /* read_objective.c */
+	dp__read_exponential, dp__read_values, dp__read_fixed;             /* read_param.c */
+dp__reader dp__read_calibrate;                                             /* calibrated.c */
+dp__reader dp__read_objectives, dp__read_anti_ideal, dp__read_constraints; /* read_objective.c */
 /* read_privacy.c; dp__read_later() leaves a key to dp__check_privacy() */
 dp__reader dp__read_privacy, dp__read_later;
 dp__reader dp__read_release; /* release.c */
@@ -216,17 +214,17 @@ struct dp__use_rules {
 };
 /* Reads a map of `mechanism` and its keys, once all parameters are known; false, with
  * problems, where no mechanism is named. */
-bool dp__read_use(struct dp__read *r, const struct dp__node *map,
-		  const struct dp__use_rules *rules, struct dp_use *u);
+bool dp__read_use(struct dp__read *r, const struct dp__node *map, const struct dp__use_rules *rules,
+		  struct dp_use *u);
 /* Is this the mechanism's noise, under whichever name? */
 bool dp__is_noise(const struct dp_mechanism *m, const struct dp_privacy_key *k);
 /* A value of such a key: a number, or the name of a parameter, of which *param gets the
  * index. */
-void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k,
-		     const struct dp__node *v, double *value, int *param);
+void dp__read_amount(struct dp__read *r, const struct dp_privacy_key *k, const struct dp__node *v,
+		     double *value, int *param);
 /* Reads and checks the oracle of objective v: its `privacy`. */
-void dp__check_privacy(struct dp__read *r, struct dp_objective *o,
-		       const struct dp__node *v, const struct dp__node *privacy);
+void dp__check_privacy(struct dp__read *r, struct dp_objective *o, const struct dp__node *v,
+		       const struct dp__node *privacy);
 
 /* ---- calibrated.c ---- */
 

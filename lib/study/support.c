@@ -69,16 +69,14 @@ static struct worse support_used(const struct dp_oracle *o, size_t param)
 }
 
 /* Is this one solved for, and does epsilon depend on it? */
-static bool support_derives(const struct dp_study *s, const struct dp_oracle *o,
-			    size_t param)
+static bool support_derives(const struct dp_study *s, const struct dp_oracle *o, size_t param)
 {
 	return s->params[param].calibrate && dp_oracle_depends(o, param);
 }
 
 /* The same with what it does through parameters that are calibrated: a larger target
  * gives less noise; of the rest nothing is known, since noise makes up for it. */
-static struct worse support_worse(const struct dp_study *s, const struct dp_oracle *o,
-				  size_t param)
+static struct worse support_worse(const struct dp_study *s, const struct dp_oracle *o, size_t param)
 {
 	struct worse w = support_used(o, param);
 
@@ -160,8 +158,7 @@ static int support_find(const struct dp_study *s, struct support *out, struct dp
 		if (support_derives(s, o, i))
 			out->most = SUPPORT_DERIVED_MAX;
 	for (size_t i = 0; code == DP_OK && i < s->nparams; i++)
-		if ((s->params[i].kind == DP_PARAM_FLOAT ||
-		     s->params[i].kind == DP_PARAM_INT) &&
+		if ((s->params[i].kind == DP_PARAM_FLOAT || s->params[i].kind == DP_PARAM_INT) &&
 		    support_worse(s, o, i).uses > 0)
 			code = support_axis(s, i, out, err);
 	return code;
@@ -175,8 +172,7 @@ int dp_select_covers(const struct dp_study *s, struct dp_err *err)
 }
 
 /* Beyond what a target that varies can be met with; see SUPPORT_NOISE_LEFT. */
-static void support_go_beyond(const struct dp_study *s, const struct dp_oracle *o,
-			      double *x)
+static void support_go_beyond(const struct dp_study *s, const struct dp_oracle *o, double *x)
 {
 	for (size_t i = 0; i < s->nparams; i++) {
 		const struct dp_calibration *c = s->params[i].calibrate;
@@ -185,15 +181,14 @@ static void support_go_beyond(const struct dp_study *s, const struct dp_oracle *
 		if (!support_derives(s, o, i) || c->epsilon_param < 0 ||
 		    s->params[c->epsilon_param].kind == DP_PARAM_FIXED)
 			continue;
-		x[i] *= support_way(&noise) > 0 ? 1 / SUPPORT_NOISE_LEFT
-						: SUPPORT_NOISE_LEFT;
+		x[i] *= support_way(&noise) > 0 ? 1 / SUPPORT_NOISE_LEFT : SUPPORT_NOISE_LEFT;
 	}
 }
 
 /* The number-th setting, the last axis running fastest. What epsilon does not depend on
  * is left as it is. */
-static int support_point(const struct dp_study *s, const struct support *support,
-			 uint64_t number, double *x, struct dp_err *err)
+static int support_point(const struct dp_study *s, const struct support *support, uint64_t number,
+			 double *x, struct dp_err *err)
 {
 	const struct dp_oracle *o = s->objectives[support->objective].privacy;
 	int code;
@@ -215,8 +210,8 @@ static int support_point(const struct dp_study *s, const struct support *support
 
 /* The curve of one setting, all runs together, joins the largest. */
 static int support_join(const struct dp_study *s, size_t objective, const double *x,
-			struct dp_renyi_memory *m, const double *orders, size_t n,
-			double *k, struct dp_err *err)
+			struct dp_renyi_memory *m, const double *orders, size_t n, double *k,
+			struct dp_err *err)
 {
 	double one[DP_RENYI_ORDERS_MAX];
 	struct dp_uses uses;
@@ -252,8 +247,7 @@ int dp_select_curve(const struct dp_study *s, const double *orders, size_t n, do
 	for (uint64_t i = 0; code == DP_OK && i < support.settings; i++) {
 		code = support_point(s, &support, i, x, err);
 		if (code == DP_OK)
-			code = support_join(s, support.objective, x, m, orders, n, k,
-					    err);
+			code = support_join(s, support.objective, x, m, orders, n, k, err);
 	}
 	dp_renyi_memory_free(m);
 	if (settings)

@@ -20,10 +20,9 @@ struct sentence {
 	size_t room;
 };
 
-static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt,
-				...) DP_PRINTF(3, 4);
-static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt,
-				...)
+static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt, ...)
+	DP_PRINTF(3, 4);
+static enum dp_end classify_end(struct sentence *s, enum dp_end class, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -38,8 +37,7 @@ static enum dp_end classify_end(struct sentence *s, enum dp_end class, const cha
  * is usage for some); 0 for any other code. */
 static int shell_signal(int code)
 {
-	static const int told[] = { SIGILL,  SIGABRT, SIGBUS, SIGFPE,
-				    SIGKILL, SIGSEGV, SIGTERM };
+	static const int told[] = { SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM };
 
 	for (size_t i = 0; i < DP_COUNT(told); i++)
 		if (code == 128 + told[i])
@@ -64,19 +62,17 @@ static void advise_killed(const struct dp_exit *exit, char *out, size_t room)
 }
 
 /* shell: the exit code that told of it; 0: it was the trainer itself. */
-static enum dp_end by_signal(struct sentence *s, const struct dp_exit *exit, int sig,
-			     int shell)
+static enum dp_end by_signal(struct sentence *s, const struct dp_exit *exit, int sig, int shell)
 {
 	const char *text = sigdescr_np(sig);
 	char who[60] = "the trainer", advice[240] = "";
 
 	if (shell)
-		snprintf(who, sizeof who, "by its exit code %d a command of the trainer",
-			 shell);
+		snprintf(who, sizeof who, "by its exit code %d a command of the trainer", shell);
 	if (sig == SIGKILL)
 		advise_killed(exit, advice, sizeof advice);
-	return classify_end(s, DP_END_SIGNAL, "%s was ended by signal %d (%s)%s", who,
-			    sig, text ? text : "unknown", advice);
+	return classify_end(s, DP_END_SIGNAL, "%s was ended by signal %d (%s)%s", who, sig,
+			    text ? text : "unknown", advice);
 }
 
 /* The peak is above the limit where dpareto-shim saw it there; a kernel that keeps the
@@ -106,22 +102,19 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 	switch (exit->kind) {
 	case DP_EXIT_TIMEOUT:
 		return classify_end(s, DP_END_TIMEOUT,
-				    "the trainer was ended at its timeout, after %s",
-				    time);
+				    "the trainer was ended at its timeout, after %s", time);
 	case DP_EXIT_MEMORY:
 		return by_memory(s, exit);
 	case DP_EXIT_STALLED:
-		return classify_end(
-			s, DP_END_STALLED,
-			"the trainer was ended after %s, because it had reported "
-			"nothing for its stall time",
-			time);
+		return classify_end(s, DP_END_STALLED,
+				    "the trainer was ended after %s, because it had reported "
+				    "nothing for its stall time",
+				    time);
 	case DP_EXIT_EXEC:
-		return classify_end(
-			s, DP_END_NOT_STARTED,
-			"the trainer could not be started: %s (%s)", exit->exec,
-			dp_exit_errno(exit->exec) ? strerror(dp_exit_errno(exit->exec))
-						  : "unknown reason");
+		return classify_end(s, DP_END_NOT_STARTED,
+				    "the trainer could not be started: %s (%s)", exit->exec,
+				    dp_exit_errno(exit->exec) ? strerror(dp_exit_errno(exit->exec))
+							      : "unknown reason");
 	case DP_EXIT_SIGNAL:
 		return by_signal(s, exit, exit->value, 0);
 	case DP_EXIT_CODE:
@@ -129,8 +122,8 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 			return DP_END_NONE;
 		if (shell_signal(exit->value))
 			return by_signal(s, exit, shell_signal(exit->value), exit->value);
-		return classify_end(s, DP_END_EXIT_CODE,
-				    "the trainer ended with exit code %d", exit->value);
+		return classify_end(s, DP_END_EXIT_CODE, "the trainer ended with exit code %d",
+				    exit->value);
 	case DP_EXIT_MISSING:
 		break;
 	}
@@ -139,8 +132,7 @@ static enum dp_end by_exit(struct sentence *s, const struct dp_exit *exit)
 
 /* The first needed metric that is lacking, and the run that it is lacking in; NULL: none.
  */
-static const char *lacking(const struct dp_result *r, const char *const *needed,
-			   size_t *run)
+static const char *lacking(const struct dp_result *r, const char *const *needed, size_t *run)
 {
 	double x;
 
@@ -163,9 +155,8 @@ static enum dp_end classify_missing(struct sentence *s, const struct dp_result *
 
 	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_problem(r))
-		return classify_end(
-			s, dp_result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT, "%s",
-			dp_result_problem(r));
+		return classify_end(s, dp_result_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT,
+				    "%s", dp_result_problem(r));
 	for (size_t i = 0; i < dp__result_nruns(r); i++)
 		if (!dp__result_reported(r, i))
 			return classify_end(s, DP_END_BAD_OUTPUT,
@@ -174,8 +165,8 @@ static enum dp_end classify_missing(struct sentence *s, const struct dp_result *
 	metric = lacking(r, needed, &run);
 	if (metric)
 		return classify_end(s, DP_END_BAD_OUTPUT,
-				    "no metric '%s' in run %u, which an objective needs",
-				    metric, (unsigned)dp__result_run(r, run));
+				    "no metric '%s' in run %u, which an objective needs", metric,
+				    (unsigned)dp__result_run(r, run));
 	return DP_END_NONE;
 }
 
@@ -192,9 +183,8 @@ static enum dp_end classify_diverged(struct sentence *s, const struct dp_result 
 		for (size_t i = 0; i < dp__result_nruns(r); i++)
 			if (dp_result_value(r, i, (size_t)metric, &x) && !isfinite(x))
 				return classify_end(
-					s, DP_END_DIVERGED, "metric '%s' of run %u is %s",
-					*needed, (unsigned)dp__result_run(r, i),
-					dp_num_text(x, text));
+					s, DP_END_DIVERGED, "metric '%s' of run %u is %s", *needed,
+					(unsigned)dp__result_run(r, i), dp_num_text(x, text));
 	}
 	return DP_END_NONE;
 }
@@ -215,10 +205,9 @@ enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *resu
 	/* Nobody recorded an end: only a trainer that said it was done is believed. */
 	if (exit->kind == DP_EXIT_MISSING &&
 	    !(dp_result_complete(result) && dp_result_done(result)))
-		return classify_end(
-			&s, DP_END_LOST,
-			"the trainer disappeared without a record of its end; a reboot "
-			"or a killed dpareto-shim does that");
+		return classify_end(&s, DP_END_LOST,
+				    "the trainer disappeared without a record of its end; a reboot "
+				    "or a killed dpareto-shim does that");
 	class = classify_missing(&s, result, needed);
 	if (class == DP_END_NONE)
 		class = classify_diverged(&s, result, needed);
@@ -237,8 +226,8 @@ static const char *instead_of(const char *metric, const char *const *names)
 	return near;
 }
 
-void dp_result_instead(const struct dp_result *result, const char *const *needed,
-		       char *out, size_t room)
+void dp_result_instead(const struct dp_result *result, const char *const *needed, char *out,
+		       size_t room)
 {
 	const char *names[DP_METRICS_MAX + 1], *metric, *near;
 	size_t run, told = 0;

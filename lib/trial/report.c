@@ -66,13 +66,11 @@ int dp_report_run(int fd, uint32_t run, const json_t *metrics, struct dp_err *er
 	return append_line(fd, &line, err);
 }
 
-int dp_report_at(int fd, uint32_t run, uint32_t at, const json_t *metrics,
-		 struct dp_err *err)
+int dp_report_at(int fd, uint32_t run, uint32_t at, const json_t *metrics, struct dp_err *err)
 {
 	struct dp_buf line = DP_BUF_INIT;
 
-	dp_buf_printf(&line, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run,
-		      (unsigned)at);
+	dp_buf_printf(&line, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run, (unsigned)at);
 	dp_json_dump(&line, metrics, 0);
 	dp_buf_putc(&line, '}');
 	return append_line(fd, &line, err);
@@ -102,10 +100,9 @@ static int report_variable(const char *name, const char **value, struct dp_err *
 	if (*value && **value)
 		return DP_OK;
 	dp_fail(err, DP_E_USAGE, "%s is not set: a trainer is started by a study", name);
-	return dp_hint(err,
-		       "to try it by hand, write a request.json and run it with "
-		       "DPARETO_REQUEST=request.json DPARETO_RESULT=result.jsonl; see "
-		       "docs/trainer-protocol.md");
+	return dp_hint(err, "to try it by hand, write a request.json and run it with "
+			    "DPARETO_REQUEST=request.json DPARETO_RESULT=result.jsonl; see "
+			    "docs/trainer-protocol.md");
 }
 
 int dp_trainer_open(struct dp_request *request, int *result_fd, struct dp_err *err)

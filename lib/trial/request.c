@@ -22,9 +22,8 @@ static void path_text(const struct dp_request *r, struct dp_buf *out)
 void dp_request_text(const struct dp_request *r, struct dp_buf *out)
 {
 	/* names of studies and parameters need no escaping: dp_name_ok() */
-	dp_buf_printf(
-		out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
-		REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
+	dp_buf_printf(out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
+		      REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
 	/* before the parameters: a script that looks for the last "NAME": of the line
 	 * finds the parameter of that name */
 	if (r->privacy) {
@@ -50,10 +49,8 @@ static int request_whole(const json_t *object, const char *key, int64_t max, int
 {
 	const json_t *v = json_object_get(object, key);
 
-	if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-	    json_integer_value(v) > max)
-		return dp_fail(err, DP_E_INVALID,
-			       "'%s' must be a whole number from 0 to %lld", key,
+	if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > max)
+		return dp_fail(err, DP_E_INVALID, "'%s' must be a whole number from 0 to %lld", key,
 			       (long long)max);
 	*out = json_integer_value(v);
 	return DP_OK;
@@ -80,8 +77,7 @@ static int read_parameters(const json_t *root, struct dp_request *out, struct dp
 	const char *name;
 
 	if (!json_is_object(parameters))
-		return dp_fail(err, DP_E_INVALID,
-			       "'parameters' is missing or not an object");
+		return dp_fail(err, DP_E_INVALID, "'parameters' is missing or not an object");
 	json_object_foreach (parameters, name, v)
 		if (!dp_name_ok(name) || json_is_object(v) || json_is_array(v))
 			return dp_fail(err, DP_E_INVALID,
@@ -133,8 +129,7 @@ static int read_runs(const json_t *root, struct dp_request *out, struct dp_err *
 	int code;
 
 	if (n == 0 || n > UINT32_MAX)
-		return dp_fail(err, DP_E_INVALID,
-			       "'runs' is missing, empty or not an array");
+		return dp_fail(err, DP_E_INVALID, "'runs' is missing, empty or not an array");
 	out->runs = malloc(n * sizeof *out->runs);
 	out->seeds = malloc(n * sizeof *out->seeds);
 	if (!out->runs || !out->seeds)
@@ -185,8 +180,7 @@ static int read_path(const json_t *root, struct dp_request *out, struct dp_err *
 	if (!path)
 		return DP_OK;
 	own = json_object_get(out->parameters, name);
-	if (!json_is_integer(own) || !json_is_array(values) ||
-	    json_array_size(values) > UINT32_MAX)
+	if (!json_is_integer(own) || !json_is_array(values) || json_array_size(values) > UINT32_MAX)
 		return dp_fail(err, DP_E_INVALID,
 			       "'path' needs 'parameter', the name of one that is a "
 			       "whole number, and 'values', an array");
@@ -224,8 +218,7 @@ static int read_request(const json_t *root, struct dp_request *out, struct dp_er
 	return DP_OK;
 }
 
-int dp_request_parse(const char *text, size_t len, struct dp_request *out,
-		     struct dp_err *err)
+int dp_request_parse(const char *text, size_t len, struct dp_request *out, struct dp_err *err)
 {
 	struct dp_request r = { 0 };
 	json_t *root;

@@ -113,7 +113,7 @@ static void result_problem(struct dp_result *r, const char *fmt, ...)
 }
 
 /* A problem of the line being read. */
-#define LINE_PROBLEM(r, fmt, ...)                                                        \
+#define LINE_PROBLEM(r, fmt, ...)                                                                  \
 	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
 
 static void result_no_memory(struct dp_result *r, size_t line)
@@ -149,8 +149,7 @@ static void read_progress(struct dp_result *r, const json_t *line)
 	double x = json_number_value(v);
 
 	if (!json_is_number(v))
-		LINE_PROBLEM(r, "'progress' must be a number from 0 to 1, not %s",
-			     type_name(v));
+		LINE_PROBLEM(r, "'progress' must be a number from 0 to 1, not %s", type_name(v));
 	else if (!(x >= 0 && x <= 1))
 		LINE_PROBLEM(r, "'progress' must be from 0 to 1, not %g", x);
 	else
@@ -200,8 +199,7 @@ static int result_intern(struct dp_result *r, const char *name, size_t guess)
 		return -1;
 	}
 	if (r->nmetrics == DP_METRICS_MAX) {
-		LINE_PROBLEM(r, "more than %d different metrics were reported",
-			     DP_METRICS_MAX);
+		LINE_PROBLEM(r, "more than %d different metrics were reported", DP_METRICS_MAX);
 		return -1;
 	}
 	r->names[r->nmetrics] = strdup(name);
@@ -212,8 +210,7 @@ static int result_intern(struct dp_result *r, const char *name, size_t guess)
 	return (int)r->nmetrics++;
 }
 
-static void read_metrics(struct dp_result *r, uint32_t number, struct report *run,
-			 json_t *metrics)
+static void read_metrics(struct dp_result *r, uint32_t number, struct report *run, json_t *metrics)
 {
 	const char *name;
 	json_t *v;
@@ -230,8 +227,8 @@ static void read_metrics(struct dp_result *r, uint32_t number, struct report *ru
 		if (metric < 0)
 			return;
 		if (!metric_value(v, &value->x)) {
-			LINE_PROBLEM(r, "metric '%s' of run %u must be a number, not %s",
-				     name, (unsigned)number, type_name(v));
+			LINE_PROBLEM(r, "metric '%s' of run %u must be a number, not %s", name,
+				     (unsigned)number, type_name(v));
 			return;
 		}
 		value->metric = (uint32_t)metric;
@@ -255,8 +252,7 @@ static uint32_t find_run(const struct dp_result *r, double number)
 }
 
 /* The metrics of the i-th run asked on its way. */
-static void read_waypoint(struct dp_result *r, uint32_t i, const json_t *at,
-			  json_t *metrics)
+static void read_waypoint(struct dp_result *r, uint32_t i, const json_t *at, json_t *metrics)
 {
 	unsigned run = r->numbers[i];
 	double x = json_number_value(at);
@@ -265,8 +261,7 @@ static void read_waypoint(struct dp_result *r, uint32_t i, const json_t *at,
 	while (w < r->nwaypoints && r->waypoints[w] != x)
 		w++;
 	if (!json_is_number(at))
-		LINE_PROBLEM(r, "'at' must be a value of the path, not %s",
-			     type_name(at));
+		LINE_PROBLEM(r, "'at' must be a value of the path, not %s", type_name(at));
 	else if (w == r->nwaypoints)
 		LINE_PROBLEM(r,
 			     "run %u at %.15g was not asked; 'path' in the request lists "
@@ -299,8 +294,7 @@ static void read_run_end(struct dp_result *r, uint32_t i, json_t *metrics)
 
 static void read_run(struct dp_result *r, const json_t *line)
 {
-	const json_t *number = json_object_get(line, "run"),
-		     *at = json_object_get(line, "at");
+	const json_t *number = json_object_get(line, "run"), *at = json_object_get(line, "at");
 	json_t *metrics = json_object_get(line, "metrics");
 	double x = json_number_value(number);
 	uint32_t i;
@@ -315,8 +309,7 @@ static void read_run(struct dp_result *r, const json_t *line)
 		return;
 	}
 	if (!json_is_object(metrics)) {
-		LINE_PROBLEM(r,
-			     "'metrics' must be an object of names and numbers, not %s",
+		LINE_PROBLEM(r, "'metrics' must be an object of names and numbers, not %s",
 			     type_name(metrics));
 		return;
 	}
@@ -334,8 +327,7 @@ static void read_run(struct dp_result *r, const json_t *line)
 
 static void declare_sampling(struct dp_result *r, const json_t *v)
 {
-	static const char *const allowed[] = { "without-replacement", "poisson",
-					       "shuffle" };
+	static const char *const allowed[] = { "without-replacement", "poisson", "shuffle" };
 	const char *word = json_string_value(v);
 	char **kept = &r->declared.sampling;
 
@@ -343,18 +335,16 @@ static void declare_sampling(struct dp_result *r, const json_t *v)
 		if (strcmp(word, allowed[i]) != 0)
 			continue;
 		if (*kept && strcmp(*kept, word) != 0)
-			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s",
-				     word, *kept);
+			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s", word,
+				     *kept);
 		else if (!*kept && !(*kept = strdup(word)))
 			result_no_memory(r, r->lines);
 		return;
 	}
-	LINE_PROBLEM(r, "%s",
-		     "'sampling' must be without-replacement, poisson or shuffle");
+	LINE_PROBLEM(r, "%s", "'sampling' must be without-replacement, poisson or shuffle");
 }
 
-static void declare_number(struct dp_result *r, const char *name, const json_t *v,
-			   double *kept)
+static void declare_number(struct dp_result *r, const char *name, const json_t *v, double *kept)
 {
 	/* a training without noise says so, for what claims privacy to be contradicted */
 	bool zero = strcmp(name, "noise_over_clip") == 0;
@@ -364,8 +354,7 @@ static void declare_number(struct dp_result *r, const char *name, const json_t *
 		LINE_PROBLEM(r, "'%s' in 'declare' must be a number %s 0", name,
 			     zero ? "of at least" : "above");
 	else if (!isnan(*kept) && *kept != x)
-		LINE_PROBLEM(r, "'%s' is declared as %g, but before as %g", name, x,
-			     *kept);
+		LINE_PROBLEM(r, "'%s' is declared as %g, but before as %g", name, x, *kept);
 	else
 		*kept = x;
 }
@@ -383,8 +372,7 @@ static void read_declare(struct dp_result *r, const json_t *line)
 	const json_t *declared = json_object_get(line, "declare"), *v;
 
 	if (!json_is_object(declared)) {
-		LINE_PROBLEM(r, "'declare' must be an object, not %s",
-			     type_name(declared));
+		LINE_PROBLEM(r, "'declare' must be an object, not %s", type_name(declared));
 		return;
 	}
 	v = json_object_get(declared, "sampling");
@@ -507,8 +495,7 @@ static json_t *parse_line(struct dp_result *r, const char *p, size_t n)
 		return NULL;
 	}
 	if (!v) {
-		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object",
-			     e.text);
+		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object", e.text);
 		return NULL;
 	}
 	if (!json_is_object(v)) {
@@ -527,8 +514,7 @@ static void read_line(struct dp_result *r, const char *p, size_t n)
 	if (skip_blanks(p, n, 0) == n)
 		return;
 	if (r->done) {
-		LINE_PROBLEM(r, "%s",
-			     "it comes after {\"done\":true}, which must be last");
+		LINE_PROBLEM(r, "%s", "it comes after {\"done\":true}, which must be last");
 		return;
 	}
 	line = parse_line(r, p, n);
@@ -542,8 +528,7 @@ static void read_line(struct dp_result *r, const char *p, size_t n)
 static void result_add_piece(struct dp_result *r, const char *p, size_t n, bool whole)
 {
 	if (r->partial.len + n > DP_RESULT_LINE_MAX) {
-		result_problem(r,
-			       "line %zu of the result file: it is longer than %d bytes",
+		result_problem(r, "line %zu of the result file: it is longer than %d bytes",
 			       r->lines + 1, DP_RESULT_LINE_MAX);
 		return;
 	}
@@ -581,8 +566,7 @@ void dp_result_feed(struct dp_result *r, const void *bytes, size_t n)
 		n -= used;
 	}
 	if (over)
-		result_problem(r, "the result file is longer than %d bytes",
-			       DP_RESULT_FILE_MAX);
+		result_problem(r, "the result file is longer than %d bytes", DP_RESULT_FILE_MAX);
 }
 
 void dp_result_end(struct dp_result *r)
@@ -599,9 +583,8 @@ bool dp_result_resembles(const char *text, size_t n)
 	while (n > 0) {
 		const char *newline = memchr(text, '\n', n);
 		size_t len = newline ? (size_t)(newline - text) : n;
-		json_t *line = memmem(text, len, "\"metrics\"", 9)
-				       ? json_loadb(text, len, 0, NULL)
-				       : NULL;
+		json_t *line =
+			memmem(text, len, "\"metrics\"", 9) ? json_loadb(text, len, 0, NULL) : NULL;
 		bool found = json_is_object(json_object_get(line, "metrics"));
 
 		json_decref(line);
@@ -666,8 +649,7 @@ bool dp_result_value(const struct dp_result *r, size_t i, size_t metric, double 
 	return i < r->nruns && report_value(&r->runs[i], metric, value);
 }
 
-bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t metric,
-			double *value)
+bool dp_result_value_at(const struct dp_result *r, size_t i, size_t w, size_t metric, double *value)
 {
 	return i < r->nruns && w < r->nwaypoints &&
 	       report_value(&r->ways[i * r->nwaypoints + w], metric, value);

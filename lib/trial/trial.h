@@ -42,17 +42,17 @@ void dp_request_clear(struct dp_request *r);
 
 /* Classes of ends, in the contract's order: the first that fits. The names are
  * journaled: never change one. */
-#define DP_ENDS(X)                                                                       \
-	X(CANCELLED, "cancelled")                                                        \
-	X(TIMEOUT, "timeout")                                                            \
-	X(MEMORY, "memory")                                                              \
-	X(STALLED, "stalled")                                                            \
-	X(NOT_STARTED, "not-started")                                                    \
-	X(SIGNAL, "signal")                                                              \
-	X(EXIT_CODE, "exit-code")                                                        \
-	X(BAD_OUTPUT, "bad-output")                                                      \
-	X(DIVERGED, "diverged")                                                          \
-	X(OK, "ok")                                                                      \
+#define DP_ENDS(X)                                                                                 \
+	X(CANCELLED, "cancelled")                                                                  \
+	X(TIMEOUT, "timeout")                                                                      \
+	X(MEMORY, "memory")                                                                        \
+	X(STALLED, "stalled")                                                                      \
+	X(NOT_STARTED, "not-started")                                                              \
+	X(SIGNAL, "signal")                                                                        \
+	X(EXIT_CODE, "exit-code")                                                                  \
+	X(BAD_OUTPUT, "bad-output")                                                                \
+	X(DIVERGED, "diverged")                                                                    \
+	X(OK, "ok")                                                                                \
 	X(LOST, "lost")
 
 enum dp_end {
@@ -109,8 +109,7 @@ struct dp_result;
 struct dp_result *dp_result_new(const uint32_t *runs, uint32_t nruns);
 /* Before anything is read: the values of the path that were asked, ascending. False
  * without memory. */
-DP_MUSTCHECK bool dp_result_walk(struct dp_result *r, const double *waypoints,
-				 uint32_t nwaypoints);
+DP_MUSTCHECK bool dp_result_walk(struct dp_result *r, const double *waypoints, uint32_t nwaypoints);
 void dp_result_free(struct dp_result *r);
 /* More bytes; whole lines are read at once. After the first problem the rest is
  * ignored. */
@@ -148,13 +147,12 @@ int dp_result_metric(const struct dp_result *r, const char *name);
  * why (what happened and what to look at; "" for ok). `needed` are the metrics
  * that objectives use, ended by NULL. */
 enum dp_end dp_classify(const struct dp_exit *exit, const struct dp_result *result,
-			const char *const *needed, bool cancelled, char *why,
-			size_t room);
+			const char *const *needed, bool cancelled, char *why, size_t room);
 /* Of a result that lacks a needed metric, in a run that was reported, what that run has
  * instead: "; reported were: acc, loss; did you mean 'acc'?". "" where none is lacking.
  */
-void dp_result_instead(const struct dp_result *result, const char *const *needed,
-		       char *out, size_t room);
+void dp_result_instead(const struct dp_result *result, const char *const *needed, char *out,
+		       size_t room);
 /* Is one of the lines of a text what would be the result of a run in a result file? */
 bool dp_result_resembles(const char *text, size_t n);
 /* Does what a training that ended so reached on its path count (ok, diverged, and what
@@ -167,8 +165,7 @@ bool dp_end_retryable(enum dp_end e);
 
 /* Appends one line to the result file and returns DP_OK or DP_E_IO. */
 DP_MUSTCHECK int dp_report_progress(int fd, double progress, struct dp_err *err);
-DP_MUSTCHECK int dp_report_run(int fd, uint32_t run, const json_t *metrics,
-			       struct dp_err *err);
+DP_MUSTCHECK int dp_report_run(int fd, uint32_t run, const json_t *metrics, struct dp_err *err);
 /* The result of a run on its way, at this value of the path's parameter. */
 DP_MUSTCHECK int dp_report_at(int fd, uint32_t run, uint32_t at, const json_t *metrics,
 			      struct dp_err *err);
@@ -176,7 +173,6 @@ DP_MUSTCHECK int dp_report_declare(int fd, const json_t *declared, struct dp_err
 DP_MUSTCHECK int dp_report_done(int fd, struct dp_err *err);
 /* Opens what DPARETO_REQUEST and DPARETO_RESULT name. The error tells a person who
  * started a trainer by hand how trainers are started. */
-DP_MUSTCHECK int dp_trainer_open(struct dp_request *request, int *result_fd,
-				 struct dp_err *err);
+DP_MUSTCHECK int dp_trainer_open(struct dp_request *request, int *result_fd, struct dp_err *err);
 
 #endif

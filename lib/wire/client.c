@@ -99,8 +99,7 @@ static int fail_denied(const char *path, struct dp_err *err)
 	while (stat(place, &st) != 0) {
 		slash = strrchr(place, '/');
 		if (!slash || slash == place)
-			return dp_fail(err, DP_E_DENIED, "you may not use the socket %s",
-				       path);
+			return dp_fail(err, DP_E_DENIED, "you may not use the socket %s", path);
 		*slash = '\0';
 	}
 	user_name(st.st_uid, owner, sizeof owner);
@@ -108,16 +107,15 @@ static int fail_denied(const char *path, struct dp_err *err)
 	user_name(geteuid(), me, sizeof me);
 	if (st.st_mode & S_IXGRP || (S_ISSOCK(st.st_mode) && st.st_mode & S_IWGRP)) {
 		dp_fail(err, DP_E_DENIED,
-			"the daemon at %s is for user %s and group %s; you are user %s",
-			path, owner, group, me);
+			"the daemon at %s is for user %s and group %s; you are user %s", path,
+			owner, group, me);
 		return dp_hint(err,
 			       "join the group %s, or run your own daemon with "
 			       "'dparetod' and name its socket with --socket",
 			       group);
 	}
-	dp_fail(err, DP_E_DENIED,
-		"the daemon at %s is for user %s alone; you are user %s", path, owner,
-		me);
+	dp_fail(err, DP_E_DENIED, "the daemon at %s is for user %s alone; you are user %s", path,
+		owner, me);
 	return dp_hint(err,
 		       "run your own daemon with 'dparetod', or ask %s to open that one "
 		       "to a group (see dparetod(8))",
@@ -140,8 +138,8 @@ static int fail_connect(int errnum, const char *path, struct dp_err *err)
 		return fail_denied(path, err);
 	case EAGAIN:
 		return dp_fail(err, DP_E_TIMEOUT,
-			       "the daemon at %s accepted no connection within %d s",
-			       path, CONNECT_SECONDS);
+			       "the daemon at %s accepted no connection within %d s", path,
+			       CONNECT_SECONDS);
 	case EINTR:
 		return dp_fail(err, DP_E_INTERRUPTED, "interrupted while connecting");
 	default:
@@ -252,8 +250,7 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 				       DP_WIRE_REPLY_MAX);
 		dp_buf_add(&c->in, chunk, (size_t)n);
 		if (c->in.failed)
-			return dp_fail(err, DP_E_NOMEM,
-				       "no memory for the daemon's reply");
+			return dp_fail(err, DP_E_NOMEM, "no memory for the daemon's reply");
 		return DP_OK;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -264,8 +261,7 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 }
 
 /* Waits until the socket can go on. `deadline` in monotonic microseconds, or < 0. */
-static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms,
-		      struct dp_err *err)
+static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms, struct dp_err *err)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 	int64_t left_us = deadline - dp_mono_us();
@@ -279,8 +275,7 @@ static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms,
 	if (n > 0)
 		return DP_OK;
 	if (n == 0)
-		return dp_fail(err, DP_E_TIMEOUT,
-			       "the daemon did not answer within %d.%03d s",
+		return dp_fail(err, DP_E_TIMEOUT, "the daemon did not answer within %d.%03d s",
 			       timeout_ms / 1000, timeout_ms % 1000);
 	if (errno == EINTR)
 		return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
@@ -300,8 +295,7 @@ static ssize_t whole_line(struct dp_client *c)
 
 /* Behind the rest of a request that was given up on, if there is one; whole or not at
  * all. Takes the reference. */
-static int queue_request(struct dp_client *c, const char *verb, json_t *fields,
-			 struct dp_err *err)
+static int queue_request(struct dp_client *c, const char *verb, json_t *fields, struct dp_err *err)
 {
 	size_t before = c->out.len;
 	bool failed;
@@ -314,15 +308,13 @@ static int queue_request(struct dp_client *c, const char *verb, json_t *fields,
 	c->out.failed = false;
 	if (failed)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
-	return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes",
-		       DP_WIRE_REQUEST_MAX);
+	return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes", DP_WIRE_REQUEST_MAX);
 }
 
 int dp_client_call(struct dp_client *c, const char *verb, json_t *fields, int timeout_ms,
 		   json_t **ok, struct dp_err *err)
 {
-	int64_t deadline =
-		timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
+	int64_t deadline = timeout_ms < 0 ? -1 : dp_mono_us() + timeout_ms * INT64_C(1000);
 	ssize_t len;
 	int code = connect_again(c, err);
 

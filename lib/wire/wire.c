@@ -89,8 +89,7 @@ static int read_message(const char *line, size_t len, size_t max, const char *wh
 	int code;
 
 	if (len > max)
-		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what,
-			       max);
+		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what, max);
 	code = dp_json_parse(line, len, &message, &why);
 	if (code == DP_E_NOMEM)
 		return dp_fail(err, code, "no memory to read %s", what);
@@ -100,8 +99,7 @@ static int read_message(const char *line, size_t len, size_t max, const char *wh
 	if (!json_is_object(message))
 		code = dp_fail(err, DP_E_PROTOCOL, "%s is not a JSON object", what);
 	else if (!json_is_integer(version))
-		code = dp_fail(err, DP_E_PROTOCOL, "%s has no protocol version \"v\"",
-			       what);
+		code = dp_fail(err, DP_E_PROTOCOL, "%s has no protocol version \"v\"", what);
 	else if (json_integer_value(version) != DP_WIRE_VERSION) {
 		dp_fail(err, DP_E_PROTOCOL,
 			"%s is of protocol version %" JSON_INTEGER_FORMAT
@@ -117,16 +115,16 @@ static int read_message(const char *line, size_t len, size_t max, const char *wh
 	return code;
 }
 
-int dp_wire_read_request(const char *line, size_t len, json_t **request,
-			 const char **verb, struct dp_err *err)
+int dp_wire_read_request(const char *line, size_t len, json_t **request, const char **verb,
+			 struct dp_err *err)
 {
 	json_t *message;
 	const char *word;
 	int code;
 
 	code = read_message(line, len, DP_WIRE_REQUEST_MAX, "the request",
-			    "use the dparetoctl that was installed with this dparetod",
-			    &message, err);
+			    "use the dparetoctl that was installed with this dparetod", &message,
+			    err);
 	if (code != DP_OK)
 		return code;
 	word = dp_json_str(message, "do", NULL);
@@ -155,16 +153,14 @@ int dp_wire_read_reply(const char *line, size_t len, json_t **ok, struct dp_err 
 	error = json_object_get(message, "error");
 	if (json_is_object(result) && !error) {
 		if (json_is_number(json_object_get(message, "unsaved")))
-			json_object_set(result, "unsaved",
-					json_object_get(message, "unsaved"));
+			json_object_set(result, "unsaved", json_object_get(message, "unsaved"));
 		*ok = json_incref(result);
 	} else if (json_is_object(error) && !result) {
 		dp_json_to_error(error, &sent);
 		if (sent.code == DP_OK) /* an error of kind "ok" is none of ours */
 			sent.code = DP_E_PROTOCOL;
 		if (!sent.msg[0])
-			snprintf(sent.msg, sizeof sent.msg, "%s",
-				 dp_code_text(sent.code));
+			snprintf(sent.msg, sizeof sent.msg, "%s", dp_code_text(sent.code));
 		code = sent.code;
 		if (err)
 			*err = sent;

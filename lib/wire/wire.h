@@ -41,16 +41,14 @@ DP_MUSTCHECK int dp_wire_read_request(const char *line, size_t len, json_t **req
 /* Checks one reply line. DP_OK with *ok owned by the caller (with a field "unsaved" if
  * the reply was marked so), or the error that the
  * other side sent, or DP_E_PROTOCOL. */
-DP_MUSTCHECK int dp_wire_read_reply(const char *line, size_t len, json_t **ok,
-				    struct dp_err *err);
+DP_MUSTCHECK int dp_wire_read_reply(const char *line, size_t len, json_t **ok, struct dp_err *err);
 
 /* ---- a blocking client (client.c) ---- */
 
 struct dp_client;
 /* Connects to the socket at `path`. DP_E_NO_DAEMON (with how to start one),
  * DP_E_DENIED, DP_E_LIMIT for a path that is too long. */
-DP_MUSTCHECK int dp_client_open(const char *path, struct dp_client **out,
-				struct dp_err *err);
+DP_MUSTCHECK int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err);
 /* A client over a socket that is connected already; owns the descriptor. */
 struct dp_client *dp_client_from_fd(int fd);
 void dp_client_close(struct dp_client *c);

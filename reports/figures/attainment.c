@@ -44,8 +44,7 @@ static struct plane plane_of(const struct groups *g)
 
 /* A member's front on the plane, x ascending; only what is better than the anti-ideal,
  * so that tails do not set the axes. */
-static int member_front(const struct plane *p, const struct dp_rival *r, double **rows,
-			size_t *n)
+static int member_front(const struct plane *p, const struct dp_rival *r, double **rows, size_t *n)
 {
 	double *all = malloc(2 * r->n * sizeof *all + 1);
 	double *kept = malloc(2 * r->n * sizeof *kept + 1);
@@ -74,8 +73,7 @@ static int member_front(const struct plane *p, const struct dp_rival *r, double 
 }
 
 /* All fronts of a group; the caller frees their rows. */
-static int group_fronts(const struct plane *p, const struct dp_rivals *group,
-			struct dp_rows *sets)
+static int group_fronts(const struct plane *p, const struct dp_rivals *group, struct dp_rows *sets)
 {
 	int code = DP_OK;
 
@@ -101,8 +99,7 @@ static bool attained_room(struct fig_attained *a, size_t room)
 static void attained_corner(struct fig_attained *out, const struct plane *p,
 			    const struct dp_attained *all, double x, size_t at)
 {
-	const size_t rank[] = { dp_attained_rank(all->m, few),
-				dp_attained_rank(all->m, 0.5),
+	const size_t rank[] = { dp_attained_rank(all->m, few), dp_attained_rank(all->m, 0.5),
 				dp_attained_rank(all->m, most) };
 	double *const to[] = { out->best, out->middle, out->worst };
 
@@ -144,8 +141,8 @@ static void attained_stairs(struct fig_attained *out, const struct plane *p,
 	attained_turn(out->worst, out->n);
 }
 
-int fig_attained(const struct groups *g, size_t group, double x_to,
-		 struct fig_attained *out, struct dp_err *err)
+int fig_attained(const struct groups *g, size_t group, double x_to, struct fig_attained *out,
+		 struct dp_err *err)
 {
 	const struct dp_rivals *rivals = &g->by[GROUPS_OBSERVED].group[group];
 	struct dp_rows *sets = calloc(rivals->n + 1, sizeof *sets);
@@ -223,8 +220,8 @@ static double worst_attained(const struct attainment_data *d)
 
 	for (size_t i = 0; i < d->n; i++)
 		for (size_t k = 0; k < d->of[i].n; k++) {
-			double y = isnan(d->of[i].worst[k]) ? d->of[i].middle[k]
-							    : d->of[i].worst[k];
+			double y =
+				isnan(d->of[i].worst[k]) ? d->of[i].middle[k] : d->of[i].worst[k];
 
 			worst = down ? fmin(worst, y) : fmax(worst, y);
 		}
@@ -287,15 +284,13 @@ static void attainment_release(void *data)
 }
 
 /* A log axis if one of the groups asks for it. */
-static enum plot_scale attained_scale(const struct attainment_data *d,
-				      enum plot_side side)
+static enum plot_scale attained_scale(const struct attainment_data *d, enum plot_side side)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_attained *a = &d->of[i];
 
 		if (fig_objective_scale(d->s, side == PLOT_X ? d->s->x : d->s->y,
-					side == PLOT_X ? a->x : a->middle,
-					a->n) == PLOT_LOG)
+					side == PLOT_X ? a->x : a->middle, a->n) == PLOT_LOG)
 			return PLOT_LOG;
 	}
 	return PLOT_LINEAR;
@@ -316,21 +311,20 @@ static struct plot *attainment_draw(const void *data)
 
 		area.opacity = 0.18;
 		if (d->of[i].members > 1)
-			panel_band(a, &area, NULL, d->of[i].x, d->of[i].best,
-				   d->of[i].worst, d->of[i].n, false);
+			panel_band(a, &area, NULL, d->of[i].x, d->of[i].best, d->of[i].worst,
+				   d->of[i].n, false);
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		struct plot_style line = fig_group_style(d->g, i);
 		char name[FIG_NAME_LEN];
 
-		panel_line(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
-			   d->of[i].middle, d->of[i].n);
+		panel_line(a, &line, fig_group_name(d->g, i, name), d->of[i].x, d->of[i].middle,
+			   d->of[i].n);
 	}
-	dp_buf_puts(&note, d->few_in_all
-				   ? "Lines: attained by half of the seeds. Bands: from "
-				     "the best to the worst of them."
-				   : "Lines: attained by half of the seeds. Bands: by a "
-				     "tenth to nine tenths of them.");
+	dp_buf_puts(&note, d->few_in_all ? "Lines: attained by half of the seeds. Bands: from "
+					   "the best to the worst of them."
+					 : "Lines: attained by half of the seeds. Bands: by a "
+					   "tenth to nine tenths of them.");
 	fig_group_key(d->g, &note);
 	plot_note(p, dp_buf_text(&note));
 	dp_buf_free(&note);
@@ -355,8 +349,7 @@ static void say_attained(const struct attainment_data *d, struct dp_buf *out)
 				      d->s->s->spec->objectives[d->s->y].name);
 		}
 		dp_buf_printf(out, "%s%s (%s)", told++ ? ", " : "",
-			      fig_value(d->s, d->s->y, y, value),
-			      d->g->by[0].group[i].name);
+			      fig_value(d->s, d->s->y, y, value), d->g->by[0].group[i].name);
 	}
 	if (told)
 		dp_buf_putc(out, '.');
@@ -369,10 +362,9 @@ static void attainment_caption(const void *data, struct dp_buf *out)
 
 	dp_buf_puts(out, "Observed fronts of groups: the line is what half of a group's "
 			 "members attain, ");
-	dp_buf_puts(out, d->few_in_all
-				 ? "the band goes from the best to the worst of them."
-				 : "the band goes from what a tenth of them attains to "
-				   "what nine tenths do.");
+	dp_buf_puts(out, d->few_in_all ? "the band goes from the best to the worst of them."
+				       : "the band goes from what a tenth of them attains to "
+					 "what nine tenths do.");
 	say_attained(d, out);
 	if (d->s->s->spec->nobjectives > 2)
 		dp_buf_printf(out, " Of %zu objectives it goes by the two shown alone.",

@@ -52,8 +52,8 @@ void fig_blocks_add(struct fig_blocks *b, double x0, double x1, double y0, doubl
 	b->y1[b->n++] = y1;
 }
 
-void fig_blocks_draw(struct plot_panel *a, const struct plot_style *style,
-		     const char *name, const struct fig_blocks *b)
+void fig_blocks_draw(struct plot_panel *a, const struct plot_style *style, const char *name,
+		     const struct fig_blocks *b)
 {
 	panel_blocks(a, style, name, b->x0, b->x1, b->y0, b->y1, b->n);
 }

@@ -84,8 +84,8 @@ static const double **evaluated_points(const struct subject *s, double **x, size
 	return points;
 }
 
-int fig_shared(const struct subject *a, const struct fig_points *p,
-	       const struct subject *b, bool *shared, struct dp_err *err)
+int fig_shared(const struct subject *a, const struct fig_points *p, const struct subject *b,
+	       bool *shared, struct dp_err *err)
 {
 	size_t n, params = b->s->spec->nparams;
 	const double **points;
@@ -102,10 +102,9 @@ int fig_shared(const struct subject *a, const struct fig_points *p,
 		double at[DP_PARAMS_MAX];
 
 		dp_point_x(a->s, p->of[i], at);
-		shared[i] = has_point(
-			points, n,
-			p->of[i].way == DP_OWN ? a->s->trials[p->of[i].trial]->x : at,
-			params);
+		shared[i] = has_point(points, n,
+				      p->of[i].way == DP_OWN ? a->s->trials[p->of[i].trial]->x : at,
+				      params);
 	}
 	free(points);
 	free(x);
@@ -134,8 +133,7 @@ static const struct subject *find_partner(const struct report *r)
 		    r->groups->list[i].of[0]->npoints)
 			return r->groups->list[i].of[0];
 	for (size_t i = 1; i < r->nsubjects; i++)
-		if (r->subjects[i].npoints &&
-		    fig_same_plane(&r->subjects[0], &r->subjects[i]))
+		if (r->subjects[i].npoints && fig_same_plane(&r->subjects[0], &r->subjects[i]))
 			return &r->subjects[i];
 	return NULL;
 }
@@ -158,8 +156,7 @@ static void tell_apart(const struct report *r, struct cloud cloud[2])
 {
 	cloud[1].style.marker = PLOT_TRIANGLE;
 	if (cloud[0].style.colour == cloud[1].style.colour)
-		cloud[1].style.colour =
-			fig_style(r->groups ? r->groups->nmodels : 1).colour;
+		cloud[1].style.colour = fig_style(r->groups ? r->groups->nmodels : 1).colour;
 }
 
 static int gather_cloud(const struct report *r, const struct subject *s, struct cloud *c,
@@ -194,8 +191,7 @@ static int gather_shared(struct clouds_data *d, struct dp_err *err)
 	return code;
 }
 
-static int clouds_gather(const struct report *r, void *data, const char **why,
-			 struct dp_err *err)
+static int clouds_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct clouds_data *d = data;
 	const struct subject *first = fig_first(r, why), *other;
@@ -261,10 +257,9 @@ static void draw_cloud(struct plot_panel *a, const struct cloud *c)
 
 static void draw_shared(struct plot_panel *a, const struct fig_points *p)
 {
-	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
-				    .marker = PLOT_RING,
-				    .size = 9,
-				    .width = 1.2 };
+	struct plot_style style = {
+		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 9, .width = 1.2
+	};
 	char name[64];
 
 	snprintf(name, sizeof name, "in both studies (%zu)", p->n);
@@ -320,9 +315,8 @@ static void clouds_caption(const void *data, struct dp_buf *out)
 
 	dp_buf_puts(out, "Every point and the observed front of two studies.");
 	for (int i = 0; i < 2; i++)
-		dp_buf_printf(out, "%s %s: %zu of %s better than the anti-ideal",
-			      i ? ";" : "", fig_name(d->cloud[i].s, name),
-			      count_inside(&d->cloud[i]),
+		dp_buf_printf(out, "%s %s: %zu of %s better than the anti-ideal", i ? ";" : "",
+			      fig_name(d->cloud[i].s, name), count_inside(&d->cloud[i]),
 			      dp_count_text(d->cloud[i].all.n, "point", points));
 	dp_buf_putc(out, '.');
 	if (d->shared.n)

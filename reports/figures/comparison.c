@@ -36,8 +36,7 @@ static bool goes_beyond(const struct comparison_data *d)
 	for (size_t i = 0; i < d->n; i++)
 		for (size_t k = 0; k < d->list[i].front.n; k++)
 			for (size_t b = 0; b < d->r->nbaselines; b++) {
-				double by =
-					d->list[i].front.y[k] - d->r->baselines[b].value;
+				double by = d->list[i].front.y[k] - d->r->baselines[b].value;
 
 				if (fig_maximised(s, s->y) ? by > 0 : by < 0)
 					return true;
@@ -60,8 +59,7 @@ static double common_end(const struct comparison_data *d)
 	return end;
 }
 
-static int gather_compared(const struct report *r, struct comparison_data *d,
-			   struct dp_err *err)
+static int gather_compared(const struct report *r, struct comparison_data *d, struct dp_err *err)
 {
 	int code = DP_OK;
 
@@ -174,16 +172,14 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			new = !(fabs(d->list[k].majority - at) < 1e-9);
 		if (!new)
 			continue;
-		snprintf(label, sizeof label,
-			 i ? "commonest class %s (%s)" : "commonest class %s",
+		snprintf(label, sizeof label, i ? "commonest class %s (%s)" : "commonest class %s",
 			 fig_value(s, s->y, at, value), fig_name(s, name));
 		panel_mark(a, style, PLOT_Y, at, label);
 	}
 }
 
 /* What the test records leave open of a baseline, as wide as the fronts. */
-static void draw_baseline_error(struct plot_panel *a, const struct comparison_data *d,
-				double value)
+static void draw_baseline_error(struct plot_panel *a, const struct comparison_data *d, double value)
 {
 	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
 	double by = baseline_error(d, value), x0 = INFINITY, x1 = -INFINITY;
@@ -195,17 +191,15 @@ static void draw_baseline_error(struct plot_panel *a, const struct comparison_da
 			x1 = fmax(x1, d->list[i].front.x[k]);
 		}
 	if (by > 0 && x0 < x1)
-		panel_blocks(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0,
-			     &y1, 1);
+		panel_blocks(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0, &y1, 1);
 }
 
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
 	const struct subject *s = d->list[0].s;
-	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
-				    .width = 1,
-				    .dash = PLOT_DASHED,
-				    .opacity = 0.7 };
+	struct plot_style style = {
+		.colour = plot_palette(PLOT_BLACK), .width = 1, .dash = PLOT_DASHED, .opacity = 0.7
+	};
 	char value[FIG_TEXT_LEN], label[200];
 
 	/* it explains what looks better than a baseline, and hides fronts else */
@@ -233,8 +227,7 @@ static void note_others(struct plot *p, const struct comparison_data *d)
 
 		if (d->list[i].comparable)
 			continue;
-		dp_buf_printf(&text,
-			      "%s%s: ", text.len ? "; " : "Other objectives, not shown: ",
+		dp_buf_printf(&text, "%s%s: ", text.len ? "; " : "Other objectives, not shown: ",
 			      fig_name(s, name));
 		fig_label(s, s->x, &text);
 		dp_buf_puts(&text, " and ");
@@ -249,8 +242,8 @@ static struct plot *comparison_draw(const void *data)
 {
 	const struct comparison_data *d = data;
 	const struct subject *s = d->list[0].s;
-	struct plot *p = fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH,
-				 FIG_HEIGHT);
+	struct plot *p =
+		fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	fig_axis(a, PLOT_X, s, s->x, common_scale(d, PLOT_X));

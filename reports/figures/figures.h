@@ -3,18 +3,18 @@
 #define DP_FIGURES_H
 #include "reports/report.h"
 
-extern const struct figure figure_front;        /* epsilon over decades */
-extern const struct figure figure_front_linear; /* the same, up to the anti-ideal */
-extern const struct figure figure_objectives;   /* three and more, in pairs */
-extern const struct figure figure_hypervolume;  /* against evaluations */
-extern const struct figure figure_variability;  /* best, mean and worst runs */
-extern const struct figure figure_maps;         /* objectives over parameters */
-extern const struct figure figure_surrogates;   /* their models */
-extern const struct figure figure_fit;          /* are these to be trusted? */
-extern const struct figure figure_pairs;        /* a model over pairs of parameters */
-extern const struct figure figure_clouds;       /* points of two studies */
-extern const struct figure figure_comparison;   /* fronts of several studies */
-extern const struct figure figure_panels;       /* studies side by side */
+extern const struct figure figure_front;              /* epsilon over decades */
+extern const struct figure figure_front_linear;       /* the same, up to the anti-ideal */
+extern const struct figure figure_objectives;         /* three and more, in pairs */
+extern const struct figure figure_hypervolume;        /* against evaluations */
+extern const struct figure figure_variability;        /* best, mean and worst runs */
+extern const struct figure figure_maps;               /* objectives over parameters */
+extern const struct figure figure_surrogates;         /* their models */
+extern const struct figure figure_fit;                /* are these to be trusted? */
+extern const struct figure figure_pairs;              /* a model over pairs of parameters */
+extern const struct figure figure_clouds;             /* points of two studies */
+extern const struct figure figure_comparison;         /* fronts of several studies */
+extern const struct figure figure_panels;             /* studies side by side */
 extern const struct figure figure_hypervolume_groups; /* means over seeds */
 extern const struct figure figure_seeds;              /* of each member of a group */
 extern const struct figure figure_attainment;         /* fronts of groups */

@@ -25,8 +25,7 @@ void fig_points_free(struct fig_points *p);
 /* An empty set with room for this many. False without memory. */
 bool fig_points_room(struct fig_points *p, size_t room);
 /* Results that meet the constraints, in the order of s->points. */
-DP_MUSTCHECK int fig_points(const struct subject *s, struct fig_points *out,
-			    struct dp_err *err);
+DP_MUSTCHECK int fig_points(const struct subject *s, struct fig_points *out, struct dp_err *err);
 /* The points of p that no other dominates on the plane, x ascending. With two
  * objectives that is the study's front; with more, its projection's own. */
 DP_MUSTCHECK int fig_front(const struct subject *s, const struct fig_points *p,
@@ -42,14 +41,12 @@ DP_MUSTCHECK int fig_subject_front(const struct subject *s, struct fig_points *o
 				   struct dp_err *err);
 /* All members of the study's front, x ascending: with more than two objectives most of
  * them are not on that of the plane. */
-DP_MUSTCHECK int fig_members(const struct subject *s, struct fig_points *out,
-			     struct dp_err *err);
+DP_MUSTCHECK int fig_members(const struct subject *s, struct fig_points *out, struct dp_err *err);
 /* The corners of a front's staircase, to be drawn as a line: what is reached at each x
  * for the goals of the two objectives. It goes on to x_to and y_to, where these are not
  * NaN and beyond its ends. */
-DP_MUSTCHECK int fig_stairs(const struct subject *s, const struct fig_points *front,
-			    double x_to, double y_to, struct fig_points *out,
-			    struct dp_err *err);
+DP_MUSTCHECK int fig_stairs(const struct subject *s, const struct fig_points *front, double x_to,
+			    double y_to, struct fig_points *out, struct dp_err *err);
 bool fig_maximised(const struct subject *s, size_t objective);
 /* For qsort() of doubles. */
 int fig_by_value(const void *a, const void *b);
@@ -74,27 +71,25 @@ struct plot *fig_new(const struct subject *s, const char *title, int width, int 
 /* The label of an objective: "ε (δ = 1e-5)", "error (1 - accuracy)". */
 void fig_label(const struct subject *s, size_t objective, struct dp_buf *out);
 /* An axis for an objective with its label. */
-void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s,
-	      size_t objective, enum plot_scale scale);
+void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s, size_t objective,
+	      enum plot_scale scale);
 /* Log where all values are positive and cover more than two decades, and a linear axis
  * would push half of them into its first fifth. */
 enum plot_scale fig_scale(const double *v, size_t n);
 /* The same for values of an objective; epsilon is always shown over decades, so that two
  * reports look alike, but where a value is 0. */
-enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
-				    const double *v, size_t n);
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective, const double *v,
+				    size_t n);
 /* Three digits: "0.0312", "12.5", "1500", "3.2e-7", "2.5e9". */
 char *fig_number(double v, char out[FIG_TEXT_LEN]);
 /* A value of an objective as people say it: "ε 0.5", "12.3 %", "0.0312". */
-char *fig_value(const struct subject *s, size_t objective, double v,
-		char out[FIG_TEXT_LEN]);
+char *fig_value(const struct subject *s, size_t objective, double v, char out[FIG_TEXT_LEN]);
 /* A share in percent with two digits: "0.12", "3.4", "56". */
 char *fig_percent(double share, char out[FIG_TEXT_LEN]);
 /* A difference of two values, with two digits: "1.3 percentage points" of shares,
  * "0.031".
  */
-char *fig_difference(const struct subject *s, size_t objective, double v,
-		     char out[FIG_TEXT_LEN]);
+char *fig_difference(const struct subject *s, size_t objective, double v, char out[FIG_TEXT_LEN]);
 /* The same in a sentence, with the objective's name: "ε 0.5", "error 12.3 %"; and "ε 435,
  * no meaningful guarantee". */
 void fig_say(const struct subject *s, size_t objective, double v, struct dp_buf *out);
@@ -124,9 +119,9 @@ void fig_count_results(struct dp_buf *out, const struct subject *s);
 /* ---- tips (tips.c) ---- */
 
 enum fig_tip {
-	FIG_TIP_STUDY = 1, /* names the study first */
-	FIG_TIP_LINK = 2,  /* leads to the row of the front's table in the page: only for
-			    * points of the front of the report's own study */
+	FIG_TIP_STUDY = 1,     /* names the study first */
+	FIG_TIP_LINK = 2,      /* leads to the row of the front's table in the page: only for
+				* points of the front of the report's own study */
 	FIG_TIP_ELSEWHERE = 4, /* the points are not on the plane of s->x and s->y */
 };
 /* Gives the points that were added last what is said when one points at them: "trial 13:

@@ -43,8 +43,7 @@ static bool foretold_room(struct foretold *f, size_t n)
 	return true;
 }
 
-static void add_foretold(const struct subject *s, struct fit_panel *p,
-			 const struct dp_left_out *r)
+static void add_foretold(const struct subject *s, struct fit_panel *p, const struct dp_left_out *r)
 {
 	bool inside = fabs(r->z - r->predicted.mean) <= 1.959964 * r->predicted.sd;
 	struct foretold *f = &p->of[inside ? INSIDE : OUTSIDE];
@@ -60,13 +59,12 @@ static void add_foretold(const struct subject *s, struct fit_panel *p,
 	p->most = fmax(p->most, fmax(r->observed, r->predicted.value));
 }
 
-static int gather_foretold(const struct subject *s, struct fit_panel *p,
-			   struct dp_err *err)
+static int gather_foretold(const struct subject *s, struct fit_panel *p, struct dp_err *err)
 {
 	struct dp_left_out *all = calloc(s->history.n + 1, sizeof *all);
 	size_t n = 0;
-	int code = all ? dp_surrogate_left_out(s->models, p->objective, all, &n, err)
-		       : fig_nomem(err);
+	int code =
+		all ? dp_surrogate_left_out(s->models, p->objective, all, &n, err) : fig_nomem(err);
 
 	p->least = INFINITY;
 	p->most = -INFINITY;
@@ -79,8 +77,7 @@ static int gather_foretold(const struct subject *s, struct fit_panel *p,
 	return code;
 }
 
-static int fit_gather(const struct report *r, void *data, const char **why,
-		      struct dp_err *err)
+static int fit_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct fit_data *d = data;
 	int code = DP_OK;
@@ -112,27 +109,24 @@ static void fit_release(void *data)
 
 /* ---- the picture ---- */
 
-static void draw_foretold(struct plot_panel *a, const struct subject *s,
-			  const struct foretold *f, size_t all,
-			  const struct plot_style *dots, const char *name)
+static void draw_foretold(struct plot_panel *a, const struct subject *s, const struct foretold *f,
+			  size_t all, const struct plot_style *dots, const char *name)
 {
-	struct plot_style bars = { .colour = dots->colour,
-				   .width = 1,
-				   .size = 1,
-				   .opacity = all > 100 ? 0.2 : 0.4 };
+	struct plot_style bars = {
+		.colour = dots->colour, .width = 1, .size = 1, .opacity = all > 100 ? 0.2 : 0.4
+	};
 
 	panel_bars(a, &bars, NULL, f->observed, f->lo, f->hi, f->n);
 	panel_points(a, dots, name, f->observed, f->predicted, f->n);
 	fig_tips(a, s, &(struct fig_points){ .of = f->of, .n = f->n }, FIG_TIP_ELSEWHERE);
 }
 
-static void draw_fit(struct plot_panel *a, const struct subject *s,
-		     const struct fit_panel *p)
+static void draw_fit(struct plot_panel *a, const struct subject *s, const struct fit_panel *p)
 {
 	const struct dp_objective *o = &s->s->spec->objectives[p->objective];
 	const struct foretold *in = &p->of[INSIDE], *out = &p->of[OUTSIDE];
-	bool by_log = p->least > 0 && (o->privacy || (o->transform == DP_TRANSFORM_LOG &&
-						      p->most > 10 * p->least));
+	bool by_log = p->least > 0 &&
+		      (o->privacy || (o->transform == DP_TRANSFORM_LOG && p->most > 10 * p->least));
 	enum plot_scale scale = by_log ? PLOT_LOG : PLOT_LINEAR;
 	size_t all = in->n + out->n;
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY),
@@ -159,8 +153,8 @@ static void draw_fit(struct plot_panel *a, const struct subject *s,
 static struct plot *fit_draw(const void *data)
 {
 	const struct fit_data *d = data;
-	struct plot *p = fig_new(d->s, figure_fit.title,
-				 d->n == 1 ? FIG_WIDTH : (int)d->n * 460, 430);
+	struct plot *p =
+		fig_new(d->s, figure_fit.title, d->n == 1 ? FIG_WIDTH : (int)d->n * 460, 430);
 
 	plot_grid(p, 1, (int)d->n);
 	for (int i = 0; i < (int)d->n; i++)
@@ -202,8 +196,7 @@ static void fit_caption(const void *data, struct dp_buf *out)
 		dp_buf_puts(out, " Of a training with waypoints the others stay in, "
 				 "which makes it easier.");
 	if (doubtful)
-		dp_buf_printf(out, " What the models believe is not shown: %s.",
-			      doubtful->why);
+		dp_buf_printf(out, " What the models believe is not shown: %s.", doubtful->why);
 }
 
 const struct figure figure_fit = {

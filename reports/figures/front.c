@@ -25,8 +25,7 @@ static double from_scale(double v, enum plot_scale scale)
 
 bool front_shown(const struct front_data *d, double x, double y)
 {
-	return x >= d->lo[PLOT_X] && x <= d->hi[PLOT_X] && y >= d->lo[PLOT_Y] &&
-	       y <= d->hi[PLOT_Y];
+	return x >= d->lo[PLOT_X] && x <= d->hi[PLOT_X] && y >= d->lo[PLOT_Y] && y <= d->hi[PLOT_Y];
 }
 
 /* ---- limits ---- */
@@ -66,9 +65,8 @@ static void fit_limits(struct front_data *d, enum plot_side side, const bool *ke
 	if (margin == 0)
 		margin = scale == PLOT_LOG || lo == 0 ? 0.5 : 0.1 * fabs(lo);
 	/* linear axes of positive values do not start below zero for a margin's sake */
-	d->lo[side] = scale == PLOT_LINEAR && lo >= 0 && lo < margin
-			      ? 0
-			      : from_scale(lo - margin, scale);
+	d->lo[side] =
+		scale == PLOT_LINEAR && lo >= 0 && lo < margin ? 0 : from_scale(lo - margin, scale);
 	d->hi[side] = from_scale(hi + margin, scale);
 }
 
@@ -122,8 +120,7 @@ static void keep_near(const struct front_data *d, bool *keep)
 	if (!(worst > best)) /* one point is no measure */
 		return;
 	for (size_t i = 0; i < d->all.n; i++)
-		keep[i] &= sign * front_to_scale(d->all.y[i], scale) <=
-			   worst + (worst - best) / 4;
+		keep[i] &= sign * front_to_scale(d->all.y[i], scale) <= worst + (worst - best) / 4;
 }
 
 /* A linear x goes from the best value to the anti-ideal. */
@@ -333,8 +330,7 @@ static int gather_shades(struct front_data *d, size_t third, struct dp_err *err)
 			if (!(z >= shade->from && (z < shade->to || last)))
 				continue;
 			shade->at.x[shade->at.n] = subject_front_value(d->s, i, d->s->x);
-			shade->at.y[shade->at.n++] =
-				subject_front_value(d->s, i, d->s->y);
+			shade->at.y[shade->at.n++] = subject_front_value(d->s, i, d->s->y);
 		}
 	}
 	return DP_OK;
@@ -346,11 +342,10 @@ static int gather_points(struct front_data *d, struct dp_err *err)
 	int code;
 
 	d->scale[PLOT_Y] = fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n);
-	if ((code = find_limits(d, err)) != DP_OK ||
-	    (code = gather_diverged(d, err)) != DP_OK ||
+	if ((code = find_limits(d, err)) != DP_OK || (code = gather_diverged(d, err)) != DP_OK ||
 	    (code = fig_stairs(d->s, &d->front, front_objective(d->s, PLOT_X)->anti_ideal,
-			       front_objective(d->s, PLOT_Y)->anti_ideal, &d->stairs,
-			       err)) != DP_OK)
+			       front_objective(d->s, PLOT_Y)->anti_ideal, &d->stairs, err)) !=
+		    DP_OK)
 		return code;
 	return d->third < 0 ? DP_OK : gather_shades(d, (size_t)d->third, err);
 }
@@ -366,18 +361,15 @@ static int gather_front(const struct report *r, bool linear, struct front_data *
 	    (code = fig_subject_front(s, &d->front, err)) != DP_OK ||
 	    (code = fig_truth(r, NAN, &d->truth, err)) != DP_OK ||
 	    (code = fig_truth_weigh(&d->truth, s, &d->front, err)) != DP_OK ||
-	    (code = gather_paths(d, err)) != DP_OK ||
-	    (code = gather_observed(d, err)) != DP_OK ||
+	    (code = gather_paths(d, err)) != DP_OK || (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_barred(d, err)) != DP_OK ||
 	    (code = front_gather_known(r, d, err)) != DP_OK)
 		return code;
-	d->scale[PLOT_X] =
-		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x, d->all.x, d->all.n);
+	d->scale[PLOT_X] = linear ? PLOT_LINEAR : fig_objective_scale(s, s->x, d->all.x, d->all.n);
 	return d->all.n ? gather_points(d, err) : DP_OK;
 }
 
-static int front_gather(const struct report *r, void *data, const char **why,
-			struct dp_err *err)
+static int front_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	const struct subject *s = fig_first(r, why);
 
@@ -425,8 +417,7 @@ static void say_point(const struct subject *s, double x, double y, struct dp_buf
 }
 
 /* The front points that are better than the anti-ideal: from the first to the last. */
-static void say_range(const struct subject *s, const struct fig_points *front,
-		      struct dp_buf *out)
+static void say_range(const struct subject *s, const struct fig_points *front, struct dp_buf *out)
 {
 	size_t first = front->n, last = 0, n = 0;
 
@@ -457,10 +448,9 @@ static void say_range(const struct subject *s, const struct fig_points *front,
 /* What each look means. */
 static void say_looks(const struct front_data *d, struct dp_buf *out)
 {
-	dp_buf_puts(out, d->observed.n
-				 ? " The line is what models of all results leave of it "
-				   "without the noise (denoised)"
-				 : " The line is what was observed in the search");
+	dp_buf_puts(out, d->observed.n ? " The line is what models of all results leave of it "
+					 "without the noise (denoised)"
+				       : " The line is what was observed in the search");
 	if (d->band.n)
 		dp_buf_printf(out, ", the band where that lies with 95 %% by the %s",
 			      d->band.modelled ? "models" : "runs");
@@ -482,11 +472,10 @@ static void front_say_beyond(const struct front_data *d, struct dp_buf *out)
 		if (d->line[i].error > 0) {
 			char error[FIG_TEXT_LEN];
 
-			dp_buf_printf(
-				out,
-				", which two standard errors of the test set (%s, "
-				"shaded) and the noise of the runs leave open.",
-				fig_difference(d->s, d->s->y, d->line[i].error, error));
+			dp_buf_printf(out,
+				      ", which two standard errors of the test set (%s, "
+				      "shaded) and the noise of the runs leave open.",
+				      fig_difference(d->s, d->s->y, d->line[i].error, error));
 		} else {
 			dp_buf_puts(out, ": the noise of test records and runs, or "
 					 "another training, can make it so.");
@@ -498,14 +487,12 @@ static void say_paths(const struct front_data *d, struct dp_buf *out)
 {
 	if (d->npaths == 0)
 		return;
-	dp_buf_printf(out, " Thin lines join what one training was on its way; %zu",
-		      d->npaths);
+	dp_buf_printf(out, " Thin lines join what one training was on its way; %zu", d->npaths);
 	if (d->npaths < d->paths)
-		dp_buf_printf(out, " of %zu are drawn, those with a point on the front.",
-			      d->paths);
+		dp_buf_printf(out, " of %zu are drawn, those with a point on the front.", d->paths);
 	else
-		dp_buf_printf(out, " training%s %s such points.",
-			      d->paths == 1 ? "" : "s", d->paths == 1 ? "has" : "have");
+		dp_buf_printf(out, " training%s %s such points.", d->paths == 1 ? "" : "s",
+			      d->paths == 1 ? "has" : "have");
 }
 
 static void front_caption(const void *data, struct dp_buf *out)
@@ -533,8 +520,7 @@ static void front_caption(const void *data, struct dp_buf *out)
 	} else if (d->all.not_finite) {
 		dp_buf_printf(out, "None of %s has a finite %s and %s.",
 			      dp_count_text(d->all.not_finite, "point", points),
-			      front_objective(s, PLOT_X)->name,
-			      front_objective(s, PLOT_Y)->name);
+			      front_objective(s, PLOT_X)->name, front_objective(s, PLOT_Y)->name);
 	} else {
 		dp_buf_puts(out, "There is no point to show yet.");
 	}

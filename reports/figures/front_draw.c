@@ -19,12 +19,11 @@ static void draw_anti_ideal(struct plot_panel *a, const struct front_data *d)
 
 static void draw_diverged(struct plot_panel *a, const struct front_data *d)
 {
-	struct plot_style style = { .colour = plot_palette(PLOT_VERMILLION),
-				    .marker = PLOT_CROSS };
+	struct plot_style style = { .colour = plot_palette(PLOT_VERMILLION), .marker = PLOT_CROSS };
 
 	if (d->diverged.n)
-		panel_points(a, &style, "diverged (at the border)", d->diverged.x,
-			     d->diverged.y, d->diverged.n);
+		panel_points(a, &style, "diverged (at the border)", d->diverged.x, d->diverged.y,
+			     d->diverged.n);
 }
 
 static void draw_shades(struct plot_panel *a, const struct front_data *d)
@@ -33,18 +32,15 @@ static void draw_shades(struct plot_panel *a, const struct front_data *d)
 		const struct front_shade *shade = &d->shade[k];
 		char name[200], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
 		struct plot_style style = {
-			.colour = plot_map_colour(PLOT_VIRIDIS,
-						  0.9 * k / (FRONT_SHADES - 1)),
+			.colour = plot_map_colour(PLOT_VIRIDIS, 0.9 * k / (FRONT_SHADES - 1)),
 			.size = 7,
 			.outline = true,
 		};
 
-		snprintf(name, sizeof name, "%s %s to %s",
-			 d->s->s->spec->objectives[d->third].name,
+		snprintf(name, sizeof name, "%s %s to %s", d->s->s->spec->objectives[d->third].name,
 			 fig_number(shade->from, low), fig_number(shade->to, high));
 		if (shade->at.n)
-			panel_points(a, &style, name, shade->at.x, shade->at.y,
-				     shade->at.n);
+			panel_points(a, &style, name, shade->at.x, shade->at.y, shade->at.n);
 	}
 }
 
@@ -86,8 +82,7 @@ static void front_draw_band(struct plot_panel *a, const struct front_data *d)
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 
 	if (d->band.n)
-		panel_band(a, &blue,
-			   d->band.modelled ? "95 % by the models" : "95 % by the runs",
+		panel_band(a, &blue, d->band.modelled ? "95 % by the models" : "95 % by the runs",
 			   d->band.x, d->band.lo, d->band.hi, d->band.n, false);
 }
 
@@ -98,25 +93,21 @@ static void draw_again(struct plot_panel *a, const struct front_data *d)
 				     .marker = PLOT_SQUARE,
 				     .size = fig_marker_size(d->front.n) - 1,
 				     .outline = true };
-	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN),
-				  .width = 1.2,
-				  .size = 4 };
+	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN), .width = 1.2, .size = 4 };
 
 	if (d->again.n == 0)
 		return;
 	panel_bars(a, &bar, "measured again, 95 %", d->again.x, d->again.lo, d->again.hi,
 		   d->again.n);
-	panel_points(a, &square, "measured again, 95 %", d->again.x, d->again.y,
-		     d->again.n);
+	panel_points(a, &square, "measured again, 95 %", d->again.x, d->again.y, d->again.n);
 }
 
 /* What guessing and no privacy give. */
 static void draw_lines(struct plot_panel *a, const struct front_data *d)
 {
-	struct plot_style style = { .colour = plot_palette(PLOT_BLACK),
-				    .width = 1,
-				    .dash = PLOT_DASHED,
-				    .opacity = 0.7 };
+	struct plot_style style = {
+		.colour = plot_palette(PLOT_BLACK), .width = 1, .dash = PLOT_DASHED, .opacity = 0.7
+	};
 	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
 
 	for (size_t i = 0; i < d->nlines; i++) {
@@ -142,9 +133,7 @@ static void draw_observed(struct plot_panel *a, const struct front_data *d)
 				   .marker = PLOT_RING,
 				   .size = fig_marker_size(d->front.n),
 				   .opacity = 0.45 };
-	struct plot_style tie = { .colour = plot_palette(PLOT_BLUE),
-				  .width = 1,
-				  .opacity = 0.25 };
+	struct plot_style tie = { .colour = plot_palette(PLOT_BLUE), .width = 1, .opacity = 0.25 };
 
 	for (size_t i = 0; i < d->observed.n; i++) {
 		const double x[2] = { d->observed.x[i], d->front.x[i] };
@@ -153,8 +142,8 @@ static void draw_observed(struct plot_panel *a, const struct front_data *d)
 		panel_line(a, &tie, NULL, x, y, 2);
 	}
 	if (d->observed.n)
-		panel_points(a, &ring, "the same points as searched", d->observed.x,
-			     d->observed.y, d->observed.n);
+		panel_points(a, &ring, "the same points as searched", d->observed.x, d->observed.y,
+			     d->observed.n);
 }
 
 static void draw_staircase(struct plot_panel *a, const struct front_data *d)
@@ -194,12 +183,11 @@ static void say_empty(struct plot_panel *a, const struct front_data *d)
 	struct dp_buf why = DP_BUF_INIT;
 	int listed = 0;
 
-	dp_buf_puts(&why, dp_study_ended(st) ? "No point to show"
-					     : "No evaluation has ended yet");
+	dp_buf_puts(&why, dp_study_ended(st) ? "No point to show" : "No evaluation has ended yet");
 	for (size_t i = 0; i < DP_COUNT(counts); i++) {
 		if (counts[i].n)
-			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":",
-				      counts[i].n, counts[i].what);
+			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":", counts[i].n,
+				      counts[i].what);
 	}
 	panel_empty(a, panel_words(a, &why));
 	dp_buf_free(&why);
@@ -230,20 +218,17 @@ static void note_left_out(struct plot *p, const struct front_data *d)
 		dp_buf_puts(&text, "Not shown: ");
 	if (d->outside) {
 		fig_count(&text, d->outside, "point");
-		dp_buf_puts(&text, d->all.not_finite ? " beyond the axes, "
-						     : " beyond the axes. ");
+		dp_buf_puts(&text, d->all.not_finite ? " beyond the axes, " : " beyond the axes. ");
 	}
 	if (d->all.not_finite) {
 		fig_count(&text, d->all.not_finite, "point");
-		dp_buf_printf(&text, " with an infinite %s. ",
-			      front_objective(d->s, PLOT_X)->name);
+		dp_buf_printf(&text, " with an infinite %s. ", front_objective(d->s, PLOT_X)->name);
 	}
 	if (d->third >= 0)
-		dp_buf_printf(
-			&text,
-			"Projection of %zu objectives; the line is the front of the "
-			"two shown.",
-			d->s->s->spec->nobjectives);
+		dp_buf_printf(&text,
+			      "Projection of %zu objectives; the line is the front of the "
+			      "two shown.",
+			      d->s->s->spec->nobjectives);
 	if (text.len)
 		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
@@ -281,8 +266,8 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
 	fig_tips(a, d->s, &d->all, 0);
 	if (d->barred.n)
-		panel_points(a, &ring, "a constraint is not met", d->barred.x,
-			     d->barred.y, d->barred.n);
+		panel_points(a, &ring, "a constraint is not met", d->barred.x, d->barred.y,
+			     d->barred.n);
 	draw_diverged(a, d);
 	draw_staircase(a, d);
 }

@@ -47,8 +47,7 @@ static void band_corners(struct front_data *d, const struct estimate *known)
 		if (!at || !isfinite(at->low) || !isfinite(at->high))
 			continue;
 		if (before)
-			band_corner(&d->band, left ? x : d->front.x[i],
-				    left ? at : before);
+			band_corner(&d->band, left ? x : d->front.x[i], left ? at : before);
 		band_corner(&d->band, d->front.x[i], at);
 		d->band.modelled = at->source == ESTIMATE_MODELS;
 		before = at;
@@ -135,8 +134,7 @@ static void add_line(struct front_data *d, const char *label, double at, double 
 	d->nlines++;
 }
 
-static int front_gather_lines(const struct report *r, struct front_data *d,
-			      struct dp_err *err)
+static int front_gather_lines(const struct report *r, struct front_data *d, struct dp_err *err)
 {
 	const struct subject *s = d->s;
 	double records = subject_test_records(s);
@@ -151,8 +149,8 @@ static int front_gather_lines(const struct report *r, struct front_data *d,
 	for (size_t i = 0; i < r->nbaselines; i++) {
 		double p = r->baselines[i].value;
 
-		add_line(d, r->baselines[i].label, p,
-			 share ? 2 * sqrt(p * (1 - p) / records) : NAN, true);
+		add_line(d, r->baselines[i].label, p, share ? 2 * sqrt(p * (1 - p) / records) : NAN,
+			 true);
 	}
 	return DP_OK;
 }

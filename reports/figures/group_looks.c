@@ -54,8 +54,7 @@ void fig_group_key(const struct groups *g, struct dp_buf *out)
 
 struct plot_style fig_group_style(const struct groups *g, size_t group)
 {
-	struct plot_style style =
-		fig_style(coloured_by_group(g) ? group : g->list[group].model);
+	struct plot_style style = fig_style(coloured_by_group(g) ? group : g->list[group].model);
 
 	style.dash = method_dash(g->list[group].method);
 	style.width = 2;

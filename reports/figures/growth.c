@@ -65,8 +65,7 @@ static void archive_add(struct archive *a, struct dp_point p)
 	if (!dp_point_feasible(a->st, p))
 		return;
 	for (size_t k = 0; k < a->p; k++)
-		a->rows[a->n * a->p + k] =
-			a->st->spec->objectives[k].maximize ? -y[k] : y[k];
+		a->rows[a->n * a->p + k] = a->st->spec->objectives[k].maximize ? -y[k] : y[k];
 	a->n++;
 }
 
@@ -96,8 +95,7 @@ static int archive_clean(struct archive *a)
 		return DP_E_NOMEM;
 	qsort(a->front, count, sizeof *a->front, compare_size);
 	for (size_t i = 0; i < count; i++)
-		memmove(a->rows + i * a->p, a->rows + a->front[i] * a->p,
-			a->p * sizeof *a->rows);
+		memmove(a->rows + i * a->p, a->rows + a->front[i] * a->p, a->p * sizeof *a->rows);
 	a->n = count;
 	return DP_OK;
 }
@@ -127,8 +125,7 @@ static double growth_walked(const struct dp_study *s, const double *x, const cha
 		if (strcmp(p->name, name) != 0)
 			continue;
 		if (p->kind == DP_PARAM_FIXED)
-			return json_is_number(p->values) ? json_number_value(p->values)
-							 : NAN;
+			return json_is_number(p->values) ? json_number_value(p->values) : NAN;
 		return p->kind == DP_PARAM_CATEGORICAL ? NAN : x[i];
 	}
 	return NAN;
@@ -140,8 +137,7 @@ static void growth_spend(struct fig_growth *g, const struct dp_study_state *st,
 {
 	g->spent[FIG_GROWTH_EVALUATIONS][g->n] += 1;
 	if (!t->refused) /* what an oracle has no answer for is not trained */
-		g->spent[FIG_GROWTH_WALKED][g->n] +=
-			growth_walked(st->spec, t->x, walked);
+		g->spent[FIG_GROWTH_WALKED][g->n] += growth_walked(st->spec, t->x, walked);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		g->spent[FIG_GROWTH_SECONDS][g->n] += dp_attempt_seconds(&t->attempts[i]);
 }
@@ -194,8 +190,8 @@ int fig_growth(const struct subject *s, const char *walked, struct fig_growth *o
 	return fig_growth_of(s, &all, walked, out, err);
 }
 
-int fig_growth_of(const struct subject *s, const struct fig_trials *which,
-		  const char *walked, struct fig_growth *out, struct dp_err *err)
+int fig_growth_of(const struct subject *s, const struct fig_trials *which, const char *walked,
+		  struct fig_growth *out, struct dp_err *err)
 {
 	const struct dp_trial **trials;
 	struct archive a = { 0 };

@@ -92,9 +92,7 @@ static int panel_height(const struct hyperparameters_data *d)
 
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dp_param *p = &spec->params[d->shown[i].param];
-		int values = p->kind == DP_PARAM_CATEGORICAL
-				     ? (int)json_array_size(p->values)
-				     : 0;
+		int values = p->kind == DP_PARAM_CATEGORICAL ? (int)json_array_size(p->values) : 0;
 
 		if (values <= VALUES_MAX && height < 70 + 18 * values)
 			height = 70 + 18 * values;
@@ -108,16 +106,15 @@ static struct plot *hyperparameters_draw(const void *data)
 	int n = (int)d->n;
 	int columns = n <= 3 ? n : n <= 6 || n == 9 ? 3 : COLUMNS_MAX;
 	int rows = (n + columns - 1) / columns;
-	struct plot *p = fig_new(d->s, figure_hyperparameters.title,
-				 n == 1 ? FIG_WIDTH : columns * 270 + 60,
-				 n == 1 ? FIG_HEIGHT : 100 + panel_height(d) * rows);
+	struct plot *p =
+		fig_new(d->s, figure_hyperparameters.title, n == 1 ? FIG_WIDTH : columns * 270 + 60,
+			n == 1 ? FIG_HEIGHT : 100 + panel_height(d) * rows);
 	char note[80];
 
 	plot_grid(p, rows, columns);
 	for (int i = 0; i < n; i++)
 		draw_param(plot_panel(p, i / columns, i % columns), d->s, &d->shown[i]);
-	snprintf(note, sizeof note, "%zu of %zu parameters, the most relevant ones.",
-		 d->n, d->all);
+	snprintf(note, sizeof note, "%zu of %zu parameters, the most relevant ones.", d->n, d->all);
 	if (d->n < d->all)
 		plot_note(p, note);
 	return p;
@@ -135,9 +132,7 @@ static double param_trend(const struct fig_points *path)
 		double rank = -0.5, at = (double)i - middle; /* it is equal to itself */
 
 		for (size_t k = 0; k < path->n; k++)
-			rank += path->y[k] < path->y[i]    ? 1
-				: path->y[k] == path->y[i] ? 0.5
-							   : 0;
+			rank += path->y[k] < path->y[i] ? 1 : path->y[k] == path->y[i] ? 0.5 : 0;
 		both += at * (rank - middle);
 		own += (rank - middle) * (rank - middle);
 		order += at * at;
@@ -152,13 +147,13 @@ static bool has_trend(const struct hyperparameters_data *d, size_t i, double tre
 	const struct hyperparameter *h = &d->shown[i];
 	double n = (double)h->path.n;
 
-	return d->s->s->spec->params[h->param].kind != DP_PARAM_CATEGORICAL &&
-	       fabs(trend) >= 0.6 && fabs(trend) * sqrt(n - 1) > 2.5;
+	return d->s->s->spec->params[h->param].kind != DP_PARAM_CATEGORICAL && fabs(trend) >= 0.6 &&
+	       fabs(trend) * sqrt(n - 1) > 2.5;
 }
 
 /* The shown parameters that have a trend, the clearest first. Returns how many. */
-static size_t order_by_trend(const struct hyperparameters_data *d,
-			     double trend[PANELS_MAX], size_t order[PANELS_MAX])
+static size_t order_by_trend(const struct hyperparameters_data *d, double trend[PANELS_MAX],
+			     size_t order[PANELS_MAX])
 {
 	size_t n = 0;
 
@@ -183,8 +178,7 @@ static void say_trend(const struct hyperparameters_data *d, size_t i, bool rises
 	const struct hyperparameter *h = &d->shown[i];
 	const struct dp_study *spec = d->s->s->spec;
 
-	dp_buf_printf(out, "%s %s (", spec->params[h->param].name,
-		      rises ? "rises" : "falls");
+	dp_buf_printf(out, "%s %s (", spec->params[h->param].name, rises ? "rises" : "falls");
 	space_say_value(spec, h->param, h->path.y[0], out);
 	dp_buf_puts(out, " to ");
 	space_say_value(spec, h->param, h->path.y[h->path.n - 1], out);
@@ -204,8 +198,8 @@ static void say_trends(const struct hyperparameters_data *d, struct dp_buf *out)
 		say_trend(d, order[i], trend[order[i]] > 0, out);
 	}
 	if (n == 0)
-		dp_buf_puts(out, d->n == 1 ? "it shows no clear trend"
-					   : "none shows a clear trend");
+		dp_buf_puts(out,
+			    d->n == 1 ? "it shows no clear trend" : "none shows a clear trend");
 	else if (n > NAMED)
 		dp_buf_puts(out, "; these have the clearest trends");
 	else if (n < d->n)
@@ -222,8 +216,7 @@ static void hyperparameters_caption(const void *data, struct dp_buf *out)
 	dp_buf_printf(out, "Each parameter against %s; blue points are on the front.",
 		      s->s->spec->objectives[s->x].name);
 	if (d->n < d->all)
-		dp_buf_printf(out, " Shown are the %zu most relevant of %zu.", d->n,
-			      d->all);
+		dp_buf_printf(out, " Shown are the %zu most relevant of %zu.", d->n, d->all);
 	if (d->front.n < 2)
 		return;
 	dp_buf_puts(out, " From ");

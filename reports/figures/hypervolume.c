@@ -132,8 +132,8 @@ static char *volume_text(double volume, char out[FIG_TEXT_LEN])
 
 /* Seconds as parts of the unit of their axis. */
 static void draw_line(struct plot_panel *a, const struct growth_line *line,
-		      const struct plot_style *style, const char *name,
-		      enum fig_growth_by by, double unit)
+		      const struct plot_style *style, const char *name, enum fig_growth_by by,
+		      double unit)
 {
 	const struct fig_growth *g = &line->growth;
 	double x[FIG_GROWTH_STEPS + 1];
@@ -160,8 +160,8 @@ static char *gain_tip(const struct growth_line *line, size_t i, bool named)
 
 /* Markers where results made the hypervolume grow, which say so. */
 static void draw_gains(struct plot_panel *a, const struct growth_line *line,
-		       const struct plot_style *style, const char *name,
-		       enum fig_growth_by by, double unit)
+		       const struct plot_style *style, const char *name, enum fig_growth_by by,
+		       double unit)
 {
 	const struct fig_growth *g = &line->growth;
 	double x[FIG_GROWTH_STEPS + 1], y[FIG_GROWTH_STEPS + 1];
@@ -212,10 +212,8 @@ static bool same_reference(const struct hypervolume_data *d)
 		if (other->nobjectives != first->nobjectives)
 			return false;
 		for (size_t k = 0; k < first->nobjectives; k++)
-			if (!fig_same_objective(&other->objectives[k],
-						&first->objectives[k]) ||
-			    other->objectives[k].anti_ideal !=
-				    first->objectives[k].anti_ideal)
+			if (!fig_same_objective(&other->objectives[k], &first->objectives[k]) ||
+			    other->objectives[k].anti_ideal != first->objectives[k].anti_ideal)
 				return false;
 	}
 	return true;
@@ -228,9 +226,8 @@ static void note_axes(struct plot *p, const struct hypervolume_data *d)
 	if (d->lower > 0)
 		dp_buf_puts(&text, "The vertical axis does not start at zero. ");
 	if (!same_reference(d))
-		dp_buf_puts(&text,
-			    "The studies have different objectives or anti-ideal points: "
-			    "compare shapes, not heights.");
+		dp_buf_puts(&text, "The studies have different objectives or anti-ideal points: "
+				   "compare shapes, not heights.");
 	if (text.len)
 		plot_note(p, plot_words(p, &text));
 	dp_buf_free(&text);
@@ -274,8 +271,7 @@ static struct plot *hypervolume_draw(const void *data)
 	for (int by = 0; by < FIG_GROWTH_BY; by++)
 		panels += is_panel(d, by);
 	p = fig_new(d->n > 1 ? NULL : d->lines[0].s, figure_hypervolume.title,
-		    panels == 1 ? FIG_WIDTH : 60 + 350 * panels,
-		    panels == 1 ? FIG_HEIGHT : 400);
+		    panels == 1 ? FIG_WIDTH : 60 + 350 * panels, panels == 1 ? FIG_HEIGHT : 400);
 	plot_grid(p, 1, panels);
 	for (int by = 0; by < FIG_GROWTH_BY; by++)
 		if (is_panel(d, by))
@@ -297,8 +293,8 @@ static void say_spent(const struct hypervolume_data *d, const struct growth_line
 	if (d->walked && isfinite(walked))
 		dp_buf_printf(out, ", %.0f %s", walked, d->walked);
 	if (seconds > 0)
-		dp_buf_printf(out, ", %s %s of training",
-			      fig_number(seconds / unit.seconds, text), unit.name);
+		dp_buf_printf(out, ", %s %s of training", fig_number(seconds / unit.seconds, text),
+			      unit.name);
 }
 
 static void hypervolume_caption(const void *data, struct dp_buf *out)

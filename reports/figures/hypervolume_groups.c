@@ -186,8 +186,7 @@ static void hypervolume_groups_release(void *data)
 static struct plot *hypervolume_groups_draw(const void *data)
 {
 	const struct hypervolume_groups_data *d = data;
-	struct plot *p =
-		fig_new(NULL, figure_hypervolume_groups.title, FIG_WIDTH, FIG_HEIGHT);
+	struct plot *p = fig_new(NULL, figure_hypervolume_groups.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	struct dp_buf note = DP_BUF_INIT;
 
@@ -200,15 +199,14 @@ static struct plot *hypervolume_groups_draw(const void *data)
 		struct plot_style area = fig_group_style(d->g, i);
 
 		area.opacity = 0.18;
-		panel_band(a, &area, NULL, d->of[i].x, d->of[i].lo, d->of[i].hi,
-			   d->of[i].n, true);
+		panel_band(a, &area, NULL, d->of[i].x, d->of[i].lo, d->of[i].hi, d->of[i].n, true);
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		struct plot_style line = fig_group_style(d->g, i);
 		char name[FIG_NAME_LEN];
 
-		panel_steps(a, &line, fig_group_name(d->g, i, name), d->of[i].x,
-			    d->of[i].mean, d->of[i].n);
+		panel_steps(a, &line, fig_group_name(d->g, i, name), d->of[i].x, d->of[i].mean,
+			    d->of[i].n);
 	}
 	dp_buf_puts(&note, "Lines: means. Bands: where these lie with 95 %.");
 	fig_group_key(d->g, &note);
@@ -232,8 +230,7 @@ static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
 		size_t last = m->n - 1;
 		double error = (m->hi[last] - m->lo[last]) / 4;
 
-		dp_buf_printf(out, "%s%s after %s: %s", i ? "; " : "",
-			      d->g->by[0].group[i].name,
+		dp_buf_printf(out, "%s%s after %s: %s", i ? "; " : "", d->g->by[0].group[i].name,
 			      dp_count_text(m->evaluations, "evaluation", n),
 			      measured_text(m->mean[last], error, mean));
 		if (!isnan(m->lo[last]))
@@ -244,8 +241,7 @@ static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
 	}
 	dp_buf_putc(out, '.');
 	if (d->cut)
-		dp_buf_puts(out,
-			    " Curves end where the shortest member of a group ends.");
+		dp_buf_puts(out, " Curves end where the shortest member of a group ends.");
 }
 
 const struct figure figure_hypervolume_groups = {

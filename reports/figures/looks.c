@@ -29,8 +29,7 @@ struct plot *fig_new(const struct subject *s, const char *title, int width, int 
 {
 	char name[FIG_NAME_LEN], text[FIG_NAME_LEN + 100];
 
-	snprintf(text, sizeof text, "%s%s%s", title, s ? " · " : "",
-		 s ? fig_name(s, name) : "");
+	snprintf(text, sizeof text, "%s%s%s", title, s ? " · " : "", s ? fig_name(s, name) : "");
 	return plot_new(width, height, text);
 }
 
@@ -48,8 +47,8 @@ void fig_label(const struct subject *s, size_t objective, struct dp_buf *out)
 		dp_buf_puts(out, "ε");
 }
 
-void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s,
-	      size_t objective, enum plot_scale scale)
+void fig_axis(struct plot_panel *a, enum plot_side side, const struct subject *s, size_t objective,
+	      enum plot_scale scale)
 {
 	struct dp_buf label = DP_BUF_INIT;
 
@@ -77,8 +76,8 @@ enum plot_scale fig_scale(const double *v, size_t n)
 	return hi > 100 * lo && 2 * low >= finite ? PLOT_LOG : PLOT_LINEAR;
 }
 
-enum plot_scale fig_objective_scale(const struct subject *s, size_t objective,
-				    const double *v, size_t n)
+enum plot_scale fig_objective_scale(const struct subject *s, size_t objective, const double *v,
+				    size_t n)
 {
 	bool finite = false;
 
@@ -131,15 +130,13 @@ static void epsilon_text(double v, char out[FIG_TEXT_LEN])
 	tidy_exponent(out);
 }
 
-char *fig_value(const struct subject *s, size_t objective, double v,
-		char out[FIG_TEXT_LEN])
+char *fig_value(const struct subject *s, size_t objective, double v, char out[FIG_TEXT_LEN])
 {
 	const struct dp_objective *o = &s->s->spec->objectives[objective];
 
 	if (o->privacy)
 		epsilon_text(v, out);
-	else if (subject_shares(s, objective) && v <= 1 &&
-		 (v >= 0.0005 || v == 0)) /* a share */
+	else if (subject_shares(s, objective) && v <= 1 && (v >= 0.0005 || v == 0)) /* a share */
 		snprintf(out, FIG_TEXT_LEN, "%.1f %%", 100 * v);
 	else
 		fig_number(v, out);
@@ -159,8 +156,7 @@ char *fig_percent(double share, char out[FIG_TEXT_LEN])
 	return two_digits(100 * share, out);
 }
 
-char *fig_difference(const struct subject *s, size_t objective, double v,
-		     char out[FIG_TEXT_LEN])
+char *fig_difference(const struct subject *s, size_t objective, double v, char out[FIG_TEXT_LEN])
 {
 	bool share = subject_shares(s, objective);
 	char number[FIG_TEXT_LEN];

@@ -22,8 +22,8 @@ struct maps_data {
 	struct maps_objective {
 		size_t objective;
 		enum space_source source;
-		double *z; /* (cells of the slice), or NULL: only points are known */
-		struct fig_points at;      /* of the points that colour their cells */
+		double *z;            /* (cells of the slice), or NULL: only points are known */
+		struct fig_points at; /* of the points that colour their cells */
 		struct maps_points points; /* against the only parameter */
 	} of[2];
 	struct fig_points stairs;          /* of the front */
@@ -32,14 +32,12 @@ struct maps_data {
 
 /* ---- gathering ---- */
 
-static int gather_places(const struct maps_data *d, struct space_where x,
-			 struct space_where y, struct maps_points *out,
-			 struct dp_err *err)
+static int gather_places(const struct maps_data *d, struct space_where x, struct space_where y,
+			 struct maps_points *out, struct dp_err *err)
 {
 	int code = space_places(d->s, NULL, x, y, &out->all, err);
 
-	return code == DP_OK ? space_places(d->s, &d->front, x, y, &out->front, err)
-			     : code;
+	return code == DP_OK ? space_places(d->s, &d->front, x, y, &out->front, err) : code;
 }
 
 /* The objective's values in every cell; `known` has what the models say, once it was
@@ -71,8 +69,7 @@ static int gather_line(const struct maps_data *d, struct maps_objective *m,
 
 	if (code == DP_OK)
 		code = gather_places(d, (struct space_where){ false, d->slice.x.param },
-				     (struct space_where){ true, m->objective },
-				     &m->points, err);
+				     (struct space_where){ true, m->objective }, &m->points, err);
 	return code;
 }
 
@@ -83,11 +80,10 @@ static int gather_map(const struct maps_data *d, struct maps_objective *m,
 {
 	int code = gather_values(d, m, known, err);
 
-	if (code == DP_OK && (m->source == SPACE_NEAREST ||
-			      (m->source == SPACE_PREDICTED && d->slice.nfree == 2)))
-		code = space_places(
-			d->s, NULL, (struct space_where){ false, d->slice.x.param },
-			(struct space_where){ false, d->slice.y.param }, &m->at, err);
+	if (code == DP_OK &&
+	    (m->source == SPACE_NEAREST || (m->source == SPACE_PREDICTED && d->slice.nfree == 2)))
+		code = space_places(d->s, NULL, (struct space_where){ false, d->slice.x.param },
+				    (struct space_where){ false, d->slice.y.param }, &m->at, err);
 	return code;
 }
 
@@ -120,18 +116,15 @@ static int gather_maps(struct maps_data *d, struct dp_err *err)
 	    (code = fig_stairs(s, &d->front, NAN, NAN, &d->stairs, err)) != DP_OK ||
 	    (code = gather_objectives(d, err)) != DP_OK ||
 	    (code = gather_places(d, (struct space_where){ true, s->x },
-				  (struct space_where){ true, s->y }, &d->fronts, err)) !=
-		    DP_OK)
+				  (struct space_where){ true, s->y }, &d->fronts, err)) != DP_OK)
 		return code;
 	if (d->slice.nfree == 1)
 		return DP_OK;
 	return gather_places(d, (struct space_where){ false, d->slice.x.param },
-			     (struct space_where){ false, d->slice.y.param }, &d->inputs,
-			     err);
+			     (struct space_where){ false, d->slice.y.param }, &d->inputs, err);
 }
 
-static int maps_gather(const struct report *r, void *data, const char **why,
-		       struct dp_err *err)
+static int maps_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct maps_data *d = data;
 	size_t param[DP_PARAMS_MAX];
@@ -207,8 +200,8 @@ static void maps_title(struct plot_panel *a, const struct maps_data *d,
 
 	if (d->slice.nfree == 1 && source == SPACE_NEAREST)
 		source = SPACE_EVALUATED; /* points on a line need no neighbours */
-	snprintf(text, sizeof text, "%s, %s",
-		 d->s->s->spec->objectives[m->objective].name, how[source]);
+	snprintf(text, sizeof text, "%s, %s", d->s->s->spec->objectives[m->objective].name,
+		 how[source]);
 	panel_title(a, text);
 }
 
@@ -240,8 +233,7 @@ static void draw_against(struct plot_panel *a, const struct maps_data *d,
 	maps_title(a, d, m);
 	space_axis(a, PLOT_X, d->s->s->spec, x->param);
 	fig_axis(a, PLOT_Y, d->s, m->objective,
-		 fig_objective_scale(d->s, m->objective, m->z ? m->z : at->y,
-				     m->z ? x->n : at->n));
+		 fig_objective_scale(d->s, m->objective, m->z ? m->z : at->y, m->z ? x->n : at->n));
 	if (m->z)
 		panel_line(a, &blue, NULL, x->centre, m->z, x->n);
 	draw_places(a, &m->points);
@@ -252,10 +244,8 @@ static void draw_fronts(struct plot_panel *a, const struct maps_data *d)
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
 
 	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x,
-		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y,
-		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
+	fig_axis(a, PLOT_X, d->s, d->s->x, fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
 	panel_line(a, &line, NULL, d->stairs.x, d->stairs.y, d->stairs.n);
 	draw_places(a, &d->fronts);
 }
@@ -276,8 +266,7 @@ static struct plot *maps_draw(const void *data)
 {
 	const struct maps_data *d = data;
 	bool plane = d->slice.nfree > 1;
-	struct plot *p =
-		fig_new(d->s, figure_maps.title, plane ? 920 : 1080, plane ? 760 : 380);
+	struct plot *p = fig_new(d->s, figure_maps.title, plane ? 920 : 1080, plane ? 760 : 380);
 
 	plot_grid(p, plane ? 2 : 1, plane ? 2 : 3);
 	for (int i = 0; i < 2; i++) {
@@ -296,8 +285,7 @@ static struct plot *maps_draw(const void *data)
 
 /* ---- in words ---- */
 
-static void say_source(const struct maps_data *d, enum space_source source,
-		       struct dp_buf *out)
+static void say_source(const struct maps_data *d, enum space_source source, struct dp_buf *out)
 {
 	switch (source) {
 	case SPACE_EVALUATED:
@@ -343,8 +331,7 @@ static void maps_caption(const void *data, struct dp_buf *out)
 
 	say_maps(d, out);
 	if (d->front.n) {
-		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark "
-						     : " Bottom: colours mark ");
+		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark " : " Bottom: colours mark ");
 		fig_count(out, d->front.n, "point");
 		dp_buf_putc(out, ' ');
 		fig_say_front(d->s, out);

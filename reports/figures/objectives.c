@@ -72,9 +72,8 @@ static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
 
 			p->x = chosen[i];
 			p->y = chosen[k];
-			code = space_places(
-				d->s, NULL, (struct space_where){ true, p->x },
-				(struct space_where){ true, p->y }, &p->all, err);
+			code = space_places(d->s, NULL, (struct space_where){ true, p->x },
+					    (struct space_where){ true, p->y }, &p->all, err);
 			if (code == DP_OK)
 				code = gather_front_pair(d, p, err);
 		}
@@ -115,8 +114,7 @@ static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 		char name[2 * FIG_TEXT_LEN + 8], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
 		struct plot_style style = fig_dots(
 			plot_map_colour(PLOT_VIRIDIS,
-					bins > 1 ? 0.9 * (double)k / (double)(bins - 1)
-						 : 0),
+					bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
 			p->n);
 
 		style.size = fmax(style.size, 6); /* or its colour is not seen */
@@ -124,8 +122,7 @@ static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 			 fig_value(d->s, d->s->x, d->front.x[from], low),
 			 fig_value(d->s, d->s->x, d->front.x[to - 1], high));
 		panel_points(a, &style, name, p->x + from, p->y + from, to - from);
-		fig_tips(a, d->s,
-			 &(struct fig_points){ .of = d->front.of + from, .n = to - from },
+		fig_tips(a, d->s, &(struct fig_points){ .of = d->front.of + from, .n = to - from },
 			 FIG_TIP_LINK | FIG_TIP_ELSEWHERE);
 	}
 }
@@ -146,8 +143,7 @@ static struct plot *objectives_draw(const void *data)
 			 fig_objective_scale(d->s, pair->x, pair->all.x, pair->all.n));
 		fig_axis(a, PLOT_Y, d->s, pair->y,
 			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
-		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y,
-			     pair->all.n);
+		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y, pair->all.n);
 		fig_tips(a, d->s, &pair->all, FIG_TIP_ELSEWHERE);
 		draw_bins(a, d, &pair->front);
 	}

@@ -24,8 +24,7 @@ struct pairs_data {
 	bool blank; /* there are cells that the model knows too little of */
 };
 
-static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side,
-		       struct dp_err *err)
+static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side, struct dp_err *err)
 {
 	struct space_prediction known = { 0 };
 	struct pair *p = &d->pair[d->n++];
@@ -63,8 +62,7 @@ static int gather_pairs(struct pairs_data *d, struct dp_err *err)
 	return code;
 }
 
-static int pairs_gather(const struct report *r, void *data, const char **why,
-			struct dp_err *err)
+static int pairs_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct pairs_data *d = data;
 	size_t param[DP_PARAMS_MAX];

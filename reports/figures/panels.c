@@ -56,8 +56,7 @@ static void find_axes(struct panels_data *d)
 
 		if (fig_objective_scale(p->s, p->s->x, p->band.x, p->band.n) == PLOT_LOG)
 			d->scale[PLOT_X] = PLOT_LOG;
-		if (fig_objective_scale(p->s, p->s->y, p->band.mean, p->band.n) ==
-		    PLOT_LOG)
+		if (fig_objective_scale(p->s, p->s->y, p->band.mean, p->band.n) == PLOT_LOG)
 			d->scale[PLOT_Y] = PLOT_LOG;
 	}
 	for (int side = PLOT_X; side <= PLOT_Y; side++) {
@@ -84,8 +83,7 @@ static void find_axes(struct panels_data *d)
 	}
 }
 
-static int panels_gather(const struct report *r, void *data, const char **why,
-			 struct dp_err *err)
+static int panels_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct panels_data *d = data;
 	int code = DP_OK;
@@ -98,8 +96,7 @@ static int panels_gather(const struct report *r, void *data, const char **why,
 	for (size_t i = 0; i < r->nsubjects && code == DP_OK; i++) {
 		struct study_panel *p = &d->list[d->n];
 
-		if (d->n == PANELS_MOST ||
-		    !fig_same_plane(&r->subjects[0], &r->subjects[i])) {
+		if (d->n == PANELS_MOST || !fig_same_plane(&r->subjects[0], &r->subjects[i])) {
 			d->left_out++;
 			continue;
 		}
@@ -147,8 +144,7 @@ static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 	fig_truth_draw(a, &d->truth);
 	panel_points(a, &cloud, "evaluated", p->all.x, p->all.y, p->all.n);
 	if (p->varies)
-		panel_band(a, &area, "spread of the runs", b->x, b->best, b->worst, b->n,
-			   false);
+		panel_band(a, &area, "spread of the runs", b->x, b->best, b->worst, b->n, false);
 	panel_line(a, &mean, "front of the means", b->x, b->mean, b->n);
 }
 
@@ -164,8 +160,7 @@ static struct plot *panels_draw(const void *data)
 	p = fig_new(NULL, figure_panels.title, 60 + 310 * across, 80 + 290 * rows);
 	plot_grid(p, rows, across);
 	for (size_t i = 0; i < d->n; i++)
-		draw_study_panel(plot_panel(p, (int)i / across, (int)i % across), d,
-				 &d->list[i]);
+		draw_study_panel(plot_panel(p, (int)i / across, (int)i % across), d, &d->list[i]);
 	if (d->left_out)
 		plot_note(p, "Studies with other objectives, and more than nine, are not "
 			     "shown.");
@@ -194,10 +189,8 @@ static void panels_caption(const void *data, struct dp_buf *out)
 
 		if (b->n)
 			dp_buf_printf(
-				out, "%s%s %s", told++ ? ", " : "",
-				fig_name(d->list[i].s, name),
-				fig_value(s, s->y,
-					  b->mean[fig_maximised(s, s->x) ? 0 : b->n - 1],
+				out, "%s%s %s", told++ ? ", " : "", fig_name(d->list[i].s, name),
+				fig_value(s, s->y, b->mean[fig_maximised(s, s->x) ? 0 : b->n - 1],
 					  value));
 	}
 	dp_buf_putc(out, '.');

@@ -68,8 +68,7 @@ static enum plot_scale scale_of(const struct parallel_data *d, size_t axis, doub
 /* From the range of a parameter, or of what was seen. */
 static void set_range(struct parallel_data *d, size_t i)
 {
-	const struct dp_param *p =
-		i < d->nparams ? &d->s->s->spec->params[d->param[i]] : NULL;
+	const struct dp_param *p = i < d->nparams ? &d->s->s->spec->params[d->param[i]] : NULL;
 	const struct fig_points *all = &d->all.points;
 	struct plot_parallel *a = &d->axis[i];
 
@@ -165,8 +164,8 @@ static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
 	l->by[m + 1] = utility->hi;
 }
 
-static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
-			size_t most, struct dp_err *err)
+static int gather_lines(const struct parallel_data *d, struct parallel_lines *l, size_t most,
+			struct dp_err *err)
 {
 	size_t n = l->points.n;
 	struct dp_point *sorted = malloc(n * sizeof *sorted + 1);
@@ -185,8 +184,7 @@ static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
 	return DP_OK;
 }
 
-static int parallel_gather(const struct report *r, void *data, const char **why,
-			   struct dp_err *err)
+static int parallel_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct parallel_data *d = data;
 	size_t param[DP_PARAMS_MAX];
@@ -231,8 +229,7 @@ static void parallel_release(void *data)
 }
 
 /* "all 80 points", "100 of 272 points" */
-static void count_text(const struct parallel_lines *l, const char *what,
-		       char out[COUNT_LEN])
+static void count_text(const struct parallel_lines *l, const char *what, char out[COUNT_LEN])
 {
 	if (l->shown < l->points.n)
 		snprintf(out, COUNT_LEN, "%zu of %zu %s", l->shown, l->points.n, what);
@@ -255,9 +252,8 @@ static struct plot *coordinates_draw(const void *data)
 		count_text(panel[row], row ? "points of the front" : "points", title);
 		panel_title(a, title);
 		if (panel[row]->shown)
-			panel_parallel(a, d->axis, d->n, panel[row]->values,
-				       panel[row]->shown + 2, panel[row]->by,
-				       utility->scale, utility->label);
+			panel_parallel(a, d->axis, d->n, panel[row]->values, panel[row]->shown + 2,
+				       panel[row]->by, utility->scale, utility->label);
 	}
 	return p;
 }

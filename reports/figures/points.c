@@ -76,9 +76,8 @@ int fig_front(const struct subject *s, const struct fig_points *p, struct fig_po
 {
 	double *rows = rows_to_minimise(s, p);
 	size_t *who = malloc(p->n * sizeof *who + 1), count = 0;
-	int code = fig_points_room(out, p->n) && rows && who
-			   ? dp_front(rows, p->n, 2, who, &count)
-			   : DP_E_NOMEM;
+	int code = fig_points_room(out, p->n) && rows && who ? dp_front(rows, p->n, 2, who, &count)
+							     : DP_E_NOMEM;
 
 	for (size_t i = 0; code == DP_OK && i < count; i++) {
 		/* a maximised x comes in falling order */
@@ -97,8 +96,7 @@ int fig_front(const struct subject *s, const struct fig_points *p, struct fig_po
 	return fig_nomem(err);
 }
 
-int fig_observed_front(const struct subject *s, struct fig_points *out,
-		       struct dp_err *err)
+int fig_observed_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
 {
 	struct fig_points all = { 0 };
 	int code = fig_points(s, &all, err);
@@ -109,8 +107,7 @@ int fig_observed_front(const struct subject *s, struct fig_points *out,
 	return code;
 }
 
-int fig_denoised_front(const struct subject *s, struct fig_points *out,
-		       struct dp_err *err)
+int fig_denoised_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
 {
 	size_t p = s->s->spec->nobjectives;
 	struct fig_points all;
@@ -134,8 +131,7 @@ int fig_denoised_front(const struct subject *s, struct fig_points *out,
 
 int fig_subject_front(const struct subject *s, struct fig_points *out, struct dp_err *err)
 {
-	return s->denoises ? fig_denoised_front(s, out, err)
-			   : fig_observed_front(s, out, err);
+	return s->denoises ? fig_denoised_front(s, out, err) : fig_observed_front(s, out, err);
 }
 
 /* A member of the front, to be put in order. */
@@ -162,8 +158,7 @@ int fig_members(const struct subject *s, struct fig_points *out, struct dp_err *
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct member m = { subject_front_value(s, i, s->x),
-				    subject_front_value(s, i, s->y),
-				    subject_front_point(s, i) };
+				    subject_front_value(s, i, s->y), subject_front_point(s, i) };
 
 		if (isfinite(m.x) && isfinite(m.y))
 			list[count++] = m;
@@ -184,11 +179,10 @@ static void add_corner(struct fig_points *out, double x, double y)
 	out->y[out->n++] = y;
 }
 
-int fig_stairs(const struct subject *s, const struct fig_points *front, double x_to,
-	       double y_to, struct fig_points *out, struct dp_err *err)
+int fig_stairs(const struct subject *s, const struct fig_points *front, double x_to, double y_to,
+	       struct fig_points *out, struct dp_err *err)
 {
-	bool left = fig_maximised(s, s->x),
-	     down = fig_maximised(s, s->y); /* where it is worse */
+	bool left = fig_maximised(s, s->x), down = fig_maximised(s, s->y); /* where it is worse */
 	size_t last = front->n - 1, end;
 
 	if (!fig_points_room(out, 2 * front->n + 2))
@@ -205,8 +199,7 @@ int fig_stairs(const struct subject *s, const struct fig_points *front, double x
 	add_corner(out, left ? x_to : front->x[0], left ? front->y[0] : y_to);
 	for (size_t i = 0; i < front->n; i++) {
 		if (i > 0)
-			add_corner(out, front->x[left ? i - 1 : i],
-				   front->y[left ? i : i - 1]);
+			add_corner(out, front->x[left ? i - 1 : i], front->y[left ? i : i - 1]);
 		add_corner(out, front->x[i], front->y[i]);
 	}
 	add_corner(out, left ? front->x[last] : x_to, left ? y_to : front->y[last]);

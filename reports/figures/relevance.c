@@ -17,8 +17,7 @@ struct relevance_data {
 	size_t rows; /* parameters that are shown: of which some share can be seen */
 };
 
-static const struct dp_importance *shown_importance(const struct relevance_data *v,
-						    size_t k)
+static const struct dp_importance *shown_importance(const struct relevance_data *v, size_t k)
 {
 	return &v->s->importance[v->objective[k]];
 }
@@ -77,8 +76,7 @@ static double row_height(const struct relevance_data *v)
 }
 
 /* A bar's name in the legend. */
-static void say_bar(const struct relevance_data *v, size_t k, const char *how,
-		    struct dp_buf *out)
+static void say_bar(const struct relevance_data *v, size_t k, const char *how, struct dp_buf *out)
 {
 	fig_label(v->s, v->objective[k], out);
 	dp_buf_printf(out, ", %s", how);
@@ -118,11 +116,11 @@ static void draw_shares_of(struct plot_panel *a, const struct relevance_data *v,
 
 		/* a bar of no length is still seen as a line; the first names the bars */
 		if (i == 0 || first > 0)
-			panel_blocks(a, &solid, i == 0 ? panel_words(a, &alone) : NULL,
-				     &x0, &first, &y0, &y1, 1);
+			panel_blocks(a, &solid, i == 0 ? panel_words(a, &alone) : NULL, &x0, &first,
+				     &y0, &y1, 1);
 		if (i == 0 || total > first)
-			panel_blocks(a, &light, i == 0 ? panel_words(a, &in_all) : NULL,
-				     &first, &total, &y0, &y1, 1);
+			panel_blocks(a, &light, i == 0 ? panel_words(a, &in_all) : NULL, &first,
+				     &total, &y0, &y1, 1);
 		share_text(first, total, text, sizeof text);
 		panel_text(a, total, (y0 + y1) / 2, text);
 	}
@@ -206,12 +204,10 @@ static void say_others(const struct relevance_data *v, struct dp_buf *out)
 	for (size_t i = v->rows; i < v->s->nrank; i++)
 		most = fmax(most, largest_of(v, v->s->rank[i]));
 	if (others && most < SHARE_SEEN)
-		dp_buf_printf(out,
-			      " Not shown: %zu parameter%s with less than 1 %% of any.",
+		dp_buf_printf(out, " Not shown: %zu parameter%s with less than 1 %% of any.",
 			      others, others == 1 ? "" : "s");
 	else if (others)
-		dp_buf_printf(out, " Shown are %zu of %zu parameters.", v->rows,
-			      v->s->nrank);
+		dp_buf_printf(out, " Shown are %zu of %zu parameters.", v->rows, v->s->nrank);
 }
 
 static void relevance_caption(const void *data, struct dp_buf *out)
@@ -221,10 +217,9 @@ static void relevance_caption(const void *data, struct dp_buf *out)
 	dp_buf_puts(out, "How much of the variance in ");
 	for (size_t k = 0; k < v->n; k++)
 		say_measured(v, k, out);
-	dp_buf_puts(out,
-		    ", over the points that the study samples, is due to each "
-		    "parameter alone (strong, Sobol's first order) and together with "
-		    "others (faint, total order).");
+	dp_buf_puts(out, ", over the points that the study samples, is due to each "
+			 "parameter alone (strong, Sobol's first order) and together with "
+			 "others (faint, total order).");
 	say_most(v, out);
 	say_others(v, out);
 	for (size_t k = 0; k < v->s->s->spec->nobjectives; k++)

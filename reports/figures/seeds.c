@@ -33,8 +33,7 @@ static int seeds_room(struct seeds_data *d, struct dp_err *err)
 	return DP_OK;
 }
 
-static int seeds_gather(const struct report *r, void *data, const char **why,
-			struct dp_err *err)
+static int seeds_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	const struct dp_question volume = { .volume = true };
 	struct seeds_data *d = data;
@@ -53,8 +52,7 @@ static int seeds_gather(const struct report *r, void *data, const char **why,
 		return DP_OK;
 	}
 	code = seeds_room(d, err);
-	return code == DP_OK ? dp_contest_ask(&d->g->by[GROUPS_OBSERVED], &volume,
-					      &d->volumes, err)
+	return code == DP_OK ? dp_contest_ask(&d->g->by[GROUPS_OBSERVED], &volume, &d->volumes, err)
 			     : code;
 }
 
@@ -86,8 +84,7 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	bar.dash = PLOT_SOLID;
 	for (size_t k = 0; k < c->group[i].n; k++)
 		d->place[k] = at + 0.14;
-	panel_points(a, &dot, NULL, dp_answer_values(c, &d->volumes, i), d->place,
-		     c->group[i].n);
+	panel_points(a, &dot, NULL, dp_answer_values(c, &d->volumes, i), d->place, c->group[i].n);
 	if (!isnan(s->low))
 		panel_line(a, &bar, NULL, x, y, 2);
 	panel_points(a, &mean, NULL, &s->mean, y, 1);
@@ -96,8 +93,7 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 static struct plot *seeds_draw(const void *data)
 {
 	const struct seeds_data *d = data;
-	struct plot *p =
-		fig_new(NULL, figure_seeds.title, FIG_WIDTH, 150 + 44 * (int)d->n);
+	struct plot *p = fig_new(NULL, figure_seeds.title, FIG_WIDTH, 150 + 44 * (int)d->n);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	panel_axis(a, PLOT_X, "hypervolume as observed", PLOT_LINEAR);
@@ -115,10 +111,8 @@ static void seeds_caption(const void *data, struct dp_buf *out)
 	const struct seeds_data *d = data;
 	char mean[SHORT_LEN];
 
-	dp_buf_puts(
-		out,
-		"The hypervolume of every member at its end, and the mean of each group "
-		"with its 95 % interval. Means: ");
+	dp_buf_puts(out, "The hypervolume of every member at its end, and the mean of each group "
+			 "with its 95 % interval. Means: ");
 	for (size_t i = 0; i < d->n; i++)
 		dp_buf_printf(out, "%s%s %s", i ? ", " : "", d->g->by[0].group[i].name,
 			      short_text(d->volumes.samples[i].mean, mean));

@@ -23,16 +23,15 @@ struct fig_growth {
 };
 /* At every evaluation, or where there are many at evenly spaced ones; the last always.
  * `walked` names the parameter that is summed, or NULL. */
-DP_MUSTCHECK int fig_growth(const struct subject *s, const char *walked,
-			    struct fig_growth *out, struct dp_err *err);
+DP_MUSTCHECK int fig_growth(const struct subject *s, const char *walked, struct fig_growth *out,
+			    struct dp_err *err);
 /* The same of some of a study's trials alone, as if these were all there are. */
 struct fig_trials {
 	uint32_t from, end; /* by number; */
 	size_t most;        /* so many of them, the first to end */
 };
 DP_MUSTCHECK int fig_growth_of(const struct subject *s, const struct fig_trials *which,
-			       const char *walked, struct fig_growth *out,
-			       struct dp_err *err);
+			       const char *walked, struct fig_growth *out, struct dp_err *err);
 void fig_growth_free(struct fig_growth *g);
 
 /* ---- variability.c ---- */
@@ -44,8 +43,7 @@ struct fig_band {
 	double *x, *best, *mean, *worst; /* (n) corners of staircases */
 	size_t n;
 };
-DP_MUSTCHECK int fig_band(const struct subject *s, struct fig_band *out,
-			  struct dp_err *err);
+DP_MUSTCHECK int fig_band(const struct subject *s, struct fig_band *out, struct dp_err *err);
 void fig_band_free(struct fig_band *b);
 
 /* ---- clouds.c ---- */
@@ -77,8 +75,8 @@ struct fig_blocks {
 /* An empty set with room for this many. False without memory. */
 bool fig_blocks_room(struct fig_blocks *b, size_t room);
 void fig_blocks_add(struct fig_blocks *b, double x0, double x1, double y0, double y1);
-void fig_blocks_draw(struct plot_panel *a, const struct plot_style *style,
-		     const char *name, const struct fig_blocks *b);
+void fig_blocks_draw(struct plot_panel *a, const struct plot_style *style, const char *name,
+		     const struct fig_blocks *b);
 void fig_blocks_free(struct fig_blocks *b);
 
 /* ---- spans.c ---- */
@@ -107,8 +105,7 @@ struct fig_spans {
 	bool guessed;
 };
 /* All attempts, each in the first slot that is free when it is planned. */
-DP_MUSTCHECK int fig_spans(const struct subject *s, struct fig_spans *out,
-			   struct dp_err *err);
+DP_MUSTCHECK int fig_spans(const struct subject *s, struct fig_spans *out, struct dp_err *err);
 void fig_spans_free(struct fig_spans *s);
 
 enum fig_use {
@@ -168,8 +165,8 @@ struct fig_mean_growth {
 	size_t n;
 	size_t evaluations; /* of the shortest member: no more are shown */
 };
-DP_MUSTCHECK int fig_mean_growth(const struct groups *g, size_t group,
-				 struct fig_mean_growth *out, struct dp_err *err);
+DP_MUSTCHECK int fig_mean_growth(const struct groups *g, size_t group, struct fig_mean_growth *out,
+				 struct dp_err *err);
 void fig_mean_growth_free(struct fig_mean_growth *m);
 
 /* ---- attainment.c ---- */

@@ -65,8 +65,8 @@ static void settle_cells(struct space_cells *c, size_t n, bool log_scale)
 		c->edge[i] = edge_between(c->centre, c->n, i, log_scale);
 }
 
-int space_cells(const struct dp_study *s, size_t param, size_t most,
-		struct space_cells *out, struct dp_err *err)
+int space_cells(const struct dp_study *s, size_t param, size_t most, struct space_cells *out,
+		struct dp_err *err)
 {
 	const struct dp_param *p = &s->params[param];
 	bool named = p->kind == DP_PARAM_CATEGORICAL, whole = p->kind != DP_PARAM_FLOAT;
@@ -94,8 +94,8 @@ int space_cells(const struct dp_study *s, size_t param, size_t most,
 	return DP_OK;
 }
 
-int space_cells_around(const struct dp_study *s, size_t param, const double *values,
-		       size_t n, struct space_cells *out, struct dp_err *err)
+int space_cells_around(const struct dp_study *s, size_t param, const double *values, size_t n,
+		       struct space_cells *out, struct dp_err *err)
 {
 	const struct dp_param *p = &s->params[param];
 
@@ -142,9 +142,8 @@ void space_slice_free(struct space_slice *c)
 	space_cells_free(&c->y);
 }
 
-int space_slice_over(const struct subject *s, const struct space_through *through,
-		     size_t x, size_t y, size_t most, struct space_slice *out,
-		     struct dp_err *err)
+int space_slice_over(const struct subject *s, const struct space_through *through, size_t x,
+		     size_t y, size_t most, struct space_slice *out, struct dp_err *err)
 {
 	size_t param[DP_PARAMS_MAX];
 	const size_t both[] = { x, y };
@@ -157,8 +156,7 @@ int space_slice_over(const struct subject *s, const struct space_through *throug
 		const struct dp_param *p = &s->s->spec->params[both[k]];
 		bool few = p->kind == DP_PARAM_INT && p->hi - p->lo < WHOLE_MAX;
 
-		code = space_cells(s->s->spec, both[k], few ? WHOLE_MAX : most, cells[k],
-				   err);
+		code = space_cells(s->s->spec, both[k], few ? WHOLE_MAX : most, cells[k], err);
 	}
 	if (code != DP_OK)
 		space_slice_free(out);
@@ -229,8 +227,8 @@ int space_taken(const struct space_slice *c, bool *taken, size_t *n, struct dp_e
 }
 
 /* Cells around the values that were visited in the plane; n: how many points. */
-static int cells_in(const struct space_slice *c, size_t param, size_t *n,
-		    struct space_cells *out, struct dp_err *err)
+static int cells_in(const struct space_slice *c, size_t param, size_t *n, struct space_cells *out,
+		    struct dp_err *err)
 {
 	size_t visited;
 	struct dp_point *all = visited_points(c->s, &visited);
@@ -277,8 +275,7 @@ static int try_grid(struct space_slice *c, struct dp_err *err)
 	return code;
 }
 
-int space_slice(const struct subject *s, bool grid, struct space_slice *out,
-		struct dp_err *err)
+int space_slice(const struct subject *s, bool grid, struct space_slice *out, struct dp_err *err)
 {
 	size_t param[2], n, all;
 	struct space_through through;
@@ -293,8 +290,7 @@ int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 		out->nfree = 1;
 		return space_cells(s->s->spec, param[0], LINE_MAX, &out->x, err);
 	}
-	code = space_slice_over(s, &through, param[0], param[1], space_side(s, 1), out,
-				err);
+	code = space_slice_over(s, &through, param[0], param[1], space_side(s, 1), out, err);
 	if (code == DP_OK && grid)
 		code = try_grid(out, err);
 	if (code != DP_OK)
@@ -325,8 +321,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 }
 
 /* Means of the evaluations in each cell of a grid. */
-static int mean_values(const struct space_slice *c, size_t objective, double *z,
-		       struct dp_err *err)
+static int mean_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
 {
 	size_t *count = calloc(space_size(c), sizeof *count);
 
@@ -371,8 +366,7 @@ static double place_in_range(const struct dp_param *p, double v)
 		return v;
 	if (!(p->hi > p->lo))
 		return 0;
-	return p->log ? log(v / p->lo) / log(p->hi / p->lo)
-		      : (v - p->lo) / (p->hi - p->lo);
+	return p->log ? log(v / p->lo) / log(p->hi / p->lo) : (v - p->lo) / (p->hi - p->lo);
 }
 
 static double distance_between(const struct dp_param *p, double a, double b)
@@ -389,10 +383,9 @@ static int nearest_values(const struct space_slice *c, size_t objective, double 
 	const struct dp_param *px = &st->spec->params[c->x.param];
 	const struct dp_param *py = &st->spec->params[c->y.n ? c->y.param : c->x.param];
 	struct fig_points at = { 0 };
-	int code = space_places(
-		c->s, NULL, (struct space_where){ false, c->x.param },
-		(struct space_where){ false, c->y.n ? c->y.param : c->x.param }, &at,
-		err);
+	int code = space_places(c->s, NULL, (struct space_where){ false, c->x.param },
+				(struct space_where){ false, c->y.n ? c->y.param : c->x.param },
+				&at, err);
 
 	for (size_t i = 0; i < at.n; i++) {
 		at.x[i] = place_in_range(px, at.x[i]);
@@ -417,8 +410,7 @@ static int nearest_values(const struct space_slice *c, size_t objective, double 
 	return code;
 }
 
-int space_values(const struct space_slice *c, size_t objective, double *z,
-		 struct dp_err *err)
+int space_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
 {
 	struct space_prediction p;
 	int code = DP_OK;
@@ -441,8 +433,8 @@ int space_values(const struct space_slice *c, size_t objective, double *z,
 	return code;
 }
 
-static bool is_unknown(const struct model_fit *fit, const struct dp_objective *o,
-		       double doubt, const struct dp_predicted *y)
+static bool is_unknown(const struct model_fit *fit, const struct dp_objective *o, double doubt,
+		       const struct dp_predicted *y)
 {
 	double width = y->hi - y->lo, all = fit->most - fit->least;
 
@@ -464,14 +456,13 @@ static void blank_unknown(const struct space_slice *c, struct space_prediction *
 	for (size_t k = 0; k < nobjectives; k++) {
 		struct dp_surrogate_info info;
 
-		if (!c->s->fit[k].modelled ||
-		    dp_surrogate_info(c->s->models, k, &info) != DP_OK)
+		if (!c->s->fit[k].modelled || dp_surrogate_info(c->s->models, k, &info) != DP_OK)
 			continue;
 		for (size_t i = 0; i < space_size(c); i++) {
 			struct dp_predicted *y = &p->y[i * nobjectives + k];
 
-			if (!is_unknown(&c->s->fit[k], &c->s->s->spec->objectives[k],
-					info.doubt, y))
+			if (!is_unknown(&c->s->fit[k], &c->s->s->spec->objectives[k], info.doubt,
+					y))
 				continue;
 			p->blank += !isnan(p->acquisition[i]);
 			p->acquisition[i] = y->value = y->lo = y->hi = NAN;
@@ -479,8 +470,7 @@ static void blank_unknown(const struct space_slice *c, struct space_prediction *
 	}
 }
 
-int space_predict(const struct space_slice *c, struct space_prediction *out,
-		  struct dp_err *err)
+int space_predict(const struct space_slice *c, struct space_prediction *out, struct dp_err *err)
 {
 	const struct dp_study *spec = c->s->s->spec;
 	size_t m = space_size(c);
@@ -493,8 +483,7 @@ int space_predict(const struct space_slice *c, struct space_prediction *out,
 	for (size_t i = 0; code == DP_OK && i < m; i++)
 		cell_point(c, i, x + i * spec->nparams);
 	if (code == DP_OK)
-		code = dp_surrogate_eval(c->s->models, x, m, out->y, NULL,
-					 out->acquisition, err);
+		code = dp_surrogate_eval(c->s->models, x, m, out->y, NULL, out->acquisition, err);
 	free(x);
 	if (code == DP_OK)
 		blank_unknown(c, out);
@@ -554,20 +543,17 @@ void space_heat(struct plot_panel *a, const struct space_slice *c, const double 
 void space_mark_through(struct plot_panel *a, const struct space_slice *c)
 {
 	/* a dark edge, for where it reaches over the end of the colours */
-	struct plot_style edge = { .colour = plot_palette(PLOT_BLACK),
-				   .marker = PLOT_RING,
-				   .size = 11,
-				   .width = 3.6 };
+	struct plot_style edge = {
+		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 11, .width = 3.6
+	};
 	struct plot_style ring = edge;
 
 	ring.colour = 0xffffff;
 	ring.width = 2.2;
 	if (c->nfree <= 2)
 		return;
-	panel_points(a, &edge, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param],
-		     1);
-	panel_points(a, &ring, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param],
-		     1);
+	panel_points(a, &edge, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param], 1);
+	panel_points(a, &ring, NULL, &c->through.x[c->x.param], &c->through.x[c->y.param], 1);
 }
 
 void space_say_slice(const struct space_slice *c, struct dp_buf *out)

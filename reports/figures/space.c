@@ -11,8 +11,7 @@ size_t space_free(const struct dp_study *s, size_t param[DP_PARAMS_MAX])
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nparams; i++)
-		if (s->params[i].kind != DP_PARAM_FIXED &&
-		    s->params[i].kind != DP_PARAM_CALIBRATED)
+		if (s->params[i].kind != DP_PARAM_FIXED && s->params[i].kind != DP_PARAM_CALIBRATED)
 			param[n++] = i;
 	return n;
 }
@@ -43,8 +42,7 @@ enum plot_scale space_scale(const struct dp_param *p)
 	return p->log ? PLOT_LOG : PLOT_LINEAR;
 }
 
-void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s,
-		size_t param)
+void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s, size_t param)
 {
 	const struct dp_param *p = &s->params[param];
 	struct space_names names;
@@ -61,8 +59,7 @@ void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study
 /* ---- models and oracles ---- */
 
 /* What a fit of the objective chose; false: it has no model. */
-static bool model_info(const struct subject *s, size_t objective,
-		       struct dp_surrogate_info *out)
+static bool model_info(const struct subject *s, size_t objective, struct dp_surrogate_info *out)
 {
 	return s->models && dp_surrogate_info(s->models, objective, out) == DP_OK &&
 	       out->length[0] > 0; /* 0: known exactly, never fitted */
@@ -93,20 +90,19 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 	}
 	memcpy(own, x, s->nparams * sizeof *own);
 	dp_space_underive(s, own); /* it was that of another point */
-	if (dp_calibrated_before(s, objective) &&
-	    (code = dp_space_derive(s, own, err)) != DP_OK)
+	if (dp_calibrated_before(s, objective) && (code = dp_space_derive(s, own, err)) != DP_OK)
 		return code;
 	/* elsewhere a fixed parameter has its one value, whatever x says */
-	return dp_objective_privacy_at(s, NULL, objective, own,
-				       walked ? x[path->param] : NAN, out, err);
+	return dp_objective_privacy_at(s, NULL, objective, own, walked ? x[path->param] : NAN, out,
+				       err);
 }
 
 /* ---- parameters that matter ---- */
 
 /* The first `most` parameters by relevance and the first `derived` of those that follow
  * from the others, in the order of the file. Returns how many. */
-static size_t choose_shown(const struct subject *s, size_t most, size_t derived,
-			   size_t *shown, size_t *all)
+static size_t choose_shown(const struct subject *s, size_t most, size_t derived, size_t *shown,
+			   size_t *all)
 {
 	const struct dp_study *spec = s->s->spec;
 	bool chosen[DP_PARAMS_MAX] = { false };
@@ -149,8 +145,7 @@ bool space_has_front(const struct subject *s)
 	for (size_t i = 0; i < s->npoints; i++) {
 		const double *y = dp_point_objectives(s->s, s->points[i]);
 
-		if (isfinite(y[s->x]) && isfinite(y[s->y]) &&
-		    dp_point_feasible(s->s, s->points[i]))
+		if (isfinite(y[s->x]) && isfinite(y[s->y]) && dp_point_feasible(s->s, s->points[i]))
 			return true;
 	}
 	return false;
@@ -195,8 +190,7 @@ size_t space_knee(const struct subject *s, const struct fig_points *front)
 	return best[isfinite(least[1])];
 }
 
-int space_incumbent(const struct subject *s, struct space_through *out,
-		    struct dp_err *err)
+int space_incumbent(const struct subject *s, struct space_through *out, struct dp_err *err)
 {
 	struct fig_points front = { 0 };
 	int code = fig_subject_front(s, &front, err);
@@ -226,8 +220,7 @@ void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *
 	const double *y = dp_point_objectives(s->s, p);
 	char text[POINT_TEXT_LEN];
 
-	dp_buf_printf(out, "trial %s (",
-		      point_text(p.trial, subject_point_at(s, p), text));
+	dp_buf_printf(out, "trial %s (", point_text(p.trial, subject_point_at(s, p), text));
 	fig_say(s, s->x, y[s->x], out);
 	dp_buf_puts(out, ", ");
 	fig_say(s, s->y, y[s->y], out);
@@ -236,8 +229,7 @@ void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *
 
 /* ---- points ---- */
 
-static double space_coordinate(const struct subject *s, struct dp_point p,
-			       struct space_where w)
+static double space_coordinate(const struct subject *s, struct dp_point p, struct space_where w)
 {
 	double x[DP_PARAMS_MAX];
 
@@ -249,8 +241,8 @@ static double space_coordinate(const struct subject *s, struct dp_point p,
 
 /* One of given points has its objectives where it stands: models may have put it
  * there. */
-static double given_coordinate(const struct subject *s, const struct fig_points *only,
-			       size_t i, struct space_where w)
+static double given_coordinate(const struct subject *s, const struct fig_points *only, size_t i,
+			       struct space_where w)
 {
 	if (w.objective && w.index == s->x)
 		return only->x[i];
@@ -259,9 +251,8 @@ static double given_coordinate(const struct subject *s, const struct fig_points 
 	return space_coordinate(s, only->of[i], w);
 }
 
-int space_places(const struct subject *s, const struct fig_points *only,
-		 struct space_where x, struct space_where y, struct fig_points *out,
-		 struct dp_err *err)
+int space_places(const struct subject *s, const struct fig_points *only, struct space_where x,
+		 struct space_where y, struct fig_points *out, struct dp_err *err)
 {
 	size_t n = only ? only->n : s->npoints;
 	size_t room = n > SPACE_POINTS_MAX && !only ? SPACE_POINTS_MAX : n;
@@ -270,10 +261,8 @@ int space_places(const struct subject *s, const struct fig_points *only,
 		return fig_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		struct dp_point p = only ? only->of[i] : s->points[i];
-		double a = only ? given_coordinate(s, only, i, x)
-				: space_coordinate(s, p, x);
-		double b = only ? given_coordinate(s, only, i, y)
-				: space_coordinate(s, p, y);
+		double a = only ? given_coordinate(s, only, i, x) : space_coordinate(s, p, x);
+		double b = only ? given_coordinate(s, only, i, y) : space_coordinate(s, p, y);
 
 		if (i * room / n == (i + 1) * room / n)
 			continue; /* one at each of `room` even steps */

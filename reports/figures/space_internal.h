@@ -23,8 +23,7 @@ void space_names(const struct dp_study *s, size_t param, struct space_names *out
 void space_names_free(struct space_names *n);
 enum plot_scale space_scale(const struct dp_param *p);
 /* An axis for a parameter: name, scale, whole numbers or the names of values. */
-void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s,
-		size_t param);
+void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s, size_t param);
 
 /* Is it a privacy oracle that may be too slow for many points? A model stands in for
  * it where there are models. */
@@ -52,14 +51,12 @@ struct space_through {
 DP_MUSTCHECK int space_incumbent(const struct subject *s, struct space_through *out,
 				 struct dp_err *err);
 /* A parameter's value as people say it: real numbers with three digits. */
-void space_say_value(const struct dp_study *s, size_t param, double x,
-		     struct dp_buf *out);
+void space_say_value(const struct dp_study *s, size_t param, double x, struct dp_buf *out);
 /* "trial 34 (ε 0.5, error 12.3 %)", "trial 34@8 (...)" */
 void space_say_point(const struct subject *s, struct dp_point p, struct dp_buf *out);
 /* The oracle's epsilon at such parameters, calibrated ones solved for anew. */
-DP_MUSTCHECK int space_epsilon(const struct dp_study *s, size_t objective,
-			       const double *x, struct dp_epsilon *out,
-			       struct dp_err *err);
+DP_MUSTCHECK int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
+			       struct dp_epsilon *out, struct dp_err *err);
 
 /* ---- points (space.c) ---- */
 
@@ -71,8 +68,8 @@ struct space_where {
 /* Places of the given results, or of all (NULL) with a finite value; of more
  * than SPACE_POINTS_MAX of these one at each of as many even steps. */
 DP_MUSTCHECK int space_places(const struct subject *s, const struct fig_points *only,
-			      struct space_where x, struct space_where y,
-			      struct fig_points *out, struct dp_err *err);
+			      struct space_where x, struct space_where y, struct fig_points *out,
+			      struct dp_err *err);
 
 /* Markers of evaluated points behind others, in grey, or in white on a heat map; fainter
  * where they are many. */
@@ -91,9 +88,8 @@ struct space_cells {
 DP_MUSTCHECK int space_cells(const struct dp_study *s, size_t param, size_t most,
 			     struct space_cells *out, struct dp_err *err);
 /* One around every different value, with edges half-way on the parameter's scale. */
-DP_MUSTCHECK int space_cells_around(const struct dp_study *s, size_t param,
-				    const double *values, size_t n,
-				    struct space_cells *out, struct dp_err *err);
+DP_MUSTCHECK int space_cells_around(const struct dp_study *s, size_t param, const double *values,
+				    size_t n, struct space_cells *out, struct dp_err *err);
 void space_cells_free(struct space_cells *c);
 
 /* A plane (a line, with one free parameter) through the space. */
@@ -110,9 +106,8 @@ struct space_slice {
 DP_MUSTCHECK int space_slice(const struct subject *s, bool grid, struct space_slice *out,
 			     struct dp_err *err);
 /* Over two parameters of choice, with at most `most` cells each way. */
-DP_MUSTCHECK int space_slice_over(const struct subject *s,
-				  const struct space_through *through, size_t x, size_t y,
-				  size_t most, struct space_slice *out,
+DP_MUSTCHECK int space_slice_over(const struct subject *s, const struct space_through *through,
+				  size_t x, size_t y, size_t most, struct space_slice *out,
 				  struct dp_err *err);
 void space_slice_free(struct space_slice *c);
 size_t space_size(const struct space_slice *c); /* cells */

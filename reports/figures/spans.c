@@ -40,8 +40,7 @@ static struct fig_span span_of(const struct dp_study_state *st, const struct dp_
 	s.proposed = fmin(seconds_since(st->created, t->proposed), s.planned);
 	s.start = a->started ? seconds_since(st->created, a->started) : s.planned;
 	s.start = fmax(s.start, s.planned);
-	s.end = seconds_since(st->created,
-			      s.kind == FIG_SPAN_RUNNING ? st->updated : a->ended);
+	s.end = seconds_since(st->created, s.kind == FIG_SPAN_RUNNING ? st->updated : a->ended);
 	s.end = fmax(s.end, s.start);
 	return s;
 }
@@ -94,8 +93,7 @@ static double asked_earliest(const struct dp_study_state *st, const struct fig_s
 	double at = last_before(ends, n, span->proposed);
 
 	if (span->trial > 0)
-		at = fmax(at, seconds_since(st->created,
-					    st->trials[span->trial - 1]->proposed));
+		at = fmax(at, seconds_since(st->created, st->trials[span->trial - 1]->proposed));
 	return fmin(at, span->proposed);
 }
 
@@ -146,9 +144,9 @@ int fig_spans(const struct subject *s, struct fig_spans *out, struct dp_err *err
 		n += st->trials[i]->nattempts;
 	/* Points are measured again when the search is long over, by trials that are not
 	 * shown here. */
-	*out = (struct fig_spans){
-		.length = st->measured.n ? 0 : seconds_since(st->created, st->updated)
-	};
+	*out = (struct fig_spans){ .length = st->measured.n
+						     ? 0
+						     : seconds_since(st->created, st->updated) };
 	out->list = malloc(n * sizeof *out->list + 1);
 	free_at = malloc(n * sizeof *free_at + 1);
 	if (!out->list || !free_at) {
@@ -188,8 +186,8 @@ static void tally_spend(struct tally *t, size_t slot, double end, enum fig_use u
 	if (!(end > from))
 		return;
 	t->reached[slot] = end;
-	for (size_t bin = (size_t)(from / t->width);
-	     bin < t->bins && (double)bin * t->width < end; bin++) {
+	for (size_t bin = (size_t)(from / t->width); bin < t->bins && (double)bin * t->width < end;
+	     bin++) {
 		double lo = fmax(from, (double)bin * t->width);
 		double hi = fmin(end, (double)(bin + 1) * t->width);
 
@@ -200,8 +198,7 @@ static void tally_spend(struct tally *t, size_t slot, double end, enum fig_use u
 	}
 }
 
-int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds,
-		    struct dp_err *err)
+int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds, struct dp_err *err)
 {
 	struct tally t = { .bins = bins,
 			   .width = s->length / (double)bins,
@@ -220,8 +217,7 @@ int fig_use_of_time(const struct fig_spans *s, size_t bins, double *seconds,
 		tally_spend(&t, span->slot, span->planned, FIG_USE_WAITING);
 		tally_spend(&t, span->slot, span->start, FIG_USE_STARTING);
 		tally_spend(&t, span->slot, span->end,
-			    span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED
-							  : FIG_USE_TRAINING);
+			    span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED : FIG_USE_TRAINING);
 	}
 	for (size_t i = 0; i < s->slots; i++)
 		tally_spend(&t, i, s->length, FIG_USE_WAITING);

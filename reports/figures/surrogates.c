@@ -33,9 +33,8 @@ struct surrogates_data {
 
 /* ---- gathering ---- */
 
-static int gather_belief(const struct surrogates_data *d,
-			 const struct space_prediction *known, struct belief *b,
-			 struct dp_err *err)
+static int gather_belief(const struct surrogates_data *d, const struct space_prediction *known,
+			 struct belief *b, struct dp_err *err)
 {
 	const struct space_slice *c = &d->slice;
 	size_t n = space_size(c), p = d->s->s->spec->nobjectives;
@@ -71,8 +70,7 @@ static void judge_promise(struct surrogates_data *d)
 
 	d->gain = NAN;
 	if (d->best == space_size(&d->slice) || !(there > 0) ||
-	    (what != DP_ACQ_DEFAULT && what != DP_ACQ_EHVI) ||
-	    dp_study_cost(spec) != DP_COST_NONE)
+	    (what != DP_ACQ_DEFAULT && what != DP_ACQ_EHVI) || dp_study_cost(spec) != DP_COST_NONE)
 		return;
 	d->gain = d->acquisition[d->best] / there;
 	d->incredible = d->gain > 1;
@@ -135,8 +133,7 @@ static int gather_fronts(struct surrogates_data *d, struct dp_err *err)
 	    (code = fig_front(s, &d->all, &d->front, err)) != DP_OK ||
 	    (code = fig_stairs(s, &d->front, NAN, NAN, &d->front_stairs, err)) != DP_OK ||
 	    (code = fig_denoised_front(s, &d->denoised, err)) != DP_OK ||
-	    (code = fig_stairs(s, &d->denoised, NAN, NAN, &d->denoised_stairs, err)) !=
-		    DP_OK)
+	    (code = fig_stairs(s, &d->denoised, NAN, NAN, &d->denoised_stairs, err)) != DP_OK)
 		return code;
 	return space_places(s, NULL, (struct space_where){ true, s->x },
 			    (struct space_where){ true, s->y }, &d->evaluated, err);
@@ -196,8 +193,7 @@ static void belief_title(struct plot_panel *a, const struct surrogates_data *d,
 {
 	char text[DP_NAME_MAX + 40];
 
-	snprintf(text, sizeof text, "%s, %s",
-		 d->s->s->spec->objectives[b->objective].name,
+	snprintf(text, sizeof text, "%s, %s", d->s->s->spec->objectives[b->objective].name,
 		 b->exact ? "computed exactly" : "predicted by the model");
 	panel_title(a, text);
 }
@@ -224,17 +220,14 @@ static void draw_belief_line(struct plot_panel *a, const struct surrogates_data 
 	const struct space_cells *x = &d->slice.x;
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.3 };
-	struct plot_style dots = { .colour = plot_palette(PLOT_BLACK),
-				   .size = 5,
-				   .outline = true };
+	struct plot_style dots = { .colour = plot_palette(PLOT_BLACK), .size = 5, .outline = true };
 
 	belief_title(a, d, b);
 	space_axis(a, PLOT_X, d->s->s->spec, x->param);
 	fig_axis(a, PLOT_Y, d->s, b->objective,
 		 fig_objective_scale(d->s, b->objective, b->mean, x->n));
 	if (!b->exact)
-		panel_band(a, &area, "95 % interval", x->centre, b->lo, b->hi, x->n,
-			   false);
+		panel_band(a, &area, "95 % interval", x->centre, b->lo, b->hi, x->n, false);
 	panel_line(a, &blue, b->exact ? "computed" : "model", x->centre, b->mean, x->n);
 	panel_points(a, &dots, "evaluated", b->at.x, b->at.y, b->at.n);
 }
@@ -254,23 +247,16 @@ static void draw_stairs(struct plot_panel *a, const struct fig_points *front,
 
 static void draw_both_fronts(struct plot_panel *a, const struct surrogates_data *d)
 {
-	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
-				   .width = 3,
-				   .size = 7 };
-	struct plot_style orange = { .colour = plot_palette(PLOT_ORANGE),
-				     .width = 1.5,
-				     .size = 4 };
+	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 3, .size = 7 };
+	struct plot_style orange = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5, .size = 4 };
 	struct plot_style light = space_behind(d->evaluated.n, false);
 
-	panel_title(a, d->front.n ? "observed front and the models'"
-				  : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x,
-		 fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y,
-		 fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
+	panel_title(a,
+		    d->front.n ? "observed front and the models'" : "no front: no point qualifies");
+	fig_axis(a, PLOT_X, d->s, d->s->x, fig_objective_scale(d->s, d->s->x, d->all.x, d->all.n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_objective_scale(d->s, d->s->y, d->all.y, d->all.n));
 	fig_truth_draw(a, &d->truth);
-	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y,
-		     d->evaluated.n);
+	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y, d->evaluated.n);
 	draw_stairs(a, &d->front, &d->front_stairs, &blue, "observed");
 	draw_stairs(a, &d->denoised, &d->denoised_stairs, &orange, "without noise");
 }
@@ -345,16 +331,14 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 
 	if (name)
 		acquisition_label(d->s->s->spec, label, sizeof label);
-	panel_title(a, c->nfree > 2 ? "where in this plane to look next"
-				    : "where to look next");
+	panel_title(a, c->nfree > 2 ? "where in this plane to look next" : "where to look next");
 	if (!name || !promises_something(d)) {
 		panel_empty(a, !name           ? "This study takes random points"
 			       : d->incredible ? "More is promised than can be believed"
 					       : "No new point promises anything here");
 	} else if (c->y.n) {
 		space_heat(a, c, d->acquisition, NULL, label);
-		draw_star(a, c->x.centre[d->best % c->x.n],
-			  c->y.centre[d->best / c->x.n]);
+		draw_star(a, c->x.centre[d->best % c->x.n], c->y.centre[d->best / c->x.n]);
 	} else {
 		space_axis(a, PLOT_X, d->s->s->spec, c->x.param);
 		panel_axis(a, PLOT_Y, label, PLOT_LINEAR);

@@ -49,8 +49,8 @@ static int gather_shares(struct time_spent_data *d, struct dp_err *err)
 		if (!fig_blocks_room(&d->shares[use], COARSE_BINS))
 			return fig_nomem(err);
 		for (size_t i = 0; i < COARSE_BINS; i++) {
-			double share = 100 * d->seconds[i * FIG_USES + use] /
-				       (width * (double)d->slots);
+			double share =
+				100 * d->seconds[i * FIG_USES + use] / (width * (double)d->slots);
 
 			if (share > 0)
 				fig_blocks_add(&d->shares[use], (double)i * width / unit,

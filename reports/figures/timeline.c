@@ -36,8 +36,8 @@ static void add_span(struct fig_blocks *b, const struct fig_span *s)
 
 /* The spans of one kind as blocks; those of a slot that are nearer than `gap` seconds
  * become one. `open` (slots) is room to work in. */
-static void join_spans(const struct fig_spans *s, enum fig_span_kind kind, double gap,
-		       size_t *open, struct fig_blocks *out)
+static void join_spans(const struct fig_spans *s, enum fig_span_kind kind, double gap, size_t *open,
+		       struct fig_blocks *out)
 {
 	out->n = 0;
 	for (size_t i = 0; i < s->slots; i++)
@@ -89,8 +89,7 @@ static void gather_kind(const struct fig_spans *s, enum fig_span_kind kind, size
 		join_spans(s, kind, gap, open, b);
 	}
 	/* one failure among thousands must be seen */
-	trim_blocks(b, s->length,
-		    kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
+	trim_blocks(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
 }
 
 static int gather_rows(struct timeline_data *d, struct dp_err *err)
@@ -122,8 +121,7 @@ static int gather_busy(struct timeline_data *d, struct dp_err *err)
 
 	for (size_t i = 0; code == DP_OK && i < FINE_BINS; i++) {
 		const double *use = seconds + i * FIG_USES;
-		double from = (double)i * width / unit,
-		       to = (double)(i + 1) * width / unit;
+		double from = (double)i * width / unit, to = (double)(i + 1) * width / unit;
 		double low = use[FIG_USE_TRAINING] / width;
 		double high = low + use[FIG_USE_FAILED] / width;
 
@@ -138,8 +136,7 @@ static int gather_busy(struct timeline_data *d, struct dp_err *err)
 
 /* ---- the figure ---- */
 
-static int timeline_gather(const struct report *r, void *data, const char **why,
-			   struct dp_err *err)
+static int timeline_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct timeline_data *d = data;
 	int code;
@@ -184,17 +181,15 @@ static char *span_tip(const struct fig_span *s)
 	struct dp_buf out = DP_BUF_INIT;
 	char took[DP_NUM_LEN], after[DP_NUM_LEN];
 
-	dp_buf_printf(&out, "trial %u, %s: %s, %s after the study was submitted",
-		      s->trial, looks[s->kind].name,
-		      dp_duration_text(s->end - s->start, took),
+	dp_buf_printf(&out, "trial %u, %s: %s, %s after the study was submitted", s->trial,
+		      looks[s->kind].name, dp_duration_text(s->end - s->start, took),
 		      dp_duration_text(s->start, after));
 	return dp_buf_detach(&out);
 }
 
 /* What the blocks of one kind say, which were drawn last; nothing where blocks are
  * several attempts. */
-static void tell_spans(struct plot_panel *a, const struct timeline_data *d,
-		       enum fig_span_kind kind)
+static void tell_spans(struct plot_panel *a, const struct timeline_data *d, enum fig_span_kind kind)
 {
 	size_t n = 0, all = d->count[kind];
 	char **tips;
@@ -216,8 +211,8 @@ static void draw_running(struct plot_panel *a, const struct fig_blocks *b)
 				    .opacity = 0.3 };
 
 	for (size_t i = 0; i < b->n; i++)
-		panel_box(a, &style, i == 0 ? looks[FIG_SPAN_RUNNING].name : NULL,
-			  b->x0[i], b->x1[i], b->y0[i], b->y1[i]);
+		panel_box(a, &style, i == 0 ? looks[FIG_SPAN_RUNNING].name : NULL, b->x0[i],
+			  b->x1[i], b->y0[i], b->y1[i]);
 }
 
 static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
@@ -230,8 +225,7 @@ static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
 	panel_limits(a, PLOT_Y, 0.4, (double)d->spans.slots + 0.6);
 	for (size_t i = 0; i < DP_COUNT(order); i++) {
 		const struct fig_blocks *b = &d->rows[order[i]];
-		struct plot_style style = { .colour =
-						    plot_palette(looks[order[i]].role) };
+		struct plot_style style = { .colour = plot_palette(looks[order[i]].role) };
 
 		if (order[i] == FIG_SPAN_RUNNING) {
 			draw_running(a, b);
@@ -259,8 +253,8 @@ static struct plot *timeline_draw(const void *data)
 	const struct timeline_data *d = data;
 	bool many = d->spans.slots > MOST_SLOTS;
 	int height = many ? 360 : 190 + 24 * (int)d->spans.slots;
-	struct plot *p = fig_new(d->s, figure_timeline.title, FIG_WIDTH,
-				 height < 460 ? height : 460);
+	struct plot *p =
+		fig_new(d->s, figure_timeline.title, FIG_WIDTH, height < 460 ? height : 460);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	fig_time_axis(a, d->spans.length);
@@ -281,9 +275,8 @@ static void timeline_caption(const void *data, struct dp_buf *out)
 	dp_buf_printf(out,
 		      " in %s, at most %zu at a time: %zu ended well, %zu diverged, "
 		      "%zu failed",
-		      dp_duration_text(d->spans.length, text), d->spans.slots,
-		      count[FIG_SPAN_OK], count[FIG_SPAN_DIVERGED],
-		      count[FIG_SPAN_FAILED]);
+		      dp_duration_text(d->spans.length, text), d->spans.slots, count[FIG_SPAN_OK],
+		      count[FIG_SPAN_DIVERGED], count[FIG_SPAN_FAILED]);
 	if (count[FIG_SPAN_RUNNING])
 		dp_buf_printf(out, ", %zu still running", count[FIG_SPAN_RUNNING]);
 	if (count[FIG_SPAN_FAILED] && d->spans.slots <= MOST_SLOTS)

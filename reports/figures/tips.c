@@ -15,8 +15,7 @@ static void tip_objectives(const struct subject *s, const struct fig_points *p, 
 		dp_buf_puts(out, k ? ", " : "");
 		fig_say(s, k, y[k], out);
 		if (plane && k == s->y && p->y[i] != y[k])
-			dp_buf_printf(out, " (without noise %s)",
-				      fig_value(s, k, p->y[i], text));
+			dp_buf_printf(out, " (without noise %s)", fig_value(s, k, p->y[i], text));
 	}
 }
 
@@ -42,8 +41,7 @@ static void tip_settings(const struct subject *s, struct dp_point p, struct dp_b
 	}
 }
 
-static char *tip_text(const struct subject *s, const struct fig_points *p, size_t i,
-		      unsigned how)
+static char *tip_text(const struct subject *s, const struct fig_points *p, size_t i, unsigned how)
 {
 	char name[FIG_NAME_LEN], point[POINT_TEXT_LEN];
 	struct dp_buf out = DP_BUF_INIT;
@@ -95,8 +93,7 @@ void fig_tips(struct plot_panel *a, const struct subject *s, const struct fig_po
 		whole = tips[i] && (links[i] || !(how & FIG_TIP_LINK));
 	}
 	if (whole)
-		panel_tips(a, (const char *const *)tips, (const char *const *)links,
-			   p->n);
+		panel_tips(a, (const char *const *)tips, (const char *const *)links, p->n);
 	else
 		panel_fail(a);
 	free_tips(tips, links, p->n);

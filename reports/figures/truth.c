@@ -16,9 +16,8 @@ int report_truth_check(const struct report *r, struct dp_err *err)
 		"the front of '%s' cannot be the true one of '%s': their objectives "
 		"differ",
 		r->truth->s->spec->name, r->subjects[0].s->spec->name);
-	return dp_hint(err,
-		       "name, goal, metric and delta of the objectives shown have to "
-		       "be the same");
+	return dp_hint(err, "name, goal, metric and delta of the objectives shown have to "
+			    "be the same");
 }
 
 /* The area of the plane that points dominate, up to the anti-ideal of `s`. */
@@ -42,8 +41,7 @@ static int truth_area(const struct subject *s, const struct fig_points *p, doubl
 	return code == DP_OK ? DP_OK : fig_nomem(err);
 }
 
-int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
-	      struct dp_err *err)
+int fig_truth(const struct report *r, double x_to, struct fig_truth *out, struct dp_err *err)
 {
 	int code;
 
@@ -60,8 +58,8 @@ int fig_truth(const struct report *r, double x_to, struct fig_truth *out,
 	return fig_stairs(r->truth, &out->front, x_to, NAN, &out->stairs, err);
 }
 
-int fig_truth_weigh(struct fig_truth *t, const struct subject *s,
-		    const struct fig_points *front, struct dp_err *err)
+int fig_truth_weigh(struct fig_truth *t, const struct subject *s, const struct fig_points *front,
+		    struct dp_err *err)
 {
 	double area = NAN;
 	int code = t->s ? truth_area(s, front, &area, err) : DP_OK;
@@ -72,9 +70,7 @@ int fig_truth_weigh(struct fig_truth *t, const struct subject *s,
 
 void fig_truth_draw(struct plot_panel *a, const struct fig_truth *t)
 {
-	struct plot_style line = { .colour = plot_palette(PLOT_BLACK),
-				   .width = 5,
-				   .opacity = 0.3 };
+	struct plot_style line = { .colour = plot_palette(PLOT_BLACK), .width = 5, .opacity = 0.3 };
 	char name[FIG_NAME_LEN], label[FIG_NAME_LEN + 20];
 
 	if (!t->s)
@@ -93,10 +89,9 @@ void fig_truth_say(const struct fig_truth *t, struct dp_buf *out)
 		      " The thick line is the true front, as far as study %s knows it; "
 		      "the front dominates %.1f %% of what that dominates",
 		      fig_name(t->s, name), 100 * t->share);
-	dp_buf_puts(out, t->share > 1
-				 ? ", more than all of it: the true front is measured, "
-				   "too, and the best of many noisy results is luck."
-				 : ".");
+	dp_buf_puts(out, t->share > 1 ? ", more than all of it: the true front is measured, "
+					"too, and the best of many noisy results is luck."
+				      : ".");
 }
 
 void fig_truth_free(struct fig_truth *t)

@@ -24,8 +24,7 @@ struct run_spread {
 	double x, mean, best, worst;
 };
 
-static bool run_spread_of(const struct subject *s, struct dp_point p,
-			  struct run_spread *out)
+static bool run_spread_of(const struct subject *s, struct dp_point p, struct run_spread *out)
 {
 	const double *y = dp_point_objectives(s->s, p);
 	bool up = fig_maximised(s, s->y);
@@ -83,8 +82,7 @@ static int collect_runs(const struct subject *s, struct run_spread **out, size_t
 	return DP_OK;
 }
 
-static void add_band_corner(struct fig_band *b, double x,
-			    const struct run_spread *reached)
+static void add_band_corner(struct fig_band *b, double x, const struct run_spread *reached)
 {
 	b->x[b->n] = x;
 	b->best[b->n] = reached->best;
@@ -182,8 +180,8 @@ static bool any_spread(const struct subject *s)
 	struct run_spread spread;
 
 	for (size_t i = 0; i < subject_front(s); i++)
-		if (run_spread_of(s, subject_front_point(s, i), &spread) &&
-		    isfinite(spread.x) && spread.best != spread.worst)
+		if (run_spread_of(s, subject_front_point(s, i), &spread) && isfinite(spread.x) &&
+		    spread.best != spread.worst)
 			return true;
 	return false;
 }
@@ -229,8 +227,7 @@ static int choose_bars(struct variability_data *d, struct dp_err *err)
 	if (!d->drawn)
 		return fig_nomem(err);
 	if (f->n)
-		apart = (log ? log10(f->x[f->n - 1] / f->x[0])
-			     : f->x[f->n - 1] - f->x[0]) /
+		apart = (log ? log10(f->x[f->n - 1] / f->x[0]) : f->x[f->n - 1] - f->x[0]) /
 			MOST_BARS;
 	for (size_t i = 0; i < f->n; i++) {
 		double at = log ? log10(f->x[i]) : f->x[i];
@@ -274,8 +271,7 @@ static int variability_gather(const struct report *r, void *data, const char **w
 	if (*why)
 		return DP_OK;
 	if ((code = fig_band(d->s, &d->band, err)) != DP_OK ||
-	    (code = gather_front_spread(d, err)) != DP_OK ||
-	    (code = choose_bars(d, err)) != DP_OK)
+	    (code = gather_front_spread(d, err)) != DP_OK || (code = choose_bars(d, err)) != DP_OK)
 		return code;
 	return measure_spread(d, err);
 }
@@ -308,15 +304,13 @@ static void draw_run_band(struct plot_panel *a, const struct fig_band *b, bool s
 
 static void draw_spread(struct plot_panel *a, const struct variability_data *d)
 {
-	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK),
-				  .width = 1,
-				  .opacity = 0.5 };
+	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK), .width = 1, .opacity = 0.5 };
 	struct plot_style dot = fig_dots(plot_palette(PLOT_BLUE), d->front.n);
 
 	for (size_t i = 0; i < d->front.n; i++)
 		if (d->drawn[i])
-			panel_bars(a, &bar, "spread of a point on the front",
-				   &d->front.x[i], &d->best[i], &d->worst[i], 1);
+			panel_bars(a, &bar, "spread of a point on the front", &d->front.x[i],
+				   &d->best[i], &d->worst[i], 1);
 	panel_points(a, &dot, mean_name, d->front.x, d->front.y, d->front.n);
 	fig_tips(a, d->s, &d->front, FIG_TIP_ELSEWHERE);
 }
@@ -328,10 +322,8 @@ static struct plot *variability_draw(const void *data)
 	struct plot *p = fig_new(d->s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, d->s, d->s->x,
-		 fig_objective_scale(d->s, d->s->x, b->x, b->n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y,
-		 fig_objective_scale(d->s, d->s->y, b->worst, b->n));
+	fig_axis(a, PLOT_X, d->s, d->s->x, fig_objective_scale(d->s, d->s->x, b->x, b->n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y, fig_objective_scale(d->s, d->s->y, b->worst, b->n));
 	if (b->n) {
 		draw_run_band(a, b, subject_walks(d->s));
 		draw_spread(a, d);

@@ -28,8 +28,7 @@ static void alt_axes(const struct plot_panel *a, struct dp_buf *out)
 
 	for (size_t i = 0; a->parallel && i < a->parallel->n; i++)
 		dp_buf_printf(out, "%s%s", i ? ", " : " of ",
-			      a->parallel->axes[i].label ? a->parallel->axes[i].label
-							 : "");
+			      a->parallel->axes[i].label ? a->parallel->axes[i].label : "");
 	if (a->parallel && a->parallel->bar.axis.label)
 		dp_buf_printf(out, ", coloured by %s", a->parallel->bar.axis.label);
 	if (a->parallel)
@@ -37,8 +36,8 @@ static void alt_axes(const struct plot_panel *a, struct dp_buf *out)
 	if (a->heat && a->heat->bar.axis.label)
 		dp_buf_printf(out, " of %s", a->heat->bar.axis.label);
 	if (y->label && x->label)
-		dp_buf_printf(out, "%s %s against %s", a->heat ? " over" : " of",
-			      y->label, x->label);
+		dp_buf_printf(out, "%s %s against %s", a->heat ? " over" : " of", y->label,
+			      x->label);
 	else if (x->label || y->label)
 		dp_buf_printf(out, " over %s", x->label ? x->label : y->label);
 	if (x->label && x->scale == PLOT_LOG)
@@ -49,8 +48,7 @@ static void alt_axes(const struct plot_panel *a, struct dp_buf *out)
 static bool alt_told(const struct plot_panel *a, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (a->series[k].name &&
-		    strcmp(a->series[k].name, a->series[i].name) == 0)
+		if (a->series[k].name && strcmp(a->series[k].name, a->series[i].name) == 0)
 			return true;
 	return false;
 }
@@ -87,8 +85,7 @@ void plot_alt(const struct plot *p, struct dp_buf *out)
 		if (a->title)
 			dp_buf_printf(out, "%s: %s", a->title, panel_kind(a));
 		else
-			dp_buf_printf(out, "%c%s", toupper(panel_kind(a)[0]),
-				      panel_kind(a) + 1);
+			dp_buf_printf(out, "%c%s", toupper(panel_kind(a)[0]), panel_kind(a) + 1);
 		alt_axes(a, out);
 		alt_series(a, out);
 	}

@@ -124,8 +124,7 @@ static double axis_label_room(struct canvas *c, const char *label, enum plot_sid
 			      : text_line_height(c, FONT_TICK);
 }
 
-static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side side,
-		       double length)
+static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side side, double length)
 {
 	const struct ticks *t = &a->ticks;
 
@@ -134,16 +133,14 @@ static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side si
 			       axis_label_room(c, t->label[i], side)) /
 			      2;
 
-		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[i - 1])) * length <
-		    need)
+		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[i - 1])) * length < need)
 			return false;
 	}
 	return true;
 }
 
 /* Where even the fewest ticks are too close, some keep only their mark. */
-static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side,
-			double length)
+static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side, double length)
 {
 	struct ticks *t = &a->ticks;
 	size_t kept = 0;
@@ -153,16 +150,14 @@ static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side,
 			       axis_label_room(c, t->label[i], side)) /
 			      2;
 
-		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[kept])) * length <
-		    need)
+		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[kept])) * length < need)
 			t->label[i][0] = '\0';
 		else
 			kept = i;
 	}
 }
 
-static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side,
-		       double length)
+static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side, double length)
 {
 	struct ticks *t = &a->ticks;
 	double slot = length / (double)a->nnames, widest = 0, limit;
@@ -171,10 +166,9 @@ static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side,
 	for (size_t i = 0; i < a->nnames; i++)
 		widest = fmax(widest, text_width(c, FONT_TICK, a->names[i]));
 	a->slanted = side == PLOT_X && widest + between_labels > slot;
-	limit = side == PLOT_Y
-			? fmin(names_beside, c->plot->width / (c->print ? 2.6 : 6.0))
-		: a->slanted ? names_below
-			     : widest;
+	limit = side == PLOT_Y ? fmin(names_beside, c->plot->width / (c->print ? 2.6 : 6.0))
+		: a->slanted   ? names_below
+			       : widest;
 	stride = (size_t)ceil(text_line_height(c, FONT_TICK) / slot);
 	if (a->nnames / stride >= TICKS_MAX)
 		stride = a->nnames / TICKS_MAX + 1;
@@ -231,14 +225,13 @@ static double axis_below(struct canvas *c, const struct axis *x)
 	if (!x->ticks.n)
 		return 0;
 	if (x->slanted)
-		return axis_widest(c, x) * sin(slant * M_PI / 180) +
-		       text_line_height(c, FONT_TICK);
+		return axis_widest(c, x) * sin(slant * M_PI / 180) + text_line_height(c, FONT_TICK);
 	return text_line_height(c, FONT_TICK);
 }
 
 /* What labels of the x axis need beyond its ends. */
-static void axis_overhang(struct canvas *c, const struct axis *x, double length,
-			  double *left, double *right)
+static void axis_overhang(struct canvas *c, const struct axis *x, double length, double *left,
+			  double *right)
 {
 	const struct ticks *t = &x->ticks;
 
@@ -259,8 +252,7 @@ static void axis_overhang(struct canvas *c, const struct axis *x, double length,
 void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 {
 	struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
-	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0, left,
-	       right;
+	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0, left, right;
 
 	if (panel_has_data(a) || (axis_is_fixed(x, 0) && axis_is_fixed(x, 1)))
 		axis_ticks(c, x, PLOT_X, width);
@@ -284,14 +276,12 @@ void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 	for (size_t i = 0; i < x->ticks.n && !x->nnames; i++) {
 		double at = axis_at(x, x->ticks.at[i]);
 
-		canvas_rule(c, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
-			    GRID);
+		canvas_rule(c, (struct point){ at, r->y0 }, (struct point){ at, r->y1 }, GRID);
 	}
 	for (size_t i = 0; i < y->ticks.n && !y->nnames; i++) {
 		double at = axis_at(y, y->ticks.at[i]);
 
-		canvas_rule(c, (struct point){ r->x0, at }, (struct point){ r->x1, at },
-			    GRID);
+		canvas_rule(c, (struct point){ r->x0, at }, (struct point){ r->x1, at }, GRID);
 	}
 }
 
@@ -301,32 +291,27 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 	double y = r->y1, middle = y + tick + 2 + text_line_height(c, FONT_TICK) / 2;
 	struct lines l;
 
-	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y },
-		    GREY);
+	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y }, GREY);
 	for (size_t i = 0; i < t->nminor; i++) {
 		double at = axis_at(x, t->minor[i]);
 
-		canvas_rule(c, (struct point){ at, y },
-			    (struct point){ at, y + minor_tick }, GREY);
+		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + minor_tick }, GREY);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		double at = axis_at(x, t->at[i]);
 
-		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick },
-			    GREY);
+		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick }, GREY);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		double at = axis_at(x, t->at[i]);
 
-		text_draw(
-			c, FONT_TICK, (struct point){ x->slanted ? at + 3 : at, middle },
-			x->slanted ? 1 : 0.5, x->slanted ? slant : 0, t->label[i], GREY);
+		text_draw(c, FONT_TICK, (struct point){ x->slanted ? at + 3 : at, middle },
+			  x->slanted ? 1 : 0.5, x->slanted ? slant : 0, t->label[i], GREY);
 	}
 	text_wrap(c, FONT_AXIS, x->label, r->x1 - r->x0, 2, &l);
 	text_lines(c, FONT_AXIS,
-		   (struct point){ (r->x0 + r->x1) / 2,
-				   y + tick + 2 + axis_below(c, x) + 2 },
-		   0.5, &l, INK);
+		   (struct point){ (r->x0 + r->x1) / 2, y + tick + 2 + axis_below(c, x) + 2 }, 0.5,
+		   &l, INK);
 }
 
 static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
@@ -335,23 +320,20 @@ static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 	double x = r->x0, edge = x - tick - gap, step = text_line_height(c, FONT_AXIS);
 	struct lines l;
 
-	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 },
-		    GREY);
+	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 }, GREY);
 	for (size_t i = 0; i < t->nminor; i++) {
 		double at = axis_at(y, t->minor[i]);
 
-		canvas_rule(c, (struct point){ x - minor_tick, at },
-			    (struct point){ x, at }, GREY);
+		canvas_rule(c, (struct point){ x - minor_tick, at }, (struct point){ x, at }, GREY);
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		double at = axis_at(y, t->at[i]);
 
-		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at },
-			    GREY);
+		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at }, GREY);
 	}
 	for (size_t i = 0; i < t->n; i++)
-		text_draw(c, FONT_TICK, (struct point){ edge, axis_at(y, t->at[i]) }, 1,
-			  0, t->label[i], GREY);
+		text_draw(c, FONT_TICK, (struct point){ edge, axis_at(y, t->at[i]) }, 1, 0,
+			  t->label[i], GREY);
 	text_wrap(c, FONT_AXIS, y->label, r->y1 - r->y0, 2, &l);
 	edge -= axis_widest(c, y) + gap;
 	for (size_t i = 0; i < l.n; i++)
@@ -369,10 +351,10 @@ void axes_draw(struct canvas *c, struct plot_panel *a)
 	draw_y(c, &a->axis[PLOT_Y], r);
 	if (!a->heat)
 		return;
-	canvas_rule(c, (struct point){ r->x0 - 0.5, r->y0 },
-		    (struct point){ r->x1 + 0.5, r->y0 }, GREY);
-	canvas_rule(c, (struct point){ r->x1, r->y0 - 0.5 },
-		    (struct point){ r->x1, r->y1 + 0.5 }, GREY);
+	canvas_rule(c, (struct point){ r->x0 - 0.5, r->y0 }, (struct point){ r->x1 + 0.5, r->y0 },
+		    GREY);
+	canvas_rule(c, (struct point){ r->x1, r->y0 - 0.5 }, (struct point){ r->x1, r->y1 + 0.5 },
+		    GREY);
 }
 
 void axis_free(struct axis *a)

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-int canvas_open(struct canvas *c, const struct back_end *back, bool print,
-		struct dp_err *err)
+int canvas_open(struct canvas *c, const struct back_end *back, bool print, struct dp_err *err)
 {
 	*c = (struct canvas){ .back = back, .print = print };
 	return text_open(c, err);
@@ -69,8 +68,8 @@ void canvas_polygon(struct canvas *c, const struct point *p, size_t n, plot_colo
 
 void canvas_block(struct canvas *c, struct rect b, plot_colour colour, double opacity)
 {
-	struct rect r = { canvas_sharp(c, b.x0), canvas_sharp(c, b.y0),
-			  canvas_sharp(c, b.x1), canvas_sharp(c, b.y1) };
+	struct rect r = { canvas_sharp(c, b.x0), canvas_sharp(c, b.y0), canvas_sharp(c, b.x1),
+			  canvas_sharp(c, b.y1) };
 
 	c->back->block(c, r, colour, opacity);
 }
@@ -86,8 +85,7 @@ void canvas_rule(struct canvas *c, struct point a, struct point b, plot_colour c
 	canvas_block(c, r, colour, 1);
 }
 
-void canvas_markers(struct canvas *c, const struct point *at, size_t n,
-		    const struct plot_style *s)
+void canvas_markers(struct canvas *c, const struct point *at, size_t n, const struct plot_style *s)
 {
 	if (n)
 		c->back->markers(c, at, n, s);

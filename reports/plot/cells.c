@@ -17,8 +17,7 @@ static bool edges_even(const double *edge, size_t n)
 /* How many samples show the edges well. */
 static size_t edges_samples(const double *edge, size_t n)
 {
-	return edges_even(edge, n) ? n
-				   : (size_t)fmax(ceil(fabs(edge[n] - edge[0]) * 2), 1);
+	return edges_even(edge, n) ? n : (size_t)fmax(ceil(fabs(edge[n] - edge[0]) * 2), 1);
 }
 
 /* Which cell each of m samples is in, for edges that go one way. */
@@ -37,11 +36,11 @@ static void edges_sample(const double *edge, size_t n, size_t *of, size_t m)
 
 bool cells_sample(const struct cells *cells, struct cells_image *out)
 {
-	size_t w = edges_samples(cells->x, cells->nx),
-	       h = edges_samples(cells->y, cells->ny), *of = malloc((w + h) * sizeof *of);
+	size_t w = edges_samples(cells->x, cells->nx), h = edges_samples(cells->y, cells->ny),
+	       *of = malloc((w + h) * sizeof *of);
 
-	*out = (struct cells_image){ { cells->x[0], cells->y[cells->ny],
-				       cells->x[cells->nx], cells->y[0] },
+	*out = (struct cells_image){ { cells->x[0], cells->y[cells->ny], cells->x[cells->nx],
+				       cells->y[0] },
 				     w,
 				     h,
 				     malloc(w * h * sizeof *out->colour) };

@@ -21,8 +21,7 @@ static bool same_bar(const struct colourbar *a, const struct colourbar *b)
 {
 	return a->map == b->map && a->axis.scale == b->axis.scale &&
 	       a->axis.want[0] == b->axis.want[0] && a->axis.want[1] == b->axis.want[1] &&
-	       strcmp(a->axis.label ? a->axis.label : "",
-		      b->axis.label ? b->axis.label : "") == 0;
+	       strcmp(a->axis.label ? a->axis.label : "", b->axis.label ? b->axis.label : "") == 0;
 }
 
 struct colourbar *colourbar_shared(const struct plot *p)
@@ -49,8 +48,7 @@ plot_colour colourbar_colour(const struct colourbar *b, double value)
 }
 
 /* From the lowest value at the bottom. */
-static void colourbar_colours(struct canvas *c, const struct colourbar *b,
-			      const struct rect *area)
+static void colourbar_colours(struct canvas *c, const struct colourbar *b, const struct rect *area)
 {
 	enum {
 		STRIPS_MAX = 4096
@@ -79,20 +77,17 @@ void colourbar_draw(struct canvas *c, struct colourbar *b, const struct rect *ar
 	for (size_t i = 0; i < a->ticks.n; i++) {
 		double y = axis_at(a, a->ticks.at[i]);
 
-		canvas_rule(c, (struct point){ right, y },
-			    (struct point){ right + tick, y }, GREY);
+		canvas_rule(c, (struct point){ right, y }, (struct point){ right + tick, y }, GREY);
 	}
 	for (size_t i = 0; i < a->ticks.n; i++)
-		text_draw(
-			c, FONT_TICK,
-			(struct point){ right + tick + gap, axis_at(a, a->ticks.at[i]) },
-			0, 0, a->ticks.label[i], GREY);
+		text_draw(c, FONT_TICK,
+			  (struct point){ right + tick + gap, axis_at(a, a->ticks.at[i]) }, 0, 0,
+			  a->ticks.label[i], GREY);
 	text_wrap(c, FONT_AXIS, a->label, height, 2, &l);
 	text = right + tick + gap + axis_widest(c, a) + near;
 	for (size_t i = 0; i < l.n; i++)
 		text_draw(c, FONT_AXIS,
-			  (struct point){ text + text_line_height(c, FONT_AXIS) *
-							  ((double)i + 0.5),
+			  (struct point){ text + text_line_height(c, FONT_AXIS) * ((double)i + 0.5),
 					  (area->y0 + area->y1) / 2 },
 			  0.5, 90, l.line[i], INK);
 }

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char header[] =
-	"panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n";
+static const char header[] = "panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n";
 
 static const char *const kinds[] = {
 	[LINE] = "line", [STEPS] = "steps",   [POINTS] = "points", [BARS] = "bars",
@@ -225,6 +224,5 @@ int plot_csv(const struct plot *p, struct dp_buf *out, struct dp_err *err)
 	for (int i = 0; i < p->rows * p->columns; i++)
 		if (p->panels[i])
 			csv_panel(out, p->panels[i], ++panel);
-	return out->failed ? dp_fail(err, DP_E_NOMEM, "out of memory for a table")
-			   : DP_OK;
+	return out->failed ? dp_fail(err, DP_E_NOMEM, "out of memory for a table") : DP_OK;
 }

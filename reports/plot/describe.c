@@ -210,8 +210,7 @@ void panel_title(struct plot_panel *a, const char *title)
 		plot_set_text(a->plot, &a->title, title);
 }
 
-void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
-		enum plot_scale scale)
+void panel_axis(struct plot_panel *a, enum plot_side side, const char *label, enum plot_scale scale)
 {
 	if (!a)
 		return;
@@ -242,8 +241,7 @@ static void set_names(struct plot *p, struct axis *x, const char *const *names, 
 	x->nnames = x->names ? n : 0;
 }
 
-void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names,
-		 size_t n)
+void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names, size_t n)
 {
 	if (a)
 		set_names(a->plot, &a->axis[side], names, n);
@@ -258,9 +256,8 @@ void panel_empty(struct plot_panel *a, const char *why)
 /* ---- series ---- */
 
 /* NULL arrays are not there. */
-static struct series *add_series(struct plot_panel *a, enum kind kind,
-				 const struct plot_style *s, const char *name,
-				 const double *const v[4], size_t n)
+static struct series *add_series(struct plot_panel *a, enum kind kind, const struct plot_style *s,
+				 const char *name, const double *const v[4], size_t n)
 {
 	struct series *new;
 
@@ -283,8 +280,8 @@ static struct series *add_series(struct plot_panel *a, enum kind kind,
 	return new;
 }
 
-void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *y, size_t n)
+void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *y, size_t n)
 {
 	add_series(a, LINE, s, name, (const double *const[4]){ x, y }, n);
 }
@@ -301,17 +298,16 @@ void panel_points(struct plot_panel *a, const struct plot_style *s, const char *
 	add_series(a, POINTS, s, name, (const double *const[4]){ x, y }, n);
 }
 
-void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *lo, const double *hi, size_t n)
+void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *lo, const double *hi, size_t n)
 {
 	add_series(a, BARS, s, name, (const double *const[4]){ x, lo, hi }, n);
 }
 
-void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *lo, const double *hi, size_t n, bool steps)
+void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *lo, const double *hi, size_t n, bool steps)
 {
-	struct series *new =
-		add_series(a, BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
+	struct series *new = add_series(a, BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
 
 	if (!new)
 		return;
@@ -321,24 +317,22 @@ void panel_band(struct plot_panel *a, const struct plot_style *s, const char *na
 }
 
 void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *name,
-		  const double *x0, const double *x1, const double *y0, const double *y1,
-		  size_t n)
+		  const double *x0, const double *x1, const double *y0, const double *y1, size_t n)
 {
 	add_series(a, BLOCKS, s, name, (const double *const[4]){ x0, x1, y0, y1 }, n);
 }
 
-void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
-		double at, const char *label)
+void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side, double at,
+		const char *label)
 {
-	struct series *new =
-		add_series(a, MARK, s, label, (const double *const[4]){ &at }, 1);
+	struct series *new = add_series(a, MARK, s, label, (const double *const[4]){ &at }, 1);
 
 	if (new)
 		new->side = side;
 }
 
-void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
-	       double x0, double x1, double y0, double y1)
+void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name, double x0,
+	       double x1, double y0, double y1)
 {
 	add_series(a, BOX, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
 }
@@ -355,8 +349,7 @@ static char **copy_tips(struct plot *p, const char *const *texts, size_t n)
 	return out;
 }
 
-void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links,
-		size_t n)
+void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links, size_t n)
 {
 	struct series *s = a && a->nseries ? &a->series[a->nseries - 1] : NULL;
 
@@ -367,8 +360,7 @@ void panel_tips(struct plot_panel *a, const char *const *tips, const char *const
 	s->ntips = n;
 }
 
-static void add_words(struct plot_panel *a, double x, double y, const char *text,
-		      bool fixed)
+static void add_words(struct plot_panel *a, double x, double y, const char *text, bool fixed)
 {
 	struct label *l;
 
@@ -433,8 +425,8 @@ void panel_heat_limits(struct plot_panel *a, enum plot_scale scale, double lo, d
 }
 
 void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
-		    const double *values, size_t m, const double *by,
-		    enum plot_scale scale, const char *by_label)
+		    const double *values, size_t m, const double *by, enum plot_scale scale,
+		    const char *by_label)
 {
 	struct parallel *p;
 

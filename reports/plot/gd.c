@@ -18,8 +18,7 @@ static int gd_open(struct canvas *c, struct dp_err *err)
 	if (g)
 		g->im = gdImageCreateTrueColor(w, h);
 	if (!g || !g->im || !raster_open(&g->raster, w, h, zoom))
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a picture of %d x %d",
-			       w, h);
+		return dp_fail(err, DP_E_NOMEM, "out of memory for a picture of %d x %d", w, h);
 	for (int y = 0; y < h; y++) {
 		for (int x = 0; x < w; x++)
 			g->im->tpixels[y][x] = WHITE;
@@ -67,8 +66,8 @@ void gd_fill(struct canvas *c, plot_colour colour, double opacity)
 	raster_fill(&gd_ink(c)->raster, gd_ink(c)->im, colour, opacity);
 }
 
-static void gd_polygon(struct canvas *c, const struct point *p, size_t n,
-		       plot_colour colour, double opacity)
+static void gd_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+		       double opacity)
 {
 	raster_add(&gd_ink(c)->raster, p, n);
 	gd_fill(c, colour, opacity);
@@ -76,16 +75,14 @@ static void gd_polygon(struct canvas *c, const struct point *p, size_t n,
 
 static void gd_block(struct canvas *c, struct rect r, plot_colour colour, double opacity)
 {
-	struct point p[4] = {
-		{ r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 }
-	};
+	struct point p[4] = { { r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 } };
 
 	gd_polygon(c, p, 4, colour, opacity);
 }
 
 /* The corners of a marker that stands there. */
-static size_t gd_corners(const struct plot_style *s, double radius, double grow,
-			 struct point at, struct point p[CORNERS_MAX])
+static size_t gd_corners(const struct plot_style *s, double radius, double grow, struct point at,
+			 struct point p[CORNERS_MAX])
 {
 	size_t n = marker_corners(s->marker, radius, grow, p);
 
@@ -122,11 +119,11 @@ static void gd_markers(struct canvas *c, const struct point *at, size_t n,
 		gd_marker(c, at[i], s);
 }
 
-static void gd_text(struct canvas *c, enum font f, struct point at, double across,
-		    double angle, const char *text, plot_colour colour)
+static void gd_text(struct canvas *c, enum font f, struct point at, double across, double angle,
+		    const char *text, plot_colour colour)
 {
-	text_paint(c, gd_ink(c)->im, canvas_zoom(c), f,
-		   text_pen(c, f, at, across, angle, text), angle, text, colour);
+	text_paint(c, gd_ink(c)->im, canvas_zoom(c), f, text_pen(c, f, at, across, angle, text),
+		   angle, text, colour);
 }
 
 const struct back_end back_end_gd = {

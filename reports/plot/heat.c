@@ -41,9 +41,8 @@ void heat_draw(struct canvas *c, struct plot_panel *a)
 	for (size_t i = 0; i <= h->ny; i++)
 		edges[h->nx + 1 + i] = heat_edge(&a->axis[PLOT_Y], h->y[i]);
 	for (size_t i = 0; i < h->nx * h->ny; i++)
-		colour[i] = axis_shows(&h->bar.axis, h->z[i])
-				    ? colourbar_colour(&h->bar, h->z[i])
-				    : NO_CELL;
+		colour[i] = axis_shows(&h->bar.axis, h->z[i]) ? colourbar_colour(&h->bar, h->z[i])
+							      : NO_CELL;
 	canvas_clip(c, &a->area);
 	canvas_block(c, a->area, NO_VALUE, 1);
 	canvas_cells(c, &cells);

@@ -48,8 +48,7 @@ static int along_line(struct map *m, struct point a, struct point b, double half
 		return 0;
 	steps = fmax(ceil(hypot(b.x - a.x, b.y - a.y) / cell), 1);
 	for (double i = 0; i <= steps; i++) {
-		double x = a.x + (b.x - a.x) * i / steps,
-		       y = a.y + (b.y - a.y) * i / steps;
+		double x = a.x + (b.x - a.x) * i / steps, y = a.y + (b.y - a.y) * i / steps;
 
 		sum += visit(m, &(struct rect){ x - half, y - half, x + half, y + half });
 	}
@@ -67,8 +66,7 @@ static int map_covered(struct map *m, const struct rect *r)
 {
 	int n = 0;
 
-	if (r->x0 < m->area.x0 || r->y0 < m->area.y0 || r->x1 > m->area.x1 ||
-	    r->y1 > m->area.y1)
+	if (r->x0 < m->area.x0 || r->y0 < m->area.y0 || r->x1 > m->area.x1 || r->y1 > m->area.y1)
 		n += 10000;
 	for (int y = map_row(m, r->y0); y <= map_row(m, r->y1); y++) {
 		for (int x = map_column(m, r->x0); x <= map_column(m, r->x1); x++)
@@ -87,8 +85,7 @@ static void take_points(struct map *m, const struct plot_panel *a, const struct 
 
 		if (!series_place(a, s, i, &p))
 			continue;
-		map_take(m, &(struct rect){ p.x - half, p.y - half, p.x + half,
-					    p.y + half });
+		map_take(m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
 	}
 }
 
@@ -118,8 +115,7 @@ static void take_bars(struct map *m, const struct plot_panel *a, const struct se
 	for (size_t i = 0; i < s->n; i++) {
 		if (series_place(a, s, i, &lo))
 			take_line(m, lo,
-				  (struct point){ lo.x,
-						  axis_at(&a->axis[PLOT_Y], s->v[2][i]) },
+				  (struct point){ lo.x, axis_at(&a->axis[PLOT_Y], s->v[2][i]) },
 				  s->style.width);
 	}
 }
@@ -133,11 +129,9 @@ static void take_mark(struct map *m, const struct plot_panel *a, const struct se
 		return;
 	at = axis_at(&a->axis[s->side], s->v[0][0]);
 	if (s->side == PLOT_X)
-		take_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
-			  width);
+		take_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 }, width);
 	else
-		take_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at },
-			  width);
+		take_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at }, width);
 }
 
 /* Hair lines may be covered: they stand for how things hang together, not for values. */
@@ -198,8 +192,8 @@ static void label_put(struct canvas *c, struct map *m, const struct spot *spots,
 	}
 	canvas_block(c, best->box, WHITE, 0.8);
 	text_draw(c, FONT_SMALL,
-		  (struct point){ best->box.x0 + 1, (best->box.y0 + best->box.y1) / 2 },
-		  0, 0, text, colour);
+		  (struct point){ best->box.x0 + 1, (best->box.y0 + best->box.y1) / 2 }, 0, 0, text,
+		  colour);
 	map_take(m, &best->box);
 }
 
@@ -225,14 +219,12 @@ static void mark_label(struct canvas *c, struct map *m, const struct plot_panel 
 		double along = i < 2 ? 1 : i < 4 ? 0 : 0.5;
 
 		/* on either side of the line: at its end, its start, its middle */
-		spots[i].box =
-			s->side == PLOT_Y
-				? box_at(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
-					 i % 2 ? at + 3 : at - 3 - height, width, height)
-				: box_at(i % 2 ? at - 4 - width : at + 4,
-					 r->y1 - height -
-						 (r->y1 - r->y0 - height) * along,
-					 width, height);
+		spots[i].box = s->side == PLOT_Y
+				       ? box_at(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
+						i % 2 ? at + 3 : at - 3 - height, width, height)
+				       : box_at(i % 2 ? at - 4 - width : at + 4,
+						r->y1 - height - (r->y1 - r->y0 - height) * along,
+						width, height);
 	}
 	label_put(c, m, spots, 6, text, s->style.colour, true);
 }
@@ -247,22 +239,19 @@ static const double spare = 1.5;
 
 /* Right above first, then the other corners, then the sides; `clear` is how far the
  * point's own marker reaches, and a little more. */
-static struct spot spot_near(struct point p, size_t i, double clear, double width,
-			     double height)
+static struct spot spot_near(struct point p, size_t i, double clear, double width, double height)
 {
-	static const signed char way[WAYS][2] = { { 1, -1 },  { 1, 1 },  { -1, 1 },
-						  { -1, -1 }, { 0, -1 }, { 0, 1 },
-						  { 1, 0 },   { -1, 0 } };
+	static const signed char way[WAYS][2] = { { 1, -1 }, { 1, 1 }, { -1, 1 }, { -1, -1 },
+						  { 0, -1 }, { 0, 1 }, { 1, 0 },  { -1, 0 } };
 	static const double ring[RINGS] = { 0, 5, 14, 26, 42, 60 };
 	double x = way[i % WAYS][0], y = way[i % WAYS][1];
 	/* a corner is nearer, but not on the marker, which is `spare` smaller */
-	double slope = x != 0 && y != 0 ? 0.8 : 1,
-	       near = fmax(clear * slope, clear - spare + 1.05),
+	double slope = x != 0 && y != 0 ? 0.8 : 1, near = fmax(clear * slope, clear - spare + 1.05),
 	       away = near + ring[i / WAYS] * slope;
 	struct spot s = { .far = i / WAYS > 1 };
 
-	s.box = box_at(p.x + x * away + (x - 1) / 2 * width,
-		       p.y + y * away + (y - 1) / 2 * height, width, height);
+	s.box = box_at(p.x + x * away + (x - 1) / 2 * width, p.y + y * away + (y - 1) / 2 * height,
+		       width, height);
 	s.from = (struct point){ p.x + x * near, p.y + y * near };
 	near = fmax(near, away - 1);
 	s.to = (struct point){ p.x + x * near, p.y + y * near };
@@ -296,8 +285,7 @@ static void point_label(struct canvas *c, struct map *m, const struct plot_panel
 
 	if (!axis_shows(&a->axis[PLOT_X], l->x) || !axis_shows(&a->axis[PLOT_Y], l->y))
 		return;
-	p = (struct point){ axis_at(&a->axis[PLOT_X], l->x),
-			    axis_at(&a->axis[PLOT_Y], l->y) };
+	p = (struct point){ axis_at(&a->axis[PLOT_X], l->x), axis_at(&a->axis[PLOT_Y], l->y) };
 	if (p.x < m->area.x0 || p.x > m->area.x1 || p.y < m->area.y0 || p.y > m->area.y1)
 		return;
 	text_fit(c, FONT_SMALL, l->text, (m->area.x1 - m->area.x0) * 0.4, text);
@@ -321,8 +309,7 @@ double labels_overhang(struct canvas *c, const struct plot_panel *a, double widt
 
 		if (l->fixed && axis_shows(x, l->x))
 			most = fmax(most, axis_share(x, l->x) * width + fixed_gap +
-						  text_width(c, FONT_SMALL, l->text) -
-						  width);
+						  text_width(c, FONT_SMALL, l->text) - width);
 	}
 	return most;
 }
@@ -332,14 +319,12 @@ static void fixed_label(struct canvas *c, struct map *m, const struct plot_panel
 {
 	double height = text_size(c, FONT_SMALL) + 2, x, y;
 
-	if (!l->text || !axis_shows(&a->axis[PLOT_X], l->x) ||
-	    !axis_shows(&a->axis[PLOT_Y], l->y))
+	if (!l->text || !axis_shows(&a->axis[PLOT_X], l->x) || !axis_shows(&a->axis[PLOT_Y], l->y))
 		return;
 	x = axis_at(&a->axis[PLOT_X], l->x) + fixed_gap;
 	y = axis_at(&a->axis[PLOT_Y], l->y);
 	text_draw(c, FONT_SMALL, (struct point){ x, y }, 0, 0, l->text, INK);
-	map_take(m, &(struct rect){ x, y - height / 2,
-				    x + text_width(c, FONT_SMALL, l->text),
+	map_take(m, &(struct rect){ x, y - height / 2, x + text_width(c, FONT_SMALL, l->text),
 				    y + height / 2 });
 }
 

@@ -61,19 +61,16 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 {
 	double width, edge = p->print ? print_edge : screen_edge;
 
-	p->frame =
-		(struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
+	p->frame = (struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
 	*inner = p->frame;
 	width = inner->x1 - inner->x0;
 	/* a page has its title as a heading of its own */
-	text_wrap(c, FONT_TITLE,
-		  p->untitled || c->back == &back_end_page ? NULL : p->title, width, 2,
-		  &p->heading);
-	inner->y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) +
-		     (p->heading.n ? 6 : 0);
+	text_wrap(c, FONT_TITLE, p->untitled || c->back == &back_end_page ? NULL : p->title, width,
+		  2, &p->heading);
+	inner->y0 +=
+		(double)p->heading.n * text_line_height(c, FONT_TITLE) + (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, p->print ? 3 : 2, &p->notes);
-	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) +
-		     (p->notes.n ? 6 : 0);
+	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) + (p->notes.n ? 6 : 0);
 	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
 	p->legend_box = *inner;
 	if (p->legend.beside)
@@ -100,8 +97,7 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 	else
 		axes_measure(c, a, m);
 	if (a->heat && !a->parallel && !a->plot->bar)
-		m->right = fmax(m->right,
-				colourbar_width(c, &a->heat->bar, height) + after_bar);
+		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height) + after_bar);
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
 	m->top += (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
 		  (heading_lines(a) ? 2 : 0);
@@ -153,10 +149,8 @@ static double layout_share(double size, const double *before, const double *afte
 /* Snapped to whole pixels, so that axes and cells are sharp. */
 static void place_areas(struct plot *p, const struct rect *inner, const struct grid *g)
 {
-	double width = floor(layout_share(inner->x1 - inner->x0, g->left, g->right,
-					  p->columns)),
-	       height = floor(
-		       layout_share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
+	double width = floor(layout_share(inner->x1 - inner->x0, g->left, g->right, p->columns)),
+	       height = floor(layout_share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
 	       y = inner->y0;
 
 	for (int r = 0; r < p->rows; r++) {
@@ -164,12 +158,10 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 
 		for (int k = 0; k < p->columns; k++) {
 			struct plot_panel *a = p->panels[r * p->columns + k];
-			double x0 = round(x + g->left[k]) + 0.5,
-			       y0 = round(y + g->top[r]) + 0.5;
+			double x0 = round(x + g->left[k]) + 0.5, y0 = round(y + g->top[r]) + 0.5;
 
 			if (a) {
-				a->area =
-					(struct rect){ x0, y0, x0 + width, y0 + height };
+				a->area = (struct rect){ x0, y0, x0 + width, y0 + height };
 				a->left = x;
 				a->top = y;
 			}

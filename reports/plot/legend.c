@@ -98,8 +98,8 @@ static size_t legend_rows(const struct legend *l, double width)
 void legend_measure(struct canvas *c, struct legend *l, double width, double height)
 {
 	double widest = 0, line = text_line_height(c, FONT_LEGEND) + 2,
-	       longest = c->print ? width - 30 : fmax(width * 0.6, fmin(width - 40, 200)),
-	       above, column;
+	       longest = c->print ? width - 30 : fmax(width * 0.6, fmin(width - 40, 200)), above,
+	       column;
 
 	l->width = l->height = l->sample = 0;
 	if (!l->n)
@@ -108,8 +108,8 @@ void legend_measure(struct canvas *c, struct legend *l, double width, double hei
 		struct entry *e = &l->entries[i];
 
 		l->sample = fmax(l->sample, legend_sample(e));
-		e->width = legend_sample(e) + gap +
-			   fmin(text_width(c, FONT_LEGEND, e->name), longest);
+		e->width =
+			legend_sample(e) + gap + fmin(text_width(c, FONT_LEGEND, e->name), longest);
 		widest = fmax(widest, e->width);
 	}
 	column = fmin(widest + 10, width * 0.3) + 2 * around;
@@ -120,15 +120,14 @@ void legend_measure(struct canvas *c, struct legend *l, double width, double hei
 	l->height = l->beside ? (double)l->n * line : above;
 }
 
-static void draw_entry(struct canvas *c, const struct entry *e, struct point at,
-		       double picture, double width)
+static void draw_entry(struct canvas *c, const struct entry *e, struct point at, double picture,
+		       double width)
 {
 	double text_at = at.x + picture + gap;
 	char text[TEXT_LEN];
 
 	for (size_t k = 0; k < e->n; k++)
-		series_sample(c, e->series[k], (struct point){ at.x + picture / 2, at.y },
-			      picture);
+		series_sample(c, e->series[k], (struct point){ at.x + picture / 2, at.y }, picture);
 	text_fit(c, FONT_LEGEND, e->name, at.x + width - text_at, text);
 	text_draw(c, FONT_LEGEND, (struct point){ text_at, at.y }, 0, 0, text, INK);
 }
@@ -139,14 +138,13 @@ static void draw_column(struct canvas *c, const struct legend *l, const struct r
 
 	for (size_t i = 0; i < l->n; i++)
 		draw_entry(c, &l->entries[i],
-			   (struct point){ left, box->y0 + line * ((double)i + 0.5) },
-			   l->sample, box->x1 - left);
+			   (struct point){ left, box->y0 + line * ((double)i + 0.5) }, l->sample,
+			   box->x1 - left);
 }
 
 void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box)
 {
-	double line = text_line_height(c, FONT_LEGEND) + 2, x = box->x0,
-	       y = box->y0 + line / 2;
+	double line = text_line_height(c, FONT_LEGEND) + 2, x = box->x0, y = box->y0 + line / 2;
 
 	if (l->beside) {
 		draw_column(c, l, box);

@@ -32,8 +32,7 @@ double pen_dashes(const struct pen *pen, double *on)
 }
 
 /* A polygon or star with every second corner at the inner radius. */
-static size_t marker_wheel(struct point *p, size_t n, double outer, double inner,
-			   double turn)
+static size_t marker_wheel(struct point *p, size_t n, double outer, double inner, double turn)
 {
 	for (size_t i = 0; i < n; i++) {
 		double angle = 2 * M_PI * (double)i / (double)n + turn,
@@ -49,8 +48,8 @@ static size_t marker_arms(struct point *p, double reach, double thick, double tu
 {
 	for (size_t i = 0; i < 12; i++) {
 		/* three corners for each of the four arms: left end, right end, armpit */
-		double angle = M_PI / 2 * (double)(i / 3) + turn,
-		       x = i % 3 == 0 ? -thick : thick, y = i % 3 == 2 ? -thick : -reach;
+		double angle = M_PI / 2 * (double)(i / 3) + turn, x = i % 3 == 0 ? -thick : thick,
+		       y = i % 3 == 2 ? -thick : -reach;
 
 		p[i] = (struct point){ x * cos(angle) - y * sin(angle),
 				       x * sin(angle) + y * cos(angle) };
@@ -70,8 +69,7 @@ size_t marker_corners(enum plot_marker marker, double radius, double grow,
 		return marker_wheel(p, 4, (radius * 0.88 + grow) * M_SQRT2,
 				    (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
 	case PLOT_TRIANGLE:
-		return marker_wheel(p, 3, radius * 1.25 + 2 * grow,
-				    radius * 1.25 + 2 * grow, 0);
+		return marker_wheel(p, 3, radius * 1.25 + 2 * grow, radius * 1.25 + 2 * grow, 0);
 	case PLOT_DIAMOND:
 		return marker_wheel(p, 4, radius * 1.25 + grow * M_SQRT2,
 				    radius * 1.25 + grow * M_SQRT2, 0);
@@ -80,8 +78,7 @@ size_t marker_corners(enum plot_marker marker, double radius, double grow,
 	case PLOT_PLUS:
 		return marker_arms(p, radius * 1.2 + grow, thick, 0);
 	case PLOT_STAR:
-		return marker_wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow,
-				    0);
+		return marker_wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
 	case PLOT_DOT:
 	case PLOT_RING:
 		break;

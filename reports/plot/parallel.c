@@ -33,16 +33,14 @@ static double parallel_place(const struct parallel *p, const struct rect *area, 
 }
 
 /* Labels stand above their axes in up to three lines. */
-static void parallel_heading(struct canvas *c, const struct parallel *p,
-			     const struct rect *area, size_t i, struct lines *l)
+static void parallel_heading(struct canvas *c, const struct parallel *p, const struct rect *area,
+			     size_t i, struct lines *l)
 {
-	text_wrap(c, FONT_LEGEND, p->axes[i].label,
-		  fmax(parallel_spacing(p, area) - 6, 30), 3, l);
+	text_wrap(c, FONT_LEGEND, p->axes[i].label, fmax(parallel_spacing(p, area) - 6, 30), 3, l);
 }
 
 /* Is some word of a label too long for its place? Then all are slanted. */
-static bool parallel_slanted(struct canvas *c, const struct parallel *p,
-			     const struct rect *area)
+static bool parallel_slanted(struct canvas *c, const struct parallel *p, const struct rect *area)
 {
 	struct lines l;
 
@@ -58,8 +56,7 @@ static bool parallel_slanted(struct canvas *c, const struct parallel *p,
 	return false;
 }
 
-static void parallel_heading_fit(struct canvas *c, const struct axis *a,
-				 char out[TEXT_LEN])
+static void parallel_heading_fit(struct canvas *c, const struct axis *a, char out[TEXT_LEN])
 {
 	text_fit(c, FONT_LEGEND, a->label ? a->label : "", slanted_width, out);
 }
@@ -111,8 +108,8 @@ void parallel_measure(struct canvas *c, struct parallel *p, const struct rect *a
 }
 
 /* Lines break at values that cannot be shown. */
-static void draw_parallel_line(struct canvas *c, const struct parallel *p,
-			       const struct rect *area, size_t j, struct point *run)
+static void draw_parallel_line(struct canvas *c, const struct parallel *p, const struct rect *area,
+			       size_t j, struct point *run)
 {
 	struct pen pen = { GREY, 1.1, PLOT_SOLID, 1 };
 	size_t n = 0;
@@ -134,8 +131,8 @@ static void draw_parallel_line(struct canvas *c, const struct parallel *p,
 	canvas_line(c, run, n, &pen);
 }
 
-static void draw_heading(struct canvas *c, const struct parallel *p,
-			 const struct rect *area, size_t i)
+static void draw_heading(struct canvas *c, const struct parallel *p, const struct rect *area,
+			 size_t i)
 {
 	double x = parallel_place(p, area, i), line = text_line_height(c, FONT_LEGEND);
 	char text[TEXT_LEN];
@@ -143,36 +140,31 @@ static void draw_heading(struct canvas *c, const struct parallel *p,
 
 	if (parallel_slanted(c, p, area)) {
 		parallel_heading_fit(c, &p->axes[i], text);
-		text_draw(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 }, 0, slant,
-			  text, INK);
+		text_draw(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 }, 0, slant, text, INK);
 		return;
 	}
 	parallel_heading(c, p, area, i, &l);
-	text_lines(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 - (double)l.n * line },
-		   0.5, &l, INK);
+	text_lines(c, FONT_LEGEND, (struct point){ x, area->y0 - 8 - (double)l.n * line }, 0.5, &l,
+		   INK);
 }
 
-static void draw_axis(struct canvas *c, const struct parallel *p, const struct rect *area,
-		      size_t i)
+static void draw_axis(struct canvas *c, const struct parallel *p, const struct rect *area, size_t i)
 {
 	const struct axis *a = &p->axes[i];
 	double x = parallel_place(p, area, i), size = text_size(c, FONT_TICK) * 0.6;
 
-	canvas_rule(c, (struct point){ x, area->y0 }, (struct point){ x, area->y1 },
-		    GREY);
+	canvas_rule(c, (struct point){ x, area->y0 }, (struct point){ x, area->y1 }, GREY);
 	for (size_t k = 0; k < a->ticks.n; k++) {
 		double y = axis_at(a, a->ticks.at[k]), right = x - tick - gap / 2, width;
 
-		canvas_rule(c, (struct point){ x - tick, y }, (struct point){ x, y },
-			    GREY);
+		canvas_rule(c, (struct point){ x - tick, y }, (struct point){ x, y }, GREY);
 		width = text_width(c, FONT_TICK, a->ticks.label[k]);
 		if (width > 0)
-			canvas_block(c,
-				     (struct rect){ right - width - 1, y - size,
-						    right + 1, y + size },
-				     WHITE, 0.8);
-		text_draw(c, FONT_TICK, (struct point){ right, y }, 1, 0,
-			  a->ticks.label[k], INK);
+			canvas_block(
+				c,
+				(struct rect){ right - width - 1, y - size, right + 1, y + size },
+				WHITE, 0.8);
+		text_draw(c, FONT_TICK, (struct point){ right, y }, 1, 0, a->ticks.label[k], INK);
 	}
 }
 

@@ -36,13 +36,11 @@ static int pdf_open(struct canvas *c, struct dp_err *err)
 
 	if (!p)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a PDF");
-	p->surface = cairo_pdf_surface_create_for_stream(pdf_write, &p->bytes,
-							 c->width * points_per_pixel,
-							 c->height * points_per_pixel);
+	p->surface = cairo_pdf_surface_create_for_stream(
+		pdf_write, &p->bytes, c->width * points_per_pixel, c->height * points_per_pixel);
 	/* what is no date makes cairo leave it out, so that the same figure gives the
 	 * same bytes */
-	cairo_pdf_surface_set_metadata(p->surface, CAIRO_PDF_METADATA_CREATE_DATE,
-				       "none");
+	cairo_pdf_surface_set_metadata(p->surface, CAIRO_PDF_METADATA_CREATE_DATE, "none");
 	if (c->plot && c->plot->title)
 		cairo_pdf_surface_set_metadata(p->surface, CAIRO_PDF_METADATA_TITLE,
 					       c->plot->title);
@@ -65,9 +63,8 @@ static void pdf_close(struct canvas *c)
 
 static void pdf_colour(cairo_t *cr, plot_colour colour, double opacity)
 {
-	cairo_set_source_rgba(cr, (colour >> 16 & 255) / 255.0,
-			      (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
-			      opacity);
+	cairo_set_source_rgba(cr, (colour >> 16 & 255) / 255.0, (colour >> 8 & 255) / 255.0,
+			      (colour & 255) / 255.0, opacity);
 }
 
 static void pdf_end_blocks(struct pdf *p)
@@ -129,8 +126,8 @@ static void pdf_path(cairo_t *cr, struct point at, const struct point *p, size_t
 			      fmin(fmax(at.y + p[i].y, -far), far));
 }
 
-static void pdf_polygon(struct canvas *c, const struct point *p, size_t n,
-			plot_colour colour, double opacity)
+static void pdf_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+			double opacity)
 {
 	cairo_t *cr = pdf_pen(c);
 
@@ -143,9 +140,7 @@ static void pdf_polygon(struct canvas *c, const struct point *p, size_t n,
 /* Opaque ones of one colour are one shape: between two that touch there is no seam. */
 static void pdf_block(struct canvas *c, struct rect r, plot_colour colour, double opacity)
 {
-	struct point p[4] = {
-		{ r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 }
-	};
+	struct point p[4] = { { r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 } };
 	struct pdf *ink = pdf_ink(c);
 
 	if (opacity < 1) {
@@ -161,8 +156,8 @@ static void pdf_block(struct canvas *c, struct rect r, plot_colour colour, doubl
 	ink->colour = colour;
 }
 
-static void pdf_line(struct canvas *c, const struct point *p, size_t n,
-		     const struct pen *pen, double phase)
+static void pdf_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+		     double phase)
 {
 	cairo_t *cr = pdf_pen(c);
 	double dash[2], period = pen_dashes(pen, &dash[0]);
@@ -174,15 +169,14 @@ static void pdf_line(struct canvas *c, const struct point *p, size_t n,
 	if (n == 1) /* a dot, as ends are round */
 		cairo_close_path(cr);
 	cairo_set_line_width(cr, pen->width);
-	cairo_set_line_cap(cr, pen->dash == PLOT_DASHED ? CAIRO_LINE_CAP_BUTT
-							: CAIRO_LINE_CAP_ROUND);
+	cairo_set_line_cap(cr,
+			   pen->dash == PLOT_DASHED ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
 	cairo_set_dash(cr, dash, pen->dash == PLOT_SOLID ? 0 : 2, phase);
 	pdf_colour(cr, pen->colour, pen->opacity);
 	cairo_stroke(cr);
 }
 
-static void pdf_shape(cairo_t *cr, const struct plot_style *s, struct point at,
-		      double grow)
+static void pdf_shape(cairo_t *cr, const struct plot_style *s, struct point at, double grow)
 {
 	struct point p[CORNERS_MAX];
 
@@ -225,8 +219,8 @@ static void pdf_markers(struct canvas *c, const struct point *at, size_t n,
 
 static cairo_surface_t *pdf_picture(const struct cells_image *image)
 {
-	cairo_surface_t *s = cairo_image_surface_create(
-		CAIRO_FORMAT_ARGB32, (int)image->width, (int)image->height);
+	cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)image->width,
+							(int)image->height);
 	unsigned char *data = cairo_image_surface_get_data(s);
 	size_t stride = (size_t)cairo_image_surface_get_stride(s);
 
@@ -271,15 +265,14 @@ static void pdf_cells(struct canvas *c, const struct cells *cells)
 	free(image.colour);
 }
 
-static void pdf_text(struct canvas *c, enum font f, struct point at, double across,
-		     double angle, const char *text, plot_colour colour)
+static void pdf_text(struct canvas *c, enum font f, struct point at, double across, double angle,
+		     const char *text, plot_colour colour)
 {
 	struct point pen = text_pen(c, f, at, across, angle, text);
 	cairo_t *cr = pdf_pen(c);
 
 	cairo_select_font_face(cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
-			       text_is_bold(f) ? CAIRO_FONT_WEIGHT_BOLD
-					       : CAIRO_FONT_WEIGHT_NORMAL);
+			       text_is_bold(f) ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
 	cairo_set_font_size(cr, text_size(c, f));
 	pdf_colour(cr, colour, 1);
 	cairo_save(cr);

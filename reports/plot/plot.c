@@ -10,16 +10,14 @@ static void draw_words(struct canvas *c, struct plot_panel *a)
 			  : a->axis[PLOT_X].hidden || a->axis[PLOT_Y].hidden
 				  ? "no positive values for a logarithmic axis"
 				  : "nothing to show yet";
-	size_t most =
-		(size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), LINES_MAX);
+	size_t most = (size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), LINES_MAX);
 	struct lines l;
 
 	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
 	text_lines(c, FONT_AXIS,
 		   (struct point){ (r->x0 + r->x1) / 2,
 				   (r->y0 + r->y1) / 2 -
-					   (double)l.n * text_line_height(c, FONT_AXIS) /
-						   2 },
+					   (double)l.n * text_line_height(c, FONT_AXIS) / 2 },
 		   0.5, &l, FAINT);
 }
 
@@ -33,14 +31,13 @@ static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
 	/* titles of a row stand at one height, a legend at its panel */
 	text_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading, INK);
 	text_draw(c, FONT_PANEL,
-		  (struct point){ a->left, a->top + text_line_height(c, FONT_PANEL) / 2 },
-		  0, 0, a->letter, INK);
+		  (struct point){ a->left, a->top + text_line_height(c, FONT_PANEL) / 2 }, 0, 0,
+		  a->letter, INK);
 	if (a->legend.beside) {
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top +
-			 (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
+		box.y0 = top + (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
 			 (heading_lines(a) ? 2 : 0);
 	}
 	legend_draw(c, &a->legend, &box);
@@ -91,11 +88,10 @@ static void plot_draw(struct canvas *c, const struct plot *p)
 	const struct rect *r = &p->frame;
 
 	text_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading, INK);
-	text_lines(
-		c, FONT_NOTE,
-		(struct point){ r->x0, r->y1 - (double)p->notes.n *
-						       text_line_height(c, FONT_NOTE) },
-		0, &p->notes, FAINT);
+	text_lines(c, FONT_NOTE,
+		   (struct point){ r->x0,
+				   r->y1 - (double)p->notes.n * text_line_height(c, FONT_NOTE) },
+		   0, &p->notes, FAINT);
 	legend_draw(c, &p->legend, &p->legend_box);
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		if (p->panels[i])
@@ -112,16 +108,15 @@ static const struct back_end *const back_ends[] = {
 	[PLOT_PDF] = &back_end_pdf,
 };
 
-int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out,
-		struct dp_err *err)
+int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out, struct dp_err *err)
 {
 	struct canvas c = { 0 };
 	int code;
 
 	if (p && p->misused)
 		return dp_fail(err, DP_E_INVALID,
-			       "a figure asked for a panel outside its grid of %d x %d",
-			       p->rows, p->columns);
+			       "a figure asked for a panel outside its grid of %d x %d", p->rows,
+			       p->columns);
 	if (!p || p->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
 	code = canvas_open(&c, back_ends[form], p->print, err);

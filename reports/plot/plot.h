@@ -112,8 +112,7 @@ void panel_limits(struct plot_panel *a, enum plot_side side, double lo, double h
 /* Whole-number ticks only. */
 void panel_whole(struct plot_panel *a, enum plot_side side);
 /* Names at 0, 1, ..., n-1 instead of numbers. */
-void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names,
-		 size_t n);
+void panel_names(struct plot_panel *a, enum plot_side side, const char *const *names, size_t n);
 /* Says in the middle of an empty panel why it is empty. */
 void panel_empty(struct plot_panel *a, const char *why);
 
@@ -145,32 +144,30 @@ struct plot_style {
 			 * is white inside then), blocks a gap to the next one */
 };
 
-void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *y, size_t n);
+void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *y, size_t n);
 /* A staircase: from each point across, then up or down at the next x. */
 void panel_steps(struct plot_panel *a, const struct plot_style *s, const char *name,
 		 const double *x, const double *y, size_t n);
 void panel_points(struct plot_panel *a, const struct plot_style *s, const char *name,
 		  const double *x, const double *y, size_t n);
 /* A bar from lo to hi in y; its ends are as wide as a marker. */
-void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *lo, const double *hi, size_t n);
+void panel_bars(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *lo, const double *hi, size_t n);
 /* The area between two curves; `steps`: between staircases. */
-void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name,
-		const double *x, const double *lo, const double *hi, size_t n,
-		bool steps);
+void panel_band(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
+		const double *lo, const double *hi, size_t n, bool steps);
 /* Filled rectangles x0..x1, y0..y1, for timelines and stacked bars. */
 void panel_blocks(struct plot_panel *a, const struct plot_style *s, const char *name,
-		  const double *x0, const double *x1, const double *y0, const double *y1,
-		  size_t n);
+		  const double *x0, const double *x1, const double *y0, const double *y1, size_t n);
 /* A line across the whole panel at x or y, with a small label at its end. The range of
  * the axis is wide enough to show it. */
-void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
-		double at, const char *label);
+void panel_mark(struct plot_panel *a, const struct plot_style *s, enum plot_side side, double at,
+		const char *label);
 /* A shaded box and a dashed outline: the region that a reference point bounds. NaN: it is
  * open on that side. */
-void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name,
-	       double x0, double x1, double y0, double y1);
+void panel_box(struct plot_panel *a, const struct plot_style *s, const char *name, double x0,
+	       double x1, double y0, double y1);
 /* The text of a buffer, to give to a figure or a panel: where memory was too short for
  * it, plot_render() tells. */
 const char *plot_words(struct plot *p, const struct dp_buf *text);
@@ -184,8 +181,7 @@ enum {
 /* What each item of the points or blocks added last says when one points at it, and where
  * it leads in a page ("#trial-13"). `links`, and each text, may be NULL. Of more items
  * than that nothing is said. */
-void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links,
-		size_t n);
+void panel_tips(struct plot_panel *a, const char *const *tips, const char *const *links, size_t n);
 /* Small text beside a point, moved or left out where it would cover other text,
  * markers or lines (of at least a pixel's width); earlier ones win. */
 void panel_label(struct plot_panel *a, double x, double y, const char *text);
@@ -216,7 +212,7 @@ struct plot_parallel {
 	size_t nnames;
 };
 void panel_parallel(struct plot_panel *a, const struct plot_parallel *axes, size_t n,
-		    const double *values, size_t m, const double *by,
-		    enum plot_scale scale, const char *by_label);
+		    const double *values, size_t m, const double *by, enum plot_scale scale,
+		    const char *by_label);
 
 #endif

@@ -70,8 +70,7 @@ struct cells_image;
 DP_MUSTCHECK int png_bytes(const gdImagePtr im, double zoom, struct dp_buf *out,
 			   struct dp_err *err);
 /* Where there is no cell it is transparent. */
-DP_MUSTCHECK int png_cells(const struct cells_image *cells, struct dp_buf *out,
-			   struct dp_err *err);
+DP_MUSTCHECK int png_cells(const struct cells_image *cells, struct dp_buf *out, struct dp_err *err);
 
 /* ---- canvas.c: drawing in CSS pixels, by one of several back ends ---- */
 
@@ -112,14 +111,13 @@ struct back_end {
 	int (*finish)(struct canvas *c, struct dp_buf *out, struct dp_err *err);
 	void (*close)(struct canvas *c); /* also what could not be opened */
 	void (*clip)(struct canvas *c);  /* c->clip has changed */
-	void (*polygon)(struct canvas *c, const struct point *p, size_t n,
-			plot_colour colour, double opacity);
-	void (*block)(struct canvas *c, struct rect r, plot_colour colour,
-		      double opacity);
+	void (*polygon)(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+			double opacity);
+	void (*block)(struct canvas *c, struct rect r, plot_colour colour, double opacity);
 	/* A polyline that does not go far beyond the clip; `phase`: so long was what
 	 * is left out before it. */
-	void (*stroke)(struct canvas *c, const struct point *p, size_t n,
-		       const struct pen *pen, double phase);
+	void (*stroke)(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+		       double phase);
 	/* Markers of one look. */
 	void (*markers)(struct canvas *c, const struct point *at, size_t n,
 			const struct plot_style *s);
@@ -127,8 +125,8 @@ struct back_end {
 	/* A ground that stays light where the page is dark; NULL: it is always light. */
 	void (*card)(struct canvas *c, struct rect r);
 	/* As in text_draw(); never empty. */
-	void (*text)(struct canvas *c, enum font f, struct point at, double across,
-		     double angle, const char *text, plot_colour colour);
+	void (*text)(struct canvas *c, enum font f, struct point at, double across, double angle,
+		     const char *text, plot_colour colour);
 };
 extern const struct back_end back_end_gd, back_end_svg, back_end_page, back_end_pdf;
 
@@ -146,7 +144,7 @@ struct canvas {
 	double width, height;
 	bool print; /* fonts and lines as on paper */
 	struct rect clip;
-	bool on_colours; /* what is drawn stands on a heat map, not on the ground */
+	bool on_colours;        /* what is drawn stands on a heat map, not on the ground */
 	const char *tip, *link; /* of the item that is being drawn, or NULL */
 	char *fonts[2];         /* files: regular, bold */
 	struct measured *measured;
@@ -160,8 +158,7 @@ struct canvas {
 DP_MUSTCHECK int canvas_open(struct canvas *c, const struct back_end *back, bool print,
 			     struct dp_err *err);
 /* From here on it has a size and can be drawn on. */
-DP_MUSTCHECK int canvas_begin(struct canvas *c, double width, double height,
-			      struct dp_err *err);
+DP_MUSTCHECK int canvas_begin(struct canvas *c, double width, double height, struct dp_err *err);
 void canvas_close(struct canvas *c);
 DP_MUSTCHECK int canvas_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err);
 /* How many pixels of a PNG a CSS pixel is. */
@@ -180,10 +177,8 @@ void canvas_block(struct canvas *c, struct rect r, plot_colour colour, double op
 /* A sharp line of one CSS pixel, across or upright. */
 void canvas_rule(struct canvas *c, struct point a, struct point b, plot_colour colour);
 /* A polyline; closed when it ends where it began. */
-void canvas_line(struct canvas *c, const struct point *p, size_t n,
-		 const struct pen *pen);
-void canvas_markers(struct canvas *c, const struct point *at, size_t n,
-		    const struct plot_style *s);
+void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen);
+void canvas_markers(struct canvas *c, const struct point *at, size_t n, const struct plot_style *s);
 void canvas_cells(struct canvas *c, const struct cells *cells);
 /* What is drawn there until the end of it has colours that need a light ground. */
 void canvas_begin_card(struct canvas *c, struct rect r);
@@ -257,14 +252,13 @@ double pen_dashes(const struct pen *pen, double *on);
 DP_MUSTCHECK int text_open(struct canvas *c, struct dp_err *err);
 void text_close(struct canvas *c);
 /* Where text that stands there has its baseline. */
-struct point text_baseline(const struct canvas *c, enum font f, struct point at,
-			   double angle);
+struct point text_baseline(const struct canvas *c, enum font f, struct point at, double angle);
 /* Where its pen starts, as measured. */
-struct point text_pen(struct canvas *c, enum font f, struct point at, double across,
-		      double angle, const char *text);
+struct point text_pen(struct canvas *c, enum font f, struct point at, double across, double angle,
+		      const char *text);
 /* Draws by libgd. */
-void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f,
-		struct point pen, double angle, const char *text, plot_colour colour);
+void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f, struct point pen,
+		double angle, const char *text, plot_colour colour);
 double text_size(const struct canvas *c, enum font f); /* CSS pixels */
 bool text_is_bold(enum font f);
 double text_line_height(const struct canvas *c,
@@ -272,11 +266,10 @@ double text_line_height(const struct canvas *c,
 double text_width(struct canvas *c, enum font f, const char *text);
 /* Draws with the middle of the capitals at y; x is the left end (across 0), middle
  * (0.5) or right end (1). `angle` in degrees turns it about that place. */
-void text_draw(struct canvas *c, enum font f, struct point at, double across,
-	       double angle, const char *text, plot_colour colour);
+void text_draw(struct canvas *c, enum font f, struct point at, double across, double angle,
+	       const char *text, plot_colour colour);
 /* Shortened with an ellipsis to the width. */
-void text_fit(struct canvas *c, enum font f, const char *text, double width,
-	      char out[TEXT_LEN]);
+void text_fit(struct canvas *c, enum font f, const char *text, double width, char out[TEXT_LEN]);
 
 enum {
 	LINES_MAX = 3
@@ -380,11 +373,9 @@ void series_see(struct plot_panel *a);
 void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s);
 /* Where item i of a line, staircase or points stands, the lower end of a bar; false:
  * not shown. */
-bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
-		  struct point *p);
+bool series_place(const struct plot_panel *a, const struct series *s, size_t i, struct point *p);
 /* Its look in a legend: in a box around `at`. */
-void series_sample(struct canvas *c, const struct series *s, struct point at,
-		   double width);
+void series_sample(struct canvas *c, const struct series *s, struct point at, double width);
 
 /* ---- colourbar.c: the key of a heat map or of coloured lines ---- */
 

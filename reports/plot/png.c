@@ -35,14 +35,13 @@ static void png_give_up(png_structp png, png_const_charp message)
 	png_longjmp(png, 1);
 }
 
-static void write_picture(png_structp png, png_infop info, const gdImagePtr im,
-			  double zoom, unsigned char *row)
+static void write_picture(png_structp png, png_infop info, const gdImagePtr im, double zoom,
+			  unsigned char *row)
 {
 	const png_uint_32 per_metre = (png_uint_32)(96 * zoom / 0.0254 + 0.5);
 
-	png_set_IHDR(png, info, (png_uint_32)im->sx, (png_uint_32)im->sy, 8,
-		     PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-		     PNG_FILTER_TYPE_DEFAULT);
+	png_set_IHDR(png, info, (png_uint_32)im->sx, (png_uint_32)im->sy, 8, PNG_COLOR_TYPE_RGB,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_set_pHYs(png, info, per_metre, per_metre, PNG_RESOLUTION_METER);
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
 	png_set_compression_level(png, 6);
@@ -71,8 +70,8 @@ static void write_cells(png_structp png, png_infop info, const struct cells_imag
 			unsigned char *row)
 {
 	png_set_IHDR(png, info, (png_uint_32)cells->width, (png_uint_32)cells->height, 8,
-		     PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
-		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+		     PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+		     PNG_FILTER_TYPE_DEFAULT);
 	/* rows of one cell are alike */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
 	png_write_info(png, info);
@@ -94,8 +93,8 @@ static int write_png(const struct png_source *s, size_t row_bytes, struct dp_buf
 		     struct dp_err *err)
 {
 	unsigned char *row = malloc(row_bytes);
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
-						  png_give_up, be_quiet);
+	png_structp png =
+		png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_give_up, be_quiet);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
 	int code = 0;
 

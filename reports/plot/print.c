@@ -7,8 +7,7 @@
 
 /* CSS pixels that a panel needs with its axes, with colours, with a bar of these, with
  * names beside it. */
-static const double plain_width = 150, cells_width = 185, bar_width = 215,
-		    names_width = 240;
+static const double plain_width = 150, cells_width = 185, bar_width = 215, names_width = 240;
 
 static double panel_needs(const struct plot_panel *a)
 {
@@ -138,8 +137,7 @@ double print_height(const struct canvas *c, const struct plot *p)
 
 		if (!a)
 			continue;
-		want = fmax((a->area.x1 - a->area.x0) * p->shape,
-			    panel_least_height(c, a));
+		want = fmax((a->area.x1 - a->area.x0) * p->shape, panel_least_height(c, a));
 		more = fmax(more, want - (a->area.y1 - a->area.y0));
 	}
 	return more > -INFINITY ? ceil(p->height + more * p->rows) : p->height;

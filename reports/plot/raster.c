@@ -86,8 +86,7 @@ static void raster_edge(struct raster *r, struct point a, struct point b, int tu
 	}
 	from = sub_row(r, a.y);
 	to = sub_row(r, b.y);
-	if (from >= to ||
-	    !raster_grow(r, &r->crossings, &r->cap, r->n + (size_t)(to - from)))
+	if (from >= to || !raster_grow(r, &r->crossings, &r->cap, r->n + (size_t)(to - from)))
 		return;
 	slope = (b.x - a.x) / (b.y - a.y);
 	if (from < r->first)
@@ -213,8 +212,7 @@ enum {
 };
 
 /* Paints one row from the coverage that was collected, and clears that. */
-static void raster_blend(struct raster *r, int *pixels, int from, int to,
-			 const struct paint *p)
+static void raster_blend(struct raster *r, int *pixels, int from, int to, const struct paint *p)
 {
 	float level = 0, cover;
 

@@ -59,12 +59,10 @@ void series_see(struct plot_panel *a)
 
 static struct point place_in_panel(const struct plot_panel *a, double x, double y)
 {
-	return (struct point){ axis_at(&a->axis[PLOT_X], x),
-			       axis_at(&a->axis[PLOT_Y], y) };
+	return (struct point){ axis_at(&a->axis[PLOT_X], x), axis_at(&a->axis[PLOT_Y], y) };
 }
 
-bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
-		  struct point *p)
+bool series_place(const struct plot_panel *a, const struct series *s, size_t i, struct point *p)
 {
 	if (!series_shows(a, s, i))
 		return false;
@@ -73,8 +71,8 @@ bool series_place(const struct plot_panel *a, const struct series *s, size_t i,
 }
 
 /* Points of a staircase or a line through items [from, to) of an array of y. */
-static size_t series_path(const struct plot_panel *a, const double *x, const double *y,
-			  size_t from, size_t to, bool steps, struct point *out)
+static size_t series_path(const struct plot_panel *a, const double *x, const double *y, size_t from,
+			  size_t to, bool steps, struct point *out)
 {
 	size_t n = 0;
 
@@ -98,8 +96,7 @@ static size_t next_run(const struct plot_panel *a, const struct series *s, size_
 	return to;
 }
 
-static void draw_series_line(struct canvas *c, const struct plot_panel *a,
-			     const struct series *s)
+static void draw_series_line(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	struct pen pen = style_pen(&s->style);
 	struct point *p = malloc((2 * s->n + 1) * sizeof *p);
@@ -110,16 +107,13 @@ static void draw_series_line(struct canvas *c, const struct plot_panel *a,
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
-		canvas_line(
-			c, p,
-			series_path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
-			&pen);
+		canvas_line(c, p, series_path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
+			    &pen);
 	}
 	free(p);
 }
 
-static void draw_band(struct canvas *c, const struct plot_panel *a,
-		      const struct series *s)
+static void draw_band(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	struct point *p = malloc((4 * s->n + 1) * sizeof *p), *back;
 	size_t n, m;
@@ -154,12 +148,10 @@ static void series_item(struct canvas *c, const struct series *s, size_t i)
 /* Whole markers at the edge of the panel, but none beyond it. */
 static bool in_panel(const struct rect *r, struct point p)
 {
-	return p.x >= r->x0 - 0.5 && p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 &&
-	       p.y <= r->y1 + 0.5;
+	return p.x >= r->x0 - 0.5 && p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 && p.y <= r->y1 + 0.5;
 }
 
-static void draw_points(struct canvas *c, const struct plot_panel *a,
-			const struct series *s)
+static void draw_points(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	struct point *p = malloc((s->n + 1) * sizeof *p);
 	size_t n = 0;
@@ -197,8 +189,7 @@ static void series_bar(struct canvas *c, struct point lo, struct point hi,
 		canvas_line(c, p[i], 2, &pen);
 }
 
-static void draw_bars(struct canvas *c, const struct plot_panel *a,
-		      const struct series *s)
+static void draw_bars(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (series_shows(a, s, i))
@@ -207,18 +198,15 @@ static void draw_bars(struct canvas *c, const struct plot_panel *a,
 	}
 }
 
-static struct rect block_rect(const struct plot_panel *a, const struct series *s,
-			      size_t i)
+static struct rect block_rect(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	struct point p = place_in_panel(a, s->v[0][i], s->v[2][i]),
 		     q = place_in_panel(a, s->v[1][i], s->v[3][i]);
 
-	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x),
-			      fmax(p.y, q.y) };
+	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x), fmax(p.y, q.y) };
 }
 
-static void draw_blocks(struct canvas *c, const struct plot_panel *a,
-			const struct series *s)
+static void draw_blocks(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct rect r;
@@ -270,13 +258,11 @@ static void draw_box(struct canvas *c, const struct plot_panel *a, const struct 
 	if (!box_edge(x, s->v[0][0], -1, &r.x0) || !box_edge(x, s->v[1][0], 2, &r.x1) ||
 	    !box_edge(y, s->v[2][0], -1, &r.y1) || !box_edge(y, s->v[3][0], 2, &r.y0))
 		return;
-	r = (struct rect){ fmin(r.x0, r.x1), fmin(r.y0, r.y1), fmax(r.x0, r.x1),
-			   fmax(r.y0, r.y1) };
+	r = (struct rect){ fmin(r.x0, r.x1), fmin(r.y0, r.y1), fmax(r.x0, r.x1), fmax(r.y0, r.y1) };
 	series_box(c, &r, &s->style);
 }
 
-static void draw_mark(struct canvas *c, const struct plot_panel *a,
-		      const struct series *s)
+static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	const struct rect *r = &a->area;
 	struct pen pen = style_pen(&s->style);
@@ -286,10 +272,8 @@ static void draw_mark(struct canvas *c, const struct plot_panel *a,
 	if (!axis_shows(&a->axis[s->side], s->v[0][0]))
 		return;
 	at = axis_at(&a->axis[s->side], s->v[0][0]);
-	p[0] = s->side == PLOT_X ? (struct point){ at, r->y1 }
-				 : (struct point){ r->x0, at };
-	p[1] = s->side == PLOT_X ? (struct point){ at, r->y0 }
-				 : (struct point){ r->x1, at };
+	p[0] = s->side == PLOT_X ? (struct point){ at, r->y1 } : (struct point){ r->x0, at };
+	p[1] = s->side == PLOT_X ? (struct point){ at, r->y0 } : (struct point){ r->x1, at };
 	canvas_line(c, p, 2, &pen);
 }
 
@@ -314,8 +298,7 @@ void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
 	canvas_clip(c, NULL);
 }
 
-static void draw_sample(struct canvas *c, const struct series *s, struct point at,
-			double width)
+static void draw_sample(struct canvas *c, const struct series *s, struct point at, double width)
 {
 	struct rect swatch = { at.x - width / 2, at.y - 5, at.x + width / 2, at.y + 5 };
 	struct point ends[2] = { { swatch.x0, at.y }, { swatch.x1, at.y } };
@@ -331,8 +314,8 @@ static void draw_sample(struct canvas *c, const struct series *s, struct point a
 		canvas_markers(c, &at, 1, &s->style);
 		break;
 	case BARS:
-		series_bar(c, (struct point){ at.x, swatch.y1 },
-			   (struct point){ at.x, swatch.y0 }, &s->style);
+		series_bar(c, (struct point){ at.x, swatch.y1 }, (struct point){ at.x, swatch.y0 },
+			   &s->style);
 		break;
 	case BAND:
 	case BLOCKS:
@@ -344,14 +327,13 @@ static void draw_sample(struct canvas *c, const struct series *s, struct point a
 	}
 }
 
-void series_sample(struct canvas *c, const struct series *s, struct point at,
-		   double width)
+void series_sample(struct canvas *c, const struct series *s, struct point at, double width)
 {
 	bool lost = shade_lost(s->style.colour);
 
 	if (lost)
-		canvas_begin_card(c, (struct rect){ at.x - width / 2, at.y - 6,
-						    at.x + width / 2, at.y + 6 });
+		canvas_begin_card(
+			c, (struct rect){ at.x - width / 2, at.y - 6, at.x + width / 2, at.y + 6 });
 	draw_sample(c, s, at, width);
 	if (lost)
 		canvas_end_card(c);

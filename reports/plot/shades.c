@@ -58,8 +58,7 @@ static double shade_luminance(plot_colour colour)
 	for (int i = 0; i < 3; i++) {
 		double v = (colour >> 8 * i & 255) / 255.0;
 
-		sum += weight[i] *
-		       (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+		sum += weight[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
 	}
 	return sum;
 }

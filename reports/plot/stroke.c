@@ -18,8 +18,7 @@ static void stroke_disc(struct canvas *c, struct point at, double radius)
 	for (int i = 0; i < CORNERS; i++) {
 		double turn = 2 * M_PI * i / CORNERS;
 
-		p[i] = (struct point){ at.x + radius * cos(turn),
-				       at.y + radius * sin(turn) };
+		p[i] = (struct point){ at.x + radius * cos(turn), at.y + radius * sin(turn) };
 	}
 	raster_add(&gd_ink(c)->raster, p, CORNERS);
 }
@@ -62,14 +61,13 @@ static void stroke_join(struct canvas *c, struct point at, struct point d, struc
 	}
 	p[0] = at;
 	p[1] = (struct point){ at.x + m.x, at.y + m.y };
-	p[2] = (struct point){ at.x + (m.x + n.x) / (1 + along),
-			       at.y + (m.y + n.y) / (1 + along) };
+	p[2] = (struct point){ at.x + (m.x + n.x) / (1 + along), at.y + (m.y + n.y) / (1 + along) };
 	p[3] = (struct point){ at.x + n.x, at.y + n.y };
 	raster_add(&gd_ink(c)->raster, p, 4);
 }
 
-static void stroke_solid(struct canvas *c, const struct point *p, size_t n,
-			 const struct pen *pen, bool caps)
+static void stroke_solid(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+			 bool caps)
 {
 	double half = pen->width / 2;
 	struct point d, before = { 0, 0 }, first = { 0, 0 }, at = p[0];
@@ -143,8 +141,8 @@ static void walk_step(struct walk *w, struct point a, struct point b)
 }
 
 /* `phase` is how far the line went before it begins here. */
-static void stroke_dashed(struct canvas *c, const struct point *p, size_t n,
-			  const struct pen *pen, double phase)
+static void stroke_dashed(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+			  double phase)
 {
 	struct walk w = { .c = c, .pen = pen };
 

@@ -137,8 +137,8 @@ static int svg_clip_number(struct canvas *c, struct rect r)
 	struct rect *more;
 
 	for (size_t i = 0; i < s->nclips; i++)
-		if (s->clips[i].x0 == r.x0 && s->clips[i].y0 == r.y0 &&
-		    s->clips[i].x1 == r.x1 && s->clips[i].y1 == r.y1)
+		if (s->clips[i].x0 == r.x0 && s->clips[i].y0 == r.y0 && s->clips[i].x1 == r.x1 &&
+		    s->clips[i].y1 == r.y1)
 			return (int)i;
 	more = make_room(s->clips, &s->clips_cap, s->nclips + 1, sizeof *more);
 	if (!more) {
@@ -199,8 +199,8 @@ static void svg_end_item(struct canvas *c, const char *element)
 
 /* ---- shapes ---- */
 
-static void svg_polygon(struct canvas *c, const struct point *p, size_t n,
-			plot_colour colour, double opacity)
+static void svg_polygon(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
+			double opacity)
 {
 	struct svg *s = svg_ink(c);
 
@@ -260,8 +260,8 @@ static void svg_pen(const struct canvas *c, struct dp_buf *out, const struct pen
 	dp_buf_putc(out, '"');
 }
 
-static void svg_line(struct canvas *c, const struct point *p, size_t n,
-		     const struct pen *pen, double phase)
+static void svg_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+		     double phase)
 {
 	struct svg *s = svg_ink(c);
 
@@ -296,8 +296,7 @@ static void svg_marker_part(struct dp_buf *out, const struct plot_style *s, doub
 	}
 }
 
-static void svg_marker_look(const struct canvas *c, struct dp_buf *out,
-			    const struct plot_style *s)
+static void svg_marker_look(const struct canvas *c, struct dp_buf *out, const struct plot_style *s)
 {
 	double edge = fmin(s->width, s->size / 2);
 
@@ -321,8 +320,7 @@ static void svg_marker_look(const struct canvas *c, struct dp_buf *out,
 static bool svg_same_marker(const struct plot_style *a, const struct plot_style *b)
 {
 	return a->colour == b->colour && a->width == b->width && a->size == b->size &&
-	       a->marker == b->marker && a->opacity == b->opacity &&
-	       a->outline == b->outline;
+	       a->marker == b->marker && a->opacity == b->opacity && a->outline == b->outline;
 }
 
 static size_t svg_marker_number(struct canvas *c, const struct plot_style *style)
@@ -357,9 +355,8 @@ static void svg_cloud(struct canvas *c, const struct point *at, size_t n, size_t
 
 	dp_buf_puts(&s->defs, "<marker id=\"");
 	svg_id(c, &s->defs, 'p', s->nclouds);
-	dp_buf_puts(&s->defs,
-		    "\" markerUnits=\"userSpaceOnUse\" overflow=\"visible\"><use "
-		    "xlink:href=\"#");
+	dp_buf_puts(&s->defs, "\" markerUnits=\"userSpaceOnUse\" overflow=\"visible\"><use "
+			      "xlink:href=\"#");
 	svg_id(c, &s->defs, 'm', marker);
 	dp_buf_puts(&s->defs, "\"/></marker>\n");
 	dp_buf_puts(&s->body, "<path fill=\"none\"");
@@ -407,10 +404,9 @@ static void svg_image(struct canvas *c, const struct rect *r, const struct dp_bu
 
 	dp_buf_puts(out, "<image");
 	svg_place(out, sharp);
-	dp_buf_puts(out,
-		    " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
-		    "style=\"image-rendering:pixelated\" "
-		    "xlink:href=\"data:image/png;base64,");
+	dp_buf_puts(out, " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
+			 "style=\"image-rendering:pixelated\" "
+			 "xlink:href=\"data:image/png;base64,");
 	svg_base64(out, png);
 	dp_buf_puts(out, "\"/>\n");
 }
@@ -448,8 +444,8 @@ static void svg_card(struct canvas *c, struct rect r)
 
 /* ---- text ---- */
 
-static void svg_text(struct canvas *c, enum font f, struct point at, double across,
-		     double angle, const char *text, plot_colour colour)
+static void svg_text(struct canvas *c, enum font f, struct point at, double across, double angle,
+		     const char *text, plot_colour colour)
 {
 	struct point base = text_baseline(c, f, at, angle);
 	struct svg *s = svg_ink(c);
@@ -458,8 +454,8 @@ static void svg_text(struct canvas *c, enum font f, struct point at, double acro
 	if (text_is_bold(f))
 		dp_buf_puts(&s->look, " font-weight=\"bold\"");
 	if (across > 0)
-		dp_buf_puts(&s->look, across < 1 ? " text-anchor=\"middle\""
-						 : " text-anchor=\"end\"");
+		dp_buf_puts(&s->look,
+			    across < 1 ? " text-anchor=\"middle\"" : " text-anchor=\"end\"");
 	svg_fill(c, &s->look, colour, 1);
 	svg_enter(c);
 	svg_end_blocks(c);
@@ -509,8 +505,7 @@ static int svg_head(struct canvas *c, struct dp_buf *out)
 			 "xmlns:xlink=\"http://www.w3.org/1999/xlink\"");
 	svg_size(c, out);
 	if (page) {
-		dp_buf_printf(out, " role=\"%s\" aria-label=\"",
-			      s->links ? "group" : "img");
+		dp_buf_printf(out, " role=\"%s\" aria-label=\"", s->links ? "group" : "img");
 		dp_buf_xml(out, dp_buf_text(&alt));
 		dp_buf_putc(out, '"');
 	}
@@ -521,8 +516,7 @@ static int svg_head(struct canvas *c, struct dp_buf *out)
 		dp_buf_puts(out, "</title>\n<desc>");
 		dp_buf_xml(out, dp_buf_text(&alt));
 		dp_buf_puts(out, "</desc>\n");
-		dp_buf_puts(out,
-			    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+		dp_buf_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	}
 	failed = alt.failed;
 	dp_buf_free(&alt);
@@ -545,10 +539,10 @@ static int svg_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 	return DP_OK;
 }
 
-#define SVG_OPERATIONS                                                                   \
-	.open = svg_open, .finish = svg_finish, .close = svg_close, .clip = svg_clip,    \
-	.polygon = svg_polygon, .block = svg_block, .stroke = svg_line,                  \
-	.markers = svg_markers, .cells = svg_cells, .text = svg_text
+#define SVG_OPERATIONS                                                                             \
+	.open = svg_open, .finish = svg_finish, .close = svg_close, .clip = svg_clip,              \
+	.polygon = svg_polygon, .block = svg_block, .stroke = svg_line, .markers = svg_markers,    \
+	.cells = svg_cells, .text = svg_text
 
 const struct back_end back_end_svg = { SVG_OPERATIONS };
 const struct back_end back_end_page = { SVG_OPERATIONS, .card = svg_card };

@@ -11,10 +11,8 @@ void svg_attribute(struct dp_buf *out, const char *name, double x);
 /* x, y, width and height. */
 void svg_place(struct dp_buf *out, struct rect r);
 /* ' class="f-ink" fill="#222" fill-opacity=".5"' */
-void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour,
-	      double opacity);
-void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour,
-		double opacity);
+void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour, double opacity);
+void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour, double opacity);
 /* The commands of a path through n > 0 points. */
 void svg_path(struct dp_buf *out, const struct point *p, size_t n);
 void svg_base64(struct dp_buf *out, const struct dp_buf *bytes);

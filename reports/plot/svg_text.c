@@ -17,8 +17,7 @@ void svg_number(struct dp_buf *out, double x)
 	}
 	n = v >= 100 || v == 0 ? snprintf(text, sizeof text, "%ld", v / 100) : 0;
 	if (v % 100)
-		n += snprintf(text + n, sizeof text - (size_t)n,
-			      v % 10 ? ".%02ld" : ".%ld",
+		n += snprintf(text + n, sizeof text - (size_t)n, v % 10 ? ".%02ld" : ".%ld",
 			      v % 10 ? v % 100 : v % 100 / 10);
 	dp_buf_add(out, text, (size_t)n);
 }
@@ -60,16 +59,14 @@ static void svg_shade(const struct canvas *c, struct dp_buf *out, const char *wh
 		dp_buf_printf(out, " %s=\"#%06x\"", what, colour);
 }
 
-void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour,
-	      double opacity)
+void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour, double opacity)
 {
 	svg_shade(c, out, "fill", colour);
 	if (opacity < 1)
 		svg_attribute(out, "fill-opacity", opacity);
 }
 
-void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour,
-		double opacity)
+void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour, double opacity)
 {
 	svg_shade(c, out, "stroke", colour);
 	if (opacity < 1)
@@ -98,9 +95,8 @@ void svg_path(struct dp_buf *out, const struct point *p, size_t n)
 
 void svg_base64(struct dp_buf *out, const struct dp_buf *bytes)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789+/";
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
 	const unsigned char *p = (const unsigned char *)bytes->data;
 	size_t n = bytes->len;
 

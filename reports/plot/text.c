@@ -11,8 +11,7 @@
 #include <string.h>
 
 static const struct {
-	double size,
-		print; /* CSS pixels: on a screen, and on paper (3/4 of them points) */
+	double size, print; /* CSS pixels: on a screen, and on paper (3/4 of them points) */
 	bool bold;
 } fonts[] = {
 	[FONT_TITLE] = { 15, 12, true },     [FONT_PANEL] = { 13, 11, true },
@@ -34,8 +33,7 @@ static const double cap_height = 0.73;
 /* The file that fontconfig finds, so that it is asked only once for a picture. */
 static char *find_font(const char *name, const char **why)
 {
-	gdFTStringExtra extra = { .flags =
-					  gdFTEX_FONTCONFIG | gdFTEX_RETURNFONTPATHNAME };
+	gdFTStringExtra extra = { .flags = gdFTEX_FONTCONFIG | gdFTEX_RETURNFONTPATHNAME };
 	char font[64], text[] = "x", *path;
 	int box[8];
 
@@ -112,9 +110,8 @@ static void text_escape(const char *text, char out[TEXT_LEN * 5])
 	*out = '\0';
 }
 
-static void text_render(struct canvas *c, gdImagePtr im, double zoom, enum font f,
-			struct point at, double angle, const char *text,
-			plot_colour colour, int box[8])
+static void text_render(struct canvas *c, gdImagePtr im, double zoom, enum font f, struct point at,
+			double angle, const char *text, plot_colour colour, int box[8])
 {
 	gdFTStringExtra extra = { .flags = gdFTEX_FONTPATHNAME };
 	char plain[TEXT_LEN * 5];
@@ -124,21 +121,19 @@ static void text_render(struct canvas *c, gdImagePtr im, double zoom, enum font 
 	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
 			      text_size(c, f) * zoom * 0.75, angle * M_PI / 180,
-			      (int)lrint(at.x * zoom), (int)lrint(at.y * zoom), plain,
-			      &extra))
+			      (int)lrint(at.x * zoom), (int)lrint(at.y * zoom), plain, &extra))
 		c->failed = true;
 }
 
-void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f,
-		struct point pen, double angle, const char *text, plot_colour colour)
+void text_paint(struct canvas *c, gdImagePtr im, double zoom, enum font f, struct point pen,
+		double angle, const char *text, plot_colour colour)
 {
 	int box[8];
 
 	text_render(c, im, zoom, f, pen, angle, text, colour, box);
 }
 
-static const struct measured *text_measure(struct canvas *c, enum font f,
-					   const char *text)
+static const struct measured *text_measure(struct canvas *c, enum font f, const char *text)
 {
 	static const struct measured nothing;
 	uint32_t hash = 2166136261U;
@@ -190,14 +185,13 @@ static struct point text_moved(struct point at, double angle, double x, double y
 			       at.y + (-x * sin(turn) + y * cos(turn)) };
 }
 
-struct point text_baseline(const struct canvas *c, enum font f, struct point at,
-			   double angle)
+struct point text_baseline(const struct canvas *c, enum font f, struct point at, double angle)
 {
 	return text_moved(at, angle, 0, text_size(c, f) * cap_height / 2);
 }
 
-struct point text_pen(struct canvas *c, enum font f, struct point at, double across,
-		      double angle, const char *text)
+struct point text_pen(struct canvas *c, enum font f, struct point at, double across, double angle,
+		      const char *text)
 {
 	const struct measured *m = text_measure(c, f, text);
 
@@ -205,8 +199,8 @@ struct point text_pen(struct canvas *c, enum font f, struct point at, double acr
 			  text_size(c, f) * cap_height / 2);
 }
 
-void text_draw(struct canvas *c, enum font f, struct point at, double across,
-	       double angle, const char *text, plot_colour colour)
+void text_draw(struct canvas *c, enum font f, struct point at, double across, double angle,
+	       const char *text, plot_colour colour)
 {
 	if (*text)
 		c->back->text(c, f, at, across, angle, text, colour);
@@ -252,8 +246,8 @@ char *text_copy(const char *text)
 }
 
 /* Where the longest beginning of `text` ends that fits with `tail` behind it. */
-static size_t text_fitting(struct canvas *c, enum font f, const char *text,
-			   const char *tail, double width)
+static size_t text_fitting(struct canvas *c, enum font f, const char *text, const char *tail,
+			   double width)
 {
 	size_t lo = 0, hi = strlen(text), mid;
 	char part[TEXT_LEN + 8];
@@ -267,16 +261,14 @@ static size_t text_fitting(struct canvas *c, enum font f, const char *text,
 		if (text_width(c, f, part) <= width) {
 			lo = mid;
 		} else {
-			for (hi = (lo + hi + 1) / 2 - 1;
-			     hi > lo && (text[hi] & 0xc0) == 0x80; hi--)
+			for (hi = (lo + hi + 1) / 2 - 1; hi > lo && (text[hi] & 0xc0) == 0x80; hi--)
 				;
 		}
 	}
 	return lo;
 }
 
-void text_fit(struct canvas *c, enum font f, const char *text, double width,
-	      char out[TEXT_LEN])
+void text_fit(struct canvas *c, enum font f, const char *text, double width, char out[TEXT_LEN])
 {
 	size_t n = strlen(text);
 

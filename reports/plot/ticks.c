@@ -23,8 +23,7 @@ static double tick_times(double k, const struct step *s)
 
 static void tick_superscript(int n, char *out)
 {
-	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴",
-					      "⁵", "⁶", "⁷", "⁸", "⁹" };
+	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
 	char text[16];
 
 	*out = '\0';
@@ -67,8 +66,7 @@ static size_t tick_length(const char *s)
  * digits would be many. */
 static void label_linear(struct ticks *t, const struct step *step)
 {
-	int fine = step->exponent - (step->mantissa == 2.5),
-	    decimals = fine < 0 ? -fine : 0;
+	int fine = step->exponent - (step->mantissa == 2.5), decimals = fine < 0 ? -fine : 0;
 	double top = 0;
 	int power;
 	size_t plain = 0, powers = 0;
@@ -84,21 +82,19 @@ static void label_linear(struct ticks *t, const struct step *step)
 		} else {
 			plain += 1000;
 		}
-		power_text(t->at[i] / pow(10, power), power - fine > 0 ? power - fine : 0,
-			   power, text);
+		power_text(t->at[i] / pow(10, power), power - fine > 0 ? power - fine : 0, power,
+			   text);
 		powers += tick_length(text);
 	}
 	/* so many zeros are hard to count, even where they are as short */
-	if ((top < 1e6 && decimals <= 4) ||
-	    (plain <= powers && (decimals <= 5 || top >= 1e-3)))
+	if ((top < 1e6 && decimals <= 4) || (plain <= powers && (decimals <= 5 || top >= 1e-3)))
 		return;
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->at[i] == 0)
 			strcpy(t->label[i], "0");
 		else
-			power_text(t->at[i] / pow(10, power),
-				   power - fine > 0 ? power - fine : 0, power,
-				   t->label[i]);
+			power_text(t->at[i] / pow(10, power), power - fine > 0 ? power - fine : 0,
+				   power, t->label[i]);
 	}
 }
 
@@ -180,8 +176,7 @@ static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissa
 		for (size_t i = 0; i < nmantissas; i++) {
 			double x = tick_times(mantissas[i], &(struct step){ 1, e });
 
-			if (x < lo * (1 - slack) || x > hi * (1 + slack) ||
-			    t->n == TICKS_MAX)
+			if (x < lo * (1 - slack) || x > hi * (1 + slack) || t->n == TICKS_MAX)
 				continue;
 			power[t->n] = e;
 			mantissa[t->n] = mantissas[i];
@@ -210,8 +205,7 @@ static bool is_tick(const struct ticks *t, double x)
  * would be too many. */
 static void log_minor(struct ticks *t, double lo, double hi)
 {
-	int from = (int)floor(log10(lo)), to = (int)ceil(log10(hi)),
-	    last = to - from > 10 ? 1 : 9;
+	int from = (int)floor(log10(lo)), to = (int)ceil(log10(hi)), last = to - from > 10 ? 1 : 9;
 
 	t->nminor = 0;
 	for (int e = from; e <= to; e++) {

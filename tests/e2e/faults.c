@@ -21,15 +21,13 @@ static int fault(const char *name)
 {
 	const char *file = getenv("DPARETO_FAULTS");
 	char text[512], *line, *rest = NULL;
-	int fd = file ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC)
-		      : -1;
+	int fd = file ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
 
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	for (line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		size_t len = strlen(name);
 
 		if (strncmp(line, name, len) == 0 && line[len] == ' ')

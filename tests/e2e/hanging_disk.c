@@ -33,8 +33,7 @@ int fsync(int fd)
 
 int msync(void *p, size_t len, int flags)
 {
-	int (*next)(void *, size_t, int) =
-		(int (*)(void *, size_t, int))dlsym(RTLD_NEXT, "msync");
+	int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))dlsym(RTLD_NEXT, "msync");
 
 	wait_for_disk();
 	return next(p, len, flags);

@@ -18,8 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dp_err err = { 0 };
 	double epsilon = NAN;
-	char *line =
-		malloc(size ? size : 1); /* of exact size: a read behind it is seen */
+	char *line = malloc(size ? size : 1); /* of exact size: a read behind it is seen */
 	int code;
 
 	demand(line != NULL);

@@ -57,8 +57,7 @@ static void check_split(const struct rows *all)
 	set_free(&part);
 }
 
-static int parse(uint8_t how, const char *p, size_t len, struct set *s,
-		 struct dp_err *err)
+static int parse(uint8_t how, const char *p, size_t len, struct set *s, struct dp_err *err)
 {
 	static const char *const columns[] = { NULL, "1", "-1", "y" };
 	size_t half = len > 0 ? (uint8_t)p[0] : 0;
@@ -73,8 +72,7 @@ static int parse(uint8_t how, const char *p, size_t len, struct set *s,
 	default:
 		/* so many bytes of images, then labels */
 		if (len > 0 && half < len)
-			return idx_parse(p + 1, half, p + 1 + half, len - 1 - half, s,
-					 err);
+			return idx_parse(p + 1, half, p + 1 + half, len - 1 - half, s, err);
 		return idx_parse(p, len, p, len, s, err);
 	}
 }

@@ -32,8 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED, .time = 1 }, back = { 0 };
 	struct dp_buf bytes = DP_BUF_INIT;
-	char *text =
-		malloc(size ? size : 1); /* of exact size: a read behind it is seen */
+	char *text = malloc(size ? size : 1); /* of exact size: a read behind it is seen */
 
 	demand(text != NULL);
 	if (size)

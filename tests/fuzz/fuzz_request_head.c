@@ -44,8 +44,7 @@ static void check_complete(const char *text, size_t size, const struct request_h
 	demand(end && h->target.len > 0);
 	demand(h->len == (size_t)(end - text) + 4);
 	for (const char *p = text; p < end; p++) {
-		demand((unsigned char)*p >= ' ' || *p == '\t' || *p == '\r' ||
-		       *p == '\n');
+		demand((unsigned char)*p >= ' ' || *p == '\t' || *p == '\r' || *p == '\n');
 		demand(*p != '\n' || (p > text && p[-1] == '\r' && p[1] != ' '));
 		demand(*p != '\r' || p[1] == '\n');
 	}
@@ -60,8 +59,7 @@ static void check_complete(const char *text, size_t size, const struct request_h
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text =
-		malloc(size ? size : 1); /* of exact size: a read behind it is seen */
+	char *text = malloc(size ? size : 1); /* of exact size: a read behind it is seen */
 	struct request_head h, part;
 	enum head_status whole, status;
 	bool decided = false;

@@ -41,8 +41,7 @@ static void compare(const struct dp_result *a, const struct dp_result *b, size_t
 		for (size_t i = 0; i < nruns; i++) {
 			double x = 0, y = 0;
 
-			demand(dp_result_value(a, i, m, &x) ==
-			       dp_result_value(b, i, m, &y));
+			demand(dp_result_value(a, i, m, &x) == dp_result_value(b, i, m, &y));
 			demand(same(x, y));
 			for (size_t w = 0; w < 2; w++) {
 				demand(dp_result_value_at(a, i, w, m, &x) ==
@@ -58,16 +57,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint32_t runs[] = { 0, 1, 7 };
 	static const double waypoints[] = { 1, 4 };
 	static const char *const needed[] = { "accuracy", "f1", NULL };
-	struct dp_result *whole = dp_result_new(runs, 3),
-			 *pieces = dp_result_new(runs, 3);
-	struct dp_exit ends[2] = { { .kind = DP_EXIT_CODE },
-				   { .kind = DP_EXIT_MISSING } };
+	struct dp_result *whole = dp_result_new(runs, 3), *pieces = dp_result_new(runs, 3);
+	struct dp_exit ends[2] = { { .kind = DP_EXIT_CODE }, { .kind = DP_EXIT_MISSING } };
 	size_t step = size ? data[0] % 7 + 1 : 1;
 	struct dp_exit read;
 	char why[200];
 
-	demand(dp_result_walk(whole, waypoints, 2) &&
-	       dp_result_walk(pieces, waypoints, 2));
+	demand(dp_result_walk(whole, waypoints, 2) && dp_result_walk(pieces, waypoints, 2));
 	dp_result_feed(whole, data, size);
 	for (size_t i = 0; i < size; i += step)
 		dp_result_feed(pieces, data + i, size - i < step ? size - i : step);
@@ -76,11 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	compare(whole, pieces, 3);
 	check_text(dp_result_problem(whole));
 	for (int i = 0; i < 2; i++) {
-		enum dp_end end =
-			dp_classify(&ends[i], whole, needed, false, why, sizeof why);
+		enum dp_end end = dp_classify(&ends[i], whole, needed, false, why, sizeof why);
 
-		demand(end == DP_END_OK || end == DP_END_DIVERGED ||
-		       end == DP_END_BAD_OUTPUT || (i == 1 && end == DP_END_LOST));
+		demand(end == DP_END_OK || end == DP_END_DIVERGED || end == DP_END_BAD_OUTPUT ||
+		       (i == 1 && end == DP_END_LOST));
 		demand((why[0] == '\0') == (end == DP_END_OK));
 		check_text(why);
 	}

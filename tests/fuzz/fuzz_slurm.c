@@ -20,8 +20,7 @@ static void check_row(const struct slurm_rows *rows, const struct slurm_row *r)
 
 	demand(isdigit((unsigned char)r->id[0]) && strlen(r->id) < SLURM_ID);
 	demand(r->word && r->nodes && r->name && r->reason);
-	demand(found && found <= r && strcmp(found->name, r->name) == 0 &&
-	       found->task == r->task);
+	demand(found && found <= r && strcmp(found->name, r->name) == 0 && found->task == r->task);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

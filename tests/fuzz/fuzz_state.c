@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH(text)                                                                     \
-	"parameters: {C: {type: int, range: [1, 30]}, b: {type: float, range: [1, "      \
-	"9]}}\n"                                                                         \
-	"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}},\n"      \
-	"  error: {metric: f1}}\nanti_ideal: {epsilon: 10, error: 1}\nsearch: {" text    \
-	"}\n"
+#define SEARCH(text)                                                                               \
+	"parameters: {C: {type: int, range: [1, 30]}, b: {type: float, range: [1, "                \
+	"9]}}\n"                                                                                   \
+	"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}},\n"                \
+	"  error: {metric: f1}}\nanti_ideal: {epsilon: 10, error: 1}\nsearch: {" text "}\n"
 
 enum {
 	STUDIES = 3,
@@ -57,8 +56,8 @@ static void parse_once(void)
 	for (int i = 0; i < STUDIES && !specs[i]; i++) {
 		struct dp_problems problems = { 0 };
 
-		demand(dp_study_parse(texts[i], strlen(texts[i]), "f", "/", &specs[i],
-				      &problems, NULL) == DP_OK);
+		demand(dp_study_parse(texts[i], strlen(texts[i]), "f", "/", &specs[i], &problems,
+				      NULL) == DP_OK);
 		dp_problems_free(&problems);
 	}
 }
@@ -87,10 +86,9 @@ struct room {
 
 static const char *take_text(struct input *in)
 {
-	static const char *const some[] = { NULL,      "",          "running",
-					    "paused",  "ok",        "diverged",
-					    "failed",  "cancelled", "finished",
-					    "stopped", "odd",       "because" };
+	static const char *const some[] = { NULL,       "",         "running", "paused",
+					    "ok",       "diverged", "failed",  "cancelled",
+					    "finished", "stopped",  "odd",     "because" };
 
 	return some[take(in) % DP_COUNT(some)];
 }
@@ -173,8 +171,8 @@ static const char *const changes[] = { "trainer.timeout=30s",
 				       "seed=7",
 				       "" };
 
-static void take_event(struct input *in, const struct dp_state *s, int64_t *clock,
-		       struct room *r, struct dp_event *e)
+static void take_event(struct input *in, const struct dp_state *s, int64_t *clock, struct room *r,
+		       struct dp_event *e)
 {
 	unsigned head = take(in), where = take(in), order = take(in);
 	const struct dp_study_state *st;
@@ -334,12 +332,9 @@ static void apply_order(struct dp_state *s, const struct dp_study_state *st, int
 }
 
 /* Everything that follows by itself: it fits, and it comes to an end. */
-static void follow_course(struct dp_state *s, const struct dp_study_state *st,
-			  int64_t now)
+static void follow_course(struct dp_state *s, const struct dp_study_state *st, int64_t now)
 {
-	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
-					     .of = NAN,
-					     .of_at = NAN };
+	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED, .of = NAN, .of_at = NAN };
 	struct dp_step step;
 
 	for (uint32_t i = 0;; i++) {
@@ -357,8 +352,7 @@ static void follow_course(struct dp_state *s, const struct dp_study_state *st,
 	demand(step.kind != DP_STEP_PROPOSE || dp_course_proposals(st, now) > 0);
 }
 
-static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now,
-		unsigned dice)
+static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now, unsigned dice)
 {
 	struct dp_asked a = { .ask = (enum dp_ask)(dice % (DP_ASK_DELETE + 1)),
 			      .trial = dice / 16 + (dice & 1 ? DP_MEASURING : 0),

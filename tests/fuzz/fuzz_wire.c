@@ -20,8 +20,7 @@ static void check_request(json_t *request, const char *verb)
 	if (!out.failed) {
 		if (memchr(out.data, '\n', out.len) != out.data + out.len - 1)
 			abort(); /* a message is one line */
-		if (dp_wire_read_request(out.data, out.len - 1, &again, &word, &err) !=
-		    DP_OK)
+		if (dp_wire_read_request(out.data, out.len - 1, &again, &word, &err) != DP_OK)
 			abort();
 		if (strcmp(word, verb) != 0)
 			abort();
@@ -49,8 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (err.code != code || !err.msg[0])
 			abort();
 		dp_wire_error(&out, &err);
-		if (out.failed ||
-		    dp_wire_read_reply(out.data, out.len - 1, &value, &err) != code)
+		if (out.failed || dp_wire_read_reply(out.data, out.len - 1, &value, &err) != code)
 			abort();
 	}
 	dp_buf_free(&out);

@@ -49,8 +49,7 @@ static void recorder_put(const void *bytes, size_t n)
 }
 
 /* The buffers hold at least what was written. */
-static void recorder_note(char what, int fd, uint64_t at, const struct iovec *v,
-			  uint64_t size)
+static void recorder_note(char what, int fd, uint64_t at, const struct iovec *v, uint64_t size)
 {
 	struct step step = { .what = what, .at = at, .size = size };
 	int before = errno;
@@ -58,8 +57,8 @@ static void recorder_note(char what, int fd, uint64_t at, const struct iovec *v,
 	step.sync = what == 'w' && (fcntl(fd, F_GETFL) & (O_DSYNC | O_SYNC)) != 0;
 	pthread_mutex_lock(&mutex);
 	if (log_fd < 0)
-		log_fd = open(getenv("RECORDER_LOG"),
-			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		log_fd = open(getenv("RECORDER_LOG"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+			      0644);
 	if (log_fd < 0)
 		abort();
 	recorder_put(&step, sizeof step);

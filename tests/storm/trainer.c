@@ -51,9 +51,8 @@ static void note(const char *what)
 	if (log && stat(log, &st) != 0)
 		exit(9);
 	snprintf(path, sizeof path, "%s/notes", need("DPARETO_STUDY_DIR"));
-	n = snprintf(line, sizeof line, "%s %s %s %d %d %lld %lld\n", what,
-		     need("DPARETO_STUDY"), key, (int)getpid(), shim,
-		     (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000,
+	n = snprintf(line, sizeof line, "%s %s %s %d %d %lld %lld\n", what, need("DPARETO_STUDY"),
+		     key, (int)getpid(), shim, (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000,
 		     (long long)st.st_size);
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
@@ -130,8 +129,7 @@ static void walk(const char *request, int fd, long run, const double *own)
 		int n = snprintf(line, sizeof line,
 				 "{\"run\":%ld,\"at\":%.17g,\"metrics\":{\"a\":%.17g,"
 				 "\"b\":%.17g,\"f1\":%.17g}}\n",
-				 run, at, own[0] + 1 / at, own[1] + 1 / at,
-				 own[2] - 0.1 / at);
+				 run, at, own[0] + 1 / at, own[1] + 1 / at, own[2] - 0.1 / at);
 
 		if (write(fd, line, (size_t)n) != n)
 			exit(7);
@@ -144,8 +142,7 @@ static void train(const char *request, double milliseconds)
 {
 	double x = parameter(request, "\"x\":"), y = parameter(request, "\"y\":");
 	const char *p = strstr(request, "\"runs\":[");
-	int fd = open(need("DPARETO_RESULT"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-		      0644);
+	int fd = open(need("DPARETO_RESULT"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	static const char done[] = "{\"done\":true}\n";
 	char line[256];
 
@@ -155,8 +152,7 @@ static void train(const char *request, double milliseconds)
 		long run = strtol(p + 6, NULL, 10);
 		const char *s = strstr(p, "\"seed\":");
 		double noise = s ? (double)(strtoull(s + 7, NULL, 10) % 10007) / 1e6 : 0;
-		const double own[] = { x * x + y / 4 + noise,
-				       (1 - x) * (1 - x) + y / 4 + noise,
+		const double own[] = { x * x + y / 4 + noise, (1 - x) * (1 - x) + y / 4 + noise,
 				       0.5 + (x - noise) / 4 };
 		int n = snprintf(line, sizeof line,
 				 "{\"run\":%ld,\"metrics\":{\"a\":%.17g,\"b\":%.17g,"

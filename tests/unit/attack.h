@@ -176,8 +176,8 @@ struct attack_setting {
 	double sigma;
 };
 
-static inline double attack_train(const struct attack_data *d,
-				  const struct attack_setting *s, struct dp_rng *r)
+static inline double attack_train(const struct attack_data *d, const struct attack_setting *s,
+				  struct dp_rng *r)
 {
 	uint32_t left = s->lot;
 	double sum = 0;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000)
-#define HEAD                                                                             \
-	"parameters: {C: {type: int, range: [1, 30]}, b: {type: float, range: [1, "      \
-	"9]}}\n"                                                                         \
-	"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}},\n"      \
-	"  error: {metric: f1}}\n"                                                       \
+#define HEAD                                                                                       \
+	"parameters: {C: {type: int, range: [1, 30]}, b: {type: float, range: [1, "                \
+	"9]}}\n"                                                                                   \
+	"objectives: {epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}},\n"                \
+	"  error: {metric: f1}}\n"                                                                 \
 	"anti_ideal: {epsilon: 10, error: 1}\n"
 
 static struct dp_state state;
@@ -36,16 +36,13 @@ static inline void begin(const char *trainer, const char *search)
 {
 	char text[1000];
 
-	snprintf(text, sizeof text, "study: s\ntrainer: {command: [x]%s}\n" HEAD "%s\n",
-		 trainer, search);
+	snprintf(text, sizeof text, "study: s\ntrainer: {command: [x]%s}\n" HEAD "%s\n", trainer,
+		 search);
 	dp_state_free(&state);
 	seq = 0;
 	now = 1000 * SECOND;
-	apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-				 .name = "s",
-				 .text = text,
-				 .path = "f",
-				 .dir = "/" });
+	apply((struct dp_event){
+		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
 	st = dp_state_by_id(&state, 1);
 }
 
@@ -84,14 +81,12 @@ static inline void propose_old(void)
 
 static inline void plan(uint32_t trial, int32_t run, uint32_t attempt)
 {
-	apply((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
-				 .trial = trial,
-				 .run = run,
-				 .attempt = attempt });
+	apply((struct dp_event){
+		.type = DP_EV_ATTEMPT_PLANNED, .trial = trial, .run = run, .attempt = attempt });
 }
 
-static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_end how,
-		       bool counted, double f1)
+static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_end how, bool counted,
+		       double f1)
 {
 	static const char *const names[] = { "f1" };
 	uint32_t r = run == DP_RUN_ALL ? 0 : (uint32_t)run;
@@ -115,8 +110,7 @@ static inline void attempted(uint32_t trial, enum dp_end how, bool counted)
 	const struct dp_trial *t = dp_study_trial(st, trial);
 
 	plan(trial, DP_RUN_ALL, t->nattempts);
-	end(trial, DP_RUN_ALL, t->nattempts - 1, how, counted,
-	    how == DP_END_DIVERGED ? NAN : 0.25);
+	end(trial, DP_RUN_ALL, t->nattempts - 1, how, counted, how == DP_END_DIVERGED ? NAN : 0.25);
 }
 
 static inline void move(const char *to)
@@ -158,9 +152,8 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 				 s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		else
-			snprintf(out, 1100, "%s%s%s%s",
-				 s->event.counted ? "(failures) " : "", s->event.state,
-				 s->event.reason ? ": " : "",
+			snprintf(out, 1100, "%s%s%s%s", s->event.counted ? "(failures) " : "",
+				 s->event.state, s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		break;
 	}
@@ -216,7 +209,6 @@ static inline void whole_trial(enum dp_end how)
 /* As in the state before it, in a table over these. */
 #define SAME NULL
 
-static const char *const statuses[] = { "running", "paused", "finished", "failed",
-					"stopped" };
+static const char *const statuses[] = { "running", "paused", "finished", "failed", "stopped" };
 
 #endif

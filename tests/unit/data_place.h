@@ -27,8 +27,7 @@ static inline int setup(void **state)
 	const char *real = getenv("DPARETO_DATA");
 
 	snprintf(p->top, sizeof p->top, "%s/dpareto-data-XXXXXX",
-		 getenv("TMPDIR") && strlen(getenv("TMPDIR")) < 30 ? getenv("TMPDIR")
-								   : "/tmp");
+		 getenv("TMPDIR") && strlen(getenv("TMPDIR")) < 30 ? getenv("TMPDIR") : "/tmp");
 	assert_non_null(mkdtemp(p->top));
 	snprintf(p->home, sizeof p->home, "%s/home", p->top);
 	assert_int_equal(mkdir(p->home, 0755), 0);
@@ -119,8 +118,8 @@ static inline char *render(const struct set *s)
 	for (uint32_t i = 0; i < r->n; i++) {
 		dp_buf_printf(&out, " %s|", s->classes.name[r->label[i]]);
 		for (uint64_t k = r->start[i]; k < r->start[i + 1]; k++)
-			dp_buf_printf(&out, "%s%u:%g", k > r->start[i] ? "," : "",
-				      r->index[k], r->value ? (double)r->value[k] : 1.0);
+			dp_buf_printf(&out, "%s%u:%g", k > r->start[i] ? "," : "", r->index[k],
+				      r->value ? (double)r->value[k] : 1.0);
 	}
 	return dp_buf_detach(&out);
 }
@@ -157,8 +156,7 @@ static inline void unload(struct set *s)
 	free(s);
 }
 
-static inline void expect_rows(const char *path, const char *label_column,
-			       const char *expected)
+static inline void expect_rows(const char *path, const char *label_column, const char *expected)
 {
 	struct data_options o = { .label_column = label_column, .no_cache = true };
 	struct set *s = load(path, &o);
@@ -169,8 +167,7 @@ static inline void expect_rows(const char *path, const char *label_column,
 	unload(s);
 }
 
-static inline void expect_failure(const struct data_options *o, int code,
-				  const char *words)
+static inline void expect_failure(const struct data_options *o, int code, const char *words)
 {
 	struct dp_err err = { 0 };
 	struct data d;
@@ -185,8 +182,8 @@ static inline void expect_failure(const struct data_options *o, int code,
 
 /* ---- some records ---- */
 
-#define ADULT_39                                                                         \
-	"39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, "             \
+#define ADULT_39                                                                                   \
+	"39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, "                       \
 	"Not-in-family, White, Male, 2174, 0, 40, United-States, <=50K\n"
 #define ROWS_2 "1 1:1\n-1 3:1\n"
 #define ROWS_3 ROWS_2 "1 2:1\n"

@@ -58,12 +58,12 @@ void memory_is_short_again(void)
 /* ---- in the place of the C library's and others' ---- */
 
 /* Weak: a program need not have all of them. */
-#define WRAP(type, name, parameters, arguments, failure)                                 \
-	__attribute__((weak)) type __real_##name parameters;                             \
-	type __wrap_##name parameters;                                                   \
-	type __wrap_##name parameters                                                    \
-	{                                                                                \
-		return fails() ? (failure) : __real_##name arguments;                    \
+#define WRAP(type, name, parameters, arguments, failure)                                           \
+	__attribute__((weak)) type __real_##name parameters;                                       \
+	type __wrap_##name parameters;                                                             \
+	type __wrap_##name parameters                                                              \
+	{                                                                                          \
+		return fails() ? (failure) : __real_##name arguments;                              \
 	}
 
 WRAP(void *, malloc, (size_t n), (n), NULL)
@@ -76,8 +76,7 @@ WRAP(char *, realpath, (const char *path, char *room), (path, room), NULL)
 WRAP(FTS *, fts_open,
      (char *const *path, int flags, int (*order)(const FTSENT **, const FTSENT **)),
      (path, flags, order), NULL)
-WRAP(int, vasprintf, (char **out, const char *format, va_list args), (out, format, args),
-     -1)
+WRAP(int, vasprintf, (char **out, const char *format, va_list args), (out, format, args), -1)
 WRAP(int, __vasprintf_chk, (char **out, int flag, const char *format, va_list args),
      (out, flag, format, args), -1)
 WRAP(void *, fftw_malloc, (size_t n), (n), NULL)
@@ -125,8 +124,8 @@ static int drop(json_t *value)
 	return -1;
 }
 
-WRAP(int, json_object_set_new, (json_t * to, const char *key, json_t *value),
-     (to, key, value), drop(value))
+WRAP(int, json_object_set_new, (json_t * to, const char *key, json_t *value), (to, key, value),
+     drop(value))
 WRAP(int, json_array_append_new, (json_t * to, json_t *value), (to, value), drop(value))
 
 json_t *__wrap_json_pack(const char *format, ...);
@@ -179,8 +178,7 @@ static void try_with(operation *op, void *arg, bool for_good)
 		failed = shortage.failed;
 		if (code != DP_OK && (failed == 0 || code != DP_E_NOMEM))
 			fail_msg("allocation %zu%s: the answer is '%s'", n + 1,
-				 for_good ? " and all later ones" : "",
-				 dp_code_kind(code));
+				 for_good ? " and all later ones" : "", dp_code_kind(code));
 		tries++;
 		n += n < EACH ? 1 : n / 8;
 	} while (failed > 0);

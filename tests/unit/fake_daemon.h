@@ -75,11 +75,9 @@ static int fake_start(struct backend *b, struct job *j, struct dp_err *err)
 	assert_null(fake_find(j->folder)); /* nothing is ever started twice */
 	if (launch_prepare(j, err) != DP_OK)
 		return err->code;
-	*f = (struct fake_job){ .trial = j->trial,
-				.attempt = j->attempt,
-				.slot = j->slot,
-				.running = true,
-				.job = j };
+	*f = (struct fake_job){
+		.trial = j->trial, .attempt = j->attempt, .slot = j->slot, .running = true, .job = j
+	};
 	snprintf(f->folder, sizeof f->folder, "%s", j->folder);
 	fake_njobs++;
 	fake_most = fake_running() > fake_most ? fake_running() : fake_most;
@@ -269,14 +267,14 @@ static void fake_turn(void)
 }
 
 /* Turns until the condition holds. */
-#define FAKE_UNTIL(condition)                                                            \
-	do {                                                                             \
-		time_t fake_limit_ = time(NULL) + FAKE_LIMIT_S;                          \
-		while (!(condition)) {                                                   \
-			if (time(NULL) > fake_limit_)                                    \
-				fail_msg("never: %s", #condition);                       \
-			fake_turn();                                                     \
-		}                                                                        \
+#define FAKE_UNTIL(condition)                                                                      \
+	do {                                                                                       \
+		time_t fake_limit_ = time(NULL) + FAKE_LIMIT_S;                                    \
+		while (!(condition)) {                                                             \
+			if (time(NULL) > fake_limit_)                                              \
+				fail_msg("never: %s", #condition);                                 \
+			fake_turn();                                                               \
+		}                                                                                  \
 	} while (0)
 
 /* ---- requests ---- */
@@ -335,8 +333,7 @@ static void fake_do(const char *verb, json_t *fields)
 }
 
 /* A study of the sparse vector technique; `search` is the inside of its braces. */
-static struct study *fake_submit(const char *name, const char *trainer,
-				 const char *search)
+static struct study *fake_submit(const char *name, const char *trainer, const char *search)
 {
 	char text[1000];
 	struct study *h;
@@ -350,8 +347,7 @@ static struct study *fake_submit(const char *name, const char *trainer,
 		 "  error: {metric: f1}}\n"
 		 "anti_ideal: {epsilon: 10, error: 1}\nsearch: {%s}\n",
 		 name, trainer, search);
-	fake_do("submit",
-		json_pack("{s:s, s:s, s:s}", "text", text, "path", "f.yaml", "dir", "/"));
+	fake_do("submit", json_pack("{s:s, s:s, s:s}", "text", text, "path", "f.yaml", "dir", "/"));
 	assert_int_equal(study_find(&fake_d, name, &h, NULL), DP_OK);
 	return h;
 }

@@ -24,8 +24,7 @@ static inline const char *file_of(const char *name, const char *text)
 {
 	struct dp_err err;
 
-	assert_int_equal(dp_write_file(in_folder(name), text, strlen(text), false, &err),
-			 DP_OK);
+	assert_int_equal(dp_write_file(in_folder(name), text, strlen(text), false, &err), DP_OK);
 	return in_folder(name);
 }
 

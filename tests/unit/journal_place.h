@@ -20,12 +20,12 @@ enum {
 	NOBODY = 65534,
 };
 
-#define NEED(c)                                                                          \
-	do {                                                                             \
-		if (!(c)) {                                                              \
-			fprintf(stderr, "child: line %d: %s\n", __LINE__, #c);           \
-			_exit(1);                                                        \
-		}                                                                        \
+#define NEED(c)                                                                                    \
+	do {                                                                                       \
+		if (!(c)) {                                                                        \
+			fprintf(stderr, "child: line %d: %s\n", __LINE__, #c);                     \
+			_exit(1);                                                                  \
+		}                                                                                  \
 	} while (0)
 
 /* ---- a folder for each test ---- */
@@ -135,8 +135,7 @@ static inline void count_wake(void *arg)
 	__atomic_add_fetch((unsigned *)arg, 1, __ATOMIC_SEQ_CST);
 }
 
-static inline struct dp_journal *open_started(const char *dir, size_t map,
-					      unsigned *wakes)
+static inline struct dp_journal *open_started(const char *dir, size_t map, unsigned *wakes)
 {
 	struct dp_journal *j = open_journal(dir, false, map);
 	struct dp_err err;
@@ -154,8 +153,8 @@ struct tally {
 	uint32_t stop_at; /* records, then return 42 */
 };
 
-static inline int count_one(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			    size_t len, struct dp_err *err)
+static inline int count_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			    struct dp_err *err)
 {
 	struct tally *t = arg;
 	struct dp_buf b = DP_BUF_INIT;

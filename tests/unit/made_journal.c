@@ -12,13 +12,12 @@
 #include <cmocka.h>
 
 const char gaussian[] = STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5", "");
-const char persons[] =
-	STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5, group: 3", "");
+const char persons[] = STUDY("mechanism: gaussian, sigma: sigma, delta: 1e-5, group: 3", "");
 const char svt[] = STUDY("mechanism: svt, cutoff: 1, scale: sigma", "");
-const char sgd[] = STUDY(
-	"mechanism: dp-sgd, sampling: poisson, records: 10000, lot: 100, epochs: 2, "
-	"noise_multiplier: sigma, delta: 1e-5, accountant: rdp",
-	"data: public\n");
+const char sgd[] =
+	STUDY("mechanism: dp-sgd, sampling: poisson, records: 10000, lot: 100, epochs: 2, "
+	      "noise_multiplier: sigma, delta: 1e-5, accountant: rdp",
+	      "data: public\n");
 
 const char pipeline[] =
 	STUDY("compose: [{mechanism: gaussian, sigma: 20, times: 3}, {mechanism: dp-sgd, "
@@ -32,28 +31,26 @@ const char gaussians[] =
 const char program[] = STUDY("command: [./accountant, -q], delta: 1e-5", "");
 
 /* Every training is a path over epochs. */
-const char walk[] =
-	"study: s\nseed: " SEED "\n"
-	"trainer: {command: [x], runs: 3, path: {parameter: epochs, points: 6}}\n"
-	"parameters: {epochs: {type: int, range: [1, 64]}}\n"
-	"objectives:\n"
-	"  epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 10000,\n"
-	"    lot: 100, epochs: epochs, noise_multiplier: 4, delta: 1e-5,\n"
-	"    accountant: rdp}}\n"
-	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
-	"anti_ideal: {epsilon: 10, error: 1}\n"
-	"search: {method: random, evaluations: 10, front: observed, max_cost: 300}\n";
+const char walk[] = "study: s\nseed: " SEED "\n"
+		    "trainer: {command: [x], runs: 3, path: {parameter: epochs, points: 6}}\n"
+		    "parameters: {epochs: {type: int, range: [1, 64]}}\n"
+		    "objectives:\n"
+		    "  epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 10000,\n"
+		    "    lot: 100, epochs: epochs, noise_multiplier: 4, delta: 1e-5,\n"
+		    "    accountant: rdp}}\n"
+		    "  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
+		    "anti_ideal: {epsilon: 10, error: 1}\n"
+		    "search: {method: random, evaluations: 10, front: observed, max_cost: 300}\n";
 
 /* Which versions up to 0.2 accepted: a larger n is more private. */
-const char falling[] =
-	"study: s\nseed: " SEED "\n"
-	"trainer: {command: [x], runs: 3, path: {parameter: n, points: 6}}\n"
-	"parameters: {n: {type: int, range: [1, 64]}}\n"
-	"objectives:\n"
-	"  epsilon: {privacy: {mechanism: gaussian, sigma: n, delta: 1e-5}}\n"
-	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
-	"anti_ideal: {epsilon: 10, error: 1}\n"
-	"search: {method: random, evaluations: 10, front: observed}\n";
+const char falling[] = "study: s\nseed: " SEED "\n"
+		       "trainer: {command: [x], runs: 3, path: {parameter: n, points: 6}}\n"
+		       "parameters: {n: {type: int, range: [1, 64]}}\n"
+		       "objectives:\n"
+		       "  epsilon: {privacy: {mechanism: gaussian, sigma: n, delta: 1e-5}}\n"
+		       "  error: {metric: accuracy, of: \"1 - accuracy\"}\n"
+		       "anti_ideal: {epsilon: 10, error: 1}\n"
+		       "search: {method: random, evaluations: 10, front: observed}\n";
 
 static char folder[4096];
 static struct dp_journal *journal;
@@ -92,9 +89,8 @@ void begin(const char *text)
 	assert_non_null(mkdtemp(folder));
 	seq = 0;
 	study_text = text;
-	assert_int_equal(
-		dp_study_parse(text, strlen(text), "f", "/", &spec, &problems, &err),
-		DP_OK);
+	assert_int_equal(dp_study_parse(text, strlen(text), "f", "/", &spec, &problems, &err),
+			 DP_OK);
 	dp_problems_free(&problems);
 	assert_int_equal(dp_journal_open(folder, &options, &journal, &err), DP_OK);
 	assert_int_equal(dp_journal_start(journal, wake, NULL, &err), DP_OK);
@@ -136,26 +132,23 @@ static void attempt_ways(struct dp_event *e, const double accuracy[6], double *a
 
 /* An attempt that makes all three runs; `accuracy` NULL: it reports nothing, of `ways`:
  * nothing on its way. */
-static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end,
-			   const double *accuracy, const double *ways,
-			   const char *message)
+static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end, const double *accuracy,
+			   const double *ways, const char *message)
 {
-	static const char *const names[] = { "accuracy", "test_records",
-					     "majority_accuracy" };
+	static const char *const names[] = { "accuracy", "test_records", "majority_accuracy" };
 	int told = made_majority > 0 ? 3 : 2;
 	static const uint32_t runs[] = { 0, 1, 2 };
 	double metrics[9], all[12];
-	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
-			      .trial = trial,
-			      .run = DP_RUN_ALL,
-			      .attempt = number,
-			      .end = end,
-			      .counted = true,
-			      .reason = message,
-			      .exit = { .kind = DP_EXIT_CODE,
-					.start = 1.7e9,
-					.end = 1.7e9 + 2,
-					.cpu = 1.5 } };
+	struct dp_event e = {
+		.type = DP_EV_ATTEMPT_ENDED,
+		.trial = trial,
+		.run = DP_RUN_ALL,
+		.attempt = number,
+		.end = end,
+		.counted = true,
+		.reason = message,
+		.exit = { .kind = DP_EXIT_CODE, .start = 1.7e9, .end = 1.7e9 + 2, .cpu = 1.5 }
+	};
 
 	put((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
 			       .trial = trial,

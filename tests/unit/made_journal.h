@@ -6,12 +6,12 @@
 
 #define SEED "987654321"
 
-#define STUDY(objective, more)                                                           \
-	"study: s\nseed: " SEED "\ntrainer: {command: [x], runs: 3}\n"                   \
-	"parameters: {sigma: {type: float, range: [0.1, 100]}}\n"                        \
-	"objectives:\n  epsilon: {privacy: {" objective "}}\n"                           \
-	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"                            \
-	"anti_ideal: {epsilon: 10, error: 1}\n"                                          \
+#define STUDY(objective, more)                                                                     \
+	"study: s\nseed: " SEED "\ntrainer: {command: [x], runs: 3}\n"                             \
+	"parameters: {sigma: {type: float, range: [0.1, 100]}}\n"                                  \
+	"objectives:\n  epsilon: {privacy: {" objective "}}\n"                                     \
+	"  error: {metric: accuracy, of: \"1 - accuracy\"}\n"                                      \
+	"anti_ideal: {epsilon: 10, error: 1}\n"                                                    \
 	"search: {method: random, evaluations: 10}\n" more
 
 extern const char gaussian[], persons[], svt[], sgd[], pipeline[], gaussians[], program[];
@@ -21,8 +21,7 @@ extern const char walk[];    /* every training is a path over epochs */
 extern struct report report;
 extern struct facts facts;
 extern struct dp_study *spec;
-extern double
-	made_majority; /* accuracy that trainers report as that of guessing; 0: none */
+extern double made_majority; /* accuracy that trainers report as that of guessing; 0: none */
 
 void begin(const char *text);
 /* Journals an event of the study; its time and place are filled in. */

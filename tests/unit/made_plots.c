@@ -23,14 +23,12 @@ int grey(const struct canvas *c, int x, int y)
 	return gd_ink(c)->im->tpixels[y][x] & 255;
 }
 
-const char long_name[] =
-	"a-name-of-one-hundred-characters-as-programs-write-them-0123456789-"
-	"0123456789-0123456789-0123456789";
+const char long_name[] = "a-name-of-one-hundred-characters-as-programs-write-them-0123456789-"
+			 "0123456789-0123456789-0123456789";
 
 struct plot *front_figure(void)
 {
-	static const double x[] = { 0.05, 0.08, 0.12, 0.3, 0.35, 0.7,
-				    1,    1.4,  2.2,  3.1, 5,    8 },
+	static const double x[] = { 0.05, 0.08, 0.12, 0.3, 0.35, 0.7, 1, 1.4, 2.2, 3.1, 5, 8 },
 			    y[] = { 0.42, 0.35, 0.39, 0.27, 0.33, 0.24,
 				    0.29, 0.21, 0.23, 0.19, 0.2,  0.18 },
 			    fx[] = { 0.05, 0.08, 0.3, 0.7, 1.4, 3.1, 8 },
@@ -40,8 +38,7 @@ struct plot *front_figure(void)
 	struct plot_style box = { .colour = plot_palette(PLOT_GREY) },
 			  cloud = { .colour = plot_palette(PLOT_GREY), .outline = true },
 			  front = { .colour = plot_palette(PLOT_BLUE), .outline = true },
-			  line = { .colour = plot_palette(PLOT_VERMILLION),
-				   .dash = PLOT_DASHED };
+			  line = { .colour = plot_palette(PLOT_VERMILLION), .dash = PLOT_DASHED };
 	char text[32];
 
 	panel_axis(a, PLOT_X, "ε at δ = 10⁻⁵", PLOT_LOG);
@@ -150,9 +147,8 @@ struct plot *parallel_figure(void)
 struct plot *words_figure(void)
 {
 	static const char *const slots[] = { "slot 0", long_name };
-	const double bad[] = { -1, 0, NAN }, one[] = { 3 }, x0[] = { 0, 4, 1 },
-		     x1[] = { 3, 9, 7 }, y0[] = { -0.3, -0.3, 0.7 },
-		     y1[] = { 0.3, 0.3, 1.3 };
+	const double bad[] = { -1, 0, NAN }, one[] = { 3 }, x0[] = { 0, 4, 1 }, x1[] = { 3, 9, 7 },
+		     y0[] = { -0.3, -0.3, 0.7 }, y1[] = { 0.3, 0.3, 1.3 };
 	struct plot *p = plot_new(440, 320, long_name);
 	struct plot_style s = { .colour = plot_palette(PLOT_SKY), .outline = true };
 	struct plot_panel *a;
@@ -173,8 +169,7 @@ struct plot *words_figure(void)
 	panel_blocks(a, &s, "training", x0, x1, y0, y1, 3);
 	a = plot_panel(p, 1, 1);
 	panel_axis(a, PLOT_X, long_name, PLOT_LINEAR);
-	panel_axis(a, PLOT_Y, "a label of many words beside a panel that is small",
-		   PLOT_LINEAR);
+	panel_axis(a, PLOT_Y, "a label of many words beside a panel that is small", PLOT_LINEAR);
 	panel_empty(a, "All 17 trials failed: see the table of failures.");
 	return p;
 }

@@ -8,8 +8,8 @@
 
 /* n records with some of `nfeatures` features each, `most` at most, values 1 or in
  * -1..1, and a label that follows the first features. */
-static inline struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most,
-				    bool values, uint64_t seed)
+static inline struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool values,
+				    uint64_t seed)
 {
 	uint64_t *start = calloc((size_t)n + 1, sizeof *start);
 	uint16_t *index = calloc((size_t)n * most + 1, sizeof *index);

@@ -24,11 +24,8 @@ void made_apply(struct dp_event e)
 
 struct dp_study_state *made_study(const char *text)
 {
-	made_apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-				      .name = "s",
-				      .text = text,
-				      .path = "f",
-				      .dir = "/" });
+	made_apply((struct dp_event){
+		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
 	return dp_state_by_id(&made_report.state, 1);
 }
 
@@ -61,8 +58,7 @@ struct subject *made_subject(bool models)
 	assert_int_equal(dp_results_recall(s->s, &s->results, &made_err), DP_OK);
 	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
 	s->models = models ? dp_proposer_new(s->s->spec) : NULL;
-	if (models &&
-	    dp_surrogate_fit(s->models, &s->history, NULL, &made_err) != DP_OK) {
+	if (models && dp_surrogate_fit(s->models, &s->history, NULL, &made_err) != DP_OK) {
 		dp_proposer_free(s->models);
 		s->models = NULL;
 	}

@@ -51,8 +51,7 @@ uint32_t made_study(const char *name, const char *objectives)
 
 uint32_t made_walk(const char *name, const char *objectives)
 {
-	return made_study_of(name, ", path: q", "{type: int, range: [1, 16]}",
-			     objectives);
+	return made_study_of(name, ", path: q", "{type: int, range: [1, 16]}", objectives);
 }
 
 struct dp_study_state *made_state(uint32_t study)
@@ -86,8 +85,8 @@ void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt)
 					     .attempt = attempt });
 }
 
-void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end,
-	      double start, const double metrics[4])
+void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end, double start,
+	      const double metrics[4])
 {
 	static const char *const names[] = { "a", "b" };
 	static const char *const shares[] = { "accuracy", "majority_accuracy" };
@@ -95,23 +94,21 @@ void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end,
 	const char *second = made_state(study)->spec->objectives[1].metric;
 
 	made_apply(study,
-		   (struct dp_event){
-			   .type = DP_EV_ATTEMPT_ENDED,
-			   .trial = trial,
-			   .run = DP_RUN_ALL,
-			   .attempt = attempt,
-			   .end = end,
-			   .counted = true,
-			   .metric_names = strcmp(second, "accuracy") ? names : shares,
-			   .nmetrics = metrics ? 2 : 0,
-			   .runs = runs,
-			   .nruns = metrics ? 2 : 0,
-			   .metrics = metrics,
-			   .exit = { .start = 1000 + start, .end = 1000 + made_now } });
+		   (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+				      .trial = trial,
+				      .run = DP_RUN_ALL,
+				      .attempt = attempt,
+				      .end = end,
+				      .counted = true,
+				      .metric_names = strcmp(second, "accuracy") ? names : shares,
+				      .nmetrics = metrics ? 2 : 0,
+				      .runs = runs,
+				      .nruns = metrics ? 2 : 0,
+				      .metrics = metrics,
+				      .exit = { .start = 1000 + start, .end = 1000 + made_now } });
 }
 
-void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y,
-		    uint32_t n)
+void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y, uint32_t n)
 {
 	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
 					     .trial = trial,
@@ -128,8 +125,7 @@ void made_result3(uint32_t study, double a, double b, double c, double spread)
 	made_attempt(study, trial, 0);
 	made_now += 1;
 	made_end(study, trial, 0, DP_END_OK, made_now - 1, metrics);
-	made_trial_end(study, trial, "ok", y,
-		       (uint32_t)made_state(study)->spec->nobjectives);
+	made_trial_end(study, trial, "ok", y, (uint32_t)made_state(study)->spec->nobjectives);
 }
 
 void made_result(uint32_t study, double a, double b)
@@ -137,8 +133,7 @@ void made_result(uint32_t study, double a, double b)
 	made_result3(study, a, b, 0, 0);
 }
 
-void made_walked(uint32_t study, double q, const double way[2][2], const double *end,
-		 double spread)
+void made_walked(uint32_t study, double q, const double way[2][2], const double *end, double spread)
 {
 	static const char *const names[] = { "a", "b" };
 	static const double at[] = { 1, 4 };
@@ -192,15 +187,13 @@ struct subject *made_subjects(void)
 	struct dp_err err;
 
 	made_report.nsubjects = made_report.state.nstudies;
-	made_report.subjects =
-		calloc(made_report.nsubjects, sizeof *made_report.subjects);
+	made_report.subjects = calloc(made_report.nsubjects, sizeof *made_report.subjects);
 	assert_non_null(made_report.subjects);
 	for (size_t i = 0; i < made_report.nsubjects; i++) {
 		struct dp_study_state *st = made_report.state.studies[i];
 
 		assert_int_equal(dp_study_front(st, &err), DP_OK);
-		made_report.subjects[i] =
-			(struct subject){ .s = st, .privacy = -1, .y = 1 };
+		made_report.subjects[i] = (struct subject){ .s = st, .privacy = -1, .y = 1 };
 		assert_true(subject_find_points(&made_report.subjects[i]));
 		assert_int_equal(subject_judge(&made_report.subjects[i], &err), DP_OK);
 	}

@@ -9,23 +9,22 @@ extern double made_now; /* seconds, of the next event */
 void made_apply(uint32_t study, struct dp_event e);
 /* Creates the next study: with this name, these lines of objectives and anti-ideal. */
 uint32_t made_study(const char *name, const char *objectives);
-#define LOWER_BOTH                                                                       \
-	"objectives: {a: {metric: a}, b: {metric: b}}\nanti_ideal: {a: 10, b: 10}"
-#define LOWER_RAISE                                                                      \
-	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"                 \
+#define LOWER_BOTH "objectives: {a: {metric: a}, b: {metric: b}}\nanti_ideal: {a: 10, b: 10}"
+#define LOWER_RAISE                                                                                \
+	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"                           \
 	"anti_ideal: {a: 10, b: 0.5}"
-#define RAISE_LOWER                                                                      \
-	"objectives: {a: {metric: a, goal: maximize}, b: {metric: b}}\n"                 \
+#define RAISE_LOWER                                                                                \
+	"objectives: {a: {metric: a, goal: maximize}, b: {metric: b}}\n"                           \
 	"anti_ideal: {a: 0, b: 10}"
-#define RAISE_BOTH                                                                       \
-	"objectives: {a: {metric: a, goal: maximize}, b: {metric: b, goal: "             \
+#define RAISE_BOTH                                                                                 \
+	"objectives: {a: {metric: a, goal: maximize}, b: {metric: b, goal: "                       \
 	"maximize}}\nanti_ideal: {a: 0, b: 0}"
-#define THREE                                                                            \
-	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}, c: {metric: c}}\n" \
+#define THREE                                                                                      \
+	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}, c: {metric: c}}\n"           \
 	"anti_ideal: {a: 10, b: 0.5, c: 10}"
-#define ACCURACY                                                                         \
-	"objectives: {a: {metric: a}, error: {metric: accuracy, of: \"1 - "              \
-	"accuracy\"}}\n"                                                                 \
+#define ACCURACY                                                                                   \
+	"objectives: {a: {metric: a}, error: {metric: accuracy, of: \"1 - "                        \
+	"accuracy\"}}\n"                                                                           \
 	"anti_ideal: {a: 10, error: 1}"
 
 /* The same with trainings that walk q up, a whole number. */
@@ -36,10 +35,9 @@ uint32_t made_trial_by(uint32_t study, const char *source, double p, double q);
 uint32_t made_trial(uint32_t study, double p, double q);
 void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt);
 /* Ends an attempt that started at this second; metrics are those of two runs. */
-void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end,
-	      double start, const double metrics[4]);
-void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y,
-		    uint32_t n);
+void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end, double start,
+	      const double metrics[4]);
+void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y, uint32_t n);
 /* A whole trial that takes a second; the runs of b lie `spread` around its mean. */
 void made_result3(uint32_t study, double a, double b, double c, double spread);
 void made_result(uint32_t study, double a, double b);

@@ -15,7 +15,7 @@ static const char *const kernels[] = { "avx512", "avx2", "portable" };
 
 struct plain {
 	const struct mlp *m;
-	double *w, *g; /* as learn.h has the weights, and one gradient */
+	double *w, *g;                   /* as learn.h has the weights, and one gradient */
 	double *act[MLP_LAYERS_MAX + 1]; /* inputs, outputs of each layer */
 	double *delta;
 };
@@ -81,8 +81,7 @@ static inline double plain_gradient(struct plain *p, const struct rows *r, uint3
 	size_t classes = m->width[m->nlayers];
 
 	for (size_t o = 0; o < classes; o++)
-		delta[o] = exp(p->act[m->nlayers][o] - loss -
-			       p->act[m->nlayers][r->label[i]]) -
+		delta[o] = exp(p->act[m->nlayers][o] - loss - p->act[m->nlayers][r->label[i]]) -
 			   (o == r->label[i]);
 	for (size_t l = m->nlayers; l-- > 0;) {
 		const double *w = layer_weights(p, l);
@@ -105,12 +104,11 @@ static inline double plain_gradient(struct plain *p, const struct rows *r, uint3
 }
 
 /* Algorithms 3 and 4 as they are printed, without noise; the number of empty lots. */
-static inline int plain_train(struct plain *p, const struct rows *r,
-			      const struct sgd *how, const struct noise *stream)
+static inline int plain_train(struct plain *p, const struct rows *r, const struct sgd *how,
+			      const struct noise *stream)
 {
 	size_t n = mlp_weights(p->m);
-	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu),
-	       *nu = calloc(n, sizeof *nu);
+	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu), *nu = calloc(n, sizeof *nu);
 	int empty = 0, steps = (int)(how->epochs * nearbyint((double)r->n / how->lot));
 	struct lots lots;
 
@@ -148,8 +146,8 @@ static inline int plain_train(struct plain *p, const struct rows *r,
 /* ---- the code under test ---- */
 
 /* Made-up records of several classes. */
-static inline struct rows class_rows(uint32_t n, uint32_t nfeatures, uint32_t most,
-				     bool values, uint32_t nclasses)
+static inline struct rows class_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool values,
+				     uint32_t nclasses)
 {
 	struct rows r = made_rows(n, nfeatures, most, values, 5);
 	uint8_t *label = (uint8_t *)r.label;
@@ -185,8 +183,8 @@ static inline void descend(const struct mlp *m, enum mlp_path path, const char *
 
 	noise_seeded(&lots, 3, NOISE_LOTS);
 	noise_seeded(&noise, 3, NOISE_GRADIENT);
-	if (mlp__descend(m, path, mlp__kernels(kernel), r, how, &lots, &noise, &pulse, w,
-			 &err) != DP_OK)
+	if (mlp__descend(m, path, mlp__kernels(kernel), r, how, &lots, &noise, &pulse, w, &err) !=
+	    DP_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(pulse.done, sgd_steps(how, r->n));
 }

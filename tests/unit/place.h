@@ -48,19 +48,17 @@ static int remove_place(void **state)
 }
 
 /* Runs a trainer with options (words with spaces between them) and a request. */
-static inline int place_run(const struct place *p, const struct trainer *t,
-			    const char *options, const char *request, struct dp_err *err)
+static inline int place_run(const struct place *p, const struct trainer *t, const char *options,
+			    const char *request, struct dp_err *err)
 {
 	char words[256], *argv[WORDS_MAX] = { (char *)t->name };
 	int argc = 1;
 
 	unlink(p->result);
 	snprintf(words, sizeof words, "%s", options);
-	for (char *w = strtok(words, " "); w && argc < WORDS_MAX - 1;
-	     w = strtok(NULL, " "))
+	for (char *w = strtok(words, " "); w && argc < WORDS_MAX - 1; w = strtok(NULL, " "))
 		argv[argc++] = w;
-	assert_int_equal(dp_write_file(p->request, request, strlen(request), false, NULL),
-			 DP_OK);
+	assert_int_equal(dp_write_file(p->request, request, strlen(request), false, NULL), DP_OK);
 	return t->run(argc, argv, err);
 }
 

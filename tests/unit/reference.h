@@ -9,8 +9,8 @@
 /* One line; NaN where the table says "-". */
 struct reference {
 	char id[64], family[64];
-	double records, lot, epochs, steps, noise, sensitivity, delta, epsilon, tolerance,
-		order, extrapolated;
+	double records, lot, epochs, steps, noise, sensitivity, delta, epsilon, tolerance, order,
+		extrapolated;
 };
 
 static inline FILE *reference_open(void)
@@ -44,8 +44,7 @@ static inline int reference_next(FILE *f, const char *family, struct reference *
 			continue;
 		for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
 			field = strsep(&p, "\t\n");
-			*fields[i] =
-				field && strcmp(field, "-") ? strtod(field, NULL) : NAN;
+			*fields[i] = field && strcmp(field, "-") ? strtod(field, NULL) : NAN;
 		}
 		return 1;
 	}

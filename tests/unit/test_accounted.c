@@ -65,14 +65,13 @@ static void test_steps_are_counted(void **state)
 		  "{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
 		  "\"records\":30956,\"lot\":64,\"steps\":1452,\"noise_multiplier\":2,"
 		  "\"delta\":1e-05,\"accountant\":\"pld\",\"group\":1}");
-	accounted(
-		"mechanism: dp-sgd, sampling: poisson, sample_rate: 0.01, epochs: 2, "
-		"noise_variance: 4, delta: 1e-5, accountant: rdp",
-		"l: {fixed: 64}",
-		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"sample_rate\":0.01,"
-		"\"steps\":200,\"noise_multiplier\":2,\"delta\":1e-05,\"accountant\":"
-		"\"rdp\",\"bound\":\"tight\",\"conversion\":\"improved\",\"orders\":"
-		"\"real\",\"group\":1}");
+	accounted("mechanism: dp-sgd, sampling: poisson, sample_rate: 0.01, epochs: 2, "
+		  "noise_variance: 4, delta: 1e-5, accountant: rdp",
+		  "l: {fixed: 64}",
+		  "{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"sample_rate\":0.01,"
+		  "\"steps\":200,\"noise_multiplier\":2,\"delta\":1e-05,\"accountant\":"
+		  "\"rdp\",\"bound\":\"tight\",\"conversion\":\"improved\",\"orders\":"
+		  "\"real\",\"group\":1}");
 	/* what is solved for is a value like any other */
 	accounted("mechanism: gaussian, sigma: s, delta: 1e-5",
 		  "s: {calibrate: {epsilon: 1, mechanism: gaussian, delta: 1e-5}}", NULL);
@@ -106,23 +105,21 @@ static void test_every_mechanism(void **state)
 
 static void test_composition_and_program(void **state)
 {
-	struct dp_study *s =
-		study_with("command: [./acc, x], delta: 1e-6", "b: {fixed: 1}");
+	struct dp_study *s = study_with("command: [./acc, x], delta: 1e-6", "b: {fixed: 1}");
 	struct dp_buf text = DP_BUF_INIT;
 	double x[DP_PARAMS_MAX];
 	json_t *all;
 
 	(void)state;
-	accounted(
-		"compose: [{mechanism: laplace, scale: 10, times: t}, {mechanism: "
-		"dp-sgd, sampling: poisson, records: 1000, lot: 10, epochs: 1, "
-		"noise_variance: 4}], delta: 1e-6",
-		"t: {fixed: 3}",
-		"{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":10,\"sensitivity\":1,"
-		"\"group\":1,\"times\":3},{\"mechanism\":\"dp-sgd\",\"sampling\":"
-		"\"poisson\",\"records\":1000,\"lot\":10,\"steps\":100,"
-		"\"noise_multiplier\":2,\"group\":1,\"times\":1}],\"delta\":1e-06,"
-		"\"accountant\":\"pld\"}");
+	accounted("compose: [{mechanism: laplace, scale: 10, times: t}, {mechanism: "
+		  "dp-sgd, sampling: poisson, records: 1000, lot: 10, epochs: 1, "
+		  "noise_variance: 4}], delta: 1e-6",
+		  "t: {fixed: 3}",
+		  "{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":10,\"sensitivity\":1,"
+		  "\"group\":1,\"times\":3},{\"mechanism\":\"dp-sgd\",\"sampling\":"
+		  "\"poisson\",\"records\":1000,\"lot\":10,\"steps\":100,"
+		  "\"noise_multiplier\":2,\"group\":1,\"times\":1}],\"delta\":1e-06,"
+		  "\"accountant\":\"pld\"}");
 	dp_space_sample(s, 0, false, x);
 	all = dp_objectives_accounted(s, x, NAN, NULL);
 	dp_json_dump(&text, all, 0);

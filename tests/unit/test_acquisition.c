@@ -50,8 +50,7 @@ static void cells_fill_the_region(void **state)
 			sum += one;
 		}
 		assert_true(fabs(sum + v - box) < 1e-12);
-		for (int k = 0; k < 200;
-		     k++) { /* every point in exactly one, or dominated */
+		for (int k = 0; k < 200; k++) { /* every point in exactly one, or dominated */
 			double z[4];
 			size_t in = 0, below = 0;
 
@@ -82,8 +81,7 @@ static void cells_fill_the_region(void **state)
 }
 
 /* Gain of one value over the front, by the hypervolume itself. */
-static double gain(const double *front, size_t n, size_t p, const double *ref,
-		   const double *z)
+static double gain(const double *front, size_t n, size_t p, const double *ref, const double *z)
 {
 	double all[(POINTS + 1) * 3], with, without;
 
@@ -112,8 +110,7 @@ struct scene {
 };
 
 /* Natural values to minimise in 0..1 (or -1..0 for what is maximised). */
-static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
-		       const enum dp__shape *shapes)
+static void make_scene(struct scene *s, struct dp_rng *r, size_t p, const enum dp__shape *shapes)
 {
 	memset(s, 0, sizeof *s);
 	s->p = p;
@@ -124,13 +121,10 @@ static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
 		for (size_t i = 0; i < POINTS; i++)
 			s->front[i * p + j] = dp_rng_uniform(r) * 0.9 - max;
 		s->ref[j] = 0.95 - max;
-		s->f[j].m =
-			dp__shape_inverse(shapes[j], 0.1 + 0.5 * dp_rng_uniform(r) - max);
-		s->f[j].s = (shapes[j] == DP__NORMAL ? 0.2 : 0.7) *
-			    (0.02 + dp_rng_uniform(r));
+		s->f[j].m = dp__shape_inverse(shapes[j], 0.1 + 0.5 * dp_rng_uniform(r) - max);
+		s->f[j].s = (shapes[j] == DP__NORMAL ? 0.2 : 0.7) * (0.02 + dp_rng_uniform(r));
 	}
-	assert_int_equal(
-		dp__target_new(&s->t, p, shapes, s->front, POINTS, s->ref, false), DP_OK);
+	assert_int_equal(dp__target_new(&s->t, p, shapes, s->front, POINTS, s->ref, false), DP_OK);
 }
 
 static const enum dp__shape shape_sets[][3] = {
@@ -201,8 +195,7 @@ static void check_slopes(struct scene *s, const struct dp__acquisition *a)
 			lo[j - s->p].s -= step;
 			hi[j - s->p].s += step;
 		}
-		slope = (a->value(&s->t, hi, NULL) - a->value(&s->t, lo, NULL)) /
-			(2 * step);
+		slope = (a->value(&s->t, hi, NULL) - a->value(&s->t, lo, NULL)) / (2 * step);
 		assert_true(fabs(slope - g[j]) < 2e-4 * (1 + fabs(g[j])));
 	}
 }
@@ -272,10 +265,9 @@ static void a_gain_in_model_space_by_hand(void **state)
 		struct dp__target t;
 
 		for (size_t i = 0; i < 8; i++)
-			y[i / 2][i % 2] = dp__shape_value(shape_sets[k][i % 2],
-							  steps[i / 2][i % 2]);
-		assert_int_equal(
-			dp__target_new(&t, 2, shape_sets[k], y[0], 3, y[3], true), DP_OK);
+			y[i / 2][i % 2] =
+				dp__shape_value(shape_sets[k][i % 2], steps[i / 2][i % 2]);
+		assert_int_equal(dp__target_new(&t, 2, shape_sets[k], y[0], 3, y[3], true), DP_OK);
 		for (size_t i = 0; i < 4; i++) {
 			below[i] = 0.5 * erfc((0.5 - (double)i) / 0.8 / sqrt(2));
 			at[i] = 0.5 * erfc((0.5 - (double)i) / 0.6 / sqrt(2));
@@ -308,8 +300,7 @@ static void a_gain_in_model_space_is_the_hypervolume(void **state)
 			m[j] = s.f[j].m;
 		}
 		s.t.gain_model = true;
-		want = gain(z, POINTS, p, ref, m) *
-		       exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
+		want = gain(z, POINTS, p, ref, m) * exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
 		got = exp(named(DP_ACQ_HVPOI)->value(&s.t, s.f, NULL));
 		assert_true(fabs(got - want) < 1e-10 * (1 + want));
 		dp__target_free(&s.t);

@@ -68,17 +68,15 @@ static void test_resembles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		assert_int_equal(
-			dp_result_resembles(cases[i].text, strlen(cases[i].text)),
-			cases[i].like);
+		assert_int_equal(dp_result_resembles(cases[i].text, strlen(cases[i].text)),
+				 cases[i].like);
 }
 
 static void test_request_has_privacy(void **state)
 {
-	static const char text[] =
-		"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
-		"\"privacy\":{\"epsilon\":{\"steps\":7}},\"parameters\":{},"
-		"\"runs\":[{\"run\":0,\"seed\":1}]}\n";
+	static const char text[] = "{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"
+				   "\"privacy\":{\"epsilon\":{\"steps\":7}},\"parameters\":{},"
+				   "\"runs\":[{\"run\":0,\"seed\":1}]}\n";
 	struct dp_buf again = DP_BUF_INIT;
 	struct dp_request r;
 	struct dp_err err;

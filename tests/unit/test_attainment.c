@@ -32,16 +32,14 @@ static size_t count_sets(const struct dp_rows *sets, size_t m, double x, double 
 }
 
 /* Rows of whole numbers, so that many are equal; some cannot be placed. */
-static void random_sets(struct dp_rng *rng, double rows[SETS][2 * MOST_ROWS],
-			struct dp_rows *sets)
+static void random_sets(struct dp_rng *rng, double rows[SETS][2 * MOST_ROWS], struct dp_rows *sets)
 {
 	for (size_t i = 0; i < SETS; i++) {
 		size_t n = (size_t)(MOST_ROWS * dp_rng_uniform(rng));
 
 		for (size_t k = 0; k < 2 * n; k++)
-			rows[i][k] = dp_rng_uniform(rng) < 0.05
-					     ? NAN
-					     : floor(10 * dp_rng_uniform(rng));
+			rows[i][k] =
+				dp_rng_uniform(rng) < 0.05 ? NAN : floor(10 * dp_rng_uniform(rng));
 		sets[i] = (struct dp_rows){ rows[i], n };
 	}
 }

@@ -68,8 +68,7 @@ static void numbers_are_printed_as_ever(void **state)
 			x = ldexp(x, (int)(dp_rng_uniform(&r) * 110) - 45);
 			break;
 		case 1: /* powers of ten and of two, and what is beside them */
-			x = i % 2 ? pow(10, floor(40 * x) - 15)
-				  : ldexp(1, (int)(80 * x) - 25);
+			x = i % 2 ? pow(10, floor(40 * x) - 15) : ldexp(1, (int)(80 * x) - 25);
 			x = i % 3 ? nextafter(x, i % 4 < 2 ? 0 : INFINITY) : x;
 			break;
 		case 2:
@@ -90,9 +89,8 @@ static void numbers_are_printed_as_ever(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-	static const char *const bad[] = { "",         " 1",  "1 ",   "0x10",  "1e",
-					   "infinity", "1,5", "--1",  "1e999", "nanx",
-					   "e5",       "+",   "1_000" };
+	static const char *const bad[] = { "",    " 1",    "1 ",   "0x10", "1e", "infinity", "1,5",
+					   "--1", "1e999", "nanx", "e5",   "+",  "1_000" };
 	double x;
 	int64_t n;
 
@@ -111,9 +109,8 @@ static void durations_and_sizes(void **state)
 	static const struct {
 		const char *text;
 		double seconds;
-	} good[] = { { "90", 90 },    { "1.5s", 1.5 },   { "250ms", 0.25 },
-		     { "30m", 1800 }, { "2h30m", 9000 }, { "1d", 86400 },
-		     { "5min", 300 }, { "0", 0 } };
+	} good[] = { { "90", 90 },      { "1.5s", 1.5 }, { "250ms", 0.25 }, { "30m", 1800 },
+		     { "2h30m", 9000 }, { "1d", 86400 }, { "5min", 300 },   { "0", 0 } };
 	static const char *const bad[] = { "",   "h",   "5 m",  "-3s",        "2h30",
 					   "1w", "nan", "1e9s", "99999999999" };
 	char out[DP_NUM_LEN];
@@ -190,8 +187,7 @@ static void text_cannot_become_markup(void **state)
 	dp_buf_xml(&b, "a<b>&\"'");
 	dp_buf_xml(&b, "");
 	dp_buf_xml(&b, "&#0; ]]> ö");
-	assert_string_equal(dp_buf_text(&b),
-			    "a&lt;b&gt;&amp;&quot;&#39;&amp;#0; ]]&gt; ö");
+	assert_string_equal(dp_buf_text(&b), "a&lt;b&gt;&amp;&quot;&#39;&amp;#0; ]]&gt; ö");
 	dp_buf_free(&b);
 }
 
@@ -257,9 +253,8 @@ static void json_round_trip(void **state)
 	assert_int_equal(dp_json_parse(text, strlen(text), &v, &err), DP_OK);
 	dp_json_dump(&out, v, 0);
 	/* 15 digits of the least double read back, so that is how it is written */
-	assert_string_equal(out.data,
-			    "{\"z\":1,\"a\":[0.1,-4.94065645841247e-324,true,null],"
-			    "\"s\":\"q\\\"\\n\\u0001ε\"}");
+	assert_string_equal(out.data, "{\"z\":1,\"a\":[0.1,-4.94065645841247e-324,true,null],"
+				      "\"s\":\"q\\\"\\n\\u0001ε\"}");
 	json_decref(v);
 	assert_int_equal(dp_json_parse("{\"a\":1,\"a\":2}", 13, &v, &err), DP_E_INVALID);
 	v = dp_json_real(-INFINITY);
@@ -278,8 +273,7 @@ static void errors_travel_as_json(void **state)
 	json_t *v;
 
 	(void)state;
-	assert_int_equal(dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "x"),
-			 DP_E_NOT_FOUND);
+	assert_int_equal(dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "x"), DP_E_NOT_FOUND);
 	dp_hint(&err, "look at the list");
 	v = dp_json_error(&err);
 	assert_int_equal(json_integer_value(json_object_get(v, "code")), 5);
@@ -313,8 +307,7 @@ static void counts_have_their_plural(void **state)
 	(void)state;
 	assert_string_equal(dp_count_text(0, "trial", out), "0 trials");
 	assert_string_equal(dp_count_text(1, "trial", out), "1 trial");
-	assert_string_equal(dp_count_text(UINT64_MAX, "point", out),
-			    "18446744073709551615 points");
+	assert_string_equal(dp_count_text(UINT64_MAX, "point", out), "18446744073709551615 points");
 	assert_string_equal(dp_count_text(1, "study", out), "1 study");
 	assert_string_equal(dp_count_text(2, "study", out), "2 studies");
 	assert_string_equal(dp_count_text(2, "day", out), "2 days");
@@ -402,8 +395,7 @@ static void special_files_are_refused(void **state)
 
 static void philox_known_answer(void **state)
 {
-	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
-					     0x9b00dbd8 };
+	static const uint32_t expected[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
 	struct dp_rng r;
 
 	(void)state;
@@ -456,8 +448,8 @@ static double ks(double (*draw)(struct dp_rng *), double (*cdf)(double))
 	for (int i = 0; i < DRAWS; i++) {
 		double f = cdf(x[i]);
 
-		worst = fmax(worst, fmax(fabs(f - (double)i / DRAWS),
-					 fabs(f - (double)(i + 1) / DRAWS)));
+		worst = fmax(worst,
+			     fmax(fabs(f - (double)i / DRAWS), fabs(f - (double)(i + 1) / DRAWS)));
 	}
 	return worst * sqrt(DRAWS);
 }
@@ -523,9 +515,8 @@ static const char secret_text[] =
  * of which half is taken, as Python's hashlib and struct say. */
 static void secret_stream_known_answer(void **state)
 {
-	static const uint32_t expected[] = { 0x8c94dfb7, 0x3e5cd4cc, 0x96c13247,
-					     0x5ed0cf9a, 0xd1f3b304, 0xc20198a4,
-					     0xe1a61a7d, 0xcf44b09e };
+	static const uint32_t expected[] = { 0x8c94dfb7, 0x3e5cd4cc, 0x96c13247, 0x5ed0cf9a,
+					     0xd1f3b304, 0xc20198a4, 0xe1a61a7d, 0xcf44b09e };
 	struct dp_rng r;
 
 	(void)state;
@@ -575,10 +566,8 @@ static void digests_are_sha256(void **state)
 	static const struct {
 		const char *text, *digest;
 	} known[] = {
-		{ "",
-		  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
-		{ "abc",
-		  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+		{ "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+		{ "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
 		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
 		  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
 	};
@@ -599,8 +588,8 @@ static void digests_are_sha256(void **state)
 		dp_sha256_add(&s, block, sizeof block);
 		dp_sha256_text(&s, text); /* takes nothing from what goes on */
 	}
-	assert_string_equal(
-		text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	assert_string_equal(text,
+			    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 /* What may pass is tried again; what somebody did is not. */
@@ -608,8 +597,9 @@ static void errors_that_pass(void **state)
 {
 	static const int pass[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC,
 				    EDQUOT, EINTR,  EIO,    ESTALE, EROFS };
-	static const int stay[] = { 0,      ENOENT, EACCES, EINVAL, ELOOP,
-				    EISDIR, E2BIG,  EFBIG,  ENOTDIR };
+	static const int stay[] = {
+		0, ENOENT, EACCES, EINVAL, ELOOP, EISDIR, E2BIG, EFBIG, ENOTDIR
+	};
 	struct dp_err err;
 
 	(void)state;

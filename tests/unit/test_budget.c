@@ -83,8 +83,7 @@ static void fixed_before_anything(void **s)
 	/* with a budget somebody has to choose */
 	begin("", "search: {method: random, " BUDGET "}");
 	NEXT("fix");
-	assert_true(dp_course_left(st, 0) == 0 &&
-		    !fits(1e-9)); /* until then nothing fits */
+	assert_true(dp_course_left(st, 0) == 0 && !fits(1e-9)); /* until then nothing fits */
 	fix();
 	NEXT("propose");
 	/* one whose settings are fixed, or an old one that has begun, has nothing to fix
@@ -353,8 +352,7 @@ static double composed(double times)
 	struct dp_uses uses;
 	struct dp_epsilon e;
 
-	assert_int_equal(
-		dp_oracle_uses(st->spec, 0, (double[]){ 3, 2 }, NAN, &uses, NULL), DP_OK);
+	assert_int_equal(dp_oracle_uses(st->spec, 0, (double[]){ 3, 2 }, NAN, &uses, NULL), DP_OK);
 	uses.item[0].times = times;
 	assert_int_equal(dp_privacy_compose(uses.item, 1, 0, false, &e, NULL), DP_OK);
 	return e.epsilon;
@@ -423,8 +421,7 @@ static struct dp_study *study_of_gaussians(const char *search)
 	char text[1000];
 
 	snprintf(text, sizeof text, form, search);
-	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) !=
-	    DP_OK)
+	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	dp_problems_free(&problems);
 	return study;
@@ -473,12 +470,10 @@ static void the_filter(void **s)
 	assert_memory_equal(&a, &b, sizeof a);
 	/* Gaussian mechanisms all have the same best order: that of the largest B / a */
 	for (size_t i = 0; i < odometer.n; i++)
-		best = fmax(best, dp_filter_bound(2, 1e-5, odometer.order[i]) /
-					  odometer.order[i]);
+		best = fmax(best, dp_filter_bound(2, 1e-5, odometer.order[i]) / odometer.order[i]);
 	assert_true(dp_filter_bound(2, 1e-5, a.order) / a.order > best * (1 - 1e-12));
 	dp_study_free(study);
-	study = study_of_gaussians(
-		"method: random, budget: {epsilon: 1.0e-3, delta: 1.0e-9}");
+	study = study_of_gaussians("method: random, budget: {epsilon: 1.0e-3, delta: 1.0e-9}");
 	assert_int_equal(dp_budget_filter(study, &odometer, &a, NULL), DP_E_LIMIT);
 	dp_study_free(study);
 }
@@ -511,9 +506,9 @@ static void no_budget_for(void **s)
 			 "objectives: {%s}\nanti_ideal: {a: 1, b: 1}\n"
 			 "search: {method: random, " BUDGET "}\n",
 			 cases[i].objectives);
-		assert_int_equal(dp_study_parse(text, strlen(text), "f", "/", &study,
-						&problems, &err),
-				 DP_E_INVALID);
+		assert_int_equal(
+			dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err),
+			DP_E_INVALID);
 		if (!strstr(err.msg, cases[i].why))
 			fail_msg("%s", err.msg);
 		dp_problems_free(&problems);
@@ -539,8 +534,7 @@ static void calibrated(void **s)
 	double k, sigma;
 
 	(void)s;
-	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) !=
-	    DP_OK)
+	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	dp_problems_free(&problems);
 	dp_odometer_standard(&odometer);

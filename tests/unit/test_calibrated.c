@@ -17,14 +17,14 @@
 #define SVT      "{mechanism: svt, cutoff: C, scale: b}"
 #define SVT_KEYS "mechanism: svt, cutoff: C"
 /* rdp, so that a test takes milliseconds */
-#define SGD_KEYS                                                                         \
-	"mechanism: dp-sgd, sampling: without-replacement, records: 20000, lot: 200, "   \
+#define SGD_KEYS                                                                                   \
+	"mechanism: dp-sgd, sampling: without-replacement, records: 20000, lot: 200, "             \
 	"epochs: C, delta: 1e-5, accountant: rdp"
 
 /* base with parameters C, b, t (a target), n (calibrated by these keys), with this oracle
  * and search. */
-static struct dp_study *calibrated(const char *keys, const char *target,
-				   const char *oracle, const char *search)
+static struct dp_study *calibrated(const char *keys, const char *target, const char *oracle,
+				   const char *search)
 {
 	struct dp_buf params = DP_BUF_INIT;
 	struct dp_study *s;
@@ -131,9 +131,9 @@ static void the_target_is_kept(void **state)
 /* A target that no noise keeps is refused, and says of which parameter. */
 static void an_impossible_target(void **state)
 {
-	struct dp_study *s = calibrated(
-		"mechanism: laplace", "{type: float, range: [1e-30, 1e-20]}",
-		"{mechanism: laplace, scale: n}", "method: random, evaluations: 80");
+	struct dp_study *s =
+		calibrated("mechanism: laplace", "{type: float, range: [1e-30, 1e-20]}",
+			   "{mechanism: laplace, scale: n}", "method: random, evaluations: 80");
 	double x[DP_PARAMS_MAX];
 	struct dp_proposal out;
 	struct dp_err err;
@@ -151,9 +151,9 @@ static void an_impossible_target(void **state)
 
 static void as_json(void **state)
 {
-	struct dp_study *s = calibrated(SVT_KEYS, "{fixed: 0.5}",
-					"{mechanism: svt, cutoff: C, scale: n}",
-					"method: random, evaluations: 80");
+	struct dp_study *s =
+		calibrated(SVT_KEYS, "{fixed: 0.5}", "{mechanism: svt, cutoff: C, scale: n}",
+			   "method: random, evaluations: 80");
 	double x[DP_PARAMS_MAX] = { 3, 1, 0, NAN }, back[DP_PARAMS_MAX];
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err;
@@ -223,10 +223,9 @@ static void the_same_mechanism(void **state)
 		else
 			assert_true(isnan(dp_calibrated_epsilon(s, 0, x)));
 		assert_int_equal(dp_calibrated_before(s, 0), !rows[i].same && !other);
-		assert_int_equal(dp_objective_cost(s, 0), rows[i].same
-								  ? DP_PRIVACY_CLOSED_FORM
-							  : other ? DP_PRIVACY_PREPARED
-								  : DP_PRIVACY_COSTLY);
+		assert_int_equal(dp_objective_cost(s, 0), rows[i].same ? DP_PRIVACY_CLOSED_FORM
+							  : other      ? DP_PRIVACY_PREPARED
+								       : DP_PRIVACY_COSTLY);
 		assert_false(dp_calibrated_before(s, 1)); /* a metric */
 		assert_true(dp_calibrated_alike(s, s, N) && dp_calibrated_alike(s, s, 0));
 		dp_study_free(s);
@@ -270,8 +269,8 @@ static void answer(const struct dp_study *s, struct dp_known *k)
 
 /* So many trials, each checked; p NULL: without a memory. `solves` gets how many
  * derivations the last proposal took. */
-static void propose_all(const struct dp_study *s, struct dp_proposer *p,
-			struct dp_known *known, size_t *solves)
+static void propose_all(const struct dp_study *s, struct dp_proposer *p, struct dp_known *known,
+			size_t *solves)
 {
 	for (uint32_t t = 0; t < TRIALS; t++) {
 		struct dp_history h = { .known = known, .n = t };
@@ -283,8 +282,7 @@ static void propose_all(const struct dp_study *s, struct dp_proposer *p,
 
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
-		assert_true(s->search.method != DP_METHOD_DPARETO || t < 8 ||
-			    out.modelled);
+		assert_true(s->search.method != DP_METHOD_DPARETO || t < 8 || out.modelled);
 		*solves = p ? p->solved->n - before : 0;
 		known[t] = (struct dp_known){ .trial = t };
 		memcpy(known[t].x, out.x, sizeof out.x);
@@ -304,9 +302,8 @@ static void every_method_solves(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(searches); i++) {
-		struct dp_study *s =
-			calibrated(SGD_KEYS, TARGET,
-				   "{" SGD_KEYS ", noise_multiplier: n}", searches[i]);
+		struct dp_study *s = calibrated(SGD_KEYS, TARGET,
+						"{" SGD_KEYS ", noise_multiplier: n}", searches[i]);
 		struct dp_proposer *p = dp_proposer_new(s);
 
 		assert_int_equal(p->inputs.d, 3); /* C, b and t */
@@ -353,8 +350,7 @@ static void a_composition_with_a_calibrated_part(void **state)
 		dp_privacy_set_noise(m, values, known[t].x[N]);
 		assert_int_equal(dp_privacy_epsilon(m, values, &e, &err), DP_OK);
 		assert_true(e.epsilon <= known[t].x[T]);
-		assert_memory_equal(known[t].x, again[t].x,
-				    s->nparams * sizeof known[t].x[0]);
+		assert_memory_equal(known[t].x, again[t].x, s->nparams * sizeof known[t].x[0]);
 	}
 	dp_proposer_free(p);
 	dp_study_free(s);
@@ -363,9 +359,8 @@ static void a_composition_with_a_calibrated_part(void **state)
 /* What is solved for once is remembered, by all that it follows from. */
 static void a_memory_of_points(void **state)
 {
-	struct dp_study *s =
-		calibrated(SVT_KEYS, TARGET, "{mechanism: svt, cutoff: C, scale: n}",
-			   "method: dpareto, evaluations: 80");
+	struct dp_study *s = calibrated(SVT_KEYS, TARGET, "{mechanism: svt, cutoff: C, scale: n}",
+					"method: dpareto, evaluations: 80");
 	struct dp_proposer *p = dp_proposer_new(s);
 	double x[DP_PARAMS_MAX] = { 3, 1, 0.7, 5 }, solved;
 	struct dp_err err;
@@ -408,16 +403,15 @@ static void under_a_budget(void **state)
 		struct dp_err err;
 		struct result x;
 
-		dp_buf_printf(
-			&file,
-			"study: s\ntrainer: {command: [x]}\nparameters:\n  t: " TARGET
-			"\n  n: {calibrate: {epsilon: t, mechanism: dp-sgd, sampling: "
-			"poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, %s}}\n"
-			"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: "
-			"poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, "
-			"noise_multiplier: n}}\n  u: {metric: u}\nanti_ideal: {e: 9, u: "
-			"1}\nsearch: {%s, budget: {epsilon: 3, delta: 1e-5}}\n",
-			rows[i].accountant, rows[i].search);
+		dp_buf_printf(&file,
+			      "study: s\ntrainer: {command: [x]}\nparameters:\n  t: " TARGET
+			      "\n  n: {calibrate: {epsilon: t, mechanism: dp-sgd, sampling: "
+			      "poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, %s}}\n"
+			      "objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: "
+			      "poisson, records: 900, lot: 9, epochs: 3, delta: 1e-5, "
+			      "noise_multiplier: n}}\n  u: {metric: u}\nanti_ideal: {e: 9, u: "
+			      "1}\nsearch: {%s, budget: {epsilon: 3, delta: 1e-5}}\n",
+			      rows[i].accountant, rows[i].search);
 		x = parse(dp_buf_text(&file), file.len);
 		assert_int_equal(x.s != NULL, rows[i].good);
 		if (x.s)

@@ -67,8 +67,8 @@ static void test_files_beside(void **state)
 	/* later, whatever became of the files */
 	unlink(in_folder("train.py"));
 	file_of("none.py", "");
-	again = study_of("[python3, ./train.py, link.py, data, none.py]",
-			 "[train.py, acc.py]", text);
+	again = study_of("[python3, ./train.py, link.py, data, none.py]", "[train.py, acc.py]",
+			 text);
 	assert_int_equal(dp_study_place_files(again, folder, &files, &err), DP_OK);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(again->trainer.argv[i], s->trainer.argv[i]);
@@ -96,13 +96,12 @@ static char *warnings(const char *trainer, const char *oracle)
 	struct dp_study *s = study_of(trainer, oracle, text);
 
 	assert_int_equal(dp_study_find_files(s, folder, &files, &err), DP_OK);
-	assert_int_equal(dp_study_startable(s, folder, "/bin", text, strlen(text),
-					    &problems, &err),
+	assert_int_equal(dp_study_startable(s, folder, "/bin", text, strlen(text), &problems, &err),
 			 DP_OK);
 	assert_int_equal(problems.errors, 0);
 	for (size_t i = 0; i < problems.count; i++)
-		dp_buf_printf(&all, "%d:%d %s\n", problems.list[i].line,
-			      problems.list[i].column, problems.list[i].message);
+		dp_buf_printf(&all, "%d:%d %s\n", problems.list[i].line, problems.list[i].column,
+			      problems.list[i].message);
 	dp_problems_free(&problems);
 	dp_study_free(s);
 	free(files.list);
@@ -126,8 +125,7 @@ static void test_startable(void **state)
 	warned("[./gone, x]", "[sh]", "2:20 /");
 	warned("[./gone, x]", "[sh]", "/gone does not exist\n");
 	warned("[sh]", "[./gone]", "5:32 /");
-	warned("[train.py]", "[sh]",
-	       "there is one beside the study file: write ./train.py\n");
+	warned("[train.py]", "[sh]", "there is one beside the study file: write ./train.py\n");
 	warned("[sh, trian.py]", "[sh]",
 	       "2:20 there is no file 'trian.py' beside the study file, so that the word "
 	       "is passed on as it is; did you mean 'train.py'?\n");
@@ -142,20 +140,19 @@ static void test_startable(void **state)
 
 static void test_once(void **state)
 {
-	static const char text[] =
-		"# a comment\n"
-		"study: s\nseed: 5\n"
-		"trainer:\n  command: [./t, \"1\", 'it''s', a b]\n  runs: 10\n"
-		"  timeout: 1m30s\n  env: {A: \"1\", B: 2}\n  retries: 2\n"
-		"parameters:\n"
-		"  x: {type: float, range: [1e-3, 1.5e2], scale: log}\n"
-		"  k: {type: categorical, values: [a, 1, true, \"1\"]}\n"
-		"  f: {fixed: \"7\"}\n"
-		"objectives:\n"
-		"  a: {metric: a, of: \"1 - a\"}\n  b: {metric: b}\n"
-		"anti_ideal: {a: 2, b: .5}\n"
-		"constraints: {seconds: \"<= 60\"}\n"
-		"search: {method: dpareto, evaluations: 80, initial: 20}\n";
+	static const char text[] = "# a comment\n"
+				   "study: s\nseed: 5\n"
+				   "trainer:\n  command: [./t, \"1\", 'it''s', a b]\n  runs: 10\n"
+				   "  timeout: 1m30s\n  env: {A: \"1\", B: 2}\n  retries: 2\n"
+				   "parameters:\n"
+				   "  x: {type: float, range: [1e-3, 1.5e2], scale: log}\n"
+				   "  k: {type: categorical, values: [a, 1, true, \"1\"]}\n"
+				   "  f: {fixed: \"7\"}\n"
+				   "objectives:\n"
+				   "  a: {metric: a, of: \"1 - a\"}\n  b: {metric: b}\n"
+				   "anti_ideal: {a: 2, b: .5}\n"
+				   "constraints: {seconds: \"<= 60\"}\n"
+				   "search: {method: dpareto, evaluations: 80, initial: 20}\n";
 	struct dp_study *s = good(text), *once;
 	struct dp_buf made = DP_BUF_INIT;
 	struct dp_err err;

@@ -34,8 +34,7 @@ static void set_ok(struct config *c, const char *name, const char *value)
 		fail_msg("%s: %s", name, err.msg);
 }
 
-static void set_bad(struct config *c, const char *name, const char *value,
-		    const char *sentence)
+static void set_bad(struct config *c, const char *name, const char *value, const char *sentence)
 {
 	struct dp_err err;
 
@@ -82,21 +81,18 @@ static void test_numbers(void **state)
 	set_bad(&c, "slots", "4097", "slots cannot be '4097'; it is int, 1 to 4096");
 	set_bad(&c, "slots", "-1", "slots cannot be '-1'; it is int, 1 to 4096");
 	/* would be 1 in 32 bits */
-	set_bad(&c, "slots", "4294967297",
-		"slots cannot be '4294967297'; it is int, 1 to 4096");
+	set_bad(&c, "slots", "4294967297", "slots cannot be '4294967297'; it is int, 1 to 4096");
 	set_bad(&c, "slots", "2.5", "slots cannot be '2.5'; it is int, 1 to 4096");
 	set_bad(&c, "slots", "", "slots cannot be ''; it is int, 1 to 4096");
 	assert_int_equal(c.slots, 4096); /* what is refused changes nothing */
 	set_ok(&c, "max_clients", "65536");
 	assert_int_equal(c.max_clients, 65536);
-	set_bad(&c, "max_clients", "65537",
-		"max_clients cannot be '65537'; it is int, 1 to 65536");
+	set_bad(&c, "max_clients", "65537", "max_clients cannot be '65537'; it is int, 1 to 65536");
 	set_ok(&c, "disk_watermark", "1.5G");
 	assert_true(c.disk_watermark == 3ull << 29);
 	set_ok(&c, "disk_watermark", "0");
 	assert_true(c.disk_watermark == 0);
-	set_bad(&c, "disk_watermark", "much",
-		"disk_watermark cannot be 'much'; it is size");
+	set_bad(&c, "disk_watermark", "much", "disk_watermark cannot be 'much'; it is size");
 	config_clear(&c);
 }
 
@@ -110,16 +106,14 @@ static void test_durations(void **state)
 	assert_true(c.retention == 9000);
 	set_ok(&c, "retention", "forever");
 	assert_true(isinf(c.retention));
-	set_bad(&c, "retention", "ever",
-		"retention cannot be 'ever'; it is duration or forever");
+	set_bad(&c, "retention", "ever", "retention cannot be 'ever'; it is duration or forever");
 	assert_true(isinf(c.retention));
 	set_ok(&c, "report_interval", "0");
 	assert_true(c.report_interval == 0);
 	/* only retention knows that word */
 	set_bad(&c, "report_interval", "forever",
 		"report_interval cannot be 'forever'; it is duration");
-	set_bad(&c, "report_interval", "-1s",
-		"report_interval cannot be '-1s'; it is duration");
+	set_bad(&c, "report_interval", "-1s", "report_interval cannot be '-1s'; it is duration");
 	config_clear(&c);
 }
 
@@ -143,8 +137,7 @@ static void test_words(void **state)
 	}
 	set_bad(&c, "log_level", "Debug",
 		"log_level cannot be 'Debug'; it is error | warn | info | debug");
-	set_bad(&c, "stop_policy", "",
-		"stop_policy cannot be ''; it is leave | finish | kill");
+	set_bad(&c, "stop_policy", "", "stop_policy cannot be ''; it is leave | finish | kill");
 	assert_int_equal(c.log_level, LOG_DEBUG);
 	assert_false(stop_policy_parse("go", &policy));
 	assert_int_equal(policy, STOP_KILL);
@@ -255,8 +248,7 @@ static void test_file_mistakes(void **state)
 	file_bad("slots: [1, 2]\n", (const char *[]){ "c.yaml:1:8: error: an option has "
 						      "one value",
 						      NULL });
-	file_bad("retention: {days: 3}\n",
-		 (const char *[]){ "an option has one value", NULL });
+	file_bad("retention: {days: 3}\n", (const char *[]){ "an option has one value", NULL });
 	file_bad("- slots\n", (const char *[]){ "each line is 'option: value'", NULL });
 	file_bad("slots: 1\nslots: 2\n", (const char *[]){ "c.yaml:2:1: error: ", NULL });
 	file_bad("slots: {\n", (const char *[]){ "c.yaml:", NULL });
@@ -267,8 +259,7 @@ static void test_file_mistakes(void **state)
 
 static void test_sources(void **state)
 {
-	struct config_source from = { .path = file_of("c.yaml",
-						      "slots: 2\nmax_clients: 7\n"),
+	struct config_source from = { .path = file_of("c.yaml", "slots: 2\nmax_clients: 7\n"),
 				      .names = { "slots", "slots" },
 				      .values = { "4", "6" },
 				      .count = 2 };
@@ -283,8 +274,7 @@ static void test_sources(void **state)
 	config_clear(&c);
 	from.values[1] = "none";
 	assert_int_equal(config_load(&c, &from, &err), DP_E_USAGE);
-	assert_string_equal(err.msg,
-			    "command line: slots cannot be 'none'; it is int, 1 to 4096");
+	assert_string_equal(err.msg, "command line: slots cannot be 'none'; it is int, 1 to 4096");
 	config_clear(&c);
 	from = (struct config_source){ 0 };
 	assert_int_equal(config_load(&c, &from, &err), DP_OK);
@@ -292,8 +282,7 @@ static void test_sources(void **state)
 }
 
 /* The names of what differs, with commas between. */
-static void expect_changed(const struct config *a, const struct config *b,
-			   const char *names)
+static void expect_changed(const struct config *a, const struct config *b, const char *names)
 {
 	json_t *list = json_array(), *name;
 	struct dp_buf text = DP_BUF_INIT;
@@ -374,10 +363,8 @@ static void test_slurm(void **state)
 	set_ok(&c, "slurm", "{\"jobs\": 2, \"poll\": 0.5}");
 	o = slurm_option_read(c.slurm);
 	assert_true(o.jobs == 2 && o.poll == 0.5 && !o.partition);
-	set_bad(&c, "slurm", "gpu",
-		"slurm must be a map, such as {partition: gpu, jobs: 32}");
-	set_bad(&c, "slurm", "[]",
-		"slurm must be a map, such as {partition: gpu, jobs: 32}");
+	set_bad(&c, "slurm", "gpu", "slurm must be a map, such as {partition: gpu, jobs: 32}");
+	set_bad(&c, "slurm", "[]", "slurm must be a map, such as {partition: gpu, jobs: 32}");
 	assert_true(slurm_option_read(c.slurm).jobs == 2);
 	config_clear(&c);
 }
@@ -387,33 +374,27 @@ static void test_slurm_mistakes(void **state)
 {
 	(void)state;
 	file_bad("slurm: {partition: 'a b'}\n",
-		 (const char *[]){ "c.yaml:1:20: error: slurm.partition must be a word",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:20: error: slurm.partition must be a word", NULL });
 	file_bad("slurm:\n  jobs: 0\n",
 		 (const char *[]){ "c.yaml:2:9: error: slurm.jobs must be a whole number "
 				   "from 1 to 100000",
 				   NULL });
-	file_bad(
-		"slurm:\n  poll: 0.1s\n",
-		(const char *[]){ "c.yaml:2:9: error: slurm.poll must be a duration from "
-				  "0.5s to 1h",
-				  NULL });
+	file_bad("slurm:\n  poll: 0.1s\n",
+		 (const char *[]){ "c.yaml:2:9: error: slurm.poll must be a duration from "
+				   "0.5s to 1h",
+				   NULL });
 	file_bad("slurm:\n  time: soon\n",
-		 (const char *[]){ "c.yaml:2:9: error: slurm.time must be a duration",
-				   NULL });
+		 (const char *[]){ "c.yaml:2:9: error: slurm.time must be a duration", NULL });
 	file_bad("slurm:\n  options: -x\n",
-		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list", NULL });
 	file_bad("slurm:\n  options: [script]\n",
-		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:2:12: error: slurm.options must be a list", NULL });
 	file_bad("slurm:\n  job: 3\n",
 		 (const char *[]){ "c.yaml:2:8: error: slurm.job is no key; did you mean "
 				   "'jobs'?",
 				   NULL });
 	file_bad("executor: pbs\n",
-		 (const char *[]){ "executor cannot be 'pbs'; it is local | slurm",
-				   NULL });
+		 (const char *[]){ "executor cannot be 'pbs'; it is local | slurm", NULL });
 }
 
 /* Each is told where in the list it is. */
@@ -422,35 +403,27 @@ static void test_hook_mistakes(void **state)
 	(void)state;
 	file_bad("slots: 2\nhooks:\n- on: [failed]\n  command: [x]\n"
 		 "- on: [failed, finishd]\n  command: [x]\n",
-		 (const char *[]){
-			 "c.yaml:5:16: error: hooks[1].on[1] cannot be 'finishd'; "
-			 "did you mean 'finished'?",
-			 NULL });
+		 (const char *[]){ "c.yaml:5:16: error: hooks[1].on[1] cannot be 'finishd'; "
+				   "did you mean 'finished'?",
+				   NULL });
 	file_bad("hooks:\n- on: [failed]\n  command: []\n",
-		 (const char *[]){ "c.yaml:3:12: error: hooks[0].command must have",
-				   NULL });
+		 (const char *[]){ "c.yaml:3:12: error: hooks[0].command must have", NULL });
 	file_bad("hooks:\n- on: [failed]\n  command: ['']\n",
-		 (const char *[]){
-			 "c.yaml:3:13: error: hooks[0].command[0], the program, is "
-			 "empty",
-			 NULL });
+		 (const char *[]){ "c.yaml:3:13: error: hooks[0].command[0], the program, is "
+				   "empty",
+				   NULL });
 	file_bad("hooks: [{on: [failed]}]\n",
-		 (const char *[]){ "c.yaml:1:9: error: hooks[0].command must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:9: error: hooks[0].command must be a list", NULL });
 	file_bad("hooks: [{on: failed, command: [x]}]\n",
-		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list", NULL });
 	file_bad("hooks: [{on: [], command: [x]}]\n",
-		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:14: error: hooks[0].on must be a list", NULL });
 	file_bad("hooks: [{on: [failed], command: x}]\n",
-		 (const char *[]){ "c.yaml:1:33: error: hooks[0].command must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:33: error: hooks[0].command must be a list", NULL });
 	file_bad("hooks: [{on: [failed], command: [[x]]}]\n",
 		 (const char *[]){ "hooks[0].command[0] must be a text", NULL });
 	file_bad("hooks: [{on: [failed], command: [x], timeout: 0}]\n",
-		 (const char *[]){ "c.yaml:1:47: error: hooks[0].timeout cannot be '0'",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:47: error: hooks[0].timeout cannot be '0'", NULL });
 	file_bad("hooks: [{on: [failed], comand: [x]}]\n",
 		 (const char *[]){ "c.yaml:1:32: error: hooks[0].comand is unknown",
 				   "did you mean 'command'?", NULL });
@@ -474,10 +447,9 @@ static void test_slot_env(void **state)
 	config_defaults(&a);
 	config_defaults(&b);
 	assert_int_equal(config_read(&a,
-				     file_of("c.yaml",
-					     "slot_env:\n"
-					     "  CUDA_VISIBLE_DEVICES: [0, \"1\", '2,3']\n"
-					     "  OMP_NUM_THREADS: [4, 4, 8]\n"),
+				     file_of("c.yaml", "slot_env:\n"
+						       "  CUDA_VISIBLE_DEVICES: [0, \"1\", '2,3']\n"
+						       "  OMP_NUM_THREADS: [4, 4, 8]\n"),
 				     &err),
 			 DP_OK);
 	gpus = json_object_get(a.slot_env, "CUDA_VISIBLE_DEVICES");
@@ -507,18 +479,14 @@ static void test_slot_env_mistakes(void **state)
 	set_bad(&c, "slot_env", "{\"GPU\":\"0\"}",
 		"slot_env.GPU must be a list of one value for each slot, such as "
 		"[\"0\", \"1\"]");
-	set_bad(&c, "slot_env", "{\"GPU\":[\"0\",0.5]}",
-		"slot_env.GPU[1] must be a text");
+	set_bad(&c, "slot_env", "{\"GPU\":[\"0\",0.5]}", "slot_env.GPU[1] must be a text");
 	config_clear(&c);
 	file_bad("slots: 2\nslot_env:\n  GPU: []\n",
-		 (const char *[]){ "c.yaml:3:8: error: slot_env.GPU must be a list",
-				   NULL });
+		 (const char *[]){ "c.yaml:3:8: error: slot_env.GPU must be a list", NULL });
 	file_bad("slot_env: {GPU: [0, [1]]}\n",
-		 (const char *[]){ "c.yaml:1:21: error: slot_env.GPU[1] must be a text",
-				   NULL });
+		 (const char *[]){ "c.yaml:1:21: error: slot_env.GPU[1] must be a text", NULL });
 	file_bad("slot_env: {2GPU: [0]}\n",
-		 (const char *[]){ "slot_env.2GPU cannot name an environment variable",
-				   NULL });
+		 (const char *[]){ "slot_env.2GPU cannot name an environment variable", NULL });
 	file_bad("slot_env: {DPARETO_SLOT: [0]}\n",
 		 (const char *[]){ "slot_env.DPARETO_SLOT cannot be set: variables that "
 				   "start with DPARETO_ are dparetod's own",
@@ -614,8 +582,7 @@ static void test_docs(void **state)
 		assert_true(strlen(doc.type) < sizeof doc.type - 1);
 		/* the default that people are told of is one, where it is no sentence */
 		if (!strchr(doc.otherwise, ' ') && strcmp(doc.otherwise, "none") != 0)
-			assert_int_equal(config_set(&c, doc.name, doc.otherwise, &err),
-					 DP_OK);
+			assert_int_equal(config_set(&c, doc.name, doc.otherwise, &err), DP_OK);
 	}
 	assert_true(n >= 8);
 	config_clear(&c);

@@ -30,18 +30,17 @@ static struct dp_study *cost_study(const char *path, const char *cost, unsigned 
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	char text[1024];
-	int len = snprintf(
-		text, sizeof text,
-		"study: t\nseed: %u\ntrainer: {command: [none]%s}\nparameters:\n"
-		"  epochs: {type: int, range: [1, 400]}\n"
-		"  lot: {type: int, range: [16, 4096], scale: log}\n"
-		"  sigma: {type: float, range: [0.5, 20], scale: log}\n"
-		"  rate: {type: float, range: [0, 1]}\n"
-		"  kind: {type: categorical, values: [a, b, c]}\n  f: {fixed: 64}\n"
-		"objectives: {e: {metric: e, transform: log}, u: {metric: u}}\n"
-		"anti_ideal: {e: 20, u: 1}\n"
-		"search: {method: dpareto, evaluations: 200, initial: %d%s}\n",
-		seed, path, INITIAL, cost);
+	int len = snprintf(text, sizeof text,
+			   "study: t\nseed: %u\ntrainer: {command: [none]%s}\nparameters:\n"
+			   "  epochs: {type: int, range: [1, 400]}\n"
+			   "  lot: {type: int, range: [16, 4096], scale: log}\n"
+			   "  sigma: {type: float, range: [0.5, 20], scale: log}\n"
+			   "  rate: {type: float, range: [0, 1]}\n"
+			   "  kind: {type: categorical, values: [a, b, c]}\n  f: {fixed: 64}\n"
+			   "objectives: {e: {metric: e, transform: log}, u: {metric: u}}\n"
+			   "anti_ideal: {e: 20, u: 1}\n"
+			   "search: {method: dpareto, evaluations: 200, initial: %d%s}\n",
+			   seed, path, INITIAL, cost);
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
@@ -58,8 +57,7 @@ static double seconds_at(const double *x)
 }
 
 /* n results at random points with these times, 20 % about, from this seed. */
-static void measure_times(const struct dp_study *s, uint32_t seed, struct dp_known *k,
-			  size_t n)
+static void measure_times(const struct dp_study *s, uint32_t seed, struct dp_known *k, size_t n)
 {
 	struct dp_rng r;
 
@@ -156,8 +154,8 @@ static void test_outlier(void **state)
 			learn(p, k, 24);
 			with += median_error(p) / 10;
 		}
-		print_message("one of 24 times %g: median error %.3f, without %.3f\n",
-			      factors[i], with, without);
+		print_message("one of 24 times %g: median error %.3f, without %.3f\n", factors[i],
+			      with, without);
 		assert_true(with < 1.3 * without);
 	}
 	dp_proposer_free(p);
@@ -281,8 +279,8 @@ static void measure_values(struct dp_known *k)
 	double n = k->x[0], sigma = k->x[2], rate = k->x[3] + 0.01;
 
 	k->y[0] = 0.4 * sqrt(n) / sigma;
-	k->y[1] = fmin(0.08 + 0.5 / (1 + pow(2 * n * rate, 0.8)) +
-			       0.015 * rate * sigma * sqrt(n) + 0.02 * fabs(k->x[4] - 1),
+	k->y[1] = fmin(0.08 + 0.5 / (1 + pow(2 * n * rate, 0.8)) + 0.015 * rate * sigma * sqrt(n) +
+			       0.02 * fabs(k->x[4] - 1),
 		       1);
 	k->var[0] = k->var[1] = NAN;
 	k->seconds = 0.05 + 0.02 * n;
@@ -302,8 +300,7 @@ static double found_within(const struct dp_study *s, double seconds)
 		struct dp_proposal out;
 		struct dp_err err;
 
-		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)n, NULL, &out, &err),
-				 DP_OK);
+		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)n, NULL, &out, &err), DP_OK);
 		memset(&k[n], 0, sizeof k[n]);
 		k[n].trial = (uint32_t)n;
 		memcpy(k[n].x, out.x, s->nparams * sizeof *out.x);
@@ -335,8 +332,8 @@ static void test_search(void **state)
 			mean[i] += found_within(s, BUDGET) / SEEDS;
 			dp_study_free(s);
 		}
-	print_message("hypervolume after %d s: %.4f by seconds, %.4f without\n", BUDGET,
-		      mean[1], mean[0]);
+	print_message("hypervolume after %d s: %.4f by seconds, %.4f without\n", BUDGET, mean[1],
+		      mean[0]);
 	assert_true(mean[1] > mean[0]);
 }
 
@@ -362,8 +359,7 @@ static void test_warm(void **state)
 		struct dp_proposal a, b;
 
 		k[n - 1].status = k[n - 2].status = DP_KNOWN_PENDING;
-		assert_int_equal(dp_proposer_ask(warm, &h, (uint32_t)n, NULL, &a, &err),
-				 DP_OK);
+		assert_int_equal(dp_proposer_ask(warm, &h, (uint32_t)n, NULL, &a, &err), DP_OK);
 		assert_int_equal(dp_propose(s, &h, (uint32_t)n, NULL, &b, &err), DP_OK);
 		assert_memory_equal(a.x, b.x, s->nparams * sizeof *a.x);
 		assert_true(a.cost == b.cost && a.pending_cost == b.pending_cost);

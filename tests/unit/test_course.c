@@ -135,8 +135,7 @@ static const struct {
 	{ cannot_start, { "(failures) paused: " BECAUSE, "wait", SAME, SAME, SAME } },
 	{ refused, { "0 failed: objective 'epsilon': no", SAME, SAME, SAME, SAME } },
 	{ not_accounted, { "account 0", SAME, SAME, SAME, SAME } },
-	{ not_accounted_failed,
-	  { "0 failed: exit-code: because", SAME, SAME, SAME, SAME } },
+	{ not_accounted_failed, { "0 failed: exit-code: because", SAME, SAME, SAME, SAME } },
 };
 
 static void every_situation_in_every_state(void **s)
@@ -153,8 +152,8 @@ static void every_situation_in_every_state(void **s)
 			if (situations[i].expected[k])
 				expected = situations[i].expected[k];
 			if (strcmp(next(), expected) != 0)
-				fail_msg("situation %zu, %s: %s, not %s", i, statuses[k],
-					 next(), expected);
+				fail_msg("situation %zu, %s: %s, not %s", i, statuses[k], next(),
+					 expected);
 		}
 	}
 }
@@ -297,10 +296,8 @@ static void studies_end(void **s)
 	NEXT("(failures) failed: not one evaluation succeeded: 0 diverged, 1 failed; "
 	     "trial 0: exit-code: because");
 	begin("", "search: {method: grid, grid: 1}");
-	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				 .evaluations = 5,
-				 .parallel = NAN,
-				 .priority = NAN });
+	apply((struct dp_event){
+		.type = DP_EV_STUDY_AMENDED, .evaluations = 5, .parallel = NAN, .priority = NAN });
 	whole_trial(DP_END_OK);
 	NEXT("finished: the grid has only 1 point");
 }
@@ -322,10 +319,10 @@ static void failures_in_a_row_pause(void **s)
 	NEXT("propose");
 }
 
-#define FIRST(trial)                                                                     \
-	"(failures) paused: the first trials all failed, 3 in a row; trial " trial       \
-	": exit-code: because; 'dparetoctl logs s " trial                                \
-	"' shows its stderr; put it right, then 'dparetoctl retry s --failed', or "      \
+#define FIRST(trial)                                                                               \
+	"(failures) paused: the first trials all failed, 3 in a row; trial " trial                 \
+	": exit-code: because; 'dparetoctl logs s " trial                                          \
+	"' shows its stderr; put it right, then 'dparetoctl retry s --failed', or "                \
 	"'dparetoctl resume s' to leave them failed"
 
 /* Three are enough to see that nothing works, whatever max_failures allows later. */

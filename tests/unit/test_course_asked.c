@@ -15,9 +15,7 @@
 static const char *ask(enum dp_ask what)
 {
 	static char out[800];
-	struct dp_asked a = {
-		.ask = what, .evaluations = 7, .parallel = NAN, .priority = NAN
-	};
+	struct dp_asked a = { .ask = what, .evaluations = 7, .parallel = NAN, .priority = NAN };
 	struct dp_orders orders;
 	struct dp_err err;
 
@@ -27,9 +25,8 @@ static const char *ask(enum dp_ask what)
 	}
 	out[0] = '\0';
 	for (unsigned i = 0; i < orders.n; i++)
-		snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s%s",
-			 i ? ", " : "", dp_event_name(orders.event[i].type),
-			 orders.event[i].state ? " " : "",
+		snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s%s", i ? ", " : "",
+			 dp_event_name(orders.event[i].type), orders.event[i].state ? " " : "",
 			 orders.event[i].state ? orders.event[i].state : "");
 	return out;
 }
@@ -56,8 +53,7 @@ static void asked_in_every_state(void **s)
 	} rows[] = {
 		{ DP_ASK_PAUSE,
 		  false,
-		  { "study-moved paused", "",
-		    "no: study 's' is finished, so it cannot be paused",
+		  { "study-moved paused", "", "no: study 's' is finished, so it cannot be paused",
 		    "no: study 's' is failed, so it cannot be paused",
 		    "no: study 's' is stopped, so it cannot be paused" } },
 		{ DP_ASK_RESUME,
@@ -68,16 +64,15 @@ static void asked_in_every_state(void **s)
 		    "no: study 's' is stopped: its only evaluation is made" } },
 		{ DP_ASK_RESUME,
 		  false,
-		  { "", "study-moved running", "study-moved running",
-		    "study-moved running", "study-moved running" } },
+		  { "", "study-moved running", "study-moved running", "study-moved running",
+		    "study-moved running" } },
 		{ DP_ASK_STOP,
 		  false,
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
 		{ DP_ASK_SET,
 		  true,
-		  { "study-amended", "study-amended",
-		    "study-amended, study-moved running", "study-amended",
-		    "study-amended" } },
+		  { "study-amended", "study-amended", "study-amended, study-moved running",
+		    "study-amended", "study-amended" } },
 		{ DP_ASK_RETRY,
 		  true,
 		  { "trial-retry-asked", "trial-retry-asked",
@@ -95,11 +90,9 @@ static void asked_in_every_state(void **s)
 		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
 		{ DP_ASK_RETRY_FAILED,
 		  false,
-		  { "no: study 's' has no failed trial that can be tried again", SAME,
-		    SAME, SAME, SAME } },
-		{ DP_ASK_CANCEL,
-		  false,
-		  { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
+		  { "no: study 's' has no failed trial that can be tried again", SAME, SAME, SAME,
+		    SAME } },
+		{ DP_ASK_CANCEL, false, { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
 		{ DP_ASK_CANCEL,
 		  true,
 		  { "no: trial 0 has ended: it is failed", SAME, SAME, SAME, SAME } },
@@ -201,9 +194,8 @@ static void asked_for_what_is_not_there(void **s)
 	begin("", "search: {method: random, evaluations: 2}");
 	assert_string_equal(ask(DP_ASK_RETRY), "no: study 's' has no trials yet");
 	assert_string_equal(ask(DP_ASK_ENQUEUE), "");
-	assert_string_equal(ask(DP_ASK_IMPORT),
-			    "no: study 's' searches by 'random', which "
-			    "learns from no result");
+	assert_string_equal(ask(DP_ASK_IMPORT), "no: study 's' searches by 'random', which "
+						"learns from no result");
 	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_USAGE);
 	propose(NULL);
 	a = (struct dp_asked){ .ask = DP_ASK_CANCEL, .trial = 5 };

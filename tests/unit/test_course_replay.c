@@ -39,9 +39,8 @@ static void check_replayed(struct log *l)
 	char one[1100], two[1100];
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		assert_int_equal(
-			dp_event_decode(l->bytes[i].data, l->bytes[i].len, &e, NULL),
-			DP_OK);
+		assert_int_equal(dp_event_decode(l->bytes[i].data, l->bytes[i].len, &e, NULL),
+				 DP_OK);
 		e.study = 1;
 		e.seq = i;
 		assert_int_equal(dp_state_apply(&fresh, &e, NULL), DP_OK);
@@ -57,11 +56,10 @@ static void check_replayed(struct log *l)
 /* Ends the n-th open attempt in some way. */
 static void end_some(struct log *l, uint32_t n, uint64_t dice)
 {
-	static const enum dp_end ends[] = { DP_END_OK,        DP_END_OK,
-					    DP_END_OK,        DP_END_OK,
-					    DP_END_DIVERGED,  DP_END_SIGNAL,
-					    DP_END_LOST,      DP_END_EXIT_CODE,
-					    DP_END_CANCELLED, DP_END_NOT_STARTED };
+	static const enum dp_end ends[] = { DP_END_OK,         DP_END_OK,        DP_END_OK,
+					    DP_END_OK,         DP_END_DIVERGED,  DP_END_SIGNAL,
+					    DP_END_LOST,       DP_END_EXIT_CODE, DP_END_CANCELLED,
+					    DP_END_NOT_STARTED };
 	static const char *const names[] = { "f1" };
 	enum dp_end how = ends[dice % DP_COUNT(ends)];
 	double f1 = how == DP_END_DIVERGED ? NAN : (double)(dice % 97);
@@ -96,8 +94,7 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 static void disturb(struct log *l, uint64_t dice)
 {
 	struct dp_asked a = { .ask = (enum dp_ask)(dice % DP_ASK_DELETE),
-			      .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials)
-						   : 0,
+			      .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials) : 0,
 			      .evaluations = 20 + (double)(dice % 20),
 			      .parallel = NAN,
 			      .priority = NAN };
@@ -140,8 +137,7 @@ static void one_life(struct log *l, uint64_t seed)
 			end_some(l, (uint32_t)(dice / 5 % st->open), dice / 11);
 		}
 		assert_true(st->open <= st->parallel);
-		assert_true(st->ntrials <= st->evaluations || dice % 29 == 0 ||
-			    st->ntrials <= 40);
+		assert_true(st->ntrials <= st->evaluations || dice % 29 == 0 || st->ntrials <= 40);
 	}
 }
 
@@ -157,12 +153,9 @@ static void the_same_course_after_every_restart(void **s)
 
 	(void)s;
 	for (uint64_t seed = 0; seed < 12; seed++) {
-		const char *trainer =
-			seed % 2 ? ", runs: 2, runs_per_process: 1, max_failures: 3"
-				 : ", retries: 1, max_failures: 4";
-		struct dp_event e = { .type = DP_EV_STUDY_CREATED,
-				      .path = "f",
-				      .dir = "/" };
+		const char *trainer = seed % 2 ? ", runs: 2, runs_per_process: 1, max_failures: 3"
+					       : ", retries: 1, max_failures: 4";
+		struct dp_event e = { .type = DP_EV_STUDY_CREATED, .path = "f", .dir = "/" };
 
 		begin(trainer, searches[seed % DP_COUNT(searches)]);
 		e.name = "s";

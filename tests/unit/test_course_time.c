@@ -168,8 +168,7 @@ static void time_is_noted_now_and_then(void **s)
 		char search[100];
 
 		snprintf(search, sizeof search,
-			 "search: {method: random, evaluations: 9, max_time: %s}",
-			 rows[i].limit);
+			 "search: {method: random, evaluations: 9, max_time: %s}", rows[i].limit);
 		begin("", search);
 		running();
 		dp_course_next(st, now, &step);
@@ -249,11 +248,10 @@ static void spans_of_attempts_fit_the_records(void **s)
 		begin("", "search: {method: random, evaluations: 9}");
 		running();
 		now += 10 * SECOND;
-		apply((struct dp_event){
-			.type = DP_EV_ATTEMPT_ENDED,
-			.run = DP_RUN_ALL,
-			.end = DP_END_SIGNAL,
-			.exit = { .start = rows[i].start, .end = rows[i].end } });
+		apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+					 .run = DP_RUN_ALL,
+					 .end = DP_END_SIGNAL,
+					 .exit = { .start = rows[i].start, .end = rows[i].end } });
 		a = &st->trials[0]->attempts[0];
 		if (rows[i].start > 0)
 			assert_int_equal(a->started / SECOND - 1000, rows[i].started);

@@ -73,8 +73,7 @@ static void test_rows(void **state)
 		assert_true(strlen(c->summary) < 66);
 		assert_true(c->summary[strlen(c->summary) - 1] != '.');
 		for (const struct ctl_option *o = c->options; o && o->name; o++) {
-			for (const struct ctl_option *g = ctl_global_options; g->name;
-			     g++)
+			for (const struct ctl_option *g = ctl_global_options; g->name; g++)
 				assert_true(strcmp(o->name, g->name) != 0 &&
 					    (!o->letter || o->letter != g->letter));
 		}
@@ -190,18 +189,16 @@ static void test_roff(void **state)
 
 	(void)state;
 	has(roff, ".SS \"submit FILE...\"\n");
-	has(roff,
-	    "\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fItable|json|jsonl|csv|name\\fR\n");
+	has(roff, "\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fItable|json|jsonl|csv|name\\fR\n");
 	has(roff, "the daemon\\(aqs socket");
 	assert_null(strstr(roff, "help-man"));
 	assert_null(strstr(roff, "help\\-man"));
 	/* no line of text is taken for a request */
 	for (char *line = strtok(roff, "\n"); line; line = strtok(NULL, "\n"))
 		if (line[0] == '.' || line[0] == '\'')
-			assert_true(strncmp(line, ".SS ", 4) == 0 ||
-				    strcmp(line, ".TP") == 0 ||
-				    strcmp(line, ".PP") == 0 ||
-				    strcmp(line, ".EX") == 0 || strcmp(line, ".EE") == 0);
+			assert_true(strncmp(line, ".SS ", 4) == 0 || strcmp(line, ".TP") == 0 ||
+				    strcmp(line, ".PP") == 0 || strcmp(line, ".EX") == 0 ||
+				    strcmp(line, ".EE") == 0);
 	free(roff);
 }
 
@@ -256,8 +253,7 @@ static void test_completion_words(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(lines); i++) {
-		char *text =
-			OUT_OF("complete-words", "--", lines[i].before, lines[i].word);
+		char *text = OUT_OF("complete-words", "--", lines[i].before, lines[i].word);
 
 		if (*lines[i].offered)
 			has(text, lines[i].offered);
@@ -266,18 +262,15 @@ static void test_completion_words(void **state)
 		free(text);
 	}
 	/* after a value, after "--", within a list, of the command's own formats */
-	has_free(OUT_OF("complete-words", "--", "daemon", "stop", "--policy", "f"),
-		 "finish\n");
-	has_free(OUT_OF("complete-words", "--", "-o", "json", "daemon", "re"),
-		 "reload\n");
+	has_free(OUT_OF("complete-words", "--", "daemon", "stop", "--policy", "f"), "finish\n");
+	has_free(OUT_OF("complete-words", "--", "-o", "json", "daemon", "re"), "reload\n");
 	is_free(OUT_OF("complete-words", "--", "daemon", "--", "--q"), "");
 	is_free(OUT_OF("complete-words", "--", "front", "-o", "js"), "json\n");
 	is_free(OUT_OF("complete-words", "--", "trials", "-o", "js"), "json\njsonl\n");
 	has_free(OUT_OF("complete-words", "--", "set", "s", ""), "parallel=\t");
 	has_free(OUT_OF("complete-words", "--", "set", "s", "parallel="), "parallel=\t");
 	is_free(OUT_OF("complete-words", "--", "set", "s", "parallel=4"), "");
-	has_free(OUT_OF("complete-words", "--", "explain", "search.met"),
-		 "search.method\t");
+	has_free(OUT_OF("complete-words", "--", "explain", "search.met"), "search.method\t");
 }
 
 static void test_completion_scripts(void **state)
@@ -380,8 +373,8 @@ static double json_field(char *text, const char *name)
 
 static void test_query(void **state)
 {
-	char *text = OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
-			    "--sensitivity", "1");
+	char *text =
+		OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2", "--sensitivity", "1");
 
 	(void)state;
 	has(text, "epsilon 0.5 at delta 0 (closed-form)\n");
@@ -391,53 +384,50 @@ static void test_query(void **state)
 	has(text, "\n  sensitivity       1\n");
 	free(text);
 	/* a name that fills its column stands on a line of its own */
-	has_free(OUT_OF("epsilon", "--mechanism", "output-perturbation",
-			"--regularization", "0.01", "--records", "1000", "--sigma", "1",
-			"--delta", "1e-6"),
+	has_free(OUT_OF("epsilon", "--mechanism", "output-perturbation", "--regularization", "0.01",
+			"--records", "1000", "--sigma", "1", "--delta", "1e-6"),
 		 "\n  output-perturbation\n                    Gaussian noise on the ");
-	has_free(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2"),
-		 "(default)\n");
+	has_free(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2"), "(default)\n");
 	assert_true(json_field(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
 				      "--sensitivity", "1", "-o", "json"),
 			       "epsilon") == 0.5);
 	/* what noise answers, epsilon confirms */
-	assert_true(json_field(OUT_OF("noise", "--mechanism", "gaussian", "--delta",
-				      "1e-5", "--epsilon", "1", "-o", "json"),
+	assert_true(json_field(OUT_OF("noise", "--mechanism", "gaussian", "--delta", "1e-5",
+				      "--epsilon", "1", "-o", "json"),
 			       "epsilon") <= 1);
 	/* '-' stands for '_' */
-	has_free(OUT_OF("epsilon", "--mechanism", "dp-sgd", "--sampling", "poisson",
-			"--records", "1000", "--lot", "10", "--epochs", "1",
-			"--noise-multiplier", "2", "--delta", "1e-5"),
+	has_free(OUT_OF("epsilon", "--mechanism", "dp-sgd", "--sampling", "poisson", "--records",
+			"1000", "--lot", "10", "--epochs", "1", "--noise-multiplier", "2",
+			"--delta", "1e-5"),
 		 "\n  noise_multiplier  2\n");
 }
 
 /* Backwards: the delta of an epsilon, the most steps of a target. */
 static void test_query_solved(void **state)
 {
-	char *text = OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
-			    "--at-epsilon", "0.5");
+	char *text =
+		OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2", "--at-epsilon", "0.5");
 
 	(void)state;
 	has(text, "delta 0 at epsilon 0.5 (closed-form)\n");
 	has(text, "\nholds for\n  laplace ");
 	free(text);
-	assert_true(
-		fabs(json_field(OUT_OF("epsilon", "--mechanism", "gaussian", "--sigma",
-				       "2", "--at-epsilon", "1", "-o", "json"),
-				"delta") /
-			     0.00682959498 -
-		     1) < 1e-4);
-	text = OUT_OF("noise", "--epsilon", "2", "--solve", "cutoff", "--mechanism",
-		      "svt", "--scale", "100");
+	assert_true(fabs(json_field(OUT_OF("epsilon", "--mechanism", "gaussian", "--sigma", "2",
+					   "--at-epsilon", "1", "-o", "json"),
+				    "delta") /
+				 0.00682959498 -
+			 1) < 1e-4);
+	text = OUT_OF("noise", "--epsilon", "2", "--solve", "cutoff", "--mechanism", "svt",
+		      "--scale", "100");
 	has(text, "cutoff 81\nepsilon 1.9"); /* the next costs 2.004 */
 	free(text);
-	assert_true(json_field(OUT_OF("noise", "--epsilon", "2", "--solve", "sample-rate",
-				      "--mechanism", "dp-sgd", "--sampling", "poisson",
-				      "--steps", "1", "--noise-multiplier", "1",
-				      "--delta", "1e-5", "-o", "json"),
-			       "sample_rate") > 0);
-	ended_badly(RUN("noise", "--epsilon", "2", "--solve", "sigma", "--mechanism",
-			"svt", "--scale", "1"),
+	assert_true(
+		json_field(OUT_OF("noise", "--epsilon", "2", "--solve", "sample-rate",
+				  "--mechanism", "dp-sgd", "--sampling", "poisson", "--steps", "1",
+				  "--noise-multiplier", "1", "--delta", "1e-5", "-o", "json"),
+			   "sample_rate") > 0);
+	ended_badly(RUN("noise", "--epsilon", "2", "--solve", "sigma", "--mechanism", "svt",
+			"--scale", "1"),
 		    DP_E_USAGE,
 		    "dparetoctl: --solve cannot be 'sigma' with mechanism svt\n"
 		    "hint: for example: --solve cutoff\n");
@@ -473,18 +463,16 @@ static void test_query_composed(void **state)
 		  "  2 x laplace, neighbours: ");
 	has(text, "\n  1 x exponential, neighbours: ");
 	free(text);
-	assert_true(json_field(OUT_OF("epsilon", "-o", "json", "--compose",
-				      file_of("c.json", json)),
-			       "epsilon") == 0.2);
-	has_free(OUT_OF("epsilon", "--compose", file_of("c.json", json), "--at-epsilon",
-			"0.3"),
+	assert_true(
+		json_field(OUT_OF("epsilon", "-o", "json", "--compose", file_of("c.json", json)),
+			   "epsilon") == 0.2);
+	has_free(OUT_OF("epsilon", "--compose", file_of("c.json", json), "--at-epsilon", "0.3"),
 		 "delta 0 at epsilon 0.3 (closed-form)\n");
 	assert_true(json_field(OUT_OF("epsilon", "--compose", file_of("c.json", json),
 				      "--at-epsilon", "0.1", "-o", "json"),
 			       "delta") > 0.01);
-	ended_badly(
-		RUN("epsilon", "--compose", "/nowhere/c.yaml"), DP_E_NOT_FOUND,
-		"dparetoctl: cannot open /nowhere/c.yaml: No such file or directory\n");
+	ended_badly(RUN("epsilon", "--compose", "/nowhere/c.yaml"), DP_E_NOT_FOUND,
+		    "dparetoctl: cannot open /nowhere/c.yaml: No such file or directory\n");
 	ended_badly(RUN("epsilon", "--compose", "x", "--delta", "1e-3"), DP_E_USAGE,
 		    "dparetoctl: 'delta' is not taken beside --compose\n"
 		    "hint: the file has it\n");
@@ -511,27 +499,25 @@ static void test_query_mistakes(void **state)
 		    "dparetoctl: mechanism svt needs the key 'cutoff'\n"
 		    "hint: cutoff is: C: the algorithm stops after this many answers "
 		    "above the threshold.\n");
-	ended_badly(RUN("epsilon", "--mechanism", "laplace", "--scale", "x"),
-		    DP_E_INVALID, "dparetoctl: 'scale' must be a number\n");
+	ended_badly(RUN("epsilon", "--mechanism", "laplace", "--scale", "x"), DP_E_INVALID,
+		    "dparetoctl: 'scale' must be a number\n");
 	/* an option of another mechanism would go unheard */
-	ended_badly(
-		RUN("epsilon", "--mechanism", "laplace", "--scale", "1", "--sigma", "3"),
-		DP_E_USAGE,
-		"dparetoctl: mechanism laplace has no sigma\n"
-		"hint: it belongs to mechanism gaussian\n");
+	ended_badly(RUN("epsilon", "--mechanism", "laplace", "--scale", "1", "--sigma", "3"),
+		    DP_E_USAGE,
+		    "dparetoctl: mechanism laplace has no sigma\n"
+		    "hint: it belongs to mechanism gaussian\n");
 }
 
 /* ---- study files ---- */
 
-static const char good_study[] =
-	"study: s\n"
-	"trainer: {command: [prog]}\n"
-	"parameters: {b: {type: float, range: [0.01, 100], scale: log}}\n"
-	"objectives:\n"
-	"  epsilon: {privacy: {mechanism: laplace, scale: b}}\n"
-	"  error: {metric: e}\n"
-	"anti_ideal: {epsilon: 10, error: 1}\n"
-	"search: {method: random, evaluations: 8}\n";
+static const char good_study[] = "study: s\n"
+				 "trainer: {command: [prog]}\n"
+				 "parameters: {b: {type: float, range: [0.01, 100], scale: log}}\n"
+				 "objectives:\n"
+				 "  epsilon: {privacy: {mechanism: laplace, scale: b}}\n"
+				 "  error: {metric: e}\n"
+				 "anti_ideal: {epsilon: 10, error: 1}\n"
+				 "search: {method: random, evaluations: 8}\n";
 
 static void test_validate(void **state)
 {
@@ -566,8 +552,8 @@ static void test_validate(void **state)
 /* A bad file is refused here, with line and caret, before a daemon is looked for. */
 static void test_submit_checks_first(void **state)
 {
-	struct ctl_run r = RUN("submit", "--socket", "/nowhere/s",
-			       file_of("bad.yaml", "study: 'a b'\n"));
+	struct ctl_run r =
+		RUN("submit", "--socket", "/nowhere/s", file_of("bad.yaml", "study: 'a b'\n"));
 
 	(void)state;
 	assert_int_equal(r.code, DP_E_INVALID);

@@ -11,8 +11,7 @@
 #include <cmocka.h>
 
 /* Reads a line of words for a command (NULL: what stands before one). */
-static int parse_line(struct ctl *ctl, const char *command, char *line,
-		      struct dp_err *err)
+static int parse_line(struct ctl *ctl, const char *command, char *line, struct dp_err *err)
 {
 	static char *argv[64]; /* options point into it */
 	int argc = 0;
@@ -21,8 +20,7 @@ static int parse_line(struct ctl *ctl, const char *command, char *line,
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	*ctl = (struct ctl){ .out = stdout, .talk = stderr };
-	return ctl_parse(ctl, command ? ctl_command_find(command) : NULL, argc, argv,
-			 err);
+	return ctl_parse(ctl, command ? ctl_command_find(command) : NULL, argc, argv, err);
 }
 
 static void parse_ok(struct ctl *ctl, const char *command, char *line)
@@ -33,14 +31,13 @@ static void parse_ok(struct ctl *ctl, const char *command, char *line)
 		fail_msg("%s: %s", line, err.msg);
 }
 
-#define LINE(text)                                                                       \
-	(char[])                                                                         \
-	{                                                                                \
-		text                                                                     \
+#define LINE(text)                                                                                 \
+	(char[])                                                                                   \
+	{                                                                                          \
+		text                                                                               \
 	}
 
-static void parse_bad(const char *command, char *line, const char *sentence,
-		      const char *hint)
+static void parse_bad(const char *command, char *line, const char *sentence, const char *hint)
 {
 	struct ctl ctl;
 	struct dp_err err = { 0 };
@@ -141,14 +138,12 @@ static void test_values(void **state)
 static void test_counts(void **state)
 {
 	(void)state;
-	parse_bad("submit", LINE("submit"),
-		  "'submit' is told too little: it needs FILE...",
+	parse_bad("submit", LINE("submit"), "'submit' is told too little: it needs FILE...",
 		  "usage: dparetoctl submit [options] FILE...");
 	parse_bad("trial", LINE("trial s 1 2"),
 		  "'trial' takes only STUDY TRIAL[@AT]; '2' is one too many",
 		  "usage: dparetoctl trial [options] STUDY TRIAL[@AT]");
-	parse_bad("doctor", LINE("doctor me"),
-		  "'doctor' takes no arguments, but got 'me'",
+	parse_bad("doctor", LINE("doctor me"), "'doctor' takes no arguments, but got 'me'",
 		  "usage: dparetoctl doctor");
 }
 
@@ -192,8 +187,7 @@ static void test_formats(void **state)
 	free(ctl.given);
 	setenv("DPARETO_OUTPUT", "xml", 1);
 	parse_bad("status", LINE("status"),
-		  "DPARETO_OUTPUT is 'xml'; it can be table, json, jsonl, csv or name",
-		  "");
+		  "DPARETO_OUTPUT is 'xml'; it can be table, json, jsonl, csv or name", "");
 	unsetenv("DPARETO_OUTPUT");
 	assert_int_equal(ctl_format_from("jsonl"), CTL_JSONL);
 	assert_int_equal(ctl_format_from("JSON"), -1);
@@ -242,10 +236,9 @@ static size_t check_options(const struct ctl_command *c, const struct ctl_option
 		struct ctl ctl = { 0 };
 		struct dp_err err;
 
-		snprintf(value, sizeof value, "%.*s",
-			 o->arg ? (int)strcspn(o->arg, "|") : 0, o->arg ? o->arg : "");
-		snprintf(flag, sizeof flag, "--%s%s%s", o->name, o->arg ? "=" : "",
-			 value);
+		snprintf(value, sizeof value, "%.*s", o->arg ? (int)strcspn(o->arg, "|") : 0,
+			 o->arg ? o->arg : "");
+		snprintf(flag, sizeof flag, "--%s%s%s", o->name, o->arg ? "=" : "", value);
 		if (ctl_parse(&ctl, c, 3, argv, &err) != DP_OK)
 			fail_msg("%s %s: %s", argv[0], flag, err.msg);
 		assert_string_equal(ctl_opt(&ctl, o->name), value);
@@ -263,8 +256,7 @@ static void test_every_option(void **state)
 	(void)state;
 	for (size_t i = 0; ctl_commands[i]; i++) {
 		seen += check_options(ctl_commands[i], ctl_commands[i]->options);
-		seen += check_options(ctl_commands[i],
-				      ctl_more_options(&ctl, ctl_commands[i]));
+		seen += check_options(ctl_commands[i], ctl_more_options(&ctl, ctl_commands[i]));
 	}
 	free(ctl.query_options);
 	assert_true(seen > 40);
@@ -292,15 +284,15 @@ static void test_many_options(void **state)
 	options[MANY - 1].arg = dp_buf_text(&words);
 	command.options = options;
 	ctl = (struct ctl){ 0 };
-	assert_int_equal(ctl_parse(&ctl, &command, 2,
-				   (char *[]){ "many", "--option-199=w199", NULL }, &err),
-			 DP_OK);
+	assert_int_equal(
+		ctl_parse(&ctl, &command, 2, (char *[]){ "many", "--option-199=w199", NULL }, &err),
+		DP_OK);
 	assert_string_equal(ctl_opt(&ctl, "option-199"), "w199");
 	free(ctl.given);
 	ctl = (struct ctl){ 0 };
-	assert_int_equal(ctl_parse(&ctl, &command, 2,
-				   (char *[]){ "many", "--option-199=w200", NULL }, &err),
-			 DP_E_USAGE);
+	assert_int_equal(
+		ctl_parse(&ctl, &command, 2, (char *[]){ "many", "--option-199=w200", NULL }, &err),
+		DP_E_USAGE);
 	free(ctl.given);
 	dp_buf_free(&words);
 }
@@ -379,18 +371,12 @@ static void test_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before_command),
-		cmocka_unit_test(test_of_command),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_help_needs_nothing),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_environment),
-		cmocka_unit_test(test_every_option),
-		cmocka_unit_test(test_many_options),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_before_command), cmocka_unit_test(test_of_command),
+		cmocka_unit_test(test_unknown),        cmocka_unit_test(test_values),
+		cmocka_unit_test(test_counts),         cmocka_unit_test(test_help_needs_nothing),
+		cmocka_unit_test(test_formats),        cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_every_option),   cmocka_unit_test(test_many_options),
+		cmocka_unit_test(test_ranges),         cmocka_unit_test(test_points),
 	};
 
 	unsetenv("DPARETO_OUTPUT");

@@ -35,8 +35,7 @@ static void test_streams(void **state)
 	r.ctl.quiet = true;
 	ctl_say(&r.ctl, "not heard");
 	ctl_run_end(&r);
-	assert_int_equal(r.out_len,
-			 3 + 3 + 1 + 2 * strlen("{\"x\":0.1,\"list\":[1,2]}\n"));
+	assert_int_equal(r.out_len, 3 + 3 + 1 + 2 * strlen("{\"x\":0.1,\"list\":[1,2]}\n"));
 	assert_memory_equal(r.out, "7%\na\0b\n", 7);
 	assert_string_equal(r.out + 7, "{\"x\":0.1,\"list\":[1,2]}\n"
 				       "{\"x\":0.1,\"list\":[1,2]}\n");
@@ -120,8 +119,7 @@ static void test_errors(void **state)
 	object = json_loads(r.out, 0, NULL);
 	told = json_object_get(object, "error");
 	assert_int_equal(json_integer_value(json_object_get(told, "code")), 5);
-	assert_string_equal(json_string_value(json_object_get(told, "kind")),
-			    "not-found");
+	assert_string_equal(json_string_value(json_object_get(told, "kind")), "not-found");
 	assert_string_equal(json_string_value(json_object_get(told, "message")),
 			    "no study 'a\033b'");
 	json_decref(object);
@@ -132,8 +130,7 @@ static void test_errors(void **state)
 	ctl_run_begin(&r);
 	ctl_put_error(&r.ctl, &err);
 	ctl_run_end(&r);
-	assert_string_equal(r.talk,
-			    "dparetoctl: d.yaml:1:1: error\n   1 | a?\n     | ^\n");
+	assert_string_equal(r.talk, "dparetoctl: d.yaml:1:1: error\n   1 | a?\n     | ^\n");
 	ctl_run_free(&r);
 
 	/* without a sentence there are the words of the code */
@@ -153,8 +150,7 @@ static void test_flush(void **state)
 	(void)state;
 	ctl_printf(&ctl, "lost");
 	assert_int_equal(ctl_flush(&ctl, &err), DP_E_IO);
-	assert_string_equal(err.msg,
-			    "cannot write to standard output: No space left on device");
+	assert_string_equal(err.msg, "cannot write to standard output: No space left on device");
 	fclose(ctl.out);
 
 	/* a reader that went away is no failure, and nothing is written any more */
@@ -369,8 +365,7 @@ static void test_table_print(void **state)
 	close(master);
 	assert_string_equal(dp_buf_text(&screen), "NAME\r\né漢\r\nadult-census\r\n");
 	dp_buf_free(&screen);
-	assert_string_equal(r.talk,
-			    "(2 more columns do not fit here; -o json shows all)\n");
+	assert_string_equal(r.talk, "(2 more columns do not fit here; -o json shows all)\n");
 	ctl_run_free(&r);
 }
 
@@ -407,8 +402,7 @@ static void see(const char *text, size_t len, bool styles, const char *shown)
 static void test_visible(void **state)
 {
 	(void)state;
-	SEE("plain\ttext\né 漢 \xf0\x9f\x98\x80", false,
-	    "plain\ttext\né 漢 \xf0\x9f\x98\x80");
+	SEE("plain\ttext\né 漢 \xf0\x9f\x98\x80", false, "plain\ttext\né 漢 \xf0\x9f\x98\x80");
 	SEE("\033[2J\a\r\0\x7f", false, "^[[2J^G^M^@^?");
 	SEE("\xc2\x9b"
 	    "31m \xe2\x80\xae",
@@ -437,18 +431,12 @@ static void test_unfinished(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_streams_in_one_pipe),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_flush),
-		cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_table_edges),
-		cmocka_unit_test(test_table_print),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_visible),
-		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_streams),     cmocka_unit_test(test_streams_in_one_pipe),
+		cmocka_unit_test(test_errors),      cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_terminal),    cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_table),       cmocka_unit_test(test_table_edges),
+		cmocka_unit_test(test_table_print), cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_visible),     cmocka_unit_test(test_unfinished),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

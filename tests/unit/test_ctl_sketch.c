@@ -22,9 +22,7 @@ static void sketch_is(const struct ctl_sketch *s, const char *want)
 /* Ends at the ends of the axes, of a log axis at equal ratios; braille or plain. */
 static void test_drawn(void **state)
 {
-	static const double points[] = {
-		0.1, 0.5, 1.2, 0.31, 10, 0.1, NAN, 0, INFINITY, 2
-	};
+	static const double points[] = { 0.1, 0.5, 1.2, 0.31, 10, 0.1, NAN, 0, INFINITY, 2 };
 	struct ctl_sketch s = { .x = { "epsilon", true, true },
 				.y = { "error", false, false },
 				.points = points,
@@ -74,15 +72,13 @@ static void test_ends_are_rounded_up(void **state)
 /* Any size: no wider and no taller than it may be, or nothing. */
 static void test_sizes(void **state)
 {
-	static const double points[] = { 1e-300, -1.2345e-300, 1e300, 1.2345e300, 1,
-					 1,      -5,           7 };
+	static const double points[] = { 1e-300, -1.2345e-300, 1e300, 1.2345e300, 1, 1, -5, 7 };
 
 	(void)state;
 	for (int columns = 0; columns < 120; columns += 3)
 		for (int rows = 0; rows < 40; rows += 2) {
 			struct ctl_sketch s = { .x = { "epsilon", true, true },
-						.y = { "a_rather_long_name", true,
-						       false },
+						.y = { "a_rather_long_name", true, false },
 						.points = points,
 						.n = 4,
 						.columns = columns,
@@ -92,8 +88,8 @@ static void test_sizes(void **state)
 			bool drawn = ctl_sketch_draw(&s, &out);
 			int lines = 0;
 
-			assert_int_equal(drawn, columns >= CTL_SKETCH_COLUMNS &&
-							rows >= CTL_SKETCH_ROWS);
+			assert_int_equal(drawn,
+					 columns >= CTL_SKETCH_COLUMNS && rows >= CTL_SKETCH_ROWS);
 			for (char *line = out.data ? strtok(out.data, "\n") : NULL; line;
 			     line = strtok(NULL, "\n"), lines++)
 				assert_true(ctl_width(line) <= columns);
@@ -134,8 +130,7 @@ static void test_lines(void **state)
 	ctl_lines_add(&l, 5, "least of all");
 	ctl_lines_insert(&l, 1, 1, "\nbetween\n");
 	ctl_lines_text(&l, &out);
-	assert_string_equal(dp_buf_text(&out),
-			    "first\n\nbetween\nleast\nsecond\nleast of all\n");
+	assert_string_equal(dp_buf_text(&out), "first\n\nbetween\nleast\nsecond\nleast of all\n");
 	for (size_t most = 9; most-- > 0;) {
 		ctl_lines_fit(&l, most);
 		assert_true(l.n <= most);

@@ -27,8 +27,7 @@ static void test_width(void **state)
 	assert_int_equal(ctl_width("\xe6\xbc"), 2); /* a character that breaks off */
 }
 
-static void cut_gives(const char *text, int columns, bool utf8, const char *want,
-		      int used)
+static void cut_gives(const char *text, int columns, bool utf8, const char *want, int used)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
@@ -162,8 +161,8 @@ static void test_seconds(void **state)
 static void test_pairs(void **state)
 {
 	struct dp_buf out = DP_BUF_INIT;
-	json_t *object = json_pack("{s:f, s:i, s:s, s:n}", "epsilon", 0.5, "C", 3, "kind",
-				   "a b", "gone");
+	json_t *object =
+		json_pack("{s:f, s:i, s:s, s:n}", "epsilon", 0.5, "C", 3, "kind", "a b", "gone");
 
 	(void)state;
 	ctl_pairs(object, &out);
@@ -269,25 +268,23 @@ static void test_ended_say(void **state)
 	ended_says("{\"ended\":0,\"evaluations\":1}", "0 of 1 trial has ended");
 	ended_says("{\"ended\":1,\"evaluations\":99,\"cost\":{\"spent\":8,\"most\":20}}",
 		   "1 trial has ended, cost 8 of 20");
-	ended_says("{\"ended\":null,\"evaluations\":null}",
-		   "a secret number of trials have ended");
+	ended_says("{\"ended\":null,\"evaluations\":null}", "a secret number of trials have ended");
 }
 
 static void test_ended(void **state)
 {
 	(void)state;
-	ended_is("{\"ended\":12,\"evaluations\":80,\"cost\":null}", "12 of 80", "12/80",
-		 0.15);
+	ended_is("{\"ended\":12,\"evaluations\":80,\"cost\":null}", "12 of 80", "12/80", 0.15);
 	ended_is("{\"ended\":0,\"evaluations\":10000000,"
 		 "\"cost\":{\"spent\":0,\"most\":20}}",
 		 "0, cost 0 of 20", "0 (0%)", 0);
 	ended_is("{\"ended\":2,\"evaluations\":10000000,"
 		 "\"cost\":{\"spent\":8.25,\"most\":20}}",
 		 "2, cost 8.25 of 20", "2 (41%)", 0.4125);
-	ended_is("{\"ended\":9,\"evaluations\":10,\"cost\":{\"spent\":10,\"most\":20}}",
-		 "9 of 10", "9/10", 0.9);
-	ended_is("{\"ended\":4,\"evaluations\":4,\"cost\":{\"spent\":82,\"most\":100}}",
-		 "4 of 4", "4/4", 1);
+	ended_is("{\"ended\":9,\"evaluations\":10,\"cost\":{\"spent\":10,\"most\":20}}", "9 of 10",
+		 "9/10", 0.9);
+	ended_is("{\"ended\":4,\"evaluations\":4,\"cost\":{\"spent\":82,\"most\":100}}", "4 of 4",
+		 "4/4", 1);
 	ended_is("{\"ended\":2,\"evaluations\":5,\"cost\":{\"spent\":21,\"most\":20}}",
 		 "2, cost 21 of 20", "2 (100%)", 1);
 }

@@ -24,26 +24,25 @@ static json_t *read_json(const char *text)
 /* What the protocol says of a study: half done, one front of two points. */
 static json_t *half_done(void)
 {
-	return read_json(
-		"{\"study\":{\"name\":\"adult\",\"id\":4,\"method\":\"random\","
-		"\"priority\":-2,"
-		"\"state\":\"running\",\"reason\":null,\"ended\":5,\"evaluations\":10,"
-		"\"eta\":125,\"ok\":3,\"diverged\":1,\"failed\":1,\"running\":2,"
-		"\"parallel\":4,\"waiting\":\"all 2 slots are taken\","
-		"\"objectives\":[\"epsilon\",\"error\"],\"transforms\":[\"log\",\"none\"]"
-		","
-		"\"goals\":[\"minimize\",\"minimize\"],\"privacy\":[\"epsilon\"],"
-		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"hypervolume\":3.14159265,"
-		"\"elapsed\":61,\"created\":\"2026-03-01T12:00:03.000000Z\","
-		"\"updated\":null,\"directory\":\"/state/studies/adult\"},"
-		"\"front\":[{\"objectives\":{\"epsilon\":0.5,\"error\":0.25}},"
-		"{\"objectives\":{\"epsilon\":2,\"error\":0.125}}],"
-		"\"running\":[{\"trial\":5,\"attempt\":0,\"run\":null,\"progress\":0.5,"
-		"\"seconds\":3,\"parameters\":{\"C\":3}},"
-		"{\"trial\":6,\"attempt\":2,\"run\":1,\"progress\":null,\"seconds\":9,"
-		"\"parameters\":{\"C\":4}}],"
-		"\"failures\":[{\"trial\":2,\"end\":\"exit\",\"time\":null,"
-		"\"message\":\"no \\u001b[31m such file\"}]}");
+	return read_json("{\"study\":{\"name\":\"adult\",\"id\":4,\"method\":\"random\","
+			 "\"priority\":-2,"
+			 "\"state\":\"running\",\"reason\":null,\"ended\":5,\"evaluations\":10,"
+			 "\"eta\":125,\"ok\":3,\"diverged\":1,\"failed\":1,\"running\":2,"
+			 "\"parallel\":4,\"waiting\":\"all 2 slots are taken\","
+			 "\"objectives\":[\"epsilon\",\"error\"],\"transforms\":[\"log\",\"none\"]"
+			 ","
+			 "\"goals\":[\"minimize\",\"minimize\"],\"privacy\":[\"epsilon\"],"
+			 "\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"hypervolume\":3.14159265,"
+			 "\"elapsed\":61,\"created\":\"2026-03-01T12:00:03.000000Z\","
+			 "\"updated\":null,\"directory\":\"/state/studies/adult\"},"
+			 "\"front\":[{\"objectives\":{\"epsilon\":0.5,\"error\":0.25}},"
+			 "{\"objectives\":{\"epsilon\":2,\"error\":0.125}}],"
+			 "\"running\":[{\"trial\":5,\"attempt\":0,\"run\":null,\"progress\":0.5,"
+			 "\"seconds\":3,\"parameters\":{\"C\":3}},"
+			 "{\"trial\":6,\"attempt\":2,\"run\":1,\"progress\":null,\"seconds\":9,"
+			 "\"parameters\":{\"C\":4}}],"
+			 "\"failures\":[{\"trial\":2,\"end\":\"exit\",\"time\":null,"
+			 "\"message\":\"no \\u001b[31m such file\"}]}");
 }
 
 /* Five digits, and never less than it is. */
@@ -147,15 +146,13 @@ static json_t *crowded(void)
 	for (int i = 0; i < 40; i++)
 		json_array_append(running, json_array_get(running, 0));
 	for (int i = 0; i < 10; i++)
-		json_array_append_new(latest,
-				      json_pack("{s:i, s:s, s:n, s:{s:f, s:f}, s:{s:{}}}",
-						"trial", 4 - i, "state", "ok", "ended",
-						"objectives", "epsilon", 1.93083723,
-						"error", 0.25, "spread", "error"));
+		json_array_append_new(latest, json_pack("{s:i, s:s, s:n, s:{s:f, s:f}, s:{s:{}}}",
+							"trial", 4 - i, "state", "ok", "ended",
+							"objectives", "epsilon", 1.93083723,
+							"error", 0.25, "spread", "error"));
 	for (int i = 0; i < 30; i++)
-		json_array_append_new(front,
-				      json_pack("{s:{s:f, s:f}}", "objectives", "epsilon",
-						0.1 + i / 3.0, "error", 1 / (2.0 + i)));
+		json_array_append_new(front, json_pack("{s:{s:f, s:f}}", "objectives", "epsilon",
+						       0.1 + i / 3.0, "error", 1 / (2.0 + i)));
 	json_object_set_new(status, "latest", latest);
 	return status;
 }
@@ -174,23 +171,21 @@ static void test_view_of_any_size(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(sizes); i++) {
 		for (int utf8 = 0; utf8 < 2; utf8++) {
-			struct ctl_screen screen = { sizes[i][0], sizes[i][1], false,
-						     utf8 };
+			struct ctl_screen screen = { sizes[i][0], sizes[i][1], false, utf8 };
 			struct dp_buf out = DP_BUF_INIT;
 
 			ctl_study_status(&out, status, &screen);
 			count_narrow_lines(dp_buf_text(&out), screen.columns);
 			dp_buf_clear(&out);
 			ctl_study_watch(&out, status, &screen);
-			assert_true(count_narrow_lines(dp_buf_text(&out),
-						       screen.columns) <= screen.rows);
-			for (int k = 0; screen.columns >= 50 && k < screen.rows &&
-					k < (int)DP_COUNT(matters);
+			assert_true(count_narrow_lines(dp_buf_text(&out), screen.columns) <=
+				    screen.rows);
+			for (int k = 0;
+			     screen.columns >= 50 && k < screen.rows && k < (int)DP_COUNT(matters);
 			     k++)
 				if (!strstr(dp_buf_text(&out), matters[k]))
-					fail_msg("%d x %d has no '%s':\n%s",
-						 screen.columns, screen.rows, matters[k],
-						 dp_buf_text(&out));
+					fail_msg("%d x %d has no '%s':\n%s", screen.columns,
+						 screen.rows, matters[k], dp_buf_text(&out));
 			dp_buf_free(&out);
 		}
 	}
@@ -240,9 +235,8 @@ static void test_view_volume(void **state)
 
 static void test_view_color(void **state)
 {
-	json_t *status =
-		read_json("{\"study\":{\"state\":\"failed\",\"reason\":\"failed: too "
-			  "often\"}}");
+	json_t *status = read_json("{\"study\":{\"state\":\"failed\",\"reason\":\"failed: too "
+				   "often\"}}");
 	char *shown = views_of(status, 80, 0, true, true);
 
 	(void)state;
@@ -260,28 +254,26 @@ static void test_view_color(void **state)
 /* The end of a reason says what to do: on a terminal it is wrapped, not cut. */
 static void test_view_reason(void **state)
 {
-	json_t *status = read_json(
-		"{\"study\":{\"state\":\"paused\",\"reason\":\"the first "
-		"trials failed; /a/path/that/is/longer/than/a/line/is/wide; then "
-		"'retry'\"}}");
+	json_t *status =
+		read_json("{\"study\":{\"state\":\"paused\",\"reason\":\"the first "
+			  "trials failed; /a/path/that/is/longer/than/a/line/is/wide; then "
+			  "'retry'\"}}");
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
 	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 20, false, false });
-	assert_non_null(strstr(dp_buf_text(&out),
-			       "state        paused: the first trials\n"
-			       "             failed;\n"
-			       "             /a/path/that/is/longer/than\n"
-			       "             /a/line/is/wide; then\n"
-			       "             'retry'\n"
-			       "progress     "));
+	assert_non_null(strstr(dp_buf_text(&out), "state        paused: the first trials\n"
+						  "             failed;\n"
+						  "             /a/path/that/is/longer/than\n"
+						  "             /a/line/is/wide; then\n"
+						  "             'retry'\n"
+						  "progress     "));
 	dp_buf_clear(&out);
 	/* half of a small screen, and the cut shows */
 	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 4, false, false });
-	assert_non_null(strstr(dp_buf_text(&out),
-			       "state        paused: the first trials\n"
-			       "             failed; /a/path/that/is/...\n"
-			       "progress     "));
+	assert_non_null(strstr(dp_buf_text(&out), "state        paused: the first trials\n"
+						  "             failed; /a/path/that/is/...\n"
+						  "progress     "));
 	dp_buf_free(&out);
 	json_decref(status);
 }
@@ -324,18 +316,18 @@ static void test_verdict(void **state)
 {
 	(void)state;
 	ended_is("{\"name\":\"s\",\"state\":\"finished\"}", true, DP_OK, "");
-	ended_is("{\"name\":\"s\",\"state\":\"failed\",\"reason\":\"too often\"}", true,
-		 DP_E_STUDY, "study 's' failed: too often");
+	ended_is("{\"name\":\"s\",\"state\":\"failed\",\"reason\":\"too often\"}", true, DP_E_STUDY,
+		 "study 's' failed: too often");
 	ended_is("{\"name\":\"s\",\"state\":\"stopped\",\"running\":0}", true, DP_E_STUDY,
 		 "study 's' is stopped");
 	/* its trainers still end */
-	ended_is("{\"name\":\"s\",\"state\":\"stopped\",\"running\":1}", false,
-		 DP_E_STUDY, "study 's' is stopped");
-	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":true}", true,
-		 DP_E_STUDY, "study 's' is paused");
+	ended_is("{\"name\":\"s\",\"state\":\"stopped\",\"running\":1}", false, DP_E_STUDY,
+		 "study 's' is stopped");
+	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":true}", true, DP_E_STUDY,
+		 "study 's' is paused");
 	/* a person will resume it */
-	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":false}", false,
-		 DP_E_STUDY, "study 's' is paused");
+	ended_is("{\"name\":\"s\",\"state\":\"paused\",\"by_failures\":false}", false, DP_E_STUDY,
+		 "study 's' is paused");
 	ended_is("{\"name\":\"s\",\"state\":\"running\"}", false, DP_E_STUDY,
 		 "study 's' is running");
 }
@@ -362,14 +354,13 @@ static void test_front(void **state)
 	ctl_front_table(&r.ctl, front, &cols);
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
-	assert_string_equal(r.out,
-			    "TRIAL  epsilon  error  error  state\n"
-			    "  3@4      0.1    0.3      7    a,b\n"
-			    "   12        2    0.2      8      -\n"
-			    /* no name stands twice; numbers bit for bit */
-			    "trial,at,epsilon,error,parameter.error,parameter.state\n"
-			    "3,4,0.1,0.30000000000000004,7,\"a,b\"\n"
-			    "12,,2,0.2,8,\n");
+	assert_string_equal(r.out, "TRIAL  epsilon  error  error  state\n"
+				   "  3@4      0.1    0.3      7    a,b\n"
+				   "   12        2    0.2      8      -\n"
+				   /* no name stands twice; numbers bit for bit */
+				   "trial,at,epsilon,error,parameter.error,parameter.state\n"
+				   "3,4,0.1,0.30000000000000004,7,\"a,b\"\n"
+				   "12,,2,0.2,8,\n");
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
 	json_decref(front);
@@ -390,16 +381,16 @@ static void test_front(void **state)
  * below what it is, and a metric that was asked for has a column. */
 static void test_front_spread(void **state)
 {
-	json_t *front = read_json(
-		"{\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
-		"{\"trial\":3,\"at\":null,\"objectives\":{\"epsilon\":1.93083723,"
-		"\"error\":0.15512},\"spread\":{\"error\":{\"runs\":10,\"sd\":0.003,"
-		"\"low\":0.15302,\"high\":0.15722}},\"metrics\":{\"accuracy\":0.845},"
-		"\"parameters\":{\"C\":7}},"
-		"{\"trial\":4,\"at\":null,\"objectives\":{\"epsilon\":2,\"error\":0.1},"
-		"\"spread\":{\"error\":{\"runs\":10,\"sd\":null,\"low\":null,"
-		"\"high\":null}},\"metrics\":{\"accuracy\":0.9},"
-		"\"parameters\":{\"C\":8}}]}");
+	json_t *front =
+		read_json("{\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
+			  "{\"trial\":3,\"at\":null,\"objectives\":{\"epsilon\":1.93083723,"
+			  "\"error\":0.15512},\"spread\":{\"error\":{\"runs\":10,\"sd\":0.003,"
+			  "\"low\":0.15302,\"high\":0.15722}},\"metrics\":{\"accuracy\":0.845},"
+			  "\"parameters\":{\"C\":7}},"
+			  "{\"trial\":4,\"at\":null,\"objectives\":{\"epsilon\":2,\"error\":0.1},"
+			  "\"spread\":{\"error\":{\"runs\":10,\"sd\":null,\"low\":null,"
+			  "\"high\":null}},\"metrics\":{\"accuracy\":0.9},"
+			  "\"parameters\":{\"C\":8}}]}");
 	struct ctl_columns cols;
 	struct ctl_run r;
 
@@ -412,17 +403,16 @@ static void test_front_spread(void **state)
 	ctl_front_table(&r.ctl, front, &cols);
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
-	assert_string_equal(r.out,
-			    "TRIAL  epsilon    error  95%      accuracy  C\n"
-			    "    3   1.9309  0.15512  ±0.0021     0.845  7\n"
-			    "    4        2      0.1  -             0.9  8\n"
-			    "TRIAL  epsilon    error  95%       accuracy  C\n"
-			    "    3   1.9309  0.15512  +-0.0021     0.845  7\n"
-			    "    4        2      0.1  -              0.9  8\n"
-			    "trial,at,epsilon,error,C,error.runs,error.sd,error.low,"
-			    "error.high,metric.accuracy\n"
-			    "3,,1.93083723,0.15512,7,10,0.003,0.15302,0.15722,0.845\n"
-			    "4,,2,0.1,8,10,,,,0.9\n");
+	assert_string_equal(r.out, "TRIAL  epsilon    error  95%      accuracy  C\n"
+				   "    3   1.9309  0.15512  ±0.0021     0.845  7\n"
+				   "    4        2      0.1  -             0.9  8\n"
+				   "TRIAL  epsilon    error  95%       accuracy  C\n"
+				   "    3   1.9309  0.15512  +-0.0021     0.845  7\n"
+				   "    4        2      0.1  -              0.9  8\n"
+				   "trial,at,epsilon,error,C,error.runs,error.sd,error.low,"
+				   "error.high,metric.accuracy\n"
+				   "3,,1.93083723,0.15512,7,10,0.003,0.15302,0.15722,0.845\n"
+				   "4,,2,0.1,8,10,,,,0.9\n");
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
 	json_decref(front);
@@ -431,15 +421,15 @@ static void test_front_spread(void **state)
 /* A front that models chose has their values, in a table only where they differ. */
 static void test_front_denoised(void **state)
 {
-	json_t *front = read_json(
-		"{\"study\":\"s\",\"hypervolume\":2,\"hypervolume_denoised\":1.5,"
-		"\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
-		"{\"trial\":3,\"parameters\":{\"C\":7},\"objectives\":{\"epsilon\":0.1,"
-		"\"error\":0.3},\"spread\":{\"error\":{\"runs\":1,\"sd\":null,\"low\":"
-		"null,"
-		"\"high\":null}},\"denoised\":{\"epsilon\":0.1,\"error\":0.35},"
-		"\"denoised_low\":{\"epsilon\":0.1,\"error\":0.33},"
-		"\"denoised_high\":{\"epsilon\":0.1,\"error\":0.36}}]}");
+	json_t *front =
+		read_json("{\"study\":\"s\",\"hypervolume\":2,\"hypervolume_denoised\":1.5,"
+			  "\"anti_ideal\":{\"epsilon\":10,\"error\":1},\"front\":["
+			  "{\"trial\":3,\"parameters\":{\"C\":7},\"objectives\":{\"epsilon\":0.1,"
+			  "\"error\":0.3},\"spread\":{\"error\":{\"runs\":1,\"sd\":null,\"low\":"
+			  "null,"
+			  "\"high\":null}},\"denoised\":{\"epsilon\":0.1,\"error\":0.35},"
+			  "\"denoised_low\":{\"epsilon\":0.1,\"error\":0.33},"
+			  "\"denoised_high\":{\"epsilon\":0.1,\"error\":0.36}}]}");
 	struct dp_buf volume = DP_BUF_INIT;
 	struct ctl_columns cols;
 	struct ctl_run r;
@@ -450,18 +440,16 @@ static void test_front_denoised(void **state)
 	ctl_front_table(&r.ctl, front, &cols);
 	ctl_front_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
-	assert_string_equal(r.out,
-			    "TRIAL  epsilon  error  denoised error  95%    C\n"
-			    "    3      0.1    0.3            0.35  ±0.02  7\n"
-			    "trial,at,epsilon,error,C,denoised.epsilon,denoised.error,"
-			    "denoised_low.epsilon,denoised_low.error,"
-			    "denoised_high.epsilon,denoised_high.error,error.runs,"
-			    "error.sd,error.low,error.high\n"
-			    "3,,0.1,0.3,7,0.1,0.35,0.1,0.33,0.1,0.36,1,,,\n");
+	assert_string_equal(r.out, "TRIAL  epsilon  error  denoised error  95%    C\n"
+				   "    3      0.1    0.3            0.35  ±0.02  7\n"
+				   "trial,at,epsilon,error,C,denoised.epsilon,denoised.error,"
+				   "denoised_low.epsilon,denoised_low.error,"
+				   "denoised_high.epsilon,denoised_high.error,error.runs,"
+				   "error.sd,error.low,error.high\n"
+				   "3,,0.1,0.3,7,0.1,0.35,0.1,0.33,0.1,0.36,1,,,\n");
 	ctl_hypervolume(front, &volume);
-	assert_string_equal(
-		dp_buf_text(&volume),
-		"2 as observed, 1.5 denoised (anti-ideal: epsilon 10, error 1)");
+	assert_string_equal(dp_buf_text(&volume),
+			    "2 as observed, 1.5 denoised (anti-ideal: epsilon 10, error 1)");
 	dp_buf_free(&volume);
 	ctl_run_free(&r);
 	ctl_columns_clear(&cols);
@@ -472,12 +460,11 @@ static void test_trial_csv(void **state)
 {
 	struct ctl_columns cols = { .objectives = read_json("[\"seconds\",\"error\"]"),
 				    .parameters = read_json("[\"error\",\"C\"]") };
-	json_t *trial = read_json(
-		"{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
-		"\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"
-		"\"source\":\"random\",\"attempts\":[{},{},{}],\"started\":null,"
-		"\"ended\":\"2026-03-01T12:00:03Z\",\"seconds\":1.5,"
-		"\"reason\":\"said \\\"no\\\"\\nand left\"}");
+	json_t *trial = read_json("{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
+				  "\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"
+				  "\"source\":\"random\",\"attempts\":[{},{},{}],\"started\":null,"
+				  "\"ended\":\"2026-03-01T12:00:03Z\",\"seconds\":1.5,"
+				  "\"reason\":\"said \\\"no\\\"\\nand left\"}");
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;

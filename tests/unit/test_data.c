@@ -20,10 +20,8 @@ static void formats_are_read(void **state)
 	} files[] = {
 		{ "-1 1:1 3:1 \n+1 2:1 5:1 \n", NULL, "2x5: -1|0:1,2:1 1|1:1,4:1" },
 		{ "+1 1:0.5 2:-3e2\r\n0 4:1\r\n", NULL, "2x4: 1|0:0.5,1:-300 0|3:1" },
-		{ "\n# note\n2\t7:1 # end\n10 1:0 2:2\n9.0 3:1", NULL,
-		  "3x7: 2|6:1 10|1:2 9|2:1" },
-		{ "1 1:12345678 2:1234567\n0\n", NULL,
-		  "2x2: 1|0:1.23457e+07,1:1.23457e+06 0|" },
+		{ "\n# note\n2\t7:1 # end\n10 1:0 2:2\n9.0 3:1", NULL, "3x7: 2|6:1 10|1:2 9|2:1" },
+		{ "1 1:12345678 2:1234567\n0\n", NULL, "2x2: 1|0:1.23457e+07,1:1.23457e+06 0|" },
 		{ "a,b,label\n1,0,yes\n0,2.5,no\n", NULL, "2x2: yes|0:1 no|1:2.5" },
 		{ "a,b,label\n1,0,yes\n0,2.5,no\n", "label", "2x2: yes|0:1 no|1:2.5" },
 		{ "y,a,b\n1,5,6\n0,0,7\n", "y", "2x2: 1|0:5,1:6 0|1:7" },
@@ -40,16 +38,14 @@ static void formats_are_read(void **state)
 		  "79:1,82:1" },
 		{ "|1x3 Cross validator\n25, ?, 226802, 11th, 7, Never-married, ?, "
 		  "Own-child, Black, Female, 0, 1, 48, ?, >50K.\n\n",
-		  NULL,
-		  "1x123: 1|0:1,16:1,20:1,34:1,41:1,61:1,70:1,71:1,73:1,76:1,81:1" },
+		  NULL, "1x123: 1|0:1,16:1,20:1,34:1,41:1,61:1,70:1,71:1,73:1,76:1,81:1" },
 	};
 	struct place *p = *state;
 
 	for (size_t i = 0; i < DP_COUNT(files); i++) {
 		size_t len = strlen(files[i].text);
 
-		expect_rows(make_file(p, "plain", files[i].text), files[i].label,
-			    files[i].rows);
+		expect_rows(make_file(p, "plain", files[i].text), files[i].label, files[i].rows);
 		expect_rows(make_packed(p, "packed", files[i].text, len), files[i].label,
 			    files[i].rows);
 	}
@@ -85,8 +81,8 @@ static void images_are_read(void **state)
 	struct place *p = *state;
 
 	make_bytes(p, "x-labels-idx1-ubyte", idx_labels, sizeof idx_labels);
-	expect_rows(make_bytes(p, "x-images-idx3-ubyte", idx_images, sizeof idx_images),
-		    NULL, "2x3: 7|2:1 3|0:0.2,2:0.4");
+	expect_rows(make_bytes(p, "x-images-idx3-ubyte", idx_images, sizeof idx_images), NULL,
+		    "2x3: 7|2:1 3|0:0.2,2:0.4");
 	assert_int_equal(unlink(p->path), 0);
 	make_packed(p, "x-labels-idx1-ubyte.gz", idx_labels, sizeof idx_labels);
 	make_packed(p, "x-images-idx3-ubyte.gz", idx_images, sizeof idx_images);
@@ -159,8 +155,7 @@ static void extreme_values_are_bounded(void **state)
 		    NULL,
 		    "2x5: 1|0:3.51844e+13,1:-3.51844e+13,2:3.51844e+13,3:-3.51844e+13,"
 		    "4:3.51844e+13 0|0:1.4013e-45,4:3.5e+13");
-	expect_rows(make_file(p, "b.csv", "x,y,label\n-1e400,3.5e38,1\n1e300,-2e38,0\n"),
-		    NULL,
+	expect_rows(make_file(p, "b.csv", "x,y,label\n-1e400,3.5e38,1\n1e300,-2e38,0\n"), NULL,
 		    "2x2: 1|0:-3.51844e+13,1:3.51844e+13 0|0:3.51844e+13,1:-3.51844e+13");
 }
 
@@ -177,67 +172,52 @@ static void mistakes_are_told_with_place_and_reason(void **state)
 		{ "\n\n# only remarks\n", NULL, DP_E_INVALID, "format is not known" },
 		{ "hello\n", NULL, DP_E_INVALID, "format is not known" },
 		{ "1 1:1\n", NULL, DP_E_INVALID, "every record has the label '1'" },
-		{ "1 1:1\n0 2\n", NULL, DP_E_INVALID,
-		  "f: line 2: '2' is not index:value" },
-		{ "1 1:1\n0 qid:2\n", NULL, DP_E_INVALID,
-		  "line 2: 'qid:2' is not index" },
+		{ "1 1:1\n0 2\n", NULL, DP_E_INVALID, "f: line 2: '2' is not index:value" },
+		{ "1 1:1\n0 qid:2\n", NULL, DP_E_INVALID, "line 2: 'qid:2' is not index" },
 		{ "1 1:1\n0 -2:1\n", NULL, DP_E_INVALID, "'-2:1' is not index:value" },
-		{ "1 1:1\n\n0 0:1\n", NULL, DP_E_INVALID,
-		  "line 3: '0:1': indices count" },
+		{ "1 1:1\n\n0 0:1\n", NULL, DP_E_INVALID, "line 3: '0:1': indices count" },
 		{ "1 1:1\n0 65536:1\n", NULL, DP_E_INVALID, "index is above 65535" },
-		{ "1 1:1\n0 99999999999999:1\n", NULL, DP_E_INVALID,
-		  "is not index:value" },
-		{ "1 2:1\n0 5:1 5:1\n", NULL, DP_E_INVALID,
-		  "after index 5: indices must" },
-		{ "1 2:1\n0 5:1 4:1\n", NULL, DP_E_INVALID,
-		  "after index 5: indices must" },
-		{ "1 2:1\n0 5:nan\n", NULL, DP_E_INVALID,
-		  "line 2: '5:nan': the value is" },
+		{ "1 1:1\n0 99999999999999:1\n", NULL, DP_E_INVALID, "is not index:value" },
+		{ "1 2:1\n0 5:1 5:1\n", NULL, DP_E_INVALID, "after index 5: indices must" },
+		{ "1 2:1\n0 5:1 4:1\n", NULL, DP_E_INVALID, "after index 5: indices must" },
+		{ "1 2:1\n0 5:nan\n", NULL, DP_E_INVALID, "line 2: '5:nan': the value is" },
 		{ "1 2:1\n0 5:inf\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:1e39x\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:1e999-\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:\n", NULL, DP_E_INVALID, "not a finite number" },
 		{ "1 2:1\n0 5:0x10\n", NULL, DP_E_INVALID, "not a finite number" },
-		{ "1 2:1\nyes 5:1\n", NULL, DP_E_INVALID,
-		  "line 2: the label 'yes' is not" },
-		{ "1 2:1\ninf 5:1\n", NULL, DP_E_INVALID,
-		  "line 2: the label 'inf' is not" },
+		{ "1 2:1\nyes 5:1\n", NULL, DP_E_INVALID, "line 2: the label 'yes' is not" },
+		{ "1 2:1\ninf 5:1\n", NULL, DP_E_INVALID, "line 2: the label 'inf' is not" },
 		{ "1\n0\n", NULL, DP_E_INVALID, "no record has a feature" },
 		{ "1 1:1\n0 2:1\n", "y", DP_E_INVALID, "label column was given" },
-		{ ADULT_39 "39, State-gov\n", NULL, DP_E_INVALID,
-		  "line 2: 2 fields, not 15" },
+		{ ADULT_39 "39, State-gov\n", NULL, DP_E_INVALID, "line 2: 2 fields, not 15" },
 		{ ADULT_39 "1,?,1,?,1,?,?,?,?,?,0,0,1,?\n", NULL, DP_E_INVALID,
 		  "line 2: fewer than 15" },
 		{ ADULT_39 "1,?,1,?,1,?,?,?,?,?,0,0,1,?,<=50K,3\n", NULL, DP_E_INVALID,
 		  "line 2: more than 15" },
 		{ ADULT_39 "x,?,1,?,1,?,?,?,?,?,0,0,1,?,<=50K\n", NULL, DP_E_INVALID,
 		  "line 2: age 'x' is not a whole" },
-		{ ADULT_39 "1,?,1,?,1,?,?,?,?,?,0,0,1,Atlantis,<=50K\n", NULL,
-		  DP_E_INVALID, "line 2: native-country 'Atlantis' is none" },
+		{ ADULT_39 "1,?,1,?,1,?,?,?,?,?,0,0,1,Atlantis,<=50K\n", NULL, DP_E_INVALID,
+		  "line 2: native-country 'Atlantis' is none" },
 		{ ADULT_39 "1,?,1,?,1,?,?,?,?,?,0,0,1,?,50K\n", NULL, DP_E_INVALID,
 		  "line 2: the label '50K' is neither" },
 		{ "a,b,c\n1,2,0\n1,Private,1\n", NULL, DP_E_INVALID,
 		  "line 3, column 2 (b): 'Private' is not a finite number" },
-		{ "1,2,0\n1,,1\n", NULL, DP_E_INVALID,
-		  "line 2, column 2: the field is empty" },
+		{ "1,2,0\n1,,1\n", NULL, DP_E_INVALID, "line 2, column 2: the field is empty" },
 		{ "1,2,0\n1,nan,1\n", NULL, DP_E_INVALID, "column 2: 'nan' is not" },
 		{ "1,2,0\n1,2\n", NULL, DP_E_INVALID, "line 2 has 2 columns, not 3" },
 		{ "1,2,0\n1,2,3,4\n", NULL, DP_E_INVALID, "line 2 has 4 columns, not 3" },
-		{ "1,2,0\n1,2,\n", NULL, DP_E_INVALID,
-		  "line 2, column 3: the label is empty" },
+		{ "1,2,0\n1,2,\n", NULL, DP_E_INVALID, "line 2, column 3: the label is empty" },
 		{ "1,2,0\n1,\"2\n,1\n", NULL, DP_E_CORRUPT, "line 2: a quote is opened" },
 		{ "1,2,0\n1,2,\"", NULL, DP_E_CORRUPT, "line 2: a quote is opened" },
-		{ "1,2,0\n1,\"2\"x,1\n", NULL, DP_E_INVALID,
-		  "text after the closing quote" },
+		{ "1,2,0\n1,\"2\"x,1\n", NULL, DP_E_INVALID, "text after the closing quote" },
 		{ "\"two\nlines\",c\n1,0\nx,1\n", NULL, DP_E_INVALID,
 		  "line 4, column 1 (two?lines)" },
 		{ "a,b\n", NULL, DP_E_INVALID, "no records" },
-		{ "a,b\n1,0\n", "c", DP_E_INVALID,
-		  "none of the 2 columns is called 'c'" },
+		{ "a,b\n1,0\n", "c", DP_E_INVALID, "none of the 2 columns is called 'c'" },
 		{ "a,b\n1,0\n", "3", DP_E_INVALID, "no column 3" },
 		{ "a,b\n1,0\n", "0", DP_E_INVALID, "no column 0" },
-		{ "1,a\x01z\n2,b\n", NULL, DP_E_INVALID,
-		  "label 'a?z' has an unprintable" },
+		{ "1,a\x01z\n2,b\n", NULL, DP_E_INVALID, "label 'a?z' has an unprintable" },
 		{ "1,0\n1,"
 		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
 		  NULL, DP_E_INVALID, "longer than 63 bytes" },
@@ -295,8 +275,7 @@ static void broken_gzip_is_told(void **state)
 	expect_failure(&o, DP_E_CORRUPT, "cut off near offset");
 	packed.data[packed.len - 6] ^= 1; /* its checksum */
 	o.name = make_bytes(p, "wrong.gz", packed.data, packed.len);
-	expect_failure(&o, DP_E_CORRUPT,
-		       "wrong.gz: the gzip data is damaged near offset");
+	expect_failure(&o, DP_E_CORRUPT, "wrong.gz: the gzip data is damaged near offset");
 	dp_buf_free(&packed);
 }
 

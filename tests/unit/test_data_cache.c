@@ -120,8 +120,7 @@ static void damaged_caches_are_made_again(void **state)
 	strcpy(file, p->path);
 	fresh = load(file, &(struct data_options){ .no_cache = true });
 	unload(load(file, &o));
-	assert_int_equal(dp_read_file(path_of(p, ".n.dpcache"), 1 << 20, &good, NULL),
-			 DP_OK);
+	assert_int_equal(dp_read_file(path_of(p, ".n.dpcache"), 1 << 20, &good, NULL), DP_OK);
 	s = calloc(1, sizeof *s);
 	/* any byte changed, any length: never taken for good */
 	for (size_t i = 0; i < good.len; i++) {
@@ -273,14 +272,11 @@ static void trainers_that_start_together(void **state)
 			bool good = true;
 
 			for (int round = 0; round < 5 && good; round++) {
-				good = load_set(file, &o, s, NULL) == DP_OK &&
-				       s->rows.n == 3000 &&
-				       memcmp(s->rows.label, fresh->rows.label, 3000) ==
-					       0;
+				good = load_set(file, &o, s, NULL) == DP_OK && s->rows.n == 3000 &&
+				       memcmp(s->rows.label, fresh->rows.label, 3000) == 0;
 				unlink(i % 2 ? path_of(p, ".n.dpcache") : "");
 				/* a mapped file that is gone can still be read */
-				good = good && memcmp(s->rows.index, fresh->rows.index,
-						      12000) == 0;
+				good = good && memcmp(s->rows.index, fresh->rows.index, 12000) == 0;
 				set_free(s);
 			}
 			free(s);

@@ -102,8 +102,7 @@ static void the_test_file_goes_with_its_name(void **state)
 	o.name = path_of(p, "zip.gz");
 	open_sizes(&o, 3, 2);
 	make_file(p, "adult.test", "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K.\n");
-	o.name = make_file(p, "adult.data",
-			   ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
+	o.name = make_file(p, "adult.data", ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
 	open_sizes(&o, 2, 1);
 	make_bytes(p, "t10k-labels-idx1-ubyte", idx_labels, sizeof idx_labels);
 	make_bytes(p, "t10k-images-idx3-ubyte", idx_images, sizeof idx_images);
@@ -241,9 +240,9 @@ static void records_are_held_out_equally_often(void **state)
 	for (uint64_t seed = 0; seed < 400; seed++) {
 		struct set rest = { .map = NULL }, part = { .map = NULL };
 
-		assert_int_equal(split_rows(&all->rows, 0.4, seed, SPLIT_HOLDOUT, &rest,
-					    &part, NULL),
-				 DP_OK);
+		assert_int_equal(
+			split_rows(&all->rows, 0.4, seed, SPLIT_HOLDOUT, &rest, &part, NULL),
+			DP_OK);
 		assert_int_equal(part.rows.n, 4);
 		for (uint32_t i = 0; i < 4; i++)
 			count[part.rows.index[part.rows.start[i]]]++;
@@ -251,12 +250,10 @@ static void records_are_held_out_equally_often(void **state)
 		set_free(&part);
 	}
 	/* the test set's stream is another one */
-	assert_int_equal(
-		split_rows(&all->rows, 0.5, 1, SPLIT_HOLDOUT, &rests[0], &parts[0], NULL),
-		DP_OK);
-	assert_int_equal(
-		split_rows(&all->rows, 0.5, 1, SPLIT_TEST, &rests[1], &parts[1], NULL),
-		DP_OK);
+	assert_int_equal(split_rows(&all->rows, 0.5, 1, SPLIT_HOLDOUT, &rests[0], &parts[0], NULL),
+			 DP_OK);
+	assert_int_equal(split_rows(&all->rows, 0.5, 1, SPLIT_TEST, &rests[1], &parts[1], NULL),
+			 DP_OK);
 	assert_memory_not_equal(parts[0].rows.index, parts[1].rows.index, 20);
 	for (int i = 0; i < 2; i++) {
 		set_free(&rests[i]);

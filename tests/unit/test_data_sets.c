@@ -19,11 +19,11 @@ static const uint32_t census_sum = 0xd3d17320; /* of the made-up records */
 
 static void census_is_as_promised(void **state)
 {
-	static const uint32_t sizes[CENSUS_GROUPS] = { 5, 8, 5, 16, 5, 7, 14,
-						       6, 5, 2, 2,  2, 5, 41 };
+	static const uint32_t sizes[CENSUS_GROUPS] = {
+		5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41
+	};
 	struct data_options o = { .name = "census" };
-	uint32_t group[CENSUS_FEATURES], used[CENSUS_FEATURES] = { 0 }, positive = 0,
-					 n = 0;
+	uint32_t group[CENSUS_FEATURES], used[CENSUS_FEATURES] = { 0 }, positive = 0, n = 0;
 	uLong sum = crc32(0, NULL, 0);
 	struct data d;
 
@@ -79,8 +79,7 @@ static void census_can_be_learnt(void **state)
 		for (int g = 0; g < 14; g++)
 			score += w[r->index[14 * i + g]];
 		if (r == &d.test) {
-			right += step < 4 * d.train.n + r->n &&
-				 (score > 0) == d.test.label[i];
+			right += step < 4 * d.train.n + r->n && (score > 0) == d.test.label[i];
 			continue;
 		}
 		change = 0.02 * (r->label[i] - 1 / (1 + exp(-score)));
@@ -167,10 +166,10 @@ static void real_adult_is_encoded_as_a9a(void **state)
 
 static void real_mnist(void **state)
 {
-	static const uint32_t train[] = { 5923, 6742, 5958, 6131, 5842,
-					  5421, 5918, 6265, 5851, 5949 };
-	static const uint32_t test[] = { 980, 1135, 1032, 1010, 982,
-					 892, 958,  1028, 974,  1009 };
+	static const uint32_t train[] = {
+		5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949
+	};
+	static const uint32_t test[] = { 980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009 };
 	struct place *p = *state;
 	double sum = 0;
 	struct data d;
@@ -197,11 +196,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(census_is_as_promised),
-		TEST(census_can_be_learnt),
-		TEST(real_adult),
-		TEST(real_adult_is_encoded_as_a9a),
-		TEST(real_mnist),
+		TEST(census_is_as_promised),        TEST(census_can_be_learnt), TEST(real_adult),
+		TEST(real_adult_is_encoded_as_a9a), TEST(real_mnist),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,8 @@ static void noisy_values(const double *x, double *y)
 	y[1] = 1 - sqrt(fabs(x[0])) + x[1] + 0.1 * dp_rng_normal(&r);
 }
 
-#define SQUARE                                                                           \
-	HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, range: "    \
+#define SQUARE                                                                                     \
+	HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, range: "              \
 	     "[0, 1]}}\n" TWO_METRIC RANDOM
 
 static void test_all_results(void **state)
@@ -91,9 +91,9 @@ static void test_some_of_many_results(void **state)
 
 /* ---- of paths ---- */
 
-#define WALKED                                                                           \
-	"study: s\ntrainer: {command: [x], path: {parameter: n, points: 4}}\n"           \
-	"parameters: {n: {type: int, range: [1, 16]}, v: {type: float, range: [0, "      \
+#define WALKED                                                                                     \
+	"study: s\ntrainer: {command: [x], path: {parameter: n, points: 4}}\n"                     \
+	"parameters: {n: {type: int, range: [1, 16]}, v: {type: float, range: [0, "                \
 	"1]}}\n" TWO_METRIC "search: {method: dpareto, evaluations: 100}\n"
 
 /* A trial to n = 16 whose attempt told of the waypoints 1 and 2 of 1, 2, 4, 8. */
@@ -111,8 +111,8 @@ static void walk_trial(const char *how, enum dp_end end, double b)
 				      .source = "random",
 				      .params = x,
 				      .nparams = 2 });
-	made_apply((struct dp_event){
-		.type = DP_EV_ATTEMPT_PLANNED, .trial = t, .run = DP_RUN_ALL });
+	made_apply(
+		(struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .trial = t, .run = DP_RUN_ALL });
 	if (!how)
 		return;
 	made_apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
@@ -212,8 +212,7 @@ static void find_front(struct found *f)
 	*f = (struct found){ .st = st, .p = dp_proposer_new(st->spec) };
 	assert_non_null(f->p);
 	assert_int_equal(dp_results_recall(st, &f->r, &made_err), DP_OK);
-	assert_int_equal(dp_denoised_find(f->p, st->spec, &f->r, NULL, &f->d, &made_err),
-			 DP_OK);
+	assert_int_equal(dp_denoised_find(f->p, st->spec, &f->r, NULL, &f->d, &made_err), DP_OK);
 }
 
 static void free_found(struct found *f)
@@ -233,8 +232,7 @@ static void check_front(struct found *f)
 
 	assert_true(f->d.n > 0);
 	for (size_t i = 1; i < f->d.n; i++)
-		assert_true(to_minimize(s, 0, y[(i - 1) * p]) <=
-			    to_minimize(s, 0, y[i * p]));
+		assert_true(to_minimize(s, 0, y[(i - 1) * p]) <= to_minimize(s, 0, y[i * p]));
 	for (size_t i = 0; i < f->d.n; i++)
 		for (size_t k = 0; k < f->d.n; k++)
 			assert_false(beats(s, y + k * p, y + i * p, 0));
@@ -279,15 +277,14 @@ static void check_by_predictions(struct found *f)
 		double y[DP_OBJECTIVES_MAX];
 		bool beaten = false;
 
-		assert_int_equal(dp_surrogate_eval(f->p, f->r.known[i].x, 1, at, NULL,
-						   NULL, &made_err),
-				 DP_OK);
+		assert_int_equal(
+			dp_surrogate_eval(f->p, f->r.known[i].x, 1, at, NULL, NULL, &made_err),
+			DP_OK);
 		for (size_t j = 0; j < p; j++)
 			y[j] = is_as_observed(f, j) ? f->r.known[i].y[j] : at[j].value;
 		for (size_t k = 0; k < f->d.n; k++) {
 			assert_false(beats(s, y, f->d.y + k * p, 1e-6));
-			beaten |=
-				f->d.index[k] == i || beats(s, f->d.y + k * p, y, -1e-6);
+			beaten |= f->d.index[k] == i || beats(s, f->d.y + k * p, y, -1e-6);
 		}
 		assert_true(beaten);
 	}
@@ -320,11 +317,10 @@ static void test_goals(void **state)
 	struct found f;
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
-		   "range: [0, 1]}}\nobjectives: {a: {metric: a, goal: maximize}, b: "
-		   "{metric: b}, c: {metric: c, goal: maximize}}\nanti_ideal: {a: -3, b: "
-		   "3, c: -3}\n" RANDOM);
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
+			"range: [0, 1]}}\nobjectives: {a: {metric: a, goal: maximize}, b: "
+			"{metric: b}, c: {metric: c, goal: maximize}}\nanti_ideal: {a: -3, b: "
+			"3, c: -3}\n" RANDOM);
 	made_scatter(40, three_values);
 	find_front(&f);
 	check_front(&f);
@@ -356,8 +352,7 @@ static void test_constraint(void **state)
 
 	(void)state;
 	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
-			"range: [0, 1]}}\n" TWO_METRIC
-			"constraints: {m: \"<= 1\"}\n" RANDOM);
+			"range: [0, 1]}}\n" TWO_METRIC "constraints: {m: \"<= 1\"}\n" RANDOM);
 	slopes(best, y);
 	made_trial("ok", best, y);
 	made_trial("ok", best, y);
@@ -367,8 +362,7 @@ static void test_constraint(void **state)
 	dp_denoised_free(&f.d);
 	for (size_t i = 0; i < f.r.n; i++)
 		f.r.known[i].metric[0] = i == 0 ? 2 : 0;
-	assert_int_equal(dp_denoised_find(f.p, f.st->spec, &f.r, NULL, &f.d, &made_err),
-			 DP_OK);
+	assert_int_equal(dp_denoised_find(f.p, f.st->spec, &f.r, NULL, &f.d, &made_err), DP_OK);
 	assert_true(f.d.n > 0 && f.d.index[0] == 1);
 	free_found(&f);
 }
@@ -502,8 +496,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_repeats, made_free),
 		cmocka_unit_test_teardown(test_imported, made_free),
 		cmocka_unit_test_teardown(test_as_observed, made_free),
-		cmocka_unit_test_setup_teardown(test_no_memory, plenty_of_memory,
-						made_free),
+		cmocka_unit_test_setup_teardown(test_no_memory, plenty_of_memory, made_free),
 	};
 
 	dp_linalg_single_thread();

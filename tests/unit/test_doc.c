@@ -246,18 +246,17 @@ static void test_structure(void **state)
 	doc_table_end(d);
 	doc_render(d, &out);
 	doc_contents(d, &links);
-	assert_string_equal(
-		dp_buf_text(&out),
-		"<details><summary><h2>The front</h2> <span>2 points</span></summary>\n"
-		"<div class=\"fold\" id=\"front\">\n"
-		"<div class=\"figures\">\n<p>inside</p>\n</div>\n"
-		"<div class=\"table\" tabindex=\"0\"><table>\n"
-		"<caption>Points</caption>\n"
-		"<thead><tr><th scope=\"col\" class=\"n\">trial</th>"
-		"<th scope=\"col\">error</th></tr></thead>\n<tbody>\n"
-		"<tr><th scope=\"row\" class=\"n\">1</th><td>2</td></tr>\n"
-		"<tr id=\"trial-7-4\"><th scope=\"row\" class=\"n\">7@4</th>"
-		"<td>3</td></tr>\n</tbody></table></div>\n</div></details>\n");
+	assert_string_equal(dp_buf_text(&out),
+			    "<details><summary><h2>The front</h2> <span>2 points</span></summary>\n"
+			    "<div class=\"fold\" id=\"front\">\n"
+			    "<div class=\"figures\">\n<p>inside</p>\n</div>\n"
+			    "<div class=\"table\" tabindex=\"0\"><table>\n"
+			    "<caption>Points</caption>\n"
+			    "<thead><tr><th scope=\"col\" class=\"n\">trial</th>"
+			    "<th scope=\"col\">error</th></tr></thead>\n<tbody>\n"
+			    "<tr><th scope=\"row\" class=\"n\">1</th><td>2</td></tr>\n"
+			    "<tr id=\"trial-7-4\"><th scope=\"row\" class=\"n\">7@4</th>"
+			    "<td>3</td></tr>\n</tbody></table></div>\n</div></details>\n");
 	assert_string_equal(dp_buf_text(&links), "<a href=\"#front\">Front</a>\n");
 	dp_buf_free(&out);
 	dp_buf_free(&links);

@@ -377,8 +377,7 @@ static void test_stored_bytes(void **state)
 }
 
 /* Wraps MessagePack bytes with a right checksum and reads them. */
-static int decode_raw(const void *body, size_t len, struct dp_event *out,
-		      struct dp_err *err)
+static int decode_raw(const void *body, size_t len, struct dp_event *out, struct dp_err *err)
 {
 	unsigned char *record = malloc(len + 4);
 	uint32_t crc = (uint32_t)crc32(0, body, (uInt)len);
@@ -432,8 +431,7 @@ static void test_corrupt(void **state)
 	assert_corrupt(RAW("\x94\x03\x01\x00\x81\xa5state\xa3o\0k"), "NUL");
 	assert_corrupt(RAW("\x94\x03\x01\x00\x82\xa5state\xa1k\xa5state\xa1k"), "twice");
 	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa5trial\xff"), "'trial'");
-	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa5trial\xcf\0\0\0\1\0\0\0\0"),
-		       "'trial'");
+	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa5trial\xcf\0\0\0\1\0\0\0\0"), "'trial'");
 	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa6params\x91\xc0"), "'params'");
 	assert_corrupt(RAW("\x94\x04\x01\x00\x81\xa6params\x01"), "'params'");
 	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa3run\xcb\0\0\0\0\0\0\0\0"), "'run'");
@@ -445,8 +443,7 @@ static void test_corrupt(void **state)
 	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa4runs\x91\xff"), "'runs'");
 	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa5names\x91\x01"), "'names'");
 	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa7metrics\x91\x01"), "1 values");
-	assert_corrupt(RAW("\x94\x07\x01\x00\x82\xa4runs\x91\x00\xa5names\x91\xa1n"),
-		       "0 values");
+	assert_corrupt(RAW("\x94\x07\x01\x00\x82\xa4runs\x91\x00\xa5names\x91\xa1n"), "0 values");
 	assert_corrupt(RAW("\x94\x07\x01\x00\x81\xa4"
 			   "exit\x81\xa4"
 			   "exec\xd9\x20"
@@ -485,12 +482,10 @@ static void test_damage(void **state)
 	(void)state;
 	assert_int_equal(dp_event_encode(&e, &bytes, &err), DP_OK);
 	for (size_t n = 0; n < bytes.len; n++)
-		assert_int_equal(dp_event_decode(bytes.data, n, &out, &err),
-				 DP_E_CORRUPT);
+		assert_int_equal(dp_event_decode(bytes.data, n, &out, &err), DP_E_CORRUPT);
 	for (size_t bit = 0; bit < 8 * bytes.len; bit++) {
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
-		assert_int_equal(dp_event_decode(bytes.data, bytes.len, &out, &err),
-				 DP_E_CORRUPT);
+		assert_int_equal(dp_event_decode(bytes.data, bytes.len, &out, &err), DP_E_CORRUPT);
 		bytes.data[bit / 8] = (char)(bytes.data[bit / 8] ^ 1 << bit % 8);
 	}
 	assert_int_equal(dp_event_decode(bytes.data, bytes.len, &out, &err), DP_OK);
@@ -565,15 +560,14 @@ static void test_json(void **state)
 	e.metrics = x;
 	e.exit.kind = DP_EXIT_CODE;
 	e.declared = (struct dp_declared){ "poisson", NAN, 64, NAN, NAN };
-	assert_dump(&e,
-		    "{\"study\":2,\"seq\":0,\"type\":\"attempt-ended\","
-		    "\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":null,"
-		    "\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"unbegun\":false,"
-		    "\"exit\":{\"kind\":"
-		    "\"code\",\"value\":0,\"start\":0,\"end\":0,\"cpu\":0,"
-		    "\"memory\":0,\"stdout\":0,\"stderr\":0},\"runs\":[0,1],"
-		    "\"metrics\":{\"f1\":[0.5,\"nan\"],\"accuracy\":[\"inf\",\"-inf\"]},"
-		    "\"declared\":{\"sampling\":\"poisson\",\"lot\":64}}");
+	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-ended\","
+			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":null,"
+			"\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"unbegun\":false,"
+			"\"exit\":{\"kind\":"
+			"\"code\",\"value\":0,\"start\":0,\"end\":0,\"cpu\":0,"
+			"\"memory\":0,\"stdout\":0,\"stderr\":0},\"runs\":[0,1],"
+			"\"metrics\":{\"f1\":[0.5,\"nan\"],\"accuracy\":[\"inf\",\"-inf\"]},"
+			"\"declared\":{\"sampling\":\"poisson\",\"lot\":64}}");
 	e = (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .study = 2 };
 	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-planned\","
 			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":0,"
@@ -611,16 +605,11 @@ static void secrets_are_not_dumped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_type),
-		cmocka_unit_test(test_empty_events),
-		cmocka_unit_test(test_doubles_bit_for_bit),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_stored_bytes),
-		cmocka_unit_test(test_corrupt),
-		cmocka_unit_test(test_unknown_fields),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_encode_refuses),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_every_type),          cmocka_unit_test(test_empty_events),
+		cmocka_unit_test(test_doubles_bit_for_bit), cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_stored_bytes),        cmocka_unit_test(test_corrupt),
+		cmocka_unit_test(test_unknown_fields),      cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_encode_refuses),      cmocka_unit_test(test_json),
 		cmocka_unit_test(secrets_are_not_dumped),
 	};
 

@@ -24,8 +24,7 @@ enum {
 	BINARY = 123 /* features of binary records: every kernel takes them */
 };
 
-static const float magnitudes[] = { 0,     FLT_TRUE_MIN, 1e-38f, 1,
-				    1e18f, 1e38f,        3e38f,  FLT_MAX };
+static const float magnitudes[] = { 0, FLT_TRUE_MIN, 1e-38f, 1, 1e18f, 1e38f, 3e38f, FLT_MAX };
 /* of weights */
 static const float sizes[] = { 1, 0, 1e-30f, 1e9f, 1e20f, 1e38f };
 
@@ -102,16 +101,16 @@ struct mlp_case {
 };
 
 /* The sum of the gradients of these records, clipped; the factor of the first. */
-static float lot_gradient(const struct mlp_case *c, const struct rows *rows,
-			  const uint32_t *number, uint32_t count, float *g)
+static float lot_gradient(const struct mlp_case *c, const struct rows *rows, const uint32_t *number,
+			  uint32_t count, float *g)
 {
 	size_t n = mlp_weights(c->m);
 	float *w = calloc(n, sizeof *w), *panels, *sum, first;
 	struct mlp_net net;
 
-	assert_int_equal(mlp__net_init(&net, c->m, c->path, mlp__kernels(c->kernel), rows,
-				       RECORDS, NULL),
-			 DP_OK);
+	assert_int_equal(
+		mlp__net_init(&net, c->m, c->path, mlp__kernels(c->kernel), rows, RECORDS, NULL),
+		DP_OK);
 	panels = mlp__floats(net.nweights);
 	sum = mlp__floats(net.nweights);
 	sized_weights(w, n, c->size, 7);
@@ -168,16 +167,14 @@ static void test_mlp_contributions(void **state)
 		for (size_t k = 0; k < DP_COUNT(kernels) * DP_COUNT(paths); k++)
 			for (size_t m = 0; m < DP_COUNT(magnitudes); m++)
 				for (size_t w = 0; w < DP_COUNT(sizes); w++, i++) {
-					struct mlp_case c = {
-						&shapes[s], paths[k % 2], kernels[k / 2],
-						sizes[w],   clips[i % 3], units[i % 2]
-					};
+					struct mlp_case c = { &shapes[s],     paths[k % 2],
+							      kernels[k / 2], sizes[w],
+							      clips[i % 3],   units[i % 2] };
 					struct extreme x;
 
 					if (!mlp__kernels(c.kernel))
 						continue;
-					extreme_make(&x, magnitudes[m],
-						     (unsigned)(i % 8));
+					extreme_make(&x, magnitudes[m], (unsigned)(i % 8));
 					if (check_lot(&c, &x.rows))
 						dropped++;
 					else
@@ -193,9 +190,7 @@ static void test_largest_value_is_clipped(void **state)
 	(void)state;
 	for (size_t s = 0; s < DP_COUNT(shapes); s++)
 		for (size_t k = 0; k < DP_COUNT(kernels) * DP_COUNT(paths); k++) {
-			struct mlp_case c = {
-				&shapes[s], paths[k % 2], kernels[k / 2], 1, 1, 1
-			};
+			struct mlp_case c = { &shapes[s], paths[k % 2], kernels[k / 2], 1, 1, 1 };
 			struct extreme x;
 
 			if (!mlp__kernels(c.kernel))
@@ -235,8 +230,7 @@ static bool check_linear(const struct linear_kernel *kernel, const struct linear
 {
 	size_t width = linear_weights(r->rows->nfeatures);
 	float *g = calloc(width, sizeof *g), label = r->rows->label[i], slope;
-	struct linear_record record = { .target = loss == LINEAR_HINGE ? 2 * label - 1
-								       : label,
+	struct linear_record record = { .target = loss == LINEAR_HINGE ? 2 * label - 1 : label,
 					.limit = linear_limit(r->rows, i, clip) };
 	long double length;
 
@@ -311,12 +305,7 @@ static const struct sgd settings[] = {
 	{ .epochs = 40, .lot = 2, .rate = 0x1p32, .clip = 1e-3, .noise = 1e-3 },
 	{ .epochs = 3, .lot = 3, .rate = 1e-3, .clip = 1e-20, .noise = 1 },
 	{ .epochs = 40, .lot = 3, .rate = 0x1p32, .clip = INFINITY },
-	{ .epochs = 3,
-	  .lot = 3,
-	  .rate = 1,
-	  .clip = INFINITY,
-	  .noise = 1,
-	  .noise_clip = 1 },
+	{ .epochs = 3, .lot = 3, .rate = 1, .clip = INFINITY, .noise = 1, .noise_clip = 1 },
 };
 
 /* Setting i with each optimiser and sampling. */
@@ -330,8 +319,8 @@ static struct sgd setting(size_t i)
 	return how;
 }
 
-static void train_linear(const char *kernel, enum linear_loss loss,
-			 const struct rows *rows, const struct sgd *how)
+static void train_linear(const char *kernel, enum linear_loss loss, const struct rows *rows,
+			 const struct sgd *how)
 {
 	struct pulse pulse = { .fd = -1, .total = 1 };
 	size_t n = linear_weights(rows->nfeatures);
@@ -341,9 +330,8 @@ static void train_linear(const char *kernel, enum linear_loss loss,
 
 	noise_seeded(&lots, 5, NOISE_LOTS);
 	noise_seeded(&noise, 5, NOISE_GRADIENT);
-	assert_int_equal(
-		linear_train_by(kernel, loss, rows, how, &lots, &noise, &pulse, w, NULL),
-		DP_OK);
+	assert_int_equal(linear_train_by(kernel, loss, rows, how, &lots, &noise, &pulse, w, NULL),
+			 DP_OK);
 	assert_true(all_finite(w, n));
 	linear_score(loss, rows, w, &score);
 	assert_score(&score);
@@ -402,8 +390,7 @@ static void test_mlp_trainings(void **state)
 			sized_weights(w, n, 1, i);
 			descend(m, paths[(i + k) % 2], kernels[k % 3], &x.rows, &how, w);
 			assert_true(all_finite(w, n));
-			assert_int_equal(mlp_scorer_make(m, &x.rows, &scorer, NULL),
-					 DP_OK);
+			assert_int_equal(mlp_scorer_make(m, &x.rows, &scorer, NULL), DP_OK);
 			mlp_scorer_score(scorer, w, &score);
 			assert_score(&score);
 			mlp_scorer_free(scorer);
@@ -436,8 +423,8 @@ static void test_settings_out_of_range(void **state)
 		noise_seeded(&noise, 5, NOISE_GRADIENT);
 		extreme_make(&x, i & 1 ? FLT_MAX : 1, 0);
 		assert_false(sgd_in_range(&beyond[i / 2]));
-		assert_int_equal(linear_train(LINEAR_LOGISTIC, &x.rows, &beyond[i / 2],
-					      &lots, &noise, &pulse, w, NULL),
+		assert_int_equal(linear_train(LINEAR_LOGISTIC, &x.rows, &beyond[i / 2], &lots,
+					      &noise, &pulse, w, NULL),
 				 DP_OK);
 		for (size_t k = 0; k < DP_COUNT(w); k++)
 			assert_true(isnan(w[k]));
@@ -484,8 +471,7 @@ static void test_scores(void **state)
 
 /* ---- output perturbation, sparse vector technique ---- */
 
-static void perturb(const struct output_perturbation *o, const struct rows *rows,
-		    float *w)
+static void perturb(const struct output_perturbation *o, const struct rows *rows, float *w)
 {
 	struct pulse pulse = { .fd = -1, .total = 1 };
 	struct noise order, noise;
@@ -498,8 +484,7 @@ static void perturb(const struct output_perturbation *o, const struct rows *rows
 
 static void test_output(void **state)
 {
-	static const double gammas[] = { DBL_TRUE_MIN, 1e-3, 1,       10,
-					 0x1p50,       1e17, DBL_MAX, 1e200 };
+	static const double gammas[] = { DBL_TRUE_MIN, 1e-3, 1, 10, 0x1p50, 1e17, DBL_MAX, 1e200 };
 	static const double sigmas[] = { DBL_TRUE_MIN, 1, 1e39, DBL_MAX };
 	static const double scales[] = { 1e-200, 0.5, 1e39, INFINITY };
 
@@ -519,8 +504,7 @@ static void test_output(void **state)
 			moved += pow(((double)w[k] - usual[k]) / quiet.scale, 2);
 		assert_true(sqrt(moved) <= bound * (1 + 1e-6));
 		for (size_t k = 0; k < 16; k++) {
-			o = (struct output_perturbation){ quiet.regularization,
-							  sigmas[k % 4], 2,
+			o = (struct output_perturbation){ quiet.regularization, sigmas[k % 4], 2,
 							  scales[k / 4] };
 			perturb(&o, &x.rows, w);
 			linear_score(LINEAR_LOGISTIC, &x.rows, w, &score);

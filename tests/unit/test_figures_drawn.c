@@ -34,8 +34,7 @@ static size_t draw_all(void)
 		if (p.why[0])
 			fail_msg("%s: %s", figures[i]->name, p.why);
 		assert_true(p.png.len > 100 && memcmp(p.png.data, "\x89PNG", 4) == 0);
-		assert_true(p.caption.len > 20 &&
-			    p.caption.data[p.caption.len - 1] == '.');
+		assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		assert_null(strstr(p.caption.data, "nan"));
 		picture_free(&p);
 		drawn++;
@@ -247,8 +246,7 @@ static void blocks_and_gains_have_tips(void **s)
 		const char *tip;
 	} cases[] = {
 		{ &figure_timeline, "<title>trial 0, ended well: 1.0s, " },
-		{ &figure_hypervolume,
-		  "<title>after 2 evaluations: hypervolume 5</title>" },
+		{ &figure_hypervolume, "<title>after 2 evaluations: hypervolume 5</title>" },
 	};
 	uint32_t study = made_study("s", LOWER_BOTH);
 	struct picture p;

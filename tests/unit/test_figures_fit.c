@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#define SQUARE                                                                           \
-	HEAD "parameters: {a: {type: float, range: [0, 1]}, b: {type: float, range: "    \
+#define SQUARE                                                                                     \
+	HEAD "parameters: {a: {type: float, range: [0, 1]}, b: {type: float, range: "              \
 	     "[0, 1]}, c: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM
 
 static double noise(double sd)
@@ -36,8 +36,7 @@ static void only_noise(const double *x, double *y)
 	y[1] = 3 + noise(1);
 }
 
-static bool is_figure_of(const struct picture *list, size_t n, const char *name,
-			 bool drawn)
+static bool is_figure_of(const struct picture *list, size_t n, const char *name, bool drawn)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(list[i].figure->name, name) == 0)
@@ -118,11 +117,9 @@ static void too_few_results(void **state)
  * has seen, and a model of logits dips there. */
 static const double grid_C[10] = { 1, 4, 7, 11, 14, 17, 20, 24, 27, 30 };
 static const double grid_error[10][10] = {
-	{ 0.8182, 0.8182, 0.8182, 0.8473, 0.8945, 0.9527, 0.9673, 0.9782, 0.9818,
-	  0.9745 },
+	{ 0.8182, 0.8182, 0.8182, 0.8473, 0.8945, 0.9527, 0.9673, 0.9782, 0.9818, 0.9745 },
 	{ 0.4286, 0.4286, 0.4286, 0.5, 0.76, 0.8857, 0.92, 0.9257, 0.9343, 0.9229 },
-	{ 0.1765, 0.1765, 0.1765, 0.3176, 0.7035, 0.8587, 0.8938, 0.8965, 0.8824,
-	  0.9341 },
+	{ 0.1765, 0.1765, 0.1765, 0.3176, 0.7035, 0.8587, 0.8938, 0.8965, 0.8824, 0.9341 },
 	{ 0, 0, 0, 0.1212, 0.6243, 0.7981, 0.8495, 0.8742, 0.8933, 0.9124 },
 	{ 0, 0, 0, 0.1098, 0.5695, 0.7757, 0.867, 0.8733, 0.8833, 0.883 },
 	{ 0, 0, 0, 0.1251, 0.5197, 0.7561, 0.8443, 0.8502, 0.8658, 0.8889 },
@@ -141,10 +138,9 @@ static void between_the_columns_of_a_grid(void **state)
 	struct space_prediction p = { 0 };
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {" SVT_SPACE "}\nobjectives: {epsilon: {privacy: "
-		   "{mechanism: svt, cutoff: C, scale: b}}, error: {metric: error, "
-		   "transform: logit}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
+	made_study(HEAD "parameters: {" SVT_SPACE "}\nobjectives: {epsilon: {privacy: "
+			"{mechanism: svt, cutoff: C, scale: b}}, error: {metric: error, "
+			"transform: logit}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
 	for (int i = 0; i < 100; i++) {
 		double C = grid_C[i / 10], b = pow(10, -2 + 4.0 / 9 * (i % 10));
 

@@ -83,8 +83,7 @@ static void growth_goes_by_the_order_of_ends(void **s)
 /* Many evaluations and objectives of both goals: rising, and right at the end. */
 static void long_growth_is_sampled(void **s)
 {
-	uint32_t studies[] = { made_study("two", LOWER_RAISE),
-			       made_study("three", THREE) };
+	uint32_t studies[] = { made_study("two", LOWER_RAISE), made_study("three", THREE) };
 	struct dp_rng rng;
 	struct fig_growth g;
 	struct dp_err err;
@@ -101,8 +100,7 @@ static void long_growth_is_sampled(void **s)
 	for (size_t i = 0; i < 2; i++) {
 		double end = made_report.subjects[i].s->hypervolume;
 
-		assert_int_equal(fig_growth(&made_report.subjects[i], NULL, &g, &err),
-				 DP_OK);
+		assert_int_equal(fig_growth(&made_report.subjects[i], NULL, &g, &err), DP_OK);
 		assert_int_equal(g.n, i == 0 ? 401 : 201);
 		for (size_t k = 1; k < g.n; k++)
 			assert_true(g.volume[k] >= g.volume[k - 1]);
@@ -153,8 +151,8 @@ static void staircases_follow_the_goals(void **s)
 		assert_int_equal(fig_subject_front(subject, &front, &err), DP_OK);
 		assert_int_equal(front.n, 2);
 		assert_int_equal(front.of[0].trial, 1);
-		assert_int_equal(fig_stairs(subject, &front, o[0].anti_ideal,
-					    o[1].anti_ideal, &stairs, &err),
+		assert_int_equal(fig_stairs(subject, &front, o[0].anti_ideal, o[1].anti_ideal,
+					    &stairs, &err),
 				 DP_OK);
 		assert_int_equal(stairs.n, 5);
 		for (; k < 5; k++) {
@@ -163,8 +161,7 @@ static void staircases_follow_the_goals(void **s)
 		}
 		fig_points_free(&stairs);
 		/* no way to go on: it ends at its points */
-		assert_int_equal(fig_stairs(subject, &front, NAN, NAN, &stairs, &err),
-				 DP_OK);
+		assert_int_equal(fig_stairs(subject, &front, NAN, NAN, &stairs, &err), DP_OK);
 		assert_true(stairs.x[0] == front.x[0] && stairs.y[0] == front.y[0]);
 		assert_true(stairs.x[stairs.n - 1] == front.x[1]);
 		fig_points_free(&stairs);
@@ -190,8 +187,7 @@ static double reached(const struct subject *s, double x, double spread)
 
 static void bands_are_what_runs_reach(void **s)
 {
-	static const char *const goals[] = { LOWER_BOTH, LOWER_RAISE, RAISE_LOWER,
-					     RAISE_BOTH };
+	static const char *const goals[] = { LOWER_BOTH, LOWER_RAISE, RAISE_LOWER, RAISE_BOTH };
 	struct dp_rng rng;
 
 	(void)s;
@@ -225,8 +221,7 @@ static void bands_are_what_runs_reach(void **s)
 				continue;
 			assert_true(fabs(b.mean[k] - reached(subject, x, 0)) < 1e-12);
 			assert_true(fabs(b.best[k] - reached(subject, x, sign)) < 1e-12);
-			assert_true(fabs(b.worst[k] - reached(subject, x, -sign)) <
-				    1e-12);
+			assert_true(fabs(b.worst[k] - reached(subject, x, -sign)) < 1e-12);
 			assert_true(b.mean[k - 1] == b.mean[k]);
 		}
 		fig_band_free(&b);
@@ -251,8 +246,7 @@ static void anti_ideal_is_where_it_is(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct report r = { .subjects = &made_report.subjects[i],
-				    .nsubjects = 1 };
+		struct report r = { .subjects = &made_report.subjects[i], .nsubjects = 1 };
 		struct front_data d = { 0 };
 		const char *why = NULL;
 		double edge[2];
@@ -288,8 +282,7 @@ static void the_band_follows_the_staircase(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(goals); i++) {
-		struct report r = { .subjects = &made_report.subjects[i],
-				    .nsubjects = 1 };
+		struct report r = { .subjects = &made_report.subjects[i], .nsubjects = 1 };
 		struct front_data d = { 0 };
 		const char *why = NULL;
 		double wide = 12.706205 * 0.1; /* two runs 0.1 around their mean */
@@ -299,8 +292,7 @@ static void the_band_follows_the_staircase(void **s)
 		assert_int_equal(d.band.n, 3);
 		assert_false(d.band.modelled);
 		/* where x is to be small a step goes on to the right */
-		assert_true(d.band.x[0] == 1 && d.band.x[1] == (i ? 1 : 4) &&
-			    d.band.x[2] == 4);
+		assert_true(d.band.x[0] == 1 && d.band.x[1] == (i ? 1 : 4) && d.band.x[2] == 4);
 		assert_true(fabs(d.band.hi[0] - d.band.lo[0] - 2 * wide) < 1e-3);
 		assert_close(d.band.hi[1], i ? d.band.hi[2] : d.band.hi[0]);
 		figure_front.release(&d);
@@ -336,8 +328,7 @@ static void lines_to_compare_with(void **s)
 		assert_int_equal(d.line[i].shown, !far);
 		assert_int_equal(d.line[i].beyond, !ideal);
 		if (d.line[i].shown)
-			assert_true(d.line[i].at > d.lo[PLOT_Y] &&
-				    d.line[i].at < d.hi[PLOT_Y]);
+			assert_true(d.line[i].at > d.lo[PLOT_Y] && d.line[i].at < d.hi[PLOT_Y]);
 	}
 	figure_front.caption(&d, &words);
 	assert_non_null(strstr(dp_buf_text(&words), "better than \"non-private\": the "
@@ -397,9 +388,9 @@ static void shared_points_are_found(void **s)
 					 .nobjectives = 2 });
 	made_subjects();
 	assert_int_equal(fig_points(&made_report.subjects[0], &p, &err), DP_OK);
-	assert_int_equal(fig_shared(&made_report.subjects[0], &p,
-				    &made_report.subjects[1], shared, &err),
-			 DP_OK);
+	assert_int_equal(
+		fig_shared(&made_report.subjects[0], &p, &made_report.subjects[1], shared, &err),
+		DP_OK);
 	assert_true(shared[0] && !shared[1] && shared[2] && shared[3]);
 	fig_points_free(&p);
 }
@@ -423,8 +414,8 @@ static void majority_becomes_the_objective(void **s)
 /* One plane holds only values of one kind: a name is not enough. */
 static void planes_are_of_one_kind(void **s)
 {
-#define PRIVATE(delta, error)                                                            \
-	"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, " delta "}}, "  \
+#define PRIVATE(delta, error)                                                                      \
+	"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: 2, " delta "}}, "            \
 	"error: {" error "}}\nanti_ideal: {epsilon: 10, error: 1}"
 	static const char *const kinds[] = {
 		PRIVATE("delta: 1e-6", "metric: accuracy, of: \"1 - accuracy\""),
@@ -433,8 +424,7 @@ static void planes_are_of_one_kind(void **s)
 		PRIVATE("delta: 1e-5", "metric: accuracy, of: \"1 - accuracy\""),
 		PRIVATE("delta: 1e-6", "metric: f1, of: \"1 - f1\""),
 		PRIVATE("delta: 1e-6", "metric: accuracy"),
-		PRIVATE("delta: 1e-6",
-			"metric: accuracy, of: \"1 - accuracy\", goal: maximize"),
+		PRIVATE("delta: 1e-6", "metric: accuracy, of: \"1 - accuracy\", goal: maximize"),
 		"objectives: {epsilon: {metric: epsilon}, error: {metric: accuracy, of: "
 		"\"1 - accuracy\"}}\nanti_ideal: {epsilon: 10, error: 1}",
 	};
@@ -448,8 +438,7 @@ static void planes_are_of_one_kind(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
-		bool same =
-			fig_same_plane(made_report.subjects, &made_report.subjects[i]);
+		bool same = fig_same_plane(made_report.subjects, &made_report.subjects[i]);
 
 		if (same != (i < 2))
 			fail_msg("study %zu: %d", i, same);
@@ -461,9 +450,10 @@ static void numbers_are_short(void **s)
 	static const struct {
 		double v;
 		const char *text;
-	} cases[] = { { 0.03123, "0.0312" }, { 12.49, "12.5" },     { 1500, "1500" },
-		      { 999.7, "1000" },     { 3.21e-7, "3.2e-7" }, { 0, "0" },
-		      { -4.5, "-4.5" },      { 2.5e9, "2.5e9" } };
+	} cases[] = {
+		{ 0.03123, "0.0312" }, { 12.49, "12.5" }, { 1500, "1500" }, { 999.7, "1000" },
+		{ 3.21e-7, "3.2e-7" }, { 0, "0" },        { -4.5, "-4.5" }, { 2.5e9, "2.5e9" }
+	};
 	char text[FIG_TEXT_LEN];
 
 	(void)s;
@@ -483,8 +473,7 @@ static void shares_and_differences_have_two_digits(void **s)
 	made_study("s", "objectives: {a: {metric: a}, error: {metric: e, of: 1 - e}}\n"
 			"anti_ideal: {a: 10, error: 1}");
 	made_subjects();
-	assert_string_equal(fig_difference(made_report.subjects, 0, 0.031234, text),
-			    "0.031");
+	assert_string_equal(fig_difference(made_report.subjects, 0, 0.031234, text), "0.031");
 	assert_string_equal(fig_difference(made_report.subjects, 1, 0.031234, text),
 			    "3.1 percentage points");
 }
@@ -543,12 +532,9 @@ static void epsilon_is_shown_over_decades(void **s)
 			"anti_ideal: {epsilon: 10, error: 1}");
 	made_subjects();
 	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 3), PLOT_LOG);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 1, near, 3),
-			 PLOT_LINEAR);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 0, zero, 2),
-			 PLOT_LINEAR);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 0),
-			 PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 1, near, 3), PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, zero, 2), PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 0), PLOT_LINEAR);
 }
 
 int main(void)

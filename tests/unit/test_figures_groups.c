@@ -29,8 +29,7 @@ static int make_groups(const char *const *groups, struct dp_err *err)
 	assert_non_null(made_report.asked);
 	for (; made_report.nasked < n; made_report.nasked++)
 		assert_int_equal(dp_members_read(groups[made_report.nasked],
-						 &made_report.asked[made_report.nasked],
-						 err),
+						 &made_report.asked[made_report.nasked], err),
 				 DP_OK);
 	return groups_make(&made_report, err);
 }
@@ -122,8 +121,7 @@ static void check_corners(const char *objectives, const double (*points)[2],
 		assert_true(at.best[i] == at.middle[i]); /* of two, one is half */
 	}
 	/* both attain only what the worse of them does */
-	assert_true(fig_attained_at(made_report.subjects, &at, points[1][0]) ==
-		    points[1][1]);
+	assert_true(fig_attained_at(made_report.subjects, &at, points[1][0]) == points[1][1]);
 	fig_attained_free(&at);
 	made_free(NULL);
 	made_begin(NULL);
@@ -132,13 +130,9 @@ static void check_corners(const char *objectives, const double (*points)[2],
 static void staircases_for_every_goal(void **state)
 {
 	const double low[][2] = { { 1, 5 }, { 3, 2 }, { 2, 4 } };
-	const double low_corners[][2] = {
-		{ 1, 5 }, { 2, 5 }, { 2, 4 }, { 3, 4 }, { 3, 2 }
-	};
+	const double low_corners[][2] = { { 1, 5 }, { 2, 5 }, { 2, 4 }, { 3, 4 }, { 3, 2 } };
 	const double raise[][2] = { { 9, 5 }, { 7, 8 }, { 8, 6 } };
-	const double raise_corners[][2] = {
-		{ 7, 8 }, { 7, 6 }, { 8, 6 }, { 8, 5 }, { 9, 5 }
-	};
+	const double raise_corners[][2] = { { 7, 8 }, { 7, 6 }, { 8, 6 }, { 8, 5 }, { 9, 5 } };
 
 	(void)state;
 	check_corners(LOWER_BOTH, low, low_corners, 5);
@@ -223,7 +217,7 @@ static void clouds_of_one_model_differ(void **state)
 	picture_draw(&made_report, &figure_clouds, &p);
 	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#0072b2\"")); /* blue */
 	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#009e73\"")); /* green */
-	assert_null(strstr(dp_buf_text(&p.svg), "stroke=\"#e69f00\"")); /* that of c */
+	assert_null(strstr(dp_buf_text(&p.svg), "stroke=\"#e69f00\""));     /* that of c */
 	picture_free(&p);
 }
 
@@ -281,8 +275,7 @@ static void what_is_told(void **state)
 	assert_int_equal(f.groups->npairs, 1);
 	/* 5 against 9 and 12 */
 	assert_true(f.groups->pairs[0].test[GROUPS_OBSERVED].difference == 5 - 10.5);
-	assert_int_equal(f.groups->pairs[0].test[GROUPS_OBSERVED].kind,
-			 DP_TEST_ONE_SAMPLE);
+	assert_int_equal(f.groups->pairs[0].test[GROUPS_OBSERVED].kind, DP_TEST_ONE_SAMPLE);
 	assert_int_equal(f.groups->at.n, 1);
 	/* fixed seeds, unfinished, of different size, of the same seed */
 	assert_int_equal(f.groups->nwarnings, 4);
@@ -375,10 +368,9 @@ static void how_much_of_the_truth(void **state)
 	for (int i = 0; i < 2; i++) {
 		picture_draw(&made_report, i ? &figure_comparison : &figure_front, &p);
 		assert_true(p.png.len > 0);
-		assert_non_null(
-			strstr(p.caption.data,
-			       "true front, as far as study t knows it; the front "
-			       "dominates 50.0 %"));
+		assert_non_null(strstr(p.caption.data,
+				       "true front, as far as study t knows it; the front "
+				       "dominates 50.0 %"));
 		picture_free(&p);
 	}
 }
@@ -400,8 +392,7 @@ static size_t draw_all(void)
 		if (p.why[0])
 			fail_msg("%s: %s", figures[i]->name, p.why);
 		assert_true(p.png.len > 100);
-		assert_true(p.caption.len > 20 &&
-			    p.caption.data[p.caption.len - 1] == '.');
+		assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		assert_null(strstr(p.caption.data, "nan"));
 		picture_free(&p);
 		drawn++;

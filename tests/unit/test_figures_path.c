@@ -67,8 +67,7 @@ static void growth_by_what_was_spent(void **s)
 {
 	static const double walked[] = { 0, 8, 24 };
 	/* below (10, 10): (2, 8), (3, 5); then with (1, 9), (4, 4) */
-	static const double volume[] = { 0, 7 * 5 + 1 * 2,
-					 6 * 6 + 1 * 5 + 1 * 2 + 1 * 1 };
+	static const double volume[] = { 0, 7 * 5 + 1 * 2, 6 * 6 + 1 * 5 + 1 * 2 + 1 * 1 };
 	struct fig_growth g;
 	struct dp_err err;
 
@@ -184,8 +183,7 @@ static void many_paths(void **s)
 	(void)s;
 	made_walked(study, 16, second, NULL, 0);
 	for (int i = 0; i < 80; i++)
-		made_walked(study, 16, (const double[2][2]){ { 5, 9 }, { 6, 8 } }, NULL,
-			    0);
+		made_walked(study, 16, (const double[2][2]){ { 5, 9 }, { 6, 8 } }, NULL, 0);
 	made_subjects();
 	draw(&figure_front, "1 of 81 are drawn, those with a point on the front.");
 }

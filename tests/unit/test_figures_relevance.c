@@ -64,12 +64,11 @@ static void a_slow_oracle_is_not_asked(void **state)
 	struct subject *s;
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {n: {type: float, range: [1, 9]}, e: {type: int, range: "
-		   "[1, 9]}}\nobjectives: {epsilon: {privacy: {mechanism: dp-sgd, "
-		   "sampling: poisson, records: 1000, lot: 10, epochs: e, "
-		   "noise_multiplier: n, delta: 1e-5, accountant: pld}}, error: "
-		   "{metric: error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
+	made_study(HEAD "parameters: {n: {type: float, range: [1, 9]}, e: {type: int, range: "
+			"[1, 9]}}\nobjectives: {epsilon: {privacy: {mechanism: dp-sgd, "
+			"sampling: poisson, records: 1000, lot: 10, epochs: e, "
+			"noise_multiplier: n, delta: 1e-5, accountant: pld}}, error: "
+			"{metric: error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
 	TRIAL(V(2, 3), V(1, 0.5));
 	s = made_subject(true);
 	assert_null(s->models);
@@ -107,9 +106,8 @@ static void what_is_shown_is_what_matters(void **state)
 	assert_true(param[0] == 0 && param[1] == 2);
 	/* the same one in words */
 	picture_draw(&made_report, &figure_relevance, &p);
-	assert_non_null(strstr(dp_buf_text(&p.caption), s->rank[0] == 2
-								? " c matters most: "
-								: " a matters most: "));
+	assert_non_null(strstr(dp_buf_text(&p.caption),
+			       s->rank[0] == 2 ? " c matters most: " : " a matters most: "));
 	picture_free(&p);
 	/* without models and oracles: the order of the file */
 	dp_proposer_free(s->models);
@@ -154,10 +152,9 @@ static void the_knee_of_what_is_maximised(void **state)
 	struct fig_points front = { .x = x, .y = y, .n = 3 };
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {u: {type: float, range: [0, 1]}}\nobjectives: {a: "
-		   "{metric: a}, b: {metric: b, goal: maximize}}\nanti_ideal: {a: 10, "
-		   "b: 0}\n" RANDOM);
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}}\nobjectives: {a: "
+			"{metric: a}, b: {metric: b, goal: maximize}}\nanti_ideal: {a: 10, "
+			"b: 0}\n" RANDOM);
 	assert_int_equal(space_knee(made_subject(false), &front), 1);
 }
 

@@ -10,8 +10,8 @@
 
 /* ---- cells ---- */
 
-static void check_cells(const struct space_cells *c, const double *centre,
-			const double *edge, size_t n)
+static void check_cells(const struct space_cells *c, const double *centre, const double *edge,
+			size_t n)
 {
 	assert_int_equal(c->n, n);
 	for (size_t i = 0; i < n; i++)
@@ -32,10 +32,9 @@ static void cells_of_every_kind(void **state)
 	struct space_cells c;
 
 	(void)state;
-	s = made_study(HEAD
-		       "parameters: {u: {type: float, range: [0, 1]}, t: {type: float, "
-		       "range: [0.01, 100], scale: log}, i: {type: int, range: [1, 4]}, "
-		       "k: {type: categorical, values: [x, y, z]}}\n" TWO_METRIC RANDOM)
+	s = made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, t: {type: float, "
+			    "range: [0.01, 100], scale: log}, i: {type: int, range: [1, 4]}, "
+			    "k: {type: categorical, values: [x, y, z]}}\n" TWO_METRIC RANDOM)
 		    ->spec;
 	assert_int_equal(space_cells(s, 0, 5, &c, &made_err), DP_OK);
 	check_cells(&c, unit, unit_edge, 5);
@@ -58,9 +57,8 @@ static void cells_of_many_whole_numbers(void **state)
 	const struct dp_study *s;
 
 	(void)state;
-	s = made_study(HEAD
-		       "parameters: {i: {type: int, range: [1, 1000]}, j: {type: int, "
-		       "range: [1, 1000], scale: log}}\n" TWO_METRIC RANDOM)
+	s = made_study(HEAD "parameters: {i: {type: int, range: [1, 1000]}, j: {type: int, "
+			    "range: [1, 1000], scale: log}}\n" TWO_METRIC RANDOM)
 		    ->spec;
 	for (size_t p = 0; p < 2; p++) {
 		struct space_cells c;
@@ -70,8 +68,7 @@ static void cells_of_many_whole_numbers(void **state)
 		assert_true(c.centre[0] == 1 && c.centre[c.n - 1] == 1000);
 		for (size_t i = 0; i < c.n; i++) {
 			assert_true(c.centre[i] == rint(c.centre[i]));
-			assert_true(c.edge[i] < c.centre[i] &&
-				    c.centre[i] < c.edge[i + 1]);
+			assert_true(c.edge[i] < c.centre[i] && c.centre[i] < c.edge[i + 1]);
 		}
 		assert_true(p == 0 || c.edge[0] > 0);
 		space_cells_free(&c);
@@ -90,9 +87,8 @@ static void cells_around_values(void **state)
 	struct space_cells c;
 
 	(void)state;
-	s = made_study(HEAD
-		       "parameters: {i: {type: int, range: [1, 30]}, t: {type: float, "
-		       "range: [0.01, 100], scale: log}}\n" TWO_METRIC RANDOM)
+	s = made_study(HEAD "parameters: {i: {type: int, range: [1, 30]}, t: {type: float, "
+			    "range: [0.01, 100], scale: log}}\n" TWO_METRIC RANDOM)
 		    ->spec;
 	assert_int_equal(space_cells_around(s, 0, seen, 6, &c, &made_err), DP_OK);
 	check_cells(&c, centre, edge, 4);
@@ -115,8 +111,8 @@ static void make_grid(int columns, int rows, int count)
 			TRIAL(V((double)i, (double)j), V(10.0 * i + j, 1));
 }
 
-#define SQUARE                                                                           \
-	HEAD "parameters: {i: {type: int, range: [0, 20]}, j: {type: float, range: [0, " \
+#define SQUARE                                                                                     \
+	HEAD "parameters: {i: {type: int, range: [0, 20]}, j: {type: float, range: [0, "           \
 	     "20]}}\n" TWO_METRIC RANDOM
 
 static void a_grid_shows_its_own_values(void **state)
@@ -191,9 +187,8 @@ static void the_nearest_point_colours_its_surroundings(void **state)
 	double *z;
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {t: {type: float, range: [0.01, 100], scale: log}, u: "
-		   "{type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	made_study(HEAD "parameters: {t: {type: float, range: [0.01, 100], scale: log}, u: "
+			"{type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
 	TRIAL(V(0.1, 0.5), V(1, 5));
 	TRIAL(V(10, 0.5), V(2, 4));
 	assert_int_equal(space_slice(made_subject(false), true, &c, &made_err), DP_OK);
@@ -229,8 +224,7 @@ static void slices_go_through_the_incumbent(void **state)
 	x[0] = c.x.centre[5];
 	x[1] = t.x[1];
 	x[2] = c.y.centre[7];
-	assert_int_equal(dp_surrogate_eval(s->models, x, 1, one, NULL, NULL, &made_err),
-			 DP_OK);
+	assert_int_equal(dp_surrogate_eval(s->models, x, 1, one, NULL, NULL, &made_err), DP_OK);
 	/* predictions in blocks differ in the last bits */
 	assert_near(p.y[(7 * c.x.n + 5) * 2 + 1].value, one[1].value, 1e-9);
 	assert_near(one[1].value, 3 + cos(7 * x[2]) - x[0], 0.2);
@@ -272,9 +266,8 @@ static void points_of_the_slice_are_found_again(void **state)
 	size_t n;
 
 	(void)state;
-	made_study(HEAD
-		   "parameters: {i: {type: int, range: [0, 20]}, j: {type: int, range: "
-		   "[0, 20]}}\n" TWO_METRIC RANDOM);
+	made_study(HEAD "parameters: {i: {type: int, range: [0, 20]}, j: {type: int, range: "
+			"[0, 20]}}\n" TWO_METRIC RANDOM);
 	TRIAL(V(3, 4), V(1, 1));
 	TRIAL(V(3, 4), V(1, 1));
 	TRIAL(V(20, 0), V(1, 1));

@@ -39,8 +39,7 @@ static void draw_all(const char *expected)
 		if (p.absent == due)
 			fail_msg("%s is there: %d", figures[i]->name, !due);
 		if (due)
-			assert_true(p.caption.len > 20 &&
-				    p.caption.data[p.caption.len - 1] == '.');
+			assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		else
 			assert_true(strlen(p.why) > 10);
 		picture_free(&p);
@@ -75,8 +74,7 @@ static void smooth(const double *x, double *y)
 static void one_parameter(void **state)
 {
 	(void)state;
-	made_study(HEAD
-		   "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
 	made_scatter(12, smooth);
 	made_subject(true);
 	draw_all("oracles.png fit.png surrogates.png hyperparameters.png");
@@ -106,9 +104,7 @@ static void thirteen_parameters_and_long_names(void **state)
 	dp_buf_puts(&text, HEAD "parameters:\n");
 	for (int i = 0; i < 13; i++)
 		dp_buf_printf(&text, "  %s%d: {%s}\n",
-			      i == 5 ? "a_name_of_sixty_characters_and_more_and_more_and_"
-				     : "p",
-			      i,
+			      i == 5 ? "a_name_of_sixty_characters_and_more_and_more_and_" : "p", i,
 			      i % 4 == 0   ? "type: int, range: [1, 9]"
 			      : i % 4 == 1 ? "type: float, range: [1e-9, 1], scale: log"
 			      : i % 4 == 2 ? "type: categorical, values: [x, 2, true]"
@@ -138,11 +134,10 @@ static void only_categories_all_taken(void **state)
 static void three_objectives(void **state)
 {
 	(void)state;
-	made_study(HEAD
-		   "parameters: {u: {type: float, range: [0, 1]}, i: {type: int, range: "
-		   "[1, 9]}, j: {type: int, range: [1, 9]}}\nobjectives: {a: {metric: "
-		   "a}, b: {metric: b, goal: maximize}, c: {metric: c}}\nanti_ideal: "
-		   "{a: 10, b: 0, c: 10}\n" RANDOM);
+	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, i: {type: int, range: "
+			"[1, 9]}, j: {type: int, range: [1, 9]}}\nobjectives: {a: {metric: "
+			"a}, b: {metric: b, goal: maximize}, c: {metric: c}}\nanti_ideal: "
+			"{a: 10, b: 0, c: 10}\n" RANDOM);
 	made_scatter(20, smooth);
 	made_subject(true);
 	draw_all("oracles.png fit.png surrogates.png pairs.png hyperparameters.png "
@@ -176,8 +171,7 @@ static struct picture of_three(const struct figure *f, bool rises)
 
 static void three_objectives_are_seen(void **state)
 {
-	static const struct figure *const seen[] = { &figure_parallel,
-						     &figure_objectives };
+	static const struct figure *const seen[] = { &figure_parallel, &figure_objectives };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(seen); i++) {
@@ -207,19 +201,17 @@ static void the_front_is_seen_whole(void **state)
 static void the_clearest_trend_is_named(void **state)
 {
 	(void)state;
-	made_study(HEAD
-		   "parameters: {p: {type: float, range: [0, 1]}, q: {type: float, "
-		   "range: [0, 1]}, r: {type: float, range: [0, 1]}, s: {type: float, "
-		   "range: [0, 1]}, t: {type: float, range: [0, 1]}, noise: {type: "
-		   "float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
+	made_study(HEAD "parameters: {p: {type: float, range: [0, 1]}, q: {type: float, "
+			"range: [0, 1]}, r: {type: float, range: [0, 1]}, s: {type: float, "
+			"range: [0, 1]}, t: {type: float, range: [0, 1]}, noise: {type: "
+			"float, range: [0, 1]}}\n" TWO_METRIC RANDOM);
 	for (int i = 0; i < 9; i++)
-		TRIAL(V(0.1 * (i * 2 % 9), 0.1 * (i * 4 % 9), 0.1 * (i * 5 % 9),
-			0.1 * (i * 7 % 9), 0.5, 0.9 - 0.1 * i),
+		TRIAL(V(0.1 * (i * 2 % 9), 0.1 * (i * 4 % 9), 0.1 * (i * 5 % 9), 0.1 * (i * 7 % 9),
+			0.5, 0.9 - 0.1 * i),
 		      V(1.0 + i, 9.0 - i));
 	made_subject(false);
-	assert_caption(
-		&figure_hyperparameters,
-		"to a 9: noise falls (0.9 to 0.1); the others show no clear trend.");
+	assert_caption(&figure_hyperparameters,
+		       "to a 9: noise falls (0.9 to 0.1); the others show no clear trend.");
 }
 
 /* Four points in a row are no trend, whatever their order. */
@@ -228,12 +220,10 @@ static void few_points_are_no_trend(void **state)
 	(void)state;
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	for (int i = 0; i < 4; i++)
-		TRIAL(V(1, 100 / pow(10, i)),
-		      V(made_svt(1, 100 / pow(10, i)), 0.9 - 0.2 * i));
+		TRIAL(V(1, 100 / pow(10, i)), V(made_svt(1, 100 / pow(10, i)), 0.9 - 0.2 * i));
 	made_subject(false);
-	assert_caption(&figure_hyperparameters,
-		       "to ε 58.5, no meaningful guarantee: none "
-		       "shows a clear trend.");
+	assert_caption(&figure_hyperparameters, "to ε 58.5, no meaningful guarantee: none "
+						"shows a clear trend.");
 }
 
 /* Real numbers have three digits, and what the place promises is told in percent of what
@@ -249,8 +239,7 @@ static void a_promise_is_told(void **state)
 	s = made_subject(true);
 	assert_caption(&figure_surrogates, "the star marks the most promising place, C ");
 	s->s->hypervolume = s->denoised.hypervolume = 1e9;
-	assert_caption(&figure_surrogates,
-		       "less than 0.1 % more hypervolume is expected");
+	assert_caption(&figure_surrogates, "less than 0.1 % more hypervolume is expected");
 	s->s->hypervolume = s->denoised.hypervolume = 1e-9;
 	assert_caption(&figure_surrogates, "which is not to be believed.");
 }
@@ -259,14 +248,12 @@ static void a_promise_is_told(void **state)
 static void what_does_not_matter_is_counted(void **state)
 {
 	(void)state;
-	made_study(HEAD
-		   "parameters: {C: {type: int, range: [1, 30]}, p: {type: float, "
-		   "range: [0, 1]}, q: {type: float, range: [0, 1]}, b: {type: float, "
-		   "range: [0.01, 100], scale: log}}\n" SVT RANDOM);
+	made_study(HEAD "parameters: {C: {type: int, range: [1, 30]}, p: {type: float, "
+			"range: [0, 1]}, q: {type: float, range: [0, 1]}, b: {type: float, "
+			"range: [0.01, 100], scale: log}}\n" SVT RANDOM);
 	TRIAL(V(3, 0.5, 0.5, 1), V(made_svt(3, 1), 0.5));
 	made_subject(false);
-	assert_caption(&figure_relevance,
-		       "Not shown: 2 parameters with less than 1 % of any.");
+	assert_caption(&figure_relevance, "Not shown: 2 parameters with less than 1 % of any.");
 }
 
 /* What a model knows between the points is shown, with two parameters, too. */
@@ -340,11 +327,10 @@ static void ten_decades(const double *x, double *y)
 static void values_over_ten_decades(void **state)
 {
 	(void)state;
-	made_study(HEAD
-		   "parameters: {t: {type: float, range: [1e-5, 1e5], scale: log}, i: "
-		   "{type: int, range: [1, 1000000], scale: log}}\nobjectives: {a: "
-		   "{metric: a, transform: log}, b: {metric: b}}\nanti_ideal: {a: 1e9, "
-		   "b: 1e9}\n" RANDOM);
+	made_study(HEAD "parameters: {t: {type: float, range: [1e-5, 1e5], scale: log}, i: "
+			"{type: int, range: [1, 1000000], scale: log}}\nobjectives: {a: "
+			"{metric: a, transform: log}, b: {metric: b}}\nanti_ideal: {a: 1e9, "
+			"b: 1e9}\n" RANDOM);
 	made_scatter(25, ten_decades);
 	made_subject(true);
 	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
@@ -363,9 +349,9 @@ static void no_point_meets_the_constraints(void **state)
 
 /* Noise that follows from C and t: axes of their own where points are shown, none where
  * the space is cut. */
-#define FOLLOWING                                                                        \
-	HEAD "parameters: {C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, " \
-	     "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], scale: "   \
+#define FOLLOWING                                                                                  \
+	HEAD "parameters: {C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, "           \
+	     "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], scale: "             \
 	     "log}}\n"
 
 /* Epsilon over the plane is the target, without a training there or solving for it. */
@@ -375,8 +361,7 @@ static void check_targets(void)
 	struct dp_epsilon e;
 
 	assert_false(space_oracle_slow(made_report.subjects, 0));
-	assert_int_equal(
-		space_epsilon(made_report.subjects->s->spec, 0, x, &e, &made_err), DP_OK);
+	assert_int_equal(space_epsilon(made_report.subjects->s->spec, 0, x, &e, &made_err), DP_OK);
 	assert_true(e.epsilon == 0.25);
 }
 
@@ -420,18 +405,16 @@ static void noise_that_follows_as_a_part(void **state)
 	const struct dp_study *spec;
 
 	(void)state;
-	made_study(
-		FOLLOWING
-		"objectives: {epsilon: {privacy: {compose: [{mechanism: laplace, scale: "
-		"b}, {mechanism: laplace, scale: 9}], delta: 0}}, error: {metric: "
-		"error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
+	made_study(FOLLOWING
+		   "objectives: {epsilon: {privacy: {compose: [{mechanism: laplace, scale: "
+		   "b}, {mechanism: laplace, scale: 9}], delta: 0}}, error: {metric: "
+		   "error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
 	made_scatter(16, by_noise);
 	spec = made_subject(true)->s->spec;
 	assert_true(space_oracle_slow(made_report.subjects, 0));
 	assert_int_equal(space_epsilon(spec, 0, x, &e, &made_err), DP_OK);
 	assert_int_equal(dp_space_derive(spec, solved, &made_err), DP_OK);
-	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err),
-			 DP_OK);
+	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err), DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon);
 	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");

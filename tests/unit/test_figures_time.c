@@ -28,20 +28,17 @@ static void random_attempts(uint32_t study, int n)
 			made_attempt(study, trial[k], 0);
 			/* later than others that were planned later, or by a clock
 			 * that was wrong */
-			start[k] = i % 9 ? made_now + 2 * dp_rng_uniform(&rng)
-					 : made_now - 1;
+			start[k] = i % 9 ? made_now + 2 * dp_rng_uniform(&rng) : made_now - 1;
 			end[k] = fmax(made_now, start[k]) + 3 * dp_rng_uniform(&rng);
 		}
 		for (int k = 0; k < 3; k++) {
 			made_now = fmax(made_now, end[k]);
-			made_end(study, trial[k], 0,
-				 (i + k) % 5 ? DP_END_OK : DP_END_SIGNAL, start[k],
-				 metrics);
+			made_end(study, trial[k], 0, (i + k) % 5 ? DP_END_OK : DP_END_SIGNAL,
+				 start[k], metrics);
 			if ((i + k) % 5 == 0) { /* again, after others were planned */
 				made_attempt(study, trial[k], 1);
 				made_now += 1;
-				made_end(study, trial[k], 1, DP_END_OK, made_now - 1,
-					 metrics);
+				made_end(study, trial[k], 1, DP_END_OK, made_now - 1, metrics);
 			}
 			made_trial_end(study, trial[k], "ok", y, 2);
 		}
@@ -68,14 +65,13 @@ static void slots_never_hold_two_attempts(void **s)
 		assert_true(i == 0 || a->planned >= spans.list[i - 1].planned);
 		assert_true(a->slot < spans.slots);
 		assert_true(a->asked <= a->proposed && a->proposed <= a->planned &&
-			    a->planned <= a->start && a->start <= a->end &&
-			    a->end <= spans.length);
+			    a->planned <= a->start && a->start <= a->end && a->end <= spans.length);
 		for (size_t k = 0; k < spans.n; k++) {
 			const struct fig_span *b = &spans.list[k];
 
 			at_once += b->planned <= a->planned && b->end > a->planned;
-			assert_false(k != i && a->slot == b->slot &&
-				     a->planned < b->end && b->planned < a->end);
+			assert_false(k != i && a->slot == b->slot && a->planned < b->end &&
+				     b->planned < a->end);
 		}
 		most = at_once > most ? at_once : most;
 	}
@@ -129,18 +125,12 @@ static void uses_of_time_by_hand(void **s)
 		double sought, uses[FIG_USES];
 		bool guessed;
 	} cases[] = {
-		{ "ehvi",
-		  0,
-		  { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 },
-		  true },
+		{ "ehvi", 0, { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 }, true },
 		{ "ehvi",
 		  0.25,
 		  { [FIG_USE_PROPOSING] = 0.25, [FIG_USE_WAITING] = 0.75 + 2 + 6 },
 		  false },
-		{ "ehvi",
-		  7,
-		  { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 },
-		  false },
+		{ "ehvi", 7, { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 }, false },
 		{ "grid", 0, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
 		{ "grid", 0.25, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
 		{ "enqueued", 0, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
@@ -177,8 +167,7 @@ static void uses_of_time_by_hand(void **s)
 		expected[FIG_USE_TRAINING] = 5;
 		expected[FIG_USE_FAILED] = 4;
 		expected[FIG_USE_STARTING] = 3;
-		assert_int_equal(fig_spans(&made_report.subjects[i], &spans, &err),
-				 DP_OK);
+		assert_int_equal(fig_spans(&made_report.subjects[i], &spans, &err), DP_OK);
 		assert_int_equal(spans.slots, 1);
 		assert_int_equal(spans.guessed, cases[i].guessed);
 		assert_int_equal(fig_use_of_time(&spans, 1, seconds, &err), DP_OK);

@@ -47,8 +47,7 @@ static void times_are_possible(void **s)
 	begin("", RANDOM);
 	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time = INT64_MAX },
 		"no possible time");
-	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time = -1 },
-		"no possible time");
+	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time = -1 }, "no possible time");
 }
 
 static void numbers_can_be_held(void **s)

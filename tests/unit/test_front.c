@@ -128,9 +128,8 @@ static void test_front_by_definition(void **state)
 		for (size_t k = 0; k < count; k++) {
 			assert_true(front[k] < n && belongs(y, n, p, front[k]));
 			if (k)
-				assert_true(ordered(y + front[k - 1] * p,
-						    y + front[k] * p, p, front[k - 1],
-						    front[k]));
+				assert_true(ordered(y + front[k - 1] * p, y + front[k] * p, p,
+						    front[k - 1], front[k]));
 		}
 	}
 }
@@ -307,8 +306,7 @@ static void test_staircase(void **state)
  * tends to the cube less the part of the ball, from below. */
 static void test_sphere(void **state)
 {
-	const double half_pi = acos(0), limit2 = 1 - half_pi / 2,
-		     limit3 = 1 - half_pi / 3;
+	const double half_pi = acos(0), limit2 = 1 - half_pi / 2, limit3 = 1 - half_pi / 3;
 	size_t n = 20000, m = 0, side = 50;
 	double *y = make(n, 2), *z = make(side * side, 3), ref[] = { 1, 1, 1 }, v;
 
@@ -404,7 +402,7 @@ static void test_special_values(void **state)
 		assert_true(hv(y, 1, p, ref) == 1);
 		assert_true(hv(y, 2, p, ref) == 1);
 		assert_true(hv(ref, 1, p, ref) == 0); /* on ref is not better */
-		y[2 * p] = NAN; /* adds nothing, though better elsewhere */
+		y[2 * p] = NAN;                       /* adds nothing, though better elsewhere */
 		assert_true(hv(y, 3, p, ref) == 1);
 		y[2 * p] = 2;
 		assert_true(hv(y, 3, p, ref) == 1);
@@ -433,8 +431,7 @@ static void test_extreme_scales(void **state)
 	static const double y[] = { -2e200, -1e200, -3e-200, -1e-200, -1,
 				    -1e200, -2e200, -3e-200, -1e-200, -2,
 				    -1e200, -1e200, -4e-200, -3e-200, -1 };
-	static const double unit[] = { -2, -1, -3, -1, -1, -1, -2, -3,
-				       -1, -2, -1, -1, -4, -3, -1 };
+	static const double unit[] = { -2, -1, -3, -1, -1, -1, -2, -3, -1, -2, -1, -1, -4, -3, -1 };
 	static const double ref[5] = { 0 };
 	double expected = by_subsets(unit, 3, 5, ref);
 
@@ -502,8 +499,7 @@ static void test_knee_special(void **state)
 	(void)state;
 	assert_int_equal(knee(y, 4, 2, (double[]){ 10, 10 }), 1);
 	/* without what is beyond the box the ends are others */
-	assert_int_equal(knee(y, 4, 2, (double[]){ 9, 5 }),
-			 1); /* two points: the first */
+	assert_int_equal(knee(y, 4, 2, (double[]){ 9, 5 }), 1); /* two points: the first */
 	assert_int_equal(knee(y, 4, 2, (double[]){ 1.5, 5 }), 1);
 	assert_int_equal(knee(y, 4, 2, (double[]){ 1, 1 }), SIZE_MAX);
 	assert_int_equal(knee(y, 0, 2, (double[]){ 1, 1 }), SIZE_MAX);

@@ -37,8 +37,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 		s->u[i] = a;
 		s->u[N + i] = b;
 		s->u[2 * N + i] = (double)dp_rng_below(&r, 3);
-		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] +
-			  0.05 * dp_rng_normal(&r);
+		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] + 0.05 * dp_rng_normal(&r);
 		s->noise[i] = i % 3 ? NAN : 0.004 * (double)(1 + i);
 		s->lean[i] = 2 * b - 1;
 		s->run[i] = (struct dp_gp_run){ (uint32_t)i % 7, 1 + (double)i };
@@ -96,7 +95,7 @@ static void check_gradient(const struct dp_kernel *kernel, bool shared)
 
 		if (k == 2 * D - 1)
 			continue; /* a category has no warp */
-		if (plain) { /* a warp, the additive share or the lean, no logarithm */
+		if (plain) {      /* a warp, the additive share or the lean, no logarithm */
 			*hyper(&a, k) -= step;
 			*hyper(&b, k) += step;
 		} else {
@@ -105,8 +104,7 @@ static void check_gradient(const struct dp_kernel *kernel, bool shared)
 		}
 		lo = posterior_at(&s, &a, unused);
 		hi = posterior_at(&s, &b, unused);
-		assert_true(fabs((hi - lo) / (2 * step) - g[k]) <
-			    1e-5 * (1 + fabs(g[k])));
+		assert_true(fabs((hi - lo) / (2 * step) - g[k]) < 1e-5 * (1 + fabs(g[k])));
 	}
 }
 
@@ -155,15 +153,13 @@ static double matern(double r2)
 	return (1 + r + r * r / 3) * exp(-r);
 }
 
-static double kernel(const struct sample *s, const double *a, size_t sa, const double *b,
-		     size_t sb)
+static double kernel(const struct sample *s, const double *a, size_t sa, const double *b, size_t sb)
 {
 	double r2 = 0, terms = 0;
 
 	for (size_t k = 0; k < 2; k++) {
-		double d =
-			(warp(a[k * sa], s->h.warp[k]) - warp(b[k * sb], s->h.warp[k])) /
-			s->h.length[k];
+		double d = (warp(a[k * sa], s->h.warp[k]) - warp(b[k * sb], s->h.warp[k])) /
+			   s->h.length[k];
 
 		r2 += d * d;
 		terms += matern(d * d) / D;
@@ -183,8 +179,8 @@ static double noise_covariance(const struct sample *s, size_t i, size_t j)
 {
 	double a = isnan(s->noise[i]) ? s->h.noise : s->noise[i];
 	double b = isnan(s->noise[j]) ? s->h.noise : s->noise[j];
-	double ratio = i < j ? (double)(i + 1) / (double)(j + 1)
-			     : (double)(j + 1) / (double)(i + 1);
+	double ratio =
+		i < j ? (double)(i + 1) / (double)(j + 1) : (double)(j + 1) / (double)(i + 1);
 
 	if (i == j)
 		return a;
@@ -204,8 +200,8 @@ static void check_posterior(bool shared)
 	s.data.run = shared ? s.run : NULL;
 	for (size_t i = 0; i < N; i++) {
 		for (size_t j = 0; j < N; j++)
-			k[i * N + j] = kernel(&s, s.u + i, N, s.u + j, N) +
-				       noise_covariance(&s, i, j);
+			k[i * N + j] =
+				kernel(&s, s.u + i, N, s.u + j, N) + noise_covariance(&s, i, j);
 		kx[i] = kernel(&s, s.u + i, N, at, 1);
 	}
 	invert(k, inv);
@@ -307,15 +303,13 @@ static void left_out_points_are_predicted(void **state)
 		noise[i] = NAN;
 	}
 	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data,
-				   &(struct dp_gp_effort){ .evaluations = 60 }, &h,
-				   &value),
-			 DP_OK);
+	assert_int_equal(
+		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 60 }, &h, &value),
+		DP_OK);
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
-		struct dp_gp_data rest = { rest_u, M,    M - 1, rest_y,
-					   noise,  NULL, NULL,  NULL };
+		struct dp_gp_data rest = { rest_u, M, M - 1, rest_y, noise, NULL, NULL, NULL };
 		struct dp_gp gp;
 
 		for (size_t j = 0, k = 0; j < M; j++) {
@@ -355,10 +349,9 @@ static void the_warp_finds_a_logarithm(void **state)
 		noise[i] = NAN;
 	}
 	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data,
-				   &(struct dp_gp_effort){ .evaluations = 80 }, &h,
-				   &value),
-			 DP_OK);
+	assert_int_equal(
+		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 80 }, &h, &value),
+		DP_OK);
 	assert_true(fabs(h.warp[0]) < 3);
 }
 
@@ -389,10 +382,9 @@ static void a_sum_is_learned_input_by_input(void **state)
 		noise[i] = NAN;
 	}
 	dp_gp_start(&spec, DP_GP_ADDITIVE, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data,
-				   &(struct dp_gp_effort){ .evaluations = 60 }, &h,
-				   &value),
-			 DP_OK);
+	assert_int_equal(
+		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 60 }, &h, &value),
+		DP_OK);
 	assert_true(h.additive > 0.9 && h.additive <= 1);
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
 	dp_gp_observe(&gp, y, M);
@@ -474,10 +466,9 @@ static void no_number_of_inputs_is_too_large(void **state)
 		lean[i] = i % 2 ? 1 : -1;
 	}
 	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data,
-				   &(struct dp_gp_effort){ .evaluations = 20 }, &h,
-				   &value),
-			 DP_OK);
+	assert_int_equal(
+		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 20 }, &h, &value),
+		DP_OK);
 	assert_true(isfinite(value) && h.lean != 0);
 }
 
@@ -500,10 +491,9 @@ static void hard_data_does_no_harm(void **state)
 		noise[i] = i % 2 ? NAN : 0;
 	}
 	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(dp_gp_fit(&spec, &data,
-				   &(struct dp_gp_effort){ .evaluations = 20 }, &h,
-				   &value),
-			 DP_OK);
+	assert_int_equal(
+		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 20 }, &h, &value),
+		DP_OK);
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
 	assert_true(gp.jitter > 0);
 	dp_gp_observe(&gp, y, M);
@@ -550,8 +540,7 @@ static void a_fit_can_be_cancelled(void **state)
 
 	(void)state;
 	make(&s, &dp_kernel_matern52);
-	assert_int_equal(dp_gp_fit(&s.spec, &s.data, &effort, &s.h, &value),
-			 DP_E_INTERRUPTED);
+	assert_int_equal(dp_gp_fit(&s.spec, &s.data, &effort, &s.h, &value), DP_E_INTERRUPTED);
 }
 
 /* What the closed form says of each point is what a model without it says. */

@@ -52,8 +52,8 @@ static void groups_of_one(void **state)
 				double b = other.kind->profile(&other, d, x, &s);
 
 				if (!(fabs(a - b) <= 1e-11 * b + 1e-17))
-					fail_msg("q %g mu %g x %g: %.17g, not %.17g", q,
-						 mu, x, a, b);
+					fail_msg("q %g mu %g x %g: %.17g, not %.17g", q, mu, x, a,
+						 b);
 			}
 		}
 		assert_near(ours.kind->end(&ours, DP__REMOVE, -20),
@@ -108,8 +108,7 @@ static void mixtures_by_integrals(void **state)
 
 			for (double z = -12; z < 40; z += 0.01) {
 				one += pow(mixture(&p, z), order) * normal(z) * 0.01;
-				other +=
-					pow(mixture(&p, z), 1 - order) * normal(z) * 0.01;
+				other += pow(mixture(&p, z), 1 - order) * normal(z) * 0.01;
 			}
 			one = log(fmax(one, other));
 			/* chords lie above */
@@ -122,9 +121,7 @@ static void mixtures_by_integrals(void **state)
 static void lots_by_counting(void **state)
 {
 	struct dp_privacy_part p = part_of(false, 0.1, 0.8, 3);
-	struct dp_privacy_part most = {
-		.kind = &dp__part_wor, .q = 0.5, .mu = 1, .group = 3
-	};
+	struct dp_privacy_part most = { .kind = &dp__part_wor, .q = 0.5, .mu = 1, .group = 3 };
 	double any = 1 - 0.9 * 899 / 999 * 898 / 998, slack;
 
 	(void)state;
@@ -144,9 +141,9 @@ static void lots_by_counting(void **state)
 	assert_near(most.weight[3], 0.4, 1e-15);
 }
 
-#define SGD                                                                              \
-	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\",\"records\":1000,\"lot\":%d,"     \
-	"\"steps\":60,\"noise_multiplier\":%.17g,\"delta\":1e-5,\"accountant\":\"%s\","  \
+#define SGD                                                                                        \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\",\"records\":1000,\"lot\":%d,"               \
+	"\"steps\":60,\"noise_multiplier\":%.17g,\"delta\":1e-5,\"accountant\":\"%s\","            \
 	"\"group\":%d}"
 
 /* More records of a person cost more, never more than without sampling; and Renyi curves
@@ -184,9 +181,8 @@ static void groups_grow(void **state)
 static void plain_groups(void **state)
 {
 	(void)state;
-	assert_true(
-		ask("{\"mechanism\":\"laplace\",\"scale\":3,\"group\":2}").epsilon ==
-		ask("{\"mechanism\":\"laplace\",\"scale\":3,\"sensitivity\":2}").epsilon);
+	assert_true(ask("{\"mechanism\":\"laplace\",\"scale\":3,\"group\":2}").epsilon ==
+		    ask("{\"mechanism\":\"laplace\",\"scale\":3,\"sensitivity\":2}").epsilon);
 	assert_true(ask("{\"mechanism\":\"gaussian\",\"sigma\":3,\"group\":4,"
 			"\"delta\":1e-5}")
 			    .epsilon == ask("{\"mechanism\":\"gaussian\",\"sigma\":3,"
@@ -233,12 +229,9 @@ static void bad_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_of_one),
-		cmocka_unit_test(mixtures_by_integrals),
-		cmocka_unit_test(lots_by_counting),
-		cmocka_unit_test(groups_grow),
-		cmocka_unit_test(plain_groups),
-		cmocka_unit_test(bad_groups),
+		cmocka_unit_test(groups_of_one),    cmocka_unit_test(mixtures_by_integrals),
+		cmocka_unit_test(lots_by_counting), cmocka_unit_test(groups_grow),
+		cmocka_unit_test(plain_groups),     cmocka_unit_test(bad_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

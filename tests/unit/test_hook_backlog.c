@@ -126,8 +126,7 @@ static int count_in(const char *path, const char *word)
 	int n = 0;
 
 	if (dp_read_file(path, 1 << 24, &text, &err) == DP_OK)
-		for (const char *p = dp_buf_text(&text); (p = strstr(p, word)) != NULL;
-		     p++)
+		for (const char *p = dp_buf_text(&text); (p = strstr(p, word)) != NULL; p++)
 			n++;
 	dp_buf_free(&text);
 	return n;
@@ -174,10 +173,8 @@ static void test_daemon_events_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_full_table_of_readers, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_daemon_events_are_bounded, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_full_table_of_readers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_daemon_events_are_bounded, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STUDY(parameters, objectives)                                                    \
-	"study: s\nseed: 3\ntrainer: {command: [x]}\nparameters: {" parameters           \
-	"}\nobjectives: {" objectives "}\nanti_ideal: {epsilon: 10, error: 1}\n"         \
+#define STUDY(parameters, objectives)                                                              \
+	"study: s\nseed: 3\ntrainer: {command: [x]}\nparameters: {" parameters                     \
+	"}\nobjectives: {" objectives "}\nanti_ideal: {epsilon: 10, error: 1}\n"                   \
 	"search: {method: random, evaluations: 1000}\n"
 #define METRICS "epsilon: {metric: e}, error: {metric: f}"
 
@@ -52,8 +52,7 @@ static struct dp_importance indices(const char *study, one_fn *value)
 	struct dp_importance out;
 	struct dp_err err;
 
-	assert_int_equal(dp_importance_find(s, all, s->nparams, POINTS, each_value, &f,
-					    &out, &err),
+	assert_int_equal(dp_importance_find(s, all, s->nparams, POINTS, each_value, &f, &out, &err),
 			 DP_OK);
 	assert_int_equal(f.calls, POINTS * (s->nparams + 2));
 	dp_study_free(s);
@@ -76,12 +75,12 @@ static void a_known_function(void **state)
 {
 	static const double first[] = { 0.31391, 0.44241, 0 },
 			    total[] = { 0.55759, 0.44241, 0.24368 };
-	struct dp_importance i = indices(
-		STUDY("a: {type: float, range: [-3.14159265358979, 3.14159265358979]}, "
-		      "b: {type: float, range: [-3.14159265358979, 3.14159265358979]}, "
-		      "c: {type: float, range: [-3.14159265358979, 3.14159265358979]}",
-		      METRICS),
-		ishigami);
+	struct dp_importance i =
+		indices(STUDY("a: {type: float, range: [-3.14159265358979, 3.14159265358979]}, "
+			      "b: {type: float, range: [-3.14159265358979, 3.14159265358979]}, "
+			      "c: {type: float, range: [-3.14159265358979, 3.14159265358979]}",
+			      METRICS),
+			ishigami);
 
 	(void)state;
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
@@ -189,8 +188,7 @@ static void mostly_without_a_value(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_importance_find(s, all, 1, POINTS, each_value, &f, &i, &err),
-			 DP_OK);
+	assert_int_equal(dp_importance_find(s, all, 1, POINTS, each_value, &f, &i, &err), DP_OK);
 	assert_int_equal(i.source, DP_IMPORTANCE_UNKNOWN);
 	dp_study_free(s);
 }
@@ -216,11 +214,11 @@ static struct dp_importance of_epsilon(const char *text)
 /* log epsilon = log((1 + t)(1 + t^2)) - log b with t = (2 C)^(1/3): variances add up. */
 static void the_sparse_vector_technique(void **state)
 {
-	struct dp_importance i = of_epsilon(
-		STUDY("C: {type: int, range: [1, 30]}, b: {type: float, range: [0.01, "
-		      "100], scale: log}, z: {type: float, range: [0, 1]}",
-		      "epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}, "
-		      "error: {metric: f}"));
+	struct dp_importance i =
+		of_epsilon(STUDY("C: {type: int, range: [1, 30]}, b: {type: float, range: [0.01, "
+				 "100], scale: log}, z: {type: float, range: [0, 1]}",
+				 "epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}, "
+				 "error: {metric: f}"));
 	double b = pow(log(1e4), 2) / 12, sum = 0, squares = 0, c;
 
 	(void)state;
@@ -243,13 +241,13 @@ static void the_sparse_vector_technique(void **state)
 /* What epsilon does not depend on has nothing of it, not a little. */
 static void clip_and_learning_rate(void **state)
 {
-	struct dp_importance i = of_epsilon(STUDY(
-		"epochs: {type: int, range: [1, 32]}, clip: {type: float, range: "
-		"[0.1, 4], scale: log}, rate: {type: float, range: [1e-3, 0.1], "
-		"scale: log}, noise: {type: float, range: [0.3, 8], scale: log}",
-		"epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
-		"records: 30956, lot: 64, epochs: epochs, noise_multiplier: "
-		"noise, delta: 1e-5, accountant: rdp}}, error: {metric: f}"));
+	struct dp_importance i = of_epsilon(
+		STUDY("epochs: {type: int, range: [1, 32]}, clip: {type: float, range: "
+		      "[0.1, 4], scale: log}, rate: {type: float, range: [1e-3, 0.1], "
+		      "scale: log}, noise: {type: float, range: [0.3, 8], scale: log}",
+		      "epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "
+		      "records: 30956, lot: 64, epochs: epochs, noise_multiplier: "
+		      "noise, delta: 1e-5, accountant: rdp}}, error: {metric: f}"));
 
 	(void)state;
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
@@ -262,12 +260,12 @@ static void clip_and_learning_rate(void **state)
 /* Epsilon is the target itself there. */
 static void noise_that_is_solved_for(void **state)
 {
-	struct dp_importance i = of_epsilon(
-		STUDY("C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, "
-		      "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], "
-		      "scale: log}",
-		      "epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}, "
-		      "error: {metric: f}"));
+	struct dp_importance i =
+		of_epsilon(STUDY("C: {type: int, range: [1, 30]}, b: {calibrate: {epsilon: t, "
+				 "mechanism: svt, cutoff: C}}, t: {type: float, range: [0.1, 10], "
+				 "scale: log}",
+				 "epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}, "
+				 "error: {metric: f}"));
 
 	(void)state;
 	assert_true(i.first[0] == 0 && i.total[0] == 0 && i.first[1] == 0);
@@ -299,8 +297,7 @@ static void fit_study(struct fitted *f, const char *text, one_fn *error)
 
 		k->trial = i;
 		dp_space_sample(f->study, i, true, k->x);
-		assert_int_equal(dp_objectives_privacy(f->study, k->x, k->y, &f->err),
-				 DP_OK);
+		assert_int_equal(dp_objectives_privacy(f->study, k->x, k->y, &f->err), DP_OK);
 		if (isnan(k->y[0]))
 			k->y[0] = 1;
 		k->y[1] = error(k->x);

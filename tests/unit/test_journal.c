@@ -40,8 +40,8 @@ static void test_fresh(void **state)
 	dp_journal_close(NULL);
 }
 
-static int walk_again(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-		      size_t len, struct dp_err *err)
+static int walk_again(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+		      struct dp_err *err)
 {
 	(void)study;
 	(void)seq;
@@ -387,8 +387,7 @@ static void test_commits_are_timed(void **state)
 	dp_journal_commits(j, &c);
 	assert_int_equal(c.count, 5);
 	assert_true(0 < c.median && c.median <= c.p90 && c.p90 <= c.p99);
-	assert_true(c.p99 <= c.seconds &&
-		    c.seconds <= (double)(dp_mono_us() - began) / 1e6);
+	assert_true(c.p99 <= c.seconds && c.seconds <= (double)(dp_mono_us() - began) / 1e6);
 	dp_journal_close(j);
 }
 

@@ -119,8 +119,7 @@ static void test_verify(void **state)
 	tamper(f->dir, "events", (MDB_val){ 3, "odd" }, &bad);
 	assert_true(refused(f->dir, true, DP_E_CORRUPT, "a key of 3 bytes"));
 	seen = (struct fault){ 0 };
-	assert_int_equal(dp_journal_verify_at(f->dir, note_fault, &seen, &r, &err),
-			 DP_OK);
+	assert_int_equal(dp_journal_verify_at(f->dir, note_fault, &seen, &r, &err), DP_OK);
 	assert_int_equal(r.faults, seen.n);
 	assert_int_equal(seen.study[seen.n - 1], 0);
 	assert_non_null(strstr(seen.text[seen.n - 1], "a key of 3 bytes"));

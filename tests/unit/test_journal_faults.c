@@ -228,14 +228,14 @@ static void test_lost_folder(void **state)
 }
 
 /* Stands for the C library's in this program (the linker's --wrap). */
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-			  void *(*run)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-			  void *(*run)(void *), void *arg);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
 static bool no_threads;
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-			  void *(*run)(void *), void *arg)
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg)
 {
 	return no_threads ? EAGAIN : __real_pthread_create(thread, attr, run, arg);
 }

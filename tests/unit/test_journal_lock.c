@@ -66,8 +66,7 @@ static void test_lock_file_deleted(void **state)
 	assert_true(is_busy(f->dir));
 	assert_int_equal(unlink(in_dir(f, "writer.lock")), 0);
 	assert_true(is_busy(f->dir));
-	assert_int_equal(dp_write_file(in_dir(f, "writer.lock"), "1\n", 2, false, &err),
-			 DP_OK);
+	assert_int_equal(dp_write_file(in_dir(f, "writer.lock"), "1\n", 2, false, &err), DP_OK);
 	assert_true(is_busy(f->dir));
 	end_holder(child);
 	assert_false(is_busy(f->dir));
@@ -132,8 +131,8 @@ static void write_commits(struct dp_journal *j, uint32_t study, uint32_t n)
 		assert_true(wait_durable(j, append(j, study, i)));
 }
 
-static int wait_in_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
-			  size_t len, struct dp_err *err)
+static int wait_in_record(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			  struct dp_err *err)
 {
 	int *ends = arg;
 	char c;
@@ -204,8 +203,7 @@ static bool wait_reader(struct dp_journal *j, pid_t pid)
 	struct dp_journal_stat st = { 0 };
 	struct dp_err err;
 
-	for (int64_t start = dp_mono_us(); dp_mono_us() - start < PATIENCE_US;
-	     usleep(10000))
+	for (int64_t start = dp_mono_us(); dp_mono_us() - start < PATIENCE_US; usleep(10000))
 		if (dp_journal_stat(j, &st, &err) == DP_OK && st.reader.pid == pid &&
 		    (pid == 0 || dp_journal_reader_lags(&st.reader)))
 			return pid == 0 || (st.reader.commits >= 1 &&

@@ -101,8 +101,7 @@ static void hurt(const char *dir, uint32_t seq, bool take)
 	assert_int_equal(mdb_env_open(env, dir, 0, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "events", 0, &dbi), 0);
-	assert_int_equal(
-		take ? mdb_del(txn, dbi, &k, NULL) : mdb_put(txn, dbi, &k, &v, 0), 0);
+	assert_int_equal(take ? mdb_del(txn, dbi, &k, NULL) : mdb_put(txn, dbi, &k, &v, 0), 0);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);
 	dp_buf_free(&b);
@@ -218,13 +217,12 @@ static void test_every_record(void **state)
 			assert_int_equal(st->status, DP_STUDY_PAUSED);
 			assert_non_null(strstr(st->reason, "lost in a damaged journal"));
 			/* a lost point takes what came after with it */
-			assert_int_equal(st->ok, point ? (seq - 1) / PER_TRIAL
+			assert_int_equal(st->ok, point                  ? (seq - 1) / PER_TRIAL
 						 : seq % PER_TRIAL == 0 ? TRIALS - 1
 									: TRIALS);
 			for (uint32_t i = 0; i < st->ntrials; i++)
 				if (st->trials[i]->status == DP_TRIAL_OK)
-					assert_true(st->trials[i]->objectives[0] ==
-						    0.25 * i);
+					assert_true(st->trials[i]->objectives[0] == 0.25 * i);
 			assert_int_equal(number(report, "set_aside") > 0, !take || point);
 			json_decref(report);
 			dp_state_free(&s);
@@ -250,8 +248,7 @@ static void test_point_from_request(void **state)
 	snprintf(path, sizeof path, "%s/studies/s/trials/1/0", f->root);
 	assert_int_equal(dp_mkdirs(path, 0700, &err), DP_OK);
 	strcat(path, "/request.json");
-	assert_int_equal(dp_write_file(path, request, strlen(request), false, &err),
-			 DP_OK);
+	assert_int_equal(dp_write_file(path, request, strlen(request), false, &err), DP_OK);
 	report = repair(f->dir);
 	assert_int_equal(number(report, "rebuilt"), 1);
 	assert_int_equal(number(report, "set_aside"), 1);
@@ -338,8 +335,7 @@ static void test_measure_lost(void **state)
 		assert_int_equal(dp_mkdirs(path, 0700, &err), DP_OK);
 		strcat(path, "/request.json");
 		if (known)
-			assert_int_equal(dp_write_file(path, request, strlen(request),
-						       false, &err),
+			assert_int_equal(dp_write_file(path, request, strlen(request), false, &err),
 					 DP_OK);
 		json_decref(repair(f->dir));
 		recover(f->dir, &s);
@@ -396,8 +392,7 @@ static void test_nothing_to_repair(void **state)
 
 		NEED(dp_journal_repair(f->dir, &report, &err) == DP_E_BUSY);
 		NEED(dp_journal_compact(f->dir, &err) == DP_E_BUSY);
-		NEED(dp_journal_restore(f->dir, in_dir(f, "data.mdb"), kept, &err) ==
-		     DP_E_BUSY);
+		NEED(dp_journal_restore(f->dir, in_dir(f, "data.mdb"), kept, &err) == DP_E_BUSY);
 		_exit(0);
 	}
 	assert_child_ok(child);

@@ -114,8 +114,7 @@ static void growing_is_factorising(void **state)
 		double s = 0;
 
 		for (size_t k = 0; k < N; k++)
-			s += a[i * LD + k] *
-			     (k >= i ? whole[k * LD + i] : whole[i * LD + k]);
+			s += a[i * LD + k] * (k >= i ? whole[k * LD + i] : whole[i * LD + k]);
 		assert_true(fabs(s - 1) < 1e-9);
 	}
 }

@@ -26,8 +26,8 @@ static const enum linear_loss losses[] = { LINEAR_LOGISTIC, LINEAR_HINGE };
 
 /* ---- a plain implementation ---- */
 
-static double plain_loss(enum linear_loss loss, const double *x, const double *w,
-			 size_t n, int label)
+static double plain_loss(enum linear_loss loss, const double *x, const double *w, size_t n,
+			 int label)
 {
 	double margin = 0;
 
@@ -45,8 +45,8 @@ static double plain_slope(enum linear_loss loss, double margin, int label)
 }
 
 /* Adds the clipped gradient of a record. */
-static void plain_gradient(enum linear_loss loss, const struct rows *r, uint32_t i,
-			   double clip, const double *w, double *sum)
+static void plain_gradient(enum linear_loss loss, const struct rows *r, uint32_t i, double clip,
+			   const double *w, double *sum)
 {
 	size_t n = (size_t)r->nfeatures + 1;
 	double *x = calloc(n, sizeof *x), margin = 0, norm = 0, slope;
@@ -64,12 +64,11 @@ static void plain_gradient(enum linear_loss loss, const struct rows *r, uint32_t
 }
 
 /* Algorithms 3 and 4 as they are printed, without noise. */
-static void plain_train(enum linear_loss loss, const struct rows *r,
-			const struct sgd *how, const struct noise *stream, double *w)
+static void plain_train(enum linear_loss loss, const struct rows *r, const struct sgd *how,
+			const struct noise *stream, double *w)
 {
 	size_t n = (size_t)r->nfeatures + 1;
-	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu),
-	       *nu = calloc(n, sizeof *nu);
+	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu), *nu = calloc(n, sizeof *nu);
 	struct lots lots;
 	int i = 0;
 
@@ -129,8 +128,7 @@ static bool have_bits(const struct rows *r)
 
 /* The gradient of record i at w, by a kernel. */
 static void gradient_by(const struct linear_kernel *kernel, const struct linear_rows *r,
-			enum linear_loss loss, uint32_t i, double clip, const float *w,
-			float *g)
+			enum linear_loss loss, uint32_t i, double clip, const float *w, float *g)
 {
 	float label = r->rows->label[i], slope;
 	struct linear_record record = {
@@ -190,8 +188,8 @@ static void test_gradients(void **state)
 		for (size_t l = 0; l < DP_COUNT(losses); l++) {
 			for (uint32_t i = 0; i < r.n; i++) {
 				random_weights(i, w);
-				gradient_by(values ? &linear_by_value : &linear_by_index,
-					    &by, losses[l], i, INFINITY, w, g);
+				gradient_by(values ? &linear_by_value : &linear_by_index, &by,
+					    losses[l], i, INFINITY, w, g);
 				check_differences(losses[l], &r, i, w, g);
 			}
 		}
@@ -210,9 +208,8 @@ static double norm_of(const float *g)
 
 /* One record: its clipped gradient is the whole one, or points the same way with norm
  * L; never longer. */
-static void check_clipped(const struct linear_kernel *kernel,
-			  const struct linear_rows *by, enum linear_loss loss, uint32_t i,
-			  double clip, const float *w)
+static void check_clipped(const struct linear_kernel *kernel, const struct linear_rows *by,
+			  enum linear_loss loss, uint32_t i, double clip, const float *w)
 {
 	float whole[WIDTH], clipped[WIDTH];
 	double norm, factor;
@@ -241,8 +238,7 @@ static void test_clipping(void **state)
 			random_weights(i, w);
 			for (size_t c = 0; c < DP_COUNT(clips); c++)
 				for (size_t l = 0; l < DP_COUNT(losses); l++)
-					check_clipped(values ? &linear_by_value
-							     : &linear_by_index,
+					check_clipped(values ? &linear_by_value : &linear_by_index,
 						      &by, losses[l], i, clips[c], w);
 		}
 		free_rows(&r);
@@ -265,8 +261,7 @@ static void test_clip_is_a_bound(void **state)
 			long double squares = 1, after;
 
 			for (uint64_t k = r.start[i]; k < r.start[i + 1]; k++)
-				squares +=
-					values ? (long double)r.value[k] * r.value[k] : 1;
+				squares += values ? (long double)r.value[k] * r.value[k] : 1;
 			after = linear_limit(&r, i, clip) * sqrtl(squares);
 			assert_true(after <= clip);
 			assert_true(after >= clip * (1 - 2.5e-7L));
@@ -275,8 +270,8 @@ static void test_clip_is_a_bound(void **state)
 	}
 }
 
-static void check_against_plain(const char *kernel, enum linear_loss loss,
-				const struct rows *r, const struct sgd *how)
+static void check_against_plain(const char *kernel, enum linear_loss loss, const struct rows *r,
+				const struct sgd *how)
 {
 	size_t width = linear_weights(r->nfeatures), n = (size_t)r->nfeatures + 1;
 	float *w = calloc(width, sizeof *w);
@@ -292,8 +287,8 @@ static void check_against_plain(const char *kernel, enum linear_loss loss,
 	}
 	if (!(size > 0.01 && worst < 2e-5 * size))
 		fail_msg("%s, loss %d, optimizer %d, poisson %d, lot %u: %g of %g off",
-			 kernel ? kernel : "auto", loss, how->optimizer, how->poisson,
-			 how->lot, worst, size);
+			 kernel ? kernel : "auto", loss, how->optimizer, how->poisson, how->lot,
+			 worst, size);
 	for (size_t k = n; k < width; k++)
 		assert_true(w[k] == 0);
 	free(w);
@@ -336,9 +331,7 @@ static void test_paths_agree(void **state)
 {
 	struct rows r = made_rows(2000, FEATURES, 14, false, 8), ones = r;
 	float *one = malloc(2000 * 14 * sizeof *one), a[WIDTH], b[WIDTH], c[WIDTH];
-	struct sgd how = {
-		.epochs = 4, .lot = 32, .rate = 0.05, .clip = 0.7, .noise = 1.5
-	};
+	struct sgd how = { .epochs = 4, .lot = 32, .rate = 0.05, .clip = 0.7, .noise = 1.5 };
 
 	(void)state;
 	for (size_t k = 0; k < 2000 * 14; k++)
@@ -367,8 +360,7 @@ static void lengthen(struct rows *r, uint32_t most)
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		for (uint32_t k = 0; k < most - i % 3; k++)
-			index[to++] = (uint16_t)((i + k * (r->nfeatures / most)) %
-						 r->nfeatures);
+			index[to++] = (uint16_t)((i + k * (r->nfeatures / most)) % r->nfeatures);
 		start[i + 1] = to;
 	}
 	r->row_max = most;
@@ -404,8 +396,7 @@ static void test_even_rows(void **state)
  * spare, rows longer than a cache line. */
 static void test_uneven_rows(void **state)
 {
-	struct rows some[] = { made_rows(9, FEATURES, 8, false, 1),
-			       made_rows(9, 300, 8, false, 2),
+	struct rows some[] = { made_rows(9, FEATURES, 8, false, 1), made_rows(9, 300, 8, false, 2),
 			       made_rows(9, 127, 8, false, 3),
 			       made_rows(9, FEATURES, 70, false, 4) };
 	struct linear_even *even;
@@ -431,12 +422,12 @@ static void test_wrong_kernel(void **state)
 
 	(void)state;
 	noise_seeded(&s, 1, NOISE_LOTS);
-	assert_int_equal(linear_train_by("bits", LINEAR_LOGISTIC, &r, &how, &s, &s,
-					 &pulse, w, NULL),
-			 DP_E_INVALID);
-	assert_int_equal(linear_train_by("index", LINEAR_LOGISTIC, &r, &how, &s, &s,
-					 &pulse, w, NULL),
-			 DP_E_INVALID);
+	assert_int_equal(
+		linear_train_by("bits", LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse, w, NULL),
+		DP_E_INVALID);
+	assert_int_equal(
+		linear_train_by("index", LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse, w, NULL),
+		DP_E_INVALID);
 	free_rows(&r);
 }
 
@@ -497,9 +488,7 @@ static void check_noise(const struct sgd *how, double expect)
 
 static void test_noise(void **state)
 {
-	struct sgd how = {
-		.epochs = 1, .lot = 40, .rate = 0.3, .clip = 0.5, .noise = 1.7
-	};
+	struct sgd how = { .epochs = 1, .lot = 40, .rate = 0.3, .clip = 0.5, .noise = 1.7 };
 
 	(void)state;
 	check_noise(&how, 0.3 * 2 * 0.5 * 1.7 / 40);
@@ -544,9 +533,8 @@ static void test_steps(void **state)
 	static const struct {
 		uint32_t n, lot, epochs;
 		uint64_t steps;
-	} cases[] = { { 30956, 64, 3, 1452 }, { 10, 4, 1, 2 },
-		      { 14, 4, 5, 20 },       { 6, 4, 1, 2 },
-		      { 10, 10, 7, 7 },       { 60000, 16, 400, 1500000 },
+	} cases[] = { { 30956, 64, 3, 1452 }, { 10, 4, 1, 2 },  { 14, 4, 5, 20 },
+		      { 6, 4, 1, 2 },         { 10, 10, 7, 7 }, { 60000, 16, 400, 1500000 },
 		      { 11, 10, 1, 1 } };
 
 	(void)state;
@@ -589,8 +577,7 @@ static void test_score(void **state)
 	linear_score(LINEAR_LOGISTIC, &r, w, &s);
 	assert_true(s.accuracy == 0.5);
 	assert_true(fabs(s.loss -
-			 (2 * log1p(exp(-1.75)) + log1p(exp(1.75)) + log1p(exp(0.25))) /
-				 4) < 1e-7);
+			 (2 * log1p(exp(-1.75)) + log1p(exp(1.75)) + log1p(exp(0.25))) / 4) < 1e-7);
 	linear_score(LINEAR_HINGE, &r, w, &s);
 	assert_true(s.accuracy == 0.5);
 	assert_true(fabs(s.loss - (2.75 + 1.25) / 4) < 1e-7);

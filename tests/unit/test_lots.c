@@ -33,9 +33,8 @@ static double chi_score(double chi2, double freedom)
 
 static void test_distinct(void **state)
 {
-	static const uint32_t sizes[][2] = { { 1, 1 },    { 2, 1 },     { 2, 2 },
-					     { 64, 64 },  { 1000, 16 }, { 30956, 4000 },
-					     { 999, 998 } };
+	static const uint32_t sizes[][2] = { { 1, 1 },     { 2, 1 },        { 2, 2 },    { 64, 64 },
+					     { 1000, 16 }, { 30956, 4000 }, { 999, 998 } };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(sizes); i++) {
@@ -91,8 +90,8 @@ static void test_every_set_equally_likely(void **state)
 		chi2 += pow(sets[s] - expect, 2) / expect;
 	}
 	for (int k = 0; k < 4; k++)
-		chi2_common += pow(common[k] - expect * common_sets[k], 2) /
-			       (expect * common_sets[k]);
+		chi2_common +=
+			pow(common[k] - expect * common_sets[k], 2) / (expect * common_sets[k]);
 	assert_int_equal(kinds, 56);
 	assert_true(fabs(chi_score(chi2, 55)) < 4);
 	assert_true(fabs(chi_score(chi2_common, 3)) < 4);
@@ -198,8 +197,7 @@ static void check_poisson(uint32_t n, uint32_t lot, int draws)
 		    6 * n * p * (1 - p) * sqrt(2.0 / draws) + 1e-9);
 	pairs = draws * p * p;
 	assert_true(fabs(both - pairs) <= 4 * sqrt(pairs) + 1e-9);
-	assert_true(fabs(empty - draws * pow(1 - p, n)) <=
-		    4 * sqrt(draws * pow(1 - p, n)) + 1);
+	assert_true(fabs(empty - draws * pow(1 - p, n)) <= 4 * sqrt(draws * pow(1 - p, n)) + 1);
 	for (uint32_t i = 0; i < n && p < 1; i++)
 		chi2 += pow(seen[i] - draws * p, 2) / (draws * p * (1 - p));
 	if (p < 1)

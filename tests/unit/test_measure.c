@@ -191,15 +191,13 @@ static void runs_are_put_together(void **s)
 	measure(0, 3);
 	measure(0, 5);
 	measure(-1, 3);
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason),
-			 DP_TRIAL_WAITING);
+	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_WAITING);
 	move("running");
 	measured(M(0), DP_END_OK, low);
 	settle();
 	measured(M(1), DP_END_EXIT_CODE, low);
 	settle();
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason),
-			 DP_TRIAL_RUNNING);
+	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_RUNNING);
 	measured(M(2), DP_END_OK, high);
 	measured(M(3), DP_END_OK, (const double[]){ 0, 0, 0 });
 	settle();
@@ -213,8 +211,7 @@ static void runs_are_put_together(void **s)
 	assert_float_equal(v.low[1], 0.76 - 2.776 * sqrt(0.058 / 5), 1e-4);
 	assert_true(isnan(v.sd[0]) && isnan(v.low[0]) && isnan(v.high[0]));
 	assert_false(dp_point_remeasured(st, second, &v));
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason),
-			 DP_TRIAL_FAILED);
+	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_FAILED);
 	assert_string_equal(reason, "exit-code: because");
 	dp_measure_runs(st, &st->measured.list[1], &done, &bad);
 	assert_int_equal(done, 2);
@@ -296,10 +293,8 @@ static void more_is_searched(void **s)
 	finished("", TWO);
 	measure(0, 1);
 	move("running");
-	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				 .evaluations = 3,
-				 .parallel = NAN,
-				 .priority = NAN });
+	apply((struct dp_event){
+		.type = DP_EV_STUDY_AMENDED, .evaluations = 3, .parallel = NAN, .priority = NAN });
 	assert_false(st->measured.rests);
 	measured(M(0), DP_END_OK, low);
 	settle();
@@ -428,10 +423,8 @@ static void at_the_end_of_a_search(void **s)
 	assert_int_equal(st->status, DP_STUDY_FINISHED);
 	assert_null(st->reason);
 	/* other results: it is asked for once more */
-	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				 .evaluations = 3,
-				 .parallel = NAN,
-				 .priority = NAN });
+	apply((struct dp_event){
+		.type = DP_EV_STUDY_AMENDED, .evaluations = 3, .parallel = NAN, .priority = NAN });
 	move("running");
 	NEXT("propose");
 	propose(NULL);
@@ -461,8 +454,7 @@ static void time_stands_still(void **s)
 	int64_t active;
 
 	(void)s;
-	begin("",
-	      "search: {method: random, evaluations: 9, max_time: 10s, remeasure: 1}");
+	begin("", "search: {method: random, evaluations: 9, max_time: 10s, remeasure: 1}");
 	settle();
 	whole_trial(DP_END_OK);
 	now += 11 * SECOND;

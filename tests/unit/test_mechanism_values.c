@@ -75,13 +75,11 @@ static void alone(void **state)
 		  7.9999367640562605816 },
 		{ "{\"mechanism\":\"exponential\",\"scale\":20,\"delta\":0.1}", 0 },
 		{ "{\"mechanism\":\"exponential\",\"scale\":0.5}", 4 },
-		{ "{\"mechanism\":\"exponential\",\"scale\":0.5,\"noise\":\"laplace\"}",
-		  4 },
+		{ "{\"mechanism\":\"exponential\",\"scale\":0.5,\"noise\":\"laplace\"}", 4 },
 		{ "{\"mechanism\":\"exponential\",\"scale\":0.5,"
 		  "\"noise\":\"exponential\",\"scores\":\"monotonic\"}",
 		  2 },
-		{ "{\"mechanism\":\"randomized-response\",\"flip\":0.5}",
-		  1.0986122886681096914 },
+		{ "{\"mechanism\":\"randomized-response\",\"flip\":0.5}", 1.0986122886681096914 },
 		{ "{\"mechanism\":\"randomized-response\",\"flip\":0.5,\"delta\":0.01}",
 		  1.0851892683359690046 },
 		{ "{\"mechanism\":\"randomized-response\",\"flip\":0.25,"
@@ -104,8 +102,7 @@ static void alone(void **state)
 		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":5.5,\"sensitivity\":4,"
 		  "\"delta\":0.05}",
 		  0.63110577004529074142 },
-		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":4,\"sensitivity\":3}",
-		  0.75 },
+		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":4,\"sensitivity\":3}", 0.75 },
 		{ "{\"mechanism\":\"discrete-gaussian\",\"sigma\":1,\"delta\":1e-5}",
 		  4.4302380552794121168 },
 		{ "{\"mechanism\":\"discrete-gaussian\",\"sigma\":0.5,\"delta\":1e-6}",
@@ -140,15 +137,13 @@ static void composed(void **state)
 		       "\"categories\":3,\"times\":50",
 		       1e-5),
 		  7.9027452146946147002 },
-		{ MANY("\"mechanism\":\"discrete-laplace\",\"scale\":10,\"times\":40",
-		       1e-6),
+		{ MANY("\"mechanism\":\"discrete-laplace\",\"scale\":10,\"times\":40", 1e-6),
 		  2.7754090853189801347 },
 		{ MANY("\"mechanism\":\"discrete-laplace\",\"scale\":3,"
 		       "\"sensitivity\":2,\"times\":12",
 		       1e-5),
 		  7.9934348359473565189 },
-		{ MANY("\"mechanism\":\"discrete-gaussian\",\"sigma\":3,\"times\":10",
-		       1e-6),
+		{ MANY("\"mechanism\":\"discrete-gaussian\",\"sigma\":3,\"times\":10", 1e-6),
 		  5.1907107594825231622 },
 		{ MANY("\"mechanism\":\"discrete-gaussian\",\"sigma\":12.5,"
 		       "\"sensitivity\":5,\"times\":6",
@@ -231,8 +226,7 @@ static void renyi_and_profile(void **state)
 		{ "{\"mechanism\":\"randomized-response\",\"flip\":0.4,"
 		  "\"categories\":7}",
 		  true },
-		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":2,\"sensitivity\":3}",
-		  true },
+		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":2,\"sensitivity\":3}", true },
 		{ "{\"mechanism\":\"discrete-laplace\",\"scale\":0.8}", true },
 		{ "{\"mechanism\":\"discrete-gaussian\",\"sigma\":2}", true },
 		{ "{\"mechanism\":\"exponential\",\"scale\":2}", false },
@@ -257,8 +251,8 @@ static void renyi_and_profile(void **state)
 
 			if (c[i].same ? !(fabs(cgf / other - 1) < 1e-4)
 				      : !(cgf < other && cgf > 0.5 * other))
-				fail_msg("%s, order %g: %.10g, not %.10g", c[i].text,
-					 orders[k], cgf, other);
+				fail_msg("%s, order %g: %.10g, not %.10g", c[i].text, orders[k],
+					 cgf, other);
 		}
 		if (p.table)
 			p.kind->close(&p);
@@ -291,15 +285,13 @@ static void monotonic_in_noise(void **state)
 			v[dp_privacy_key_place(m, m->noise)] = pow(10, power);
 			assert_int_equal(dp_privacy_epsilon(m, v, &e, NULL), DP_OK);
 			/* beyond its table discrete Gaussian noise has a looser bound */
-			if (!(e.epsilon >= 0 && e.epsilon <= before * 1.4) ||
-			    !(e.error >= 0))
+			if (!(e.epsilon >= 0 && e.epsilon <= before * 1.4) || !(e.error >= 0))
 				fail_msg("%s: %g after %g", texts[i], e.epsilon, before);
 			before = e.epsilon;
 			if (fmod(power, 10) != 0 || power < -1)
 				continue;
-			assert_int_equal(
-				dp_privacy_compose(&item, 1, 1e-6, true, &three, NULL),
-				DP_OK);
+			assert_int_equal(dp_privacy_compose(&item, 1, 1e-6, true, &three, NULL),
+					 DP_OK);
 			assert_true(three.epsilon >= e.epsilon / 1.4);
 		}
 	}
@@ -324,17 +316,14 @@ static void bad_lines(void **state)
 	line_refused("{\"mechanism\":\"discrete-laplace\",\"scale\":1,"
 		     "\"sensitivity\":9e15,\"group\":9e15}",
 		     "'sensitivity' x 'group'", NULL);
-	line_refused("{\"mechanism\":\"randomized-response\",\"flip\":0}", "'flip'",
-		     NULL);
+	line_refused("{\"mechanism\":\"randomized-response\",\"flip\":0}", "'flip'", NULL);
 	line_refused("{\"mechanism\":\"randomized-response\",\"flip\":0.5,"
 		     "\"categories\":1}",
 		     "'categories'", NULL);
-	line_refused("{\"mechanism\":\"discrete-gaussian\",\"sigma\":1}", "'delta'",
-		     NULL);
+	line_refused("{\"mechanism\":\"discrete-gaussian\",\"sigma\":1}", "'delta'", NULL);
 	line_refused("{\"compose\":[],\"delta\":1e-5}", "'compose'", "laplace");
 	line_refused("{\"compose\":{},\"delta\":1e-5}", "'compose'", NULL);
-	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"times\":0", 0),
-		     "'times'", NULL);
+	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"times\":0", 0), "'times'", NULL);
 	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"times\":\"x\"", 0),
 		     "compose[0]: 'times'", NULL);
 	line_refused(MANY("\"mechanism\":\"laplace\",\"scale\":1,\"time\":100", 0),
@@ -364,14 +353,14 @@ static void composed_lines(void **state)
 	double sum = line_epsilon("{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":10,"
 				  "\"times\":3},{\"mechanism\":\"exponential\","
 				  "\"scale\":4}],\"delta\":0}");
-	double mixed = line_epsilon(
-		"{\"compose\":[{\"mechanism\":\"discrete-laplace\",\"scale\":10,"
-		"\"times\":30,\"delta\":0.5},{\"mechanism\":\"dp-sgd\",\"sampling\":"
-		"\"poisson\",\"records\":1000,\"lot\":10,\"steps\":500,"
-		"\"noise_multiplier\":1}],\"delta\":1e-6,\"remark\":1}");
-	double sgd = line_epsilon(
-		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":1000,"
-		"\"lot\":10,\"steps\":500,\"noise_multiplier\":1,\"delta\":1e-6}");
+	double mixed =
+		line_epsilon("{\"compose\":[{\"mechanism\":\"discrete-laplace\",\"scale\":10,"
+			     "\"times\":30,\"delta\":0.5},{\"mechanism\":\"dp-sgd\",\"sampling\":"
+			     "\"poisson\",\"records\":1000,\"lot\":10,\"steps\":500,"
+			     "\"noise_multiplier\":1}],\"delta\":1e-6,\"remark\":1}");
+	double sgd =
+		line_epsilon("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":1000,"
+			     "\"lot\":10,\"steps\":500,\"noise_multiplier\":1,\"delta\":1e-6}");
 
 	(void)state;
 	assert_near(sum, 0.8, 1e-14);
@@ -409,8 +398,7 @@ static void gaussians_merge(void **state)
 	/* more of them than loss distributions are convolved */
 	for (int i = 0; i < 100; i++) {
 		items[i] = (struct dp_privacy_item){
-			query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1e-6}",
-			      values[i]),
+			query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1e-6}", values[i]),
 			values[i], 1
 		};
 		dp_privacy_set_noise(items[i].mechanism, values[i], 10 + i);
@@ -423,11 +411,10 @@ static void gaussians_merge(void **state)
 /* Beside others Gaussians are one part: as many of them as you like cost the same. */
 static void gaussians_merge_beside(void **state)
 {
-	static const char four[] =
-		"{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":3},"
-		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2},"
-		"{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2}],"
-		"\"delta\":1e-6,\"accountant\":\"%s\"}";
+	static const char four[] = "{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":3},"
+				   "{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2},"
+				   "{\"mechanism\":\"gaussian\",\"sigma\":4,\"times\":2}],"
+				   "\"delta\":1e-6,\"accountant\":\"%s\"}";
 	static const char one[] = "{\"compose\":[{\"mechanism\":\"laplace\",\"scale\":3},"
 				  "{\"mechanism\":\"gaussian\",\"sigma\":2}],"
 				  "\"delta\":1e-6,\"accountant\":\"%s\"}";
@@ -450,25 +437,22 @@ static void gaussians_merge_beside(void **state)
  * two such changes, so that it counts as scores of any kind do. */
 static void monotonic_replaced(void **state)
 {
-	static const char line[] =
-		"{\"compose\":[{\"mechanism\":\"exponential\",\"scale\":2,"
-		"\"noise\":\"%s\",\"scores\":\"%s\"},%s],\"delta\":%s}";
+	static const char line[] = "{\"compose\":[{\"mechanism\":\"exponential\",\"scale\":2,"
+				   "\"noise\":\"%s\",\"scores\":\"%s\"},%s],\"delta\":%s}";
 	static const char replace[] = "{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":50}";
-	static const char add[] =
-		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\","
-		"\"sample_rate\":0.01,\"steps\":10,\"noise_multiplier\":4}";
+	static const char add[] = "{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\","
+				  "\"sample_rate\":0.01,\"steps\":10,\"noise_multiplier\":4}";
 	static const char *const noises[] = { "gumbel", "laplace" };
 	static const char *const deltas[] = { "0", "1e-6" };
 	char text[2][512];
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		snprintf(text[0], sizeof text[0], line, noises[i % 2], "monotonic",
-			 replace, deltas[i / 2]);
+		snprintf(text[0], sizeof text[0], line, noises[i % 2], "monotonic", replace,
+			 deltas[i / 2]);
 		snprintf(text[1], sizeof text[1], line, noises[i % 2], "any", replace,
 			 deltas[i / 2]);
-		assert_true(fabs(line_epsilon(text[0]) / line_epsilon(text[1]) - 1) <
-			    1e-12);
+		assert_true(fabs(line_epsilon(text[0]) / line_epsilon(text[1]) - 1) < 1e-12);
 	}
 	snprintf(text[0], sizeof text[0], line, "gumbel", "monotonic", add, "1e-6");
 	snprintf(text[1], sizeof text[1], line, "gumbel", "any", add, "1e-6");

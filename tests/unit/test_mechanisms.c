@@ -31,8 +31,8 @@ static void check_closed(const char *family, double tolerance, int expected)
 				"\"sensitivity\":%.17g,\"delta\":%.17g}",
 				r.noise, r.sensitivity, r.delta);
 		else if (strcmp(family, "svt") == 0)
-			e = ask("{\"mechanism\":\"svt\",\"cutoff\":%.0f,\"scale\":%.17g}",
-				r.lot, r.noise);
+			e = ask("{\"mechanism\":\"svt\",\"cutoff\":%.0f,\"scale\":%.17g}", r.lot,
+				r.noise);
 		else
 			e = ask("{\"mechanism\":\"output-perturbation\","
 				"\"regularization\":%.17g,\"records\":%.0f,"
@@ -70,8 +70,8 @@ static void refused(const char *text, const char *names, const char *hint)
 	json_decref(q);
 }
 
-#define SGD                                                                              \
-	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\",\"records\":"    \
+#define SGD                                                                                        \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\",\"records\":"              \
 	"1000,"
 
 static void bad_queries(void **state)
@@ -79,31 +79,25 @@ static void bad_queries(void **state)
 	(void)state;
 	refused("[1]", "object", NULL);
 	refused("{\"mechanism\":\"gausian\"}", "gausian", "'gaussian'");
-	refused("{\"mechanism\":\"gaussian\",\"sigma\":0,\"delta\":1e-5}", "'sigma'",
-		NULL);
-	refused("{\"mechanism\":\"gaussian\",\"sigma\":-1,\"delta\":1e-5}", "'sigma'",
-		NULL);
-	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"nan\",\"delta\":1e-5}",
-		"'sigma'", NULL);
-	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"inf\",\"delta\":1e-5}",
-		"'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":0,\"delta\":1e-5}", "'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":-1,\"delta\":1e-5}", "'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"nan\",\"delta\":1e-5}", "'sigma'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sigma\":\"inf\",\"delta\":1e-5}", "'sigma'", NULL);
 	refused("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":0}", "'delta'", NULL);
 	refused("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1}", "'delta'", NULL);
-	refused("{\"mechanism\":\"gaussian\",\"sgima\":1,\"delta\":0.1}", "'sgima'",
-		"'sigma'");
-	refused("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":1,\"delta\":1e-5}",
-		"'delta'", NULL);
-	refused(SGD "\"lot\":1001,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5}",
-		"'lot'", NULL);
-	refused(SGD "\"lot\":10,\"noise_multiplier\":1,\"delta\":1e-5}",
-		"'epochs' or 'steps'", NULL);
+	refused("{\"mechanism\":\"gaussian\",\"sgima\":1,\"delta\":0.1}", "'sgima'", "'sigma'");
+	refused("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":1,\"delta\":1e-5}", "'delta'", NULL);
+	refused(SGD "\"lot\":1001,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5}", "'lot'",
+		NULL);
+	refused(SGD "\"lot\":10,\"noise_multiplier\":1,\"delta\":1e-5}", "'epochs' or 'steps'",
+		NULL);
 	refused(SGD "\"lot\":10,\"steps\":5,\"epochs\":1,\"noise_multiplier\":1,"
 		    "\"delta\":1e-5}",
 		"'epochs' and 'steps'", NULL);
 	refused(SGD "\"lot\":10,\"steps\":5,\"delta\":1e-5}",
 		"'noise_multiplier' or 'noise_variance'", NULL);
-	refused(SGD "\"lot\":10,\"steps\":5.5,\"noise_multiplier\":1,\"delta\":1e-5}",
-		"'steps'", NULL);
+	refused(SGD "\"lot\":10,\"steps\":5.5,\"noise_multiplier\":1,\"delta\":1e-5}", "'steps'",
+		NULL);
 	refused(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-5,"
 		    "\"bound\":\"tihgt\"}",
 		"'bound'", "'tight'");
@@ -125,8 +119,7 @@ static void answers(void **state)
 	(void)state;
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, NULL), DP_OK);
 	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
-	assert_near(json_real_value(json_object_get(a, "epsilon")), 2.3670393547710407,
-		    1e-12);
+	assert_near(json_real_value(json_object_get(a, "epsilon")), 2.3670393547710407, 1e-12);
 	assert_int_equal(json_integer_value(json_object_get(a, "order")), 11);
 	assert_string_equal(dp_json_str(a, "accountant", ""), "rdp");
 	assert_near(json_number_value(json_object_get(a, "error_bound")), 0, 0);
@@ -178,23 +171,19 @@ static void poisson_lots(void **state)
 #define REST    "\"noise_multiplier\":2,\"delta\":1e-5,\"accountant\":\"rdp\"}"
 	(void)state;
 	/* 1 / 0.016 = 62.5 rounds to even */
-	assert_true(
-		ask(POISSON "\"sample_rate\":0.016,\"epochs\":3," REST).epsilon ==
-		ask(POISSON "\"records\":1000,\"lot\":16,\"steps\":186," REST).epsilon);
-	assert_true(
-		ask(POISSON "\"records\":1000,\"lot\":12.5,\"epochs\":2," REST).epsilon ==
-		ask(POISSON "\"sample_rate\":0.0125,\"steps\":160," REST).epsilon);
-	assert_true(
-		ask(POISSON "\"records\":1000,\"lot\":0.5,\"steps\":9," REST).epsilon <
-		ask(POISSON "\"records\":1000,\"lot\":1,\"steps\":9," REST).epsilon);
+	assert_true(ask(POISSON "\"sample_rate\":0.016,\"epochs\":3," REST).epsilon ==
+		    ask(POISSON "\"records\":1000,\"lot\":16,\"steps\":186," REST).epsilon);
+	assert_true(ask(POISSON "\"records\":1000,\"lot\":12.5,\"epochs\":2," REST).epsilon ==
+		    ask(POISSON "\"sample_rate\":0.0125,\"steps\":160," REST).epsilon);
+	assert_true(ask(POISSON "\"records\":1000,\"lot\":0.5,\"steps\":9," REST).epsilon <
+		    ask(POISSON "\"records\":1000,\"lot\":1,\"steps\":9," REST).epsilon);
 	refused(SGD "\"lot\":12.5,\"steps\":5," REST, "'lot' cannot be 12.5", NULL);
 	refused(SGD "\"steps\":5," REST, "'lot', or 'sample_rate' in its place", NULL);
-	refused(POISSON "\"lot\":5,\"steps\":5," REST, "'records', or 'sample_rate'",
-		NULL);
+	refused(POISSON "\"lot\":5,\"steps\":5," REST, "'records', or 'sample_rate'", NULL);
 	refused(POISSON "\"sample_rate\":0.1,\"lot\":5,\"steps\":5," REST,
 		"'lot' and 'sample_rate' exclude", NULL);
-	refused(SGD "\"sample_rate\":0.1,\"steps\":5," REST,
-		"'records' and 'sample_rate' exclude", NULL);
+	refused(SGD "\"sample_rate\":0.1,\"steps\":5," REST, "'records' and 'sample_rate' exclude",
+		NULL);
 	refused("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
 		"\"sample_rate\":0.1,\"steps\":5," REST,
 		"belongs to sampling poisson", "'lot'");
@@ -208,8 +197,7 @@ static void declared_rate(void **state)
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
-	const struct dp_mechanism *m =
-		query(POISSON "\"sample_rate\":0.01,\"epochs\":3," REST, v);
+	const struct dp_mechanism *m = query(POISSON "\"sample_rate\":0.01,\"epochs\":3," REST, v);
 
 	(void)state;
 	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
@@ -229,17 +217,14 @@ static void warnings(void **state)
 	const struct dp_mechanism *m;
 
 	(void)state;
-	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-3}",
-		  values);
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":1e-3}", values);
 	assert_true(dp_privacy_warning(m, values, text));
 	assert_non_null(strstr(text, "1/records"));
 	/* half a record on average is too much already */
-	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":5e-4}",
-		  values);
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":5e-4}", values);
 	assert_true(dp_privacy_warning(m, values, text));
 	assert_non_null(strstr(text, "publish 0.5 of them"));
-	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":4e-4}",
-		  values);
+	m = query(SGD "\"lot\":10,\"steps\":5,\"noise_multiplier\":1,\"delta\":4e-4}", values);
 	assert_false(dp_privacy_warning(m, values, text));
 	m = query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":0.5}", values);
 	assert_false(dp_privacy_warning(m, values, text));
@@ -251,8 +236,8 @@ static void declarations(void **state)
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
-	const struct dp_mechanism *m = query(
-		SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":2,\"delta\":1e-5}", v);
+	const struct dp_mechanism *m =
+		query(SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":2,\"delta\":1e-5}", v);
 
 	(void)state;
 	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
@@ -333,9 +318,8 @@ static void calibration(void **state)
 			struct dp_epsilon at, again;
 			struct dp_err err;
 
-			assert_int_equal(
-				dp_privacy_noise(m, v, targets[j], &noise, &at, &err),
-				DP_OK);
+			assert_int_equal(dp_privacy_noise(m, v, targets[j], &noise, &at, &err),
+					 DP_OK);
 			v[dp_privacy_key_place(m, m->noise)] = noise;
 			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
 			assert_true(again.epsilon <= targets[j]);
@@ -379,8 +363,7 @@ static void delta_at_epsilon(void **state)
 static void delta_at_its_ends(void **state)
 {
 	double v[DP_PRIVACY_KEYS_MAX];
-	const struct dp_mechanism *m =
-		query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
+	const struct dp_mechanism *m = query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
 	struct dp_epsilon at;
 	struct dp_err err;
 
@@ -413,8 +396,7 @@ static void most_of_what_costs(void **state)
 		const char *text, *key;
 	} c[] = {
 		{ SGD "\"lot\":10,\"noise_multiplier\":1,\"delta\":1e-5}", "steps" },
-		{ SGD "\"lot\":10,\"steps\":7,\"noise_multiplier\":1,\"delta\":1e-5}",
-		  "epochs" },
+		{ SGD "\"lot\":10,\"steps\":7,\"noise_multiplier\":1,\"delta\":1e-5}", "epochs" },
 		{ SGD "\"steps\":70,\"noise_multiplier\":1,\"delta\":1e-5,"
 		      "\"accountant\":\"rdp\"}",
 		  "lot" },
@@ -455,8 +437,7 @@ static void largest_lot(void **state)
 		const char *text;
 		double target, lot; /* lot NaN: there is none */
 	} c[] = {
-		{ "\"without-replacement\",\"records\":100,\"noise_multiplier\":1", 4.6,
-		  100 },
+		{ "\"without-replacement\",\"records\":100,\"noise_multiplier\":1", 4.6, 100 },
 		{ RDP "1", 5, 100 },
 		{ RDP "0.3", 25, 100 },
 		{ RDP "0.1", 1, NAN },
@@ -479,8 +460,7 @@ static void largest_lot(void **state)
 			 c[i].text);
 		m = query(text, v);
 		k = dp_privacy_key_find(m, "lot");
-		code = dp_privacy_largest(m, v, k, c[i].target, &lot, &tried, &cut, &at,
-					  &err);
+		code = dp_privacy_largest(m, v, k, c[i].target, &lot, &tried, &cut, &at, &err);
 		assert_int_equal(code, isnan(c[i].lot) ? DP_E_INVALID : DP_OK);
 		if (code == DP_OK && (lot != c[i].lot || lot < tried))
 			fail_msg("%s: lot %g of %g", c[i].text, lot, c[i].lot);
@@ -542,20 +522,18 @@ static void solving_takes_bounded_work(void **state)
 		k = c[i].key ? dp_privacy_key_find(m, c[i].key) : m->noise;
 		began = cpu_seconds();
 		if (c[i].key)
-			assert_int_equal(dp_privacy_largest(m, v, k, c[i].target, &value,
-							    &tried, &cut, &at, &err),
+			assert_int_equal(dp_privacy_largest(m, v, k, c[i].target, &value, &tried,
+							    &cut, &at, &err),
 					 DP_OK);
 		else
-			assert_int_equal(
-				dp_privacy_noise(m, v, c[i].target, &value, &at, &err),
-				DP_OK);
+			assert_int_equal(dp_privacy_noise(m, v, c[i].target, &value, &at, &err),
+					 DP_OK);
 		took = cpu_seconds() - began;
 		all += took;
 		dp_privacy_set(m, v, k, value);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 		factor = c[i].key ? c[i].exact / value : value / c[i].exact;
-		print_message("%zu: %.2f s, %.4g times %.6g\n", i, took, factor,
-			      c[i].exact);
+		print_message("%zu: %.2f s, %.4g times %.6g\n", i, took, factor, c[i].exact);
 		assert_true(e.epsilon <= c[i].target && e.epsilon == at.epsilon);
 		assert_true(factor < 2);
 	}
@@ -579,8 +557,7 @@ static void largest_of_all_lots(void **state)
 		struct dp_epsilon at, e;
 		struct dp_err err;
 		bool cut;
-		int code = dp_privacy_largest(m, v, k, target, &lot, &tried, &cut, &at,
-					      &err);
+		int code = dp_privacy_largest(m, v, k, target, &lot, &tried, &cut, &at, &err);
 
 		for (double x = 1; x <= 60; x++) {
 			dp_privacy_set(m, v, k, x);
@@ -589,8 +566,7 @@ static void largest_of_all_lots(void **state)
 		}
 		assert_int_equal(code, best > 0 ? DP_OK : DP_E_INVALID);
 		assert_true(code != DP_OK || (at.epsilon <= target && lot <= best));
-		assert_true(code != DP_OK || lot == best ||
-			    (lot < tried && best < tried));
+		assert_true(code != DP_OK || lot == best || (lot < tried && best < tried));
 	}
 }
 
@@ -603,17 +579,15 @@ static void most_is_refused(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_privacy_most(m, v, dp_privacy_key_find(m, "steps"), 0.1,
-					 &most, &at, &err),
-			 DP_E_INVALID);
+	assert_int_equal(
+		dp_privacy_most(m, v, dp_privacy_key_find(m, "steps"), 0.1, &most, &at, &err),
+		DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "even with steps 1 epsilon is"));
-	assert_int_equal(dp_privacy_most(m, v, m->noise, 1, &most, &at, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_privacy_most(m, v, m->noise, 1, &most, &at, &err), DP_E_INVALID);
 	/* everything fits: as much as there can be */
 	m = query(SGD "\"steps\":1,\"noise_multiplier\":90,\"delta\":1e-5}", v);
-	assert_int_equal(
-		dp_privacy_most(m, v, dp_privacy_key_find(m, "lot"), 2, &most, &at, &err),
-		DP_OK);
+	assert_int_equal(dp_privacy_most(m, v, dp_privacy_key_find(m, "lot"), 2, &most, &at, &err),
+			 DP_OK);
 	assert_true(most == 1000);
 }
 
@@ -621,8 +595,7 @@ static void curve(void **state)
 {
 	static const double deltas[] = { 1e-3, 1e-5, 1e-7 };
 	double v[DP_PRIVACY_KEYS_MAX];
-	const struct dp_mechanism *m =
-		query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
+	const struct dp_mechanism *m = query("{\"mechanism\":\"gaussian\",\"sigma\":2}", v);
 	struct dp_epsilon e[3];
 
 	(void)state;
@@ -663,8 +636,7 @@ static void composition(void **state)
 		      b),
 		b, 1
 	};
-	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "relations"));
 	/* the same twice is the same with twice the steps */
 	items[1] = items[0];
@@ -691,9 +663,8 @@ static void composition_of_pure_and_gaussian(void **state)
 	for (size_t i = 0; i < 2 * DP_COUNT(deltas); i++) {
 		double exact = dp__gaussian_epsilon(2, log(deltas[i / 2]));
 
-		assert_int_equal(
-			dp_privacy_compose(items, 3, deltas[i / 2], i % 2, &e, NULL),
-			DP_OK);
+		assert_int_equal(dp_privacy_compose(items, 3, deltas[i / 2], i % 2, &e, NULL),
+				 DP_OK);
 		assert_true(e.epsilon >= exact);
 		assert_true(e.epsilon <= (exact + pure.epsilon) * (1 + 1e-14));
 		if (i % 2) /* a grid may give less */
@@ -724,11 +695,9 @@ static void composition_of_svt(void **state)
 	struct dp_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "svt (replace one record)"));
-	items[1].mechanism =
-		query(SGD "\"lot\":10,\"steps\":50,\"noise_multiplier\":1}", b);
+	items[1].mechanism = query(SGD "\"lot\":10,\"steps\":50,\"noise_multiplier\":1}", b);
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &e, &err), DP_OK);
 }
 
@@ -749,10 +718,8 @@ static void composition_falls_back(void **state)
 
 	(void)state;
 	for (double delta = 1e-3; delta > 1e-250; delta *= 1e-6) {
-		assert_int_equal(dp_privacy_compose(items, 2, delta, false, &rdp, NULL),
-				 DP_OK);
-		assert_int_equal(dp_privacy_compose(items, 2, delta, true, &pld, NULL),
-				 DP_OK);
+		assert_int_equal(dp_privacy_compose(items, 2, delta, false, &rdp, NULL), DP_OK);
+		assert_int_equal(dp_privacy_compose(items, 2, delta, true, &pld, NULL), DP_OK);
 		assert_true(isfinite(pld.epsilon) && pld.epsilon <= rdp.epsilon);
 	}
 	/* at the last no grid holds it, and the answer says who gave it */
@@ -779,8 +746,8 @@ static void words_of_answers(void **state)
 		struct dp_epsilon e;
 		char text[300];
 
-		snprintf(text, sizeof text,
-			 SGD "\"lot\":10,\"steps\":9,\"delta\":1e-5,%s}", c[i].noise);
+		snprintf(text, sizeof text, SGD "\"lot\":10,\"steps\":9,\"delta\":1e-5,%s}",
+			 c[i].noise);
 		m = query(text, v);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, NULL), DP_OK);
 		assert_int_equal(dp_privacy_check(m, v, full, NULL), DP_OK);
@@ -817,10 +784,8 @@ static void composition_of_many(void **state)
 
 		for (size_t k = 0; k < MANY; k++)
 			items[k] = (struct dp_privacy_item){ all.mechanism, v, 1 };
-		assert_int_equal(dp_privacy_compose(&all, 1, 1e-6, false, &one, &err),
-				 DP_OK);
-		assert_int_equal(
-			dp_privacy_compose(items, MANY, 1e-6, false, &many, &err), DP_OK);
+		assert_int_equal(dp_privacy_compose(&all, 1, 1e-6, false, &one, &err), DP_OK);
+		assert_int_equal(dp_privacy_compose(items, MANY, 1e-6, false, &many, &err), DP_OK);
 		assert_true(many.epsilon >= one.epsilon * (1 - 1e-12));
 		assert_true(many.epsilon < one.epsilon * 1.05);
 		/* plain Gaussians are merged, so that any number of them will do */
@@ -848,12 +813,10 @@ static void composition_without_noise(void **state)
 					 "{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\","
 					 "\"records\":1000,\"lot\":10,\"steps\":100,"
 					 "\"noise_multiplier\":1e%d}",
-					 sampler ? "poisson" : "without-replacement",
-					 power);
+					 sampler ? "poisson" : "without-replacement", power);
 				item = (struct dp_privacy_item){ query(text, v), v, 2 };
-				assert_int_equal(
-					dp_privacy_compose(&item, 1, 1e-5, pld, &e, NULL),
-					DP_OK);
+				assert_int_equal(dp_privacy_compose(&item, 1, 1e-5, pld, &e, NULL),
+						 DP_OK);
 				assert_true(e.epsilon > 0 && e.epsilon <= before);
 				assert_true(power > -150 || isinf(e.epsilon));
 				before = e.epsilon;

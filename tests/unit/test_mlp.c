@@ -21,8 +21,7 @@
 /* A step on all records at rate 1 goes down the mean gradient. */
 static void check_differences(const struct mlp *m)
 {
-	struct rows r =
-		class_rows(9, m->width[0], m->width[0] - 1, true, m->width[m->nlayers]);
+	struct rows r = class_rows(9, m->width[0], m->width[0] - 1, true, m->width[m->nlayers]);
 	struct sgd how = { .epochs = 1, .lot = r.n, .rate = 1, .clip = INFINITY };
 	float *w = some_weights(m, 11);
 	size_t n = mlp_weights(m);
@@ -89,8 +88,7 @@ static FILE *torch_open(void)
 
 static bool torch_next(FILE *f, struct torch_case *t)
 {
-	static const char *const names[] = { "inputs", "labels", "before", "after",
-					     "norms" };
+	static const char *const names[] = { "inputs", "labels", "before", "after", "norms" };
 	static char line[65536];
 	double widths[MLP_LAYERS_MAX + 1] = { 0 };
 
@@ -154,17 +152,16 @@ static struct rows torch_rows(const struct torch_case *t)
 
 /* All rows forward and back through a net with these weights; mlp__net_free() it. */
 static void through_net(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
-			const char *name, const struct rows *rows, const float *w,
-			double clip, double unit)
+			const char *name, const struct rows *rows, const float *w, double clip,
+			double unit)
 {
 	uint32_t number[64];
 	float *panels;
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		number[i] = i;
-	assert_int_equal(
-		mlp__net_init(net, m, path, mlp__kernels(name), rows, rows->n, NULL),
-		DP_OK);
+	assert_int_equal(mlp__net_init(net, m, path, mlp__kernels(name), rows, rows->n, NULL),
+			 DP_OK);
 	panels = mlp__floats(net->nweights);
 	mlp__net_pack(net, w, panels);
 	mlp__net_turn(net, panels);
@@ -175,8 +172,8 @@ static void through_net(struct mlp_net *net, const struct mlp *m, enum mlp_path 
 }
 
 /* The lengths of gradients that clipping goes by. */
-static void check_norms(const struct torch_case *t, const struct rows *r,
-			enum mlp_path path, const float *w)
+static void check_norms(const struct torch_case *t, const struct rows *r, enum mlp_path path,
+			const float *w)
 {
 	struct mlp_net net;
 
@@ -195,9 +192,7 @@ static void test_against_torch(void **state)
 	(void)state;
 	for (; torch_next(f, t); cases++) {
 		struct rows r = torch_rows(t);
-		struct sgd how = {
-			.epochs = 1, .lot = r.n, .rate = t->rate, .clip = t->clip
-		};
+		struct sgd how = { .epochs = 1, .lot = r.n, .rate = t->rate, .clip = t->clip };
 		size_t n = mlp_weights(&t->m);
 		float *w = calloc(n, sizeof *w);
 
@@ -229,10 +224,9 @@ static void test_clipping(void **state)
 	for (uint32_t i = 0; i < all.n * DP_COUNT(clips); i++) {
 		struct rows one = all;
 		float *w = some_weights(&m, i), *before = some_weights(&m, i);
-		struct sgd how = { .epochs = 1,
-				   .lot = 1,
-				   .rate = 0.5,
-				   .clip = clips[i % DP_COUNT(clips)] };
+		struct sgd how = {
+			.epochs = 1, .lot = 1, .rate = 0.5, .clip = clips[i % DP_COUNT(clips)]
+		};
 		double moved = 0, norm;
 		struct plain p;
 
@@ -260,8 +254,7 @@ static void test_clipping(void **state)
 
 /* The squared length of a record's gradient as the net has its parts, in arithmetic
  * that is exact beside that of the net. */
-static long double exact_square(const struct mlp_net *net, uint32_t r,
-				const struct rows *rows)
+static long double exact_square(const struct mlp_net *net, uint32_t r, const struct rows *rows)
 {
 	long double sum = 0;
 
@@ -272,18 +265,16 @@ static long double exact_square(const struct mlp_net *net, uint32_t r,
 		for (uint64_t k = rows->start[r]; l == 0 && k < rows->start[r + 1]; k++)
 			in += (long double)rows->value[k] * rows->value[k];
 		for (size_t i = 0; l > 0 && i < y->in; i++)
-			in += (long double)x->act[r * x->row + i] *
-			      x->act[r * x->row + i];
+			in += (long double)x->act[r * x->row + i] * x->act[r * x->row + i];
 		for (size_t i = 0; i < y->out; i++)
-			out += (long double)y->delta[r * y->row + i] *
-			       y->delta[r * y->row + i];
+			out += (long double)y->delta[r * y->row + i] * y->delta[r * y->row + i];
 		sum += in * out;
 	}
 	return sum;
 }
 
-static void check_bound(const struct mlp *m, const struct rows *rows, const char *name,
-			double clip, double unit)
+static void check_bound(const struct mlp *m, const struct rows *rows, const char *name, double clip,
+			double unit)
 {
 	float *w = some_weights(m, 3);
 	struct mlp_net net;
@@ -540,12 +531,9 @@ static void test_learns(void **state)
 static void test_wrong_shapes(void **state)
 {
 	static const struct mlp shapes[] = {
-		{ 0, { 20 } },
-		{ MLP_LAYERS_MAX + 1, { 20, 3, 3, 3, 3, 3, 3, 3, 3 } },
-		{ 2, { 20, 0, 3 } },
-		{ 2, { 19, 5, 3 } },
-		{ 2, { 20, 5, 2 } },
-		{ 2, { 20, 70000, 3 } },
+		{ 0, { 20 } },       { MLP_LAYERS_MAX + 1, { 20, 3, 3, 3, 3, 3, 3, 3, 3 } },
+		{ 2, { 20, 0, 3 } }, { 2, { 19, 5, 3 } },
+		{ 2, { 20, 5, 2 } }, { 2, { 20, 70000, 3 } },
 	};
 	const struct sgd how = { .epochs = 1, .lot = 2, .rate = 1, .clip = 1 };
 	struct rows r = class_rows(10, 20, 5, true, 3);
@@ -558,11 +546,10 @@ static void test_wrong_shapes(void **state)
 	(void)state;
 	noise_seeded(&s, 1, NOISE_START);
 	for (size_t i = 0; i < DP_COUNT(shapes); i++) {
-		assert_int_equal(mlp_train(&shapes[i], MLP_AUTO, &r, &how, &s, &s, &s,
-					   &pulse, w, &err),
-				 DP_E_INVALID);
-		assert_int_equal(score_once(&shapes[i], &r, w, &score, &err),
-				 DP_E_INVALID);
+		assert_int_equal(
+			mlp_train(&shapes[i], MLP_AUTO, &r, &how, &s, &s, &s, &pulse, w, &err),
+			DP_E_INVALID);
+		assert_int_equal(score_once(&shapes[i], &r, w, &score, &err), DP_E_INVALID);
 	}
 	free_rows(&r);
 }
@@ -581,9 +568,9 @@ static void test_interrupted(void **state)
 	noise_seeded(&s, 1, NOISE_LOTS);
 	pulse_start(&pulse, -1, 1000);
 	raise(SIGTERM);
-	assert_int_equal(mlp__descend(&m, MLP_AUTO, mlp__kernels(NULL), &r, &how, &s, &s,
-				      &pulse, w, NULL),
-			 DP_E_INTERRUPTED);
+	assert_int_equal(
+		mlp__descend(&m, MLP_AUTO, mlp__kernels(NULL), &r, &how, &s, &s, &pulse, w, NULL),
+		DP_E_INTERRUPTED);
 	assert_true(pulse.done < 1000);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
@@ -596,16 +583,11 @@ static void test_interrupted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finite_differences),
-		cmocka_unit_test(test_against_torch),
-		cmocka_unit_test(test_clipping),
-		cmocka_unit_test(test_clip_is_a_bound),
-		cmocka_unit_test(test_against_plain),
-		cmocka_unit_test(test_score),
-		cmocka_unit_test(test_score_again),
-		cmocka_unit_test(test_learns),
-		cmocka_unit_test(test_wrong_shapes),
-		cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_finite_differences), cmocka_unit_test(test_against_torch),
+		cmocka_unit_test(test_clipping),           cmocka_unit_test(test_clip_is_a_bound),
+		cmocka_unit_test(test_against_plain),      cmocka_unit_test(test_score),
+		cmocka_unit_test(test_score_again),        cmocka_unit_test(test_learns),
+		cmocka_unit_test(test_wrong_shapes),       cmocka_unit_test(test_interrupted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,9 +33,7 @@ static void make_product(struct product_case *t, size_t width, bool add)
 	dp_rng_init(&rng, width, DP_RNG_TEST, add, 0);
 	for (size_t k = 0; k < DEPTH; k++)
 		for (size_t i = 0; i < ROWS; i++)
-			t->a[k][i] = dp_rng_uniform(&rng) < 0.6
-					     ? 0
-					     : (float)dp_rng_normal(&rng);
+			t->a[k][i] = dp_rng_uniform(&rng) < 0.6 ? 0 : (float)dp_rng_normal(&rng);
 	for (size_t i = 0; i < DP_COUNT(t->b); i++)
 		t->b[i] = (float)dp_rng_normal(&rng);
 	for (size_t i = 0; i < DP_COUNT(t->c); i++)

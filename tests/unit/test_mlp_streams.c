@@ -45,9 +45,7 @@ static void test_start(void **state)
 static void test_repeats(void **state)
 {
 	const struct mlp m = { 3, { 40, 70, 20, 4 } };
-	const struct sgd how = {
-		.epochs = 3, .lot = 10, .rate = 0.1, .clip = 1, .noise = 1
-	};
+	const struct sgd how = { .epochs = 3, .lot = 10, .rate = 0.1, .clip = 1, .noise = 1 };
 	struct rows r = class_rows(60, 40, 10, true, 4);
 	size_t n = mlp_weights(&m);
 	float *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
@@ -83,8 +81,7 @@ static void test_automatic(void **state)
 		struct rows r = class_rows(40, 50, cases[i].most, true, 3);
 		struct mlp_net net;
 
-		assert_int_equal(mlp__net_init(&net, &m, MLP_AUTO, mlp__kernels(NULL), &r,
-					       8, NULL),
+		assert_int_equal(mlp__net_init(&net, &m, MLP_AUTO, mlp__kernels(NULL), &r, 8, NULL),
 				 DP_OK);
 		assert_int_equal(net.input.sparse, cases[i].sparse);
 		mlp__net_free(&net);
@@ -94,12 +91,11 @@ static void test_automatic(void **state)
 
 /* Weights after one step with next to no gradient, less those before, in the standard
  * deviations that the noise should have. */
-static double *noise_of_step(const struct mlp *m, const struct rows *r,
-			     const struct sgd *how, enum mlp_path path)
+static double *noise_of_step(const struct mlp *m, const struct rows *r, const struct sgd *how,
+			     enum mlp_path path)
 {
 	float *w = calloc(mlp_weights(m), sizeof *w);
-	double *z, sd = how->rate * how->noise * how->clip * (how->poisson ? 1 : 2) /
-			how->lot;
+	double *z, sd = how->rate * how->noise * how->clip * (how->poisson ? 1 : 2) / how->lot;
 
 	descend(m, path, NULL, r, how, w);
 	z = doubles(w, mlp_weights(m));
@@ -133,8 +129,7 @@ static void check_normals(double *z, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		double below = 0.5 * erfc(-z[i] / M_SQRT2);
 
-		distance = fmax(distance,
-				fmax((double)(i + 1) / n - below, below - (double)i / n));
+		distance = fmax(distance, fmax((double)(i + 1) / n - below, below - (double)i / n));
 	}
 	assert_true(distance * sqrt((double)n) < 2.2); /* once in 8000 */
 }

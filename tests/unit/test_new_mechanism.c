@@ -118,10 +118,9 @@ static const struct dp_privacy_key coin_keys[] = {
 static int coin_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_epsilon){ .epsilon = 1 / v[0],
-				    .order = NAN,
-				    .accountant = "closed-form",
-				    .error_proved = true };
+	*out = (struct dp_epsilon){
+		.epsilon = 1 / v[0], .order = NAN, .accountant = "closed-form", .error_proved = true
+	};
 	return DP_OK;
 }
 
@@ -142,8 +141,8 @@ static enum dp_privacy_cost coin_cost(const double *v)
 	return DP_PRIVACY_COSTLY;
 }
 
-static int coin_declared(const double *v, const struct dp_privacy_declared *d,
-			 char *warning, struct dp_err *err)
+static int coin_declared(const double *v, const struct dp_privacy_declared *d, char *warning,
+			 struct dp_err *err)
 {
 	(void)v;
 	(void)warning;
@@ -216,12 +215,12 @@ const struct dp_mechanism *const dp_mechanisms[] = {
 
 /* ---- study files ---- */
 
-#define STUDY(privacy)                                                                   \
-	"study: s\ntrainer: {command: [x], runs: 2}\n"                                   \
-	"parameters: {w: {type: float, range: [0.5, 9]}, "                               \
-	"c: {type: int, range: [1, 40]}}\n"                                              \
-	"objectives:\n  epsilon: {privacy: {" privacy "}}\n  error: {metric: e}\n"       \
-	"anti_ideal: {epsilon: 10, error: 1}\n"                                          \
+#define STUDY(privacy)                                                                             \
+	"study: s\ntrainer: {command: [x], runs: 2}\n"                                             \
+	"parameters: {w: {type: float, range: [0.5, 9]}, "                                         \
+	"c: {type: int, range: [1, 40]}}\n"                                                        \
+	"objectives:\n  epsilon: {privacy: {" privacy "}}\n  error: {metric: e}\n"                 \
+	"anti_ideal: {epsilon: 10, error: 1}\n"                                                    \
 	"search: {method: dpareto, evaluations: 9, initial: 3}\n"
 
 static struct dp_study *study_of(const char *text, const char *wrong)
@@ -241,9 +240,8 @@ static struct dp_study *study_of(const char *text, const char *wrong)
 
 static void test_study_files(void **state)
 {
-	struct dp_study *s = study_of(
-		STUDY("mechanism: blur, blur_width: w, delta: 1e-5, shape: square"),
-		NULL);
+	struct dp_study *s =
+		study_of(STUDY("mechanism: blur, blur_width: w, delta: 1e-5, shape: square"), NULL);
 	double x[] = { 2, 5 }, y[2];
 	struct dp_err err;
 
@@ -276,8 +274,7 @@ static void test_declared(void **state)
 	(void)state;
 	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err), DP_OK);
 	d.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err), DP_E_INVALID);
 	assert_string_equal(err.msg, "a coin does not sample");
 	dp_study_free(s);
 }
@@ -286,10 +283,8 @@ static void test_declared(void **state)
  * the end. */
 static void test_search(void **state)
 {
-	static const char *const texts[] = {
-		STUDY("mechanism: coin, calm: c"),
-		STUDY("mechanism: blur, blur_width: w, delta: 1e-5")
-	};
+	static const char *const texts[] = { STUDY("mechanism: coin, calm: c"),
+					     STUDY("mechanism: blur, blur_width: w, delta: 1e-5") };
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -304,11 +299,9 @@ static void test_search(void **state)
 
 		for (size_t t = 0; t < 8; t++) {
 			k[t] = (struct dp_known){ .trial = (uint32_t)t,
-						  .x = { 0.5 + (double)t,
-							 1 + 4 * (double)t },
+						  .x = { 0.5 + (double)t, 1 + 4 * (double)t },
 						  .var = { NAN, NAN } };
-			assert_int_equal(dp_objectives_privacy(s, k[t].x, cost, &err),
-					 DP_OK);
+			assert_int_equal(dp_objectives_privacy(s, k[t].x, cost, &err), DP_OK);
 			k[t].y[0] = cost[0];
 			k[t].y[1] = 0.1 * (double)((3 * t) % 8);
 		}
@@ -334,8 +327,7 @@ static void says(struct ctl_run r, const char *text)
 
 static void test_epsilon(void **state)
 {
-	const struct dp_epsilon e =
-		ask("{\"mechanism\":\"blur\",\"blur_width\":2,\"delta\":1e-5}");
+	const struct dp_epsilon e = ask("{\"mechanism\":\"blur\",\"blur_width\":2,\"delta\":1e-5}");
 	char text[DP_NUM_LEN], line[80];
 	struct ctl_run r;
 
@@ -343,16 +335,14 @@ static void test_epsilon(void **state)
 	assert_true(e.epsilon == dp__gaussian_epsilon(0.5, log(1e-5)));
 	snprintf(line, sizeof line, "epsilon %s at delta 1e-05 (closed-form)",
 		 dp_num_text(e.epsilon, text));
-	says(ctl_run("epsilon", "--mechanism", "blur", "--blur-width", "2", "--delta",
-		     "1e-5", NULL),
+	says(ctl_run("epsilon", "--mechanism", "blur", "--blur-width", "2", "--delta", "1e-5",
+		     NULL),
 	     line);
 	says(ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", NULL),
 	     "epsilon 0.2 at delta 0");
-	says(ctl_run("noise", "--epsilon", "0.25", "--mechanism", "blur", "--delta",
-		     "1e-5", NULL),
+	says(ctl_run("noise", "--epsilon", "0.25", "--mechanism", "blur", "--delta", "1e-5", NULL),
 	     "blur_width ");
-	r = ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", "--shape", "round",
-		    NULL);
+	r = ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", "--shape", "round", NULL);
 	assert_int_equal(r.code, DP_E_USAGE);
 	assert_string_equal(r.err.msg, "mechanism coin has no shape");
 	ctl_run_free(&r);
@@ -372,8 +362,7 @@ static void test_explain(void **state)
 	says(ctl_run("explain", "blur", NULL), "when one pixel differs");
 	says(ctl_run("explain", "blur", NULL), "round | square");
 	says(ctl_run("explain", "coin", "-o", "json", NULL), "\"On Coins, Lemma 1\"");
-	says(ctl_run("explain", "privacy", NULL),
-	     "dp-sgd, gaussian, blur, coin, loner, silent.");
+	says(ctl_run("explain", "privacy", NULL), "dp-sgd, gaussian, blur, coin, loner, silent.");
 }
 
 static void test_completion(void **state)
@@ -381,11 +370,9 @@ static void test_completion(void **state)
 	(void)state;
 	says(ctl_run("complete-words", "--", "epsilon", "--mechanism", "", NULL),
 	     "dp-sgd\ngaussian\nblur\ncoin\nloner\nsilent\n");
-	says(ctl_run("complete-words", "--", "epsilon", "--shape", "", NULL),
-	     "round\nsquare\n");
+	says(ctl_run("complete-words", "--", "epsilon", "--shape", "", NULL), "round\nsquare\n");
 	says(ctl_run("complete-words", "--", "epsilon", "--bl", NULL), "--blur-width\t");
-	says(ctl_run("epsilon", "--help", NULL),
-	     "--calm N                coin: how calm");
+	says(ctl_run("epsilon", "--help", NULL), "--calm N                coin: how calm");
 	says(ctl_run("epsilon", "--help", NULL),
 	     "--blur-width NUMBER     blur, loner, silent: how much is blurred");
 	says(ctl_run("help-man", NULL), "\\fB\\-\\-blur\\-width\\fR");
@@ -393,8 +380,8 @@ static void test_completion(void **state)
 
 /* ---- composition ---- */
 
-static struct dp_epsilon composed(const struct dp_privacy_item *items, size_t n,
-				  double delta, bool pld)
+static struct dp_epsilon composed(const struct dp_privacy_item *items, size_t n, double delta,
+				  bool pld)
 {
 	struct dp_epsilon e = { .epsilon = NAN };
 	struct dp_err err = { .msg = "" };
@@ -411,8 +398,7 @@ static void refused(const struct dp_privacy_item *items, size_t n, double delta,
 		struct dp_epsilon e = { .epsilon = -7 };
 		struct dp_err err = { .msg = "" };
 
-		assert_int_equal(dp_privacy_compose(items, n, delta, pld, &e, &err),
-				 DP_E_INVALID);
+		assert_int_equal(dp_privacy_compose(items, n, delta, pld, &e, &err), DP_E_INVALID);
 		assert_string_equal(err.msg, sentence);
 		assert_true(e.epsilon == -7);
 	}
@@ -461,8 +447,8 @@ static void test_no_way_to_compose(void **state)
 
 /* ---- reports ---- */
 
-#define OBJECTIVES(privacy)                                                              \
-	"objectives: {epsilon: {privacy: {" privacy "}}, b: {metric: b}}\n"              \
+#define OBJECTIVES(privacy)                                                                        \
+	"objectives: {epsilon: {privacy: {" privacy "}}, b: {metric: b}}\n"                        \
 	"anti_ideal: {epsilon: 10, b: 10}"
 
 /* What a report says of the first point of a study with this objective. */
@@ -475,20 +461,19 @@ static void statement(const char *objectives, double epsilon, const char *expect
 
 	made_result(study, epsilon, 0.5);
 	subject = made_subjects();
-	text = facts_statement(subject, (struct dp_point){ 0, DP_OWN }, 0,
-			       &facts->memory);
+	text = facts_statement(subject, (struct dp_point){ 0, DP_OWN }, 0, &facts->memory);
 	assert_string_equal(text, expected);
 	assert_true(facts_check(subject, (struct dp_point){ 0, DP_OWN }, 0).holds);
 	facts_privacy(subject, facts);
 	assert_int_equal(facts->nprivacy, 1);
 }
 
-#define NOT_INCLUDED                                                                     \
-	"Randomness: NOT SECRET. Seeds are fixed on private data. A reader who knows "   \
-	"or guesses the study's seed can compute the noise of every run, and other "     \
-	"studies with this seed use the same noise: then no epsilon holds. Train again " \
-	"with 'seeds: secret' before publishing.\n"                                      \
-	"Not included: the search that led to these parameters, which trained on the "   \
+#define NOT_INCLUDED                                                                               \
+	"Randomness: NOT SECRET. Seeds are fixed on private data. A reader who knows "             \
+	"or guesses the study's seed can compute the noise of every run, and other "               \
+	"studies with this seed use the same noise: then no epsilon holds. Train again "           \
+	"with 'seeds: secret' before publishing.\n"                                                \
+	"Not included: the search that led to these parameters, which trained on the "             \
 	"same records; test and holdout records, for which there is no guarantee.\n"
 
 /* 1.99309 by bisection of the exact curve, 2.94323 likewise for mu sqrt(2), both by

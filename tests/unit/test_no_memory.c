@@ -41,8 +41,7 @@ static int fill_buffer(void *arg)
 
 static int read_json(void *arg)
 {
-	static const char text[] =
-		"{\"a\":[1,2.5,\"inf\",null,true],\"b\":{\"c\":\"\\u00e9\"}}";
+	static const char text[] = "{\"a\":[1,2.5,\"inf\",null,true],\"b\":{\"c\":\"\\u00e9\"}}";
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_err err;
 	json_t *v;
@@ -132,11 +131,9 @@ static int make_and_remove(void *arg)
 
 static int make_paths(void *arg)
 {
-	char *made[] = {
-		dp_path_join("a", "b"),    dp_path_dir_absolute("/tmp/x"),
-		dp_path_dir_absolute("x"), dp_default_state_dir(),
-		dp_default_socket(),       dp_user_dir("XDG_CACHE_HOME", ".cache")
-	};
+	char *made[] = { dp_path_join("a", "b"),    dp_path_dir_absolute("/tmp/x"),
+			 dp_path_dir_absolute("x"), dp_default_state_dir(),
+			 dp_default_socket(),       dp_user_dir("XDG_CACHE_HOME", ".cache") };
 	int code = DP_OK;
 
 	(void)arg;
@@ -185,8 +182,7 @@ static int request_and_back(void *arg)
 	q.parameters = json_pack("{s:i, s:f}", "n", 5, "x", 0.25);
 	memory_is_short_again();
 	dp_request_text(&q, &text);
-	code = text.failed ? DP_E_NOMEM
-			   : dp_request_parse(text.data, text.len, &back, &err);
+	code = text.failed ? DP_E_NOMEM : dp_request_parse(text.data, text.len, &back, &err);
 	if (code == DP_OK) {
 		assert_string_equal(back.study, "s");
 		assert_int_equal(back.seeds[1], 8);
@@ -227,9 +223,8 @@ static int read_result(void *arg)
 	}
 	for (size_t at = 0; at < sizeof result_lines - 1; at += 13)
 		dp_result_feed(r, result_lines + at,
-			       sizeof result_lines - 1 - at < 13
-				       ? sizeof result_lines - 1 - at
-				       : 13);
+			       sizeof result_lines - 1 - at < 13 ? sizeof result_lines - 1 - at
+								 : 13);
 	dp_result_end(r);
 	if (dp_result_problem(r)) {
 		assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
@@ -303,8 +298,7 @@ static int request_line(void *arg)
 	memory_is_short_again();
 	dp_wire_request(&out, "status", fields);
 	code = out.failed ? DP_E_NOMEM
-			  : dp_wire_read_request(out.data, out.len - 1, &request, &verb,
-						 &err);
+			  : dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err);
 	if (code == DP_OK) {
 		assert_string_equal(verb, "status");
 		json_decref(request);
@@ -325,8 +319,7 @@ static int reply_line(void *arg)
 	ok = json_pack("{s:i}", "n", 1);
 	memory_is_short_again();
 	dp_wire_ok(&out, ok);
-	code = out.failed ? DP_E_NOMEM
-			  : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
+	code = out.failed ? DP_E_NOMEM : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
 	if (code == DP_OK) {
 		assert_int_equal(dp_json_int(back, "n", 0), 1);
 		json_decref(back);
@@ -346,8 +339,7 @@ static int error_line(void *arg)
 	(void)arg;
 	dp_fail(&sent, DP_E_BUSY, "later");
 	dp_wire_error(&out, &sent);
-	code = out.failed ? DP_E_NOMEM
-			  : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
+	code = out.failed ? DP_E_NOMEM : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
 	dp_buf_free(&out);
 	return code == DP_E_BUSY ? DP_OK : code;
 }
@@ -355,8 +347,7 @@ static int error_line(void *arg)
 /* After a call that memory ended, the connection still knows which reply is whose. */
 static int two_calls(void *arg)
 {
-	static const char replies[] =
-		"{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n";
+	static const char replies[] = "{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n";
 	struct dp_client *c;
 	struct dp_err err;
 	int pair[2], code = DP_OK;

@@ -20,14 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char study_text[] =
-	"study: two\n"
-	"trainer: {command: [x], runs: 2}\n"
-	"parameters: {x: {type: float, range: [0, 1]}}\n"
-	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
-	"anti_ideal: {a: 10, b: 0}\n"
-	"constraints: {seconds: \"<= 5\"}\n"
-	"search: {method: random, evaluations: 10, initial_from: other}\n";
+static const char study_text[] = "study: two\n"
+				 "trainer: {command: [x], runs: 2}\n"
+				 "parameters: {x: {type: float, range: [0, 1]}}\n"
+				 "objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
+				 "anti_ideal: {a: 10, b: 0}\n"
+				 "constraints: {seconds: \"<= 5\"}\n"
+				 "search: {method: random, evaluations: 10, initial_from: other}\n";
 
 static const double point[] = { 0.25 }, values[] = { 1, 2 };
 static const char *const names[] = { "a", "b", "seconds" };
@@ -37,15 +36,8 @@ static const double metrics[] = { 1, 2, 3, 1, 2, 3 };
 
 /* Every type of event, in an order that makes a history. */
 static const struct dp_event history[] = {
-	{ .type = DP_EV_STUDY_CREATED,
-	  .name = "two",
-	  .text = study_text,
-	  .path = "f",
-	  .dir = "/" },
-	{ .type = DP_EV_STUDY_AMENDED,
-	  .evaluations = 20,
-	  .parallel = NAN,
-	  .priority = 3 },
+	{ .type = DP_EV_STUDY_CREATED, .name = "two", .text = study_text, .path = "f", .dir = "/" },
+	{ .type = DP_EV_STUDY_AMENDED, .evaluations = 20, .parallel = NAN, .priority = 3 },
 	{ .type = DP_EV_STUDY_AMENDED,
 	  .evaluations = 30,
 	  .parallel = NAN,
@@ -62,10 +54,7 @@ static const struct dp_event history[] = {
 	  .nparams = 1,
 	  .objectives = values,
 	  .nobjectives = 2 },
-	{ .type = DP_EV_TRIAL_PROPOSED,
-	  .source = "random",
-	  .params = point,
-	  .nparams = 1 },
+	{ .type = DP_EV_TRIAL_PROPOSED, .source = "random", .params = point, .nparams = 1 },
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = DP_RUN_ALL },
 	{ .type = DP_EV_ATTEMPT_PLACED, .run = DP_RUN_ALL, .place = "314" },
 	{ .type = DP_EV_ATTEMPT_ADOPTED, .run = DP_RUN_ALL },
@@ -90,20 +79,14 @@ static const struct dp_event history[] = {
 	  .nruns = 2,
 	  .metrics = metrics,
 	  .declared = { (char *)"poisson", 100, 10, 5, 2 } },
-	{ .type = DP_EV_TRIAL_ENDED,
-	  .state = "ok",
-	  .objectives = values,
-	  .nobjectives = 2 },
+	{ .type = DP_EV_TRIAL_ENDED, .state = "ok", .objectives = values, .nobjectives = 2 },
 	{ .type = DP_EV_TRIAL_PROPOSED,
 	  .trial = 1,
 	  .source = "random",
 	  .params = point,
 	  .nparams = 1 },
 	{ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 1 },
-	{ .type = DP_EV_TRIAL_ENDED,
-	  .trial = 1,
-	  .state = "cancelled",
-	  .reason = "asked" },
+	{ .type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "cancelled", .reason = "asked" },
 	{ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 },
 	{ .type = DP_EV_STUDY_MOVED, .state = "stopped", .reason = "somebody asked" },
 	{ .type = DP_EV_MEASURE_ASKED,
@@ -142,29 +125,21 @@ enum {
 
 /* A training in two processes, on whose way there are results: cancelled, and when it is
  * tried again one run is too late. */
-static const char path_text[] =
-	"study: path\n"
-	"trainer: {command: [x], runs: 2, runs_per_process: 1, path: n}\n"
-	"parameters: {n: {type: int, range: [1, 8]}}\n"
-	"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
-	"anti_ideal: {a: 10, b: 0}\n"
-	"constraints: {seconds: \"<= 5\"}\n"
-	"search: {method: random, evaluations: 10}\n";
+static const char path_text[] = "study: path\n"
+				"trainer: {command: [x], runs: 2, runs_per_process: 1, path: n}\n"
+				"parameters: {n: {type: int, range: [1, 8]}}\n"
+				"objectives: {a: {metric: a}, b: {metric: b, goal: maximize}}\n"
+				"anti_ideal: {a: 10, b: 0}\n"
+				"constraints: {seconds: \"<= 5\"}\n"
+				"search: {method: random, evaluations: 10}\n";
 static const double path_point[] = { 8 }, waypoints[] = { 1, 3 };
 static const double ways[] = { 1, 2, 3, 2, 3, 3 }, unreached[] = { NAN, NAN, NAN };
-#define ON_THE_WAY                                                                       \
-	.metric_names = names, .nmetrics = 3, .nruns = 1, .waypoints = waypoints,        \
-	.nwaypoints = 2, .ways = ways, .nways = 6, .counted = true
+#define ON_THE_WAY                                                                                 \
+	.metric_names = names, .nmetrics = 3, .nruns = 1, .waypoints = waypoints, .nwaypoints = 2, \
+	.ways = ways, .nways = 6, .counted = true
 static const struct dp_event path_history[] = {
-	{ .type = DP_EV_STUDY_CREATED,
-	  .name = "path",
-	  .text = path_text,
-	  .path = "f",
-	  .dir = "/" },
-	{ .type = DP_EV_TRIAL_PROPOSED,
-	  .source = "random",
-	  .params = path_point,
-	  .nparams = 1 },
+	{ .type = DP_EV_STUDY_CREATED, .name = "path", .text = path_text, .path = "f", .dir = "/" },
+	{ .type = DP_EV_TRIAL_PROPOSED, .source = "random", .params = path_point, .nparams = 1 },
 	{ .type = DP_EV_ATTEMPT_PLANNED },
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = 1 },
 	{ .type = DP_EV_ATTEMPT_ENDED,
@@ -255,10 +230,9 @@ static char *picture(struct dp_state *s)
 		dp_buf_printf(&out,
 			      " seq %u live %u open %u waiting %u row %u"
 			      " imported %u updated %lld\n",
-			      (unsigned)st->seq, (unsigned)st->first_live,
-			      (unsigned)st->open, (unsigned)st->waiting,
-			      (unsigned)st->failures_in_row, (unsigned)st->nimported,
-			      (long long)st->updated);
+			      (unsigned)st->seq, (unsigned)st->first_live, (unsigned)st->open,
+			      (unsigned)st->waiting, (unsigned)st->failures_in_row,
+			      (unsigned)st->nimported, (long long)st->updated);
 		/* a name that waits for its numbers changes nothing */
 		json_object_del(v, "metrics");
 		dp_json_dump(&out, v, 0);
@@ -268,9 +242,8 @@ static char *picture(struct dp_state *s)
 			dp_json_dump(&out, v, 0);
 			json_decref(v);
 		}
-		dp_buf_printf(&out, "rests %d waiting %u open %u end %s\n",
-			      st->measured.rests, (unsigned)st->measured.waiting,
-			      (unsigned)st->measured.open,
+		dp_buf_printf(&out, "rests %d waiting %u open %u end %s\n", st->measured.rests,
+			      (unsigned)st->measured.waiting, (unsigned)st->measured.open,
 			      st->measured.end_reason ? st->measured.end_reason : "-");
 		for (uint32_t i = 0; i < st->measured.n; i++) {
 			v = dp_view_measure(st, i);
@@ -343,8 +316,7 @@ static void test_apply(void **state)
 		bool needs = true;
 
 		for (size_t k = 0; k < DP_COUNT(free_of_charge); k++)
-			needs &= history[i].type != free_of_charge[k] ||
-				 history[i].nchanges > 0;
+			needs &= history[i].type != free_of_charge[k] || history[i].nchanges > 0;
 		if (needs)
 			with_little_memory(apply_one, &i);
 	}

@@ -50,8 +50,7 @@ static void every_form_tells_that_memory_ran_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(every_form_tells_that_memory_ran_out,
-				       plenty_of_memory),
+		cmocka_unit_test_setup(every_form_tells_that_memory_ran_out, plenty_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, shutdown_fonts);

@@ -44,11 +44,9 @@ static void make_seeds(void)
 	uint32_t id[4];
 
 	for (int k = 0; k < 4; k++) {
-		id[k] = made_study((const char *const[]){ "a", "b", "c", "grid" }[k],
-				   ACCURACY);
+		id[k] = made_study((const char *const[]){ "a", "b", "c", "grid" }[k], ACCURACY);
 		for (int i = 0; i < 4; i++)
-			made_result3(id[k], 1 + i + 0.1 * k, 0.9 - 0.1 * i + 0.02 * k, 0,
-				     0.01);
+			made_result3(id[k], 1 + i + 0.1 * k, 0.9 - 0.1 * i + 0.02 * k, 0, 0.01);
 	}
 	made_failure(id[2]);
 	made_subjects();
@@ -67,8 +65,7 @@ static void ask_groups_of_seeds(void)
 	assert_non_null(made_report.asked);
 	for (; made_report.nasked < DP_COUNT(asked); made_report.nasked++)
 		assert_int_equal(dp_members_read(asked[made_report.nasked],
-						 &made_report.asked[made_report.nasked],
-						 &err),
+						 &made_report.asked[made_report.nasked], &err),
 				 DP_OK);
 }
 
@@ -206,8 +203,8 @@ static int tell_study(void *arg)
 	if (code != DP_OK)
 		return code;
 	memory_is_fine();
-	dp_buf_printf(&text, "%s %s %s", facts.recommendation->sentence,
-		      facts.recommendation->ask, facts.recommendation->taken->command);
+	dp_buf_printf(&text, "%s %s %s", facts.recommendation->sentence, facts.recommendation->ask,
+		      facts.recommendation->taken->command);
 	assert_whole(&text);
 	facts_free(&facts);
 	memory_is_short_again();
@@ -232,12 +229,11 @@ static int end_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(groups_are_told_whole, begin_short,
-						end_short),
+		cmocka_unit_test_setup_teardown(groups_are_told_whole, begin_short, end_short),
 		cmocka_unit_test_setup_teardown(figures_are_described_whole, begin_short,
 						end_short),
-		cmocka_unit_test_setup_teardown(a_recommendation_is_told_whole,
-						begin_short, end_short),
+		cmocka_unit_test_setup_teardown(a_recommendation_is_told_whole, begin_short,
+						end_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);

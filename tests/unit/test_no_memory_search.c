@@ -124,8 +124,8 @@ static int fit(void *arg)
 
 	dp_gp_start(&s->spec, DP_GP_CENTRE, &h);
 	start = h;
-	code = dp_gp_fit(&s->spec, &s->data, &(struct dp_gp_effort){ .evaluations = 30 },
-			 &h, &value);
+	code = dp_gp_fit(&s->spec, &s->data, &(struct dp_gp_effort){ .evaluations = 30 }, &h,
+			 &value);
 	if (code != DP_OK)
 		assert_memory_equal(&h, &start, sizeof h);
 	return code;
@@ -180,15 +180,14 @@ struct asked {
 
 static struct dp_study *read_study(const char *search)
 {
-	static const char head[] =
-		"study: t\nseed: 5\ntrainer: {command: [none], runs: 2}\n"
-		"parameters:\n"
-		"  n: {type: int, range: [1, 40]}\n"
-		"  r: {type: float, range: [1e-3, 10], scale: log}\n"
-		"  k: {type: categorical, values: [a, b, c]}\n"
-		"objectives:\n  e: {metric: e, transform: log}\n"
-		"  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
-		"constraints: {seconds: \"<= 5\"}\n";
+	static const char head[] = "study: t\nseed: 5\ntrainer: {command: [none], runs: 2}\n"
+				   "parameters:\n"
+				   "  n: {type: int, range: [1, 40]}\n"
+				   "  r: {type: float, range: [1e-3, 10], scale: log}\n"
+				   "  k: {type: categorical, values: [a, b, c]}\n"
+				   "objectives:\n  e: {metric: e, transform: log}\n"
+				   "  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
+				   "constraints: {seconds: \"<= 5\"}\n";
 	struct dp_problems problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
@@ -264,8 +263,7 @@ static int ask_again(void *arg)
 	if (code == DP_OK)
 		assert_expected(a, &got);
 	memory_is_fine();
-	assert_int_equal(dp_proposer_ask(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err),
-			 DP_OK);
+	assert_int_equal(dp_proposer_ask(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err), DP_OK);
 	assert_expected(a, &got);
 	memory_is_short_again();
 	dp_proposer_free(p);
@@ -310,8 +308,7 @@ static void test_proposals(void **state)
 		with_little_memory(propose, &a);
 		dp_study_free(a.study);
 	}
-	make_history(&a, "search: {method: dpareto, evaluations: 100, initial: 8}\n",
-		     KNOWN);
+	make_history(&a, "search: {method: dpareto, evaluations: 100, initial: 8}\n", KNOWN);
 	assert_true(a.expected.modelled);
 	with_little_memory(propose, &a);
 	with_little_memory(ask_again, &a);

@@ -44,8 +44,7 @@ static int parse_good(void *arg)
 	struct dp_problems problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
-	int code = dp_study_parse(study_text, strlen(study_text), "f", "/d", &s,
-				  &problems, &err);
+	int code = dp_study_parse(study_text, strlen(study_text), "f", "/d", &s, &problems, &err);
 
 	(void)arg;
 	if (code == DP_OK) {
@@ -108,8 +107,7 @@ static int set_option(void *arg, const char *name, const char *value, struct dp_
 
 static int parse_options(void *arg)
 {
-	static const char text[] =
-		"one: 1\n# and\ntwo: second\nthree: [3s, {a: b, c: []}]\n";
+	static const char text[] = "one: 1\n# and\ntwo: second\nthree: [3s, {a: b, c: []}]\n";
 	struct dp_problems problems = { 0 };
 	struct dp_err err;
 	int set = 0;
@@ -139,9 +137,9 @@ static struct dp_study *good_study(void)
 	struct dp_problems problems = { 0 };
 	struct dp_study *s = NULL;
 
-	assert_int_equal(dp_study_parse(study_text, strlen(study_text), "f", "/d", &s,
-					&problems, NULL),
-			 DP_OK);
+	assert_int_equal(
+		dp_study_parse(study_text, strlen(study_text), "f", "/d", &s, &problems, NULL),
+		DP_OK);
 	dp_problems_free(&problems);
 	return s;
 }
@@ -367,8 +365,7 @@ static int ask_prepared(void *arg)
 static int ask_composed(void *arg)
 {
 	const struct query *q = arg;
-	struct dp_privacy_item items[2] = { { q->m, q->values, 1 },
-					    { q->m, q->values, 2 } };
+	struct dp_privacy_item items[2] = { { q->m, q->values, 1 }, { q->m, q->values, 2 } };
 	struct dp_epsilon e, once;
 	struct dp_err err;
 	int code = dp_privacy_compose(items, 2, 1e-5, q->pld, &e, &err);

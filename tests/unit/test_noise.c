@@ -70,12 +70,10 @@ static void fips_197(void **state)
 	dp__aes_expand(round_key, key);
 	assert_memory_equal(round_key[10], last, 16);
 	/* appendix B */
-	known_cipher("2b7e151628aed2a6abf7158809cf4f3c",
-		     "3243f6a8885a308d313198a2e0370734",
+	known_cipher("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734",
 		     "3925841d02dc09fbdc118597196a0b32");
 	/* appendix C.1 */
-	known_cipher("000102030405060708090a0b0c0d0e0f",
-		     "00112233445566778899aabbccddeeff",
+	known_cipher("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff",
 		     "69c4e0d86a7b0430d8cdb78070b4c55a");
 }
 
@@ -96,22 +94,22 @@ static const struct known {
 	  "abf14449a3b513c15bbbe8f580056199",
 	  0,
 	  0,
-	  { 0xd208b22c, 0x9e4fa488, 0xa1266309, 0x2f92be2d, 0xf855adcb, 0x7b950dba,
-	    0xad8fd35f, 0x906b3f69 } },
+	  { 0xd208b22c, 0x9e4fa488, 0xa1266309, 0x2f92be2d, 0xf855adcb, 0x7b950dba, 0xad8fd35f,
+	    0x906b3f69 } },
 	{ 0x0123456789abcdef,
 	  NOISE_LOTS,
 	  "6e52d1af163004c7607eca2bce3d9a53",
 	  0,
 	  0xfffffff0, /* the second batch carries into the fifth byte */
-	  { 0x0e73a976, 0xf75d23cb, 0xf84e71da, 0x30b62d86, 0x88b8128c, 0x06727f93,
-	    0xbb67e9ea, 0x6f763f7c } },
+	  { 0x0e73a976, 0xf75d23cb, 0xf84e71da, 0x30b62d86, 0x88b8128c, 0x06727f93, 0xbb67e9ea,
+	    0x6f763f7c } },
 	{ 42,
 	  NOISE_GRADIENT,
 	  "2ea717e59128fcf7d47ee3766598362e",
 	  0x0102030405060708,
 	  16,
-	  { 0x1638e262, 0x1765acc3, 0x425c832c, 0x72ee9c52, 0xd2a9ba58, 0x697b2a43,
-	    0x8e78fb50, 0xf4ce5edf } },
+	  { 0x1638e262, 0x1765acc3, 0x425c832c, 0x72ee9c52, 0xd2a9ba58, 0x697b2a43, 0x8e78fb50,
+	    0xf4ce5edf } },
 };
 
 static void check_known_words(const struct dp__noise_path *path)
@@ -246,8 +244,8 @@ static double batch_error(const uint32_t *word, const uint32_t *further, const f
 	for (int j = 0; j < DP__PAIRS; j++) {
 		exact_pair(word[j], further[j], word[DP__PAIRS + j], want);
 		for (int i = 0; i < 2; i++) {
-			double error = fabs(z[DP__PAIRS * i + j] - want[i]) /
-				       fmax(1, fabs(want[i]));
+			double error =
+				fabs(z[DP__PAIRS * i + j] - want[i]) / fmax(1, fabs(want[i]));
 
 			worst = fmax(worst, error * 1e6);
 			if (isnan(z[DP__PAIRS * i + j]))
@@ -404,8 +402,7 @@ static void check_add(const struct dp__noise_path *path)
 			float old = (float)j / 7 - 3, want = fmaf(0.37f, z[j], old);
 
 			assert_true(fma ? w[j] == want
-					: fabsf(w[j] - want) <=
-						    1e-6f * fabsf(old) + 1e-6f);
+					: fabsf(w[j] - want) <= 1e-6f * fabsf(old) + 1e-6f);
 		}
 		assert_true(w[count] == (float)count / 7 - 3);
 		assert_int_equal(a.counter, b.counter);
@@ -430,9 +427,7 @@ static double two_tails(double k)
  * its own standard errors. */
 static void moments_and_tails(void **state)
 {
-	static const double moment[13] = {
-		1, 0, 1, 0, 3, 0, 15, 0, 105, 0, 945, 0, 10395
-	};
+	static const double moment[13] = { 1, 0, 1, 0, 3, 0, 15, 0, 105, 0, 945, 0, 10395 };
 	double sum[7] = { 0 }, beyond[7] = { 0 }, score;
 	float z[CHUNK];
 	struct noise n;

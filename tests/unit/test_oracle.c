@@ -36,8 +36,7 @@ static void test_answers(void **state)
 		{ " { \"epsilon\" : 3 , \"more\":[1], \"id\": 7 } ", 3, DP_OK, "" },
 		{ "{\"id\":7,\"epsilon\":\"inf\"}", INFINITY, DP_OK, "" },
 		{ "{\"id\":7,\"epsilon\":0}", 0, DP_OK, "" },
-		{ "{\"id\":7,\"error\":\"sigma is 0\"}", NAN, DP_E_INVALID,
-		  "sigma is 0" },
+		{ "{\"id\":7,\"error\":\"sigma is 0\"}", NAN, DP_E_INVALID, "sigma is 0" },
 		{ "{\"id\":7,\"error\":\"a\\u0007\\nb\"}", NAN, DP_E_INVALID, "a??b" },
 		{ "{\"id\":7,\"error\":\"\"}", NAN, DP_E_ORACLE, "no text" },
 		{ "{\"id\":7,\"error\":null}", NAN, DP_E_ORACLE, "no text" },
@@ -54,8 +53,7 @@ static void test_answers(void **state)
 		{ "{\"id\":7,\"epsilon\":-1e-9}", NAN, DP_E_ORACLE, "epsilon -1e-09" },
 		{ "{\"id\":7,\"epsilon\":NaN}", NAN, DP_E_ORACLE, "no JSON object" },
 		{ "{\"id\":7,\"epsilon\":null}", NAN, DP_E_ORACLE, "neither a number" },
-		{ "{\"id\":7,\"epsilon\":\"0.4\"}", NAN, DP_E_ORACLE,
-		  "neither a number" },
+		{ "{\"id\":7,\"epsilon\":\"0.4\"}", NAN, DP_E_ORACLE, "neither a number" },
 		{ "{\"id\":7,\"epsilon\":1,\"epsilon\":2}", NAN, DP_E_ORACLE, "no JSON" },
 		{ "{\"id\":7,\"epsilon\":1} {}", NAN, DP_E_ORACLE, "no JSON" },
 		{ "[7, 0.42]", NAN, DP_E_ORACLE, "no JSON object: '[7, 0.42]'" },
@@ -67,8 +65,7 @@ static void test_answers(void **state)
 	for (size_t i = 0; i < DP_COUNT(lines); i++) {
 		struct dp_err err = { 0 };
 		double epsilon = NAN;
-		int code = dp_answer_read(lines[i].line, strlen(lines[i].line), 7,
-					  &epsilon, &err);
+		int code = dp_answer_read(lines[i].line, strlen(lines[i].line), 7, &epsilon, &err);
 
 		if (code != lines[i].code || !strstr(err.msg, lines[i].words))
 			fail_msg("%s: %d, %s", lines[i].line, code, err.msg);
@@ -159,10 +156,9 @@ static void test_answers_are_kept(void **state)
 	/* the first question of a process is asked twice */
 	assert_int_equal(lines_of(a.questions), 2);
 	assert_int_equal(dp_read_start(a.questions, 1 << 20, &text), 0);
-	assert_string_equal(
-		dp_buf_text(&text),
-		"{\"id\":1,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n"
-		"{\"id\":2,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n");
+	assert_string_equal(dp_buf_text(&text),
+			    "{\"id\":1,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n"
+			    "{\"id\":2,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n");
 	dp_buf_free(&text);
 	for (int c = 1; c <= 30; c++)
 		expect_tenth(&a, c);
@@ -186,10 +182,9 @@ static void test_answers_are_kept(void **state)
 
 static void test_a_refusal_is_the_programs(void **state)
 {
-	static char script[] =
-		"while read -r line; do id=${line#*:}; "
-		"echo \"{\\\"id\\\":${id%%,*},\\\"error\\\":\\\"no\\\"}\"; "
-		"done";
+	static char script[] = "while read -r line; do id=${line#*:}; "
+			       "echo \"{\\\"id\\\":${id%%,*},\\\"error\\\":\\\"no\\\"}\"; "
+			       "done";
 	struct dp_err err;
 	struct asked a;
 	double epsilon;
@@ -237,8 +232,7 @@ static void test_nobody_has_to_wait(void **state)
 	while (access(a.questions, F_OK) != 0)
 		nanosleep(&pause, NULL);
 	assert_int_equal(dp_programs_ask(&hurry, 0, x, NAN, &epsilon, &err), DP_E_BUSY);
-	assert_int_equal(dp_programs_ask(&cancelled, 0, x, NAN, &epsilon, &err),
-			 DP_E_INTERRUPTED);
+	assert_int_equal(dp_programs_ask(&cancelled, 0, x, NAN, &epsilon, &err), DP_E_INTERRUPTED);
 	dp_programs_rest_idle(a.programs, 0); /* it is not idle */
 	assert_int_equal(atomic_load(&a.running), 1);
 	assert_false(dp_programs_rest(a.programs));

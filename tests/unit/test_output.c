@@ -29,8 +29,7 @@ static void train(const struct output_perturbation *o, const struct rows *r, flo
 }
 
 /* Algorithm 2 with dense vectors and explicit projections, no noise. */
-static void plain_train(const struct output_perturbation *o, const struct rows *r,
-			double *w)
+static void plain_train(const struct output_perturbation *o, const struct rows *r, double *w)
 {
 	const struct sgd all = { .lot = r->n };
 	double gamma = o->regularization;
@@ -81,8 +80,7 @@ static void test_against_plain(void **state)
 
 		for (size_t g = 0; g < DP_COUNT(gammas); g++) {
 			for (size_t s = 0; s < DP_COUNT(scales); s++) {
-				struct output_perturbation o = { gammas[g], 0, 4,
-								 scales[s] };
+				struct output_perturbation o = { gammas[g], 0, 4, scales[s] };
 				double plain[WEIGHTS], size = 0;
 				float w[48];
 

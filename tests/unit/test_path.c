@@ -30,8 +30,7 @@ static struct dp_study *walked(const char *path, const char *c)
 	return s;
 }
 
-static void check_values(const struct dp_study *s, double own, const double *expected,
-			 size_t n)
+static void check_values(const struct dp_study *s, double own, const double *expected, size_t n)
 {
 	double x[2] = { own, 1 }, values[DP_WAYPOINTS_MAX];
 
@@ -40,8 +39,8 @@ static void check_values(const struct dp_study *s, double own, const double *exp
 		assert_true(values[i] == expected[i]);
 }
 
-#define CHECK_VALUES(s, own, ...)                                                        \
-	check_values(s, own, (const double[]){ __VA_ARGS__ },                            \
+#define CHECK_VALUES(s, own, ...)                                                                  \
+	check_values(s, own, (const double[]){ __VA_ARGS__ },                                      \
 		     sizeof(double[]){ __VA_ARGS__ } / sizeof(double))
 
 static void test_forms(void **state)
@@ -98,9 +97,8 @@ static void test_values(void **state)
  * the range for those of models. */
 static void test_whole_range(void **state)
 {
-	static const char wide[] =
-		"{type: int, range: [4, 64], sample: {uniform: [0, 20], accept: "
-		"[0.5, 16.5]}}";
+	static const char wide[] = "{type: int, range: [4, 64], sample: {uniform: [0, 20], accept: "
+				   "[0.5, 16.5]}}";
 	struct dp_study *s = walked("{parameter: C, points: 4}", "{fixed: 16}");
 
 	(void)state;
@@ -133,8 +131,8 @@ static void test_any_range(void **state)
 			size_t n;
 
 			snprintf(path, sizeof path, "{parameter: C, points: %d}", points);
-			snprintf(c, sizeof c, "{type: int, range: [%.0f, %.0f]}",
-				 ends[i][0], ends[i][1]);
+			snprintf(c, sizeof c, "{type: int, range: [%.0f, %.0f]}", ends[i][0],
+				 ends[i][1]);
 			s = walked(path, c);
 			x[0] = ends[i][1];
 			n = dp_path_values(s, x, values);
@@ -160,8 +158,8 @@ static void test_privacy(void **state)
 	(void)state;
 	assert_int_equal(dp_objectives_privacy(plain, ends_there, expected, NULL), DP_OK);
 	for (int fixed = 0; fixed < 2; fixed++) {
-		struct dp_study *s = walked("C", fixed ? "{fixed: 16}"
-						       : "{type: int, range: [1, 64]}");
+		struct dp_study *s =
+			walked("C", fixed ? "{fixed: 16}" : "{type: int, range: [1, 64]}");
 
 		x[0] = fixed ? 0 : 16;
 		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, 4, y, NULL), DP_OK);
@@ -176,16 +174,15 @@ static void test_privacy(void **state)
 /* ---- is it a learning curve? ---- */
 
 #define GAUSSIAN "mechanism: gaussian, sigma: C, delta: 1e-5"
-#define OUTPUT                                                                           \
-	"mechanism: output-perturbation, regularization: 0.1, records: C, sigma: b, "    \
+#define OUTPUT                                                                                     \
+	"mechanism: output-perturbation, regularization: 0.1, records: C, sigma: b, "              \
 	"delta: 1e-5"
 #define SGD "mechanism: dp-sgd, sampling: poisson, records: 1000, delta: 1e-5, "
 
 /* base with a path over C and this privacy. */
 static struct dp_study *curve(const char *privacy)
 {
-	char *text =
-		edit("  runs: 2\n", "  runs: 2\n  path: {parameter: C, points: 4}\n");
+	char *text = edit("  runs: 2\n", "  runs: 2\n  path: {parameter: C, points: 4}\n");
 	char *all = replace(text, "mechanism: svt, cutoff: C, scale: b", privacy);
 	struct dp_study *s = good(all);
 
@@ -205,14 +202,11 @@ static void test_falling(void **state)
 	(void)state;
 	assert_non_null(m);
 	assert_int_equal(dp_objectives_privacy(s, first, expected, NULL), DP_OK);
-	assert_int_equal(dp_study_renyi(s, m, 0, first, NAN, orders, 2, k_first, NULL),
-			 DP_OK);
+	assert_int_equal(dp_study_renyi(s, m, 0, first, NAN, orders, 2, k_first, NULL), DP_OK);
 	for (size_t i = 0; i < DP_COUNT(at); i++) {
-		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, at[i], y, NULL),
-				 DP_OK);
+		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, at[i], y, NULL), DP_OK);
 		assert_true(y[0] == expected[0]);
-		assert_int_equal(dp_study_renyi(s, m, 0, x, at[i], orders, 2, k, NULL),
-				 DP_OK);
+		assert_int_equal(dp_study_renyi(s, m, 0, x, at[i], orders, 2, k, NULL), DP_OK);
 		assert_true(k[0] == k_first[0] && k[1] == k_first[1]);
 	}
 	dp_renyi_memory_free(m);
@@ -228,16 +222,14 @@ static void test_no_learning_curve(void **state)
 		{ GAUSSIAN, "'sigma' of gaussian" },
 		{ OUTPUT, "'records' of output-perturbation" },
 		{ SGD "lot: C, steps: 5, noise_multiplier: 2", "'lot' of dp-sgd" },
-		{ SGD "lot: 10, epochs: C, noise_multiplier: C",
-		  "'noise_multiplier' of dp-sgd" },
+		{ SGD "lot: 10, epochs: C, noise_multiplier: C", "'noise_multiplier' of dp-sgd" },
 		{ "compose: [{mechanism: laplace, scale: 2, times: C}, {mechanism: "
 		  "gaussian, sigma: C}], delta: 1e-5",
 		  "'sigma' of gaussian" },
 		{ SGD "lot: 10, epochs: C, noise_multiplier: 2", NULL },
 		{ SGD "lot: 10, steps: C, noise_multiplier: 2", NULL },
 		{ "mechanism: svt, cutoff: C, scale: b", NULL },
-		{ "compose: [{mechanism: laplace, scale: 2, times: C}], delta: 1e-5",
-		  NULL },
+		{ "compose: [{mechanism: laplace, scale: 2, times: C}], delta: 1e-5", NULL },
 		{ "mechanism: gaussian, sigma: 2, delta: 1e-5", NULL },
 	};
 
@@ -287,18 +279,16 @@ static void test_cost(void **state)
 	} cases[] = {
 		{ "", FROM_2, "{method: random, evaluations: 9}", "none", 9 },
 		{ "  path: C\n", FROM_2, "{method: random, evaluations: 9}", "path", 9 },
-		{ "  path: C\n", FROM_2, "{method: dpareto, evaluations: 9, cost: none}",
-		  "none", 9 },
-		{ "  path: C\n", FROM_2,
-		  "{method: dpareto, evaluations: 9, cost: seconds}", "seconds", 9 },
+		{ "  path: C\n", FROM_2, "{method: dpareto, evaluations: 9, cost: none}", "none",
+		  9 },
+		{ "  path: C\n", FROM_2, "{method: dpareto, evaluations: 9, cost: seconds}",
+		  "seconds", 9 },
 		/* as many as the cheapest could be, unless there are fewer */
 		{ "  path: C\n", FROM_2, "{method: random, max_cost: 65}", "path", 32 },
-		{ "  path: C\n", "{fixed: 30}", "{method: random, max_cost: 65}", "path",
-		  2 },
-		{ "  path: C\n", FROM_2, "{method: random, max_cost: 65, evaluations: 7}",
-		  "path", 7 },
-		{ "  path: C\n", FROM_2, "{method: grid, grid: 3, max_cost: 65}", "path",
-		  9 },
+		{ "  path: C\n", "{fixed: 30}", "{method: random, max_cost: 65}", "path", 2 },
+		{ "  path: C\n", FROM_2, "{method: random, max_cost: 65, evaluations: 7}", "path",
+		  7 },
+		{ "  path: C\n", FROM_2, "{method: grid, grid: 3, max_cost: 65}", "path", 9 },
 		{ "", FROM_2, "{method: random, cost: seconds, max_cost: 0.5}", "seconds",
 		  DP_EVALUATIONS_MAX },
 		{ "  path: C\n", FROM_2, "{method: random, max_cost: 1e300}", "path",
@@ -325,12 +315,9 @@ static void test_little_cost(void **state)
 		const char *c, *search, *message;
 		bool warning;
 	} cases[] = {
-		{ FROM_2, "{method: random, max_cost: 1.5}", "the cheapest costs 2",
-		  false },
-		{ "{fixed: 30}", "{method: random, max_cost: 29}",
-		  "the cheapest costs 30", false },
-		{ FROM_2, "{method: random, max_cost: 29}", "one training may cost 30",
-		  true },
+		{ FROM_2, "{method: random, max_cost: 1.5}", "the cheapest costs 2", false },
+		{ "{fixed: 30}", "{method: random, max_cost: 29}", "the cheapest costs 30", false },
+		{ FROM_2, "{method: random, max_cost: 29}", "one training may cost 30", true },
 	};
 
 	(void)state;

@@ -19,8 +19,7 @@ struct counted {
 	int number;
 };
 
-static int counted_gather(const struct report *r, void *data, const char **why,
-			  struct dp_err *err)
+static int counted_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
 {
 	struct counted *c = data;
 
@@ -124,16 +123,14 @@ static void wishes(void **s)
 	assert_int_equal(pictures_draw(&made_report, NULL, &list, &n, &err), DP_OK);
 	assert_int_equal(n, 0);
 	pictures_free(list, n);
-	assert_int_equal(pictures_draw(&made_report, "clouds,front", &list, &n, &err),
-			 DP_OK);
+	assert_int_equal(pictures_draw(&made_report, "clouds,front", &list, &n, &err), DP_OK);
 	assert_int_equal(n, 2);
 	assert_true(list[0].absent && list[1].absent && list[1].png.len == 0);
 	assert_string_equal(list[0].why, "no trial has given a result");
 	assert_string_equal(list[1].figure->name, "clouds");
 	assert_non_null(strstr(list[1].why, "no two studies"));
 	pictures_free(list, n);
-	assert_int_equal(pictures_draw(&made_report, "front,frnt", &list, &n, &err),
-			 DP_E_USAGE);
+	assert_int_equal(pictures_draw(&made_report, "front,frnt", &list, &n, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "'frnt'"));
 }
 

@@ -15,15 +15,13 @@
 #include "reference.h"
 #include "privacy_query.h"
 
-static struct dp_epsilon dp_sgd(const char *sampling, const char *accountant,
-				double records, double lot, double steps, double sigma,
-				double delta)
+static struct dp_epsilon dp_sgd(const char *sampling, const char *accountant, double records,
+				double lot, double steps, double sigma, double delta)
 {
-	return ask(
-		"{\"mechanism\":\"dp-sgd\",\"accountant\":\"%s\",\"sampling\":\"%s\","
-		"\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
-		"\"delta\":%.17g}",
-		accountant, sampling, records, lot, steps, sigma, delta);
+	return ask("{\"mechanism\":\"dp-sgd\",\"accountant\":\"%s\",\"sampling\":\"%s\","
+		   "\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
+		   "\"delta\":%.17g}",
+		   accountant, sampling, records, lot, steps, sigma, delta);
 }
 
 /* Of this program: other ones on the machine do not count. */
@@ -69,8 +67,8 @@ static void check_family(const char *family, const char *sampling)
 
 	assert_non_null(f);
 	for (; reference_next(f, family, &r); n++) {
-		struct dp_epsilon e = dp_sgd(sampling, "pld", r.records, r.lot, r.steps,
-					     r.noise, r.delta);
+		struct dp_epsilon e =
+			dp_sgd(sampling, "pld", r.records, r.lot, r.steps, r.noise, r.delta);
 		double above = e.epsilon / r.extrapolated - 1;
 
 		worst = fmax(worst, above);
@@ -84,8 +82,8 @@ static void check_family(const char *family, const char *sampling)
 		assert_true(e.error <= 3e-3 * e.epsilon);
 	}
 	fclose(f);
-	print_message("%s: %d records, at most %.1e above the extrapolated value\n",
-		      family, n, worst);
+	print_message("%s: %d records, at most %.1e above the extrapolated value\n", family, n,
+		      worst);
 	assert_int_equal(n, 12);
 }
 
@@ -115,10 +113,8 @@ static void composed_gaussians(void **state)
 		double exact = dp__gaussian_epsilon(mu, log(deltas[i]));
 		struct dp__loss_answer a;
 
-		assert_int_equal(dp__loss_epsilon(w, parts, 3, deltas[i], &a, NULL),
-				 DP_OK);
-		print_message("delta %g: %.9g, exactly %.9g\n", deltas[i], a.epsilon,
-			      exact);
+		assert_int_equal(dp__loss_epsilon(w, parts, 3, deltas[i], &a, NULL), DP_OK);
+		print_message("delta %g: %.9g, exactly %.9g\n", deltas[i], a.epsilon, exact);
 		assert_true(a.epsilon >= exact * (1 - 1e-9));
 		assert_true(a.epsilon <= exact * (1 + 3e-4));
 	}
@@ -130,10 +126,8 @@ static void composed_gaussians(void **state)
 static void parts_used_once(void **state)
 {
 	static const double mus[] = { 0.01, 0.02, 0.05, 0.1, 0.5, 1, 3 };
-	struct dp_privacy_part parts[2] = {
-		{ .kind = &dp__part_wor, .q = 1, .count = 1 },
-		{ .kind = &dp__part_wor, .q = 1, .count = 1 }
-	};
+	struct dp_privacy_part parts[2] = { { .kind = &dp__part_wor, .q = 1, .count = 1 },
+					    { .kind = &dp__part_wor, .q = 1, .count = 1 } };
 	struct dp__loss *w = dp__loss_new();
 	struct dp__loss_answer a;
 
@@ -151,10 +145,9 @@ static void parts_used_once(void **state)
 	}
 	/* a private mean, then DP-SGD, which alone costs 0.2944 */
 	parts[0].mu = 0.02;
-	parts[1] = (struct dp_privacy_part){ .kind = &dp__part_poisson,
-					     .q = 54.0 / 30000,
-					     .mu = 1 / 1.0067,
-					     .count = 1112 };
+	parts[1] = (struct dp_privacy_part){
+		.kind = &dp__part_poisson, .q = 54.0 / 30000, .mu = 1 / 1.0067, .count = 1112
+	};
 	assert_int_equal(dp__loss_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
 	assert_true(a.epsilon > 0.2944 && a.epsilon < 0.303);
 	dp__loss_free(w);
@@ -207,8 +200,8 @@ static double draw_wor(struct dp_rng *rng, double q, double mu)
 }
 
 /* delta(epsilon) of k steps by simulation: no grid, no tilt, no transform. */
-static double simulate(double (*draw)(struct dp_rng *, double, double), double q,
-		       double mu, int k, double epsilon, double *error)
+static double simulate(double (*draw)(struct dp_rng *, double, double), double q, double mu, int k,
+		       double epsilon, double *error)
 {
 	const int runs = 40000;
 	double sum = 0, square = 0;
@@ -244,8 +237,8 @@ static void simulation(void **state)
 	assert_non_null(w);
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
 		bool wor = c[i].kind == &dp__part_wor;
-		double error, d = simulate(wor ? draw_wor : draw_poisson, c[i].q, c[i].mu,
-					   c[i].k, c[i].epsilon, &error);
+		double error, d = simulate(wor ? draw_wor : draw_poisson, c[i].q, c[i].mu, c[i].k,
+					   c[i].epsilon, &error);
 		struct dp_privacy_part part = {
 			.kind = c[i].kind, .q = c[i].q, .mu = c[i].mu, .count = c[i].k
 		};
@@ -253,12 +246,10 @@ static void simulation(void **state)
 
 		/* the true delta is within four errors, so epsilon is in between */
 		assert_true(d > 8 * error);
-		assert_int_equal(dp__loss_epsilon(w, &part, 1, d + 4 * error, &low, NULL),
-				 DP_OK);
-		assert_int_equal(
-			dp__loss_epsilon(w, &part, 1, d - 4 * error, &high, NULL), DP_OK);
-		print_message("delta %.4g +- %.1g: epsilon in %.4f..%.4f, is %.4f\n", d,
-			      error, low.epsilon, high.epsilon, c[i].epsilon);
+		assert_int_equal(dp__loss_epsilon(w, &part, 1, d + 4 * error, &low, NULL), DP_OK);
+		assert_int_equal(dp__loss_epsilon(w, &part, 1, d - 4 * error, &high, NULL), DP_OK);
+		print_message("delta %.4g +- %.1g: epsilon in %.4f..%.4f, is %.4f\n", d, error,
+			      low.epsilon, high.epsilon, c[i].epsilon);
 		assert_true(low.epsilon <= c[i].epsilon);
 		assert_true(high.epsilon >= c[i].epsilon);
 		assert_true(high.epsilon - low.epsilon < 0.2 * c[i].epsilon);
@@ -277,19 +268,16 @@ static void bracket(void **state)
 		double s = sigmas[i];
 		double real = dp_sgd("poisson", "pld", 40000, 128, 9360, s, 1e-5).epsilon;
 		double pld =
-			dp_sgd("without-replacement", "pld", 40000, 128, 9360, s, 1e-5)
-				.epsilon;
+			dp_sgd("without-replacement", "pld", 40000, 128, 9360, s, 1e-5).epsilon;
 		double improved =
-			dp_sgd("without-replacement", "rdp", 40000, 128, 9360, s, 1e-5)
-				.epsilon;
-		double classic =
-			ask("{\"mechanism\":\"dp-sgd\",\"accountant\":\"rdp\","
-			    "\"sampling\":"
-			    "\"without-replacement\",\"records\":40000,\"lot\":128,"
-			    "\"epochs\":30,\"noise_variance\":%.17g,\"delta\":1e-5,"
-			    "\"conversion\":\"classic\"}",
-			    s * s)
-				.epsilon;
+			dp_sgd("without-replacement", "rdp", 40000, 128, 9360, s, 1e-5).epsilon;
+		double classic = ask("{\"mechanism\":\"dp-sgd\",\"accountant\":\"rdp\","
+				     "\"sampling\":"
+				     "\"without-replacement\",\"records\":40000,\"lot\":128,"
+				     "\"epochs\":30,\"noise_variance\":%.17g,\"delta\":1e-5,"
+				     "\"conversion\":\"classic\"}",
+				     s * s)
+					 .epsilon;
 
 		assert_true(real < pld && pld < improved && improved < classic);
 	}
@@ -322,20 +310,16 @@ static void any_setting(void **state)
 		slowest = fmax(slowest, (double)(cpu_us() - start) / 1e6);
 		assert_true(e.epsilon >= 0);
 		assert_true(e.epsilon <=
-			    1.0005 * dp_sgd(s, "rdp", records, lot, steps, sigma, delta)
-					     .epsilon);
-		assert_true(dp_sgd(s, "pld", records, lot, steps, sigma * 1.1, delta)
-				    .epsilon <= slack);
-		assert_true(
-			dp_sgd(s, "pld", records, lot, steps, sigma, delta * 2).epsilon <=
-			slack);
+			    1.0005 * dp_sgd(s, "rdp", records, lot, steps, sigma, delta).epsilon);
+		assert_true(dp_sgd(s, "pld", records, lot, steps, sigma * 1.1, delta).epsilon <=
+			    slack);
+		assert_true(dp_sgd(s, "pld", records, lot, steps, sigma, delta * 2).epsilon <=
+			    slack);
 		if (steps >= 2)
-			assert_true(dp_sgd(s, "pld", records, lot, floor(steps / 2),
-					   sigma, delta)
+			assert_true(dp_sgd(s, "pld", records, lot, floor(steps / 2), sigma, delta)
 					    .epsilon <= slack);
 		if (lot >= 2)
-			assert_true(dp_sgd(s, "pld", records, floor(lot / 2), steps,
-					   sigma, delta)
+			assert_true(dp_sgd(s, "pld", records, floor(lot / 2), steps, sigma, delta)
 					    .epsilon <= slack);
 	}
 	print_message("slowest %.2f s\n", slowest);
@@ -351,8 +335,7 @@ static void tiny_deltas(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(steps); i++) {
-		double e = dp_sgd("without-replacement", "pld", 1e7, 4320, steps[i], 1.65,
-				  1e-80)
+		double e = dp_sgd("without-replacement", "pld", 1e7, 4320, steps[i], 1.65, 1e-80)
 				   .epsilon;
 
 		assert_true(e >= before * (1 - 1e-3) && e < 4);
@@ -381,8 +364,8 @@ static void bounded_work(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
 		int64_t began = cpu_us();
-		struct dp_epsilon e = dp_sgd("poisson", "pld", c[i].records, c[i].lot,
-					     c[i].steps, c[i].sigma, c[i].delta);
+		struct dp_epsilon e = dp_sgd("poisson", "pld", c[i].records, c[i].lot, c[i].steps,
+					     c[i].sigma, c[i].delta);
 		double more = dp_sgd("poisson", "rdp", c[i].records, c[i].lot, c[i].steps,
 				     c[i].sigma, c[i].delta)
 				      .epsilon;
@@ -399,8 +382,7 @@ static void adding_a_record(void **state)
 
 	(void)state;
 	for (double delta = 2.36e-5; delta < 2.45e-5; delta += 0.04e-5) {
-		double e =
-			dp_sgd("poisson", "pld", 3233034, 16, 5, 0.2118, delta).epsilon;
+		double e = dp_sgd("poisson", "pld", 3233034, 16, 5, 0.2118, delta).epsilon;
 
 		assert_true(e <= before * (1 + 1e-3) && e < 1e-4);
 		before = e;
@@ -431,8 +413,8 @@ static void slack_of_profiles(void **state)
 
 		d = p.kind->profile(&p, DP__REMOVE, x, &slack);
 		if (!(fabsl(d - long_profile(p.q, p.mu, x)) <= slack + 1e-305))
-			fail_msg("q %g mu %g x %g: %g is off by %Lg, not %g", p.q, p.mu,
-				 x, d, d - long_profile(p.q, p.mu, x), slack);
+			fail_msg("q %g mu %g x %g: %g is off by %Lg, not %g", p.q, p.mu, x, d,
+				 d - long_profile(p.q, p.mu, x), slack);
 	}
 }
 
@@ -462,8 +444,8 @@ static void check_cells(const struct dp_privacy_part *p, enum dp__direction d, d
 		delta = far + g.infinite;
 		if (!(delta >= true_delta - slack - 1e-15 * true_delta - 1e-300 &&
 		      delta <= true_delta + slack + 1e-11 * true_delta + 1e-300))
-			fail_msg("q %g mu %g h %g at %d: %.17Lg, not %.17g", p->q, p->mu,
-				 h, i, delta, true_delta);
+			fail_msg("q %g mu %g h %g at %d: %.17Lg, not %.17g", p->q, p->mu, h, i,
+				 delta, true_delta);
 		assert_true(a[i] >= 0 && b[i] >= 0 && sa[i] <= 1e-9 * a[i] + 1e-300);
 		mass += a[i] + b[i];
 	}
@@ -477,8 +459,7 @@ static void cells(void **state)
 	(void)state;
 	dp_rng_init(&rng, 6, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 60; i++) {
-		struct dp_privacy_part p = { .kind = i % 3 ? &dp__part_poisson
-							   : &dp__part_wor,
+		struct dp_privacy_part p = { .kind = i % 3 ? &dp__part_poisson : &dp__part_wor,
 					     .q = log_uniform(&rng, 1e-5, 0.9),
 					     .mu = log_uniform(&rng, 0.05, 4) };
 		int power;
@@ -493,8 +474,7 @@ static void *one_thread(void *arg)
 {
 	struct dp_epsilon *e = arg;
 
-	*e = dp_sgd("without-replacement", "pld", 40000, 100 + (e->epsilon > 0), 5000,
-		    1.1, 1e-6);
+	*e = dp_sgd("without-replacement", "pld", 40000, 100 + (e->epsilon > 0), 5000, 1.1, 1e-6);
 	return NULL;
 }
 

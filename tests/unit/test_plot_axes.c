@@ -25,8 +25,7 @@ static void join_labels(const struct ticks *t, char *out, size_t size)
 
 	*out = '\0';
 	for (size_t i = 0; i < t->n; i++)
-		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "",
-				      t->label[i]);
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", t->label[i]);
 }
 
 static void test_linear_ticks(void **state)
@@ -173,10 +172,9 @@ static void check_range(enum plot_scale scale, bool whole, const double *values,
 
 static void test_ranges(void **state)
 {
-	static const double spread[] = { 3, 10, NAN, INFINITY, -INFINITY, 1e301 },
-			    one[] = { 5 }, zero[] = { 0 }, from_zero[] = { 0, 10 },
-			    below[] = { -10, -0.1 }, decades[] = { -1, 0, 0.01, 100 },
-			    close[] = { 1, 1 + 1e-15 };
+	static const double spread[] = { 3, 10, NAN, INFINITY, -INFINITY, 1e301 }, one[] = { 5 },
+			    zero[] = { 0 }, from_zero[] = { 0, 10 }, below[] = { -10, -0.1 },
+			    decades[] = { -1, 0, 0.01, 100 }, close[] = { 1, 1 + 1e-15 };
 
 	(void)state;
 	check_range(PLOT_LINEAR, false, spread, 6, NAN, NAN, 3 - 0.28, 10 + 0.28);
@@ -199,10 +197,8 @@ static void test_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_linear_ticks),
-		cmocka_unit_test(test_log_ticks),
-		cmocka_unit_test(test_minor_ticks),
-		cmocka_unit_test(test_ticks_of_random_ranges),
+		cmocka_unit_test(test_linear_ticks), cmocka_unit_test(test_log_ticks),
+		cmocka_unit_test(test_minor_ticks),  cmocka_unit_test(test_ticks_of_random_ranges),
 		cmocka_unit_test(test_ranges),
 	};
 

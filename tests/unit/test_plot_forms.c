@@ -129,9 +129,8 @@ static void hostile_names_stay_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(hostile); i++) {
-		const char *const tips[] = { hostile[i], NULL }, *const links[] = {
-			hostile[i], "#x"
-		};
+		const char *const tips[] = { hostile[i], NULL }, *const links[] = { hostile[i],
+										    "#x" };
 		struct plot *p = plot_new(300, 200, hostile[i]);
 		struct plot_panel *a = plot_panel(p, 0, 0);
 		struct plot_style s = { .colour = 0x123456 };
@@ -165,9 +164,8 @@ static void hostile_names_stay_text(void **state)
 static void tips_and_links(void **state)
 {
 	const double x[] = { 1, 2, 3 };
-	const char *const tips[] = { "trial 1", "trial 2", NULL }, *const links[] = {
-		"#trial-1", NULL, NULL
-	};
+	const char *const tips[] = { "trial 1", "trial 2", NULL }, *const links[] = { "#trial-1",
+										      NULL, NULL };
 	struct plot *p = plot_new(300, 200, "tips");
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	struct plot_style s = { .colour = 0x123456 };
@@ -229,8 +227,7 @@ static void heat_maps_are_small(void **state)
 		edge[i] = i * i; /* uneven */
 	for (int i = 0; i < N * N; i++)
 		z[i] = i % 7 ? sin(i / 900.0) : NAN;
-	panel_heat(plot_panel(p, 0, 0), PLOT_VIRIDIS, edge, N, edge, N, z, PLOT_LINEAR,
-		   "z");
+	panel_heat(plot_panel(p, 0, 0), PLOT_VIRIDIS, edge, N, edge, N, z, PLOT_LINEAR, "z");
 	b = drawn(p, PLOT_PAGE);
 	assert_int_equal(count(&b, "<image"), 2); /* with the bar */
 	assert_in_range(b.len, 1000, 60000);
@@ -278,19 +275,17 @@ static struct {
 	bool inside;
 } seen_of_line;
 
-static void see_line(struct canvas *c, const struct point *p, size_t n,
-		     const struct pen *pen, double phase)
+static void see_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+		     double phase)
 {
 	double far = pen->width + 2 + 1e-9;
 
 	seen_of_line.phase = phase;
 	for (size_t i = 0; i < n; i++) {
-		seen_of_line.inside &=
-			p[i].x >= c->clip.x0 - far && p[i].x <= c->clip.x1 + far &&
-			p[i].y >= c->clip.y0 - far && p[i].y <= c->clip.y1 + far;
+		seen_of_line.inside &= p[i].x >= c->clip.x0 - far && p[i].x <= c->clip.x1 + far &&
+				       p[i].y >= c->clip.y0 - far && p[i].y <= c->clip.y1 + far;
 		if (i)
-			seen_of_line.length +=
-				hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y);
+			seen_of_line.length += hypot(p[i].x - p[i - 1].x, p[i].y - p[i - 1].y);
 	}
 }
 
@@ -312,8 +307,7 @@ static double sampled_length(const struct point *p, size_t n, const struct rect 
 			double t = (k + 0.5) / SAMPLES;
 			double x = p[i - 1].x + t * (p[i].x - p[i - 1].x);
 			double y = p[i - 1].y + t * (p[i].y - p[i - 1].y);
-			bool now = x >= box->x0 && x <= box->x1 && y >= box->y0 &&
-				   y <= box->y1;
+			bool now = x >= box->x0 && x <= box->x1 && y >= box->y0 && y <= box->y1;
 
 			if (now && !before)
 				*to_first = along;
@@ -369,10 +363,10 @@ static struct dp_buf csv_of(struct plot *p)
 
 static void csv_has_what_is_drawn(void **state)
 {
-	const double x[] = { 0.1, 1.0 / 3, 3 }, y[] = { 1, NAN, INFINITY },
-		     hi[] = { 2, 3, 4 };
-	const char *const tips[] = { "say \"13\", please", NULL, NULL },
-			  *const names[] = { "sgd", "adam" };
+	const double x[] = { 0.1, 1.0 / 3, 3 }, y[] = { 1, NAN, INFINITY }, hi[] = { 2, 3, 4 };
+	const char *const tips[] = { "say \"13\", please", NULL, NULL }, *const names[] = {
+		"sgd", "adam"
+	};
 	struct plot *p = plot_new(300, 200, "numbers");
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	struct plot_style s = { 0 };
@@ -479,8 +473,7 @@ static void colours_are_seen_in_the_dark(void **state)
 	for (unsigned role = PLOT_BLUE; role <= PLOT_GREY; role++)
 		if (plot_contrast(plot_dark(plot_palette(role)), PLOT_DARK_GROUND) < 3)
 			fail_msg("colour %u is lost in the dark", role);
-	assert_true(plot_contrast(plot_dark(plot_palette(PLOT_LIGHT)), PLOT_DARK_GROUND) >
-		    1.4);
+	assert_true(plot_contrast(plot_dark(plot_palette(PLOT_LIGHT)), PLOT_DARK_GROUND) > 1.4);
 }
 
 /* Colours of a map that a dark ground would swallow stand on a light one. */
@@ -503,8 +496,7 @@ static void colours_of_a_map_keep_a_light_ground(void **state)
 	/* white points on a heat map stay white */
 	p = heat_figure();
 	page = drawn(p, PLOT_PAGE);
-	assert_int_equal(
-		count(&page, "class=\"s-white\"") + count(&page, "class=\"f-white\""), 0);
+	assert_int_equal(count(&page, "class=\"s-white\"") + count(&page, "class=\"f-white\""), 0);
 	dp_buf_free(&page);
 	plot_free(p);
 }
@@ -655,8 +647,7 @@ static void many_panels_have_letters(void **state)
 	(void)state;
 	plot_grid(p, 19, 3);
 	for (int i = 0; i < 57; i++)
-		panel_line(plot_panel(p, i / 3, i % 3), &(struct plot_style){ 0 }, NULL,
-			   x, x, 2);
+		panel_line(plot_panel(p, i / 3, i % 3), &(struct plot_style){ 0 }, NULL, x, x, 2);
 	plot_width(p, 680);
 	assert_string_equal(p->panels[25]->letter, "z");
 	assert_string_equal(p->panels[26]->letter, "aa");
@@ -700,8 +691,7 @@ static void svg_is_valid(void **state)
 		unlink(path);
 		skip();
 	}
-	snprintf(command, sizeof command, "xmllint --noout --nonet --dtdvalid %s %s", dtd,
-		 path);
+	snprintf(command, sizeof command, "xmllint --noout --nonet --dtdvalid %s %s", dtd, path);
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
 		struct plot *p = figures[i]();
 		struct dp_buf b = drawn(p, PLOT_SVG);

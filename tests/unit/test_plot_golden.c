@@ -71,8 +71,7 @@ static void compare(const char *name, struct plot *p)
 	double mean = 255, share = 1;
 	bool same;
 
-	snprintf(path, sizeof path, "%s/tests/ref/plots/%s.png", srcdir ? srcdir : ".",
-		 name);
+	snprintf(path, sizeof path, "%s/tests/ref/plots/%s.png", srcdir ? srcdir : ".", name);
 	snprintf(other, sizeof other, "%s/dpareto-%s.png", tmp ? tmp : "/tmp", name);
 	if (mode && strcmp(mode, "write") == 0) {
 		save(path, &png);
@@ -127,10 +126,8 @@ static void test_golden_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_golden_front),
-		cmocka_unit_test(test_golden_heat),
-		cmocka_unit_test(test_golden_bands),
-		cmocka_unit_test(test_golden_parallel),
+		cmocka_unit_test(test_golden_front), cmocka_unit_test(test_golden_heat),
+		cmocka_unit_test(test_golden_bands), cmocka_unit_test(test_golden_parallel),
 		cmocka_unit_test(test_golden_words),
 	};
 

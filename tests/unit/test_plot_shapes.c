@@ -16,8 +16,7 @@ static double luminance(plot_colour c)
 	for (int i = 0; i < 3; i++) {
 		double u = (c >> (16 - 8 * i) & 255) / 255.0;
 
-		sum += weight[i] *
-		       (u <= 0.04045 ? u / 12.92 : pow((u + 0.055) / 1.055, 2.4));
+		sum += weight[i] * (u <= 0.04045 ? u / 12.92 : pow((u + 0.055) / 1.055, 2.4));
 	}
 	return sum;
 }
@@ -194,11 +193,9 @@ static void test_markers(void **state)
 		assert_true(fabs(x - 40) < 0.2 && fabs(y - 40) < 0.5);
 		assert_int_equal(grey(&c, 40, 40), m == PLOT_RING ? 255 : 0);
 		/* a point of the triangle is up, a corner of the square is filled */
-		assert_int_equal(grey(&c, 40, 27) < 128,
-				 m == PLOT_TRIANGLE || m == PLOT_DIAMOND ||
-					 m == PLOT_PLUS || m == PLOT_STAR);
-		assert_int_equal(grey(&c, 31, 31) < 128,
-				 m == PLOT_SQUARE || m == PLOT_CROSS);
+		assert_int_equal(grey(&c, 40, 27) < 128, m == PLOT_TRIANGLE || m == PLOT_DIAMOND ||
+								 m == PLOT_PLUS || m == PLOT_STAR);
+		assert_int_equal(grey(&c, 31, 31) < 128, m == PLOT_SQUARE || m == PLOT_CROSS);
 		assert_int_equal(grey(&c, 49, 45) < 128,
 				 m == PLOT_SQUARE || m == PLOT_DOT || m == PLOT_RING ||
 					 m == PLOT_TRIANGLE || m == PLOT_DIAMOND);

@@ -68,8 +68,7 @@ static void test_text_fit(void **state)
 	text_wrap(&c, FONT_AXIS, NULL, 100, 3, &l);
 	assert_int_equal(l.n, 0);
 	/* libgd would make one character of the entity */
-	assert_true(text_width(&c, FONT_AXIS, "&lt;") >
-		    2 * text_width(&c, FONT_AXIS, "<"));
+	assert_true(text_width(&c, FONT_AXIS, "&lt;") > 2 * text_width(&c, FONT_AXIS, "<"));
 	canvas_close(&c);
 }
 

@@ -55,8 +55,7 @@ static void test_heat_limits(void **state)
 
 static struct plot *one_line(double second)
 {
-	const struct plot_parallel axes[] = { { .lo = 0, .hi = 1 },
-					      { .lo = 0, .hi = 1 } };
+	const struct plot_parallel axes[] = { { .lo = 0, .hi = 1 }, { .lo = 0, .hi = 1 } };
 	const double values[] = { 0.2, second }, by = 1;
 	struct plot *p = plot_new(200, 150, NULL);
 
@@ -76,8 +75,7 @@ static void test_missing_values(void **state)
 	assert_true(count_pixels(two_cells(0), empty) > 1000);
 	assert_true(count_pixels(two_cells(INFINITY), empty) > 1000);
 	assert_true(count_pixels(one_line(NAN), -1) + 200 < line);
-	assert_int_equal(count_pixels(one_line(INFINITY), -1),
-			 count_pixels(one_line(NAN), -1));
+	assert_int_equal(count_pixels(one_line(INFINITY), -1), count_pixels(one_line(NAN), -1));
 }
 
 static void test_same_bytes(void **state)
@@ -113,12 +111,10 @@ static void test_png_chunks(void **state)
 
 	(void)state;
 	while (p + 12 <= end) {
-		size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 |
-			   p[3];
+		size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 
 		if (memcmp(p + 4, "IHDR", 4) == 0)
-			assert_memory_equal(p + 8, "\0\0\3\x20\0\0\2\x08\x08\2\0\0\0",
-					    13);
+			assert_memory_equal(p + 8, "\0\0\3\x20\0\0\2\x08\x08\2\0\0\0", 13);
 		if (memcmp(p + 4, "pHYs", 4) == 0) /* 7559 pixels a metre: 192 an inch */
 			assert_memory_equal(p + 8, "\0\0\x1d\x87\0\0\x1d\x87\1", 9);
 		if (!strstr(seen, "IDAT") || memcmp(p + 4, "IDAT", 4) != 0) {
@@ -277,14 +273,10 @@ static void test_no_fonts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_fonts),
-		cmocka_unit_test(test_missing_values),
-		cmocka_unit_test(test_heat_limits),
-		cmocka_unit_test(test_same_bytes),
-		cmocka_unit_test(test_png_chunks),
-		cmocka_unit_test(test_hostile_values),
-		cmocka_unit_test(test_small_and_empty),
-		cmocka_unit_test(test_misuse_is_told),
+		cmocka_unit_test(test_no_fonts),        cmocka_unit_test(test_missing_values),
+		cmocka_unit_test(test_heat_limits),     cmocka_unit_test(test_same_bytes),
+		cmocka_unit_test(test_png_chunks),      cmocka_unit_test(test_hostile_values),
+		cmocka_unit_test(test_small_and_empty), cmocka_unit_test(test_misuse_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, shutdown_fonts);

@@ -78,8 +78,7 @@ static const char *front(void)
 		n += (size_t)snprintf(out + n, sizeof out - n, "%s%u", i ? " " : "",
 				      (unsigned)p.trial);
 		if (p.way != DP_OWN)
-			n += (size_t)snprintf(out + n, sizeof out - n, "@%g",
-					      dp_point_at(st, p));
+			n += (size_t)snprintf(out + n, sizeof out - n, "@%g", dp_point_at(st, p));
 	}
 	return out;
 }
@@ -178,8 +177,7 @@ static void what_was_walked(void **s)
 	assert_true(dp_study_walked(st) == 3);
 	propose("no epsilon there");
 	assert_true(dp_study_walked(st) == 3);
-	apply((struct dp_event){
-		.type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "failed" });
+	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "failed" });
 	assert_true(dp_study_walked(st) == 3);
 }
 

@@ -37,8 +37,7 @@ static void test_svt_values(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(known); i++) {
-		assert_int_equal(svt(known[i].cutoff, known[i].scale, NAN, &e, NULL),
-				 DP_OK);
+		assert_int_equal(svt(known[i].cutoff, known[i].scale, NAN, &e, NULL), DP_OK);
 		/* an upper bound, and by two units in the last place at most */
 		assert_true(e.epsilon >= known[i].epsilon * (1 - 0x1p-53));
 		assert_true(e.epsilon <= known[i].epsilon * (1 + 0x1p-51));
@@ -144,12 +143,10 @@ static void test_tables(void **state)
 		assert_true(m->summary && m->relation && m->source && m->epsilon);
 		check_row(m);
 		for (size_t k = 0; k < m->nkeys; k++) {
-			assert_true(m->keys[k].name && m->keys[k].help &&
-				    m->keys[k].brief);
+			assert_true(m->keys[k].name && m->keys[k].help && m->keys[k].brief);
 			assert_true(strlen(dp_privacy_key_rule(&m->keys[k], rule)) > 0);
 			if (!isnan(m->keys[k].otherwise))
-				assert_true(dp_privacy_key_ok(&m->keys[k],
-							      m->keys[k].otherwise));
+				assert_true(dp_privacy_key_ok(&m->keys[k], m->keys[k].otherwise));
 		}
 	}
 }
@@ -158,11 +155,9 @@ static void test_rules(void **state)
 {
 	static const char *const words[] = { "poisson", "shuffle", NULL };
 	const struct dp_privacy_key word = { .kind = DP_PRIVACY_WORD, .words = words };
-	const struct dp_privacy_key open = { .kind = DP_PRIVACY_NUMBER,
-					     .lo = 0,
-					     .hi = 1,
-					     .lo_open = true,
-					     .hi_open = true };
+	const struct dp_privacy_key open = {
+		.kind = DP_PRIVACY_NUMBER, .lo = 0, .hi = 1, .lo_open = true, .hi_open = true
+	};
 	char rule[DP_PRIVACY_RULE_LEN];
 
 	(void)state;
@@ -179,10 +174,8 @@ static void test_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_svt_values),
-		cmocka_unit_test(test_svt_never_below),
-		cmocka_unit_test(test_svt_refuses),
-		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_svt_values),  cmocka_unit_test(test_svt_never_below),
+		cmocka_unit_test(test_svt_refuses), cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_rules),
 	};
 

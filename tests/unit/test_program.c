@@ -85,8 +85,7 @@ static void test_moved(void **state)
 	(void)state;
 	moved(bin, bin, own, own);
 	moved("/x/bin", bin, own, "/x/libexec/dpareto");
-	moved("/tmp/stage/usr/local/bin", bin, own,
-	      "/tmp/stage/usr/local/libexec/dpareto");
+	moved("/tmp/stage/usr/local/bin", bin, own, "/tmp/stage/usr/local/libexec/dpareto");
 	moved("/bin", bin, own, "/libexec/dpareto");
 	moved("/x/_b", bin, own, NULL);
 	moved("/x/mybin", bin, own, NULL);
@@ -115,8 +114,7 @@ static void test_helper(void **state)
 	free(got);
 	assert_int_equal(mkdir(in_folder("libexec"), 0755), 0);
 	assert_int_equal(mkdir(in_folder("libexec/dpareto"), 0755), 0);
-	snprintf(libexec, sizeof libexec, "%s",
-		 script("libexec/dpareto/shim", "#!/bin/sh\n"));
+	snprintf(libexec, sizeof libexec, "%s", script("libexec/dpareto/shim", "#!/bin/sh\n"));
 	got = dp_program_helper(bin, "shim");
 	assert_string_equal(got, libexec);
 	free(got);
@@ -144,8 +142,7 @@ static void test_nothing_wrong(void **state)
 	assert_string_equal(wrong(script("b", "#! /bin/sh -e \n"), NULL), "");
 	assert_string_equal(wrong(script("c", "#!/bin/sh"), NULL), "");
 	assert_string_equal(wrong(script("d", "#!/usr/bin/env sh\n"), "/bin"), "");
-	assert_string_equal(wrong(script("e", "#!/usr/bin/env -S A=1 sh -e\n"), "/bin"),
-			    "");
+	assert_string_equal(wrong(script("e", "#!/usr/bin/env -S A=1 sh -e\n"), "/bin"), "");
 	assert_string_equal(wrong(script("f", "#!/usr/bin/env -Ssh -e\n"), "/bin"), "");
 	script("g", "#!/bin/sh\n");
 	assert_string_equal(wrong("g", NULL), ""); /* beside */
@@ -161,8 +158,7 @@ static void test_files(void **state)
 	told(in_folder("none/below"), NULL, "/none/below does not exist|");
 	told("/tmp", NULL, "/tmp is a folder, not a program|");
 	told("/dev/null", NULL, "/dev/null is not a plain file|");
-	told(file_of("plain.py", "#!/bin/sh\n"), NULL,
-	     "/plain.py is not executable|chmod +x ");
+	told(file_of("plain.py", "#!/bin/sh\n"), NULL, "/plain.py is not executable|chmod +x ");
 }
 
 static void test_first_line(void **state)
@@ -190,12 +186,9 @@ static void test_first_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_helper),
-		cmocka_unit_test(test_path_of_an_environment),
-		cmocka_unit_test(test_nothing_wrong),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_found),         cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_helper),        cmocka_unit_test(test_path_of_an_environment),
+		cmocka_unit_test(test_nothing_wrong), cmocka_unit_test(test_files),
 		cmocka_unit_test(test_first_line),
 	};
 

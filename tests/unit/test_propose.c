@@ -22,11 +22,10 @@ static struct dp_study *study(const char *params, const char *rest, const char *
 	struct dp_problems wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
-	int len = snprintf(
-		text, sizeof text,
-		"study: t\nseed: 5\ntrainer: {command: [none], runs: 4}\n"
-		"parameters:\n%s%ssearch: {method: dpareto, evaluations: 100%s}\n",
-		params, rest, search);
+	int len = snprintf(text, sizeof text,
+			   "study: t\nseed: 5\ntrainer: {command: [none], runs: 4}\n"
+			   "parameters:\n%s%ssearch: {method: dpareto, evaluations: 100%s}\n",
+			   params, rest, search);
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
@@ -34,13 +33,13 @@ static struct dp_study *study(const char *params, const char *rest, const char *
 	return s;
 }
 
-#define MIXED                                                                            \
-	"  n: {type: int, range: [1, 40]}\n"                                             \
-	"  r: {type: float, range: [1e-3, 10], scale: log}\n"                            \
-	"  f: {fixed: 3}\n"                                                              \
+#define MIXED                                                                                      \
+	"  n: {type: int, range: [1, 40]}\n"                                                       \
+	"  r: {type: float, range: [1e-3, 10], scale: log}\n"                                      \
+	"  f: {fixed: 3}\n"                                                                        \
 	"  k: {type: categorical, values: [a, b, c]}\n"
-#define TWO                                                                              \
-	"objectives:\n  e: {metric: e, transform: log}\n"                                \
+#define TWO                                                                                        \
+	"objectives:\n  e: {metric: e, transform: log}\n"                                          \
 	"  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
 
 /* Cheap with small n, good with large n, best with kind b and r near 0.1. */
@@ -62,8 +61,8 @@ struct run {
 typedef void fn(const double *x, double *y);
 
 /* Proposes trials from..to-1, with `parallel` - 1 pending at each. */
-static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, fn *f,
-	       size_t from, size_t to, size_t parallel)
+static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, fn *f, size_t from,
+	       size_t to, size_t parallel)
 {
 	for (size_t t = from; t < to; t++) {
 		struct dp_history h = { .known = r->known, .n = t };
@@ -164,12 +163,10 @@ static void late_results_are_seen(void **state)
 			r.known[late].status = step == 0 ? DP_KNOWN_PENDING : DP_KNOWN_OK;
 			if (step == 2)
 				r.known[late].y[1] *= 0.7;
-			assert_int_equal(dp_proposer_ask(p, &h, 40, NULL, &warm, &err),
-					 DP_OK);
+			assert_int_equal(dp_proposer_ask(p, &h, 40, NULL, &warm, &err), DP_OK);
 			assert_int_equal(dp_propose(s, &h, 40, NULL, &cold, &err), DP_OK);
 			assert_memory_equal(warm.x, cold.x, sizeof warm.x);
-			assert_memory_equal(warm.objective, cold.objective,
-					    sizeof warm.objective);
+			assert_memory_equal(warm.objective, cold.objective, sizeof warm.objective);
 		}
 	}
 	dp_proposer_free(p);
@@ -241,8 +238,7 @@ static void check_sane(const struct dp_study *s, const struct dp_known *known, s
 
 	assert_int_equal(dp_propose(s, &h, 90, NULL, &out, &err), DP_OK);
 	assert_true(isfinite(out.x[0]) && isfinite(out.x[1]));
-	assert_true(out.x[0] >= 1 && out.x[0] <= 40 && out.x[1] >= 1e-3 &&
-		    out.x[1] <= 10);
+	assert_true(out.x[0] >= 1 && out.x[0] <= 40 && out.x[1] >= 1e-3 && out.x[1] <= 10);
 }
 
 static void hard_histories_do_no_harm(void **state)
@@ -320,8 +316,7 @@ static void constraint(const double *x, double *y)
 /* Half of the space is forbidden: proposals learn to stay out. */
 static void constraints_are_learned(void **state)
 {
-	struct dp_study *s =
-		study(MIXED, TWO "constraints: {n: \"<= 20\"}\n", ", initial: 8");
+	struct dp_study *s = study(MIXED, TWO "constraints: {n: \"<= 20\"}\n", ", initial: 8");
 	static struct run r;
 	int outside = 0;
 
@@ -350,9 +345,7 @@ static void exact_objectives_have_no_variance(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run r;
-	struct dp_history h = {
-		.known = r.known, .n = 20, .exact = 1, .exact_value = exact
-	};
+	struct dp_history h = { .known = r.known, .n = 20, .exact = 1, .exact_value = exact };
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -429,8 +422,7 @@ static void gains_and_references_propose_well(void **state)
 			assert_true(x[1] >= 1e-3 && x[1] <= 10 && x[2] == 0);
 			assert_true(x[3] == 0 || x[3] == 1 || x[3] == 2);
 			for (size_t j = 0; j < i; j++)
-				assert_true(memcmp(x, warm.known[j].x, 4 * sizeof *x) !=
-					    0);
+				assert_true(memcmp(x, warm.known[j].x, 4 * sizeof *x) != 0);
 		}
 		dp_proposer_free(p);
 		dp_study_free(s);
@@ -464,8 +456,7 @@ static double stair_probability(double (*step)[2], size_t n, const double *ref,
 		double right = i < n ? step[i][0] : ref[0];
 		double upto = 0.5 * erfc((f[0].mean - right) / (f[0].sd * M_SQRT2));
 
-		sum += (upto - before) * 0.5 *
-		       erfc((f[1].mean - top) / (f[1].sd * M_SQRT2));
+		sum += (upto - before) * 0.5 * erfc((f[1].mean - top) / (f[1].sd * M_SQRT2));
 		before = upto;
 		top = i < n ? step[i][1] : top;
 	}
@@ -487,8 +478,7 @@ static double logit(double y)
 	return y >= 1 ? INFINITY : log(y / (1 - y));
 }
 
-static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p,
-			const struct dp_history *h)
+static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p, const struct dp_history *h)
 {
 	double y[MOST][2], z[MOST][2], ref[2] = { 50, 1 }, zref[2];
 	bool model = s->search.gain_model, front = s->search.reference_front;
@@ -578,15 +568,13 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 		for (size_t j = 0; j < 2; j++) {
 			const struct dp__side *side = &p->target.side[j];
 
-			assert_true(fabs(side->t[side->n - 1] - (j ? worst : 50)) <
-				    1e-12 * 50);
+			assert_true(fabs(side->t[side->n - 1] - (j ? worst : 50)) < 1e-12 * 50);
 		}
 		assert_int_equal(dp_propose(s, &h, 9, NULL, &cold, &err), DP_OK);
 		assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 		assert_true(warm.modelled && warm.acquisition > 0);
 		for (size_t j = 0; j < 2; j++)
-			assert_true(isfinite(warm.objective[j].value) &&
-				    warm.objective[j].sd > 0);
+			assert_true(isfinite(warm.objective[j].value) && warm.objective[j].sd > 0);
 		for (size_t i = 0; i < 9; i++)
 			assert_true(memcmp(warm.x, known[i].x, 4 * sizeof *warm.x) != 0);
 		check_sane(s, known, 9);
@@ -595,12 +583,11 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 	}
 }
 
-#define CUBE                                                                             \
-	"  a: {type: float, range: [0, 1]}\n  b: {type: float, range: [0, 1]}\n"         \
+#define CUBE                                                                                       \
+	"  a: {type: float, range: [0, 1]}\n  b: {type: float, range: [0, 1]}\n"                   \
 	"  c: {type: float, range: [0, 1]}\n"
-#define PLAIN(ref)                                                                       \
-	"objectives:\n  p: {metric: p}\n  q: {metric: q}\nanti_ideal: {p: " ref          \
-	", q: " ref "}\n"
+#define PLAIN(ref)                                                                                 \
+	"objectives:\n  p: {metric: p}\n  q: {metric: q}\nanti_ideal: {p: " ref ", q: " ref "}\n"
 
 /* Flat but for a small ball. */
 static void needle(const double *x, double *y)
@@ -658,8 +645,7 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 			x[k] = dp__sobol(8, i, k);
 		waves(x, y);
 		dp__to_u(&p->inputs, x, u);
-		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f, NULL),
-				 DP_OK);
+		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f, NULL), DP_OK);
 		wrong += (f[0].m - y[0]) * (f[0].m - y[0]) / 50;
 	}
 	assert_true(wrong < 0.15); /* the variance of y is 1.5 */
@@ -752,8 +738,7 @@ static void check_model_slope(struct dp_proposer *p, const double *u, size_t *un
 		memcpy(b, u, p->spec.d * sizeof *b);
 		a[k] -= step;
 		b[k] += step;
-		slope = (dp__model_slope(p, b, other) - dp__model_slope(p, a, other)) /
-			(2 * step);
+		slope = (dp__model_slope(p, b, other) - dp__model_slope(p, a, other)) / (2 * step);
 		assert_true(fabs(slope - g[k]) < 1e-3 * (1 + fabs(g[k])));
 	}
 }
@@ -768,8 +753,7 @@ static void slopes_with_constraints(void **state)
 	(void)state;
 	for (size_t q = 0; q < DP_COUNT(search); q++) {
 		struct dp_study *s =
-			study(MIXED, TWO "constraints: {a: \"<= 20\", b: \">= -2\"}\n",
-			      search[q]);
+			study(MIXED, TWO "constraints: {a: \"<= 20\", b: \">= -2\"}\n", search[q]);
 		struct dp_proposer *p = dp_proposer_new(s);
 		static struct run r;
 		struct dp_history h = { .known = r.known, .n = 12 };
@@ -785,9 +769,9 @@ static void slopes_with_constraints(void **state)
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 		assert_int_equal(dp__model_room(p, 1), DP_OK);
 		for (size_t i = 0; i < 60; i++) {
-			double u[3], x[4] = { 2 + (double)(7 * i % 13) * 3,
-					      pow(10, -2.9 + 0.06 * (double)i), 0,
-					      (double)(i % 3) };
+			double u[3],
+				x[4] = { 2 + (double)(7 * i % 13) * 3,
+					 pow(10, -2.9 + 0.06 * (double)i), 0, (double)(i % 3) };
 
 			dp__to_u(&p->inputs, x, u);
 			check_model_slope(p, u, &unsure);
@@ -802,15 +786,15 @@ static void slopes_with_constraints(void **state)
  * is. */
 static void loss_distributions_are_exact_objectives(void **state)
 {
-	struct dp_study *s = study(
-		"  lot: {type: int, range: [10, 200]}\n  steps: {fixed: 100}\n"
-		"  noise: {type: float, range: [0.7, 5]}\n",
-		"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: poisson, "
-		"records: 1000, delta: 1e-4,\n    lot: lot, steps: steps, "
-		"noise_multiplier: noise, "
-		"accountant: pld}}\n"
-		"  u: {metric: u, transform: logit}\nanti_ideal: {e: 20, u: 1}\n",
-		", initial: 4");
+	struct dp_study *s =
+		study("  lot: {type: int, range: [10, 200]}\n  steps: {fixed: 100}\n"
+		      "  noise: {type: float, range: [0.7, 5]}\n",
+		      "objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: poisson, "
+		      "records: 1000, delta: 1e-4,\n    lot: lot, steps: steps, "
+		      "noise_multiplier: noise, "
+		      "accountant: pld}}\n"
+		      "  u: {metric: u, transform: logit}\nanti_ideal: {e: 20, u: 1}\n",
+		      ", initial: 4");
 	struct dp_proposer *p = dp_proposer_new(s);
 	struct dp_known k[8];
 	struct dp_history h = { .known = k, .n = 0 };
@@ -830,8 +814,7 @@ static void loss_distributions_are_exact_objectives(void **state)
 			k[i].var[j] = NAN;
 	}
 	for (h.n = 7; h.n <= 8; h.n++)
-		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)h.n, NULL, &warm, &err),
-				 DP_OK);
+		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)h.n, NULL, &warm, &err), DP_OK);
 	h.n = 8;
 	assert_true(dp__oracles_costly(p));
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &cold, &err), DP_OK);
@@ -853,8 +836,8 @@ struct program {
 	int code;
 };
 
-static int ask_program(void *arg, size_t objective, const double *x, double at,
-		       double *epsilon, struct dp_err *err)
+static int ask_program(void *arg, size_t objective, const double *x, double at, double *epsilon,
+		       struct dp_err *err)
 {
 	struct program *p = arg;
 
@@ -870,12 +853,11 @@ static int ask_program(void *arg, size_t objective, const double *x, double at,
  * one that refuses all of them does not. */
 static void programs_are_exact_objectives(void **state)
 {
-	struct dp_study *s =
-		study("  n: {type: float, range: [1, 50], scale: log}\n"
-		      "  m: {type: float, range: [0, 1]}\n",
-		      "objectives:\n  e: {privacy: {command: [prog], delta: 0}}\n"
-		      "  u: {metric: u}\nanti_ideal: {e: 20, u: 1}\n",
-		      ", initial: 4");
+	struct dp_study *s = study("  n: {type: float, range: [1, 50], scale: log}\n"
+				   "  m: {type: float, range: [0, 1]}\n",
+				   "objectives:\n  e: {privacy: {command: [prog], delta: 0}}\n"
+				   "  u: {metric: u}\nanti_ideal: {e: 20, u: 1}\n",
+				   ", initial: 4");
 	struct program program = { .enough = 1000, .code = DP_E_ORACLE };
 	struct dp_oracle_asker asker = { ask_program, &program };
 	struct dp_known k[8];

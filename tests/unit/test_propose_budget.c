@@ -20,25 +20,24 @@ enum {
 	MOST = 60 /* results */
 };
 
-static struct dp_study *budget_study(const char *trainer, const char *space,
-				     const char *search)
+static struct dp_study *budget_study(const char *trainer, const char *space, const char *search)
 {
 	struct dp_problems wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	char text[1024];
-	int len = snprintf(
-		text, sizeof text,
-		"study: t\nseed: 5\ntrainer: {command: [none], retries: "
-		"0%s}\nparameters:\n"
-		"%sobjectives:\n  e: {privacy: {mechanism: dp-sgd, records: 5000, "
-		"sampling: "
-		"without-replacement, lot: lot, epochs: epochs, noise_multiplier: sigma, "
-		"delta: 1.0e-5}}\n  u: {metric: u}\n"
-		"anti_ideal: {e: 10, u: 1}\n"
-		"search: {method: dpareto, initial: 4, budget: {epsilon: 3, delta: "
-		"1.0e-5}%s}\n",
-		trainer, space, search);
+	int len =
+		snprintf(text, sizeof text,
+			 "study: t\nseed: 5\ntrainer: {command: [none], retries: "
+			 "0%s}\nparameters:\n"
+			 "%sobjectives:\n  e: {privacy: {mechanism: dp-sgd, records: 5000, "
+			 "sampling: "
+			 "without-replacement, lot: lot, epochs: epochs, noise_multiplier: sigma, "
+			 "delta: 1.0e-5}}\n  u: {metric: u}\n"
+			 "anti_ideal: {e: 10, u: 1}\n"
+			 "search: {method: dpareto, initial: 4, budget: {epsilon: 3, delta: "
+			 "1.0e-5}%s}\n",
+			 trainer, space, search);
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
@@ -46,10 +45,10 @@ static struct dp_study *budget_study(const char *trainer, const char *space,
 	return s;
 }
 
-#define SPACE                                                                            \
-	"  epochs: {type: int, range: [1, 40], scale: log}\n"                            \
-	"  lot: {type: int, range: [16, 256], scale: log}\n"                             \
-	"  sigma: {type: float, range: [0.7, 12], scale: log}\n"                         \
+#define SPACE                                                                                      \
+	"  epochs: {type: int, range: [1, 40], scale: log}\n"                                      \
+	"  lot: {type: int, range: [16, 256], scale: log}\n"                                       \
+	"  sigma: {type: float, range: [0.7, 12], scale: log}\n"                                   \
 	"  kind: {type: categorical, values: [a, b]}\n"
 #define WALK ", path: {parameter: epochs, points: 4}"
 
@@ -91,9 +90,9 @@ static double k_of(struct search *s, const double *x)
 {
 	double k;
 
-	assert_int_equal(dp_study_renyi(s->study, s->memory, 0, x, NAN, &s->filter.order,
-					1, &k, NULL),
-			 DP_OK);
+	assert_int_equal(
+		dp_study_renyi(s->study, s->memory, 0, x, NAN, &s->filter.order, 1, &k, NULL),
+		DP_OK);
 	return k;
 }
 
@@ -113,13 +112,11 @@ static void result(struct search *s, const double *x, double at)
 }
 
 /* The next proposal with so much left, and what the answer was. */
-static int ask(struct search *s, double left, struct dp_proposal *next,
-	       struct dp_err *err)
+static int ask(struct search *s, double left, struct dp_proposal *next, struct dp_err *err)
 {
-	struct dp_history h = { .known = s->known,
-				.n = s->n,
-				.budget_order = s->filter.order,
-				.budget_left = left };
+	struct dp_history h = {
+		.known = s->known, .n = s->n, .budget_order = s->filter.order, .budget_left = left
+	};
 
 	return dp_propose(s->study, &h, s->trainings, NULL, next, err);
 }
@@ -171,9 +168,8 @@ static void spends_all(void **state)
 		search_all(&s, &err);
 		print_message("%u trainings, %.4f of the budget\n", s.trainings,
 			      s.spent / s.filter.limit);
-		assert_string_equal(err.msg,
-				    "search.budget: what is left of epsilon 3 at delta "
-				    "1e-05 pays for no training of the parameter space");
+		assert_string_equal(err.msg, "search.budget: what is left of epsilon 3 at delta "
+					     "1e-05 pays for no training of the parameter space");
 		assert_true(s.trainings > 5);
 		assert_true(s.filter.limit - s.spent < 1.0001 * k_of(&s, cheapest));
 		search_end(&s);
@@ -245,9 +241,8 @@ static void a_cheap_design(void **state)
 	(void)state;
 	search_begin(&s, "", SPACE, ", cost: privacy", 6);
 	for (; s.trainings < 4; s.trainings++) {
-		assert_int_equal(
-			ask(&s, dp_filter_left(&s.filter, s.spent, 0), &next, &err),
-			DP_OK);
+		assert_int_equal(ask(&s, dp_filter_left(&s.filter, s.spent, 0), &next, &err),
+				 DP_OK);
 		assert_string_equal(next.source, "initial");
 		s.spent = dp_renyi_add(s.spent, k_of(&s, next.x));
 		result(&s, next.x, NAN);

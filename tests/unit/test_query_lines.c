@@ -71,11 +71,10 @@ static json_t *random_use(struct dp_rng *r, bool costly)
 			continue;
 		while (k->words && k->words[words])
 			words++;
-		json_object_set_new(
-			q, k->name,
-			words && !one_in(r, 50)
-				? json_string(k->words[dp_rng_below(r, words)])
-				: random_number(r, k));
+		json_object_set_new(q, k->name,
+				    words && !one_in(r, 50)
+					    ? json_string(k->words[dp_rng_below(r, words)])
+					    : random_number(r, k));
 	}
 	if (json_object_get(q, "group") && !costly) /* its curves are integrals */
 		json_object_set_new(q, "group", json_integer(1));
@@ -95,15 +94,13 @@ static json_t *random_line(struct dp_rng *r)
 		json_t *use = random_use(r, costly);
 
 		if (one_in(r, 2))
-			json_object_set_new(
-				use, "times",
-				json_integer((json_int_t)dp_rng_below(r, 100)));
+			json_object_set_new(use, "times",
+					    json_integer((json_int_t)dp_rng_below(r, 100)));
 		json_array_append_new(list, use);
 	}
 	json_object_set_new(q, "compose", list);
 	if (!one_in(r, 20))
-		json_object_set_new(q, "delta",
-				    dp_json_real(pow(10, -10 * dp_rng_uniform(r))));
+		json_object_set_new(q, "delta", dp_json_real(pow(10, -10 * dp_rng_uniform(r))));
 	if (!costly)
 		json_object_set_new(q, "accountant", json_string("rdp"));
 	return q;
@@ -121,8 +118,7 @@ static void check_line(const json_t *q)
 	if (code != DP_OK) {
 		if ((code != DP_E_INVALID && code != DP_E_LIMIT) || !err.msg[0] || a)
 			fail_msg("%s: %d '%s'", dp_buf_text(&text), code, err.msg);
-	} else if (!dp_json_to_real(json_object_get(a, "epsilon"), &epsilon) ||
-		   !(epsilon >= 0) ||
+	} else if (!dp_json_to_real(json_object_get(a, "epsilon"), &epsilon) || !(epsilon >= 0) ||
 		   !dp_json_to_real(json_object_get(a, json_object_get(a, "error_bound")
 							       ? "error_bound"
 							       : "error_estimate"),

@@ -15,12 +15,11 @@
 
 static struct dp_epsilon ask_reference(const struct reference *r, const char *more)
 {
-	return ask(
-		"{\"mechanism\":\"dp-sgd\",\"accountant\":\"rdp\",\"sampling\":\"%s\","
-		"\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
-		"\"delta\":%.17g,%s}",
-		strncmp(r->family, "wor", 3) ? "poisson" : "without-replacement",
-		r->records, r->lot, r->steps, r->noise, r->delta, more);
+	return ask("{\"mechanism\":\"dp-sgd\",\"accountant\":\"rdp\",\"sampling\":\"%s\","
+		   "\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
+		   "\"delta\":%.17g,%s}",
+		   strncmp(r->family, "wor", 3) ? "poisson" : "without-replacement", r->records,
+		   r->lot, r->steps, r->noise, r->delta, more);
 }
 
 static void check_family(const char *family, const char *more, int expected)
@@ -37,8 +36,8 @@ static void check_family(const char *family, const char *more, int expected)
 
 		worst = fmax(worst, miss);
 		if (!(miss <= 1e-12) || e.order != r.order)
-			fail_msg("%s: epsilon %.17g at order %g, not %.17g at %g", r.id,
-				 e.epsilon, e.order, r.epsilon, r.order);
+			fail_msg("%s: epsilon %.17g at order %g, not %.17g at %g", r.id, e.epsilon,
+				 e.order, r.epsilon, r.order);
 	}
 	fclose(f);
 	print_message("%s: %d records, worst relative error %.1e\n", family, n, worst);
@@ -49,8 +48,7 @@ static void reference_values(void **state)
 {
 	(void)state;
 	check_family("wor_gaussian_rdp_tight_classic", "\"conversion\":\"classic\"", 42);
-	check_family("wor_gaussian_rdp_tight_improved", "\"conversion\":\"improved\"",
-		     42);
+	check_family("wor_gaussian_rdp_tight_improved", "\"conversion\":\"improved\"", 42);
 	check_family("wor_gaussian_rdp_general_classic",
 		     "\"bound\":\"general\",\"conversion\":\"classic\"", 18);
 	check_family("poisson_gaussian_rdp_int_improved", "\"orders\":\"integer\"", 18);
@@ -101,8 +99,8 @@ static void two_ways(void **state)
 		double integral = dp__poisson_cgf(&p, order * (1 + 4e-16) + 1e-15);
 
 		if (!(fabs(integral / sum - 1) < 1e-9))
-			fail_msg("q %g sigma %g order %g: %.17g and %.17g", p.q, p.sigma,
-				 order, sum, integral);
+			fail_msg("q %g sigma %g order %g: %.17g and %.17g", p.q, p.sigma, order,
+				 sum, integral);
 	}
 }
 
@@ -116,10 +114,8 @@ static void unsampled(void **state)
 	assert_non_null(w);
 	assert_true(dp__wor_set(w, 1.7, true));
 	for (double a = 2; a < 50; a++) {
-		assert_near(dp__poisson_cgf(&p, a), a * (a - 1) / (2 * 1.7 * 1.7),
-			    1e-12 * a * a);
-		assert_near(dp__wor_cgf(w, 1, a), a * (a - 1) / (2 * 1.7 * 1.7),
-			    1e-12 * a * a);
+		assert_near(dp__poisson_cgf(&p, a), a * (a - 1) / (2 * 1.7 * 1.7), 1e-12 * a * a);
+		assert_near(dp__wor_cgf(w, 1, a), a * (a - 1) / (2 * 1.7 * 1.7), 1e-12 * a * a);
 	}
 	dp__wor_free(w);
 }
@@ -196,8 +192,8 @@ static void orders_below_two(void **state)
 		      v),
 		v, 1
 	};
-	double one = 1000 * dp__sampled_cgf(32 / 30956., 1 / 0.3, order) / gap +
-		     log1p(-1 / order) - (log(1e-5) + log(order)) / gap;
+	double one = 1000 * dp__sampled_cgf(32 / 30956., 1 / 0.3, order) / gap + log1p(-1 / order) -
+		     (log(1e-5) + log(order)) / gap;
 	struct dp_privacy_item many[DP_PRIVACY_ITEMS_MAX + 1];
 	struct dp_epsilon e;
 
@@ -212,8 +208,7 @@ static void orders_below_two(void **state)
 	item.times = (double)DP_COUNT(many);
 	assert_int_equal(dp_privacy_compose(&item, 1, 1e-5, false, &e, NULL), DP_OK);
 	one = e.epsilon;
-	assert_int_equal(dp_privacy_compose(many, DP_COUNT(many), 1e-5, false, &e, NULL),
-			 DP_OK);
+	assert_int_equal(dp_privacy_compose(many, DP_COUNT(many), 1e-5, false, &e, NULL), DP_OK);
 	assert_true(e.epsilon >= one && e.epsilon < 1.05 * one);
 	/* and one training, where loss distributions give way to the same curve */
 	e = ask("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","

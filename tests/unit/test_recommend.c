@@ -38,8 +38,8 @@ struct asked {
 typedef void truth_fn(const double *x, double *y, double *metric);
 
 #define ANTI "anti_ideal: {epsilon: 10, error: 1}\n"
-#define STUDY(parameters, objectives)                                                    \
-	"study: s\nseed: 3\ntrainer: {command: [x]}\nparameters: {" parameters           \
+#define STUDY(parameters, objectives)                                                              \
+	"study: s\nseed: 3\ntrainer: {command: [x]}\nparameters: {" parameters                     \
 	"}\nobjectives: {" objectives "}\n"
 #define RANDOM_SEARCH "search: {method: random, evaluations: 1000}\n"
 #define GAUSSIAN      "epsilon: {privacy: {mechanism: gaussian, sigma: s, delta: 1e-5}}"
@@ -59,9 +59,8 @@ static void add_result(struct asked *a, truth_fn *truth, const double *x)
 	memcpy(k->x, at, sizeof k->x);
 	for (size_t i = 0; i < DP_OBJECTIVES_MAX; i++)
 		k->var[i] = NAN;
-	assert_int_equal(
-		dp_objectives_privacy_at(a->study, a->h.programs, at, NAN, k->y, &a->err),
-		DP_OK);
+	assert_int_equal(dp_objectives_privacy_at(a->study, a->h.programs, at, NAN, k->y, &a->err),
+			 DP_OK);
 	truth(at, k->y, metric);
 	memcpy(k->metric, metric, sizeof k->metric);
 }
@@ -111,9 +110,8 @@ static void check_tuned(struct asked *a, const struct dp_recommendation *r, doub
 {
 	double y[DP_OBJECTIVES_MAX];
 
-	assert_int_equal(
-		dp_objectives_privacy_at(a->study, a->h.programs, r->x, NAN, y, &a->err),
-		DP_OK);
+	assert_int_equal(dp_objectives_privacy_at(a->study, a->h.programs, r->x, NAN, y, &a->err),
+			 DP_OK);
 	assert_true(y[EPSILON] == r->privacy[EPSILON]);
 	if (!(y[EPSILON] <= level && y[EPSILON] >= 0.999 * level))
 		fail_msg("epsilon %.17g at level %g", y[EPSILON], level);
@@ -140,9 +138,8 @@ static void epsilon_is_tuned_and_the_rest_is_best(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  60, valley);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
+		  valley);
 	for (size_t i = 0; i < DP_COUNT(levels); i++) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, levels[i]);
 		double y[2] = { 0 };
@@ -162,16 +159,15 @@ static void epsilon_is_tuned_and_the_rest_is_best(void **state)
 static void lot_valley(const double *x, double *y, double *metric)
 {
 	(void)metric;
-	y[ERROR] = 0.15 + 0.1 * pow(log(x[0] / 8), 2) + 0.05 * pow(log(x[1] / 90), 2) +
-		   0.05 * x[2];
+	y[ERROR] = 0.15 + 0.1 * pow(log(x[0] / 8), 2) + 0.05 * pow(log(x[1] / 90), 2) + 0.05 * x[2];
 }
 
-#define LOTS                                                                             \
-	"n: {type: int, range: [1, 40]}, l: {type: int, range: [10, 400]}, "             \
+#define LOTS                                                                                       \
+	"n: {type: int, range: [1, 40]}, l: {type: int, range: [10, 400]}, "                       \
 	"s: {type: float, range: [0.3, 9]}"
-#define SGD                                                                              \
-	"epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "         \
-	"records: 20000, lot: l, epochs: n, noise_multiplier: s, delta: 1e-5, "          \
+#define SGD                                                                                        \
+	"epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "                   \
+	"records: 20000, lot: l, epochs: n, noise_multiplier: s, delta: 1e-5, "                    \
 	"accountant: rdp}}"
 
 static void whole_numbers_stay_whole(void **state)
@@ -179,8 +175,7 @@ static void whole_numbers_stay_whole(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 80,
-		  lot_valley);
+	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 80, lot_valley);
 	for (double level = 0.3; level < 9; level *= 1.7) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
@@ -190,8 +185,8 @@ static void whole_numbers_stay_whole(void **state)
 	forget(&a);
 }
 
-#define PLD                                                                              \
-	"epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 20000, "     \
+#define PLD                                                                                        \
+	"epsilon: {privacy: {mechanism: dp-sgd, sampling: poisson, records: 20000, "               \
 	"lot: 200, epochs: n, noise_multiplier: s, delta: 1e-5}}"
 
 static void fewer_epochs_less_noise(const double *x, double *y, double *metric)
@@ -205,8 +200,7 @@ static void fewer_epochs_less_noise(const double *x, double *y, double *metric)
 static void costly_oracles_decide_in_the_end(void **state)
 {
 	static const char *const searches[] = {
-		RANDOM_SEARCH,
-		"search: {method: dpareto, evaluations: 99, privacy_model: gp}\n"
+		RANDOM_SEARCH, "search: {method: dpareto, evaluations: 99, privacy_model: gp}\n"
 	};
 	char text[1000];
 
@@ -259,16 +253,15 @@ static void noise_of_whole_numbers(void **state)
 
 	(void)state;
 	ask_study(&a,
-		  STUDY(PLACE ", s: {type: int, range: [1, 50]}",
-			GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+		  STUDY(PLACE ", s: {type: int, range: [1, 50]}", GAUSSIAN ", " ERROR_METRIC)
+			  ANTI RANDOM_SEARCH,
 		  60, valley);
 	for (double level = 0.15; level < 3; level *= 2) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
 		assert_true(r.privacy[EPSILON] <= level);
 		r.x[1] -= 1; /* less noise would be too little */
-		assert_int_equal(dp_objective_privacy(a.study, EPSILON, r.x, &e, &a.err),
-				 DP_OK);
+		assert_int_equal(dp_objective_privacy(a.study, EPSILON, r.x, &e, &a.err), DP_OK);
 		assert_true(e.epsilon > level);
 	}
 	forget(&a);
@@ -370,8 +363,8 @@ static void calibrated_noise(void **state)
 
 static int asked_programs;
 
-static int inverse_noise(void *arg, size_t objective, const double *x, double at,
-			 double *epsilon, struct dp_err *err)
+static int inverse_noise(void *arg, size_t objective, const double *x, double at, double *epsilon,
+			 struct dp_err *err)
 {
 	(void)objective;
 	(void)at;
@@ -389,12 +382,11 @@ static void programs_are_asked(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study_with(
-		&a,
-		STUDY(PLACE ", " NOISE,
-		      "epsilon: {privacy: {command: [y], delta: 1e-5}}, " ERROR_METRIC)
-			ANTI RANDOM_SEARCH,
-		40, valley, &asker);
+	ask_study_with(&a,
+		       STUDY(PLACE ", " NOISE,
+			     "epsilon: {privacy: {command: [y], delta: 1e-5}}, " ERROR_METRIC)
+			       ANTI RANDOM_SEARCH,
+		       40, valley, &asker);
 	asked_programs = 0;
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
@@ -416,9 +408,8 @@ static void a_metric_is_held(void **state)
 	struct dp_epsilon e;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  60, valley);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
+		  valley);
 	r = recommend_at(&a, ERROR, 0.28);
 	assert_true(r.output[ERROR].value <= 0.28);
 	valley(r.x, y, NULL);
@@ -443,11 +434,11 @@ static void an_epsilon_that_is_a_metric(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE,
-			"epsilon: {metric: epsilon, transform: log}, " ERROR_METRIC)
-			  ANTI RANDOM_SEARCH,
-		  60, two_metrics);
+	ask_study(
+		&a,
+		STUDY(PLACE ", " NOISE, "epsilon: {metric: epsilon, transform: log}, " ERROR_METRIC)
+			ANTI RANDOM_SEARCH,
+		60, two_metrics);
 	r = recommend_at(&a, EPSILON, 1);
 	assert_true(isnan(r.privacy[EPSILON]));
 	assert_true(r.output[EPSILON].value <= 1);
@@ -469,10 +460,9 @@ static void what_is_maximised_is_held_from_below(void **state)
 
 	(void)state;
 	ask_study(&a,
-		  STUDY(PLACE ", " NOISE,
-			GAUSSIAN ", error: {metric: error, goal: "
-				 "maximize}") "anti_ideal: {epsilon: 10, "
-					      "error: 0}\n" RANDOM_SEARCH,
+		  STUDY(PLACE ", " NOISE, GAUSSIAN ", error: {metric: error, goal: "
+						   "maximize}") "anti_ideal: {epsilon: 10, "
+								"error: 0}\n" RANDOM_SEARCH,
 		  60, upside_down);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
@@ -494,8 +484,8 @@ static void with_seconds(const double *x, double *y, double *metric)
 /* The best a = 0.3 takes 30 seconds. */
 static void constraints_hold(void **state)
 {
-	static const char text[] = STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC)
-		ANTI "constraints: {seconds: \"<= 20\"}\n" RANDOM_SEARCH;
+	static const char text[] = STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI
+		"constraints: {seconds: \"<= 20\"}\n" RANDOM_SEARCH;
 	struct dp_recommendation r;
 	struct asked a;
 
@@ -528,13 +518,12 @@ static void three_objectives(void **state)
 	double most = 0, place = NAN;
 
 	(void)state;
-	ask_study(
-		&a,
-		STUDY(PLACE ", " NOISE, GAUSSIAN
-		      ", " ERROR_METRIC
-		      ", seconds: {metric: seconds}") "anti_ideal: {epsilon: 10, error: "
-						      "1, seconds: 60}\n" RANDOM_SEARCH,
-		70, three_values);
+	ask_study(&a,
+		  STUDY(PLACE ", " NOISE,
+			GAUSSIAN ", " ERROR_METRIC
+				 ", seconds: {metric: seconds}") "anti_ideal: {epsilon: 10, error: "
+								 "1, seconds: 60}\n" RANDOM_SEARCH,
+		  70, three_values);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	for (double at = 0; at <= 1; at += 0.001) {
@@ -548,8 +537,7 @@ static void three_objectives(void **state)
 		}
 	}
 	check_near(r.x[0], place, 0.03);
-	assert_true(dp_level_cost(a.study, &level, better) <
-		    dp_level_cost(a.study, &level, worse));
+	assert_true(dp_level_cost(a.study, &level, better) < dp_level_cost(a.study, &level, worse));
 	forget(&a);
 }
 
@@ -568,9 +556,8 @@ static void all_is_computed(void **state)
 
 	(void)state;
 	ask_study(&a,
-		  STUDY(NOISE ", t: {type: float, range: [1, 50]}",
-			GAUSSIAN ", error: {privacy: {mechanism: laplace, scale: t}}")
-			  ANTI RANDOM_SEARCH,
+		  STUDY(NOISE ", t: {type: float, range: [1, 50]}", GAUSSIAN
+			", error: {privacy: {mechanism: laplace, scale: t}}") ANTI RANDOM_SEARCH,
 		  10, nothing_more);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
@@ -587,15 +574,14 @@ static void walked(const double *x, double *y, double *metric)
 	y[ERROR] = 0.2 + 0.1 * pow(log(x[0] / 6), 2) + 0.05 * x[1];
 }
 
-#define WALKED                                                                           \
-	"epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "         \
-	"records: 20000, lot: 200, epochs: n, noise_multiplier: s, delta: 1e-5, "        \
+#define WALKED                                                                                     \
+	"epsilon: {privacy: {mechanism: dp-sgd, sampling: without-replacement, "                   \
+	"records: 20000, lot: 200, epochs: n, noise_multiplier: s, delta: 1e-5, "                  \
 	"accountant: rdp}}, " ERROR_METRIC
 
 static void paths_are_parameters_here(void **state)
 {
-	static const char *const walks[] = { "n: {type: int, range: [1, 40]}",
-					     "n: {fixed: 12}" };
+	static const char *const walks[] = { "n: {type: int, range: [1, 40]}", "n: {fixed: 12}" };
 	char text[1200];
 
 	(void)state;
@@ -606,8 +592,8 @@ static void paths_are_parameters_here(void **state)
 
 		snprintf(text, sizeof text,
 			 "study: s\ntrainer: {command: [x], path: n}\nparameters: {%s, "
-			 "s: {type: float, range: [0.5, 9]}}\nobjectives: {" WALKED
-			 "}\n" ANTI "search: {method: dpareto, evaluations: 99}\n",
+			 "s: {type: float, range: [0.5, 9]}}\nobjectives: {" WALKED "}\n" ANTI
+			 "search: {method: dpareto, evaluations: 99}\n",
 			 walks[i]);
 		memset(&a, 0, sizeof a);
 		a.study = good(text);
@@ -628,8 +614,7 @@ static void paths_are_parameters_here(void **state)
 		if (i == 0)
 			check_near(r.x[0], 6, 3);
 		else
-			assert_int_equal(json_integer_value(json_object_get(values, "n")),
-					 12);
+			assert_int_equal(json_integer_value(json_object_get(values, "n")), 12);
 		json_decref(values);
 		forget(&a);
 	}
@@ -655,18 +640,15 @@ static void impossible_levels(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  60, valley);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
+		  valley);
 	for (size_t i = 0; i < DP_COUNT(rows); i++) {
 		struct dp_level level = { rows[i].output, rows[i].value };
 		struct dp_recommendation r;
 		double least;
 
-		assert_int_equal(dp_recommend(a.p, &level, 0, NULL, &r, &a.err),
-				 DP_E_LIMIT);
-		assert_int_equal(strncmp(a.err.msg, rows[i].words, strlen(rows[i].words)),
-				 0);
+		assert_int_equal(dp_recommend(a.p, &level, 0, NULL, &r, &a.err), DP_E_LIMIT);
+		assert_int_equal(strncmp(a.err.msg, rows[i].words, strlen(rows[i].words)), 0);
 		assert_true(dp_num_parse(a.err.msg + strlen(rows[i].words), &least));
 		assert_true(least > rows[i].value);
 		assert_non_null(strstr(a.err.hint, "--at"));
@@ -724,11 +706,9 @@ static void a_cancelled_search_ends(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  30, valley);
-	assert_int_equal(dp_recommend(a.p, &level, 0, &cancel, &r, &a.err),
-			 DP_E_INTERRUPTED);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 30,
+		  valley);
+	assert_int_equal(dp_recommend(a.p, &level, 0, &cancel, &r, &a.err), DP_E_INTERRUPTED);
 	forget(&a);
 }
 
@@ -777,9 +757,8 @@ static void trust_is_what_left_out_results_say(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  120, noisy_valley);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 120,
+		  noisy_valley);
 	a.known[7].status = DP_KNOWN_DIVERGED;
 	assert_int_equal(dp_surrogate_fit(a.p, &a.h, NULL, &a.err), DP_OK);
 	r = recommend_at(&a, EPSILON, 1);
@@ -796,8 +775,7 @@ static void trust_is_what_left_out_results_say(void **state)
 	}
 	assert_in_range(within, 106, 119);
 	assert_true(sqrt(sum) > 0.012 && sqrt(sum) < 0.03);
-	assert_int_equal(dp_surrogate_left_out(a.p, EPSILON, out, &count, &a.err),
-			 DP_E_FAILED);
+	assert_int_equal(dp_surrogate_left_out(a.p, EPSILON, out, &count, &a.err), DP_E_FAILED);
 	forget(&a);
 }
 
@@ -807,9 +785,8 @@ static void few_results_are_not_trusted(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  3, valley);
+	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 3,
+		  valley);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	assert_false(r.trust.trusted);
@@ -842,8 +819,7 @@ static void little_memory(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 20,
-		  lot_valley);
+	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 20, lot_valley);
 	with_little_memory(recommend_again, &a);
 	with_little_memory(leave_out_again, &a);
 	forget(&a);

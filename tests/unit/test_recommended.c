@@ -17,9 +17,9 @@
 #include <string.h>
 
 #define STUDY HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM
-#define THREE                                                                            \
-	HEAD "parameters: {x: {type: float, range: [0, 1]}}\n"                           \
-	     "objectives: {a: {metric: a}, b: {metric: b, goal: maximize}, c: {metric: " \
+#define THREE                                                                                      \
+	HEAD "parameters: {x: {type: float, range: [0, 1]}}\n"                                     \
+	     "objectives: {a: {metric: a}, b: {metric: b, goal: maximize}, c: {metric: "           \
 	     "c}}\nanti_ideal: {a: 10, b: 0, c: 10}\n" RANDOM
 
 /* Of C and b: epsilon, and an error that is least at b = 1. */
@@ -29,8 +29,7 @@ static void by_noise(const double *x, double *y)
 	y[1] = 0.2 + 0.01 * x[0] + 0.1 * fabs(log10(x[1]));
 }
 
-static int read_levels(const struct dp_study *s, const char *text,
-		       struct dp_asked_levels *out)
+static int read_levels(const struct dp_study *s, const char *text, struct dp_asked_levels *out)
 {
 	json_t *levels = json_loads(text, JSON_DECODE_ANY, NULL);
 	int code;
@@ -74,8 +73,7 @@ static void the_best_tested_point(void **state)
 	TRIAL(V(1, 3), V(0.8, 0.3));
 	TRIAL(V(1, 4), V(1.1, 0.1));
 	assert_int_equal(
-		read_levels(st->spec,
-			    "[{\"epsilon\":1},{\"error\":0.3},{\"epsilon\":0.4}]", &l),
+		read_levels(st->spec, "[{\"epsilon\":1},{\"error\":0.3},{\"epsilon\":0.4}]", &l),
 		DP_OK);
 	assert_int_equal(dp_asked_look(st, &l, &made_err), DP_OK);
 	assert_true(l.list[0].is_tested && l.list[0].trial == 1);
@@ -113,8 +111,8 @@ static int find_all(const struct question *q, json_t **out)
 	int code;
 
 	*out = NULL;
-	code = p ? dp_recommended_find(p, q->st->spec, &q->results, NULL, &q->levels,
-				       NULL, out, &made_err)
+	code = p ? dp_recommended_find(p, q->st->spec, &q->results, NULL, &q->levels, NULL, out,
+				       &made_err)
 		 : DP_E_NOMEM;
 
 	dp_proposer_free(p);
@@ -123,10 +121,9 @@ static int find_all(const struct question *q, json_t **out)
 
 static void the_answer(void **state)
 {
-	static const char *const keys[] = { "at",         "holds",     "parameters",
-					    "objectives", "predicted", "constraints",
-					    "tested",     "expected",  "nearest",
-					    "trust" };
+	static const char *const keys[] = { "at",        "holds",       "parameters", "objectives",
+					    "predicted", "constraints", "tested",     "expected",
+					    "nearest",   "trust" };
 	static struct question q;
 	json_t *all, *one;
 	double epsilon;
@@ -134,8 +131,7 @@ static void the_answer(void **state)
 	(void)state;
 	q.st = made_study(STUDY);
 	made_scatter(40, by_noise);
-	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2},{\"epsilon\":1e-9}]",
-				     &q.levels),
+	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2},{\"epsilon\":1e-9}]", &q.levels),
 			 DP_OK);
 	assert_int_equal(dp_asked_look(q.st, &q.levels, &made_err), DP_OK);
 	assert_int_equal(dp_results_recall(q.st, &q.results, &made_err), DP_OK);
@@ -145,9 +141,8 @@ static void the_answer(void **state)
 	assert_int_equal(json_object_size(one), DP_COUNT(keys));
 	for (size_t i = 0; i < DP_COUNT(keys); i++)
 		assert_non_null(json_object_get(one, keys[i]));
-	assert_true(dp_json_to_real(
-		json_object_get(json_object_get(one, "objectives"), "epsilon"),
-		&epsilon));
+	assert_true(dp_json_to_real(json_object_get(json_object_get(one, "objectives"), "epsilon"),
+				    &epsilon));
 	assert_true(epsilon <= 2 && epsilon >= 1.998);
 	one = json_object_get(json_array_get(all, 1), "error");
 	assert_string_equal(dp_json_str(one, "kind", ""), "limit");
@@ -208,8 +203,7 @@ int main(void)
 		cmocka_unit_test_teardown(the_best_of_three_objectives, made_free),
 		cmocka_unit_test_teardown(the_answer, made_free),
 		cmocka_unit_test_teardown(too_few_results, made_free),
-		cmocka_unit_test_setup_teardown(little_memory, plenty_of_memory,
-						made_free),
+		cmocka_unit_test_setup_teardown(little_memory, plenty_of_memory, made_free),
 	};
 
 	dp_linalg_single_thread();

@@ -16,8 +16,7 @@
 #include "course_story.h"
 
 static const struct dp_release release = { .records = 100, .sigma = 0.05 };
-static const char secret[] =
-	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+static const char secret[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 static double value(const char *metric, uint32_t trial, double at, double mean)
 {
@@ -190,8 +189,8 @@ static void noise_that_points_share_is_found(void **s)
 		N = 1000
 	};
 	static double with[N], without[N];
-	double claimed = dp_release_epsilon(dp_release_records(&release), release.sigma,
-					    POINTS, DELTA);
+	double claimed =
+		dp_release_epsilon(dp_release_records(&release), release.sigma, POINTS, DELTA);
 
 	(void)s;
 	for (int shared = 0; shared < 2; shared++) {
@@ -199,8 +198,7 @@ static void noise_that_points_share_is_found(void **s)
 			with[i] = apart(2 * i, true, shared);
 			without[i] = apart(2 * i + 1, false, shared);
 		}
-		assert_int_equal(attack_epsilon(with, without, N, DELTA, ATTACK_SURE) >
-					 claimed,
+		assert_int_equal(attack_epsilon(with, without, N, DELTA, ATTACK_SURE) > claimed,
 				 shared);
 	}
 }

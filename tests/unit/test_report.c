@@ -88,8 +88,7 @@ static void test_waypoints(void **state)
 		assert_true(p->of[0].check->holds);
 		assert_near(p->of[0].check->rdp_improved, epsilon_at(at), 1e-12);
 		assert_near(p->of[1].value, front[i].error, 1e-12);
-		assert_near(json_number_value(json_object_get(p->parameters, "epochs")),
-			    at, 0);
+		assert_near(json_number_value(json_object_get(p->parameters, "epochs")), at, 0);
 	}
 	runs = f->front[0].of[1].runs; /* 0.6, 0.5, 0.7: only mean and sd are kept */
 	assert_true(isnan(runs->least) && isnan(runs->most));
@@ -117,9 +116,8 @@ static void test_waypoints_are_free(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		dp_use_values(spec, spec->objectives[0].privacy->uses, &x[i], NAN, v[i]);
-		items[i] = (struct dp_privacy_item){
-			spec->objectives[0].privacy->uses->mechanism, v[i], 3
-		};
+		items[i] = (struct dp_privacy_item){ spec->objectives[0].privacy->uses->mechanism,
+						     v[i], 3 };
 	}
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
 	assert_int_equal(all->evaluations, 2);
@@ -197,14 +195,11 @@ static void test_composition_counts(void **state)
 	assert_int_equal(composed->evaluations, 4);
 	assert_int_equal(composed->not_started, 1);
 	for (int i = 0; i < 4; i++) {
-		dp_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN,
-			      values[i]);
-		items[i] = (struct dp_privacy_item){
-			spec->objectives[0].privacy->uses->mechanism, values[i], times[i]
-		};
+		dp_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN, values[i]);
+		items[i] = (struct dp_privacy_item){ spec->objectives[0].privacy->uses->mechanism,
+						     values[i], times[i] };
 	}
-	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL),
-			 DP_OK);
+	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL), DP_OK);
 	assert_near(composed->if_fixed, expected.epsilon, 1e-12);
 	assert_near(composed->delta, 1e-5, 0);
 	/* a retry is nothing that was fixed beforehand */
@@ -254,16 +249,10 @@ static void test_second_accountant(void **state)
 
 static void test_statement(void **state)
 {
-	static const char *const words[] = { "one training record",
-					     "add or remove one",
-					     "poisson",
-					     "10000",
-					     "1e-05",
-					     "Theorem 4",
-					     "clipping norm L",
-					     "200 steps",
-					     "holdout",
-					     "All 3 runs" };
+	static const char *const words[] = {
+		"one training record", "add or remove one", "poisson",   "10000",   "1e-05",
+		"Theorem 4",           "clipping norm L",   "200 steps", "holdout", "All 3 runs"
+	};
 	const char *text;
 
 	(void)state;
@@ -289,12 +278,10 @@ static void test_statement_of_persons(void **state)
 	assert_non_null(strstr(text, "Unit of privacy: all training records of one "
 				     "person, up to 3.\n"));
 	assert_non_null(strstr(text, "for which there is no guarantee"));
-	assert_string_equal(facts.privacy[0].unit,
-			    "all training records of one person, up to 3");
+	assert_string_equal(facts.privacy[0].unit, "all training records of one person, up to 3");
 	report.subjects[0].s->spec->objectives[1].release =
 		(struct dp_release){ .records = 100, .sigma = 0.1 };
-	text = facts_statement(report.subjects, (struct dp_point){ 0, DP_OWN }, 0,
-			       &facts.memory);
+	text = facts_statement(report.subjects, (struct dp_point){ 0, DP_OWN }, 0, &facts.memory);
 	assert_null(strstr(text, "no guarantee"));
 	assert_non_null(strstr(text, "the noise on utilities covers"));
 }
@@ -330,8 +317,7 @@ static void test_composed_objective(void **state)
 	assert_true(m->nparts == 2 && m->parts[0].times == 3 && m->records == 10000);
 	assert_string_equal(m->parts[1].mechanism, "dp-sgd");
 	check = f->front[0].of[0].check;
-	assert_true(check->holds && check->recomputed &&
-		    check->pld < check->rdp_improved);
+	assert_true(check->holds && check->recomputed && check->pld < check->rdp_improved);
 	text = f->front[0].of[0].statement;
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
@@ -342,8 +328,7 @@ static void test_composed_objective(void **state)
 	assert_int_equal(dp_oracle_uses(spec, 0, &sigma, NAN, &uses, NULL), DP_OK);
 	for (size_t i = 0; i < uses.n; i++)
 		uses.item[i].times *= 3;
-	assert_int_equal(dp_privacy_compose(uses.item, uses.n, 1e-5, false, &e, NULL),
-			 DP_OK);
+	assert_int_equal(dp_privacy_compose(uses.item, uses.n, 1e-5, false, &e, NULL), DP_OK);
 	assert_true(m->composed.if_fixed < e.epsilon);
 	assert_true(m->composed.if_fixed < m->composed.epsilon);
 }
@@ -380,9 +365,7 @@ static void test_composed_gaussians_before(void **state)
 	static const struct {
 		double epsilon;
 		bool holds;
-	} journaled[] = { { 10.857937305871785, true },
-			  { 10.1, false },
-			  { 10.9, false } };
+	} journaled[] = { { 10.857937305871785, true }, { 10.1, false }, { 10.9, false } };
 
 	(void)state;
 	begin(gaussians);
@@ -394,8 +377,7 @@ static void test_composed_gaussians_before(void **state)
 	load(false);
 	for (uint32_t i = 0; i < DP_COUNT(journaled); i++)
 		assert_int_equal(
-			facts_check(report.subjects, (struct dp_point){ i, DP_OWN }, 0)
-				.holds,
+			facts_check(report.subjects, (struct dp_point){ i, DP_OWN }, 0).holds,
 			journaled[i].holds);
 }
 

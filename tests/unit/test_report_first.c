@@ -172,9 +172,8 @@ static void test_enough(void **state)
 	r = recommended();
 	assert_int_equal(r->nrows, 4);
 	assert_int_equal(r->enough->trial, 1);
-	assert_says(r->sentence,
-		    "it is 10 % already: 2 percentage points apart, less than "
-		    "the runs can resolve (3.3)");
+	assert_says(r->sentence, "it is 10 % already: 2 percentage points apart, less than "
+				 "the runs can resolve (3.3)");
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict | 0 |");
 	assert_says(text, "| enough | 1 |");
@@ -255,8 +254,7 @@ static void test_command(void **state)
 		const char *command;
 	} cases[] = {
 		/* private data is not trained on with noise that everybody knows */
-		{ argv, false,
-		  "dpareto-train linear --data 'my data' --secure --set sigma=5" },
+		{ argv, false, "dpareto-train linear --data 'my data' --secure --set sigma=5" },
 		{ argv, true, "dparetoctl remeasure s --points 1" },
 		{ own, false, "dparetoctl remeasure s --points 1" },
 	};
@@ -282,11 +280,9 @@ static void test_statements_once(void **state)
 	assert_int_equal(count_of(text, "Unit of privacy: one training record."), 1);
 	assert_int_equal(count_of(text, "One training at trial 1 of study s"), 1);
 	assert_int_equal(count_of(text, "One training at trial"), 1);
-	assert_says(text,
-		    "| trial | epsilon | Noise | All 3 runs of this point together |");
+	assert_says(text, "| trial | epsilon | Noise | All 3 runs of this point together |");
 	assert_null(strstr(text, "\xe2\x80\xa6"));
-	assert_says(text,
-		    "select(.trial == 2 and .at == null) | .statements[\"epsilon\"]");
+	assert_says(text, "select(.trial == 2 and .at == null) | .statements[\"epsilon\"]");
 	for (size_t i = 0; i < facts.nfront; i++)
 		assert_says(facts.front[i].of[0].statement, "Unit of privacy: one");
 	free(text);
@@ -306,8 +302,7 @@ static void test_page(void **state)
 	assert_int_equal(count_of(text, "<table>"), count_of(text, "<caption>"));
 	assert_true(strstr(text, "class=\"badges\"") < strstr(text, "class=\"lead\""));
 	assert_true(strstr(text, "Points to take") < strstr(text, "<details>"));
-	assert_says(text,
-		    "<span class=\"badge good\">finished, 3 of 10 evaluations</span>");
+	assert_says(text, "<span class=\"badge good\">finished, 3 of 10 evaluations</span>");
 	free(text);
 }
 
@@ -339,11 +334,10 @@ static void test_fronts_apart(void **state)
 	three_points(0.905);
 	json = facts_json(find_facts());
 	fronts = json_object_get(json, "fronts");
-	assert_string_equal(json_string_value(json_object_get(fronts, "shown")),
-			    "searched");
-	assert_int_equal(json_integer_value(json_object_get(
-				 json_object_get(fronts, "searched"), "points")),
-			 3);
+	assert_string_equal(json_string_value(json_object_get(fronts, "shown")), "searched");
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(fronts, "searched"), "points")),
+		3);
 	assert_true(json_is_null(json_object_get(fronts, "remeasured")));
 	json_decref(json);
 }

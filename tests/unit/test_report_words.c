@@ -66,17 +66,15 @@ static void test_names_in_json(void **state)
 			  "meaningless command " },
 		{ "fronts", "shown searched denoised remeasured " },
 		{ "headline", "epsilon trial at spent value runs " },
-		{ "privacy",
-		  "objective mechanism summary parts unit relation sampling keys "
-		  "records delta delta_times_records accountant "
-		  "accountant_text theorem source noise warning composed " },
+		{ "privacy", "objective mechanism summary parts unit relation sampling keys "
+			     "records delta delta_times_records accountant "
+			     "accountant_text theorem source noise warning composed " },
 		{ "optimism", "chosen_from trials runs no_models objectives " },
 		{ "settings", "method acquisition front evaluations parallel cost "
 			      "max_cost order runs "
 			      "one_run_per_process initial initial_from max_time timeout "
 			      "memory retries path parameters constraints " },
-		{ "failures",
-		  "failed diverged attempts waypoints_kept messages_left_out groups " },
+		{ "failures", "failed diverged attempts waypoints_kept messages_left_out groups " },
 		{ "spent", "evaluations attempts trainings walked elapsed_seconds "
 			   "training_seconds cpu_seconds peak_memory " },
 		{ "reproduce", "study_file command seed versions host path journal "
@@ -378,8 +376,7 @@ static void test_majority(void **state)
 	assert_near(facts.majority->value, 0.25, 1e-12);
 	assert_int_equal(facts.majority->no_better, 2);
 	assert_non_null(strstr(text, "| 30.0 (as the commonest class) |"));
-	assert_non_null(
-		strstr(text, "found is 30.0 %, no better than the commonest class"));
+	assert_non_null(strstr(text, "found is 30.0 %, no better than the commonest class"));
 	assert_non_null(strstr(text, "| 22 (as the commonest class) |"));
 	assert_non_null(strstr(text, "| 9.7 |"));
 	assert_non_null(strstr(text, "That is as good as 2 of 3 points of the front"));
@@ -411,8 +408,7 @@ static void test_no_meaningful_guarantee(void **state)
 	evaluate(1, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	text = whole(DOC_MARKDOWN);
-	assert_non_null(
-		strstr(text, "along the front; beyond 20 there is no meaningful"));
+	assert_non_null(strstr(text, "along the front; beyond 20 there is no meaningful"));
 	assert_non_null(strstr(text, "at delta 0: no meaningful guarantee"));
 	assert_non_null(strstr(text, "private, which is no meaningful guarantee"));
 	free(text);
@@ -473,8 +469,7 @@ static void test_title_of_a_comparison(void **state)
 			fail_msg("%.60s", dp_buf_text(&out));
 		/* luck is told apart where something is known of it */
 		assert_int_equal(strstr(dp_buf_text(&out), volumes) != NULL, n >= 2);
-		assert_int_equal(strstr(dp_buf_text(&out), "| 0 | 1.5 | 1.25 |") != NULL,
-				 n >= 2);
+		assert_int_equal(strstr(dp_buf_text(&out), "| 0 | 1.5 | 1.25 |") != NULL, n >= 2);
 		dp_buf_free(&out);
 	}
 }

@@ -91,8 +91,7 @@ static void what_is_no_verb_or_has_wrong_fields(void **s)
 	assert_int_equal(ask("pause", NULL), DP_E_PROTOCOL);
 	assert_string_equal(err.msg, "'pause' needs a study");
 	for (size_t i = 0; i < DP_COUNT(wrong); i++) {
-		assert_int_equal(ask("list", json_pack("{s:[]}", wrong[i].field)),
-				 DP_E_PROTOCOL);
+		assert_int_equal(ask("list", json_pack("{s:[]}", wrong[i].field)), DP_E_PROTOCOL);
 		assert_string_equal(err.msg, wrong[i].sentence);
 	}
 }
@@ -131,8 +130,7 @@ static void folders_that_are_no_utf8(void **s)
 	assert_true(json_is_null(json_object_get(ok, "state_dir")));
 	assert_int_equal(ask("status", of("a")), DP_OK);
 	assert_int_equal(json_array_size(json_object_get(ok, "failures")), 1);
-	assert_true(
-		json_is_null(json_object_get(json_object_get(ok, "study"), "directory")));
+	assert_true(json_is_null(json_object_get(json_object_get(ok, "study"), "directory")));
 	strcpy(fake_d.at.state_dir, folder);
 	free(folder);
 }
@@ -141,8 +139,7 @@ static void folders_that_are_no_utf8(void **s)
 
 static json_t *file(const char *contents)
 {
-	return json_pack("{s:s, s:s, s:s}", "text", contents, "path", "x.yaml", "dir",
-			 "/");
+	return json_pack("{s:s, s:s, s:s}", "text", contents, "path", "x.yaml", "dir", "/");
 }
 
 /* text with its first `from` replaced by `to`, as a file to submit. */
@@ -151,10 +148,10 @@ static json_t *edited(const char *contents, const char *from, const char *to)
 	const char *at = strstr(contents, from);
 
 	assert_non_null(at);
-	return json_pack("{s:o, s:s, s:s}", "text",
-			 json_sprintf("%.*s%s%s", (int)(at - contents), contents, to,
-				      at + strlen(from)),
-			 "path", "x.yaml", "dir", "/");
+	return json_pack(
+		"{s:o, s:s, s:s}", "text",
+		json_sprintf("%.*s%s%s", (int)(at - contents), contents, to, at + strlen(from)),
+		"path", "x.yaml", "dir", "/");
 }
 
 static void submitting_twice(void **s)
@@ -167,15 +164,12 @@ static void submitting_twice(void **s)
 	assert_true(json_is_false(json_object_get(ok, "new")));
 	assert_int_equal(number("study", "id"), h->state->id);
 	other = file(h->state->text);
-	json_object_set_new(other, "text",
-			    json_sprintf("%s# a word more\n", h->state->text));
+	json_object_set_new(other, "text", json_sprintf("%s# a word more\n", h->state->text));
 	assert_int_equal(ask("submit", other), DP_OK); /* it means the same */
 	assert_true(json_is_false(json_object_get(ok, "new")));
 	assert_non_null(strstr(h->state->text, "# a word more"));
-	assert_int_equal(ask("submit", edited(h->state->text, "seed: 1", "seed: 77")),
-			 DP_E_EXISTS);
-	assert_string_equal(err.msg,
-			    "there is another study 'a': seed: '1' there, '77' here");
+	assert_int_equal(ask("submit", edited(h->state->text, "seed: 1", "seed: 77")), DP_E_EXISTS);
+	assert_string_equal(err.msg, "there is another study 'a': seed: '1' there, '77' here");
 	assert_null(strstr(h->state->text, "77"));
 	assert_int_equal(fake_d.nstudies, 1);
 	assert_int_equal(ask("submit", json_pack("{s:s}", "text", "x")), DP_E_PROTOCOL);
@@ -193,12 +187,12 @@ static const char *change(size_t i, const char *key)
  * back. */
 static void an_edited_file_goes_on(void **s)
 {
-	struct study *h = fake_submit("a", ", timeout: 10s",
-				      "method: random, evaluations: 9, parallel: 1");
+	struct study *h =
+		fake_submit("a", ", timeout: 10s", "method: random, evaluations: 9, parallel: 1");
 
 	(void)s;
-	assert_int_equal(ask("set", json_pack("{s:s, s:{s:s, s:s}}", "study", "a", "keys",
-					      "stall", "5m", "search.parallel", "3")),
+	assert_int_equal(ask("set", json_pack("{s:s, s:{s:s, s:s}}", "study", "a", "keys", "stall",
+					      "5m", "search.parallel", "3")),
 			 DP_OK);
 	assert_int_equal(ask("submit", edited(h->state->text, "10s", "30s")), DP_OK);
 	assert_true(json_is_false(json_object_get(ok, "new")));
@@ -211,8 +205,7 @@ static void an_edited_file_goes_on(void **s)
 	assert_true(h->state->now->trainer.stall == 300 && h->state->parallel == 3);
 	assert_int_equal(ask("submit", edited(h->state->text, "30s", "10s")), DP_OK);
 	assert_true(h->state->now->trainer.timeout == 10);
-	assert_int_equal(ask("submit",
-			     edited(h->state->text, "evaluations: 9", "evaluations: 12")),
+	assert_int_equal(ask("submit", edited(h->state->text, "evaluations: 9", "evaluations: 12")),
 			 DP_OK);
 	assert_int_equal(h->state->evaluations, 12);
 	assert_int_equal(h->state->parallel, 3);
@@ -246,10 +239,8 @@ static void initial_points_beside_known_results(void **s)
 	} cases[] = {
 		{ "method: dpareto, evaluations: 20, initial_from: few", 13, true },
 		{ "method: dpareto, evaluations: 20, initial_from: many", 0, true },
-		{ "method: dpareto, evaluations: 20, initial_from: many, initial: 5", 5,
-		  false },
-		{ "method: dpareto, evaluations: 20, initial_from: few, initial: 0", 0,
-		  false },
+		{ "method: dpareto, evaluations: 20, initial_from: many, initial: 5", 5, false },
+		{ "method: dpareto, evaluations: 20, initial_from: few, initial: 0", 0, false },
 	};
 	struct study *h;
 
@@ -276,16 +267,14 @@ static void results_of_another_study(void **s)
 	finish(a);
 	b = fake_submit("b", "", "method: dpareto, evaluations: 20, initial_from: a");
 	assert_int_equal(b->state->nimported, 3);
-	assert_true(b->state->imported[1].objectives[0] ==
-		    a->state->trials[1]->objectives[0]);
-	assert_int_equal(
-		ask("submit", file("study: c\ntrainer: {command: [x]}\n"
-				   "parameters: {q: {type: int, range: [1, 3]}}\n"
-				   "objectives: {u: {metric: u}, v: {metric: "
-				   "v}}\nanti_ideal: {u: 1, v: 1}\n"
-				   "search: {method: dpareto, evaluations: 20, "
-				   "initial_from: a}\n")),
-		DP_E_INVALID);
+	assert_true(b->state->imported[1].objectives[0] == a->state->trials[1]->objectives[0]);
+	assert_int_equal(ask("submit", file("study: c\ntrainer: {command: [x]}\n"
+					    "parameters: {q: {type: int, range: [1, 3]}}\n"
+					    "objectives: {u: {metric: u}, v: {metric: "
+					    "v}}\nanti_ideal: {u: 1, v: 1}\n"
+					    "search: {method: dpareto, evaluations: 20, "
+					    "initial_from: a}\n")),
+			 DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "has other parameters or objectives"));
 }
 
@@ -332,8 +321,7 @@ static void pausing_resuming_stopping(void **s)
 	assert_int_equal(ask("stop", of("a")), DP_OK);
 	assert_string_equal(text("study", "state"), "stopped");
 	assert_int_equal(ask("pause", of("a")), DP_E_INVALID);
-	assert_int_equal(ask("stop", json_pack("{s:s, s:b}", "study", "a", "now", 1)),
-			 DP_OK);
+	assert_int_equal(ask("stop", json_pack("{s:s, s:b}", "study", "a", "now", 1)), DP_OK);
 	FAKE_UNTIL(dp_study_ended(h->state) == 2);
 	assert_int_equal(h->state->trials[1]->status, DP_TRIAL_CANCELLED);
 }
@@ -345,12 +333,10 @@ static void setting(void **s)
 	(void)s;
 	finish(h);
 	assert_int_equal(ask("set", of("a")), DP_E_USAGE);
-	assert_int_equal(
-		ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 0)),
-		DP_E_INVALID);
-	assert_int_equal(
-		ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 3)),
-		DP_OK);
+	assert_int_equal(ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 0)),
+			 DP_E_INVALID);
+	assert_int_equal(ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 3)),
+			 DP_OK);
 	assert_string_equal(text("study", "state"), "running"); /* it woke */
 	assert_true(json_is_null(json_object_get(ok, "note")));
 	finish(h);
@@ -373,8 +359,7 @@ static void setting_limits(void **s)
 	assert_string_equal(change(0, "from"), "none");
 	assert_string_equal(change(0, "to"), "0.25s");
 	assert_int_equal(ask("set", keys_of("trainer.stall", "none")), DP_OK);
-	assert_true(h->state->now->trainer.timeout == 0.25 &&
-		    h->state->now->trainer.stall == 0);
+	assert_true(h->state->now->trainer.timeout == 0.25 && h->state->now->trainer.stall == 0);
 	assert_int_equal(ask("set", keys_of("timeout", "0")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("timeout", "soon")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("seed", "1")), DP_E_USAGE);
@@ -384,21 +369,19 @@ static void setting_limits(void **s)
 	assert_int_equal(ask("set", keys_of("memory", "1")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("patience", "1G")), DP_E_USAGE);
 	assert_string_equal(err.msg, "unknown key 'patience'");
-	assert_int_equal(ask("set", json_pack("{s:s, s:{s:i}}", "study", "a", "keys",
-					      "retries", 1)),
-			 DP_E_PROTOCOL);
 	assert_int_equal(
-		ask("set", json_pack("{s:s, s:i, s:{s:s}}", "study", "a", "parallel", 1,
-				     "keys", "search.parallel", "2")),
-		DP_E_USAGE);
+		ask("set", json_pack("{s:s, s:{s:i}}", "study", "a", "keys", "retries", 1)),
+		DP_E_PROTOCOL);
+	assert_int_equal(ask("set", json_pack("{s:s, s:i, s:{s:s}}", "study", "a", "parallel", 1,
+					      "keys", "search.parallel", "2")),
+			 DP_E_USAGE);
 	assert_int_equal(h->state->now->trainer.retries, 3);
 }
 
 /* A total below what is made already ends the study, and is told in words. */
 static void setting_fewer_evaluations_than_there_are(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 2);
@@ -419,8 +402,7 @@ static void setting_fewer_evaluations_than_there_are(void **s)
 
 static void trials_cancelled_and_retried(void **s)
 {
-	struct study *h =
-		fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
+	struct study *h = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
 
 	(void)s;
 	assert_int_equal(ask("trial", trial_of("a", 7)), DP_E_NOT_FOUND);
@@ -433,15 +415,14 @@ static void trials_cancelled_and_retried(void **s)
 	assert_string_equal(text("trial", "state"), "waiting");
 	finish(h);
 	assert_int_equal(h->state->ok, 3);
-	assert_int_equal(ask("trials", json_pack("{s:s, s:i, s:i}", "study", "a", "from",
-						 1, "limit", 1)),
-			 DP_OK);
+	assert_int_equal(
+		ask("trials", json_pack("{s:s, s:i, s:i}", "study", "a", "from", 1, "limit", 1)),
+		DP_OK);
 	assert_int_equal(json_array_size(json_object_get(ok, "trials")), 1);
 	assert_int_equal(json_integer_value(json_object_get(ok, "next")), 2);
 	assert_int_equal(json_integer_value(json_object_get(ok, "total")), 3);
-	assert_int_equal(
-		ask("trials", json_pack("{s:s, s:s}", "study", "a", "state", "ok")),
-		DP_OK);
+	assert_int_equal(ask("trials", json_pack("{s:s, s:s}", "study", "a", "state", "ok")),
+			 DP_OK);
 	assert_true(json_is_null(json_object_get(ok, "total")));
 }
 
@@ -456,20 +437,19 @@ static void enqueued_points_have_their_epsilon(void **s)
 	(void)s;
 	fake_d.backends->hold.until = INT64_MAX; /* nothing is proposed */
 	h = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
-	assert_int_equal(ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a",
-						  "parameters", "C", 4)),
-			 DP_E_INVALID);
+	assert_int_equal(
+		ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a", "parameters", "C", 4)),
+		DP_E_INVALID);
 	while (h->state->ntrials < 2)
-		assert_int_equal(ask("enqueue", json_pack("{s:s, s:O}", "study", "a",
-							  "parameters", point)),
-				 DP_OK);
+		assert_int_equal(
+			ask("enqueue", json_pack("{s:s, s:O}", "study", "a", "parameters", point)),
+			DP_OK);
 	assert_string_equal(text("trial", "source"), "enqueued");
-	assert_int_equal(dp_objective_privacy(h->state->spec, 0, h->state->trials[1]->x,
-					      &cost, NULL),
-			 DP_OK);
+	assert_int_equal(
+		dp_objective_privacy(h->state->spec, 0, h->state->trials[1]->x, &cost, NULL),
+		DP_OK);
 	assert_true(h->state->trials[1]->privacy[0] == cost.epsilon);
-	assert_int_equal(ask("enqueue",
-			     json_pack("{s:s, s:o}", "study", "a", "parameters", point)),
+	assert_int_equal(ask("enqueue", json_pack("{s:s, s:o}", "study", "a", "parameters", point)),
 			 DP_E_LIMIT);
 }
 
@@ -490,8 +470,7 @@ static void the_next_point_is_shown_and_not_proposed(void **s)
 	study_changed(h);
 	FAKE_UNTIL(fake_running() > 0);
 	assert_int_equal(ask("trial", trial_of("a", 0)), DP_OK);
-	assert_true(json_equal(
-		shown, json_object_get(json_object_get(ok, "trial"), "parameters")));
+	assert_true(json_equal(shown, json_object_get(json_object_get(ok, "trial"), "parameters")));
 	json_decref(shown);
 }
 
@@ -503,8 +482,8 @@ static void a_long_poll_answers_when_something_changed(void **s)
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
-	fake_send("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
-				       (int)h->state->seq, "timeout_ms", 60000));
+	fake_send("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since", (int)h->state->seq,
+				       "timeout_ms", 60000));
 	for (int i = 0; i < 30; i++)
 		fake_turn();
 	assert_false(fake_readable());
@@ -512,16 +491,14 @@ static void a_long_poll_answers_when_something_changed(void **s)
 	assert_int_equal(fake_reply(&ok, &err), DP_OK);
 	assert_true(number("study", "version") > 0);
 	/* and when its time is over */
-	assert_int_equal(
-		ask("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
-					 (int)h->state->seq, "timeout_ms", 10)),
-		DP_OK);
+	assert_int_equal(ask("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
+						  (int)h->state->seq, "timeout_ms", 10)),
+			 DP_OK);
 }
 
 static void two_want_it_deleted(void **s)
 {
-	static const char line[] =
-		"{\"v\":1,\"do\":\"delete\",\"study\":\"a\",\"now\":true}\n";
+	static const char line[] = "{\"v\":1,\"do\":\"delete\",\"study\":\"a\",\"now\":true}\n";
 	int other[2];
 
 	(void)s;
@@ -541,8 +518,8 @@ static void what_is_being_deleted_takes_no_orders(void **s)
 {
 	static const char *const verbs[] = { "resume", "set", "enqueue" };
 	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
-	json_t *request = json_pack("{s:s, s:i, s:{s:i, s:f}}", "study", "a",
-				    "evaluations", 20, "parameters", "C", 4, "b", 2.0);
+	json_t *request = json_pack("{s:s, s:i, s:{s:i, s:f}}", "study", "a", "evaluations", 20,
+				    "parameters", "C", 4, "b", 2.0);
 	uint32_t before;
 
 	(void)s;
@@ -567,9 +544,8 @@ static void reloading(void **s)
 	assert_int_equal(json_array_size(json_object_get(ok, "changed")), 0);
 	fake_settings.config.values[0] = "2";
 	assert_int_equal(ask("reload", NULL), DP_OK);
-	assert_string_equal(
-		json_string_value(json_array_get(json_object_get(ok, "changed"), 0)),
-		"slots");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(ok, "changed"), 0)),
+			    "slots");
 	assert_int_equal(fake_d.config.slots, 2);
 	fake_settings.config.values[0] = "none";
 	assert_int_equal(ask("reload", NULL), DP_E_USAGE);
@@ -582,8 +558,7 @@ static void shutting_down(void **s)
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
-	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "gently")),
-			 DP_E_INVALID);
+	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "gently")), DP_E_INVALID);
 	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "finish")), DP_OK);
 	FAKE_UNTIL(fake_d.stopping);
 	fake_end_ok(&fake_jobs[0], 0.5);
@@ -722,8 +697,7 @@ static void failures_are_the_newest(void **s)
 	const json_t *list;
 
 	(void)s;
-	h = fake_submit("a", ", retries: 0",
-			"method: random, evaluations: 30, parallel: 1");
+	h = fake_submit("a", ", retries: 0", "method: random, evaluations: 30, parallel: 1");
 	FAKE_UNTIL(h->state->ntrials == 1 && fake_running() == 1);
 	for (unsigned i = 0; i < 15; i++) {
 		FAKE_UNTIL(fake_njobs == i + 1 && fake_jobs[i].running);
@@ -740,8 +714,7 @@ static void failures_are_the_newest(void **s)
 	assert_int_equal(json_array_size(list), 10);
 	for (unsigned i = 0, trial = 13; i < 10; i++, trial--) {
 		trial -= trial % 5 == 4;
-		assert_int_equal(dp_json_int(json_array_get(list, i), "trial", -1),
-				 trial);
+		assert_int_equal(dp_json_int(json_array_get(list, i), "trial", -1), trial);
 	}
 }
 
@@ -812,13 +785,10 @@ int main(void)
 		CASE(reloading),
 		CASE(shutting_down),
 		CASE(shutting_down_in_trouble),
-		cmocka_unit_test_setup_teardown(many_clients_do_not_keep_the_loop, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(status_is_made_once_for_many, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(many_clients_do_not_keep_the_loop, setup, teardown),
+		cmocka_unit_test_setup_teardown(status_is_made_once_for_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures_are_the_newest, setup, teardown),
-		cmocka_unit_test_setup_teardown(front_grows_as_if_found_anew, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(front_grows_as_if_found_anew, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

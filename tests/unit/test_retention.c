@@ -152,8 +152,7 @@ static void without_the_file_nothing_is_old(void **s)
 		fake_start_daemon();
 		fake_d.config.retention = 90 * 86400.0;
 		assert_int_equal(fake_d.ngaps, 1);
-		assert_true(clock_ran_since(&fake_d, clock_now(&fake_d) - HOUR) <
-			    HOUR / 2);
+		assert_true(clock_ran_since(&fake_d, clock_now(&fake_d) - HOUR) < HOUR / 2);
 		fake_d.clock_base += 89 * DAY;
 		sweep();
 		assert_int_equal(folders(), 3);

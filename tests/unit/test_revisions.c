@@ -85,8 +85,8 @@ static void submit_paused(const char *name)
 		 "objectives: {a: {metric: f1}, b: {metric: b}}\n"
 		 "anti_ideal: {a: 1, b: 1}\nsearch: {method: random, evaluations: 9}\n",
 		 name);
-	fake_send("submit", json_pack("{s:s, s:s, s:b}", "text", contents, "dir", "/",
-				      "paused", 1));
+	fake_send("submit",
+		  json_pack("{s:s, s:s, s:b}", "text", contents, "dir", "/", "paused", 1));
 }
 
 static void add_paused(const char *name)
@@ -283,15 +283,14 @@ static void a_private_selection_tells_nothing_of_its_trainings(void **s)
 	uint32_t before;
 
 	(void)s;
-	fake_do("submit",
-		json_pack("{s:s, s:s}", "dir", "/", "text",
-			  "study: p\ntrainer: {command: [x]}\n"
-			  "parameters: {x: {type: float, range: [0, 1]}}\n"
-			  "objectives: {e: {privacy: {mechanism: gaussian, sigma: 5, "
-			  "delta: 1e-5}}, u: {metric: f1, goal: maximize, release: "
-			  "{records: 5000, sigma: 1e-3}}}\n"
-			  "anti_ideal: {e: 10, u: 0}\n"
-			  "search: {method: select, rounds: {poisson: 20}}\n"));
+	fake_do("submit", json_pack("{s:s, s:s}", "dir", "/", "text",
+				    "study: p\ntrainer: {command: [x]}\n"
+				    "parameters: {x: {type: float, range: [0, 1]}}\n"
+				    "objectives: {e: {privacy: {mechanism: gaussian, sigma: 5, "
+				    "delta: 1e-5}}, u: {metric: f1, goal: maximize, release: "
+				    "{records: 5000, sigma: 1e-3}}}\n"
+				    "anti_ideal: {e: 10, u: 0}\n"
+				    "search: {method: select, rounds: {poisson: 20}}\n"));
 	assert_int_equal(study_find(&fake_d, "p", &h, NULL), DP_OK);
 	FAKE_UNTIL(fake_running() == 1);
 	ask_since(0);

@@ -46,15 +46,14 @@ static void check_laplace(double scale, double sensitivity, double delta)
 	long double real = less < 0 ? -expm1l(less / 2) : 0;
 
 	if (real > (long double)delta * (1 + 64 * LDBL_EPSILON))
-		fail_msg("laplace %.17g / %.17g: delta %.17g is %Lg more at %.17g",
-			 sensitivity, scale, delta, real / (long double)delta - 1,
-			 e.epsilon);
+		fail_msg("laplace %.17g / %.17g: delta %.17g is %Lg more at %.17g", sensitivity,
+			 scale, delta, real / (long double)delta - 1, e.epsilon);
 	/* and not more than a few last places too large */
 	if (e.epsilon > 0)
-		assert_true(less <= 2 * log1pl(-(long double)delta) *
-						    (1 - 16 * (long double)DBL_EPSILON) +
-					    3 * (long double)DBL_EPSILON *
-						    (long double)(sensitivity / scale));
+		assert_true(less <=
+			    2 * log1pl(-(long double)delta) * (1 - 16 * (long double)DBL_EPSILON) +
+				    3 * (long double)DBL_EPSILON *
+					    (long double)(sensitivity / scale));
 }
 
 static void laplace(void **state)
@@ -73,8 +72,7 @@ static void laplace_pure(void **state)
 	assert_true(ask("{\"mechanism\":\"laplace\",\"scale\":2}").epsilon == 0.5);
 	for (int i = 0; i < 5000; i++) {
 		double scale = between(1e-3, 1e6);
-		struct dp_epsilon e =
-			ask("{\"mechanism\":\"laplace\",\"scale\":%.17g}", scale);
+		struct dp_epsilon e = ask("{\"mechanism\":\"laplace\",\"scale\":%.17g}", scale);
 
 		assert_true(less_quotient(e.epsilon, 1, scale) >= 0);
 		assert_true(less_quotient(nextafter(e.epsilon, 0), 1, scale) < 0);
@@ -120,8 +118,7 @@ static void gaussian_much_noise(void **state)
 		{ 1e8, 1e-20, 6.75715946522706390677771e-8 },
 		{ 1e12, 1e-14, 1.938356307290470964793299e-12 },
 		{ 1e12, 1e-40, 1.084084826988133014998698e-11 },
-		{ 9097.618765844825, 1.5573905327395847e-117,
-		  0.002471071843204689848239987 },
+		{ 9097.618765844825, 1.5573905327395847e-117, 0.002471071843204689848239987 },
 	};
 
 	(void)state;
@@ -150,8 +147,8 @@ static void pure_part(void **state)
 		long double real = -expm1l(less) / (1 + expl(-(long double)p.mu));
 
 		if (real > (long double)delta * (1 + 64 * LDBL_EPSILON))
-			fail_msg("pure %.17g: delta %.17g is %Lg more at %.17g", p.mu,
-				 delta, real / (long double)delta - 1, e);
+			fail_msg("pure %.17g: delta %.17g is %Lg more at %.17g", p.mu, delta,
+				 real / (long double)delta - 1, e);
 	}
 }
 

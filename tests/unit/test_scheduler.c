@@ -43,8 +43,7 @@ static void run_to_end(struct study *h)
 	while (h->state->status == DP_STUDY_RUNNING && time(NULL) < limit) {
 		for (unsigned i = 0; i < fake_njobs; i++)
 			if (fake_jobs[i].running)
-				fake_end_ok(&fake_jobs[i],
-					    0.1 + 0.01 * fake_jobs[i].trial);
+				fake_end_ok(&fake_jobs[i], 0.1 + 0.01 * fake_jobs[i].trial);
 		fake_turn();
 	}
 	assert_int_not_equal(h->state->status, DP_STUDY_RUNNING);
@@ -52,8 +51,7 @@ static void run_to_end(struct study *h)
 
 static void a_study_runs_to_its_end(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 2);
@@ -68,9 +66,8 @@ static void a_study_runs_to_its_end(void **s)
 		struct dp_epsilon cost;
 
 		/* epsilon was journaled with the point, and is what the oracle says */
-		assert_int_equal(dp_objective_privacy(h->state->spec, 0,
-						      h->state->trials[i]->x, &cost,
-						      NULL),
+		assert_int_equal(dp_objective_privacy(h->state->spec, 0, h->state->trials[i]->x,
+						      &cost, NULL),
 				 DP_OK);
 		assert_true(h->state->trials[i]->objectives[0] == cost.epsilon);
 		assert_true(h->state->trials[i]->objectives[1] == 0.1 + 0.01 * i);
@@ -90,8 +87,7 @@ static void epsilon_is_known_before_the_training(void **s)
 
 static void slots_and_priorities(void **s)
 {
-	struct study *low =
-		fake_submit("low", "", "method: random, evaluations: 20, parallel: 9");
+	struct study *low = fake_submit("low", "", "method: random, evaluations: 20, parallel: 9");
 	struct study *high;
 
 	(void)s;
@@ -147,9 +143,8 @@ static void slots_have_numbers(void **s)
 	FAKE_UNTIL(fake_njobs == 7);
 	assert_int_equal(fake_jobs[6].slot, 3);
 	/* what the machine says of a slot counts more than what a study says */
-	assert_int_equal(
-		launch_command(fake_jobs[6].job, &(struct launch_how){ 0 }, &l, &err),
-		DP_OK);
+	assert_int_equal(launch_command(fake_jobs[6].job, &(struct launch_how){ 0 }, &l, &err),
+			 DP_OK);
 	assert_string_equal(given(&l, "DPARETO_SLOT="), "3");
 	assert_string_equal(given(&l, "GPU="), "d");
 	assert_string_equal(given(&l, "OWN="), "y");
@@ -167,8 +162,7 @@ static void slots_have_numbers(void **s)
  * with a number that is gone is planned anew. */
 static void slots_taken_away(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 12, parallel: 9");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 12, parallel: 9");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
@@ -190,10 +184,8 @@ static void slots_taken_away(void **s)
 /* Two of the same priority share the places. */
 static void equals_share(void **s)
 {
-	struct study *a =
-		fake_submit("a", "", "method: random, evaluations: 20, parallel: 4");
-	struct study *b =
-		fake_submit("b", "", "method: random, evaluations: 20, parallel: 4");
+	struct study *a = fake_submit("a", "", "method: random, evaluations: 20, parallel: 4");
+	struct study *b = fake_submit("b", "", "method: random, evaluations: 20, parallel: 4");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
@@ -213,22 +205,19 @@ static void equals_share(void **s)
 
 static void why_nothing_more_runs(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 9, parallel: 9");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9, parallel: 9");
 	struct study *other;
 	char why[700];
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
 	FAKE_UNTIL(!ask_busy(h));
-	assert_string_equal(sched_why_not(h, why, sizeof why),
-			    "the fake cluster is full");
+	assert_string_equal(sched_why_not(h, why, sizeof why), "the fake cluster is full");
 	fake_do("set", json_pack("{s:s, s:i}", "study", "a", "parallel", 4));
 	FAKE_UNTIL(!sched_why_not(h, why, sizeof why));
 	other = fake_submit("b", "", "method: random, evaluations: 9");
 	FAKE_UNTIL(other->asker && !ask_busy(other));
-	assert_string_equal(sched_why_not(other, why, sizeof why),
-			    "the fake cluster is full");
+	assert_string_equal(sched_why_not(other, why, sizeof why), "the fake cluster is full");
 	fake_d.disk_low = true;
 	assert_non_null(strstr(sched_why_not(other, why, sizeof why), "disk_watermark"));
 	fake_d.disk_low = false;
@@ -240,16 +229,14 @@ static void why_nothing_more_runs(void **s)
 
 static void a_signal_is_retried(void **s)
 {
-	struct study *h =
-		fake_submit("a", ", retries: 1", "method: random, evaluations: 2");
+	struct study *h = fake_submit("a", ", retries: 1", "method: random, evaluations: 2");
 	char why[700];
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	fake_end(running(0), NULL, "{\"signal\":9}");
 	FAKE_UNTIL(h->next.wait == DP_WAIT_RETRY);
-	assert_memory_equal(sched_why_not(h, why, sizeof why), "a failed attempt is tri",
-			    23);
+	assert_memory_equal(sched_why_not(h, why, sizeof why), "a failed attempt is tri", 23);
 	assert_int_equal(h->state->ntrials, 1); /* it keeps its place */
 	FAKE_UNTIL(fake_running() == 1);
 	assert_int_equal(running(0)->attempt, 1);
@@ -299,9 +286,8 @@ static void a_study_that_cannot_start_pauses(void **s)
 	dp_fail(&fake_refusal, DP_E_NOT_FOUND, "there is no such program");
 	h = fake_submit("a", "", "method: random, evaluations: 3");
 	FAKE_UNTIL(h->state->status == DP_STUDY_PAUSED);
-	assert_string_equal(
-		h->state->reason,
-		"there is no such program; put it right, then 'dparetoctl resume a'");
+	assert_string_equal(h->state->reason,
+			    "there is no such program; put it right, then 'dparetoctl resume a'");
 	assert_true(h->state->by_failures);
 	fake_refusal.code = 0;
 	fake_do("resume", json_pack("{s:s}", "study", "a"));
@@ -465,8 +451,7 @@ static struct study *again(const char *name)
 
 static void restarts_lose_and_repeat_nothing(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 12, parallel: 3");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 12, parallel: 3");
 	unsigned ends = 0;
 
 	(void)s;
@@ -479,8 +464,7 @@ static void restarts_lose_and_repeat_nothing(void **s)
 					h = again("a");
 				if (ends % 3 == 1)
 					fake_jobs[i].job = NULL;
-				fake_end_ok(&fake_jobs[i],
-					    0.1 + 0.01 * fake_jobs[i].trial);
+				fake_end_ok(&fake_jobs[i], 0.1 + 0.01 * fake_jobs[i].trial);
 				if (ends % 3 == 1)
 					h = again("a");
 				ends++;
@@ -498,8 +482,7 @@ static void restarts_lose_and_repeat_nothing(void **s)
 /* "Cannot tell" is not "dead": the attempt stays open and is asked for again. */
 static void an_executor_that_cannot_tell(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 2);
@@ -553,8 +536,7 @@ static void an_executor_that_takes_its_time(void **s)
 /* Taken back from the queue: it costs nothing, and the trial starts again. */
 static void taken_back_before_it_started(void **s)
 {
-	struct study *h =
-		fake_submit("a", ", retries: 0", "method: random, evaluations: 1");
+	struct study *h = fake_submit("a", ", retries: 0", "method: random, evaluations: 1");
 	struct job *j;
 
 	(void)s;
@@ -592,8 +574,7 @@ static void the_clock_never_goes_back(void **s)
 /* A place is free for a study whose time is over, before anybody looked at the clock. */
 static void place_comes_too_late(bool points_are_there)
 {
-	struct study *first =
-		fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
+	struct study *first = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
 	struct study *late;
 
 	FAKE_UNTIL(fake_running() == 4);
@@ -656,10 +637,8 @@ static void a_month_without_a_daemon_does_not_count(void **s)
 	h = again("a");
 	FAKE_UNTIL(fake_jobs[1].job); /* adopted */
 	assert_int_equal(h->state->status, DP_STUDY_RUNNING);
-	assert_int_equal(fake_ask("status", json_pack("{s:s}", "study", "a"), &ok, &err),
-			 DP_OK);
-	assert_true(json_real_value(json_object_get(json_object_get(ok, "study"),
-						    "active")) < 600);
+	assert_int_equal(fake_ask("status", json_pack("{s:s}", "study", "a"), &ok, &err), DP_OK);
+	assert_true(json_real_value(json_object_get(json_object_get(ok, "study"), "active")) < 600);
 	json_decref(ok);
 	pass_seconds(3601);
 	fake_end_ok(running(1), 0.5);
@@ -687,8 +666,7 @@ static void a_stop_notes_the_time(void **s)
 
 static void deletion_waits_for_what_is_under_way(void **s)
 {
-	struct study *h =
-		fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	struct study *h = fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 	struct dp_err err;
 	json_t *ok;
 

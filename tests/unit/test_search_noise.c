@@ -56,8 +56,7 @@ static void measure(const struct trainer *t, struct dp_known *k)
 	struct dp_rng r;
 
 	dp_rng_init(&r, 8, DP_RNG_TEST, k->trial, 0);
-	u = 0.5 - 0.35 * a + 0.4 * (b - 0.6) * (b - 0.6) +
-	    t->rough * sin(300 * a) * sin(270 * b);
+	u = 0.5 - 0.35 * a + 0.4 * (b - 0.6) * (b - 0.6) + t->rough * sin(300 * a) * sin(270 * b);
 	for (int i = 0; i < t->runs; i++) {
 		double one = fmin(fmax(u + t->noise * dp_rng_normal(&r), 0.001), 0.999);
 
@@ -67,8 +66,7 @@ static void measure(const struct trainer *t, struct dp_known *k)
 	k->y[0] = 0.1 + 10 * a;
 	k->y[1] = sum / t->runs;
 	k->var[0] = NAN;
-	k->var[1] = t->runs > 1 ? fmax(0, square_sum / t->runs - k->y[1] * k->y[1]) /
-					  (t->runs - 1)
+	k->var[1] = t->runs > 1 ? fmax(0, square_sum / t->runs - k->y[1] * k->y[1]) / (t->runs - 1)
 				: NAN;
 }
 
@@ -361,8 +359,7 @@ static void noise_takes_from_a_gain(void **state)
 		if (k) /* the models stay, what a next result would tell does not */
 			for (size_t i = 0; i < DP__CURVE; i++)
 				p->output[1].curve.variance[i] *= 1e4;
-		assert_int_equal(dp__model_eval(p, u, 1, 1, true, &score, f, NULL),
-				 DP_OK);
+		assert_int_equal(dp__model_eval(p, u, 1, 1, true, &score, f, NULL), DP_OK);
 		gain[k] = score;
 		dp_proposer_free(p);
 		dp_study_free(s);
@@ -473,8 +470,7 @@ static void smooth_directly(const struct dp_known *k, const double *y, double *a
 
 	for (size_t i = 0; i < RUNS; i++)
 		for (size_t j = 0; j < RUNS; j++)
-			a[i][j] =
-				covariance(&h, k[i].x[0], k[j].x[0]) + (i == j ? 0.1 : 0);
+			a[i][j] = covariance(&h, k[i].x[0], k[j].x[0]) + (i == j ? 0.1 : 0);
 	mean = solve_for_values(a, y, w);
 	for (size_t i = 0; i < RUNS; i++) {
 		around[i] = mean;
@@ -484,8 +480,7 @@ static void smooth_directly(const struct dp_known *k, const double *y, double *a
 }
 
 /* The mean run variance near a place, linear between 33 even steps. */
-static double mean_nearby(const struct dp_known *k, size_t o, const double *around,
-			  double at)
+static double mean_nearby(const struct dp_known *k, size_t o, const double *around, double at)
 {
 	double lo = INFINITY, hi = -INFINITY, mean[2], step;
 
@@ -512,8 +507,8 @@ static double mean_nearby(const struct dp_known *k, size_t o, const double *arou
 /* Mean and variance at `at` of objective o, from the hyperparameters alone; noise: by
  * the delta method around smooth values, each shrunk to the mean of results of a like
  * value with 3 and 4 degrees of freedom (4 runs). */
-static void direct(const struct dp__output *out, size_t o, const struct dp_known *k,
-		   double at, double *mean, double *var)
+static void direct(const struct dp__output *out, size_t o, const struct dp_known *k, double at,
+		   double *mean, double *var)
 {
 	double z[RUNS], y[RUNS], around[RUNS], m = 0, s = 0, kx[RUNS];
 	double a[RUNS][RUNS], b[RUNS], w[RUNS], wx[RUNS];
@@ -531,8 +526,8 @@ static void direct(const struct dp__output *out, size_t o, const struct dp_known
 		double v = m + sqrt(s) * around[i], u = o ? 1 / (1 + exp(-v)) : exp(v);
 		double slope = o ? 1 / (u * (1 - u)) : 1 / u, noise;
 
-		noise = (3 * k[i].var[o] + 4 * mean_nearby(k, o, around, around[i])) / 7 *
-			slope * slope / s;
+		noise = (3 * k[i].var[o] + 4 * mean_nearby(k, o, around, around[i])) / 7 * slope *
+			slope / s;
 		b[i] = kx[i] = covariance(&out->hyper, k[i].x[0], at);
 		for (size_t j = 0; j < RUNS; j++)
 			a[i][j] = covariance(&out->hyper, k[i].x[0], k[j].x[0]) +
@@ -589,8 +584,7 @@ static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
 	assert_true(out.modelled && out.x[0] >= 0 && out.x[0] <= 1);
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 	for (size_t i = 0; i < RUNS; i++)
-		assert_int_equal(dp_surrogate_eval(p, k[i].x, 1, f[i], NULL, NULL, &err),
-				 DP_OK);
+		assert_int_equal(dp_surrogate_eval(p, k[i].x, 1, f[i], NULL, NULL, &err), DP_OK);
 	dp_proposer_free(p);
 }
 

@@ -12,18 +12,17 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define REST                                                                             \
-	"trainer: {command: [none]}\nparameters: {x: {type: float, range: [0, 1]}, "     \
-	"y: {type: float, range: [1, 2]}}\nobjectives: {a: {metric: a}, b: {metric: "    \
+#define REST                                                                                       \
+	"trainer: {command: [none]}\nparameters: {x: {type: float, range: [0, 1]}, "               \
+	"y: {type: float, range: [1, 2]}}\nobjectives: {a: {metric: a}, b: {metric: "              \
 	"b}}\nanti_ideal: {a: 2, b: 2}\n"
 #define RANDOM REST "search: {method: random, evaluations: 9}\n"
-#define SOBOL                                                                            \
-	REST "search: {method: dpareto, evaluations: 9, initial: 8, design: sobol}\n"
-#define SELECT                                                                           \
-	"study: s\ntrainer: {command: [none]}\nparameters: {x: {type: float, range: "    \
-	"[0, 1]}}\nobjectives:\n  e: {privacy: {mechanism: gaussian, sigma: 5, delta: "  \
-	"1e-5}}\n  u: {metric: a, goal: maximize, release: {records: 5000, sigma: "      \
-	"1e-3}}\nanti_ideal: {e: 10, u: 0}\nsearch: {method: select, rounds: {poisson: " \
+#define SOBOL  REST "search: {method: dpareto, evaluations: 9, initial: 8, design: sobol}\n"
+#define SELECT                                                                                     \
+	"study: s\ntrainer: {command: [none]}\nparameters: {x: {type: float, range: "              \
+	"[0, 1]}}\nobjectives:\n  e: {privacy: {mechanism: gaussian, sigma: 5, delta: "            \
+	"1e-5}}\n  u: {metric: a, goal: maximize, release: {records: 5000, sigma: "                \
+	"1e-3}}\nanti_ideal: {e: 10, u: 0}\nsearch: {method: select, rounds: {poisson: "           \
 	"20}}\n"
 #define STUDY(more, rest) "study: s\nseed: 7\n" more rest
 
@@ -31,14 +30,12 @@ enum {
 	TRIALS = 8
 };
 
-static const char one[] =
-	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-static const char two[] =
-	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeefe";
+static const char one[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+static const char two[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeefe";
 
 /* A study as one record made it. */
-static int create(struct dp_state *state, const char *text, const char *seeds,
-		  const char *secret, struct dp_err *err)
+static int create(struct dp_state *state, const char *text, const char *seeds, const char *secret,
+		  struct dp_err *err)
 {
 	return dp_state_apply(state,
 			      &(struct dp_event){ .type = DP_EV_STUDY_CREATED,
@@ -52,8 +49,8 @@ static int create(struct dp_state *state, const char *text, const char *seeds,
 			      err);
 }
 
-static const struct dp_study *created(struct dp_state *state, const char *text,
-				      const char *seeds, const char *secret)
+static const struct dp_study *created(struct dp_state *state, const char *text, const char *seeds,
+				      const char *secret)
 {
 	struct dp_err err = { 0 };
 
@@ -146,8 +143,7 @@ static void known_answers(void **state)
 
 static void secret_seeds_follow_from_the_secret(void **state)
 {
-	static const char *const texts[] = { STUDY("", RANDOM), STUDY("", SOBOL),
-					     SELECT };
+	static const char *const texts[] = { STUDY("", RANDOM), STUDY("", SOBOL), SELECT };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(texts); i++) {
@@ -190,8 +186,7 @@ static void old_records_mean_what_they_meant(void **state)
 
 	/* a selection: settings of the secret, run seeds of a seed that is made of it */
 	old = created(&s, SELECT, NULL, one);
-	assert_true(dp_study_seeds(old) == DP_SEEDS_SECRET &&
-		    !dp_study_noise_exposed(old));
+	assert_true(dp_study_seeds(old) == DP_SEEDS_SECRET && !dp_study_noise_exposed(old));
 	dp_rng_init_secret(&r, one, DP_RNG_SELECT, 0, 1);
 	seed = dp_rng_u64(&r) >> 11;
 	d = drawn_by(old);
@@ -224,8 +219,8 @@ static void the_file_decides_then_data(void **state)
 		struct dp_study *s;
 		struct dp_err err;
 
-		assert_int_equal(dp_study_parse(files[i].text, strlen(files[i].text), "f",
-						"/", &s, &problems, &err),
+		assert_int_equal(dp_study_parse(files[i].text, strlen(files[i].text), "f", "/", &s,
+						&problems, &err),
 				 DP_OK);
 		assert_int_equal(dp_study_seeds(s), files[i].seeds);
 		dp_problems_free(&problems);
@@ -237,14 +232,12 @@ static void the_file_decides_then_data(void **state)
 static void a_change_of_data_changes_no_seed(void **state)
 {
 	static const char *const change[] = { "data=private", "data=public" };
-	static const char *const texts[] = { STUDY("data: public\n", RANDOM),
-					     STUDY("", RANDOM) };
+	static const char *const texts[] = { STUDY("data: public\n", RANDOM), STUDY("", RANDOM) };
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct dp_state s;
-		struct drawn before =
-			drawn_by(created(&s, texts[i], i ? "secret" : "fixed", one));
+		struct drawn before = drawn_by(created(&s, texts[i], i ? "secret" : "fixed", one));
 		struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
 				      .study = 1,
 				      .seq = 1,
@@ -280,9 +273,8 @@ static void bad_records_are_refused(void **state)
 		struct dp_state s = { 0 };
 		struct dp_err err = { 0 };
 
-		assert_int_equal(
-			create(&s, STUDY("", RANDOM), bad[i].seeds, bad[i].secret, &err),
-			DP_E_CORRUPT);
+		assert_int_equal(create(&s, STUDY("", RANDOM), bad[i].seeds, bad[i].secret, &err),
+				 DP_E_CORRUPT);
 		assert_non_null(strstr(err.msg, bad[i].says));
 		dp_state_free(&s);
 	}

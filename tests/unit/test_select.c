@@ -41,8 +41,8 @@ static const char *file_text(const struct file *f)
 		 "study: s\ntrainer: {command: [x]%s}\nparameters: {%s}\nobjectives: {e: "
 		 "{privacy: %s}, u: {%s}}\nanti_ideal: {e: 10, u: 0}\nsearch: {method: "
 		 "select, %s}\n%s",
-		 OR_PLAIN(trainer), OR_PLAIN(parameters), OR_PLAIN(privacy),
-		 OR_PLAIN(utility), OR_PLAIN(search), OR_PLAIN(top));
+		 OR_PLAIN(trainer), OR_PLAIN(parameters), OR_PLAIN(privacy), OR_PLAIN(utility),
+		 OR_PLAIN(search), OR_PLAIN(top));
 #undef OR_PLAIN
 	return text;
 }
@@ -115,14 +115,10 @@ static void conditions_are_enforced(void **state)
 		refuse((struct file){ .trainer = trainer[i][0] }, trainer[i][1]);
 	refuse((struct file){ .top = "seed: 7\n" }, "a 'seed' has no say");
 	refuse((struct file){ .top = "seeds: fixed\n" }, "'seeds: fixed' is not");
-	refuse((struct file){ .top = "constraints: {a: \">= 0.5\"}\n" },
-	       "'constraints' are not");
-	refuse((struct file){ .utility = "metric: a" },
-	       "needs 'release' on objective 'u'");
-	refuse((struct file){ .privacy = "{mechanism: laplace, scale: sigma}" },
-	       "which is 0 here");
-	refuse((struct file){ .privacy = "{command: [x], delta: 1e-5}" },
-	       "does not tell");
+	refuse((struct file){ .top = "constraints: {a: \">= 0.5\"}\n" }, "'constraints' are not");
+	refuse((struct file){ .utility = "metric: a" }, "needs 'release' on objective 'u'");
+	refuse((struct file){ .privacy = "{mechanism: laplace, scale: sigma}" }, "which is 0 here");
+	refuse((struct file){ .privacy = "{command: [x], delta: 1e-5}" }, "does not tell");
 	s = file_good(&(struct file){ .trainer = ", retries: 0" });
 	dp_study_free(s);
 	s = file_good(&plain);
@@ -157,19 +153,18 @@ static void laws_are_read(void **state)
 		dp_study_free(s);
 	}
 	refuse((struct file){ .search = "parallel: 2" }, "'search.rounds' is missing");
-	refuse((struct file){ .search = "rounds: {geometric: 3, poisson: 3}" },
-	       "needs one law");
+	refuse((struct file){ .search = "rounds: {geometric: 3, poisson: 3}" }, "needs one law");
 	refuse((struct file){ .search = "rounds: {geometric: 1}" }, "above 1");
 	refuse((struct file){ .search = "rounds: {uniform: 3}" }, "unknown key");
 }
 
 /* ---- the worst setting ---- */
 
-#define SGD                                                                              \
-	"{mechanism: dp-sgd, sampling: without-replacement, records: 2000, lot: lot, "   \
+#define SGD                                                                                        \
+	"{mechanism: dp-sgd, sampling: without-replacement, records: 2000, lot: lot, "             \
 	"epochs: epochs, noise_multiplier: noise, delta: 1e-5}"
-#define SPACE                                                                            \
-	"lot: {type: int, range: [30, 45]}, epochs: {type: int, range: [1, 9]}, noise: " \
+#define SPACE                                                                                      \
+	"lot: {type: int, range: [30, 45]}, epochs: {type: int, range: [1, 9]}, noise: "           \
 	"{type: float, range: [0.8, 3]}"
 
 static const double orders[] = { 1.5, 2, 3, 5, 9, 17, 40 };
@@ -178,8 +173,7 @@ static const double orders[] = { 1.5, 2, 3, 5, 9, 17, 40 };
  * does not by much. */
 static void curve_is_the_largest(void **state)
 {
-	struct dp_study *s =
-		file_good(&(struct file){ .parameters = SPACE, .privacy = SGD });
+	struct dp_study *s = file_good(&(struct file){ .parameters = SPACE, .privacy = SGD });
 	struct dp_renyi_memory *m = dp_renyi_memory_new();
 	double worst[DP_COUNT(orders)], k[DP_COUNT(orders)], x[3];
 	bool touched[DP_COUNT(orders)] = { false };
@@ -189,9 +183,8 @@ static void curve_is_the_largest(void **state)
 
 	(void)state;
 	assert_non_null(m);
-	assert_int_equal(
-		dp_select_curve(s, orders, DP_COUNT(orders), worst, &settings, &err),
-		DP_OK);
+	assert_int_equal(dp_select_curve(s, orders, DP_COUNT(orders), worst, &settings, &err),
+			 DP_OK);
 	assert_int_equal(settings, 16); /* of lots; epochs and noise have a worst end */
 	for (uint32_t i = 0; i < 100 + 16; i++) {
 		dp_space_sample(s, i, false, x);
@@ -201,9 +194,9 @@ static void curve_is_the_largest(void **state)
 			x[2] = 0.8;
 		}
 		assert_int_equal(dp_oracle_uses(s, 0, x, NAN, &uses, &err), DP_OK);
-		assert_int_equal(dp_privacy_renyi(m, uses.item, uses.n, orders,
-						  DP_COUNT(orders), k, &err),
-				 DP_OK);
+		assert_int_equal(
+			dp_privacy_renyi(m, uses.item, uses.n, orders, DP_COUNT(orders), k, &err),
+			DP_OK);
 		for (size_t j = 0; j < DP_COUNT(orders); j++) {
 			assert_true(k[j] <= worst[j]);
 			touched[j] |= k[j] == worst[j];
@@ -215,11 +208,11 @@ static void curve_is_the_largest(void **state)
 	dp_study_free(s);
 }
 
-#define CALIBRATED(target)                                                               \
-	"lot: {type: int, range: [30, 33]}, epochs: {fixed: 3}, e0: {type: float, "      \
-	"range: [0.5, 1]}, noise: {calibrate: {epsilon: " target ", mechanism: dp-sgd, " \
-	"sampling: without-replacement, records: 2000, lot: lot, epochs: epochs, "       \
-	"delta: "                                                                        \
+#define CALIBRATED(target)                                                                         \
+	"lot: {type: int, range: [30, 33]}, epochs: {fixed: 3}, e0: {type: float, "                \
+	"range: [0.5, 1]}, noise: {calibrate: {epsilon: " target ", mechanism: dp-sgd, "           \
+	"sampling: without-replacement, records: 2000, lot: lot, epochs: epochs, "                 \
+	"delta: "                                                                                  \
 	"1e-5}}"
 
 /* A target that varies is worst where it is largest; what noise makes up for is tried. */
@@ -232,12 +225,11 @@ static void calibrated_noise_is_followed(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct dp_study *s = file_good(&(struct file){
-			.parameters = i ? CALIBRATED("1") : CALIBRATED("e0"),
-			.privacy = SGD });
+			.parameters = i ? CALIBRATED("1") : CALIBRATED("e0"), .privacy = SGD });
 
-		assert_int_equal(dp_select_curve(s, orders, DP_COUNT(orders), k[i],
-						 &settings[i], &err),
-				 DP_OK);
+		assert_int_equal(
+			dp_select_curve(s, orders, DP_COUNT(orders), k[i], &settings[i], &err),
+			DP_OK);
 		assert_int_equal(settings[i], 4);
 		dp_study_free(s);
 	}
@@ -249,12 +241,10 @@ static void calibrated_noise_is_followed(void **state)
 /* What nobody could find the largest of is refused. */
 static void unknown_worst_is_refused(void **state)
 {
-	struct file f = {
-		.parameters =
-			"lot: {type: int, range: [1, 2000]}, epochs: {fixed: 3}, noise: "
-			"{fixed: 1}",
-		.privacy = SGD
-	};
+	struct file f = { .parameters =
+				  "lot: {type: int, range: [1, 2000]}, epochs: {fixed: 3}, noise: "
+				  "{fixed: 1}",
+			  .privacy = SGD };
 
 	(void)state;
 	refuse(f, "among more than 1024 settings");
@@ -340,8 +330,7 @@ static void play_propose(struct play *p)
 	struct dp_err err;
 
 	if (p->s->ntrials == 0)
-		assert_int_equal(dp_propose(p->s->spec, &none, 0, NULL, &found, &err),
-				 DP_OK);
+		assert_int_equal(dp_propose(p->s->spec, &none, 0, NULL, &found, &err), DP_OK);
 	else
 		dp_space_sample(p->s->spec, p->s->ntrials, false, found.x);
 	play_apply(p, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
@@ -422,10 +411,7 @@ static void law_is_drawn(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
-		play_submit(
-			p,
-			file_text(&(struct file){ .search = "rounds: {geometric: 4}" }),
-			i);
+		play_submit(p, file_text(&(struct file){ .search = "rounds: {geometric: 4}" }), i);
 		assert_true(p->s->evaluations >= 1);
 		sum += p->s->evaluations;
 		once += p->s->evaluations == 1;
@@ -469,9 +455,7 @@ static void nothing_selected(void **state)
 	(void)state;
 	p->train = train_none;
 	for (uint64_t i = 0; i < 20; i++) {
-		play_submit(p,
-			    file_text(&(struct file){ .search = "rounds: {poisson: 2}" }),
-			    i);
+		play_submit(p, file_text(&(struct file){ .search = "rounds: {poisson: 2}" }), i);
 		play_on(p);
 		assert_int_equal(p->s->status, DP_STUDY_FAILED);
 		if (i > 0) /* none drawn, one failed, many failed: all the same */
@@ -492,9 +476,8 @@ static char *shown_text(struct play *p)
 
 	for (uint32_t i = 0; i < s->ntrials; i++)
 		json_array_append_new(trials, dp_view_trial(s, s->trials[i], true, "/f"));
-	all = json_pack("[o, o, o, i, i, s]", dp_view_result(s), dp_view_summary(s),
-			trials, s->evaluations, s->seq,
-			s->spec->secret || s->secret ? "secret" : "none");
+	all = json_pack("[o, o, o, i, i, s]", dp_view_result(s), dp_view_summary(s), trials,
+			s->evaluations, s->seq, s->spec->secret || s->secret ? "secret" : "none");
 	text = json_dumps(all, 0);
 	json_decref(all);
 	return text;
@@ -519,9 +502,7 @@ static void nothing_else_shows(void **state)
 	(void)state;
 	p->train = train_some;
 	for (uint64_t i = 0; i < 2; i++) {
-		play_submit(
-			p, file_text(&(struct file){ .search = "rounds: {poisson: 60}" }),
-			i);
+		play_submit(p, file_text(&(struct file){ .search = "rounds: {poisson: 60}" }), i);
 		n[i] = p->s->evaluations;
 		stage[0][i] = shown_text(p);
 		play_propose(p);
@@ -543,9 +524,8 @@ static void nothing_else_shows(void **state)
 
 static void asking_changes_nothing(void **state)
 {
-	static const enum dp_ask never[] = { DP_ASK_RETRY, DP_ASK_RETRY_FAILED,
-					     DP_ASK_CANCEL, DP_ASK_ENQUEUE,
-					     DP_ASK_IMPORT };
+	static const enum dp_ask never[] = { DP_ASK_RETRY, DP_ASK_RETRY_FAILED, DP_ASK_CANCEL,
+					     DP_ASK_ENQUEUE, DP_ASK_IMPORT };
 	struct play *p = calloc(1, sizeof *p);
 	struct dp_asked set = {
 		.ask = DP_ASK_SET, .evaluations = 9, .parallel = NAN, .priority = NAN
@@ -568,9 +548,9 @@ static void asking_changes_nothing(void **state)
 	set.parallel = 3;
 	assert_int_equal(dp_course_asked(p->s, &set, &out, &err), DP_OK);
 	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "stopped" });
-	assert_int_equal(dp_course_asked(p->s, &(struct dp_asked){ .ask = DP_ASK_RESUME },
-					 &out, &err),
-			 DP_E_INVALID);
+	assert_int_equal(
+		dp_course_asked(p->s, &(struct dp_asked){ .ask = DP_ASK_RESUME }, &out, &err),
+		DP_E_INVALID);
 	play_end(p);
 	free(p);
 }
@@ -637,8 +617,7 @@ static void claim_holds(void **state)
 	assert_int_equal(dp_select_cost(p->s->spec, &c, &err), DP_OK);
 	play_end(p);
 	found = attacked(p);
-	print_message("claimed %.3f, one %.3f; found at least %.3f\n", c.trained, c.one,
-		      found);
+	print_message("claimed %.3f, one %.3f; found at least %.3f\n", c.trained, c.one, found);
 	assert_true(found <= c.trained);
 	/* a mutant: no noise */
 	p->train = train_bare;

@@ -73,8 +73,7 @@ static json_t *answer_json(const struct visitor *v)
 	json_t *value;
 
 	assert_string_equal(v->a.type, "application/json");
-	assert_int_equal(dp_json_parse(v->a.body.data, v->a.body.len, &value, &err),
-			 DP_OK);
+	assert_int_equal(dp_json_parse(v->a.body.data, v->a.body.len, &value, &err), DP_OK);
 	return value;
 }
 
@@ -94,17 +93,10 @@ static void answer_lacks(const struct visitor *v, const char *text)
 
 static void test_targets(void **state)
 {
-	static const char *const bad[] = { "",
-					   "x",
-					   "http://h/",
-					   "/%",
-					   "/%4",
-					   "/%zz",
-					   "/%00",
-					   "/%ff",
-					   "/?a=%",
-					   "/a?b=%c3",
-					   "/1/2/3/4/5/6/7/8/9" };
+	static const char *const bad[] = {
+		"",      "x",        "http://h/",         "/%", "/%4", "/%zz", "/%00", "/%ff",
+		"/?a=%", "/a?b=%c3", "/1/2/3/4/5/6/7/8/9"
+	};
 	struct http_request q = { 0 };
 	struct dp_err err;
 
@@ -116,8 +108,7 @@ static void test_targets(void **state)
 	assert_int_equal(http_read_target(&q, "/", &err), DP_OK);
 	assert_int_equal(q.nparts, 0);
 	http_request_free(&q);
-	assert_int_equal(http_read_target(&q, "/a%2Fb/%C3%A9?x=1+2&y&z=%3d&x=2", &err),
-			 DP_OK);
+	assert_int_equal(http_read_target(&q, "/a%2Fb/%C3%A9?x=1+2&y&z=%3d&x=2", &err), DP_OK);
 	assert_int_equal(q.nparts, 2);
 	assert_string_equal(q.part[0], "a/b");
 	assert_string_equal(q.part[1], "\xc3\xa9");
@@ -141,10 +132,10 @@ static void test_forms(void **state)
 
 static void test_listening(void **state)
 {
-	static const char *const bad[] = { "",          ":1",
-					   "127.0.0.1", "127.0.0.1:x",
-					   "::1",       "h:65536",
-					   "h:-1",      "no.such.host.invalid:1" };
+	static const char *const bad[] = {
+		"",    ":1",      "127.0.0.1", "127.0.0.1:x",
+		"::1", "h:65536", "h:-1",      "no.such.host.invalid:1"
+	};
 	struct listening l;
 	struct dp_err err;
 
@@ -182,8 +173,7 @@ static void test_request_heads(void **state)
 		    { "G\x7fT / HTTP/1.1\r\n", 400 },
 		    { "GET / HTTP/1.1\r\n folded\r\n", 400 },
 		    { "GET / HTTP/1.1\r\nX : y\r\n", 400 },
-		    { "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
-		      400 },
+		    { "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n", 400 },
 		    { "GET / HTTP/1.1\r\nContent-Length: 1 1\r\n", 400 },
 		    { "GET / HTTP/1.1\r\nContent-Length: 1234567890123456789\r\n", 413 },
 		    { "GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", 400 },
@@ -206,8 +196,7 @@ static void test_request_heads(void **state)
 	assert_int_equal(h.len, sizeof good - 1);
 	assert_int_equal(h.body_length, 5);
 	assert_false(h.chunked || h.expects_continue);
-	assert_int_equal(request_head_parse(chunked, sizeof chunked - 1, &h),
-			 HEAD_COMPLETE);
+	assert_int_equal(request_head_parse(chunked, sizeof chunked - 1, &h), HEAD_COMPLETE);
 	assert_int_equal(h.len, sizeof chunked - 1 - strlen("0\r\n"));
 	assert_true(h.chunked && h.expects_continue && h.body_length == 0);
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
@@ -221,19 +210,17 @@ static void test_request_heads(void **state)
 
 		memcpy(copy, good, sizeof good);
 		copy[n] = '\0';
-		assert_int_equal(request_head_parse(copy, sizeof good - 1, &h),
-				 HEAD_INVALID);
+		assert_int_equal(request_head_parse(copy, sizeof good - 1, &h), HEAD_INVALID);
 		assert_int_equal(h.status, 400);
 	}
 }
 
 /* ---- connections ---- */
 
-static struct conn *add_conn(struct conn_list *list, struct conn *c, uint32_t address,
-			     bool local, uid_t user)
+static struct conn *add_conn(struct conn_list *list, struct conn *c, uint32_t address, bool local,
+			     uid_t user)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(address) };
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(address) };
 
 	*c = (struct conn){ .state = CONN_INCOMPLETE };
 	conn_set_peer(c, (struct sockaddr *)&a, local, user);
@@ -272,8 +259,7 @@ static void test_evicted_connection(void **state)
 	some[n - 3].state = CONN_READING_BODY;
 	assert_ptr_equal(conn_to_evict(&list, CONN_INCOMPLETE, CONN_OWNER), first);
 	conn_list_remove(first);
-	assert_ptr_equal(conn_to_evict(&list, CONN_READING_BODY, CONN_OWNER),
-			 &some[n - 4]);
+	assert_ptr_equal(conn_to_evict(&list, CONN_READING_BODY, CONN_OWNER), &some[n - 4]);
 }
 
 /* A local user is one peer whatever addresses it uses; other machines are many. */
@@ -284,8 +270,7 @@ static void test_running_of_user(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
-		add_conn(&list, &some[i], 0x7f000002 + i, true, 4242)->state =
-			CONN_READING_BODY;
+		add_conn(&list, &some[i], 0x7f000002 + i, true, 4242)->state = CONN_READING_BODY;
 	add_conn(&list, &some[3], 0x7f000001, true, 4243);
 	assert_true(conn_runs_more(&list, &some[0], &some[3], 1));
 	assert_false(conn_runs_more(&list, &some[3], &some[0], 0));
@@ -300,16 +285,13 @@ static void test_reserved_threads(void **state)
 {
 	struct conn untrusted = { .state = CONN_QUEUED, .trust = CONN_UNTRUSTED };
 	struct conn trusted = { .state = CONN_QUEUED, .trust = CONN_TRUSTED };
-	struct conn owner = { .state = CONN_QUEUED,
-			      .trust = CONN_OWNER,
-			      .local = true,
-			      .user = geteuid() };
-	struct conn signs_in = { .state = CONN_QUEUED,
-				 .trust = CONN_UNTRUSTED,
-				 .local = true,
-				 .user = geteuid() };
-	struct conn_usage u = { .all = CONN_UNTRUSTED_MAX,
-				.untrusted = CONN_UNTRUSTED_MAX };
+	struct conn owner = {
+		.state = CONN_QUEUED, .trust = CONN_OWNER, .local = true, .user = geteuid()
+	};
+	struct conn signs_in = {
+		.state = CONN_QUEUED, .trust = CONN_UNTRUSTED, .local = true, .user = geteuid()
+	};
+	struct conn_usage u = { .all = CONN_UNTRUSTED_MAX, .untrusted = CONN_UNTRUSTED_MAX };
 
 	(void)state;
 	assert_false(conn_thread_available(&u, &untrusted));
@@ -324,8 +306,7 @@ static void test_reserved_threads(void **state)
 	u.all = CONN_THREADS_SHARED + CONN_OWNER_RESERVE;
 	assert_false(conn_thread_available(&u, &owner));
 	untrusted.asks_metrics = trusted.asks_metrics = true;
-	assert_true(conn_thread_available(&u, &trusted) &&
-		    conn_uses_metrics_reserve(&u, &trusted));
+	assert_true(conn_thread_available(&u, &trusted) && conn_uses_metrics_reserve(&u, &trusted));
 	assert_false(conn_thread_available(&u, &untrusted));
 	u.metrics = CONN_METRICS_RESERVE;
 	assert_false(conn_thread_available(&u, &trusted));
@@ -409,8 +390,7 @@ static void test_other_sites(void **state)
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		v.q.origin = each[i].origin;
 		v.q.site = each[i].site;
-		assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"),
-				 each[i].status);
+		assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"), each[i].status);
 	}
 	visitor_free(&v);
 }
@@ -427,8 +407,7 @@ static void test_readers_of_other_sites(void **state)
 		{ "cross-site", "no-cors", "image", "/api/studies", 403 },
 		{ "same-site", "cors", "empty", "/api/studies", 403 },
 		{ "cross-site", NULL, NULL, "/metrics", 403 },
-		{ "cross-site", "no-cors", NULL, "/api/studies/s/figures/spark.svg",
-		  403 },
+		{ "cross-site", "no-cors", NULL, "/api/studies/s/figures/spark.svg", 403 },
 		{ "cross-site", "navigate", NULL, "/api/studies/s/front", 200 },
 		{ "cross-site", "navigate", "document", "/api/studies/s/front", 200 },
 		{ "cross-site", "navigate", "document", "/studies/s", 200 },
@@ -481,8 +460,7 @@ static void test_control_needs_the_header(void **state)
 static void test_closed(void **state)
 {
 	static const char *const shown[] = { "/metrics", "/api/studies", "/api/daemon",
-					     "/studies/s/report",
-					     "/api/studies/s/trials/0/log" };
+					     "/studies/s/report", "/api/studies/s/trials/0/log" };
 	struct visitor v;
 
 	(void)state;
@@ -597,13 +575,13 @@ static void test_peers(void **state)
 		fd = socket(server.ss_family, SOCK_STREAM, 0);
 		assert_int_equal(connect(fd, (struct sockaddr *)&server, n), 0);
 		assert_int_equal(getsockname(fd, (struct sockaddr *)&client, &m), 0);
-		assert_true(peer_user((struct sockaddr *)&server,
-				      (struct sockaddr *)&client, &user));
+		assert_true(
+			peer_user((struct sockaddr *)&server, (struct sockaddr *)&client, &user));
 		assert_int_equal(user, getuid());
 		/* who asks and leaves at once does not pass for root */
 		close(fd);
-		assert_false(peer_user((struct sockaddr *)&server,
-				       (struct sockaddr *)&client, &user));
+		assert_false(
+			peer_user((struct sockaddr *)&server, (struct sockaddr *)&client, &user));
 		close(l.fd);
 	}
 }
@@ -649,11 +627,9 @@ static void test_paths(void **state)
 		{ "/api/studies/s/trials/0/log", 200, "application/json" },
 		{ "/api/studies/s/trials/x/log", 400, "application/json" },
 		{ "/api/studies/s/trials/0/log?attempt=3", 404, "application/json" },
-		{ "/api/studies/s/trials/0/log?stream=/etc/passwd", 400,
-		  "application/json" },
+		{ "/api/studies/s/trials/0/log?stream=/etc/passwd", 400, "application/json" },
 		{ "/api/studies/s/figures/front.svg", 200, "image/svg+xml" },
-		{ "/api/studies/s/figures/front.svg?inline&width=320", 200,
-		  "image/svg+xml" },
+		{ "/api/studies/s/figures/front.svg?inline&width=320", 200, "image/svg+xml" },
 		{ "/api/studies/s/figures/front.svg?width=1", 400, "application/json" },
 		{ "/api/studies/s/figures/hypervolume.svg", 200, "image/svg+xml" },
 		{ "/api/studies/s/figures/spark.svg", 200, "image/svg+xml" },
@@ -671,8 +647,7 @@ static void test_paths(void **state)
 		unsigned status = visit_ask(&v, "GET", each[i].path);
 
 		if (status != each[i].status)
-			fail_msg("%s: %u %s", each[i].path, status,
-				 dp_buf_text(&v.a.body));
+			fail_msg("%s: %u %s", each[i].path, status, dp_buf_text(&v.a.body));
 		if (each[i].type)
 			assert_string_equal(v.a.type, each[i].type);
 	}
@@ -691,8 +666,7 @@ static void test_without_a_daemon(void **state)
 	answer_has(&v, "no daemon is running");
 	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 503);
 	error = answer_json(&v);
-	assert_string_equal(dp_json_str(json_object_get(error, "error"), "kind", ""),
-			    "no-daemon");
+	assert_string_equal(dp_json_str(json_object_get(error, "error"), "kind", ""), "no-daemon");
 	json_decref(error);
 	assert_int_equal(visit_ask(&v, "GET", "/metrics"), 200);
 	answer_has(&v, "\ndpareto_up 0\n");
@@ -711,10 +685,9 @@ static void test_markup(void **state)
 	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg?inline");
 	answer_has(&v, "&lt;img src=x");
 	answer_lacks(&v, "<img");
-	assert_string_equal(
-		v.a.policy,
-		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "
-		"'none'");
+	assert_string_equal(v.a.policy,
+			    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "
+			    "'none'");
 	visitor_free(&v);
 }
 
@@ -802,19 +775,17 @@ static json_t *many_points(struct large_front *f)
 	for (int i = 0; i < MANY_POINTS; i++) {
 		double at = (i * 7919 % MANY_POINTS + 0.5) / MANY_POINTS;
 
-		json_array_append_new(
-			list, json_pack("{s:i, s:n, s:{s:f, s:f}, s:{s:{s:i, s:f}}}",
-					"trial", i, "at", "objectives", "epsilon",
-					0.01 * pow(1000, at), "error", 1 - at, "spread",
-					"error", "runs", 3, "sd", 0.1));
+		json_array_append_new(list, json_pack("{s:i, s:n, s:{s:f, s:f}, s:{s:{s:i, s:f}}}",
+						      "trial", i, "at", "objectives", "epsilon",
+						      0.01 * pow(1000, at), "error", 1 - at,
+						      "spread", "error", "runs", 3, "sd", 0.1));
 	}
-	front = json_pack("{s:{s:i, s:i}, s:o}", "anti_ideal", "epsilon", 10, "error", 1,
-			  "front", list);
+	front = json_pack("{s:{s:i, s:i}, s:o}", "anti_ideal", "epsilon", 10, "error", 1, "front",
+			  list);
 	rows = rows_from_json(list);
 	assert_non_null(rows);
-	*f = (struct large_front){ .head = json_pack(
-					   "{s:O}", "anti_ideal",
-					   json_object_get(front, "anti_ideal")),
+	*f = (struct large_front){ .head = json_pack("{s:O}", "anti_ideal",
+						     json_object_get(front, "anti_ideal")),
 				   .rows = rows,
 				   .member = malloc(MANY_POINTS * sizeof *f->member),
 				   .n = MANY_POINTS };
@@ -827,8 +798,7 @@ static json_t *many_points(struct large_front *f)
  * a pixel from one of them. The point to take is that of all points. */
 static void test_large_front(void **state)
 {
-	json_t *summary = json_loads(FAKE_SUMMARY, 0, NULL), *whole, *thin, *by_all,
-	       *by_rows;
+	json_t *summary = json_loads(FAKE_SUMMARY, 0, NULL), *whole, *thin, *by_all, *by_rows;
 	static bool seen[1001][1001];
 	struct figure_axis x, y;
 	struct large_front f;
@@ -850,8 +820,7 @@ static void test_large_front(void **state)
 		       epsilon = json_real_value(json_object_get(v, "epsilon"));
 
 		assert_true(json_is_object(json_object_get(p, "spread")));
-		seen[lround(1000 * log(epsilon / 0.01) / log(1000))]
-		    [lround(1000 * error)] = true;
+		seen[lround(1000 * log(epsilon / 0.01) / log(1000))][lround(1000 * error)] = true;
 	}
 	for (i = 0; i <= 1000; i++)
 		assert_true(seen[i][1000 - i]);
@@ -878,10 +847,9 @@ static void test_large_front_found(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.asking.arg = "{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS
-			 ",\"next\":null,\"front\":[" FAKE_POINT(
-				 "2", "0.5", "0.75",
-				 "0.125") "],\"more\":[[0,null],[0,4],[9,null]]}}\n";
+	v.s.asking.arg =
+		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"front\":[" FAKE_POINT(
+			"2", "0.5", "0.75", "0.125") "],\"more\":[[0,null],[0,4],[9,null]]}}\n";
 	assert_int_equal(large_front_find(&v.s, "s", &f, &err), DP_OK);
 	assert_int_equal(f.n, 2);
 	assert_true(f.member[0] == 2 && f.member[1] == 0);
@@ -964,8 +932,8 @@ static void test_plain_tables(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.asking.arg = "{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS
-			 ",\"next\":null,\"total\":3}}\n";
+	v.s.asking.arg =
+		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"total\":3}}\n";
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		char *numbers = table_numbers(&v, each[i].query);
 
@@ -986,24 +954,22 @@ static void test_tables_with_gaps(void **state)
 	struct rows *kept;
 
 	(void)state;
-	rows = json_pack("[{s:i, s:n}, {s:i, s:f}, {s:i, s:s}, {s:i, s:f}]", "trial", 0,
-			 "seconds", "trial", 1, "seconds", 2.0, "trial", 2, "seconds",
-			 "inf", "trial", 3, "seconds", 1.0);
+	rows = json_pack("[{s:i, s:n}, {s:i, s:f}, {s:i, s:s}, {s:i, s:f}]", "trial", 0, "seconds",
+			 "trial", 1, "seconds", 2.0, "trial", 2, "seconds", "inf", "trial", 3,
+			 "seconds", 1.0);
 	kept = rows_from_json(rows);
 	for (int down = 0; down < 2; down++) {
 		static const int order[2][4] = { { 3, 1, 2, 0 }, { 2, 1, 3, 0 } };
 
 		assert_int_equal(
-			http_read_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds",
-					 &err),
+			http_read_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds", &err),
 			DP_OK);
 		assert_int_equal(table_part(kept, &q, -1, &text, &err), DP_OK);
 		assert_int_equal(dp_json_parse(text.data, text.len, &part, &err), DP_OK);
 		dp_buf_free(&text);
 		for (size_t i = 0; i < 4; i++)
 			assert_int_equal(
-				dp_json_int(json_array_get(
-						    json_object_get(part, "trials"), i),
+				dp_json_int(json_array_get(json_object_get(part, "trials"), i),
 					    "trial", -1),
 				order[down][i]);
 		json_decref(part);
@@ -1023,12 +989,10 @@ static void test_growth(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err),
-			 DP_OK);
+	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err), DP_OK);
 	ok = json_object_get(answer, "ok");
 	rows = rows_from_json(json_object_get(ok, "trials"));
-	assert_int_equal(growth_find(json_object_get(ok, "study"), rows, &g, &err),
-			 DP_OK);
+	assert_int_equal(growth_find(json_object_get(ok, "study"), rows, &g, &err), DP_OK);
 	rows_unref(rows);
 	/* by hand, below (10, 1): (1, .5), then (2, .25), then (.5, .75) */
 	assert_int_equal(g.n, 4);
@@ -1064,8 +1028,7 @@ static void test_growth_of_paths(void **state)
 	(void)state;
 	assert_int_equal(dp_json_parse(text, sizeof text - 1, &v, &err), DP_OK);
 	rows = rows_from_json(json_object_get(v, "rows"));
-	assert_int_equal(growth_find(json_object_get(v, "summary"), rows, &g, &err),
-			 DP_OK);
+	assert_int_equal(growth_find(json_object_get(v, "summary"), rows, &g, &err), DP_OK);
 	rows_unref(rows);
 	assert_int_equal(g.n, 4);
 	assert_true(g.volume[1] == 1 && g.volume[2] == 3 && g.volume[3] == 3);
@@ -1125,8 +1088,7 @@ static void *ask_slowly(void *arg)
 	asking_init(&k, NULL);
 	k.open = slow_open;
 	k.arg = slow;
-	if (shelf_rows(slow->shelf, &k, NULL, "slow", SHELF_NEWEST, &rows, &version,
-		       &err) != DP_OK)
+	if (shelf_rows(slow->shelf, &k, NULL, "slow", SHELF_NEWEST, &rows, &version, &err) != DP_OK)
 		rows = NULL;
 	asking_free(&k);
 	return rows;
@@ -1158,8 +1120,8 @@ static void test_shelf_bytes(void **state)
 	for (size_t i = 0; i < DP_COUNT(steps); i++) {
 		bool kept[3] = { false };
 
-		assert_int_equal(shelf_rows(&shelf, &k, NULL, steps[i].study,
-					    SHELF_NEWEST, &rows, &version, &err),
+		assert_int_equal(shelf_rows(&shelf, &k, NULL, steps[i].study, SHELF_NEWEST, &rows,
+					    &version, &err),
 				 DP_OK);
 		if (i == 0)
 			shelf.most = rows_bytes(rows) * 5 / 2;
@@ -1172,9 +1134,8 @@ static void test_shelf_bytes(void **state)
 			    kept[2] == steps[i].c);
 	}
 	shelf.most = 100;
-	assert_int_equal(
-		shelf_rows(&shelf, &k, NULL, "d", SHELF_NEWEST, &rows, &version, &err),
-		DP_E_LIMIT);
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "d", SHELF_NEWEST, &rows, &version, &err),
+			 DP_E_LIMIT);
 	asking_free(&k);
 	shelf_free(&shelf);
 }
@@ -1187,15 +1148,15 @@ static void test_rows(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
-		json_t *row = json_pack(
-			"{s:i, s:n, s:s, s:s, s:{s:f, s:s}, s:{s:f, s:o}, s:b, s:i, s:s, "
-			"s:f}",
-			"trial", i, "at", "state", i % 3 ? "ok" : "failed", "source",
-			"random", "parameters", "rate", 1.0 / (i + 3), "kind",
-			i % 2 ? "a \"b\"" : "c", "objectives", "epsilon", i / 7.0,
-			"error", i % 5 ? json_real(3.0 / (i + 1)) : json_string("inf"),
-			"feasible", i % 4 != 0, "attempts", 1, "started",
-			"2026-11-18T08:40:29.535323Z", "seconds", 0.25);
+		json_t *row =
+			json_pack("{s:i, s:n, s:s, s:s, s:{s:f, s:s}, s:{s:f, s:o}, s:b, s:i, s:s, "
+				  "s:f}",
+				  "trial", i, "at", "state", i % 3 ? "ok" : "failed", "source",
+				  "random", "parameters", "rate", 1.0 / (i + 3), "kind",
+				  i % 2 ? "a \"b\"" : "c", "objectives", "epsilon", i / 7.0,
+				  "error", i % 5 ? json_real(3.0 / (i + 1)) : json_string("inf"),
+				  "feasible", i % 4 != 0, "attempts", 1, "started",
+				  "2026-11-18T08:40:29.535323Z", "seconds", 0.25);
 		struct dp_buf one = DP_BUF_INIT;
 		const char *kept;
 		size_t len;
@@ -1214,11 +1175,9 @@ static void test_rows(void **state)
 	assert_int_equal(rows_column(rows, NULL, "rate"), -1);
 	assert_true(rows_cell(rows, 5, rows_column(rows, "objectives", "error")).number ==
 		    INFINITY);
-	assert_string_equal(
-		rows_cell(rows, 7, rows_column(rows, "parameters", "kind")).word,
-		"a \"b\"");
-	assert_int_equal(rows_cell(rows, 7, rows_column(rows, NULL, "at")).kind,
-			 ROWS_NONE);
+	assert_string_equal(rows_cell(rows, 7, rows_column(rows, "parameters", "kind")).word,
+			    "a \"b\"");
+	assert_int_equal(rows_cell(rows, 7, rows_column(rows, NULL, "at")).kind, ROWS_NONE);
 	rows_unref(rows);
 }
 
@@ -1246,17 +1205,15 @@ static void test_shelf(void **state)
 	assert_int_equal(pipe(slow.go), 0);
 	assert_int_equal(pthread_create(&thread, NULL, ask_slowly, &slow), 0);
 	assert_int_equal(read(slow.asked[0], &byte, 1), 1);
-	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows,
-				    &version, &err),
+	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows, &version, &err),
 			 DP_OK);
 	assert_int_equal(rows_count(rows), 3);
 	assert_int_equal(write(slow.go[1], &byte, 1), 1);
 	assert_int_equal(pthread_join(thread, &got), 0);
 	assert_int_equal(rows_count(got), 3);
 	/* the newest is never what was there before somebody asked */
-	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again,
-				    &version, &err),
-			 DP_OK);
+	assert_int_equal(
+		shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again, &version, &err), DP_OK);
 	assert_ptr_not_equal(again, rows);
 	rows_unref(rows);
 	k.arg = NULL;
@@ -1264,9 +1221,9 @@ static void test_shelf(void **state)
 		char name[32];
 
 		snprintf(name, sizeof name, "none-%d", i);
-		assert_int_not_equal(shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE,
-						&rows, &version, &err),
-				     DP_OK);
+		assert_int_not_equal(
+			shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE, &rows, &version, &err),
+			DP_OK);
 	}
 	assert_int_equal(rows_count(shelf.place[1].rows), 3);
 	rows_unref(again);

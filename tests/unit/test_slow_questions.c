@@ -23,8 +23,8 @@ static struct {
 	double terms; /* of profiles: one for each record of a person */
 } counted;
 
-static double counted_profile(const struct dp_privacy_part *p, enum dp__direction d,
-			      double x, double *slack)
+static double counted_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+			      double *slack)
 {
 	counted.terms += fmax(p->group, 1);
 	return counted.real[p->kind - counted.copy]->profile(p, d, x, slack);
@@ -98,29 +98,26 @@ static void questions_are_limited(void **state)
 				    "\"lot\":5251,\"epochs\":1002,"
 				    "\"noise_multiplier\":1.66,\"group\":31")),
 		  1e-6, 80.5, 81 },
-		{ COMPOSE(1e-6,
-			  SGD("\"poisson\",\"records\":321,\"lot\":258,\"steps\":26,"
-			      "\"noise_multiplier\":8e111,\"group\":31")),
+		{ COMPOSE(1e-6, SGD("\"poisson\",\"records\":321,\"lot\":258,\"steps\":26,"
+				    "\"noise_multiplier\":8e111,\"group\":31")),
 		  1e-6, 0, 0 },
 		{ COMPOSE(1e-6, SGD("\"poisson\",\"records\":34,\"lot\":1,\"epochs\":39,"
 				    "\"noise_multiplier\":1e6,\"group\":3")),
 		  1e-6, 6e-7, 6.1e-7 },
-		{ COMPOSE(1e-6,
-			  SGD("\"without-replacement\",\"records\":34,\"lot\":1,"
-			      "\"epochs\":39,\"noise_multiplier\":1e6,\"group\":3")),
+		{ COMPOSE(1e-6, SGD("\"without-replacement\",\"records\":34,\"lot\":1,"
+				    "\"epochs\":39,\"noise_multiplier\":1e6,\"group\":3")),
 		  1e-6, 6e-7, 7.1e-7 },
 		{ COMPOSE(1e-6, SGD("\"poisson\",\"sample_rate\":0.03,\"steps\":1000,"
 				    "\"noise_multiplier\":1000,\"group\":32")),
 		  1e-6, 0.1109, 0.111 },
-		{ COMPOSE(8.5e-115,
-			  SGD("\"poisson\",\"sample_rate\":5.436e-6,\"steps\":745,"
-			      "\"noise_multiplier\":8344") ",{\"mechanism\":\"laplace\","
-							   "\"scale\":27.69,\"times\":27}"
-							   ",{\"mechanism\":"
-							   "\"discrete-laplace\","
-							   "\"scale\":65.39,"
-							   "\"sensitivity\":5372,"
-							   "\"times\":5}"),
+		{ COMPOSE(8.5e-115, SGD("\"poisson\",\"sample_rate\":5.436e-6,\"steps\":745,"
+					"\"noise_multiplier\":8344") ",{\"mechanism\":\"laplace\","
+								     "\"scale\":27.69,\"times\":27}"
+								     ",{\"mechanism\":"
+								     "\"discrete-laplace\","
+								     "\"scale\":65.39,"
+								     "\"sensitivity\":5372,"
+								     "\"times\":5}"),
 		  8.5e-115, 411, INFINITY },
 	};
 
@@ -128,10 +125,8 @@ static void questions_are_limited(void **state)
 	for (size_t i = 0; i < DP_COUNT(rows); i++) {
 		double e = count_question(rows[i].text, rows[i].delta);
 
-		if (!(counted.terms <= TERMS_MAX) || !(e >= rows[i].least) ||
-		    !(e <= rows[i].most))
-			fail_msg("%s: epsilon %.17g, %g terms", rows[i].text, e,
-				 counted.terms);
+		if (!(counted.terms <= TERMS_MAX) || !(e >= rows[i].least) || !(e <= rows[i].most))
+			fail_msg("%s: epsilon %.17g, %g terms", rows[i].text, e, counted.terms);
 	}
 }
 
@@ -173,8 +168,8 @@ static void solving_asks_little(void **state)
 		asked_pld = 0;
 		assert_int_equal(dp_privacy_most(&m, v, k, 2, &value, &at, &err), DP_OK);
 		if (!(asked_pld <= 25) || !(at.epsilon <= 2 && at.epsilon > 1.99))
-			fail_msg("%s: %g, epsilon %.9g, asked %d times", keys[i], value,
-				 at.epsilon, asked_pld);
+			fail_msg("%s: %g, epsilon %.9g, asked %d times", keys[i], value, at.epsilon,
+				 asked_pld);
 	}
 }
 
@@ -191,12 +186,12 @@ static void little_noise_hides_nothing(void **state)
 		double loss = 0.5 / (noises[i] * noises[i]);
 
 		for (int poisson = 0; poisson < 2; poisson++) {
-			struct dp_epsilon e = ask(
-				"{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\","
-				"\"records\":3563,\"lot\":1,\"steps\":518,"
-				"\"noise_multiplier\":%.17g,\"group\":31,"
-				"\"delta\":0.0348}",
-				poisson ? "poisson" : "without-replacement", noises[i]);
+			struct dp_epsilon e =
+				ask("{\"mechanism\":\"dp-sgd\",\"sampling\":\"%s\","
+				    "\"records\":3563,\"lot\":1,\"steps\":518,"
+				    "\"noise_multiplier\":%.17g,\"group\":31,"
+				    "\"delta\":0.0348}",
+				    poisson ? "poisson" : "without-replacement", noises[i]);
 
 			if (!(e.epsilon >= 0.9 * loss))
 				fail_msg("noise %g: epsilon %g", noises[i], e.epsilon);
@@ -217,8 +212,7 @@ static void much_noise_is_some_loss(void **state)
 					"\"records\":49061,\"lot\":3,\"steps\":1968467,"
 					"\"noise_multiplier\":%.17g,\"group\":8,"
 					"\"delta\":6e-190}",
-					poisson ? "poisson" : "without-replacement",
-					noises[i])
+					poisson ? "poisson" : "without-replacement", noises[i])
 					    .epsilon > 0);
 }
 
@@ -235,8 +229,7 @@ static double excess_by_definition(const struct dp_privacy_part *p, long double 
 		long double z = from + i * step, t = 0, l;
 
 		for (int j = 1; j <= (int)p->group; j++)
-			t += p->weight[j] *
-			     expm1l(j * (long double)p->mu * (z - 0.5L * j * p->mu));
+			t += p->weight[j] * expm1l(j * (long double)p->mu * (z - 0.5L * j * p->mu));
 		l = log1pl(t);
 		sum += (expm1l(b * l) - b * t) * expl(-0.5L * z * z);
 	}
@@ -248,14 +241,9 @@ static void poisson_groups_are_as_defined(void **state)
 	static const struct {
 		double q, mu, group, order;
 	} rows[] = {
-		{ 0.03, 0.001, 32, 140 },
-		{ 0.0009, 2.42, 22, 1.11 },
-		{ 0.0078, 1.956, 29, 1.03 },
-		{ 0.2, 0.3, 5, 8 },
-		{ 0.5, 1, 2, 3 },
-		{ 0.01, 0.1, 31, 2 },
-		{ 0.3, 0.02, 16, 60 },
-		{ 0.001, 1, 4, 4.5 },
+		{ 0.03, 0.001, 32, 140 }, { 0.0009, 2.42, 22, 1.11 }, { 0.0078, 1.956, 29, 1.03 },
+		{ 0.2, 0.3, 5, 8 },       { 0.5, 1, 2, 3 },           { 0.01, 0.1, 31, 2 },
+		{ 0.3, 0.02, 16, 60 },    { 0.001, 1, 4, 4.5 },
 	};
 
 	(void)state;
@@ -269,8 +257,7 @@ static void poisson_groups_are_as_defined(void **state)
 
 		dp__part_of_group(&p, 0, 0);
 		k = p.kind->cgf(&p, NULL, a);
-		want = log1p(fmax(excess_by_definition(&p, a),
-				  excess_by_definition(&p, 1 - a)));
+		want = log1p(fmax(excess_by_definition(&p, a), excess_by_definition(&p, 1 - a)));
 		if (!(k >= want * (1 - 1e-12) && k <= want * (1 + 1e-8)))
 			fail_msg("row %zu: %.17g, not %.17g", i, k, want);
 	}

@@ -14,8 +14,7 @@
 static const atomic_bool on = false;
 
 /* A shell that says and does something. */
-static void shell(struct slurm_run *r, const char *script, const char *input,
-		  double seconds)
+static void shell(struct slurm_run *r, const char *script, const char *input, double seconds)
 {
 	char *argv[] = { "sh", "-c", (char *)script, NULL };
 
@@ -135,8 +134,7 @@ static void test_submitted(void **state)
 		{ "echo 'sbatch: error: Batch job submission failed: Requested node "
 		  "configuration is not available' >&2; exit 1",
 		  SLURM_REFUSED },
-		{ "echo \"sbatch: unrecognized option '--x'\" >&2; exit 255",
-		  SLURM_REFUSED },
+		{ "echo \"sbatch: unrecognized option '--x'\" >&2; exit 255", SLURM_REFUSED },
 		{ "echo 'sbatch: error: invalid partition specified: x' >&2; exit 1",
 		  SLURM_REFUSED },
 	};

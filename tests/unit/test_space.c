@@ -102,8 +102,7 @@ static void test_continuous(void **state)
 		double lo, hi;
 	} cases[] = {
 		{ "  a: {type: float, range: [-3, 5]}", false, cdf_uniform, -3, 5 },
-		{ "  a: {type: float, range: [0.01, 100], scale: log}", false, cdf_log,
-		  0.01, 100 },
+		{ "  a: {type: float, range: [0.01, 100], scale: log}", false, cdf_log, 0.01, 100 },
 		{ "  a: {type: float, range: [0, 9], sample: {uniform: [0, 10], accept: "
 		  "[2, "
 		  "5]}}",
@@ -116,8 +115,8 @@ static void test_continuous(void **state)
 		  "[2, "
 		  "8]}}",
 		  true, cdf_uniform, 5, 8 },
-		{ "  a: {type: float, range: [0, 4], sample: {normal: {mean: 1, sd: 2}}}",
-		  false, cdf_normal, 0, 4 },
+		{ "  a: {type: float, range: [0, 4], sample: {normal: {mean: 1, sd: 2}}}", false,
+		  cdf_normal, 0, 4 },
 		{ "  a: {type: float, range: [-9, 9], sample: {normal: {mean: 1, sd: 2}, "
 		  "accept: [5, 8]}}",
 		  false, cdf_normal, 5, 8 },
@@ -133,8 +132,7 @@ static void test_continuous(void **state)
 		qsort(x, DRAWS, sizeof *x, ascending);
 		assert_true(x[0] >= cases[i].lo && x[DRAWS - 1] <= cases[i].hi);
 		/* one chance in a thousand to be above, for a right sampler */
-		if (distance(x, cases[i].cdf, cases[i].lo, cases[i].hi) >
-		    1.95 / sqrt(DRAWS))
+		if (distance(x, cases[i].cdf, cases[i].lo, cases[i].hi) > 1.95 / sqrt(DRAWS))
 			fail_msg("%s", cases[i].parameter);
 	}
 }
@@ -190,8 +188,7 @@ static void test_quantiles(void **state)
 			assert_true(k == 0 || q[k] >= q[k - 1]);
 		}
 		for (int k = 0; k < DRAWS; k++)
-			if (fabs(share_below(x, x[k]) - share_below(q, x[k])) >
-			    1.95 / sqrt(DRAWS))
+			if (fabs(share_below(x, x[k]) - share_below(q, x[k])) > 1.95 / sqrt(DRAWS))
 				fail_msg("%s: at %g", cases[i], x[k]);
 		dp_study_free(s);
 	}
@@ -248,8 +245,8 @@ static void test_whole(void **state)
 		{ "  a: {type: int, range: [1, 30]}", 1, 30, equal, 58.30 },
 		{ "  a: {type: int, range: [-2, 1]}", -2, 1, equal, 16.27 },
 		{ "  a: {type: int, range: [1, 20], scale: log}", 1, 20, stretch, 43.82 },
-		{ "  a: {type: int, range: [1, 9], sample: {normal: {mean: 5, sd: 3}}}",
-		  1, 9, around_five, 26.12 },
+		{ "  a: {type: int, range: [1, 9], sample: {normal: {mean: 5, sd: 3}}}", 1, 9,
+		  around_five, 26.12 },
 		/* accept has ends that are not whole: 2 to 7 are inside */
 		{ "  a: {type: int, range: [0, 9], sample: {exponential: {rate: 0.25, "
 		  "shift: "
@@ -264,8 +261,7 @@ static void test_whole(void **state)
 		for (int k = 0; k < DRAWS; k++)
 			assert_true(x[k] == floor(x[k]) && x[k] >= cases[i].lo &&
 				    x[k] <= cases[i].hi);
-		if (chi_square(x, cases[i].lo, cases[i].hi, cases[i].weight) >
-		    cases[i].limit)
+		if (chi_square(x, cases[i].lo, cases[i].hi, cases[i].weight) > cases[i].limit)
 			fail_msg("%s", cases[i].parameter);
 	}
 }
@@ -318,20 +314,19 @@ static void test_known_answers(void **state)
 		{ 0.04975708827150814, 17, 1.5038893258773958, 1 },
 		{ 6.7021520898515758, 13, 1.3767683336727878, 1 },
 	};
-	struct dp_study *s = study(
-		"  a: {type: float, range: [0.01, 100], scale: log}\n"
-		"  k: {type: int, range: [1, 30]}\n"
-		"  n: {type: float, range: [0, 4], sample: {normal: {mean: 1, sd: 2}}}\n"
-		"  c: {type: categorical, values: [p, q, r]}\n",
-		RANDOM);
+	struct dp_study *s =
+		study("  a: {type: float, range: [0.01, 100], scale: log}\n"
+		      "  k: {type: int, range: [1, 30]}\n"
+		      "  n: {type: float, range: [0, 4], sample: {normal: {mean: 1, sd: 2}}}\n"
+		      "  c: {type: categorical, values: [p, q, r]}\n",
+		      RANDOM);
 	double x[4];
 
 	(void)state;
 	for (uint32_t trial = 0; trial < 4; trial++) {
 		dp_space_sample(s, trial, false, x);
 		for (int i = 0; i < 4; i++)
-			assert_float_equal(x[i], known[trial][i],
-					   1e-13 * (1 + fabs(x[i])));
+			assert_float_equal(x[i], known[trial][i], 1e-13 * (1 + fabs(x[i])));
 	}
 	dp_study_free(s);
 }
@@ -342,10 +337,9 @@ static void test_rounds_first(void **state)
 	static double x[DRAWS];
 
 	(void)state;
-	draw_all(
-		"  a: {type: int, range: [0, 9], sample: {uniform: [0, 0.6], accept: [1, "
-		"2]}}",
-		false, x);
+	draw_all("  a: {type: int, range: [0, 9], sample: {uniform: [0, 0.6], accept: [1, "
+		 "2]}}",
+		 false, x);
 	for (int i = 0; i < DRAWS; i++)
 		assert_true(x[i] == 1);
 }
@@ -384,10 +378,10 @@ static void check_axis(const char *parameter, size_t n, const double *points)
 	dp_study_free(s);
 }
 
-#define AXIS(parameter, ...)                                                             \
-	do {                                                                             \
-		static const double points_[] = { __VA_ARGS__ };                         \
-		check_axis(parameter, DP_COUNT(points_), points_);                       \
+#define AXIS(parameter, ...)                                                                       \
+	do {                                                                                       \
+		static const double points_[] = { __VA_ARGS__ };                                   \
+		check_axis(parameter, DP_COUNT(points_), points_);                                 \
 	} while (0)
 
 static void test_axes(void **state)
@@ -398,8 +392,7 @@ static void test_axes(void **state)
 	AXIS("  a: {type: int, range: [1, 10], scale: log}", 1, 2, 3, 4, 5, 6, 8, 10);
 	AXIS("  a: {type: int, range: [1, 1000], scale: log, grid: 4}", 1, 10, 100, 1000);
 	AXIS("  a: {type: float, range: [0, 1], grid: 5}", 0, 0.25, 0.5, 0.75, 1);
-	AXIS("  a: {type: float, range: [0.01, 100], scale: log, grid: 5}", 0.01, 0.1, 1,
-	     10, 100);
+	AXIS("  a: {type: float, range: [0.01, 100], scale: log, grid: 5}", 0.01, 0.1, 1, 10, 100);
 	AXIS("  a: {type: float, range: [0, 10], grid: 1}", 5);
 	AXIS("  a: {type: float, range: [0.01, 100], scale: log, grid: 1}", 1);
 	AXIS("  a: {type: int, range: [1, 30], grid: 1}", 16);
@@ -432,8 +425,7 @@ static void test_grid_order(void **state)
 		for (int b = 0; b < 3; b++) {
 			for (int c = 0; c < 2; c++) {
 				dp_space_grid_point(s, index++, x);
-				assert_true(x[0] == a && x[1] == 0 && x[2] == b &&
-					    x[3] == c);
+				assert_true(x[0] == a && x[1] == 0 && x[2] == b && x[3] == c);
 			}
 		}
 	}
@@ -456,14 +448,13 @@ static void test_grid_too_large(void **state)
 
 static void test_json(void **state)
 {
-	struct dp_study *s =
-		study("  a: {type: int, range: [1, 30]}\n"
-		      "  b: {type: float, range: [1, 2]}\n"
-		      "  c: {type: categorical, values: [x, 2, 2.5, \"2\", false]}\n"
-		      "  d: {fixed: 64}\n"
-		      "  e: {fixed: \"64\"}\n"
-		      "  f: {fixed: 1e-3}\n",
-		      RANDOM);
+	struct dp_study *s = study("  a: {type: int, range: [1, 30]}\n"
+				   "  b: {type: float, range: [1, 2]}\n"
+				   "  c: {type: categorical, values: [x, 2, 2.5, \"2\", false]}\n"
+				   "  d: {fixed: 64}\n"
+				   "  e: {fixed: \"64\"}\n"
+				   "  f: {fixed: 1e-3}\n",
+				   RANDOM);
 	static const char *const values[] = { "\"x\"", "2", "2.5", "\"2\"", "false" };
 	struct dp_buf text = DP_BUF_INIT;
 	double x[6] = { 3, 2, 0, 0, 0, 0 };
@@ -495,18 +486,12 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_continuous),
-		cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_categorical),
-		cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_known_answers),
-		cmocka_unit_test(test_rounds_first),
-		cmocka_unit_test(test_never_hangs),
-		cmocka_unit_test(test_axes),
-		cmocka_unit_test(test_grid_order),
-		cmocka_unit_test(test_grid_too_large),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_continuous),     cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_whole),          cmocka_unit_test(test_categorical),
+		cmocka_unit_test(test_repeats),        cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_rounds_first),   cmocka_unit_test(test_never_hangs),
+		cmocka_unit_test(test_axes),           cmocka_unit_test(test_grid_order),
+		cmocka_unit_test(test_grid_too_large), cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

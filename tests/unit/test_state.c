@@ -48,11 +48,8 @@ static int apply(struct dp_event e)
 
 static int create(void)
 {
-	return apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-					.name = "two",
-					.text = two,
-					.path = "f",
-					.dir = "/" });
+	return apply((struct dp_event){
+		.type = DP_EV_STUDY_CREATED, .name = "two", .text = two, .path = "f", .dir = "/" });
 }
 
 static int propose(uint32_t trial)
@@ -115,8 +112,8 @@ static int end_trial(uint32_t trial, const char *how, double a, double b)
 
 static int whole_trial(uint32_t trial, double a, double b, double seconds)
 {
-	return propose(trial) || plan(trial, 0) ||
-	       end_attempt(trial, 0, DP_END_OK, seconds) || end_trial(trial, "ok", a, b);
+	return propose(trial) || plan(trial, 0) || end_attempt(trial, 0, DP_END_OK, seconds) ||
+	       end_trial(trial, "ok", a, b);
 }
 
 static int setup(void **s)
@@ -237,9 +234,8 @@ static void what_does_not_fit_is_refused(void **s)
 	assert_int_equal(end_trial(0, "running", 1, 1), DP_E_CORRUPT);
 	assert_int_equal(end_trial(0, "ok", 1, 1), DP_OK);
 	assert_int_equal(plan(0, 1), DP_E_CORRUPT); /* ended */
-	assert_int_equal(
-		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
-		DP_E_CORRUPT);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
+			 DP_E_CORRUPT);
 	seq++; /* a gap */
 	assert_int_equal(propose(1), DP_E_CORRUPT);
 }
@@ -258,15 +254,13 @@ static void failures_in_a_row(void **s)
 	assert_int_equal(st->failures_in_row, 0);
 	assert_int_equal(dp_study_ended(st), 4);
 	/* a retry gives back what the failure used up */
-	assert_int_equal(
-		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
-		DP_OK);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
+			 DP_OK);
 	assert_int_equal(dp_study_ended(st), 3);
 	assert_int_equal(st->first_live, 1);
 	assert_int_equal(dp_study_trial(st, 1)->status, DP_TRIAL_WAITING);
-	assert_int_equal(
-		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
-		DP_E_CORRUPT);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
+			 DP_E_CORRUPT);
 }
 
 static void the_front_in_contract_order(void **s)
@@ -277,12 +271,10 @@ static void the_front_in_contract_order(void **s)
 	/* a is minimised, b maximised; reference (10, 0) */
 	assert_int_equal(whole_trial(0, 4, 5, 1), DP_OK);
 	assert_int_equal(whole_trial(1, 2, 3, 1), DP_OK);
-	assert_int_equal(whole_trial(2, 2, 3, 1),
-			 DP_OK); /* equal to 1: the lower number */
-	assert_int_equal(whole_trial(3, 3, 3, 1), DP_OK); /* dominated */
-	assert_int_equal(whole_trial(4, 1, 9, 9), DP_OK); /* splendid, but not feasible */
-	assert_int_equal(whole_trial(5, 20, 6, 1),
-			 DP_OK); /* outside the box, on the front */
+	assert_int_equal(whole_trial(2, 2, 3, 1), DP_OK);  /* equal to 1: the lower number */
+	assert_int_equal(whole_trial(3, 3, 3, 1), DP_OK);  /* dominated */
+	assert_int_equal(whole_trial(4, 1, 9, 9), DP_OK);  /* splendid, but not feasible */
+	assert_int_equal(whole_trial(5, 20, 6, 1), DP_OK); /* outside the box, on the front */
 	assert_int_equal(dp_study_front(st, NULL), DP_OK);
 	assert_int_equal(st->nfront, 3);
 	assert_int_equal(st->front[0].trial, 1);
@@ -313,9 +305,8 @@ static void amendments_and_moves(void **s)
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
 	assert_true(st->by_failures);
 	assert_string_equal(st->reason, "why");
-	assert_int_equal(
-		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" }),
-		DP_OK);
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" }),
+			 DP_OK);
 	assert_null(st->reason);
 	assert_false(st->by_failures);
 }
@@ -365,26 +356,22 @@ static void the_result_object(void **s)
 	(void)s;
 	assert_int_equal(whole_trial(0, 0.5, 0.25, 1), DP_OK);
 	v = dp_view_result(dp_state_by_id(&state, 1));
-	spread =
-		json_object_get(json_array_get(json_object_get(v, "front"), 0), "spread");
+	spread = json_object_get(json_array_get(json_object_get(v, "front"), 0), "spread");
 	assert_int_equal(json_object_size(spread), 2);
 	json_object_del(spread, "b"); /* runs of -0.5 and 1.5, about 0.5 */
 	spread = json_object_get(spread, "a");
-	assert_float_equal(json_real_value(json_object_get(spread, "low")), 0.5 - 12.7062,
-			   1e-4);
-	assert_float_equal(json_real_value(json_object_get(spread, "high")),
-			   0.5 + 12.7062, 1e-4);
+	assert_float_equal(json_real_value(json_object_get(spread, "low")), 0.5 - 12.7062, 1e-4);
+	assert_float_equal(json_real_value(json_object_get(spread, "high")), 0.5 + 12.7062, 1e-4);
 	json_object_del(spread, "low");
 	json_object_del(spread, "high");
 	dp_json_dump(&out, v, 0);
 	assert_string_equal(
-		out.data,
-		"{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
-		"\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
-		"\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
-		"\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25},"
-		"\"spread\":{\"a\":{\"runs\":2,\"sd\":1.4142135623730951}},"
-		"\"remeasured\":null}]}");
+		out.data, "{\"version\":1,\"study\":\"two\",\"state\":\"running\",\"reason\":null,"
+			  "\"evaluations\":1,\"failed\":0,\"diverged\":0,\"hypervolume\":2.375,"
+			  "\"anti_ideal\":{\"a\":10,\"b\":0},\"front\":[{\"trial\":0,\"at\":null,"
+			  "\"parameters\":{\"x\":0},\"objectives\":{\"a\":0.5,\"b\":0.25},"
+			  "\"spread\":{\"a\":{\"runs\":2,\"sd\":1.4142135623730951}},"
+			  "\"remeasured\":null}]}");
 	json_decref(v);
 	dp_buf_free(&out);
 }
@@ -399,14 +386,14 @@ static void times_that_are_none(void **s)
 	assert_int_equal(propose(0), DP_OK);
 	for (uint32_t i = 0; i < DP_COUNT(odd); i++) {
 		assert_int_equal(plan(0, i), DP_OK);
-		assert_int_equal(apply((struct dp_event){
-					 .type = DP_EV_ATTEMPT_ENDED,
-					 .trial = 0,
-					 .run = DP_RUN_ALL,
-					 .attempt = i,
-					 .end = DP_END_LOST,
-					 .exit = { .start = odd[i], .end = odd[i] } }),
-				 DP_OK);
+		assert_int_equal(
+			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+						 .trial = 0,
+						 .run = DP_RUN_ALL,
+						 .attempt = i,
+						 .end = DP_END_LOST,
+						 .exit = { .start = odd[i], .end = odd[i] } }),
+			DP_OK);
 		a = &dp_state_by_id(&state, 1)->trials[0]->attempts[i];
 		assert_true(a->started == 0);
 		assert_true(a->ended == a->recorded);

@@ -172,16 +172,15 @@ static void without_a_spread_there_is_no_test(void **state)
 	struct dp_sample one = dp_sample_of(few, 1), equal = dp_sample_of(same, 3);
 	struct dp_sample endless = dp_sample_of(wild, 2), none = dp_sample_of(NULL, 0);
 	struct dp_sample b = dp_sample_of(more, DP_COUNT(more));
-	struct dp_test tests[] = { dp_test_means(&one, &equal),
-				   dp_test_means(&equal, &equal),
+	struct dp_test tests[] = { dp_test_means(&one, &equal), dp_test_means(&equal, &equal),
 				   dp_test_means(&one, &one), dp_test_means(&endless, &b),
 				   dp_test_means(&none, &b) };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(tests); i++) {
 		assert_int_equal(tests[i].kind, DP_TEST_NONE);
-		assert_true(isnan(tests[i].p) && isnan(tests[i].t) &&
-			    isnan(tests[i].freedom) && isnan(tests[i].low));
+		assert_true(isnan(tests[i].p) && isnan(tests[i].t) && isnan(tests[i].freedom) &&
+			    isnan(tests[i].low));
 	}
 	assert_near(tests[0].difference, 6.31, 1e-14);
 	/* one that has none beside one that has: the other's degrees of freedom */

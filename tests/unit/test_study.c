@@ -25,8 +25,7 @@ static void test_origins(void **state)
 		size_t folder;
 	} cases[] = {
 		{ "other", "other", "other", "other", 0 },
-		{ "./old", "/dir/./old", NULL, "the only one in another state folder",
-		  10 },
+		{ "./old", "/dir/./old", NULL, "the only one in another state folder", 10 },
 		{ "old/#a.b", "/dir/old/#a.b", "a.b", "a.b", 9 },
 		{ "/x/y#a", "/x/y#a", "a", "a", 4 },
 		{ "/x#y/z", "/x#y/z", NULL, "the only one in another state folder", 6 },
@@ -38,16 +37,13 @@ static void test_origins(void **state)
 		struct dp_study *s;
 		const char *name;
 
-		snprintf(search, sizeof search, "dpareto, initial_from: \"%s\"",
-			 cases[i].given);
+		snprintf(search, sizeof search, "dpareto, initial_from: \"%s\"", cases[i].given);
 		text = replace(base, "random", search);
 		s = good(text);
 		assert_string_equal(s->search.initial_from, cases[i].kept);
-		assert_int_equal(dp_origin_folder(s->search.initial_from, &name),
-				 cases[i].folder);
+		assert_int_equal(dp_origin_folder(s->search.initial_from, &name), cases[i].folder);
 		assert_true(cases[i].name ? strcmp(name, cases[i].name) == 0 : !name);
-		assert_string_equal(dp_origin_shown(s->search.initial_from),
-				    cases[i].shown);
+		assert_string_equal(dp_origin_shown(s->search.initial_from), cases[i].shown);
 		dp_study_free(s);
 		free(text);
 	}
@@ -66,8 +62,7 @@ static void test_defaults(void **state)
 	assert_string_equal(s->trainer.argv[1], "a");
 	assert_null(s->trainer.argv[2]);
 	assert_true(s->trainer.runs == 2 && !s->trainer.run_per_process);
-	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 &&
-		    s->trainer.grace == 10);
+	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 && s->trainer.grace == 10);
 	assert_true(!s->trainer.cwd && !s->trainer.env);
 	assert_true(s->trainer.retries == 3 && s->trainer.max_failures == 10 &&
 		    s->trainer.log_limit == 16 << 20 && s->trainer.memory == 0);
@@ -75,16 +70,15 @@ static void test_defaults(void **state)
 		    !s->trainer.slurm.partition[0] && !s->trainer.slurm.options);
 	assert_int_equal(s->nparams, 2);
 	assert_true(s->params[0].kind == DP_PARAM_INT && !s->params[0].log &&
-		    s->params[0].lo == 1 && s->params[0].hi == 30 &&
-		    s->params[0].accept_lo == 1 && s->params[0].accept_hi == 30 &&
-		    s->params[0].dist == DP_DIST_SCALE && s->params[0].grid == 0);
+		    s->params[0].lo == 1 && s->params[0].hi == 30 && s->params[0].accept_lo == 1 &&
+		    s->params[0].accept_hi == 30 && s->params[0].dist == DP_DIST_SCALE &&
+		    s->params[0].grid == 0);
 	assert_true(s->params[1].kind == DP_PARAM_FLOAT && s->params[1].log);
 	assert_int_equal(s->nobjectives, 2);
 	assert_string_equal(s->objectives[0].name, "epsilon");
-	assert_ptr_equal(s->objectives[0].privacy->uses->mechanism,
-			 dp_mechanism_find("svt"));
-	assert_true(s->objectives[0].transform == DP_TRANSFORM_LOG &&
-		    !s->objectives[0].maximize && s->objectives[0].anti_ideal == 10);
+	assert_ptr_equal(s->objectives[0].privacy->uses->mechanism, dp_mechanism_find("svt"));
+	assert_true(s->objectives[0].transform == DP_TRANSFORM_LOG && !s->objectives[0].maximize &&
+		    s->objectives[0].anti_ideal == 10);
 	assert_true(s->objectives[0].privacy->uses->param[0] == 0 &&
 		    s->objectives[0].privacy->uses->param[1] == 1 &&
 		    s->objectives[0].privacy->uses->param[2] == -1 &&
@@ -94,13 +88,13 @@ static void test_defaults(void **state)
 		    s->objectives[1].transform == DP_TRANSFORM_LOGIT &&
 		    s->objectives[1].anti_ideal == 1);
 	assert_true(s->search.method == DP_METHOD_RANDOM && s->search.evaluations == 80 &&
-		    s->search.initial == 16 && s->search.parallel == 1 &&
-		    s->search.grid == 0 && !s->search.deterministic &&
-		    s->search.max_time == 0 && s->search.acquisition == DP_ACQ_DEFAULT &&
-		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT &&
-		    !s->search.sobol && !s->search.initial_from &&
-		    !s->search.gain_model && !s->search.reference_front &&
-		    s->search.front == DP_FRONT_DEFAULT && s->search.remeasure == 0);
+		    s->search.initial == 16 && s->search.parallel == 1 && s->search.grid == 0 &&
+		    !s->search.deterministic && s->search.max_time == 0 &&
+		    s->search.acquisition == DP_ACQ_DEFAULT &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT && !s->search.sobol &&
+		    !s->search.initial_from && !s->search.gain_model &&
+		    !s->search.reference_front && s->search.front == DP_FRONT_DEFAULT &&
+		    s->search.remeasure == 0);
 	dp_study_free(s);
 }
 
@@ -166,8 +160,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(s->trainer.argv[2], "5");
 	assert_string_equal(s->trainer.argv[3], "");
 	assert_true(s->trainer.runs == 10000 && s->trainer.run_per_process);
-	assert_true(s->trainer.timeout == 9000 && s->trainer.grace == 0 &&
-		    s->trainer.stall == 1.5);
+	assert_true(s->trainer.timeout == 9000 && s->trainer.grace == 0 && s->trainer.stall == 1.5);
 	assert_string_equal(s->trainer.cwd, "/dir/work");
 	assert_string_equal(s->trainer.env[0], "A=1");
 	assert_string_equal(s->trainer.env[1], "_b2=x y");
@@ -186,8 +179,8 @@ static void test_all_keys(void **state)
 	assert_int_equal(s->nparams, 6);
 	assert_true(p[0].dist == DP_DIST_UNIFORM && p[0].a == 0 && p[0].b == 2 &&
 		    p[0].accept_lo == 0.5 && p[0].accept_hi == 1.5 && p[0].lo == 0);
-	assert_true(p[1].dist == DP_DIST_NORMAL && p[1].a == 20 && p[1].b == 9 &&
-		    p[1].grid == 7 && p[1].accept_hi == 64);
+	assert_true(p[1].dist == DP_DIST_NORMAL && p[1].a == 20 && p[1].b == 9 && p[1].grid == 7 &&
+		    p[1].accept_hi == 64);
 	assert_true(p[2].dist == DP_DIST_EXPONENTIAL && p[2].a == 10 && p[2].b == 0.001 &&
 		    p[2].log && p[2].hi == 0.1);
 	assert_true(p[3].kind == DP_PARAM_CATEGORICAL);
@@ -205,13 +198,11 @@ static void test_all_keys(void **state)
 		    s->objectives[1].anti_ideal == 0.5);
 	assert_true(s->objectives[2].one_minus && s->objectives[2].anti_ideal == -5 &&
 		    s->objectives[2].transform == DP_TRANSFORM_NONE);
-	assert_true(s->search.method == DP_METHOD_DPARETO &&
-		    s->search.evaluations == 272 && s->search.initial == 20 &&
-		    s->search.parallel == 4096 && s->search.grid == 3 &&
+	assert_true(s->search.method == DP_METHOD_DPARETO && s->search.evaluations == 272 &&
+		    s->search.initial == 20 && s->search.parallel == 4096 && s->search.grid == 3 &&
 		    s->search.acquisition == DP_ACQ_RANDOM &&
-		    s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
-		    s->search.deterministic && s->search.max_time == 28800 &&
-		    s->search.sobol && s->search.gain_model &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_GP && s->search.deterministic &&
+		    s->search.max_time == 28800 && s->search.sobol && s->search.gain_model &&
 		    s->search.reference_front && s->search.front == DP_FRONT_OBSERVED &&
 		    !dp_study_denoises(s) && s->search.remeasure == 50);
 	assert_string_equal(s->search.initial_from, "other");
@@ -232,13 +223,11 @@ static void test_forms(void **state)
 		{ "study: s", "%YAML 1.2\n---\nstudy: s" },
 		{ "study: s", "\xef\xbb\xbfstudy: s" },
 		/* 0.5 is no whole number: C is 1 at least */
-		{ "range: [1, 30]",
-		  "range: [1, 30], sample: {uniform: [0, 30], accept: [0.5, "
-		  "30]}" },
+		{ "range: [1, 30]", "range: [1, 30], sample: {uniform: [0, 30], accept: [0.5, "
+				    "30]}" },
 	};
-	static const char *const words[] = { "it's",  "t\tq\"e\xc3\xa9", "l1\nl2\n",
-					     "f1 f2", "d1 d2",           "p1 p2",
-					     "007" };
+	static const char *const words[] = { "it's",  "t\tq\"e\xc3\xa9", "l1\nl2\n", "f1 f2",
+					     "d1 d2", "p1 p2",           "007" };
 	struct dp_study *s;
 	char *text;
 
@@ -246,16 +235,15 @@ static void test_forms(void **state)
 	for (size_t i = 0; i < DP_COUNT(same); i++) {
 		text = edit(same[i][0], same[i][1]);
 		s = good(text);
-		assert_true(s->seed == 1 && s->trainer.runs == 2 &&
-			    s->objectives[1].one_minus && strcmp(s->name, "s") == 0);
+		assert_true(s->seed == 1 && s->trainer.runs == 2 && s->objectives[1].one_minus &&
+			    strcmp(s->name, "s") == 0);
 		dp_study_free(s);
 		free(text);
 	}
 	/* every way to write a text */
-	text = edit("[prog, a]",
-		    "\n    - 'it''s'\n    - \"t\\tq\\\"e\\u00e9\"\n    - |\n      "
-		    "l1\n      l2\n    - >-\n      f1\n      f2\n    - \"d1\n      "
-		    "d2\"\n    - p1\n      p2\n    - 007");
+	text = edit("[prog, a]", "\n    - 'it''s'\n    - \"t\\tq\\\"e\\u00e9\"\n    - |\n      "
+				 "l1\n      l2\n    - >-\n      f1\n      f2\n    - \"d1\n      "
+				 "d2\"\n    - p1\n      p2\n    - 007");
 	s = good(text);
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		assert_string_equal(s->trainer.argv[i], words[i]);
@@ -281,9 +269,7 @@ static void test_places(void **state)
 		"a: 1\r\nb: 1\r\nseed: \xc3\xa9\xc3\xa9\r\n",
 		"{a: \xe2\x82\xac, seed: x}",
 	};
-	static const int places[][2] = {
-		{ 2, 10 }, { 1, 7 }, { 1, 9 }, { 3, 7 }, { 1, 14 }
-	};
+	static const int places[][2] = { { 2, 10 }, { 1, 7 }, { 1, 9 }, { 3, 7 }, { 1, 14 } };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(texts); i++) {
@@ -361,8 +347,7 @@ static void test_examples(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(files); i++) {
-		snprintf(path, sizeof path, "%s/examples/%s", top ? top : ".",
-			 files[i].file);
+		snprintf(path, sizeof path, "%s/examples/%s", top ? top : ".", files[i].file);
 		if (!top && access(path, R_OK) != 0)
 			skip();
 		assert_int_equal(dp_read_file(path, 1 << 20, &text, NULL), DP_OK);
@@ -408,13 +393,12 @@ static char *with_line(const char *path, const char *line)
 	if (strncmp(path, "search.budget.", 14) == 0) {
 		bool epsilon = strcmp(path, "search.budget.epsilon") == 0;
 
-		snprintf(to, sizeof to, "search: {budget: {%s, %s}, method: random}\n",
-			 line, epsilon ? "delta: 0.1" : "epsilon: 1");
+		snprintf(to, sizeof to, "search: {budget: {%s, %s}, method: random}\n", line,
+			 epsilon ? "delta: 0.1" : "epsilon: 1");
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
 	if (strncmp(path, "search.rounds.", 14) == 0) {
-		snprintf(to, sizeof to,
-			 "search: {rounds: {%s}, method: random, evaluations: 80}\n",
+		snprintf(to, sizeof to, "search: {rounds: {%s}, method: random, evaluations: 80}\n",
 			 line);
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
@@ -423,9 +407,7 @@ static char *with_line(const char *path, const char *line)
 			 strcmp(path, "search.initial") == 0 ? "  initial_from: a\n" : "",
 			 strcmp(path, "search.max_cost") == 0 ? "  cost: seconds\n" : "",
 			 strcmp(path, "search.method") == 0 ? "" : "  method: dpareto\n",
-			 strcmp(path, "search.evaluations") == 0
-				 ? ""
-				 : "  evaluations: 9999999\n");
+			 strcmp(path, "search.evaluations") == 0 ? "" : "  evaluations: 9999999\n");
 		return edit("search: {method: random, evaluations: 80}\n", to);
 	}
 	if (strcmp(path, "seed") == 0 || strcmp(path, "priority") == 0 ||
@@ -457,8 +439,7 @@ static void test_documented(void **state)
 
 	(void)state;
 	for (; count > 0; count--, k++) {
-		assert_true(*k->path && *k->type && *k->otherwise && *k->help &&
-			    *k->example);
+		assert_true(*k->path && *k->type && *k->otherwise && *k->help && *k->example);
 		name = strrchr(k->path, '.') ? strrchr(k->path, '.') + 1 : k->path;
 		assert_memory_equal(k->example, name, strlen(name));
 		if (strcmp(k->path, "constraints") != 0 && !strchr(k->path, '.') &&
@@ -503,13 +484,11 @@ static void test_dp_sgd(void **state)
 		const char *from, *to, *message;
 		bool warning;
 	} changes[] = {
-		{ "epochs: epochs,", "epochs: epochs, steps: 5,", "exclude each other",
-		  false },
+		{ "epochs: epochs,", "epochs: epochs, steps: 5,", "exclude each other", false },
 		{ "    noise_multiplier: noise, ", "    ",
 		  "needs the key 'noise_multiplier' or 'noise_variance'", false },
 		{ "accountant: rdp", "accountant: rpd", "rpd", false },
-		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle",
-		  false },
+		{ "sampling: without-replacement,", "sampling: shuffle,", "shuffle", false },
 		{ "delta: 1e-5", "delta: 1", "'delta' cannot be 1", false },
 		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
@@ -527,23 +506,20 @@ static void test_dp_sgd(void **state)
 	/* autodp 0.1 and mpmath: 2.3670 */
 	assert_true(fabs(e.epsilon - 2.36703935477) < 1e-9);
 	told.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
 	told.sampling = "without-replacement";
 	told.steps = 30 * 312; /* 40000/128 = 312.5, half to even */
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
-			 DP_OK);
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_OK);
 	told.steps = 30 * 313;
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
 	dp_study_free(r.s);
 	dp_problems_free(&r.problems);
 	for (size_t i = 0; i < DP_COUNT(changes); i++) {
 		char text[2000], *at = strstr(good, changes[i].from);
 
 		assert_non_null(at);
-		snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good,
-			 changes[i].to, at + strlen(changes[i].from));
+		snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, changes[i].to,
+			 at + strlen(changes[i].from));
 		r = parse(text, strlen(text));
 		assert_int_equal(r.problems.count, 1);
 		assert_int_equal(r.problems.list[0].warning, changes[i].warning);
@@ -568,8 +544,7 @@ static void test_words_of_values(void **state)
 			 (int)(strstr(base, "search:") - base), base, words[i]);
 		r = parse(text, strlen(text));
 		assert_non_null(r.s);
-		assert_string_equal(dp_acquisition_text(r.s->search.acquisition),
-				    words[i]);
+		assert_string_equal(dp_acquisition_text(r.s->search.acquisition), words[i]);
 		assert_string_equal(dp_method_text(r.s->search.method), "dpareto");
 		dp_study_free(r.s);
 		dp_problems_free(&r.problems);
@@ -578,8 +553,7 @@ static void test_words_of_values(void **state)
 	assert_string_equal(dp_method_text(DP_METHOD_RANDOM), "random");
 	assert_string_equal(dp_method_text(DP_METHOD_GRID), "grid");
 	/* one more than there are is no read past the end */
-	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1),
-			    "one that has no name");
+	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1), "one that has no name");
 	assert_string_equal(dp_method_text(DP_METHOD_SELECT + 1), "one that has no name");
 }
 
@@ -618,8 +592,8 @@ static void test_front(void **state)
 
 /* ---- oracles ---- */
 
-static int answer_sum(void *arg, size_t objective, const double *x, double at,
-		      double *epsilon, struct dp_err *err)
+static int answer_sum(void *arg, size_t objective, const double *x, double at, double *epsilon,
+		      struct dp_err *err)
 {
 	(void)arg, (void)objective;
 	if (x[0] > 20)
@@ -657,15 +631,12 @@ static void test_composition(void **state)
 		dp_use_values(s, &o->uses[i], x, NAN, v[i]);
 	assert_int_equal(dp_privacy_compose(items, 3, 1e-5, true, &by_hand, &err), DP_OK);
 	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_OK);
-	assert_int_equal(dp_oracles_epsilon(prepared, NULL, 0, x, NAN, &again, &err),
-			 DP_OK);
+	assert_int_equal(dp_oracles_epsilon(prepared, NULL, 0, x, NAN, &again, &err), DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
 	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
-			 DP_OK);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err), DP_OK);
 	told.lot = 11;
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
 	dp_oracles_close(prepared);
 	dp_study_free(s);
 	free(text);
@@ -691,8 +662,7 @@ static void test_program(void **state)
 	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err), DP_OK);
 	assert_true(y[0] == 9 && isnan(y[1]));
 	x[0] = 21;
-	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err), DP_E_INVALID);
 	assert_string_equal(err.msg, "objective 'epsilon': too much");
 	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_E_FAILED);
 	assert_int_equal(dp_oracle_uses(s, 0, x, NAN, &uses, &err), DP_E_INVALID);
@@ -703,20 +673,13 @@ static void test_program(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_all_keys),
-		cmocka_unit_test(test_front),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_objectives),
-		cmocka_unit_test(test_objectives_privacy),
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_documented),
-		cmocka_unit_test(test_dp_sgd),
-		cmocka_unit_test(test_words_of_values),
-		cmocka_unit_test(test_composition),
-		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_defaults),    cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_all_keys),    cmocka_unit_test(test_front),
+		cmocka_unit_test(test_forms),       cmocka_unit_test(test_places),
+		cmocka_unit_test(test_objectives),  cmocka_unit_test(test_objectives_privacy),
+		cmocka_unit_test(test_examples),    cmocka_unit_test(test_documented),
+		cmocka_unit_test(test_dp_sgd),      cmocka_unit_test(test_words_of_values),
+		cmocka_unit_test(test_composition), cmocka_unit_test(test_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,8 +101,7 @@ static void attempted(struct attacked *a, const struct dp_event *plan, bool fail
 	}
 	journaled(a, e);
 	if (e.end == DP_END_NOT_STARTED) /* a person puts it right */
-		journaled(a, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
-						.state = "running" });
+		journaled(a, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" });
 }
 
 /* Does what the course of the study says until it asks for another point, or ends. */
@@ -145,14 +144,13 @@ static double k_of(struct attacked *a, const double *x)
 	double k = 0;
 
 	if (f->limit > 0)
-		assert_int_equal(dp_study_renyi(a->st->spec, a->memory, 0, x, NAN,
-						&f->order, 1, &k, NULL),
-				 DP_OK);
+		assert_int_equal(
+			dp_study_renyi(a->st->spec, a->memory, 0, x, NAN, &f->order, 1, &k, NULL),
+			DP_OK);
 	return a->mutant == HALF_COUNTED ? 0.5 * k : k;
 }
 
-static void study_begin(struct attacked *a, const char *search, uint64_t i,
-			enum mutant mutant)
+static void study_begin(struct attacked *a, const char *search, uint64_t i, enum mutant mutant)
 {
 	static struct dp_odometer odometer;
 	struct dp_history h = { 0 };
@@ -165,23 +163,19 @@ static void study_begin(struct attacked *a, const char *search, uint64_t i,
 				.mutant = mutant };
 	dp_rng_init(&a->rng, i, DP_RNG_TEST, 3, mutant);
 	snprintf(text, sizeof text, form, search);
-	journaled(a, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
-					.name = "s",
-					.text = text,
-					.dir = "/" });
+	journaled(a, (struct dp_event){
+			     .type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .dir = "/" });
 	if (odometer.n == 0)
 		dp_odometer_standard(&odometer);
 	if (a->st->spec->search.budget.epsilon > 0)
 		assert_int_equal(dp_filter_at(a->st->spec->search.budget.epsilon,
-					      a->st->spec->search.budget.delta, 4,
-					      &filter, NULL),
+					      a->st->spec->search.budget.delta, 4, &filter, NULL),
 				 DP_OK);
 	journaled(a, dp_course_fixed(&odometer, &filter));
 	for (uint32_t t = 0; t < PROPOSED; t++) {
 		h.budget_order = filter.order;
 		h.budget_left = dp_course_left(a->st, a->st->ntrials);
-		assert_int_equal(dp_propose(a->st->spec, &h, t, NULL, &point, NULL),
-				 DP_OK);
+		assert_int_equal(dp_propose(a->st->spec, &h, t, NULL, &point, NULL), DP_OK);
 		point.x[0] = fmax(point.x[0], 20); /* not all at once */
 		proposed(a, point.x, point.source, k_of(a, point.x));
 	}
@@ -333,8 +327,8 @@ static double budget_attack(enum mutant mutant, size_t studies, double *share)
 		*share = fmax(*share, spent);
 	}
 	tell(c, "delta");
-	print_message("%.0f %% of the budget spent, %.0f %% at most\n",
-		      100 * sum / (double)studies, 100 * *share);
+	print_message("%.0f %% of the budget spent, %.0f %% at most\n", 100 * sum / (double)studies,
+		      100 * *share);
 	return attack_lower(c, ATTACK_SURE);
 }
 

@@ -69,16 +69,15 @@ static const char selection[] =
 	"  error: {metric: f1, release: {records: 1000, sigma: 0.1}}\n"
 	"anti_ideal: {epsilon: 10, error: 1}\n"
 	"search: {method: select, rounds: {geometric: 20}}\n";
-static const char budget[] =
-	"study: s\n"
-	"trainer: {command: [prog]}\n"
-	"parameters:\n"
-	"  b: {type: float, range: [1, 3]}\n"
-	"objectives:\n"
-	"  epsilon: {privacy: {mechanism: svt, cutoff: 1, scale: b}}\n"
-	"  error: {metric: f1}\n"
-	"anti_ideal: {epsilon: 10, error: 1}\n"
-	"search: {method: random, budget: {epsilon: 900, delta: 1e-5}}\n";
+static const char budget[] = "study: s\n"
+			     "trainer: {command: [prog]}\n"
+			     "parameters:\n"
+			     "  b: {type: float, range: [1, 3]}\n"
+			     "objectives:\n"
+			     "  epsilon: {privacy: {mechanism: svt, cutoff: 1, scale: b}}\n"
+			     "  error: {metric: f1}\n"
+			     "anti_ideal: {epsilon: 10, error: 1}\n"
+			     "search: {method: random, budget: {epsilon: 900, delta: 1e-5}}\n";
 
 /* Another value of each key, and the keys in which the study differs then; it is live if
  * `live` says so. A key that is missing here fails the test: decide whether a study with
@@ -99,8 +98,7 @@ static const struct other {
 	{ "trainer.runs", every, "runs: 2", "runs: 3", "trainer.runs", false },
 	{ "trainer.runs_per_process", every, "process: 1", "process: all",
 	  "trainer.runs_per_process", false },
-	{ "trainer.timeout", every, "timeout: 90", "timeout: 91", "trainer.timeout",
-	  true },
+	{ "trainer.timeout", every, "timeout: 90", "timeout: 91", "trainer.timeout", true },
 	{ "trainer.grace", every, "grace: 5s", "grace: 0", "trainer.grace", true },
 	{ "trainer.stall", every, "  stall: 10m\n", "", "trainer.stall", true },
 	{ "trainer.cwd", every, "cwd: work", "cwd: play", "trainer.cwd", false },
@@ -110,42 +108,36 @@ static const struct other {
 	  "trainer.max_failures", true },
 	{ "trainer.log_limit", every, "2M", "3M", "trainer.log_limit", true },
 	{ "trainer.memory", every, "4G", "5G", "trainer.memory", true },
-	{ "trainer.executor", every, "executor: slurm", "executor: local",
-	  "trainer.executor", false },
+	{ "trainer.executor", every, "executor: slurm", "executor: local", "trainer.executor",
+	  false },
 	{ "trainer.gpus", every, "gpus: 2", "gpus: 3", "trainer.gpus", true },
-	{ "trainer.slurm", every, "options: [-xn1]", "options: [-xn2]",
-	  "trainer.slurm.options", false },
+	{ "trainer.slurm", every, "options: [-xn1]", "options: [-xn2]", "trainer.slurm.options",
+	  false },
 	{ "trainer.slurm.partition", every, "partition: long", "partition: short",
 	  "trainer.slurm.partition", true },
-	{ "trainer.slurm.account", every, "account: us, ", "", "trainer.slurm.account",
-	  true },
-	{ "trainer.slurm.time", every, "time: 2h", "time: 3h", "trainer.slurm.time",
-	  true },
-	{ "trainer.slurm.options", every, ", options: [-xn1]", "",
-	  "trainer.slurm.options", false },
+	{ "trainer.slurm.account", every, "account: us, ", "", "trainer.slurm.account", true },
+	{ "trainer.slurm.time", every, "time: 2h", "time: 3h", "trainer.slurm.time", true },
+	{ "trainer.slurm.options", every, ", options: [-xn1]", "", "trainer.slurm.options", false },
 	{ "trainer.path", every, "  path: {parameter: n, points: 20}\n", "",
 	  "trainer.path.points trainer.path.parameter", false },
-	{ "trainer.path.parameter", every, "parameter: n", "parameter: f",
-	  "trainer.path.parameter", false },
-	{ "trainer.path.points", every, "points: 20", "points: 9", "trainer.path.points",
+	{ "trainer.path.parameter", every, "parameter: n", "parameter: f", "trainer.path.parameter",
 	  false },
+	{ "trainer.path.points", every, "points: 20", "points: 9", "trainer.path.points", false },
 	{ "parameters", every, "  c: {type", "  C: {type", "parameters", false },
-	{ "parameters.NAME.type", every, "u: {type: float", "u: {type: int",
-	  "parameters.u.type", false },
+	{ "parameters.NAME.type", every, "u: {type: float", "u: {type: int", "parameters.u.type",
+	  false },
 	{ "parameters.NAME.range", every, "range: [1, 64]", "range: [1, 63]",
 	  "parameters.n.range parameters.n.sample.accept", false },
-	{ "parameters.NAME.scale", every, "scale: log", "scale: linear",
-	  "parameters.e.scale", false },
-	{ "parameters.NAME.grid", every, "grid: 7", "grid: 8", "parameters.n.grid",
+	{ "parameters.NAME.scale", every, "scale: log", "scale: linear", "parameters.e.scale",
 	  false },
+	{ "parameters.NAME.grid", every, "grid: 7", "grid: 8", "parameters.n.grid", false },
 	{ "parameters.NAME.sample", every, ", sample: {normal: {mean: 20, sd: 9}}", "",
 	  "parameters.n.sample.normal.mean parameters.n.sample.normal.sd "
 	  "parameters.n.sample.accept",
 	  false },
 	{ "parameters.NAME.sample.uniform", every, "uniform: [0, 2]", "uniform: [0, 3]",
 	  "parameters.u.sample.uniform", false },
-	{ "parameters.NAME.sample.normal", every, "normal: {mean: 20, sd: 9}",
-	  "uniform: [1, 9]",
+	{ "parameters.NAME.sample.normal", every, "normal: {mean: 20, sd: 9}", "uniform: [1, 9]",
 	  "parameters.n.sample.normal.mean parameters.n.sample.normal.sd "
 	  "parameters.n.sample.uniform",
 	  false },
@@ -153,28 +145,27 @@ static const struct other {
 	  "parameters.n.sample.normal.mean", false },
 	{ "parameters.NAME.sample.normal.sd", every, "sd: 9", "sd: 8",
 	  "parameters.n.sample.normal.sd", false },
-	{ "parameters.NAME.sample.exponential", every,
-	  "exponential: {rate: 10, shift: 0.001}", "uniform: [0.001, 1]",
+	{ "parameters.NAME.sample.exponential", every, "exponential: {rate: 10, shift: 0.001}",
+	  "uniform: [0.001, 1]",
 	  "parameters.e.sample.exponential.rate parameters.e.sample.exponential.shift "
 	  "parameters.e.sample.uniform",
 	  false },
 	{ "parameters.NAME.sample.exponential.rate", every, "rate: 10", "rate: 11",
 	  "parameters.e.sample.exponential.rate", false },
-	{ "parameters.NAME.sample.exponential.shift", every, "shift: 0.001",
-	  "shift: 0.002", "parameters.e.sample.exponential.shift", false },
+	{ "parameters.NAME.sample.exponential.shift", every, "shift: 0.001", "shift: 0.002",
+	  "parameters.e.sample.exponential.shift", false },
 	{ "parameters.NAME.sample.accept", every, "accept: [1, 1.5]", "accept: [1, 1.4]",
 	  "parameters.u.sample.accept", false },
-	{ "parameters.NAME.values", every, "[relu, 3]", "[relu, \"3\"]",
-	  "parameters.c.values", false },
-	{ "parameters.NAME.fixed", every, "fixed: 12", "fixed: 13", "parameters.f.fixed",
+	{ "parameters.NAME.values", every, "[relu, 3]", "[relu, \"3\"]", "parameters.c.values",
 	  false },
+	{ "parameters.NAME.fixed", every, "fixed: 12", "fixed: 13", "parameters.f.fixed", false },
 	{ "parameters.NAME.calibrate", every, "delta: 1e-5}}", "delta: 1e-4}}",
 	  "parameters.k.calibrate.delta", false },
 	{ "parameters.NAME.calibrate.epsilon", every, "epsilon: e,", "epsilon: 0.5,",
 	  "parameters.k.calibrate.epsilon", false },
-	{ "parameters.NAME.calibrate.mechanism", every,
-	  "mechanism: gaussian, delta: 1e-5", "mechanism: laplace",
-	  "parameters.k.calibrate.mechanism parameters.k.calibrate.delta", false },
+	{ "parameters.NAME.calibrate.mechanism", every, "mechanism: gaussian, delta: 1e-5",
+	  "mechanism: laplace", "parameters.k.calibrate.mechanism parameters.k.calibrate.delta",
+	  false },
 	{ "objectives", every,
 	  "  told: {privacy: {command: [./oracle, -v], delta: 1e-7}}\n"
 	  "  error: {metric: f1, of: \"1 - f1\", transform: logit, goal: minimize}\n",
@@ -183,8 +174,7 @@ static const struct other {
 	  "objectives", false },
 	{ "objectives.NAME.privacy", every, "scale: e}}", "scale: u}}",
 	  "objectives.epsilon.privacy.scale", false },
-	{ "objectives.NAME.privacy.mechanism", every, "svt, cutoff: f,", "laplace,", NULL,
-	  false },
+	{ "objectives.NAME.privacy.mechanism", every, "svt, cutoff: f,", "laplace,", NULL, false },
 	{ "objectives.NAME.privacy.compose", every, "sigma: 3", "sigma: 4",
 	  "objectives.sum.privacy.compose[1].sigma", false },
 	{ "objectives.NAME.privacy.compose.times", every, "times: 2", "times: 3",
@@ -193,11 +183,10 @@ static const struct other {
 	  "objectives.told.privacy.command", false },
 	{ "objectives.NAME.privacy.delta", every, "delta: 1e-7", "delta: 1e-8",
 	  "objectives.told.privacy.delta", false },
-	{ "objectives.NAME.privacy.accountant", every, "accountant: rdp",
-	  "accountant: pld", "objectives.sum.privacy.accountant", false },
+	{ "objectives.NAME.privacy.accountant", every, "accountant: rdp", "accountant: pld",
+	  "objectives.sum.privacy.accountant", false },
 	{ "objectives.NAME.metric", every, "metric: f1, of: \"1 - f1\"",
-	  "metric: f2, of: \"1 - f2\"", "objectives.error.metric objectives.error.of",
-	  false },
+	  "metric: f2, of: \"1 - f2\"", "objectives.error.metric objectives.error.of", false },
 	{ "objectives.NAME.of", every, "\"1 - f1\"", "f1", "objectives.error.of", false },
 	{ "objectives.NAME.release", budget, "{metric: f1}",
 	  "{metric: f1, release: {records: 10, sigma: 1}}",
@@ -212,20 +201,15 @@ static const struct other {
 	  "objectives.error.goal", false },
 	{ "anti_ideal", every, "told: 9", "told: 8", "anti_ideal.told", false },
 	{ "search", every, "grid: 3", "grid: 4", "search.grid", false },
-	{ "search.method", every, "method: dpareto", "method: random", "search.method",
-	  false },
-	{ "search.evaluations", every, "evaluations: 80", "evaluations: 81",
-	  "search.evaluations", true },
-	{ "search.parallel", every, "parallel: 2", "parallel: 3", "search.parallel",
+	{ "search.method", every, "method: dpareto", "method: random", "search.method", false },
+	{ "search.evaluations", every, "evaluations: 80", "evaluations: 81", "search.evaluations",
 	  true },
+	{ "search.parallel", every, "parallel: 2", "parallel: 3", "search.parallel", true },
 	{ "search.grid", every, "grid: 3,", "", "search.grid", false },
-	{ "search.order", every, "order: deterministic", "order: asap", "search.order",
-	  false },
-	{ "search.max_time", every, "max_time: 1h", "max_time: 2h", "search.max_time",
-	  true },
+	{ "search.order", every, "order: deterministic", "order: asap", "search.order", false },
+	{ "search.max_time", every, "max_time: 1h", "max_time: 2h", "search.max_time", true },
 	{ "search.cost", every, "cost: seconds", "cost: path", "search.cost", false },
-	{ "search.max_cost", every, "max_cost: 99", "max_cost: 98", "search.max_cost",
-	  false },
+	{ "search.max_cost", every, "max_cost: 99", "max_cost: 98", "search.max_cost", false },
 	{ "search.rounds", selection, "geometric: 20", "poisson: 20",
 	  "search.rounds.poisson search.rounds.geometric", false },
 	{ "search.rounds.poisson", selection, "geometric: 20", "poisson: 20",
@@ -234,24 +218,20 @@ static const struct other {
 	  "search.rounds.geometric", false },
 	{ "search.rounds.logarithmic", selection, "geometric: 20", "logarithmic: 20",
 	  "search.rounds.geometric search.rounds.logarithmic", false },
-	{ "search.budget", budget, "budget: {epsilon: 900, delta: 1e-5}",
-	  "evaluations: 10000000", NULL, false },
-	{ "search.budget.epsilon", budget, "epsilon: 900", "epsilon: 901",
-	  "search.budget.epsilon", false },
-	{ "search.budget.delta", budget, "delta: 1e-5", "delta: 1e-6",
-	  "search.budget.delta", false },
-	{ "search.remeasure", every, "remeasure: 50", "remeasure: 60", "search.remeasure",
+	{ "search.budget", budget, "budget: {epsilon: 900, delta: 1e-5}", "evaluations: 10000000",
+	  NULL, false },
+	{ "search.budget.epsilon", budget, "epsilon: 900", "epsilon: 901", "search.budget.epsilon",
 	  false },
-	{ "search.front", every, "front: observed", "front: denoised", "search.front",
+	{ "search.budget.delta", budget, "delta: 1e-5", "delta: 1e-6", "search.budget.delta",
 	  false },
+	{ "search.remeasure", every, "remeasure: 50", "remeasure: 60", "search.remeasure", false },
+	{ "search.front", every, "front: observed", "front: denoised", "search.front", false },
 	{ "search.initial", every, "initial: 20", "initial: 0", "search.initial", false },
-	{ "search.design", every, "design: sobol", "design: random", "search.design",
-	  false },
-	{ "search.initial_from", every, "from: other", "from: that",
-	  "search.initial_from", false },
+	{ "search.design", every, "design: sobol", "design: random", "search.design", false },
+	{ "search.initial_from", every, "from: other", "from: that", "search.initial_from", false },
 	{ "search.acquisition", every, "ehvi", "hvpoi", "search.acquisition", false },
-	{ "search.privacy_model", every, "model: gp", "model: exact",
-	  "search.privacy_model", false },
+	{ "search.privacy_model", every, "model: gp", "model: exact", "search.privacy_model",
+	  false },
 	{ "search.gain", every, "gain: model", "gain: original", "search.gain", false },
 	{ "search.reference", every, "reference: front", "reference: anti_ideal",
 	  "search.reference", false },
@@ -259,8 +239,7 @@ static const struct other {
 };
 
 /* The keys in which two texts differ, and whether any or all of them are live. */
-static void compared(const char *a, const char *b, struct dp_buf *keys, bool *any,
-		     bool *all)
+static void compared(const char *a, const char *b, struct dp_buf *keys, bool *any, bool *all)
 {
 	struct dp_study *from = good(a), *to = good(b);
 	json_t *out = dp_study_differences(from, to), *d;
@@ -400,11 +379,10 @@ static void test_values_read_back(void **state)
 	docs = dp_study_keys(&n);
 	for (size_t i = 0; i < n; i++)
 		if (docs[i].change == DP_KEY_LIVE)
-			assert_int_equal(
-				dp_study_change(&copy, docs[i].path,
-						dp_json_str(meaning, docs[i].path, "?"),
-						&err),
-				DP_OK);
+			assert_int_equal(dp_study_change(&copy, docs[i].path,
+							 dp_json_str(meaning, docs[i].path, "?"),
+							 &err),
+					 DP_OK);
 	again = dp_study_meaning(&copy);
 	for (size_t i = 0; i < n; i++)
 		if (docs[i].change == DP_KEY_LIVE)
@@ -429,26 +407,22 @@ static void test_changes(void **state)
 	(void)state;
 	docs = dp_study_keys(&n);
 	for (size_t i = 0; i < n; i++) {
-		bool may = docs[i].change == DP_KEY_LIVE &&
-			   strcmp(docs[i].otherwise, "none") == 0;
+		bool may = docs[i].change == DP_KEY_LIVE && strcmp(docs[i].otherwise, "none") == 0;
 		int code = dp_study_change(s, docs[i].path, "none", &err);
 
 		assert_int_equal(code, may ? DP_OK : DP_E_INVALID);
 	}
-	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 &&
-		    s->trainer.memory == 0 && s->search.max_time == 0);
-	assert_true(s->trainer.grace == 5 && s->trainer.retries == 1 &&
-		    s->search.parallel == 2 && s->trainer.max_failures == 4);
+	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 && s->trainer.memory == 0 &&
+		    s->search.max_time == 0);
+	assert_true(s->trainer.grace == 5 && s->trainer.retries == 1 && s->search.parallel == 2 &&
+		    s->trainer.max_failures == 4);
 	assert_int_equal(dp_study_change(s, "trainer.grace", "9y", &err), DP_E_INVALID);
 	assert_string_equal(err.msg, "'grace' cannot be '9y'");
 	assert_int_equal(dp_study_change(s, "seed", "9", &err), DP_E_INVALID);
-	assert_int_equal(dp_study_change(s, "trainer.timeout.x", "9", &err),
-			 DP_E_INVALID);
-	assert_int_equal(dp_study_change(hidden, "trainer.timeout", "9", &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_study_change(s, "trainer.timeout.x", "9", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_change(hidden, "trainer.timeout", "9", &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "not possible with method select"));
-	assert_int_equal(dp_study_change(hidden, "trainer.retries", "1", &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_study_change(hidden, "trainer.retries", "1", &err), DP_E_INVALID);
 	assert_int_equal(dp_study_change(hidden, "trainer.grace", "1s", &err), DP_OK);
 	dp_study_free(s);
 	dp_study_free(hidden);
@@ -460,8 +434,7 @@ static void test_names(void **state)
 
 	(void)state;
 	assert_string_equal(dp_study_live_key("timeout", &err)->path, "trainer.timeout");
-	assert_string_equal(dp_study_live_key("search.max_time", &err)->path,
-			    "search.max_time");
+	assert_string_equal(dp_study_live_key("search.max_time", &err)->path, "search.max_time");
 	assert_null(dp_study_live_key("tmeout", &err));
 	assert_int_equal(err.code, DP_E_USAGE);
 	assert_string_equal(err.msg, "unknown key 'tmeout'; did you mean 'timeout'?");
@@ -476,14 +449,10 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each),
-		cmocka_unit_test(test_all_rows),
-		cmocka_unit_test(test_no_difference),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_zero_is_a_name),
-		cmocka_unit_test(test_values_read_back),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_each),           cmocka_unit_test(test_all_rows),
+		cmocka_unit_test(test_no_difference),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_zero_is_a_name), cmocka_unit_test(test_values_read_back),
+		cmocka_unit_test(test_changes),        cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

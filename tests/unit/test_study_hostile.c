@@ -41,8 +41,8 @@ static void refused(struct dp_buf *b, int line, const char *message)
 		found |= x.problems.list[i].line == line &&
 			 strstr(x.problems.list[i].message, message);
 	if (!found)
-		fail_msg("not '%s' in line %d, but %d: %s", message, line,
-			 x.problems.list[0].line, x.problems.list[0].message);
+		fail_msg("not '%s' in line %d, but %d: %s", message, line, x.problems.list[0].line,
+			 x.problems.list[0].message);
 	done(&x);
 	dp_buf_free(b);
 }
@@ -123,16 +123,10 @@ static void test_hostile_yaml(void **state)
 
 static void test_hostile_bytes(void **state)
 {
-	static const char *const bad[] = { "\x80",
-					   "\xc0\xaf",
-					   "\xed\xa0\x80",
-					   "\xff",
-					   "\xf5\x80\x80\x80",
-					   "\xe2\x82",
-					   "\x1b[31m",
-					   "\x7f",
-					   "\xe0\x80\xaf",
-					   "\xc2\x9b" };
+	static const char *const bad[] = {
+		"\x80",     "\xc0\xaf", "\xed\xa0\x80", "\xff",         "\xf5\x80\x80\x80",
+		"\xe2\x82", "\x1b[31m", "\x7f",         "\xe0\x80\xaf", "\xc2\x9b"
+	};
 	struct dp_buf b = DP_BUF_INIT;
 
 	(void)state;

@@ -39,8 +39,7 @@ static void check_mistake(const struct mistake *m, bool warning)
 	if (!strstr(p->message, m->message))
 		fail_msg("'%s': %s", m->to, p->message);
 	if (p->line != line || p->column != column)
-		fail_msg("'%s': at %d:%d, not %d:%d", m->to, p->line, p->column, line,
-			 column);
+		fail_msg("'%s': at %d:%d, not %d:%d", m->to, p->line, p->column, line, column);
 	assert_int_equal(p->warning, warning);
 	assert_int_equal(x.s != NULL, warning);
 	done(&x);
@@ -49,9 +48,9 @@ static void check_mistake(const struct mistake *m, bool warning)
 
 #define PARAM_B "  b: {type: float, range: [0.01, 100], scale: log}\n"
 /* one more parameter */
-#define EXTRA(text, message)                                                             \
-	{                                                                                \
-		"objectives:\n", "  " text "\nobjectives:\n", message                    \
+#define EXTRA(text, message)                                                                       \
+	{                                                                                          \
+		"objectives:\n", "  " text "\nobjectives:\n", message                              \
 	}
 
 #define SVT "{mechanism: svt, cutoff: C, scale: b}"
@@ -59,22 +58,17 @@ static void check_mistake(const struct mistake *m, bool warning)
 #define UNTIL_WORST "logit}\nanti_ideal: {epsilon: 10, error: 1}"
 #define RELEASED    "logit, release: {records: 9, sigma: 1}}\n"
 #define WORST       "anti_ideal: {epsilon: 10, error: 1, more: 1}"
-#define ORACLE                                                                           \
-	"objectives:\n  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
+#define ORACLE      "objectives:\n  epsilon: {privacy: {mechanism: svt, cutoff: C, scale: b}}\n"
 
 static const struct mistake mistakes[] = {
 	/* compositions and programs */
-	{ SVT, "{mechanism: laplace, scale: b, group: @C}",
-	  "'group' cannot be 'C', which varies" },
+	{ SVT, "{mechanism: laplace, scale: b, group: @C}", "'group' cannot be 'C', which varies" },
 	{ SVT, "{@mechanisn: svt, cutoff: C, scale: b}", "did you mean 'mechanism'" },
-	{ SVT, "{@compos: [{mechanism: laplace, scale: b}], delta: 0}",
-	  "did you mean 'compose'" },
-	{ SVT, "{compose: [@{scale: b}], delta: 0}",
-	  "'privacy.compose.mechanism' is missing" },
+	{ SVT, "{@compos: [{mechanism: laplace, scale: b}], delta: 0}", "did you mean 'compose'" },
+	{ SVT, "{compose: [@{scale: b}], delta: 0}", "'privacy.compose.mechanism' is missing" },
 	{ SVT, "{compose: [@{compose: [{mechanism: laplace, scale: b}]}], delta: 0}",
 	  "the key 'privacy.compose.mechanism' is missing" },
-	{ SVT, "{compose: [{mechanism: @lplace, scale: b}], delta: 0}",
-	  "did you mean 'laplace'" },
+	{ SVT, "{compose: [{mechanism: @lplace, scale: b}], delta: 0}", "did you mean 'laplace'" },
 	{ SVT, "{compose: [{mechanism: laplace, scale: b, @tims: 2}], delta: 0}",
 	  "did you mean 'times'" },
 	{ SVT, "{compose: [{mechanism: laplace, scale: b, times: @0}], delta: 0}",
@@ -83,11 +77,9 @@ static const struct mistake mistakes[] = {
 	  "'times' needs whole numbers" },
 	{ SVT, "{compose: [{mechanism: laplace, scale: b, @delta: 0}], delta: 0}",
 	  "'delta' is the whole composition's" },
-	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: @1}",
-	  "'delta' cannot be 1" },
+	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: @1}", "'delta' cannot be 1" },
 	{ "privacy: {mechanism: svt, cutoff: C, scale: b}",
-	  "@privacy: {compose: [{mechanism: laplace, scale: b}]}",
-	  "the key 'delta' is missing" },
+	  "@privacy: {compose: [{mechanism: laplace, scale: b}]}", "the key 'delta' is missing" },
 	{ SVT, "{compose: [{mechanism: laplace, scale: b}], delta: 0, @accountent: rdp}",
 	  "did you mean 'accountant'" },
 	{ SVT, "{compose: @{mechanism: laplace, scale: b}, delta: 0}", "compose" },
@@ -103,21 +95,17 @@ static const struct mistake mistakes[] = {
 	  "different neighbouring relations" },
 	{ "privacy: {mechanism: svt, cutoff: C, scale: b}", "@privacy: {command: [prog]}",
 	  "the key 'delta' is missing" },
-	{ SVT, "{command: [prog], delta: 0, @scale: b}",
-	  "unknown key 'scale' beside 'command'" },
+	{ SVT, "{command: [prog], delta: 0, @scale: b}", "unknown key 'scale' beside 'command'" },
 	/* calibrated parameters */
-	EXTRA("n: {calibrate: {epsilon: @0, mechanism: svt, cutoff: C}}",
-	      "'epsilon' cannot be 0"),
-	EXTRA("n: {calibrate: {epsilon: @f, mechanism: svt, cutoff: C}}",
-	      "'f' names no parameter"),
+	EXTRA("n: {calibrate: {epsilon: @0, mechanism: svt, cutoff: C}}", "'epsilon' cannot be 0"),
+	EXTRA("n: {calibrate: {epsilon: @f, mechanism: svt, cutoff: C}}", "'f' names no parameter"),
 	EXTRA("n: {@calibrate: {mechanism: svt, cutoff: C}}",
 	      "the key 'parameters.NAME.calibrate.epsilon' is missing"),
 	EXTRA("n: {@calibrate: {epsilon: b, cutoff: C}}",
 	      "the key 'calibrate.mechanism' is missing"),
 	EXTRA("n: {calibrate: {epsilon: b, @mechanisn: svt, cutoff: C}}",
 	      "did you mean 'mechanism'"),
-	EXTRA("n: {calibrate: {epsilon: b, mechanism: @svn, cutoff: C}}",
-	      "did you mean 'svt'"),
+	EXTRA("n: {calibrate: {epsilon: b, mechanism: @svn, cutoff: C}}", "did you mean 'svt'"),
 	EXTRA("n: {@calibrate: {epsilon: b, mechanism: svt}}", "needs the key 'cutoff'"),
 	EXTRA("n: {calibrate: {epsilon: b, mechanism: svt, cutoff: C, @scale: 3}}",
 	      "'scale' is what the parameter is solved for"),
@@ -180,20 +168,17 @@ static const struct mistake mistakes[] = {
 	{ "seed: 1", "@runs: 1", "there is trainer.runs" },
 	{ "seed: 1", "@zzzzzz: 1", "unknown key 'zzzzzz'" },
 	{ "runs: 2", "@rnus: 2", "did you mean 'runs'?" },
-	{ "search: {method", "search: {@evalutions: 3, method",
-	  "did you mean 'evaluations'" },
+	{ "search: {method", "search: {@evalutions: 3, method", "did you mean 'evaluations'" },
 	{ "evaluations: 80", "@evalutions: 80", "did you mean 'evaluations'?" },
 	{ "seed: 1", "seed: 1\n@seed: two", "given twice; the first is in line 2" },
 	{ "runs: 2", "runs: 2\n  @\"runs\": 3", "given twice; the first is in line 5" },
 	/* missing keys, told where they belong */
-	{ "trainer:\n  command: [prog, a]\n", "@trainer:\n",
-	  "'trainer.command' is missing" },
+	{ "trainer:\n  command: [prog, a]\n", "@trainer:\n", "'trainer.command' is missing" },
 	{ "search: {method: random, ", "@search: {", "'search.method' is missing" },
 	{ "seed: 1", "@seed:", "'seed' has no value" },
 	{ "seed: 1", "@seed: ~", "'seed' has no value" },
 	/* types */
-	{ "seed: 1", "seed: @\"1\"",
-	  "is the text \"1\", not a number; remove the quotes" },
+	{ "seed: 1", "seed: @\"1\"", "is the text \"1\", not a number; remove the quotes" },
 	{ "seed: 1", "seed: @one", "'seed' cannot be 'one'" },
 	{ "seed: 1", "seed: @-1", "'seed' cannot be -1" },
 	{ "seed: 1", "seed: @1.5", "'seed' cannot be 1.5" },
@@ -229,12 +214,10 @@ static const struct mistake mistakes[] = {
 	{ "runs: 2", "slurm: {account: @-x}", "'account' cannot be '-x'" },
 	{ "runs: 2", "slurm: {time: @0.5s}", "'time' cannot be 0.5s" },
 	{ "runs: 2", "slurm: {options: @--x}", "'options' cannot be '--x'" },
-	{ "runs: 2", "slurm: {options: [@'']}",
-	  "'options' has an entry without a value" },
+	{ "runs: 2", "slurm: {options: [@'']}", "'options' has an entry without a value" },
 	{ "runs: 2", "slurm: {options: [--x=1, @y]}",
 	  "'options' cannot have 'y', which would be taken for the job's script" },
-	{ "runs: 2", "slurm: {options: [@--wrap=y]}",
-	  "'options' cannot have '--wrap=y'" },
+	{ "runs: 2", "slurm: {options: [@--wrap=y]}", "'options' cannot have '--wrap=y'" },
 	{ "runs: 2", "slurm: {options: [-x, y, @-a0-3]}",
 	  "'options' cannot have '-a0-3', which would have jobs that are not found" },
 	{ "runs: 2", "slurm: {options: [@--wait]}", "'options' cannot have '--wait'" },
@@ -264,11 +247,9 @@ static const struct mistake mistakes[] = {
 	  "cannot walk up 'n'" },
 	{ "runs: 2\nparameters:\n", "path: @n\nparameters:\n  n: {fixed: many}\n",
 	  "cannot walk up 'n'" },
-	{ "runs: 2\nparameters:\n",
-	  "path: @n\nparameters:\n  n: {type: int, range: [0, 9]}\n",
+	{ "runs: 2\nparameters:\n", "path: @n\nparameters:\n  n: {type: int, range: [0, 9]}\n",
 	  "cannot begin at 0" },
-	{ "runs: 2\nparameters:\n",
-	  "path: @n\nparameters:\n  n: {type: int, range: [-3, 9]}\n",
+	{ "runs: 2\nparameters:\n", "path: @n\nparameters:\n  n: {type: int, range: [-3, 9]}\n",
 	  "cannot begin at -3" },
 	{ "runs: 2\nparameters:\n",
 	  "path: @n\nparameters:\n  n: {type: categorical, values: [1, 2]}\n",
@@ -309,13 +290,10 @@ static const struct mistake mistakes[] = {
 	EXTRA("x: {type: float, range: [0, 1], @sample: {uniform: [0, 1], normal: {mean: "
 	      "0, sd: 1}}}",
 	      "names 2 distributions"),
-	EXTRA("x: {type: float, range: [0, 1], sample: {uniform: @[1, 0]}}",
-	      "'uniform' is "),
-	EXTRA("x: {type: float, range: [0, 1], sample: {normal: {mean: 0, sd: @0}}}",
-	      "'sd' "),
+	EXTRA("x: {type: float, range: [0, 1], sample: {uniform: @[1, 0]}}", "'uniform' is "),
+	EXTRA("x: {type: float, range: [0, 1], sample: {normal: {mean: 0, sd: @0}}}", "'sd' "),
 	EXTRA("x: {type: float, range: [0, 1], sample: {@normal: {mean: 0}}}", "sample."),
-	EXTRA("x: {type: float, range: [0, 1], sample: {exponential: {rate: @-1}}}",
-	      "'rate' "),
+	EXTRA("x: {type: float, range: [0, 1], sample: {exponential: {rate: @-1}}}", "'rate' "),
 	EXTRA("x: {type: float, range: [0, 1], sample: {uniform: [0, 1], accept: @[1, "
 	      "0]}}",
 	      "'accept' is reversed"),
@@ -332,10 +310,9 @@ static const struct mistake mistakes[] = {
 	      "1.8]}}",
 	      "no whole number"),
 	/* objectives */
-	{ "{metric: f1, of: \"1 - f1\", transform: logit}", "@metric",
-	  "'error' cannot be" },
-	{ "  error: {metric: f1, of: \"1 - f1\", transform: logit}",
-	  "  @error: {transform: logit}", "says neither 'privacy' nor 'metric'" },
+	{ "{metric: f1, of: \"1 - f1\", transform: logit}", "@metric", "'error' cannot be" },
+	{ "  error: {metric: f1, of: \"1 - f1\", transform: logit}", "  @error: {transform: logit}",
+	  "says neither 'privacy' nor 'metric'" },
 	{ "scale: b}}", "scale: b}, @metric: f1}", "not both" },
 	{ "scale: b}}", "scale: b}, goal: @maximize}", "cannot be maximized" },
 	{ "scale: b}}", "scale: b}, @of: f1}", "'of' belongs to a metric" },
@@ -352,8 +329,7 @@ static const struct mistake mistakes[] = {
 	{ "cutoff: C", "cutoff: @Cc", "'Cc' names no parameter; did you mean 'C'?" },
 	{ "cutoff: C", "cutoff: @0", "'cutoff' cannot be 0" },
 	{ "cutoff: C", "cutoff: @2.5", "'cutoff' cannot be 2.5" },
-	{ "cutoff: C", "cutoff: @b",
-	  "needs whole numbers, but parameter 'b' is a float" },
+	{ "cutoff: C", "cutoff: @b", "needs whole numbers, but parameter 'b' is a float" },
 	{ "cutoff: C", "cutoff: @[C]", "'cutoff' cannot be a list" },
 	{ "cutoff: C", "cutoff: @true", "'cutoff' cannot be 'true'" },
 	{ "scale: b}}", "scale: @0}}", "'scale' cannot be 0" },
@@ -385,24 +361,18 @@ static const struct mistake mistakes[] = {
 	  "'cost' is none where there is no trainer.path" },
 	{ "evaluations: 80", "evaluations: 80, cost: none, @max_cost: 9",
 	  "'max_cost' has nothing to count: 'cost' is none" },
-	{ "evaluations: 80", "evaluations: 80, cost: @privacy",
-	  "no search.budget to spend" },
-	{ "evaluations: 80",
-	  "budget: {epsilon: 1, delta: 0.1}, cost: privacy, @max_cost: 9",
+	{ "evaluations: 80", "evaluations: 80, cost: @privacy", "no search.budget to spend" },
+	{ "evaluations: 80", "budget: {epsilon: 1, delta: 0.1}, cost: privacy, @max_cost: 9",
 	  "what privacy may cost is 'budget'" },
-	{ "evaluations: 80", "evaluations: 80, remeasure: @-1",
-	  "'remeasure' cannot be -1" },
+	{ "evaluations: 80", "evaluations: 80, remeasure: @-1", "'remeasure' cannot be -1" },
 	{ "evaluations: 80", "evaluations: 80, remeasure: @100001",
 	  "'remeasure' cannot be 100001" },
 	{ "evaluations: 80", "budget: @4", "'budget' cannot be" },
-	{ "evaluations: 80", "@budget: {epsilon: 4}",
-	  "'search.budget.delta' is missing" },
-	{ "evaluations: 80", "budget: {epsilon: @0, delta: 0.1}",
-	  "'epsilon' cannot be 0" },
+	{ "evaluations: 80", "@budget: {epsilon: 4}", "'search.budget.delta' is missing" },
+	{ "evaluations: 80", "budget: {epsilon: @0, delta: 0.1}", "'epsilon' cannot be 0" },
 	{ "evaluations: 80", "budget: {epsilon: 1, delta: @1}",
 	  "'budget.delta' is 1, which promises nothing" },
-	{ "evaluations: 80", "budget: {epsilon: 1, delta: 0.1, @order: 9}",
-	  "unknown key" },
+	{ "evaluations: 80", "budget: {epsilon: 1, delta: 0.1, @order: 9}", "unknown key" },
 	{ "method: random, evaluations: 80", "method: @grid, grid: 1000000",
 	  "the grid has 30000000 points" },
 	/* constraints */
@@ -411,14 +381,12 @@ static const struct mistake mistakes[] = {
 	{ "search:", "constraints: {@s t: \"<= 3\"}\nsearch:", "cannot name a metric" },
 	/* release */
 	{ "logit}", "logit, release: {records: 100, sigma: @0}}", "'sigma' cannot be 0" },
-	{ "logit}", "logit, release: {records: @0.5, sigma: 1}}",
-	  "share of 0.5 records" },
+	{ "logit}", "logit, release: {records: @0.5, sigma: 1}}", "share of 0.5 records" },
 	{ "logit}", "logit, @release: {records: 100}}", "release.sigma' is missing" },
 	{ "scale: b}}", "scale: b}, @release: {records: 9, sigma: 1}}", "for a metric" },
 	{ UNTIL_WORST, RELEASED "  @more: {metric: t}\n" WORST,
 	  "objective 'more' needs 'release'" },
-	{ UNTIL_WORST,
-	  RELEASED "  @more: {metric: f1, release: {records: 9, sigma: 1}}\n" WORST,
+	{ UNTIL_WORST, RELEASED "  @more: {metric: f1, release: {records: 9, sigma: 1}}\n" WORST,
 	  "'error' and 'more' have the same metric" },
 	{ "logit}\n", RELEASED "@constraints: {t: \"<= 3\"}\n", "exact values" },
 	/* YAML */
@@ -442,8 +410,7 @@ static void budget_is_of_one_study(void **state)
 	(void)state;
 	assert_non_null(x.s);
 	for (size_t i = 0; i < x.problems.count; i++)
-		told |= strstr(x.problems.list[i].message, "'other' cost on the same") !=
-			NULL;
+		told |= strstr(x.problems.list[i].message, "'other' cost on the same") != NULL;
 	assert_true(told);
 	done(&x);
 	free(text);
@@ -453,8 +420,7 @@ static void budget_is_of_one_study(void **state)
 static void release_stands_alone(void **state)
 {
 	static const struct mistake beside[] = {
-		{ "runs: 2", "runs: 2\n  runs_per_process: 1",
-		  "all runs of an evaluation" },
+		{ "runs: 2", "runs: 2\n  runs_per_process: 1", "all runs of an evaluation" },
 		{ "random,", "dpareto, initial_from: other,", "'initial_from' cannot" },
 	};
 	char *one, *two;
@@ -490,10 +456,8 @@ static void test_missing(void **state)
 		const char *message;
 	} cases[] = {
 		{ "study: s\n", "", 1, 1, "'study' is missing" },
-		{ "anti_ideal: {epsilon: 10, error: 1}\n", "", 1, 1,
-		  "'anti_ideal' is missing" },
-		{ "search: {method: random, evaluations: 80}\n", "", 1, 1,
-		  "'search' is missing" },
+		{ "anti_ideal: {epsilon: 10, error: 1}\n", "", 1, 1, "'anti_ideal' is missing" },
+		{ "search: {method: random, evaluations: 80}\n", "", 1, 1, "'search' is missing" },
 		{ ", evaluations: 80}", "}", 13, 1, "'search.evaluations' is missing" },
 		{ "{mechanism: svt, ", "{", 10, 13, "privacy.mechanism' is missing" },
 		{ "  error: {metric: f1, of: \"1 - f1\", transform: logit}\nanti_ideal: "
@@ -501,17 +465,16 @@ static void test_missing(void **state)
 		  "anti_ideal: {epsilon: 10}", 9, 1, "a front needs two objectives" },
 		{ "method: random, evaluations: 80", "method: grid", 7, 3,
 		  "no number of points for parameter 'C'" },
-		{ "[1, 30]", "[0, 30]", 10, 47,
-		  "parameter 'C' can be 0, but 'cutoff' cannot" },
-		{ "{type: int, range: [1, 30]}", "{type: categorical, values: [1, 2]}",
-		  10, 47, "parameter 'C' is categorical" },
+		{ "[1, 30]", "[0, 30]", 10, 47, "parameter 'C' can be 0, but 'cutoff' cannot" },
+		{ "{type: int, range: [1, 30]}", "{type: categorical, values: [1, 2]}", 10, 47,
+		  "parameter 'C' is categorical" },
 		{ "{type: int, range: [1, 30]}", "{fixed: \"3\"}", 10, 47,
 		  "parameter 'C' is not a number" },
 		{ "{type: int, range: [1, 30]}", "{fixed: 3.5}", 10, 47,
 		  "parameter 'C' can be 3.5, but 'cutoff' cannot" },
 		{ "range: [0.01, 100], scale: log}",
-		  "range: [0.01, 100], sample: {uniform: [0, 1], accept: [0, 1]}}", 10,
-		  57, "parameter 'b' can be 0, but 'scale' cannot" },
+		  "range: [0.01, 100], sample: {uniform: [0, 1], accept: [0, 1]}}", 10, 57,
+		  "parameter 'b' can be 0, but 'scale' cannot" },
 	};
 
 	(void)state;
@@ -523,8 +486,7 @@ static void test_missing(void **state)
 		assert_null(x.s);
 		if (!strstr(p->message, cases[i].message) || p->line != cases[i].line ||
 		    p->column != cases[i].column)
-			fail_msg("%s: %d:%d: %s", cases[i].message, p->line, p->column,
-				 p->message);
+			fail_msg("%s: %d:%d: %s", cases[i].message, p->line, p->column, p->message);
 		done(&x);
 		free(text);
 	}
@@ -533,22 +495,18 @@ static void test_missing(void **state)
 static void test_warnings(void **state)
 {
 	static const struct mistake cases[] = {
-		{ "evaluations: 80", "evaluations: 80, @initial: 5",
-		  "only for method dpareto" },
-		{ "evaluations: 80", "evaluations: 80, @gain: model",
-		  "only for method dpareto" },
-		{ "method: random, evaluations: 80",
-		  "method: grid, grid: 5, evaluations: @80", "has only 25 points" },
-		{ "method: random, evaluations: 80",
-		  "method: grid, grid: 10, evaluations: @80",
+		{ "evaluations: 80", "evaluations: 80, @initial: 5", "only for method dpareto" },
+		{ "evaluations: 80", "evaluations: 80, @gain: model", "only for method dpareto" },
+		{ "method: random, evaluations: 80", "method: grid, grid: 5, evaluations: @80",
+		  "has only 25 points" },
+		{ "method: random, evaluations: 80", "method: grid, grid: 10, evaluations: @80",
 		  "first 80 of the grid's 100" },
 		{ "method: random", "method: dpareto, initial: @81", "never chooses" },
 		{ "evaluations: 80", "evaluations: 80, @cost: seconds",
 		  "only for method dpareto, or with 'max_cost'" },
 		{ "evaluations: 80", "@budget: {epsilon: 1, delta: 0.1}",
 		  "keeps room for the 3 times that trainer.retries" },
-		{ "method: random",
-		  "method: dpareto, order: deterministic, cost: @seconds",
+		{ "method: random", "method: dpareto, order: deterministic, cost: @seconds",
 		  "seconds differ from one run" },
 		{ "method: random",
 		  "method: random, order: deterministic, max_cost: 9, cost: @seconds",
@@ -589,19 +547,17 @@ static void test_methods(void **state)
 	static const char dpareto[] = "{method: dpareto, evaluations: 80}";
 
 	(void)state;
-	check_method(", range: [1, 2], sample: {uniform: [0, 9], accept: [3, 4]}}",
-		     dpareto, "have nothing in common");
-	check_method(
-		", range: [1, 2], sample: {normal: {mean: 6, sd: 1}, accept: [1, 9]}}",
-		dpareto, "with probability 3.14e-05 only"); /* Phi(-4) - Phi(-5) */
+	check_method(", range: [1, 2], sample: {uniform: [0, 9], accept: [3, 4]}}", dpareto,
+		     "have nothing in common");
+	check_method(", range: [1, 2], sample: {normal: {mean: 6, sd: 1}, accept: [1, 9]}}",
+		     dpareto, "with probability 3.14e-05 only"); /* Phi(-4) - Phi(-5) */
 }
 
 static void test_grid_through_zero(void **state)
 {
-	char *text = edit(
-		"objectives:\n",
-		"  x: {type: float, range: [1, 2], scale: log, sample: {uniform: [0, "
-		"1], accept: [0, 1]}}\nobjectives:\n");
+	char *text = edit("objectives:\n",
+			  "  x: {type: float, range: [1, 2], scale: log, sample: {uniform: [0, "
+			  "1], accept: [0, 1]}}\nobjectives:\n");
 	char *grid = replace(text, "random, evaluations: 80", "grid, grid: 2");
 	struct result x = parse(text, strlen(text));
 
@@ -677,14 +633,11 @@ static void test_all_in_one_go(void **state)
 
 	list = dp_problems_json(&x.problems, text.data, text.len);
 	assert_int_equal(json_array_size(list), 6);
-	assert_string_equal(dp_json_str(json_array_get(list, 5), "source", ""),
-			    "  evalutions: 80");
-	assert_string_equal(dp_json_str(json_array_get(list, 5), "severity", ""),
-			    "error");
+	assert_string_equal(dp_json_str(json_array_get(list, 5), "source", ""), "  evalutions: 80");
+	assert_string_equal(dp_json_str(json_array_get(list, 5), "severity", ""), "error");
 	assert_int_equal(dp_json_int(json_array_get(list, 5), "line", 0), 12);
 	assert_int_equal(dp_json_int(json_array_get(list, 5), "column", 0), 3);
-	assert_string_equal(dp_json_str(json_array_get(list, 4), "allowed", ""),
-			    "number");
+	assert_string_equal(dp_json_str(json_array_get(list, 4), "allowed", ""), "number");
 	json_decref(list);
 	done(&x);
 	dp_buf_free(&text);
@@ -694,14 +647,10 @@ static void test_all_in_one_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(budget_is_of_one_study),
-		cmocka_unit_test(release_stands_alone),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_methods),
-		cmocka_unit_test(test_grid_through_zero),
-		cmocka_unit_test(test_all_in_one_go),
+		cmocka_unit_test(test_mistakes),          cmocka_unit_test(budget_is_of_one_study),
+		cmocka_unit_test(release_stands_alone),   cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_warnings),          cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_grid_through_zero), cmocka_unit_test(test_all_in_one_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,14 +58,12 @@ static double oracle_once(int64_t cutoff, double noise)
 {
 	double b1 = noise / (1 + pow(2.0 * (double)cutoff, 1.0 / 3)), b2 = noise - b1;
 	double rho = b1 * (log(1 - drand48()) - log(1 - drand48())), precision, recall;
-	int one[QUERIES], above[QUERIES], count[QUERIES], left = ONES, found = 0,
-							  said = 0;
+	int one[QUERIES], above[QUERIES], count[QUERIES], left = ONES, found = 0, said = 0;
 
 	for (int i = 0; i < QUERIES; i++) {
 		one[i] = drand48() * (QUERIES - i) < left;
 		left -= one[i];
-		above[i] = one[i] - 0.5 - rho >=
-			   b2 * (log(1 - drand48()) - log(1 - drand48()));
+		above[i] = one[i] - 0.5 - rho >= b2 * (log(1 - drand48()) - log(1 - drand48()));
 		count[i] = above[i] + (i ? count[i - 1] : 0);
 	}
 	for (int i = 0; i < QUERIES; i++) {
@@ -99,9 +97,8 @@ static void test_no_noise(void **state)
 {
 	(void)state;
 	for (int64_t cutoff = 1; cutoff <= 30; cutoff++) {
-		double expect = cutoff < ONES
-					? 2.0 * (double)cutoff / (double)(cutoff + ONES)
-					: 1.0;
+		double expect =
+			cutoff < ONES ? 2.0 * (double)cutoff / (double)(cutoff + ONES) : 1.0;
 		struct moments m = trainer_f1(cutoff, 1e-6, 50);
 
 		assert_true(fabs(m.mean - expect) < 1e-12);
@@ -124,9 +121,8 @@ static void test_against_simulation(void **state)
 	static const struct {
 		int64_t cutoff;
 		double noise;
-	} points[] = { { 1, 0.5 },  { 3, 1 },   { 5, 0.3 },  { 10, 0.2 },
-		       { 10, 1 },   { 10, 10 }, { 20, 0.5 }, { 30, 2 },
-		       { 30, 100 }, { 7, 0.1 }, { 200, 0.4 } };
+	} points[] = { { 1, 0.5 },  { 3, 1 },  { 5, 0.3 },  { 10, 0.2 }, { 10, 1 },   { 10, 10 },
+		       { 20, 0.5 }, { 30, 2 }, { 30, 100 }, { 7, 0.1 },  { 200, 0.4 } };
 
 	(void)state;
 	srand48(20201116);
@@ -137,8 +133,8 @@ static void test_against_simulation(void **state)
 
 		if (!(fabs(a.mean - b.mean) < 4 * error))
 			fail_msg("C=%lld b=%g: %.5f against %.5f +- %.5f",
-				 (long long)points[i].cutoff, points[i].noise, a.mean,
-				 b.mean, error);
+				 (long long)points[i].cutoff, points[i].noise, a.mean, b.mean,
+				 error);
 	}
 }
 
@@ -168,8 +164,7 @@ static int train(const struct place *p, const char *parameters, const char *runs
 		 "{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
 		 "\"parameters\":%s,\"runs\":%s}",
 		 parameters, runs);
-	assert_int_equal(dp_write_file(p->request, text, strlen(text), false, NULL),
-			 DP_OK);
+	assert_int_equal(dp_write_file(p->request, text, strlen(text), false, NULL), DP_OK);
 	code = svt_trainer.run(1, argv, err);
 	if (out)
 		assert_int_equal(dp_read_file(p->result, 1 << 20, out, NULL), DP_OK);
@@ -185,11 +180,9 @@ static void test_program(void **state)
 	struct dp_result *r = dp_result_new(asked, 2);
 	double f1;
 
-	assert_int_equal(train(*state, "{\"C\":10,\"b\":0.5}", TWO_RUNS, &first, NULL),
-			 0);
-	assert_int_equal(train(*state, "{\"C\":10.0,\"b\":0.5,\"x\":\"y\"}", TWO_RUNS,
-			       &again, NULL),
-			 0);
+	assert_int_equal(train(*state, "{\"C\":10,\"b\":0.5}", TWO_RUNS, &first, NULL), 0);
+	assert_int_equal(
+		train(*state, "{\"C\":10.0,\"b\":0.5,\"x\":\"y\"}", TWO_RUNS, &again, NULL), 0);
 	assert_string_equal(first.data, again.data);
 	dp_result_feed(r, first.data, first.len);
 	dp_result_end(r);
@@ -230,13 +223,11 @@ static void test_bad_requests(void **state)
 	struct dp_err err;
 
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		assert_int_equal(train(p, cases[i].parameters, TWO_RUNS, NULL, &err),
-				 DP_E_INVALID);
+		assert_int_equal(train(p, cases[i].parameters, TWO_RUNS, NULL, &err), DP_E_INVALID);
 		assert_non_null(strstr(err.msg, cases[i].says));
 	}
 	for (size_t i = 0; i < DP_COUNT(wrong); i++)
-		assert_int_equal(svt_trainer.run(wrong[i][2] ? 3 : 2, wrong[i], &err),
-				 DP_E_USAGE);
+		assert_int_equal(svt_trainer.run(wrong[i][2] ? 3 : 2, wrong[i], &err), DP_E_USAGE);
 	unsetenv("DPARETO_RESULT");
 	assert_int_equal(train(p, "{\"C\":1,\"b\":1}", TWO_RUNS, NULL, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.hint, "by hand"));
@@ -250,8 +241,7 @@ int main(void)
 		cmocka_unit_test(test_against_simulation),
 		cmocka_unit_test(test_edges),
 		cmocka_unit_test_setup_teardown(test_program, make_place, remove_place),
-		cmocka_unit_test_setup_teardown(test_bad_requests, make_place,
-						remove_place),
+		cmocka_unit_test_setup_teardown(test_bad_requests, make_place, remove_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ static double metric(const struct dp_result *r, size_t run_number, const char *n
 	return x;
 }
 
-#define LINEAR                                                                           \
-	"{\"epochs\":2,\"lot_size\":64,\"learning_rate\":0.5,\"clip\":0.5,"              \
+#define LINEAR                                                                                     \
+	"{\"epochs\":2,\"lot_size\":64,\"learning_rate\":0.5,\"clip\":0.5,"                        \
 	"\"noise_multiplier\":1.5}"
 
 static void test_linear(void **state)
@@ -79,8 +79,7 @@ static void test_linear(void **state)
 	assert_string_equal(d->sampling, "without-replacement");
 	assert_true(d->lot == 64 && d->noise_over_clip == 3);
 	assert_true(d->steps == 2 * nearbyint(d->records / 64));
-	assert_int_equal(run(*state, &linear_trainer, "--data=census", LINEAR, NULL),
-			 DP_OK);
+	assert_int_equal(run(*state, &linear_trainer, "--data=census", LINEAR, NULL), DP_OK);
 	again = result_of(*state);
 	for (size_t i = 0; i < RUNS; i++) {
 		assert_true(metric(r, i, "accuracy") > metric(r, i, "majority_accuracy"));
@@ -115,9 +114,7 @@ static void test_noise_parameters(void **state)
 			 "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,\"clip\":"
 			 "0.1,%s}",
 			 cases[i].parameters);
-		assert_int_equal(
-			run(*state, &linear_trainer, cases[i].options, text, NULL),
-			DP_OK);
+		assert_int_equal(run(*state, &linear_trainer, cases[i].options, text, NULL), DP_OK);
 		r = result_of(*state);
 		d = dp_result_declared(r);
 		assert_true(fabs(d->noise_over_clip - cases[i].over_clip) < 1e-12);
@@ -161,19 +158,15 @@ static void test_holdout(void **state)
 {
 	struct dp_result *whole, *part;
 
-	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL),
-			 DP_OK);
+	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL), DP_OK);
 	whole = result_of(*state);
-	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.25",
-			     LINEAR, NULL),
+	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.25", LINEAR, NULL),
 			 DP_OK);
 	part = result_of(*state);
-	assert_true(fabs(dp_result_declared(part)->records /
-				 dp_result_declared(whole)->records -
+	assert_true(fabs(dp_result_declared(part)->records / dp_result_declared(whole)->records -
 			 0.75) < 1e-3);
 	assert_true(metric(part, 0, "accuracy") != metric(part, 0, "test_accuracy"));
-	assert_true(fabs(metric(part, 0, "accuracy") - metric(part, 0, "test_accuracy")) <
-		    0.05);
+	assert_true(fabs(metric(part, 0, "accuracy") - metric(part, 0, "test_accuracy")) < 0.05);
 	dp_result_free(whole);
 	dp_result_free(part);
 }
@@ -182,8 +175,7 @@ static void test_diverged(void **state)
 {
 	struct dp_result *r;
 
-	assert_int_equal(run(*state, &linear_trainer,
-			     "--data census --holdout 0.1 --report gap:72",
+	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.1 --report gap:72",
 			     "{\"epochs\":1,\"lot_size\":64,\"learning_rate\":1e38,"
 			     "\"clip\":1e3,\"noise_multiplier\":100}",
 			     NULL),
@@ -203,13 +195,11 @@ static void test_secure(void **state)
 {
 	struct dp_result *a, *b;
 
-	assert_int_equal(
-		run(*state, &linear_trainer, "--data census --secure", LINEAR, NULL),
-		DP_OK);
+	assert_int_equal(run(*state, &linear_trainer, "--data census --secure", LINEAR, NULL),
+			 DP_OK);
 	a = result_of(*state);
-	assert_int_equal(
-		run(*state, &linear_trainer, "--data census --secure", LINEAR, NULL),
-		DP_OK);
+	assert_int_equal(run(*state, &linear_trainer, "--data census --secure", LINEAR, NULL),
+			 DP_OK);
 	b = result_of(*state);
 	assert_true(metric(a, 0, "loss") != metric(b, 0, "loss"));
 	dp_result_free(a);
@@ -234,8 +224,7 @@ static void test_mlp(void **state)
 {
 	struct dp_result *r;
 
-	assert_int_equal(run(*state, &mlp_trainer,
-			     "--data census --hidden 8,4 --optimizer adam",
+	assert_int_equal(run(*state, &mlp_trainer, "--data census --hidden 8,4 --optimizer adam",
 			     "{\"epochs\":1,\"lot_size\":256,\"learning_rate\":0.01,"
 			     "\"clip\":1,\"noise_multiplier\":0.5}",
 			     NULL),
@@ -257,10 +246,8 @@ static void test_model_is_a_parameter(void **state)
 		{ "--data census", ",\"model\":\"svm\",\"optimizer\":\"adam\"" },
 		{ "--data census --model logistic --optimizer sgd",
 		  ",\"model\":\"svm\",\"optimizer\":\"adam\"" },
-		{ "--data census --model svm",
-		  ",\"model\":\"logistic\",\"optimizer\":\"adam\"" },
-		{ "--data census --optimizer adam",
-		  ",\"model\":\"svm\",\"optimizer\":\"sgd\"" },
+		{ "--data census --model svm", ",\"model\":\"logistic\",\"optimizer\":\"adam\"" },
+		{ "--data census --optimizer adam", ",\"model\":\"svm\",\"optimizer\":\"sgd\"" },
 	};
 	double loss[DP_COUNT(cases)];
 
@@ -272,9 +259,7 @@ static void test_model_is_a_parameter(void **state)
 			 "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,"
 			 "\"clip\":1,\"noise_multiplier\":1%s}",
 			 cases[i].parameters);
-		assert_int_equal(
-			run(*state, &linear_trainer, cases[i].options, text, NULL),
-			DP_OK);
+		assert_int_equal(run(*state, &linear_trainer, cases[i].options, text, NULL), DP_OK);
 		r = result_of(*state);
 		loss[i] = metric(r, 0, "loss");
 		dp_result_free(r);
@@ -288,15 +273,13 @@ static void test_gap_is_reported(void **state)
 {
 	struct dp_result *plain, *gap, *holdout;
 
-	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL),
-			 DP_OK);
+	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL), DP_OK);
 	plain = result_of(*state);
-	assert_int_equal(run(*state, &linear_trainer, "--data census --report gap:72",
-			     LINEAR, NULL),
-			 DP_OK);
+	assert_int_equal(
+		run(*state, &linear_trainer, "--data census --report gap:72", LINEAR, NULL), DP_OK);
 	gap = result_of(*state);
-	assert_int_equal(run(*state, &linear_trainer,
-			     "--data census --report gap:72 --holdout 0.1", LINEAR, NULL),
+	assert_int_equal(run(*state, &linear_trainer, "--data census --report gap:72 --holdout 0.1",
+			     LINEAR, NULL),
 			 DP_OK);
 	holdout = result_of(*state);
 	assert_int_equal(dp_result_metric(plain, "gap_72"), -1);
@@ -305,8 +288,7 @@ static void test_gap_is_reported(void **state)
 		assert_true(metric(gap, i, "loss") == metric(plain, i, "loss"));
 		assert_true(metric(gap, i, "gap_72") >= 0);
 		assert_true(metric(gap, i, "gap_72") < 0.5);
-		assert_true(metric(holdout, i, "gap_72") !=
-			    metric(holdout, i, "test_gap_72"));
+		assert_true(metric(holdout, i, "gap_72") != metric(holdout, i, "test_gap_72"));
 	}
 	dp_result_free(plain);
 	dp_result_free(gap);
@@ -326,18 +308,14 @@ static void test_mistakes(void **state)
 		{ &linear_trainer, "--data census extra", LINEAR, "'extra'", DP_E_USAGE },
 		{ &linear_trainer, "--data census --hidden 3", LINEAR, "not an option",
 		  DP_E_USAGE },
-		{ &linear_trainer, "--data census --model tree", LINEAR, "'tree'",
-		  DP_E_USAGE },
+		{ &linear_trainer, "--data census --model tree", LINEAR, "'tree'", DP_E_USAGE },
 		{ &linear_trainer, "--data census --holdout 1", LINEAR,
 		  "--holdout must be between 0 and 1", DP_E_USAGE },
-		{ &linear_trainer, "--data census --set epochs=1", LINEAR,
-		  "trying by hand", DP_E_USAGE },
-		{ &linear_trainer, "--data census --set =1", LINEAR, "NAME=VALUE",
+		{ &linear_trainer, "--data census --set epochs=1", LINEAR, "trying by hand",
 		  DP_E_USAGE },
-		{ &linear_trainer, "--data census --runs 0", LINEAR, "--runs",
-		  DP_E_USAGE },
-		{ &linear_trainer, "--data census", "{\"epochs\":1}", "'lot_size'",
-		  DP_E_INVALID },
+		{ &linear_trainer, "--data census --set =1", LINEAR, "NAME=VALUE", DP_E_USAGE },
+		{ &linear_trainer, "--data census --runs 0", LINEAR, "--runs", DP_E_USAGE },
+		{ &linear_trainer, "--data census", "{\"epochs\":1}", "'lot_size'", DP_E_INVALID },
 		{ &linear_trainer, "--data census",
 		  "{\"epochs\":1,\"lot_size\":8,\"learning_rate\":1,\"clip\":1}",
 		  "neither 'noise_multiplier' nor 'noise_variance'", DP_E_INVALID },
@@ -361,20 +339,17 @@ static void test_mistakes(void **state)
 		  "'model' must be 'logistic' or 'svm'", DP_E_INVALID },
 		{ &linear_trainer, "--data census", "{\"optimizer\":1,\"epochs\":1}",
 		  "'optimizer' must be 'sgd' or 'adam'", DP_E_INVALID },
-		{ &linear_trainer, "--data census --report gap", LINEAR,
-		  "--report is gap:FEATURE", DP_E_USAGE },
+		{ &linear_trainer, "--data census --report gap", LINEAR, "--report is gap:FEATURE",
+		  DP_E_USAGE },
 		{ &linear_trainer, "--data census --report gap:sex", LINEAR, "'gap:sex'",
 		  DP_E_USAGE },
-		{ &linear_trainer, "--data census --report gap:0", LINEAR, "from 1",
-		  DP_E_USAGE },
+		{ &linear_trainer, "--data census --report gap:0", LINEAR, "from 1", DP_E_USAGE },
 		{ &linear_trainer, "--data census --report gap:124", LINEAR,
 		  "the data have 123 features", DP_E_USAGE },
 		{ &mlp_trainer, "--data census --report gap:72", LINEAR, "not an option",
 		  DP_E_USAGE },
-		{ &mlp_trainer, "--data census --hidden 8,,4", LINEAR, "'8,,4'",
-		  DP_E_USAGE },
-		{ &mlp_trainer, "--data census --hidden 0", LINEAR, "--hidden",
-		  DP_E_USAGE },
+		{ &mlp_trainer, "--data census --hidden 8,,4", LINEAR, "'8,,4'", DP_E_USAGE },
+		{ &mlp_trainer, "--data census --hidden 0", LINEAR, "--hidden", DP_E_USAGE },
 		{ &mlp_trainer, "--data census --hidden 1,1,1,1,1,1,1,1", LINEAR,
 		  "more than 7 layers", DP_E_USAGE },
 		{ &output_trainer, "--data census", "{\"sigma\":1}", "'regularization'",
@@ -385,8 +360,8 @@ static void test_mistakes(void **state)
 
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct dp_err err = { 0 };
-		int code = run(*state, cases[i].trainer, cases[i].options,
-			       cases[i].parameters, &err);
+		int code =
+			run(*state, cases[i].trainer, cases[i].options, cases[i].parameters, &err);
 
 		if (code != cases[i].code || !strstr(err.msg, cases[i].says))
 			fail_msg("%s: code %d, '%s'", cases[i].says, code, err.msg);
@@ -403,10 +378,10 @@ static void test_without_privacy(void **state)
 		      { "--no-clip --no-noise", false, false },
 		      { "--no-noise", true, false },
 		      { "--no-clip", true, true } };
-	const struct dp_request q = { .parameters = json_pack(
-					      "{s:i, s:i, s:f, s:f, s:f}", "epochs", 1,
-					      "lot_size", 8, "learning_rate", 0.1, "clip",
-					      0.5, "noise_multiplier", 2.0) };
+	const struct dp_request q = {
+		.parameters = json_pack("{s:i, s:i, s:f, s:f, s:f}", "epochs", 1, "lot_size", 8,
+					"learning_rate", 0.1, "clip", 0.5, "noise_multiplier", 2.0)
+	};
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
@@ -420,8 +395,7 @@ static void test_without_privacy(void **state)
 		snprintf(words, sizeof words, "%s", cases[i].options);
 		for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
 			argv[argc++] = w;
-		assert_int_equal(options_read(&linear_trainer, argc, argv, &o, NULL),
-				 DP_OK);
+		assert_int_equal(options_read(&linear_trainer, argc, argv, &o, NULL), DP_OK);
 		if (!cases[i].clip)
 			json_object_del(r.parameters, "clip");
 		if (!cases[i].noise)
@@ -432,8 +406,7 @@ static void test_without_privacy(void **state)
 		assert_true(sgd_noise_sd(&how) == (cases[i].noise ? 2 : 0));
 		/* whoever claims privacy for this is contradicted */
 		declared = noisy_sgd_declare(&how, 100);
-		assert_true(json_number_value(
-				    json_object_get(declared, "noise_over_clip")) == 0);
+		assert_true(json_number_value(json_object_get(declared, "noise_over_clip")) == 0);
 		json_decref(declared);
 		json_decref(r.parameters);
 		options_clear(&o);

@@ -24,8 +24,8 @@ enum {
 
 /* Runs a trainer on the built-in data for so many epochs, with this field `path` ("":
  * none). */
-static int run(const struct place *p, const struct trainer *t, const char *options,
-	       int epochs, const char *path, struct dp_err *err)
+static int run(const struct place *p, const struct trainer *t, const char *options, int epochs,
+	       const char *path, struct dp_err *err)
 {
 	char text[1024];
 
@@ -71,24 +71,21 @@ static json_t *metrics_of(const json_t *lines, size_t i, double *seconds)
 
 /* Each run's waypoints, rising, then its own line; the numbers are those of trainings
  * that end there. */
-static void check_walk(const struct place *p, const struct trainer *t,
-		       const char *options)
+static void check_walk(const struct place *p, const struct trainer *t, const char *options)
 {
 	static const int at[] = { 1, 2, 4 }, runs[RUNS] = { 4, 2 };
 	const size_t each = DP_COUNT(at) + 1;
 	json_t *lines;
 
-	assert_int_equal(run(p, t, options, 5,
-			     "{\"parameter\":\"epochs\",\"values\":[1,2,4]}", NULL),
-			 DP_OK);
+	assert_int_equal(
+		run(p, t, options, 5, "{\"parameter\":\"epochs\",\"values\":[1,2,4]}", NULL),
+		DP_OK);
 	lines = lines_of(p);
 	assert_int_equal(json_array_size(lines), RUNS * each);
 	for (size_t k = 0; k < each; k++) {
 		json_t *alone;
 
-		assert_int_equal(
-			run(p, t, options, k < DP_COUNT(at) ? at[k] : 5, "", NULL),
-			DP_OK);
+		assert_int_equal(run(p, t, options, k < DP_COUNT(at) ? at[k] : 5, "", NULL), DP_OK);
 		alone = lines_of(p);
 		assert_int_equal(json_array_size(alone), RUNS);
 		for (size_t i = 0; i < RUNS; i++) {
@@ -152,17 +149,14 @@ static void test_refused(void **state)
 		const struct trainer *trainer;
 		const char *options, *path, *says;
 	} cases[] = {
-		{ &linear_trainer, "--data census",
-		  "{\"parameter\":\"lot_size\",\"values\":[1]}",
+		{ &linear_trainer, "--data census", "{\"parameter\":\"lot_size\",\"values\":[1]}",
 		  "over 'epochs' only, not over 'lot_size'" },
-		{ &mlp_trainer, "--data census", "{\"values\":[1]}",
-		  "'path' needs 'parameter'" },
+		{ &mlp_trainer, "--data census", "{\"values\":[1]}", "'path' needs 'parameter'" },
 		{ &mlp_trainer, "--data census", "7", "'path' needs 'parameter'" },
 		{ &linear_trainer, "--data census", EPOCHS_AT("3"), "an array" },
 		{ &linear_trainer, "--data census", EPOCHS_AT("[2,1]"), "whole numbers" },
 		{ &linear_trainer, "--data census", EPOCHS_AT("[1,1]"), "whole numbers" },
-		{ &linear_trainer, "--data census", EPOCHS_AT("[0,1]"),
-		  "numbers from 1" },
+		{ &linear_trainer, "--data census", EPOCHS_AT("[0,1]"), "numbers from 1" },
 		{ &linear_trainer, "--data census", EPOCHS_AT("[1.5]"), "whole numbers" },
 		{ &linear_trainer, "--data census", EPOCHS_AT("[1,5]"), "whole numbers" },
 		{ &output_trainer, "--data census", EPOCHS_AT("[1]"),
@@ -172,8 +166,7 @@ static void test_refused(void **state)
 
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct dp_err err = { 0 };
-		int code = run(*state, cases[i].trainer, cases[i].options, 5,
-			       cases[i].path, &err);
+		int code = run(*state, cases[i].trainer, cases[i].options, 5, cases[i].path, &err);
 
 		if (code != DP_E_INVALID || !strstr(err.msg, cases[i].says))
 			fail_msg("%s: code %d, '%s'", cases[i].says, code, err.msg);
@@ -191,9 +184,8 @@ static void test_by_hand(void **state)
 		      { "5", 0 },    { "1;2", 0 },   { "1.5", 0 }, { "99999999999", 0 } };
 	struct dp_err err;
 
-	assert_int_equal(
-		run(*state, &linear_trainer, "--data census --path 1", 5, "", &err),
-		DP_E_USAGE);
+	assert_int_equal(run(*state, &linear_trainer, "--data census --path 1", 5, "", &err),
+			 DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "--path is for trying by hand"));
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct dp_request q = { .parameters = json_pack("{s:i}", "epochs", 5) };

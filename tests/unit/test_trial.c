@@ -19,23 +19,21 @@
 static void assert_says(const char *sentence, const char *part)
 {
 	if (!sentence || !strstr(sentence, part))
-		fail_msg("\"%s\" does not say \"%s\"", sentence ? sentence : "(nothing)",
-			 part);
+		fail_msg("\"%s\" does not say \"%s\"", sentence ? sentence : "(nothing)", part);
 }
 
 /* ---- requests ---- */
 
-#define REQUEST(version, study, trial, parameters, runs)                                 \
-	"{\"version\":" version ",\"study\":" study ",\"trial\":" trial                  \
+#define REQUEST(version, study, trial, parameters, runs)                                           \
+	"{\"version\":" version ",\"study\":" study ",\"trial\":" trial                            \
 	",\"attempt\":0,\"parameters\":" parameters ",\"runs\":" runs "}"
 #define ONE_RUN "[{\"run\":0,\"seed\":1}]"
 
 /* The contract's own example, bytes as they must be written. */
-static const char example[] =
-	"{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
-	"\"parameters\":{\"lot_size\":64,\"clip\":0.5,\"kind\":\"a\"},"
-	"\"runs\":[{\"run\":0,\"seed\":123},"
-	"{\"run\":2,\"seed\":9007199254740991}]}\n";
+static const char example[] = "{\"version\":1,\"study\":\"s\",\"trial\":7,\"attempt\":0,"
+			      "\"parameters\":{\"lot_size\":64,\"clip\":0.5,\"kind\":\"a\"},"
+			      "\"runs\":[{\"run\":0,\"seed\":123},"
+			      "{\"run\":2,\"seed\":9007199254740991}]}\n";
 
 static void test_request_round_trip(void **state)
 {
@@ -76,8 +74,7 @@ static void test_request_path(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(texts); i++) {
-		assert_int_equal(dp_request_parse(texts[i], strlen(texts[i]), &q, NULL),
-				 DP_OK);
+		assert_int_equal(dp_request_parse(texts[i], strlen(texts[i]), &q, NULL), DP_OK);
 		assert_string_equal(q.path, "epochs");
 		assert_int_equal(q.nwaypoints, i == 0 ? 3 : 0);
 		assert_true(i || q.waypoints[2] == 9007199254740991);
@@ -89,8 +86,8 @@ static void test_request_path(void **state)
 	dp_buf_free(&text);
 }
 
-#define PATH(text)                                                                       \
-	"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"                      \
+#define PATH(text)                                                                                 \
+	"{\"version\":1,\"study\":\"s\",\"trial\":0,\"attempt\":0,"                                \
 	"\"parameters\":{\"n\":5,\"x\":0.5},\"runs\":" ONE_RUN ",\"path\":" text "}"
 
 static void test_request_refused(void **state)
@@ -114,8 +111,7 @@ static void test_request_refused(void **state)
 		{ REQUEST("1", "\"s\"", "0", "{}", "[]"), "'runs'" },
 		{ REQUEST("1", "\"s\"", "0", "{}", "[1]"), "entry 0" },
 		{ REQUEST("1", "\"s\"", "0", "{}", "[{\"run\":0}]"), "'seed'" },
-		{ REQUEST("1", "\"s\"", "0", "{}",
-			  "[{\"run\":0,\"seed\":9007199254740992}]"),
+		{ REQUEST("1", "\"s\"", "0", "{}", "[{\"run\":0,\"seed\":9007199254740992}]"),
 		  "'seed'" },
 		{ REQUEST("1", "\"s\"", "0", "{}",
 			  "[{\"run\":3,\"seed\":1},{\"run\":0,\"seed\":2},"
@@ -137,8 +133,7 @@ static void test_request_refused(void **state)
 		struct dp_err err;
 
 		assert_int_not_equal(
-			dp_request_parse(cases[i].text, strlen(cases[i].text), &q, &err),
-			DP_OK);
+			dp_request_parse(cases[i].text, strlen(cases[i].text), &q, &err), DP_OK);
 		assert_says(err.msg, cases[i].says);
 	}
 }
@@ -146,10 +141,9 @@ static void test_request_refused(void **state)
 /* Unknown fields are for later versions that old readers survive. */
 static void test_request_unknown_fields(void **state)
 {
-	static const char text[] =
-		"{\"version\":1,\"new\":[1],\"study\":\"s\",\"trial\":0,"
-		"\"attempt\":0,\"parameters\":{},"
-		"\"runs\":[{\"run\":4,\"seed\":0,\"new\":{}}]}";
+	static const char text[] = "{\"version\":1,\"new\":[1],\"study\":\"s\",\"trial\":0,"
+				   "\"attempt\":0,\"parameters\":{},"
+				   "\"runs\":[{\"run\":4,\"seed\":0,\"new\":{}}]}";
 	struct dp_request q;
 
 	(void)state;
@@ -215,13 +209,13 @@ static void test_result_good(void **state)
 
 static void test_result_non_finite(void **state)
 {
-	struct dp_result *r = read_result(
-		"{\"run\":0,\"metrics\":{\"a\":NaN,\"b\":Infinity , \"c\": -Infinity,"
-		"\"d\":null,\"e\":\"nan\",\"f\":\"-inf\",\"g\":\"Infinity\",\"h\":"
-		"\"inf\","
-		"\"i\":\"NaN\",\"NaN\":1,\"j\":\"-Infinity\",\"k\":NaN},"
-		"\"text\":\"NaN, \\\"Infinity} \\\\\",\"list\":[NaN,-Infinity]}",
-		1);
+	struct dp_result *r =
+		read_result("{\"run\":0,\"metrics\":{\"a\":NaN,\"b\":Infinity , \"c\": -Infinity,"
+			    "\"d\":null,\"e\":\"nan\",\"f\":\"-inf\",\"g\":\"Infinity\",\"h\":"
+			    "\"inf\","
+			    "\"i\":\"NaN\",\"NaN\":1,\"j\":\"-Infinity\",\"k\":NaN},"
+			    "\"text\":\"NaN, \\\"Infinity} \\\\\",\"list\":[NaN,-Infinity]}",
+			    1);
 
 	(void)state;
 	assert_null(dp_result_problem(r));
@@ -286,8 +280,7 @@ static void test_result_problems(void **state)
 		{ "{\"run\":0,\"metrics\":{\"a\":{}}}\n", "not an object" },
 		{ "{\"run\":0,\"metrics\":{\"a b\":1}}\n", "'a b' cannot name a metric" },
 		{ "{\"run\":0,\"metrics\":{\"\":1}}\n", "cannot name a metric" },
-		{ "{\"run\":0,\"metrics\":{\"caf\xc3\xa9\\u001b\":1}}\n",
-		  "cannot name a metric" },
+		{ "{\"run\":0,\"metrics\":{\"caf\xc3\xa9\\u001b\":1}}\n", "cannot name a metric" },
 		{ "{\"run\":0,\"metrics\":{NaN:1}}\n", "not JSON" },
 		{ "{\"run\":0,\"metrics\":{\"a\":nan}}\n", "not JSON" },
 		{ "{\"run\":0,\"metrics\":{\"a\":--Infinity}}\n", "not JSON" },
@@ -304,8 +297,7 @@ static void test_result_problems(void **state)
 		{ "{\"declare\":{\"sampling\":3}}\n", "'sampling' must be" },
 		{ "{\"declare\":{\"lot\":0}}\n", "'lot' in 'declare' must be" },
 		{ "{\"declare\":{\"steps\":\"inf\"}}\n", "'steps' in 'declare' must be" },
-		{ "{\"declare\":{\"records\":null}}\n",
-		  "'records' in 'declare' must be" },
+		{ "{\"declare\":{\"records\":null}}\n", "'records' in 'declare' must be" },
 		{ "{\"declare\":{\"lot\":64}}\n{\"declare\":{\"lot\":65}}\n",
 		  "'lot' is declared as 65, but before as 64" },
 		{ "{\"declare\":{\"sampling\":\"poisson\"}}\n"
@@ -328,8 +320,7 @@ static void test_result_problems(void **state)
 /* Half a line is no line until the process has ended; then it is. */
 static void test_result_pieces(void **state)
 {
-	static const char text[] =
-		"{\"progress\":0.5}\n{\"run\":0,\"metrics\":{\"a\":1}}";
+	static const char text[] = "{\"progress\":0.5}\n{\"run\":0,\"metrics\":{\"a\":1}}";
 	const uint32_t asked[] = { 0 };
 	struct dp_result *r = dp_result_new(asked, 1);
 
@@ -450,10 +441,10 @@ static void test_waypoints(void **state)
 {
 	static const char *const needed[] = { "a", NULL };
 	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
-	struct dp_result *r = read_walk(
-		AT(0, 1, "\"a\":0.1,\"b\":7") AT(1, 4, "\"a\":0.6") AT(1, 1, "\"a\":NaN")
-			AT(0, 4.0, "\"a\":0.5") AT(0, 2, "\"c\":1") RUN(0, "\"a\":0.9")
-				RUN(1, "\"a\":0.8") "{\"done\":true}\n");
+	struct dp_result *r =
+		read_walk(AT(0, 1, "\"a\":0.1,\"b\":7") AT(1, 4, "\"a\":0.6") AT(1, 1, "\"a\":NaN")
+				  AT(0, 4.0, "\"a\":0.5") AT(0, 2, "\"c\":1") RUN(0, "\"a\":0.9")
+					  RUN(1, "\"a\":0.8") "{\"done\":true}\n");
 	char why[100];
 	double x = -1;
 
@@ -473,8 +464,7 @@ static void test_waypoints(void **state)
 	assert_false(dp_result_value_at(r, 2, 0, 0, &x));
 	assert_true(dp_result_reached(r, 0) && dp_result_reached(r, 2));
 	assert_false(dp_result_reached(r, 1) || dp_result_reached(r, 3));
-	assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
-			 DP_END_OK);
+	assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why), DP_END_OK);
 	dp_result_free(r);
 }
 
@@ -620,9 +610,9 @@ static void test_end_names(void **state)
 		assert_int_equal(dp_end_retryable((enum dp_end)e),
 				 e == DP_END_SIGNAL || e == DP_END_LOST);
 		assert_int_equal(dp_end_keeps_way((enum dp_end)e),
-				 e == DP_END_OK || e == DP_END_DIVERGED ||
-					 e == DP_END_CANCELLED || e == DP_END_TIMEOUT ||
-					 e == DP_END_MEMORY || e == DP_END_STALLED);
+				 e == DP_END_OK || e == DP_END_DIVERGED || e == DP_END_CANCELLED ||
+					 e == DP_END_TIMEOUT || e == DP_END_MEMORY ||
+					 e == DP_END_STALLED);
 	}
 	assert_string_equal(dp_end_text(DP_END_NOT_STARTED), "not-started");
 }
@@ -643,8 +633,8 @@ static const struct class_case {
 	{ "{\"code\":0}", GOOD, false, DP_END_OK, "" },
 	{ "{\"code\":0}", GOOD DONE, true, DP_END_CANCELLED, "cancelled" },
 	{ "{\"exec\":\"ENOENT\"}", "", true, DP_END_CANCELLED, "cancelled" },
-	{ "{\"timeout\":true,\"code\":0,\"start\":5,\"end\":125}", GOOD DONE, false,
-	  DP_END_TIMEOUT, "timeout, after 2m00s" },
+	{ "{\"timeout\":true,\"code\":0,\"start\":5,\"end\":125}", GOOD DONE, false, DP_END_TIMEOUT,
+	  "timeout, after 2m00s" },
 	{ "{\"timeout\":true,\"signal\":9,\"stalled\":true}", "", false, DP_END_TIMEOUT,
 	  "timeout" },
 	{ "{\"memory\":true,\"signal\":9,\"memory_limit\":2147483648,"
@@ -657,8 +647,7 @@ static const struct class_case {
 	  "\"peak_memory\":1048576,\"stalled\":true}",
 	  "", false, DP_END_MEMORY,
 	  "the trainer's processes together needed more than trainer.memory (1.0 MiB)" },
-	{ "{\"timeout\":true,\"memory\":true,\"signal\":9}", "", false, DP_END_TIMEOUT,
-	  "timeout" },
+	{ "{\"timeout\":true,\"memory\":true,\"signal\":9}", "", false, DP_END_TIMEOUT, "timeout" },
 	{ "{\"memory\":true,\"signal\":9}", "", true, DP_END_CANCELLED, "cancelled" },
 	{ "{\"stalled\":true,\"signal\":15}", "garbage\n", false, DP_END_STALLED,
 	  "reported nothing" },
@@ -673,8 +662,8 @@ static const struct class_case {
 	  "memory is the usual reason (its largest process had 3.0 GiB); "
 	  "trainer.memory" },
 	/* it had a limit, and did not pass it */
-	{ "{\"signal\":9,\"peak_memory\":3221225472,\"memory_limit\":4294967296}", "",
-	  false, DP_END_SIGNAL,
+	{ "{\"signal\":9,\"peak_memory\":3221225472,\"memory_limit\":4294967296}", "", false,
+	  DP_END_SIGNAL,
 	  "ended by signal 9 (Killed); running out of memory is "
 	  "the usual reason" },
 	{ "{\"code\":3}", GOOD DONE, false, DP_END_EXIT_CODE,
@@ -690,30 +679,28 @@ static const struct class_case {
 	{ "{\"code\":130}", "", false, DP_END_EXIT_CODE, "exit code 130" },
 	{ "{\"code\":255}", "", false, DP_END_EXIT_CODE, "exit code 255" },
 	{ "{\"code\":0}", GOOD "garbage\n", false, DP_END_BAD_OUTPUT, "line 3" },
-	{ "{\"code\":0}", "", false, DP_END_BAD_OUTPUT,
-	  "run 0 was asked but not reported" },
+	{ "{\"code\":0}", "", false, DP_END_BAD_OUTPUT, "run 0 was asked but not reported" },
 	{ "{\"code\":0}", RUN(0, "\"accuracy\":NaN") DONE, false, DP_END_BAD_OUTPUT,
 	  "run 1 was asked but not reported" },
-	{ "{\"code\":0}", RUN(0, "\"accuracy\":1") RUN(1, "\"acc\":1"), false,
-	  DP_END_BAD_OUTPUT, "no metric 'accuracy' in run 1, which an objective needs" },
-	{ "{\"code\":0}", RUN(0, "\"acc\":1") RUN(1, "\"acc\":1"), false,
-	  DP_END_BAD_OUTPUT, "no metric 'accuracy' in run 0" },
-	{ "{\"code\":0}", RUN(0, "\"accuracy\":NaN") RUN(1, "\"x\":1"), false,
-	  DP_END_BAD_OUTPUT, "no metric 'accuracy' in run 1" },
+	{ "{\"code\":0}", RUN(0, "\"accuracy\":1") RUN(1, "\"acc\":1"), false, DP_END_BAD_OUTPUT,
+	  "no metric 'accuracy' in run 1, which an objective needs" },
+	{ "{\"code\":0}", RUN(0, "\"acc\":1") RUN(1, "\"acc\":1"), false, DP_END_BAD_OUTPUT,
+	  "no metric 'accuracy' in run 0" },
+	{ "{\"code\":0}", RUN(0, "\"accuracy\":NaN") RUN(1, "\"x\":1"), false, DP_END_BAD_OUTPUT,
+	  "no metric 'accuracy' in run 1" },
 	{ "{\"code\":0}", RUN(0, "\"accuracy\":1") RUN(1, "\"accuracy\":NaN"), false,
 	  DP_END_DIVERGED, "metric 'accuracy' of run 1 is nan" },
 	{ "{\"code\":0}", RUN(0, "\"accuracy\":1") RUN(1, "\"accuracy\":\"-inf\""), false,
 	  DP_END_DIVERGED, "metric 'accuracy' of run 1 is -inf" },
-	{ "{\"code\":0}",
-	  RUN(0, "\"accuracy\":1,\"x\":NaN") RUN(1, "\"accuracy\":2,\"x\":1"), false,
-	  DP_END_OK, "" },
+	{ "{\"code\":0}", RUN(0, "\"accuracy\":1,\"x\":NaN") RUN(1, "\"accuracy\":2,\"x\":1"),
+	  false, DP_END_OK, "" },
 	{ "", GOOD DONE, false, DP_END_OK, "" },
 	{ "", GOOD, false, DP_END_LOST, "disappeared" },
 	{ "", RUN(0, "\"accuracy\":1") DONE, false, DP_END_LOST, "disappeared" },
 	{ "", "garbage\n", false, DP_END_LOST, "disappeared" },
 	{ "", GOOD DONE "garbage\n", false, DP_END_BAD_OUTPUT, "line 4" },
-	{ "", RUN(0, "\"accuracy\":NaN") RUN(1, "\"accuracy\":1") DONE, false,
-	  DP_END_DIVERGED, "of run 0 is nan" },
+	{ "", RUN(0, "\"accuracy\":NaN") RUN(1, "\"accuracy\":1") DONE, false, DP_END_DIVERGED,
+	  "of run 0 is nan" },
 	{ "", RUN(0, "\"acc\":1") RUN(1, "\"accuracy\":1") DONE, false, DP_END_BAD_OUTPUT,
 	  "no metric 'accuracy' in run 0" },
 };
@@ -728,8 +715,7 @@ static void test_classify(void **state)
 		struct dp_exit e = read_exit(c->exit);
 		struct dp_result *r = read_result(c->result, 2);
 		char why[256] = "untouched";
-		enum dp_end end =
-			dp_classify(&e, r, needed, c->cancelled, why, sizeof why);
+		enum dp_end end = dp_classify(&e, r, needed, c->cancelled, why, sizeof why);
 
 		if (end != c->end)
 			fail_msg("case %zu: %s instead of %s: %s", i, dp_end_text(end),
@@ -747,8 +733,7 @@ static void test_report(void **state)
 	const char *tmp = getenv("TMPDIR");
 	char *dir = dp_path_join(tmp ? tmp : "/tmp", "trialXXXXXX"), *path;
 	struct dp_buf text = DP_BUF_INIT;
-	json_t *metrics =
-		json_pack("{s:o, s:o}", "a", dp_json_real(0.1), "b", dp_json_real(NAN));
+	json_t *metrics = json_pack("{s:o, s:o}", "a", dp_json_real(0.1), "b", dp_json_real(NAN));
 	json_t *declared = json_pack("{s:s, s:i}", "sampling", "poisson", "lot", 64);
 	struct dp_result *r;
 	struct dp_err err;
@@ -766,11 +751,10 @@ static void test_report(void **state)
 	close(fd);
 	assert_int_equal(dp_report_done(fd, &err), DP_E_IO);
 	assert_int_equal(dp_read_file(path, 1 << 16, &text, &err), DP_OK);
-	assert_string_equal(text.data,
-			    "{\"declare\":{\"sampling\":\"poisson\",\"lot\":64}}\n"
-			    "{\"progress\":0}\n{\"progress\":1}\n"
-			    "{\"run\":0,\"metrics\":{\"a\":0.1,\"b\":\"nan\"}}\n"
-			    "{\"done\":true}\n");
+	assert_string_equal(text.data, "{\"declare\":{\"sampling\":\"poisson\",\"lot\":64}}\n"
+				       "{\"progress\":0}\n{\"progress\":1}\n"
+				       "{\"run\":0,\"metrics\":{\"a\":0.1,\"b\":\"nan\"}}\n"
+				       "{\"done\":true}\n");
 	r = read_result(text.data, 1);
 	assert_null(dp_result_problem(r));
 	assert_true(dp_result_complete(r) && dp_result_done(r));

@@ -18,22 +18,22 @@ enum {
 	DRAWS = 3000
 };
 
-#define PARAMS                                                                           \
-	"  n: {type: int, range: [1, 40]}\n"                                             \
-	"  r: {type: float, range: [1e-3, 10], scale: log}\n"                            \
+#define PARAMS                                                                                     \
+	"  n: {type: int, range: [1, 40]}\n"                                                       \
+	"  r: {type: float, range: [1e-3, 10], scale: log}\n"                                      \
 	"  z: {type: float, range: [0.5, 8]}\n"
-#define TWO                                                                              \
-	"objectives:\n  e: {metric: e, transform: log}\n"                                \
+#define TWO                                                                                        \
+	"objectives:\n  e: {metric: e, transform: log}\n"                                          \
 	"  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
-#define EXACT                                                                            \
-	"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: "                     \
-	"without-replacement, records: "                                                 \
-	"4096, lot: 64, epochs: n, noise_multiplier: z, delta: 1e-5, accountant: "       \
-	"rdp}}\n"                                                                        \
+#define EXACT                                                                                      \
+	"objectives:\n  e: {privacy: {mechanism: dp-sgd, sampling: "                               \
+	"without-replacement, records: "                                                           \
+	"4096, lot: 64, epochs: n, noise_multiplier: z, delta: 1e-5, accountant: "                 \
+	"rdp}}\n"                                                                                  \
 	"  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
-#define THREE                                                                            \
-	"objectives:\n  e: {metric: e, transform: log}\n"                                \
-	"  u: {metric: u, transform: logit}\n  w: {metric: w}\n"                         \
+#define THREE                                                                                      \
+	"objectives:\n  e: {metric: e, transform: log}\n"                                          \
+	"  u: {metric: u, transform: logit}\n  w: {metric: w}\n"                                   \
 	"anti_ideal: {e: 50, u: 1, w: 3}\n"
 #define LIMITED TWO "constraints: {w: \"<= 1.2\"}\n"
 
@@ -63,16 +63,15 @@ struct run {
 };
 
 /* What a training has at n: better the longer, until it is too long for its r. */
-static void values(const struct dp_study *s, double n, const double *x,
-		   struct dp_known *k)
+static void values(const struct dp_study *s, double n, const double *x, struct dp_known *k)
 {
 	double lr = log10(fmax(x[1], 1e-3)) + 1, e[DP_OBJECTIVES_MAX];
 	struct dp_err err;
 
 	k->y[0] = 0.2 * sqrt(n) * (1 + x[1]) * 8 / fmax(x[2], 0.5);
 	k->y[1] = fmin(0.95, 0.1 + 0.7 / (1 + 0.4 * n * exp(-lr * lr)) +
-				     0.004 * x[2] * n * fmax(lr + 0.5, 0) +
-				     0.03 * lr * lr + 0.01 * x[2]);
+				     0.004 * x[2] * n * fmax(lr + 0.5, 0) + 0.03 * lr * lr +
+				     0.01 * x[2]);
 	k->y[2] = k->metric[0] = 1 + sin(0.1 * n + x[2]);
 	assert_int_equal(dp_objectives_privacy_at(s, NULL, x, n, e, &err), DP_OK);
 	if (!isnan(e[0]))
@@ -152,9 +151,8 @@ static void the_worse_of_two(void **state)
 
 		for (int i = 0; i < 200000; i++) {
 			double g = dp_rng_normal(&rng), h = dp_rng_normal(&rng);
-			double m =
-				fmax(a.m + a.s * g,
-				     b.m + b.s * (v[4] * g + sqrt(1 - v[4] * v[4]) * h));
+			double m = fmax(a.m + a.s * g,
+					b.m + b.s * (v[4] * g + sqrt(1 - v[4] * v[4]) * h));
 
 			sum += m / 200000;
 			square += m * m / 200000;
@@ -174,10 +172,8 @@ static void the_worse_of_two(void **state)
 				      &(struct dp__normal){ up[2], up[3] }, up[4]);
 			y = dp__worse(&(struct dp__normal){ down[0], down[1] },
 				      &(struct dp__normal){ down[2], down[3] }, down[4]);
-			assert_true(fabs((x.f.m - y.f.m) / (2 * step) - w.m_by[i]) <
-				    1e-6);
-			assert_true(fabs((x.f.s - y.f.s) / (2 * step) - w.s_by[i]) <
-				    1e-5);
+			assert_true(fabs((x.f.m - y.f.m) / (2 * step) - w.m_by[i]) < 1e-6);
+			assert_true(fabs((x.f.s - y.f.s) / (2 * step) - w.s_by[i]) < 1e-5);
 		}
 	}
 }
@@ -194,14 +190,13 @@ static size_t path_of(const struct dp_proposer *p, const double *at, double *u, 
 		n++;
 	for (size_t i = 0; i <= n; i++)
 		for (size_t k = 0; k < in->d; k++)
-			u[k * ld + i] =
-				k == in->path && i < n ? in->waypoint_u[i] : at[k];
+			u[k * ld + i] = k == in->path && i < n ? in->waypoint_u[i] : at[k];
 	return n + 1;
 }
 
 /* Factor of the joint posterior of m points, and their means. */
-static void joint(const struct dp_gp *gp, const double *u, size_t ld, size_t m,
-		  double *mean, double *l)
+static void joint(const struct dp_gp *gp, const double *u, size_t ld, size_t m, double *mean,
+		  double *l)
 {
 	double *work = dp_vec_new(dp_gp_room(gp, 2)), var[2], next[2], both[2], diag[64];
 	double jitter;
@@ -233,8 +228,8 @@ static double exact_at(const struct dp_proposer *p, size_t o, const double *u, s
 }
 
 /* Expected gain of the union of a path by draws of the whole path. */
-static double drawn_union(struct dp_proposer *p, const struct dp_history *h,
-			  const double *at, double *error)
+static double drawn_union(struct dp_proposer *p, const struct dp_history *h, const double *at,
+			  double *error)
 {
 	const struct dp_study *s = p->study;
 	size_t np = s->nobjectives, ld = DP_WAYPOINTS_MAX + 1, m, count;
@@ -267,8 +262,7 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h,
 					z += l[j][i * m + k] * g[k];
 				if (!p->output[j].exact)
 					z = p->output[j].shift + p->output[j].scale * z;
-				y[(count + i) * np + j] =
-					dp__backward(&s->objectives[j], z);
+				y[(count + i) * np + j] = dp__backward(&s->objectives[j], z);
 			}
 		}
 		assert_int_equal(dp_hypervolume(y, count + m, np, ref, &after), DP_OK);
@@ -323,9 +317,9 @@ static void check_monte_carlo(const char *objectives, uint32_t trainings)
 			fail_msg("%.6g is not %.6g (%.2g)", found, drawn, error);
 		m = path_of(p, u, column, 65);
 		for (size_t k = 0; k < m; k++) {
-			assert_int_equal(dp__model_eval(p, column + k, 65, 1, true, &one,
-							NULL, NULL),
-					 DP_OK);
+			assert_int_equal(
+				dp__model_eval(p, column + k, 65, 1, true, &one, NULL, NULL),
+				DP_OK);
 			for (size_t j = 0; j < p->inputs.d; j++)
 				u[j] = column[j * 65 + k];
 			each += exp(one + dp__cost_log(p, u, NULL));
@@ -363,8 +357,7 @@ static void paths_and_points(void **state)
 	(void)state;
 	dp_rng_init(&rng, 3, DP_RNG_TEST, 0, 0);
 	for (size_t a = 0; a < 2 * DP_COUNT(acquisitions); a++) {
-		struct dp_study *s =
-			study(PARAMS, a % 2 ? EXACT : LIMITED, acquisitions[a / 2]);
+		struct dp_study *s = study(PARAMS, a % 2 ? EXACT : LIMITED, acquisitions[a / 2]);
 		struct dp_proposer *p;
 
 		sample(&r, s, 5);
@@ -376,9 +369,7 @@ static void paths_and_points(void **state)
 
 			random_place(p, &rng, u);
 			u[path] = 0;
-			assert_int_equal(
-				dp__model_eval(p, u, 1, 1, true, &one, NULL, NULL),
-				DP_OK);
+			assert_int_equal(dp__model_eval(p, u, 1, 1, true, &one, NULL, NULL), DP_OK);
 			assert_true(union_of(p, u) == one);
 			for (size_t k = 0; a % 2 && k < p->inputs.nwaypoints; k++) {
 				u[path] = p->inputs.waypoint_u[k];
@@ -386,12 +377,10 @@ static void paths_and_points(void **state)
 				assert_true(one >= before - 1e-9);
 				before = one;
 			}
-			assert_int_equal(
-				dp__union_eval(p, u, 1, 1, true, true, &best, NULL),
-				DP_OK);
-			assert_int_equal(
-				dp__union_eval(p, u, 1, 1, true, false, &alone, NULL),
-				DP_OK);
+			assert_int_equal(dp__union_eval(p, u, 1, 1, true, true, &best, NULL),
+					 DP_OK);
+			assert_int_equal(dp__union_eval(p, u, 1, 1, true, false, &alone, NULL),
+					 DP_OK);
 			assert_true(best == alone || fabs(best - alone) < 1e-6);
 		}
 		dp_proposer_free(p);
@@ -412,16 +401,14 @@ static void slopes_of_a_union(void **state)
 	(void)state;
 	dp_rng_init(&rng, 3, DP_RNG_TEST, 0, 0);
 	for (size_t a = 0; a < 3 * DP_COUNT(objectives); a++) {
-		struct dp_study *s =
-			study(PARAMS, objectives[a % 4], acquisitions[a / 4]);
+		struct dp_study *s = study(PARAMS, objectives[a % 4], acquisitions[a / 4]);
 		struct dp_proposer *p;
 
 		sample(&r, s, 5);
 		h.n = r.n;
 		p = fitted(s, &r, &h);
 		for (int i = 0; i < 8; i++) {
-			double u[DP_PARAMS_MAX], g[DP_PARAMS_MAX], other[DP_PARAMS_MAX],
-				v;
+			double u[DP_PARAMS_MAX], g[DP_PARAMS_MAX], other[DP_PARAMS_MAX], v;
 
 			random_place(p, &rng, u);
 			v = dp__union_slope(p, u, g);
@@ -436,8 +423,7 @@ static void slopes_of_a_union(void **state)
 				slope = (up - down) / (2 * step);
 				if (fabs(slope - g[k]) >
 				    (a % 4 == 1 ? 3e-2 : 2e-3) * fmax(1, fabs(slope)))
-					fail_msg("case %zu: %.8g is not %.8g", a, g[k],
-						 slope);
+					fail_msg("case %zu: %.8g is not %.8g", a, g[k], slope);
 				seen++;
 			}
 		}
@@ -450,8 +436,8 @@ static void slopes_of_a_union(void **state)
 /* ---- proposals ---- */
 
 /* Proposes trials up to `to`, the last `parallel` - 1 of which are pending. */
-static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p,
-	       uint32_t from, uint32_t to, uint32_t parallel)
+static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, uint32_t from,
+	       uint32_t to, uint32_t parallel)
 {
 	for (uint32_t t = from; t < to; t++) {
 		struct dp_history h = { .known = r->known, .n = r->n };
@@ -460,9 +446,8 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p,
 		int code;
 
 		for (size_t i = 0; i < r->n; i++)
-			r->known[i].status = r->known[i].trial + parallel > t
-						     ? DP_KNOWN_PENDING
-						     : DP_KNOWN_OK;
+			r->known[i].status =
+				r->known[i].trial + parallel > t ? DP_KNOWN_PENDING : DP_KNOWN_OK;
 		code = p ? dp_proposer_ask(p, &h, t, NULL, &out, &err)
 			 : dp_propose(s, &h, t, NULL, &out, &err);
 		if (code != DP_OK)

@@ -55,8 +55,7 @@ static void compare(train_fn *train_it, const void *what, struct sgd how, size_t
 {
 	float *w = weights_for(n), *alone = weights_for(n);
 	struct seen seen = { .w = w, .nweights = n };
-	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights,
-				   &seen };
+	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights, &seen };
 
 	how.epochs = EPOCHS;
 	how.walk = &walk;
@@ -82,8 +81,7 @@ static void compare(train_fn *train_it, const void *what, struct sgd how, size_t
 static void compare_all(train_fn *train_it, const void *what, size_t n)
 {
 	for (int i = 0; i < 8; i++) {
-		const struct sgd how = { .optimizer =
-						 i & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
+		const struct sgd how = { .optimizer = i & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
 					 .poisson = i & 2,
 					 .noise = i & 4 ? 0 : 1,
 					 .clip = 0.5,
@@ -111,8 +109,8 @@ static void train_linear(const void *what, const struct sgd *how, float *w)
 
 	noise_seeded(&lots, SEED, NOISE_LOTS);
 	noise_seeded(&noise, SEED, NOISE_GRADIENT);
-	if (linear_train_by(c->kernel, c->loss, c->rows, how, &lots, &noise, &pulse, w,
-			    &err) != DP_OK)
+	if (linear_train_by(c->kernel, c->loss, c->rows, how, &lots, &noise, &pulse, w, &err) !=
+	    DP_OK)
 		fail_msg("%s", err.msg);
 	/* progress counts every step once, however many legs there are */
 	assert_int_equal(pulse.done, sgd_steps(how, c->rows->n));
@@ -132,8 +130,7 @@ static void test_linear_walk(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		compare_all(train_linear, &cases[i],
-			    linear_weights(cases[i].rows->nfeatures));
+		compare_all(train_linear, &cases[i], linear_weights(cases[i].rows->nfeatures));
 	free_rows(&binary);
 	free_rows(&dense);
 }
@@ -175,8 +172,7 @@ static void test_look_fails(void **state)
 	size_t n = linear_weights(12);
 	float *w = weights_for(n);
 	struct seen seen = { .w = w, .nweights = n, .stop_after = 2 };
-	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights,
-				   &seen };
+	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights, &seen };
 	const struct sgd how = {
 		.epochs = EPOCHS, .lot = 10, .rate = 0.1, .clip = 1, .walk = &walk
 	};
@@ -186,9 +182,8 @@ static void test_look_fails(void **state)
 
 	(void)state;
 	noise_seeded(&s, SEED, NOISE_LOTS);
-	assert_int_equal(
-		linear_train(LINEAR_LOGISTIC, &rows, &how, &s, &s, &pulse, w, &err),
-		DP_E_IO);
+	assert_int_equal(linear_train(LINEAR_LOGISTIC, &rows, &how, &s, &s, &pulse, w, &err),
+			 DP_E_IO);
 	assert_string_equal(err.msg, "the disk is full");
 	assert_int_equal(pulse.done, 2 * 10);
 	for (size_t i = 0; i < seen.n; i++)

@@ -161,9 +161,8 @@ static void one_run_again(void **s)
 
 		plan(0, (int32_t)run, 0);
 		if (run == 1) {
-			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-						 .run = 1,
-						 .end = DP_END_EXIT_CODE });
+			apply((struct dp_event){
+				.type = DP_EV_ATTEMPT_ENDED, .run = 1, .end = DP_END_EXIT_CODE });
 			trial_ended("failed");
 			apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
 			plan(0, 1, 1);

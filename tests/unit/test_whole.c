@@ -37,12 +37,12 @@ static int next_row(FILE *f, const char *family, double given[GIVEN_MAX])
 }
 
 /* A bound is never below the true value, and above it by rounding only. */
-static void assert_bound(const char *family, const double *given, double value,
-			 double truth, double tolerance)
+static void assert_bound(const char *family, const double *given, double value, double truth,
+			 double tolerance)
 {
 	if (!(value >= truth * (1 - 1e-15) && value <= truth * (1 + tolerance)))
-		fail_msg("%s %g %g %g: %.17g, not %.17g", family, given[0], given[1],
-			 given[2], value, truth);
+		fail_msg("%s %g %g %g: %.17g, not %.17g", family, given[0], given[1], given[2],
+			 value, truth);
 }
 
 /* Calls check() with each row of a family. */
@@ -67,8 +67,7 @@ static void check_rows(const char *family, int expected,
 
 /* ---- curves ---- */
 
-static int renyi_of(const char *text, double times, const double *orders, size_t n,
-		    double *k)
+static int renyi_of(const char *text, double times, const double *orders, size_t n, double *k)
 {
 	struct dp_renyi_memory *memory = dp_renyi_memory_new();
 	double values[DP_PRIVACY_KEYS_MAX];
@@ -83,8 +82,8 @@ static int renyi_of(const char *text, double times, const double *orders, size_t
 }
 
 #define GAUSSIAN(sigma) "{\"mechanism\":\"gaussian\",\"sigma\":" #sigma ",\"delta\":1e-5}"
-#define LOTS(sampling, lot, sigma)                                                       \
-	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"" sampling "\",\"records\":1000,"      \
+#define LOTS(sampling, lot, sigma)                                                                 \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"" sampling "\",\"records\":1000,"                \
 	"\"lot\":" #lot ",\"steps\":100,\"noise_multiplier\":" #sigma ",\"delta\":1e-5}"
 
 static void gaussian_curve(double mu, struct dp_odometer *o, double *k)
@@ -151,12 +150,11 @@ static double lots_epsilon(const struct reference *r, const double *orders, size
 	double k[DP_RENYI_ORDERS_MAX];
 	char text[256];
 
-	snprintf(
-		text, sizeof text,
-		"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
-		"\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
-		"\"delta\":1e-5}",
-		r->records, r->lot, r->steps, r->noise);
+	snprintf(text, sizeof text,
+		 "{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
+		 "\"records\":%.0f,\"lot\":%.0f,\"steps\":%.0f,\"noise_multiplier\":%.17g,"
+		 "\"delta\":1e-5}",
+		 r->records, r->lot, r->steps, r->noise);
 	assert_int_equal(renyi_of(text, 1, orders, n, k), DP_OK);
 	return dp_renyi_epsilon(orders, k, n, r->delta, NULL);
 }
@@ -210,9 +208,8 @@ static double mixture_cgf(double q, double sigma, double a, double b, double ord
 static void neighbours_are_covered(void **state)
 {
 	static const double moves[][2] = { { 1, 0 }, { 0, 1 }, { 0.5, -0.5 } };
-	static const double settings[][3] = { { 0.05, 1, 2 },    { 0.05, 1, 5 },
-					      { 0.2, 2, 12 },    { 0.5, 0.7, 1.5 },
-					      { 0.01, 3, 30 },   { 0.9, 1, 3 },
+	static const double settings[][3] = { { 0.05, 1, 2 },    { 0.05, 1, 5 },  { 0.2, 2, 12 },
+					      { 0.5, 0.7, 1.5 }, { 0.01, 3, 30 }, { 0.9, 1, 3 },
 					      { 0.02, 0.6, 1.1 } };
 
 	(void)state;
@@ -228,11 +225,10 @@ static void neighbours_are_covered(void **state)
 			 100 * s[0], s[1]);
 		assert_int_equal(renyi_of(text, 1, &s[2], 1, &k), DP_OK);
 		for (size_t j = 0; j < DP_COUNT(moves); j++)
-			most = fmax(most, mixture_cgf(s[0], s[1], moves[j][0],
-						      moves[j][1], s[2]));
+			most = fmax(most, mixture_cgf(s[0], s[1], moves[j][0], moves[j][1], s[2]));
 		if (!(most <= k && most > 0.5 * k))
-			fail_msg("q %g sigma %g order %g: %g is claimed, %g is true",
-				 s[0], s[1], s[2], k, most);
+			fail_msg("q %g sigma %g order %g: %g is claimed, %g is true", s[0], s[1],
+				 s[2], k, most);
 	}
 }
 
@@ -267,8 +263,7 @@ static void curves_add_up(void **state)
 		const char *text = texts[dp_rng_below(&r, DP_COUNT(texts))];
 		struct dp_privacy_item item = { query(text, v[0]), v[0], 3 };
 
-		assert_int_equal(
-			dp_privacy_renyi(memory, &item, 1, o.order, o.n, k, &err), DP_OK);
+		assert_int_equal(dp_privacy_renyi(memory, &item, 1, o.order, o.n, k, &err), DP_OK);
 		assert_int_equal(renyi_of(text, 3, o.order, o.n, l), DP_OK);
 		assert_memory_equal(k, l, o.n * sizeof *k);
 		assert_int_equal(renyi_of(text, 1, o.order, o.n, l), DP_OK);
@@ -282,8 +277,7 @@ static void curves_add_up(void **state)
 						   { query(texts[4], v[1]), v[1], 1 } };
 		double a[DP_RENYI_ORDERS_MAX];
 
-		assert_int_equal(
-			dp_privacy_renyi(memory, items, 2, o.order, o.n, k, &err), DP_OK);
+		assert_int_equal(dp_privacy_renyi(memory, items, 2, o.order, o.n, k, &err), DP_OK);
 		assert_int_equal(renyi_of(texts[0], 2, o.order, o.n, l), DP_OK);
 		assert_int_equal(renyi_of(texts[4], 1, o.order, o.n, a), DP_OK);
 		for (size_t j = 0; j < o.n; j++)
@@ -295,9 +289,9 @@ static void curves_add_up(void **state)
 /* The curve of one record is none of a person with three. */
 static void groups_cost_more(void **state)
 {
-#define PERSON(group)                                                                    \
-	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","                \
-	"\"records\":1000,\"lot\":20,\"steps\":100,\"noise_multiplier\":2,"              \
+#define PERSON(group)                                                                              \
+	"{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","                          \
+	"\"records\":1000,\"lot\":20,\"steps\":100,\"noise_multiplier\":2,"                        \
 	"\"delta\":1e-5,\"group\":" #group "}"
 	double one[DP_RENYI_ORDERS_MAX], three[DP_RENYI_ORDERS_MAX];
 	struct dp_odometer o;
@@ -324,8 +318,7 @@ static void assert_refused(const struct dp_privacy_item *items, size_t n, double
 	assert_non_null(memory);
 	/* what was asked before must not stand in for what is refused */
 	assert_int_equal(dp_privacy_renyi(memory, fine, 2, &two, 1, &k, &err), DP_OK);
-	assert_int_equal(dp_privacy_renyi(memory, items, n, &order, 1, &k, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_privacy_renyi(memory, items, n, &order, 1, &k, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, why));
 	assert_true(k == INFINITY);
 	dp_renyi_memory_free(memory);
@@ -494,10 +487,10 @@ static void refused_odometers(void **state)
 
 	(void)state;
 	assert_int_equal(dp_odometer_check(&fine, &err), DP_OK);
-#define REFUSED(change, why)                                                             \
-	o = fine;                                                                        \
-	o.change;                                                                        \
-	assert_int_equal(dp_odometer_check(&o, &err), DP_E_INVALID);                     \
+#define REFUSED(change, why)                                                                       \
+	o = fine;                                                                                  \
+	o.change;                                                                                  \
+	assert_int_equal(dp_odometer_check(&o, &err), DP_E_INVALID);                               \
 	assert_non_null(strstr(err.msg, why))
 	REFUSED(n = 0, "orders, not 0");
 	REFUSED(n = DP_RENYI_ORDERS_MAX + 1, "orders, not 129");
@@ -519,8 +512,7 @@ static void check_filter_bound(const char *family, const double *g)
 	double b = dp_filter_bound(g[0], g[1], g[2]);
 
 	if (!(b <= g[3] && b >= g[3] - 1e-13 * (1 + fabs(g[3]) + g[0])))
-		fail_msg("%s %g %g %g: %.17g, not %.17g", family, g[0], g[1], g[2], b,
-			 g[3]);
+		fail_msg("%s %g %g %g: %.17g, not %.17g", family, g[0], g[1], g[2], b, g[3]);
 }
 
 /* What is spent up to the limit is worth the budget, to the last digits. */
@@ -576,19 +568,16 @@ static void filter_decides(void **state)
 		double left = dp_filter_left(&f, spent, pending);
 
 		assert_true(dp_filter_allows(&f, spent, pending, left));
-		assert_false(
-			dp_filter_allows(&f, spent, pending, left + 1e-14 * f.limit));
+		assert_false(dp_filter_allows(&f, spent, pending, left + 1e-14 * f.limit));
 	}
 }
 
 static void filter_refuses(void **state)
 {
-	static const double bad[][3] = { { 0, 1e-5, 2 },   { -1, 1e-5, 2 },
-					 { NAN, 1e-5, 2 }, { INFINITY, 1e-5, 2 },
-					 { 1, 0, 2 },      { 1, 1, 2 },
-					 { 1, NAN, 2 },    { 1, 1e-5, 1 },
-					 { 1, 1e-5, 0.5 }, { 1, 1e-5, INFINITY },
-					 { 1, 1e-5, NAN }, { 1, 1e-5, 1.5 },
+	static const double bad[][3] = { { 0, 1e-5, 2 },        { -1, 1e-5, 2 },  { NAN, 1e-5, 2 },
+					 { INFINITY, 1e-5, 2 }, { 1, 0, 2 },      { 1, 1, 2 },
+					 { 1, NAN, 2 },         { 1, 1e-5, 1 },   { 1, 1e-5, 0.5 },
+					 { 1, 1e-5, INFINITY }, { 1, 1e-5, NAN }, { 1, 1e-5, 1.5 },
 					 { 0.1, 1e-5, 20 } };
 	struct dp_filter f;
 	struct dp_err err;
@@ -605,8 +594,7 @@ static void filter_refuses(void **state)
 static void filter_chooses(void **state)
 {
 	const double orders[] = { 1.01, 2, 4, 8, 16, 32 };
-	double k[4][6],
-		few[6] = { NAN, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
+	double k[4][6], few[6] = { NAN, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY };
 	struct dp_filter f;
 	struct dp_err err;
 
@@ -631,14 +619,12 @@ static void filter_chooses(void **state)
 	memcpy(k[3], few, sizeof few);
 	assert_int_equal(dp_filter_choose(12, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
 	assert_true(f.order == 2);
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 6, k[1], 1, &f, &err),
-			 DP_E_LIMIT);
+	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 6, k[1], 1, &f, &err), DP_E_LIMIT);
 	assert_non_null(strstr(err.msg, "pays for no training"));
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 0, k[0], 4, &f, &err),
-			 DP_E_INVALID);
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, DP_RENYI_ORDERS_MAX + 1, k[0],
-					  4, &f, &err),
-			 DP_E_INVALID);
+	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 0, k[0], 4, &f, &err), DP_E_INVALID);
+	assert_int_equal(
+		dp_filter_choose(8, 1e-5, orders, DP_RENYI_ORDERS_MAX + 1, k[0], 4, &f, &err),
+		DP_E_INVALID);
 }
 
 /* ---- releases ---- */
@@ -682,8 +668,7 @@ static void check_gamma(const char *family, const double *g)
 
 	assert_int_equal(dp_selection_negative_binomial(g[0], g[1], &s, &err), DP_OK);
 	if (!(fabs(s.log_gamma / g[2] - 1) < 1e-13))
-		fail_msg("%s %g %g: %.17g, not %.17g", family, g[0], g[1], s.log_gamma,
-			 g[2]);
+		fail_msg("%s %g %g: %.17g, not %.17g", family, g[0], g[1], s.log_gamma, g[2]);
 }
 
 /* The share of draws that are k, within six standard deviations. */
@@ -700,8 +685,7 @@ static void check_share(const struct dp_selection *s, double k, double mass)
 		share += (double)dp_selection_draw(s, &r) == k;
 	share /= DRAWS;
 	if (!(fabs(share - mass) <= 6 * sqrt(mass / DRAWS) + 6. / DRAWS))
-		fail_msg("mean %g: %g of the draws are %g, not %g", s->mean, share, k,
-			 mass);
+		fail_msg("mean %g: %g of the draws are %g, not %g", s->mean, share, k, mass);
 }
 
 static void check_mass(const char *family, const double *g)
@@ -771,9 +755,8 @@ static void refused_selections(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
-		assert_int_equal(
-			dp_selection_negative_binomial(bad[i][0], bad[i][1], &s, &err),
-			DP_E_INVALID);
+		assert_int_equal(dp_selection_negative_binomial(bad[i][0], bad[i][1], &s, &err),
+				 DP_E_INVALID);
 	assert_int_equal(dp_selection_poisson(0, &s, &err), DP_E_INVALID);
 	assert_int_equal(dp_selection_poisson(NAN, &s, &err), DP_E_INVALID);
 	assert_int_equal(dp_selection_poisson(1e6, &s, &err), DP_E_INVALID);
@@ -838,8 +821,7 @@ static void selection(void **state)
 /* The density of the largest of all results, where one is normal with this mean. */
 static double best_density(const struct dp_selection *s, double mean, double y)
 {
-	double below = dp__normal_cdf(y - mean),
-	       one = exp(-0.5 * (y - mean) * (y - mean));
+	double below = dp__normal_cdf(y - mean), one = exp(-0.5 * (y - mean) * (y - mean));
 	double c = exp(log(s->mean) + (1 + s->eta) * s->log_gamma);
 
 	one /= sqrt(2 * M_PI);
@@ -882,14 +864,13 @@ static void selection_holds_for_normals(void **state)
 
 		assert_int_equal(isnan(cases[i].eta)
 					 ? dp_selection_poisson(cases[i].mean, &s, &err)
-					 : dp_selection_negative_binomial(
-						   cases[i].eta, cases[i].mean, &s, &err),
+					 : dp_selection_negative_binomial(cases[i].eta,
+									  cases[i].mean, &s, &err),
 				 DP_OK);
 		e = select_epsilon(&s, mu, delta);
 		d = best_delta(&s, mu, e);
 		if (!(d <= delta))
-			fail_msg("case %zu: epsilon %g at delta %g, which is %g", i, e,
-				 delta, d);
+			fail_msg("case %zu: epsilon %g at delta %g, which is %g", i, e, delta, d);
 		/* and a quarter of it would not */
 		assert_true(best_delta(&s, mu, 0.25 * e) > delta);
 	}
@@ -908,12 +889,10 @@ static int renyi_once(void *arg)
 
 	(void)arg;
 	memory_is_fine();
-	items[0] =
-		(struct dp_privacy_item){ query(LOTS("without-replacement", 20, 4), v[0]),
-					  v[0], 1 };
+	items[0] = (struct dp_privacy_item){ query(LOTS("without-replacement", 20, 4), v[0]), v[0],
+					     1 };
 	items[1] =
-		(struct dp_privacy_item){ query(LOTS("without-replacement", 9, 2), v[1]),
-					  v[1], 1 };
+		(struct dp_privacy_item){ query(LOTS("without-replacement", 9, 2), v[1]), v[1], 1 };
 	dp_odometer_standard(&o);
 	memory_is_short_again();
 	memory = dp_renyi_memory_new();
@@ -929,11 +908,9 @@ static int renyi_once(void *arg)
 		struct dp_renyi_memory *fresh = dp_renyi_memory_new();
 
 		assert_non_null(fresh);
-		assert_int_equal(
-			dp_privacy_renyi(memory, items, 2, o.order, o.n, k, NULL), DP_OK);
-		assert_int_equal(
-			dp_privacy_renyi(fresh, items, 2, o.order, o.n, again, NULL),
-			DP_OK);
+		assert_int_equal(dp_privacy_renyi(memory, items, 2, o.order, o.n, k, NULL), DP_OK);
+		assert_int_equal(dp_privacy_renyi(fresh, items, 2, o.order, o.n, again, NULL),
+				 DP_OK);
 		assert_memory_equal(k, again, o.n * sizeof *k);
 		dp_renyi_memory_free(fresh);
 	}

@@ -47,8 +47,8 @@ static void account(struct dp_renyi_memory *memory, struct menu *menu, size_t i)
 	*key(m, v, "lot") = menu->setting[i].lot;
 	*key(m, v, "steps") = 1;
 	*key(m, v, "noise_multiplier") = menu->setting[i].sigma;
-	assert_int_equal(dp_privacy_renyi(memory, &item, 1, menu->odometer.order,
-					  menu->odometer.n, menu->k[i], &err),
+	assert_int_equal(dp_privacy_renyi(memory, &item, 1, menu->odometer.order, menu->odometer.n,
+					  menu->k[i], &err),
 			 DP_OK);
 }
 
@@ -86,8 +86,7 @@ static double claim_odometer(const struct dp_odometer *o, const double *sum, dou
 }
 
 /* Mutant: the order that looks best afterwards, at no cost. */
-static double claim_afterwards(const struct dp_odometer *o, const double *sum,
-			       double delta)
+static double claim_afterwards(const struct dp_odometer *o, const double *sum, double delta)
 {
 	double best = INFINITY;
 
@@ -105,8 +104,8 @@ static double claim_read_off(const struct dp_odometer *o, const double *sum, dou
 /* One study: ever larger trainings, small ones while the loss is near what is claimed,
  * so that no good moment is missed; it stops as soon as the loss is above the claim.
  * Claims only grow, hence one is asked for again only where it matters. Did it stop? */
-static bool odometer_study(const struct menu *menu, claim *of, double delta,
-			   struct dp_rng *r, double *loss, double *epsilon)
+static bool odometer_study(const struct menu *menu, claim *of, double delta, struct dp_rng *r,
+			   double *loss, double *epsilon)
 {
 	struct attack_data with = attack_data(true);
 	double sum[DP_RENYI_ORDERS_MAX] = { 0 }, size = 1e-4;
@@ -136,8 +135,8 @@ static void tell(struct attack_count c, const char *what)
 
 /* In how many studies the loss ever was above what was claimed. `real`: what that makes
  * as the delta of an (epsilon, delta) that is claimed when the study stops. */
-static struct attack_count odometer_attack(const struct menu *menu, claim *of,
-					   double delta, uint64_t studies, bool real)
+static struct attack_count odometer_attack(const struct menu *menu, claim *of, double delta,
+					   uint64_t studies, bool real)
 {
 	struct attack_count c = { 0, 0 };
 	double loss, epsilon;
@@ -174,8 +173,8 @@ static void odometer_holds(void **state)
 		struct attack_count c;
 
 		menu_make(&menu, attacks[i].lot);
-		c = odometer_attack(&menu, claim_odometer, attacks[i].delta,
-				    attacks[i].studies, false);
+		c = odometer_attack(&menu, claim_odometer, attacks[i].delta, attacks[i].studies,
+				    false);
 		assert_true(attack_lower(c, ATTACK_SURE) <= attacks[i].delta);
 	}
 }
@@ -186,9 +185,8 @@ static void order_afterwards_is_found(void **state)
 
 	(void)state;
 	menu_make(&menu, ATTACK_RECORDS);
-	assert_true(
-		attack_lower(odometer_attack(&menu, claim_afterwards, 1e-3, 12000, false),
-			     ATTACK_SURE) > 1e-3);
+	assert_true(attack_lower(odometer_attack(&menu, claim_afterwards, 1e-3, 12000, false),
+				 ATTACK_SURE) > 1e-3);
 }
 
 static void sum_read_off_is_found(void **state)
@@ -197,9 +195,8 @@ static void sum_read_off_is_found(void **state)
 
 	(void)state;
 	menu_make(&menu, ATTACK_RECORDS);
-	assert_true(
-		attack_lower(odometer_attack(&menu, claim_read_off, 1e-3, 16000, true),
-			     ATTACK_SURE) > 1e-3);
+	assert_true(attack_lower(odometer_attack(&menu, claim_read_off, 1e-3, 16000, true),
+				 ATTACK_SURE) > 1e-3);
 }
 
 /* ---- the filter ---- */
@@ -208,15 +205,13 @@ static void sum_read_off_is_found(void **state)
 typedef bool decide(const struct dp_filter *f, double spent, double pending, double next);
 
 /* Mutants: what has started is forgotten; the training itself is. */
-static bool without_pending(const struct dp_filter *f, double spent, double pending,
-			    double next)
+static bool without_pending(const struct dp_filter *f, double spent, double pending, double next)
 {
 	(void)pending;
 	return dp_filter_allows(f, spent, 0, next);
 }
 
-static bool without_next(const struct dp_filter *f, double spent, double pending,
-			 double next)
+static bool without_next(const struct dp_filter *f, double spent, double pending, double next)
 {
 	(void)next;
 	return dp_filter_allows(f, spent, pending, 0);
@@ -248,8 +243,7 @@ static double filter_study(const struct budget *b, bool with, struct dp_rng *r)
 	double loss = 0, spent = 0;
 
 	while (loss <= b->filter.epsilon) {
-		size_t from =
-			loss > 0.5 * b->filter.epsilon ? SETTINGS / 2 : SETTINGS - 1;
+		size_t from = loss > 0.5 * b->filter.epsilon ? SETTINGS / 2 : SETTINGS - 1;
 		double pending = 0, seen = 0;
 
 		for (int side = 0; side < 3; side++) {
@@ -260,8 +254,7 @@ static double filter_study(const struct budget *b, bool with, struct dp_rng *r)
 				break;
 			s = b->menu->setting[i];
 			s.sigma *= b->noise;
-			seen += attack_loss(&b->menu->setting[i],
-					    attack_train(&data, &s, r));
+			seen += attack_loss(&b->menu->setting[i], attack_train(&data, &s, r));
 			pending = dp_renyi_add(pending, b->menu->k[i][b->at]);
 		}
 		if (pending == 0)
@@ -293,8 +286,7 @@ static bool filter_breaks(const struct budget *b, size_t studies, double *epsilo
 	*epsilon = attack_epsilon(with, without, studies, b->filter.delta, ATTACK_SURE);
 	tell(delta, "delta");
 	print_message("epsilon is %.2f or more\n", *epsilon);
-	return attack_lower(delta, ATTACK_SURE) > b->filter.delta ||
-	       *epsilon > b->filter.epsilon;
+	return attack_lower(delta, ATTACK_SURE) > b->filter.delta || *epsilon > b->filter.epsilon;
 }
 
 static void budget_make(struct budget *b, struct menu *menu)
@@ -307,9 +299,8 @@ static void budget_make(struct budget *b, struct menu *menu)
 	for (size_t s = 0; s < SETTINGS; s++)
 		memcpy(&k[s * o->n], menu->k[s], o->n * sizeof *k);
 	*b = (struct budget){ .menu = menu, .allows = dp_filter_allows, .noise = true };
-	assert_int_equal(
-		dp_filter_choose(2, 0.01, o->order, o->n, k, SETTINGS, &b->filter, &err),
-		DP_OK);
+	assert_int_equal(dp_filter_choose(2, 0.01, o->order, o->n, k, SETTINGS, &b->filter, &err),
+			 DP_OK);
 	while (o->order[b->at] != b->filter.order)
 		b->at++;
 }
@@ -400,8 +391,7 @@ static struct attack_count release_attack(int times, double delta)
 
 	for (uint64_t i = 0; i < RELEASE_STUDIES / (uint64_t)times; i++) {
 		dp_rng_init(&r, i, DP_RNG_TEST, 3, 0);
-		attack_delta(&c, epsilon, release_study(true, times, RELEASE_SIGMA, &r),
-			     &r);
+		attack_delta(&c, epsilon, release_study(true, times, RELEASE_SIGMA, &r), &r);
 	}
 	tell(c, "delta");
 	return c;
@@ -443,8 +433,7 @@ static void releases_without_noise_are_found(void **state)
 			without[i] = release_study(false, 1, sigma, &r);
 		}
 		epsilon = attack_epsilon(with, without, STUDIES, 1e-2, ATTACK_SURE);
-		print_message("epsilon is %.2f or more; %.2f is claimed\n", epsilon,
-			      claimed);
+		print_message("epsilon is %.2f or more; %.2f is claimed\n", epsilon, claimed);
 		assert_int_equal(epsilon <= claimed, noise);
 	}
 }
@@ -460,15 +449,13 @@ static double normal_cdf(double x)
  * of the best of all is that times the density of one. */
 static double law_slope(const struct dp_selection *s, double below)
 {
-	return s->law == DP_SELECTION_POISSON
-		       ? s->mean * below
-		       : -(1 + s->eta) * log1p(expm1(s->log_gamma) * below);
+	return s->law == DP_SELECTION_POISSON ? s->mean * below
+					      : -(1 + s->eta) * log1p(expm1(s->log_gamma) * below);
 }
 
 /* The loss of one selection: the best is the largest result. `all` are published by the
  * mutant. Nothing trained, nothing learned. */
-static double select_study(const struct dp_selection *s, bool with, bool all,
-			   struct dp_rng *r)
+static double select_study(const struct dp_selection *s, bool with, bool all, struct dp_rng *r)
 {
 	const struct attack_setting one = { ATTACK_RECORDS, 1 };
 	struct attack_data data = attack_data(with);
@@ -487,8 +474,7 @@ static double select_study(const struct dp_selection *s, bool with, bool all,
 }
 
 /* The worse of both directions. */
-static struct attack_count select_attack(const struct dp_selection *s, double epsilon,
-					 bool all)
+static struct attack_count select_attack(const struct dp_selection *s, double epsilon, bool all)
 {
 	struct attack_count c[2] = { { 0, 0 }, { 0, 0 } };
 	struct dp_rng r;
@@ -527,13 +513,13 @@ static void selection_holds(void **state)
 		dp_selection_renyi(&laws[i], o->order, menu.k[0], NULL, o->n, k);
 		claimed = dp_renyi_epsilon(o->order, k, o->n, 1e-2, NULL);
 		print_message("epsilon %.2f of one, %.2f of the best\n", alone, claimed);
-		assert_true(attack_lower(select_attack(&laws[i], claimed, false),
-					 ATTACK_SURE) <= 1e-2);
+		assert_true(attack_lower(select_attack(&laws[i], claimed, false), ATTACK_SURE) <=
+			    1e-2);
 		/* mutants: what one training costs; losers published */
-		assert_true(attack_lower(select_attack(&laws[i], alone, false),
-					 ATTACK_SURE) > 1e-2);
-		assert_true(attack_lower(select_attack(&laws[i], claimed, true),
-					 ATTACK_SURE) > 1e-2);
+		assert_true(attack_lower(select_attack(&laws[i], alone, false), ATTACK_SURE) >
+			    1e-2);
+		assert_true(attack_lower(select_attack(&laws[i], claimed, true), ATTACK_SURE) >
+			    1e-2);
 	}
 }
 

@@ -34,8 +34,7 @@ static void test_request_text(void **state)
 	assert_string_equal(out.data, "{\"v\":1,\"do\":\"hello\"}\n");
 	dp_buf_clear(&out);
 	dp_wire_request(&out, "status", json_pack("{s:s}", "study", "a\nb"));
-	assert_string_equal(out.data,
-			    "{\"v\":1,\"do\":\"status\",\"study\":\"a\\nb\"}\n");
+	assert_string_equal(out.data, "{\"v\":1,\"do\":\"status\",\"study\":\"a\\nb\"}\n");
 	/* fields cannot change what the request is */
 	dp_buf_clear(&out);
 	dp_wire_request(&out, "list", json_pack("{s:s, s:i}", "do", "delete", "v", 7));
@@ -54,9 +53,7 @@ static void test_request_round_trip(void **state)
 	dp_wire_request(&out, "trials",
 			json_pack("{s:s, s:I, s:f}", "study", "svt", "from",
 				  (json_int_t)9007199254740993, "x", 0.1));
-	assert_int_equal(
-		dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err),
-		DP_OK);
+	assert_int_equal(dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err), DP_OK);
 	assert_string_equal(verb, "trials");
 	assert_string_equal(dp_json_str(request, "study", ""), "svt");
 	assert_int_equal(dp_json_int(request, "from", 0), 9007199254740993);
@@ -95,15 +92,14 @@ static void test_bad_requests(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
-		assert_int_equal(dp_wire_read_request(bad[i].line, strlen(bad[i].line),
-						      &request, &verb, &err),
+		assert_int_equal(dp_wire_read_request(bad[i].line, strlen(bad[i].line), &request,
+						      &verb, &err),
 				 DP_E_PROTOCOL);
 		if (!strstr(err.msg, bad[i].says))
 			fail_msg("%s: %s", bad[i].line, err.msg);
 	}
 	/* an error is not needed to be told one */
-	assert_int_equal(dp_wire_read_request("{}", 2, &request, &verb, NULL),
-			 DP_E_PROTOCOL);
+	assert_int_equal(dp_wire_read_request("{}", 2, &request, &verb, NULL), DP_E_PROTOCOL);
 }
 
 /* A version from the future is refused before anything else is looked at. */
@@ -133,16 +129,13 @@ static void test_limits(void **state)
 	assert_non_null(line);
 	memset(line, ' ', len);
 	memcpy(line, "{\"v\":1,\"do\":\"x\"}", 16);
-	assert_int_equal(dp_wire_read_request(line, len, &request, &verb, &err),
-			 DP_E_PROTOCOL);
+	assert_int_equal(dp_wire_read_request(line, len, &request, &verb, &err), DP_E_PROTOCOL);
 	assert_non_null(strstr(err.msg, "longer"));
-	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err),
-			 DP_OK);
+	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err), DP_OK);
 	json_decref(request);
 	/* deep nesting must not eat the stack */
 	memset(line, '[', len);
-	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err),
-			 DP_E_PROTOCOL);
+	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err), DP_E_PROTOCOL);
 	free(line);
 }
 
@@ -183,8 +176,7 @@ static void test_errors_round_trip(void **state)
 		if (code % 2)
 			dp_hint(&sent, "do this");
 		dp_wire_error(&out, &sent);
-		assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
-				 code);
+		assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), code);
 		assert_int_equal(got.code, code);
 		assert_string_equal(got.msg, sent.msg);
 		assert_string_equal(got.hint, sent.hint);
@@ -204,14 +196,12 @@ static void test_error_not_utf8(void **state)
 	dp_hint(&sent, "cut \xc3");
 	dp_wire_error(&out, &sent);
 	assert_false(out.failed);
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
-			 DP_E_NOT_FOUND);
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
 	assert_string_equal(got.msg, "plain");
 	dp_buf_clear(&out);
 	dp_fail(&sent, DP_E_NOT_FOUND, "bad \xff");
 	dp_wire_error(&out, &sent);
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got),
-			 DP_E_NOT_FOUND);
+	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
 	assert_string_equal(got.msg, dp_code_text(DP_E_NOT_FOUND));
 	dp_buf_free(&out);
 }
@@ -241,14 +231,13 @@ static void test_bad_replies(void **state)
 				 DP_E_PROTOCOL);
 	}
 	/* an unknown kind is a failure like any other */
-	assert_int_equal(dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"new\"}}", 30,
-					    &ok, &err),
-			 DP_E_FAILED);
+	assert_int_equal(
+		dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"new\"}}", 30, &ok, &err),
+		DP_E_FAILED);
 	/* and one without a word gets the words of its kind */
 	assert_int_equal(
-		dp_wire_read_reply(
-			"{\"v\":1,\"error\":{\"kind\":\"busy\",\"message\":\"\"}}", 44,
-			&ok, &err),
+		dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"busy\",\"message\":\"\"}}", 44,
+				   &ok, &err),
 		DP_E_BUSY);
 	assert_string_equal(err.msg, dp_code_text(DP_E_BUSY));
 }
@@ -385,8 +374,8 @@ static void test_call(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(dp_client_call(c, "list", json_pack("{s:i}", "i", i),
-						PATIENCE_MS, &ok, &err),
+		assert_int_equal(dp_client_call(c, "list", json_pack("{s:i}", "i", i), PATIENCE_MS,
+						&ok, &err),
 				 DP_OK);
 		assert_true(dp_json_bool(ok, "yes", false));
 		json_decref(ok);
@@ -399,8 +388,7 @@ static void test_call(void **state)
 /* A reply in small pieces, and the next reply already behind it. */
 static void play_pieces(struct server *s)
 {
-	static const char text[] =
-		"{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n";
+	static const char text[] = "{\"v\":1,\"ok\":{\"n\":1}}\n{\"v\":1,\"ok\":{\"n\":2}}\n";
 
 	read_line(s);
 	for (size_t i = 0; i < sizeof text - 1; i++) {
@@ -422,8 +410,7 @@ static void test_pieces(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 2; i++) {
-		assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err),
-				 DP_OK);
+		assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err), DP_OK);
 		assert_int_equal(dp_json_int(ok, "n", 0), i);
 		json_decref(ok);
 	}
@@ -464,8 +451,8 @@ static void test_large(void **state)
 	(void)state;
 	memset(text, 'x', 2 << 20);
 	text[2 << 20] = '\0';
-	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text),
-					PATIENCE_MS, &ok, &err),
+	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text), PATIENCE_MS,
+					&ok, &err),
 			 DP_OK);
 	assert_int_equal(json_string_length(json_object_get(ok, "t")), 3 << 20);
 	json_decref(ok);
@@ -483,8 +470,8 @@ static void test_request_too_long(void **state)
 	(void)state;
 	memset(text, 'x', DP_WIRE_REQUEST_MAX);
 	text[DP_WIRE_REQUEST_MAX] = '\0';
-	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text),
-					PATIENCE_MS, &ok, &err),
+	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text), PATIENCE_MS,
+					&ok, &err),
 			 DP_E_LIMIT);
 	free(text);
 	/* nothing of it was sent: the next call is undisturbed */
@@ -512,12 +499,10 @@ static void test_error_reply(void **state)
 	json_t *ok;
 
 	(void)state;
-	assert_int_equal(dp_client_call(c, "status", NULL, PATIENCE_MS, &ok, &err),
-			 DP_E_NOT_FOUND);
+	assert_int_equal(dp_client_call(c, "status", NULL, PATIENCE_MS, &ok, &err), DP_E_NOT_FOUND);
 	assert_string_equal(err.msg, "no study");
 	assert_string_equal(err.hint, "list");
-	assert_int_equal(dp_client_call(c, "status", NULL, PATIENCE_MS, &ok, &err),
-			 DP_E_PROTOCOL);
+	assert_int_equal(dp_client_call(c, "status", NULL, PATIENCE_MS, &ok, &err), DP_E_PROTOCOL);
 	finish();
 }
 
@@ -534,12 +519,10 @@ static void test_half_reply(void **state)
 	json_t *ok;
 
 	(void)state;
-	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err),
-			 DP_E_NO_DAEMON);
+	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err), DP_E_NO_DAEMON);
 	assert_non_null(strstr(err.msg, "went away"));
 	/* and again: writing to a closed socket must not end the process */
-	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err),
-			 DP_E_NO_DAEMON);
+	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err), DP_E_NO_DAEMON);
 	finish();
 }
 
@@ -557,8 +540,7 @@ static void test_refused(void **state)
 
 	(void)state;
 	wait_for_server();
-	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err),
-			 DP_E_DENIED);
+	assert_int_equal(dp_client_call(c, "list", NULL, PATIENCE_MS, &ok, &err), DP_E_DENIED);
 	finish();
 }
 
@@ -606,8 +588,7 @@ static void test_late_reply(void **state)
 	(void)state;
 	assert_int_equal(dp_client_call(c, "one", NULL, 20, &ok, &err), DP_E_TIMEOUT);
 	for (int i = 2; i <= 3; i++) {
-		assert_int_equal(dp_client_call(c, "more", NULL, PATIENCE_MS, &ok, &err),
-				 DP_OK);
+		assert_int_equal(dp_client_call(c, "more", NULL, PATIENCE_MS, &ok, &err), DP_OK);
 		assert_int_equal(dp_json_int(ok, "n", 0), i);
 		json_decref(ok);
 	}
@@ -748,17 +729,16 @@ static void test_connects_again(void **state)
 	assert_int_equal(pthread_create(&server.thread, NULL, serve, &server), 0);
 	server.running = true;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(dp_client_call(server.client, "hello", NULL, PATIENCE_MS,
-						&ok, &err),
-				 DP_OK);
+		assert_int_equal(
+			dp_client_call(server.client, "hello", NULL, PATIENCE_MS, &ok, &err),
+			DP_OK);
 		json_decref(ok);
 	}
 	shutdown(server.fd, SHUT_RDWR);
 	wait_for_server();
 	assert_int_equal(server.nseen, 2);
-	assert_int_equal(
-		dp_client_call(server.client, "hello", NULL, PATIENCE_MS, &ok, &err),
-		DP_E_NO_DAEMON);
+	assert_int_equal(dp_client_call(server.client, "hello", NULL, PATIENCE_MS, &ok, &err),
+			 DP_E_NO_DAEMON);
 	free(path);
 }
 

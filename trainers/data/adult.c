@@ -8,20 +8,17 @@ enum {
 	UNKNOWN = -1, /* '?': no column of the block is 1 */
 };
 
-static const char *const workclass[] = {
-	"Private",   "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov",
-	"State-gov", "Without-pay",      "Never-worked", NULL
-};
-static const char *const education[] = {
-	"Bachelors", "Some-college", "11th",    "HS-grad",   "Prof-school", "Assoc-acdm",
-	"Assoc-voc", "9th",          "7th-8th", "12th",      "Masters",     "1st-4th",
-	"10th",      "Doctorate",    "5th-6th", "Preschool", NULL
-};
-static const char *const marital[] = {
-	"Married-civ-spouse", "Divorced", "Never-married",
-	"Separated",          "Widowed",  "Married-spouse-absent",
-	"Married-AF-spouse",  NULL
-};
+static const char *const workclass[] = { "Private",     "Self-emp-not-inc", "Self-emp-inc",
+					 "Federal-gov", "Local-gov",        "State-gov",
+					 "Without-pay", "Never-worked",     NULL };
+static const char *const education[] = { "Bachelors",   "Some-college", "11th",      "HS-grad",
+					 "Prof-school", "Assoc-acdm",   "Assoc-voc", "9th",
+					 "7th-8th",     "12th",         "Masters",   "1st-4th",
+					 "10th",        "Doctorate",    "5th-6th",   "Preschool",
+					 NULL };
+static const char *const marital[] = { "Married-civ-spouse", "Divorced", "Never-married",
+				       "Separated",          "Widowed",  "Married-spouse-absent",
+				       "Married-AF-spouse",  NULL };
 static const char *const occupation[] = { "Tech-support",
 					  "Craft-repair",
 					  "Other-service",
@@ -38,8 +35,7 @@ static const char *const occupation[] = { "Tech-support",
 					  "Armed-Forces",
 					  NULL };
 static const char *const relationship[] = {
-	"Wife",           "Own-child", "Husband", "Not-in-family",
-	"Other-relative", "Unmarried", NULL
+	"Wife", "Own-child", "Husband", "Not-in-family", "Other-relative", "Unmarried", NULL
 };
 static const char *const race[] = {
 	"White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black", NULL
@@ -112,8 +108,7 @@ static const struct field {
 	{ "native-country", country, 0, { 0 }, 41 },
 };
 
-static int adult_read_field(const struct field *f, struct word w, int *column,
-			    struct dp_err *err)
+static int adult_read_field(const struct field *f, struct word w, int *column, struct dp_err *err)
 {
 	char shown[SHOWN_LEN];
 	uint32_t x;
@@ -123,8 +118,8 @@ static int adult_read_field(const struct field *f, struct word w, int *column,
 		return DP_OK;
 	if (!f->names) {
 		if (!word_whole(w, &x))
-			return dp_fail(err, DP_E_INVALID, "%s '%s' is not a whole number",
-				       f->name, word_show(w, shown));
+			return dp_fail(err, DP_E_INVALID, "%s '%s' is not a whole number", f->name,
+				       word_show(w, shown));
 		for (*column = 0; (uint32_t)*column < f->ncuts; ++*column)
 			if (x <= f->cut[*column])
 				break;
@@ -140,21 +135,18 @@ static int adult_read_field(const struct field *f, struct word w, int *column,
 }
 
 /* adult.test ends its labels with a full stop. Written as in a9a. */
-static int read_label(struct word w, struct classes *c, uint8_t *label,
-		      struct dp_err *err)
+static int read_label(struct word w, struct classes *c, uint8_t *label, struct dp_err *err)
 {
 	char shown[SHOWN_LEN];
 	bool above = word_is(w, ">50K") || word_is(w, ">50K.");
 
 	if (!above && !word_is(w, "<=50K") && !word_is(w, "<=50K."))
-		return dp_fail(err, DP_E_INVALID,
-			       "the label '%s' is neither <=50K nor >50K",
+		return dp_fail(err, DP_E_INVALID, "the label '%s' is neither <=50K nor >50K",
 			       word_show(w, shown));
 	return classes_number(c, above ? "1" : "-1", above ? 1 : 2, label, err);
 }
 
-static int adult_read_row(struct word line, struct builder *b, struct set *s,
-			  struct dp_err *err)
+static int adult_read_row(struct word line, struct builder *b, struct set *s, struct dp_err *err)
 {
 	uint32_t first = 0;
 	struct word w;
@@ -166,8 +158,7 @@ static int adult_read_row(struct word line, struct builder *b, struct set *s,
 		return DP_OK;
 	for (int i = 0; i < FIELDS; i++) {
 		if (!word_cut(&line, ',', &w))
-			return dp_fail(err, DP_E_INVALID, "%d fields, not %d", i,
-				       FIELDS + 1);
+			return dp_fail(err, DP_E_INVALID, "%d fields, not %d", i, FIELDS + 1);
 		code = adult_read_field(&fields[i], word_trim(w), &column, err);
 		if (code != DP_OK)
 			return code;
@@ -176,8 +167,8 @@ static int adult_read_row(struct word line, struct builder *b, struct set *s,
 		first += fields[i].columns;
 	}
 	if (!word_cut(&line, ',', &w) || line.p)
-		return dp_fail(err, DP_E_INVALID, "%s than %d fields",
-			       line.p ? "more" : "fewer", FIELDS + 1);
+		return dp_fail(err, DP_E_INVALID, "%s than %d fields", line.p ? "more" : "fewer",
+			       FIELDS + 1);
 	code = read_label(word_trim(w), &s->classes, &label, err);
 	if (code == DP_OK)
 		builder_row(b, label);

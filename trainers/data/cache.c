@@ -84,16 +84,15 @@ static bool header_good(const struct header *h, size_t len)
 	if (memcmp(h->magic, magic, sizeof magic) != 0 || h->version != VERSION ||
 	    h->byte_order != BYTE_ORDER_MARK || h->header_sum != header_sum_of(h))
 		return false;
-	if (h->n == 0 || h->nfeatures == 0 || h->nfeatures > FEATURES_MAX ||
-	    h->nclasses == 0 || h->nclasses > CLASSES_MAX || h->has_value > 1 ||
-	    h->widens > 1 || h->nparts == 0 || h->nparts > DP_COUNT(h->part))
+	if (h->n == 0 || h->nfeatures == 0 || h->nfeatures > FEATURES_MAX || h->nclasses == 0 ||
+	    h->nclasses > CLASSES_MAX || h->has_value > 1 || h->widens > 1 || h->nparts == 0 ||
+	    h->nparts > DP_COUNT(h->part))
 		return false;
 	for (uint32_t i = 0; i < h->nclasses; i++)
 		if (!memchr(h->class_name[i], '\0', CLASS_NAME_LEN))
 			return false;
 	for (uint32_t i = 0; i < h->nparts; i++)
-		if (!memchr(h->part[i].name, '\0', NAME_LEN) ||
-		    strchr(h->part[i].name, '/'))
+		if (!memchr(h->part[i].name, '\0', NAME_LEN) || strchr(h->part[i].name, '/'))
 			return false;
 	if (!memchr(h->label_column, '\0', NAME_LEN))
 		return false;
@@ -114,8 +113,8 @@ static uint64_t count_falls(const uint16_t *index, uint64_t n)
 		uint16_t block = 0;
 
 		for (int j = 0; j < BLOCK; j++)
-			block = (uint16_t)(block + (index[k - 1 + (uint64_t)j] >=
-						    index[k + (uint64_t)j]));
+			block = (uint16_t)(block +
+					   (index[k - 1 + (uint64_t)j] >= index[k + (uint64_t)j]));
 		falls += block;
 	}
 	for (; k < n; k++)
@@ -225,8 +224,7 @@ int stamp_take(const char *path, struct stamp *t, struct dp_err *err)
 }
 
 /* Are the files still what the cache was made of? */
-static bool cache_is_current(const struct header *h, const char *path,
-			     const char *label_column)
+static bool cache_is_current(const struct header *h, const char *path, const char *label_column)
 {
 	if (strcmp(h->part[0].name, path_base(path)) != 0 ||
 	    strcmp(h->label_column, label_column ? label_column : "") != 0)
@@ -248,8 +246,7 @@ static bool cache_is_current(const struct header *h, const char *path,
 	return true;
 }
 
-static bool open_one(const char *cache, const char *path, const char *label_column,
-		     struct set *s)
+static bool open_one(const char *cache, const char *path, const char *label_column, struct set *s)
 {
 	int fd = open(cache, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
@@ -283,8 +280,7 @@ bool cache_open(const char *path, const char *label_column, struct set *s)
 	bool found = false;
 
 	for (size_t i = 0; i < DP_COUNT(places); i++) {
-		found = found ||
-			(places[i] && open_one(places[i], path, label_column, s));
+		found = found || (places[i] && open_one(places[i], path, label_column, s));
 		free(places[i]);
 	}
 	return found;
@@ -303,8 +299,8 @@ static bool fill_name(char to[NAME_LEN], const char *from)
 	return true;
 }
 
-static bool fill_header(struct header *h, const struct origin *from,
-			const struct stamp stamps[2], const struct set *s)
+static bool fill_header(struct header *h, const struct origin *from, const struct stamp stamps[2],
+			const struct set *s)
 {
 	const struct rows *r = &s->rows;
 	const char *const paths[] = { from->path, from->labels };
@@ -332,8 +328,8 @@ static bool fill_header(struct header *h, const struct origin *from,
 	return fill_name(h->label_column, from->label_column ? from->label_column : "");
 }
 
-void cache_encode(const struct origin *from, const struct stamp stamps[2],
-		  const struct set *s, struct dp_buf *out)
+void cache_encode(const struct origin *from, const struct stamp stamps[2], const struct set *s,
+		  struct dp_buf *out)
 {
 	const struct rows *r = &s->rows;
 	struct header *h = calloc(1, sizeof *h);
@@ -403,8 +399,7 @@ static bool write_beside(const char *path, const struct dp_buf *content, uint32_
 	return done;
 }
 
-static bool write_in_user_folder(const char *path, const struct dp_buf *content,
-				 uint32_t mode)
+static bool write_in_user_folder(const char *path, const struct dp_buf *content, uint32_t mode)
 {
 	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
 	char *cache = in_user_folder(path);
@@ -416,8 +411,7 @@ static bool write_in_user_folder(const char *path, const struct dp_buf *content,
 	return done;
 }
 
-bool cache_write(const struct origin *from, const struct stamp stamps[2],
-		 const struct set *s)
+bool cache_write(const struct origin *from, const struct stamp stamps[2], const struct set *s)
 {
 	struct dp_buf content = DP_BUF_INIT;
 	uint32_t mode = stamps[0].mode;

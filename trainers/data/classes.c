@@ -53,13 +53,11 @@ int classes_number(struct classes *c, const char *text, size_t len, uint8_t *num
 	if (len == 0)
 		return dp_fail(err, DP_E_INVALID, "the label is empty");
 	if (len >= sizeof name)
-		return dp_fail(
-			err, DP_E_INVALID, "the label '%s' is longer than %d bytes",
-			word_show((struct word){ text, len }, shown), CLASS_NAME_LEN - 1);
+		return dp_fail(err, DP_E_INVALID, "the label '%s' is longer than %d bytes",
+			       word_show((struct word){ text, len }, shown), CLASS_NAME_LEN - 1);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)text[i] < ' ')
-			return dp_fail(err, DP_E_INVALID,
-				       "the label '%s' has an unprintable byte",
+			return dp_fail(err, DP_E_INVALID, "the label '%s' has an unprintable byte",
 				       word_show((struct word){ text, len }, shown));
 	memcpy(name, text, len);
 	name[len] = '\0';
@@ -70,8 +68,7 @@ int classes_number(struct classes *c, const char *text, size_t len, uint8_t *num
 			return dp_fail(err, DP_E_INVALID,
 				       "'%s' is one more than %d different labels: these "
 				       "are not classes",
-				       word_show((struct word){ text, len }, shown),
-				       CLASSES_MAX);
+				       word_show((struct word){ text, len }, shown), CLASSES_MAX);
 		found = (int)c->n++;
 		strcpy(c->name[found], name); /* zeros behind it: it is cached whole */
 	}

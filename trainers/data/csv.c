@@ -30,15 +30,14 @@ static struct word field_of(const struct record *r, size_t i)
 static int end_field(struct record *r, struct dp_err *err)
 {
 	if (r->n == COLUMNS_MAX)
-		return dp_fail(err, DP_E_INVALID, "line %zu has more than %d columns",
-			       r->line, COLUMNS_MAX);
+		return dp_fail(err, DP_E_INVALID, "line %zu has more than %d columns", r->line,
+			       COLUMNS_MAX);
 	if (r->n == r->room) {
 		size_t room = r->room ? 2 * r->room : 64;
 		size_t *end = reallocarray(r->end, room, sizeof *end);
 
 		if (!end)
-			return dp_fail(err, DP_E_NOMEM, "no memory for %zu columns",
-				       room);
+			return dp_fail(err, DP_E_NOMEM, "no memory for %zu columns", room);
 		r->end = end;
 		r->room = room;
 	}
@@ -52,8 +51,7 @@ static int read_quoted(struct text *t, struct record *r, struct dp_err *err)
 	for (;; t->at++) {
 		if (t->at == t->end)
 			return dp_fail(err, DP_E_CORRUPT,
-				       "line %zu: a quote is opened and never closed",
-				       r->line);
+				       "line %zu: a quote is opened and never closed", r->line);
 		if (*t->at == '"' && (++t->at == t->end || *t->at != '"'))
 			break;
 		t->line += *t->at == '\n';
@@ -63,8 +61,8 @@ static int read_quoted(struct text *t, struct record *r, struct dp_err *err)
 		t->at++;
 	if (t->at < t->end && *t->at != ',' && *t->at != '\n')
 		return dp_fail(err, DP_E_INVALID,
-			       "line %zu, column %zu: text after the closing quote",
-			       t->line, r->n + 1);
+			       "line %zu, column %zu: text after the closing quote", t->line,
+			       r->n + 1);
 	return DP_OK;
 }
 
@@ -153,8 +151,7 @@ static int find_label(struct layout *l, const char *label_column, struct dp_err 
 	if (number == -1)
 		number = (int64_t)l->ncolumns;
 	if (number < 1 || number > (int64_t)l->ncolumns)
-		return dp_fail(err, DP_E_INVALID,
-			       "there is no column %s: the columns are 1 to %zu",
+		return dp_fail(err, DP_E_INVALID, "there is no column %s: the columns are 1 to %zu",
 			       label_column, l->ncolumns);
 	l->label = (size_t)number - 1;
 	return DP_OK;
@@ -176,8 +173,7 @@ static uint32_t names_of(const struct layout *l)
 	return (uint32_t)sum;
 }
 
-static int fail_cell(const struct layout *l, const struct record *r, size_t i,
-		     struct dp_err *err)
+static int fail_cell(const struct layout *l, const struct record *r, size_t i, struct dp_err *err)
 {
 	struct word w = field_of(r, i), name = { "", 0 };
 	char shown[SHOWN_LEN], called[SHOWN_LEN];
@@ -187,11 +183,10 @@ static int fail_cell(const struct layout *l, const struct record *r, size_t i,
 	dp_fail(err, DP_E_INVALID,
 		w.len ? "line %zu, column %zu%s%s%s: '%s' is not a finite number"
 		      : "line %zu, column %zu%s%s%s: the field is empty%s",
-		r->line, i + 1, name.len ? " (" : "", word_show(name, called),
-		name.len ? ")" : "", word_show(w, shown));
-	return dp_hint(err,
-		       "All columns but the label must be numbers: fill gaps, and turn "
-		       "text into columns of 0 and 1 or leave it out.");
+		r->line, i + 1, name.len ? " (" : "", word_show(name, called), name.len ? ")" : "",
+		word_show(w, shown));
+	return dp_hint(err, "All columns but the label must be numbers: fill gaps, and turn "
+			    "text into columns of 0 and 1 or leave it out.");
 }
 
 static int csv_read_row(const struct layout *l, const struct record *r, struct builder *b,
@@ -203,8 +198,8 @@ static int csv_read_row(const struct layout *l, const struct record *r, struct b
 	int code;
 
 	if (r->n != l->ncolumns)
-		return dp_fail(err, DP_E_INVALID, "line %zu has %zu columns, not %zu",
-			       r->line, r->n, l->ncolumns);
+		return dp_fail(err, DP_E_INVALID, "line %zu has %zu columns, not %zu", r->line,
+			       r->n, l->ncolumns);
 	for (size_t i = 0; i < r->n; i++) {
 		if (i == l->label)
 			continue;
@@ -221,8 +216,8 @@ static int csv_read_row(const struct layout *l, const struct record *r, struct b
 }
 
 /* Reads the first record. If it is a header, *r is then the one after it. */
-static int read_layout(struct text *t, struct record *r, const char *label_column,
-		       struct layout *l, struct dp_err *err)
+static int read_layout(struct text *t, struct record *r, const char *label_column, struct layout *l,
+		       struct dp_err *err)
 {
 	int64_t number;
 	bool by_name = label_column && !dp_int_parse(label_column, &number);

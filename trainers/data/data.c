@@ -31,8 +31,8 @@ void data_close(struct data *d)
 }
 
 /* Moves a part of the training set to `part`. */
-static int split_train(struct data_memory *m, double share, uint64_t seed,
-		       enum split_use use, struct set *part, struct dp_err *err)
+static int split_train(struct data_memory *m, double share, uint64_t seed, enum split_use use,
+		       struct set *part, struct dp_err *err)
 {
 	int code;
 
@@ -67,8 +67,7 @@ static int match_classes(struct data_memory *m, struct dp_err *err)
 		return DP_OK;
 	m->test_label = malloc(m->test.rows.n);
 	if (!m->test_label)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u labels",
-			       m->test.rows.n);
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u labels", m->test.rows.n);
 	for (uint32_t i = 0; i < m->test.rows.n; i++)
 		m->test_label[i] = number[m->test.rows.label[i]];
 	return DP_OK;
@@ -83,11 +82,10 @@ static int match_features(struct set *train, struct set *test, struct dp_err *er
 		return dp_fail(err, DP_E_INVALID,
 			       "the columns of the test set have other names than those "
 			       "of the training set, or another order");
-	if ((a->nfeatures < wide && !train->widens) ||
-	    (b->nfeatures < wide && !test->widens))
+	if ((a->nfeatures < wide && !train->widens) || (b->nfeatures < wide && !test->widens))
 		return dp_fail(err, DP_E_INVALID,
-			       "the test set has %u features, the training set %u",
-			       b->nfeatures, a->nfeatures);
+			       "the test set has %u features, the training set %u", b->nfeatures,
+			       a->nfeatures);
 	a->nfeatures = b->nfeatures = wide;
 	return DP_OK;
 }
@@ -105,8 +103,8 @@ static int load_train(const char *path, const struct data_options *o, struct set
 	return code;
 }
 
-static int load_test(const struct files *files, const struct data_options *o,
-		     struct data_memory *m, struct dp_err *err)
+static int load_test(const struct files *files, const struct data_options *o, struct data_memory *m,
+		     struct dp_err *err)
 {
 	int code = load_set(files->test, o, &m->test, err);
 
@@ -120,8 +118,7 @@ static int load_test(const struct files *files, const struct data_options *o,
 	return code;
 }
 
-static int load_files(const struct data_options *o, struct data_memory *m,
-		      struct dp_err *err)
+static int load_files(const struct data_options *o, struct data_memory *m, struct dp_err *err)
 {
 	struct files files = { 0 };
 	int code = find_files(o, &files, err);
@@ -139,17 +136,15 @@ static int load_files(const struct data_options *o, struct data_memory *m,
 static int check_options(const struct data_options *o, struct dp_err *err)
 {
 	if (!(o->holdout >= 0 && o->holdout < 1))
-		return dp_fail(
-			err, DP_E_INVALID,
-			"the share held out is %g; it must be at least 0 and below "
-			"1",
-			o->holdout);
+		return dp_fail(err, DP_E_INVALID,
+			       "the share held out is %g; it must be at least 0 and below "
+			       "1",
+			       o->holdout);
 	if (o->test && is_known_set(o->name))
-		return dp_fail(
-			err, DP_E_INVALID,
-			"the data set '%s' has a test set of its own; %s cannot be "
-			"used with it",
-			o->name, o->test);
+		return dp_fail(err, DP_E_INVALID,
+			       "the data set '%s' has a test set of its own; %s cannot be "
+			       "used with it",
+			       o->name, o->test);
 	return DP_OK;
 }
 
@@ -179,8 +174,8 @@ int data_open(struct data *d, const struct data_options *o, struct dp_err *err)
 	code = strcmp(o->name, "census") == 0 ? census_make(&m->train, &m->test, err)
 					      : load_files(o, m, err);
 	if (code == DP_OK && o->holdout > 0)
-		code = split_train(m, o->holdout, o->split_seed, SPLIT_HOLDOUT,
-				   &m->validation, err);
+		code = split_train(m, o->holdout, o->split_seed, SPLIT_HOLDOUT, &m->validation,
+				   err);
 	if (code != DP_OK) {
 		data_close(d);
 		return code;

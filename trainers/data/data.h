@@ -25,14 +25,13 @@ struct data {
 };
 
 struct data_options {
-	const char *name; /* adult, adult-a9a, mnist, census, or a path */
-	const char *test; /* path of the test file where `name` is a path; or NULL */
-	const char *
-		label_column; /* CSV: name or number (from 1; -1: the last); NULL: last */
-	const char *dir;      /* --data-dir or NULL */
-	double holdout;       /* share of the training records held out, 0: none */
-	uint64_t split_seed;  /* which ones */
-	bool no_cache;        /* neither read nor write a cache */
+	const char *name;         /* adult, adult-a9a, mnist, census, or a path */
+	const char *test;         /* path of the test file where `name` is a path; or NULL */
+	const char *label_column; /* CSV: name or number (from 1; -1: the last); NULL: last */
+	const char *dir;          /* --data-dir or NULL */
+	double holdout;           /* share of the training records held out, 0: none */
+	uint64_t split_seed;      /* which ones */
+	bool no_cache;            /* neither read nor write a cache */
 };
 
 /* Does record i have this feature, numbered from 0, other than as 0? */
@@ -40,8 +39,7 @@ bool rows_have(const struct rows *rows, uint32_t i, uint32_t feature);
 
 /* Opens a data set. The error names file, line or offset, and the reason; when a set
  * is nowhere to be found, all places that were looked at and what to do. */
-DP_MUSTCHECK int data_open(struct data *d, const struct data_options *o,
-			   struct dp_err *err);
+DP_MUSTCHECK int data_open(struct data *d, const struct data_options *o, struct dp_err *err);
 void data_close(struct data *d);
 
 #endif

@@ -29,8 +29,8 @@ struct classes {
 };
 /* The number of a label, which is a new class if it was not met before. Classes are
  * numbered as they come until classes_sort(). */
-DP_MUSTCHECK int classes_number(struct classes *c, const char *text, size_t len,
-				uint8_t *number, struct dp_err *err);
+DP_MUSTCHECK int classes_number(struct classes *c, const char *text, size_t len, uint8_t *number,
+				struct dp_err *err);
 /* Puts the classes in order, by value if all are numbers and by bytes otherwise, and
  * renumbers `count` labels. */
 void classes_sort(struct classes *c, uint8_t *label, size_t count);
@@ -85,8 +85,8 @@ bool text_read_line(struct text *t, struct word *line);
 /* Gives each line to `read_row`, which adds a record or none; its errors get the line's
  * number. */
 DP_MUSTCHECK int text_rows(const char *p, size_t len,
-			   int (*read_row)(struct word line, struct builder *b,
-					   struct set *s, struct dp_err *err),
+			   int (*read_row)(struct word line, struct builder *b, struct set *s,
+					   struct dp_err *err),
 			   struct builder *b, struct set *s, struct dp_err *err);
 /* Cuts the part before `separator` off *rest; false if nothing is left. */
 bool word_cut(struct word *rest, char separator, struct word *part);
@@ -108,15 +108,13 @@ DP_MUSTCHECK bool word_whole(struct word w, uint32_t *x);
 
 /* ---- the formats ---- */
 
-DP_MUSTCHECK int libsvm_parse(const char *p, size_t len, struct set *s,
-			      struct dp_err *err);
-DP_MUSTCHECK int adult_parse(const char *p, size_t len, struct set *s,
-			     struct dp_err *err);
-DP_MUSTCHECK int csv_parse(const char *p, size_t len, const char *label_column,
-			   struct set *s, struct dp_err *err);
+DP_MUSTCHECK int libsvm_parse(const char *p, size_t len, struct set *s, struct dp_err *err);
+DP_MUSTCHECK int adult_parse(const char *p, size_t len, struct set *s, struct dp_err *err);
+DP_MUSTCHECK int csv_parse(const char *p, size_t len, const char *label_column, struct set *s,
+			   struct dp_err *err);
 /* Images and labels are two files; an error says which of them it means. */
-DP_MUSTCHECK int idx_parse(const char *images, size_t nimages, const char *labels,
-			   size_t nlabels, struct set *s, struct dp_err *err);
+DP_MUSTCHECK int idx_parse(const char *images, size_t nimages, const char *labels, size_t nlabels,
+			   struct set *s, struct dp_err *err);
 
 enum format {
 	FORMAT_UNKNOWN,
@@ -143,8 +141,7 @@ struct files {
 	char *train;
 	char *test; /* NULL: a part of the training file has to do */
 };
-DP_MUSTCHECK int find_files(const struct data_options *o, struct files *f,
-			    struct dp_err *err);
+DP_MUSTCHECK int find_files(const struct data_options *o, struct files *f, struct dp_err *err);
 void files_free(struct files *f);
 /* `name` in the folder of `path`, plain or with ".gz"; NULL if there is none. */
 char *find_beside(const char *path, const char *name);
@@ -176,11 +173,10 @@ struct stamp {
 };
 DP_MUSTCHECK int stamp_take(const char *path, struct stamp *t, struct dp_err *err);
 /* Writes a cache beside the file, or else in the user's cache folder; true if done. */
-bool cache_write(const struct origin *from, const struct stamp stamps[2],
-		 const struct set *s);
+bool cache_write(const struct origin *from, const struct stamp stamps[2], const struct set *s);
 /* A whole cache as bytes; out->failed if that could not be. */
-void cache_encode(const struct origin *from, const struct stamp stamps[2],
-		  const struct set *s, struct dp_buf *out);
+void cache_encode(const struct origin *from, const struct stamp stamps[2], const struct set *s,
+		  struct dp_buf *out);
 /* A cache in memory: true if all in it is consistent; *s then points into it. */
 bool cache_decode(const void *p, size_t len, struct set *s);
 
@@ -193,8 +189,7 @@ enum split_use {
 };
 /* Copies rint(share * n) records, at least one and not all, to `part` and the others
  * to `rest`; both keep their order. */
-DP_MUSTCHECK int split_rows(const struct rows *all, double share, uint64_t seed,
-			    enum split_use use, struct set *rest, struct set *part,
-			    struct dp_err *err);
+DP_MUSTCHECK int split_rows(const struct rows *all, double share, uint64_t seed, enum split_use use,
+			    struct set *rest, struct set *part, struct dp_err *err);
 
 #endif

@@ -102,27 +102,24 @@ static size_t list_places(const struct data_options *o, char *places[PLACES_MAX]
 	return n;
 }
 
-static int fail_nowhere(const struct known *k, char *const *places, size_t n,
-			struct dp_err *err)
+static int fail_nowhere(const struct known *k, char *const *places, size_t n, struct dp_err *err)
 {
 	struct dp_buf list = DP_BUF_INIT;
 
 	for (size_t i = 0; i < n; i++)
-		dp_buf_printf(&list, "%s%s and %s/%s", i ? ", " : "", places[i],
-			      places[i], k->folder);
-	dp_fail(err, DP_E_NOT_FOUND,
-		"the data set '%s' was not found: no file %s or %s.gz in %s", k->name,
-		k->train, k->train, n ? dp_buf_text(&list) : "any known folder");
+		dp_buf_printf(&list, "%s%s and %s/%s", i ? ", " : "", places[i], places[i],
+			      k->folder);
+	dp_fail(err, DP_E_NOT_FOUND, "the data set '%s' was not found: no file %s or %s.gz in %s",
+		k->name, k->train, k->train, n ? dp_buf_text(&list) : "any known folder");
 	dp_buf_free(&list);
-	return dp_hint(
-		err,
-		"Get it with scripts/fetch-data %s, name its folder with --data-dir, "
-		"or use --data census, which needs no file.",
-		k->folder);
+	return dp_hint(err,
+		       "Get it with scripts/fetch-data %s, name its folder with --data-dir, "
+		       "or use --data census, which needs no file.",
+		       k->folder);
 }
 
-static int find_known(const struct known *k, const struct data_options *o,
-		      struct files *f, struct dp_err *err)
+static int find_known(const struct known *k, const struct data_options *o, struct files *f,
+		      struct dp_err *err)
 {
 	char *places[PLACES_MAX];
 	size_t n = list_places(o, places);
@@ -178,8 +175,7 @@ static int find_path(const char *path, char **found, struct dp_err *err)
 	if (strchr(path, '/'))
 		return dp_fail(err, DP_E_NOT_FOUND, "there is no file %s", path);
 	dp_fail(err, DP_E_NOT_FOUND,
-		"'%s' is neither a data set (adult, adult-a9a, mnist, census) nor a file",
-		path);
+		"'%s' is neither a data set (adult, adult-a9a, mnist, census) nor a file", path);
 	return meant ? dp_hint(err, "Was '%s' meant?", meant) : DP_E_NOT_FOUND;
 }
 

@@ -26,12 +26,11 @@ static int read_magic(const struct idx *x, const uint8_t *p, size_t len, bool im
 		      struct dp_err *err)
 {
 	if (len < 4)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "the %s end within their header (%zu bytes)", x->what,
-			       len);
+		return dp_fail(err, DP_E_CORRUPT, "the %s end within their header (%zu bytes)",
+			       x->what, len);
 	if (p[0] != 0 || p[1] != 0)
-		return dp_fail(err, DP_E_INVALID,
-			       "the %s have no IDX magic number at offset 0", x->what);
+		return dp_fail(err, DP_E_INVALID, "the %s have no IDX magic number at offset 0",
+			       x->what);
 	if (p[2] != IDX_BYTES)
 		return dp_fail(err, DP_E_INVALID,
 			       "the %s have elements of type 0x%02x at offset 2; only "
@@ -41,13 +40,11 @@ static int read_magic(const struct idx *x, const uint8_t *p, size_t len, bool im
 		return dp_fail(err, DP_E_INVALID,
 			       "these are labels (1 dimension); name the file of images");
 	if (images ? p[3] < 2 || p[3] > 4 : p[3] != 1)
-		return dp_fail(err, DP_E_INVALID,
-			       "the %s have %d dimensions at offset 3, not %s", x->what,
-			       p[3], images ? "2 to 4" : "1");
+		return dp_fail(err, DP_E_INVALID, "the %s have %d dimensions at offset 3, not %s",
+			       x->what, p[3], images ? "2 to 4" : "1");
 	if (len < 4 + 4 * (size_t)p[3])
-		return dp_fail(err, DP_E_CORRUPT,
-			       "the %s end within their header (%zu bytes)", x->what,
-			       len);
+		return dp_fail(err, DP_E_CORRUPT, "the %s end within their header (%zu bytes)",
+			       x->what, len);
 	return DP_OK;
 }
 
@@ -66,11 +63,10 @@ static int read_header(struct idx *x, const char *content, size_t len, bool imag
 	for (size_t at = 8; at < header; at += 4) {
 		each *= big_endian(p + at);
 		if (each == 0 || each > FEATURES_MAX)
-			return dp_fail(
-				err, DP_E_INVALID,
-				"the %s have 0 or more than %d pixels each, by the "
-				"sizes up to offset %zu",
-				x->what, FEATURES_MAX, at);
+			return dp_fail(err, DP_E_INVALID,
+				       "the %s have 0 or more than %d pixels each, by the "
+				       "sizes up to offset %zu",
+				       x->what, FEATURES_MAX, at);
 	}
 	if (len - header != x->n * each)
 		return dp_fail(err, DP_E_CORRUPT,
@@ -83,8 +79,8 @@ static int read_header(struct idx *x, const char *content, size_t len, bool imag
 }
 
 /* Distinct labels become classes. */
-static int number_labels(const struct idx *labels, uint8_t number[CLASSES_MAX],
-			 struct classes *c, struct dp_err *err)
+static int number_labels(const struct idx *labels, uint8_t number[CLASSES_MAX], struct classes *c,
+			 struct dp_err *err)
 {
 	bool met[CLASSES_MAX] = { false };
 	char text[8];
@@ -104,8 +100,8 @@ static int number_labels(const struct idx *labels, uint8_t number[CLASSES_MAX],
 	return DP_OK;
 }
 
-int idx_parse(const char *images, size_t nimages, const char *labels, size_t nlabels,
-	      struct set *s, struct dp_err *err)
+int idx_parse(const char *images, size_t nimages, const char *labels, size_t nlabels, struct set *s,
+	      struct dp_err *err)
 {
 	struct idx x = { .what = "images" }, y = { .what = "labels" };
 	uint8_t number[CLASSES_MAX] = { 0 };

@@ -9,8 +9,7 @@ static int read_entry(struct word w, uint32_t last, uint32_t *index, float *valu
 	char shown[SHOWN_LEN];
 
 	if (!word_cut(&rest, ':', &number) || !rest.p || !word_whole(number, index))
-		return dp_fail(err, DP_E_INVALID, "'%s' is not index:value",
-			       word_show(w, shown));
+		return dp_fail(err, DP_E_INVALID, "'%s' is not index:value", word_show(w, shown));
 	if (*index == 0)
 		return dp_fail(err, DP_E_INVALID, "'%s': indices count from 1",
 			       word_show(w, shown));
@@ -18,18 +17,15 @@ static int read_entry(struct word w, uint32_t last, uint32_t *index, float *valu
 		return dp_fail(err, DP_E_INVALID, "'%s': the index is above %d",
 			       word_show(w, shown), FEATURES_MAX);
 	if (*index <= last)
-		return dp_fail(err, DP_E_INVALID,
-			       "'%s' comes after index %u: indices must rise",
+		return dp_fail(err, DP_E_INVALID, "'%s' comes after index %u: indices must rise",
 			       word_show(w, shown), last);
 	if (!word_float(rest, value))
-		return dp_fail(err, DP_E_INVALID,
-			       "'%s': the value is not a finite number",
+		return dp_fail(err, DP_E_INVALID, "'%s': the value is not a finite number",
 			       word_show(w, shown));
 	return DP_OK;
 }
 
-static int libsvm_read_row(struct word line, struct builder *b, struct set *s,
-			   struct dp_err *err)
+static int libsvm_read_row(struct word line, struct builder *b, struct set *s, struct dp_err *err)
 {
 	uint32_t last = 0;
 	struct word w;

@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static int load_unpack(gzFile in, const char *path, struct dp_buf *out,
-		       struct dp_err *err)
+static int load_unpack(gzFile in, const char *path, struct dp_buf *out, struct dp_err *err)
 {
 	static const int chunk = 1 << 18;
 	char *bytes = malloc((size_t)chunk);
@@ -29,15 +28,14 @@ static int load_unpack(gzFile in, const char *path, struct dp_buf *out,
 	if (!bytes || out->failed)
 		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	if (too_long)
-		return dp_fail(err, DP_E_LIMIT, "%s: more than %d MiB when unpacked",
-			       path, CONTENT_MAX >> 20);
+		return dp_fail(err, DP_E_LIMIT, "%s: more than %d MiB when unpacked", path,
+			       CONTENT_MAX >> 20);
 	why = gzerror(in, &status);
 	if (status == Z_ERRNO)
 		return dp_fail_errno(err, errno, "cannot read %s", path);
 	if (status != Z_OK && status != Z_STREAM_END)
-		return dp_fail(err, DP_E_CORRUPT,
-			       "%s: the gzip data is %s near offset %lld (%s)", path,
-			       status == Z_BUF_ERROR ? "cut off" : "damaged",
+		return dp_fail(err, DP_E_CORRUPT, "%s: the gzip data is %s near offset %lld (%s)",
+			       path, status == Z_BUF_ERROR ? "cut off" : "damaged",
 			       (long long)gzoffset(in),
 			       status == Z_BUF_ERROR ? "unexpected end of file" : why);
 	return DP_OK;
@@ -74,8 +72,7 @@ static int read_content(const char *path, struct dp_buf *out, struct dp_err *err
 /* The file of labels that goes with a file of images. */
 static int find_labels(const char *images, char **labels, struct dp_err *err)
 {
-	static const char *const swap[][2] = { { "images", "labels" },
-					       { "idx3", "idx1" } };
+	static const char *const swap[][2] = { { "images", "labels" }, { "idx3", "idx1" } };
 	char *name = strdup(path_base(images));
 	size_t len = name ? strlen(name) : 0;
 
@@ -112,8 +109,7 @@ static int parse_idx(const char *path, const struct dp_buf *images, struct origi
 	if (code == DP_OK)
 		code = read_content(labels, &content, err);
 	if (code == DP_OK) {
-		code = idx_parse(images->data, images->len, content.data, content.len, s,
-				 err);
+		code = idx_parse(images->data, images->len, content.data, content.len, s, err);
 		if (code != DP_OK)
 			dp_err_prefix(err, "%s with %s", path, path_base(labels));
 	}
@@ -162,8 +158,7 @@ static int parse_file(const char *path, const char *label_column, struct origin 
 	format = format_of(content.data, content.len);
 	if (label_column && format != FORMAT_CSV)
 		code = dp_fail(err, DP_E_INVALID,
-			       "%s: a label column was given, but the file is not CSV",
-			       path);
+			       "%s: a label column was given, but the file is not CSV", path);
 	else if (format == FORMAT_IDX)
 		code = parse_idx(path, &content, from, &stamps[1], s, err);
 	else
@@ -173,8 +168,7 @@ done:
 	return code;
 }
 
-int load_set(const char *path, const struct data_options *o, struct set *s,
-	     struct dp_err *err)
+int load_set(const char *path, const struct data_options *o, struct set *s, struct dp_err *err)
 {
 	struct origin from = { .path = path, .label_column = o->label_column };
 	struct stamp stamps[2];

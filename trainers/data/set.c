@@ -111,8 +111,7 @@ void builder_row(struct builder *b, uint8_t label)
 	b->start[b->nrows] = b->nentries;
 }
 
-int builder_finish(struct builder *b, uint32_t nfeatures, struct set *s,
-		   struct dp_err *err)
+int builder_finish(struct builder *b, uint32_t nfeatures, struct set *s, struct dp_err *err)
 {
 	struct rows *r = &s->rows;
 

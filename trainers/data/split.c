@@ -20,8 +20,8 @@ static void split_choose(bool *chosen, uint32_t n, uint32_t count, uint64_t seed
 }
 
 /* Copies the records whose mark is `mark`. */
-static int copy_rows(const struct rows *all, const bool *marks, bool mark,
-		     struct set *out, struct dp_err *err)
+static int copy_rows(const struct rows *all, const bool *marks, bool mark, struct set *out,
+		     struct dp_err *err)
 {
 	struct rows *r = &out->rows;
 	uint64_t nentries = 0, *start;
@@ -68,8 +68,7 @@ int split_rows(const struct rows *all, double share, uint64_t seed, enum split_u
 	int code;
 
 	if (all->n < 2)
-		return dp_fail(err, DP_E_INVALID,
-			       "one record cannot be split in two parts");
+		return dp_fail(err, DP_E_INVALID, "one record cannot be split in two parts");
 	count = fmin(fmax(count, 1), (double)(all->n - 1));
 	chosen = malloc(all->n);
 	if (!chosen)

@@ -32,11 +32,11 @@ struct sgd {
 	uint32_t epochs;
 	uint32_t lot; /* expected size with Poisson sampling */
 	double rate;
-	double clip;       /* L; INFINITY: not clipped, but see sgd_clip() */
-	double noise;      /* sd of the noise on the sum of the lot's gradients, over the
-			    * sensitivity 2L (L with Poisson sampling); 0: none */
-	double noise_clip; /* stands for L in the noise where clip is INFINITY */
-	bool poisson;      /* each record joins a lot with probability lot / n */
+	double clip;             /* L; INFINITY: not clipped, but see sgd_clip() */
+	double noise;            /* sd of the noise on the sum of the lot's gradients, over the
+				  * sensitivity 2L (L with Poisson sampling); 0: none */
+	double noise_clip;       /* stands for L in the noise where clip is INFINITY */
+	bool poisson;            /* each record joins a lot with probability lot / n */
 	const struct walk *walk; /* NULL: only its end counts */
 };
 
@@ -58,8 +58,8 @@ double sgd_clip(const struct sgd *s);
 bool sgd_in_range(const struct sgd *s);
 /* In place of a training whose settings are not: all n weights are NaN at every
  * checkpoint and at the end. */
-DP_MUSTCHECK int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse,
-			     float *w, size_t n, struct dp_err *err);
+DP_MUSTCHECK int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse, float *w,
+			     size_t n, struct dp_err *err);
 /* Clipping: the largest float, or nearly, that a vector may be multiplied by so that
  * its length is at most `clip`, always rounded down, because L is a bound. `squares` is
  * the sum of the squares of its elements, less by no more than the share `slack` than
@@ -131,9 +131,8 @@ size_t linear_weights(uint32_t nfeatures);
 /* Trains from zero weights, with `lots` and `noise` as this run's streams.
  * DP_E_INTERRUPTED if the pulse stopped. */
 DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct rows *train,
-			      const struct sgd *how, const struct noise *lots,
-			      struct noise *noise, struct pulse *pulse, float *w,
-			      struct dp_err *err);
+			      const struct sgd *how, const struct noise *lots, struct noise *noise,
+			      struct pulse *pulse, float *w, struct dp_err *err);
 void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
 		  struct score *out);
 
@@ -155,11 +154,9 @@ enum mlp_path {
 };
 size_t mlp_weights(const struct mlp *m);
 /* Random start from `start`; see docs/trainers.md for which and why. */
-DP_MUSTCHECK int mlp_train(const struct mlp *m, enum mlp_path path,
-			   const struct rows *train, const struct sgd *how,
-			   struct noise *start, const struct noise *lots,
-			   struct noise *noise, struct pulse *pulse, float *w,
-			   struct dp_err *err);
+DP_MUSTCHECK int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
+			   const struct sgd *how, struct noise *start, const struct noise *lots,
+			   struct noise *noise, struct pulse *pulse, float *w, struct dp_err *err);
 /* Scores of weights, one after the other, on the same records, which must stay. */
 struct mlp_scorer;
 DP_MUSTCHECK int mlp_scorer_make(const struct mlp *m, const struct rows *rows,
@@ -175,9 +172,8 @@ struct output_perturbation {
 	double scale;          /* rows are multiplied by this public constant */
 };
 /* `w` are linear_weights() weights for rows as they are, unscaled. */
-DP_MUSTCHECK int output_train(const struct output_perturbation *o,
-			      const struct rows *train, const struct noise *order,
-			      struct noise *noise, struct pulse *pulse, float *w,
-			      struct dp_err *err);
+DP_MUSTCHECK int output_train(const struct output_perturbation *o, const struct rows *train,
+			      const struct noise *order, struct noise *noise, struct pulse *pulse,
+			      float *w, struct dp_err *err);
 
 #endif

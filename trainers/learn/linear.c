@@ -132,8 +132,7 @@ static int note_records(struct training *t, struct dp_err *err)
 
 	t->records = malloc(rows->n * sizeof *t->records);
 	if (!t->records)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u records",
-			       (unsigned)rows->n);
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u records", (unsigned)rows->n);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		float label = rows->label[i];
 
@@ -149,15 +148,13 @@ static int note_records(struct training *t, struct dp_err *err)
 static int choose_kernel(struct training *t, const char *name, struct dp_err *err)
 {
 	const struct rows *rows = t->rows.rows;
-	const struct linear_kernel *plain =
-		rows->value ? &linear_by_value : &linear_by_index;
+	const struct linear_kernel *plain = rows->value ? &linear_by_value : &linear_by_index;
 	int code = DP_OK;
 
 	t->kernel = plain;
 	if (!name || strcmp(name, linear_by_bits.name) == 0)
 		code = linear_bits_new(rows, &t->bits, err);
-	if (code == DP_OK && !t->bits &&
-	    (!name || strcmp(name, linear_by_even.name) == 0))
+	if (code == DP_OK && !t->bits && (!name || strcmp(name, linear_by_even.name) == 0))
 		code = linear_even_new(rows, &t->even, err);
 	t->rows.bits = t->bits;
 	t->rows.even = t->even;
@@ -166,13 +163,12 @@ static int choose_kernel(struct training *t, const char *name, struct dp_err *er
 	else if (t->even)
 		t->kernel = &linear_by_even;
 	if (code == DP_OK && name && strcmp(name, t->kernel->name) != 0)
-		code = dp_fail(err, DP_E_INVALID,
-			       "the kernel '%s' cannot take these rows", name);
+		code = dp_fail(err, DP_E_INVALID, "the kernel '%s' cannot take these rows", name);
 	return code;
 }
 
-static int linear_prepare(struct training *t, const char *kernel,
-			  const struct noise *lots, struct dp_err *err)
+static int linear_prepare(struct training *t, const char *kernel, const struct noise *lots,
+			  struct dp_err *err)
 {
 	const struct rows *rows = t->rows.rows;
 	int code;
@@ -191,8 +187,7 @@ static int linear_prepare(struct training *t, const char *kernel,
 		return code;
 	/* vectors that cross cache lines are slow */
 	t->g = aligned_alloc(64, t->width * sizeof *t->g);
-	return t->g ? DP_OK
-		    : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->width);
+	return t->g ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->width);
 }
 
 static void linear_release(struct training *t)
@@ -301,12 +296,9 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 		    const struct sgd *how, const struct noise *lots, struct noise *noise,
 		    struct pulse *pulse, float *w, struct dp_err *err)
 {
-	struct training t = { .loss = loss,
-			      .how = how,
-			      .rows.rows = train,
-			      .noise = noise,
-			      .pulse = pulse,
-			      .w = w };
+	struct training t = {
+		.loss = loss, .how = how, .rows.rows = train, .noise = noise, .pulse = pulse, .w = w
+	};
 	size_t width = linear_weights(train->nfeatures);
 	int code = linear_prepare(&t, kernel, lots, err);
 
@@ -324,8 +316,8 @@ int linear_train_by(const char *kernel, enum linear_loss loss, const struct rows
 }
 
 int linear_train(enum linear_loss loss, const struct rows *train, const struct sgd *how,
-		 const struct noise *lots, struct noise *noise, struct pulse *pulse,
-		 float *w, struct dp_err *err)
+		 const struct noise *lots, struct noise *noise, struct pulse *pulse, float *w,
+		 struct dp_err *err)
 {
 	return linear_train_by(NULL, loss, train, how, lots, noise, pulse, w, err);
 }
@@ -353,8 +345,7 @@ static double wide_margin(const struct rows *rows, uint32_t i, const float *w)
 
 static double margin_of(const struct rows *rows, uint32_t i, const float *w)
 {
-	const struct linear_kernel *kernel =
-		rows->value ? &linear_by_value : &linear_by_index;
+	const struct linear_kernel *kernel = rows->value ? &linear_by_value : &linear_by_index;
 	const struct linear_rows all = { .rows = rows };
 	float margin;
 
@@ -362,8 +353,7 @@ static double margin_of(const struct rows *rows, uint32_t i, const float *w)
 	return isfinite(margin) ? margin : wide_margin(rows, i, w);
 }
 
-void linear_score(enum linear_loss loss, const struct rows *rows, const float *w,
-		  struct score *out)
+void linear_score(enum linear_loss loss, const struct rows *rows, const float *w, struct score *out)
 {
 	double sum = 0;
 	uint32_t right = 0;
@@ -375,8 +365,7 @@ void linear_score(enum linear_loss loss, const struct rows *rows, const float *w
 		right += (margin > 0) == label;
 		sum += loss_at(loss, label ? margin : -margin);
 	}
-	*out = (struct score){ .accuracy = (double)right / rows->n,
-			       .loss = sum / rows->n };
+	*out = (struct score){ .accuracy = (double)right / rows->n, .loss = sum / rows->n };
 }
 
 double linear_gap(const struct rows *rows, uint32_t feature, const float *w)

@@ -35,8 +35,8 @@ static void fetch_bits(const struct linear_rows *r, const uint32_t *ids, uint32_
 		__builtin_prefetch(&r->bits[ids[i]]);
 }
 
-AVX512 static void margins_by_bits(const struct linear_rows *r, const float *w,
-				   const uint32_t *ids, uint32_t n, float *margin)
+AVX512 static void margins_by_bits(const struct linear_rows *r, const float *w, const uint32_t *ids,
+				   uint32_t n, float *margin)
 {
 	__m512 weight[REGISTERS];
 
@@ -57,8 +57,8 @@ AVX512 static void margins_by_bits(const struct linear_rows *r, const float *w,
 	}
 }
 
-AVX512 static void add_by_bits(const struct linear_rows *r, const float *slope,
-			       const uint32_t *ids, uint32_t n, float *g)
+AVX512 static void add_by_bits(const struct linear_rows *r, const float *slope, const uint32_t *ids,
+			       uint32_t n, float *g)
 {
 	__m512 sum[REGISTERS];
 
@@ -102,15 +102,13 @@ int linear_bits_new(const struct rows *rows, struct linear_bits **out, struct dp
 		return DP_OK;
 	*out = malloc(rows->n * sizeof **out);
 	if (!*out)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows",
-			       (unsigned)rows->n);
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows", (unsigned)rows->n);
 	for (uint32_t i = 0; i < rows->n; i++)
 		pack_row(rows, i, &(*out)[i]);
 	return DP_OK;
 }
 
-const struct linear_kernel linear_by_bits = { "bits", fetch_bits, margins_by_bits,
-					      add_by_bits };
+const struct linear_kernel linear_by_bits = { "bits", fetch_bits, margins_by_bits, add_by_bits };
 #else
 int linear_bits_new(const struct rows *rows, struct linear_bits **out, struct dp_err *err)
 {

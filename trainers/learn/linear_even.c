@@ -39,9 +39,10 @@ static void fetch_even(const struct linear_rows *r, const uint32_t *ids, uint32_
 }
 
 /* Where the length is a constant the loops over entries are unrolled. */
-static inline __attribute__((always_inline)) void
-margins_of(const struct linear_rows *r, const float *w, const uint32_t *ids, uint32_t n,
-	   float *restrict margin, size_t length)
+static inline __attribute__((always_inline)) void margins_of(const struct linear_rows *r,
+							     const float *w, const uint32_t *ids,
+							     uint32_t n, float *restrict margin,
+							     size_t length)
 {
 	const float bias = w[r->rows->nfeatures];
 
@@ -59,9 +60,9 @@ margins_of(const struct linear_rows *r, const float *w, const uint32_t *ids, uin
 }
 
 static inline __attribute__((always_inline)) void add_of(const struct linear_rows *r,
-							 const float *slope,
-							 const uint32_t *ids, uint32_t n,
-							 float *restrict g, size_t length)
+							 const float *slope, const uint32_t *ids,
+							 uint32_t n, float *restrict g,
+							 size_t length)
 {
 	float bias = g[r->rows->nfeatures];
 
@@ -130,12 +131,11 @@ int linear_even_new(const struct rows *rows, struct linear_even **out, struct dp
 				   .unused = (uint8_t)(rows->nfeatures + 1) };
 	while (e->stride < e->length)
 		e->stride *= 2;
-	e->index = aligned_alloc(
-		64, ((size_t)rows->n * e->stride * sizeof *e->index + 63) / 64 * 64);
+	e->index =
+		aligned_alloc(64, ((size_t)rows->n * e->stride * sizeof *e->index + 63) / 64 * 64);
 	if (!e->index) {
 		free(e);
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows",
-			       (unsigned)rows->n);
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows", (unsigned)rows->n);
 	}
 	for (uint32_t i = 0; i < rows->n; i++)
 		fill_row(rows, i, e);
@@ -150,5 +150,4 @@ void linear_even_free(struct linear_even *e)
 	free(e);
 }
 
-const struct linear_kernel linear_by_even = { "even", fetch_even, margins_even,
-					      add_even };
+const struct linear_kernel linear_by_even = { "even", fetch_even, margins_even, add_even };

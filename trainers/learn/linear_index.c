@@ -10,8 +10,8 @@ static void fetch_entries(const struct linear_rows *r, const uint32_t *ids, uint
 }
 
 /* Two partial sums, so that an addition need not wait for the one before. */
-static void margins_by_index(const struct linear_rows *r, const float *w,
-			     const uint32_t *ids, uint32_t n, float *margin)
+static void margins_by_index(const struct linear_rows *r, const float *w, const uint32_t *ids,
+			     uint32_t n, float *margin)
 {
 	const struct rows *rows = r->rows;
 
@@ -30,8 +30,8 @@ static void margins_by_index(const struct linear_rows *r, const float *w,
 	}
 }
 
-static void add_by_index(const struct linear_rows *r, const float *slope,
-			 const uint32_t *ids, uint32_t n, float *g)
+static void add_by_index(const struct linear_rows *r, const float *slope, const uint32_t *ids,
+			 uint32_t n, float *g)
 {
 	const struct rows *rows = r->rows;
 
@@ -44,8 +44,8 @@ static void add_by_index(const struct linear_rows *r, const float *slope,
 	}
 }
 
-static void margins_by_value(const struct linear_rows *r, const float *w,
-			     const uint32_t *ids, uint32_t n, float *margin)
+static void margins_by_value(const struct linear_rows *r, const float *w, const uint32_t *ids,
+			     uint32_t n, float *margin)
 {
 	const struct rows *rows = r->rows;
 
@@ -59,8 +59,8 @@ static void margins_by_value(const struct linear_rows *r, const float *w,
 	}
 }
 
-static void add_by_value(const struct linear_rows *r, const float *slope,
-			 const uint32_t *ids, uint32_t n, float *g)
+static void add_by_value(const struct linear_rows *r, const float *slope, const uint32_t *ids,
+			 uint32_t n, float *g)
 {
 	const struct rows *rows = r->rows;
 

@@ -37,8 +37,7 @@ struct linear_kernel {
 		    uint32_t n, float *g);
 };
 
-extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits,
-	linear_by_even;
+extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits, linear_by_even;
 /* Rows as bit masks for linear_by_bits; NULL with DP_OK where they do not fit or the
  * machine lacks the instructions. */
 DP_MUSTCHECK int linear_bits_new(const struct rows *rows, struct linear_bits **out,
@@ -52,8 +51,8 @@ void linear_even_free(struct linear_even *e);
  * it cannot take these rows. */
 DP_MUSTCHECK int linear_train_by(const char *kernel, enum linear_loss loss,
 				 const struct rows *train, const struct sgd *how,
-				 const struct noise *lots, struct noise *noise,
-				 struct pulse *pulse, float *w, struct dp_err *err);
+				 const struct noise *lots, struct noise *noise, struct pulse *pulse,
+				 float *w, struct dp_err *err);
 /* slope[i], holding the margin, becomes the loss's slope there, within the limit. */
 void linear_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
 		   float *slope);

@@ -21,8 +21,7 @@ int lots_init(struct lots *l, const struct noise *stream, uint32_t n, const stru
 	l->used = DP_COUNT(l->words);
 	l->order = malloc(n * sizeof *l->order);
 	if (!l->order)
-		return dp_fail(err, DP_E_NOMEM, "no memory to draw from %u records",
-			       (unsigned)n);
+		return dp_fail(err, DP_E_NOMEM, "no memory to draw from %u records", (unsigned)n);
 	for (uint32_t i = 0; i < n; i++)
 		l->order[i] = i;
 	return DP_OK;

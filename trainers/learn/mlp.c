@@ -24,9 +24,8 @@ int mlp__check_shape(const struct mlp *m, const struct rows *rows, struct dp_err
 			       MLP_LAYERS_MAX, m->nlayers);
 	for (size_t l = 0; l <= m->nlayers; l++)
 		if (m->width[l] < 1 || m->width[l] > UINT16_MAX)
-			return dp_fail(err, DP_E_INVALID,
-				       "a layer has 1 to %d units, not %u", UINT16_MAX,
-				       (unsigned)m->width[l]);
+			return dp_fail(err, DP_E_INVALID, "a layer has 1 to %d units, not %u",
+				       UINT16_MAX, (unsigned)m->width[l]);
 	if (rows->nfeatures > m->width[0] || rows->nclasses > m->width[m->nlayers])
 		return dp_fail(err, DP_E_INVALID,
 			       "records of %u features and %u classes do not fit a "
@@ -44,8 +43,7 @@ static void random_start(const struct mlp *m, struct noise *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {
 		size_t out = m->width[l + 1], n = (size_t)m->width[l] * out;
-		float sd =
-			sqrtf((l == m->nlayers - 1 ? 1.0f : 2.0f) / (float)m->width[l]);
+		float sd = sqrtf((l == m->nlayers - 1 ? 1.0f : 2.0f) / (float)m->width[l]);
 
 		noise_normals(start, w, n);
 		for (size_t i = 0; i < n; i++)
@@ -120,8 +118,7 @@ static bool mlp_step(struct descent *d)
 	bool adam = how->optimizer == OPTIMIZER_ADAM;
 	/* what a unit of a record's gradient is in the sum */
 	double unit = adam ? 1 : -how->rate / how->lot;
-	struct mlp_noise noise = { d->noise, (float)(unit * sgd_noise_sd(how)) },
-			 none = { 0 };
+	struct mlp_noise noise = { d->noise, (float)(unit * sgd_noise_sd(how)) }, none = { 0 };
 	uint32_t count, capacity = (uint32_t)d->net.capacity;
 	const uint32_t *number = lots_next(&d->lots, &count);
 	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
@@ -135,8 +132,7 @@ static bool mlp_step(struct descent *d)
 		mlp__input_load(&d->net.input, d->train, number, n);
 		mlp__net_forward(&d->net, d->weights);
 		mlp__net_backward(&d->net, d->train, number, sgd_clip(how), unit);
-		mlp__net_gradient(&d->net, d->sum, i > 0,
-				  i == chunks - 1 ? &noise : &none);
+		mlp__net_gradient(&d->net, d->sum, i > 0, i == chunks - 1 ? &noise : &none);
 		number += n;
 	}
 	if (adam)
@@ -161,21 +157,17 @@ static int mlp_steps(void *training, uint64_t total, struct dp_err *err)
 			untold = 0;
 		}
 		if (!on)
-			return dp_fail(err, DP_E_INTERRUPTED,
-				       "the training was asked to stop");
+			return dp_fail(err, DP_E_INTERRUPTED, "the training was asked to stop");
 	}
 	mlp__net_unpack(&d->net, d->weights, d->w);
 	return DP_OK;
 }
 
-int mlp__descend(const struct mlp *m, enum mlp_path path,
-		 const struct mlp_kernels *kernels, const struct rows *train,
-		 const struct sgd *how, const struct noise *lots, struct noise *noise,
-		 struct pulse *pulse, float *w, struct dp_err *err)
+int mlp__descend(const struct mlp *m, enum mlp_path path, const struct mlp_kernels *kernels,
+		 const struct rows *train, const struct sgd *how, const struct noise *lots,
+		 struct noise *noise, struct pulse *pulse, float *w, struct dp_err *err)
 {
-	struct descent d = {
-		.train = train, .how = how, .noise = noise, .pulse = pulse, .w = w
-	};
+	struct descent d = { .train = train, .how = how, .noise = noise, .pulse = pulse, .w = w };
 	int code = mlp__check_shape(m, train, err);
 
 	if (code == DP_OK)
@@ -199,6 +191,5 @@ int mlp_train(const struct mlp *m, enum mlp_path path, const struct rows *train,
 	if (code != DP_OK)
 		return code;
 	random_start(m, start, w);
-	return mlp__descend(m, path, mlp__kernels(NULL), train, how, lots, noise, pulse,
-			    w, err);
+	return mlp__descend(m, path, mlp__kernels(NULL), train, how, lots, noise, pulse, w, err);
 }

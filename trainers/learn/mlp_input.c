@@ -84,14 +84,13 @@ static bool sparse_init(struct mlp_input *in, size_t row_max)
 	    !groups_init(&in->by_record, records, union_most(in->features, row_max)))
 		return false;
 	/* the lists of features fill together: an odd number of cache lines apart */
-	return in->forward_only ||
-	       groups_init(&in->by_feature, blocks * feature_groups(in),
-			   mlp__round_up(block, 8) + 4);
+	return in->forward_only || groups_init(&in->by_feature, blocks * feature_groups(in),
+					       mlp__round_up(block, 8) + 4);
 }
 
-int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features,
-		    size_t capacity, bool sparse, bool forward_only,
-		    const struct mlp_kernels *kernels, struct dp_err *err)
+int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features, size_t capacity,
+		    bool sparse, bool forward_only, const struct mlp_kernels *kernels,
+		    struct dp_err *err)
 {
 	bool ok;
 
@@ -111,8 +110,8 @@ int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t featur
 	if (ok && in->square)
 		return DP_OK;
 	mlp__input_free(in);
-	return dp_fail(err, DP_E_NOMEM, "no memory for %zu records of %zu inputs",
-		       capacity, features);
+	return dp_fail(err, DP_E_NOMEM, "no memory for %zu records of %zu inputs", capacity,
+		       features);
 }
 
 static void groups_free(struct mlp_groups *g)
@@ -163,16 +162,14 @@ static inline void move_group(float *to, float *from)
 	memset(from, 0, MLP_GROUP * sizeof *from);
 }
 
-static float square_of(const struct mlp_input *in, const struct rows *rows,
-		       uint32_t number)
+static float square_of(const struct mlp_input *in, const struct rows *rows, uint32_t number)
 {
 	uint64_t start = rows->start[number], n = rows->start[number + 1] - start;
 
 	return rows->value ? in->kernels->square(rows->value + start, n) : (float)n;
 }
 
-static void load_dense(struct mlp_input *in, const struct rows *rows, uint32_t number,
-		       size_t r)
+static void load_dense(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t r)
 {
 	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
 	const uint16_t *index = rows->index + start;
@@ -186,8 +183,7 @@ static void load_dense(struct mlp_input *in, const struct rows *rows, uint32_t n
 
 /* Puts a row into x and into one of the MLP_GROUP places of each column, and notes the
  * features it has. */
-static void spread_row(struct mlp_input *in, const struct rows *rows, uint32_t number,
-		       size_t place)
+static void spread_row(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t place)
 {
 	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
 	const uint16_t *index = rows->index + start;
@@ -226,8 +222,7 @@ static void take_row(struct mlp_input *in, size_t r)
 		bits |= bits >> 1;
 		bits = (bits | bits >> 2) & UINT64_C(0x1111111111111111);
 		for (; bits; bits &= bits - 1) {
-			size_t g =
-				(word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
+			size_t g = (word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
 			size_t at = next[g]++;
 
 			to->index[at] = (uint16_t)(r % MLP_SPARSE_BLOCK);
@@ -263,15 +258,13 @@ static void take_columns(struct mlp_input *in, size_t group)
 			size_t k = word * 64 + (size_t)__builtin_ctzll(bits);
 
 			to->index[n] = (uint16_t)k;
-			move_group(to->value + n * (size_t)MLP_GROUP,
-				   in->column + k * MLP_GROUP);
+			move_group(to->value + n * (size_t)MLP_GROUP, in->column + k * MLP_GROUP);
 		}
 	}
 	to->to[group] = n;
 }
 
-static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t number,
-			size_t r)
+static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t r)
 {
 	spread_row(in, rows, number, r % MLP_GROUP);
 	if (in->forward_only)
@@ -282,8 +275,8 @@ static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t 
 		take_columns(in, r / MLP_GROUP);
 }
 
-void mlp__input_load(struct mlp_input *in, const struct rows *rows,
-		     const uint32_t *number, size_t count)
+void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
+		     size_t count)
 {
 	enum {
 		AT_ONCE = 64
@@ -296,8 +289,7 @@ void mlp__input_load(struct mlp_input *in, const struct rows *rows,
 		       in->by_feature.n * sizeof *in->by_feature.to);
 	for (size_t r = 0; r < count; r++) {
 		if (r % AT_ONCE == 0)
-			touch_rows(rows, number + r,
-				   count - r < AT_ONCE ? count - r : AT_ONCE);
+			touch_rows(rows, number + r, count - r < AT_ONCE ? count - r : AT_ONCE);
 		in->square[r] = square_of(in, rows, number[r]);
 		if (in->sparse)
 			load_sparse(in, rows, number[r], r);
@@ -308,11 +300,11 @@ void mlp__input_load(struct mlp_input *in, const struct rows *rows,
 
 /* ---- products ---- */
 
-static void sparse_product(const struct mlp_input *in, const struct mlp_groups *g,
-			   size_t first, const struct mlp_product *p)
+static void sparse_product(const struct mlp_input *in, const struct mlp_groups *g, size_t first,
+			   const struct mlp_product *p)
 {
-	in->kernels->sparse(p, &(struct mlp_sparse){ g->from + first, g->to + first,
-						     g->index, g->value });
+	in->kernels->sparse(
+		p, &(struct mlp_sparse){ g->from + first, g->to + first, g->index, g->value });
 }
 
 void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p)
@@ -320,13 +312,12 @@ void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p)
 	if (in->sparse)
 		sparse_product(in, &in->by_record, in->first / MLP_GROUP, p);
 	else
-		in->kernels->dense(p,
-				   &(struct mlp_dense){ in->x + in->first * in->x_row,
-							in->x_row, 1, in->features + 1 });
+		in->kernels->dense(p, &(struct mlp_dense){ in->x + in->first * in->x_row, in->x_row,
+							   1, in->features + 1 });
 }
 
-void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,
-			 size_t count, struct mlp_product *p)
+void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row, size_t count,
+			 struct mlp_product *p)
 {
 	for (size_t r = 0; r < count; r += MLP_DENSE_BLOCK) {
 		size_t left = count - r;
@@ -341,8 +332,7 @@ void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_r
 static void sparse_gradient(const struct mlp_input *in, struct mlp_product *p)
 {
 	for (size_t r = 0; r < in->count; r += MLP_SPARSE_BLOCK) {
-		sparse_product(in, &in->by_feature,
-			       r / MLP_SPARSE_BLOCK * feature_groups(in), p);
+		sparse_product(in, &in->by_feature, r / MLP_SPARSE_BLOCK * feature_groups(in), p);
 		p->b += MLP_SPARSE_BLOCK * p->width;
 		p->add = true;
 	}

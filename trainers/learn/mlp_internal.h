@@ -98,23 +98,22 @@ struct mlp_input {
 	float *column;
 	uint64_t *has, *seen;
 };
-DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct rows *rows,
-				 size_t features, size_t capacity, bool sparse,
-				 bool forward_only, const struct mlp_kernels *kernels,
-				 struct dp_err *err);
+DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features,
+				 size_t capacity, bool sparse, bool forward_only,
+				 const struct mlp_kernels *kernels, struct dp_err *err);
 void mlp__input_free(struct mlp_input *in);
 /* Bytes that a record takes at most, where there will be no gradient. */
 size_t mlp__input_bytes(const struct rows *rows, size_t features, bool sparse);
 /* Takes the rows with these numbers, at most in->capacity. */
-void mlp__input_load(struct mlp_input *in, const struct rows *rows,
-		     const uint32_t *number, size_t count);
+void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
+		     size_t count);
 /* C = X B */
 void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p);
 /* C = X' B or C += X' B */
 void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p);
 /* C = A' B or C += A' B for `count` rows of A, a_row apart. */
-void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row,
-			 size_t count, struct mlp_product *p);
+void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row, size_t count,
+			 struct mlp_product *p);
 
 /* ---- mlp_net.c: activations, deltas and gradients of some records ---- */
 
@@ -141,16 +140,14 @@ struct mlp_net {
 	float *panel;  /* deltas of one panel, multiplied */
 };
 /* For up to so many records at a time; fewer where they would take much memory. */
-DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp *m,
-			       enum mlp_path path, const struct mlp_kernels *kernels,
-			       const struct rows *rows, size_t records_max,
-			       struct dp_err *err);
+DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
+			       const struct mlp_kernels *kernels, const struct rows *rows,
+			       size_t records_max, struct dp_err *err);
 /* To go forward only: its input has room for all of the rows, unless they take more than
  * so many bytes. Where they do not go forward at once, `capacity` is whole groups. */
 DP_MUSTCHECK int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
-				       const struct mlp_kernels *kernels,
-				       const struct rows *rows, size_t bytes,
-				       struct dp_err *err);
+				       const struct mlp_kernels *kernels, const struct rows *rows,
+				       size_t bytes, struct dp_err *err);
 void mlp__net_free(struct mlp_net *net);
 /* Between weights row by row, as learn.h has them, and panels. */
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
@@ -162,8 +159,8 @@ void mlp__net_forward(struct mlp_net *net, const float *panels);
 void mlp__net_turn(struct mlp_net *net, const float *panels);
 /* Deltas of the records that went forward, and their factors: `unit`, less where a
  * gradient is longer than `clip`, 0 where its length is not finite. */
-void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
-		       const uint32_t *number, double clip, double unit);
+void mlp__net_backward(struct mlp_net *net, const struct rows *rows, const uint32_t *number,
+		       double clip, double unit);
 /* Where the noise of a step comes from; sd 0: none. */
 struct mlp_noise {
 	struct noise *stream;
@@ -175,21 +172,18 @@ void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
 
 /* ---- mlp.c ---- */
 
-DP_MUSTCHECK int mlp__check_shape(const struct mlp *m, const struct rows *rows,
-				  struct dp_err *err);
+DP_MUSTCHECK int mlp__check_shape(const struct mlp *m, const struct rows *rows, struct dp_err *err);
 
 /* mlp_train() without its random start: from the weights in w. */
 DP_MUSTCHECK int mlp__descend(const struct mlp *m, enum mlp_path path,
 			      const struct mlp_kernels *kernels, const struct rows *train,
-			      const struct sgd *how, const struct noise *lots,
-			      struct noise *noise, struct pulse *pulse, float *w,
-			      struct dp_err *err);
+			      const struct sgd *how, const struct noise *lots, struct noise *noise,
+			      struct pulse *pulse, float *w, struct dp_err *err);
 
 /* ---- mlp_score.c ---- */
 
 /* mlp_scorer_make() that keeps records ready if they take no more than so many bytes. */
-DP_MUSTCHECK int mlp__scorer_make(const struct mlp *m, const struct rows *rows,
-				  size_t bytes, struct mlp_scorer **out,
-				  struct dp_err *err);
+DP_MUSTCHECK int mlp__scorer_make(const struct mlp *m, const struct rows *rows, size_t bytes,
+				  struct mlp_scorer **out, struct dp_err *err);
 
 #endif

@@ -82,36 +82,34 @@ static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capaci
 }
 
 /* With net->input there. */
-static int net_finish(struct mlp_net *net, const struct mlp *m,
-		      const struct mlp_kernels *kernels, size_t capacity,
-		      struct dp_err *err)
+static int net_finish(struct mlp_net *net, const struct mlp *m, const struct mlp_kernels *kernels,
+		      size_t capacity, struct dp_err *err)
 {
 	net->kernels = kernels;
 	net->capacity = capacity;
 	if (buffers_init(net, m, capacity))
 		return DP_OK;
 	mlp__net_free(net);
-	return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time",
-		       capacity);
+	return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time", capacity);
 }
 
 int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
-		  const struct mlp_kernels *kernels, const struct rows *rows,
-		  size_t records_max, struct dp_err *err)
+		  const struct mlp_kernels *kernels, const struct rows *rows, size_t records_max,
+		  struct dp_err *err)
 {
 	size_t capacity = capacity_for(m, records_max);
 	bool sparse = path == MLP_SPARSE || (path == MLP_AUTO && pays_to_skip(m, rows));
 	int code;
 
 	*net = (struct mlp_net){ 0 };
-	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false,
-			       kernels, err);
+	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false, kernels,
+			       err);
 	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
 }
 
 int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
-			  const struct mlp_kernels *kernels, const struct rows *rows,
-			  size_t bytes, struct dp_err *err)
+			  const struct mlp_kernels *kernels, const struct rows *rows, size_t bytes,
+			  struct dp_err *err)
 {
 	bool sparse = pays_to_skip(m, rows);
 	size_t capacity = capacity_for(m, rows->n), kept = rows->n;
@@ -122,8 +120,7 @@ int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
 	if (kept > bytes / mlp__input_bytes(rows, m->width[0], sparse))
 		kept = capacity;
 	*net = (struct mlp_net){ 0 };
-	code = mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true,
-			       kernels, err);
+	code = mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true, kernels, err);
 	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
 }
 
@@ -154,8 +151,7 @@ static size_t place_of(const struct mlp_layer *y, size_t i, size_t column)
 {
 	size_t panel = column / MLP_PANEL * MLP_PANEL;
 
-	return y->at + panel * y->rows + i * panel_width(y->columns, panel) +
-	       column % MLP_PANEL;
+	return y->at + panel * y->rows + i * panel_width(y->columns, panel) + column % MLP_PANEL;
 }
 
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels)
@@ -175,8 +171,7 @@ void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w)
 }
 
 /* The inputs in, in + 1, .. of a layer as a panel: one row for each output. */
-static void turn_panel(const struct mlp_layer *y, const float *panels, size_t in,
-		       float *backward)
+static void turn_panel(const struct mlp_layer *y, const float *panels, size_t in, float *backward)
 {
 	size_t width = panel_width(mlp__round_up(y->in, MLP_LANES), in);
 	size_t n = y->in - in < width ? y->in - in : width;
@@ -229,9 +224,8 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 			if (l == 0)
 				mlp__input_forward(&net->input, &p);
 			else
-				net->kernels->dense(&p,
-						    &(struct mlp_dense){ x->act, x->row,
-									 1, y->in + 1 });
+				net->kernels->dense(
+					&p, &(struct mlp_dense){ x->act, x->row, 1, y->in + 1 });
 		}
 		if (l < net->nlayers - 1)
 			rectify_layer(net, y);
@@ -342,8 +336,8 @@ static void forget_outputs(const struct mlp_net *net, size_t r)
 	}
 }
 
-void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
-		       const uint32_t *number, double clip, double unit)
+void mlp__net_backward(struct mlp_net *net, const struct rows *rows, const uint32_t *number,
+		       double clip, double unit)
 {
 	float *norm = net->factor; /* squared at first */
 	float whole = (float)fabs(unit), factor;
@@ -357,8 +351,7 @@ void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 			delta_before(net, &net->layer[l]);
 	}
 	for (size_t r = 0; r < net->input.count; r++) {
-		double hidden = subnormal_slack(net, r),
-		       left = fabs(unit) * clip - hidden;
+		double hidden = subnormal_slack(net, r), left = fabs(unit) * clip - hidden;
 
 		/* if the norm is finite, so is all that it was summed from */
 		if (!isfinite(norm[r]))
@@ -371,8 +364,7 @@ void mlp__net_backward(struct mlp_net *net, const struct rows *rows,
 
 /* ---- gradient ---- */
 
-static void gradient_panel(const struct mlp_net *net, size_t l, size_t c, float *sum,
-			   bool add)
+static void gradient_panel(const struct mlp_net *net, size_t l, size_t c, float *sum, bool add)
 {
 	const struct mlp_layer *y = &net->layer[l], *x = y - 1;
 	size_t width = panel_width(y->columns, c), count = net->input.count;
@@ -391,8 +383,7 @@ static void gradient_panel(const struct mlp_net *net, size_t l, size_t c, float 
 		if (net->factor[r] == 0)
 			memset(to, 0, width * sizeof *to);
 		else
-			net->kernels->scale(to, y->delta + r * y->row + c, net->factor[r],
-					    width);
+			net->kernels->scale(to, y->delta + r * y->row + c, net->factor[r], width);
 	}
 	if (l == 0)
 		mlp__input_gradient(&net->input, &p);

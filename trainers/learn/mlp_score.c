@@ -55,8 +55,7 @@ int mlp__scorer_make(const struct mlp *m, const struct rows *rows, size_t bytes,
 		s->order = calloc(rows->n, sizeof *s->order);
 		s->loss = calloc(rows->n, sizeof *s->loss);
 		if (!s->panels || !s->order || !s->loss)
-			code = dp_fail(err, DP_E_NOMEM,
-				       "no memory for the score of %zu weights",
+			code = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
 				       s->nweights);
 	}
 	if (code != DP_OK) {

@@ -12,10 +12,10 @@ typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 
 /* The tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at
  * a + k * a_depth, whose elements are a_row apart, times row k, or index[k], of b. */
-TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const float *b,
-					    float *c, const float *a, size_t a_row,
-					    size_t a_depth, const uint16_t *index,
-					    size_t depth, const int nrow, const int nvec)
+TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const float *b, float *c,
+					    const float *a, size_t a_row, size_t a_depth,
+					    const uint16_t *index, size_t depth, const int nrow,
+					    const int nvec)
 {
 	VEC sum[MLP_TILE][4 * UNIT];
 
@@ -48,13 +48,13 @@ TARGET static ALWAYS_INLINE void NAME(dense_strip)(const struct mlp_product *p,
 						   const int nvec)
 {
 	for (size_t row = 0; row < p->rows; row += MLP_TILE)
-		TILE(p, p->b + col, p->c + row * p->c_row + col, a->at + row * a->row,
-		     a->row, a->column, NULL, a->depth, MLP_TILE, nvec);
+		TILE(p, p->b + col, p->c + row * p->c_row + col, a->at + row * a->row, a->row,
+		     a->column, NULL, a->depth, MLP_TILE, nvec);
 }
 
 TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
-						    const struct mlp_sparse *a,
-						    size_t col, const int nvec)
+						    const struct mlp_sparse *a, size_t col,
+						    const int nvec)
 {
 	for (size_t row = 0; row < p->rows; row += MLP_GROUP) {
 		size_t from = a->from[row / MLP_GROUP];
@@ -62,26 +62,25 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 
 		if (depth == 0 && p->add)
 			continue;
-		TILE(p, p->b + col, p->c + row * p->c_row + col,
-		     a->value + from * MLP_GROUP, 1, MLP_GROUP, a->index + from, depth,
-		     MLP_GROUP, nvec);
+		TILE(p, p->b + col, p->c + row * p->c_row + col, a->value + from * MLP_GROUP, 1,
+		     MLP_GROUP, a->index + from, depth, MLP_GROUP, nvec);
 	}
 }
 
 /* The product in strips of columns whose sums are in registers: how many those are has
  * to be known to the compiler. */
-#define STRIPS(strip)                                                                    \
-	for (size_t col = 0, n; col < p->width; col += n * MLP_LANES) {                  \
-		n = (p->width - col) / MLP_LANES;                                        \
-		n = n < UNITS ? n : UNITS;                                               \
-		if (UNITS >= 4 && n == 4)                                                \
-			NAME(strip)(p, a, col, 4 * UNIT);                                \
-		else if (UNITS >= 3 && n == 3)                                           \
-			NAME(strip)(p, a, col, 3 * UNIT);                                \
-		else if (UNITS >= 2 && n == 2)                                           \
-			NAME(strip)(p, a, col, 2 * UNIT);                                \
-		else                                                                     \
-			NAME(strip)(p, a, col, UNIT);                                    \
+#define STRIPS(strip)                                                                              \
+	for (size_t col = 0, n; col < p->width; col += n * MLP_LANES) {                            \
+		n = (p->width - col) / MLP_LANES;                                                  \
+		n = n < UNITS ? n : UNITS;                                                         \
+		if (UNITS >= 4 && n == 4)                                                          \
+			NAME(strip)(p, a, col, 4 * UNIT);                                          \
+		else if (UNITS >= 3 && n == 3)                                                     \
+			NAME(strip)(p, a, col, 3 * UNIT);                                          \
+		else if (UNITS >= 2 && n == 2)                                                     \
+			NAME(strip)(p, a, col, 2 * UNIT);                                          \
+		else                                                                               \
+			NAME(strip)(p, a, col, UNIT);                                              \
 	}
 
 TARGET static void NAME(dense)(const struct mlp_product *p, const struct mlp_dense *a)

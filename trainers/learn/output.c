@@ -57,8 +57,7 @@ static void freshen(struct weights *w)
 }
 
 /* (row i, 1) . v, and the squared norm of (row i, 1) */
-static double row_times(const struct rows *rows, uint32_t i, const double *v,
-			double *squares)
+static double row_times(const struct rows *rows, uint32_t i, const double *v, double *squares)
 {
 	double sum = v[rows->nfeatures];
 	uint64_t k = rows->start[i], end = rows->start[i + 1];
@@ -92,8 +91,8 @@ static void subtract_row(const struct rows *rows, uint32_t i, double c, double *
 static void output_visit(struct descent *d, uint32_t i)
 {
 	struct weights *w = &d->w;
-	double gamma = d->how->regularization, radius = 1 / gamma, factor, squares, dot,
-	       step, slope, c;
+	double gamma = d->how->regularization, radius = 1 / gamma, factor, squares, dot, step,
+	       slope, c;
 
 	d->step++;
 	step = fmin(1 / (1 + gamma), 1 / (gamma * (double)d->step));
@@ -124,8 +123,7 @@ static int output_descend(struct descent *d, struct lots *order, struct pulse *p
 			if (++since < FRESHEN_STEPS && i + 1 < n)
 				continue;
 			if (!pulse_beat(pulse, since))
-				return dp_fail(err, DP_E_INTERRUPTED,
-					       "the training was stopped");
+				return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 			since = 0;
 		}
 	}
@@ -156,8 +154,8 @@ static void output_release(const struct descent *d, struct noise *noise, float *
 }
 
 int output_train(const struct output_perturbation *o, const struct rows *train,
-		 const struct noise *order, struct noise *noise, struct pulse *pulse,
-		 float *w, struct dp_err *err)
+		 const struct noise *order, struct noise *noise, struct pulse *pulse, float *w,
+		 struct dp_err *err)
 {
 	const struct sgd everything = { .lot = train->n };
 	struct descent d = { .how = o, .rows = train };

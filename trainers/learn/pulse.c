@@ -32,8 +32,7 @@ bool pulse_beat(struct pulse *p, uint64_t steps)
 	if (p->fd >= 0 && now - p->last_us >= TELL_EVERY_US) {
 		p->last_us = now;
 		/* a disk that is full will be noticed when results are written */
-		if (dp_report_progress(p->fd, (double)p->done / (double)p->total, NULL) !=
-		    DP_OK)
+		if (dp_report_progress(p->fd, (double)p->done / (double)p->total, NULL) != DP_OK)
 			p->fd = -1;
 	}
 	return sigpending(&waiting) != 0 || !sigismember(&waiting, SIGTERM);

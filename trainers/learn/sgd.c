@@ -35,8 +35,8 @@ uint64_t sgd_steps(const struct sgd *s, uint32_t n)
 }
 
 int sgd_walk(const struct sgd *s, uint32_t n,
-	     int (*leg)(void *training, uint64_t steps, struct dp_err *err),
-	     void *training, struct dp_err *err)
+	     int (*leg)(void *training, uint64_t steps, struct dp_err *err), void *training,
+	     struct dp_err *err)
 {
 	const struct walk *walk = s->walk;
 	size_t waypoints = walk ? walk->n : 0;
@@ -91,8 +91,8 @@ static int skip_steps(void *pulse, uint64_t steps, struct dp_err *err)
 	return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 }
 
-int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse, float *w,
-		size_t n, struct dp_err *err)
+int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse, float *w, size_t n,
+		struct dp_err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		w[i] = NAN;
@@ -136,15 +136,13 @@ DP_KERNELS
 /* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the
  * corrections for the start at zero. gcc needs -fno-math-errno to make vectors of it. */
 DP_SIMD
-static void adam_move(size_t n, float rate, float root, float scale,
-		      const float *restrict g, float *restrict mean,
-		      float *restrict square, float *restrict w)
+static void adam_move(size_t n, float rate, float root, float scale, const float *restrict g,
+		      float *restrict mean, float *restrict square, float *restrict w)
 {
 	for (size_t i = 0; i < n; i++) {
 		float x = scale * g[i];
 		float mu = (float)MEAN_DECAY * mean[i] + (float)(1 - MEAN_DECAY) * x;
-		float nu = (float)SQUARE_DECAY * square[i] +
-			   (float)(1 - SQUARE_DECAY) * (x * x);
+		float nu = (float)SQUARE_DECAY * square[i] + (float)(1 - SQUARE_DECAY) * (x * x);
 
 		/* without noise, the mean of a feature that is not seen again would
 		 * become subnormal, too */
@@ -167,9 +165,8 @@ void adam_step(struct adam *a, double rate, double scale, const float *g, float 
 {
 	a->mean_bias = decayed(a->mean_bias, MEAN_DECAY);
 	a->square_bias = decayed(a->square_bias, SQUARE_DECAY);
-	adam_move(a->n, (float)(rate / (1 - a->mean_bias)),
-		  (float)(1 / sqrt(1 - a->square_bias)), (float)scale, g, a->mean,
-		  a->square, w);
+	adam_move(a->n, (float)(rate / (1 - a->mean_bias)), (float)(1 / sqrt(1 - a->square_bias)),
+		  (float)scale, g, a->mean, a->square, w);
 }
 
 bool all_finite(const float *w, size_t n)

@@ -53,13 +53,10 @@ INLINE void log_series(const vf f[RADII], vf p[RADII])
 	FOR_ALL(k, RADII, y[k] = f[k] * f[k]);
 	FOR_ALL(k, RADII, p[k] = fused(all(2.321218967f), f[k], all(-2.072316408f)));
 	FOR_ALL(k, RADII,
-		p[k] = fused(p[k], y[k],
-			     fused(all(1.503218412f), f[k], all(0.1016525328f))));
+		p[k] = fused(p[k], y[k], fused(all(1.503218412f), f[k], all(0.1016525328f))));
 	FOR_ALL(k, RADII,
-		p[k] = fused(p[k], y[k],
-			     fused(all(0.5393248796f), f[k], all(0.6642585397f))));
-	FOR_ALL(k, RADII,
-		p[k] = fused(p[k], y[k], fused(all(1.000049233f), f[k], all(2.0f))));
+		p[k] = fused(p[k], y[k], fused(all(0.5393248796f), f[k], all(0.6642585397f))));
+	FOR_ALL(k, RADII, p[k] = fused(p[k], y[k], fused(all(1.000049233f), f[k], all(2.0f))));
 }
 
 /* p = c[0] + c[1] y + ... + c[4] y^4 */
@@ -93,8 +90,7 @@ INLINE void radii(const vi word[RADII], const vf distance[RADII], vf r[RADII])
 
 	FOR_ALL(k, RADII, f[k] = fraction(word[k], distance[k]));
 	log_series(f, r);
-	FOR_ALL(k, RADII,
-		r[k] = fused(exponent(word[k], distance[k]), two_ln2, f[k] * r[k]));
+	FOR_ALL(k, RADII, r[k] = fused(exponent(word[k], distance[k]), two_ln2, f[k] * r[k]));
 	FOR_ALL(k, RADII, r[k] = root(r[k]));
 }
 
@@ -104,8 +100,8 @@ INLINE void box_muller(const vi word[VECTORS], const vf distance[RADII], vf z[VE
 	 * relative error 5e-8 and absolute error 8e-8 */
 	static const float sine[] = { 1.570796371f, -0.6459650993f, 0.07969578356f,
 				      -0.004682860803f, 0.0001558073564f };
-	static const float cosine[] = { 1.0f, -1.233698845f, 0.2536531985f,
-					-0.02081396617f, 0.0008596897824f };
+	static const float cosine[] = { 1.0f, -1.233698845f, 0.2536531985f, -0.02081396617f,
+					0.0008596897824f };
 	const vi *angle = word + RADII;
 	vf r[RADII], t[RADII], y[RADII], c[RADII], s[RADII];
 
@@ -131,8 +127,7 @@ INLINE vf fine_distance(vi word, vi further)
 {
 	vi whole = word & (INT32_MAX - 1);
 
-	return choose(whole < FURTHER_BELOW, to_float(whole) + shrink(odd(further), 30),
-		      odd(word));
+	return choose(whole < FURTHER_BELOW, to_float(whole) + shrink(odd(further), 30), odd(word));
 }
 
 INLINE void plain_transform(const vi word[VECTORS], vf z[VECTORS])
@@ -143,8 +138,7 @@ INLINE void plain_transform(const vi word[VECTORS], vf z[VECTORS])
 	box_muller(word, distance, z);
 }
 
-INLINE void fine_transform(const vi word[VECTORS], const vi further[VECTORS],
-			   vf z[VECTORS])
+INLINE void fine_transform(const vi word[VECTORS], const vi further[VECTORS], vf z[VECTORS])
 {
 	vf distance[RADII];
 
@@ -181,8 +175,7 @@ INLINE uint64_t counter_of(const struct noise *n, size_t batch)
 /* Does batches b..last until one needs further words, and gives the next to do. The
  * cipher of the next batch goes beside the transform of one: each of them alone leaves
  * the machine waiting. */
-INLINE size_t plain_batches(const struct noise *n, const struct output *o, size_t b,
-			    size_t last)
+INLINE size_t plain_batches(const struct noise *n, const struct output *o, size_t b, size_t last)
 {
 	vi word[VECTORS], next[VECTORS];
 	vf z[VECTORS];
@@ -213,8 +206,7 @@ INLINE void fine_batch(const struct noise *n, const struct output *o, size_t b)
 }
 
 /* One batch in 64 is a fine one. */
-INLINE void generate_batches(const struct noise *n, const struct output *o,
-			     size_t batches)
+INLINE void generate_batches(const struct noise *n, const struct output *o, size_t batches)
 {
 	for (size_t b = 0; b < batches; b++) {
 		b = plain_batches(n, o, b, batches - 1);
@@ -244,8 +236,8 @@ TARGET static void path_add(const struct noise *n, float scale, float *w, size_t
 	generate_batches(n, &(struct output){ w, true, scale }, batches);
 }
 
-TARGET static void path_transform(const uint32_t word[DP__BATCH],
-				  const uint32_t further[DP__BATCH], float out[DP__BATCH])
+TARGET static void path_transform(const uint32_t word[DP__BATCH], const uint32_t further[DP__BATCH],
+				  float out[DP__BATCH])
 {
 	vi a[VECTORS], b[VECTORS];
 	vf z[VECTORS];
@@ -259,7 +251,7 @@ TARGET static void path_transform(const uint32_t word[DP__BATCH],
 	memcpy(out, z, sizeof z);
 }
 
-#define PATH(name, usable)                                                               \
-	{                                                                                \
-		name, usable, path_words, path_normals, path_add, path_transform         \
+#define PATH(name, usable)                                                                         \
+	{                                                                                          \
+		name, usable, path_words, path_normals, path_add, path_transform                   \
 	}

@@ -35,8 +35,7 @@ int noise_secure(struct noise *n, struct dp_err *err)
 		got = getrandom(key, sizeof key, 0);
 	while (got < 0 && errno == EINTR);
 	if (got != sizeof key)
-		return dp_fail(err, DP_E_IO,
-			       "cannot get a key for the noise from the system: %s",
+		return dp_fail(err, DP_E_IO, "cannot get a key for the noise from the system: %s",
 			       strerror(errno));
 	noise_start(n, key);
 	explicit_bzero(key, sizeof key);

@@ -27,8 +27,8 @@ struct dp__noise_path {
 	dp__fill_fn *normals; /* float */
 	void (*add)(const struct noise *n, float scale, float *w, size_t batches);
 	/* For tests: the normals of given words and further words. */
-	void (*transform)(const uint32_t word[DP__BATCH],
-			  const uint32_t further[DP__BATCH], float z[DP__BATCH]);
+	void (*transform)(const uint32_t word[DP__BATCH], const uint32_t further[DP__BATCH],
+			  float z[DP__BATCH]);
 };
 
 extern const struct dp__noise_path dp__path_portable;
@@ -46,8 +46,7 @@ const struct dp__noise_path *dp__noise_path_named(const char *name);
 
 /* AES-128 (FIPS-197). */
 void dp__aes_expand(uint8_t round_key[11][16], const uint8_t key[16]);
-void dp__aes_encrypt(const uint8_t round_key[11][16], const uint8_t in[16],
-		     uint8_t out[16]);
+void dp__aes_encrypt(const uint8_t round_key[11][16], const uint8_t in[16], uint8_t out[16]);
 /* Four bytes, the least significant first. */
 uint32_t dp__aes_word(const uint8_t p[4]);
 /* The bytes of `high` and `low`, most significant first. */

@@ -13,8 +13,7 @@ enum {
 };
 
 /* Blocks i, i + 1... of the batch. */
-INLINE void cipher_some(const struct noise *n, __m128i first, int i,
-			vi word[TOGETHER / 2])
+INLINE void cipher_some(const struct noise *n, __m128i first, int i, vi word[TOGETHER / 2])
 {
 	__m128i key, s[TOGETHER];
 
@@ -29,8 +28,7 @@ INLINE void cipher_some(const struct noise *n, __m128i first, int i,
 	FOR_ALL(k, TOGETHER / 2, word[k] = (vi)_mm256_set_m128i(s[2 * k + 1], s[2 * k]));
 }
 
-INLINE void cipher_aesni(const struct noise *n, uint64_t stream, uint64_t counter,
-			 vi word[VECTORS])
+INLINE void cipher_aesni(const struct noise *n, uint64_t stream, uint64_t counter, vi word[VECTORS])
 {
 	__m128i first = first_block(stream, counter) ^ round_key(n, 0);
 

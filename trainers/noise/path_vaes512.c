@@ -40,8 +40,8 @@ typedef __m512i wide;
 
 INLINE wide numbers_512(int i)
 {
-	return _mm512_set_epi64(block_number(i + 3), 0, block_number(i + 2), 0,
-				block_number(i + 1), 0, block_number(i), 0);
+	return _mm512_set_epi64(block_number(i + 3), 0, block_number(i + 2), 0, block_number(i + 1),
+				0, block_number(i), 0);
 }
 
 #include "trainers/noise/vaes.h"

@@ -3,8 +3,7 @@
  *   spread(block)  a block in all places of a register
  *   numbers(i)     the numbers of the blocks from i on
  *   encrypt(s, key), encrypt_last(s, key)  the rounds */
-INLINE void cipher_vaes(const struct noise *n, uint64_t stream, uint64_t counter,
-			vi word[VECTORS])
+INLINE void cipher_vaes(const struct noise *n, uint64_t stream, uint64_t counter, vi word[VECTORS])
 {
 	wide key = spread(round_key(n, 0)), s[VECTORS];
 	wide first = spread(first_block(stream, counter)) ^ key;

@@ -7,11 +7,11 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 /* Does a statement for all values of a variable from 0 to count - 1. */
-#define FOR_ALL(variable, count, ...)                                                    \
-	do {                                                                             \
-		UNROLL                                                                   \
-		for (int variable = 0; variable < (count); variable++)                   \
-			__VA_ARGS__;                                                     \
+#define FOR_ALL(variable, count, ...)                                                              \
+	do {                                                                                       \
+		UNROLL                                                                             \
+		for (int variable = 0; variable < (count); variable++)                             \
+			__VA_ARGS__;                                                               \
 	} while (0)
 
 #define INLINE TARGET __attribute__((always_inline)) static inline

@@ -16,7 +16,7 @@ static double cpu_us(void)
 
 static double *at(const struct dp_mechanism *m, double *values, const char *key)
 {
-	return &values[dp_privacy_key_place(m, dp_privacy_key_find(m, key))];
+	return &values[dp_privacy_key_index(m, dp_privacy_key_find(m, key))];
 }
 
 struct run {
@@ -30,7 +30,7 @@ struct run {
 /* One call each for many (lot, epochs), at one sigma or at a new one every time. */
 static int measure(const struct dp_mechanism *m, const struct run *r)
 {
-	struct dp_privacy_prepared *p = dp_privacy_prepare(m);
+	struct dp_mechanism_cache *p = dp_mechanism_cache_new(m);
 	double v[DP_PRIVACY_KEYS_MAX], start;
 	struct dp_epsilon e;
 	struct dp_err err;
@@ -54,13 +54,13 @@ static int measure(const struct dp_mechanism *m, const struct run *r)
 		if (r->cold)
 			code = dp_privacy_epsilon(m, v, &e, &err);
 		else
-			code = dp_privacy_eval(p, v, &e, &err);
+			code = dp_mechanism_cache_epsilon(p, v, &e, &err);
 	}
 	if (code == DP_OK)
 		printf("%-58s %10.2f us\n", r->what, (cpu_us() - start) / r->rounds);
 	if (code == DP_OK && r->aim > 0)
 		printf("%-58s %10.2f us\n", "  aim", r->aim);
-	dp_privacy_prepared_free(p);
+	dp_mechanism_cache_free(p);
 	return code != DP_OK;
 }
 

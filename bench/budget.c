@@ -11,9 +11,9 @@
  */
 #include "bench/clock.h"
 #include "bench/problems.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose.h"
+#include "optimize/propose/proposer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const struct bench_problem *problem;
 static struct dp_study *make_study(const struct options *o, int seed, const char *search)
 {
 	char text[4096], walk[80] = "";
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *study = NULL;
 	struct dp_err err;
 	int len;
@@ -59,22 +59,22 @@ static struct dp_study *make_study(const struct options *o, int seed, const char
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return study;
 }
 
 /* One search. */
 struct course {
 	struct dp_study *study;
-	struct dp_known *known;
+	struct dp_observation *known;
 	size_t n;
 	struct dp_filter filter; /* all 0 without a budget */
-	struct dp_renyi_memory *memory;
+	struct dp_renyi_cache *memory;
 	double spent, volume, cpu;
 	int trainings;
 };
 
-static void measure(struct course *c, const double *x, double at, struct dp_known *k)
+static void measure(struct course *c, const double *x, double at, struct dp_observation *k)
 {
 	double metric[BENCH_CONSTRAINTS], y[BENCH_OBJECTIVES], end[DP_PARAMS_MAX];
 	struct dp_epsilon e;
@@ -83,12 +83,12 @@ static void measure(struct course *c, const double *x, double at, struct dp_know
 	if (!isnan(at))
 		end[0] = at;
 	problem->eval(end, y, metric);
-	if (dp_objective_privacy(c->study, 0, end, &e, NULL) != DP_OK)
+	if (dp_objective_epsilon(c->study, 0, end, &e, NULL) != DP_OK)
 		exit(1);
 	memset(k, 0, sizeof *k);
 	memcpy(k->x, end, sizeof end);
 	k->trial = (uint32_t)c->trainings;
-	k->at = isnan(at) ? 0 : at;
+	k->checkpoint = isnan(at) ? 0 : at;
 	k->y[0] = e.epsilon;
 	k->y[1] = y[1];
 	k->var[0] = k->var[1] = NAN;
@@ -96,8 +96,8 @@ static void measure(struct course *c, const double *x, double at, struct dp_know
 
 static void train(struct course *c, const double *x)
 {
-	double at[DP_WAYPOINTS_MAX], k;
-	size_t n = dp_path_values(c->study, x, at);
+	double at[DP_CHECKPOINTS_MAX], k;
+	size_t n = dp_learning_curve_checkpoints(c->study, x, at);
 
 	for (size_t i = 0; i < n; i++)
 		measure(c, x, at[i], &c->known[c->n++]);
@@ -105,8 +105,8 @@ static void train(struct course *c, const double *x)
 	c->trainings++;
 	if (!(c->filter.limit > 0))
 		return;
-	if (dp_study_renyi(c->study, c->memory, 0, x, NAN, &c->filter.order, 1, &k, NULL) !=
-		    DP_OK ||
+	if (dp_study_training_renyi(c->study, c->memory, 0, x, NAN, &c->filter.order, 1, &k,
+				    NULL) != DP_OK ||
 	    !dp_filter_allows(&c->filter, c->spent, 0, k)) {
 		fprintf(stderr, "a training was proposed that does not fit\n");
 		exit(1);
@@ -138,23 +138,24 @@ static void run(struct course *c, const struct options *o, int seed, const char 
 	double before;
 
 	*c = (struct course){ .study = make_study(o, seed, search),
-			      .memory = dp_renyi_memory_new() };
-	c->known = calloc((size_t)MOST_TRAININGS * (DP_WAYPOINTS_MAX + 1), sizeof *c->known);
+			      .memory = dp_renyi_cache_new() };
+	c->known = calloc((size_t)MOST_TRAININGS * (DP_CHECKPOINTS_MAX + 1), sizeof *c->known);
 	p = dp_proposer_new(c->study);
-	dp_odometer_standard(&odometer);
+	dp_odometer_init_default(&odometer);
 	if (c->study->search.budget.epsilon == 0)
 		most = o->trainings;
 	else if (dp_budget_filter(c->study, &odometer, &c->filter, &err) != DP_OK)
 		exit(1);
 	before = bench_cpu();
 	while (c->trainings < most) {
-		struct dp_history h = { .known = c->known,
+		struct dp_history h = { .observations = c->known,
 					.n = c->n,
 					.budget_order = c->filter.order,
-					.budget_left = dp_filter_left(&c->filter, c->spent, 0) *
-						       (1 - 1e-12) };
+					.budget_remaining =
+						dp_filter_remaining(&c->filter, c->spent, 0) *
+						(1 - 1e-12) };
 
-		if (dp_proposer_ask(p, &h, (uint32_t)c->trainings, NULL, &next, &err) != DP_OK)
+		if (dp_proposer_propose(p, &h, (uint32_t)c->trainings, NULL, &next, &err) != DP_OK)
 			break;
 		train(c, next.x);
 		if (o->each)
@@ -169,7 +170,7 @@ static void run(struct course *c, const struct options *o, int seed, const char 
 	c->cpu = bench_cpu() - before;
 	c->volume = volume(c);
 	dp_proposer_free(p);
-	dp_renyi_memory_free(c->memory);
+	dp_renyi_cache_free(c->memory);
 	free(c->known);
 	dp_study_free(c->study);
 }
@@ -207,7 +208,7 @@ int main(int argc, char **argv)
 	char budget[100], with[160];
 	int c;
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	while ((c = getopt(argc, argv, "f:s:E:D:i:k:n:c:t")) != -1) {
 		switch (c) {
 		case 'f':

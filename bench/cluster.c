@@ -18,11 +18,11 @@
 #include "bench/simulated.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "daemon/record.h"
-#include "daemon/sched.h"
-#include "daemon/server.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/studies/scheduler.h"
+#include "daemon/api/server.h"
 #include "linalg/linalg.h"
-#include "wire/wire.h"
+#include "protocol/control/control_protocol.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,8 +47,8 @@ struct row {
 	uint64_t seed;
 };
 
-static struct dpd cluster_d;
-static struct settings cluster_settings;
+static struct daemon cluster_d;
+static struct daemon_options cluster_settings;
 static uv_timer_t patience; /* runs while the daemon has something to do */
 static int cluster_fd = -1;
 static char cluster_folder[300];
@@ -74,11 +74,11 @@ static void fail(const char *fmt, ...)
 /* ---- the daemon ---- */
 
 /* Does it wait for nothing but time to pass? */
-static bool at_rest(struct dpd *d)
+static bool at_rest(struct daemon *d)
 {
 	return d->loop.active_reqs.count == 0 && !uv_is_active((uv_handle_t *)&d->sched_idle) &&
-	       !uv_is_active((uv_handle_t *)&d->todo_idle) && !d->after_first &&
-	       d->durable == d->last_ticket;
+	       !uv_is_active((uv_handle_t *)&d->requests_idle) && !d->commit_callbacks &&
+	       d->durable_ticket == d->last_ticket;
 }
 
 static void on_patience(uv_timer_t *t)
@@ -88,7 +88,7 @@ static void on_patience(uv_timer_t *t)
 }
 
 /* Real time passes, virtual time does not. */
-static void come_to_rest(struct dpd *d)
+static void come_to_rest(struct daemon *d)
 {
 	uv_timer_start(&patience, on_patience, PATIENCE_S * 1000, 0);
 	while (!at_rest(d))
@@ -96,7 +96,7 @@ static void come_to_rest(struct dpd *d)
 	uv_timer_stop(&patience);
 }
 
-static void start_daemon(struct dpd *d)
+static void start_daemon(struct daemon *d)
 {
 	struct dp_err err;
 	int pair[2];
@@ -104,7 +104,7 @@ static void start_daemon(struct dpd *d)
 	if (daemon_open(d, &cluster_settings, &err) != DP_OK)
 		fail("%s", err.msg);
 	uv_timer_init(&d->loop, &patience);
-	uv_timer_stop(&d->tick); /* what is due is looked at when its time has come */
+	uv_timer_stop(&d->tick_timer); /* what is due is looked at when its time has come */
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
 	    server_add_fd(d, pair[1], false, &err) != DP_OK)
 		fail("no connection to the daemon");
@@ -112,14 +112,14 @@ static void start_daemon(struct dpd *d)
 }
 
 /* As if it were killed. */
-static void stop_daemon(struct dpd *d)
+static void stop_daemon(struct daemon *d)
 {
 	close(cluster_fd);
 	daemon_close(d);
 }
 
 /* Asks; CPU seconds of the loop's thread until the answer was there. */
-static double ask_daemon(struct dpd *d, const char *verb, json_t *fields)
+static double ask_daemon(struct daemon *d, const char *verb, json_t *fields)
 {
 	struct dp_buf line = DP_BUF_INIT;
 	double before = bench_thread_cpu(), spent;
@@ -128,7 +128,7 @@ static double ask_daemon(struct dpd *d, const char *verb, json_t *fields)
 	char chunk[65536];
 	ssize_t n;
 
-	dp_wire_request(&line, verb, fields);
+	dp_control_format_request(&line, verb, fields);
 	if (dp_write_all(cluster_fd, line.data, line.len) != 0)
 		fail("%s cannot be asked", verb);
 	dp_buf_free(&line);
@@ -139,14 +139,14 @@ static double ask_daemon(struct dpd *d, const char *verb, json_t *fields)
 			dp_buf_add(&line, chunk, (size_t)n);
 	} while (line.len == 0 || line.data[line.len - 1] != '\n');
 	spent = bench_thread_cpu() - before;
-	if (dp_wire_read_reply(line.data, line.len, &ok, &err) != DP_OK)
+	if (dp_control_parse_reply(line.data, line.len, &ok, &err) != DP_OK)
 		fail("%s: %s", verb, err.msg);
 	json_decref(ok);
 	dp_buf_free(&line);
 	return spent;
 }
 
-static void submit_studies(struct dpd *d, const struct row *r, const struct bench_problem *p)
+static void submit_studies(struct daemon *d, const struct row *r, const struct bench_problem *p)
 {
 	for (unsigned i = 0; i < r->studies; i++) {
 		char text[4096];
@@ -167,7 +167,7 @@ static void submit_studies(struct dpd *d, const struct row *r, const struct benc
 }
 
 /* How long an answer keeps the loop busy, in milliseconds. */
-static void look_once(struct dpd *d)
+static void open_and_replay_once(struct daemon *d)
 {
 	double before = bench_thread_cpu();
 	double spent = ask_daemon(d, "status", json_pack("{s:s}", "study", "s0"));
@@ -181,29 +181,29 @@ static void look_once(struct dpd *d)
 /* ---- virtual time ---- */
 
 /* When the daemon itself wants to be woken. */
-static int64_t daemon_next(const struct dpd *d)
+static int64_t daemon_next(const struct daemon *d)
 {
 	int64_t next = simulated_unknown() ? simulated_now + 500000 : INT64_MAX;
 
 	for (uint32_t i = 0; i < d->nstudies; i++)
-		if (d->studies[i]->next.until < next)
-			next = d->studies[i]->next.until;
-	for (const struct backend *b = d->backends; b->table; b++)
-		if (b->hold.until && b->hold.until < next)
-			next = b->hold.until;
+		if (d->studies[i]->next_step.until_us < next)
+			next = d->studies[i]->next_step.until_us;
+	for (const struct executor *b = d->executors; b->ops; b++)
+		if (b->hold.until_us && b->hold.until_us < next)
+			next = b->hold.until_us;
 	return next;
 }
 
-static unsigned evaluations_ended(const struct dpd *d)
+static unsigned evaluations_ended(const struct daemon *d)
 {
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < d->nstudies; i++)
-		n += dp_study_ended(d->studies[i]->state);
+		n += dp_state_count_ended_trials(d->studies[i]->state);
 	return n;
 }
 
-static bool all_finished(const struct dpd *d)
+static bool all_finished(const struct daemon *d)
 {
 	for (uint32_t i = 0; i < d->nstudies; i++)
 		if (d->studies[i]->state->status == DP_STUDY_RUNNING)
@@ -211,7 +211,7 @@ static bool all_finished(const struct dpd *d)
 	return true;
 }
 
-static void time_goes_on(struct dpd *d)
+static void time_goes_on(struct daemon *d)
 {
 	int64_t due = daemon_next(d), next = simulated_next();
 
@@ -224,12 +224,12 @@ static void time_goes_on(struct dpd *d)
 	}
 	if (due > simulated_now)
 		simulated_now = due;
-	jobs_ask_again(d);
-	sched_wake(d);
+	jobs_retry_unresolved(d);
+	scheduler_wake_due(d);
 }
 
 /* Right after it heard of something, before it could note that. */
-static void kill_daemon(struct dpd *d)
+static void kill_daemon(struct daemon *d)
 {
 	double before = bench_thread_cpu();
 
@@ -239,7 +239,7 @@ static void kill_daemon(struct dpd *d)
 }
 
 /* From the first evaluation to the last. */
-static void run_all(struct dpd *d, const struct row *r)
+static void run_all(struct daemon *d, const struct row *r)
 {
 	unsigned kills = 0, looked = 0;
 
@@ -250,7 +250,7 @@ static void run_all(struct dpd *d, const struct row *r)
 		ended = evaluations_ended(d);
 		if (ended * (uint64_t)LOOKS >= (uint64_t)looked * r->evaluations) {
 			looked++;
-			look_once(d);
+			open_and_replay_once(d);
 		}
 		if (all_finished(d))
 			return;
@@ -265,21 +265,21 @@ static void run_all(struct dpd *d, const struct row *r)
 
 /* ---- what must hold ---- */
 
-static void check_study(const struct study *h, const struct row *r)
+static void check_study(const struct study *study, const struct row *r)
 {
-	const struct dp_study_state *s = h->state;
+	const struct dp_study_state *s = study->state;
 	unsigned expected = r->evaluations / r->studies;
 
 	if (s->status != DP_STUDY_FINISHED || s->ntrials != expected ||
-	    s->ok + s->failed + s->diverged != expected || s->open || s->waiting)
+	    s->ok + s->failed + s->diverged != expected || s->open_attempts || s->waiting_trials)
 		fail("study %u: %u trials, %u ok, %u failed, %u open of %u", s->id, s->ntrials,
-		     s->ok, s->failed, s->open, expected);
+		     s->ok, s->failed, s->open_attempts, expected);
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
 		unsigned good = 0;
 
 		for (uint32_t k = 0; k < t->nattempts; k++)
-			good += t->attempts[k].end == DP_END_OK;
+			good += t->attempts[k].end_class == DP_END_OK;
 		if (good != (t->status == DP_TRIAL_OK))
 			fail("trial %u of study %u counts %u results", i, s->id, good);
 	}
@@ -287,7 +287,7 @@ static void check_study(const struct study *h, const struct row *r)
 		fail("study %u had %u at once", s->id, simulated_most_of(s->id));
 }
 
-static void check_all(const struct dpd *d, const struct row *r)
+static void check_all(const struct daemon *d, const struct row *r)
 {
 	const struct simulated_counts *c = simulated_counts();
 
@@ -303,7 +303,7 @@ static void check_all(const struct dpd *d, const struct row *r)
 
 /* ---- what is told ---- */
 
-static int by_size(const void *a, const void *b)
+static int compare_cost_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -319,9 +319,9 @@ static double journal_bytes(void)
 	return stat(path, &st) == 0 ? (double)st.st_size : NAN;
 }
 
-static double volume_of(struct dp_study_state *s)
+static double hypervolume_job_get_or_new(struct dp_study_state *s)
 {
-	return dp_study_front(s, NULL) == DP_OK ? s->hypervolume : NAN;
+	return dp_state_update_front(s, NULL) == DP_OK ? s->hypervolume : NAN;
 }
 
 /* CPU seconds of the loop's thread, of all threads, and real ones. */
@@ -343,7 +343,7 @@ static void print_row(const struct row *r, double makespan, double volume, const
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	qsort(looks, nlooks, sizeof *looks, by_size);
+	qsort(looks, nlooks, sizeof *looks, compare_cost_doubles);
 	printf("{\"nodes\":%u,\"evaluations\":%u,\"studies\":%u,\"parallel\":%u,"
 	       "\"method\":\"%s\",\"order\":\"%s\",\"failures\":%g,\"lost\":%g,"
 	       "\"restarts\":"
@@ -376,24 +376,24 @@ static void make_settings(const char *below)
 		cluster_folder[0] = '\0';
 		fail("no folder can be made below %s: -d names another", below);
 	}
-	cluster_settings = (struct settings){ .state = cluster_folder,
-					      .socket = "none",
-					      .log_file = "/dev/null",
-					      .control_fd = -1,
-					      .executors = simulated_executors,
-					      .clock = &simulated_now };
-	cluster_settings.config.names[0] = "log_level";
-	cluster_settings.config.values[0] = "error";
-	cluster_settings.config.names[1] = "report_interval";
-	cluster_settings.config.values[1] = "0";
-	cluster_settings.config.count = 2;
+	cluster_settings = (struct daemon_options){ .state_dir = cluster_folder,
+						    .socket_path = "none",
+						    .log_file = "/dev/null",
+						    .control_fd = -1,
+						    .executors = simulated_executors,
+						    .simulated_clock_us = &simulated_now };
+	cluster_settings.config_source.names[0] = "log_level";
+	cluster_settings.config_source.values[0] = "error";
+	cluster_settings.config_source.names[1] = "report_interval";
+	cluster_settings.config_source.values[1] = "0";
+	cluster_settings.config_source.count = 2;
 }
 
 static void run_row(const struct row *r, const char *below)
 {
 	const struct bench_problem *p = &bench_problems[0]; /* dplike */
 	struct simulated_options o = { r->seed, r->nodes, r->nodes / 10, r->failures, r->lost };
-	struct dpd *d = &cluster_d;
+	struct daemon *d = &cluster_d;
 	struct spent from, to;
 	int64_t began = INT64_C(1700000000) * 1000000;
 	double makespan, volume, replay;
@@ -408,7 +408,7 @@ static void run_row(const struct row *r, const char *below)
 	to = spent_now();
 	makespan = (double)(simulated_now - began) / 1e6;
 	check_all(d, r);
-	volume = volume_of(d->studies[0]->state);
+	volume = hypervolume_job_get_or_new(d->studies[0]->state);
 	stop_daemon(d);
 	replay = bench_wall();
 	start_daemon(d); /* what the journal has is what there was */
@@ -475,7 +475,7 @@ int main(int argc, char **argv)
 	bool all = false, named = false;
 	int c;
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	while ((c = getopt(argc, argv, "n:e:s:p:f:l:m:o:r:S:d:a")) != -1) {
 		named |= c != 'd' && c != 'a';
 		switch (c) {

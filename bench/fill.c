@@ -1,7 +1,7 @@
 /* fill.c - writes a journal as a long life would leave it, for benchmarks of what reads
  * it. fill STATE STUDIES EVALUATIONS [sgd]      evaluations over all studies sgd: the
  * first objective is the epsilon of DP-SGD, and utility depends on the point. */
-#include "base/num.h"
+#include "base/units.h"
 #include "base/rng.h"
 #include "journal/journal.h"
 #include "study/study.h"
@@ -35,7 +35,7 @@ static void write_event(uint32_t study, struct dp_event e)
 
 	e.study = study;
 	e.seq = seq++;
-	e.time = spec ? (int64_t)(clock_start * 1e6) + e.trial * 1000000 : dp_now_us();
+	e.time_us = spec ? (int64_t)(clock_start * 1e6) + e.trial * 1000000 : dp_now_us();
 	if (dp_event_encode(&e, &bytes, &err) != DP_OK)
 		fill_fail(&err);
 	if (!dp_journal_append(journal, study, e.seq, bytes.data, bytes.len)) {
@@ -58,7 +58,7 @@ static void private_point(struct dp_rng *r, double *x, double *metrics, double *
 	x[2] = 5e-4 * pow(100, x[2]);
 	x[3] = 0.1 * pow(160, x[3]);
 	x[4] = 0.1 * pow(40, x[4]);
-	if (dp_objective_privacy(spec, 0, x, &e, &err) != DP_OK)
+	if (dp_objective_epsilon(spec, 0, x, &e, &err) != DP_OK)
 		fill_fail(&err);
 	loss = 0.15 + 0.3 / (1 + x[0] * x[2] * 40) + 0.4 * sqrt(x[3]) * x[4] / x[1];
 	y[1] = 0;
@@ -89,7 +89,7 @@ static void fill_evaluation(uint32_t study, uint32_t trial)
 	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 					      .trial = trial,
 					      .source = "random",
-					      .basis = seq,
+					      .conditioned_on = seq,
 					      .params = x,
 					      .nparams = 5 });
 	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
@@ -98,17 +98,17 @@ static void fill_evaluation(uint32_t study, uint32_t trial)
 	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 					      .trial = trial,
 					      .run = DP_RUN_ALL,
-					      .end = DP_END_OK,
-					      .counted = true,
+					      .end_class = DP_END_OK,
+					      .charged = true,
 					      .metric_names = names,
 					      .nmetrics = 3,
 					      .runs = runs,
 					      .nruns = 2,
 					      .metrics = metrics,
 					      .exit = { .kind = DP_EXIT_CODE,
-							.start = clock_start + trial,
-							.end = clock_start + trial + 1,
-							.cpu = 0.9,
+							.start_seconds = clock_start + trial,
+							.end_seconds = clock_start + trial + 1,
+							.cpu_seconds = 0.9,
 							.peak_memory = 10 << 20,
 							.stdout_bytes = 100 } });
 	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 	uint32_t each = argc > 3 ? (uint32_t)atoi(argv[3]) / studies : 100;
 	bool sgd = argc > 4 && strcmp(argv[4], "sgd") == 0;
 	char folder[4096], text[1200], name[32];
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_err err;
 
 	if (argc < 2)
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	clock_start = sgd ? (double)dp_now_us() / 1e6 : 1.79e9;
 	snprintf(folder, sizeof folder, "%s/journal", argv[1]);
 	if (dp_journal_open(folder, &opt, &journal, &err) != DP_OK ||
-	    dp_journal_start(journal, fill_wake, NULL, &err) != DP_OK)
+	    dp_journal_start_writer(journal, fill_wake, NULL, &err) != DP_OK)
 		fill_fail(&err);
 	for (uint32_t s = 1; s <= studies; s++) {
 		snprintf(name, sizeof name, "study-%u", s);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
 	}
 	dp_journal_close(journal);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	dp_study_free(spec);
 	return 0;
 }

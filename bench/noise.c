@@ -17,36 +17,36 @@ enum {
 };
 
 /* One repeat of something; gives how many normals it made. */
-typedef size_t repeat_fn(struct noise *n, float *w);
+typedef size_t repeat_fn(struct noise_stream *n, float *w);
 
-static size_t repeat_words(struct noise *n, float *w)
+static size_t repeat_words(struct noise_stream *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += BUFFER)
-		noise_words(n, (uint32_t *)(void *)w, BUFFER);
+		noise_fill_words(n, (uint32_t *)(void *)w, BUFFER);
 	return NORMALS;
 }
 
-static size_t repeat_normals(struct noise *n, float *w)
+static size_t repeat_normals(struct noise_stream *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += BUFFER)
-		noise_normals(n, w, BUFFER);
+		noise_fill_normals(n, w, BUFFER);
 	return NORMALS;
 }
 
-static size_t repeat_add(struct noise *n, float *w)
+static size_t repeat_add(struct noise_stream *n, float *w)
 {
 	for (int i = 0; i < NORMALS; i += WEIGHTS)
-		noise_add(n, 1e-3f, w, WEIGHTS);
+		noise_add_normals(n, 1e-3f, w, WEIGHTS);
 	return NORMALS;
 }
 
 /* Words of the path, logarithm, sine and cosine of libm. */
-static size_t repeat_peer(struct noise *n, float *w)
+static size_t repeat_peer(struct noise_stream *n, float *w)
 {
 	uint32_t word[BUFFER];
 
 	for (int i = 0; i < SLOW_NORMALS; i += BUFFER) {
-		noise_words(n, word, BUFFER);
+		noise_fill_words(n, word, BUFFER);
 		for (int j = 0; j < BUFFER; j += 2) {
 			float u = ((float)word[j] + 0.5f) * 0x1p-32f;
 			float angle = (float)word[j + 1] * (float)(2 * M_PI * 0x1p-32);
@@ -66,12 +66,12 @@ struct work {
 
 static double noise_once(const char *path, const struct work *work, float *w)
 {
-	struct noise n;
+	struct noise_stream n;
 	double start, made;
 
-	if (!noise_use_path(path))
+	if (!noise_backend_use(path))
 		return 0;
-	noise_seeded(&n, 1, NOISE_GRADIENT);
+	noise_stream_init_seeded(&n, 1, NOISE_GRADIENT);
 	work->repeat(&n, w); /* wide registers are slow to wake up */
 	start = 1e9 * bench_cpu();
 	made = (double)work->repeat(&n, w);
@@ -110,7 +110,7 @@ int main(void)
 	if (!w)
 		return 1;
 	printf("ns a number, CPU time, best of %d; this machine's own path is %s\n", REPEATS,
-	       noise_path());
+	       noise_backend_name());
 	for (int repeat = 0; repeat < REPEATS; repeat++)
 		for (size_t i = 0; i < DP_COUNT(works); i++)
 			for (size_t p = 0; p < DP_COUNT(paths); p++) {

@@ -20,9 +20,9 @@
 #include "bench/clock.h"
 #include "bench/problems.h"
 #include "base/rng.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose.h"
+#include "optimize/propose/proposer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ struct options {
 static struct dp_study *make_study(const struct bench_problem *p, const struct options *o, int seed)
 {
 	char text[8192];
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *study = NULL;
 	struct dp_err err;
 	bool random = !strcmp(o->acquisition, "search");
@@ -64,7 +64,7 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return study;
 }
 
@@ -96,12 +96,12 @@ static double exact_value(void *arg, size_t objective, const double *x)
 }
 
 /* What an objective of mechanism is at x, in place of what the problem says. */
-static void ask_oracles(const struct dp_study *study, const double *x, double *y)
+static void point_privacy_compute(const struct dp_study *study, const double *x, double *y)
 {
 	double cost[DP_OBJECTIVES_MAX];
 	struct dp_err err;
 
-	if (dp_objectives_privacy(study, x, cost, &err) != DP_OK) {
+	if (dp_objectives_epsilon(study, x, cost, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
@@ -115,7 +115,7 @@ struct course {
 	const struct options *o;
 	struct dp_study *study;
 	struct dp_proposer *proposer;
-	struct dp_known *known;
+	struct dp_observation *known;
 	double *clean; /* (n x p) without noise */
 	double *end;   /* (n) when each trial ends, of -O */
 	double now;
@@ -133,16 +133,17 @@ static size_t chosen_front(struct course *c, size_t n, size_t *index)
 	c->h.n = n;
 	if (c->o->denoised) {
 		if (dp_surrogate_fit(c->proposer, &c->h, NULL, &err) != DP_OK ||
-		    dp_surrogate_front(c->proposer, &c->h, index, y, &count, &err) != DP_OK)
+		    dp_surrogate_posterior_front(c->proposer, &c->h, index, y, &count, &err) !=
+			    DP_OK)
 			exit(1);
 	} else {
 		for (size_t i = 0; i < n; i++) {
-			if (!dp_known_feasible(c->study, &c->known[i]))
+			if (!dp_observation_is_feasible(c->study, &c->known[i]))
 				continue;
 			memcpy(y + m * np, c->known[i].y, np * sizeof *y);
 			from[m++] = i;
 		}
-		if (dp_front(y, m, np, index, &count) != DP_OK)
+		if (dp_pareto_find_front(y, m, np, index, &count) != DP_OK)
 			exit(1);
 		for (size_t i = 0; i < count; i++)
 			index[i] = from[index[i]];
@@ -158,7 +159,7 @@ static double front_volume(struct course *c, size_t n)
 	double *rows = calloc(n * np, sizeof *rows), v;
 
 	for (size_t k = 0; k < n; k++)
-		c->known[k].status = DP_KNOWN_OK;
+		c->known[k].status = DP_OBSERVATION_OK;
 	count = chosen_front(c, n, index);
 	for (size_t i = 0; i < count; i++)
 		memcpy(rows + i * np, c->clean + index[i] * np, np * sizeof *rows);
@@ -176,7 +177,7 @@ static double found_volume(const struct course *c, size_t n)
 	double *rows = calloc(n * np, sizeof *rows), v;
 
 	for (size_t i = 0; i < n; i++)
-		if (dp_known_feasible(c->study, &c->known[i]))
+		if (dp_observation_is_feasible(c->study, &c->known[i]))
 			memcpy(rows + m++ * np, c->clean + i * np, np * sizeof *rows);
 	if (dp_hypervolume(rows, m, np, c->p->ref, &v) != DP_OK)
 		exit(1);
@@ -187,13 +188,13 @@ static double found_volume(const struct course *c, size_t n)
 static void measure_trial(struct course *c, size_t t, int seed, const double *x)
 {
 	const struct bench_problem *p = c->p;
-	struct dp_known *k = &c->known[t];
+	struct dp_observation *k = &c->known[t];
 	double y[BENCH_OBJECTIVES], *clean = c->clean + t * p->p;
 	struct dp_rng rng;
 
 	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 0);
-	evaluate(p, x, &rng, DRAWN_RUNS, y, k->metric);
-	ask_oracles(c->study, x, y);
+	evaluate(p, x, &rng, DRAWN_RUNS, y, k->metrics);
+	point_privacy_compute(c->study, x, y);
 	memcpy(clean, y, p->p * sizeof *clean);
 	if (p->draw)
 		p->draw(x, &rng, NOISE_FREE_RUNS, clean);
@@ -228,7 +229,7 @@ static void results_arrive(struct course *c, size_t t, int seed)
 	for (size_t k = 0; k < t; k++) {
 		bool known = c->o->asap ? c->end[k] <= c->now : k + parallel <= t;
 
-		c->known[k].status = known ? DP_KNOWN_OK : DP_KNOWN_PENDING;
+		c->known[k].status = known ? DP_OBSERVATION_OK : DP_OBSERVATION_PENDING;
 	}
 	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, (uint32_t)t, 1);
 	c->end[t] = c->now + exp(run_spread * dp_rng_normal(&rng));
@@ -244,9 +245,9 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	c.clean = calloc(n * p->p, sizeof *c.clean);
 	c.end = calloc(n, sizeof *c.end);
 	c.proposer = dp_proposer_new(c.study);
-	c.h = (struct dp_history){ .known = c.known,
-				   .exact = p->exact,
-				   .exact_value = exact_value,
+	c.h = (struct dp_history){ .observations = c.known,
+				   .exact_objectives = p->exact,
+				   .exact_fn = exact_value,
 				   .exact_arg = (void *)p };
 	memset(out, 0, sizeof *out);
 	for (size_t t = 0; t < n; t++) {
@@ -259,7 +260,8 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 		c.h.n = t;
 		before = bench_cpu();
 		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
-			       : dp_proposer_ask(c.proposer, &c.h, (uint32_t)t, NULL, &next, &err);
+			       : dp_proposer_propose(c.proposer, &c.h, (uint32_t)t, NULL, &next,
+						     &err);
 		if (code != DP_OK) {
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);
@@ -323,7 +325,7 @@ static void run_size(const struct options *o, size_t n)
 	const struct bench_problem *p = &bench_problems[0];
 	struct dp_study *study = make_study(p, o, 0);
 	size_t pending = (size_t)o->parallel - 1, all = n + pending + 1;
-	struct dp_known *known = calloc(all, sizeof *known);
+	struct dp_observation *known = calloc(all, sizeof *known);
 	struct dp_proposer *proposer = dp_proposer_new(study);
 	struct dp_proposal next;
 	struct dp_err err;
@@ -332,20 +334,20 @@ static void run_size(const struct options *o, size_t n)
 	for (size_t t = 0; t < all; t++) {
 		known[t].trial = (uint32_t)t;
 		dp_space_sample(study, (uint32_t)t, true, known[t].x);
-		p->eval(known[t].x, known[t].y, known[t].metric);
+		p->eval(known[t].x, known[t].y, known[t].metrics);
 		known[t].var[0] = known[t].var[1] = NAN;
-		known[t].status = t < n ? DP_KNOWN_OK : DP_KNOWN_PENDING;
+		known[t].status = t < n ? DP_OBSERVATION_OK : DP_OBSERVATION_PENDING;
 	}
 	for (size_t m = n; m <= n + 1; m++) {
-		struct dp_history h = { .known = known, .n = m + pending };
+		struct dp_history h = { .observations = known, .n = m + pending };
 		double before = bench_cpu();
 
-		if (dp_proposer_ask(proposer, &h, (uint32_t)(m + pending), NULL, &next, &err) !=
+		if (dp_proposer_propose(proposer, &h, (uint32_t)(m + pending), NULL, &next, &err) !=
 		    DP_OK)
 			exit(1);
 		first = m == n ? bench_cpu() - before : first;
 		second = bench_cpu() - before;
-		known[n].status = DP_KNOWN_OK; /* one more is known at the second */
+		known[n].status = DP_OBSERVATION_OK; /* one more is known at the second */
 	}
 	printf("{\"results\":%zu,\"pending\":%zu,\"cold_seconds\":%.3f,\"proposal_ms\":%"
 	       ".2f}\n",
@@ -382,7 +384,7 @@ static void vary_point(const struct dp_study *s, const double *a, const double *
 		}
 		if (dp_rng_uniform(rng) < 0.3)
 			x[k] += (b[k] - a[k]) * dp_rng_uniform(rng);
-		else if (q->log)
+		else if (q->log_scale)
 			x[k] *= exp(t * log(q->hi / q->lo));
 		else
 			x[k] += t * (q->hi - q->lo);
@@ -404,10 +406,10 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Leaves those of n points that are farthest from their neighbours. */
-static size_t thin_out(struct dp_known *known, size_t n, size_t p)
+static size_t thin_out(struct dp_observation *known, size_t n, size_t p)
 {
 	struct crowd *order = calloc(n, sizeof *order), *room = calloc(n, sizeof *room);
-	struct dp_known *kept = calloc(n, sizeof *kept);
+	struct dp_observation *kept = calloc(n, sizeof *kept);
 	size_t drop = n > ARCHIVE ? n - ARCHIVE : 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -438,15 +440,15 @@ static size_t thin_out(struct dp_known *known, size_t n, size_t p)
 static size_t keep_front(struct course *c, size_t m)
 {
 	size_t np = c->p->p, count = 0, n = 0, *index = calloc(m, sizeof *index);
-	struct dp_known *kept = calloc(m, sizeof *kept);
+	struct dp_observation *kept = calloc(m, sizeof *kept);
 	double *y = calloc(m * np, sizeof *y);
 
 	for (size_t i = 0; i < m; i++)
-		if (dp_known_feasible(c->study, &c->known[i])) {
+		if (dp_observation_is_feasible(c->study, &c->known[i])) {
 			memcpy(y + n * np, c->known[i].y, np * sizeof *y);
 			kept[n++] = c->known[i];
 		}
-	if (dp_front(y, n, np, index, &count) != DP_OK)
+	if (dp_pareto_find_front(y, n, np, index, &count) != DP_OK)
 		exit(1);
 	for (size_t i = 0; i < count; i++)
 		c->known[i] = kept[index[i]];
@@ -472,7 +474,7 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 		size_t parents = m;
 
 		for (; m < parents + BATCH; m++) {
-			struct dp_known *k = &c.known[m];
+			struct dp_observation *k = &c.known[m];
 
 			if (parents == 0 || m % 10 == 0)
 				dp_space_sample(c.study, (uint32_t)(round * BATCH + (int)m), false,
@@ -480,8 +482,8 @@ static void run_best(const struct bench_problem *p, const struct options *o)
 			else
 				vary_point(c.study, c.known[dp_rng_below(&rng, parents)].x,
 					   c.known[dp_rng_below(&rng, parents)].x, &rng, k->x);
-			p->eval(k->x, k->y, k->metric);
-			ask_oracles(c.study, k->x, k->y);
+			p->eval(k->x, k->y, k->metrics);
+			point_privacy_compute(c.study, k->x, k->y);
 		}
 		m = keep_front(&c, m);
 		for (size_t i = 0; i < m && round % 100 == 99; i++)
@@ -504,7 +506,7 @@ int main(int argc, char **argv)
 	bool best = false;
 	int c, results = 0;
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	while ((c = getopt(argc, argv, "p:f:s:n:a:q:N:R:V:G:dgrctSBO")) != -1) {
 		switch (c) {
 		case 'p':

@@ -14,7 +14,7 @@
 
 /* ---- trainings with differential privacy, or what they look like ---- */
 
-static double svt_f1(double C, double b, int runs, struct dp_rng *rng)
+static double svt_compute_f1(double C, double b, int runs, struct dp_rng *rng)
 {
 	double b1 = b / (1 + cbrt(2 * C)), b2 = b - b1, sum = 0;
 
@@ -41,7 +41,7 @@ static void svt(const double *x, struct dp_rng *rng, int runs, double *y)
 	double C = x[0], b = x[1];
 
 	y[0] = (1 + cbrt(2 * C)) * (1 + pow(2 * C, 2.0 / 3)) / b;
-	y[1] = 1 - svt_f1(C, b, runs, rng);
+	y[1] = 1 - svt_compute_f1(C, b, runs, rng);
 }
 
 static void dplike(const double *x, double *y, double *metric)

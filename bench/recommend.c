@@ -13,7 +13,7 @@
 #include "bench/clock.h"
 #include "bench/problems.h"
 #include "linalg/linalg.h"
-#include "propose/recommend.h"
+#include "optimize/recommend/recommend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const double equal = 2e-4;
 static struct dp_study *make_study(const struct bench_problem *p, const struct options *o, int seed)
 {
 	char text[8192];
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *study = NULL;
 	struct dp_err err;
 	int len = snprintf(text, sizeof text,
@@ -56,7 +56,7 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return study;
 }
 
@@ -77,7 +77,7 @@ static void real_values(const struct bench_problem *p, const struct dp_study *st
 	struct dp_err err;
 
 	p->eval(x, y, metric);
-	if (dp_objectives_privacy(study, x, cost, &err) != DP_OK)
+	if (dp_objectives_epsilon(study, x, cost, &err) != DP_OK)
 		exit(1);
 	for (size_t i = 0; i < study->nobjectives; i++)
 		y[i] = isnan(cost[i]) ? y[i] : cost[i];
@@ -85,20 +85,20 @@ static void real_values(const struct bench_problem *p, const struct dp_study *st
 
 static void search_all(const struct bench_problem *p, const struct options *o, int seed,
 		       struct dp_proposer *proposer, const struct dp_study *study,
-		       struct dp_history *h, struct dp_known *known)
+		       struct dp_history *h, struct dp_observation *known)
 {
 	struct dp_proposal next;
 	struct dp_err err;
 
 	for (h->n = 0; h->n < (size_t)o->evaluations; h->n++) {
-		struct dp_known *k = &known[h->n];
+		struct dp_observation *k = &known[h->n];
 		struct dp_rng rng;
 
-		if (dp_proposer_ask(proposer, h, (uint32_t)h->n, NULL, &next, &err) != DP_OK)
+		if (dp_proposer_propose(proposer, h, (uint32_t)h->n, NULL, &next, &err) != DP_OK)
 			exit(1);
 		memcpy(k->x, next.x, sizeof k->x);
 		k->trial = (uint32_t)h->n;
-		k->status = DP_KNOWN_OK;
+		k->status = DP_OBSERVATION_OK;
 		real_values(p, study, k->x, k->y);
 		k->var[0] = k->var[1] = NAN;
 		dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, k->trial, 0);
@@ -115,12 +115,12 @@ static double best_tested(const struct bench_problem *p, const struct dp_study *
 	double y[BENCH_OBJECTIVES];
 
 	for (size_t i = 0; i < h->n; i++)
-		if (h->known[i].y[0] <= target &&
-		    (best == h->n || h->known[i].y[1] < h->known[best].y[1]))
+		if (h->observations[i].y[0] <= target &&
+		    (best == h->n || h->observations[i].y[1] < h->observations[best].y[1]))
 			best = i;
 	if (best == h->n)
 		return NAN;
-	real_values(p, study, h->known[best].x, y);
+	real_values(p, study, h->observations[best].x, y);
 	return y[1];
 }
 
@@ -128,12 +128,12 @@ static void ask_at(const struct bench_problem *p, const struct options *o,
 		   const struct dp_study *study, struct dp_proposer *proposer,
 		   const struct dp_history *h, double target, struct tally *t)
 {
-	struct dp_level level = { 0, target };
+	struct dp_recommend_level level = { 0, target };
 	struct dp_recommendation r;
 	struct dp_err err;
 	double y[BENCH_OBJECTIVES], tested = best_tested(p, study, h, target);
 	double before = bench_cpu();
-	const struct dp_predicted *q = &r.output[1];
+	const struct dp_prediction *q = &r.predicted[1];
 
 	if (dp_recommend(proposer, &level, 0, NULL, &r, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
@@ -144,7 +144,7 @@ static void ask_at(const struct bench_problem *p, const struct options *o,
 	t->asked++;
 	t->covered += y[1] >= q->lo && y[1] <= q->hi;
 	t->level += !(y[1] > tested + equal);
-	t->trusted += r.trust.trusted;
+	t->trusted += r.trust.is_trusted;
 	t->off += pow((y[1] - q->value) / ((q->hi - q->lo) / 3.92), 2);
 	t->gain += isnan(tested) ? 0 : tested - y[1];
 	t->least = fmin(t->least, y[0] / target);
@@ -153,8 +153,8 @@ static void ask_at(const struct bench_problem *p, const struct options *o,
 		fprintf(stderr,
 			"at %g: epsilon %.6g, real %.5f, predicted %.5f (%.5f to %.5f), "
 			"tested %.5f, %zu points, distance %.3f, loo %.5f %.2f %s\n",
-			target, y[0], y[1], q->value, q->lo, q->hi, tested, r.evaluated, r.distance,
-			r.trust.error, r.trust.coverage, r.trust.why);
+			target, y[0], y[1], q->value, q->lo, q->hi, tested, r.n_evaluated,
+			r.distance, r.trust.rms_error, r.trust.coverage, r.trust.reason);
 }
 
 static void run_seed(const struct bench_problem *p, const struct options *o, int seed,
@@ -163,10 +163,10 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 	struct dp_study *study = make_study(p, o, seed);
 	struct dp_proposer *searcher = dp_proposer_new(study);
 	struct dp_proposer *cold = dp_proposer_new(study);
-	struct dp_known *known = calloc((size_t)o->evaluations, sizeof *known);
-	struct dp_history h = { .known = known,
-				.exact = p->exact,
-				.exact_value = exact_value,
+	struct dp_observation *known = calloc((size_t)o->evaluations, sizeof *known);
+	struct dp_history h = { .observations = known,
+				.exact_objectives = p->exact,
+				.exact_fn = exact_value,
 				.exact_arg = (void *)p };
 	struct dp_err err;
 	double before;
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 			     .noise = { 10, 0.02, true } };
 	int c;
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	while ((c = getopt(argc, argv, "p:f:s:n:R:V:G:v")) != -1) {
 		switch (c) {
 		case 'p':

@@ -218,11 +218,11 @@ static void sim_measure(struct sim_attempt *a, const double *x)
 
 static struct sim_attempt *sim_new(struct job *j)
 {
-	uint32_t study = j->home->state->id;
+	uint32_t study = j->study->state->id;
 	struct sim_attempt **slot = sim_slot(study, j->trial), *a = calloc(1, sizeof *a);
 	struct sim_study *s = &sim.studies[study % SIM_STUDIES_MAX];
 
-	if (!a || !(a->folder = strdup(j->folder)))
+	if (!a || !(a->folder = strdup(j->directory)))
 		sim_give_up("out of memory");
 	sim.counts.twice += *slot != NULL;
 	*slot = a;
@@ -353,7 +353,7 @@ static void sim_finish(struct sim_attempt *a)
 /* ---- the executor ---- */
 
 /* A daemon begins, and has asked nothing yet. */
-static int sim_open(struct backend *b, struct dp_err *err)
+static int sim_open(struct executor *b, struct dp_err *err)
 {
 	(void)b;
 	(void)err;
@@ -361,7 +361,7 @@ static int sim_open(struct backend *b, struct dp_err *err)
 	return DP_OK;
 }
 
-static int sim_start(struct backend *b, struct job *j, struct dp_err *err)
+static int sim_start(struct executor *b, struct job *j, struct dp_err *err)
 {
 	int code = launch_prepare(j, err);
 	double before = bench_thread_cpu();
@@ -372,7 +372,7 @@ static int sim_start(struct backend *b, struct job *j, struct dp_err *err)
 		return code;
 	a = sim_new(j);
 	a->job = j;
-	j->handle = a;
+	j->executor_data = a;
 	sim_later(a->queue, SIM_ELIGIBLE, a);
 	sim.cpu += bench_thread_cpu() - before;
 	return DP_OK;
@@ -383,7 +383,7 @@ static void sim_tell_start(struct sim_attempt *a)
 	if (a->told_start || !a->job)
 		return;
 	a->told_start = true;
-	job_started(a->job, "a node that there is not");
+	job_on_started(a->job, "a node that there is not");
 }
 
 static void sim_tell_end(struct sim_attempt *a)
@@ -394,37 +394,37 @@ static void sim_tell_end(struct sim_attempt *a)
 	if (!a->job)
 		return;
 	sim_tell_start(a); /* the end is known before the start where that was lost */
-	job_ended(a->job);
+	job_on_ended(a->job);
 }
 
-static void sim_adopt(struct backend *b, struct job *j)
+static void sim_adopt(struct executor *b, struct job *j)
 {
-	struct sim_attempt *a = *sim_slot(j->home->state->id, j->trial);
+	struct sim_attempt *a = *sim_slot(j->study->state->id, j->trial);
 
 	(void)b;
 	if (!a || a->attempt != j->attempt) {
-		job_never_started(j);
+		job_on_never_started(j);
 		return;
 	}
 	if (a->unknown) {
 		a->unknown = false;
 		sim.unknown++;
-		job_unknown(j, "no answer");
+		job_on_unknown(j, "no answer");
 		return;
 	}
 	sim.unknown -= j->phase == JOB_UNKNOWN;
 	a->job = j;
-	j->handle = a;
+	j->executor_data = a;
 	a->told_start = true;
 	if (a->told_end)
-		job_ended(j);
+		job_on_ended(j);
 	else
-		job_started(j, "a node that there is not");
+		job_on_started(j, "a node that there is not");
 }
 
-static void sim_cancel(struct backend *b, struct job *j)
+static void sim_cancel(struct executor *b, struct job *j)
 {
-	struct sim_attempt *a = j->handle;
+	struct sim_attempt *a = j->executor_data;
 
 	(void)b;
 	if (!a || a->cancelled || a->phase == SIM_GONE)
@@ -439,47 +439,47 @@ static void sim_cancel(struct backend *b, struct job *j)
 	sim_later(a->end_told, SIM_TELL_END, a);
 }
 
-static void sim_release(struct backend *b, struct job *j)
+static void sim_release(struct executor *b, struct job *j)
 {
-	struct sim_attempt *a = j->handle;
+	struct sim_attempt *a = j->executor_data;
 	double before = bench_thread_cpu();
 
 	(void)b;
-	j->handle = NULL;
+	j->executor_data = NULL;
 	a->job = NULL;
 	if (j->phase == JOB_OVER) /* else the daemon has ended */
 		sim_over(a);
 	sim.cpu += bench_thread_cpu() - before;
 }
 
-static unsigned sim_places(const struct backend *b)
+static unsigned sim_places(const struct executor *b)
 {
 	(void)b;
 	return sim.o.nodes + sim.o.queue;
 }
 
-static void sim_why_full(const struct backend *b, char *out, size_t room)
+static void sim_why_full(const struct executor *b, char *out, size_t room)
 {
 	snprintf(out, room, "the cluster takes no more than %u", sim_places(b));
 }
 
-static void sim_tick(struct backend *b)
+static void sim_tick(struct executor *b)
 {
 	(void)b;
 }
 
-static const struct executor simulated_executor = {
+static const struct executor_ops simulated_executor = {
 	.name = "simulated",
 	.open = sim_open,
-	.places = sim_places,
-	.why_full = sim_why_full,
+	.capacity = sim_places,
+	.explain_full = sim_why_full,
 	.start = sim_start,
 	.adopt = sim_adopt,
 	.cancel = sim_cancel,
 	.tick = sim_tick,
-	.release = sim_release,
+	.release_handle = sim_release,
 };
-const struct executor *const simulated_executors[] = { &simulated_executor, NULL };
+const struct executor_ops *const simulated_executors[] = { &simulated_executor, NULL };
 
 /* ---- the whole ---- */
 

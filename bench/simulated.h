@@ -8,7 +8,7 @@
 #ifndef DP_BENCH_SIMULATED_H
 #define DP_BENCH_SIMULATED_H
 #include "bench/problems.h"
-#include "daemon/executor.h"
+#include "daemon/executors/executor.h"
 
 struct simulated_options {
 	uint64_t seed;
@@ -28,7 +28,7 @@ struct simulated_counts {
 };
 
 /* The only one, since an executor's table has no place for more. */
-extern const struct executor *const simulated_executors[];
+extern const struct executor_ops *const simulated_executors[];
 
 /* Begins at `now` (microseconds). False without memory. */
 bool simulated_open(const struct simulated_options *o, const struct bench_problem *p, int64_t now);

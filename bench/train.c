@@ -39,29 +39,29 @@ static void train_give_up(const struct dp_err *err)
 	exit(1);
 }
 
-static void train_once(const char *kernel, const struct kind *kind, const struct rows *rows,
+static void train_once(const char *kernel, const struct kind *kind, const struct sparse_rows *rows,
 		       uint32_t epochs, uint32_t lot, uint64_t seed, float *w)
 {
 	const struct sgd how = { .optimizer = kind->optimizer,
 				 .epochs = epochs,
-				 .lot = lot,
-				 .rate = 0.01,
+				 .lot_size = lot,
+				 .learning_rate = 0.01,
 				 .clip = 1,
-				 .noise = 1 };
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise order, noise;
+				 .noise_multiplier = 1 };
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream order, noise;
 	struct dp_err err;
 
-	noise_seeded(&order, seed, NOISE_LOTS);
-	noise_seeded(&noise, seed, NOISE_GRADIENT);
-	if (linear_train_by(kernel, kind->loss, rows, &how, &order, &noise, &pulse, w, &err) !=
-	    DP_OK)
+	noise_stream_init_seeded(&order, seed, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, seed, NOISE_GRADIENT);
+	if (linear_train_with_kernel(kernel, kind->loss, rows, &how, &order, &noise, &pulse, w,
+				     &err) != DP_OK)
 		train_give_up(&err);
 }
 
 /* Seconds of an epoch. */
-static double time_epoch(const char *kernel, const struct kind *kind, const struct rows *rows,
-			 uint32_t lot, float *w)
+static double time_epoch(const char *kernel, const struct kind *kind,
+			 const struct sparse_rows *rows, uint32_t lot, float *w)
 {
 	double best = INFINITY;
 
@@ -74,7 +74,7 @@ static double time_epoch(const char *kernel, const struct kind *kind, const stru
 	return best / EPOCHS;
 }
 
-static void train_table(const char *kernel, const struct rows *rows, float *w)
+static void train_table(const char *kernel, const struct sparse_rows *rows, float *w)
 {
 	printf("%-8s %6s %10s %10s\n", "model", "lot", "us/step", "ms/epoch");
 	for (size_t k = 0; k < DP_COUNT(kinds); k++) {
@@ -92,38 +92,38 @@ static void whole_evaluation(const char *kernel, const struct data_options *o, f
 {
 	for (size_t k = 0; k < DP_COUNT(kinds); k++) {
 		double began = bench_cpu(), mean = 0;
-		struct score score;
-		struct data data;
+		struct model_score score;
+		struct data_splits data;
 		struct dp_err err;
 
-		if (data_open(&data, o, &err) != DP_OK)
+		if (data_splits_open(&data, o, &err) != DP_OK)
 			train_give_up(&err);
 		for (uint64_t run = 0; run < RUNS; run++) {
 			train_once(kernel, &kinds[k], &data.train, RUN_EPOCHS, RUN_LOT, run, w);
 			linear_score(kinds[k].loss, &data.test, w, &score);
 			mean += score.accuracy / RUNS;
 		}
-		data_close(&data);
+		data_splits_close(&data);
 		printf("%s, %d runs of %d epochs in lots of %d: %.3f s (accuracy %.3f)\n",
 		       kinds[k].name, RUNS, RUN_EPOCHS, RUN_LOT, bench_cpu() - began, mean);
 	}
 }
 
 /* Output perturbation, nanoseconds for a visit to a record. */
-static void output_perturbation(const struct rows *rows, float *w)
+static void output_perturbation(const struct sparse_rows *rows, float *w)
 {
 	const struct output_perturbation how = { 0.01, 1, 2, 0.25 };
-	struct pulse pulse = { .fd = -1, .total = 1 };
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
 	double best = INFINITY;
 
 	for (uint64_t i = 0; i < REPEATS; i++) {
 		double began = bench_cpu();
-		struct noise order, noise;
+		struct noise_stream order, noise;
 		struct dp_err err;
 
-		noise_seeded(&order, i, NOISE_LOTS);
-		noise_seeded(&noise, i, NOISE_GRADIENT);
-		if (output_train(&how, rows, &order, &noise, &pulse, w, &err) != DP_OK)
+		noise_stream_init_seeded(&order, i, NOISE_LOTS);
+		noise_stream_init_seeded(&noise, i, NOISE_GRADIENT);
+		if (output_perturbation_train(&how, rows, &order, &noise, &pulse, w, &err) != DP_OK)
 			train_give_up(&err);
 		best = fmin(best, bench_cpu() - began);
 	}
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 {
 	struct data_options o = { .name = "adult" };
 	const char *kernel = NULL;
-	struct data data;
+	struct data_splits data;
 	struct dp_err err;
 	float *w;
 	int c;
@@ -147,21 +147,21 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		o.name = argv[optind];
-	else if (data_open(&data, &o, NULL) != DP_OK)
+	else if (data_splits_open(&data, &o, NULL) != DP_OK)
 		o.name = "census";
 	else
-		data_close(&data);
-	if (data_open(&data, &o, &err) != DP_OK)
+		data_splits_close(&data);
+	if (data_splits_open(&data, &o, &err) != DP_OK)
 		train_give_up(&err);
-	w = aligned_alloc(64, linear_weights(data.train.nfeatures) * sizeof *w);
+	w = aligned_alloc(64, linear_count_weights(data.train.nfeatures) * sizeof *w);
 	if (!w)
 		return 1;
 	printf("%s: %u records, %u features; noise by %s\n", o.name, (unsigned)data.train.n,
-	       (unsigned)data.train.nfeatures, noise_path());
+	       (unsigned)data.train.nfeatures, noise_backend_name());
 	train_table(kernel, &data.train, w);
 	whole_evaluation(kernel, &o, w);
 	output_perturbation(&data.train, w);
-	data_close(&data);
+	data_splits_close(&data);
 	free(w);
 	return 0;
 }

@@ -71,7 +71,7 @@ static double peak_once(void)
 /* ---- data ---- */
 
 /* Images whose pixels are the likelier not 0 the nearer the middle: 19 % in all. */
-static struct rows made_up(void)
+static struct sparse_rows made_up(void)
 {
 	enum {
 		N = 20000,
@@ -100,14 +100,14 @@ static struct rows made_up(void)
 		}
 		start[i + 1] = n;
 	}
-	return (struct rows){ .n = N,
-			      .nfeatures = MOST,
-			      .nclasses = 10,
-			      .start = start,
-			      .index = index,
-			      .value = value,
-			      .label = label,
-			      .row_max = MOST };
+	return (struct sparse_rows){ .n = N,
+				     .nfeatures = MOST,
+				     .nclasses = 10,
+				     .start = start,
+				     .index = index,
+				     .value = value,
+				     .label = label,
+				     .max_row_entries = MOST };
 }
 
 /* ---- steps ---- */
@@ -121,10 +121,10 @@ enum phase {
 };
 
 struct run {
-	const struct rows *rows;
+	const struct sparse_rows *rows;
 	struct mlp_net net;
-	struct lots lots;
-	struct noise noise;
+	struct lot_sampler lots;
+	struct noise_stream noise;
 	float *weights, *sum;
 	uint32_t lot;
 	bool private;
@@ -139,23 +139,23 @@ static void mlp_must(int code, const struct dp_err *err)
 	exit(1);
 }
 
-static void start_run(struct run *r, const struct mlp *m, const struct rows *rows, uint32_t lot,
-		      enum mlp_path path, bool private)
+static void start_run(struct run *r, const struct mlp_shape *m, const struct sparse_rows *rows,
+		      uint32_t lot, enum mlp_input_mode path, bool private)
 {
-	struct sgd how = { .lot = lot };
-	struct noise stream;
+	struct sgd how = { .lot_size = lot };
+	struct noise_stream stream;
 	struct dp_err err;
 
 	*r = (struct run){ .rows = rows, .lot = lot, .private = private };
-	noise_seeded(&stream, 1, NOISE_LOTS);
-	noise_seeded(&r->noise, 1, NOISE_GRADIENT);
-	mlp_must(lots_init(&r->lots, &stream, rows->n, &how, &err), &err);
-	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels(NULL), rows, lot, &err), &err);
-	r->weights = mlp__floats(r->net.nweights);
-	r->sum = mlp__floats(r->net.nweights);
+	noise_stream_init_seeded(&stream, 1, NOISE_LOTS);
+	noise_stream_init_seeded(&r->noise, 1, NOISE_GRADIENT);
+	mlp_must(lot_sampler_init(&r->lots, &stream, rows->n, &how, &err), &err);
+	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels_select(NULL), rows, lot, &err), &err);
+	r->weights = mlp__alloc_floats(r->net.n_weights);
+	r->sum = mlp__alloc_floats(r->net.n_weights);
 	if (!r->weights || !r->sum)
 		exit(1);
-	noise_add(&r->noise, 0.03f, r->weights, r->net.nweights);
+	noise_add_normals(&r->noise, 0.03f, r->weights, r->net.n_weights);
 	for (int i = 0; i <= PHASES; i++)
 		r->best[i] = INFINITY;
 }
@@ -163,7 +163,7 @@ static void start_run(struct run *r, const struct mlp *m, const struct rows *row
 static void end_run(struct run *r)
 {
 	mlp__net_free(&r->net);
-	lots_free(&r->lots);
+	lot_sampler_free(&r->lots);
 	free(r->weights);
 	free(r->sum);
 }
@@ -176,11 +176,11 @@ static void mlp_step(struct run *r, double *us)
 	uint32_t count, capacity = (uint32_t)r->net.capacity;
 	uint32_t chunks = (r->lot + capacity - 1) / capacity;
 	double clip = r->private ? 1 : INFINITY, at = 1e6 * bench_cpu(), now;
-	const uint32_t *number = lots_next(&r->lots, &count);
+	const uint32_t *number = lot_sampler_next(&r->lots, &count);
 	float *sum = chunks == 1 ? r->weights : r->sum;
 
 #define PHASE_ENDS(phase) (now = 1e6 * bench_cpu(), us[phase] += now - at, at = now)
-	mlp__net_turn(&r->net, r->weights);
+	mlp__net_transpose(&r->net, r->weights);
 	PHASE_ENDS(BACKWARD);
 	for (uint32_t i = 0; i < chunks; i++) {
 		uint32_t n = (count + chunks - 1 - i) / chunks;
@@ -196,7 +196,7 @@ static void mlp_step(struct run *r, double *us)
 		PHASE_ENDS(GRADIENT);
 		number += n;
 	}
-	for (size_t i = 0; chunks > 1 && i < r->net.nweights; i++)
+	for (size_t i = 0; chunks > 1 && i < r->net.n_weights; i++)
 		r->weights[i] += sum[i];
 	PHASE_ENDS(GRADIENT);
 }
@@ -227,7 +227,7 @@ static void mlp_block(struct run *r)
 
 static const struct {
 	const char *name;
-	struct mlp m;
+	struct mlp_shape m;
 } models[] = {
 	{ "mlp1", { 2, { 784, 1000, 10 } } },
 	{ "mlp2", { 3, { 784, 128, 64, 10 } } },
@@ -235,7 +235,7 @@ static const struct {
 
 /* Multiplications and additions a record: forward, gradient, and back through all
  * layers but the first. */
-static double mlp_flops(const struct mlp *m)
+static double mlp_flops(const struct mlp_shape *m)
 {
 	double n = 0;
 
@@ -244,22 +244,23 @@ static double mlp_flops(const struct mlp *m)
 	return n;
 }
 
-static void mlp_measure(size_t model, const struct rows *rows, uint32_t lot, int rounds, bool json,
-			double *peak)
+static void mlp_measure(size_t model, const struct sparse_rows *rows, uint32_t lot, int rounds,
+			bool json, double *peak)
 {
-	const struct mlp *m = &models[model].m;
+	const struct mlp_shape *m = &models[model].m;
 	double epoch = 60000.0 / lot * 1e-6, limit, s[3];
 	struct run run[3];
 
-	start_run(&run[0], m, rows, lot, MLP_DENSE, true);
-	start_run(&run[1], m, rows, lot, MLP_SPARSE, true);
-	start_run(&run[2], m, rows, lot, MLP_DENSE, false);
+	start_run(&run[0], m, rows, lot, MLP_INPUT_DENSE, true);
+	start_run(&run[1], m, rows, lot, MLP_INPUT_SPARSE, true);
+	start_run(&run[2], m, rows, lot, MLP_INPUT_DENSE, false);
 	for (int i = 0; i < rounds; i++) {
 		*peak = fmax(*peak, peak_once());
 		for (int k = 0; k < 3; k++)
 			mlp_block(&run[k]);
 	}
-	limit = epoch * (mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_weights(m));
+	limit = epoch *
+		(mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_count_weights(m));
 	for (int k = 0; k < 3; k++)
 		s[k] = epoch * run[k].best[PHASES];
 	if (json)
@@ -283,8 +284,8 @@ int main(int argc, char **argv)
 {
 	static const uint32_t lots[] = { 16, 64, 128, 600, 4000 };
 	const char *model = NULL;
-	struct data data = { 0 };
-	struct rows rows;
+	struct data_splits data = { 0 };
+	struct sparse_rows rows;
 	uint32_t lot = 0;
 	int c, rounds = 40;
 	bool json = false;
@@ -303,7 +304,7 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (data_open(&data, &(struct data_options){ .name = "mnist" }, &err) == DP_OK)
+	if (data_splits_open(&data, &(struct data_options){ .name = "mnist" }, &err) == DP_OK)
 		rows = data.train;
 	else
 		rows = made_up();
@@ -312,12 +313,13 @@ int main(int argc, char **argv)
 		       "model   lot  dense    sparse   open     limit    d/limit "
 		       "d/sparse  "
 		       "load/forward/backward/gradient us a step: dense, sparse; GF/s\n",
-		       data.memory ? "MNIST" : "made up", mlp__kernels(NULL)->name, noise_path());
+		       data.memory ? "MNIST" : "made up", mlp__kernels_select(NULL)->name,
+		       noise_backend_name());
 	for (size_t i = 0; i < DP_COUNT(models); i++)
 		for (size_t j = 0; j < DP_COUNT(lots); j++)
 			if ((!model || strcmp(model, models[i].name) == 0) &&
 			    (!lot || lot == lots[j]))
 				mlp_measure(i, &rows, lots[j], rounds, json, &peak);
-	data_close(&data);
+	data_splits_close(&data);
 	return 0;
 }

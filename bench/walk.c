@@ -13,9 +13,9 @@
 #include "bench/clock.h"
 #include "bench/problems.h"
 #include "base/rng.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose.h"
+#include "optimize/propose/proposer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 				   bool path)
 {
 	char text[8192], walk[80] = "";
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *study = NULL;
 	struct dp_err err;
 	int len;
@@ -62,7 +62,7 @@ static struct dp_study *make_study(const struct bench_problem *p, const struct o
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return study;
 }
 
@@ -82,8 +82,8 @@ struct course {
 	const struct options *o;
 	struct dp_study *study;
 	struct dp_proposer *proposer;
-	struct dp_known *known; /* by training, then along its path */
-	double *clean;          /* (n x 2) without the noise */
+	struct dp_observation *known; /* by training, then along its path */
+	double *clean;                /* (n x 2) without the noise */
 	size_t n, from[MOST_TRAININGS + 1];
 	double epochs, at[MARKS], volume, cpu;
 	int trainings;
@@ -96,7 +96,7 @@ static double front_volume(const struct course *c, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		memcpy(y + 2 * i, c->known[i].y, 2 * sizeof *y);
-	if (dp_front(y, n, 2, index, &count) != DP_OK)
+	if (dp_pareto_find_front(y, n, 2, index, &count) != DP_OK)
 		exit(1);
 	for (size_t i = 0; i < count; i++)
 		memcpy(y + 2 * i, c->clean + 2 * index[i], 2 * sizeof *y);
@@ -109,7 +109,7 @@ static double front_volume(const struct course *c, size_t n)
 
 /* The mean of the runs at a point of the path; deviation (runs) walks along with it. */
 static void measure(const struct course *c, double clean, double step, double *deviation,
-		    struct dp_rng *rng, struct dp_known *k)
+		    struct dp_rng *rng, struct dp_observation *k)
 {
 	double sum = 0, square = 0, stays = exp(-step);
 	int runs = c->o->runs;
@@ -132,18 +132,18 @@ static void measure(const struct course *c, double clean, double step, double *d
 /* Trains at x: waypoints, then the end. */
 static void train(struct course *c, uint32_t trial, int seed, const double *x)
 {
-	double at[DP_WAYPOINTS_MAX + 1], deviation[MOST_RUNS] = { 0 };
-	size_t n = dp_path_values(c->study, x, at);
+	double at[DP_CHECKPOINTS_MAX + 1], deviation[MOST_RUNS] = { 0 };
+	size_t n = dp_learning_curve_checkpoints(c->study, x, at);
 	struct dp_rng rng;
 
 	dp_rng_init(&rng, (uint64_t)seed, DP_RNG_TEST, trial, 0);
 	at[n] = x[0];
 	c->from[trial] = c->n;
 	for (size_t i = 0; i <= n; i++, c->n++) {
-		struct dp_known *k = &c->known[c->n];
+		struct dp_observation *k = &c->known[c->n];
 		double *clean = c->clean + 2 * c->n, metric[BENCH_CONSTRAINTS];
 
-		*k = (struct dp_known){ .trial = trial, .at = i < n ? at[i] : 0 };
+		*k = (struct dp_observation){ .trial = trial, .checkpoint = i < n ? at[i] : 0 };
 		memcpy(k->x, x, sizeof k->x);
 		k->x[0] = at[i];
 		k->var[0] = k->var[1] = NAN;
@@ -162,14 +162,17 @@ static void set_pending(struct course *c, size_t trial)
 	size_t late = (size_t)c->o->parallel - 1, first = trial > late ? trial - late : 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		c->known[i].status = i >= c->from[first] ? DP_KNOWN_PENDING : DP_KNOWN_OK;
+		c->known[i].status =
+			i >= c->from[first] ? DP_OBSERVATION_PENDING : DP_OBSERVATION_OK;
 }
 
 /* Trains until so many trainings or epochs; wanted: stops when that volume is there
  * (0: never), and returns the epochs it took. */
 static double run_course(struct course *c, int seed, int trainings, double epochs, double wanted)
 {
-	struct dp_history h = { .exact = 1, .exact_value = exact_value, .exact_arg = (void *)c->p };
+	struct dp_history h = { .exact_objectives = 1,
+				.exact_fn = exact_value,
+				.exact_arg = (void *)c->p };
 	double reached = INFINITY;
 
 	for (uint32_t t = 0; (int)t < trainings && c->epochs < epochs; t++) {
@@ -178,9 +181,9 @@ static double run_course(struct course *c, int seed, int trainings, double epoch
 		double before = bench_cpu(), spent, was = c->epochs;
 
 		set_pending(c, t);
-		h.known = c->known;
+		h.observations = c->known;
 		h.n = c->n;
-		if (dp_proposer_ask(c->proposer, &h, t, NULL, &next, &err) != DP_OK) {
+		if (dp_proposer_propose(c->proposer, &h, t, NULL, &next, &err) != DP_OK) {
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);
 		}
@@ -293,7 +296,7 @@ int main(int argc, char **argv)
 			     .parallel = 1 };
 	int c;
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	while ((c = getopt(argc, argv, "p:f:s:n:k:E:R:G:a:i:q:t")) != -1) {
 		switch (c) {
 		case 'p':

@@ -1,7 +1,7 @@
 /* whole.c - what a whole search costs: 272 evaluations of Adult, LogReg+Adam, by every
  * way of accounting, and what a decision of the filter takes. */
 #include "privacy/privacy.h"
-#include "privacy/whole.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct setting {
 
 struct search {
 	const struct dp_mechanism *m;
-	struct dp_renyi_memory *memory;
+	struct dp_renyi_cache *memory;
 	struct dp_odometer odometer;
 	struct setting setting[EVALUATIONS];
 	double epsilon[EVALUATIONS];                 /* of one training */
@@ -44,7 +44,7 @@ struct search {
 
 static void put(const struct dp_mechanism *m, double *values, const char *key, double x)
 {
-	values[dp_privacy_key_place(m, dp_privacy_key_find(m, key))] = x;
+	values[dp_privacy_key_index(m, dp_privacy_key_find(m, key))] = x;
 }
 
 static void values_of(const struct dp_mechanism *m, const struct setting *s, double *v)
@@ -73,7 +73,7 @@ static int draw(struct search *s, double most, struct dp_err *err)
 {
 	const struct dp_odometer *o = &s->odometer;
 	double v[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item item = { s->m, v, 1 };
+	struct dp_composition_item item = { s->m, v, 1 };
 	struct dp_epsilon e;
 	struct dp_rng r;
 	int code = DP_OK;
@@ -87,8 +87,9 @@ static int draw(struct search *s, double most, struct dp_err *err)
 		if (code != DP_OK || e.epsilon > most)
 			continue;
 		s->epsilon[i] = e.epsilon;
-		code = dp_privacy_renyi(s->memory, &item, 1, o->order, o->n, &s->k[i * o->n], err);
-		dp_renyi_add_all(s->sum, &s->k[i++ * o->n], o->n);
+		code = dp_privacy_renyi_curve(s->memory, &item, 1, o->order, o->n, &s->k[i * o->n],
+					      err);
+		dp_renyi_add_curve(s->sum, &s->k[i++ * o->n], o->n);
 	}
 	return code;
 }
@@ -129,7 +130,7 @@ static int convolved(const struct search *s, double *epsilon, struct dp_err *err
 {
 	static struct setting sorted[EVALUATIONS];
 	static double v[ALONE + NOISES * LOTS][DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item item[ALONE + NOISES * LOTS];
+	struct dp_composition_item item[ALONE + NOISES * LOTS];
 	size_t n = 0, each = (EVALUATIONS - ALONE) / NOISES / LOTS;
 	struct dp_epsilon e;
 	int code;
@@ -144,7 +145,7 @@ static int convolved(const struct search *s, double *epsilon, struct dp_err *err
 			qsort(&sorted[i], each * LOTS, sizeof *sorted, by_lot);
 		worst = worst_of(&sorted[i], size);
 		values_of(s->m, &worst, v[n]);
-		item[n] = (struct dp_privacy_item){ s->m, v[n], 1 };
+		item[n] = (struct dp_composition_item){ s->m, v[n], 1 };
 		i += size;
 	}
 	code = dp_privacy_compose(item, n, DELTA, true, &e, err);
@@ -163,8 +164,8 @@ static double least_budget(const struct search *s, double *order)
 		double mid = 0.5 * (lo + hi);
 		bool fits = false;
 
-		if (dp_filter_choose(mid, DELTA, o->order, o->n, s->k, EVALUATIONS, &f, NULL) ==
-		    DP_OK)
+		if (dp_filter_choose_order(mid, DELTA, o->order, o->n, s->k, EVALUATIONS, &f,
+					   NULL) == DP_OK)
 			for (size_t j = 0; j < o->n; j++)
 				fits |= o->order[j] == f.order &&
 					dp_filter_allows(&f, 0, 0, s->sum[j]);
@@ -175,7 +176,7 @@ static double least_budget(const struct search *s, double *order)
 	return hi;
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_cost_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -193,7 +194,7 @@ static int show_whole(struct search *s, double most, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	memcpy(sorted, s->epsilon, sizeof sorted);
-	qsort(sorted, EVALUATIONS, sizeof *sorted, by_size);
+	qsort(sorted, EVALUATIONS, sizeof *sorted, compare_cost_doubles);
 	for (size_t i = 0; i < o->n; i++)
 		afterwards = fmin(afterwards, (s->sum[i] - log(DELTA)) / (o->order[i] - 1));
 	printf("\n%d trainings of epsilon %.2g to %.3g, median %.2g (loss "
@@ -217,7 +218,8 @@ static int show_budget(const struct search *s, double epsilon, struct dp_err *er
 	double k[EVALUATIONS], spent = 0;
 	size_t drawn = 0, cheapest = 0, place = 0;
 	struct dp_filter f;
-	int code = dp_filter_choose(epsilon, DELTA, o->order, o->n, s->k, EVALUATIONS, &f, err);
+	int code =
+		dp_filter_choose_order(epsilon, DELTA, o->order, o->n, s->k, EVALUATIONS, &f, err);
 
 	if (code != DP_OK)
 		return code;
@@ -230,7 +232,7 @@ static int show_budget(const struct search *s, double epsilon, struct dp_err *er
 			drawn++;
 		}
 	}
-	qsort(k, EVALUATIONS, sizeof *k, by_size);
+	qsort(k, EVALUATIONS, sizeof *k, compare_cost_doubles);
 	for (spent = 0; cheapest < EVALUATIONS; cheapest++) {
 		if (!dp_filter_allows(&f, spent, 0, k[cheapest]))
 			break;
@@ -249,18 +251,18 @@ static int calibrated(const struct search *s, double target, double *k, struct d
 {
 	const struct dp_odometer *o = &s->odometer;
 	double v[DP_PRIVACY_KEYS_MAX], noise, one[DP_RENYI_ORDERS_MAX];
-	struct dp_privacy_item item = { s->m, v, 1 };
+	struct dp_composition_item item = { s->m, v, 1 };
 	struct dp_epsilon e;
 	int code = DP_OK;
 
 	memset(k, 0, o->n * sizeof *k);
 	for (size_t i = 0; code == DP_OK && i < 16; i++) {
 		values_of(s->m, &s->setting[i], v);
-		code = dp_privacy_noise(s->m, v, target, &noise, &e, err);
+		code = dp_privacy_solve_noise(s->m, v, target, &noise, &e, err);
 		if (code != DP_OK)
 			break;
 		dp_privacy_set_noise(s->m, v, noise);
-		code = dp_privacy_renyi(s->memory, &item, 1, o->order, o->n, one, err);
+		code = dp_privacy_renyi_curve(s->memory, &item, 1, o->order, o->n, one, err);
 		for (size_t j = 0; j < o->n; j++)
 			k[j] = fmax(k[j], one[j]);
 	}
@@ -275,11 +277,11 @@ static int show_selection(const struct search *s, double target, double mean, st
 	int code = calibrated(s, target, k, err);
 
 	if (code == DP_OK)
-		code = dp_selection_negative_binomial(0, mean, &law[0], err);
+		code = dp_selection_init_neg_binomial(0, mean, &law[0], err);
 	if (code == DP_OK)
-		code = dp_selection_negative_binomial(1, mean, &law[1], err);
+		code = dp_selection_init_neg_binomial(1, mean, &law[1], err);
 	if (code == DP_OK)
-		code = dp_selection_poisson(mean, &law[2], err);
+		code = dp_selection_init_poisson(mean, &law[2], err);
 	if (code != DP_OK)
 		return code;
 	printf("  each %g (%.3f by Renyi), %g on average:", target,
@@ -304,16 +306,16 @@ static int show_time(const struct search *s, double order, bool new_noise, struc
 		ROUNDS = 20000
 	};
 	double v[DP_PRIVACY_KEYS_MAX], k, spent = 0, start = cpu_us();
-	struct dp_privacy_item item = { s->m, v, 1 };
+	struct dp_composition_item item = { s->m, v, 1 };
 	struct dp_filter f;
-	int code = dp_filter_at(8, DELTA, order, &f, err);
+	int code = dp_filter_init(8, DELTA, order, &f, err);
 
 	for (int i = 0; code == DP_OK && i < ROUNDS; i++) {
 		struct setting t = s->setting[i % EVALUATIONS];
 
 		t.variance = new_noise ? t.variance + 1e-4 * i : 4;
 		values_of(s->m, &t, v);
-		code = dp_privacy_renyi(s->memory, &item, 1, &order, 1, &k, err);
+		code = dp_privacy_renyi_curve(s->memory, &item, 1, &order, 1, &k, err);
 		if (code == DP_OK && dp_filter_allows(&f, spent, 0, k))
 			spent = dp_renyi_add(spent, k);
 	}
@@ -348,14 +350,14 @@ int main(void)
 	int code;
 
 	s.m = dp_mechanism_find("dp-sgd");
-	s.memory = dp_renyi_memory_new();
-	dp_odometer_standard(&s.odometer);
+	s.memory = dp_renyi_cache_new();
+	dp_odometer_init_default(&s.odometer);
 	printf("Adult, LogReg+Adam: random points of its space, one run each, without "
 	       "replacement, delta %g\n",
 	       DELTA);
 	code = s.memory ? show(&s, &err) : dp_fail(&err, DP_E_NOMEM, "no memory");
 	if (code != DP_OK)
 		fprintf(stderr, "%s\n", err.msg);
-	dp_renyi_memory_free(s.memory);
+	dp_renyi_cache_free(s.memory);
 	return code != DP_OK;
 }

@@ -2,12 +2,12 @@
 #include "ctl/help.h"
 
 #include "base/buf.h"
-#include "ctl/command.h"
-#include "ctl/memory.h"
-#include "ctl/options.h"
-#include "ctl/output.h"
-#include "ctl/query.h"
-#include "ctl/text.h"
+#include "ctl/ctl_command.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "ctl/mechanism_query.h"
+#include "ctl/text_format.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum {
 	NAME_COLUMNS = 12 /* of a command's name in lists */
 };
 
-void ctl_usage(const struct ctl_command *command, struct dp_buf *out)
+void ctl_format_usage(const struct ctl_command *command, struct dp_buf *out)
 {
 	dp_buf_printf(out, "dparetoctl %s%s%s%s", command->name,
 		      command->options ? " [options]" : "", *command->args ? " " : "",
@@ -27,7 +27,7 @@ void ctl_usage(const struct ctl_command *command, struct dp_buf *out)
 
 static void help_heading(struct ctl *ctl, struct dp_buf *out, const char *text)
 {
-	bool color = ctl_colored(ctl, ctl->out);
+	bool color = ctl_use_color(ctl, ctl->out);
 
 	dp_buf_printf(out, "%s%s%s\n", ctl_style_on(CTL_BOLD, color), text,
 		      ctl_style_off(CTL_BOLD, color));
@@ -48,11 +48,11 @@ void ctl_help_short(struct ctl *ctl)
 			  "'dparetoctl --help' lists all commands, 'dparetoctl COMMAND --help' "
 			  "explains one.\n"
 			  "'dparetoctl explain' documents every key of a study file.\n");
-	ctl_put_buf(ctl, &out);
+	ctl_print_buf(ctl, &out);
 }
 
 /* "  --name a|b|c", on more lines where there are many to choose from. */
-static void put_choices(struct dp_buf *out, const char *text)
+static void help_print_choices(struct dp_buf *out, const char *text)
 {
 	size_t column = 2;
 
@@ -72,7 +72,7 @@ static void put_choices(struct dp_buf *out, const char *text)
 	dp_buf_putc(out, '\n');
 }
 
-static void put_options(struct dp_buf *out, const struct ctl_option *o)
+static void help_print_options(struct dp_buf *out, const struct ctl_option *o)
 {
 	for (; o && o->name; o++) {
 		struct dp_buf left = DP_BUF_INIT, right = DP_BUF_INIT;
@@ -82,12 +82,12 @@ static void put_options(struct dp_buf *out, const struct ctl_option *o)
 		else
 			dp_buf_puts(&left, "    ");
 		dp_buf_printf(&left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		ctl_wrap(&right, o->help, 30, HELP_COLUMNS);
+		ctl_text_wrap(&right, o->help, 30, HELP_COLUMNS);
 		if (left.len <= 26) {
 			dp_buf_printf(out, "  %-26s  %s", dp_buf_text(&left),
 				      dp_buf_text(&right) + 30);
 		} else {
-			put_choices(out, dp_buf_text(&left));
+			help_print_choices(out, dp_buf_text(&left));
 			dp_buf_puts(out, dp_buf_text(&right));
 		}
 		dp_buf_free(&left);
@@ -107,7 +107,7 @@ void ctl_help_all(struct ctl *ctl)
 				      ctl_commands[i]->summary);
 	dp_buf_putc(&out, '\n');
 	help_heading(ctl, &out, "Options of every command");
-	put_options(&out, ctl_global_options);
+	help_print_options(&out, ctl_global_options);
 	dp_buf_putc(&out, '\n');
 	help_heading(ctl, &out, "Exit status");
 	dp_buf_puts(&out, "  0 ok; 1 failed, also an invalid study file; 2 wrong usage; "
@@ -118,7 +118,7 @@ void ctl_help_all(struct ctl *ctl)
 			  "A STUDY is named by its name, its number or an unambiguous "
 			  "beginning of its name.\n"
 			  "'dparetoctl COMMAND --help' explains one command.\n");
-	ctl_put_buf(ctl, &out);
+	ctl_print_buf(ctl, &out);
 }
 
 void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
@@ -126,24 +126,24 @@ void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
 	struct dp_buf out = DP_BUF_INIT;
 
 	dp_buf_puts(&out, "usage: ");
-	ctl_usage(command, &out);
+	ctl_format_usage(command, &out);
 	dp_buf_printf(&out, "\n\n%c%s.\n", toupper((unsigned char)command->summary[0]),
 		      command->summary + 1);
 	if (command->help) {
 		dp_buf_putc(&out, '\n');
-		ctl_wrap(&out, command->help, 0, HELP_COLUMNS);
+		ctl_text_wrap(&out, command->help, 0, HELP_COLUMNS);
 	}
 	if (command->alias)
 		dp_buf_printf(&out, "\nShort form: dparetoctl %s\n", command->alias);
 	if (command->options) {
 		dp_buf_putc(&out, '\n');
 		help_heading(ctl, &out, "Options");
-		put_options(&out, command->options);
-		put_options(&out, ctl_more_options(ctl, command));
+		help_print_options(&out, command->options);
+		help_print_options(&out, ctl_mechanism_options(ctl, command));
 	}
 	dp_buf_putc(&out, '\n');
 	help_heading(ctl, &out, "Options of every command");
-	put_options(&out, ctl_global_options);
+	help_print_options(&out, ctl_global_options);
 	if (command->examples) {
 		dp_buf_putc(&out, '\n');
 		help_heading(ctl, &out, "Examples");
@@ -154,12 +154,12 @@ void ctl_help_command(struct ctl *ctl, const struct ctl_command *command)
 			line += len + (line[len] == '\n');
 		}
 	}
-	ctl_put_buf(ctl, &out);
+	ctl_print_buf(ctl, &out);
 }
 
 /* ---- `help` ---- */
 
-static int run_help(struct ctl *ctl, struct dp_err *err)
+static int cmd_help_run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct ctl_command *command;
 
@@ -181,14 +181,14 @@ const struct ctl_command ctl_cmd_help = {
 	.summary = "help for a command",
 	.args = "[COMMAND]",
 	.max_args = 1,
-	.formats = CTL_PLAIN,
-	.run = run_help,
+	.formats = CTL_TABLE_OR_JSON,
+	.run = cmd_help_run,
 };
 
 /* ---- the man page's part ---- */
 
 /* Text for roff: what the formatter would take as its own is escaped. */
-static void help_roff(struct dp_buf *out, const char *text)
+static void roff_escape(struct dp_buf *out, const char *text)
 {
 	bool line_start = true;
 
@@ -216,15 +216,15 @@ static void roff_options(struct dp_buf *out, const struct ctl_option *o)
 		if (o->letter)
 			dp_buf_printf(out, "\\fB\\-%c\\fR, ", o->letter);
 		dp_buf_puts(out, "\\fB\\-\\-");
-		help_roff(out, o->name);
+		roff_escape(out, o->name);
 		dp_buf_puts(out, "\\fR");
 		if (o->arg) {
 			dp_buf_puts(out, " \\fI");
-			help_roff(out, o->arg);
+			roff_escape(out, o->arg);
 			dp_buf_puts(out, "\\fR");
 		}
 		dp_buf_putc(out, '\n');
-		help_roff(out, o->help);
+		roff_escape(out, o->help);
 		dp_buf_putc(out, '\n');
 	}
 }
@@ -238,7 +238,7 @@ static void roff_paragraphs(struct dp_buf *out, const char *text)
 		if (!line)
 			ctl_die_nomem();
 		dp_buf_puts(out, len ? "" : ".PP\n");
-		help_roff(out, line);
+		roff_escape(out, line);
 		dp_buf_puts(out, len ? "\n" : "");
 		free(line);
 		text += len + (text[len] == '\n');
@@ -249,29 +249,29 @@ static void roff_command(struct ctl *ctl, struct dp_buf *out, const struct ctl_c
 {
 	dp_buf_puts(out, ".SS ");
 	dp_buf_putc(out, '"');
-	help_roff(out, c->name);
+	roff_escape(out, c->name);
 	if (*c->args) {
 		dp_buf_putc(out, ' ');
-		help_roff(out, c->args);
+		roff_escape(out, c->args);
 	}
 	dp_buf_puts(out, "\"\n");
 	dp_buf_putc(out, (char)toupper((unsigned char)c->summary[0]));
-	help_roff(out, c->summary + 1);
+	roff_escape(out, c->summary + 1);
 	dp_buf_puts(out, ".\n");
 	if (c->help) {
 		dp_buf_puts(out, ".PP\n");
 		roff_paragraphs(out, c->help);
 	}
 	roff_options(out, c->options);
-	roff_options(out, ctl_more_options(ctl, c));
+	roff_options(out, ctl_mechanism_options(ctl, c));
 	if (c->examples) {
 		dp_buf_puts(out, ".PP\n.EX\n");
-		help_roff(out, c->examples);
+		roff_escape(out, c->examples);
 		dp_buf_puts(out, "\n.EE\n");
 	}
 }
 
-static int run_help_man(struct ctl *ctl, struct dp_err *err)
+static int cmd_help_man_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
@@ -281,7 +281,7 @@ static int run_help_man(struct ctl *ctl, struct dp_err *err)
 	for (size_t i = 0; ctl_commands[i]; i++)
 		if (!ctl_commands[i]->hidden)
 			roff_command(ctl, &out, ctl_commands[i]);
-	ctl_put_buf(ctl, &out);
+	ctl_print_buf(ctl, &out);
 	return DP_OK;
 }
 
@@ -290,6 +290,6 @@ const struct ctl_command ctl_cmd_help_man = {
 	.summary = "the COMMANDS section of dparetoctl(1), as roff",
 	.args = "",
 	.hidden = true,
-	.formats = CTL_PLAIN,
-	.run = run_help_man,
+	.formats = CTL_TABLE_OR_JSON,
+	.run = cmd_help_man_run,
 };

@@ -1,7 +1,7 @@
 /* main.c - dparetoctl: streams and locale, then what the command line says. */
-#include "ctl/command.h"
-#include "ctl/output.h"
-#include "wire/wire.h"
+#include "ctl/ctl_command.h"
+#include "ctl/ctl_output.h"
+#include "protocol/control/control_protocol.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -23,7 +23,7 @@ static void open_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { .out = stdout, .talk = stderr };
+	struct ctl ctl = { .out = stdout, .err_stream = stderr };
 	struct dp_err err = { 0 }, write_err;
 	int code;
 
@@ -35,16 +35,16 @@ int main(int argc, char **argv)
 	/* texts are UTF-8 whatever the terminal is, and are measured as such */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	code = ctl_dispatch(&ctl, argc, argv, &err);
-	if (code != DP_OK && !ctl.told)
-		ctl_put_error(&ctl, &err);
+	if (code != DP_OK && !ctl.error_reported)
+		ctl_print_error(&ctl, &err);
 	if (ctl_flush(&ctl, &write_err) != DP_OK && code == DP_OK) {
 		code = write_err.code;
 		ctl.format = CTL_TABLE; /* standard output is the one that failed */
-		ctl_put_error(&ctl, &write_err);
+		ctl_print_error(&ctl, &write_err);
 	}
 	dp_client_close(ctl.client);
-	json_decref(ctl.looked);
-	free(ctl.given);
-	free(ctl.query_options);
+	json_decref(ctl.readonly_info);
+	free(ctl.given_options);
+	free(ctl.mechanism_options);
 	return dp_code_exit(code);
 }

@@ -1,11 +1,11 @@
-/* main.c - dparetod: its command line; life.c has the rest. */
+/* main.c - dparetod: its command line; lifecycle.c has the rest. */
 #include "config.h"
-#include "daemon/daemon.h"
+#include "daemon/core/daemon.h"
 
-#include "base/num.h"
-#include "daemon/look.h"
+#include "base/units.h"
+#include "daemon/core/read_only.h"
 #include "linalg/linalg.h"
-#include "wire/wire.h"
+#include "protocol/control/control_protocol.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -42,7 +42,7 @@ static const struct option own_options[] = {
 };
 
 /* "stop_policy" as the command line has it: "stop-policy". */
-static void make_flag(char *name)
+static void option_name_to_flag(char *name)
 {
 	for (; *name; name++)
 		*name = *name == '_' ? '-' : *name;
@@ -50,7 +50,7 @@ static void make_flag(char *name)
 
 static void print_help(void)
 {
-	struct config_doc doc;
+	struct config_option_doc doc;
 
 	printf("usage: dparetod [options]\n\n"
 	       "Runs studies: proposes points, starts trainers, journals every result.\n"
@@ -76,13 +76,13 @@ static void print_help(void)
 	       "  -V, --version        version and formats\n\n"
 	       "Options that the configuration file knows too (there with '_' for "
 	       "'-'):\n");
-	for (size_t i = 0; config_doc(i, &doc); i++) {
+	for (size_t i = 0; config_get_doc(i, &doc); i++) {
 		char flag[64];
 
 		snprintf(flag, sizeof flag, "--%s", doc.name);
-		make_flag(flag);
+		option_name_to_flag(flag);
 		printf("  %-20s %s\n%23s(%s; default: %s)\n", flag, doc.help, "", doc.type,
-		       doc.otherwise);
+		       doc.default_text);
 	}
 	printf("\nSignals: TERM and INT stop (see --stop-policy; a second one stops at "
 	       "once and\n"
@@ -96,10 +96,10 @@ static void print_help(void)
 
 static size_t count_config_options(void)
 {
-	struct config_doc doc;
+	struct config_option_doc doc;
 	size_t n = 0;
 
-	while (config_doc(n, &doc))
+	while (config_get_doc(n, &doc))
 		n++;
 	return n;
 }
@@ -109,17 +109,17 @@ static struct option *option_table(void)
 {
 	size_t own = DP_COUNT(own_options);
 	struct option *table = calloc(own + count_config_options() + 1, sizeof *table);
-	struct config_doc doc;
+	struct config_option_doc doc;
 
 	if (!table)
 		return NULL;
 	memcpy(table, own_options, sizeof own_options);
-	for (size_t i = 0; config_doc(i, &doc); i++) {
+	for (size_t i = 0; config_get_doc(i, &doc); i++) {
 		char *flag = strdup(doc.name);
 
 		if (!flag)
 			break;
-		make_flag(flag);
+		option_name_to_flag(flag);
 		table[own + i] =
 			(struct option){ flag, required_argument, NULL, (int)(OPT_CONFIG_ROW + i) };
 	}
@@ -134,11 +134,11 @@ static void option_table_free(struct option *table)
 }
 
 /* Keeps an option for each reading of the configuration; false if there is no room. */
-static bool keep_config_option(struct config_source *from, size_t row, const char *value)
+static bool store_config_option(struct config_source *from, size_t row, const char *value)
 {
-	struct config_doc doc;
+	struct config_option_doc doc;
 
-	if (from->count == (int)DP_COUNT(from->names) || !config_doc(row, &doc))
+	if (from->count == (int)DP_COUNT(from->names) || !config_get_doc(row, &doc))
 		return false;
 	from->names[from->count] = doc.name;
 	from->values[from->count++] = value;
@@ -146,7 +146,7 @@ static bool keep_config_option(struct config_source *from, size_t row, const cha
 }
 
 /* One option of the command line; the exit code if the program ends with it, else -1. */
-static int take_option(struct settings *s, int option, const char *value)
+static int take_option(struct daemon_options *s, int option, const char *value)
 {
 	int64_t fd;
 
@@ -156,22 +156,22 @@ static int take_option(struct settings *s, int option, const char *value)
 		return 0;
 	case 'V':
 		printf("dparetod %s (protocol %d, journal format %d)\n", PACKAGE_VERSION,
-		       DP_WIRE_VERSION, DP_JOURNAL_FORMAT);
+		       DP_CONTROL_VERSION, DP_JOURNAL_FORMAT);
 		return 0;
 	case OPT_STATE:
-		s->state = value;
+		s->state_dir = value;
 		return -1;
 	case OPT_SOCKET:
-		s->socket = value;
+		s->socket_path = value;
 		return -1;
 	case OPT_CONFIG:
-		s->config.path = value;
+		s->config_source.path = value;
 		return -1;
 	case OPT_LOG_FILE:
 		s->log_file = value;
 		return -1;
 	case OPT_LOOK:
-		s->look = true;
+		s->read_only = true;
 		return -1;
 	case OPT_CONTROL_FD:
 		if (dp_int_parse(value, &fd) && fd >= 3 && fd <= 1 << 20) {
@@ -184,14 +184,14 @@ static int take_option(struct settings *s, int option, const char *value)
 		fprintf(stderr, "Try 'dparetod --help'.\n");
 		return 2;
 	}
-	if (keep_config_option(&s->config, (size_t)(option - OPT_CONFIG_ROW), value))
+	if (store_config_option(&s->config_source, (size_t)(option - OPT_CONFIG_ROW), value))
 		return -1;
 	fprintf(stderr, "dparetod: too many options\n");
 	return 2;
 }
 
 /* The exit code if there is nothing more to do, else -1. */
-static int parse_command_line(struct settings *s, int argc, char **argv)
+static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 {
 	struct option *table = option_table();
 	int option, code = -1;
@@ -200,7 +200,7 @@ static int parse_command_line(struct settings *s, int argc, char **argv)
 	while (table && code < 0 && (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
 		code = take_option(s, option, optarg);
 	option_table_free(table);
-	if (code < 0 && s->look && s->control_fd < 0) {
+	if (code < 0 && s->read_only && s->control_fd < 0) {
 		fprintf(stderr, "dparetod: --look needs --control-fd; 'dparetoctl "
 				"COMMAND --state DIR' uses both\n");
 		return 2;
@@ -234,7 +234,7 @@ static void on_abort(int number, siginfo_t *from, void *context)
 	raise(number); /* by default now, once this handler is left */
 }
 
-static void tell_of_abort(void)
+static void install_abort_handler(void)
 {
 	struct sigaction tell = { .sa_sigaction = on_abort,
 				  .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND) };
@@ -246,7 +246,7 @@ static void tell_of_abort(void)
 
 /* A caller may have closed the first three: the journal's file must not get the number
  * that messages are written to. */
-static bool fill_standard_files(void)
+static bool open_standard_fds(void)
 {
 	int fd;
 
@@ -258,7 +258,7 @@ static bool fill_standard_files(void)
 	return fd > STDERR_FILENO;
 }
 
-static void pool_work(uv_work_t *w)
+static void pool_noop_worker(uv_work_t *w)
 {
 	(void)w;
 }
@@ -266,7 +266,7 @@ static void pool_work(uv_work_t *w)
 /* libuv has four worker threads unless told otherwise, and is told by the environment,
  * which is not to reach trainers. An oracle program that hangs holds one for a minute or
  * more. */
-static void widen_pool(void)
+static void enlarge_thread_pool(void)
 {
 	uv_work_t first;
 	uv_loop_t loop;
@@ -274,7 +274,7 @@ static void widen_pool(void)
 	if (getenv("UV_THREADPOOL_SIZE") || uv_loop_init(&loop) != 0)
 		return;
 	setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 1);
-	uv_queue_work(&loop, &first, pool_work, NULL); /* starts them all */
+	uv_queue_work(&loop, &first, pool_noop_worker, NULL); /* starts them all */
 	uv_run(&loop, UV_RUN_DEFAULT);
 	unsetenv("UV_THREADPOOL_SIZE");
 	uv_loop_close(&loop);
@@ -282,8 +282,8 @@ static void widen_pool(void)
 
 int main(int argc, char **argv)
 {
-	struct settings s = { 0 };
-	struct dpd d;
+	struct daemon_options s = { 0 };
+	struct daemon d;
 	struct dp_err err;
 	int code;
 
@@ -291,20 +291,20 @@ int main(int argc, char **argv)
 	code = parse_command_line(&s, argc, argv);
 	if (code >= 0)
 		return code;
-	if (!fill_standard_files())
+	if (!open_standard_fds())
 		return 1;
 	signal(SIGPIPE, SIG_IGN);
-	tell_of_abort();
-	dp_linalg_single_thread(); /* same bits on every machine of a kind */
-	widen_pool();
+	install_abort_handler();
+	dp_linalg_set_single_thread(); /* same bits on every machine of a kind */
+	enlarge_thread_pool();
 	umask(027);
 	code = daemon_open(&d, &s, &err);
 	if (code != DP_OK) {
 		fprintf(stderr, "dparetod: %s\n", err.msg);
 		if (err.hint[0])
 			fprintf(stderr, "hint: %s\n", err.hint);
-		if (s.look)
-			look_refuse(&s, &err);
+		if (s.read_only)
+			read_only_report_error(&s, &err);
 		daemon_close(&d);
 		return dp_code_exit(code);
 	}

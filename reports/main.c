@@ -1,8 +1,8 @@
 /* main.c - dpareto-report: options, then the files of one report. */
 #include "config.h"
-#include "reports/group_facts.h"
-#include "reports/options.h"
-#include "reports/text.h"
+#include "reports/model/groups_model.h"
+#include "reports/report_options.h"
+#include "reports/text/report_document.h"
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -20,20 +20,20 @@
 /* ---- folders ---- */
 
 /* The state folder, or NULL where only a journal was named. */
-static int find_state_folder(const struct options *o, char **state, struct dp_err *err)
+static int find_state_dir(const struct report_options *o, char **state, struct dp_err *err)
 {
 	*state = NULL;
-	if (o->journal)
+	if (o->journal_path)
 		return DP_OK;
-	*state = o->state ? strdup(o->state) : dp_default_state_dir();
+	*state = o->state_dir ? strdup(o->state_dir) : dp_default_state_dir();
 	return *state ? DP_OK
 		      : dp_fail(err, DP_E_USAGE,
 				"no home folder is known; name the state folder with "
 				"--state");
 }
 
-static char *print_text(const char *fmt, ...) DP_PRINTF(1, 2);
-static char *print_text(const char *fmt, ...)
+static char *format_string_alloc(const char *fmt, ...) DP_PRINTF(1, 2);
+static char *format_string_alloc(const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
@@ -47,7 +47,7 @@ static char *print_text(const char *fmt, ...)
 
 /* Makes the folder and waits for whoever else writes a report there; the lock ends
  * with the program. Its absolute path in *path. */
-static int take_folder(const char *dir, char **path, struct dp_err *err)
+static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
 {
 	int fd, code = dp_mkdirs(dir, 0755, err);
 
@@ -62,8 +62,8 @@ static int take_folder(const char *dir, char **path, struct dp_err *err)
 
 /* ---- files ---- */
 
-static int write_in(const char *folder, const char *name, const struct dp_buf *bytes,
-		    struct dp_err *err)
+static int write_report_file(const char *folder, const char *name, const struct dp_buf *bytes,
+			     struct dp_err *err)
 {
 	char *path = dp_path_join(folder, name);
 	int code = path && !bytes->failed ? dp_write_file(path, bytes->data, bytes->len, false, err)
@@ -75,21 +75,21 @@ static int write_in(const char *folder, const char *name, const struct dp_buf *b
 
 /* The bytes of this file of a figure, of a report with these pictures; NULL: it has none.
  */
-static const struct dp_buf *find_file(const struct facts *f, const struct figure *figure,
-				      size_t kind)
+static const struct dp_buf *find_figure_bytes(const struct report_model *report,
+					      const struct figure *figure, size_t kind)
 {
-	struct picture_file files[PICTURE_FILES];
+	struct rendered_file files[RENDERED_FILE_COUNT];
 
-	for (size_t i = 0; i < f->npictures; i++) {
-		picture_files(&f->pictures[i], files);
-		if (f->pictures[i].figure == figure && files[kind].bytes->len)
+	for (size_t i = 0; i < report->nfigures; i++) {
+		rendered_figure_files(&report->figures[i], files);
+		if (report->figures[i].figure == figure && files[kind].bytes->len)
 			return files[kind].bytes;
 	}
 	return NULL;
 }
 
 /* Figures that earlier versions drew and this one does not know. */
-static const struct figure gone_figures[] = { { .name = "front-log" } };
+static const struct figure removed_figures[] = { { .name = "front-log" } };
 
 static void remove_file(const char *folder, const char *name)
 {
@@ -101,68 +101,72 @@ static void remove_file(const char *folder, const char *name)
 }
 
 /* Files of figures of an earlier report that this one has not. */
-static void remove_stale(const char *folder, const struct facts *f)
+static void remove_stale(const char *folder, const struct report_model *report)
 {
-	struct picture_file files[PICTURE_FILES];
-	char file[FIGURE_FILE_LEN];
+	struct rendered_file files[RENDERED_FILE_COUNT];
+	char file[FIGURE_FILENAME_LEN];
 
-	picture_files(&(struct picture){ 0 }, files);
-	for (size_t i = 0; i < DP_COUNT(gone_figures); i++)
-		for (size_t k = 0; k < PICTURE_FILES; k++)
-			remove_file(folder, figure_file(&gone_figures[i], files[k].kind, file));
+	rendered_figure_files(&(struct rendered_figure){ 0 }, files);
+	for (size_t i = 0; i < DP_COUNT(removed_figures); i++)
+		for (size_t k = 0; k < RENDERED_FILE_COUNT; k++)
+			remove_file(folder, figure_format_filename(&removed_figures[i],
+								   files[k].extension, file));
 	for (size_t i = 0; report_figures[i]; i++) {
-		for (size_t k = 0; k < PICTURE_FILES; k++)
-			if (!find_file(f, report_figures[i], k))
+		for (size_t k = 0; k < RENDERED_FILE_COUNT; k++)
+			if (!find_figure_bytes(report, report_figures[i], k))
 				remove_file(folder,
-					    figure_file(report_figures[i], files[k].kind, file));
+					    figure_format_filename(report_figures[i],
+								   files[k].extension, file));
 	}
 }
 
-static int write_pictures(const struct facts *f, const char *folder, struct dp_err *err)
+static int write_figure_files(const struct report_model *report, const char *folder,
+			      struct dp_err *err)
 {
-	struct picture_file files[PICTURE_FILES];
-	char file[FIGURE_FILE_LEN];
+	struct rendered_file files[RENDERED_FILE_COUNT];
+	char file[FIGURE_FILENAME_LEN];
 	int code = DP_OK;
 
-	for (size_t i = 0; i < f->npictures; i++) {
-		picture_files(&f->pictures[i], files);
-		for (size_t k = 0; code == DP_OK && k < PICTURE_FILES; k++)
+	for (size_t i = 0; i < report->nfigures; i++) {
+		rendered_figure_files(&report->figures[i], files);
+		for (size_t k = 0; code == DP_OK && k < RENDERED_FILE_COUNT; k++)
 			if (files[k].bytes->len)
-				code = write_in(
+				code = write_report_file(
 					folder,
-					figure_file(f->pictures[i].figure, files[k].kind, file),
+					figure_format_filename(report->figures[i].figure,
+							       files[k].extension, file),
 					files[k].bytes, err);
 	}
 	return code;
 }
 
-static int write_texts(const char *folder, const struct facts *f, const json_t *facts,
+static int write_texts(const char *folder, const struct report_model *report, const json_t *json,
 		       struct dp_err *err)
 {
 	struct doc *d = doc_new(DOC_MARKDOWN);
 	struct dp_buf out = DP_BUF_INIT;
 	int code;
 
-	dp_json_dump(&out, facts, 2);
+	dp_json_dump(&out, json, 2);
 	dp_buf_putc(&out, '\n');
-	code = write_in(folder, "report.json", &out, err);
+	code = write_report_file(folder, "report.json", &out, err);
 	dp_buf_clear(&out);
-	report_text(d, f);
+	report_document_write(d, report);
 	doc_render(d, &out);
 	doc_free(d);
 	if (code == DP_OK)
-		code = write_in(folder, "report.md", &out, err);
+		code = write_report_file(folder, "report.md", &out, err);
 	dp_buf_clear(&out);
-	report_html(f, &out);
+	report_html_write(report, &out);
 	if (code == DP_OK)
-		code = write_in(folder, "report.html", &out, err);
+		code = write_report_file(folder, "report.html", &out, err);
 	dp_buf_free(&out);
 	return code;
 }
 
 /* report.html gets the time of the last record that it shows: whoever finds that of the
  * journal there knows that the report is whole and up to date. */
-static void stamp_page(const char *folder, int64_t updated)
+static void set_html_mtime(const char *folder, int64_t updated)
 {
 	struct timespec t = { .tv_sec = (time_t)(updated / 1000000),
 			      .tv_nsec = (long)(updated % 1000000) * 1000 };
@@ -176,23 +180,25 @@ static void stamp_page(const char *folder, int64_t updated)
 }
 
 /* Each file whole or not at all, report.html last. */
-static int write_report(const struct facts *f, const char *folder, const json_t *facts,
+static int write_report(const struct report_model *report, const char *folder, const json_t *json,
 			struct dp_err *err)
 {
-	int code = write_pictures(f, folder, err);
+	int code = write_figure_files(report, folder, err);
 
 	if (code == DP_OK)
-		code = write_texts(folder, f, facts, err);
+		code = write_texts(folder, report, json, err);
 	if (code != DP_OK)
 		return code;
-	remove_stale(folder, f);
-	stamp_page(folder, f->groups ? f->groups->updated : f->study.s->updated);
+	remove_stale(folder, report);
+	set_html_mtime(folder, report->groups ? report->groups->updated
+					      : report->study.study_state->updated_us);
 	return DP_OK;
 }
 
 /* ---- the whole way ---- */
 
-static void tell_result(const struct options *o, const char *folder, const json_t *facts)
+static void print_report_result(const struct report_options *o, const char *folder,
+				const json_t *json)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	json_t *answer;
@@ -201,9 +207,9 @@ static void tell_result(const struct options *o, const char *folder, const json_
 		printf("%s/report.html\n", folder);
 		return;
 	}
-	answer = json_pack("{s:O, s:s, s:o, s:O}", "study", json_object_get(facts, "study"),
+	answer = json_pack("{s:O, s:s, s:o, s:O}", "study", json_object_get(json, "study"),
 			   "folder", folder, "html", json_sprintf("%s/report.html", folder),
-			   "figures", json_object_get(facts, "figures"));
+			   "figures", json_object_get(json, "figures"));
 	dp_json_dump(&out, answer, 0);
 	puts(dp_buf_text(&out));
 	dp_buf_free(&out);
@@ -211,23 +217,23 @@ static void tell_result(const struct options *o, const char *folder, const json_
 }
 
 /* Writes and tells what is known. */
-static int give_report(const struct options *o, const struct facts *f, const char *folder,
-		       struct dp_err *err)
+static int write_and_print_report(const struct report_options *o, const struct report_model *report,
+				  const char *folder, struct dp_err *err)
 {
-	json_t *facts = facts_json(f);
-	int code = facts ? write_report(f, folder, facts, err)
-			 : dp_fail(err, DP_E_NOMEM, "no memory for the report");
+	json_t *json = report_json_build(report);
+	int code = json ? write_report(report, folder, json, err)
+			: dp_fail(err, DP_E_NOMEM, "no memory for the report");
 
 	if (code == DP_OK)
-		tell_result(o, folder, facts);
-	json_decref(facts);
+		print_report_result(o, folder, json);
+	json_decref(json);
 	return code;
 }
 
 /* Letters, digits and dots of a name; others are a dash, and so is a dot at the
  * beginning:
  * ".." would be another folder. */
-static void folder_part(struct dp_buf *out, const char *name)
+static void append_dir_name(struct dp_buf *out, const char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -237,56 +243,58 @@ static void folder_part(struct dp_buf *out, const char *name)
 }
 
 /* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */
-static char *default_folder(const struct report *r, const char *state)
+static char *default_report_dir(const struct report_data *r, const char *state)
 {
-	const char *end = r->public ? "-public" : "";
+	const char *end = r->is_public ? "-public" : "";
 	struct dp_buf names = DP_BUF_INIT;
 	char *folder;
 
 	if (!r->groups)
-		return print_text("%s/studies/%s/report%s", state, r->subjects[0].s->spec->name,
-				  end);
-	for (size_t i = 0; i < r->groups->by[0].n; i++) {
+		return format_string_alloc("%s/studies/%s/report%s", state,
+					   r->studies[0].state->spec->name, end);
+	for (size_t i = 0; i < r->groups->contests[0].n; i++) {
 		dp_buf_puts(&names, i ? "-" : "");
-		folder_part(&names, r->groups->by[0].group[i].name);
+		append_dir_name(&names, r->groups->contests[0].groups[i].name);
 	}
-	folder = names.failed ? NULL
-			      : print_text("%s/reports/%s%s", state, dp_buf_text(&names), end);
+	folder = names.failed
+			 ? NULL
+			 : format_string_alloc("%s/reports/%s%s", state, dp_buf_text(&names), end);
 	dp_buf_free(&names);
 	return folder;
 }
 
-static int make_report(const struct options *o, struct report *r, const char *state,
+static int make_report(const struct report_options *o, struct report_data *r, const char *state,
 		       struct dp_err *err)
 {
-	char *dir = o->dir ? strdup(o->dir) : default_folder(r, state);
-	struct picture *pictures = NULL;
-	struct facts facts = { 0 };
+	char *dir = o->output_dir ? strdup(o->output_dir) : default_report_dir(r, state);
+	struct rendered_figure *pictures = NULL;
+	struct report_model model = { 0 };
 	char *folder = NULL;
 	size_t n = 0;
-	int code = dir ? take_folder(dir, &folder, err) : dp_fail(err, DP_E_NOMEM, "out of memory");
+	int code = dir ? lock_report_dir(dir, &folder, err)
+		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 
-	if (code == DP_OK && !dp_study_hides(r->subjects[0].s))
-		code = pictures_draw(r, o->figures, &pictures, &n, err);
+	if (code == DP_OK && !dp_state_is_private_selection(r->studies[0].state))
+		code = figures_render(r, o->figures, &pictures, &n, err);
 	if (code == DP_OK)
-		code = report_facts(r, pictures, n, &facts, err);
+		code = report_model_build(r, pictures, n, &model, err);
 	if (code == DP_OK)
-		code = give_report(o, &facts, folder, err);
-	facts_free(&facts);
-	pictures_free(pictures, n);
+		code = write_and_print_report(o, &model, folder, err);
+	report_model_free(&model);
+	rendered_figures_free(pictures, n);
 	free(folder);
 	free(dir);
 	return code;
 }
 
-static int run_report(const struct options *o, struct report *r, struct dp_err *err)
+static int run_report(const struct report_options *o, struct report_data *r, struct dp_err *err)
 {
 	char *state = NULL, *journal = NULL, *real;
-	int code = find_state_folder(o, &state, err);
+	int code = find_state_dir(o, &state, err);
 
 	if (code != DP_OK)
 		return code;
-	journal = state ? dp_path_join(state, "journal") : strdup(o->journal);
+	journal = state ? dp_path_join(state, "journal") : strdup(o->journal_path);
 	real = journal ? realpath(journal, NULL) : NULL;
 	if (real) { /* as the report names it; what is not there is told by name */
 		free(journal);
@@ -294,16 +302,16 @@ static int run_report(const struct options *o, struct report *r, struct dp_err *
 	}
 	if (!journal)
 		code = dp_fail(err, DP_E_NOMEM, "out of memory");
-	else if (r->nasked)
-		code = report_load_groups(r, journal, o->studies, o->nstudies, err);
+	else if (r->ngroup_specs)
+		code = report_data_load_groups(r, journal, o->studies, o->nstudies, err);
 	else
-		code = report_load(r, journal, o->studies, o->nstudies, err);
+		code = report_data_load(r, journal, o->studies, o->nstudies, err);
 	if (code == DP_OK)
-		code = report_truth_check(r, err);
-	if (code == DP_OK && r->public)
-		code = report_public_check(r, err);
-	if (code == DP_OK && r->public)
-		report_public_strip(r);
+		code = report_check_reference_front(r, err);
+	if (code == DP_OK && r->is_public)
+		code = redaction_check_leaks(r, err);
+	if (code == DP_OK && r->is_public)
+		redaction_strip_private(r);
 	if (code == DP_OK)
 		code = make_report(o, r, state, err);
 	free(journal);
@@ -311,7 +319,7 @@ static int run_report(const struct options *o, struct report *r, struct dp_err *
 	return code;
 }
 
-static void tell_error(const struct options *o, const struct dp_err *err)
+static void print_report_error(const struct report_options *o, const struct dp_err *err)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	json_t *answer;
@@ -322,7 +330,7 @@ static void tell_error(const struct options *o, const struct dp_err *err)
 			fprintf(stderr, "hint: %s\n", err->hint);
 		return;
 	}
-	answer = json_pack("{s:o}", "error", dp_json_error(err));
+	answer = json_pack("{s:o}", "error", dp_json_from_error(err));
 	dp_json_dump(&out, answer, 0);
 	puts(dp_buf_text(&out));
 	dp_buf_free(&out);
@@ -331,14 +339,14 @@ static void tell_error(const struct options *o, const struct dp_err *err)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
-	struct report r = { 0 };
+	struct report_options o = { 0 };
+	struct report_data r = { 0 };
 	struct dp_err err = { 0 };
 	int code;
 
 	dp_alloc_init();
-	code = report_options(&o, &r, argc, argv, &err);
-	dp_linalg_single_thread(); /* same bits on every machine of a kind */
+	code = report_parse_options(&o, &r, argc, argv, &err);
+	dp_linalg_set_single_thread(); /* same bits on every machine of a kind */
 	if (code == DP_OK && o.help)
 		report_help();
 	else if (code == DP_OK && o.version)
@@ -346,8 +354,8 @@ int main(int argc, char **argv)
 	else if (code == DP_OK)
 		code = run_report(&o, &r, &err);
 	if (code != DP_OK)
-		tell_error(&o, &err);
-	report_free(&r);
+		print_report_error(&o, &err);
+	report_data_free(&r);
 	plot_shutdown();
 	return dp_code_exit(code);
 }

@@ -22,53 +22,54 @@
 extern char **environ;
 
 /* As a field of an address: '+' and '%' mean something else there. */
-static void put_encoded(struct dp_buf *out, const char *text)
+static void append_percent_encoded(struct dp_buf *out, const char *text)
 {
 	for (; *text; text++)
 		dp_buf_printf(out, isalnum((unsigned char)*text) ? "%c" : "%%%02X",
 			      (unsigned char)*text);
 }
 
-static void put_page(struct dp_buf *out, const char *address, const char *token)
+static void append_redirect_page(struct dp_buf *out, const char *address, const char *token)
 {
 	dp_buf_puts(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
 			 "<meta http-equiv=\"refresh\" content=\"0;url=");
-	dp_buf_xml(out, address);
+	dp_buf_add_xml_escaped(out, address);
 	dp_buf_puts(out, "#token=");
-	put_encoded(out, token);
+	append_percent_encoded(out, token);
 	dp_buf_puts(out, "\">\n");
 }
 
-static int write_page(struct browser *b, const char *address, const char *token, struct dp_err *err)
+static int write_redirect_file(struct browser *b, const char *address, const char *token,
+			       struct dp_err *err)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
 	const char *folder = run && *run ? run : tmp && *tmp ? tmp : "/tmp";
 	struct dp_buf page = DP_BUF_INIT;
 	int fd, code = DP_OK;
 
-	if (snprintf(b->file, sizeof b->file, "%s/dpareto-XXXXXX.html", folder) >=
-	    (int)sizeof b->file) {
-		b->file[0] = '\0';
+	if (snprintf(b->redirect_file, sizeof b->redirect_file, "%s/dpareto-XXXXXX.html", folder) >=
+	    (int)sizeof b->redirect_file) {
+		b->redirect_file[0] = '\0';
 		return dp_fail(err, DP_E_LIMIT, "the name of %s is too long", folder);
 	}
-	fd = mkostemps(b->file, (int)strlen(".html"), O_CLOEXEC);
+	fd = mkostemps(b->redirect_file, (int)strlen(".html"), O_CLOEXEC);
 	if (fd < 0) {
 		code = dp_fail_errno(err, errno, "cannot make a file in %s", folder);
-		b->file[0] = '\0';
+		b->redirect_file[0] = '\0';
 		return code;
 	}
-	put_page(&page, address, token);
+	append_redirect_page(&page, address, token);
 	if (page.failed)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a page");
 	else if (dp_write_all(fd, page.data, page.len) != 0)
-		code = dp_fail_errno(err, errno, "cannot write %s", b->file);
+		code = dp_fail_errno(err, errno, "cannot write %s", b->redirect_file);
 	close(fd);
 	dp_buf_free(&page);
 	return code;
 }
 
 /* Without the signals that this process holds back. */
-static int start_opener(struct browser *b, const char *what, struct dp_err *err)
+static int spawn_xdg_open(struct browser *b, const char *what, struct dp_err *err)
 {
 	char *argv[] = { "xdg-open", (char *)what, NULL };
 	posix_spawnattr_t attributes;
@@ -89,14 +90,14 @@ static int start_opener(struct browser *b, const char *what, struct dp_err *err)
 
 int browser_open(struct browser *b, const char *address, const char *token, struct dp_err *err)
 {
-	int code = *token ? write_page(b, address, token, err) : DP_OK;
+	int code = *token ? write_redirect_file(b, address, token, err) : DP_OK;
 
 	if (code == DP_OK)
-		code = start_opener(b, *token ? b->file : address, err);
+		code = spawn_xdg_open(b, *token ? b->redirect_file : address, err);
 	return code;
 }
 
-bool browser_went_well(struct browser *b)
+bool browser_check_opened(struct browser *b)
 {
 	int status = 0;
 
@@ -106,9 +107,9 @@ bool browser_went_well(struct browser *b)
 	return status == 0;
 }
 
-void browser_forget(struct browser *b)
+void browser_cleanup(struct browser *b)
 {
-	if (b->file[0])
-		unlink(b->file);
+	if (b->redirect_file[0])
+		unlink(b->redirect_file);
 	*b = (struct browser){ 0 };
 }

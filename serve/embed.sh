@@ -1,8 +1,8 @@
 #!/bin/sh
-# embed.sh FILE... - prints C that has these files as page_files[], which shell.c serves.
+# embed.sh FILE... - prints C that has these files as page_files[], which html_page.c serves.
 set -eu
 echo '/* Made by serve/embed.sh. */'
-echo '#include "serve/shell.h"'
+echo '#include "serve/html_page.h"'
 i=0
 for f; do
 	i=$((i + 1))

@@ -1,13 +1,13 @@
 /* main.c - dpareto-serve: what 'dparetoctl serve' becomes. */
-#include "ctl/command.h"
-#include "ctl/daemon.h"
+#include "ctl/ctl_command.h"
+#include "ctl/client/daemon_call.h"
 #include "ctl/help.h"
-#include "ctl/options.h"
-#include "ctl/output.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
 #include "reports/plot/plot.h"
 #include "serve/browser.h"
-#include "serve/listen.h"
-#include "serve/web.h"
+#include "serve/http/listen_socket.h"
+#include "serve/http_server.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -18,82 +18,82 @@
 #include <unistd.h>
 
 enum {
-	END_S = 5 /* for answers that are on their way */
+	SHUTDOWN_SECONDS = 5 /* for answers that are on their way */
 };
 
 /* Names by which it may be called, beside its addresses. */
-static int guard_hosts(struct guard *g, const struct ctl *ctl, const struct listening *l,
-		       struct dp_err *err)
+static int auth_set_hosts(struct auth *auth, const struct ctl *ctl, const struct listen_socket *l,
+			  struct dp_err *err)
 {
 	static char own[256]; /* as long as the process */
 
-	g->host[g->nhosts++] = l->host;
-	if (!l->loopback && gethostname(own, sizeof own - 1) == 0)
-		g->host[g->nhosts++] = own;
-	for (size_t i = 0; i < ctl->ngiven; i++) {
-		if (strcmp(ctl->given[i].option->name, "host") != 0)
+	auth->hosts[auth->n_hosts++] = l->host;
+	if (!l->is_loopback && gethostname(own, sizeof own - 1) == 0)
+		auth->hosts[auth->n_hosts++] = own;
+	for (size_t i = 0; i < ctl->n_given_options; i++) {
+		if (strcmp(ctl->given_options[i].option->name, "host") != 0)
 			continue;
-		if (g->nhosts == GUARD_HOSTS)
+		if (auth->n_hosts == AUTH_MAX_HOSTS)
 			return dp_fail(err, DP_E_USAGE, "too many --host");
-		g->host[g->nhosts++] = ctl->given[i].value;
+		auth->hosts[auth->n_hosts++] = ctl->given_options[i].value;
 	}
 	return DP_OK;
 }
 
-static int guard_set(struct guard *g, struct ctl *ctl, const struct listening *l,
-		     struct dp_err *err)
+static int auth_configure(struct auth *auth, struct ctl *ctl, const struct listen_socket *l,
+			  struct dp_err *err)
 {
-	const char *file = ctl_opt(ctl, "token-file");
-	int code = guard_hosts(g, ctl, l, err);
+	const char *file = ctl_get_option(ctl, "token-file");
+	int code = auth_set_hosts(auth, ctl, l, err);
 
-	g->control = ctl_flag(ctl, "control");
-	g->closed = file != NULL;
-	snprintf(g->cookie, sizeof g->cookie, "dpareto_%u", l->port);
+	auth->allow_control = ctl_has_option(ctl, "control");
+	auth->token_required = file != NULL;
+	snprintf(auth->cookie_name, sizeof auth->cookie_name, "dpareto_%u", l->port);
 	if (code == DP_OK && file)
-		code = token_read(&g->token, file, err);
-	else if (code == DP_OK && g->control)
-		code = token_draw(&g->token, err);
-	if (code == DP_OK && file && strlen(g->token.text) < TOKEN_SHORT)
-		ctl_say(ctl, "the token in %s is short, and may be guessed", file);
+		code = token_read_file(&auth->token, file, err);
+	else if (code == DP_OK && auth->allow_control)
+		code = token_generate(&auth->token, err);
+	if (code == DP_OK && file && strlen(auth->token.text) < TOKEN_MIN_SAFE_LEN)
+		ctl_print_message(ctl, "the token in %s is short, and may be guessed", file);
 	return code;
 }
 
-static void serve_tell(struct ctl *ctl, const struct serve *s, const struct listening *l,
-		       char *address, size_t size)
+static void print_server_address(struct ctl *ctl, const struct web_app *app,
+				 const struct listen_socket *l, char *address, size_t size)
 {
 	snprintf(address, size, "http://%s:%u/", l->host, l->port);
 	ctl_printf(ctl, "dpareto-serve: %s\n", address);
 	/* one that is in a file is not for everybody who sees this terminal */
-	if (s->guard.control && !s->guard.closed)
-		ctl_printf(ctl, "token: %s\n", s->guard.token.text);
+	if (app->auth.allow_control && !app->auth.token_required)
+		ctl_printf(ctl, "token: %s\n", app->auth.token.text);
 	fflush(ctl->out);
 }
 
-static void tell_to_open(struct ctl *ctl, const char *address)
+static void print_open_hint(struct ctl *ctl, const char *address)
 {
-	ctl_say(ctl, "xdg-open did not open it; open %s in a browser yourself", address);
+	ctl_print_message(ctl, "xdg-open did not open it; open %s in a browser yourself", address);
 }
 
-static void serve_show(struct ctl *ctl, const struct serve *s, const char *address,
-		       struct browser *browser)
+static void open_browser(struct ctl *ctl, const struct web_app *app, const char *address,
+			 struct browser *browser)
 {
 	struct dp_err err;
 
 	/* without need for a token it is empty */
-	if (browser_open(browser, address, s->guard.token.text, &err) != DP_OK)
-		tell_to_open(ctl, address);
+	if (browser_open(browser, address, app->auth.token.text, &err) != DP_OK)
+		print_open_hint(ctl, address);
 }
 
 /* Until somebody ends it. */
-static void serve_wait(struct ctl *ctl, struct web *server, const char *address,
-		       struct browser *browser, const sigset_t *signals)
+static void wait_for_stop_signal(struct ctl *ctl, struct http_server *server, const char *address,
+				 struct browser *browser, const sigset_t *signals)
 {
 	const struct timespec second = { .tv_sec = 1 };
 
 	while (sigtimedwait(signals, NULL, &second) < 0) {
-		web_watch(server);
-		if (!browser_went_well(browser))
-			tell_to_open(ctl, address);
+		http_server_close_slow(server);
+		if (!browser_check_opened(browser))
+			print_open_hint(ctl, address);
 	}
 }
 
@@ -105,43 +105,43 @@ static void on_alarm(int number)
 
 /* Nothing here has to be saved, so who waits for a daemon that does not answer is not
  * waited for. */
-static void end_soon(void)
+static void set_exit_deadline(void)
 {
 	signal(SIGALRM, on_alarm);
-	alarm(END_S);
+	alarm(SHUTDOWN_SECONDS);
 }
 
-static int serve_at(struct ctl *ctl, struct serve *s, const struct listening *l,
-		    const sigset_t *signals, struct dp_err *err)
+static int run_server(struct ctl *ctl, struct web_app *app, const struct listen_socket *l,
+		      const sigset_t *signals, struct dp_err *err)
 {
 	struct browser browser = { 0 };
-	struct web *server;
+	struct http_server *server;
 	char address[512];
-	int code = guard_set(&s->guard, ctl, l, err);
+	int code = auth_configure(&app->auth, ctl, l, err);
 
 	if (code == DP_OK)
-		code = hub_start(&s->asking, &s->hub, err);
+		code = event_broker_start(&app->runner, &app->broker, err);
 	if (code != DP_OK) {
 		close(l->fd);
 		return code;
 	}
-	code = web_start(s, l->fd, &server, err);
+	code = http_server_start(app, l->fd, &server, err);
 	if (code == DP_OK) {
-		serve_tell(ctl, s, l, address, sizeof address);
-		if (ctl_flag(ctl, "open"))
-			serve_show(ctl, s, address, &browser);
-		serve_wait(ctl, server, address, &browser, signals);
-		browser_forget(&browser);
-		end_soon();
-		hub_close(s->hub); /* streams end first, so that the rest can */
-		web_stop(server);
+		print_server_address(ctl, app, l, address, sizeof address);
+		if (ctl_has_option(ctl, "open"))
+			open_browser(ctl, app, address, &browser);
+		wait_for_stop_signal(ctl, server, address, &browser, signals);
+		browser_cleanup(&browser);
+		set_exit_deadline();
+		event_broker_close(app->broker); /* streams end first, so that the rest can */
+		http_server_stop(server);
 	}
-	hub_stop(s->hub);
+	event_broker_stop(app->broker);
 	return code;
 }
 
 /* INT, TERM and HUP are taken by the main thread alone, when it looks for them. */
-static void hold_signals(sigset_t *signals)
+static void block_stop_signals(sigset_t *signals)
 {
 	sigemptyset(signals);
 	sigaddset(signals, SIGINT);
@@ -150,24 +150,24 @@ static void hold_signals(sigset_t *signals)
 	pthread_sigmask(SIG_BLOCK, signals, NULL);
 }
 
-static int serve_run(struct ctl *ctl, struct dp_err *err)
+static int listen_and_serve(struct ctl *ctl, struct dp_err *err)
 {
-	const char *where = ctl_opt(ctl, "listen");
-	struct listening l;
-	struct serve s;
+	const char *where = ctl_get_option(ctl, "listen");
+	struct listen_socket l;
+	struct web_app app;
 	sigset_t signals;
 	char *socket;
-	int code = listen_at(where ? where : "127.0.0.1:8410", ctl_opt(ctl, "token-file") != NULL,
-			     &l, err);
+	int code = listen_socket_open(where ? where : "127.0.0.1:8410",
+				      ctl_get_option(ctl, "token-file") != NULL, &l, err);
 
 	if (code != DP_OK)
 		return code;
-	hold_signals(&signals);
+	block_stop_signals(&signals);
 	socket = ctl_socket_path(ctl);
-	serve_init(&s, ctl->socket);
-	s.guard.socket = socket;
-	code = serve_at(ctl, &s, &l, &signals, err);
-	serve_free(&s);
+	web_app_init(&app, ctl->socket);
+	app.auth.socket = socket;
+	code = run_server(ctl, &app, &l, &signals, err);
+	web_app_free(&app);
 	free(socket);
 	plot_shutdown();
 	return code;
@@ -175,23 +175,23 @@ static int serve_run(struct ctl *ctl, struct dp_err *err)
 
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { .out = stdout, .talk = stderr, .command = &ctl_cmd_serve };
+	struct ctl ctl = { .out = stdout, .err_stream = stderr, .command = &ctl_cmd_serve };
 	struct dp_err err = { 0 };
 	int code;
 
 	dp_alloc_init();
 	signal(SIGPIPE, SIG_IGN);
 	setlocale(LC_CTYPE, "C.UTF-8"); /* texts are UTF-8 */
-	code = ctl_parse(&ctl, ctl.command, argc, argv, &err);
-	if (code == DP_OK && ctl_flag(&ctl, "version"))
+	code = ctl_parse_options(&ctl, ctl.command, argc, argv, &err);
+	if (code == DP_OK && ctl_has_option(&ctl, "version"))
 		ctl_printf(&ctl, "dpareto-serve %s\n", ctl_version());
-	else if (code == DP_OK && ctl_flag(&ctl, "help"))
+	else if (code == DP_OK && ctl_has_option(&ctl, "help"))
 		ctl_help_command(&ctl, ctl.command);
 	else if (code == DP_OK)
-		code = serve_run(&ctl, &err);
+		code = listen_and_serve(&ctl, &err);
 	if (code != DP_OK)
-		ctl_put_error(&ctl, &err);
-	free(ctl.given);
-	free(ctl.query_options);
+		ctl_print_error(&ctl, &err);
+	free(ctl.given_options);
+	free(ctl.mechanism_options);
 	return dp_code_exit(code);
 }

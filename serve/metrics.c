@@ -2,8 +2,8 @@
 #include "serve/metrics.h"
 
 #include "base/json.h"
-#include "base/num.h"
-#include "ctl/command.h"
+#include "base/units.h"
+#include "ctl/ctl_command.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void metric_number(struct dp_buf *out, double x)
 		dp_buf_printf(out, " %s\n", dp_num_text(x, text));
 }
 
-static void metric_plain(struct dp_buf *out, const char *name, double x)
+static void metric_unlabelled(struct dp_buf *out, const char *name, double x)
 {
 	dp_buf_puts(out, name);
 	metric_number(out, x);
@@ -55,7 +55,7 @@ static void metric_labels(struct dp_buf *out, const char *first, const char *val
 }
 
 /* A number of an object; NaN: there is none, or it is hidden. */
-static double real_of(const json_t *object, const char *key)
+static double json_real_or_nan(const json_t *object, const char *key)
 {
 	double x;
 
@@ -63,14 +63,14 @@ static double real_of(const json_t *object, const char *key)
 }
 
 /* One number of each study that has it. */
-static void metric_each(struct dp_buf *out, const json_t *studies, const char *name,
-			const char *key)
+static void metric_each_study(struct dp_buf *out, const json_t *studies, const char *name,
+			      const char *key)
 {
 	const json_t *one;
 	size_t i;
 
 	json_array_foreach (studies, i, one) {
-		double x = real_of(one, key);
+		double x = json_real_or_nan(one, key);
 
 		if (isnan(x))
 			continue;
@@ -82,7 +82,7 @@ static void metric_each(struct dp_buf *out, const json_t *studies, const char *n
 
 /* ---- what there is to tell ---- */
 
-static void put_daemon(struct dp_buf *out, const json_t *hello)
+static void metrics_write_daemon(struct dp_buf *out, const json_t *hello)
 {
 	static const struct {
 		const char *name, *key, *help;
@@ -95,11 +95,11 @@ static void put_daemon(struct dp_buf *out, const json_t *hello)
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		metric_head(out, each[i].name, "gauge", each[i].help);
-		metric_plain(out, each[i].name, real_of(hello, each[i].key));
+		metric_unlabelled(out, each[i].name, json_real_or_nan(hello, each[i].key));
 	}
 }
 
-static void put_journal(struct dp_buf *out, const json_t *journal)
+static void metrics_write_journal(struct dp_buf *out, const json_t *journal)
 {
 	static const struct {
 		const char *key, *quantile;
@@ -113,18 +113,19 @@ static void put_journal(struct dp_buf *out, const json_t *journal)
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		dp_buf_puts(out, name);
 		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
-		metric_number(out, real_of(commits, each[i].key));
+		metric_number(out, json_real_or_nan(commits, each[i].key));
 	}
 	dp_buf_printf(out, "%s_sum", name);
-	metric_number(out, real_of(commits, "seconds"));
+	metric_number(out, json_real_or_nan(commits, "seconds"));
 	dp_buf_printf(out, "%s_count", name);
-	metric_number(out, real_of(commits, "count"));
+	metric_number(out, json_real_or_nan(commits, "count"));
 	metric_head(out, "dpareto_journal_silent_seconds", "gauge",
 		    "How long the disk of the journal has not answered; 0 if it does.");
-	metric_plain(out, "dpareto_journal_silent_seconds", real_of(journal, "silent"));
+	metric_unlabelled(out, "dpareto_journal_silent_seconds",
+			  json_real_or_nan(journal, "silent"));
 }
 
-static void put_states(struct dp_buf *out, const json_t *studies)
+static void metrics_write_states(struct dp_buf *out, const json_t *studies)
 {
 	size_t count[DP_COUNT(states)] = { 0 }, i;
 	const json_t *one;
@@ -151,7 +152,7 @@ static void put_states(struct dp_buf *out, const json_t *studies)
 	}
 }
 
-static void put_trials(struct dp_buf *out, const json_t *studies)
+static void metrics_write_trials(struct dp_buf *out, const json_t *studies)
 {
 	static const char *const ends[] = { "ok", "diverged", "failed" };
 	const json_t *one;
@@ -161,7 +162,7 @@ static void put_trials(struct dp_buf *out, const json_t *studies)
 		    "Trials that have ended, by how. A retry takes a failure back.");
 	json_array_foreach (studies, i, one)
 		for (size_t k = 0; k < DP_COUNT(ends); k++) {
-			double x = real_of(one, ends[k]);
+			double x = json_real_or_nan(one, ends[k]);
 
 			if (isnan(x))
 				continue; /* a private selection hides it */
@@ -170,11 +171,11 @@ static void put_trials(struct dp_buf *out, const json_t *studies)
 			metric_number(out, x);
 		}
 	metric_head(out, "dpareto_trials_running", "gauge", "Trials that run now.");
-	metric_each(out, studies, "dpareto_trials_running", "running");
+	metric_each_study(out, studies, "dpareto_trials_running", "running");
 }
 
 /* Seconds since 1970 of a time of the protocol; NaN: there is none. */
-static double unix_time(const char *iso)
+static double parse_unix_time(const char *iso)
 {
 	struct tm tm = { 0 };
 	const char *rest = iso ? strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
@@ -182,7 +183,7 @@ static double unix_time(const char *iso)
 	return rest ? (double)timegm(&tm) : NAN;
 }
 
-static void put_failures(struct dp_buf *out, const json_t *studies)
+static void metrics_write_failures(struct dp_buf *out, const json_t *studies)
 {
 	const json_t *one;
 	size_t i;
@@ -196,21 +197,21 @@ static void put_failures(struct dp_buf *out, const json_t *studies)
 	}
 }
 
-static void put_studies(struct dp_buf *out, const json_t *studies)
+static void metrics_write_studies(struct dp_buf *out, const json_t *studies)
 {
 	const json_t *one;
 	size_t i;
 
-	put_states(out, studies);
-	put_failures(out, studies);
-	put_trials(out, studies);
+	metrics_write_states(out, studies);
+	metrics_write_failures(out, studies);
+	metrics_write_trials(out, studies);
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");
-	metric_each(out, studies, "dpareto_hypervolume", "hypervolume");
+	metric_each_study(out, studies, "dpareto_hypervolume", "hypervolume");
 	metric_head(out, "dpareto_study_updated_seconds", "gauge",
 		    "When something was last recorded in a study, in seconds since 1970.");
 	json_array_foreach (studies, i, one) {
-		double at = unix_time(dp_json_str(one, "updated", NULL));
+		double at = parse_unix_time(dp_json_str(one, "updated", NULL));
 
 		if (isnan(at))
 			continue;
@@ -220,15 +221,15 @@ static void put_studies(struct dp_buf *out, const json_t *studies)
 	}
 }
 
-void metrics_put(struct asking *k, struct dp_buf *out)
+void metrics_write(struct command_runner *runner, struct dp_buf *out)
 {
 	const json_t *hello;
 	struct dp_err err;
 	json_t *status;
-	bool up = ask_verb(k, "status", NULL, NULL, &status, &err) == DP_OK;
+	bool up = runner_call_verb(runner, "status", NULL, NULL, &status, &err) == DP_OK;
 
 	metric_head(out, "dpareto_up", "gauge", "1 if the daemon answers.");
-	metric_plain(out, "dpareto_up", up);
+	metric_unlabelled(out, "dpareto_up", up);
 	metric_head(out, "dpareto_build_info", "gauge", "The version of dpareto-serve.");
 	dp_buf_puts(out, "dpareto_build_info");
 	metric_labels(out, "version", ctl_version(), NULL, NULL);
@@ -236,8 +237,8 @@ void metrics_put(struct asking *k, struct dp_buf *out)
 	if (!up)
 		return;
 	hello = json_object_get(status, "daemon");
-	put_daemon(out, hello);
-	put_journal(out, json_object_get(hello, "journal"));
-	put_studies(out, json_object_get(status, "studies"));
+	metrics_write_daemon(out, hello);
+	metrics_write_journal(out, json_object_get(hello, "journal"));
+	metrics_write_studies(out, json_object_get(status, "studies"));
 	json_decref(status);
 }

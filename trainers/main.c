@@ -1,6 +1,6 @@
 /* main.c - dpareto-train: the table of built-in trainers.
  *
- * Signals keep their default actions but while a model is trained (pulse.c): every line
+ * Signals keep their default actions but while a model is trained (training_progress.c): every line
  * of a result is one write, so TERM at any moment leaves whole lines behind. */
 #include "config.h"
 #include "trainers/trainers.h"
@@ -31,7 +31,7 @@ static void print_trainers(FILE *to)
 	      to);
 }
 
-static int complain(const struct dp_err *err)
+static int print_trainer_error(const struct dp_err *err)
 {
 	fprintf(stderr, "dpareto-train: %s\n", err->msg);
 	if (err->hint[0])
@@ -54,7 +54,7 @@ static const struct trainer *find_trainer(const char *name, struct dp_err *err)
 		names[i] = trainers[i]->name;
 	}
 	dp_fail(err, DP_E_USAGE, "there is no trainer '%s'", name);
-	near = dp_nearest(name, names);
+	near = dp_nearest_word(name, names);
 	if (near)
 		dp_hint(err, "Did you mean '%s'?", near);
 	else
@@ -82,14 +82,14 @@ int main(int argc, char **argv)
 	}
 	t = find_trainer(argv[1], &err);
 	if (!t)
-		return complain(&err);
+		return print_trainer_error(&err);
 	for (int i = 2; i < argc; i++) {
 		if (is_help(argv[i])) {
-			options_help(t, stdout);
+			trainer_options_print_help(t, stdout);
 			return 0;
 		}
 	}
 	if (t->run(argc - 1, argv + 1, &err) != DP_OK)
-		return complain(&err);
+		return print_trainer_error(&err);
 	return 0;
 }

@@ -7,16 +7,16 @@
 #include "base/base.h"
 #include "base/rng.h"
 #include "trainers/learn/learn.h"
-#include "trial/trial.h"
+#include "protocol/trainer/trainer_protocol.h"
 #include <stdio.h>
 
 struct trainer {
 	const char *name;
-	const char *summary; /* one line */
-	const char *about;   /* what it does, before the options in its help */
-	const char *reads;   /* its parameters and metrics, after them */
-	unsigned options;    /* which it takes: OPTIONS_* */
-	const char *no_path; /* why it cannot walk one, as a clause; NULL: it can */
+	const char *summary;               /* one line */
+	const char *about;                 /* what it does, before the options in its help */
+	const char *params_help;           /* its parameters and metrics, after them */
+	unsigned option_groups;            /* which it takes: OPTIONS_* */
+	const char *no_checkpoints_reason; /* why it cannot walk one, as a clause; NULL: it can */
 	/* Reads its options from argv (argv[0] is its name), then does what the
 	 * request asks. */
 	int (*run)(int argc, char **argv, struct dp_err *err);
@@ -40,7 +40,7 @@ enum {
  */
 extern const char *const optimizer_words[], *const model_words[];
 
-struct options {
+struct trainer_options {
 	struct data_options data;
 	bool secure;
 	int optimizer, model, sampling; /* places in their lists of words */
@@ -50,63 +50,65 @@ struct options {
 	double norm_bound;  /* NaN if not given */
 	int64_t passes, queries, ones;
 	/* for a person: parameters, path and runs without a request */
-	json_t *set; /* NULL if not given */
-	const char *path;
+	json_t *set_params; /* NULL if not given */
+	const char *checkpoints;
 	int64_t runs, seed;
 };
-/* Reads argv[1..]; the caller calls options_clear(), also after an error. */
-DP_MUSTCHECK int options_read(const struct trainer *t, int argc, char **argv, struct options *o,
-			      struct dp_err *err);
-void options_clear(struct options *o);
-void options_help(const struct trainer *t, FILE *to);
+/* Reads argv[1..]; the caller calls trainer_options_clear(), also after an error. */
+DP_MUSTCHECK int trainer_options_parse(const struct trainer *t, int argc, char **argv,
+				       struct trainer_options *o, struct dp_err *err);
+void trainer_options_clear(struct trainer_options *o);
+void trainer_options_print_help(const struct trainer *t, FILE *to);
 
 /* ---- request.c: what is asked ---- */
 
 /* The request of the protocol and where results go; or, where a person tries a trainer
  * with --set, a request made of the options, and the standard output. The caller
- * closes *fd and calls dp_request_clear(). */
-DP_MUSTCHECK int trainer_request(const struct options *o, struct dp_request *q, int *fd,
-				 struct dp_err *err);
+ * closes *fd and calls dp_trainer_request_clear(). */
+DP_MUSTCHECK int trainer_request_open(const struct trainer_options *o, struct dp_trainer_request *q,
+				      int *fd, struct dp_err *err);
 
 /* ---- path.c: results on the way ---- */
 
-struct waypoints {
+struct checkpoint_epochs {
 	uint32_t *epochs; /* ascending, below the parameter `epochs` */
 	size_t n;
 };
 /* The path that is asked for; none is none. An error where `t` cannot walk it. The
- * caller calls waypoints_clear(). */
-DP_MUSTCHECK int waypoints_read(const struct trainer *t, const struct dp_request *q,
-				struct waypoints *out, struct dp_err *err);
-void waypoints_clear(struct waypoints *w);
+ * caller calls checkpoint_epochs_clear(). */
+DP_MUSTCHECK int checkpoint_epochs_read(const struct trainer *t, const struct dp_trainer_request *q,
+					struct checkpoint_epochs *out, struct dp_err *err);
+void checkpoint_epochs_clear(struct checkpoint_epochs *w);
 /* "1,2,4" of --path into a request; the caller clears it, also after an error. */
-DP_MUSTCHECK int path_by_hand(const char *text, struct dp_request *q, struct dp_err *err);
+DP_MUSTCHECK int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q,
+					 struct dp_err *err);
 
-/* ---- params.c: parameters of the request, checked ---- */
+/* ---- request_params.c: parameters of the request, checked ---- */
 
 /* A finite number of at least `lo`, or above it with `open`; a whole number; one that
  * counts something, from 1. The error names the parameter. */
-DP_MUSTCHECK int param_number(const struct dp_request *q, const char *name, double lo, bool open,
-			      double *out, struct dp_err *err);
-DP_MUSTCHECK int param_whole(const struct dp_request *q, const char *name, int64_t lo, int64_t *out,
-			     struct dp_err *err);
-DP_MUSTCHECK int param_count(const struct dp_request *q, const char *name, uint32_t *out,
-			     struct dp_err *err);
+DP_MUSTCHECK int param_read_number(const struct dp_trainer_request *q, const char *name, double lo,
+				   bool open, double *out, struct dp_err *err);
+DP_MUSTCHECK int param_read_integer(const struct dp_trainer_request *q, const char *name,
+				    int64_t lo, int64_t *out, struct dp_err *err);
+DP_MUSTCHECK int param_read_count(const struct dp_trainer_request *q, const char *name,
+				  uint32_t *out, struct dp_err *err);
 /* One of a list of words into its place there; *out stays what it is where the request
  * has no such parameter. */
-DP_MUSTCHECK int param_word(const struct dp_request *q, const char *name, const char *const *words,
-			    int *out, struct dp_err *err);
-bool param_given(const struct dp_request *q, const char *name);
+DP_MUSTCHECK int param_read_word(const struct dp_trainer_request *q, const char *name,
+				 const char *const *words, int *out, struct dp_err *err);
+bool param_is_given(const struct dp_trainer_request *q, const char *name);
 
-/* ---- noisy_sgd.c: what linear and mlp have in common ---- */
+/* ---- dpsgd_params.c: what linear and mlp have in common ---- */
 
 /* epochs, lot_size, learning_rate, clip and the noise; the optimizer, where that is a
  * parameter. */
-DP_MUSTCHECK int noisy_sgd_read(const struct options *o, const struct dp_request *q,
-				struct sgd *out, struct dp_err *err);
+DP_MUSTCHECK int dpsgd_read_params(const struct trainer_options *o,
+				   const struct dp_trainer_request *q, struct sgd *out,
+				   struct dp_err *err);
 /* What the training will do with n records; NULL without memory. */
-json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
-#define NOISY_SGD_READS                                                                            \
+json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n);
+#define DPSGD_PARAMS_HELP                                                                          \
 	"Parameters: epochs            passes over the records, on average\n"                      \
 	"            lot_size          records of a step; the mean with poisson\n"                 \
 	"            learning_rate     above 0\n"                                                  \
@@ -116,53 +118,56 @@ json_t *noisy_sgd_declare(const struct sgd *how, uint32_t n);
 	"            noise_variance    its square\n"                                               \
 	"            optimizer         sgd or adam, in the place of --optimizer\n"
 
-/* ---- runs.c: the runs of a request on a data set ---- */
+/* ---- training_runs.c: the runs of a request on a data set ---- */
 
 /* The random streams of one run. */
-struct streams {
-	struct noise lots, gradient, start;
+struct run_streams {
+	struct noise_stream lots, gradient, initial_weights;
 };
 
 /* What a model needs for a request. */
-struct plan {
-	size_t nweights;
-	uint64_t steps;   /* of one run */
-	json_t *declared; /* taken over; NULL: there was no memory for it */
+struct training_plan {
+	size_t n_weights;
+	uint64_t n_steps;    /* of one run */
+	json_t *declaration; /* taken over; NULL: there was no memory for it */
 };
 
 /* A kind of model; `self` is its own. */
-struct model {
-	int (*prepare)(void *self, const struct options *o, const struct dp_request *q,
-		       const struct rows *train, struct plan *out, struct dp_err *err);
+struct model_ops {
+	int (*prepare)(void *self, const struct trainer_options *o,
+		       const struct dp_trainer_request *q, const struct sparse_rows *train,
+		       struct training_plan *out, struct dp_err *err);
 	/* `walk` is NULL where the trainer has no_path */
-	int (*train)(const void *self, const struct rows *train, struct streams *streams,
-		     const struct walk *walk, struct pulse *pulse, float *w, struct dp_err *err);
-	int (*score)(void *self, const struct rows *rows, const float *w, struct score *out,
-		     struct dp_err *err);
+	int (*train)(const void *self, const struct sparse_rows *train, struct run_streams *streams,
+		     const struct training_checkpoints *checkpoints,
+		     struct training_progress *progress, float *w, struct dp_err *err);
+	int (*score)(void *self, const struct sparse_rows *rows, const float *w,
+		     struct model_score *out, struct dp_err *err);
 	/* |accuracy of the records with a feature - that of the others|; NULL where
 	 * --report is no option */
-	double (*gap)(const struct rows *rows, uint32_t feature, const float *w);
+	double (*fairness_gap)(const struct sparse_rows *rows, uint32_t feature, const float *w);
 };
 
-/* ---- gap.c: --report gap:FEATURE ---- */
+/* ---- fairness_gap.c: --report gap:FEATURE ---- */
 
 /* A feature that a gap is told of. */
-struct gap {
-	bool told;
-	uint32_t feature; /* from 0 */
-	char name[32];    /* of the metric: "gap_72" */
-	char test[32];    /* "test_gap_72" */
+struct fairness_gap {
+	bool is_requested;
+	uint32_t feature;          /* from 0 */
+	char metric_name[32];      /* of the metric: "gap_72" */
+	char test_metric_name[32]; /* "test_gap_72" */
 };
 /* What `report` asks for; nothing, if it is NULL. */
-DP_MUSTCHECK int gap_read(const char *report, uint32_t nfeatures, struct gap *out,
-			  struct dp_err *err);
+DP_MUSTCHECK int fairness_gap_parse(const char *report, uint32_t nfeatures,
+				    struct fairness_gap *out, struct dp_err *err);
 /* Fails unless some of the records have the feature and some have not. */
-DP_MUSTCHECK int gap_check(const struct gap *g, const struct rows *rows, struct dp_err *err);
+DP_MUSTCHECK int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *rows,
+				    struct dp_err *err);
 
 /* Fails unless the records have two classes. */
-DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
+DP_MUSTCHECK int need_two_classes(const struct sparse_rows *rows, struct dp_err *err);
 
-#define MODEL_REPORTS                                                                              \
+#define MODEL_METRICS_HELP                                                                         \
 	"Metrics:    accuracy           on the test records; with --holdout on those\n"            \
 	"                               held out, and then also:\n"                                \
 	"            test_accuracy      on the test records\n"                                     \
@@ -172,19 +177,19 @@ DP_MUSTCHECK int need_two_classes(const struct rows *rows, struct dp_err *err);
 	"            test_records       how many records accuracy is measured on\n"
 
 /* Reads options and request, opens the data, trains and reports every run. */
-DP_MUSTCHECK int model_runs(const struct trainer *t, const struct model *model, void *self,
-			    int argc, char **argv, struct dp_err *err);
+DP_MUSTCHECK int model_run_request(const struct trainer *t, const struct model_ops *model,
+				   void *self, int argc, char **argv, struct dp_err *err);
 
 /* ---- svt.c, for its test ---- */
 
-struct svt {
-	size_t queries, ones;
-	int64_t cutoff; /* C */
-	double noise;   /* b */
+struct svt_params {
+	size_t n_queries, n_ones;
+	int64_t cutoff;     /* C */
+	double noise_scale; /* b */
 };
 
 /* One run: the F1 score of the sparse vector technique on queries in random order.
  * `answers` is scratch memory for s->queries bytes. */
-double svt_f1(const struct svt *s, struct dp_rng *rng, unsigned char *answers);
+double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers);
 
 #endif

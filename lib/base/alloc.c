@@ -20,7 +20,7 @@ _Noreturn void dp_out_of_memory(void)
 	_exit(1);
 }
 
-static void *checked(void *p)
+static void *alloc_checked(void *p)
 {
 	if (!p)
 		dp_out_of_memory();
@@ -29,22 +29,22 @@ static void *checked(void *p)
 
 void *dp_malloc(size_t size)
 {
-	return checked(malloc(size ? size : 1));
+	return alloc_checked(malloc(size ? size : 1));
 }
 
 void *dp_calloc(size_t count, size_t size)
 {
-	return checked(calloc(count ? count : 1, size ? size : 1));
+	return alloc_checked(calloc(count ? count : 1, size ? size : 1));
 }
 
 void *dp_realloc(void *p, size_t size)
 {
-	return checked(realloc(p, size ? size : 1));
+	return alloc_checked(realloc(p, size ? size : 1));
 }
 
 void *dp_reallocarray(void *p, size_t count, size_t size)
 {
-	return checked(reallocarray(p, count ? count : 1, size ? size : 1));
+	return alloc_checked(reallocarray(p, count ? count : 1, size ? size : 1));
 }
 
 void *dp_aligned_alloc(size_t size)
@@ -55,12 +55,13 @@ void *dp_aligned_alloc(size_t size)
 
 	if (size > SIZE_MAX - ALIGN)
 		dp_out_of_memory();
-	return checked(aligned_alloc(ALIGN, (size ? size + ALIGN - 1 : ALIGN) / ALIGN * ALIGN));
+	return alloc_checked(
+		aligned_alloc(ALIGN, (size ? size + ALIGN - 1 : ALIGN) / ALIGN * ALIGN));
 }
 
 char *dp_strdup(const char *s)
 {
-	return checked(strdup(s));
+	return alloc_checked(strdup(s));
 }
 
 char *dp_strdup_null(const char *s)
@@ -70,7 +71,7 @@ char *dp_strdup_null(const char *s)
 
 char *dp_strndup(const char *s, size_t max)
 {
-	return checked(strndup(s, max));
+	return alloc_checked(strndup(s, max));
 }
 
 void *dp_memdup(const void *p, size_t size)

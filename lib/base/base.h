@@ -72,6 +72,6 @@ bool dp_name_ok(const char *name);
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near
  * enough to be what was meant. `list` ends with NULL. */
-const char *dp_nearest(const char *word, const char *const *list);
+const char *dp_nearest_word(const char *word, const char *const *list);
 
 #endif

@@ -89,7 +89,7 @@ void dp_buf_printf(struct dp_buf *b, const char *fmt, ...)
 	b->len += (size_t)n;
 }
 
-void dp_buf_xml(struct dp_buf *b, const char *text)
+void dp_buf_add_xml_escaped(struct dp_buf *b, const char *text)
 {
 	static const char special[] = "<>&\"'";
 	static const char *const words[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
@@ -104,7 +104,7 @@ void dp_buf_xml(struct dp_buf *b, const char *text)
 	}
 }
 
-void dp_buf_drop(struct dp_buf *b, size_t n)
+void dp_buf_consume(struct dp_buf *b, size_t n)
 {
 	if (n > b->len)
 		n = b->len;

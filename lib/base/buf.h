@@ -25,9 +25,9 @@ void dp_buf_puts(struct dp_buf *b, const char *s);
 void dp_buf_putc(struct dp_buf *b, char c);
 void dp_buf_printf(struct dp_buf *b, const char *fmt, ...) DP_PRINTF(2, 3);
 /* Text for XML and HTML, also within quotes: it cannot become markup. */
-void dp_buf_xml(struct dp_buf *b, const char *text);
+void dp_buf_add_xml_escaped(struct dp_buf *b, const char *text);
 /* Drops the first n bytes. */
-void dp_buf_drop(struct dp_buf *b, size_t n);
+void dp_buf_consume(struct dp_buf *b, size_t n);
 /* Hands the memory to the caller, who frees it; NULL if the buffer failed.
  * The one way out of a buffer. */
 char *dp_buf_detach(struct dp_buf *b);

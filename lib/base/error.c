@@ -16,24 +16,24 @@ static const struct {
 #undef X
 };
 
-static int code_known(int code)
+static int code_or_failed(int code)
 {
 	return code >= 0 && (size_t)code < DP_COUNT(table) ? code : DP_E_FAILED;
 }
 
 const char *dp_code_kind(int code)
 {
-	return table[code_known(code)].kind;
+	return table[code_or_failed(code)].kind;
 }
 
 const char *dp_code_text(int code)
 {
-	return table[code_known(code)].text;
+	return table[code_or_failed(code)].text;
 }
 
 int dp_code_exit(int code)
 {
-	return table[code_known(code)].exit;
+	return table[code_or_failed(code)].exit;
 }
 
 int dp_code_from_kind(const char *kind)
@@ -106,7 +106,7 @@ bool dp_name_ok(const char *name)
 }
 
 enum {
-	NEAR_MAX = 32
+	EDIT_DISTANCE_LEN_MAX = 32
 }; /* longer words are not worth guessing at */
 
 /* Optimal string alignment distance: edits and swaps of neighbours, because a
@@ -114,10 +114,10 @@ enum {
 static int edit_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b);
-	int d[NEAR_MAX + 1][NEAR_MAX + 1];
+	int d[EDIT_DISTANCE_LEN_MAX + 1][EDIT_DISTANCE_LEN_MAX + 1];
 
-	if (na > NEAR_MAX || nb > NEAR_MAX)
-		return NEAR_MAX;
+	if (na > EDIT_DISTANCE_LEN_MAX || nb > EDIT_DISTANCE_LEN_MAX)
+		return EDIT_DISTANCE_LEN_MAX;
 	for (size_t i = 0; i <= na; i++)
 		d[i][0] = (int)i;
 	for (size_t j = 0; j <= nb; j++)
@@ -141,7 +141,7 @@ static int edit_distance(const char *a, const char *b)
 	return d[na][nb];
 }
 
-const char *dp_nearest(const char *word, const char *const *list)
+const char *dp_nearest_word(const char *word, const char *const *list)
 {
 	const char *best = NULL;
 	int allowed = 1 + (int)strlen(word) / 4, least = allowed + 1;

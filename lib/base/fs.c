@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool dp_errno_passes(int errnum)
+bool dp_errno_is_transient(int errnum)
 {
 	switch (errnum) {
 	case EMFILE: /* descriptors */
@@ -77,8 +77,8 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 }
 
 /* Reads all of it and closes it. */
-static int fs_read_whole(int fd, const char *path, size_t max, struct dp_buf *out,
-			 struct dp_err *err)
+static int fs_read_and_close(int fd, const char *path, size_t max, struct dp_buf *out,
+			     struct dp_err *err)
 {
 	char chunk[65536];
 	int code = DP_OK;
@@ -105,7 +105,7 @@ static int fs_read_whole(int fd, const char *path, size_t max, struct dp_buf *ou
 
 /* What is not in reach at once (a signal, a server that forgot the file) mostly is at the
  * next call, which looks the name up anew. */
-static int fs_open_again(const char *path, int flags)
+static int fs_open_retry(const char *path, int flags)
 {
 	int fd = -1;
 
@@ -117,7 +117,7 @@ static int fs_open_again(const char *path, int flags)
 	return fd;
 }
 
-const char *dp_special_kind(unsigned mode)
+const char *dp_special_file_kind(unsigned mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -139,10 +139,10 @@ const char *dp_special_kind(unsigned mode)
 	}
 }
 
-static int fs_fail_special(const char *path, unsigned mode, struct dp_err *err)
+static int fs_fail_not_regular(const char *path, unsigned mode, struct dp_err *err)
 {
 	return dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", path,
-		       dp_special_kind(mode));
+		       dp_special_file_kind(mode));
 }
 
 int dp_check_replaceable(const char *path, struct dp_err *err)
@@ -150,7 +150,7 @@ int dp_check_replaceable(const char *path, struct dp_err *err)
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return fs_fail_special(path, st.st_mode, err);
+		return fs_fail_not_regular(path, st.st_mode, err);
 	return DP_OK;
 }
 
@@ -161,15 +161,15 @@ int dp_open_regular(const char *path, struct dp_err *err)
 
 	/* before the open, which does something to some devices */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		fs_fail_special(path, st.st_mode, err);
+		fs_fail_not_regular(path, st.st_mode, err);
 		return -1;
 	}
 	/* without O_NONBLOCK one that has become a FIFO since would make us wait */
-	fd = fs_open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = fs_open_retry(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		dp_fail_errno(err, errno, "cannot open %s", path);
 	} else if (!S_ISREG(st.st_mode)) {
-		fs_fail_special(path, st.st_mode, err);
+		fs_fail_not_regular(path, st.st_mode, err);
 	} else {
 		return fd;
 	}
@@ -185,7 +185,7 @@ int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_
 
 	dp_buf_clear(out);
 	if (fd >= 0)
-		return fs_read_whole(fd, path, max, out, err);
+		return fs_read_and_close(fd, path, max, out, err);
 	if (err)
 		*err = why;
 	return why.code;
@@ -193,7 +193,7 @@ int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_
 
 /* Does the path name a descriptor that this process has open? Only a number may follow
  * the directory: "/dev/fd/../x" is a path like any other. */
-static bool names_descriptor(const char *path)
+static bool path_is_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 
@@ -211,7 +211,7 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 	struct stat st;
 	int fd;
 
-	if (!names_descriptor(path))
+	if (!path_is_descriptor(path))
 		return dp_read_regular(path, max, out, err);
 	dp_buf_clear(out);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -219,14 +219,14 @@ int dp_read_file(const char *path, size_t max, struct dp_buf *out, struct dp_err
 		return dp_fail_errno(err, errno, "cannot open %s", path);
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 		close(fd);
-		return fs_fail_special(path, st.st_mode, err);
+		return fs_fail_not_regular(path, st.st_mode, err);
 	}
-	return fs_read_whole(fd, path, max, out, err);
+	return fs_read_and_close(fd, path, max, out, err);
 }
 
-int dp_open_plain(const char *path)
+int dp_open_untrusted(const char *path)
 {
-	int fd = fs_open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	int fd = fs_open_retry(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	struct stat st;
 	int e;
 
@@ -240,21 +240,21 @@ int dp_open_plain(const char *path)
 	return -1;
 }
 
-int dp_read_plain(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
+int dp_read_untrusted(const char *path, size_t max, struct dp_buf *out, struct dp_err *err)
 {
-	int fd = dp_open_plain(path);
+	int fd = dp_open_untrusted(path);
 
 	dp_buf_clear(out);
 	if (fd < 0 && errno == EINVAL)
 		return dp_fail(err, DP_E_INVALID, "%s is not a plain file", path);
 	if (fd < 0)
 		return dp_fail_errno(err, errno, "cannot open %s", path);
-	return fs_read_whole(fd, path, max, out, err);
+	return fs_read_and_close(fd, path, max, out, err);
 }
 
-int dp_read_start(const char *path, size_t max, struct dp_buf *out)
+int dp_read_untrusted_head(const char *path, size_t max, struct dp_buf *out)
 {
-	int fd = dp_open_plain(path), e = errno;
+	int fd = dp_open_untrusted(path), e = errno;
 	char chunk[4096];
 	ssize_t n = 1;
 
@@ -292,7 +292,7 @@ int dp_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-int dp_write_new(const char *path, const void *data, size_t len, struct dp_err *err)
+int dp_write_new_file(const char *path, const void *data, size_t len, struct dp_err *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), e;
 
@@ -330,7 +330,7 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync, str
 
 /* mkdir; when the parent is missing, that first. From the end, because mostly all but
  * the last part exists. Returns 0 or an errno; `path` is changed and put right again. */
-static int make_path(char *path, unsigned mode)
+static int fs_make_dirs(char *path, unsigned mode)
 {
 	char *slash;
 	int e;
@@ -342,7 +342,7 @@ static int make_path(char *path, unsigned mode)
 	if (e != ENOENT || !slash || slash == path)
 		return e;
 	*slash = '\0';
-	e = make_path(path, mode);
+	e = fs_make_dirs(path, mode);
 	*slash = '/';
 	return e == 0 && mkdir(path, mode) != 0 && errno != EEXIST ? errno : e;
 }
@@ -358,7 +358,7 @@ int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err)
 		return dp_fail(err, DP_E_NOMEM, "no memory for %s", path);
 	for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
 		copy[n - 1] = '\0';
-	e = make_path(copy, mode);
+	e = fs_make_dirs(copy, mode);
 	free(copy);
 	if (e != 0)
 		return dp_fail_errno(err, e, "cannot create the folder %s", path);
@@ -416,7 +416,7 @@ char *dp_path_dir_absolute(const char *path)
 }
 
 /* A variable that names a folder counts only if it is an absolute path. */
-static const char *xdg_folder(const char *name)
+static const char *xdg_dir_from_env(const char *name)
 {
 	const char *v = getenv(name);
 
@@ -425,7 +425,7 @@ static const char *xdg_folder(const char *name)
 
 char *dp_user_dir(const char *variable, const char *below_home)
 {
-	const char *base = xdg_folder(variable), *home = xdg_folder("HOME");
+	const char *base = xdg_dir_from_env(variable), *home = xdg_dir_from_env("HOME");
 	char *folder, *path;
 
 	if (base || !home)
@@ -438,7 +438,7 @@ char *dp_user_dir(const char *variable, const char *below_home)
 
 char *dp_default_state_dir(void)
 {
-	const char *base = xdg_folder("XDG_STATE_HOME"), *home = getenv("HOME");
+	const char *base = xdg_dir_from_env("XDG_STATE_HOME"), *home = getenv("HOME");
 
 	if (geteuid() == 0 && !base)
 		return strdup("/var/lib/dpareto");
@@ -447,9 +447,9 @@ char *dp_default_state_dir(void)
 	return home ? dp_path_join(home, ".local/state/dpareto") : NULL;
 }
 
-char *dp_default_socket(void)
+char *dp_default_socket_path(void)
 {
-	const char *base = xdg_folder("XDG_RUNTIME_DIR");
+	const char *base = xdg_dir_from_env("XDG_RUNTIME_DIR");
 	char *dir, *path;
 
 	if (base)

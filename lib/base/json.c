@@ -3,7 +3,7 @@
 #include "base/json.h"
 
 #include "base/fs.h"
-#include "base/num.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ bool dp_json_to_real(const json_t *v, double *x)
 	return false;
 }
 
-bool dp_json_no_memory(const json_error_t *e)
+bool dp_json_is_nomem(const json_error_t *e)
 {
 	return !e->text[0] || json_error_code(e) == json_error_out_of_memory;
 }
@@ -36,7 +36,7 @@ int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err
 	json_error_t e;
 	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 
-	if (!v && dp_json_no_memory(&e))
+	if (!v && dp_json_is_nomem(&e))
 		return dp_fail(err, DP_E_NOMEM, "no memory for %zu bytes of JSON", len);
 	if (!v)
 		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d", e.text,
@@ -45,10 +45,10 @@ int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err
 	return DP_OK;
 }
 
-int dp_json_read(const char *path, size_t max, json_t **out, struct dp_err *err)
+int dp_json_read_file(const char *path, size_t max, json_t **out, struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	int code = dp_read_plain(path, max, &text, err);
+	int code = dp_read_untrusted(path, max, &text, err);
 
 	if (code == DP_OK)
 		code = dp_json_parse(dp_buf_text(&text), text.len, out, err);
@@ -65,7 +65,7 @@ static void dump_newline(struct dp_buf *out, int indent, int depth)
 		dp_buf_putc(out, ' ');
 }
 
-static bool needs_no_escape(unsigned char c)
+static bool json_char_is_plain(unsigned char c)
 {
 	return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
 }
@@ -90,7 +90,7 @@ static void dump_string(struct dp_buf *out, const char *s, size_t len)
 
 	dp_buf_putc(out, '"');
 	for (size_t i = 0, plain = 0; i < len; i++) {
-		while (i + plain < len && needs_no_escape(p[i + plain]))
+		while (i + plain < len && json_char_is_plain(p[i + plain]))
 			plain++;
 		dp_buf_add(out, p + i, plain);
 		i += plain;
@@ -177,7 +177,7 @@ void dp_json_dump(struct dp_buf *out, const json_t *v, int indent)
 	dump_value(out, v, indent, 0);
 }
 
-json_t *dp_json_error(const struct dp_err *err)
+json_t *dp_json_from_error(const struct dp_err *err)
 {
 	/* a message built from foreign bytes may not be valid UTF-8 */
 	json_t *message = json_string(err->msg);
@@ -196,18 +196,18 @@ void dp_json_to_error(const json_t *v, struct dp_err *err)
 	dp_hint(err, "%s", dp_json_str(v, "hint", ""));
 }
 
-const char *dp_json_str(const json_t *object, const char *key, const char *otherwise)
+const char *dp_json_str(const json_t *object, const char *key, const char *default_value)
 {
 	const char *s = json_string_value(json_object_get(object, key));
 
-	return s ? s : otherwise;
+	return s ? s : default_value;
 }
 
-int64_t dp_json_int(const json_t *object, const char *key, int64_t otherwise)
+int64_t dp_json_int(const json_t *object, const char *key, int64_t default_value)
 {
 	const json_t *v = json_object_get(object, key);
 
-	return json_is_integer(v) ? json_integer_value(v) : otherwise;
+	return json_is_integer(v) ? json_integer_value(v) : default_value;
 }
 
 bool dp_json_bool(const json_t *object, const char *key, bool otherwise)

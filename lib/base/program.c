@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 enum {
-	FIRST_LINE = 256, /* as much of it as Linux reads */
-	ELF_IDENTITY = 20 /* bytes up to the machine's number */
+	SHEBANG_LEN_MAX = 256, /* as much of it as Linux reads */
+	ELF_IDENT_LEN = 20     /* bytes up to the machine's number */
 };
 
-char *dp_program_folder(void)
+char *dp_program_dir(void)
 {
 	char path[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -32,7 +32,7 @@ char *dp_program_folder(void)
 	return strdup(path);
 }
 
-char *dp_program_moved(const char *folder, const char *bin, const char *other)
+char *dp_program_relocated_dir(const char *folder, const char *bin, const char *other)
 {
 	size_t same = 0, n = strlen(folder), tail;
 	char *path = NULL;
@@ -48,7 +48,7 @@ char *dp_program_moved(const char *folder, const char *bin, const char *other)
 	return path;
 }
 
-const char *dp_program_path(char *const *env)
+const char *dp_program_path_env(char *const *env)
 {
 	const char *own = getenv("PATH");
 
@@ -75,7 +75,7 @@ static bool can_execute(const char *path)
 }
 
 /* dir/name if that can be executed; the caller frees it. */
-static char *program_in(const char *dir, const char *name)
+static char *find_program_in_dir(const char *dir, const char *name)
 {
 	char *path = dp_path_join(dir, name);
 
@@ -85,21 +85,21 @@ static char *program_in(const char *dir, const char *name)
 	return NULL;
 }
 
-char *dp_program_find(const char *name, const struct dp_program_places *places)
+char *dp_program_find(const char *name, const struct dp_program_search *places)
 {
-	char *found = places->beside ? program_in(places->beside, name) : NULL;
-	char *copy = strdup(places->path ? places->path : ""), *rest = copy, *dir;
+	char *found = places->first_dir ? find_program_in_dir(places->first_dir, name) : NULL;
+	char *copy = strdup(places->path_env ? places->path_env : ""), *rest = copy, *dir;
 
 	while (!found && copy && (dir = strsep(&rest, ":")) != NULL)
 		if (*dir)
-			found = program_in(dir, name);
+			found = find_program_in_dir(dir, name);
 	free(copy);
 	return found;
 }
 
-char *dp_program_helper(const char *folder, const char *name)
+char *dp_program_helper_path(const char *folder, const char *name)
 {
-	char *helpers = dp_program_moved(folder, DP_BINDIR, DP_HELPERDIR);
+	char *helpers = dp_program_relocated_dir(folder, DP_BINDIR, DP_HELPERDIR);
 	char *installed = helpers ? dp_path_join(helpers, name) : NULL;
 	char *beside = dp_path_join(folder, name);
 	bool here = beside && can_execute(beside);
@@ -116,10 +116,10 @@ char *dp_program_helper(const char *folder, const char *name)
 /* ---- its first line ---- */
 
 /* The first bytes of a file, and how many there are. */
-static size_t first_bytes(const char *path, char out[FIRST_LINE])
+static size_t read_first_bytes(const char *path, char out[SHEBANG_LEN_MAX])
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, out, FIRST_LINE - 1);
+	ssize_t n = fd < 0 ? 0 : read(fd, out, SHEBANG_LEN_MAX - 1);
 
 	if (fd >= 0)
 		close(fd);
@@ -134,7 +134,7 @@ static unsigned elf_machine(const char *first)
 }
 
 /* Programs of its own kind, and most often those of its 32 bits. */
-static bool machine_runs(unsigned own, unsigned other)
+static bool machine_can_run(unsigned own, unsigned other)
 {
 	return own == other || (own == EM_X86_64 && other == EM_386) ||
 	       (own == EM_AARCH64 && other == EM_ARM);
@@ -144,8 +144,8 @@ static bool machine_runs(unsigned own, unsigned other)
  * /bin/sh. */
 static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
 {
-	char own[FIRST_LINE];
-	size_t m = first_bytes("/proc/self/exe", own);
+	char own[SHEBANG_LEN_MAX];
+	size_t m = read_first_bytes("/proc/self/exe", own);
 
 	if (n < 4 || memcmp(first, "\177ELF", 4) != 0) {
 		dp_fail(err, DP_E_INVALID, "%s has no #! line: /bin/sh runs it", path);
@@ -153,8 +153,8 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 				    "name its interpreter first, as in [python3, "
 				    "train.py]");
 	}
-	if (n >= ELF_IDENTITY && m >= ELF_IDENTITY &&
-	    !machine_runs(elf_machine(own), elf_machine(first))) {
+	if (n >= ELF_IDENT_LEN && m >= ELF_IDENT_LEN &&
+	    !machine_can_run(elf_machine(own), elf_machine(first))) {
 		dp_fail(err, DP_E_INVALID, "%s is a program for another kind of machine", path);
 		return dp_hint(err, "build it on this one");
 	}
@@ -162,10 +162,11 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 }
 
 /* What env(1) is asked to find: `rest` is all that follows it. */
-static int check_env(const char *path, char *rest, const char *search, struct dp_err *err)
+static int check_env_interpreter(const char *path, char *rest, const char *search,
+				 struct dp_err *err)
 {
 	bool split = strncmp(rest, "-S", 2) == 0 || strncmp(rest, "--split", 7) == 0;
-	struct dp_program_places places = { NULL, search };
+	struct dp_program_search places = { NULL, search };
 	char *word, *found = NULL;
 
 	if (!split && strpbrk(rest, " \t")) {
@@ -219,14 +220,14 @@ static int check_interpreter(const char *path, char *line, const char *search, s
 	}
 	base = strrchr(line, '/');
 	if (base && strcmp(base, "/env") == 0 && *rest)
-		return check_env(path, rest, search, err);
+		return check_env_interpreter(path, rest, search, err);
 	return DP_OK;
 }
 
-static int check_content(const char *path, const char *search, struct dp_err *err)
+static int check_executable_format(const char *path, const char *search, struct dp_err *err)
 {
-	char first[FIRST_LINE];
-	size_t n = first_bytes(path, first);
+	char first[SHEBANG_LEN_MAX];
+	size_t n = read_first_bytes(path, first);
 
 	if (n == 0 && access(path, R_OK) != 0)
 		return DP_OK; /* a program that may be executed but not read */
@@ -238,7 +239,7 @@ static int check_content(const char *path, const char *search, struct dp_err *er
 
 /* ---- the file itself ---- */
 
-static int check_file(const char *path, const char *search, struct dp_err *err)
+static int check_program_file(const char *path, const char *search, struct dp_err *err)
 {
 	struct stat st;
 
@@ -260,24 +261,24 @@ static int check_file(const char *path, const char *search, struct dp_err *err)
 			       "[python3, train.py]",
 			       path);
 	}
-	return check_content(path, search, err);
+	return check_executable_format(path, search, err);
 }
 
-int dp_program_check(const char *program, const struct dp_program_places *places,
+int dp_program_check(const char *program, const struct dp_program_search *places,
 		     struct dp_err *err)
 {
 	char *path;
 	int code;
 
 	if (strchr(program, '/'))
-		return check_file(program, places->path, err);
+		return check_program_file(program, places->path_env, err);
 	path = dp_program_find(program, places);
 	if (!path)
 		return dp_fail(err, DP_E_NOT_FOUND,
 			       "'%s' is neither beside dparetod (%s) nor in PATH (%s)", program,
-			       places->beside ? places->beside : "-",
-			       places->path ? places->path : "which is not set");
-	code = check_file(path, places->path, err);
+			       places->first_dir ? places->first_dir : "-",
+			       places->path_env ? places->path_env : "which is not set");
+	code = check_program_file(path, places->path_env, err);
 	free(path);
 	return code;
 }

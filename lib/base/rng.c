@@ -11,7 +11,8 @@
 /* Seed or secret is the key; purpose, trial and run fill three counter words, and the
  * fourth counts blocks. Different streams therefore never overlap before 2^32
  * blocks, which is 2^34 words. */
-static void rng_place(struct dp_rng *r, enum dp_purpose purpose, uint32_t trial, uint32_t run)
+static void rng_set_counter(struct dp_rng *r, enum dp_rng_purpose purpose, uint32_t trial,
+			    uint32_t run)
 {
 	r->counter[0] = 0;
 	r->counter[1] = run;
@@ -20,13 +21,13 @@ static void rng_place(struct dp_rng *r, enum dp_purpose purpose, uint32_t trial,
 	r->used = 4;
 }
 
-void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint32_t trial,
+void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_rng_purpose purpose, uint32_t trial,
 		 uint32_t run)
 {
 	r->secret = false;
 	r->key[0] = (uint32_t)seed;
 	r->key[1] = (uint32_t)(seed >> 32);
-	rng_place(r, purpose, trial, run);
+	rng_set_counter(r, purpose, trial, run);
 }
 
 /* SHA-256 of n words, each with its low byte first whatever the machine, as words. */
@@ -39,47 +40,47 @@ static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
 	for (size_t i = 0; i < n; i++) {
 		for (int k = 0; k < 4; k++)
 			bytes[k] = (unsigned char)(words[i] >> (8 * k));
-		dp_sha256_add(&sha, bytes, 4);
+		dp_sha256_update(&sha, bytes, 4);
 	}
-	dp_sha256_bytes(&sha, bytes);
+	dp_sha256_digest(&sha, bytes);
 	for (int i = 0; i < 8; i++)
 		out[i] = bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 |
 			 (uint32_t)bytes[4 * i + 2] << 16 | (uint32_t)bytes[4 * i + 3] << 24;
 }
 
 /* The characters of a secret as words; how many. */
-static size_t rng_secret_words(const char *secret, uint32_t words[DP_SECRET_TEXT])
+static size_t rng_secret_words(const char *secret, uint32_t words[DP_SECRET_SIZE])
 {
 	size_t n = 0;
 
-	for (; n < DP_SECRET_TEXT && secret[n]; n++)
+	for (; n < DP_SECRET_SIZE && secret[n]; n++)
 		words[n] = (unsigned char)secret[n];
 	return n;
 }
 
-void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
+void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_rng_purpose purpose,
 			uint32_t trial, uint32_t run)
 {
-	uint32_t words[DP_SECRET_TEXT];
+	uint32_t words[DP_SECRET_SIZE];
 
 	r->secret = true;
 	rng_digest(words, rng_secret_words(secret, words), r->key);
-	rng_place(r, purpose, trial, run);
+	rng_set_counter(r, purpose, trial, run);
 	explicit_bzero(words, sizeof words);
 }
 
 /* Two words longer than a secret alone: no key of the one is a key of the other. */
 void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed,
-			     enum dp_purpose purpose, uint32_t trial, uint32_t run)
+			     enum dp_rng_purpose purpose, uint32_t trial, uint32_t run)
 {
-	uint32_t words[DP_SECRET_TEXT + 2];
+	uint32_t words[DP_SECRET_SIZE + 2];
 	size_t n = rng_secret_words(secret, words);
 
 	words[n++] = (uint32_t)seed;
 	words[n++] = (uint32_t)(seed >> 32);
 	r->secret = true;
 	rng_digest(words, n, r->key);
-	rng_place(r, purpose, trial, run);
+	rng_set_counter(r, purpose, trial, run);
 	explicit_bzero(words, sizeof words);
 }
 
@@ -96,7 +97,7 @@ static void rng_fill_secret(struct dp_rng *r)
 	memcpy(r->block, digest, sizeof r->block);
 }
 
-static void rng_fill(struct dp_rng *r)
+static void rng_fill_philox(struct dp_rng *r)
 {
 	philox4x32_ctr_t c = { { r->counter[0], r->counter[1], r->counter[2], r->counter[3] } };
 	philox4x32_key_t k = { { r->key[0], r->key[1] } };
@@ -112,7 +113,7 @@ uint32_t dp_rng_u32(struct dp_rng *r)
 		if (r->secret)
 			rng_fill_secret(r);
 		else
-			rng_fill(r);
+			rng_fill_philox(r);
 		r->counter[0]++;
 		r->used = 0;
 	}

@@ -9,7 +9,7 @@
 
 /* What a stream is for. The numbers are part of what makes a study repeat: never
  * change or reuse one. */
-enum dp_purpose {
+enum dp_rng_purpose {
 	DP_RNG_RUN_SEED = 1, /* the seed handed to a trainer for one run */
 	DP_RNG_SAMPLE = 2,   /* random search and initial designs: parameters */
 	DP_RNG_PROPOSE = 3,  /* the proposer's own choices */
@@ -26,15 +26,15 @@ struct dp_rng {
 	bool secret;
 };
 
-void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_purpose purpose, uint32_t trial,
+void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_rng_purpose purpose, uint32_t trial,
 		 uint32_t run);
 /* The same from a secret of base/secret.h: nobody who lacks it can tell the stream from
  * chance, however much else of it, or of other streams, is known. Slower. */
-void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_purpose purpose,
+void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_rng_purpose purpose,
 			uint32_t trial, uint32_t run);
 /* The same from a secret and a seed together. */
 void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed,
-			     enum dp_purpose purpose, uint32_t trial, uint32_t run);
+			     enum dp_rng_purpose purpose, uint32_t trial, uint32_t run);
 uint32_t dp_rng_u32(struct dp_rng *r);
 uint64_t dp_rng_u64(struct dp_rng *r);
 /* Uniform on the open interval (0, 1), 53 bits; never 0 and never 1, so that a

@@ -10,7 +10,7 @@ enum {
 	SECRET_BYTES = 32 /* up to 256 come whole, or not at all, once there are any */
 };
 
-int dp_secret_draw(char out[DP_SECRET_TEXT], struct dp_err *err)
+int dp_secret_generate(char out[DP_SECRET_SIZE], struct dp_err *err)
 {
 	unsigned char bytes[SECRET_BYTES];
 	ssize_t n;
@@ -31,6 +31,6 @@ int dp_secret_draw(char out[DP_SECRET_TEXT], struct dp_err *err)
 
 bool dp_secret_ok(const char *text)
 {
-	return strlen(text) == DP_SECRET_TEXT - 1 &&
-	       strspn(text, "0123456789abcdef") == DP_SECRET_TEXT - 1;
+	return strlen(text) == DP_SECRET_SIZE - 1 &&
+	       strspn(text, "0123456789abcdef") == DP_SECRET_SIZE - 1;
 }

@@ -7,11 +7,11 @@
 #include "base/base.h"
 
 enum {
-	DP_SECRET_TEXT = 65 /* room for one */
+	DP_SECRET_SIZE = 65 /* room for one */
 };
 
 /* A new one, from the system's generator. */
-DP_MUSTCHECK int dp_secret_draw(char out[DP_SECRET_TEXT], struct dp_err *err);
+DP_MUSTCHECK int dp_secret_generate(char out[DP_SECRET_SIZE], struct dp_err *err);
 /* Can this be one? For what was read. */
 bool dp_secret_ok(const char *text);
 

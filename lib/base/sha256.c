@@ -6,7 +6,7 @@
 
 enum {
 	BLOCK = 64,
-	LENGTH_AT = BLOCK - 8 /* the last block ends with the number of bits */
+	LENGTH_OFFSET = BLOCK - 8 /* the last block ends with the number of bits */
 };
 
 static const uint32_t sha256_k[64] = {
@@ -22,7 +22,7 @@ static const uint32_t sha256_k[64] = {
 	0xc67178f2,
 };
 
-static uint32_t rotated(uint32_t x, int n)
+static uint32_t sha256_rotate_right(uint32_t x, int n)
 {
 	return x >> n | x << (32 - n);
 }
@@ -35,12 +35,14 @@ static void sha256_schedule(const unsigned char *p, uint32_t w[64])
 	for (int t = 16; t < 64; t++) {
 		uint32_t a = w[t - 15], b = w[t - 2];
 
-		w[t] = w[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3) + w[t - 7] +
-		       (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10);
+		w[t] = w[t - 16] +
+		       (sha256_rotate_right(a, 7) ^ sha256_rotate_right(a, 18) ^ a >> 3) +
+		       w[t - 7] +
+		       (sha256_rotate_right(b, 17) ^ sha256_rotate_right(b, 19) ^ b >> 10);
 	}
 }
 
-static void sha256_block(struct dp_sha256 *s, const unsigned char *p)
+static void sha256_compress(struct dp_sha256 *s, const unsigned char *p)
 {
 	uint32_t w[64], v[8];
 
@@ -48,9 +50,12 @@ static void sha256_block(struct dp_sha256 *s, const unsigned char *p)
 	memcpy(v, s->h, sizeof v);
 	for (int t = 0; t < 64; t++) {
 		uint32_t a = v[0], e = v[4];
-		uint32_t one = v[7] + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
+		uint32_t one = v[7] +
+			       (sha256_rotate_right(e, 6) ^ sha256_rotate_right(e, 11) ^
+				sha256_rotate_right(e, 25)) +
 			       ((e & v[5]) ^ (~e & v[6])) + sha256_k[t] + w[t];
-		uint32_t two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) +
+		uint32_t two = (sha256_rotate_right(a, 2) ^ sha256_rotate_right(a, 13) ^
+				sha256_rotate_right(a, 22)) +
 			       ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
 
 		memmove(v + 1, v, 7 * sizeof v[0]);
@@ -67,7 +72,7 @@ void dp_sha256_init(struct dp_sha256 *s)
 					0x9b05688c, 0x1f83d9ab, 0x5be0cd19 } };
 }
 
-void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n)
+void dp_sha256_update(struct dp_sha256 *s, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 
@@ -81,30 +86,30 @@ void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n)
 		p += take;
 		n -= take;
 		if (s->bytes % BLOCK == 0)
-			sha256_block(s, s->block);
+			sha256_compress(s, s->block);
 	}
 }
 
-void dp_sha256_bytes(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE])
+void dp_sha256_digest(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE])
 {
 	struct dp_sha256 end = *s;
 	unsigned char length[8];
 
 	for (int i = 0; i < 8; i++)
 		length[i] = (unsigned char)(s->bytes * 8 >> (56 - 8 * i));
-	dp_sha256_add(&end, "\x80", 1);
-	while (end.bytes % BLOCK != LENGTH_AT)
-		dp_sha256_add(&end, "", 1);
-	dp_sha256_add(&end, length, sizeof length);
+	dp_sha256_update(&end, "\x80", 1);
+	while (end.bytes % BLOCK != LENGTH_OFFSET)
+		dp_sha256_update(&end, "", 1);
+	dp_sha256_update(&end, length, sizeof length);
 	for (int i = 0; i < DP_SHA256_SIZE; i++)
 		out[i] = (unsigned char)(end.h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT])
+void dp_sha256_hex(const struct dp_sha256 *s, char out[DP_SHA256_HEX_SIZE])
 {
 	unsigned char digest[DP_SHA256_SIZE];
 
-	dp_sha256_bytes(s, digest);
+	dp_sha256_digest(s, digest);
 	for (int i = 0; i < DP_SHA256_SIZE; i++)
 		snprintf(out + 2 * (size_t)i, 3, "%02x", digest[i]);
 }

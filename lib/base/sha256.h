@@ -6,7 +6,7 @@
 
 enum {
 	DP_SHA256_SIZE = 32,
-	DP_SHA256_TEXT = 65 /* room for a digest in hexadecimal */
+	DP_SHA256_HEX_SIZE = 65 /* room for a digest in hexadecimal */
 };
 
 /* All zero is no digest in progress: dp_sha256_init() first. Copies go on by themselves.
@@ -18,9 +18,9 @@ struct dp_sha256 {
 };
 
 void dp_sha256_init(struct dp_sha256 *s);
-void dp_sha256_add(struct dp_sha256 *s, const void *bytes, size_t n);
+void dp_sha256_update(struct dp_sha256 *s, const void *bytes, size_t n);
 /* The digest of all that was added, which may go on. */
-void dp_sha256_bytes(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE]);
-void dp_sha256_text(const struct dp_sha256 *s, char out[DP_SHA256_TEXT]);
+void dp_sha256_digest(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE]);
+void dp_sha256_hex(const struct dp_sha256 *s, char out[DP_SHA256_HEX_SIZE]);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-size_t dp_utf8(const char *text, size_t n, uint32_t *number)
+size_t dp_utf8_decode(const char *text, size_t n, uint32_t *number)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = (const unsigned char *)text;
@@ -31,20 +31,20 @@ size_t dp_utf8(const char *text, size_t n, uint32_t *number)
 	return k;
 }
 
-bool dp_utf8_ok(const char *text)
+bool dp_utf8_is_valid(const char *text)
 {
 	size_t n = strlen(text), k;
 	uint32_t number;
 
 	for (; n > 0; text += k, n -= k) {
-		k = dp_utf8(text, n, &number);
+		k = dp_utf8_decode(text, n, &number);
 		if (k == 0)
 			return false;
 	}
 	return true;
 }
 
-bool dp_utf8_steers(uint32_t c)
+bool dp_utf8_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff ||

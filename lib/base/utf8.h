@@ -5,11 +5,11 @@
 
 /* The length of the UTF-8 character at the start of n bytes, and its number; 0 where
  * there is none: no bytes, a broken one, a longer form than needed, a surrogate. */
-size_t dp_utf8(const char *text, size_t n, uint32_t *number);
+size_t dp_utf8_decode(const char *text, size_t n, uint32_t *number);
 /* Is it whole characters to its end? */
-bool dp_utf8_ok(const char *text);
+bool dp_utf8_is_valid(const char *text);
 /* Is it no character to be read: a control, one that turns the direction of writing, or
  * one that no text may have? */
-bool dp_utf8_steers(uint32_t number);
+bool dp_utf8_is_control(uint32_t number);
 
 #endif

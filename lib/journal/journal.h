@@ -8,10 +8,10 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "study/study.h"
-#include "trial/trial.h"
+#include "protocol/trainer/trainer_protocol.h"
 #include <jansson.h>
 
-/* ---- events (event.c, event_write.c, event_read.c, event_dump.c) ---- */
+/* ---- events (event_fields.c, event_encode.c, event_decode.c, event_dump.c) ---- */
 
 /* Every type of record: number as stored, name as dumped. Numbers are never
  * reused. */
@@ -49,27 +49,27 @@ enum {
 
 /* Trials that measure a point again have numbers from here on, so that nothing which
  * walks over the trials of the search meets them. People see m0, m1, ... */
-#define DP_MEASURING UINT32_C(1000000000)
+#define DP_REEVAL_TRIAL_FIRST UINT32_C(1000000000)
 
-/* One record in memory. Which fields a type uses is in event.c's table; the others
+/* One record in memory. Which fields a type uses is in event_fields.c's table; the others
  * are zero. Strings and arrays belong to the caller when encoding; a decoded event
  * points into its own arena and lives until dp_event_clear(). */
 struct dp_event {
 	enum dp_event_type type;
-	uint32_t study; /* key, part one; from 1 */
-	uint32_t seq;   /* key, part two; from 0 within the study */
-	int64_t time;   /* microseconds since 1970 */
+	uint32_t study;  /* key, part one; from 1 */
+	uint32_t seq;    /* key, part two; from 0 within the study */
+	int64_t time_us; /* microseconds since 1970 */
 
 	/* study-created; name also in result-imported: the study it comes from. In
 	 * study-amended the last three are those of a file that took its place */
 	const char *name, *text, *path, *dir; /* dir: folder of the study file */
 	const char *secret;                   /* of a study that needs one: base/secret.h */
 	const char *seeds;                    /* "fixed", "secret"; NULL: of a version before 0.3 */
-	const char *const *files;             /* (nfiles) as of dp_study_find_files() */
+	const char *const *files;             /* (nfiles) as of dp_study_resolve_files() */
 	uint32_t nfiles;
 	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses
 	 * the text itself, as it does in a replay. */
-	struct dp_study *spec;
+	struct dp_study *parsed_study;
 	/* study-amended: NaN where unchanged */
 	double evaluations, parallel, priority;
 	const char *const *changes; /* (nchanges) other keys: "trainer.timeout=30s" */
@@ -79,36 +79,36 @@ struct dp_event {
 	const char *state, *reason;
 	/* who asked for it and from where, where somebody did; NULL: the daemon decided.
 	 * For people: nothing follows from it */
-	const char *by;
+	const char *requested_by;
 
-	uint32_t trial; /* measure-asked: the first that measures, DP_MEASURING or more */
+	uint32_t trial; /* measure-asked: the first that measures, DP_REEVAL_TRIAL_FIRST or more */
 	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
 	 * "verify" or "end" as the source */
-	const char *source;   /* "random", "grid", "dpareto", ... */
-	uint32_t basis;       /* conditioned on the study's records before this seq */
-	double sought;        /* trial-proposed: seconds that finding it took; 0: unknown */
-	const double *params; /* one per parameter of the study, see study.h */
+	const char *source;      /* "random", "grid", "dpareto", ... */
+	uint32_t conditioned_on; /* conditioned on the study's records before this seq */
+	double proposal_seconds; /* trial-proposed: seconds that finding it took; 0: unknown */
+	const double *params;    /* one per parameter of the study, see study.h */
 	uint32_t nparams;
 	/* measure-asked: the result that is measured again, NaN: none; how many runs. An
 	 * "end" without runs: search.remeasure has asked for the whole front, or `reason`
 	 * says what of it was left out */
-	double of, of_at;
-	uint32_t asked;
+	double reeval_trial, reeval_checkpoint;
+	uint32_t reeval_runs;
 	/* attempt-* */
 	int32_t run; /* DP_RUN_ALL or the one run of this process */
 	uint32_t attempt;
 	/* attempt-planned: one more than its DPARETO_SLOT; 0: it gets none, or a version
 	 * that gave none planned it */
-	uint32_t slot;
+	uint32_t slot_plus_one;
 	/* attempt-placed: what its executor knows it by, the number of a Slurm job */
-	const char *place;
+	const char *job_id;
 	/* attempt-ended */
-	enum dp_end end;
-	bool counted; /* false: says nothing about the trial (never started, daemon
-		       * stopped), so it costs no retry. In study-moved: because of the
-		       * trainer. In time-noted: a daemon ran since the record before */
-	bool unbegun; /* it is certain that no trainer ran, so that it cost no privacy */
-	struct dp_exit exit;
+	enum dp_end_class end_class;
+	bool charged;   /* false: says nothing about the trial (never started, daemon
+			 * stopped), so it costs no retry. In study-moved: because of the
+			 * trainer. In time-noted: a daemon ran since the record before */
+	bool never_ran; /* it is certain that no trainer ran, so that it cost no privacy */
+	struct dp_exit_record exit;
 	const char *const *metric_names; /* (nmetrics) */
 	uint32_t nmetrics;
 	const uint32_t *runs; /* (nruns) run numbers that were asked */
@@ -117,10 +117,10 @@ struct dp_event {
 	/* what it reached of its path, where that counts: the values asked, the metrics
 	 * there (nwaypoints x nruns x nmetrics; NaN as above), and the epsilons there
 	 * (nwaypoints x privacy objectives; none if another attempt has told them) */
-	const double *waypoints, *ways, *way_privacy;
-	uint32_t nwaypoints, nways, nway_privacy;
-	struct dp_declared declared;
-	const char *sha256; /* of the result file as it was read, in hexadecimal */
+	const double *checkpoints, *checkpoint_metrics, *checkpoint_epsilons;
+	uint32_t ncheckpoints, ncheckpoint_metrics, ncheckpoint_epsilons;
+	struct dp_declaration declaration;
+	const char *result_sha256; /* of the result file as it was read, in hexadecimal */
 	/* trial-ended; in trial-proposed, trial-accounted and measure-asked what the
 	 * privacy oracles say, NaN for the other objectives; none there if an oracle
 	 * refused (`reason`)
@@ -140,7 +140,7 @@ struct dp_event {
 	void *arena; /* of a decoded event */
 };
 
-const char *dp_event_name(enum dp_event_type t);
+const char *dp_event_type_name(enum dp_event_type t);
 /* The stored form: MessagePack [type, version, time, {fields}] and a CRC-32, in place
  * of what `out` held. A field that the type does not have must be zero (or NaN). */
 DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err);
@@ -153,17 +153,17 @@ DP_MUSTCHECK int dp_event_decode(const void *bytes, size_t len, struct dp_event 
 				 struct dp_err *err);
 void dp_event_clear(struct dp_event *e);
 /* One JSON object, for dumps. */
-json_t *dp_event_json(const struct dp_event *e);
+json_t *dp_event_to_json(const struct dp_event *e);
 
 /* ---- the store (store.c; writing: writer.c) ---- */
 
 struct dp_journal;
 
 struct dp_journal_options {
-	bool readonly;   /* beside a running daemon, too */
-	bool untouched;  /* readonly: not even LMDB's own file of locks is made or
-			  * changed, unless a daemon runs. For dp_state_look() */
-	size_t map_size; /* bytes to start with; 0: the default. It grows by itself */
+	bool readonly;     /* beside a running daemon, too */
+	bool no_lock_file; /* readonly: not even LMDB's own file of locks is made or
+			    * changed, unless a daemon runs. For dp_state_open_readonly() */
+	size_t map_size;   /* bytes to start with; 0: the default. It grows by itself */
 };
 
 enum {
@@ -177,7 +177,7 @@ DP_MUSTCHECK int dp_journal_open(const char *dir, const struct dp_journal_option
 				 struct dp_journal **out, struct dp_err *err);
 /* Does a process have the journal in this folder open for writing? *pid is its number, 0
  * where that cannot be told or there is none. Nothing is changed. */
-bool dp_journal_is_written(const char *dir, long *pid);
+bool dp_journal_has_writer(const char *dir, long *pid);
 /* Stops the writer (what was queued is committed first, as far as the disk allows)
  * and closes. */
 void dp_journal_close(struct dp_journal *j);
@@ -187,79 +187,79 @@ void dp_journal_close(struct dp_journal *j);
  * time and fn is called with nothing held, so that it may take as long as it likes: a
  * reader that holds on keeps the writer from using free pages again. What is appended
  * meanwhile may or may not be seen. */
-typedef int dp_journal_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
-			  struct dp_err *err);
-DP_MUSTCHECK int dp_journal_each(struct dp_journal *j, uint32_t study, dp_journal_fn *fn, void *arg,
-				 struct dp_err *err);
+typedef int dp_journal_record_fn(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+				 size_t len, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_for_each(struct dp_journal *j, uint32_t study, dp_journal_record_fn *fn,
+				     void *arg, struct dp_err *err);
 /* The number the next created study gets; never one that was used before, even if
  * that study was deleted. */
-DP_MUSTCHECK int dp_journal_next_study(struct dp_journal *j, uint32_t *id, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_next_study_id(struct dp_journal *j, uint32_t *id, struct dp_err *err);
 
 /* Another program that reads the journal and has not let go of an old state for a while,
  * so that the file grows. */
-struct dp_journal_reader {
-	int pid;          /* 0: there is none */
-	char program[32]; /* its name, as far as it is known */
-	uint64_t txn;     /* the state that it holds */
-	uint64_t commits; /* were made since */
-	int64_t since;    /* dp_mono_us() when it was first seen to lag */
+struct dp_journal_stale_reader {
+	int pid;                  /* 0: there is none */
+	char program[32];         /* its name, as far as it is known */
+	uint64_t txn_id;          /* the state that it holds */
+	uint64_t commits_behind;  /* were made since */
+	int64_t lagging_since_us; /* dp_monotonic_us() when it was first seen to lag */
 };
 
 /* Has it held on for longer than any reader of ours does? */
-bool dp_journal_reader_lags(const struct dp_journal_reader *r);
+bool dp_journal_reader_is_stale(const struct dp_journal_stale_reader *r);
 
 /* Sizes for status and bench. */
 struct dp_journal_stat {
 	uint64_t records, bytes, map_size;
-	struct dp_journal_reader reader; /* of a started journal */
+	struct dp_journal_stale_reader stale_reader; /* of a started journal */
 };
 DP_MUSTCHECK int dp_journal_stat(struct dp_journal *j, struct dp_journal_stat *out,
 				 struct dp_err *err);
 
-/* Commits since dp_journal_start(): seconds from the beginning of each write until the
+/* Commits since dp_journal_start_writer(): seconds from the beginning of each write until the
  * disk had it. Quantiles are of the last 1,024, by nearest rank; NaN before the first. */
-struct dp_journal_commits {
+struct dp_journal_commit_stats {
 	uint64_t count;
-	double seconds; /* the sum */
+	double total_seconds; /* the sum */
 	double median, p90, p99;
 };
-void dp_journal_commits(struct dp_journal *j, struct dp_journal_commits *out);
+void dp_journal_get_commit_stats(struct dp_journal *j, struct dp_journal_commit_stats *out);
 
-/* Writing: one thread of its own owns the environment from dp_journal_start() on;
- * dp_journal_each() is then for readonly journals of other processes (LMDB cannot
+/* Writing: one thread of its own owns the environment from dp_journal_start_writer() on;
+ * dp_journal_for_each() is then for readonly journals of other processes (LMDB cannot
  * open a file twice in one).
- * dp_journal_append() queues one encoded record; dp_journal_forget() queues the
+ * dp_journal_append() queues one encoded record; dp_journal_delete_study() queues the
  * removal of a whole study. Both copy what they are given, never wait, and return a
  * ticket that only rises. Everything queued while a commit is on its way goes into
  * the next commit. Whenever tickets became durable or the disk began or ceased to
  * refuse, wake(arg) is called from the writer's thread (uv_async_send fits). */
 typedef void dp_journal_wake_fn(void *arg);
-DP_MUSTCHECK int dp_journal_start(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_journal_start_writer(struct dp_journal *j, dp_journal_wake_fn *wake, void *arg,
+					 struct dp_err *err);
 /* 0 without memory (or on a readonly journal), else the ticket. A record must follow
  * the one before it; one that is there already with other bytes is never replaced:
  * both are trouble, DP_E_CORRUPT. */
 uint64_t dp_journal_append(struct dp_journal *j, uint32_t study, uint32_t seq, const void *bytes,
 			   size_t len);
-uint64_t dp_journal_forget(struct dp_journal *j, uint32_t study);
+uint64_t dp_journal_delete_study(struct dp_journal *j, uint32_t study);
 /* Between the two, what is queued waits, so that all of it goes into one commit: the
  * end of a trial and the plan of the next are one trip to the disk. */
-void dp_journal_hold(struct dp_journal *j);
-void dp_journal_release(struct dp_journal *j);
+void dp_journal_begin_batch(struct dp_journal *j);
+void dp_journal_end_batch(struct dp_journal *j);
 /* Reading beside the writer. The writer's thread copies some records of a study, from
- * `seq` on, between two commits and calls wake(); before dp_journal_start() they are
+ * `seq` on, between two commits and calls wake(); before dp_journal_start_writer() they are
  * there at once. One request at a time: false while one is open. Only what is durable is
  * seen. */
-DP_MUSTCHECK bool dp_journal_fetch(struct dp_journal *j, uint32_t study, uint32_t seq);
-/* Gives fn the records of the request, as dp_journal_each() does, and closes the request.
+DP_MUSTCHECK bool dp_journal_request_records(struct dp_journal *j, uint32_t study, uint32_t seq);
+/* Gives fn the records of the request, as dp_journal_for_each() does, and closes the request.
  * *code is what fn or the read returned. False while they are not there yet. */
-DP_MUSTCHECK bool dp_journal_fetched(struct dp_journal *j, dp_journal_fn *fn, void *arg, int *code,
-				     struct dp_err *err);
+DP_MUSTCHECK bool dp_journal_take_records(struct dp_journal *j, dp_journal_record_fn *fn, void *arg,
+					  int *code, struct dp_err *err);
 /* Every ticket up to this one is on the disk. */
-uint64_t dp_journal_durable(struct dp_journal *j);
+uint64_t dp_journal_durable_ticket(struct dp_journal *j);
 /* Why commits fail at present (they are tried again every second and nothing is
  * dropped); false if they do not. */
-bool dp_journal_trouble(struct dp_journal *j, struct dp_err *why);
+bool dp_journal_get_write_error(struct dp_journal *j, struct dp_err *why);
 
 /* ---- checking and dumping (verify.c), used by dparetoctl ---- */
 
@@ -267,23 +267,23 @@ bool dp_journal_trouble(struct dp_journal *j, struct dp_err *why);
  * far as a writer relies on them), checksums, decoding, sequence numbers without gaps.
  * Calls `bad` for each fault with a sentence; study 0 is the file itself. Counts records
  * and studies. */
-struct dp_verify_result {
+struct dp_journal_verify_result {
 	uint64_t records, studies, faults, bytes;
 };
-typedef void dp_verify_fn(void *arg, uint32_t study, uint32_t seq, const char *fault);
-DP_MUSTCHECK int dp_journal_verify(struct dp_journal *j, dp_verify_fn *bad, void *arg,
-				   struct dp_verify_result *out, struct dp_err *err);
+typedef void dp_journal_fault_fn(void *arg, uint32_t study, uint32_t seq, const char *fault);
+DP_MUSTCHECK int dp_journal_verify(struct dp_journal *j, dp_journal_fault_fn *bad, void *arg,
+				   struct dp_journal_verify_result *out, struct dp_err *err);
 /* The same for a journal that may be too damaged to be opened, and whether the records of
  * each study follow from each other. path: its folder, also beside a running daemon, or
  * the file of a backup. */
-DP_MUSTCHECK int dp_journal_verify_at(const char *path, dp_verify_fn *bad, void *arg,
-				      struct dp_verify_result *out, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_verify_path(const char *path, dp_journal_fault_fn *bad, void *arg,
+					struct dp_journal_verify_result *out, struct dp_err *err);
 
-/* ---- keeping it (exchange.c, repair.c), used by dparetoctl ---- */
+/* ---- keeping it (restore.c, repair.c), used by dparetoctl ---- */
 
 /* Copies the journal, as it is now and without its free pages, into a file: whole or not
  * at all. Beside a running daemon, too. */
-DP_MUSTCHECK int dp_journal_copy(struct dp_journal *j, const char *to, struct dp_err *err);
+DP_MUSTCHECK int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err);
 /* The others are for a folder that no daemon uses: DP_E_BUSY. Each leaves either the old
  * or the new journal, whenever it is interrupted. */
 /* Puts a copy, if it has no faults, in the place of the journal, which is kept in the

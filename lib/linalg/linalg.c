@@ -11,7 +11,7 @@
 
 void openblas_set_num_threads(int n);
 
-void dp_linalg_single_thread(void)
+void dp_linalg_set_single_thread(void)
 {
 	openblas_set_num_threads(1);
 }
@@ -29,7 +29,7 @@ double *dp_vec_new(size_t n)
 	return v;
 }
 
-DP_KERNELS
+DP_SIMD_BEGIN
 
 DP_SIMD void dp_vec_exp(double *out, const double *x, size_t n)
 {
@@ -37,10 +37,10 @@ DP_SIMD void dp_vec_exp(double *out, const double *x, size_t n)
 		out[i] = dp__exp(x[i]);
 }
 
-DP_KERNELS_END
+DP_SIMD_END
 
 /* Row-major lower is column-major upper, which LAPACK takes without a copy. */
-int dp_chol(double *a, size_t n, size_t ld, double *diag, double *jitter)
+int dp_chol_factor(double *a, size_t n, size_t ld, double *diag, double *jitter)
 {
 	double mean = 0, add = 0;
 	double *copy = NULL;

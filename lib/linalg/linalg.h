@@ -2,14 +2,14 @@
  * LAPACKE, and elementwise functions in a form that compilers turn into vectors.
  *
  * Matrices are row-major. A Cholesky factor L is lower triangular, A = L L', rows of
- * `ld` doubles. OpenBLAS must run with one thread (dp_linalg_single_thread()) for
+ * `ld` doubles. OpenBLAS must run with one thread (dp_linalg_set_single_thread()) for
  * results that repeat bit for bit. */
 #ifndef DP_LINALG_H
 #define DP_LINALG_H
 #include "base/base.h"
 
 /* Call once at the start of a program: BLAS then never splits a sum over threads. */
-void dp_linalg_single_thread(void);
+void dp_linalg_set_single_thread(void);
 
 /* n doubles on a 64-byte boundary, set to 0; free() them. NULL without memory or
  * when n is too large to be counted in bytes. */
@@ -24,7 +24,7 @@ void dp_vec_exp(double *out, const double *x, size_t n);
  * diagonal (1e-10 first, at most 1e-2) is added to the diagonal; *jitter is what was
  * added, 0 if nothing. The upper triangle is not read or written, `diag` (n) is
  * workspace. DP_OK or DP_E_FAILED. */
-DP_MUSTCHECK int dp_chol(double *a, size_t n, size_t ld, double *diag, double *jitter);
+DP_MUSTCHECK int dp_chol_factor(double *a, size_t n, size_t ld, double *diag, double *jitter);
 /* Adds row n to a factor of n rows: `row` holds the n covariances with the points
  * before and their own variance as the last element, and is overwritten by the row of
  * L. The pivot is kept at or above floor. Returns the pivot's square before that. */

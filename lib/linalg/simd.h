@@ -4,7 +4,7 @@
  * machine's own is chosen at load time. Results agree to rounding, and are the same
  * bits every time on one machine.
  *
- * DP_KERNELS and DP_KERNELS_END stand around such functions and what they inline, and
+ * DP_SIMD_BEGIN and DP_SIMD_END stand around such functions and what they inline, and
  * around nothing else: gcc makes vectors at -O3, and of sqrt and of conditions only
  * where errno and the exceptions of floating point are of no concern. Here they are
  * not. No value depends on it: sums keep their order. */
@@ -14,12 +14,12 @@
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define DP_KERNELS                                                                                 \
+#define DP_SIMD_BEGIN                                                                              \
 	_Pragma("GCC push_options") _Pragma("GCC optimize(\"O3,no-math-errno,no-trapping-math\")")
-#define DP_KERNELS_END _Pragma("GCC pop_options")
+#define DP_SIMD_END _Pragma("GCC pop_options")
 #else
-#define DP_KERNELS
-#define DP_KERNELS_END
+#define DP_SIMD_BEGIN
+#define DP_SIMD_END
 #endif
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define DP_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -27,7 +27,7 @@
 #define DP_SIMD
 #endif
 
-DP_KERNELS
+DP_SIMD_BEGIN
 
 /* exp(x): x = k log 2 + r, |r| <= log(2)/2, Taylor to r^13. Adding 1.5 * 2^52 rounds
  * to a whole number and leaves it in the low bits. */
@@ -59,6 +59,6 @@ static inline double dp__exp(double x)
 	return p * scale;
 }
 
-DP_KERNELS_END
+DP_SIMD_END
 
 #endif

@@ -7,15 +7,15 @@
 
 #define TOLERANCE 1e-6
 /* Beyond these no mechanism makes sense, and doubles still have room. */
-#define NOISE_LEAST 1e-9
-#define NOISE_MOST  1e12
+#define NOISE_MIN 1e-9
+#define NOISE_MAX 1e12
 /* Of steps and the like, and of shares. */
-#define MOST_TRIED  1e12
-#define LEAST_TRIED 1e-12
+#define VALUE_MAX 1e12
+#define VALUE_MIN 1e-12
 
 /* Below 1e-100 delta is beyond every purpose, and 1 is no bound at all. */
-#define DELTA_LEAST 1e-100
-#define DELTA_MOST  (1 - 1e-9)
+#define DELTA_MIN 1e-100
+#define DELTA_MAX (1 - 1e-9)
 
 /* What one solve may take (dp__prepared_work()), about 1.2 seconds; the last question may
  * pass it. Counted, so that the answer does not depend on the machine; usual solves take
@@ -74,13 +74,13 @@ static double effort_tolerance(const struct effort *e, const void *ctx)
 }
 
 /* A number of which epsilon gets less the more there is of it: noise, delta. */
-struct calibration {
-	int (*ask)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
+struct value_search {
+	int (*epsilon_at)(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err);
 	void *ctx;
-	double least, most, start; /* logs of the values that are tried */
-	double step;               /* the first, from the start */
+	double log_min, log_max, log_start; /* logs of the values that are tried */
+	double log_step;                    /* the first, from the start */
 	double target;
-	const char *none; /* whose fault it is if nothing is enough */
+	const char *failure_subject; /* whose fault it is if nothing is enough */
 	struct effort effort;
 	bool follow;          /* the first step is as long as the start misses by */
 	double kept;          /* the least log that keeps the target so far; NaN */
@@ -88,11 +88,11 @@ struct calibration {
 };
 
 /* log of epsilon over target at exp(x). */
-static int try_value(struct calibration *c, double x, double *miss, struct dp_err *err)
+static int value_search_try(struct value_search *c, double x, double *miss, struct dp_err *err)
 {
 	struct dp_epsilon e;
 	double before = effort_done(&c->effort, c->ctx);
-	int code = c->ask(c->ctx, exp(x), &e, err);
+	int code = c->epsilon_at(c->ctx, exp(x), &e, err);
 
 	if (code != DP_OK)
 		return code;
@@ -108,33 +108,33 @@ static int try_value(struct calibration *c, double x, double *miss, struct dp_er
 }
 
 /* Two values, one too small and one enough. */
-static int value_bracket(struct calibration *c, double *lo, double *f_lo, double *hi, double *f_hi,
-			 struct dp_err *err)
+static int value_search_bracket(struct value_search *c, double *lo, double *f_lo, double *hi,
+				double *f_hi, struct dp_err *err)
 {
-	double f, step = c->step;
-	int code = try_value(c, c->start, &f, err);
+	double f, step = c->log_step;
+	int code = value_search_try(c, c->log_start, &f, err);
 
-	*lo = *hi = c->start;
+	*lo = *hi = c->log_start;
 	*f_lo = *f_hi = f;
 	if (c->follow && code == DP_OK)
 		step = fmin(fmax(1.2 * fabs(f), 2 * TOLERANCE), 0.5);
 	while (code == DP_OK && *f_hi > 0) {
-		if (*hi >= c->most)
+		if (*hi >= c->log_max)
 			return dp_fail(err, DP_E_INVALID, "%s brings epsilon down to %g here",
-				       c->none, c->target);
+				       c->failure_subject, c->target);
 		*lo = *hi;
 		*f_lo = *f_hi;
-		*hi = fmin(*hi + step, c->most);
+		*hi = fmin(*hi + step, c->log_max);
 		step *= step < 1 ? 3 : 1.5;
-		code = try_value(c, *hi, f_hi, err);
+		code = value_search_try(c, *hi, f_hi, err);
 	}
-	while (code == DP_OK && *f_lo <= 0 && *lo > c->least &&
+	while (code == DP_OK && *f_lo <= 0 && *lo > c->log_min &&
 	       !effort_spent(&c->effort, c->ctx, INFINITY)) {
 		*hi = *lo;
 		*f_hi = *f_lo;
-		*lo = fmax(*lo - step, c->least);
+		*lo = fmax(*lo - step, c->log_min);
 		step *= step < 1 ? 3 : 1.5;
-		code = try_value(c, *lo, f_lo, err);
+		code = value_search_try(c, *lo, f_lo, err);
 	}
 	if (code == DP_OK && *f_lo <= 0) { /* the least that was tried will do */
 		*hi = *lo;
@@ -144,10 +144,10 @@ static int value_bracket(struct calibration *c, double *lo, double *f_lo, double
 }
 
 /* Regula falsi with the Illinois rule; what is kept at the upper end always holds. */
-static int value_narrow(struct calibration *c, double *value, struct dp_err *err)
+static int value_search_narrow(struct value_search *c, double *value, struct dp_err *err)
 {
 	double lo, hi, f_lo, f_hi, x, f;
-	int code = value_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
+	int code = value_search_bracket(c, &lo, &f_lo, &hi, &f_hi, err), last = 0;
 
 	for (int i = 0; code == DP_OK && i < 80 && f_lo > 0 &&
 			hi - lo > effort_tolerance(&c->effort, c->ctx) &&
@@ -159,7 +159,7 @@ static int value_narrow(struct calibration *c, double *value, struct dp_err *err
 						  : hi - f_hi * (hi - lo) / (f_hi - f_lo);
 		/* aim a little to the side that keeps the target, else one end stays */
 		x = fmin(fmax(x + 0.3 * near, lo + 0.1 * near), hi - 0.1 * near);
-		code = try_value(c, x, &f, err);
+		code = value_search_try(c, x, &f, err);
 		if (f <= 0) {
 			hi = x, f_hi = f;
 			f_lo *= last == 1 ? 0.5 : 1;
@@ -175,14 +175,14 @@ static int value_narrow(struct calibration *c, double *value, struct dp_err *err
 }
 
 /* The value found, and the answer at that very value. */
-static int calibrate(struct calibration *c, double *value, struct dp_epsilon *at,
-		     struct dp_err *err)
+static int value_search_solve(struct value_search *c, double *value, struct dp_epsilon *at,
+			      struct dp_err *err)
 {
 	double best;
 	int code;
 
 	c->kept = NAN;
-	code = value_narrow(c, &best, err);
+	code = value_search_narrow(c, &best, err);
 	if (code == DP_OK && exp(c->kept) != best)
 		code = dp_fail(err, DP_E_FAILED, "the value found does not keep epsilon");
 	if (code == DP_OK) {
@@ -201,97 +201,97 @@ struct limiter {
 /* Where questions take many cells: first on coarser grids, which never give less, then
  * from there with whole ones, as many as the work allows. Where no grid had to be
  * coarser the first answer is that of whole grids. */
-static int calibrate_in_turn(struct calibration *c, const struct limiter *l, double *value,
+static int calibrate_in_turn(struct value_search *c, const struct limiter *l, double *value,
 			     struct dp_epsilon *at, struct dp_err *err)
 {
 	int code;
 
 	l->limit(c->ctx, SHARE);
 	c->effort.limited = l->limited;
-	code = calibrate(c, value, at, err);
+	code = value_search_solve(c, value, at, err);
 	if (!l->limited(c->ctx))
 		return code;
 	if (code != DP_OK && code != DP_E_INVALID)
 		return code;
 	c->follow = code == DP_OK;
-	c->start = code == DP_OK ? c->kept : c->most; /* was nothing enough? */
+	c->log_start = code == DP_OK ? c->kept : c->log_max; /* was nothing enough? */
 	c->effort.limited = NULL;
 	c->effort.last = 0;
 	l->limit(c->ctx, 1);
-	return calibrate(c, value, at, err);
+	return value_search_solve(c, value, at, err);
 }
 
 /* ---- a mechanism with one of its keys open ---- */
 
-struct asked {
+struct open_key {
 	const struct dp_mechanism *mechanism;
-	struct dp_privacy_prepared *prepared;
+	struct dp_mechanism_cache *cache;
 	double values[DP_PRIVACY_KEYS_MAX];
 	size_t key;
 };
 
-static int ask_key(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err)
+static int open_key_epsilon(void *ctx, double value, struct dp_epsilon *out, struct dp_err *err)
 {
-	struct asked *a = ctx;
+	struct open_key *a = ctx;
 
 	a->values[a->key] = value;
-	return dp_privacy_eval(a->prepared, a->values, out, err);
+	return dp_mechanism_cache_epsilon(a->cache, a->values, out, err);
 }
 
 static double key_work(const void *ctx)
 {
-	return dp__prepared_work(((const struct asked *)ctx)->prepared);
+	return dp__prepared_work(((const struct open_key *)ctx)->cache);
 }
 
 static void key_limit(void *ctx, double share)
 {
-	dp__prepared_limit(((struct asked *)ctx)->prepared, share);
+	dp__prepared_limit(((struct open_key *)ctx)->cache, share);
 }
 
 static bool key_limited(const void *ctx)
 {
-	return dp__prepared_limited(((const struct asked *)ctx)->prepared);
+	return dp__prepared_limited(((const struct open_key *)ctx)->cache);
 }
 
 static const struct limiter key_limiter = { key_limit, key_limited };
 
-void dp_privacy_set(const struct dp_mechanism *m, double *values, const struct dp_privacy_key *k,
-		    double value)
+void dp_privacy_set_value(const struct dp_mechanism *m, double *values,
+			  const struct dp_privacy_key *k, double value)
 {
 	for (size_t i = 0; i < m->nkeys; i++)
-		if (k->group && m->keys[i].group == k->group)
+		if (k->alternatives_group && m->keys[i].alternatives_group == k->alternatives_group)
 			values[i] = NAN;
-	values[dp_privacy_key_place(m, k)] = value;
+	values[dp_privacy_key_index(m, k)] = value;
 }
 
 /* False without memory; free a->prepared in either case. */
-static bool asked_open(struct asked *a, const struct dp_mechanism *m, const double *values,
-		       const struct dp_privacy_key *k)
+static bool open_key_init(struct open_key *a, const struct dp_mechanism *m, const double *values,
+			  const struct dp_privacy_key *k)
 {
 	a->mechanism = m;
-	a->key = dp_privacy_key_place(m, k);
+	a->key = dp_privacy_key_index(m, k);
 	memcpy(a->values, values, m->nkeys * sizeof *values);
-	dp_privacy_set(m, a->values, k, NAN);
-	a->prepared = dp_privacy_prepare(m);
-	return a->prepared;
+	dp_privacy_set_value(m, a->values, k, NAN);
+	a->cache = dp_mechanism_cache_new(m);
+	return a->cache;
 }
 
 /* Where loss distributions answer, the Renyi accountant is asked first: it takes a
  * thousandth of the time, its epsilon is never less, and what keeps the target there is
  * close to what is sought. False: there is no such accountant, or it was not chosen. */
-static bool rough_values(const struct dp_mechanism *m, const double *values,
-			 double rough[DP_PRIVACY_KEYS_MAX])
+static bool rdp_starting_values(const struct dp_mechanism *m, const double *values,
+				double rough[DP_PRIVACY_KEYS_MAX])
 {
 	double chosen = dp_privacy_value(m, values, m->accountant);
 
 	if (!m->accountant)
 		return false;
 	if (isnan(chosen))
-		chosen = m->accountant->otherwise;
+		chosen = m->accountant->default_value;
 	if (chosen != DP_PRIVACY_PLD)
 		return false;
 	memcpy(rough, values, m->nkeys * sizeof *rough);
-	rough[dp_privacy_key_place(m, m->accountant)] = DP_PRIVACY_RDP;
+	rough[dp_privacy_key_index(m, m->accountant)] = DP_PRIVACY_RDP;
 	return true;
 }
 
@@ -315,37 +315,37 @@ static int solve_noise(const struct dp_mechanism *m, const double *values, doubl
 		       bool start, double *work, double *noise, struct dp_epsilon *at,
 		       struct dp_err *err)
 {
-	struct asked a = { 0 };
-	struct calibration c = {
-		.ask = ask_key,
+	struct open_key a = { 0 };
+	struct value_search c = {
+		.epsilon_at = open_key_epsilon,
 		.ctx = &a,
-		.least = log(NOISE_LEAST),
+		.log_min = log(NOISE_MIN),
 		.target = target,
-		.none = "no amount of noise",
-		.step = 1,
+		.failure_subject = "no amount of noise",
+		.log_step = 1,
 	};
 	double rough[DP_PRIVACY_KEYS_MAX], near;
 	int code;
 
-	c.most = log(fmin(m->noise->hi, NOISE_MOST));
-	c.start = fmin(c.most, 0);
-	if (rough_values(m, values, rough) &&
+	c.log_max = log(fmin(m->noise->hi, NOISE_MAX));
+	c.log_start = fmin(c.log_max, 0);
+	if (rdp_starting_values(m, values, rough) &&
 	    solve_noise(m, rough, target, true, work, &near, at, NULL) == DP_OK) {
-		c.start = fmin(fmax(log(near), c.least), c.most);
-		c.step = 0.05;
+		c.log_start = fmin(fmax(log(near), c.log_min), c.log_max);
+		c.log_step = 0.05;
 	}
 	c.effort = effort_of(start, *work);
-	code = asked_open(&a, m, values, m->noise)
+	code = open_key_init(&a, m, values, m->noise)
 		       ? calibrate_in_turn(&c, &key_limiter, noise, at, err)
 		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (a.prepared)
+	if (a.cache)
 		*work += key_work(&a);
-	dp_privacy_prepared_free(a.prepared);
+	dp_mechanism_cache_free(a.cache);
 	return code;
 }
 
-int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
-		     double *noise, struct dp_epsilon *at, struct dp_err *err)
+int dp_privacy_solve_noise(const struct dp_mechanism *m, const double *values, double target,
+			   double *noise, struct dp_epsilon *at, struct dp_err *err)
 {
 	double work = 0;
 
@@ -358,50 +358,51 @@ int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double 
 
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise)
 {
-	dp_privacy_set(m, values, m->noise, noise);
+	dp_privacy_set_value(m, values, m->noise, noise);
 }
 
 /* ---- delta at an epsilon ---- */
 
-static int check_epsilon(double epsilon, struct dp_err *err)
+static int check_target_epsilon(double epsilon, struct dp_err *err)
 {
 	return epsilon >= 0 && isfinite(epsilon)
 		       ? DP_OK
 		       : dp_fail(err, DP_E_INVALID, "epsilon must be a number, 0 or above");
 }
 
-static int calibrate_delta(struct calibration *c, const struct limiter *l, struct dp_epsilon *at,
-			   struct dp_err *err)
+static int value_search_solve_delta(struct value_search *c, const struct limiter *l,
+				    struct dp_epsilon *at, struct dp_err *err)
 {
 	double delta;
 
-	c->least = log(DELTA_LEAST);
-	c->most = log(DELTA_MOST);
-	c->start = log(1e-6);
-	c->step = 1;
-	c->none = "no delta below 1";
+	c->log_min = log(DELTA_MIN);
+	c->log_max = log(DELTA_MAX);
+	c->log_start = log(1e-6);
+	c->log_step = 1;
+	c->failure_subject = "no delta below 1";
 	c->effort.rough = c->effort.most = WORK_MOST;
 	return calibrate_in_turn(c, l, &delta, at, err);
 }
 
-int dp_privacy_delta(const struct dp_mechanism *m, const double *values, double epsilon,
-		     struct dp_epsilon *at, struct dp_err *err)
+int dp_privacy_solve_delta(const struct dp_mechanism *m, const double *values, double epsilon,
+			   struct dp_epsilon *at, struct dp_err *err)
 {
-	struct asked a = { 0 };
-	struct calibration c = {
-		.ask = ask_key, .ctx = &a, .target = epsilon, .effort.done = key_work
-	};
+	struct open_key a = { 0 };
+	struct value_search c = { .epsilon_at = open_key_epsilon,
+				  .ctx = &a,
+				  .target = epsilon,
+				  .effort.done = key_work };
 	struct dp_epsilon pure = { .epsilon = INFINITY };
-	int code = check_epsilon(epsilon, err);
+	int code = check_target_epsilon(epsilon, err);
 
 	if (code != DP_OK)
 		return code;
 	if (!m->delta)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no delta", m->name);
-	if (!asked_open(&a, m, values, m->delta))
+	if (!open_key_init(&a, m, values, m->delta))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	else if (!m->delta->needed)
-		code = ask_key(&a, 0, &pure, err);
+	else if (!m->delta->required)
+		code = open_key_epsilon(&a, 0, &pure, err);
 	if (code == DP_OK && pure.epsilon <= epsilon)
 		*at = pure;
 	else if (code == DP_OK && m->delta->hi == 0)
@@ -410,8 +411,8 @@ int dp_privacy_delta(const struct dp_mechanism *m, const double *values, double 
 			       "smaller one its delta is not known",
 			       m->name, pure.epsilon);
 	else if (code == DP_OK)
-		code = calibrate_delta(&c, &key_limiter, at, err);
-	dp_privacy_prepared_free(a.prepared);
+		code = value_search_solve_delta(&c, &key_limiter, at, err);
+	dp_mechanism_cache_free(a.cache);
 	return code;
 }
 
@@ -420,7 +421,8 @@ struct asked_composition {
 	struct dp__work work;
 };
 
-static int ask_composition(void *ctx, double delta, struct dp_epsilon *out, struct dp_err *err)
+static int composition_epsilon_at(void *ctx, double delta, struct dp_epsilon *out,
+				  struct dp_err *err)
 {
 	struct asked_composition *a = ctx;
 
@@ -450,42 +452,42 @@ int dp_privacy_composition_delta(const struct dp_privacy_composition *list, doub
 {
 	static const struct limiter limiter = { composition_limit, composition_limited };
 	struct asked_composition a = { .list = list };
-	struct calibration c = { .ask = ask_composition,
-				 .ctx = &a,
-				 .target = epsilon,
-				 .effort.done = composition_work };
+	struct value_search c = { .epsilon_at = composition_epsilon_at,
+				  .ctx = &a,
+				  .target = epsilon,
+				  .effort.done = composition_work };
 	struct dp_epsilon pure;
-	int code = check_epsilon(epsilon, err);
+	int code = check_target_epsilon(epsilon, err);
 
 	if (code != DP_OK)
 		return code;
-	if (ask_composition(c.ctx, 0, &pure, NULL) == DP_OK && pure.epsilon <= epsilon) {
+	if (composition_epsilon_at(c.ctx, 0, &pure, NULL) == DP_OK && pure.epsilon <= epsilon) {
 		*at = pure;
 		return DP_OK;
 	}
-	return calibrate_delta(&c, &limiter, at, err);
+	return value_search_solve_delta(&c, &limiter, at, err);
 }
 
 /* ---- the most of what costs ---- */
 
 /* A value that was tried, and its epsilon; what the mechanism refuses is too much. */
-struct tried {
+struct probe {
 	double value, epsilon;
 };
 
-static int try_most(struct asked *a, double value, struct tried *t, struct dp_epsilon *e,
-		    struct dp_err *err)
+static int max_search_try(struct open_key *a, double value, struct probe *t, struct dp_epsilon *e,
+			  struct dp_err *err)
 {
-	int code = ask_key(a, value, e, err);
+	int code = open_key_epsilon(a, value, e, err);
 
-	*t = (struct tried){ value, code == DP_OK ? e->epsilon : INFINITY };
+	*t = (struct probe){ value, code == DP_OK ? e->epsilon : INFINITY };
 	return code == DP_E_INVALID ? DP_OK : code;
 }
 
 /* The next value between two: where log epsilon, as a line in the log of the value, meets
  * the target; every third time the middle, so that it ends. */
-static double most_between(const struct tried *lo, const struct tried *hi, double target,
-			   bool whole, int round, double near)
+static double max_search_next(const struct probe *lo, const struct probe *hi, double target,
+			      bool whole, int round, double near)
 {
 	double part = log(target / lo->epsilon) / log(hi->epsilon / lo->epsilon), x;
 	double room = whole ? 1 : 0.4 * TOLERANCE * hi->value;
@@ -505,7 +507,8 @@ static double most_between(const struct tried *lo, const struct tried *hi, doubl
 }
 
 /* How close the two ends of a search have to come. */
-static double most_gap(const struct effort *effort, const struct asked *a, bool whole, double value)
+static double most_gap(const struct effort *effort, const struct open_key *a, bool whole,
+		       double value)
 {
 	double gap = effort_tolerance(effort, a) * value;
 
@@ -513,11 +516,11 @@ static double most_gap(const struct effort *effort, const struct asked *a, bool 
 }
 
 /* One more question, and what it took. */
-static int most_ask(struct asked *a, struct effort *effort, double value, struct tried *t,
+static int most_ask(struct open_key *a, struct effort *effort, double value, struct probe *t,
 		    struct dp_epsilon *e, struct dp_err *err)
 {
 	double before = effort_done(effort, a);
-	int code = try_most(a, value, t, e, err);
+	int code = max_search_try(a, value, t, e, err);
 
 	effort->last = effort_done(effort, a) - before;
 	return code;
@@ -526,14 +529,14 @@ static int most_ask(struct asked *a, struct effort *effort, double value, struct
 /* From `lo`, which keeps the target, up to where the next no longer does: a whole number
  * or, where fractions are allowed, to a relative 1e-6; or until the work is done. Values
  * between *value and *above were not tried. */
-static int most_search(struct asked *a, struct effort *effort, struct tried lo, double factor,
-		       double target, double *value, double *above, struct dp_epsilon *at,
-		       struct dp_err *err)
+static int max_search_solve(struct open_key *a, struct effort *effort, struct probe lo,
+			    double factor, double target, double *value, double *above,
+			    struct dp_epsilon *at, struct dp_err *err)
 {
 	const struct dp_privacy_key *k = &a->mechanism->keys[a->key];
-	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
-	double most = fmin(k->hi, MOST_TRIED);
-	struct tried hi = lo, mid;
+	bool whole = dp_privacy_key_is_integer(a->mechanism, a->values, k);
+	double most = fmin(k->hi, VALUE_MAX);
+	struct probe hi = lo, mid;
 	struct dp_epsilon e;
 	int code = DP_OK;
 
@@ -557,7 +560,8 @@ static int most_search(struct asked *a, struct effort *effort, struct tried lo, 
 	     code == DP_OK && hi.value - lo.value > most_gap(effort, a, whole, hi.value) &&
 	     !effort_spent(effort, a, hi.value / lo.value - 1);
 	     i++) {
-		double next = most_between(&lo, &hi, target, whole, i, effort_tolerance(effort, a));
+		double next =
+			max_search_next(&lo, &hi, target, whole, i, effort_tolerance(effort, a));
 
 		code = most_ask(a, effort, next, &mid, &e, err);
 		if (code == DP_OK && mid.epsilon <= target)
@@ -572,16 +576,16 @@ static int most_search(struct asked *a, struct effort *effort, struct tried lo, 
 	return code;
 }
 
-static int most_from(struct asked *a, const struct dp_privacy_key *k, double target,
-		     struct tried *from, struct dp_epsilon *at, struct dp_err *err)
+static int max_search_start(struct open_key *a, const struct dp_privacy_key *k, double target,
+			    struct probe *from, struct dp_epsilon *at, struct dp_err *err)
 {
 	double least = k->lo;
 	int code;
 
 	if (k->lo_open)
-		least = dp_privacy_key_whole(a->mechanism, a->values, k) ? 1 : LEAST_TRIED;
-	code = ask_key(a, least, at, err);
-	*from = (struct tried){ least, at->epsilon };
+		least = dp_privacy_key_is_integer(a->mechanism, a->values, k) ? 1 : VALUE_MIN;
+	code = open_key_epsilon(a, least, at, err);
+	*from = (struct probe){ least, at->epsilon };
 	if (code == DP_OK && at->epsilon > target)
 		code = dp_fail(err, DP_E_INVALID, "even with %s %g epsilon is %g, more than %g",
 			       k->name, least, at->epsilon, target);
@@ -589,14 +593,14 @@ static int most_from(struct asked *a, const struct dp_privacy_key *k, double tar
 }
 
 /* Where the least value, in *from, takes long: most values above the answer do not. */
-static int most_from_above(struct asked *a, const struct dp_privacy_key *k, double target,
-			   struct effort *effort, struct tried *from, struct dp_epsilon *at,
+static int most_from_above(struct open_key *a, const struct dp_privacy_key *k, double target,
+			   struct effort *effort, struct probe *from, struct dp_epsilon *at,
 			   struct dp_err *err)
 {
-	bool whole = dp_privacy_key_whole(a->mechanism, a->values, k);
-	double value = fmin(k->hi, MOST_TRIED);
+	bool whole = dp_privacy_key_is_integer(a->mechanism, a->values, k);
+	double value = fmin(k->hi, VALUE_MAX);
 	struct dp_epsilon e;
-	struct tried t;
+	struct probe t;
 	int code = DP_OK;
 
 	for (value /= FROM_ABOVE; value > FROM_ABOVE * from->value; value /= FROM_ABOVE) {
@@ -613,11 +617,11 @@ static int most_from_above(struct asked *a, const struct dp_privacy_key *k, doub
 }
 
 /* From `near`, if that is a number and keeps the target, else from the least value. */
-static int most_near(struct asked *a, const struct dp_privacy_key *k, double near, double factor,
+static int most_near(struct open_key *a, const struct dp_privacy_key *k, double near, double factor,
 		     double target, struct effort *effort, double *value, double *above,
 		     struct dp_epsilon *at, struct dp_err *err)
 {
-	struct tried from = { 0 };
+	struct probe from = { 0 };
 	int code = DP_OK;
 
 	if (!isnan(near))
@@ -626,22 +630,23 @@ static int most_near(struct asked *a, const struct dp_privacy_key *k, double nea
 		double before = effort_done(effort, a);
 
 		factor = 2;
-		code = most_from(a, k, target, &from, at, err);
+		code = max_search_start(a, k, target, &from, at, err);
 		effort->last = effort_done(effort, a) - before;
 		if (code == DP_OK && STEPS_UP * effort->last > effort->most) {
 			factor = FROM_ABOVE;
 			code = most_from_above(a, k, target, effort, &from, at, err);
 		}
 	}
-	return code == DP_OK ? most_search(a, effort, from, factor, target, value, above, at, err)
-			     : code;
+	return code == DP_OK
+		       ? max_search_solve(a, effort, from, factor, target, value, above, at, err)
+		       : code;
 }
 
 /* Where a question takes many cells, on coarser grids first, as in calibrate_in_turn().
  */
-static int most_in_turn(struct asked *a, const struct dp_privacy_key *k, double near, double target,
-			struct effort *effort, double *value, double *above, struct dp_epsilon *at,
-			struct dp_err *err)
+static int most_in_turn(struct open_key *a, const struct dp_privacy_key *k, double near,
+			double target, struct effort *effort, double *value, double *above,
+			struct dp_epsilon *at, struct dp_err *err)
 {
 	int code;
 
@@ -665,19 +670,19 @@ static int solve_most(const struct dp_mechanism *m, const double *values,
 {
 	double rough[DP_PRIVACY_KEYS_MAX], near = NAN;
 	struct effort effort;
-	struct asked a = { 0 };
+	struct open_key a = { 0 };
 	int code;
 
-	if (rough_values(m, values, rough) &&
+	if (rdp_starting_values(m, values, rough) &&
 	    solve_most(m, rough, k, target, true, work, &near, above, at, NULL) != DP_OK)
 		near = NAN;
 	effort = effort_of(start, *work);
-	code = asked_open(&a, m, values, k)
+	code = open_key_init(&a, m, values, k)
 		       ? most_in_turn(&a, k, near, target, &effort, value, above, at, err)
 		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (a.prepared)
+	if (a.cache)
 		*work += key_work(&a);
-	dp_privacy_prepared_free(a.prepared);
+	dp_mechanism_cache_free(a.cache);
 	return code;
 }
 
@@ -687,7 +692,7 @@ int dp__most(const struct dp_mechanism *m, const double *values, const struct dp
 {
 	if (!(target > 0) || isinf(target))
 		return dp_fail(err, DP_E_INVALID, "the target epsilon must be above 0");
-	if (!k->costs)
+	if (!k->can_solve_max)
 		return dp_fail(err, DP_E_INVALID,
 			       "'%s' is not solved for: more of it does not always cost "
 			       "more",
@@ -695,32 +700,33 @@ int dp__most(const struct dp_mechanism *m, const double *values, const struct dp
 	return solve_most(m, values, k, target, false, work, value, above, at, err);
 }
 
-int dp_privacy_most(const struct dp_mechanism *m, const double *values,
-		    const struct dp_privacy_key *k, double target, double *value,
-		    struct dp_epsilon *at, struct dp_err *err)
+int dp_privacy_solve_max(const struct dp_mechanism *m, const double *values,
+			 const struct dp_privacy_key *k, double target, double *value,
+			 struct dp_epsilon *at, struct dp_err *err)
 {
 	double above, work = 0;
 
 	return dp__most(m, values, k, target, value, &above, &work, at, err);
 }
 
-int dp_privacy_curve(const struct dp_mechanism *m, const double *values, const double *deltas,
-		     size_t n, struct dp_epsilon *out, struct dp_err *err)
+int dp_privacy_epsilon_curve(const struct dp_mechanism *m, const double *values,
+			     const double *deltas, size_t n, struct dp_epsilon *out,
+			     struct dp_err *err)
 {
-	struct dp_privacy_prepared *p;
+	struct dp_mechanism_cache *p;
 	double v[DP_PRIVACY_KEYS_MAX];
 	int code = DP_OK;
 
 	if (!m->delta)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no delta", m->name);
-	p = dp_privacy_prepare(m);
+	p = dp_mechanism_cache_new(m);
 	if (!p)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	memcpy(v, values, m->nkeys * sizeof *v);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
-		v[dp_privacy_key_place(m, m->delta)] = deltas[i];
-		code = dp_privacy_eval(p, v, &out[i], err);
+		v[dp_privacy_key_index(m, m->delta)] = deltas[i];
+		code = dp_mechanism_cache_epsilon(p, v, &out[i], err);
 	}
-	dp_privacy_prepared_free(p);
+	dp_mechanism_cache_free(p);
 	return code;
 }

@@ -12,30 +12,30 @@
 enum dp_privacy_key_kind {
 	DP_PRIVACY_NUMBER,  /* a real, constant or the name of a parameter */
 	DP_PRIVACY_INTEGER, /* a whole number, likewise */
-	DP_PRIVACY_WORD,    /* one of `words`, always constant */
+	DP_PRIVACY_CHOICE,  /* one of `words`, always constant */
 };
 
 /* One key of a mechanism. A value is a double: for a word its index in `words`. */
 struct dp_privacy_key {
 	const char *name;
 	enum dp_privacy_key_kind kind;
-	bool needed;
-	double otherwise;         /* the default; NaN: none */
-	double lo, hi;            /* allowed range */
-	bool lo_open, hi_open;    /* the end itself is not allowed */
-	const char *const *words; /* ends with NULL; only for DP_PRIVACY_WORD */
-	const char *help;         /* sentences */
-	const char *brief;        /* a few words, for an option's help */
-	const char *only;         /* counts with this accountant only; NULL: always */
+	bool required;
+	double default_value;        /* the default; NaN: none */
+	double lo, hi;               /* allowed range */
+	bool lo_open, hi_open;       /* the end itself is not allowed */
+	const char *const *choices;  /* ends with NULL; only for DP_PRIVACY_CHOICE */
+	const char *help;            /* sentences */
+	const char *short_help;      /* a few words, for an option's help */
+	const char *only_accountant; /* counts with this accountant only; NULL: always */
 	/* Keys of one group, 1 and up, are alternatives: exactly one of them is given.
 	 * 0: none. */
-	unsigned group;
+	unsigned alternatives_group;
 	/* All else equal, a larger value is never more private (1), or never less private
 	 * (-1), at any Renyi order; 0: neither is known. */
-	int worse;
-	bool costs; /* more of it costs more: dp_privacy_most() solves for it */
+	int epsilon_trend;
+	bool can_solve_max; /* more of it costs more: dp_privacy_solve_max() solves for it */
 	/* This key stands in its place, and excludes it. NULL: none does. */
-	const char *unless;
+	const char *replaced_by;
 };
 
 enum {
@@ -47,17 +47,17 @@ struct dp_epsilon {
 	double delta;
 	double order;           /* of the Renyi bound; NaN where there is none */
 	const char *accountant; /* the one that gave it: "rdp", "pld", "closed-form" */
-	const char *theorem;    /* behind it; NULL: the accountant's own, dp_privacy_words() */
+	const char *theorem;    /* behind it; NULL: the accountant's own, dp_privacy_describe() */
 	double error;           /* absolute; proved or estimated */
-	bool error_proved;
+	bool error_is_proved;
 };
 
 /* What one evaluation takes: as it is, microseconds; microseconds once it is prepared;
  * milliseconds, so that a search needs a model of it. */
 enum dp_privacy_cost {
-	DP_PRIVACY_CLOSED_FORM = 1,
-	DP_PRIVACY_PREPARED,
-	DP_PRIVACY_COSTLY
+	DP_PRIVACY_COST_CLOSED_FORM = 1,
+	DP_PRIVACY_COST_CACHED,
+	DP_PRIVACY_COST_EXPENSIVE
 };
 
 /* The words of a key that chooses between accountants or conversions, in this order. */
@@ -66,31 +66,31 @@ enum dp_privacy_accountant {
 	DP_PRIVACY_PLD
 };
 enum dp_privacy_conversion {
-	DP_PRIVACY_CLASSIC,
-	DP_PRIVACY_IMPROVED
+	DP_PRIVACY_CONVERSION_CLASSIC,
+	DP_PRIVACY_CONVERSION_IMPROVED
 };
 extern const char *const dp_privacy_accountants[]; /* both end with NULL */
 extern const char *const dp_privacy_conversions[];
 
-/* A mechanism with certain values in words, for reports; see dp_privacy_words(). */
+/* A mechanism with certain values in words, for reports; see dp_privacy_describe(). */
 enum {
 	DP_PRIVACY_TEXT_LEN = 512
 };
-struct dp_privacy_words {
+struct dp_privacy_description {
 	const char *relation;              /* which datasets are neighbours */
 	const char *accountant;            /* what adds up: "Renyi divergences" */
 	const char *theorem;               /* behind this accountant's number */
-	const char *measure;               /* what the noise is relative to, as sentences */
+	const char *noise_unit;            /* what the noise is relative to, as sentences */
 	const char *sampling;              /* how records are drawn; NULL: all are used */
 	char sampler[DP_PRIVACY_TEXT_LEN]; /* that with its sizes; "": nothing to say */
 	char noise[DP_PRIVACY_TEXT_LEN];   /* how much of it; "": nothing to say */
 };
 
-struct dp_privacy_declared;
-struct dp_privacy_memory; /* opaque: tables and workspaces of prepared mechanisms */
-struct dp_privacy_part;   /* opaque: what the accountants compose */
+struct dp_privacy_declaration;
+struct dp_privacy_workspace; /* opaque: tables and workspaces of prepared mechanisms */
+struct dp_privacy_component; /* opaque: what the accountants compose */
 
-/* Every function gets values as dp_privacy_check() leaves them, except where it says so:
+/* Every function gets values as dp_privacy_check_values() leaves them, except where it says so:
  * values[i] belongs to keys[i], is within its range, NaN where absent. */
 struct dp_mechanism {
 	const char *name;
@@ -101,39 +101,40 @@ struct dp_mechanism {
 	size_t nkeys;
 	/* The keys whose meaning others know, within `keys`; NULL: it has none. */
 	const struct dp_privacy_key *delta;
-	const struct dp_privacy_key *noise;   /* dp_privacy_noise() solves for it */
+	const struct dp_privacy_key *noise;   /* dp_privacy_solve_noise() solves for it */
 	const struct dp_privacy_key *records; /* number of training records */
 	const struct dp_privacy_key *accountant, *conversion;
 
 	/* DP_OK, or DP_E_INVALID with a sentence that names the key. */
 	int (*epsilon)(const double *values, struct dp_epsilon *out, struct dp_err *err);
 	/* The same bits with memory kept between calls; NULL: epsilon() needs none. */
-	int (*prepared)(struct dp_privacy_memory *memory, const double *values,
-			struct dp_epsilon *out, struct dp_err *err);
+	int (*epsilon_cached)(struct dp_privacy_workspace *workspace, const double *values,
+			      struct dp_epsilon *out, struct dp_err *err);
 	/* Values may be NaN where only a point of the search will tell. */
 	enum dp_privacy_cost (*cost)(const double *values);
 	/* What is added up when it is composed; delta does not count. NULL: no way to
 	 * compose it is known, and a composition with it is refused. */
-	int (*part)(const double *values, struct dp_privacy_part *out, struct dp_err *err);
+	int (*component)(const double *values, struct dp_privacy_component *out,
+			 struct dp_err *err);
 	/* Must this key be a whole number, though its row allows fractions? Only words
 	 * are looked at; the others may be NaN. NULL: rows say it all. */
-	bool (*whole)(const double *values, const struct dp_privacy_key *k);
+	bool (*requires_integer)(const double *values, const struct dp_privacy_key *k);
 	/* Where epsilon falls and rises again as a key grows: the i-th stretch of its
 	 * values from above, i >= 0, within which it never falls; empty if lo > hi.
 	 * False: none is left, or with these values it never falls at all. NULL: it
 	 * never does. */
-	bool (*stretch)(const double *values, const struct dp_privacy_key *k, size_t i, double *lo,
-			double *hi);
+	bool (*monotone_range)(const double *values, const struct dp_privacy_key *k, size_t i,
+			       double *lo, double *hi);
 	/* Puts what whoever trains needs in the place of what it follows from, as steps
 	 * in the place of epochs; epsilon is the same. NULL: there is nothing. */
 	void (*resolve)(double *values);
-	/* As dp_privacy_declared_check(). NULL: nothing that a trainer can declare
+	/* As dp_privacy_check_declaration(). NULL: nothing that a trainer can declare
 	 * contradicts it. */
-	int (*declared)(const double *values, const struct dp_privacy_declared *d, char *warning,
-			struct dp_err *err);
+	int (*check_declaration)(const double *values, const struct dp_privacy_declaration *d,
+				 char *warning, struct dp_err *err);
 	/* Changes what the row alone cannot say; *out holds what it can. Values may be
 	 * NaN as for cost(). NULL: nothing to change. */
-	void (*words)(const double *values, struct dp_privacy_words *out);
+	void (*describe)(const double *values, struct dp_privacy_description *out);
 };
 
 /* All mechanisms (mechanisms.def); ends with NULL. */
@@ -148,36 +149,38 @@ enum {
 	DP_MECHANISMS_LEN = 1024
 };
 void dp_mechanism_names(const char *names[DP_MECHANISMS_MAX + 1]);
-char *dp_mechanism_list(char out[DP_MECHANISMS_LEN]);
+char *dp_mechanism_names_text(char out[DP_MECHANISMS_LEN]);
 /* A key by name, or NULL; its place among the values; its value, NaN for NULL. */
 const struct dp_privacy_key *dp_privacy_key_find(const struct dp_mechanism *m, const char *name);
-size_t dp_privacy_key_place(const struct dp_mechanism *m, const struct dp_privacy_key *k);
+size_t dp_privacy_key_index(const struct dp_mechanism *m, const struct dp_privacy_key *k);
 double dp_privacy_value(const struct dp_mechanism *m, const double *values,
 			const struct dp_privacy_key *k);
 /* The words for a mechanism with these values; NaN: not known, left out. */
-void dp_privacy_words(const struct dp_mechanism *m, const double *values,
-		      struct dp_privacy_words *out);
+void dp_privacy_describe(const struct dp_mechanism *m, const double *values,
+			 struct dp_privacy_description *out);
 /* The words for an answer: accountant and theorem are those of the one that gave it,
  * which need not be the one that was asked. */
-void dp_privacy_words_for(const struct dp_mechanism *m, const double *values,
-			  const struct dp_epsilon *answer, struct dp_privacy_words *out);
+void dp_privacy_describe_answer(const struct dp_mechanism *m, const double *values,
+				const struct dp_epsilon *answer,
+				struct dp_privacy_description *out);
 /* What one evaluation takes; NaN: not known yet. */
-enum dp_privacy_cost dp_privacy_cost(const struct dp_mechanism *m, const double *values);
+enum dp_privacy_cost dp_mechanism_cost(const struct dp_mechanism *m, const double *values);
 /* Must the key be a whole number with these values? NaN: not known. */
-bool dp_privacy_key_whole(const struct dp_mechanism *m, const double *values,
-			  const struct dp_privacy_key *k);
+bool dp_privacy_key_is_integer(const struct dp_mechanism *m, const double *values,
+			       const struct dp_privacy_key *k);
 /* Is v within the key's range, whole where it must be, and finite? */
-bool dp_privacy_key_ok(const struct dp_privacy_key *k, double v);
+bool dp_privacy_key_allows(const struct dp_privacy_key *k, double v);
 /* What a key takes, for messages and manuals: "whole number >= 1", "poisson |
  * without-replacement". Returns `out`. */
 enum {
-	DP_PRIVACY_RULE_LEN = 160
+	DP_PRIVACY_RANGE_TEXT_LEN = 160
 };
-char *dp_privacy_key_rule(const struct dp_privacy_key *k, char out[DP_PRIVACY_RULE_LEN]);
+char *dp_privacy_key_format_range(const struct dp_privacy_key *k,
+				  char out[DP_PRIVACY_RANGE_TEXT_LEN]);
 /* Checks every value against its key and fills in the defaults: full[i] is NaN only
  * where a key is absent and has no default. The sentence names the key. */
-DP_MUSTCHECK int dp_privacy_check(const struct dp_mechanism *m, const double *values,
-				  double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_check_values(const struct dp_mechanism *m, const double *values,
+					 double full[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
 /* Checks (NaN is refused where a key is needed and read as the default elsewhere),
  * then asks the mechanism. On error *out is untouched and the sentence names the
  * key. Safe from any number of threads. */
@@ -191,24 +194,24 @@ enum {
 bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 			char out[DP_PRIVACY_WARNING_LEN]);
 
-/* ---- many evaluations (prepare.c) ---- */
+/* ---- many evaluations (mechanism_cache.c) ---- */
 
 /* A mechanism prepared for many evaluations: what depends only on the noise is kept,
  * and memory is allocated only while it still grows. One thread at a time. */
-struct dp_privacy_prepared;
+struct dp_mechanism_cache;
 /* NULL without memory. */
-struct dp_privacy_prepared *dp_privacy_prepare(const struct dp_mechanism *m);
-void dp_privacy_prepared_free(struct dp_privacy_prepared *p);
+struct dp_mechanism_cache *dp_mechanism_cache_new(const struct dp_mechanism *m);
+void dp_mechanism_cache_free(struct dp_mechanism_cache *p);
 /* As dp_privacy_epsilon(), bit for bit. */
-DP_MUSTCHECK int dp_privacy_eval(struct dp_privacy_prepared *p, const double *values,
-				 struct dp_epsilon *out, struct dp_err *err);
+DP_MUSTCHECK int dp_mechanism_cache_epsilon(struct dp_mechanism_cache *p, const double *values,
+					    struct dp_epsilon *out, struct dp_err *err);
 
 /* ---- composition (compose.c) ---- */
 
 enum {
 	DP_PRIVACY_ITEMS_MAX = 64
 };
-struct dp_privacy_item {
+struct dp_composition_item {
 	const struct dp_mechanism *mechanism;
 	const double *values; /* delta, accountant, conversion and orders do not count */
 	double times;         /* >= 1, whole */
@@ -222,82 +225,84 @@ struct dp_privacy_item {
  * at most DP_PRIVACY_ITEMS_MAX beside these; Renyi curves of more than that are added at
  * fixed orders, which can only make epsilon a little larger. With hardly any noise `pld`
  * gives way to Renyi, and out->accountant says so. */
-DP_MUSTCHECK int dp_privacy_compose(const struct dp_privacy_item *items, size_t n, double delta,
+DP_MUSTCHECK int dp_privacy_compose(const struct dp_composition_item *items, size_t n, double delta,
 				    bool pld, struct dp_epsilon *out, struct dp_err *err);
 /* Are there theorems for all of them together? DP_OK, or why not; how large their values
  * are has no say in it. */
-DP_MUSTCHECK int dp_privacy_composes(const struct dp_privacy_item *items, size_t n, double delta,
-				     struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_check_composable(const struct dp_composition_item *items, size_t n,
+					     double delta, struct dp_err *err);
 
-/* ---- calibration (calibrate.c, largest.c) ---- */
+/* ---- calibration (calibrate.c, calibrate_largest.c) ---- */
 
 /* The smallest noise (m->noise; its value in `values` is ignored) at which epsilon is
  * at most `target`, to a relative 1e-6, and the answer at that very noise. */
-DP_MUSTCHECK int dp_privacy_noise(const struct dp_mechanism *m, const double *values, double target,
-				  double *noise, struct dp_epsilon *at, struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_solve_noise(const struct dp_mechanism *m, const double *values,
+					double target, double *noise, struct dp_epsilon *at,
+					struct dp_err *err);
 /* Puts the noise into `values` under its own name, and its other names out of them; for
  * a mechanism that has one. */
 void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
 /* Puts a value into `values`, and its alternatives out of them. */
-void dp_privacy_set(const struct dp_mechanism *m, double *values, const struct dp_privacy_key *k,
-		    double value);
+void dp_privacy_set_value(const struct dp_mechanism *m, double *values,
+			  const struct dp_privacy_key *k, double value);
 /* The least delta, to a relative 1e-6, at which epsilon is at most `epsilon`: at->delta,
  * and the answer at that very delta. None below 1e-100 is tried but 0. */
-DP_MUSTCHECK int dp_privacy_delta(const struct dp_mechanism *m, const double *values,
-				  double epsilon, struct dp_epsilon *at, struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_solve_delta(const struct dp_mechanism *m, const double *values,
+					double epsilon, struct dp_epsilon *at, struct dp_err *err);
 /* The most of a key that costs (k->costs: steps, epochs, lot), up to 1e12, at which
  * epsilon is at most `target`: a whole number where it must be one, else to a relative
  * 1e-6; and the answer at that very value. Its value in `values` is ignored. Where
  * rounding of steps makes epsilon fall and rise again, the next one up does not keep it,
  * but a larger one might. */
-DP_MUSTCHECK int dp_privacy_most(const struct dp_mechanism *m, const double *values,
-				 const struct dp_privacy_key *k, double target, double *value,
-				 struct dp_epsilon *at, struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_solve_max(const struct dp_mechanism *m, const double *values,
+				      const struct dp_privacy_key *k, double target, double *value,
+				      struct dp_epsilon *at, struct dp_err *err);
 /* The same, but larger values are tried as well where epsilon falls and rises again: the
- * first DP_PRIVACY_STRETCHES stretches from above, one by one. *tried: every value from
+ * first DP_PRIVACY_MONOTONE_RANGES_MAX stretches from above, one by one. *tried: every value from
  * here on was searched, so *value is the largest if that is not above it; else a value
  * between both might keep the target, too. *cut: the search ended before that because it
  * took too much work. */
 enum {
-	DP_PRIVACY_STRETCHES = 16
+	DP_PRIVACY_MONOTONE_RANGES_MAX = 16
 };
-DP_MUSTCHECK int dp_privacy_largest(const struct dp_mechanism *m, const double *values,
-				    const struct dp_privacy_key *k, double target, double *value,
-				    double *tried, bool *cut, struct dp_epsilon *at,
-				    struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_solve_largest(const struct dp_mechanism *m, const double *values,
+					  const struct dp_privacy_key *k, double target,
+					  double *value, double *tried, bool *cut,
+					  struct dp_epsilon *at, struct dp_err *err);
 /* Epsilon at each of n deltas. */
-DP_MUSTCHECK int dp_privacy_curve(const struct dp_mechanism *m, const double *values,
-				  const double *deltas, size_t n, struct dp_epsilon *out,
-				  struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_epsilon_curve(const struct dp_mechanism *m, const double *values,
+					  const double *deltas, size_t n, struct dp_epsilon *out,
+					  struct dp_err *err);
 
 /* ---- what a trainer declares ---- */
 
-struct dp_privacy_declared {
+struct dp_privacy_declaration {
 	const char *sampling;                        /* NULL: not said */
 	double records, lot, steps, noise_over_clip; /* NaN: not said */
 };
 /* Does it fit the mechanism with these values? DP_E_INVALID with a sentence that names
  * the first contradiction. `shuffle` is let through with a sentence in `warning`
  * (else ""). */
-DP_MUSTCHECK int dp_privacy_declared_check(const struct dp_mechanism *m, const double *values,
-					   const struct dp_privacy_declared *d,
-					   char warning[DP_PRIVACY_WARNING_LEN],
-					   struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_check_declaration(const struct dp_mechanism *m, const double *values,
+					      const struct dp_privacy_declaration *d,
+					      char warning[DP_PRIVACY_WARNING_LEN],
+					      struct dp_err *err);
 
 /* ---- JSON (privacy_json.c) ---- */
 
 /* Reads {"mechanism": ..., KEY: VALUE, ...}. Fields that are no key are ignored unless
  * they look like a misspelt one. */
-DP_MUSTCHECK int dp_privacy_query(const json_t *query, const struct dp_mechanism **m,
-				  double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_query_parse(const json_t *query, const struct dp_mechanism **m,
+					double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
 /* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...}; NULL
  * without memory. */
-json_t *dp_privacy_answer(const struct dp_epsilon *e);
+json_t *dp_epsilon_to_json(const struct dp_epsilon *e);
 /* A mechanism with all that counts for its epsilon, for whoever trains: {"mechanism":
  * "dp-sgd","records":30956,"steps":1452,...}, defaults filled in, steps counted. It is a
  * query with the same answer. `composed`: without what is the composition's to say. NULL
  * without memory. */
-json_t *dp_privacy_accounted(const struct dp_mechanism *m, const double *values, bool composed);
+json_t *dp_mechanism_accounting_json(const struct dp_mechanism *m, const double *values,
+				     bool composed);
 /* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,
  * "accountant":"pld"}. A delta or accountant inside the list does not count. The
  * sentence names the member: "compose[1]: ...". */
@@ -305,25 +310,25 @@ enum {
 	DP_PRIVACY_COMPOSED_MAX = 10000
 };
 struct dp_privacy_composition {
-	struct dp_privacy_item *items; /* (n) */
+	struct dp_composition_item *items; /* (n) */
 	double (*values)[DP_PRIVACY_KEYS_MAX];
 	size_t n;
 	double delta;
 	bool pld;
 };
-DP_MUSTCHECK int dp_privacy_composition_read(const json_t *query,
-					     struct dp_privacy_composition *out,
-					     struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_composition_parse(const json_t *query,
+					      struct dp_privacy_composition *out,
+					      struct dp_err *err);
 void dp_privacy_composition_free(struct dp_privacy_composition *c);
 /* dp_privacy_compose() of it. */
 DP_MUSTCHECK int dp_privacy_composition_epsilon(const struct dp_privacy_composition *c,
 						struct dp_epsilon *out, struct dp_err *err);
-/* dp_privacy_delta() of it; its own delta does not count (calibrate.c). */
+/* dp_privacy_solve_delta() of it; its own delta does not count (calibrate.c). */
 DP_MUSTCHECK int dp_privacy_composition_delta(const struct dp_privacy_composition *c,
 					      double epsilon, struct dp_epsilon *at,
 					      struct dp_err *err);
 /* One line of `dparetoctl epsilon --batch`, a mechanism or a composition: query in,
  * answer out (a new reference). */
-DP_MUSTCHECK int dp_privacy_json(const json_t *query, json_t **answer, struct dp_err *err);
+DP_MUSTCHECK int dp_privacy_answer_query(const json_t *query, json_t **answer, struct dp_err *err);
 
 #endif

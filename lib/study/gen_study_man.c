@@ -9,7 +9,7 @@
 
 /* Text for roff: backslashes and hyphens that stay what they are, and no line that
  * could be a request. */
-static void man_put(const char *s)
+static void man_print_escaped(const char *s)
 {
 	if (*s == '.' || *s == '\'')
 		fputs("\\&", stdout);
@@ -26,82 +26,83 @@ static void man_put(const char *s)
 }
 
 /* What holds where the key is absent; keys.def tells how that is written. */
-static void man_absent(const char *otherwise)
+static void man_print_default(const char *default_text)
 {
-	if (strcmp(otherwise, "none") == 0) {
+	if (strcmp(default_text, "none") == 0) {
 		fputs("optional", stdout);
-	} else if (otherwise[0] == '(') {
-		if (strncmp(otherwise, "(needed", 7) != 0)
+	} else if (default_text[0] == '(') {
+		if (strncmp(default_text, "(needed", 7) != 0)
 			fputs("otherwise ", stdout);
-		for (const char *p = otherwise + 1; *p && *p != ')'; p++)
+		for (const char *p = default_text + 1; *p && *p != ')'; p++)
 			putchar(*p);
 	} else {
-		if (strcmp(otherwise, "needed") != 0)
+		if (strcmp(default_text, "needed") != 0)
 			fputs("default ", stdout);
-		man_put(otherwise);
+		man_print_escaped(default_text);
 	}
 }
 
-static void man_keys(void)
+static void man_print_keys(void)
 {
 	size_t count;
 	const struct dp_key_doc *k = dp_study_keys(&count);
 
 	for (; count > 0; count--, k++) {
 		fputs(".TP\n.B ", stdout);
-		man_put(k->path);
+		man_print_escaped(k->path);
 		putchar('\n');
-		man_put(k->help);
+		man_print_escaped(k->help);
 		fputs("\n.br\nType: ", stdout);
-		man_put(k->type);
+		man_print_escaped(k->type);
 		fputs("; ", stdout);
-		man_absent(k->otherwise);
-		if (k->change == DP_KEY_LIVE)
+		man_print_default(k->default_text);
+		if (k->mutability == DP_KEY_LIVE)
 			fputs("; may change while the study goes on", stdout);
 		fputs(".\n.br\nExample: ", stdout);
-		man_put(k->example);
+		man_print_escaped(k->example);
 		putchar('\n');
 	}
 }
 
-static void man_mechanism(const struct dp_mechanism *m)
+static void man_print_mechanism(const struct dp_mechanism *m)
 {
-	char rule[DP_PRIVACY_RULE_LEN];
+	char rule[DP_PRIVACY_RANGE_TEXT_LEN];
 
 	fputs(".SS ", stdout);
-	man_put(m->name);
+	man_print_escaped(m->name);
 	putchar('\n');
-	man_put(m->summary);
+	man_print_escaped(m->summary);
 	fputs("\n.PP\nNeighbouring relation: ", stdout);
-	man_put(m->relation);
+	man_print_escaped(m->relation);
 	fputs(".\n.PP\nSource: ", stdout);
-	man_put(m->source);
+	man_print_escaped(m->source);
 	fputs(".\n", stdout);
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
 		fputs(".TP\n.B ", stdout);
-		man_put(k->name);
+		man_print_escaped(k->name);
 		putchar('\n');
-		man_put(k->help);
+		man_print_escaped(k->help);
 		fputs("\n.br\nType: ", stdout);
-		man_put(dp_privacy_key_rule(k, rule));
-		fputs(k->kind == DP_PRIVACY_WORD ? "; " : ", or the name of a parameter; ", stdout);
-		fputs(k->unless   ? "needed unless another key stands in its place.\n"
-		      : k->needed ? "needed.\n"
-		      : k->group  ? "needed, or the other name of it.\n"
-				  : "not needed.\n",
+		man_print_escaped(dp_privacy_key_format_range(k, rule));
+		fputs(k->kind == DP_PRIVACY_CHOICE ? "; " : ", or the name of a parameter; ",
+		      stdout);
+		fputs(k->replaced_by          ? "needed unless another key stands in its place.\n"
+		      : k->required           ? "needed.\n"
+		      : k->alternatives_group ? "needed, or the other name of it.\n"
+					      : "not needed.\n",
 		      stdout);
 	}
 }
 
-static void man_line(const char *text, size_t len)
+static void man_print_line(const char *text, size_t len)
 {
 	if (len == strlen("@KEYS@") && memcmp(text, "@KEYS@", len) == 0)
-		man_keys();
+		man_print_keys();
 	else if (len == strlen("@MECHANISMS@") && memcmp(text, "@MECHANISMS@", len) == 0)
 		for (size_t i = 0; dp_mechanisms[i]; i++)
-			man_mechanism(dp_mechanisms[i]);
+			man_print_mechanism(dp_mechanisms[i]);
 	else
 		printf("%.*s\n", (int)len, text);
 }
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
 	}
 	for (p = dp_buf_text(&page); *p; p = end + 1) {
 		end = strchrnul(p, '\n');
-		man_line(p, (size_t)(end - p));
+		man_print_line(p, (size_t)(end - p));
 		if (!*end)
 			break;
 	}

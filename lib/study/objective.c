@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-double dp_objective_metric(const struct dp_objective *o, double mean)
+double dp_objective_from_metric(const struct dp_objective *o, double mean)
 {
 	return o->one_minus ? 1 - mean : mean;
 }
 
-double dp_objective_scaled(const char *transform, bool maximize, double y)
+double dp_objective_transform(const char *transform, bool maximize, double y)
 {
 	if (strcmp(transform, dp_transform_text(DP_TRANSFORM_LOG)) == 0)
 		y = log(y);

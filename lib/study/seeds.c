@@ -1,7 +1,7 @@
 /* seeds.c - what run seeds and drawn settings of a study follow from. */
-#include "study/study_internal.h"
+#include "study/parse/study_parse_internal.h"
 
-enum dp_seeds dp_study_seeds(const struct dp_study *s)
+enum dp_seed_mode dp_study_seed_mode(const struct dp_study *s)
 {
 	if (s->seeds != DP_SEEDS_DEFAULT)
 		return s->seeds;
@@ -12,7 +12,7 @@ enum dp_seeds dp_study_seeds(const struct dp_study *s)
 
 bool dp_study_noise_exposed(const struct dp_study *s)
 {
-	return dp_study_seeds(s) == DP_SEEDS_FIXED && !s->public_data;
+	return dp_study_seed_mode(s) == DP_SEEDS_FIXED && !s->public_data;
 }
 
 const char *dp_study_seeds_warning(const struct dp_study *s)
@@ -25,8 +25,8 @@ const char *dp_study_seeds_warning(const struct dp_study *s)
 		       : NULL;
 }
 
-void dp_study_stream(const struct dp_study *s, enum dp_purpose purpose, uint32_t trial,
-		     uint32_t run, struct dp_rng *r)
+void dp_study_rng_init(const struct dp_study *s, enum dp_rng_purpose purpose, uint32_t trial,
+		       uint32_t run, struct dp_rng *r)
 {
 	if (s->secret && s->seeds == DP_SEEDS_SECRET)
 		dp_rng_init_secret_seed(r, s->secret, s->seed, purpose, trial, run);
@@ -38,15 +38,15 @@ uint64_t dp_study_run_seed(const struct dp_study *s, uint32_t trial, uint32_t ru
 {
 	struct dp_rng r;
 
-	dp_study_stream(s, DP_RNG_RUN_SEED, trial, run, &r);
+	dp_study_rng_init(s, DP_RNG_RUN_SEED, trial, run, &r);
 	return dp_rng_u64(&r) >> 11;
 }
 
-void dp__check_seeds(struct dp__read *r, const struct dp__node *top)
+void dp__check_seeds(struct dp__study_parser *r, const struct dp__node *top)
 {
-	const struct dp__node *seeds = dp__get(top, "seeds");
-	const char *warning = dp_study_seeds_warning(r->s);
+	const struct dp__node *seeds = dp__map_get(top, "seeds");
+	const char *warning = dp_study_seeds_warning(r->study);
 
-	if (seeds && warning && r->s->search.method != DP_METHOD_SELECT)
-		dp__warning(r, seeds->pos, NULL, "%s", warning);
+	if (seeds && warning && r->study->search.method != DP_METHOD_SELECT)
+		dp__report_warning(r, seeds->pos, NULL, "%s", warning);
 }

@@ -1,53 +1,53 @@
 /* comparison.c - the fronts of several studies in one picture, with baselines. */
-#include "reports/figures/series.h"
+#include "reports/figures/common/figure_data.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* A study, with its front where it has the objectives of the first. */
-struct compared {
-	const struct subject *s;
+struct compared_study {
+	const struct study_data *s;
 	bool comparable;
 	struct fig_points front, stairs;
 	double majority; /* NaN: unknown */
 };
 
 struct comparison_data {
-	const struct report *r; /* for its baselines */
-	struct compared *list;  /* (n) */
+	const struct report_data *r; /* for its baselines */
+	struct compared_study *list; /* (n) */
 	size_t n;
-	double records; /* that utilities are shares of, as the first study has it; or NaN
-			 */
-	bool beyond;    /* a front is better than a baseline */
-	struct fig_truth truth;
+	double test_records; /* that utilities are shares of, as the first study has it; or NaN
+			      */
+	bool beats_baseline; /* a front is better than a baseline */
+	struct fig_reference_front reference;
 };
 
 /* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
 static double baseline_error(const struct comparison_data *d, double value)
 {
-	return 2 * sqrt(value * (1 - value) / d->records);
+	return 2 * sqrt(value * (1 - value) / d->test_records);
 }
 
-static bool goes_beyond(const struct comparison_data *d)
+static bool any_front_beats_baseline(const struct comparison_data *d)
 {
-	const struct subject *s = d->list[0].s;
+	const struct study_data *s = d->list[0].s;
 
 	for (size_t i = 0; i < d->n; i++)
 		for (size_t k = 0; k < d->list[i].front.n; k++)
 			for (size_t b = 0; b < d->r->nbaselines; b++) {
 				double by = d->list[i].front.y[k] - d->r->baselines[b].value;
 
-				if (fig_maximised(s, s->y) ? by > 0 : by < 0)
+				if (fig_is_maximised(s, s->y_obj) ? by > 0 : by < 0)
 					return true;
 			}
 	return false;
 }
 
 /* Where staircases go on to: the worst x that one of the fronts has. */
-static double common_end(const struct comparison_data *d)
+static double worst_front_x(const struct comparison_data *d)
 {
-	bool left = fig_maximised(d->list[0].s, d->list[0].s->x);
+	bool left = fig_is_maximised(d->list[0].s, d->list[0].s->x_obj);
 	double end = NAN;
 
 	for (size_t i = 0; i < d->n; i++) {
@@ -59,57 +59,59 @@ static double common_end(const struct comparison_data *d)
 	return end;
 }
 
-static int gather_compared(const struct report *r, struct comparison_data *d, struct dp_err *err)
+static int gather_compared(const struct report_data *r, struct comparison_data *d,
+			   struct dp_err *err)
 {
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
-		struct compared *c = &d->list[i];
+		struct compared_study *c = &d->list[i];
 
-		c->s = &r->subjects[i];
-		c->comparable = fig_same_plane(&r->subjects[0], c->s);
-		c->majority = c->comparable ? subject_majority(c->s, c->s->y) : NAN;
+		c->s = &r->studies[i];
+		c->comparable = fig_same_plane(&r->studies[0], c->s);
+		c->majority = c->comparable ? study_data_majority_value(c->s, c->s->y_obj) : NAN;
 		if (!c->comparable)
 			continue;
 		/* of several studies only the first could have that of models */
 		code = d->n > 1 ? fig_observed_front(c->s, &c->front, err)
-				: fig_subject_front(c->s, &c->front, err);
-		fig_cut_tail(c->s, &c->front);
+				: fig_study_front(c->s, &c->front, err);
+		fig_trim_front_tail(c->s, &c->front);
 	}
 	for (size_t i = 0; code == DP_OK && i < d->n; i++)
-		code = fig_stairs(d->list[i].s, &d->list[i].front, common_end(d), NAN,
-				  &d->list[i].stairs, err);
+		code = fig_staircase(d->list[i].s, &d->list[i].front, worst_front_x(d), NAN,
+				     &d->list[i].stairs, err);
 	return code;
 }
 
-static int comparison_gather(const struct report *r, void *data, const char **why,
+static int comparison_gather(const struct report_data *r, void *data, const char **why,
 			     struct dp_err *err)
 {
 	struct comparison_data *d = data;
 	size_t others = 0;
 	int code;
 
-	if (!fig_first(r, why))
+	if (!fig_main_study(r, why))
 		return DP_OK;
 	d->r = r;
-	d->list = calloc(r->nsubjects, sizeof *d->list);
+	d->list = calloc(r->nstudies, sizeof *d->list);
 	if (!d->list)
 		return fig_nomem(err);
-	d->n = r->nsubjects;
+	d->n = r->nstudies;
 	code = gather_compared(r, d, err);
-	d->records = subject_shares(&r->subjects[0], r->subjects[0].y)
-			     ? subject_test_records(&r->subjects[0])
-			     : NAN;
-	d->beyond = code == DP_OK && goes_beyond(d);
+	d->test_records = study_data_is_percent(&r->studies[0], r->studies[0].y_obj)
+				  ? study_data_test_records(&r->studies[0])
+				  : NAN;
+	d->beats_baseline = code == DP_OK && any_front_beats_baseline(d);
 	if (code == DP_OK)
-		code = fig_truth(r, common_end(d), &d->truth, err);
+		code = fig_reference_front_load(r, worst_front_x(d), &d->reference, err);
 	if (code == DP_OK)
-		code = fig_truth_weigh(&d->truth, d->list[0].s, &d->list[0].front, err);
+		code = fig_reference_front_compare(&d->reference, d->list[0].s, &d->list[0].front,
+						   err);
 	for (size_t i = 1; code == DP_OK && i < d->n; i++)
 		others += d->list[i].front.n > 0;
 	if (code == DP_OK && !d->list[0].front.n)
 		*why = "the study has no front";
-	else if (code == DP_OK && !others && !r->nbaselines && !r->truth)
+	else if (code == DP_OK && !others && !r->nbaselines && !r->reference)
 		*why = "there is nothing to compare the front with but guessing, which "
 		       "the figure 'front' shows";
 	return code;
@@ -124,7 +126,7 @@ static void comparison_release(void *data)
 		fig_points_free(&d->list[i].stairs);
 	}
 	free(d->list);
-	fig_truth_free(&d->truth);
+	fig_reference_front_free(&d->reference);
 }
 
 /* A log axis if one of the fronts asks for it. */
@@ -132,30 +134,30 @@ static enum plot_scale common_scale(const struct comparison_data *d, enum plot_s
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_points *f = &d->list[i].front;
-		const struct subject *s = d->list[i].s;
+		const struct study_data *s = d->list[i].s;
 
-		if (fig_objective_scale(s, side == PLOT_X ? s->x : s->y,
+		if (fig_objective_scale(s, side == PLOT_X ? s->x_obj : s->y_obj,
 					side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
 			return PLOT_LOG;
 	}
 	return PLOT_LINEAR;
 }
 
-static void draw_compared(struct plot_panel *a, const struct compared *c, size_t i)
+static void draw_compared(struct plot_panel *a, const struct compared_study *c, size_t i)
 {
 	struct plot_style style = fig_style(i);
-	char name[FIG_NAME_LEN];
+	char name[FIG_STUDY_NAME_LEN];
 
 	if (!c->front.n)
 		return;
 	style.width = 2;
-	fig_name(c->s, name);
+	fig_format_study_name(c->s, name);
 	panel_line(a, &style, name, c->stairs.x, c->stairs.y, c->stairs.n);
 	style.marker = fig_marker(i);
 	style.size = fig_marker_size(c->front.n);
 	style.outline = fig_outlined(c->front.n);
 	panel_points(a, &style, name, c->front.x, c->front.y, c->front.n);
-	fig_tips(a, c->s, &c->front, FIG_TIP_STUDY);
+	fig_add_tooltips(a, c->s, &c->front, FIG_TOOLTIP_STUDY);
 }
 
 /* One line for the commonest class of each study's data, as far as they differ. */
@@ -163,9 +165,10 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			  const struct plot_style *style)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		const struct subject *s = d->list[i].s;
+		const struct study_data *s = d->list[i].s;
 		double at = d->list[i].majority;
-		char name[FIG_NAME_LEN], value[FIG_TEXT_LEN], label[FIG_NAME_LEN + 80];
+		char name[FIG_STUDY_NAME_LEN], value[FIG_NUMBER_LEN],
+			label[FIG_STUDY_NAME_LEN + 80];
 		bool new = isfinite(at);
 
 		for (size_t k = 0; new &&k < i; k++)
@@ -173,8 +176,8 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 		if (!new)
 			continue;
 		snprintf(label, sizeof label, i ? "commonest class %s (%s)" : "commonest class %s",
-			 fig_value(s, s->y, at, value), fig_name(s, name));
-		panel_mark(a, style, PLOT_Y, at, label);
+			 fig_value(s, s->y_obj, at, value), fig_format_study_name(s, name));
+		panel_add_reference_line(a, style, PLOT_Y, at, label);
 	}
 }
 
@@ -191,102 +194,103 @@ static void draw_baseline_error(struct plot_panel *a, const struct comparison_da
 			x1 = fmax(x1, d->list[i].front.x[k]);
 		}
 	if (by > 0 && x0 < x1)
-		panel_blocks(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0, &y1, 1);
+		panel_add_rects(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0, &y1,
+				1);
 }
 
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
-	const struct subject *s = d->list[0].s;
+	const struct study_data *s = d->list[0].s;
 	struct plot_style style = {
 		.colour = plot_palette(PLOT_BLACK), .width = 1, .dash = PLOT_DASHED, .opacity = 0.7
 	};
-	char value[FIG_TEXT_LEN], label[200];
+	char value[FIG_NUMBER_LEN], label[200];
 
 	/* it explains what looks better than a baseline, and hides fronts else */
-	for (size_t i = 0; d->beyond && i < d->r->nbaselines; i++)
+	for (size_t i = 0; d->beats_baseline && i < d->r->nbaselines; i++)
 		draw_baseline_error(a, d, d->r->baselines[i].value);
 	for (size_t i = 0; i < d->r->nbaselines; i++) {
 		double at = d->r->baselines[i].value;
 
 		snprintf(label, sizeof label, "%.120s %s", d->r->baselines[i].label,
-			 fig_value(s, s->y, at, value));
-		panel_mark(a, &style, PLOT_Y, at, label);
+			 fig_value(s, s->y_obj, at, value));
+		panel_add_reference_line(a, &style, PLOT_Y, at, label);
 	}
 	style.dash = PLOT_DOTTED;
 	draw_majority(a, d, &style);
 }
 
 /* Which studies have other objectives, and which these are. */
-static void note_others(struct plot *p, const struct comparison_data *d)
+static void note_incomparable_studies(struct plot *p, const struct comparison_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	char name[FIG_NAME_LEN];
+	char name[FIG_STUDY_NAME_LEN];
 
 	for (size_t i = 1; i < d->n; i++) {
-		const struct subject *s = d->list[i].s;
+		const struct study_data *s = d->list[i].s;
 
 		if (d->list[i].comparable)
 			continue;
 		dp_buf_printf(&text, "%s%s: ", text.len ? "; " : "Other objectives, not shown: ",
-			      fig_name(s, name));
-		fig_label(s, s->x, &text);
+			      fig_format_study_name(s, name));
+		fig_label(s, s->x_obj, &text);
 		dp_buf_puts(&text, " and ");
-		fig_label(s, s->y, &text);
+		fig_label(s, s->y_obj, &text);
 	}
 	if (text.len)
-		plot_note(p, plot_words(p, &text));
+		plot_note(p, plot_buf_text(p, &text));
 	dp_buf_free(&text);
 }
 
 static struct plot *comparison_draw(const void *data)
 {
 	const struct comparison_data *d = data;
-	const struct subject *s = d->list[0].s;
+	const struct study_data *s = d->list[0].s;
 	struct plot *p =
 		fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, s, s->x, common_scale(d, PLOT_X));
-	fig_axis(a, PLOT_Y, s, s->y, common_scale(d, PLOT_Y));
+	fig_axis(a, PLOT_X, s, s->x_obj, common_scale(d, PLOT_X));
+	fig_axis(a, PLOT_Y, s, s->y_obj, common_scale(d, PLOT_Y));
 	draw_baselines(a, d);
-	fig_truth_draw(a, &d->truth);
+	fig_reference_front_draw(a, &d->reference);
 	for (size_t i = 0; i < d->n; i++)
 		draw_compared(a, &d->list[i], i);
-	note_others(p, d);
+	note_incomparable_studies(p, d);
 	return p;
 }
 
 /* The best utility of a study, which goes with the worst x. */
-static void say_best(const struct compared *c, struct dp_buf *out)
+static void append_best_utility(const struct compared_study *c, struct dp_buf *out)
 {
-	const struct subject *s = c->s;
-	size_t end = fig_maximised(s, s->x) ? 0 : c->front.n - 1;
-	char name[FIG_NAME_LEN], value[FIG_TEXT_LEN];
+	const struct study_data *s = c->s;
+	size_t end = fig_is_maximised(s, s->x_obj) ? 0 : c->front.n - 1;
+	char name[FIG_STUDY_NAME_LEN], value[FIG_NUMBER_LEN];
 
-	dp_buf_printf(out, "%s %s at ", fig_name(s, name),
-		      fig_value(s, s->y, c->front.y[end], value));
-	fig_say(s, s->x, c->front.x[end], out);
+	dp_buf_printf(out, "%s %s at ", fig_format_study_name(s, name),
+		      fig_value(s, s->y_obj, c->front.y[end], value));
+	fig_append_value(s, s->x_obj, c->front.x[end], out);
 }
 
-static void say_compared_with(const struct comparison_data *d, struct dp_buf *out)
+static void append_baseline_values(const struct comparison_data *d, struct dp_buf *out)
 {
-	const struct subject *s = d->list[0].s;
-	char value[FIG_TEXT_LEN];
+	const struct study_data *s = d->list[0].s;
+	char value[FIG_NUMBER_LEN];
 
 	for (size_t i = 0; i < d->r->nbaselines; i++)
 		dp_buf_printf(out, ", %s %s", d->r->baselines[i].label,
-			      fig_value(s, s->y, d->r->baselines[i].value, value));
+			      fig_value(s, s->y_obj, d->r->baselines[i].value, value));
 	if (isfinite(d->list[0].majority))
 		dp_buf_printf(out, ", commonest class %s",
-			      fig_value(s, s->y, d->list[0].majority, value));
+			      fig_value(s, s->y_obj, d->list[0].majority, value));
 }
 
 /* Why private trainings may seem better than others. */
-static void say_beyond(const struct comparison_data *d, struct dp_buf *out)
+static void append_beats_baseline_note(const struct comparison_data *d, struct dp_buf *out)
 {
-	const struct subject *s = d->list[0].s;
+	const struct study_data *s = d->list[0].s;
 	double by = baseline_error(d, d->r->baselines[0].value);
-	char error[FIG_TEXT_LEN];
+	char error[FIG_NUMBER_LEN];
 
 	dp_buf_puts(out, " That a front goes beyond a baseline does not show that it is "
 			 "better: ");
@@ -295,8 +299,8 @@ static void say_beyond(const struct comparison_data *d, struct dp_buf *out)
 			      "if %s is a share of the %.0f test records, two standard "
 			      "errors of it are %s (the band), and a front is the best "
 			      "of many.",
-			      s->s->spec->objectives[s->y].name, d->records,
-			      fig_difference(s, s->y, by, error));
+			      s->state->spec->objectives[s->y_obj].name, d->test_records,
+			      fig_difference(s, s->y_obj, by, error));
 	else
 		dp_buf_puts(out, "both have the sampling error of the test records, and "
 				 "a front is the best of many.");
@@ -305,34 +309,34 @@ static void say_beyond(const struct comparison_data *d, struct dp_buf *out)
 static void comparison_caption(const void *data, struct dp_buf *out)
 {
 	const struct comparison_data *d = data;
-	const struct subject *s = d->list[0].s;
+	const struct study_data *s = d->list[0].s;
 	bool first = true;
 
 	dp_buf_printf(out, "%s Best %s: ",
 		      d->n > 1 ? "The fronts of several studies, as observed."
 			       : "The front and what it compares with.",
-		      s->s->spec->objectives[s->y].name);
+		      s->state->spec->objectives[s->y_obj].name);
 	for (size_t i = 0; i < d->n; i++) {
 		if (!d->list[i].front.n)
 			continue;
 		dp_buf_puts(out, first ? "" : ", ");
-		say_best(&d->list[i], out);
+		append_best_utility(&d->list[i], out);
 		first = false;
 	}
-	say_compared_with(d, out);
+	append_baseline_values(d, out);
 	dp_buf_putc(out, '.');
-	fig_truth_say(&d->truth, out);
-	if (d->beyond)
-		say_beyond(d, out);
+	fig_reference_front_append(&d->reference, out);
+	if (d->beats_baseline)
+		append_beats_baseline_note(d, out);
 }
 
 const struct figure figure_comparison = {
 	.name = "comparison",
 	.title = "Comparison",
-	.chapter = FIGURE_OF_FRONT,
-	.size = sizeof(struct comparison_data),
+	.chapter = FIGURE_CHAPTER_FRONT,
+	.data_size = sizeof(struct comparison_data),
 	.gather = comparison_gather,
 	.draw = comparison_draw,
 	.caption = comparison_caption,
-	.release = comparison_release,
+	.free_data = comparison_release,
 };

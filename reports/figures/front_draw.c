@@ -1,20 +1,20 @@
 /* front_draw.c - draws the Pareto front. */
-#include "reports/figures/front_internal.h"
+#include "reports/figures/front_figure_internal.h"
 
-#include "base/num.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* The region that the anti-ideal bounds; its edges are seen only where they are. */
-static void draw_anti_ideal(struct plot_panel *a, const struct front_data *d)
+static void draw_front_region(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
 	double x[2], y[2];
 
-	front_region(d, PLOT_X, x);
-	front_region(d, PLOT_Y, y);
-	panel_box(a, &style, "better than the anti-ideal", x[0], x[1], y[0], y[1]);
+	front_reference_region(d, PLOT_X, x);
+	front_reference_region(d, PLOT_Y, y);
+	panel_add_region(a, &style, "better than the anti-ideal", x[0], x[1], y[0], y[1]);
 }
 
 static void draw_diverged(struct plot_panel *a, const struct front_data *d)
@@ -26,21 +26,24 @@ static void draw_diverged(struct plot_panel *a, const struct front_data *d)
 			     d->diverged.n);
 }
 
-static void draw_shades(struct plot_panel *a, const struct front_data *d)
+static void draw_colour_bins(struct plot_panel *a, const struct front_data *d)
 {
-	for (int k = 0; k < FRONT_SHADES; k++) {
-		const struct front_shade *shade = &d->shade[k];
-		char name[200], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
+	for (int k = 0; k < FRONT_COLOUR_BINS; k++) {
+		const struct front_colour_bin *shade = &d->colour_bins[k];
+		char name[200], low[FIG_NUMBER_LEN], high[FIG_NUMBER_LEN];
 		struct plot_style style = {
-			.colour = plot_map_colour(PLOT_VIRIDIS, 0.9 * k / (FRONT_SHADES - 1)),
+			.colour = plot_colourmap_lookup(PLOT_VIRIDIS,
+							0.9 * k / (FRONT_COLOUR_BINS - 1)),
 			.size = 7,
 			.outline = true,
 		};
 
-		snprintf(name, sizeof name, "%s %s to %s", d->s->s->spec->objectives[d->third].name,
+		snprintf(name, sizeof name, "%s %s to %s",
+			 d->study->state->spec->objectives[d->third_obj].name,
 			 fig_number(shade->from, low), fig_number(shade->to, high));
-		if (shade->at.n)
-			panel_points(a, &style, name, shade->at.x, shade->at.y, shade->at.n);
+		if (shade->points.n)
+			panel_points(a, &style, name, shade->points.x, shade->points.y,
+				     shade->points.n);
 	}
 }
 
@@ -50,28 +53,28 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 	const struct {
 		size_t place;
 		const char *name;
-	} each[] = { { d->chosen.recommended, "recommended" },
-		     { d->chosen.strict, "strict" },
-		     { d->chosen.loose, "loose" } };
+	} each[] = { { d->choices.recommended, "recommended" },
+		     { d->choices.high_privacy, "strict" },
+		     { d->choices.best_utility, "loose" } };
 	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
 				   .marker = PLOT_STAR,
 				   .size = 13,
 				   .outline = true };
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
-		char x[FIG_TEXT_LEN], text[2 * FIG_TEXT_LEN];
+		char x[FIG_NUMBER_LEN], text[2 * FIG_NUMBER_LEN];
 		double at[2];
 
 		if (each[i].place == SIZE_MAX || (i && each[i].place == each[0].place))
 			continue;
-		at[0] = front_chosen_value(d, each[i].place, PLOT_X);
-		at[1] = front_chosen_value(d, each[i].place, PLOT_Y);
-		if (!front_shown(d, at[0], at[1]))
+		at[0] = front_member_value(d, each[i].place, PLOT_X);
+		at[1] = front_member_value(d, each[i].place, PLOT_Y);
+		if (!front_is_within_limits(d, at[0], at[1]))
 			continue;
 		if (i == 0)
 			panel_points(a, &star, "recommended", &at[0], &at[1], 1);
 		snprintf(text, sizeof text, "%s, %s", each[i].name,
-			 fig_value(d->s, d->s->x, at[0], x));
+			 fig_value(d->study, d->study->x_obj, at[0], x));
 		panel_label(a, at[0], at[1], text);
 	}
 }
@@ -82,12 +85,13 @@ static void front_draw_band(struct plot_panel *a, const struct front_data *d)
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 
 	if (d->band.n)
-		panel_band(a, &blue, d->band.modelled ? "95 % by the models" : "95 % by the runs",
+		panel_band(a, &blue,
+			   d->band.by_surrogates ? "95 % by the models" : "95 % by the runs",
 			   d->band.x, d->band.lo, d->band.hi, d->band.n, false);
 }
 
 /* What fresh seeds gave. */
-static void draw_again(struct plot_panel *a, const struct front_data *d)
+static void draw_reevaluated_points(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style square = { .colour = plot_palette(PLOT_GREEN),
 				     .marker = PLOT_SQUARE,
@@ -95,15 +99,16 @@ static void draw_again(struct plot_panel *a, const struct front_data *d)
 				     .outline = true };
 	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN), .width = 1.2, .size = 4 };
 
-	if (d->again.n == 0)
+	if (d->reevaluated.n == 0)
 		return;
-	panel_bars(a, &bar, "measured again, 95 %", d->again.x, d->again.lo, d->again.hi,
-		   d->again.n);
-	panel_points(a, &square, "measured again, 95 %", d->again.x, d->again.y, d->again.n);
+	panel_add_error_bars(a, &bar, "measured again, 95 %", d->reevaluated.x, d->reevaluated.lo,
+			     d->reevaluated.hi, d->reevaluated.n);
+	panel_points(a, &square, "measured again, 95 %", d->reevaluated.x, d->reevaluated.y,
+		     d->reevaluated.n);
 }
 
 /* What guessing and no privacy give. */
-static void draw_lines(struct plot_panel *a, const struct front_data *d)
+static void draw_comparison_lines(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style style = {
 		.colour = plot_palette(PLOT_BLACK), .width = 1, .dash = PLOT_DASHED, .opacity = 0.7
@@ -111,18 +116,18 @@ static void draw_lines(struct plot_panel *a, const struct front_data *d)
 	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
 
 	for (size_t i = 0; i < d->nlines; i++) {
-		const struct front_line *l = &d->line[i];
+		const struct front_line *l = &d->lines[i];
 		double y0 = l->at - l->error, y1 = l->at + l->error;
-		char value[FIG_TEXT_LEN], label[200];
+		char value[FIG_NUMBER_LEN], label[200];
 
-		if (!l->shown)
+		if (!l->is_shown)
 			continue;
-		if (l->beyond && l->error > 0)
-			panel_blocks(a, &grey, "two standard errors of the test set",
-				     &d->lo[PLOT_X], &d->hi[PLOT_X], &y0, &y1, 1);
+		if (l->is_beaten && l->error > 0)
+			panel_add_rects(a, &grey, "two standard errors of the test set",
+					&d->lo[PLOT_X], &d->hi[PLOT_X], &y0, &y1, 1);
 		snprintf(label, sizeof label, "%.120s %s", l->label,
-			 fig_value(d->s, d->s->y, l->at, value));
-		panel_mark(a, &style, PLOT_Y, l->at, label);
+			 fig_value(d->study, d->study->y_obj, l->at, value));
+		panel_add_reference_line(a, &style, PLOT_Y, l->at, label);
 	}
 }
 
@@ -154,83 +159,86 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .outline = fig_outlined(d->front.n) };
 	char name[80];
 
-	snprintf(name, sizeof name, "front%s%s", d->third < 0 ? "" : " of these two",
+	snprintf(name, sizeof name, "front%s%s", d->third_obj < 0 ? "" : " of these two",
 		 d->observed.n ? " without noise" : "");
 	front_draw_band(a, d);
 	draw_observed(a, d);
-	panel_line(a, &blue, name, d->stairs.x, d->stairs.y, d->stairs.n);
-	if (d->third < 0) {
+	panel_line(a, &blue, name, d->staircase.x, d->staircase.y, d->staircase.n);
+	if (d->third_obj < 0) {
 		panel_points(a, &blue, name, d->front.x, d->front.y, d->front.n);
-		fig_tips(a, d->s, &d->front, FIG_TIP_LINK);
+		fig_add_tooltips(a, d->study, &d->front, FIG_TOOLTIP_LINK);
 	} else {
-		draw_shades(a, d);
+		draw_colour_bins(a, d);
 	}
-	draw_again(a, d);
+	draw_reevaluated_points(a, d);
 	draw_choices(a, d);
 }
 
 /* Why there is nothing to see. */
-static void say_empty(struct plot_panel *a, const struct front_data *d)
+static void set_front_empty_text(struct plot_panel *a, const struct front_data *d)
 {
-	const struct dp_study_state *st = d->s->s;
+	const struct dp_study_state *st = d->study->state;
 	const struct {
 		size_t n;
 		const char *what;
 	} counts[] = { { st->diverged, "diverged" },
 		       { st->failed, "failed" },
-		       { d->all.not_finite, "not finite" },
-		       { d->barred.n, "do not meet a constraint" } };
+		       { d->all.n_not_finite, "not finite" },
+		       { d->infeasible.n, "do not meet a constraint" } };
 	struct dp_buf why = DP_BUF_INIT;
 	int listed = 0;
 
-	dp_buf_puts(&why, dp_study_ended(st) ? "No point to show" : "No evaluation has ended yet");
+	dp_buf_puts(&why, dp_state_count_ended_trials(st) ? "No point to show"
+							  : "No evaluation has ended yet");
 	for (size_t i = 0; i < DP_COUNT(counts); i++) {
 		if (counts[i].n)
 			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":", counts[i].n,
 				      counts[i].what);
 	}
-	panel_empty(a, panel_words(a, &why));
+	panel_set_empty_text(a, panel_buf_text(a, &why));
 	dp_buf_free(&why);
 }
 
 /* Where the anti-ideal is, if not in the picture. */
-static void say_far_anti_ideal(struct dp_buf *out, const struct front_data *d)
+static void append_distant_reference(struct dp_buf *out, const struct front_data *d)
 {
 	for (int side = PLOT_X; d->all.n && side <= PLOT_Y; side++) {
-		const struct dp_objective *o = front_objective(d->s, side);
-		size_t index = side == PLOT_X ? d->s->x : d->s->y;
+		const struct dp_objective *o = front_side_objective(d->study, side);
+		size_t index = side == PLOT_X ? d->study->x_obj : d->study->y_obj;
 
 		if (o->anti_ideal >= d->lo[side] && o->anti_ideal <= d->hi[side])
 			continue;
 		dp_buf_puts(out, "The anti-ideal is at ");
-		fig_say(d->s, index, o->anti_ideal, out);
+		fig_append_value(d->study, index, o->anti_ideal, out);
 		dp_buf_puts(out, ", beyond the axis. ");
 	}
 }
 
 /* What the picture leaves out, and where it is a projection. */
-static void note_left_out(struct plot *p, const struct front_data *d)
+static void note_hidden_points(struct plot *p, const struct front_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 
-	say_far_anti_ideal(&text, d);
-	if (d->outside + d->all.not_finite)
+	append_distant_reference(&text, d);
+	if (d->n_outside + d->all.n_not_finite)
 		dp_buf_puts(&text, "Not shown: ");
-	if (d->outside) {
-		fig_count(&text, d->outside, "point");
-		dp_buf_puts(&text, d->all.not_finite ? " beyond the axes, " : " beyond the axes. ");
+	if (d->n_outside) {
+		fig_count(&text, d->n_outside, "point");
+		dp_buf_puts(&text,
+			    d->all.n_not_finite ? " beyond the axes, " : " beyond the axes. ");
 	}
-	if (d->all.not_finite) {
-		fig_count(&text, d->all.not_finite, "point");
-		dp_buf_printf(&text, " with an infinite %s. ", front_objective(d->s, PLOT_X)->name);
+	if (d->all.n_not_finite) {
+		fig_count(&text, d->all.n_not_finite, "point");
+		dp_buf_printf(&text, " with an infinite %s. ",
+			      front_side_objective(d->study, PLOT_X)->name);
 	}
-	if (d->third >= 0)
+	if (d->third_obj >= 0)
 		dp_buf_printf(&text,
 			      "Projection of %zu objectives; the line is the front of the "
 			      "two shown.",
-			      d->s->s->spec->nobjectives);
+			      d->study->state->spec->nobjectives);
 	if (text.len)
-		plot_note(p, plot_words(p, &text));
+		plot_note(p, plot_buf_text(p, &text));
 	dp_buf_free(&text);
 }
 
@@ -240,10 +248,10 @@ static void draw_paths(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style line = { .colour = plot_palette(PLOT_SKY),
 				   .width = 0.8,
-				   .opacity = d->npaths > FRONT_PATHS / 2 ? 0.4 : 0.7 };
+				   .opacity = d->npaths > FRONT_PATHS_MAX / 2 ? 0.4 : 0.7 };
 
 	for (size_t i = 0; i < d->npaths; i++) {
-		size_t first = d->path[i];
+		size_t first = d->path_starts[i];
 
 		panel_line(a, &line, "one training", d->all.x + first, d->all.y + first,
 			   front_path_length(&d->all, first));
@@ -252,22 +260,22 @@ static void draw_paths(struct plot_panel *a, const struct front_data *d)
 
 static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 {
-	struct plot_style light = fig_cloud(plot_palette(PLOT_GREY), d->all.n);
+	struct plot_style light = fig_faint_dot_style(plot_palette(PLOT_GREY), d->all.n);
 	struct plot_style ring = { .colour = plot_palette(PLOT_GREY),
 				   .marker = PLOT_RING,
 				   .opacity = 0.6 };
 
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
-	draw_anti_ideal(a, d);
-	fig_truth_draw(a, &d->truth);
+	draw_front_region(a, d);
+	fig_reference_front_draw(a, &d->reference);
 	draw_paths(a, d);
-	draw_lines(a, d);
+	draw_comparison_lines(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
-	fig_tips(a, d->s, &d->all, 0);
-	if (d->barred.n)
-		panel_points(a, &ring, "a constraint is not met", d->barred.x, d->barred.y,
-			     d->barred.n);
+	fig_add_tooltips(a, d->study, &d->all, 0);
+	if (d->infeasible.n)
+		panel_points(a, &ring, "a constraint is not met", d->infeasible.x, d->infeasible.y,
+			     d->infeasible.n);
 	draw_diverged(a, d);
 	draw_staircase(a, d);
 }
@@ -275,16 +283,16 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 struct plot *front_draw(const void *data)
 {
 	const struct front_data *d = data;
-	const struct subject *s = d->s;
+	const struct study_data *s = d->study;
 	struct plot *p = fig_new(s, figure_front.title, FRONT_WIDTH, FRONT_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, s, s->x, d->scale[PLOT_X]);
-	fig_axis(a, PLOT_Y, s, s->y, d->scale[PLOT_Y]);
+	fig_axis(a, PLOT_X, s, s->x_obj, d->scale[PLOT_X]);
+	fig_axis(a, PLOT_Y, s, s->y_obj, d->scale[PLOT_Y]);
 	if (d->all.n)
 		draw_all_points(a, d);
 	else
-		say_empty(a, d);
-	note_left_out(p, d);
+		set_front_empty_text(a, d);
+	note_hidden_points(p, d);
 	return p;
 }

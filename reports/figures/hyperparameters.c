@@ -1,44 +1,44 @@
 /* hyperparameters.c - how the parameters change along the front: each of them against
  * the first objective. */
-#include "reports/figures/space_internal.h"
+#include "reports/figures/common/param_space_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum {
-	PANELS_MAX = 12,
-	COLUMNS_MAX = 4,
-	VALUES_MAX = 24, /* of a category: more cannot all have their name */
+	PARAMETER_PANELS_MAX = 12,
+	PARAMETER_COLUMNS_MAX = 4,
+	CATEGORY_NAMES_MAX = 24, /* of a category: more cannot all have their name */
 };
 
 struct hyperparameters_data {
-	const struct subject *s;
+	const struct study_data *s;
 	size_t all; /* parameters that could be shown */
 	size_t n;   /* those that are, in the order of the file */
 	struct hyperparameter {
 		size_t param;
-		struct fig_points all, path; /* evaluated, and those of the front */
-	} shown[PANELS_MAX];
+		struct fig_points all, front; /* evaluated, and those of the front */
+	} shown[PARAMETER_PANELS_MAX];
 	struct fig_points front;
 };
 
 static int gather_param(const struct hyperparameters_data *d, struct hyperparameter *h,
 			struct dp_err *err)
 {
-	struct space_where x = { true, d->s->x }, y = { false, h->param };
-	int code = space_places(d->s, NULL, x, y, &h->all, err);
+	struct space_coordinate x = { true, d->s->x_obj }, y = { false, h->param };
+	int code = space_collect_points(d->s, NULL, x, y, &h->all, err);
 
-	return code == DP_OK ? space_places(d->s, &d->front, x, y, &h->path, err) : code;
+	return code == DP_OK ? space_collect_points(d->s, &d->front, x, y, &h->front, err) : code;
 }
 
 static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 {
-	size_t param[PANELS_MAX];
-	int code = fig_members(d->s, &d->front, err);
+	size_t param[PARAMETER_PANELS_MAX];
+	int code = fig_front_members(d->s, &d->front, err);
 
 	if (code != DP_OK)
 		return code;
-	d->n = space_pictured(d->s, PANELS_MAX, param, &d->all);
+	d->n = space_top_params_with_calibrated(d->s, PARAMETER_PANELS_MAX, param, &d->all);
 	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
 		d->shown[i].param = param[i];
 		code = gather_param(d, &d->shown[i], err);
@@ -46,16 +46,16 @@ static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
 	return code;
 }
 
-static int hyperparameters_gather(const struct report *r, void *data, const char **why,
+static int hyperparameters_gather(const struct report_data *r, void *data, const char **why,
 				  struct dp_err *err)
 {
 	struct hyperparameters_data *d = data;
 	size_t param[DP_PARAMS_MAX];
 
-	d->s = fig_first(r, why);
+	d->s = fig_main_study(r, why);
 	if (d->s && !space_has_front(d->s))
 		*why = "the study has no front";
-	else if (d->s && !space_free(d->s->s->spec, param))
+	else if (d->s && !space_searched_params(d->s->state->spec, param))
 		*why = "all parameters are fixed";
 	return *why ? DP_OK : gather_params(d, err);
 }
@@ -66,35 +66,35 @@ static void hyperparameters_release(void *data)
 
 	for (size_t i = 0; i < d->n; i++) {
 		fig_points_free(&d->shown[i].all);
-		fig_points_free(&d->shown[i].path);
+		fig_points_free(&d->shown[i].front);
 	}
 	fig_points_free(&d->front);
 }
 
-static void draw_param(struct plot_panel *a, const struct subject *s,
+static void draw_param(struct plot_panel *a, const struct study_data *s,
 		       const struct hyperparameter *h)
 {
-	struct plot_style light = space_behind(h->all.n, false);
-	struct plot_style dots = fig_dots(plot_palette(PLOT_BLUE), h->path.n);
+	struct plot_style light = space_background_style(h->all.n, false);
+	struct plot_style dots = fig_dots(plot_palette(PLOT_BLUE), h->front.n);
 
-	fig_axis(a, PLOT_X, s, s->x, fig_objective_scale(s, s->x, h->all.x, h->all.n));
-	space_axis(a, PLOT_Y, s->s->spec, h->param);
+	fig_axis(a, PLOT_X, s, s->x_obj, fig_objective_scale(s, s->x_obj, h->all.x, h->all.n));
+	space_axis(a, PLOT_Y, s->state->spec, h->param);
 	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
-	panel_points(a, &dots, "front", h->path.x, h->path.y, h->path.n);
-	fig_tips(a, s, &h->path, FIG_TIP_LINK | FIG_TIP_ELSEWHERE);
+	panel_points(a, &dots, "front", h->front.x, h->front.y, h->front.n);
+	fig_add_tooltips(a, s, &h->front, FIG_TOOLTIP_LINK | FIG_TOOLTIP_OTHER_AXES);
 }
 
 /* Pixels of a row of panels: each value of a category has a name. */
 static int panel_height(const struct hyperparameters_data *d)
 {
-	const struct dp_study *spec = d->s->s->spec;
+	const struct dp_study *spec = d->s->state->spec;
 	int height = 230;
 
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dp_param *p = &spec->params[d->shown[i].param];
 		int values = p->kind == DP_PARAM_CATEGORICAL ? (int)json_array_size(p->values) : 0;
 
-		if (values <= VALUES_MAX && height < 70 + 18 * values)
+		if (values <= CATEGORY_NAMES_MAX && height < 70 + 18 * values)
 			height = 70 + 18 * values;
 	}
 	return height;
@@ -104,7 +104,7 @@ static struct plot *hyperparameters_draw(const void *data)
 {
 	const struct hyperparameters_data *d = data;
 	int n = (int)d->n;
-	int columns = n <= 3 ? n : n <= 6 || n == 9 ? 3 : COLUMNS_MAX;
+	int columns = n <= 3 ? n : n <= 6 || n == 9 ? 3 : PARAMETER_COLUMNS_MAX;
 	int rows = (n + columns - 1) / columns;
 	struct plot *p =
 		fig_new(d->s, figure_hyperparameters.title, n == 1 ? FIG_WIDTH : columns * 270 + 60,
@@ -145,22 +145,22 @@ static double param_trend(const struct fig_points *path)
 static bool has_trend(const struct hyperparameters_data *d, size_t i, double trend)
 {
 	const struct hyperparameter *h = &d->shown[i];
-	double n = (double)h->path.n;
+	double n = (double)h->front.n;
 
-	return d->s->s->spec->params[h->param].kind != DP_PARAM_CATEGORICAL && fabs(trend) >= 0.6 &&
-	       fabs(trend) * sqrt(n - 1) > 2.5;
+	return d->s->state->spec->params[h->param].kind != DP_PARAM_CATEGORICAL &&
+	       fabs(trend) >= 0.6 && fabs(trend) * sqrt(n - 1) > 2.5;
 }
 
 /* The shown parameters that have a trend, the clearest first. Returns how many. */
-static size_t order_by_trend(const struct hyperparameters_data *d, double trend[PANELS_MAX],
-			     size_t order[PANELS_MAX])
+static size_t order_by_trend(const struct hyperparameters_data *d,
+			     double trend[PARAMETER_PANELS_MAX], size_t order[PARAMETER_PANELS_MAX])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
 		size_t at = n;
 
-		trend[i] = param_trend(&d->shown[i].path);
+		trend[i] = param_trend(&d->shown[i].front);
 		if (!has_trend(d, i, trend[i]))
 			continue;
 		for (; at > 0 && fabs(trend[i]) > fabs(trend[order[at - 1]]); at--)
@@ -172,35 +172,35 @@ static size_t order_by_trend(const struct hyperparameters_data *d, double trend[
 }
 
 /* "b falls (100 to 0.0774)": what a parameter does between both ends of the front. */
-static void say_trend(const struct hyperparameters_data *d, size_t i, bool rises,
-		      struct dp_buf *out)
+static void append_parameter_trend(const struct hyperparameters_data *d, size_t i, bool rises,
+				   struct dp_buf *out)
 {
 	const struct hyperparameter *h = &d->shown[i];
-	const struct dp_study *spec = d->s->s->spec;
+	const struct dp_study *spec = d->s->state->spec;
 
 	dp_buf_printf(out, "%s %s (", spec->params[h->param].name, rises ? "rises" : "falls");
-	space_say_value(spec, h->param, h->path.y[0], out);
+	space_append_value(spec, h->param, h->front.y[0], out);
 	dp_buf_puts(out, " to ");
-	space_say_value(spec, h->param, h->path.y[h->path.n - 1], out);
+	space_append_value(spec, h->param, h->front.y[h->front.n - 1], out);
 	dp_buf_putc(out, ')');
 }
 
-static void say_trends(const struct hyperparameters_data *d, struct dp_buf *out)
+static void append_parameter_trends(const struct hyperparameters_data *d, struct dp_buf *out)
 {
 	enum {
-		NAMED = 4 /* more would be a table */
+		NAMED_TRENDS_MAX = 4 /* more would be a table */
 	};
-	double trend[PANELS_MAX];
-	size_t order[PANELS_MAX], n = order_by_trend(d, trend, order);
+	double trend[PARAMETER_PANELS_MAX];
+	size_t order[PARAMETER_PANELS_MAX], n = order_by_trend(d, trend, order);
 
-	for (size_t i = 0; i < n && i < NAMED; i++) {
+	for (size_t i = 0; i < n && i < NAMED_TRENDS_MAX; i++) {
 		dp_buf_puts(out, i ? ", " : "");
-		say_trend(d, order[i], trend[order[i]] > 0, out);
+		append_parameter_trend(d, order[i], trend[order[i]] > 0, out);
 	}
 	if (n == 0)
 		dp_buf_puts(out,
 			    d->n == 1 ? "it shows no clear trend" : "none shows a clear trend");
-	else if (n > NAMED)
+	else if (n > NAMED_TRENDS_MAX)
 		dp_buf_puts(out, "; these have the clearest trends");
 	else if (n < d->n)
 		dp_buf_puts(out, d->n - n == 1 ? "; the other shows no clear trend"
@@ -211,29 +211,29 @@ static void say_trends(const struct hyperparameters_data *d, struct dp_buf *out)
 static void hyperparameters_caption(const void *data, struct dp_buf *out)
 {
 	const struct hyperparameters_data *d = data;
-	const struct subject *s = d->s;
+	const struct study_data *s = d->s;
 
 	dp_buf_printf(out, "Each parameter against %s; blue points are on the front.",
-		      s->s->spec->objectives[s->x].name);
+		      s->state->spec->objectives[s->x_obj].name);
 	if (d->n < d->all)
 		dp_buf_printf(out, " Shown are the %zu most relevant of %zu.", d->n, d->all);
 	if (d->front.n < 2)
 		return;
 	dp_buf_puts(out, " From ");
-	fig_say(s, s->x, d->front.x[0], out);
+	fig_append_value(s, s->x_obj, d->front.x[0], out);
 	dp_buf_puts(out, " to ");
-	fig_say(s, s->x, d->front.x[d->front.n - 1], out);
+	fig_append_value(s, s->x_obj, d->front.x[d->front.n - 1], out);
 	dp_buf_puts(out, ": ");
-	say_trends(d, out);
+	append_parameter_trends(d, out);
 }
 
 const struct figure figure_hyperparameters = {
 	.name = "hyperparameters",
 	.title = "Parameters along the front",
-	.chapter = FIGURE_OF_PARAMETERS,
-	.size = sizeof(struct hyperparameters_data),
+	.chapter = FIGURE_CHAPTER_PARAMETERS,
+	.data_size = sizeof(struct hyperparameters_data),
 	.gather = hyperparameters_gather,
 	.draw = hyperparameters_draw,
 	.caption = hyperparameters_caption,
-	.release = hyperparameters_release,
+	.free_data = hyperparameters_release,
 };

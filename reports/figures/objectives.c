@@ -1,40 +1,40 @@
 /* objectives.c - three and more objectives: each pair of them, the points of the front in
  * colours that run along the first objective and are the same in every panel. */
-#include "reports/figures/space_internal.h"
+#include "reports/figures/common/param_space_internal.h"
 
-#include "base/num.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-	BINS = 5,    /* colours */
-	SIDE = 4,    /* objectives that are shown at most */
-	PANELS = 6,  /* pairs of these */
-	COLUMNS = 3, /* of panels */
+	PAIR_COLOUR_BINS = 5,    /* colours */
+	PAIR_OBJECTIVES_MAX = 4, /* objectives that are shown at most */
+	OBJECTIVE_PAIRS_MAX = 6, /* pairs of these */
+	PAIR_COLUMNS = 3,        /* of panels */
 };
 
 struct objectives_data {
-	const struct subject *s;
+	const struct study_data *s;
 	struct fig_points front; /* its members, by the first objective */
 	size_t n;                /* pairs */
 	struct objectives_pair {
 		size_t x, y;
 		struct fig_points all;
 		struct fig_points front; /* in the order of the members */
-	} pair[PANELS];
+	} pair[OBJECTIVE_PAIRS_MAX];
 };
 
 /* The shown two first, then the others. */
-static size_t objectives_shown(const struct subject *s, size_t chosen[SIDE])
+static size_t list_paired_objectives(const struct study_data *s, size_t chosen[PAIR_OBJECTIVES_MAX])
 {
 	size_t n = 0;
 
-	chosen[n++] = s->x;
-	chosen[n++] = s->y;
-	for (size_t i = 0; i < s->s->spec->nobjectives && n < SIDE; i++)
-		if (i != s->x && i != s->y)
+	chosen[n++] = s->x_obj;
+	chosen[n++] = s->y_obj;
+	for (size_t i = 0; i < s->state->spec->nobjectives && n < PAIR_OBJECTIVES_MAX; i++)
+		if (i != s->x_obj && i != s->y_obj)
 			chosen[n++] = i;
 	return n;
 }
@@ -43,19 +43,19 @@ static size_t objectives_shown(const struct subject *s, size_t chosen[SIDE])
 static int gather_front_pair(const struct objectives_data *d, struct objectives_pair *p,
 			     struct dp_err *err)
 {
-	const struct subject *s = d->s;
+	const struct study_data *s = d->s;
 
-	if (!fig_points_room(&p->front, d->front.n))
+	if (!fig_points_alloc(&p->front, d->front.n))
 		return fig_nomem(err);
 	for (size_t k = 0; k < d->front.n; k++) {
 		size_t i = 0;
 
-		while (i < subject_front(s) &&
-		       (subject_front_point(s, i).trial != d->front.of[k].trial ||
-			subject_front_point(s, i).way != d->front.of[k].way))
+		while (i < study_data_front_size(s) &&
+		       (study_data_front_point(s, i).trial != d->front.results[k].trial ||
+			study_data_front_point(s, i).checkpoint != d->front.results[k].checkpoint))
 			i++;
-		p->front.x[k] = subject_front_value(s, i, p->x);
-		p->front.y[k] = subject_front_value(s, i, p->y);
+		p->front.x[k] = study_data_front_value(s, i, p->x);
+		p->front.y[k] = study_data_front_value(s, i, p->y);
 		p->front.n++;
 	}
 	return DP_OK;
@@ -63,8 +63,8 @@ static int gather_front_pair(const struct objectives_data *d, struct objectives_
 
 static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
 {
-	size_t chosen[SIDE], n = objectives_shown(d->s, chosen);
-	int code = fig_members(d->s, &d->front, err);
+	size_t chosen[PAIR_OBJECTIVES_MAX], n = list_paired_objectives(d->s, chosen);
+	int code = fig_front_members(d->s, &d->front, err);
 
 	for (size_t i = 0; code == DP_OK && i < n; i++)
 		for (size_t k = i + 1; code == DP_OK && k < n; k++) {
@@ -72,21 +72,22 @@ static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
 
 			p->x = chosen[i];
 			p->y = chosen[k];
-			code = space_places(d->s, NULL, (struct space_where){ true, p->x },
-					    (struct space_where){ true, p->y }, &p->all, err);
+			code = space_collect_points(
+				d->s, NULL, (struct space_coordinate){ true, p->x },
+				(struct space_coordinate){ true, p->y }, &p->all, err);
 			if (code == DP_OK)
 				code = gather_front_pair(d, p, err);
 		}
 	return code;
 }
 
-static int objectives_gather(const struct report *r, void *data, const char **why,
+static int objectives_gather(const struct report_data *r, void *data, const char **why,
 			     struct dp_err *err)
 {
 	struct objectives_data *d = data;
 
-	d->s = fig_first(r, why);
-	if (d->s && d->s->s->spec->nobjectives < 3)
+	d->s = fig_main_study(r, why);
+	if (d->s && d->s->state->spec->nobjectives < 3)
 		*why = "there are two objectives, which the picture of the front shows";
 	else if (d->s && !space_has_front(d->s))
 		*why = "the study has no front";
@@ -107,44 +108,46 @@ static void objectives_release(void *data)
 static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
 		      const struct fig_points *p)
 {
-	size_t bins = p->n < BINS ? p->n : BINS;
+	size_t bins = p->n < PAIR_COLOUR_BINS ? p->n : PAIR_COLOUR_BINS;
 
 	for (size_t k = 0; k < bins; k++) {
 		size_t from = k * p->n / bins, to = (k + 1) * p->n / bins;
-		char name[2 * FIG_TEXT_LEN + 8], low[FIG_TEXT_LEN], high[FIG_TEXT_LEN];
+		char name[2 * FIG_NUMBER_LEN + 8], low[FIG_NUMBER_LEN], high[FIG_NUMBER_LEN];
 		struct plot_style style = fig_dots(
-			plot_map_colour(PLOT_VIRIDIS,
-					bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
+			plot_colourmap_lookup(PLOT_VIRIDIS,
+					      bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
 			p->n);
 
 		style.size = fmax(style.size, 6); /* or its colour is not seen */
 		snprintf(name, sizeof name, "%s to %s",
-			 fig_value(d->s, d->s->x, d->front.x[from], low),
-			 fig_value(d->s, d->s->x, d->front.x[to - 1], high));
+			 fig_value(d->s, d->s->x_obj, d->front.x[from], low),
+			 fig_value(d->s, d->s->x_obj, d->front.x[to - 1], high));
 		panel_points(a, &style, name, p->x + from, p->y + from, to - from);
-		fig_tips(a, d->s, &(struct fig_points){ .of = d->front.of + from, .n = to - from },
-			 FIG_TIP_LINK | FIG_TIP_ELSEWHERE);
+		fig_add_tooltips(
+			a, d->s,
+			&(struct fig_points){ .results = d->front.results + from, .n = to - from },
+			FIG_TOOLTIP_LINK | FIG_TOOLTIP_OTHER_AXES);
 	}
 }
 
 static struct plot *objectives_draw(const void *data)
 {
 	const struct objectives_data *d = data;
-	int rows = (int)(d->n + COLUMNS - 1) / COLUMNS;
+	int rows = (int)(d->n + PAIR_COLUMNS - 1) / PAIR_COLUMNS;
 	struct plot *p = fig_new(d->s, figure_objectives.title, 1080, 90 + 320 * rows);
 
-	plot_grid(p, rows, COLUMNS);
+	plot_grid(p, rows, PAIR_COLUMNS);
 	for (int i = 0; i < (int)d->n; i++) {
 		const struct objectives_pair *pair = &d->pair[i];
-		struct plot_panel *a = plot_panel(p, i / COLUMNS, i % COLUMNS);
-		struct plot_style light = space_behind(pair->all.n, false);
+		struct plot_panel *a = plot_panel(p, i / PAIR_COLUMNS, i % PAIR_COLUMNS);
+		struct plot_style light = space_background_style(pair->all.n, false);
 
 		fig_axis(a, PLOT_X, d->s, pair->x,
 			 fig_objective_scale(d->s, pair->x, pair->all.x, pair->all.n));
 		fig_axis(a, PLOT_Y, d->s, pair->y,
 			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
 		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y, pair->all.n);
-		fig_tips(a, d->s, &pair->all, FIG_TIP_ELSEWHERE);
+		fig_add_tooltips(a, d->s, &pair->all, FIG_TOOLTIP_OTHER_AXES);
 		draw_bins(a, d, &pair->front);
 	}
 	return p;
@@ -153,25 +156,25 @@ static struct plot *objectives_draw(const void *data)
 static void objectives_caption(const void *data, struct dp_buf *out)
 {
 	const struct objectives_data *d = data;
-	const struct dp_study *spec = d->s->s->spec;
-	char points[DP_COUNT_LEN];
+	const struct dp_study *spec = d->s->state->spec;
+	char points[DP_PLURAL_LEN];
 
 	dp_buf_printf(out,
 		      "%s of the front of all %zu objectives, coloured by %s: a "
 		      "point has the same colour in each panel.",
-		      dp_count_text(d->front.n, "point", points), spec->nobjectives,
-		      spec->objectives[d->s->x].name);
-	if (spec->nobjectives > SIDE)
-		dp_buf_printf(out, " Shown are the pairs of %d objectives.", SIDE);
+		      dp_plural_text(d->front.n, "point", points), spec->nobjectives,
+		      spec->objectives[d->s->x_obj].name);
+	if (spec->nobjectives > PAIR_OBJECTIVES_MAX)
+		dp_buf_printf(out, " Shown are the pairs of %d objectives.", PAIR_OBJECTIVES_MAX);
 }
 
 const struct figure figure_objectives = {
 	.name = "objectives",
 	.title = "Objectives against each other",
-	.chapter = FIGURE_OF_FRONT,
-	.size = sizeof(struct objectives_data),
+	.chapter = FIGURE_CHAPTER_FRONT,
+	.data_size = sizeof(struct objectives_data),
 	.gather = objectives_gather,
 	.draw = objectives_draw,
 	.caption = objectives_caption,
-	.release = objectives_release,
+	.free_data = objectives_release,
 };

@@ -1,44 +1,45 @@
 /* panels.c - several studies side by side on the same axes: what the best, the mean and
  * the worst of the runs of each point reach, over all points. */
-#include "reports/figures/series.h"
+#include "reports/figures/common/figure_data.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-	PANELS_MOST = 9,
-	PANELS_ACROSS = 3,
+	STUDY_PANELS_MAX = 9,
+	STUDY_PANEL_COLUMNS = 3,
 };
 
 struct study_panel {
-	const struct subject *s;
+	const struct study_data *s;
 	struct fig_points all;
-	struct fig_band band;
-	bool varies; /* it has runs that differ */
+	struct fig_run_band band;
+	bool runs_differ; /* it has runs that differ */
 };
 
 struct panels_data {
 	struct study_panel *list; /* (n) */
 	size_t n;
-	size_t left_out;     /* studies with other objectives, or too many */
+	size_t n_omitted;    /* studies with other objectives, or too many */
 	double lo[2], hi[2]; /* what all of them show of x and y */
 	enum plot_scale scale[2];
-	struct fig_truth truth;
+	struct fig_reference_front reference;
 };
 
 static int gather_panel(struct study_panel *p, struct dp_err *err)
 {
-	int code = fig_points(p->s, &p->all, err);
+	int code = fig_collect_points(p->s, &p->all, err);
 
 	if (code == DP_OK)
-		code = fig_band(p->s, &p->band, err);
+		code = fig_compute_run_band(p->s, &p->band, err);
 	for (size_t i = 0; code == DP_OK && i < p->band.n; i++)
-		p->varies |= p->band.best[i] != p->band.worst[i];
+		p->runs_differ |= p->band.best[i] != p->band.worst[i];
 	return code;
 }
 
-static void widen(struct panels_data *d, enum plot_side side, const double *v, size_t n)
+static void extend_panel_limits(struct panels_data *d, enum plot_side side, const double *v,
+				size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (d->scale[side] == PLOT_LOG && v[i] <= 0)
@@ -49,14 +50,14 @@ static void widen(struct panels_data *d, enum plot_side side, const double *v, s
 }
 
 /* Axes for what fronts reach; single points may lie beyond. */
-static void find_axes(struct panels_data *d)
+static void find_panel_axes(struct panels_data *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		const struct study_panel *p = &d->list[i];
 
-		if (fig_objective_scale(p->s, p->s->x, p->band.x, p->band.n) == PLOT_LOG)
+		if (fig_objective_scale(p->s, p->s->x_obj, p->band.x, p->band.n) == PLOT_LOG)
 			d->scale[PLOT_X] = PLOT_LOG;
-		if (fig_objective_scale(p->s, p->s->y, p->band.mean, p->band.n) == PLOT_LOG)
+		if (fig_objective_scale(p->s, p->s->y_obj, p->band.mean, p->band.n) == PLOT_LOG)
 			d->scale[PLOT_Y] = PLOT_LOG;
 	}
 	for (int side = PLOT_X; side <= PLOT_Y; side++) {
@@ -64,11 +65,11 @@ static void find_axes(struct panels_data *d)
 		d->hi[side] = -INFINITY;
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_band *b = &d->list[i].band;
+		const struct fig_run_band *b = &d->list[i].band;
 
-		widen(d, PLOT_X, b->x, b->n);
-		widen(d, PLOT_Y, b->best, b->n);
-		widen(d, PLOT_Y, b->worst, b->n);
+		extend_panel_limits(d, PLOT_X, b->x, b->n);
+		extend_panel_limits(d, PLOT_Y, b->best, b->n);
+		extend_panel_limits(d, PLOT_Y, b->worst, b->n);
 	}
 	for (int side = PLOT_X; side <= PLOT_Y; side++) {
 		double by = 0.04 * (d->hi[side] - d->lo[side]);
@@ -83,35 +84,36 @@ static void find_axes(struct panels_data *d)
 	}
 }
 
-static int panels_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
+static int panels_gather(const struct report_data *r, void *data, const char **why,
+			 struct dp_err *err)
 {
 	struct panels_data *d = data;
 	int code = DP_OK;
 
-	if (!fig_first(r, why))
+	if (!fig_main_study(r, why))
 		return DP_OK;
-	d->list = calloc(r->nsubjects, sizeof *d->list);
+	d->list = calloc(r->nstudies, sizeof *d->list);
 	if (!d->list)
 		return fig_nomem(err);
-	for (size_t i = 0; i < r->nsubjects && code == DP_OK; i++) {
+	for (size_t i = 0; i < r->nstudies && code == DP_OK; i++) {
 		struct study_panel *p = &d->list[d->n];
 
-		if (d->n == PANELS_MOST || !fig_same_plane(&r->subjects[0], &r->subjects[i])) {
-			d->left_out++;
+		if (d->n == STUDY_PANELS_MAX || !fig_same_plane(&r->studies[0], &r->studies[i])) {
+			d->n_omitted++;
 			continue;
 		}
-		p->s = &r->subjects[i];
+		p->s = &r->studies[i];
 		d->n++;
 		code = gather_panel(p, err);
 	}
 	if (code != DP_OK)
 		return code;
-	find_axes(d);
+	find_panel_axes(d);
 	if (d->n < 2)
 		*why = "there are no two studies with the same objectives";
 	else if (!(d->lo[PLOT_X] <= d->hi[PLOT_X]))
 		*why = "no study has a point better than the anti-ideal";
-	return fig_truth(r, d->hi[PLOT_X], &d->truth, err);
+	return fig_reference_front_load(r, d->hi[PLOT_X], &d->reference, err);
 }
 
 static void panels_release(void *data)
@@ -120,30 +122,30 @@ static void panels_release(void *data)
 
 	for (size_t i = 0; i < d->n; i++) {
 		fig_points_free(&d->list[i].all);
-		fig_band_free(&d->list[i].band);
+		fig_run_band_free(&d->list[i].band);
 	}
 	free(d->list);
-	fig_truth_free(&d->truth);
+	fig_reference_front_free(&d->reference);
 }
 
 static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 			     const struct study_panel *p)
 {
-	struct plot_style cloud = fig_cloud(plot_palette(PLOT_GREY), p->all.n);
+	struct plot_style cloud = fig_faint_dot_style(plot_palette(PLOT_GREY), p->all.n);
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.3 };
 	struct plot_style mean = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
-	const struct fig_band *b = &p->band;
-	char name[FIG_NAME_LEN];
+	const struct fig_run_band *b = &p->band;
+	char name[FIG_STUDY_NAME_LEN];
 
 	cloud.size = 3;
-	panel_title(a, fig_name(p->s, name));
-	fig_axis(a, PLOT_X, p->s, p->s->x, d->scale[PLOT_X]);
-	fig_axis(a, PLOT_Y, p->s, p->s->y, d->scale[PLOT_Y]);
+	panel_title(a, fig_format_study_name(p->s, name));
+	fig_axis(a, PLOT_X, p->s, p->s->x_obj, d->scale[PLOT_X]);
+	fig_axis(a, PLOT_Y, p->s, p->s->y_obj, d->scale[PLOT_Y]);
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
-	fig_truth_draw(a, &d->truth);
+	fig_reference_front_draw(a, &d->reference);
 	panel_points(a, &cloud, "evaluated", p->all.x, p->all.y, p->all.n);
-	if (p->varies)
+	if (p->runs_differ)
 		panel_band(a, &area, "spread of the runs", b->x, b->best, b->worst, b->n, false);
 	panel_line(a, &mean, "front of the means", b->x, b->mean, b->n);
 }
@@ -151,7 +153,7 @@ static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 static struct plot *panels_draw(const void *data)
 {
 	const struct panels_data *d = data;
-	int across = d->n < PANELS_ACROSS ? (int)d->n : PANELS_ACROSS;
+	int across = d->n < STUDY_PANEL_COLUMNS ? (int)d->n : STUDY_PANEL_COLUMNS;
 	int rows = ((int)d->n + across - 1) / across;
 	struct plot *p;
 
@@ -161,7 +163,7 @@ static struct plot *panels_draw(const void *data)
 	plot_grid(p, rows, across);
 	for (size_t i = 0; i < d->n; i++)
 		draw_study_panel(plot_panel(p, (int)i / across, (int)i % across), d, &d->list[i]);
-	if (d->left_out)
+	if (d->n_omitted)
 		plot_note(p, "Studies with other objectives, and more than nine, are not "
 			     "shown.");
 	return p;
@@ -170,12 +172,12 @@ static struct plot *panels_draw(const void *data)
 static void panels_caption(const void *data, struct dp_buf *out)
 {
 	const struct panels_data *d = data;
-	const struct subject *s = d->list[0].s;
-	char name[FIG_NAME_LEN], value[FIG_TEXT_LEN];
+	const struct study_data *s = d->list[0].s;
+	char name[FIG_STUDY_NAME_LEN], value[FIG_NUMBER_LEN];
 	bool walks = false;
 
 	for (size_t i = 0; i < d->n; i++)
-		walks |= subject_walks(d->list[i].s);
+		walks |= study_data_has_checkpoints(d->list[i].s);
 	dp_buf_printf(out,
 		      "Every study on the same axes: its points, what the means of the "
 		      "runs reach and, as a band, what the best and the worst runs do%s. "
@@ -183,14 +185,16 @@ static void panels_caption(const void *data, struct dp_buf *out)
 		      walks ? ", or, of trainings with waypoints, one standard deviation "
 			      "better and worse"
 			    : "",
-		      s->s->spec->objectives[s->y].name);
+		      s->state->spec->objectives[s->y_obj].name);
 	for (size_t i = 0, told = 0; i < d->n; i++) {
-		const struct fig_band *b = &d->list[i].band;
+		const struct fig_run_band *b = &d->list[i].band;
 
 		if (b->n)
 			dp_buf_printf(
-				out, "%s%s %s", told++ ? ", " : "", fig_name(d->list[i].s, name),
-				fig_value(s, s->y, b->mean[fig_maximised(s, s->x) ? 0 : b->n - 1],
+				out, "%s%s %s", told++ ? ", " : "",
+				fig_format_study_name(d->list[i].s, name),
+				fig_value(s, s->y_obj,
+					  b->mean[fig_is_maximised(s, s->x_obj) ? 0 : b->n - 1],
 					  value));
 	}
 	dp_buf_putc(out, '.');
@@ -199,10 +203,10 @@ static void panels_caption(const void *data, struct dp_buf *out)
 const struct figure figure_panels = {
 	.name = "panels",
 	.title = "Studies side by side",
-	.chapter = FIGURE_OF_FRONT,
-	.size = sizeof(struct panels_data),
+	.chapter = FIGURE_CHAPTER_FRONT,
+	.data_size = sizeof(struct panels_data),
 	.gather = panels_gather,
 	.draw = panels_draw,
 	.caption = panels_caption,
-	.release = panels_release,
+	.free_data = panels_release,
 };

@@ -1,49 +1,49 @@
 /* timeline.c - evaluations over time by slot. */
-#include "reports/figures/series.h"
+#include "reports/figures/common/figure_data.h"
 
-#include "base/num.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-	MOST_BLOCKS = 2000, /* more cannot be told apart */
-	MOST_SLOTS = 40,    /* beyond, a count of busy slots says more than rows */
-	FINE_BINS = 300,    /* of that count */
+	TIMELINE_RECTS_MAX = 2000, /* more cannot be told apart */
+	TIMELINE_SLOTS_MAX = 40,   /* beyond, a count of busy slots says more than rows */
+	BUSY_SLOT_BINS = 300,      /* of that count */
 };
 
 struct timeline_data {
-	const struct subject *s;
-	struct fig_spans spans;
+	const struct study_data *s;
+	struct fig_attempt_spans spans;
 	size_t count[FIG_SPAN_KINDS];
 	/* In the unit of the axis: a row for each slot, or with very many slots how
 	 * many were busy. */
-	struct fig_blocks rows[FIG_SPAN_KINDS];
-	struct fig_blocks training, failed;
+	struct fig_rects rows[FIG_SPAN_KINDS];
+	struct fig_rects training, failed;
 };
 
 /* ---- rows ---- */
 
 /* Rows stand at 1, 2, ... with some room between them. What failed is half as high: its
  * colour alone is that of the others in grey. */
-static void add_span(struct fig_blocks *b, const struct fig_span *s)
+static void add_span(struct fig_rects *b, const struct fig_attempt_span *s)
 {
 	double middle = (double)s->slot + 1;
 	double half = s->kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
 
-	fig_blocks_add(b, s->planned, s->end, middle - half, middle + half);
+	fig_rects_add(b, s->planned, s->end, middle - half, middle + half);
 }
 
 /* The spans of one kind as blocks; those of a slot that are nearer than `gap` seconds
  * become one. `open` (slots) is room to work in. */
-static void join_spans(const struct fig_spans *s, enum fig_span_kind kind, double gap, size_t *open,
-		       struct fig_blocks *out)
+static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kind, double gap,
+		       size_t *open, struct fig_rects *out)
 {
 	out->n = 0;
 	for (size_t i = 0; i < s->slots; i++)
 		open[i] = SIZE_MAX;
 	for (size_t i = 0; i < s->n; i++) {
-		const struct fig_span *span = &s->list[i];
+		const struct fig_attempt_span *span = &s->list[i];
 		size_t *last = &open[span->slot];
 
 		if (span->kind != kind)
@@ -59,9 +59,9 @@ static void join_spans(const struct fig_spans *s, enum fig_span_kind kind, doubl
 
 /* To picture units; blocks leave a hair between them where they are wide enough, and
  * are never too thin to be seen. */
-static void trim_blocks(struct fig_blocks *b, double length, double least)
+static void trim_span_rects(struct fig_rects *b, double length, double least)
 {
-	double unit = fig_unit_for(length).seconds;
+	double unit = fig_choose_time_unit(length).seconds;
 
 	for (size_t i = 0; i < b->n; i++) {
 		double width = b->x1[i] - b->x0[i];
@@ -78,18 +78,18 @@ static void trim_blocks(struct fig_blocks *b, double length, double least)
 	}
 }
 
-static void gather_kind(const struct fig_spans *s, enum fig_span_kind kind, size_t *open,
-			struct fig_blocks *b)
+static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_kind kind,
+			      size_t *open, struct fig_rects *b)
 {
 	double gap = 0;
 
 	join_spans(s, kind, gap, open, b);
-	while (b->n > MOST_BLOCKS && gap < s->length) {
+	while (b->n > TIMELINE_RECTS_MAX && gap < s->length) {
 		gap = gap > 0 ? 2 * gap : s->length / 1000;
 		join_spans(s, kind, gap, open, b);
 	}
 	/* one failure among thousands must be seen */
-	trim_blocks(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
+	trim_span_rects(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
 }
 
 static int gather_rows(struct timeline_data *d, struct dp_err *err)
@@ -98,8 +98,8 @@ static int gather_rows(struct timeline_data *d, struct dp_err *err)
 	int code = open ? DP_OK : fig_nomem(err);
 
 	for (int kind = 0; code == DP_OK && kind < FIG_SPAN_KINDS; kind++) {
-		if (fig_blocks_room(&d->rows[kind], d->count[kind]))
-			gather_kind(&d->spans, kind, open, &d->rows[kind]);
+		if (fig_rects_alloc(&d->rows[kind], d->count[kind]))
+			gather_span_rects(&d->spans, kind, open, &d->rows[kind]);
 		else
 			code = fig_nomem(err);
 	}
@@ -111,24 +111,24 @@ static int gather_rows(struct timeline_data *d, struct dp_err *err)
 
 static int gather_busy(struct timeline_data *d, struct dp_err *err)
 {
-	const struct fig_spans *s = &d->spans;
-	double *seconds = malloc(FINE_BINS * FIG_USES * sizeof *seconds);
-	double width = s->length / FINE_BINS, unit = fig_unit_for(s->length).seconds;
-	int code = seconds && fig_blocks_room(&d->training, FINE_BINS) &&
-				   fig_blocks_room(&d->failed, FINE_BINS)
-			   ? fig_use_of_time(s, FINE_BINS, seconds, err)
+	const struct fig_attempt_spans *s = &d->spans;
+	double *seconds = malloc(BUSY_SLOT_BINS * FIG_USE_COUNT * sizeof *seconds);
+	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
+	int code = seconds && fig_rects_alloc(&d->training, BUSY_SLOT_BINS) &&
+				   fig_rects_alloc(&d->failed, BUSY_SLOT_BINS)
+			   ? fig_compute_slot_usage(s, BUSY_SLOT_BINS, seconds, err)
 			   : fig_nomem(err);
 
-	for (size_t i = 0; code == DP_OK && i < FINE_BINS; i++) {
-		const double *use = seconds + i * FIG_USES;
+	for (size_t i = 0; code == DP_OK && i < BUSY_SLOT_BINS; i++) {
+		const double *use = seconds + i * FIG_USE_COUNT;
 		double from = (double)i * width / unit, to = (double)(i + 1) * width / unit;
 		double low = use[FIG_USE_TRAINING] / width;
 		double high = low + use[FIG_USE_FAILED] / width;
 
 		if (low > 0)
-			fig_blocks_add(&d->training, from, to, 0, low);
+			fig_rects_add(&d->training, from, to, 0, low);
 		if (high > low)
-			fig_blocks_add(&d->failed, from, to, low, high);
+			fig_rects_add(&d->failed, from, to, low, high);
 	}
 	free(seconds);
 	return code;
@@ -136,39 +136,40 @@ static int gather_busy(struct timeline_data *d, struct dp_err *err)
 
 /* ---- the figure ---- */
 
-static int timeline_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
+static int timeline_gather(const struct report_data *r, void *data, const char **why,
+			   struct dp_err *err)
 {
 	struct timeline_data *d = data;
 	int code;
 
-	d->s = fig_first(r, why);
+	d->s = fig_main_study(r, why);
 	if (!d->s)
 		return DP_OK;
-	code = fig_spans(d->s, &d->spans, err);
+	code = fig_collect_attempt_spans(d->s, &d->spans, err);
 	if (code == DP_OK && d->spans.n == 0)
 		*why = FIG_NO_ATTEMPT;
 	if (code != DP_OK || *why)
 		return code;
 	for (size_t i = 0; i < d->spans.n; i++)
 		d->count[d->spans.list[i].kind]++;
-	return d->spans.slots > MOST_SLOTS ? gather_busy(d, err) : gather_rows(d, err);
+	return d->spans.slots > TIMELINE_SLOTS_MAX ? gather_busy(d, err) : gather_rows(d, err);
 }
 
 static void timeline_release(void *data)
 {
 	struct timeline_data *d = data;
 
-	fig_spans_free(&d->spans);
+	fig_attempt_spans_free(&d->spans);
 	for (int kind = 0; kind < FIG_SPAN_KINDS; kind++)
-		fig_blocks_free(&d->rows[kind]);
-	fig_blocks_free(&d->training);
-	fig_blocks_free(&d->failed);
+		fig_rects_free(&d->rows[kind]);
+	fig_rects_free(&d->training);
+	fig_rects_free(&d->failed);
 }
 
 static const struct {
 	const char *name;
 	unsigned role;
-} looks[FIG_SPAN_KINDS] = {
+} span_styles[FIG_SPAN_KINDS] = {
 	[FIG_SPAN_OK] = { "ended well", PLOT_BLUE },
 	[FIG_SPAN_DIVERGED] = { "diverged", PLOT_ORANGE },
 	[FIG_SPAN_FAILED] = { "failed", PLOT_VERMILLION },
@@ -176,20 +177,21 @@ static const struct {
 };
 
 /* "trial 13, ended well: 2.3s, 1m05s after the study was submitted" */
-static char *span_tip(const struct fig_span *s)
+static char *format_span_tooltip(const struct fig_attempt_span *s)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	char took[DP_NUM_LEN], after[DP_NUM_LEN];
 
 	dp_buf_printf(&out, "trial %u, %s: %s, %s after the study was submitted", s->trial,
-		      looks[s->kind].name, dp_duration_text(s->end - s->start, took),
+		      span_styles[s->kind].name, dp_duration_text(s->end - s->start, took),
 		      dp_duration_text(s->start, after));
 	return dp_buf_detach(&out);
 }
 
 /* What the blocks of one kind say, which were drawn last; nothing where blocks are
  * several attempts. */
-static void tell_spans(struct plot_panel *a, const struct timeline_data *d, enum fig_span_kind kind)
+static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *d,
+			      enum fig_span_kind kind)
 {
 	size_t n = 0, all = d->count[kind];
 	char **tips;
@@ -198,21 +200,21 @@ static void tell_spans(struct plot_panel *a, const struct timeline_data *d, enum
 		return;
 	for (size_t i = 0; i < d->spans.n; i++)
 		if (d->spans.list[i].kind == kind)
-			tips[n++] = span_tip(&d->spans.list[i]);
-	panel_tips(a, (const char *const *)tips, NULL, n);
+			tips[n++] = format_span_tooltip(&d->spans.list[i]);
+	panel_add_tooltips(a, (const char *const *)tips, NULL, n);
 	while (n > 0)
 		free(tips[--n]);
 	free(tips);
 }
 
-static void draw_running(struct plot_panel *a, const struct fig_blocks *b)
+static void draw_running(struct plot_panel *a, const struct fig_rects *b)
 {
-	struct plot_style style = { .colour = plot_palette(looks[FIG_SPAN_RUNNING].role),
+	struct plot_style style = { .colour = plot_palette(span_styles[FIG_SPAN_RUNNING].role),
 				    .opacity = 0.3 };
 
 	for (size_t i = 0; i < b->n; i++)
-		panel_box(a, &style, i == 0 ? looks[FIG_SPAN_RUNNING].name : NULL, b->x0[i],
-			  b->x1[i], b->y0[i], b->y1[i]);
+		panel_add_region(a, &style, i == 0 ? span_styles[FIG_SPAN_RUNNING].name : NULL,
+				 b->x0[i], b->x1[i], b->y0[i], b->y1[i]);
 }
 
 static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
@@ -221,17 +223,17 @@ static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
 						    FIG_SPAN_DIVERGED, FIG_SPAN_FAILED };
 
 	panel_axis(a, PLOT_Y, "slot", PLOT_LINEAR);
-	panel_whole(a, PLOT_Y);
+	panel_set_integer_ticks(a, PLOT_Y);
 	panel_limits(a, PLOT_Y, 0.4, (double)d->spans.slots + 0.6);
 	for (size_t i = 0; i < DP_COUNT(order); i++) {
-		const struct fig_blocks *b = &d->rows[order[i]];
-		struct plot_style style = { .colour = plot_palette(looks[order[i]].role) };
+		const struct fig_rects *b = &d->rows[order[i]];
+		struct plot_style style = { .colour = plot_palette(span_styles[order[i]].role) };
 
 		if (order[i] == FIG_SPAN_RUNNING) {
 			draw_running(a, b);
 		} else if (b->n) {
-			fig_blocks_draw(a, &style, looks[order[i]].name, b);
-			tell_spans(a, d, order[i]);
+			fig_rects_draw(a, &style, span_styles[order[i]].name, b);
+			add_span_tooltips(a, d, order[i]);
 		}
 	}
 }
@@ -243,21 +245,21 @@ static void draw_busy(struct plot_panel *a, const struct timeline_data *d)
 
 	panel_axis(a, PLOT_Y, "busy slots", PLOT_LINEAR);
 	panel_limits(a, PLOT_Y, 0, NAN);
-	fig_blocks_draw(a, &good, "training", &d->training);
+	fig_rects_draw(a, &good, "training", &d->training);
 	if (d->failed.n)
-		fig_blocks_draw(a, &bad, "failed", &d->failed);
+		fig_rects_draw(a, &bad, "failed", &d->failed);
 }
 
 static struct plot *timeline_draw(const void *data)
 {
 	const struct timeline_data *d = data;
-	bool many = d->spans.slots > MOST_SLOTS;
+	bool many = d->spans.slots > TIMELINE_SLOTS_MAX;
 	int height = many ? 360 : 190 + 24 * (int)d->spans.slots;
 	struct plot *p =
 		fig_new(d->s, figure_timeline.title, FIG_WIDTH, height < 460 ? height : 460);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_time_axis(a, d->spans.length);
+	fig_set_time_axis(a, d->spans.length);
 	if (many)
 		draw_busy(a, d);
 	else
@@ -279,7 +281,7 @@ static void timeline_caption(const void *data, struct dp_buf *out)
 		      count[FIG_SPAN_DIVERGED], count[FIG_SPAN_FAILED]);
 	if (count[FIG_SPAN_RUNNING])
 		dp_buf_printf(out, ", %zu still running", count[FIG_SPAN_RUNNING]);
-	if (count[FIG_SPAN_FAILED] && d->spans.slots <= MOST_SLOTS)
+	if (count[FIG_SPAN_FAILED] && d->spans.slots <= TIMELINE_SLOTS_MAX)
 		dp_buf_puts(out, "; what failed is half as high");
 	dp_buf_putc(out, '.');
 }
@@ -287,10 +289,10 @@ static void timeline_caption(const void *data, struct dp_buf *out)
 const struct figure figure_timeline = {
 	.name = "timeline",
 	.title = "Timeline",
-	.chapter = FIGURE_OF_SEARCH,
-	.size = sizeof(struct timeline_data),
+	.chapter = FIGURE_CHAPTER_SEARCH,
+	.data_size = sizeof(struct timeline_data),
 	.gather = timeline_gather,
 	.draw = timeline_draw,
 	.caption = timeline_caption,
-	.release = timeline_release,
+	.free_data = timeline_release,
 };

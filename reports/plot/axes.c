@@ -10,48 +10,48 @@ static const double names_beside = 150, names_below = 110, slant = 40;
 /* Beyond this, differences and margins of values are no longer numbers. */
 static const double huge_value = 1e300;
 
-bool axis_shows(const struct axis *a, double value)
+bool axis_can_show(const struct axis *a, double value)
 {
 	return isfinite(value) && (a->scale == PLOT_LINEAR || value > 0);
 }
 
 /* Can the axis end at this value? */
-static bool can_limit(const struct axis *a, double value)
+static bool axis_can_end_at(const struct axis *a, double value)
 {
-	return axis_shows(a, value) && fabs(value) <= huge_value &&
+	return axis_can_show(a, value) && fabs(value) <= huge_value &&
 	       (a->scale == PLOT_LINEAR || value >= 1 / huge_value);
 }
 
-void axis_begin(struct axis *a, bool tight)
+void axis_reset_range(struct axis *a, bool tight)
 {
-	a->any = a->hidden = false;
-	a->tight = tight;
+	a->has_values = a->has_hidden_values = false;
+	a->no_margin = tight;
 }
 
-void axis_see(struct axis *a, double value)
+void axis_include_value(struct axis *a, double value)
 {
-	if (isfinite(value) && !axis_shows(a, value))
-		a->hidden = true;
-	if (!can_limit(a, value))
+	if (isfinite(value) && !axis_can_show(a, value))
+		a->has_hidden_values = true;
+	if (!axis_can_end_at(a, value))
 		return;
-	a->lo = a->any ? fmin(a->lo, value) : value;
-	a->hi = a->any ? fmax(a->hi, value) : value;
-	a->any = true;
+	a->lo = a->has_values ? fmin(a->lo, value) : value;
+	a->hi = a->has_values ? fmax(a->hi, value) : value;
+	a->has_values = true;
 }
 
-static double axis_scaled(const struct axis *a, double value)
+static double axis_to_scale(const struct axis *a, double value)
 {
 	return a->scale == PLOT_LOG ? log10(value) : value;
 }
 
-static double axis_unscaled(const struct axis *a, double value)
+static double axis_from_scale(const struct axis *a, double value)
 {
 	return a->scale == PLOT_LOG ? pow(10, fmin(fmax(value, -305), 305)) : value;
 }
 
 static bool axis_is_fixed(const struct axis *a, int end)
 {
-	return can_limit(a, a->want[end]);
+	return axis_can_end_at(a, a->limits[end]);
 }
 
 /* How far a range goes beyond values from lo to hi. */
@@ -60,41 +60,41 @@ static double axis_padding(const struct axis *a, double lo, double hi)
 	double size = fmax(fabs(lo), fabs(hi));
 
 	if (hi - lo > 1e-9 * size)
-		return a->tight ? 0 : 0.04 * (hi - lo);
+		return a->no_margin ? 0 : 0.04 * (hi - lo);
 	if (a->scale == PLOT_LOG)
 		return 0.5;
-	if (a->whole)
+	if (a->integer_ticks)
 		return 1;
 	return size > 0 ? 0.1 * size : 1;
 }
 
-void axis_settle(struct axis *a)
+void axis_finish_range(struct axis *a)
 {
 	double lo, hi, pad;
 	bool alone;
 
-	if (a->nnames) {
+	if (a->ncategories) {
 		a->lo = -0.5;
-		a->hi = (double)a->nnames - 0.5;
+		a->hi = (double)a->ncategories - 0.5;
 		return;
 	}
-	if (!a->any) {
+	if (!a->has_values) {
 		a->lo = a->scale == PLOT_LOG ? 1 : 0;
 		a->hi = a->scale == PLOT_LOG ? 10 : 1;
-		a->tight = true;
+		a->no_margin = true;
 	}
-	lo = axis_is_fixed(a, 0) ? a->want[0] : a->lo;
-	hi = axis_is_fixed(a, 1) ? a->want[1] : a->hi;
+	lo = axis_is_fixed(a, 0) ? a->limits[0] : a->lo;
+	hi = axis_is_fixed(a, 1) ? a->limits[1] : a->hi;
 	a->lo = fmin(lo, hi);
 	a->hi = fmax(lo, hi);
-	lo = axis_scaled(a, a->lo);
-	hi = axis_scaled(a, a->hi);
+	lo = axis_to_scale(a, a->lo);
+	hi = axis_to_scale(a, a->hi);
 	pad = axis_padding(a, lo, hi);
 	alone = hi - lo <= pad;
 	if (!axis_is_fixed(a, 0) || alone)
-		a->lo = axis_unscaled(a, lo - pad);
+		a->lo = axis_from_scale(a, lo - pad);
 	if (!axis_is_fixed(a, 1) || alone)
-		a->hi = axis_unscaled(a, hi + pad);
+		a->hi = axis_from_scale(a, hi + pad);
 	/* values of one sign do not need room on the other side of zero */
 	if (a->scale == PLOT_LINEAR && lo >= 0 && hi > lo)
 		a->lo = fmax(a->lo, 0);
@@ -102,23 +102,23 @@ void axis_settle(struct axis *a)
 		a->hi = fmin(a->hi, 0);
 }
 
-double axis_share(const struct axis *a, double value)
+double axis_fraction(const struct axis *a, double value)
 {
 	const double far = 1e4; /* out of sight, and still a place */
-	double lo = axis_scaled(a, a->lo), hi = axis_scaled(a, a->hi),
-	       t = (axis_scaled(a, value) - lo) / (hi - lo);
+	double lo = axis_to_scale(a, a->lo), hi = axis_to_scale(a, a->hi),
+	       t = (axis_to_scale(a, value) - lo) / (hi - lo);
 
 	return fmin(fmax(t, -far), far);
 }
 
-double axis_at(const struct axis *a, double value)
+double axis_to_pixel(const struct axis *a, double value)
 {
-	return a->from + axis_share(a, value) * (a->to - a->from);
+	return a->pixel_lo + axis_fraction(a, value) * (a->pixel_hi - a->pixel_lo);
 }
 
 /* ---- ticks that fit ---- */
 
-static double axis_label_room(struct canvas *c, const char *label, enum plot_side side)
+static double tick_label_extent(struct canvas *c, const char *label, enum plot_side side)
 {
 	return side == PLOT_X ? text_width(c, FONT_TICK, label) + between_labels
 			      : text_line_height(c, FONT_TICK);
@@ -129,11 +129,11 @@ static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side si
 	const struct ticks *t = &a->ticks;
 
 	for (size_t i = 1; i < t->n; i++) {
-		double need = (axis_label_room(c, t->label[i - 1], side) +
-			       axis_label_room(c, t->label[i], side)) /
+		double need = (tick_label_extent(c, t->label[i - 1], side) +
+			       tick_label_extent(c, t->label[i], side)) /
 			      2;
 
-		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[i - 1])) * length < need)
+		if ((axis_fraction(a, t->at[i]) - axis_fraction(a, t->at[i - 1])) * length < need)
 			return false;
 	}
 	return true;
@@ -146,36 +146,37 @@ static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side, d
 	size_t kept = 0;
 
 	for (size_t i = 1; i < t->n; i++) {
-		double need = (axis_label_room(c, t->label[kept], side) +
-			       axis_label_room(c, t->label[i], side)) /
+		double need = (tick_label_extent(c, t->label[kept], side) +
+			       tick_label_extent(c, t->label[i], side)) /
 			      2;
 
-		if ((axis_share(a, t->at[i]) - axis_share(a, t->at[kept])) * length < need)
+		if ((axis_fraction(a, t->at[i]) - axis_fraction(a, t->at[kept])) * length < need)
 			t->label[i][0] = '\0';
 		else
 			kept = i;
 	}
 }
 
-static void name_ticks(struct canvas *c, struct axis *a, enum plot_side side, double length)
+static void choose_category_ticks(struct canvas *c, struct axis *a, enum plot_side side,
+				  double length)
 {
 	struct ticks *t = &a->ticks;
-	double slot = length / (double)a->nnames, widest = 0, limit;
+	double slot = length / (double)a->ncategories, widest = 0, limit;
 	size_t stride;
 
-	for (size_t i = 0; i < a->nnames; i++)
-		widest = fmax(widest, text_width(c, FONT_TICK, a->names[i]));
-	a->slanted = side == PLOT_X && widest + between_labels > slot;
-	limit = side == PLOT_Y ? fmin(names_beside, c->plot->width / (c->print ? 2.6 : 6.0))
-		: a->slanted   ? names_below
-			       : widest;
+	for (size_t i = 0; i < a->ncategories; i++)
+		widest = fmax(widest, text_width(c, FONT_TICK, a->categories[i]));
+	a->labels_slanted = side == PLOT_X && widest + between_labels > slot;
+	limit = side == PLOT_Y ? fmin(names_beside, c->plot->width / (c->for_print ? 2.6 : 6.0))
+		: a->labels_slanted ? names_below
+				    : widest;
 	stride = (size_t)ceil(text_line_height(c, FONT_TICK) / slot);
-	if (a->nnames / stride >= TICKS_MAX)
-		stride = a->nnames / TICKS_MAX + 1;
+	if (a->ncategories / stride >= TICKS_MAX)
+		stride = a->ncategories / TICKS_MAX + 1;
 	t->n = t->nminor = 0;
-	for (size_t i = 0; i < a->nnames; i += stride) {
+	for (size_t i = 0; i < a->ncategories; i += stride) {
 		t->at[t->n] = (double)i;
-		text_fit(c, FONT_TICK, a->names[i], limit, t->label[t->n++]);
+		text_ellipsize(c, FONT_TICK, a->categories[i], limit, t->label[t->n++]);
 	}
 }
 
@@ -184,15 +185,15 @@ void axis_ticks(struct canvas *c, struct axis *a, enum plot_side side, double le
 	double limit = a->scale == PLOT_LOG ? 11 : 9;
 	size_t most = (size_t)fmax(2, fmin(length / (side == PLOT_X ? 50 : 28), limit));
 
-	if (a->nnames) {
-		name_ticks(c, a, side, length);
+	if (a->ncategories) {
+		choose_category_ticks(c, a, side, length);
 		return;
 	}
 	for (;; most--) {
 		if (a->scale == PLOT_LOG)
 			ticks_log(&a->ticks, a->lo, a->hi, most);
 		else
-			ticks_linear(&a->ticks, a->lo, a->hi, most, a->whole);
+			ticks_linear(&a->ticks, a->lo, a->hi, most, a->integer_ticks);
 		if (labels_fit(c, a, side, length))
 			return;
 		if (most <= 2)
@@ -201,7 +202,7 @@ void axis_ticks(struct canvas *c, struct axis *a, enum plot_side side, double le
 	thin_labels(c, a, side, length);
 }
 
-double axis_widest(struct canvas *c, const struct axis *a)
+double axis_max_label_width(struct canvas *c, const struct axis *a)
 {
 	double widest = 0;
 
@@ -214,33 +215,34 @@ double axis_widest(struct canvas *c, const struct axis *a)
 
 static double label_height(struct canvas *c, const struct axis *a, double length)
 {
-	struct lines l;
+	struct wrapped_text l;
 
 	text_wrap(c, FONT_AXIS, a->label, length, 2, &l);
 	return (double)l.n * text_line_height(c, FONT_AXIS);
 }
 
-static double axis_below(struct canvas *c, const struct axis *x)
+static double x_tick_labels_height(struct canvas *c, const struct axis *x)
 {
 	if (!x->ticks.n)
 		return 0;
-	if (x->slanted)
-		return axis_widest(c, x) * sin(slant * M_PI / 180) + text_line_height(c, FONT_TICK);
+	if (x->labels_slanted)
+		return axis_max_label_width(c, x) * sin(slant * M_PI / 180) +
+		       text_line_height(c, FONT_TICK);
 	return text_line_height(c, FONT_TICK);
 }
 
 /* What labels of the x axis need beyond its ends. */
-static void axis_overhang(struct canvas *c, const struct axis *x, double length, double *left,
-			  double *right)
+static void x_tick_labels_overhang(struct canvas *c, const struct axis *x, double length,
+				   double *left, double *right)
 {
 	const struct ticks *t = &x->ticks;
 
 	*left = *right = 0;
 	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_share(x, t->at[i]) * length,
+		double at = axis_fraction(x, t->at[i]) * length,
 		       width = text_width(c, FONT_TICK, t->label[i]);
 
-		if (x->slanted) {
+		if (x->labels_slanted) {
 			*left = fmax(*left, width * cos(slant * M_PI / 180) - at);
 		} else {
 			*left = fmax(*left, width / 2 - at);
@@ -258,12 +260,12 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 		axis_ticks(c, x, PLOT_X, width);
 	if (panel_has_data(a) || (axis_is_fixed(y, 0) && axis_is_fixed(y, 1)))
 		axis_ticks(c, y, PLOT_Y, height);
-	axis_overhang(c, x, width, &left, &right);
-	m->left = tick + gap + axis_widest(c, y) + gap + label_height(c, y, height);
+	x_tick_labels_overhang(c, x, width, &left, &right);
+	m->left = tick + gap + axis_max_label_width(c, y) + gap + label_height(c, y, height);
 	m->left = fmax(m->left, left);
 	m->right = fmax(fmax(right, gap), labels_overhang(c, a, width));
 	m->top = text_line_height(c, FONT_TICK) / 2;
-	m->bottom = tick + 2 + axis_below(c, x) + 2 + label_height(c, x, width);
+	m->bottom = tick + 2 + x_tick_labels_height(c, x) + 2 + label_height(c, x, width);
 }
 
 /* ---- drawing ---- */
@@ -273,15 +275,17 @@ void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 	const struct rect *r = &a->area;
 	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
 
-	for (size_t i = 0; i < x->ticks.n && !x->nnames; i++) {
-		double at = axis_at(x, x->ticks.at[i]);
+	for (size_t i = 0; i < x->ticks.n && !x->ncategories; i++) {
+		double at = axis_to_pixel(x, x->ticks.at[i]);
 
-		canvas_rule(c, (struct point){ at, r->y0 }, (struct point){ at, r->y1 }, GRID);
+		canvas_rule(c, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
+			    GRID_COLOUR);
 	}
-	for (size_t i = 0; i < y->ticks.n && !y->nnames; i++) {
-		double at = axis_at(y, y->ticks.at[i]);
+	for (size_t i = 0; i < y->ticks.n && !y->ncategories; i++) {
+		double at = axis_to_pixel(y, y->ticks.at[i]);
 
-		canvas_rule(c, (struct point){ r->x0, at }, (struct point){ r->x1, at }, GRID);
+		canvas_rule(c, (struct point){ r->x0, at }, (struct point){ r->x1, at },
+			    GRID_COLOUR);
 	}
 }
 
@@ -289,58 +293,64 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 {
 	const struct ticks *t = &x->ticks;
 	double y = r->y1, middle = y + tick + 2 + text_line_height(c, FONT_TICK) / 2;
-	struct lines l;
+	struct wrapped_text l;
 
-	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y }, GREY);
+	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y }, AXIS_COLOUR);
 	for (size_t i = 0; i < t->nminor; i++) {
-		double at = axis_at(x, t->minor[i]);
+		double at = axis_to_pixel(x, t->minor[i]);
 
-		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + minor_tick }, GREY);
+		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + minor_tick },
+			    AXIS_COLOUR);
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_at(x, t->at[i]);
+		double at = axis_to_pixel(x, t->at[i]);
 
-		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick }, GREY);
+		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick },
+			    AXIS_COLOUR);
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_at(x, t->at[i]);
+		double at = axis_to_pixel(x, t->at[i]);
 
-		text_draw(c, FONT_TICK, (struct point){ x->slanted ? at + 3 : at, middle },
-			  x->slanted ? 1 : 0.5, x->slanted ? slant : 0, t->label[i], GREY);
+		text_draw(c, FONT_TICK, (struct point){ x->labels_slanted ? at + 3 : at, middle },
+			  x->labels_slanted ? 1 : 0.5, x->labels_slanted ? slant : 0, t->label[i],
+			  AXIS_COLOUR);
 	}
 	text_wrap(c, FONT_AXIS, x->label, r->x1 - r->x0, 2, &l);
-	text_lines(c, FONT_AXIS,
-		   (struct point){ (r->x0 + r->x1) / 2, y + tick + 2 + axis_below(c, x) + 2 }, 0.5,
-		   &l, INK);
+	text_draw_lines(c, FONT_AXIS,
+			(struct point){ (r->x0 + r->x1) / 2,
+					y + tick + 2 + x_tick_labels_height(c, x) + 2 },
+			0.5, &l, TITLE_COLOUR);
 }
 
 static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 {
 	const struct ticks *t = &y->ticks;
 	double x = r->x0, edge = x - tick - gap, step = text_line_height(c, FONT_AXIS);
-	struct lines l;
+	struct wrapped_text l;
 
-	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 }, GREY);
+	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 }, AXIS_COLOUR);
 	for (size_t i = 0; i < t->nminor; i++) {
-		double at = axis_at(y, t->minor[i]);
+		double at = axis_to_pixel(y, t->minor[i]);
 
-		canvas_rule(c, (struct point){ x - minor_tick, at }, (struct point){ x, at }, GREY);
+		canvas_rule(c, (struct point){ x - minor_tick, at }, (struct point){ x, at },
+			    AXIS_COLOUR);
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_at(y, t->at[i]);
+		double at = axis_to_pixel(y, t->at[i]);
 
-		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at }, GREY);
+		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at },
+			    AXIS_COLOUR);
 	}
 	for (size_t i = 0; i < t->n; i++)
-		text_draw(c, FONT_TICK, (struct point){ edge, axis_at(y, t->at[i]) }, 1, 0,
-			  t->label[i], GREY);
+		text_draw(c, FONT_TICK, (struct point){ edge, axis_to_pixel(y, t->at[i]) }, 1, 0,
+			  t->label[i], AXIS_COLOUR);
 	text_wrap(c, FONT_AXIS, y->label, r->y1 - r->y0, 2, &l);
-	edge -= axis_widest(c, y) + gap;
+	edge -= axis_max_label_width(c, y) + gap;
 	for (size_t i = 0; i < l.n; i++)
 		text_draw(c, FONT_AXIS,
 			  (struct point){ edge - step * ((double)(l.n - i) - 0.5),
 					  (r->y0 + r->y1) / 2 },
-			  0.5, 90, l.line[i], INK);
+			  0.5, 90, l.line[i], TITLE_COLOUR);
 }
 
 void axes_draw(struct canvas *c, struct plot_panel *a)
@@ -349,18 +359,18 @@ void axes_draw(struct canvas *c, struct plot_panel *a)
 
 	draw_x(c, &a->axis[PLOT_X], r);
 	draw_y(c, &a->axis[PLOT_Y], r);
-	if (!a->heat)
+	if (!a->heatmap)
 		return;
 	canvas_rule(c, (struct point){ r->x0 - 0.5, r->y0 }, (struct point){ r->x1 + 0.5, r->y0 },
-		    GREY);
+		    AXIS_COLOUR);
 	canvas_rule(c, (struct point){ r->x1, r->y0 - 0.5 }, (struct point){ r->x1, r->y1 + 0.5 },
-		    GREY);
+		    AXIS_COLOUR);
 }
 
 void axis_free(struct axis *a)
 {
 	free(a->label);
-	for (size_t i = 0; i < a->nnames; i++)
-		free(a->names[i]);
-	free(a->names);
+	for (size_t i = 0; i < a->ncategories; i++)
+		free(a->categories[i]);
+	free(a->categories);
 }

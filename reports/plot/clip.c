@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* One end of a-b is moved to where it crosses the edge; `inside` values are >= 0. */
-static bool clip_end(double in_a, double in_b, double *from, double *to)
+static bool clip_to_edge(double in_a, double in_b, double *from, double *to)
 {
 	double t;
 
@@ -25,10 +25,10 @@ bool clip_segment(const struct rect *box, struct point *a, struct point *b)
 	double from = 0, to = 1, dx = b->x - a->x, dy = b->y - a->y;
 	struct point start = *a;
 
-	if (!clip_end(a->x - box->x0, b->x - box->x0, &from, &to) ||
-	    !clip_end(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
-	    !clip_end(a->y - box->y0, b->y - box->y0, &from, &to) ||
-	    !clip_end(box->y1 - a->y, box->y1 - b->y, &from, &to))
+	if (!clip_to_edge(a->x - box->x0, b->x - box->x0, &from, &to) ||
+	    !clip_to_edge(box->x1 - a->x, box->x1 - b->x, &from, &to) ||
+	    !clip_to_edge(a->y - box->y0, b->y - box->y0, &from, &to) ||
+	    !clip_to_edge(box->y1 - a->y, box->y1 - b->y, &from, &to))
 		return false;
 	if (from > 0)
 		*a = (struct point){ start.x + from * dx, start.y + from * dy };
@@ -37,23 +37,23 @@ bool clip_segment(const struct rect *box, struct point *a, struct point *b)
 	return true;
 }
 
-static bool run_append(struct canvas *c, size_t n, struct point p)
+static bool line_append_point(struct canvas *c, size_t n, struct point p)
 {
-	struct point *more = make_room(c->run, &c->run_cap, n + 1, sizeof *more);
+	struct point *more = grow_array(c->line_points, &c->line_points_cap, n + 1, sizeof *more);
 
 	if (!more) {
 		c->failed = true;
 		return false;
 	}
-	c->run = more;
-	c->run[n] = p;
+	c->line_points = more;
+	c->line_points[n] = p;
 	return true;
 }
 
-static void run_stroke(struct canvas *c, size_t n, const struct pen *pen, double phase)
+static void line_flush_stroke(struct canvas *c, size_t n, const struct pen *pen, double phase)
 {
 	if (n)
-		c->back->stroke(c, c->run, n, pen, phase);
+		c->backend->stroke(c, c->line_points, n, pen, phase);
 }
 
 /* Parts outside the clip are left out before they are cut into dashes: a segment to
@@ -69,14 +69,15 @@ void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct
 		struct point from = p[i ? i - 1 : 0], a = from, b = p[i];
 
 		if (clip_segment(&box, &a, &b)) {
-			if (!k || c->run[k - 1].x != a.x || c->run[k - 1].y != a.y) {
-				run_stroke(c, k, pen, phase);
+			if (!k || c->line_points[k - 1].x != a.x ||
+			    c->line_points[k - 1].y != a.y) {
+				line_flush_stroke(c, k, pen, phase);
 				phase = along + hypot(a.x - from.x, a.y - from.y);
-				k = run_append(c, 0, a);
+				k = line_append_point(c, 0, a);
 			}
-			k += run_append(c, k, b);
+			k += line_append_point(c, k, b);
 		}
 		along += hypot(p[i].x - from.x, p[i].y - from.y);
 	}
-	run_stroke(c, k, pen, phase);
+	line_flush_stroke(c, k, pen, phase);
 }

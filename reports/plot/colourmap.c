@@ -33,7 +33,7 @@ static const plot_colour stops[][STOPS] = {
 			 0xfeaa74, 0xfec68a, 0xfde2a3, 0xfcfdbf },
 };
 
-plot_colour plot_map_colour(enum plot_map map, double t)
+plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t)
 {
 	double place = fmin(fmax(t, 0), 1) * (STOPS - 1), share; /* NaN: 0 */
 	int i = place < STOPS - 2 ? (int)place : STOPS - 2;

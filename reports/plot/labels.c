@@ -9,37 +9,38 @@
 
 static const double cell = 1; /* CSS pixels */
 
-struct map {
+struct occupancy_map {
 	struct rect area;
 	int width, height;
-	unsigned char *taken;
+	unsigned char *occupied;
 };
 
-static int map_column(const struct map *m, double x)
+static int occupancy_column(const struct occupancy_map *m, double x)
 {
 	return (int)floor(fmin(fmax((x - m->area.x0) / cell, -1), m->width));
 }
 
-static int map_row(const struct map *m, double y)
+static int occupancy_row(const struct occupancy_map *m, double y)
 {
 	return (int)floor(fmin(fmax((y - m->area.y0) / cell, -1), m->height));
 }
 
-/* Always 0, so that along_line() can call it. */
-static int map_take(struct map *m, const struct rect *r)
+/* Always 0, so that occupancy_visit_line() can call it. */
+static int occupancy_mark_rect(struct occupancy_map *m, const struct rect *r)
 {
-	for (int y = map_row(m, r->y0); y <= map_row(m, r->y1); y++) {
-		for (int x = map_column(m, r->x0); x <= map_column(m, r->x1); x++) {
+	for (int y = occupancy_row(m, r->y0); y <= occupancy_row(m, r->y1); y++) {
+		for (int x = occupancy_column(m, r->x0); x <= occupancy_column(m, r->x1); x++) {
 			if (x >= 0 && y >= 0 && x < m->width && y < m->height)
-				m->taken[y * m->width + x] = 1;
+				m->occupied[y * m->width + x] = 1;
 		}
 	}
 	return 0;
 }
 
 /* Calls for each place on the line from a to b, `half` wide on either side. */
-static int along_line(struct map *m, struct point a, struct point b, double half,
-		      int (*visit)(struct map *, const struct rect *))
+static int occupancy_visit_line(struct occupancy_map *m, struct point a, struct point b,
+				double half,
+				int (*visit)(struct occupancy_map *, const struct rect *))
 {
 	double steps;
 	int sum = 0;
@@ -55,83 +56,92 @@ static int along_line(struct map *m, struct point a, struct point b, double half
 	return sum;
 }
 
-static void take_line(struct map *m, struct point a, struct point b, double width)
+static void occupancy_mark_line(struct occupancy_map *m, struct point a, struct point b,
+				double width)
 {
-	along_line(m, a, b, width / 2 + 0.5, map_take);
+	occupancy_visit_line(m, a, b, width / 2 + 0.5, occupancy_mark_rect);
 }
 
 /* Cells that a text would cover; those outside count more, as text must not leave the
  * panel. */
-static int map_covered(struct map *m, const struct rect *r)
+static int occupancy_count_covered(struct occupancy_map *m, const struct rect *r)
 {
 	int n = 0;
 
 	if (r->x0 < m->area.x0 || r->y0 < m->area.y0 || r->x1 > m->area.x1 || r->y1 > m->area.y1)
 		n += 10000;
-	for (int y = map_row(m, r->y0); y <= map_row(m, r->y1); y++) {
-		for (int x = map_column(m, r->x0); x <= map_column(m, r->x1); x++)
+	for (int y = occupancy_row(m, r->y0); y <= occupancy_row(m, r->y1); y++) {
+		for (int x = occupancy_column(m, r->x0); x <= occupancy_column(m, r->x1); x++)
 			n += x >= 0 && y >= 0 && x < m->width && y < m->height &&
-			     m->taken[y * m->width + x];
+			     m->occupied[y * m->width + x];
 	}
 	return n;
 }
 
-static void take_points(struct map *m, const struct plot_panel *a, const struct series *s)
+static void occupancy_mark_points(struct occupancy_map *m, const struct plot_panel *a,
+				  const struct series *s)
 {
 	double half = marker_reach(&s->style);
 
 	for (size_t i = 0; i < s->n; i++) {
 		struct point p;
 
-		if (!series_place(a, s, i, &p))
+		if (!series_item_pixel(a, s, i, &p))
 			continue;
-		map_take(m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
+		occupancy_mark_rect(
+			m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
 	}
 }
 
-static void take_path(struct map *m, const struct plot_panel *a, const struct series *s)
+static void occupancy_mark_path(struct occupancy_map *m, const struct plot_panel *a,
+				const struct series *s)
 {
 	struct point p, q, corner;
 	bool before = false;
 
 	for (size_t i = 0; i < s->n; i++, q = p) {
-		if (!series_place(a, s, i, &p)) {
+		if (!series_item_pixel(a, s, i, &p)) {
 			before = false;
 			continue;
 		}
-		corner = s->kind == STEPS && before ? (struct point){ p.x, q.y } : p;
+		corner = s->kind == SERIES_STEPS && before ? (struct point){ p.x, q.y } : p;
 		if (before) {
-			take_line(m, q, corner, s->style.width);
-			take_line(m, corner, p, s->style.width);
+			occupancy_mark_line(m, q, corner, s->style.width);
+			occupancy_mark_line(m, corner, p, s->style.width);
 		}
 		before = true;
 	}
 }
 
-static void take_bars(struct map *m, const struct plot_panel *a, const struct series *s)
+static void occupancy_mark_bars(struct occupancy_map *m, const struct plot_panel *a,
+				const struct series *s)
 {
 	struct point lo;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (series_place(a, s, i, &lo))
-			take_line(m, lo,
-				  (struct point){ lo.x, axis_at(&a->axis[PLOT_Y], s->v[2][i]) },
-				  s->style.width);
+		if (series_item_pixel(a, s, i, &lo))
+			occupancy_mark_line(m, lo,
+					    (struct point){ lo.x, axis_to_pixel(&a->axis[PLOT_Y],
+										s->values[2][i]) },
+					    s->style.width);
 	}
 }
 
-static void take_mark(struct map *m, const struct plot_panel *a, const struct series *s)
+static void occupancy_mark_reference(struct occupancy_map *m, const struct plot_panel *a,
+				     const struct series *s)
 {
 	const struct rect *r = &m->area;
 	double at, width = s->style.width;
 
-	if (!axis_shows(&a->axis[s->side], s->v[0][0]))
+	if (!axis_can_show(&a->axis[s->side], s->values[0][0]))
 		return;
-	at = axis_at(&a->axis[s->side], s->v[0][0]);
+	at = axis_to_pixel(&a->axis[s->side], s->values[0][0]);
 	if (s->side == PLOT_X)
-		take_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 }, width);
+		occupancy_mark_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
+				    width);
 	else
-		take_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at }, width);
+		occupancy_mark_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at },
+				    width);
 }
 
 /* Hair lines may be covered: they stand for how things hang together, not for values. */
@@ -140,45 +150,47 @@ static bool is_hairline(const struct series *s)
 	return s->style.width < 1;
 }
 
-static void take_series(struct map *m, const struct plot_panel *a)
+static void occupancy_mark_series(struct occupancy_map *m, const struct plot_panel *a)
 {
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind == POINTS)
-			take_points(m, a, s);
-		else if ((s->kind == LINE || s->kind == STEPS) && !is_hairline(s))
-			take_path(m, a, s);
-		else if (s->kind == BARS)
-			take_bars(m, a, s);
-		else if (s->kind == MARK)
-			take_mark(m, a, s);
+		if (s->kind == SERIES_POINTS)
+			occupancy_mark_points(m, a, s);
+		else if ((s->kind == SERIES_LINE || s->kind == SERIES_STEPS) && !is_hairline(s))
+			occupancy_mark_path(m, a, s);
+		else if (s->kind == SERIES_ERROR_BARS)
+			occupancy_mark_bars(m, a, s);
+		else if (s->kind == SERIES_REFERENCE_LINE)
+			occupancy_mark_reference(m, a, s);
 	}
 }
 
 /* A place for a text, and the way there from its point. */
-struct spot {
+struct label_spot {
 	struct rect box;
 	struct point from, to;
-	bool far; /* a thin line shows the way */
+	bool needs_leader_line; /* a thin line shows the way */
 };
 
-static int map_cost(struct map *m, const struct spot *s)
+static int label_spot_cost(struct occupancy_map *m, const struct label_spot *s)
 {
-	return map_covered(m, &s->box) + along_line(m, s->from, s->to, 0, map_covered);
+	return occupancy_count_covered(m, &s->box) +
+	       occupancy_visit_line(m, s->from, s->to, 0, occupancy_count_covered);
 }
 
 /* Writes in the best of the places, or nowhere if it covers something there, or on the
  * way, and is not `needed`. */
-static void label_put(struct canvas *c, struct map *m, const struct spot *spots, size_t n,
-		      const char *text, plot_colour colour, bool needed)
+static void label_draw_at_best_spot(struct canvas *c, struct occupancy_map *m,
+				    const struct label_spot *spots, size_t n, const char *text,
+				    plot_colour colour, bool needed)
 {
-	const struct pen thin = { FAINT, 0.75, PLOT_SOLID, 1 };
-	const struct spot *best = spots;
-	int least = map_cost(m, best), k;
+	const struct pen thin = { NOTE_COLOUR, 0.75, PLOT_SOLID, 1 };
+	const struct label_spot *best = spots;
+	int least = label_spot_cost(m, best), k;
 
 	for (size_t i = 1; i < n && least > 0; i++) {
-		k = map_cost(m, &spots[i]);
+		k = label_spot_cost(m, &spots[i]);
 		if (k < least) {
 			least = k;
 			best = &spots[i];
@@ -186,52 +198,53 @@ static void label_put(struct canvas *c, struct map *m, const struct spot *spots,
 	}
 	if (least > 0 && !needed)
 		return;
-	if (best->far) {
+	if (best->needs_leader_line) {
 		canvas_line(c, (struct point[]){ best->from, best->to }, 2, &thin);
-		take_line(m, best->from, best->to, thin.width);
+		occupancy_mark_line(m, best->from, best->to, thin.width);
 	}
-	canvas_block(c, best->box, WHITE, 0.8);
+	canvas_fill_rect(c, best->box, WHITE, 0.8);
 	text_draw(c, FONT_SMALL,
 		  (struct point){ best->box.x0 + 1, (best->box.y0 + best->box.y1) / 2 }, 0, 0, text,
 		  colour);
-	map_take(m, &best->box);
+	occupancy_mark_rect(m, &best->box);
 }
 
-static struct rect box_at(double x, double y, double width, double height)
+static struct rect make_label_box(double x, double y, double width, double height)
 {
 	return (struct rect){ x, y, x + width, y + height };
 }
 
-static void mark_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+static void mark_label(struct canvas *c, struct occupancy_map *m, const struct plot_panel *a,
 		       const struct series *s)
 {
 	const struct rect *r = &m->area;
 	double at, width, height = text_line_height(c, FONT_SMALL);
-	char text[TEXT_LEN];
-	struct spot spots[6] = { 0 };
+	char text[PLOT_TEXT_LEN];
+	struct label_spot spots[6] = { 0 };
 
-	if (!s->name || !axis_shows(&a->axis[s->side], s->v[0][0]))
+	if (!s->name || !axis_can_show(&a->axis[s->side], s->values[0][0]))
 		return;
-	at = axis_at(&a->axis[s->side], s->v[0][0]);
-	text_fit(c, FONT_SMALL, s->name, (r->x1 - r->x0) * 0.6, text);
+	at = axis_to_pixel(&a->axis[s->side], s->values[0][0]);
+	text_ellipsize(c, FONT_SMALL, s->name, (r->x1 - r->x0) * 0.6, text);
 	width = text_width(c, FONT_SMALL, text) + 2;
 	for (size_t i = 0; i < 6; i++) {
 		double along = i < 2 ? 1 : i < 4 ? 0 : 0.5;
 
 		/* on either side of the line: at its end, its start, its middle */
-		spots[i].box = s->side == PLOT_Y
-				       ? box_at(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
-						i % 2 ? at + 3 : at - 3 - height, width, height)
-				       : box_at(i % 2 ? at - 4 - width : at + 4,
-						r->y1 - height - (r->y1 - r->y0 - height) * along,
-						width, height);
+		spots[i].box =
+			s->side == PLOT_Y
+				? make_label_box(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
+						 i % 2 ? at + 3 : at - 3 - height, width, height)
+				: make_label_box(i % 2 ? at - 4 - width : at + 4,
+						 r->y1 - height - (r->y1 - r->y0 - height) * along,
+						 width, height);
 	}
-	label_put(c, m, spots, 6, text, s->style.colour, true);
+	label_draw_at_best_spot(c, m, spots, 6, text, s->style.colour, true);
 }
 
 enum {
-	WAYS = 8,
-	RINGS = 6
+	LABEL_DIRECTIONS = 8,
+	LABEL_RINGS = 6
 };
 
 /* How much farther a label stands than the marker of its point reaches. */
@@ -239,19 +252,21 @@ static const double spare = 1.5;
 
 /* Right above first, then the other corners, then the sides; `clear` is how far the
  * point's own marker reaches, and a little more. */
-static struct spot spot_near(struct point p, size_t i, double clear, double width, double height)
+static struct label_spot label_spot_near(struct point p, size_t i, double clear, double width,
+					 double height)
 {
-	static const signed char way[WAYS][2] = { { 1, -1 }, { 1, 1 }, { -1, 1 }, { -1, -1 },
-						  { 0, -1 }, { 0, 1 }, { 1, 0 },  { -1, 0 } };
-	static const double ring[RINGS] = { 0, 5, 14, 26, 42, 60 };
-	double x = way[i % WAYS][0], y = way[i % WAYS][1];
+	static const signed char way[LABEL_DIRECTIONS][2] = { { 1, -1 },  { 1, 1 },  { -1, 1 },
+							      { -1, -1 }, { 0, -1 }, { 0, 1 },
+							      { 1, 0 },   { -1, 0 } };
+	static const double ring[LABEL_RINGS] = { 0, 5, 14, 26, 42, 60 };
+	double x = way[i % LABEL_DIRECTIONS][0], y = way[i % LABEL_DIRECTIONS][1];
 	/* a corner is nearer, but not on the marker, which is `spare` smaller */
 	double slope = x != 0 && y != 0 ? 0.8 : 1, near = fmax(clear * slope, clear - spare + 1.05),
-	       away = near + ring[i / WAYS] * slope;
-	struct spot s = { .far = i / WAYS > 1 };
+	       away = near + ring[i / LABEL_DIRECTIONS] * slope;
+	struct label_spot s = { .needs_leader_line = i / LABEL_DIRECTIONS > 1 };
 
-	s.box = box_at(p.x + x * away + (x - 1) / 2 * width, p.y + y * away + (y - 1) / 2 * height,
-		       width, height);
+	s.box = make_label_box(p.x + x * away + (x - 1) / 2 * width,
+			       p.y + y * away + (y - 1) / 2 * height, width, height);
 	s.from = (struct point){ p.x + x * near, p.y + y * near };
 	near = fmax(near, away - 1);
 	s.to = (struct point){ p.x + x * near, p.y + y * near };
@@ -267,33 +282,34 @@ static double label_clearance(const struct plot_panel *a, struct point p)
 	for (size_t k = 0; k < a->nseries; k++) {
 		const struct series *s = &a->series[k];
 
-		for (size_t i = 0; s->kind == POINTS && i < s->n; i++) {
-			if (series_place(a, s, i, &q) && hypot(p.x - q.x, p.y - q.y) < 1)
+		for (size_t i = 0; s->kind == SERIES_POINTS && i < s->n; i++) {
+			if (series_item_pixel(a, s, i, &q) && hypot(p.x - q.x, p.y - q.y) < 1)
 				reach = fmax(reach, marker_reach(&s->style));
 		}
 	}
 	return reach + spare;
 }
 
-static void point_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+static void point_label(struct canvas *c, struct occupancy_map *m, const struct plot_panel *a,
 			const struct label *l)
 {
 	double width, height = text_size(c, FONT_SMALL) + 2, clear;
-	struct spot spots[WAYS * RINGS];
-	char text[TEXT_LEN];
+	struct label_spot spots[LABEL_DIRECTIONS * LABEL_RINGS];
+	char text[PLOT_TEXT_LEN];
 	struct point p;
 
-	if (!axis_shows(&a->axis[PLOT_X], l->x) || !axis_shows(&a->axis[PLOT_Y], l->y))
+	if (!axis_can_show(&a->axis[PLOT_X], l->x) || !axis_can_show(&a->axis[PLOT_Y], l->y))
 		return;
-	p = (struct point){ axis_at(&a->axis[PLOT_X], l->x), axis_at(&a->axis[PLOT_Y], l->y) };
+	p = (struct point){ axis_to_pixel(&a->axis[PLOT_X], l->x),
+			    axis_to_pixel(&a->axis[PLOT_Y], l->y) };
 	if (p.x < m->area.x0 || p.x > m->area.x1 || p.y < m->area.y0 || p.y > m->area.y1)
 		return;
-	text_fit(c, FONT_SMALL, l->text, (m->area.x1 - m->area.x0) * 0.4, text);
+	text_ellipsize(c, FONT_SMALL, l->text, (m->area.x1 - m->area.x0) * 0.4, text);
 	width = text_width(c, FONT_SMALL, text) + 2;
 	clear = label_clearance(a, p);
 	for (size_t i = 0; i < DP_COUNT(spots); i++)
-		spots[i] = spot_near(p, i, clear, width, height);
-	label_put(c, m, spots, DP_COUNT(spots), text, INK, false);
+		spots[i] = label_spot_near(p, i, clear, width, height);
+	label_draw_at_best_spot(c, m, spots, DP_COUNT(spots), text, TITLE_COLOUR, false);
 }
 
 /* Between a point and a text that is fixed to it. */
@@ -307,50 +323,52 @@ double labels_overhang(struct canvas *c, const struct plot_panel *a, double widt
 	for (size_t i = 0; i < a->nlabels; i++) {
 		const struct label *l = &a->labels[i];
 
-		if (l->fixed && axis_shows(x, l->x))
-			most = fmax(most, axis_share(x, l->x) * width + fixed_gap +
+		if (l->is_fixed && axis_can_show(x, l->x))
+			most = fmax(most, axis_fraction(x, l->x) * width + fixed_gap +
 						  text_width(c, FONT_SMALL, l->text) - width);
 	}
 	return most;
 }
 
-static void fixed_label(struct canvas *c, struct map *m, const struct plot_panel *a,
+static void fixed_label(struct canvas *c, struct occupancy_map *m, const struct plot_panel *a,
 			const struct label *l)
 {
 	double height = text_size(c, FONT_SMALL) + 2, x, y;
 
-	if (!l->text || !axis_shows(&a->axis[PLOT_X], l->x) || !axis_shows(&a->axis[PLOT_Y], l->y))
+	if (!l->text || !axis_can_show(&a->axis[PLOT_X], l->x) ||
+	    !axis_can_show(&a->axis[PLOT_Y], l->y))
 		return;
-	x = axis_at(&a->axis[PLOT_X], l->x) + fixed_gap;
-	y = axis_at(&a->axis[PLOT_Y], l->y);
-	text_draw(c, FONT_SMALL, (struct point){ x, y }, 0, 0, l->text, INK);
-	map_take(m, &(struct rect){ x, y - height / 2, x + text_width(c, FONT_SMALL, l->text),
-				    y + height / 2 });
+	x = axis_to_pixel(&a->axis[PLOT_X], l->x) + fixed_gap;
+	y = axis_to_pixel(&a->axis[PLOT_Y], l->y);
+	text_draw(c, FONT_SMALL, (struct point){ x, y }, 0, 0, l->text, TITLE_COLOUR);
+	occupancy_mark_rect(m, &(struct rect){ x, y - height / 2,
+					       x + text_width(c, FONT_SMALL, l->text),
+					       y + height / 2 });
 }
 
 void labels_draw(struct canvas *c, struct plot_panel *a)
 {
-	struct map m = { .area = a->area };
+	struct occupancy_map m = { .area = a->area };
 
 	m.width = (int)ceil((a->area.x1 - a->area.x0) / cell);
 	m.height = (int)ceil((a->area.y1 - a->area.y0) / cell);
-	m.taken = calloc((size_t)m.width * (size_t)m.height + 1, 1);
-	if (!m.taken) {
+	m.occupied = calloc((size_t)m.width * (size_t)m.height + 1, 1);
+	if (!m.occupied) {
 		c->failed = true;
 		return;
 	}
-	take_series(&m, a);
+	occupancy_mark_series(&m, a);
 	for (size_t i = 0; i < a->nlabels; i++) {
-		if (a->labels[i].fixed)
+		if (a->labels[i].is_fixed)
 			fixed_label(c, &m, a, &a->labels[i]);
 	}
 	for (size_t i = 0; i < a->nseries; i++) {
-		if (a->series[i].kind == MARK)
+		if (a->series[i].kind == SERIES_REFERENCE_LINE)
 			mark_label(c, &m, a, &a->series[i]);
 	}
 	for (size_t i = 0; i < a->nlabels; i++) {
-		if (!a->labels[i].fixed)
+		if (!a->labels[i].is_fixed)
 			point_label(c, &m, a, &a->labels[i]);
 	}
-	free(m.taken);
+	free(m.occupied);
 }

@@ -9,20 +9,20 @@ static const double screen_edge = 12, print_edge = 3, between = 14;
 /* So that the label of a bar is nearer to it than to the next axis. */
 static const double after_bar = 8;
 
-static void layout_see(struct plot_panel *a)
+static void layout_find_ranges(struct plot_panel *a)
 {
 	if (a->parallel) {
-		parallel_see(a->parallel);
+		parallel_find_ranges(a->parallel);
 		return;
 	}
 	/* cells end at their edges */
-	axis_begin(&a->axis[PLOT_X], a->heat != NULL);
-	axis_begin(&a->axis[PLOT_Y], a->heat != NULL);
-	if (a->heat)
-		heat_see(a);
-	series_see(a);
-	axis_settle(&a->axis[PLOT_X]);
-	axis_settle(&a->axis[PLOT_Y]);
+	axis_reset_range(&a->axis[PLOT_X], a->heatmap != NULL);
+	axis_reset_range(&a->axis[PLOT_Y], a->heatmap != NULL);
+	if (a->heatmap)
+		heatmap_find_ranges(a);
+	series_find_ranges(a);
+	axis_finish_range(&a->axis[PLOT_X]);
+	axis_finish_range(&a->axis[PLOT_Y]);
 }
 
 /* Legends of single panels, or one for the figure when all are the same. */
@@ -40,7 +40,7 @@ static bool collect_legends(struct plot *p)
 		legend_free(&a->legend);
 		if (!legend_collect(&a->legend, a))
 			return false;
-		if (first && !legend_same(&first->legend, &a->legend))
+		if (first && !legend_is_equal(&first->legend, &a->legend))
 			same = false;
 		if (!first)
 			first = a;
@@ -57,19 +57,20 @@ static bool collect_legends(struct plot *p)
 }
 
 /* Title, note and the common legend take their parts of the figure. */
-static void place_surroundings(struct canvas *c, struct plot *p, struct rect *inner)
+static void layout_place_titles(struct canvas *c, struct plot *p, struct rect *inner)
 {
-	double width, edge = p->print ? print_edge : screen_edge;
+	double width, edge = p->for_print ? print_edge : screen_edge;
 
 	p->frame = (struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
 	*inner = p->frame;
 	width = inner->x1 - inner->x0;
 	/* a page has its title as a heading of its own */
-	text_wrap(c, FONT_TITLE, p->untitled || c->back == &back_end_page ? NULL : p->title, width,
-		  2, &p->heading);
+	text_wrap(c, FONT_TITLE,
+		  p->no_title || c->backend == &plot_backend_inline_svg ? NULL : p->title, width, 2,
+		  &p->heading);
 	inner->y0 +=
 		(double)p->heading.n * text_line_height(c, FONT_TITLE) + (p->heading.n ? 6 : 0);
-	text_wrap(c, FONT_NOTE, p->note, width, p->print ? 3 : 2, &p->notes);
+	text_wrap(c, FONT_NOTE, p->note, width, p->for_print ? 3 : 2, &p->notes);
 	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) + (p->notes.n ? 6 : 0);
 	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
 	p->legend_box = *inner;
@@ -77,12 +78,12 @@ static void place_surroundings(struct canvas *c, struct plot *p, struct rect *in
 		p->legend_box.x0 = inner->x1 = inner->x1 - p->legend.width;
 	else
 		inner->y0 += p->legend.height;
-	if (p->bar)
-		inner->x1 -= colourbar_width(c, p->bar, inner->y1 - inner->y0);
+	if (p->shared_colourbar)
+		inner->x1 -= colourbar_width(c, p->shared_colourbar, inner->y1 - inner->y0);
 }
 
 /* A letter stands beside the first line of the heading, or alone. */
-size_t heading_lines(const struct plot_panel *a)
+size_t panel_heading_lines(const struct plot_panel *a)
 {
 	return a->heading.n || !a->letter[0] ? a->heading.n : 1;
 }
@@ -96,11 +97,11 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 		parallel_measure(c, a->parallel, &a->area, m);
 	else
 		axes_measure(c, a, m);
-	if (a->heat && !a->parallel && !a->plot->bar)
-		m->right = fmax(m->right, colourbar_width(c, &a->heat->bar, height) + after_bar);
+	if (a->heatmap && !a->parallel && !a->plot->shared_colourbar)
+		m->right = fmax(m->right, colourbar_width(c, &a->heatmap->bar, height) + after_bar);
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
-	m->top += (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
-		  (heading_lines(a) ? 2 : 0);
+	m->top += (double)panel_heading_lines(a) * text_line_height(c, FONT_PANEL) +
+		  (panel_heading_lines(a) ? 2 : 0);
 	legend_measure(c, &a->legend, width, height);
 	if (a->legend.beside)
 		m->right += a->legend.width;
@@ -109,12 +110,12 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 }
 
 /* Margins that the panels of each row and column have in common. */
-struct grid {
+struct grid_margins {
 	double *left, *right; /* by column */
 	double *top, *bottom; /* by row */
 };
 
-static void no_margins(const struct plot *p, const struct grid *g)
+static void grid_margins_clear(const struct plot *p, const struct grid_margins *g)
 {
 	for (int r = 0; r < p->rows; r++)
 		g->top[r] = g->bottom[r] = 0;
@@ -122,9 +123,9 @@ static void no_margins(const struct plot *p, const struct grid *g)
 		g->left[k] = g->right[k] = 0;
 }
 
-static void common_margins(const struct plot *p, const struct grid *g)
+static void common_margins(const struct plot *p, const struct grid_margins *g)
 {
-	no_margins(p, g);
+	grid_margins_clear(p, g);
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		const struct plot_panel *a = p->panels[i];
 		int r = i / p->columns, k = i % p->columns;
@@ -139,7 +140,7 @@ static void common_margins(const struct plot *p, const struct grid *g)
 }
 
 /* What is left of `size` for each of n areas. */
-static double layout_share(double size, const double *before, const double *after, int n)
+static double layout_area_size(double size, const double *before, const double *after, int n)
 {
 	for (int i = 0; i < n; i++)
 		size -= before[i] + after[i];
@@ -147,10 +148,11 @@ static double layout_share(double size, const double *before, const double *afte
 }
 
 /* Snapped to whole pixels, so that axes and cells are sharp. */
-static void place_areas(struct plot *p, const struct rect *inner, const struct grid *g)
+static void place_areas(struct plot *p, const struct rect *inner, const struct grid_margins *g)
 {
-	double width = floor(layout_share(inner->x1 - inner->x0, g->left, g->right, p->columns)),
-	       height = floor(layout_share(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
+	double width = floor(
+		       layout_area_size(inner->x1 - inner->x0, g->left, g->right, p->columns)),
+	       height = floor(layout_area_size(inner->y1 - inner->y0, g->top, g->bottom, p->rows)),
 	       y = inner->y0;
 
 	for (int r = 0; r < p->rows; r++) {
@@ -171,18 +173,18 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 	}
 }
 
-static void set_ends(struct plot_panel *a)
+static void panel_set_axis_pixels(struct plot_panel *a)
 {
-	a->axis[PLOT_X].from = a->area.x0;
-	a->axis[PLOT_X].to = a->area.x1;
-	a->axis[PLOT_Y].from = a->area.y1;
-	a->axis[PLOT_Y].to = a->area.y0;
+	a->axis[PLOT_X].pixel_lo = a->area.x0;
+	a->axis[PLOT_X].pixel_hi = a->area.x1;
+	a->axis[PLOT_Y].pixel_lo = a->area.y1;
+	a->axis[PLOT_Y].pixel_hi = a->area.y0;
 }
 
 /* The common bar is as high as all rows together. */
 static void place_bar(struct canvas *c, struct plot *p)
 {
-	struct rect *all = &p->bar_beside;
+	struct rect *all = &p->colourbar_area;
 
 	*all = (struct rect){ 0, INFINITY, 0, -INFINITY };
 	for (int i = 0; i < p->rows * p->columns; i++) {
@@ -194,18 +196,18 @@ static void place_bar(struct canvas *c, struct plot *p)
 		all->y0 = fmin(all->y0, a->area.y0);
 		all->y1 = fmax(all->y1, a->area.y1);
 	}
-	colourbar_width(c, p->bar, all->y1 - all->y0); /* ticks for this height */
+	colourbar_width(c, p->shared_colourbar, all->y1 - all->y0); /* ticks for this height */
 }
 
 /* Ticks and margins depend on the size of the areas and they on the margins: begin
  * without margins, and repeat. */
-static void layout_panels(struct canvas *c, struct plot *p, const struct grid *g)
+static void layout_panels(struct canvas *c, struct plot *p, const struct grid_margins *g)
 {
 	int n = p->rows * p->columns;
 	struct rect inner;
 
-	place_surroundings(c, p, &inner);
-	no_margins(p, g);
+	layout_place_titles(c, p, &inner);
+	grid_margins_clear(p, g);
 	place_areas(p, &inner, g);
 	for (int pass = 0; pass < 3; pass++) {
 		for (int i = 0; i < n; i++) {
@@ -215,7 +217,7 @@ static void layout_panels(struct canvas *c, struct plot *p, const struct grid *g
 		common_margins(p, g);
 		place_areas(p, &inner, g);
 	}
-	if (p->bar)
+	if (p->shared_colourbar)
 		place_bar(c, p);
 }
 
@@ -223,8 +225,8 @@ bool plot_layout(struct canvas *c, struct plot *p)
 {
 	int n = p->rows * p->columns;
 	double *space = calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
-	struct grid g = { space, space + p->columns, space + 2 * p->columns,
-			  space + 2 * p->columns + p->rows };
+	struct grid_margins g = { space, space + p->columns, space + 2 * p->columns,
+				  space + 2 * p->columns + p->rows };
 
 	if (!space || !collect_legends(p)) {
 		free(space);
@@ -232,19 +234,19 @@ bool plot_layout(struct canvas *c, struct plot *p)
 	}
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])
-			layout_see(p->panels[i]);
+			layout_find_ranges(p->panels[i]);
 	}
-	p->bar = colourbar_shared(p);
-	if (p->print) /* the same beginning for every form of the picture */
+	p->shared_colourbar = colourbar_find_shared(p);
+	if (p->for_print) /* the same beginning for every form of the picture */
 		p->height = p->width;
 	layout_panels(c, p, &g);
-	for (int pass = 0; p->print && pass < 3; pass++) {
-		p->height = print_height(c, p);
+	for (int pass = 0; p->for_print && pass < 3; pass++) {
+		p->height = print_compute_height(c, p);
 		layout_panels(c, p, &g);
 	}
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])
-			set_ends(p->panels[i]);
+			panel_set_axis_pixels(p->panels[i]);
 	}
 	free(space);
 	return true;

@@ -11,12 +11,12 @@ static const double least_beside = 450;
 
 static bool legend_add(struct legend *l, const struct series *s)
 {
-	struct entry *e;
+	struct legend_entry *e;
 
 	for (size_t i = 0; i < l->n; i++) {
 		e = &l->entries[i];
 		if (strcmp(e->name, s->name) == 0) {
-			if (e->n < ENTRY_SERIES)
+			if (e->n < LEGEND_ENTRY_SERIES_MAX)
 				e->series[e->n++] = s;
 			return true;
 		}
@@ -25,7 +25,7 @@ static bool legend_add(struct legend *l, const struct series *s)
 	if (!e)
 		return false;
 	l->entries = e;
-	l->entries[l->n++] = (struct entry){ .name = s->name, .series = { s }, .n = 1 };
+	l->entries[l->n++] = (struct legend_entry){ .name = s->name, .series = { s }, .n = 1 };
 	return true;
 }
 
@@ -34,13 +34,13 @@ bool legend_collect(struct legend *l, const struct plot_panel *a)
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind != MARK && s->name && *s->name && !legend_add(l, s))
+		if (s->kind != SERIES_REFERENCE_LINE && s->name && *s->name && !legend_add(l, s))
 			return false;
 	}
 	return true;
 }
 
-static bool looks_same(const struct series *a, const struct series *b)
+static bool series_look_equal(const struct series *a, const struct series *b)
 {
 	const struct plot_style *s = &a->style, *t = &b->style;
 
@@ -49,17 +49,17 @@ static bool looks_same(const struct series *a, const struct series *b)
 	       s->opacity == t->opacity && s->outline == t->outline;
 }
 
-bool legend_same(const struct legend *a, const struct legend *b)
+bool legend_is_equal(const struct legend *a, const struct legend *b)
 {
 	if (a->n != b->n)
 		return false;
 	for (size_t i = 0; i < a->n; i++) {
-		const struct entry *e = &a->entries[i], *f = &b->entries[i];
+		const struct legend_entry *e = &a->entries[i], *f = &b->entries[i];
 
 		if (strcmp(e->name, f->name) != 0 || e->n != f->n)
 			return false;
 		for (size_t k = 0; k < e->n; k++) {
-			if (!looks_same(e->series[k], f->series[k]))
+			if (!series_look_equal(e->series[k], f->series[k]))
 				return false;
 		}
 	}
@@ -67,14 +67,14 @@ bool legend_same(const struct legend *a, const struct legend *b)
 }
 
 /* Width of the picture before the name. */
-static double legend_sample(const struct entry *e)
+static double legend_sample_width(const struct legend_entry *e)
 {
 	double width = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
-		enum kind kind = e->series[i]->kind;
+		enum series_kind kind = e->series[i]->kind;
 
-		width = fmax(width, kind == POINTS || kind == BARS ? 12 : 22);
+		width = fmax(width, kind == SERIES_POINTS || kind == SERIES_ERROR_BARS ? 12 : 22);
 	}
 	return width;
 }
@@ -98,38 +98,39 @@ static size_t legend_rows(const struct legend *l, double width)
 void legend_measure(struct canvas *c, struct legend *l, double width, double height)
 {
 	double widest = 0, line = text_line_height(c, FONT_LEGEND) + 2,
-	       longest = c->print ? width - 30 : fmax(width * 0.6, fmin(width - 40, 200)), above,
-	       column;
+	       longest = c->for_print ? width - 30 : fmax(width * 0.6, fmin(width - 40, 200)),
+	       above, column;
 
 	l->width = l->height = l->sample = 0;
 	if (!l->n)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
-		struct entry *e = &l->entries[i];
+		struct legend_entry *e = &l->entries[i];
 
-		l->sample = fmax(l->sample, legend_sample(e));
-		e->width =
-			legend_sample(e) + gap + fmin(text_width(c, FONT_LEGEND, e->name), longest);
+		l->sample = fmax(l->sample, legend_sample_width(e));
+		e->width = legend_sample_width(e) + gap +
+			   fmin(text_width(c, FONT_LEGEND, e->name), longest);
 		widest = fmax(widest, e->width);
 	}
 	column = fmin(widest + 10, width * 0.3) + 2 * around;
 	above = (double)legend_rows(l, width) * line + around;
 	l->beside = column * height < above * width && (double)l->n * line <= height &&
-		    (!c->print || width > least_beside);
+		    (!c->for_print || width > least_beside);
 	l->width = l->beside ? column : width;
 	l->height = l->beside ? (double)l->n * line : above;
 }
 
-static void draw_entry(struct canvas *c, const struct entry *e, struct point at, double picture,
-		       double width)
+static void draw_entry(struct canvas *c, const struct legend_entry *e, struct point at,
+		       double picture, double width)
 {
 	double text_at = at.x + picture + gap;
-	char text[TEXT_LEN];
+	char text[PLOT_TEXT_LEN];
 
 	for (size_t k = 0; k < e->n; k++)
-		series_sample(c, e->series[k], (struct point){ at.x + picture / 2, at.y }, picture);
-	text_fit(c, FONT_LEGEND, e->name, at.x + width - text_at, text);
-	text_draw(c, FONT_LEGEND, (struct point){ text_at, at.y }, 0, 0, text, INK);
+		series_draw_legend_sample(c, e->series[k],
+					  (struct point){ at.x + picture / 2, at.y }, picture);
+	text_ellipsize(c, FONT_LEGEND, e->name, at.x + width - text_at, text);
+	text_draw(c, FONT_LEGEND, (struct point){ text_at, at.y }, 0, 0, text, TITLE_COLOUR);
 }
 
 static void draw_column(struct canvas *c, const struct legend *l, const struct rect *box)
@@ -151,13 +152,13 @@ void legend_draw(struct canvas *c, const struct legend *l, const struct rect *bo
 		return;
 	}
 	for (size_t i = 0; i < l->n; i++) {
-		const struct entry *e = &l->entries[i];
+		const struct legend_entry *e = &l->entries[i];
 
 		if (i > 0 && x + e->width > box->x1 + 0.5) {
 			x = box->x0;
 			y += line;
 		}
-		draw_entry(c, e, (struct point){ x, y }, legend_sample(e), e->width + 1);
+		draw_entry(c, e, (struct point){ x, y }, legend_sample_width(e), e->width + 1);
 		x += e->width + apart;
 	}
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-struct plot_style style_full(const struct plot_style *s)
+struct plot_style style_with_defaults(const struct plot_style *s)
 {
 	struct plot_style out = *s;
 
@@ -23,7 +23,7 @@ struct pen style_pen(const struct plot_style *s)
 	return (struct pen){ s->colour, s->width, s->dash, s->opacity };
 }
 
-double pen_dashes(const struct pen *pen, double *on)
+double pen_dash_period(const struct pen *pen, double *on)
 {
 	double unit = fmax(pen->width, 1);
 
@@ -32,7 +32,8 @@ double pen_dashes(const struct pen *pen, double *on)
 }
 
 /* A polygon or star with every second corner at the inner radius. */
-static size_t marker_wheel(struct point *p, size_t n, double outer, double inner, double turn)
+static size_t marker_star_corners(struct point *p, size_t n, double outer, double inner,
+				  double turn)
 {
 	for (size_t i = 0; i < n; i++) {
 		double angle = 2 * M_PI * (double)i / (double)n + turn,
@@ -44,7 +45,7 @@ static size_t marker_wheel(struct point *p, size_t n, double outer, double inner
 }
 
 /* A plus of arms `reach` long and 2 x `thick` wide, turned. */
-static size_t marker_arms(struct point *p, double reach, double thick, double turn)
+static size_t marker_plus_corners(struct point *p, double reach, double thick, double turn)
 {
 	for (size_t i = 0; i < 12; i++) {
 		/* three corners for each of the four arms: left end, right end, armpit */
@@ -59,36 +60,37 @@ static size_t marker_arms(struct point *p, double reach, double thick, double tu
 
 /* The shapes have about the same area at the same radius. */
 size_t marker_corners(enum plot_marker marker, double radius, double grow,
-		      struct point p[CORNERS_MAX])
+		      struct point p[MARKER_CORNERS_MAX])
 {
 	double thick = fmax(0.6, radius * 0.2) + grow;
-	size_t round = radius > 6 ? CORNERS_MAX : 20;
+	size_t round = radius > 6 ? MARKER_CORNERS_MAX : 20;
 
 	switch (marker) {
 	case PLOT_SQUARE:
-		return marker_wheel(p, 4, (radius * 0.88 + grow) * M_SQRT2,
-				    (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
+		return marker_star_corners(p, 4, (radius * 0.88 + grow) * M_SQRT2,
+					   (radius * 0.88 + grow) * M_SQRT2, M_PI / 4);
 	case PLOT_TRIANGLE:
-		return marker_wheel(p, 3, radius * 1.25 + 2 * grow, radius * 1.25 + 2 * grow, 0);
+		return marker_star_corners(p, 3, radius * 1.25 + 2 * grow, radius * 1.25 + 2 * grow,
+					   0);
 	case PLOT_DIAMOND:
-		return marker_wheel(p, 4, radius * 1.25 + grow * M_SQRT2,
-				    radius * 1.25 + grow * M_SQRT2, 0);
+		return marker_star_corners(p, 4, radius * 1.25 + grow * M_SQRT2,
+					   radius * 1.25 + grow * M_SQRT2, 0);
 	case PLOT_CROSS:
-		return marker_arms(p, radius * 1.2 + grow, thick, M_PI / 4);
+		return marker_plus_corners(p, radius * 1.2 + grow, thick, M_PI / 4);
 	case PLOT_PLUS:
-		return marker_arms(p, radius * 1.2 + grow, thick, 0);
+		return marker_plus_corners(p, radius * 1.2 + grow, thick, 0);
 	case PLOT_STAR:
-		return marker_wheel(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
+		return marker_star_corners(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
 	case PLOT_DOT:
 	case PLOT_RING:
 		break;
 	}
-	return marker_wheel(p, round, radius + grow, radius + grow, 0);
+	return marker_star_corners(p, round, radius + grow, radius + grow, 0);
 }
 
 double marker_reach(const struct plot_style *s)
 {
-	struct point p[CORNERS_MAX];
+	struct point p[MARKER_CORNERS_MAX];
 	size_t n = marker_corners(s->marker, s->size / 2, s->outline ? 1 : 0, p);
 	double reach = 0;
 

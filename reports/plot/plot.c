@@ -3,112 +3,115 @@
 
 #include <math.h>
 
-static void draw_words(struct canvas *c, struct plot_panel *a)
+static void draw_empty_panel_text(struct canvas *c, struct plot_panel *a)
 {
 	const struct rect *r = &a->area;
-	const char *why = a->empty ? a->empty
-			  : a->axis[PLOT_X].hidden || a->axis[PLOT_Y].hidden
+	const char *why = a->empty_text ? a->empty_text
+			  : a->axis[PLOT_X].has_hidden_values || a->axis[PLOT_Y].has_hidden_values
 				  ? "no positive values for a logarithmic axis"
 				  : "nothing to show yet";
-	size_t most = (size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), LINES_MAX);
-	struct lines l;
+	size_t most =
+		(size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), WRAPPED_LINES_MAX);
+	struct wrapped_text l;
 
 	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
-	text_lines(c, FONT_AXIS,
-		   (struct point){ (r->x0 + r->x1) / 2,
-				   (r->y0 + r->y1) / 2 -
-					   (double)l.n * text_line_height(c, FONT_AXIS) / 2 },
-		   0.5, &l, FAINT);
+	text_draw_lines(c, FONT_AXIS,
+			(struct point){ (r->x0 + r->x1) / 2,
+					(r->y0 + r->y1) / 2 -
+						(double)l.n * text_line_height(c, FONT_AXIS) / 2 },
+			0.5, &l, NOTE_COLOUR);
 }
 
 /* Title and legend of a panel, in its margins. */
-static void draw_surroundings(struct canvas *c, const struct plot_panel *a)
+static void draw_panel_title_and_legend(struct canvas *c, const struct plot_panel *a)
 {
 	const struct rect *r = &a->area;
 	double top = r->y0 - a->margins.top;
 	struct rect box = { r->x0, r->y0, r->x1, r->y1 };
 
 	/* titles of a row stand at one height, a legend at its panel */
-	text_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading, INK);
+	text_draw_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading,
+			TITLE_COLOUR);
 	text_draw(c, FONT_PANEL,
 		  (struct point){ a->left, a->top + text_line_height(c, FONT_PANEL) / 2 }, 0, 0,
-		  a->letter, INK);
+		  a->letter, TITLE_COLOUR);
 	if (a->legend.beside) {
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top + (double)heading_lines(a) * text_line_height(c, FONT_PANEL) +
-			 (heading_lines(a) ? 2 : 0);
+		box.y0 = top + (double)panel_heading_lines(a) * text_line_height(c, FONT_PANEL) +
+			 (panel_heading_lines(a) ? 2 : 0);
 	}
 	legend_draw(c, &a->legend, &box);
 }
 
 /* Has it colours that would be lost in the dark? On a heat map they are not. */
-static bool panel_needs_card(const struct plot_panel *a)
+static bool panel_needs_light_background(const struct plot_panel *a)
 {
-	for (size_t i = 0; !a->heat && i < a->nseries; i++)
-		if (shade_lost(a->series[i].style.colour))
+	for (size_t i = 0; !a->heatmap && i < a->nseries; i++)
+		if (colour_invisible_on_dark(a->series[i].style.colour))
 			return true;
 	return false;
 }
 
 static void draw_panel(struct canvas *c, struct plot_panel *a)
 {
-	bool card = panel_needs_card(a);
+	bool card = panel_needs_light_background(a);
 
-	draw_surroundings(c, a);
+	draw_panel_title_and_legend(c, a);
 	if (a->parallel) {
 		parallel_draw(c, a->parallel, &a->area);
 		colourbar_draw(c, &a->parallel->bar, &a->area);
 		return;
 	}
 	if (card)
-		canvas_begin_card(c, a->area);
+		canvas_begin_light_background(c, a->area);
 	axes_draw_grid(c, a);
-	canvas_end_card(c);
-	if (a->heat && panel_has_data(a)) {
-		heat_draw(c, a);
-		if (!a->plot->bar)
-			colourbar_draw(c, &a->heat->bar, &a->area);
+	canvas_end_light_background(c);
+	if (a->heatmap && panel_has_data(a)) {
+		heatmap_draw(c, a);
+		if (!a->plot->shared_colourbar)
+			colourbar_draw(c, &a->heatmap->bar, &a->area);
 	}
 	axes_draw(c, a);
 	if (!panel_has_data(a)) {
-		draw_words(c, a);
+		draw_empty_panel_text(c, a);
 		return;
 	}
-	c->on_colours = a->heat || card;
+	c->keep_colours = a->heatmap || card;
 	for (size_t i = 0; i < a->nseries; i++)
 		series_draw(c, a, &a->series[i]);
 	labels_draw(c, a);
-	c->on_colours = false;
+	c->keep_colours = false;
 }
 
 static void plot_draw(struct canvas *c, const struct plot *p)
 {
 	const struct rect *r = &p->frame;
 
-	text_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading, INK);
-	text_lines(c, FONT_NOTE,
-		   (struct point){ r->x0,
-				   r->y1 - (double)p->notes.n * text_line_height(c, FONT_NOTE) },
-		   0, &p->notes, FAINT);
+	text_draw_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading,
+			TITLE_COLOUR);
+	text_draw_lines(c, FONT_NOTE,
+			(struct point){ r->x0, r->y1 - (double)p->notes.n *
+							       text_line_height(c, FONT_NOTE) },
+			0, &p->notes, NOTE_COLOUR);
 	legend_draw(c, &p->legend, &p->legend_box);
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		if (p->panels[i])
 			draw_panel(c, p->panels[i]);
 	}
-	if (p->bar)
-		colourbar_draw(c, p->bar, &p->bar_beside);
+	if (p->shared_colourbar)
+		colourbar_draw(c, p->shared_colourbar, &p->colourbar_area);
 }
 
-static const struct back_end *const back_ends[] = {
-	[PLOT_PNG] = &back_end_gd,
-	[PLOT_SVG] = &back_end_svg,
-	[PLOT_PAGE] = &back_end_page,
-	[PLOT_PDF] = &back_end_pdf,
+static const struct plot_backend *const plot_backends[] = {
+	[PLOT_PNG] = &plot_backend_gd,
+	[PLOT_SVG] = &plot_backend_svg,
+	[PLOT_INLINE_SVG] = &plot_backend_inline_svg,
+	[PLOT_PDF] = &plot_backend_pdf,
 };
 
-int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out, struct dp_err *err)
+int plot_render(struct plot *p, enum plot_format form, struct dp_buf *out, struct dp_err *err)
 {
 	struct canvas c = { 0 };
 	int code;
@@ -119,12 +122,12 @@ int plot_render(struct plot *p, enum plot_form form, struct dp_buf *out, struct 
 			       p->columns);
 	if (!p || p->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	code = canvas_open(&c, back_ends[form], p->print, err);
+	code = canvas_open(&c, plot_backends[form], p->for_print, err);
 	c.plot = p;
 	if (code == DP_OK && !plot_layout(&c, p))
 		code = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
 	if (code == DP_OK)
-		code = canvas_begin(&c, p->width, p->height, err);
+		code = canvas_start_drawing(&c, p->width, p->height, err);
 	if (code == DP_OK) {
 		plot_draw(&c, p);
 		code = canvas_finish(&c, out, err);

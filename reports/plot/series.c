@@ -7,8 +7,9 @@
 
 /* Which axis each array of a series belongs to. */
 static const char *const sides_of[] = {
-	[LINE] = "xy",  [STEPS] = "xy",    [POINTS] = "xy", [BARS] = "xyy",
-	[BAND] = "xyy", [BLOCKS] = "xxyy", [MARK] = "",     [BOX] = "xxyy",
+	[SERIES_LINE] = "xy",         [SERIES_STEPS] = "xy",    [SERIES_POINTS] = "xy",
+	[SERIES_ERROR_BARS] = "xyy",  [SERIES_BAND] = "xyy",    [SERIES_RECTS] = "xxyy",
+	[SERIES_REFERENCE_LINE] = "", [SERIES_REGION] = "xxyy",
 };
 
 static const struct axis *series_axis(const struct plot_panel *a, char side)
@@ -17,56 +18,58 @@ static const struct axis *series_axis(const struct plot_panel *a, char side)
 }
 
 /* Can item i be shown? */
-static bool series_shows(const struct plot_panel *a, const struct series *s, size_t i)
+static bool series_can_show_item(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	const char *sides = sides_of[s->kind];
 
 	for (size_t k = 0; sides[k]; k++) {
-		if (!axis_shows(series_axis(a, sides[k]), s->v[k][i]))
+		if (!axis_can_show(series_axis(a, sides[k]), s->values[k][i]))
 			return false;
 	}
 	return true;
 }
 
-static void see_items(struct plot_panel *a, const struct series *s)
+static void include_series_values(struct plot_panel *a, const struct series *s)
 {
 	const char *sides = sides_of[s->kind];
 
 	for (size_t i = 0; i < s->n; i++) {
-		bool ok = series_shows(a, s, i);
+		bool ok = series_can_show_item(a, s, i);
 
 		for (size_t k = 0; sides[k]; k++) {
 			struct axis *x = &a->axis[sides[k] == 'x' ? PLOT_X : PLOT_Y];
 
-			if (ok || !axis_shows(x, s->v[k][i]))
-				axis_see(x, s->v[k][i]);
+			if (ok || !axis_can_show(x, s->values[k][i]))
+				axis_include_value(x, s->values[k][i]);
 		}
 	}
 }
 
 /* Marks come last: alone they make no range. */
-void series_see(struct plot_panel *a)
+void series_find_ranges(struct plot_panel *a)
 {
 	for (size_t i = 0; i < a->nseries; i++)
-		see_items(a, &a->series[i]);
+		include_series_values(a, &a->series[i]);
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind == MARK && a->axis[s->side].any)
-			axis_see(&a->axis[s->side], s->v[0][0]);
+		if (s->kind == SERIES_REFERENCE_LINE && a->axis[s->side].has_values)
+			axis_include_value(&a->axis[s->side], s->values[0][0]);
 	}
 }
 
-static struct point place_in_panel(const struct plot_panel *a, double x, double y)
+static struct point panel_to_pixel(const struct plot_panel *a, double x, double y)
 {
-	return (struct point){ axis_at(&a->axis[PLOT_X], x), axis_at(&a->axis[PLOT_Y], y) };
+	return (struct point){ axis_to_pixel(&a->axis[PLOT_X], x),
+			       axis_to_pixel(&a->axis[PLOT_Y], y) };
 }
 
-bool series_place(const struct plot_panel *a, const struct series *s, size_t i, struct point *p)
+bool series_item_pixel(const struct plot_panel *a, const struct series *s, size_t i,
+		       struct point *p)
 {
-	if (!series_shows(a, s, i))
+	if (!series_can_show_item(a, s, i))
 		return false;
-	*p = place_in_panel(a, s->v[0][i], s->v[1][i]);
+	*p = panel_to_pixel(a, s->values[0][i], s->values[1][i]);
 	return true;
 }
 
@@ -78,8 +81,8 @@ static size_t series_path(const struct plot_panel *a, const double *x, const dou
 
 	for (size_t i = from; i < to; i++) {
 		if (steps && i > from)
-			out[n++] = place_in_panel(a, x[i], y[i - 1]);
-		out[n++] = place_in_panel(a, x[i], y[i]);
+			out[n++] = panel_to_pixel(a, x[i], y[i - 1]);
+		out[n++] = panel_to_pixel(a, x[i], y[i]);
 	}
 	return n;
 }
@@ -89,9 +92,9 @@ static size_t next_run(const struct plot_panel *a, const struct series *s, size_
 {
 	size_t to;
 
-	while (*from < s->n && !series_shows(a, s, *from))
+	while (*from < s->n && !series_can_show_item(a, s, *from))
 		++*from;
-	for (to = *from; to < s->n && series_shows(a, s, to); to++)
+	for (to = *from; to < s->n && series_can_show_item(a, s, to); to++)
 		;
 	return to;
 }
@@ -107,7 +110,9 @@ static void draw_series_line(struct canvas *c, const struct plot_panel *a, const
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
-		canvas_line(c, p, series_path(a, s->v[0], s->v[1], from, to, s->kind == STEPS, p),
+		canvas_line(c, p,
+			    series_path(a, s->values[0], s->values[1], from, to,
+					s->kind == SERIES_STEPS, p),
 			    &pen);
 	}
 	free(p);
@@ -124,9 +129,9 @@ static void draw_band(struct canvas *c, const struct plot_panel *a, const struct
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
-		n = series_path(a, s->v[0], s->v[1], from, to, s->steps, p);
+		n = series_path(a, s->values[0], s->values[1], from, to, s->steps, p);
 		back = p + n;
-		m = series_path(a, s->v[0], s->v[2], from, to, s->steps, back);
+		m = series_path(a, s->values[0], s->values[2], from, to, s->steps, back);
 		for (size_t i = 0; i < m / 2; i++) {
 			struct point swap = back[i];
 
@@ -139,14 +144,14 @@ static void draw_band(struct canvas *c, const struct plot_panel *a, const struct
 }
 
 /* Says what is told of an item of a series, or that nothing is. */
-static void series_item(struct canvas *c, const struct series *s, size_t i)
+static void series_set_tooltip(struct canvas *c, const struct series *s, size_t i)
 {
-	canvas_item(c, s->tips && i < s->ntips ? s->tips[i] : NULL,
-		    s->links && i < s->ntips ? s->links[i] : NULL);
+	canvas_set_tooltip(c, s->tooltips && i < s->ntooltips ? s->tooltips[i] : NULL,
+			   s->links && i < s->ntooltips ? s->links[i] : NULL);
 }
 
 /* Whole markers at the edge of the panel, but none beyond it. */
-static bool in_panel(const struct rect *r, struct point p)
+static bool panel_area_contains(const struct rect *r, struct point p)
 {
 	return p.x >= r->x0 - 0.5 && p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 && p.y <= r->y1 + 0.5;
 }
@@ -162,16 +167,16 @@ static void draw_points(struct canvas *c, const struct plot_panel *a, const stru
 	}
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		if (!series_place(a, s, i, &p[n]) || !in_panel(&a->area, p[n]))
+		if (!series_item_pixel(a, s, i, &p[n]) || !panel_area_contains(&a->area, p[n]))
 			continue;
-		if (!s->tips) {
+		if (!s->tooltips) {
 			n++;
 			continue;
 		}
-		series_item(c, s, i);
+		series_set_tooltip(c, s, i);
 		canvas_markers(c, p, 1, &s->style);
 	}
-	canvas_item(c, NULL, NULL);
+	canvas_set_tooltip(c, NULL, NULL);
 	canvas_markers(c, p, n, &s->style);
 	free(p);
 }
@@ -192,16 +197,16 @@ static void series_bar(struct canvas *c, struct point lo, struct point hi,
 static void draw_bars(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (series_shows(a, s, i))
-			series_bar(c, place_in_panel(a, s->v[0][i], s->v[1][i]),
-				   place_in_panel(a, s->v[0][i], s->v[2][i]), &s->style);
+		if (series_can_show_item(a, s, i))
+			series_bar(c, panel_to_pixel(a, s->values[0][i], s->values[1][i]),
+				   panel_to_pixel(a, s->values[0][i], s->values[2][i]), &s->style);
 	}
 }
 
 static struct rect block_rect(const struct plot_panel *a, const struct series *s, size_t i)
 {
-	struct point p = place_in_panel(a, s->v[0][i], s->v[2][i]),
-		     q = place_in_panel(a, s->v[1][i], s->v[3][i]);
+	struct point p = panel_to_pixel(a, s->values[0][i], s->values[2][i]),
+		     q = panel_to_pixel(a, s->values[1][i], s->values[3][i]);
 
 	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x), fmax(p.y, q.y) };
 }
@@ -211,17 +216,17 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a, const stru
 	for (size_t i = 0; i < s->n; i++) {
 		struct rect r;
 
-		if (!series_shows(a, s, i))
+		if (!series_can_show_item(a, s, i))
 			continue;
 		r = block_rect(a, s, i);
 		if (s->style.outline && r.x1 - r.x0 > 3) /* a gap to the next one */
 			r.x1 -= 1;
 		r.x1 = fmax(r.x1, r.x0 + 0.75);
 		r.y1 = fmax(r.y1, r.y0 + 0.75);
-		series_item(c, s, i);
-		canvas_block(c, r, s->style.colour, s->style.opacity);
+		series_set_tooltip(c, s, i);
+		canvas_fill_rect(c, r, s->style.colour, s->style.opacity);
 	}
-	canvas_item(c, NULL, NULL);
+	canvas_set_tooltip(c, NULL, NULL);
 }
 
 static void series_outline(struct canvas *c, const struct rect *r, const struct pen *pen)
@@ -235,19 +240,20 @@ static void series_outline(struct canvas *c, const struct rect *r, const struct 
 	canvas_line(c, p, 5, pen);
 }
 
-static void series_box(struct canvas *c, const struct rect *r, const struct plot_style *s)
+static void draw_region_rect(struct canvas *c, const struct rect *r, const struct plot_style *s)
 {
 	struct pen pen = { s->colour, 1, PLOT_DASHED, 0.8 };
 
-	canvas_block(c, *r, s->colour, 0.08);
+	canvas_fill_rect(c, *r, s->colour, 0.08);
 	series_outline(c, r, &pen);
 }
 
 /* Where a box ends; where it is open, out of sight: a panel's length before or after. */
-static bool box_edge(const struct axis *a, double value, int open, double *at)
+static bool region_edge_pixel(const struct axis *a, double value, int open, double *at)
 {
-	*at = isnan(value) ? a->from + open * (a->to - a->from) : axis_at(a, value);
-	return isnan(value) || axis_shows(a, value);
+	*at = isnan(value) ? a->pixel_lo + open * (a->pixel_hi - a->pixel_lo)
+			   : axis_to_pixel(a, value);
+	return isnan(value) || axis_can_show(a, value);
 }
 
 static void draw_box(struct canvas *c, const struct plot_panel *a, const struct series *s)
@@ -255,11 +261,13 @@ static void draw_box(struct canvas *c, const struct plot_panel *a, const struct 
 	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
 	struct rect r;
 
-	if (!box_edge(x, s->v[0][0], -1, &r.x0) || !box_edge(x, s->v[1][0], 2, &r.x1) ||
-	    !box_edge(y, s->v[2][0], -1, &r.y1) || !box_edge(y, s->v[3][0], 2, &r.y0))
+	if (!region_edge_pixel(x, s->values[0][0], -1, &r.x0) ||
+	    !region_edge_pixel(x, s->values[1][0], 2, &r.x1) ||
+	    !region_edge_pixel(y, s->values[2][0], -1, &r.y1) ||
+	    !region_edge_pixel(y, s->values[3][0], 2, &r.y0))
 		return;
 	r = (struct rect){ fmin(r.x0, r.x1), fmin(r.y0, r.y1), fmax(r.x0, r.x1), fmax(r.y0, r.y1) };
-	series_box(c, &r, &s->style);
+	draw_region_rect(c, &r, &s->style);
 }
 
 static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct series *s)
@@ -269,9 +277,9 @@ static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct
 	double at;
 	struct point p[2];
 
-	if (!axis_shows(&a->axis[s->side], s->v[0][0]))
+	if (!axis_can_show(&a->axis[s->side], s->values[0][0]))
 		return;
-	at = axis_at(&a->axis[s->side], s->v[0][0]);
+	at = axis_to_pixel(&a->axis[s->side], s->values[0][0]);
 	p[0] = s->side == PLOT_X ? (struct point){ at, r->y1 } : (struct point){ r->x0, at };
 	p[1] = s->side == PLOT_X ? (struct point){ at, r->y0 } : (struct point){ r->x1, at };
 	canvas_line(c, p, 2, &pen);
@@ -279,14 +287,15 @@ static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct
 
 static void (*const drawers[])(struct canvas *, const struct plot_panel *,
 			       const struct series *) = {
-	[LINE] = draw_series_line, [STEPS] = draw_series_line, [POINTS] = draw_points,
-	[BARS] = draw_bars,        [BAND] = draw_band,         [BLOCKS] = draw_blocks,
-	[MARK] = draw_mark,        [BOX] = draw_box,
+	[SERIES_LINE] = draw_series_line,    [SERIES_STEPS] = draw_series_line,
+	[SERIES_POINTS] = draw_points,       [SERIES_ERROR_BARS] = draw_bars,
+	[SERIES_BAND] = draw_band,           [SERIES_RECTS] = draw_blocks,
+	[SERIES_REFERENCE_LINE] = draw_mark, [SERIES_REGION] = draw_box,
 };
 
 void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
 {
-	bool area = s->kind == BAND || s->kind == BLOCKS;
+	bool area = s->kind == SERIES_BAND || s->kind == SERIES_RECTS;
 	/* an area ends at the axes, which are one pixel wide; a line along an axis keeps
 	 * its width */
 	double wide = area ? -0.5 : s->style.width / 2 + 0.5;
@@ -305,36 +314,37 @@ static void draw_sample(struct canvas *c, const struct series *s, struct point a
 	struct pen pen = style_pen(&s->style);
 
 	switch (s->kind) {
-	case LINE:
-	case STEPS:
-	case MARK:
+	case SERIES_LINE:
+	case SERIES_STEPS:
+	case SERIES_REFERENCE_LINE:
 		canvas_line(c, ends, 2, &pen);
 		break;
-	case POINTS:
+	case SERIES_POINTS:
 		canvas_markers(c, &at, 1, &s->style);
 		break;
-	case BARS:
+	case SERIES_ERROR_BARS:
 		series_bar(c, (struct point){ at.x, swatch.y1 }, (struct point){ at.x, swatch.y0 },
 			   &s->style);
 		break;
-	case BAND:
-	case BLOCKS:
-		canvas_block(c, swatch, s->style.colour, s->style.opacity);
+	case SERIES_BAND:
+	case SERIES_RECTS:
+		canvas_fill_rect(c, swatch, s->style.colour, s->style.opacity);
 		break;
-	case BOX:
-		series_box(c, &swatch, &s->style);
+	case SERIES_REGION:
+		draw_region_rect(c, &swatch, &s->style);
 		break;
 	}
 }
 
-void series_sample(struct canvas *c, const struct series *s, struct point at, double width)
+void series_draw_legend_sample(struct canvas *c, const struct series *s, struct point at,
+			       double width)
 {
-	bool lost = shade_lost(s->style.colour);
+	bool lost = colour_invisible_on_dark(s->style.colour);
 
 	if (lost)
-		canvas_begin_card(
+		canvas_begin_light_background(
 			c, (struct rect){ at.x - width / 2, at.y - 6, at.x + width / 2, at.y + 6 });
 	draw_sample(c, s, at, width);
 	if (lost)
-		canvas_end_card(c);
+		canvas_end_light_background(c);
 }

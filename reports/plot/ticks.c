@@ -9,13 +9,13 @@
 static const double slack = 1e-6;
 
 /* A step of mantissa x 10^exponent. */
-struct step {
+struct tick_step {
 	double mantissa;
 	int exponent;
 };
 
 /* k x mantissa x 10^exponent with a single rounding where that is possible. */
-static double tick_times(double k, const struct step *s)
+static double tick_step_multiple(double k, const struct tick_step *s)
 {
 	return s->exponent < 0 ? k * s->mantissa / pow(10, -s->exponent)
 			       : k * s->mantissa * pow(10, s->exponent);
@@ -33,23 +33,23 @@ static void tick_superscript(int n, char *out)
 }
 
 /* "10⁵", "2×10⁵", "2.5×10⁵". */
-static void power_text(double mantissa, int decimals, int exponent, char out[TICK_LEN])
+static void power_text(double mantissa, int decimals, int exponent, char out[TICK_LABEL_LEN])
 {
 	char high[64];
 
 	tick_superscript(exponent, high);
 	if (mantissa == 1 && !decimals)
-		snprintf(out, TICK_LEN, "10%s", high);
+		snprintf(out, TICK_LABEL_LEN, "10%s", high);
 	else if (mantissa == -1 && !decimals)
-		snprintf(out, TICK_LEN, "−10%s", high);
+		snprintf(out, TICK_LABEL_LEN, "−10%s", high);
 	else
-		snprintf(out, TICK_LEN, "%s%.*f×10%s", mantissa < 0 ? "−" : "", decimals,
+		snprintf(out, TICK_LABEL_LEN, "%s%.*f×10%s", mantissa < 0 ? "−" : "", decimals,
 			 fabs(mantissa), high);
 }
 
-static void plain_text(double value, int decimals, char out[TICK_LEN])
+static void plain_text(double value, int decimals, char out[TICK_LABEL_LEN])
 {
-	snprintf(out, TICK_LEN, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
+	snprintf(out, TICK_LABEL_LEN, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
 }
 
 /* Characters, not bytes. */
@@ -64,13 +64,13 @@ static size_t tick_length(const char *s)
 
 /* All labels of an axis have the same form: the one that is shorter, where plain
  * digits would be many. */
-static void label_linear(struct ticks *t, const struct step *step)
+static void label_linear(struct ticks *t, const struct tick_step *step)
 {
 	int fine = step->exponent - (step->mantissa == 2.5), decimals = fine < 0 ? -fine : 0;
 	double top = 0;
 	int power;
 	size_t plain = 0, powers = 0;
-	char text[TICK_LEN];
+	char text[TICK_LABEL_LEN];
 
 	for (size_t i = 0; i < t->n; i++)
 		top = fmax(top, fabs(t->at[i]));
@@ -98,31 +98,31 @@ static void label_linear(struct ticks *t, const struct step *step)
 	}
 }
 
-static double first_multiple(double lo, const struct step *s)
+static double first_multiple(double lo, const struct tick_step *s)
 {
-	return ceil(lo / tick_times(1, s) - slack);
+	return ceil(lo / tick_step_multiple(1, s) - slack);
 }
 
-static size_t tick_count(double lo, double hi, const struct step *s)
+static size_t tick_count(double lo, double hi, const struct tick_step *s)
 {
-	double n = floor(hi / tick_times(1, s) + slack) - first_multiple(lo, s) + 1;
+	double n = floor(hi / tick_step_multiple(1, s) + slack) - first_multiple(lo, s) + 1;
 
 	return n < 0 ? 0 : n > TICKS_MAX ? TICKS_MAX + 1 : (size_t)n;
 }
 
-static bool is_whole(const struct step *s)
+static bool is_integer_step(const struct tick_step *s)
 {
-	double x = tick_times(1, s);
+	double x = tick_step_multiple(1, s);
 
 	return x >= 1 && x == floor(x);
 }
 
 /* The finest of the round steps that gives at most `most` ticks; a finer one where
  * that would leave less than two. */
-static struct step choose_step(double lo, double hi, size_t most, bool whole)
+static struct tick_step choose_step(double lo, double hi, size_t most, bool whole)
 {
 	static const double mantissas[] = { 1, 2, 2.5, 5 };
-	struct step step = { 1, 0 }, finer = { 0, 0 };
+	struct tick_step step = { 1, 0 }, finer = { 0, 0 };
 	int exponent = (int)floor(log10((hi - lo) / (double)most)) - 1;
 
 	if (whole && exponent < 0)
@@ -131,8 +131,8 @@ static struct step choose_step(double lo, double hi, size_t most, bool whole)
 		for (size_t i = 0; i < DP_COUNT(mantissas); i++) {
 			size_t n;
 
-			step = (struct step){ mantissas[i], exponent };
-			if (whole && !is_whole(&step))
+			step = (struct tick_step){ mantissas[i], exponent };
+			if (whole && !is_integer_step(&step))
 				continue;
 			n = tick_count(lo, hi, &step);
 			if (n <= most)
@@ -145,7 +145,7 @@ static struct step choose_step(double lo, double hi, size_t most, bool whole)
 
 void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole)
 {
-	struct step step;
+	struct tick_step step;
 	double k;
 
 	t->n = t->nminor = 0;
@@ -154,7 +154,7 @@ void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole
 	step = choose_step(lo, hi, most, whole);
 	k = first_multiple(lo, &step);
 	for (size_t n = tick_count(lo, hi, &step); t->n < n && t->n < TICKS_MAX; k++)
-		t->at[t->n++] = tick_times(k, &step);
+		t->at[t->n++] = tick_step_multiple(k, &step);
 	label_linear(t, &step);
 }
 
@@ -174,7 +174,7 @@ static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissa
 		if (e % stride)
 			continue;
 		for (size_t i = 0; i < nmantissas; i++) {
-			double x = tick_times(mantissas[i], &(struct step){ 1, e });
+			double x = tick_step_multiple(mantissas[i], &(struct tick_step){ 1, e });
 
 			if (x < lo * (1 - slack) || x > hi * (1 + slack) || t->n == TICKS_MAX)
 				continue;
@@ -210,9 +210,9 @@ static void log_minor(struct ticks *t, double lo, double hi)
 	t->nminor = 0;
 	for (int e = from; e <= to; e++) {
 		for (int m = 1; m <= last; m++) {
-			double x = tick_times(m, &(struct step){ 1, e });
+			double x = tick_step_multiple(m, &(struct tick_step){ 1, e });
 
-			if (x >= lo && x <= hi && !is_tick(t, x) && t->nminor < MINOR_MAX)
+			if (x >= lo && x <= hi && !is_tick(t, x) && t->nminor < MINOR_TICKS_MAX)
 				t->minor[t->nminor++] = x;
 		}
 	}

@@ -252,7 +252,7 @@ class Release(Case):
 
     @staticmethod
     def released(secret, trial, at, metric, mean):
-        """As lib/study/release.c and lib/base/rng.c have it."""
+        """As lib/study/metric_release.c and lib/base/rng.c have it."""
         key = hashlib.sha256(("%s %s %s %s" % (secret, chex(at), chex(mean), metric)).encode())
         key = b"".join(struct.pack("<I", ord(c)) for c in key.hexdigest())
         words = hashlib.sha256(hashlib.sha256(key).digest() +

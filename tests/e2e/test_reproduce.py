@@ -42,7 +42,7 @@ def alive(pid):
 
 class Numbers(unittest.TestCase):
     def test_student(self):
-        """Against mpmath, as lib/base/student.c is (tests/ref/student.py); t up to a million."""
+        """Against mpmath, as lib/base/t_distribution.c is (tests/ref/student.py); t up to a million."""
         rows = 0
         with open(os.path.join(TOP, "tests/ref/student.tsv")) as f:
             for line in f:
@@ -293,7 +293,7 @@ class Quick(Case):
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out.strip(), self.path("r/index.html"))
         self.check_nothing_ran_twice(before, self.journal())
-        self.check_files()
+        self.check_open_file_limit()
         self.check_shared()
         self.check_page()
         self.check_results()

@@ -1,6 +1,6 @@
 /* fuzz_answer.c - any bytes as the line of an oracle program: an epsilon that is one, a
  * refusal with words, or a sentence; never anything else. */
-#include "oracle/oracle.h"
+#include "privacy/external/external.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(line != NULL);
 	if (size)
 		memcpy(line, data, size);
-	code = dp_answer_read(line, size, 7, &epsilon, &err);
+	code = dp_external_answer_parse(line, size, 7, &epsilon, &err);
 	demand(code == DP_OK || code == DP_E_INVALID || code == DP_E_ORACLE);
 	demand((code == DP_OK) == (epsilon >= 0)); /* never NaN */
 	demand((code == DP_OK) == (err.msg[0] == '\0'));

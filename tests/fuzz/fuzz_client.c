@@ -1,6 +1,6 @@
 /* fuzz_client.c - a daemon that answers a client with any bytes, in one piece or in two,
  * and hangs up: the client has an answer or a sentence, and no memory is lost. */
-#include "wire/wire.h"
+#include "protocol/control/control_protocol.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /* fuzz_configuration.c - any bytes as the daemon's configuration: refused with a
  * sentence, or values within their bounds. */
-#include "daemon/configuration.h"
+#include "daemon/core/config/configuration.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(fd >= 0 && ftruncate(fd, 0) == 0);
 	demand(pwrite(fd, data, size, 0) == (ssize_t)size);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	config_defaults(&c);
-	config_defaults(&same);
-	if (config_read(&c, path, &err) == DP_OK) {
+	config_set_defaults(&c);
+	config_set_defaults(&same);
+	if (config_read_file(&c, path, &err) == DP_OK) {
 		demand(c.slots >= 1 && c.retention >= 0 && c.report_interval >= 0);
-		config_changed(&c, &same, changed);
+		config_list_changes(&c, &same, changed);
 	} else
 		demand(err.code != DP_OK && err.msg[0] != '\0');
 	config_clear(&c);

@@ -1,7 +1,7 @@
 /* fuzz_data.c - files of any bytes to the parsers, and any rows to the reader of caches:
  * the first byte chooses which. What is accepted must be a set that a trainer can use. */
 #include "base/base.h"
-#include "trainers/data/data_internal.h"
+#include "trainers/data/dataset_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void demand(bool condition)
 		abort();
 }
 
-static void check_rows(const struct rows *r)
+static void check_rows(const struct sparse_rows *r)
 {
 	demand(r->n > 0 && r->nfeatures > 0 && r->nfeatures <= FEATURES_MAX);
 	demand(r->nclasses > 0 && r->nclasses <= CLASSES_MAX);
@@ -23,7 +23,7 @@ static void check_rows(const struct rows *r)
 	for (uint32_t i = 0; i < r->n; i++) {
 		demand(r->label[i] < r->nclasses);
 		demand(r->start[i] <= r->start[i + 1]);
-		demand(r->start[i + 1] - r->start[i] <= r->row_max);
+		demand(r->start[i + 1] - r->start[i] <= r->max_row_entries);
 		for (uint64_t k = r->start[i]; k < r->start[i + 1]; k++) {
 			demand(r->index[k] < r->nfeatures);
 			demand(k == r->start[i] || r->index[k - 1] < r->index[k]);
@@ -31,33 +31,33 @@ static void check_rows(const struct rows *r)
 	}
 }
 
-static void check_set(const struct set *s)
+static void check_set(const struct dataset *s)
 {
-	const struct rows *r = &s->rows;
+	const struct sparse_rows *r = &s->rows;
 
 	check_rows(r);
 	demand(s->classes.n == r->nclasses);
 	for (uint32_t i = 0; i < r->nclasses; i++)
 		demand(strlen(s->classes.name[i]) > 0 &&
-		       classes_find(&s->classes, s->classes.name[i]) == (int)i);
+		       class_labels_find(&s->classes, s->classes.name[i]) == (int)i);
 	for (uint64_t k = 0; r->value && k < r->start[r->n]; k++)
 		demand(isfinite(r->value[k]) && r->value[k] != 0);
 }
 
-static void check_split(const struct rows *all)
+static void check_split(const struct sparse_rows *all)
 {
-	struct set rest = { .map = NULL }, part = { .map = NULL };
+	struct dataset rest = { .map = NULL }, part = { .map = NULL };
 
-	if (split_rows(all, 0.2, 1, SPLIT_TEST, &rest, &part, NULL) == DP_OK) {
+	if (sparse_rows_split(all, 0.2, 1, SPLIT_TEST, &rest, &part, NULL) == DP_OK) {
 		check_rows(&rest.rows);
 		check_rows(&part.rows);
 		demand(rest.rows.n + part.rows.n == all->n);
 	}
-	set_free(&rest);
-	set_free(&part);
+	dataset_free(&rest);
+	dataset_free(&part);
 }
 
-static int parse(uint8_t how, const char *p, size_t len, struct set *s, struct dp_err *err)
+static int parse(uint8_t how, const char *p, size_t len, struct dataset *s, struct dp_err *err)
 {
 	static const char *const columns[] = { NULL, "1", "-1", "y" };
 	size_t half = len > 0 ? (uint8_t)p[0] : 0;
@@ -79,21 +79,21 @@ static int parse(uint8_t how, const char *p, size_t len, struct set *s, struct d
 
 /* Rows that nobody checked, in a cache with good checksums: what is accepted must be
  * within bounds. The bytes are sizes, then labels, starts and indices. */
-static void forge_cache(const uint8_t *p, size_t len, struct set *s)
+static void forge_cache(const uint8_t *p, size_t len, struct dataset *s)
 {
-	struct origin from = { .path = "f" };
-	struct stamp stamps[2] = { { .size = 1 } };
+	struct cache_source from = { .path = "f" };
+	struct file_stamp stamps[2] = { { .size = 1 } };
 	struct dp_buf cache = DP_BUF_INIT;
 	uint64_t start[17];
 	uint16_t index[64];
-	struct rows *r = &s->rows;
+	struct sparse_rows *r = &s->rows;
 	size_t nentries;
 
 	if (len < 4 + 16 + 17 + 64)
 		return;
-	*r = (struct rows){ .n = p[0] % 16 + 1, .nfeatures = p[1], .nclasses = p[2] };
+	*r = (struct sparse_rows){ .n = p[0] % 16 + 1, .nfeatures = p[1], .nclasses = p[2] };
 	nentries = p[3] % 65;
-	r->row_max = p[3] / 65 ? (uint32_t)nentries : p[0] / 16;
+	r->max_row_entries = p[3] / 65 ? (uint32_t)nentries : p[0] / 16;
 	r->label = p + 4;
 	for (size_t i = 0; i < r->n; i++)
 		start[i] = p[20 + i] == 255 ? UINT64_MAX : p[20 + i];
@@ -102,9 +102,9 @@ static void forge_cache(const uint8_t *p, size_t len, struct set *s)
 		index[i] = p[37 + i];
 	r->start = start;
 	r->index = index;
-	cache_encode(&from, stamps, s, &cache);
+	dataset_cache_encode(&from, stamps, s, &cache);
 	memset(s, 0, sizeof *s);
-	if (!cache.failed && cache_decode(cache.data, cache.len, s))
+	if (!cache.failed && dataset_cache_decode(cache.data, cache.len, s))
 		check_rows(&s->rows);
 	memset(s, 0, sizeof *s); /* nothing in it was its own */
 	dp_buf_free(&cache);
@@ -113,13 +113,13 @@ static void forge_cache(const uint8_t *p, size_t len, struct set *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct dp_err err = { 0 };
-	struct set *s;
+	struct dataset *s;
 
 	if (size == 0)
 		return 0;
 	s = calloc(1, sizeof *s);
 	demand(s != NULL);
-	(void)format_of((const char *)data + 1, size - 1);
+	(void)data_format_detect((const char *)data + 1, size - 1);
 	if (data[0] == 255)
 		forge_cache(data + 1, size - 1, s);
 	else if (parse(data[0], (const char *)data + 1, size - 1, s, &err) == DP_OK) {
@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (const char *c = err.msg; *c; c++)
 			demand(*c >= ' ' && *c < 0x7f);
 	}
-	set_free(s);
+	dataset_free(s);
 	free(s);
 	return 0;
 }

@@ -20,7 +20,7 @@ static void again(const struct dp_event *e)
 {
 	struct dp_buf one = DP_BUF_INIT, two = DP_BUF_INIT;
 	struct dp_event back = { 0 };
-	json_t *dump = dp_event_json(e);
+	json_t *dump = dp_event_to_json(e);
 
 	if (!dump || dp_event_encode(e, &one, NULL) != DP_OK ||
 	    dp_event_decode(one.data, one.len, &back, NULL) != DP_OK ||

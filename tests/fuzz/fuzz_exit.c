@@ -13,34 +13,34 @@ static void demand(bool condition)
 		abort();
 }
 
-static void check_class(const struct dp_exit *x)
+static void check_class(const struct dp_exit_record *x)
 {
 	static const uint32_t runs[] = { 0 };
 	static const char *const needed[] = { "f1", NULL };
-	struct dp_result *none = dp_result_new(runs, 1);
+	struct dp_result_reader *none = dp_result_reader_new(runs, 1);
 	char why[200];
-	enum dp_end end;
+	enum dp_end_class end;
 
 	demand(none != NULL);
-	dp_result_end(none);
-	end = dp_classify(x, none, needed, false, why, sizeof why);
+	dp_result_reader_finish(none);
+	end = dp_trainer_classify_end(x, none, needed, false, why, sizeof why);
 	demand(end != DP_END_OK && end != DP_END_NONE && why[0] != '\0');
-	dp_result_free(none);
+	dp_result_reader_free(none);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED, .time = 1 }, back = { 0 };
+	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED, .time_us = 1 }, back = { 0 };
 	struct dp_buf bytes = DP_BUF_INIT;
 	char *text = malloc(size ? size : 1); /* of exact size: a read behind it is seen */
 
 	demand(text != NULL);
 	if (size)
 		memcpy(text, data, size);
-	dp_exit_parse(text, size, &e.exit);
-	for (const char *c = e.exit.exec; *c; c++)
+	dp_exit_record_parse(text, size, &e.exit);
+	for (const char *c = e.exit.exec_errno; *c; c++)
 		demand(*c > ' ' && *c < 0x7f);
-	demand((e.exit.kind == DP_EXIT_EXEC) == (e.exit.exec[0] != '\0'));
+	demand((e.exit.kind == DP_EXIT_EXEC) == (e.exit.exec_errno[0] != '\0'));
 	check_class(&e.exit);
 	demand(dp_event_encode(&e, &bytes, NULL) == DP_OK);
 	demand(dp_event_decode(bytes.data, bytes.len, &back, NULL) == DP_OK);

@@ -3,8 +3,8 @@
  * start, up to the first that is refused; whatever was taken in can be shown and dumped.
  *
  * An input is a list of records: the length in two bytes, then the bytes. */
-#include "course/course.h"
-#include "journal/view.h"
+#include "policy/policy.h"
+#include "state/state_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +43,12 @@ static int decode_whole(const uint8_t *bytes, size_t len, struct dp_event *e)
 static void show(struct dp_study_state *s)
 {
 	struct dp_step step;
-	json_t *v = dp_view_summary(s);
+	json_t *v = dp_state_summary_json(s);
 
 	json_decref(v);
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		json_decref(dp_view_trial(s, s->trials[i], true, "/f"));
-	dp_course_next(s, s->updated, &step);
+		json_decref(dp_trial_json(s, s->trials[i], true, "/f"));
+	dp_policy_next_step(s, s->updated_us, &step);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

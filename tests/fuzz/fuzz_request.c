@@ -3,7 +3,7 @@
  * is asked nor what a trainer wrote becomes markup or leaves its JSON. */
 #include "fake_asked.h"
 #include "reports/plot/plot.h"
-#include "serve/shell.h"
+#include "serve/html_page.h"
 
 #include "base/json.h"
 
@@ -47,45 +47,45 @@ static void check_markup(const struct http_reply *a)
 	demand(count(a->body.data, a->body.len, "<zz") == 0);
 }
 
-static void check_reply(const struct serve *s, const struct http_request *q,
+static void check_reply(const struct web_app *s, const struct http_request *q,
 			const struct http_reply *a)
 {
 	bool post = q->method == HTTP_POST;
 
-	demand(a->status >= 200 && a->status < 600 && (a->type || !a->body.len));
+	demand(a->status >= 200 && a->status < 600 && (a->content_type || !a->body.len));
 	demand(!a->body.failed);
-	if (a->body.len && strcmp(a->type, "application/json") == 0)
+	if (a->body.len && strcmp(a->content_type, "application/json") == 0)
 		check_json(a);
-	else if (a->body.len && strncmp(a->type, "text/javascript", 15) != 0)
+	else if (a->body.len && strncmp(a->content_type, "text/javascript", 15) != 0)
 		check_markup(a);
 	/* without the token nothing is changed, and of closed doors nothing is shown */
-	if (a->status < 400 && (!q->token || !token_is(&s->guard.token, q->token))) {
-		bool in = token_in_cookie(&s->guard.token, q->cookie, s->guard.cookie);
+	if (a->status < 400 && (!q->token || !token_matches(&s->auth.token, q->token))) {
+		bool in = token_matches_cookie(&s->auth.token, q->cookie, s->auth.cookie_name);
 
 		demand(!post || a->cookie[0]);
-		demand(!s->guard.closed || in || q->nparts == 0 ||
-		       strcmp(q->part[0], "metrics") != 0);
+		demand(!s->auth.token_required || in || q->n_segments == 0 ||
+		       strcmp(q->segments[0], "metrics") != 0);
 	}
 	demand(!q->host || strncmp(q->host, "evil", 4) != 0 || a->status == 421);
 }
 
-static void ask_all(struct serve *s, char *field[FIELDS], size_t len)
+static void ask_all(struct web_app *s, char *field[FIELDS], size_t len)
 {
 	struct http_request q = { .host = field[2],
 				  .origin = *field[3] ? field[3] : NULL,
-				  .site = *field[4] ? field[4] : NULL,
+				  .fetch_site = *field[4] ? field[4] : NULL,
 				  .token = *field[5] ? field[5] : NULL,
 				  .cookie = *field[6] ? field[6] : NULL,
-				  .peer = "192.0.2.7",
-				  .local = "127.0.0.1",
+				  .peer_address = "192.0.2.7",
+				  .local_address = "127.0.0.1",
 				  .body = field[7],
-				  .len = len };
+				  .body_len = len };
 	struct http_reply a = { 0 };
 	struct dp_err err;
 
-	q.method = http_method_from(field[0]);
-	if (http_read_target(&q, field[1], &err) == DP_OK) {
-		serve_answer(s, &q, &a);
+	q.method = http_parse_method(field[0]);
+	if (http_parse_target(&q, field[1], &err) == DP_OK) {
+		web_app_handle_request(s, &q, &a);
 		check_reply(s, &q, &a);
 	}
 	http_reply_free(&a);
@@ -96,18 +96,18 @@ static void ask_all(struct serve *s, char *field[FIELDS], size_t len)
 static void ask_each(char *field[FIELDS], size_t len)
 {
 	for (int how = 0; how < 4; how++) {
-		struct serve s;
+		struct web_app s;
 
-		serve_init(&s, NULL);
-		s.asking.open = fake_open;
-		s.asking.arg = how == 3 ? NULL : FAKE_ANSWER;
-		s.guard.control = how > 0;
-		s.guard.closed = how == 2;
-		snprintf(s.guard.cookie, sizeof s.guard.cookie, "dpareto_1");
-		snprintf(s.guard.token.text, sizeof s.guard.token.text, "secret");
-		snprintf(s.guard.token.cookie, sizeof s.guard.token.cookie, "digest");
+		web_app_init(&s, NULL);
+		s.runner.open_client = fake_open;
+		s.runner.open_client_arg = how == 3 ? NULL : FAKE_ANSWER;
+		s.auth.allow_control = how > 0;
+		s.auth.token_required = how == 2;
+		snprintf(s.auth.cookie_name, sizeof s.auth.cookie_name, "dpareto_1");
+		snprintf(s.auth.token.text, sizeof s.auth.token.text, "secret");
+		snprintf(s.auth.token.cookie_value, sizeof s.auth.token.cookie_value, "digest");
 		ask_all(&s, field, len);
-		serve_free(&s);
+		web_app_free(&s);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* fuzz_request_head.c - any bytes as the beginning of a connection to the web server: a
  * head that is accepted has one reading only, also if it arrives in pieces. */
-#include "serve/request_head.h"
+#include "serve/http/request_head.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	whole = request_head_parse(text, size, &h);
-	demand(whole != HEAD_INVALID || (h.status >= 400 && h.status < 600 && h.why));
+	demand(whole != HEAD_INVALID || (h.status >= 400 && h.status < 600 && h.error));
 	demand(whole != HEAD_INCOMPLETE || size < HEAD_MAX);
 	if (whole == HEAD_COMPLETE)
 		check_complete(text, size, &h);

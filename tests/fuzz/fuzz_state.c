@@ -1,8 +1,8 @@
 /* fuzz_state.c - random sequences of events through the fold: never a crash, what is
  * refused changes nothing, what is known always adds up, and whatever the course says or
  * a person may ask for fits what is known. */
-#include "course/course.h"
-#include "journal/view.h"
+#include "policy/policy.h"
+#include "state/state_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,15 +54,15 @@ static void demanded(bool condition, const char *text)
 static void parse_once(void)
 {
 	for (int i = 0; i < STUDIES && !specs[i]; i++) {
-		struct dp_problems problems = { 0 };
+		struct dp_diagnostics problems = { 0 };
 
 		demand(dp_study_parse(texts[i], strlen(texts[i]), "f", "/", &specs[i], &problems,
 				      NULL) == DP_OK);
-		dp_problems_free(&problems);
+		dp_diagnostics_free(&problems);
 	}
 }
 
-static unsigned take(struct input *in)
+static unsigned take_workspace(struct input *in)
 {
 	return in->at < in->end ? *in->at++ : 0;
 }
@@ -72,7 +72,7 @@ static double take_number(struct input *in)
 {
 	static const double odd[] = { NAN,    INFINITY,     -INFINITY, 0,   -1, 1e308,
 				      5e-324, 4294967296.0, -0.0,      0.5, 1,  7 };
-	unsigned b = take(in);
+	unsigned b = take_workspace(in);
 
 	return b < 24 ? odd[b % DP_COUNT(odd)] : (b - 24) / 16.0;
 }
@@ -90,7 +90,7 @@ static const char *take_text(struct input *in)
 					    "ok",       "diverged", "failed",  "cancelled",
 					    "finished", "stopped",  "odd",     "because" };
 
-	return some[take(in) % DP_COUNT(some)];
+	return some[take_workspace(in) % DP_COUNT(some)];
 }
 
 /* Waypoints of a result, made of its own numbers; now and then one that does not fit. */
@@ -99,30 +99,30 @@ static void take_way(const struct dp_study *spec, struct room *r, unsigned shape
 {
 	static const double at[] = { 1, 2, 4 };
 
-	if (!spec || !spec->trainer.path.points || !e->nmetrics || !e->nruns)
+	if (!spec || !spec->trainer.learning_curve.points || !e->nmetrics || !e->nruns)
 		return;
-	e->nwaypoints = shape >> 5 & 3;
-	e->nways = e->nwaypoints * e->nruns * e->nmetrics;
-	for (uint32_t i = 0; i < e->nways; i++)
+	e->ncheckpoints = shape >> 5 & 3;
+	e->ncheckpoint_metrics = e->ncheckpoints * e->nruns * e->nmetrics;
+	for (uint32_t i = 0; i < e->ncheckpoint_metrics; i++)
 		r->ways[i] = r->metrics[i % (e->nruns * e->nmetrics)] / (i + 1);
-	e->waypoints = shape == 255 ? r->ways : at;
-	e->ways = r->ways;
-	e->way_privacy = r->ways;
-	e->nway_privacy = shape & 0x80 ? e->nwaypoints : 0;
+	e->checkpoints = shape == 255 ? r->ways : at;
+	e->checkpoint_metrics = r->ways;
+	e->checkpoint_epsilons = r->ways;
+	e->ncheckpoint_epsilons = shape & 0x80 ? e->ncheckpoints : 0;
 }
 
 static void take_result(struct input *in, const struct dp_study *spec, struct room *r,
 			struct dp_event *e)
 {
 	static const char *const names[] = { "f1", "seconds", "g" };
-	unsigned shape = take(in);
+	unsigned shape = take_workspace(in);
 
-	e->end = (enum dp_end)(take(in) % (DP_END_LOST + 2));
-	e->counted = shape & 1;
+	e->end_class = (enum dp_end_class)(take_workspace(in) % (DP_END_LOST + 2));
+	e->charged = shape & 1;
 	e->nruns = shape >> 1 & 3;
 	e->nmetrics = shape >> 3 & 3;
 	for (uint32_t i = 0; i < 3; i++) {
-		r->runs[i] = shape >> 5 ? i : take(in) % 5;
+		r->runs[i] = shape >> 5 ? i : take_workspace(in) % 5;
 		r->names[i] = names[i];
 	}
 	for (uint32_t i = 0; i < e->nruns * e->nmetrics; i++)
@@ -130,15 +130,15 @@ static void take_result(struct input *in, const struct dp_study *spec, struct ro
 	e->runs = r->runs;
 	e->metric_names = r->names;
 	e->metrics = r->metrics;
-	e->exit = (struct dp_exit){ .kind = DP_EXIT_CODE, .value = 1 };
-	e->exit.start = take_number(in) * 10;
-	e->exit.end = take_number(in) * 10;
+	e->exit = (struct dp_exit_record){ .kind = DP_EXIT_CODE, .value = 1 };
+	e->exit.start_seconds = take_number(in) * 10;
+	e->exit.end_seconds = take_number(in) * 10;
 	take_way(spec, r, shape, e);
 }
 
 static void take_point(struct input *in, struct room *r, struct dp_event *e)
 {
-	unsigned shape = take(in);
+	unsigned shape = take_workspace(in);
 
 	e->nparams = shape & 3 ? 2 : shape >> 2 & 3;
 	e->nobjectives = shape & 0x30 ? 2 : shape >> 6 & 3;
@@ -153,13 +153,13 @@ static void take_point(struct input *in, struct room *r, struct dp_event *e)
 static void take_measure(struct input *in, const struct dp_study_state *st, bool next,
 			 struct dp_event *e)
 {
-	unsigned shape = take(in);
+	unsigned shape = take_workspace(in);
 
 	if (next)
-		e->trial = dp_study_next_measuring(st);
-	e->asked = shape % 8;
-	e->of = shape & 8 ? NAN : shape >> 6;
-	e->of_at = shape & 16 ? 2 : NAN;
+		e->trial = dp_state_next_reeval_trial(st);
+	e->reeval_runs = shape % 8;
+	e->reeval_trial = shape & 8 ? NAN : shape >> 6;
+	e->reeval_checkpoint = shape & 16 ? 2 : NAN;
 	e->source = e->state;
 }
 
@@ -171,24 +171,24 @@ static const char *const changes[] = { "trainer.timeout=30s",
 				       "seed=7",
 				       "" };
 
-static void take_event(struct input *in, const struct dp_state *s, int64_t *clock, struct room *r,
-		       struct dp_event *e)
+static void tree_on_event(struct input *in, const struct dp_state *s, int64_t *clock,
+			  struct room *r, struct dp_event *e)
 {
-	unsigned head = take(in), where = take(in), order = take(in);
+	unsigned head = take_workspace(in), where = take_workspace(in), order = take_workspace(in);
 	const struct dp_study_state *st;
 
 	*e = (struct dp_event){ .type = head % 15 ? (enum dp_event_type)(head % 15)
 						  : DP_EV_MEASURE_ASKED,
 				.study = 1 + head / 15 % STUDIES };
-	st = dp_state_by_id(s, e->study);
-	e->seq = st ? st->seq : 0;
+	st = dp_state_get_study(s, e->study);
+	e->seq = st ? st->next_seq : 0;
 	if (order >= 240)
 		e->seq += order - 243;
 	*clock += order == 239   ? -1000000
 		  : order == 238 ? INT64_C(4000000000)
 				 : order * INT64_C(100000);
-	e->time = order == 237 ? INT64_MAX : order == 236 ? INT64_MIN : *clock;
-	e->trial = where % 8 + (order >= 200 && order < 230 ? DP_MEASURING : 0);
+	e->time_us = order == 237 ? INT64_MAX : order == 236 ? INT64_MIN : *clock;
+	e->trial = where % 8 + (order >= 200 && order < 230 ? DP_REEVAL_TRIAL_FIRST : 0);
 	e->run = (int32_t)(where / 8 % 6) - 1 - (where >= 250);
 	e->attempt = where / 48;
 	e->name = "a";
@@ -197,7 +197,7 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 	if (e->type == DP_EV_STUDY_CREATED) {
 		e->text = order == 235 ? NULL : texts[e->study - 1];
 		e->dir = "/";
-		e->spec = specs[e->study - 1];
+		e->parsed_study = specs[e->study - 1];
 	} else if (e->type == DP_EV_STUDY_AMENDED) {
 		e->evaluations = take_number(in);
 		e->parallel = take_number(in);
@@ -216,7 +216,7 @@ static void take_event(struct input *in, const struct dp_state *s, int64_t *cloc
 	if (e->type == DP_EV_MEASURE_ASKED && st)
 		take_measure(in, st, order < 200, e);
 	if (e->type == DP_EV_STUDY_MOVED || e->type == DP_EV_TIME_NOTED)
-		e->counted = where & 1;
+		e->charged = where & 1;
 }
 
 /* ---- what must hold ---- */
@@ -229,43 +229,45 @@ static void check_trial(const struct dp_study_state *s, const struct dp_trial *t
 	for (uint32_t i = 0; i < t->nattempts; i++) {
 		const struct dp_attempt *a = &t->attempts[i];
 
-		open += a->end == DP_END_NONE;
+		open += a->end_class == DP_END_NONE;
 		demand(a->run >= DP_RUN_ALL && a->run < (int32_t)t->runs);
-		if (a->end != DP_END_NONE && a->recorded >= a->planned)
-			demand(a->ended >= a->planned && a->ended <= a->recorded);
+		if (a->end_class != DP_END_NONE && a->recorded_us >= a->planned_us)
+			demand(a->ended_us >= a->planned_us && a->ended_us <= a->recorded_us);
 	}
-	demand(open == t->open);
+	demand(open == t->open_attempts);
 	demand((t->status == DP_TRIAL_RUNNING) == (open > 0));
 	demand(t->nmetrics <= s->nmetrics);
-	if (t->way) {
-		demand(s->spec->trainer.path.points && t->way->n <= DP_WAYPOINTS_MAX);
-		demand(t->way->nmetrics <= s->nmetrics);
-		demand((t->status >= DP_TRIAL_OK) == (t->way->means != NULL));
-		demand((t->way->runs == NULL) == came); /* else it may go on */
+	if (t->checkpoints) {
+		demand(s->spec->trainer.learning_curve.points &&
+		       t->checkpoints->count <= DP_CHECKPOINTS_MAX);
+		demand(t->checkpoints->nmetrics <= s->nmetrics);
+		demand((t->status >= DP_TRIAL_OK) == (t->checkpoints->metric_means != NULL));
+		demand((t->checkpoints->run_metrics == NULL) == came); /* else it may go on */
 	}
 }
 
 /* Those that measure points again. */
 static void check_measures(const struct dp_study_state *s)
 {
-	const struct dp_measures *m = &s->measured;
+	const struct dp_reevals *m = &s->reevals;
 	uint32_t open = 0, waiting = 0, live = m->ntrials, first = 0;
 
 	for (uint32_t i = 0; i < m->ntrials; i++) {
 		const struct dp_trial *t = m->trials[i];
 
-		demand(dp_study_trial(s, t->number) == t && t->number >= DP_MEASURING);
+		demand(dp_state_find_trial(s, t->number) == t &&
+		       t->number >= DP_REEVAL_TRIAL_FIRST);
 		check_trial(s, t);
-		open += t->open;
+		open += t->open_attempts;
 		waiting += t->status == DP_TRIAL_WAITING;
 		if (t->status < DP_TRIAL_OK && i < live)
 			live = i;
-		demand(i < m->reached || (t->nattempts == 0 && !t->cancel_asked));
+		demand(i < m->first_untouched || (t->nattempts == 0 && !t->cancel_requested));
 	}
-	for (uint32_t i = 0; i < m->n; first += m->list[i++].n)
-		demand(m->list[i].first == first && m->list[i].n > 0);
-	demand(first == m->ntrials && m->first_live == live);
-	demand(m->open == open && m->waiting == waiting);
+	for (uint32_t i = 0; i < m->count; first += m->items[i++].ntrials)
+		demand(m->items[i].first_trial == first && m->items[i].ntrials > 0);
+	demand(first == m->ntrials && m->first_unfinished == live);
+	demand(m->open_attempts == open && m->waiting_trials == waiting);
 }
 
 static void check_study(const struct dp_study_state *s)
@@ -278,16 +280,16 @@ static void check_study(const struct dp_study_state *s)
 		demand(t->number == i && t->status <= DP_TRIAL_CANCELLED);
 		check_trial(s, t);
 		by[t->status]++;
-		open += t->open;
+		open += t->open_attempts;
 		if (t->status < DP_TRIAL_OK && i < live)
 			live = i;
 	}
 	demand(s->ok == by[DP_TRIAL_OK] && s->diverged == by[DP_TRIAL_DIVERGED]);
 	demand(s->failed == by[DP_TRIAL_FAILED] + by[DP_TRIAL_CANCELLED]);
-	demand(s->waiting == by[DP_TRIAL_WAITING] && s->open == open);
-	demand(s->first_live == live);
-	demand(s->blocked == -1 || dp_study_trial(s, (uint32_t)s->blocked));
-	demand(s->seq > 0 && s->active >= 0 && s->created >= 0 && s->updated >= 0);
+	demand(s->waiting_trials == by[DP_TRIAL_WAITING] && s->open_attempts == open);
+	demand(s->first_unfinished == live);
+	demand(s->blocked_trial == -1 || dp_state_find_trial(s, (uint32_t)s->blocked_trial));
+	demand(s->next_seq > 0 && s->active_us >= 0 && s->created_us >= 0 && s->updated_us >= 0);
 	demand(s->status <= DP_STUDY_STOPPED);
 	check_measures(s);
 }
@@ -295,7 +297,7 @@ static void check_study(const struct dp_study_state *s)
 /* What counts is left as it was by an event that is refused. */
 static void apply_checked(struct dp_state *s, const struct dp_event *e)
 {
-	struct dp_study_state *st = dp_state_by_id(s, e->study), before;
+	struct dp_study_state *st = dp_state_get_study(s, e->study), before;
 	struct dp_err err = { 0 };
 	uint32_t n = s->nstudies;
 
@@ -303,16 +305,16 @@ static void apply_checked(struct dp_state *s, const struct dp_event *e)
 	if (st)
 		before = *st;
 	if (dp_state_apply(s, e, &err) == DP_OK) {
-		st = dp_state_by_id(s, e->study);
-		demand(st && st->seq == before.seq + 1 && st->updated == e->time);
+		st = dp_state_get_study(s, e->study);
+		demand(st && st->next_seq == before.next_seq + 1 && st->updated_us == e->time_us);
 		return;
 	}
 	demand(err.code == DP_E_CORRUPT && err.msg[0] && s->nstudies == n);
 	if (st)
-		demand(st->seq == before.seq && st->ntrials == before.ntrials &&
-		       st->measured.n == before.measured.n &&
-		       st->measured.ntrials == before.measured.ntrials &&
-		       st->status == before.status && st->active == before.active &&
+		demand(st->next_seq == before.next_seq && st->ntrials == before.ntrials &&
+		       st->reevals.count == before.reevals.count &&
+		       st->reevals.ntrials == before.reevals.ntrials &&
+		       st->status == before.status && st->active_us == before.active_us &&
 		       st->evaluations == before.evaluations);
 }
 
@@ -323,8 +325,8 @@ static void apply_order(struct dp_state *s, const struct dp_study_state *st, int
 	struct dp_err err;
 
 	e.study = st->id;
-	e.seq = st->seq;
-	e.time = now;
+	e.seq = st->next_seq;
+	e.time_us = now;
 	if (dp_state_apply(s, &e, &err) != DP_OK) {
 		fprintf(stderr, "%s\n", err.msg);
 		abort();
@@ -334,60 +336,63 @@ static void apply_order(struct dp_state *s, const struct dp_study_state *st, int
 /* Everything that follows by itself: it fits, and it comes to an end. */
 static void follow_course(struct dp_state *s, const struct dp_study_state *st, int64_t now)
 {
-	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED, .of = NAN, .of_at = NAN };
+	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
+					     .reeval_trial = NAN,
+					     .reeval_checkpoint = NAN };
 	struct dp_step step;
 
 	for (uint32_t i = 0;; i++) {
-		demand(i < st->ntrials + st->measured.ntrials + STEPS);
-		dp_course_next(st, now, &step);
+		demand(i < st->ntrials + st->reevals.ntrials + STEPS);
+		dp_policy_next_step(st, now, &step);
 		if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT)
 			apply_order(s, st, now, &step.event);
-		else if (step.kind == DP_STEP_MEASURE)
+		else if (step.kind == DP_STEP_REEVALUATE_FRONT)
 			apply_order(s, st, now, &all);
-		if (step.kind != DP_STEP_RECORD && step.kind != DP_STEP_MEASURE)
+		if (step.kind != DP_STEP_RECORD && step.kind != DP_STEP_REEVALUATE_FRONT)
 			break;
 		demand(strlen(step.reason) < sizeof step.reason - 1);
 	}
-	demand(step.kind != DP_STEP_WAIT || step.until > now);
-	demand(step.kind != DP_STEP_PROPOSE || dp_course_proposals(st, now) > 0);
+	demand(step.kind != DP_STEP_WAIT || step.until_us > now);
+	demand(step.kind != DP_STEP_PROPOSE || dp_policy_count_proposals_left(st, now) > 0);
 }
 
 static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now, unsigned dice)
 {
-	struct dp_asked a = { .ask = (enum dp_ask)(dice % (DP_ASK_DELETE + 1)),
-			      .trial = dice / 16 + (dice & 1 ? DP_MEASURING : 0),
-			      .evaluations = dice,
-			      .parallel = NAN,
-			      .priority = NAN };
-	struct dp_orders orders;
+	struct dp_transition a = { .kind = (enum dp_transition_kind)(dice %
+								     (DP_TRANSITION_DELETE + 1)),
+				   .trial = dice / 16 + (dice & 1 ? DP_REEVAL_TRIAL_FIRST : 0),
+				   .evaluations = dice,
+				   .parallel = NAN,
+				   .priority = NAN };
+	struct dp_transition_events orders;
 	struct dp_err err = { 0 };
 
 	do {
-		if (dp_course_asked(st, &a, &orders, &err) != DP_OK) {
+		if (dp_policy_plan_transition(st, &a, &orders, &err) != DP_OK) {
 			demand(err.msg[0] != '\0');
 			return;
 		}
-		for (unsigned i = 0; i < orders.n; i++)
-			apply_order(s, st, now, &orders.event[i]);
-		a.trial = orders.from;
-	} while (orders.more);
+		for (unsigned i = 0; i < orders.count; i++)
+			apply_order(s, st, now, &orders.events[i]);
+		a.trial = orders.next_trial;
+	} while (orders.has_more);
 }
 
 static void show(struct dp_study_state *st)
 {
-	json_t *result = dp_view_result(st), *summary = dp_view_summary(st);
+	json_t *result = dp_state_result_json(st), *summary = dp_state_summary_json(st);
 
 	demand(result && summary);
 	json_decref(result);
 	json_decref(summary);
 	for (uint32_t i = 0; i < st->ntrials; i++) {
-		json_t *trial = dp_view_trial(st, st->trials[i], true, "/f");
+		json_t *trial = dp_trial_json(st, st->trials[i], true, "/f");
 
 		demand(trial != NULL);
 		json_decref(trial);
 	}
-	for (uint32_t i = 0; i < st->measured.n; i++) {
-		json_t *measure = dp_view_measure(st, i);
+	for (uint32_t i = 0; i < st->reevals.count; i++) {
+		json_t *measure = dp_reeval_json(st, i);
 
 		demand(measure != NULL);
 		json_decref(measure);
@@ -398,7 +403,7 @@ static void show(struct dp_study_state *st)
 static bool front_fits(const struct dp_study_state *st)
 {
 	size_t n;
-	struct dp_point *points = dp_study_points(st, &n);
+	struct dp_result_id *points = dp_state_list_results(st, &n);
 
 	free(points);
 	return st->nfront <= n;
@@ -408,29 +413,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, data + size };
 	struct dp_state state = { 0 };
-	unsigned dice = take(&in);
+	unsigned dice = take_workspace(&in);
 	int64_t clock = 1000000;
 	struct room room;
 	struct dp_event e;
 
 	parse_once();
 	for (int n = 0; in.at < in.end && n < EVENTS; n++) {
-		take_event(&in, &state, &clock, &room, &e);
+		tree_on_event(&in, &state, &clock, &room, &e);
 		apply_checked(&state, &e);
 	}
 	for (uint32_t i = 0; i < state.nstudies; i++) {
 		struct dp_study_state *st = state.studies[i];
 
 		check_study(st);
-		clock = clock > st->updated ? clock : st->updated;
+		clock = clock > st->updated_us ? clock : st->updated_us;
 		ask(&state, st, clock, dice);
 		follow_course(&state, st, clock);
 		check_study(st);
-		demand(dp_study_front(st, NULL) == DP_OK && front_fits(st));
+		demand(dp_state_update_front(st, NULL) == DP_OK && front_fits(st));
 		if (dice % SHOWN == 0)
 			show(st);
-		st->spec->search.initial = DP_INITIAL; /* as it was read */
-		st->spec = NULL;                       /* it is kept for the next one */
+		st->spec->search.initial = DP_INITIAL_DEFAULT; /* as it was read */
+		st->spec = NULL;                               /* it is kept for the next one */
 	}
 	dp_state_free(&state);
 	return 0;

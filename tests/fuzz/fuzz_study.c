@@ -31,13 +31,13 @@ static void use(const struct dp_study *s)
 			dp_space_sample(s, trial, trial % 2, x);
 		for (size_t i = 0; i < s->nparams; i++)
 			must(isfinite(x[i]));
-		v = dp_space_json(s, x);
+		v = dp_space_to_json(s, x);
 		must(v && json_object_size(v) == s->nparams);
 		json_decref(v);
 		/* bindings were checked against the ranges: no point is refused */
 		for (size_t i = 0; i < s->nobjectives; i++)
 			if (s->objectives[i].privacy)
-				must(dp_objective_privacy(s, i, x, &e, NULL) == DP_OK &&
+				must(dp_objective_epsilon(s, i, x, &e, NULL) == DP_OK &&
 				     e.epsilon > 0);
 	}
 }
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* a copy of exact size, so that a read behind it is seen */
 	char *text = malloc(size ? size : 1);
 	struct dp_buf out = DP_BUF_INIT;
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	json_t *list;
@@ -58,15 +58,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(text, data, size);
 	code = dp_study_parse(text, size, "f", "/d", &s, &problems, &err);
-	must(code == DP_OK ? s && !problems.errors : !s && problems.errors);
+	must(code == DP_OK ? s && !problems.error_count : !s && problems.error_count);
 	if (s)
 		use(s);
-	dp_problems_text(&problems, "f", text, size, &out);
-	list = dp_problems_json(&problems, text, size);
+	dp_diagnostics_format(&problems, "f", text, size, &out);
+	list = dp_diagnostics_to_json(&problems, text, size);
 	must(list && json_array_size(list) == problems.count);
 	json_decref(list);
 	dp_buf_free(&out);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	dp_study_free(s);
 	free(text);
 	return 0;

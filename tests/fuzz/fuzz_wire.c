@@ -1,6 +1,6 @@
 /* fuzz_wire.c - arbitrary lines as requests and as replies. What is accepted must
  * survive being written and read again. */
-#include "wire/wire.h"
+#include "protocol/control/control_protocol.h"
 
 #include "base/json.h"
 
@@ -16,11 +16,11 @@ static void check_request(json_t *request, const char *verb)
 	const char *word;
 	struct dp_err err;
 
-	dp_wire_request(&out, verb, fields);
+	dp_control_format_request(&out, verb, fields);
 	if (!out.failed) {
 		if (memchr(out.data, '\n', out.len) != out.data + out.len - 1)
 			abort(); /* a message is one line */
-		if (dp_wire_read_request(out.data, out.len - 1, &again, &word, &err) != DP_OK)
+		if (dp_control_parse_request(out.data, out.len - 1, &again, &word, &err) != DP_OK)
 			abort();
 		if (strcmp(word, verb) != 0)
 			abort();
@@ -37,18 +37,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_t *value;
 	int code;
 
-	if (dp_wire_read_request(line, size, &value, &verb, &err) == DP_OK) {
+	if (dp_control_parse_request(line, size, &value, &verb, &err) == DP_OK) {
 		check_request(value, verb);
 		json_decref(value);
 	}
-	code = dp_wire_read_reply(line, size, &value, &err);
+	code = dp_control_parse_reply(line, size, &value, &err);
 	if (code == DP_OK) {
-		dp_wire_ok(&out, value);
+		dp_control_format_ok(&out, value);
 	} else {
 		if (err.code != code || !err.msg[0])
 			abort();
-		dp_wire_error(&out, &err);
-		if (out.failed || dp_wire_read_reply(out.data, out.len - 1, &value, &err) != code)
+		dp_control_format_error(&out, &err);
+		if (out.failed ||
+		    dp_control_parse_reply(out.data, out.len - 1, &value, &err) != code)
 			abort();
 	}
 	dp_buf_free(&out);

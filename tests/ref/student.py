@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""student.py > student.tsv - reference values for lib/base/student.h.
+"""student.py > student.tsv - reference values for lib/base/t_distribution.h.
 
 Two-sided probabilities of Student's t as regularised incomplete beta functions, with mpmath
 (python3-mpmath) at 40 digits. scipy.stats agrees where it has digits to agree with.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""whole.py > whole.tsv - reference values for lib/privacy/whole.h.
+"""whole.py > whole.tsv - reference values for lib/privacy/composition/adaptive_composition.h.
 
 From the published formulas with mpmath (python3-mpmath) at 50 digits, in ways of its own:
 sums over binomials and quadratures for curves, roots for laws, and no logarithmic tricks.
@@ -145,7 +145,7 @@ def row(family, *numbers):
 
 
 def main():
-    print("# Reference values of lib/privacy/whole.h: family, what is given, the value.")
+    print("# Reference values of lib/privacy/composition/adaptive_composition.h: family, what is given, the value.")
     print("# Made by whole.py with mpmath at 50 digits; what each row means is there.")
     for e, d, a in [(8, '1e-5', 4), (1, '1e-5', 20), ('0.1', '1e-6', 300), (100, '1e-5', '1.25'),
                     (3, '1e-3', 2), (5000, '1e-8', '1.0009765625'), (2, '0.1', 50)]:

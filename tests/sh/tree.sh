@@ -13,24 +13,60 @@ trap 'rm -rf "$tmp"' EXIT
 # Who may include whom, beside its own folder and lib/base.
 allowed() {
 	case $1 in
-	lib/base | lib/front | lib/privacy | lib/trial | lib/wire | lib/linalg) ;;
-	lib/compare) echo front study ;;
-	lib/study) echo privacy ;;
-	lib/oracle) echo study ;;
-	lib/gp) echo linalg ;;
-	lib/journal) echo study trial front ;;
-	lib/propose) echo gp linalg front privacy study ;;
-	lib/course) echo journal propose study trial ;;
-	lib/recall) echo course front journal propose ;;
-	daemon) echo course daemon front gp journal linalg oracle privacy propose recall study trial wire config.h ;;
-	ctl) echo compare front journal privacy study trial wire config.h ;;
-	reports) echo compare front journal linalg privacy propose recall reports/plot config.h ;;
-	reports/figures) echo compare front journal propose study reports reports/plot ;;
+	ctl) echo config.h ctl/commands journal privacy protocol/control ;;
+	ctl/client) echo ctl ctl/ui journal protocol/control state ;;
+	ctl/commands) echo ctl ctl/client ctl/support ctl/ui journal privacy protocol/control state study ;;
+	ctl/support) echo compare ctl ctl/client ctl/ui journal optimize/pareto privacy protocol/control study ;;
+	ctl/ui) echo ctl ctl/client journal study ;;
+	daemon) echo config.h daemon/api daemon/core daemon/executors daemon/notify daemon/studies daemon/studies/proposals linalg protocol/control ;;
+	daemon/api) echo config.h daemon/core daemon/executors daemon/studies daemon/studies/proposals optimize/propose protocol/control state ;;
+	daemon/core) echo config.h daemon/api daemon/core/config daemon/executors daemon/notify daemon/studies journal protocol/control state ;;
+	daemon/core/config) echo daemon/core study ;;
+	daemon/executors) echo daemon/core daemon/studies daemon/studies/proposals protocol/trainer state ;;
+	daemon/executors/local) echo daemon/executors daemon/studies ;;
+	daemon/executors/slurm) echo daemon/core daemon/core/config daemon/executors daemon/studies ;;
+	daemon/notify) echo daemon/core daemon/core/config daemon/studies state ;;
+	daemon/shim) echo config.h ;;
+	daemon/studies) echo daemon daemon/api daemon/core daemon/executors daemon/notify daemon/studies/proposals optimize/history policy privacy/external state ;;
+	daemon/studies/proposals) echo daemon/api daemon/core daemon/executors daemon/studies optimize/history optimize/propose state ;;
+	lib/base) ;;
+	lib/compare) echo optimize/pareto study ;;
+	lib/journal) echo protocol/trainer study ;;
+	lib/journal/codec) echo journal ;;
+	lib/journal/maintenance) echo journal journal/store state ;;
+	lib/journal/store) echo journal journal/maintenance ;;
+	lib/linalg) ;;
+	lib/optimize/gp) echo linalg ;;
+	lib/optimize/history) echo optimize/pareto optimize/propose optimize/recommend policy state ;;
+	lib/optimize/pareto) ;;
+	lib/optimize/propose) echo linalg optimize/gp optimize/pareto study ;;
+	lib/optimize/recommend) echo linalg optimize/propose ;;
+	lib/policy) echo journal optimize/propose state ;;
+	lib/privacy) echo privacy/mechanisms ;;
+	lib/privacy/accountants) echo privacy ;;
+	lib/privacy/composition) echo privacy ;;
+	lib/privacy/external) echo study ;;
+	lib/privacy/mechanisms) echo privacy ;;
+	lib/protocol/control) ;;
+	lib/protocol/trainer) ;;
+	lib/state) echo journal journal/store optimize/pareto study ;;
+	lib/study) echo privacy privacy/composition study/parse ;;
+	lib/study/parse) echo study ;;
+	reports) echo config.h linalg reports/model reports/text ;;
+	reports/figures) echo optimize/pareto optimize/recommend reports/figures/common reports/model reports/text ;;
+	reports/figures/common) echo optimize/pareto reports/figures reports/model ;;
+	reports/model) echo compare config.h optimize/history optimize/pareto optimize/recommend privacy privacy/composition reports/figures reports/plot reports/text state ;;
 	reports/plot) ;;
-	serve) echo ctl front reports/plot wire ;;
-	trainers) echo trial trainers/data trainers/learn trainers/noise config.h ;;
-	trainers/learn) echo linalg trial trainers/data trainers/noise ;;
-	trainers/data | trainers/noise) ;;
+	reports/plot/backends) echo reports/plot ;;
+	reports/text) echo reports/model state ;;
+	serve) echo ctl ctl/client ctl/ui reports/plot serve/data serve/figures serve/http ;;
+	serve/data) echo ctl ctl/client ctl/support protocol/control ;;
+	serve/figures) echo ctl ctl/ui optimize/pareto reports/plot serve/data ;;
+	serve/http) ;;
+	trainers) echo config.h protocol/trainer trainers/learn ;;
+	trainers/data) ;;
+	trainers/learn) echo linalg protocol/trainer trainers/data trainers/noise ;;
+	trainers/noise) ;;
 	*) echo unknown ;;
 	esac
 }
@@ -81,20 +117,27 @@ while read -r file; do
 	esac
 	strip includes "$file" | awk -v file="$file" -v own="$own" -v may="$may" '
 	function fault(what) { print file ":" NR ": " what }
+	# what shares an _internal.h: a directory of lib/, or a program, and all below it
+	function area(dir) {
+		if (file ~ /^lib\// && match(dir, /^[a-z]+\/(propose|recommend|gp|pareto|history|trainer|control)/))
+			return dir ~ /propose|recommend/ ? "propose" : dir
+		sub(/\/.*/, "", dir)
+		return dir
+	}
 	!/^[ \t]*#[ \t]*include/ { next }
-	/lmdb\.h/ && own != "journal" { fault("only lib/journal may know LMDB") }
+	/lmdb\.h/ && own !~ /^journal/ { fault("only lib/journal may know LMDB") }
 	!/"/ { next }
 	{
 		split($0, part, "\"")
 		target = part[2]
 		folder = target
 		sub(/\/[^\/]*$/, "", folder)
-		if (file ~ "^daemon/shim" && target != "daemon/shim.h" && target != "config.h")
+		if (file ~ "^daemon/shim" && target != "daemon/shim/shim.h" && target != "config.h")
 			fault("the shim knows nothing but libc, and includes " target)
 		else if (index(may, " " folder " ") == 0)
 			fault("may not include " target)
-		else if (target ~ /_internal\.h$/ && folder != own)
-			fault("may not include " target ", which is for " folder " alone")
+		else if (target ~ /_internal\.h$/ && area(folder) != area(own))
+			fault("may not include " target ", which is for " area(folder) " alone")
 	}' >> "$tmp/faults"
 	strip code "$file" > "$tmp/code"
 	# Pragmas that change code are for a stretch of a header that ends in it. What a
@@ -126,7 +169,7 @@ while read -r file; do
 			print file ":" NR ": a library neither prints nor ends the program: " what
 		}' "$tmp/code" >> "$tmp/faults" ;;
 	esac
-	# The functions it defines. Of those that are made by macros, as mlp_vector.h makes
+	# The functions it defines. Of those that are made by macros, as mlp_kernel_template.h makes
 	# them, the name is not written out.
 	awk -v file="$file" '
 	/^[A-Za-z_].*\(/ && !/;/ {

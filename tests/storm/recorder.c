@@ -2,7 +2,7 @@
  * powercut.py makes of it what a power cut could have left on the disk.
  *
  * RECORDER_LOG=FILE gets, for every call on a file named data.mdb that succeeded and
- * after it has: a struct step and, of a write, its bytes. A daemon that has answered has
+ * after it has: a struct tick_step and, of a write, its bytes. A daemon that has answered has
  * all its answer stands on before that length of FILE. */
 #include <dlfcn.h>
 #include <errno.h>

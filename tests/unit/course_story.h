@@ -2,7 +2,7 @@
  * next is told in a few words. */
 #ifndef DP_TEST_COURSE_STORY_H
 #define DP_TEST_COURSE_STORY_H
-#include "course/course.h"
+#include "policy/policy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ static inline void apply(struct dp_event e)
 
 	e.study = 1;
 	e.seq = seq++;
-	e.time = now;
+	e.time_us = now;
 	if (dp_state_apply(&state, &e, &err) != DP_OK)
-		fail_msg("%s: %s", dp_event_name(e.type), err.msg);
+		fail_msg("%s: %s", dp_event_type_name(e.type), err.msg);
 }
 
 static inline void begin(const char *trainer, const char *search)
@@ -43,7 +43,7 @@ static inline void begin(const char *trainer, const char *search)
 	now = 1000 * SECOND;
 	apply((struct dp_event){
 		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
-	st = dp_state_by_id(&state, 1);
+	st = dp_state_get_study(&state, 1);
 }
 
 static inline int teardown(void **s)
@@ -85,8 +85,8 @@ static inline void plan(uint32_t trial, int32_t run, uint32_t attempt)
 		.type = DP_EV_ATTEMPT_PLANNED, .trial = trial, .run = run, .attempt = attempt });
 }
 
-static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_end how, bool counted,
-		       double f1)
+static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_end_class how,
+		       bool counted, double f1)
 {
 	static const char *const names[] = { "f1" };
 	uint32_t r = run == DP_RUN_ALL ? 0 : (uint32_t)run;
@@ -95,8 +95,8 @@ static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_en
 				 .trial = trial,
 				 .run = run,
 				 .attempt = attempt,
-				 .end = how,
-				 .counted = counted,
+				 .end_class = how,
+				 .charged = counted,
 				 .reason = how == DP_END_OK ? NULL : "because",
 				 .metric_names = names,
 				 .nmetrics = 1,
@@ -105,9 +105,9 @@ static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_en
 				 .metrics = &f1 });
 }
 
-static inline void attempted(uint32_t trial, enum dp_end how, bool counted)
+static inline void attempted(uint32_t trial, enum dp_end_class how, bool counted)
 {
-	const struct dp_trial *t = dp_study_trial(st, trial);
+	const struct dp_trial *t = dp_state_find_trial(st, trial);
 
 	plan(trial, DP_RUN_ALL, t->nattempts);
 	end(trial, DP_RUN_ALL, t->nattempts - 1, how, counted, how == DP_END_DIVERGED ? NAN : 0.25);
@@ -126,7 +126,7 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 
 	switch (s->kind) {
 	case DP_STEP_WAIT:
-		snprintf(out, 1100, "wait%s", waits[s->wait]);
+		snprintf(out, 1100, "wait%s", waits[s->wait_reason]);
 		break;
 	case DP_STEP_ACCOUNT:
 		snprintf(out, 1100, "account %u", s->event.trial);
@@ -135,10 +135,10 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 		snprintf(out, 1100, "attempt %u/%d/%u", s->event.trial, s->event.run,
 			 s->event.attempt);
 		break;
-	case DP_STEP_FIX:
+	case DP_STEP_CHOOSE_FILTER:
 		snprintf(out, 1100, "fix");
 		break;
-	case DP_STEP_MEASURE:
+	case DP_STEP_REEVALUATE_FRONT:
 		snprintf(out, 1100, "measure the front");
 		break;
 	case DP_STEP_PROPOSE:
@@ -152,7 +152,7 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 				 s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		else
-			snprintf(out, 1100, "%s%s%s%s", s->event.counted ? "(failures) " : "",
+			snprintf(out, 1100, "%s%s%s%s", s->event.charged ? "(failures) " : "",
 				 s->event.state, s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		break;
@@ -165,7 +165,7 @@ static inline const char *next(void)
 	static char out[1100];
 	struct dp_step step;
 
-	dp_course_next(st, now, &step);
+	dp_policy_next_step(st, now, &step);
 	return words(&step, out);
 }
 
@@ -176,7 +176,7 @@ static inline bool record_step(void)
 {
 	struct dp_step step;
 
-	dp_course_next(st, now, &step);
+	dp_policy_next_step(st, now, &step);
 	if (step.kind == DP_STEP_RECORD)
 		apply(step.event);
 	return step.kind == DP_STEP_RECORD;
@@ -199,7 +199,7 @@ static inline void cancel_asked(void)
 	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 0 });
 }
 
-static inline void whole_trial(enum dp_end how)
+static inline void whole_trial(enum dp_end_class how)
 {
 	propose(NULL);
 	attempted(st->ntrials - 1, how, true);

@@ -2,9 +2,9 @@
  * A test that includes this has <setjmp.h> and cmocka's headers after it. */
 #ifndef TEST_CTL_RUN_H
 #define TEST_CTL_RUN_H
-#include "ctl/command.h"
-#include "ctl/output.h"
-#include "wire/wire.h"
+#include "ctl/ctl_command.h"
+#include "ctl/ctl_output.h"
+#include "protocol/control/control_protocol.h"
 
 #include <locale.h>
 #include <stdarg.h>
@@ -26,17 +26,17 @@ static inline void ctl_run_begin(struct ctl_run *r)
 	/* as main() does: widths are counted in UTF-8 */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	r->ctl.out = open_memstream(&r->out, &r->out_len);
-	r->ctl.talk = open_memstream(&r->talk, &r->talk_len);
+	r->ctl.err_stream = open_memstream(&r->talk, &r->talk_len);
 	r->ctl.utf8 = true;
 }
 
 static inline void ctl_run_end(struct ctl_run *r)
 {
 	fclose(r->ctl.out);
-	fclose(r->ctl.talk);
+	fclose(r->ctl.err_stream);
 	dp_client_close(r->ctl.client);
-	free(r->ctl.given);
-	free(r->ctl.query_options);
+	free(r->ctl.given_options);
+	free(r->ctl.mechanism_options);
 }
 
 static inline void ctl_run_free(struct ctl_run *r)
@@ -60,8 +60,8 @@ static inline struct ctl_run ctl_run(const char *word, ...)
 	va_end(ap);
 	ctl_run_begin(&r);
 	r.code = ctl_dispatch(&r.ctl, argc, argv, &r.err);
-	if (r.code != DP_OK && !r.ctl.told)
-		ctl_put_error(&r.ctl, &r.err);
+	if (r.code != DP_OK && !r.ctl.error_reported)
+		ctl_print_error(&r.ctl, &r.err);
 	ctl_run_end(&r);
 	return r;
 }

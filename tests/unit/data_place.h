@@ -3,8 +3,8 @@
 #define DP_TEST_DATA_PLACE_H
 #include "base/base.h"
 #include "base/fs.h"
-#include "trainers/data/data.h"
-#include "trainers/data/data_internal.h"
+#include "trainers/data/data_splits.h"
+#include "trainers/data/dataset_internal.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static inline const char *make_bytes(struct place *p, const char *name, const vo
 	return p->path;
 }
 
-static inline const char *make_file(struct place *p, const char *name, const char *text)
+static inline const char *shim_create_file(struct place *p, const char *name, const char *text)
 {
 	return make_bytes(p, name, text, strlen(text));
 }
@@ -109,9 +109,9 @@ static inline int count_files(const char *folder, const char *end)
 
 /* ---- sets as text: "class|index:value ...;" ---- */
 
-static inline char *render(const struct set *s)
+static inline char *render(const struct dataset *s)
 {
-	const struct rows *r = &s->rows;
+	const struct sparse_rows *r = &s->rows;
 	struct dp_buf out = DP_BUF_INIT;
 
 	dp_buf_printf(&out, "%ux%u:", r->n, r->nfeatures);
@@ -124,14 +124,14 @@ static inline char *render(const struct set *s)
 	return dp_buf_detach(&out);
 }
 
-static inline void assert_same_rows(const struct rows *a, const struct rows *b)
+static inline void assert_same_rows(const struct sparse_rows *a, const struct sparse_rows *b)
 {
 	size_t n = a->start[a->n];
 
 	assert_int_equal(a->n, b->n);
 	assert_int_equal(a->nfeatures, b->nfeatures);
 	assert_int_equal(a->nclasses, b->nclasses);
-	assert_int_equal(a->row_max, b->row_max);
+	assert_int_equal(a->max_row_entries, b->max_row_entries);
 	assert_memory_equal(a->start, b->start, (a->n + 1) * sizeof *a->start);
 	assert_memory_equal(a->index, b->index, n * sizeof *a->index);
 	assert_memory_equal(a->label, b->label, a->n);
@@ -140,26 +140,26 @@ static inline void assert_same_rows(const struct rows *a, const struct rows *b)
 		assert_memory_equal(a->value, b->value, n * sizeof *a->value);
 }
 
-static inline struct set *load(const char *path, const struct data_options *o)
+static inline struct dataset *load(const char *path, const struct data_options *o)
 {
-	struct set *s = calloc(1, sizeof *s);
+	struct dataset *s = calloc(1, sizeof *s);
 	struct dp_err err = { 0 };
 
-	if (load_set(path, o, s, &err) != DP_OK)
+	if (dataset_load(path, o, s, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	return s;
 }
 
-static inline void unload(struct set *s)
+static inline void unload(struct dataset *s)
 {
-	set_free(s);
+	dataset_free(s);
 	free(s);
 }
 
 static inline void expect_rows(const char *path, const char *label_column, const char *expected)
 {
 	struct data_options o = { .label_column = label_column, .no_cache = true };
-	struct set *s = load(path, &o);
+	struct dataset *s = load(path, &o);
 	char *text = render(s);
 
 	assert_string_equal(text, expected);
@@ -170,9 +170,9 @@ static inline void expect_rows(const char *path, const char *label_column, const
 static inline void expect_failure(const struct data_options *o, int code, const char *words)
 {
 	struct dp_err err = { 0 };
-	struct data d;
+	struct data_splits d;
 
-	if (data_open(&d, o, &err) == DP_OK)
+	if (data_splits_open(&d, o, &err) == DP_OK)
 		fail_msg("%s was opened; expected: %s", o->name, words);
 	if (!strstr(err.msg, words))
 		fail_msg("expected '%s' in: %s", words, err.msg);
@@ -201,7 +201,7 @@ static inline void make_numbered(struct place *p, const char *name, int n)
 
 	for (int i = 0; i < n; i++)
 		dp_buf_printf(&text, "%d %d:%d.5 %d:1\n", i % 3, i + 1, i % 7, n + 1);
-	make_file(p, name, text.data);
+	shim_create_file(p, name, text.data);
 	dp_buf_free(&text);
 }
 

@@ -1,4 +1,4 @@
-/* dominates.h - dominance by the definition in front.h, for tests that count. */
+/* dominates.h - dominance by the definition in pareto.h, for tests that count. */
 #ifndef DP_TEST_DOMINATES_H
 #define DP_TEST_DOMINATES_H
 #include <stdbool.h>

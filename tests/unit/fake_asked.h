@@ -3,8 +3,8 @@
  * writes markup. */
 #ifndef DP_FAKE_ASKED_H
 #define DP_FAKE_ASKED_H
-#include "serve/serve.h"
-#include "wire/wire.h"
+#include "serve/routes.h"
+#include "protocol/control/control_protocol.h"
 
 #include <stdlib.h>
 #include <string.h>

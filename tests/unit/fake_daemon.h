@@ -5,9 +5,9 @@
 #define DP_TEST_FAKE_DAEMON_H
 #include "base/fs.h"
 #include "base/json.h"
-#include "daemon/executor.h"
-#include "daemon/server.h"
-#include "wire/wire.h"
+#include "daemon/executors/executor.h"
+#include "daemon/api/server.h"
+#include "protocol/control/control_protocol.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -55,14 +55,14 @@ static unsigned fake_running(void)
 }
 
 /* No two that run share one, and none is beyond those that there are. */
-static void fake_check_slot(const struct backend *b, const struct job *j)
+static void fake_check_slot(const struct executor *b, const struct job *j)
 {
-	assert_true(j->slot >= 0 && (unsigned)j->slot < b->d->config.slots);
+	assert_true(j->slot >= 0 && (unsigned)j->slot < b->daemon->config.slots);
 	for (unsigned i = 0; i < fake_njobs; i++)
 		assert_false(fake_jobs[i].running && fake_jobs[i].slot == j->slot);
 }
 
-static int fake_start(struct backend *b, struct job *j, struct dp_err *err)
+static int fake_start(struct executor *b, struct job *j, struct dp_err *err)
 {
 	struct fake_job *f = &fake_jobs[fake_njobs];
 
@@ -72,49 +72,49 @@ static int fake_start(struct backend *b, struct job *j, struct dp_err *err)
 		return err->code;
 	}
 	assert_true(fake_njobs < FAKE_JOBS);
-	assert_null(fake_find(j->folder)); /* nothing is ever started twice */
+	assert_null(fake_find(j->directory)); /* nothing is ever started twice */
 	if (launch_prepare(j, err) != DP_OK)
 		return err->code;
 	*f = (struct fake_job){
 		.trial = j->trial, .attempt = j->attempt, .slot = j->slot, .running = true, .job = j
 	};
-	snprintf(f->folder, sizeof f->folder, "%s", j->folder);
+	snprintf(f->folder, sizeof f->folder, "%s", j->directory);
 	fake_njobs++;
 	fake_most = fake_running() > fake_most ? fake_running() : fake_most;
-	job_started(j, "nowhere");
+	job_on_started(j, "nowhere");
 	return DP_OK;
 }
 
-static void fake_adopt(struct backend *b, struct job *j)
+static void fake_adopt(struct executor *b, struct job *j)
 {
-	struct fake_job *f = fake_find(j->folder);
+	struct fake_job *f = fake_find(j->directory);
 
 	(void)b;
 	if (fake_silent)
 		return;
 	if (fake_cannot_tell) {
 		fake_asked_unknown++;
-		job_unknown(j, "the test says so");
+		job_on_unknown(j, "the test says so");
 		return;
 	}
 	if (!f) {
-		job_never_started(j);
+		job_on_never_started(j);
 		return;
 	}
 	f->job = j;
 	assert_int_equal(j->slot, f->slot); /* adopted with the one it was given */
 	if (f->running)
-		job_started(j, "nowhere");
+		job_on_started(j, "nowhere");
 	else
-		job_ended(j);
+		job_on_ended(j);
 }
 
-static unsigned fake_places(const struct backend *b)
+static unsigned fake_places(const struct executor *b)
 {
-	return b->d->config.slots;
+	return b->daemon->config.slots;
 }
 
-static void fake_why_full(const struct backend *b, char *out, size_t room)
+static void fake_why_full(const struct executor *b, char *out, size_t room)
 {
 	(void)b;
 	snprintf(out, room, "the fake cluster is full");
@@ -144,7 +144,7 @@ static void fake_end(struct fake_job *f, const char *result, const char *exit)
 	f->running = false;
 	f->job = NULL;
 	if (j)
-		job_ended(j);
+		job_on_ended(j);
 }
 
 static inline void fake_end_ok(struct fake_job *f, double f1)
@@ -155,9 +155,9 @@ static inline void fake_end_ok(struct fake_job *f, double f1)
 	fake_end(f, line, "{\"code\":0}");
 }
 
-static void fake_cancel(struct backend *b, struct job *j)
+static void fake_cancel(struct executor *b, struct job *j)
 {
-	struct fake_job *f = fake_find(j->folder);
+	struct fake_job *f = fake_find(j->directory);
 
 	(void)b;
 	if (!f || f->cancelled)
@@ -166,35 +166,35 @@ static void fake_cancel(struct backend *b, struct job *j)
 	fake_end(f, NULL, "{\"signal\":15,\"cancelled\":true}");
 }
 
-static void fake_tick(struct backend *b)
+static void fake_tick(struct executor *b)
 {
-	for (struct job *j = b->d->jobs; j; j = j->next)
-		job_progress(j);
+	for (struct job *j = b->daemon->jobs; j; j = j->next)
+		job_on_progress(j);
 }
 
-static void fake_release(struct backend *b, struct job *j)
+static void fake_release(struct executor *b, struct job *j)
 {
 	(void)b;
 	(void)j;
 }
 
-static const struct executor fake_executor = {
+static const struct executor_ops fake_executor = {
 	.name = "fake",
-	.slots = true,
-	.places = fake_places,
-	.why_full = fake_why_full,
+	.uses_slots = true,
+	.capacity = fake_places,
+	.explain_full = fake_why_full,
 	.start = fake_start,
 	.adopt = fake_adopt,
 	.cancel = fake_cancel,
 	.tick = fake_tick,
-	.release = fake_release,
+	.release_handle = fake_release,
 };
-static const struct executor *const fake_executors[] = { &fake_executor, NULL };
+static const struct executor_ops *const fake_executors[] = { &fake_executor, NULL };
 
 /* ---- the daemon ---- */
 
-static struct dpd fake_d;
-static struct settings fake_settings;
+static struct daemon fake_d;
+static struct daemon_options fake_settings;
 static char *fake_dir;
 static int fake_fd = -1; /* our end of a connection to it */
 
@@ -232,16 +232,16 @@ static int fake_setup(void **state)
 	fake_dir = dp_path_join(tmp ? tmp : "/tmp", "dparetod-testXXXXXX");
 	if (!mkdtemp(fake_dir))
 		return -1;
-	fake_settings = (struct settings){ .state = fake_dir,
-					   .socket = "none",
-					   .log_file = "/dev/null",
-					   .control_fd = -1,
-					   .executors = fake_executors };
-	fake_settings.config.names[0] = "slots";
-	fake_settings.config.values[0] = "4";
-	fake_settings.config.names[1] = "disk_watermark";
-	fake_settings.config.values[1] = "0";
-	fake_settings.config.count = 2;
+	fake_settings = (struct daemon_options){ .state_dir = fake_dir,
+						 .socket_path = "none",
+						 .log_file = "/dev/null",
+						 .control_fd = -1,
+						 .executors = fake_executors };
+	fake_settings.config_source.names[0] = "slots";
+	fake_settings.config_source.values[0] = "4";
+	fake_settings.config_source.names[1] = "disk_watermark";
+	fake_settings.config_source.values[1] = "0";
+	fake_settings.config_source.count = 2;
 	fake_start_daemon();
 	return 0;
 }
@@ -291,7 +291,7 @@ static void fake_send(const char *verb, json_t *fields)
 {
 	struct dp_buf line = DP_BUF_INIT;
 
-	dp_wire_request(&line, verb, fields);
+	dp_control_format_request(&line, verb, fields);
 	assert_int_equal(dp_write_all(fake_fd, line.data, line.len), 0);
 	dp_buf_free(&line);
 }
@@ -310,7 +310,7 @@ static int fake_reply(json_t **ok, struct dp_err *err)
 			dp_buf_add(&line, &c, 1);
 	}
 	*ok = NULL;
-	code = dp_wire_read_reply(line.data, line.len, ok, err);
+	code = dp_control_parse_reply(line.data, line.len, ok, err);
 	dp_buf_free(&line);
 	return code;
 }
@@ -336,7 +336,7 @@ static void fake_do(const char *verb, json_t *fields)
 static struct study *fake_submit(const char *name, const char *trainer, const char *search)
 {
 	char text[1000];
-	struct study *h;
+	struct study *study;
 
 	snprintf(text, sizeof text,
 		 "study: %s\nseed: 1\ntrainer: {command: [x]%s}\n"
@@ -348,8 +348,8 @@ static struct study *fake_submit(const char *name, const char *trainer, const ch
 		 "anti_ideal: {epsilon: 10, error: 1}\nsearch: {%s}\n",
 		 name, trainer, search);
 	fake_do("submit", json_pack("{s:s, s:s, s:s}", "text", text, "path", "f.yaml", "dir", "/"));
-	assert_int_equal(study_find(&fake_d, name, &h, NULL), DP_OK);
-	return h;
+	assert_int_equal(study_find(&fake_d, name, &study, NULL), DP_OK);
+	return study;
 }
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef DP_TEST_JOURNAL_PLACE_H
 #define DP_TEST_JOURNAL_PLACE_H
 #include "base/fs.h"
-#include "base/num.h"
+#include "base/units.h"
 #include "journal/journal.h"
 
 #include <limits.h>
@@ -69,10 +69,10 @@ static inline const char *in_dir(const struct fixture *f, const char *name)
 /* ---- records ---- */
 
 /* The same bytes for the same key every time. */
-static inline void make_record(uint32_t study, uint32_t seq, struct dp_buf *out)
+static inline void census_add_record(uint32_t study, uint32_t seq, struct dp_buf *out)
 {
 	double x[] = { seq + 0.1, study / 3.0 };
-	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .time = seq, .trial = seq };
+	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .time_us = seq, .trial = seq };
 	struct dp_err err;
 
 	e.source = "random";
@@ -87,7 +87,7 @@ static inline uint64_t append(struct dp_journal *j, uint32_t study, uint32_t seq
 	struct dp_buf b = DP_BUF_INIT;
 	uint64_t ticket;
 
-	make_record(study, seq, &b);
+	census_add_record(study, seq, &b);
 	ticket = dp_journal_append(j, study, seq, b.data, b.len);
 	dp_buf_free(&b);
 	return ticket;
@@ -95,10 +95,10 @@ static inline uint64_t append(struct dp_journal *j, uint32_t study, uint32_t seq
 
 static inline bool wait_durable(struct dp_journal *j, uint64_t ticket)
 {
-	int64_t start = dp_mono_us();
+	int64_t start = dp_monotonic_us();
 
-	while (dp_journal_durable(j) < ticket) {
-		if (dp_mono_us() - start > PATIENCE_US)
+	while (dp_journal_durable_ticket(j) < ticket) {
+		if (dp_monotonic_us() - start > PATIENCE_US)
 			return false;
 		usleep(200);
 	}
@@ -107,10 +107,10 @@ static inline bool wait_durable(struct dp_journal *j, uint64_t ticket)
 
 static inline bool wait_trouble(struct dp_journal *j, struct dp_err *why)
 {
-	int64_t start = dp_mono_us();
+	int64_t start = dp_monotonic_us();
 
-	while (!dp_journal_trouble(j, why)) {
-		if (dp_mono_us() - start > PATIENCE_US)
+	while (!dp_journal_get_write_error(j, why)) {
+		if (dp_monotonic_us() - start > PATIENCE_US)
 			return false;
 		usleep(200);
 	}
@@ -140,14 +140,14 @@ static inline struct dp_journal *open_started(const char *dir, size_t map, unsig
 	struct dp_journal *j = open_journal(dir, false, map);
 	struct dp_err err;
 
-	if (j && dp_journal_start(j, wakes ? count_wake : NULL, wakes, &err) != DP_OK) {
+	if (j && dp_journal_start_writer(j, wakes ? count_wake : NULL, wakes, &err) != DP_OK) {
 		dp_journal_close(j);
 		return NULL;
 	}
 	return j;
 }
 
-/* Walks and compares every record with what make_record() gives. */
+/* Walks and compares every record with what census_add_record() gives. */
 struct tally {
 	uint32_t records, wrong, study, seq;
 	uint32_t stop_at; /* records, then return 42 */
@@ -160,7 +160,7 @@ static inline int count_one(void *arg, uint32_t study, uint32_t seq, const void 
 	struct dp_buf b = DP_BUF_INIT;
 
 	(void)err;
-	make_record(study, seq, &b);
+	census_add_record(study, seq, &b);
 	if (b.len != len || memcmp(b.data, bytes, len) != 0)
 		t->wrong++;
 	dp_buf_free(&b);
@@ -176,7 +176,7 @@ static inline uint32_t count(struct dp_journal *j, uint32_t study)
 	struct tally t = { 0 };
 	struct dp_err err;
 
-	if (dp_journal_each(j, study, count_one, &t, &err) != DP_OK || t.wrong)
+	if (dp_journal_for_each(j, study, count_one, &t, &err) != DP_OK || t.wrong)
 		return UINT32_MAX;
 	return t.records;
 }
@@ -186,13 +186,13 @@ static inline uint32_t next_study(struct dp_journal *j)
 	uint32_t id = UINT32_MAX;
 	struct dp_err err;
 
-	assert_int_equal(dp_journal_next_study(j, &id, &err), DP_OK);
+	assert_int_equal(dp_journal_next_study_id(j, &id, &err), DP_OK);
 	return id;
 }
 
-static inline uint64_t faults(struct dp_journal *j, dp_verify_fn *bad, void *arg)
+static inline uint64_t faults(struct dp_journal *j, dp_journal_fault_fn *bad, void *arg)
 {
-	struct dp_verify_result r;
+	struct dp_journal_verify_result r;
 	struct dp_err err;
 
 	assert_int_equal(dp_journal_verify(j, bad, arg, &r, &err), DP_OK);

@@ -55,8 +55,8 @@ const char falling[] = "study: s\nseed: " SEED "\n"
 static char folder[4096];
 static struct dp_journal *journal;
 static uint32_t seq;
-struct report report;
-struct facts facts;
+struct report_data report;
+struct report_model facts;
 static const char *study_text;
 struct dp_study *spec;
 double made_majority;
@@ -72,7 +72,7 @@ void put(struct dp_event e)
 	struct dp_err err;
 
 	e.seq = seq;
-	e.time = 1700000000000000 + seq * 1000;
+	e.time_us = 1700000000000000 + seq * 1000;
 	assert_int_equal(dp_event_encode(&e, &bytes, &err), DP_OK);
 	assert_true(dp_journal_append(journal, 1, seq++, bytes.data, bytes.len) > 0);
 	dp_buf_free(&bytes);
@@ -81,7 +81,7 @@ void put(struct dp_event e)
 void begin(const char *text)
 {
 	struct dp_journal_options options = { 0 };
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_err err;
 
 	snprintf(folder, sizeof folder, "%s/dpareto-XXXXXX",
@@ -91,9 +91,9 @@ void begin(const char *text)
 	study_text = text;
 	assert_int_equal(dp_study_parse(text, strlen(text), "f", "/", &spec, &problems, &err),
 			 DP_OK);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	assert_int_equal(dp_journal_open(folder, &options, &journal, &err), DP_OK);
-	assert_int_equal(dp_journal_start(journal, wake, NULL, &err), DP_OK);
+	assert_int_equal(dp_journal_start_writer(journal, wake, NULL, &err), DP_OK);
 	put((struct dp_event){ .type = DP_EV_STUDY_CREATED,
 			       .name = spec->name,
 			       .text = text,
@@ -121,34 +121,35 @@ static void attempt_ways(struct dp_event *e, const double accuracy[6], double *a
 		all[2 * i + 1] = 400;
 	}
 	for (int i = 0; i < 2; i++)
-		epsilon[i] = epsilon_at(at[i]);
-	e->waypoints = at;
-	e->nwaypoints = 2;
-	e->ways = all;
-	e->nways = 12;
-	e->way_privacy = epsilon;
-	e->nway_privacy = 2;
+		epsilon[i] = epsilon_at_order(at[i]);
+	e->checkpoints = at;
+	e->ncheckpoints = 2;
+	e->checkpoint_metrics = all;
+	e->ncheckpoint_metrics = 12;
+	e->checkpoint_epsilons = epsilon;
+	e->ncheckpoint_epsilons = 2;
 }
 
 /* An attempt that makes all three runs; `accuracy` NULL: it reports nothing, of `ways`:
  * nothing on its way. */
-static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end, const double *accuracy,
-			   const double *ways, const char *message)
+static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end_class end,
+			   const double *accuracy, const double *ways, const char *message)
 {
 	static const char *const names[] = { "accuracy", "test_records", "majority_accuracy" };
 	int told = made_majority > 0 ? 3 : 2;
 	static const uint32_t runs[] = { 0, 1, 2 };
 	double metrics[9], all[12];
-	struct dp_event e = {
-		.type = DP_EV_ATTEMPT_ENDED,
-		.trial = trial,
-		.run = DP_RUN_ALL,
-		.attempt = number,
-		.end = end,
-		.counted = true,
-		.reason = message,
-		.exit = { .kind = DP_EXIT_CODE, .start = 1.7e9, .end = 1.7e9 + 2, .cpu = 1.5 }
-	};
+	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
+			      .trial = trial,
+			      .run = DP_RUN_ALL,
+			      .attempt = number,
+			      .end_class = end,
+			      .charged = true,
+			      .reason = message,
+			      .exit = { .kind = DP_EXIT_CODE,
+					.start_seconds = 1.7e9,
+					.end_seconds = 1.7e9 + 2,
+					.cpu_seconds = 1.5 } };
 
 	put((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
 			       .trial = trial,
@@ -170,17 +171,17 @@ static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end end, con
 	put(e);
 }
 
-void attempt(uint32_t trial, uint32_t number, enum dp_end end, const double *accuracy,
+void attempt(uint32_t trial, uint32_t number, enum dp_end_class end, const double *accuracy,
 	     const char *message)
 {
 	attempt_on_way(trial, number, end, accuracy, NULL, message);
 }
 
-double epsilon_at(double sigma)
+double epsilon_at_order(double sigma)
 {
 	struct dp_epsilon e;
 
-	assert_int_equal(dp_objective_privacy(spec, 0, &sigma, &e, NULL), DP_OK);
+	assert_int_equal(dp_objective_epsilon(spec, 0, &sigma, &e, NULL), DP_OK);
 	return e.epsilon;
 }
 
@@ -201,7 +202,7 @@ void evaluate(uint32_t trial, double sigma, double a, double b, double c)
 
 	propose(trial, sigma);
 	attempt(trial, 0, DP_END_OK, accuracy, NULL);
-	ended(trial, "ok", epsilon_at(sigma), 1 - (a + b + c) / 3);
+	ended(trial, "ok", epsilon_at_order(sigma), 1 - (a + b + c) / 3);
 }
 
 void load(bool public)
@@ -212,8 +213,8 @@ void load(bool public)
 	put((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
 	dp_journal_close(journal);
 	journal = NULL;
-	report.public = public;
-	assert_int_equal(report_load(&report, folder, studies, 1, &err), DP_OK);
+	report.is_public = public;
+	assert_int_equal(report_data_load(&report, folder, studies, 1, &err), DP_OK);
 }
 
 int finish(void **state)
@@ -222,8 +223,8 @@ int finish(void **state)
 	if (journal)
 		dp_journal_close(journal);
 	journal = NULL;
-	facts_free(&facts);
-	report_free(&report);
+	report_model_free(&facts);
+	report_data_free(&report);
 	memset(&report, 0, sizeof report);
 	dp_study_free(spec);
 	spec = NULL;
@@ -237,17 +238,17 @@ void assert_near(double a, double b, double tolerance)
 		fail_msg("%.17g is not %.17g", a, b);
 }
 
-const struct facts *find_facts(void)
+const struct report_model *find_facts(void)
 {
 	struct dp_err err = { .msg = "" };
 
-	facts_free(&facts);
-	if (report_facts(&report, NULL, 0, &facts, &err) != DP_OK)
+	report_model_free(&facts);
+	if (report_model_build(&report, NULL, 0, &facts, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	return &facts;
 }
 
-const struct facts *walk_facts(void)
+const struct report_model *walk_facts(void)
 {
 	static const double first[] = { 0.6, 0.5, 0.7, 0.8, 0.8, 0.8 };
 	static const double second[] = { 0.5, 0.5, 0.5, 0.84, 0.85, 0.86 };
@@ -256,7 +257,7 @@ const struct facts *walk_facts(void)
 	begin(walk);
 	propose(0, 64);
 	attempt_on_way(0, 0, DP_END_OK, end, first, NULL);
-	ended(0, "ok", epsilon_at(64), 0.1);
+	ended(0, "ok", epsilon_at_order(64), 0.1);
 	propose(1, 32);
 	attempt_on_way(1, 0, DP_END_TIMEOUT, NULL, second, "too long");
 	ended(1, "failed", NAN, NAN);
@@ -264,14 +265,14 @@ const struct facts *walk_facts(void)
 	return find_facts();
 }
 
-char *whole(enum doc_form form)
+char *whole(enum doc_format form)
 {
-	json_t *json = facts_json(find_facts());
+	json_t *json = report_json_build(find_facts());
 	struct doc *d = doc_new(form);
 	struct dp_buf out = DP_BUF_INIT;
 
 	assert_non_null(json);
-	report_text(d, &facts);
+	report_document_write(d, &facts);
 	doc_render(d, &out);
 	dp_json_dump(&out, json, 0);
 	doc_free(d);

@@ -2,7 +2,7 @@
  * report. */
 #ifndef DP_TEST_MADE_JOURNAL_H
 #define DP_TEST_MADE_JOURNAL_H
-#include "reports/text.h"
+#include "reports/text/report_document.h"
 
 #define SEED "987654321"
 
@@ -18,8 +18,8 @@ extern const char gaussian[], persons[], svt[], sgd[], pipeline[], gaussians[], 
 extern const char falling[]; /* epsilon falls along its path */
 extern const char walk[];    /* every training is a path over epochs */
 
-extern struct report report;
-extern struct facts facts;
+extern struct report_data report;
+extern struct report_model facts;
 extern struct dp_study *spec;
 extern double made_majority; /* accuracy that trainers report as that of guessing; 0: none */
 
@@ -28,9 +28,9 @@ void begin(const char *text);
 void put(struct dp_event e);
 void propose(uint32_t trial, double sigma);
 /* An attempt that makes all three runs; `accuracy` NULL: it reports nothing. */
-void attempt(uint32_t trial, uint32_t number, enum dp_end end, const double *accuracy,
+void attempt(uint32_t trial, uint32_t number, enum dp_end_class end, const double *accuracy,
 	     const char *message);
-double epsilon_at(double sigma);
+double epsilon_at_order(double sigma);
 void ended(uint32_t trial, const char *state, double epsilon, double error);
 /* A trial with one good attempt. */
 void evaluate(uint32_t trial, double sigma, double a, double b, double c);
@@ -39,11 +39,11 @@ void load(bool public);
 int finish(void **state);
 void assert_near(double a, double b, double tolerance);
 /* All facts, without figures; freed by finish(). */
-const struct facts *find_facts(void);
+const struct report_model *find_facts(void);
 /* Trial 0 is on its way and at its end on the front, trial 1 is only on its way, because
  * it ran out of time. */
-const struct facts *walk_facts(void);
+const struct report_model *walk_facts(void);
 /* The report's text in a form, without figures, and its JSON. */
-char *whole(enum doc_form form);
+char *whole(enum doc_format form);
 
 #endif

@@ -13,14 +13,14 @@ struct canvas open_canvas(int width, int height)
 	struct dp_err err;
 	struct canvas c;
 
-	assert_int_equal(canvas_open(&c, &back_end_gd, false, &err), 0);
-	assert_int_equal(canvas_begin(&c, width, height, &err), 0);
+	assert_int_equal(canvas_open(&c, &plot_backend_gd, false, &err), 0);
+	assert_int_equal(canvas_start_drawing(&c, width, height, &err), 0);
 	return c;
 }
 
 int grey(const struct canvas *c, int x, int y)
 {
-	return gd_ink(c)->im->tpixels[y][x] & 255;
+	return gd_get_surface(c)->im->tpixels[y][x] & 255;
 }
 
 const char long_name[] = "a-name-of-one-hundred-characters-as-programs-write-them-0123456789-"
@@ -43,11 +43,11 @@ struct plot *front_figure(void)
 
 	panel_axis(a, PLOT_X, "ε at δ = 10⁻⁵", PLOT_LOG);
 	panel_axis(a, PLOT_Y, "error", PLOT_LINEAR);
-	panel_box(a, &box, NULL, 0.05, 10, 0.18, 0.45);
+	panel_add_region(a, &box, NULL, 0.05, 10, 0.18, 0.45);
 	panel_points(a, &cloud, "all points", x, y, DP_COUNT(x));
 	panel_steps(a, &front, "front", fx, fy, DP_COUNT(fx));
 	panel_points(a, &front, "front", fx, fy, DP_COUNT(fx));
-	panel_mark(a, &line, PLOT_Y, 0.165, "non-private");
+	panel_add_reference_line(a, &line, PLOT_Y, 0.165, "non-private");
 	for (size_t i = 0; i < DP_COUNT(fx); i++) {
 		snprintf(text, sizeof text, "ε = %g", fx[i]);
 		panel_label(a, fx[i], fy[i], text);
@@ -104,7 +104,7 @@ struct plot *bands_figure(void)
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
-	panel_whole(a, PLOT_X);
+	panel_set_integer_ticks(a, PLOT_X);
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
 	for (unsigned k = 0; k < DP_COUNT(names); k++) {
 		struct plot_style s = { .colour = plot_palette(k), .dash = k % 3 };
@@ -124,10 +124,10 @@ struct plot *bands_figure(void)
 struct plot *parallel_figure(void)
 {
 	static const char *const names[] = { "sgd", "adam" };
-	const struct plot_parallel axes[] = {
+	const struct plot_parallel_axis axes[] = {
 		{ .label = "learning rate", .scale = PLOT_LOG, .lo = 1e-3, .hi = 1 },
 		{ .label = "epochs", .lo = NAN, .hi = NAN },
-		{ .label = "optimiser", .names = names, .nnames = 2 },
+		{ .label = "optimiser", .categories = names, .ncategories = 2 },
 		{ .label = "noise multiplier σ", .lo = 0, .hi = NAN },
 	};
 	double v[6][4], by[6];
@@ -164,13 +164,13 @@ struct plot *words_figure(void)
 	panel_axis(a, PLOT_Y, "y", PLOT_LOG);
 	panel_points(a, &s, "points", one, one, 1);
 	a = plot_panel(p, 1, 0);
-	panel_names(a, PLOT_Y, slots, 2);
+	panel_set_categories(a, PLOT_Y, slots, 2);
 	panel_axis(a, PLOT_X, "minutes", PLOT_LINEAR);
-	panel_blocks(a, &s, "training", x0, x1, y0, y1, 3);
+	panel_add_rects(a, &s, "training", x0, x1, y0, y1, 3);
 	a = plot_panel(p, 1, 1);
 	panel_axis(a, PLOT_X, long_name, PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, "a label of many words beside a panel that is small", PLOT_LINEAR);
-	panel_empty(a, "All 17 trials failed: see the table of failures.");
+	panel_set_empty_text(a, "All 17 trials failed: see the table of failures.");
 	return p;
 }
 

@@ -2,14 +2,14 @@
 #ifndef DP_TEST_MADE_ROWS_H
 #define DP_TEST_MADE_ROWS_H
 #include "base/rng.h"
-#include "trainers/data/data.h"
+#include "trainers/data/data_splits.h"
 
 #include <stdlib.h>
 
 /* n records with some of `nfeatures` features each, `most` at most, values 1 or in
  * -1..1, and a label that follows the first features. */
-static inline struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool values,
-				    uint64_t seed)
+static inline struct sparse_rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t most,
+					   bool values, uint64_t seed)
 {
 	uint64_t *start = calloc((size_t)n + 1, sizeof *start);
 	uint16_t *index = calloc((size_t)n * most + 1, sizeof *index);
@@ -39,17 +39,17 @@ static inline struct rows made_rows(uint32_t n, uint32_t nfeatures, uint32_t mos
 		free(value);
 		value = NULL;
 	}
-	return (struct rows){ .n = n,
-			      .nfeatures = nfeatures,
-			      .nclasses = 2,
-			      .start = start,
-			      .index = index,
-			      .value = value,
-			      .label = label,
-			      .row_max = most };
+	return (struct sparse_rows){ .n = n,
+				     .nfeatures = nfeatures,
+				     .nclasses = 2,
+				     .start = start,
+				     .index = index,
+				     .value = value,
+				     .label = label,
+				     .max_row_entries = most };
 }
 
-static inline void free_rows(struct rows *r)
+static inline void free_rows(struct sparse_rows *r)
 {
 	free((void *)r->start);
 	free((void *)r->index);
@@ -58,7 +58,7 @@ static inline void free_rows(struct rows *r)
 }
 
 /* Row i as a dense vector with the bias at its end. */
-static inline void dense_row(const struct rows *r, uint32_t i, double *x)
+static inline void dense_row(const struct sparse_rows *r, uint32_t i, double *x)
 {
 	for (uint32_t f = 0; f < r->nfeatures; f++)
 		x[f] = 0;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-struct report made_report;
+struct report_data made_report;
 static uint32_t seq;
 struct dp_err made_err;
 
@@ -17,7 +17,7 @@ void made_apply(struct dp_event e)
 {
 	e.study = 1;
 	e.seq = seq++;
-	e.time = 1000000 + seq;
+	e.time_us = 1000000 + seq;
 	if (dp_state_apply(&made_report.state, &e, &made_err) != DP_OK)
 		fail_msg("%s", made_err.msg);
 }
@@ -26,12 +26,12 @@ struct dp_study_state *made_study(const char *text)
 {
 	made_apply((struct dp_event){
 		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
-	return dp_state_by_id(&made_report.state, 1);
+	return dp_state_get_study(&made_report.state, 1);
 }
 
 void made_trial(const char *how, const double *x, const double *y)
 {
-	const struct dp_study_state *st = dp_state_by_id(&made_report.state, 1);
+	const struct dp_study_state *st = dp_state_get_study(&made_report.state, 1);
 
 	made_apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 				      .trial = st->ntrials,
@@ -45,34 +45,34 @@ void made_trial(const char *how, const double *x, const double *y)
 				      .nobjectives = (uint32_t)st->spec->nobjectives });
 }
 
-struct subject *made_subject(bool models)
+struct study_data *made_subject(bool models)
 {
-	struct subject *s = calloc(1, sizeof *s);
+	struct study_data *s = calloc(1, sizeof *s);
 
-	s->s = dp_state_by_id(&made_report.state, 1);
-	s->privacy = s->s->spec->objectives[0].privacy ? 0 : -1;
-	s->utility = s->privacy + 1;
-	s->y = 1;
-	assert_true(subject_find_points(s));
-	assert_int_equal(dp_study_front(s->s, &made_err), DP_OK);
-	assert_int_equal(dp_results_recall(s->s, &s->results, &made_err), DP_OK);
-	s->history = (struct dp_history){ .known = s->results.known, .n = s->results.n };
-	s->models = models ? dp_proposer_new(s->s->spec) : NULL;
-	if (models && dp_surrogate_fit(s->models, &s->history, NULL, &made_err) != DP_OK) {
-		dp_proposer_free(s->models);
-		s->models = NULL;
+	s->state = dp_state_get_study(&made_report.state, 1);
+	s->privacy_obj = s->state->spec->objectives[0].privacy ? 0 : -1;
+	s->utility_obj = s->privacy_obj + 1;
+	s->y_obj = 1;
+	assert_true(study_data_load_results(s));
+	assert_int_equal(dp_state_update_front(s->state, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(s->state, &s->results, &made_err), DP_OK);
+	s->history = (struct dp_history){ .observations = s->results.known, .n = s->results.n };
+	s->surrogates = models ? dp_proposer_new(s->state->spec) : NULL;
+	if (models && dp_surrogate_fit(s->surrogates, &s->history, NULL, &made_err) != DP_OK) {
+		dp_proposer_free(s->surrogates);
+		s->surrogates = NULL;
 	}
-	assert_int_equal(subject_judge(s, &made_err), DP_OK);
-	made_report.subjects = s;
-	made_report.nsubjects = 1;
-	made_report.look.formats = LOOK_PNG;
+	assert_int_equal(study_data_assess_surrogates(s, &made_err), DP_OK);
+	made_report.studies = s;
+	made_report.nstudies = 1;
+	made_report.figure_output.formats = FIGURE_PNG;
 	return s;
 }
 
 int made_free(void **state)
 {
 	(void)state;
-	report_free(&made_report);
+	report_data_free(&made_report);
 	memset(&made_report, 0, sizeof made_report);
 	seq = 0;
 	return 0;
@@ -80,13 +80,13 @@ int made_free(void **state)
 
 void made_scatter(uint32_t n, void (*value)(const double *x, double *y))
 {
-	const struct dp_study *spec = dp_state_by_id(&made_report.state, 1)->spec;
+	const struct dp_study *spec = dp_state_get_study(&made_report.state, 1)->spec;
 
 	for (uint32_t i = 0; i < n; i++) {
 		double x[DP_PARAMS_MAX], y[DP_OBJECTIVES_MAX];
 
 		dp_space_sample(spec, i, true, x);
-		assert_int_equal(dp_space_derive(spec, x, &made_err), DP_OK);
+		assert_int_equal(dp_space_solve_calibrated(spec, x, &made_err), DP_OK);
 		value(x, y);
 		made_trial("ok", x, y);
 	}

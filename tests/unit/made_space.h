@@ -3,10 +3,10 @@
 #ifndef DP_TEST_MADE_SPACE_H
 #define DP_TEST_MADE_SPACE_H
 #include "linalg/linalg.h"
-#include "recall/recall.h"
-#include "reports/figures/space_internal.h"
+#include "optimize/history/history.h"
+#include "reports/figures/common/param_space_internal.h"
 
-extern struct report made_report;
+extern struct report_data made_report;
 extern struct dp_err made_err;
 
 void made_apply(struct dp_event e);
@@ -29,7 +29,7 @@ void made_trial(const char *how, const double *x, const double *y);
 	}
 
 /* The subject of what was applied so far; with models where they can be fitted. */
-struct subject *made_subject(bool models);
+struct study_data *made_subject(bool models);
 int made_free(void **state);
 /* Random points of the study's space with objectives by this function. */
 void made_scatter(uint32_t n, void (*value)(const double *x, double *y));

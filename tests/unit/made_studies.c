@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-struct report made_report;
+struct report_data made_report;
 static uint32_t seq[8]; /* by study */
 double made_now;        /* seconds, of the next event */
 
@@ -19,7 +19,7 @@ void made_apply(uint32_t study, struct dp_event e)
 
 	e.study = study;
 	e.seq = seq[study]++;
-	e.time = (int64_t)((1000 + made_now) * 1e6);
+	e.time_us = (int64_t)((1000 + made_now) * 1e6);
 	if (dp_state_apply(&made_report.state, &e, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 }
@@ -56,7 +56,7 @@ uint32_t made_walk(const char *name, const char *objectives)
 
 struct dp_study_state *made_state(uint32_t study)
 {
-	return dp_state_by_id(&made_report.state, study);
+	return dp_state_get_study(&made_report.state, study);
 }
 
 uint32_t made_trial_by(uint32_t study, const char *source, double p, double q)
@@ -85,7 +85,7 @@ void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt)
 					     .attempt = attempt });
 }
 
-void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end, double start,
+void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end_class end, double start,
 	      const double metrics[4])
 {
 	static const char *const names[] = { "a", "b" };
@@ -98,14 +98,15 @@ void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end,
 				      .trial = trial,
 				      .run = DP_RUN_ALL,
 				      .attempt = attempt,
-				      .end = end,
-				      .counted = true,
+				      .end_class = end,
+				      .charged = true,
 				      .metric_names = strcmp(second, "accuracy") ? names : shares,
 				      .nmetrics = metrics ? 2 : 0,
 				      .runs = runs,
 				      .nruns = metrics ? 2 : 0,
 				      .metrics = metrics,
-				      .exit = { .start = 1000 + start, .end = 1000 + made_now } });
+				      .exit = { .start_seconds = 1000 + start,
+						.end_seconds = 1000 + made_now } });
 }
 
 void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y, uint32_t n)
@@ -156,19 +157,19 @@ void made_walked(uint32_t study, double q, const double way[2][2], const double 
 	made_apply(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 					     .trial = trial,
 					     .run = DP_RUN_ALL,
-					     .end = end ? DP_END_OK : DP_END_TIMEOUT,
-					     .counted = true,
+					     .end_class = end ? DP_END_OK : DP_END_TIMEOUT,
+					     .charged = true,
 					     .metric_names = names,
 					     .nmetrics = 2,
 					     .runs = runs,
 					     .nruns = 2,
 					     .metrics = own,
-					     .waypoints = at,
-					     .nwaypoints = 2,
-					     .ways = ways,
-					     .nways = 8,
-					     .exit = { .start = 1000 + made_now - q,
-						       .end = 1000 + made_now } });
+					     .checkpoints = at,
+					     .ncheckpoints = 2,
+					     .checkpoint_metrics = ways,
+					     .ncheckpoint_metrics = 8,
+					     .exit = { .start_seconds = 1000 + made_now - q,
+						       .end_seconds = 1000 + made_now } });
 	made_trial_end(study, trial, end ? "ok" : "failed", end, end ? 2 : 0);
 }
 
@@ -182,28 +183,30 @@ void made_failure(uint32_t study)
 	made_trial_end(study, trial, "failed", NULL, 0);
 }
 
-struct subject *made_subjects(void)
+struct study_data *made_subjects(void)
 {
 	struct dp_err err;
 
-	made_report.nsubjects = made_report.state.nstudies;
-	made_report.subjects = calloc(made_report.nsubjects, sizeof *made_report.subjects);
-	assert_non_null(made_report.subjects);
-	for (size_t i = 0; i < made_report.nsubjects; i++) {
+	made_report.nstudies = made_report.state.nstudies;
+	made_report.studies = calloc(made_report.nstudies, sizeof *made_report.studies);
+	assert_non_null(made_report.studies);
+	for (size_t i = 0; i < made_report.nstudies; i++) {
 		struct dp_study_state *st = made_report.state.studies[i];
 
-		assert_int_equal(dp_study_front(st, &err), DP_OK);
-		made_report.subjects[i] = (struct subject){ .s = st, .privacy = -1, .y = 1 };
-		assert_true(subject_find_points(&made_report.subjects[i]));
-		assert_int_equal(subject_judge(&made_report.subjects[i], &err), DP_OK);
+		assert_int_equal(dp_state_update_front(st, &err), DP_OK);
+		made_report.studies[i] =
+			(struct study_data){ .state = st, .privacy_obj = -1, .y_obj = 1 };
+		assert_true(study_data_load_results(&made_report.studies[i]));
+		assert_int_equal(study_data_assess_surrogates(&made_report.studies[i], &err),
+				 DP_OK);
 	}
-	return made_report.subjects;
+	return made_report.studies;
 }
 
 int made_begin(void **s)
 {
 	(void)s;
-	made_report = (struct report){ .look.formats = LOOK_PNG };
+	made_report = (struct report_data){ .figure_output.formats = FIGURE_PNG };
 	made_now = 0;
 	return 0;
 }
@@ -211,7 +214,7 @@ int made_begin(void **s)
 int made_free(void **s)
 {
 	(void)s;
-	report_free(&made_report);
+	report_data_free(&made_report);
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* made_studies.h - studies made in memory, for the tests of figures. */
 #ifndef DP_TEST_MADE_STUDIES_H
 #define DP_TEST_MADE_STUDIES_H
-#include "reports/figures/series.h"
+#include "reports/figures/common/figure_data.h"
 
-extern struct report made_report;
+extern struct report_data made_report;
 extern double made_now; /* seconds, of the next event */
 
 void made_apply(uint32_t study, struct dp_event e);
@@ -35,7 +35,7 @@ uint32_t made_trial_by(uint32_t study, const char *source, double p, double q);
 uint32_t made_trial(uint32_t study, double p, double q);
 void made_attempt(uint32_t study, uint32_t trial, uint32_t attempt);
 /* Ends an attempt that started at this second; metrics are those of two runs. */
-void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end end, double start,
+void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end_class end, double start,
 	      const double metrics[4]);
 void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y, uint32_t n);
 /* A whole trial that takes a second; the runs of b lie `spread` around its mean. */
@@ -48,7 +48,7 @@ void made_walked(uint32_t study, double q, const double way[2][2], const double 
 		 double spread);
 void made_failure(uint32_t study);
 /* Makes the subjects once all events are in. */
-struct subject *made_subjects(void);
+struct study_data *made_subjects(void);
 int made_begin(void **s);
 int made_free(void **s);
 int made_forget_fonts(void **s);

@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum mlp_path paths[] = { MLP_DENSE, MLP_SPARSE };
+static const enum mlp_input_mode paths[] = { MLP_INPUT_DENSE, MLP_INPUT_SPARSE };
 static const char *const kernels[] = { "avx512", "avx2", "portable" };
 
 /* ---- a plain implementation ---- */
 
 struct plain {
-	const struct mlp *m;
+	const struct mlp_shape *m;
 	double *w, *g;                   /* as learn.h has the weights, and one gradient */
 	double *act[MLP_LAYERS_MAX + 1]; /* inputs, outputs of each layer */
 	double *delta;
 };
 
-static inline void plain_init(struct plain *p, const struct mlp *m, const float *w)
+static inline void plain_init(struct plain *p, const struct mlp_shape *m, const float *w)
 {
 	p->m = m;
-	p->w = calloc(mlp_weights(m), sizeof *p->w);
-	p->g = calloc(mlp_weights(m), sizeof *p->g);
-	p->delta = calloc(mlp_weights(m), sizeof *p->delta);
+	p->w = calloc(mlp_count_weights(m), sizeof *p->w);
+	p->g = calloc(mlp_count_weights(m), sizeof *p->g);
+	p->delta = calloc(mlp_count_weights(m), sizeof *p->delta);
 	for (size_t l = 0; l <= m->nlayers; l++)
 		p->act[l] = calloc(m->width[l] + 1, sizeof **p->act);
-	for (size_t i = 0; i < mlp_weights(m); i++)
+	for (size_t i = 0; i < mlp_count_weights(m); i++)
 		p->w[i] = w[i];
 }
 
@@ -43,16 +43,16 @@ static inline void plain_free(struct plain *p)
 
 static inline const double *layer_weights(const struct plain *p, size_t l)
 {
-	struct mlp before = *p->m;
+	struct mlp_shape before = *p->m;
 
 	before.nlayers = l;
-	return p->w + mlp_weights(&before);
+	return p->w + mlp_count_weights(&before);
 }
 
 /* The loss of record i; outputs are left in p->act. */
-static inline double plain_loss(struct plain *p, const struct rows *r, uint32_t i)
+static inline double plain_loss(struct plain *p, const struct sparse_rows *r, uint32_t i)
 {
-	const struct mlp *m = p->m;
+	const struct mlp_shape *m = p->m;
 	double sum = 0, *logit = p->act[m->nlayers];
 
 	dense_row(r, i, p->act[0]);
@@ -74,9 +74,9 @@ static inline double plain_loss(struct plain *p, const struct rows *r, uint32_t 
 }
 
 /* The gradient of record i into p->g; its length. */
-static inline double plain_gradient(struct plain *p, const struct rows *r, uint32_t i)
+static inline double plain_gradient(struct plain *p, const struct sparse_rows *r, uint32_t i)
 {
-	const struct mlp *m = p->m;
+	const struct mlp_shape *m = p->m;
 	double loss = plain_loss(p, r, i), norm = 0, *delta = p->delta;
 	size_t classes = m->width[m->nlayers];
 
@@ -104,18 +104,18 @@ static inline double plain_gradient(struct plain *p, const struct rows *r, uint3
 }
 
 /* Algorithms 3 and 4 as they are printed, without noise; the number of empty lots. */
-static inline int plain_train(struct plain *p, const struct rows *r, const struct sgd *how,
-			      const struct noise *stream)
+static inline int plain_train(struct plain *p, const struct sparse_rows *r, const struct sgd *how,
+			      const struct noise_stream *stream)
 {
-	size_t n = mlp_weights(p->m);
+	size_t n = mlp_count_weights(p->m);
 	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu), *nu = calloc(n, sizeof *nu);
-	int empty = 0, steps = (int)(how->epochs * nearbyint((double)r->n / how->lot));
-	struct lots lots;
+	int empty = 0, steps = (int)(how->epochs * nearbyint((double)r->n / how->lot_size));
+	struct lot_sampler lots;
 
-	assert_int_equal(lots_init(&lots, stream, r->n, how, NULL), DP_OK);
+	assert_int_equal(lot_sampler_init(&lots, stream, r->n, how, NULL), DP_OK);
 	for (int i = 1; i <= steps; i++) {
 		uint32_t count;
-		const uint32_t *ids = lots_next(&lots, &count);
+		const uint32_t *ids = lot_sampler_next(&lots, &count);
 
 		empty += count == 0;
 		memset(g, 0, n * sizeof *g);
@@ -123,20 +123,20 @@ static inline int plain_train(struct plain *p, const struct rows *r, const struc
 			double norm = plain_gradient(p, r, ids[j]);
 
 			for (size_t k = 0; k < n; k++)
-				g[k] += p->g[k] * fmin(1, how->clip / norm) / how->lot;
+				g[k] += p->g[k] * fmin(1, how->clip / norm) / how->lot_size;
 		}
 		for (size_t k = 0; k < n; k++) {
 			if (how->optimizer == OPTIMIZER_SGD) {
-				p->w[k] -= how->rate * g[k];
+				p->w[k] -= how->learning_rate * g[k];
 				continue;
 			}
 			mu[k] = 0.9 * mu[k] + 0.1 * g[k];
 			nu[k] = 0.999 * nu[k] + 0.001 * g[k] * g[k];
-			p->w[k] -= how->rate * mu[k] / (1 - pow(0.9, i)) /
+			p->w[k] -= how->learning_rate * mu[k] / (1 - pow(0.9, i)) /
 				   (sqrt(nu[k] / (1 - pow(0.999, i))) + 1e-8);
 		}
 	}
-	lots_free(&lots);
+	lot_sampler_free(&lots);
 	free(g);
 	free(mu);
 	free(nu);
@@ -146,10 +146,10 @@ static inline int plain_train(struct plain *p, const struct rows *r, const struc
 /* ---- the code under test ---- */
 
 /* Made-up records of several classes. */
-static inline struct rows class_rows(uint32_t n, uint32_t nfeatures, uint32_t most, bool values,
-				     uint32_t nclasses)
+static inline struct sparse_rows class_rows(uint32_t n, uint32_t nfeatures, uint32_t most,
+					    bool values, uint32_t nclasses)
 {
-	struct rows r = made_rows(n, nfeatures, most, values, 5);
+	struct sparse_rows r = made_rows(n, nfeatures, most, values, 5);
 	uint8_t *label = (uint8_t *)r.label;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -163,30 +163,30 @@ static inline struct rows class_rows(uint32_t n, uint32_t nfeatures, uint32_t mo
 	return r;
 }
 
-static inline float *some_weights(const struct mlp *m, uint64_t seed)
+static inline float *some_weights(const struct mlp_shape *m, uint64_t seed)
 {
-	float *w = calloc(mlp_weights(m), sizeof *w);
+	float *w = calloc(mlp_count_weights(m), sizeof *w);
 	struct dp_rng rng;
 
 	dp_rng_init(&rng, seed, DP_RNG_TEST, 1, 0);
-	for (size_t i = 0; i < mlp_weights(m); i++)
+	for (size_t i = 0; i < mlp_count_weights(m); i++)
 		w[i] = (float)(0.4 * dp_rng_normal(&rng));
 	return w;
 }
 
-static inline void descend(const struct mlp *m, enum mlp_path path, const char *kernel,
-			   const struct rows *r, const struct sgd *how, float *w)
+static inline void descend(const struct mlp_shape *m, enum mlp_input_mode path, const char *kernel,
+			   const struct sparse_rows *r, const struct sgd *how, float *w)
 {
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise lots, noise;
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream lots, noise;
 	struct dp_err err;
 
-	noise_seeded(&lots, 3, NOISE_LOTS);
-	noise_seeded(&noise, 3, NOISE_GRADIENT);
-	if (mlp__descend(m, path, mlp__kernels(kernel), r, how, &lots, &noise, &pulse, w, &err) !=
-	    DP_OK)
+	noise_stream_init_seeded(&lots, 3, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, 3, NOISE_GRADIENT);
+	if (mlp__train_from(m, path, mlp__kernels_select(kernel), r, how, &lots, &noise, &pulse, w,
+			    &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	assert_int_equal(pulse.done, sgd_steps(how, r->n));
+	assert_int_equal(pulse.steps_done, sgd_total_steps(how, r->n));
 }
 
 /* All of a's elements are those of b, to `most` of the largest. */
@@ -210,16 +210,17 @@ static inline double *doubles(const float *x, size_t n)
 	return d;
 }
 
-static inline void train(const struct mlp *m, enum mlp_path path, const struct rows *r,
-			 const struct sgd *how, uint64_t seed, float *w)
+static inline void train(const struct mlp_shape *m, enum mlp_input_mode path,
+			 const struct sparse_rows *r, const struct sgd *how, uint64_t seed,
+			 float *w)
 {
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise start, lots, noise;
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream start, lots, noise;
 	struct dp_err err;
 
-	noise_seeded(&start, seed, NOISE_START);
-	noise_seeded(&lots, seed, NOISE_LOTS);
-	noise_seeded(&noise, seed, NOISE_GRADIENT);
+	noise_stream_init_seeded(&start, seed, NOISE_INIT_WEIGHTS);
+	noise_stream_init_seeded(&lots, seed, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, seed, NOISE_GRADIENT);
 	if (mlp_train(m, path, r, how, &start, &lots, &noise, &pulse, w, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 }

@@ -15,7 +15,7 @@ static inline const struct dp_mechanism *query(const char *text, double *values)
 	json_t *q = NULL;
 
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, &err), DP_OK);
-	assert_int_equal(dp_privacy_query(q, &m, values, &err), DP_OK);
+	assert_int_equal(dp_privacy_query_parse(q, &m, values, &err), DP_OK);
 	json_decref(q);
 	return m;
 }

@@ -24,7 +24,7 @@ static const char base[] = "study: s\n"
 
 struct result {
 	struct dp_study *s; /* NULL: refused */
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_err err;
 };
 
@@ -34,15 +34,15 @@ static inline struct result parse(const char *text, size_t len)
 	int code = dp_study_parse(text, len, "t.yaml", "/dir", &x.s, &x.problems, &x.err);
 
 	/* errors and success exclude each other */
-	assert_true(code == DP_OK ? x.s && !x.problems.errors
-				  : code == DP_E_INVALID && !x.s && x.problems.errors);
+	assert_true(code == DP_OK ? x.s && !x.problems.error_count
+				  : code == DP_E_INVALID && !x.s && x.problems.error_count);
 	return x;
 }
 
 static inline void done(struct result *x)
 {
 	dp_study_free(x->s);
-	dp_problems_free(&x->problems);
+	dp_diagnostics_free(&x->problems);
 }
 
 static inline struct dp_study *good(const char *text)
@@ -52,7 +52,7 @@ static inline struct dp_study *good(const char *text)
 
 	if (!s)
 		fail_msg("%s", x.err.msg);
-	dp_problems_free(&x.problems);
+	dp_diagnostics_free(&x.problems);
 	return s;
 }
 

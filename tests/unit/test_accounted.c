@@ -35,12 +35,12 @@ static void accounted(const char *privacy, const char *parameters, const char *e
 	struct dp_err err;
 
 	dp_space_sample(s, 0, false, x);
-	assert_int_equal(dp_space_derive(s, x, &err), DP_OK);
-	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_OK);
-	all = dp_objectives_accounted(s, x, NAN, y);
+	assert_int_equal(dp_space_solve_calibrated(s, x, &err), DP_OK);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, &err), DP_OK);
+	all = dp_objectives_accounting_json(s, x, NAN, y);
 	assert_int_equal(json_object_size(all), 1);
 	one = json_object_get(all, "epsilon");
-	if (dp_privacy_json(one, &answer, &err) != DP_OK)
+	if (dp_privacy_answer_query(one, &answer, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	assert_true(dp_json_to_real(json_object_get(answer, "epsilon"), &again));
 	assert_true(again == y[0]);
@@ -121,7 +121,7 @@ static void test_composition_and_program(void **state)
 		  "\"noise_multiplier\":2,\"group\":1,\"times\":1}],\"delta\":1e-06,"
 		  "\"accountant\":\"pld\"}");
 	dp_space_sample(s, 0, false, x);
-	all = dp_objectives_accounted(s, x, NAN, NULL);
+	all = dp_objectives_accounting_json(s, x, NAN, NULL);
 	dp_json_dump(&text, all, 0);
 	assert_string_equal(dp_buf_text(&text),
 			    "{\"epsilon\":{\"command\":[\"/dir/acc\",\"x\"],\"delta\":"

@@ -2,9 +2,9 @@
  * against the hypervolume. */
 #include "base/rng.h"
 #include "dominates.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -33,12 +33,12 @@ static void cells_fill_the_region(void **state)
 	for (int round = 0; round < 60; round++) {
 		size_t p = 1 + (size_t)round % 4, n = dp_rng_below(&r, 25);
 		double y[25 * 4], ref[4] = { 0.9, 0.8, 0.95, 0.7 }, v, sum = 0, box = 1;
-		struct dp_cells c;
+		struct dp_box_decomposition c;
 
 		random_front(&r, p, n, y);
 		if (n > 3) /* ties and repeats */
 			memcpy(y + p, y, p * sizeof *y);
-		assert_int_equal(dp_cells(y, n, p, ref, 100000, &c), DP_OK);
+		assert_int_equal(dp_box_decompose(y, n, p, ref, 100000, &c), DP_OK);
 		assert_int_equal(dp_hypervolume(y, n, p, ref, &v), DP_OK);
 		for (size_t j = 0; j < p; j++)
 			box *= ref[j];
@@ -70,13 +70,13 @@ static void cells_fill_the_region(void **state)
 		}
 		if (p == 2 && n == 0)
 			assert_int_equal(c.count, 1);
-		dp_cells_free(&c);
+		dp_box_decomposition_free(&c);
 	}
 	{
 		double y[2] = { 0.5, 0.5 }, ref[2] = { 1, 1 };
-		struct dp_cells c;
+		struct dp_box_decomposition c;
 
-		assert_int_equal(dp_cells(y, 1, 2, ref, 1, &c), DP_E_LIMIT);
+		assert_int_equal(dp_box_decompose(y, 1, 2, ref, 1, &c), DP_E_LIMIT);
 	}
 }
 
@@ -98,39 +98,44 @@ static const struct dp__acquisition *named(enum dp_acquisition a)
 
 	memset(&s, 0, sizeof s);
 	s.search.acquisition = a;
-	return dp__acquisition(&s);
+	return dp__acquisition_get(&s);
 }
 
 struct scene {
 	size_t p;
-	enum dp__shape shapes[3];
+	enum dp__distribution shapes[3];
 	double front[POINTS * 3], ref[3];
 	struct dp__normal f[3];
-	struct dp__target t;
+	struct dp__acq_region t;
 };
 
 /* Natural values to minimise in 0..1 (or -1..0 for what is maximised). */
-static void make_scene(struct scene *s, struct dp_rng *r, size_t p, const enum dp__shape *shapes)
+static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
+		       const enum dp__distribution *shapes)
 {
 	memset(s, 0, sizeof *s);
 	s->p = p;
 	memcpy(s->shapes, shapes, p * sizeof *shapes);
 	for (size_t j = 0; j < p; j++) {
-		bool max = shapes[j] == DP__LOG_MAX || shapes[j] == DP__LOGIT_MAX;
+		bool max = shapes[j] == DP__DIST_LOGNORMAL_MAX ||
+			   shapes[j] == DP__DIST_LOGITNORMAL_MAX;
 
 		for (size_t i = 0; i < POINTS; i++)
 			s->front[i * p + j] = dp_rng_uniform(r) * 0.9 - max;
 		s->ref[j] = 0.95 - max;
-		s->f[j].m = dp__shape_inverse(shapes[j], 0.1 + 0.5 * dp_rng_uniform(r) - max);
-		s->f[j].s = (shapes[j] == DP__NORMAL ? 0.2 : 0.7) * (0.02 + dp_rng_uniform(r));
+		s->f[j].mean =
+			dp__distribution_from_min(shapes[j], 0.1 + 0.5 * dp_rng_uniform(r) - max);
+		s->f[j].sd =
+			(shapes[j] == DP__DIST_NORMAL ? 0.2 : 0.7) * (0.02 + dp_rng_uniform(r));
 	}
-	assert_int_equal(dp__target_new(&s->t, p, shapes, s->front, POINTS, s->ref, false), DP_OK);
+	assert_int_equal(dp__acq_region_init(&s->t, p, shapes, s->front, POINTS, s->ref, false),
+			 DP_OK);
 }
 
-static const enum dp__shape shape_sets[][3] = {
-	{ DP__LOG, DP__LOGIT, DP__NORMAL },
-	{ DP__NORMAL, DP__NORMAL, DP__LOG },
-	{ DP__LOGIT_MAX, DP__LOG_MAX, DP__LOGIT },
+static const enum dp__distribution shape_sets[][3] = {
+	{ DP__DIST_LOGNORMAL, DP__DIST_LOGITNORMAL, DP__DIST_NORMAL },
+	{ DP__DIST_NORMAL, DP__DIST_NORMAL, DP__DIST_LOGNORMAL },
+	{ DP__DIST_LOGITNORMAL_MAX, DP__DIST_LOGNORMAL_MAX, DP__DIST_LOGITNORMAL },
 };
 
 static void expectations_are_monte_carlo(void **state)
@@ -149,9 +154,9 @@ static void expectations_are_monte_carlo(void **state)
 				double g;
 
 				for (size_t j = 0; j < p; j++)
-					z[j] = dp__shape_value(
+					z[j] = dp__distribution_to_min(
 						s.shapes[j],
-						s.f[j].m + s.f[j].s * dp_rng_normal(&r));
+						s.f[j].mean + s.f[j].sd * dp_rng_normal(&r));
 				g = gain(s.front, POINTS, p, s.ref, z);
 				sum += g;
 				square += g * g;
@@ -160,25 +165,25 @@ static void expectations_are_monte_carlo(void **state)
 			sum /= DRAWS;
 			hits /= DRAWS;
 			se = sqrt((square / DRAWS - sum * sum) / DRAWS);
-			error = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL)) - sum;
+			error = exp(named(DP_ACQUISITION_EHVI)->log_value(&s.t, s.f, NULL)) - sum;
 			assert_true(fabs(error) < 4.5 * se + 1e-12);
-			poi = exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
+			poi = exp(named(DP_ACQUISITION_POI)->log_value(&s.t, s.f, NULL));
 			assert_true(fabs(poi - hits) <
 				    4.5 * sqrt(hits * (1 - hits) / DRAWS) + 2e-5);
 			/* hvpoi: that probability times the gain of the median */
 			for (size_t j = 0; j < p; j++)
-				z[j] = dp__shape_value(s.shapes[j], s.f[j].m);
-			error = exp(named(DP_ACQ_HVPOI)->value(&s.t, s.f, NULL)) -
+				z[j] = dp__distribution_to_min(s.shapes[j], s.f[j].mean);
+			error = exp(named(DP_ACQUISITION_HVPOI)->log_value(&s.t, s.f, NULL)) -
 				poi * gain(s.front, POINTS, p, s.ref, z);
 			assert_true(fabs(error) < 1e-12);
-			dp__target_free(&s.t);
+			dp__acq_region_free(&s.t);
 		}
 	}
 }
 
 static void check_slopes(struct scene *s, const struct dp__acquisition *a)
 {
-	double g[6], value = a->value(&s->t, s->f, g);
+	double g[6], value = a->log_value(&s->t, s->f, g);
 
 	if (isinf(value))
 		return;
@@ -189,13 +194,14 @@ static void check_slopes(struct scene *s, const struct dp__acquisition *a)
 		memcpy(lo, s->f, sizeof lo);
 		memcpy(hi, s->f, sizeof hi);
 		if (j < s->p) {
-			lo[j].m -= step;
-			hi[j].m += step;
+			lo[j].mean -= step;
+			hi[j].mean += step;
 		} else {
-			lo[j - s->p].s -= step;
-			hi[j - s->p].s += step;
+			lo[j - s->p].sd -= step;
+			hi[j - s->p].sd += step;
 		}
-		slope = (a->value(&s->t, hi, NULL) - a->value(&s->t, lo, NULL)) / (2 * step);
+		slope = (a->log_value(&s->t, hi, NULL) - a->log_value(&s->t, lo, NULL)) /
+			(2 * step);
 		assert_true(fabs(slope - g[j]) < 2e-4 * (1 + fabs(g[j])));
 	}
 }
@@ -211,12 +217,12 @@ static void slopes_are_finite_differences(void **state)
 
 		make_scene(&s, &r, 2 + (size_t)round % 2,
 			   shape_sets[(size_t)round % DP_COUNT(shape_sets)]);
-		check_slopes(&s, named(DP_ACQ_EHVI));
-		check_slopes(&s, named(DP_ACQ_POI));
-		check_slopes(&s, named(DP_ACQ_HVPOI));
-		s.t.gain_model = true;
-		check_slopes(&s, named(DP_ACQ_HVPOI));
-		dp__target_free(&s.t);
+		check_slopes(&s, named(DP_ACQUISITION_EHVI));
+		check_slopes(&s, named(DP_ACQUISITION_POI));
+		check_slopes(&s, named(DP_ACQUISITION_HVPOI));
+		s.t.gain_in_model_space = true;
+		check_slopes(&s, named(DP_ACQUISITION_HVPOI));
+		dp__acq_region_free(&s.t);
 	}
 }
 
@@ -234,20 +240,20 @@ static void exact_values_and_small_sds(void **state)
 
 		make_scene(&s, &r, 2, shape_sets[k]);
 		for (size_t j = 0; j < 2; j++) {
-			s.f[j].s = 0;
-			z[j] = dp__shape_value(s.shapes[j], s.f[j].m);
+			s.f[j].sd = 0;
+			z[j] = dp__distribution_to_min(s.shapes[j], s.f[j].mean);
 		}
 		want = gain(s.front, POINTS, 2, s.ref, z);
-		got = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+		got = exp(named(DP_ACQUISITION_EHVI)->log_value(&s.t, s.f, NULL));
 		assert_true(fabs(got - want) < 1e-12);
 		for (size_t j = 0; j < 2; j++)
-			s.f[j].s = 0.03 - 1e-9;
-		a = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+			s.f[j].sd = 0.03 - 1e-9;
+		a = exp(named(DP_ACQUISITION_EHVI)->log_value(&s.t, s.f, NULL));
 		for (size_t j = 0; j < 2; j++)
-			s.f[j].s = 0.03 + 1e-9;
-		b = exp(named(DP_ACQ_EHVI)->value(&s.t, s.f, NULL));
+			s.f[j].sd = 0.03 + 1e-9;
+		b = exp(named(DP_ACQUISITION_EHVI)->log_value(&s.t, s.f, NULL));
 		assert_true(fabs(a - b) < 2e-9);
-		dp__target_free(&s.t);
+		dp__acq_region_free(&s.t);
 	}
 }
 
@@ -262,21 +268,22 @@ static void a_gain_in_model_space_by_hand(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < DP_COUNT(shape_sets); k++) {
-		struct dp__target t;
+		struct dp__acq_region t;
 
 		for (size_t i = 0; i < 8; i++)
 			y[i / 2][i % 2] =
-				dp__shape_value(shape_sets[k][i % 2], steps[i / 2][i % 2]);
-		assert_int_equal(dp__target_new(&t, 2, shape_sets[k], y[0], 3, y[3], true), DP_OK);
+				dp__distribution_to_min(shape_sets[k][i % 2], steps[i / 2][i % 2]);
+		assert_int_equal(dp__acq_region_init(&t, 2, shape_sets[k], y[0], 3, y[3], true),
+				 DP_OK);
 		for (size_t i = 0; i < 4; i++) {
 			below[i] = 0.5 * erfc((0.5 - (double)i) / 0.8 / sqrt(2));
 			at[i] = 0.5 * erfc((0.5 - (double)i) / 0.6 / sqrt(2));
 		}
 		want = below[0] * at[3] + (below[1] - below[0]) * at[2] +
 		       (below[2] - below[1]) * at[1] + (below[3] - below[2]) * at[0];
-		got = exp(named(DP_ACQ_HVPOI)->value(&t, f, NULL));
+		got = exp(named(DP_ACQUISITION_HVPOI)->log_value(&t, f, NULL));
 		assert_true(fabs(got - area * want) < 1e-12);
-		dp__target_free(&t);
+		dp__acq_region_free(&t);
 	}
 }
 
@@ -294,34 +301,35 @@ static void a_gain_in_model_space_is_the_hypervolume(void **state)
 
 		make_scene(&s, &r, p, shape_sets[(size_t)round % DP_COUNT(shape_sets)]);
 		for (size_t i = 0; i < POINTS * p; i++)
-			z[i] = dp__shape_inverse(s.shapes[i % p], s.front[i]);
+			z[i] = dp__distribution_from_min(s.shapes[i % p], s.front[i]);
 		for (size_t j = 0; j < p; j++) {
-			ref[j] = dp__shape_inverse(s.shapes[j], s.ref[j]);
-			m[j] = s.f[j].m;
+			ref[j] = dp__distribution_from_min(s.shapes[j], s.ref[j]);
+			m[j] = s.f[j].mean;
 		}
-		s.t.gain_model = true;
-		want = gain(z, POINTS, p, ref, m) * exp(named(DP_ACQ_POI)->value(&s.t, s.f, NULL));
-		got = exp(named(DP_ACQ_HVPOI)->value(&s.t, s.f, NULL));
+		s.t.gain_in_model_space = true;
+		want = gain(z, POINTS, p, ref, m) *
+		       exp(named(DP_ACQUISITION_POI)->log_value(&s.t, s.f, NULL));
+		got = exp(named(DP_ACQUISITION_HVPOI)->log_value(&s.t, s.f, NULL));
 		assert_true(fabs(got - want) < 1e-10 * (1 + want));
-		dp__target_free(&s.t);
+		dp__acq_region_free(&s.t);
 	}
 }
 
 static void beyond_the_reference_nothing_is_gained(void **state)
 {
-	const enum dp__shape shapes[2] = { DP__LOG, DP__LOGIT };
+	const enum dp__distribution shapes[2] = { DP__DIST_LOGNORMAL, DP__DIST_LOGITNORMAL };
 	double front[2] = { 1, 0.3 }, ref[2] = { 10, 1 };
 	struct dp__normal f[2] = { { 2.5, 0 }, { -1, 0.2 } }; /* epsilon 12.2, exact */
-	struct dp__target t;
+	struct dp__acq_region t;
 
 	(void)state;
-	assert_int_equal(dp__target_new(&t, 2, shapes, front, 1, ref, false), DP_OK);
-	assert_true(isinf(named(DP_ACQ_EHVI)->value(&t, f, NULL)));
-	assert_true(isinf(named(DP_ACQ_HVPOI)->value(&t, f, NULL)));
-	f[0].m = -50; /* next to nothing of epsilon: finite, whatever the sd */
+	assert_int_equal(dp__acq_region_init(&t, 2, shapes, front, 1, ref, false), DP_OK);
+	assert_true(isinf(named(DP_ACQUISITION_EHVI)->log_value(&t, f, NULL)));
+	assert_true(isinf(named(DP_ACQUISITION_HVPOI)->log_value(&t, f, NULL)));
+	f[0].mean = -50; /* next to nothing of epsilon: finite, whatever the sd */
 	f[1] = (struct dp__normal){ 300, 40 };
-	assert_true(isfinite(named(DP_ACQ_EHVI)->value(&t, f, NULL)));
-	dp__target_free(&t);
+	assert_true(isfinite(named(DP_ACQUISITION_EHVI)->log_value(&t, f, NULL)));
+	dp__acq_region_free(&t);
 }
 
 int main(void)
@@ -336,6 +344,6 @@ int main(void)
 		cmocka_unit_test(beyond_the_reference_nothing_is_gained),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* test_advice.c - what people who write their first trainer are told beside the class of
  * its end. */
-#include "trial/trial.h"
+#include "protocol/trainer/trainer_protocol.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,15 +16,15 @@ static void instead(const char *lines, const char *expected)
 {
 	static const uint32_t runs[] = { 0, 1 };
 	const char *const needed[] = { "accuracy", NULL };
-	struct dp_result *r = dp_result_new(runs, 2);
+	struct dp_result_reader *r = dp_result_reader_new(runs, 2);
 	char out[400];
 
-	dp_result_feed(r, lines, strlen(lines));
-	dp_result_end(r);
-	assert_null(dp_result_problem(r));
-	dp_result_instead(r, needed, out, sizeof out);
+	dp_result_reader_feed(r, lines, strlen(lines));
+	dp_result_reader_finish(r);
+	assert_null(dp_result_reader_problem(r));
+	dp_result_reader_suggest_metric(r, needed, out, sizeof out);
 	assert_string_equal(out, expected);
-	dp_result_free(r);
+	dp_result_reader_free(r);
 }
 
 static void test_instead(void **state)
@@ -68,7 +68,7 @@ static void test_resembles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		assert_int_equal(dp_result_resembles(cases[i].text, strlen(cases[i].text)),
+		assert_int_equal(dp_text_has_result_line(cases[i].text, strlen(cases[i].text)),
 				 cases[i].like);
 }
 
@@ -78,15 +78,15 @@ static void test_request_has_privacy(void **state)
 				   "\"privacy\":{\"epsilon\":{\"steps\":7}},\"parameters\":{},"
 				   "\"runs\":[{\"run\":0,\"seed\":1}]}\n";
 	struct dp_buf again = DP_BUF_INIT;
-	struct dp_request r;
+	struct dp_trainer_request r;
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_request_parse(text, strlen(text), &r, &err), DP_OK);
-	dp_request_text(&r, &again);
+	assert_int_equal(dp_trainer_request_parse(text, strlen(text), &r, &err), DP_OK);
+	dp_trainer_request_format(&r, &again);
 	assert_string_equal(dp_buf_text(&again), text);
 	dp_buf_free(&again);
-	dp_request_clear(&r);
+	dp_trainer_request_clear(&r);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* test_attainment.c - what several sets of points attain, against a count of the sets. */
 #include "base/rng.h"
 #include "failing_malloc.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@ enum {
 };
 
 /* How many sets have a row that is nowhere worse than (x, y). */
-static size_t count_sets(const struct dp_rows *sets, size_t m, double x, double y)
+static size_t count_sets(const struct dp_pareto_points *sets, size_t m, double x, double y)
 {
 	size_t n = 0;
 
@@ -32,7 +32,8 @@ static size_t count_sets(const struct dp_rows *sets, size_t m, double x, double 
 }
 
 /* Rows of whole numbers, so that many are equal; some cannot be placed. */
-static void random_sets(struct dp_rng *rng, double rows[SETS][2 * MOST_ROWS], struct dp_rows *sets)
+static void random_sets(struct dp_rng *rng, double rows[SETS][2 * MOST_ROWS],
+			struct dp_pareto_points *sets)
 {
 	for (size_t i = 0; i < SETS; i++) {
 		size_t n = (size_t)(MOST_ROWS * dp_rng_uniform(rng));
@@ -40,22 +41,22 @@ static void random_sets(struct dp_rng *rng, double rows[SETS][2 * MOST_ROWS], st
 		for (size_t k = 0; k < 2 * n; k++)
 			rows[i][k] =
 				dp_rng_uniform(rng) < 0.05 ? NAN : floor(10 * dp_rng_uniform(rng));
-		sets[i] = (struct dp_rows){ rows[i], n };
+		sets[i] = (struct dp_pareto_points){ rows[i], n };
 	}
 }
 
 /* At every place of a fine grid as many sets attain as the answer says. */
-static void check_grid(const struct dp_rows *sets, const struct dp_attained *a)
+static void check_grid_search(const struct dp_pareto_points *sets, const struct dp_attainment *a)
 {
 	for (double x = -0.5; x < 11; x += 0.5)
 		for (double y = -0.5; y < 11; y += 0.5) {
 			size_t said = 0;
 
-			for (size_t i = 0; i < a->n; i++) {
+			for (size_t i = 0; i < a->n_places; i++) {
 				if (a->x[i] > x)
 					break;
 				said = 0;
-				while (said < a->m && a->y[i * a->m + said] <= y)
+				while (said < a->n_sets && a->y[i * a->n_sets + said] <= y)
 					said++;
 			}
 			assert_int_equal(said, count_sets(sets, SETS, x, y));
@@ -65,66 +66,66 @@ static void check_grid(const struct dp_rows *sets, const struct dp_attained *a)
 static void as_many_sets_as_it_says(void **state)
 {
 	double rows[SETS][2 * MOST_ROWS];
-	struct dp_rows sets[SETS];
+	struct dp_pareto_points sets[SETS];
 	struct dp_rng rng;
 
 	(void)state;
 	dp_rng_init(&rng, 3, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 60; i++) {
-		struct dp_attained a;
+		struct dp_attainment a;
 
 		random_sets(&rng, rows, sets);
-		assert_int_equal(dp_attained(sets, SETS, &a), DP_OK);
-		check_grid(sets, &a);
-		for (size_t k = 1; k < a.n; k++)
+		assert_int_equal(dp_attainment_compute(sets, SETS, &a), DP_OK);
+		check_grid_search(sets, &a);
+		for (size_t k = 1; k < a.n_places; k++)
 			assert_true(a.x[k - 1] < a.x[k]);
-		dp_attained_free(&a);
+		dp_attainment_free(&a);
 	}
 }
 
-static void by_hand(void **state)
+static void request_from_options(void **state)
 {
 	const double one[] = { 1, 5, 3, 2 }, two[] = { 2, 4 };
-	const struct dp_rows sets[] = { { one, 2 }, { two, 1 }, { NULL, 0 } };
-	struct dp_attained a;
+	const struct dp_pareto_points sets[] = { { one, 2 }, { two, 1 }, { NULL, 0 } };
+	struct dp_attainment a;
 
 	(void)state;
-	assert_int_equal(dp_attained(sets, 3, &a), DP_OK);
-	assert_int_equal(a.n, 3);
+	assert_int_equal(dp_attainment_compute(sets, 3, &a), DP_OK);
+	assert_int_equal(a.n_places, 3);
 	assert_true(a.x[0] == 1 && a.y[0] == 5 && isinf(a.y[1]) && isinf(a.y[2]));
 	assert_true(a.x[1] == 2 && a.y[3] == 4 && a.y[4] == 5 && isinf(a.y[5]));
 	assert_true(a.x[2] == 3 && a.y[6] == 2 && a.y[7] == 4 && isinf(a.y[8]));
-	dp_attained_free(&a);
-	assert_int_equal(dp_attained(sets + 2, 1, &a), DP_OK);
-	assert_int_equal(a.n, 0);
-	dp_attained_free(&a);
+	dp_attainment_free(&a);
+	assert_int_equal(dp_attainment_compute(sets + 2, 1, &a), DP_OK);
+	assert_int_equal(a.n_places, 0);
+	dp_attainment_free(&a);
 }
 
 static void shares(void **state)
 {
 	(void)state;
-	assert_int_equal(dp_attained_rank(1, 0.1), 0);
-	assert_int_equal(dp_attained_rank(1, 0.9), 0);
-	assert_int_equal(dp_attained_rank(4, 0.5), 1);
-	assert_int_equal(dp_attained_rank(5, 0.5), 2);
-	assert_int_equal(dp_attained_rank(5, 0.1), 0);
-	assert_int_equal(dp_attained_rank(5, 0.9), 4);
-	assert_int_equal(dp_attained_rank(10, 0.1), 0);
-	assert_int_equal(dp_attained_rank(10, 0.9), 8);
-	assert_int_equal(dp_attained_rank(19, 0.1), 1);
-	assert_int_equal(dp_attained_rank(19, 0.9), 17);
+	assert_int_equal(dp_attainment_rank(1, 0.1), 0);
+	assert_int_equal(dp_attainment_rank(1, 0.9), 0);
+	assert_int_equal(dp_attainment_rank(4, 0.5), 1);
+	assert_int_equal(dp_attainment_rank(5, 0.5), 2);
+	assert_int_equal(dp_attainment_rank(5, 0.1), 0);
+	assert_int_equal(dp_attainment_rank(5, 0.9), 4);
+	assert_int_equal(dp_attainment_rank(10, 0.1), 0);
+	assert_int_equal(dp_attainment_rank(10, 0.9), 8);
+	assert_int_equal(dp_attainment_rank(19, 0.1), 1);
+	assert_int_equal(dp_attainment_rank(19, 0.9), 17);
 }
 
 static int attain_once(void *arg)
 {
 	static const double rows[] = { 1, 2, 3, 1 };
-	const struct dp_rows sets[] = { { rows, 2 }, { rows, 1 } };
-	struct dp_attained a;
-	int code = dp_attained(sets, 2, &a);
+	const struct dp_pareto_points sets[] = { { rows, 2 }, { rows, 1 } };
+	struct dp_attainment a;
+	int code = dp_attainment_compute(sets, 2, &a);
 
 	(void)arg;
 	if (code == DP_OK)
-		dp_attained_free(&a);
+		dp_attainment_free(&a);
 	return code;
 }
 
@@ -138,7 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_sets_as_it_says),
-		cmocka_unit_test(by_hand),
+		cmocka_unit_test(request_from_options),
 		cmocka_unit_test(shares),
 		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};

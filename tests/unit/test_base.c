@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/sha256.h"
 #include "base/json.h"
-#include "base/num.h"
+#include "base/units.h"
 #include "base/rng.h"
 #include "base/secret.h"
 #include "base/utf8.h"
@@ -153,9 +153,9 @@ static void names_and_near_misses(void **state)
 	assert_false(dp_name_ok("../up"));
 	assert_false(dp_name_ok("two words"));
 	assert_false(dp_name_ok("na\xc3\xafve"));
-	assert_string_equal(dp_nearest("evalutions", keys), "evaluations");
-	assert_string_equal(dp_nearest("paralell", keys), "parallel");
-	assert_null(dp_nearest("timeout", keys));
+	assert_string_equal(dp_nearest_word("evalutions", keys), "evaluations");
+	assert_string_equal(dp_nearest_word("paralell", keys), "parallel");
+	assert_null(dp_nearest_word("timeout", keys));
 }
 
 static void buffers_keep_their_limit(void **state)
@@ -173,7 +173,7 @@ static void buffers_keep_their_limit(void **state)
 	assert_int_equal(b.len, 10);
 	assert_null(dp_buf_detach(&b));
 	dp_buf_puts(&b, "again");
-	dp_buf_drop(&b, 2);
+	dp_buf_consume(&b, 2);
 	text = dp_buf_detach(&b);
 	assert_string_equal(text, "ain");
 	free(text);
@@ -184,9 +184,9 @@ static void text_cannot_become_markup(void **state)
 	struct dp_buf b = DP_BUF_INIT;
 
 	(void)state;
-	dp_buf_xml(&b, "a<b>&\"'");
-	dp_buf_xml(&b, "");
-	dp_buf_xml(&b, "&#0; ]]> ö");
+	dp_buf_add_xml_escaped(&b, "a<b>&\"'");
+	dp_buf_add_xml_escaped(&b, "");
+	dp_buf_add_xml_escaped(&b, "&#0; ]]> ö");
 	assert_string_equal(dp_buf_text(&b), "a&lt;b&gt;&amp;&quot;&#39;&amp;#0; ]]&gt; ö");
 	dp_buf_free(&b);
 }
@@ -275,7 +275,7 @@ static void errors_travel_as_json(void **state)
 	(void)state;
 	assert_int_equal(dp_fail(&err, DP_E_NOT_FOUND, "no study '%s'", "x"), DP_E_NOT_FOUND);
 	dp_hint(&err, "look at the list");
-	v = dp_json_error(&err);
+	v = dp_json_from_error(&err);
 	assert_int_equal(json_integer_value(json_object_get(v, "code")), 5);
 	dp_json_to_error(v, &back);
 	assert_int_equal(back.code, DP_E_NOT_FOUND);
@@ -295,22 +295,23 @@ static void characters_are_whole_or_not(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(good); i++)
-		assert_true(dp_utf8_ok(good[i]));
+		assert_true(dp_utf8_is_valid(good[i]));
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
-		assert_false(dp_utf8_ok(bad[i]));
+		assert_false(dp_utf8_is_valid(bad[i]));
 }
 
 static void counts_have_their_plural(void **state)
 {
-	char out[DP_COUNT_LEN];
+	char out[DP_PLURAL_LEN];
 
 	(void)state;
-	assert_string_equal(dp_count_text(0, "trial", out), "0 trials");
-	assert_string_equal(dp_count_text(1, "trial", out), "1 trial");
-	assert_string_equal(dp_count_text(UINT64_MAX, "point", out), "18446744073709551615 points");
-	assert_string_equal(dp_count_text(1, "study", out), "1 study");
-	assert_string_equal(dp_count_text(2, "study", out), "2 studies");
-	assert_string_equal(dp_count_text(2, "day", out), "2 days");
+	assert_string_equal(dp_plural_text(0, "trial", out), "0 trials");
+	assert_string_equal(dp_plural_text(1, "trial", out), "1 trial");
+	assert_string_equal(dp_plural_text(UINT64_MAX, "point", out),
+			    "18446744073709551615 points");
+	assert_string_equal(dp_plural_text(1, "study", out), "1 study");
+	assert_string_equal(dp_plural_text(2, "study", out), "2 studies");
+	assert_string_equal(dp_plural_text(2, "day", out), "2 days");
 }
 
 static void waits_grow_up_to_a_limit(void **state)
@@ -320,10 +321,10 @@ static void waits_grow_up_to_a_limit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(expected); i++) {
-		wait = dp_next_wait(wait, 1, 5);
+		wait = dp_backoff_next(wait, 1, 5);
 		assert_true(wait == expected[i]);
 	}
-	assert_true(dp_next_wait(0, 7, 5) == 5);
+	assert_true(dp_backoff_next(0, 7, 5) == 5);
 }
 
 /* What somebody else has put there: its start, or the reason why not. */
@@ -339,19 +340,19 @@ static void the_start_of_a_plain_file(void **state)
 	fifo = dp_path_join(dir, "fifo");
 	link_ = dp_path_join(dir, "link");
 	memset(text, 'x', sizeof text);
-	assert_int_equal(dp_write_new(file, text, sizeof text, NULL), DP_OK);
+	assert_int_equal(dp_write_new_file(file, text, sizeof text, NULL), DP_OK);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(symlink(file, link_), 0);
-	assert_int_equal(dp_read_start(file, 5000, &out), 0);
+	assert_int_equal(dp_read_untrusted_head(file, 5000, &out), 0);
 	assert_int_equal(out.len, 5000);
-	assert_int_equal(dp_read_start(file, 20000, &out), 0);
+	assert_int_equal(dp_read_untrusted_head(file, 20000, &out), 0);
 	assert_int_equal(out.len, sizeof text);
 	assert_memory_equal(out.data, text, sizeof text);
-	assert_int_equal(dp_read_start(fifo, 10, &out), EINVAL);
+	assert_int_equal(dp_read_untrusted_head(fifo, 10, &out), EINVAL);
 	assert_int_equal(out.len, 0);
-	assert_int_equal(dp_read_start(link_, 10, &out), ELOOP);
+	assert_int_equal(dp_read_untrusted_head(link_, 10, &out), ELOOP);
 	assert_int_equal(dp_remove_tree(dir, NULL), DP_OK);
-	assert_int_equal(dp_read_start(file, 10, &out), ENOENT);
+	assert_int_equal(dp_read_untrusted_head(file, 10, &out), ENOENT);
 	dp_buf_free(&out);
 	free(file);
 	free(fifo);
@@ -399,7 +400,7 @@ static void philox_known_answer(void **state)
 	struct dp_rng r;
 
 	(void)state;
-	dp_rng_init(&r, 0, (enum dp_purpose)0, 0, 0);
+	dp_rng_init(&r, 0, (enum dp_rng_purpose)0, 0, 0);
 	for (size_t i = 0; i < DP_COUNT(expected); i++)
 		assert_int_equal(dp_rng_u32(&r), expected[i]);
 }
@@ -547,12 +548,12 @@ static void secret_streams_differ(void **state)
 
 static void secrets_are_drawn_anew(void **state)
 {
-	char one[DP_SECRET_TEXT], two[DP_SECRET_TEXT];
+	char one[DP_SECRET_SIZE], two[DP_SECRET_SIZE];
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_secret_draw(one, &err), DP_OK);
-	assert_int_equal(dp_secret_draw(two, &err), DP_OK);
+	assert_int_equal(dp_secret_generate(one, &err), DP_OK);
+	assert_int_equal(dp_secret_generate(two, &err), DP_OK);
 	assert_string_not_equal(one, two);
 	assert_true(dp_secret_ok(one) && dp_secret_ok(two));
 	assert_false(dp_secret_ok(one + 1));
@@ -571,22 +572,22 @@ static void digests_are_sha256(void **state)
 		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
 		  "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
 	};
-	char text[DP_SHA256_TEXT], block[1000];
+	char text[DP_SHA256_HEX_SIZE], block[1000];
 	struct dp_sha256 s;
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(known); i++) {
 		dp_sha256_init(&s);
 		for (const char *p = known[i].text; *p; p++)
-			dp_sha256_add(&s, p, 1);
-		dp_sha256_text(&s, text);
+			dp_sha256_update(&s, p, 1);
+		dp_sha256_hex(&s, text);
 		assert_string_equal(text, known[i].digest);
 	}
 	memset(block, 'a', sizeof block);
 	dp_sha256_init(&s);
 	for (int i = 0; i < 1000; i++) {
-		dp_sha256_add(&s, block, sizeof block);
-		dp_sha256_text(&s, text); /* takes nothing from what goes on */
+		dp_sha256_update(&s, block, sizeof block);
+		dp_sha256_hex(&s, text); /* takes nothing from what goes on */
 	}
 	assert_string_equal(text,
 			    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
@@ -604,12 +605,12 @@ static void errors_that_pass(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(pass); i++) {
-		assert_true(dp_errno_passes(pass[i]));
+		assert_true(dp_errno_is_transient(pass[i]));
 		assert_true(dp_fail_errno(&err, pass[i], "x") ==
 			    (pass[i] == ENOMEM ? DP_E_NOMEM : DP_E_IO));
 	}
 	for (size_t i = 0; i < DP_COUNT(stay); i++)
-		assert_false(dp_errno_passes(stay[i]));
+		assert_false(dp_errno_is_transient(stay[i]));
 	assert_int_equal(dp_fail_errno(&err, E2BIG, "x"), DP_E_INVALID);
 }
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "course_story.h"
-#include "propose/propose.h"
-#include "recall/whole.h"
+#include "optimize/propose/proposer.h"
+#include "optimize/history/total_privacy_loss.h"
 
 #include <stdlib.h>
 
@@ -22,9 +22,9 @@ static struct dp_odometer odometer;
 
 static void fix(void)
 {
-	dp_odometer_standard(&odometer);
-	assert_int_equal(dp_filter_at(2, 1e-5, ORDER, &filter, NULL), DP_OK);
-	apply(dp_course_fixed(&odometer, &filter));
+	dp_odometer_init_default(&odometer);
+	assert_int_equal(dp_filter_init(2, 1e-5, ORDER, &filter, NULL), DP_OK);
+	apply(dp_policy_accounting_event(&odometer, &filter));
 }
 
 /* A study with a budget whose filter is chosen; K is told as a share of its limit. */
@@ -54,14 +54,14 @@ static void propose_share(double share, const char *refused)
 				 .nrenyi = 1 });
 }
 
-static bool fits(double share)
+static bool padded_rows_fit(double share)
 {
-	return dp_course_budget(st, share * filter.limit, NULL) == DP_OK;
+	return dp_policy_check_budget(st, share * filter.limit, NULL) == DP_OK;
 }
 
 static double left(void)
 {
-	return dp_course_left(st, dp_course_window(st)) / filter.limit;
+	return dp_policy_budget_per_run(st, dp_policy_visible_trials(st)) / filter.limit;
 }
 
 #define SHARE(value, expected) assert_true(fabs((value) - (expected)) < 1e-9)
@@ -70,7 +70,7 @@ static double left(void)
 
 static void fixed_before_anything(void **s)
 {
-	struct dp_event late = dp_course_fixed(&odometer, &(struct dp_filter){ 0 });
+	struct dp_event late = dp_policy_accounting_event(&odometer, &(struct dp_filter){ 0 });
 
 	(void)s;
 	/* an adaptive study records it itself */
@@ -83,7 +83,8 @@ static void fixed_before_anything(void **s)
 	/* with a budget somebody has to choose */
 	begin("", "search: {method: random, " BUDGET "}");
 	NEXT("fix");
-	assert_true(dp_course_left(st, 0) == 0 && !fits(1e-9)); /* until then nothing fits */
+	assert_true(dp_policy_budget_per_run(st, 0) == 0 &&
+		    !padded_rows_fit(1e-9)); /* until then nothing fits */
 	fix();
 	NEXT("propose");
 	/* one whose settings are fixed, or an old one that has begun, has nothing to fix
@@ -108,18 +109,18 @@ static void refused_records(void **s)
 
 	(void)s;
 	begin("", "search: {method: random, " BUDGET "}");
-	dp_odometer_standard(&odometer);
+	dp_odometer_init_default(&odometer);
 	wrong = odometer;
 	wrong.weight[0] = 0.5;
-	assert_int_equal(dp_filter_at(2, 1e-5, ORDER, &filter, NULL), DP_OK);
-	assert_int_equal(dp_filter_at(3, 1e-5, ORDER, &other, NULL), DP_OK);
+	assert_int_equal(dp_filter_init(2, 1e-5, ORDER, &filter, NULL), DP_OK);
+	assert_int_equal(dp_filter_init(3, 1e-5, ORDER, &other, NULL), DP_OK);
 	larger = filter;
 	larger.limit *= 1.001;
-	e[0] = dp_course_fixed(&odometer, &(struct dp_filter){ 0 });
-	e[1] = dp_course_fixed(&odometer, &larger);
-	e[2] = dp_course_fixed(&odometer, &other);
-	e[3] = dp_course_fixed(&wrong, &filter);
-	e[4] = dp_course_fixed(&odometer, &filter);
+	e[0] = dp_policy_accounting_event(&odometer, &(struct dp_filter){ 0 });
+	e[1] = dp_policy_accounting_event(&odometer, &larger);
+	e[2] = dp_policy_accounting_event(&odometer, &other);
+	e[3] = dp_policy_accounting_event(&wrong, &filter);
+	e[4] = dp_policy_accounting_event(&odometer, &filter);
 	e[4].nweights--;
 	for (size_t i = 0; i < DP_COUNT(e); i++) {
 		e[i].study = 1;
@@ -128,7 +129,7 @@ static void refused_records(void **s)
 		assert_null(st->accounting);
 	}
 	fix();
-	e[0] = dp_course_fixed(&odometer, &filter);
+	e[0] = dp_policy_accounting_event(&odometer, &filter);
 	e[0].study = 1;
 	e[0].seq = seq;
 	assert_int_equal(dp_state_apply(&state, &e[0], NULL), DP_E_CORRUPT); /* twice */
@@ -146,8 +147,8 @@ static void unbegun(uint32_t trial)
 				 .trial = trial,
 				 .run = DP_RUN_ALL,
 				 .attempt = number,
-				 .end = DP_END_LOST,
-				 .unbegun = true });
+				 .end_class = DP_END_LOST,
+				 .never_ran = true });
 }
 
 static void what_has_begun_counts(void **s)
@@ -170,11 +171,12 @@ static void what_has_begun_counts(void **s)
 	propose_share(0.3, "an oracle says no"); /* is never trained */
 	settle();
 	SHARE(left(), 0.4);
-	assert_true(fits(0.3999) && !fits(0.4001) && !fits(NAN) && !fits(INFINITY));
+	assert_true(padded_rows_fit(0.3999) && !padded_rows_fit(0.4001) && !padded_rows_fit(NAN) &&
+		    !padded_rows_fit(INFINITY));
 	propose_share(0.2, NULL);
 	plan(2, DP_RUN_ALL, 0);
 	propose_share(0.1999, NULL);
-	assert_true(left() < 0.0002 && !fits(0.0002));
+	assert_true(left() < 0.0002 && !padded_rows_fit(0.0002));
 	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 3 });
 	SHARE(left(), 0.2); /* it will not begin */
 	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = 2 });
@@ -219,15 +221,15 @@ static void measuring_keeps_room_for_retries(void **s)
 	(void)s;
 	begin_budget(", retries: 0", "");
 	half = 0.5 * filter.limit * (1 - 1e-12);
-	assert_int_equal(dp_course_measure_fits(st, half, 2, &err), DP_OK);
+	assert_int_equal(dp_policy_check_reeval_budget(st, half, 2, &err), DP_OK);
 	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
 				 .evaluations = NAN,
 				 .parallel = NAN,
 				 .priority = NAN,
 				 .changes = changes,
 				 .nchanges = 1 });
-	assert_int_equal(dp_course_measure_fits(st, half, 2, &err), DP_E_LIMIT);
-	assert_int_equal(dp_course_measure_fits(st, half, 1, &err), DP_OK);
+	assert_int_equal(dp_policy_check_reeval_budget(st, half, 2, &err), DP_E_LIMIT);
+	assert_int_equal(dp_policy_check_reeval_budget(st, half, 1, &err), DP_OK);
 }
 
 /* A deterministic study may not know yet that a trial needed no retry. */
@@ -241,7 +243,7 @@ static void as_far_as_the_window(void **s)
 	attempted(1, DP_END_OK, true);
 	settle();
 	SHARE(left(), 0.6 / 2); /* 1 is not within the window of trial 2 */
-	SHARE(dp_course_left(st, st->ntrials) / filter.limit, 0.7 / 2);
+	SHARE(dp_policy_budget_per_run(st, st->ntrials) / filter.limit, 0.7 / 2);
 	attempted(0, DP_END_OK, true);
 	settle();
 	SHARE(left(), 0.7 / 2);
@@ -273,19 +275,19 @@ static void an_attempt_that_does_not_fit(void **s)
 static void no_point(void)
 {
 	struct dp_err why = { .code = DP_E_LIMIT, .msg = "search.budget: nothing fits" };
-	struct dp_orders orders;
+	struct dp_transition_events orders;
 
-	dp_course_no_point(st, &why, &orders);
-	for (unsigned i = 0; i < orders.n; i++)
-		apply(orders.event[i]);
+	dp_policy_on_no_proposal(st, &why, &orders);
+	for (unsigned i = 0; i < orders.count; i++)
+		apply(orders.events[i]);
 }
 
-static void refused(struct dp_asked a)
+static void refused(struct dp_transition a)
 {
-	struct dp_orders orders;
+	struct dp_transition_events orders;
 	struct dp_err err;
 
-	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_LIMIT);
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_LIMIT);
 	assert_non_null(strstr(err.msg, "search.budget"));
 }
 
@@ -302,15 +304,15 @@ static void ends_with_that_reason(void **s)
 	no_point();
 	NEXT("finished: search.budget: nothing fits");
 	settle();
-	refused((struct dp_asked){
-		.ask = DP_ASK_SET, .evaluations = 9, .parallel = NAN, .priority = NAN });
-	refused((struct dp_asked){ .ask = DP_ASK_ENQUEUE });
+	refused((struct dp_transition){
+		.kind = DP_TRANSITION_SET, .evaluations = 9, .parallel = NAN, .priority = NAN });
+	refused((struct dp_transition){ .kind = DP_TRANSITION_ENQUEUE });
 }
 
 static void retrying(void **s)
 {
-	struct dp_asked failed = { .ask = DP_ASK_RETRY_FAILED };
-	struct dp_orders orders;
+	struct dp_transition failed = { .kind = DP_TRANSITION_RETRY_FAILED };
+	struct dp_transition_events orders;
 
 	(void)s;
 	begin_budget(", retries: 0", "");
@@ -323,58 +325,59 @@ static void retrying(void **s)
 	SHARE(left(), 0.5);
 	propose_share(0.25, NULL);
 	SHARE(left(), 0.25);
-	refused((struct dp_asked){ .ask = DP_ASK_RETRY, .trial = 1 });
+	refused((struct dp_transition){ .kind = DP_TRANSITION_RETRY, .trial = 1 });
 	/* of all that failed those that fit, together */
-	assert_int_equal(dp_course_asked(st, &failed, &orders, NULL), DP_OK);
-	assert_int_equal(orders.event[0].trial, 0);
-	assert_true(orders.more && orders.from == 2);
-	apply(orders.event[0]);
+	assert_int_equal(dp_policy_plan_transition(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(orders.events[0].trial, 0);
+	assert_true(orders.has_more && orders.next_trial == 2);
+	apply(orders.events[0]);
 	SHARE(left(), 0.15);
-	failed.trial = orders.from;
-	assert_int_equal(dp_course_asked(st, &failed, &orders, NULL), DP_OK);
-	assert_int_equal(orders.event[0].trial, 2);
-	assert_false(orders.more);
+	failed.trial = orders.next_trial;
+	assert_int_equal(dp_policy_plan_transition(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(orders.events[0].trial, 2);
+	assert_false(orders.has_more);
 }
 
 /* ---- what a study has cost ---- */
 
-static void whole(struct dp_whole *w)
+static void whole(struct dp_total_privacy *w)
 {
 	struct dp_err err;
 
-	if (dp_whole_find(st, 0, w, &err) != DP_OK)
+	if (dp_total_privacy_of_study(st, 0, w, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 }
 
 /* The parameters of propose() are C 3 and b 2. */
 static double composed(double times)
 {
-	struct dp_uses uses;
+	struct dp_composition_items uses;
 	struct dp_epsilon e;
 
-	assert_int_equal(dp_oracle_uses(st->spec, 0, (double[]){ 3, 2 }, NAN, &uses, NULL), DP_OK);
-	uses.item[0].times = times;
-	assert_int_equal(dp_privacy_compose(uses.item, 1, 0, false, &e, NULL), DP_OK);
+	assert_int_equal(dp_accounting_items(st->spec, 0, (double[]){ 3, 2 }, NAN, &uses, NULL),
+			 DP_OK);
+	uses.items[0].times = times;
+	assert_int_equal(dp_privacy_compose(uses.items, 1, 0, false, &e, NULL), DP_OK);
 	return e.epsilon;
 }
 
 static void proofs(void **s)
 {
-	struct dp_whole w;
+	struct dp_total_privacy w;
 
 	(void)s;
 	/* random search, from the first to the last of what was planned */
 	begin(", runs: 2", "search: {method: random, evaluations: 2}");
 	whole(&w);
-	assert_true(w.epsilon == 0 && w.trainings == 0);
+	assert_true(w.epsilon == 0 && w.started_runs == 0);
 	whole_trial(DP_END_OK);
 	whole(&w); /* it may be stopped here, because of what came out */
-	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
-	assert_true(w.trainings == 2);
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_ODOMETER);
+	assert_true(w.started_runs == 2);
 	whole_trial(DP_END_DIVERGED);
 	whole(&w);
-	assert_int_equal(w.proof, DP_WHOLE_FIXED);
-	assert_true(w.trainings == 4 && w.epsilon == composed(4) && w.delta == 0);
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_FIXED);
+	assert_true(w.started_runs == 4 && w.epsilon == composed(4) && w.delta == 0);
 	/* one that was tried again was not planned */
 	begin("", "search: {method: random, evaluations: 1}");
 	propose(NULL);
@@ -382,8 +385,8 @@ static void proofs(void **s)
 	attempted(0, DP_END_OK, true);
 	settle();
 	whole(&w);
-	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
-	assert_true(w.trainings == 2 && w.if_fixed == composed(2));
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_ODOMETER);
+	assert_true(w.started_runs == 2 && w.epsilon_if_fixed == composed(2));
 	/* one that never started is nothing */
 	begin("", "search: {method: random, evaluations: 1}");
 	propose(NULL);
@@ -393,18 +396,19 @@ static void proofs(void **s)
 	attempted(0, DP_END_OK, true);
 	settle();
 	whole(&w);
-	assert_int_equal(w.proof, DP_WHOLE_FIXED);
-	assert_true(w.trainings == 1);
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_FIXED);
+	assert_true(w.started_runs == 1);
 	/* a budget says what it says, however much of it is spent */
 	begin_budget(", retries: 0", "");
 	propose_share(0.25, NULL);
 	attempted(0, DP_END_OK, true);
 	settle();
 	whole(&w);
-	assert_int_equal(w.proof, DP_WHOLE_FILTER);
-	assert_true(w.epsilon == 2 && w.delta == 1e-5 && w.order == ORDER && w.recorded);
-	SHARE(w.spent, 0.25 * filter.limit / (ORDER - 1));
-	SHARE(w.limit, filter.limit / (ORDER - 1));
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_FILTER);
+	assert_true(w.epsilon == 2 && w.delta == 1e-5 && w.order == ORDER &&
+		    w.is_accounting_recorded);
+	SHARE(w.renyi_spent, 0.25 * filter.limit / (ORDER - 1));
+	SHARE(w.renyi_limit, filter.limit / (ORDER - 1));
 }
 
 static struct dp_study *study_of_gaussians(const char *search)
@@ -415,7 +419,7 @@ static struct dp_study *study_of_gaussians(const char *search)
 		"objectives: {epsilon: {privacy: {mechanism: gaussian, sigma: s, "
 		"delta: 1.0e-5}},\n  error: {metric: f1}}\n"
 		"anti_ideal: {epsilon: 10, error: 1}\nsearch: {%s}\n";
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_study *study;
 	struct dp_err err;
 	char text[1000];
@@ -423,7 +427,7 @@ static struct dp_study *study_of_gaussians(const char *search)
 	snprintf(text, sizeof text, form, search);
 	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return study;
 }
 
@@ -435,11 +439,11 @@ static void the_odometer(void **s)
 	double x[] = { 10, 20, 5 }, best = INFINITY, rate = 0;
 	uint32_t times[] = { 1, 4, 2 };
 	double at[] = { NAN, NAN, NAN };
-	struct dp_trainings t = { .n = 3, .x = x, .at = at, .times = times, .all = 7 };
-	struct dp_whole w;
+	struct dp_started_runs t = { .n = 3, .x = x, .stop_at = at, .counts = times, .total = 7 };
+	struct dp_total_privacy w;
 
 	(void)s;
-	dp_odometer_standard(&t.accounting.odometer);
+	dp_odometer_init_default(&t.accounting.odometer);
 	for (size_t i = 0; i < 3; i++)
 		rate += times[i] / (2 * x[i] * x[i]);
 	for (size_t i = 0; i < t.accounting.odometer.n; i++) {
@@ -448,10 +452,10 @@ static void the_odometer(void **s)
 
 		best = fmin(best, a * rate + log(1 / (weight * 1e-5)) / (a - 1));
 	}
-	assert_int_equal(dp_whole_reckon(study, &t, 0, &w, NULL), DP_OK);
-	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
+	assert_int_equal(dp_total_privacy_compute(study, &t, 0, &w, NULL), DP_OK);
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_ODOMETER);
 	assert_true(w.epsilon >= best && w.epsilon < best * (1 + 1e-8));
-	assert_true(w.if_fixed < w.epsilon && w.delta == 1e-5 && !w.recorded);
+	assert_true(w.epsilon_if_fixed < w.epsilon && w.delta == 1e-5 && !w.is_accounting_recorded);
 	dp_study_free(study);
 }
 
@@ -464,7 +468,7 @@ static void the_filter(void **s)
 	double best = 0;
 
 	(void)s;
-	dp_odometer_standard(&odometer);
+	dp_odometer_init_default(&odometer);
 	assert_int_equal(dp_budget_filter(study, &odometer, &a, NULL), DP_OK);
 	assert_int_equal(dp_budget_filter(study, &odometer, &b, NULL), DP_OK);
 	assert_memory_equal(&a, &b, sizeof a);
@@ -495,7 +499,7 @@ static void no_budget_for(void **s)
 
 	(void)s;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct dp_problems problems;
+		struct dp_diagnostics problems;
 		struct dp_study *study;
 		struct dp_err err;
 		char text[1000];
@@ -511,7 +515,7 @@ static void no_budget_for(void **s)
 			DP_E_INVALID);
 		if (!strstr(err.msg, cases[i].why))
 			fail_msg("%s", err.msg);
-		dp_problems_free(&problems);
+		dp_diagnostics_free(&problems);
 	}
 }
 
@@ -526,7 +530,7 @@ static void calibrated(void **s)
 		"objectives: {a: {privacy: {mechanism: gaussian, sigma: sigma, delta: "
 		"1.0e-5}}, b: {metric: b}}\n"
 		"anti_ideal: {a: 3, b: 1}\nsearch: {method: dpareto, " BUDGET "}\n";
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_proposal point;
 	struct dp_history h = { 0 };
 	struct dp_study *study;
@@ -536,16 +540,16 @@ static void calibrated(void **s)
 	(void)s;
 	if (dp_study_parse(text, strlen(text), "f", "/", &study, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&problems);
-	dp_odometer_standard(&odometer);
+	dp_diagnostics_free(&problems);
+	dp_odometer_init_default(&odometer);
 	assert_int_equal(dp_budget_filter(study, &odometer, &filter, NULL), DP_OK);
 	h.budget_order = filter.order;
-	h.budget_left = filter.limit / 50;
+	h.budget_remaining = filter.limit / 50;
 	assert_int_equal(dp_propose(study, &h, 0, NULL, &point, &err), DP_OK);
-	assert_int_equal(dp_space_derive(study, point.x, NULL), DP_OK);
+	assert_int_equal(dp_space_solve_calibrated(study, point.x, NULL), DP_OK);
 	sigma = point.x[1];
 	k = filter.order * (filter.order - 1) / (2 * sigma * sigma);
-	assert_true(k <= h.budget_left && k > 0.01 * h.budget_left);
+	assert_true(k <= h.budget_remaining && k > 0.01 * h.budget_remaining);
 	dp_study_free(study);
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 #include "study_text.h"
 
 #define SVT      "{mechanism: svt, cutoff: C, scale: b}"
@@ -51,12 +51,12 @@ enum {
 	N = 3
 }; /* places of t and n */
 
-static double epsilon_at(const struct dp_study *s, const double *x)
+static double epsilon_at_order(const struct dp_study *s, const double *x)
 {
 	struct dp_epsilon e;
 	struct dp_err err;
 
-	if (dp_objective_privacy(s, 0, x, &e, &err) != DP_OK)
+	if (dp_objective_epsilon(s, 0, x, &e, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	return e.epsilon;
 }
@@ -64,13 +64,13 @@ static double epsilon_at(const struct dp_study *s, const double *x)
 /* Kept, and hardly more than that: a little less noise would be too little. */
 static void check_kept(const struct dp_study *s, const double *x)
 {
-	double less[DP_PARAMS_MAX], e = epsilon_at(s, x);
+	double less[DP_PARAMS_MAX], e = epsilon_at_order(s, x);
 
 	if (!(e <= x[T] && e >= (1 - 1e-5) * x[T]))
 		fail_msg("epsilon %.17g where %.17g is asked for", e, x[T]);
 	memcpy(less, x, s->nparams * sizeof *less);
 	less[N] *= 1 - 2e-6;
-	assert_true(epsilon_at(s, less) > x[T]);
+	assert_true(epsilon_at_order(s, less) > x[T]);
 }
 
 /* ---- solving ---- */
@@ -113,15 +113,15 @@ static void the_target_is_kept(void **state)
 			dp_space_sample(s, trial, false, x);
 			assert_true(isnan(x[N]));
 			memcpy(again, x, sizeof x);
-			assert_int_equal(dp_space_derive(s, x, &err), DP_OK);
+			assert_int_equal(dp_space_solve_calibrated(s, x, &err), DP_OK);
 			check_kept(s, x);
-			assert_true(dp_calibrated_epsilon(s, 0, x) == x[T]);
+			assert_true(dp_calibration_target_epsilon(s, 0, x) == x[T]);
 			if (trial > 2)
 				continue;
-			assert_int_equal(dp_space_derive(s, again, &err), DP_OK);
+			assert_int_equal(dp_space_solve_calibrated(s, again, &err), DP_OK);
 			assert_true(again[N] == x[N]); /* a pure function */
 			again[N] = 7;                  /* what is there already stays */
-			assert_int_equal(dp_space_derive(s, again, &err), DP_OK);
+			assert_int_equal(dp_space_solve_calibrated(s, again, &err), DP_OK);
 			assert_true(again[N] == 7);
 		}
 		dp_study_free(s);
@@ -143,7 +143,7 @@ static void an_impossible_target(void **state)
 	assert_int_equal(dp_propose(s, &h, 0, NULL, &out, &err), DP_OK);
 	assert_true(isnan(out.x[N]) && !isnan(out.x[T]));
 	memcpy(x, out.x, sizeof x);
-	assert_int_equal(dp_space_derive(s, x, &err), DP_E_INVALID);
+	assert_int_equal(dp_space_solve_calibrated(s, x, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "parameter 'n'"));
 	assert_non_null(strstr(err.msg, "no amount of noise"));
 	dp_study_free(s);
@@ -160,11 +160,11 @@ static void as_json(void **state)
 	json_t *all;
 
 	(void)state;
-	assert_int_equal(dp_space_derive(s, x, &err), DP_OK);
-	assert_true(epsilon_at(s, x) <= 0.5 && epsilon_at(s, x) > 0.499999);
-	all = dp_space_json(s, x);
+	assert_int_equal(dp_space_solve_calibrated(s, x, &err), DP_OK);
+	assert_true(epsilon_at_order(s, x) <= 0.5 && epsilon_at_order(s, x) > 0.499999);
+	all = dp_space_to_json(s, x);
 	assert_true(json_real_value(json_object_get(all, "n")) == x[N]);
-	dp_space_text(s, N, 12.3456789, &text);
+	dp_space_format_value(s, N, 12.3456789, &text);
 	assert_string_equal(dp_buf_text(&text), "12.346");
 	/* all that a trainer was given names the point again, bit for bit */
 	assert_int_equal(dp_space_from_json(s, all, back, &err), DP_OK);
@@ -219,15 +219,16 @@ static void the_same_mechanism(void **state)
 		bool other = strstr(rows[i].oracle, "noise_multiplier: b") != NULL;
 
 		if (rows[i].same)
-			assert_true(dp_calibrated_epsilon(s, 0, x) == 0.7);
+			assert_true(dp_calibration_target_epsilon(s, 0, x) == 0.7);
 		else
-			assert_true(isnan(dp_calibrated_epsilon(s, 0, x)));
-		assert_int_equal(dp_calibrated_before(s, 0), !rows[i].same && !other);
-		assert_int_equal(dp_objective_cost(s, 0), rows[i].same ? DP_PRIVACY_CLOSED_FORM
-							  : other      ? DP_PRIVACY_PREPARED
-								       : DP_PRIVACY_COSTLY);
-		assert_false(dp_calibrated_before(s, 1)); /* a metric */
-		assert_true(dp_calibrated_alike(s, s, N) && dp_calibrated_alike(s, s, 0));
+			assert_true(isnan(dp_calibration_target_epsilon(s, 0, x)));
+		assert_int_equal(dp_objective_needs_calibration(s, 0), !rows[i].same && !other);
+		assert_int_equal(dp_objective_accounting_cost(s, 0),
+				 rows[i].same ? DP_PRIVACY_COST_CLOSED_FORM
+				 : other      ? DP_PRIVACY_COST_CACHED
+					      : DP_PRIVACY_COST_EXPENSIVE);
+		assert_false(dp_objective_needs_calibration(s, 1)); /* a metric */
+		assert_true(dp_calibration_equal(s, s, N) && dp_calibration_equal(s, s, 0));
 		dp_study_free(s);
 	}
 }
@@ -241,11 +242,11 @@ static void alike(void **state)
 					    "method: random, evaluations: 80");
 
 	(void)state;
-	assert_false(dp_calibrated_alike(s, other, N));
-	assert_true(dp_calibrated_alike(s, other, T));
+	assert_false(dp_calibration_equal(s, other, N));
+	assert_true(dp_calibration_equal(s, other, T));
 	dp_study_free(other);
 	other = calibrated(SVT_KEYS, TARGET, oracle, "method: grid, grid: 3");
-	assert_true(dp_calibrated_alike(s, other, N));
+	assert_true(dp_calibration_equal(s, other, N));
 	dp_study_free(s);
 	dp_study_free(other);
 }
@@ -257,11 +258,11 @@ enum {
 };
 
 /* Error falls with epsilon, and is least with b near 1. */
-static void answer(const struct dp_study *s, struct dp_known *k)
+static void answer(const struct dp_study *s, struct dp_observation *k)
 {
 	double off = log10(k->x[1]);
 
-	k->y[0] = epsilon_at(s, k->x);
+	k->y[0] = epsilon_at_order(s, k->x);
 	k->y[1] = fmin(0.95, 0.2 / (1 + k->x[T]) + 0.1 * off * off + 0.05);
 	for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
 		k->var[j] = NAN;
@@ -269,22 +270,22 @@ static void answer(const struct dp_study *s, struct dp_known *k)
 
 /* So many trials, each checked; p NULL: without a memory. `solves` gets how many
  * derivations the last proposal took. */
-static void propose_all(const struct dp_study *s, struct dp_proposer *p, struct dp_known *known,
-			size_t *solves)
+static void propose_all(const struct dp_study *s, struct dp_proposer *p,
+			struct dp_observation *known, size_t *solves)
 {
 	for (uint32_t t = 0; t < TRIALS; t++) {
-		struct dp_history h = { .known = known, .n = t };
+		struct dp_history h = { .observations = known, .n = t };
 		struct dp_proposal out;
-		size_t before = p ? p->solved->n : 0;
+		size_t before = p ? p->calibration_cache->n : 0;
 		struct dp_err err;
-		int code = p ? dp_proposer_ask(p, &h, t, NULL, &out, &err)
+		int code = p ? dp_proposer_propose(p, &h, t, NULL, &out, &err)
 			     : dp_propose(s, &h, t, NULL, &out, &err);
 
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
-		assert_true(s->search.method != DP_METHOD_DPARETO || t < 8 || out.modelled);
-		*solves = p ? p->solved->n - before : 0;
-		known[t] = (struct dp_known){ .trial = t };
+		assert_true(s->search.method != DP_METHOD_DPARETO || t < 8 || out.has_prediction);
+		*solves = p ? p->calibration_cache->n - before : 0;
+		known[t] = (struct dp_observation){ .trial = t };
 		memcpy(known[t].x, out.x, sizeof out.x);
 		answer(s, &known[t]);
 	}
@@ -297,7 +298,7 @@ static void every_method_solves(void **state)
 		"method: dpareto, evaluations: 80, initial: 6",
 		"method: dpareto, evaluations: 80, initial: 6, design: sobol"
 	};
-	struct dp_known known[TRIALS], again[TRIALS];
+	struct dp_observation known[TRIALS], again[TRIALS];
 	size_t solves;
 
 	(void)state;
@@ -306,7 +307,7 @@ static void every_method_solves(void **state)
 						"{" SGD_KEYS ", noise_multiplier: n}", searches[i]);
 		struct dp_proposer *p = dp_proposer_new(s);
 
-		assert_int_equal(p->inputs.d, 3); /* C, b and t */
+		assert_int_equal(p->encoding.d, 3); /* C, b and t */
 		propose_all(s, p, known, &solves);
 		assert_int_equal(solves, 1); /* of the one that was chosen */
 		propose_all(s, NULL, again, &solves);
@@ -332,12 +333,12 @@ static void a_composition_with_a_calibrated_part(void **state)
 		"20, times: C}], delta: 1e-5, accountant: rdp}",
 		"method: dpareto, evaluations: 80, initial: 6");
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known known[TRIALS], again[TRIALS];
+	struct dp_observation known[TRIALS], again[TRIALS];
 	size_t solves;
 
 	(void)state;
 	propose_all(s, p, known, &solves);
-	assert_true(p->output[0].exact && p->output[0].costly);
+	assert_true(p->output[0].is_exact && p->output[0].is_costly);
 	assert_true(solves >= 1 && solves <= 4);
 	propose_all(s, NULL, again, &solves);
 	for (size_t t = 0; t < TRIALS; t++) {
@@ -346,7 +347,7 @@ static void a_composition_with_a_calibrated_part(void **state)
 		struct dp_epsilon e;
 		struct dp_err err;
 
-		dp_use_values(s, &s->params[N].calibrate->use, known[t].x, NAN, values);
+		dp_mechanism_use_values(s, &s->params[N].calibrate->use, known[t].x, NAN, values);
 		dp_privacy_set_noise(m, values, known[t].x[N]);
 		assert_int_equal(dp_privacy_epsilon(m, values, &e, &err), DP_OK);
 		assert_true(e.epsilon <= known[t].x[T]);
@@ -366,20 +367,20 @@ static void a_memory_of_points(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp__derive(p, x, &err), DP_OK);
-	assert_true(x[N] == 5 && p->solved->n == 0); /* it is there */
-	dp_space_underive(s, x);
-	assert_int_equal(dp__derive(p, x, &err), DP_OK);
+	assert_int_equal(dp__proposer_calibrate(p, x, &err), DP_OK);
+	assert_true(x[N] == 5 && p->calibration_cache->n == 0); /* it is there */
+	dp_space_clear_calibrated(s, x);
+	assert_int_equal(dp__proposer_calibrate(p, x, &err), DP_OK);
 	check_kept(s, x);
 	solved = x[N];
 	x[N] = NAN;
-	assert_int_equal(dp__derive(p, x, &err), DP_OK);
-	assert_true(x[N] == solved && p->solved->n == 1);
+	assert_int_equal(dp__proposer_calibrate(p, x, &err), DP_OK);
+	assert_true(x[N] == solved && p->calibration_cache->n == 1);
 	x[T] = 0.71;
 	x[N] = NAN;
-	assert_int_equal(dp__derive(p, x, &err), DP_OK);
+	assert_int_equal(dp__proposer_calibrate(p, x, &err), DP_OK);
 	check_kept(s, x);
-	assert_true(p->solved->n == 2);
+	assert_true(p->calibration_cache->n == 2);
 	dp_proposer_free(p);
 	dp_study_free(s);
 }
@@ -415,7 +416,7 @@ static void under_a_budget(void **state)
 		x = parse(dp_buf_text(&file), file.len);
 		assert_int_equal(x.s != NULL, rows[i].good);
 		if (x.s)
-			assert_int_equal(dp_study_adds_up(x.s, 0, &err), DP_OK);
+			assert_int_equal(dp_study_check_composable(x.s, 0, &err), DP_OK);
 		else
 			assert_non_null(strstr(x.err.msg, "takes too long to solve for"));
 		done(&x);

@@ -14,9 +14,9 @@
 #include "study_text.h"
 
 /* A study of this trainer and this oracle program. */
-static struct dp_study *study_of(const char *trainer, const char *oracle, char text[1024])
+static struct dp_study *parse_event_study(const char *trainer, const char *oracle, char text[1024])
 {
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_study *s;
 	struct dp_err err;
 
@@ -32,13 +32,13 @@ static struct dp_study *study_of(const char *trainer, const char *oracle, char t
 	if (dp_study_parse(text, strlen(text), "f", folder, &s, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(problems.count, 0); /* it looks at no file */
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return s;
 }
 
 static void test_files_beside(void **state)
 {
-	struct dp_files files, none = { 0 };
+	struct dp_command_files files, none = { 0 };
 	struct dp_study *s, *again;
 	struct dp_err err;
 	char text[1024];
@@ -48,10 +48,10 @@ static void test_files_beside(void **state)
 	file_of("acc.py", "");
 	mkdir(in_folder("data"), 0755);
 	assert_int_equal(symlink("train.py", in_folder("link.py")), 0);
-	s = study_of("[python3, ./train.py, link.py, data, none.py, --in=train.py, "
-		     "/train.py, \"\"]",
-		     "[train.py, acc.py]", text);
-	assert_int_equal(dp_study_find_files(s, folder, &files, &err), DP_OK);
+	s = parse_event_study("[python3, ./train.py, link.py, data, none.py, --in=train.py, "
+			      "/train.py, \"\"]",
+			      "[train.py, acc.py]", text);
+	assert_int_equal(dp_study_resolve_files(s, folder, &files, &err), DP_OK);
 	assert_string_equal(s->trainer.argv[0], "python3");
 	assert_string_equal(s->trainer.argv[1], in_folder("train.py"));
 	assert_string_equal(s->trainer.argv[2], in_folder("link.py"));
@@ -67,9 +67,9 @@ static void test_files_beside(void **state)
 	/* later, whatever became of the files */
 	unlink(in_folder("train.py"));
 	file_of("none.py", "");
-	again = study_of("[python3, ./train.py, link.py, data, none.py]", "[train.py, acc.py]",
-			 text);
-	assert_int_equal(dp_study_place_files(again, folder, &files, &err), DP_OK);
+	again = parse_event_study("[python3, ./train.py, link.py, data, none.py]",
+				  "[train.py, acc.py]", text);
+	assert_int_equal(dp_study_restore_files(again, folder, &files, &err), DP_OK);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(again->trainer.argv[i], s->trainer.argv[i]);
 	assert_string_equal(again->objectives[0].privacy->argv[1],
@@ -77,8 +77,8 @@ static void test_files_beside(void **state)
 	dp_study_free(again);
 
 	/* a study of before there were any */
-	again = study_of("[python3, none.py]", "[x]", text);
-	assert_int_equal(dp_study_place_files(again, folder, &none, &err), DP_OK);
+	again = parse_event_study("[python3, none.py]", "[x]", text);
+	assert_int_equal(dp_study_restore_files(again, folder, &none, &err), DP_OK);
 	assert_string_equal(again->trainer.argv[1], "none.py");
 	dp_study_free(again);
 	dp_study_free(s);
@@ -88,21 +88,21 @@ static void test_files_beside(void **state)
 /* The warnings about a study's commands, one line each. */
 static char *warnings(const char *trainer, const char *oracle)
 {
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_buf all = DP_BUF_INIT;
-	struct dp_files files;
+	struct dp_command_files files;
 	struct dp_err err;
 	char text[1024];
-	struct dp_study *s = study_of(trainer, oracle, text);
+	struct dp_study *s = parse_event_study(trainer, oracle, text);
 
-	assert_int_equal(dp_study_find_files(s, folder, &files, &err), DP_OK);
-	assert_int_equal(dp_study_startable(s, folder, "/bin", text, strlen(text), &problems, &err),
+	assert_int_equal(dp_study_resolve_files(s, folder, &files, &err), DP_OK);
+	assert_int_equal(dp_study_preflight(s, folder, "/bin", text, strlen(text), &problems, &err),
 			 DP_OK);
-	assert_int_equal(problems.errors, 0);
+	assert_int_equal(problems.error_count, 0);
 	for (size_t i = 0; i < problems.count; i++)
 		dp_buf_printf(&all, "%d:%d %s\n", problems.list[i].line, problems.list[i].column,
 			      problems.list[i].message);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	dp_study_free(s);
 	free(files.list);
 	return all.data ? dp_buf_detach(&all) : strdup("");
@@ -158,7 +158,7 @@ static void test_once(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_study_once(text, strlen(text), &made, &err), DP_OK);
+	assert_int_equal(dp_study_smoke_variant(text, strlen(text), &made, &err), DP_OK);
 	once = good(dp_buf_text(&made));
 	assert_int_equal(once->trainer.runs, 1);
 	assert_int_equal(once->trainer.retries, 0);

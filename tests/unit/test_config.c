@@ -1,9 +1,9 @@
 /* test_config.c - the daemon's options: from text, from a file, by default, and what has
  * changed between two configurations. */
 #include "base/buf.h"
-#include "daemon/configuration.h"
-#include "daemon/hook_option.h"
-#include "daemon/slurm_option.h"
+#include "daemon/core/config/configuration.h"
+#include "daemon/core/config/config_hooks.h"
+#include "daemon/core/config/config_slurm.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -47,7 +47,7 @@ static void test_defaults(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	assert_int_equal(c.slots, sysconf(_SC_NPROCESSORS_ONLN));
 	assert_string_equal(c.socket_group.name, "");
 	assert_true(c.socket_group.gid == (gid_t)-1);
@@ -62,7 +62,7 @@ static void test_defaults(void **state)
 	assert_true(c.report_interval == 600);
 	assert_int_equal(json_array_size(c.hooks), 0);
 	assert_int_equal(json_object_size(c.slot_env), 0);
-	assert_int_equal(c.executor, CONFIG_LOCAL);
+	assert_int_equal(c.executor, CONFIG_EXECUTOR_LOCAL);
 	assert_int_equal(json_object_size(c.slurm), 0);
 	config_clear(&c);
 }
@@ -72,7 +72,7 @@ static void test_numbers(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	set_ok(&c, "slots", "1");
 	assert_int_equal(c.slots, 1);
 	set_ok(&c, "slots", "4096");
@@ -101,7 +101,7 @@ static void test_durations(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	set_ok(&c, "retention", "2h30m");
 	assert_true(c.retention == 9000);
 	set_ok(&c, "retention", "forever");
@@ -117,7 +117,7 @@ static void test_durations(void **state)
 	config_clear(&c);
 }
 
-static void test_words(void **state)
+static void test_kind_name(void **state)
 {
 	static const char *const levels[] = { "error", "warn", "info", "debug" };
 	static const char *const policies[] = { "leave", "finish", "kill" };
@@ -125,7 +125,7 @@ static void test_words(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	for (unsigned i = 0; i < DP_COUNT(levels); i++) {
 		set_ok(&c, "log_level", levels[i]);
 		assert_int_equal(c.log_level, i);
@@ -153,7 +153,7 @@ static void test_group(void **state)
 
 	(void)state;
 	assert_non_null(g);
-	config_defaults(&c);
+	config_set_defaults(&c);
 	set_ok(&c, "socket_group", g->gr_name);
 	assert_string_equal(c.socket_group.name, g->gr_name);
 	assert_true(c.socket_group.gid == g->gr_gid);
@@ -172,7 +172,7 @@ static void test_unknown(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	set_bad(&c, "slotz", "3", "unknown option 'slotz'; did you mean 'slots'?");
 	set_bad(&c, "stop-policy", "kill",
 		"unknown option 'stop-policy'; did you mean 'stop_policy'?");
@@ -187,18 +187,18 @@ static void test_file(void **state)
 	struct dp_err err;
 
 	(void)state;
-	config_defaults(&c);
-	assert_int_equal(config_read(&c,
-				     file_of("c.yaml", "# ours\n"
-						       "slots: 3\n"
-						       "socket_group: \"\"\n"
-						       "log_level: debug\n"
-						       "retention: 7d\n"
-						       "disk_watermark: 1M # little\n"
-						       "stop_policy: 'kill'\n"
-						       "max_clients: 2\n"
-						       "report_interval: 30s\n"),
-				     &err),
+	config_set_defaults(&c);
+	assert_int_equal(config_read_file(&c,
+					  file_of("c.yaml", "# ours\n"
+							    "slots: 3\n"
+							    "socket_group: \"\"\n"
+							    "log_level: debug\n"
+							    "retention: 7d\n"
+							    "disk_watermark: 1M # little\n"
+							    "stop_policy: 'kill'\n"
+							    "max_clients: 2\n"
+							    "report_interval: 30s\n"),
+					  &err),
 			 DP_OK);
 	assert_int_equal(c.slots, 3);
 	assert_int_equal(c.log_level, LOG_DEBUG);
@@ -208,11 +208,11 @@ static void test_file(void **state)
 	assert_int_equal(c.max_clients, 2);
 	assert_true(c.report_interval == 30);
 	/* what a file does not name stays as it was; nothing at all is fine */
-	assert_int_equal(config_read(&c, file_of("c.yaml", "slots: 5\n"), &err), DP_OK);
+	assert_int_equal(config_read_file(&c, file_of("c.yaml", "slots: 5\n"), &err), DP_OK);
 	assert_int_equal(c.slots, 5);
 	assert_int_equal(c.max_clients, 2);
-	assert_int_equal(config_read(&c, file_of("c.yaml", "# nothing\n"), &err), DP_OK);
-	assert_int_equal(config_read(&c, file_of("c.yaml", ""), &err), DP_OK);
+	assert_int_equal(config_read_file(&c, file_of("c.yaml", "# nothing\n"), &err), DP_OK);
+	assert_int_equal(config_read_file(&c, file_of("c.yaml", ""), &err), DP_OK);
 	assert_int_equal(c.slots, 5);
 	config_clear(&c);
 }
@@ -223,8 +223,8 @@ static void file_bad(const char *text, const char *const *told)
 	struct config c;
 	struct dp_err err;
 
-	config_defaults(&c);
-	assert_int_equal(config_read(&c, file_of("c.yaml", text), &err), DP_E_INVALID);
+	config_set_defaults(&c);
+	assert_int_equal(config_read_file(&c, file_of("c.yaml", text), &err), DP_E_INVALID);
 	for (; *told; told++)
 		if (!strstr(err.msg, *told))
 			fail_msg("not told: %s\nbut: %s", *told, err.msg);
@@ -252,8 +252,8 @@ static void test_file_mistakes(void **state)
 	file_bad("- slots\n", (const char *[]){ "each line is 'option: value'", NULL });
 	file_bad("slots: 1\nslots: 2\n", (const char *[]){ "c.yaml:2:1: error: ", NULL });
 	file_bad("slots: {\n", (const char *[]){ "c.yaml:", NULL });
-	config_defaults(&c);
-	assert_int_equal(config_read(&c, "/nowhere/c.yaml", &err), DP_E_NOT_FOUND);
+	config_set_defaults(&c);
+	assert_int_equal(config_read_file(&c, "/nowhere/c.yaml", &err), DP_E_NOT_FOUND);
 	config_clear(&c);
 }
 
@@ -288,7 +288,7 @@ static void expect_changed(const struct config *a, const struct config *b, const
 	struct dp_buf text = DP_BUF_INIT;
 	size_t i;
 
-	config_changed(a, b, list);
+	config_list_changes(a, b, list);
 	json_array_foreach (list, i, name)
 		dp_buf_printf(&text, "%s%s", i ? "," : "", json_string_value(name));
 	assert_string_equal(dp_buf_text(&text), names);
@@ -302,21 +302,21 @@ static void test_hooks(void **state)
 	struct dp_err err;
 
 	(void)state;
-	config_defaults(&a);
-	config_defaults(&b);
-	assert_int_equal(config_read(&a,
-				     file_of("c.yaml", "hooks:\n"
-						       "- on: [finished, disk-low]\n"
-						       "  command: [tell, \"a b\", 3]\n"
-						       "- {on: [failed], command: [x], "
-						       "timeout: 2m}\n"),
-				     &err),
+	config_set_defaults(&a);
+	config_set_defaults(&b);
+	assert_int_equal(config_read_file(&a,
+					  file_of("c.yaml", "hooks:\n"
+							    "- on: [finished, disk-low]\n"
+							    "  command: [tell, \"a b\", 3]\n"
+							    "- {on: [failed], command: [x], "
+							    "timeout: 2m}\n"),
+					  &err),
 			 DP_OK);
 	assert_int_equal(json_array_size(a.hooks), 2);
-	assert_true(hook_wants(json_array_get(a.hooks, 0), HAPPENED_DISK_LOW));
-	assert_false(hook_wants(json_array_get(a.hooks, 0), HAPPENED_FAILED));
-	assert_true(hook_timeout(json_array_get(a.hooks, 0)) == 30);
-	assert_true(hook_timeout(json_array_get(a.hooks, 1)) == 120);
+	assert_true(hook_wants_event(json_array_get(a.hooks, 0), HOOK_EVENT_DISK_LOW));
+	assert_false(hook_wants_event(json_array_get(a.hooks, 0), HOOK_EVENT_FAILED));
+	assert_true(hook_timeout_seconds(json_array_get(a.hooks, 0)) == 30);
+	assert_true(hook_timeout_seconds(json_array_get(a.hooks, 1)) == 120);
 	expect_changed(&a, &b, "hooks");
 	/* the command line takes JSON; both are the same then */
 	set_ok(&b, "hooks",
@@ -334,38 +334,38 @@ static void test_hooks(void **state)
 
 static void test_slurm(void **state)
 {
-	struct slurm_option o;
+	struct slurm_config o;
 	struct config c;
 	struct dp_err err;
 
 	(void)state;
-	config_defaults(&c);
-	o = slurm_option_read(c.slurm);
-	assert_true(!o.partition && !o.account && o.time == 0 && !o.options);
-	assert_true(o.poll == 10 && o.jobs == 64);
-	assert_int_equal(config_read(&c,
-				     file_of("c.yaml", "executor: slurm\n"
-						       "slurm:\n"
-						       "  partition: gpu\n"
-						       "  account: us\n"
-						       "  time: 2h\n"
-						       "  options: [--nice, -x, n1]\n"
-						       "  poll: 1s\n"
-						       "  jobs: 1000\n"),
-				     &err),
+	config_set_defaults(&c);
+	o = slurm_config_read(c.slurm);
+	assert_true(!o.partition && !o.account && o.time_seconds == 0 && !o.options);
+	assert_true(o.max_poll_seconds == 10 && o.max_jobs == 64);
+	assert_int_equal(config_read_file(&c,
+					  file_of("c.yaml", "executor: slurm\n"
+							    "slurm:\n"
+							    "  partition: gpu\n"
+							    "  account: us\n"
+							    "  time: 2h\n"
+							    "  options: [--nice, -x, n1]\n"
+							    "  poll: 1s\n"
+							    "  jobs: 1000\n"),
+					  &err),
 			 DP_OK);
-	assert_int_equal(c.executor, CONFIG_SLURM);
-	o = slurm_option_read(c.slurm);
+	assert_int_equal(c.executor, CONFIG_EXECUTOR_SLURM);
+	o = slurm_config_read(c.slurm);
 	assert_string_equal(o.partition, "gpu");
 	assert_string_equal(o.account, "us");
-	assert_true(o.time == 7200 && o.poll == 1 && o.jobs == 1000);
+	assert_true(o.time_seconds == 7200 && o.max_poll_seconds == 1 && o.max_jobs == 1000);
 	assert_int_equal(json_array_size(o.options), 3);
 	set_ok(&c, "slurm", "{\"jobs\": 2, \"poll\": 0.5}");
-	o = slurm_option_read(c.slurm);
-	assert_true(o.jobs == 2 && o.poll == 0.5 && !o.partition);
+	o = slurm_config_read(c.slurm);
+	assert_true(o.max_jobs == 2 && o.max_poll_seconds == 0.5 && !o.partition);
 	set_bad(&c, "slurm", "gpu", "slurm must be a map, such as {partition: gpu, jobs: 32}");
 	set_bad(&c, "slurm", "[]", "slurm must be a map, such as {partition: gpu, jobs: 32}");
-	assert_true(slurm_option_read(c.slurm).jobs == 2);
+	assert_true(slurm_config_read(c.slurm).max_jobs == 2);
 	config_clear(&c);
 }
 
@@ -444,14 +444,15 @@ static void test_slot_env(void **state)
 	const json_t *gpus;
 
 	(void)state;
-	config_defaults(&a);
-	config_defaults(&b);
-	assert_int_equal(config_read(&a,
-				     file_of("c.yaml", "slot_env:\n"
-						       "  CUDA_VISIBLE_DEVICES: [0, \"1\", '2,3']\n"
-						       "  OMP_NUM_THREADS: [4, 4, 8]\n"),
-				     &err),
-			 DP_OK);
+	config_set_defaults(&a);
+	config_set_defaults(&b);
+	assert_int_equal(
+		config_read_file(&a,
+				 file_of("c.yaml", "slot_env:\n"
+						   "  CUDA_VISIBLE_DEVICES: [0, \"1\", '2,3']\n"
+						   "  OMP_NUM_THREADS: [4, 4, 8]\n"),
+				 &err),
+		DP_OK);
 	gpus = json_object_get(a.slot_env, "CUDA_VISIBLE_DEVICES");
 	assert_string_equal(json_string_value(json_array_get(gpus, 0)), "0");
 	assert_string_equal(json_string_value(json_array_get(gpus, 2)), "2,3");
@@ -473,7 +474,7 @@ static void test_slot_env_mistakes(void **state)
 	struct config c;
 
 	(void)state;
-	config_defaults(&c);
+	config_set_defaults(&c);
 	set_bad(&c, "slot_env", "none", map);
 	set_bad(&c, "slot_env", "[]", map);
 	set_bad(&c, "slot_env", "{\"GPU\":\"0\"}",
@@ -540,13 +541,13 @@ static void test_changed(void **state)
 		{ "slurm", "{\"jobs\":1}" },
 	};
 	struct config a, b;
-	struct config_doc doc;
+	struct config_option_doc doc;
 
 	(void)state;
-	config_defaults(&a);
+	config_set_defaults(&a);
 	set_ok(&a, "slots", "6");
 	for (size_t i = 0; i < DP_COUNT(values); i++) {
-		config_defaults(&b);
+		config_set_defaults(&b);
 		set_ok(&b, "slots", "6");
 		expect_changed(&a, &b, "");
 		set_ok(&b, values[i][0], values[i][1]);
@@ -555,8 +556,8 @@ static void test_changed(void **state)
 		config_clear(&b);
 	}
 	/* an option that is new in the table wants a row above, too */
-	assert_false(config_doc(DP_COUNT(values), &doc));
-	config_defaults(&b);
+	assert_false(config_get_doc(DP_COUNT(values), &doc));
+	config_set_defaults(&b);
 	set_ok(&b, "slots", "8");
 	set_ok(&b, "max_clients", "8");
 	expect_changed(&a, &b, "slots,max_clients");
@@ -567,22 +568,22 @@ static void test_changed(void **state)
 static void test_docs(void **state)
 {
 	struct config c;
-	struct config_doc doc;
+	struct config_option_doc doc;
 	struct dp_err err;
 	size_t n = 0;
 
 	(void)state;
-	config_defaults(&c);
-	for (; config_doc(n, &doc); n++) {
+	config_set_defaults(&c);
+	for (; config_get_doc(n, &doc); n++) {
 		size_t len = strlen(doc.help);
 
 		assert_true(len > 10 && doc.help[len - 1] == '.');
-		assert_true(strlen(doc.type) > 3 && strlen(doc.otherwise) > 1);
+		assert_true(strlen(doc.type) > 3 && strlen(doc.default_text) > 1);
 		/* a type that was cut off would be as long as its room */
 		assert_true(strlen(doc.type) < sizeof doc.type - 1);
 		/* the default that people are told of is one, where it is no sentence */
-		if (!strchr(doc.otherwise, ' ') && strcmp(doc.otherwise, "none") != 0)
-			assert_int_equal(config_set(&c, doc.name, doc.otherwise, &err), DP_OK);
+		if (!strchr(doc.default_text, ' ') && strcmp(doc.default_text, "none") != 0)
+			assert_int_equal(config_set(&c, doc.name, doc.default_text, &err), DP_OK);
 	}
 	assert_true(n >= 8);
 	config_clear(&c);
@@ -615,7 +616,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_kind_name),
 		cmocka_unit_test(test_group),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_file),

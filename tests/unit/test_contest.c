@@ -17,21 +17,21 @@
 
 static void a_group_is_read(void **state)
 {
-	struct dp_members m;
+	struct dp_group_spec m;
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_members_read("My group=a,long/256,b", &m, &err), DP_OK);
+	assert_int_equal(dp_group_spec_parse("My group=a,long/256,b", &m, &err), DP_OK);
 	assert_string_equal(m.name, "My group");
 	assert_int_equal(m.n, 3);
 	assert_string_equal(m.list[1].study, "long");
-	assert_int_equal(m.list[1].size, 256);
-	assert_int_equal(m.list[2].size, 0);
-	dp_members_free(&m);
-	assert_int_equal(dp_members_read("long/2", &m, &err), DP_OK);
+	assert_int_equal(m.list[1].part_size, 256);
+	assert_int_equal(m.list[2].part_size, 0);
+	dp_group_spec_free(&m);
+	assert_int_equal(dp_group_spec_parse("long/2", &m, &err), DP_OK);
 	assert_string_equal(m.name, "long/2");
 	assert_string_equal(m.list[0].study, "long");
-	dp_members_free(&m);
+	dp_group_spec_free(&m);
 }
 
 static void what_is_no_group_is_refused(void **state)
@@ -40,12 +40,12 @@ static void what_is_no_group_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(wrong); i++) {
-		struct dp_members m;
+		struct dp_group_spec m;
 		struct dp_err err = { 0 };
 
-		assert_int_equal(dp_members_read(wrong[i], &m, &err), DP_E_USAGE);
+		assert_int_equal(dp_group_spec_parse(wrong[i], &m, &err), DP_E_USAGE);
 		assert_true(strlen(err.msg) > 10);
-		dp_members_free(&m);
+		dp_group_spec_free(&m);
 	}
 }
 
@@ -53,14 +53,16 @@ static void what_is_no_group_is_refused(void **state)
 
 static const double long_y[] = { 1, 5, 2, 4, 3, 3, 4, 2, 5, 1 }; /* 5 results, */
 static const uint32_t long_trials[] = { 0, 1, 1, 3, 4 };         /* trial 2 has none */
-static const struct dp_rated long_study = { "long", long_y, long_trials, 5, 6, 5 };
+static const struct dp_compare_study long_study = { "long", long_y, long_trials, 5, 6, 5 };
 static const double one_y[] = { 1, 1 };
 static const uint32_t one_trials[] = { 0 };
-static const struct dp_rated one_study = { "one", one_y, one_trials, 1, 1, 1 };
+static const struct dp_compare_study one_study = { "one", one_y, one_trials, 1, 1, 1 };
 
-static struct dp_contest made_contest(void)
+static struct dp_comparison made_contest(void)
 {
-	struct dp_contest c = { .nobjectives = 2, .sign = { 1, 1 }, .anti_ideal = { 10, 10 } };
+	struct dp_comparison c = { .nobjectives = 2,
+				   .sign = { 1, 1 },
+				   .reference_point = { 10, 10 } };
 
 	c.objectives[0] = strdup("epsilon");
 	c.objectives[1] = strdup("error");
@@ -69,91 +71,95 @@ static struct dp_contest made_contest(void)
 
 static void parts_and_their_values(void **state)
 {
-	const struct dp_question volume = { .volume = true };
-	struct dp_contest c = made_contest();
-	struct dp_answers at = { 0 };
-	struct dp_answer a;
+	const struct dp_compare_query volume = { .is_hypervolume = true };
+	struct dp_comparison c = made_contest();
+	struct dp_compare_answers at = { 0 };
+	struct dp_compare_answer a;
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_contest_group(&c, "one", &err), DP_OK);
-	assert_int_equal(dp_contest_add(&c, &one_study, 0, &err), DP_OK);
-	assert_int_equal(dp_contest_group(&c, "parts", &err), DP_OK);
-	assert_int_equal(dp_contest_add(&c, &long_study, 2, &err), DP_OK);
-	assert_int_equal(c.group[1].n, 2); /* trials 0 and 1, 2 and 3; the rest is left */
-	assert_int_equal(dp_rated_left(&long_study, 2), 2);
-	assert_string_equal(c.group[1].list[1].name, "long/2#2");
-	assert_int_equal(c.group[1].list[1].n, 1);
-	assert_int_equal(c.group[1].list[1].from, 2);
-	assert_int_equal(dp_contest_ask(&c, &volume, &a, &err), DP_OK);
+	assert_int_equal(dp_comparison_add_group(&c, "one", &err), DP_OK);
+	assert_int_equal(dp_comparison_add_study(&c, &one_study, 0, &err), DP_OK);
+	assert_int_equal(dp_comparison_add_group(&c, "parts", &err), DP_OK);
+	assert_int_equal(dp_comparison_add_study(&c, &long_study, 2, &err), DP_OK);
+	assert_int_equal(c.groups[1].n, 2); /* trials 0 and 1, 2 and 3; the rest is left */
+	assert_int_equal(dp_compare_count_leftover_trials(&long_study, 2), 2);
+	assert_string_equal(c.groups[1].members[1].name, "long/2#2");
+	assert_int_equal(c.groups[1].members[1].n, 1);
+	assert_int_equal(c.groups[1].members[1].first_trial, 2);
+	assert_int_equal(dp_comparison_answer(&c, &volume, &a, &err), DP_OK);
 	/* (1,5), (2,4), (3,3) below (10,10): 45 + 8 + 7; (4,2) alone: 48 */
-	assert_true(dp_answer_values(&c, &a, 0)[0] == 81);
-	assert_true(dp_answer_values(&c, &a, 1)[0] == 60);
-	assert_true(dp_answer_values(&c, &a, 1)[1] == 48);
+	assert_true(dp_compare_group_values(&c, &a, 0)[0] == 81);
+	assert_true(dp_compare_group_values(&c, &a, 1)[0] == 60);
+	assert_true(dp_compare_group_values(&c, &a, 1)[1] == 48);
 	assert_true(a.samples[1].mean == 54);
-	assert_int_equal(a.tests[1].kind, DP_TEST_ONE_SAMPLE);
+	assert_int_equal(a.tests[1].kind, DP_T_TEST_ONE_SAMPLE);
 	assert_true(a.tests[1].difference == 27);
-	dp_answer_free(&a);
-	assert_int_equal(dp_contest_ask_at(&c, "epsilon=2,4", &at, &err), DP_OK);
+	dp_compare_answer_free(&a);
+	assert_int_equal(dp_comparison_answer_at(&c, "epsilon=2,4", &at, &err), DP_OK);
 	assert_int_equal(at.n, 2);
-	assert_true(dp_answer_values(&c, &at.list[0], 1)[0] == 4);
-	assert_true(isnan(dp_answer_values(&c, &at.list[0], 1)[1]));
-	assert_true(dp_answer_values(&c, &at.list[1], 1)[1] == 2);
-	dp_answers_free(&at);
-	dp_contest_free(&c);
+	assert_true(dp_compare_group_values(&c, &at.list[0], 1)[0] == 4);
+	assert_true(isnan(dp_compare_group_values(&c, &at.list[0], 1)[1]));
+	assert_true(dp_compare_group_values(&c, &at.list[1], 1)[1] == 2);
+	dp_compare_answers_free(&at);
+	dp_comparison_free(&c);
 }
 
 static void refusals(void **state)
 {
-	struct dp_contest c = made_contest();
-	struct dp_answers at = { 0 };
+	struct dp_comparison c = made_contest();
+	struct dp_compare_answers at = { 0 };
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_contest_group(&c, "g", &err), DP_OK);
-	assert_int_equal(dp_contest_group(&c, "g", &err), DP_E_USAGE);
-	assert_int_equal(dp_contest_add(&c, &one_study, 0, &err), DP_OK);
-	assert_int_equal(dp_contest_add(&c, &one_study, 0, &err), DP_E_USAGE);
+	assert_int_equal(dp_comparison_add_group(&c, "g", &err), DP_OK);
+	assert_int_equal(dp_comparison_add_group(&c, "g", &err), DP_E_USAGE);
+	assert_int_equal(dp_comparison_add_study(&c, &one_study, 0, &err), DP_OK);
+	assert_int_equal(dp_comparison_add_study(&c, &one_study, 0, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "twice"));
-	assert_int_equal(dp_contest_add(&c, &long_study, 6, &err), DP_E_INVALID);
-	assert_int_equal(dp_contest_ask_at(&c, "loss=1", &at, &err), DP_E_USAGE);
+	assert_int_equal(dp_comparison_add_study(&c, &long_study, 6, &err), DP_E_INVALID);
+	assert_int_equal(dp_comparison_answer_at(&c, "loss=1", &at, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.hint, "epsilon, error"));
-	assert_int_equal(dp_contest_ask_at(&c, "epsilon", &at, &err), DP_E_USAGE);
-	assert_int_equal(dp_contest_ask_at(&c, "epsilon=1,nan", &at, &err), DP_E_USAGE);
-	dp_answers_free(&at);
-	dp_contest_free(&c);
+	assert_int_equal(dp_comparison_answer_at(&c, "epsilon", &at, &err), DP_E_USAGE);
+	assert_int_equal(dp_comparison_answer_at(&c, "epsilon=1,nan", &at, &err), DP_E_USAGE);
+	dp_compare_answers_free(&at);
+	dp_comparison_free(&c);
 }
 
 /* Followed: the last point up to a bound counts, not the best. */
 static void what_is_followed_is_not_chosen_again(void **state)
 {
-	const struct dp_question at = { .at = 0, .of = 1, .bound = 3 };
+	const struct dp_compare_query at = { .bounded_objective = 0,
+					     .target_objective = 1,
+					     .bound = 3 };
 	static const double y[] = { 1, 3, 2, 5 };
 	static const uint32_t trials[] = { 0, 1 };
-	const struct dp_rated front = { "f", y, trials, 2, 2, 2 };
-	struct dp_contest c = made_contest();
-	struct dp_answer a;
+	const struct dp_compare_study front = { "f", y, trials, 2, 2, 2 };
+	struct dp_comparison c = made_contest();
+	struct dp_compare_answer a;
 	struct dp_err err;
 
 	(void)state;
-	c.followed = true;
-	assert_int_equal(dp_contest_group(&c, "f", &err), DP_OK);
-	assert_int_equal(dp_contest_add(&c, &front, 0, &err), DP_OK);
-	assert_int_equal(dp_contest_ask(&c, &at, &a, &err), DP_OK);
+	c.is_realised = true;
+	assert_int_equal(dp_comparison_add_group(&c, "f", &err), DP_OK);
+	assert_int_equal(dp_comparison_add_study(&c, &front, 0, &err), DP_OK);
+	assert_int_equal(dp_comparison_answer(&c, &at, &a, &err), DP_OK);
 	assert_true(a.values[0] == 5);
-	dp_answer_free(&a);
-	dp_contest_free(&c);
+	dp_compare_answer_free(&a);
+	dp_comparison_free(&c);
 }
 
 /* ---- the whole way, with little memory ---- */
 
 static int compare_once(void *arg)
 {
-	const struct dp_question volume = { .volume = true };
-	struct dp_contest c = { .nobjectives = 2, .sign = { 1, 1 }, .anti_ideal = { 10, 10 } };
-	struct dp_members m = { 0 };
-	struct dp_answers at = { 0 };
-	struct dp_answer a = { 0 };
+	const struct dp_compare_query volume = { .is_hypervolume = true };
+	struct dp_comparison c = { .nobjectives = 2,
+				   .sign = { 1, 1 },
+				   .reference_point = { 10, 10 } };
+	struct dp_group_spec m = { 0 };
+	struct dp_compare_answers at = { 0 };
+	struct dp_compare_answer a = { 0 };
 	struct dp_err err = { 0 };
 	json_t *json = NULL;
 	int code;
@@ -162,19 +168,19 @@ static int compare_once(void *arg)
 	c.objectives[0] = strdup("epsilon");
 	c.objectives[1] = strdup("error");
 	memory_is_short_again();
-	code = dp_members_read("g=one,long/2", &m, &err);
+	code = dp_group_spec_parse("g=one,long/2", &m, &err);
 	if (code == DP_OK)
-		code = dp_contest_group(&c, m.name, &err);
+		code = dp_comparison_add_group(&c, m.name, &err);
 	if (code == DP_OK)
-		code = dp_contest_add(&c, &one_study, m.list[0].size, &err);
+		code = dp_comparison_add_study(&c, &one_study, m.list[0].part_size, &err);
 	if (code == DP_OK)
-		code = dp_contest_group(&c, "other", &err);
+		code = dp_comparison_add_group(&c, "other", &err);
 	if (code == DP_OK)
-		code = dp_contest_add(&c, &long_study, m.list[1].size, &err);
+		code = dp_comparison_add_study(&c, &long_study, m.list[1].part_size, &err);
 	if (code == DP_OK)
-		code = dp_contest_ask(&c, &volume, &a, &err);
+		code = dp_comparison_answer(&c, &volume, &a, &err);
 	if (code == DP_OK)
-		code = dp_contest_ask_at(&c, "epsilon=1", &at, &err);
+		code = dp_comparison_answer_at(&c, "epsilon=1", &at, &err);
 	if (code == DP_OK) {
 		json = dp_compare_json(&c, "observed", &a, &at);
 		code = json ? DP_OK : DP_E_NOMEM;
@@ -182,10 +188,10 @@ static int compare_once(void *arg)
 	if (code == DP_OK && arg)
 		*(json_t **)arg = json_incref(json);
 	json_decref(json);
-	dp_answer_free(&a);
-	dp_answers_free(&at);
-	dp_members_free(&m);
-	dp_contest_free(&c);
+	dp_compare_answer_free(&a);
+	dp_compare_answers_free(&at);
+	dp_group_spec_free(&m);
+	dp_comparison_free(&c);
 	return code;
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/rng.h"
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 enum {
 	MOST = 160,
@@ -26,7 +26,7 @@ enum {
 
 static struct dp_study *cost_study(const char *path, const char *cost, unsigned seed)
 {
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	char text[1024];
@@ -44,7 +44,7 @@ static struct dp_study *cost_study(const char *path, const char *cost, unsigned 
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return s;
 }
 
@@ -57,7 +57,8 @@ static double seconds_at(const double *x)
 }
 
 /* n results at random points with these times, 20 % about, from this seed. */
-static void measure_times(const struct dp_study *s, uint32_t seed, struct dp_known *k, size_t n)
+static void measure_times(const struct dp_study *s, uint32_t seed, struct dp_observation *k,
+			  size_t n)
 {
 	struct dp_rng r;
 
@@ -70,20 +71,20 @@ static void measure_times(const struct dp_study *s, uint32_t seed, struct dp_kno
 	}
 }
 
-static void learn(struct dp_proposer *p, const struct dp_known *k, size_t n)
+static void learn(struct dp_proposer *p, const struct dp_observation *k, size_t n)
 {
-	struct dp_history h = { .known = k, .n = n };
+	struct dp_history h = { .observations = k, .n = n };
 
 	assert_non_null(p);
-	assert_int_equal(dp__cost_learn(p, &h), DP_OK);
+	assert_int_equal(dp__cost_model_fit(p, &h), DP_OK);
 }
 
 static double predict(struct dp_proposer *p, const double *x)
 {
 	double u[DP_PARAMS_MAX];
 
-	dp__to_u(&p->inputs, x, u);
-	return exp(dp__cost_log(p, u, NULL));
+	dp__encoding_encode(&p->encoding, x, u);
+	return exp(dp__cost_log_at(p, u, NULL));
 }
 
 static int by_value(const void *a, const void *b)
@@ -116,7 +117,7 @@ static void test_accuracy(void **state)
 	} cases[] = { { 8, 0.6 }, { 16, 0.25 }, { 32, 0.2 }, { 128, 0.1 } };
 	struct dp_study *s = cost_study("", SECONDS, 1);
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
@@ -140,7 +141,7 @@ static void test_outlier(void **state)
 	static const double factors[] = { 100, 0.01 };
 	struct dp_study *s = cost_study("", SECONDS, 1);
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(factors); i++) {
@@ -168,7 +169,7 @@ static void test_little_known(void **state)
 	static const double few[] = { 3, 5, 500 };
 	struct dp_study *s = cost_study("", SECONDS, 1);
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 	double x[DP_PARAMS_MAX] = { 7, 100, 1, 0.3, 1 };
 
 	(void)state;
@@ -189,11 +190,11 @@ static void test_little_known(void **state)
 	assert_true(fabs(predict(p, x) - 1e-3) < 1e-12);
 	/* what has no time, is a waypoint's, or is not a result tells nothing */
 	k[0].seconds = 0;
-	k[1].at = 4;
+	k[1].checkpoint = 4;
 	k[1].seconds = k[2].seconds = 1e6;
-	k[2].status = DP_KNOWN_PENDING;
+	k[2].status = DP_OBSERVATION_PENDING;
 	learn(p, k, 3);
-	assert_int_equal(p->times.n, 0);
+	assert_int_equal(p->time_model.n, 0);
 	dp_proposer_free(p);
 	dp_study_free(s);
 }
@@ -206,20 +207,20 @@ static void check_gradient(struct dp_proposer *p)
 	for (int i = 0; i < 50; i++) {
 		double u[DP_PARAMS_MAX], g[DP_PARAMS_MAX], value;
 
-		for (size_t k = 0; k < p->inputs.d; k++) {
+		for (size_t k = 0; k < p->encoding.d; k++) {
 			u[k] = 0.02 + 0.96 * dp_rng_uniform(&r);
 			g[k] = 5;
 		}
 		u[4] = 1;
-		value = dp__cost_log(p, u, g);
-		assert_true(value == dp__cost_log(p, u, NULL));
-		for (size_t k = 0; k < p->inputs.d; k++) {
+		value = dp__cost_log_at(p, u, g);
+		assert_true(value == dp__cost_log_at(p, u, NULL));
+		for (size_t k = 0; k < p->encoding.d; k++) {
 			double h = k == 4 ? 0 : 1e-5, kept = u[k], up, down;
 
 			u[k] = kept + h;
-			up = dp__cost_log(p, u, NULL);
+			up = dp__cost_log_at(p, u, NULL);
 			u[k] = kept - h;
-			down = dp__cost_log(p, u, NULL);
+			down = dp__cost_log_at(p, u, NULL);
 			u[k] = kept;
 			if (h > 0 && fabs(5 - g[k] - (up - down) / (2 * h)) > 1e-5)
 				fail_msg("input %zu: %g, not %g", k, 5 - g[k],
@@ -233,7 +234,7 @@ static void test_gradient(void **state)
 {
 	static const char *const path[] = { "", ", path: epochs", ", path: lot", "" };
 	static const char *const cost[] = { SECONDS, "", "", "" };
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(path); i++) {
@@ -274,7 +275,7 @@ static void test_path(void **state)
 
 /* ---- the search ---- */
 
-static void measure_values(struct dp_known *k)
+static void reeval_values_json(struct dp_observation *k)
 {
 	double n = k->x[0], sigma = k->x[2], rate = k->x[3] + 0.01;
 
@@ -291,20 +292,20 @@ static double found_within(const struct dp_study *s, double seconds)
 {
 	static const double ref[] = { 20, 1 };
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 	double y[2 * MOST], volume, spent = 0;
 	size_t n = 0;
 
 	while (n < MOST) {
-		struct dp_history h = { .known = k, .n = n };
+		struct dp_history h = { .observations = k, .n = n };
 		struct dp_proposal out;
 		struct dp_err err;
 
-		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)n, NULL, &out, &err), DP_OK);
+		assert_int_equal(dp_proposer_propose(p, &h, (uint32_t)n, NULL, &out, &err), DP_OK);
 		memset(&k[n], 0, sizeof k[n]);
 		k[n].trial = (uint32_t)n;
 		memcpy(k[n].x, out.x, s->nparams * sizeof *out.x);
-		measure_values(&k[n]);
+		reeval_values_json(&k[n]);
 		spent += k[n].seconds;
 		if (spent > seconds)
 			break;
@@ -343,7 +344,7 @@ static void test_warm(void **state)
 {
 	struct dp_study *s = cost_study("", SECONDS, 1);
 	struct dp_proposer *warm = dp_proposer_new(s);
-	struct dp_known k[MOST];
+	struct dp_observation k[MOST];
 	struct dp_err err;
 
 	(void)state;
@@ -351,15 +352,15 @@ static void test_warm(void **state)
 	for (size_t i = 0; i < 20; i++) {
 		double seconds = k[i].seconds;
 
-		measure_values(&k[i]);
+		reeval_values_json(&k[i]);
 		k[i].seconds = seconds;
 	}
 	for (size_t n = 10; n < 20; n++) {
-		struct dp_history h = { .known = k, .n = n };
+		struct dp_history h = { .observations = k, .n = n };
 		struct dp_proposal a, b;
 
-		k[n - 1].status = k[n - 2].status = DP_KNOWN_PENDING;
-		assert_int_equal(dp_proposer_ask(warm, &h, (uint32_t)n, NULL, &a, &err), DP_OK);
+		k[n - 1].status = k[n - 2].status = DP_OBSERVATION_PENDING;
+		assert_int_equal(dp_proposer_propose(warm, &h, (uint32_t)n, NULL, &a, &err), DP_OK);
 		assert_int_equal(dp_propose(s, &h, (uint32_t)n, NULL, &b, &err), DP_OK);
 		assert_memory_equal(a.x, b.x, s->nparams * sizeof *a.x);
 		assert_true(a.cost == b.cost && a.pending_cost == b.pending_cost);
@@ -367,7 +368,7 @@ static void test_warm(void **state)
 		assert_true(a.cost == predict(warm, a.x));
 		assert_true(fabs(a.pending_cost - predict(warm, k[n - 1].x) -
 				 predict(warm, k[n - 2].x)) < 1e-12);
-		k[n - 2].status = DP_KNOWN_OK;
+		k[n - 2].status = DP_OBSERVATION_OK;
 	}
 	dp_proposer_free(warm);
 	dp_study_free(s);
@@ -380,23 +381,23 @@ static void test_dear(void **state)
 	struct dp_study *s = cost_study(", path: epochs", "", 1);
 	struct dp_study *none = cost_study(", path: epochs", ", cost: none", 1);
 	struct dp_proposer *p = dp_proposer_new(s), *q = dp_proposer_new(none);
-	static struct dp_known k[9];
-	struct dp_history h = { .known = k };
+	static struct dp_observation k[9];
+	struct dp_history h = { .observations = k };
 
 	(void)state;
 	assert_true(p && q);
 	for (size_t i = 0; i < DP_COUNT(k); i++)
-		k[i] = (struct dp_known){ .trial = (uint32_t)i, .x = { 100 } };
-	k[2].at = 100; /* so that 800 are spent by all nine */
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i, .x = { 100 } };
+	k[2].checkpoint = 100; /* so that 800 are spent by all nine */
 	for (h.n = 0; h.n <= DP_COUNT(k); h.n++) {
-		assert_true(dp__cost_regardless(p, &h) == (h.n == DP_COUNT(k)));
-		assert_false(dp__cost_regardless(q, &h));
+		assert_true(dp__cost_is_ignored_next(p, &h) == (h.n == DP_COUNT(k)));
+		assert_false(dp__cost_is_ignored_next(q, &h));
 	}
 	h.n = DP_COUNT(k);
 	k[8].x[0] = 400; /* it has been made: of 1,100 a second one is too much */
-	assert_false(dp__cost_regardless(p, &h));
+	assert_false(dp__cost_is_ignored_next(p, &h));
 	k[8].x[0] = 199; /* and that was none of the dear ones */
-	assert_true(dp__cost_regardless(p, &h));
+	assert_true(dp__cost_is_ignored_next(p, &h));
 	dp_proposer_free(p);
 	dp_proposer_free(q);
 	dp_study_free(s);
@@ -412,6 +413,6 @@ int main(void)
 		cmocka_unit_test(test_warm),         cmocka_unit_test(test_dear),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

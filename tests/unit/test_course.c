@@ -29,7 +29,7 @@ static void running_cancelled(void)
 	cancel_asked();
 }
 
-static void with_end(enum dp_end how, bool counted)
+static void with_end(enum dp_end_class how, bool counted)
 {
 	propose(NULL);
 	attempted(0, how, counted);
@@ -88,7 +88,7 @@ static void retries_used(void)
 		attempted(0, DP_END_SIGNAL, true);
 }
 
-static void cannot_start(void)
+static void external_explain_no_start(void)
 {
 	with_end(DP_END_NOT_STARTED, false);
 }
@@ -132,7 +132,7 @@ static const struct {
 	{ ended_timeout, { "0 failed: timeout: because", SAME, SAME, SAME, SAME } },
 	{ ended_bad_output, { "0 failed: bad-output: because", SAME, SAME, SAME, SAME } },
 	{ retries_used, { "0 failed: signal: because", SAME, SAME, SAME, SAME } },
-	{ cannot_start, { "(failures) paused: " BECAUSE, "wait", SAME, SAME, SAME } },
+	{ external_explain_no_start, { "(failures) paused: " BECAUSE, "wait", SAME, SAME, SAME } },
 	{ refused, { "0 failed: objective 'epsilon': no", SAME, SAME, SAME, SAME } },
 	{ not_accounted, { "account 0", SAME, SAME, SAME, SAME } },
 	{ not_accounted_failed, { "0 failed: exit-code: because", SAME, SAME, SAME, SAME } },
@@ -165,7 +165,7 @@ static void objectives_come_from_the_journal(void **s)
 	(void)s;
 	begin("", "search: {method: random, evaluations: 3}");
 	ended_ok();
-	dp_course_next(st, now, &step);
+	dp_policy_next_step(st, now, &step);
 	assert_int_equal(step.event.nobjectives, 2);
 	assert_true(step.event.objectives[0] == 0.5);  /* epsilon, as proposed */
 	assert_true(step.event.objectives[1] == 0.25); /* the metric's mean */
@@ -176,7 +176,7 @@ static void objectives_come_from_the_journal(void **s)
 				 .trial = 0,
 				 .objectives = (double[]){ 0.75, NAN },
 				 .nobjectives = 2 });
-	dp_course_next(st, now, &step);
+	dp_policy_next_step(st, now, &step);
 	assert_true(step.event.objectives[0] == 0.75);
 	begin("", "search: {method: random, evaluations: 3}");
 	not_accounted();
@@ -197,10 +197,10 @@ static void retries_wait_longer_each_time(void **s)
 	propose(NULL);
 	for (size_t i = 0; i < DP_COUNT(seconds); i++) {
 		attempted(0, DP_END_LOST, true);
-		dp_course_next(st, now, &step);
+		dp_policy_next_step(st, now, &step);
 		assert_int_equal(step.kind, DP_STEP_WAIT);
-		assert_true(step.until == now + (int64_t)(seconds[i] * 1e6));
-		now = step.until - 1;
+		assert_true(step.until_us == now + (int64_t)(seconds[i] * 1e6));
+		now = step.until_us - 1;
 		NEXT("wait retry");
 		now++;
 		assert_memory_equal(next(), "attempt 0", 9);
@@ -337,7 +337,7 @@ static void first_failures_pause_early(void **s)
 	NEXT(FIRST("2"));
 	settle();
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
-	assert_true(st->by_failures);
+	assert_true(st->moved_by_failures);
 	/* a person says so: three more, not the same three again */
 	move("running");
 	whole_trial(DP_END_EXIT_CODE);
@@ -386,7 +386,7 @@ static void a_study_that_cannot_start_goes_on_when_told(void **s)
 {
 	(void)s;
 	begin("", "search: {method: random, evaluations: 9}");
-	cannot_start();
+	external_explain_no_start();
 	settle();
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
 	move("running");
@@ -405,7 +405,7 @@ static void the_window(void **s)
 		uint32_t window = k >= 3 ? k - 2 : 0; /* results 0..k-parallel */
 
 		assert_int_equal(st->ntrials, k);
-		assert_int_equal(dp_course_window(st), window);
+		assert_int_equal(dp_policy_visible_trials(st), window);
 		/* all but the newest two of the window have ended */
 		NEXT("propose");
 		propose(NULL);
@@ -431,7 +431,7 @@ static void the_window(void **s)
 	begin("", "search: {method: dpareto, evaluations: 20, initial: 2, parallel: 3}");
 	propose(NULL);
 	propose(NULL);
-	assert_int_equal(dp_course_window(st), 2);
+	assert_int_equal(dp_policy_visible_trials(st), 2);
 }
 
 #define CASE(f) cmocka_unit_test_teardown(f, teardown)

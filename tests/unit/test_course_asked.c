@@ -12,22 +12,25 @@
 /* ---- what people ask for ---- */
 
 /* The orders for an ask in a few words, or the sentence that refuses it. */
-static const char *ask(enum dp_ask what)
+static const char *ask(enum dp_transition_kind what)
 {
 	static char out[800];
-	struct dp_asked a = { .ask = what, .evaluations = 7, .parallel = NAN, .priority = NAN };
-	struct dp_orders orders;
+	struct dp_transition a = {
+		.kind = what, .evaluations = 7, .parallel = NAN, .priority = NAN
+	};
+	struct dp_transition_events orders;
 	struct dp_err err;
 
-	if (dp_course_asked(st, &a, &orders, &err) != DP_OK) {
+	if (dp_policy_plan_transition(st, &a, &orders, &err) != DP_OK) {
 		snprintf(out, sizeof out, "no: %s", err.msg);
 		return out;
 	}
 	out[0] = '\0';
-	for (unsigned i = 0; i < orders.n; i++)
+	for (unsigned i = 0; i < orders.count; i++)
 		snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s%s", i ? ", " : "",
-			 dp_event_name(orders.event[i].type), orders.event[i].state ? " " : "",
-			 orders.event[i].state ? orders.event[i].state : "");
+			 dp_event_type_name(orders.events[i].type),
+			 orders.events[i].state ? " " : "",
+			 orders.events[i].state ? orders.events[i].state : "");
 	return out;
 }
 
@@ -47,59 +50,59 @@ static void in_state(const char *status, bool failed)
 static void asked_in_every_state(void **s)
 {
 	static const struct {
-		enum dp_ask ask;
+		enum dp_transition_kind ask;
 		bool failed; /* trial 0 has */
 		const char *expected[5];
 	} rows[] = {
-		{ DP_ASK_PAUSE,
+		{ DP_TRANSITION_PAUSE,
 		  false,
 		  { "study-moved paused", "", "no: study 's' is finished, so it cannot be paused",
 		    "no: study 's' is failed, so it cannot be paused",
 		    "no: study 's' is stopped, so it cannot be paused" } },
-		{ DP_ASK_RESUME,
+		{ DP_TRANSITION_RESUME,
 		  true,
 		  { "", "study-moved running",
 		    "no: study 's' is finished: its only evaluation is made",
 		    "no: study 's' is failed: its only evaluation is made",
 		    "no: study 's' is stopped: its only evaluation is made" } },
-		{ DP_ASK_RESUME,
+		{ DP_TRANSITION_RESUME,
 		  false,
 		  { "", "study-moved running", "study-moved running", "study-moved running",
 		    "study-moved running" } },
-		{ DP_ASK_STOP,
+		{ DP_TRANSITION_STOP,
 		  false,
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
-		{ DP_ASK_SET,
+		{ DP_TRANSITION_SET,
 		  true,
 		  { "study-amended", "study-amended", "study-amended, study-moved running",
 		    "study-amended", "study-amended" } },
-		{ DP_ASK_RETRY,
+		{ DP_TRANSITION_RETRY,
 		  true,
 		  { "trial-retry-asked", "trial-retry-asked",
 		    "trial-retry-asked, study-moved running",
 		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
-		{ DP_ASK_RETRY,
+		{ DP_TRANSITION_RETRY,
 		  false,
 		  { "no: trial 0 is waiting; only failed or cancelled trials can be "
 		    "retried",
 		    SAME, SAME, SAME, SAME } },
-		{ DP_ASK_RETRY_FAILED,
+		{ DP_TRANSITION_RETRY_FAILED,
 		  true,
 		  { "trial-retry-asked", "trial-retry-asked",
 		    "trial-retry-asked, study-moved running",
 		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
-		{ DP_ASK_RETRY_FAILED,
+		{ DP_TRANSITION_RETRY_FAILED,
 		  false,
 		  { "no: study 's' has no failed trial that can be tried again", SAME, SAME, SAME,
 		    SAME } },
-		{ DP_ASK_CANCEL, false, { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
-		{ DP_ASK_CANCEL,
+		{ DP_TRANSITION_CANCEL, false, { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
+		{ DP_TRANSITION_CANCEL,
 		  true,
 		  { "no: trial 0 has ended: it is failed", SAME, SAME, SAME, SAME } },
-		{ DP_ASK_DELETE,
+		{ DP_TRANSITION_DELETE,
 		  false,
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
-		{ DP_ASK_ENQUEUE,
+		{ DP_TRANSITION_ENQUEUE,
 		  true,
 		  { "no: study 's' takes no more points: its only evaluation is given "
 		    "out",
@@ -124,15 +127,15 @@ static void asked_in_every_state(void **s)
 /* As the daemon asks: until there is no more. */
 static void retry_all_failed(void)
 {
-	struct dp_asked a = { .ask = DP_ASK_RETRY_FAILED };
-	struct dp_orders orders;
+	struct dp_transition a = { .kind = DP_TRANSITION_RETRY_FAILED };
+	struct dp_transition_events orders;
 
 	do {
-		assert_int_equal(dp_course_asked(st, &a, &orders, NULL), DP_OK);
-		for (unsigned i = 0; i < orders.n; i++)
-			apply(orders.event[i]);
-		a.trial = orders.from;
-	} while (orders.more);
+		assert_int_equal(dp_policy_plan_transition(st, &a, &orders, NULL), DP_OK);
+		for (unsigned i = 0; i < orders.count; i++)
+			apply(orders.events[i]);
+		a.trial = orders.next_trial;
+	} while (orders.has_more);
 }
 
 static void all_that_failed_is_tried_again(void **s)
@@ -167,10 +170,10 @@ static void a_study_paused_by_failures_goes_on(void **s)
 	for (int i = 0; i < 3; i++)
 		whole_trial(DP_END_EXIT_CODE);
 	settle();
-	assert_true(st->status == DP_STUDY_PAUSED && st->by_failures);
+	assert_true(st->status == DP_STUDY_PAUSED && st->moved_by_failures);
 	retry_all_failed();
 	assert_int_equal(st->status, DP_STUDY_RUNNING);
-	assert_int_equal(st->waiting, 3);
+	assert_int_equal(st->waiting_trials, 3);
 	NEXT("attempt 0/-1/1");
 	attempted(0, DP_END_EXIT_CODE, true);
 	attempted(1, DP_END_EXIT_CODE, true);
@@ -184,56 +187,56 @@ static void a_study_paused_by_failures_goes_on(void **s)
 
 static void asked_for_what_is_not_there(void **s)
 {
-	struct dp_asked a = {
-		.ask = DP_ASK_SET, .evaluations = NAN, .parallel = NAN, .priority = NAN
+	struct dp_transition a = {
+		.kind = DP_TRANSITION_SET, .evaluations = NAN, .parallel = NAN, .priority = NAN
 	};
-	struct dp_orders orders;
+	struct dp_transition_events orders;
 	struct dp_err err;
 
 	(void)s;
 	begin("", "search: {method: random, evaluations: 2}");
-	assert_string_equal(ask(DP_ASK_RETRY), "no: study 's' has no trials yet");
-	assert_string_equal(ask(DP_ASK_ENQUEUE), "");
-	assert_string_equal(ask(DP_ASK_IMPORT), "no: study 's' searches by 'random', which "
-						"learns from no result");
-	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_USAGE);
+	assert_string_equal(ask(DP_TRANSITION_RETRY), "no: study 's' has no trials yet");
+	assert_string_equal(ask(DP_TRANSITION_ENQUEUE), "");
+	assert_string_equal(ask(DP_TRANSITION_IMPORT), "no: study 's' searches by 'random', which "
+						       "learns from no result");
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_USAGE);
 	propose(NULL);
-	a = (struct dp_asked){ .ask = DP_ASK_CANCEL, .trial = 5 };
-	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_NOT_FOUND);
+	a = (struct dp_transition){ .kind = DP_TRANSITION_CANCEL, .trial = 5 };
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_NOT_FOUND);
 	assert_string_equal(err.msg, "study 's' has no trial 5; it has 0 to 0");
 	cancel_asked();
-	assert_string_equal(ask(DP_ASK_CANCEL), ""); /* it is so already */
+	assert_string_equal(ask(DP_TRANSITION_CANCEL), ""); /* it is so already */
 }
 
 static void a_proposer_without_a_point(void **s)
 {
-	struct dp_orders orders;
+	struct dp_transition_events orders;
 	struct dp_err why;
 
 	(void)s;
 	begin("", "search: {method: random, evaluations: 9}");
 	whole_trial(DP_END_OK);
 	dp_fail(&why, DP_E_INTERRUPTED, "stopped");
-	dp_course_no_point(st, &why, &orders);
-	assert_int_equal(orders.n, 0); /* it is asked again */
+	dp_policy_on_no_proposal(st, &why, &orders);
+	assert_int_equal(orders.count, 0); /* it is asked again */
 	dp_fail(&why, DP_E_FAILED, "a bug");
-	dp_course_no_point(st, &why, &orders);
-	assert_int_equal(orders.n, 1);
-	assert_string_equal(orders.event[0].state, "failed");
-	assert_true(orders.event[0].counted);
+	dp_policy_on_no_proposal(st, &why, &orders);
+	assert_int_equal(orders.count, 1);
+	assert_string_equal(orders.events[0].state, "failed");
+	assert_true(orders.events[0].charged);
 	dp_fail(&why, DP_E_LIMIT, "every point is taken");
-	dp_course_no_point(st, &why, &orders);
-	apply(orders.event[0]);
+	dp_policy_on_no_proposal(st, &why, &orders);
+	apply(orders.events[0]);
 	assert_int_equal(st->evaluations, 1);
 	NEXT("finished: every point is taken");
 	dp_fail(&why, DP_E_FAILED, "a bug");
 	settle();
-	dp_course_no_point(st, &why, &orders);
-	assert_int_equal(orders.n, 0); /* of a study that has ended */
+	dp_policy_on_no_proposal(st, &why, &orders);
+	assert_int_equal(orders.count, 0); /* of a study that has ended */
 	/* deletion: not while trainers run, unless it is wanted now */
 	begin("", "search: {method: random, evaluations: 9}");
 	running();
-	assert_string_equal(ask(DP_ASK_DELETE), "no: 1 of its trainers still run");
+	assert_string_equal(ask(DP_TRANSITION_DELETE), "no: 1 of its trainers still run");
 }
 
 #define CASE(f) cmocka_unit_test_teardown(f, teardown)

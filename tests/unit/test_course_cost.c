@@ -12,29 +12,29 @@
 /* Why another training cannot be had; "" if it can. */
 static const char *affords(double pending, double next)
 {
-	struct dp_expected e = { dp_study_cost_spent(st), pending, next };
+	struct dp_expected_cost e = { dp_state_cost_spent(st), pending, next };
 	static struct dp_err err;
-	int code = dp_course_affords(st, &e, &err);
+	int code = dp_policy_check_max_cost(st, &e, &err);
 
 	assert_true(code == DP_OK || code == DP_E_LIMIT);
 	return code == DP_OK ? "" : err.msg;
 }
 
 /* The study's next point costs so much: orders as the daemon gives them. */
-static void offer(double next)
+static void offer_word(double next)
 {
-	struct dp_expected e = { .spent = dp_study_cost_spent(st), .next = next };
-	struct dp_orders orders;
+	struct dp_expected_cost e = { .spent = dp_state_cost_spent(st), .next = next };
+	struct dp_transition_events orders;
 	struct dp_err err;
 
-	assert_int_equal(dp_course_affords(st, &e, &err), DP_E_LIMIT);
-	dp_course_no_point(st, &err, &orders);
-	for (unsigned i = 0; i < orders.n; i++)
-		apply(orders.event[i]);
+	assert_int_equal(dp_policy_check_max_cost(st, &e, &err), DP_E_LIMIT);
+	dp_policy_on_no_proposal(st, &err, &orders);
+	for (unsigned i = 0; i < orders.count; i++)
+		apply(orders.events[i]);
 }
 
 /* An attempt of a new trial that took so many seconds, and the trial's end. */
-static void took(double seconds, enum dp_end how)
+static void took(double seconds, enum dp_end_class how)
 {
 	static const char *const names[] = { "f1" };
 	const uint32_t run = 0;
@@ -47,9 +47,9 @@ static void took(double seconds, enum dp_end how)
 	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				 .trial = st->ntrials - 1,
 				 .run = DP_RUN_ALL,
-				 .end = how,
-				 .counted = true,
-				 .exit = { .start = from, .end = from + seconds },
+				 .end_class = how,
+				 .charged = true,
+				 .exit = { .start_seconds = from, .end_seconds = from + seconds },
 				 .metric_names = names,
 				 .nmetrics = 1,
 				 .runs = &run,
@@ -64,11 +64,11 @@ static void by_path(void **s)
 	(void)s;
 	begin(", path: C", "search: {method: random, max_cost: 30}");
 	assert_int_equal(st->evaluations, 30); /* the cheapest costs 1 */
-	assert_true(dp_study_cost_spent(st) == 0);
+	assert_true(dp_state_cost_spent(st) == 0);
 	propose(NULL);
 	whole_trial(DP_END_OK);
 	propose("an oracle says no"); /* is never trained */
-	assert_true(dp_study_cost_spent(st) == 6);
+	assert_true(dp_state_cost_spent(st) == 6);
 	/* what is pending has been counted */
 	assert_string_equal(affords(3, 24), "");
 	assert_string_equal(affords(3, 25), "search.max_cost: 30 C would be 31 with the "
@@ -76,7 +76,7 @@ static void by_path(void **s)
 	/* whatever becomes of them */
 	cancel_asked();
 	settle();
-	assert_true(dp_study_cost_spent(st) == 6);
+	assert_true(dp_state_cost_spent(st) == 6);
 }
 
 static void what_does_not_count(void **s)
@@ -84,11 +84,11 @@ static void what_does_not_count(void **s)
 	(void)s;
 	begin(", path: C", "search: {method: random, evaluations: 9}");
 	propose(NULL);
-	assert_true(dp_study_cost_spent(st) == 3);
+	assert_true(dp_state_cost_spent(st) == 3);
 	assert_string_equal(affords(0, 1e9), ""); /* without a limit */
 	begin("", "search: {method: random, evaluations: 9}");
 	propose(NULL);
-	assert_true(dp_study_cost_spent(st) == 0);
+	assert_true(dp_state_cost_spent(st) == 0);
 }
 
 static void by_seconds(void **s)
@@ -101,9 +101,9 @@ static void by_seconds(void **s)
 	took(2, DP_END_OK);
 	took(1, DP_END_DIVERGED);
 	took(3, DP_END_SIGNAL);
-	assert_true(fabs(dp_study_cost_spent(st) - 6) < 1e-3);
-	assert_true(fabs(dp_trial_seconds(st->trials[1]) - 2) < 1e-3);
-	assert_true(dp_trial_seconds(st->trials[3]) == 0);
+	assert_true(fabs(dp_state_cost_spent(st) - 6) < 1e-3);
+	assert_true(fabs(dp_trial_result_seconds(st->trials[1]) - 2) < 1e-3);
+	assert_true(dp_trial_result_seconds(st->trials[3]) == 0);
 	/* with trial 0 pending, each as long as the mean of those with a result, 1.5 s */
 	assert_string_equal(affords(NAN, NAN), "");
 	propose(NULL);
@@ -117,11 +117,11 @@ static void by_seconds(void **s)
 
 static const char *resumed(void)
 {
-	struct dp_asked a = { .ask = DP_ASK_RESUME };
-	struct dp_orders orders;
+	struct dp_transition a = { .kind = DP_TRANSITION_RESUME };
+	struct dp_transition_events orders;
 	static struct dp_err err;
 
-	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_E_INVALID);
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_INVALID);
 	return err.msg;
 }
 
@@ -129,10 +129,10 @@ static void ends_and_says_why(void **s)
 {
 	static const char why[] =
 		"finished: search.max_cost: 30 C would be 36 with the next training";
-	struct dp_asked a = {
-		.ask = DP_ASK_SET, .evaluations = 50, .parallel = NAN, .priority = NAN
+	struct dp_transition a = {
+		.kind = DP_TRANSITION_SET, .evaluations = 50, .parallel = NAN, .priority = NAN
 	};
-	struct dp_orders orders;
+	struct dp_transition_events orders;
 	struct dp_err err;
 
 	(void)s;
@@ -141,7 +141,7 @@ static void ends_and_says_why(void **s)
 	propose(NULL);
 	plan(1, DP_RUN_ALL, 0);
 	NEXT("propose");
-	offer(30);
+	offer_word(30);
 	NEXT("wait last"); /* for the one that runs */
 	end(1, DP_RUN_ALL, 0, DP_END_OK, true, 0.5);
 	assert_true(record_step());
@@ -151,12 +151,12 @@ static void ends_and_says_why(void **s)
 				       "made; search.max_cost: 30 C would be 36 with "
 				       "the next training");
 	/* a larger number of evaluations wakes it, and it ends for the same reason */
-	assert_int_equal(dp_course_asked(st, &a, &orders, &err), DP_OK);
-	for (unsigned i = 0; i < orders.n; i++)
-		apply(orders.event[i]);
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_OK);
+	for (unsigned i = 0; i < orders.count; i++)
+		apply(orders.events[i]);
 	NEXT("propose");
-	assert_null(st->budget_end);
-	offer(30);
+	assert_null(st->budget_end_reason);
+	offer_word(30);
 	NEXT(why);
 }
 
@@ -166,7 +166,7 @@ static void ends_at_once(void **s)
 	(void)s;
 	begin(", path: C", "search: {method: random, max_cost: 5}");
 	NEXT("propose");
-	offer(9);
+	offer_word(9);
 	NEXT("(failures) failed: not one evaluation was made: search.max_cost: 5 C would "
 	     "be 9 with the next training");
 }

@@ -24,7 +24,7 @@ static void keep(struct log *l, struct dp_event *e)
 
 	e->study = 1;
 	e->seq = seq;
-	e->time = now;
+	e->time_us = now;
 	assert_true(l->n < DP_COUNT(l->bytes));
 	assert_int_equal(dp_event_encode(e, &l->bytes[l->n++], &err), DP_OK);
 	apply(*e);
@@ -46,22 +46,22 @@ static void check_replayed(struct log *l)
 		assert_int_equal(dp_state_apply(&fresh, &e, NULL), DP_OK);
 	}
 	dp_event_clear(&e);
-	dp_course_next(st, now, &a);
-	dp_course_next(dp_state_by_id(&fresh, 1), now, &b);
+	dp_policy_next_step(st, now, &a);
+	dp_policy_next_step(dp_state_get_study(&fresh, 1), now, &b);
 	assert_string_equal(words(&a, one), words(&b, two));
-	assert_true(a.until == b.until);
+	assert_true(a.until_us == b.until_us);
 	dp_state_free(&fresh);
 }
 
 /* Ends the n-th open attempt in some way. */
 static void end_some(struct log *l, uint32_t n, uint64_t dice)
 {
-	static const enum dp_end ends[] = { DP_END_OK,         DP_END_OK,        DP_END_OK,
-					    DP_END_OK,         DP_END_DIVERGED,  DP_END_SIGNAL,
-					    DP_END_LOST,       DP_END_EXIT_CODE, DP_END_CANCELLED,
-					    DP_END_NOT_STARTED };
+	static const enum dp_end_class ends[] = {
+		DP_END_OK,     DP_END_OK,   DP_END_OK,        DP_END_OK,        DP_END_DIVERGED,
+		DP_END_SIGNAL, DP_END_LOST, DP_END_EXIT_CODE, DP_END_CANCELLED, DP_END_NOT_STARTED
+	};
 	static const char *const names[] = { "f1" };
-	enum dp_end how = ends[dice % DP_COUNT(ends)];
+	enum dp_end_class how = ends[dice % DP_COUNT(ends)];
 	double f1 = how == DP_END_DIVERGED ? NAN : (double)(dice % 97);
 	uint32_t run = 0;
 
@@ -72,8 +72,8 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 					      .trial = i,
 					      .run = a->run,
 					      .attempt = a->number,
-					      .end = how,
-					      .counted = how != DP_END_CANCELLED &&
+					      .end_class = how,
+					      .charged = how != DP_END_CANCELLED &&
 							 how != DP_END_NOT_STARTED,
 					      .reason = "r",
 					      .metric_names = names,
@@ -82,7 +82,7 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 					      .nruns = 1,
 					      .metrics = &f1 };
 
-			if (a->end != DP_END_NONE || n-- > 0)
+			if (a->end_class != DP_END_NONE || n-- > 0)
 				continue;
 			run = a->run == DP_RUN_ALL ? 0 : (uint32_t)a->run;
 			keep(l, &e);
@@ -93,17 +93,17 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 /* What a person does now and then. */
 static void disturb(struct log *l, uint64_t dice)
 {
-	struct dp_asked a = { .ask = (enum dp_ask)(dice % DP_ASK_DELETE),
-			      .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials) : 0,
-			      .evaluations = 20 + (double)(dice % 20),
-			      .parallel = NAN,
-			      .priority = NAN };
-	struct dp_orders orders;
+	struct dp_transition a = { .kind = (enum dp_transition_kind)(dice % DP_TRANSITION_DELETE),
+				   .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials) : 0,
+				   .evaluations = 20 + (double)(dice % 20),
+				   .parallel = NAN,
+				   .priority = NAN };
+	struct dp_transition_events orders;
 
-	if (dp_course_asked(st, &a, &orders, NULL) != DP_OK)
+	if (dp_policy_plan_transition(st, &a, &orders, NULL) != DP_OK)
 		return;
-	for (unsigned i = 0; i < orders.n; i++)
-		keep(l, &orders.event[i]);
+	for (unsigned i = 0; i < orders.count; i++)
+		keep(l, &orders.events[i]);
 }
 
 static void one_life(struct log *l, uint64_t seed)
@@ -118,7 +118,7 @@ static void one_life(struct log *l, uint64_t seed)
 
 		now += (int64_t)(dice % (3 * SECOND));
 		check_replayed(l);
-		dp_course_next(st, now, &step);
+		dp_policy_next_step(st, now, &step);
 		if (dice % 29 == 0) {
 			disturb(l, dice / 29);
 		} else if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT) {
@@ -133,10 +133,10 @@ static void one_life(struct log *l, uint64_t seed)
 					      .nobjectives = 2 };
 
 			keep(l, &e);
-		} else if (st->open) {
-			end_some(l, (uint32_t)(dice / 5 % st->open), dice / 11);
+		} else if (st->open_attempts) {
+			end_some(l, (uint32_t)(dice / 5 % st->open_attempts), dice / 11);
 		}
-		assert_true(st->open <= st->parallel);
+		assert_true(st->open_attempts <= st->parallel);
 		assert_true(st->ntrials <= st->evaluations || dice % 29 == 0 || st->ntrials <= 40);
 	}
 }
@@ -161,7 +161,7 @@ static void the_same_course_after_every_restart(void **s)
 		e.name = "s";
 		e.text = st->text;
 		e.study = 1;
-		e.time = now;
+		e.time_us = now;
 		assert_int_equal(dp_event_encode(&e, &l.bytes[0], NULL), DP_OK);
 		l.n = 1;
 		one_life(&l, seed);

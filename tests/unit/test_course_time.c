@@ -30,11 +30,11 @@ static void time_is_over(void **s)
 	plan(1, DP_RUN_ALL, 0);
 	propose(NULL);
 	attempted(2, DP_END_SIGNAL, true);
-	dp_course_next(st, now, &step);
-	assert_true(step.until <= st->created + 60 * SECOND);
-	now = st->created + 60 * SECOND;
-	assert_int_equal(dp_course_proposals(st, now - 1), 6);
-	assert_int_equal(dp_course_proposals(st, now), 0);
+	dp_policy_next_step(st, now, &step);
+	assert_true(step.until_us <= st->created_us + 60 * SECOND);
+	now = st->created_us + 60 * SECOND;
+	assert_int_equal(dp_policy_count_proposals_left(st, now - 1), 6);
+	assert_int_equal(dp_policy_count_proposals_left(st, now), 0);
 	NEXT("wait last"); /* trial 1 runs to its end */
 	end(1, DP_RUN_ALL, 0, DP_END_OK, true, 1);
 	NEXT("1 ok");
@@ -47,19 +47,19 @@ static void time_is_over(void **s)
 /* What `set` orders of a max_time, in words. */
 static const char *set_max_time(const char *change)
 {
-	struct dp_asked a = { .ask = DP_ASK_SET,
-			      .evaluations = NAN,
-			      .parallel = NAN,
-			      .priority = NAN,
-			      .changes = &change,
-			      .nchanges = 1 };
-	struct dp_orders orders;
+	struct dp_transition a = { .kind = DP_TRANSITION_SET,
+				   .evaluations = NAN,
+				   .parallel = NAN,
+				   .priority = NAN,
+				   .changes = &change,
+				   .nchanges = 1 };
+	struct dp_transition_events orders;
 
-	assert_int_equal(dp_course_asked(st, &a, &orders, NULL), DP_OK);
-	apply(orders.event[0]);
-	if (orders.n == 2)
-		apply(orders.event[1]);
-	return orders.n == 2 ? orders.event[1].state : "as it was";
+	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, NULL), DP_OK);
+	apply(orders.events[0]);
+	if (orders.count == 2)
+		apply(orders.events[1]);
+	return orders.count == 2 ? orders.events[1].state : "as it was";
 }
 
 static void more_time_wakes_a_study_that_ran_out_of_it(void **s)
@@ -67,7 +67,7 @@ static void more_time_wakes_a_study_that_ran_out_of_it(void **s)
 	(void)s;
 	begin("", "search: {method: random, evaluations: 9, max_time: 60s}");
 	whole_trial(DP_END_OK);
-	now = st->created + 60 * SECOND;
+	now = st->created_us + 60 * SECOND;
 	NEXT("finished: search.max_time was over");
 	assert_true(record_step());
 	assert_string_equal(set_max_time("search.max_time=59s"), "as it was");
@@ -95,23 +95,23 @@ static void more_time_wakes_a_study_that_is_measured(void **s)
 	(void)s;
 	begin("", "search: {method: random, evaluations: 9, max_time: 60s}");
 	whole_trial(DP_END_OK);
-	now = st->created + 60 * SECOND;
+	now = st->created_us + 60 * SECOND;
 	assert_true(record_step());
 	apply((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
-				 .trial = DP_MEASURING,
+				 .trial = DP_REEVAL_TRIAL_FIRST,
 				 .source = "remeasure",
-				 .of_at = NAN,
-				 .asked = 1,
+				 .reeval_checkpoint = NAN,
+				 .reeval_runs = 1,
 				 .params = x,
 				 .nparams = 2,
 				 .objectives = y,
 				 .nobjectives = 2 });
 	move("running");
 	assert_string_equal(set_max_time("search.max_time=59s"), "as it was");
-	assert_true(st->measured.rests);
+	assert_true(st->reevals.has_resume_state);
 	assert_string_equal(set_max_time("search.max_time=none"), "running");
-	assert_false(st->measured.rests);
-	plan(DP_MEASURING, DP_RUN_ALL, 0);
+	assert_false(st->reevals.has_resume_state);
+	plan(DP_REEVAL_TRIAL_FIRST, DP_RUN_ALL, 0);
 	st->parallel = 2;
 	NEXT("propose");
 }
@@ -123,16 +123,16 @@ static void only_time_under_a_daemon_counts(void **s)
 	now += 1200 * SECOND;
 	whole_trial(DP_END_OK);
 	restarted(30 * DAY);
-	assert_true(dp_course_active(st, now) == 1200 * SECOND);
+	assert_true(dp_policy_active_us(st, now) == 1200 * SECOND);
 	NEXT("propose");
 	restarted(365 * DAY); /* and once more, with nothing in between */
 	restarted(0);
-	assert_true(dp_course_active(st, now + 5) == 1200 * SECOND + 5);
+	assert_true(dp_policy_active_us(st, now + 5) == 1200 * SECOND + 5);
 	now += 1200 * SECOND;
 	whole_trial(DP_END_OK);
 	restarted(DAY);
 	now += 1200 * SECOND - 1;
-	apply((struct dp_event){ .type = DP_EV_TIME_NOTED, .counted = true });
+	apply((struct dp_event){ .type = DP_EV_TIME_NOTED, .charged = true });
 	NEXT("propose");
 	now++;
 	NEXT("finished: search.max_time was over");
@@ -146,11 +146,11 @@ static void a_pause_does_not_count(void **s)
 	whole_trial(DP_END_OK);
 	move("paused");
 	now += 10 * HOUR;
-	assert_true(dp_course_active(st, now) == 600 * SECOND);
-	assert_false(dp_course_is_timed(st));
+	assert_true(dp_policy_active_us(st, now) == 600 * SECOND);
+	assert_false(dp_policy_is_time_limited(st));
 	NEXT("wait"); /* and nothing is journaled meanwhile */
 	move("running");
-	assert_true(dp_course_active(st, now + SECOND) == 601 * SECOND);
+	assert_true(dp_policy_active_us(st, now + SECOND) == 601 * SECOND);
 	NEXT("propose");
 }
 
@@ -171,17 +171,17 @@ static void time_is_noted_now_and_then(void **s)
 			 "search: {method: random, evaluations: 9, max_time: %s}", rows[i].limit);
 		begin("", search);
 		running();
-		dp_course_next(st, now, &step);
-		assert_true(step.until == now + rows[i].seconds * SECOND);
-		now = step.until - 1;
+		dp_policy_next_step(st, now, &step);
+		assert_true(step.until_us == now + rows[i].seconds * SECOND);
+		now = step.until_us - 1;
 		NEXT("wait parallel");
 		now++;
-		dp_course_next(st, now, &step);
+		dp_policy_next_step(st, now, &step);
 		assert_int_equal(step.kind, DP_STEP_RECORD);
 		assert_int_equal(step.event.type, DP_EV_TIME_NOTED);
-		assert_true(step.event.counted);
+		assert_true(step.event.charged);
 		apply(step.event);
-		assert_true(st->active == rows[i].seconds * SECOND);
+		assert_true(st->active_us == rows[i].seconds * SECOND);
 		NEXT("wait parallel");
 	}
 }
@@ -199,9 +199,9 @@ static void nothing_is_noted_without_need(void **s)
 	now += 60 * SECOND;
 	NEXT("wait parallel");
 	now += 30 * DAY;
-	dp_course_next(st, now, &step);
+	dp_policy_next_step(st, now, &step);
 	assert_int_equal(step.kind, DP_STEP_WAIT);
-	assert_true(step.until == INT64_MAX);
+	assert_true(step.until_us == INT64_MAX);
 	begin("", "search: {method: random, evaluations: 9}");
 	running();
 	now += 30 * DAY;
@@ -217,7 +217,7 @@ static void old_journals_count_from_record_to_record(void **s)
 	whole_trial(DP_END_OK);
 	now += HOUR / 2;
 	whole_trial(DP_END_OK);
-	assert_true(st->active == HOUR / 2);
+	assert_true(st->active_us == HOUR / 2);
 	restarted(DAY);
 	NEXT("propose");
 	now += HOUR / 2;
@@ -248,17 +248,18 @@ static void spans_of_attempts_fit_the_records(void **s)
 		begin("", "search: {method: random, evaluations: 9}");
 		running();
 		now += 10 * SECOND;
-		apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-					 .run = DP_RUN_ALL,
-					 .end = DP_END_SIGNAL,
-					 .exit = { .start = rows[i].start, .end = rows[i].end } });
+		apply((struct dp_event){
+			.type = DP_EV_ATTEMPT_ENDED,
+			.run = DP_RUN_ALL,
+			.end_class = DP_END_SIGNAL,
+			.exit = { .start_seconds = rows[i].start, .end_seconds = rows[i].end } });
 		a = &st->trials[0]->attempts[0];
 		if (rows[i].start > 0)
-			assert_int_equal(a->started / SECOND - 1000, rows[i].started);
+			assert_int_equal(a->started_us / SECOND - 1000, rows[i].started);
 		else
-			assert_true(a->started == 0);
-		assert_int_equal(a->ended / SECOND - 1000, rows[i].ended);
-		assert_true(a->ended >= a->planned && a->ended <= a->recorded);
+			assert_true(a->started_us == 0);
+		assert_int_equal(a->ended_us / SECOND - 1000, rows[i].ended);
+		assert_true(a->ended_us >= a->planned_us && a->ended_us <= a->recorded_us);
 	}
 }
 

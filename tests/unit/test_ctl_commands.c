@@ -1,7 +1,7 @@
 /* test_ctl_commands.c - whole command lines that need no daemon: help, completion,
  * explanations, questions of privacy, study files; and what is said when one is wrong. */
 #include "ctl/help.h"
-#include "ctl/options.h"
+#include "ctl/option_parser.h"
 #include "ctl_run.h"
 #include "privacy/privacy.h"
 #include "study/study.h"
@@ -68,7 +68,7 @@ static void test_rows(void **state)
 			assert_ptr_equal(ctl_command_find(c->alias), c);
 		assert_true(c->max_args < 0 || c->min_args <= c->max_args);
 		assert_true(*c->args || c->max_args == 0);
-		assert_true((c->formats & CTL_PLAIN) == CTL_PLAIN);
+		assert_true((c->formats & CTL_TABLE_OR_JSON) == CTL_TABLE_OR_JSON);
 		/* a line that fits into the list, no sentence */
 		assert_true(strlen(c->summary) < 66);
 		assert_true(c->summary[strlen(c->summary) - 1] != '.');
@@ -164,7 +164,7 @@ static void test_help(void **state)
 		one = OUT_OF(c->name, "--help");
 		dp_buf_clear(&line);
 		dp_buf_puts(&line, "usage: ");
-		ctl_usage(c, &line);
+		ctl_format_usage(c, &line);
 		assert_memory_equal(one, dp_buf_text(&line), line.len);
 		for (const struct ctl_option *o = c->options; o && o->name; o++) {
 			dp_buf_clear(&line);
@@ -361,7 +361,7 @@ static void test_explain_mechanisms(void **state)
 
 /* ---- epsilon and noise ---- */
 
-static double json_field(char *text, const char *name)
+static double dump_field(char *text, const char *name)
 {
 	json_t *object = json_loads(text, 0, NULL);
 	double x = json_number_value(json_object_get(object, name));
@@ -388,11 +388,11 @@ static void test_query(void **state)
 			"--records", "1000", "--sigma", "1", "--delta", "1e-6"),
 		 "\n  output-perturbation\n                    Gaussian noise on the ");
 	has_free(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2"), "(default)\n");
-	assert_true(json_field(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
+	assert_true(dump_field(OUT_OF("epsilon", "--mechanism", "laplace", "--scale", "2",
 				      "--sensitivity", "1", "-o", "json"),
 			       "epsilon") == 0.5);
 	/* what noise answers, epsilon confirms */
-	assert_true(json_field(OUT_OF("noise", "--mechanism", "gaussian", "--delta", "1e-5",
+	assert_true(dump_field(OUT_OF("noise", "--mechanism", "gaussian", "--delta", "1e-5",
 				      "--epsilon", "1", "-o", "json"),
 			       "epsilon") <= 1);
 	/* '-' stands for '_' */
@@ -412,7 +412,7 @@ static void test_query_solved(void **state)
 	has(text, "delta 0 at epsilon 0.5 (closed-form)\n");
 	has(text, "\nholds for\n  laplace ");
 	free(text);
-	assert_true(fabs(json_field(OUT_OF("epsilon", "--mechanism", "gaussian", "--sigma", "2",
+	assert_true(fabs(dump_field(OUT_OF("epsilon", "--mechanism", "gaussian", "--sigma", "2",
 					   "--at-epsilon", "1", "-o", "json"),
 				    "delta") /
 				 0.00682959498 -
@@ -422,7 +422,7 @@ static void test_query_solved(void **state)
 	has(text, "cutoff 81\nepsilon 1.9"); /* the next costs 2.004 */
 	free(text);
 	assert_true(
-		json_field(OUT_OF("noise", "--epsilon", "2", "--solve", "sample-rate",
+		dump_field(OUT_OF("noise", "--epsilon", "2", "--solve", "sample-rate",
 				  "--mechanism", "dp-sgd", "--sampling", "poisson", "--steps", "1",
 				  "--noise-multiplier", "1", "--delta", "1e-5", "-o", "json"),
 			   "sample_rate") > 0);
@@ -464,11 +464,11 @@ static void test_query_composed(void **state)
 	has(text, "\n  1 x exponential, neighbours: ");
 	free(text);
 	assert_true(
-		json_field(OUT_OF("epsilon", "-o", "json", "--compose", file_of("c.json", json)),
+		dump_field(OUT_OF("epsilon", "-o", "json", "--compose", file_of("c.json", json)),
 			   "epsilon") == 0.2);
 	has_free(OUT_OF("epsilon", "--compose", file_of("c.json", json), "--at-epsilon", "0.3"),
 		 "delta 0 at epsilon 0.3 (closed-form)\n");
-	assert_true(json_field(OUT_OF("epsilon", "--compose", file_of("c.json", json),
+	assert_true(dump_field(OUT_OF("epsilon", "--compose", file_of("c.json", json),
 				      "--at-epsilon", "0.1", "-o", "json"),
 			       "delta") > 0.01);
 	ended_badly(RUN("epsilon", "--compose", "/nowhere/c.yaml"), DP_E_NOT_FOUND,

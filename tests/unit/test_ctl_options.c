@@ -1,8 +1,8 @@
 /* test_ctl_options.c - command lines: what is understood, and what is said about the
  * rest. */
-#include "ctl/options.h"
-#include "ctl/point.h"
-#include "ctl/query.h"
+#include "ctl/option_parser.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/mechanism_query.h"
 #include "ctl_run.h"
 
 #include <setjmp.h>
@@ -19,8 +19,8 @@ static int parse_line(struct ctl *ctl, const char *command, char *line, struct d
 	for (char *w = strtok(line, " "); w; w = strtok(NULL, " "))
 		argv[argc++] = w;
 	argv[argc] = NULL;
-	*ctl = (struct ctl){ .out = stdout, .talk = stderr };
-	return ctl_parse(ctl, command ? ctl_command_find(command) : NULL, argc, argv, err);
+	*ctl = (struct ctl){ .out = stdout, .err_stream = stderr };
+	return ctl_parse_options(ctl, command ? ctl_command_find(command) : NULL, argc, argv, err);
 }
 
 static void parse_ok(struct ctl *ctl, const char *command, char *line)
@@ -45,7 +45,7 @@ static void parse_bad(const char *command, char *line, const char *sentence, con
 	assert_int_equal(parse_line(&ctl, command, line, &err), DP_E_USAGE);
 	assert_string_equal(err.msg, sentence);
 	assert_string_equal(err.hint, hint);
-	free(ctl.given);
+	free(ctl.given_options);
 }
 
 static void test_before_command(void **state)
@@ -60,7 +60,7 @@ static void test_before_command(void **state)
 	assert_int_equal(ctl.argc, 3);
 	assert_string_equal(ctl.argv[0], "list");
 	assert_string_equal(ctl.argv[1], "--best");
-	free(ctl.given);
+	free(ctl.given_options);
 }
 
 static void test_of_command(void **state)
@@ -73,26 +73,26 @@ static void test_of_command(void **state)
 	assert_int_equal(ctl.argc, 2);
 	assert_string_equal(ctl.argv[0], "s");
 	assert_string_equal(ctl.argv[1], "7");
-	assert_string_equal(ctl_opt(&ctl, "tail"), "5");
-	assert_string_equal(ctl_opt(&ctl, "follow"), "");
-	assert_true(ctl_flag(&ctl, "follow"));
-	assert_null(ctl_opt(&ctl, "attempt"));
-	assert_false(ctl_flag(&ctl, "quiet"));
-	free(ctl.given);
+	assert_string_equal(ctl_get_option(&ctl, "tail"), "5");
+	assert_string_equal(ctl_get_option(&ctl, "follow"), "");
+	assert_true(ctl_has_option(&ctl, "follow"));
+	assert_null(ctl_get_option(&ctl, "attempt"));
+	assert_false(ctl_has_option(&ctl, "quiet"));
+	free(ctl.given_options);
 	/* after -- everything is an argument */
 	parse_ok(&ctl, "trial", LINE("trial -- -x --quiet"));
 	assert_int_equal(ctl.argc, 2);
 	assert_string_equal(ctl.argv[0], "-x");
 	assert_false(ctl.quiet);
-	free(ctl.given);
+	free(ctl.given_options);
 	/* getopt knows beginnings of names */
 	parse_ok(&ctl, "list", LINE("list --out json"));
 	assert_int_equal(ctl.format, CTL_JSON);
-	free(ctl.given);
+	free(ctl.given_options);
 	/* the last one counts */
 	parse_ok(&ctl, "list", LINE("list -o json -o name"));
 	assert_int_equal(ctl.format, CTL_NAME);
-	free(ctl.given);
+	free(ctl.given_options);
 }
 
 static void test_unknown(void **state)
@@ -153,9 +153,9 @@ static void test_help_needs_nothing(void **state)
 
 	(void)state;
 	parse_ok(&ctl, "submit", LINE("submit --help"));
-	free(ctl.given);
+	free(ctl.given_options);
 	parse_ok(&ctl, "doctor", LINE("doctor --version a b"));
-	free(ctl.given);
+	free(ctl.given_options);
 }
 
 static void test_formats(void **state)
@@ -168,30 +168,30 @@ static void test_formats(void **state)
 	setenv("DPARETO_OUTPUT", "json", 1);
 	parse_ok(&ctl, "status", LINE("status"));
 	assert_int_equal(ctl.format, CTL_JSON);
-	free(ctl.given);
+	free(ctl.given_options);
 	parse_ok(&ctl, "status", LINE("status -o table"));
 	assert_int_equal(ctl.format, CTL_TABLE);
-	free(ctl.given);
+	free(ctl.given_options);
 	/* a general wish that a command cannot fulfil is no mistake */
 	setenv("DPARETO_OUTPUT", "csv", 1);
 	parse_ok(&ctl, "status", LINE("status"));
 	assert_int_equal(ctl.format, CTL_TABLE);
-	free(ctl.given);
+	free(ctl.given_options);
 	setenv("DPARETO_OUTPUT", "jsonl", 1);
 	parse_ok(&ctl, "status", LINE("status"));
 	assert_int_equal(ctl.format, CTL_JSON);
-	free(ctl.given);
+	free(ctl.given_options);
 	setenv("DPARETO_OUTPUT", "", 1);
 	parse_ok(&ctl, "status", LINE("status"));
 	assert_int_equal(ctl.format, CTL_TABLE);
-	free(ctl.given);
+	free(ctl.given_options);
 	setenv("DPARETO_OUTPUT", "xml", 1);
 	parse_bad("status", LINE("status"),
 		  "DPARETO_OUTPUT is 'xml'; it can be table, json, jsonl, csv or name", "");
 	unsetenv("DPARETO_OUTPUT");
-	assert_int_equal(ctl_format_from("jsonl"), CTL_JSONL);
-	assert_int_equal(ctl_format_from("JSON"), -1);
-	assert_int_equal(ctl_format_from(NULL), -1);
+	assert_int_equal(ctl_parse_format_name("jsonl"), CTL_JSONL);
+	assert_int_equal(ctl_parse_format_name("JSON"), -1);
+	assert_int_equal(ctl_parse_format_name(NULL), -1);
 }
 
 static void test_environment(void **state)
@@ -205,22 +205,22 @@ static void test_environment(void **state)
 	parse_ok(&ctl, "list", LINE("list"));
 	assert_string_equal(ctl.socket, "/env");
 	assert_true(ctl.color);
-	free(ctl.given);
+	free(ctl.given_options);
 	parse_ok(&ctl, "list", LINE("list --socket /mine --no-color"));
 	assert_string_equal(ctl.socket, "/mine");
 	assert_false(ctl.color);
-	free(ctl.given);
+	free(ctl.given_options);
 	setenv("DPARETO_SOCKET", "", 1);
 	setenv("NO_COLOR", "1", 1);
 	parse_ok(&ctl, "list", LINE("list"));
 	assert_null(ctl.socket);
 	assert_false(ctl.color);
-	free(ctl.given);
+	free(ctl.given_options);
 	setenv("NO_COLOR", "", 1); /* set, but empty: as if it were not */
 	setenv("TERM", "dumb", 1);
 	parse_ok(&ctl, "list", LINE("list"));
 	assert_false(ctl.color);
-	free(ctl.given);
+	free(ctl.given_options);
 	unsetenv("DPARETO_SOCKET");
 	unsetenv("NO_COLOR");
 }
@@ -239,11 +239,11 @@ static size_t check_options(const struct ctl_command *c, const struct ctl_option
 		snprintf(value, sizeof value, "%.*s", o->arg ? (int)strcspn(o->arg, "|") : 0,
 			 o->arg ? o->arg : "");
 		snprintf(flag, sizeof flag, "--%s%s%s", o->name, o->arg ? "=" : "", value);
-		if (ctl_parse(&ctl, c, 3, argv, &err) != DP_OK)
+		if (ctl_parse_options(&ctl, c, 3, argv, &err) != DP_OK)
 			fail_msg("%s %s: %s", argv[0], flag, err.msg);
-		assert_string_equal(ctl_opt(&ctl, o->name), value);
-		free(ctl.given);
-		free(ctl.query_options);
+		assert_string_equal(ctl_get_option(&ctl, o->name), value);
+		free(ctl.given_options);
+		free(ctl.mechanism_options);
 	}
 	return seen;
 }
@@ -256,9 +256,10 @@ static void test_every_option(void **state)
 	(void)state;
 	for (size_t i = 0; ctl_commands[i]; i++) {
 		seen += check_options(ctl_commands[i], ctl_commands[i]->options);
-		seen += check_options(ctl_commands[i], ctl_more_options(&ctl, ctl_commands[i]));
+		seen += check_options(ctl_commands[i],
+				      ctl_mechanism_options(&ctl, ctl_commands[i]));
 	}
-	free(ctl.query_options);
+	free(ctl.mechanism_options);
 	assert_true(seen > 40);
 }
 
@@ -270,7 +271,7 @@ static void test_many_options(void **state)
 	};
 	static char names[MANY][24];
 	struct ctl_option options[MANY + 1] = { { 0 } };
-	struct ctl_command command = { .name = "many", .args = "", .formats = CTL_PLAIN };
+	struct ctl_command command = { .name = "many", .args = "", .formats = CTL_TABLE_OR_JSON };
 	struct dp_buf words = DP_BUF_INIT;
 	struct dp_err err;
 	struct ctl ctl;
@@ -284,16 +285,16 @@ static void test_many_options(void **state)
 	options[MANY - 1].arg = dp_buf_text(&words);
 	command.options = options;
 	ctl = (struct ctl){ 0 };
-	assert_int_equal(
-		ctl_parse(&ctl, &command, 2, (char *[]){ "many", "--option-199=w199", NULL }, &err),
-		DP_OK);
-	assert_string_equal(ctl_opt(&ctl, "option-199"), "w199");
-	free(ctl.given);
+	assert_int_equal(ctl_parse_options(&ctl, &command, 2,
+					   (char *[]){ "many", "--option-199=w199", NULL }, &err),
+			 DP_OK);
+	assert_string_equal(ctl_get_option(&ctl, "option-199"), "w199");
+	free(ctl.given_options);
 	ctl = (struct ctl){ 0 };
-	assert_int_equal(
-		ctl_parse(&ctl, &command, 2, (char *[]){ "many", "--option-199=w200", NULL }, &err),
-		DP_E_USAGE);
-	free(ctl.given);
+	assert_int_equal(ctl_parse_options(&ctl, &command, 2,
+					   (char *[]){ "many", "--option-199=w200", NULL }, &err),
+			 DP_E_USAGE);
+	free(ctl.given_options);
 	dp_buf_free(&words);
 }
 
@@ -303,7 +304,7 @@ static void ranges_ok(const char *text, const uint32_t *want, size_t n)
 	size_t count = 0;
 	struct dp_err err;
 
-	assert_int_equal(ctl_ranges(text, &list, &count, &err), DP_OK);
+	assert_int_equal(ctl_parse_trial_ranges(text, &list, &count, &err), DP_OK);
 	assert_int_equal(count, n);
 	assert_memory_equal(list, want, n * sizeof *want);
 	free(list);
@@ -326,7 +327,7 @@ static void test_ranges(void **state)
 		size_t count = 0;
 		struct dp_err err;
 
-		if (ctl_ranges(bad[i], &list, &count, &err) != DP_E_USAGE)
+		if (ctl_parse_trial_ranges(bad[i], &list, &count, &err) != DP_E_USAGE)
 			fail_msg("'%s' was taken", bad[i]);
 		assert_non_null(strstr(err.msg, "is not a "));
 		free(list);
@@ -346,24 +347,24 @@ static void test_points(void **state)
 					   "7@4@2",
 					   "7,8",
 					   "1000000000000000000000000" };
-	struct ctl_point p;
+	struct ctl_result_id p;
 	struct dp_err err;
 	uint32_t *list = NULL;
 	size_t count = 0;
 
 	(void)state;
-	assert_int_equal(ctl_point_read("7", &p, &err), DP_OK);
-	assert_true(p.trial == 7 && p.at == 0);
-	assert_null(ctl_point_at(&p));
-	assert_int_equal(ctl_point_read("7@4", &p, &err), DP_OK);
-	assert_true(p.trial == 7 && p.at == 4);
+	assert_int_equal(ctl_result_id_parse("7", &p, &err), DP_OK);
+	assert_true(p.trial == 7 && p.checkpoint == 0);
+	assert_null(ctl_result_id_checkpoint_json(&p));
+	assert_int_equal(ctl_result_id_parse("7@4", &p, &err), DP_OK);
+	assert_true(p.trial == 7 && p.checkpoint == 4);
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
-		if (ctl_point_read(bad[i], &p, &err) != DP_E_USAGE)
+		if (ctl_result_id_parse(bad[i], &p, &err) != DP_E_USAGE)
 			fail_msg("'%s' was taken", bad[i]);
 		assert_non_null(strstr(err.msg, "like 7@4"));
 	}
 	/* where a whole training is meant */
-	assert_int_equal(ctl_ranges("3,7@4", &list, &count, &err), DP_E_USAGE);
+	assert_int_equal(ctl_parse_trial_ranges("3,7@4", &list, &count, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "'7@4' is not a trial but a waypoint of one"));
 	free(list);
 }

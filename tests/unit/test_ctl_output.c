@@ -1,7 +1,7 @@
 /* test_ctl_output.c - data, talk and errors on their streams; tables; CSV; terminals. */
-#include "base/num.h"
-#include "ctl/table.h"
-#include "ctl/text.h"
+#include "base/units.h"
+#include "ctl/ui/table.h"
+#include "ctl/text_format.h"
 #include "ctl_run.h"
 
 #include <errno.h>
@@ -24,16 +24,16 @@ static void test_streams(void **state)
 	(void)state;
 	ctl_run_begin(&r);
 	ctl_printf(&r.ctl, "%d%%\n", 7);
-	ctl_put(&r.ctl, "a\0b", 3); /* bytes as they are */
+	ctl_print_bytes(&r.ctl, "a\0b", 3); /* bytes as they are */
 	dp_buf_puts(&text, "\n");
-	ctl_put_buf(&r.ctl, &text);
+	ctl_print_buf(&r.ctl, &text);
 	assert_null(text.data);
 	/* no terminal: one line, whichever way */
-	ctl_put_json(&r.ctl, value);
-	ctl_put_json_line(&r.ctl, value);
-	ctl_say(&r.ctl, "trial %d\nsaid \033[2J", 3);
+	ctl_print_json(&r.ctl, value);
+	ctl_print_json_line(&r.ctl, value);
+	ctl_print_message(&r.ctl, "trial %d\nsaid \033[2J", 3);
 	r.ctl.quiet = true;
-	ctl_say(&r.ctl, "not heard");
+	ctl_print_message(&r.ctl, "not heard");
 	ctl_run_end(&r);
 	assert_int_equal(r.out_len, 3 + 3 + 1 + 2 * strlen("{\"x\":0.1,\"list\":[1,2]}\n"));
 	assert_memory_equal(r.out, "7%\na\0b\n", 7);
@@ -59,20 +59,20 @@ static void test_streams_in_one_pipe(void **state)
 	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 1 << 20) >= 1 << 20);
 	both = fdopen(ends[0], "r");
 	ctl.out = fdopen(ends[1], "w");
-	ctl.talk = fdopen(dup(ends[1]), "w");
-	setvbuf(ctl.talk, NULL, _IONBF, 0); /* as standard error is */
+	ctl.err_stream = fdopen(dup(ends[1]), "w");
+	setvbuf(ctl.err_stream, NULL, _IONBF, 0); /* as standard error is */
 	for (int i = 0; i < 2000; i++) {
 		ctl_printf(&ctl, "row %04d %080d\n", i, i);
 		if (i % 500 == 499)
-			ctl_say(&ctl, "said %d", i);
+			ctl_print_message(&ctl, "said %d", i);
 		if (i % 1000 == 999)
-			ctl_put_talk(&ctl, "foreign\n");
+			ctl_print_stderr(&ctl, "foreign\n");
 	}
 	dp_fail(&err, DP_E_FAILED, "the end");
-	ctl_put_error(&ctl, &err);
+	ctl_print_error(&ctl, &err);
 	assert_int_equal(ctl_flush(&ctl, &err), DP_OK);
 	fclose(ctl.out);
-	fclose(ctl.talk);
+	fclose(ctl.err_stream);
 	while (fgets(line, sizeof line, both)) {
 		if (strncmp(line, "row", 3) == 0) {
 			snprintf(wanted, sizeof wanted, "row %04d %080d\n", rows, rows);
@@ -103,7 +103,7 @@ static void test_errors(void **state)
 	dp_hint(&err, "'dparetoctl list' names them");
 	ctl_run_begin(&r);
 	r.ctl.quiet = true; /* errors are told all the same */
-	ctl_put_error(&r.ctl, &err);
+	ctl_print_error(&r.ctl, &err);
 	ctl_run_end(&r);
 	assert_string_equal(r.talk, "dparetoctl: no study 'a?b'\n"
 				    "hint: 'dparetoctl list' names them\n");
@@ -113,7 +113,7 @@ static void test_errors(void **state)
 	/* for programs: the object of the contract, on standard output */
 	ctl_run_begin(&r);
 	r.ctl.format = CTL_JSONL;
-	ctl_put_error(&r.ctl, &err);
+	ctl_print_error(&r.ctl, &err);
 	ctl_run_end(&r);
 	assert_string_equal(r.talk, "");
 	object = json_loads(r.out, 0, NULL);
@@ -128,14 +128,14 @@ static void test_errors(void **state)
 	/* mistakes of a configuration file, with the lines they are in */
 	dp_fail(&err, DP_E_INVALID, "d.yaml:1:1: error\n   1 | a\033\n     | ^");
 	ctl_run_begin(&r);
-	ctl_put_error(&r.ctl, &err);
+	ctl_print_error(&r.ctl, &err);
 	ctl_run_end(&r);
 	assert_string_equal(r.talk, "dparetoctl: d.yaml:1:1: error\n   1 | a?\n     | ^\n");
 	ctl_run_free(&r);
 
 	/* without a sentence there are the words of the code */
 	ctl_run_begin(&r);
-	ctl_put_error(&r.ctl, &(struct dp_err){ .code = DP_E_TIMEOUT });
+	ctl_print_error(&r.ctl, &(struct dp_err){ .code = DP_E_TIMEOUT });
 	ctl_run_end(&r);
 	assert_string_equal(r.talk, "dparetoctl: timed out\n");
 	ctl_run_free(&r);
@@ -195,9 +195,9 @@ static void test_terminal(void **state)
 	ctl_terminal_size(screen, &columns, &rows);
 	assert_int_equal(columns, 33);
 	assert_int_equal(rows, 30);
-	assert_true(ctl_colored(&ctl, screen));
+	assert_true(ctl_use_color(&ctl, screen));
 	ctl.color = false;
-	assert_false(ctl_colored(&ctl, screen));
+	assert_false(ctl_use_color(&ctl, screen));
 	fclose(screen);
 	close(master);
 	/* one that does not know its size, and the variables that do */
@@ -215,7 +215,7 @@ static void test_terminal(void **state)
 	r.ctl.color = true;
 	ctl_terminal_size(r.ctl.out, &columns, &rows);
 	assert_int_equal(columns, 0);
-	assert_false(ctl_colored(&r.ctl, r.ctl.out));
+	assert_false(ctl_use_color(&r.ctl, r.ctl.out));
 	ctl_run_end(&r);
 	ctl_run_free(&r);
 	assert_string_equal(ctl_style_on(CTL_BAD, true), "\033[31m");
@@ -237,10 +237,10 @@ static void test_sentences(void **state)
 	FILE *screen = terminal(&master, 18);
 
 	(void)state;
-	ctl.talk = ctl.out = screen;
-	ctl_say(&ctl, "no trial has ended yet, %d run", 3);
-	ctl_say(&ctl, "  fits");
-	ctl_sentence(&ctl, "as data it is wrapped, %s", "too");
+	ctl.err_stream = ctl.out = screen;
+	ctl_print_message(&ctl, "no trial has ended yet, %d run", 3);
+	ctl_print_message(&ctl, "  fits");
+	ctl_print_wrapped(&ctl, "as data it is wrapped, %s", "too");
 	fflush(screen);
 	while (n < sizeof expected - 1) {
 		ssize_t got = read(master, told + n, sizeof told - 1 - n);
@@ -259,15 +259,15 @@ static struct ctl_table *sample(void)
 {
 	struct ctl_table *t = ctl_table_new();
 
-	ctl_table_column(t, "NAME", CTL_LEFT);
-	ctl_table_column(t, "N", CTL_RIGHT);
-	ctl_table_column(t, "WHY", CTL_FLEX);
-	ctl_cell(t, CTL_BOLD, "%s", "é漢");
-	ctl_cell(t, CTL_NORMAL, "%d", 1000);
-	ctl_cell(t, CTL_NORMAL, "%s", "all slots are taken");
-	ctl_cell(t, CTL_NORMAL, "%s", "adult-census");
-	ctl_cell(t, CTL_NORMAL, "%d", 7);
-	ctl_cell(t, CTL_NORMAL, "%s", "");
+	ctl_table_add_column(t, "NAME", CTL_LEFT);
+	ctl_table_add_column(t, "N", CTL_RIGHT);
+	ctl_table_add_column(t, "WHY", CTL_FLEX);
+	ctl_table_add_cell(t, CTL_BOLD, "%s", "é漢");
+	ctl_table_add_cell(t, CTL_NORMAL, "%d", 1000);
+	ctl_table_add_cell(t, CTL_NORMAL, "%s", "all slots are taken");
+	ctl_table_add_cell(t, CTL_NORMAL, "%s", "adult-census");
+	ctl_table_add_cell(t, CTL_NORMAL, "%d", 7);
+	ctl_table_add_cell(t, CTL_NORMAL, "%s", "");
 	return t;
 }
 
@@ -276,7 +276,7 @@ static void table_is(const struct ctl_table *t, int columns, bool color, bool ut
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_table_text(t, &out, columns, color, utf8);
+	ctl_table_format(t, &out, columns, color, utf8);
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
 }
@@ -286,7 +286,7 @@ static void test_table(void **state)
 	struct ctl_table *t = sample();
 
 	(void)state;
-	assert_int_equal(ctl_table_rows(t), 2);
+	assert_int_equal(ctl_table_count_rows(t), 2);
 	/* columns are of characters as wide as they are, not of bytes */
 	table_is(t, 0, false, true,
 		 "NAME             N  WHY\n"
@@ -323,16 +323,16 @@ static void test_table_edges(void **state)
 	struct ctl_table *t = ctl_table_new();
 
 	(void)state;
-	ctl_table_column(t, "ONLY", CTL_LEFT);
+	ctl_table_add_column(t, "ONLY", CTL_LEFT);
 	table_is(t, 0, false, true, "ONLY\n");
-	assert_int_equal(ctl_table_rows(t), 0);
+	assert_int_equal(ctl_table_count_rows(t), 0);
 	for (int i = 0; i < 1000; i++)
-		ctl_cell(t, CTL_NORMAL, "%s", "x\ny\033");
-	assert_int_equal(ctl_table_rows(t), 1000);
+		ctl_table_add_cell(t, CTL_NORMAL, "%s", "x\ny\033");
+	assert_int_equal(ctl_table_count_rows(t), 1000);
 	ctl_table_free(t);
 	t = ctl_table_new();
-	ctl_table_column(t, "A", CTL_LEFT);
-	ctl_cell(t, CTL_NORMAL, "%s", "x\ny\033"); /* stays on its line */
+	ctl_table_add_column(t, "A", CTL_LEFT);
+	ctl_table_add_cell(t, CTL_NORMAL, "%s", "x\ny\033"); /* stays on its line */
 	table_is(t, 0, false, true, "A\nx?y?\n");
 	ctl_table_free(t);
 }
@@ -374,12 +374,12 @@ static void test_csv(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_csv_field(&out, "plain", true);
-	ctl_csv_field(&out, "", false);
-	ctl_csv_field(&out, "a,b", false);
-	ctl_csv_field(&out, "say \"so\"", false);
-	ctl_csv_field(&out, "two\nlines\r", false);
-	ctl_csv_field(&out, "é 漢", false);
+	ctl_append_csv_field(&out, "plain", true);
+	ctl_append_csv_field(&out, "", false);
+	ctl_append_csv_field(&out, "a,b", false);
+	ctl_append_csv_field(&out, "say \"so\"", false);
+	ctl_append_csv_field(&out, "two\nlines\r", false);
+	ctl_append_csv_field(&out, "é 漢", false);
 	assert_string_equal(dp_buf_text(&out),
 			    "plain,,\"a,b\",\"say \"\"so\"\"\",\"two\nlines\r\",é 漢");
 	dp_buf_free(&out);
@@ -391,7 +391,7 @@ static void see(const char *text, size_t len, bool styles, const char *shown)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_visible(&out, text, len, styles);
+	ctl_escape_controls(&out, text, len, styles);
 	assert_string_equal(dp_buf_text(&out), shown);
 	dp_buf_free(&out);
 }
@@ -419,13 +419,13 @@ static void test_visible(void **state)
 static void test_unfinished(void **state)
 {
 	(void)state;
-	assert_int_equal(ctl_unfinished("", 0), 0);
-	assert_int_equal(ctl_unfinished("aé", 3), 0);
-	assert_int_equal(ctl_unfinished("a\xc3", 2), 1);
-	assert_int_equal(ctl_unfinished("\xe6\xbc", 2), 2);
-	assert_int_equal(ctl_unfinished("\xe6\xbc\xa2", 3), 0);
-	assert_int_equal(ctl_unfinished("a\xf0\x9f\x98", 4), 3);
-	assert_int_equal(ctl_unfinished("\x80\x80\x80\x80", 4), 0);
+	assert_int_equal(ctl_utf8_partial_len("", 0), 0);
+	assert_int_equal(ctl_utf8_partial_len("aé", 3), 0);
+	assert_int_equal(ctl_utf8_partial_len("a\xc3", 2), 1);
+	assert_int_equal(ctl_utf8_partial_len("\xe6\xbc", 2), 2);
+	assert_int_equal(ctl_utf8_partial_len("\xe6\xbc\xa2", 3), 0);
+	assert_int_equal(ctl_utf8_partial_len("a\xf0\x9f\x98", 4), 3);
+	assert_int_equal(ctl_utf8_partial_len("\x80\x80\x80\x80", 4), 0);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* test_ctl_sketch.c - pictures in characters, and lines that give way. */
-#include "ctl/lines.h"
-#include "ctl/sketch.h"
-#include "ctl/text.h"
+#include "ctl/ui/elastic_layout.h"
+#include "ctl/ui/ascii_plot.h"
+#include "ctl/text_format.h"
 #include "ctl_run.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-static void sketch_is(const struct ctl_sketch *s, const char *want)
+static void sketch_is(const struct ctl_ascii_plot *s, const char *want)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
 	setlocale(LC_CTYPE, "C.UTF-8");
-	assert_true(ctl_sketch_draw(s, &out));
+	assert_true(ctl_ascii_plot_draw(s, &out));
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
 }
@@ -23,12 +23,12 @@ static void sketch_is(const struct ctl_sketch *s, const char *want)
 static void test_drawn(void **state)
 {
 	static const double points[] = { 0.1, 0.5, 1.2, 0.31, 10, 0.1, NAN, 0, INFINITY, 2 };
-	struct ctl_sketch s = { .x = { "epsilon", true, true },
-				.y = { "error", false, false },
-				.points = points,
-				.n = 5,
-				.columns = 36,
-				.rows = 8 };
+	struct ctl_ascii_plot s = { .x = { "epsilon", true, true },
+				    .y = { "error", false, false },
+				    .points = points,
+				    .n_points = 5,
+				    .columns = 36,
+				    .rows = 8 };
 
 	(void)state;
 	sketch_is(&s, "error\n"
@@ -54,16 +54,16 @@ static void test_drawn(void **state)
 static void test_ends_are_rounded_up(void **state)
 {
 	static const double points[] = { 0.123412, 1, 9.87651, 0 };
-	struct ctl_sketch s = { .x = { "epsilon", true, true },
-				.y = { "error", false, false },
-				.points = points,
-				.n = 2,
-				.columns = 80,
-				.rows = 7 };
+	struct ctl_ascii_plot s = { .x = { "epsilon", true, true },
+				    .y = { "error", false, false },
+				    .points = points,
+				    .n_points = 2,
+				    .columns = 80,
+				    .rows = 7 };
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	assert_true(ctl_sketch_draw(&s, &out));
+	assert_true(ctl_ascii_plot_draw(&s, &out));
 	assert_non_null(strstr(dp_buf_text(&out), " 0.1235 "));
 	assert_non_null(strstr(dp_buf_text(&out), " 9.877\n"));
 	dp_buf_free(&out);
@@ -77,22 +77,22 @@ static void test_sizes(void **state)
 	(void)state;
 	for (int columns = 0; columns < 120; columns += 3)
 		for (int rows = 0; rows < 40; rows += 2) {
-			struct ctl_sketch s = { .x = { "epsilon", true, true },
-						.y = { "a_rather_long_name", true, false },
-						.points = points,
-						.n = 4,
-						.columns = columns,
-						.rows = rows,
-						.utf8 = rows % 4 == 0 };
+			struct ctl_ascii_plot s = { .x = { "epsilon", true, true },
+						    .y = { "a_rather_long_name", true, false },
+						    .points = points,
+						    .n_points = 4,
+						    .columns = columns,
+						    .rows = rows,
+						    .utf8 = rows % 4 == 0 };
 			struct dp_buf out = DP_BUF_INIT;
-			bool drawn = ctl_sketch_draw(&s, &out);
+			bool drawn = ctl_ascii_plot_draw(&s, &out);
 			int lines = 0;
 
-			assert_int_equal(drawn,
-					 columns >= CTL_SKETCH_COLUMNS && rows >= CTL_SKETCH_ROWS);
+			assert_int_equal(drawn, columns >= CTL_ASCII_PLOT_MIN_COLUMNS &&
+							rows >= CTL_ASCII_PLOT_MIN_ROWS);
 			for (char *line = out.data ? strtok(out.data, "\n") : NULL; line;
 			     line = strtok(NULL, "\n"), lines++)
-				assert_true(ctl_width(line) <= columns);
+				assert_true(ctl_text_width(line) <= columns);
 			assert_true(drawn ? lines <= rows : out.len == 0);
 			dp_buf_free(&out);
 		}
@@ -101,47 +101,47 @@ static void test_sizes(void **state)
 static void test_too_little(void **state)
 {
 	static const double same[] = { 1, 2, 1, 2 }, one[] = { 1, 2, NAN, 3 };
-	struct ctl_sketch s = { .x = { "a", false, false },
-				.y = { "b", false, false },
-				.points = one,
-				.n = 2,
-				.columns = 40,
-				.rows = 8 };
+	struct ctl_ascii_plot s = { .x = { "a", false, false },
+				    .y = { "b", false, false },
+				    .points = one,
+				    .n_points = 2,
+				    .columns = 40,
+				    .rows = 8 };
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	assert_false(ctl_sketch_draw(&s, &out));
+	assert_false(ctl_ascii_plot_draw(&s, &out));
 	assert_int_equal(out.len, 0);
 	s.points = same; /* no width: in the middle */
-	assert_true(ctl_sketch_draw(&s, &out));
+	assert_true(ctl_ascii_plot_draw(&s, &out));
 	assert_non_null(strchr(dp_buf_text(&out), '*'));
 	dp_buf_free(&out);
 }
 
 static void test_lines(void **state)
 {
-	struct ctl_lines l = { 0 };
+	struct ctl_layout l = { 0 };
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_lines_add(&l, 0, "first");
-	ctl_lines_add(&l, 5, "least");
-	ctl_lines_add(&l, 2, "second");
-	ctl_lines_add(&l, 5, "least of all");
-	ctl_lines_insert(&l, 1, 1, "\nbetween\n");
-	ctl_lines_text(&l, &out);
+	ctl_layout_add_line(&l, 0, "first");
+	ctl_layout_add_line(&l, 5, "least");
+	ctl_layout_add_line(&l, 2, "second");
+	ctl_layout_add_line(&l, 5, "least of all");
+	ctl_layout_insert_lines(&l, 1, 1, "\nbetween\n");
+	ctl_layout_format(&l, &out);
 	assert_string_equal(dp_buf_text(&out), "first\n\nbetween\nleast\nsecond\nleast of all\n");
 	for (size_t most = 9; most-- > 0;) {
-		ctl_lines_fit(&l, most);
-		assert_true(l.n <= most);
+		ctl_layout_fit_rows(&l, most);
+		assert_true(l.n_lines <= most);
 		if (most == 5)
-			assert_string_equal(l.line[3].text, "least");
+			assert_string_equal(l.lines[3].text, "least");
 		if (most == 4)
-			assert_string_equal(l.line[3].text, "second");
+			assert_string_equal(l.lines[3].text, "second");
 		if (most == 1)
-			assert_string_equal(l.line[0].text, "first");
+			assert_string_equal(l.lines[0].text, "first");
 	}
-	ctl_lines_free(&l);
+	ctl_layout_free(&l);
 	dp_buf_free(&out);
 }
 

@@ -1,8 +1,8 @@
 /* test_ctl_text.c - values of the protocol as people read them: widths, cuts, times,
  * numbers, bars, paragraphs. */
 #include "base/json.h"
-#include "base/num.h"
-#include "ctl/text.h"
+#include "base/units.h"
+#include "ctl/text_format.h"
 
 #include <locale.h>
 #include <math.h>
@@ -16,22 +16,22 @@
 static void test_width(void **state)
 {
 	(void)state;
-	assert_int_equal(ctl_width(""), 0);
-	assert_int_equal(ctl_width("abc"), 3);
-	assert_int_equal(ctl_width("é"), 1);
-	assert_int_equal(ctl_width("e\u0301"), 1); /* a combining accent */
-	assert_int_equal(ctl_width("漢字"), 4);
+	assert_int_equal(ctl_text_width(""), 0);
+	assert_int_equal(ctl_text_width("abc"), 3);
+	assert_int_equal(ctl_text_width("é"), 1);
+	assert_int_equal(ctl_text_width("e\u0301"), 1); /* a combining accent */
+	assert_int_equal(ctl_text_width("漢字"), 4);
 	/* what must not reach a terminal is shown as one '?' each */
-	assert_int_equal(ctl_width("\033[2J"), 4);
-	assert_int_equal(ctl_width("\xff\xfe"), 2);
-	assert_int_equal(ctl_width("\xe6\xbc"), 2); /* a character that breaks off */
+	assert_int_equal(ctl_text_width("\033[2J"), 4);
+	assert_int_equal(ctl_text_width("\xff\xfe"), 2);
+	assert_int_equal(ctl_text_width("\xe6\xbc"), 2); /* a character that breaks off */
 }
 
 static void cut_gives(const char *text, int columns, bool utf8, const char *want, int used)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	assert_int_equal(ctl_cut(&out, text, columns, utf8), used);
+	assert_int_equal(ctl_text_truncate(&out, text, columns, utf8), used);
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
 }
@@ -58,7 +58,7 @@ static void test_clean(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_clean(&out, "one\ntwo\033[31m é");
+	ctl_text_sanitize(&out, "one\ntwo\033[31m é");
 	assert_string_equal(dp_buf_text(&out), "one?two?[31m é");
 	dp_buf_free(&out);
 }
@@ -71,7 +71,7 @@ static void age_is(long seconds, const char *want)
 	do { /* until no second has passed meanwhile */
 		now = time(NULL);
 		dp_time_text((int64_t)(now - seconds) * 1000000, iso);
-		ctl_age(iso, out);
+		ctl_format_age(iso, out);
 	} while (time(NULL) != now);
 	assert_string_equal(out, want);
 }
@@ -89,14 +89,14 @@ static void test_times(void **state)
 	age_is(3600, "1h ago");
 	age_is(2 * 86400 - 1, "47h ago");
 	age_is(2 * 86400, "2d ago");
-	assert_string_equal(ctl_age(NULL, out), "-");
-	assert_string_equal(ctl_age("yesterday", out), "-");
+	assert_string_equal(ctl_format_age(NULL, out), "-");
+	assert_string_equal(ctl_format_age("yesterday", out), "-");
 	setenv("TZ", "UTC-2", 1);
 	tzset();
-	assert_string_equal(ctl_local_time("2026-03-01T22:00:03.123456Z", out),
+	assert_string_equal(ctl_format_local_time("2026-03-01T22:00:03.123456Z", out),
 			    "2026-03-02 00:00:03");
-	assert_string_equal(ctl_local_time(NULL, out), "-");
-	assert_string_equal(ctl_local_time("", out), "-");
+	assert_string_equal(ctl_format_local_time(NULL, out), "-");
+	assert_string_equal(ctl_format_local_time("", out), "-");
 }
 
 /* Takes the reference. */
@@ -105,8 +105,8 @@ static void value_is(json_t *value, const char *brief, const char *exact)
 	struct dp_buf out = DP_BUF_INIT;
 	char text[CTL_TEXT_LEN];
 
-	assert_string_equal(ctl_value(value, text), brief);
-	ctl_value_exact(value, &out);
+	assert_string_equal(ctl_format_value(value, text), brief);
+	ctl_format_exact_value(value, &out);
 	assert_string_equal(dp_buf_text(&out), exact);
 	dp_buf_free(&out);
 	json_decref(value);
@@ -129,13 +129,13 @@ static void test_values(void **state)
 	value_is(json_false(), "false", "false");
 	value_is(json_null(), "-", "");
 	value_is(NULL, "-", "");
-	assert_string_equal(ctl_value(list, text), "-");
+	assert_string_equal(ctl_format_value(list, text), "-");
 	json_decref(list);
 	/* a long text keeps within its room */
 	memset(big, 'x', sizeof big - 1);
 	big[sizeof big - 1] = '\0';
 	list = json_string(big);
-	assert_int_equal(strlen(ctl_value(list, text)), CTL_TEXT_LEN - 1);
+	assert_int_equal(strlen(ctl_format_value(list, text)), CTL_TEXT_LEN - 1);
 	json_decref(list);
 }
 
@@ -143,7 +143,7 @@ static void seconds_are(json_t *value, const char *want)
 {
 	char text[CTL_TEXT_LEN];
 
-	assert_string_equal(ctl_seconds(value, text), want);
+	assert_string_equal(ctl_format_duration(value, text), want);
 	json_decref(value);
 }
 
@@ -165,10 +165,10 @@ static void test_pairs(void **state)
 		json_pack("{s:f, s:i, s:s, s:n}", "epsilon", 0.5, "C", 3, "kind", "a b", "gone");
 
 	(void)state;
-	ctl_pairs(object, &out);
+	ctl_format_pairs(object, &out);
 	assert_string_equal(dp_buf_text(&out), "epsilon=0.5 C=3 kind=a b gone=-");
 	dp_buf_clear(&out);
-	ctl_pairs(NULL, &out);
+	ctl_format_pairs(NULL, &out);
 	assert_string_equal(dp_buf_text(&out), "");
 	dp_buf_free(&out);
 	json_decref(object);
@@ -178,9 +178,9 @@ static void bar_is(double part, int columns, bool utf8, const char *want)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_bar(&out, part, columns, utf8);
+	ctl_format_progress_bar(&out, part, columns, utf8);
 	assert_string_equal(dp_buf_text(&out), want);
-	assert_int_equal(ctl_width(dp_buf_text(&out)), columns);
+	assert_int_equal(ctl_text_width(dp_buf_text(&out)), columns);
 	dp_buf_free(&out);
 }
 
@@ -213,7 +213,7 @@ static void wrap_gives(const char *text, int indent, int columns, const char *wa
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_wrap(&out, text, indent, columns);
+	ctl_text_wrap(&out, text, indent, columns);
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
 }
@@ -242,9 +242,9 @@ static void ended_is(const char *study, const char *text, const char *cell, doub
 	double is;
 
 	assert_non_null(s);
-	assert_string_equal(ctl_ended(s, dp_json_int(s, "ended", 0), out), text);
-	assert_string_equal(ctl_ended_cell(s, out), cell);
-	ctl_progress(s, &is);
+	assert_string_equal(ctl_format_progress(s, dp_json_int(s, "ended", 0), out), text);
+	assert_string_equal(ctl_format_progress_cell(s, out), cell);
+	ctl_study_progress(s, &is);
 	assert_true(is == part);
 	json_decref(s);
 }
@@ -254,7 +254,7 @@ static void ended_says(const char *summary, const char *text)
 	json_t *s = json_loads(summary, 0, NULL);
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_ended_say(s, &out);
+	ctl_format_progress_sentence(s, &out);
 	assert_string_equal(dp_buf_text(&out), text);
 	dp_buf_free(&out);
 	json_decref(s);

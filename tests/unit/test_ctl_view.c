@@ -1,9 +1,9 @@
 /* test_ctl_view.c - studies, trials and fronts of the protocol on the screen and in CSV.
  */
-#include "ctl/follow.h"
-#include "ctl/text.h"
-#include "ctl/trials.h"
-#include "ctl/view.h"
+#include "ctl/ui/follow_study.h"
+#include "ctl/text_format.h"
+#include "ctl/ui/result_table.h"
+#include "ctl/ui/status_screen.h"
 #include "ctl_run.h"
 
 #include <setjmp.h>
@@ -65,17 +65,17 @@ static void test_bounds_are_rounded_up(void **state)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		json_t *value = json_real(cases[i].value);
 
-		assert_string_equal(ctl_bound(value, text), cases[i].shown);
+		assert_string_equal(ctl_format_upper_bound(value, text), cases[i].shown);
 		json_decref(value);
 	}
-	assert_string_equal(ctl_bound(json_null(), text), "-");
+	assert_string_equal(ctl_format_upper_bound(json_null(), text), "-");
 }
 
 static void view_is(const json_t *status, struct ctl_screen screen, const char *want)
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_study_status(&out, status, &screen);
+	ctl_render_status(&out, status, &screen);
 	assert_string_equal(dp_buf_text(&out), want);
 	dp_buf_free(&out);
 }
@@ -86,8 +86,8 @@ static char *views_of(const json_t *status, int columns, int rows, bool color, b
 	struct ctl_screen screen = { columns, rows, color, utf8 };
 	struct dp_buf out = DP_BUF_INIT;
 
-	ctl_study_status(&out, status, &screen);
-	ctl_study_watch(&out, status, &screen);
+	ctl_render_status(&out, status, &screen);
+	ctl_render_watch(&out, status, &screen);
 	assert_false(out.failed);
 	return dp_buf_detach(&out);
 }
@@ -129,7 +129,7 @@ static int count_narrow_lines(const char *text, int columns)
 		size_t n = strcspn(text, "\n");
 		char *line = strndup(text, n);
 
-		if (ctl_width(line) > columns)
+		if (ctl_text_width(line) > columns)
 			fail_msg("wider than %d: %s", columns, line);
 		free(line);
 		text += n + 1;
@@ -174,10 +174,10 @@ static void test_view_of_any_size(void **state)
 			struct ctl_screen screen = { sizes[i][0], sizes[i][1], false, utf8 };
 			struct dp_buf out = DP_BUF_INIT;
 
-			ctl_study_status(&out, status, &screen);
+			ctl_render_status(&out, status, &screen);
 			count_narrow_lines(dp_buf_text(&out), screen.columns);
 			dp_buf_clear(&out);
-			ctl_study_watch(&out, status, &screen);
+			ctl_render_watch(&out, status, &screen);
 			assert_true(count_narrow_lines(dp_buf_text(&out), screen.columns) <=
 				    screen.rows);
 			for (int k = 0;
@@ -261,7 +261,7 @@ static void test_view_reason(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 20, false, false });
+	ctl_render_watch(&out, status, &(struct ctl_screen){ 40, 20, false, false });
 	assert_non_null(strstr(dp_buf_text(&out), "state        paused: the first trials\n"
 						  "             failed;\n"
 						  "             /a/path/that/is/longer/than\n"
@@ -270,7 +270,7 @@ static void test_view_reason(void **state)
 						  "progress     "));
 	dp_buf_clear(&out);
 	/* half of a small screen, and the cut shows */
-	ctl_study_watch(&out, status, &(struct ctl_screen){ 40, 4, false, false });
+	ctl_render_watch(&out, status, &(struct ctl_screen){ 40, 4, false, false });
 	assert_non_null(strstr(dp_buf_text(&out), "state        paused: the first trials\n"
 						  "             failed; /a/path/that/is/...\n"
 						  "progress     "));
@@ -283,8 +283,8 @@ static void ended_is(const char *summary, bool ended, int code, const char *sent
 	json_t *s = read_json(summary);
 	struct dp_err err = { 0 };
 
-	assert_int_equal(ctl_study_ended(s), ended);
-	assert_int_equal(ctl_study_verdict(s, &err), code);
+	assert_int_equal(ctl_study_has_ended(s), ended);
+	assert_int_equal(ctl_study_check_finished(s, &err), code);
 	assert_string_equal(err.msg, sentence);
 	json_decref(s);
 }
@@ -294,7 +294,7 @@ static void hint_is(const char *summary, const char *part)
 	json_t *s = read_json(summary);
 	struct dp_err err = { 0 };
 
-	assert_int_equal(ctl_study_verdict(s, &err), DP_E_STUDY);
+	assert_int_equal(ctl_study_check_finished(s, &err), DP_E_STUDY);
 	assert_non_null(strstr(err.hint, part));
 	json_decref(s);
 }
@@ -343,16 +343,16 @@ static const char front_text[] =
 static void test_front(void **state)
 {
 	json_t *front = read_json(front_text);
-	struct ctl_columns cols;
+	struct ctl_result_columns cols;
 	struct ctl_run r;
 
 	(void)state;
-	ctl_front_columns(front, &cols);
+	ctl_result_columns_from_front(front, &cols);
 	assert_int_equal(json_array_size(cols.objectives), 2);
 	assert_int_equal(json_array_size(cols.parameters), 2);
 	ctl_run_begin(&r);
-	ctl_front_table(&r.ctl, front, &cols);
-	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_front_print_table(&r.ctl, front, &cols);
+	ctl_front_print_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
 	assert_string_equal(r.out, "TRIAL  epsilon  error  error  state\n"
 				   "  3@4      0.1    0.3      7    a,b\n"
@@ -362,18 +362,18 @@ static void test_front(void **state)
 				   "3,4,0.1,0.30000000000000004,7,\"a,b\"\n"
 				   "12,,2,0.2,8,\n");
 	ctl_run_free(&r);
-	ctl_columns_clear(&cols);
+	ctl_result_columns_clear(&cols);
 	json_decref(front);
 	/* before anything has ended */
 	front = read_json("{\"anti_ideal\":{\"epsilon\":10},\"front\":[]}");
-	ctl_front_columns(front, &cols);
+	ctl_result_columns_from_front(front, &cols);
 	assert_int_equal(json_array_size(cols.parameters), 0);
 	ctl_run_begin(&r);
-	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_front_print_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
 	assert_string_equal(r.out, "trial,at,epsilon\n");
 	ctl_run_free(&r);
-	ctl_columns_clear(&cols);
+	ctl_result_columns_clear(&cols);
 	json_decref(front);
 }
 
@@ -391,17 +391,17 @@ static void test_front_spread(void **state)
 			  "\"spread\":{\"error\":{\"runs\":10,\"sd\":null,\"low\":null,"
 			  "\"high\":null}},\"metrics\":{\"accuracy\":0.9},"
 			  "\"parameters\":{\"C\":8}}]}");
-	struct ctl_columns cols;
+	struct ctl_result_columns cols;
 	struct ctl_run r;
 
 	(void)state;
-	ctl_front_columns(front, &cols);
+	ctl_result_columns_from_front(front, &cols);
 	cols.metrics = read_json("[\"accuracy\"]");
 	ctl_run_begin(&r);
-	ctl_front_table(&r.ctl, front, &cols);
+	ctl_front_print_table(&r.ctl, front, &cols);
 	r.ctl.utf8 = false;
-	ctl_front_table(&r.ctl, front, &cols);
-	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_front_print_table(&r.ctl, front, &cols);
+	ctl_front_print_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
 	assert_string_equal(r.out, "TRIAL  epsilon    error  95%      accuracy  C\n"
 				   "    3   1.9309  0.15512  ±0.0021     0.845  7\n"
@@ -414,7 +414,7 @@ static void test_front_spread(void **state)
 				   "3,,1.93083723,0.15512,7,10,0.003,0.15302,0.15722,0.845\n"
 				   "4,,2,0.1,8,10,,,,0.9\n");
 	ctl_run_free(&r);
-	ctl_columns_clear(&cols);
+	ctl_result_columns_clear(&cols);
 	json_decref(front);
 }
 
@@ -431,14 +431,14 @@ static void test_front_denoised(void **state)
 			  "\"denoised_low\":{\"epsilon\":0.1,\"error\":0.33},"
 			  "\"denoised_high\":{\"epsilon\":0.1,\"error\":0.36}}]}");
 	struct dp_buf volume = DP_BUF_INIT;
-	struct ctl_columns cols;
+	struct ctl_result_columns cols;
 	struct ctl_run r;
 
 	(void)state;
-	ctl_front_columns(front, &cols);
+	ctl_result_columns_from_front(front, &cols);
 	ctl_run_begin(&r);
-	ctl_front_table(&r.ctl, front, &cols);
-	ctl_front_csv(&r.ctl, front, &cols);
+	ctl_front_print_table(&r.ctl, front, &cols);
+	ctl_front_print_csv(&r.ctl, front, &cols);
 	ctl_run_end(&r);
 	assert_string_equal(r.out, "TRIAL  epsilon  error  denoised error  95%    C\n"
 				   "    3      0.1    0.3            0.35  ±0.02  7\n"
@@ -447,19 +447,19 @@ static void test_front_denoised(void **state)
 				   "denoised_high.epsilon,denoised_high.error,error.runs,"
 				   "error.sd,error.low,error.high\n"
 				   "3,,0.1,0.3,7,0.1,0.35,0.1,0.33,0.1,0.36,1,,,\n");
-	ctl_hypervolume(front, &volume);
+	ctl_format_hypervolume(front, &volume);
 	assert_string_equal(dp_buf_text(&volume),
 			    "2 as observed, 1.5 denoised (anti-ideal: epsilon 10, error 1)");
 	dp_buf_free(&volume);
 	ctl_run_free(&r);
-	ctl_columns_clear(&cols);
+	ctl_result_columns_clear(&cols);
 	json_decref(front);
 }
 
 static void test_trial_csv(void **state)
 {
-	struct ctl_columns cols = { .objectives = read_json("[\"seconds\",\"error\"]"),
-				    .parameters = read_json("[\"error\",\"C\"]") };
+	struct ctl_result_columns cols = { .objectives = read_json("[\"seconds\",\"error\"]"),
+					   .parameters = read_json("[\"error\",\"C\"]") };
 	json_t *trial = read_json("{\"trial\":7,\"state\":\"failed\",\"objectives\":null,"
 				  "\"parameters\":{\"C\":3,\"error\":\"x\"},\"on_front\":false,"
 				  "\"source\":\"random\",\"attempts\":[{},{},{}],\"started\":null,"
@@ -468,8 +468,8 @@ static void test_trial_csv(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	ctl_trial_csv_head(&cols, &out);
-	ctl_trial_csv(trial, &cols, &out);
+	ctl_trial_csv_header(&cols, &out);
+	ctl_trial_csv_row(trial, &cols, &out);
 	assert_string_equal(dp_buf_text(&out),
 			    "trial,at,state,objective.seconds,error,parameter.error,C,on_"
 			    "front,source,"
@@ -477,13 +477,13 @@ static void test_trial_csv(void **state)
 			    "7,,failed,,,x,3,false,random,3,,2026-03-01T12:00:03Z,1.5,"
 			    "\"said \"\"no\"\"\nand left\"\n");
 	dp_buf_free(&out);
-	ctl_columns_clear(&cols);
+	ctl_result_columns_clear(&cols);
 	json_decref(trial);
 }
 
 static void test_keys(void **state)
 {
-	json_t *object = read_json("{\"b\":1,\"a\":2}"), *keys = ctl_keys(object);
+	json_t *object = read_json("{\"b\":1,\"a\":2}"), *keys = ctl_json_keys(object);
 
 	(void)state;
 	assert_int_equal(json_array_size(keys), 2);
@@ -491,7 +491,7 @@ static void test_keys(void **state)
 	assert_string_equal(json_string_value(json_array_get(keys, 0)), "b");
 	json_decref(keys);
 	json_decref(object);
-	keys = ctl_keys(NULL);
+	keys = ctl_json_keys(NULL);
 	assert_true(json_is_array(keys) && json_array_size(keys) == 0);
 	json_decref(keys);
 }

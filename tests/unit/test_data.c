@@ -45,7 +45,8 @@ static void formats_are_read(void **state)
 	for (size_t i = 0; i < DP_COUNT(files); i++) {
 		size_t len = strlen(files[i].text);
 
-		expect_rows(make_file(p, "plain", files[i].text), files[i].label, files[i].rows);
+		expect_rows(shim_create_file(p, "plain", files[i].text), files[i].label,
+			    files[i].rows);
 		expect_rows(make_packed(p, "packed", files[i].text, len), files[i].label,
 			    files[i].rows);
 	}
@@ -64,7 +65,7 @@ static void classes_are_numbered_in_order(void **state)
 	struct place *p = *state;
 
 	for (size_t i = 0; i < DP_COUNT(files); i++) {
-		struct set *s = load(make_file(p, "f", files[i].text), &o);
+		struct dataset *s = load(shim_create_file(p, "f", files[i].text), &o);
 		uint32_t n = 0;
 
 		for (; n < 4 && files[i].order[n]; n++)
@@ -149,14 +150,14 @@ static void extreme_values_are_bounded(void **state)
 {
 	struct place *p = *state;
 
-	expect_rows(make_file(p, "a",
-			      "1 1:3e38 2:-1e39 3:1e999 4:-1e308 5:35184372088832\n"
-			      "0 1:1e-45 2:1e-60 3:-1e-999 4:1e-310 5:3.5e13\n"),
+	expect_rows(shim_create_file(p, "a",
+				     "1 1:3e38 2:-1e39 3:1e999 4:-1e308 5:35184372088832\n"
+				     "0 1:1e-45 2:1e-60 3:-1e-999 4:1e-310 5:3.5e13\n"),
 		    NULL,
 		    "2x5: 1|0:3.51844e+13,1:-3.51844e+13,2:3.51844e+13,3:-3.51844e+13,"
 		    "4:3.51844e+13 0|0:1.4013e-45,4:3.5e+13");
-	expect_rows(make_file(p, "b.csv", "x,y,label\n-1e400,3.5e38,1\n1e300,-2e38,0\n"), NULL,
-		    "2x2: 1|0:-3.51844e+13,1:3.51844e+13 0|0:3.51844e+13,1:-3.51844e+13");
+	expect_rows(shim_create_file(p, "b.csv", "x,y,label\n-1e400,3.5e38,1\n1e300,-2e38,0\n"),
+		    NULL, "2x2: 1|0:-3.51844e+13,1:3.51844e+13 0|0:3.51844e+13,1:-3.51844e+13");
 }
 
 /* ---- mistakes in text files ---- */
@@ -227,7 +228,7 @@ static void mistakes_are_told_with_place_and_reason(void **state)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct data_options o = { .label_column = cases[i].label };
 
-		o.name = make_file(p, "f", cases[i].text);
+		o.name = shim_create_file(p, "f", cases[i].text);
 		expect_failure(&o, cases[i].code, cases[i].words);
 	}
 	assert_int_equal(count_files(p->top, ".dpcache"), 1); /* of '1 1:1' */
@@ -241,13 +242,13 @@ static void too_much_is_told(void **state)
 
 	for (int i = 0; i < 300; i++)
 		dp_buf_printf(&text, "%d.5 1:1\n", i);
-	o.name = make_file(p, "labels", text.data);
+	o.name = shim_create_file(p, "labels", text.data);
 	expect_failure(&o, DP_E_INVALID, "line 257: '256.5' is one more than 256");
 	dp_buf_clear(&text);
 	for (int i = 0; i < 65537; i++)
 		dp_buf_puts(&text, "1,");
 	dp_buf_puts(&text, "1\n");
-	o.name = make_file(p, "columns", text.data);
+	o.name = shim_create_file(p, "columns", text.data);
 	expect_failure(&o, DP_E_INVALID, "line 1 has more than 65536 columns");
 	dp_buf_free(&text);
 }

@@ -22,7 +22,7 @@ static void caches_are_made_and_used(void **state)
 {
 	struct place *p = *state;
 	struct data_options o = { .name = NULL }, none = { .no_cache = true };
-	struct set *fresh, *first, *second;
+	struct dataset *fresh, *first, *second;
 	struct stat st;
 
 	make_numbered(p, "n", 200);
@@ -39,7 +39,7 @@ static void caches_are_made_and_used(void **state)
 	assert_same_rows(&second->rows, &fresh->rows);
 	assert_int_equal(first->classes.n, fresh->classes.n);
 	assert_memory_equal(&first->classes, &fresh->classes, sizeof fresh->classes);
-	assert_int_equal(first->widens, fresh->widens);
+	assert_int_equal(first->can_widen, fresh->can_widen);
 	/* as private as the file it was made of */
 	assert_int_equal(stat(path_of(p, ".n.dpcache"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640);
@@ -72,10 +72,10 @@ static void caches_follow_their_file(void **state)
 	struct data_options o = { .name = NULL };
 
 	for (size_t i = 0; i < 2 * DP_COUNT(versions); i++) {
-		struct set *s;
+		struct dataset *s;
 		char *text;
 
-		make_file(p, "f", versions[i / 2].text);
+		shim_create_file(p, "f", versions[i / 2].text);
 		set_time(p->path, versions[i / 2].seconds, versions[i / 2].nanoseconds);
 		s = load(p->path, &o);
 		text = render(s);
@@ -87,7 +87,7 @@ static void caches_follow_their_file(void **state)
 	/* another label column */
 	o.label_column = "1";
 	for (int round = 0; round < 2; round++) {
-		struct set *s = load(p->path, &o);
+		struct dataset *s = load(p->path, &o);
 
 		assert_string_equal(s->classes.name[1], "7");
 		unload(s);
@@ -100,7 +100,7 @@ static void caches_follow_their_file(void **state)
 	make_bytes(p, "train-labels-idx1-ubyte", "\0\0\10\1\0\0\0\2\5\6", 10);
 	set_time(p->path, 1000, 0);
 	for (int round = 0; round < 2; round++) {
-		struct set *s = load(path_of(p, "train-images-idx3-ubyte"), &o);
+		struct dataset *s = load(path_of(p, "train-images-idx3-ubyte"), &o);
 
 		assert_string_equal(s->classes.name[0], "5");
 		unload(s);
@@ -112,7 +112,7 @@ static void damaged_caches_are_made_again(void **state)
 	struct place *p = *state;
 	struct data_options o = { .name = NULL };
 	struct dp_buf good = DP_BUF_INIT;
-	struct set *s, *fresh;
+	struct dataset *s, *fresh;
 	char file[256];
 	size_t step;
 
@@ -125,17 +125,17 @@ static void damaged_caches_are_made_again(void **state)
 	/* any byte changed, any length: never taken for good */
 	for (size_t i = 0; i < good.len; i++) {
 		good.data[i] ^= 0x41;
-		assert_false(cache_decode(good.data, good.len, s));
+		assert_false(dataset_cache_decode(good.data, good.len, s));
 		good.data[i] ^= 0x41;
 	}
 	for (size_t len = 0; len < good.len; len += len < 20000 && len > 64 ? 101 : 1) {
 		char *copy = malloc(len + 1);
 
 		memcpy(copy, good.data, len);
-		assert_false(cache_decode(copy, len, s));
+		assert_false(dataset_cache_decode(copy, len, s));
 		free(copy);
 	}
-	assert_true(cache_decode(good.data, good.len, s));
+	assert_true(dataset_cache_decode(good.data, good.len, s));
 	memset(s, 0, sizeof *s); /* it points into `good` */
 	free(s);
 	step = good.len / 7;
@@ -160,14 +160,14 @@ static void forged_caches_are_refused(void **state)
 	static uint64_t start[] = { 0, 2, 4 };
 	static uint16_t index[] = { 0, 2, 1, 2 };
 	static uint8_t label[] = { 0, 1 };
-	const struct rows good = { 2, 3, 2, start, index, NULL, label, 2 };
+	const struct sparse_rows good = { 2, 3, 2, start, index, NULL, label, 2 };
 	struct place *p = *state;
-	struct origin from = { .path = NULL };
-	struct stamp stamps[2];
-	struct set *s = calloc(1, sizeof *s), *back = calloc(1, sizeof *back);
+	struct cache_source from = { .path = NULL };
+	struct file_stamp stamps[2];
+	struct dataset *s = calloc(1, sizeof *s), *back = calloc(1, sizeof *back);
 
-	from.path = make_file(p, "f", ROWS_2);
-	assert_int_equal(stamp_take(from.path, stamps, NULL), DP_OK);
+	from.path = shim_create_file(p, "f", ROWS_2);
+	assert_int_equal(file_stamp_read(from.path, stamps, NULL), DP_OK);
 	s->classes.n = 2;
 	strcpy(s->classes.name[0], "0");
 	strcpy(s->classes.name[1], "1");
@@ -190,7 +190,7 @@ static void forged_caches_are_refused(void **state)
 			start[1] = UINT64_C(1) << 60; /* far behind the end */
 			break;
 		case 5:
-			s->rows.row_max = 1; /* rows are longer */
+			s->rows.max_row_entries = 1; /* rows are longer */
 			break;
 		case 6:
 			start[0] = 1;
@@ -199,9 +199,9 @@ static void forged_caches_are_refused(void **state)
 			index[0] = 9; /* hidden within a row */
 			break;
 		}
-		assert_true(cache_write(&from, stamps, s));
-		assert_int_equal(cache_open(from.path, NULL, back), forgery == 0);
-		set_free(back);
+		assert_true(dataset_cache_write(&from, stamps, s));
+		assert_int_equal(dataset_cache_open(from.path, NULL, back), forgery == 0);
+		dataset_free(back);
 	}
 	free(s);
 	free(back);
@@ -212,10 +212,10 @@ static void caches_move_where_they_may(void **state)
 	struct place *p = *state;
 	struct data_options o = { .name = NULL };
 	char folder[128], file[256];
-	struct set *s;
+	struct dataset *s;
 
-	make_file(p, "data/f", ROWS_4);
-	make_file(p, "more/f", ROWS_3);
+	shim_create_file(p, "data/f", ROWS_4);
+	shim_create_file(p, "more/f", ROWS_3);
 	snprintf(folder, sizeof folder, "%s/data", p->top);
 	strcpy(file, path_of(p, "data/f"));
 	assert_int_equal(chmod(folder, 0555), 0);
@@ -240,7 +240,7 @@ static void caches_move_where_they_may(void **state)
 	/* a folder in the way of the cache beside the file */
 	assert_int_equal(mkdir(path_of(p, "free"), 0755), 0);
 	assert_int_equal(mkdir(path_of(p, "free/.f.dpcache"), 0755), 0);
-	make_file(p, "free/f", ROWS_2);
+	shim_create_file(p, "free/f", ROWS_2);
 	unload(load(p->path, &o));
 	assert_int_equal(count_files(path_of(p, "xdg/dpareto"), ".dpcache"), 3);
 	assert_int_equal(count_files(path_of(p, "free"), ""), 4); /* ., .., f, folder */
@@ -258,7 +258,7 @@ static void trainers_that_start_together(void **state)
 {
 	struct place *p = *state;
 	struct data_options o = { .name = NULL };
-	static struct set *fresh; /* which a child that ends has not lost */
+	static struct dataset *fresh; /* which a child that ends has not lost */
 	pid_t child[8];
 	char file[256];
 
@@ -268,16 +268,17 @@ static void trainers_that_start_together(void **state)
 	for (int i = 0; i < 8; i++) {
 		child[i] = fork();
 		if (child[i] == 0) {
-			struct set *s = calloc(1, sizeof *s);
+			struct dataset *s = calloc(1, sizeof *s);
 			bool good = true;
 
 			for (int round = 0; round < 5 && good; round++) {
-				good = load_set(file, &o, s, NULL) == DP_OK && s->rows.n == 3000 &&
+				good = dataset_load(file, &o, s, NULL) == DP_OK &&
+				       s->rows.n == 3000 &&
 				       memcmp(s->rows.label, fresh->rows.label, 3000) == 0;
 				unlink(i % 2 ? path_of(p, ".n.dpcache") : "");
 				/* a mapped file that is gone can still be read */
 				good = good && memcmp(s->rows.index, fresh->rows.index, 12000) == 0;
-				set_free(s);
+				dataset_free(s);
 			}
 			free(s);
 			_exit(good ? 0 : 1);

@@ -18,13 +18,13 @@
 static void open_sizes(const struct data_options *o, uint32_t train, uint32_t test)
 {
 	struct dp_err err = { 0 };
-	struct data d;
+	struct data_splits d;
 
-	if (data_open(&d, o, &err) != DP_OK)
+	if (data_splits_open(&d, o, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(d.train.n, train);
 	assert_int_equal(d.test.n, test);
-	data_close(&d);
+	data_splits_close(&d);
 	assert_null(d.memory);
 }
 
@@ -39,16 +39,16 @@ static void sets_are_looked_for_in_order(void **state)
 	setenv("DPARETO_DATA", env, 1);
 	expect_failure(&o, DP_E_NOT_FOUND, env);
 	expect_failure(&o, DP_E_NOT_FOUND, ".local/share/dpareto/adult");
-	make_file(p, "home/.local/share/dpareto/adult/a1a.t", ROWS_4);
+	shim_create_file(p, "home/.local/share/dpareto/adult/a1a.t", ROWS_4);
 	expect_failure(&o, DP_E_NOT_FOUND, "but the test file a1a or a1a.gz is not");
-	make_file(p, "home/.local/share/dpareto/adult/a1a", ROWS_2);
+	shim_create_file(p, "home/.local/share/dpareto/adult/a1a", ROWS_2);
 	open_sizes(&o, 4, 2);
-	make_file(p, "env/a1a.t", ROWS_3);
+	shim_create_file(p, "env/a1a.t", ROWS_3);
 	make_packed(p, "env/a1a.gz", ROWS_3, strlen(ROWS_3));
 	open_sizes(&o, 3, 3);
 	o.dir = dir;
 	open_sizes(&o, 3, 3);
-	make_file(p, "dir/adult/a1a", ROWS_4);
+	shim_create_file(p, "dir/adult/a1a", ROWS_4);
 	make_packed(p, "dir/adult/a1a.t.gz", ROWS_2, strlen(ROWS_2));
 	open_sizes(&o, 2, 4);
 }
@@ -58,13 +58,13 @@ static void names_and_hints(void **state)
 	struct place *p = *state;
 	struct data_options o = { .name = "mnist" };
 	struct dp_err err = { 0 };
-	struct data d;
+	struct data_splits d;
 
-	assert_int_equal(data_open(&d, &o, &err), DP_E_NOT_FOUND);
+	assert_int_equal(data_splits_open(&d, &o, &err), DP_E_NOT_FOUND);
 	assert_non_null(strstr(err.hint, "scripts/fetch-data mnist"));
 	assert_non_null(strstr(err.hint, "--data census"));
 	o.name = "mnits";
-	assert_int_equal(data_open(&d, &o, &err), DP_E_NOT_FOUND);
+	assert_int_equal(data_splits_open(&d, &o, &err), DP_E_NOT_FOUND);
 	assert_non_null(strstr(err.hint, "'mnist'"));
 	o.name = path_of(p, "nothing");
 	expect_failure(&o, DP_E_NOT_FOUND, "there is no file");
@@ -72,12 +72,12 @@ static void names_and_hints(void **state)
 	o.test = "x";
 	expect_failure(&o, DP_E_INVALID, "has a test set of its own");
 	/* adult-a9a can also be made from the original files */
-	make_file(p, "adult.data", ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
-	make_file(p, "adult.test", "|x\n25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K.\n");
+	shim_create_file(p, "adult.data", ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
+	shim_create_file(p, "adult.test", "|x\n25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K.\n");
 	o = (struct data_options){ .name = "adult-a9a", .dir = p->top };
 	open_sizes(&o, 2, 1);
-	make_file(p, "a9a", ROWS_4);
-	make_file(p, "a9a.t", ROWS_3);
+	shim_create_file(p, "a9a", ROWS_4);
+	shim_create_file(p, "a9a.t", ROWS_3);
 	open_sizes(&o, 4, 3);
 }
 
@@ -87,10 +87,10 @@ static void the_test_file_goes_with_its_name(void **state)
 	struct data_options o = { .name = NULL };
 	char test[256];
 
-	make_file(p, "set.t", ROWS_2);
-	o.name = make_file(p, "set", ROWS_4);
+	shim_create_file(p, "set.t", ROWS_2);
+	o.name = shim_create_file(p, "set", ROWS_4);
 	open_sizes(&o, 4, 2);
-	strcpy(test, make_file(p, "other", ROWS_3));
+	strcpy(test, shim_create_file(p, "other", ROWS_3));
 	o.test = test;
 	o.name = path_of(p, "set");
 	open_sizes(&o, 4, 3);
@@ -101,8 +101,8 @@ static void the_test_file_goes_with_its_name(void **state)
 	open_sizes(&o, 3, 2);
 	o.name = path_of(p, "zip.gz");
 	open_sizes(&o, 3, 2);
-	make_file(p, "adult.test", "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K.\n");
-	o.name = make_file(p, "adult.data", ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
+	shim_create_file(p, "adult.test", "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K.\n");
+	o.name = shim_create_file(p, "adult.data", ADULT_39 "25,?,1,?,1,?,?,?,?,?,0,0,1,?,>50K\n");
 	open_sizes(&o, 2, 1);
 	make_bytes(p, "t10k-labels-idx1-ubyte", idx_labels, sizeof idx_labels);
 	make_bytes(p, "t10k-images-idx3-ubyte", idx_images, sizeof idx_images);
@@ -115,40 +115,40 @@ static void test_sets_are_matched(void **state)
 {
 	struct place *p = *state;
 	struct data_options o = { .no_cache = true };
-	struct data d;
+	struct data_splits d;
 	char path[256];
 
 	/* fewer classes and fewer features in a LIBSVM test file */
-	make_file(p, "a.t", "3 1:1\n1 1:1\n3 1:1\n");
-	strcpy(path, make_file(p, "a", "1 4:1\n2 1:1\n3 1:1\n"));
+	shim_create_file(p, "a.t", "3 1:1\n1 1:1\n3 1:1\n");
+	strcpy(path, shim_create_file(p, "a", "1 4:1\n2 1:1\n3 1:1\n"));
 	o.name = path;
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 	assert_int_equal(d.test.nclasses, 3);
 	assert_int_equal(d.test.nfeatures, 4);
 	assert_memory_equal(d.test.label, "\2\0\2", 3);
-	assert_float_equal(d.majority, 2.0 / 3, 1e-15);
-	data_close(&d);
+	assert_float_equal(d.majority_share, 2.0 / 3, 1e-15);
+	data_splits_close(&d);
 	/* more features in it */
-	make_file(p, "a.t", "3 6:1\n");
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+	shim_create_file(p, "a.t", "3 6:1\n");
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 	assert_int_equal(d.train.nfeatures, 6);
-	data_close(&d);
-	make_file(p, "a.t", "4 1:1\n");
+	data_splits_close(&d);
+	shim_create_file(p, "a.t", "4 1:1\n");
 	expect_failure(&o, DP_E_INVALID, "label '4', which the training set has not");
-	strcpy(path, make_file(p, "b", "x,y,c\n1,2,0\n1,2,1\n"));
-	make_file(p, "b.t", "x,z,c\n1,2,0\n");
+	strcpy(path, shim_create_file(p, "b", "x,y,c\n1,2,0\n1,2,1\n"));
+	shim_create_file(p, "b.t", "x,z,c\n1,2,0\n");
 	expect_failure(&o, DP_E_INVALID, "other names");
-	make_file(p, "b.t", "1,2,0\n");
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
-	data_close(&d);
-	make_file(p, "b.t", "1,2,3,0\n");
+	shim_create_file(p, "b.t", "1,2,0\n");
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
+	data_splits_close(&d);
+	shim_create_file(p, "b.t", "1,2,3,0\n");
 	expect_failure(&o, DP_E_INVALID, "3 features, the training set 2");
 }
 
 /* ---- splits ---- */
 
 /* Marks the records of a part; each once, with what belongs to it. */
-static void mark(const struct rows *r, uint8_t *seen)
+static void mark(const struct sparse_rows *r, uint8_t *seen)
 {
 	uint32_t last = 0;
 
@@ -170,17 +170,17 @@ static void parts_are_disjoint_and_complete(void **state)
 	struct data_options o = { .holdout = 0.25, .split_seed = 7 };
 	uint8_t first[500] = { 0 }, seen[500], other[500] = { 0 };
 	struct place *p = *state;
-	struct data d;
+	struct data_splits d;
 
 	make_numbered(p, "n", 500);
 	o.name = path_of(p, "n");
 	for (int round = 0; round < 2; round++) {
 		memset(seen, 0, sizeof seen);
-		assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+		assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 		assert_int_equal(d.test.n, 100);
 		assert_int_equal(d.validation.n, 100);
 		assert_int_equal(d.train.n, 300);
-		assert_int_equal(d.train.row_max, 2);
+		assert_int_equal(d.train.max_row_entries, 2);
 		assert_int_equal(d.validation.nclasses, 3);
 		mark(&d.validation, seen);
 		/* the same in every opening */
@@ -191,21 +191,21 @@ static void parts_are_disjoint_and_complete(void **state)
 		mark(&d.test, seen);
 		for (int i = 0; i < 500; i++)
 			assert_int_equal(seen[i], 1);
-		data_close(&d);
+		data_splits_close(&d);
 	}
 	/* another seed: other records held out, but the same test set */
 	o.split_seed = 8;
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 	mark(&d.validation, other);
 	assert_memory_not_equal(first, other, sizeof other);
-	data_close(&d);
+	data_splits_close(&d);
 }
 
 static void shares_are_held_to(void **state)
 {
 	struct data_options o = { .holdout = 1 };
 	struct place *p = *state;
-	struct data d;
+	struct data_splits d;
 
 	make_numbered(p, "n.t", 3);
 	make_numbered(p, "n", 10);
@@ -216,48 +216,50 @@ static void shares_are_held_to(void **state)
 	o.holdout = NAN;
 	expect_failure(&o, DP_E_INVALID, "share held out is");
 	o.holdout = 1e-9;
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 	assert_int_equal(d.validation.n, 1);
-	data_close(&d);
+	data_splits_close(&d);
 	o.holdout = 0.999;
-	assert_int_equal(data_open(&d, &o, NULL), DP_OK);
+	assert_int_equal(data_splits_open(&d, &o, NULL), DP_OK);
 	assert_int_equal(d.train.n, 1);
-	data_close(&d);
+	data_splits_close(&d);
 }
 
 /* Every record is held out equally often: 400 seeds, 10 records, 4 held out. */
 static void records_are_held_out_equally_often(void **state)
 {
-	struct set rests[2] = { { .map = NULL } }, parts[2] = { { .map = NULL } };
+	struct dataset rests[2] = { { .map = NULL } }, parts[2] = { { .map = NULL } };
 	uint32_t count[10] = { 0 };
 	double chi2 = 0;
 	struct place *p = *state;
 	struct data_options o = { .no_cache = true };
-	struct set *all;
+	struct dataset *all;
 
 	make_numbered(p, "n", 10);
 	all = load(path_of(p, "n"), &o);
 	for (uint64_t seed = 0; seed < 400; seed++) {
-		struct set rest = { .map = NULL }, part = { .map = NULL };
+		struct dataset rest = { .map = NULL }, part = { .map = NULL };
 
 		assert_int_equal(
-			split_rows(&all->rows, 0.4, seed, SPLIT_HOLDOUT, &rest, &part, NULL),
+			sparse_rows_split(&all->rows, 0.4, seed, SPLIT_HOLDOUT, &rest, &part, NULL),
 			DP_OK);
 		assert_int_equal(part.rows.n, 4);
 		for (uint32_t i = 0; i < 4; i++)
 			count[part.rows.index[part.rows.start[i]]]++;
-		set_free(&rest);
-		set_free(&part);
+		dataset_free(&rest);
+		dataset_free(&part);
 	}
 	/* the test set's stream is another one */
-	assert_int_equal(split_rows(&all->rows, 0.5, 1, SPLIT_HOLDOUT, &rests[0], &parts[0], NULL),
-			 DP_OK);
-	assert_int_equal(split_rows(&all->rows, 0.5, 1, SPLIT_TEST, &rests[1], &parts[1], NULL),
-			 DP_OK);
+	assert_int_equal(
+		sparse_rows_split(&all->rows, 0.5, 1, SPLIT_HOLDOUT, &rests[0], &parts[0], NULL),
+		DP_OK);
+	assert_int_equal(
+		sparse_rows_split(&all->rows, 0.5, 1, SPLIT_TEST, &rests[1], &parts[1], NULL),
+		DP_OK);
 	assert_memory_not_equal(parts[0].rows.index, parts[1].rows.index, 20);
 	for (int i = 0; i < 2; i++) {
-		set_free(&rests[i]);
-		set_free(&parts[i]);
+		dataset_free(&rests[i]);
+		dataset_free(&parts[i]);
 	}
 	unload(all);
 	for (int i = 0; i < 10; i++)

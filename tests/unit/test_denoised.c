@@ -8,9 +8,9 @@
 
 #include "base/rng.h"
 #include "failing_malloc.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "made_space.h"
-#include "recall/denoised.h"
+#include "optimize/history/smoothed_front.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,22 +36,22 @@ static void test_all_results(void **state)
 {
 	struct dp_study_state *st = made_study(SQUARE);
 	const double x[] = { 0.5, 0.5 }, none[] = { NAN, NAN };
-	struct dp_results r;
+	struct dp_history_subset r;
 
 	(void)state;
 	made_scatter(20, noisy_values);
 	made_trial("failed", x, none);
 	made_trial("diverged", x, none);
 	made_scatter(3, noisy_values);
-	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
 	assert_int_equal(r.n, 24);
-	assert_int_equal(r.imported, 0);
+	assert_int_equal(r.nimported, 0);
 	for (size_t i = 0; i < r.n; i++)
 		assert_int_equal(r.known[i].trial, i < 20 ? i : i + 1);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++)
 		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
-	dp_results_free(&r);
+	dp_history_subset_free(&r);
 }
 
 /* Every result on the front of the observed values. */
@@ -64,29 +64,29 @@ static void on_the_line(const double *x, double *y)
 static void test_some_of_many_results(void **state)
 {
 	struct dp_study_state *st = made_study(SQUARE);
-	struct dp_results r;
+	struct dp_history_subset r;
 
 	(void)state;
 	made_scatter(2000, noisy_values);
-	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
-	assert_in_range(r.n, DP_RESULTS_MAX / 2, DP_RESULTS_MAX);
+	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
+	assert_in_range(r.n, DP_HISTORY_SUBSET_MAX / 2, DP_HISTORY_SUBSET_MAX);
 	for (size_t i = 1; i < r.n; i++)
 		assert_true(r.known[i - 1].trial < r.known[i].trial);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++)
 		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
-	dp_results_free(&r);
+	dp_history_subset_free(&r);
 	made_free(NULL);
 	/* not all of a front that is larger still */
 	st = made_study(SQUARE);
 	made_scatter(1000, on_the_line);
-	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
 	assert_int_equal(st->nfront, 1000);
-	assert_int_equal(r.n, DP_RESULTS_MAX);
-	assert_int_equal(r.nfront, DP_RESULTS_MAX);
+	assert_int_equal(r.n, DP_HISTORY_SUBSET_MAX);
+	assert_int_equal(r.nfront, DP_HISTORY_SUBSET_MAX);
 	for (size_t i = 1; i < r.nfront; i++)
 		assert_true(r.known[r.front[i - 1]].y[0] < r.known[r.front[i]].y[0]);
-	dp_results_free(&r);
+	dp_history_subset_free(&r);
 }
 
 /* ---- of paths ---- */
@@ -97,13 +97,13 @@ static void test_some_of_many_results(void **state)
 	"1]}}\n" TWO_METRIC "search: {method: dpareto, evaluations: 100}\n"
 
 /* A trial to n = 16 whose attempt told of the waypoints 1 and 2 of 1, 2, 4, 8. */
-static void walk_trial(const char *how, enum dp_end end, double b)
+static void walk_trial(const char *how, enum dp_end_class end, double b)
 {
 	static const char *const names[] = { "a", "b" };
 	static const uint32_t runs[] = { 0 };
 	const double x[] = { 16, 0.5 }, at[] = { 1, 2 };
 	const double ways[] = { 1, b, 2, b - 1 }, own[] = { 3, b - 2 };
-	const struct dp_study_state *st = dp_state_by_id(&made_report.state, 1);
+	const struct dp_study_state *st = dp_state_get_study(&made_report.state, 1);
 	uint32_t t = st->ntrials;
 
 	made_apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
@@ -118,18 +118,18 @@ static void walk_trial(const char *how, enum dp_end end, double b)
 	made_apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				      .trial = t,
 				      .run = DP_RUN_ALL,
-				      .end = end,
-				      .counted = true,
+				      .end_class = end,
+				      .charged = true,
 				      .reason = end == DP_END_OK ? NULL : "because",
 				      .metric_names = names,
 				      .nmetrics = 2,
 				      .runs = runs,
 				      .nruns = 1,
 				      .metrics = own,
-				      .waypoints = at,
-				      .nwaypoints = 2,
-				      .ways = ways,
-				      .nways = 4 });
+				      .checkpoints = at,
+				      .ncheckpoints = 2,
+				      .checkpoint_metrics = ways,
+				      .ncheckpoint_metrics = 4 });
 	made_apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
 				      .trial = t,
 				      .state = how,
@@ -143,37 +143,37 @@ static void test_waypoints_are_recalled(void **state)
 	static const double at[] = { 1, 2, 0, 1, 2, 0, 1, 2, 4, 8, 0 };
 	static const double n[] = { 1, 2, 16, 1, 2, 16, 1, 2, 4, 8, 16 };
 	size_t count, before;
-	struct dp_known *known;
-	struct dp_results r;
+	struct dp_observation *known;
+	struct dp_history_subset r;
 
 	(void)state;
 	walk_trial("ok", DP_END_OK, 5);
-	before = dp_results_count(st);
+	before = dp_history_count_results(st);
 	assert_int_equal(before, 3);
 	walk_trial("cancelled", DP_END_CANCELLED, 4);
-	assert_int_equal(dp_results_count(st), 5); /* a front of before is out of date */
+	assert_int_equal(dp_history_count_results(st), 5); /* a front of before is out of date */
 	walk_trial(NULL, DP_END_NONE, 0);
-	known = dp_recall(st, true, &count);
+	known = dp_history_load(st, true, &count);
 	assert_int_equal(count, 11);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(known[i].trial, i < 3 ? 0 : i < 6 ? 1 : 2);
-		assert_true(known[i].at == at[i] && known[i].x[0] == n[i]);
-		assert_int_equal(known[i].status, i < 5    ? DP_KNOWN_OK
-						  : i == 5 ? DP_KNOWN_FAILED
-							   : DP_KNOWN_PENDING);
+		assert_true(known[i].checkpoint == at[i] && known[i].x[0] == n[i]);
+		assert_int_equal(known[i].status, i < 5    ? DP_OBSERVATION_OK
+						  : i == 5 ? DP_OBSERVATION_FAILED
+							   : DP_OBSERVATION_PENDING);
 	}
 	assert_true(known[4].y[0] == 2 && known[4].y[1] == 3 && isnan(known[5].y[0]));
 	free(known);
-	assert_int_equal(dp_results_recall(st, &r, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
 	assert_int_equal(r.n, 5);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++) {
-		double place = dp_point_at(st, st->front[i]);
+		double place = dp_result_checkpoint_value(st, st->front[i]);
 
 		assert_int_equal(r.known[r.front[i]].trial, st->front[i].trial);
-		assert_true(r.known[r.front[i]].at == (isnan(place) ? 0 : place));
+		assert_true(r.known[r.front[i]].checkpoint == (isnan(place) ? 0 : place));
 	}
-	dp_results_free(&r);
+	dp_history_subset_free(&r);
 }
 
 /* ---- the front ---- */
@@ -200,25 +200,26 @@ static bool beats(const struct dp_study *s, const double *a, const double *b, do
 
 struct found {
 	struct dp_study_state *st;
-	struct dp_results r;
-	struct dp_denoised d;
+	struct dp_history_subset r;
+	struct dp_smoothed_front d;
 	struct dp_proposer *p;
 };
 
 static void find_front(struct found *f)
 {
-	struct dp_study_state *st = dp_state_by_id(&made_report.state, 1);
+	struct dp_study_state *st = dp_state_get_study(&made_report.state, 1);
 
 	*f = (struct found){ .st = st, .p = dp_proposer_new(st->spec) };
 	assert_non_null(f->p);
-	assert_int_equal(dp_results_recall(st, &f->r, &made_err), DP_OK);
-	assert_int_equal(dp_denoised_find(f->p, st->spec, &f->r, NULL, &f->d, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(st, &f->r, &made_err), DP_OK);
+	assert_int_equal(dp_smoothed_front_compute(f->p, st->spec, &f->r, NULL, &f->d, &made_err),
+			 DP_OK);
 }
 
 static void free_found(struct found *f)
 {
-	dp_results_free(&f->r);
-	dp_denoised_free(&f->d);
+	dp_history_subset_free(&f->r);
+	dp_smoothed_front_free(&f->d);
 	dp_proposer_free(f->p);
 }
 
@@ -244,8 +245,8 @@ static void check_front(struct found *f)
 	assert_int_equal(dp_hypervolume(rows, f->d.n, p, ref, &volume), DP_OK);
 	assert_near(f->d.hypervolume, volume, 1e-12);
 	free(rows);
-	assert_int_equal(f->d.lo != NULL && f->d.hi != NULL, f->d.modelled);
-	for (size_t i = 0; f->d.modelled && i < f->d.n * p; i++) {
+	assert_int_equal(f->d.lo != NULL && f->d.hi != NULL, f->d.is_modelled);
+	for (size_t i = 0; f->d.is_modelled && i < f->d.n * p; i++) {
 		bool computed = s->objectives[i % p].privacy != NULL;
 
 		assert_true(f->d.lo[i] <= y[i] && y[i] <= f->d.hi[i]);
@@ -259,7 +260,7 @@ static bool is_as_observed(const struct found *f, size_t objective)
 	size_t p = f->st->spec->nobjectives;
 
 	for (size_t i = 0; i < f->d.n; i++)
-		if (f->d.y[i * p + objective] != f->r.known[f->d.index[i]].y[objective])
+		if (f->d.y[i * p + objective] != f->r.known[f->d.result_index[i]].y[objective])
 			return false;
 	return true;
 }
@@ -268,23 +269,23 @@ static bool is_as_observed(const struct found *f, size_t objective)
 static void check_by_predictions(struct found *f)
 {
 	const struct dp_study *s = f->st->spec;
-	struct dp_history h = { .known = f->r.known, .n = f->r.n };
+	struct dp_history h = { .observations = f->r.known, .n = f->r.n };
 	size_t p = s->nobjectives;
 
 	assert_int_equal(dp_surrogate_fit(f->p, &h, NULL, &made_err), DP_OK);
 	for (size_t i = 0; i < f->r.n; i++) {
-		struct dp_predicted at[DP_OBJECTIVES_MAX];
+		struct dp_prediction at[DP_OBJECTIVES_MAX];
 		double y[DP_OBJECTIVES_MAX];
 		bool beaten = false;
 
 		assert_int_equal(
-			dp_surrogate_eval(f->p, f->r.known[i].x, 1, at, NULL, NULL, &made_err),
+			dp_surrogate_predict(f->p, f->r.known[i].x, 1, at, NULL, NULL, &made_err),
 			DP_OK);
 		for (size_t j = 0; j < p; j++)
 			y[j] = is_as_observed(f, j) ? f->r.known[i].y[j] : at[j].value;
 		for (size_t k = 0; k < f->d.n; k++) {
 			assert_false(beats(s, y, f->d.y + k * p, 1e-6));
-			beaten |= f->d.index[k] == i || beats(s, f->d.y + k * p, y, -1e-6);
+			beaten |= f->d.result_index[k] == i || beats(s, f->d.y + k * p, y, -1e-6);
 		}
 		assert_true(beaten);
 	}
@@ -298,7 +299,7 @@ static void test_front_of_the_models(void **state)
 	made_study(SQUARE);
 	made_scatter(60, noisy_values);
 	find_front(&f);
-	assert_true(f.d.modelled);
+	assert_true(f.d.is_modelled);
 	check_front(&f);
 	check_by_predictions(&f);
 	free_found(&f);
@@ -359,11 +360,12 @@ static void test_constraint(void **state)
 	made_scatter(10, slopes);
 	find_front(&f);
 	assert_int_equal(f.d.n, 0); /* of no trial is it known that it holds */
-	dp_denoised_free(&f.d);
+	dp_smoothed_front_free(&f.d);
 	for (size_t i = 0; i < f.r.n; i++)
-		f.r.known[i].metric[0] = i == 0 ? 2 : 0;
-	assert_int_equal(dp_denoised_find(f.p, f.st->spec, &f.r, NULL, &f.d, &made_err), DP_OK);
-	assert_true(f.d.n > 0 && f.d.index[0] == 1);
+		f.r.known[i].metrics[0] = i == 0 ? 2 : 0;
+	assert_int_equal(dp_smoothed_front_compute(f.p, f.st->spec, &f.r, NULL, &f.d, &made_err),
+			 DP_OK);
+	assert_true(f.d.n > 0 && f.d.result_index[0] == 1);
 	free_found(&f);
 }
 
@@ -389,7 +391,7 @@ static void test_repeats(void **state)
 	find_front(&f);
 	check_front(&f);
 	for (size_t i = 0; i < f.d.n; i++) {
-		const struct dp_known *k = &f.r.known[f.d.index[i]];
+		const struct dp_observation *k = &f.r.known[f.d.result_index[i]];
 
 		assert_true(f.d.y[2 * i] == k->y[0]);
 		assert_false(f.d.y[2 * i + 1] == k->y[1]);
@@ -417,12 +419,12 @@ static void test_imported(void **state)
 				      .nobjectives = 2 });
 	made_scatter(15, noisy_values);
 	find_front(&f);
-	assert_int_equal(f.r.imported, 1);
+	assert_int_equal(f.r.nimported, 1);
 	assert_int_equal(f.r.n, 16);
-	assert_true(f.d.modelled);
+	assert_true(f.d.is_modelled);
 	check_front(&f);
 	for (size_t i = 0; i < f.d.n; i++)
-		assert_true(f.d.index[i] >= 1);
+		assert_true(f.d.result_index[i] >= 1);
 	free_found(&f);
 }
 
@@ -433,11 +435,11 @@ static void test_as_observed(void **state)
 	(void)state;
 	made_study(SQUARE);
 	find_front(&f); /* of nothing */
-	assert_true(f.d.n == 0 && f.d.hypervolume == 0 && !f.d.modelled);
+	assert_true(f.d.n == 0 && f.d.hypervolume == 0 && !f.d.is_modelled);
 	free_found(&f);
 	made_scatter(1, noisy_values);
 	find_front(&f);
-	assert_true(f.d.n == 1 && !f.d.modelled && f.d.hypervolume == f.st->hypervolume);
+	assert_true(f.d.n == 1 && !f.d.is_modelled && f.d.hypervolume == f.st->hypervolume);
 	assert_memory_equal(f.d.y, f.st->trials[0]->objectives, 2 * sizeof *f.d.y);
 	free_found(&f);
 }
@@ -449,25 +451,25 @@ static int find_with_little(void *arg)
 	const struct found *expected = arg;
 	const struct dp_study *s = expected->st->spec;
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_results r = { 0 };
-	struct dp_denoised d = { 0 };
+	struct dp_history_subset r = { 0 };
+	struct dp_smoothed_front d = { 0 };
 	json_t *rows = NULL;
 	struct dp_err err;
-	int code = p ? dp_results_recall(expected->st, &r, &err) : DP_E_NOMEM;
+	int code = p ? dp_history_subset_load(expected->st, &r, &err) : DP_E_NOMEM;
 
 	if (code == DP_OK)
-		code = dp_denoised_find(p, s, &r, NULL, &d, &err);
+		code = dp_smoothed_front_compute(p, s, &r, NULL, &d, &err);
 	if (code == DP_OK) {
 		assert_int_equal(d.n, expected->d.n);
 		assert_memory_equal(d.y, expected->d.y, 2 * d.n * sizeof *d.y);
-		rows = dp_denoised_json(s, &r, &d);
+		rows = dp_smoothed_front_json(s, &r, &d);
 		code = rows ? DP_OK : DP_E_NOMEM;
 	}
 	if (code == DP_OK)
 		assert_int_equal(json_array_size(rows), d.n);
 	json_decref(rows);
-	dp_results_free(&r);
-	dp_denoised_free(&d);
+	dp_history_subset_free(&r);
+	dp_smoothed_front_free(&d);
 	dp_proposer_free(p);
 	return code;
 }
@@ -499,6 +501,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_memory, plenty_of_memory, made_free),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_doc.c - documents in both forms: no text becomes markup. */
-#include "reports/doc.h"
+#include "reports/text/doc.h"
 
 #include <cmark.h>
 #include <setjmp.h>
@@ -57,9 +57,9 @@ static void describe(struct doc *d, const char *text)
 {
 	doc_title(d, text);
 	doc_paragraph(d, "%s", text);
-	doc_note(d, "%s", text);
+	doc_warning(d, "%s", text);
 	doc_item(d, "%s", text);
-	doc_field(d, text, "%s", text);
+	doc_labelled_item(d, text, "%s", text);
 	doc_code(d, "text", text);
 	doc_heading(d, text);
 	doc_paragraph(d, "and %s", text);
@@ -172,13 +172,13 @@ static void test_html_has_only_our_tags(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 
 		describe(d, hostile[i]);
-		doc_badges(d, &(struct doc_badge){ DOC_BAD, hostile[i] }, 1);
-		doc_fold(d, "id", hostile[i], hostile[i], hostile[i]);
-		doc_table(d);
+		doc_badges(d, &(struct doc_badge){ DOC_BADGE_BAD, hostile[i] }, 1);
+		doc_folded_section(d, "id", hostile[i], hostile[i], hostile[i]);
+		doc_table_begin(d);
 		doc_caption(d, hostile[i]);
 		doc_column(d, hostile[i], false);
 		doc_column(d, "n", true);
-		doc_row(d, hostile[i]);
+		doc_table_row_id(d, hostile[i]);
 		doc_cell(d, "%s", hostile[i]);
 		doc_cell(d, "%d", 1);
 		doc_table_end(d);
@@ -202,7 +202,7 @@ static void test_markdown_tables_keep_their_shape(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 		size_t bars = 0, lines = 0;
 
-		doc_table(d);
+		doc_table_begin(d);
 		doc_column(d, "one", false);
 		doc_column(d, hostile[i], false);
 		doc_cell(d, "%s", hostile[i]);
@@ -230,17 +230,17 @@ static void test_structure(void **state)
 	struct dp_buf out = DP_BUF_INIT, links = DP_BUF_INIT;
 
 	(void)state;
-	doc_fold(d, "front", "The front", "Front", "2 points");
+	doc_folded_section(d, "front", "The front", "Front", "2 points");
 	doc_box(d, "figures");
 	doc_paragraph(d, "inside");
 	doc_box_end(d);
-	doc_table(d);
+	doc_table_begin(d);
 	doc_caption(d, "Points");
 	doc_column(d, "trial", true);
 	doc_column(d, "error", false);
 	doc_cell(d, "1");
 	doc_cell(d, "2");
-	doc_row(d, "trial-7-4");
+	doc_table_row_id(d, "trial-7-4");
 	doc_cell(d, "7@4");
 	doc_cell(d, "3");
 	doc_table_end(d);

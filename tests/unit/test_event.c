@@ -37,14 +37,14 @@ static void assert_same_text(const char *a, const char *b)
 		assert_string_equal(a, b);
 }
 
-static void assert_same_exit(const struct dp_exit *a, const struct dp_exit *b)
+static void assert_same_exit(const struct dp_exit_record *a, const struct dp_exit_record *b)
 {
 	assert_int_equal(a->kind, b->kind);
 	assert_int_equal(a->value, b->value);
-	assert_string_equal(a->exec, b->exec);
-	assert_same_doubles(&a->start, &b->start, 1);
-	assert_same_doubles(&a->end, &b->end, 1);
-	assert_same_doubles(&a->cpu, &b->cpu, 1);
+	assert_string_equal(a->exec_errno, b->exec_errno);
+	assert_same_doubles(&a->start_seconds, &b->start_seconds, 1);
+	assert_same_doubles(&a->end_seconds, &b->end_seconds, 1);
+	assert_same_doubles(&a->cpu_seconds, &b->cpu_seconds, 1);
 	assert_true(a->peak_memory == b->peak_memory);
 	assert_true(a->stdout_bytes == b->stdout_bytes);
 	assert_true(a->stderr_bytes == b->stderr_bytes);
@@ -53,7 +53,7 @@ static void assert_same_exit(const struct dp_exit *a, const struct dp_exit *b)
 static void assert_same(const struct dp_event *a, const struct dp_event *b)
 {
 	assert_int_equal(a->type, b->type);
-	assert_true(a->time == b->time);
+	assert_true(a->time_us == b->time_us);
 	assert_same_text(a->name, b->name);
 	assert_same_text(a->text, b->text);
 	assert_same_text(a->path, b->path);
@@ -69,22 +69,22 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 		assert_string_equal(a->changes[i], b->changes[i]);
 	assert_same_text(a->state, b->state);
 	assert_same_text(a->reason, b->reason);
-	assert_same_text(a->by, b->by);
+	assert_same_text(a->requested_by, b->requested_by);
 	assert_int_equal(a->trial, b->trial);
 	assert_same_text(a->source, b->source);
-	assert_same_text(a->sha256, b->sha256);
-	assert_int_equal(a->basis, b->basis);
+	assert_same_text(a->result_sha256, b->result_sha256);
+	assert_int_equal(a->conditioned_on, b->conditioned_on);
 	assert_int_equal(a->nparams, b->nparams);
 	assert_same_doubles(a->params, b->params, a->nparams);
-	assert_same_doubles(&a->of, &b->of, 1);
-	assert_same_doubles(&a->of_at, &b->of_at, 1);
-	assert_int_equal(a->asked, b->asked);
+	assert_same_doubles(&a->reeval_trial, &b->reeval_trial, 1);
+	assert_same_doubles(&a->reeval_checkpoint, &b->reeval_checkpoint, 1);
+	assert_int_equal(a->reeval_runs, b->reeval_runs);
 	assert_int_equal(a->run, b->run);
 	assert_int_equal(a->attempt, b->attempt);
-	assert_int_equal(a->slot, b->slot);
-	assert_int_equal(a->end, b->end);
-	assert_int_equal(a->counted, b->counted);
-	assert_int_equal(a->unbegun, b->unbegun);
+	assert_int_equal(a->slot_plus_one, b->slot_plus_one);
+	assert_int_equal(a->end_class, b->end_class);
+	assert_int_equal(a->charged, b->charged);
+	assert_int_equal(a->never_ran, b->never_ran);
 	assert_same_exit(&a->exit, &b->exit);
 	assert_int_equal(a->nmetrics, b->nmetrics);
 	for (uint32_t i = 0; i < a->nmetrics; i++)
@@ -93,14 +93,15 @@ static void assert_same(const struct dp_event *a, const struct dp_event *b)
 	for (uint32_t i = 0; i < a->nruns; i++)
 		assert_int_equal(a->runs[i], b->runs[i]);
 	assert_same_doubles(a->metrics, b->metrics, (size_t)a->nruns * a->nmetrics);
-	assert_int_equal(a->nwaypoints, b->nwaypoints);
-	assert_same_doubles(a->waypoints, b->waypoints, a->nwaypoints);
-	assert_int_equal(a->nways, b->nways);
-	assert_same_doubles(a->ways, b->ways, a->nways);
-	assert_int_equal(a->nway_privacy, b->nway_privacy);
-	assert_same_doubles(a->way_privacy, b->way_privacy, a->nway_privacy);
-	assert_same_text(a->declared.sampling, b->declared.sampling);
-	assert_same_doubles(&a->declared.records, &b->declared.records, 4);
+	assert_int_equal(a->ncheckpoints, b->ncheckpoints);
+	assert_same_doubles(a->checkpoints, b->checkpoints, a->ncheckpoints);
+	assert_int_equal(a->ncheckpoint_metrics, b->ncheckpoint_metrics);
+	assert_same_doubles(a->checkpoint_metrics, b->checkpoint_metrics, a->ncheckpoint_metrics);
+	assert_int_equal(a->ncheckpoint_epsilons, b->ncheckpoint_epsilons);
+	assert_same_doubles(a->checkpoint_epsilons, b->checkpoint_epsilons,
+			    a->ncheckpoint_epsilons);
+	assert_same_text(a->declaration.sampling, b->declaration.sampling);
+	assert_same_doubles(&a->declaration.records, &b->declaration.records, 4);
 	assert_int_equal(a->nobjectives, b->nobjectives);
 	assert_same_doubles(a->objectives, b->objectives, a->nobjectives);
 }
@@ -124,31 +125,31 @@ static void fill_end(struct dp_event *e)
 	e->trial = 1;
 	e->run = 9;
 	e->attempt = 300;
-	e->end = DP_END_EXIT_CODE;
-	e->counted = true;
-	e->unbegun = true;
-	e->exit = (struct dp_exit){ .kind = DP_EXIT_EXEC,
-				    .value = -2,
-				    .exec = "ENOENT",
-				    .start = 1.7e9,
-				    .end = 1.7e9 + 0.25,
-				    .cpu = 0.125,
-				    .peak_memory = UINT64_MAX,
-				    .stdout_bytes = 1,
-				    .stderr_bytes = 1ull << 40 };
+	e->end_class = DP_END_EXIT_CODE;
+	e->charged = true;
+	e->never_ran = true;
+	e->exit = (struct dp_exit_record){ .kind = DP_EXIT_EXEC,
+					   .value = -2,
+					   .exec_errno = "ENOENT",
+					   .start_seconds = 1.7e9,
+					   .end_seconds = 1.7e9 + 0.25,
+					   .cpu_seconds = 0.125,
+					   .peak_memory = UINT64_MAX,
+					   .stdout_bytes = 1,
+					   .stderr_bytes = 1ull << 40 };
 	e->metric_names = names;
 	e->nmetrics = 2;
 	e->runs = runs;
 	e->nruns = 3;
 	e->metrics = odd;
-	e->waypoints = odd;
-	e->nwaypoints = 2;
-	e->ways = odd + 1;
-	e->nways = 12;
-	e->way_privacy = odd + 3;
-	e->nway_privacy = 2;
-	e->declared = (struct dp_declared){ "poisson", 30956, 64, 0.5, -0.0 };
-	e->sha256 = "e3b0c442";
+	e->checkpoints = odd;
+	e->ncheckpoints = 2;
+	e->checkpoint_metrics = odd + 1;
+	e->ncheckpoint_metrics = 12;
+	e->checkpoint_epsilons = odd + 3;
+	e->ncheckpoint_epsilons = 2;
+	e->declaration = (struct dp_declaration){ "poisson", 30956, 64, 0.5, -0.0 };
+	e->result_sha256 = "e3b0c442";
 }
 
 static const char *const changes[] = { "trainer.timeout=30s", "" };
@@ -165,7 +166,7 @@ static bool can_be_asked(enum dp_event_type type)
 /* Each type with every field it has. */
 static struct dp_event full(enum dp_event_type type)
 {
-	struct dp_event e = { .type = type, .time = 1700000000123456, .reason = "why" };
+	struct dp_event e = { .type = type, .time_us = 1700000000123456, .reason = "why" };
 
 	switch (type) {
 	case DP_EV_STUDY_CREATED:
@@ -189,17 +190,17 @@ static struct dp_event full(enum dp_event_type type)
 		e.dir = "/home/ann";
 		break;
 	case DP_EV_TIME_NOTED:
-		e.counted = true;
+		e.charged = true;
 		break;
 	case DP_EV_STUDY_MOVED:
 		e.state = "paused";
-		e.counted = true;
+		e.charged = true;
 		break;
 	case DP_EV_TRIAL_PROPOSED:
 		e.trial = 4000000000u;
 		e.source = "random";
-		e.basis = 17;
-		e.sought = 0.25;
+		e.conditioned_on = 17;
+		e.proposal_seconds = 0.25;
 		e.renyi = odd + 2;
 		e.nrenyi = 1;
 		e.params = odd;
@@ -220,8 +221,8 @@ static struct dp_event full(enum dp_event_type type)
 		e.nobjectives = 2;
 		break;
 	case DP_EV_ATTEMPT_PLANNED:
-		e.slot = 4096; /* one more than its number */
-			       /* fall through */
+		e.slot_plus_one = 4096; /* one more than its number */
+					/* fall through */
 	case DP_EV_ATTEMPT_ADOPTED:
 		e.trial = 1;
 		e.run = DP_RUN_ALL;
@@ -231,7 +232,7 @@ static struct dp_event full(enum dp_event_type type)
 		e.trial = 1;
 		e.run = 3;
 		e.attempt = 2;
-		e.place = "314_3";
+		e.job_id = "314_3";
 		break;
 	case DP_EV_ATTEMPT_ENDED:
 		fill_end(&e);
@@ -255,11 +256,11 @@ static struct dp_event full(enum dp_event_type type)
 		e.trial = 77;
 		break;
 	case DP_EV_MEASURE_ASKED:
-		e.trial = DP_MEASURING + 7;
+		e.trial = DP_REEVAL_TRIAL_FIRST + 7;
 		e.source = "remeasure";
-		e.of = 13;
-		e.of_at = from_bits(0x7ff8000000000000); /* NAN: its own result */
-		e.asked = 50;
+		e.reeval_trial = 13;
+		e.reeval_checkpoint = from_bits(0x7ff8000000000000); /* NAN: its own result */
+		e.reeval_runs = 50;
 		e.params = odd;
 		e.nparams = DP_COUNT(odd);
 		e.objectives = odd + 1;
@@ -271,7 +272,7 @@ static struct dp_event full(enum dp_event_type type)
 		break;
 	}
 	if (can_be_asked(type))
-		e.by = "ann (1000), web page, from 192.0.2.7";
+		e.requested_by = "ann (1000), web page, from 192.0.2.7";
 	return e;
 }
 
@@ -308,7 +309,7 @@ static void test_empty_events(void **state)
 		if (e.type == DP_EV_STUDY_AMENDED)
 			e.evaluations = e.parallel = e.priority = NAN;
 		if (e.type == DP_EV_ATTEMPT_ENDED)
-			e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+			e.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 		round_trip(&e, &back);
 		dp_event_clear(&back);
 	}
@@ -466,7 +467,7 @@ static void test_unknown_fields(void **state)
 					"\xc0\xa5state\xa2ok\xa6params\x01"),
 				    &e, &err),
 			 DP_OK);
-	assert_true(e.time == 5);
+	assert_true(e.time_us == 5);
 	assert_string_equal(e.state, "ok");
 	assert_null(e.params);
 	dp_event_clear(&e);
@@ -510,7 +511,7 @@ static void test_encode_refuses(void **state)
 	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
 	e = (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED, .exit.value = 1 };
 	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
-	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .end = 99 };
+	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .end_class = 99 };
 	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
 	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .exit.kind = 99 };
 	assert_int_equal(dp_event_encode(&e, &out, &err), DP_E_INVALID);
@@ -526,7 +527,7 @@ static void test_encode_refuses(void **state)
 static void assert_dump(struct dp_event *e, const char *expected)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	json_t *v = dp_event_json(e);
+	json_t *v = dp_event_to_json(e);
 
 	dp_json_dump(&text, v, 0);
 	assert_string_equal(dp_buf_text(&text), expected);
@@ -541,7 +542,7 @@ static void test_json(void **state)
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .study = 1, .seq = 7 };
 
 	(void)state;
-	e.time = 1700000000123456;
+	e.time_us = 1700000000123456;
 	e.source = "random";
 	e.params = x;
 	e.nparams = 4;
@@ -551,15 +552,15 @@ static void test_json(void **state)
 			"\"params\":[0.5,\"inf\",\"nan\",\"-inf\"]}");
 	e = (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .study = 2 };
 	e.run = DP_RUN_ALL;
-	e.end = DP_END_OK;
-	e.counted = true;
+	e.end_class = DP_END_OK;
+	e.charged = true;
 	e.metric_names = names;
 	e.nmetrics = 2;
 	e.runs = two;
 	e.nruns = 2;
 	e.metrics = x;
 	e.exit.kind = DP_EXIT_CODE;
-	e.declared = (struct dp_declared){ "poisson", NAN, 64, NAN, NAN };
+	e.declaration = (struct dp_declaration){ "poisson", NAN, 64, NAN, NAN };
 	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-ended\","
 			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":null,"
 			"\"attempt\":0,\"end\":\"ok\",\"counted\":true,\"unbegun\":false,"
@@ -572,7 +573,7 @@ static void test_json(void **state)
 	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-planned\","
 			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":0,"
 			"\"attempt\":0,\"slot\":null}");
-	e.slot = 1; /* slot 0 */
+	e.slot_plus_one = 1; /* slot 0 */
 	assert_dump(&e, "{\"study\":2,\"seq\":0,\"type\":\"attempt-planned\","
 			"\"time\":\"1970-01-01T00:00:00.000000Z\",\"trial\":0,\"run\":0,"
 			"\"attempt\":0,\"slot\":0}");
@@ -588,7 +589,7 @@ static void test_json(void **state)
 static void secrets_are_not_dumped(void **state)
 {
 	struct dp_event e = full(DP_EV_STUDY_CREATED);
-	json_t *v = dp_event_json(&e);
+	json_t *v = dp_event_to_json(&e);
 	char *text = json_dumps(v, 0);
 
 	(void)state;
@@ -597,7 +598,7 @@ static void secrets_are_not_dumped(void **state)
 	free(text);
 	json_decref(v);
 	e.secret = NULL;
-	v = dp_event_json(&e);
+	v = dp_event_to_json(&e);
 	assert_null(json_object_get(v, "secret"));
 	json_decref(v);
 }

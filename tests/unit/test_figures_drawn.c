@@ -1,6 +1,6 @@
 /* test_figures_drawn.c - every picture of fronts and of time on odd studies. */
 #include "made_studies.h"
-#include "reports/pictures.h"
+#include "reports/figures/figure_render.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 static const struct figure *const figures[] = {
 	&figure_front,       &figure_front_linear, &figure_hypervolume,
-	&figure_variability, &figure_clouds,       &figure_comparison,
+	&figure_variability, &figure_scatter,      &figure_comparison,
 	&figure_timeline,    &figure_time_spent,   &figure_objectives,
 };
 
@@ -24,19 +24,19 @@ static size_t draw_all(void)
 
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
-		struct picture p;
+		struct rendered_figure p;
 
-		picture_draw(&made_report, figures[i], &p);
-		if (p.absent) {
-			assert_true(strlen(p.why) > 10);
+		figure_render(&made_report, figures[i], &p);
+		if (p.has_nothing_to_show) {
+			assert_true(strlen(p.reason) > 10);
 			continue;
 		}
-		if (p.why[0])
-			fail_msg("%s: %s", figures[i]->name, p.why);
+		if (p.reason[0])
+			fail_msg("%s: %s", figures[i]->name, p.reason);
 		assert_true(p.png.len > 100 && memcmp(p.png.data, "\x89PNG", 4) == 0);
 		assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		assert_null(strstr(p.caption.data, "nan"));
-		picture_free(&p);
+		rendered_figure_free(&p);
 		drawn++;
 	}
 	return drawn;
@@ -160,18 +160,18 @@ static void many_attempts(void **s)
 
 /* Two studies with their majority classes, and between them one that has other
  * objectives and is not shown. */
-static struct picture compare_around(double hidden)
+static struct rendered_figure compare_around(double hidden)
 {
 	static const char other[] =
 		"objectives: {z: {metric: a}, error: {metric: accuracy, of: \"1 - "
 		"accuracy\"}}\nanti_ideal: {z: 10, error: 1}";
-	struct picture p;
+	struct rendered_figure p;
 
 	made_result(made_study("first", ACCURACY), 1, 0.6);
 	made_result(made_study("hidden", other), 1, hidden);
 	made_result(made_study("third", ACCURACY), 2, 0.7);
 	made_subjects();
-	picture_draw(&made_report, &figure_comparison, &p);
+	figure_render(&made_report, &figure_comparison, &p);
 	assert_true(p.png.len > 0);
 	made_free(NULL);
 	made_begin(NULL);
@@ -180,19 +180,19 @@ static struct picture compare_around(double hidden)
 
 static void a_study_that_is_not_shown_hides_no_line(void **s)
 {
-	struct picture same = compare_around(0.7), apart = compare_around(0.8);
+	struct rendered_figure same = compare_around(0.7), apart = compare_around(0.8);
 
 	(void)s;
 	assert_int_equal(same.png.len, apart.png.len);
 	assert_memory_equal(same.png.data, apart.png.data, same.png.len);
-	picture_free(&same);
-	picture_free(&apart);
+	rendered_figure_free(&same);
+	rendered_figure_free(&apart);
 }
 
-static struct picture compare_with(double baseline)
+static struct rendered_figure compare_with(double baseline)
 {
 	struct baseline line = { strdup("non-private"), baseline };
-	struct picture p;
+	struct rendered_figure p;
 
 	made_result(made_study("s", ACCURACY), 1, 0.2);
 	made_subjects();
@@ -200,7 +200,7 @@ static struct picture compare_with(double baseline)
 	assert_non_null(made_report.baselines);
 	made_report.baselines[0] = line;
 	made_report.nbaselines = 1;
-	picture_draw(&made_report, &figure_comparison, &p);
+	figure_render(&made_report, &figure_comparison, &p);
 	assert_true(p.png.len > 0);
 	made_free(NULL);
 	made_begin(NULL);
@@ -210,13 +210,13 @@ static struct picture compare_with(double baseline)
 static void a_front_beyond_a_baseline_is_explained(void **s)
 {
 	static const char words[] = "does not show that it is better";
-	struct picture beyond = compare_with(0.25), not = compare_with(0.15);
+	struct rendered_figure beyond = compare_with(0.25), not = compare_with(0.15);
 
 	(void)s;
 	assert_non_null(strstr(beyond.caption.data, words));
 	assert_null(strstr(not .caption.data, words));
-	picture_free(&beyond);
-	picture_free(&not );
+	rendered_figure_free(&beyond);
+	rendered_figure_free(&not );
 }
 
 /* Between two shares there are percentage points. */
@@ -225,17 +225,17 @@ static void a_difference_of_shares_is_no_share(void **s)
 	uint32_t study = made_study("s", ACCURACY);
 	double metrics[] = { 0.9, 0.7, 0.8, 0.7 }, y[] = { 1, 0.15 };
 	uint32_t trial = made_trial(study, 0, 0);
-	struct picture p;
+	struct rendered_figure p;
 
 	(void)s;
 	made_attempt(study, trial, 0);
 	made_end(study, trial, 0, DP_END_OK, 0, metrics);
 	made_trial_end(study, trial, "ok", y, 2);
 	made_subjects();
-	picture_draw(&made_report, &figure_variability, &p);
+	figure_render(&made_report, &figure_variability, &p);
 	if (!strstr(dp_buf_text(&p.caption), "lie 10 percentage points (median)"))
 		fail_msg("%s", dp_buf_text(&p.caption));
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 /* What one points at says which trial it is, or what it brought. */
@@ -249,17 +249,17 @@ static void blocks_and_gains_have_tips(void **s)
 		{ &figure_hypervolume, "<title>after 2 evaluations: hypervolume 5</title>" },
 	};
 	uint32_t study = made_study("s", LOWER_BOTH);
-	struct picture p;
+	struct rendered_figure p;
 
 	(void)s;
 	made_result(study, 9, 9);
 	made_result(study, 5, 9);
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		picture_draw(&made_report, cases[i].figure, &p);
-		if (!strstr(dp_buf_text(&p.page), cases[i].tip))
+		figure_render(&made_report, cases[i].figure, &p);
+		if (!strstr(dp_buf_text(&p.page_svg), cases[i].tip))
 			fail_msg("%s: no %s", cases[i].figure->name, cases[i].tip);
-		picture_free(&p);
+		rendered_figure_free(&p);
 	}
 }
 

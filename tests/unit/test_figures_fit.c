@@ -3,7 +3,7 @@
  */
 #include "base/rng.h"
 #include "made_space.h"
-#include "reports/pictures.h"
+#include "reports/figures/figure_render.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void only_noise(const double *x, double *y)
 	y[1] = 3 + noise(1);
 }
 
-static bool is_figure_of(const struct picture *list, size_t n, const char *name, bool drawn)
+static bool is_figure_of(const struct rendered_figure *list, size_t n, const char *name, bool drawn)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(list[i].figure->name, name) == 0)
@@ -47,34 +47,34 @@ static bool is_figure_of(const struct picture *list, size_t n, const char *name,
 /* Noise of 0.1 in values whose variance is about 0.5. */
 static void a_good_model(void **state)
 {
-	const struct model_fit *fit;
-	struct subject *s;
-	struct picture p;
+	const struct surrogate_fit *fit;
+	struct study_data *s;
+	struct rendered_figure p;
 
 	(void)state;
 	made_study(SQUARE);
 	made_scatter(80, noisy_waves);
 	s = made_subject(true);
 	fit = &s->fit[1];
-	assert_true(fit->modelled && fit->trusted && fit->why[0] == '\0');
-	assert_int_equal(fit->results, 80);
+	assert_true(fit->has_model && fit->trusted && fit->reason[0] == '\0');
+	assert_int_equal(fit->n_left_out, 80);
 	assert_true(fit->coverage >= 0.85);
-	assert_true(fit->explained > 0.9 && fit->explained < 0.995);
-	assert_true(fit->error > 0.08 && fit->error < 0.2);
-	assert_null(subject_distrust(s));
-	picture_draw(&made_report, &figure_fit, &p);
+	assert_true(fit->variance_explained > 0.9 && fit->variance_explained < 0.995);
+	assert_true(fit->rmse > 0.08 && fit->rmse < 0.2);
+	assert_null(study_data_find_untrusted(s));
+	figure_render(&made_report, &figure_fit, &p);
 	assert_true(p.png.len > 1000);
 	assert_non_null(strstr(dp_buf_text(&p.caption), "Each of 80 results, left out"));
 	assert_null(strstr(dp_buf_text(&p.caption), "not shown"));
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 /* A model that explains nothing: a sentence instead of pictures of it, and it has no say
  * in what matters. */
 static void a_model_of_noise(void **state)
 {
-	struct subject *s;
-	struct picture *list;
+	struct study_data *s;
+	struct rendered_figure *list;
 	size_t n;
 
 	(void)state;
@@ -82,12 +82,12 @@ static void a_model_of_noise(void **state)
 	made_scatter(60, only_noise);
 	s = made_subject(true);
 	assert_true(s->fit[0].trusted && !s->fit[1].trusted);
-	assert_true(s->fit[1].explained < 0.5);
-	assert_non_null(strstr(s->fit[1].why, "the model of b is not to be trusted"));
+	assert_true(s->fit[1].variance_explained < 0.5);
+	assert_non_null(strstr(s->fit[1].reason, "the model of b is not to be trusted"));
 	assert_int_equal(s->importance[0].source, DP_IMPORTANCE_MODELLED);
 	assert_int_equal(s->importance[1].source, DP_IMPORTANCE_UNKNOWN);
-	assert_int_equal(s->rank[0], 0);
-	assert_int_equal(pictures_draw(&made_report, NULL, &list, &n, &made_err), DP_OK);
+	assert_int_equal(s->ranking[0], 0);
+	assert_int_equal(figures_render(&made_report, NULL, &list, &n, &made_err), DP_OK);
 	assert_true(is_figure_of(list, n, "fit", true));
 	assert_true(is_figure_of(list, n, "relevance", true));
 	assert_true(is_figure_of(list, n, "surrogates", false));
@@ -95,21 +95,21 @@ static void a_model_of_noise(void **state)
 	assert_true(is_figure_of(list, n, "oracles", true)); /* of what was evaluated */
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(list[i].figure->name, "surrogates") == 0)
-			assert_string_equal(list[i].why, s->fit[1].why);
-	pictures_free(list, n);
+			assert_string_equal(list[i].reason, s->fit[1].reason);
+	rendered_figures_free(list, n);
 }
 
 static void too_few_results(void **state)
 {
-	struct subject *s;
+	struct study_data *s;
 
 	(void)state;
 	made_study(SQUARE);
 	made_scatter(4, noisy_waves);
 	s = made_subject(true);
-	assert_non_null(s->models);
-	assert_string_equal(s->fit[0].why, "the model of a has only 4 results to go by");
-	assert_ptr_equal(subject_distrust(s), &s->fit[0]);
+	assert_non_null(s->surrogates);
+	assert_string_equal(s->fit[0].reason, "the model of a has only 4 results to go by");
+	assert_ptr_equal(study_data_find_untrusted(s), &s->fit[0]);
 }
 
 /* What examples/svt-grid.yaml gave: a row for each C, from b = 0.01 to 100. With C = 1
@@ -133,7 +133,7 @@ static void between_the_columns_of_a_grid(void **state)
 {
 	double promised = 0;
 	size_t in_sight = 0;
-	struct subject *s;
+	struct study_data *s;
 	struct space_slice c;
 	struct space_prediction p = { 0 };
 
@@ -149,13 +149,13 @@ static void between_the_columns_of_a_grid(void **state)
 	s = made_subject(true);
 	/* where straight lines join the logits of neighbours b alone explains 77 % of
 	 * what varies over all C and b, and C alone 13 % */
-	assert_near(s->importance[1].first[1], 0.774, 0.05);
-	assert_near(s->importance[1].first[0], 0.129, 0.05);
-	assert_int_equal(s->rank[0], 1);
+	assert_near(s->importance[1].first_order[1], 0.774, 0.05);
+	assert_near(s->importance[1].first_order[0], 0.129, 0.05);
+	assert_int_equal(s->ranking[0], 1);
 	assert_int_equal(space_slice(s, false, &c, &made_err), DP_OK);
 	assert_int_equal(space_predict(&c, &p, &made_err), DP_OK);
-	for (size_t i = 0; i < space_size(&c); i++) {
-		const struct dp_predicted *y = &p.y[2 * i + 1];
+	for (size_t i = 0; i < space_count_cells(&c); i++) {
+		const struct dp_prediction *y = &p.y[2 * i + 1];
 
 		if (isnan(y->value)) {
 			assert_true(isnan(p.acquisition[i]));
@@ -166,9 +166,9 @@ static void between_the_columns_of_a_grid(void **state)
 		/* what is shown has an interval that says something */
 		assert_true(y->hi - y->lo <= 0.5);
 	}
-	assert_int_equal(in_sight + p.blank, space_size(&c));
-	assert_true(in_sight > space_size(&c) / 2 && p.blank > 0);
-	assert_true(promised < 0.25 * s->s->hypervolume);
+	assert_int_equal(in_sight + p.n_blank, space_count_cells(&c));
+	assert_true(in_sight > space_count_cells(&c) / 2 && p.n_blank > 0);
+	assert_true(promised < 0.25 * s->state->hypervolume);
 	space_prediction_free(&p);
 	space_slice_free(&c);
 }
@@ -183,6 +183,6 @@ int main(void)
 		TEST(between_the_columns_of_a_grid),
 	};
 #undef TEST
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
 }

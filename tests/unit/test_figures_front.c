@@ -2,8 +2,8 @@
  * behind the pictures against brute force. */
 #include "base/rng.h"
 #include "made_studies.h"
-#include "reports/figures/front_internal.h"
-#include "reports/pictures.h"
+#include "reports/figures/front_figure_internal.h"
+#include "reports/figures/figure_render.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -36,8 +36,8 @@ static int cells(const struct dp_study_state *st, uint32_t n)
 static void growth_is_the_area_of_each_prefix(void **s)
 {
 	uint32_t study = made_study("s", LOWER_BOTH);
-	struct fig_growth g;
-	struct subject *subject;
+	struct fig_hypervolume_curve g;
+	struct study_data *subject;
 	struct dp_rng rng;
 	struct dp_err err;
 
@@ -50,20 +50,20 @@ static void growth_is_the_area_of_each_prefix(void **s)
 			    floor(14 * dp_rng_uniform(&rng)));
 	}
 	subject = made_subjects();
-	assert_int_equal(fig_growth(subject, NULL, &g, &err), DP_OK);
-	assert_int_equal(g.n, subject->s->ntrials + 1);
+	assert_int_equal(fig_compute_hypervolume_curve(subject, NULL, &g, &err), DP_OK);
+	assert_int_equal(g.n, subject->state->ntrials + 1);
 	for (uint32_t i = 0; i < g.n; i++) {
-		assert_true(g.spent[FIG_GROWTH_EVALUATIONS][i] == i);
-		assert_true(fabs(g.volume[i] - cells(subject->s, i)) < 1e-9);
+		assert_true(g.spent[FIG_COST_EVALUATIONS][i] == i);
+		assert_true(fabs(g.volume[i] - cells(subject->state, i)) < 1e-9);
 	}
-	fig_growth_free(&g);
+	fig_hypervolume_curve_free(&g);
 }
 
 static void growth_goes_by_the_order_of_ends(void **s)
 {
 	uint32_t study = made_study("s", LOWER_BOTH);
 	double first[] = { 5, 5 }, second[] = { 9, 9 };
-	struct fig_growth g;
+	struct fig_hypervolume_curve g;
 	struct dp_err err;
 
 	(void)s;
@@ -73,11 +73,11 @@ static void growth_goes_by_the_order_of_ends(void **s)
 	made_trial_end(study, 1, "ok", second, 2);
 	made_now = 2;
 	made_trial_end(study, 0, "ok", first, 2);
-	assert_int_equal(fig_growth(made_subjects(), NULL, &g, &err), DP_OK);
+	assert_int_equal(fig_compute_hypervolume_curve(made_subjects(), NULL, &g, &err), DP_OK);
 	assert_int_equal(g.n, 3);
 	assert_true(g.volume[1] == 1);
 	assert_true(g.volume[2] == 25);
-	fig_growth_free(&g);
+	fig_hypervolume_curve_free(&g);
 }
 
 /* Many evaluations and objectives of both goals: rising, and right at the end. */
@@ -85,7 +85,7 @@ static void long_growth_is_sampled(void **s)
 {
 	uint32_t studies[] = { made_study("two", LOWER_RAISE), made_study("three", THREE) };
 	struct dp_rng rng;
-	struct fig_growth g;
+	struct fig_hypervolume_curve g;
 	struct dp_err err;
 
 	(void)s;
@@ -98,15 +98,17 @@ static void long_growth_is_sampled(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < 2; i++) {
-		double end = made_report.subjects[i].s->hypervolume;
+		double end = made_report.studies[i].state->hypervolume;
 
-		assert_int_equal(fig_growth(&made_report.subjects[i], NULL, &g, &err), DP_OK);
+		assert_int_equal(
+			fig_compute_hypervolume_curve(&made_report.studies[i], NULL, &g, &err),
+			DP_OK);
 		assert_int_equal(g.n, i == 0 ? 401 : 201);
 		for (size_t k = 1; k < g.n; k++)
 			assert_true(g.volume[k] >= g.volume[k - 1]);
-		assert_true(g.spent[FIG_GROWTH_EVALUATIONS][g.n - 1] == 1000);
+		assert_true(g.spent[FIG_COST_EVALUATIONS][g.n - 1] == 1000);
 		assert_true(fabs(g.volume[g.n - 1] - end) <= 1e-9 * end);
-		fig_growth_free(&g);
+		fig_hypervolume_curve_free(&g);
 	}
 }
 
@@ -142,17 +144,17 @@ static void staircases_follow_the_goals(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		const struct subject *subject = &made_report.subjects[i];
-		const struct dp_objective *o = subject->s->spec->objectives;
+		const struct study_data *subject = &made_report.studies[i];
+		const struct dp_objective *o = subject->state->spec->objectives;
 		struct fig_points front, stairs;
 		size_t k = 0;
 		struct dp_err err;
 
-		assert_int_equal(fig_subject_front(subject, &front, &err), DP_OK);
+		assert_int_equal(fig_study_front(subject, &front, &err), DP_OK);
 		assert_int_equal(front.n, 2);
-		assert_int_equal(front.of[0].trial, 1);
-		assert_int_equal(fig_stairs(subject, &front, o[0].anti_ideal, o[1].anti_ideal,
-					    &stairs, &err),
+		assert_int_equal(front.results[0].trial, 1);
+		assert_int_equal(fig_staircase(subject, &front, o[0].anti_ideal, o[1].anti_ideal,
+					       &stairs, &err),
 				 DP_OK);
 		assert_int_equal(stairs.n, 5);
 		for (; k < 5; k++) {
@@ -161,7 +163,7 @@ static void staircases_follow_the_goals(void **s)
 		}
 		fig_points_free(&stairs);
 		/* no way to go on: it ends at its points */
-		assert_int_equal(fig_stairs(subject, &front, NAN, NAN, &stairs, &err), DP_OK);
+		assert_int_equal(fig_staircase(subject, &front, NAN, NAN, &stairs, &err), DP_OK);
 		assert_true(stairs.x[0] == front.x[0] && stairs.y[0] == front.y[0]);
 		assert_true(stairs.x[stairs.n - 1] == front.x[1]);
 		fig_points_free(&stairs);
@@ -170,13 +172,13 @@ static void staircases_follow_the_goals(void **s)
 }
 
 /* What is reached at x by points as good as x in the first objective. */
-static double reached(const struct subject *s, double x, double spread)
+static double reached(const struct study_data *s, double x, double spread)
 {
-	const struct dp_objective *o = s->s->spec->objectives;
+	const struct dp_objective *o = s->state->spec->objectives;
 	double best = o[1].maximize ? -INFINITY : INFINITY;
 
-	for (uint32_t i = 0; i < s->s->ntrials; i++) {
-		const double *y = s->s->trials[i]->objectives;
+	for (uint32_t i = 0; i < s->state->ntrials; i++) {
+		const double *y = s->state->trials[i]->objectives;
 
 		if (o[0].maximize ? y[0] >= x : y[0] <= x)
 			best = o[1].maximize ? fmax(best, y[1] + spread * y[0])
@@ -204,12 +206,12 @@ static void bands_are_what_runs_reach(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(goals); i++) {
-		const struct subject *subject = &made_report.subjects[i];
-		double sign = subject->s->spec->objectives[1].maximize ? 0.2 : -0.2;
-		struct fig_band b;
+		const struct study_data *subject = &made_report.studies[i];
+		double sign = subject->state->spec->objectives[1].maximize ? 0.2 : -0.2;
+		struct fig_run_band b;
 		struct dp_err err;
 
-		assert_int_equal(fig_band(subject, &b, &err), DP_OK);
+		assert_int_equal(fig_compute_run_band(subject, &b, &err), DP_OK);
 		assert_true(b.n >= 4);
 		for (size_t k = 1; k < b.n; k++)
 			assert_true(b.x[k] >= b.x[k - 1]);
@@ -224,7 +226,7 @@ static void bands_are_what_runs_reach(void **s)
 			assert_true(fabs(b.worst[k] - reached(subject, x, -sign)) < 1e-12);
 			assert_true(b.mean[k - 1] == b.mean[k]);
 		}
-		fig_band_free(&b);
+		fig_run_band_free(&b);
 	}
 }
 
@@ -246,18 +248,18 @@ static void anti_ideal_is_where_it_is(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct report r = { .subjects = &made_report.subjects[i], .nsubjects = 1 };
+		struct report_data r = { .studies = &made_report.studies[i], .nstudies = 1 };
 		struct front_data d = { 0 };
 		const char *why = NULL;
 		double edge[2];
 		struct dp_err err;
 
 		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
-		front_region(&d, PLOT_Y, edge);
+		front_reference_region(&d, PLOT_Y, edge);
 		assert_true(isnan(edge[0])); /* what is better has no end */
 		assert_true(edge[1] == 10);
 		assert_int_equal(d.hi[PLOT_Y] >= 10, cases[i].seen);
-		figure_front.release(&d);
+		figure_front.free_data(&d);
 	}
 }
 
@@ -282,7 +284,7 @@ static void the_band_follows_the_staircase(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(goals); i++) {
-		struct report r = { .subjects = &made_report.subjects[i], .nsubjects = 1 };
+		struct report_data r = { .studies = &made_report.studies[i], .nstudies = 1 };
 		struct front_data d = { 0 };
 		const char *why = NULL;
 		double wide = 12.706205 * 0.1; /* two runs 0.1 around their mean */
@@ -290,12 +292,12 @@ static void the_band_follows_the_staircase(void **s)
 
 		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
 		assert_int_equal(d.band.n, 3);
-		assert_false(d.band.modelled);
+		assert_false(d.band.by_surrogates);
 		/* where x is to be small a step goes on to the right */
 		assert_true(d.band.x[0] == 1 && d.band.x[1] == (i ? 1 : 4) && d.band.x[2] == 4);
 		assert_true(fabs(d.band.hi[0] - d.band.lo[0] - 2 * wide) < 1e-3);
 		assert_close(d.band.hi[1], i ? d.band.hi[2] : d.band.hi[0]);
-		figure_front.release(&d);
+		figure_front.free_data(&d);
 	}
 }
 
@@ -305,7 +307,7 @@ static void lines_to_compare_with(void **s)
 	struct baseline lines[] = { { (char *)"non-private", 0.25 },
 				    { (char *)"far", 0.99 },
 				    { (char *)"ideal", 0.15 } };
-	struct report r = { .nsubjects = 1, .baselines = lines, .nbaselines = 3 };
+	struct report_data r = { .nstudies = 1, .baselines = lines, .nbaselines = 3 };
 	struct front_data d = { 0 };
 	struct dp_buf words = DP_BUF_INIT;
 	const char *why = NULL;
@@ -317,25 +319,25 @@ static void lines_to_compare_with(void **s)
 	made_result(study, 1, 0.3);
 	made_result(study, 2, 0.2);
 	made_subjects();
-	r.subjects = made_report.subjects;
+	r.studies = made_report.studies;
 	assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
 	for (size_t i = 0; i < d.nlines; i++) {
-		bool far = strcmp(d.line[i].label, "far") == 0,
-		     ideal = strcmp(d.line[i].label, "ideal") == 0;
+		bool far = strcmp(d.lines[i].label, "far") == 0,
+		     ideal = strcmp(d.lines[i].label, "ideal") == 0;
 
-		if (strcmp(d.line[i].label, "commonest class") == 0)
+		if (strcmp(d.lines[i].label, "commonest class") == 0)
 			continue;
-		assert_int_equal(d.line[i].shown, !far);
-		assert_int_equal(d.line[i].beyond, !ideal);
-		if (d.line[i].shown)
-			assert_true(d.line[i].at > d.lo[PLOT_Y] && d.line[i].at < d.hi[PLOT_Y]);
+		assert_int_equal(d.lines[i].is_shown, !far);
+		assert_int_equal(d.lines[i].is_beaten, !ideal);
+		if (d.lines[i].is_shown)
+			assert_true(d.lines[i].at > d.lo[PLOT_Y] && d.lines[i].at < d.hi[PLOT_Y]);
 	}
 	figure_front.caption(&d, &words);
 	assert_non_null(strstr(dp_buf_text(&words), "better than \"non-private\": the "
 						    "noise of test records and runs"));
 	assert_non_null(strstr(dp_buf_text(&words), "The star is recommended."));
 	dp_buf_free(&words);
-	figure_front.release(&d);
+	figure_front.free_data(&d);
 }
 
 /* What guessing gives is a line of the front; alone it is nothing to compare with. */
@@ -344,23 +346,23 @@ static void guessing_alone_is_no_comparison(void **s)
 	double metrics[] = { 0.9, 0.7, 0.8, 0.8 }, y[] = { 1, 0.15 };
 	uint32_t study = made_study("s", ACCURACY), trial = made_trial(study, 0, 0);
 	struct baseline line = { (char *)"non-private", 0.1 };
-	struct report r = { .nsubjects = 1, .baselines = &line };
-	struct picture p;
+	struct report_data r = { .nstudies = 1, .baselines = &line };
+	struct rendered_figure p;
 
 	(void)s;
 	made_attempt(study, trial, 0);
 	made_end(study, trial, 0, DP_END_OK, 0, metrics);
 	made_trial_end(study, trial, "ok", y, 2);
 	made_subjects();
-	r.subjects = made_report.subjects;
+	r.studies = made_report.studies;
 	for (r.nbaselines = 0; r.nbaselines < 2; r.nbaselines++) {
-		picture_draw(&r, &figure_comparison, &p);
-		assert_int_equal(p.absent, r.nbaselines == 0);
-		if (!p.absent)
+		figure_render(&r, &figure_comparison, &p);
+		assert_int_equal(p.has_nothing_to_show, r.nbaselines == 0);
+		if (!p.has_nothing_to_show)
 			assert_non_null(strstr(dp_buf_text(&p.caption),
 					       "non-private 10.0 %, commonest class "
 					       "25.0 %"));
-		picture_free(&p);
+		rendered_figure_free(&p);
 	}
 }
 
@@ -387,10 +389,10 @@ static void shared_points_are_found(void **s)
 					 .objectives = y,
 					 .nobjectives = 2 });
 	made_subjects();
-	assert_int_equal(fig_points(&made_report.subjects[0], &p, &err), DP_OK);
-	assert_int_equal(
-		fig_shared(&made_report.subjects[0], &p, &made_report.subjects[1], shared, &err),
-		DP_OK);
+	assert_int_equal(fig_collect_points(&made_report.studies[0], &p, &err), DP_OK);
+	assert_int_equal(fig_find_shared_points(&made_report.studies[0], &p,
+						&made_report.studies[1], shared, &err),
+			 DP_OK);
 	assert_true(shared[0] && !shared[1] && shared[2] && shared[3]);
 	fig_points_free(&p);
 }
@@ -407,8 +409,8 @@ static void majority_becomes_the_objective(void **s)
 	made_trial_end(study, trial, "ok", y, 2);
 	made_result(none, 1, 1);
 	made_subjects();
-	assert_true(fabs(subject_majority(&made_report.subjects[0], 1) - 0.25) < 1e-12);
-	assert_true(isnan(subject_majority(&made_report.subjects[1], 1)));
+	assert_true(fabs(study_data_majority_value(&made_report.studies[0], 1) - 0.25) < 1e-12);
+	assert_true(isnan(study_data_majority_value(&made_report.studies[1], 1)));
 }
 
 /* One plane holds only values of one kind: a name is not enough. */
@@ -438,7 +440,7 @@ static void planes_are_of_one_kind(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(kinds); i++) {
-		bool same = fig_same_plane(made_report.subjects, &made_report.subjects[i]);
+		bool same = fig_same_plane(made_report.studies, &made_report.studies[i]);
 
 		if (same != (i < 2))
 			fail_msg("study %zu: %d", i, same);
@@ -454,7 +456,7 @@ static void numbers_are_short(void **s)
 		{ 0.03123, "0.0312" }, { 12.49, "12.5" }, { 1500, "1500" }, { 999.7, "1000" },
 		{ 3.21e-7, "3.2e-7" }, { 0, "0" },        { -4.5, "-4.5" }, { 2.5e9, "2.5e9" }
 	};
-	char text[FIG_TEXT_LEN];
+	char text[FIG_NUMBER_LEN];
 
 	(void)s;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
@@ -464,7 +466,7 @@ static void numbers_are_short(void **s)
 /* One digit more than the first, of which the second is in doubt already. */
 static void shares_and_differences_have_two_digits(void **s)
 {
-	char text[FIG_TEXT_LEN];
+	char text[FIG_NUMBER_LEN];
 
 	(void)s;
 	assert_string_equal(fig_percent(0.0012345, text), "0.12");
@@ -473,8 +475,8 @@ static void shares_and_differences_have_two_digits(void **s)
 	made_study("s", "objectives: {a: {metric: a}, error: {metric: e, of: 1 - e}}\n"
 			"anti_ideal: {a: 10, error: 1}");
 	made_subjects();
-	assert_string_equal(fig_difference(made_report.subjects, 0, 0.031234, text), "0.031");
-	assert_string_equal(fig_difference(made_report.subjects, 1, 0.031234, text),
+	assert_string_equal(fig_difference(made_report.studies, 0, 0.031234, text), "0.031");
+	assert_string_equal(fig_difference(made_report.studies, 1, 0.031234, text),
 			    "3.1 percentage points");
 }
 
@@ -497,11 +499,11 @@ static void no_guarantee_is_said(void **s)
 			"delta: 1e-6}}, error: {metric: e}}\n"
 			"anti_ideal: {epsilon: 10, error: 1}");
 	made_subjects();
-	fig_say(made_report.subjects, 0, 19.94, &text);
+	fig_append_value(made_report.studies, 0, 19.94, &text);
 	dp_buf_puts(&text, "; ");
-	fig_say(made_report.subjects, 0, 254213, &text);
+	fig_append_value(made_report.studies, 0, 254213, &text);
 	dp_buf_puts(&text, "; ");
-	fig_say(made_report.subjects, 1, 254213, &text);
+	fig_append_value(made_report.studies, 1, 254213, &text);
 	assert_string_equal(dp_buf_text(&text),
 			    "ε 20; ε 255000, no meaningful guarantee; error 254213");
 	dp_buf_free(&text);
@@ -531,10 +533,10 @@ static void epsilon_is_shown_over_decades(void **s)
 			"delta: 1e-6}}, error: {metric: e}}\n"
 			"anti_ideal: {epsilon: 10, error: 1}");
 	made_subjects();
-	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 3), PLOT_LOG);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 1, near, 3), PLOT_LINEAR);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 0, zero, 2), PLOT_LINEAR);
-	assert_int_equal(fig_objective_scale(made_report.subjects, 0, near, 0), PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.studies, 0, near, 3), PLOT_LOG);
+	assert_int_equal(fig_objective_scale(made_report.studies, 1, near, 3), PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.studies, 0, zero, 2), PLOT_LINEAR);
+	assert_int_equal(fig_objective_scale(made_report.studies, 0, near, 0), PLOT_LINEAR);
 }
 
 int main(void)

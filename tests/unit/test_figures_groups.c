@@ -1,7 +1,7 @@
 /* test_figures_groups.c - groups of seeds: their means and bands, what they attain, their
  * looks, the true front, and studies side by side; against hand computations. */
 #include "made_studies.h"
-#include "reports/group_facts.h"
+#include "reports/model/groups_model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@ static const struct figure *const figures[] = {
 	&figure_hypervolume_groups,
 	&figure_seeds,
 	&figure_attainment,
-	&figure_clouds,
+	&figure_scatter,
 	&figure_panels,
 };
 
@@ -25,13 +25,14 @@ static int make_groups(const char *const *groups, struct dp_err *err)
 
 	while (groups[n])
 		n++;
-	made_report.asked = calloc(n + 1, sizeof *made_report.asked);
-	assert_non_null(made_report.asked);
-	for (; made_report.nasked < n; made_report.nasked++)
-		assert_int_equal(dp_members_read(groups[made_report.nasked],
-						 &made_report.asked[made_report.nasked], err),
+	made_report.group_specs = calloc(n + 1, sizeof *made_report.group_specs);
+	assert_non_null(made_report.group_specs);
+	for (; made_report.ngroup_specs < n; made_report.ngroup_specs++)
+		assert_int_equal(dp_group_spec_parse(
+					 groups[made_report.ngroup_specs],
+					 &made_report.group_specs[made_report.ngroup_specs], err),
 				 DP_OK);
-	return groups_make(&made_report, err);
+	return study_groups_build(&made_report, err);
 }
 
 static void made_groups(const char *const *groups)
@@ -59,42 +60,42 @@ static void two_seeds(const char *objectives)
 static void a_mean_and_its_band(void **state)
 {
 	static const char *const groups[] = { "g=a,b", "one=b", NULL };
-	struct fig_mean_growth m;
+	struct fig_mean_curve m;
 	struct dp_err err;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_mean_growth(made_report.groups, 0, &m, &err), DP_OK);
-	assert_int_equal(m.evaluations, 2); /* the shorter one's */
+	assert_int_equal(fig_compute_mean_curve(made_report.groups, 0, &m, &err), DP_OK);
+	assert_int_equal(m.max_evaluations, 2); /* the shorter one's */
 	assert_int_equal(m.n, 3);
 	assert_true(m.mean[0] == 0 && m.mean[1] == 2.5 && m.mean[2] == 6);
 	/* sd of 1 and 4 is 3 / sqrt(2); t with one degree of freedom is 12.7062 */
 	assert_true(fabs(m.hi[1] - (2.5 + 12.7062047364 * 1.5)) < 1e-6);
 	assert_true(fabs(m.lo[2] - (6 - 12.7062047364)) < 1e-6);
-	fig_mean_growth_free(&m);
-	assert_int_equal(fig_mean_growth(made_report.groups, 1, &m, &err), DP_OK);
+	fig_mean_curve_free(&m);
+	assert_int_equal(fig_compute_mean_curve(made_report.groups, 1, &m, &err), DP_OK);
 	assert_int_equal(m.n, 4);
 	assert_true(m.mean[3] == 9 && isnan(m.lo[3]));
-	fig_mean_growth_free(&m);
+	fig_mean_curve_free(&m);
 }
 
 static void parts_of_a_study_grow_alone(void **state)
 {
 	static const char *const groups[] = { "parts=b/1", NULL };
-	struct fig_mean_growth m;
+	struct fig_mean_curve m;
 	struct dp_err err;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(made_report.groups->by[0].group[0].n, 3);
-	assert_false(made_report.groups->known[GROUPS_DENOISED]);
-	assert_int_equal(fig_mean_growth(made_report.groups, 0, &m, &err), DP_OK);
+	assert_int_equal(made_report.groups->contests[0].groups[0].n, 3);
+	assert_false(made_report.groups->has_basis[BASIS_SMOOTHED]);
+	assert_int_equal(fig_compute_mean_curve(made_report.groups, 0, &m, &err), DP_OK);
 	assert_true(m.n == 2 && m.mean[1] == (4.0 + 5 + 4) / 3);
-	fig_mean_growth_free(&m);
+	fig_mean_curve_free(&m);
 }
 
 /* ---- attainment ---- */
@@ -105,7 +106,7 @@ static void check_corners(const char *objectives, const double (*points)[2],
 {
 	static const char *const groups[] = { "g=a,b", NULL };
 	uint32_t a = made_study("a", objectives), b = made_study("b", objectives);
-	struct fig_attained at;
+	struct fig_attainment at;
 	struct dp_err err;
 
 	made_result(a, points[0][0], points[0][1]);
@@ -113,16 +114,17 @@ static void check_corners(const char *objectives, const double (*points)[2],
 	made_result(b, points[2][0], points[2][1]);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_attained(made_report.groups, 0, NAN, &at, &err), DP_OK);
+	assert_int_equal(fig_compute_attainment(made_report.groups, 0, NAN, &at, &err), DP_OK);
 	assert_int_equal(at.n, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(at.x[i] == corners[i][0]);
-		assert_true(at.middle[i] == corners[i][1]);
-		assert_true(at.best[i] == at.middle[i]); /* of two, one is half */
+		assert_true(at.median[i] == corners[i][1]);
+		assert_true(at.best[i] == at.median[i]); /* of two, one is half */
 	}
 	/* both attain only what the worse of them does */
-	assert_true(fig_attained_at(made_report.subjects, &at, points[1][0]) == points[1][1]);
-	fig_attained_free(&at);
+	assert_true(fig_median_attainment_at(made_report.studies, &at, points[1][0]) ==
+		    points[1][1]);
+	fig_attainment_free(&at);
 	made_free(NULL);
 	made_begin(NULL);
 }
@@ -142,7 +144,7 @@ static void staircases_for_every_goal(void **state)
 static void what_all_attain_begins_later(void **state)
 {
 	static const char *const groups[] = { "g=a,b", NULL };
-	struct fig_attained at;
+	struct fig_attainment at;
 	struct dp_err err;
 
 	(void)state;
@@ -150,22 +152,22 @@ static void what_all_attain_begins_later(void **state)
 	made_result(made_study("b", LOWER_BOTH), 2, 4);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_attained(made_report.groups, 0, 6, &at, &err), DP_OK);
+	assert_int_equal(fig_compute_attainment(made_report.groups, 0, 6, &at, &err), DP_OK);
 	assert_int_equal(at.n, 4);
 	assert_true(isnan(at.worst[0]) && isnan(at.worst[1]));
 	assert_true(at.worst[2] == 5 && at.x[3] == 6 && at.best[3] == 4);
-	fig_attained_free(&at);
+	fig_attainment_free(&at);
 }
 
 /* ---- looks ---- */
 
 static void colour_by_model_and_dash_by_method(void **state)
 {
-	struct group list[] = { { NULL, 0, DP_METHOD_DPARETO },
-				{ NULL, 0, DP_METHOD_RANDOM },
-				{ NULL, 1, DP_METHOD_DPARETO },
-				{ NULL, 1, DP_METHOD_GRID } };
-	struct groups g = { .list = list, .by = { { .n = 4 } }, .nmodels = 2 };
+	struct study_group list[] = { { NULL, 0, DP_METHOD_DPARETO },
+				      { NULL, 0, DP_METHOD_RANDOM },
+				      { NULL, 1, DP_METHOD_DPARETO },
+				      { NULL, 1, DP_METHOD_GRID } };
+	struct study_groups g = { .list = list, .contests = { { .n = 4 } }, .ntrainers = 2 };
 	struct plot_style of[4];
 
 	(void)state;
@@ -181,20 +183,20 @@ static void colour_by_model_and_dash_by_method(void **state)
 
 static void dashes_are_explained(void **state)
 {
-	struct group list[] = { { NULL, 0, DP_METHOD_DPARETO },
-				{ NULL, 0, DP_METHOD_RANDOM },
-				{ NULL, 1, DP_METHOD_DPARETO } };
-	struct groups g = { .list = list, .by = { { .n = 3 } }, .nmodels = 2 };
+	struct study_group list[] = { { NULL, 0, DP_METHOD_DPARETO },
+				      { NULL, 0, DP_METHOD_RANDOM },
+				      { NULL, 1, DP_METHOD_DPARETO } };
+	struct study_groups g = { .list = list, .contests = { { .n = 3 } }, .ntrainers = 2 };
 	struct dp_buf b = DP_BUF_INIT;
 
 	(void)state;
-	fig_group_key(&g, &b);
+	fig_append_group_legend(&g, &b);
 	assert_string_equal(dp_buf_text(&b),
 			    " Colours: models. Lines, solid: model-based search; dashed: "
 			    "random search.");
 	dp_buf_clear(&b);
 	list[1].method = DP_METHOD_DPARETO;
-	fig_group_key(&g, &b); /* all are solid */
+	fig_append_group_legend(&g, &b); /* all are solid */
 	assert_int_equal(b.len, 0);
 	dp_buf_free(&b);
 }
@@ -203,22 +205,22 @@ static void dashes_are_explained(void **state)
 static void clouds_of_one_model_differ(void **state)
 {
 	static const char *const groups[] = { "g=a", "h=b", "i=c", NULL };
-	struct picture p;
+	struct rendered_figure p;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
 	made_result(made_study("c", LOWER_BOTH), 2, 2);
 	made_subjects();
 	made_groups(groups);
-	made_report.groups->nmodels = 2; /* a and b are of one, c of the other */
-	made_report.groups->list[2].model = 1;
+	made_report.groups->ntrainers = 2; /* a and b are of one, c of the other */
+	made_report.groups->list[2].trainer_id = 1;
 	made_report.groups->list[1].method = DP_METHOD_RANDOM;
-	made_report.look.formats = LOOK_SVG;
-	picture_draw(&made_report, &figure_clouds, &p);
+	made_report.figure_output.formats = FIGURE_SVG;
+	figure_render(&made_report, &figure_scatter, &p);
 	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#0072b2\"")); /* blue */
 	assert_non_null(strstr(dp_buf_text(&p.svg), "stroke=\"#009e73\"")); /* green */
 	assert_null(strstr(dp_buf_text(&p.svg), "stroke=\"#e69f00\""));     /* that of c */
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 static void a_model_is_a_trainer(void **state)
@@ -229,7 +231,7 @@ static void a_model_is_a_trainer(void **state)
 	two_seeds(LOWER_BOTH);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(made_report.groups->nmodels, 1);
+	assert_int_equal(made_report.groups->ntrainers, 1);
 	assert_int_equal(made_report.groups->list[1].method, DP_METHOD_DPARETO);
 }
 
@@ -259,7 +261,7 @@ static void other_measures_are_refused(void **state)
 static void what_is_told(void **state)
 {
 	static const char *const groups[] = { "first=a", "second=b,c", NULL };
-	struct facts f = { 0 };
+	struct report_model f = { 0 };
 	struct dp_err err;
 	uint32_t c;
 
@@ -269,51 +271,51 @@ static void what_is_told(void **state)
 	made_result(c, 6, 7);
 	made_subjects();
 	made_groups(groups);
-	made_report.at = "a=8";
-	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	made_report.at_option = "a=8";
+	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
 	assert_int_equal(f.groups->nmembers, 3);
 	assert_int_equal(f.groups->npairs, 1);
 	/* 5 against 9 and 12 */
-	assert_true(f.groups->pairs[0].test[GROUPS_OBSERVED].difference == 5 - 10.5);
-	assert_int_equal(f.groups->pairs[0].test[GROUPS_OBSERVED].kind, DP_TEST_ONE_SAMPLE);
-	assert_int_equal(f.groups->at.n, 1);
+	assert_true(f.groups->pairs[0].tests[BASIS_OBSERVED].difference == 5 - 10.5);
+	assert_int_equal(f.groups->pairs[0].tests[BASIS_OBSERVED].kind, DP_T_TEST_ONE_SAMPLE);
+	assert_int_equal(f.groups->level_answers.n, 1);
 	/* fixed seeds, unfinished, of different size, of the same seed */
 	assert_int_equal(f.groups->nwarnings, 4);
 	assert_int_equal(f.groups->nsettings, 0);
 	assert_string_equal(f.groups->command, "dparetoctl compare --group first=a "
 					       "--group second=b,c --at a=8");
-	facts_free(&f);
+	report_model_free(&f);
 }
 
 /* What is pasted is what was asked for, of the folder that was read. */
 static void a_command_to_paste(void **state)
 {
 	static const char *const groups[] = { "it's $(here)=a", NULL };
-	struct facts f = { 0 };
+	struct report_model f = { 0 };
 	struct dp_err err;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
 	made_subjects();
 	made_groups(groups);
-	made_report.at = "b=1";
-	made_report.journal = "/my state/journal";
-	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	made_report.at_option = "b=1";
+	made_report.journal_path = "/my state/journal";
+	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
 	assert_string_equal(f.groups->command,
 			    "dparetoctl compare --group 'it'\\''s $(here)=a' --at b=1 "
 			    "--state '/my state'");
-	facts_free(&f);
-	made_report.public = true; /* paths are not told */
-	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	report_model_free(&f);
+	made_report.is_public = true; /* paths are not told */
+	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
 	assert_null(strstr(f.groups->command, "--state"));
-	facts_free(&f);
+	report_model_free(&f);
 }
 
 /* Parts are many, and their study is one: its settings are told from it. */
 static void settings_of_parts(void **state)
 {
 	static const char *const groups[] = { "parts=b/1", "mixed=a,c", NULL };
-	struct facts f = { 0 };
+	struct report_model f = { 0 };
 	struct dp_err err;
 	uint32_t c;
 
@@ -323,14 +325,14 @@ static void settings_of_parts(void **state)
 	made_result(c, 6, 7);
 	made_subjects();
 	made_groups(groups);
-	made_report.at = "a=8";
-	assert_int_equal(report_facts(&made_report, NULL, 0, &f, &err), DP_OK);
+	made_report.at_option = "a=8";
+	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
 	assert_int_equal(f.groups->nmembers, 5);
 	assert_int_equal(f.groups->nsettings, 1);
 	assert_string_equal(f.groups->settings[0].key, "priority");
-	assert_false(f.groups->settings[0].mixed[0]);
-	assert_true(f.groups->settings[0].mixed[1]);
-	facts_free(&f);
+	assert_false(f.groups->settings[0].is_mixed[0]);
+	assert_true(f.groups->settings[0].is_mixed[1]);
+	report_model_free(&f);
 }
 
 /* ---- the true front ---- */
@@ -343,18 +345,18 @@ static void truth_has_the_same_plane(void **state)
 	made_result(made_study("a", LOWER_BOTH), 1, 5);
 	made_result(made_study("t", LOWER_RAISE), 1, 5);
 	made_subjects();
-	assert_int_equal(report_truth_check(&made_report, &err), DP_OK);
-	made_report.truth = malloc(sizeof *made_report.truth);
-	assert_non_null(made_report.truth);
-	*made_report.truth = made_report.subjects[--made_report.nsubjects];
-	assert_int_equal(report_truth_check(&made_report, &err), DP_E_INVALID);
+	assert_int_equal(report_check_reference_front(&made_report, &err), DP_OK);
+	made_report.reference = malloc(sizeof *made_report.reference);
+	assert_non_null(made_report.reference);
+	*made_report.reference = made_report.studies[--made_report.nstudies];
+	assert_int_equal(report_check_reference_front(&made_report, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "cannot be the true one"));
 }
 
 static void how_much_of_the_truth(void **state)
 {
 	uint32_t study = made_study("a", LOWER_BOTH), truth;
-	struct picture p;
+	struct rendered_figure p;
 
 	(void)state;
 	made_result(study, 5, 5); /* 25 of 50: */
@@ -362,16 +364,16 @@ static void how_much_of_the_truth(void **state)
 	made_result(truth, 5, 0);
 	made_result(truth, 20, -1); /* beyond the anti-ideal */
 	made_subjects();
-	made_report.truth = malloc(sizeof *made_report.truth);
-	assert_non_null(made_report.truth);
-	*made_report.truth = made_report.subjects[--made_report.nsubjects];
+	made_report.reference = malloc(sizeof *made_report.reference);
+	assert_non_null(made_report.reference);
+	*made_report.reference = made_report.studies[--made_report.nstudies];
 	for (int i = 0; i < 2; i++) {
-		picture_draw(&made_report, i ? &figure_comparison : &figure_front, &p);
+		figure_render(&made_report, i ? &figure_comparison : &figure_front, &p);
 		assert_true(p.png.len > 0);
 		assert_non_null(strstr(p.caption.data,
 				       "true front, as far as study t knows it; the front "
 				       "dominates 50.0 %"));
-		picture_free(&p);
+		rendered_figure_free(&p);
 	}
 }
 
@@ -382,19 +384,19 @@ static size_t draw_all(void)
 	size_t drawn = 0;
 
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
-		struct picture p;
+		struct rendered_figure p;
 
-		picture_draw(&made_report, figures[i], &p);
-		if (p.absent) {
-			assert_true(strlen(p.why) > 10);
+		figure_render(&made_report, figures[i], &p);
+		if (p.has_nothing_to_show) {
+			assert_true(strlen(p.reason) > 10);
 			continue;
 		}
-		if (p.why[0])
-			fail_msg("%s: %s", figures[i]->name, p.why);
+		if (p.reason[0])
+			fail_msg("%s: %s", figures[i]->name, p.reason);
 		assert_true(p.png.len > 100);
 		assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		assert_null(strstr(p.caption.data, "nan"));
-		picture_free(&p);
+		rendered_figure_free(&p);
 		drawn++;
 	}
 	return drawn;

@@ -1,7 +1,7 @@
 /* test_figures_path.c - figures of studies in which every training is a path: waypoints
  * are points, what trainings cost is added up, and every picture can be drawn. */
 #include "made_studies.h"
-#include "reports/pictures.h"
+#include "reports/figures/figure_render.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -36,27 +36,29 @@ static void waypoints_are_points(void **s)
 		    { 1, 9, 1, 1 },
 		    { 4, 4, 1, 4 } },
 	  front[] = { { 1, 9, 1, 1 }, { 2, 8, 0, 1 }, { 3, 5, 0, 4 }, { 4, 4, 1, 4 } };
-	const struct subject *subject;
+	const struct study_data *subject;
 	struct fig_points p, f;
 	struct dp_err err;
 
 	(void)s;
 	two_trainings();
 	subject = made_subjects();
-	assert_int_equal(fig_points(subject, &p, &err), DP_OK);
-	assert_int_equal(fig_subject_front(subject, &f, &err), DP_OK);
+	assert_int_equal(fig_collect_points(subject, &p, &err), DP_OK);
+	assert_int_equal(fig_study_front(subject, &f, &err), DP_OK);
 	assert_int_equal(p.n, DP_COUNT(all));
 	assert_int_equal(f.n, DP_COUNT(front));
 	for (size_t i = 0; i < p.n; i++) {
 		assert_true(p.x[i] == all[i].a && p.y[i] == all[i].b);
-		assert_int_equal(p.of[i].trial, all[i].trial);
-		assert_true(all[i].at > 0 ? dp_point_at(subject->s, p.of[i]) == all[i].at
-					  : p.of[i].way == DP_OWN);
+		assert_int_equal(p.results[i].trial, all[i].trial);
+		assert_true(all[i].at > 0 ? dp_result_checkpoint_value(subject->state,
+								       p.results[i]) == all[i].at
+					  : p.results[i].checkpoint == DP_CHECKPOINT_FINAL);
 	}
 	for (size_t i = 0; i < f.n; i++) {
 		assert_true(f.x[i] == front[i].a && f.y[i] == front[i].b);
-		assert_int_equal(f.of[i].trial, front[i].trial);
-		assert_true(dp_point_at(subject->s, f.of[i]) == front[i].at);
+		assert_int_equal(f.results[i].trial, front[i].trial);
+		assert_true(dp_result_checkpoint_value(subject->state, f.results[i]) ==
+			    front[i].at);
 	}
 	fig_points_free(&p);
 	fig_points_free(&f);
@@ -68,68 +70,69 @@ static void growth_by_what_was_spent(void **s)
 	static const double walked[] = { 0, 8, 24 };
 	/* below (10, 10): (2, 8), (3, 5); then with (1, 9), (4, 4) */
 	static const double volume[] = { 0, 7 * 5 + 1 * 2, 6 * 6 + 1 * 5 + 1 * 2 + 1 * 1 };
-	struct fig_growth g;
+	struct fig_hypervolume_curve g;
 	struct dp_err err;
 
 	(void)s;
 	two_trainings();
-	assert_int_equal(fig_growth(made_subjects(), "q", &g, &err), DP_OK);
+	assert_int_equal(fig_compute_hypervolume_curve(made_subjects(), "q", &g, &err), DP_OK);
 	assert_int_equal(g.n, 3);
 	for (size_t i = 0; i < g.n; i++) {
-		assert_true(g.spent[FIG_GROWTH_EVALUATIONS][i] == (double)i);
-		assert_true(g.spent[FIG_GROWTH_WALKED][i] == walked[i]);
-		assert_true(fabs(g.spent[FIG_GROWTH_SECONDS][i] - walked[i]) < 1e-6);
+		assert_true(g.spent[FIG_COST_EVALUATIONS][i] == (double)i);
+		assert_true(g.spent[FIG_COST_PATH][i] == walked[i]);
+		assert_true(fabs(g.spent[FIG_COST_SECONDS][i] - walked[i]) < 1e-6);
 		assert_true(fabs(g.volume[i] - volume[i]) < 1e-9);
 	}
-	fig_growth_free(&g);
+	fig_hypervolume_curve_free(&g);
 	/* a parameter that the study does not have */
-	assert_int_equal(fig_growth(made_report.subjects, "none", &g, &err), DP_OK);
-	assert_true(isnan(g.spent[FIG_GROWTH_WALKED][2]));
-	fig_growth_free(&g);
+	assert_int_equal(fig_compute_hypervolume_curve(made_report.studies, "none", &g, &err),
+			 DP_OK);
+	assert_true(isnan(g.spent[FIG_COST_PATH][2]));
+	fig_hypervolume_curve_free(&g);
 }
 
 /* Two runs that are 1 apart have a standard deviation of sqrt(0.5). */
 static void bands_are_deviations(void **s)
 {
-	struct fig_band b;
+	struct fig_run_band b;
 	struct dp_err err;
 
 	(void)s;
 	two_trainings();
-	assert_int_equal(fig_band(made_subjects(), &b, &err), DP_OK);
+	assert_int_equal(fig_compute_run_band(made_subjects(), &b, &err), DP_OK);
 	assert_true(b.n > 0);
 	assert_true(b.mean[0] == 9 && b.mean[b.n - 1] == 4);
 	for (size_t i = 0; i < b.n; i++) {
 		assert_true(fabs(b.mean[i] - b.best[i] - sqrt(0.5)) < 1e-9);
 		assert_true(fabs(b.worst[i] - b.mean[i] - sqrt(0.5)) < 1e-9);
 	}
-	fig_band_free(&b);
+	fig_run_band_free(&b);
 }
 
 static void draw(const struct figure *f, const char *says)
 {
-	struct picture p;
+	struct rendered_figure p;
 
-	picture_draw(&made_report, f, &p);
-	if (p.absent || p.why[0])
-		fail_msg("%s: %s", f->name, p.why);
+	figure_render(&made_report, f, &p);
+	if (p.has_nothing_to_show || p.reason[0])
+		fail_msg("%s: %s", f->name, p.reason);
 	assert_true(p.png.len > 100);
 	if (!strstr(dp_buf_text(&p.caption), says))
 		fail_msg("%s: %s", f->name, dp_buf_text(&p.caption));
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 /* Who points at a point is told which it is; those of the front lead to the table. */
 static void points_say_what_they_are(void **s)
 {
-	struct picture p;
+	struct rendered_figure p;
 	const char *page;
 
 	(void)s;
 	two_trainings();
 	made_subjects();
-	picture_draw(&made_report, &figure_front, &p);
-	page = dp_buf_text(&p.page);
+	figure_render(&made_report, &figure_front, &p);
+	page = dp_buf_text(&p.page_svg);
 	assert_non_null(strstr(page, "<a xlink:href=\"#trial-0-4\">"));
 	assert_non_null(strstr(page, "<title>trial 0@4: "));
 	assert_non_null(strstr(page, "<a xlink:href=\"#trial-1-1\">"));
@@ -139,7 +142,7 @@ static void points_say_what_they_are(void **s)
 	assert_non_null(strstr(page, ", q 8</title>"));
 	assert_non_null(strstr(page, "role=\"group\""));
 	assert_non_null(strstr(dp_buf_text(&p.csv), "trial 0@4: "));
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 static void pictures_tell_of_paths(void **s)
@@ -152,13 +155,13 @@ static void pictures_tell_of_paths(void **s)
 	draw(&figure_front, "2 trainings have such points.");
 	draw(&figure_hypervolume, "after 2 evaluations, 24 q, 24 seconds of training");
 	draw(&figure_variability, "one standard deviation (sd)");
-	draw(&figure_clouds, "s: 5 of 5 points");
+	draw(&figure_scatter, "s: 5 of 5 points");
 	draw(&figure_comparison, "fronts of several studies");
 	draw(&figure_timeline, ".");
 	draw(&figure_time_spent, ".");
 	draw(&figure_hyperparameters, "From a 1 to a 4: ");
 	draw(&figure_parallel, "Each line is one result");
-	draw(&figure_maps, "5 results of 2 evaluations");
+	draw(&figure_objective_maps, "5 results of 2 evaluations");
 }
 
 /* Nothing but what was reached on the way. */

@@ -1,6 +1,6 @@
 /* test_figures_space_drawn.c - every picture of the parameter space on odd studies. */
 #include "made_space.h"
-#include "reports/pictures.h"
+#include "reports/figures/figure_render.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,21 +9,20 @@
 #include <cmocka.h>
 
 static const struct figure *const figures[] = {
-	&figure_maps,      &figure_surrogates,      &figure_fit,
-	&figure_pairs,     &figure_hyperparameters, &figure_parallel,
-	&figure_relevance, &figure_objectives,
+	&figure_objective_maps,  &figure_surrogates, &figure_fit,       &figure_pairs,
+	&figure_hyperparameters, &figure_parallel,   &figure_relevance, &figure_objectives,
 };
 
 /* ---- every picture on odd studies ---- */
 
-static struct picture draw(const struct figure *f)
+static struct rendered_figure draw(const struct figure *f)
 {
-	struct picture p;
+	struct rendered_figure p;
 
-	picture_draw(&made_report, f, &p);
-	if (p.why[0] && !p.absent)
-		fail_msg("%s: %s", f->name, p.why);
-	if (!p.absent)
+	figure_render(&made_report, f, &p);
+	if (p.reason[0] && !p.has_nothing_to_show)
+		fail_msg("%s: %s", f->name, p.reason);
+	if (!p.has_nothing_to_show)
 		assert_true(p.png.len > 1000 && memcmp(p.png.data, "\x89PNG", 4) == 0);
 	return p;
 }
@@ -32,30 +31,31 @@ static struct picture draw(const struct figure *f)
 static void draw_all(const char *expected)
 {
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
-		struct picture p = draw(figures[i]);
-		char file[FIGURE_FILE_LEN];
-		bool due = strstr(expected, figure_file(figures[i], "png", file)) != NULL;
+		struct rendered_figure p = draw(figures[i]);
+		char file[FIGURE_FILENAME_LEN];
+		bool due =
+			strstr(expected, figure_format_filename(figures[i], "png", file)) != NULL;
 
-		if (p.absent == due)
+		if (p.has_nothing_to_show == due)
 			fail_msg("%s is there: %d", figures[i]->name, !due);
 		if (due)
 			assert_true(p.caption.len > 20 && p.caption.data[p.caption.len - 1] == '.');
 		else
-			assert_true(strlen(p.why) > 10);
-		picture_free(&p);
+			assert_true(strlen(p.reason) > 10);
+		rendered_figure_free(&p);
 	}
 }
 
 static void assert_caption(const struct figure *f, const char *words)
 {
-	struct picture p;
+	struct rendered_figure p;
 
-	made_report.look.formats = 0; /* painting takes most of the time */
-	picture_draw(&made_report, f, &p);
-	made_report.look.formats = LOOK_PNG;
+	made_report.figure_output.formats = 0; /* painting takes most of the time */
+	figure_render(&made_report, f, &p);
+	made_report.figure_output.formats = FIGURE_PNG;
 	if (!strstr(dp_buf_text(&p.caption), words))
 		fail_msg("%s: no '%s' in %s", f->name, words, dp_buf_text(&p.caption));
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 static void by_noise(const double *x, double *y)
@@ -78,7 +78,7 @@ static void one_parameter(void **state)
 	made_scatter(12, smooth);
 	made_subject(true);
 	draw_all("oracles.png fit.png surrogates.png hyperparameters.png");
-	assert_caption(&figure_maps, "Both objectives against u for 12 evaluations");
+	assert_caption(&figure_objective_maps, "Both objectives against u for 12 evaluations");
 }
 
 static void only_fixed_parameters(void **state)
@@ -147,9 +147,9 @@ static void three_objectives(void **state)
 
 /* All points are on the front, four of them on that of a and b alone; the third objective
  * rises or falls. */
-static struct picture of_three(const struct figure *f, bool rises)
+static struct rendered_figure of_three(const struct figure *f, bool rises)
 {
-	struct picture p;
+	struct rendered_figure p;
 
 	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}, v: {type: float, "
 			"range: [0, 1]}}\nobjectives: {a: {metric: a}, b: {metric: b}, "
@@ -158,11 +158,11 @@ static struct picture of_three(const struct figure *f, bool rises)
 		TRIAL(V(0.1 * i, 0.5),
 		      V(1.0 + i, i < 4 ? 8.0 - i : 5.0 + i, rises ? 20.0 - i : 9.0 - i));
 	made_subject(false);
-	assert_int_equal(made_report.subjects->s->nfront, 8);
+	assert_int_equal(made_report.studies->state->nfront, 8);
 	assert_caption(&figure_front, "8 of 8 points are on the front of all 3 "
 				      "objectives, and 4 on that of a and b alone");
 	assert_caption(&figure_parallel, "all 8 of the front below");
-	assert_caption(&figure_maps, "4 points of the front of a and b alone");
+	assert_caption(&figure_objective_maps, "4 points of the front of a and b alone");
 	assert_caption(&figure_objectives, "8 points of the front of all 3 objectives");
 	p = draw(f);
 	made_free(NULL);
@@ -175,13 +175,13 @@ static void three_objectives_are_seen(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(seen); i++) {
-		struct picture up = of_three(seen[i], true);
-		struct picture down = of_three(seen[i], false);
+		struct rendered_figure up = of_three(seen[i], true);
+		struct rendered_figure down = of_three(seen[i], false);
 
 		assert_true(up.png.len != down.png.len ||
 			    memcmp(up.png.data, down.png.data, up.png.len) != 0);
-		picture_free(&up);
-		picture_free(&down);
+		rendered_figure_free(&up);
+		rendered_figure_free(&down);
 	}
 }
 
@@ -230,7 +230,7 @@ static void few_points_are_no_trend(void **state)
  * there is; where that is next to nothing, that. */
 static void a_promise_is_told(void **state)
 {
-	struct subject *s;
+	struct study_data *s;
 
 	(void)state;
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT
@@ -238,9 +238,9 @@ static void a_promise_is_told(void **state)
 	made_scatter(16, by_noise);
 	s = made_subject(true);
 	assert_caption(&figure_surrogates, "the star marks the most promising place, C ");
-	s->s->hypervolume = s->denoised.hypervolume = 1e9;
+	s->state->hypervolume = s->smoothed.hypervolume = 1e9;
 	assert_caption(&figure_surrogates, "less than 0.1 % more hypervolume is expected");
-	s->s->hypervolume = s->denoised.hypervolume = 1e-9;
+	s->state->hypervolume = s->smoothed.hypervolume = 1e-9;
 	assert_caption(&figure_surrogates, "which is not to be believed.");
 }
 
@@ -267,7 +267,7 @@ static void a_model_is_better_than_the_nearest_point(void **state)
 	assert_int_equal(space_slice(made_subject(true), true, &c, &made_err), DP_OK);
 	assert_int_equal(space_source(&c, 1), SPACE_PREDICTED);
 	space_slice_free(&c);
-	assert_caption(&figure_maps, "as predicted by the model of 16 results (white)");
+	assert_caption(&figure_objective_maps, "as predicted by the model of 16 results (white)");
 }
 
 static void one_point_is_too_few_for_models(void **state)
@@ -275,7 +275,7 @@ static void one_point_is_too_few_for_models(void **state)
 	(void)state;
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(1, nothing_matters);
-	assert_null(made_subject(true)->models);
+	assert_null(made_subject(true)->surrogates);
 	draw_all("oracles.png hyperparameters.png relevance.png"); /* of epsilon alone */
 }
 
@@ -287,9 +287,9 @@ static void no_point_at_all(void **state)
 	made_trial("diverged", (const double[]){ 4, 1 }, (const double[]){ 5, NAN });
 	made_subject(true);
 	draw_all("");
-	made_report.nsubjects = 0;
+	made_report.nstudies = 0;
 	draw_all("");
-	made_report.nsubjects = 1;
+	made_report.nstudies = 1;
 }
 
 static void to_infinity(const double *x, double *y)
@@ -360,25 +360,26 @@ static void check_targets(void)
 	double x[] = { 7, NAN, 0.25 };
 	struct dp_epsilon e;
 
-	assert_false(space_oracle_slow(made_report.subjects, 0));
-	assert_int_equal(space_epsilon(made_report.subjects->s->spec, 0, x, &e, &made_err), DP_OK);
+	assert_false(space_is_accountant_slow(made_report.studies, 0));
+	assert_int_equal(space_epsilon(made_report.studies->state->spec, 0, x, &e, &made_err),
+			 DP_OK);
 	assert_true(e.epsilon == 0.25);
 }
 
 static void check_following(bool models, const char *figures_due)
 {
 	size_t shown[DP_PARAMS_MAX], all;
-	const struct subject *s;
+	const struct study_data *s;
 
 	made_study(FOLLOWING SVT RANDOM);
 	made_scatter(16, by_noise);
 	s = made_subject(models);
-	assert_int_equal(space_free(s->s->spec, shown), 2);
-	assert_int_equal(space_pictured(s, 12, shown, &all), 3);
+	assert_int_equal(space_searched_params(s->state->spec, shown), 2);
+	assert_int_equal(space_top_params_with_calibrated(s, 12, shown, &all), 3);
 	assert_true(all == 3 && shown[1] == 1);
-	assert_int_equal(space_pictured(s, 2, shown, &all), 2);
+	assert_int_equal(space_top_params_with_calibrated(s, 2, shown, &all), 2);
 	assert_true(all == 3 && (shown[0] == 1 || shown[1] == 1));
-	assert_int_equal(space_shown(s, 12, shown, &all), 2);
+	assert_int_equal(space_top_params(s, 12, shown, &all), 2);
 	check_targets();
 	draw_all(figures_due);
 }
@@ -410,11 +411,11 @@ static void noise_that_follows_as_a_part(void **state)
 		   "b}, {mechanism: laplace, scale: 9}], delta: 0}}, error: {metric: "
 		   "error}}\nanti_ideal: {epsilon: 10, error: 1}\n" RANDOM);
 	made_scatter(16, by_noise);
-	spec = made_subject(true)->s->spec;
-	assert_true(space_oracle_slow(made_report.subjects, 0));
+	spec = made_subject(true)->state->spec;
+	assert_true(space_is_accountant_slow(made_report.studies, 0));
 	assert_int_equal(space_epsilon(spec, 0, x, &e, &made_err), DP_OK);
-	assert_int_equal(dp_space_derive(spec, solved, &made_err), DP_OK);
-	assert_int_equal(dp_objective_privacy(spec, 0, solved, &by_hand, &made_err), DP_OK);
+	assert_int_equal(dp_space_solve_calibrated(spec, solved, &made_err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(spec, 0, solved, &by_hand, &made_err), DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon);
 	draw_all("oracles.png fit.png surrogates.png hyperparameters.png parallel.png "
 		 "relevance.png");
@@ -427,12 +428,12 @@ static void the_same_study_gives_the_same_bytes(void **state)
 	made_scatter(20, by_a_and_c);
 	made_subject(true);
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
-		struct picture once = draw(figures[i]), twice = draw(figures[i]);
+		struct rendered_figure once = draw(figures[i]), twice = draw(figures[i]);
 
 		assert_int_equal(once.png.len, twice.png.len);
 		assert_memory_equal(once.png.data, twice.png.data, once.png.len);
-		picture_free(&once);
-		picture_free(&twice);
+		rendered_figure_free(&once);
+		rendered_figure_free(&twice);
 	}
 }
 
@@ -464,6 +465,6 @@ int main(void)
 		TEST(the_same_study_gives_the_same_bytes),
 	};
 #undef TEST
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, made_forget_fonts);
 }

@@ -49,25 +49,25 @@ static void slots_never_hold_two_attempts(void **s)
 {
 	uint32_t study = made_study("s", LOWER_BOTH);
 	size_t most = 0;
-	struct subject *subject;
-	struct fig_spans spans;
+	struct study_data *subject;
+	struct fig_attempt_spans spans;
 	struct dp_err err;
 
 	(void)s;
 	random_attempts(study, 40);
 	subject = made_subjects();
-	assert_int_equal(fig_spans(subject, &spans, &err), DP_OK);
+	assert_int_equal(fig_collect_attempt_spans(subject, &spans, &err), DP_OK);
 	assert_int_equal(spans.n, 120 + 24);
 	for (size_t i = 0; i < spans.n; i++) {
-		const struct fig_span *a = &spans.list[i];
+		const struct fig_attempt_span *a = &spans.list[i];
 		size_t at_once = 0;
 
 		assert_true(i == 0 || a->planned >= spans.list[i - 1].planned);
 		assert_true(a->slot < spans.slots);
-		assert_true(a->asked <= a->proposed && a->proposed <= a->planned &&
+		assert_true(a->requested <= a->proposed && a->proposed <= a->planned &&
 			    a->planned <= a->start && a->start <= a->end && a->end <= spans.length);
 		for (size_t k = 0; k < spans.n; k++) {
-			const struct fig_span *b = &spans.list[k];
+			const struct fig_attempt_span *b = &spans.list[k];
 
 			at_once += b->planned <= a->planned && b->end > a->planned;
 			assert_false(k != i && a->slot == b->slot && a->planned < b->end &&
@@ -76,14 +76,14 @@ static void slots_never_hold_two_attempts(void **s)
 		most = at_once > most ? at_once : most;
 	}
 	assert_int_equal(spans.slots, most);
-	fig_spans_free(&spans);
+	fig_attempt_spans_free(&spans);
 	/* what was measured again a day later is no part of it */
-	subject->s->updated += 86400 * 1000000LL;
-	subject->s->measured.n = 1;
-	assert_int_equal(fig_spans(subject, &spans, &err), DP_OK);
-	subject->s->measured.n = 0;
+	subject->state->updated_us += 86400 * 1000000LL;
+	subject->state->reevals.count = 1;
+	assert_int_equal(fig_collect_attempt_spans(subject, &spans, &err), DP_OK);
+	subject->state->reevals.count = 0;
 	assert_true(spans.length < 86400);
-	fig_spans_free(&spans);
+	fig_attempt_spans_free(&spans);
 }
 
 static void time_is_spent_once(void **s)
@@ -92,27 +92,27 @@ static void time_is_spent_once(void **s)
 		BINS = 17
 	};
 	uint32_t study = made_study("s", LOWER_BOTH);
-	double seconds[BINS * FIG_USES], trained = 0, in_spans = 0;
-	struct fig_spans spans;
+	double seconds[BINS * FIG_USE_COUNT], trained = 0, in_spans = 0;
+	struct fig_attempt_spans spans;
 	struct dp_err err;
 
 	(void)s;
 	random_attempts(study, 40);
-	assert_int_equal(fig_spans(made_subjects(), &spans, &err), DP_OK);
-	assert_int_equal(fig_use_of_time(&spans, BINS, seconds, &err), DP_OK);
+	assert_int_equal(fig_collect_attempt_spans(made_subjects(), &spans, &err), DP_OK);
+	assert_int_equal(fig_compute_slot_usage(&spans, BINS, seconds, &err), DP_OK);
 	for (size_t i = 0; i < BINS; i++) {
 		double sum = 0, width = spans.length / BINS;
 
-		for (size_t use = 0; use < FIG_USES; use++)
-			sum += seconds[i * FIG_USES + use];
+		for (size_t use = 0; use < FIG_USE_COUNT; use++)
+			sum += seconds[i * FIG_USE_COUNT + use];
 		assert_true(fabs(sum - (double)spans.slots * width) < 1e-6 * width);
-		trained += seconds[i * FIG_USES + FIG_USE_TRAINING] +
-			   seconds[i * FIG_USES + FIG_USE_FAILED];
+		trained += seconds[i * FIG_USE_COUNT + FIG_USE_TRAINING] +
+			   seconds[i * FIG_USE_COUNT + FIG_USE_FAILED];
 	}
 	for (size_t i = 0; i < spans.n; i++)
 		in_spans += spans.list[i].end - spans.list[i].start;
 	assert_true(fabs(trained - in_spans) < 1e-6 * in_spans);
-	fig_spans_free(&spans);
+	fig_attempt_spans_free(&spans);
 }
 
 /* One slot: 1 s to propose, 2 s to plan, 3 s to start, 4 s that fail; again at once,
@@ -122,7 +122,7 @@ static void uses_of_time_by_hand(void **s)
 {
 	static const struct {
 		const char *source;
-		double sought, uses[FIG_USES];
+		double sought, uses[FIG_USE_COUNT];
 		bool guessed;
 	} cases[] = {
 		{ "ehvi", 0, { [FIG_USE_PROPOSING] = 1, [FIG_USE_WAITING] = 2 + 6 }, true },
@@ -135,8 +135,8 @@ static void uses_of_time_by_hand(void **s)
 		{ "grid", 0.25, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
 		{ "enqueued", 0, { [FIG_USE_WAITING] = 1 + 2 + 6 }, false },
 	};
-	double seconds[FIG_USES], metrics[] = { 1, 1, 1, 1 };
-	struct fig_spans spans;
+	double seconds[FIG_USE_COUNT], metrics[] = { 1, 1, 1, 1 };
+	struct fig_attempt_spans spans;
 	struct dp_err err;
 
 	(void)s;
@@ -148,7 +148,7 @@ static void uses_of_time_by_hand(void **s)
 		study = made_study(name, LOWER_BOTH);
 		made_now = 1;
 		trial = made_trial_by(study, cases[i].source, 0, 0);
-		made_state(study)->trials[trial]->sought = cases[i].sought;
+		made_state(study)->trials[trial]->proposal_seconds = cases[i].sought;
 		made_now = 3;
 		made_attempt(study, trial, 0);
 		made_now = 10;
@@ -161,19 +161,20 @@ static void uses_of_time_by_hand(void **s)
 	}
 	made_subjects();
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		double expected[FIG_USES];
+		double expected[FIG_USE_COUNT];
 
 		memcpy(expected, cases[i].uses, sizeof expected);
 		expected[FIG_USE_TRAINING] = 5;
 		expected[FIG_USE_FAILED] = 4;
 		expected[FIG_USE_STARTING] = 3;
-		assert_int_equal(fig_spans(&made_report.subjects[i], &spans, &err), DP_OK);
+		assert_int_equal(fig_collect_attempt_spans(&made_report.studies[i], &spans, &err),
+				 DP_OK);
 		assert_int_equal(spans.slots, 1);
-		assert_int_equal(spans.guessed, cases[i].guessed);
-		assert_int_equal(fig_use_of_time(&spans, 1, seconds, &err), DP_OK);
-		for (size_t use = 0; use < FIG_USES; use++)
+		assert_int_equal(spans.has_estimated_times, cases[i].guessed);
+		assert_int_equal(fig_compute_slot_usage(&spans, 1, seconds, &err), DP_OK);
+		for (size_t use = 0; use < FIG_USE_COUNT; use++)
 			assert_true(fabs(seconds[use] - expected[use]) < 1e-5);
-		fig_spans_free(&spans);
+		fig_attempt_spans_free(&spans);
 	}
 }
 

@@ -13,17 +13,17 @@
 
 static void refused(struct dp_event e, const char *words)
 {
-	uint32_t ntrials = st->ntrials, open = st->open, waiting = st->waiting;
+	uint32_t ntrials = st->ntrials, open = st->open_attempts, waiting = st->waiting_trials;
 	struct dp_err err = { 0 };
 
 	e.study = 1;
 	e.seq = seq;
-	e.time = e.time ? e.time : now;
+	e.time_us = e.time_us ? e.time_us : now;
 	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
 	if (!strstr(err.msg, words))
 		fail_msg("'%s' is not in '%s'", words, err.msg);
-	assert_true(st->seq == seq && st->ntrials == ntrials && st->open == open &&
-		    st->waiting == waiting);
+	assert_true(st->next_seq == seq && st->ntrials == ntrials && st->open_attempts == open &&
+		    st->waiting_trials == waiting);
 }
 
 static void a_study_is_created_by_record_0(void **s)
@@ -38,16 +38,16 @@ static void a_study_is_created_by_record_0(void **s)
 	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
 	assert_string_equal(err.msg, "study 2 is created by record 3");
 	assert_int_equal(state.nstudies, 1);
-	assert_null(dp_state_by_id(&state, 2));
+	assert_null(dp_state_get_study(&state, 2));
 }
 
 static void times_are_possible(void **s)
 {
 	(void)s;
 	begin("", RANDOM);
-	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time = INT64_MAX },
+	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time_us = INT64_MAX },
 		"no possible time");
-	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time = -1 }, "no possible time");
+	refused((struct dp_event){ .type = DP_EV_TIME_NOTED, .time_us = -1 }, "no possible time");
 }
 
 static void numbers_can_be_held(void **s)
@@ -110,19 +110,21 @@ static void changes_are_of_keys_that_may(void **s)
 	begin("", RANDOM);
 	apply(amended(initial, 1));
 	assert_int_equal(st->spec->search.initial, 0);
-	before = st->now;
-	assert_false(st->timed);
+	before = st->current_spec;
+	assert_false(st->had_max_time);
 	apply(amended(good, DP_COUNT(good)));
 	assert_true(before->trainer.timeout == 0 && st->spec->trainer.timeout == 0);
-	assert_true(st->now->trainer.timeout == 30 && st->now->search.max_time == 3600 &&
-		    st->now->trainer.log_limit == 1 << 20 &&
-		    st->now->trainer.memory == 2ull << 30 && st->now->public_data);
-	assert_int_equal(st->now->search.initial, 0);
+	assert_true(st->current_spec->trainer.timeout == 30 &&
+		    st->current_spec->search.max_time == 3600 &&
+		    st->current_spec->trainer.log_limit == 1 << 20 &&
+		    st->current_spec->trainer.memory_limit == 2ull << 30 &&
+		    st->current_spec->public_data);
+	assert_int_equal(st->current_spec->search.initial, 0);
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
 		refused(amended(bad[i], 2), "cannot be changed as recorded");
-	assert_true(st->now->trainer.timeout == 30);
+	assert_true(st->current_spec->trainer.timeout == 30);
 	apply(amended((const char *const[]){ "search.max_time=none" }, 1));
-	assert_true(st->now->search.max_time == 0 && st->timed);
+	assert_true(st->current_spec->search.max_time == 0 && st->had_max_time);
 	file.text = "study: s # edited\n";
 	refused(file, "without its text or folder");
 	file.dir = "/elsewhere";
@@ -166,7 +168,7 @@ static void objectives_and_attempts_fit(void **s)
 		"with 1 objectives");
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLACED,
 				   .run = DP_RUN_ALL,
-				   .place = "314" },
+				   .job_id = "314" },
 		"is placed, but is not open");
 	plan(0, DP_RUN_ALL, 0);
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .run = DP_RUN_ALL },

@@ -2,7 +2,7 @@
  * counting. */
 #include "base/rng.h"
 #include "dominates.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static bool beats(const double *u, const double *v, size_t p)
 
 	memcpy(y, v, p * sizeof *y);
 	memcpy(y + p, u, p * sizeof *y);
-	assert_int_equal(dp_front(y, 2, p, front, &count), DP_OK);
+	assert_int_equal(dp_pareto_find_front(y, 2, p, front, &count), DP_OK);
 	return count == 1 && front[0] == 1;
 }
 
@@ -81,7 +81,7 @@ static bool equal_rows(const double *u, const double *v, size_t p)
 	return true;
 }
 
-/* By the definition in front.h. */
+/* By the definition in pareto.h. */
 static bool belongs(const double *y, size_t n, size_t p, size_t i)
 {
 	for (size_t j = 0; j < p; j++)
@@ -121,7 +121,7 @@ static void test_front_by_definition(void **state)
 				y[i] = (double[]){ NAN, INFINITY, -INFINITY,
 						   -0.0 }[dp_rng_below(&rng, 4)];
 		}
-		assert_int_equal(dp_front(y, n, p, front, &count), DP_OK);
+		assert_int_equal(dp_pareto_find_front(y, n, p, front, &count), DP_OK);
 		for (size_t i = 0; i < n; i++)
 			expected += belongs(y, n, p, i);
 		assert_int_equal(count, expected);
@@ -446,7 +446,7 @@ static size_t knee(const double *y, size_t n, size_t p, const double *ref)
 {
 	size_t at;
 
-	assert_int_equal(dp_front_knee(y, n, p, ref, &at), DP_OK);
+	assert_int_equal(dp_pareto_find_knee(y, n, p, ref, &at), DP_OK);
 	return at;
 }
 
@@ -515,14 +515,14 @@ static void test_one_standard_error(void **state)
 	static const double y[] = { 0.1, 0.5, 1, 0.3, 2, 0.22, 4, 0.2, NAN, NAN };
 
 	(void)state;
-	assert_int_equal(dp_front_least(y, 5, 2, 1), 3);
-	assert_int_equal(dp_front_least(y, 5, 2, 0), 0);
-	assert_int_equal(dp_front_least(y, 0, 2, 0), SIZE_MAX);
-	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0), 3);
-	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0.03), 2);
-	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 0.11), 1);
-	assert_int_equal(dp_front_one_se(y, 5, 2, 1, 9), 0);
-	assert_int_equal(dp_front_one_se(y, 0, 2, 1, 9), SIZE_MAX);
+	assert_int_equal(dp_pareto_find_min(y, 5, 2, 1), 3);
+	assert_int_equal(dp_pareto_find_min(y, 5, 2, 0), 0);
+	assert_int_equal(dp_pareto_find_min(y, 0, 2, 0), SIZE_MAX);
+	assert_int_equal(dp_pareto_find_one_se(y, 5, 2, 1, 0), 3);
+	assert_int_equal(dp_pareto_find_one_se(y, 5, 2, 1, 0.03), 2);
+	assert_int_equal(dp_pareto_find_one_se(y, 5, 2, 1, 0.11), 1);
+	assert_int_equal(dp_pareto_find_one_se(y, 5, 2, 1, 9), 0);
+	assert_int_equal(dp_pareto_find_one_se(y, 0, 2, 1, 9), SIZE_MAX);
 }
 
 /* A front is followed as it was chosen: the step at 2 counts with what it is worth, not
@@ -534,9 +534,10 @@ static void following(void **state)
 	double volume;
 
 	(void)state;
-	assert_float_equal(dp_followed(y, 5, ref), 1 * 0.8 + 2 * 0.5 + 2 * 0.9, 1e-12);
-	assert_float_equal(dp_followed(y, 1, ref), 9 * 0.8, 1e-12);
-	assert_float_equal(dp_followed(y, 0, ref), 0, 0);
+	assert_float_equal(dp_pareto_realised_volume(y, 5, ref), 1 * 0.8 + 2 * 0.5 + 2 * 0.9,
+			   1e-12);
+	assert_float_equal(dp_pareto_realised_volume(y, 1, ref), 9 * 0.8, 1e-12);
+	assert_float_equal(dp_pareto_realised_volume(y, 0, ref), 0, 0);
 	/* the hypervolume takes the best so far at each step */
 	assert_int_equal(dp_hypervolume(y, 5, 2, ref, &volume), DP_OK);
 	assert_float_equal(volume, 3 * 0.8 + 6 * 0.9, 1e-12);

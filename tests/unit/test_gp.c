@@ -1,6 +1,6 @@
 /* test_gp.c - Gaussian processes against finite differences and direct inverses. */
 #include "base/rng.h"
-#include "gp/gp_internal.h"
+#include "optimize/gp/gp_internal.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ struct sample {
 	double u[D * N], y[N], noise[N], lean[N];
 	struct dp_gp_spec spec;
 	struct dp_gp_hyper h;
-	struct dp_gp_run run[N];
+	struct dp_gp_noise_group run[N];
 	struct dp_gp_data data;
 };
 
@@ -40,7 +40,7 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 		s->y[i] = sin(5 * a) + b * b + 0.3 * s->u[2 * N + i] + 0.05 * dp_rng_normal(&r);
 		s->noise[i] = i % 3 ? NAN : 0.004 * (double)(1 + i);
 		s->lean[i] = 2 * b - 1;
-		s->run[i] = (struct dp_gp_run){ (uint32_t)i % 7, 1 + (double)i };
+		s->run[i] = (struct dp_gp_noise_group){ (uint32_t)i % 7, 1 + (double)i };
 	}
 	s->spec.d = D;
 	s->spec.kernel = kernel;
@@ -54,8 +54,8 @@ static void make(struct sample *s, const struct dp_kernel *kernel)
 	s->h.warp[1] = -1.1;
 	s->h.signal = 1.4;
 	s->h.noise = 0.02;
-	s->h.additive = 0.3;
-	s->h.lean = 0.4;
+	s->h.additive_share = 0.3;
+	s->h.noise_exponent = 0.4;
 	s->data = (struct dp_gp_data){ s->u, N, N, s->y, s->noise, s->lean, NULL, NULL };
 }
 
@@ -65,18 +65,18 @@ static double *hyper(struct dp_gp_hyper *h, size_t k)
 	       : k < 2 * D      ? &h->warp[k - D]
 	       : k == 2 * D     ? &h->signal
 	       : k == 2 * D + 1 ? &h->noise
-	       : k == 2 * D + 2 ? &h->additive
-				: &h->lean;
+	       : k == 2 * D + 2 ? &h->additive_share
+				: &h->noise_exponent;
 }
 
 static double posterior_at(const struct sample *s, const struct dp_gp_hyper *h, double *g)
 {
-	struct dp__fit f;
+	struct dp__gp_fit f;
 	double value;
 
-	assert_int_equal(dp__fit_new(&f, &s->spec, &s->data), DP_OK);
-	value = dp__fit_posterior(&f, h, g);
-	dp__fit_free(&f);
+	assert_int_equal(dp__gp_fit_init(&f, &s->spec, &s->data), DP_OK);
+	value = dp__gp_log_posterior(&f, h, g);
+	dp__gp_fit_free(&f);
 	return value;
 }
 
@@ -86,7 +86,7 @@ static void check_gradient(const struct dp_kernel *kernel, bool shared)
 	struct sample s;
 
 	make(&s, kernel);
-	s.data.run = shared ? s.run : NULL;
+	s.data.noise_group = shared ? s.run : NULL;
 	assert_true(isfinite(posterior_at(&s, &s.h, g)));
 	for (size_t k = 0; k < 2 * D + 4; k++) {
 		bool plain = (k >= D && k < 2 * D) || k >= 2 * D + 2;
@@ -170,7 +170,7 @@ static double kernel(const struct sample *s, const double *a, size_t sa, const d
 	} else {
 		terms += 1.0 / D;
 	}
-	return s->h.signal * ((1 - s->h.additive) * matern(r2) + s->h.additive * terms);
+	return s->h.signal * ((1 - s->h.additive_share) * matern(r2) + s->h.additive_share * terms);
 }
 
 /* Of two points' noise: points of one training share nine tenths of it, times the ratio
@@ -184,12 +184,12 @@ static double noise_covariance(const struct sample *s, size_t i, size_t j)
 
 	if (i == j)
 		return a;
-	return s->data.run && i % 7 == j % 7 ? 0.9 * ratio * sqrt(a * b) : 0;
+	return s->data.noise_group && i % 7 == j % 7 ? 0.9 * ratio * sqrt(a * b) : 0;
 }
 
 static void check_posterior(bool shared)
 {
-	const struct dp_gp_run other = { 100, 1 };
+	const struct dp_gp_noise_group other = { 100, 1 };
 	const double at[D] = { 0.31, 0.77, 1 };
 	double k[N * N], inv[N * N], kx[N], above = 0, below = 0, mean, m, v;
 	double got_m, got_v, m_there, *work;
@@ -197,7 +197,7 @@ static void check_posterior(bool shared)
 	struct dp_gp gp;
 
 	make(&s, &dp_kernel_matern52);
-	s.data.run = shared ? s.run : NULL;
+	s.data.noise_group = shared ? s.run : NULL;
 	for (size_t i = 0; i < N; i++) {
 		for (size_t j = 0; j < N; j++)
 			k[i * N + j] =
@@ -221,22 +221,22 @@ static void check_posterior(bool shared)
 	for (size_t i = N / 2; i < N; i++) {
 		double u[D] = { s.u[i], s.u[N + i], s.u[2 * N + i] };
 
-		assert_int_equal(dp_gp_append(&gp, u, s.noise[i], &s.run[i]), DP_OK);
+		assert_int_equal(dp_gp_append_point(&gp, u, s.noise[i], &s.run[i]), DP_OK);
 	}
-	dp_gp_observe(&gp, s.y, N);
-	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_set_outputs(&gp, s.y, N);
+	work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 	dp_gp_predict(&gp, at, 1, 1, &got_m, &got_v, work);
 	assert_true(fabs(got_m - m) < 1e-10);
 	assert_true(fabs(got_v - v) < 1e-10);
 	for (size_t i = 0; i < N; i++) { /* what is left of an output without its noise */
 		dp_gp_predict(&gp, s.u + i, N, 1, &m_there, NULL, work);
-		assert_true(fabs(s.y[i] - dp_gp_deviation(&gp, i) - m_there) < 1e-10);
+		assert_true(fabs(s.y[i] - dp_gp_residual(&gp, i) - m_there) < 1e-10);
 	}
 	/* a believed point changes the variance only */
-	assert_int_equal(dp_gp_append(&gp, at, NAN, &other), DP_OK);
-	dp_gp_observe(&gp, s.y, N);
+	assert_int_equal(dp_gp_append_point(&gp, at, NAN, &other), DP_OK);
+	dp_gp_set_outputs(&gp, s.y, N);
 	free(work);
-	work = dp_vec_new(dp_gp_room(&gp, 1));
+	work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 	dp_gp_predict(&gp, at, 1, 1, &got_m, &got_v, work);
 	assert_true(fabs(got_m - m) < 1e-10);
 	assert_true(fabs(got_v - v * s.h.noise / (v + s.h.noise)) < 1e-10);
@@ -260,9 +260,9 @@ static void prediction_slopes(void **state)
 	(void)state;
 	make(&s, &dp_kernel_matern52);
 	assert_int_equal(dp_gp_build(&gp, &s.spec, &s.h, &s.data, N), DP_OK);
-	dp_gp_observe(&gp, s.y, N);
-	work = dp_vec_new(dp_gp_room(&gp, 1));
-	dp_gp_predict_slope(&gp, u, &m, &v, dm, dv, work);
+	dp_gp_set_outputs(&gp, s.y, N);
+	work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
+	dp_gp_predict_gradient(&gp, u, &m, &v, dm, dv, work);
 	for (size_t k = 0; k < 2; k++) {
 		double a[D], b[D], ma, mb, va, vb, step = 1e-5;
 
@@ -302,10 +302,11 @@ static void left_out_points_are_predicted(void **state)
 		y[i] = sin(6 * u[i]) * cos(4 * u[M + i]) + 0.1 * dp_rng_normal(&r);
 		noise[i] = NAN;
 	}
-	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(
-		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 60 }, &h, &value),
-		DP_OK);
+	dp_gp_init_hyper(&spec, DP_GP_START_PRIOR_MEAN, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_fit_options){ .max_evaluations = 60 }, &h,
+				   &value),
+			 DP_OK);
 	assert_true(h.noise > 0.003 && h.noise < 0.03); /* true: 0.01 */
 	for (size_t i = 0; i < M; i++) {
 		double rest_u[2 * M], rest_y[M], m, v, at[2] = { u[i], u[M + i] }, *work;
@@ -320,8 +321,8 @@ static void left_out_points_are_predicted(void **state)
 			rest_y[k++] = y[j];
 		}
 		assert_int_equal(dp_gp_build(&gp, &spec, &h, &rest, 0), DP_OK);
-		dp_gp_observe(&gp, rest_y, M - 1);
-		work = dp_vec_new(dp_gp_room(&gp, 1));
+		dp_gp_set_outputs(&gp, rest_y, M - 1);
+		work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 		dp_gp_predict(&gp, at, 1, 1, &m, &v, work);
 		inside += fabs(y[i] - m) < 1.96 * sqrt(v + h.noise);
 		free(work);
@@ -348,10 +349,11 @@ static void the_warp_finds_a_logarithm(void **state)
 		y[i] = sin(7 * u[i]);
 		noise[i] = NAN;
 	}
-	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(
-		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 80 }, &h, &value),
-		DP_OK);
+	dp_gp_init_hyper(&spec, DP_GP_START_PRIOR_MEAN, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_fit_options){ .max_evaluations = 80 }, &h,
+				   &value),
+			 DP_OK);
 	assert_true(fabs(h.warp[0]) < 3);
 }
 
@@ -381,14 +383,15 @@ static void a_sum_is_learned_input_by_input(void **state)
 		}
 		noise[i] = NAN;
 	}
-	dp_gp_start(&spec, DP_GP_ADDITIVE, &h);
-	assert_int_equal(
-		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 60 }, &h, &value),
-		DP_OK);
-	assert_true(h.additive > 0.9 && h.additive <= 1);
+	dp_gp_init_hyper(&spec, DP_GP_START_ADDITIVE, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_fit_options){ .max_evaluations = 60 }, &h,
+				   &value),
+			 DP_OK);
+	assert_true(h.additive_share > 0.9 && h.additive_share <= 1);
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
-	dp_gp_observe(&gp, y, M);
-	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_set_outputs(&gp, y, M);
+	work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 	for (size_t i = 0; i < UNSEEN; i++) {
 		double at[INPUTS], truth = 0, m;
 
@@ -404,7 +407,7 @@ static void a_sum_is_learned_input_by_input(void **state)
 	dp_gp_free(&gp);
 }
 
-static double fit_with(const struct sample *s, const struct dp_gp_effort *effort,
+static double fit_with(const struct sample *s, const struct dp_gp_fit_options *effort,
 		       struct dp_gp_hyper *h)
 {
 	double value;
@@ -429,12 +432,12 @@ static void a_start_that_stays_behind_is_dropped(void **state)
 	(void)state;
 	make(&s, &dp_kernel_matern52);
 	s.h.length[0] = 0.1; /* some way to go */
-	at14 = fit_with(&s, &(struct dp_gp_effort){ .evaluations = 14 }, &a);
-	assert_true(at14 < fit_with(&s, &(struct dp_gp_effort){ .evaluations = 60 }, &a));
+	at14 = fit_with(&s, &(struct dp_gp_fit_options){ .max_evaluations = 14 }, &a);
+	assert_true(at14 < fit_with(&s, &(struct dp_gp_fit_options){ .max_evaluations = 60 }, &a));
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-		struct dp_gp_effort plain = { .evaluations = row[i].as_if };
-		struct dp_gp_effort rivalled = { row[i].evaluations, NULL, true,
-						 at14 + row[i].ahead };
+		struct dp_gp_fit_options plain = { .max_evaluations = row[i].as_if };
+		struct dp_gp_fit_options rivalled = { row[i].evaluations, NULL, true,
+						      at14 + row[i].ahead };
 
 		assert_true(fit_with(&s, &plain, &a) == fit_with(&s, &rivalled, &b));
 		assert_memory_equal(&a, &b, sizeof a);
@@ -465,11 +468,12 @@ static void no_number_of_inputs_is_too_large(void **state)
 		noise[i] = NAN;
 		lean[i] = i % 2 ? 1 : -1;
 	}
-	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(
-		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 20 }, &h, &value),
-		DP_OK);
-	assert_true(isfinite(value) && h.lean != 0);
+	dp_gp_init_hyper(&spec, DP_GP_START_PRIOR_MEAN, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_fit_options){ .max_evaluations = 20 }, &h,
+				   &value),
+			 DP_OK);
+	assert_true(isfinite(value) && h.noise_exponent != 0);
 }
 
 static void hard_data_does_no_harm(void **state)
@@ -490,15 +494,16 @@ static void hard_data_does_no_harm(void **state)
 		y[i] = i % 2 ? 1 : -1;
 		noise[i] = i % 2 ? NAN : 0;
 	}
-	dp_gp_start(&spec, DP_GP_CENTRE, &h);
-	assert_int_equal(
-		dp_gp_fit(&spec, &data, &(struct dp_gp_effort){ .evaluations = 20 }, &h, &value),
-		DP_OK);
+	dp_gp_init_hyper(&spec, DP_GP_START_PRIOR_MEAN, &h);
+	assert_int_equal(dp_gp_fit(&spec, &data,
+				   &(struct dp_gp_fit_options){ .max_evaluations = 20 }, &h,
+				   &value),
+			 DP_OK);
 	assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
 	assert_true(gp.jitter > 0);
-	dp_gp_observe(&gp, y, M);
-	assert_int_equal(dp_gp_append(&gp, &at, 0, NULL), DP_OK);
-	work = dp_vec_new(dp_gp_room(&gp, 1));
+	dp_gp_set_outputs(&gp, y, M);
+	assert_int_equal(dp_gp_append_point(&gp, &at, 0, NULL), DP_OK);
+	work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 	dp_gp_predict(&gp, &at, 1, 1, &m, &v, work);
 	assert_true(isfinite(m) && v > 0);
 	free(work);
@@ -520,8 +525,8 @@ static void noisy_points_are_smoothed_over(void **state)
 		struct dp_gp gp;
 
 		assert_int_equal(dp_gp_build(&gp, &spec, &h, &data, 0), DP_OK);
-		dp_gp_observe(&gp, y, 3);
-		work = dp_vec_new(dp_gp_room(&gp, 1));
+		dp_gp_set_outputs(&gp, y, 3);
+		work = dp_vec_new(dp_gp_predict_workspace(&gp, 1));
 		assert_non_null(work);
 		dp_gp_predict(&gp, &u[1], 1, 1, &mean[k], &var[k], work);
 		free(work);
@@ -535,7 +540,7 @@ static void a_fit_can_be_cancelled(void **state)
 {
 	atomic_bool cancel = true;
 	struct sample s;
-	struct dp_gp_effort effort = { .evaluations = 50, .cancel = &cancel };
+	struct dp_gp_fit_options effort = { .max_evaluations = 50, .cancel = &cancel };
 	double value;
 
 	(void)state;
@@ -553,7 +558,7 @@ static void leaving_one_out_is_refitting_without_it(void **state)
 	(void)state;
 	make(&s, &dp_kernel_matern52);
 	assert_int_equal(dp_gp_build(&gp, &s.spec, &s.h, &s.data, N), DP_OK);
-	dp_gp_observe(&gp, s.y, N);
+	dp_gp_set_outputs(&gp, s.y, N);
 	assert_int_equal(dp_gp_leave_one_out(&gp, missed, variance), DP_OK);
 	for (size_t i = 0; i < N; i++) {
 		double u[D * N], y[N], noise[N], at[D], mean, var, *work;
@@ -575,8 +580,8 @@ static void leaving_one_out_is_refitting_without_it(void **state)
 		others.y = y;
 		others.noise = noise;
 		assert_int_equal(dp_gp_build(&without, &s.spec, &s.h, &others, N), DP_OK);
-		dp_gp_observe(&without, y, N - 1);
-		work = dp_vec_new(dp_gp_room(&without, 1));
+		dp_gp_set_outputs(&without, y, N - 1);
+		work = dp_vec_new(dp_gp_predict_workspace(&without, 1));
 		assert_non_null(work);
 		dp_gp_predict(&without, at, 1, 1, &mean, &var, work);
 		assert_true(fabs(s.y[i] - missed[i] - mean) < 1e-8);
@@ -604,6 +609,6 @@ int main(void)
 		cmocka_unit_test(leaving_one_out_is_refitting_without_it),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,22 +13,22 @@
 
 #include <math.h>
 
-static struct dp_privacy_part part_of(bool poisson, double q, double mu, double group)
+static struct dp_privacy_component point_values_key(bool poisson, double q, double mu, double group)
 {
-	struct dp_privacy_part p = {
-		.kind = poisson ? &dp__part_poisson : &dp__part_wor,
+	struct dp_privacy_component p = {
+		.kind = poisson ? &dp__component_poisson : &dp__component_wor,
 		.q = q,
 		.mu = mu,
 		.count = 1,
-		.relation = poisson ? DP__ADD_OR_REMOVE : DP__REPLACE_ONE,
-		.group = group,
+		.relation = poisson ? DP__RELATION_ADD_REMOVE : DP__RELATION_REPLACE_ONE,
+		.group_size = group,
 	};
 
-	dp__part_of_group(&p, 1000, 1000 * q);
+	dp__component_set_group(&p, 1000, 1000 * q);
 	return p;
 }
 
-/* A group of one is what part_gaussian.c knows, by other formulas. */
+/* A group of one is what component_gaussian.c knows, by other formulas. */
 static void groups_of_one(void **state)
 {
 	static const double qs[] = { 0.001, 0.05, 0.6 }, mus[] = { 0.3, 1, 4 };
@@ -37,9 +37,9 @@ static void groups_of_one(void **state)
 	for (int i = 0; i < 18; i++) {
 		bool poisson = i % 2;
 		double q = qs[i / 2 % 3], mu = mus[i / 6], s;
-		struct dp_privacy_part ours = part_of(poisson, q, mu, 1);
-		struct dp_privacy_part other = {
-			.kind = poisson ? &dp__part_poisson : &dp__part_wor,
+		struct dp_privacy_component ours = point_values_key(poisson, q, mu, 1);
+		struct dp_privacy_component other = {
+			.kind = poisson ? &dp__component_poisson : &dp__component_wor,
 			.q = q,
 			.mu = mu,
 			.count = 1,
@@ -56,17 +56,17 @@ static void groups_of_one(void **state)
 						 b);
 			}
 		}
-		assert_near(ours.kind->end(&ours, DP__REMOVE, -20),
-			    other.kind->end(&other, DP__REMOVE, -20), 1e-9);
+		assert_near(ours.kind->tail_cutoff(&ours, DP__DIRECTION_REMOVE, -20),
+			    other.kind->tail_cutoff(&other, DP__DIRECTION_REMOVE, -20), 1e-9);
 	}
 }
 
 /* The likelihood ratio of the mixture at z, by its definition. */
-static double mixture(const struct dp_privacy_part *p, double z)
+static double mixture(const struct dp_privacy_component *p, double z)
 {
 	double sum = 0;
 
-	for (int j = 0; j <= (int)p->group; j++)
+	for (int j = 0; j <= (int)p->group_size; j++)
 		sum += p->weight[j] * exp(j * p->mu * (z - 0.5 * j * p->mu));
 	return sum;
 }
@@ -83,7 +83,7 @@ static void mixtures_by_integrals(void **state)
 
 	(void)state;
 	for (int k = 2; k <= 5; k++) {
-		struct dp_privacy_part p = part_of(true, 0.02 * k, 0.5 + 0.1 * k, k);
+		struct dp_privacy_component p = point_values_key(true, 0.02 * k, 0.5 + 0.1 * k, k);
 		double sum = 0, slack;
 
 		for (int j = 0; j <= k; j++)
@@ -98,9 +98,9 @@ static void mixtures_by_integrals(void **state)
 				removed += fmax(l - exp(x), 0) * q;
 				added += fmax(1 - exp(x) * l, 0) * q;
 			}
-			assert_near(p.kind->profile(&p, DP__REMOVE, x, &slack), removed,
+			assert_near(p.kind->profile(&p, DP__DIRECTION_REMOVE, x, &slack), removed,
 				    1e-7 * removed + 1e-13);
-			assert_near(p.kind->profile(&p, DP__ADD, x, &slack), added,
+			assert_near(p.kind->profile(&p, DP__DIRECTION_ADD, x, &slack), added,
 				    1e-7 * added + 1e-13);
 		}
 		for (double order = 1.5; order < 5; order += 1.25) {
@@ -120,8 +120,10 @@ static void mixtures_by_integrals(void **state)
 /* Without replacement: probabilities by counting, and the sum's own definition. */
 static void lots_by_counting(void **state)
 {
-	struct dp_privacy_part p = part_of(false, 0.1, 0.8, 3);
-	struct dp_privacy_part most = { .kind = &dp__part_wor, .q = 0.5, .mu = 1, .group = 3 };
+	struct dp_privacy_component p = point_values_key(false, 0.1, 0.8, 3);
+	struct dp_privacy_component most = {
+		.kind = &dp__component_wor, .q = 0.5, .mu = 1, .group_size = 3
+	};
 	double any = 1 - 0.9 * 899 / 999 * 898 / 998, slack;
 
 	(void)state;
@@ -132,10 +134,10 @@ static void lots_by_counting(void **state)
 
 		for (int j = 1; j <= 3; j++)
 			sum += p.weight[j] * dp__gaussian_delta(j * 0.8, e);
-		assert_near(p.kind->profile(&p, DP__REMOVE, x, &slack), sum, 1e-14);
+		assert_near(p.kind->profile(&p, DP__DIRECTION_REMOVE, x, &slack), sum, 1e-14);
 	}
 	/* four of five in a lot: two of three are always there, or all of them */
-	dp__part_of_group(&most, 5, 4);
+	dp__component_set_group(&most, 5, 4);
 	assert_true(most.weight[0] == 0 && most.weight[1] == 0);
 	assert_near(most.weight[2], 0.6, 1e-15);
 	assert_near(most.weight[3], 0.4, 1e-15);
@@ -203,7 +205,7 @@ static void group_refused(const char *text, const char *names)
 	json_t *q, *a = NULL;
 
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, NULL), DP_OK);
-	assert_int_equal(dp_privacy_json(q, &a, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_answer_query(q, &a, &err), DP_E_INVALID);
 	if (!strstr(err.msg, names))
 		fail_msg("%s: %s", text, err.msg);
 	json_decref(q);

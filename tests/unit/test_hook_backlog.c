@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/happened.h"
+#include "daemon/notify/notification.h"
 #include "tests/unit/fake_daemon.h"
 
 enum {
@@ -105,7 +105,7 @@ static int setup(void **state)
 	snprintf(told, sizeof told, "%s/told", fake_dir);
 	snprintf(go, sizeof go, "%s/go", fake_dir);
 	snprintf(log_file, sizeof log_file, "%s/log", fake_dir);
-	fake_settings.config.path = conf;
+	fake_settings.config_source.path = conf;
 	fake_settings.log_file = log_file;
 	return 0;
 }
@@ -161,7 +161,7 @@ static void test_daemon_events_are_bounded(void **state)
 	write_conf("disk-low, paused");
 	fake_start_daemon();
 	for (int i = 0; i < 2 * QUEUED; i++)
-		happened_disk_low(&fake_d, "a test");
+		notification_disk_low(&fake_d, "a test");
 	fake_submit("s", "", "method: random, evaluations: 9");
 	fake_do("pause", json_pack("{s:s}", "study", "s"));
 	fclose(fopen(go, "w"));

@@ -8,7 +8,7 @@
 
 #include "failing_malloc.h"
 #include "linalg/linalg.h"
-#include "propose/importance.h"
+#include "optimize/recommend/importance.h"
 #include "study_text.h"
 
 #include <math.h>
@@ -86,8 +86,8 @@ static void a_known_function(void **state)
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
 	near_to(i.variance, 13.8446, 0.2);
 	for (size_t k = 0; k < DP_COUNT(first); k++) {
-		near_to(i.first[k], first[k], 0.015);
-		near_to(i.total[k], total[k], 0.015);
+		near_to(i.first_order[k], first[k], 0.015);
+		near_to(i.total_order[k], total[k], 0.015);
 	}
 }
 
@@ -119,8 +119,8 @@ static void a_product(void **state)
 		whole *= 1 + own[k];
 	}
 	for (size_t k = 0; k < WIDTH; k++) {
-		near_to(i.first[k], own[k] / (whole - 1), 0.015);
-		near_to(i.total[k], own[k] * whole / (1 + own[k]) / (whole - 1), 0.015);
+		near_to(i.first_order[k], own[k] / (whole - 1), 0.015);
+		near_to(i.total_order[k], own[k] * whole / (1 + own[k]) / (whole - 1), 0.015);
 	}
 }
 
@@ -143,8 +143,8 @@ static void as_it_is_sampled(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < DP_COUNT(own); k++) {
-		near_to(i.first[k], own[k] / (own[0] + own[1] + own[2]), 0.01);
-		near_to(i.total[k], i.first[k], 0.01);
+		near_to(i.first_order[k], own[k] / (own[0] + own[1] + own[2]), 0.01);
+		near_to(i.total_order[k], i.first_order[k], 0.01);
 	}
 }
 
@@ -173,10 +173,10 @@ static void without_variation_and_without_values(void **state)
 
 	(void)state;
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
-	assert_true(i.first[0] == 0 && i.total[0] == 0 && i.variance == 0);
+	assert_true(i.first_order[0] == 0 && i.total_order[0] == 0 && i.variance == 0);
 	i = indices(study, sometimes_nothing);
-	near_to(i.first[0], 1, 0.05);
-	assert_true(i.first[1] == 0 && i.total[1] == 0);
+	near_to(i.first_order[0], 1, 0.05);
+	assert_true(i.first_order[1] == 0 && i.total_order[1] == 0);
 }
 
 static void mostly_without_a_value(void **state)
@@ -231,11 +231,11 @@ static void the_sparse_vector_technique(void **state)
 	c = squares - sum * sum;
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
 	near_to(i.variance, b + c, 0.02);
-	near_to(i.first[0], c / (b + c), 0.01);
-	near_to(i.total[0], c / (b + c), 0.01);
-	near_to(i.first[1], b / (b + c), 0.01);
-	near_to(i.total[1], b / (b + c), 0.01);
-	assert_true(i.first[2] == 0 && i.total[2] == 0);
+	near_to(i.first_order[0], c / (b + c), 0.01);
+	near_to(i.total_order[0], c / (b + c), 0.01);
+	near_to(i.first_order[1], b / (b + c), 0.01);
+	near_to(i.total_order[1], b / (b + c), 0.01);
+	assert_true(i.first_order[2] == 0 && i.total_order[2] == 0);
 }
 
 /* What epsilon does not depend on has nothing of it, not a little. */
@@ -251,10 +251,10 @@ static void clip_and_learning_rate(void **state)
 
 	(void)state;
 	assert_int_equal(i.source, DP_IMPORTANCE_COMPUTED);
-	assert_true(i.first[1] == 0 && i.total[1] == 0);
-	assert_true(i.first[2] == 0 && i.total[2] == 0);
-	assert_true(i.first[3] > 0.8 && i.first[0] > 0.02 && i.first[0] < 0.15);
-	assert_true(i.total[0] >= i.first[0] && i.total[3] >= i.first[3]);
+	assert_true(i.first_order[1] == 0 && i.total_order[1] == 0);
+	assert_true(i.first_order[2] == 0 && i.total_order[2] == 0);
+	assert_true(i.first_order[3] > 0.8 && i.first_order[0] > 0.02 && i.first_order[0] < 0.15);
+	assert_true(i.total_order[0] >= i.first_order[0] && i.total_order[3] >= i.first_order[3]);
 }
 
 /* Epsilon is the target itself there. */
@@ -268,9 +268,9 @@ static void noise_that_is_solved_for(void **state)
 				 "error: {metric: f}"));
 
 	(void)state;
-	assert_true(i.first[0] == 0 && i.total[0] == 0 && i.first[1] == 0);
-	near_to(i.first[2], 1, 0.01);
-	near_to(i.total[2], 1, 0.01);
+	assert_true(i.first_order[0] == 0 && i.total_order[0] == 0 && i.first_order[1] == 0);
+	near_to(i.first_order[2], 1, 0.01);
+	near_to(i.total_order[2], 1, 0.01);
 }
 
 /* ---- models ---- */
@@ -282,7 +282,7 @@ enum {
 struct fitted {
 	struct dp_study *study;
 	struct dp_proposer *p;
-	struct dp_known known[RESULTS];
+	struct dp_observation known[RESULTS];
 	struct dp_history h;
 	struct dp_err err;
 };
@@ -291,13 +291,13 @@ static void fit_study(struct fitted *f, const char *text, one_fn *error)
 {
 	memset(f, 0, sizeof *f);
 	f->study = good(text);
-	f->h = (struct dp_history){ .known = f->known, .n = RESULTS };
+	f->h = (struct dp_history){ .observations = f->known, .n = RESULTS };
 	for (uint32_t i = 0; i < RESULTS; i++) {
-		struct dp_known *k = &f->known[i];
+		struct dp_observation *k = &f->known[i];
 
 		k->trial = i;
 		dp_space_sample(f->study, i, true, k->x);
-		assert_int_equal(dp_objectives_privacy(f->study, k->x, k->y, &f->err), DP_OK);
+		assert_int_equal(dp_objectives_epsilon(f->study, k->x, k->y, &f->err), DP_OK);
 		if (isnan(k->y[0]))
 			k->y[0] = 1;
 		k->y[1] = error(k->x);
@@ -334,13 +334,13 @@ static void the_mean_of_a_model(void **state)
 			"1]}",
 			METRICS),
 		  wiggle);
-	assert_int_equal(dp_surrogate_info(f.p, 1, &info), DP_OK);
+	assert_int_equal(dp_surrogate_get_info(f.p, 1, &info), DP_OK);
 	assert_true(info.length[1] < info.length[0]);
 	assert_int_equal(dp_surrogate_importance(f.p, 1, &i, &f.err), DP_OK);
 	assert_int_equal(i.source, DP_IMPORTANCE_MODELLED);
-	near_to(i.first[0], slope / (slope + waves), 0.01);
-	near_to(i.total[0], slope / (slope + waves), 0.01);
-	near_to(i.total[1], waves / (slope + waves), 0.01);
+	near_to(i.first_order[0], slope / (slope + waves), 0.01);
+	near_to(i.total_order[0], slope / (slope + waves), 0.01);
+	near_to(i.total_order[1], waves / (slope + waves), 0.01);
 	fitted_free(&f);
 }
 
@@ -367,8 +367,8 @@ static void a_costly_oracle(void **state)
 	dp_proposer_free(p);
 	assert_int_equal(dp_surrogate_importance(f.p, 0, &i, &f.err), DP_OK);
 	assert_int_equal(i.source, DP_IMPORTANCE_MODELLED);
-	assert_true(i.first[0] == 0 && i.total[0] == 0);
-	near_to(i.total[1], 1, 0.02);
+	assert_true(i.first_order[0] == 0 && i.total_order[0] == 0);
+	near_to(i.total_order[1], 1, 0.02);
 	fitted_free(&f);
 }
 
@@ -410,6 +410,6 @@ int main(void)
 		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "journal/journal_internal.h"
+#include "journal/store/journal_internal.h"
 #include "journal_place.h"
 
 static void test_fresh(void **state)
@@ -28,14 +28,14 @@ static void test_fresh(void **state)
 	assert_int_equal(count(j, 0), 0);
 	assert_int_equal(dp_journal_stat(j, &size, &err), DP_OK);
 	assert_true(size.records == 0 && size.bytes > 0 && size.map_size >= 64 << 20);
-	assert_false(dp_journal_trouble(j, &err));
-	assert_int_equal(dp_journal_durable(j), 0);
+	assert_false(dp_journal_get_write_error(j, &err));
+	assert_int_equal(dp_journal_durable_ticket(j), 0);
 	dp_journal_close(j);
 	j = open_journal(f->dir, true, 0);
 	assert_non_null(j);
 	assert_int_equal(count(j, 0), 0);
 	assert_int_equal(dp_journal_append(j, 1, 0, "x", 1), 0);
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_E_INVALID);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_E_INVALID);
 	dp_journal_close(j);
 	dp_journal_close(NULL);
 }
@@ -47,7 +47,7 @@ static int walk_again(void *arg, uint32_t study, uint32_t seq, const void *bytes
 	(void)seq;
 	(void)bytes;
 	(void)len;
-	return dp_journal_each(arg, 0, count_one, NULL, err);
+	return dp_journal_for_each(arg, 0, count_one, NULL, err);
 }
 
 static void test_append_and_read(void **state)
@@ -71,7 +71,7 @@ static void test_append_and_read(void **state)
 	assert_true(__atomic_load_n(&wakes, __ATOMIC_SEQ_CST) >= 1);
 	assert_int_equal(dp_journal_stat(j, &size, &err), DP_OK);
 	assert_int_equal(size.records, 900);
-	assert_int_equal(dp_journal_each(j, 0, count_one, &t, &err), DP_E_INVALID);
+	assert_int_equal(dp_journal_for_each(j, 0, count_one, &t, &err), DP_E_INVALID);
 	append(j, 3, 300); /* closing commits what is queued */
 	dp_journal_close(j);
 
@@ -82,9 +82,9 @@ static void test_append_and_read(void **state)
 	assert_int_equal(count(j, 3), 301);
 	assert_int_equal(count(j, 4), 0);
 	assert_int_equal(next_study(j), 4);
-	assert_int_equal(dp_journal_each(j, 2, count_one, &t, &err), 42);
+	assert_int_equal(dp_journal_for_each(j, 2, count_one, &t, &err), 42);
 	assert_int_equal(t.records, 5);
-	assert_int_equal(dp_journal_each(j, 0, walk_again, j, &err), DP_E_INVALID);
+	assert_int_equal(dp_journal_for_each(j, 0, walk_again, j, &err), DP_E_INVALID);
 	assert_int_equal(dp_journal_stat(j, &size, &err), DP_OK);
 	assert_int_equal(size.records, 901);
 	assert_int_equal(faults(j, NULL, NULL), 0);
@@ -108,7 +108,7 @@ static void test_map_grows(void **state)
 			assert_true(wait_durable(j, ticket));
 	}
 	assert_true(wait_durable(j, ticket));
-	assert_false(dp_journal_trouble(j, &err));
+	assert_false(dp_journal_get_write_error(j, &err));
 	assert_int_equal(dp_journal_stat(j, &after, &err), DP_OK);
 	assert_int_equal(after.records, 10000);
 	assert_true(after.map_size >= after.bytes && after.bytes > 8 * before.map_size);
@@ -116,7 +116,7 @@ static void test_map_grows(void **state)
 	j = open_journal(f->dir, false, 64 << 10); /* smaller than what is there */
 	assert_non_null(j);
 	assert_int_equal(count(j, 0), 10000);
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_OK);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_OK);
 	for (uint32_t i = 0; i < 5000; i++)
 		ticket = append(j, 8, i);
 	assert_true(wait_durable(j, ticket));
@@ -166,16 +166,16 @@ static void test_forget(void **state)
 	for (uint32_t study = 1; study <= 4; study++)
 		for (uint32_t seq = 0; seq < 2000; seq++)
 			append(j, study, seq);
-	dp_journal_forget(j, 2); /* one in the middle, while it is still queued */
+	dp_journal_delete_study(j, 2); /* one in the middle, while it is still queued */
 	append(j, 3, 2000);
-	dp_journal_forget(j, 4); /* the last one */
-	ticket = dp_journal_forget(j, 99);
+	dp_journal_delete_study(j, 4); /* the last one */
+	ticket = dp_journal_delete_study(j, 99);
 	assert_true(wait_durable(j, ticket));
 	dp_journal_close(j);
 	j = open_started(f->dir, 0, NULL);
 	assert_non_null(j);
 	append(j, 5, 0);
-	ticket = dp_journal_forget(j, 5);
+	ticket = dp_journal_delete_study(j, 5);
 	append(j, 3, 2001);
 	dp_journal_close(j);
 	j = open_journal(f->dir, false, 0);
@@ -205,12 +205,12 @@ static void test_no_overwriting(void **state)
 	append(j, 2, 0);
 	ticket = append(j, 1, 1);
 	assert_true(wait_durable(j, ticket));
-	assert_false(dp_journal_trouble(j, &err));
+	assert_false(dp_journal_get_write_error(j, &err));
 	dp_journal_append(j, 1, 1, "other bytes", 11);
 	assert_true(wait_trouble(j, &err));
 	assert_int_equal(err.code, DP_E_CORRUPT);
 	assert_non_null(strstr(err.msg, "record 1 of study 1"));
-	assert_int_equal(dp_journal_durable(j), ticket);
+	assert_int_equal(dp_journal_durable_ticket(j), ticket);
 	assert_true(__atomic_load_n(&wakes, __ATOMIC_SEQ_CST) >= 2);
 	dp_journal_close(j);
 	j = open_started(f->dir, 0, NULL);
@@ -239,8 +239,8 @@ static void *produce(void *arg)
 
 	for (uint32_t seq = 0; seq < p->n; seq++) {
 		p->ticket = append(p->j, p->study, seq);
-		dp_journal_durable(p->j);
-		dp_journal_trouble(p->j, &err);
+		dp_journal_durable_ticket(p->j);
+		dp_journal_get_write_error(p->j, &err);
 		if (dp_journal_stat(p->j, &size, &err) != DP_OK)
 			p->ticket = 0;
 	}
@@ -375,19 +375,20 @@ static void test_commits_are_timed(void **state)
 	struct fixture *f = *state;
 	unsigned wakes = 0;
 	struct dp_journal *j = open_started(f->dir, 0, &wakes);
-	struct dp_journal_commits c;
-	int64_t began = dp_mono_us();
+	struct dp_journal_commit_stats c;
+	int64_t began = dp_monotonic_us();
 
 	assert_non_null(j);
-	dp_journal_commits(j, &c);
-	assert_true(c.count == 0 && c.seconds == 0);
+	dp_journal_get_commit_stats(j, &c);
+	assert_true(c.count == 0 && c.total_seconds == 0);
 	assert_true(isnan(c.median) && isnan(c.p90) && isnan(c.p99));
 	for (uint32_t seq = 0; seq < 5; seq++)
 		assert_true(wait_durable(j, append(j, 1, seq)));
-	dp_journal_commits(j, &c);
+	dp_journal_get_commit_stats(j, &c);
 	assert_int_equal(c.count, 5);
 	assert_true(0 < c.median && c.median <= c.p90 && c.p90 <= c.p99);
-	assert_true(c.p99 <= c.seconds && c.seconds <= (double)(dp_mono_us() - began) / 1e6);
+	assert_true(c.p99 <= c.total_seconds &&
+		    c.total_seconds <= (double)(dp_monotonic_us() - began) / 1e6);
 	dp_journal_close(j);
 }
 
@@ -396,19 +397,19 @@ static void test_quantiles_of_commits(void **state)
 {
 	struct fixture *f = *state;
 	struct dp_journal *j = open_journal(f->dir, false, 0);
-	struct dp_journal_commits c;
+	struct dp_journal_commit_stats c;
 
 	assert_non_null(j);
 	for (int i = 0; i < 100; i++)
-		dp__commit_took(j, 1 + 37 * i % 100);
-	dp_journal_commits(j, &c);
-	assert_true(c.count == 100 && c.seconds == 5050);
+		dp__commit_times_add(j, 1 + 37 * i % 100);
+	dp_journal_get_commit_stats(j, &c);
+	assert_true(c.count == 100 && c.total_seconds == 5050);
 	assert_true(c.median == 50 && c.p90 == 90 && c.p99 == 99);
 	for (int i = 0; i < 1024; i++) /* those before are forgotten, but for the sum */
-		dp__commit_took(j, 1000 + i);
-	dp_journal_commits(j, &c);
+		dp__commit_times_add(j, 1000 + i);
+	dp_journal_get_commit_stats(j, &c);
 	assert_int_equal(c.count, 1124);
-	assert_true(c.seconds == 5050 + 1024 * 1000 + 1023 * 512);
+	assert_true(c.total_seconds == 5050 + 1024 * 1000 + 1023 * 512);
 	assert_true(c.median == 1511 && c.p90 == 1921 && c.p99 == 2013);
 	dp_journal_close(j);
 }

@@ -80,7 +80,7 @@ static bool refused(const char *dir, bool readonly, int code, const char *word)
 static void test_verify(void **state)
 {
 	struct fixture *f = *state;
-	struct dp_verify_result r;
+	struct dp_journal_verify_result r;
 	struct dp_buf b = DP_BUF_INIT;
 	struct dp_journal *j;
 	struct fault seen = { 0 };
@@ -88,7 +88,7 @@ static void test_verify(void **state)
 	MDB_val bad;
 
 	fill(f->dir);
-	make_record(2, 5, &b);
+	census_add_record(2, 5, &b);
 	b.data[7] = (char)(b.data[7] ^ 0x10);
 	bad = (MDB_val){ b.len, b.data };
 	tamper(f->dir, "events", (MDB_val){ 8, "\0\0\0\2\0\0\0\5" }, &bad);
@@ -119,7 +119,7 @@ static void test_verify(void **state)
 	tamper(f->dir, "events", (MDB_val){ 3, "odd" }, &bad);
 	assert_true(refused(f->dir, true, DP_E_CORRUPT, "a key of 3 bytes"));
 	seen = (struct fault){ 0 };
-	assert_int_equal(dp_journal_verify_at(f->dir, note_fault, &seen, &r, &err), DP_OK);
+	assert_int_equal(dp_journal_verify_path(f->dir, note_fault, &seen, &r, &err), DP_OK);
 	assert_int_equal(r.faults, seen.n);
 	assert_int_equal(seen.study[seen.n - 1], 0);
 	assert_non_null(strstr(seen.text[seen.n - 1], "a key of 3 bytes"));
@@ -141,7 +141,7 @@ static void test_other_formats(void **state)
 	assert_true(refused(f->dir, false, DP_E_CORRUPT, "no journal"));
 }
 
-static void put_file(const struct fixture *f, const char *name, const void *p, size_t n)
+static void print_file_bytes(const struct fixture *f, const char *name, const void *p, size_t n)
 {
 	struct dp_err err;
 
@@ -161,11 +161,11 @@ static void test_not_a_journal(void **state)
 	for (size_t i = 0; i < sizeof noise; i++)
 		noise[i] = (char)(i * 2654435761u >> 13);
 	for (size_t n = 1; n <= sizeof noise; n = n * 3 + 7) {
-		put_file(f, "data.mdb", noise, n);
+		print_file_bytes(f, "data.mdb", noise, n);
 		assert_true(refused(f->dir, false, DP_E_CORRUPT, "data.mdb"));
 		assert_true(refused(f->dir, true, DP_E_CORRUPT, "data.mdb"));
 	}
-	put_file(f, "data.mdb", "", 0);
+	print_file_bytes(f, "data.mdb", "", 0);
 	assert_true(refused(f->dir, true, DP_E_NOT_FOUND, "no journal"));
 	/* a database of somebody else */
 	assert_int_equal(dp_remove_tree(f->dir, &err), DP_OK);

@@ -26,12 +26,12 @@ static void report_durable(const char *dir, int to)
 
 		for (int i = 0; i < 20; i++, appended++)
 			NEED(append(j, 1, appended) == appended + 1);
-		durable = dp_journal_durable(j);
+		durable = dp_journal_durable_ticket(j);
 		if (durable > told) {
 			told = (uint32_t)durable;
 			NEED(write(to, &told, sizeof told) == sizeof told);
 		}
-		while (appended - dp_journal_durable(j) > 200)
+		while (appended - dp_journal_durable_ticket(j) > 200)
 			usleep(50);
 	}
 }
@@ -96,15 +96,15 @@ static void suffer_full_disk(const char *dir)
 		ticket = append(j, 1, i);
 	NEED(wait_trouble(j, &err));
 	NEED(err.code == DP_E_IO && strstr(err.msg, dir));
-	NEED(dp_journal_durable(j) == durable);
+	NEED(dp_journal_durable_ticket(j) == durable);
 	usleep(1200 * 1000); /* a retry that fails, too */
 	for (uint32_t i = 0; i < 100; i++)
 		ticket = append(j, 2, i);
-	NEED(dp_journal_trouble(j, NULL) && dp_journal_durable(j) == durable);
+	NEED(dp_journal_get_write_error(j, NULL) && dp_journal_durable_ticket(j) == durable);
 	NEED(__atomic_load_n(&wakes, __ATOMIC_SEQ_CST) == before + 1);
 	limit_files(RLIM_INFINITY);
 	NEED(wait_durable(j, ticket));
-	NEED(!dp_journal_trouble(j, &err));
+	NEED(!dp_journal_get_write_error(j, &err));
 	NEED(__atomic_load_n(&wakes, __ATOMIC_SEQ_CST) >= before + 2);
 	dp_journal_close(j);
 
@@ -173,15 +173,15 @@ static void test_false_failures(void **state)
 	for (uint32_t i = 0; i < 50; i++)
 		append(j, 1, i);
 	append(j, 2, 1);
-	dp_journal_forget(j, 2);
+	dp_journal_delete_study(j, 2);
 	append(j, 3, 0);
 	ticket = append(j, 1, 50);
 	__atomic_store_n(&lies, 3, __ATOMIC_SEQ_CST);
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_OK);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_OK);
 	assert_true(wait_trouble(j, &err));
 	assert_int_equal(err.code, DP_E_IO);
 	assert_true(wait_durable(j, ticket));
-	assert_false(dp_journal_trouble(j, &err));
+	assert_false(dp_journal_get_write_error(j, &err));
 	assert_int_equal(__atomic_load_n(&lies, __ATOMIC_SEQ_CST), 0);
 	dp_journal_close(j);
 	j = open_journal(f->dir, true, 0);
@@ -208,11 +208,11 @@ static void lose_folder(const char *dir)
 	NEED(mkdir(dir, 0700) == 0);
 	limit_files(RLIM_INFINITY);
 	append(j, 2, 0);
-	for (int64_t began = dp_mono_us(); err.code != DP_E_NOT_FOUND; usleep(1000)) {
-		NEED(dp_mono_us() - began < PATIENCE_US);
-		NEED(dp_journal_trouble(j, &err));
+	for (int64_t began = dp_monotonic_us(); err.code != DP_E_NOT_FOUND; usleep(1000)) {
+		NEED(dp_monotonic_us() - began < PATIENCE_US);
+		NEED(dp_journal_get_write_error(j, &err));
 	}
-	NEED(dp_journal_durable(j) == 1);
+	NEED(dp_journal_durable_ticket(j) == 1);
 	dp_journal_close(j);
 	_exit(0);
 }
@@ -249,7 +249,7 @@ static void test_no_thread(void **state)
 
 	assert_non_null(j);
 	no_threads = true;
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_E_FAILED);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_E_FAILED);
 	assert_non_null(strstr(err.msg, "thread"));
 	assert_int_equal(count(j, 0), 0);
 	append(j, 1, 0);
@@ -261,9 +261,9 @@ static void test_no_thread(void **state)
 	j = open_journal(f->dir, false, 0);
 	assert_non_null(j);
 	no_threads = true;
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_E_FAILED);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_E_FAILED);
 	no_threads = false;
-	assert_int_equal(dp_journal_start(j, NULL, NULL, &err), DP_OK);
+	assert_int_equal(dp_journal_start_writer(j, NULL, NULL, &err), DP_OK);
 	assert_true(wait_durable(j, append(j, 1, 0)));
 	dp_journal_close(j);
 }

@@ -166,7 +166,7 @@ static void test_slow_reader_holds_nothing(void **state)
 		struct dp_journal *mine = open_journal(f->dir, true, 0);
 
 		NEED(mine);
-		NEED(dp_journal_each(mine, 0, wait_in_record, ends, &err) == DP_OK);
+		NEED(dp_journal_for_each(mine, 0, wait_in_record, ends, &err) == DP_OK);
 		_exit(0);
 	}
 	assert_int_equal(read(told[0], &c, 1), 1);
@@ -174,7 +174,7 @@ static void test_slow_reader_holds_nothing(void **state)
 	write_commits(j, 2, 1000);
 	assert_true(journal_bytes(j) < before + (256 << 10));
 	assert_int_equal(dp_journal_stat(j, &st, &err), DP_OK);
-	assert_int_equal(st.reader.pid, 0);
+	assert_int_equal(st.stale_reader.pid, 0);
 	assert_int_equal(write(go[1], &c, 1), 1);
 	assert_child_ok(child);
 	dp_journal_close(j);
@@ -203,11 +203,12 @@ static bool wait_reader(struct dp_journal *j, pid_t pid)
 	struct dp_journal_stat st = { 0 };
 	struct dp_err err;
 
-	for (int64_t start = dp_mono_us(); dp_mono_us() - start < PATIENCE_US; usleep(10000))
-		if (dp_journal_stat(j, &st, &err) == DP_OK && st.reader.pid == pid &&
-		    (pid == 0 || dp_journal_reader_lags(&st.reader)))
-			return pid == 0 || (st.reader.commits >= 1 &&
-					    strstr(st.reader.program, "test_journal"));
+	for (int64_t start = dp_monotonic_us(); dp_monotonic_us() - start < PATIENCE_US;
+	     usleep(10000))
+		if (dp_journal_stat(j, &st, &err) == DP_OK && st.stale_reader.pid == pid &&
+		    (pid == 0 || dp_journal_reader_is_stale(&st.stale_reader)))
+			return pid == 0 || (st.stale_reader.commits_behind >= 1 &&
+					    strstr(st.stale_reader.program, "test_journal"));
 	return false;
 }
 
@@ -233,7 +234,7 @@ static void test_reader_that_holds_on(void **state)
 
 		assert_true(wait_durable(j, append(j, 1, i)));
 		assert_int_equal(dp_journal_stat(j, &st, &err), DP_OK);
-		if (st.reader.pid)
+		if (st.stale_reader.pid)
 			break;
 		usleep(1000);
 	}

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "journal/journal_internal.h"
-#include "journal/state.h"
+#include "journal/store/journal_internal.h"
+#include "state/state.h"
 #include "journal_place.h"
 
 /* Records 0 to n - 1 of study 1, by a process of its own. */
@@ -37,7 +37,7 @@ static uint32_t looked(const char *dir)
 	struct dp_err err;
 	uint32_t n;
 
-	assert_int_equal(dp_state_look(&s, dir, &j, &err), DP_OK);
+	assert_int_equal(dp_state_open_readonly(&s, dir, &j, &err), DP_OK);
 	assert_int_equal(s.nstudies, 0);
 	n = s.nunreadable;
 	dp_state_free(&s);
@@ -53,9 +53,9 @@ static void test_no_trace(void **state)
 	struct dp_err err;
 	long pid = -1;
 
-	assert_int_equal(dp_state_look(&s, f->dir, NULL, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_open_readonly(&s, f->dir, NULL, &err), DP_E_NOT_FOUND);
 	assert_int_not_equal(stat(f->dir, &before), 0);
-	assert_false(dp_journal_is_written(f->dir, &pid));
+	assert_false(dp_journal_has_writer(f->dir, &pid));
 	assert_int_equal(pid, 0);
 	write_elsewhere(f->dir, 0, 5);
 	assert_int_equal(stat(in_dir(f, "lock.mdb"), &before), 0);
@@ -73,7 +73,7 @@ static void test_no_trace(void **state)
 /* Without the lock, what is written meanwhile is noticed. */
 static void test_disturbed(void **state)
 {
-	struct dp_journal_options options = { .readonly = true, .untouched = true };
+	struct dp_journal_options options = { .readonly = true, .no_lock_file = true };
 	struct fixture *f = *state;
 	struct dp_journal *j;
 	struct dp_err err;
@@ -81,16 +81,16 @@ static void test_disturbed(void **state)
 	write_elsewhere(f->dir, 0, 5);
 	assert_int_equal(dp_journal_open(f->dir, &options, &j, &err), DP_OK);
 	assert_int_equal(count(j, 0), 5);
-	assert_false(dp__moved(j));
+	assert_false(dp__snapshot_is_stale(j));
 	write_elsewhere(f->dir, 5, 7);
-	assert_true(dp__moved(j));
+	assert_true(dp__snapshot_is_stale(j));
 	dp_journal_close(j);
 }
 
 /* Beside a writer that never rests, who is named. */
 static void test_beside_a_writer(void **state)
 {
-	struct dp_journal_options options = { .readonly = true, .untouched = true };
+	struct dp_journal_options options = { .readonly = true, .no_lock_file = true };
 	struct fixture *f = *state;
 	struct dp_journal *j;
 	struct dp_err err;
@@ -105,16 +105,16 @@ static void test_beside_a_writer(void **state)
 		for (uint32_t i = 1;; i++)
 			NEED(wait_durable(j, append(j, 1, i)));
 	}
-	while (!dp_journal_is_written(f->dir, &writer) || writer != child)
+	while (!dp_journal_has_writer(f->dir, &writer) || writer != child)
 		usleep(1000);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(looked(f->dir), 1);
 	assert_int_equal(dp_journal_open(f->dir, &options, &j, &err), DP_OK);
-	assert_false(j->unlocked); /* the writer knows */
+	assert_false(j->is_unlocked); /* the writer knows */
 	dp_journal_close(j);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	assert_false(dp_journal_is_written(f->dir, &writer));
+	assert_false(dp_journal_has_writer(f->dir, &writer));
 	assert_int_equal(looked(f->dir), 1);
 }
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-#include "journal/state.h"
+#include "state/state.h"
 #include "journal_place.h"
 
 enum {
@@ -31,7 +31,7 @@ static void story(uint32_t seq, struct dp_buf *out)
 	static const char *const names[] = { "a", "b" };
 	uint32_t runs[] = { 0 }, trial = seq ? (seq - 1) / PER_TRIAL : 0;
 	double x[] = { trial / 8.0 }, values[] = { 0.25 * trial, 1 };
-	struct dp_event e = { .time = 1000 + seq, .trial = trial };
+	struct dp_event e = { .time_us = 1000 + seq, .trial = trial };
 	struct dp_err err;
 
 	if (seq == 0) {
@@ -44,20 +44,20 @@ static void story(uint32_t seq, struct dp_buf *out)
 		e.source = "random";
 		e.params = x;
 		e.nparams = 1;
-		e.basis = seq;
+		e.conditioned_on = seq;
 	} else if (seq % PER_TRIAL == 2) {
 		e.type = DP_EV_ATTEMPT_PLANNED;
 		e.run = DP_RUN_ALL;
 	} else if (seq % PER_TRIAL == 3) {
 		e.type = DP_EV_ATTEMPT_ENDED;
 		e.run = DP_RUN_ALL;
-		e.end = DP_END_OK;
+		e.end_class = DP_END_OK;
 		e.metric_names = names;
 		e.nmetrics = 2;
 		e.runs = runs;
 		e.nruns = 1;
 		e.metrics = values;
-		e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+		e.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 	} else {
 		e.type = DP_EV_TRIAL_ENDED;
 		e.state = "ok";
@@ -116,7 +116,7 @@ static void forget_copies(const struct fixture *f)
 	struct dp_err err;
 
 	assert_non_null(j);
-	assert_int_equal(dp_journal_copy(j, in_dir(f, "compact"), &err), DP_OK);
+	assert_int_equal(dp_journal_backup(j, in_dir(f, "compact"), &err), DP_OK);
 	dp_journal_close(j);
 	assert_int_equal(unlink(in_dir(f, "lock.mdb")), 0);
 	assert_int_equal(unlink(in_dir(f, "data.mdb")), 0);
@@ -130,16 +130,16 @@ static void recover(const char *dir, struct dp_state *s)
 	struct dp_err err;
 
 	assert_non_null(j);
-	assert_int_equal(dp_state_recover(s, j, &err), DP_OK);
+	assert_int_equal(dp_state_replay_tolerant(s, j, &err), DP_OK);
 	dp_journal_close(j);
 }
 
 static uint64_t fault_count(const char *dir)
 {
-	struct dp_verify_result r;
+	struct dp_journal_verify_result r;
 	struct dp_err err;
 
-	assert_int_equal(dp_journal_verify_at(dir, NULL, NULL, &r, &err), DP_OK);
+	assert_int_equal(dp_journal_verify_path(dir, NULL, NULL, &r, &err), DP_OK);
 	return r.faults;
 }
 
@@ -170,15 +170,15 @@ static void test_study_is_set_apart(void **state)
 	assert_int_equal(fault_count(f->dir), 1);
 	recover(f->dir, &s);
 	assert_int_equal(s.nstudies, 2);
-	assert_false(dp_state_whole(&s));
-	assert_true(s.studies[0]->apart);
+	assert_false(dp_state_is_intact(&s));
+	assert_true(s.studies[0]->quarantined);
 	assert_int_equal(s.studies[0]->status, DP_STUDY_PAUSED);
-	assert_true(s.studies[0]->by_failures);
-	assert_int_equal(s.studies[0]->seq, 6);
+	assert_true(s.studies[0]->moved_by_failures);
+	assert_int_equal(s.studies[0]->next_seq, 6);
 	assert_non_null(strstr(s.studies[0]->reason, "record 6"));
 	assert_non_null(strstr(s.studies[0]->reason, "checksum"));
 	assert_non_null(strstr(s.studies[0]->reason, "journal repair"));
-	assert_false(s.studies[1]->apart);
+	assert_false(s.studies[1]->quarantined);
 	assert_int_equal(s.studies[1]->ok, TRIALS);
 	dp_state_free(&s);
 	/* nothing can be said of a study whose first record is gone but its number */
@@ -211,7 +211,7 @@ static void test_every_record(void **state)
 			report = repair(f->dir);
 			recover(f->dir, &s);
 			st = s.studies[0];
-			assert_true(dp_state_whole(&s));
+			assert_true(dp_state_is_intact(&s));
 			assert_int_equal(s.studies[1]->ok, TRIALS);
 			assert_int_equal(s.studies[1]->status, DP_STUDY_RUNNING);
 			assert_int_equal(st->status, DP_STUDY_PAUSED);
@@ -272,31 +272,31 @@ static void fill_measured(const char *dir)
 	struct dp_err err;
 
 	for (uint32_t i = 0; i < 7; i++) {
-		struct dp_event e = { .time = 2000 + i,
-				      .trial = DP_MEASURING + (i > 3),
+		struct dp_event e = { .time_us = 2000 + i,
+				      .trial = DP_REEVAL_TRIAL_FIRST + (i > 3),
 				      .run = DP_RUN_ALL };
 
 		if (i == 0 || i == 4) {
 			e = (struct dp_event){ .type = DP_EV_MEASURE_ASKED,
-					       .time = e.time,
+					       .time_us = e.time_us,
 					       .trial = e.trial,
 					       .source = "remeasure",
-					       .of = 1,
-					       .of_at = NAN,
-					       .asked = 1,
+					       .reeval_trial = 1,
+					       .reeval_checkpoint = NAN,
+					       .reeval_runs = 1,
 					       .params = x,
 					       .nparams = 1 };
 		} else if (i == 1 || i == 5) {
 			e.type = DP_EV_ATTEMPT_PLANNED;
 		} else if (i == 2 || i == 6) {
 			e.type = DP_EV_ATTEMPT_ENDED;
-			e.end = DP_END_OK;
+			e.end_class = DP_END_OK;
 			e.metric_names = names;
 			e.nmetrics = 2;
 			e.runs = runs;
 			e.nruns = 1;
 			e.metrics = values;
-			e.declared = (struct dp_declared){ NULL, NAN, NAN, NAN, NAN };
+			e.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 		} else {
 			e.type = DP_EV_TRIAL_ENDED;
 			e.run = 0;
@@ -324,7 +324,7 @@ static void test_measure_lost(void **state)
 	struct dp_err err;
 
 	for (int known = 0; known < 2; known++) {
-		const struct dp_measures *m;
+		const struct dp_reevals *m;
 		struct dp_state s = { 0 };
 
 		fill(f->dir);
@@ -339,14 +339,14 @@ static void test_measure_lost(void **state)
 					 DP_OK);
 		json_decref(repair(f->dir));
 		recover(f->dir, &s);
-		m = &s.studies[0]->measured;
+		m = &s.studies[0]->reevals;
 		assert_int_equal(s.studies[0]->ok, TRIALS);
-		assert_int_equal(m->n, known ? 2 : 1);
-		assert_int_equal(m->trials[m->ntrials - 1]->number, DP_MEASURING + 1);
-		assert_int_equal(m->list[m->n - 1].of, 1);
+		assert_int_equal(m->count, known ? 2 : 1);
+		assert_int_equal(m->trials[m->ntrials - 1]->number, DP_REEVAL_TRIAL_FIRST + 1);
+		assert_int_equal(m->items[m->count - 1].trial, 1);
 		if (known) {
-			assert_string_equal(m->list[0].why, "recovered");
-			assert_true(isnan(m->list[0].of));
+			assert_string_equal(m->items[0].source, "recovered");
+			assert_true(isnan(m->items[0].trial));
 			assert_true(m->trials[0]->x[0] == 0.125);
 			assert_int_equal(m->trials[0]->status, DP_TRIAL_OK);
 		}

@@ -54,7 +54,7 @@ static void factor_and_solves(void **state)
 	(void)state;
 	make_spd(a, 1);
 	memcpy(l, a, sizeof l);
-	assert_int_equal(dp_chol(l, N, LD, diag, &jitter), DP_OK);
+	assert_int_equal(dp_chol_factor(l, N, LD, diag, &jitter), DP_OK);
 	assert_true(jitter == 0);
 	for (size_t i = 0; i < N; i++)
 		for (size_t j = 0; j <= i; j++) {
@@ -94,7 +94,7 @@ static void growing_is_factorising(void **state)
 	(void)state;
 	make_spd(a, 1);
 	memcpy(whole, a, sizeof whole);
-	assert_int_equal(dp_chol(whole, N, LD, diag, &jitter), DP_OK);
+	assert_int_equal(dp_chol_factor(whole, N, LD, diag, &jitter), DP_OK);
 	for (size_t i = 0; i < N; i++) {
 		memcpy(l + i * LD, a + i * LD, (i + 1) * sizeof *l);
 		assert_true(dp_chol_append(l, i, LD, l + i * LD, 0) > 0);
@@ -126,13 +126,13 @@ static void jitter_mends_what_it_can(void **state)
 	(void)state;
 	for (size_t i = 0; i < N * LD; i++)
 		a[i] = 1; /* rank one */
-	assert_int_equal(dp_chol(a, N, LD, diag, &jitter), DP_OK);
+	assert_int_equal(dp_chol_factor(a, N, LD, diag, &jitter), DP_OK);
 	assert_true(jitter > 0 && jitter < 1e-4);
 	for (size_t i = 0; i < N * LD; i++)
 		a[i] = -1;
-	assert_int_equal(dp_chol(a, N, LD, diag, &jitter), DP_E_FAILED);
+	assert_int_equal(dp_chol_factor(a, N, LD, diag, &jitter), DP_E_FAILED);
 	a[0] = NAN;
-	assert_int_equal(dp_chol(a, N, LD, diag, &jitter), DP_E_FAILED);
+	assert_int_equal(dp_chol_factor(a, N, LD, diag, &jitter), DP_E_FAILED);
 }
 
 int main(void)
@@ -144,6 +144,6 @@ int main(void)
 		cmocka_unit_test(jitter_mends_what_it_can),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

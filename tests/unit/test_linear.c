@@ -45,8 +45,8 @@ static double plain_slope(enum linear_loss loss, double margin, int label)
 }
 
 /* Adds the clipped gradient of a record. */
-static void plain_gradient(enum linear_loss loss, const struct rows *r, uint32_t i, double clip,
-			   const double *w, double *sum)
+static void plain_gradient(enum linear_loss loss, const struct sparse_rows *r, uint32_t i,
+			   double clip, const double *w, double *sum)
 {
 	size_t n = (size_t)r->nfeatures + 1;
 	double *x = calloc(n, sizeof *x), margin = 0, norm = 0, slope;
@@ -64,39 +64,39 @@ static void plain_gradient(enum linear_loss loss, const struct rows *r, uint32_t
 }
 
 /* Algorithms 3 and 4 as they are printed, without noise. */
-static void plain_train(enum linear_loss loss, const struct rows *r, const struct sgd *how,
-			const struct noise *stream, double *w)
+static void plain_train(enum linear_loss loss, const struct sparse_rows *r, const struct sgd *how,
+			const struct noise_stream *stream, double *w)
 {
 	size_t n = (size_t)r->nfeatures + 1;
 	double *g = calloc(n, sizeof *g), *mu = calloc(n, sizeof *mu), *nu = calloc(n, sizeof *nu);
-	struct lots lots;
+	struct lot_sampler lots;
 	int i = 0;
 
 	memset(w, 0, n * sizeof *w);
-	assert_int_equal(lots_init(&lots, stream, r->n, how, NULL), DP_OK);
+	assert_int_equal(lot_sampler_init(&lots, stream, r->n, how, NULL), DP_OK);
 	for (uint32_t t = 0; t < how->epochs; t++) {
-		for (int k = 0; k < (int)nearbyint((double)r->n / how->lot); k++) {
+		for (int k = 0; k < (int)nearbyint((double)r->n / how->lot_size); k++) {
 			uint32_t m;
-			const uint32_t *ids = lots_next(&lots, &m);
+			const uint32_t *ids = lot_sampler_next(&lots, &m);
 
 			memset(g, 0, n * sizeof *g);
 			for (uint32_t j = 0; j < m; j++)
 				plain_gradient(loss, r, ids[j], how->clip, w, g);
 			i++;
 			for (size_t f = 0; f < n; f++) {
-				g[f] /= how->lot;
+				g[f] /= how->lot_size;
 				if (how->optimizer == OPTIMIZER_SGD) {
-					w[f] -= how->rate * g[f];
+					w[f] -= how->learning_rate * g[f];
 					continue;
 				}
 				mu[f] = 0.9 * mu[f] + 0.1 * g[f];
 				nu[f] = 0.999 * nu[f] + 0.001 * g[f] * g[f];
-				w[f] -= how->rate * mu[f] / (1 - pow(0.9, i)) /
+				w[f] -= how->learning_rate * mu[f] / (1 - pow(0.9, i)) /
 					(sqrt(nu[f] / (1 - pow(0.999, i))) + 1e-8);
 			}
 		}
 	}
-	lots_free(&lots);
+	lot_sampler_free(&lots);
 	free(g);
 	free(mu);
 	free(nu);
@@ -104,42 +104,42 @@ static void plain_train(enum linear_loss loss, const struct rows *r, const struc
 
 /* ---- the code under test ---- */
 
-static void train_by(const char *kernel, enum linear_loss loss, const struct rows *r,
+static void train_by(const char *kernel, enum linear_loss loss, const struct sparse_rows *r,
 		     const struct sgd *how, uint64_t seed, float *w)
 {
-	struct noise lots, noise;
-	struct pulse pulse = { .fd = -1, .total = 1 };
+	struct noise_stream lots, noise;
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
 	struct dp_err err;
 
-	noise_seeded(&lots, seed, NOISE_LOTS);
-	noise_seeded(&noise, seed, NOISE_GRADIENT);
-	if (linear_train_by(kernel, loss, r, how, &lots, &noise, &pulse, w, &err) != 0)
+	noise_stream_init_seeded(&lots, seed, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, seed, NOISE_GRADIENT);
+	if (linear_train_with_kernel(kernel, loss, r, how, &lots, &noise, &pulse, w, &err) != 0)
 		fail_msg("%s", err.msg);
 }
 
-static bool have_bits(const struct rows *r)
+static bool have_bits(const struct sparse_rows *r)
 {
-	struct linear_bits *bits;
+	struct linear_bitmask *bits;
 
-	assert_int_equal(linear_bits_new(r, &bits, NULL), DP_OK);
+	assert_int_equal(linear_bitmask_new(r, &bits, NULL), DP_OK);
 	free(bits);
 	return bits != NULL;
 }
 
 /* The gradient of record i at w, by a kernel. */
-static void gradient_by(const struct linear_kernel *kernel, const struct linear_rows *r,
+static void gradient_by(const struct linear_kernel *kernel, const struct linear_kernel_rows *r,
 			enum linear_loss loss, uint32_t i, double clip, const float *w, float *g)
 {
 	float label = r->rows->label[i], slope;
 	struct linear_record record = {
 		.target = loss == LINEAR_HINGE ? 2 * label - 1 : label,
-		.limit = linear_limit(r->rows, i, clip),
+		.max_slope = linear_max_slope(r->rows, i, clip),
 	};
 
 	memset(g, 0, WIDTH * sizeof *g);
 	kernel->margins(r, w, &i, 1, &slope);
-	linear_slopes(loss, &record, 1, &slope);
-	kernel->add(r, &slope, &i, 1, g);
+	linear_loss_slopes(loss, &record, 1, &slope);
+	kernel->add_gradient(r, &slope, &i, 1, g);
 }
 
 static void random_weights(uint64_t seed, float *w)
@@ -153,7 +153,7 @@ static void random_weights(uint64_t seed, float *w)
 }
 
 /* Central differences of the loss, in double precision. */
-static void check_differences(enum linear_loss loss, const struct rows *r, uint32_t i,
+static void check_differences(enum linear_loss loss, const struct sparse_rows *r, uint32_t i,
 			      const float *w, const float *g)
 {
 	double x[WEIGHTS], v[WEIGHTS], margin = 0, h = 1e-5;
@@ -181,8 +181,8 @@ static void test_gradients(void **state)
 {
 	(void)state;
 	for (int values = 0; values < 2; values++) {
-		struct rows r = made_rows(60, FEATURES, 14, values, 3);
-		struct linear_rows by = { .rows = &r };
+		struct sparse_rows r = made_rows(60, FEATURES, 14, values, 3);
+		struct linear_kernel_rows by = { .rows = &r };
 		float w[WIDTH], g[WIDTH];
 
 		for (size_t l = 0; l < DP_COUNT(losses); l++) {
@@ -208,7 +208,7 @@ static double norm_of(const float *g)
 
 /* One record: its clipped gradient is the whole one, or points the same way with norm
  * L; never longer. */
-static void check_clipped(const struct linear_kernel *kernel, const struct linear_rows *by,
+static void check_clipped(const struct linear_kernel *kernel, const struct linear_kernel_rows *by,
 			  enum linear_loss loss, uint32_t i, double clip, const float *w)
 {
 	float whole[WIDTH], clipped[WIDTH];
@@ -230,8 +230,8 @@ static void test_clipping(void **state)
 
 	(void)state;
 	for (int values = 0; values < 2; values++) {
-		struct rows r = made_rows(100, FEATURES, 14, values, 4);
-		struct linear_rows by = { .rows = &r };
+		struct sparse_rows r = made_rows(100, FEATURES, 14, values, 4);
+		struct linear_kernel_rows by = { .rows = &r };
 		float w[WIDTH];
 
 		for (uint32_t i = 0; i < r.n; i++) {
@@ -254,7 +254,7 @@ static void test_clip_is_a_bound(void **state)
 	(void)state;
 	dp_rng_init(&rng, 12, DP_RNG_TEST, 0, 0);
 	for (int values = 0; values < 2; values++) {
-		struct rows r = made_rows(20000, FEATURES, 14, values, 9);
+		struct sparse_rows r = made_rows(20000, FEATURES, 14, values, 9);
 
 		for (uint32_t i = 0; i < r.n; i++) {
 			double clip = i % 4 ? exp(8 * dp_rng_uniform(&rng) - 6) : 0.5;
@@ -262,7 +262,7 @@ static void test_clip_is_a_bound(void **state)
 
 			for (uint64_t k = r.start[i]; k < r.start[i + 1]; k++)
 				squares += values ? (long double)r.value[k] * r.value[k] : 1;
-			after = linear_limit(&r, i, clip) * sqrtl(squares);
+			after = linear_max_slope(&r, i, clip) * sqrtl(squares);
 			assert_true(after <= clip);
 			assert_true(after >= clip * (1 - 2.5e-7L));
 		}
@@ -270,15 +270,15 @@ static void test_clip_is_a_bound(void **state)
 	}
 }
 
-static void check_against_plain(const char *kernel, enum linear_loss loss, const struct rows *r,
-				const struct sgd *how)
+static void check_against_plain(const char *kernel, enum linear_loss loss,
+				const struct sparse_rows *r, const struct sgd *how)
 {
-	size_t width = linear_weights(r->nfeatures), n = (size_t)r->nfeatures + 1;
+	size_t width = linear_count_weights(r->nfeatures), n = (size_t)r->nfeatures + 1;
 	float *w = calloc(width, sizeof *w);
 	double *plain = calloc(n, sizeof *plain), size = 0, worst = 0;
-	struct noise stream;
+	struct noise_stream stream;
 
-	noise_seeded(&stream, 77, NOISE_LOTS);
+	noise_stream_init_seeded(&stream, 77, NOISE_LOTS);
 	plain_train(loss, r, how, &stream, plain);
 	train_by(kernel, loss, r, how, 77, w);
 	for (size_t k = 0; k < n; k++) {
@@ -287,8 +287,8 @@ static void check_against_plain(const char *kernel, enum linear_loss loss, const
 	}
 	if (!(size > 0.01 && worst < 2e-5 * size))
 		fail_msg("%s, loss %d, optimizer %d, poisson %d, lot %u: %g of %g off",
-			 kernel ? kernel : "auto", loss, how->optimizer, how->poisson, how->lot,
-			 worst, size);
+			 kernel ? kernel : "auto", loss, how->optimizer, how->is_poisson,
+			 how->lot_size, worst, size);
 	for (size_t k = n; k < width; k++)
 		assert_true(w[k] == 0);
 	free(w);
@@ -302,17 +302,17 @@ static void check_against_plain(const char *kernel, enum linear_loss loss, const
  * larger than a block. */
 static void test_against_plain(void **state)
 {
-	struct rows binary = made_rows(700, FEATURES, 14, false, 5);
-	struct rows real = made_rows(700, 40, 9, true, 6), wide;
+	struct sparse_rows binary = made_rows(700, FEATURES, 14, false, 5);
+	struct sparse_rows real = made_rows(700, 40, 9, true, 6), wide;
 
 	(void)state;
 	wide = made_rows(300, 300, 20, false, 7);
 	for (unsigned c = 0; c < 32; c++) {
 		struct sgd how = { .optimizer = c & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
 				   .epochs = 3,
-				   .lot = c & 2 ? 300 : 17,
-				   .rate = c & 1 ? 0.01 : SGD_RATE,
-				   .poisson = c & 4,
+				   .lot_size = c & 2 ? 300 : 17,
+				   .learning_rate = c & 1 ? 0.01 : SGD_RATE,
+				   .is_poisson = c & 4,
 				   .clip = c & 8 ? 0.8 : INFINITY };
 		enum linear_loss loss = c & 16 ? LINEAR_HINGE : LINEAR_LOGISTIC;
 
@@ -329,9 +329,13 @@ static void test_against_plain(void **state)
 /* With noise, too: the same lots and the same noise, so only rounding differs. */
 static void test_paths_agree(void **state)
 {
-	struct rows r = made_rows(2000, FEATURES, 14, false, 8), ones = r;
+	struct sparse_rows r = made_rows(2000, FEATURES, 14, false, 8), ones = r;
 	float *one = malloc(2000 * 14 * sizeof *one), a[WIDTH], b[WIDTH], c[WIDTH];
-	struct sgd how = { .epochs = 4, .lot = 32, .rate = 0.05, .clip = 0.7, .noise = 1.5 };
+	struct sgd how = { .epochs = 4,
+			   .lot_size = 32,
+			   .learning_rate = 0.05,
+			   .clip = 0.7,
+			   .noise_multiplier = 1.5 };
 
 	(void)state;
 	for (size_t k = 0; k < 2000 * 14; k++)
@@ -353,7 +357,7 @@ static void test_paths_agree(void **state)
 }
 
 /* Gives each row `most` entries, or one or two less. */
-static void lengthen(struct rows *r, uint32_t most)
+static void lengthen(struct sparse_rows *r, uint32_t most)
 {
 	uint16_t *index = (uint16_t *)r->index; /* made_rows() made it, with room */
 	uint64_t *start = (uint64_t *)r->start, to = 0;
@@ -363,7 +367,7 @@ static void lengthen(struct rows *r, uint32_t most)
 			index[to++] = (uint16_t)((i + k * (r->nfeatures / most)) % r->nfeatures);
 		start[i + 1] = to;
 	}
-	r->row_max = most;
+	r->max_row_entries = most;
 }
 
 /* Rows made equally long give the same bits as those that are not, whatever the length.
@@ -374,13 +378,13 @@ static void test_even_rows(void **state)
 
 	(void)state;
 	for (unsigned c = 0; c < DP_COUNT(lengths) * 4; c++) {
-		struct rows r = made_rows(900, FEATURES, lengths[c / 4], false, 20 + c);
+		struct sparse_rows r = made_rows(900, FEATURES, lengths[c / 4], false, 20 + c);
 		struct sgd how = { .optimizer = c & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
 				   .epochs = 3,
-				   .lot = 300,
-				   .rate = 0.05,
+				   .lot_size = 300,
+				   .learning_rate = 0.05,
 				   .clip = 0.7,
-				   .noise = 1.5 };
+				   .noise_multiplier = 1.5 };
 		enum linear_loss loss = c & 2 ? LINEAR_HINGE : LINEAR_LOGISTIC;
 		float a[WIDTH], b[WIDTH];
 
@@ -396,17 +400,18 @@ static void test_even_rows(void **state)
  * spare, rows longer than a cache line. */
 static void test_uneven_rows(void **state)
 {
-	struct rows some[] = { made_rows(9, FEATURES, 8, false, 1), made_rows(9, 300, 8, false, 2),
-			       made_rows(9, 127, 8, false, 3),
-			       made_rows(9, FEATURES, 70, false, 4) };
-	struct linear_even *even;
+	struct sparse_rows some[] = { made_rows(9, FEATURES, 8, false, 1),
+				      made_rows(9, 300, 8, false, 2),
+				      made_rows(9, 127, 8, false, 3),
+				      made_rows(9, FEATURES, 70, false, 4) };
+	struct linear_padded *even;
 
 	(void)state;
 	for (unsigned i = 1; i < DP_COUNT(some); i++)
 		lengthen(&some[i], i < 3 ? 8 : 70);
-	some[0].row_max = 16;
+	some[0].max_row_entries = 16;
 	for (unsigned i = 0; i < DP_COUNT(some); i++) {
-		assert_int_equal(linear_even_new(&some[i], &even, NULL), DP_OK);
+		assert_int_equal(linear_padded_new(&some[i], &even, NULL), DP_OK);
 		assert_null(even);
 		free_rows(&some[i]);
 	}
@@ -414,32 +419,32 @@ static void test_uneven_rows(void **state)
 
 static void test_wrong_kernel(void **state)
 {
-	struct rows r = made_rows(50, 200, 9, true, 8);
-	struct sgd how = { .epochs = 1, .lot = 5, .rate = 1, .clip = 1 };
-	struct pulse pulse = { .fd = -1 };
-	struct noise s;
+	struct sparse_rows r = made_rows(50, 200, 9, true, 8);
+	struct sgd how = { .epochs = 1, .lot_size = 5, .learning_rate = 1, .clip = 1 };
+	struct training_progress pulse = { .fd = -1 };
+	struct noise_stream s;
 	float w[256];
 
 	(void)state;
-	noise_seeded(&s, 1, NOISE_LOTS);
-	assert_int_equal(
-		linear_train_by("bits", LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse, w, NULL),
-		DP_E_INVALID);
-	assert_int_equal(
-		linear_train_by("index", LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse, w, NULL),
-		DP_E_INVALID);
+	noise_stream_init_seeded(&s, 1, NOISE_LOTS);
+	assert_int_equal(linear_train_with_kernel("bits", LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse,
+						  w, NULL),
+			 DP_E_INVALID);
+	assert_int_equal(linear_train_with_kernel("index", LINEAR_LOGISTIC, &r, &how, &s, &s,
+						  &pulse, w, NULL),
+			 DP_E_INVALID);
 	free_rows(&r);
 }
 
 static void test_repeats(void **state)
 {
-	struct rows r = made_rows(500, FEATURES, 14, false, 10);
+	struct sparse_rows r = made_rows(500, FEATURES, 14, false, 10);
 	struct sgd how = { .optimizer = OPTIMIZER_ADAM,
 			   .epochs = 3,
-			   .lot = 20,
-			   .rate = 0.01,
+			   .lot_size = 20,
+			   .learning_rate = 0.01,
 			   .clip = 1,
-			   .noise = 1 };
+			   .noise_multiplier = 1 };
 	float a[WIDTH], b[WIDTH];
 
 	(void)state;
@@ -460,13 +465,13 @@ enum {
 /* What one step with noise differs by from one without, over its expected size. */
 static void check_noise(const struct sgd *how, double expect)
 {
-	struct rows r = made_rows(40, WIDE, 20, false, 11);
-	size_t width = linear_weights(WIDE);
+	struct sparse_rows r = made_rows(40, WIDE, 20, false, 11);
+	size_t width = linear_count_weights(WIDE);
 	float *with = calloc(width, sizeof *with), *without = calloc(width, sizeof *with);
 	struct sgd quiet = *how;
 	double sum = 0, squares = 0;
 
-	quiet.noise = 0;
+	quiet.noise_multiplier = 0;
 	train_by(NULL, LINEAR_LOGISTIC, &r, how, 12, with);
 	train_by(NULL, LINEAR_LOGISTIC, &r, &quiet, 12, without);
 	for (size_t k = 0; k <= WIDE; k++) {
@@ -488,13 +493,17 @@ static void check_noise(const struct sgd *how, double expect)
 
 static void test_noise(void **state)
 {
-	struct sgd how = { .epochs = 1, .lot = 40, .rate = 0.3, .clip = 0.5, .noise = 1.7 };
+	struct sgd how = { .epochs = 1,
+			   .lot_size = 40,
+			   .learning_rate = 0.3,
+			   .clip = 0.5,
+			   .noise_multiplier = 1.7 };
 
 	(void)state;
 	check_noise(&how, 0.3 * 2 * 0.5 * 1.7 / 40);
-	how.poisson = true;
+	how.is_poisson = true;
 	check_noise(&how, 0.3 * 0.5 * 1.7 / 40);
-	how.poisson = false;
+	how.is_poisson = false;
 	how.noise_clip = 2; /* noise only */
 	how.clip = INFINITY;
 	check_noise(&how, 0.3 * 2 * 2 * 1.7 / 40);
@@ -504,14 +513,14 @@ static void test_noise(void **state)
  * gradient to speak of, that of the noise. */
 static void test_adam_noise(void **state)
 {
-	struct rows r = made_rows(40, WIDE, 20, false, 11);
+	struct sparse_rows r = made_rows(40, WIDE, 20, false, 11);
 	struct sgd how = { .optimizer = OPTIMIZER_ADAM,
 			   .epochs = 1,
-			   .lot = 40,
-			   .rate = 0.25,
+			   .lot_size = 40,
+			   .learning_rate = 0.25,
 			   .clip = 1e-3,
-			   .noise = 100 };
-	float *w = calloc(linear_weights(WIDE), sizeof *w);
+			   .noise_multiplier = 100 };
+	float *w = calloc(linear_count_weights(WIDE), sizeof *w);
 	double up = 0, near_rate = 0;
 
 	(void)state;
@@ -539,23 +548,23 @@ static void test_steps(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct sgd how = { .lot = cases[i].lot, .epochs = cases[i].epochs };
+		struct sgd how = { .lot_size = cases[i].lot, .epochs = cases[i].epochs };
 
-		assert_int_equal(sgd_steps(&how, cases[i].n), cases[i].steps);
+		assert_int_equal(sgd_total_steps(&how, cases[i].n), cases[i].steps);
 	}
 }
 
 static void test_noise_sd(void **state)
 {
-	struct sgd how = { .clip = 0.5, .noise = 3, .noise_clip = 7 };
+	struct sgd how = { .clip = 0.5, .noise_multiplier = 3, .noise_clip = 7 };
 
 	(void)state;
 	assert_true(sgd_noise_sd(&how) == 3);
-	how.poisson = true;
+	how.is_poisson = true;
 	assert_true(sgd_noise_sd(&how) == 1.5);
 	how.clip = INFINITY;
 	assert_true(sgd_noise_sd(&how) == 21);
-	how.noise = 0;
+	how.noise_multiplier = 0;
 	assert_true(sgd_noise_sd(&how) == 0);
 }
 
@@ -564,14 +573,14 @@ static void test_score(void **state)
 	const uint64_t start[] = { 0, 1, 2, 3, 3 };
 	const uint16_t index[] = { 0, 1, 1 };
 	const uint8_t label[] = { 1, 0, 1, 0 };
-	struct rows r = { .n = 4,
-			  .nfeatures = 2,
-			  .nclasses = 2,
-			  .start = start,
-			  .index = index,
-			  .label = label };
+	struct sparse_rows r = { .n = 4,
+				 .nfeatures = 2,
+				 .nclasses = 2,
+				 .start = start,
+				 .index = index,
+				 .label = label };
 	float w[16] = { 1.5f, -2, 0.25f }; /* margins 1.75, -1.75, -1.75, 0.25 */
-	struct score s;
+	struct model_score s;
 
 	(void)state;
 	linear_score(LINEAR_LOGISTIC, &r, w, &s);
@@ -600,60 +609,60 @@ static void test_gap(void **state)
 	const uint16_t index[] = { 0, 1, 1, 1, 0, 0, 1 };
 	const float value[] = { 1, 2, 1, 1, 1, -1, 0 };
 	const uint8_t label[] = { 1, 0, 1, 1, 1 };
-	struct rows r = { .n = 5,
-			  .nfeatures = 3,
-			  .nclasses = 2,
-			  .start = start,
-			  .index = index,
-			  .value = value,
-			  .label = label };
+	struct sparse_rows r = { .n = 5,
+				 .nfeatures = 3,
+				 .nclasses = 2,
+				 .start = start,
+				 .index = index,
+				 .value = value,
+				 .label = label };
 	float w[16] = { 4, -1, 9, 0.25f }; /* margins 2.25, -0.75, -0.75, 4.25, -3.75 */
-	struct gap g;
+	struct fairness_gap g;
 	struct dp_err err;
 
 	(void)state;
-	assert_true(fabs(linear_gap(&r, 1, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
-	assert_true(fabs(linear_gap(&r, 0, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
-	assert_int_equal(gap_read(NULL, 3, &g, NULL), DP_OK);
-	assert_false(g.told);
-	assert_int_equal(gap_read("gap:2", 3, &g, NULL), DP_OK);
-	assert_true(g.told && g.feature == 1);
-	assert_string_equal(g.name, "gap_2");
-	assert_int_equal(gap_check(&g, &r, NULL), DP_OK);
-	assert_int_equal(gap_read("gap:3", 3, &g, NULL), DP_OK);
-	assert_int_equal(gap_check(&g, &r, &err), DP_E_INVALID);
+	assert_true(fabs(linear_fairness_gap(&r, 1, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
+	assert_true(fabs(linear_fairness_gap(&r, 0, w) - (2.0 / 3 - 1.0 / 2)) < 1e-15);
+	assert_int_equal(fairness_gap_parse(NULL, 3, &g, NULL), DP_OK);
+	assert_false(g.is_requested);
+	assert_int_equal(fairness_gap_parse("gap:2", 3, &g, NULL), DP_OK);
+	assert_true(g.is_requested && g.feature == 1);
+	assert_string_equal(g.metric_name, "gap_2");
+	assert_int_equal(fairness_gap_check(&g, &r, NULL), DP_OK);
+	assert_int_equal(fairness_gap_parse("gap:3", 3, &g, NULL), DP_OK);
+	assert_int_equal(fairness_gap_check(&g, &r, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "none of the 5 records"));
 	r.n = 1;
 	g.feature = 1;
-	assert_int_equal(gap_check(&g, &r, &err), DP_E_INVALID);
+	assert_int_equal(fairness_gap_check(&g, &r, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "every one of the 1 record"));
-	assert_int_equal(gap_read("gap:4", 3, &g, &err), DP_E_USAGE);
+	assert_int_equal(fairness_gap_parse("gap:4", 3, &g, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "have 3 features"));
 }
 
 /* TERM waits while a pulse goes, stops the training, and can still be met after. */
 static void test_stop(void **state)
 {
-	struct rows r = made_rows(500, FEATURES, 14, false, 14);
-	struct sgd how = { .epochs = 1000000, .lot = 1, .rate = 0.1, .clip = 1 };
-	struct noise s;
-	struct pulse pulse;
+	struct sparse_rows r = made_rows(500, FEATURES, 14, false, 14);
+	struct sgd how = { .epochs = 1000000, .lot_size = 1, .learning_rate = 0.1, .clip = 1 };
+	struct noise_stream s;
+	struct training_progress pulse;
 	sigset_t term;
 	float w[WIDTH];
 
 	(void)state;
-	noise_seeded(&s, 1, NOISE_LOTS);
-	pulse_start(&pulse, -1, 100);
-	assert_true(pulse_beat(&pulse, 3));
+	noise_stream_init_seeded(&s, 1, NOISE_LOTS);
+	training_progress_start(&pulse, -1, 100);
+	assert_true(training_progress_tick(&pulse, 3));
 	raise(SIGTERM);
-	assert_false(pulse_beat(&pulse, 1));
-	assert_int_equal(pulse.done, 4);
+	assert_false(training_progress_tick(&pulse, 1));
+	assert_int_equal(pulse.steps_done, 4);
 	assert_int_equal(linear_train(LINEAR_LOGISTIC, &r, &how, &s, &s, &pulse, w, NULL),
 			 DP_E_INTERRUPTED);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	assert_int_equal(sigwaitinfo(&term, NULL), SIGTERM);
-	pulse_end(&pulse);
+	training_progress_end(&pulse);
 	free_rows(&r);
 }
 

@@ -12,14 +12,14 @@
 
 #include "trainers/learn/learn.h"
 
-static struct lots open_lots(uint64_t seed, uint32_t n, uint32_t lot, bool poisson)
+static struct lot_sampler open_lots(uint64_t seed, uint32_t n, uint32_t lot, bool poisson)
 {
-	const struct sgd how = { .lot = lot, .poisson = poisson };
-	struct noise stream;
-	struct lots l;
+	const struct sgd how = { .lot_size = lot, .is_poisson = poisson };
+	struct noise_stream stream;
+	struct lot_sampler l;
 
-	noise_seeded(&stream, seed, NOISE_LOTS);
-	assert_int_equal(lots_init(&l, &stream, n, &how, NULL), DP_OK);
+	noise_stream_init_seeded(&stream, seed, NOISE_LOTS);
+	assert_int_equal(lot_sampler_init(&l, &stream, n, &how, NULL), DP_OK);
 	return l;
 }
 
@@ -39,11 +39,11 @@ static void test_distinct(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(sizes); i++) {
 		uint32_t n = sizes[i][0], lot = sizes[i][1], count;
-		struct lots l = open_lots(i, n, lot, false);
+		struct lot_sampler l = open_lots(i, n, lot, false);
 		char *seen = malloc(n);
 
 		for (int draw = 0; draw < 20; draw++) {
-			const uint32_t *ids = lots_next(&l, &count);
+			const uint32_t *ids = lot_sampler_next(&l, &count);
 
 			assert_int_equal(count, lot);
 			memset(seen, 0, n);
@@ -53,7 +53,7 @@ static void test_distinct(void **state)
 			}
 		}
 		free(seen);
-		lots_free(&l);
+		lot_sampler_free(&l);
 	}
 }
 
@@ -64,7 +64,7 @@ static void test_every_set_equally_likely(void **state)
 	enum {
 		DRAWS = 112000
 	};
-	struct lots l = open_lots(5, 8, 3, false);
+	struct lot_sampler l = open_lots(5, 8, 3, false);
 	/* of the sets that have 0, 1, 2 or 3 of 3 given ones: 10, 30, 15 and 1 */
 	static const double common_sets[] = { 10, 30, 15, 1 };
 	double sets[256] = { 0 }, common[4] = { 0 }, chi2 = 0, chi2_common = 0;
@@ -75,7 +75,7 @@ static void test_every_set_equally_likely(void **state)
 
 	(void)state;
 	for (int i = 0; i < DRAWS; i++, last = set) {
-		const uint32_t *ids = lots_next(&l, &count);
+		const uint32_t *ids = lot_sampler_next(&l, &count);
 
 		set = 1u << ids[0] | 1u << ids[1] | 1u << ids[2];
 		sets[set]++;
@@ -95,7 +95,7 @@ static void test_every_set_equally_likely(void **state)
 	assert_int_equal(kinds, 56);
 	assert_true(fabs(chi_score(chi2, 55)) < 4);
 	assert_true(fabs(chi_score(chi2_common, 3)) < 4);
-	lots_free(&l);
+	lot_sampler_free(&l);
 }
 
 static void test_every_record_equally_often(void **state)
@@ -105,14 +105,14 @@ static void test_every_record_equally_often(void **state)
 		LOT = 100,
 		DRAWS = 5000
 	};
-	struct lots l = open_lots(6, N, LOT, false);
+	struct lot_sampler l = open_lots(6, N, LOT, false);
 	static double seen[N];
 	double p = (double)LOT / N, chi2 = 0;
 	uint32_t count;
 
 	(void)state;
 	for (int i = 0; i < DRAWS; i++) {
-		const uint32_t *ids = lots_next(&l, &count);
+		const uint32_t *ids = lot_sampler_next(&l, &count);
 
 		for (uint32_t k = 0; k < count; k++)
 			seen[ids[k]]++;
@@ -121,64 +121,65 @@ static void test_every_record_equally_often(void **state)
 		chi2 += pow(seen[i] - DRAWS * p, 2) / (DRAWS * p * (1 - p));
 	/* the counts have a fixed sum */
 	assert_true(fabs(chi_score(chi2 * (N - 1) / N, N - 1)) < 4);
-	lots_free(&l);
+	lot_sampler_free(&l);
 }
 
 /* 2^32 = 1 mod 3: the word 0 would make record 0 likelier, so it is drawn again. */
 static void test_rejection(void **state)
 {
-	struct lots l = open_lots(7, 3, 1, false);
+	struct lot_sampler l = open_lots(7, 3, 1, false);
 	uint32_t count;
 
 	(void)state;
-	lots_next(&l, &count);
+	lot_sampler_next(&l, &count);
 	for (uint32_t i = 0; i < 3; i++)
 		l.order[i] = i;
-	l.words[l.used] = 0;
-	l.words[l.used + 1] = UINT32_MAX;
-	assert_int_equal(lots_next(&l, &count)[0], 2);
+	l.words[l.n_words_used] = 0;
+	l.words[l.n_words_used + 1] = UINT32_MAX;
+	assert_int_equal(lot_sampler_next(&l, &count)[0], 2);
 	for (uint32_t i = 0; i < 3; i++)
 		l.order[i] = i;
-	l.words[l.used] = 1;
-	assert_int_equal(lots_next(&l, &count)[0], 0);
-	lots_free(&l);
+	l.words[l.n_words_used] = 1;
+	assert_int_equal(lot_sampler_next(&l, &count)[0], 0);
+	lot_sampler_free(&l);
 }
 
 static void test_same_stream_same_lots(void **state)
 {
 	for (int poisson = 0; poisson < 2; poisson++) {
-		struct lots a = open_lots(8, 500, 40, poisson);
-		struct lots b = open_lots(8, 500, 40, poisson);
-		struct lots c = open_lots(9, 500, 40, poisson);
+		struct lot_sampler a = open_lots(8, 500, 40, poisson);
+		struct lot_sampler b = open_lots(8, 500, 40, poisson);
+		struct lot_sampler c = open_lots(9, 500, 40, poisson);
 		uint32_t na, nb, nc;
 		int different = 0;
 
 		(void)state;
 		for (int i = 0; i < 50; i++) {
-			const uint32_t *x = lots_next(&a, &na), *y = lots_next(&b, &nb),
-				       *z = lots_next(&c, &nc);
+			const uint32_t *x = lot_sampler_next(&a, &na),
+				       *y = lot_sampler_next(&b, &nb),
+				       *z = lot_sampler_next(&c, &nc);
 
 			assert_int_equal(na, nb);
 			assert_memory_equal(x, y, na * sizeof *x);
 			different += na != nc || memcmp(x, z, na * sizeof *x) != 0;
 		}
 		assert_int_equal(different, 50);
-		lots_free(&a);
-		lots_free(&b);
-		lots_free(&c);
+		lot_sampler_free(&a);
+		lot_sampler_free(&b);
+		lot_sampler_free(&c);
 	}
 }
 
 /* Sizes, records and pairs of records against the binomial law. */
 static void check_poisson(uint32_t n, uint32_t lot, int draws)
 {
-	struct lots l = open_lots(n + lot, n, lot, true);
+	struct lot_sampler l = open_lots(n + lot, n, lot, true);
 	double p = (double)lot / n, sum = 0, squares = 0, chi2 = 0, both = 0, empty = 0;
 	double *seen = calloc(n, sizeof *seen), mean, error, pairs;
 	uint32_t count;
 
 	for (int i = 0; i < draws; i++) {
-		const uint32_t *ids = lots_next(&l, &count);
+		const uint32_t *ids = lot_sampler_next(&l, &count);
 
 		for (uint32_t k = 0; k < count; k++) {
 			assert_true(ids[k] < n && (k == 0 || ids[k] > ids[k - 1]));
@@ -203,7 +204,7 @@ static void check_poisson(uint32_t n, uint32_t lot, int draws)
 	if (p < 1)
 		assert_true(fabs(chi_score(chi2, n)) < 4);
 	free(seen);
-	lots_free(&l);
+	lot_sampler_free(&l);
 }
 
 static void test_poisson(void **state)
@@ -221,18 +222,18 @@ static void test_poisson(void **state)
 
 static void test_impossible(void **state)
 {
-	const struct sgd how = { .lot = 11 }, none = { .lot = 0 };
-	struct noise stream;
+	const struct sgd how = { .lot_size = 11 }, none = { .lot_size = 0 };
+	struct noise_stream stream;
 	struct dp_err err;
-	struct lots l;
+	struct lot_sampler l;
 
 	(void)state;
-	noise_seeded(&stream, 1, NOISE_LOTS);
-	assert_int_equal(lots_init(&l, &stream, 10, &how, &err), DP_E_INVALID);
+	noise_stream_init_seeded(&stream, 1, NOISE_LOTS);
+	assert_int_equal(lot_sampler_init(&l, &stream, 10, &how, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "11"));
 	assert_non_null(strstr(err.msg, "10 training records"));
-	assert_int_equal(lots_init(&l, &stream, 10, &none, &err), DP_E_INVALID);
-	lots_free(&l);
+	assert_int_equal(lot_sampler_init(&l, &stream, 10, &none, &err), DP_E_INVALID);
+	lot_sampler_free(&l);
 }
 
 int main(void)

@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "course_story.h"
-#include "journal/view.h"
+#include "state/state_json.h"
 
 #define TWO  "search: {method: random, evaluations: 2}"
-#define M(k) (DP_MEASURING + (k))
+#define M(k) (DP_REEVAL_TRIAL_FIRST + (k))
 
 /* `of` < 0: a point of nobody's. */
 static struct dp_event asked(double of, uint32_t runs, const char *why)
@@ -20,11 +20,11 @@ static struct dp_event asked(double of, uint32_t runs, const char *why)
 	static const double x[] = { 3, 2 }, y[] = { 0.5, NAN };
 
 	return (struct dp_event){ .type = DP_EV_MEASURE_ASKED,
-				  .trial = dp_study_next_measuring(st),
+				  .trial = dp_state_next_reeval_trial(st),
 				  .source = why,
-				  .of = of < 0 ? NAN : of,
-				  .of_at = NAN,
-				  .asked = runs,
+				  .reeval_trial = of < 0 ? NAN : of,
+				  .reeval_checkpoint = NAN,
+				  .reeval_runs = runs,
 				  .params = runs ? x : NULL,
 				  .nparams = runs ? 2 : 0,
 				  .objectives = runs ? y : NULL,
@@ -37,19 +37,19 @@ static void measure(double of, uint32_t runs)
 }
 
 /* All runs of a trial at once, with these values. */
-static void measured(uint32_t trial, enum dp_end how, const double *f1)
+static void measured(uint32_t trial, enum dp_end_class how, const double *f1)
 {
 	static const char *const names[] = { "f1" };
 	static const uint32_t runs[] = { 0, 1, 2, 3 };
-	const struct dp_trial *t = dp_study_trial(st, trial);
+	const struct dp_trial *t = dp_state_find_trial(st, trial);
 
 	plan(trial, DP_RUN_ALL, t->nattempts);
 	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				 .trial = trial,
 				 .run = DP_RUN_ALL,
 				 .attempt = t->nattempts - 1,
-				 .end = how,
-				 .counted = true,
+				 .end_class = how,
+				 .charged = true,
 				 .reason = how == DP_END_OK ? NULL : "because",
 				 .metric_names = names,
 				 .nmetrics = 1,
@@ -78,26 +78,26 @@ static void spread_over_trials(void **s)
 {
 	static const uint32_t runs[] = { 3, 3, 2 };
 	struct dp_trial *t;
-	char name[DP_TRIAL_NAME];
+	char name[DP_TRIAL_NAME_LEN];
 
 	(void)s;
 	finished(", runs: 3", TWO);
 	measure(0, 8);
-	assert_int_equal(st->measured.ntrials, 3);
+	assert_int_equal(st->reevals.ntrials, 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		t = dp_study_trial(st, M(i));
+		t = dp_state_find_trial(st, M(i));
 		assert_non_null(t);
 		assert_int_equal(t->number, M(i));
 		assert_int_equal(t->runs, runs[i]);
 	}
-	assert_null(dp_study_trial(st, M(3)));
+	assert_null(dp_state_find_trial(st, M(3)));
 	assert_int_equal(st->ntrials, 2);
-	assert_int_equal(st->waiting, 0);
-	assert_int_equal(st->measured.waiting, 3);
-	assert_string_equal(dp_trial_name(M(12), name), "m12");
-	assert_string_equal(dp_trial_name(12, name), "12");
+	assert_int_equal(st->waiting_trials, 0);
+	assert_int_equal(st->reevals.waiting_trials, 3);
+	assert_string_equal(dp_trial_format_name(M(12), name), "m12");
+	assert_string_equal(dp_trial_format_name(12, name), "12");
 	measure(-1, 1);
-	assert_int_equal(dp_study_trial(st, M(3))->runs, 1);
+	assert_int_equal(dp_state_find_trial(st, M(3))->runs, 1);
 }
 
 static void refuses(struct dp_event e)
@@ -106,11 +106,11 @@ static void refuses(struct dp_event e)
 
 	e.study = 1;
 	e.seq = seq;
-	e.time = now;
+	e.time_us = now;
 	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
 	assert_non_null(strstr(err.msg, "measured out of turn"));
-	assert_int_equal(st->measured.ntrials, 1);
-	assert_int_equal(st->measured.n, 1);
+	assert_int_equal(st->reevals.ntrials, 1);
+	assert_int_equal(st->reevals.count, 1);
 }
 
 static void what_does_not_fit(void **s)
@@ -126,12 +126,12 @@ static void what_does_not_fit(void **s)
 	e.trial = 7;
 	refuses(e);
 	refuses(asked(2, 1, "remeasure")); /* no such trial */
-	refuses(asked(0, DP_MEASURE_RUNS_MAX + 1, "remeasure"));
+	refuses(asked(0, DP_REEVALUATE_RUNS_MAX + 1, "remeasure"));
 	e = asked(0, 1, "remeasure");
 	e.nparams = 1;
 	refuses(e);
 	e = asked(0, 1, "remeasure");
-	e.of_at = 4; /* there is no trainer.path */
+	e.reeval_checkpoint = 4; /* there is no trainer.path */
 	refuses(e);
 }
 
@@ -144,9 +144,9 @@ static void numbers_may_be_lost(void **s)
 	e = asked(0, 1, "remeasure");
 	e.trial = M(7); /* a repaired journal */
 	apply(e);
-	assert_null(dp_study_trial(st, M(0)));
-	assert_non_null(dp_study_trial(st, M(7)));
-	assert_int_equal(dp_study_next_measuring(st), M(8));
+	assert_null(dp_state_find_trial(st, M(0)));
+	assert_non_null(dp_state_find_trial(st, M(7)));
+	assert_int_equal(dp_state_next_reeval_trial(st), M(8));
 }
 
 /* What is searched for is not changed by a record of what measures. */
@@ -157,7 +157,7 @@ static void the_search_does_not_see_it(void **s)
 
 	(void)s;
 	finished(", runs: 3", TWO);
-	assert_int_equal(dp_study_front(st, &err), DP_OK);
+	assert_int_equal(dp_state_update_front(st, &err), DP_OK);
 	volume = st->hypervolume;
 	measure(0, 6);
 	move("running");
@@ -168,10 +168,10 @@ static void the_search_does_not_see_it(void **s)
 	assert_true(st->front_valid);
 	assert_int_equal(st->ntrials, 2);
 	assert_int_equal(st->ok, 2);
-	assert_int_equal(dp_study_ended(st), 2);
+	assert_int_equal(dp_state_count_ended_trials(st), 2);
 	assert_int_equal(st->failed, 0);
-	assert_int_equal(st->failures_in_row, 0);
-	assert_int_equal(dp_study_front(st, &err), DP_OK);
+	assert_int_equal(st->consecutive_failures, 0);
+	assert_int_equal(dp_state_update_front(st, &err), DP_OK);
 	assert_true(st->hypervolume == volume);
 }
 
@@ -179,30 +179,33 @@ static void the_search_does_not_see_it(void **s)
 
 static void runs_are_put_together(void **s)
 {
-	const struct dp_point first = { 0, DP_OWN }, second = { 1, DP_OWN };
-	struct dp_measured v;
+	const struct dp_result_id first = { 0, DP_CHECKPOINT_FINAL },
+				  second = { 1, DP_CHECKPOINT_FINAL };
+	struct dp_reeval_stats v;
 	const char *reason;
 	uint32_t done, bad;
 	double volume;
 
 	(void)s;
 	finished(", runs: 3", TWO);
-	assert_false(dp_point_remeasured(st, first, &v));
+	assert_false(dp_result_compute_reeval_stats(st, first, &v));
 	measure(0, 3);
 	measure(0, 5);
 	measure(-1, 3);
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_WAITING);
+	assert_int_equal(dp_reeval_get_status(st, &st->reevals.items[1], &reason),
+			 DP_TRIAL_WAITING);
 	move("running");
 	measured(M(0), DP_END_OK, low);
 	settle();
 	measured(M(1), DP_END_EXIT_CODE, low);
 	settle();
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_RUNNING);
+	assert_int_equal(dp_reeval_get_status(st, &st->reevals.items[1], &reason),
+			 DP_TRIAL_RUNNING);
 	measured(M(2), DP_END_OK, high);
 	measured(M(3), DP_END_OK, (const double[]){ 0, 0, 0 });
 	settle();
 	/* 0.5 0.7 0.6 0.9 1.1: mean 0.76, variance 0.058 */
-	assert_true(dp_point_remeasured(st, first, &v));
+	assert_true(dp_result_compute_reeval_stats(st, first, &v));
 	assert_int_equal(v.runs, 5);
 	assert_float_equal(v.objectives[0], 0.5, 0);
 	assert_float_equal(v.objectives[1], 0.76, 1e-15);
@@ -210,15 +213,15 @@ static void runs_are_put_together(void **s)
 	assert_float_equal(v.high[1], 0.76 + 2.776 * sqrt(0.058 / 5), 1e-4);
 	assert_float_equal(v.low[1], 0.76 - 2.776 * sqrt(0.058 / 5), 1e-4);
 	assert_true(isnan(v.sd[0]) && isnan(v.low[0]) && isnan(v.high[0]));
-	assert_false(dp_point_remeasured(st, second, &v));
-	assert_int_equal(dp_measure_status(st, &st->measured.list[1], &reason), DP_TRIAL_FAILED);
+	assert_false(dp_result_compute_reeval_stats(st, second, &v));
+	assert_int_equal(dp_reeval_get_status(st, &st->reevals.items[1], &reason), DP_TRIAL_FAILED);
 	assert_string_equal(reason, "exit-code: because");
-	dp_measure_runs(st, &st->measured.list[1], &done, &bad);
+	dp_reeval_count_runs(st, &st->reevals.items[1], &done, &bad);
 	assert_int_equal(done, 2);
 	assert_int_equal(bad, 3);
-	assert_int_equal(dp_points_remeasured_volume(st, &first, 1, &volume), DP_OK);
+	assert_int_equal(dp_results_reeval_hypervolume(st, &first, 1, &volume), DP_OK);
 	assert_float_equal(volume, (10 - 0.5) * (1 - 0.76), 1e-12);
-	assert_int_equal(dp_points_remeasured_volume(st, &second, 1, &volume), DP_OK);
+	assert_int_equal(dp_results_reeval_hypervolume(st, &second, 1, &volume), DP_OK);
 	assert_true(isnan(volume));
 }
 
@@ -234,9 +237,9 @@ static void it_goes_back(void **s)
 		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
 					 .state = ends[i],
 					 .reason = "so it was",
-					 .counted = i == 2 });
+					 .charged = i == 2 });
 		measure(0, 1);
-		assert_true(st->measured.rests);
+		assert_true(st->reevals.has_resume_state);
 		NEXT("wait"); /* until it is set running */
 		move("running");
 		NEXT("attempt 1000000000/-1/0");
@@ -247,8 +250,8 @@ static void it_goes_back(void **s)
 		assert_true(record_step());
 		assert_string_equal(dp_study_status_text(st->status), ends[i]);
 		assert_string_equal(st->reason, "so it was");
-		assert_int_equal(st->by_failures, i == 2);
-		assert_false(st->measured.rests);
+		assert_int_equal(st->moved_by_failures, i == 2);
+		assert_false(st->reevals.has_resume_state);
 		NEXT("wait");
 	}
 }
@@ -267,10 +270,10 @@ static void nothing_is_searched_meanwhile(void **s)
 	NEXT("attempt 1000000000/-1/0");
 	plan(M(0), DP_RUN_ALL, 0);
 	NEXT("wait measures");
-	assert_int_equal(dp_course_proposals(st, now), 0);
+	assert_int_equal(dp_policy_count_proposals_left(st, now), 0);
 	/* somebody resumes it: now it is both */
 	move("running");
-	assert_false(st->measured.rests);
+	assert_false(st->reevals.has_resume_state);
 	NEXT("attempt 1/-1/0");
 }
 
@@ -283,7 +286,7 @@ static void paused_it_waits(void **s)
 	move("paused");
 	NEXT("wait");
 	move("running");
-	assert_true(st->measured.rests);
+	assert_true(st->reevals.has_resume_state);
 	NEXT("attempt 1000000000/-1/0");
 }
 
@@ -295,7 +298,7 @@ static void more_is_searched(void **s)
 	move("running");
 	apply((struct dp_event){
 		.type = DP_EV_STUDY_AMENDED, .evaluations = 3, .parallel = NAN, .priority = NAN });
-	assert_false(st->measured.rests);
+	assert_false(st->reevals.has_resume_state);
 	measured(M(0), DP_END_OK, low);
 	settle();
 	NEXT("propose");
@@ -335,8 +338,8 @@ static void one_is_tried_again(void **s)
 	settle();
 	assert_int_equal(st->status, DP_STUDY_FINISHED);
 	apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = M(0) });
-	assert_true(st->measured.rests);
-	assert_int_equal(st->measured.first_live, 0);
+	assert_true(st->reevals.has_resume_state);
+	assert_int_equal(st->reevals.first_unfinished, 0);
 	assert_int_equal(st->failed, 0);
 	move("running");
 	NEXT("attempt 1000000000/-1/1");
@@ -353,7 +356,7 @@ static void a_far_one_is_cancelled(void **s)
 	finished("", TWO);
 	measure(0, 9);
 	move("running");
-	assert_int_equal(st->measured.reached, 0);
+	assert_int_equal(st->reevals.first_untouched, 0);
 	apply((struct dp_event){ .type = DP_EV_TRIAL_CANCEL_ASKED, .trial = M(5) });
 	assert_non_null(strstr(next(), "1000000005 cancelled"));
 	assert_true(record_step());
@@ -364,7 +367,7 @@ static void a_far_one_is_cancelled(void **s)
 		measured(M(i), DP_END_OK, low);
 		settle();
 	}
-	assert_int_equal(st->measured.reached, 9);
+	assert_int_equal(st->reevals.first_untouched, 9);
 	assert_int_equal(st->status, DP_STUDY_FINISHED);
 }
 
@@ -377,7 +380,7 @@ static void beside_a_search(void **s)
 	whole_trial(DP_END_OK);
 	NEXT("propose");
 	measure(0, 3);
-	assert_false(st->measured.rests);
+	assert_false(st->reevals.has_resume_state);
 	/* half of the places, the other is the search's */
 	NEXT("attempt 1000000000/-1/0");
 	plan(M(0), DP_RUN_ALL, 0);
@@ -433,8 +436,8 @@ static void at_the_end_of_a_search(void **s)
 	NEXT("measure the front");
 	apply((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
 				 .source = "end",
-				 .of = NAN,
-				 .of_at = NAN,
+				 .reeval_trial = NAN,
+				 .reeval_checkpoint = NAN,
 				 .reason = "search.remeasure left something out" });
 	NEXT("finished: search.remeasure left something out");
 }
@@ -461,14 +464,14 @@ static void time_stands_still(void **s)
 	NEXT("measure the front");
 	apply(asked(0, 1, "end"));
 	apply(asked(-1, 0, "end"));
-	active = dp_course_active(st, now);
+	active = dp_policy_active_us(st, now);
 	assert_true(active >= 10 * SECOND);
 	now += 100 * SECOND;
-	assert_true(dp_course_active(st, now) == active);
-	assert_false(dp_course_is_timed(st));
+	assert_true(dp_policy_active_us(st, now) == active);
+	assert_false(dp_policy_is_time_limited(st));
 	NEXT("attempt 1000000000/-1/0");
 	measured(M(0), DP_END_OK, low);
-	assert_true(st->active == active);
+	assert_true(st->active_us == active);
 	settle();
 	assert_int_equal(st->status, DP_STUDY_FINISHED);
 	assert_string_equal(st->reason, "search.max_time was over");
@@ -482,7 +485,7 @@ static void progress_is_of_what_was_asked_together(void **s)
 
 	(void)s;
 	finished(", runs: 3", TWO);
-	v = dp_view_measuring(st);
+	v = dp_state_reeval_progress_json(st);
 	assert_true(json_is_null(v));
 	json_decref(v);
 	measure(0, 3);
@@ -494,7 +497,7 @@ static void progress_is_of_what_was_asked_together(void **s)
 	move("running");
 	measured(M(1), DP_END_OK, low);
 	settle();
-	v = dp_view_measuring(st);
+	v = dp_state_reeval_progress_json(st);
 	assert_int_equal(json_integer_value(json_object_get(v, "points")), 2);
 	assert_int_equal(json_integer_value(json_object_get(v, "done")), 0);
 	assert_int_equal(json_integer_value(json_object_get(v, "runs")), 7);

@@ -24,7 +24,7 @@ static json_t *line_answer(const char *text, struct dp_err *err)
 	int code;
 
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, NULL), DP_OK);
-	code = dp_privacy_json(q, &a, err);
+	code = dp_privacy_answer_query(q, &a, err);
 	json_decref(q);
 	assert_true((code == DP_OK) == (a != NULL));
 	return a;
@@ -202,7 +202,7 @@ static void faint_and_many(void **state)
 /* K of a part at some orders by its definition, from its own loss distribution: the
  * profile holds all of it, exp K = 1 + order (order - 1) times the integral over x >= 0
  * of (exp((order - 1) x) + exp(-order x)) delta(x). */
-static double cgf_by_profile(const struct dp_privacy_part *p, double order, double end)
+static double cgf_by_profile(const struct dp_privacy_component *p, double order, double end)
 {
 	const int cells = 200000;
 	double sum = 0, slack;
@@ -211,7 +211,7 @@ static double cgf_by_profile(const struct dp_privacy_part *p, double order, doub
 		double x = (i + 0.5) * end / cells;
 
 		sum += (exp((order - 1) * x) + exp(-order * x)) *
-		       p->kind->profile(p, DP__REMOVE, x, &slack);
+		       p->kind->profile(p, DP__DIRECTION_REMOVE, x, &slack);
 	}
 	return log1p(order * (order - 1) * sum * end / cells);
 }
@@ -237,14 +237,14 @@ static void renyi_and_profile(void **state)
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
 		double v[DP_PRIVACY_KEYS_MAX], full[DP_PRIVACY_KEYS_MAX], end;
 		const struct dp_mechanism *m = query(c[i].text, v);
-		struct dp_privacy_part p = { 0 };
+		struct dp_privacy_component p = { 0 };
 
-		if (m->delta->needed)
-			v[dp_privacy_key_place(m, m->delta)] = 1e-5;
-		assert_int_equal(dp_privacy_check(m, v, full, NULL), DP_OK);
-		assert_int_equal(m->part(full, &p, NULL), DP_OK);
-		assert_true(!p.kind->open || p.kind->open(&p));
-		end = p.kind->end(&p, DP__REMOVE, -200);
+		if (m->delta->required)
+			v[dp_privacy_key_index(m, m->delta)] = 1e-5;
+		assert_int_equal(dp_privacy_check_values(m, v, full, NULL), DP_OK);
+		assert_int_equal(m->component(full, &p, NULL), DP_OK);
+		assert_true(!p.kind->table_open || p.kind->table_open(&p));
+		end = p.kind->tail_cutoff(&p, DP__DIRECTION_REMOVE, -200);
 		for (size_t k = 0; k < DP_COUNT(orders); k++) {
 			double cgf = p.kind->cgf(&p, NULL, orders[k]);
 			double other = cgf_by_profile(&p, orders[k], end);
@@ -255,7 +255,7 @@ static void renyi_and_profile(void **state)
 					 cgf, other);
 		}
 		if (p.table)
-			p.kind->close(&p);
+			p.kind->table_close(&p);
 	}
 }
 
@@ -277,12 +277,12 @@ static void monotonic_in_noise(void **state)
 		const struct dp_mechanism *m = query(texts[i], v);
 
 		for (double power = -320; power <= 300; power += 0.5) {
-			struct dp_privacy_item item = { m, v, 3 };
+			struct dp_composition_item item = { m, v, 3 };
 			struct dp_epsilon e, three;
 
 			if (power > 0 && m->noise->hi == 1)
 				break;
-			v[dp_privacy_key_place(m, m->noise)] = pow(10, power);
+			v[dp_privacy_key_index(m, m->noise)] = pow(10, power);
 			assert_int_equal(dp_privacy_epsilon(m, v, &e, NULL), DP_OK);
 			/* beyond its table discrete Gaussian noise has a looser bound */
 			if (!(e.epsilon >= 0 && e.epsilon <= before * 1.4) || !(e.error >= 0))
@@ -389,7 +389,7 @@ static void gaussians_merge(void **state)
 		  "{\"mechanism\":\"gaussian\",\"sigma\":3}],\"delta\":1e-5}",
 		  3.669104012961082798133743 },
 	};
-	struct dp_privacy_item items[100];
+	struct dp_composition_item items[100];
 	double values[100][DP_PRIVACY_KEYS_MAX];
 	struct dp_epsilon e;
 
@@ -397,7 +397,7 @@ static void gaussians_merge(void **state)
 	check_values(exact, DP_COUNT(exact), 1e-12);
 	/* more of them than loss distributions are convolved */
 	for (int i = 0; i < 100; i++) {
-		items[i] = (struct dp_privacy_item){
+		items[i] = (struct dp_composition_item){
 			query("{\"mechanism\":\"gaussian\",\"sigma\":1,\"delta\":1e-6}", values[i]),
 			values[i], 1
 		};

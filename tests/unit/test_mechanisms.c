@@ -41,7 +41,7 @@ static void check_closed(const char *family, double tolerance, int expected)
 		if (!(fabs(e.epsilon / r.epsilon - 1) <= tolerance))
 			fail_msg("%s: %.17g, not %.17g", r.id, e.epsilon, r.epsilon);
 		assert_string_equal(e.accountant, "closed-form");
-		assert_true(e.error_proved && isnan(e.order));
+		assert_true(e.error_is_proved && isnan(e.order));
 	}
 	fclose(f);
 	assert_int_equal(n, expected);
@@ -63,7 +63,7 @@ static void refused(const char *text, const char *names, const char *hint)
 	json_t *q, *a = NULL;
 
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, &err), DP_OK);
-	if (dp_privacy_json(q, &a, &err) != DP_E_INVALID)
+	if (dp_privacy_answer_query(q, &a, &err) != DP_E_INVALID)
 		fail_msg("%s was not refused", text);
 	if (!strstr(err.msg, names) || (hint && !strstr(err.hint, hint)))
 		fail_msg("%s: '%s' / '%s'", text, err.msg, err.hint);
@@ -118,7 +118,7 @@ static void answers(void **state)
 
 	(void)state;
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, NULL), DP_OK);
-	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	assert_int_equal(dp_privacy_answer_query(q, &a, NULL), DP_OK);
 	assert_near(json_real_value(json_object_get(a, "epsilon")), 2.3670393547710407, 1e-12);
 	assert_int_equal(json_integer_value(json_object_get(a, "order")), 11);
 	assert_string_equal(dp_json_str(a, "accountant", ""), "rdp");
@@ -126,14 +126,14 @@ static void answers(void **state)
 	json_decref(a);
 	/* the default is the tightest there is */
 	json_object_del(q, "accountant");
-	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	assert_int_equal(dp_privacy_answer_query(q, &a, NULL), DP_OK);
 	assert_string_equal(dp_json_str(a, "accountant", ""), "pld");
 	assert_true(json_is_null(json_object_get(a, "order")));
 	assert_non_null(json_object_get(a, "error_estimate"));
 	assert_null(json_object_get(a, "error_bound"));
 	json_decref(a);
 	json_object_set_new(q, "noise_multiplier", json_real(1e-200));
-	assert_int_equal(dp_privacy_json(q, &a, NULL), DP_OK);
+	assert_int_equal(dp_privacy_answer_query(q, &a, NULL), DP_OK);
 	dp_json_dump(&out, a, 0);
 	assert_non_null(strstr(dp_buf_text(&out), "\"epsilon\":\"inf\""));
 	dp_buf_free(&out);
@@ -193,21 +193,21 @@ static void poisson_lots(void **state)
 /* What a trainer says of its lots must fit the rate. */
 static void declared_rate(void **state)
 {
-	struct dp_privacy_declared d = { "poisson", 1000, 10, 300, 2 };
+	struct dp_privacy_declaration d = { "poisson", 1000, 10, 300, 2 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
 	const struct dp_mechanism *m = query(POISSON "\"sample_rate\":0.01,\"epochs\":3," REST, v);
 
 	(void)state;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_OK);
 	d.lot = 11;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "lot / records"));
 	d.records = NAN;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_OK);
 	d.steps = 299;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 }
 
 static void warnings(void **state)
@@ -232,7 +232,7 @@ static void warnings(void **state)
 
 static void declarations(void **state)
 {
-	struct dp_privacy_declared d = { "without-replacement", 1000, 10, 300, 4 };
+	struct dp_privacy_declaration d = { "without-replacement", 1000, 10, 300, 4 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
@@ -240,34 +240,34 @@ static void declarations(void **state)
 		query(SGD "\"lot\":10,\"epochs\":3,\"noise_multiplier\":2,\"delta\":1e-5}", v);
 
 	(void)state;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_OK);
 	assert_string_equal(text, "");
 	d.sampling = "shuffle";
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_OK);
 	assert_non_null(strstr(text, "not proven"));
 	d.sampling = "poisson";
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "poisson"));
 	d.sampling = NULL;
 	d.noise_over_clip = 2; /* relative to L it is 4 */
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "noise_over_clip"));
 	d.noise_over_clip = NAN;
 	d.steps = 299;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "steps 299"));
 	d.steps = NAN;
 	d.lot = 11;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	d.lot = NAN;
 	d.records = 999;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 }
 
 /* A mean lot that a trainer has as rate times records is the same but for rounding. */
 static void mean_lots(void **state)
 {
-	struct dp_privacy_declared d = { "poisson", 49, 1.0 / 49 * 49, 147, 2 };
+	struct dp_privacy_declaration d = { "poisson", 49, 1.0 / 49 * 49, 147, 2 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
@@ -279,9 +279,9 @@ static void mean_lots(void **state)
 
 	(void)state;
 	assert_true(d.lot != 1);
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_OK);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_OK);
 	d.lot = 1.001;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "lot 1.001"));
 	/* lots without replacement have no fractions */
 	m = query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
@@ -290,7 +290,7 @@ static void mean_lots(void **state)
 		  v);
 	d.sampling = "without-replacement";
 	d.lot = 1.0 / 49 * 49;
-	assert_int_equal(dp_privacy_declared_check(m, v, &d, text, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_check_declaration(m, v, &d, text, &err), DP_E_INVALID);
 }
 
 static void calibration(void **state)
@@ -318,14 +318,14 @@ static void calibration(void **state)
 			struct dp_epsilon at, again;
 			struct dp_err err;
 
-			assert_int_equal(dp_privacy_noise(m, v, targets[j], &noise, &at, &err),
-					 DP_OK);
-			v[dp_privacy_key_place(m, m->noise)] = noise;
+			assert_int_equal(
+				dp_privacy_solve_noise(m, v, targets[j], &noise, &at, &err), DP_OK);
+			v[dp_privacy_key_index(m, m->noise)] = noise;
 			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
 			assert_true(again.epsilon <= targets[j]);
 			assert_true(again.epsilon == at.epsilon);
 			/* a little less noise no longer does */
-			v[dp_privacy_key_place(m, m->noise)] = noise * (1 - 1e-4);
+			v[dp_privacy_key_index(m, m->noise)] = noise * (1 - 1e-4);
 			assert_int_equal(dp_privacy_epsilon(m, v, &again, &err), DP_OK);
 			assert_true(again.epsilon > targets[j]);
 		}
@@ -352,9 +352,9 @@ static void delta_at_epsilon(void **state)
 		struct dp_epsilon at, e;
 		struct dp_err err;
 
-		assert_int_equal(dp_privacy_delta(m, v, 1.5, &at, &err), DP_OK);
+		assert_int_equal(dp_privacy_solve_delta(m, v, 1.5, &at, &err), DP_OK);
 		assert_true(at.epsilon <= 1.5 && at.delta > 0 && at.delta < 1);
-		v[dp_privacy_key_place(m, m->delta)] = at.delta * 0.99;
+		v[dp_privacy_key_index(m, m->delta)] = at.delta * 0.99;
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 		assert_true(e.epsilon > 1.5);
 	}
@@ -368,24 +368,24 @@ static void delta_at_its_ends(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_privacy_delta(m, v, 1, &at, &err), DP_OK);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 1, &at, &err), DP_OK);
 	assert_near(at.delta, dp__gaussian_delta(0.5, 1), 2e-6 * at.delta);
 	/* total variation */
-	assert_int_equal(dp_privacy_delta(m, v, 0, &at, &err), DP_OK);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 0, &at, &err), DP_OK);
 	assert_near(at.delta, 2 * dp__normal_cdf(0.25) - 1, 1e-6);
 	/* so far out that no delta worth naming is left */
-	assert_int_equal(dp_privacy_delta(m, v, 60, &at, &err), DP_OK);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 60, &at, &err), DP_OK);
 	assert_true(at.delta > 0 && at.delta <= 1e-99);
-	assert_int_equal(dp_privacy_delta(m, v, NAN, &at, &err), DP_E_INVALID);
-	assert_int_equal(dp_privacy_delta(m, v, INFINITY, &at, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_solve_delta(m, v, NAN, &at, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_solve_delta(m, v, INFINITY, &at, &err), DP_E_INVALID);
 	/* pure: none is needed */
 	m = query("{\"mechanism\":\"laplace\",\"scale\":2}", v);
-	assert_int_equal(dp_privacy_delta(m, v, 0.5, &at, &err), DP_OK);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 0.5, &at, &err), DP_OK);
 	assert_true(at.delta == 0);
 	m = query("{\"mechanism\":\"svt\",\"cutoff\":4,\"scale\":15}", v);
-	assert_int_equal(dp_privacy_delta(m, v, 1.1, &at, &err), DP_OK);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 1.1, &at, &err), DP_OK);
 	assert_true(at.delta == 0);
-	assert_int_equal(dp_privacy_delta(m, v, 0.9, &at, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_solve_delta(m, v, 0.9, &at, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "purely private"));
 }
 
@@ -416,13 +416,13 @@ static void most_of_what_costs(void **state)
 		struct dp_err err;
 		bool whole;
 
-		assert_int_equal(dp_privacy_most(m, v, k, 2, &most, &at, &err), DP_OK);
-		dp_privacy_set(m, v, k, most);
+		assert_int_equal(dp_privacy_solve_max(m, v, k, 2, &most, &at, &err), DP_OK);
+		dp_privacy_set_value(m, v, k, most);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 		assert_true(e.epsilon <= 2 && e.epsilon == at.epsilon);
-		whole = dp_privacy_key_whole(m, v, k);
+		whole = dp_privacy_key_is_integer(m, v, k);
 		assert_true(!whole || most == floor(most));
-		dp_privacy_set(m, v, k, whole ? most + 1 : most * 1.001);
+		dp_privacy_set_value(m, v, k, whole ? most + 1 : most * 1.001);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 		assert_true(e.epsilon > 2);
 	}
@@ -460,7 +460,8 @@ static void largest_lot(void **state)
 			 c[i].text);
 		m = query(text, v);
 		k = dp_privacy_key_find(m, "lot");
-		code = dp_privacy_largest(m, v, k, c[i].target, &lot, &tried, &cut, &at, &err);
+		code = dp_privacy_solve_largest(m, v, k, c[i].target, &lot, &tried, &cut, &at,
+						&err);
 		assert_int_equal(code, isnan(c[i].lot) ? DP_E_INVALID : DP_OK);
 		if (code == DP_OK && (lot != c[i].lot || lot < tried))
 			fail_msg("%s: lot %g of %g", c[i].text, lot, c[i].lot);
@@ -522,15 +523,16 @@ static void solving_takes_bounded_work(void **state)
 		k = c[i].key ? dp_privacy_key_find(m, c[i].key) : m->noise;
 		began = cpu_seconds();
 		if (c[i].key)
-			assert_int_equal(dp_privacy_largest(m, v, k, c[i].target, &value, &tried,
-							    &cut, &at, &err),
+			assert_int_equal(dp_privacy_solve_largest(m, v, k, c[i].target, &value,
+								  &tried, &cut, &at, &err),
 					 DP_OK);
 		else
-			assert_int_equal(dp_privacy_noise(m, v, c[i].target, &value, &at, &err),
-					 DP_OK);
+			assert_int_equal(
+				dp_privacy_solve_noise(m, v, c[i].target, &value, &at, &err),
+				DP_OK);
 		took = cpu_seconds() - began;
 		all += took;
-		dp_privacy_set(m, v, k, value);
+		dp_privacy_set_value(m, v, k, value);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 		factor = c[i].key ? c[i].exact / value : value / c[i].exact;
 		print_message("%zu: %.2f s, %.4g times %.6g\n", i, took, factor, c[i].exact);
@@ -557,10 +559,10 @@ static void largest_of_all_lots(void **state)
 		struct dp_epsilon at, e;
 		struct dp_err err;
 		bool cut;
-		int code = dp_privacy_largest(m, v, k, target, &lot, &tried, &cut, &at, &err);
+		int code = dp_privacy_solve_largest(m, v, k, target, &lot, &tried, &cut, &at, &err);
 
 		for (double x = 1; x <= 60; x++) {
-			dp_privacy_set(m, v, k, x);
+			dp_privacy_set_value(m, v, k, x);
 			assert_int_equal(dp_privacy_epsilon(m, v, &e, &err), DP_OK);
 			best = e.epsilon <= target ? x : best;
 		}
@@ -580,14 +582,15 @@ static void most_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(
-		dp_privacy_most(m, v, dp_privacy_key_find(m, "steps"), 0.1, &most, &at, &err),
+		dp_privacy_solve_max(m, v, dp_privacy_key_find(m, "steps"), 0.1, &most, &at, &err),
 		DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "even with steps 1 epsilon is"));
-	assert_int_equal(dp_privacy_most(m, v, m->noise, 1, &most, &at, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_solve_max(m, v, m->noise, 1, &most, &at, &err), DP_E_INVALID);
 	/* everything fits: as much as there can be */
 	m = query(SGD "\"steps\":1,\"noise_multiplier\":90,\"delta\":1e-5}", v);
-	assert_int_equal(dp_privacy_most(m, v, dp_privacy_key_find(m, "lot"), 2, &most, &at, &err),
-			 DP_OK);
+	assert_int_equal(
+		dp_privacy_solve_max(m, v, dp_privacy_key_find(m, "lot"), 2, &most, &at, &err),
+		DP_OK);
 	assert_true(most == 1000);
 }
 
@@ -599,7 +602,7 @@ static void curve(void **state)
 	struct dp_epsilon e[3];
 
 	(void)state;
-	assert_int_equal(dp_privacy_curve(m, v, deltas, 3, e, NULL), DP_OK);
+	assert_int_equal(dp_privacy_epsilon_curve(m, v, deltas, 3, e, NULL), DP_OK);
 	assert_true(e[0].epsilon < e[1].epsilon && e[1].epsilon < e[2].epsilon);
 	assert_near(dp__gaussian_delta(0.5, e[1].epsilon), 1e-5, 1e-17);
 }
@@ -608,7 +611,7 @@ static void curve(void **state)
 static void composition(void **state)
 {
 	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX], c[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[3] = {
+	struct dp_composition_item items[3] = {
 		{ query("{\"mechanism\":\"laplace\",\"scale\":10}", a), a, 30 },
 		{ query("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":100}", b), b, 2 },
 	};
@@ -621,7 +624,7 @@ static void composition(void **state)
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, false, &rdp, &err), DP_OK);
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-6, true, &pld, &err), DP_OK);
 	assert_true(pld.epsilon < rdp.epsilon && rdp.epsilon < sum.epsilon);
-	items[2] = (struct dp_privacy_item){
+	items[2] = (struct dp_composition_item){
 		query(SGD "\"lot\":10,\"steps\":500,\"noise_multiplier\":1}", c), c, 1
 	};
 	assert_int_equal(dp_privacy_compose(items, 3, 1e-6, false, &rdp, &err), DP_OK);
@@ -629,7 +632,7 @@ static void composition(void **state)
 	assert_true(sum.epsilon < rdp.epsilon && sum.epsilon > pld.epsilon);
 	assert_int_equal(dp_privacy_compose(items, 3, 0, true, &pld, &err), DP_E_INVALID);
 	items[0] = items[2];
-	items[1] = (struct dp_privacy_item){
+	items[1] = (struct dp_composition_item){
 		query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":"
 		      "1000,"
 		      "\"lot\":10,\"steps\":500,\"noise_multiplier\":1}",
@@ -651,7 +654,7 @@ static void composition_of_pure_and_gaussian(void **state)
 {
 	static const double deltas[] = { 1e-2, 1e-6, 1e-30, 1e-250 };
 	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX], c[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[3] = {
+	struct dp_composition_item items[3] = {
 		{ query("{\"mechanism\":\"gaussian\",\"sigma\":1}", a), a, 4 },
 		{ query("{\"mechanism\":\"laplace\",\"scale\":10000}", b), b, 3 },
 		{ query("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":1e6}", c), c, 1 },
@@ -674,7 +677,7 @@ static void composition_of_pure_and_gaussian(void **state)
 		assert_non_null(strstr(e.theorem, "basic composition"));
 	}
 	/* large pure parts: the accountants are better */
-	b[dp_privacy_key_place(items[1].mechanism, items[1].mechanism->noise)] = 1;
+	b[dp_privacy_key_index(items[1].mechanism, items[1].mechanism->noise)] = 1;
 	items[1].times = 100;
 	assert_int_equal(dp_privacy_compose(items, 3, 1e-6, true, &e, NULL), DP_OK);
 	assert_string_equal(e.accountant, "pld");
@@ -684,7 +687,7 @@ static void composition_of_pure_and_gaussian(void **state)
 static void composition_of_svt(void **state)
 {
 	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[2] = {
+	struct dp_composition_item items[2] = {
 		{ query("{\"mechanism\":\"svt\",\"cutoff\":1,\"scale\":100}", a), a, 1 },
 		{ query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"poisson\",\"records\":"
 			"1000,\"lot\":10,\"steps\":50,\"noise_multiplier\":1}",
@@ -706,7 +709,7 @@ static void composition_of_svt(void **state)
 static void composition_falls_back(void **state)
 {
 	double a[DP_PRIVACY_KEYS_MAX], b[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[2] = {
+	struct dp_composition_item items[2] = {
 		{ query("{\"mechanism\":\"laplace\",\"scale\":0.57}", a), a, 49 },
 		{ query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
 			"\"records\":100000,\"lot\":8,\"steps\":144,"
@@ -741,7 +744,7 @@ static void words_of_answers(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
 		double v[DP_PRIVACY_KEYS_MAX], full[DP_PRIVACY_KEYS_MAX];
-		struct dp_privacy_words words;
+		struct dp_privacy_description words;
 		const struct dp_mechanism *m;
 		struct dp_epsilon e;
 		char text[300];
@@ -750,8 +753,8 @@ static void words_of_answers(void **state)
 			 c[i].noise);
 		m = query(text, v);
 		assert_int_equal(dp_privacy_epsilon(m, v, &e, NULL), DP_OK);
-		assert_int_equal(dp_privacy_check(m, v, full, NULL), DP_OK);
-		dp_privacy_words_for(m, full, &e, &words);
+		assert_int_equal(dp_privacy_check_values(m, v, full, NULL), DP_OK);
+		dp_privacy_describe_answer(m, full, &e, &words);
 		assert_string_equal(words.accountant, c[i].accountant);
 		assert_non_null(strstr(words.theorem, c[i].theorem));
 	}
@@ -773,17 +776,17 @@ static void composition_of_many(void **state)
 	enum {
 		MANY = 3 * DP_PRIVACY_ITEMS_MAX
 	};
-	struct dp_privacy_item items[MANY];
+	struct dp_composition_item items[MANY];
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(texts); i++) {
 		double v[DP_PRIVACY_KEYS_MAX];
-		struct dp_privacy_item all = { query(texts[i], v), v, MANY };
+		struct dp_composition_item all = { query(texts[i], v), v, MANY };
 		struct dp_epsilon one, many;
 		struct dp_err err;
 
 		for (size_t k = 0; k < MANY; k++)
-			items[k] = (struct dp_privacy_item){ all.mechanism, v, 1 };
+			items[k] = (struct dp_composition_item){ all.mechanism, v, 1 };
 		assert_int_equal(dp_privacy_compose(&all, 1, 1e-6, false, &one, &err), DP_OK);
 		assert_int_equal(dp_privacy_compose(items, MANY, 1e-6, false, &many, &err), DP_OK);
 		assert_true(many.epsilon >= one.epsilon * (1 - 1e-12));
@@ -806,7 +809,7 @@ static void composition_without_noise(void **state)
 			for (int power = -160; power <= 0; power += 8) {
 				double v[DP_PRIVACY_KEYS_MAX];
 				char text[300];
-				struct dp_privacy_item item;
+				struct dp_composition_item item;
 				struct dp_epsilon e;
 
 				snprintf(text, sizeof text,
@@ -814,7 +817,7 @@ static void composition_without_noise(void **state)
 					 "\"records\":1000,\"lot\":10,\"steps\":100,"
 					 "\"noise_multiplier\":1e%d}",
 					 sampler ? "poisson" : "without-replacement", power);
-				item = (struct dp_privacy_item){ query(text, v), v, 2 };
+				item = (struct dp_composition_item){ query(text, v), v, 2 };
 				assert_int_equal(dp_privacy_compose(&item, 1, 1e-5, pld, &e, NULL),
 						 DP_OK);
 				assert_true(e.epsilon > 0 && e.epsilon <= before);

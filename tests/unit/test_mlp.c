@@ -19,12 +19,13 @@
 /* ---- gradients ---- */
 
 /* A step on all records at rate 1 goes down the mean gradient. */
-static void check_differences(const struct mlp *m)
+static void check_differences(const struct mlp_shape *m)
 {
-	struct rows r = class_rows(9, m->width[0], m->width[0] - 1, true, m->width[m->nlayers]);
-	struct sgd how = { .epochs = 1, .lot = r.n, .rate = 1, .clip = INFINITY };
+	struct sparse_rows r =
+		class_rows(9, m->width[0], m->width[0] - 1, true, m->width[m->nlayers]);
+	struct sgd how = { .epochs = 1, .lot_size = r.n, .learning_rate = 1, .clip = INFINITY };
 	float *w = some_weights(m, 11);
-	size_t n = mlp_weights(m);
+	size_t n = mlp_count_weights(m);
 	double *slope = calloc(n, sizeof *slope);
 	struct plain p;
 
@@ -58,15 +59,15 @@ static void check_differences(const struct mlp *m)
 static void test_finite_differences(void **state)
 {
 	(void)state;
-	check_differences(&(struct mlp){ 1, { 5, 3 } });
-	check_differences(&(struct mlp){ 2, { 13, 17, 4 } });
-	check_differences(&(struct mlp){ 3, { 7, 70, 5, 3 } });
-	check_differences(&(struct mlp){ 4, { 6, 5, 18, 4, 2 } });
+	check_differences(&(struct mlp_shape){ 1, { 5, 3 } });
+	check_differences(&(struct mlp_shape){ 2, { 13, 17, 4 } });
+	check_differences(&(struct mlp_shape){ 3, { 7, 70, 5, 3 } });
+	check_differences(&(struct mlp_shape){ 4, { 6, 5, 18, 4, 2 } });
 }
 
 /* What tests/ref/mlp_torch.py wrote. */
 struct torch_case {
-	struct mlp m;
+	struct mlp_shape m;
 	uint32_t records;
 	double clip, rate;
 	size_t n[5];
@@ -128,10 +129,10 @@ static bool torch_next(FILE *f, struct torch_case *t)
 	return false;
 }
 
-static struct rows torch_rows(const struct torch_case *t)
+static struct sparse_rows torch_rows(const struct torch_case *t)
 {
 	uint32_t nfeatures = t->m.width[0];
-	struct rows r = made_rows(t->records, nfeatures, nfeatures, true, 1);
+	struct sparse_rows r = made_rows(t->records, nfeatures, nfeatures, true, 1);
 	uint64_t k = 0;
 
 	for (uint32_t i = 0; i < t->records; i++) {
@@ -151,20 +152,20 @@ static struct rows torch_rows(const struct torch_case *t)
 }
 
 /* All rows forward and back through a net with these weights; mlp__net_free() it. */
-static void through_net(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
-			const char *name, const struct rows *rows, const float *w, double clip,
-			double unit)
+static void through_net(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
+			const char *name, const struct sparse_rows *rows, const float *w,
+			double clip, double unit)
 {
 	uint32_t number[64];
 	float *panels;
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		number[i] = i;
-	assert_int_equal(mlp__net_init(net, m, path, mlp__kernels(name), rows, rows->n, NULL),
-			 DP_OK);
-	panels = mlp__floats(net->nweights);
+	assert_int_equal(
+		mlp__net_init(net, m, path, mlp__kernels_select(name), rows, rows->n, NULL), DP_OK);
+	panels = mlp__alloc_floats(net->n_weights);
 	mlp__net_pack(net, w, panels);
-	mlp__net_turn(net, panels);
+	mlp__net_transpose(net, panels);
 	mlp__input_load(&net->input, rows, number, rows->n);
 	mlp__net_forward(net, panels);
 	mlp__net_backward(net, rows, number, clip, unit);
@@ -172,14 +173,14 @@ static void through_net(struct mlp_net *net, const struct mlp *m, enum mlp_path 
 }
 
 /* The lengths of gradients that clipping goes by. */
-static void check_norms(const struct torch_case *t, const struct rows *r, enum mlp_path path,
-			const float *w)
+static void check_norms(const struct torch_case *t, const struct sparse_rows *r,
+			enum mlp_input_mode path, const float *w)
 {
 	struct mlp_net net;
 
 	through_net(&net, &t->m, path, NULL, r, w, 1e-3, 1);
 	for (uint32_t i = 0; i < r->n; i++)
-		assert_true(fabs(1e-3 / net.factor[i] / t->value[4][i] - 1) < 2e-6);
+		assert_true(fabs(1e-3 / net.clip_factor[i] / t->value[4][i] - 1) < 2e-6);
 	mlp__net_free(&net);
 }
 
@@ -191,9 +192,11 @@ static void test_against_torch(void **state)
 
 	(void)state;
 	for (; torch_next(f, t); cases++) {
-		struct rows r = torch_rows(t);
-		struct sgd how = { .epochs = 1, .lot = r.n, .rate = t->rate, .clip = t->clip };
-		size_t n = mlp_weights(&t->m);
+		struct sparse_rows r = torch_rows(t);
+		struct sgd how = {
+			.epochs = 1, .lot_size = r.n, .learning_rate = t->rate, .clip = t->clip
+		};
+		size_t n = mlp_count_weights(&t->m);
 		float *w = calloc(n, sizeof *w);
 
 		assert_int_equal(t->n[2], n);
@@ -216,17 +219,18 @@ static void test_against_torch(void **state)
 static void test_clipping(void **state)
 {
 	static const double clips[] = { 1e-3, 0.3, 1, 3, 100 };
-	const struct mlp m = { 3, { 20, 33, 9, 5 } };
-	struct rows all = class_rows(40, 20, 12, true, 5);
+	const struct mlp_shape m = { 3, { 20, 33, 9, 5 } };
+	struct sparse_rows all = class_rows(40, 20, 12, true, 5);
 	int clipped = 0, whole = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < all.n * DP_COUNT(clips); i++) {
-		struct rows one = all;
+		struct sparse_rows one = all;
 		float *w = some_weights(&m, i), *before = some_weights(&m, i);
-		struct sgd how = {
-			.epochs = 1, .lot = 1, .rate = 0.5, .clip = clips[i % DP_COUNT(clips)]
-		};
+		struct sgd how = { .epochs = 1,
+				   .lot_size = 1,
+				   .learning_rate = 0.5,
+				   .clip = clips[i % DP_COUNT(clips)] };
 		double moved = 0, norm;
 		struct plain p;
 
@@ -236,9 +240,9 @@ static void test_clipping(void **state)
 		plain_init(&p, &m, w);
 		norm = plain_gradient(&p, &one, 0);
 		descend(&m, paths[i % 2], NULL, &one, &how, w);
-		for (size_t k = 0; k < mlp_weights(&m); k++)
+		for (size_t k = 0; k < mlp_count_weights(&m); k++)
 			moved += pow((double)w[k] - before[k], 2);
-		moved = sqrt(moved) / how.rate;
+		moved = sqrt(moved) / how.learning_rate;
 		/* weights of size 1 are rounded */
 		assert_true(moved <= how.clip * (1 + 1e-5) + 3e-7);
 		assert_float_equal(moved, fmin(norm, how.clip), 1e-5 * norm + 3e-7);
@@ -254,39 +258,42 @@ static void test_clipping(void **state)
 
 /* The squared length of a record's gradient as the net has its parts, in arithmetic
  * that is exact beside that of the net. */
-static long double exact_square(const struct mlp_net *net, uint32_t r, const struct rows *rows)
+static long double exact_square(const struct mlp_net *net, uint32_t r,
+				const struct sparse_rows *rows)
 {
 	long double sum = 0;
 
-	for (size_t l = 0; l < net->nlayers; l++) {
+	for (size_t l = 0; l < net->n_layers; l++) {
 		const struct mlp_layer *y = &net->layer[l], *x = y - 1;
 		long double in = 1, out = 0;
 
 		for (uint64_t k = rows->start[r]; l == 0 && k < rows->start[r + 1]; k++)
 			in += (long double)rows->value[k] * rows->value[k];
-		for (size_t i = 0; l > 0 && i < y->in; i++)
-			in += (long double)x->act[r * x->row + i] * x->act[r * x->row + i];
-		for (size_t i = 0; i < y->out; i++)
-			out += (long double)y->delta[r * y->row + i] * y->delta[r * y->row + i];
+		for (size_t i = 0; l > 0 && i < y->n_inputs; i++)
+			in += (long double)x->activation[r * x->record_stride + i] *
+			      x->activation[r * x->record_stride + i];
+		for (size_t i = 0; i < y->n_outputs; i++)
+			out += (long double)y->delta[r * y->record_stride + i] *
+			       y->delta[r * y->record_stride + i];
 		sum += in * out;
 	}
 	return sum;
 }
 
-static void check_bound(const struct mlp *m, const struct rows *rows, const char *name, double clip,
-			double unit)
+static void check_bound(const struct mlp_shape *m, const struct sparse_rows *rows, const char *name,
+			double clip, double unit)
 {
 	float *w = some_weights(m, 3);
 	struct mlp_net net;
 	uint32_t clipped = 0;
 
-	through_net(&net, m, MLP_DENSE, name, rows, w, clip, unit);
+	through_net(&net, m, MLP_INPUT_DENSE, name, rows, w, clip, unit);
 	for (uint32_t r = 0; r < rows->n; r++) {
 		long double length = sqrtl(exact_square(&net, r, rows));
-		long double after = fabsl((long double)net.factor[r]) * length;
+		long double after = fabsl((long double)net.clip_factor[r]) * length;
 		long double bound = (long double)fabs(unit) * clip;
 
-		assert_true(net.factor[r] * unit > 0);
+		assert_true(net.clip_factor[r] * unit > 0);
 		assert_true(after <= bound);
 		/* and hardly less where it was longer */
 		if (length > clip)
@@ -304,12 +311,12 @@ static void check_bound(const struct mlp *m, const struct rows *rows, const char
 static void test_clip_is_a_bound(void **state)
 {
 	static const double clips[] = { 1e-3, 0.1, 0.3, 1, 1.7 }, units[] = { 1, -0.37 };
-	const struct mlp m = { 3, { 200, 65, 9, 5 } };
-	struct rows rows = class_rows(60, 200, 120, true, 6);
+	const struct mlp_shape m = { 3, { 200, 65, 9, 5 } };
+	struct sparse_rows rows = class_rows(60, 200, 120, true, 6);
 
 	(void)state;
 	for (size_t k = 0; k < DP_COUNT(kernels); k++)
-		for (size_t c = 0; mlp__kernels(kernels[k]) && c < DP_COUNT(clips); c++)
+		for (size_t c = 0; mlp__kernels_select(kernels[k]) && c < DP_COUNT(clips); c++)
 			for (size_t u = 0; u < DP_COUNT(units); u++)
 				check_bound(&m, &rows, kernels[k], clips[c], units[u]);
 	free_rows(&rows);
@@ -318,7 +325,7 @@ static void test_clip_is_a_bound(void **state)
 /* ---- trainings ---- */
 
 struct training {
-	struct mlp m;
+	struct mlp_shape m;
 	uint32_t n;
 	bool values;
 	struct sgd how;
@@ -390,22 +397,22 @@ static void test_against_plain(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(trainings); i++) {
 		const struct training *t = &trainings[i];
-		const struct mlp *m = &t->m;
-		struct rows r = class_rows(t->n, m->width[0], m->width[0] / 3, t->values,
-					   m->width[m->nlayers]);
+		const struct mlp_shape *m = &t->m;
+		struct sparse_rows r = class_rows(t->n, m->width[0], m->width[0] / 3, t->values,
+						  m->width[m->nlayers]);
 		float *w = some_weights(m, i);
-		struct noise lots;
+		struct noise_stream lots;
 		struct plain p;
 
-		noise_seeded(&lots, 3, NOISE_LOTS);
+		noise_stream_init_seeded(&lots, 3, NOISE_LOTS);
 		plain_init(&p, m, w);
 		empty += plain_train(&p, &r, &t->how, &lots);
 		for (size_t k = 0; k < DP_COUNT(kernels) * DP_COUNT(paths); k++) {
 			float *x = some_weights(m, i);
 
-			if (mlp__kernels(kernels[k / 2])) {
+			if (mlp__kernels_select(kernels[k / 2])) {
 				descend(m, paths[k % 2], kernels[k / 2], &r, &t->how, x);
-				assert_close(x, p.w, mlp_weights(m), t->tolerance);
+				assert_close(x, p.w, mlp_count_weights(m), t->tolerance);
 			}
 			free(x);
 		}
@@ -418,11 +425,11 @@ static void test_against_plain(void **state)
 
 /* ---- scores ---- */
 
-static int score_once(const struct mlp *m, const struct rows *rows, const float *w,
-		      struct score *out, struct dp_err *err)
+static int score_once(const struct mlp_shape *m, const struct sparse_rows *rows, const float *w,
+		      struct model_score *out, struct dp_err *err)
 {
 	struct mlp_scorer *s = NULL;
-	int code = mlp_scorer_make(m, rows, &s, err);
+	int code = mlp_scorer_new(m, rows, &s, err);
 
 	if (code == DP_OK)
 		mlp_scorer_score(s, w, out);
@@ -432,12 +439,12 @@ static int score_once(const struct mlp *m, const struct rows *rows, const float 
 
 static void test_score(void **state)
 {
-	const struct mlp m = { 3, { 30, 70, 9, 4 } };
-	struct rows r = class_rows(400, 29, 4, true, 4), wide;
+	const struct mlp_shape m = { 3, { 30, 70, 9, 4 } };
+	struct sparse_rows r = class_rows(400, 29, 4, true, 4), wide;
 	float *w = some_weights(&m, 2);
 	double loss = 0;
 	uint32_t right = 0;
-	struct score s;
+	struct model_score s;
 	struct plain p;
 
 	(void)state;
@@ -457,7 +464,7 @@ static void test_score(void **state)
 	assert_float_equal(s.loss, loss / r.n, 1e-5);
 	assert_float_equal(s.accuracy, (double)right / r.n, 1e-9);
 	/* far out, where exp() alone would overflow */
-	for (size_t i = 0; i < mlp_weights(&m); i++)
+	for (size_t i = 0; i < mlp_count_weights(&m); i++)
 		w[i] *= 1000;
 	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_true(isfinite(s.loss) && s.loss > 1e4);
@@ -473,18 +480,18 @@ static void test_score(void **state)
  * whatever was scored in between; sparse, dense, and more than go forward at once. */
 static void test_score_again(void **state)
 {
-	const struct mlp m = { 2, { 90, 300, 4 } };
+	const struct mlp_shape m = { 2, { 90, 300, 4 } };
 	const uint32_t entries[] = { 5, 80 };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(entries); i++) {
-		struct rows r = class_rows(1203, 90, entries[i], true, 4);
+		struct sparse_rows r = class_rows(1203, 90, entries[i], true, 4);
 		float *w = some_weights(&m, 2), *other = some_weights(&m, 3);
-		struct score first, again, unkept, unlike;
+		struct model_score first, again, unkept, unlike;
 		struct mlp_scorer *s, *forgets;
 
-		assert_int_equal(mlp_scorer_make(&m, &r, &s, NULL), DP_OK);
-		assert_int_equal(mlp__scorer_make(&m, &r, 0, &forgets, NULL), DP_OK);
+		assert_int_equal(mlp_scorer_new(&m, &r, &s, NULL), DP_OK);
+		assert_int_equal(mlp__scorer_new(&m, &r, 0, &forgets, NULL), DP_OK);
 		mlp_scorer_score(s, w, &first);
 		mlp_scorer_score(s, other, &unlike);
 		mlp_scorer_score(s, w, &again);
@@ -507,11 +514,11 @@ static void test_score_again(void **state)
 
 static void test_learns(void **state)
 {
-	const struct mlp m = { 3, { 20, 32, 16, 2 } };
-	const struct sgd how = { .epochs = 30, .lot = 20, .rate = 0.2, .clip = 4 };
-	struct rows r = class_rows(1000, 20, 10, false, 2);
-	float *w = calloc(mlp_weights(&m), sizeof *w);
-	struct score s;
+	const struct mlp_shape m = { 3, { 20, 32, 16, 2 } };
+	const struct sgd how = { .epochs = 30, .lot_size = 20, .learning_rate = 0.2, .clip = 4 };
+	struct sparse_rows r = class_rows(1000, 20, 10, false, 2);
+	float *w = calloc(mlp_count_weights(&m), sizeof *w);
+	struct model_score s;
 
 	(void)state;
 	for (uint32_t i = 0; i < r.n; i++) {
@@ -521,7 +528,7 @@ static void test_learns(void **state)
 			left += r.index[e] < 10;
 		((uint8_t *)r.label)[i] = 2 * left > r.start[i + 1] - r.start[i];
 	}
-	train(&m, MLP_AUTO, &r, &how, 1, w);
+	train(&m, MLP_INPUT_AUTO, &r, &how, 1, w);
 	assert_int_equal(score_once(&m, &r, w, &s, NULL), DP_OK);
 	assert_true(s.accuracy > 0.98);
 	free(w);
@@ -530,25 +537,25 @@ static void test_learns(void **state)
 
 static void test_wrong_shapes(void **state)
 {
-	static const struct mlp shapes[] = {
+	static const struct mlp_shape shapes[] = {
 		{ 0, { 20 } },       { MLP_LAYERS_MAX + 1, { 20, 3, 3, 3, 3, 3, 3, 3, 3 } },
 		{ 2, { 20, 0, 3 } }, { 2, { 19, 5, 3 } },
 		{ 2, { 20, 5, 2 } }, { 2, { 20, 70000, 3 } },
 	};
-	const struct sgd how = { .epochs = 1, .lot = 2, .rate = 1, .clip = 1 };
-	struct rows r = class_rows(10, 20, 5, true, 3);
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise s;
+	const struct sgd how = { .epochs = 1, .lot_size = 2, .learning_rate = 1, .clip = 1 };
+	struct sparse_rows r = class_rows(10, 20, 5, true, 3);
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream s;
 	struct dp_err err;
-	struct score score;
+	struct model_score score;
 	float w[1];
 
 	(void)state;
-	noise_seeded(&s, 1, NOISE_START);
+	noise_stream_init_seeded(&s, 1, NOISE_INIT_WEIGHTS);
 	for (size_t i = 0; i < DP_COUNT(shapes); i++) {
-		assert_int_equal(
-			mlp_train(&shapes[i], MLP_AUTO, &r, &how, &s, &s, &s, &pulse, w, &err),
-			DP_E_INVALID);
+		assert_int_equal(mlp_train(&shapes[i], MLP_INPUT_AUTO, &r, &how, &s, &s, &s, &pulse,
+					   w, &err),
+				 DP_E_INVALID);
 		assert_int_equal(score_once(&shapes[i], &r, w, &score, &err), DP_E_INVALID);
 	}
 	free_rows(&r);
@@ -556,26 +563,26 @@ static void test_wrong_shapes(void **state)
 
 static void test_interrupted(void **state)
 {
-	const struct mlp m = { 2, { 20, 30, 3 } };
-	const struct sgd how = { .epochs = 100, .lot = 20, .rate = 0.1, .clip = 1 };
-	struct rows r = class_rows(200, 20, 10, true, 3);
-	float *w = calloc(mlp_weights(&m), sizeof *w);
-	struct pulse pulse;
-	struct noise s;
+	const struct mlp_shape m = { 2, { 20, 30, 3 } };
+	const struct sgd how = { .epochs = 100, .lot_size = 20, .learning_rate = 0.1, .clip = 1 };
+	struct sparse_rows r = class_rows(200, 20, 10, true, 3);
+	float *w = calloc(mlp_count_weights(&m), sizeof *w);
+	struct training_progress pulse;
+	struct noise_stream s;
 	sigset_t term;
 
 	(void)state;
-	noise_seeded(&s, 1, NOISE_LOTS);
-	pulse_start(&pulse, -1, 1000);
+	noise_stream_init_seeded(&s, 1, NOISE_LOTS);
+	training_progress_start(&pulse, -1, 1000);
 	raise(SIGTERM);
-	assert_int_equal(
-		mlp__descend(&m, MLP_AUTO, mlp__kernels(NULL), &r, &how, &s, &s, &pulse, w, NULL),
-		DP_E_INTERRUPTED);
-	assert_true(pulse.done < 1000);
+	assert_int_equal(mlp__train_from(&m, MLP_INPUT_AUTO, mlp__kernels_select(NULL), &r, &how,
+					 &s, &s, &pulse, w, NULL),
+			 DP_E_INTERRUPTED);
+	assert_true(pulse.steps_done < 1000);
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	assert_int_equal(sigwaitinfo(&term, NULL), SIGTERM);
-	pulse_end(&pulse);
+	training_progress_end(&pulse);
 	free(w);
 	free_rows(&r);
 }

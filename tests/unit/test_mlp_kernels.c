@@ -21,9 +21,9 @@ enum {
 
 struct product_case {
 	float a[DEPTH][ROWS]; /* A' */
-	float b[DEPTH * MLP_PANEL] __attribute__((aligned(64)));
-	float c[ROWS * (MLP_PANEL + 16)] __attribute__((aligned(64)));
-	double expected[ROWS * (MLP_PANEL + 16)];
+	float b[DEPTH * MLP_PANEL_OUTPUTS] __attribute__((aligned(64)));
+	float c[ROWS * (MLP_PANEL_OUTPUTS + 16)] __attribute__((aligned(64)));
+	double expected[ROWS * (MLP_PANEL_OUTPUTS + 16)];
 };
 
 static void make_product(struct product_case *t, size_t width, bool add)
@@ -40,7 +40,7 @@ static void make_product(struct product_case *t, size_t width, bool add)
 		t->expected[i] = t->c[i] = (float)dp_rng_normal(&rng);
 	for (size_t i = 0; i < ROWS; i++)
 		for (size_t j = 0; j < width; j++) {
-			double *x = &t->expected[i * (MLP_PANEL + 16) + j];
+			double *x = &t->expected[i * (MLP_PANEL_OUTPUTS + 16) + j];
 
 			*x = add ? *x : 0;
 			for (size_t k = 0; k < DEPTH; k++)
@@ -51,19 +51,19 @@ static void make_product(struct product_case *t, size_t width, bool add)
 static void sparse_product(const struct mlp_kernels *k, const struct mlp_product *p,
 			   const struct product_case *t)
 {
-	uint32_t from[ROWS / MLP_GROUP], to[ROWS / MLP_GROUP], n = 0;
+	uint32_t from[ROWS / MLP_GROUP_ROWS], to[ROWS / MLP_GROUP_ROWS], n = 0;
 	float value[ROWS * DEPTH];
 	uint16_t index[ROWS * DEPTH];
 
-	for (size_t g = 0; g < ROWS / MLP_GROUP; g++) {
+	for (size_t g = 0; g < ROWS / MLP_GROUP_ROWS; g++) {
 		from[g] = n;
 		for (uint16_t d = 0; d < DEPTH; d++) {
-			const float *x = &t->a[d][g * MLP_GROUP];
+			const float *x = &t->a[d][g * MLP_GROUP_ROWS];
 
 			if (x[0] == 0 && x[1] == 0 && x[2] == 0 && x[3] == 0)
 				continue;
 			index[n] = d;
-			memcpy(value + n++ * (size_t)MLP_GROUP, x, MLP_GROUP * sizeof *x);
+			memcpy(value + n++ * (size_t)MLP_GROUP_ROWS, x, MLP_GROUP_ROWS * sizeof *x);
 		}
 		to[g] = n;
 	}
@@ -77,8 +77,8 @@ static void check_products(const struct mlp_kernels *k, size_t width, bool add)
 				 .c = t.c,
 				 .rows = ROWS,
 				 .width = width,
-				 .c_row = MLP_PANEL + 16,
-				 .add = add };
+				 .c_stride = MLP_PANEL_OUTPUTS + 16,
+				 .accumulate = add };
 
 	make_product(&t, width, add);
 	k->dense(&p, &(struct mlp_dense){ t.a[0], 1, ROWS, DEPTH });
@@ -95,16 +95,16 @@ static void check_rows(const struct mlp_kernels *k)
 
 	for (int i = 0; i < 32; i++)
 		x[i] = y[i] = (float)(i % 2 ? i : -i);
-	assert_float_equal(k->square(x + 1, 29), 29 * 30 * 59 / 6.0, 1e-2);
+	assert_float_equal(k->sum_squares(x + 1, 29), 29 * 30 * 59 / 6.0, 1e-2);
 	for (int i = 1; i < 32; i += 2)
 		sum += i * i;
-	assert_float_equal(k->rectify(x, 32), sum, 1e-2);
+	assert_float_equal(k->relu(x, 32), sum, 1e-2);
 	for (int i = 0; i < 32; i++)
 		assert_true(x[i] == (i % 2 ? i : 0));
-	assert_float_equal(k->gate(y, x, 32), sum, 1e-2);
+	assert_float_equal(k->relu_backward(y, x, 32), sum, 1e-2);
 	assert_memory_equal(x, y, sizeof x);
 	x[3] = NAN;
-	assert_true(isnan(k->rectify(x, 32)) && isnan(x[3]));
+	assert_true(isnan(k->relu(x, 32)) && isnan(x[3]));
 	k->scale(y, y, 2, 16);
 	for (int i = 1; i < 32; i += 2)
 		assert_true(y[i] == (i < 16 ? 2 * i : i));
@@ -114,20 +114,20 @@ static void test_kernels(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(kernels); i++) {
-		const struct mlp_kernels *k = mlp__kernels(kernels[i]);
+		const struct mlp_kernels *k = mlp__kernels_select(kernels[i]);
 
 		if (!k) {
 			print_message("%s skipped: not on this machine\n", kernels[i]);
 			continue;
 		}
-		for (size_t width = 16; width <= MLP_PANEL; width += 16) {
+		for (size_t width = 16; width <= MLP_PANEL_OUTPUTS; width += 16) {
 			check_products(k, width, false);
 			check_products(k, width, true);
 		}
 		check_rows(k);
 	}
-	assert_null(mlp__kernels("mmx"));
-	assert_non_null(mlp__kernels("portable"));
+	assert_null(mlp__kernels_select("mmx"));
+	assert_non_null(mlp__kernels_select("portable"));
 }
 
 int main(void)

@@ -16,13 +16,13 @@
 
 static void test_start(void **state)
 {
-	const struct mlp m = { 3, { 100, 200, 150, 10 } };
-	const struct sgd how = { .epochs = 1, .lot = 2, .rate = 0, .clip = 1 };
-	struct rows r = class_rows(4, 100, 20, true, 10);
-	float *w = calloc(mlp_weights(&m), sizeof *w), *at = w;
+	const struct mlp_shape m = { 3, { 100, 200, 150, 10 } };
+	const struct sgd how = { .epochs = 1, .lot_size = 2, .learning_rate = 0, .clip = 1 };
+	struct sparse_rows r = class_rows(4, 100, 20, true, 10);
+	float *w = calloc(mlp_count_weights(&m), sizeof *w), *at = w;
 
 	(void)state;
-	train(&m, MLP_AUTO, &r, &how, 1, w);
+	train(&m, MLP_INPUT_AUTO, &r, &how, 1, w);
 	for (size_t l = 0; l < m.nlayers; l++) {
 		size_t n = m.width[l] * m.width[l + 1];
 		double sum = 0, square = 0, variance = (l == 2 ? 1.0 : 2.0) / m.width[l];
@@ -44,22 +44,24 @@ static void test_start(void **state)
 
 static void test_repeats(void **state)
 {
-	const struct mlp m = { 3, { 40, 70, 20, 4 } };
-	const struct sgd how = { .epochs = 3, .lot = 10, .rate = 0.1, .clip = 1, .noise = 1 };
-	struct rows r = class_rows(60, 40, 10, true, 4);
-	size_t n = mlp_weights(&m);
+	const struct mlp_shape m = { 3, { 40, 70, 20, 4 } };
+	const struct sgd how = {
+		.epochs = 3, .lot_size = 10, .learning_rate = 0.1, .clip = 1, .noise_multiplier = 1
+	};
+	struct sparse_rows r = class_rows(60, 40, 10, true, 4);
+	size_t n = mlp_count_weights(&m);
 	float *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
 	double *sparse;
 
 	(void)state;
-	train(&m, MLP_SPARSE, &r, &how, 7, a);
-	train(&m, MLP_SPARSE, &r, &how, 7, b);
+	train(&m, MLP_INPUT_SPARSE, &r, &how, 7, a);
+	train(&m, MLP_INPUT_SPARSE, &r, &how, 7, b);
 	assert_memory_equal(a, b, n * sizeof *a);
 	/* the same lots and the same noise */
-	train(&m, MLP_DENSE, &r, &how, 7, b);
+	train(&m, MLP_INPUT_DENSE, &r, &how, 7, b);
 	sparse = doubles(a, n);
 	assert_close(b, sparse, n, 1e-5);
-	train(&m, MLP_SPARSE, &r, &how, 8, b);
+	train(&m, MLP_INPUT_SPARSE, &r, &how, 8, b);
 	assert_true(memcmp(a, b, n * sizeof *a) != 0);
 	free(a);
 	free(b);
@@ -77,11 +79,12 @@ static void test_automatic(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		const struct mlp m = { 2, { 50, cases[i].width, 3 } };
-		struct rows r = class_rows(40, 50, cases[i].most, true, 3);
+		const struct mlp_shape m = { 2, { 50, cases[i].width, 3 } };
+		struct sparse_rows r = class_rows(40, 50, cases[i].most, true, 3);
 		struct mlp_net net;
 
-		assert_int_equal(mlp__net_init(&net, &m, MLP_AUTO, mlp__kernels(NULL), &r, 8, NULL),
+		assert_int_equal(mlp__net_init(&net, &m, MLP_INPUT_AUTO, mlp__kernels_select(NULL),
+					       &r, 8, NULL),
 				 DP_OK);
 		assert_int_equal(net.input.sparse, cases[i].sparse);
 		mlp__net_free(&net);
@@ -91,21 +94,22 @@ static void test_automatic(void **state)
 
 /* Weights after one step with next to no gradient, less those before, in the standard
  * deviations that the noise should have. */
-static double *noise_of_step(const struct mlp *m, const struct rows *r, const struct sgd *how,
-			     enum mlp_path path)
+static double *noise_of_step(const struct mlp_shape *m, const struct sparse_rows *r,
+			     const struct sgd *how, enum mlp_input_mode path)
 {
-	float *w = calloc(mlp_weights(m), sizeof *w);
-	double *z, sd = how->rate * how->noise * how->clip * (how->poisson ? 1 : 2) / how->lot;
+	float *w = calloc(mlp_count_weights(m), sizeof *w);
+	double *z, sd = how->learning_rate * how->noise_multiplier * how->clip *
+			(how->is_poisson ? 1 : 2) / how->lot_size;
 
 	descend(m, path, NULL, r, how, w);
-	z = doubles(w, mlp_weights(m));
-	for (size_t i = 0; i < mlp_weights(m); i++)
+	z = doubles(w, mlp_count_weights(m));
+	for (size_t i = 0; i < mlp_count_weights(m); i++)
 		z[i] /= sd;
 	free(w);
 	return z;
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_cost_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -125,7 +129,7 @@ static void check_normals(double *z, size_t n)
 	assert_float_equal(sum / sqrt((double)n), 0, 4);
 	assert_float_equal((square - (double)n) / sqrt(2.0 * (double)n), 0, 4);
 	assert_float_equal(next / sqrt((double)n), 0, 4);
-	qsort(z, n, sizeof *z, by_size);
+	qsort(z, n, sizeof *z, compare_cost_doubles);
 	for (size_t i = 0; i < n; i++) {
 		double below = 0.5 * erfc(-z[i] / M_SQRT2);
 
@@ -136,19 +140,19 @@ static void check_normals(double *z, size_t n)
 
 static void test_noise(void **state)
 {
-	const struct mlp m = { 3, { 60, 100, 40, 10 } };
-	struct rows r = class_rows(600, 60, 9, true, 10);
-	size_t n = mlp_weights(&m);
+	const struct mlp_shape m = { 3, { 60, 100, 40, 10 } };
+	struct sparse_rows r = class_rows(600, 60, 9, true, 10);
+	size_t n = mlp_count_weights(&m);
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
 		/* the second half: lots of more than a chunk */
 		struct sgd how = { .epochs = 1,
-				   .lot = i < 4 ? 300 : 600,
-				   .rate = 0.25,
+				   .lot_size = i < 4 ? 300 : 600,
+				   .learning_rate = 0.25,
 				   .clip = 1e-4,
-				   .noise = 1e4,
-				   .poisson = i % 4 / 2 };
+				   .noise_multiplier = 1e4,
+				   .is_poisson = i % 4 / 2 };
 		double *z = noise_of_step(&m, &r, &how, paths[i % 2]), square = 0;
 
 		if (i < 4) { /* two steps */
@@ -170,19 +174,19 @@ static void test_noise(void **state)
 /* The first step of Adam is `rate` for every weight, up or down as its noise says. */
 static void test_adam_noise(void **state)
 {
-	const struct mlp m = { 2, { 60, 100, 10 } };
+	const struct mlp_shape m = { 2, { 60, 100, 10 } };
 	const struct sgd how = { .optimizer = OPTIMIZER_ADAM,
 				 .epochs = 1,
-				 .lot = 30,
-				 .rate = 0.25,
+				 .lot_size = 30,
+				 .learning_rate = 0.25,
 				 .clip = 1e-3,
-				 .noise = 1e3 };
-	struct rows r = class_rows(30, 60, 9, true, 10);
-	size_t n = mlp_weights(&m), up = 0;
+				 .noise_multiplier = 1e3 };
+	struct sparse_rows r = class_rows(30, 60, 9, true, 10);
+	size_t n = mlp_count_weights(&m), up = 0;
 	float *w = calloc(n, sizeof *w);
 
 	(void)state;
-	descend(&m, MLP_SPARSE, NULL, &r, &how, w);
+	descend(&m, MLP_INPUT_SPARSE, NULL, &r, &how, w);
 	for (size_t i = 0; i < n; i++) {
 		assert_float_equal(fabsf(w[i]), 0.25, 1e-4);
 		up += w[i] > 0;

@@ -2,7 +2,7 @@
  * of a new one is enough for study files, explain, epsilon, composition, reports and
  * completion.
  *
- * This program's list takes the place of lib/privacy/mechanisms.c. */
+ * This program's list takes the place of lib/privacy/mechanisms/mechanism_table.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "base/num.h"
+#include "base/units.h"
 #include "ctl_run.h"
 #include "made_studies.h"
 #include "privacy/privacy_internal.h"
 #include "privacy_query.h"
-#include "propose/propose.h"
-#include "reports/facts.h"
+#include "optimize/propose/proposer.h"
+#include "reports/model/report_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,30 +36,30 @@ static const char *const shapes[] = { "round", "square", NULL };
 static const struct dp_privacy_key blur_keys[] = {
 	[WIDTH] = { .name = "blur_width",
 		    .kind = DP_PRIVACY_NUMBER,
-		    .needed = true,
-		    .otherwise = NAN,
+		    .required = true,
+		    .default_value = NAN,
 		    .lo = 0,
 		    .lo_open = true,
 		    .hi = INFINITY,
 		    .hi_open = true,
-		    .brief = "how much is blurred",
+		    .short_help = "how much is blurred",
 		    .help = "Standard deviation of the blur." },
 	[BLUR_DELTA] = { .name = "delta",
 			 .kind = DP_PRIVACY_NUMBER,
-			 .needed = true,
-			 .otherwise = NAN,
+			 .required = true,
+			 .default_value = NAN,
 			 .lo = 0,
 			 .lo_open = true,
 			 .hi = 1,
 			 .hi_open = true,
-			 .brief = "the probability that the bound may fail with",
+			 .short_help = "the probability that the bound may fail with",
 			 .help = "The probability that the bound epsilon may fail "
 				 "with." },
 	[SHAPE] = { .name = "shape",
-		    .kind = DP_PRIVACY_WORD,
-		    .otherwise = 0,
-		    .words = shapes,
-		    .brief = "of the blur",
+		    .kind = DP_PRIVACY_CHOICE,
+		    .default_value = 0,
+		    .choices = shapes,
+		    .short_help = "of the blur",
 		    .help = "What blurs." },
 };
 
@@ -71,19 +71,19 @@ static int blur_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *
 		.delta = v[BLUR_DELTA],
 		.order = NAN,
 		.accountant = "closed-form",
-		.error_proved = true,
+		.error_is_proved = true,
 	};
 	return DP_OK;
 }
 
-static int blur_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+static int blur_part(const double *v, struct dp_privacy_component *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_privacy_part){ .kind = &dp__part_wor,
-					 .q = 1,
-					 .mu = 1 / v[WIDTH],
-					 .count = 1,
-					 .relation = DP__REPLACE_ONE };
+	*out = (struct dp_privacy_component){ .kind = &dp__component_wor,
+					      .q = 1,
+					      .mu = 1 / v[WIDTH],
+					      .count = 1,
+					      .relation = DP__RELATION_REPLACE_ONE };
 	return DP_OK;
 }
 
@@ -98,8 +98,8 @@ static const struct dp_mechanism blur = {
 	.delta = &blur_keys[BLUR_DELTA],
 	.noise = &blur_keys[WIDTH],
 	.epsilon = blur_epsilon,
-	.cost = dp__closed_form,
-	.part = blur_part,
+	.cost = dp__cost_closed_form,
+	.component = blur_part,
 };
 
 /* ---- coin: pure, without a delta, with words and a cost of its own ---- */
@@ -107,41 +107,42 @@ static const struct dp_mechanism blur = {
 static const struct dp_privacy_key coin_keys[] = {
 	{ .name = "calm",
 	  .kind = DP_PRIVACY_INTEGER,
-	  .needed = true,
-	  .otherwise = NAN,
+	  .required = true,
+	  .default_value = NAN,
 	  .lo = 1,
 	  .hi = 1000,
-	  .brief = "how calm",
+	  .short_help = "how calm",
 	  .help = "Epsilon is one over it." },
 };
 
 static int coin_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_epsilon){
-		.epsilon = 1 / v[0], .order = NAN, .accountant = "closed-form", .error_proved = true
-	};
+	*out = (struct dp_epsilon){ .epsilon = 1 / v[0],
+				    .order = NAN,
+				    .accountant = "closed-form",
+				    .error_is_proved = true };
 	return DP_OK;
 }
 
-static int coin_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+static int coin_part(const double *v, struct dp_privacy_component *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_privacy_part){ .kind = &dp__part_pure,
-					 .q = 1,
-					 .mu = 1 / v[0],
-					 .count = 1,
-					 .relation = DP__ADD_OR_REMOVE };
+	*out = (struct dp_privacy_component){ .kind = &dp__component_pure,
+					      .q = 1,
+					      .mu = 1 / v[0],
+					      .count = 1,
+					      .relation = DP__RELATION_ADD_REMOVE };
 	return DP_OK;
 }
 
 static enum dp_privacy_cost coin_cost(const double *v)
 {
 	(void)v;
-	return DP_PRIVACY_COSTLY;
+	return DP_PRIVACY_COST_EXPENSIVE;
 }
 
-static int coin_declared(const double *v, const struct dp_privacy_declared *d, char *warning,
+static int coin_declared(const double *v, const struct dp_privacy_declaration *d, char *warning,
 			 struct dp_err *err)
 {
 	(void)v;
@@ -149,7 +150,7 @@ static int coin_declared(const double *v, const struct dp_privacy_declared *d, c
 	return d->sampling ? dp_fail(err, DP_E_INVALID, "a coin does not sample") : DP_OK;
 }
 
-static void coin_words(const double *v, struct dp_privacy_words *out)
+static void coin_words(const double *v, struct dp_privacy_description *out)
 {
 	out->sampling = "toss";
 	snprintf(out->sampler, sizeof out->sampler, "one toss.");
@@ -166,9 +167,9 @@ static const struct dp_mechanism coin = {
 	.noise = coin_keys,
 	.epsilon = coin_epsilon,
 	.cost = coin_cost,
-	.part = coin_part,
-	.declared = coin_declared,
-	.words = coin_words,
+	.component = coin_part,
+	.check_declaration = coin_declared,
+	.describe = coin_words,
 };
 
 /* ---- loner and silent: nobody knows how the first composes, and the second does not
@@ -184,14 +185,14 @@ static const struct dp_mechanism loner = {
 	.delta = &blur_keys[BLUR_DELTA],
 	.noise = &blur_keys[WIDTH],
 	.epsilon = blur_epsilon,
-	.cost = dp__closed_form,
+	.cost = dp__cost_closed_form,
 };
 
-static int silent_part(const double *v, struct dp_privacy_part *out, struct dp_err *err)
+static int silent_part(const double *v, struct dp_privacy_component *out, struct dp_err *err)
 {
 	int code = blur_part(v, out, err);
 
-	out->relation = DP__RELATION_UNSAID;
+	out->relation = DP__RELATION_UNKNOWN;
 	return code;
 }
 
@@ -205,8 +206,8 @@ static const struct dp_mechanism silent = {
 	.delta = &blur_keys[BLUR_DELTA],
 	.noise = &blur_keys[WIDTH],
 	.epsilon = blur_epsilon,
-	.cost = dp__closed_form,
-	.part = silent_part,
+	.cost = dp__cost_closed_form,
+	.component = silent_part,
 };
 
 const struct dp_mechanism *const dp_mechanisms[] = {
@@ -223,9 +224,9 @@ const struct dp_mechanism *const dp_mechanisms[] = {
 	"anti_ideal: {epsilon: 10, error: 1}\n"                                                    \
 	"search: {method: dpareto, evaluations: 9, initial: 3}\n"
 
-static struct dp_study *study_of(const char *text, const char *wrong)
+static struct dp_study *parse_event_study(const char *text, const char *wrong)
 {
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	int code = dp_study_parse(text, strlen(text), "f", "/", &s, &problems, &err);
@@ -234,47 +235,48 @@ static struct dp_study *study_of(const char *text, const char *wrong)
 		fail_msg("%s", problems.list[0].message);
 	if (wrong && (code == DP_OK || !strstr(problems.list[0].message, wrong)))
 		fail_msg("%s", code == DP_OK ? text : problems.list[0].message);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return s;
 }
 
 static void test_study_files(void **state)
 {
-	struct dp_study *s =
-		study_of(STUDY("mechanism: blur, blur_width: w, delta: 1e-5, shape: square"), NULL);
+	struct dp_study *s = parse_event_study(
+		STUDY("mechanism: blur, blur_width: w, delta: 1e-5, shape: square"), NULL);
 	double x[] = { 2, 5 }, y[2];
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_OK);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, &err), DP_OK);
 	assert_true(y[0] == dp__gaussian_epsilon(0.5, log(1e-5)) && isnan(y[1]));
 	dp_study_free(s);
-	s = study_of(STUDY("mechanism: coin, calm: c"), NULL);
-	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_OK);
+	s = parse_event_study(STUDY("mechanism: coin, calm: c"), NULL);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, &err), DP_OK);
 	assert_true(y[0] == 0.2);
 	dp_study_free(s);
-	assert_null(study_of(STUDY("mechanism: blurr, blur_width: w"),
-			     "did you mean 'blur'? This version knows dp-sgd, gaussian, "
-			     "blur, coin, loner, silent."));
-	assert_null(study_of(STUDY("mechanism: coin, calm: w"), "needs whole numbers"));
-	assert_null(study_of(STUDY("mechanism: blur, blur_width: w"),
-			     "mechanism blur needs the key 'delta'"));
-	assert_null(study_of(STUDY("mechanism: blur, blur_width: 0, delta: 0.1"),
-			     "'blur_width' cannot be 0"));
+	assert_null(parse_event_study(STUDY("mechanism: blurr, blur_width: w"),
+				      "did you mean 'blur'? This version knows dp-sgd, gaussian, "
+				      "blur, coin, loner, silent."));
+	assert_null(parse_event_study(STUDY("mechanism: coin, calm: w"), "needs whole numbers"));
+	assert_null(parse_event_study(STUDY("mechanism: blur, blur_width: w"),
+				      "mechanism blur needs the key 'delta'"));
+	assert_null(parse_event_study(STUDY("mechanism: blur, blur_width: 0, delta: 0.1"),
+				      "'blur_width' cannot be 0"));
 }
 
 static void test_declared(void **state)
 {
-	struct dp_study *s = study_of(STUDY("mechanism: coin, calm: c"), NULL);
-	struct dp_privacy_declared d = { NULL, NAN, NAN, NAN, NAN };
+	struct dp_study *s = parse_event_study(STUDY("mechanism: coin, calm: c"), NULL);
+	struct dp_privacy_declaration d = { NULL, NAN, NAN, NAN, NAN };
 	char warning[DP_PRIVACY_WARNING_LEN];
 	double x[] = { 2, 5 };
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_check_declaration(s, 0, x, NAN, &d, warning, &err), DP_OK);
 	d.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &d, warning, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_check_declaration(s, 0, x, NAN, &d, warning, &err),
+			 DP_E_INVALID);
 	assert_string_equal(err.msg, "a coin does not sample");
 	dp_study_free(s);
 }
@@ -288,29 +290,29 @@ static void test_search(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct dp_study *s = study_of(texts[i], NULL);
+		struct dp_study *s = parse_event_study(texts[i], NULL);
 		struct dp_proposer *p = dp_proposer_new(s);
 		struct dp_surrogate_info info;
-		struct dp_known k[8];
-		struct dp_history h = { .known = k, .n = 8 };
+		struct dp_observation k[8];
+		struct dp_history h = { .observations = k, .n = 8 };
 		struct dp_proposal next;
 		double cost[2];
 		struct dp_err err;
 
 		for (size_t t = 0; t < 8; t++) {
-			k[t] = (struct dp_known){ .trial = (uint32_t)t,
-						  .x = { 0.5 + (double)t, 1 + 4 * (double)t },
-						  .var = { NAN, NAN } };
-			assert_int_equal(dp_objectives_privacy(s, k[t].x, cost, &err), DP_OK);
+			k[t] = (struct dp_observation){ .trial = (uint32_t)t,
+							.x = { 0.5 + (double)t, 1 + 4 * (double)t },
+							.var = { NAN, NAN } };
+			assert_int_equal(dp_objectives_epsilon(s, k[t].x, cost, &err), DP_OK);
 			k[t].y[0] = cost[0];
 			k[t].y[1] = 0.1 * (double)((3 * t) % 8);
 		}
-		assert_int_equal(dp_proposer_ask(p, &h, 8, NULL, &next, &err), DP_OK);
-		assert_int_equal(dp_surrogate_info(p, 0, &info), DP_OK);
-		assert_true(info.exact);
+		assert_int_equal(dp_proposer_propose(p, &h, 8, NULL, &next, &err), DP_OK);
+		assert_int_equal(dp_surrogate_get_info(p, 0, &info), DP_OK);
+		assert_true(info.is_exact);
 		assert_true((info.length[0] > 0) == (i == 0));
-		assert_int_equal(dp_objectives_privacy(s, next.x, cost, &err), DP_OK);
-		assert_true(fabs(next.objective[0].value / cost[0] - 1) < 1e-12);
+		assert_int_equal(dp_objectives_epsilon(s, next.x, cost, &err), DP_OK);
+		assert_true(fabs(next.predicted[0].value / cost[0] - 1) < 1e-12);
 		dp_proposer_free(p);
 		dp_study_free(s);
 	}
@@ -318,7 +320,7 @@ static void test_search(void **state)
 
 /* ---- epsilon, noise and explain ---- */
 
-static void says(struct ctl_run r, const char *text)
+static void slurm_text_has_phrase(struct ctl_run r, const char *text)
 {
 	if (r.code != DP_OK || (!strstr(r.out, text) && !strstr(r.talk, text)))
 		fail_msg("'%s' is not in:\n%s%s", text, r.out, r.talk);
@@ -335,13 +337,14 @@ static void test_epsilon(void **state)
 	assert_true(e.epsilon == dp__gaussian_epsilon(0.5, log(1e-5)));
 	snprintf(line, sizeof line, "epsilon %s at delta 1e-05 (closed-form)",
 		 dp_num_text(e.epsilon, text));
-	says(ctl_run("epsilon", "--mechanism", "blur", "--blur-width", "2", "--delta", "1e-5",
-		     NULL),
-	     line);
-	says(ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", NULL),
-	     "epsilon 0.2 at delta 0");
-	says(ctl_run("noise", "--epsilon", "0.25", "--mechanism", "blur", "--delta", "1e-5", NULL),
-	     "blur_width ");
+	slurm_text_has_phrase(ctl_run("epsilon", "--mechanism", "blur", "--blur-width", "2",
+				      "--delta", "1e-5", NULL),
+			      line);
+	slurm_text_has_phrase(ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", NULL),
+			      "epsilon 0.2 at delta 0");
+	slurm_text_has_phrase(ctl_run("noise", "--epsilon", "0.25", "--mechanism", "blur",
+				      "--delta", "1e-5", NULL),
+			      "blur_width ");
 	r = ctl_run("epsilon", "--mechanism", "coin", "--calm", "5", "--shape", "round", NULL);
 	assert_int_equal(r.code, DP_E_USAGE);
 	assert_string_equal(r.err.msg, "mechanism coin has no shape");
@@ -358,29 +361,35 @@ static void test_epsilon(void **state)
 static void test_explain(void **state)
 {
 	(void)state;
-	says(ctl_run("explain", "blur", NULL), "mechanism blur\n  A picture blurred.\n");
-	says(ctl_run("explain", "blur", NULL), "when one pixel differs");
-	says(ctl_run("explain", "blur", NULL), "round | square");
-	says(ctl_run("explain", "coin", "-o", "json", NULL), "\"On Coins, Lemma 1\"");
-	says(ctl_run("explain", "privacy", NULL), "dp-sgd, gaussian, blur, coin, loner, silent.");
+	slurm_text_has_phrase(ctl_run("explain", "blur", NULL),
+			      "mechanism blur\n  A picture blurred.\n");
+	slurm_text_has_phrase(ctl_run("explain", "blur", NULL), "when one pixel differs");
+	slurm_text_has_phrase(ctl_run("explain", "blur", NULL), "round | square");
+	slurm_text_has_phrase(ctl_run("explain", "coin", "-o", "json", NULL),
+			      "\"On Coins, Lemma 1\"");
+	slurm_text_has_phrase(ctl_run("explain", "privacy", NULL),
+			      "dp-sgd, gaussian, blur, coin, loner, silent.");
 }
 
 static void test_completion(void **state)
 {
 	(void)state;
-	says(ctl_run("complete-words", "--", "epsilon", "--mechanism", "", NULL),
-	     "dp-sgd\ngaussian\nblur\ncoin\nloner\nsilent\n");
-	says(ctl_run("complete-words", "--", "epsilon", "--shape", "", NULL), "round\nsquare\n");
-	says(ctl_run("complete-words", "--", "epsilon", "--bl", NULL), "--blur-width\t");
-	says(ctl_run("epsilon", "--help", NULL), "--calm N                coin: how calm");
-	says(ctl_run("epsilon", "--help", NULL),
-	     "--blur-width NUMBER     blur, loner, silent: how much is blurred");
-	says(ctl_run("help-man", NULL), "\\fB\\-\\-blur\\-width\\fR");
+	slurm_text_has_phrase(ctl_run("complete-words", "--", "epsilon", "--mechanism", "", NULL),
+			      "dp-sgd\ngaussian\nblur\ncoin\nloner\nsilent\n");
+	slurm_text_has_phrase(ctl_run("complete-words", "--", "epsilon", "--shape", "", NULL),
+			      "round\nsquare\n");
+	slurm_text_has_phrase(ctl_run("complete-words", "--", "epsilon", "--bl", NULL),
+			      "--blur-width\t");
+	slurm_text_has_phrase(ctl_run("epsilon", "--help", NULL),
+			      "--calm N                coin: how calm");
+	slurm_text_has_phrase(ctl_run("epsilon", "--help", NULL),
+			      "--blur-width NUMBER     blur, loner, silent: how much is blurred");
+	slurm_text_has_phrase(ctl_run("help-man", NULL), "\\fB\\-\\-blur\\-width\\fR");
 }
 
 /* ---- composition ---- */
 
-static struct dp_epsilon composed(const struct dp_privacy_item *items, size_t n, double delta,
+static struct dp_epsilon composed(const struct dp_composition_item *items, size_t n, double delta,
 				  bool pld)
 {
 	struct dp_epsilon e = { .epsilon = NAN };
@@ -391,7 +400,7 @@ static struct dp_epsilon composed(const struct dp_privacy_item *items, size_t n,
 	return e;
 }
 
-static void refused(const struct dp_privacy_item *items, size_t n, double delta,
+static void refused(const struct dp_composition_item *items, size_t n, double delta,
 		    const char *sentence)
 {
 	for (int pld = 0; pld < 2; pld++) {
@@ -407,9 +416,9 @@ static void refused(const struct dp_privacy_item *items, size_t n, double delta,
 static void test_composition(void **state)
 {
 	double width[] = { 4, NAN, NAN }, calm[] = { 10 }, sigma[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item blurs = { &blur, width, 30 }, coins = { &coin, calm, 7 };
-	struct dp_privacy_item both[] = { { &blur, width, 3 }, { &coin, calm, 7 } };
-	struct dp_privacy_item gaussian = { NULL, sigma, 30 };
+	struct dp_composition_item blurs = { &blur, width, 30 }, coins = { &coin, calm, 7 };
+	struct dp_composition_item both[] = { { &blur, width, 3 }, { &coin, calm, 7 } };
+	struct dp_composition_item gaussian = { NULL, sigma, 30 };
 
 	(void)state;
 	gaussian.mechanism =
@@ -436,7 +445,7 @@ static void test_composition(void **state)
 static void test_no_way_to_compose(void **state)
 {
 	double width[] = { 4, NAN, NAN }, calm[] = { 10 };
-	struct dp_privacy_item items[] = { { &coin, calm, 1 }, { &loner, width, 1 } };
+	struct dp_composition_item items[] = { { &coin, calm, 1 }, { &loner, width, 1 } };
 
 	(void)state;
 	refused(&items[1], 1, 1e-5, "no way to compose mechanism loner is known");
@@ -453,18 +462,21 @@ static void test_no_way_to_compose(void **state)
 
 /* What a report says of the first point of a study with this objective. */
 static void statement(const char *objectives, double epsilon, const char *expected,
-		      struct facts *facts)
+		      struct report_model *facts)
 {
 	uint32_t study = made_study("s", objectives);
-	const struct subject *subject;
+	const struct study_data *subject;
 	const char *text;
 
 	made_result(study, epsilon, 0.5);
 	subject = made_subjects();
-	text = facts_statement(subject, (struct dp_point){ 0, DP_OWN }, 0, &facts->memory);
+	text = format_privacy_statement(subject, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0,
+					&facts->arena);
 	assert_string_equal(text, expected);
-	assert_true(facts_check(subject, (struct dp_point){ 0, DP_OWN }, 0).holds);
-	facts_privacy(subject, facts);
+	assert_true(
+		check_result_epsilon(subject, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0)
+			.holds);
+	report_model_add_privacy(subject, facts);
 	assert_int_equal(facts->nprivacy, 1);
 }
 
@@ -480,7 +492,7 @@ static void statement(const char *objectives, double epsilon, const char *expect
  * mpmath; rounded up. */
 static void test_report_blur(void **state)
 {
-	struct facts facts = { 0 };
+	struct report_model facts = { 0 };
 
 	(void)state;
 	statement(OBJECTIVES("mechanism: blur, blur_width: 2, delta: 1e-5"),
@@ -499,12 +511,12 @@ static void test_report_blur(void **state)
 		  &facts);
 	assert_string_equal(facts.privacy[0].noise, "Standard deviation of the blur.");
 	assert_true(facts.privacy[0].composed.epsilon > 0);
-	facts_free(&facts);
+	report_model_free(&facts);
 }
 
 static void test_report_coin(void **state)
 {
-	struct facts facts = { 0 };
+	struct report_model facts = { 0 };
 
 	(void)state;
 	statement(OBJECTIVES("mechanism: coin, calm: 5"), 0.2,
@@ -524,12 +536,12 @@ static void test_report_coin(void **state)
 	assert_string_equal(facts.privacy[0].sampling, "toss");
 	assert_true(facts.privacy[0].delta == 0);
 	assert_true(facts.privacy[0].composed.epsilon == 0.4);
-	facts_free(&facts);
+	report_model_free(&facts);
 }
 
 static void test_report_loner(void **state)
 {
-	struct facts facts = { 0 };
+	struct report_model facts = { 0 };
 
 	(void)state;
 	statement(OBJECTIVES("mechanism: loner, blur_width: 2, delta: 1e-5"),
@@ -548,7 +560,7 @@ static void test_report_loner(void **state)
 	assert_true(isnan(facts.privacy[0].composed.epsilon));
 	assert_string_equal(facts.privacy[0].composed.why,
 			    "no way to compose mechanism loner is known");
-	facts_free(&facts);
+	report_model_free(&facts);
 }
 
 int main(void)

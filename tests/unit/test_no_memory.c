@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "failing_malloc.h"
 #include "folder.h"
-#include "trial/trial.h"
-#include "wire/wire.h"
+#include "protocol/trainer/trainer_protocol.h"
+#include "protocol/control/control_protocol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int json_of_error(void *arg)
 	(void)arg;
 	dp_fail(&err, DP_E_NOT_FOUND, "not here");
 	dp_hint(&err, "look there");
-	v = dp_json_error(&err);
+	v = dp_json_from_error(&err);
 	if (!v)
 		return DP_E_NOMEM;
 	dp_json_to_error(v, &back);
@@ -133,7 +133,7 @@ static int make_paths(void *arg)
 {
 	char *made[] = { dp_path_join("a", "b"),    dp_path_dir_absolute("/tmp/x"),
 			 dp_path_dir_absolute("x"), dp_default_state_dir(),
-			 dp_default_socket(),       dp_user_dir("XDG_CACHE_HOME", ".cache") };
+			 dp_default_socket_path(),  dp_user_dir("XDG_CACHE_HOME", ".cache") };
 	int code = DP_OK;
 
 	(void)arg;
@@ -164,15 +164,15 @@ static int request_and_back(void *arg)
 	uint32_t runs[] = { 0, 1 };
 	uint64_t seeds[] = { 7, 8 };
 	double waypoints[] = { 1, 4 };
-	struct dp_request q = { .study = (char *)"s",
-				.trial = 3,
-				.nruns = 2,
-				.runs = runs,
-				.seeds = seeds,
-				.path = (char *)"n",
-				.waypoints = waypoints,
-				.nwaypoints = 2 },
-			  back = { 0 };
+	struct dp_trainer_request q = { .study = (char *)"s",
+					.trial = 3,
+					.nruns = 2,
+					.runs = runs,
+					.seeds = seeds,
+					.path_parameter = (char *)"n",
+					.checkpoints = waypoints,
+					.ncheckpoints = 2 },
+				  back = { 0 };
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err;
 	int code;
@@ -181,13 +181,14 @@ static int request_and_back(void *arg)
 	memory_is_fine();
 	q.parameters = json_pack("{s:i, s:f}", "n", 5, "x", 0.25);
 	memory_is_short_again();
-	dp_request_text(&q, &text);
-	code = text.failed ? DP_E_NOMEM : dp_request_parse(text.data, text.len, &back, &err);
+	dp_trainer_request_format(&q, &text);
+	code = text.failed ? DP_E_NOMEM
+			   : dp_trainer_request_parse(text.data, text.len, &back, &err);
 	if (code == DP_OK) {
 		assert_string_equal(back.study, "s");
 		assert_int_equal(back.seeds[1], 8);
 		assert_int_equal(json_object_size(back.parameters), 2);
-		dp_request_clear(&back);
+		dp_trainer_request_clear(&back);
 	}
 	json_decref(q.parameters);
 	dp_buf_free(&text);
@@ -208,38 +209,39 @@ static const char result_lines[] =
 static int read_result(void *arg)
 {
 	static const char *const needed[] = { "a", "c", NULL };
-	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
+	const struct dp_exit_record ended = { .kind = DP_EXIT_CODE };
 	static const uint32_t runs[] = { 0, 1 };
-	struct dp_result *r = dp_result_new(runs, 2);
+	struct dp_result_reader *r = dp_result_reader_new(runs, 2);
 	char why[200];
 	double x;
 
 	(void)arg;
 	if (!r)
 		return DP_E_NOMEM;
-	if (!dp_result_walk(r, (const double[]){ 2, 4 }, 2)) {
-		dp_result_free(r);
+	if (!dp_result_reader_set_checkpoints(r, (const double[]){ 2, 4 }, 2)) {
+		dp_result_reader_free(r);
 		return DP_E_NOMEM;
 	}
 	for (size_t at = 0; at < sizeof result_lines - 1; at += 13)
-		dp_result_feed(r, result_lines + at,
-			       sizeof result_lines - 1 - at < 13 ? sizeof result_lines - 1 - at
-								 : 13);
-	dp_result_end(r);
-	if (dp_result_problem(r)) {
-		assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
+		dp_result_reader_feed(
+			r, result_lines + at,
+			sizeof result_lines - 1 - at < 13 ? sizeof result_lines - 1 - at : 13);
+	dp_result_reader_finish(r);
+	if (dp_result_reader_problem(r)) {
+		assert_int_equal(dp_trainer_classify_end(&ended, r, needed, false, why, sizeof why),
 				 DP_END_LOST);
-		if (!strstr(dp_result_problem(r), "memory"))
-			fail_msg("'%s'", dp_result_problem(r));
-		dp_result_free(r);
+		if (!strstr(dp_result_reader_problem(r), "memory"))
+			fail_msg("'%s'", dp_result_reader_problem(r));
+		dp_result_reader_free(r);
 		return DP_E_NOMEM;
 	}
-	assert_true(dp_result_done(r) && dp_result_complete(r));
-	assert_int_equal(dp_result_nmetrics(r), 3);
-	assert_true(dp_result_value(r, 1, (size_t)dp_result_metric(r, "c"), &x));
+	assert_true(dp_result_reader_is_done(r) && dp_result_reader_is_complete(r));
+	assert_int_equal(dp_result_reader_count_metrics(r), 3);
+	assert_true(
+		dp_result_reader_run_value(r, 1, (size_t)dp_result_reader_find_metric(r, "c"), &x));
 	assert_true(x == 4);
-	assert_string_equal(dp_result_declared(r)->sampling, "poisson");
-	dp_result_free(r);
+	assert_string_equal(dp_result_reader_declaration(r)->sampling, "poisson");
+	dp_result_reader_free(r);
 	return DP_OK;
 }
 
@@ -257,13 +259,13 @@ static int report_lines(void *arg)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	metrics = json_pack("{s:f}", "a", 0.5);
 	memory_is_short_again();
-	code = dp_report_declare(fd, metrics, &err);
+	code = dp_trainer_report_declaration(fd, metrics, &err);
 	if (code == DP_OK)
-		code = dp_report_progress(fd, 0.5, &err);
+		code = dp_trainer_report_progress(fd, 0.5, &err);
 	if (code == DP_OK)
-		code = dp_report_run(fd, 0, metrics, &err);
+		code = dp_trainer_report_run(fd, 0, metrics, &err);
 	if (code == DP_OK)
-		code = dp_report_done(fd, &err);
+		code = dp_trainer_report_done(fd, &err);
 	n = pread(fd, text, sizeof text, 0);
 	assert_true(n == 0 || text[n - 1] == '\n');
 	json_decref(metrics);
@@ -296,9 +298,9 @@ static int request_line(void *arg)
 	memory_is_fine();
 	fields = json_pack("{s:s}", "study", "s");
 	memory_is_short_again();
-	dp_wire_request(&out, "status", fields);
+	dp_control_format_request(&out, "status", fields);
 	code = out.failed ? DP_E_NOMEM
-			  : dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err);
+			  : dp_control_parse_request(out.data, out.len - 1, &request, &verb, &err);
 	if (code == DP_OK) {
 		assert_string_equal(verb, "status");
 		json_decref(request);
@@ -318,8 +320,8 @@ static int reply_line(void *arg)
 	memory_is_fine();
 	ok = json_pack("{s:i}", "n", 1);
 	memory_is_short_again();
-	dp_wire_ok(&out, ok);
-	code = out.failed ? DP_E_NOMEM : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
+	dp_control_format_ok(&out, ok);
+	code = out.failed ? DP_E_NOMEM : dp_control_parse_reply(out.data, out.len - 1, &back, &err);
 	if (code == DP_OK) {
 		assert_int_equal(dp_json_int(back, "n", 0), 1);
 		json_decref(back);
@@ -338,8 +340,8 @@ static int error_line(void *arg)
 
 	(void)arg;
 	dp_fail(&sent, DP_E_BUSY, "later");
-	dp_wire_error(&out, &sent);
-	code = out.failed ? DP_E_NOMEM : dp_wire_read_reply(out.data, out.len - 1, &back, &err);
+	dp_control_format_error(&out, &sent);
+	code = out.failed ? DP_E_NOMEM : dp_control_parse_reply(out.data, out.len - 1, &back, &err);
 	dp_buf_free(&out);
 	return code == DP_E_BUSY ? DP_OK : code;
 }

@@ -8,12 +8,12 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "base/num.h"
+#include "base/units.h"
 #include "failing_malloc.h"
 #include "folder.h"
-#include "journal/state.h"
-#include "journal/view.h"
-#include "recall/recall.h"
+#include "state/state.h"
+#include "state/state_json.h"
+#include "optimize/history/history.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,29 +56,29 @@ static const struct dp_event history[] = {
 	  .nobjectives = 2 },
 	{ .type = DP_EV_TRIAL_PROPOSED, .source = "random", .params = point, .nparams = 1 },
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = DP_RUN_ALL },
-	{ .type = DP_EV_ATTEMPT_PLACED, .run = DP_RUN_ALL, .place = "314" },
+	{ .type = DP_EV_ATTEMPT_PLACED, .run = DP_RUN_ALL, .job_id = "314" },
 	{ .type = DP_EV_ATTEMPT_ADOPTED, .run = DP_RUN_ALL },
 	{ .type = DP_EV_ATTEMPT_ENDED,
 	  .run = DP_RUN_ALL,
-	  .end = DP_END_SIGNAL,
-	  .counted = true,
+	  .end_class = DP_END_SIGNAL,
+	  .charged = true,
 	  .reason = "the trainer was ended by signal 9",
 	  .exit = { .kind = DP_EXIT_SIGNAL, .value = 9 },
-	  .declared = { NULL, NAN, NAN, NAN, NAN } },
+	  .declaration = { NULL, NAN, NAN, NAN, NAN } },
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = DP_RUN_ALL, .attempt = 1 },
 	{ .type = DP_EV_ATTEMPT_ENDED,
 	  .run = DP_RUN_ALL,
 	  .attempt = 1,
-	  .end = DP_END_OK,
+	  .end_class = DP_END_OK,
 	  .reason = "it took long",
-	  .counted = true,
+	  .charged = true,
 	  .exit = { .kind = DP_EXIT_CODE },
 	  .metric_names = names,
 	  .nmetrics = 3,
 	  .runs = runs,
 	  .nruns = 2,
 	  .metrics = metrics,
-	  .declared = { (char *)"poisson", 100, 10, 5, 2 } },
+	  .declaration = { (char *)"poisson", 100, 10, 5, 2 } },
 	{ .type = DP_EV_TRIAL_ENDED, .state = "ok", .objectives = values, .nobjectives = 2 },
 	{ .type = DP_EV_TRIAL_PROPOSED,
 	  .trial = 1,
@@ -90,33 +90,33 @@ static const struct dp_event history[] = {
 	{ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 },
 	{ .type = DP_EV_STUDY_MOVED, .state = "stopped", .reason = "somebody asked" },
 	{ .type = DP_EV_MEASURE_ASKED,
-	  .trial = DP_MEASURING,
+	  .trial = DP_REEVAL_TRIAL_FIRST,
 	  .source = "remeasure",
-	  .of_at = NAN,
-	  .asked = 3,
+	  .reeval_checkpoint = NAN,
+	  .reeval_runs = 3,
 	  .params = point,
 	  .nparams = 1 },
-	{ .type = DP_EV_ATTEMPT_PLANNED, .trial = DP_MEASURING, .run = DP_RUN_ALL },
+	{ .type = DP_EV_ATTEMPT_PLANNED, .trial = DP_REEVAL_TRIAL_FIRST, .run = DP_RUN_ALL },
 	{ .type = DP_EV_ATTEMPT_ENDED,
-	  .trial = DP_MEASURING,
+	  .trial = DP_REEVAL_TRIAL_FIRST,
 	  .run = DP_RUN_ALL,
-	  .end = DP_END_OK,
+	  .end_class = DP_END_OK,
 	  .reason = "it took long",
 	  .metric_names = names,
 	  .nmetrics = 3,
 	  .runs = runs,
 	  .nruns = 2,
 	  .metrics = metrics,
-	  .declared = { (char *)"poisson", 100, 10, 5, 2 } },
+	  .declaration = { (char *)"poisson", 100, 10, 5, 2 } },
 	{ .type = DP_EV_TRIAL_ENDED,
-	  .trial = DP_MEASURING,
+	  .trial = DP_REEVAL_TRIAL_FIRST,
 	  .state = "ok",
 	  .objectives = values,
 	  .nobjectives = 2 },
 	{ .type = DP_EV_MEASURE_ASKED,
 	  .source = "end",
-	  .of = NAN,
-	  .of_at = NAN,
+	  .reeval_trial = NAN,
+	  .reeval_checkpoint = NAN,
 	  .reason = "nothing is left out" },
 };
 enum {
@@ -135,8 +135,8 @@ static const char path_text[] = "study: path\n"
 static const double path_point[] = { 8 }, waypoints[] = { 1, 3 };
 static const double ways[] = { 1, 2, 3, 2, 3, 3 }, unreached[] = { NAN, NAN, NAN };
 #define ON_THE_WAY                                                                                 \
-	.metric_names = names, .nmetrics = 3, .nruns = 1, .waypoints = waypoints, .nwaypoints = 2, \
-	.ways = ways, .nways = 6, .counted = true
+	.metric_names = names, .nmetrics = 3, .nruns = 1, .checkpoints = waypoints,                \
+	.ncheckpoints = 2, .checkpoint_metrics = ways, .ncheckpoint_metrics = 6, .charged = true
 static const struct dp_event path_history[] = {
 	{ .type = DP_EV_STUDY_CREATED, .name = "path", .text = path_text, .path = "f", .dir = "/" },
 	{ .type = DP_EV_TRIAL_PROPOSED, .source = "random", .params = path_point, .nparams = 1 },
@@ -144,13 +144,13 @@ static const struct dp_event path_history[] = {
 	{ .type = DP_EV_ATTEMPT_PLANNED, .run = 1 },
 	{ .type = DP_EV_ATTEMPT_ENDED,
 	  .run = 1,
-	  .end = DP_END_CANCELLED,
+	  .end_class = DP_END_CANCELLED,
 	  .reason = "asked",
 	  .runs = &runs[1],
 	  .metrics = unreached,
 	  ON_THE_WAY },
 	{ .type = DP_EV_ATTEMPT_ENDED,
-	  .end = DP_END_OK,
+	  .end_class = DP_END_OK,
 	  .runs = &runs[0],
 	  .metrics = metrics,
 	  ON_THE_WAY },
@@ -160,7 +160,7 @@ static const struct dp_event path_history[] = {
 	{ .type = DP_EV_ATTEMPT_ENDED,
 	  .run = 1,
 	  .attempt = 1,
-	  .end = DP_END_TIMEOUT,
+	  .end_class = DP_END_TIMEOUT,
 	  .reason = "late",
 	  .runs = &runs[1],
 	  .metrics = unreached,
@@ -179,7 +179,7 @@ static struct dp_event event_at(uint32_t seq)
 
 	e.study = 1;
 	e.seq = seq;
-	e.time = 1000000 + seq;
+	e.time_us = 1000000 + seq;
 	return e;
 }
 
@@ -198,7 +198,7 @@ static int encode_decode(void *arg)
 	if (code == DP_OK) {
 		assert_int_equal(back.type, e.type);
 		assert_int_equal(back.nmetrics, e.nmetrics);
-		v = dp_event_json(&back);
+		v = dp_event_to_json(&back);
 		if (!v)
 			code = DP_E_NOMEM;
 		json_decref(v);
@@ -220,33 +220,35 @@ static void test_events(void **state)
 /* Everything that the next event or a person looks at, as text. */
 static char *picture(struct dp_state *s)
 {
-	struct dp_study_state *st = dp_state_by_id(s, 1);
+	struct dp_study_state *st = dp_state_get_study(s, 1);
 	struct dp_buf out = DP_BUF_INIT;
 
 	dp_buf_printf(&out, "%u studies", (unsigned)s->nstudies);
 	if (st) {
-		json_t *v = dp_view_summary(st);
+		json_t *v = dp_state_summary_json(st);
 
 		dp_buf_printf(&out,
 			      " seq %u live %u open %u waiting %u row %u"
 			      " imported %u updated %lld\n",
-			      (unsigned)st->seq, (unsigned)st->first_live, (unsigned)st->open,
-			      (unsigned)st->waiting, (unsigned)st->failures_in_row,
-			      (unsigned)st->nimported, (long long)st->updated);
+			      (unsigned)st->next_seq, (unsigned)st->first_unfinished,
+			      (unsigned)st->open_attempts, (unsigned)st->waiting_trials,
+			      (unsigned)st->consecutive_failures, (unsigned)st->nimported,
+			      (long long)st->updated_us);
 		/* a name that waits for its numbers changes nothing */
 		json_object_del(v, "metrics");
 		dp_json_dump(&out, v, 0);
 		json_decref(v);
 		for (uint32_t i = 0; i < st->ntrials; i++) {
-			v = dp_view_trial(st, st->trials[i], true, "/f");
+			v = dp_trial_json(st, st->trials[i], true, "/f");
 			dp_json_dump(&out, v, 0);
 			json_decref(v);
 		}
-		dp_buf_printf(&out, "rests %d waiting %u open %u end %s\n", st->measured.rests,
-			      (unsigned)st->measured.waiting, (unsigned)st->measured.open,
-			      st->measured.end_reason ? st->measured.end_reason : "-");
-		for (uint32_t i = 0; i < st->measured.n; i++) {
-			v = dp_view_measure(st, i);
+		dp_buf_printf(&out, "rests %d waiting %u open %u end %s\n",
+			      st->reevals.has_resume_state, (unsigned)st->reevals.waiting_trials,
+			      (unsigned)st->reevals.open_attempts,
+			      st->reevals.final_reason ? st->reevals.final_reason : "-");
+		for (uint32_t i = 0; i < st->reevals.count; i++) {
+			v = dp_reeval_json(st, i);
 			dp_json_dump(&out, v, 0);
 			json_decref(v);
 		}
@@ -335,7 +337,7 @@ static int find_front(void *arg)
 	int code;
 
 	f->s->front_valid = false;
-	code = dp_study_front(f->s, &err);
+	code = dp_state_update_front(f->s, &err);
 	if (code == DP_OK)
 		assert_int_equal(f->s->nfront, f->points);
 	return code;
@@ -344,7 +346,7 @@ static int find_front(void *arg)
 static int list_points(void *arg)
 {
 	size_t n;
-	struct dp_point *all = dp_study_points(arg, &n);
+	struct dp_result_id *all = dp_state_list_results(arg, &n);
 
 	if (!all)
 		return DP_E_NOMEM;
@@ -367,7 +369,7 @@ static void test_paths(void **state)
 			with_little_memory(apply_one, &i);
 	}
 	apply_until(&s, PATH_EVENTS);
-	st = dp_state_by_id(&s, 1);
+	st = dp_state_get_study(&s, 1);
 	with_little_memory(list_points, st);
 	with_little_memory(find_front, &(struct front_of){ st, 2 });
 	dp_state_free(&s);
@@ -383,9 +385,9 @@ struct viewed {
 
 static json_t *view_with_remeasured(struct dp_study_state *s)
 {
-	json_t *o = dp_view_result(s);
+	json_t *o = dp_state_result_json(s);
 
-	if (o && dp_view_add_remeasured(s, o))
+	if (o && dp_front_json_add_reevals(s, o))
 		return o;
 	json_decref(o);
 	return NULL;
@@ -394,18 +396,19 @@ static json_t *view_with_remeasured(struct dp_study_state *s)
 static json_t *all_views(struct dp_study_state *s)
 {
 	json_t *list = json_array();
-	json_t *views[] = { dp_view_result(s),
-			    dp_view_result_denoised(s, 1.5, json_array()),
-			    dp_view_summary(s),
-			    dp_view_trial(s, s->trials[0], true, "/f"),
-			    dp_view_trial(s, s->trials[1], false, "/f"),
-			    dp_view_objectives(s, s->trials[0]->objectives),
-			    dp_view_point(s, (struct dp_point){ 0, DP_OWN }),
-			    dp_view_metrics(s, (struct dp_point){ 0, DP_OWN }),
-			    dp_view_measure(s, 0),
-			    dp_view_trial(s, s->measured.trials[0], true, "/f"),
+	json_t *views[] = { dp_state_result_json(s),
+			    dp_state_smoothed_result_json(s, 1.5, json_array()),
+			    dp_state_summary_json(s),
+			    dp_trial_json(s, s->trials[0], true, "/f"),
+			    dp_trial_json(s, s->trials[1], false, "/f"),
+			    dp_objectives_json(s, s->trials[0]->objectives),
+			    dp_result_json(s, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }),
+			    dp_result_metrics_json(s,
+						   (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }),
+			    dp_reeval_json(s, 0),
+			    dp_trial_json(s, s->reevals.trials[0], true, "/f"),
 			    view_with_remeasured(s),
-			    dp_view_time(1) };
+			    dp_time_json(1) };
 	bool whole = list;
 
 	for (size_t i = 0; i < DP_COUNT(views); i++) {
@@ -446,7 +449,7 @@ static int recall_all(void *arg)
 {
 	const struct dp_study_state *s = arg;
 	size_t n;
-	struct dp_known *known = dp_recall(s, true, &n);
+	struct dp_observation *known = dp_history_load(s, true, &n);
 
 	if (!known)
 		return DP_E_NOMEM;
@@ -464,7 +467,7 @@ static void test_views(void **state)
 
 	(void)state;
 	apply_until(&s, EVENTS);
-	v.s = dp_state_by_id(&s, 1);
+	v.s = dp_state_get_study(&s, 1);
 	list = all_views(v.s);
 	dp_json_dump(&out, list, 0);
 	v.expected = out.data;
@@ -480,8 +483,8 @@ static void test_views(void **state)
 
 static bool wait_durable(struct dp_journal *j, uint64_t ticket)
 {
-	for (int64_t began = dp_mono_us(); dp_journal_durable(j) < ticket; usleep(500))
-		if (dp_mono_us() - began > 60000000)
+	for (int64_t began = dp_monotonic_us(); dp_journal_durable_ticket(j) < ticket; usleep(500))
+		if (dp_monotonic_us() - began > 60000000)
 			return false;
 	return true;
 }
@@ -491,7 +494,7 @@ static int write_journal(void *arg)
 {
 	struct dp_journal *j = NULL;
 	struct dp_buf bytes = DP_BUF_INIT;
-	struct dp_verify_result found;
+	struct dp_journal_verify_result found;
 	uint64_t ticket = 1, last = 0;
 	uint32_t kept = 0;
 	struct dp_err err;
@@ -503,7 +506,7 @@ static int write_journal(void *arg)
 	memory_is_short_again();
 	code = dp_journal_open(folder, NULL, &j, &err);
 	if (code == DP_OK)
-		code = dp_journal_start(j, NULL, NULL, &err);
+		code = dp_journal_start_writer(j, NULL, NULL, &err);
 	while (code == DP_OK && ticket && kept < EVENTS) {
 		struct dp_event e = event_at(kept);
 
@@ -539,7 +542,7 @@ static int read_journal(void *arg)
 {
 	const struct dp_journal_options readonly = { .readonly = true };
 	struct dp_state s = { 0 };
-	struct dp_verify_result found = { 0 };
+	struct dp_journal_verify_result found = { 0 };
 	struct dp_journal *j = NULL;
 	struct dp_err err;
 	uint32_t next;
@@ -547,11 +550,11 @@ static int read_journal(void *arg)
 
 	(void)arg;
 	if (code == DP_OK)
-		code = dp_journal_next_study(j, &next, &err);
+		code = dp_journal_next_study_id(j, &next, &err);
 	if (code == DP_OK)
 		code = dp_state_replay(&s, j, 0, &err);
 	if (code == DP_OK)
-		assert_int_equal(dp_state_by_id(&s, 1)->seq, EVENTS);
+		assert_int_equal(dp_state_get_study(&s, 1)->next_seq, EVENTS);
 	if (code == DP_OK)
 		code = dp_journal_verify(j, NULL, NULL, &found, &err);
 	assert_int_equal(found.faults, 0);

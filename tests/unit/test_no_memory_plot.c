@@ -11,7 +11,7 @@
 
 struct wish {
 	struct plot *(*make)(void);
-	enum plot_form form;
+	enum plot_format form;
 	bool paper;
 };
 
@@ -24,9 +24,9 @@ static int draw_wish(void *arg)
 	struct plot *p = w->make();
 	int code;
 
-	panel_tips(plot_panel(p, 0, 0), tips, tips, 2);
+	panel_add_tooltips(plot_panel(p, 0, 0), tips, tips, 2);
 	if (w->paper)
-		plot_width(p, 333);
+		plot_set_print_width(p, 333);
 	code = plot_render(p, w->form, &out, &err);
 	if (code == DP_OK)
 		code = plot_csv(p, &out, &err);
@@ -38,7 +38,7 @@ static int draw_wish(void *arg)
 static void every_form_tells_that_memory_ran_out(void **state)
 {
 	struct wish wishes[] = { { heat_figure, PLOT_SVG, true },
-				 { front_figure, PLOT_PAGE, false },
+				 { front_figure, PLOT_INLINE_SVG, false },
 				 { parallel_figure, PLOT_PDF, false },
 				 { parallel_figure, PLOT_PNG, false } };
 

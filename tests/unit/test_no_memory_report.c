@@ -9,8 +9,8 @@
 
 #include "failing_malloc.h"
 #include "made_studies.h"
-#include "reports/figures/figures.h"
-#include "reports/group_facts.h"
+#include "reports/figures/figure_list.h"
+#include "reports/model/groups_model.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -50,10 +50,10 @@ static void make_seeds(void)
 	}
 	made_failure(id[2]);
 	made_subjects();
-	made_report.nsubjects = 3;
-	made_report.truth = malloc(sizeof *made_report.truth);
-	assert_non_null(made_report.truth);
-	*made_report.truth = made_report.subjects[3];
+	made_report.nstudies = 3;
+	made_report.reference = malloc(sizeof *made_report.reference);
+	assert_non_null(made_report.reference);
+	*made_report.reference = made_report.studies[3];
 }
 
 static void ask_groups_of_seeds(void)
@@ -61,11 +61,12 @@ static void ask_groups_of_seeds(void)
 	static const char *const asked[] = { "seeds=a,b", "parts=c/2", "one=a" };
 	struct dp_err err;
 
-	made_report.asked = calloc(DP_COUNT(asked), sizeof *made_report.asked);
-	assert_non_null(made_report.asked);
-	for (; made_report.nasked < DP_COUNT(asked); made_report.nasked++)
-		assert_int_equal(dp_members_read(asked[made_report.nasked],
-						 &made_report.asked[made_report.nasked], &err),
+	made_report.group_specs = calloc(DP_COUNT(asked), sizeof *made_report.group_specs);
+	assert_non_null(made_report.group_specs);
+	for (; made_report.ngroup_specs < DP_COUNT(asked); made_report.ngroup_specs++)
+		assert_int_equal(dp_group_spec_parse(
+					 asked[made_report.ngroup_specs],
+					 &made_report.group_specs[made_report.ngroup_specs], &err),
 				 DP_OK);
 }
 
@@ -74,10 +75,10 @@ static void ask_groups_of_seeds(void)
 static int make_groups_again(void *arg)
 {
 	struct dp_err err = { 0 };
-	int code = groups_make(&made_report, &err);
+	int code = study_groups_build(&made_report, &err);
 
 	(void)arg;
-	report_groups_free(made_report.groups);
+	study_groups_free(made_report.groups);
 	made_report.groups = NULL;
 	return code;
 }
@@ -85,15 +86,15 @@ static int make_groups_again(void *arg)
 static int tell_groups(void *arg)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	struct facts facts;
+	struct report_model facts;
 	struct dp_err err = { 0 };
 	json_t *told;
-	int code = report_facts(&made_report, NULL, 0, &facts, &err);
+	int code = report_model_build(&made_report, NULL, 0, &facts, &err);
 
 	(void)arg;
 	if (code != DP_OK)
 		return code;
-	told = groups_report_json(&facts);
+	told = groups_report_build_json(&facts);
 	memory_is_fine();
 	if (told) {
 		char *dumped = json_dumps(told, JSON_SORT_KEYS);
@@ -102,7 +103,7 @@ static int tell_groups(void *arg)
 		free(dumped);
 		assert_whole(&text);
 	}
-	facts_free(&facts);
+	report_model_free(&facts);
 	json_decref(told);
 	memory_is_short_again();
 	return told ? DP_OK : DP_E_NOMEM;
@@ -116,7 +117,7 @@ static void groups_are_told_whole(void **state)
 	make_seeds();
 	ask_groups_of_seeds();
 	with_little_memory(make_groups_again, NULL);
-	assert_int_equal(groups_make(&made_report, &err), DP_OK);
+	assert_int_equal(study_groups_build(&made_report, &err), DP_OK);
 	with_little_memory(tell_groups, NULL);
 }
 
@@ -133,7 +134,7 @@ static int describe_figure(void *arg)
 	int code;
 
 	memory_is_fine();
-	data = calloc(1, f->size);
+	data = calloc(1, f->data_size);
 	memory_is_short_again();
 	code = f->gather(&made_report, data, &why, &err);
 	assert_null(why);
@@ -150,7 +151,7 @@ static int describe_figure(void *arg)
 	if (code == DP_OK)
 		assert_whole(&text);
 	dp_buf_free(&text);
-	f->release(data);
+	f->free_data(data);
 	free(data);
 	return code;
 }
@@ -164,14 +165,14 @@ static void figures_are_described_whole(void **state)
 		&figure_panels,
 		&figure_front,
 		&figure_comparison,
-		&figure_clouds,
+		&figure_scatter,
 	};
 	struct dp_err err;
 
 	(void)state;
 	make_seeds();
 	ask_groups_of_seeds();
-	assert_int_equal(groups_make(&made_report, &err), DP_OK);
+	assert_int_equal(study_groups_build(&made_report, &err), DP_OK);
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
 		dp_buf_free(&whole);
 		with_little_memory(describe_figure, (void *)(uintptr_t)figures[i]);
@@ -184,7 +185,7 @@ static int choose_again(void *arg)
 {
 	struct choices chosen;
 	struct dp_err err = { 0 };
-	int code = subject_choose(&made_report.subjects[0], &chosen, &err);
+	int code = choices_find(&made_report.studies[0], &chosen, &err);
 
 	(void)arg;
 	if (code == DP_OK)
@@ -195,18 +196,19 @@ static int choose_again(void *arg)
 static int tell_study(void *arg)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	struct facts facts;
+	struct report_model facts;
 	struct dp_err err = { 0 };
-	int code = report_facts(&made_report, NULL, 0, &facts, &err);
+	int code = report_model_build(&made_report, NULL, 0, &facts, &err);
 
 	(void)arg;
 	if (code != DP_OK)
 		return code;
 	memory_is_fine();
-	dp_buf_printf(&text, "%s %s %s", facts.recommendation->sentence, facts.recommendation->ask,
-		      facts.recommendation->taken->command);
+	dp_buf_printf(&text, "%s %s %s", facts.recommendation->sentence,
+		      facts.recommendation->query_command,
+		      facts.recommendation->recommended->command);
 	assert_whole(&text);
-	facts_free(&facts);
+	report_model_free(&facts);
 	memory_is_short_again();
 	return DP_OK;
 }

@@ -9,10 +9,10 @@
 
 #include "base/rng.h"
 #include "failing_malloc.h"
-#include "front/front.h"
-#include "gp/gp.h"
+#include "optimize/pareto/pareto.h"
+#include "optimize/gp/gp.h"
 #include "linalg/linalg.h"
-#include "propose/propose.h"
+#include "optimize/propose/proposer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,12 +60,12 @@ static int find_volume(void *arg)
 static int find_cells(void *arg)
 {
 	const struct points *s = arg;
-	struct dp_cells cells = { 0 };
-	int code = dp_cells(s->y, POINTS, s->p, s->ref, 100000, &cells);
+	struct dp_box_decomposition cells = { 0 };
+	int code = dp_box_decompose(s->y, POINTS, s->p, s->ref, 100000, &cells);
 
 	if (code == DP_OK) {
 		assert_true(cells.count > 0);
-		dp_cells_free(&cells);
+		dp_box_decomposition_free(&cells);
 	}
 	return code;
 }
@@ -122,10 +122,10 @@ static int fit(void *arg)
 	double value;
 	int code;
 
-	dp_gp_start(&s->spec, DP_GP_CENTRE, &h);
+	dp_gp_init_hyper(&s->spec, DP_GP_START_PRIOR_MEAN, &h);
 	start = h;
-	code = dp_gp_fit(&s->spec, &s->data, &(struct dp_gp_effort){ .evaluations = 30 }, &h,
-			 &value);
+	code = dp_gp_fit(&s->spec, &s->data, &(struct dp_gp_fit_options){ .max_evaluations = 30 },
+			 &h, &value);
 	if (code != DP_OK)
 		assert_memory_equal(&h, &start, sizeof h);
 	return code;
@@ -139,16 +139,16 @@ static int build(void *arg)
 	double u[D] = { 0.5, 0.25 };
 	int code;
 
-	dp_gp_start(&s->spec, DP_GP_CENTRE, &h);
+	dp_gp_init_hyper(&s->spec, DP_GP_START_PRIOR_MEAN, &h);
 	code = dp_gp_build(&gp, &s->spec, &h, &s->data, N);
 	if (code != DP_OK)
 		return code;
-	dp_gp_observe(&gp, s->y, N);
-	code = dp_gp_append(&gp, u, NAN, NULL); /* has to make room */
+	dp_gp_set_outputs(&gp, s->y, N);
+	code = dp_gp_append_point(&gp, u, NAN, NULL); /* has to make room */
 	assert_int_equal(gp.n, code == DP_OK ? N + 1 : N);
 	memory_is_fine();
 	if (code != DP_OK)
-		assert_int_equal(dp_gp_append(&gp, u, NAN, NULL), DP_OK);
+		assert_int_equal(dp_gp_append_point(&gp, u, NAN, NULL), DP_OK);
 	assert_int_equal(gp.n, N + 1);
 	memory_is_short_again();
 	dp_gp_free(&gp);
@@ -173,12 +173,12 @@ enum {
 
 struct asked {
 	struct dp_study *study;
-	struct dp_known known[KNOWN];
+	struct dp_observation known[KNOWN];
 	struct dp_history h;
 	struct dp_proposal expected;
 };
 
-static struct dp_study *read_study(const char *search)
+static struct dp_study *study_file_load(const char *search)
 {
 	static const char head[] = "study: t\nseed: 5\ntrainer: {command: [none], runs: 2}\n"
 				   "parameters:\n"
@@ -188,7 +188,7 @@ static struct dp_study *read_study(const char *search)
 				   "objectives:\n  e: {metric: e, transform: log}\n"
 				   "  u: {metric: u, transform: logit}\nanti_ideal: {e: 50, u: 1}\n"
 				   "constraints: {seconds: \"<= 5\"}\n";
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	char text[1024];
@@ -196,7 +196,7 @@ static struct dp_study *read_study(const char *search)
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return s;
 }
 
@@ -205,19 +205,19 @@ static void make_history(struct asked *a, const char *search, size_t n)
 	struct dp_err err;
 
 	memset(a, 0, sizeof *a);
-	a->study = read_study(search);
+	a->study = study_file_load(search);
 	for (size_t i = 0; i < n; i++) {
-		struct dp_known *k = &a->known[i];
+		struct dp_observation *k = &a->known[i];
 
 		k->trial = (uint32_t)i;
 		dp_space_sample(a->study, k->trial, true, k->x);
 		k->y[0] = 0.1 * k->x[0] * (1 + k->x[1]);
 		k->y[1] = 1 / (1 + 0.1 * k->x[0] + k->x[2]);
 		k->var[0] = k->var[1] = 1e-4;
-		k->metric[0] = 1 + k->x[1];
-		k->status = i + 2 < n ? DP_KNOWN_OK : DP_KNOWN_PENDING;
+		k->metrics[0] = 1 + k->x[1];
+		k->status = i + 2 < n ? DP_OBSERVATION_OK : DP_OBSERVATION_PENDING;
 	}
-	a->h = (struct dp_history){ .known = a->known, .n = n };
+	a->h = (struct dp_history){ .observations = a->known, .n = n };
 	if (dp_propose(a->study, &a->h, (uint32_t)n, NULL, &a->expected, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 }
@@ -257,13 +257,13 @@ static int ask_again(void *arg)
 	if (!p)
 		return DP_E_NOMEM;
 	part.n = a->h.n - 3;
-	code = dp_proposer_ask(p, &part, (uint32_t)part.n, NULL, &got, &err);
+	code = dp_proposer_propose(p, &part, (uint32_t)part.n, NULL, &got, &err);
 	if (code == DP_OK)
-		code = dp_proposer_ask(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err);
+		code = dp_proposer_propose(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err);
 	if (code == DP_OK)
 		assert_expected(a, &got);
 	memory_is_fine();
-	assert_int_equal(dp_proposer_ask(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err), DP_OK);
+	assert_int_equal(dp_proposer_propose(p, &a->h, (uint32_t)a->h.n, NULL, &got, &err), DP_OK);
 	assert_expected(a, &got);
 	memory_is_short_again();
 	dp_proposer_free(p);
@@ -274,7 +274,7 @@ static int surrogates(void *arg)
 {
 	const struct asked *a = arg;
 	struct dp_proposer *p = dp_proposer_new(a->study);
-	struct dp_predicted out[2 * 2];
+	struct dp_prediction out[2 * 2];
 	double feasible[2], acquisition[2], y[KNOWN * 2];
 	double x[6] = { 3, 0.5, 1, 20, 0.1, 0 };
 	size_t index[KNOWN], count;
@@ -285,9 +285,9 @@ static int surrogates(void *arg)
 		return DP_E_NOMEM;
 	code = dp_surrogate_fit(p, &a->h, NULL, &err);
 	if (code == DP_OK)
-		code = dp_surrogate_eval(p, x, 2, out, feasible, acquisition, &err);
+		code = dp_surrogate_predict(p, x, 2, out, feasible, acquisition, &err);
 	if (code == DP_OK)
-		code = dp_surrogate_front(p, &a->h, index, y, &count, &err);
+		code = dp_surrogate_posterior_front(p, &a->h, index, y, &count, &err);
 	if (code == DP_OK)
 		assert_true(isfinite(out[0].value) && count > 0);
 	dp_proposer_free(p);
@@ -309,7 +309,7 @@ static void test_proposals(void **state)
 		dp_study_free(a.study);
 	}
 	make_history(&a, "search: {method: dpareto, evaluations: 100, initial: 8}\n", KNOWN);
-	assert_true(a.expected.modelled);
+	assert_true(a.expected.has_prediction);
 	with_little_memory(propose, &a);
 	with_little_memory(ask_again, &a);
 	with_little_memory(surrogates, &a);
@@ -324,6 +324,6 @@ int main(void)
 		cmocka_unit_test_setup(test_proposals, plenty_of_memory),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

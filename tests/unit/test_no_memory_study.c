@@ -41,7 +41,7 @@ static const char study_text[] =
  * was found in the file. */
 static int parse_good(void *arg)
 {
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	int code = dp_study_parse(study_text, strlen(study_text), "f", "/d", &s, &problems, &err);
@@ -62,9 +62,9 @@ static int parse_good(void *arg)
 	} else {
 		assert_null(s);
 	}
-	if (problems.errors > 0)
+	if (problems.error_count > 0)
 		fail_msg("'%s'", problems.list[0].message);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return code;
 }
 
@@ -72,7 +72,7 @@ static int parse_bad(void *arg)
 {
 	static const char text[] = "study: s\nsede: 1\ntrainer: {command: [p], runs: 0}\n"
 				   "parameters: {x: {type: flaot}}\n";
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_study *s = NULL;
 	struct dp_err err;
@@ -83,9 +83,9 @@ static int parse_bad(void *arg)
 	assert_true(code != DP_OK && !s);
 	if (code == DP_E_INVALID) {
 		code = DP_OK;
-		assert_true(problems.errors >= 4);
-		dp_problems_text(&problems, "f", text, strlen(text), &out);
-		list = dp_problems_json(&problems, text, strlen(text));
+		assert_true(problems.error_count >= 4);
+		dp_diagnostics_format(&problems, "f", text, strlen(text), &out);
+		list = dp_diagnostics_to_json(&problems, text, strlen(text));
 		if (out.failed || !list)
 			code = DP_E_NOMEM;
 		else
@@ -93,11 +93,11 @@ static int parse_bad(void *arg)
 		json_decref(list);
 		dp_buf_free(&out);
 	}
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return code;
 }
 
-static int set_option(void *arg, const char *name, const char *value, struct dp_err *err)
+static int on_config_file_option(void *arg, const char *name, const char *value, struct dp_err *err)
 {
 	(void)err;
 	assert_true(name[0] && value[0]);
@@ -108,17 +108,17 @@ static int set_option(void *arg, const char *name, const char *value, struct dp_
 static int parse_options(void *arg)
 {
 	static const char text[] = "one: 1\n# and\ntwo: second\nthree: [3s, {a: b, c: []}]\n";
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_err err;
 	int set = 0;
-	int code = dp_options_parse(text, strlen(text), "f", set_option, set_option, &set,
-				    &problems, &err);
+	int code = dp_config_parse(text, strlen(text), "f", on_config_file_option,
+				   on_config_file_option, &set, &problems, &err);
 
 	(void)arg;
 	if (code == DP_OK)
 		assert_int_equal(set, 3);
-	assert_int_equal(problems.errors, 0);
-	dp_problems_free(&problems);
+	assert_int_equal(problems.error_count, 0);
+	dp_diagnostics_free(&problems);
 	return code;
 }
 
@@ -134,13 +134,13 @@ static void test_files(void **state)
 
 static struct dp_study *good_study(void)
 {
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_study *s = NULL;
 
 	assert_int_equal(
 		dp_study_parse(study_text, strlen(study_text), "f", "/d", &s, &problems, NULL),
 		DP_OK);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return s;
 }
 
@@ -155,10 +155,10 @@ static int point_and_back(void *arg)
 	int code;
 
 	dp_space_sample(s, 3, true, x);
-	code = dp_space_derive(s, x, &err);
+	code = dp_space_solve_calibrated(s, x, &err);
 	if (code != DP_OK)
 		return code;
-	values = dp_space_json(s, x);
+	values = dp_space_to_json(s, x);
 	if (!values)
 		return DP_E_NOMEM;
 	assert_int_equal(json_object_size(values), 5);
@@ -168,11 +168,11 @@ static int point_and_back(void *arg)
 	for (size_t i = 0; code == DP_OK && i < 5; i++)
 		assert_true(x[i] == back[i]);
 	for (size_t i = 0; i < s->nparams; i++)
-		dp_space_text(s, i, x[i], &out);
+		dp_space_format_value(s, i, x[i], &out);
 	if (code == DP_OK && out.failed)
 		code = DP_E_NOMEM;
 	dp_buf_free(&out);
-	return code == DP_OK ? dp_objective_privacy(s, 0, x, &e, &err) : code;
+	return code == DP_OK ? dp_objective_epsilon(s, 0, x, &e, &err) : code;
 }
 
 /* All differences, or none and the lack of memory. */
@@ -185,7 +185,7 @@ static int compare_studies(void *arg)
 
 	other.trainer.timeout = 7;
 	other.seed++;
-	differences = dp_study_differences(s, &other);
+	differences = dp_study_diff(s, &other);
 	code = differences ? DP_OK : DP_E_NOMEM;
 	if (differences)
 		assert_int_equal(json_array_size(differences), 2);
@@ -198,7 +198,7 @@ static int change_badly(void *arg)
 {
 	struct dp_study other = *(const struct dp_study *)arg;
 	struct dp_err err;
-	int code = dp_study_change(&other, "trainer.timeout", "soon", &err);
+	int code = dp_study_set_key(&other, "trainer.timeout", "soon", &err);
 
 	assert_true(code != DP_OK && other.trainer.timeout == 0);
 	return code == DP_E_INVALID ? DP_OK : code;
@@ -228,7 +228,7 @@ static void test_points(void **state)
 static int place_files(void *arg)
 {
 	const char *paths[] = { "/d/a" };
-	struct dp_files files = { paths, 1 };
+	struct dp_command_files files = { paths, 1 };
 	struct dp_study *s;
 	struct dp_err err;
 	int code;
@@ -237,7 +237,7 @@ static int place_files(void *arg)
 	memory_is_fine();
 	s = good_study();
 	memory_is_short_again();
-	code = dp_study_place_files(s, "/d", &files, &err);
+	code = dp_study_restore_files(s, "/d", &files, &err);
 	assert_string_equal(s->trainer.argv[1], code == DP_OK ? "/d/a" : "a");
 	dp_study_free(s);
 	return code;
@@ -245,9 +245,9 @@ static int place_files(void *arg)
 
 static int find_no_files(void *arg)
 {
-	struct dp_files files;
+	struct dp_command_files files;
 	struct dp_err err;
-	int code = dp_study_find_files(arg, "/d", &files, &err);
+	int code = dp_study_resolve_files(arg, "/d", &files, &err);
 
 	free(files.list);
 	return code;
@@ -257,7 +257,7 @@ static int one_training(void *arg)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	struct dp_err err;
-	int code = dp_study_once(study_text, strlen(study_text), &text, &err);
+	int code = dp_study_smoke_variant(study_text, strlen(study_text), &text, &err);
 
 	(void)arg;
 	if (code == DP_OK)
@@ -270,7 +270,7 @@ static int tell_accounted(void *arg)
 {
 	const struct dp_study *s = arg;
 	double x[DP_PARAMS_MAX] = { 3, 2, 0, 0, 1 }, epsilon[] = { 0.5, NAN };
-	json_t *told = dp_objectives_accounted(s, x, NAN, epsilon);
+	json_t *told = dp_objectives_accounting_json(s, x, NAN, epsilon);
 
 	if (!told)
 		return DP_E_NOMEM;
@@ -310,7 +310,7 @@ struct query {
 	bool pld;
 };
 
-static struct query read_query(const char *text)
+static struct query parse_query_fields(const char *text)
 {
 	json_t *v = json_loads(text, 0, NULL);
 	struct dp_epsilon e;
@@ -318,7 +318,7 @@ static struct query read_query(const char *text)
 	struct dp_err err;
 
 	assert_non_null(v);
-	if (dp_privacy_query(v, &q.m, q.values, &err) != DP_OK)
+	if (dp_privacy_query_parse(v, &q.m, q.values, &err) != DP_OK)
 		fail_msg("%s: %s", text, err.msg);
 	json_decref(v);
 	if (dp_privacy_epsilon(q.m, q.values, &e, &err) != DP_OK)
@@ -343,29 +343,29 @@ static int ask_epsilon(void *arg)
 static int ask_prepared(void *arg)
 {
 	const struct query *q = arg;
-	struct dp_privacy_prepared *p = dp_privacy_prepare(q->m);
+	struct dp_mechanism_cache *p = dp_mechanism_cache_new(q->m);
 	struct dp_epsilon e;
 	struct dp_err err;
 	int code;
 
 	if (!p)
 		return DP_E_NOMEM;
-	code = dp_privacy_eval(p, q->values, &e, &err);
+	code = dp_mechanism_cache_epsilon(p, q->values, &e, &err);
 	if (code == DP_OK)
 		assert_true(e.epsilon == q->epsilon);
 	/* what a shortage left behind is no table */
 	memory_is_fine();
-	assert_int_equal(dp_privacy_eval(p, q->values, &e, &err), DP_OK);
+	assert_int_equal(dp_mechanism_cache_epsilon(p, q->values, &e, &err), DP_OK);
 	assert_true(e.epsilon == q->epsilon);
 	memory_is_short_again();
-	dp_privacy_prepared_free(p);
+	dp_mechanism_cache_free(p);
 	return code;
 }
 
-static int ask_composed(void *arg)
+static int compute_composed_epsilon(void *arg)
 {
 	const struct query *q = arg;
-	struct dp_privacy_item items[2] = { { q->m, q->values, 1 }, { q->m, q->values, 2 } };
+	struct dp_composition_item items[2] = { { q->m, q->values, 1 }, { q->m, q->values, 2 } };
 	struct dp_epsilon e, once;
 	struct dp_err err;
 	int code = dp_privacy_compose(items, 2, 1e-5, q->pld, &e, &err);
@@ -386,7 +386,7 @@ static int ask_noise(void *arg)
 	struct dp_epsilon e;
 	struct dp_err err;
 	double noise;
-	int code = dp_privacy_noise(q->m, q->values, q->epsilon, &noise, &e, &err);
+	int code = dp_privacy_solve_noise(q->m, q->values, q->epsilon, &noise, &e, &err);
 
 	if (code == DP_OK)
 		assert_true(fabs(noise - 2) < 0.01 && e.epsilon <= q->epsilon);
@@ -403,7 +403,7 @@ static int ask_json(void *arg)
 	memory_is_fine();
 	v = json_loads(queries[3], 0, NULL);
 	memory_is_short_again();
-	code = dp_privacy_json(v, &answer, &err);
+	code = dp_privacy_answer_query(v, &answer, &err);
 	if (code == DP_OK) {
 		assert_true(json_number_value(json_object_get(answer, "epsilon")) > 0);
 		json_decref(answer);
@@ -416,21 +416,21 @@ static void test_privacy(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct query q = read_query(queries[i]);
+		struct query q = parse_query_fields(queries[i]);
 
 		if (i > 0) { /* Poisson sampling by Renyi needs no memory */
 			with_little_memory(ask_epsilon, &q);
 			with_little_memory(ask_prepared, &q);
 		}
 		q.pld = strstr(queries[i], "pld") != NULL;
-		with_little_memory(ask_composed, &q);
+		with_little_memory(compute_composed_epsilon, &q);
 	}
 	with_little_memory(ask_json, NULL);
 }
 
 static void test_noise(void **state)
 {
-	struct query q = read_query(queries[1]);
+	struct query q = parse_query_fields(queries[1]);
 
 	(void)state;
 	with_little_memory(ask_noise, &q);

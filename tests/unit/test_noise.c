@@ -21,19 +21,19 @@ enum {
 
 static const char *const path_names[] = { "vaes512", "vaes256", "aesni", "portable" };
 
-static void on_every_path(void (*check)(const struct dp__noise_path *path))
+static void on_every_path(void (*check)(const struct noise_backend *path))
 {
-	const char *own = noise_path();
+	const char *own = noise_backend_name();
 	int ran = 0;
 
 	for (size_t i = 0; i < DP_COUNT(path_names); i++)
-		if (noise_use_path(path_names[i])) {
-			assert_string_equal(noise_path(), path_names[i]);
-			check(dp__noise_path_named(path_names[i]));
+		if (noise_backend_use(path_names[i])) {
+			assert_string_equal(noise_backend_name(), path_names[i]);
+			check(noise_backend_find(path_names[i]));
 			ran++;
 		}
 	assert_true(ran >= 1);
-	assert_true(noise_use_path(own));
+	assert_true(noise_backend_use(own));
 }
 
 /* ---- words ---- */
@@ -55,8 +55,8 @@ static void known_cipher(const char *key, const char *plain, const char *cipher)
 	hex(key, k);
 	hex(plain, in);
 	hex(cipher, want);
-	dp__aes_expand(round_key, k);
-	dp__aes_encrypt((const uint8_t(*)[16])round_key, in, got);
+	aes128_expand_key(round_key, k);
+	aes128_encrypt_block((const uint8_t(*)[16])round_key, in, got);
 	assert_memory_equal(got, want, 16);
 }
 
@@ -67,7 +67,7 @@ static void fips_197(void **state)
 	(void)state;
 	hex("2b7e151628aed2a6abf7158809cf4f3c", key); /* appendix A.1 */
 	hex("d014f9a8c9ee2589e13f0cc8b6630ca6", last);
-	dp__aes_expand(round_key, key);
+	aes128_expand_key(round_key, key);
 	assert_memory_equal(round_key[10], last, 16);
 	/* appendix B */
 	known_cipher("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734",
@@ -84,7 +84,7 @@ static void fips_197(void **state)
  *   512 zero bytes | openssl enc -aes-128-ctr -K K -iv STREAM,COUNTER */
 static const struct known {
 	uint64_t seed;
-	enum noise_use use;
+	enum noise_purpose use;
 	const char *key;
 	uint64_t stream, counter;
 	uint32_t word[8]; /* words 0, 1, 2, 3, 7, 63, 64 and 127 */
@@ -112,7 +112,7 @@ static const struct known {
 	    0xf4ce5edf } },
 };
 
-static void check_known_words(const struct dp__noise_path *path)
+static void check_known_words(const struct noise_backend *path)
 {
 	static const int at[8] = { 0, 1, 2, 3, 7, 63, 64, 127 };
 
@@ -121,16 +121,16 @@ static void check_known_words(const struct dp__noise_path *path)
 		const struct known *k = &knowns[i];
 		uint32_t word[128];
 		uint8_t key[16];
-		struct noise n;
+		struct noise_stream n;
 
 		hex(k->key, key);
-		noise_seeded(&n, k->seed, k->use);
+		noise_stream_init_seeded(&n, k->seed, k->use);
 		assert_memory_equal(n.round_key[0], key, 16);
-		assert_int_equal(n.stream, 0);
+		assert_int_equal(n.stream_id, 0);
 		assert_int_equal(n.counter, 0);
-		n.stream = k->stream;
+		n.stream_id = k->stream;
 		n.counter = k->counter;
-		noise_words(&n, word, 128);
+		noise_fill_words(&n, word, 128);
 		for (int j = 0; j < 8; j++)
 			assert_int_equal(word[at[j]], k->word[j]);
 		assert_int_equal(n.counter, k->counter + 32);
@@ -144,25 +144,25 @@ static void words_as_openssl_makes_them(void **state)
 }
 
 /* Any count takes whole batches and writes not one word more. */
-static void check_counts(const struct dp__noise_path *path)
+static void check_counts(const struct noise_backend *path)
 {
 	static const size_t counts[] = { 0, 1, 63, 64, 65, 127, 128, 1000 };
 	uint32_t all[1024], word[1025];
 
 	(void)path;
 	for (size_t i = 0; i < DP_COUNT(counts); i++) {
-		struct noise n, m;
+		struct noise_stream n, m;
 
-		noise_seeded(&n, 3, NOISE_LOTS);
+		noise_stream_init_seeded(&n, 3, NOISE_LOTS);
 		m = n;
 		m.counter = n.counter = 160;
-		noise_words(&m, all, 1024);
+		noise_fill_words(&m, all, 1024);
 		memset(word, 0xa5, sizeof word);
-		noise_words(&n, word, counts[i]);
+		noise_fill_words(&n, word, counts[i]);
 		assert_memory_equal(word, all, counts[i] * sizeof *word);
 		assert_int_equal(word[counts[i]], 0xa5a5a5a5);
 		assert_int_equal(n.counter, 160 + (counts[i] + 63) / 64 * 16);
-		noise_words(&n, word, 1);
+		noise_fill_words(&n, word, 1);
 		if (counts[i] < 960)
 			assert_int_equal(word[0], all[(counts[i] + 63) / 64 * 64]);
 	}
@@ -176,50 +176,50 @@ static void counts_of_any_size(void **state)
 
 static void same_seed_same_numbers(void **state)
 {
-	struct noise a, b;
+	struct noise_stream a, b;
 	float x[100], y[100];
 
 	(void)state;
-	noise_seeded(&a, 7, NOISE_START);
-	noise_seeded(&b, 7, NOISE_START);
-	noise_normals(&a, x, 100);
-	noise_normals(&b, y, 100);
+	noise_stream_init_seeded(&a, 7, NOISE_INIT_WEIGHTS);
+	noise_stream_init_seeded(&b, 7, NOISE_INIT_WEIGHTS);
+	noise_fill_normals(&a, x, 100);
+	noise_fill_normals(&b, y, 100);
 	assert_memory_equal(x, y, sizeof x);
-	noise_seeded(&b, 7, NOISE_SPLIT);
-	noise_normals(&b, y, 100);
+	noise_stream_init_seeded(&b, 7, NOISE_SPLIT);
+	noise_fill_normals(&b, y, 100);
 	assert_memory_not_equal(x, y, sizeof x);
 }
 
 static void secure_streams_differ(void **state)
 {
-	struct noise a, b;
+	struct noise_stream a, b;
 	struct dp_err err;
 	uint32_t x[8], y[8];
 
 	(void)state;
-	assert_int_equal(noise_secure(&a, &err), DP_OK);
-	assert_int_equal(noise_secure(&b, &err), DP_OK);
-	noise_words(&a, x, 8);
-	noise_words(&b, y, 8);
+	assert_int_equal(noise_stream_init_secure(&a, &err), DP_OK);
+	assert_int_equal(noise_stream_init_secure(&b, &err), DP_OK);
+	noise_fill_words(&a, x, 8);
+	noise_fill_words(&b, y, 8);
 	assert_memory_not_equal(x, y, sizeof x);
 	assert_int_equal(a.counter, 16);
 }
 
 static void unknown_paths(void **state)
 {
-	const char *own = noise_path();
+	const char *own = noise_backend_name();
 
 	(void)state;
-	assert_false(noise_use_path("enigma"));
-	assert_false(noise_use_path(""));
-	assert_string_equal(noise_path(), own);
-	assert_true(noise_use_path("portable"));
-	assert_true(noise_use_path(own));
+	assert_false(noise_backend_use("enigma"));
+	assert_false(noise_backend_use(""));
+	assert_string_equal(noise_backend_name(), own);
+	assert_true(noise_backend_use("portable"));
+	assert_true(noise_backend_use(own));
 }
 
 /* ---- normals of given words ---- */
 
-/* The transform as kernel.h describes it, in double precision. */
+/* The transform as box_muller.h describes it, in double precision. */
 static void exact_pair(uint32_t radius, uint32_t further, uint32_t angle, double z[2])
 {
 	uint32_t v = radius & 0x7fffffff;
@@ -241,14 +241,14 @@ static double batch_error(const uint32_t *word, const uint32_t *further, const f
 {
 	double worst = 0, want[2];
 
-	for (int j = 0; j < DP__PAIRS; j++) {
-		exact_pair(word[j], further[j], word[DP__PAIRS + j], want);
+	for (int j = 0; j < NOISE_BATCH_PAIRS; j++) {
+		exact_pair(word[j], further[j], word[NOISE_BATCH_PAIRS + j], want);
 		for (int i = 0; i < 2; i++) {
-			double error =
-				fabs(z[DP__PAIRS * i + j] - want[i]) / fmax(1, fabs(want[i]));
+			double error = fabs(z[NOISE_BATCH_PAIRS * i + j] - want[i]) /
+				       fmax(1, fabs(want[i]));
 
 			worst = fmax(worst, error * 1e6);
-			if (isnan(z[DP__PAIRS * i + j]))
+			if (isnan(z[NOISE_BATCH_PAIRS * i + j]))
 				return INFINITY;
 		}
 	}
@@ -262,26 +262,26 @@ static void assert_exact_from(uint64_t counter, size_t batches)
 	enum {
 		MOST = 1000
 	};
-	static uint32_t word[MOST * DP__BATCH], further[MOST * DP__BATCH];
-	static float z[MOST * DP__BATCH];
-	struct noise n, m;
+	static uint32_t word[MOST * NOISE_BATCH_WORDS], further[MOST * NOISE_BATCH_WORDS];
+	static float z[MOST * NOISE_BATCH_WORDS];
+	struct noise_stream n, m;
 
 	assert_true(batches <= MOST);
-	noise_seeded(&n, 11, NOISE_GRADIENT);
+	noise_stream_init_seeded(&n, 11, NOISE_GRADIENT);
 	n.counter = counter;
 	m = n;
-	noise_words(&m, word, batches * DP__BATCH);
+	noise_fill_words(&m, word, batches * NOISE_BATCH_WORDS);
 	m = n;
-	m.stream ^= UINT64_C(1) << 63;
-	noise_words(&m, further, batches * DP__BATCH);
-	noise_normals(&n, z, batches * DP__BATCH);
-	for (size_t i = 0; i < batches * DP__BATCH; i += DP__BATCH)
+	m.stream_id ^= UINT64_C(1) << 63;
+	noise_fill_words(&m, further, batches * NOISE_BATCH_WORDS);
+	noise_fill_normals(&n, z, batches * NOISE_BATCH_WORDS);
+	for (size_t i = 0; i < batches * NOISE_BATCH_WORDS; i += NOISE_BATCH_WORDS)
 		assert_true(batch_error(word + i, further + i, z + i) < 1);
 }
 
 /* Few batches have a word so small that without the further word the error would show;
  * these were searched for: u is about 2^-32 in one, 1 - u about 2^-28 in the other. */
-static void check_against_exact(const struct dp__noise_path *path)
+static void check_against_exact(const struct noise_backend *path)
 {
 	static const uint64_t rare[] = { 30122512, 55374192 };
 
@@ -289,8 +289,8 @@ static void check_against_exact(const struct dp__noise_path *path)
 	assert_exact_from(0, 1000);
 	for (size_t i = 0; i < DP_COUNT(rare); i++) {
 		assert_exact_from(rare[i], 1);
-		assert_exact_from(rare[i] - 2 * DP__BATCH_BLOCKS, 3);
-		assert_exact_from(rare[i] - 2 * DP__BATCH_BLOCKS, 5);
+		assert_exact_from(rare[i] - 2 * NOISE_BATCH_BLOCKS, 3);
+		assert_exact_from(rare[i] - 2 * NOISE_BATCH_BLOCKS, 5);
 	}
 }
 
@@ -309,18 +309,18 @@ static const uint32_t edges[] = {
 
 /* Radius and angle at every pair of edges, with the smallest and largest further
  * words. */
-static void check_edges(const struct dp__noise_path *path)
+static void check_edges(const struct noise_backend *path)
 {
 	static const uint32_t furthers[] = { 0, 1, 0x40000000, 0x7fffffff, 0xffffffff };
-	uint32_t word[DP__BATCH] = { 0 }, more[DP__BATCH];
-	float z[DP__BATCH];
+	uint32_t word[NOISE_BATCH_WORDS] = { 0 }, more[NOISE_BATCH_WORDS];
+	float z[NOISE_BATCH_WORDS];
 
 	for (size_t f = 0; f < DP_COUNT(furthers); f++)
 		for (size_t a = 0; a < DP_COUNT(edges); a++) {
-			for (size_t j = 0; j < DP__PAIRS; j++) {
+			for (size_t j = 0; j < NOISE_BATCH_PAIRS; j++) {
 				word[j] = edges[j % DP_COUNT(edges)];
-				word[DP__PAIRS + j] = edges[a];
-				more[j] = more[DP__PAIRS + j] = furthers[f];
+				word[NOISE_BATCH_PAIRS + j] = edges[a];
+				more[j] = more[NOISE_BATCH_PAIRS + j] = furthers[f];
 			}
 			path->transform(word, more, z);
 			assert_true(batch_error(word, more, z) < 1);
@@ -328,18 +328,18 @@ static void check_edges(const struct dp__noise_path *path)
 }
 
 /* Near u = 1 a float shows whether the further word was used. */
-static void check_limit(const struct dp__noise_path *path)
+static void check_limit(const struct noise_backend *path)
 {
-	uint32_t word[DP__BATCH], low[DP__BATCH] = { 0 }, high[DP__BATCH];
-	float a[DP__BATCH], b[DP__BATCH];
+	uint32_t word[NOISE_BATCH_WORDS], low[NOISE_BATCH_WORDS] = { 0 }, high[NOISE_BATCH_WORDS];
+	float a[NOISE_BATCH_WORDS], b[NOISE_BATCH_WORDS];
 
-	for (int j = 0; j < DP__BATCH; j++) {
+	for (int j = 0; j < NOISE_BATCH_WORDS; j++) {
 		word[j] = j % 2 ? 0x00100000 : 0x000ffffe;
 		high[j] = 0x7fffffff;
 	}
 	path->transform(word, low, a);
 	path->transform(word, high, b);
-	for (int j = 0; j < DP__PAIRS; j++)
+	for (int j = 0; j < NOISE_BATCH_PAIRS; j++)
 		assert_true(j % 2 ? a[j] == b[j] : a[j] < b[j]);
 }
 
@@ -357,15 +357,15 @@ static void edges_of_the_transform(void **state)
 
 /* The chance of u < 2^-50 is 2^-50 and gives 8.3; the further words are what reaches
  * it: the smallest u is 2^-62, the words without them end at 6.6. */
-static void check_far_tail(const struct dp__noise_path *path)
+static void check_far_tail(const struct noise_backend *path)
 {
-	uint32_t word[DP__BATCH] = { 0 }, more[DP__BATCH] = { 0 };
-	float z[DP__BATCH];
+	uint32_t word[NOISE_BATCH_WORDS] = { 0 }, more[NOISE_BATCH_WORDS] = { 0 };
+	float z[NOISE_BATCH_WORDS];
 
 	word[0] = word[1] = word[2] = 0x80000000;
 	more[1] = 1 << 12; /* u = 2^-50 */
 	more[2] = 0x7fffffff;
-	word[DP__PAIRS + 1] = 1; /* negated */
+	word[NOISE_BATCH_PAIRS + 1] = 1; /* negated */
 	path->transform(word, more, z);
 	assert_true(fabs(z[0] - sqrt(2 * 62 * M_LN2)) < 1e-5);
 	assert_true(fabs(z[1] + sqrt(2 * 50 * M_LN2)) < 1e-3);
@@ -378,8 +378,8 @@ static void tails_reach_beyond_eight(void **state)
 	on_every_path(check_far_tail);
 }
 
-/* noise_add() adds what noise_normals() gives, whatever the count. */
-static void check_add(const struct dp__noise_path *path)
+/* noise_add_normals() adds what noise_fill_normals() gives, whatever the count. */
+static void check_add(const struct noise_backend *path)
 {
 	static const size_t counts[] = { 0, 1, 63, 64, 65, 1000, 8192 };
 	bool fma = strcmp(path->name, "portable") != 0;
@@ -387,16 +387,16 @@ static void check_add(const struct dp__noise_path *path)
 
 	for (size_t i = 0; i < DP_COUNT(counts); i++) {
 		size_t count = counts[i];
-		struct noise a, b, c;
+		struct noise_stream a, b, c;
 
-		noise_seeded(&a, 5, NOISE_GRADIENT);
+		noise_stream_init_seeded(&a, 5, NOISE_GRADIENT);
 		c = b = a;
 		for (size_t j = 0; j <= count; j++)
 			w[j] = (float)j / 7 - 3;
 		memset(zero, 0, sizeof zero);
-		noise_normals(&a, z, count);
-		noise_add(&b, 0.37f, w, count);
-		noise_add(&c, 1, zero, count);
+		noise_fill_normals(&a, z, count);
+		noise_add_normals(&b, 0.37f, w, count);
+		noise_add_normals(&c, 1, zero, count);
 		assert_memory_equal(zero, z, count * sizeof *z);
 		for (size_t j = 0; j < count; j++) {
 			float old = (float)j / 7 - 3, want = fmaf(0.37f, z[j], old);
@@ -430,13 +430,13 @@ static void moments_and_tails(void **state)
 	static const double moment[13] = { 1, 0, 1, 0, 3, 0, 15, 0, 105, 0, 945, 0, 10395 };
 	double sum[7] = { 0 }, beyond[7] = { 0 }, score;
 	float z[CHUNK];
-	struct noise n;
+	struct noise_stream n;
 	double count = 0;
 
 	(void)state;
-	noise_seeded(&n, 2024, NOISE_GRADIENT);
+	noise_stream_init_seeded(&n, 2024, NOISE_GRADIENT);
 	for (; count < MANY; count += CHUNK) {
-		noise_normals(&n, z, CHUNK);
+		noise_fill_normals(&n, z, CHUNK);
 		for (int i = 0; i < CHUNK; i++) {
 			double x = z[i], x2 = x * x;
 
@@ -478,12 +478,12 @@ static void kolmogorov_smirnov(void **state)
 {
 	float *z = malloc(MILLION * sizeof *z);
 	double worst = 0;
-	struct noise n;
+	struct noise_stream n;
 
 	(void)state;
 	assert_non_null(z);
-	noise_seeded(&n, 99, NOISE_GRADIENT);
-	noise_normals(&n, z, MILLION);
+	noise_stream_init_seeded(&n, 99, NOISE_GRADIENT);
+	noise_fill_normals(&n, z, MILLION);
 	qsort(z, MILLION, sizeof *z, by_value);
 	for (int i = 0; i < MILLION; i++) {
 		double p = erfc(-z[i] / M_SQRT2) / 2;
@@ -512,14 +512,14 @@ static void assert_unrelated(const float *x, const float *y)
 	assert_true(fabs(squares) / sqrt(MILLION) < 4);
 }
 
-static float *million_of(uint64_t seed, enum noise_use use)
+static float *million_of(uint64_t seed, enum noise_purpose use)
 {
-	float *z = malloc((MILLION + DP__BATCH) * sizeof *z);
-	struct noise n;
+	float *z = malloc((MILLION + NOISE_BATCH_WORDS) * sizeof *z);
+	struct noise_stream n;
 
 	assert_non_null(z);
-	noise_seeded(&n, seed, use);
-	noise_normals(&n, z, MILLION + DP__BATCH);
+	noise_stream_init_seeded(&n, seed, use);
+	noise_fill_normals(&n, z, MILLION + NOISE_BATCH_WORDS);
 	return z;
 }
 
@@ -531,7 +531,7 @@ static void streams_are_independent(void **state)
 	other = million_of(2, NOISE_GRADIENT);
 	assert_unrelated(z, other);
 	free(other);
-	other = million_of(1, NOISE_START);
+	other = million_of(1, NOISE_INIT_WEIGHTS);
 	assert_unrelated(z, other);
 	free(other);
 	/* the seed and use change places */
@@ -564,11 +564,11 @@ static void angles_are_uniform(void **state)
 	float *z = million_of(4, NOISE_GRADIENT);
 
 	(void)state;
-	for (int i = 0; i < MILLION / DP__BATCH * DP__BATCH; i++) {
-		double x = z[i], y = z[i + DP__PAIRS], turn;
+	for (int i = 0; i < MILLION / NOISE_BATCH_WORDS * NOISE_BATCH_WORDS; i++) {
+		double x = z[i], y = z[i + NOISE_BATCH_PAIRS], turn;
 		int large = x * x + y * y > 2 * M_LN2;
 
-		if (i % DP__BATCH >= DP__PAIRS)
+		if (i % NOISE_BATCH_WORDS >= NOISE_BATCH_PAIRS)
 			continue;
 		turn = atan2(y, x) / (2 * M_PI) + 0.5;
 		count[large][(int)(turn * SECTORS) % SECTORS]++;

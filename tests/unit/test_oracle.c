@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "folder.h"
-#include "oracle/oracle.h"
+#include "privacy/external/external.h"
 #include "study_text.h"
 
 /* ---- lines ---- */
@@ -65,7 +65,8 @@ static void test_answers(void **state)
 	for (size_t i = 0; i < DP_COUNT(lines); i++) {
 		struct dp_err err = { 0 };
 		double epsilon = NAN;
-		int code = dp_answer_read(lines[i].line, strlen(lines[i].line), 7, &epsilon, &err);
+		int code = dp_external_answer_parse(lines[i].line, strlen(lines[i].line), 7,
+						    &epsilon, &err);
 
 		if (code != lines[i].code || !strstr(err.msg, lines[i].words))
 			fail_msg("%s: %d, %s", lines[i].line, code, err.msg);
@@ -78,8 +79,8 @@ static void test_answers(void **state)
 
 struct asked {
 	struct dp_study *study;
-	struct dp_program_command command[2];
-	struct dp_programs *programs;
+	struct dp_external_command command[2];
+	struct dp_external_accountants *programs;
 	char *argv[6], *questions;
 	atomic_uint running;
 };
@@ -94,15 +95,15 @@ static void begin(struct asked *a, const char *name, char *script)
 	*a = (struct asked){ .questions = strdup(in_folder(name)), .study = good(text) };
 	memcpy(a->argv, (char *[]){ "/bin/sh", "-c", script, "oracle", a->questions },
 	       5 * sizeof *a->argv);
-	a->command[0] = (struct dp_program_command){ a->argv, environ };
-	a->programs = dp_programs_new(a->study, a->command, &a->running);
+	a->command[0] = (struct dp_external_command){ a->argv, environ };
+	a->programs = dp_external_new(a->study, a->command, &a->running);
 	assert_non_null(a->programs);
 	free(text);
 }
 
 static void end(struct asked *a)
 {
-	dp_programs_free(a->programs);
+	dp_external_free(a->programs);
 	assert_int_equal(atomic_load(&a->running), 0);
 	dp_study_free(a->study);
 	free(a->questions);
@@ -110,10 +111,10 @@ static void end(struct asked *a)
 
 static int ask(struct asked *a, double c, double *epsilon, struct dp_err *err)
 {
-	struct dp_programs_turn turn = { .programs = a->programs };
+	struct dp_external_caller turn = { .accountants = a->programs };
 	double x[2] = { c, 0.5 };
 
-	return dp_programs_ask(&turn, 0, x, NAN, epsilon, err);
+	return dp_external_epsilon(&turn, 0, x, NAN, epsilon, err);
 }
 
 static unsigned lines_of(const char *path)
@@ -121,7 +122,7 @@ static unsigned lines_of(const char *path)
 	struct dp_buf text = DP_BUF_INIT;
 	unsigned n = 0;
 
-	assert_int_equal(dp_read_start(path, 1 << 20, &text), 0);
+	assert_int_equal(dp_read_untrusted_head(path, 1 << 20, &text), 0);
 	for (size_t i = 0; i < text.len; i++)
 		n += text.data[i] == '\n';
 	dp_buf_free(&text);
@@ -155,7 +156,7 @@ static void test_answers_are_kept(void **state)
 		expect_tenth(&a, 5);
 	/* the first question of a process is asked twice */
 	assert_int_equal(lines_of(a.questions), 2);
-	assert_int_equal(dp_read_start(a.questions, 1 << 20, &text), 0);
+	assert_int_equal(dp_read_untrusted_head(a.questions, 1 << 20, &text), 0);
 	assert_string_equal(dp_buf_text(&text),
 			    "{\"id\":1,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n"
 			    "{\"id\":2,\"parameters\":{\"C\":5,\"b\":0.5},\"delta\":0.001}\n");
@@ -165,15 +166,15 @@ static void test_answers_are_kept(void **state)
 	asked = lines_of(a.questions);
 	assert_in_range(asked, 2 + 29 + 1, 2 + 29 + 12); /* some others, too */
 	/* one that had nothing to do is started again, and nothing is asked for it */
-	dp_programs_rest_idle(a.programs, 3600);
+	dp_external_stop_idle(a.programs, 3600);
 	assert_int_equal(atomic_load(&a.running), 1);
-	dp_programs_rest_idle(a.programs, 0);
+	dp_external_stop_idle(a.programs, 0);
 	assert_int_equal(atomic_load(&a.running), 0);
 	for (int c = 1; c <= 30; c++)
 		expect_tenth(&a, c);
 	assert_int_equal(lines_of(a.questions), asked);
 	/* a study that rests may come back with another program */
-	while (!dp_programs_rest(a.programs))
+	while (!dp_external_stop(a.programs))
 		;
 	expect_tenth(&a, 5);
 	assert_int_equal(lines_of(a.questions), asked + 2);
@@ -219,24 +220,25 @@ static void test_nobody_has_to_wait(void **state)
 	const atomic_bool cancel = true;
 	struct asked a;
 	struct waiter w = { .asked = &a };
-	struct dp_programs_turn hurry = { .at_once = true };
-	struct dp_programs_turn cancelled = { .cancel = &cancel };
+	struct dp_external_caller hurry = { .no_wait = true };
+	struct dp_external_caller cancelled = { .cancel = &cancel };
 	double x[2] = { 6, 0.5 }, epsilon;
 	struct dp_err err;
 	pthread_t thread;
 
 	(void)state;
 	begin(&a, "hangs", script);
-	hurry.programs = cancelled.programs = a.programs;
+	hurry.accountants = cancelled.accountants = a.programs;
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_answer, &w), 0);
 	while (access(a.questions, F_OK) != 0)
 		nanosleep(&pause, NULL);
-	assert_int_equal(dp_programs_ask(&hurry, 0, x, NAN, &epsilon, &err), DP_E_BUSY);
-	assert_int_equal(dp_programs_ask(&cancelled, 0, x, NAN, &epsilon, &err), DP_E_INTERRUPTED);
-	dp_programs_rest_idle(a.programs, 0); /* it is not idle */
+	assert_int_equal(dp_external_epsilon(&hurry, 0, x, NAN, &epsilon, &err), DP_E_BUSY);
+	assert_int_equal(dp_external_epsilon(&cancelled, 0, x, NAN, &epsilon, &err),
+			 DP_E_INTERRUPTED);
+	dp_external_stop_idle(a.programs, 0); /* it is not idle */
 	assert_int_equal(atomic_load(&a.running), 1);
-	assert_false(dp_programs_rest(a.programs));
-	dp_programs_close(a.programs);
+	assert_false(dp_external_stop(a.programs));
+	dp_external_cancel_all(a.programs);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(w.code, DP_E_INTERRUPTED);
 	end(&a);

@@ -18,41 +18,41 @@ enum {
 	WEIGHTS = FEATURES + 1
 };
 
-static void train(const struct output_perturbation *o, const struct rows *r, float *w)
+static void train(const struct output_perturbation *o, const struct sparse_rows *r, float *w)
 {
-	struct noise order, noise;
-	struct pulse pulse = { .fd = -1, .total = 1 };
+	struct noise_stream order, noise;
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
 
-	noise_seeded(&order, 5, NOISE_LOTS);
-	noise_seeded(&noise, 5, NOISE_GRADIENT);
-	assert_int_equal(output_train(o, r, &order, &noise, &pulse, w, NULL), DP_OK);
+	noise_stream_init_seeded(&order, 5, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, 5, NOISE_GRADIENT);
+	assert_int_equal(output_perturbation_train(o, r, &order, &noise, &pulse, w, NULL), DP_OK);
 }
 
 /* Algorithm 2 with dense vectors and explicit projections, no noise. */
-static void plain_train(const struct output_perturbation *o, const struct rows *r, double *w)
+static void plain_train(const struct output_perturbation *o, const struct sparse_rows *r, double *w)
 {
-	const struct sgd all = { .lot = r->n };
+	const struct sgd all = { .lot_size = r->n };
 	double gamma = o->regularization;
-	struct noise order;
-	struct lots lots;
+	struct noise_stream order;
+	struct lot_sampler lots;
 	long t = 0;
 
 	memset(w, 0, WEIGHTS * sizeof *w);
-	noise_seeded(&order, 5, NOISE_LOTS);
-	assert_int_equal(lots_init(&lots, &order, r->n, &all, NULL), DP_OK);
+	noise_stream_init_seeded(&order, 5, NOISE_LOTS);
+	assert_int_equal(lot_sampler_init(&lots, &order, r->n, &all, NULL), DP_OK);
 	for (uint32_t pass = 0; pass < o->passes; pass++) {
 		uint32_t n;
-		const uint32_t *ids = lots_next(&lots, &n);
+		const uint32_t *ids = lot_sampler_next(&lots, &n);
 
 		for (uint32_t i = 0; i < n; i++) {
 			double x[WEIGHTS], eta, margin = 0, norm = 0, shrink, delta;
 
 			dense_row(r, ids[i], x);
 			for (size_t k = 0; k < WEIGHTS; k++)
-				norm += x[k] * o->scale * x[k] * o->scale;
+				norm += x[k] * o->row_scale * x[k] * o->row_scale;
 			shrink = norm > 1 ? 1 / sqrt(norm) : 1;
 			for (size_t k = 0; k < WEIGHTS; k++) {
-				x[k] *= o->scale * shrink;
+				x[k] *= o->row_scale * shrink;
 				margin += x[k] * w[k];
 			}
 			eta = fmin(1 / (1 + gamma), 1 / (gamma * (double)++t));
@@ -66,7 +66,7 @@ static void plain_train(const struct output_perturbation *o, const struct rows *
 				w[k] *= 1 / gamma / sqrt(norm);
 		}
 	}
-	lots_free(&lots);
+	lot_sampler_free(&lots);
 }
 
 static void test_against_plain(void **state)
@@ -76,7 +76,7 @@ static void test_against_plain(void **state)
 
 	(void)state;
 	for (int values = 0; values < 2; values++) {
-		struct rows r = made_rows(900, FEATURES, 8, values, 3);
+		struct sparse_rows r = made_rows(900, FEATURES, 8, values, 3);
 
 		for (size_t g = 0; g < DP_COUNT(gammas); g++) {
 			for (size_t s = 0; s < DP_COUNT(scales); s++) {
@@ -89,8 +89,8 @@ static void test_against_plain(void **state)
 				for (size_t k = 0; k < WEIGHTS; k++)
 					size = fmax(size, fabs(plain[k]));
 				for (size_t k = 0; k < WEIGHTS; k++)
-					assert_true(fabs(w[k] - o.scale * plain[k]) <
-						    1e-6 * o.scale * size);
+					assert_true(fabs(w[k] - o.row_scale * plain[k]) <
+						    1e-6 * o.row_scale * size);
 				for (size_t k = WEIGHTS; k < 48; k++)
 					assert_true(w[k] == 0);
 			}
@@ -103,7 +103,7 @@ static void test_against_plain(void **state)
  * every record; and the distance is no smaller than it has to be by much. */
 static void check_sensitivity(double gamma, uint32_t passes)
 {
-	struct rows a = made_rows(150, FEATURES, 8, false, 4);
+	struct sparse_rows a = made_rows(150, FEATURES, 8, false, 4);
 	struct output_perturbation o = { gamma, 0, passes, 1.0 / 3 };
 	uint8_t *label = (uint8_t *)a.label;
 	double bound = 4 / (gamma * a.n), largest = 0;
@@ -117,7 +117,7 @@ static void check_sensitivity(double gamma, uint32_t passes)
 		train(&o, &a, v);
 		label[i] ^= 1;
 		for (size_t k = 0; k < WEIGHTS; k++)
-			sum += pow(((double)w[k] - v[k]) / o.scale, 2);
+			sum += pow(((double)w[k] - v[k]) / o.row_scale, 2);
 		largest = fmax(largest, sqrt(sum));
 	}
 	assert_true(largest <= bound);
@@ -139,8 +139,8 @@ static void test_noise(void **state)
 	enum {
 		WIDE = 40000
 	};
-	struct rows r = made_rows(30, WIDE, 20, false, 6);
-	size_t width = linear_weights(WIDE);
+	struct sparse_rows r = made_rows(30, WIDE, 20, false, 6);
+	size_t width = linear_count_weights(WIDE);
 	float *with = calloc(width, sizeof *with), *without = calloc(width, sizeof *with);
 	struct output_perturbation o = { 0.1, 2.5, 2, 0.2 };
 	double sum = 0, squares = 0;
@@ -150,7 +150,7 @@ static void test_noise(void **state)
 	o.sigma = 0;
 	train(&o, &r, without);
 	for (size_t k = 0; k <= WIDE; k++) {
-		double z = ((double)with[k] - without[k]) / (2.5 * o.scale);
+		double z = ((double)with[k] - without[k]) / (2.5 * o.row_scale);
 
 		sum += z;
 		squares += z * z;

@@ -32,9 +32,9 @@ static struct dp_study *walked(const char *path, const char *c)
 
 static void check_values(const struct dp_study *s, double own, const double *expected, size_t n)
 {
-	double x[2] = { own, 1 }, values[DP_WAYPOINTS_MAX];
+	double x[2] = { own, 1 }, values[DP_CHECKPOINTS_MAX];
 
-	assert_int_equal(dp_path_values(s, x, values), n);
+	assert_int_equal(dp_learning_curve_checkpoints(s, x, values), n);
 	for (size_t i = 0; i < n; i++)
 		assert_true(values[i] == expected[i]);
 }
@@ -54,16 +54,16 @@ static void test_forms(void **state)
 		      { "{points: 64, parameter: C}", 64 },
 		      { "{parameter: C, points: 1}", 1 } };
 	struct dp_study *s = good(base);
-	double x[2] = { 30, 1 }, values[DP_WAYPOINTS_MAX];
+	double x[2] = { 30, 1 }, values[DP_CHECKPOINTS_MAX];
 
 	(void)state;
-	assert_int_equal(s->trainer.path.points, 0);
-	assert_int_equal(dp_path_values(s, x, values), 0);
+	assert_int_equal(s->trainer.learning_curve.points, 0);
+	assert_int_equal(dp_learning_curve_checkpoints(s, x, values), 0);
 	dp_study_free(s);
 	for (size_t i = 0; i < DP_COUNT(forms); i++) {
 		s = walked(forms[i].path, "{type: int, range: [1, 30]}");
-		assert_int_equal(s->trainer.path.points, forms[i].points);
-		assert_int_equal(s->trainer.path.param, 0);
+		assert_int_equal(s->trainer.learning_curve.points, forms[i].points);
+		assert_int_equal(s->trainer.learning_curve.param, 0);
 		dp_study_free(s);
 	}
 }
@@ -121,11 +121,11 @@ static void test_any_range(void **state)
 	static const double ends[][2] = {
 		{ 1, 2 }, { 1, 9007199254740992 }, { 7, 1e6 }, { 1e15, 1e15 + 3 }
 	};
-	double values[DP_WAYPOINTS_MAX], x[2] = { 0, 1 };
+	double values[DP_CHECKPOINTS_MAX], x[2] = { 0, 1 };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(ends); i++) {
-		for (int points = 1; points <= DP_WAYPOINTS_MAX; points++) {
+		for (int points = 1; points <= DP_CHECKPOINTS_MAX; points++) {
 			char path[60], c[80];
 			struct dp_study *s;
 			size_t n;
@@ -135,7 +135,7 @@ static void test_any_range(void **state)
 				 ends[i][1]);
 			s = walked(path, c);
 			x[0] = ends[i][1];
-			n = dp_path_values(s, x, values);
+			n = dp_learning_curve_checkpoints(s, x, values);
 			assert_true(n >= 1 && n <= (size_t)points);
 			assert_true(values[0] == ends[i][0]);
 			for (size_t k = 0; k < n; k++) {
@@ -156,15 +156,15 @@ static void test_privacy(void **state)
 	double ends_there[2] = { 4, 10 }, x[2] = { 16, 10 }, y[2], expected[2];
 
 	(void)state;
-	assert_int_equal(dp_objectives_privacy(plain, ends_there, expected, NULL), DP_OK);
+	assert_int_equal(dp_objectives_epsilon(plain, ends_there, expected, NULL), DP_OK);
 	for (int fixed = 0; fixed < 2; fixed++) {
 		struct dp_study *s =
 			walked("C", fixed ? "{fixed: 16}" : "{type: int, range: [1, 64]}");
 
 		x[0] = fixed ? 0 : 16;
-		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, 4, y, NULL), DP_OK);
+		assert_int_equal(dp_objectives_epsilon_at(s, NULL, x, 4, y, NULL), DP_OK);
 		assert_true(y[0] == expected[0] && isnan(y[1]));
-		assert_int_equal(dp_objectives_privacy(s, x, y, NULL), DP_OK);
+		assert_int_equal(dp_objectives_epsilon(s, x, y, NULL), DP_OK);
 		assert_true(y[0] > expected[0]);
 		dp_study_free(s);
 	}
@@ -195,21 +195,23 @@ static struct dp_study *curve(const char *privacy)
 static void test_falling(void **state)
 {
 	struct dp_study *s = curve(GAUSSIAN);
-	struct dp_renyi_memory *m = dp_renyi_memory_new();
+	struct dp_renyi_cache *m = dp_renyi_cache_new();
 	double x[2] = { 16, 1 }, first[2] = { 1, 1 }, orders[] = { 2, 8 };
 	double y[2], expected[2], k[2], k_first[2], at[] = { NAN, 12 };
 
 	(void)state;
 	assert_non_null(m);
-	assert_int_equal(dp_objectives_privacy(s, first, expected, NULL), DP_OK);
-	assert_int_equal(dp_study_renyi(s, m, 0, first, NAN, orders, 2, k_first, NULL), DP_OK);
+	assert_int_equal(dp_objectives_epsilon(s, first, expected, NULL), DP_OK);
+	assert_int_equal(dp_study_training_renyi(s, m, 0, first, NAN, orders, 2, k_first, NULL),
+			 DP_OK);
 	for (size_t i = 0; i < DP_COUNT(at); i++) {
-		assert_int_equal(dp_objectives_privacy_at(s, NULL, x, at[i], y, NULL), DP_OK);
+		assert_int_equal(dp_objectives_epsilon_at(s, NULL, x, at[i], y, NULL), DP_OK);
 		assert_true(y[0] == expected[0]);
-		assert_int_equal(dp_study_renyi(s, m, 0, x, at[i], orders, 2, k, NULL), DP_OK);
+		assert_int_equal(dp_study_training_renyi(s, m, 0, x, at[i], orders, 2, k, NULL),
+				 DP_OK);
 		assert_true(k[0] == k_first[0] && k[1] == k_first[1]);
 	}
-	dp_renyi_memory_free(m);
+	dp_renyi_cache_free(m);
 	dp_study_free(s);
 }
 
@@ -236,15 +238,15 @@ static void test_no_learning_curve(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct dp_study *s = curve(cases[i].privacy);
-		struct dp_problems problems = { 0 };
+		struct dp_diagnostics problems = { 0 };
 		struct dp_err err = { 0 };
-		int code = dp_study_curve_check(s, base, strlen(base), &problems, &err);
+		int code = dp_study_check_learning_curve(s, base, strlen(base), &problems, &err);
 
 		assert_int_equal(code, cases[i].key ? DP_E_INVALID : DP_OK);
-		assert_int_equal(problems.errors, cases[i].key ? 1 : 0);
+		assert_int_equal(problems.error_count, cases[i].key ? 1 : 0);
 		if (cases[i].key && !strstr(err.msg, cases[i].key))
 			fail_msg("no %s in: %s", cases[i].key, err.msg);
-		dp_problems_free(&problems);
+		dp_diagnostics_free(&problems);
 		dp_study_free(s);
 	}
 }
@@ -302,7 +304,7 @@ static void test_cost(void **state)
 		if (!x.s)
 			fail_msg("%s: %s", cases[i].search, x.err.msg);
 		assert_int_equal(x.problems.count, 0);
-		assert_string_equal(dp_cost_text(x.s), cases[i].cost);
+		assert_string_equal(dp_study_cost_text(x.s), cases[i].cost);
 		assert_int_equal(x.s->search.evaluations, cases[i].evaluations);
 		done(&x);
 	}
@@ -326,7 +328,7 @@ static void test_little_cost(void **state)
 
 		assert_int_equal(x.problems.count, 1);
 		assert_non_null(strstr(x.problems.list[0].message, cases[i].message));
-		assert_int_equal(x.problems.list[0].warning, cases[i].warning);
+		assert_int_equal(x.problems.list[0].is_warning, cases[i].warning);
 		done(&x);
 	}
 }

@@ -1,7 +1,7 @@
 /* test_pictures.c - how figures become pictures: gathered once, told why there is none,
  * chosen by name. */
 #include "made_studies.h"
-#include "reports/pictures.h"
+#include "reports/figures/figure_render.h"
 
 #include <setjmp.h>
 #include <string.h>
@@ -19,7 +19,8 @@ struct counted {
 	int number;
 };
 
-static int counted_gather(const struct report *r, void *data, const char **why, struct dp_err *err)
+static int counted_gather(const struct report_data *r, void *data, const char **why,
+			  struct dp_err *err)
 {
 	struct counted *c = data;
 
@@ -55,21 +56,21 @@ static void counted_release(void *data)
 static const struct figure counted = {
 	.name = "counted",
 	.title = "Counted",
-	.size = sizeof(struct counted),
+	.data_size = sizeof(struct counted),
 	.gather = counted_gather,
 	.draw = counted_draw,
 	.caption = counted_caption,
-	.release = counted_release,
+	.free_data = counted_release,
 };
 
-static struct picture draw_counted(const char *absent, int code)
+static struct rendered_figure draw_counted(const char *absent, int code)
 {
-	struct picture p;
+	struct rendered_figure p;
 
 	memset(&seen, 0, sizeof seen);
 	seen.absent = absent;
 	seen.code = code;
-	picture_draw(&made_report, &counted, &p);
+	figure_render(&made_report, &counted, &p);
 	assert_int_equal(seen.gathered, 1);
 	assert_int_equal(seen.released, 1);
 	return p;
@@ -77,60 +78,61 @@ static struct picture draw_counted(const char *absent, int code)
 
 static void picture_and_caption_share_what_was_gathered(void **s)
 {
-	struct picture p = draw_counted(NULL, DP_OK);
+	struct rendered_figure p = draw_counted(NULL, DP_OK);
 
 	(void)s;
 	assert_int_equal(seen.drawn, 1);
 	assert_int_equal(seen.told, 1);
-	assert_true(p.png.len > 0 && !p.absent && !p.why[0]);
+	assert_true(p.png.len > 0 && !p.has_nothing_to_show && !p.reason[0]);
 	assert_string_equal(dp_buf_text(&p.caption), "It is 42.");
-	picture_free(&p);
+	rendered_figure_free(&p);
 }
 
 static void nothing_to_show_is_a_reason(void **s)
 {
-	struct picture p = draw_counted("there is nothing", DP_OK);
+	struct rendered_figure p = draw_counted("there is nothing", DP_OK);
 
 	(void)s;
 	assert_int_equal(seen.drawn + seen.told, 0);
-	assert_true(p.absent && p.png.len == 0);
-	assert_string_equal(p.why, "there is nothing");
-	picture_free(&p);
+	assert_true(p.has_nothing_to_show && p.png.len == 0);
+	assert_string_equal(p.reason, "there is nothing");
+	rendered_figure_free(&p);
 }
 
 static void a_failure_is_a_sentence(void **s)
 {
-	struct picture p = draw_counted(NULL, DP_E_INVALID);
+	struct rendered_figure p = draw_counted(NULL, DP_E_INVALID);
 
 	(void)s;
 	assert_int_equal(seen.drawn + seen.told, 0);
-	assert_true(!p.absent && p.png.len == 0);
-	assert_string_equal(p.why, "out of ink");
-	picture_free(&p);
+	assert_true(!p.has_nothing_to_show && p.png.len == 0);
+	assert_string_equal(p.reason, "out of ink");
+	rendered_figure_free(&p);
 }
 
 /* Without a wish those that have nothing to show are left out; who asks for one by its
  * name is told. */
 static void wishes(void **s)
 {
-	struct picture *list;
+	struct rendered_figure *list;
 	struct dp_err err;
 	size_t n;
 
 	(void)s;
 	made_study("s", LOWER_BOTH);
 	made_subjects();
-	assert_int_equal(pictures_draw(&made_report, NULL, &list, &n, &err), DP_OK);
+	assert_int_equal(figures_render(&made_report, NULL, &list, &n, &err), DP_OK);
 	assert_int_equal(n, 0);
-	pictures_free(list, n);
-	assert_int_equal(pictures_draw(&made_report, "clouds,front", &list, &n, &err), DP_OK);
+	rendered_figures_free(list, n);
+	assert_int_equal(figures_render(&made_report, "clouds,front", &list, &n, &err), DP_OK);
 	assert_int_equal(n, 2);
-	assert_true(list[0].absent && list[1].absent && list[1].png.len == 0);
-	assert_string_equal(list[0].why, "no trial has given a result");
+	assert_true(list[0].has_nothing_to_show && list[1].has_nothing_to_show &&
+		    list[1].png.len == 0);
+	assert_string_equal(list[0].reason, "no trial has given a result");
 	assert_string_equal(list[1].figure->name, "clouds");
-	assert_non_null(strstr(list[1].why, "no two studies"));
-	pictures_free(list, n);
-	assert_int_equal(pictures_draw(&made_report, "front,frnt", &list, &n, &err), DP_E_USAGE);
+	assert_non_null(strstr(list[1].reason, "no two studies"));
+	rendered_figures_free(list, n);
+	assert_int_equal(figures_render(&made_report, "front,frnt", &list, &n, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "'frnt'"));
 }
 
@@ -138,21 +140,21 @@ static void wishes(void **s)
  * in any case. */
 static void forms_that_were_asked_for(void **s)
 {
-	struct picture p;
+	struct rendered_figure p;
 
 	(void)s;
 	for (unsigned formats = 0; formats < 8; formats++) {
-		made_report.look = (struct look){ .formats = formats };
+		made_report.figure_output = (struct figure_output){ .formats = formats };
 		p = draw_counted(NULL, DP_OK);
-		assert_true(picture_drawn(&p) && p.csv.len && p.alt.len);
-		assert_int_equal(p.png.len > 0, (formats & LOOK_PNG) != 0);
-		assert_int_equal(p.svg.len > 0, (formats & LOOK_SVG) != 0);
-		assert_int_equal(p.pdf.len > 0, (formats & LOOK_PDF) != 0);
-		assert_string_equal(picture_kind(&p), formats & LOOK_PNG   ? "png"
-						      : formats & LOOK_SVG ? "svg"
-						      : formats & LOOK_PDF ? "pdf"
-									   : "csv");
-		picture_free(&p);
+		assert_true(rendered_figure_is_drawn(&p) && p.csv.len && p.alt.len);
+		assert_int_equal(p.png.len > 0, (formats & FIGURE_PNG) != 0);
+		assert_int_equal(p.svg.len > 0, (formats & FIGURE_SVG) != 0);
+		assert_int_equal(p.pdf.len > 0, (formats & FIGURE_PDF) != 0);
+		assert_string_equal(rendered_figure_extension(&p), formats & FIGURE_PNG   ? "png"
+								   : formats & FIGURE_SVG ? "svg"
+								   : formats & FIGURE_PDF ? "pdf"
+											  : "csv");
+		rendered_figure_free(&p);
 	}
 }
 
@@ -160,7 +162,7 @@ static void forms_that_were_asked_for(void **s)
 static void labels_of_studies(void **s)
 {
 	struct study_label labels[] = { { "s", "LogReg + SGD" }, { "t", "x" } };
-	struct picture *list;
+	struct rendered_figure *list;
 	struct dp_err err;
 	size_t n;
 
@@ -169,14 +171,14 @@ static void labels_of_studies(void **s)
 	made_subjects();
 	made_report.labels = labels;
 	made_report.nlabels = 1;
-	made_report.look.formats = LOOK_SVG;
-	assert_int_equal(report_apply_labels(&made_report, &err), DP_OK);
-	assert_string_equal(subject_name(&made_report.subjects[0]), "LogReg + SGD");
-	assert_int_equal(pictures_draw(&made_report, "front", &list, &n, &err), DP_OK);
+	made_report.figure_output.formats = FIGURE_SVG;
+	assert_int_equal(report_data_apply_labels(&made_report, &err), DP_OK);
+	assert_string_equal(study_data_name(&made_report.studies[0]), "LogReg + SGD");
+	assert_int_equal(figures_render(&made_report, "front", &list, &n, &err), DP_OK);
 	assert_non_null(strstr(dp_buf_text(&list[0].svg), "LogReg + SGD</text>"));
-	pictures_free(list, n);
+	rendered_figures_free(list, n);
 	made_report.nlabels = 2;
-	assert_int_equal(report_apply_labels(&made_report, &err), DP_E_USAGE);
+	assert_int_equal(report_data_apply_labels(&made_report, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "'t'"));
 	made_report.labels = NULL;
 	made_report.nlabels = 0;
@@ -184,18 +186,18 @@ static void labels_of_studies(void **s)
 
 static void names_are_whole(void **s)
 {
-	char file[FIGURE_FILE_LEN];
+	char file[FIGURE_FILENAME_LEN];
 
 	(void)s;
 	for (size_t i = 0; report_figures[i]; i++) {
 		const struct figure *f = report_figures[i];
 
 		assert_ptr_equal(figure_find(f->name, strlen(f->name)), f);
-		assert_true(f->size > 0 && f->gather && f->draw && f->caption);
+		assert_true(f->data_size > 0 && f->gather && f->draw && f->caption);
 	}
 	assert_null(figure_find("fron", 4));
 	assert_null(figure_find("", 0));
-	assert_string_equal(figure_file(&counted, "png", file), "counted.png");
+	assert_string_equal(figure_format_filename(&counted, "png", file), "counted.png");
 }
 
 int main(void)

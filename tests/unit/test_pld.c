@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "base/num.h"
+#include "base/units.h"
 #include "base/rng.h"
-#include "privacy/pld_internal.h"
+#include "privacy/accountants/pld_internal.h"
 #include "reference.h"
 #include "privacy_query.h"
 
@@ -77,7 +77,7 @@ static void check_family(const char *family, const char *sampling)
 		      above <= 5e-4))
 			fail_msg("%s: %.9g, not %.9g", r.id, e.epsilon, r.epsilon);
 		/* the estimate of the error is honest */
-		assert_false(e.error_proved);
+		assert_false(e.error_is_proved);
 		assert_true(e.error >= e.epsilon - r.extrapolated);
 		assert_true(e.error <= 3e-3 * e.epsilon);
 	}
@@ -99,26 +99,26 @@ static void reference_values(void **state)
 static void composed_gaussians(void **state)
 {
 	static const double deltas[] = { 1e-2, 1e-5, 1e-9, 1e-12, 1e-60, 1e-180 };
-	const struct dp_privacy_part parts[3] = {
-		{ .kind = &dp__part_wor, .q = 1, .mu = 0.1, .count = 300 },
-		{ .kind = &dp__part_wor, .q = 1, .mu = 0.03, .count = 700 },
-		{ .kind = &dp__part_wor, .q = 1, .mu = 0.2, .count = 10 }
+	const struct dp_privacy_component parts[3] = {
+		{ .kind = &dp__component_wor, .q = 1, .mu = 0.1, .count = 300 },
+		{ .kind = &dp__component_wor, .q = 1, .mu = 0.03, .count = 700 },
+		{ .kind = &dp__component_wor, .q = 1, .mu = 0.2, .count = 10 }
 	};
 	double mu = sqrt(300 * 0.01 + 700 * 0.0009 + 10 * 0.04);
-	struct dp__loss *w = dp__loss_new();
+	struct dp__pld *w = dp__pld_new();
 
 	(void)state;
 	assert_non_null(w);
 	for (size_t i = 0; i < DP_COUNT(deltas); i++) {
 		double exact = dp__gaussian_epsilon(mu, log(deltas[i]));
-		struct dp__loss_answer a;
+		struct dp__pld_bound a;
 
-		assert_int_equal(dp__loss_epsilon(w, parts, 3, deltas[i], &a, NULL), DP_OK);
+		assert_int_equal(dp__pld_epsilon(w, parts, 3, deltas[i], &a, NULL), DP_OK);
 		print_message("delta %g: %.9g, exactly %.9g\n", deltas[i], a.epsilon, exact);
 		assert_true(a.epsilon >= exact * (1 - 1e-9));
 		assert_true(a.epsilon <= exact * (1 + 3e-4));
 	}
-	dp__loss_free(w);
+	dp__pld_free(w);
 }
 
 /* The spectrum of a part that is used once vanishes for good beyond some frequency, and
@@ -126,10 +126,12 @@ static void composed_gaussians(void **state)
 static void parts_used_once(void **state)
 {
 	static const double mus[] = { 0.01, 0.02, 0.05, 0.1, 0.5, 1, 3 };
-	struct dp_privacy_part parts[2] = { { .kind = &dp__part_wor, .q = 1, .count = 1 },
-					    { .kind = &dp__part_wor, .q = 1, .count = 1 } };
-	struct dp__loss *w = dp__loss_new();
-	struct dp__loss_answer a;
+	struct dp_privacy_component parts[2] = {
+		{ .kind = &dp__component_wor, .q = 1, .count = 1 },
+		{ .kind = &dp__component_wor, .q = 1, .count = 1 }
+	};
+	struct dp__pld *w = dp__pld_new();
+	struct dp__pld_bound a;
 
 	(void)state;
 	assert_non_null(w);
@@ -139,18 +141,18 @@ static void parts_used_once(void **state)
 		parts[0].mu = mus[i % DP_COUNT(mus)];
 		parts[1].mu = mus[i / DP_COUNT(mus)];
 		exact = dp__gaussian_epsilon(hypot(parts[0].mu, parts[1].mu), log(1e-5));
-		assert_int_equal(dp__loss_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
+		assert_int_equal(dp__pld_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
 		assert_true(a.epsilon >= exact * (1 - 1e-9));
 		assert_true(a.epsilon <= exact * (1 + 1e-3));
 	}
 	/* a private mean, then DP-SGD, which alone costs 0.2944 */
 	parts[0].mu = 0.02;
-	parts[1] = (struct dp_privacy_part){
-		.kind = &dp__part_poisson, .q = 54.0 / 30000, .mu = 1 / 1.0067, .count = 1112
+	parts[1] = (struct dp_privacy_component){
+		.kind = &dp__component_poisson, .q = 54.0 / 30000, .mu = 1 / 1.0067, .count = 1112
 	};
-	assert_int_equal(dp__loss_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
+	assert_int_equal(dp__pld_epsilon(w, parts, 2, 1e-5, &a, NULL), DP_OK);
 	assert_true(a.epsilon > 0.2944 && a.epsilon < 0.303);
-	dp__loss_free(w);
+	dp__pld_free(w);
 }
 
 /* Renyi accounting of the same composition lies above, and not far. */
@@ -159,7 +161,7 @@ static void composed_gaussians_by_renyi(void **state)
 	double values[DP_PRIVACY_KEYS_MAX];
 	const struct dp_mechanism *m =
 		query("{\"mechanism\":\"gaussian\",\"sigma\":10,\"delta\":1e-5}", values);
-	struct dp_privacy_item item = { m, values, 100 };
+	struct dp_composition_item item = { m, values, 100 };
 	double exact = dp__gaussian_epsilon(1, log(1e-5));
 	struct dp_epsilon e;
 
@@ -170,7 +172,7 @@ static void composed_gaussians_by_renyi(void **state)
 	assert_near(e.epsilon, exact, 1e-9);
 }
 
-static double sampled_loss(double q, double mu, double z)
+static double loss_after_sampling(double q, double mu, double z)
 {
 	return log1p(q * expm1(mu * (z - mu / 2)));
 }
@@ -179,7 +181,7 @@ static double draw_poisson(struct dp_rng *rng, double q, double mu)
 {
 	double z = dp_rng_normal(rng) + (dp_rng_uniform(rng) < q ? mu : 0);
 
-	return sampled_loss(q, mu, z);
+	return loss_after_sampling(q, mu, z);
 }
 
 /* The pieced pair without replacement: above zero like the mixture, below zero its
@@ -190,13 +192,13 @@ static double draw_wor(struct dp_rng *rng, double q, double mu)
 	double c = dp__normal_cdf(-mu / 2), rest = (1 - q) * (1 - c) + q * c;
 
 	if (z > mu / 2)
-		return sampled_loss(q, mu, z);
+		return loss_after_sampling(q, mu, z);
 	if (dp_rng_uniform(rng) * rest > c)
 		return 0;
 	do
 		z = dp_rng_normal(rng);
 	while (z <= mu / 2);
-	return -sampled_loss(q, mu, z);
+	return -loss_after_sampling(q, mu, z);
 }
 
 /* delta(epsilon) of k steps by simulation: no grid, no tilt, no transform. */
@@ -224,37 +226,37 @@ static double simulate(double (*draw)(struct dp_rng *, double, double), double q
 static void simulation(void **state)
 {
 	static const struct {
-		const struct dp__part_kind *kind;
+		const struct dp__component_kind *kind;
 		double q, mu, epsilon;
 		int k;
-	} c[] = { { &dp__part_poisson, 0.05, 1, 1.0, 100 },
-		  { &dp__part_poisson, 0.2, 0.5, 1.5, 50 },
-		  { &dp__part_wor, 0.05, 1, 1.5, 100 },
-		  { &dp__part_wor, 0.0128, 1, 0.3, 200 } };
-	struct dp__loss *w = dp__loss_new();
+	} c[] = { { &dp__component_poisson, 0.05, 1, 1.0, 100 },
+		  { &dp__component_poisson, 0.2, 0.5, 1.5, 50 },
+		  { &dp__component_wor, 0.05, 1, 1.5, 100 },
+		  { &dp__component_wor, 0.0128, 1, 0.3, 200 } };
+	struct dp__pld *w = dp__pld_new();
 
 	(void)state;
 	assert_non_null(w);
 	for (size_t i = 0; i < DP_COUNT(c); i++) {
-		bool wor = c[i].kind == &dp__part_wor;
+		bool wor = c[i].kind == &dp__component_wor;
 		double error, d = simulate(wor ? draw_wor : draw_poisson, c[i].q, c[i].mu, c[i].k,
 					   c[i].epsilon, &error);
-		struct dp_privacy_part part = {
+		struct dp_privacy_component part = {
 			.kind = c[i].kind, .q = c[i].q, .mu = c[i].mu, .count = c[i].k
 		};
-		struct dp__loss_answer low, high;
+		struct dp__pld_bound low, high;
 
 		/* the true delta is within four errors, so epsilon is in between */
 		assert_true(d > 8 * error);
-		assert_int_equal(dp__loss_epsilon(w, &part, 1, d + 4 * error, &low, NULL), DP_OK);
-		assert_int_equal(dp__loss_epsilon(w, &part, 1, d - 4 * error, &high, NULL), DP_OK);
+		assert_int_equal(dp__pld_epsilon(w, &part, 1, d + 4 * error, &low, NULL), DP_OK);
+		assert_int_equal(dp__pld_epsilon(w, &part, 1, d - 4 * error, &high, NULL), DP_OK);
 		print_message("delta %.4g +- %.1g: epsilon in %.4f..%.4f, is %.4f\n", d, error,
 			      low.epsilon, high.epsilon, c[i].epsilon);
 		assert_true(low.epsilon <= c[i].epsilon);
 		assert_true(high.epsilon >= c[i].epsilon);
 		assert_true(high.epsilon - low.epsilon < 0.2 * c[i].epsilon);
 	}
-	dp__loss_free(w);
+	dp__pld_free(w);
 }
 
 /* A realisable pair of data sets (which is what Poisson sampling with the same noise
@@ -406,12 +408,12 @@ static void slack_of_profiles(void **state)
 	(void)state;
 	dp_rng_init(&rng, 5, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 20000; i++) {
-		struct dp_privacy_part p = { .kind = &dp__part_wor,
-					     .q = log_uniform(&rng, 1e-6, 1),
-					     .mu = log_uniform(&rng, 0.03, 8) };
+		struct dp_privacy_component p = { .kind = &dp__component_wor,
+						  .q = log_uniform(&rng, 1e-6, 1),
+						  .mu = log_uniform(&rng, 0.03, 8) };
 		double x = log_uniform(&rng, 1e-6, 20), slack, d;
 
-		d = p.kind->profile(&p, DP__REMOVE, x, &slack);
+		d = p.kind->profile(&p, DP__DIRECTION_REMOVE, x, &slack);
 		if (!(fabsl(d - long_profile(p.q, p.mu, x)) <= slack + 1e-305))
 			fail_msg("q %g mu %g x %g: %g is off by %Lg, not %g", p.q, p.mu, x, d,
 				 d - long_profile(p.q, p.mu, x), slack);
@@ -420,20 +422,24 @@ static void slack_of_profiles(void **state)
 
 /* The cells of a grid hold what the profile's second differences say, within errors that
  * are in proportion to themselves: no tail is lost, and nothing is optimistic. */
-static void check_cells(const struct dp_privacy_part *p, enum dp__direction d, double h)
+static void check_cells(const struct dp_privacy_component *p, enum dp__direction d, double h)
 {
 	enum {
 		N = 400
 	};
 	double a[N + 1] = { 0 }, b[N + 1] = { 0 }, sa[N + 1] = { 0 }, sb[N + 1] = { 0 };
-	struct dp__grid g = {
-		.h = h, .na = N, .nb = N, .a = a, .b = b, .slack_a = sa, .slack_b = sb
-	};
+	struct dp__loss_grid g = { .width = h,
+				   .n_upper = N,
+				   .n_lower = N,
+				   .upper = a,
+				   .lower = b,
+				   .upper_slack = sa,
+				   .lower_slack = sb };
 	long double delta = 0, mass;
 
-	p->kind->cells(p, d, &g);
-	delta = g.infinite;
-	mass = g.infinite;
+	p->kind->discretise(p, d, &g);
+	delta = g.infinite_mass;
+	mass = g.infinite_mass;
 	/* the profile of the cells at i h, from the top */
 	for (int i = N; i > 0; i--) {
 		double slack, true_delta = p->kind->profile(p, d, i * h, &slack);
@@ -441,7 +447,7 @@ static void check_cells(const struct dp_privacy_part *p, enum dp__direction d, d
 
 		for (int k = N; k > i; k--)
 			far += a[k] * -expm1l((i - k) * (long double)h);
-		delta = far + g.infinite;
+		delta = far + g.infinite_mass;
 		if (!(delta >= true_delta - slack - 1e-15 * true_delta - 1e-300 &&
 		      delta <= true_delta + slack + 1e-11 * true_delta + 1e-300))
 			fail_msg("q %g mu %g h %g at %d: %.17Lg, not %.17g", p->q, p->mu, h, i,
@@ -459,13 +465,14 @@ static void cells(void **state)
 	(void)state;
 	dp_rng_init(&rng, 6, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 60; i++) {
-		struct dp_privacy_part p = { .kind = i % 3 ? &dp__part_poisson : &dp__part_wor,
-					     .q = log_uniform(&rng, 1e-5, 0.9),
-					     .mu = log_uniform(&rng, 0.05, 4) };
+		struct dp_privacy_component p = { .kind = i % 3 ? &dp__component_poisson
+								: &dp__component_wor,
+						  .q = log_uniform(&rng, 1e-5, 0.9),
+						  .mu = log_uniform(&rng, 0.05, 4) };
 		int power;
 		double h = frexp(log_uniform(&rng, 1e-6, 0.05), &power);
 
-		check_cells(&p, i % 3 == 1 ? DP__ADD : DP__REMOVE,
+		check_cells(&p, i % 3 == 1 ? DP__DIRECTION_ADD : DP__DIRECTION_REMOVE,
 			    ldexp(ceil(h * 1024), power - 10));
 	}
 }

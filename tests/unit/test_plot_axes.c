@@ -158,13 +158,13 @@ static void check_range(enum plot_scale scale, bool whole, const double *values,
 
 	assert_non_null(a);
 	a->scale = scale;
-	a->whole = whole;
-	a->want[0] = want_lo;
-	a->want[1] = want_hi;
-	axis_begin(a, false);
+	a->integer_ticks = whole;
+	a->limits[0] = want_lo;
+	a->limits[1] = want_hi;
+	axis_reset_range(a, false);
 	for (size_t i = 0; i < n; i++)
-		axis_see(a, values[i]);
-	axis_settle(a);
+		axis_include_value(a, values[i]);
+	axis_finish_range(a);
 	assert_true(fabs(a->lo - lo) <= 1e-9 * fabs(lo));
 	assert_true(fabs(a->hi - hi) <= 1e-9 * fabs(hi));
 	free(a);

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "made_plots.h"
 
-#include "base/num.h"
+#include "base/units.h"
 
 #include <locale.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 static struct plot *(*const figures[])(void) = { front_figure, heat_figure, bands_figure,
 						 parallel_figure, words_figure };
 
-static struct dp_buf drawn(struct plot *p, enum plot_form form)
+static struct dp_buf drawn(struct plot *p, enum plot_format form)
 {
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_err err = { 0 };
@@ -101,7 +101,7 @@ static void svg_is_xml_with_real_text(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(figures); i++) {
-		for (int form = PLOT_SVG; form <= PLOT_PAGE; form++) {
+		for (int form = PLOT_SVG; form <= PLOT_INLINE_SVG; form++) {
 			struct plot *p = figures[i]();
 			struct dp_buf b = drawn(p, form);
 
@@ -140,9 +140,9 @@ static void hostile_names_stay_text(void **state)
 		panel_axis(a, PLOT_X, hostile[i], PLOT_LINEAR);
 		panel_title(a, hostile[i]);
 		panel_points(a, &s, hostile[i], x, x, 2);
-		panel_tips(a, tips, links, 2);
+		panel_add_tooltips(a, tips, links, 2);
 		panel_label(a, 1, 1, hostile[i]);
-		page = drawn(p, PLOT_PAGE);
+		page = drawn(p, PLOT_INLINE_SVG);
 		svg = drawn(p, PLOT_SVG);
 		pdf = drawn(p, PLOT_PDF);
 		assert_well_formed(&page);
@@ -173,11 +173,11 @@ static void tips_and_links(void **state)
 
 	(void)state;
 	panel_points(a, &s, "points", x, x, 3);
-	b = drawn(p, PLOT_PAGE);
+	b = drawn(p, PLOT_INLINE_SVG);
 	assert_int_equal(count(&b, "role=\"img\" aria-label=\"tips. Points"), 1);
 	dp_buf_free(&b);
-	panel_tips(a, tips, links, 3);
-	b = drawn(p, PLOT_PAGE);
+	panel_add_tooltips(a, tips, links, 3);
+	b = drawn(p, PLOT_INLINE_SVG);
 	assert_int_equal(count(&b, "<title>trial "), 2);
 	assert_int_equal(count(&b, "<a xlink:href=\"#trial-1\">"), 1);
 	assert_int_equal(count(&b, "role=\"group\""), 1);
@@ -206,7 +206,7 @@ static void clouds_are_small(void **state)
 		y[i] = cos(3.7 * i);
 	}
 	panel_points(plot_panel(p, 0, 0), &s, NULL, x, y, N);
-	b = drawn(p, PLOT_PAGE);
+	b = drawn(p, PLOT_INLINE_SVG);
 	assert_in_range(b.len, N * 5, N * 16);
 	dp_buf_free(&b);
 	plot_free(p);
@@ -228,7 +228,7 @@ static void heat_maps_are_small(void **state)
 	for (int i = 0; i < N * N; i++)
 		z[i] = i % 7 ? sin(i / 900.0) : NAN;
 	panel_heat(plot_panel(p, 0, 0), PLOT_VIRIDIS, edge, N, edge, N, z, PLOT_LINEAR, "z");
-	b = drawn(p, PLOT_PAGE);
+	b = drawn(p, PLOT_INLINE_SVG);
 	assert_int_equal(count(&b, "<image"), 2); /* with the bar */
 	assert_in_range(b.len, 1000, 60000);
 	dp_buf_free(&b);
@@ -321,10 +321,10 @@ static double sampled_length(const struct point *p, size_t n, const struct rect 
 
 static void lines_are_cut_where_they_leave(void **state)
 {
-	const struct back_end eyes = { .stroke = see_line };
+	const struct plot_backend eyes = { .stroke = see_line };
 	const struct pen pen = { .width = 1, .dash = PLOT_DASHED, .opacity = 1 };
 	const struct rect box = { -3, -3, 103, 53 };
-	struct canvas c = { .back = &eyes, .clip = { 0, 0, 100, 50 } };
+	struct canvas c = { .backend = &eyes, .clip = { 0, 0, 100, 50 } };
 	struct dp_rng rng;
 
 	(void)state;
@@ -346,7 +346,7 @@ static void lines_are_cut_where_they_leave(void **state)
 		if (length > 1)
 			assert_true(fabs(seen_of_line.phase - begins) < 0.5);
 	}
-	free(c.run);
+	free(c.line_points);
 }
 
 /* ---- numbers ---- */
@@ -375,12 +375,12 @@ static void csv_has_what_is_drawn(void **state)
 	(void)state;
 	panel_axis(a, PLOT_X, "a, b", PLOT_LINEAR);
 	panel_axis(a, PLOT_Y, "error", PLOT_LINEAR);
-	panel_names(a, PLOT_Y, names, 2);
+	panel_set_categories(a, PLOT_Y, names, 2);
 	panel_points(a, &s, "found", x, y, 3);
-	panel_tips(a, tips, NULL, 3);
-	panel_bars(a, &s, NULL, x, y, hi, 1);
-	panel_blocks(a, &s, "busy", x, x + 1, y, hi, 1);
-	panel_mark(a, &s, PLOT_Y, 0.25, "line");
+	panel_add_tooltips(a, tips, NULL, 3);
+	panel_add_error_bars(a, &s, NULL, x, y, hi, 1);
+	panel_add_rects(a, &s, "busy", x, x + 1, y, hi, 1);
+	panel_add_reference_line(a, &s, PLOT_Y, 0.25, "line");
 	b = csv_of(p);
 	assert_string_equal(dp_buf_text(&b),
 			    "panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n"
@@ -407,7 +407,7 @@ static void csv_has_no_formulas(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(names); i++)
-		panel_mark(a, &s, PLOT_Y, -2, names[i]);
+		panel_add_reference_line(a, &s, PLOT_Y, -2, names[i]);
 	b = csv_of(p);
 	assert_string_equal(strstr(dp_buf_text(&b), "1,mark"),
 			    "1,mark,-1,,,-2,,,,,\r\n"
@@ -442,14 +442,14 @@ static void alternatives_tell_kind_axes_and_series(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	plot_alt(p, &out);
+	plot_write_alt_text(p, &out);
 	assert_string_equal(dp_buf_text(&out),
 			    "Pareto front. Points and lines of error against ε at δ = "
 			    "10⁻⁵ (logarithmic): all points, front, non-private.");
 	dp_buf_free(&out);
 	plot_free(p);
 	p = heat_figure();
-	plot_alt(p, &out);
+	plot_write_alt_text(p, &out);
 	assert_non_null(strstr(dp_buf_text(&out), "2 panels"));
 	assert_non_null(strstr(dp_buf_text(&out),
 			       "Privacy: heat map of ε over epochs against learning "
@@ -463,30 +463,31 @@ static void alternatives_tell_kind_axes_and_series(void **state)
 /* Luminances by the formula of WCAG 2, with numbers of its own. */
 static void colours_are_seen_in_the_dark(void **state)
 {
-	static const plot_colour text[] = { INK, GREY, FAINT };
+	static const plot_colour text[] = { TITLE_COLOUR, AXIS_COLOUR, NOTE_COLOUR };
 
 	(void)state;
 	assert_true(fabs(plot_contrast(0x000000, 0xffffff) - 21) < 1e-9);
 	assert_true(fabs(plot_contrast(0x777777, 0xffffff) - 4.478) < 0.001);
 	for (size_t i = 0; i < DP_COUNT(text); i++)
-		assert_true(plot_contrast(plot_dark(text[i]), PLOT_DARK_GROUND) >= 4.5);
+		assert_true(plot_contrast(plot_dark_colour(text[i]), PLOT_DARK_BACKGROUND) >= 4.5);
 	for (unsigned role = PLOT_BLUE; role <= PLOT_GREY; role++)
-		if (plot_contrast(plot_dark(plot_palette(role)), PLOT_DARK_GROUND) < 3)
+		if (plot_contrast(plot_dark_colour(plot_palette(role)), PLOT_DARK_BACKGROUND) < 3)
 			fail_msg("colour %u is lost in the dark", role);
-	assert_true(plot_contrast(plot_dark(plot_palette(PLOT_LIGHT)), PLOT_DARK_GROUND) > 1.4);
+	assert_true(plot_contrast(plot_dark_colour(plot_palette(PLOT_LIGHT)),
+				  PLOT_DARK_BACKGROUND) > 1.4);
 }
 
 /* Colours of a map that a dark ground would swallow stand on a light one. */
 static void colours_of_a_map_keep_a_light_ground(void **state)
 {
 	const double x[] = { 1, 2 };
-	struct plot_style s = { .colour = plot_map_colour(PLOT_MAGMA, 0) };
+	struct plot_style s = { .colour = plot_colourmap_lookup(PLOT_MAGMA, 0) };
 	struct plot *p = plot_new(300, 200, NULL);
 	struct dp_buf page, file;
 
 	(void)state;
 	panel_points(plot_panel(p, 0, 0), &s, NULL, x, x, 2);
-	page = drawn(p, PLOT_PAGE);
+	page = drawn(p, PLOT_INLINE_SVG);
 	file = drawn(p, PLOT_SVG);
 	assert_int_equal(count(&page, "class=\"f-card\""), 1);
 	assert_int_equal(count(&file, "f-card"), 0);
@@ -495,7 +496,7 @@ static void colours_of_a_map_keep_a_light_ground(void **state)
 	plot_free(p);
 	/* white points on a heat map stay white */
 	p = heat_figure();
-	page = drawn(p, PLOT_PAGE);
+	page = drawn(p, PLOT_INLINE_SVG);
 	assert_int_equal(count(&page, "class=\"s-white\"") + count(&page, "class=\"f-white\""), 0);
 	dp_buf_free(&page);
 	plot_free(p);
@@ -511,7 +512,7 @@ static void paper_has_its_width(void **state)
 		struct dp_buf svg, png, pdf;
 		gdImagePtr im;
 
-		plot_width(p, 88 / 25.4 * 96);
+		plot_set_print_width(p, 88 / 25.4 * 96);
 		svg = drawn(p, PLOT_SVG);
 		png = drawn(p, PLOT_PNG);
 		pdf = drawn(p, PLOT_PDF);
@@ -535,7 +536,7 @@ static void paper_has_fewer_columns(void **state)
 	struct dp_buf b;
 
 	(void)state;
-	plot_width(p, 333);
+	plot_set_print_width(p, 333);
 	b = drawn(p, PLOT_SVG);
 	assert_int_equal(p->columns, 1);
 	assert_int_equal(p->rows, 2);
@@ -544,11 +545,11 @@ static void paper_has_fewer_columns(void **state)
 	dp_buf_free(&b);
 	plot_free(p);
 	p = heat_figure();
-	plot_width(p, 680);
+	plot_set_print_width(p, 680);
 	assert_int_equal(p->columns, 2);
 	plot_free(p);
 	p = front_figure();
-	plot_width(p, 333);
+	plot_set_print_width(p, 333);
 	b = drawn(p, PLOT_SVG);
 	assert_int_equal(count(&b, ">a</text>"), 0); /* one panel needs no letter */
 	dp_buf_free(&b);
@@ -605,8 +606,8 @@ static void texts_beside_bars_have_room(void **state)
 		double needs;
 
 		for (int i = 0; i < 2; i++) {
-			panel_blocks(a, &s, NULL, &x0, &x1, &y0[i], &y1[i], 1);
-			panel_text(a, x1, (y0[i] + y1[i]) / 2, "98 %, in all 99 %");
+			panel_add_rects(a, &s, NULL, &x0, &x1, &y0[i], &y1[i], 1);
+			panel_add_value_label(a, x1, (y0[i] + y1[i]) / 2, "98 %, in all 99 %");
 		}
 		b = drawn(p, PLOT_SVG);
 		c = open_canvas(10, 10);
@@ -614,7 +615,7 @@ static void texts_beside_bars_have_room(void **state)
 		canvas_close(&c);
 		assert_int_equal(count(&b, ">98 %, in all 99 %</text>"), 2);
 		if (width > 2 * needs)
-			assert_true(axis_at(&a->axis[PLOT_X], x1) + needs <= width);
+			assert_true(axis_to_pixel(&a->axis[PLOT_X], x1) + needs <= width);
 		dp_buf_free(&b);
 		plot_free(p);
 	}
@@ -632,7 +633,7 @@ static void a_box_may_be_open(void **state)
 	(void)state;
 	panel_axis(a, PLOT_X, NULL, PLOT_LOG);
 	panel_points(a, &s, NULL, x, x, 2);
-	panel_box(a, &s, "better", NAN, 1.5, NAN, 1.5);
+	panel_add_region(a, &s, "better", NAN, 1.5, NAN, 1.5);
 	b = csv_of(p);
 	assert_int_equal(count(&b, "1,box,better,,1.5,,1.5,,,,"), 1);
 	dp_buf_free(&b);
@@ -648,7 +649,7 @@ static void many_panels_have_letters(void **state)
 	plot_grid(p, 19, 3);
 	for (int i = 0; i < 57; i++)
 		panel_line(plot_panel(p, i / 3, i % 3), &(struct plot_style){ 0 }, NULL, x, x, 2);
-	plot_width(p, 680);
+	plot_set_print_width(p, 680);
 	assert_string_equal(p->panels[25]->letter, "z");
 	assert_string_equal(p->panels[26]->letter, "aa");
 	assert_string_equal(p->panels[27]->letter, "ab");
@@ -660,7 +661,7 @@ static void many_panels_have_letters(void **state)
 static void titles_can_be_left_out(void **state)
 {
 	struct plot *p = front_figure();
-	struct dp_buf b = drawn(p, PLOT_PAGE);
+	struct dp_buf b = drawn(p, PLOT_INLINE_SVG);
 
 	(void)state;
 	assert_int_equal(count(&b, ">Pareto front</text>"), 0);
@@ -669,7 +670,7 @@ static void titles_can_be_left_out(void **state)
 	b = drawn(p, PLOT_SVG);
 	assert_int_equal(count(&b, ">Pareto front</text>"), 1);
 	dp_buf_free(&b);
-	plot_untitled(p);
+	plot_hide_title(p);
 	b = drawn(p, PLOT_SVG);
 	assert_int_equal(count(&b, ">Pareto front</text>"), 0);
 	dp_buf_free(&b);

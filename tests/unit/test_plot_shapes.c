@@ -31,21 +31,21 @@ static void test_colour_maps(void **state)
 	for (int map = PLOT_VIRIDIS; map <= PLOT_MAGMA; map++) {
 		double before = -1;
 
-		assert_int_equal(plot_map_colour(map, 0), ends[map][0]);
-		assert_int_equal(plot_map_colour(map, 1), ends[map][1]);
-		assert_int_equal(plot_map_colour(map, -3), ends[map][0]);
-		assert_int_equal(plot_map_colour(map, INFINITY), ends[map][1]);
-		assert_int_equal(plot_map_colour(map, NAN), ends[map][0]);
+		assert_int_equal(plot_colourmap_lookup(map, 0), ends[map][0]);
+		assert_int_equal(plot_colourmap_lookup(map, 1), ends[map][1]);
+		assert_int_equal(plot_colourmap_lookup(map, -3), ends[map][0]);
+		assert_int_equal(plot_colourmap_lookup(map, INFINITY), ends[map][1]);
+		assert_int_equal(plot_colourmap_lookup(map, NAN), ends[map][0]);
 		for (int i = 0; i <= 64; i++) {
-			double l = luminance(plot_map_colour(map, i / 64.0));
+			double l = luminance(plot_colourmap_lookup(map, i / 64.0));
 
 			assert_true(l > before);
 			before = l;
 		}
 	}
 	/* published: entries 105 and 150 of 255 */
-	assert_int_equal(plot_map_colour(PLOT_VIRIDIS, 105 / 255.0), 0x297b8e);
-	assert_int_equal(plot_map_colour(PLOT_MAGMA, 150 / 255.0), 0xd9466b);
+	assert_int_equal(plot_colourmap_lookup(PLOT_VIRIDIS, 105 / 255.0), 0x297b8e);
+	assert_int_equal(plot_colourmap_lookup(PLOT_MAGMA, 150 / 255.0), 0xd9466b);
 }
 
 static void test_palette(void **state)
@@ -66,8 +66,8 @@ static double ink(const struct canvas *c)
 {
 	double sum = 0;
 
-	for (int y = 0; y < gd_ink(c)->im->sy; y++) {
-		for (int x = 0; x < gd_ink(c)->im->sx; x++)
+	for (int y = 0; y < gd_get_surface(c)->im->sy; y++) {
+		for (int x = 0; x < gd_get_surface(c)->im->sx; x++)
 			sum += (255 - grey(c, x, y)) / 255.0;
 	}
 	return sum;
@@ -114,9 +114,9 @@ static void test_overlap(void **state)
 		     hole[] = { { 3, 3 }, { 5, 3 }, { 5, 5 }, { 3, 5 } };
 
 	(void)state;
-	raster_add(&gd_ink(&c)->raster, a, 4);
-	raster_add(&gd_ink(&c)->raster, b, 4);
-	raster_cut(&gd_ink(&c)->raster, hole, 4);
+	raster_add_polygon(&gd_get_surface(&c)->raster, a, 4);
+	raster_add_polygon(&gd_get_surface(&c)->raster, b, 4);
+	raster_add_hole(&gd_get_surface(&c)->raster, hole, 4);
 	gd_fill(&c, 0, 0.5);
 	assert_in_range(grey(&c, 5, 14), 127, 128);
 	assert_in_range(grey(&c, 16, 16), 127, 128);
@@ -179,7 +179,7 @@ static void test_markers(void **state)
 		struct plot_style s = { .size = 12, .marker = m };
 		double disc = 4 * M_PI * 36, x = 0, y = 0, sum;
 
-		s = style_full(&s);
+		s = style_with_defaults(&s);
 		c = open_canvas(40, 40);
 		canvas_markers(&c, &(struct point){ 20, 20 }, 1, &s);
 		sum = ink(&c);

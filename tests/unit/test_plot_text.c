@@ -30,15 +30,15 @@ static void test_text_copy(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		copy = text_copy(cases[i].from);
+		copy = text_sanitized_copy(cases[i].from);
 		assert_non_null(copy);
 		assert_string_equal(copy, cases[i].to);
 		free(copy);
 	}
 	memset(longest, 'x', sizeof longest);
 	longest[sizeof longest - 1] = '\0';
-	copy = text_copy(longest);
-	assert_true(strlen(copy) < TEXT_LEN);
+	copy = text_sanitized_copy(longest);
+	assert_true(strlen(copy) < PLOT_TEXT_LEN);
 	free(copy);
 }
 
@@ -46,13 +46,13 @@ static void test_text_fit(void **state)
 {
 	static const char name[] = "εεεεεεεεεε a name of several words and αβγδ";
 	struct canvas c = open_canvas(40, 40);
-	struct lines l;
-	char out[TEXT_LEN];
+	struct wrapped_text l;
+	char out[PLOT_TEXT_LEN];
 	size_t n;
 
 	(void)state;
 	for (double width = 0; width < 400; width += 7) {
-		text_fit(&c, FONT_AXIS, name, width, out);
+		text_ellipsize(&c, FONT_AXIS, name, width, out);
 		assert_true(text_width(&c, FONT_AXIS, out) <= width || !*out);
 		n = strlen(out);
 		if (strcmp(out, name) == 0 || !n)
@@ -90,19 +90,19 @@ static void test_legend(void **state)
 	panel_line(a, &s, "first", v, v, 2);
 	panel_points(a, &s, "first", v, v, 2);
 	panel_points(a, &s, NULL, v, v, 2);
-	panel_mark(a, &s, PLOT_Y, 1, "not in the legend");
+	panel_add_reference_line(a, &s, PLOT_Y, 1, "not in the legend");
 	panel_points(a, &s, "second", v, v, 2);
 	assert_true(legend_collect(&l, a) && legend_collect(&m, a));
 	assert_int_equal(l.n, 2);
 	assert_int_equal(l.entries[0].n, 2);
-	assert_true(legend_same(&l, &m));
+	assert_true(legend_is_equal(&l, &m));
 	panel_line(b, &s, "first", v, v, 2);
 	panel_points(b, &s, "first", v, v, 2);
 	s.marker = PLOT_STAR;
 	panel_points(b, &s, "second", v, v, 2);
 	legend_free(&m);
 	assert_true(legend_collect(&m, b));
-	assert_false(legend_same(&l, &m));
+	assert_false(legend_is_equal(&l, &m));
 	/* wide and low: at the side; narrow and tall: above */
 	legend_measure(&c, &l, 2000, 60);
 	assert_true(l.beside);
@@ -130,7 +130,7 @@ static struct plot *labelled(bool labels)
 	}
 	panel_line(a, &s, NULL, x, y, 30);
 	panel_points(a, &t, NULL, x, y, 30);
-	panel_mark(a, &s, PLOT_Y, 0.3, NULL);
+	panel_add_reference_line(a, &s, PLOT_Y, 0.3, NULL);
 	for (int i = 0; labels && i < 30; i++)
 		panel_label(a, x[i], y[i], "a label");
 	return p;
@@ -150,7 +150,7 @@ static void test_labels_cover_nothing(void **state)
 
 			if (is_coloured(q))
 				assert_int_equal(p, q);
-			text += p == INK && q != INK;
+			text += p == TITLE_COLOUR && q != TITLE_COLOUR;
 		}
 	}
 	assert_true(text > 400); /* several of them had room */
@@ -178,7 +178,7 @@ static struct plot *hemmed_in(bool label)
 	panel_limits(a, PLOT_X, 0, 1);
 	panel_limits(a, PLOT_Y, 0, 1);
 	panel_points(a, &s, NULL, x, y, N * N);
-	panel_mark(a, &s, PLOT_Y, 0.54, NULL);
+	panel_add_reference_line(a, &s, PLOT_Y, 0.54, NULL);
 	if (label)
 		panel_label(a, 0.5, 0.5, "a label");
 	return p;

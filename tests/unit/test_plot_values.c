@@ -44,7 +44,7 @@ static struct plot *two_heats(bool same_colours)
 /* With limits a colour means the same in each panel: only one has the darkest one. */
 static void test_heat_limits(void **state)
 {
-	const int darkest = (int)plot_map_colour(PLOT_VIRIDIS, 0);
+	const int darkest = (int)plot_colourmap_lookup(PLOT_VIRIDIS, 0);
 	size_t own = count_pixels(two_heats(false), darkest);
 	size_t shared = count_pixels(two_heats(true), darkest);
 
@@ -55,7 +55,7 @@ static void test_heat_limits(void **state)
 
 static struct plot *one_line(double second)
 {
-	const struct plot_parallel axes[] = { { .lo = 0, .hi = 1 }, { .lo = 0, .hi = 1 } };
+	const struct plot_parallel_axis axes[] = { { .lo = 0, .hi = 1 }, { .lo = 0, .hi = 1 } };
 	const double values[] = { 0.2, second }, by = 1;
 	struct plot *p = plot_new(200, 150, NULL);
 
@@ -150,16 +150,16 @@ static struct plot *hostile_figure(const double *v, size_t n, enum plot_scale sc
 		panel_line(a, &s, names[k], v, v + 1, n - 3);
 		panel_steps(a, &s, long_name, v + 1, v, n - 3);
 		panel_points(a, &s, names[k + 1], v + 2, v, n - 3);
-		panel_bars(a, &s, NULL, v, v + 1, v + 2, n - 3);
+		panel_add_error_bars(a, &s, NULL, v, v + 1, v + 2, n - 3);
 		panel_band(a, &s, "band", v, v + 1, v + 2, n - 3, k == 1);
-		panel_blocks(a, &s, NULL, v, v + 1, v + 2, v + 3, n - 3);
-		panel_box(a, &s, NULL, v[k], v[k + 1], v[k + 2], v[k + 3]);
-		panel_mark(a, &s, k % 2 ? PLOT_X : PLOT_Y, v[k], names[k]);
+		panel_add_rects(a, &s, NULL, v, v + 1, v + 2, v + 3, n - 3);
+		panel_add_region(a, &s, NULL, v[k], v[k + 1], v[k + 2], v[k + 3]);
+		panel_add_reference_line(a, &s, k % 2 ? PLOT_X : PLOT_Y, v[k], names[k]);
 	}
 	for (size_t i = 0; i + 1 < n; i++)
 		panel_label(a, v[i], v[i + 1], names[i % 4]);
 	a = plot_panel(p, 0, 1);
-	panel_names(a, PLOT_X, names, 4);
+	panel_set_categories(a, PLOT_X, names, 4);
 	panel_heat(a, PLOT_CIVIDIS, v, 2, v + 1, 2, v, scale, long_name);
 	return p;
 }
@@ -195,7 +195,7 @@ static void test_hostile_values(void **state)
 static void test_small_and_empty(void **state)
 {
 	static const int sizes[] = { -5, 1, 7, 40, 90 };
-	struct plot_parallel axis = { .label = long_name, .lo = NAN, .hi = NAN };
+	struct plot_parallel_axis axis = { .label = long_name, .lo = NAN, .hi = NAN };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(sizes); i++) {
@@ -207,7 +207,7 @@ static void test_small_and_empty(void **state)
 		plot_grid(p, 2, 2);
 		a = plot_panel(p, 0, 0);
 		panel_line(a, &(struct plot_style){ 0 }, long_name, v, v, 4);
-		panel_mark(a, &(struct plot_style){ 0 }, PLOT_X, 2, long_name);
+		panel_add_reference_line(a, &(struct plot_style){ 0 }, PLOT_X, 2, long_name);
 		panel_parallel(plot_panel(p, 0, 1), &axis, 1, v, 4, v, PLOT_LOG, NULL);
 		panel_parallel(plot_panel(p, 1, 0), &axis, 0, v, 0, v, PLOT_LOG, "");
 		png = png_of(p);

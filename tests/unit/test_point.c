@@ -21,7 +21,7 @@ static const uint32_t only[] = { 0 };
  * each, f1 (which is to be minimised) and seconds; the last are its own. */
 struct training {
 	double epsilon[3], values[3][2];
-	enum dp_end end;
+	enum dp_end_class end;
 };
 
 static void add_training(const struct training *t)
@@ -34,20 +34,20 @@ static void add_training(const struct training *t)
 	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				 .trial = trial,
 				 .run = DP_RUN_ALL,
-				 .end = t->end,
-				 .counted = true,
+				 .end_class = t->end,
+				 .charged = true,
 				 .reason = t->end == DP_END_OK ? NULL : "because",
 				 .metric_names = names,
 				 .nmetrics = 2,
 				 .runs = only,
 				 .nruns = 1,
 				 .metrics = t->values[2],
-				 .waypoints = at,
-				 .nwaypoints = 2,
-				 .ways = t->values[0],
-				 .nways = 4,
-				 .way_privacy = t->epsilon,
-				 .nway_privacy = 2 });
+				 .checkpoints = at,
+				 .ncheckpoints = 2,
+				 .checkpoint_metrics = t->values[0],
+				 .ncheckpoint_metrics = 4,
+				 .checkpoint_epsilons = t->epsilon,
+				 .ncheckpoint_epsilons = 2 });
 	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
 				 .trial = trial,
 				 .state = t->end == DP_END_OK ? "ok" : "cancelled",
@@ -71,14 +71,15 @@ static const char *front(void)
 	size_t n = 0;
 
 	out[0] = '\0';
-	assert_int_equal(dp_study_front(st, &err), DP_OK);
+	assert_int_equal(dp_state_update_front(st, &err), DP_OK);
 	for (uint32_t i = 0; i < st->nfront; i++) {
-		struct dp_point p = st->front[i];
+		struct dp_result_id p = st->front[i];
 
 		n += (size_t)snprintf(out + n, sizeof out - n, "%s%u", i ? " " : "",
 				      (unsigned)p.trial);
-		if (p.way != DP_OWN)
-			n += (size_t)snprintf(out + n, sizeof out - n, "@%g", dp_point_at(st, p));
+		if (p.checkpoint != DP_CHECKPOINT_FINAL)
+			n += (size_t)snprintf(out + n, sizeof out - n, "@%g",
+					      dp_result_checkpoint_value(st, p));
 	}
 	return out;
 }
@@ -174,11 +175,11 @@ static void what_was_walked(void **s)
 	(void)s;
 	begin_study("");
 	add_training(&cut);
-	assert_true(dp_study_walked(st) == 3);
+	assert_true(dp_state_total_path_value(st) == 3);
 	propose("no epsilon there");
-	assert_true(dp_study_walked(st) == 3);
+	assert_true(dp_state_total_path_value(st) == 3);
 	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "failed" });
-	assert_true(dp_study_walked(st) == 3);
+	assert_true(dp_state_total_path_value(st) == 3);
 }
 
 int main(void)

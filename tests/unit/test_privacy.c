@@ -42,7 +42,7 @@ static void test_svt_values(void **state)
 		assert_true(e.epsilon >= known[i].epsilon * (1 - 0x1p-53));
 		assert_true(e.epsilon <= known[i].epsilon * (1 + 0x1p-51));
 		assert_true(e.error >= 0 && e.error <= known[i].epsilon * 1e-15);
-		assert_true(e.error_proved);
+		assert_true(e.error_is_proved);
 		assert_true(isnan(e.order));
 		assert_true(e.delta == 0);
 		assert_string_equal(e.accountant, "closed-form");
@@ -95,14 +95,14 @@ static void check_role(const struct dp_mechanism *m, const struct dp_privacy_key
 {
 	assert_ptr_equal(dp_privacy_key_find(m, name), role);
 	if (role)
-		assert_ptr_equal(&m->keys[dp_privacy_key_place(m, role)], role);
+		assert_ptr_equal(&m->keys[dp_privacy_key_index(m, role)], role);
 }
 
 /* Everything that others ask of a row is there. */
 static void check_row(const struct dp_mechanism *m)
 {
 	double none[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_words words;
+	struct dp_privacy_description words;
 	enum dp_privacy_cost cost;
 
 	for (size_t i = 0; i < m->nkeys; i++)
@@ -114,26 +114,26 @@ static void check_row(const struct dp_mechanism *m)
 	if (m->noise)
 		check_role(m, m->noise, m->noise->name);
 	if (m->accountant)
-		assert_ptr_equal(m->accountant->words, dp_privacy_accountants);
+		assert_ptr_equal(m->accountant->choices, dp_privacy_accountants);
 	if (m->conversion)
-		assert_ptr_equal(m->conversion->words, dp_privacy_conversions);
-	cost = dp_privacy_cost(m, none);
-	assert_true(cost >= DP_PRIVACY_CLOSED_FORM && cost <= DP_PRIVACY_COSTLY);
-	assert_true(cost == DP_PRIVACY_CLOSED_FORM || m->prepared);
+		assert_ptr_equal(m->conversion->choices, dp_privacy_conversions);
+	cost = dp_mechanism_cost(m, none);
+	assert_true(cost >= DP_PRIVACY_COST_CLOSED_FORM && cost <= DP_PRIVACY_COST_EXPENSIVE);
+	assert_true(cost == DP_PRIVACY_COST_CLOSED_FORM || m->epsilon_cached);
 	/* nothing known is nothing said, and no crash */
-	dp_privacy_words(m, none, &words);
-	assert_true(words.relation && words.accountant && words.theorem && words.measure);
+	dp_privacy_describe(m, none, &words);
+	assert_true(words.relation && words.accountant && words.theorem && words.noise_unit);
 	assert_string_equal(words.noise, "");
 	assert_string_equal(words.sampler, "");
 }
 
 static void test_tables(void **state)
 {
-	char rule[DP_PRIVACY_RULE_LEN], list[DP_MECHANISMS_LEN];
+	char rule[DP_PRIVACY_RANGE_TEXT_LEN], list[DP_MECHANISMS_LEN];
 
 	(void)state;
 	assert_null(dp_mechanism_find("nonsense"));
-	assert_ptr_equal(strstr(dp_mechanism_list(list), "dp-sgd, gaussian, "), list);
+	assert_ptr_equal(strstr(dp_mechanism_names_text(list), "dp-sgd, gaussian, "), list);
 	for (size_t i = 0; dp_mechanisms[i]; i++) {
 		const struct dp_mechanism *m = dp_mechanisms[i];
 
@@ -143,10 +143,11 @@ static void test_tables(void **state)
 		assert_true(m->summary && m->relation && m->source && m->epsilon);
 		check_row(m);
 		for (size_t k = 0; k < m->nkeys; k++) {
-			assert_true(m->keys[k].name && m->keys[k].help && m->keys[k].brief);
-			assert_true(strlen(dp_privacy_key_rule(&m->keys[k], rule)) > 0);
-			if (!isnan(m->keys[k].otherwise))
-				assert_true(dp_privacy_key_ok(&m->keys[k], m->keys[k].otherwise));
+			assert_true(m->keys[k].name && m->keys[k].help && m->keys[k].short_help);
+			assert_true(strlen(dp_privacy_key_format_range(&m->keys[k], rule)) > 0);
+			if (!isnan(m->keys[k].default_value))
+				assert_true(dp_privacy_key_allows(&m->keys[k],
+								  m->keys[k].default_value));
 		}
 	}
 }
@@ -154,20 +155,20 @@ static void test_tables(void **state)
 static void test_rules(void **state)
 {
 	static const char *const words[] = { "poisson", "shuffle", NULL };
-	const struct dp_privacy_key word = { .kind = DP_PRIVACY_WORD, .words = words };
+	const struct dp_privacy_key word = { .kind = DP_PRIVACY_CHOICE, .choices = words };
 	const struct dp_privacy_key open = {
 		.kind = DP_PRIVACY_NUMBER, .lo = 0, .hi = 1, .lo_open = true, .hi_open = true
 	};
-	char rule[DP_PRIVACY_RULE_LEN];
+	char rule[DP_PRIVACY_RANGE_TEXT_LEN];
 
 	(void)state;
-	assert_string_equal(dp_privacy_key_rule(&word, rule), "poisson | shuffle");
-	assert_true(dp_privacy_key_ok(&word, 1) && !dp_privacy_key_ok(&word, 2) &&
-		    !dp_privacy_key_ok(&word, 0.5) && !dp_privacy_key_ok(&word, -1));
-	assert_string_equal(dp_privacy_key_rule(&open, rule), "number > 0 and < 1");
-	assert_true(dp_privacy_key_ok(&open, 0.5) && !dp_privacy_key_ok(&open, 0) &&
-		    !dp_privacy_key_ok(&open, 1) && !dp_privacy_key_ok(&open, NAN));
-	assert_string_equal(dp_privacy_key_rule(&dp_mechanism_find("svt")->keys[0], rule),
+	assert_string_equal(dp_privacy_key_format_range(&word, rule), "poisson | shuffle");
+	assert_true(dp_privacy_key_allows(&word, 1) && !dp_privacy_key_allows(&word, 2) &&
+		    !dp_privacy_key_allows(&word, 0.5) && !dp_privacy_key_allows(&word, -1));
+	assert_string_equal(dp_privacy_key_format_range(&open, rule), "number > 0 and < 1");
+	assert_true(dp_privacy_key_allows(&open, 0.5) && !dp_privacy_key_allows(&open, 0) &&
+		    !dp_privacy_key_allows(&open, 1) && !dp_privacy_key_allows(&open, NAN));
+	assert_string_equal(dp_privacy_key_format_range(&dp_mechanism_find("svt")->keys[0], rule),
 			    "whole number >= 1");
 }
 

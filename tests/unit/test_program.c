@@ -26,7 +26,7 @@ static const char *script(const char *name, const char *text)
 static const char *wrong(const char *program, const char *path)
 {
 	static char text[sizeof(struct dp_err) + 8];
-	struct dp_program_places places = { folder, path };
+	struct dp_program_search places = { folder, path };
 	struct dp_err err = { 0 };
 	int code = dp_program_check(program, &places, &err);
 
@@ -46,7 +46,7 @@ static void told(const char *program, const char *path, const char *part)
 
 static void test_found(void **state)
 {
-	struct dp_program_places places = { folder, "/nowhere::/bin" };
+	struct dp_program_search places = { folder, "/nowhere::/bin" };
 	char *found;
 
 	(void)state;
@@ -54,12 +54,12 @@ static void test_found(void **state)
 	found = dp_program_find("sh", &places);
 	assert_string_equal(found, in_folder("sh")); /* that folder comes first */
 	free(found);
-	places.beside = "/nowhere";
+	places.first_dir = "/nowhere";
 	found = dp_program_find("sh", &places);
 	assert_string_equal(found, "/bin/sh");
 	free(found);
 	file_of("plain", "no program");
-	places = (struct dp_program_places){ folder, NULL };
+	places = (struct dp_program_search){ folder, NULL };
 	assert_null(dp_program_find("plain", &places));
 	assert_null(dp_program_find("none", &places));
 	assert_int_equal(mkdir(in_folder("dir"), 0755), 0);
@@ -69,7 +69,7 @@ static void test_found(void **state)
 static void moved(const char *folder_of_programs, const char *bin, const char *other,
 		  const char *wanted)
 {
-	char *got = dp_program_moved(folder_of_programs, bin, other);
+	char *got = dp_program_relocated_dir(folder_of_programs, bin, other);
 
 	if (wanted)
 		assert_string_equal(got, wanted);
@@ -103,22 +103,22 @@ static void test_helper(void **state)
 
 	(void)state;
 	script("shim", "#!/bin/sh\n");
-	got = dp_program_helper(folder, "shim"); /* a build's folder */
+	got = dp_program_helper_path(folder, "shim"); /* a build's folder */
 	assert_string_equal(got, in_folder("shim"));
 	free(got);
 	assert_int_equal(mkdir(in_folder("bin"), 0755), 0);
 	bin = strdup(in_folder("bin"));
 	script("bin/shim", "#!/bin/sh\n");
-	got = dp_program_helper(bin, "shim");
+	got = dp_program_helper_path(bin, "shim");
 	assert_string_equal(got, in_folder("bin/shim"));
 	free(got);
 	assert_int_equal(mkdir(in_folder("libexec"), 0755), 0);
 	assert_int_equal(mkdir(in_folder("libexec/dpareto"), 0755), 0);
 	snprintf(libexec, sizeof libexec, "%s", script("libexec/dpareto/shim", "#!/bin/sh\n"));
-	got = dp_program_helper(bin, "shim");
+	got = dp_program_helper_path(bin, "shim");
 	assert_string_equal(got, libexec);
 	free(got);
-	got = dp_program_helper(bin, "none"); /* where it belongs */
+	got = dp_program_helper_path(bin, "none"); /* where it belongs */
 	assert_string_equal(got, in_folder("libexec/dpareto/none"));
 	free(got);
 	free(bin);
@@ -129,9 +129,9 @@ static void test_path_of_an_environment(void **state)
 	char *env[] = { "HOME=/", "PATH=/mine", NULL }, *none[] = { NULL };
 
 	(void)state;
-	assert_string_equal(dp_program_path(env), "/mine");
-	assert_string_equal(dp_program_path(none), getenv("PATH"));
-	assert_string_equal(dp_program_path(NULL), getenv("PATH"));
+	assert_string_equal(dp_program_path_env(env), "/mine");
+	assert_string_equal(dp_program_path_env(none), getenv("PATH"));
+	assert_string_equal(dp_program_path_env(NULL), getenv("PATH"));
 }
 
 static void test_nothing_wrong(void **state)

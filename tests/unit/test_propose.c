@@ -1,8 +1,8 @@
 /* test_propose.c - proposals: repeatable, on the grid, never twice, never NaN. */
 #include "base/rng.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@ enum {
 static struct dp_study *study(const char *params, const char *rest, const char *search)
 {
 	char text[2048];
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	int len = snprintf(text, sizeof text,
@@ -29,7 +29,7 @@ static struct dp_study *study(const char *params, const char *rest, const char *
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return s;
 }
 
@@ -54,7 +54,7 @@ static void mixed(const double *x, double *y)
 }
 
 struct run {
-	struct dp_known known[MOST];
+	struct dp_observation known[MOST];
 	size_t n;
 };
 
@@ -65,17 +65,17 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, f
 	       size_t to, size_t parallel)
 {
 	for (size_t t = from; t < to; t++) {
-		struct dp_history h = { .known = r->known, .n = t };
+		struct dp_history h = { .observations = r->known, .n = t };
 		struct dp_proposal out;
 		struct dp_err err;
 		int code;
 
 		for (size_t k = 0; k < t; k++)
-			if (r->known[k].status <= DP_KNOWN_OK ||
-			    r->known[k].status == DP_KNOWN_PENDING)
-				r->known[k].status =
-					k + parallel > t ? DP_KNOWN_PENDING : DP_KNOWN_OK;
-		code = p ? dp_proposer_ask(p, &h, (uint32_t)t, NULL, &out, &err)
+			if (r->known[k].status <= DP_OBSERVATION_OK ||
+			    r->known[k].status == DP_OBSERVATION_PENDING)
+				r->known[k].status = k + parallel > t ? DP_OBSERVATION_PENDING
+								      : DP_OBSERVATION_OK;
+		code = p ? dp_proposer_propose(p, &h, (uint32_t)t, NULL, &out, &err)
 			 : dp_propose(s, &h, (uint32_t)t, NULL, &out, &err);
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
@@ -153,20 +153,21 @@ static void late_results_are_seen(void **state)
 	(void)state;
 	go(&r, s, NULL, mixed, 0, 40, 1);
 	for (size_t i = 0; i < 40; i++)
-		r.known[i].status = DP_KNOWN_OK;
+		r.known[i].status = DP_OBSERVATION_OK;
 	for (size_t late = 2; late < 40; late += 9) {
-		struct dp_history h = { .known = r.known, .n = 40 };
+		struct dp_history h = { .observations = r.known, .n = 40 };
 		struct dp_proposal warm, cold;
 		struct dp_err err;
 
 		for (int step = 0; step < 3; step++) {
-			r.known[late].status = step == 0 ? DP_KNOWN_PENDING : DP_KNOWN_OK;
+			r.known[late].status =
+				step == 0 ? DP_OBSERVATION_PENDING : DP_OBSERVATION_OK;
 			if (step == 2)
 				r.known[late].y[1] *= 0.7;
-			assert_int_equal(dp_proposer_ask(p, &h, 40, NULL, &warm, &err), DP_OK);
+			assert_int_equal(dp_proposer_propose(p, &h, 40, NULL, &warm, &err), DP_OK);
 			assert_int_equal(dp_propose(s, &h, 40, NULL, &cold, &err), DP_OK);
 			assert_memory_equal(warm.x, cold.x, sizeof warm.x);
-			assert_memory_equal(warm.objective, cold.objective, sizeof warm.objective);
+			assert_memory_equal(warm.predicted, cold.predicted, sizeof warm.predicted);
 		}
 	}
 	dp_proposer_free(p);
@@ -216,12 +217,12 @@ static void a_small_space_ends(void **state)
 				   "  k: {type: categorical, values: [a, b]}\n",
 				   TWO, ", initial: 3");
 	static struct run r;
-	struct dp_history h = { .known = r.known, .n = 8 };
+	struct dp_history h = { .observations = r.known, .n = 8 };
 	struct dp_proposal out;
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_propose_limit(s), 8);
+	assert_int_equal(dp_propose_max_trials(s), 8);
 	go(&r, s, NULL, mixed, 0, 8, 1);
 	for (size_t i = 0; i < 8; i++)
 		for (size_t j = 0; j < i; j++)
@@ -230,9 +231,9 @@ static void a_small_space_ends(void **state)
 	dp_study_free(s);
 }
 
-static void check_sane(const struct dp_study *s, const struct dp_known *known, size_t n)
+static void check_sane(const struct dp_study *s, const struct dp_observation *known, size_t n)
 {
-	struct dp_history h = { .known = known, .n = n };
+	struct dp_history h = { .observations = known, .n = n };
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -248,12 +249,12 @@ static void hard_histories_do_no_harm(void **state)
 				       "objectives:\n  a: {metric: a}\n  b: {metric: b}\n"
 				       "anti_ideal: {a: 1, b: 1}\n",
 				       "");
-	static struct dp_known k[MOST];
+	static struct dp_observation k[MOST];
 
 	(void)state;
 	check_sane(s, k, 0);
 	for (size_t i = 0; i < MOST; i++) { /* all on one spot, constant */
-		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i };
 		k[i].x[0] = 3;
 		k[i].x[1] = 0.1;
 		k[i].y[0] = 2;
@@ -273,13 +274,13 @@ static void hard_histories_do_no_harm(void **state)
 	check_sane(s, k, MOST);
 	check_sane(plain, k, MOST);
 	for (size_t i = 0; i < MOST; i++) {
-		k[i].status = DP_KNOWN_DIVERGED;
+		k[i].status = DP_OBSERVATION_DIVERGED;
 		k[i].y[1] = i % 2 ? NAN : INFINITY;
 	}
 	check_sane(s, k, MOST);
 	check_sane(plain, k, MOST);
 	for (size_t i = 0; i < MOST; i++)
-		k[i].status = DP_KNOWN_FAILED;
+		k[i].status = DP_OBSERVATION_FAILED;
 	check_sane(s, k, MOST);
 	dp_study_free(s);
 	dp_study_free(plain);
@@ -289,18 +290,18 @@ static void diverged_is_the_worst_known(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 2");
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[3] = { { .x = { 1, 0.1 }, .y = { 1, 0.2 } },
-				 { .x = { 9, 0.1 }, .y = { 2, 0.6 } },
-				 { .x = { 20, 0.1 }, .y = { 3, NAN } } };
-	struct dp_history h = { .known = k, .n = 3 };
+	struct dp_observation k[3] = { { .x = { 1, 0.1 }, .y = { 1, 0.2 } },
+				       { .x = { 9, 0.1 }, .y = { 2, 0.6 } },
+				       { .x = { 20, 0.1 }, .y = { 3, NAN } } };
+	struct dp_history h = { .observations = k, .n = 3 };
 	struct dp_err err;
-	const struct dp__output *o = &p->output[1];
+	const struct dp__surrogate_output *o = &p->output[1];
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 2; j++)
 			k[i].var[j] = NAN;
-	k[2].status = DP_KNOWN_DIVERGED;
+	k[2].status = DP_OBSERVATION_DIVERGED;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 	assert_true(fabs(o->y[2] - o->y[1]) < 1e-12);
 	assert_true(fabs(o->shift + o->scale * o->y[1] - log(0.6 / 0.4)) < 1e-12);
@@ -323,7 +324,7 @@ static void constraints_are_learned(void **state)
 	(void)state;
 	for (size_t t = 0; t < 40; t++) {
 		go(&r, s, NULL, constraint, t, t + 1, 1);
-		r.known[t].metric[0] = r.known[t].x[0];
+		r.known[t].metrics[0] = r.known[t].x[0];
 		outside += t >= 20 && r.known[t].x[0] > 21;
 	}
 	assert_in_range(outside, 0, 2);
@@ -345,19 +346,21 @@ static void exact_objectives_have_no_variance(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run r;
-	struct dp_history h = { .known = r.known, .n = 20, .exact = 1, .exact_value = exact };
+	struct dp_history h = {
+		.observations = r.known, .n = 20, .exact_objectives = 1, .exact_fn = exact
+	};
 	struct dp_proposal out;
 	struct dp_err err;
 
 	(void)state;
 	go(&r, s, NULL, mixed, 0, 20, 1);
-	r.known[19].status = DP_KNOWN_OK;
+	r.known[19].status = DP_OBSERVATION_OK;
 	assert_int_equal(dp_propose(s, &h, 20, NULL, &out, &err), DP_OK);
-	assert_true(out.modelled && out.objective[0].sd == 0);
-	assert_true(fabs(out.objective[0].value - exact(NULL, 0, out.x)) <
-		    1e-12 * out.objective[0].value);
-	assert_true(out.objective[1].sd > 0 && out.acquisition > 0);
-	assert_true(out.objective[1].lo < out.objective[1].hi);
+	assert_true(out.has_prediction && out.predicted[0].model_sd == 0);
+	assert_true(fabs(out.predicted[0].value - exact(NULL, 0, out.x)) <
+		    1e-12 * out.predicted[0].value);
+	assert_true(out.predicted[1].model_sd > 0 && out.acquisition > 0);
+	assert_true(out.predicted[1].lo < out.predicted[1].hi);
 	dp_study_free(s);
 }
 
@@ -370,7 +373,7 @@ static void goals_can_be_maximised(void **state)
 				   ", initial: 8");
 	struct dp_proposer *p = dp_proposer_new(s);
 	static struct run r;
-	struct dp_history h = { .known = r.known, .n = 0 };
+	struct dp_history h = { .observations = r.known, .n = 0 };
 	size_t index[MOST], count;
 	double y[2 * MOST];
 	struct dp_err err;
@@ -380,10 +383,10 @@ static void goals_can_be_maximised(void **state)
 		go(&r, s, p, mixed, t, t + 1, 1);
 		r.known[t].y[1] = 1 - r.known[t].y[1];
 	}
-	r.known[29].status = DP_KNOWN_OK;
+	r.known[29].status = DP_OBSERVATION_OK;
 	h.n = 30;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-	assert_int_equal(dp_surrogate_front(p, &h, index, y, &count, &err), DP_OK);
+	assert_int_equal(dp_surrogate_posterior_front(p, &h, index, y, &count, &err), DP_OK);
 	assert_true(count > 2);
 	for (size_t i = 1; i < count; i++) {
 		assert_true(y[2 * i] > y[2 * i - 2] && y[2 * i + 1] > y[2 * i - 1]);
@@ -448,15 +451,16 @@ static double stair_gain(double (*step)[2], size_t n, const double *ref, const d
 
 /* Probability that two independent normals fall below it. */
 static double stair_probability(double (*step)[2], size_t n, const double *ref,
-				const struct dp_predicted *f)
+				const struct dp_prediction *f)
 {
 	double sum = 0, before = 0, top = ref[1];
 
 	for (size_t i = 0; i <= n; i++) {
 		double right = i < n ? step[i][0] : ref[0];
-		double upto = 0.5 * erfc((f[0].mean - right) / (f[0].sd * M_SQRT2));
+		double upto = 0.5 * erfc((f[0].model_mean - right) / (f[0].model_sd * M_SQRT2));
 
-		sum += (upto - before) * 0.5 * erfc((f[1].mean - top) / (f[1].sd * M_SQRT2));
+		sum += (upto - before) * 0.5 *
+		       erfc((f[1].model_mean - top) / (f[1].model_sd * M_SQRT2));
 		before = upto;
 		top = i < n ? step[i][1] : top;
 	}
@@ -483,11 +487,11 @@ static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p, const s
 	double y[MOST][2], z[MOST][2], ref[2] = { 50, 1 }, zref[2];
 	bool model = s->search.gain_model, front = s->search.reference_front;
 	size_t index[MOST], n, positive = 0;
-	struct dp_predicted f[2];
+	struct dp_prediction f[2];
 	struct dp_err err;
 
 	assert_int_equal(dp_surrogate_fit(p, h, NULL, &err), DP_OK);
-	assert_int_equal(dp_surrogate_front(p, h, index, y[0], &n, &err), DP_OK);
+	assert_int_equal(dp_surrogate_posterior_front(p, h, index, y[0], &n, &err), DP_OK);
 	assert_true(n > 2);
 	for (size_t i = 0; i < n; i++) {
 		z[i][0] = log(y[i][0]);
@@ -506,9 +510,9 @@ static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p, const s
 		double x[4] = { 1 + (double)i, pow(10, -3 + 0.1 * (double)i), 0, 1 };
 		double got, want, m[2];
 
-		assert_int_equal(dp_surrogate_eval(p, x, 1, f, NULL, &got, &err), DP_OK);
+		assert_int_equal(dp_surrogate_predict(p, x, 1, f, NULL, &got, &err), DP_OK);
 		for (size_t j = 0; j < 2; j++)
-			m[j] = model ? f[j].mean : f[j].value;
+			m[j] = model ? f[j].model_mean : f[j].value;
 		want = stair_gain(model ? z : y, n, model ? zref : ref, m) *
 		       stair_probability(z, n, zref, f);
 		assert_true(fabs(got - want) < 1e-9 * (1 + want));
@@ -524,10 +528,10 @@ static void gains_and_references_by_hand(void **state)
 		struct dp_study *s = study(MIXED, TWO, hvpoi_options[k]);
 		struct dp_proposer *p = dp_proposer_new(s);
 		static struct run r;
-		struct dp_history h = { .known = r.known, .n = 14 };
+		struct dp_history h = { .observations = r.known, .n = 14 };
 
 		go(&r, s, NULL, mixed, 0, 14, 1);
-		r.known[13].status = DP_KNOWN_OK;
+		r.known[13].status = DP_OBSERVATION_OK;
 		check_hvpoi(s, p, &h);
 		dp_proposer_free(p);
 		dp_study_free(s);
@@ -536,10 +540,10 @@ static void gains_and_references_by_hand(void **state)
 
 /* Results k[0..n-1] with one that is better than all others in everything, and
  * better ones next to it. */
-static void one_is_best(struct dp_known *k, size_t n)
+static void one_is_best(struct dp_observation *k, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i };
 		k[i].x[0] = 1 + 4 * (double)i;
 		k[i].x[1] = 0.1;
 		k[i].y[0] = 1 + 0.05 * pow(k[i].x[0] - 18.5, 2);
@@ -551,8 +555,8 @@ static void one_is_best(struct dp_known *k, size_t n)
 
 static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 {
-	struct dp_known known[9];
-	struct dp_history h = { .known = known, .n = 9 };
+	struct dp_observation known[9];
+	struct dp_history h = { .observations = known, .n = 9 };
 
 	(void)state;
 	one_is_best(known, 9);
@@ -563,18 +567,20 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 		struct dp_proposal warm, cold;
 		struct dp_err err;
 
-		assert_int_equal(dp_proposer_ask(p, &h, 9, NULL, &warm, &err), DP_OK);
-		assert_int_equal(p->nfront, 1);
+		assert_int_equal(dp_proposer_propose(p, &h, 9, NULL, &warm, &err), DP_OK);
+		assert_int_equal(p->n_front, 1);
 		for (size_t j = 0; j < 2; j++) {
-			const struct dp__side *side = &p->target.side[j];
+			const struct dp__box_edges *side = &p->acq_region.edges[j];
 
-			assert_true(fabs(side->t[side->n - 1] - (j ? worst : 50)) < 1e-12 * 50);
+			assert_true(fabs(side->values[side->n_edges - 1] - (j ? worst : 50)) <
+				    1e-12 * 50);
 		}
 		assert_int_equal(dp_propose(s, &h, 9, NULL, &cold, &err), DP_OK);
 		assert_memory_equal(warm.x, cold.x, sizeof warm.x);
-		assert_true(warm.modelled && warm.acquisition > 0);
+		assert_true(warm.has_prediction && warm.acquisition > 0);
 		for (size_t j = 0; j < 2; j++)
-			assert_true(isfinite(warm.objective[j].value) && warm.objective[j].sd > 0);
+			assert_true(isfinite(warm.predicted[j].value) &&
+				    warm.predicted[j].model_sd > 0);
 		for (size_t i = 0; i < 9; i++)
 			assert_true(memcmp(warm.x, known[i].x, 4 * sizeof *warm.x) != 0);
 		check_sane(s, known, 9);
@@ -600,13 +606,13 @@ static void needle(const double *x, double *y)
 	y[1] = x[0];
 }
 
-static void sample_cube(struct dp_known *known, size_t n, fn *f)
+static void sample_cube(struct dp_observation *known, size_t n, fn *f)
 {
 	memset(known, 0, n * sizeof *known);
 	for (size_t i = 0; i < n; i++) {
 		known[i].trial = (uint32_t)i;
 		for (unsigned k = 0; k < 3; k++)
-			known[i].x[k] = dp__sobol(7, (uint32_t)i, k);
+			known[i].x[k] = dp__sobol_coordinate(7, (uint32_t)i, k);
 		f(known[i].x, known[i].y);
 		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
 			known[i].var[j] = NAN;
@@ -629,8 +635,8 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 {
 	struct dp_study *s = study(CUBE, PLAIN("1"), "");
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known known[100];
-	struct dp_history h = { .known = known, .n = 100 };
+	struct dp_observation known[100];
+	struct dp_history h = { .observations = known, .n = 100 };
 	struct dp_err err;
 	double wrong = 0;
 
@@ -642,11 +648,11 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 		struct dp__normal f[2];
 
 		for (unsigned k = 0; k < 3; k++)
-			x[k] = dp__sobol(8, i, k);
+			x[k] = dp__sobol_coordinate(8, i, k);
 		waves(x, y);
-		dp__to_u(&p->inputs, x, u);
-		assert_int_equal(dp__model_predict(p, u, 1, 1, true, true, f, NULL), DP_OK);
-		wrong += (f[0].m - y[0]) * (f[0].m - y[0]) / 50;
+		dp__encoding_encode(&p->encoding, x, u);
+		assert_int_equal(dp__predict_outputs(p, u, 1, 1, true, true, f, NULL), DP_OK);
+		wrong += (f[0].mean - y[0]) * (f[0].mean - y[0]) / 50;
 	}
 	assert_true(wrong < 0.15); /* the variance of y is 1.5 */
 	dp_proposer_free(p);
@@ -658,8 +664,8 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 static void nothing_inside_moves_the_reference(void **state)
 {
 	struct dp_study *s = study(CUBE, PLAIN("0.5"), "");
-	struct dp_known known[20];
-	struct dp_history h = { .known = known, .n = 19 };
+	struct dp_observation known[20];
+	struct dp_history h = { .observations = known, .n = 19 };
 
 	(void)state;
 	sample_cube(known, 20, needle);
@@ -671,15 +677,15 @@ static void nothing_inside_moves_the_reference(void **state)
 		struct dp_err err;
 		bool moved = false;
 
-		assert_int_equal(dp_proposer_ask(p, &h, 20, NULL, &out, &err), DP_OK);
+		assert_int_equal(dp_proposer_propose(p, &h, 20, NULL, &out, &err), DP_OK);
 		for (size_t j = 0; j < 2; j++) {
-			const struct dp__side *side = &p->target.side[j];
+			const struct dp__box_edges *side = &p->acq_region.edges[j];
 
-			assert_true(side->t[side->n - 1] >= 0.5);
-			moved |= side->t[side->n - 1] > 0.5;
+			assert_true(side->values[side->n_edges - 1] >= 0.5);
+			moved |= side->values[side->n_edges - 1] > 0.5;
 		}
 		assert_true(moved == (h.n < 20));
-		assert_true(out.modelled && out.acquisition > 0 && out.note[0] == '\0');
+		assert_true(out.has_prediction && out.acquisition > 0 && out.note[0] == '\0');
 		dp_proposer_free(p);
 	}
 	dp_study_free(s);
@@ -688,8 +694,8 @@ static void nothing_inside_moves_the_reference(void **state)
 /* Nor is a gain infinite there, where a logit's reference would be beyond 1. */
 static void a_moved_reference_is_no_infinite_gain(void **state)
 {
-	struct dp_known known[20];
-	struct dp_history h = { .known = known, .n = 20 };
+	struct dp_observation known[20];
+	struct dp_history h = { .observations = known, .n = 20 };
 
 	(void)state;
 	sample_cube(known, 20, needle);
@@ -703,15 +709,15 @@ static void a_moved_reference_is_no_infinite_gain(void **state)
 				  "{metric: q}\nanti_ideal: {p: 0.1, q: 0.5}\n",
 			      ", acquisition: hvpoi, gain: model");
 		struct dp_proposer *p = dp_proposer_new(s);
-		const struct dp__side *side = &p->target.side[0];
+		const struct dp__box_edges *side = &p->acq_region.edges[0];
 		struct dp_proposal out;
 		struct dp_err err;
 
 		for (size_t i = 0; i < 20 && k; i++)
 			known[i].y[0] = 1 - known[i].y[0];
-		assert_int_equal(dp_proposer_ask(p, &h, 20, NULL, &out, &err), DP_OK);
-		assert_true(side->n > 0 && isfinite(side->zt[side->n - 1]));
-		assert_true(out.modelled && out.acquisition > 0 && out.note[0] == '\0');
+		assert_int_equal(dp_proposer_propose(p, &h, 20, NULL, &out, &err), DP_OK);
+		assert_true(side->n_edges > 0 && isfinite(side->model_values[side->n_edges - 1]));
+		assert_true(out.has_prediction && out.acquisition > 0 && out.note[0] == '\0');
 		dp_proposer_free(p);
 		dp_study_free(s);
 	}
@@ -720,17 +726,17 @@ static void a_moved_reference_is_no_infinite_gain(void **state)
 static void check_model_slope(struct dp_proposer *p, const double *u, size_t *unsure)
 {
 	double g[DP_PARAMS_MAX], other[DP_PARAMS_MAX], feas;
-	double value = dp__model_slope(p, u, g), eval;
+	double value = dp__acquisition_gradient(p, u, g), eval;
 
 	if (isinf(value))
 		return;
-	assert_int_equal(dp__model_eval(p, u, 1, 1, false, &eval, NULL, &feas), DP_OK);
+	assert_int_equal(dp__acquisition_eval(p, u, 1, 1, false, &eval, NULL, &feas), DP_OK);
 	assert_true(fabs(eval - value) < 1e-8 * (1 + fabs(value)));
 	*unsure += feas > 1e-6 && feas < 0.99; /* where constraints bend the slope */
 	for (size_t k = 0; k < p->spec.d; k++) {
 		double a[DP_PARAMS_MAX], b[DP_PARAMS_MAX], step = 1e-5, slope;
 
-		if (p->inputs.in[k].kind == DP__CATEGORY) {
+		if (p->encoding.inputs[k].kind == DP__INPUT_CATEGORY) {
 			assert_true(g[k] == 0);
 			continue;
 		}
@@ -738,7 +744,9 @@ static void check_model_slope(struct dp_proposer *p, const double *u, size_t *un
 		memcpy(b, u, p->spec.d * sizeof *b);
 		a[k] -= step;
 		b[k] += step;
-		slope = (dp__model_slope(p, b, other) - dp__model_slope(p, a, other)) / (2 * step);
+		slope = (dp__acquisition_gradient(p, b, other) -
+			 dp__acquisition_gradient(p, a, other)) /
+			(2 * step);
 		assert_true(fabs(slope - g[k]) < 1e-3 * (1 + fabs(g[k])));
 	}
 }
@@ -756,24 +764,24 @@ static void slopes_with_constraints(void **state)
 			study(MIXED, TWO "constraints: {a: \"<= 20\", b: \">= -2\"}\n", search[q]);
 		struct dp_proposer *p = dp_proposer_new(s);
 		static struct run r;
-		struct dp_history h = { .known = r.known, .n = 12 };
+		struct dp_history h = { .observations = r.known, .n = 12 };
 		size_t unsure = 0;
 		struct dp_err err;
 
 		for (size_t t = 0; t < 12; t++) {
 			go(&r, s, NULL, mixed, t, t + 1, 1);
-			r.known[t].metric[0] = r.known[t].x[0] + (double)(t % 3);
-			r.known[t].metric[1] = log10(r.known[t].x[1]) - 0.1 * (t % 2);
+			r.known[t].metrics[0] = r.known[t].x[0] + (double)(t % 3);
+			r.known[t].metrics[1] = log10(r.known[t].x[1]) - 0.1 * (t % 2);
 		}
-		r.known[11].status = DP_KNOWN_OK;
+		r.known[11].status = DP_OBSERVATION_OK;
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-		assert_int_equal(dp__model_room(p, 1), DP_OK);
+		assert_int_equal(dp__predict_reserve(p, 1), DP_OK);
 		for (size_t i = 0; i < 60; i++) {
 			double u[3],
 				x[4] = { 2 + (double)(7 * i % 13) * 3,
 					 pow(10, -2.9 + 0.06 * (double)i), 0, (double)(i % 3) };
 
-			dp__to_u(&p->inputs, x, u);
+			dp__encoding_encode(&p->encoding, x, u);
 			check_model_slope(p, u, &unsure);
 		}
 		assert_true(unsure >= 4);
@@ -796,36 +804,37 @@ static void loss_distributions_are_exact_objectives(void **state)
 		      "  u: {metric: u, transform: logit}\nanti_ideal: {e: 20, u: 1}\n",
 		      ", initial: 4");
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_known k[8];
-	struct dp_history h = { .known = k, .n = 0 };
+	struct dp_observation k[8];
+	struct dp_history h = { .observations = k, .n = 0 };
 	struct dp_proposal warm, cold;
 	struct dp_epsilon e;
 	struct dp_err err;
 
 	(void)state;
 	for (size_t i = 0; i < 8; i++) {
-		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i };
 		k[i].x[0] = 10 + 27 * (double)((3 * i) % 8);
 		k[i].x[2] = 0.8 + 0.5 * (double)i;
-		assert_int_equal(dp_objective_privacy(s, 0, k[i].x, &e, &err), DP_OK);
+		assert_int_equal(dp_objective_epsilon(s, 0, k[i].x, &e, &err), DP_OK);
 		k[i].y[0] = e.epsilon;
 		k[i].y[1] = 1 / (1 + 0.02 * k[i].x[0] / k[i].x[2]);
 		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
 			k[i].var[j] = NAN;
 	}
 	for (h.n = 7; h.n <= 8; h.n++)
-		assert_int_equal(dp_proposer_ask(p, &h, (uint32_t)h.n, NULL, &warm, &err), DP_OK);
+		assert_int_equal(dp_proposer_propose(p, &h, (uint32_t)h.n, NULL, &warm, &err),
+				 DP_OK);
 	h.n = 8;
-	assert_true(dp__oracles_costly(p));
+	assert_true(dp__proposer_has_costly(p));
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &cold, &err), DP_OK);
 	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
-	assert_memory_equal(warm.objective, cold.objective, sizeof warm.objective);
+	assert_memory_equal(warm.predicted, cold.predicted, sizeof warm.predicted);
 	assert_true(warm.x[0] == rint(warm.x[0]) && warm.x[0] >= 10 && warm.x[0] <= 200);
 	assert_true(warm.x[1] == 0 && warm.x[2] >= 0.7 && warm.x[2] <= 5);
-	assert_true(warm.modelled && warm.objective[1].sd > 0 && warm.acquisition > 0);
-	assert_int_equal(dp_objective_privacy(s, 0, warm.x, &e, &err), DP_OK);
-	assert_true(warm.objective[0].sd == 0);
-	assert_true(fabs(warm.objective[0].value - e.epsilon) < 1e-12 * e.epsilon);
+	assert_true(warm.has_prediction && warm.predicted[1].model_sd > 0 && warm.acquisition > 0);
+	assert_int_equal(dp_objective_epsilon(s, 0, warm.x, &e, &err), DP_OK);
+	assert_true(warm.predicted[0].model_sd == 0);
+	assert_true(fabs(warm.predicted[0].value - e.epsilon) < 1e-12 * e.epsilon);
 	dp_proposer_free(p);
 	dp_study_free(s);
 }
@@ -836,8 +845,8 @@ struct program {
 	int code;
 };
 
-static int ask_program(void *arg, size_t objective, const double *x, double at, double *epsilon,
-		       struct dp_err *err)
+static int external_epsilon(void *arg, size_t objective, const double *x, double at,
+			    double *epsilon, struct dp_err *err)
 {
 	struct program *p = arg;
 
@@ -859,15 +868,15 @@ static void programs_are_exact_objectives(void **state)
 				   "  u: {metric: u}\nanti_ideal: {e: 20, u: 1}\n",
 				   ", initial: 4");
 	struct program program = { .enough = 1000, .code = DP_E_ORACLE };
-	struct dp_oracle_asker asker = { ask_program, &program };
-	struct dp_known k[8];
-	struct dp_history h = { .known = k, .n = 8, .programs = &asker };
+	struct dp_external_callback asker = { external_epsilon, &program };
+	struct dp_observation k[8];
+	struct dp_history h = { .observations = k, .n = 8, .external_accountants = &asker };
 	struct dp_proposal out, again;
 	struct dp_err err;
 
 	(void)state;
 	for (size_t i = 0; i < 8; i++) {
-		k[i] = (struct dp_known){ .trial = (uint32_t)i };
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i };
 		k[i].x[0] = 1 + 6 * (double)((3 * i) % 8);
 		k[i].x[1] = 0.1 * (double)i;
 		k[i].y[0] = 10 / k[i].x[0];
@@ -877,7 +886,7 @@ static void programs_are_exact_objectives(void **state)
 	}
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &out, &err), DP_OK);
 	assert_in_range(program.asked, 2, 40);
-	assert_true(fabs(out.objective[0].value - 10 / out.x[0]) < 1e-12 * 20);
+	assert_true(fabs(out.predicted[0].value - 10 / out.x[0]) < 1e-12 * 20);
 	program = (struct program){ .enough = 1, .code = DP_E_ORACLE };
 	assert_int_equal(dp_propose(s, &h, 8, NULL, &again, &err), DP_E_ORACLE);
 	assert_string_equal(err.msg, "objective 'e': it is tired");
@@ -891,7 +900,7 @@ static void a_proposal_can_be_cancelled(void **state)
 {
 	struct dp_study *s = study(MIXED, TWO, ", initial: 8");
 	static struct run r;
-	struct dp_history h = { .known = r.known, .n = 20 };
+	struct dp_history h = { .observations = r.known, .n = 20 };
 	struct dp_proposal out;
 	struct dp_err err;
 	atomic_bool cancel = true;
@@ -910,13 +919,13 @@ static void sobol_points_are_stratified(void **state)
 		unsigned char hit[256] = { 0 };
 
 		for (uint32_t i = 0; i < 256; i++) {
-			double t = dp__sobol(42, i, dim);
+			double t = dp__sobol_coordinate(42, i, dim);
 
 			assert_true(t > 0 && t < 1);
 			assert_int_equal(hit[(int)(t * 256)]++, 0);
 		}
 	}
-	assert_true(dp__sobol(1, 3, 2) != dp__sobol(2, 3, 2));
+	assert_true(dp__sobol_coordinate(1, 3, 2) != dp__sobol_coordinate(2, 3, 2));
 }
 
 int main(void)
@@ -946,6 +955,6 @@ int main(void)
 		cmocka_unit_test(sobol_points_are_stratified),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

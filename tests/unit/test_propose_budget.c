@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 enum {
 	MOST = 60 /* results */
@@ -22,7 +22,7 @@ enum {
 
 static struct dp_study *budget_study(const char *trainer, const char *space, const char *search)
 {
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	char text[1024];
@@ -41,7 +41,7 @@ static struct dp_study *budget_study(const char *trainer, const char *space, con
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return s;
 }
 
@@ -63,8 +63,8 @@ static double error_at(const double *x)
 struct search {
 	struct dp_study *study;
 	struct dp_filter filter;
-	struct dp_renyi_memory *memory;
-	struct dp_known known[MOST * 6];
+	struct dp_renyi_cache *memory;
+	struct dp_observation known[MOST * 6];
 	size_t n;
 	uint32_t trainings;
 	double spent;
@@ -74,15 +74,15 @@ static void search_begin(struct search *s, const char *trainer, const char *spac
 			 const char *search, double order)
 {
 	s->study = budget_study(trainer, space, search);
-	s->memory = dp_renyi_memory_new();
+	s->memory = dp_renyi_cache_new();
 	s->n = s->trainings = 0;
 	s->spent = 0;
-	assert_int_equal(dp_filter_at(3, 1e-5, order, &s->filter, NULL), DP_OK);
+	assert_int_equal(dp_filter_init(3, 1e-5, order, &s->filter, NULL), DP_OK);
 }
 
 static void search_end(struct search *s)
 {
-	dp_renyi_memory_free(s->memory);
+	dp_renyi_cache_free(s->memory);
 	dp_study_free(s->study);
 }
 
@@ -90,22 +90,22 @@ static double k_of(struct search *s, const double *x)
 {
 	double k;
 
-	assert_int_equal(
-		dp_study_renyi(s->study, s->memory, 0, x, NAN, &s->filter.order, 1, &k, NULL),
-		DP_OK);
+	assert_int_equal(dp_study_training_renyi(s->study, s->memory, 0, x, NAN, &s->filter.order,
+						 1, &k, NULL),
+			 DP_OK);
 	return k;
 }
 
 static void result(struct search *s, const double *x, double at)
 {
-	struct dp_known *k = &s->known[s->n++];
+	struct dp_observation *k = &s->known[s->n++];
 	struct dp_epsilon e;
 
-	*k = (struct dp_known){ .trial = s->trainings, .at = isnan(at) ? 0 : at };
+	*k = (struct dp_observation){ .trial = s->trainings, .checkpoint = isnan(at) ? 0 : at };
 	memcpy(k->x, x, sizeof k->x);
 	if (!isnan(at))
 		k->x[0] = at;
-	assert_int_equal(dp_objective_privacy(s->study, 0, k->x, &e, NULL), DP_OK);
+	assert_int_equal(dp_objective_epsilon(s->study, 0, k->x, &e, NULL), DP_OK);
 	k->y[0] = e.epsilon;
 	k->y[1] = error_at(k->x);
 	k->var[0] = k->var[1] = NAN;
@@ -114,9 +114,10 @@ static void result(struct search *s, const double *x, double at)
 /* The next proposal with so much left, and what the answer was. */
 static int ask(struct search *s, double left, struct dp_proposal *next, struct dp_err *err)
 {
-	struct dp_history h = {
-		.known = s->known, .n = s->n, .budget_order = s->filter.order, .budget_left = left
-	};
+	struct dp_history h = { .observations = s->known,
+				.n = s->n,
+				.budget_order = s->filter.order,
+				.budget_remaining = left };
 
 	return dp_propose(s->study, &h, s->trainings, NULL, next, err);
 }
@@ -127,8 +128,8 @@ static void search_all(struct search *s, struct dp_err *err)
 	struct dp_proposal next;
 
 	while (s->trainings < MOST) {
-		double left = dp_filter_left(&s->filter, s->spent, 0) * (1 - 1e-12), k;
-		double at[DP_WAYPOINTS_MAX];
+		double left = dp_filter_remaining(&s->filter, s->spent, 0) * (1 - 1e-12), k;
+		double at[DP_CHECKPOINTS_MAX];
 		size_t n;
 		int code = ask(s, left, &next, err);
 
@@ -137,7 +138,7 @@ static void search_all(struct search *s, struct dp_err *err)
 		assert_int_equal(code, DP_OK);
 		k = k_of(s, next.x);
 		assert_true(dp_filter_allows(&s->filter, s->spent, 0, k));
-		n = dp_path_values(s->study, next.x, at);
+		n = dp_learning_curve_checkpoints(s->study, next.x, at);
 		for (size_t i = 0; i < n; i++) /* free */
 			result(s, next.x, at[i]);
 		result(s, next.x, NAN);
@@ -241,7 +242,7 @@ static void a_cheap_design(void **state)
 	(void)state;
 	search_begin(&s, "", SPACE, ", cost: privacy", 6);
 	for (; s.trainings < 4; s.trainings++) {
-		assert_int_equal(ask(&s, dp_filter_left(&s.filter, s.spent, 0), &next, &err),
+		assert_int_equal(ask(&s, dp_filter_remaining(&s.filter, s.spent, 0), &next, &err),
 				 DP_OK);
 		assert_string_equal(next.source, "initial");
 		s.spent = dp_renyi_add(s.spent, k_of(&s, next.x));
@@ -262,15 +263,15 @@ static void gradient(void **state)
 	(void)state;
 	search_begin(&s, "", SPACE, ", cost: privacy", 6);
 	h.budget_order = 6;
-	h.budget_left = 1; /* of which an evaluation takes a part, too */
+	h.budget_remaining = 1; /* of which an evaluation takes a part, too */
 	p = dp_proposer_new(s.study);
 	p->history = &h;
-	dp__snap(&p->inputs, u);
-	(void)dp__cost_log(p, u, by);
+	dp__encoding_round(&p->encoding, u);
+	(void)dp__cost_log_at(p, u, by);
 	u[2] += 1e-4;
-	slope = dp__cost_log(p, u, NULL);
+	slope = dp__cost_log_at(p, u, NULL);
 	u[2] -= 2e-4;
-	slope = (slope - dp__cost_log(p, u, NULL)) / 2e-4;
+	slope = (slope - dp__cost_log_at(p, u, NULL)) / 2e-4;
 	assert_true(fabs(slope + by[2]) < 1e-3 * fabs(slope));
 	assert_true(by[0] < 0 && by[2] > 0); /* epochs cost, noise does not */
 	p->history = NULL;
@@ -286,6 +287,6 @@ int main(void)
 		cmocka_unit_test(gradient),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

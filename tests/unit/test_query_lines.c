@@ -67,13 +67,13 @@ static json_t *random_use(struct dp_rng *r, bool costly)
 			json_object_set_new(q, k->name, json_string("rdp"));
 			continue;
 		}
-		if (!one_in(r, k->needed ? 1 : k->group ? 2 : 4) || one_in(r, 60))
+		if (!one_in(r, k->required ? 1 : k->alternatives_group ? 2 : 4) || one_in(r, 60))
 			continue;
-		while (k->words && k->words[words])
+		while (k->choices && k->choices[words])
 			words++;
 		json_object_set_new(q, k->name,
 				    words && !one_in(r, 50)
-					    ? json_string(k->words[dp_rng_below(r, words)])
+					    ? json_string(k->choices[dp_rng_below(r, words)])
 					    : random_number(r, k));
 	}
 	if (json_object_get(q, "group") && !costly) /* its curves are integrals */
@@ -112,7 +112,7 @@ static void check_line(const json_t *q)
 	struct dp_err err = { 0 };
 	json_t *a = NULL;
 	double epsilon = NAN, error = NAN;
-	int code = dp_privacy_json(q, &a, &err);
+	int code = dp_privacy_answer_query(q, &a, &err);
 
 	dp_json_dump(&text, q, 0);
 	if (code != DP_OK) {

@@ -66,9 +66,9 @@ static void real_orders(void **state)
 	(void)state;
 	assert_non_null(f);
 	for (; reference_next(f, "poisson_gaussian_rdp_default", &r); n++) {
-		struct dp__poisson p = { r.lot / r.records, r.noise };
+		struct dp__rdp_poisson p = { r.lot / r.records, r.noise };
 		double a = r.order, d = log(r.delta);
-		double e = r.steps * dp__poisson_cgf(&p, a) / (a - 1) + log1p(-1 / a) -
+		double e = r.steps * dp__rdp_poisson_cgf(&p, a) / (a - 1) + log1p(-1 / a) -
 			   (d + log(a)) / (a - 1);
 		struct dp_epsilon real = ask_reference(&r, "\"orders\":\"real\"");
 		struct dp_epsilon whole = ask_reference(&r, "\"orders\":\"integer\"");
@@ -92,11 +92,11 @@ static void two_ways(void **state)
 	(void)state;
 	dp_rng_init(&rng, 1, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 300; i++) {
-		struct dp__poisson p = { exp(-21 * dp_rng_uniform(&rng)),
-					 exp(-1.5 + 4 * dp_rng_uniform(&rng)) };
+		struct dp__rdp_poisson p = { exp(-21 * dp_rng_uniform(&rng)),
+					     exp(-1.5 + 4 * dp_rng_uniform(&rng)) };
 		double order = 2 + floor(30 * dp_rng_uniform(&rng));
-		double sum = dp__poisson_cgf(&p, order);
-		double integral = dp__poisson_cgf(&p, order * (1 + 4e-16) + 1e-15);
+		double sum = dp__rdp_poisson_cgf(&p, order);
+		double integral = dp__rdp_poisson_cgf(&p, order * (1 + 4e-16) + 1e-15);
 
 		if (!(fabs(integral / sum - 1) < 1e-9))
 			fail_msg("q %g sigma %g order %g: %.17g and %.17g", p.q, p.sigma, order,
@@ -107,17 +107,18 @@ static void two_ways(void **state)
 /* Without sampling both are the Gaussian mechanism's exact divergence. */
 static void unsampled(void **state)
 {
-	struct dp__poisson p = { 1, 1.7 };
-	struct dp__wor *w = dp__wor_new();
+	struct dp__rdp_poisson p = { 1, 1.7 };
+	struct dp__rdp_wor *w = dp__rdp_wor_new();
 
 	(void)state;
 	assert_non_null(w);
-	assert_true(dp__wor_set(w, 1.7, true));
+	assert_true(dp__rdp_wor_set_noise(w, 1.7, true));
 	for (double a = 2; a < 50; a++) {
-		assert_near(dp__poisson_cgf(&p, a), a * (a - 1) / (2 * 1.7 * 1.7), 1e-12 * a * a);
-		assert_near(dp__wor_cgf(w, 1, a), a * (a - 1) / (2 * 1.7 * 1.7), 1e-12 * a * a);
+		assert_near(dp__rdp_poisson_cgf(&p, a), a * (a - 1) / (2 * 1.7 * 1.7),
+			    1e-12 * a * a);
+		assert_near(dp__rdp_wor_cgf(w, 1, a), a * (a - 1) / (2 * 1.7 * 1.7), 1e-12 * a * a);
 	}
-	dp__wor_free(w);
+	dp__rdp_wor_free(w);
 }
 
 struct setting {
@@ -182,19 +183,19 @@ static void any_setting(void **state)
 
 /* With little noise the best order lies between one and two, beyond a hump at two. What
  * an order gives is a bound, so the reference is the formula at one of them. */
-static void orders_below_two(void **state)
+static void search_orders_below_two(void **state)
 {
 	double v[DP_PRIVACY_KEYS_MAX], order = 1.25, gap = order - 1;
-	struct dp_privacy_item item = {
+	struct dp_composition_item item = {
 		query("{\"mechanism\":\"dp-sgd\",\"sampling\":\"without-replacement\","
 		      "\"records\":30956,\"lot\":32,\"steps\":1000,"
 		      "\"noise_multiplier\":0.3}",
 		      v),
 		v, 1
 	};
-	double one = 1000 * dp__sampled_cgf(32 / 30956., 1 / 0.3, order) / gap + log1p(-1 / order) -
-		     (log(1e-5) + log(order)) / gap;
-	struct dp_privacy_item many[DP_PRIVACY_ITEMS_MAX + 1];
+	double one = 1000 * dp__rdp_sampled_cgf(32 / 30956., 1 / 0.3, order) / gap +
+		     log1p(-1 / order) - (log(1e-5) + log(order)) / gap;
+	struct dp_composition_item many[DP_PRIVACY_ITEMS_MAX + 1];
 	struct dp_epsilon e;
 
 	(void)state;
@@ -238,7 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reference_values), cmocka_unit_test(real_orders),
 		cmocka_unit_test(two_ways),         cmocka_unit_test(unsampled),
-		cmocka_unit_test(any_setting),      cmocka_unit_test(orders_below_two),
+		cmocka_unit_test(any_setting),      cmocka_unit_test(search_orders_below_two),
 		cmocka_unit_test(hardly_any_noise),
 	};
 

@@ -6,11 +6,11 @@
 
 #include <cmocka.h>
 
-#include "base/num.h"
+#include "base/units.h"
 #include "base/rng.h"
 #include "failing_malloc.h"
 #include "linalg/linalg.h"
-#include "propose/recommend.h"
+#include "optimize/recommend/recommend.h"
 #include "study_text.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ enum {
 /* A study, results of it, and models of these. */
 struct asked {
 	struct dp_study *study;
-	struct dp_known known[KNOWN_MAX];
+	struct dp_observation known[KNOWN_MAX];
 	struct dp_history h;
 	struct dp_proposer *p;
 	struct dp_err err;
@@ -49,30 +49,31 @@ typedef void truth_fn(const double *x, double *y, double *metric);
 
 static void add_result(struct asked *a, truth_fn *truth, const double *x)
 {
-	struct dp_known *k = &a->known[a->h.n];
+	struct dp_observation *k = &a->known[a->h.n];
 	double metric[DP_CONSTRAINTS_MAX] = { 0 }, at[DP_PARAMS_MAX];
 
 	memcpy(at, x, sizeof at);
-	assert_int_equal(dp_space_derive(a->study, at, &a->err), DP_OK);
+	assert_int_equal(dp_space_solve_calibrated(a->study, at, &a->err), DP_OK);
 	memset(k, 0, sizeof *k);
 	k->trial = (uint32_t)a->h.n++;
 	memcpy(k->x, at, sizeof k->x);
 	for (size_t i = 0; i < DP_OBJECTIVES_MAX; i++)
 		k->var[i] = NAN;
-	assert_int_equal(dp_objectives_privacy_at(a->study, a->h.programs, at, NAN, k->y, &a->err),
+	assert_int_equal(dp_objectives_epsilon_at(a->study, a->h.external_accountants, at, NAN,
+						  k->y, &a->err),
 			 DP_OK);
 	truth(at, k->y, metric);
-	memcpy(k->metric, metric, sizeof k->metric);
+	memcpy(k->metrics, metric, sizeof k->metrics);
 }
 
 /* n random points of the space, measured without noise. */
 static void ask_study_with(struct asked *a, const char *text, size_t n, truth_fn *truth,
-			   const struct dp_oracle_asker *programs)
+			   const struct dp_external_callback *programs)
 {
 	memset(a, 0, sizeof *a);
 	a->study = good(text);
-	a->h.known = a->known;
-	a->h.programs = programs;
+	a->h.observations = a->known;
+	a->h.external_accountants = programs;
 	for (uint32_t i = 0; i < n; i++) {
 		double x[DP_PARAMS_MAX] = { 0 };
 
@@ -84,7 +85,7 @@ static void ask_study_with(struct asked *a, const char *text, size_t n, truth_fn
 	assert_int_equal(dp_surrogate_fit(a->p, &a->h, NULL, &a->err), DP_OK);
 }
 
-static void ask_study(struct asked *a, const char *text, size_t n, truth_fn *truth)
+static void runner_fetch_study(struct asked *a, const char *text, size_t n, truth_fn *truth)
 {
 	ask_study_with(a, text, n, truth, NULL);
 }
@@ -97,7 +98,7 @@ static void forget(struct asked *a)
 
 static struct dp_recommendation recommend_at(struct asked *a, size_t output, double value)
 {
-	struct dp_level level = { output, value };
+	struct dp_recommend_level level = { output, value };
 	struct dp_recommendation r;
 
 	if (dp_recommend(a->p, &level, 0, NULL, &r, &a->err) != DP_OK)
@@ -110,7 +111,8 @@ static void check_tuned(struct asked *a, const struct dp_recommendation *r, doub
 {
 	double y[DP_OBJECTIVES_MAX];
 
-	assert_int_equal(dp_objectives_privacy_at(a->study, a->h.programs, r->x, NAN, y, &a->err),
+	assert_int_equal(dp_objectives_epsilon_at(a->study, a->h.external_accountants, r->x, NAN, y,
+						  &a->err),
 			 DP_OK);
 	assert_true(y[EPSILON] == r->privacy[EPSILON]);
 	if (!(y[EPSILON] <= level && y[EPSILON] >= 0.999 * level))
@@ -138,8 +140,9 @@ static void epsilon_is_tuned_and_the_rest_is_best(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
-		  valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, valley);
 	for (size_t i = 0; i < DP_COUNT(levels); i++) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, levels[i]);
 		double y[2] = { 0 };
@@ -147,11 +150,11 @@ static void epsilon_is_tuned_and_the_rest_is_best(void **state)
 		check_tuned(&a, &r, levels[i]);
 		check_near(r.x[0], 0.3, 0.03);
 		valley(r.x, y, NULL);
-		check_near(r.output[ERROR].value, y[ERROR], 0.005);
-		assert_true(r.output[ERROR].lo <= r.output[ERROR].value &&
-			    r.output[ERROR].value <= r.output[ERROR].hi);
+		check_near(r.predicted[ERROR].value, y[ERROR], 0.005);
+		assert_true(r.predicted[ERROR].lo <= r.predicted[ERROR].value &&
+			    r.predicted[ERROR].value <= r.predicted[ERROR].hi);
 		assert_true(isnan(r.privacy[ERROR]));
-		assert_true(r.nearest < a.h.n && r.distance < 0.3);
+		assert_true(r.nearest_observation < a.h.n && r.distance < 0.3);
 	}
 	forget(&a);
 }
@@ -175,7 +178,8 @@ static void whole_numbers_stay_whole(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 80, lot_valley);
+	runner_fetch_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 80,
+			   lot_valley);
 	for (double level = 0.3; level < 9; level *= 1.7) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
@@ -214,7 +218,7 @@ static void costly_oracles_decide_in_the_end(void **state)
 			       "s: {type: float, range: [0.5, 8]}",
 			       PLD ", " ERROR_METRIC) ANTI "%s",
 			 searches[i]);
-		ask_study(&a, text, 30, fewer_epochs_less_noise);
+		runner_fetch_study(&a, text, 30, fewer_epochs_less_noise);
 		r = recommend_at(&a, EPSILON, 1);
 		check_tuned(&a, &r, 1);
 		check_near(r.x[0], 5, 2);
@@ -234,10 +238,10 @@ static void categories_are_compared(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE ", k: {type: categorical, values: [x, y, z]}",
-			GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  80, by_category);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE ", k: {type: categorical, values: [x, y, z]}",
+				 GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   80, by_category);
 	r = recommend_at(&a, EPSILON, 0.5);
 	check_tuned(&a, &r, 0.5);
 	assert_true(r.x[2] == 1);
@@ -252,16 +256,16 @@ static void noise_of_whole_numbers(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", s: {type: int, range: [1, 50]}", GAUSSIAN ", " ERROR_METRIC)
-			  ANTI RANDOM_SEARCH,
-		  60, valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", s: {type: int, range: [1, 50]}",
+				 GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, valley);
 	for (double level = 0.15; level < 3; level *= 2) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
 		assert_true(r.privacy[EPSILON] <= level);
 		r.x[1] -= 1; /* less noise would be too little */
-		assert_int_equal(dp_objective_privacy(a.study, EPSILON, r.x, &e, &a.err), DP_OK);
+		assert_int_equal(dp_objective_epsilon(a.study, EPSILON, r.x, &e, &a.err), DP_OK);
 		assert_true(e.epsilon > level);
 	}
 	forget(&a);
@@ -274,11 +278,11 @@ static void nothing_to_tune(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY("n: {type: int, range: [1, 60]}, l: {type: int, range: [10, "
-			"400]}, s: {fixed: 2}",
-			SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  60, lot_valley);
+	runner_fetch_study(&a,
+			   STUDY("n: {type: int, range: [1, 60]}, l: {type: int, range: [10, "
+				 "400]}, s: {fixed: 2}",
+				 SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, lot_valley);
 	r = recommend_at(&a, EPSILON, 0.8);
 	assert_true(r.privacy[EPSILON] <= 0.8 && r.privacy[EPSILON] > 0);
 	forget(&a);
@@ -296,12 +300,12 @@ static void another_input_is_tuned(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY("r: {type: float, range: [1e-4, 1], scale: log}, s: {fixed: 1}",
-			"epsilon: {privacy: {mechanism: output-perturbation, "
-			"regularization: r, records: 1000, sigma: s, delta: "
-			"1e-5}}, " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  30, by_regularization);
+	runner_fetch_study(&a,
+			   STUDY("r: {type: float, range: [1e-4, 1], scale: log}, s: {fixed: 1}",
+				 "epsilon: {privacy: {mechanism: output-perturbation, "
+				 "regularization: r, records: 1000, sigma: s, delta: "
+				 "1e-5}}, " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   30, by_regularization);
 	for (double level = 0.1; level < 9; level *= 3) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
@@ -317,12 +321,12 @@ static void composed_noises(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE ", t: {type: float, range: [1, 50], scale: log}",
-			"epsilon: {privacy: {compose: [{mechanism: gaussian, sigma: s}, "
-			"{mechanism: laplace, scale: t}], delta: 1e-5}}, " ERROR_METRIC)
-			  ANTI RANDOM_SEARCH,
-		  40, valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE ", t: {type: float, range: [1, 50], scale: log}",
+				 "epsilon: {privacy: {compose: [{mechanism: gaussian, sigma: s}, "
+				 "{mechanism: laplace, scale: t}], delta: 1e-5}}, " ERROR_METRIC)
+				   ANTI RANDOM_SEARCH,
+			   40, valley);
 	for (size_t i = 0; i < DP_COUNT(levels); i++) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, levels[i]);
 
@@ -343,12 +347,12 @@ static void calibrated_noise(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", t: {type: float, range: [0.05, 9], scale: log}, "
-			      "s: {calibrate: {epsilon: t, mechanism: gaussian, delta: "
-			      "1e-5}}",
-			GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  50, by_target);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", t: {type: float, range: [0.05, 9], scale: log}, "
+				       "s: {calibrate: {epsilon: t, mechanism: gaussian, delta: "
+				       "1e-5}}",
+				 GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   50, by_target);
 	for (double level = 0.1; level < 9; level *= 3) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
@@ -376,8 +380,8 @@ static int inverse_noise(void *arg, size_t objective, const double *x, double at
 static void programs_are_asked(void **state)
 {
 	bool dead = false;
-	struct dp_oracle_asker asker = { inverse_noise, &dead };
-	struct dp_level level = { EPSILON, 1 };
+	struct dp_external_callback asker = { inverse_noise, &dead };
+	struct dp_recommend_level level = { EPSILON, 1 };
 	struct dp_recommendation r;
 	struct asked a;
 
@@ -408,13 +412,14 @@ static void a_metric_is_held(void **state)
 	struct dp_epsilon e;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
-		  valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, valley);
 	r = recommend_at(&a, ERROR, 0.28);
-	assert_true(r.output[ERROR].value <= 0.28);
+	assert_true(r.predicted[ERROR].value <= 0.28);
 	valley(r.x, y, NULL);
 	check_near(y[ERROR], 0.28, 0.005);
-	assert_int_equal(dp_objective_privacy(a.study, EPSILON, best, &e, &a.err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(a.study, EPSILON, best, &e, &a.err), DP_OK);
 	check_near(r.privacy[EPSILON], e.epsilon, 0.15 * e.epsilon);
 	assert_true(r.trust.output == ERROR);
 	forget(&a);
@@ -434,14 +439,14 @@ static void an_epsilon_that_is_a_metric(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(
+	runner_fetch_study(
 		&a,
 		STUDY(PLACE ", " NOISE, "epsilon: {metric: epsilon, transform: log}, " ERROR_METRIC)
 			ANTI RANDOM_SEARCH,
 		60, two_metrics);
 	r = recommend_at(&a, EPSILON, 1);
 	assert_true(isnan(r.privacy[EPSILON]));
-	assert_true(r.output[EPSILON].value <= 1);
+	assert_true(r.predicted[EPSILON].value <= 1);
 	check_near(4 / r.x[1], 1, 0.05);
 	check_near(r.x[0], 0.3, 0.05);
 	forget(&a);
@@ -459,17 +464,18 @@ static void what_is_maximised_is_held_from_below(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", error: {metric: error, goal: "
-						   "maximize}") "anti_ideal: {epsilon: 10, "
-								"error: 0}\n" RANDOM_SEARCH,
-		  60, upside_down);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE,
+				 GAUSSIAN ", error: {metric: error, goal: "
+					  "maximize}") "anti_ideal: {epsilon: 10, "
+						       "error: 0}\n" RANDOM_SEARCH,
+			   60, upside_down);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	check_near(r.x[0], 0.3, 0.03);
 	r = recommend_at(&a, ERROR, 0.7);
-	assert_true(r.output[ERROR].value >= 0.7);
-	check_near(r.output[ERROR].value, 0.7, 0.01);
+	assert_true(r.predicted[ERROR].value >= 0.7);
+	check_near(r.predicted[ERROR].value, 0.7, 0.01);
 	check_near(r.x[0], 0.3, 0.06);
 	forget(&a);
 }
@@ -490,14 +496,14 @@ static void constraints_hold(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, text, 60, with_seconds);
+	runner_fetch_study(&a, text, 60, with_seconds);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	check_near(r.x[0], 0.2, 0.02);
-	assert_true(r.output[2].value <= 20.001 && r.feasible > 0.5);
+	assert_true(r.predicted[2].value <= 20.001 && r.feasible_probability > 0.5);
 	/* and held at another level than the file's: epsilon and error both count */
 	r = recommend_at(&a, 2, 10);
-	assert_true(r.output[2].value <= 10.001);
+	assert_true(r.predicted[2].value <= 10.001);
 	check_near(r.x[0], 0.1, 0.03);
 	assert_true(r.privacy[EPSILON] < 9);
 	forget(&a);
@@ -511,19 +517,19 @@ static void three_values(const double *x, double *y, double *metric)
 /* Of two other objectives the hypervolume counts. */
 static void three_objectives(void **state)
 {
-	struct dp_level level = { EPSILON, 1 };
+	struct dp_recommend_level level = { EPSILON, 1 };
 	const double worse[] = { 1, 0.3, 50 }, better[] = { 1, 0.3, 20 };
 	struct dp_recommendation r;
 	struct asked a;
 	double most = 0, place = NAN;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE,
-			GAUSSIAN ", " ERROR_METRIC
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN
+				 ", " ERROR_METRIC
 				 ", seconds: {metric: seconds}") "anti_ideal: {epsilon: 10, error: "
 								 "1, seconds: 60}\n" RANDOM_SEARCH,
-		  70, three_values);
+			   70, three_values);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	for (double at = 0; at <= 1; at += 0.001) {
@@ -537,7 +543,8 @@ static void three_objectives(void **state)
 		}
 	}
 	check_near(r.x[0], place, 0.03);
-	assert_true(dp_level_cost(a.study, &level, better) < dp_level_cost(a.study, &level, worse));
+	assert_true(dp_recommend_level_cost(a.study, &level, better) <
+		    dp_recommend_level_cost(a.study, &level, worse));
 	forget(&a);
 }
 
@@ -555,14 +562,15 @@ static void all_is_computed(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(NOISE ", t: {type: float, range: [1, 50]}", GAUSSIAN
-			", error: {privacy: {mechanism: laplace, scale: t}}") ANTI RANDOM_SEARCH,
-		  10, nothing_more);
+	runner_fetch_study(&a,
+			   STUDY(NOISE ", t: {type: float, range: [1, 50]}",
+				 GAUSSIAN ", error: {privacy: {mechanism: laplace, scale: t}}")
+				   ANTI RANDOM_SEARCH,
+			   10, nothing_more);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
 	check_near(r.privacy[ERROR], 0.02, 1e-6);
-	assert_true(r.trust.trusted && r.trust.neighbours == 0);
+	assert_true(r.trust.is_trusted && r.trust.n_neighbours == 0);
 	forget(&a);
 }
 
@@ -597,7 +605,7 @@ static void paths_are_parameters_here(void **state)
 			 walks[i]);
 		memset(&a, 0, sizeof a);
 		a.study = good(text);
-		a.h.known = a.known;
+		a.h.observations = a.known;
 		for (uint32_t t = 0; t < 20; t++) {
 			double x[DP_PARAMS_MAX] = { 0 }, end;
 
@@ -610,7 +618,7 @@ static void paths_are_parameters_here(void **state)
 		assert_int_equal(dp_surrogate_fit(a.p, &a.h, NULL, &a.err), DP_OK);
 		r = recommend_at(&a, EPSILON, 1);
 		check_tuned(&a, &r, 1);
-		values = dp_space_json(a.study, r.x);
+		values = dp_space_to_json(a.study, r.x);
 		if (i == 0)
 			check_near(r.x[0], 6, 3);
 		else
@@ -640,10 +648,11 @@ static void impossible_levels(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 60,
-		  valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, valley);
 	for (size_t i = 0; i < DP_COUNT(rows); i++) {
-		struct dp_level level = { rows[i].output, rows[i].value };
+		struct dp_recommend_level level = { rows[i].output, rows[i].value };
 		struct dp_recommendation r;
 		double least;
 
@@ -666,15 +675,15 @@ static void never_within(const double *x, double *y, double *metric)
 
 static void impossible_constraints(void **state)
 {
-	struct dp_level level = { EPSILON, 1 };
+	struct dp_recommend_level level = { EPSILON, 1 };
 	struct dp_recommendation r;
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI
-		  "constraints: {seconds: \"<= 20\"}\n" RANDOM_SEARCH,
-		  40, never_within);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI
+			   "constraints: {seconds: \"<= 20\"}\n" RANDOM_SEARCH,
+			   40, never_within);
 	assert_int_equal(dp_recommend(a.p, &level, 0, NULL, &r, &a.err), DP_E_LIMIT);
 	assert_non_null(strstr(a.err.msg, "constraints"));
 	forget(&a);
@@ -686,10 +695,10 @@ static void huge_levels(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a,
-		  STUDY(PLACE ", s: {type: float, range: [1e-3, 300], scale: log}",
-			GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
-		  60, valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", s: {type: float, range: [1e-3, 300], scale: log}",
+				 GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   60, valley);
 	for (double level = 1e3; level < 1e8; level *= 10) {
 		struct dp_recommendation r = recommend_at(&a, EPSILON, level);
 
@@ -700,14 +709,15 @@ static void huge_levels(void **state)
 
 static void a_cancelled_search_ends(void **state)
 {
-	struct dp_level level = { EPSILON, 1 };
+	struct dp_recommend_level level = { EPSILON, 1 };
 	atomic_bool cancel = true;
 	struct dp_recommendation r;
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 30,
-		  valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   30, valley);
 	assert_int_equal(dp_recommend(a.p, &level, 0, &cancel, &r, &a.err), DP_E_INTERRUPTED);
 	forget(&a);
 }
@@ -721,17 +731,17 @@ static void answers_repeat_bit_for_bit(void **state)
 	struct asked a, b;
 
 	(void)state;
-	ask_study(&a, text, 50, lot_valley);
+	runner_fetch_study(&a, text, 50, lot_valley);
 	first = recommend_at(&a, EPSILON, 1);
 	recommend_at(&a, EPSILON, 2);
 	recommend_at(&a, ERROR, 0.5);
 	again = recommend_at(&a, EPSILON, 1);
 	assert_memory_equal(first.x, again.x, 3 * sizeof *first.x);
-	ask_study(&b, text, 50, lot_valley);
+	runner_fetch_study(&b, text, 50, lot_valley);
 	again = recommend_at(&b, EPSILON, 1);
 	assert_memory_equal(first.x, again.x, 3 * sizeof *first.x);
-	assert_true(first.output[ERROR].hi == again.output[ERROR].hi);
-	assert_true(first.trust.error == again.trust.error);
+	assert_true(first.predicted[ERROR].hi == again.predicted[ERROR].hi);
+	assert_true(first.trust.rms_error == again.trust.rms_error);
 	forget(&a);
 	forget(&b);
 }
@@ -750,32 +760,34 @@ static void noisy_valley(const double *x, double *y, double *metric)
 
 static void trust_is_what_left_out_results_say(void **state)
 {
-	struct dp_left_out out[KNOWN_MAX];
+	struct dp_loo_prediction out[KNOWN_MAX];
 	struct dp_recommendation r;
 	size_t count, within = 0;
 	double sum = 0;
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 120,
-		  noisy_valley);
-	a.known[7].status = DP_KNOWN_DIVERGED;
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   120, noisy_valley);
+	a.known[7].status = DP_OBSERVATION_DIVERGED;
 	assert_int_equal(dp_surrogate_fit(a.p, &a.h, NULL, &a.err), DP_OK);
 	r = recommend_at(&a, EPSILON, 1);
-	assert_true(r.trust.trusted && r.trust.why[0] == '\0');
-	assert_int_equal(r.trust.neighbours, 16);
-	assert_true(r.trust.error > 0.008 && r.trust.error < 0.04);
-	assert_int_equal(dp_surrogate_left_out(a.p, ERROR, out, &count, &a.err), DP_OK);
+	assert_true(r.trust.is_trusted && r.trust.reason[0] == '\0');
+	assert_int_equal(r.trust.n_neighbours, 16);
+	assert_true(r.trust.rms_error > 0.008 && r.trust.rms_error < 0.04);
+	assert_int_equal(dp_surrogate_leave_one_out(a.p, ERROR, out, &count, &a.err), DP_OK);
 	assert_int_equal(count, 119);
 	for (size_t i = 0; i < count; i++) {
-		assert_true(out[i].observed == a.known[out[i].known].y[ERROR]);
+		assert_true(out[i].observed == a.known[out[i].observation].y[ERROR]);
 		within += out[i].observed >= out[i].predicted.lo &&
 			  out[i].observed <= out[i].predicted.hi;
 		sum += pow(out[i].observed - out[i].predicted.value, 2) / (double)count;
 	}
 	assert_in_range(within, 106, 119);
 	assert_true(sqrt(sum) > 0.012 && sqrt(sum) < 0.03);
-	assert_int_equal(dp_surrogate_left_out(a.p, EPSILON, out, &count, &a.err), DP_E_FAILED);
+	assert_int_equal(dp_surrogate_leave_one_out(a.p, EPSILON, out, &count, &a.err),
+			 DP_E_FAILED);
 	forget(&a);
 }
 
@@ -785,12 +797,13 @@ static void few_results_are_not_trusted(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 3,
-		  valley);
+	runner_fetch_study(&a,
+			   STUDY(PLACE ", " NOISE, GAUSSIAN ", " ERROR_METRIC) ANTI RANDOM_SEARCH,
+			   3, valley);
 	r = recommend_at(&a, EPSILON, 1);
 	check_tuned(&a, &r, 1);
-	assert_false(r.trust.trusted);
-	assert_string_equal(r.trust.why, "only 3 results are known");
+	assert_false(r.trust.is_trusted);
+	assert_string_equal(r.trust.reason, "only 3 results are known");
 	forget(&a);
 }
 
@@ -799,7 +812,7 @@ static void few_results_are_not_trusted(void **state)
 static int recommend_again(void *arg)
 {
 	struct asked *a = arg;
-	struct dp_level level = { EPSILON, 1 };
+	struct dp_recommend_level level = { EPSILON, 1 };
 	struct dp_recommendation r;
 
 	return dp_recommend(a->p, &level, 0, NULL, &r, &a->err);
@@ -807,11 +820,11 @@ static int recommend_again(void *arg)
 
 static int leave_out_again(void *arg)
 {
-	struct dp_left_out out[KNOWN_MAX];
+	struct dp_loo_prediction out[KNOWN_MAX];
 	struct asked *a = arg;
 	size_t count;
 
-	return dp_surrogate_left_out(a->p, ERROR, out, &count, &a->err);
+	return dp_surrogate_leave_one_out(a->p, ERROR, out, &count, &a->err);
 }
 
 static void little_memory(void **state)
@@ -819,7 +832,8 @@ static void little_memory(void **state)
 	struct asked a;
 
 	(void)state;
-	ask_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 20, lot_valley);
+	runner_fetch_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 20,
+			   lot_valley);
 	with_little_memory(recommend_again, &a);
 	with_little_memory(leave_out_again, &a);
 	forget(&a);
@@ -855,6 +869,6 @@ int main(void)
 		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "failing_malloc.h"
 #include "made_space.h"
-#include "recall/recommended.h"
+#include "optimize/history/level_queries.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@ static void by_noise(const double *x, double *y)
 	y[1] = 0.2 + 0.01 * x[0] + 0.1 * fabs(log10(x[1]));
 }
 
-static int read_levels(const struct dp_study *s, const char *text, struct dp_asked_levels *out)
+static int read_levels(const struct dp_study *s, const char *text, struct dp_level_queries *out)
 {
 	json_t *levels = json_loads(text, JSON_DECODE_ANY, NULL);
 	int code;
 
 	assert_non_null(levels);
-	code = dp_asked_read(s, levels, out, &made_err);
+	code = dp_level_queries_parse(s, levels, out, &made_err);
 	json_decref(levels);
 	return code;
 }
@@ -46,7 +46,7 @@ static void levels_are_read(void **state)
 					     "[{\"epsilon\":\"nan\"}]",
 					     "[{\"epsilon\":1,\"error\":1}]" };
 	const struct dp_study *s = made_study(STUDY)->spec;
-	static struct dp_asked_levels l;
+	static struct dp_level_queries l;
 
 	(void)state;
 	assert_int_equal(read_levels(s, "[{\"error\":0.5},{\"epsilon\":1}]", &l), DP_OK);
@@ -65,7 +65,7 @@ static void levels_are_read(void **state)
 static void the_best_tested_point(void **state)
 {
 	struct dp_study_state *st = made_study(STUDY);
-	static struct dp_asked_levels l;
+	static struct dp_level_queries l;
 
 	(void)state;
 	TRIAL(V(1, 1), V(0.5, 0.4));
@@ -75,18 +75,18 @@ static void the_best_tested_point(void **state)
 	assert_int_equal(
 		read_levels(st->spec, "[{\"epsilon\":1},{\"error\":0.3},{\"epsilon\":0.4}]", &l),
 		DP_OK);
-	assert_int_equal(dp_asked_look(st, &l, &made_err), DP_OK);
-	assert_true(l.list[0].is_tested && l.list[0].trial == 1);
-	assert_true(isnan(l.list[0].at) && l.list[0].y[1] == 0.3);
-	assert_true(l.list[1].is_tested && l.list[1].trial == 2);
-	assert_false(l.list[2].is_tested);
+	assert_int_equal(dp_level_queries_find_tested(st, &l, &made_err), DP_OK);
+	assert_true(l.list[0].has_tested && l.list[0].tested_trial == 1);
+	assert_true(isnan(l.list[0].tested_checkpoint) && l.list[0].tested_objectives[1] == 0.3);
+	assert_true(l.list[1].has_tested && l.list[1].tested_trial == 2);
+	assert_false(l.list[2].has_tested);
 }
 
 /* Of two others the hypervolume counts, and one that is maximised is held from below. */
 static void the_best_of_three_objectives(void **state)
 {
 	struct dp_study_state *st = made_study(THREE);
-	static struct dp_asked_levels l;
+	static struct dp_level_queries l;
 
 	(void)state;
 	TRIAL(V(0.1), V(1, 5, 9));
@@ -94,15 +94,15 @@ static void the_best_of_three_objectives(void **state)
 	TRIAL(V(0.3), V(4, 6, 5));
 	TRIAL(V(0.4), V(1, 20, 11)); /* outside */
 	assert_int_equal(read_levels(st->spec, "[{\"a\":2},{\"b\":5}]", &l), DP_OK);
-	assert_int_equal(dp_asked_look(st, &l, &made_err), DP_OK);
-	assert_int_equal(l.list[0].trial, 1);
-	assert_int_equal(l.list[1].trial, 2);
+	assert_int_equal(dp_level_queries_find_tested(st, &l, &made_err), DP_OK);
+	assert_int_equal(l.list[0].tested_trial, 1);
+	assert_int_equal(l.list[1].tested_trial, 2);
 }
 
 struct question {
 	struct dp_study_state *st;
-	struct dp_results results;
-	struct dp_asked_levels levels;
+	struct dp_history_subset results;
+	struct dp_level_queries levels;
 };
 
 static int find_all(const struct question *q, json_t **out)
@@ -111,8 +111,8 @@ static int find_all(const struct question *q, json_t **out)
 	int code;
 
 	*out = NULL;
-	code = p ? dp_recommended_find(p, q->st->spec, &q->results, NULL, &q->levels, NULL, out,
-				       &made_err)
+	code = p ? dp_level_queries_recommend(p, q->st->spec, &q->results, NULL, &q->levels, NULL,
+					      out, &made_err)
 		 : DP_E_NOMEM;
 
 	dp_proposer_free(p);
@@ -133,8 +133,8 @@ static void the_answer(void **state)
 	made_scatter(40, by_noise);
 	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2},{\"epsilon\":1e-9}]", &q.levels),
 			 DP_OK);
-	assert_int_equal(dp_asked_look(q.st, &q.levels, &made_err), DP_OK);
-	assert_int_equal(dp_results_recall(q.st, &q.results, &made_err), DP_OK);
+	assert_int_equal(dp_level_queries_find_tested(q.st, &q.levels, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
 	assert_int_equal(find_all(&q, &all), DP_OK);
 	assert_int_equal(json_array_size(all), 2);
 	one = json_array_get(all, 0);
@@ -147,7 +147,7 @@ static void the_answer(void **state)
 	one = json_object_get(json_array_get(all, 1), "error");
 	assert_string_equal(dp_json_str(one, "kind", ""), "limit");
 	json_decref(all);
-	dp_results_free(&q.results);
+	dp_history_subset_free(&q.results);
 }
 
 static void too_few_results(void **state)
@@ -159,13 +159,13 @@ static void too_few_results(void **state)
 	q.st = made_study(STUDY);
 	TRIAL(V(1, 1), V(0.5, 0.4));
 	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2}]", &q.levels), DP_OK);
-	assert_int_equal(dp_results_recall(q.st, &q.results, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
 	assert_int_equal(find_all(&q, &all), DP_E_FAILED);
 	assert_non_null(strstr(made_err.msg, "1 result: too few"));
-	dp_results_free(&q.results);
+	dp_history_subset_free(&q.results);
 }
 
-static int find_again(void *arg)
+static int compute_reevaluation(void *arg)
 {
 	json_t *all;
 	int code = find_all(arg, &all);
@@ -178,7 +178,7 @@ static int look_again(void *arg)
 {
 	struct question *q = arg;
 
-	return dp_asked_look(q->st, &q->levels, &made_err);
+	return dp_level_queries_find_tested(q->st, &q->levels, &made_err);
 }
 
 static void little_memory(void **state)
@@ -189,10 +189,10 @@ static void little_memory(void **state)
 	q.st = made_study(STUDY);
 	made_scatter(12, by_noise);
 	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2}]", &q.levels), DP_OK);
-	assert_int_equal(dp_results_recall(q.st, &q.results, &made_err), DP_OK);
+	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
 	with_little_memory(look_again, &q);
-	with_little_memory(find_again, &q);
-	dp_results_free(&q.results);
+	with_little_memory(compute_reevaluation, &q);
+	dp_history_subset_free(&q.results);
 }
 
 int main(void)
@@ -206,6 +206,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(little_memory, plenty_of_memory, made_free),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_release.c - noise on utilities: its law, its key, its grid; and an attack on the
  * very values that a study releases. */
 #include "base/rng.h"
-#include "privacy/whole.h"
-#include "recall/released.h"
+#include "privacy/composition/adaptive_composition.h"
+#include "optimize/history/release_cost.h"
 #include "study/study.h"
 
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "attack.h"
 #include "course_story.h"
 
-static const struct dp_release release = { .records = 100, .sigma = 0.05 };
+static const struct dp_metric_release release = { .records = 100, .sigma = 0.05 };
 static const char secret[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
 static double value(const char *metric, uint32_t trial, double at, double mean)
 {
-	return dp_release_value(&release, secret, metric, trial, at, mean);
+	return dp_metric_release_value(&release, secret, metric, trial, at, mean);
 }
 
 /* Kolmogorov and Smirnov's distance of n numbers, which are sorted, to the normal law. */
@@ -70,7 +70,7 @@ static void one_value_for_one_point(void **s)
 	all[2] = value("a", 4, 8, 0.5);
 	all[3] = value("a", 3, 9, 0.5);
 	all[4] = value("a", 3, NAN, 0.5);
-	all[5] = dp_release_value(&release, other, "a", 3, 8, 0.5);
+	all[5] = dp_metric_release_value(&release, other, "a", 3, 8, 0.5);
 	for (int i = 0; i < 6; i++)
 		for (int k = 0; k < i; k++)
 			assert_true(all[i] != all[k]);
@@ -90,17 +90,17 @@ static void values_lie_on_a_grid(void **s)
 
 	(void)s;
 	for (size_t k = 0; k < DP_COUNT(sigmas); k++) {
-		struct dp_release r = { 1e4, sigmas[k] };
+		struct dp_metric_release r = { 1e4, sigmas[k] };
 		double step = exp2(floor(log2(sigmas[k])) - 30);
 
 		for (uint32_t i = 0; i < 200; i++) {
-			double v = dp_release_value(&r, secret, "a", i, NAN, i / 199.);
+			double v = dp_metric_release_value(&r, secret, "a", i, NAN, i / 199.);
 
 			assert_true(v / step == rint(v / step));
 			assert_true((1 - v) / step == rint((1 - v) / step));
 		}
-		assert_true(1 / dp_release_records(&r) >= 1 / r.records + step);
-		assert_true(dp_release_records(&r) >
+		assert_true(1 / dp_metric_release_records(&r) >= 1 / r.records + step);
+		assert_true(dp_metric_release_records(&r) >
 			    r.records * (1 - 1e-8 * (1 + sigmas[k] * r.records)));
 	}
 }
@@ -129,8 +129,8 @@ static double study_loss(uint32_t study, int times)
 
 	for (int i = 0; i < POINTS * times; i++) {
 		double others = 0.01 * (60 + i % POINTS);
-		double seen = dp_release_value(&release, secret_of(study, own), "a", 0, i,
-					       others + shift);
+		double seen = dp_metric_release_value(&release, secret_of(study, own), "a", 0, i,
+						      others + shift);
 
 		loss += shift * (seen - others - 0.5 * shift) / var;
 	}
@@ -139,8 +139,8 @@ static double study_loss(uint32_t study, int times)
 
 static struct attack_count attacked(int times)
 {
-	double records = dp_release_records(&release);
-	double epsilon = dp_release_epsilon(records, release.sigma, POINTS, DELTA);
+	double records = dp_metric_release_records(&release);
+	double epsilon = dp_noisy_release_epsilon(records, release.sigma, POINTS, DELTA);
 	struct attack_count c = { 0, 0 };
 	struct dp_rng r;
 
@@ -175,8 +175,8 @@ static double apart(uint32_t study, bool with, bool shared)
 
 	for (int i = 0; i < POINTS; i++) {
 		double others = 0.01 * (60 + i), mean = others + (with && i % 2) * 0.01;
-		double seen = dp_release_value(&release, secret_of(study, own), "a", 0,
-					       shared ? 0 : i, shared ? 0.5 : mean);
+		double seen = dp_metric_release_value(&release, secret_of(study, own), "a", 0,
+						      shared ? 0 : i, shared ? 0.5 : mean);
 
 		sum += (i % 2 ? 1 : -1) * (seen - others + (shared ? mean - 0.5 : 0));
 	}
@@ -189,8 +189,8 @@ static void noise_that_points_share_is_found(void **s)
 		N = 1000
 	};
 	static double with[N], without[N];
-	double claimed =
-		dp_release_epsilon(dp_release_records(&release), release.sigma, POINTS, DELTA);
+	double claimed = dp_noisy_release_epsilon(dp_metric_release_records(&release),
+						  release.sigma, POINTS, DELTA);
 
 	(void)s;
 	for (int shared = 0; shared < 2; shared++) {
@@ -217,36 +217,37 @@ static void amend(double evaluations)
  * who has seen results, are read off the odometer. */
 static void what_test_records_cost(void **s)
 {
-	double records = dp_release_records(&release), fixed;
-	struct dp_released r;
+	double records = dp_metric_release_records(&release), fixed;
+	struct dp_release_cost r;
 
 	(void)s;
 	begin(", runs: 2", "search: {method: dpareto, evaluations: 16}");
-	assert_false(dp_released_find(st, &r));
+	assert_false(dp_release_cost_compute(st, &r));
 	st->spec->objectives[1].release = release;
-	assert_true(dp_released_find(st, &r));
-	fixed = dp_release_epsilon(records, release.sigma, 16, 1e-5);
-	assert_true(r.proof == DP_RELEASED_FIXED && r.points == 0 && r.most == 16 &&
-		    r.delta == 1e-5 && fabs(r.epsilon / fixed - 1) < 1e-12);
+	assert_true(dp_release_cost_compute(st, &r));
+	fixed = dp_noisy_release_epsilon(records, release.sigma, 16, 1e-5);
+	assert_true(r.proof == DP_RELEASE_COST_FIXED && r.released_results == 0 &&
+		    r.max_results == 16 && r.delta == 1e-5 && fabs(r.epsilon / fixed - 1) < 1e-12);
 	for (uint32_t i = 0; i < 4; i++) {
 		propose(NULL);
 		attempted(i, i == 3 ? DP_END_EXIT_CODE : DP_END_OK, true);
 	}
 	amend(8);
-	assert_true(dp_released_find(st, &r));
-	assert_true(r.points == 3 && fabs(r.epsilon / fixed - 1) < 1e-12);
+	assert_true(dp_release_cost_compute(st, &r));
+	assert_true(r.released_results == 3 && fabs(r.epsilon / fixed - 1) < 1e-12);
 	amend(17);
-	assert_true(dp_released_find(st, &r));
-	assert_true(r.proof == DP_RELEASED_ODOMETER && r.points == 3 && isinf(r.most));
-	assert_true(r.epsilon > dp_release_epsilon(records, release.sigma, 3, 1e-5));
+	assert_true(dp_release_cost_compute(st, &r));
+	assert_true(r.proof == DP_RELEASE_COST_ODOMETER && r.released_results == 3 &&
+		    isinf(r.max_results));
+	assert_true(r.epsilon > dp_noisy_release_epsilon(records, release.sigma, 3, 1e-5));
 	assert_true(r.epsilon < fixed);
 	for (uint32_t i = 4; i < 17; i++) {
 		propose(NULL);
 		attempted(i, DP_END_OK, true);
 	}
 	amend(16); /* does not take back that there were more */
-	assert_true(dp_released_find(st, &r));
-	assert_true(r.proof == DP_RELEASED_ODOMETER && r.points == 16);
+	assert_true(dp_release_cost_compute(st, &r));
+	assert_true(r.proof == DP_RELEASE_COST_ODOMETER && r.released_results == 16);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 
 static void test_headline(void **state)
 {
-	const struct fact_headlines *h;
+	const struct report_epsilon_levels *h;
 
 	(void)state;
 	begin(gaussian);
@@ -22,28 +22,28 @@ static void test_headline(void **state)
 	evaluate(3, 2, 0.85, 0.85, 0.85); /* about 2 */
 	evaluate(4, 0.2, 1, 1, 1);        /* beyond 10 */
 	load(false);
-	h = &find_facts()->study.headline;
+	h = &find_facts()->study.epsilon_levels;
 	assert_int_equal(h->n, 6);
 	assert_near(h->list[0].epsilon, 0.1, 0);
 	assert_int_equal(h->list[0].trial, 0);
 	assert_int_equal(h->list[2].trial, 1); /* at most 1 */
 	assert_near(h->list[2].value, 0.2, 1e-12);
-	assert_near(h->list[2].spent, epsilon_at(8), 0);
+	assert_near(h->list[2].spent, epsilon_at_order(8), 0);
 	assert_int_equal(h->list[5].trial, 3); /* at most 10 */
 }
 
 static void test_nothing_that_private(void **state)
 {
-	const struct fact_headline *first;
+	const struct report_epsilon_level *first;
 	json_t *json, *row;
 
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 2, 0.5, 0.5, 0.5);
 	load(false);
-	first = &find_facts()->study.headline.list[0];
+	first = &find_facts()->study.epsilon_levels.list[0];
 	assert_true(first->trial < 0 && isnan(first->value) && !first->runs);
-	json = facts_json(&facts);
+	json = report_json_build(&facts);
 	row = json_array_get(json_object_get(json, "headline"), 0);
 	assert_true(json_is_null(json_object_get(row, "trial")));
 	assert_null(json_object_get(row, "value"));
@@ -52,14 +52,14 @@ static void test_nothing_that_private(void **state)
 
 static void test_spread(void **state)
 {
-	const struct fact_spread *runs;
+	const struct report_spread *runs;
 
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 2, 0.9, 0.7, 0.8);
 	load(false);
-	runs = find_facts()->front[0].of[1].runs;
-	assert_string_equal(facts.front[0].of[1].name, "error");
+	runs = find_facts()->front[0].objectives[1].runs;
+	assert_string_equal(facts.front[0].objectives[1].name, "error");
 	assert_near(runs->least, 0.1, 1e-12);
 	assert_near(runs->most, 0.3, 1e-12);
 	assert_near(runs->mean, 0.2, 1e-12);
@@ -69,28 +69,28 @@ static void test_spread(void **state)
 
 static void test_waypoints(void **state)
 {
-	const struct facts *f = walk_facts();
+	const struct report_model *f = walk_facts();
 	static const struct {
 		int64_t trial, at;
 		double error;
 	} front[] = { { 0, 1, 0.4 }, { 1, 4, 0.15 }, { 0, -1, 0.1 } };
-	const struct fact_spread *runs;
+	const struct report_spread *runs;
 
 	(void)state;
 	assert_int_equal(f->nfront, 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct fact_point *p = &f->front[i];
+		const struct report_point *p = &f->front[i];
 		double at = front[i].at < 0 ? 64 : (double)front[i].at;
 
 		assert_int_equal(p->trial, front[i].trial);
 		assert_int_equal(p->at, front[i].at);
-		assert_near(p->of[0].value, epsilon_at(at), 0);
-		assert_true(p->of[0].check->holds);
-		assert_near(p->of[0].check->rdp_improved, epsilon_at(at), 1e-12);
-		assert_near(p->of[1].value, front[i].error, 1e-12);
+		assert_near(p->objectives[0].value, epsilon_at_order(at), 0);
+		assert_true(p->objectives[0].check->holds);
+		assert_near(p->objectives[0].check->rdp_improved, epsilon_at_order(at), 1e-12);
+		assert_near(p->objectives[1].value, front[i].error, 1e-12);
 		assert_near(json_number_value(json_object_get(p->parameters, "epochs")), at, 0);
 	}
-	runs = f->front[0].of[1].runs; /* 0.6, 0.5, 0.7: only mean and sd are kept */
+	runs = f->front[0].objectives[1].runs; /* 0.6, 0.5, 0.7: only mean and sd are kept */
 	assert_true(isnan(runs->least) && isnan(runs->most));
 	assert_near(runs->mean, 0.4, 1e-12);
 	assert_near(runs->sd, 0.1, 1e-12);
@@ -108,30 +108,31 @@ static void test_waypoints(void **state)
 /* Each training in full, also the one that ran out of time, and nothing twice. */
 static void test_waypoints_are_free(void **state)
 {
-	const struct fact_composed *all = &walk_facts()->privacy[0].composed;
+	const struct report_total_cost *all = &walk_facts()->privacy[0].composed;
 	double x[] = { 64, 32 }, v[2][DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[2];
+	struct dp_composition_item items[2];
 	struct dp_epsilon e;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		dp_use_values(spec, spec->objectives[0].privacy->uses, &x[i], NAN, v[i]);
-		items[i] = (struct dp_privacy_item){ spec->objectives[0].privacy->uses->mechanism,
-						     v[i], 3 };
+		dp_mechanism_use_values(spec, spec->objectives[0].privacy->uses, &x[i], NAN, v[i]);
+		items[i] =
+			(struct dp_composition_item){ spec->objectives[0].privacy->uses->mechanism,
+						      v[i], 3 };
 	}
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
 	assert_int_equal(all->evaluations, 2);
 	assert_int_equal(all->trainings, 6);
 	assert_near(all->if_fixed, e.epsilon, 1e-9);
-	assert_true(all->kind == DP_WHOLE_ODOMETER && all->epsilon > all->if_fixed);
+	assert_true(all->proof_kind == DP_TOTAL_PRIVACY_ODOMETER && all->epsilon > all->if_fixed);
 }
 
 /* A study of an older version whose epsilon falls along the path: it still reads, and a
  * run counts with its costliest checkpoint. */
 static void test_falling_path(void **state)
 {
-	const struct fact_composed *all;
-	const struct fact_check *check;
+	const struct report_total_cost *all;
+	const struct report_accountant_check *check;
 	const char *text;
 
 	(void)state;
@@ -141,19 +142,19 @@ static void test_falling_path(void **state)
 	ended(0, "ok", 0.06, 0.1); /* what it claimed: gaussian at sigma 64 */
 	load(false);
 	all = &find_facts()->privacy[0].composed;
-	assert_near(epsilon_at(64), epsilon_at(1), 0);
+	assert_near(epsilon_at_order(64), epsilon_at_order(1), 0);
 	assert_int_equal(all->trainings, 3);
-	assert_true(all->if_fixed > epsilon_at(1) && isfinite(all->if_fixed));
+	assert_true(all->if_fixed > epsilon_at_order(1) && isfinite(all->if_fixed));
 	assert_true(all->epsilon > all->if_fixed);
-	check = facts.front[0].of[0].check;
+	check = facts.front[0].objectives[0].check;
 	assert_false(check->holds);
-	text = facts.front[0].of[0].statement;
+	text = facts.front[0].objectives[0].statement;
 	assert_non_null(strstr(text, "sigma = 1"));
 }
 
 static void test_sampling_error(void **state)
 {
-	const struct fact_sampling *sampling;
+	const struct report_sampling_error *sampling;
 
 	(void)state;
 	begin(gaussian);
@@ -169,10 +170,10 @@ static void test_sampling_error(void **state)
 static void test_composition_counts(void **state)
 {
 	static const double bad[] = { NAN, 0.5, 0.5 };
-	struct dp_privacy_item items[4];
+	struct dp_composition_item items[4];
 	double values[4][DP_PRIVACY_KEYS_MAX];
 	static const double sigma[] = { 2, 3, 4, 5 }, times[] = { 3, 9, 3, 3 };
-	const struct fact_composed *composed;
+	const struct report_total_cost *composed;
 	struct dp_epsilon expected;
 
 	(void)state;
@@ -185,7 +186,7 @@ static void test_composition_counts(void **state)
 	ended(1, "failed", NAN, NAN);
 	propose(2, 4);
 	attempt(2, 0, DP_END_DIVERGED, bad, NULL);
-	ended(2, "diverged", epsilon_at(4), NAN);
+	ended(2, "diverged", epsilon_at_order(4), NAN);
 	evaluate(3, 5, 0.1, 0.1, 0.1);
 	propose(4, 6); /* could not even start */
 	attempt(4, 0, DP_END_NOT_STARTED, NULL, "d");
@@ -195,9 +196,11 @@ static void test_composition_counts(void **state)
 	assert_int_equal(composed->evaluations, 4);
 	assert_int_equal(composed->not_started, 1);
 	for (int i = 0; i < 4; i++) {
-		dp_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN, values[i]);
-		items[i] = (struct dp_privacy_item){ spec->objectives[0].privacy->uses->mechanism,
-						     values[i], times[i] };
+		dp_mechanism_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN,
+					values[i]);
+		items[i] =
+			(struct dp_composition_item){ spec->objectives[0].privacy->uses->mechanism,
+						      values[i], times[i] };
 	}
 	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL), DP_OK);
 	assert_near(composed->if_fixed, expected.epsilon, 1e-12);
@@ -207,13 +210,13 @@ static void test_composition_counts(void **state)
 	assert_true(composed->epsilon > composed->if_fixed);
 	/* no less than the exact Gaussian of all that noise */
 	double all = 1 / sqrt(3 / 4. + 9 / 9. + 3 / 16. + 3 / 25.);
-	assert_true(composed->if_fixed >= epsilon_at(all));
-	assert_true(composed->if_fixed < 1.2 * epsilon_at(all));
+	assert_true(composed->if_fixed >= epsilon_at_order(all));
+	assert_true(composed->if_fixed < 1.2 * epsilon_at_order(all));
 }
 
 static void test_pure_composition(void **state)
 {
-	const struct fact_composed *all;
+	const struct report_total_cost *all;
 
 	(void)state;
 	begin(svt);
@@ -222,27 +225,27 @@ static void test_pure_composition(void **state)
 	load(false);
 	all = &find_facts()->privacy[0].composed;
 	assert_near(all->delta, 0, 0);
-	assert_near(all->epsilon, 3 * (epsilon_at(2) + epsilon_at(10)), 1e-9);
+	assert_near(all->epsilon, 3 * (epsilon_at_order(2) + epsilon_at_order(10)), 1e-9);
 }
 
 static void test_second_accountant(void **state)
 {
-	const struct subject *s = &report.subjects[0];
-	struct fact_check check;
+	const struct study_data *s = &report.studies[0];
+	struct report_accountant_check check;
 
 	(void)state;
 	begin(sgd);
 	evaluate(0, 1.2, 0.9, 0.9, 0.9);
 	evaluate(1, 4, 0.5, 0.5, 0.5);
 	load(false);
-	s = &report.subjects[0];
-	check = facts_check(s, (struct dp_point){ 0, DP_OWN }, 0);
+	s = &report.studies[0];
+	check = check_result_epsilon(s, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0);
 	assert_true(check.holds);
-	assert_near(check.rdp_improved, epsilon_at(1.2), 1e-12);
+	assert_near(check.rdp_improved, epsilon_at_order(1.2), 1e-12);
 	assert_true(check.pld < check.rdp_improved);
 	assert_true(check.rdp_improved < check.rdp_classic);
-	s->s->trials[0]->objectives[0] *= 0.99; /* a number that is too good */
-	check = facts_check(s, (struct dp_point){ 0, DP_OWN }, 0);
+	s->state->trials[0]->objectives[0] *= 0.99; /* a number that is too good */
+	check = check_result_epsilon(s, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0);
 	assert_false(check.recomputed);
 	assert_false(check.holds);
 }
@@ -259,7 +262,7 @@ static void test_statement(void **state)
 	begin(sgd);
 	evaluate(0, 1.2, 0.9, 0.9, 0.9);
 	load(false);
-	text = find_facts()->front[0].of[0].statement;
+	text = find_facts()->front[0].objectives[0].statement;
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
@@ -274,14 +277,15 @@ static void test_statement_of_persons(void **state)
 	begin(persons);
 	evaluate(0, 50, 0.9, 0.9, 0.9);
 	load(false);
-	text = find_facts()->front[0].of[0].statement;
+	text = find_facts()->front[0].objectives[0].statement;
 	assert_non_null(strstr(text, "Unit of privacy: all training records of one "
 				     "person, up to 3.\n"));
 	assert_non_null(strstr(text, "for which there is no guarantee"));
 	assert_string_equal(facts.privacy[0].unit, "all training records of one person, up to 3");
-	report.subjects[0].s->spec->objectives[1].release =
-		(struct dp_release){ .records = 100, .sigma = 0.1 };
-	text = facts_statement(report.subjects, (struct dp_point){ 0, DP_OWN }, 0, &facts.memory);
+	report.studies[0].state->spec->objectives[1].release =
+		(struct dp_metric_release){ .records = 100, .sigma = 0.1 };
+	text = format_privacy_statement(
+		report.studies, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0, &facts.arena);
 	assert_null(strstr(text, "no guarantee"));
 	assert_non_null(strstr(text, "the noise on utilities covers"));
 }
@@ -299,11 +303,11 @@ static void test_composed_objective(void **state)
 					     "All 3 runs",
 					     "NOT SECRET",
 					     "of all parts" };
-	const struct fact_mechanism *m;
-	const struct facts *f;
-	const struct fact_check *check;
+	const struct report_mechanism *m;
+	const struct report_model *f;
+	const struct report_accountant_check *check;
 	double sigma = 1.2;
-	struct dp_uses uses;
+	struct dp_composition_items uses;
 	struct dp_epsilon e;
 	const char *text;
 
@@ -316,19 +320,19 @@ static void test_composed_objective(void **state)
 	assert_string_equal(m->mechanism, "composition");
 	assert_true(m->nparts == 2 && m->parts[0].times == 3 && m->records == 10000);
 	assert_string_equal(m->parts[1].mechanism, "dp-sgd");
-	check = f->front[0].of[0].check;
+	check = f->front[0].objectives[0].check;
 	assert_true(check->holds && check->recomputed && check->pld < check->rdp_improved);
-	text = f->front[0].of[0].statement;
+	text = f->front[0].objectives[0].statement;
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
-	assert_true(m->composed.epsilon > epsilon_at(1.2));
+	assert_true(m->composed.epsilon > epsilon_at_order(1.2));
 	/* curves of the pair that dominates lots without replacement are the tighter ones
 	 */
-	assert_int_equal(dp_oracle_uses(spec, 0, &sigma, NAN, &uses, NULL), DP_OK);
+	assert_int_equal(dp_accounting_items(spec, 0, &sigma, NAN, &uses, NULL), DP_OK);
 	for (size_t i = 0; i < uses.n; i++)
-		uses.item[i].times *= 3;
-	assert_int_equal(dp_privacy_compose(uses.item, uses.n, 1e-5, false, &e, NULL), DP_OK);
+		uses.items[i].times *= 3;
+	assert_int_equal(dp_privacy_compose(uses.items, uses.n, 1e-5, false, &e, NULL), DP_OK);
 	assert_true(m->composed.if_fixed < e.epsilon);
 	assert_true(m->composed.if_fixed < m->composed.epsilon);
 }
@@ -337,8 +341,8 @@ static void test_composed_objective(void **state)
  * and what the table says is by Renyi divergences is by them. */
 static void test_composed_gaussians(void **state)
 {
-	const struct fact_check *check;
-	const struct facts *f;
+	const struct report_accountant_check *check;
+	const struct report_model *f;
 	double exact = 10.122494583907487; /* two of sigma 0.7, delta 1e-5; mpmath */
 	double renyi = 10.857937305871785; /* of which Renyi divergences prove this */
 
@@ -347,12 +351,12 @@ static void test_composed_gaussians(void **state)
 	evaluate(0, 0.7, 0.9, 0.9, 0.9);
 	load(false);
 	f = find_facts();
-	check = f->front[0].of[0].check;
-	assert_near(f->front[0].of[0].value, exact, 1e-10);
+	check = f->front[0].objectives[0].check;
+	assert_near(f->front[0].objectives[0].value, exact, 1e-10);
 	assert_near(check->pld, exact, 1e-10);
 	assert_near(check->rdp_improved, renyi, 1e-4);
 	assert_true(check->holds && check->recomputed);
-	assert_non_null(strstr(f->front[0].of[0].statement,
+	assert_non_null(strstr(f->front[0].objectives[0].statement,
 			       "Accountant: the closed form of one Gaussian mechanism"));
 	assert_string_equal(f->privacy->accountant, "closed-form");
 	assert_non_null(strstr(f->privacy->accountant_text, "Gaussian mechanism"));
@@ -377,15 +381,17 @@ static void test_composed_gaussians_before(void **state)
 	load(false);
 	for (uint32_t i = 0; i < DP_COUNT(journaled); i++)
 		assert_int_equal(
-			facts_check(report.subjects, (struct dp_point){ i, DP_OWN }, 0).holds,
+			check_result_epsilon(report.studies,
+					     (struct dp_result_id){ i, DP_CHECKPOINT_FINAL }, 0)
+				.holds,
 			journaled[i].holds);
 }
 
 /* A program's number is its own, and nobody knows what a whole study costs by it. */
 static void test_program_objective(void **state)
 {
-	const struct fact_mechanism *m;
-	const struct facts *f;
+	const struct report_mechanism *m;
+	const struct report_model *f;
 	const char *text;
 
 	(void)state;
@@ -399,7 +405,7 @@ static void test_program_objective(void **state)
 	assert_string_equal(m->mechanism, "program");
 	assert_string_equal(m->command[1], "-q");
 	assert_true(m->composed.trainings == 3 && m->composed.why);
-	text = f->front[0].of[0].statement;
+	text = f->front[0].objectives[0].statement;
 	assert_non_null(strstr(text, "is (0.75, 1e-05)-differentially private"));
 	assert_non_null(strstr(text, "accountant"));
 	assert_non_null(strstr(text, "has not checked it"));
@@ -418,7 +424,7 @@ static void test_rounding_is_upward(void **state)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct dp_buf b = DP_BUF_INIT;
 
-		facts_round_up(cases[i].x, 4, &b);
+		number_append_rounded_up(cases[i].x, 4, &b);
 		assert_string_equal(dp_buf_text(&b), cases[i].text);
 		dp_buf_free(&b);
 	}

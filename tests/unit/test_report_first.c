@@ -1,7 +1,7 @@
 /* test_report_first.c - the first screen of a report: what it recommends, in which words,
  * and with which command. */
 #include "made_journal.h"
-#include "reports/words.h"
+#include "reports/text/report_format.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-static const struct fact_recommendation *recommended(void)
+static const struct report_recommendation *recommended(void)
 {
-	const struct facts *f = find_facts();
+	const struct report_model *f = find_facts();
 
 	assert_non_null(f->recommendation);
-	assert_non_null(f->recommendation->taken);
+	assert_non_null(f->recommendation->recommended);
 	return f->recommendation;
 }
 
@@ -26,12 +26,12 @@ static void assert_says(const char *text, const char *words)
 }
 
 /* The report as Markdown, without its JSON. */
-static char *words_of_report(enum doc_form form)
+static char *words_of_report(enum doc_format form)
 {
 	struct doc *d = doc_new(form);
 	struct dp_buf out = DP_BUF_INIT;
 
-	report_text(d, find_facts());
+	report_document_write(d, find_facts());
 	doc_render(d, &out);
 	doc_free(d);
 	return dp_buf_detach(&out);
@@ -59,22 +59,22 @@ static void three_points(double best)
 
 static void test_one_standard_error(void **state)
 {
-	const struct fact_recommendation *r;
+	const struct report_recommendation *r;
 
 	(void)state;
 	three_points(0.905);
 	r = recommended();
-	assert_int_equal(r->taken->trial, 1);
-	assert_int_equal(r->loose->trial, 2);
+	assert_int_equal(r->recommended->trial, 1);
+	assert_int_equal(r->best_utility->trial, 2);
 	assert_string_equal(r->rule, "one-se");
-	assert_string_equal(r->ask, "dparetoctl front s --one-se");
-	assert_string_equal(r->taken->source, "runs");
+	assert_string_equal(r->query_command, "dparetoctl front s --one-se");
+	assert_string_equal(r->recommended->source, "runs");
 	/* 4.303 standard errors of three runs */
-	assert_near(r->taken->value, 0.1, 1e-12);
-	assert_near(r->taken->high - r->taken->low, 2 * 4.30265 * 0.02 / sqrt(3), 1e-5);
-	assert_near(r->to_loose->gain, 0.005, 1e-12);
-	assert_near(r->to_loose->noise, 2 * sqrt(2) * 0.02 / sqrt(3), 1e-9);
-	assert_false(r->to_loose->resolved);
+	assert_near(r->recommended->value, 0.1, 1e-12);
+	assert_near(r->recommended->high - r->recommended->low, 2 * 4.30265 * 0.02 / sqrt(3), 1e-5);
+	assert_near(r->gain_to_best->gain, 0.005, 1e-12);
+	assert_near(r->gain_to_best->noise, 2 * sqrt(2) * 0.02 / sqrt(3), 1e-9);
+	assert_false(r->gain_to_best->resolved);
 	assert_says(r->sentence, "the error is 10 % (95 %: 5 to 15, by the runs).");
 	assert_says(r->sentence, "buys 0.5 percentage points, less than the runs can "
 				 "resolve (3.3) and less than 400 test records can (3).");
@@ -82,23 +82,23 @@ static void test_one_standard_error(void **state)
 	finish(state);
 	three_points(0.95); /* more than one standard error: then that is taken */
 	r = recommended();
-	assert_int_equal(r->taken->trial, 2);
-	assert_null(r->to_loose);
+	assert_int_equal(r->recommended->trial, 2);
+	assert_null(r->gain_to_best);
 	assert_says(r->sentence, "No larger epsilon that was tested is better.");
 }
 
 /* Half of what the best has over the anti-ideal is enough for the strict one. */
 static void test_rows(void **state)
 {
-	const struct fact_recommendation *r;
+	const struct report_recommendation *r;
 	char *text;
 
 	(void)state;
 	three_points(0.905);
 	r = recommended();
-	assert_int_equal(r->nrows, 3);
-	assert_string_equal(r->rows[0].name, "strict");
-	assert_int_equal(r->rows[0].trial, 0);
+	assert_int_equal(r->nchoices, 3);
+	assert_string_equal(r->choices[0].name, "strict");
+	assert_int_equal(r->choices[0].trial, 0);
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict | 0 |");
 	assert_says(text, "| recommended | 1 |");
@@ -112,7 +112,7 @@ static void test_rows(void **state)
 	evaluate(1, 5, 0.88, 0.9, 0.92);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->rows[0].trial, 1);
+	assert_int_equal(r->choices[0].trial, 1);
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict, recommended, loose | 1 |");
 	assert_says(text, "Always guessing the commonest class: 35.0 %.");
@@ -126,14 +126,14 @@ static void test_guessing_is_not_praised(void **state)
 	made_majority = 0.9;
 	evaluate(0, 5, 0.8, 0.9, 0.95);
 	load(false);
-	assert_true(recommended()->taken->no_better);
+	assert_true(recommended()->recommended->no_better);
 	assert_says(facts.recommendation->sentence,
 		    ", no better than always guessing the commonest class.");
 }
 
 static void test_no_meaningful_guarantee(void **state)
 {
-	const struct fact_recommendation *r;
+	const struct report_recommendation *r;
 
 	(void)state;
 	begin(svt);
@@ -141,12 +141,12 @@ static void test_no_meaningful_guarantee(void **state)
 	evaluate(1, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->taken->trial, 0);
-	assert_int_equal(r->loose->trial, 0);
-	assert_int_equal(r->beyond->trial, 1);
-	assert_true(r->beyond->meaningless && !r->taken->meaningless);
-	assert_near(r->limit, 10, 0);
-	assert_string_equal(r->ask, "dparetoctl front s --one-se --max epsilon=10");
+	assert_int_equal(r->recommended->trial, 0);
+	assert_int_equal(r->best_utility->trial, 0);
+	assert_int_equal(r->best_over_limit->trial, 1);
+	assert_true(r->best_over_limit->meaningless && !r->recommended->meaningless);
+	assert_near(r->max_cost, 10, 0);
+	assert_string_equal(r->query_command, "dparetoctl front s --one-se --max epsilon=10");
 	assert_says(r->sentence, "No larger epsilon up to 10 that was tested is better. "
 				 "Beyond epsilon 10, the anti-ideal, the best is 10.0 %, "
 				 "at epsilon 58.5: no meaningful guarantee.");
@@ -155,8 +155,8 @@ static void test_no_meaningful_guarantee(void **state)
 	evaluate(0, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	r = recommended();
-	assert_true(r->taken->meaningless);
-	assert_true(isnan(r->limit) && !r->beyond);
+	assert_true(r->recommended->meaningless);
+	assert_true(isnan(r->max_cost) && !r->best_over_limit);
 	assert_says(r->sentence, ", but such an epsilon is no meaningful guarantee.");
 }
 
@@ -164,14 +164,14 @@ static void test_no_meaningful_guarantee(void **state)
  * is recommended, and the other has a row. */
 static void test_enough(void **state)
 {
-	const struct fact_recommendation *r;
+	const struct report_recommendation *r;
 	char *text;
 
 	(void)state;
 	three_points(0.92);
 	r = recommended();
-	assert_int_equal(r->nrows, 4);
-	assert_int_equal(r->enough->trial, 1);
+	assert_int_equal(r->nchoices, 4);
+	assert_int_equal(r->cheaper_equivalent->trial, 1);
 	assert_says(r->sentence, "it is 10 % already: 2 percentage points apart, less than "
 				 "the runs can resolve (3.3)");
 	text = words_of_report(DOC_MARKDOWN);
@@ -185,8 +185,8 @@ static void test_enough(void **state)
 	evaluate(1, 1, 0.94, 0.95, 0.96);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->taken->trial, 1);
-	assert_null(r->enough);
+	assert_int_equal(r->recommended->trial, 1);
+	assert_null(r->cheaper_equivalent);
 }
 
 /* What it cost stands right below the rows. */
@@ -221,10 +221,10 @@ static void test_beyond_a_baseline(void **state)
 	assert_says(recommended()->sentence,
 		    "non-private: 11.0 %; the front is better by 1.5 percentage points, "
 		    "within the noise of runs and test set.");
-	facts_free(&facts);
+	report_model_free(&facts);
 	line->value = 0.3;
 	assert_says(recommended()->sentence, "more than its noise: was that measured on");
-	facts_free(&facts);
+	report_model_free(&facts);
 	line->value = 0.05;
 	assert_null(strstr(recommended()->sentence, "the front is better"));
 }
@@ -232,15 +232,15 @@ static void test_beyond_a_baseline(void **state)
 /* The command of what is recommended, where the trainer has this one. */
 static char *command_with(char **argv, bool public)
 {
-	struct dp_trainer *t = &report.subjects[0].s->spec->trainer;
+	struct dp_trainer *t = &report.studies[0].state->spec->trainer;
 	char **before = t->argv, *command;
 
 	t->argv = argv;
-	report.public = public;
-	facts_free(&facts);
-	command = strdup(recommended()->taken->command);
+	report.is_public = public;
+	report_model_free(&facts);
+	command = strdup(recommended()->recommended->command);
 	t->argv = before;
-	report.public = false;
+	report.is_public = false;
 	return command;
 }
 
@@ -284,7 +284,7 @@ static void test_statements_once(void **state)
 	assert_null(strstr(text, "\xe2\x80\xa6"));
 	assert_says(text, "select(.trial == 2 and .at == null) | .statements[\"epsilon\"]");
 	for (size_t i = 0; i < facts.nfront; i++)
-		assert_says(facts.front[i].of[0].statement, "Unit of privacy: one");
+		assert_says(facts.front[i].objectives[0].statement, "Unit of privacy: one");
 	free(text);
 }
 
@@ -332,7 +332,7 @@ static void test_fronts_apart(void **state)
 
 	(void)state;
 	three_points(0.905);
-	json = facts_json(find_facts());
+	json = report_json_build(find_facts());
 	fronts = json_object_get(json, "fronts");
 	assert_string_equal(json_string_value(json_object_get(fronts, "shown")), "searched");
 	assert_int_equal(

@@ -1,6 +1,6 @@
 /* test_report_words.c - what a report says, and what a public one leaves out. */
 #include "made_journal.h"
-#include "reports/words.h"
+#include "reports/text/report_format.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,13 +17,13 @@ static void test_acquisition_without_a_name(void **state)
 	(void)state;
 	begin(gaussian);
 	load(false);
-	search = &report.subjects[0].s->spec->search;
+	search = &report.studies[0].state->spec->search;
 	assert_null(find_facts()->settings.acquisition); /* it takes random points */
 	search->method = DP_METHOD_DPARETO;
 	assert_string_equal(find_facts()->settings.acquisition, "ehvi");
-	search->acquisition = DP_ACQ_RANDOM;
+	search->acquisition = DP_ACQUISITION_RANDOM;
 	assert_string_equal(find_facts()->settings.acquisition, "random");
-	search->acquisition = DP_ACQ_RANDOM + 1;
+	search->acquisition = DP_ACQUISITION_RANDOM + 1;
 	assert_string_equal(find_facts()->settings.acquisition, "one that has no name");
 }
 
@@ -87,7 +87,7 @@ static void test_names_in_json(void **state)
 	begin(gaussian);
 	evaluate(0, 50, 0.9, 0.7, 0.8); /* epsilon below 0.1 */
 	load(false);
-	json = facts_json(find_facts());
+	json = report_json_build(find_facts());
 	for (size_t i = 0; i < DP_COUNT(parts); i++) {
 		json_t *o = parts[i].list ? json_object_get(json, parts[i].list) : json;
 
@@ -133,7 +133,7 @@ static void test_waypoints_in_words(void **state)
 
 	(void)state;
 	walk_facts();
-	json = facts_json(&facts);
+	json = report_json_build(&facts);
 	assert_true(every_trial_has_at(json));
 	row = json_array_get(json_object_get(json, "front"), 1);
 	assert_int_equal(json_integer_value(json_object_get(row, "at")), 4);
@@ -214,7 +214,7 @@ static void test_public_has_no_seed(void **state)
 	assert_non_null(strstr(text, "The seed is left out"));
 	assert_non_null(strstr(text, "mechanism: gaussian")); /* the rest of the file */
 	free(text);
-	report.public = false;
+	report.is_public = false;
 	text = whole(DOC_MARKDOWN);
 	assert_non_null(strstr(text, "seed " SEED " failed"));
 	assert_non_null(strstr(text, "Keep it to yourself"));
@@ -274,23 +274,23 @@ static void test_public_is_what_it_is_now(void **state)
 			       .changes = changes,
 			       .nchanges = 1 });
 	put((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
-			       .trial = DP_MEASURING,
+			       .trial = DP_REEVAL_TRIAL_FIRST,
 			       .source = "remeasure",
-			       .of = 0,
-			       .of_at = NAN,
-			       .asked = 3,
+			       .reeval_trial = 0,
+			       .reeval_checkpoint = NAN,
+			       .reeval_runs = 3,
 			       .params = &x,
 			       .nparams = 1,
 			       .objectives = y,
 			       .nobjectives = 2 });
-	attempt(DP_MEASURING, 0, DP_END_EXIT_CODE, NULL, "what the trainer said");
-	ended(DP_MEASURING, "failed", NAN, NAN);
+	attempt(DP_REEVAL_TRIAL_FIRST, 0, DP_END_EXIT_CODE, NULL, "what the trainer said");
+	ended(DP_REEVAL_TRIAL_FIRST, "failed", NAN, NAN);
 	load(true);
-	t = report.subjects[0].s->measured.trials[0];
+	t = report.studies[0].state->reevals.trials[0];
 	assert_string_equal(t->attempts[0].message, "what the trainer said");
-	report_public_strip(&report);
+	redaction_strip_private(&report);
 	assert_null(t->attempts[0].message);
-	assert_true(t->attempts[0].started == 0 && t->ended == 0);
+	assert_true(t->attempts[0].started_us == 0 && t->ended_us == 0);
 }
 
 static void test_nothing_and_all_failed(void **state)
@@ -431,7 +431,7 @@ static void test_public_data_needs_no_warning(void **state)
 /* A comparison has the names of all that it compares. */
 static void test_title_of_a_comparison(void **state)
 {
-	struct fact_study others[4] = {
+	struct report_study others[4] = {
 		{ .study = "a", .name = "t" }, /* by their labels */
 		{ .study = "b", .name = "u" },
 		{ .study = "c", .name = "v" },
@@ -454,15 +454,15 @@ static void test_title_of_a_comparison(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 
 		for (size_t i = 0; i < n; i++) {
-			others[i].s = facts.study.s;
+			others[i].study_state = facts.study.study_state;
 			others[i].state = "finished";
-			others[i].hypervolume_denoised = i == 1 ? 1.5 : NAN;
-			others[i].remeasured = i == 1;
-			others[i].hypervolume_remeasured = 1.25;
+			others[i].smoothed_hypervolume = i == 1 ? 1.5 : NAN;
+			others[i].reevaluated_size = i == 1;
+			others[i].reevaluated_hypervolume = 1.25;
 		}
 		facts.compared = others;
 		facts.ncompared = n;
-		report_text(d, &facts);
+		report_document_write(d, &facts);
 		doc_render(d, &out);
 		doc_free(d);
 		if (strncmp(dp_buf_text(&out), titles[n], strlen(titles[n])) != 0)
@@ -489,14 +489,14 @@ static void test_digits(void **state)
 		      { 1e60, 0.1, "1e+60" },
 		      { INFINITY, 0.1, "inf" },
 		      { NAN, 0.1, "-" } };
-	char text[SHORT_LEN];
+	char text[FORMAT_LEN];
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		assert_string_equal(measured_text(cases[i].value, cases[i].error, text),
+		assert_string_equal(format_with_error(cases[i].value, cases[i].error, text),
 				    cases[i].text);
-	assert_string_equal(error_text(0.0070634, text), "0.0071");
-	assert_string_equal(error_text(123.4, text), "123");
+	assert_string_equal(format_error(0.0070634, text), "0.0071");
+	assert_string_equal(format_error(123.4, text), "123");
 }
 
 int main(void)

@@ -10,8 +10,8 @@
 
 #include "tests/unit/fake_daemon.h"
 
-#include "daemon/ask.h"
-#include "daemon/requests.h"
+#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/api/requests.h"
 
 static json_t *ok;
 static struct dp_err err;
@@ -56,17 +56,17 @@ static json_int_t number(const char *path, const char *key)
 	return json_integer_value(json_object_get(json_object_get(ok, path), key));
 }
 
-static void finish(struct study *h)
+static void finish(struct study *study)
 {
 	time_t limit = time(NULL) + FAKE_LIMIT_S;
 
-	while (h->state->status == DP_STUDY_RUNNING && time(NULL) < limit) {
+	while (study->state->status == DP_STUDY_RUNNING && time(NULL) < limit) {
 		for (unsigned i = 0; i < fake_njobs; i++)
 			if (fake_jobs[i].running)
 				fake_end_ok(&fake_jobs[i], 0.5);
 		fake_turn();
 	}
-	assert_int_equal(h->state->status, DP_STUDY_FINISHED);
+	assert_int_equal(study->state->status, DP_STUDY_FINISHED);
 }
 
 /* ---- the protocol itself ---- */
@@ -118,20 +118,20 @@ static void hello_and_lists(void **s)
 /* A path may be any bytes; JSON has only UTF-8. Every answer comes nevertheless. */
 static void folders_that_are_no_utf8(void **s)
 {
-	char *folder = strdup(fake_d.at.state_dir);
+	char *folder = strdup(fake_d.paths.state_dir);
 
 	(void)s;
 	fake_submit("a", ", retries: 0", "method: random, evaluations: 9");
 	FAKE_UNTIL(fake_running() == 1);
 	fake_end(&fake_jobs[0], NULL, "{\"signal\":9}");
 	FAKE_UNTIL(fake_running() == 1);
-	fake_d.at.state_dir[1] = '\xff'; /* as it is shown: nothing more starts */
+	fake_d.paths.state_dir[1] = '\xff'; /* as it is shown: nothing more starts */
 	assert_int_equal(ask("hello", NULL), DP_OK);
 	assert_true(json_is_null(json_object_get(ok, "state_dir")));
 	assert_int_equal(ask("status", of("a")), DP_OK);
 	assert_int_equal(json_array_size(json_object_get(ok, "failures")), 1);
 	assert_true(json_is_null(json_object_get(json_object_get(ok, "study"), "directory")));
-	strcpy(fake_d.at.state_dir, folder);
+	strcpy(fake_d.paths.state_dir, folder);
 	free(folder);
 }
 
@@ -156,21 +156,22 @@ static json_t *edited(const char *contents, const char *from, const char *to)
 
 static void submitting_twice(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 9");
 	json_t *other;
 
 	(void)s;
-	assert_int_equal(ask("submit", file(h->state->text)), DP_OK);
+	assert_int_equal(ask("submit", file(study->state->text)), DP_OK);
 	assert_true(json_is_false(json_object_get(ok, "new")));
-	assert_int_equal(number("study", "id"), h->state->id);
-	other = file(h->state->text);
-	json_object_set_new(other, "text", json_sprintf("%s# a word more\n", h->state->text));
+	assert_int_equal(number("study", "id"), study->state->id);
+	other = file(study->state->text);
+	json_object_set_new(other, "text", json_sprintf("%s# a word more\n", study->state->text));
 	assert_int_equal(ask("submit", other), DP_OK); /* it means the same */
 	assert_true(json_is_false(json_object_get(ok, "new")));
-	assert_non_null(strstr(h->state->text, "# a word more"));
-	assert_int_equal(ask("submit", edited(h->state->text, "seed: 1", "seed: 77")), DP_E_EXISTS);
+	assert_non_null(strstr(study->state->text, "# a word more"));
+	assert_int_equal(ask("submit", edited(study->state->text, "seed: 1", "seed: 77")),
+			 DP_E_EXISTS);
 	assert_string_equal(err.msg, "there is another study 'a': seed: '1' there, '77' here");
-	assert_null(strstr(h->state->text, "77"));
+	assert_null(strstr(study->state->text, "77"));
 	assert_int_equal(fake_d.nstudies, 1);
 	assert_int_equal(ask("submit", json_pack("{s:s}", "text", "x")), DP_E_PROTOCOL);
 	assert_int_equal(ask("submit", file("study: [")), DP_E_INVALID);
@@ -187,28 +188,30 @@ static const char *change(size_t i, const char *key)
  * back. */
 static void an_edited_file_goes_on(void **s)
 {
-	struct study *h =
+	struct study *study =
 		fake_submit("a", ", timeout: 10s", "method: random, evaluations: 9, parallel: 1");
 
 	(void)s;
 	assert_int_equal(ask("set", json_pack("{s:s, s:{s:s, s:s}}", "study", "a", "keys", "stall",
 					      "5m", "search.parallel", "3")),
 			 DP_OK);
-	assert_int_equal(ask("submit", edited(h->state->text, "10s", "30s")), DP_OK);
+	assert_int_equal(ask("submit", edited(study->state->text, "10s", "30s")), DP_OK);
 	assert_true(json_is_false(json_object_get(ok, "new")));
 	assert_int_equal(json_array_size(json_object_get(ok, "changes")), 1);
 	assert_string_equal(change(0, "key"), "trainer.timeout");
 	assert_string_equal(change(0, "from"), "10s");
 	assert_string_equal(change(0, "to"), "30s");
-	assert_true(h->state->now->trainer.timeout == 30);
-	assert_true(h->state->spec->trainer.timeout == 10); /* threads may read it */
-	assert_true(h->state->now->trainer.stall == 300 && h->state->parallel == 3);
-	assert_int_equal(ask("submit", edited(h->state->text, "30s", "10s")), DP_OK);
-	assert_true(h->state->now->trainer.timeout == 10);
-	assert_int_equal(ask("submit", edited(h->state->text, "evaluations: 9", "evaluations: 12")),
-			 DP_OK);
-	assert_int_equal(h->state->evaluations, 12);
-	assert_int_equal(h->state->parallel, 3);
+	assert_true(study->state->current_spec->trainer.timeout == 30);
+	assert_true(study->state->spec->trainer.timeout == 10); /* threads may read it */
+	assert_true(study->state->current_spec->trainer.stall == 300 &&
+		    study->state->parallel == 3);
+	assert_int_equal(ask("submit", edited(study->state->text, "30s", "10s")), DP_OK);
+	assert_true(study->state->current_spec->trainer.timeout == 10);
+	assert_int_equal(
+		ask("submit", edited(study->state->text, "evaluations: 9", "evaluations: 12")),
+		DP_OK);
+	assert_int_equal(study->state->evaluations, 12);
+	assert_int_equal(study->state->parallel, 3);
 }
 
 static void submitted_paused(void **s)
@@ -224,7 +227,7 @@ static void submitted_paused(void **s)
 	b = fake_d.studies[1];
 	finish(a);
 	assert_int_equal(b->state->ntrials, 0);
-	assert_int_equal(b->state->seq, 2); /* created and paused */
+	assert_int_equal(b->state->next_seq, 2); /* created and paused */
 	assert_int_equal(ask("resume", of("b")), DP_OK);
 	finish(b);
 }
@@ -242,7 +245,7 @@ static void initial_points_beside_known_results(void **s)
 		{ "method: dpareto, evaluations: 20, initial_from: many, initial: 5", 5, false },
 		{ "method: dpareto, evaluations: 20, initial_from: few, initial: 0", 0, false },
 	};
-	struct study *h;
+	struct study *study;
 
 	(void)s;
 	finish(fake_submit("few", "", "method: random, evaluations: 3"));
@@ -250,11 +253,11 @@ static void initial_points_beside_known_results(void **s)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		char name[] = { (char)('a' + i), '\0' };
 
-		h = fake_submit(name, "", cases[i].search);
-		assert_int_equal(h->state->spec->search.initial, cases[i].initial);
-		assert_int_equal(h->state->now->search.initial, cases[i].initial);
-		assert_int_equal(h->state->amended != NULL, cases[i].told);
-		assert_int_equal(ask("submit", file(h->state->text)), DP_OK);
+		study = fake_submit(name, "", cases[i].search);
+		assert_int_equal(study->state->spec->search.initial, cases[i].initial);
+		assert_int_equal(study->state->current_spec->search.initial, cases[i].initial);
+		assert_int_equal(study->state->spec_versions != NULL, cases[i].told);
+		assert_int_equal(ask("submit", file(study->state->text)), DP_OK);
 		assert_int_equal(ask("stop", of(name)), DP_OK);
 	}
 }
@@ -305,14 +308,14 @@ static void results_of_a_study_that_calibrates_otherwise(void **s)
 
 static void pausing_resuming_stopping(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 3");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 3");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	assert_int_equal(ask("pause", of("a")), DP_OK);
 	assert_string_equal(text("study", "state"), "paused");
 	fake_end_ok(&fake_jobs[0], 0.5); /* what runs goes on */
-	FAKE_UNTIL(dp_study_ended(h->state) == 1);
+	FAKE_UNTIL(dp_state_count_ended_trials(study->state) == 1);
 	for (int i = 0; i < 20; i++)
 		fake_turn();
 	assert_int_equal(fake_njobs, 1); /* and nothing new starts */
@@ -322,16 +325,16 @@ static void pausing_resuming_stopping(void **s)
 	assert_string_equal(text("study", "state"), "stopped");
 	assert_int_equal(ask("pause", of("a")), DP_E_INVALID);
 	assert_int_equal(ask("stop", json_pack("{s:s, s:b}", "study", "a", "now", 1)), DP_OK);
-	FAKE_UNTIL(dp_study_ended(h->state) == 2);
-	assert_int_equal(h->state->trials[1]->status, DP_TRIAL_CANCELLED);
+	FAKE_UNTIL(dp_state_count_ended_trials(study->state) == 2);
+	assert_int_equal(study->state->trials[1]->status, DP_TRIAL_CANCELLED);
 }
 
 static void setting(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 1");
 
 	(void)s;
-	finish(h);
+	finish(study);
 	assert_int_equal(ask("set", of("a")), DP_E_USAGE);
 	assert_int_equal(ask("set", json_pack("{s:s, s:i}", "study", "a", "evaluations", 0)),
 			 DP_E_INVALID);
@@ -339,8 +342,8 @@ static void setting(void **s)
 			 DP_OK);
 	assert_string_equal(text("study", "state"), "running"); /* it woke */
 	assert_true(json_is_null(json_object_get(ok, "note")));
-	finish(h);
-	assert_int_equal(h->state->ok, 3);
+	finish(study);
+	assert_int_equal(study->state->ok, 3);
 }
 
 static json_t *keys_of(const char *key, const char *value)
@@ -350,22 +353,23 @@ static json_t *keys_of(const char *key, const char *value)
 
 static void setting_limits(void **s)
 {
-	struct study *h = fake_submit("a", ", stall: 10s",
-				      "method: random, evaluations: "
-				      "9, parallel: 2");
+	struct study *study = fake_submit("a", ", stall: 10s",
+					  "method: random, evaluations: "
+					  "9, parallel: 2");
 
 	(void)s;
 	assert_int_equal(ask("set", keys_of("timeout", "250ms")), DP_OK);
 	assert_string_equal(change(0, "from"), "none");
 	assert_string_equal(change(0, "to"), "0.25s");
 	assert_int_equal(ask("set", keys_of("trainer.stall", "none")), DP_OK);
-	assert_true(h->state->now->trainer.timeout == 0.25 && h->state->now->trainer.stall == 0);
+	assert_true(study->state->current_spec->trainer.timeout == 0.25 &&
+		    study->state->current_spec->trainer.stall == 0);
 	assert_int_equal(ask("set", keys_of("timeout", "0")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("timeout", "soon")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("seed", "1")), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "would be another study"));
 	assert_int_equal(ask("set", keys_of("memory", "1G")), DP_OK);
-	assert_true(h->state->now->trainer.memory == 1 << 30);
+	assert_true(study->state->current_spec->trainer.memory_limit == 1 << 30);
 	assert_int_equal(ask("set", keys_of("memory", "1")), DP_E_INVALID);
 	assert_int_equal(ask("set", keys_of("patience", "1G")), DP_E_USAGE);
 	assert_string_equal(err.msg, "unknown key 'patience'");
@@ -375,25 +379,25 @@ static void setting_limits(void **s)
 	assert_int_equal(ask("set", json_pack("{s:s, s:i, s:{s:s}}", "study", "a", "parallel", 1,
 					      "keys", "search.parallel", "2")),
 			 DP_E_USAGE);
-	assert_int_equal(h->state->now->trainer.retries, 3);
+	assert_int_equal(study->state->current_spec->trainer.retries, 3);
 }
 
 /* A total below what is made already ends the study, and is told in words. */
 static void setting_fewer_evaluations_than_there_are(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 2);
 	fake_end_ok(&fake_jobs[0], 0.5);
-	FAKE_UNTIL(h->state->ok == 1 && fake_running() == 2);
+	FAKE_UNTIL(study->state->ok == 1 && fake_running() == 2);
 	assert_int_equal(ask("set", keys_of("evaluations", "1")), DP_OK);
 	assert_string_equal(json_string_value(json_object_get(ok, "note")),
 			    "evaluations is the total of all trials: 1 has ended already "
 			    "and 2 are under way, so no more are started; it finishes "
 			    "with 3 once these have ended");
-	finish(h);
-	assert_int_equal(h->state->ok, 3);
+	finish(study);
+	assert_int_equal(study->state->ok, 3);
 	assert_int_equal(ask("set", keys_of("evaluations", "2")), DP_OK);
 	assert_string_equal(json_string_value(json_object_get(ok, "note")),
 			    "evaluations is the total of all trials: 3 have ended "
@@ -402,19 +406,19 @@ static void setting_fewer_evaluations_than_there_are(void **s)
 
 static void trials_cancelled_and_retried(void **s)
 {
-	struct study *h = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
+	struct study *study = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
 
 	(void)s;
 	assert_int_equal(ask("trial", trial_of("a", 7)), DP_E_NOT_FOUND);
 	FAKE_UNTIL(fake_running() == 1);
 	assert_int_equal(ask("retry", trial_of("a", 0)), DP_E_INVALID);
 	assert_int_equal(ask("cancel", trial_of("a", 0)), DP_OK);
-	FAKE_UNTIL(h->state->trials[0]->status == DP_TRIAL_CANCELLED);
+	FAKE_UNTIL(study->state->trials[0]->status == DP_TRIAL_CANCELLED);
 	assert_int_equal(ask("cancel", trial_of("a", 0)), DP_E_INVALID);
 	assert_int_equal(ask("retry", trial_of("a", 0)), DP_OK);
 	assert_string_equal(text("trial", "state"), "waiting");
-	finish(h);
-	assert_int_equal(h->state->ok, 3);
+	finish(study);
+	assert_int_equal(study->state->ok, 3);
 	assert_int_equal(
 		ask("trials", json_pack("{s:s, s:i, s:i}", "study", "a", "from", 1, "limit", 1)),
 		DP_OK);
@@ -432,23 +436,23 @@ static void enqueued_points_have_their_epsilon(void **s)
 {
 	json_t *point = json_pack("{s:i, s:f}", "C", 4, "b", 2.0);
 	struct dp_epsilon cost;
-	struct study *h;
+	struct study *study;
 
 	(void)s;
-	fake_d.backends->hold.until = INT64_MAX; /* nothing is proposed */
-	h = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
+	fake_d.executors->hold.until_us = INT64_MAX; /* nothing is proposed */
+	study = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
 	assert_int_equal(
 		ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a", "parameters", "C", 4)),
 		DP_E_INVALID);
-	while (h->state->ntrials < 2)
+	while (study->state->ntrials < 2)
 		assert_int_equal(
 			ask("enqueue", json_pack("{s:s, s:O}", "study", "a", "parameters", point)),
 			DP_OK);
 	assert_string_equal(text("trial", "source"), "enqueued");
-	assert_int_equal(
-		dp_objective_privacy(h->state->spec, 0, h->state->trials[1]->x, &cost, NULL),
-		DP_OK);
-	assert_true(h->state->trials[1]->privacy[0] == cost.epsilon);
+	assert_int_equal(dp_objective_epsilon(study->state->spec, 0, study->state->trials[1]->x,
+					      &cost, NULL),
+			 DP_OK);
+	assert_true(study->state->trials[1]->privacy[0] == cost.epsilon);
 	assert_int_equal(ask("enqueue", json_pack("{s:s, s:o}", "study", "a", "parameters", point)),
 			 DP_E_LIMIT);
 }
@@ -456,18 +460,19 @@ static void enqueued_points_have_their_epsilon(void **s)
 static void the_next_point_is_shown_and_not_proposed(void **s)
 {
 	json_t *shown;
-	struct study *h;
+	struct study *study;
 
 	(void)s;
-	fake_d.backends->hold.until = INT64_MAX; /* nothing is proposed */
-	h = fake_submit("a", "", "method: random, evaluations: 9");
-	FAKE_UNTIL(h->asker && !ask_busy(h)); /* points are found ahead of time */
+	fake_d.executors->hold.until_us = INT64_MAX; /* nothing is proposed */
+	study = fake_submit("a", "", "method: random, evaluations: 9");
+	FAKE_UNTIL(study->proposal_job &&
+		   !proposal_is_busy(study)); /* points are found ahead of time */
 	assert_int_equal(ask("propose", of("a")), DP_OK);
 	assert_int_equal(json_integer_value(json_object_get(ok, "trial")), 0);
-	assert_int_equal(h->state->ntrials, 0);
+	assert_int_equal(study->state->ntrials, 0);
 	shown = json_incref(json_object_get(ok, "parameters"));
-	fake_d.backends->hold.until = 0;
-	study_changed(h);
+	fake_d.executors->hold.until_us = 0;
+	study_mark_changed(study);
 	FAKE_UNTIL(fake_running() > 0);
 	assert_int_equal(ask("trial", trial_of("a", 0)), DP_OK);
 	assert_true(json_equal(shown, json_object_get(json_object_get(ok, "trial"), "parameters")));
@@ -478,12 +483,12 @@ static void the_next_point_is_shown_and_not_proposed(void **s)
 
 static void a_long_poll_answers_when_something_changed(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
-	fake_send("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since", (int)h->state->seq,
-				       "timeout_ms", 60000));
+	fake_send("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
+				       (int)study->state->next_seq, "timeout_ms", 60000));
 	for (int i = 0; i < 30; i++)
 		fake_turn();
 	assert_false(fake_readable());
@@ -492,7 +497,7 @@ static void a_long_poll_answers_when_something_changed(void **s)
 	assert_true(number("study", "version") > 0);
 	/* and when its time is over */
 	assert_int_equal(ask("changes", json_pack("{s:s, s:i, s:i}", "study", "a", "since",
-						  (int)h->state->seq, "timeout_ms", 10)),
+						  (int)study->state->next_seq, "timeout_ms", 10)),
 			 DP_OK);
 }
 
@@ -517,7 +522,7 @@ static void two_want_it_deleted(void **s)
 static void what_is_being_deleted_takes_no_orders(void **s)
 {
 	static const char *const verbs[] = { "resume", "set", "enqueue" };
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 9");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 9");
 	json_t *request = json_pack("{s:s, s:i, s:{s:i, s:f}}", "study", "a", "evaluations", 20,
 				    "parameters", "C", 4, "b", 2.0);
 	uint32_t before;
@@ -525,12 +530,12 @@ static void what_is_being_deleted_takes_no_orders(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	json_object_set_new(request, "now", json_true());
-	request_handle(&fake_d, fake_d.last_client, "delete", request);
-	before = h->state->seq;
+	request_handle(&fake_d, fake_d.last_client_id, "delete", request);
+	before = study->state->next_seq;
 	for (size_t i = 0; i < DP_COUNT(verbs); i++)
-		request_handle(&fake_d, fake_d.last_client, verbs[i], request);
-	assert_int_equal(h->state->seq, before);
-	assert_int_equal(h->accounting, 0);
+		request_handle(&fake_d, fake_d.last_client_id, verbs[i], request);
+	assert_int_equal(study->state->next_seq, before);
+	assert_int_equal(study->n_accounting_jobs, 0);
 	FAKE_UNTIL(fake_d.nstudies == 0);
 	json_decref(request);
 }
@@ -542,19 +547,19 @@ static void reloading(void **s)
 	(void)s;
 	assert_int_equal(ask("reload", NULL), DP_OK);
 	assert_int_equal(json_array_size(json_object_get(ok, "changed")), 0);
-	fake_settings.config.values[0] = "2";
+	fake_settings.config_source.values[0] = "2";
 	assert_int_equal(ask("reload", NULL), DP_OK);
 	assert_string_equal(json_string_value(json_array_get(json_object_get(ok, "changed"), 0)),
 			    "slots");
 	assert_int_equal(fake_d.config.slots, 2);
-	fake_settings.config.values[0] = "none";
+	fake_settings.config_source.values[0] = "none";
 	assert_int_equal(ask("reload", NULL), DP_E_USAGE);
 	assert_int_equal(fake_d.config.slots, 2); /* the old one stays */
 }
 
 static void shutting_down(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 2");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
@@ -562,21 +567,21 @@ static void shutting_down(void **s)
 	assert_int_equal(ask("shutdown", json_pack("{s:s}", "policy", "finish")), DP_OK);
 	FAKE_UNTIL(fake_d.stopping);
 	fake_end_ok(&fake_jobs[0], 0.5);
-	FAKE_UNTIL(dp_study_ended(h->state) == 1);
+	FAKE_UNTIL(dp_state_count_ended_trials(study->state) == 1);
 	assert_int_equal(fake_njobs, 1); /* nothing new while it stops */
 }
 
 /* Who stops a daemon need not wait for a disk that refuses. */
 static void shutting_down_in_trouble(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 2");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 2");
 	json_t *request = json_pack("{s:s}", "policy", "leave");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
-	study_cancel_trial(h, h->state->trials[0], NULL); /* not durable yet */
-	fake_d.trouble = true;
-	request_handle(&fake_d, fake_d.last_client, "shutdown", request);
+	study_cancel_trial(study, study->state->trials[0], NULL); /* not durable yet */
+	fake_d.journal_failing = true;
+	request_handle(&fake_d, fake_d.last_client_id, "shutdown", request);
 	assert_true(fake_d.stopping);
 	json_decref(request);
 }
@@ -596,7 +601,7 @@ static void many_ask(const char *verb, json_t *fields)
 {
 	struct dp_buf line = DP_BUF_INIT;
 
-	dp_wire_request(&line, verb, fields);
+	dp_control_format_request(&line, verb, fields);
 	for (int i = 0; i < MANY; i++) {
 		int pair[2];
 
@@ -640,16 +645,16 @@ static void many_clients_do_not_keep_the_loop(void **s)
 	(void)s;
 	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 	FAKE_UNTIL(fake_running() == 2);
-	first = fake_d.requests;
+	first = fake_d.n_requests;
 	many_ask("hello", NULL);
 	while (all < MANY) {
-		uint64_t before = fake_d.requests;
+		uint64_t before = fake_d.n_requests;
 
 		fake_turn();
-		assert_true(fake_d.requests - before <= 64);
+		assert_true(fake_d.n_requests - before <= 64);
 		all = many_answered(done, all);
 	}
-	assert_int_equal(fake_d.requests - first, MANY);
+	assert_int_equal(fake_d.n_requests - first, MANY);
 	many_leave();
 }
 
@@ -664,14 +669,14 @@ static void status_is_made_once_for_many(void **s)
 	(void)s;
 	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 	FAKE_UNTIL(fake_running() == 2);
-	made = fake_d.status.made;
+	made = fake_d.status_cache.n_rendered;
 	many_ask("status", of("a"));
 	while (all < MANY) {
 		fake_turn();
 		all = many_answered(done, all);
 	}
 	/* one of each STATUS_CACHE_MS on a machine that is busy with other things */
-	assert_true(fake_d.status.made - made < MANY / 2);
+	assert_true(fake_d.status_cache.n_rendered - made < MANY / 2);
 	many_leave();
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(ask("pause", of("a")), DP_OK);
@@ -683,30 +688,30 @@ static void status_is_made_once_for_many(void **s)
 	}
 	fake_d.disk_low = true; /* what is not journaled shows, too */
 	assert_int_equal(ask("status", of("a")), DP_OK);
-	made = fake_d.status.made;
+	made = fake_d.status_cache.n_rendered;
 	assert_int_equal(ask("status", of("a")), DP_OK);
 	fake_d.jobs->progress = 0.25;
 	assert_int_equal(ask("status", of("a")), DP_OK);
-	assert_true(fake_d.status.made > made);
+	assert_true(fake_d.status_cache.n_rendered > made);
 }
 
 /* The newest failures are shown, however many trials there are, newest first. */
 static void failures_are_the_newest(void **s)
 {
-	struct study *h;
+	struct study *study;
 	const json_t *list;
 
 	(void)s;
-	h = fake_submit("a", ", retries: 0", "method: random, evaluations: 30, parallel: 1");
-	FAKE_UNTIL(h->state->ntrials == 1 && fake_running() == 1);
+	study = fake_submit("a", ", retries: 0", "method: random, evaluations: 30, parallel: 1");
+	FAKE_UNTIL(study->state->ntrials == 1 && fake_running() == 1);
 	for (unsigned i = 0; i < 15; i++) {
 		FAKE_UNTIL(fake_njobs == i + 1 && fake_jobs[i].running);
 		if (i % 5 == 4 || i == 0)
 			fake_end_ok(&fake_jobs[i], 0.5 + 0.01 * i);
 		else
 			fake_end(&fake_jobs[i], NULL, "{\"signal\":9}");
-		FAKE_UNTIL(dp_study_ended(h->state) == i + 1);
-		if (h->state->status == DP_STUDY_PAUSED) /* too many in a row */
+		FAKE_UNTIL(dp_state_count_ended_trials(study->state) == i + 1);
+		if (study->state->status == DP_STUDY_PAUSED) /* too many in a row */
 			assert_int_equal(ask("resume", of("a")), DP_OK);
 	}
 	assert_int_equal(ask("status", of("a")), DP_OK);
@@ -722,13 +727,13 @@ static void failures_are_the_newest(void **s)
 static void front_grows_as_if_found_anew(void **s)
 {
 	struct dp_study_state *st;
-	struct study *h;
+	struct study *study;
 
 	(void)s;
-	h = fake_submit("a", "", "method: random, evaluations: 40, parallel: 3");
-	st = h->state;
+	study = fake_submit("a", "", "method: random, evaluations: 40, parallel: 3");
+	st = study->state;
 	for (unsigned i = 0, ended; i < 40; i++) {
-		struct dp_point kept[40];
+		struct dp_result_id kept[40];
 		double volume;
 		uint32_t n;
 
@@ -740,22 +745,22 @@ static void front_grows_as_if_found_anew(void **s)
 		FAKE_UNTIL(st->ok == i + 1);
 		if (i % 3 == 2)
 			continue; /* several are added at once */
-		assert_int_equal(dp_study_front(st, &err), DP_OK);
+		assert_int_equal(dp_state_update_front(st, &err), DP_OK);
 		n = st->nfront;
 		volume = st->hypervolume;
 		memcpy(kept, st->front, n * sizeof *kept);
-		st->front_valid = st->front_grows = false;
-		assert_int_equal(dp_study_front(st, &err), DP_OK);
+		st->front_valid = st->front_is_extendable = false;
+		assert_int_equal(dp_state_update_front(st, &err), DP_OK);
 		assert_int_equal(st->nfront, n);
 		assert_memory_equal(st->front, kept, n * sizeof *kept);
 		assert_true(st->hypervolume == volume);
 		for (uint32_t k = 0; k < st->ntrials; k++) {
-			struct dp_point p = { k, DP_OWN };
+			struct dp_result_id p = { k, DP_CHECKPOINT_FINAL };
 			bool on = false;
 
 			for (uint32_t f = 0; f < n; f++)
 				on |= kept[f].trial == k;
-			assert_int_equal(dp_study_on_front(st, p), on);
+			assert_int_equal(dp_result_is_on_front(st, p), on);
 		}
 	}
 }

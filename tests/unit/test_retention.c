@@ -8,7 +8,7 @@
 
 #include "tests/unit/fake_daemon.h"
 
-#include "daemon/retention.h"
+#include "daemon/executors/retention.h"
 
 #define HOUR (INT64_C(3600) * 1000000)
 #define DAY  (24 * HOUR)
@@ -32,16 +32,16 @@ static void restart(void)
 /* The first daemon of the folder started so long ago. */
 static void began_before(int64_t ago)
 {
-	fake_d.clock_base -= ago;
-	fake_d.gaps[0].end -= ago;
-	fake_d.gaps[0].length -= ago;
+	fake_d.clock_base_us -= ago;
+	fake_d.clock_gaps[0].end_us -= ago;
+	fake_d.clock_gaps[0].length_us -= ago;
 }
 
 static void sweep(void)
 {
 	retention_sweep(&fake_d);
-	assert_true(fake_d.sweeping);
-	FAKE_UNTIL(!fake_d.sweeping);
+	assert_true(fake_d.retention_running);
+	FAKE_UNTIL(!fake_d.retention_running);
 }
 
 static unsigned folders(void)
@@ -56,14 +56,14 @@ static unsigned folders(void)
 /* A study of three trials, of which the last runs on. */
 static void two_of_three(void)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 3");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 3");
 
 	for (unsigned i = 0; i < 2; i++) {
 		FAKE_UNTIL(fake_njobs == i + 1 && fake_jobs[i].job);
 		fake_end_ok(&fake_jobs[i], 0.5);
 	}
 	FAKE_UNTIL(fake_running() == 1);
-	assert_int_equal(h->state->ok, 2);
+	assert_int_equal(study->state->ok, 2);
 	assert_int_equal(folders(), 3);
 }
 
@@ -71,10 +71,10 @@ static void what_is_old_goes(void **s)
 {
 	(void)s;
 	two_of_three();
-	fake_d.clock_base += 90 * DAY - HOUR;
+	fake_d.clock_base_us += 90 * DAY - HOUR;
 	sweep();
 	assert_int_equal(folders(), 3);
-	fake_d.clock_base += HOUR;
+	fake_d.clock_base_us += HOUR;
 	sweep();
 	assert_int_equal(folders(), 1); /* of the one that runs */
 	assert_true(fake_jobs[2].running && access(fake_jobs[2].folder, F_OK) == 0);
@@ -88,21 +88,21 @@ static void a_clock_that_is_ahead_removes_nothing(void **s)
 	began_before(365 * DAY);
 	two_of_three();
 	restart();
-	assert_int_equal(fake_d.ngaps, 2); /* what was before the first start, and this */
-	assert_true(fake_d.gaps[1].length > 364 * DAY);
-	assert_true(fake_d.gaps[1].length < 366 * DAY);
+	assert_int_equal(fake_d.n_clock_gaps, 2); /* what was before the first start, and this */
+	assert_true(fake_d.clock_gaps[1].length_us > 364 * DAY);
+	assert_true(fake_d.clock_gaps[1].length_us < 366 * DAY);
 	FAKE_UNTIL(fake_jobs[2].job); /* found again */
 	sweep();
 	assert_int_equal(folders(), 3);
-	assert_true(fake_d.told_kept);
-	fake_d.clock_base += 89 * DAY;
+	assert_true(fake_d.retention_kept_logged);
+	fake_d.clock_base_us += 89 * DAY;
 	sweep();
 	assert_int_equal(folders(), 3);
 	/* and the gap is known to those after it, for good */
-	fake_d.clock_base -= 89 * DAY;
+	fake_d.clock_base_us -= 89 * DAY;
 	restart();
-	assert_int_equal(fake_d.ngaps, 2);
-	fake_d.clock_base += 91 * DAY;
+	assert_int_equal(fake_d.n_clock_gaps, 2);
+	fake_d.clock_base_us += 91 * DAY;
 	sweep();
 	assert_int_equal(folders(), 1);
 }
@@ -116,12 +116,12 @@ static void time_without_records_counts(void **s)
 	began_before(100 * DAY);
 	two_of_three();
 	then = clock_now(&fake_d);
-	fake_d.clock_base += 100 * DAY;
+	fake_d.clock_base_us += 100 * DAY;
 	sweep();
 	assert_int_equal(folders(), 1);
 	restart();
-	assert_int_equal(fake_d.ngaps, 1);
-	assert_true(clock_ran_since(&fake_d, then) >= 100 * DAY);
+	assert_int_equal(fake_d.n_clock_gaps, 1);
+	assert_true(clock_running_time_since(&fake_d, then) >= 100 * DAY);
 }
 
 /* Of an older version, lost or damaged: counting begins anew. */
@@ -151,12 +151,13 @@ static void without_the_file_nothing_is_old(void **s)
 		}
 		fake_start_daemon();
 		fake_d.config.retention = 90 * 86400.0;
-		assert_int_equal(fake_d.ngaps, 1);
-		assert_true(clock_ran_since(&fake_d, clock_now(&fake_d) - HOUR) < HOUR / 2);
-		fake_d.clock_base += 89 * DAY;
+		assert_int_equal(fake_d.n_clock_gaps, 1);
+		assert_true(clock_running_time_since(&fake_d, clock_now(&fake_d) - HOUR) <
+			    HOUR / 2);
+		fake_d.clock_base_us += 89 * DAY;
 		sweep();
 		assert_int_equal(folders(), 3);
-		fake_d.clock_base -= 89 * DAY;
+		fake_d.clock_base_us -= 89 * DAY;
 	}
 	free(path);
 }
@@ -167,15 +168,15 @@ static void a_clock_that_is_behind_removes_nothing(void **s)
 	int64_t newest;
 
 	(void)s;
-	fake_d.clock_base += 365 * DAY; /* as it was, before it was set right */
+	fake_d.clock_base_us += 365 * DAY; /* as it was, before it was set right */
 	two_of_three();
 	newest = clock_now(&fake_d) - HOUR;
 	restart();
 	assert_true(clock_now(&fake_d) > newest);
-	assert_int_equal(fake_d.ngaps, 1);
+	assert_int_equal(fake_d.n_clock_gaps, 1);
 	sweep();
 	assert_int_equal(folders(), 3);
-	assert_false(fake_d.told_kept);
+	assert_false(fake_d.retention_kept_logged);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, fake_teardown)

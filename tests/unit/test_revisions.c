@@ -112,7 +112,7 @@ static void meanwhile(const char *verb, const char *study)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
 	assert_int_equal(server_add_fd(&fake_d, other[1], false, &err), DP_OK);
-	dp_wire_request(&line, verb, of(study));
+	dp_control_format_request(&line, verb, of(study));
 	assert_int_equal(dp_write_all(other[0], line.data, line.len), 0);
 	dp_buf_free(&line);
 	answered.fd = other[0];
@@ -152,7 +152,7 @@ static void every_change_is_told_once(void **s)
 
 static void a_result_is_told(void **s)
 {
-	struct study *h = fake_submit("a", "", "method: random, evaluations: 1");
+	struct study *study = fake_submit("a", "", "method: random, evaluations: 1");
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
@@ -160,7 +160,7 @@ static void a_result_is_told(void **s)
 	wait_for_news();
 	fake_end_ok(&fake_jobs[0], 0.5);
 	hear();
-	assert_told(0, "a", h->state->seq);
+	assert_told(0, "a", study->state->next_seq);
 }
 
 static void what_was_deleted_is_told(void **s)
@@ -200,13 +200,13 @@ static void more_deletions_than_are_remembered(void **s)
 	add_paused("stays");
 	ask_since(0);
 	before = since;
-	for (int i = 0; i < REVISION_GONE; i++) {
+	for (int i = 0; i < CHANGE_FEED_DELETIONS_MAX; i++) {
 		snprintf(name, sizeof name, "x%d", i);
 		add_paused(name);
 		fake_do("delete", of(name));
 	}
 	ask_since(before);
-	assert_int_equal(told(), REVISION_GONE);
+	assert_int_equal(told(), CHANGE_FEED_DELETIONS_MAX);
 	assert_false(is("whole"));
 	add_paused("last");
 	fake_do("delete", of("last"));
@@ -279,7 +279,7 @@ static void pages(void **s)
 /* That a training of a private selection has ended is nobody's business. */
 static void a_private_selection_tells_nothing_of_its_trainings(void **s)
 {
-	struct study *h;
+	struct study *study;
 	uint32_t before;
 
 	(void)s;
@@ -291,15 +291,15 @@ static void a_private_selection_tells_nothing_of_its_trainings(void **s)
 				    "{records: 5000, sigma: 1e-3}}}\n"
 				    "anti_ideal: {e: 10, u: 0}\n"
 				    "search: {method: select, rounds: {poisson: 20}}\n"));
-	assert_int_equal(study_find(&fake_d, "p", &h, NULL), DP_OK);
+	assert_int_equal(study_find(&fake_d, "p", &study, NULL), DP_OK);
 	FAKE_UNTIL(fake_running() == 1);
 	ask_since(0);
-	before = h->state->seq;
+	before = study->state->next_seq;
 	wait_for_news();
 	fake_end_ok(&fake_jobs[0], 0.5);
-	FAKE_UNTIL(fake_running() == 1 || h->state->status != DP_STUDY_RUNNING);
-	assert_true(h->state->seq > before);
-	if (h->state->status == DP_STUDY_RUNNING) /* chance may end it with the first */
+	FAKE_UNTIL(fake_running() == 1 || study->state->status != DP_STUDY_RUNNING);
+	assert_true(study->state->next_seq > before);
+	if (study->state->status == DP_STUDY_RUNNING) /* chance may end it with the first */
 		assert_false(fake_readable());
 	meanwhile("stop", "p");
 	hear();

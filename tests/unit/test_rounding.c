@@ -138,11 +138,11 @@ static void pure_part(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		struct dp_privacy_part p = { .kind = &dp__part_pure,
-					     .mu = between(1e-6, 60),
-					     .count = 1 };
+		struct dp_privacy_component p = { .kind = &dp__component_pure,
+						  .mu = between(1e-6, 60),
+						  .count = 1 };
 		double delta = i % 2 ? between(1e-18, 0.5) : 1 - between(1e-16, 0.1);
-		double e = dp__part_pure.alone(&p, delta);
+		double e = dp__component_pure.exact_epsilon(&p, delta);
 		long double less = (long double)e - (long double)p.mu;
 		long double real = -expm1l(less) / (1 + expl(-(long double)p.mu));
 

@@ -2,7 +2,7 @@
  * and when a point is measured again. */
 #include "base/rng.h"
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ enum {
 static struct dp_study *noise_study(int runs, const char *space)
 {
 	char text[1024];
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	int len = snprintf(text, sizeof text,
@@ -34,7 +34,7 @@ static struct dp_study *noise_study(int runs, const char *space)
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return s;
 }
 
@@ -49,7 +49,7 @@ struct trainer {
 	int runs;
 };
 
-static void measure(const struct trainer *t, struct dp_known *k)
+static void measure(const struct trainer *t, struct dp_observation *k)
 {
 	double span = k->x[0] > 1 || k->x[1] > 1 ? 30 : 1, a = k->x[0] / span;
 	double b = k->x[1] / span, u, sum = 0, square_sum = 0;
@@ -71,7 +71,7 @@ static void measure(const struct trainer *t, struct dp_known *k)
 }
 
 struct course {
-	struct dp_known known[MOST];
+	struct dp_observation known[MOST];
 	bool rerun[MOST];
 };
 
@@ -80,16 +80,16 @@ static void go(struct course *c, const struct dp_study *s, struct dp_proposer *p
 	       const struct trainer *t, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		struct dp_history h = { .known = c->known, .n = i };
-		struct dp_known *k = &c->known[i];
+		struct dp_history h = { .observations = c->known, .n = i };
+		struct dp_observation *k = &c->known[i];
 		struct dp_proposal out;
 		struct dp_err err;
-		int code = p ? dp_proposer_ask(p, &h, (uint32_t)i, NULL, &out, &err)
+		int code = p ? dp_proposer_propose(p, &h, (uint32_t)i, NULL, &out, &err)
 			     : dp_propose(s, &h, (uint32_t)i, NULL, &out, &err);
 
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
-		*k = (struct dp_known){ .trial = (uint32_t)i };
+		*k = (struct dp_observation){ .trial = (uint32_t)i };
 		memcpy(k->x, out.x, sizeof out.x);
 		c->rerun[i] = strcmp(out.source, "re-run") == 0;
 		measure(t, k);
@@ -105,7 +105,7 @@ static size_t count_at(const struct course *c, size_t n, const double *x)
 	return count;
 }
 
-static size_t count_reruns(const struct course *c, size_t n)
+static size_t count_replicates(const struct course *c, size_t n)
 {
 	size_t count = 0;
 
@@ -126,10 +126,10 @@ static void points_are_measured_again(void **state)
 
 	(void)state;
 	go(&c, s, p, &t, 0, n);
-	assert_true(count_reruns(&c, n) >= 2 && count_reruns(&c, n) <= n / 16);
+	assert_true(count_replicates(&c, n) >= 2 && count_replicates(&c, n) <= n / 16);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(count_at(&c, i, c.known[i].x), c.rerun[i] ? 1 : 0);
-		assert_true(count_reruns(&c, i) <= i / 16);
+		assert_true(count_replicates(&c, i) <= i / 16);
 	}
 	go(&cold, s, NULL, &t, 0, n);
 	go(&resumed, s, NULL, &t, 0, lost);
@@ -171,17 +171,17 @@ static void equal_bits_end_the_doubt(void **state)
 	struct dp_study *s = noise_study(1, square);
 	struct dp_proposer *p = dp_proposer_new(s);
 	static struct course c;
-	struct dp_history h = { .known = c.known, .n = MOST };
+	struct dp_history h = { .observations = c.known, .n = MOST };
 	size_t index[MOST], n;
 	double y[MOST * 2];
 	struct dp_err err;
 
 	(void)state;
 	go(&c, s, p, &t, 0, MOST);
-	assert_true(count_reruns(&c, MOST) >= 1 && count_reruns(&c, MOST) <= 2);
+	assert_true(count_replicates(&c, MOST) >= 1 && count_replicates(&c, MOST) <= 2);
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-	assert_true(p->output[1].repeats && dp__noise_none(p, 1));
-	assert_int_equal(dp_surrogate_front(p, &h, index, y, &n, &err), DP_OK);
+	assert_true(p->output[1].is_deterministic && dp__noise_is_negligible(p, 1));
+	assert_int_equal(dp_surrogate_posterior_front(p, &h, index, y, &n, &err), DP_OK);
 	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++)
 		assert_memory_equal(y + 2 * i, c.known[index[i]].y, 2 * sizeof *y);
@@ -190,13 +190,13 @@ static void equal_bits_end_the_doubt(void **state)
 }
 
 /* Random points of the square, measured. */
-static void sample(struct dp_known *known, size_t n, const struct trainer *t)
+static void sample(struct dp_observation *known, size_t n, const struct trainer *t)
 {
 	struct dp_rng r;
 
 	dp_rng_init(&r, 4, DP_RNG_TEST, 1, 0);
 	for (size_t i = 0; i < n; i++) {
-		known[i] = (struct dp_known){ .trial = (uint32_t)i };
+		known[i] = (struct dp_observation){ .trial = (uint32_t)i };
 		known[i].x[0] = dp_rng_uniform(&r);
 		known[i].x[1] = dp_rng_uniform(&r);
 		measure(t, &known[i]);
@@ -208,8 +208,8 @@ static void no_rerun_outside_of_the_ranges(void **state)
 {
 	const struct trainer t = { .noise = 0.05, .runs = 1 };
 	struct dp_study *s = noise_study(1, square);
-	static struct dp_known known[MOST];
-	struct dp_history h = { .known = known, .n = 48 };
+	static struct dp_observation known[MOST];
+	struct dp_history h = { .observations = known, .n = 48 };
 	struct dp_proposal out;
 	struct dp_err err;
 
@@ -232,8 +232,8 @@ static void noise_follows_the_value(void **state)
 	const struct trainer t = { .noise = 0.01, .runs = 4 };
 	struct dp_study *s = noise_study(4, square);
 	struct dp_proposer *p = dp_proposer_new(s);
-	static struct dp_known known[MOST];
-	struct dp_history h = { .known = known, .n = MOST };
+	static struct dp_observation known[MOST];
+	struct dp_history h = { .observations = known, .n = MOST };
 	double unit, low, high;
 	struct dp_err err;
 
@@ -244,8 +244,8 @@ static void noise_follows_the_value(void **state)
 			known[i].var[1] *= 100;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 	unit = p->output[1].scale * p->output[1].scale;
-	low = dp__noise_at(p, 1, NULL, log(0.22 / 0.78)) * unit;
-	high = dp__noise_at(p, 1, NULL, log(0.5)) * unit;
+	low = dp__noise_variance(p, 1, NULL, log(0.22 / 0.78)) * unit;
+	high = dp__noise_variance(p, 1, NULL, log(0.5)) * unit;
 	/* a variance of 1e-4 / 4, or 1e-2 / 4, times the slope's square */
 	assert_true(low < 6 * 2.5e-5 / pow(0.22 * 0.78, 2));
 	assert_true(low > 2.5e-5 / pow(0.22 * 0.78, 2) / 6);
@@ -261,8 +261,8 @@ static void runs_that_hardly_differ_are_equal(void **state)
 	const struct trainer t = { .noise = 1e-12, .runs = 4 };
 	struct dp_study *s = noise_study(4, square);
 	struct dp_proposer *p = dp_proposer_new(s);
-	static struct dp_known known[MOST];
-	struct dp_history h = { .known = known, .n = MOST };
+	static struct dp_observation known[MOST];
+	struct dp_history h = { .observations = known, .n = MOST };
 	struct dp_err err;
 
 	(void)state;
@@ -270,7 +270,7 @@ static void runs_that_hardly_differ_are_equal(void **state)
 	for (size_t i = 0; i < MOST; i++)
 		known[i].var[1] = fmax(known[i].var[1], 1e-25);
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-	assert_true(!p->output[1].curve.known && dp__noise_none(p, 1));
+	assert_true(!p->output[1].noise_curve.is_known && dp__noise_is_negligible(p, 1));
 	dp_proposer_free(p);
 	dp_study_free(s);
 }
@@ -280,8 +280,8 @@ static void released_noise_is_known(void **state)
 {
 	const struct trainer t = { .noise = 0, .runs = 1 };
 	struct dp_study *s = noise_study(1, square);
-	static struct dp_known known[MOST];
-	struct dp_history h = { .known = known, .n = MOST };
+	static struct dp_observation known[MOST];
+	struct dp_history h = { .observations = known, .n = MOST };
 	double told[2];
 
 	(void)state;
@@ -291,10 +291,10 @@ static void released_noise_is_known(void **state)
 
 		sample(known, MOST, &t);
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-		assert_int_equal(dp__noise_none(p, 1), k == 0);
-		told[k] = dp__noise_at(p, 1, NULL, 0) * pow(p->output[1].scale, 2);
+		assert_int_equal(dp__noise_is_negligible(p, 1), k == 0);
+		told[k] = dp__noise_variance(p, 1, NULL, 0) * pow(p->output[1].scale, 2);
 		dp_proposer_free(p);
-		s->objectives[1].release = (struct dp_release){ 100, 0.1 };
+		s->objectives[1].release = (struct dp_metric_release){ 100, 0.1 };
 	}
 	/* the slope of the logit is 4 there */
 	assert_true(told[0] < 0.01 * 16 / 10);
@@ -307,8 +307,8 @@ static void released_noise_is_known(void **state)
 static void learned_noise_leans(void **state)
 {
 	struct dp_study *s = noise_study(1, square);
-	static struct dp_known known[MOST];
-	struct dp_history h = { .known = known, .n = MOST };
+	static struct dp_observation known[MOST];
+	struct dp_history h = { .observations = known, .n = MOST };
 	double lean[2];
 
 	(void)state;
@@ -330,7 +330,7 @@ static void learned_noise_leans(void **state)
 			known[i].y[1] = fmin(fmax(known[i].y[1], 0.001), 0.999);
 		}
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-		lean[k] = p->output[1].hyper.lean;
+		lean[k] = p->output[1].hyper.noise_exponent;
 		dp_proposer_free(p);
 	}
 	assert_true(fabs(lean[0]) < 0.25); /* constant in model space */
@@ -348,8 +348,8 @@ static void noise_takes_from_a_gain(void **state)
 		const struct trainer t = { .noise = 0.002, .runs = 4 };
 		struct dp_study *s = noise_study(4, square);
 		struct dp_proposer *p = dp_proposer_new(s);
-		static struct dp_known known[MOST];
-		struct dp_history h = { .known = known, .n = 8 };
+		static struct dp_observation known[MOST];
+		struct dp_history h = { .observations = known, .n = 8 };
 		struct dp__normal f[2];
 		double u[2] = { 0.9, 0.05 }, score;
 		struct dp_err err;
@@ -357,9 +357,9 @@ static void noise_takes_from_a_gain(void **state)
 		sample(known, 8, &t);
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 		if (k) /* the models stay, what a next result would tell does not */
-			for (size_t i = 0; i < DP__CURVE; i++)
-				p->output[1].curve.variance[i] *= 1e4;
-		assert_int_equal(dp__model_eval(p, u, 1, 1, true, &score, f, NULL), DP_OK);
+			for (size_t i = 0; i < DP__NOISE_CURVE_POINTS; i++)
+				p->output[1].noise_curve.variance[i] *= 1e4;
+		assert_int_equal(dp__acquisition_eval(p, u, 1, 1, true, &score, f, NULL), DP_OK);
 		gain[k] = score;
 		dp_proposer_free(p);
 		dp_study_free(s);
@@ -425,12 +425,12 @@ static double covariance(const struct dp_gp_hyper *h, double a, double b)
 }
 
 /* A study of one parameter, its results and the variance of each one's mean. */
-static struct dp_study *noisy(struct dp_known *k)
+static struct dp_study *noisy(struct dp_observation *k)
 {
 	for (size_t i = 0; i < RUNS; i++) {
 		double x = 0.05 + 0.1 * (double)i;
 
-		k[i] = (struct dp_known){ .trial = (uint32_t)i, .x = { x } };
+		k[i] = (struct dp_observation){ .trial = (uint32_t)i, .x = { x } };
 		k[i].y[0] = 1 + 3 * x + 0.2 * (double)(i % 3);
 		k[i].y[1] = 0.8 - 0.6 * x + 0.03 * (double)(i % 4);
 		k[i].var[0] = 0.01 * (double)(1 + i * i);
@@ -463,7 +463,7 @@ static double solve_for_values(double (*a)[RUNS], const double *y, double *w)
 
 /* What standardised values y are around: a model of medium lengths with a noise of a
  * tenth, by the book. */
-static void smooth_directly(const struct dp_known *k, const double *y, double *around)
+static void smooth_directly(const struct dp_observation *k, const double *y, double *around)
 {
 	struct dp_gp_hyper h = { .length = { 0.7 }, .signal = 1 };
 	double a[RUNS][RUNS], w[RUNS], mean;
@@ -480,7 +480,7 @@ static void smooth_directly(const struct dp_known *k, const double *y, double *a
 }
 
 /* The mean run variance near a place, linear between 33 even steps. */
-static double mean_nearby(const struct dp_known *k, size_t o, const double *around, double at)
+static double mean_nearby(const struct dp_observation *k, size_t o, const double *around, double at)
 {
 	double lo = INFINITY, hi = -INFINITY, mean[2], step;
 
@@ -507,8 +507,8 @@ static double mean_nearby(const struct dp_known *k, size_t o, const double *arou
 /* Mean and variance at `at` of objective o, from the hyperparameters alone; noise: by
  * the delta method around smooth values, each shrunk to the mean of results of a like
  * value with 3 and 4 degrees of freedom (4 runs). */
-static void direct(const struct dp__output *out, size_t o, const struct dp_known *k, double at,
-		   double *mean, double *var)
+static void direct(const struct dp__surrogate_output *out, size_t o, const struct dp_observation *k,
+		   double at, double *mean, double *var)
 {
 	double z[RUNS], y[RUNS], around[RUNS], m = 0, s = 0, kx[RUNS];
 	double a[RUNS][RUNS], b[RUNS], w[RUNS], wx[RUNS];
@@ -546,25 +546,25 @@ static void direct(const struct dp__output *out, size_t o, const struct dp_known
 
 static void run_variances_are_the_noise(void **state)
 {
-	struct dp_known k[RUNS];
-	struct dp_history h = { .known = k, .n = RUNS };
+	struct dp_observation k[RUNS];
+	struct dp_history h = { .observations = k, .n = RUNS };
 	struct dp_study *s = noisy(k);
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_predicted f[2];
+	struct dp_prediction f[2];
 	struct dp_err err;
 
 	(void)state;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-	assert_int_equal(p->fit_n, RUNS);
+	assert_int_equal(p->n_fitted, RUNS);
 	for (double x = 0; x <= 1; x += 0.125) {
-		assert_int_equal(dp_surrogate_eval(p, &x, 1, f, NULL, NULL, &err), DP_OK);
+		assert_int_equal(dp_surrogate_predict(p, &x, 1, f, NULL, NULL, &err), DP_OK);
 		for (size_t o = 0; o < 2; o++) {
 			double mean, var;
 
 			assert_true(p->output[o].gp.jitter == 0);
 			direct(&p->output[o], o, k, x, &mean, &var);
-			assert_true(fabs(f[o].mean - mean) < 1e-9);
-			assert_true(fabs(f[o].sd * f[o].sd - var) < 1e-9);
+			assert_true(fabs(f[o].model_mean - mean) < 1e-9);
+			assert_true(fabs(f[o].model_sd * f[o].model_sd - var) < 1e-9);
 		}
 	}
 	dp_proposer_free(p);
@@ -572,19 +572,19 @@ static void run_variances_are_the_noise(void **state)
 }
 
 /* Predictions at the results themselves, after a proposal. */
-static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
-			  struct dp_predicted (*f)[2])
+static void predict_noisy(const struct dp_study *s, const struct dp_observation *k,
+			  struct dp_prediction (*f)[2])
 {
 	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_history h = { .known = k, .n = RUNS };
+	struct dp_history h = { .observations = k, .n = RUNS };
 	struct dp_proposal out;
 	struct dp_err err;
 
-	assert_int_equal(dp_proposer_ask(p, &h, RUNS, NULL, &out, &err), DP_OK);
-	assert_true(out.modelled && out.x[0] >= 0 && out.x[0] <= 1);
+	assert_int_equal(dp_proposer_propose(p, &h, RUNS, NULL, &out, &err), DP_OK);
+	assert_true(out.has_prediction && out.x[0] >= 0 && out.x[0] <= 1);
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 	for (size_t i = 0; i < RUNS; i++)
-		assert_int_equal(dp_surrogate_eval(p, k[i].x, 1, f[i], NULL, NULL, &err), DP_OK);
+		assert_int_equal(dp_surrogate_predict(p, k[i].x, 1, f[i], NULL, NULL, &err), DP_OK);
 	dp_proposer_free(p);
 }
 
@@ -592,9 +592,9 @@ static void predict_noisy(const struct dp_study *s, const struct dp_known *k,
  * the noise of the others. */
 static void identical_runs_are_not_exact(void **state)
 {
-	struct dp_known k[RUNS];
+	struct dp_observation k[RUNS];
 	struct dp_study *s = noisy(k);
-	struct dp_predicted all[RUNS][2], unknown[RUNS][2], some[RUNS][2];
+	struct dp_prediction all[RUNS][2], unknown[RUNS][2], some[RUNS][2];
 
 	(void)state;
 	for (size_t i = 0; i < RUNS; i++)
@@ -609,8 +609,8 @@ static void identical_runs_are_not_exact(void **state)
 	predict_noisy(s, k, some);
 	for (size_t i = 0; i < RUNS; i++)
 		for (size_t o = 0; o < 2; o++) {
-			assert_true(isfinite(all[i][o].mean) && all[i][o].sd > 1e-6);
-			assert_true(isfinite(some[i][o].mean) && some[i][o].sd > 3e-3);
+			assert_true(isfinite(all[i][o].model_mean) && all[i][o].model_sd > 1e-6);
+			assert_true(isfinite(some[i][o].model_mean) && some[i][o].model_sd > 3e-3);
 		}
 	dp_study_free(s);
 }
@@ -631,6 +631,6 @@ int main(void)
 		cmocka_unit_test(identical_runs_are_not_exact),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* test_seeds.c - what run seeds and drawn settings follow from, and who decides that. */
-#include "journal/state.h"
+#include "state/state.h"
 
-#include "propose/propose.h"
+#include "optimize/propose/proposer.h"
 #include "study/study.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static const struct dp_study *created(struct dp_state *state, const char *text, 
 	memset(state, 0, sizeof *state);
 	if (create(state, text, seeds, secret, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	return dp_state_by_id(state, 1)->now;
+	return dp_state_get_study(state, 1)->current_spec;
 }
 
 /* Run seeds and the first settings of a study. */
@@ -181,12 +181,12 @@ static void old_records_mean_what_they_meant(void **state)
 	(void)state;
 	assert_true(same(d, drawn(STUDY("", SOBOL), "fixed", NULL)));
 	old = created(&s, STUDY("", RANDOM), NULL, NULL);
-	assert_true(dp_study_seeds(old) == DP_SEEDS_FIXED && dp_study_noise_exposed(old));
+	assert_true(dp_study_seed_mode(old) == DP_SEEDS_FIXED && dp_study_noise_exposed(old));
 	dp_state_free(&s);
 
 	/* a selection: settings of the secret, run seeds of a seed that is made of it */
 	old = created(&s, SELECT, NULL, one);
-	assert_true(dp_study_seeds(old) == DP_SEEDS_SECRET && !dp_study_noise_exposed(old));
+	assert_true(dp_study_seed_mode(old) == DP_SEEDS_SECRET && !dp_study_noise_exposed(old));
 	dp_rng_init_secret(&r, one, DP_RNG_SELECT, 0, 1);
 	seed = dp_rng_u64(&r) >> 11;
 	d = drawn_by(old);
@@ -202,7 +202,7 @@ static void the_file_decides_then_data(void **state)
 {
 	static const struct {
 		const char *text;
-		enum dp_seeds seeds;
+		enum dp_seed_mode seeds;
 	} files[] = {
 		{ STUDY("", RANDOM), DP_SEEDS_SECRET },
 		{ STUDY("data: private\n", RANDOM), DP_SEEDS_SECRET },
@@ -215,15 +215,15 @@ static void the_file_decides_then_data(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(files); i++) {
-		struct dp_problems problems = { 0 };
+		struct dp_diagnostics problems = { 0 };
 		struct dp_study *s;
 		struct dp_err err;
 
 		assert_int_equal(dp_study_parse(files[i].text, strlen(files[i].text), "f", "/", &s,
 						&problems, &err),
 				 DP_OK);
-		assert_int_equal(dp_study_seeds(s), files[i].seeds);
-		dp_problems_free(&problems);
+		assert_int_equal(dp_study_seed_mode(s), files[i].seeds);
+		dp_diagnostics_free(&problems);
 		dp_study_free(s);
 	}
 }
@@ -250,7 +250,7 @@ static void a_change_of_data_changes_no_seed(void **state)
 		const struct dp_study *now;
 
 		assert_int_equal(dp_state_apply(&s, &e, &err), DP_OK);
-		now = dp_state_by_id(&s, 1)->now;
+		now = dp_state_get_study(&s, 1)->current_spec;
 		assert_true(same(drawn_by(now), before));
 		assert_true(now->public_data == (i == 1));
 		assert_true(dp_study_noise_exposed(now) == (i == 0));

@@ -1,8 +1,8 @@
 /* test_select.c - private selection: what its files may say, the worst setting of a
  * prior, what is shown of it, its course, and an attack on all of it together. */
-#include "course/course.h"
-#include "journal/view.h"
-#include "propose/propose.h"
+#include "policy/policy.h"
+#include "state/state_json.h"
+#include "optimize/propose/proposer.h"
 
 #include "attack.h"
 
@@ -51,7 +51,7 @@ static const char *file_text(const struct file *f)
 static struct dp_study *file_read(const struct file *f, char why[600])
 {
 	const char *text = file_text(f);
-	struct dp_problems problems = { 0 };
+	struct dp_diagnostics problems = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 
@@ -60,7 +60,7 @@ static struct dp_study *file_read(const struct file *f, char why[600])
 		snprintf(why, 600, "%s", err.msg);
 		s = NULL;
 	}
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	return s;
 }
 
@@ -74,7 +74,7 @@ static struct dp_study *file_good(const struct file *f)
 	return s;
 }
 
-static void refuse(struct file f, const char *with)
+static void slurm_config_key_error(struct file f, const char *with)
 {
 	char why[600];
 	struct dp_study *s = file_read(&f, why);
@@ -109,16 +109,20 @@ static void conditions_are_enforced(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(search); i++) {
 		snprintf(text, sizeof text, "%s%s", law, search[i][0]);
-		refuse((struct file){ .search = text }, search[i][1]);
+		slurm_config_key_error((struct file){ .search = text }, search[i][1]);
 	}
 	for (size_t i = 0; i < DP_COUNT(trainer); i++)
-		refuse((struct file){ .trainer = trainer[i][0] }, trainer[i][1]);
-	refuse((struct file){ .top = "seed: 7\n" }, "a 'seed' has no say");
-	refuse((struct file){ .top = "seeds: fixed\n" }, "'seeds: fixed' is not");
-	refuse((struct file){ .top = "constraints: {a: \">= 0.5\"}\n" }, "'constraints' are not");
-	refuse((struct file){ .utility = "metric: a" }, "needs 'release' on objective 'u'");
-	refuse((struct file){ .privacy = "{mechanism: laplace, scale: sigma}" }, "which is 0 here");
-	refuse((struct file){ .privacy = "{command: [x], delta: 1e-5}" }, "does not tell");
+		slurm_config_key_error((struct file){ .trainer = trainer[i][0] }, trainer[i][1]);
+	slurm_config_key_error((struct file){ .top = "seed: 7\n" }, "a 'seed' has no say");
+	slurm_config_key_error((struct file){ .top = "seeds: fixed\n" }, "'seeds: fixed' is not");
+	slurm_config_key_error((struct file){ .top = "constraints: {a: \">= 0.5\"}\n" },
+			       "'constraints' are not");
+	slurm_config_key_error((struct file){ .utility = "metric: a" },
+			       "needs 'release' on objective 'u'");
+	slurm_config_key_error((struct file){ .privacy = "{mechanism: laplace, scale: sigma}" },
+			       "which is 0 here");
+	slurm_config_key_error((struct file){ .privacy = "{command: [x], delta: 1e-5}" },
+			       "does not tell");
 	s = file_good(&(struct file){ .trainer = ", retries: 0" });
 	dp_study_free(s);
 	s = file_good(&plain);
@@ -147,15 +151,17 @@ static void laws_are_read(void **state)
 
 		snprintf(text, sizeof text, "rounds: {%s}", laws[i].text);
 		s = file_good(&(struct file){ .search = text });
-		assert_int_equal(dp_select_law(s, &law, &err), DP_OK);
+		assert_int_equal(dp_select_rounds_law(s, &law, &err), DP_OK);
 		assert_true(law.law == laws[i].law && law.mean == laws[i].mean);
 		assert_true(isnan(laws[i].eta) || law.eta == laws[i].eta);
 		dp_study_free(s);
 	}
-	refuse((struct file){ .search = "parallel: 2" }, "'search.rounds' is missing");
-	refuse((struct file){ .search = "rounds: {geometric: 3, poisson: 3}" }, "needs one law");
-	refuse((struct file){ .search = "rounds: {geometric: 1}" }, "above 1");
-	refuse((struct file){ .search = "rounds: {uniform: 3}" }, "unknown key");
+	slurm_config_key_error((struct file){ .search = "parallel: 2" },
+			       "'search.rounds' is missing");
+	slurm_config_key_error((struct file){ .search = "rounds: {geometric: 3, poisson: 3}" },
+			       "needs one law");
+	slurm_config_key_error((struct file){ .search = "rounds: {geometric: 1}" }, "above 1");
+	slurm_config_key_error((struct file){ .search = "rounds: {uniform: 3}" }, "unknown key");
 }
 
 /* ---- the worst setting ---- */
@@ -174,17 +180,18 @@ static const double orders[] = { 1.5, 2, 3, 5, 9, 17, 40 };
 static void curve_is_the_largest(void **state)
 {
 	struct dp_study *s = file_good(&(struct file){ .parameters = SPACE, .privacy = SGD });
-	struct dp_renyi_memory *m = dp_renyi_memory_new();
+	struct dp_renyi_cache *m = dp_renyi_cache_new();
 	double worst[DP_COUNT(orders)], k[DP_COUNT(orders)], x[3];
 	bool touched[DP_COUNT(orders)] = { false };
-	struct dp_uses uses;
+	struct dp_composition_items uses;
 	struct dp_err err;
 	size_t settings;
 
 	(void)state;
 	assert_non_null(m);
-	assert_int_equal(dp_select_curve(s, orders, DP_COUNT(orders), worst, &settings, &err),
-			 DP_OK);
+	assert_int_equal(
+		dp_select_worst_case_renyi(s, orders, DP_COUNT(orders), worst, &settings, &err),
+		DP_OK);
 	assert_int_equal(settings, 16); /* of lots; epochs and noise have a worst end */
 	for (uint32_t i = 0; i < 100 + 16; i++) {
 		dp_space_sample(s, i, false, x);
@@ -193,10 +200,10 @@ static void curve_is_the_largest(void **state)
 			x[1] = 9;
 			x[2] = 0.8;
 		}
-		assert_int_equal(dp_oracle_uses(s, 0, x, NAN, &uses, &err), DP_OK);
-		assert_int_equal(
-			dp_privacy_renyi(m, uses.item, uses.n, orders, DP_COUNT(orders), k, &err),
-			DP_OK);
+		assert_int_equal(dp_accounting_items(s, 0, x, NAN, &uses, &err), DP_OK);
+		assert_int_equal(dp_privacy_renyi_curve(m, uses.items, uses.n, orders,
+							DP_COUNT(orders), k, &err),
+				 DP_OK);
 		for (size_t j = 0; j < DP_COUNT(orders); j++) {
 			assert_true(k[j] <= worst[j]);
 			touched[j] |= k[j] == worst[j];
@@ -204,7 +211,7 @@ static void curve_is_the_largest(void **state)
 	}
 	for (size_t j = 0; j < DP_COUNT(orders); j++)
 		assert_true(touched[j]);
-	dp_renyi_memory_free(m);
+	dp_renyi_cache_free(m);
 	dp_study_free(s);
 }
 
@@ -227,9 +234,9 @@ static void calibrated_noise_is_followed(void **state)
 		struct dp_study *s = file_good(&(struct file){
 			.parameters = i ? CALIBRATED("1") : CALIBRATED("e0"), .privacy = SGD });
 
-		assert_int_equal(
-			dp_select_curve(s, orders, DP_COUNT(orders), k[i], &settings[i], &err),
-			DP_OK);
+		assert_int_equal(dp_select_worst_case_renyi(s, orders, DP_COUNT(orders), k[i],
+							    &settings[i], &err),
+				 DP_OK);
 		assert_int_equal(settings[i], 4);
 		dp_study_free(s);
 	}
@@ -247,14 +254,14 @@ static void unknown_worst_is_refused(void **state)
 			  .privacy = SGD };
 
 	(void)state;
-	refuse(f, "among more than 1024 settings");
+	slurm_config_key_error(f, "among more than 1024 settings");
 	f.parameters = "d: {type: float, range: [1e-9, 1e-5]}, sigma: {fixed: 5}";
 	f.privacy = "{mechanism: gaussian, sigma: sigma, delta: d}";
-	refuse(f, "must not be a parameter");
+	slurm_config_key_error(f, "must not be a parameter");
 	f.parameters = "q: {type: float, range: [1, 9]}";
 	f.privacy = "{compose: [{mechanism: gaussian, sigma: q}, {mechanism: gaussian, "
 		    "sigma: 9, sensitivity: q}], delta: 1e-5}";
-	refuse(f, "neither end of it is worst");
+	slurm_config_key_error(f, "neither end of it is worst");
 }
 
 /* The figures of issue and paper: mu = 0.2, delta 1e-5. */
@@ -265,21 +272,24 @@ static void costs_what_the_paper_says(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_select_cost(s, &c, &err), DP_OK);
-	assert_true(fabs(c.one - 0.79) < 0.01 && fabs(c.trained - 1.51) < 0.01 &&
-		    fabs(c.composed - 4.16) < 0.05);
-	assert_true(c.epsilon == fmax(c.trained, c.measured) && c.measured > 0);
+	assert_int_equal(dp_select_compute_cost(s, &c, &err), DP_OK);
+	assert_true(fabs(c.training_epsilon - 0.79) < 0.01 &&
+		    fabs(c.train_data_epsilon - 1.51) < 0.01 &&
+		    fabs(c.composed_epsilon - 4.16) < 0.05);
+	assert_true(c.epsilon == fmax(c.train_data_epsilon, c.eval_data_epsilon) &&
+		    c.eval_data_epsilon > 0);
 	assert_string_equal(c.theorem, "Papernot and Steinke 2022, Theorem 2");
 	dp_study_free(s);
 	/* twice the runs are two trainings */
 	s = file_good(&(struct file){ .trainer = ", runs: 4" });
-	assert_int_equal(dp_select_cost(s, &c, &err), DP_OK);
-	assert_true(c.one > 1.6 && c.one < 1.8); /* mu = 0.4 */
+	assert_int_equal(dp_select_compute_cost(s, &c, &err), DP_OK);
+	assert_true(c.training_epsilon > 1.6 && c.training_epsilon < 1.8); /* mu = 0.4 */
 	dp_study_free(s);
 	s = file_good(&(struct file){ .search = "rounds: {poisson: 20}" });
-	assert_int_equal(dp_select_cost(s, &c, &err), DP_OK);
+	assert_int_equal(dp_select_compute_cost(s, &c, &err), DP_OK);
 	assert_string_equal(c.theorem, "Papernot and Steinke 2022, Theorem 6");
-	assert_true(c.one < c.trained && c.trained < c.composed);
+	assert_true(c.training_epsilon < c.train_data_epsilon &&
+		    c.train_data_epsilon < c.composed_epsilon);
 	dp_study_free(s);
 }
 
@@ -290,7 +300,7 @@ struct play {
 	struct dp_study_state *s;
 	uint32_t seq;
 	/* how a training goes: its class, and what it would release */
-	enum dp_end (*train)(struct play *p, uint32_t trial, double *utility);
+	enum dp_end_class (*train)(struct play *p, uint32_t trial, double *utility);
 	struct dp_rng noise;
 	double data;         /* of the toy data set */
 	double result[4000]; /* of each training, by number */
@@ -302,9 +312,9 @@ static void play_apply(struct play *p, struct dp_event e)
 
 	e.study = 1;
 	e.seq = p->seq++;
-	e.time = 1000000 + p->seq;
+	e.time_us = 1000000 + p->seq;
 	if (dp_state_apply(&p->state, &e, &err) != DP_OK)
-		fail_msg("%s: %s", dp_event_name(e.type), err.msg);
+		fail_msg("%s: %s", dp_event_type_name(e.type), err.msg);
 }
 
 static void play_submit(struct play *p, const char *text, uint64_t number)
@@ -319,7 +329,7 @@ static void play_submit(struct play *p, const char *text, uint64_t number)
 					 .path = "f",
 					 .dir = "/",
 					 .secret = secret });
-	p->s = dp_state_by_id(&p->state, 1);
+	p->s = dp_state_get_study(&p->state, 1);
 }
 
 static void play_propose(struct play *p)
@@ -351,9 +361,9 @@ static void play_train(struct play *p, const struct dp_event *planned)
 
 	play_apply(p, e);
 	e.type = DP_EV_ATTEMPT_ENDED;
-	e.end = p->train(p, e.trial, &utility);
-	e.counted = true;
-	e.reason = e.end == DP_END_OK ? NULL : "because";
+	e.end_class = p->train(p, e.trial, &utility);
+	e.charged = true;
+	e.reason = e.end_class == DP_END_OK ? NULL : "because";
 	e.metric_names = names;
 	e.nmetrics = 1;
 	e.runs = &run;
@@ -368,7 +378,7 @@ static void play_on(struct play *p)
 	for (;;) {
 		struct dp_step step;
 
-		dp_course_next(p->s, 2000000000, &step);
+		dp_policy_next_step(p->s, 2000000000, &step);
 		if (step.kind == DP_STEP_RECORD)
 			play_apply(p, step.event);
 		else if (step.kind == DP_STEP_PROPOSE)
@@ -386,7 +396,7 @@ static void play_end(struct play *p)
 }
 
 /* The 3rd of every four works, and better ones come later. */
-static enum dp_end train_some(struct play *p, uint32_t trial, double *utility)
+static enum dp_end_class train_some(struct play *p, uint32_t trial, double *utility)
 {
 	(void)p;
 	*utility = 0.5 + trial * 1e-5;
@@ -396,7 +406,7 @@ static enum dp_end train_some(struct play *p, uint32_t trial, double *utility)
 				: DP_END_EXIT_CODE;
 }
 
-static enum dp_end train_none(struct play *p, uint32_t trial, double *utility)
+static enum dp_end_class train_none(struct play *p, uint32_t trial, double *utility)
 {
 	(void)p;
 	(void)utility;
@@ -440,7 +450,7 @@ static void course_is_unmoved(void **state)
 	assert_true(n > 30 && p->s->ntrials == n && !p->s->reason);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(p->s->trials[i]->nattempts, 1);
-	best = dp_study_selected(p->s);
+	best = dp_state_selected_trial(p->s);
 	assert_int_equal(best->number, (n - 1) / 4 * 4);
 	play_end(p);
 	free(p);
@@ -461,7 +471,7 @@ static void nothing_selected(void **state)
 		if (i > 0) /* none drawn, one failed, many failed: all the same */
 			assert_string_equal(p->s->reason, reason);
 		snprintf(reason, sizeof reason, "%s", p->s->reason);
-		assert_int_equal(dp_study_shown(p->s)->ntrials, 0);
+		assert_int_equal(dp_state_public_view(p->s)->ntrials, 0);
 		play_end(p);
 	}
 	free(p);
@@ -470,14 +480,15 @@ static void nothing_selected(void **state)
 /* All that can be asked for without a daemon, as one text. */
 static char *shown_text(struct play *p)
 {
-	struct dp_study_state *s = dp_study_shown(p->s);
+	struct dp_study_state *s = dp_state_public_view(p->s);
 	json_t *trials = json_array(), *all;
 	char *text;
 
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		json_array_append_new(trials, dp_view_trial(s, s->trials[i], true, "/f"));
-	all = json_pack("[o, o, o, i, i, s]", dp_view_result(s), dp_view_summary(s), trials,
-			s->evaluations, s->seq, s->spec->secret || s->secret ? "secret" : "none");
+		json_array_append_new(trials, dp_trial_json(s, s->trials[i], true, "/f"));
+	all = json_pack("[o, o, o, i, i, s]", dp_state_result_json(s), dp_state_summary_json(s),
+			trials, s->evaluations, s->next_seq,
+			s->spec->secret || s->secret ? "secret" : "none");
 	text = json_dumps(all, 0);
 	json_decref(all);
 	return text;
@@ -508,8 +519,8 @@ static void nothing_else_shows(void **state)
 		play_propose(p);
 		stage[1][i] = shown_text(p);
 		play_on(p);
-		put_same(p, dp_study_selected(p->s)->number);
-		dp_study_shown(p->s)->front_valid = false;
+		put_same(p, dp_state_selected_trial(p->s)->number);
+		dp_state_public_view(p->s)->front_valid = false;
 		stage[2][i] = shown_text(p);
 		play_end(p);
 	}
@@ -524,13 +535,15 @@ static void nothing_else_shows(void **state)
 
 static void asking_changes_nothing(void **state)
 {
-	static const enum dp_ask never[] = { DP_ASK_RETRY, DP_ASK_RETRY_FAILED, DP_ASK_CANCEL,
-					     DP_ASK_ENQUEUE, DP_ASK_IMPORT };
-	struct play *p = calloc(1, sizeof *p);
-	struct dp_asked set = {
-		.ask = DP_ASK_SET, .evaluations = 9, .parallel = NAN, .priority = NAN
+	static const enum dp_transition_kind never[] = {
+		DP_TRANSITION_RETRY, DP_TRANSITION_RETRY_FAILED, DP_TRANSITION_CANCEL,
+		DP_TRANSITION_ENQUEUE, DP_TRANSITION_IMPORT
 	};
-	struct dp_orders out;
+	struct play *p = calloc(1, sizeof *p);
+	struct dp_transition set = {
+		.kind = DP_TRANSITION_SET, .evaluations = 9, .parallel = NAN, .priority = NAN
+	};
+	struct dp_transition_events out;
 	struct dp_err err;
 
 	(void)state;
@@ -538,18 +551,19 @@ static void asking_changes_nothing(void **state)
 	play_submit(p, file_text(&plain), 3);
 	play_propose(p);
 	for (size_t i = 0; i < DP_COUNT(never); i++) {
-		struct dp_asked asked = { .ask = never[i] };
+		struct dp_transition asked = { .kind = never[i] };
 
-		assert_int_equal(dp_course_asked(p->s, &asked, &out, &err), DP_E_INVALID);
+		assert_int_equal(dp_policy_plan_transition(p->s, &asked, &out, &err), DP_E_INVALID);
 		assert_non_null(strstr(err.msg, "private selection"));
 	}
-	assert_int_equal(dp_course_asked(p->s, &set, &out, &err), DP_E_INVALID);
+	assert_int_equal(dp_policy_plan_transition(p->s, &set, &out, &err), DP_E_INVALID);
 	set.evaluations = NAN;
 	set.parallel = 3;
-	assert_int_equal(dp_course_asked(p->s, &set, &out, &err), DP_OK);
+	assert_int_equal(dp_policy_plan_transition(p->s, &set, &out, &err), DP_OK);
 	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "stopped" });
 	assert_int_equal(
-		dp_course_asked(p->s, &(struct dp_asked){ .ask = DP_ASK_RESUME }, &out, &err),
+		dp_policy_plan_transition(
+			p->s, &(struct dp_transition){ .kind = DP_TRANSITION_RESUME }, &out, &err),
 		DP_E_INVALID);
 	play_end(p);
 	free(p);
@@ -570,14 +584,14 @@ static const struct file toy = {
 };
 
 /* A training on a toy data set of one record, and its score, which follows from it. */
-static enum dp_end train_toy(struct play *p, uint32_t trial, double *utility)
+static enum dp_end_class train_toy(struct play *p, uint32_t trial, double *utility)
 {
 	p->result[trial] = p->data + SIGMA * dp_rng_normal(&p->noise);
 	*utility = 1 / (1 + exp(-p->result[trial]));
 	return DP_END_OK;
 }
 
-static enum dp_end train_bare(struct play *p, uint32_t trial, double *utility)
+static enum dp_end_class train_bare(struct play *p, uint32_t trial, double *utility)
 {
 	p->result[trial] = p->data;
 	*utility = 0.5;
@@ -596,7 +610,7 @@ static double attacked(struct play *p)
 			dp_rng_init(&p->noise, i, DP_RNG_TEST, (uint32_t)with, 0);
 			play_submit(p, text, 2 * i + (uint64_t)with);
 			play_on(p);
-			seen[with][i] = p->result[dp_study_selected(p->s)->number];
+			seen[with][i] = p->result[dp_state_selected_trial(p->s)->number];
 			play_end(p);
 		}
 	return attack_epsilon(seen[1], seen[0], STUDIES, DELTA, ATTACK_SURE);
@@ -614,16 +628,17 @@ static void claim_holds(void **state)
 	(void)state;
 	p->train = train_toy;
 	play_submit(p, file_text(&toy), 0);
-	assert_int_equal(dp_select_cost(p->s->spec, &c, &err), DP_OK);
+	assert_int_equal(dp_select_compute_cost(p->s->spec, &c, &err), DP_OK);
 	play_end(p);
 	found = attacked(p);
-	print_message("claimed %.3f, one %.3f; found at least %.3f\n", c.trained, c.one, found);
-	assert_true(found <= c.trained);
+	print_message("claimed %.3f, one %.3f; found at least %.3f\n", c.train_data_epsilon,
+		      c.training_epsilon, found);
+	assert_true(found <= c.train_data_epsilon);
 	/* a mutant: no noise */
 	p->train = train_bare;
 	found = attacked(p);
 	print_message("without noise: at least %.3f\n", found);
-	assert_true(found > c.trained);
+	assert_true(found > c.train_data_epsilon);
 	free(p);
 }
 

@@ -2,14 +2,14 @@
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
 #include "reports/plot/plot.h"
-#include "serve/choice.h"
-#include "serve/conn_limits.h"
-#include "serve/figures.h"
+#include "serve/figures/recommended_point.h"
+#include "serve/http/conn_limits.h"
+#include "serve/figures/study_figures.h"
 #include "serve/large_front.h"
-#include "serve/growth.h"
-#include "serve/listen.h"
-#include "serve/request_head.h"
-#include "serve/table.h"
+#include "serve/figures/hypervolume_curve.h"
+#include "serve/http/listen_socket.h"
+#include "serve/http/request_head.h"
+#include "serve/trial_table.h"
 
 #include "base/json.h"
 
@@ -27,7 +27,7 @@
 /* ---- a visitor ---- */
 
 struct visitor {
-	struct serve s;
+	struct web_app s;
 	struct http_request q;
 	struct http_reply a;
 };
@@ -35,15 +35,15 @@ struct visitor {
 static void visitor_init(struct visitor *v)
 {
 	memset(v, 0, sizeof *v);
-	serve_init(&v->s, NULL);
-	v->s.asking.open = fake_open;
-	v->s.asking.arg = FAKE_ANSWER;
-	snprintf(v->s.guard.cookie, sizeof v->s.guard.cookie, "dpareto_1");
-	snprintf(v->s.guard.token.text, sizeof v->s.guard.token.text, "secret");
-	snprintf(v->s.guard.token.cookie, sizeof v->s.guard.token.cookie, "digest");
+	web_app_init(&v->s, NULL);
+	v->s.runner.open_client = fake_open;
+	v->s.runner.open_client_arg = FAKE_ANSWER;
+	snprintf(v->s.auth.cookie_name, sizeof v->s.auth.cookie_name, "dpareto_1");
+	snprintf(v->s.auth.token.text, sizeof v->s.auth.token.text, "secret");
+	snprintf(v->s.auth.token.cookie_value, sizeof v->s.auth.token.cookie_value, "digest");
 	v->q.host = "localhost:9000";
-	v->q.local = "127.0.0.1";
-	v->q.peer = "192.0.2.7";
+	v->q.local_address = "127.0.0.1";
+	v->q.peer_address = "192.0.2.7";
 }
 
 /* Asks, and gives the status; the answer stays until the next question. */
@@ -54,9 +54,9 @@ static unsigned visit_ask(struct visitor *v, const char *method, const char *tar
 	http_reply_free(&v->a);
 	http_request_free(&v->q);
 	v->a = (struct http_reply){ 0 };
-	v->q.method = http_method_from(method);
-	assert_int_equal(http_read_target(&v->q, target, &err), DP_OK);
-	serve_answer(&v->s, &v->q, &v->a);
+	v->q.method = http_parse_method(method);
+	assert_int_equal(http_parse_target(&v->q, target, &err), DP_OK);
+	web_app_handle_request(&v->s, &v->q, &v->a);
 	return v->a.status;
 }
 
@@ -64,7 +64,7 @@ static void visitor_free(struct visitor *v)
 {
 	http_reply_free(&v->a);
 	http_request_free(&v->q);
-	serve_free(&v->s);
+	web_app_free(&v->s);
 }
 
 static json_t *answer_json(const struct visitor *v)
@@ -72,7 +72,7 @@ static json_t *answer_json(const struct visitor *v)
 	struct dp_err err;
 	json_t *value;
 
-	assert_string_equal(v->a.type, "application/json");
+	assert_string_equal(v->a.content_type, "application/json");
 	assert_int_equal(dp_json_parse(v->a.body.data, v->a.body.len, &value, &err), DP_OK);
 	return value;
 }
@@ -102,32 +102,32 @@ static void test_targets(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
-		assert_int_equal(http_read_target(&q, bad[i], &err), DP_E_USAGE);
+		assert_int_equal(http_parse_target(&q, bad[i], &err), DP_E_USAGE);
 		http_request_free(&q);
 	}
-	assert_int_equal(http_read_target(&q, "/", &err), DP_OK);
-	assert_int_equal(q.nparts, 0);
+	assert_int_equal(http_parse_target(&q, "/", &err), DP_OK);
+	assert_int_equal(q.n_segments, 0);
 	http_request_free(&q);
-	assert_int_equal(http_read_target(&q, "/a%2Fb/%C3%A9?x=1+2&y&z=%3d&x=2", &err), DP_OK);
-	assert_int_equal(q.nparts, 2);
-	assert_string_equal(q.part[0], "a/b");
-	assert_string_equal(q.part[1], "\xc3\xa9");
-	assert_string_equal(http_query(&q, "x"), "1 2");
-	assert_string_equal(http_query(&q, "y"), "");
-	assert_string_equal(http_query(&q, "z"), "=");
-	assert_null(http_query(&q, "w"));
+	assert_int_equal(http_parse_target(&q, "/a%2Fb/%C3%A9?x=1+2&y&z=%3d&x=2", &err), DP_OK);
+	assert_int_equal(q.n_segments, 2);
+	assert_string_equal(q.segments[0], "a/b");
+	assert_string_equal(q.segments[1], "\xc3\xa9");
+	assert_string_equal(http_query_get(&q, "x"), "1 2");
+	assert_string_equal(http_query_get(&q, "y"), "");
+	assert_string_equal(http_query_get(&q, "z"), "=");
+	assert_null(http_query_get(&q, "w"));
 	http_request_free(&q);
 }
 
 static void test_forms(void **state)
 {
-	char *value = http_form_value("a=b&token=x%2By+z", 17, "token");
+	char *value = http_form_get("a=b&token=x%2By+z", 17, "token");
 
 	(void)state;
 	assert_string_equal(value, "x+y z");
 	free(value);
-	assert_null(http_form_value("token", 0, "token"));
-	assert_null(http_form_value(NULL, 0, "token"));
+	assert_null(http_form_get("token", 0, "token"));
+	assert_null(http_form_get(NULL, 0, "token"));
 }
 
 static void test_listening(void **state)
@@ -136,19 +136,19 @@ static void test_listening(void **state)
 		"",    ":1",      "127.0.0.1", "127.0.0.1:x",
 		"::1", "h:65536", "h:-1",      "no.such.host.invalid:1"
 	};
-	struct listening l;
+	struct listen_socket l;
 	struct dp_err err;
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
-		assert_int_equal(listen_at(bad[i], true, &l, &err), DP_E_USAGE);
-	assert_int_equal(listen_at("0.0.0.0:0", false, &l, &err), DP_E_USAGE);
+		assert_int_equal(listen_socket_open(bad[i], true, &l, &err), DP_E_USAGE);
+	assert_int_equal(listen_socket_open("0.0.0.0:0", false, &l, &err), DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "--token-file"));
-	assert_int_equal(listen_at("127.0.0.1:0", false, &l, &err), DP_OK);
-	assert_true(l.loopback && l.port > 0);
+	assert_int_equal(listen_socket_open("127.0.0.1:0", false, &l, &err), DP_OK);
+	assert_true(l.is_loopback && l.port > 0);
 	close(l.fd);
-	assert_int_equal(listen_at("0.0.0.0:0", true, &l, &err), DP_OK);
-	assert_false(l.loopback);
+	assert_int_equal(listen_socket_open("0.0.0.0:0", true, &l, &err), DP_OK);
+	assert_false(l.is_loopback);
 	close(l.fd);
 }
 
@@ -253,7 +253,7 @@ static void test_evicted_connection(void **state)
 		add_conn(&list, &some[n++], 0xc0000208, false, 0);
 	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), &some[n - 5]);
 	/* evicted connections and other states do not count */
-	some[n - 5].evicted = true;
+	some[n - 5].is_evicted = true;
 	assert_ptr_equal(conn_to_evict(&list, CONN_PENDING, CONN_OWNER), &some[n - 4]);
 	some[n - 4].state = CONN_READING_BODY;
 	some[n - 3].state = CONN_READING_BODY;
@@ -272,13 +272,13 @@ static void test_running_of_user(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		add_conn(&list, &some[i], 0x7f000002 + i, true, 4242)->state = CONN_READING_BODY;
 	add_conn(&list, &some[3], 0x7f000001, true, 4243);
-	assert_true(conn_runs_more(&list, &some[0], &some[3], 1));
-	assert_false(conn_runs_more(&list, &some[3], &some[0], 0));
+	assert_true(conn_peer_runs_more(&list, &some[0], &some[3], 1));
+	assert_false(conn_peer_runs_more(&list, &some[3], &some[0], 0));
 	add_conn(&list, &some[4], 0xc0000207, false, 0)->state = CONN_READING_BODY;
 	add_conn(&list, &some[5], 0xc0000208, false, 0);
-	assert_true(conn_runs_more(&list, &some[0], &some[5], 1));
-	assert_true(conn_runs_more(&list, &some[4], &some[5], 0));
-	assert_false(conn_runs_more(&list, &some[4], &some[5], 1));
+	assert_true(conn_peer_runs_more(&list, &some[0], &some[5], 1));
+	assert_true(conn_peer_runs_more(&list, &some[4], &some[5], 0));
+	assert_false(conn_peer_runs_more(&list, &some[4], &some[5], 1));
 }
 
 static void test_reserved_threads(void **state)
@@ -286,10 +286,10 @@ static void test_reserved_threads(void **state)
 	struct conn untrusted = { .state = CONN_QUEUED, .trust = CONN_UNTRUSTED };
 	struct conn trusted = { .state = CONN_QUEUED, .trust = CONN_TRUSTED };
 	struct conn owner = {
-		.state = CONN_QUEUED, .trust = CONN_OWNER, .local = true, .user = geteuid()
+		.state = CONN_QUEUED, .trust = CONN_OWNER, .is_local = true, .uid = geteuid()
 	};
 	struct conn signs_in = {
-		.state = CONN_QUEUED, .trust = CONN_UNTRUSTED, .local = true, .user = geteuid()
+		.state = CONN_QUEUED, .trust = CONN_UNTRUSTED, .is_local = true, .uid = geteuid()
 	};
 	struct conn_usage u = { .all = CONN_UNTRUSTED_MAX, .untrusted = CONN_UNTRUSTED_MAX };
 
@@ -338,13 +338,13 @@ static void test_hosts(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.guard.host[v.s.guard.nhosts++] = "web.example";
+	v.s.auth.hosts[v.s.auth.n_hosts++] = "web.example";
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		v.q.host = each[i].host;
 		assert_int_equal(visit_ask(&v, "GET", "/api/studies"), each[i].status);
 	}
 	v.q.host = "[::1]:8410";
-	v.q.local = "[::1]";
+	v.q.local_address = "[::1]";
 	assert_int_equal(visit_ask(&v, "GET", "/"), 200);
 	visitor_free(&v);
 }
@@ -385,11 +385,11 @@ static void test_other_sites(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.guard.control = true;
+	v.s.auth.allow_control = true;
 	v.q.token = "secret";
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		v.q.origin = each[i].origin;
-		v.q.site = each[i].site;
+		v.q.fetch_site = each[i].site;
 		assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/pause"), each[i].status);
 	}
 	visitor_free(&v);
@@ -428,9 +428,9 @@ static void test_readers_of_other_sites(void **state)
 	(void)state;
 	visitor_init(&v);
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
-		v.q.site = each[i].site;
-		v.q.mode = each[i].mode;
-		v.q.dest = each[i].dest;
+		v.q.fetch_site = each[i].site;
+		v.q.fetch_mode = each[i].mode;
+		v.q.fetch_dest = each[i].dest;
 		assert_int_equal(visit_ask(&v, "GET", each[i].target), each[i].status);
 	}
 	visitor_free(&v);
@@ -442,7 +442,7 @@ static void test_control_needs_the_header(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.guard.control = true;
+	v.s.auth.allow_control = true;
 	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
 	v.q.token = "wrong";
 	assert_int_equal(visit_ask(&v, "POST", "/api/studies/s/stop"), 401);
@@ -465,7 +465,7 @@ static void test_closed(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.guard.closed = true;
+	v.s.auth.token_required = true;
 	for (size_t i = 0; i < DP_COUNT(shown); i++)
 		assert_int_equal(visit_ask(&v, "GET", shown[i]), 401);
 	/* the page itself shows nothing then */
@@ -489,13 +489,13 @@ static void test_sign_in(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.guard.closed = true;
+	v.s.auth.token_required = true;
 	v.q.body = "token=wrong";
-	v.q.len = strlen(v.q.body);
+	v.q.body_len = strlen(v.q.body);
 	assert_int_equal(visit_ask(&v, "POST", "/login"), 401);
 	assert_string_equal(v.a.cookie, "");
 	v.q.body = "token=secret";
-	v.q.len = strlen(v.q.body);
+	v.q.body_len = strlen(v.q.body);
 	assert_int_equal(visit_ask(&v, "POST", "/login"), 303);
 	assert_non_null(strstr(v.a.cookie, "dpareto_1=digest;"));
 	assert_non_null(strstr(v.a.cookie, "HttpOnly; SameSite=Strict"));
@@ -510,28 +510,28 @@ static void test_tokens(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(token_draw(&t, &err), DP_OK);
-	assert_int_equal(token_draw(&other, &err), DP_OK);
-	assert_true(token_is(&t, t.text));
-	assert_false(token_is(&t, other.text));
-	assert_string_not_equal(t.cookie, t.text);
+	assert_int_equal(token_generate(&t, &err), DP_OK);
+	assert_int_equal(token_generate(&other, &err), DP_OK);
+	assert_true(token_matches(&t, t.text));
+	assert_false(token_matches(&t, other.text));
+	assert_string_not_equal(t.cookie_value, t.text);
 	file_of("token", "word\r\nmore\n");
 	chmod(in_folder("token"), 0600);
-	assert_int_equal(token_read(&t, in_folder("token"), &err), DP_OK);
+	assert_int_equal(token_read_file(&t, in_folder("token"), &err), DP_OK);
 	assert_string_equal(t.text, "word");
 	chmod(in_folder("token"), 0604);
-	assert_int_equal(token_read(&t, in_folder("token"), &err), DP_E_DENIED);
+	assert_int_equal(token_read_file(&t, in_folder("token"), &err), DP_E_DENIED);
 	file_of("empty", "\n");
 	chmod(in_folder("empty"), 0600);
-	assert_int_equal(token_read(&t, in_folder("empty"), &err), DP_E_INVALID);
+	assert_int_equal(token_read_file(&t, in_folder("empty"), &err), DP_E_INVALID);
 	file_of("spaces", "two words\n");
 	chmod(in_folder("spaces"), 0600);
-	assert_int_equal(token_read(&t, in_folder("spaces"), &err), DP_E_INVALID);
-	assert_int_equal(token_read(&t, in_folder("none"), &err), DP_E_NOT_FOUND);
+	assert_int_equal(token_read_file(&t, in_folder("spaces"), &err), DP_E_INVALID);
+	assert_int_equal(token_read_file(&t, in_folder("none"), &err), DP_E_NOT_FOUND);
 	/* no token at all lets nobody in */
 	memset(&t, 0, sizeof t);
-	assert_false(token_is(&t, ""));
-	assert_false(token_in_cookie(&t, "dpareto_1=", "dpareto_1"));
+	assert_false(token_matches(&t, ""));
+	assert_false(token_matches_cookie(&t, "dpareto_1=", "dpareto_1"));
 }
 
 static void test_strangers(void **state)
@@ -540,18 +540,18 @@ static void test_strangers(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.q.stranger = true;
+	v.q.user_denied = true;
 	assert_int_equal(visit_ask(&v, "GET", "/"), 403);
 	assert_int_equal(visit_ask(&v, "GET", "/api/session"), 403);
 	/* a socket of ours, by its mode */
 	file_of("socket", "");
 	chmod(in_folder("socket"), 0600);
-	assert_true(peer_may_use(0, in_folder("socket")));
-	assert_true(peer_may_use(geteuid(), in_folder("socket")));
-	assert_false(peer_may_use(4242, in_folder("socket")));
+	assert_true(peer_may_use_socket(0, in_folder("socket")));
+	assert_true(peer_may_use_socket(geteuid(), in_folder("socket")));
+	assert_false(peer_may_use_socket(4242, in_folder("socket")));
 	chmod(in_folder("socket"), 0666);
-	assert_true(peer_may_use(4242, in_folder("socket")));
-	assert_false(peer_may_use(4242, in_folder("none")));
+	assert_true(peer_may_use_socket(4242, in_folder("socket")));
+	assert_false(peer_may_use_socket(4242, in_folder("none")));
 	visitor_free(&v);
 }
 
@@ -564,24 +564,24 @@ static void test_peers(void **state)
 	for (size_t i = 0; i < DP_COUNT(where); i++) {
 		struct sockaddr_storage server, client;
 		socklen_t n = sizeof server, m = sizeof client;
-		struct listening l;
+		struct listen_socket l;
 		struct dp_err err;
 		uid_t user = 4242;
 		int fd;
 
-		if (listen_at(where[i], false, &l, &err) != DP_OK)
+		if (listen_socket_open(where[i], false, &l, &err) != DP_OK)
 			continue; /* a machine without IPv6 */
 		assert_int_equal(getsockname(l.fd, (struct sockaddr *)&server, &n), 0);
 		fd = socket(server.ss_family, SOCK_STREAM, 0);
 		assert_int_equal(connect(fd, (struct sockaddr *)&server, n), 0);
 		assert_int_equal(getsockname(fd, (struct sockaddr *)&client, &m), 0);
-		assert_true(
-			peer_user((struct sockaddr *)&server, (struct sockaddr *)&client, &user));
+		assert_true(peer_find_user((struct sockaddr *)&server, (struct sockaddr *)&client,
+					   &user));
 		assert_int_equal(user, getuid());
 		/* who asks and leaves at once does not pass for root */
 		close(fd);
-		assert_false(
-			peer_user((struct sockaddr *)&server, (struct sockaddr *)&client, &user));
+		assert_false(peer_find_user((struct sockaddr *)&server, (struct sockaddr *)&client,
+					    &user));
 		close(l.fd);
 	}
 }
@@ -649,7 +649,7 @@ static void test_paths(void **state)
 		if (status != each[i].status)
 			fail_msg("%s: %u %s", each[i].path, status, dp_buf_text(&v.a.body));
 		if (each[i].type)
-			assert_string_equal(v.a.type, each[i].type);
+			assert_string_equal(v.a.content_type, each[i].type);
 	}
 	visitor_free(&v);
 }
@@ -661,7 +661,7 @@ static void test_without_a_daemon(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.asking.arg = NULL;
+	v.s.runner.open_client_arg = NULL;
 	assert_int_equal(visit_ask(&v, "GET", "/"), 200);
 	answer_has(&v, "no daemon is running");
 	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 503);
@@ -685,7 +685,7 @@ static void test_markup(void **state)
 	visit_ask(&v, "GET", "/api/studies/s/figures/front.svg?inline");
 	answer_has(&v, "&lt;img src=x");
 	answer_lacks(&v, "<img");
-	assert_string_equal(v.a.policy,
+	assert_string_equal(v.a.security_policy,
 			    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors "
 			    "'none'");
 	visitor_free(&v);
@@ -700,7 +700,7 @@ static void test_files_are_known(void **state)
 	visitor_init(&v);
 	assert_int_equal(visit_ask(&v, "GET", "/page.js"), 200);
 	snprintf(etag, sizeof etag, "%s", v.a.etag);
-	v.q.known = etag;
+	v.q.if_none_match = etag;
 	assert_int_equal(visit_ask(&v, "GET", "/page.js"), 304);
 	assert_int_equal(v.a.body.len, 0);
 	assert_int_equal(visit_ask(&v, "GET", "/page.css"), 200);
@@ -737,25 +737,25 @@ static void test_figure_of_three_objectives(void **state)
 		"{\"trial\":2,\"objectives\":{\"a\":3,\"b\":1,\"c\":2}}]}";
 	static const char rows[] = "[{\"trial\":3,\"state\":\"ok\",\"feasible\":false,"
 				   "\"objectives\":{\"a\":1.5,\"b\":1.5,\"c\":1}}]";
-	const struct figure_form form = { .width = 600, .inlined = true };
-	struct pictured picture;
+	const struct figure_options form = { .width = 600, .is_inline = true };
+	struct figure_study picture;
 	json_t *list;
 	struct dp_buf out = DP_BUF_INIT;
 	struct dp_err err;
 
 	(void)state;
 	list = json_loads(rows, 0, NULL);
-	picture = (struct pictured){ .summary = json_loads(summary, 0, NULL),
-				     .front = json_loads(front, 0, NULL),
-				     .rows = rows_from_json(list) };
-	assert_int_equal(figures_front(&picture, 1, &form, &out, &err), DP_OK);
+	picture = (struct figure_study){ .summary = json_loads(summary, 0, NULL),
+					 .front = json_loads(front, 0, NULL),
+					 .rows = trial_rows_from_json(list) };
+	assert_int_equal(study_figure_render_front(&picture, 1, &form, &out, &err), DP_OK);
 	assert_non_null(strstr(dp_buf_text(&out), "front of these two of 3 objectives"));
 	assert_non_null(strstr(dp_buf_text(&out), "a constraint is not met"));
 	assert_non_null(strstr(dp_buf_text(&out), "trial 1:"));
 	dp_buf_free(&out);
 	json_decref((json_t *)picture.summary);
 	json_decref((json_t *)picture.front);
-	rows_unref((struct rows *)picture.rows);
+	trial_rows_unref((struct trial_rows *)picture.rows);
 	json_decref(list);
 }
 
@@ -770,7 +770,7 @@ enum {
 static json_t *many_points(struct large_front *f)
 {
 	json_t *list = json_array(), *front;
-	struct rows *rows;
+	struct trial_rows *rows;
 
 	for (int i = 0; i < MANY_POINTS; i++) {
 		double at = (i * 7919 % MANY_POINTS + 0.5) / MANY_POINTS;
@@ -782,15 +782,15 @@ static json_t *many_points(struct large_front *f)
 	}
 	front = json_pack("{s:{s:i, s:i}, s:o}", "anti_ideal", "epsilon", 10, "error", 1, "front",
 			  list);
-	rows = rows_from_json(list);
+	rows = trial_rows_from_json(list);
 	assert_non_null(rows);
 	*f = (struct large_front){ .head = json_pack("{s:O}", "anti_ideal",
 						     json_object_get(front, "anti_ideal")),
 				   .rows = rows,
-				   .member = malloc(MANY_POINTS * sizeof *f->member),
-				   .n = MANY_POINTS };
-	for (size_t i = 0; i < f->n; i++)
-		f->member[i] = i;
+				   .member_rows = malloc(MANY_POINTS * sizeof *f->member_rows),
+				   .n_members = MANY_POINTS };
+	for (size_t i = 0; i < f->n_members; i++)
+		f->member_rows[i] = i;
 	return front;
 }
 
@@ -808,12 +808,12 @@ static void test_large_front(void **state)
 
 	(void)state;
 	whole = many_points(&f);
-	assert_true(figures_axes(summary, &x, &y));
-	assert_true(strcmp(x.name, "epsilon") == 0 && x.logarithmic && !y.logarithmic);
-	assert_int_equal(large_front_thin(&f, &x, &y, &thin, &err), DP_OK);
+	assert_true(study_figure_choose_axes(summary, &x, &y));
+	assert_true(strcmp(x.name, "epsilon") == 0 && x.is_log && !y.is_log);
+	assert_int_equal(large_front_downsample(&f, &x, &y, &thin, &err), DP_OK);
 	list = json_object_get(thin, "front");
 	assert_true(json_array_size(list) > 1000);
-	assert_true(json_array_size(list) <= LARGE_FRONT_DRAWN + 4);
+	assert_true(json_array_size(list) <= LARGE_FRONT_MAX_DRAWN + 4);
 	json_array_foreach (list, i, p) {
 		const json_t *v = json_object_get(p, "objectives");
 		double error = json_real_value(json_object_get(v, "error")),
@@ -824,8 +824,8 @@ static void test_large_front(void **state)
 	}
 	for (i = 0; i <= 1000; i++)
 		assert_true(seen[i][1000 - i]);
-	assert_int_equal(choice_find(summary, whole, &by_all, &err), DP_OK);
-	assert_int_equal(large_front_pick(&f, summary, &by_rows, &member, &err), DP_OK);
+	assert_int_equal(recommended_point_find(summary, whole, &by_all, &err), DP_OK);
+	assert_int_equal(large_front_recommend_row(&f, summary, &by_rows, &member, &err), DP_OK);
 	assert_string_equal(dp_json_str(by_rows, "rule", ""), "one-se");
 	assert_string_equal(dp_json_str(by_all, "rule", ""), "one-se");
 	p = json_array_get(json_object_get(by_all, "front"), 0);
@@ -847,12 +847,12 @@ static void test_large_front_found(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.asking.arg =
+	v.s.runner.open_client_arg =
 		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"front\":[" FAKE_POINT(
 			"2", "0.5", "0.75", "0.125") "],\"more\":[[0,null],[0,4],[9,null]]}}\n";
-	assert_int_equal(large_front_find(&v.s, "s", &f, &err), DP_OK);
-	assert_int_equal(f.n, 2);
-	assert_true(f.member[0] == 2 && f.member[1] == 0);
+	assert_int_equal(large_front_load(&v.s, "s", &f, &err), DP_OK);
+	assert_int_equal(f.n_members, 2);
+	assert_true(f.member_rows[0] == 2 && f.member_rows[1] == 0);
 	large_front_free(&f);
 	visitor_free(&v);
 }
@@ -932,14 +932,14 @@ static void test_plain_tables(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.asking.arg =
+	v.s.runner.open_client_arg =
 		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"total\":3}}\n";
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		char *numbers = table_numbers(&v, each[i].query);
 
 		if (strcmp(numbers, each[i].numbers) != 0)
 			fail_msg("%s: %s", each[i].query, numbers);
-		assert_int_equal(v.s.shelf.bytes > 0, each[i].kept);
+		assert_int_equal(v.s.trial_cache.bytes > 0, each[i].kept);
 		free(numbers);
 	}
 	visitor_free(&v);
@@ -951,20 +951,20 @@ static void test_tables_with_gaps(void **state)
 	struct dp_err err;
 	json_t *rows, *part;
 	struct dp_buf text = DP_BUF_INIT;
-	struct rows *kept;
+	struct trial_rows *kept;
 
 	(void)state;
 	rows = json_pack("[{s:i, s:n}, {s:i, s:f}, {s:i, s:s}, {s:i, s:f}]", "trial", 0, "seconds",
 			 "trial", 1, "seconds", 2.0, "trial", 2, "seconds", "inf", "trial", 3,
 			 "seconds", 1.0);
-	kept = rows_from_json(rows);
+	kept = trial_rows_from_json(rows);
 	for (int down = 0; down < 2; down++) {
 		static const int order[2][4] = { { 3, 1, 2, 0 }, { 2, 1, 3, 0 } };
 
 		assert_int_equal(
-			http_read_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds", &err),
+			http_parse_target(&q, down ? "/?sort=-seconds" : "/?sort=seconds", &err),
 			DP_OK);
-		assert_int_equal(table_part(kept, &q, -1, &text, &err), DP_OK);
+		assert_int_equal(trial_table_write_query(kept, &q, -1, &text, &err), DP_OK);
 		assert_int_equal(dp_json_parse(text.data, text.len, &part, &err), DP_OK);
 		dp_buf_free(&text);
 		for (size_t i = 0; i < 4; i++)
@@ -975,7 +975,7 @@ static void test_tables_with_gaps(void **state)
 		json_decref(part);
 		http_request_free(&q);
 	}
-	rows_unref(kept);
+	trial_rows_unref(kept);
 	json_decref(rows);
 }
 
@@ -984,22 +984,23 @@ static void test_tables_with_gaps(void **state)
 static void test_growth(void **state)
 {
 	json_t *answer, *ok;
-	struct rows *rows;
-	struct growth g;
+	struct trial_rows *rows;
+	struct hypervolume_curve g;
 	struct dp_err err;
 
 	(void)state;
 	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err), DP_OK);
 	ok = json_object_get(answer, "ok");
-	rows = rows_from_json(json_object_get(ok, "trials"));
-	assert_int_equal(growth_find(json_object_get(ok, "study"), rows, &g, &err), DP_OK);
-	rows_unref(rows);
+	rows = trial_rows_from_json(json_object_get(ok, "trials"));
+	assert_int_equal(hypervolume_curve_compute(json_object_get(ok, "study"), rows, &g, &err),
+			 DP_OK);
+	trial_rows_unref(rows);
 	/* by hand, below (10, 1): (1, .5), then (2, .25), then (.5, .75) */
-	assert_int_equal(g.n, 4);
+	assert_int_equal(g.n_points, 4);
 	assert_true(g.volume[0] == 0 && fabs(g.volume[1] - 4.5) < 1e-12);
 	assert_true(fabs(g.volume[2] - 6.5) < 1e-12);
 	assert_true(fabs(g.volume[3] - 6.625) < 1e-12);
-	assert_true(g.ended[3] == 3);
+	assert_true(g.evaluations[3] == 3);
 	json_decref(answer);
 }
 
@@ -1020,17 +1021,18 @@ static void test_growth_of_paths(void **state)
 		"\"objectives\":{\"e\":9},\"ended\":\"2026-01-01T00:00:03Z\"},"
 		"{\"trial\":3,\"at\":null,\"state\":\"running\",\"feasible\":null,"
 		"\"objectives\":null,\"ended\":null}]}";
-	struct growth g;
+	struct hypervolume_curve g;
 	struct dp_err err;
-	struct rows *rows;
+	struct trial_rows *rows;
 	json_t *v;
 
 	(void)state;
 	assert_int_equal(dp_json_parse(text, sizeof text - 1, &v, &err), DP_OK);
-	rows = rows_from_json(json_object_get(v, "rows"));
-	assert_int_equal(growth_find(json_object_get(v, "summary"), rows, &g, &err), DP_OK);
-	rows_unref(rows);
-	assert_int_equal(g.n, 4);
+	rows = trial_rows_from_json(json_object_get(v, "rows"));
+	assert_int_equal(hypervolume_curve_compute(json_object_get(v, "summary"), rows, &g, &err),
+			 DP_OK);
+	trial_rows_unref(rows);
+	assert_int_equal(g.n_points, 4);
 	assert_true(g.volume[1] == 1 && g.volume[2] == 3 && g.volume[3] == 3);
 	json_decref(v);
 }
@@ -1064,7 +1066,7 @@ static void test_metrics(void **state)
 /* A daemon that takes until the test says so. */
 struct slow_daemon {
 	int asked[2], go[2]; /* pipes: it is asked, it may answer */
-	struct shelf *shelf;
+	struct trial_cache *shelf;
 };
 
 static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
@@ -1080,17 +1082,18 @@ static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
 static void *ask_slowly(void *arg)
 {
 	struct slow_daemon *slow = arg;
-	struct asking k;
+	struct command_runner k;
 	struct dp_err err;
-	struct rows *rows = NULL;
+	struct trial_rows *rows = NULL;
 	int64_t version;
 
-	asking_init(&k, NULL);
-	k.open = slow_open;
-	k.arg = slow;
-	if (shelf_rows(slow->shelf, &k, NULL, "slow", SHELF_NEWEST, &rows, &version, &err) != DP_OK)
+	command_runner_init(&k, NULL);
+	k.open_client = slow_open;
+	k.open_client_arg = slow;
+	if (trial_cache_get(slow->shelf, &k, NULL, "slow", TRIAL_CACHE_NEWEST, &rows, &version,
+			    &err) != DP_OK)
 		rows = NULL;
-	asking_free(&k);
+	command_runner_free(&k);
 	return rows;
 }
 
@@ -1106,44 +1109,45 @@ static void test_shelf_bytes(void **state)
 		      { "a", true, true, false }, /* used again */
 		      { "c", true, false, true },
 		      { "b", false, true, true } };
-	struct shelf shelf;
-	struct asking k;
+	struct trial_cache shelf;
+	struct command_runner k;
 	struct dp_err err;
-	struct rows *rows;
+	struct trial_rows *rows;
 	int64_t version;
 
 	(void)state;
-	shelf_init(&shelf);
-	asking_init(&k, NULL);
-	k.open = fake_open;
-	k.arg = FAKE_ANSWER;
+	trial_cache_init(&shelf);
+	command_runner_init(&k, NULL);
+	k.open_client = fake_open;
+	k.open_client_arg = FAKE_ANSWER;
 	for (size_t i = 0; i < DP_COUNT(steps); i++) {
 		bool kept[3] = { false };
 
-		assert_int_equal(shelf_rows(&shelf, &k, NULL, steps[i].study, SHELF_NEWEST, &rows,
-					    &version, &err),
+		assert_int_equal(trial_cache_get(&shelf, &k, NULL, steps[i].study,
+						 TRIAL_CACHE_NEWEST, &rows, &version, &err),
 				 DP_OK);
 		if (i == 0)
-			shelf.most = rows_bytes(rows) * 5 / 2;
-		rows_unref(rows);
-		assert_true(shelf.bytes <= shelf.most);
-		for (size_t p = 0; p < SHELF_STUDIES; p++)
-			if (shelf.place[p].study[0])
-				kept[shelf.place[p].study[0] - 'a'] = true;
+			shelf.max_bytes = trial_rows_memory_bytes(rows) * 5 / 2;
+		trial_rows_unref(rows);
+		assert_true(shelf.bytes <= shelf.max_bytes);
+		for (size_t p = 0; p < TRIAL_CACHE_MAX_STUDIES; p++)
+			if (shelf.entries[p].study[0])
+				kept[shelf.entries[p].study[0] - 'a'] = true;
 		assert_true(kept[0] == steps[i].a && kept[1] == steps[i].b &&
 			    kept[2] == steps[i].c);
 	}
-	shelf.most = 100;
-	assert_int_equal(shelf_rows(&shelf, &k, NULL, "d", SHELF_NEWEST, &rows, &version, &err),
-			 DP_E_LIMIT);
-	asking_free(&k);
-	shelf_free(&shelf);
+	shelf.max_bytes = 100;
+	assert_int_equal(
+		trial_cache_get(&shelf, &k, NULL, "d", TRIAL_CACHE_NEWEST, &rows, &version, &err),
+		DP_E_LIMIT);
+	command_runner_free(&k);
+	trial_cache_free(&shelf);
 }
 
 /* A row takes little more than its text, and gives it back byte for byte. */
 static void test_rows(void **state)
 {
-	struct rows *rows = rows_new();
+	struct trial_rows *rows = trial_rows_new();
 	size_t text = 0;
 
 	(void)state;
@@ -1161,24 +1165,29 @@ static void test_rows(void **state)
 		const char *kept;
 		size_t len;
 
-		assert_true(rows_append(rows, row));
+		assert_true(trial_rows_append(rows, row));
 		dp_json_dump(&one, row, 0);
-		kept = rows_text(rows, (size_t)i, &len);
+		kept = trial_rows_get_text(rows, (size_t)i, &len);
 		assert_int_equal(len, one.len);
 		assert_memory_equal(kept, one.data, len);
 		text += len;
 		dp_buf_free(&one);
 		json_decref(row);
 	}
-	rows_trim(rows);
-	assert_true(rows_bytes(rows) < 2 * text + 20000);
-	assert_int_equal(rows_column(rows, NULL, "rate"), -1);
-	assert_true(rows_cell(rows, 5, rows_column(rows, "objectives", "error")).number ==
-		    INFINITY);
-	assert_string_equal(rows_cell(rows, 7, rows_column(rows, "parameters", "kind")).word,
-			    "a \"b\"");
-	assert_int_equal(rows_cell(rows, 7, rows_column(rows, NULL, "at")).kind, ROWS_NONE);
-	rows_unref(rows);
+	trial_rows_trim(rows);
+	assert_true(trial_rows_memory_bytes(rows) < 2 * text + 20000);
+	assert_int_equal(trial_rows_find_column(rows, NULL, "rate"), -1);
+	assert_true(
+		trial_rows_get_cell(rows, 5, trial_rows_find_column(rows, "objectives", "error"))
+			.number == INFINITY);
+	assert_string_equal(
+		trial_rows_get_cell(rows, 7, trial_rows_find_column(rows, "parameters", "kind"))
+			.string,
+		"a \"b\"");
+	assert_int_equal(
+		trial_rows_get_cell(rows, 7, trial_rows_find_column(rows, NULL, "at")).kind,
+		CELL_NONE);
+	trial_rows_unref(rows);
 }
 
 /* A study that takes long holds up nobody who asks for another; what nobody can fetch
@@ -1187,53 +1196,55 @@ static void test_shelf(void **state)
 {
 	struct slow_daemon slow;
 	struct dp_err err;
-	struct asking k;
-	struct shelf shelf;
-	struct rows *rows, *again;
+	struct command_runner k;
+	struct trial_cache shelf;
+	struct trial_rows *rows, *again;
 	pthread_t thread;
 	int64_t version;
 	void *got;
 	char byte = 0;
 
 	(void)state;
-	shelf_init(&shelf);
-	asking_init(&k, NULL);
-	k.open = fake_open;
-	k.arg = FAKE_ANSWER;
+	trial_cache_init(&shelf);
+	command_runner_init(&k, NULL);
+	k.open_client = fake_open;
+	k.open_client_arg = FAKE_ANSWER;
 	slow.shelf = &shelf;
 	assert_int_equal(pipe(slow.asked), 0);
 	assert_int_equal(pipe(slow.go), 0);
 	assert_int_equal(pthread_create(&thread, NULL, ask_slowly, &slow), 0);
 	assert_int_equal(read(slow.asked[0], &byte, 1), 1);
-	assert_int_equal(shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &rows, &version, &err),
+	assert_int_equal(trial_cache_get(&shelf, &k, NULL, "other", TRIAL_CACHE_NEWEST, &rows,
+					 &version, &err),
 			 DP_OK);
-	assert_int_equal(rows_count(rows), 3);
+	assert_int_equal(trial_rows_count(rows), 3);
 	assert_int_equal(write(slow.go[1], &byte, 1), 1);
 	assert_int_equal(pthread_join(thread, &got), 0);
-	assert_int_equal(rows_count(got), 3);
+	assert_int_equal(trial_rows_count(got), 3);
 	/* the newest is never what was there before somebody asked */
-	assert_int_equal(
-		shelf_rows(&shelf, &k, NULL, "other", SHELF_NEWEST, &again, &version, &err), DP_OK);
+	assert_int_equal(trial_cache_get(&shelf, &k, NULL, "other", TRIAL_CACHE_NEWEST, &again,
+					 &version, &err),
+			 DP_OK);
 	assert_ptr_not_equal(again, rows);
-	rows_unref(rows);
-	k.arg = NULL;
-	for (int i = 0; i < 2 * SHELF_STUDIES; i++) {
+	trial_rows_unref(rows);
+	k.open_client_arg = NULL;
+	for (int i = 0; i < 2 * TRIAL_CACHE_MAX_STUDIES; i++) {
 		char name[32];
 
 		snprintf(name, sizeof name, "none-%d", i);
-		assert_int_not_equal(
-			shelf_rows(&shelf, &k, NULL, name, SHELF_AT_ONCE, &rows, &version, &err),
-			DP_OK);
+		assert_int_not_equal(trial_cache_get(&shelf, &k, NULL, name, TRIAL_CACHE_STALE_OK,
+						     &rows, &version, &err),
+				     DP_OK);
 	}
-	assert_int_equal(rows_count(shelf.place[1].rows), 3);
-	rows_unref(again);
-	rows_unref(got);
+	assert_int_equal(trial_rows_count(shelf.entries[1].rows), 3);
+	trial_rows_unref(again);
+	trial_rows_unref(got);
 	for (int i = 0; i < 2; i++) {
 		close(slow.asked[i]);
 		close(slow.go[i]);
 	}
-	asking_free(&k);
-	shelf_free(&shelf);
+	command_runner_free(&k);
+	trial_cache_free(&shelf);
 }
 
 /* Fonts are kept until the end. */

@@ -17,20 +17,20 @@
 /* ---- counting ---- */
 
 static struct {
-	const struct dp__part_kind *real[DP__PARTS_MAX];
-	struct dp__part_kind copy[DP__PARTS_MAX];
+	const struct dp__component_kind *real[DP__COMPONENTS_MAX];
+	struct dp__component_kind copy[DP__COMPONENTS_MAX];
 	size_t n;
 	double terms; /* of profiles: one for each record of a person */
 } counted;
 
-static double counted_profile(const struct dp_privacy_part *p, enum dp__direction d, double x,
+static double counted_profile(const struct dp_privacy_component *p, enum dp__direction d, double x,
 			      double *slack)
 {
-	counted.terms += fmax(p->group, 1);
+	counted.terms += fmax(p->group_size, 1);
 	return counted.real[p->kind - counted.copy]->profile(p, d, x, slack);
 }
 
-static void count_profiles(struct dp_privacy_part *p)
+static void count_profiles(struct dp_privacy_component *p)
 {
 	counted.real[counted.n] = p->kind;
 	counted.copy[counted.n] = *p->kind;
@@ -40,7 +40,7 @@ static void count_profiles(struct dp_privacy_part *p)
 
 static double counted_cgf(void *ctx, double order)
 {
-	const struct dp_privacy_part *p = ctx;
+	const struct dp_privacy_component *p = ctx;
 
 	return p->count * p->kind->cgf(p, NULL, order);
 }
@@ -49,32 +49,32 @@ static double counted_cgf(void *ctx, double order)
  * Parts that need tables of their own for Renyi curves are left to the other tests. */
 static double count_question(const char *text, double delta)
 {
-	struct dp_privacy_part parts[DP__PARTS_MAX];
+	struct dp_privacy_component parts[DP__COMPONENTS_MAX];
 	struct dp_privacy_composition c = { 0 };
-	struct dp__loss *loss = dp__loss_new();
-	struct dp__loss_answer answer = { 0 };
+	struct dp__pld *loss = dp__pld_new();
+	struct dp__pld_bound answer = { 0 };
 	struct dp_err err = { 0 };
 	double renyi = INFINITY, order;
 	json_t *q = NULL;
 
 	memset(&counted, 0, sizeof counted);
 	assert_int_equal(dp_json_parse(text, strlen(text), &q, &err), DP_OK);
-	assert_int_equal(dp_privacy_composition_read(q, &c, &err), DP_OK);
-	assert_int_equal(dp__parts(c.items, c.n, delta, parts, &err), DP_OK);
+	assert_int_equal(dp_privacy_composition_parse(q, &c, &err), DP_OK);
+	assert_int_equal(dp__components_from_items(c.items, c.n, delta, parts, &err), DP_OK);
 	for (size_t i = 0; i < c.n; i++) {
-		if (parts[i].kind->open)
-			assert_true(parts[i].kind->open(&parts[i]));
+		if (parts[i].kind->table_open)
+			assert_true(parts[i].kind->table_open(&parts[i]));
 		count_profiles(&parts[i]);
-		if (c.n == 1 && !parts[i].kind->set)
-			renyi = dp__curve_epsilon(
-				&(struct dp__curve){ counted_cgf, &parts[i], true },
-				DP_PRIVACY_IMPROVED, log(delta), &order);
+		if (c.n == 1 && !parts[i].kind->prepare_tables)
+			renyi = dp__rdp_curve_epsilon(
+				&(struct dp__rdp_curve){ counted_cgf, &parts[i], true },
+				DP_PRIVACY_CONVERSION_IMPROVED, log(delta), &order);
 	}
-	assert_int_equal(dp__loss_epsilon(loss, parts, c.n, delta, &answer, &err), DP_OK);
+	assert_int_equal(dp__pld_epsilon(loss, parts, c.n, delta, &answer, &err), DP_OK);
 	for (size_t i = 0; i < c.n; i++)
 		if (parts[i].table)
-			parts[i].kind->close(&parts[i]);
-	dp__loss_free(loss);
+			parts[i].kind->table_close(&parts[i]);
+	dp__pld_free(loss);
 	dp_privacy_composition_free(&c);
 	json_decref(q);
 	return fmin(renyi, answer.epsilon);
@@ -134,13 +134,13 @@ static void questions_are_limited(void **state)
 
 static int asked_pld;
 
-static int counted_prepared(struct dp_privacy_memory *memory, const double *v,
+static int counted_prepared(struct dp_privacy_workspace *memory, const double *v,
 			    struct dp_epsilon *out, struct dp_err *err)
 {
 	const struct dp_mechanism *m = dp_mechanism_find("dp-sgd");
 
 	asked_pld += dp_privacy_value(m, v, m->accountant) == DP_PRIVACY_PLD;
-	return m->prepared(memory, v, out, err);
+	return m->epsilon_cached(memory, v, out, err);
 }
 
 /* The Renyi accountant finds where to look: loss distributions are asked a few times. */
@@ -164,9 +164,9 @@ static void solving_asks_little(void **state)
 		struct dp_epsilon at;
 		struct dp_err err = { 0 };
 
-		m.prepared = counted_prepared;
+		m.epsilon_cached = counted_prepared;
 		asked_pld = 0;
-		assert_int_equal(dp_privacy_most(&m, v, k, 2, &value, &at, &err), DP_OK);
+		assert_int_equal(dp_privacy_solve_max(&m, v, k, 2, &value, &at, &err), DP_OK);
 		if (!(asked_pld <= 25) || !(at.epsilon <= 2 && at.epsilon > 1.99))
 			fail_msg("%s: %g, epsilon %.9g, asked %d times", keys[i], value, at.epsilon,
 				 asked_pld);
@@ -219,16 +219,16 @@ static void much_noise_is_some_loss(void **state)
 /* ---- Renyi divergences of groups, by their definition ---- */
 
 /* Mean over N(0, 1) of L^b - 1 - b (L - 1), L = sum of w_j exp(j mu z - (j mu)^2 / 2). */
-static double excess_by_definition(const struct dp_privacy_part *p, long double b)
+static double excess_by_definition(const struct dp_privacy_component *p, long double b)
 {
-	long double all = p->group * p->mu, sum = 0;
+	long double all = p->group_size * p->mu, sum = 0;
 	long double from = fminl(b * all, 0) - 14, to = fmaxl(b, 1) * all + 14;
 	long double step = (to - from) / 6000;
 
 	for (int i = 0; i <= 6000; i++) {
 		long double z = from + i * step, t = 0, l;
 
-		for (int j = 1; j <= (int)p->group; j++)
+		for (int j = 1; j <= (int)p->group_size; j++)
 			t += p->weight[j] * expm1l(j * (long double)p->mu * (z - 0.5L * j * p->mu));
 		l = log1pl(t);
 		sum += (expm1l(b * l) - b * t) * expl(-0.5L * z * z);
@@ -248,14 +248,14 @@ static void poisson_groups_are_as_defined(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(rows); i++) {
-		struct dp_privacy_part p = { .kind = &dp__part_poisson,
-					     .q = rows[i].q,
-					     .mu = rows[i].mu,
-					     .count = 1,
-					     .group = rows[i].group };
+		struct dp_privacy_component p = { .kind = &dp__component_poisson,
+						  .q = rows[i].q,
+						  .mu = rows[i].mu,
+						  .count = 1,
+						  .group_size = rows[i].group };
 		double a = rows[i].order, k, want;
 
-		dp__part_of_group(&p, 0, 0);
+		dp__component_set_group(&p, 0, 0);
 		k = p.kind->cgf(&p, NULL, a);
 		want = log1p(fmax(excess_by_definition(&p, a), excess_by_definition(&p, 1 - a)));
 		if (!(k >= want * (1 - 1e-12) && k <= want * (1 + 1e-8)))

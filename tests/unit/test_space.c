@@ -1,5 +1,5 @@
 /* test_space.c - random points against their distributions, grids against lists. */
-#include "base/num.h"
+#include "base/units.h"
 #include "base/rng.h"
 #include "study/study.h"
 
@@ -19,7 +19,7 @@ enum {
 static struct dp_study *study(const char *parameters, const char *search)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	struct dp_problems problems;
+	struct dp_diagnostics problems;
 	struct dp_study *s = NULL;
 	struct dp_err err;
 
@@ -30,7 +30,7 @@ static struct dp_study *study(const char *parameters, const char *search)
 		      parameters, search);
 	if (dp_study_parse(text.data, text.len, "t", "/d", &s, &problems, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&problems);
+	dp_diagnostics_free(&problems);
 	dp_buf_free(&text);
 	return s;
 }
@@ -464,7 +464,7 @@ static void test_json(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(values); i++) {
 		x[2] = (double)i;
-		v = dp_space_json(s, x);
+		v = dp_space_to_json(s, x);
 		assert_non_null(v);
 		got = json_dumps(v, JSON_COMPACT | JSON_REAL_PRECISION(6));
 		snprintf(expected, sizeof expected,
@@ -475,7 +475,7 @@ static void test_json(void **state)
 		json_decref(v);
 	}
 	for (size_t i = 0; i < 6; i++) {
-		dp_space_text(s, i, i == 1 ? 1.23456789 : i == 2 ? 0 : 3, &text);
+		dp_space_format_value(s, i, i == 1 ? 1.23456789 : i == 2 ? 0 : 3, &text);
 		dp_buf_putc(&text, ' ');
 	}
 	assert_string_equal(dp_buf_text(&text), "3 1.2346 x 64 64 0.001 ");

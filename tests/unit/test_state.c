@@ -1,8 +1,8 @@
 /* test_state.c - the fold of the journal: every event, what does not fit is refused,
  * fronts in the contract's order. */
 #include "base/json.h"
-#include "journal/state.h"
-#include "journal/view.h"
+#include "state/state.h"
+#include "state/state_json.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static int apply(struct dp_event e)
 
 	e.study = 1;
 	e.seq = seq;
-	e.time = 1000000 + seq;
+	e.time_us = 1000000 + seq;
 	code = dp_state_apply(&state, &e, &err);
 	if (code == DP_OK)
 		seq++;
@@ -77,10 +77,10 @@ static int place(uint32_t trial, uint32_t attempt, const char *where)
 					.trial = trial,
 					.run = DP_RUN_ALL,
 					.attempt = attempt,
-					.place = where });
+					.job_id = where });
 }
 
-static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end end, double seconds)
+static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end_class end, double seconds)
 {
 	static const char *const names[] = { "a", "b", "seconds" };
 	static const uint32_t runs[] = { 0, 1 };
@@ -90,8 +90,8 @@ static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end end, double
 					.trial = trial,
 					.run = DP_RUN_ALL,
 					.attempt = attempt,
-					.end = end,
-					.counted = true,
+					.end_class = end,
+					.charged = true,
 					.metric_names = names,
 					.nmetrics = 3,
 					.runs = runs,
@@ -138,12 +138,12 @@ static void an_attempt_is_placed(void **s)
 	(void)s;
 	assert_int_equal(propose(0), DP_OK);
 	assert_int_equal(plan(0, 0), DP_OK);
-	a = dp_study_trial(dp_state_by_id(&state, 1), 0)->attempts;
-	assert_null(a->place);
+	a = dp_state_find_trial(dp_state_get_study(&state, 1), 0)->attempts;
+	assert_null(a->job_id);
 	assert_int_equal(place(0, 0, "314"), DP_OK);
-	assert_string_equal(a->place, "314");
+	assert_string_equal(a->job_id, "314");
 	assert_int_equal(place(0, 0, "271_8"), DP_OK);
-	assert_string_equal(a->place, "271_8");
+	assert_string_equal(a->job_id, "271_8");
 	assert_int_equal(place(0, 1, "3"), DP_E_CORRUPT);
 	assert_int_equal(end_attempt(0, 0, DP_END_OK, 1), DP_OK);
 	assert_int_equal(place(0, 0, "3"), DP_E_CORRUPT);
@@ -151,30 +151,30 @@ static void an_attempt_is_placed(void **s)
 
 static void a_trial_goes_its_way(void **s)
 {
-	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_study_state *st = dp_state_get_study(&state, 1);
 	struct dp_trial *t;
 
 	(void)s;
 	assert_int_equal(propose(0), DP_OK);
-	t = dp_study_trial(st, 0);
+	t = dp_state_find_trial(st, 0);
 	assert_int_equal(t->status, DP_TRIAL_WAITING);
-	assert_int_equal(st->waiting, 1);
+	assert_int_equal(st->waiting_trials, 1);
 	assert_int_equal(plan(0, 0), DP_OK);
 	assert_int_equal(t->status, DP_TRIAL_RUNNING);
-	assert_int_equal(st->open, 1);
-	assert_int_equal(st->waiting, 0);
+	assert_int_equal(st->open_attempts, 1);
+	assert_int_equal(st->waiting_trials, 0);
 	assert_int_equal(end_attempt(0, 0, DP_END_SIGNAL, 1), DP_OK);
 	assert_int_equal(t->status, DP_TRIAL_WAITING);
 	assert_null(t->metrics); /* a failed attempt's numbers are not results */
 	assert_int_equal(plan(0, 1), DP_OK);
 	assert_int_equal(end_attempt(0, 1, DP_END_OK, 1), DP_OK);
-	assert_true(dp_trial_run_known(t, 1));
-	assert_true(dp_trial_mean(st, t, dp_study_metric(st, "a")) == 2);
-	assert_true(isnan(dp_trial_mean(st, t, dp_study_metric(st, "no such"))));
+	assert_true(dp_trial_has_run_result(t, 1));
+	assert_true(dp_trial_metric_mean(st, t, dp_state_metric_column(st, "a")) == 2);
+	assert_true(isnan(dp_trial_metric_mean(st, t, dp_state_metric_column(st, "no such"))));
 	assert_int_equal(end_trial(0, "ok", 2, 3), DP_OK);
-	assert_int_equal(dp_study_ended(st), 1);
-	assert_int_equal(st->open + st->waiting, 0);
-	assert_int_equal(st->first_live, 1);
+	assert_int_equal(dp_state_count_ended_trials(st), 1);
+	assert_int_equal(st->open_attempts + st->waiting_trials, 0);
+	assert_int_equal(st->first_unfinished, 1);
 }
 
 /* Three runs of a study with these values of its metric. */
@@ -197,15 +197,15 @@ static double variance_of(double a, double b, double c)
 	assert_int_equal(plan(0, 0), DP_OK);
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 						  .run = DP_RUN_ALL,
-						  .end = DP_END_OK,
+						  .end_class = DP_END_OK,
 						  .metric_names = names,
 						  .nmetrics = 1,
 						  .runs = runs,
 						  .nruns = 3,
 						  .metrics = values }),
 			 DP_OK);
-	st = dp_state_by_id(&state, 1);
-	return dp_trial_mean_variance(st, st->trials[0], dp_study_metric(st, "m"));
+	st = dp_state_get_study(&state, 1);
+	return dp_trial_metric_mean_variance(st, st->trials[0], dp_state_metric_column(st, "m"));
 }
 
 /* Runs that agree have no spread, also where their mean is rounded: models take the
@@ -242,30 +242,30 @@ static void what_does_not_fit_is_refused(void **s)
 
 static void failures_in_a_row(void **s)
 {
-	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_study_state *st = dp_state_get_study(&state, 1);
 
 	(void)s;
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(propose(i), DP_OK);
 		assert_int_equal(end_trial(i, "failed", 0, 0), DP_OK);
-		assert_int_equal(st->failures_in_row, i + 1);
+		assert_int_equal(st->consecutive_failures, i + 1);
 	}
 	assert_int_equal(whole_trial(3, 1, 1, 1), DP_OK);
-	assert_int_equal(st->failures_in_row, 0);
-	assert_int_equal(dp_study_ended(st), 4);
+	assert_int_equal(st->consecutive_failures, 0);
+	assert_int_equal(dp_state_count_ended_trials(st), 4);
 	/* a retry gives back what the failure used up */
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 1 }),
 			 DP_OK);
-	assert_int_equal(dp_study_ended(st), 3);
-	assert_int_equal(st->first_live, 1);
-	assert_int_equal(dp_study_trial(st, 1)->status, DP_TRIAL_WAITING);
+	assert_int_equal(dp_state_count_ended_trials(st), 3);
+	assert_int_equal(st->first_unfinished, 1);
+	assert_int_equal(dp_state_find_trial(st, 1)->status, DP_TRIAL_WAITING);
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED, .trial = 3 }),
 			 DP_E_CORRUPT);
 }
 
 static void the_front_in_contract_order(void **s)
 {
-	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_study_state *st = dp_state_get_study(&state, 1);
 
 	(void)s;
 	/* a is minimised, b maximised; reference (10, 0) */
@@ -275,7 +275,7 @@ static void the_front_in_contract_order(void **s)
 	assert_int_equal(whole_trial(3, 3, 3, 1), DP_OK);  /* dominated */
 	assert_int_equal(whole_trial(4, 1, 9, 9), DP_OK);  /* splendid, but not feasible */
 	assert_int_equal(whole_trial(5, 20, 6, 1), DP_OK); /* outside the box, on the front */
-	assert_int_equal(dp_study_front(st, NULL), DP_OK);
+	assert_int_equal(dp_state_update_front(st, NULL), DP_OK);
 	assert_int_equal(st->nfront, 3);
 	assert_int_equal(st->front[0].trial, 1);
 	assert_int_equal(st->front[1].trial, 0);
@@ -286,7 +286,7 @@ static void the_front_in_contract_order(void **s)
 
 static void amendments_and_moves(void **s)
 {
-	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_study_state *st = dp_state_get_study(&state, 1);
 
 	(void)s;
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
@@ -299,21 +299,21 @@ static void amendments_and_moves(void **s)
 	assert_int_equal(st->priority, -3);
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
 						  .state = "paused",
-						  .counted = true,
+						  .charged = true,
 						  .reason = "why" }),
 			 DP_OK);
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
-	assert_true(st->by_failures);
+	assert_true(st->moved_by_failures);
 	assert_string_equal(st->reason, "why");
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" }),
 			 DP_OK);
 	assert_null(st->reason);
-	assert_false(st->by_failures);
+	assert_false(st->moved_by_failures);
 }
 
 static void imported_results(void **s)
 {
-	struct dp_study_state *st = dp_state_by_id(&state, 1);
+	struct dp_study_state *st = dp_state_get_study(&state, 1);
 	const double x = 0.5, y[] = { 1, NAN };
 	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
 			      .name = "other",
@@ -337,15 +337,15 @@ static void selectors(void **s)
 	struct dp_err err;
 
 	(void)s;
-	assert_int_equal(dp_state_find(&state, "two", &found, &err), DP_OK);
-	assert_int_equal(dp_state_find(&state, "tw", &found, &err), DP_OK);
-	assert_int_equal(dp_state_find(&state, "1", &found, &err), DP_OK);
-	assert_int_equal(dp_state_find(&state, "2", &found, &err), DP_E_NOT_FOUND);
-	assert_int_equal(dp_state_find(&state, "", &found, &err), DP_E_NOT_FOUND);
-	assert_int_equal(dp_state_find(&state, "twp", &found, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_find_study(&state, "two", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find_study(&state, "tw", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find_study(&state, "1", &found, &err), DP_OK);
+	assert_int_equal(dp_state_find_study(&state, "2", &found, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_find_study(&state, "", &found, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_state_find_study(&state, "twp", &found, &err), DP_E_NOT_FOUND);
 	assert_non_null(strstr(err.hint, "'two'"));
-	dp_state_forget(&state, 1);
-	assert_int_equal(dp_state_find(&state, "two", &found, &err), DP_E_NOT_FOUND);
+	dp_state_remove_study(&state, 1);
+	assert_int_equal(dp_state_find_study(&state, "two", &found, &err), DP_E_NOT_FOUND);
 }
 
 static void the_result_object(void **s)
@@ -355,7 +355,7 @@ static void the_result_object(void **s)
 
 	(void)s;
 	assert_int_equal(whole_trial(0, 0.5, 0.25, 1), DP_OK);
-	v = dp_view_result(dp_state_by_id(&state, 1));
+	v = dp_state_result_json(dp_state_get_study(&state, 1));
 	spread = json_object_get(json_array_get(json_object_get(v, "front"), 0), "spread");
 	assert_int_equal(json_object_size(spread), 2);
 	json_object_del(spread, "b"); /* runs of -0.5 and 1.5, about 0.5 */
@@ -386,17 +386,17 @@ static void times_that_are_none(void **s)
 	assert_int_equal(propose(0), DP_OK);
 	for (uint32_t i = 0; i < DP_COUNT(odd); i++) {
 		assert_int_equal(plan(0, i), DP_OK);
-		assert_int_equal(
-			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-						 .trial = 0,
-						 .run = DP_RUN_ALL,
-						 .attempt = i,
-						 .end = DP_END_LOST,
-						 .exit = { .start = odd[i], .end = odd[i] } }),
-			DP_OK);
-		a = &dp_state_by_id(&state, 1)->trials[0]->attempts[i];
-		assert_true(a->started == 0);
-		assert_true(a->ended == a->recorded);
+		assert_int_equal(apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+							  .trial = 0,
+							  .run = DP_RUN_ALL,
+							  .attempt = i,
+							  .end_class = DP_END_LOST,
+							  .exit = { .start_seconds = odd[i],
+								    .end_seconds = odd[i] } }),
+				 DP_OK);
+		a = &dp_state_get_study(&state, 1)->trials[0]->attempts[i];
+		assert_true(a->started_us == 0);
+		assert_true(a->ended_us == a->recorded_us);
 	}
 }
 
@@ -433,7 +433,7 @@ static void a_study_that_releases_has_a_secret(void **s)
 	assert_int_equal(create_releasing(NULL), DP_E_CORRUPT);
 	assert_int_equal(create_releasing(secret + 1), DP_E_CORRUPT);
 	assert_int_equal(create_releasing(secret), DP_OK);
-	assert_string_equal(dp_state_by_id(&state, 1)->secret, secret);
+	assert_string_equal(dp_state_get_study(&state, 1)->secret, secret);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* test_student.c - Student's t, samples and tests of means (lib/base/student.h). */
-#include "base/student.h"
+/* test_student.c - Student's t, samples and tests of means (lib/base/t_distribution.h). */
+#include "base/t_distribution.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -30,8 +30,8 @@ static void probabilities_are_exact(void **state)
 	while (fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%lf %lf %lf", &t, &freedom, &p) != 3)
 			continue;
-		assert_near(dp_student_p(t, freedom), p, 1e-10);
-		assert_near(dp_student_p(-t, freedom), p, 1e-10);
+		assert_near(dp_t_two_sided_p(t, freedom), p, 1e-10);
+		assert_near(dp_t_two_sided_p(-t, freedom), p, 1e-10);
 		rows++;
 	}
 	fclose(f);
@@ -41,15 +41,15 @@ static void probabilities_are_exact(void **state)
 static void ends_of_the_distribution(void **state)
 {
 	(void)state;
-	assert_true(isnan(dp_student_p(1, 0)));
-	assert_true(isnan(dp_student_p(1, NAN)));
-	assert_true(isnan(dp_student_p(NAN, 3)));
-	assert_true(dp_student_p(INFINITY, 3) == 0);
-	assert_true(dp_student_p(1e9, 1e6) == 0); /* less than a double can say */
-	assert_near(dp_student_p(2, INFINITY), 0.045500263896358414, 1e-14);
-	assert_true(isnan(dp_student_t(0, 3)));
-	assert_true(isnan(dp_student_t(1, 3)));
-	assert_true(isnan(dp_t95(0)));
+	assert_true(isnan(dp_t_two_sided_p(1, 0)));
+	assert_true(isnan(dp_t_two_sided_p(1, NAN)));
+	assert_true(isnan(dp_t_two_sided_p(NAN, 3)));
+	assert_true(dp_t_two_sided_p(INFINITY, 3) == 0);
+	assert_true(dp_t_two_sided_p(1e9, 1e6) == 0); /* less than a double can say */
+	assert_near(dp_t_two_sided_p(2, INFINITY), 0.045500263896358414, 1e-14);
+	assert_true(isnan(dp_t_critical_value(0, 3)));
+	assert_true(isnan(dp_t_critical_value(1, 3)));
+	assert_true(isnan(dp_t_critical_95(0)));
 }
 
 /* Against roots of mpmath's probabilities; those of scipy 1.10 have ten digits. */
@@ -65,7 +65,7 @@ static void quantiles_of_95_percent(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(known); i++)
-		assert_near(dp_t95(known[i][0]), known[i][1], 1e-11);
+		assert_near(dp_t_critical_95(known[i][0]), known[i][1], 1e-11);
 }
 
 static void quantiles_lead_back(void **state)
@@ -76,10 +76,10 @@ static void quantiles_lead_back(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(p); i++)
 		for (size_t k = 0; k < DP_COUNT(freedom); k++) {
-			double t = dp_student_t(p[i], freedom[k]);
+			double t = dp_t_critical_value(p[i], freedom[k]);
 
 			if (t < 1e300) /* half a degree needs 1e579 for 1e-290 */
-				assert_near(dp_student_p(t, freedom[k]), p[i], 1e-9);
+				assert_near(dp_t_two_sided_p(t, freedom[k]), p[i], 1e-9);
 		}
 }
 
@@ -89,59 +89,60 @@ static const double more[] = { 8.1, 8.25, 8.0, 8.3, 8.22, 8.19 };
 /* Against mpmath. */
 static void samples_have_an_interval(void **state)
 {
-	struct dp_sample s = dp_sample_of(more, DP_COUNT(more));
+	struct dp_sample_stats s = dp_sample_stats_compute(more, DP_COUNT(more));
 
 	(void)state;
 	assert_near(s.mean, 8.176666666666668, 1e-14);
 	assert_near(s.sd, 0.10930080817023596, 1e-12);
-	assert_near(s.low, 8.06196250310338707, 1e-12);
-	assert_near(s.high, 8.29137083022994626, 1e-12);
+	assert_near(s.ci_low, 8.06196250310338707, 1e-12);
+	assert_near(s.ci_high, 8.29137083022994626, 1e-12);
 }
 
 static void small_samples_say_what_they_can(void **state)
 {
 	static const double same[] = { 0.1, 0.1, 0.1 };
-	struct dp_sample none = dp_sample_of(NULL, 0), one = dp_sample_of(more, 1);
-	struct dp_sample equal = dp_sample_of(same, 3);
+	struct dp_sample_stats none = dp_sample_stats_compute(NULL, 0),
+			       one = dp_sample_stats_compute(more, 1);
+	struct dp_sample_stats equal = dp_sample_stats_compute(same, 3);
 
 	(void)state;
-	assert_true(isnan(none.mean) && isnan(none.sd) && isnan(none.low));
-	assert_true(one.mean == 8.1 && isnan(one.sd) && isnan(one.high));
-	assert_true(equal.sd == 0 && equal.low == equal.high);
+	assert_true(isnan(none.mean) && isnan(none.sd) && isnan(none.ci_low));
+	assert_true(one.mean == 8.1 && isnan(one.sd) && isnan(one.ci_high));
+	assert_true(equal.sd == 0 && equal.ci_low == equal.ci_high);
 }
 
 /* As scipy.stats.ttest_ind(equal_var=False) has it; more digits and the interval are
  * mpmath's. */
 static void two_samples_by_welch(void **state)
 {
-	struct dp_sample a = dp_sample_of(few, DP_COUNT(few));
-	struct dp_sample b = dp_sample_of(more, DP_COUNT(more));
-	struct dp_test ab = dp_test_means(&a, &b), ba = dp_test_means(&b, &a);
+	struct dp_sample_stats a = dp_sample_stats_compute(few, DP_COUNT(few));
+	struct dp_sample_stats b = dp_sample_stats_compute(more, DP_COUNT(more));
+	struct dp_t_test ab = dp_t_test_means(&a, &b), ba = dp_t_test_means(&b, &a);
 
 	(void)state;
-	assert_int_equal(ab.kind, DP_TEST_WELCH);
+	assert_int_equal(ab.kind, DP_T_TEST_WELCH);
 	assert_near(ab.t, 3.692290327021146, 1e-11);
-	assert_near(ab.freedom, 6.542128782374372, 1e-11);
+	assert_near(ab.df, 6.542128782374372, 1e-11);
 	assert_near(ab.p, 0.0087226773381152323, 1e-10);
 	assert_near(ab.difference, 0.1783333333333328, 1e-12);
-	assert_near(ab.low, 0.0624841996771322671, 1e-10);
-	assert_near(ab.high, 0.2941824669895344, 1e-10);
-	assert_true(ba.t == -ab.t && ba.p == ab.p && ba.low == -ab.high);
+	assert_near(ab.ci_low, 0.0624841996771322671, 1e-10);
+	assert_near(ab.ci_high, 0.2941824669895344, 1e-10);
+	assert_true(ba.t == -ab.t && ba.p == ab.p && ba.ci_low == -ab.ci_high);
 }
 
 /* Against scipy.stats.ttest_1samp(more, 8.35). */
 static void one_sample_against_a_fixed_value(void **state)
 {
 	static const double fixed = 8.35;
-	struct dp_sample a = dp_sample_of(&fixed, 1);
-	struct dp_sample b = dp_sample_of(more, DP_COUNT(more));
-	struct dp_test test = dp_test_means(&a, &b);
+	struct dp_sample_stats a = dp_sample_stats_compute(&fixed, 1);
+	struct dp_sample_stats b = dp_sample_stats_compute(more, DP_COUNT(more));
+	struct dp_t_test test = dp_t_test_means(&a, &b);
 
 	(void)state;
-	assert_int_equal(test.kind, DP_TEST_ONE_SAMPLE);
+	assert_int_equal(test.kind, DP_T_TEST_ONE_SAMPLE);
 	assert_near(test.t, 3.8844929803367405, 1e-11);
 	assert_near(test.p, 0.011589184002534093, 1e-10);
-	assert_true(test.freedom == 5);
+	assert_true(test.df == 5);
 }
 
 /* A row of the paper's Table 2: between one study and 19 parts of a random one lies
@@ -150,18 +151,18 @@ static void one_sample_against_a_fixed_value(void **state)
 static void a_row_of_the_paper(void **state)
 {
 	double parts[19], fixed = 8.35, spread = 0.1055 / 2.1009220402410385 * sqrt(19);
-	struct dp_sample a = dp_sample_of(&fixed, 1), b;
-	struct dp_test test;
+	struct dp_sample_stats a = dp_sample_stats_compute(&fixed, 1), b;
+	struct dp_t_test test;
 
 	(void)state;
 	for (int i = 0; i < 19; i++) /* -9 to 9 have the variance 190/6 */
 		parts[i] = fixed - 0.158 + (i - 9) * spread / sqrt(190.0 / 6);
-	b = dp_sample_of(parts, 19);
-	test = dp_test_means(&a, &b);
+	b = dp_sample_stats_compute(parts, 19);
+	test = dp_t_test_means(&a, &b);
 	assert_near(test.difference, 0.158, 1e-12);
-	assert_near(test.low, 0.0525, 1e-10);
-	assert_near(test.high, 0.2635, 1e-10);
-	assert_true(test.freedom == 18);
+	assert_near(test.ci_low, 0.0525, 1e-10);
+	assert_near(test.ci_high, 0.2635, 1e-10);
+	assert_true(test.df == 18);
 	assert_true(test.p > 0.0055 && test.p < 0.0065);
 }
 
@@ -169,23 +170,25 @@ static void a_row_of_the_paper(void **state)
 static void without_a_spread_there_is_no_test(void **state)
 {
 	static const double same[] = { 2, 2, 2 }, wild[] = { 1, INFINITY };
-	struct dp_sample one = dp_sample_of(few, 1), equal = dp_sample_of(same, 3);
-	struct dp_sample endless = dp_sample_of(wild, 2), none = dp_sample_of(NULL, 0);
-	struct dp_sample b = dp_sample_of(more, DP_COUNT(more));
-	struct dp_test tests[] = { dp_test_means(&one, &equal), dp_test_means(&equal, &equal),
-				   dp_test_means(&one, &one), dp_test_means(&endless, &b),
-				   dp_test_means(&none, &b) };
+	struct dp_sample_stats one = dp_sample_stats_compute(few, 1),
+			       equal = dp_sample_stats_compute(same, 3);
+	struct dp_sample_stats endless = dp_sample_stats_compute(wild, 2),
+			       none = dp_sample_stats_compute(NULL, 0);
+	struct dp_sample_stats b = dp_sample_stats_compute(more, DP_COUNT(more));
+	struct dp_t_test tests[] = { dp_t_test_means(&one, &equal), dp_t_test_means(&equal, &equal),
+				     dp_t_test_means(&one, &one), dp_t_test_means(&endless, &b),
+				     dp_t_test_means(&none, &b) };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(tests); i++) {
-		assert_int_equal(tests[i].kind, DP_TEST_NONE);
-		assert_true(isnan(tests[i].p) && isnan(tests[i].t) && isnan(tests[i].freedom) &&
-			    isnan(tests[i].low));
+		assert_int_equal(tests[i].kind, DP_T_TEST_NONE);
+		assert_true(isnan(tests[i].p) && isnan(tests[i].t) && isnan(tests[i].df) &&
+			    isnan(tests[i].ci_low));
 	}
 	assert_near(tests[0].difference, 6.31, 1e-14);
 	/* one that has none beside one that has: the other's degrees of freedom */
-	assert_true(dp_test_means(&equal, &b).freedom == 5);
-	assert_int_equal(dp_test_means(&equal, &b).kind, DP_TEST_WELCH);
+	assert_true(dp_t_test_means(&equal, &b).df == 5);
+	assert_int_equal(dp_t_test_means(&equal, &b).kind, DP_T_TEST_WELCH);
 }
 
 int main(void)

@@ -41,13 +41,15 @@ static void test_origins(void **state)
 		text = replace(base, "random", search);
 		s = good(text);
 		assert_string_equal(s->search.initial_from, cases[i].kept);
-		assert_int_equal(dp_origin_folder(s->search.initial_from, &name), cases[i].folder);
+		assert_int_equal(dp_warm_start_parse(s->search.initial_from, &name),
+				 cases[i].folder);
 		assert_true(cases[i].name ? strcmp(name, cases[i].name) == 0 : !name);
-		assert_string_equal(dp_origin_shown(s->search.initial_from), cases[i].shown);
+		assert_string_equal(dp_warm_start_display_name(s->search.initial_from),
+				    cases[i].shown);
 		dp_study_free(s);
 		free(text);
 	}
-	assert_null(dp_origin_shown(NULL));
+	assert_null(dp_warm_start_display_name(NULL));
 }
 
 static void test_defaults(void **state)
@@ -57,7 +59,7 @@ static void test_defaults(void **state)
 	(void)state;
 	assert_string_equal(s->name, "s");
 	assert_true(s->seed == 1 && s->priority == 0 && !s->public_data);
-	assert_true(s->seeds == DP_SEEDS_DEFAULT && dp_study_seeds(s) == DP_SEEDS_SECRET);
+	assert_true(s->seeds == DP_SEEDS_DEFAULT && dp_study_seed_mode(s) == DP_SEEDS_SECRET);
 	assert_string_equal(s->trainer.argv[0], "prog");
 	assert_string_equal(s->trainer.argv[1], "a");
 	assert_null(s->trainer.argv[2]);
@@ -65,15 +67,15 @@ static void test_defaults(void **state)
 	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 && s->trainer.grace == 10);
 	assert_true(!s->trainer.cwd && !s->trainer.env);
 	assert_true(s->trainer.retries == 3 && s->trainer.max_failures == 10 &&
-		    s->trainer.log_limit == 16 << 20 && s->trainer.memory == 0);
+		    s->trainer.log_limit == 16 << 20 && s->trainer.memory_limit == 0);
 	assert_true(s->trainer.executor == DP_EXECUTOR_DEFAULT && s->trainer.gpus == 0 &&
 		    !s->trainer.slurm.partition[0] && !s->trainer.slurm.options);
 	assert_int_equal(s->nparams, 2);
-	assert_true(s->params[0].kind == DP_PARAM_INT && !s->params[0].log &&
+	assert_true(s->params[0].kind == DP_PARAM_INT && !s->params[0].log_scale &&
 		    s->params[0].lo == 1 && s->params[0].hi == 30 && s->params[0].accept_lo == 1 &&
 		    s->params[0].accept_hi == 30 && s->params[0].dist == DP_DIST_SCALE &&
-		    s->params[0].grid == 0);
-	assert_true(s->params[1].kind == DP_PARAM_FLOAT && s->params[1].log);
+		    s->params[0].grid_points == 0);
+	assert_true(s->params[1].kind == DP_PARAM_FLOAT && s->params[1].log_scale);
 	assert_int_equal(s->nobjectives, 2);
 	assert_string_equal(s->objectives[0].name, "epsilon");
 	assert_ptr_equal(s->objectives[0].privacy->uses->mechanism, dp_mechanism_find("svt"));
@@ -89,12 +91,12 @@ static void test_defaults(void **state)
 		    s->objectives[1].anti_ideal == 1);
 	assert_true(s->search.method == DP_METHOD_RANDOM && s->search.evaluations == 80 &&
 		    s->search.initial == 16 && s->search.parallel == 1 && s->search.grid == 0 &&
-		    !s->search.deterministic && s->search.max_time == 0 &&
-		    s->search.acquisition == DP_ACQ_DEFAULT &&
-		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT && !s->search.sobol &&
-		    !s->search.initial_from && !s->search.gain_model &&
+		    !s->search.deterministic_order && s->search.max_time == 0 &&
+		    s->search.acquisition == DP_ACQUISITION_DEFAULT &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_DEFAULT &&
+		    !s->search.sobol_design && !s->search.initial_from && !s->search.gain_model &&
 		    !s->search.reference_front && s->search.front == DP_FRONT_DEFAULT &&
-		    s->search.remeasure == 0);
+		    s->search.reevaluate_runs == 0);
 	dp_study_free(s);
 }
 
@@ -167,22 +169,22 @@ static void test_all_keys(void **state)
 	assert_string_equal(s->trainer.env[2], "EMPTY=");
 	assert_null(s->trainer.env[3]);
 	assert_true(s->trainer.retries == 0 && s->trainer.max_failures == 1 &&
-		    s->trainer.log_limit == 3 << 19 && s->trainer.memory == 5ull << 29);
+		    s->trainer.log_limit == 3 << 19 && s->trainer.memory_limit == 5ull << 29);
 	assert_true(s->trainer.executor == DP_EXECUTOR_SLURM && s->trainer.gpus == 1024 &&
-		    s->trainer.slurm.time == 86400);
+		    s->trainer.slurm.time_limit == 86400);
 	assert_string_equal(s->trainer.slurm.partition, "a,b");
 	assert_string_equal(s->trainer.slurm.account, "x@y");
 	assert_string_equal(s->trainer.slurm.options[0], "--x=1");
 	assert_string_equal(s->trainer.slurm.options[1], "-y");
 	assert_null(s->trainer.slurm.options[2]);
-	assert_true(s->trainer.path.param == 1 && s->trainer.path.points == 20);
+	assert_true(s->trainer.learning_curve.param == 1 && s->trainer.learning_curve.points == 20);
 	assert_int_equal(s->nparams, 6);
-	assert_true(p[0].dist == DP_DIST_UNIFORM && p[0].a == 0 && p[0].b == 2 &&
+	assert_true(p[0].dist == DP_DIST_UNIFORM && p[0].dist_a == 0 && p[0].dist_b == 2 &&
 		    p[0].accept_lo == 0.5 && p[0].accept_hi == 1.5 && p[0].lo == 0);
-	assert_true(p[1].dist == DP_DIST_NORMAL && p[1].a == 20 && p[1].b == 9 && p[1].grid == 7 &&
-		    p[1].accept_hi == 64);
-	assert_true(p[2].dist == DP_DIST_EXPONENTIAL && p[2].a == 10 && p[2].b == 0.001 &&
-		    p[2].log && p[2].hi == 0.1);
+	assert_true(p[1].dist == DP_DIST_NORMAL && p[1].dist_a == 20 && p[1].dist_b == 9 &&
+		    p[1].grid_points == 7 && p[1].accept_hi == 64);
+	assert_true(p[2].dist == DP_DIST_EXPONENTIAL && p[2].dist_a == 10 && p[2].dist_b == 0.001 &&
+		    p[2].log_scale && p[2].hi == 0.1);
 	assert_true(p[3].kind == DP_PARAM_CATEGORICAL);
 	assert_int_equal(json_array_size(p[3].values), 5);
 	assert_true(json_is_true(json_array_get(p[3].values, 3)));
@@ -200,11 +202,12 @@ static void test_all_keys(void **state)
 		    s->objectives[2].transform == DP_TRANSFORM_NONE);
 	assert_true(s->search.method == DP_METHOD_DPARETO && s->search.evaluations == 272 &&
 		    s->search.initial == 20 && s->search.parallel == 4096 && s->search.grid == 3 &&
-		    s->search.acquisition == DP_ACQ_RANDOM &&
-		    s->search.privacy_model == DP_PRIVACY_MODEL_GP && s->search.deterministic &&
-		    s->search.max_time == 28800 && s->search.sobol && s->search.gain_model &&
-		    s->search.reference_front && s->search.front == DP_FRONT_OBSERVED &&
-		    !dp_study_denoises(s) && s->search.remeasure == 50);
+		    s->search.acquisition == DP_ACQUISITION_RANDOM &&
+		    s->search.privacy_model == DP_PRIVACY_MODEL_GP &&
+		    s->search.deterministic_order && s->search.max_time == 28800 &&
+		    s->search.sobol_design && s->search.gain_model && s->search.reference_front &&
+		    s->search.front == DP_FRONT_OBSERVED && !dp_study_uses_smoothed_front(s) &&
+		    s->search.reevaluate_runs == 50);
 	assert_string_equal(s->search.initial_from, "other");
 	assert_int_equal(s->nconstraints, 2);
 	assert_true(!s->constraints[0].at_least && s->constraints[0].bound == 60 &&
@@ -294,17 +297,17 @@ static void test_objectives(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(s, 0, x, &e, &err), DP_OK);
 	assert_float_equal(e.epsilon, 1.5, 1e-15);
-	assert_int_equal(dp_objective_privacy(s, 1, x, &e, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_epsilon(s, 1, x, &e, &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "'error'"));
 	/* fixed cutoff 12 and the constant scale 2.5:
 	 * (1 + 24^(1/3)) (1 + 24^(2/3)) / 2.5 = 3.884499... * 9.320335... / 2.5 */
-	assert_int_equal(dp_objective_privacy(t, 0, y, &e, &err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(t, 0, y, &e, &err), DP_OK);
 	assert_float_equal(e.epsilon, 14.481934, 1e-6);
-	assert_float_equal(dp_objective_metric(&s->objectives[1], 0.75), 0.25, 0);
-	assert_float_equal(dp_objective_metric(&t->objectives[1], 0.75), 0.75, 0);
-	assert_true(isnan(dp_objective_metric(&s->objectives[1], NAN)));
+	assert_float_equal(dp_objective_from_metric(&s->objectives[1], 0.75), 0.25, 0);
+	assert_float_equal(dp_objective_from_metric(&t->objectives[1], 0.75), 0.75, 0);
+	assert_true(isnan(dp_objective_from_metric(&s->objectives[1], NAN)));
 	dp_study_free(s);
 	dp_study_free(t);
 }
@@ -318,14 +321,14 @@ static void test_objectives_privacy(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_OK);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, &err), DP_OK);
 	assert_float_equal(y[0], 1.5, 1e-15);
 	assert_true(isnan(y[1]));
 	x[1] = -1;
-	assert_int_equal(dp_objectives_privacy(s, x, y, &err), DP_E_INVALID);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, &err), DP_E_INVALID);
 	assert_ptr_equal(strstr(err.msg, "objective 'epsilon': "), err.msg);
 	assert_non_null(strstr(err.msg, "'scale' cannot be -1"));
-	assert_int_equal(dp_objectives_privacy(s, x, y, NULL), DP_E_INVALID);
+	assert_int_equal(dp_objectives_epsilon(s, x, y, NULL), DP_E_INVALID);
 	dp_study_free(s);
 }
 
@@ -439,7 +442,7 @@ static void test_documented(void **state)
 
 	(void)state;
 	for (; count > 0; count--, k++) {
-		assert_true(*k->path && *k->type && *k->otherwise && *k->help && *k->example);
+		assert_true(*k->path && *k->type && *k->default_text && *k->help && *k->example);
 		name = strrchr(k->path, '.') ? strrchr(k->path, '.') + 1 : k->path;
 		assert_memory_equal(k->example, name, strlen(name));
 		if (strcmp(k->path, "constraints") != 0 && !strchr(k->path, '.') &&
@@ -493,7 +496,7 @@ static void test_dp_sgd(void **state)
 		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
 	const double x[] = { 30, 128, 1.5 };
-	struct dp_privacy_declared told = { NULL, NAN, NAN, NAN, NAN };
+	struct dp_privacy_declaration told = { NULL, NAN, NAN, NAN, NAN };
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_epsilon e;
 	struct dp_err err;
@@ -502,18 +505,21 @@ static void test_dp_sgd(void **state)
 	(void)state;
 	r = parse(good, strlen(good));
 	assert_int_equal(r.problems.count, 0);
-	assert_int_equal(dp_objective_privacy(r.s, 0, x, &e, &err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(r.s, 0, x, &e, &err), DP_OK);
 	/* autodp 0.1 and mpmath: 2.3670 */
 	assert_true(fabs(e.epsilon - 2.36703935477) < 1e-9);
 	told.sampling = "poisson";
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_check_declaration(r.s, 0, x, NAN, &told, warning, &err),
+			 DP_E_INVALID);
 	told.sampling = "without-replacement";
 	told.steps = 30 * 312; /* 40000/128 = 312.5, half to even */
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_check_declaration(r.s, 0, x, NAN, &told, warning, &err),
+			 DP_OK);
 	told.steps = 30 * 313;
-	assert_int_equal(dp_objective_declared(r.s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_check_declaration(r.s, 0, x, NAN, &told, warning, &err),
+			 DP_E_INVALID);
 	dp_study_free(r.s);
-	dp_problems_free(&r.problems);
+	dp_diagnostics_free(&r.problems);
 	for (size_t i = 0; i < DP_COUNT(changes); i++) {
 		char text[2000], *at = strstr(good, changes[i].from);
 
@@ -522,10 +528,10 @@ static void test_dp_sgd(void **state)
 			 at + strlen(changes[i].from));
 		r = parse(text, strlen(text));
 		assert_int_equal(r.problems.count, 1);
-		assert_int_equal(r.problems.list[0].warning, changes[i].warning);
+		assert_int_equal(r.problems.list[0].is_warning, changes[i].warning);
 		assert_non_null(strstr(r.problems.list[0].message, changes[i].message));
 		dp_study_free(r.s);
-		dp_problems_free(&r.problems);
+		dp_diagnostics_free(&r.problems);
 	}
 }
 
@@ -547,13 +553,13 @@ static void test_words_of_values(void **state)
 		assert_string_equal(dp_acquisition_text(r.s->search.acquisition), words[i]);
 		assert_string_equal(dp_method_text(r.s->search.method), "dpareto");
 		dp_study_free(r.s);
-		dp_problems_free(&r.problems);
+		dp_diagnostics_free(&r.problems);
 	}
-	assert_string_equal(dp_acquisition_text(DP_ACQ_DEFAULT), "ehvi");
+	assert_string_equal(dp_acquisition_text(DP_ACQUISITION_DEFAULT), "ehvi");
 	assert_string_equal(dp_method_text(DP_METHOD_RANDOM), "random");
 	assert_string_equal(dp_method_text(DP_METHOD_GRID), "grid");
 	/* one more than there are is no read past the end */
-	assert_string_equal(dp_acquisition_text(DP_ACQ_RANDOM + 1), "one that has no name");
+	assert_string_equal(dp_acquisition_text(DP_ACQUISITION_RANDOM + 1), "one that has no name");
 	assert_string_equal(dp_method_text(DP_METHOD_SELECT + 1), "one that has no name");
 }
 
@@ -584,9 +590,9 @@ static void test_front(void **state)
 		r = parse(text, strlen(text));
 		assert_non_null(r.s);
 		assert_int_equal(r.problems.count, 0); /* no warning either */
-		assert_int_equal(dp_study_denoises(r.s), rows[i].denoised);
+		assert_int_equal(dp_study_uses_smoothed_front(r.s), rows[i].denoised);
 		dp_study_free(r.s);
-		dp_problems_free(&r.problems);
+		dp_diagnostics_free(&r.problems);
 	}
 }
 
@@ -612,32 +618,34 @@ static void test_composition(void **state)
 			  "1000, lot: 10, epochs: C, noise_multiplier: b}, {mechanism: "
 			  "laplace, scale: 40, times: C}], delta: 1e-5}");
 	struct dp_study *s = good(text);
-	const struct dp_oracle *o = s->objectives[0].privacy;
+	const struct dp_accounting_spec *o = s->objectives[0].privacy;
 	double x[] = { 7, 2 }, v[3][DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item items[] = { { o->uses[0].mechanism, v[0], 3 },
-					   { o->uses[1].mechanism, v[1], 1 },
-					   { o->uses[2].mechanism, v[2], 7 } };
-	struct dp_privacy_declared told = { "without-replacement", 1000, 10, 700, 4 };
-	struct dp_oracles *prepared = dp_oracles_open(s);
+	struct dp_composition_item items[] = { { o->uses[0].mechanism, v[0], 3 },
+					       { o->uses[1].mechanism, v[1], 1 },
+					       { o->uses[2].mechanism, v[2], 7 } };
+	struct dp_privacy_declaration told = { "without-replacement", 1000, 10, 700, 4 };
+	struct dp_accounting_cache *prepared = dp_accounting_cache_open(s);
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_epsilon e, again, by_hand;
 	struct dp_err err;
 
 	(void)state;
-	assert_true(o->kind == DP_ORACLE_COMPOSED && o->nuses == 3 && o->delta == 1e-5);
-	assert_true(dp_oracle_delta(o) == 1e-5 && o->accountant == DP_PRIVACY_PLD);
-	assert_true(dp_oracle_depends(o, 0) && dp_oracle_depends(o, 1));
+	assert_true(o->kind == DP_ACCOUNTING_COMPOSED && o->nuses == 3 && o->delta == 1e-5);
+	assert_true(dp_accounting_delta(o) == 1e-5 && o->accountant == DP_PRIVACY_PLD);
+	assert_true(dp_accounting_depends_on(o, 0) && dp_accounting_depends_on(o, 1));
 	for (size_t i = 0; i < 3; i++)
-		dp_use_values(s, &o->uses[i], x, NAN, v[i]);
+		dp_mechanism_use_values(s, &o->uses[i], x, NAN, v[i]);
 	assert_int_equal(dp_privacy_compose(items, 3, 1e-5, true, &by_hand, &err), DP_OK);
-	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_OK);
-	assert_int_equal(dp_oracles_epsilon(prepared, NULL, 0, x, NAN, &again, &err), DP_OK);
+	assert_int_equal(dp_objective_epsilon(s, 0, x, &e, &err), DP_OK);
+	assert_int_equal(dp_accounting_cache_epsilon(prepared, NULL, 0, x, NAN, &again, &err),
+			 DP_OK);
 	assert_true(e.epsilon == by_hand.epsilon && again.epsilon == e.epsilon);
 	assert_true(e.epsilon > 0.1 && e.epsilon < 10);
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err), DP_OK);
+	assert_int_equal(dp_objective_check_declaration(s, 0, x, NAN, &told, warning, &err), DP_OK);
 	told.lot = 11;
-	assert_int_equal(dp_objective_declared(s, 0, x, NAN, &told, warning, &err), DP_E_INVALID);
-	dp_oracles_close(prepared);
+	assert_int_equal(dp_objective_check_declaration(s, 0, x, NAN, &told, warning, &err),
+			 DP_E_INVALID);
+	dp_accounting_cache_close(prepared);
 	dp_study_free(s);
 	free(text);
 }
@@ -647,25 +655,25 @@ static void test_program(void **state)
 	char *text = edit("{mechanism: svt, cutoff: C, scale: b}",
 			  "{command: [./ask, -v], delta: 1e-6}");
 	struct dp_study *s = good(text);
-	struct dp_oracle_asker asker = { answer_sum, NULL };
+	struct dp_external_callback asker = { answer_sum, NULL };
 	double x[] = { 7, 2 }, y[2];
 	struct dp_epsilon e;
-	struct dp_uses uses;
+	struct dp_composition_items uses;
 	struct dp_err err;
 
 	(void)state;
 	assert_string_equal(s->objectives[0].privacy->argv[0], "/dir/ask");
 	assert_string_equal(s->objectives[0].privacy->argv[1], "-v");
-	assert_int_equal(dp_objective_privacy_at(s, &asker, 0, x, NAN, &e, &err), DP_OK);
+	assert_int_equal(dp_objective_epsilon_at(s, &asker, 0, x, NAN, &e, &err), DP_OK);
 	assert_true(e.epsilon == 9 && e.delta == 1e-6);
 	assert_string_equal(e.accountant, "program");
-	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err), DP_OK);
+	assert_int_equal(dp_objectives_epsilon_at(s, &asker, x, NAN, y, &err), DP_OK);
 	assert_true(y[0] == 9 && isnan(y[1]));
 	x[0] = 21;
-	assert_int_equal(dp_objectives_privacy_at(s, &asker, x, NAN, y, &err), DP_E_INVALID);
+	assert_int_equal(dp_objectives_epsilon_at(s, &asker, x, NAN, y, &err), DP_E_INVALID);
 	assert_string_equal(err.msg, "objective 'epsilon': too much");
-	assert_int_equal(dp_objective_privacy(s, 0, x, &e, &err), DP_E_FAILED);
-	assert_int_equal(dp_oracle_uses(s, 0, x, NAN, &uses, &err), DP_E_INVALID);
+	assert_int_equal(dp_objective_epsilon(s, 0, x, &e, &err), DP_E_FAILED);
+	assert_int_equal(dp_accounting_items(s, 0, x, NAN, &uses, &err), DP_E_INVALID);
 	dp_study_free(s);
 	free(text);
 }

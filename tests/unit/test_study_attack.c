@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "attack.h"
-#include "course/course.h"
-#include "propose/propose.h"
-#include "recall/whole.h"
+#include "policy/policy.h"
+#include "optimize/propose/proposer.h"
+#include "optimize/history/total_privacy_loss.h"
 
 #include <stdio.h>
 
@@ -51,7 +51,7 @@ enum mutant {
 struct attacked {
 	struct dp_state state;
 	struct dp_study_state *st;
-	struct dp_renyi_memory *memory;
+	struct dp_renyi_cache *memory;
 	struct dp_rng rng;
 	struct attack_data data;
 	enum mutant mutant;
@@ -64,11 +64,11 @@ static void journaled(struct attacked *a, struct dp_event e)
 	struct dp_err err;
 
 	e.study = 1;
-	e.seq = a->st ? a->st->seq : 0;
-	e.time = 1000 + e.seq;
+	e.seq = a->st ? a->st->next_seq : 0;
+	e.time_us = 1000 + e.seq;
 	if (dp_state_apply(&a->state, &e, &err) != DP_OK)
-		fail_msg("%s: %s", dp_event_name(e.type), err.msg);
-	a->st = dp_state_by_id(&a->state, 1);
+		fail_msg("%s: %s", dp_event_type_name(e.type), err.msg);
+	a->st = dp_state_get_study(&a->state, 1);
 }
 
 /* One process: it sees the data, and what it came to is known whatever becomes of it. */
@@ -82,8 +82,8 @@ static void attempted(struct attacked *a, const struct dp_event *plan, bool fail
 			      .trial = plan->trial,
 			      .run = plan->run,
 			      .attempt = plan->attempt,
-			      .end = DP_END_OK,
-			      .counted = true,
+			      .end_class = DP_END_OK,
+			      .charged = true,
 			      .metric_names = names,
 			      .nmetrics = 1,
 			      .runs = &run,
@@ -94,13 +94,13 @@ static void attempted(struct attacked *a, const struct dp_event *plan, bool fail
 	a->size += 1 / (s.sigma * s.sigma);
 	journaled(a, *plan);
 	if (fails)
-		e.end = DP_END_SIGNAL;
+		e.end_class = DP_END_SIGNAL;
 	if (fails && a->mutant == FAILURES_FREE) {
-		e.end = DP_END_NOT_STARTED;
-		e.counted = false;
+		e.end_class = DP_END_NOT_STARTED;
+		e.charged = false;
 	}
 	journaled(a, e);
-	if (e.end == DP_END_NOT_STARTED) /* a person puts it right */
+	if (e.end_class == DP_END_NOT_STARTED) /* a person puts it right */
 		journaled(a, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" });
 }
 
@@ -112,7 +112,7 @@ static bool runs_on(struct attacked *a, bool failing)
 	int failures = !failing ? 0 : a->mutant == FAILURES_FREE ? 4 : 1;
 
 	for (;;) {
-		dp_course_next(a->st, now, &step);
+		dp_policy_next_step(a->st, now, &step);
 		if (step.kind == DP_STEP_RECORD)
 			journaled(a, step.event);
 		else if (step.kind == DP_STEP_ATTEMPT) {
@@ -144,9 +144,9 @@ static double k_of(struct attacked *a, const double *x)
 	double k = 0;
 
 	if (f->limit > 0)
-		assert_int_equal(
-			dp_study_renyi(a->st->spec, a->memory, 0, x, NAN, &f->order, 1, &k, NULL),
-			DP_OK);
+		assert_int_equal(dp_study_training_renyi(a->st->spec, a->memory, 0, x, NAN,
+							 &f->order, 1, &k, NULL),
+				 DP_OK);
 	return a->mutant == HALF_COUNTED ? 0.5 * k : k;
 }
 
@@ -159,22 +159,22 @@ static void study_begin(struct attacked *a, const char *search, uint64_t i, enum
 	char text[1000];
 
 	*a = (struct attacked){ .data = attack_data(true),
-				.memory = dp_renyi_memory_new(),
+				.memory = dp_renyi_cache_new(),
 				.mutant = mutant };
 	dp_rng_init(&a->rng, i, DP_RNG_TEST, 3, mutant);
 	snprintf(text, sizeof text, form, search);
 	journaled(a, (struct dp_event){
 			     .type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .dir = "/" });
 	if (odometer.n == 0)
-		dp_odometer_standard(&odometer);
+		dp_odometer_init_default(&odometer);
 	if (a->st->spec->search.budget.epsilon > 0)
-		assert_int_equal(dp_filter_at(a->st->spec->search.budget.epsilon,
-					      a->st->spec->search.budget.delta, 4, &filter, NULL),
+		assert_int_equal(dp_filter_init(a->st->spec->search.budget.epsilon,
+						a->st->spec->search.budget.delta, 4, &filter, NULL),
 				 DP_OK);
-	journaled(a, dp_course_fixed(&odometer, &filter));
+	journaled(a, dp_policy_accounting_event(&odometer, &filter));
 	for (uint32_t t = 0; t < PROPOSED; t++) {
 		h.budget_order = filter.order;
-		h.budget_left = dp_course_left(a->st, a->st->ntrials);
+		h.budget_remaining = dp_policy_budget_per_run(a->st, a->st->ntrials);
 		assert_int_equal(dp_propose(a->st->spec, &h, t, NULL, &point, NULL), DP_OK);
 		point.x[0] = fmax(point.x[0], 20); /* not all at once */
 		proposed(a, point.x, point.source, k_of(a, point.x));
@@ -185,7 +185,7 @@ static void study_begin(struct attacked *a, const char *search, uint64_t i, enum
 static void study_end(struct attacked *a)
 {
 	dp_state_free(&a->state);
-	dp_renyi_memory_free(a->memory);
+	dp_renyi_cache_free(a->memory);
 }
 
 static void tell(struct attack_count c, const char *what)
@@ -198,14 +198,14 @@ static void tell(struct attack_count c, const char *what)
 
 static double claimed(struct attacked *a)
 {
-	struct dp_whole w;
+	struct dp_total_privacy w;
 
 	if (a->mutant == ORDER_AFTERWARDS)
 		for (size_t i = 0; i < a->st->accounting->odometer.n; i++)
 			a->st->accounting->odometer.weight[i] = 1;
-	assert_int_equal(dp_whole_find(a->st, 0, &w, NULL), DP_OK);
-	assert_int_equal(w.proof, DP_WHOLE_ODOMETER);
-	return a->mutant == SUM_READ_OFF ? w.if_fixed : w.epsilon;
+	assert_int_equal(dp_total_privacy_of_study(a->st, 0, &w, NULL), DP_OK);
+	assert_int_equal(w.proof, DP_TOTAL_PRIVACY_ODOMETER);
+	return a->mutant == SUM_READ_OFF ? w.epsilon_if_fixed : w.epsilon;
 }
 
 /* Ever larger trainings, small ones while the loss is near what is claimed; it stops as
@@ -267,11 +267,11 @@ static void sum_read_off_is_found(void **state)
 /* May it be enqueued? As the daemon asks. */
 static bool may_enqueue(struct attacked *a, double sigma)
 {
-	struct dp_asked asked = { .ask = DP_ASK_ENQUEUE };
-	struct dp_orders none;
+	struct dp_transition asked = { .kind = DP_TRANSITION_ENQUEUE };
+	struct dp_transition_events none;
 
-	return dp_course_asked(a->st, &asked, &none, NULL) == DP_OK &&
-	       dp_course_budget(a->st, k_of(a, &sigma), NULL) == DP_OK;
+	return dp_policy_plan_transition(a->st, &asked, &none, NULL) == DP_OK &&
+	       dp_policy_check_budget(a->st, k_of(a, &sigma), NULL) == DP_OK;
 }
 
 /* The least noise that may be enqueued; 0: none. */
@@ -305,7 +305,7 @@ static double budget_study(uint64_t i, enum mutant mutant, double *spent)
 			proposed(&a, &second, "enqueued", k_of(&a, &second));
 		runs_on(&a, true);
 	}
-	assert_true(dp_study_budget_spent(a.st, spent, &most));
+	assert_true(dp_state_budget_spent(a.st, spent, &most));
 	*spent /= most;
 	loss = a.loss;
 	study_end(&a);

@@ -242,7 +242,7 @@ static const struct other {
 static void compared(const char *a, const char *b, struct dp_buf *keys, bool *any, bool *all)
 {
 	struct dp_study *from = good(a), *to = good(b);
-	json_t *out = dp_study_differences(from, to), *d;
+	json_t *out = dp_study_diff(from, to), *d;
 	size_t i;
 
 	assert_non_null(out);
@@ -297,7 +297,7 @@ static void test_all_rows(void **state)
 				found = &others[k];
 		if (!found)
 			fail_msg("what does another %s mean? See others[]", docs[i].path);
-		assert_int_equal(docs[i].change == DP_KEY_LIVE, found->live);
+		assert_int_equal(docs[i].mutability == DP_KEY_LIVE, found->live);
 	}
 }
 
@@ -357,7 +357,7 @@ static void test_zero_is_a_name(void **state)
 {
 	char *text = replace(every, "initial_from: other", "initial_from: 0");
 	struct dp_study *s = good(text);
-	json_t *meaning = dp_study_meaning(s);
+	json_t *meaning = dp_study_canonical_json(s);
 
 	(void)state;
 	assert_string_equal(dp_json_str(meaning, "search.initial_from", "?"), "0");
@@ -371,21 +371,21 @@ static void test_values_read_back(void **state)
 {
 	struct dp_study *a = good(every), *b = good(base), copy = *b;
 	const struct dp_key_doc *docs;
-	json_t *meaning = dp_study_meaning(a), *again;
+	json_t *meaning = dp_study_canonical_json(a), *again;
 	struct dp_err err;
 	size_t n;
 
 	(void)state;
 	docs = dp_study_keys(&n);
 	for (size_t i = 0; i < n; i++)
-		if (docs[i].change == DP_KEY_LIVE)
-			assert_int_equal(dp_study_change(&copy, docs[i].path,
-							 dp_json_str(meaning, docs[i].path, "?"),
-							 &err),
+		if (docs[i].mutability == DP_KEY_LIVE)
+			assert_int_equal(dp_study_set_key(&copy, docs[i].path,
+							  dp_json_str(meaning, docs[i].path, "?"),
+							  &err),
 					 DP_OK);
-	again = dp_study_meaning(&copy);
+	again = dp_study_canonical_json(&copy);
 	for (size_t i = 0; i < n; i++)
-		if (docs[i].change == DP_KEY_LIVE)
+		if (docs[i].mutability == DP_KEY_LIVE)
 			assert_string_equal(dp_json_str(again, docs[i].path, "?"),
 					    dp_json_str(meaning, docs[i].path, "!"));
 	assert_true(copy.trainer.timeout == 90 && copy.trainer.log_limit == 2 << 20 &&
@@ -407,23 +407,24 @@ static void test_changes(void **state)
 	(void)state;
 	docs = dp_study_keys(&n);
 	for (size_t i = 0; i < n; i++) {
-		bool may = docs[i].change == DP_KEY_LIVE && strcmp(docs[i].otherwise, "none") == 0;
-		int code = dp_study_change(s, docs[i].path, "none", &err);
+		bool may = docs[i].mutability == DP_KEY_LIVE &&
+			   strcmp(docs[i].default_text, "none") == 0;
+		int code = dp_study_set_key(s, docs[i].path, "none", &err);
 
 		assert_int_equal(code, may ? DP_OK : DP_E_INVALID);
 	}
-	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 && s->trainer.memory == 0 &&
-		    s->search.max_time == 0);
+	assert_true(s->trainer.timeout == 0 && s->trainer.stall == 0 &&
+		    s->trainer.memory_limit == 0 && s->search.max_time == 0);
 	assert_true(s->trainer.grace == 5 && s->trainer.retries == 1 && s->search.parallel == 2 &&
 		    s->trainer.max_failures == 4);
-	assert_int_equal(dp_study_change(s, "trainer.grace", "9y", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_set_key(s, "trainer.grace", "9y", &err), DP_E_INVALID);
 	assert_string_equal(err.msg, "'grace' cannot be '9y'");
-	assert_int_equal(dp_study_change(s, "seed", "9", &err), DP_E_INVALID);
-	assert_int_equal(dp_study_change(s, "trainer.timeout.x", "9", &err), DP_E_INVALID);
-	assert_int_equal(dp_study_change(hidden, "trainer.timeout", "9", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_set_key(s, "seed", "9", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_set_key(s, "trainer.timeout.x", "9", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_set_key(hidden, "trainer.timeout", "9", &err), DP_E_INVALID);
 	assert_non_null(strstr(err.msg, "not possible with method select"));
-	assert_int_equal(dp_study_change(hidden, "trainer.retries", "1", &err), DP_E_INVALID);
-	assert_int_equal(dp_study_change(hidden, "trainer.grace", "1s", &err), DP_OK);
+	assert_int_equal(dp_study_set_key(hidden, "trainer.retries", "1", &err), DP_E_INVALID);
+	assert_int_equal(dp_study_set_key(hidden, "trainer.grace", "1s", &err), DP_OK);
 	dp_study_free(s);
 	dp_study_free(hidden);
 }
@@ -433,17 +434,18 @@ static void test_names(void **state)
 	struct dp_err err;
 
 	(void)state;
-	assert_string_equal(dp_study_live_key("timeout", &err)->path, "trainer.timeout");
-	assert_string_equal(dp_study_live_key("search.max_time", &err)->path, "search.max_time");
-	assert_null(dp_study_live_key("tmeout", &err));
+	assert_string_equal(dp_study_find_live_key("timeout", &err)->path, "trainer.timeout");
+	assert_string_equal(dp_study_find_live_key("search.max_time", &err)->path,
+			    "search.max_time");
+	assert_null(dp_study_find_live_key("tmeout", &err));
 	assert_int_equal(err.code, DP_E_USAGE);
 	assert_string_equal(err.msg, "unknown key 'tmeout'; did you mean 'timeout'?");
 	assert_non_null(strstr(err.hint, "evaluations, parallel, max_time"));
-	assert_null(dp_study_live_key("initial", &err));
+	assert_null(dp_study_find_live_key("initial", &err));
 	assert_string_equal(err.msg, "'initial' cannot be set: with another one it would "
 				     "be another study");
-	assert_null(dp_study_live_key("", &err));
-	assert_null(dp_study_live_key("trainer.", &err));
+	assert_null(dp_study_find_live_key("", &err));
+	assert_null(dp_study_find_live_key("trainer.", &err));
 }
 
 int main(void)

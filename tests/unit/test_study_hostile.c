@@ -20,13 +20,13 @@ static struct result parse_buf(struct dp_buf *b)
 	struct result x = parse(dp_buf_text(b), b->len);
 
 	/* whatever it is, it can be shown */
-	dp_problems_text(&x.problems, "t", dp_buf_text(b), b->len, &out);
+	dp_diagnostics_format(&x.problems, "t", dp_buf_text(b), b->len, &out);
 	assert_false(out.failed);
 	for (size_t i = 0; i < out.len; i++)
 		assert_true((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n');
 	assert_true(out.len < 100000);
 	dp_buf_free(&out);
-	json_decref(dp_problems_json(&x.problems, dp_buf_text(b), b->len));
+	json_decref(dp_diagnostics_to_json(&x.problems, dp_buf_text(b), b->len));
 	return x;
 }
 
@@ -96,7 +96,7 @@ static void test_hostile_yaml(void **state)
 	}
 	x = parse_buf(&b);
 	assert_null(x.s);
-	assert_true(x.problems.errors > 300 && x.problems.count == 100);
+	assert_true(x.problems.error_count > 300 && x.problems.count == 100);
 	done(&x);
 	dp_buf_free(&b);
 	dp_buf_puts(&b, "<<: {study: s}\n");
@@ -159,7 +159,7 @@ static void test_long_line(void **state)
 	repeat(&b, " ", 5000);
 	dp_buf_puts(&b, "}");
 	x = parse(b.data, b.len);
-	dp_problems_text(&x.problems, "t", b.data, b.len, &out);
+	dp_diagnostics_format(&x.problems, "t", b.data, b.len, &out);
 	line = strstr(dp_buf_text(&out), "1:5008: error: 'seed' cannot be 'wrong'");
 	assert_non_null(line);
 	line = strchr(line, '\n') + 1;

@@ -22,7 +22,7 @@ static void check_mistake(const struct mistake *m, bool warning)
 {
 	char *text = edit(m->from, m->to), *mark = strchr(text, '@');
 	int line = 1, column = 1;
-	const struct dp_problem *p;
+	const struct dp_diagnostic *p;
 	struct result x;
 
 	assert_non_null(mark);
@@ -40,7 +40,7 @@ static void check_mistake(const struct mistake *m, bool warning)
 		fail_msg("'%s': %s", m->to, p->message);
 	if (p->line != line || p->column != column)
 		fail_msg("'%s': at %d:%d, not %d:%d", m->to, p->line, p->column, line, column);
-	assert_int_equal(p->warning, warning);
+	assert_int_equal(p->is_warning, warning);
 	assert_int_equal(x.s != NULL, warning);
 	done(&x);
 	free(text);
@@ -432,7 +432,7 @@ static void release_stands_alone(void **state)
 		one = edit("logit}", "logit, release: {records: 9, sigma: 1}}");
 		two = replace(one, beside[i].from, beside[i].to);
 		x = parse(two, strlen(two));
-		assert_int_equal(x.problems.errors, 1);
+		assert_int_equal(x.problems.error_count, 1);
 		assert_non_null(strstr(x.problems.list[0].message, beside[i].message));
 		done(&x);
 		free(one);
@@ -481,7 +481,7 @@ static void test_missing(void **state)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		char *text = edit(cases[i].from, cases[i].to);
 		struct result x = parse(text, strlen(text));
-		const struct dp_problem *p = x.problems.list;
+		const struct dp_diagnostic *p = x.problems.list;
 
 		assert_null(x.s);
 		if (!strstr(p->message, cases[i].message) || p->line != cases[i].line ||
@@ -618,7 +618,7 @@ static void test_all_in_one_go(void **state)
 	dp_buf_add(&text, bad, (size_t)(strchr(bad, '\t') - bad));
 	dp_buf_puts(&text, right_indent);
 	x = parse(text.data, text.len);
-	dp_problems_text(&x.problems, "t.yaml", text.data, text.len, &out);
+	dp_diagnostics_format(&x.problems, "t.yaml", text.data, text.len, &out);
 	at = dp_buf_text(&out);
 	for (size_t i = 0; i < DP_COUNT(expected); i++) {
 		const char *found = strstr(at, expected[i]);
@@ -631,7 +631,7 @@ static void test_all_in_one_go(void **state)
 	assert_non_null(strstr(x.err.msg, "t.yaml:1:8"));
 	assert_non_null(strstr(x.err.hint, "6 mistakes"));
 
-	list = dp_problems_json(&x.problems, text.data, text.len);
+	list = dp_diagnostics_to_json(&x.problems, text.data, text.len);
 	assert_int_equal(json_array_size(list), 6);
 	assert_string_equal(dp_json_str(json_array_get(list, 5), "source", ""), "  evalutions: 80");
 	assert_string_equal(dp_json_str(json_array_get(list, 5), "severity", ""), "error");

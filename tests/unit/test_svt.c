@@ -34,7 +34,7 @@ static struct moments moments_of(double sum, double squares, int n)
 
 static struct moments trainer_f1(int64_t cutoff, double noise, int n)
 {
-	struct svt s = { QUERIES, ONES, cutoff, noise };
+	struct svt_params s = { QUERIES, ONES, cutoff, noise };
 	unsigned char answers[QUERIES];
 	double sum = 0, squares = 0;
 
@@ -43,7 +43,7 @@ static struct moments trainer_f1(int64_t cutoff, double noise, int n)
 		double f1;
 
 		dp_rng_init(&rng, (uint64_t)i, DP_RNG_TRAIN, 0, 0);
-		f1 = svt_f1(&s, &rng, answers);
+		f1 = svt_compute_f1(&s, &rng, answers);
 		sum += f1;
 		squares += f1 * f1;
 	}
@@ -141,13 +141,13 @@ static void test_against_simulation(void **state)
 static void test_edges(void **state)
 {
 	unsigned char answers[4];
-	struct svt none = { 4, 0, 2, 1e-9 }, all = { 4, 4, 4, 1e-9 };
+	struct svt_params none = { 4, 0, 2, 1e-9 }, all = { 4, 4, 4, 1e-9 };
 	struct dp_rng rng;
 
 	(void)state;
 	dp_rng_init(&rng, 1, DP_RNG_TRAIN, 0, 0);
-	assert_true(svt_f1(&none, &rng, answers) == 0);
-	assert_true(svt_f1(&all, &rng, answers) == 1);
+	assert_true(svt_compute_f1(&none, &rng, answers) == 0);
+	assert_true(svt_compute_f1(&all, &rng, answers) == 1);
 }
 
 /* ---- as a program ---- */
@@ -177,25 +177,26 @@ static void test_program(void **state)
 {
 	const uint32_t asked[] = { 0, 1 };
 	struct dp_buf first = DP_BUF_INIT, again = DP_BUF_INIT, one = DP_BUF_INIT;
-	struct dp_result *r = dp_result_new(asked, 2);
+	struct dp_result_reader *r = dp_result_reader_new(asked, 2);
 	double f1;
 
 	assert_int_equal(train(*state, "{\"C\":10,\"b\":0.5}", TWO_RUNS, &first, NULL), 0);
 	assert_int_equal(
 		train(*state, "{\"C\":10.0,\"b\":0.5,\"x\":\"y\"}", TWO_RUNS, &again, NULL), 0);
 	assert_string_equal(first.data, again.data);
-	dp_result_feed(r, first.data, first.len);
-	dp_result_end(r);
-	assert_null(dp_result_problem(r));
-	assert_true(dp_result_complete(r) && dp_result_done(r));
-	assert_true(dp_result_value(r, 1, (size_t)dp_result_metric(r, "f1"), &f1));
+	dp_result_reader_feed(r, first.data, first.len);
+	dp_result_reader_finish(r);
+	assert_null(dp_result_reader_problem(r));
+	assert_true(dp_result_reader_is_complete(r) && dp_result_reader_is_done(r));
+	assert_true(dp_result_reader_run_value(r, 1, (size_t)dp_result_reader_find_metric(r, "f1"),
+					       &f1));
 	assert_true(f1 >= 0 && f1 <= 1);
 	/* a run alone is what it is among others */
 	assert_int_equal(train(*state, "{\"C\":10,\"b\":0.5}",
 			       "[{\"run\":1,\"seed\":9007199254740991}]", &one, NULL),
 			 0);
 	assert_non_null(strstr(first.data, strtok(one.data, "\n")));
-	dp_result_free(r);
+	dp_result_reader_free(r);
 	dp_buf_free(&first);
 	dp_buf_free(&again);
 	dp_buf_free(&one);

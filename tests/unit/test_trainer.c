@@ -36,28 +36,28 @@ static int run(const struct place *p, const struct trainer *t, const char *optio
 }
 
 /* What it reported, complete and without a mistake. */
-static struct dp_result *result_of(const struct place *p)
+static struct dp_result_reader *result_of(const struct place *p)
 {
 	const uint32_t asked[RUNS] = { 0, 1 };
-	struct dp_result *r = dp_result_new(asked, RUNS);
+	struct dp_result_reader *r = dp_result_reader_new(asked, RUNS);
 	struct dp_buf text = DP_BUF_INIT;
 
 	assert_int_equal(dp_read_file(p->result, 1 << 20, &text, NULL), DP_OK);
-	dp_result_feed(r, text.data, text.len);
-	dp_result_end(r);
+	dp_result_reader_feed(r, text.data, text.len);
+	dp_result_reader_finish(r);
 	dp_buf_free(&text);
-	if (dp_result_problem(r))
-		fail_msg("%s", dp_result_problem(r));
-	assert_true(dp_result_complete(r) && dp_result_done(r));
+	if (dp_result_reader_problem(r))
+		fail_msg("%s", dp_result_reader_problem(r));
+	assert_true(dp_result_reader_is_complete(r) && dp_result_reader_is_done(r));
 	return r;
 }
 
-static double metric(const struct dp_result *r, size_t run_number, const char *name)
+static double metric(const struct dp_result_reader *r, size_t run_number, const char *name)
 {
-	int m = dp_result_metric(r, name);
+	int m = dp_result_reader_find_metric(r, name);
 	double x;
 
-	if (m < 0 || !dp_result_value(r, run_number, (size_t)m, &x))
+	if (m < 0 || !dp_result_reader_run_value(r, run_number, (size_t)m, &x))
 		fail_msg("no metric %s", name);
 	return x;
 }
@@ -68,14 +68,14 @@ static double metric(const struct dp_result *r, size_t run_number, const char *n
 
 static void test_linear(void **state)
 {
-	struct dp_result *r, *again;
-	const struct dp_declared *d;
+	struct dp_result_reader *r, *again;
+	const struct dp_declaration *d;
 	struct dp_err err;
 
 	if (run(*state, &linear_trainer, "--data census", LINEAR, &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	r = result_of(*state);
-	d = dp_result_declared(r);
+	d = dp_result_reader_declaration(r);
 	assert_string_equal(d->sampling, "without-replacement");
 	assert_true(d->lot == 64 && d->noise_over_clip == 3);
 	assert_true(d->steps == 2 * nearbyint(d->records / 64));
@@ -88,9 +88,9 @@ static void test_linear(void **state)
 		assert_true(metric(r, i, "seconds") > 0);
 	}
 	assert_true(metric(r, 0, "loss") != metric(r, 1, "loss"));
-	assert_int_equal(dp_result_metric(r, "test_accuracy"), -1);
-	dp_result_free(r);
-	dp_result_free(again);
+	assert_int_equal(dp_result_reader_find_metric(r, "test_accuracy"), -1);
+	dp_result_reader_free(r);
+	dp_result_reader_free(again);
 }
 
 /* The variance is the multiplier's square; Poisson noise is relative to L. */
@@ -107,8 +107,8 @@ static void test_noise_parameters(void **state)
 
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		char text[200];
-		struct dp_result *r;
-		const struct dp_declared *d;
+		struct dp_result_reader *r;
+		const struct dp_declaration *d;
 
 		snprintf(text, sizeof text,
 			 "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,\"clip\":"
@@ -116,10 +116,10 @@ static void test_noise_parameters(void **state)
 			 cases[i].parameters);
 		assert_int_equal(run(*state, &linear_trainer, cases[i].options, text, NULL), DP_OK);
 		r = result_of(*state);
-		d = dp_result_declared(r);
+		d = dp_result_reader_declaration(r);
 		assert_true(fabs(d->noise_over_clip - cases[i].over_clip) < 1e-12);
 		assert_string_equal(d->sampling, i ? "poisson" : "without-replacement");
-		dp_result_free(r);
+		dp_result_reader_free(r);
 	}
 }
 
@@ -127,7 +127,7 @@ static void test_noise_parameters(void **state)
  * another one. */
 static void test_variance_is_squared_multiplier(void **state)
 {
-	struct dp_result *a, *b, *c;
+	struct dp_result_reader *a, *b, *c;
 
 	assert_int_equal(run(*state, &linear_trainer, "--data census --model svm",
 			     "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,"
@@ -149,31 +149,32 @@ static void test_variance_is_squared_multiplier(void **state)
 	c = result_of(*state);
 	assert_true(metric(a, 0, "loss") == metric(b, 0, "loss"));
 	assert_true(metric(a, 0, "loss") != metric(c, 0, "loss"));
-	dp_result_free(a);
-	dp_result_free(b);
-	dp_result_free(c);
+	dp_result_reader_free(a);
+	dp_result_reader_free(b);
+	dp_result_reader_free(c);
 }
 
 static void test_holdout(void **state)
 {
-	struct dp_result *whole, *part;
+	struct dp_result_reader *whole, *part;
 
 	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL), DP_OK);
 	whole = result_of(*state);
 	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.25", LINEAR, NULL),
 			 DP_OK);
 	part = result_of(*state);
-	assert_true(fabs(dp_result_declared(part)->records / dp_result_declared(whole)->records -
+	assert_true(fabs(dp_result_reader_declaration(part)->records /
+				 dp_result_reader_declaration(whole)->records -
 			 0.75) < 1e-3);
 	assert_true(metric(part, 0, "accuracy") != metric(part, 0, "test_accuracy"));
 	assert_true(fabs(metric(part, 0, "accuracy") - metric(part, 0, "test_accuracy")) < 0.05);
-	dp_result_free(whole);
-	dp_result_free(part);
+	dp_result_reader_free(whole);
+	dp_result_reader_free(part);
 }
 
 static void test_diverged(void **state)
 {
-	struct dp_result *r;
+	struct dp_result_reader *r;
 
 	assert_int_equal(run(*state, &linear_trainer, "--data census --holdout 0.1 --report gap:72",
 			     "{\"epochs\":1,\"lot_size\":64,\"learning_rate\":1e38,"
@@ -188,12 +189,12 @@ static void test_diverged(void **state)
 		assert_true(isnan(metric(r, i, "gap_72")));
 		assert_true(isnan(metric(r, i, "test_gap_72")));
 	}
-	dp_result_free(r);
+	dp_result_reader_free(r);
 }
 
 static void test_secure(void **state)
 {
-	struct dp_result *a, *b;
+	struct dp_result_reader *a, *b;
 
 	assert_int_equal(run(*state, &linear_trainer, "--data census --secure", LINEAR, NULL),
 			 DP_OK);
@@ -202,13 +203,13 @@ static void test_secure(void **state)
 			 DP_OK);
 	b = result_of(*state);
 	assert_true(metric(a, 0, "loss") != metric(b, 0, "loss"));
-	dp_result_free(a);
-	dp_result_free(b);
+	dp_result_reader_free(a);
+	dp_result_reader_free(b);
 }
 
 static void test_output(void **state)
 {
-	struct dp_result *r;
+	struct dp_result_reader *r;
 
 	assert_int_equal(run(*state, &output_trainer, "--data census --passes 3",
 			     "{\"regularization\":0.01,\"sigma\":0.1}", NULL),
@@ -216,13 +217,14 @@ static void test_output(void **state)
 	r = result_of(*state);
 	assert_true(metric(r, 0, "accuracy") > metric(r, 0, "majority_accuracy") - 0.02);
 	assert_true(metric(r, 0, "loss") < log(2)); /* weights fit rows as they are */
-	assert_true(dp_result_declared(r)->steps == 3 * dp_result_declared(r)->records);
-	dp_result_free(r);
+	assert_true(dp_result_reader_declaration(r)->steps ==
+		    3 * dp_result_reader_declaration(r)->records);
+	dp_result_reader_free(r);
 }
 
 static void test_mlp(void **state)
 {
-	struct dp_result *r;
+	struct dp_result_reader *r;
 
 	assert_int_equal(run(*state, &mlp_trainer, "--data census --hidden 8,4 --optimizer adam",
 			     "{\"epochs\":1,\"lot_size\":256,\"learning_rate\":0.01,"
@@ -231,8 +233,8 @@ static void test_mlp(void **state)
 			 DP_OK);
 	r = result_of(*state);
 	assert_true(metric(r, 0, "accuracy") > 0.5);
-	assert_true(dp_result_declared(r)->noise_over_clip == 1);
-	dp_result_free(r);
+	assert_true(dp_result_reader_declaration(r)->noise_over_clip == 1);
+	dp_result_reader_free(r);
 }
 
 /* Model and optimizer as parameters of a study are what the options would be, and have
@@ -253,7 +255,7 @@ static void test_model_is_a_parameter(void **state)
 
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		char text[256];
-		struct dp_result *r;
+		struct dp_result_reader *r;
 
 		snprintf(text, sizeof text,
 			 "{\"epochs\":1,\"lot_size\":500,\"learning_rate\":0.1,"
@@ -262,7 +264,7 @@ static void test_model_is_a_parameter(void **state)
 		assert_int_equal(run(*state, &linear_trainer, cases[i].options, text, NULL), DP_OK);
 		r = result_of(*state);
 		loss[i] = metric(r, 0, "loss");
-		dp_result_free(r);
+		dp_result_reader_free(r);
 	}
 	assert_true(loss[0] == loss[1] && loss[0] == loss[2]);
 	assert_true(loss[0] != loss[3] && loss[0] != loss[4] && loss[3] != loss[4]);
@@ -271,7 +273,7 @@ static void test_model_is_a_parameter(void **state)
 /* The gap is told beside everything else, which stays as it is. */
 static void test_gap_is_reported(void **state)
 {
-	struct dp_result *plain, *gap, *holdout;
+	struct dp_result_reader *plain, *gap, *holdout;
 
 	assert_int_equal(run(*state, &linear_trainer, "--data census", LINEAR, NULL), DP_OK);
 	plain = result_of(*state);
@@ -282,17 +284,17 @@ static void test_gap_is_reported(void **state)
 			     LINEAR, NULL),
 			 DP_OK);
 	holdout = result_of(*state);
-	assert_int_equal(dp_result_metric(plain, "gap_72"), -1);
-	assert_int_equal(dp_result_metric(gap, "test_gap_72"), -1);
+	assert_int_equal(dp_result_reader_find_metric(plain, "gap_72"), -1);
+	assert_int_equal(dp_result_reader_find_metric(gap, "test_gap_72"), -1);
 	for (size_t i = 0; i < RUNS; i++) {
 		assert_true(metric(gap, i, "loss") == metric(plain, i, "loss"));
 		assert_true(metric(gap, i, "gap_72") >= 0);
 		assert_true(metric(gap, i, "gap_72") < 0.5);
 		assert_true(metric(holdout, i, "gap_72") != metric(holdout, i, "test_gap_72"));
 	}
-	dp_result_free(plain);
-	dp_result_free(gap);
-	dp_result_free(holdout);
+	dp_result_reader_free(plain);
+	dp_result_reader_free(gap);
+	dp_result_reader_free(holdout);
 }
 
 /* ---- mistakes ---- */
@@ -378,7 +380,7 @@ static void test_without_privacy(void **state)
 		      { "--no-clip --no-noise", false, false },
 		      { "--no-noise", true, false },
 		      { "--no-clip", true, true } };
-	const struct dp_request q = {
+	const struct dp_trainer_request q = {
 		.parameters = json_pack("{s:i, s:i, s:f, s:f, s:f}", "epochs", 1, "lot_size", 8,
 					"learning_rate", 0.1, "clip", 0.5, "noise_multiplier", 2.0)
 	};
@@ -387,29 +389,30 @@ static void test_without_privacy(void **state)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		char words[64], *argv[WORDS_MAX] = { "linear", "--data", "x" };
 		int argc = 3;
-		struct dp_request r = { .parameters = json_copy(q.parameters) };
-		struct options o;
+		struct dp_trainer_request r = { .parameters = json_copy(q.parameters) };
+		struct trainer_options o;
 		struct sgd how;
 		json_t *declared;
 
 		snprintf(words, sizeof words, "%s", cases[i].options);
 		for (char *w = strtok(words, " "); w; w = strtok(NULL, " "))
 			argv[argc++] = w;
-		assert_int_equal(options_read(&linear_trainer, argc, argv, &o, NULL), DP_OK);
+		assert_int_equal(trainer_options_parse(&linear_trainer, argc, argv, &o, NULL),
+				 DP_OK);
 		if (!cases[i].clip)
 			json_object_del(r.parameters, "clip");
 		if (!cases[i].noise)
 			json_object_del(r.parameters, "noise_multiplier");
-		assert_int_equal(noisy_sgd_read(&o, &r, &how, NULL), DP_OK);
+		assert_int_equal(dpsgd_read_params(&o, &r, &how, NULL), DP_OK);
 		assert_true(isinf(how.clip) ==
 			    (strstr(cases[i].options, "clip") || !cases[i].clip));
 		assert_true(sgd_noise_sd(&how) == (cases[i].noise ? 2 : 0));
 		/* whoever claims privacy for this is contradicted */
-		declared = noisy_sgd_declare(&how, 100);
+		declared = dpsgd_declaration_json(&how, 100);
 		assert_true(json_number_value(json_object_get(declared, "noise_over_clip")) == 0);
 		json_decref(declared);
 		json_decref(r.parameters);
-		options_clear(&o);
+		trainer_options_clear(&o);
 	}
 	json_decref(q.parameters);
 }
@@ -419,13 +422,13 @@ static void test_by_hand(void **state)
 {
 	char *argv[] = { "svt",    "--set",  "C=3", "--set",  "b=0.5", "--set",
 			 "kind=a", "--runs", "2",   "--seed", "9",     NULL };
-	struct options o;
-	struct dp_request q;
+	struct trainer_options o;
+	struct dp_trainer_request q;
 	int fd;
 
 	unsetenv("DPARETO_REQUEST");
-	assert_int_equal(options_read(&svt_trainer, 11, argv, &o, NULL), DP_OK);
-	assert_int_equal(trainer_request(&o, &q, &fd, NULL), DP_OK);
+	assert_int_equal(trainer_options_parse(&svt_trainer, 11, argv, &o, NULL), DP_OK);
+	assert_int_equal(trainer_request_open(&o, &q, &fd, NULL), DP_OK);
 	assert_true(json_is_integer(json_object_get(q.parameters, "C")));
 	assert_true(json_real_value(json_object_get(q.parameters, "b")) == 0.5);
 	assert_string_equal(dp_json_str(q.parameters, "kind", ""), "a");
@@ -433,8 +436,8 @@ static void test_by_hand(void **state)
 	assert_int_equal(q.runs[1], 1);
 	assert_int_equal(q.seeds[1], dp_run_seed(9, 0, 1));
 	close(fd);
-	dp_request_clear(&q);
-	options_clear(&o);
+	dp_trainer_request_clear(&q);
+	trainer_options_clear(&o);
 	setenv("DPARETO_REQUEST", ((struct place *)*state)->request, 1);
 }
 

@@ -188,18 +188,18 @@ static void test_by_hand(void **state)
 			 DP_E_USAGE);
 	assert_non_null(strstr(err.msg, "--path is for trying by hand"));
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct dp_request q = { .parameters = json_pack("{s:i}", "epochs", 5) };
-		struct waypoints w = { 0 };
-		int code = path_by_hand(cases[i].text, &q, NULL);
+		struct dp_trainer_request q = { .parameters = json_pack("{s:i}", "epochs", 5) };
+		struct checkpoint_epochs w = { 0 };
+		int code = checkpoint_epochs_parse(cases[i].text, &q, NULL);
 
 		if (code == DP_OK)
-			code = waypoints_read(&linear_trainer, &q, &w, NULL);
+			code = checkpoint_epochs_read(&linear_trainer, &q, &w, NULL);
 		assert_int_equal(code == DP_OK, cases[i].n > 0);
 		assert_int_equal(w.n, cases[i].n);
 		if (w.n == 3)
 			assert_int_equal(w.epochs[2], 4);
-		waypoints_clear(&w);
-		dp_request_clear(&q);
+		checkpoint_epochs_clear(&w);
+		dp_trainer_request_clear(&q);
 	}
 }
 

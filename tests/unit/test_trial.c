@@ -14,7 +14,7 @@
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "trial/trial.h"
+#include "protocol/trainer/trainer_protocol.h"
 
 static void assert_says(const char *sentence, const char *part)
 {
@@ -38,10 +38,10 @@ static const char example[] = "{\"version\":1,\"study\":\"s\",\"trial\":7,\"atte
 static void test_request_round_trip(void **state)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	struct dp_request q;
+	struct dp_trainer_request q;
 
 	(void)state;
-	assert_int_equal(dp_request_parse(example, strlen(example), &q, NULL), DP_OK);
+	assert_int_equal(dp_trainer_request_parse(example, strlen(example), &q, NULL), DP_OK);
 	assert_string_equal(q.study, "s");
 	assert_int_equal(q.trial, 7);
 	assert_int_equal(q.attempt, 0);
@@ -49,11 +49,11 @@ static void test_request_round_trip(void **state)
 	assert_int_equal(q.runs[1], 2);
 	assert_true(q.seeds[1] == 9007199254740991);
 	assert_int_equal(dp_json_int(q.parameters, "lot_size", 0), 64);
-	dp_request_text(&q, &text);
+	dp_trainer_request_format(&q, &text);
 	assert_string_equal(dp_buf_text(&text), example);
 	dp_buf_free(&text);
-	dp_request_clear(&q);
-	dp_request_clear(&q);
+	dp_trainer_request_clear(&q);
+	dp_trainer_request_clear(&q);
 }
 
 /* A path, also one on which nothing is asked. */
@@ -70,18 +70,19 @@ static void test_request_path(void **state)
 		"\"path\":{\"parameter\":\"epochs\",\"values\":[]}}\n",
 	};
 	struct dp_buf text = DP_BUF_INIT;
-	struct dp_request q;
+	struct dp_trainer_request q;
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(texts); i++) {
-		assert_int_equal(dp_request_parse(texts[i], strlen(texts[i]), &q, NULL), DP_OK);
-		assert_string_equal(q.path, "epochs");
-		assert_int_equal(q.nwaypoints, i == 0 ? 3 : 0);
-		assert_true(i || q.waypoints[2] == 9007199254740991);
+		assert_int_equal(dp_trainer_request_parse(texts[i], strlen(texts[i]), &q, NULL),
+				 DP_OK);
+		assert_string_equal(q.path_parameter, "epochs");
+		assert_int_equal(q.ncheckpoints, i == 0 ? 3 : 0);
+		assert_true(i || q.checkpoints[2] == 9007199254740991);
 		dp_buf_clear(&text);
-		dp_request_text(&q, &text);
+		dp_trainer_request_format(&q, &text);
 		assert_string_equal(dp_buf_text(&text), texts[i]);
-		dp_request_clear(&q);
+		dp_trainer_request_clear(&q);
 	}
 	dp_buf_free(&text);
 }
@@ -129,11 +130,12 @@ static void test_request_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct dp_request q;
+		struct dp_trainer_request q;
 		struct dp_err err;
 
 		assert_int_not_equal(
-			dp_request_parse(cases[i].text, strlen(cases[i].text), &q, &err), DP_OK);
+			dp_trainer_request_parse(cases[i].text, strlen(cases[i].text), &q, &err),
+			DP_OK);
 		assert_says(err.msg, cases[i].says);
 	}
 }
@@ -144,40 +146,40 @@ static void test_request_unknown_fields(void **state)
 	static const char text[] = "{\"version\":1,\"new\":[1],\"study\":\"s\",\"trial\":0,"
 				   "\"attempt\":0,\"parameters\":{},"
 				   "\"runs\":[{\"run\":4,\"seed\":0,\"new\":{}}]}";
-	struct dp_request q;
+	struct dp_trainer_request q;
 
 	(void)state;
-	assert_int_equal(dp_request_parse(text, strlen(text), &q, NULL), DP_OK);
+	assert_int_equal(dp_trainer_request_parse(text, strlen(text), &q, NULL), DP_OK);
 	assert_int_equal(q.runs[0], 4);
-	dp_request_clear(&q);
+	dp_trainer_request_clear(&q);
 }
 
 /* ---- result files ---- */
 
-static struct dp_result *read_result(const char *text, uint32_t nruns)
+static struct dp_result_reader *read_result(const char *text, uint32_t nruns)
 {
 	const uint32_t asked[] = { 0, 1, 2, 3 };
-	struct dp_result *r = dp_result_new(asked, nruns);
+	struct dp_result_reader *r = dp_result_reader_new(asked, nruns);
 
 	assert_non_null(r);
-	dp_result_feed(r, text, strlen(text));
-	dp_result_end(r);
+	dp_result_reader_feed(r, text, strlen(text));
+	dp_result_reader_finish(r);
 	return r;
 }
 
-static double value_of(const struct dp_result *r, size_t run, const char *name)
+static double point_metric_value(const struct dp_result_reader *r, size_t run, const char *name)
 {
 	double x = -1;
-	int metric = dp_result_metric(r, name);
+	int metric = dp_result_reader_find_metric(r, name);
 
 	assert_true(metric >= 0);
-	assert_true(dp_result_value(r, run, (size_t)metric, &x));
+	assert_true(dp_result_reader_run_value(r, run, (size_t)metric, &x));
 	return x;
 }
 
 static void test_result_good(void **state)
 {
-	struct dp_result *r =
+	struct dp_result_reader *r =
 		read_result("{\"progress\":0}\n\n{\"progress\":0.4,\"note\":\"x\"}\r\n"
 			    "{\"declare\":{\"sampling\":\"poisson\",\"records\":30956}}\n"
 			    "{\"metrics\":{\"accuracy\":0.83,\"seconds\":2},\"run\":1}\n"
@@ -188,28 +190,28 @@ static void test_result_good(void **state)
 	double x;
 
 	(void)state;
-	assert_null(dp_result_problem(r));
-	assert_true(dp_result_progress(r) == 0.4);
-	assert_true(dp_result_done(r) && dp_result_complete(r));
-	assert_int_equal(dp_result_nmetrics(r), 3);
-	assert_string_equal(dp_result_metric_name(r, 0), "accuracy");
-	assert_string_equal(dp_result_metric_name(r, 2), "loss");
-	assert_null(dp_result_metric_name(r, 3));
-	assert_true(value_of(r, 1, "accuracy") == 0.83);
-	assert_true(value_of(r, 0, "seconds") == 3);
-	assert_true(value_of(r, 0, "loss") == -1e-3);
-	assert_false(dp_result_value(r, 0, 0, &x));
-	assert_false(dp_result_value(r, 2, 0, &x));
-	assert_string_equal(dp_result_declared(r)->sampling, "poisson");
-	assert_true(dp_result_declared(r)->records == 30956);
-	assert_true(dp_result_declared(r)->lot == 64);
-	assert_true(isnan(dp_result_declared(r)->steps));
-	dp_result_free(r);
+	assert_null(dp_result_reader_problem(r));
+	assert_true(dp_result_reader_progress(r) == 0.4);
+	assert_true(dp_result_reader_is_done(r) && dp_result_reader_is_complete(r));
+	assert_int_equal(dp_result_reader_count_metrics(r), 3);
+	assert_string_equal(dp_result_reader_metric_name(r, 0), "accuracy");
+	assert_string_equal(dp_result_reader_metric_name(r, 2), "loss");
+	assert_null(dp_result_reader_metric_name(r, 3));
+	assert_true(point_metric_value(r, 1, "accuracy") == 0.83);
+	assert_true(point_metric_value(r, 0, "seconds") == 3);
+	assert_true(point_metric_value(r, 0, "loss") == -1e-3);
+	assert_false(dp_result_reader_run_value(r, 0, 0, &x));
+	assert_false(dp_result_reader_run_value(r, 2, 0, &x));
+	assert_string_equal(dp_result_reader_declaration(r)->sampling, "poisson");
+	assert_true(dp_result_reader_declaration(r)->records == 30956);
+	assert_true(dp_result_reader_declaration(r)->lot == 64);
+	assert_true(isnan(dp_result_reader_declaration(r)->steps));
+	dp_result_reader_free(r);
 }
 
 static void test_result_non_finite(void **state)
 {
-	struct dp_result *r =
+	struct dp_result_reader *r =
 		read_result("{\"run\":0,\"metrics\":{\"a\":NaN,\"b\":Infinity , \"c\": -Infinity,"
 			    "\"d\":null,\"e\":\"nan\",\"f\":\"-inf\",\"g\":\"Infinity\",\"h\":"
 			    "\"inf\","
@@ -218,32 +220,32 @@ static void test_result_non_finite(void **state)
 			    1);
 
 	(void)state;
-	assert_null(dp_result_problem(r));
+	assert_null(dp_result_reader_problem(r));
 	for (const char *p = "adeik"; *p; p++)
-		assert_true(isnan(value_of(r, 0, (char[]){ *p, '\0' })));
-	assert_true(value_of(r, 0, "b") == INFINITY);
-	assert_true(value_of(r, 0, "c") == -INFINITY);
-	assert_true(value_of(r, 0, "f") == -INFINITY);
-	assert_true(value_of(r, 0, "g") == INFINITY);
-	assert_true(value_of(r, 0, "h") == INFINITY);
-	assert_true(value_of(r, 0, "j") == -INFINITY);
-	assert_true(value_of(r, 0, "NaN") == 1);
-	dp_result_free(r);
+		assert_true(isnan(point_metric_value(r, 0, (char[]){ *p, '\0' })));
+	assert_true(point_metric_value(r, 0, "b") == INFINITY);
+	assert_true(point_metric_value(r, 0, "c") == -INFINITY);
+	assert_true(point_metric_value(r, 0, "f") == -INFINITY);
+	assert_true(point_metric_value(r, 0, "g") == INFINITY);
+	assert_true(point_metric_value(r, 0, "h") == INFINITY);
+	assert_true(point_metric_value(r, 0, "j") == -INFINITY);
+	assert_true(point_metric_value(r, 0, "NaN") == 1);
+	dp_result_reader_free(r);
 }
 
 static void test_result_numbers(void **state)
 {
-	struct dp_result *r =
+	struct dp_result_reader *r =
 		read_result("{\"run\":0.0,\"metrics\":{\"big\":1180591620717411303424,"
 			    "\"exact\":0.1,\"tiny\":1e-400}}",
 			    1);
 
 	(void)state;
-	assert_null(dp_result_problem(r));
-	assert_true(value_of(r, 0, "big") == 0x1p70);
-	assert_true(value_of(r, 0, "exact") == 0.1);
-	assert_true(value_of(r, 0, "tiny") == 0);
-	dp_result_free(r);
+	assert_null(dp_result_reader_problem(r));
+	assert_true(point_metric_value(r, 0, "big") == 0x1p70);
+	assert_true(point_metric_value(r, 0, "exact") == 0.1);
+	assert_true(point_metric_value(r, 0, "tiny") == 0);
+	dp_result_reader_free(r);
 }
 
 static void test_result_problems(void **state)
@@ -307,13 +309,13 @@ static void test_result_problems(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct dp_result *r = read_result(cases[i].text, 2);
-		const char *says = dp_result_problem(r);
+		struct dp_result_reader *r = read_result(cases[i].text, 2);
+		const char *says = dp_result_reader_problem(r);
 
 		assert_says(says, cases[i].says);
 		for (const char *p = says; *p; p++)
 			assert_true(*p >= 0x20 && *p < 0x7f);
-		dp_result_free(r);
+		dp_result_reader_free(r);
 	}
 }
 
@@ -322,25 +324,25 @@ static void test_result_pieces(void **state)
 {
 	static const char text[] = "{\"progress\":0.5}\n{\"run\":0,\"metrics\":{\"a\":1}}";
 	const uint32_t asked[] = { 0 };
-	struct dp_result *r = dp_result_new(asked, 1);
+	struct dp_result_reader *r = dp_result_reader_new(asked, 1);
 
 	(void)state;
 	for (size_t i = 0; i < strlen(text); i++) {
-		assert_int_equal(isnan(dp_result_progress(r)), i < 17);
-		dp_result_feed(r, text + i, 1);
+		assert_int_equal(isnan(dp_result_reader_progress(r)), i < 17);
+		dp_result_reader_feed(r, text + i, 1);
 	}
-	assert_false(dp_result_complete(r));
-	dp_result_end(r);
-	dp_result_end(r);
-	assert_true(dp_result_complete(r));
-	assert_null(dp_result_problem(r));
-	dp_result_free(r);
+	assert_false(dp_result_reader_is_complete(r));
+	dp_result_reader_finish(r);
+	dp_result_reader_finish(r);
+	assert_true(dp_result_reader_is_complete(r));
+	assert_null(dp_result_reader_problem(r));
+	dp_result_reader_free(r);
 }
 
 static void test_result_line_limit(void **state)
 {
 	static char line[DP_RESULT_LINE_MAX + 2];
-	struct dp_result *r;
+	struct dp_result_reader *r;
 
 	(void)state;
 	memset(line, ' ', sizeof line);
@@ -348,36 +350,36 @@ static void test_result_line_limit(void **state)
 	line[DP_RESULT_LINE_MAX] = '\n';
 	line[DP_RESULT_LINE_MAX + 1] = '\0';
 	r = read_result(line, 1);
-	assert_null(dp_result_problem(r));
-	dp_result_free(r);
+	assert_null(dp_result_reader_problem(r));
+	dp_result_reader_free(r);
 	line[DP_RESULT_LINE_MAX] = ' ';
 	r = read_result(line, 1);
-	assert_says(dp_result_problem(r), "line 1 of the result file: it is longer than "
-					  "65536 bytes");
-	dp_result_free(r);
+	assert_says(dp_result_reader_problem(r), "line 1 of the result file: it is longer than "
+						 "65536 bytes");
+	dp_result_reader_free(r);
 }
 
 static void test_result_file_limit(void **state)
 {
 	static char chunk[64 << 10];
 	const uint32_t asked[] = { 0 };
-	struct dp_result *r = dp_result_new(asked, 1);
+	struct dp_result_reader *r = dp_result_reader_new(asked, 1);
 
 	(void)state;
 	memset(chunk, '\n', sizeof chunk);
 	for (size_t i = 0; i < DP_RESULT_FILE_MAX / sizeof chunk; i++)
-		dp_result_feed(r, chunk, sizeof chunk);
-	assert_null(dp_result_problem(r));
-	dp_result_feed(r, chunk, 1);
-	assert_says(dp_result_problem(r), "longer than 16777216 bytes");
-	dp_result_feed(r, chunk, sizeof chunk);
-	dp_result_free(r);
+		dp_result_reader_feed(r, chunk, sizeof chunk);
+	assert_null(dp_result_reader_problem(r));
+	dp_result_reader_feed(r, chunk, 1);
+	assert_says(dp_result_reader_problem(r), "longer than 16777216 bytes");
+	dp_result_reader_feed(r, chunk, sizeof chunk);
+	dp_result_reader_free(r);
 }
 
 static void test_result_metric_limit(void **state)
 {
 	struct dp_buf line = DP_BUF_INIT;
-	struct dp_result *r;
+	struct dp_result_reader *r;
 
 	(void)state;
 	for (int extra = 0; extra < 2; extra++) {
@@ -388,10 +390,10 @@ static void test_result_metric_limit(void **state)
 		dp_buf_puts(&line, "}}\n");
 		r = read_result(line.data, 1);
 		if (extra)
-			assert_says(dp_result_problem(r), "more than 256");
+			assert_says(dp_result_reader_problem(r), "more than 256");
 		else
-			assert_null(dp_result_problem(r));
-		dp_result_free(r);
+			assert_null(dp_result_reader_problem(r));
+		dp_result_reader_free(r);
 	}
 	dp_buf_free(&line);
 }
@@ -402,17 +404,17 @@ static void test_result_sparse_runs(void **state)
 	static const char text[] = "{\"run\":7,\"metrics\":{\"a\":1}}\n"
 				   "{\"run\":1,\"metrics\":{\"b\":2,\"a\":3}}\n";
 	const uint32_t asked[] = { 1, 4000000000, 7 };
-	struct dp_result *r = dp_result_new(asked, 3);
+	struct dp_result_reader *r = dp_result_reader_new(asked, 3);
 
 	(void)state;
-	dp_result_feed(r, text, strlen(text));
-	assert_null(dp_result_problem(r));
-	assert_true(value_of(r, 2, "a") == 1);
-	assert_true(value_of(r, 0, "a") == 3);
-	assert_false(dp_result_complete(r));
-	dp_result_feed(r, "{\"run\":0,\"metrics\":{}}\n", 23);
-	assert_says(dp_result_problem(r), "run 0 was not asked");
-	dp_result_free(r);
+	dp_result_reader_feed(r, text, strlen(text));
+	assert_null(dp_result_reader_problem(r));
+	assert_true(point_metric_value(r, 2, "a") == 1);
+	assert_true(point_metric_value(r, 0, "a") == 3);
+	assert_false(dp_result_reader_is_complete(r));
+	dp_result_reader_feed(r, "{\"run\":0,\"metrics\":{}}\n", 23);
+	assert_says(dp_result_reader_problem(r), "run 0 was not asked");
+	dp_result_reader_free(r);
 }
 
 /* ---- waypoints ---- */
@@ -420,16 +422,16 @@ static void test_result_sparse_runs(void **state)
 #define RUN(n, metrics) "{\"run\":" #n ",\"metrics\":{" metrics "}}\n"
 
 /* Read with runs 0 and 1, and the waypoints 1, 2 and 4. */
-static struct dp_result *read_walk(const char *text)
+static struct dp_result_reader *read_walk(const char *text)
 {
 	static const uint32_t asked[] = { 0, 1 };
 	static const double waypoints[] = { 1, 2, 4 };
-	struct dp_result *r = dp_result_new(asked, 2);
+	struct dp_result_reader *r = dp_result_reader_new(asked, 2);
 
 	assert_non_null(r);
-	assert_true(dp_result_walk(r, waypoints, 3));
-	dp_result_feed(r, text, strlen(text));
-	dp_result_end(r);
+	assert_true(dp_result_reader_set_checkpoints(r, waypoints, 3));
+	dp_result_reader_feed(r, text, strlen(text));
+	dp_result_reader_finish(r);
 	return r;
 }
 
@@ -440,8 +442,8 @@ static struct dp_result *read_walk(const char *text)
 static void test_waypoints(void **state)
 {
 	static const char *const needed[] = { "a", NULL };
-	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
-	struct dp_result *r =
+	const struct dp_exit_record ended = { .kind = DP_EXIT_CODE };
+	struct dp_result_reader *r =
 		read_walk(AT(0, 1, "\"a\":0.1,\"b\":7") AT(1, 4, "\"a\":0.6") AT(1, 1, "\"a\":NaN")
 				  AT(0, 4.0, "\"a\":0.5") AT(0, 2, "\"c\":1") RUN(0, "\"a\":0.9")
 					  RUN(1, "\"a\":0.8") "{\"done\":true}\n");
@@ -449,23 +451,26 @@ static void test_waypoints(void **state)
 	double x = -1;
 
 	(void)state;
-	assert_null(dp_result_problem(r));
-	assert_true(dp_result_complete(r) && dp_result_done(r) && dp_result_sound(r));
-	assert_true(value_of(r, 0, "a") == 0.9);
-	assert_true(dp_result_value_at(r, 0, 0, 0, &x) && x == 0.1);
-	assert_true(dp_result_value_at(r, 0, 0, 1, &x) && x == 7);
-	assert_true(dp_result_value_at(r, 0, 2, 0, &x) && x == 0.5);
-	assert_true(dp_result_value_at(r, 1, 2, 0, &x) && x == 0.6);
-	assert_true(dp_result_value_at(r, 1, 0, 0, &x) && isnan(x));
-	assert_false(dp_result_value_at(r, 0, 1, 0, &x)); /* told c, but not a */
-	assert_false(dp_result_value_at(r, 1, 1, 0, &x));
-	assert_false(dp_result_value_at(r, 1, 2, 1, &x));
-	assert_false(dp_result_value_at(r, 0, 3, 0, &x));
-	assert_false(dp_result_value_at(r, 2, 0, 0, &x));
-	assert_true(dp_result_reached(r, 0) && dp_result_reached(r, 2));
-	assert_false(dp_result_reached(r, 1) || dp_result_reached(r, 3));
-	assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why), DP_END_OK);
-	dp_result_free(r);
+	assert_null(dp_result_reader_problem(r));
+	assert_true(dp_result_reader_is_complete(r) && dp_result_reader_is_done(r) &&
+		    dp_result_reader_is_usable(r));
+	assert_true(point_metric_value(r, 0, "a") == 0.9);
+	assert_true(dp_result_reader_checkpoint_value(r, 0, 0, 0, &x) && x == 0.1);
+	assert_true(dp_result_reader_checkpoint_value(r, 0, 0, 1, &x) && x == 7);
+	assert_true(dp_result_reader_checkpoint_value(r, 0, 2, 0, &x) && x == 0.5);
+	assert_true(dp_result_reader_checkpoint_value(r, 1, 2, 0, &x) && x == 0.6);
+	assert_true(dp_result_reader_checkpoint_value(r, 1, 0, 0, &x) && isnan(x));
+	assert_false(dp_result_reader_checkpoint_value(r, 0, 1, 0, &x)); /* told c, but not a */
+	assert_false(dp_result_reader_checkpoint_value(r, 1, 1, 0, &x));
+	assert_false(dp_result_reader_checkpoint_value(r, 1, 2, 1, &x));
+	assert_false(dp_result_reader_checkpoint_value(r, 0, 3, 0, &x));
+	assert_false(dp_result_reader_checkpoint_value(r, 2, 0, 0, &x));
+	assert_true(dp_result_reader_has_checkpoint(r, 0) && dp_result_reader_has_checkpoint(r, 2));
+	assert_false(dp_result_reader_has_checkpoint(r, 1) ||
+		     dp_result_reader_has_checkpoint(r, 3));
+	assert_int_equal(dp_trainer_classify_end(&ended, r, needed, false, why, sizeof why),
+			 DP_END_OK);
+	dp_result_reader_free(r);
 }
 
 static void test_waypoints_refused(void **state)
@@ -492,29 +497,29 @@ static void test_waypoints_refused(void **state)
 		{ "{\"run\":0,\"at\":1,\"metrics\":[]}\n", "not an array" },
 	};
 	static const char *const needed[] = { NULL };
-	const struct dp_exit ended = { .kind = DP_EXIT_CODE };
+	const struct dp_exit_record ended = { .kind = DP_EXIT_CODE };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
-		struct dp_result *r = read_walk(cases[i].text);
+		struct dp_result_reader *r = read_walk(cases[i].text);
 		char why[320];
 
-		assert_int_equal(dp_classify(&ended, r, needed, false, why, sizeof why),
+		assert_int_equal(dp_trainer_classify_end(&ended, r, needed, false, why, sizeof why),
 				 DP_END_BAD_OUTPUT);
 		assert_says(why, cases[i].says);
-		assert_false(dp_result_sound(r));
-		dp_result_free(r);
+		assert_false(dp_result_reader_is_usable(r));
+		dp_result_reader_free(r);
 	}
 }
 
 /* A study without a path asks for no waypoint at all. */
 static void test_waypoint_not_asked(void **state)
 {
-	struct dp_result *r = read_result(AT(0, 1, "\"a\":1"), 1);
+	struct dp_result_reader *r = read_result(AT(0, 1, "\"a\":1"), 1);
 
 	(void)state;
-	assert_says(dp_result_problem(r), "run 0 at 1 was not asked");
-	dp_result_free(r);
+	assert_says(dp_result_reader_problem(r), "run 0 at 1 was not asked");
+	dp_result_reader_free(r);
 }
 
 /* A trainer that was killed left half a line: what came before it is good. A line that is
@@ -523,29 +528,29 @@ static void test_waypoints_cut(void **state)
 {
 	static const char half[] = AT(0, 1, "\"a\":1") "{\"run\":0,\"at\":2,\"met";
 	static const char wrong[] = AT(0, 1, "\"a\":1") "{\"run\":0,\"at\":2,\"met\n";
-	struct dp_result *r = read_walk(half);
+	struct dp_result_reader *r = read_walk(half);
 	double x;
 
 	(void)state;
-	assert_says(dp_result_problem(r), "line 2");
-	assert_true(dp_result_sound(r));
-	assert_true(dp_result_value_at(r, 0, 0, 0, &x) && x == 1);
-	assert_false(dp_result_value_at(r, 0, 1, 0, &x));
-	dp_result_free(r);
+	assert_says(dp_result_reader_problem(r), "line 2");
+	assert_true(dp_result_reader_is_usable(r));
+	assert_true(dp_result_reader_checkpoint_value(r, 0, 0, 0, &x) && x == 1);
+	assert_false(dp_result_reader_checkpoint_value(r, 0, 1, 0, &x));
+	dp_result_reader_free(r);
 	r = read_walk(wrong);
-	assert_says(dp_result_problem(r), "line 2");
-	assert_false(dp_result_sound(r));
-	dp_result_free(r);
+	assert_says(dp_result_reader_problem(r), "line 2");
+	assert_false(dp_result_reader_is_usable(r));
+	dp_result_reader_free(r);
 }
 
 /* ---- exit.json ---- */
 
-static struct dp_exit read_exit(const char *text)
+static struct dp_exit_record read_exit(const char *text)
 {
-	struct dp_exit e;
+	struct dp_exit_record e;
 
 	memset(&e, 0xff, sizeof e);
-	dp_exit_parse(text, strlen(text), &e);
+	dp_exit_record_parse(text, strlen(text), &e);
 	return e;
 }
 
@@ -564,7 +569,7 @@ static void test_exit(void **state)
 		"{\"exec\":\"E\"}",
 		"{\"exec\":\"EXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\"}",
 	};
-	struct dp_exit e;
+	struct dp_exit_record e;
 
 	(void)state;
 	e = read_exit("{\"code\":3,\"start\":1700000000.250000,\"end\":1700000001.5,"
@@ -572,12 +577,13 @@ static void test_exit(void **state)
 		      "\"stderr_bytes\":8}\n");
 	assert_int_equal(e.kind, DP_EXIT_CODE);
 	assert_int_equal(e.value, 3);
-	assert_true(e.start == 1700000000.25 && e.end == 1700000001.5 && e.cpu == 0.75);
+	assert_true(e.start_seconds == 1700000000.25 && e.end_seconds == 1700000001.5 &&
+		    e.cpu_seconds == 0.75);
 	assert_int_equal(e.peak_memory, 4096);
 	assert_int_equal(e.stdout_bytes, 7);
 	assert_int_equal(e.stderr_bytes, 8);
 	e = read_exit("{\"signal\":11}");
-	assert_true(e.kind == DP_EXIT_SIGNAL && e.value == 11 && e.end == 0);
+	assert_true(e.kind == DP_EXIT_SIGNAL && e.value == 11 && e.end_seconds == 0);
 	e = read_exit("{\"timeout\":true,\"signal\":9}");
 	assert_true(e.kind == DP_EXIT_TIMEOUT && e.value == 9);
 	e = read_exit("{\"timeout\":false,\"stalled\":true,\"code\":143}");
@@ -594,7 +600,7 @@ static void test_exit(void **state)
 	assert_true(e.kind == DP_EXIT_SIGNAL && e.cancelled);
 	e = read_exit("{\"exec\":\"ENOENT\"}");
 	assert_int_equal(e.kind, DP_EXIT_EXEC);
-	assert_string_equal(e.exec, "ENOENT");
+	assert_string_equal(e.exec_errno, "ENOENT");
 	for (size_t i = 0; i < DP_COUNT(missing); i++)
 		assert_int_equal(read_exit(missing[i]).kind, DP_EXIT_MISSING);
 }
@@ -605,16 +611,16 @@ static void test_end_names(void **state)
 	for (int e = DP_END_NONE + 1; e <= DP_END_LOST; e++) {
 		/* every end has a name, and one of its own */
 		for (int other = DP_END_NONE; other < e; other++)
-			assert_string_not_equal(dp_end_text((enum dp_end)other),
-						dp_end_text((enum dp_end)e));
-		assert_int_equal(dp_end_retryable((enum dp_end)e),
+			assert_string_not_equal(dp_end_class_name((enum dp_end_class)other),
+						dp_end_class_name((enum dp_end_class)e));
+		assert_int_equal(dp_end_class_is_retryable((enum dp_end_class)e),
 				 e == DP_END_SIGNAL || e == DP_END_LOST);
-		assert_int_equal(dp_end_keeps_way((enum dp_end)e),
+		assert_int_equal(dp_end_class_keeps_checkpoints((enum dp_end_class)e),
 				 e == DP_END_OK || e == DP_END_DIVERGED || e == DP_END_CANCELLED ||
 					 e == DP_END_TIMEOUT || e == DP_END_MEMORY ||
 					 e == DP_END_STALLED);
 	}
-	assert_string_equal(dp_end_text(DP_END_NOT_STARTED), "not-started");
+	assert_string_equal(dp_end_class_name(DP_END_NOT_STARTED), "not-started");
 }
 
 /* ---- classification ---- */
@@ -626,7 +632,7 @@ static void test_end_names(void **state)
 static const struct class_case {
 	const char *exit, *result;
 	bool cancelled;
-	enum dp_end end;
+	enum dp_end_class end;
 	const char *says;
 } class_cases[] = {
 	{ "{\"code\":0}", GOOD DONE, false, DP_END_OK, "" },
@@ -712,17 +718,18 @@ static void test_classify(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(class_cases); i++) {
 		const struct class_case *c = &class_cases[i];
-		struct dp_exit e = read_exit(c->exit);
-		struct dp_result *r = read_result(c->result, 2);
+		struct dp_exit_record e = read_exit(c->exit);
+		struct dp_result_reader *r = read_result(c->result, 2);
 		char why[256] = "untouched";
-		enum dp_end end = dp_classify(&e, r, needed, c->cancelled, why, sizeof why);
+		enum dp_end_class end =
+			dp_trainer_classify_end(&e, r, needed, c->cancelled, why, sizeof why);
 
 		if (end != c->end)
-			fail_msg("case %zu: %s instead of %s: %s", i, dp_end_text(end),
-				 dp_end_text(c->end), why);
+			fail_msg("case %zu: %s instead of %s: %s", i, dp_end_class_name(end),
+				 dp_end_class_name(c->end), why);
 		assert_says(why, c->says);
 		assert_int_equal(why[0] == '\0', end == DP_END_OK);
-		dp_result_free(r);
+		dp_result_reader_free(r);
 	}
 }
 
@@ -735,7 +742,7 @@ static void test_report(void **state)
 	struct dp_buf text = DP_BUF_INIT;
 	json_t *metrics = json_pack("{s:o, s:o}", "a", dp_json_real(0.1), "b", dp_json_real(NAN));
 	json_t *declared = json_pack("{s:s, s:i}", "sampling", "poisson", "lot", 64);
-	struct dp_result *r;
+	struct dp_result_reader *r;
 	struct dp_err err;
 	int fd;
 
@@ -743,22 +750,22 @@ static void test_report(void **state)
 	assert_non_null(mkdtemp(dir));
 	path = dp_path_join(dir, "result.jsonl");
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	assert_int_equal(dp_report_declare(fd, declared, &err), DP_OK);
-	assert_int_equal(dp_report_progress(fd, NAN, &err), DP_OK);
-	assert_int_equal(dp_report_progress(fd, 1 + 1e-9, &err), DP_OK);
-	assert_int_equal(dp_report_run(fd, 0, metrics, &err), DP_OK);
-	assert_int_equal(dp_report_done(fd, &err), DP_OK);
+	assert_int_equal(dp_trainer_report_declaration(fd, declared, &err), DP_OK);
+	assert_int_equal(dp_trainer_report_progress(fd, NAN, &err), DP_OK);
+	assert_int_equal(dp_trainer_report_progress(fd, 1 + 1e-9, &err), DP_OK);
+	assert_int_equal(dp_trainer_report_run(fd, 0, metrics, &err), DP_OK);
+	assert_int_equal(dp_trainer_report_done(fd, &err), DP_OK);
 	close(fd);
-	assert_int_equal(dp_report_done(fd, &err), DP_E_IO);
+	assert_int_equal(dp_trainer_report_done(fd, &err), DP_E_IO);
 	assert_int_equal(dp_read_file(path, 1 << 16, &text, &err), DP_OK);
 	assert_string_equal(text.data, "{\"declare\":{\"sampling\":\"poisson\",\"lot\":64}}\n"
 				       "{\"progress\":0}\n{\"progress\":1}\n"
 				       "{\"run\":0,\"metrics\":{\"a\":0.1,\"b\":\"nan\"}}\n"
 				       "{\"done\":true}\n");
 	r = read_result(text.data, 1);
-	assert_null(dp_result_problem(r));
-	assert_true(dp_result_complete(r) && dp_result_done(r));
-	dp_result_free(r);
+	assert_null(dp_result_reader_problem(r));
+	assert_true(dp_result_reader_is_complete(r) && dp_result_reader_is_done(r));
+	dp_result_reader_free(r);
 	dp_buf_free(&text);
 	json_decref(metrics);
 	json_decref(declared);

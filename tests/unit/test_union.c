@@ -1,9 +1,9 @@
 /* test_union.c - what a whole path is worth, against Monte Carlo and finite differences;
  * and proposals of studies whose trainings are paths. */
 #include "base/rng.h"
-#include "front/front.h"
+#include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
-#include "propose/propose_internal.h"
+#include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ enum {
 static struct dp_study *study(const char *params, const char *rest, const char *search)
 {
 	char text[2048];
-	struct dp_problems wrong = { 0 };
+	struct dp_diagnostics wrong = { 0 };
 	struct dp_study *s = NULL;
 	struct dp_err err;
 	int len = snprintf(text, sizeof text,
@@ -51,19 +51,19 @@ static struct dp_study *study(const char *params, const char *rest, const char *
 
 	if (dp_study_parse(text, (size_t)len, "t", "/", &s, &wrong, &err) != DP_OK)
 		fail_msg("%s", err.msg);
-	dp_problems_free(&wrong);
+	dp_diagnostics_free(&wrong);
 	return s;
 }
 
 /* ---- histories ---- */
 
 struct run {
-	struct dp_known known[MOST];
+	struct dp_observation known[MOST];
 	size_t n, from[MOST];
 };
 
 /* What a training has at n: better the longer, until it is too long for its r. */
-static void values(const struct dp_study *s, double n, const double *x, struct dp_known *k)
+static void values(const struct dp_study *s, double n, const double *x, struct dp_observation *k)
 {
 	double lr = log10(fmax(x[1], 1e-3)) + 1, e[DP_OBJECTIVES_MAX];
 	struct dp_err err;
@@ -72,8 +72,8 @@ static void values(const struct dp_study *s, double n, const double *x, struct d
 	k->y[1] = fmin(0.95, 0.1 + 0.7 / (1 + 0.4 * n * exp(-lr * lr)) +
 				     0.004 * x[2] * n * fmax(lr + 0.5, 0) + 0.03 * lr * lr +
 				     0.01 * x[2]);
-	k->y[2] = k->metric[0] = 1 + sin(0.1 * n + x[2]);
-	assert_int_equal(dp_objectives_privacy_at(s, NULL, x, n, e, &err), DP_OK);
+	k->y[2] = k->metrics[0] = 1 + sin(0.1 * n + x[2]);
+	assert_int_equal(dp_objectives_epsilon_at(s, NULL, x, n, e, &err), DP_OK);
 	if (!isnan(e[0]))
 		k->y[0] = e[0];
 }
@@ -82,16 +82,16 @@ static void values(const struct dp_study *s, double n, const double *x, struct d
  */
 static void train(struct run *r, const struct dp_study *s, uint32_t t, const double *x)
 {
-	double at[DP_WAYPOINTS_MAX];
-	size_t n = dp_path_values(s, x, at), param = s->trainer.path.param;
+	double at[DP_CHECKPOINTS_MAX];
+	size_t n = dp_learning_curve_checkpoints(s, x, at), param = s->trainer.learning_curve.param;
 
 	r->from[t] = r->n;
 	for (size_t i = 0; i <= n; i++) {
-		struct dp_known *k = &r->known[r->n++];
+		struct dp_observation *k = &r->known[r->n++];
 
-		*k = (struct dp_known){ .trial = t, .at = i < n ? at[i] : 0 };
+		*k = (struct dp_observation){ .trial = t, .checkpoint = i < n ? at[i] : 0 };
 		memcpy(k->x, x, s->nparams * sizeof *x);
-		k->x[param] = i < n ? at[i] : dp_path_end(s, x);
+		k->x[param] = i < n ? at[i] : dp_learning_curve_end(s, x);
 		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
 			k->var[j] = NAN;
 		values(s, k->x[param], x, k);
@@ -120,14 +120,14 @@ static struct dp_proposer *fitted(const struct dp_study *s, struct run *r,
 
 	(void)r;
 	assert_int_equal(dp_surrogate_fit(p, h, NULL, &err), DP_OK);
-	assert_int_equal(dp__union_room(p), DP_OK);
+	assert_int_equal(dp__curve_acq_reserve(p), DP_OK);
 	return p;
 }
 
 static void random_place(const struct dp_proposer *p, struct dp_rng *rng, double *u)
 {
-	for (size_t k = 0; k < p->inputs.d; k++)
-		u[k] = p->inputs.in[k].pinned ? 1 : dp_rng_uniform(rng);
+	for (size_t k = 0; k < p->encoding.d; k++)
+		u[k] = p->encoding.inputs[k].is_pinned ? 1 : dp_rng_uniform(rng);
 }
 
 /* ---- the larger of two ---- */
@@ -146,34 +146,37 @@ static void the_worse_of_two(void **state)
 	for (size_t c = 0; c < DP_COUNT(cases); c++) {
 		const double *v = cases[c];
 		struct dp__normal a = { v[0], v[1] }, b = { v[2], v[3] };
-		struct dp__worse w = dp__worse(&a, &b, v[4]);
+		struct dp__normal_max w = dp__normal_max_moments(&a, &b, v[4]);
 		double sum = 0, square = 0;
 
 		for (int i = 0; i < 200000; i++) {
 			double g = dp_rng_normal(&rng), h = dp_rng_normal(&rng);
-			double m = fmax(a.m + a.s * g,
-					b.m + b.s * (v[4] * g + sqrt(1 - v[4] * v[4]) * h));
+			double m = fmax(a.mean + a.sd * g,
+					b.mean + b.sd * (v[4] * g + sqrt(1 - v[4] * v[4]) * h));
 
 			sum += m / 200000;
 			square += m * m / 200000;
 		}
-		assert_true(fabs(w.f.m - sum) < 0.01);
-		assert_true(fabs(w.f.s - sqrt(square - sum * sum)) < 0.01);
+		assert_true(fabs(w.normal.mean - sum) < 0.01);
+		assert_true(fabs(w.normal.sd - sqrt(square - sum * sum)) < 0.01);
 		for (int i = 0; i < 5; i++) { /* in the order of m_by */
 			static const int place[] = { 0, 2, 1, 3, 4 };
 			double up[5], down[5], step = 1e-5;
-			struct dp__worse x, y;
+			struct dp__normal_max x, y;
 
 			memcpy(up, v, sizeof up);
 			memcpy(down, v, sizeof down);
 			up[place[i]] += step;
 			down[place[i]] -= step;
-			x = dp__worse(&(struct dp__normal){ up[0], up[1] },
-				      &(struct dp__normal){ up[2], up[3] }, up[4]);
-			y = dp__worse(&(struct dp__normal){ down[0], down[1] },
-				      &(struct dp__normal){ down[2], down[3] }, down[4]);
-			assert_true(fabs((x.f.m - y.f.m) / (2 * step) - w.m_by[i]) < 1e-6);
-			assert_true(fabs((x.f.s - y.f.s) / (2 * step) - w.s_by[i]) < 1e-5);
+			x = dp__normal_max_moments(&(struct dp__normal){ up[0], up[1] },
+						   &(struct dp__normal){ up[2], up[3] }, up[4]);
+			y = dp__normal_max_moments(&(struct dp__normal){ down[0], down[1] },
+						   &(struct dp__normal){ down[2], down[3] },
+						   down[4]);
+			assert_true(fabs((x.normal.mean - y.normal.mean) / (2 * step) -
+					 w.mean_by[i]) < 1e-6);
+			assert_true(fabs((x.normal.sd - y.normal.sd) / (2 * step) - w.sd_by[i]) <
+				    1e-5);
 		}
 	}
 }
@@ -183,14 +186,14 @@ static void the_worse_of_two(void **state)
 /* The points of a training that ends at place `end`, as columns of u (d x ld). */
 static size_t path_of(const struct dp_proposer *p, const double *at, double *u, size_t ld)
 {
-	const struct dp__inputs *in = &p->inputs;
+	const struct dp__encoding *in = &p->encoding;
 	size_t n = 0;
 
-	while (n < in->nwaypoints && in->waypoint_u[n] < at[in->path])
+	while (n < in->n_checkpoints && in->checkpoints_u[n] < at[in->path_input])
 		n++;
 	for (size_t i = 0; i <= n; i++)
 		for (size_t k = 0; k < in->d; k++)
-			u[k * ld + i] = k == in->path && i < n ? in->waypoint_u[i] : at[k];
+			u[k * ld + i] = k == in->path_input && i < n ? in->checkpoints_u[i] : at[k];
 	return n + 1;
 }
 
@@ -198,7 +201,8 @@ static size_t path_of(const struct dp_proposer *p, const double *at, double *u, 
 static void joint(const struct dp_gp *gp, const double *u, size_t ld, size_t m, double *mean,
 		  double *l)
 {
-	double *work = dp_vec_new(dp_gp_room(gp, 2)), var[2], next[2], both[2], diag[64];
+	double *work = dp_vec_new(dp_gp_predict_workspace(gp, 2)), var[2], next[2], both[2],
+	       diag[64];
 	double jitter;
 
 	for (size_t i = 0; i < m; i++)
@@ -209,11 +213,11 @@ static void joint(const struct dp_gp *gp, const double *u, size_t ld, size_t m, 
 				pair[2 * j] = u[j * ld + i];
 				pair[2 * j + 1] = u[j * ld + k];
 			}
-			dp_gp_predict_row(gp, pair, 2, 2, both, var, next, work);
+			dp_gp_predict_sequence(gp, pair, 2, 2, both, var, next, work);
 			mean[i] = both[0];
 			l[i * m + k] = i == k ? var[0] : next[0];
 		}
-	assert_int_equal(dp_chol(l, m, m, diag, &jitter), DP_OK);
+	assert_int_equal(dp_chol_factor(l, m, m, diag, &jitter), DP_OK);
 	free(work);
 }
 
@@ -221,10 +225,10 @@ static double exact_at(const struct dp_proposer *p, size_t o, const double *u, s
 {
 	double one[DP_PARAMS_MAX], x[DP_PARAMS_MAX] = { 0 };
 
-	for (size_t k = 0; k < p->inputs.d; k++)
+	for (size_t k = 0; k < p->encoding.d; k++)
 		one[k] = u[k * ld];
-	dp__to_x(&p->inputs, one, x);
-	return dp__oracle_value(p, o, x);
+	dp__encoding_decode(&p->encoding, one, x);
+	return dp__exact_objective_value(p, o, x);
 }
 
 /* Expected gain of the union of a path by draws of the whole path. */
@@ -232,7 +236,7 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h, con
 			  double *error)
 {
 	const struct dp_study *s = p->study;
-	size_t np = s->nobjectives, ld = DP_WAYPOINTS_MAX + 1, m, count;
+	size_t np = s->nobjectives, ld = DP_CHECKPOINTS_MAX + 1, m, count;
 	double *u = dp_vec_new(DP_PARAMS_MAX * ld), *y = dp_vec_new((h->n + ld) * np);
 	size_t *index = calloc(h->n, sizeof *index);
 	double mean[3][16], *l[3], ref[3], before, after, sum = 0, square = 0;
@@ -240,13 +244,13 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h, con
 	struct dp_err err;
 
 	m = path_of(p, at, u, ld);
-	assert_int_equal(dp_surrogate_front(p, h, index, y, &count, &err), DP_OK);
+	assert_int_equal(dp_surrogate_posterior_front(p, h, index, y, &count, &err), DP_OK);
 	for (size_t j = 0; j < np; j++) {
 		ref[j] = s->objectives[j].anti_ideal;
 		l[j] = dp_vec_new(m * m);
-		if (!p->output[j].exact)
+		if (!p->output[j].is_exact)
 			joint(&p->output[j].gp, u, ld, m, mean[j], l[j]);
-		for (size_t i = 0; p->output[j].exact && i < m; i++)
+		for (size_t i = 0; p->output[j].is_exact && i < m; i++)
 			mean[j][i] = exact_at(p, j, u + i, ld);
 	}
 	assert_int_equal(dp_hypervolume(y, count, np, ref, &before), DP_OK);
@@ -260,9 +264,10 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h, con
 				z = mean[j][i];
 				for (size_t k = 0; k <= i; k++)
 					z += l[j][i * m + k] * g[k];
-				if (!p->output[j].exact)
+				if (!p->output[j].is_exact)
 					z = p->output[j].shift + p->output[j].scale * z;
-				y[(count + i) * np + j] = dp__backward(&s->objectives[j], z);
+				y[(count + i) * np + j] =
+					dp__objective_from_model(&s->objectives[j], z);
 			}
 		}
 		assert_int_equal(dp_hypervolume(y, count + m, np, ref, &after), DP_OK);
@@ -284,8 +289,8 @@ static double union_of(struct dp_proposer *p, const double *u)
 	double at[DP_PARAMS_MAX], score;
 
 	memcpy(at, u, sizeof at);
-	assert_int_equal(dp__union_eval(p, at, 1, 1, true, false, &score, NULL), DP_OK);
-	return score + dp__cost_log(p, u, NULL);
+	assert_int_equal(dp__curve_acq_eval(p, at, 1, 1, true, false, &score, NULL), DP_OK);
+	return score + dp__cost_log_at(p, u, NULL);
 }
 
 /* Within 6 % of what is drawn, three of its standard errors, and 0.001 of hypervolumes of
@@ -294,7 +299,7 @@ static void check_monte_carlo(const char *objectives, uint32_t trainings)
 {
 	struct dp_study *s = study(PARAMS, objectives, "");
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_proposer *p;
 	struct dp_rng rng;
 	double sums = 0, ones = 0;
@@ -309,8 +314,8 @@ static void check_monte_carlo(const char *objectives, uint32_t trainings)
 		size_t m;
 
 		random_place(p, &rng, u);
-		u[p->inputs.path] = 0.5 + 0.5 * u[p->inputs.path];
-		dp__snap(&p->inputs, u);
+		u[p->encoding.path_input] = 0.5 + 0.5 * u[p->encoding.path_input];
+		dp__encoding_round(&p->encoding, u);
 		drawn = drawn_union(p, &h, u, &error);
 		found = exp(union_of(p, u));
 		if (fabs(found - drawn) > 0.06 * drawn + 3 * error + 1e-3)
@@ -318,11 +323,11 @@ static void check_monte_carlo(const char *objectives, uint32_t trainings)
 		m = path_of(p, u, column, 65);
 		for (size_t k = 0; k < m; k++) {
 			assert_int_equal(
-				dp__model_eval(p, column + k, 65, 1, true, &one, NULL, NULL),
+				dp__acquisition_eval(p, column + k, 65, 1, true, &one, NULL, NULL),
 				DP_OK);
-			for (size_t j = 0; j < p->inputs.d; j++)
+			for (size_t j = 0; j < p->encoding.d; j++)
 				u[j] = column[j * 65 + k];
-			each += exp(one + dp__cost_log(p, u, NULL));
+			each += exp(one + dp__cost_log_at(p, u, NULL));
 		}
 		sums += each;
 		ones += found;
@@ -351,7 +356,7 @@ static const char *const acquisitions[] = { ", acquisition: ehvi", ", acquisitio
 static void paths_and_points(void **state)
 {
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_rng rng;
 
 	(void)state;
@@ -365,21 +370,22 @@ static void paths_and_points(void **state)
 		p = fitted(s, &r, &h);
 		for (int i = 0; i < 40; i++) {
 			double u[DP_PARAMS_MAX], one, before = -INFINITY, best, alone;
-			size_t path = p->inputs.path;
+			size_t path = p->encoding.path_input;
 
 			random_place(p, &rng, u);
 			u[path] = 0;
-			assert_int_equal(dp__model_eval(p, u, 1, 1, true, &one, NULL, NULL), DP_OK);
+			assert_int_equal(dp__acquisition_eval(p, u, 1, 1, true, &one, NULL, NULL),
+					 DP_OK);
 			assert_true(union_of(p, u) == one);
-			for (size_t k = 0; a % 2 && k < p->inputs.nwaypoints; k++) {
-				u[path] = p->inputs.waypoint_u[k];
+			for (size_t k = 0; a % 2 && k < p->encoding.n_checkpoints; k++) {
+				u[path] = p->encoding.checkpoints_u[k];
 				one = union_of(p, u);
 				assert_true(one >= before - 1e-9);
 				before = one;
 			}
-			assert_int_equal(dp__union_eval(p, u, 1, 1, true, true, &best, NULL),
+			assert_int_equal(dp__curve_acq_eval(p, u, 1, 1, true, true, &best, NULL),
 					 DP_OK);
-			assert_int_equal(dp__union_eval(p, u, 1, 1, true, false, &alone, NULL),
+			assert_int_equal(dp__curve_acq_eval(p, u, 1, 1, true, false, &alone, NULL),
 					 DP_OK);
 			assert_true(best == alone || fabs(best - alone) < 1e-6);
 		}
@@ -394,7 +400,7 @@ static void slopes_of_a_union(void **state)
 {
 	static const char *const objectives[] = { TWO, EXACT, THREE, LIMITED };
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_rng rng;
 	int seen = 0;
 
@@ -411,14 +417,14 @@ static void slopes_of_a_union(void **state)
 			double u[DP_PARAMS_MAX], g[DP_PARAMS_MAX], other[DP_PARAMS_MAX], v;
 
 			random_place(p, &rng, u);
-			v = dp__union_slope(p, u, g);
-			for (size_t k = 0; k < p->inputs.d && isfinite(v); k++) {
+			v = dp__curve_acq_gradient(p, u, g);
+			for (size_t k = 0; k < p->encoding.d && isfinite(v); k++) {
 				double at = u[k], step = 1e-5, up, down, slope;
 
 				u[k] = at + step;
-				up = dp__union_slope(p, u, other);
+				up = dp__curve_acq_gradient(p, u, other);
 				u[k] = at - step;
-				down = dp__union_slope(p, u, other);
+				down = dp__curve_acq_gradient(p, u, other);
 				u[k] = at;
 				slope = (up - down) / (2 * step);
 				if (fabs(slope - g[k]) >
@@ -440,15 +446,16 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, u
 	       uint32_t to, uint32_t parallel)
 {
 	for (uint32_t t = from; t < to; t++) {
-		struct dp_history h = { .known = r->known, .n = r->n };
+		struct dp_history h = { .observations = r->known, .n = r->n };
 		struct dp_proposal out;
 		struct dp_err err;
 		int code;
 
 		for (size_t i = 0; i < r->n; i++)
-			r->known[i].status =
-				r->known[i].trial + parallel > t ? DP_KNOWN_PENDING : DP_KNOWN_OK;
-		code = p ? dp_proposer_ask(p, &h, t, NULL, &out, &err)
+			r->known[i].status = r->known[i].trial + parallel > t
+						     ? DP_OBSERVATION_PENDING
+						     : DP_OBSERVATION_OK;
+		code = p ? dp_proposer_propose(p, &h, t, NULL, &out, &err)
 			 : dp_propose(s, &h, t, NULL, &out, &err);
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
@@ -503,7 +510,7 @@ static void warm_is_cold_after_a_retry(void **state)
 	struct dp_proposer *p = dp_proposer_new(s);
 	const double last[] = { 40, 0.1, 2 };
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_proposal warm, cold;
 	struct dp_err err;
 
@@ -511,9 +518,9 @@ static void warm_is_cold_after_a_retry(void **state)
 	sample(&r, s, 9);
 	train(&r, s, 9, last);
 	h.n = r.n - 2; /* without its end and a waypoint */
-	assert_int_equal(dp_proposer_ask(p, &h, 10, NULL, &warm, &err), DP_OK);
+	assert_int_equal(dp_proposer_propose(p, &h, 10, NULL, &warm, &err), DP_OK);
 	h.n = r.n;
-	assert_int_equal(dp_proposer_ask(p, &h, 10, NULL, &warm, &err), DP_OK);
+	assert_int_equal(dp_proposer_propose(p, &h, 10, NULL, &warm, &err), DP_OK);
 	assert_int_equal(dp_propose(s, &h, 10, NULL, &cold, &err), DP_OK);
 	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 	dp_proposer_free(p);
@@ -529,19 +536,19 @@ static void no_rerun_of_what_failed(void **state)
 	(void)state;
 	for (int failed = 0; failed < 2; failed++) {
 		struct dp_study *s = study(PARAMS, EXACT, ", initial: 4");
-		struct dp_history h = { .known = r.known };
+		struct dp_history h = { .observations = r.known };
 		struct dp_proposer *p;
 		double x[DP_PARAMS_MAX];
 
 		sample(&r, s, 18);
 		for (size_t i = 0; failed && i < r.n; i++)
-			if (r.known[i].at == 0)
-				r.known[i].status = DP_KNOWN_FAILED;
+			if (r.known[i].checkpoint == 0)
+				r.known[i].status = DP_OBSERVATION_FAILED;
 		h.n = r.n;
 		p = fitted(s, &r, &h);
 		p->output[1].hyper.noise = 0.5;
-		p->output[1].repeats = p->output[1].curve.known = false;
-		assert_int_equal(dp__rerun(p, x), !failed);
+		p->output[1].is_deterministic = p->output[1].noise_curve.is_known = false;
+		assert_int_equal(dp__propose_replicate(p, x), !failed);
 		dp_proposer_free(p);
 		dp_study_free(s);
 	}
@@ -555,12 +562,12 @@ static void waypoints_take_no_place(void **state)
 				   "  z: {fixed: 1}\n",
 				   TWO, ", initial: 1");
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_proposal out;
 	struct dp_err err;
 
 	(void)state;
-	assert_int_equal(dp_propose_limit(s), 8);
+	assert_int_equal(dp_propose_max_trials(s), 8);
 	r.n = 0;
 	go(&r, s, NULL, 0, 8, 1);
 	for (uint32_t i = 0; i < 8; i++)
@@ -581,7 +588,7 @@ static void a_small_space_to_its_end(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(spaces); i++) {
-		struct dp_history h = { .known = r.known };
+		struct dp_history h = { .observations = r.known };
 		char params[160];
 		struct dp_study *s;
 
@@ -615,9 +622,9 @@ static void a_fixed_path(void **state)
 				   EXACT, ", initial: 4");
 	struct dp_proposer *p = dp_proposer_new(s);
 	double x[3];
-	struct dp_predicted at[2];
+	struct dp_prediction at[2];
 	static struct run r;
-	struct dp_history h = { .known = r.known };
+	struct dp_history h = { .observations = r.known };
 	struct dp_err err;
 
 	(void)state;
@@ -626,21 +633,21 @@ static void a_fixed_path(void **state)
 		struct dp_proposal out;
 
 		h.n = r.n;
-		assert_int_equal(dp_proposer_ask(p, &h, t, NULL, &out, &err), DP_OK);
+		assert_int_equal(dp_proposer_propose(p, &h, t, NULL, &out, &err), DP_OK);
 		assert_true(out.x[0] == 0);
 		train(&r, s, t, out.x);
 		assert_true(r.known[r.n - 1].x[0] == 30 && r.known[r.from[t]].x[0] == 1);
 	}
 	assert_int_equal(p->spec.d, 3);
-	assert_int_equal(dp_propose_limit(s), UINT64_MAX);
+	assert_int_equal(dp_propose_max_trials(s), UINT64_MAX);
 	h.n = r.n;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
 	for (int i = 0; i < 2; i++) { /* at its value, and at that of a waypoint */
-		struct dp_known k = r.known[i ? 0 : r.from[1] - 1];
+		struct dp_observation k = r.known[i ? 0 : r.from[1] - 1];
 
 		memcpy(x, k.x, sizeof x);
 		x[0] = i ? 1 : 0;
-		assert_int_equal(dp_surrogate_eval(p, x, 1, at, NULL, NULL, &err), DP_OK);
+		assert_int_equal(dp_surrogate_predict(p, x, 1, at, NULL, NULL, &err), DP_OK);
 		assert_true(fabs(at[0].value - k.y[0]) < 1e-9 * k.y[0]);
 		assert_true(fabs(at[1].value - k.y[1]) < 0.03);
 	}
@@ -663,6 +670,6 @@ int main(void)
 		cmocka_unit_test(a_fixed_path),
 	};
 
-	dp_linalg_single_thread();
+	dp_linalg_set_single_thread();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,12 +55,13 @@ static void compare(train_fn *train_it, const void *what, struct sgd how, size_t
 {
 	float *w = weights_for(n), *alone = weights_for(n);
 	struct seen seen = { .w = w, .nweights = n };
-	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights, &seen };
+	const struct training_checkpoints walk = { on_the_way, DP_COUNT(on_the_way), note_weights,
+						   &seen };
 
 	how.epochs = EPOCHS;
-	how.walk = &walk;
+	how.checkpoints = &walk;
 	train_it(what, &how, w);
-	how.walk = NULL;
+	how.checkpoints = NULL;
 	train_it(what, &how, alone);
 	assert_memory_equal(w, alone, n * sizeof *w);
 	assert_int_equal(seen.n, DP_COUNT(on_the_way));
@@ -82,11 +83,11 @@ static void compare_all(train_fn *train_it, const void *what, size_t n)
 {
 	for (int i = 0; i < 8; i++) {
 		const struct sgd how = { .optimizer = i & 1 ? OPTIMIZER_ADAM : OPTIMIZER_SGD,
-					 .poisson = i & 2,
-					 .noise = i & 4 ? 0 : 1,
+					 .is_poisson = i & 2,
+					 .noise_multiplier = i & 4 ? 0 : 1,
 					 .clip = 0.5,
-					 .lot = 23,
-					 .rate = 0.05 };
+					 .lot_size = 23,
+					 .learning_rate = 0.05 };
 
 		compare(train_it, what, how, n);
 	}
@@ -97,31 +98,31 @@ static void compare_all(train_fn *train_it, const void *what, size_t n)
 struct linear_case {
 	const char *kernel;
 	enum linear_loss loss;
-	const struct rows *rows;
+	const struct sparse_rows *rows;
 };
 
 static void train_linear(const void *what, const struct sgd *how, float *w)
 {
 	const struct linear_case *c = what;
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise lots, noise;
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream lots, noise;
 	struct dp_err err;
 
-	noise_seeded(&lots, SEED, NOISE_LOTS);
-	noise_seeded(&noise, SEED, NOISE_GRADIENT);
-	if (linear_train_by(c->kernel, c->loss, c->rows, how, &lots, &noise, &pulse, w, &err) !=
-	    DP_OK)
+	noise_stream_init_seeded(&lots, SEED, NOISE_LOTS);
+	noise_stream_init_seeded(&noise, SEED, NOISE_GRADIENT);
+	if (linear_train_with_kernel(c->kernel, c->loss, c->rows, how, &lots, &noise, &pulse, w,
+				     &err) != DP_OK)
 		fail_msg("%s", err.msg);
 	/* progress counts every step once, however many legs there are */
-	assert_int_equal(pulse.done, sgd_steps(how, c->rows->n));
+	assert_int_equal(pulse.steps_done, sgd_total_steps(how, c->rows->n));
 }
 
 /* Rows of 120 binary features take the fastest kernel here, and the plain one by name;
  * rows with values are the dense case. */
 static void test_linear_walk(void **state)
 {
-	struct rows binary = made_rows(300, 120, 14, false, 1);
-	struct rows dense = made_rows(300, 12, 12, true, 2);
+	struct sparse_rows binary = made_rows(300, 120, 14, false, 1);
+	struct sparse_rows dense = made_rows(300, 12, 12, true, 2);
 	const struct linear_case cases[] = { { NULL, LINEAR_LOGISTIC, &binary },
 					     { "index", LINEAR_LOGISTIC, &binary },
 					     { "index", LINEAR_HINGE, &binary },
@@ -130,7 +131,8 @@ static void test_linear_walk(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		compare_all(train_linear, &cases[i], linear_weights(cases[i].rows->nfeatures));
+		compare_all(train_linear, &cases[i],
+			    linear_count_weights(cases[i].rows->nfeatures));
 	free_rows(&binary);
 	free_rows(&dense);
 }
@@ -138,9 +140,9 @@ static void test_linear_walk(void **state)
 /* ---- networks ---- */
 
 struct mlp_case {
-	struct mlp shape;
-	enum mlp_path path;
-	const struct rows *rows;
+	struct mlp_shape shape;
+	enum mlp_input_mode path;
+	const struct sparse_rows *rows;
 };
 
 static void train_mlp(const void *what, const struct sgd *how, float *w)
@@ -152,14 +154,14 @@ static void train_mlp(const void *what, const struct sgd *how, float *w)
 
 static void test_mlp_walk(void **state)
 {
-	struct rows rows = class_rows(150, 40, 10, true, 4);
-	const struct mlp shape = { 3, { 40, 70, 20, 4 } };
-	const struct mlp_case cases[] = { { shape, MLP_SPARSE, &rows },
-					  { shape, MLP_DENSE, &rows } };
+	struct sparse_rows rows = class_rows(150, 40, 10, true, 4);
+	const struct mlp_shape shape = { 3, { 40, 70, 20, 4 } };
+	const struct mlp_case cases[] = { { shape, MLP_INPUT_SPARSE, &rows },
+					  { shape, MLP_INPUT_DENSE, &rows } };
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(cases); i++)
-		compare_all(train_mlp, &cases[i], mlp_weights(&shape));
+		compare_all(train_mlp, &cases[i], mlp_count_weights(&shape));
 	free_rows(&rows);
 }
 
@@ -168,24 +170,27 @@ static void test_mlp_walk(void **state)
 /* A result that cannot be written ends the training there, with that error. */
 static void test_look_fails(void **state)
 {
-	struct rows rows = made_rows(100, 12, 6, true, 3);
-	size_t n = linear_weights(12);
+	struct sparse_rows rows = made_rows(100, 12, 6, true, 3);
+	size_t n = linear_count_weights(12);
 	float *w = weights_for(n);
 	struct seen seen = { .w = w, .nweights = n, .stop_after = 2 };
-	const struct walk walk = { on_the_way, DP_COUNT(on_the_way), note_weights, &seen };
-	const struct sgd how = {
-		.epochs = EPOCHS, .lot = 10, .rate = 0.1, .clip = 1, .walk = &walk
-	};
-	struct pulse pulse = { .fd = -1, .total = 1 };
-	struct noise s;
+	const struct training_checkpoints walk = { on_the_way, DP_COUNT(on_the_way), note_weights,
+						   &seen };
+	const struct sgd how = { .epochs = EPOCHS,
+				 .lot_size = 10,
+				 .learning_rate = 0.1,
+				 .clip = 1,
+				 .checkpoints = &walk };
+	struct training_progress pulse = { .fd = -1, .steps_total = 1 };
+	struct noise_stream s;
 	struct dp_err err;
 
 	(void)state;
-	noise_seeded(&s, SEED, NOISE_LOTS);
+	noise_stream_init_seeded(&s, SEED, NOISE_LOTS);
 	assert_int_equal(linear_train(LINEAR_LOGISTIC, &rows, &how, &s, &s, &pulse, w, &err),
 			 DP_E_IO);
 	assert_string_equal(err.msg, "the disk is full");
-	assert_int_equal(pulse.done, 2 * 10);
+	assert_int_equal(pulse.steps_done, 2 * 10);
 	for (size_t i = 0; i < seen.n; i++)
 		free(seen.copy[i]);
 	free(w);

@@ -18,26 +18,26 @@ static const char *const names[] = { "f1", "seconds" };
 static const uint32_t both[] = { 0, 1 };
 
 /* An attempt that made both runs; ways: by waypoint, run, metric. */
-static struct dp_event ended(enum dp_end how, const double *ways)
+static struct dp_event ended(enum dp_end_class how, const double *ways)
 {
 	static const double own[] = { 0.5, 9, 0.75, 8 };
 
 	return (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				  .run = DP_RUN_ALL,
-				  .end = how,
-				  .counted = true,
+				  .end_class = how,
+				  .charged = true,
 				  .reason = how == DP_END_OK ? NULL : "because",
 				  .metric_names = names,
 				  .nmetrics = 2,
 				  .runs = both,
 				  .nruns = 2,
 				  .metrics = own,
-				  .waypoints = at,
-				  .nwaypoints = 2,
-				  .ways = ways,
-				  .nways = 8,
-				  .way_privacy = epsilons,
-				  .nway_privacy = 2 };
+				  .checkpoints = at,
+				  .ncheckpoints = 2,
+				  .checkpoint_metrics = ways,
+				  .ncheckpoint_metrics = 8,
+				  .checkpoint_epsilons = epsilons,
+				  .ncheckpoint_epsilons = 2 };
 }
 
 static void begin_trial(const char *trainer)
@@ -59,28 +59,28 @@ static void trial_ended(const char *how)
 static void means_and_variances(void **s)
 {
 	static const double ways[] = { 0.25, 1, 0.75, 2, 0.5, 3, 0.5, 4 };
-	const struct dp_way *way;
+	const struct dp_checkpoints *way;
 
 	(void)s;
 	begin_trial(", runs: 2, path: C");
 	plan(0, DP_RUN_ALL, 0);
-	assert_null(st->trials[0]->way);
+	assert_null(st->trials[0]->checkpoints);
 	apply(ended(DP_END_OK, ways));
-	way = st->trials[0]->way;
-	assert_false(dp_way_stands(st, way, 0)); /* the trial has not ended */
+	way = st->trials[0]->checkpoints;
+	assert_false(dp_checkpoint_is_result(st, way, 0)); /* the trial has not ended */
 	trial_ended("ok");
-	assert_int_equal(way->n, 2);
-	assert_true(way->at[0] == 1 && way->at[1] == 2);
+	assert_int_equal(way->count, 2);
+	assert_true(way->values[0] == 1 && way->values[1] == 2);
 	assert_true(way->objectives[0] == 0.125 && way->objectives[1] == 0.5);
 	assert_true(way->objectives[2] == 0.25 && way->objectives[3] == 0.5);
 	assert_int_equal(way->nmetrics, 2);
-	assert_true(way->means[0] == 0.5 && way->means[1] == 1.5);
-	assert_true(way->variances[0] == 0.0625 && way->variances[1] == 0.25);
-	assert_true(way->means[2] == 0.5 && way->means[3] == 3.5);
-	assert_true(way->variances[2] == 0 && way->variances[3] == 0.25);
-	assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
-	assert_null(way->runs);
-	assert_true(dp_trial_mean(st, st->trials[0], 0) == 0.625); /* its own result */
+	assert_true(way->metric_means[0] == 0.5 && way->metric_means[1] == 1.5);
+	assert_true(way->metric_variances[0] == 0.0625 && way->metric_variances[1] == 0.25);
+	assert_true(way->metric_means[2] == 0.5 && way->metric_means[3] == 3.5);
+	assert_true(way->metric_variances[2] == 0 && way->metric_variances[3] == 0.25);
+	assert_true(dp_checkpoint_is_result(st, way, 0) && dp_checkpoint_is_result(st, way, 1));
+	assert_null(way->run_metrics);
+	assert_true(dp_trial_metric_mean(st, st->trials[0], 0) == 0.625); /* its own result */
 }
 
 /* Left out by one run, not finite, without an epsilon: dropped, and no others with it. A
@@ -99,21 +99,21 @@ static void dropped(void **s)
 		struct dp_event e = ended(DP_END_OK, cases[i]);
 
 		if (i == 2)
-			e.way_privacy = unknown;
+			e.checkpoint_epsilons = unknown;
 		begin_trial(", runs: 2, path: C");
 		plan(0, DP_RUN_ALL, 0);
 		apply(e);
 		trial_ended("ok");
-		assert_false(dp_way_stands(st, st->trials[0]->way, 0));
-		assert_true(dp_way_stands(st, st->trials[0]->way, 1));
+		assert_false(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
+		assert_true(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 1));
 	}
 }
 
 /* What a cancelled or timed-out training reached stays. While it is retried that is no
  * result, and is one again if the retry gets nowhere, or not as far. */
-static void cut_short(void **s)
+static void fail_file_truncated(void **s)
 {
-	static const enum dp_end ends[] = { DP_END_CANCELLED, DP_END_TIMEOUT };
+	static const enum dp_end_class ends[] = { DP_END_CANCELLED, DP_END_TIMEOUT };
 	static const double ways[] = { 0.25, 1, 0.75, 2, 0.5, 3, NONE, NONE };
 	static const double nowhere[] = { 0.25, 1, NONE, NONE, NONE, NONE, NONE, NONE };
 
@@ -123,11 +123,11 @@ static void cut_short(void **s)
 		plan(0, DP_RUN_ALL, 0);
 		apply(ended(ends[i], ways));
 		trial_ended(i ? "failed" : "cancelled");
-		assert_true(dp_way_stands(st, st->trials[0]->way, 0));
-		assert_false(dp_way_stands(st, st->trials[0]->way, 1));
+		assert_true(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
+		assert_false(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 1));
 		assert_null(st->trials[0]->metrics);
 		apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
-		assert_false(dp_trial_has_way(st, st->trials[0]));
+		assert_false(dp_trial_has_checkpoint_results(st, st->trials[0]));
 		plan(0, DP_RUN_ALL, 1);
 		if (i) {
 			struct dp_event e = ended(DP_END_TIMEOUT, nowhere);
@@ -138,13 +138,13 @@ static void cut_short(void **s)
 			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 						 .attempt = 1,
 						 .run = DP_RUN_ALL,
-						 .end = DP_END_EXIT_CODE });
+						 .end_class = DP_END_EXIT_CODE });
 		}
 		trial_ended("failed");
-		assert_int_equal(st->failures_in_row, i ? 0 : 1);
-		assert_true(dp_way_stands(st, st->trials[0]->way, 0));
-		assert_true(st->trials[0]->way->means[0] == 0.5);
-		assert_false(dp_way_stands(st, st->trials[0]->way, 1));
+		assert_int_equal(st->consecutive_failures, i ? 0 : 1);
+		assert_true(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
+		assert_true(st->trials[0]->checkpoints->metric_means[0] == 0.5);
+		assert_false(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 1));
 	}
 }
 
@@ -161,8 +161,9 @@ static void one_run_again(void **s)
 
 		plan(0, (int32_t)run, 0);
 		if (run == 1) {
-			apply((struct dp_event){
-				.type = DP_EV_ATTEMPT_ENDED, .run = 1, .end = DP_END_EXIT_CODE });
+			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
+						 .run = 1,
+						 .end_class = DP_END_EXIT_CODE });
 			trial_ended("failed");
 			apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
 			plan(0, 1, 1);
@@ -171,15 +172,15 @@ static void one_run_again(void **s)
 		e.run = (int32_t)run;
 		e.runs = &both[run];
 		e.nruns = e.nmetrics = 1;
-		e.nways = 2;
-		e.nway_privacy = run ? 0 : 2; /* told already */
+		e.ncheckpoint_metrics = 2;
+		e.ncheckpoint_epsilons = run ? 0 : 2; /* told already */
 		apply(e);
 	}
 	trial_ended("ok");
-	assert_true(dp_way_stands(st, st->trials[0]->way, 0));
-	assert_true(dp_way_stands(st, st->trials[0]->way, 1));
-	assert_true(st->trials[0]->way->means[0] == 0.5);
-	assert_null(st->trials[0]->way->runs);
+	assert_true(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
+	assert_true(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 1));
+	assert_true(st->trials[0]->checkpoints->metric_means[0] == 0.5);
+	assert_null(st->trials[0]->checkpoints->run_metrics);
 }
 
 /* runs_per_process: 1: whichever run ends first, the sums are made in the runs' order;
@@ -191,7 +192,7 @@ static void one_run_each(void **s)
 
 	(void)s;
 	for (uint32_t first = 0; first < 2; first++) {
-		const struct dp_way *way;
+		const struct dp_checkpoints *way;
 
 		begin_trial(", runs: 2, runs_per_process: 1, path: C");
 		for (uint32_t i = 0; i < 2; i++) {
@@ -203,15 +204,16 @@ static void one_run_each(void **s)
 			e.runs = &both[run];
 			e.nruns = 1;
 			e.nmetrics = 1;
-			e.nways = 2;
-			e.nway_privacy = i ? 0 : 2; /* told already */
+			e.ncheckpoint_metrics = 2;
+			e.ncheckpoint_epsilons = i ? 0 : 2; /* told already */
 			apply(e);
 		}
 		trial_ended("ok");
-		way = st->trials[0]->way;
-		assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
-		assert_true(first == 0 || way->means[0] == means[0]);
-		means[0] = way->means[0];
+		way = st->trials[0]->checkpoints;
+		assert_true(dp_checkpoint_is_result(st, way, 0) &&
+			    dp_checkpoint_is_result(st, way, 1));
+		assert_true(first == 0 || way->metric_means[0] == means[0]);
+		means[0] = way->metric_means[0];
 		assert_true(way->objectives[2] == 0.25);
 	}
 	assert_float_equal(means[0], 0.4, 1e-15);
@@ -228,14 +230,14 @@ static void a_run_is_missing(void **s)
 	plan(0, 0, 0);
 	e.run = 0;
 	e.nruns = e.nmetrics = 1;
-	e.nways = 2;
+	e.ncheckpoint_metrics = 2;
 	apply(e);
 	trial_ended("cancelled");
-	assert_false(dp_way_stands(st, st->trials[0]->way, 0));
+	assert_false(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
 }
 
 /* One run, alone in its process; ways: of both waypoints. */
-static void run_ended(uint32_t run, uint32_t attempt, enum dp_end how, const double *ways,
+static void run_ended(uint32_t run, uint32_t attempt, enum dp_end_class how, const double *ways,
 		      const double *costs)
 {
 	struct dp_event e = ended(how, ways);
@@ -245,9 +247,9 @@ static void run_ended(uint32_t run, uint32_t attempt, enum dp_end how, const dou
 	e.attempt = attempt;
 	e.runs = &both[run];
 	e.nruns = e.nmetrics = 1;
-	e.nways = 2;
-	e.way_privacy = costs;
-	e.nway_privacy = costs ? 2 : 0;
+	e.ncheckpoint_metrics = 2;
+	e.checkpoint_epsilons = costs;
+	e.ncheckpoint_epsilons = costs ? 2 : 0;
 	apply(e);
 }
 
@@ -257,25 +259,25 @@ static void a_retry_keeps_known_runs(void **s)
 {
 	static const double first[] = { 0.25, 0.5 }, cut[] = { 0.75, NONE },
 			    second[] = { 0.5, 0.75 }, some[] = { 0.125, NONE };
-	const struct dp_way *way;
+	const struct dp_checkpoints *way;
 
 	(void)s;
 	begin_trial(", runs: 2, runs_per_process: 1, path: C");
 	run_ended(1, 0, DP_END_TIMEOUT, cut, some);
 	run_ended(0, 0, DP_END_OK, first, epsilons);
 	trial_ended("failed");
-	way = st->trials[0]->way;
-	assert_true(dp_way_stands(st, way, 0) && way->means[0] == 0.5);
-	assert_false(dp_way_stands(st, way, 1));
+	way = st->trials[0]->checkpoints;
+	assert_true(dp_checkpoint_is_result(st, way, 0) && way->metric_means[0] == 0.5);
+	assert_false(dp_checkpoint_is_result(st, way, 1));
 	apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
-	assert_false(dp_way_stands(st, way, 0)); /* its run is made again */
-	assert_true(dp_way_accounted(st, way));
+	assert_false(dp_checkpoint_is_result(st, way, 0)); /* its run is made again */
+	assert_true(dp_checkpoints_have_epsilons(st, way));
 	run_ended(1, 1, DP_END_OK, second, some);
 	trial_ended("ok");
-	assert_true(dp_way_stands(st, way, 0) && dp_way_stands(st, way, 1));
-	assert_true(way->means[0] == 0.375 && way->means[1] == 0.625);
+	assert_true(dp_checkpoint_is_result(st, way, 0) && dp_checkpoint_is_result(st, way, 1));
+	assert_true(way->metric_means[0] == 0.375 && way->metric_means[1] == 0.625);
 	assert_true(way->objectives[0] == 0.125 && way->objectives[2] == 0.25);
-	assert_null(way->runs);
+	assert_null(way->run_metrics);
 }
 
 /* Results that go and others that come are told apart, though they are as many. */
@@ -309,7 +311,7 @@ static void results_have_a_version(void **s)
 }
 
 /* A trial whose one attempt ends so, and what became of it. */
-static void walked_trial(enum dp_end how, const double *ways)
+static void walked_trial(enum dp_end_class how, const double *ways)
 {
 	struct dp_event e = ended(how, ways);
 
@@ -333,7 +335,7 @@ static void out_of_time_is_no_failure_in_the_row(void **s)
 		walked_trial(DP_END_TIMEOUT, some);
 	NEXT("propose");
 	assert_int_equal(st->failed, 3);
-	assert_int_equal(st->failures_in_row, 0);
+	assert_int_equal(st->consecutive_failures, 0);
 	for (int i = 0; i < 4; i++) /* but these come to nothing */
 		walked_trial(DP_END_TIMEOUT, none);
 	NEXT("propose");
@@ -353,7 +355,7 @@ static void waypoints_make_a_study_finish(void **s)
 	walked_trial(DP_END_TIMEOUT, some);
 	NEXT("finished: no training came to its end (0 diverged, 2 failed or were "
 	     "cancelled), but their waypoints are results");
-	assert_int_equal(dp_study_front(st, NULL), DP_OK);
+	assert_int_equal(dp_state_update_front(st, NULL), DP_OK);
 	assert_int_equal(st->nfront, 1);
 	begin(", runs: 2, path: C", "search: {method: random, evaluations: 1}");
 	walked_trial(DP_END_TIMEOUT, none);
@@ -366,12 +368,12 @@ static void refused_with(struct dp_event e)
 
 	e.study = 1;
 	e.seq = seq;
-	e.time = now;
+	e.time_us = now;
 	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
 	assert_non_null(strstr(err.msg, "the waypoints of trial 0 of study 1"));
-	assert_int_equal(st->open, 1);
+	assert_int_equal(st->open_attempts, 1);
 	assert_int_equal(st->nmetrics, 0);
-	assert_null(st->trials[0]->way);
+	assert_null(st->trials[0]->checkpoints);
 }
 
 static void what_does_not_fit(void **s)
@@ -385,15 +387,15 @@ static void what_does_not_fit(void **s)
 	refused_with(e); /* no path */
 	begin_trial(", runs: 2, path: C");
 	plan(0, DP_RUN_ALL, 0);
-	bad = e, bad.nways = 7;
+	bad = e, bad.ncheckpoint_metrics = 7;
 	refused_with(bad);
-	bad = e, bad.nway_privacy = 1;
+	bad = e, bad.ncheckpoint_epsilons = 1;
 	refused_with(bad);
-	bad = e, bad.waypoints = down;
+	bad = e, bad.checkpoints = down;
 	refused_with(bad);
-	bad = e, bad.waypoints = odd;
+	bad = e, bad.checkpoints = odd;
 	refused_with(bad);
-	bad = e, bad.nwaypoints = DP_WAYPOINTS_MAX + 1;
+	bad = e, bad.ncheckpoints = DP_CHECKPOINTS_MAX + 1;
 	refused_with(bad);
 	apply(e);
 }
@@ -420,13 +422,13 @@ static void bytes_of_a_record(void **s)
 	e.runs = runs;
 	e.nruns = 10;
 	e.metrics = own;
-	e.waypoints = waypoints;
-	e.nwaypoints = 12;
-	e.nways = 240;
-	e.way_privacy = costs;
-	e.nway_privacy = 12;
+	e.checkpoints = waypoints;
+	e.ncheckpoints = 12;
+	e.ncheckpoint_metrics = 240;
+	e.checkpoint_epsilons = costs;
+	e.ncheckpoint_epsilons = 12;
 	assert_int_equal(dp_event_encode(&e, &with, NULL), DP_OK);
-	e.nwaypoints = e.nways = e.nway_privacy = 0;
+	e.ncheckpoints = e.ncheckpoint_metrics = e.ncheckpoint_epsilons = 0;
 	assert_int_equal(dp_event_encode(&e, &without, NULL), DP_OK);
 	print_message("%zu bytes, %zu without waypoints\n", with.len, without.len);
 	/* nine for each double, one for a small number, and the names of the fields */
@@ -440,7 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(means_and_variances, teardown),
 		cmocka_unit_test_teardown(dropped, teardown),
-		cmocka_unit_test_teardown(cut_short, teardown),
+		cmocka_unit_test_teardown(fail_file_truncated, teardown),
 		cmocka_unit_test_teardown(one_run_again, teardown),
 		cmocka_unit_test_teardown(one_run_each, teardown),
 		cmocka_unit_test_teardown(a_run_is_missing, teardown),

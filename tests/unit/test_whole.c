@@ -9,7 +9,7 @@
 
 #include "failing_malloc.h"
 #include "privacy/privacy_internal.h"
-#include "privacy/whole.h"
+#include "privacy/composition/adaptive_composition.h"
 #include "privacy_query.h"
 #include "reference.h"
 
@@ -69,15 +69,15 @@ static void check_rows(const char *family, int expected,
 
 static int renyi_of(const char *text, double times, const double *orders, size_t n, double *k)
 {
-	struct dp_renyi_memory *memory = dp_renyi_memory_new();
+	struct dp_renyi_cache *memory = dp_renyi_cache_new();
 	double values[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item item = { query(text, values), values, times };
+	struct dp_composition_item item = { query(text, values), values, times };
 	struct dp_err err = { 0 };
 	int code;
 
 	assert_non_null(memory);
-	code = dp_privacy_renyi(memory, &item, 1, orders, n, k, &err);
-	dp_renyi_memory_free(memory);
+	code = dp_privacy_renyi_curve(memory, &item, 1, orders, n, k, &err);
+	dp_renyi_cache_free(memory);
 	return code;
 }
 
@@ -90,7 +90,7 @@ static void gaussian_curve(double mu, struct dp_odometer *o, double *k)
 {
 	char text[128];
 
-	dp_odometer_standard(o);
+	dp_odometer_init_default(o);
 	snprintf(text, sizeof text,
 		 "{\"mechanism\":\"gaussian\",\"sigma\":1,\"sensitivity\":%.17g,"
 		 "\"delta\":1e-5}",
@@ -131,7 +131,7 @@ static void check_laplace(const char *family, const double *g)
 	struct dp_odometer o;
 	char text[128];
 
-	dp_odometer_standard(&o);
+	dp_odometer_init_default(&o);
 	snprintf(text, sizeof text, "{\"mechanism\":\"laplace\",\"scale\":%g}", g[0]);
 	assert_int_equal(renyi_of(text, 1, o.order, o.n, k), DP_OK);
 	assert_bound(family, g, dp_odometer_epsilon(&o, k, g[1], NULL), g[2], 3e-9);
@@ -174,7 +174,7 @@ static void curves_without_replacement(void **state)
 		assert_true(lots_epsilon(&r, &r.order, 1) <= r.epsilon * (1 + 3e-9));
 	assert_int_equal(n, 42);
 	rewind(f);
-	dp_odometer_standard(&o);
+	dp_odometer_init_default(&o);
 	for (n = 0; reference_next(f, "wor_gaussian_pld_replace_one", &r); n++) {
 		double e = lots_epsilon(&r, o.order, o.n);
 
@@ -249,7 +249,7 @@ static void curves_add_up(void **state)
 		LOTS("without-replacement", 20, 9),
 		LOTS("without-replacement", 20, 10),
 	};
-	struct dp_renyi_memory *memory = dp_renyi_memory_new();
+	struct dp_renyi_cache *memory = dp_renyi_cache_new();
 	double v[2][DP_PRIVACY_KEYS_MAX], k[DP_RENYI_ORDERS_MAX], l[DP_RENYI_ORDERS_MAX];
 	struct dp_odometer o;
 	struct dp_err err;
@@ -257,13 +257,14 @@ static void curves_add_up(void **state)
 
 	(void)state;
 	assert_non_null(memory);
-	dp_odometer_standard(&o);
+	dp_odometer_init_default(&o);
 	dp_rng_init(&r, 1, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 60; i++) {
 		const char *text = texts[dp_rng_below(&r, DP_COUNT(texts))];
-		struct dp_privacy_item item = { query(text, v[0]), v[0], 3 };
+		struct dp_composition_item item = { query(text, v[0]), v[0], 3 };
 
-		assert_int_equal(dp_privacy_renyi(memory, &item, 1, o.order, o.n, k, &err), DP_OK);
+		assert_int_equal(dp_privacy_renyi_curve(memory, &item, 1, o.order, o.n, k, &err),
+				 DP_OK);
 		assert_int_equal(renyi_of(text, 3, o.order, o.n, l), DP_OK);
 		assert_memory_equal(k, l, o.n * sizeof *k);
 		assert_int_equal(renyi_of(text, 1, o.order, o.n, l), DP_OK);
@@ -273,17 +274,18 @@ static void curves_add_up(void **state)
 		}
 	}
 	{
-		struct dp_privacy_item items[] = { { query(texts[0], v[0]), v[0], 2 },
-						   { query(texts[4], v[1]), v[1], 1 } };
+		struct dp_composition_item items[] = { { query(texts[0], v[0]), v[0], 2 },
+						       { query(texts[4], v[1]), v[1], 1 } };
 		double a[DP_RENYI_ORDERS_MAX];
 
-		assert_int_equal(dp_privacy_renyi(memory, items, 2, o.order, o.n, k, &err), DP_OK);
+		assert_int_equal(dp_privacy_renyi_curve(memory, items, 2, o.order, o.n, k, &err),
+				 DP_OK);
 		assert_int_equal(renyi_of(texts[0], 2, o.order, o.n, l), DP_OK);
 		assert_int_equal(renyi_of(texts[4], 1, o.order, o.n, a), DP_OK);
 		for (size_t j = 0; j < o.n; j++)
 			assert_near(k[j] / (l[j] + a[j]), 1, 1e-14);
 	}
-	dp_renyi_memory_free(memory);
+	dp_renyi_cache_free(memory);
 }
 
 /* The curve of one record is none of a person with three. */
@@ -297,7 +299,7 @@ static void groups_cost_more(void **state)
 	struct dp_odometer o;
 
 	(void)state;
-	dp_odometer_standard(&o);
+	dp_odometer_init_default(&o);
 	assert_int_equal(renyi_of(PERSON(1), 1, o.order, o.n, one), DP_OK);
 	assert_int_equal(renyi_of(PERSON(3), 1, o.order, o.n, three), DP_OK);
 	for (size_t i = 0; i < o.n; i++)
@@ -305,30 +307,31 @@ static void groups_cost_more(void **state)
 #undef PERSON
 }
 
-static void assert_refused(const struct dp_privacy_item *items, size_t n, double order,
+static void assert_refused(const struct dp_composition_item *items, size_t n, double order,
 			   const char *why)
 {
-	struct dp_renyi_memory *memory = dp_renyi_memory_new();
+	struct dp_renyi_cache *memory = dp_renyi_cache_new();
 	double v[DP_PRIVACY_KEYS_MAX], k = 0;
-	struct dp_privacy_item fine[2] = { { query(GAUSSIAN(1), v), v, 1 },
-					   { query(GAUSSIAN(1), v), v, 1 } };
+	struct dp_composition_item fine[2] = { { query(GAUSSIAN(1), v), v, 1 },
+					       { query(GAUSSIAN(1), v), v, 1 } };
 	double two = 2;
 	struct dp_err err;
 
 	assert_non_null(memory);
 	/* what was asked before must not stand in for what is refused */
-	assert_int_equal(dp_privacy_renyi(memory, fine, 2, &two, 1, &k, &err), DP_OK);
-	assert_int_equal(dp_privacy_renyi(memory, items, n, &order, 1, &k, &err), DP_E_INVALID);
+	assert_int_equal(dp_privacy_renyi_curve(memory, fine, 2, &two, 1, &k, &err), DP_OK);
+	assert_int_equal(dp_privacy_renyi_curve(memory, items, n, &order, 1, &k, &err),
+			 DP_E_INVALID);
 	assert_non_null(strstr(err.msg, why));
 	assert_true(k == INFINITY);
-	dp_renyi_memory_free(memory);
+	dp_renyi_cache_free(memory);
 }
 
 static void refused_curves(void **state)
 {
 	double v[2][DP_PRIVACY_KEYS_MAX];
 	struct dp_mechanism alone;
-	struct dp_privacy_item items[] = {
+	struct dp_composition_item items[] = {
 		{ query(LOTS("without-replacement", 20, 1), v[0]), v[0], 1 },
 		{ query(LOTS("poisson", 20, 1), v[1]), v[1], 1 },
 	};
@@ -342,7 +345,7 @@ static void refused_curves(void **state)
 	items[0].times = 0.5;
 	assert_refused(items, 1, 2, "'times'");
 	alone = *items[1].mechanism;
-	alone.part = NULL;
+	alone.component = NULL;
 	items[1].mechanism = &alone;
 	assert_refused(&items[1], 1, 2, "no way to compose");
 }
@@ -387,7 +390,7 @@ static void sums_round_up(void **state)
 
 		k[1] = k[0];
 		sum = dp_renyi_add(sum, k[0]);
-		dp_renyi_add_all(again, k, 2);
+		dp_renyi_add_curve(again, k, 2);
 		truth += k[0];
 		assert_true((long double)sum >= truth * (1 - 1e-18L));
 	}
@@ -460,7 +463,7 @@ static void odometer(void **state)
 	for (int t = 0; t < 50; t++) {
 		double e;
 
-		dp_renyi_add_all(sum, k, o.n);
+		dp_renyi_add_curve(sum, k, o.n);
 		e = dp_odometer_epsilon(&o, sum, 1e-5, &order);
 		assert_true(e > last && order > 1);
 		/* it costs more than what is fixed before */
@@ -531,7 +534,7 @@ static void filter_is_tight(void **state)
 		double delta = exp(-30 * dp_rng_uniform(&r));
 		double order = 1 + exp(12 * dp_rng_uniform(&r) - 5), e;
 
-		if (dp_filter_at(epsilon, delta, order, &f, &err) != DP_OK)
+		if (dp_filter_init(epsilon, delta, order, &f, &err) != DP_OK)
 			continue;
 		e = dp_renyi_epsilon(&order, &f.limit, 1, delta, NULL);
 		assert_true(e >= epsilon * (1 - 1e-9) - 1e-10);
@@ -548,7 +551,7 @@ static void filter_decides(void **state)
 	struct dp_rng r;
 
 	(void)state;
-	assert_int_equal(dp_filter_at(8, 1e-5, 4, &f, &err), DP_OK);
+	assert_int_equal(dp_filter_init(8, 1e-5, 4, &f, &err), DP_OK);
 	assert_true(dp_filter_allows(&f, 0, 0, 0.999999 * f.limit));
 	assert_false(dp_filter_allows(&f, 0, 0, 1.000001 * f.limit));
 	assert_false(dp_filter_allows(&f, 0.5 * f.limit, 0.3 * f.limit, 0.201 * f.limit));
@@ -558,14 +561,14 @@ static void filter_decides(void **state)
 	assert_false(dp_filter_allows(&f, 0, 0, NAN));
 	assert_false(dp_filter_allows(&f, 0, 0, INFINITY));
 	assert_false(dp_filter_allows(&f, -1, 0, 1));
-	assert_true(dp_filter_left(&f, f.limit, 0) == 0);
-	assert_true(dp_filter_left(&f, NAN, 0) == 0);
-	assert_true(dp_filter_left(&f, 0, INFINITY) == 0);
+	assert_true(dp_filter_remaining(&f, f.limit, 0) == 0);
+	assert_true(dp_filter_remaining(&f, NAN, 0) == 0);
+	assert_true(dp_filter_remaining(&f, 0, INFINITY) == 0);
 	dp_rng_init(&r, 4, DP_RNG_TEST, 0, 0);
 	for (int i = 0; i < 3000; i++) {
 		double spent = f.limit * dp_rng_uniform(&r);
 		double pending = (f.limit - spent) * dp_rng_uniform(&r);
-		double left = dp_filter_left(&f, spent, pending);
+		double left = dp_filter_remaining(&f, spent, pending);
 
 		assert_true(dp_filter_allows(&f, spent, pending, left));
 		assert_false(dp_filter_allows(&f, spent, pending, left + 1e-14 * f.limit));
@@ -585,7 +588,7 @@ static void filter_refuses(void **state)
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
 		assert_false(dp_filter_bound(bad[i][0], bad[i][1], bad[i][2]) > 0);
-		assert_int_equal(dp_filter_at(bad[i][0], bad[i][1], bad[i][2], &f, &err),
+		assert_int_equal(dp_filter_init(bad[i][0], bad[i][1], bad[i][2], &f, &err),
 				 DP_E_INVALID);
 	}
 }
@@ -602,28 +605,29 @@ static void filter_chooses(void **state)
 	for (int s = 0; s < 4; s++)
 		for (int i = 0; i < 6; i++)
 			k[s][i] = 1e-3 * (s + 1) * orders[i] * (orders[i] - 1);
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
+	assert_int_equal(dp_filter_choose_order(8, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
 	assert_true(f.order == 4 && f.limit > 0 && f.epsilon == 8 && f.delta == 1e-5);
 	/* a smaller budget is spent at a higher order */
-	assert_int_equal(dp_filter_choose(1, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
+	assert_int_equal(dp_filter_choose_order(1, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
 	assert_true(f.order == 16 || f.order == 32);
 	/* settings that nobody can afford, or that have no K, do not count */
 	for (int s = 1; s < 4; s++)
 		for (int i = 0; i < 6; i++)
 			k[s][i] = s == 1 ? 1e6 : few[i];
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
+	assert_int_equal(dp_filter_choose_order(8, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
 	assert_true(f.order == 4);
 	/* those that do can turn it: one that only order 2 affords, twice over */
 	few[1] = 1e-4;
 	memcpy(k[2], few, sizeof few);
 	memcpy(k[3], few, sizeof few);
-	assert_int_equal(dp_filter_choose(12, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
+	assert_int_equal(dp_filter_choose_order(12, 1e-5, orders, 6, k[0], 4, &f, &err), DP_OK);
 	assert_true(f.order == 2);
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 6, k[1], 1, &f, &err), DP_E_LIMIT);
+	assert_int_equal(dp_filter_choose_order(8, 1e-5, orders, 6, k[1], 1, &f, &err), DP_E_LIMIT);
 	assert_non_null(strstr(err.msg, "pays for no training"));
-	assert_int_equal(dp_filter_choose(8, 1e-5, orders, 0, k[0], 4, &f, &err), DP_E_INVALID);
+	assert_int_equal(dp_filter_choose_order(8, 1e-5, orders, 0, k[0], 4, &f, &err),
+			 DP_E_INVALID);
 	assert_int_equal(
-		dp_filter_choose(8, 1e-5, orders, DP_RENYI_ORDERS_MAX + 1, k[0], 4, &f, &err),
+		dp_filter_choose_order(8, 1e-5, orders, DP_RENYI_ORDERS_MAX + 1, k[0], 4, &f, &err),
 		DP_E_INVALID);
 }
 
@@ -631,7 +635,7 @@ static void filter_chooses(void **state)
 
 static void check_release(const char *family, const double *g)
 {
-	assert_bound(family, g, dp_release_epsilon(g[2], g[1], g[0], g[3]), g[4], 1e-9);
+	assert_bound(family, g, dp_noisy_release_epsilon(g[2], g[1], g[0], g[3]), g[4], 1e-9);
 }
 
 static void releases(void **state)
@@ -641,21 +645,21 @@ static void releases(void **state)
 
 	(void)state;
 	check_rows("release", 4, check_release);
-	assert_near(dp_release_mu(1e4, 0.005, 250), 0.316228, 1e-6);
-	dp_release_renyi(1605, 0.01, orders, 5, k);
+	assert_near(dp_noisy_release_mu(1e4, 0.005, 250), 0.316228, 1e-6);
+	dp_noisy_release_renyi(1605, 0.01, orders, 5, k);
 	for (int i = 0; i < 3; i++) {
 		double a = orders[i], truth = a * (a - 1) / (2 * 16.05 * 16.05);
 
 		assert_true(k[i] >= truth * (1 - 1e-15) && k[i] <= truth * (1 + 1e-13));
 	}
 	assert_true(k[3] == INFINITY && k[4] == INFINITY);
-	assert_true(dp_release_epsilon(1605, 0.01, 0, 1e-5) == 0);
-	assert_true(dp_release_epsilon(1605, 0, 1, 1e-5) == INFINITY);
-	assert_true(dp_release_epsilon(0, 1, 1, 1e-5) == INFINITY);
-	assert_true(dp_release_epsilon(1605, NAN, 1, 1e-5) == INFINITY);
-	assert_true(dp_release_epsilon(1605, 0.01, NAN, 1e-5) == INFINITY);
-	assert_true(dp_release_epsilon(1605, 0.01, 1, 0) == INFINITY);
-	dp_release_renyi(1605, -1, orders, 2, k);
+	assert_true(dp_noisy_release_epsilon(1605, 0.01, 0, 1e-5) == 0);
+	assert_true(dp_noisy_release_epsilon(1605, 0, 1, 1e-5) == INFINITY);
+	assert_true(dp_noisy_release_epsilon(0, 1, 1, 1e-5) == INFINITY);
+	assert_true(dp_noisy_release_epsilon(1605, NAN, 1, 1e-5) == INFINITY);
+	assert_true(dp_noisy_release_epsilon(1605, 0.01, NAN, 1e-5) == INFINITY);
+	assert_true(dp_noisy_release_epsilon(1605, 0.01, 1, 0) == INFINITY);
+	dp_noisy_release_renyi(1605, -1, orders, 2, k);
 	assert_true(k[0] == INFINITY && k[1] == INFINITY);
 }
 
@@ -666,7 +670,7 @@ static void check_gamma(const char *family, const double *g)
 	struct dp_selection s;
 	struct dp_err err;
 
-	assert_int_equal(dp_selection_negative_binomial(g[0], g[1], &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_neg_binomial(g[0], g[1], &s, &err), DP_OK);
 	if (!(fabs(s.log_gamma / g[2] - 1) < 1e-13))
 		fail_msg("%s %g %g: %.17g, not %.17g", family, g[0], g[1], s.log_gamma, g[2]);
 }
@@ -694,7 +698,7 @@ static void check_mass(const char *family, const double *g)
 	struct dp_err err;
 
 	(void)family;
-	assert_int_equal(dp_selection_negative_binomial(g[0], g[1], &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_neg_binomial(g[0], g[1], &s, &err), DP_OK);
 	if (g[1] < 100)
 		check_share(&s, g[2], g[3]);
 }
@@ -705,7 +709,7 @@ static void check_poisson_mass(const char *family, const double *g)
 	struct dp_err err;
 
 	(void)family;
-	assert_int_equal(dp_selection_poisson(g[0], &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_poisson(g[0], &s, &err), DP_OK);
 	if (g[0] < 100)
 		check_share(&s, g[1], g[2]);
 }
@@ -738,11 +742,11 @@ static void draws(void **state)
 	check_rows("gamma", 15, check_gamma);
 	check_rows("mass", 45, check_mass);
 	check_rows("poisson_mass", 12, check_poisson_mass);
-	assert_int_equal(dp_selection_negative_binomial(1, 1000, &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_neg_binomial(1, 1000, &s, &err), DP_OK);
 	check_mean(&s, 1000);
-	assert_int_equal(dp_selection_poisson(2400, &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_poisson(2400, &s, &err), DP_OK);
 	check_mean(&s, sqrt(2400));
-	assert_int_equal(dp_selection_poisson(0.01, &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_poisson(0.01, &s, &err), DP_OK);
 	check_mean(&s, 0.1);
 }
 
@@ -755,14 +759,14 @@ static void refused_selections(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++)
-		assert_int_equal(dp_selection_negative_binomial(bad[i][0], bad[i][1], &s, &err),
+		assert_int_equal(dp_selection_init_neg_binomial(bad[i][0], bad[i][1], &s, &err),
 				 DP_E_INVALID);
-	assert_int_equal(dp_selection_poisson(0, &s, &err), DP_E_INVALID);
-	assert_int_equal(dp_selection_poisson(NAN, &s, &err), DP_E_INVALID);
-	assert_int_equal(dp_selection_poisson(1e6, &s, &err), DP_E_INVALID);
+	assert_int_equal(dp_selection_init_poisson(0, &s, &err), DP_E_INVALID);
+	assert_int_equal(dp_selection_init_poisson(NAN, &s, &err), DP_E_INVALID);
+	assert_int_equal(dp_selection_init_poisson(1e6, &s, &err), DP_E_INVALID);
 }
 
-static double select_epsilon(const struct dp_selection *s, double mu, double delta)
+static double selection_epsilon(const struct dp_selection *s, double mu, double delta)
 {
 	double k[DP_RENYI_ORDERS_MAX], all[DP_RENYI_ORDERS_MAX];
 	struct dp_odometer o;
@@ -777,8 +781,8 @@ static void check_select(const char *family, const double *g)
 	struct dp_selection s;
 	struct dp_err err;
 
-	assert_int_equal(dp_selection_negative_binomial(g[1], g[2], &s, &err), DP_OK);
-	assert_bound(family, g, select_epsilon(&s, g[0], g[3]), g[4], 1e-8);
+	assert_int_equal(dp_selection_init_neg_binomial(g[1], g[2], &s, &err), DP_OK);
+	assert_bound(family, g, selection_epsilon(&s, g[0], g[3]), g[4], 1e-8);
 }
 
 static void check_select_poisson(const char *family, const double *g)
@@ -786,8 +790,8 @@ static void check_select_poisson(const char *family, const double *g)
 	struct dp_selection s;
 	struct dp_err err;
 
-	assert_int_equal(dp_selection_poisson(g[1], &s, &err), DP_OK);
-	assert_bound(family, g, select_epsilon(&s, g[0], g[2]), g[3], 1e-7);
+	assert_int_equal(dp_selection_init_poisson(g[1], &s, &err), DP_OK);
+	assert_bound(family, g, selection_epsilon(&s, g[0], g[2]), g[3], 1e-7);
 }
 
 /* mu = 0.2: one run, the best of 20 on average, twenty published. */
@@ -802,8 +806,8 @@ static void selection(void **state)
 	(void)state;
 	check_rows("select", 18, check_select);
 	check_rows("select_poisson", 9, check_select_poisson);
-	assert_int_equal(dp_selection_negative_binomial(0, 20, &s, &err), DP_OK);
-	assert_near(select_epsilon(&s, 0.2, 1e-5), 1.51, 0.005);
+	assert_int_equal(dp_selection_init_neg_binomial(0, 20, &s, &err), DP_OK);
+	assert_near(selection_epsilon(&s, 0.2, 1e-5), 1.51, 0.005);
 	gaussian_curve(0.2, &o, k);
 	assert_near(dp_renyi_epsilon(o.order, k, o.n, 1e-5, NULL), 0.79, 0.01);
 	gaussian_curve(0.2 * sqrt(20), &o, k);
@@ -812,7 +816,7 @@ static void selection(void **state)
 	dp_selection_renyi(&s, two, none, NULL, 2, all);
 	assert_true(all[0] == INFINITY && isfinite(all[1]));
 	/* a better delta than the curve's own; one that is none counts as 1 */
-	assert_int_equal(dp_selection_poisson(20, &s, &err), DP_OK);
+	assert_int_equal(dp_selection_init_poisson(20, &s, &err), DP_OK);
 	dp_selection_renyi(&s, two, (double[]){ 0.1, 0.3 }, (double[]){ 0, NAN }, 2, all);
 	assert_near(all[0], log(exp(-20) + 20 * exp(0.1)), 1e-13);
 	assert_near(all[1], log(20) + 0.3 + 2 * 20, 1e-12);
@@ -863,11 +867,11 @@ static void selection_holds_for_normals(void **state)
 		double mu = cases[i].mu, delta = cases[i].delta, e, d;
 
 		assert_int_equal(isnan(cases[i].eta)
-					 ? dp_selection_poisson(cases[i].mean, &s, &err)
-					 : dp_selection_negative_binomial(cases[i].eta,
+					 ? dp_selection_init_poisson(cases[i].mean, &s, &err)
+					 : dp_selection_init_neg_binomial(cases[i].eta,
 									  cases[i].mean, &s, &err),
 				 DP_OK);
-		e = select_epsilon(&s, mu, delta);
+		e = selection_epsilon(&s, mu, delta);
 		d = best_delta(&s, mu, e);
 		if (!(d <= delta))
 			fail_msg("case %zu: epsilon %g at delta %g, which is %g", i, e, delta, d);
@@ -881,41 +885,42 @@ static void selection_holds_for_normals(void **state)
 static int renyi_once(void *arg)
 {
 	double v[2][DP_PRIVACY_KEYS_MAX], k[DP_RENYI_ORDERS_MAX];
-	struct dp_renyi_memory *memory;
+	struct dp_renyi_cache *memory;
 	struct dp_odometer o;
 	struct dp_err err = { 0 };
-	struct dp_privacy_item items[2];
+	struct dp_composition_item items[2];
 	int code;
 
 	(void)arg;
 	memory_is_fine();
-	items[0] = (struct dp_privacy_item){ query(LOTS("without-replacement", 20, 4), v[0]), v[0],
-					     1 };
-	items[1] =
-		(struct dp_privacy_item){ query(LOTS("without-replacement", 9, 2), v[1]), v[1], 1 };
-	dp_odometer_standard(&o);
+	items[0] = (struct dp_composition_item){ query(LOTS("without-replacement", 20, 4), v[0]),
+						 v[0], 1 };
+	items[1] = (struct dp_composition_item){ query(LOTS("without-replacement", 9, 2), v[1]),
+						 v[1], 1 };
+	dp_odometer_init_default(&o);
 	memory_is_short_again();
-	memory = dp_renyi_memory_new();
+	memory = dp_renyi_cache_new();
 	if (!memory)
 		return DP_E_NOMEM;
-	code = dp_privacy_renyi(memory, items, 2, o.order, o.n, k, &err);
+	code = dp_privacy_renyi_curve(memory, items, 2, o.order, o.n, k, &err);
 	memory_is_fine();
 	for (size_t i = 0; i < o.n; i++)
 		assert_true(code == DP_OK ? isfinite(k[i]) : k[i] == INFINITY);
 	/* with memory again the same tables give the right answer */
 	if (code != DP_OK) {
 		double again[DP_RENYI_ORDERS_MAX];
-		struct dp_renyi_memory *fresh = dp_renyi_memory_new();
+		struct dp_renyi_cache *fresh = dp_renyi_cache_new();
 
 		assert_non_null(fresh);
-		assert_int_equal(dp_privacy_renyi(memory, items, 2, o.order, o.n, k, NULL), DP_OK);
-		assert_int_equal(dp_privacy_renyi(fresh, items, 2, o.order, o.n, again, NULL),
+		assert_int_equal(dp_privacy_renyi_curve(memory, items, 2, o.order, o.n, k, NULL),
+				 DP_OK);
+		assert_int_equal(dp_privacy_renyi_curve(fresh, items, 2, o.order, o.n, again, NULL),
 				 DP_OK);
 		assert_memory_equal(k, again, o.n * sizeof *k);
-		dp_renyi_memory_free(fresh);
+		dp_renyi_cache_free(fresh);
 	}
 	memory_is_short_again();
-	dp_renyi_memory_free(memory);
+	dp_renyi_cache_free(memory);
 	return code;
 }
 

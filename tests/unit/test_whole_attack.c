@@ -1,4 +1,5 @@
-/* test_whole_attack.c - attacks on what lib/privacy/whole.h claims of whole searches.
+/* test_whole_attack.c - attacks on what lib/privacy/composition/adaptive_composition.h claims of
+ * whole searches.
  *
  * Thousands of studies on two data sets that differ in one record, each training a draw
  * of its own; an adversary picks settings and stops at will. What is claimed must hold,
@@ -13,7 +14,7 @@
 #include <cmocka.h>
 
 #include "attack.h"
-#include "privacy/whole.h"
+#include "privacy/composition/adaptive_composition.h"
 
 enum {
 	SETTINGS = 56,  /* to choose from */
@@ -29,15 +30,15 @@ struct menu {
 
 static double *key(const struct dp_mechanism *m, double *values, const char *name)
 {
-	return &values[dp_privacy_key_place(m, dp_privacy_key_find(m, name))];
+	return &values[dp_privacy_key_index(m, dp_privacy_key_find(m, name))];
 }
 
 /* One step of DP-SGD, as the library accounts for it: replace-one, sensitivity 1. */
-static void account(struct dp_renyi_memory *memory, struct menu *menu, size_t i)
+static void account(struct dp_renyi_cache *memory, struct menu *menu, size_t i)
 {
 	const struct dp_mechanism *m = dp_mechanism_find("dp-sgd");
 	double v[DP_PRIVACY_KEYS_MAX];
-	struct dp_privacy_item item = { m, v, 1 };
+	struct dp_composition_item item = { m, v, 1 };
 	struct dp_err err;
 
 	for (size_t j = 0; j < m->nkeys; j++)
@@ -47,24 +48,24 @@ static void account(struct dp_renyi_memory *memory, struct menu *menu, size_t i)
 	*key(m, v, "lot") = menu->setting[i].lot;
 	*key(m, v, "steps") = 1;
 	*key(m, v, "noise_multiplier") = menu->setting[i].sigma;
-	assert_int_equal(dp_privacy_renyi(memory, &item, 1, menu->odometer.order, menu->odometer.n,
-					  menu->k[i], &err),
+	assert_int_equal(dp_privacy_renyi_curve(memory, &item, 1, menu->odometer.order,
+						menu->odometer.n, menu->k[i], &err),
 			 DP_OK);
 }
 
 /* Settings whose (1 / sigma)^2 doubles with every other one, from 1e-5 on. */
 static void menu_make(struct menu *menu, uint32_t lot)
 {
-	struct dp_renyi_memory *memory = dp_renyi_memory_new();
+	struct dp_renyi_cache *memory = dp_renyi_cache_new();
 
 	assert_non_null(memory);
-	dp_odometer_standard(&menu->odometer);
+	dp_odometer_init_default(&menu->odometer);
 	for (size_t i = 0; i < SETTINGS; i++) {
 		menu->setting[i].lot = lot;
 		menu->setting[i].sigma = sqrt(1e5 * pow(2, -0.5 * (double)i));
 		account(memory, menu, i);
 	}
-	dp_renyi_memory_free(memory);
+	dp_renyi_cache_free(memory);
 }
 
 /* The setting whose 1 / sigma^2 is about `size`. */
@@ -78,7 +79,7 @@ static size_t menu_near(double size)
 /* ---- the odometer ---- */
 
 /* What a study says that it has cost, from the sums of K. */
-typedef double claim(const struct dp_odometer *o, const double *sum, double delta);
+typedef double lease_state(const struct dp_odometer *o, const double *sum, double delta);
 
 static double claim_odometer(const struct dp_odometer *o, const double *sum, double delta)
 {
@@ -104,7 +105,7 @@ static double claim_read_off(const struct dp_odometer *o, const double *sum, dou
 /* One study: ever larger trainings, small ones while the loss is near what is claimed,
  * so that no good moment is missed; it stops as soon as the loss is above the claim.
  * Claims only grow, hence one is asked for again only where it matters. Did it stop? */
-static bool odometer_study(const struct menu *menu, claim *of, double delta, struct dp_rng *r,
+static bool odometer_study(const struct menu *menu, lease_state *of, double delta, struct dp_rng *r,
 			   double *loss, double *epsilon)
 {
 	struct attack_data with = attack_data(true);
@@ -118,7 +119,7 @@ static bool odometer_study(const struct menu *menu, claim *of, double delta, str
 
 		*loss += attack_loss(s, attack_train(&with, s, r));
 		size += 1 / (s->sigma * s->sigma);
-		dp_renyi_add_all(sum, menu->k[i], menu->odometer.n);
+		dp_renyi_add_curve(sum, menu->k[i], menu->odometer.n);
 		if (*loss > *epsilon)
 			*epsilon = of(&menu->odometer, sum, delta);
 		if (*loss > *epsilon)
@@ -135,7 +136,7 @@ static void tell(struct attack_count c, const char *what)
 
 /* In how many studies the loss ever was above what was claimed. `real`: what that makes
  * as the delta of an (epsilon, delta) that is claimed when the study stops. */
-static struct attack_count odometer_attack(const struct menu *menu, claim *of, double delta,
+static struct attack_count odometer_attack(const struct menu *menu, lease_state *of, double delta,
 					   uint64_t studies, bool real)
 {
 	struct attack_count c = { 0, 0 };
@@ -299,8 +300,9 @@ static void budget_make(struct budget *b, struct menu *menu)
 	for (size_t s = 0; s < SETTINGS; s++)
 		memcpy(&k[s * o->n], menu->k[s], o->n * sizeof *k);
 	*b = (struct budget){ .menu = menu, .allows = dp_filter_allows, .noise = true };
-	assert_int_equal(dp_filter_choose(2, 0.01, o->order, o->n, k, SETTINGS, &b->filter, &err),
-			 DP_OK);
+	assert_int_equal(
+		dp_filter_choose_order(2, 0.01, o->order, o->n, k, SETTINGS, &b->filter, &err),
+		DP_OK);
 	while (o->order[b->at] != b->filter.order)
 		b->at++;
 }
@@ -385,7 +387,7 @@ static double release_study(bool with, int times, double sigma, struct dp_rng *r
 
 static struct attack_count release_attack(int times, double delta)
 {
-	double epsilon = dp_release_epsilon(TEST_RECORDS, RELEASE_SIGMA, POINTS, delta);
+	double epsilon = dp_noisy_release_epsilon(TEST_RECORDS, RELEASE_SIGMA, POINTS, delta);
 	struct attack_count c = { 0, 0 };
 	struct dp_rng r;
 
@@ -420,7 +422,7 @@ static void releases_without_noise_are_found(void **state)
 		STUDIES = 4000
 	};
 	static double with[STUDIES], without[STUDIES];
-	double claimed = dp_release_epsilon(TEST_RECORDS, RELEASE_SIGMA, POINTS, 1e-2);
+	double claimed = dp_noisy_release_epsilon(TEST_RECORDS, RELEASE_SIGMA, POINTS, 1e-2);
 	struct dp_rng r;
 
 	(void)state;
@@ -494,18 +496,18 @@ static void selection_holds(void **state)
 	struct dp_selection laws[3];
 	struct menu menu = { .setting = { one } };
 	const struct dp_odometer *o = &menu.odometer;
-	struct dp_renyi_memory *memory = dp_renyi_memory_new();
+	struct dp_renyi_cache *memory = dp_renyi_cache_new();
 	double k[DP_RENYI_ORDERS_MAX], alone;
 	struct dp_err err;
 
 	(void)state;
 	assert_non_null(memory);
-	dp_odometer_standard(&menu.odometer);
+	dp_odometer_init_default(&menu.odometer);
 	account(memory, &menu, 0);
-	dp_renyi_memory_free(memory);
-	assert_int_equal(dp_selection_negative_binomial(0, 20, &laws[0], &err), DP_OK);
-	assert_int_equal(dp_selection_negative_binomial(1, 20, &laws[1], &err), DP_OK);
-	assert_int_equal(dp_selection_poisson(20, &laws[2], &err), DP_OK);
+	dp_renyi_cache_free(memory);
+	assert_int_equal(dp_selection_init_neg_binomial(0, 20, &laws[0], &err), DP_OK);
+	assert_int_equal(dp_selection_init_neg_binomial(1, 20, &laws[1], &err), DP_OK);
+	assert_int_equal(dp_selection_init_poisson(20, &laws[2], &err), DP_OK);
 	alone = dp_renyi_epsilon(o->order, menu.k[0], o->n, 1e-2, NULL);
 	for (size_t i = 0; i < DP_COUNT(laws); i++) {
 		double claimed;

@@ -1,10 +1,10 @@
 /* test_wire.c - the control protocol: framing, and the client against servers that
  * are slow, silent, talkative or rude. */
-#include "wire/wire.h"
+#include "protocol/control/control_protocol.h"
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/num.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +30,14 @@ static void test_request_text(void **state)
 	struct dp_buf out = DP_BUF_INIT;
 
 	(void)state;
-	dp_wire_request(&out, "hello", NULL);
+	dp_control_format_request(&out, "hello", NULL);
 	assert_string_equal(out.data, "{\"v\":1,\"do\":\"hello\"}\n");
 	dp_buf_clear(&out);
-	dp_wire_request(&out, "status", json_pack("{s:s}", "study", "a\nb"));
+	dp_control_format_request(&out, "status", json_pack("{s:s}", "study", "a\nb"));
 	assert_string_equal(out.data, "{\"v\":1,\"do\":\"status\",\"study\":\"a\\nb\"}\n");
 	/* fields cannot change what the request is */
 	dp_buf_clear(&out);
-	dp_wire_request(&out, "list", json_pack("{s:s, s:i}", "do", "delete", "v", 7));
+	dp_control_format_request(&out, "list", json_pack("{s:s, s:i}", "do", "delete", "v", 7));
 	assert_string_equal(out.data, "{\"v\":1,\"do\":\"list\"}\n");
 	dp_buf_free(&out);
 }
@@ -50,10 +50,11 @@ static void test_request_round_trip(void **state)
 	json_t *request;
 
 	(void)state;
-	dp_wire_request(&out, "trials",
-			json_pack("{s:s, s:I, s:f}", "study", "svt", "from",
-				  (json_int_t)9007199254740993, "x", 0.1));
-	assert_int_equal(dp_wire_read_request(out.data, out.len - 1, &request, &verb, &err), DP_OK);
+	dp_control_format_request(&out, "trials",
+				  json_pack("{s:s, s:I, s:f}", "study", "svt", "from",
+					    (json_int_t)9007199254740993, "x", 0.1));
+	assert_int_equal(dp_control_parse_request(out.data, out.len - 1, &request, &verb, &err),
+			 DP_OK);
 	assert_string_equal(verb, "trials");
 	assert_string_equal(dp_json_str(request, "study", ""), "svt");
 	assert_int_equal(dp_json_int(request, "from", 0), 9007199254740993);
@@ -92,14 +93,14 @@ static void test_bad_requests(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
-		assert_int_equal(dp_wire_read_request(bad[i].line, strlen(bad[i].line), &request,
-						      &verb, &err),
+		assert_int_equal(dp_control_parse_request(bad[i].line, strlen(bad[i].line),
+							  &request, &verb, &err),
 				 DP_E_PROTOCOL);
 		if (!strstr(err.msg, bad[i].says))
 			fail_msg("%s: %s", bad[i].line, err.msg);
 	}
 	/* an error is not needed to be told one */
-	assert_int_equal(dp_wire_read_request("{}", 2, &request, &verb, NULL), DP_E_PROTOCOL);
+	assert_int_equal(dp_control_parse_request("{}", 2, &request, &verb, NULL), DP_E_PROTOCOL);
 }
 
 /* A version from the future is refused before anything else is looked at. */
@@ -111,7 +112,7 @@ static void test_future_version(void **state)
 	json_t *request;
 
 	(void)state;
-	assert_int_equal(dp_wire_read_request(line, strlen(line), &request, &verb, &err),
+	assert_int_equal(dp_control_parse_request(line, strlen(line), &request, &verb, &err),
 			 DP_E_PROTOCOL);
 	assert_non_null(strstr(err.msg, "version 2"));
 	assert_non_null(strstr(err.hint, "dparetoctl"));
@@ -119,7 +120,7 @@ static void test_future_version(void **state)
 
 static void test_limits(void **state)
 {
-	size_t len = DP_WIRE_REQUEST_MAX + 1;
+	size_t len = DP_CONTROL_REQUEST_MAX + 1;
 	char *line = malloc(len);
 	struct dp_err err;
 	const char *verb;
@@ -129,13 +130,14 @@ static void test_limits(void **state)
 	assert_non_null(line);
 	memset(line, ' ', len);
 	memcpy(line, "{\"v\":1,\"do\":\"x\"}", 16);
-	assert_int_equal(dp_wire_read_request(line, len, &request, &verb, &err), DP_E_PROTOCOL);
+	assert_int_equal(dp_control_parse_request(line, len, &request, &verb, &err), DP_E_PROTOCOL);
 	assert_non_null(strstr(err.msg, "longer"));
-	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err), DP_OK);
+	assert_int_equal(dp_control_parse_request(line, len - 1, &request, &verb, &err), DP_OK);
 	json_decref(request);
 	/* deep nesting must not eat the stack */
 	memset(line, '[', len);
-	assert_int_equal(dp_wire_read_request(line, len - 1, &request, &verb, &err), DP_E_PROTOCOL);
+	assert_int_equal(dp_control_parse_request(line, len - 1, &request, &verb, &err),
+			 DP_E_PROTOCOL);
 	free(line);
 }
 
@@ -146,19 +148,19 @@ static void test_replies(void **state)
 	json_t *ok;
 
 	(void)state;
-	dp_wire_ok(&out, json_pack("{s:i}", "n", 3));
+	dp_control_format_ok(&out, json_pack("{s:i}", "n", 3));
 	assert_string_equal(out.data, "{\"v\":1,\"ok\":{\"n\":3}}\n");
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &err), DP_OK);
+	assert_int_equal(dp_control_parse_reply(out.data, out.len - 1, &ok, &err), DP_OK);
 	assert_int_equal(dp_json_int(ok, "n", 0), 3);
 	assert_null(json_object_get(ok, "unsaved"));
 	json_decref(ok);
-	dp_wire_unsaved(&out, 24.5);
+	dp_control_mark_unsaved(&out, 24.5);
 	assert_string_equal(out.data, "{\"v\":1,\"ok\":{\"n\":3},\"unsaved\":24.5}\n");
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &err), DP_OK);
+	assert_int_equal(dp_control_parse_reply(out.data, out.len - 1, &ok, &err), DP_OK);
 	assert_true(json_number_value(json_object_get(ok, "unsaved")) == 24.5);
 	json_decref(ok);
 	dp_buf_clear(&out);
-	dp_wire_ok(&out, NULL); /* built without memory */
+	dp_control_format_ok(&out, NULL); /* built without memory */
 	assert_true(out.failed);
 	dp_buf_free(&out);
 }
@@ -175,8 +177,8 @@ static void test_errors_round_trip(void **state)
 		dp_fail(&sent, code, "sentence %d \"quoted\"", code);
 		if (code % 2)
 			dp_hint(&sent, "do this");
-		dp_wire_error(&out, &sent);
-		assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), code);
+		dp_control_format_error(&out, &sent);
+		assert_int_equal(dp_control_parse_reply(out.data, out.len - 1, &ok, &got), code);
 		assert_int_equal(got.code, code);
 		assert_string_equal(got.msg, sent.msg);
 		assert_string_equal(got.hint, sent.hint);
@@ -194,14 +196,14 @@ static void test_error_not_utf8(void **state)
 	(void)state;
 	dp_fail(&sent, DP_E_NOT_FOUND, "plain");
 	dp_hint(&sent, "cut \xc3");
-	dp_wire_error(&out, &sent);
+	dp_control_format_error(&out, &sent);
 	assert_false(out.failed);
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
+	assert_int_equal(dp_control_parse_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
 	assert_string_equal(got.msg, "plain");
 	dp_buf_clear(&out);
 	dp_fail(&sent, DP_E_NOT_FOUND, "bad \xff");
-	dp_wire_error(&out, &sent);
-	assert_int_equal(dp_wire_read_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
+	dp_control_format_error(&out, &sent);
+	assert_int_equal(dp_control_parse_reply(out.data, out.len - 1, &ok, &got), DP_E_NOT_FOUND);
 	assert_string_equal(got.msg, dp_code_text(DP_E_NOT_FOUND));
 	dp_buf_free(&out);
 }
@@ -224,20 +226,20 @@ static void test_bad_replies(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < DP_COUNT(bad); i++) {
-		assert_int_equal(dp_wire_read_reply(bad[i], strlen(bad[i]), &ok, &err),
+		assert_int_equal(dp_control_parse_reply(bad[i], strlen(bad[i]), &ok, &err),
 				 DP_E_PROTOCOL);
 		assert_int_equal(err.code, DP_E_PROTOCOL);
-		assert_int_equal(dp_wire_read_reply(bad[i], strlen(bad[i]), &ok, NULL),
+		assert_int_equal(dp_control_parse_reply(bad[i], strlen(bad[i]), &ok, NULL),
 				 DP_E_PROTOCOL);
 	}
 	/* an unknown kind is a failure like any other */
 	assert_int_equal(
-		dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"new\"}}", 30, &ok, &err),
+		dp_control_parse_reply("{\"v\":1,\"error\":{\"kind\":\"new\"}}", 30, &ok, &err),
 		DP_E_FAILED);
 	/* and one without a word gets the words of its kind */
 	assert_int_equal(
-		dp_wire_read_reply("{\"v\":1,\"error\":{\"kind\":\"busy\",\"message\":\"\"}}", 44,
-				   &ok, &err),
+		dp_control_parse_reply("{\"v\":1,\"error\":{\"kind\":\"busy\",\"message\":\"\"}}",
+				       44, &ok, &err),
 		DP_E_BUSY);
 	assert_string_equal(err.msg, dp_code_text(DP_E_BUSY));
 }
@@ -311,7 +313,7 @@ static void nap(long ms)
 	nanosleep(&t, NULL);
 }
 
-static void *serve(void *arg)
+static void *scheduler_serve_study(void *arg)
 {
 	struct server *s = arg;
 
@@ -331,7 +333,7 @@ static struct dp_client *start(void (*play)(struct server *s))
 	server.caller = pthread_self();
 	server.client = dp_client_from_fd(pair[0]);
 	assert_non_null(server.client);
-	assert_int_equal(pthread_create(&server.thread, NULL, serve, &server), 0);
+	assert_int_equal(pthread_create(&server.thread, NULL, scheduler_serve_study, &server), 0);
 	server.running = true;
 	return server.client;
 }
@@ -463,13 +465,13 @@ static void test_large(void **state)
 static void test_request_too_long(void **state)
 {
 	struct dp_client *c = start(play_echo);
-	char *text = malloc(DP_WIRE_REQUEST_MAX + 1);
+	char *text = malloc(DP_CONTROL_REQUEST_MAX + 1);
 	struct dp_err err;
 	json_t *ok;
 
 	(void)state;
-	memset(text, 'x', DP_WIRE_REQUEST_MAX);
-	text[DP_WIRE_REQUEST_MAX] = '\0';
+	memset(text, 'x', DP_CONTROL_REQUEST_MAX);
+	text[DP_CONTROL_REQUEST_MAX] = '\0';
 	assert_int_equal(dp_client_call(c, "submit", json_pack("{s:s}", "text", text), PATIENCE_MS,
 					&ok, &err),
 			 DP_E_LIMIT);
@@ -553,13 +555,13 @@ static void play_silent(struct server *s)
 static void test_timeout(void **state)
 {
 	struct dp_client *c = start(play_silent);
-	int64_t began = dp_mono_us(), took;
+	int64_t began = dp_monotonic_us(), took;
 	struct dp_err err;
 	json_t *ok;
 
 	(void)state;
 	assert_int_equal(dp_client_call(c, "list", NULL, 50, &ok, &err), DP_E_TIMEOUT);
-	took = dp_mono_us() - began;
+	took = dp_monotonic_us() - began;
 	assert_true(took >= 50000 && took < PATIENCE_MS * INT64_C(1000));
 	assert_non_null(strstr(err.msg, "0.050 s"));
 	finish();
@@ -668,7 +670,7 @@ static int end_server_and_folder(void **state)
 	return remove_folder(state);
 }
 
-static int listen_at(const char *path)
+static int listen_socket_open(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -692,7 +694,7 @@ static void test_open(void **state)
 	assert_non_null(strstr(err.msg, path));
 	assert_non_null(strstr(err.hint, "dparetoctl run FILE"));
 	assert_null(c);
-	fd = listen_at(path);
+	fd = listen_socket_open(path);
 	assert_int_equal(dp_client_open(path, &c, &err), DP_OK);
 	dp_client_close(c);
 	close(fd);
@@ -722,11 +724,11 @@ static void test_connects_again(void **state)
 
 	(void)state;
 	memset(&server, 0, sizeof server);
-	server.fd = listen_at(path);
+	server.fd = listen_socket_open(path);
 	assert_int_equal(dp_client_open(path, &server.client, &err), DP_OK);
 	close(accept(server.fd, NULL, NULL));
 	server.play = play_one_connection;
-	assert_int_equal(pthread_create(&server.thread, NULL, serve, &server), 0);
+	assert_int_equal(pthread_create(&server.thread, NULL, scheduler_serve_study, &server), 0);
 	server.running = true;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(
@@ -744,17 +746,17 @@ static void test_connects_again(void **state)
 
 static void test_long_path(void **state)
 {
-	char path[DP_WIRE_PATH_MAX + 2];
+	char path[DP_CONTROL_SOCKET_PATH_MAX + 2];
 	struct dp_client *c;
 	struct dp_err err;
 
 	(void)state;
 	memset(path, 'a', sizeof path);
 	path[0] = '/';
-	path[DP_WIRE_PATH_MAX] = '\0';
+	path[DP_CONTROL_SOCKET_PATH_MAX] = '\0';
 	assert_int_equal(dp_client_open(path, &c, &err), DP_E_NO_DAEMON);
-	path[DP_WIRE_PATH_MAX] = 'a';
-	path[DP_WIRE_PATH_MAX + 1] = '\0';
+	path[DP_CONTROL_SOCKET_PATH_MAX] = 'a';
+	path[DP_CONTROL_SOCKET_PATH_MAX + 1] = '\0';
 	assert_int_equal(dp_client_open(path, &c, &err), DP_E_LIMIT);
 	assert_non_null(strstr(err.msg, "108"));
 	assert_non_null(strstr(err.hint, "--socket"));
@@ -788,7 +790,7 @@ static void test_denied(void **state)
 {
 	char *path = dp_path_join(folder, "shut");
 	struct dp_err err;
-	int fd = listen_at(path);
+	int fd = listen_socket_open(path);
 
 	(void)state;
 	/* the socket itself */

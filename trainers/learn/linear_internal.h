@@ -9,18 +9,18 @@ enum {
 
 /* What a training knows of its records beside their entries. */
 struct linear_record {
-	float target; /* 0 or 1; hinge: -1 or 1 */
-	float limit;  /* largest slope that keeps the gradient's norm within L */
+	float target;    /* 0 or 1; hinge: -1 or 1 */
+	float max_slope; /* largest slope that keeps the gradient's norm within L */
 };
 
-struct linear_bits; /* linear_bits.c */
-struct linear_even; /* linear_even.c */
+struct linear_bitmask; /* linear_bitmask.c */
+struct linear_padded;  /* linear_padded.c */
 
 /* Rows in the form that a kernel works on. */
-struct linear_rows {
-	const struct rows *rows;
-	const struct linear_bits *bits; /* of linear_by_bits */
-	const struct linear_even *even; /* of linear_by_even */
+struct linear_kernel_rows {
+	const struct sparse_rows *rows;
+	const struct linear_bitmask *bitmask; /* of linear_by_bits */
+	const struct linear_padded *padded;   /* of linear_by_even */
 };
 
 /* The inner loops, in several forms. `ids` are `n` record numbers, at most
@@ -28,35 +28,38 @@ struct linear_rows {
 struct linear_kernel {
 	const char *name;
 	/* Asks for the rows before they are needed. */
-	void (*fetch)(const struct linear_rows *r, const uint32_t *ids, uint32_t n);
+	void (*prefetch)(const struct linear_kernel_rows *r, const uint32_t *ids, uint32_t n);
 	/* margin[i] = w . (row ids[i], 1) */
-	void (*margins)(const struct linear_rows *r, const float *w, const uint32_t *ids,
+	void (*margins)(const struct linear_kernel_rows *r, const float *w, const uint32_t *ids,
 			uint32_t n, float *margin);
 	/* Adds slope[i] * (row ids[i], 1) for all i to the gradient g. */
-	void (*add)(const struct linear_rows *r, const float *slope, const uint32_t *ids,
-		    uint32_t n, float *g);
+	void (*add_gradient)(const struct linear_kernel_rows *r, const float *slope,
+			     const uint32_t *ids, uint32_t n, float *g);
 };
 
-extern const struct linear_kernel linear_by_index, linear_by_value, linear_by_bits, linear_by_even;
+extern const struct linear_kernel linear_by_index, linear_by_value, linear_kernel_bitmask,
+	linear_kernel_padded;
 /* Rows as bit masks for linear_by_bits; NULL with DP_OK where they do not fit or the
  * machine lacks the instructions. */
-DP_MUSTCHECK int linear_bits_new(const struct rows *rows, struct linear_bits **out,
-				 struct dp_err *err);
+DP_MUSTCHECK int linear_bitmask_new(const struct sparse_rows *rows, struct linear_bitmask **out,
+				    struct dp_err *err);
 /* Rows of one length for linear_by_even; NULL with DP_OK where they do not fit. */
-DP_MUSTCHECK int linear_even_new(const struct rows *rows, struct linear_even **out,
-				 struct dp_err *err);
-void linear_even_free(struct linear_even *e);
+DP_MUSTCHECK int linear_padded_new(const struct sparse_rows *rows, struct linear_padded **out,
+				   struct dp_err *err);
+void linear_padded_free(struct linear_padded *e);
 
 /* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if
  * it cannot take these rows. */
-DP_MUSTCHECK int linear_train_by(const char *kernel, enum linear_loss loss,
-				 const struct rows *train, const struct sgd *how,
-				 const struct noise *lots, struct noise *noise, struct pulse *pulse,
-				 float *w, struct dp_err *err);
+DP_MUSTCHECK int linear_train_with_kernel(const char *kernel, enum linear_loss loss,
+					  const struct sparse_rows *train, const struct sgd *sgd,
+					  const struct noise_stream *lots,
+					  struct noise_stream *noise,
+					  struct training_progress *progress, float *w,
+					  struct dp_err *err);
 /* slope[i], holding the margin, becomes the loss's slope there, within the limit. */
-void linear_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
-		   float *slope);
+void linear_loss_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
+			float *slope);
 /* The largest slope that keeps the gradient of row i within the norm `clip`. */
-float linear_limit(const struct rows *rows, uint32_t i, double clip);
+float linear_max_slope(const struct sparse_rows *rows, uint32_t i, double clip);
 
 #endif

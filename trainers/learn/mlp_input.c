@@ -1,7 +1,7 @@
 /* mlp_input.c - the first layer's input: sparse rows of a lot, spread out or in groups
  * that share what they multiply.
  *
- * A sparse product takes MLP_GROUP rows at a time and the columns where any of them is
+ * A sparse product takes MLP_GROUP_ROWS rows at a time and the columns where any of them is
  * not 0: a row of the other matrix is then read once for the group. Forward, a group is
  * records; for the gradient it is features next to each other, which in images are
  * often not 0 together. */
@@ -15,14 +15,14 @@ size_t mlp__round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-size_t mlp__record_row(size_t width)
+size_t mlp__record_stride(size_t width)
 {
-	size_t lines = mlp__round_up(width + MLP_ROWS, MLP_LANES) / MLP_LANES;
+	size_t lines = mlp__round_up(width + MLP_ROW_MULTIPLE, MLP_LANES) / MLP_LANES;
 
 	return (lines | 1) * MLP_LANES;
 }
 
-float *mlp__floats(size_t n)
+float *mlp__alloc_floats(size_t n)
 {
 	size_t bytes = mlp__round_up(n * sizeof(float), 64);
 	float *f = aligned_alloc(64, bytes);
@@ -34,14 +34,14 @@ float *mlp__floats(size_t n)
 
 static size_t feature_groups(const struct mlp_input *in)
 {
-	return in->features / MLP_GROUP + 1; /* with the last input, which is 1 */
+	return in->features / MLP_GROUP_ROWS + 1; /* with the last input, which is 1 */
 }
 
 /* n groups with room for so many entries each. What they hold is not set: memory that no
  * entry needs is never touched. */
 static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
-	size_t bytes = n * entries * MLP_GROUP * sizeof *g->value;
+	size_t bytes = n * entries * MLP_GROUP_ROWS * sizeof *g->value;
 
 	g->n = n;
 	g->from = calloc(n, sizeof *g->from);
@@ -55,42 +55,42 @@ static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 	return true;
 }
 
-/* Features that MLP_GROUP rows have together, at most, with the last one. */
-static size_t union_most(size_t features, size_t row_max)
+/* Features that MLP_GROUP_ROWS rows have together, at most, with the last one. */
+static size_t max_union_features(size_t features, size_t row_max)
 {
-	size_t n = (row_max + 1) * MLP_GROUP;
+	size_t n = (row_max + 1) * MLP_GROUP_ROWS;
 
 	return n < features + 1 ? n : features + 1;
 }
 
-size_t mlp__input_bytes(const struct rows *rows, size_t features, bool sparse)
+size_t mlp__input_bytes(const struct sparse_rows *rows, size_t features, bool sparse)
 {
 	if (!sparse)
-		return mlp__record_row(features) * sizeof(float);
+		return mlp__record_stride(features) * sizeof(float);
 	/* a value of its own, and a share of the index */
-	return union_most(features, rows->row_max) * (sizeof(float) + 1);
+	return max_union_features(features, rows->max_row_entries) * (sizeof(float) + 1);
 }
 
-static bool sparse_init(struct mlp_input *in, size_t row_max)
+static bool input_sparse_init(struct mlp_input *in, size_t row_max)
 {
-	size_t records = mlp__round_up(in->capacity, MLP_GROUP) / MLP_GROUP;
+	size_t records = mlp__round_up(in->capacity, MLP_GROUP_ROWS) / MLP_GROUP_ROWS;
 	size_t blocks = mlp__round_up(in->capacity, MLP_SPARSE_BLOCK) / MLP_SPARSE_BLOCK;
 	size_t block = blocks > 1 ? MLP_SPARSE_BLOCK : in->capacity;
-	in->column = mlp__floats((in->features + 1) * MLP_GROUP);
-	in->x = mlp__floats(mlp__round_up(in->features + 1, MLP_GROUP));
-	in->has = calloc(in->features / 64 + 1, sizeof *in->has);
-	in->seen = calloc(in->features / 64 + 1, sizeof *in->seen);
-	if (!in->column || !in->x || !in->has || !in->seen ||
-	    !groups_init(&in->by_record, records, union_most(in->features, row_max)))
+	in->group_values = mlp__alloc_floats((in->features + 1) * MLP_GROUP_ROWS);
+	in->x = mlp__alloc_floats(mlp__round_up(in->features + 1, MLP_GROUP_ROWS));
+	in->row_bits = calloc(in->features / 64 + 1, sizeof *in->row_bits);
+	in->group_bits = calloc(in->features / 64 + 1, sizeof *in->group_bits);
+	if (!in->group_values || !in->x || !in->row_bits || !in->group_bits ||
+	    !groups_init(&in->by_record, records, max_union_features(in->features, row_max)))
 		return false;
 	/* the lists of features fill together: an odd number of cache lines apart */
 	return in->forward_only || groups_init(&in->by_feature, blocks * feature_groups(in),
 					       mlp__round_up(block, 8) + 4);
 }
 
-int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t features, size_t capacity,
-		    bool sparse, bool forward_only, const struct mlp_kernels *kernels,
-		    struct dp_err *err)
+int mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_t features,
+		    size_t capacity, bool sparse, bool forward_only,
+		    const struct mlp_kernels *kernels, struct dp_err *err)
 {
 	bool ok;
 
@@ -99,15 +99,15 @@ int mlp__input_init(struct mlp_input *in, const struct rows *rows, size_t featur
 				  .forward_only = forward_only,
 				  .features = features,
 				  .capacity = capacity };
-	in->square = mlp__floats(capacity);
+	in->squared_norm = mlp__alloc_floats(capacity);
 	if (sparse) {
-		ok = sparse_init(in, rows->row_max);
+		ok = input_sparse_init(in, rows->max_row_entries);
 	} else {
-		in->x_row = mlp__record_row(features);
-		in->x = mlp__floats(mlp__round_up(capacity, MLP_ROWS) * in->x_row);
+		in->x_stride = mlp__record_stride(features);
+		in->x = mlp__alloc_floats(mlp__round_up(capacity, MLP_ROW_MULTIPLE) * in->x_stride);
 		ok = in->x;
 	}
-	if (ok && in->square)
+	if (ok && in->squared_norm)
 		return DP_OK;
 	mlp__input_free(in);
 	return dp_fail(err, DP_E_NOMEM, "no memory for %zu records of %zu inputs", capacity,
@@ -124,13 +124,13 @@ static void groups_free(struct mlp_groups *g)
 
 void mlp__input_free(struct mlp_input *in)
 {
-	free(in->square);
+	free(in->squared_norm);
 	free(in->x);
 	groups_free(&in->by_record);
 	groups_free(&in->by_feature);
-	free(in->column);
-	free(in->has);
-	free(in->seen);
+	free(in->group_values);
+	free(in->row_bits);
+	free(in->group_bits);
 	*in = (struct mlp_input){ 0 };
 }
 
@@ -139,7 +139,7 @@ void mlp__input_free(struct mlp_input *in)
 /* Reads something of every cache line of the rows. Entries are all over memory, and a
  * loop as small as this one waits for those of many records at once: dense MNIST rows
  * are loaded in 0.3 us each instead of 0.5. Prefetch instructions changed nothing. */
-static void touch_rows(const struct rows *rows, const uint32_t *number, size_t count)
+static void prefetch_rows(const struct sparse_rows *rows, const uint32_t *number, size_t count)
 {
 	const size_t line = 64 / sizeof *rows->value;
 	const volatile uint16_t *index = rows->index;
@@ -158,43 +158,46 @@ static void touch_rows(const struct rows *rows, const uint32_t *number, size_t c
 
 static inline void move_group(float *to, float *from)
 {
-	memcpy(to, from, MLP_GROUP * sizeof *to);
-	memset(from, 0, MLP_GROUP * sizeof *from);
+	memcpy(to, from, MLP_GROUP_ROWS * sizeof *to);
+	memset(from, 0, MLP_GROUP_ROWS * sizeof *from);
 }
 
-static float square_of(const struct mlp_input *in, const struct rows *rows, uint32_t number)
+static float row_squared_norm(const struct mlp_input *in, const struct sparse_rows *rows,
+			      uint32_t number)
 {
 	uint64_t start = rows->start[number], n = rows->start[number + 1] - start;
 
-	return rows->value ? in->kernels->square(rows->value + start, n) : (float)n;
+	return rows->value ? in->kernels->sum_squares(rows->value + start, n) : (float)n;
 }
 
-static void load_dense(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t r)
+static void load_dense(struct mlp_input *in, const struct sparse_rows *rows, uint32_t number,
+		       size_t r)
 {
 	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
 	const uint16_t *index = rows->index + start;
-	float *x = in->x + r * in->x_row;
+	float *x = in->x + r * in->x_stride;
 
-	memset(x, 0, in->x_row * sizeof *x);
+	memset(x, 0, in->x_stride * sizeof *x);
 	for (size_t i = 0; i < n; i++)
 		x[index[i]] = rows->value ? rows->value[start + i] : 1;
 	x[in->features] = 1;
 }
 
-/* Puts a row into x and into one of the MLP_GROUP places of each column, and notes the
+/* Puts a row into x and into one of the MLP_GROUP_ROWS places of each column, and notes the
  * features it has. */
-static void spread_row(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t place)
+static void scatter_row(struct mlp_input *in, const struct sparse_rows *rows, uint32_t number,
+			size_t place)
 {
 	const size_t start = rows->start[number], n = rows->start[number + 1] - start;
 	const uint16_t *index = rows->index + start;
-	float *restrict x = in->x, *restrict column = in->column + place;
-	uint64_t *restrict has = in->has, bits = 0;
+	float *restrict x = in->x, *restrict column = in->group_values + place;
+	uint64_t *restrict has = in->row_bits, bits = 0;
 	size_t word = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t k = index[i];
 
-		x[k] = column[k * MLP_GROUP] = rows->value ? rows->value[start + i] : 1;
+		x[k] = column[k * MLP_GROUP_ROWS] = rows->value ? rows->value[start + i] : 1;
 		if (k / 64 != word) { /* indices rise: once a word */
 			has[word] = bits;
 			word = k / 64;
@@ -203,46 +206,46 @@ static void spread_row(struct mlp_input *in, const struct rows *rows, uint32_t n
 		bits |= UINT64_C(1) << k % 64;
 	}
 	has[word] = bits;
-	x[in->features] = column[in->features * MLP_GROUP] = 1;
+	x[in->features] = column[in->features * MLP_GROUP_ROWS] = 1;
 	has[in->features / 64] |= UINT64_C(1) << in->features % 64;
 }
 
 /* Moves x to the lists of its groups of features, as row r. */
-static void take_row(struct mlp_input *in, size_t r)
+static void gather_feature_groups(struct mlp_input *in, size_t r)
 {
 	struct mlp_groups *to = &in->by_feature;
 	size_t first = r / MLP_SPARSE_BLOCK * feature_groups(in);
 	uint32_t *next = to->to + first;
 
 	for (size_t word = 0; word <= in->features / 64; word++) {
-		uint64_t bits = in->has[word];
+		uint64_t bits = in->row_bits[word];
 
-		in->has[word] = 0;
-		in->seen[word] |= bits;
+		in->row_bits[word] = 0;
+		in->group_bits[word] |= bits;
 		bits |= bits >> 1;
 		bits = (bits | bits >> 2) & UINT64_C(0x1111111111111111);
 		for (; bits; bits &= bits - 1) {
-			size_t g = (word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP;
+			size_t g = (word * 64 + (size_t)__builtin_ctzll(bits)) / MLP_GROUP_ROWS;
 			size_t at = next[g]++;
 
 			to->index[at] = (uint16_t)(r % MLP_SPARSE_BLOCK);
-			move_group(to->value + at * MLP_GROUP, in->x + g * MLP_GROUP);
+			move_group(to->value + at * MLP_GROUP_ROWS, in->x + g * MLP_GROUP_ROWS);
 		}
 	}
 }
 
-/* In place of take_row(): all that is needed to go forward. */
-static void see_row(struct mlp_input *in)
+/* In place of gather_feature_groups(): all that is needed to go forward. */
+static void note_row_features(struct mlp_input *in)
 {
 	for (size_t word = 0; word <= in->features / 64; word++) {
-		in->seen[word] |= in->has[word];
-		in->has[word] = 0;
+		in->group_bits[word] |= in->row_bits[word];
+		in->row_bits[word] = 0;
 	}
 }
 
 /* Moves the columns seen to the list of a group of records. Lists that are kept lie close
  * together. */
-static void take_columns(struct mlp_input *in, size_t group)
+static void gather_record_group(struct mlp_input *in, size_t group)
 {
 	struct mlp_groups *to = &in->by_record;
 	uint32_t n;
@@ -251,35 +254,37 @@ static void take_columns(struct mlp_input *in, size_t group)
 		to->from[group] = to->to[group - 1];
 	n = to->from[group];
 	for (size_t word = 0; word <= in->features / 64; word++) {
-		uint64_t bits = in->seen[word];
+		uint64_t bits = in->group_bits[word];
 
-		in->seen[word] = 0;
+		in->group_bits[word] = 0;
 		for (; bits; bits &= bits - 1, n++) {
 			size_t k = word * 64 + (size_t)__builtin_ctzll(bits);
 
 			to->index[n] = (uint16_t)k;
-			move_group(to->value + n * (size_t)MLP_GROUP, in->column + k * MLP_GROUP);
+			move_group(to->value + n * (size_t)MLP_GROUP_ROWS,
+				   in->group_values + k * MLP_GROUP_ROWS);
 		}
 	}
 	to->to[group] = n;
 }
 
-static void load_sparse(struct mlp_input *in, const struct rows *rows, uint32_t number, size_t r)
+static void load_sparse(struct mlp_input *in, const struct sparse_rows *rows, uint32_t number,
+			size_t r)
 {
-	spread_row(in, rows, number, r % MLP_GROUP);
+	scatter_row(in, rows, number, r % MLP_GROUP_ROWS);
 	if (in->forward_only)
-		see_row(in);
+		note_row_features(in);
 	else
-		take_row(in, r);
-	if (r % MLP_GROUP == MLP_GROUP - 1 || r == in->count - 1)
-		take_columns(in, r / MLP_GROUP);
+		gather_feature_groups(in, r);
+	if (r % MLP_GROUP_ROWS == MLP_GROUP_ROWS - 1 || r == in->count - 1)
+		gather_record_group(in, r / MLP_GROUP_ROWS);
 }
 
-void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32_t *number,
+void mlp__input_load(struct mlp_input *in, const struct sparse_rows *rows, const uint32_t *number,
 		     size_t count)
 {
 	enum {
-		AT_ONCE = 64
+		PREFETCH_ROWS = 64
 	};
 
 	in->first = 0;
@@ -288,9 +293,10 @@ void mlp__input_load(struct mlp_input *in, const struct rows *rows, const uint32
 		memcpy(in->by_feature.to, in->by_feature.from,
 		       in->by_feature.n * sizeof *in->by_feature.to);
 	for (size_t r = 0; r < count; r++) {
-		if (r % AT_ONCE == 0)
-			touch_rows(rows, number + r, count - r < AT_ONCE ? count - r : AT_ONCE);
-		in->square[r] = square_of(in, rows, number[r]);
+		if (r % PREFETCH_ROWS == 0)
+			prefetch_rows(rows, number + r,
+				      count - r < PREFETCH_ROWS ? count - r : PREFETCH_ROWS);
+		in->squared_norm[r] = row_squared_norm(in, rows, number[r]);
 		if (in->sparse)
 			load_sparse(in, rows, number[r], r);
 		else
@@ -310,10 +316,10 @@ static void sparse_product(const struct mlp_input *in, const struct mlp_groups *
 void mlp__input_forward(const struct mlp_input *in, const struct mlp_product *p)
 {
 	if (in->sparse)
-		sparse_product(in, &in->by_record, in->first / MLP_GROUP, p);
+		sparse_product(in, &in->by_record, in->first / MLP_GROUP_ROWS, p);
 	else
-		in->kernels->dense(p, &(struct mlp_dense){ in->x + in->first * in->x_row, in->x_row,
-							   1, in->features + 1 });
+		in->kernels->dense(p, &(struct mlp_dense){ in->x + in->first * in->x_stride,
+							   in->x_stride, 1, in->features + 1 });
 }
 
 void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_row, size_t count,
@@ -325,7 +331,7 @@ void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_r
 
 		k->dense(p, &(struct mlp_dense){ a + r * a_row, 1, a_row, n });
 		p->b += n * p->width;
-		p->add = true;
+		p->accumulate = true;
 	}
 }
 
@@ -334,7 +340,7 @@ static void sparse_gradient(const struct mlp_input *in, struct mlp_product *p)
 	for (size_t r = 0; r < in->count; r += MLP_SPARSE_BLOCK) {
 		sparse_product(in, &in->by_feature, r / MLP_SPARSE_BLOCK * feature_groups(in), p);
 		p->b += MLP_SPARSE_BLOCK * p->width;
-		p->add = true;
+		p->accumulate = true;
 	}
 }
 
@@ -343,5 +349,5 @@ void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p)
 	if (in->sparse)
 		sparse_gradient(in, p);
 	else
-		mlp__dense_gradient(in->kernels, in->x, in->x_row, in->count, p);
+		mlp__dense_gradient(in->kernels, in->x, in->x_stride, in->count, p);
 }

@@ -11,7 +11,7 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-DP_KERNELS
+DP_SIMD_BEGIN
 
 #if defined(__x86_64__)
 #define NAME(x) x##_avx512
@@ -19,14 +19,14 @@ DP_KERNELS
 #define TARGET  __attribute__((target("avx512f")))
 #define LANES   16
 #define UNITS   4
-#include "trainers/learn/mlp_vector.h"
+#include "trainers/learn/mlp_kernel_template.h"
 
 #define NAME(x) x##_avx2
 #define KERNELS "avx2"
 #define TARGET  __attribute__((target("avx2,fma")))
 #define LANES   8
 #define UNITS   1
-#include "trainers/learn/mlp_vector.h"
+#include "trainers/learn/mlp_kernel_template.h"
 #endif
 
 #define NAME(x) x##_portable
@@ -34,11 +34,11 @@ DP_KERNELS
 #define TARGET
 #define LANES 4
 #define UNITS 1
-#include "trainers/learn/mlp_vector.h"
+#include "trainers/learn/mlp_kernel_template.h"
 
-DP_KERNELS_END
+DP_SIMD_END
 
-const struct mlp_kernels *mlp__kernels(const char *name)
+const struct mlp_kernels *mlp__kernels_select(const char *name)
 {
 	const struct mlp_kernels *here[3];
 	size_t n = 0;

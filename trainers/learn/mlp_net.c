@@ -21,13 +21,13 @@ enum {
 
 /* Records whose activations are kept at a time: as many as take twice the memory of the
  * weights. Each chunk reads all weights again; more records than that leave the cache. */
-static size_t capacity_for(const struct mlp *m, size_t records_max)
+static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_max)
 {
-	size_t floats = mlp__record_row(m->width[0]), n;
+	size_t floats = mlp__record_stride(m->width[0]), n;
 
 	for (size_t l = 1; l <= m->nlayers; l++)
-		floats += 2 * mlp__record_row(m->width[l]);
-	n = 2 * mlp_weights(m) / floats;
+		floats += 2 * mlp__record_stride(m->width[l]);
+	n = 2 * mlp_count_weights(m) / floats;
 	n = n < CHUNK_MAX ? n : CHUNK_MAX;
 	n = n > CHUNK_MIN ? n : CHUNK_MIN;
 	n = n < records_max ? n : records_max;
@@ -36,45 +36,46 @@ static size_t capacity_for(const struct mlp *m, size_t records_max)
 
 static bool layer_init(struct mlp_layer *y, size_t capacity, bool first)
 {
-	size_t records = mlp__round_up(capacity, MLP_ROWS);
+	size_t records = mlp__round_up(capacity, MLP_ROW_MULTIPLE);
 
-	y->row = mlp__record_row(y->out);
-	y->act = mlp__floats(records * y->row);
-	y->delta = mlp__floats(records * y->row);
-	y->square = mlp__floats(records);
+	y->record_stride = mlp__record_stride(y->n_outputs);
+	y->activation = mlp__alloc_floats(records * y->record_stride);
+	y->delta = mlp__alloc_floats(records * y->record_stride);
+	y->squared_norm = mlp__alloc_floats(records);
 	if (!first)
-		y->backward = mlp__floats(mlp__round_up(y->in, MLP_LANES) * y->out);
-	return y->act && y->delta && y->square && (first || y->backward);
+		y->transposed =
+			mlp__alloc_floats(mlp__round_up(y->n_inputs, MLP_LANES) * y->n_outputs);
+	return y->activation && y->delta && y->squared_norm && (first || y->transposed);
 }
 
 /* Finding the zeros costs the same for every width, skipping them gains the more the
  * wider the first layer is. Measured for AVX-512 with rows of 784 and 123 inputs: it
  * breaks even at a share of entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with
  * 32. */
-static bool pays_to_skip(const struct mlp *m, const struct rows *rows)
+static bool sparse_input_pays(const struct mlp_shape *m, const struct sparse_rows *rows)
 {
 	double share = (double)rows->start[rows->n] / rows->n / rows->nfeatures;
 
 	return share < 0.45 * m->width[1] / (m->width[1] + 100.0);
 }
 
-static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capacity)
+static bool buffers_init(struct mlp_net *net, const struct mlp_shape *m, size_t capacity)
 {
-	net->factor = mlp__floats(capacity);
-	net->reach = mlp__floats(capacity);
-	net->panel = mlp__floats(capacity * MLP_PANEL);
-	if (!net->factor || !net->reach || !net->panel)
+	net->clip_factor = mlp__alloc_floats(capacity);
+	net->rounding_bound = mlp__alloc_floats(capacity);
+	net->scaled_delta = mlp__alloc_floats(capacity * MLP_PANEL_OUTPUTS);
+	if (!net->clip_factor || !net->rounding_bound || !net->scaled_delta)
 		return false;
-	net->nlayers = m->nlayers;
+	net->n_layers = m->nlayers;
 	for (size_t l = 0; l < m->nlayers; l++) {
 		struct mlp_layer *y = &net->layer[l];
 
-		y->in = m->width[l];
-		y->out = m->width[l + 1];
-		y->rows = mlp__round_up(y->in + 1, MLP_ROWS);
-		y->columns = mlp__round_up(y->out, MLP_LANES);
-		y->at = net->nweights;
-		net->nweights += y->rows * y->columns;
+		y->n_inputs = m->width[l];
+		y->n_outputs = m->width[l + 1];
+		y->panel_rows = mlp__round_up(y->n_inputs + 1, MLP_ROW_MULTIPLE);
+		y->panel_columns = mlp__round_up(y->n_outputs, MLP_LANES);
+		y->weights_offset = net->n_weights;
+		net->n_weights += y->panel_rows * y->panel_columns;
 		if (!layer_init(y, capacity, l == 0))
 			return false;
 	}
@@ -82,8 +83,8 @@ static bool buffers_init(struct mlp_net *net, const struct mlp *m, size_t capaci
 }
 
 /* With net->input there. */
-static int net_finish(struct mlp_net *net, const struct mlp *m, const struct mlp_kernels *kernels,
-		      size_t capacity, struct dp_err *err)
+static int net_init_finish(struct mlp_net *net, const struct mlp_shape *m,
+			   const struct mlp_kernels *kernels, size_t capacity, struct dp_err *err)
 {
 	net->kernels = kernels;
 	net->capacity = capacity;
@@ -93,48 +94,49 @@ static int net_finish(struct mlp_net *net, const struct mlp *m, const struct mlp
 	return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time", capacity);
 }
 
-int mlp__net_init(struct mlp_net *net, const struct mlp *m, enum mlp_path path,
-		  const struct mlp_kernels *kernels, const struct rows *rows, size_t records_max,
-		  struct dp_err *err)
+int mlp__net_init(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
+		  const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+		  size_t records_max, struct dp_err *err)
 {
-	size_t capacity = capacity_for(m, records_max);
-	bool sparse = path == MLP_SPARSE || (path == MLP_AUTO && pays_to_skip(m, rows));
+	size_t capacity = choose_chunk_capacity(m, records_max);
+	bool sparse =
+		path == MLP_INPUT_SPARSE || (path == MLP_INPUT_AUTO && sparse_input_pays(m, rows));
 	int code;
 
 	*net = (struct mlp_net){ 0 };
 	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false, kernels,
 			       err);
-	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
+	return code == DP_OK ? net_init_finish(net, m, kernels, capacity, err) : code;
 }
 
-int mlp__net_init_forward(struct mlp_net *net, const struct mlp *m,
-			  const struct mlp_kernels *kernels, const struct rows *rows, size_t bytes,
-			  struct dp_err *err)
+int mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
+			  const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+			  size_t bytes, struct dp_err *err)
 {
-	bool sparse = pays_to_skip(m, rows);
-	size_t capacity = capacity_for(m, rows->n), kept = rows->n;
+	bool sparse = sparse_input_pays(m, rows);
+	size_t capacity = choose_chunk_capacity(m, rows->n), kept = rows->n;
 	int code;
 
 	if (capacity < rows->n)
-		capacity -= capacity % MLP_GROUP;
+		capacity -= capacity % MLP_GROUP_ROWS;
 	if (kept > bytes / mlp__input_bytes(rows, m->width[0], sparse))
 		kept = capacity;
 	*net = (struct mlp_net){ 0 };
 	code = mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true, kernels, err);
-	return code == DP_OK ? net_finish(net, m, kernels, capacity, err) : code;
+	return code == DP_OK ? net_init_finish(net, m, kernels, capacity, err) : code;
 }
 
 void mlp__net_free(struct mlp_net *net)
 {
-	for (size_t l = 0; l < net->nlayers; l++) {
-		free(net->layer[l].act);
+	for (size_t l = 0; l < net->n_layers; l++) {
+		free(net->layer[l].activation);
 		free(net->layer[l].delta);
-		free(net->layer[l].square);
-		free(net->layer[l].backward);
+		free(net->layer[l].squared_norm);
+		free(net->layer[l].transposed);
 	}
-	free(net->factor);
-	free(net->reach);
-	free(net->panel);
+	free(net->clip_factor);
+	free(net->rounding_bound);
+	free(net->scaled_delta);
 	mlp__input_free(&net->input);
 	*net = (struct mlp_net){ 0 };
 }
@@ -143,98 +145,103 @@ void mlp__net_free(struct mlp_net *net)
 
 static size_t panel_width(size_t columns, size_t column)
 {
-	return columns - column < MLP_PANEL ? columns - column : MLP_PANEL;
+	return columns - column < MLP_PANEL_OUTPUTS ? columns - column : MLP_PANEL_OUTPUTS;
 }
 
 /* Where the weight from input i to output `column` of a layer is among the panels. */
-static size_t place_of(const struct mlp_layer *y, size_t i, size_t column)
+static size_t panel_weight_offset(const struct mlp_layer *y, size_t i, size_t column)
 {
-	size_t panel = column / MLP_PANEL * MLP_PANEL;
+	size_t panel = column / MLP_PANEL_OUTPUTS * MLP_PANEL_OUTPUTS;
 
-	return y->at + panel * y->rows + i * panel_width(y->columns, panel) + column % MLP_PANEL;
+	return y->weights_offset + panel * y->panel_rows +
+	       i * panel_width(y->panel_columns, panel) + column % MLP_PANEL_OUTPUTS;
 }
 
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels)
 {
-	for (size_t l = 0; l < net->nlayers; l++)
-		for (size_t i = 0; i <= net->layer[l].in; i++)
-			for (size_t o = 0; o < net->layer[l].out; o++)
-				panels[place_of(&net->layer[l], i, o)] = *w++;
+	for (size_t l = 0; l < net->n_layers; l++)
+		for (size_t i = 0; i <= net->layer[l].n_inputs; i++)
+			for (size_t o = 0; o < net->layer[l].n_outputs; o++)
+				panels[panel_weight_offset(&net->layer[l], i, o)] = *w++;
 }
 
 void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w)
 {
-	for (size_t l = 0; l < net->nlayers; l++)
-		for (size_t i = 0; i <= net->layer[l].in; i++)
-			for (size_t o = 0; o < net->layer[l].out; o++)
-				*w++ = panels[place_of(&net->layer[l], i, o)];
+	for (size_t l = 0; l < net->n_layers; l++)
+		for (size_t i = 0; i <= net->layer[l].n_inputs; i++)
+			for (size_t o = 0; o < net->layer[l].n_outputs; o++)
+				*w++ = panels[panel_weight_offset(&net->layer[l], i, o)];
 }
 
 /* The inputs in, in + 1, .. of a layer as a panel: one row for each output. */
-static void turn_panel(const struct mlp_layer *y, const float *panels, size_t in, float *backward)
+static void transpose_panel(const struct mlp_layer *y, const float *panels, size_t in,
+			    float *backward)
 {
-	size_t width = panel_width(mlp__round_up(y->in, MLP_LANES), in);
-	size_t n = y->in - in < width ? y->in - in : width;
+	size_t width = panel_width(mlp__round_up(y->n_inputs, MLP_LANES), in);
+	size_t n = y->n_inputs - in < width ? y->n_inputs - in : width;
 
-	for (size_t o = 0; o < y->out; o++) {
-		const float *w = panels + place_of(y, in, o);
-		size_t step = panel_width(y->columns, o / MLP_PANEL * MLP_PANEL);
+	for (size_t o = 0; o < y->n_outputs; o++) {
+		const float *w = panels + panel_weight_offset(y, in, o);
+		size_t step =
+			panel_width(y->panel_columns, o / MLP_PANEL_OUTPUTS * MLP_PANEL_OUTPUTS);
 
 		for (size_t i = 0; i < n; i++)
 			backward[o * width + i] = w[i * step];
 	}
 }
 
-void mlp__net_turn(struct mlp_net *net, const float *panels)
+void mlp__net_transpose(struct mlp_net *net, const float *panels)
 {
-	for (size_t l = 1; l < net->nlayers; l++) {
+	for (size_t l = 1; l < net->n_layers; l++) {
 		struct mlp_layer *y = &net->layer[l];
 
-		for (size_t in = 0; in < y->in; in += MLP_PANEL)
-			turn_panel(y, panels, in, y->backward + in * y->out);
+		for (size_t in = 0; in < y->n_inputs; in += MLP_PANEL_OUTPUTS)
+			transpose_panel(y, panels, in, y->transposed + in * y->n_outputs);
 	}
 }
 
 /* ---- forward ---- */
 
 /* What the next layer sees of a layer: max(0, x), and 1 for its bias. */
-static void rectify_layer(const struct mlp_net *net, struct mlp_layer *y)
+static void relu_layer(const struct mlp_net *net, struct mlp_layer *y)
 {
 	for (size_t r = 0; r < net->input.count; r++) {
-		float *act = y->act + r * y->row;
+		float *act = y->activation + r * y->record_stride;
 
-		memset(act + y->out, 0, (y->row - y->out) * sizeof *act);
-		y->square[r] = net->kernels->rectify(act, y->columns);
-		act[y->out] = 1;
+		memset(act + y->n_outputs, 0, (y->record_stride - y->n_outputs) * sizeof *act);
+		y->squared_norm[r] = net->kernels->relu(act, y->panel_columns);
+		act[y->n_outputs] = 1;
 	}
 }
 
 void mlp__net_forward(struct mlp_net *net, const float *panels)
 {
-	for (size_t l = 0; l < net->nlayers; l++) {
+	for (size_t l = 0; l < net->n_layers; l++) {
 		struct mlp_layer *y = &net->layer[l], *x = y - 1;
 
-		for (size_t c = 0; c < y->columns; c += MLP_PANEL) {
-			struct mlp_product p = { .b = panels + y->at + c * y->rows,
-						 .c = y->act + c,
-						 .c_row = y->row,
+		for (size_t c = 0; c < y->panel_columns; c += MLP_PANEL_OUTPUTS) {
+			struct mlp_product p = { .b = panels + y->weights_offset +
+						      c * y->panel_rows,
+						 .c = y->activation + c,
+						 .c_stride = y->record_stride,
 						 .rows = net->input.count,
-						 .width = panel_width(y->columns, c) };
+						 .width = panel_width(y->panel_columns, c) };
 
 			if (l == 0)
 				mlp__input_forward(&net->input, &p);
 			else
-				net->kernels->dense(
-					&p, &(struct mlp_dense){ x->act, x->row, 1, y->in + 1 });
+				net->kernels->dense(&p, &(struct mlp_dense){ x->activation,
+									     x->record_stride, 1,
+									     y->n_inputs + 1 });
 		}
-		if (l < net->nlayers - 1)
-			rectify_layer(net, y);
+		if (l < net->n_layers - 1)
+			relu_layer(net, y);
 	}
 }
 
 /* ---- backward ---- */
 
-DP_KERNELS
+DP_SIMD_BEGIN
 
 /* delta = softmax(logits) - the one-hot label; its squared length. */
 DP_SIMD
@@ -258,43 +265,44 @@ static float softmax_delta(const float *restrict logit, float *restrict delta, s
 	return (float)square;
 }
 
-DP_KERNELS_END
+DP_SIMD_END
 
 /* Deltas of the layer before y, unrectified, into its buffer. */
-static void delta_before(const struct mlp_net *net, const struct mlp_layer *y)
+static void compute_previous_delta(const struct mlp_net *net, const struct mlp_layer *y)
 {
 	const struct mlp_layer *before = y - 1;
 
-	for (size_t c = 0; c < before->columns; c += MLP_PANEL)
+	for (size_t c = 0; c < before->panel_columns; c += MLP_PANEL_OUTPUTS)
 		net->kernels->dense(
-			&(struct mlp_product){ .b = y->backward + c * y->out,
+			&(struct mlp_product){ .b = y->transposed + c * y->n_outputs,
 					       .c = before->delta + c,
-					       .c_row = before->row,
+					       .c_stride = before->record_stride,
 					       .rows = net->input.count,
-					       .width = panel_width(before->columns, c) },
-			&(struct mlp_dense){ y->delta, y->row, 1, y->out });
+					       .width = panel_width(before->panel_columns, c) },
+			&(struct mlp_dense){ y->delta, y->record_stride, 1, y->n_outputs });
 }
 
 /* Adds what the layer's weights and biases have in the squared length of a record's
  * gradient, and to net->reach. Its delta is finished on the way: that of the last layer
  * made from the logits, others are 0 where the output was. */
-static void finish_delta(struct mlp_net *net, size_t l, const struct rows *rows,
-			 const uint32_t *number, float *norm)
+static void finish_layer_delta(struct mlp_net *net, size_t l, const struct sparse_rows *rows,
+			       const uint32_t *number, float *norm)
 {
 	const struct mlp_layer *y = &net->layer[l];
-	const float outputs = (float)y->out;
+	const float outputs = (float)y->n_outputs;
 
 	for (size_t r = 0; r < net->input.count; r++) {
-		float *act = y->act + r * y->row, *delta = y->delta + r * y->row;
-		float in = l == 0 ? net->input.square[r] : y[-1].square[r];
+		float *act = y->activation + r * y->record_stride,
+		      *delta = y->delta + r * y->record_stride;
+		float in = l == 0 ? net->input.squared_norm[r] : y[-1].squared_norm[r];
 		float out;
 
-		if (l == net->nlayers - 1)
-			out = softmax_delta(act, delta, y->out, rows->label[number[r]]);
+		if (l == net->n_layers - 1)
+			out = softmax_delta(act, delta, y->n_outputs, rows->label[number[r]]);
 		else
-			out = net->kernels->gate(delta, act, y->columns);
+			out = net->kernels->relu_backward(delta, act, y->panel_columns);
 		norm[r] += (in + 1) * out;
-		net->reach[r] += (in + 1) * outputs;
+		net->rounding_bound[r] += (in + 1) * outputs;
 	}
 }
 
@@ -302,16 +310,16 @@ static void finish_delta(struct mlp_net *net, size_t l, const struct rows *rows,
  * half a unit in the last place for every rounding that a term goes through. Those are
  * an addition for every register of a layer's inputs and outputs, one for every layer,
  * and less than 16 for products, ends of sums and the factor's product with delta. */
-static double length_slack(const struct mlp_net *net)
+static double norm_rounding_slack(const struct mlp_net *net)
 {
 	size_t most = 0;
 
-	for (size_t l = 0; l < net->nlayers; l++) {
-		size_t n = net->layer[l].in + net->layer[l].out;
+	for (size_t l = 0; l < net->n_layers; l++) {
+		size_t n = net->layer[l].n_inputs + net->layer[l].n_outputs;
 
 		most = n > most ? n : most;
 	}
-	most = most / net->kernels->lanes + net->nlayers + 16;
+	most = most / net->kernels->lanes + net->n_layers + 16;
 	return (double)most * FLT_EPSILON / 2;
 }
 
@@ -322,88 +330,91 @@ static double length_slack(const struct mlp_net *net)
  * own. */
 static double subnormal_slack(const struct mlp_net *net, size_t r)
 {
-	return ((double)net->nweights + net->reach[r]) * 0x1p-149;
+	return ((double)net->n_weights + net->rounding_bound[r]) * 0x1p-149;
 }
 
 /* Without a gradient a record adds exactly 0: what is infinite or NaN must not meet a
- * factor of 0. Deltas are left out by gradient_panel(). */
-static void forget_outputs(const struct mlp_net *net, size_t r)
+ * factor of 0. Deltas are left out by compute_gradient_panel(). */
+static void zero_record_activations(const struct mlp_net *net, size_t r)
 {
-	for (size_t l = 0; l + 1 < net->nlayers; l++) {
+	for (size_t l = 0; l + 1 < net->n_layers; l++) {
 		const struct mlp_layer *y = &net->layer[l];
 
-		memset(y->act + r * y->row, 0, y->row * sizeof *y->act);
+		memset(y->activation + r * y->record_stride, 0,
+		       y->record_stride * sizeof *y->activation);
 	}
 }
 
-void mlp__net_backward(struct mlp_net *net, const struct rows *rows, const uint32_t *number,
+void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, const uint32_t *number,
 		       double clip, double unit)
 {
-	float *norm = net->factor; /* squared at first */
+	float *norm = net->clip_factor; /* squared at first */
 	float whole = (float)fabs(unit), factor;
-	double slack = length_slack(net);
+	double slack = norm_rounding_slack(net);
 
 	memset(norm, 0, net->input.count * sizeof *norm);
-	memset(net->reach, 0, net->input.count * sizeof *net->reach);
-	for (size_t l = net->nlayers; l-- > 0;) {
-		finish_delta(net, l, rows, number, norm);
+	memset(net->rounding_bound, 0, net->input.count * sizeof *net->rounding_bound);
+	for (size_t l = net->n_layers; l-- > 0;) {
+		finish_layer_delta(net, l, rows, number, norm);
 		if (l > 0)
-			delta_before(net, &net->layer[l]);
+			compute_previous_delta(net, &net->layer[l]);
 	}
 	for (size_t r = 0; r < net->input.count; r++) {
 		double hidden = subnormal_slack(net, r), left = fabs(unit) * clip - hidden;
 
 		/* if the norm is finite, so is all that it was summed from */
 		if (!isfinite(norm[r]))
-			forget_outputs(net, r);
+			zero_record_activations(net, r);
 		factor = sgd_clip_factor(left > 0 ? left : 0, norm[r] + hidden, slack);
 		factor = factor >= whole ? whole : factor;
-		net->factor[r] = unit < 0 ? -factor : factor;
+		net->clip_factor[r] = unit < 0 ? -factor : factor;
 	}
 }
 
 /* ---- gradient ---- */
 
-static void gradient_panel(const struct mlp_net *net, size_t l, size_t c, float *sum, bool add)
+static void compute_gradient_panel(const struct mlp_net *net, size_t l, size_t c, float *sum,
+				   bool add)
 {
 	const struct mlp_layer *y = &net->layer[l], *x = y - 1;
-	size_t width = panel_width(y->columns, c), count = net->input.count;
-	struct mlp_product p = { .b = net->panel,
+	size_t width = panel_width(y->panel_columns, c), count = net->input.count;
+	struct mlp_product p = { .b = net->scaled_delta,
 				 .c = sum,
-				 .c_row = width,
-				 .rows = y->in + 1,
+				 .c_stride = width,
+				 .rows = y->n_inputs + 1,
 				 .width = width,
-				 .add = add };
+				 .accumulate = add };
 
 	if (count == 0 && !add)
-		memset(sum, 0, y->rows * width * sizeof *sum);
+		memset(sum, 0, y->panel_rows * width * sizeof *sum);
 	for (size_t r = 0; r < count; r++) {
-		float *to = net->panel + r * width;
+		float *to = net->scaled_delta + r * width;
 
-		if (net->factor[r] == 0)
+		if (net->clip_factor[r] == 0)
 			memset(to, 0, width * sizeof *to);
 		else
-			net->kernels->scale(to, y->delta + r * y->row + c, net->factor[r], width);
+			net->kernels->scale(to, y->delta + r * y->record_stride + c,
+					    net->clip_factor[r], width);
 	}
 	if (l == 0)
 		mlp__input_gradient(&net->input, &p);
 	else
-		mlp__dense_gradient(net->kernels, x->act, x->row, count, &p);
+		mlp__dense_gradient(net->kernels, x->activation, x->record_stride, count, &p);
 }
 
 void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
 		       const struct mlp_noise *noise)
 {
-	for (size_t l = 0; l < net->nlayers; l++) {
+	for (size_t l = 0; l < net->n_layers; l++) {
 		const struct mlp_layer *y = &net->layer[l];
 
-		for (size_t c = 0; c < y->columns; c += MLP_PANEL) {
-			float *panel = sum + y->at + c * y->rows;
+		for (size_t c = 0; c < y->panel_columns; c += MLP_PANEL_OUTPUTS) {
+			float *panel = sum + y->weights_offset + c * y->panel_rows;
 
-			gradient_panel(net, l, c, panel, add);
+			compute_gradient_panel(net, l, c, panel, add);
 			if (noise->sd != 0) /* while the panel is in the cache */
-				noise_add(noise->stream, noise->sd, panel,
-					  y->rows * panel_width(y->columns, c));
+				noise_add_normals(noise->stream, noise->sd, panel,
+						  y->panel_rows * panel_width(y->panel_columns, c));
 		}
 	}
 }

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 
 /* Of records that are kept ready. */
-#define KEPT_BYTES ((size_t)256 << 20)
+#define INPUT_CACHE_BYTES ((size_t)256 << 20)
 
 struct mlp_scorer {
-	const struct rows *rows;
+	const struct sparse_rows *rows;
 	size_t nweights;
 	struct mlp_net net;
 	float *panels;
-	uint32_t *order; /* records as they go through the network */
-	double *loss;    /* of each record: they are summed as the rows have them */
-	bool ready;      /* net.input has all of them */
+	uint32_t *order;      /* records as they go through the network */
+	double *loss;         /* of each record: they are summed as the rows have them */
+	bool is_input_loaded; /* net.input has all of them */
 };
 
 /* Records of a class lie together, for they are alike: a group of them has fewer inputs
  * that are not 0 for all. With MNIST it is a sixth less. */
-static void order_by_class(const struct rows *rows, uint32_t *order)
+static void order_by_class(const struct sparse_rows *rows, uint32_t *order)
 {
 	size_t at[UINT8_MAX + 2] = { 0 };
 
@@ -36,8 +36,8 @@ static void order_by_class(const struct rows *rows, uint32_t *order)
 		order[at[rows->label[i]]++] = i;
 }
 
-int mlp__scorer_make(const struct mlp *m, const struct rows *rows, size_t bytes,
-		     struct mlp_scorer **out, struct dp_err *err)
+int mlp__scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows, size_t bytes,
+		    struct mlp_scorer **out, struct dp_err *err)
 {
 	struct mlp_scorer *s;
 	int code = mlp__check_shape(m, rows, err);
@@ -48,10 +48,10 @@ int mlp__scorer_make(const struct mlp *m, const struct rows *rows, size_t bytes,
 	if (!s)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a score");
 	s->rows = rows;
-	s->nweights = mlp_weights(m);
-	code = mlp__net_init_forward(&s->net, m, mlp__kernels(NULL), rows, bytes, err);
+	s->nweights = mlp_count_weights(m);
+	code = mlp__net_init_forward(&s->net, m, mlp__kernels_select(NULL), rows, bytes, err);
 	if (code == DP_OK) {
-		s->panels = mlp__floats(s->net.nweights);
+		s->panels = mlp__alloc_floats(s->net.n_weights);
 		s->order = calloc(rows->n, sizeof *s->order);
 		s->loss = calloc(rows->n, sizeof *s->loss);
 		if (!s->panels || !s->order || !s->loss)
@@ -67,10 +67,10 @@ int mlp__scorer_make(const struct mlp *m, const struct rows *rows, size_t bytes,
 	return DP_OK;
 }
 
-int mlp_scorer_make(const struct mlp *m, const struct rows *rows, struct mlp_scorer **out,
-		    struct dp_err *err)
+int mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
+		   struct mlp_scorer **out, struct dp_err *err)
 {
-	return mlp__scorer_make(m, rows, KEPT_BYTES, out, err);
+	return mlp__scorer_new(m, rows, INPUT_CACHE_BYTES, out, err);
 }
 
 void mlp_scorer_free(struct mlp_scorer *s)
@@ -108,7 +108,7 @@ static bool score_record(const float *logit, size_t n, size_t label, double *los
  * them are right. */
 static uint32_t score_records(struct mlp_scorer *s, uint32_t from, uint32_t count)
 {
-	const struct mlp_layer *last = &s->net.layer[s->net.nlayers - 1];
+	const struct mlp_layer *last = &s->net.layer[s->net.n_layers - 1];
 	uint32_t right = 0, n;
 
 	for (uint32_t first = 0; first < count; first += n) {
@@ -121,14 +121,15 @@ static uint32_t score_records(struct mlp_scorer *s, uint32_t from, uint32_t coun
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t record = s->order[from + first + i];
 
-			right += score_record(last->act + i * last->row, last->out,
-					      s->rows->label[record], &s->loss[record]);
+			right += score_record(last->activation + i * last->record_stride,
+					      last->n_outputs, s->rows->label[record],
+					      &s->loss[record]);
 		}
 	}
 	return right;
 }
 
-void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct score *out)
+void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct model_score *out)
 {
 	uint32_t n = s->rows->n, right = 0, count;
 	double loss = 0;
@@ -138,14 +139,14 @@ void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct score *out)
 		count = n - from;
 		if (count > s->net.input.capacity)
 			count = (uint32_t)s->net.input.capacity;
-		if (!s->ready)
+		if (!s->is_input_loaded)
 			mlp__input_load(&s->net.input, s->rows, s->order + from, count);
-		s->ready = count == n;
+		s->is_input_loaded = count == n;
 		right += score_records(s, from, count);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		loss += s->loss[i];
 	out->accuracy = (double)right / n;
 	/* also where an input that no record has is what diverged */
-	out->loss = all_finite(w, s->nweights) ? loss / n : NAN;
+	out->loss = weights_are_finite(w, s->nweights) ? loss / n : NAN;
 }

@@ -7,49 +7,49 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MEAN_DECAY   0.9
-#define SQUARE_DECAY 0.999
-#define KAPPA        1e-8
-#define NEGLIGIBLE   1e-30f
+#define ADAM_BETA1        0.9
+#define ADAM_BETA2        0.999
+#define ADAM_KAPPA        1e-8
+#define NEGLIGIBLE_MOMENT 1e-30f
 
 /* Settings that single precision can hold. A float that is 2^25 times an addend does not
  * change when the addend is added, so what grows by additions of at most x stays below
  * 2^26 x, however many there are. With these bounds a sum of gradients stays below 2^66,
  * a step of SGD below 2^99 and a weight below 2^126, for any records. */
-#define RATE_MAX  0x1p32
-#define CLIP_MAX  0x1p40
-#define CLIP_MIN  0x1p-100 /* products with subnormal results are rounded coarsely */
-#define NOISE_MAX 0x1p50
+#define LEARNING_RATE_MAX 0x1p32
+#define CLIP_MAX          0x1p40
+#define CLIP_MIN          0x1p-100 /* products with subnormal results are rounded coarsely */
+#define NOISE_SD_MAX      0x1p50
 
 /* The accountant's own rule: the current rounding mode is half to even. */
 static uint64_t epoch_steps(const struct sgd *s, uint32_t n)
 {
-	double steps = rint((double)n / s->lot);
+	double steps = rint((double)n / s->lot_size);
 
 	return steps < 1 ? 1 : (uint64_t)steps;
 }
 
-uint64_t sgd_steps(const struct sgd *s, uint32_t n)
+uint64_t sgd_total_steps(const struct sgd *s, uint32_t n)
 {
 	return s->epochs * epoch_steps(s, n);
 }
 
-int sgd_walk(const struct sgd *s, uint32_t n,
-	     int (*leg)(void *training, uint64_t steps, struct dp_err *err), void *training,
-	     struct dp_err *err)
+int sgd_run_with_checkpoints(const struct sgd *s, uint32_t n,
+			     int (*leg)(void *training, uint64_t steps, struct dp_err *err),
+			     void *training, struct dp_err *err)
 {
-	const struct walk *walk = s->walk;
-	size_t waypoints = walk ? walk->n : 0;
+	const struct training_checkpoints *checkpoints = s->checkpoints;
+	size_t waypoints = checkpoints ? checkpoints->n : 0;
 	uint64_t an_epoch = epoch_steps(s, n);
 	uint32_t done = 0;
 	int code = DP_OK;
 
 	for (size_t i = 0; i < waypoints && code == DP_OK; i++) {
-		uint32_t to = walk->epochs[i];
+		uint32_t to = checkpoints->epochs[i];
 
 		code = leg(training, (to - done) * an_epoch, err);
 		if (code == DP_OK)
-			code = walk->look(walk->who, to, err);
+			code = checkpoints->on_checkpoint(checkpoints->arg, to, err);
 		done = to;
 	}
 	return code == DP_OK ? leg(training, (s->epochs - done) * an_epoch, err) : code;
@@ -59,44 +59,45 @@ double sgd_noise_sd(const struct sgd *s)
 {
 	double clip = isinf(s->clip) ? s->noise_clip : s->clip;
 
-	if (s->noise == 0) /* and not 0 times infinity */
+	if (s->noise_multiplier == 0) /* and not 0 times infinity */
 		return 0;
-	return s->noise * clip * (s->poisson ? 1 : 2);
+	return s->noise_multiplier * clip * (s->is_poisson ? 1 : 2);
 }
 
-double sgd_clip(const struct sgd *s)
+double sgd_clip_norm(const struct sgd *s)
 {
 	return isinf(s->clip) ? CLIP_MAX : s->clip;
 }
 
 bool sgd_in_range(const struct sgd *s)
 {
-	double sd = sgd_noise_sd(s), unit = s->rate / s->lot;
+	double sd = sgd_noise_sd(s), unit = s->learning_rate / s->lot_size;
 
-	if (s->rate > RATE_MAX || sgd_clip(s) > CLIP_MAX || sgd_clip(s) < CLIP_MIN)
+	if (s->learning_rate > LEARNING_RATE_MAX || sgd_clip_norm(s) > CLIP_MAX ||
+	    sgd_clip_norm(s) < CLIP_MIN)
 		return false;
-	if (s->rate > 0 && unit < (double)FLT_MIN)
+	if (s->learning_rate > 0 && unit < (double)FLT_MIN)
 		return false;
-	if (s->noise == 0)
+	if (s->noise_multiplier == 0)
 		return true;
 	/* rounded to a subnormal number, noise could be less than is accounted for */
-	return sd <= NOISE_MAX && sd >= (double)FLT_MIN &&
-	       (s->rate == 0 || unit * sd >= (double)FLT_MIN);
+	return sd <= NOISE_SD_MAX && sd >= (double)FLT_MIN &&
+	       (s->learning_rate == 0 || unit * sd >= (double)FLT_MIN);
 }
 
-static int skip_steps(void *pulse, uint64_t steps, struct dp_err *err)
+static int sgd_skip_steps(void *pulse, uint64_t steps, struct dp_err *err)
 {
-	if (pulse_beat(pulse, steps))
+	if (training_progress_tick(pulse, steps))
 		return DP_OK;
 	return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
 }
 
-int sgd_diverge(const struct sgd *s, uint32_t records, struct pulse *pulse, float *w, size_t n,
-		struct dp_err *err)
+int sgd_fill_diverged(const struct sgd *s, uint32_t records, struct training_progress *progress,
+		      float *w, size_t n, struct dp_err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		w[i] = NAN;
-	return sgd_walk(s, records, skip_steps, pulse, err);
+	return sgd_run_with_checkpoints(s, records, sgd_skip_steps, progress, err);
 }
 
 float sgd_clip_factor(double clip, double squares, double slack)
@@ -115,10 +116,10 @@ float sgd_clip_factor(double clip, double squares, double slack)
 
 int adam_init(struct adam *a, size_t n, struct dp_err *err)
 {
-	*a = (struct adam){ .n = n, .mean_bias = 1, .square_bias = 1 };
-	a->mean = calloc(n, sizeof *a->mean);
-	a->square = calloc(n, sizeof *a->square);
-	if (a->mean && a->square)
+	*a = (struct adam){ .n = n, .first_bias = 1, .second_bias = 1 };
+	a->first_moment = calloc(n, sizeof *a->first_moment);
+	a->second_moment = calloc(n, sizeof *a->second_moment);
+	if (a->first_moment && a->second_moment)
 		return DP_OK;
 	adam_free(a);
 	return dp_fail(err, DP_E_NOMEM, "no memory for the moments of %zu weights", n);
@@ -126,50 +127,52 @@ int adam_init(struct adam *a, size_t n, struct dp_err *err)
 
 void adam_free(struct adam *a)
 {
-	free(a->mean);
-	free(a->square);
-	a->mean = a->square = NULL;
+	free(a->first_moment);
+	free(a->second_moment);
+	a->first_moment = a->second_moment = NULL;
 }
 
-DP_KERNELS
+DP_SIMD_BEGIN
 
 /* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the
  * corrections for the start at zero. gcc needs -fno-math-errno to make vectors of it. */
 DP_SIMD
-static void adam_move(size_t n, float rate, float root, float scale, const float *restrict g,
-		      float *restrict mean, float *restrict square, float *restrict w)
+static void adam_update_weights(size_t n, float rate, float root, float scale,
+				const float *restrict g, float *restrict mean,
+				float *restrict square, float *restrict w)
 {
 	for (size_t i = 0; i < n; i++) {
 		float x = scale * g[i];
-		float mu = (float)MEAN_DECAY * mean[i] + (float)(1 - MEAN_DECAY) * x;
-		float nu = (float)SQUARE_DECAY * square[i] + (float)(1 - SQUARE_DECAY) * (x * x);
+		float mu = (float)ADAM_BETA1 * mean[i] + (float)(1 - ADAM_BETA1) * x;
+		float nu = (float)ADAM_BETA2 * square[i] + (float)(1 - ADAM_BETA2) * (x * x);
 
 		/* without noise, the mean of a feature that is not seen again would
 		 * become subnormal, too */
-		mean[i] = fabsf(mu) < NEGLIGIBLE ? 0 : mu;
+		mean[i] = fabsf(mu) < NEGLIGIBLE_MOMENT ? 0 : mu;
 		square[i] = nu;
-		w[i] -= rate * mu / (root * sqrtf(nu) + (float)KAPPA);
+		w[i] -= rate * mu / (root * sqrtf(nu) + (float)ADAM_KAPPA);
 	}
 }
 
-DP_KERNELS_END
+DP_SIMD_END
 
 /* beta to the power of one step more. What no longer counts beside 1 becomes 0, before
  * it is a subnormal number, which are slow. */
-static double decayed(double x, double beta)
+static double decay_bias(double x, double beta)
 {
 	return x > 0x1p-60 ? x * beta : 0;
 }
 
 void adam_step(struct adam *a, double rate, double scale, const float *g, float *w)
 {
-	a->mean_bias = decayed(a->mean_bias, MEAN_DECAY);
-	a->square_bias = decayed(a->square_bias, SQUARE_DECAY);
-	adam_move(a->n, (float)(rate / (1 - a->mean_bias)), (float)(1 / sqrt(1 - a->square_bias)),
-		  (float)scale, g, a->mean, a->square, w);
+	a->first_bias = decay_bias(a->first_bias, ADAM_BETA1);
+	a->second_bias = decay_bias(a->second_bias, ADAM_BETA2);
+	adam_update_weights(a->n, (float)(rate / (1 - a->first_bias)),
+			    (float)(1 / sqrt(1 - a->second_bias)), (float)scale, g, a->first_moment,
+			    a->second_moment, w);
 }
 
-bool all_finite(const float *w, size_t n)
+bool weights_are_finite(const float *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(w[i]))

@@ -1,0 +1,381 @@
+/* embedded_daemon.c - a daemon of one's own, for one study and one command. */
+#include "ctl/client/embedded_daemon.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/ui/follow_study.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "ctl/client/program_path.h"
+#include "journal/journal.h"
+#include "protocol/control/control_protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+	HELLO_TIMEOUT_MS = 1000,
+	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
+	REPEATED_SIGNAL_US = 1000000,
+	PREDECESSOR_WAIT_US = 5000000,
+	LOG_READ_MAX = 64 << 20,
+	LOG_TAIL_LINES = 10,
+	RESTART_WINDOW_US = 60 * 1000000, /* StartLimitIntervalSec= of the units */
+	RESTART_DELAY_MS = 200
+};
+
+/* In a session of its own, so that Ctrl-C reaches only us: we then tell it what to do. */
+static int embedded_spawn_process(char **argv, const char *log, int theirs, pid_t *pid,
+				  struct dp_err *err)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int errnum;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	/* O_NONBLOCK: the open would wait for the reader of a FIFO, signals blocked */
+	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK,
+					 0600);
+	posix_spawn_file_actions_adddup2(&files, 1, 2);
+	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+	errnum = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	if (errnum == ENXIO)
+		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
+			       log);
+	return errnum == 0 ? DP_OK : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
+}
+
+int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
+		     struct dp_err *err)
+{
+	char *program = ctl_find_program("dparetod"), **argv, fd_text[16];
+	size_t n = 0;
+	int pair[2], code;
+
+	if (!program) {
+		dp_fail(err, DP_E_NOT_FOUND,
+			"dparetod is neither beside dparetoctl nor in "
+			"PATH");
+		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
+	}
+	while (arguments[n])
+		n++;
+	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
+	argv = ctl_xcalloc(n + 4, sizeof *argv);
+	argv[0] = program;
+	argv[1] = "--control-fd";
+	argv[2] = fd_text;
+	memcpy(argv + 3, arguments, n * sizeof *argv);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		code = dp_fail_errno(err, errno, "cannot make a socket");
+	} else {
+		code = embedded_spawn_process(argv, log, pair[1], pid, err);
+		close(pair[1]);
+		ctl->client = dp_client_from_fd(pair[0]);
+		if (!ctl->client)
+			ctl_die_nomem();
+	}
+	free(argv);
+	free(program);
+	return code;
+}
+
+static int embedded_start(struct ctl_embedded_daemon *p, struct dp_err *err)
+{
+	char *socket_path = dp_path_join(p->state_dir, "dparetod.sock");
+	const char *slots = ctl_get_option(p->ctl, "slots");
+	const char *config = ctl_get_option(p->ctl, "config");
+	char *argv[16];
+	struct stat st;
+	int n = 0, code;
+
+	if (!socket_path)
+		ctl_die_nomem();
+	argv[n++] = "--state";
+	argv[n++] = p->state_dir;
+	argv[n++] = "--stop-policy";
+	argv[n++] = "kill";
+	argv[n++] = "--log-file";
+	argv[n++] = p->log_path;
+	argv[n++] = "--socket";
+	argv[n++] = strlen(socket_path) <= DP_CONTROL_SOCKET_PATH_MAX ? socket_path : "none";
+	if (slots) {
+		argv[n++] = "--slots";
+		argv[n++] = (char *)slots;
+	}
+	if (config) {
+		argv[n++] = "--config";
+		argv[n++] = (char *)config;
+	}
+	argv[n] = NULL;
+	p->log_offset = stat(p->log_path, &st) == 0 ? st.st_size : 0;
+	code = ctl_daemon_spawn(p->ctl, argv, p->log_path, &p->pid, err);
+	if (code != DP_OK)
+		p->pid = 0;
+	free(socket_path);
+	return code;
+}
+
+/* Waits for the daemon to end. A further Ctrl-C ends the waiting, not the daemon,
+ * which stops by itself; but one signal often comes twice (to the process and to its
+ * group), so what comes at once is not a further one. */
+static void embedded_wait_exit(struct ctl_embedded_daemon *p)
+{
+	int64_t start = dp_monotonic_us();
+
+	ctl_interrupted = 0;
+	while (p->pid > 0) {
+		if (waitpid(p->pid, &p->wait_status, 0) == p->pid || errno != EINTR)
+			p->pid = 0;
+		else if (ctl_interrupted && dp_monotonic_us() - start > REPEATED_SIGNAL_US)
+			return;
+		ctl_interrupted = 0;
+	}
+}
+
+void ctl_embedded_stop(struct ctl_embedded_daemon *p)
+{
+	struct dp_err ignored;
+	json_t *fields, *ok = NULL;
+
+	ctl_interrupted = 0;
+	p->ctl->on_daemon_lost = NULL;
+	if (p->pid > 0 && p->ctl->client &&
+	    ctl_pack_fields(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
+	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) == DP_OK)
+		json_decref(ok);
+	/* whatever came of that, it also stops when the connection closes */
+	dp_client_close(p->ctl->client);
+	p->ctl->client = NULL;
+	embedded_wait_exit(p);
+}
+
+/* It went away by itself: its own last words become our error, which is returned. A
+ * complaint at start is one line "dparetod: ..." and perhaps a hint; else the end of
+ * the log is shown. */
+static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *err)
+{
+	struct dp_buf log = DP_BUF_INIT;
+	char *text, *words = NULL, *hint = NULL, *line, *rest;
+	const char *tail;
+	struct dp_err unread;
+
+	embedded_wait_exit(p);
+	if (dp_read_file(p->log_path, LOG_READ_MAX, &log, &unread) != DP_OK)
+		dp_buf_clear(&log);
+	text = ctl_xstrdup((off_t)log.len > p->log_offset ? log.data + p->log_offset : "");
+	tail = text + strlen(text);
+	for (int lines = 0; tail > text && lines <= LOG_TAIL_LINES; tail--)
+		lines += tail[-1] == '\n';
+	rest = ctl_xstrdup(tail + (tail > text));
+	for (char *at = text; (line = strsep(&at, "\n")) != NULL;) {
+		if (strncmp(line, "dparetod: ", 10) == 0)
+			words = line + 10;
+		else if (words && strncmp(line, "hint: ", 6) == 0)
+			hint = line + 6;
+	}
+	if (words) {
+		dp_fail(err, DP_E_FAILED, "the study's daemon could not start: %s", words);
+		dp_hint(err, "%s", hint ? hint : "");
+	} else {
+		ctl_print_stderr(p->ctl, rest);
+		dp_fail(err, DP_E_FAILED,
+			WIFSIGNALED(p->wait_status)
+				? "the study's daemon was killed by signal %d"
+				: "the study's daemon ended unexpectedly (exit status "
+				  "%d)",
+			WIFSIGNALED(p->wait_status) ? WTERMSIG(p->wait_status)
+						    : WEXITSTATUS(p->wait_status));
+		dp_hint(err, "its log is %s; run the same command again to go on", p->log_path);
+	}
+	free(rest);
+	free(text);
+	dp_buf_free(&log);
+	return DP_E_FAILED;
+}
+
+int ctl_daemon_wait_ready(struct ctl *ctl, json_t **hello, struct dp_err *err)
+{
+	int code;
+
+	for (int tries = 0;; tries++) {
+		code = dp_client_call(ctl->client, "hello", NULL, HELLO_TIMEOUT_MS, hello, err);
+		if (ctl_interrupted || code != DP_E_TIMEOUT)
+			return code;
+		if (tries == 1)
+			ctl_print_message(ctl, "the journal is being replayed...");
+	}
+}
+
+/* After the death of an earlier dparetoctl its daemon still ends its trainers and holds
+ * the journal: that is waited for, for a while. True if the journal is free now, which
+ * it may have become since our daemon failed to get it. */
+static bool embedded_wait_predecessor(struct ctl_embedded_daemon *p)
+{
+	struct dp_journal_options options = { 0 };
+	struct timespec pause = { .tv_nsec = 50000000 };
+	char *folder = dp_path_join(p->state_dir, "journal");
+	int64_t start = dp_monotonic_us();
+	struct dp_journal *j;
+	struct dp_err why;
+	bool told = false;
+	int code;
+
+	if (!folder)
+		ctl_die_nomem();
+	for (;;) {
+		code = dp_journal_open(folder, &options, &j, &why);
+		if (code == DP_OK)
+			dp_journal_close(j);
+		if (code != DP_E_BUSY || ctl_interrupted ||
+		    dp_monotonic_us() - start > PREDECESSOR_WAIT_US)
+			break;
+		if (!told)
+			ctl_print_message(p->ctl, "another daemon uses %s; waiting for it to stop",
+					  p->state_dir);
+		told = true;
+		nanosleep(&pause, NULL);
+	}
+	free(folder);
+	return code == DP_OK;
+}
+
+/* Starts it until it answers or says why not. */
+static int embedded_start_until_ready(struct ctl_embedded_daemon *p, struct dp_err *err)
+{
+	for (bool again = false;; again = true) {
+		int code = embedded_start(p, err);
+		json_t *hello = NULL;
+
+		if (code == DP_OK)
+			code = ctl_daemon_wait_ready(p->ctl, &hello, err);
+		json_decref(hello);
+		if (code != DP_E_NO_DAEMON)
+			return code;
+		code = embedded_report_exit(p, err);
+		dp_client_close(p->ctl->client);
+		p->ctl->client = NULL;
+		if (again || !embedded_wait_predecessor(p))
+			return code;
+	}
+}
+
+/* Restart=on-failure: what ended of its own accord, or says that it cannot start, is not
+ * started again, nor what crashes all the time. */
+static bool embedded_may_restart(struct ctl_embedded_daemon *p)
+{
+	int64_t now = dp_monotonic_us(),
+		*oldest = &p->restart_times_us[p->n_restarts % CTL_RESTART_BURST];
+
+	if (!WIFSIGNALED(p->wait_status) && WEXITSTATUS(p->wait_status) != 1)
+		return false;
+	if (p->n_restarts >= CTL_RESTART_BURST && now - *oldest < RESTART_WINDOW_US)
+		return false;
+	*oldest = now;
+	p->n_restarts++;
+	return true;
+}
+
+static void embedded_print_restart(struct ctl_embedded_daemon *p)
+{
+	const char *what = "it is started again, and its trainers go on";
+
+	if (WIFSIGNALED(p->wait_status))
+		ctl_print_message(p->ctl, "the study's daemon was killed by signal %d; %s",
+				  WTERMSIG(p->wait_status), what);
+	else
+		ctl_print_message(p->ctl, "the study's daemon ended with exit status %d; %s",
+				  WEXITSTATUS(p->wait_status), what);
+}
+
+/* A call got no answer: the daemon is gone, or hangs, which is the same (WatchdogSec=
+ * of the units). */
+static int embedded_restart(struct ctl *ctl, int why, struct dp_err *err)
+{
+	struct timespec pause = { .tv_nsec = RESTART_DELAY_MS * 1000000L };
+	struct ctl_embedded_daemon *p = ctl->on_daemon_lost_arg;
+	int code;
+
+	if (why == DP_E_TIMEOUT && p->pid > 0) {
+		ctl_print_message(ctl, "the study's daemon does not answer and is ended");
+		kill(p->pid, SIGKILL);
+	}
+	do {
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		dp_client_close(ctl->client);
+		ctl->client = NULL;
+		embedded_wait_exit(p);
+		if (p->pid > 0)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		if (!embedded_may_restart(p))
+			return embedded_report_exit(p, err);
+		embedded_print_restart(p);
+		nanosleep(&pause, NULL);
+		code = embedded_start_until_ready(p, err);
+	} while (code != DP_OK && code != DP_E_INTERRUPTED && WIFSIGNALED(p->wait_status));
+	if (code == DP_OK)
+		ctl_print_message(ctl, "the study's daemon is back");
+	return code;
+}
+
+int ctl_embedded_open(struct ctl_embedded_daemon *p, struct dp_err *err)
+{
+	int code = embedded_start_until_ready(p, err);
+
+	p->ctl->on_daemon_lost = embedded_restart;
+	p->ctl->on_daemon_lost_arg = p;
+	return code;
+}
+
+int ctl_embedded_wait_report(struct ctl_embedded_daemon *p, const char *study, json_t **summary,
+			     struct dp_err *err)
+{
+	struct timespec pause = { .tv_nsec = 50000000 };
+
+	for (;;) {
+		const char *why;
+		json_t *status;
+		int code = ctl_call_study(p->ctl, "status", study, &status, err);
+
+		if (code != DP_OK)
+			return code;
+		json_decref(*summary);
+		*summary = json_incref(json_object_get(status, "study"));
+		json_decref(status);
+		why = dp_json_str(*summary, "report_error", NULL);
+		if (why)
+			ctl_print_message(p->ctl, "warning: there is no report: %s", why);
+		if (why || dp_json_str(*summary, "report", NULL) || !ctl_study_has_ended(*summary))
+			return DP_OK;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		nanosleep(&pause, NULL);
+	}
+}

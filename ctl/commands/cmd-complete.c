@@ -1,0 +1,444 @@
+/* cmd-complete.c - what can stand at the cursor: the words of all three shells'
+ * completion.
+ *
+ * Everything comes from the tables: options and arguments by what they are called there
+ * ("STUDY", "FILE", "OBJECTIVE=X", "a|b|c"; see kinds[]). What only the daemon knows, it
+ * is asked for, and has a second. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/ctl_command.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/mechanism_query.h"
+#include "ctl/text_format.h"
+#include "study/study.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	COMPLETE_TIMEOUT_MS = 1000, /* nobody waits longer for a list */
+};
+
+/* A command line up to the cursor. */
+struct completion_line {
+	struct ctl *ctl;
+	const struct ctl_command *command;       /* NULL: not named yet */
+	bool unknown_command;                    /* it is none of ours */
+	bool options_ended;                      /* "--" was there: no more options */
+	int n_arguments;                         /* arguments before the cursor */
+	char *study;                             /* the first one that is named, or NULL */
+	const struct ctl_option *pending_option; /* the cursor is at its value */
+	const char *word;                        /* at the cursor */
+	size_t fixed_len;                        /* so much of it is not completed */
+	struct dp_buf out;
+};
+
+/* ---- offers ---- */
+
+/* A word that may stand here, and what it is (may be NULL). */
+static void offer_word(struct completion_line *l, const char *text, const char *end,
+		       const char *about)
+{
+	const char *begun = l->word + l->fixed_len;
+	size_t len = strlen(begun), most = strlen(text) + strlen(end);
+	char *whole = ctl_xcalloc(most + 1, 1);
+
+	strcat(strcpy(whole, text), end);
+	if (strncmp(whole, begun, len) == 0)
+		dp_buf_printf(&l->out, "%.*s%s%s%s\n", (int)l->fixed_len, l->word, whole,
+			      about ? "\t" : "", about ? about : "");
+	free(whole);
+}
+
+static void offer_names(struct completion_line *l, const json_t *names, const char *end)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name)
+		if (json_is_string(name))
+			offer_word(l, json_string_value(name), end, NULL);
+}
+
+static void offer_object_keys(struct completion_line *l, json_t *object, const char *end)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (object, key, value)
+		offer_word(l, key, end, NULL);
+}
+
+/* An answer of the daemon, or NULL: there is nothing to offer then. */
+static json_t *complete_call_daemon(struct completion_line *l, const char *verb, json_t *fields)
+{
+	struct dp_err err;
+	json_t *ok;
+
+	if (!fields)
+		return NULL;
+	return ctl_call_timeout(l->ctl, COMPLETE_TIMEOUT_MS, verb, fields, &ok, &err) == DP_OK
+		       ? ok
+		       : NULL;
+}
+
+static json_t *complete_call_study(struct completion_line *l, const char *verb)
+{
+	return l->study ? complete_call_daemon(l, verb, json_pack("{s:s}", "study", l->study))
+			: NULL;
+}
+
+/* ---- what the tables' words stand for ---- */
+
+static void offer_studies(struct completion_line *l, const char *spec)
+{
+	json_t *ok = complete_call_daemon(l, "list", json_object());
+	const json_t *s;
+	size_t i;
+
+	(void)spec;
+	json_array_foreach (json_object_get(ok, "studies"), i, s)
+		offer_word(l, dp_json_str(s, "name", ""), "", dp_json_str(s, "state", NULL));
+	json_decref(ok);
+}
+
+/* The shells know how. */
+static void offer_files(struct completion_line *l, const char *spec)
+{
+	(void)spec;
+	dp_buf_puts(&l->out, ":files\n");
+}
+
+static void offer_commands(struct completion_line *l, const char *spec)
+{
+	(void)spec;
+	for (size_t i = 0; ctl_commands[i]; i++)
+		if (!ctl_commands[i]->hidden)
+			offer_word(l, ctl_commands[i]->name, "", ctl_commands[i]->summary);
+}
+
+static void offer_study_keys(struct completion_line *l, const char *spec)
+{
+	size_t count;
+	const struct dp_key_doc *keys = dp_study_keys(&count);
+
+	(void)spec;
+	for (size_t i = 0; i < count; i++)
+		offer_word(l, keys[i].path, "", keys[i].type);
+}
+
+/* What `set` changes, without the section. */
+static void offer_live_keys(struct completion_line *l, const char *spec)
+{
+	size_t count;
+	const struct dp_key_doc *keys = dp_study_keys(&count);
+
+	(void)spec;
+	for (size_t i = 0; i < count; i++) {
+		const char *dot = strrchr(keys[i].path, '.');
+
+		if (keys[i].mutability == DP_KEY_LIVE)
+			offer_word(l, dot ? dot + 1 : keys[i].path, "=", keys[i].type);
+	}
+}
+
+static void offer_trials(struct completion_line *l, const char *spec)
+{
+	int64_t next = 0;
+
+	while (l->study && next >= 0) {
+		json_t *ok = complete_call_daemon(l, "trials",
+						  json_pack("{s:s, s:I, s:b}", "study", l->study,
+							    "from", (json_int_t)next, "own",
+							    strstr(spec, "@AT") == NULL));
+		const json_t *trial;
+		char name[CTL_TEXT_LEN];
+		size_t i;
+
+		json_array_foreach (json_object_get(ok, "trials"), i, trial)
+			offer_word(l, ctl_format_result_id(trial, name), "",
+				   dp_json_str(trial, "state", NULL));
+		next = dp_json_int(ok, "next", -1);
+		json_decref(ok);
+	}
+}
+
+/* "=" if a value follows the name. */
+static const char *name_suffix(const char *spec)
+{
+	return strchr(spec, '=') ? "=" : "";
+}
+
+static void offer_objectives(struct completion_line *l, const char *spec)
+{
+	json_t *ok = complete_call_study(l, "status");
+
+	offer_names(l, json_object_get(json_object_get(ok, "study"), "objectives"),
+		    name_suffix(spec));
+	json_decref(ok);
+}
+
+/* Objectives, and the metrics that trainers reported. */
+static void offer_metrics(struct completion_line *l, const char *spec)
+{
+	json_t *ok = complete_call_study(l, "status"), *study = json_object_get(ok, "study");
+
+	offer_names(l, json_object_get(study, "objectives"), name_suffix(spec));
+	offer_object_keys(l, json_object_get(study, "metrics"), name_suffix(spec));
+	json_decref(ok);
+}
+
+static void offer_parameters(struct completion_line *l, const char *spec)
+{
+	json_t *ok = NULL;
+
+	if (l->study)
+		ok = complete_call_daemon(l, "trials",
+					  json_pack("{s:s, s:i}", "study", l->study, "limit", 1));
+	offer_object_keys(
+		l, json_object_get(json_array_get(json_object_get(ok, "trials"), 0), "parameters"),
+		name_suffix(spec));
+	json_decref(ok);
+}
+
+/* The first that the table's word begins with says what it stands for. */
+static const struct {
+	const char *prefix;
+	void (*offer)(struct completion_line *l, const char *spec);
+} kinds[] = {
+	{ "STUDY", offer_studies },
+	{ "FILE", offer_files },
+	{ "PATH", offer_files },
+	{ "DIR", offer_files },
+	{ "COMMAND", offer_commands },
+	{ "TRIAL", offer_trials },
+	{ "KEY]", offer_study_keys },
+	{ "KEY=VALUE", offer_live_keys },
+	{ "OBJECTIVE", offer_objectives },
+	{ "NAME=STUDY", offer_studies },
+	{ "NAME=VALUE", offer_parameters },
+	{ "NAME", offer_metrics },
+};
+
+/* What one of the choices in "a|b|TRIAL" stands for. */
+static void offer_alternative(struct completion_line *l, const char *choice)
+{
+	for (size_t i = 0; i < DP_COUNT(kinds); i++)
+		if (strncmp(choice, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
+			kinds[i].offer(l, choice);
+			return;
+		}
+	if (!isupper((unsigned char)*choice))
+		offer_word(l, choice, "", NULL);
+}
+
+/* A word of the tables. Where a list may stand, its last part is completed, and where a
+ * group is named, what follows. */
+static void offer_arg_spec(struct completion_line *l, const char *spec)
+{
+	char *copy = ctl_xstrdup(spec + strspn(spec, "[")), *rest = copy, *choice;
+	bool several = strchr(copy, '|') != NULL, named = strstr(copy, "=STUDY") != NULL;
+
+	if (strchr(copy, ','))
+		for (const char *c = l->word + l->fixed_len; *c; c++)
+			if (*c == ',' || (named && *c == '='))
+				l->fixed_len = (size_t)(c - l->word) + 1;
+	while ((choice = strsep(&rest, "|")) != NULL)
+		if (several || isupper((unsigned char)*choice))
+			offer_alternative(l, choice);
+	free(copy);
+}
+
+/* ---- the line ---- */
+
+static const struct ctl_option *find_option_row(const struct ctl_option *o, const char *name,
+						size_t len, char letter)
+{
+	for (; o && o->name; o++)
+		if (letter ? o->letter == letter
+			   : strncmp(o->name, name, len) == 0 && !o->name[len])
+			return o;
+	return NULL;
+}
+
+/* The option of a word like "--max" or "-o". */
+static const struct ctl_option *line_find_option(struct completion_line *l, const char *word)
+{
+	bool is_long = word[1] == '-';
+	const char *name = is_long ? word + 2 : "";
+	size_t len = strcspn(name, "=");
+	const struct ctl_option *o = NULL;
+
+	if (l->command)
+		o = find_option_row(l->command->options, name, len, is_long ? 0 : word[1]);
+	if (!o && l->command)
+		o = find_option_row(ctl_mechanism_options(l->ctl, l->command), name, len,
+				    is_long ? 0 : word[1]);
+	return o ? o : find_option_row(ctl_global_options, name, len, is_long ? 0 : word[1]);
+}
+
+/* "a", "a/256" or, of a group, "g=a,b": the study a. */
+static void line_set_study(struct completion_line *l, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	if (l->study)
+		return;
+	l->study = ctl_xstrdup(equals ? equals + 1 : text);
+	l->study[strcspn(l->study, ",/")] = '\0';
+}
+
+/* What the line gives counts here, too: the socket and the folder that are asked. */
+static void line_add_given_option(struct completion_line *l, const struct ctl_option *o,
+				  const char *value)
+{
+	struct ctl *ctl = l->ctl;
+
+	ctl->given_options = realloc(ctl->given_options,
+				     (ctl->n_given_options + 1) * sizeof *ctl->given_options);
+	if (!ctl->given_options)
+		ctl_die_nomem();
+	ctl->given_options[ctl->n_given_options++] = (struct ctl_given_option){ o, value };
+	if (strcmp(o->name, "socket") == 0)
+		ctl->socket = value;
+	if (strcmp(o->name, "group") == 0)
+		line_set_study(l, value);
+}
+
+static void line_parse_option(struct completion_line *l, const char *word)
+{
+	const struct ctl_option *o = line_find_option(l, word);
+	const char *equals = strchr(word, '=');
+
+	if (!o || !o->arg)
+		return;
+	if (word[1] == '-' ? equals != NULL : word[2] != '\0')
+		line_add_given_option(l, o, word[1] == '-' ? equals + 1 : word + 2);
+	else
+		l->pending_option = o;
+}
+
+static void line_parse_word(struct completion_line *l, const char *word)
+{
+	if (l->pending_option) {
+		line_add_given_option(l, l->pending_option, word);
+		l->pending_option = NULL;
+	} else if (!l->options_ended && strcmp(word, "--") == 0) {
+		l->options_ended = true;
+	} else if (!l->options_ended && word[0] == '-' && word[1]) {
+		line_parse_option(l, word);
+	} else if (!l->command) {
+		l->command = ctl_command_find(word);
+		l->unknown_command = l->command == NULL;
+	} else {
+		if (l->n_arguments++ == 0)
+			line_set_study(l, word);
+	}
+}
+
+/* ---- the word at the cursor ---- */
+
+/* Of -o only what this command prints. */
+static void offer_option_value(struct completion_line *l, const struct ctl_option *o)
+{
+	char *copy, *rest, *word;
+
+	if (strcmp(o->name, "output") != 0 || !l->command) {
+		offer_arg_spec(l, o->arg);
+		return;
+	}
+	copy = rest = ctl_xstrdup(o->arg);
+	while ((word = strsep(&rest, "|")) != NULL)
+		if (l->command->formats & 1u << ctl_parse_format_name(word))
+			offer_word(l, word, "", NULL);
+	free(copy);
+}
+
+static void offer_options(struct completion_line *l, const struct ctl_option *o)
+{
+	char name[80];
+
+	for (; o && o->name; o++) {
+		snprintf(name, sizeof name, "--%s", o->name);
+		offer_word(l, name, "", o->help);
+		snprintf(name, sizeof name, "-%c", o->letter);
+		if (o->letter)
+			offer_word(l, name, "", o->help);
+	}
+}
+
+/* The word of "STUDY TRIAL..." for the argument at the cursor. */
+static void offer_argument(struct completion_line *l)
+{
+	char *copy = ctl_xstrdup(l->command->args), *rest = copy, *spec, *last = NULL;
+	int place = 0;
+
+	while ((spec = strsep(&rest, " ")) != NULL && place++ < l->n_arguments)
+		last = spec;
+	if (!spec && last && strstr(last, "..."))
+		spec = last;
+	if (spec)
+		offer_arg_spec(l, spec);
+	free(copy);
+}
+
+static void line_offer_completions(struct completion_line *l)
+{
+	const struct ctl_option *o;
+
+	if (l->unknown_command)
+		return;
+	if (l->pending_option) {
+		offer_option_value(l, l->pending_option);
+	} else if (!l->options_ended && l->word[0] == '-') {
+		o = strchr(l->word, '=') ? line_find_option(l, l->word) : NULL;
+		if (o && o->arg) {
+			l->fixed_len = (size_t)(strchr(l->word, '=') - l->word) + 1;
+			offer_option_value(l, o);
+			return;
+		}
+		if (l->command) {
+			offer_options(l, l->command->options);
+			offer_options(l, ctl_mechanism_options(l->ctl, l->command));
+		}
+		offer_options(l, ctl_global_options);
+	} else if (!l->command) {
+		offer_commands(l, NULL);
+	} else {
+		offer_argument(l);
+	}
+}
+
+static int cmd_complete_run(struct ctl *ctl, struct dp_err *err)
+{
+	struct completion_line l = { .ctl = ctl, .out = DP_BUF_INIT };
+
+	(void)err;
+	for (int i = 0; i + 1 < ctl->argc; i++)
+		line_parse_word(&l, ctl->argv[i]);
+	l.word = ctl->argv[ctl->argc - 1];
+	line_offer_completions(&l);
+	free(l.study);
+	ctl_print_buf(ctl, &l.out);
+	return DP_OK;
+}
+
+const struct ctl_command ctl_cmd_complete = {
+	.name = "complete-words",
+	.summary = "what can stand at the end of a command line",
+	.args = "-- WORD...",
+	.min_args = 1,
+	.max_args = -1,
+	.formats = CTL_TABLE_OR_JSON,
+	.hidden = true,
+	.help = "For the completion of shells: a word a line, with a tab before what it "
+		"is. ':files' stands for the names of files.",
+	.run = cmd_complete_run,
+};

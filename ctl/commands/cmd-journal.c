@@ -1,0 +1,279 @@
+/* cmd-journal.c - the journal itself: its commands, and dump as JSON lines. */
+#include "base/fs.h"
+#include "base/units.h"
+#include "ctl/ctl_command.h"
+#include "ctl/support/journal_actions.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "journal/journal.h"
+#include "study/study.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct journal_walk {
+	struct ctl *ctl;
+	const char *name; /* of the study that is looked for */
+	uint32_t found;   /* its number */
+	struct dp_event event;
+	uint64_t n_faults;
+	uint32_t private_study_id; /* a study that hides its trials; 0: the one at hand does not */
+	uint32_t n_shown;          /* so many records of it */
+};
+
+int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
+{
+	const char *state = ctl_get_option(ctl, "state");
+	char *dir = state ? ctl_xstrdup(state) : dp_default_state_dir();
+
+	if (!dir)
+		return dp_fail(err, DP_E_USAGE,
+			       "no home folder is known; name the state folder with "
+			       "--state");
+	*folder = dp_path_join(dir, "journal");
+	free(dir);
+	if (!*folder)
+		ctl_die_nomem();
+	return DP_OK;
+}
+
+/* ---- dump ---- */
+
+static int on_record_find_name(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+			       size_t len, struct dp_err *err)
+{
+	struct journal_walk *w = arg;
+	struct dp_err why;
+
+	(void)err;
+	if (seq == 0 && dp_event_decode(bytes, len, &w->event, &why) == DP_OK &&
+	    w->event.type == DP_EV_STUDY_CREATED && strcmp(w->event.name, w->name) == 0)
+		w->found = study;
+	return DP_OK;
+}
+
+/* The number of --study, by name or by number; 0 for all. */
+static int journal_find_study_id(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
+				 struct dp_err *err)
+{
+	struct journal_walk w = { .ctl = ctl, .name = ctl_get_option(ctl, "study") };
+	int64_t number;
+	int code;
+
+	*id = 0;
+	if (!w.name)
+		return DP_OK;
+	code = dp_journal_for_each(j, 0, on_record_find_name, &w, err);
+	dp_event_clear(&w.event);
+	if (code != DP_OK)
+		return code;
+	if (!w.found && dp_int_parse(w.name, &number) && number > 0 && number < UINT32_MAX)
+		w.found = (uint32_t)number;
+	if (!w.found)
+		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'", w.name);
+	*id = w.found;
+	return DP_OK;
+}
+
+/* Is it a private selection, whose trainings are nobody's business? */
+static bool dump_is_private_selection(const struct dp_event *created)
+{
+	struct dp_diagnostics problems = { 0 };
+	struct dp_study *spec = NULL;
+	struct dp_err ignored;
+	bool hides = dp_study_parse(created->text, strlen(created->text), created->name,
+				    created->dir, &spec, &problems, &ignored) == DP_OK &&
+		     spec->search.method == DP_METHOD_SELECT;
+
+	dp_diagnostics_free(&problems);
+	dp_study_free(spec);
+	return hides;
+}
+
+/* Its number among all records, and when it was, tell how many there are of others. */
+static void dump_redact_line(struct journal_walk *w, json_t *line)
+{
+	if (json_object_set_new(line, "seq", json_integer(w->n_shown++)) != 0 ||
+	    (w->n_shown > 1 && json_object_set_new(line, "time", json_null()) != 0))
+		ctl_die_nomem();
+}
+
+/* Of a private selection only what is about the study itself. */
+static bool dump_is_omitted(struct journal_walk *w, uint32_t study, const struct dp_event *e)
+{
+	if (e->type == DP_EV_STUDY_CREATED) {
+		w->n_shown = 0;
+		w->private_study_id = e->text && e->dir && dump_is_private_selection(e) ? study : 0;
+	}
+	return w->private_study_id == study && e->type != DP_EV_STUDY_CREATED &&
+	       e->type != DP_EV_STUDY_MOVED && e->type != DP_EV_STUDY_AMENDED;
+}
+
+static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
+			  struct dp_err *err)
+{
+	struct journal_walk *w = arg;
+	struct dp_err why;
+	json_t *line;
+	int code = dp_event_decode(bytes, len, &w->event, &why);
+
+	if (code == DP_E_NOMEM) {
+		*err = why;
+		return code;
+	}
+	if (code == DP_OK && dump_is_omitted(w, study, &w->event)) {
+		w->found++;
+		return DP_OK;
+	}
+	if (code == DP_OK) {
+		w->event.study = study;
+		w->event.seq = seq;
+		line = dp_event_to_json(&w->event);
+		if (w->private_study_id == study)
+			dump_redact_line(w, line);
+	} else {
+		w->n_faults++;
+		line = json_pack("{s:I, s:I, s:o?}", "study", (json_int_t)study, "seq",
+				 (json_int_t)seq, "fault", json_string(why.msg));
+	}
+	w->found++;
+	ctl_print_json_line(w->ctl, line);
+	json_decref(line);
+	return w->ctl->out_closed ? DP_E_IO : DP_OK;
+}
+
+static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
+{
+	struct journal_walk w = { .ctl = ctl };
+	uint32_t study;
+	int code = journal_find_study_id(ctl, j, &study, err);
+
+	if (code != DP_OK)
+		return code;
+	code = dp_journal_for_each(j, study, on_record_dump, &w, err);
+	dp_event_clear(&w.event);
+	if (ctl->out_closed)
+		return DP_OK;
+	if (code == DP_OK && study && w.found == 0)
+		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study %u", study);
+	if (code == DP_OK && w.n_faults > 0) {
+		/* standard output holds the lines; the verdict must not be among them */
+		ctl->format = CTL_TABLE;
+		return dp_fail(err, DP_E_CORRUPT,
+			       "%" PRIu64 " records are damaged; they are shown as faults",
+			       w.n_faults);
+	}
+	return code;
+}
+
+int ctl_journal_dump(struct ctl *ctl, const char *folder, struct dp_err *err)
+{
+	struct dp_journal_options options = { .readonly = true };
+	struct dp_journal *j = NULL;
+	int code = dp_journal_open(folder, &options, &j, err);
+
+	if (code == DP_OK)
+		code = dump_records(ctl, j, err);
+	dp_journal_close(j);
+	return code;
+}
+
+/* ---- the command ---- */
+
+static const struct {
+	const char *name;
+	bool takes_file;
+	int (*run)(struct ctl *ctl, const char *folder, struct dp_err *err);
+} actions[] = {
+	{ "dump", false, ctl_journal_dump },      { "verify", true, ctl_journal_verify },
+	{ "repair", false, ctl_journal_repair },  { "backup", true, ctl_journal_backup },
+	{ "restore", true, ctl_journal_restore }, { "compact", false, ctl_journal_compact },
+};
+
+static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *err)
+{
+	if (ctl_get_option(ctl, "study") && actions[action].run != ctl_journal_dump)
+		return dp_fail(err, DP_E_USAGE,
+			       "--study is for 'journal dump'; 'journal %s' is about all "
+			       "studies",
+			       actions[action].name);
+	if (ctl_has_option(ctl, "force") && actions[action].run != ctl_journal_backup)
+		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
+	if (ctl->argc > 1 && !actions[action].takes_file)
+		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file", actions[action].name);
+	return DP_OK;
+}
+
+static int cmd_journal_run(struct ctl *ctl, struct dp_err *err)
+{
+	char *folder = NULL;
+	size_t i = 0;
+	int code;
+
+	while (i < DP_COUNT(actions) && strcmp(actions[i].name, ctl->argv[0]) != 0)
+		i++;
+	if (i == DP_COUNT(actions))
+		return dp_fail(err, DP_E_USAGE,
+			       "'journal' takes dump, verify, repair, backup, restore or "
+			       "compact, not '%s'",
+			       ctl->argv[0]);
+	code = journal_check_usage(ctl, i, err);
+	if (code == DP_OK)
+		code = ctl_journal_dir_path(ctl, &folder, err);
+	if (code == DP_OK)
+		code = actions[i].run(ctl, folder, err);
+	if (code == DP_E_NOT_FOUND && !err->hint[0])
+		dp_hint(err, "name the daemon's state folder with --state");
+	free(folder);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "state", 0, "DIR", "the daemon's state folder (default: as dparetod's)" },
+	{ "study", 0, "STUDY", "dump only this study, by name or number" },
+	{ "force", 0, NULL, "let backup write over a file that exists" },
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_journal = {
+	.name = "journal",
+	.summary = "read, check, back up, restore, compact or repair the journal",
+	.args = "dump|verify|repair|backup|restore|compact [FILE]",
+	.min_args = 1,
+	.max_args = 2,
+	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(JSONL),
+	.options = options,
+	.help = "dump prints every record as a line of JSON, in any output format. "
+		"verify reads the whole file, its free pages too as far as a writer "
+		"needs them, and checks the checksum, version, contents and order of "
+		"every record and that each study follows from its records; with a FILE "
+		"it reads a backup, which must be a regular file. Nothing in a file can "
+		"harm it. It names each fault; "
+		"exit status 0 says that a daemon can read and write the journal, 1 that "
+		"there is a fault, 5 that there is no journal. backup writes the whole "
+		"journal, as it is at that moment, into one FILE ('-': standard output); "
+		"folders of attempts (logs, raw results) are not in it. These three work "
+		"with the daemon stopped or running.\n"
+		"repair, restore and compact need the daemon stopped. repair makes a "
+		"journal without faults of what can be read: records that are damaged, "
+		"or mean nothing without others that are lost, are set aside in "
+		"STATE/journal/set-aside-TIME.jsonl (key, reason, bytes in "
+		"hexadecimal), studies that lost some are paused with the reason, the "
+		"others go on, and the old file is kept as data-TIME.mdb. Records that "
+		"follow from others are made anew, and points are taken from the folders "
+		"of their attempts, so that no result that can be read is computed "
+		"again; no result is made up. restore checks FILE and puts it in the "
+		"place of the journal, which is kept as data-TIME.mdb. compact gives "
+		"back free pages. Each can be interrupted at any time: the journal is "
+		"then the old or the new one, and the next start of the daemon removes "
+		"unfinished files.",
+	.examples = "dparetoctl journal verify\n"
+		    "dparetoctl journal dump --study adult > adult.jsonl\n"
+		    "dparetoctl journal backup /backup/dpareto.mdb --force\n"
+		    "dparetoctl journal verify /backup/dpareto.mdb\n"
+		    "dparetoctl journal repair --state /var/lib/dpareto",
+	.run = cmd_journal_run,
+};

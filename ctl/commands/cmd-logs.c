@@ -1,0 +1,480 @@
+/* cmd-logs.c - what a trainer wrote to its standard output and standard error. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "ctl/ctl_command.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/ui/follow_study.h"
+#include "ctl/client/readonly_daemon.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "ctl/client/reconnect.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/ui/result_table.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	LOG_POLL_MS = 200,              /* between looks at growing files */
+	LOG_JSON_MAX_BYTES = 256 << 20, /* bytes of a log that -o json takes */
+	TAIL_CHUNK = 64 << 10
+};
+
+struct log_stream {
+	const char *name; /* of the file in the attempt's folder */
+	int fd;           /* -1: not there yet */
+};
+
+struct logs {
+	struct ctl *ctl;
+	const char *study;
+	struct ctl_result_id result; /* of which only the trial matters */
+	char trial[DP_TRIAL_NAME_LEN];
+	int64_t attempt, run; /* asked for; -1: the latest */
+	int64_t tail_lines;   /* lines; -1: all */
+	bool show_headings;   /* say which stream it is */
+	struct log_stream streams[2];
+	size_t nstreams;
+	const char *last_stream; /* stream that was printed last */
+	json_t *attempt_dir;     /* of the attempt shown, once there is one */
+	bool has_ended;          /* and it has ended */
+	struct ctl_reconnect reconnect;
+};
+
+/* ---- which attempt ---- */
+
+static const json_t *logs_match_attempt(const struct logs *l, const json_t *trial)
+{
+	const json_t *attempts = json_object_get(trial, "attempts"), *a, *best = NULL;
+	size_t i;
+
+	json_array_foreach (attempts, i, a) {
+		if (l->attempt >= 0 && dp_json_int(a, "attempt", -1) != l->attempt)
+			continue;
+		if (l->run >= 0 && dp_json_int(a, "run", -1) != l->run)
+			continue;
+		best = a;
+	}
+	return best;
+}
+
+/* Drops the reply. */
+static int fail_logs_not_kept(const struct logs *l, json_t **ok, struct dp_err *err)
+{
+	json_decref(*ok);
+	*ok = NULL;
+	dp_fail(err, DP_E_FAILED,
+		"study '%s' releases noisy values only (objectives.NAME.release), and "
+		"what a trainer prints may tell the exact ones: its logs are not kept",
+		l->study);
+	return dp_hint(err,
+		       "to see what it prints, start it by hand with the request.json in "
+		       "the attempt's folder, which 'dparetoctl trial %s %s' names",
+		       l->study, l->trial);
+}
+
+/* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
+ * the caller's. */
+static int logs_fetch_attempt(struct logs *l, json_t **ok, struct dp_err *err)
+{
+	const json_t *trial, *a;
+	json_t *fields;
+	int code;
+
+	code = ctl_pack_fields(&fields, err, "{s:s, s:I}", "study", l->study, "trial",
+			       (json_int_t)l->result.trial);
+	if (code == DP_OK)
+		code = ctl_call(l->ctl, "trial", fields, ok, err);
+	if (code != DP_OK)
+		return code;
+	trial = json_object_get(*ok, "trial");
+	if (json_object_get(trial, "released"))
+		return fail_logs_not_kept(l, ok, err);
+	a = logs_match_attempt(l, trial);
+	if (!a)
+		return DP_OK;
+	if (!l->attempt_dir) {
+		l->attempt_dir = json_incref(json_object_get(a, "directory"));
+		/* the one that is followed, even if another one starts meanwhile */
+		l->attempt = dp_json_int(a, "attempt", -1);
+		l->run = dp_json_int(a, "run", -1);
+	}
+	l->has_ended = dp_json_str(a, "end", NULL) != NULL;
+	return DP_OK;
+}
+
+static int fail_no_attempt(const struct logs *l, const char *state, struct dp_err *err)
+{
+	if (l->attempt >= 0 || l->run >= 0)
+		dp_fail(err, DP_E_NOT_FOUND, "trial %s has no such attempt", l->trial);
+	else
+		dp_fail(err, DP_E_NOT_FOUND,
+			"trial %s has not been started yet (it is %s), so there are no "
+			"logs",
+			l->trial, state);
+	return dp_hint(err,
+		       l->attempt >= 0 || l->run >= 0
+			       ? "'dparetoctl trial %s %s' lists its attempts"
+			       : "'dparetoctl logs -f %s %s' waits for it",
+		       l->study, l->trial);
+}
+
+static void logs_sleep(void)
+{
+	struct timespec t = { .tv_nsec = LOG_POLL_MS * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+/* Is the trial one that the study has yet to propose? */
+static bool logs_trial_is_pending(const struct logs *l)
+{
+	const json_t *summary;
+	struct dp_err why;
+	json_t *ok;
+	bool yes;
+
+	if (ctl_call_study(l->ctl, "status", l->study, &ok, &why) != DP_OK)
+		return false;
+	summary = json_object_get(ok, "study");
+	yes = !ctl_study_has_ended(summary) &&
+	      l->result.trial < dp_json_int(summary, "evaluations", 0);
+	json_decref(ok);
+	return yes;
+}
+
+/* Finds the attempt; with -f waits for one to start. */
+static int logs_wait_for_attempt(struct logs *l, bool follow, struct dp_err *err)
+{
+	bool told = false;
+	json_t *ok;
+	int code;
+
+	for (;;) {
+		const char *state;
+
+		ok = NULL;
+		code = logs_fetch_attempt(l, &ok, err);
+		if (code != DP_OK &&
+		    !(code == DP_E_NOT_FOUND && follow && logs_trial_is_pending(l)))
+			return code;
+		code = DP_OK;
+		if (follow)
+			ctl_reconnect_enable(l->ctl, &l->reconnect);
+		state = dp_json_str(json_object_get(ok, "trial"), "state", "waiting");
+		if (!l->attempt_dir &&
+		    (!follow || ctl_trial_has_ended(json_object_get(ok, "trial"))))
+			code = fail_no_attempt(l, state, err);
+		json_decref(ok);
+		if (code != DP_OK || l->attempt_dir)
+			return code;
+		if (!told)
+			ctl_print_message(l->ctl, "trial %s waits to be started", l->trial);
+		told = true;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		logs_sleep();
+	}
+}
+
+/* ---- the files ---- */
+
+static int open_stream(struct logs *l, struct log_stream *s, struct dp_err *err)
+{
+	const char *folder = json_string_value(l->attempt_dir);
+	char *path;
+	int e;
+
+	if (s->fd >= 0)
+		return DP_OK;
+	path = dp_path_join(folder, s->name);
+	if (!path)
+		ctl_die_nomem();
+	s->fd = dp_open_untrusted(path);
+	e = errno;
+	if (s->fd >= 0 || (e == ENOENT && !l->has_ended)) {
+		free(path);
+		return DP_OK;
+	}
+	dp_fail_errno(err, e, "cannot read %s", path);
+	if (e == ENOENT)
+		dp_hint(err, "a cancelled or never started attempt has no logs, and "
+			     "'retention' in the daemon's configuration removes old ones");
+	else if (e == EACCES)
+		dp_hint(err, "logs belong to the daemon's user; read them as that user");
+	free(path);
+	return err->code;
+}
+
+/* Moves a file to where its last `lines` lines begin. */
+static void seek_tail(int fd, int64_t lines)
+{
+	static char chunk[TAIL_CHUNK];
+	struct stat st;
+	off_t at;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	if (lines == 0)
+		lseek(fd, 0, SEEK_END);
+	at = lines > 0 ? st.st_size : 0;
+	while (at > 0) {
+		size_t want = at < TAIL_CHUNK ? (size_t)at : TAIL_CHUNK;
+		ssize_t n = pread(fd, chunk, want, at - (off_t)want);
+
+		if (n != (ssize_t)want)
+			break;
+		for (size_t i = want; i > 0; i--) {
+			off_t pos = at - (off_t)want + (off_t)i;
+
+			/* the newline that ends the file begins no line */
+			if (chunk[i - 1] == '\n' && pos < st.st_size && --lines == 0) {
+				lseek(fd, pos, SEEK_SET);
+				return;
+			}
+		}
+		at -= (off_t)want;
+	}
+}
+
+/* Prints what is new in a stream; *any tells if there was something. */
+static int copy_stream(struct logs *l, struct log_stream *s, bool *any, struct dp_err *err)
+{
+	bool shows = ctl_escapes_output(l->ctl, l->ctl->out);
+	char chunk[65536];
+	ssize_t n, rest;
+
+	while (s->fd >= 0 && !l->ctl->out_closed && (n = read(s->fd, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno == EINTR)
+			return DP_OK;
+		if (n < 0)
+			return dp_fail_errno(err, errno, "cannot read the log");
+		if (l->show_headings && l->last_stream != s->name)
+			ctl_printf(l->ctl, "%s==> %s <==\n", l->last_stream ? "\n" : "", s->name);
+		l->last_stream = s->name;
+		/* a character that is cut in two is read again, once there is more */
+		rest = shows ? (ssize_t)ctl_utf8_partial_len(chunk, (size_t)n) : 0;
+		if (rest > 0 && rest < n && lseek(s->fd, -rest, SEEK_CUR) >= 0)
+			n -= rest;
+		ctl_print_bytes(l->ctl, chunk, (size_t)n);
+		*any = true;
+	}
+	return DP_OK;
+}
+
+static int logs_copy_all_streams(struct logs *l, bool *any, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
+		bool fresh = l->streams[i].fd < 0;
+
+		code = open_stream(l, &l->streams[i], err);
+		if (code == DP_OK && fresh && l->streams[i].fd >= 0 && l->tail_lines >= 0)
+			seek_tail(l->streams[i].fd, l->tail_lines);
+		if (code == DP_OK)
+			code = copy_stream(l, &l->streams[i], any, err);
+	}
+	return code;
+}
+
+/* The trainer goes on without the daemon, and so does what it prints. */
+static int logs_on_daemon_away(void *arg, struct dp_err *err)
+{
+	struct logs *l = arg;
+	bool any;
+	int code = l->attempt_dir ? logs_copy_all_streams(l, &any, err) : DP_OK;
+
+	return code == DP_OK ? ctl_flush(l->ctl, err) : code;
+}
+
+static int logs_follow(struct logs *l, struct dp_err *err)
+{
+	bool any, ended;
+	json_t *ok;
+	int code;
+
+	for (;;) {
+		/* ended first: what it wrote last was written before */
+		ended = l->has_ended;
+		any = false;
+		code = logs_copy_all_streams(l, &any, err);
+		if (code == DP_OK)
+			code = ctl_flush(l->ctl, err);
+		if (code != DP_OK || ended || l->ctl->out_closed)
+			return code;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		if (any)
+			continue;
+		logs_sleep();
+		code = logs_fetch_attempt(l, &ok, err);
+		if (code != DP_OK)
+			return code;
+		json_decref(ok);
+	}
+}
+
+/* Bytes of a log as a JSON string; what is not UTF-8 becomes U+FFFD. */
+static json_t *json_from_log_bytes(const struct dp_buf *raw)
+{
+	struct dp_buf clean = DP_BUF_INIT;
+	json_t *v = json_stringn(dp_buf_text(raw), raw->len);
+
+	for (size_t i = 0, n; !v && i < raw->len; i += n) {
+		json_t *one = NULL;
+
+		for (n = 1; n <= 4 && i + n <= raw->len; n++) {
+			one = json_stringn(raw->data + i, n);
+			if (one)
+				break;
+		}
+		if (one)
+			dp_buf_add(&clean, raw->data + i, n);
+		else
+			dp_buf_puts(&clean, "\xef\xbf\xbd");
+		n = one ? n : 1;
+		json_decref(one);
+	}
+	if (!v)
+		v = json_stringn(dp_buf_text(&clean), clean.len);
+	dp_buf_free(&clean);
+	return v;
+}
+
+static int logs_print_json(struct logs *l, struct dp_err *err)
+{
+	json_t *out = json_pack("{s:I, s:o?, s:I}", "trial", (json_int_t)l->result.trial, "at",
+				ctl_result_id_checkpoint_json(&l->result), "attempt",
+				(json_int_t)l->attempt);
+	struct dp_buf raw = DP_BUF_INIT;
+	int code = DP_OK;
+
+	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
+		char *path = dp_path_join(json_string_value(l->attempt_dir), l->streams[i].name);
+
+		if (!path)
+			ctl_die_nomem();
+		code = dp_read_untrusted(path, LOG_JSON_MAX_BYTES, &raw, err);
+		if (code == DP_OK)
+			json_object_set_new(out, l->streams[i].name, json_from_log_bytes(&raw));
+		free(path);
+	}
+	if (code == DP_OK)
+		ctl_print_json(l->ctl, out);
+	dp_buf_free(&raw);
+	json_decref(out);
+	return code;
+}
+
+/* ---- the command ---- */
+
+static int logs_parse_number_option(struct ctl *ctl, const char *option, int64_t *out,
+				    struct dp_err *err)
+{
+	const char *text = ctl_get_option(ctl, option);
+
+	*out = -1;
+	if (!text || (dp_int_parse(text, out) && *out >= 0))
+		return DP_OK;
+	return dp_fail(err, DP_E_USAGE, "--%s takes a number, not '%s'", option, text);
+}
+
+static int logs_parse_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
+{
+	bool out = ctl_has_option(ctl, "stdout"), errors = ctl_has_option(ctl, "stderr");
+	int code;
+
+	code = ctl_result_id_parse(ctl->argv[1], &l->result, err);
+	if (code != DP_OK)
+		return code;
+	dp_trial_format_name((uint32_t)l->result.trial, l->trial);
+	code = ctl_reconnect_parse_option(ctl, &l->reconnect, err);
+	l->reconnect.on_waiting = logs_on_daemon_away;
+	l->reconnect.on_waiting_arg = l;
+	if (code == DP_OK)
+		code = logs_parse_number_option(ctl, "attempt", &l->attempt, err);
+	if (code == DP_OK)
+		code = logs_parse_number_option(ctl, "run", &l->run, err);
+	if (code == DP_OK)
+		code = logs_parse_number_option(ctl, "tail", &l->tail_lines, err);
+	if (code == DP_OK && ctl_has_option(ctl, "follow") && ctl_get_option(ctl, "state"))
+		code = dp_fail(err, DP_E_USAGE,
+			       "-f needs the daemon, which tells when the attempt ends; "
+			       "--state shows what is there now");
+	if (code == DP_OK && ctl_has_option(ctl, "follow") && ctl->format == CTL_JSON)
+		code = dp_fail(err, DP_E_USAGE, "-f and -o json do not go together");
+	if (out || !errors)
+		l->streams[l->nstreams++] = (struct log_stream){ "stdout", -1 };
+	if (errors || !out)
+		l->streams[l->nstreams++] = (struct log_stream){ "stderr", -1 };
+	l->show_headings = l->nstreams > 1;
+	return code;
+}
+
+static int cmd_logs_run(struct ctl *ctl, struct dp_err *err)
+{
+	struct logs l = { .ctl = ctl, .study = ctl->argv[0] };
+	bool keep_on = ctl_has_option(ctl, "follow"), any;
+	int code = logs_parse_options(ctl, &l, err);
+
+	if (code == DP_OK) {
+		if (keep_on)
+			ctl_catch_signals();
+		code = logs_wait_for_attempt(&l, keep_on, err);
+	}
+	if (code == DP_OK) {
+		if (ctl->format == CTL_JSON)
+			code = logs_print_json(&l, err);
+		else
+			code = keep_on ? logs_follow(&l, err)
+				       : logs_copy_all_streams(&l, &any, err);
+	}
+	for (size_t i = 0; i < l.nstreams; i++)
+		if (l.streams[i].fd >= 0)
+			close(l.streams[i].fd);
+	json_decref(l.attempt_dir);
+	ctl->error_reported = code == DP_E_INTERRUPTED;
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "follow", 'f', NULL,
+	  "go on until the attempt ends; waits for a trial that has not started" },
+	{ "tail", 0, "N", "only the last N lines of each" },
+	{ "stdout", 0, NULL, "only standard output" },
+	{ "stderr", 0, NULL, "only standard error" },
+	{ "attempt", 0, "N", "this attempt instead of the latest" },
+	{ "run", 0, "N", "this run, where each run has a process of its own" },
+	CTL_PATIENCE_OPTION,
+	CTL_STATE_DIR_OPTION,
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_logs = {
+	.name = "logs",
+	.summary = "show what a trainer wrote",
+	.args = "STUDY TRIAL[@AT]",
+	.min_args = 2,
+	.max_args = 2,
+	.formats = CTL_TABLE_OR_JSON,
+	.options = options,
+	.help = "Standard output and standard error of a trial's latest attempt, read "
+		"from the attempt's folder; of a waypoint (7@4), its training's. With -f "
+		"a daemon that goes away is waited "
+		"for, which is told on standard error, and what the trainer goes on to "
+		"write is shown meanwhile.",
+	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
+		    "dparetoctl logs -f adult 8",
+	.run = cmd_logs_run,
+};

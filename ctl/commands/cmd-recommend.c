@@ -1,0 +1,542 @@
+/* cmd-recommend.c - settings for a point of the front, whether it was tested or not. */
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "ctl/ctl_command.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/client/readonly_daemon.h"
+#include "ctl/support/reevaluation.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ctl_output.h"
+#include "ctl/client/reconnect.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/ui/table.h"
+#include "ctl/text_format.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	RECOMMEND_TIMEOUT_MS = 600000 /* a fit of many results takes its time */
+};
+
+/* ---- what is asked ---- */
+
+static int fail_invalid_level(const char *text, struct dp_err *err)
+{
+	dp_fail(err, DP_E_USAGE,
+		"--at takes NAME=NUMBER, as in --at epsilon=1 or --at epsilon=0.1,1,10, "
+		"not '%s'",
+		text);
+	return dp_hint(err, "NAME is an objective, or the metric of a constraint");
+}
+
+/* Adds an object for each number of NAME=NUMBER,NUMBER,... */
+static int parse_level_list(json_t *levels, const char *text, struct dp_err *err)
+{
+	size_t n = strcspn(text, "=");
+	const char *at = text + n;
+	char name[DP_NAME_MAX + 1], number[DP_NUM_LEN];
+
+	if (!*at || n == 0 || n > DP_NAME_MAX)
+		return fail_invalid_level(text, err);
+	snprintf(name, sizeof name, "%.*s", (int)n, text);
+	do {
+		size_t len = strcspn(++at, ",");
+		json_t *one;
+		double x;
+
+		snprintf(number, sizeof number, "%.*s", (int)len, at);
+		if (len >= sizeof number || !dp_num_parse(number, &x) || !isfinite(x))
+			return fail_invalid_level(text, err);
+		one = json_pack("{s:f}", name, x);
+		if (!one)
+			return fail_invalid_level(text, err);
+		if (json_array_append_new(levels, one) != 0)
+			ctl_die_nomem();
+		at += len;
+	} while (*at);
+	return DP_OK;
+}
+
+static int read_levels(const struct ctl *ctl, json_t *levels, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
+		if (strcmp(ctl->given_options[i].option->name, "at") == 0)
+			code = parse_level_list(levels, ctl->given_options[i].value, err);
+	if (code != DP_OK || json_array_size(levels) > 0)
+		return code;
+	dp_fail(err, DP_E_USAGE, "--at is needed: which point of the front is meant");
+	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1", ctl->argv[0]);
+}
+
+/* ---- measured ---- */
+
+/* Has a recommended point measured; its number goes to the end of `numbers`. */
+static int request_verification(struct ctl *ctl, const char *study, const json_t *found,
+				int64_t runs, json_t *numbers, struct dp_err *err)
+{
+	json_t *fields, *ok;
+	int code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
+				   (json_int_t)runs, "parameters",
+				   json_object_get(found, "parameters"));
+
+	if (code == DP_OK)
+		code = ctl_call(ctl, "measure", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (json_array_append(numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
+		ctl_die_nomem();
+	json_decref(ok);
+	return DP_OK;
+}
+
+/* Those members of a measurement's object that are predicted, too. */
+static json_t *select_predicted_members(const json_t *row, const char *key, const json_t *found)
+{
+	json_t *part = json_object(), *predicted;
+	const char *name;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, predicted) {
+		json_t *v = json_object_get(json_object_get(row, key), name);
+
+		if (v && json_object_set(part, name, v) != 0)
+			ctl_die_nomem();
+	}
+	return part;
+}
+
+/* The contract's "verified" of a measurement that came to something. */
+static void set_verified_result(json_t *found, const json_t *row)
+{
+	json_t *v;
+
+	if (!json_is_object(json_object_get(row, "objectives")))
+		return;
+	v = json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)dp_json_int(row, "done", 0),
+		      "objectives", select_predicted_members(row, "objectives", found), "low",
+		      select_predicted_members(row, "low", found), "high",
+		      select_predicted_members(row, "high", found));
+	if (!v || json_object_set_new(found, "verified", v) != 0)
+		ctl_die_nomem();
+}
+
+static const json_t *find_reevaluation_row(const json_t *rows, const json_t *number)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (json_equal(json_object_get(row, "measure"), number))
+			return row;
+	return NULL;
+}
+
+/* Measures all points that were recommended, at once, and puts in what came out. */
+static int verify_recommendations(struct ctl *ctl, const char *study, json_t *list, int64_t runs,
+				  struct dp_err *err)
+{
+	json_t *numbers = json_array(), *rows = NULL, *found;
+	int code = DP_OK;
+	size_t i, k = 0;
+
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			code = request_verification(ctl, study, found, runs, numbers, err);
+	if (code == DP_OK && json_array_size(numbers) > 0)
+		code = ctl_reevaluation_follow(ctl, study, numbers, &rows, err);
+	json_array_foreach (list, i, found)
+		if (code == DP_OK && !json_object_get(found, "error"))
+			set_verified_result(
+				found, find_reevaluation_row(rows, json_array_get(numbers, k++)));
+	if (code == DP_OK)
+		code = ctl_reevaluation_check_success(rows, err);
+	json_decref(rows);
+	json_decref(numbers);
+	return code;
+}
+
+/* ---- as programs read it ---- */
+
+/* The contract's object, or {"at":...,"error":...}. */
+static json_t *recommend_answer_json(const char *study, json_t *found)
+{
+	json_t *o = json_pack("{s:i, s:s}", "version", 1, "study", study);
+
+	if (json_object_get(found, "error")) {
+		json_decref(o);
+		return json_incref(found);
+	}
+	if (!o || json_object_update(o, found) != 0 ||
+	    (!json_object_get(o, "verified") &&
+	     json_object_set_new(o, "verified", json_null()) != 0))
+		ctl_die_nomem();
+	return o;
+}
+
+static json_t *recommend_answers_json(const char *study, const json_t *list)
+{
+	json_t *all, *found;
+	size_t i;
+
+	if (json_array_size(list) == 1)
+		return recommend_answer_json(study, json_array_get(list, 0));
+	all = json_array();
+	json_array_foreach (list, i, found)
+		if (json_array_append_new(all, recommend_answer_json(study, found)) != 0)
+			ctl_die_nomem();
+	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study, "recommendations", all);
+}
+
+/* ---- as people read it ---- */
+
+/* "epsilon at most 1" */
+static void format_level(const json_t *found, struct dp_buf *out)
+{
+	const char *name;
+	json_t *value;
+	char text[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, "at"), name, value)
+		dp_buf_printf(out, "%s %s %s", name, dp_json_str(found, "holds", "at most"),
+			      ctl_format_value(value, text));
+}
+
+/* What is computed is never shown below what it is; what was tested, beside it. */
+static void add_computed_rows(struct ctl_table *t, const json_t *found)
+{
+	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
+	const char *name;
+	json_t *value;
+	char text[CTL_TEXT_LEN], before[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, "objectives"), name, value) {
+		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
+		ctl_table_add_cell(t, CTL_NORMAL, "%s", ctl_format_upper_bound(value, text));
+		ctl_table_add_cell(t, CTL_NORMAL, "computed");
+		ctl_table_add_cell(t, CTL_NORMAL, "%s", "");
+		ctl_table_add_cell(t, CTL_NORMAL, "%s",
+				   ctl_format_upper_bound(json_object_get(tested, name), before));
+	}
+}
+
+static void add_predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
+{
+	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
+	const char *name;
+	json_t *q;
+	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN], was[CTL_TEXT_LEN];
+
+	json_object_foreach (json_object_get(found, which), name, q) {
+		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
+		ctl_table_add_cell(t, CTL_NORMAL, "%s",
+				   ctl_format_value(json_object_get(q, "value"), text));
+		ctl_table_add_cell(t, CTL_NORMAL, "%s",
+				   ctl_format_value(json_object_get(q, "low"), lo));
+		ctl_table_add_cell(t, CTL_NORMAL, "%s",
+				   ctl_format_value(json_object_get(q, "high"), hi));
+		ctl_table_add_cell(t, CTL_NORMAL, "%s",
+				   ctl_format_value(json_object_get(tested, name), was));
+	}
+}
+
+/* How far it is from what was tested, and what that says of the model. */
+static void print_model_trust(struct ctl *ctl, const json_t *found)
+{
+	const json_t *nearest = json_object_get(found, "nearest");
+	const json_t *trust = json_object_get(found, "trust");
+	char away[CTL_TEXT_LEN], off[CTL_TEXT_LEN], trial[CTL_TEXT_LEN];
+	double coverage = NAN, distance = NAN, error = NAN;
+
+	if (dp_json_to_real(json_object_get(nearest, "distance"), &distance))
+		ctl_printf(ctl, "nearest tested point: trial %s, %s of the space away\n",
+			   ctl_format_result_id(nearest, trial),
+			   ctl_format_number(distance, 2, false, away));
+	if (dp_json_int(trust, "neighbours", 0) == 0 ||
+	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
+	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
+		return; /* all is computed */
+	ctl_print_wrapped(ctl,
+			  "the model of %s %s: left out, the %lld results nearest to it are "
+			  "predicted to within %s (rms), %.0f %% of them within their 95 %% "
+			  "interval",
+			  dp_json_str(trust, "of", "?"),
+			  dp_json_bool(trust, "trusted", false) ? "can be trusted there"
+								: "is doubtful there",
+			  (long long)dp_json_int(trust, "neighbours", 0),
+			  ctl_format_number(error, 2, false, off), 100 * coverage);
+	if (dp_json_str(trust, "why", NULL))
+		ctl_print_wrapped(ctl, "because %s", dp_json_str(trust, "why", ""));
+}
+
+/* With all digits: with fewer, epsilon could be more than was asked for. */
+static void print_settings(struct ctl *ctl, const json_t *found)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	const char *name;
+	json_t *value;
+
+	dp_buf_puts(&out, "in full:");
+	json_object_foreach (json_object_get(found, "parameters"), name, value) {
+		dp_buf_printf(&out, " %s=", name);
+		ctl_format_exact_value(value, &out);
+	}
+	dp_buf_puts(&out, "\n");
+	ctl_print_buf(ctl, &out);
+}
+
+/* Is what was measured where it was predicted? */
+static void print_verification(struct ctl *ctl, const json_t *found)
+{
+	const json_t *v = json_object_get(found, "verified");
+	const char *name;
+	json_t *q;
+
+	json_object_foreach (json_object_get(found, "predicted"), name, q) {
+		const json_t *measured = json_object_get(json_object_get(v, "objectives"), name);
+		char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
+		double x, low, high;
+
+		if (!dp_json_to_real(measured, &x) ||
+		    !dp_json_to_real(json_object_get(q, "low"), &low) ||
+		    !dp_json_to_real(json_object_get(q, "high"), &high))
+			continue;
+		ctl_print_wrapped(
+			ctl,
+			"measured with %lld fresh runs: %s %s (95 %% from %s to %s), "
+			"%s the predicted interval",
+			(long long)dp_json_int(v, "runs", 0), name,
+			ctl_format_value(measured, text),
+			ctl_format_value(json_object_get(json_object_get(v, "low"), name), lo),
+			ctl_format_value(json_object_get(json_object_get(v, "high"), name), hi),
+			x < low    ? "below"
+			: x > high ? "above"
+				   : "within");
+	}
+}
+
+/* The best tested point is the luckiest of many, too: what fresh runs of it would give
+ * stands beside what it gave. */
+static void print_best_tested_point(struct ctl *ctl, const json_t *found, const char *level)
+{
+	const json_t *tested = json_object_get(found, "tested");
+	const json_t *expected = json_object_get(found, "expected");
+	const char *name, *between = "; by the model fresh runs of it would give";
+	struct dp_buf out = DP_BUF_INIT;
+	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN];
+	json_t *q;
+
+	if (!json_is_object(tested)) {
+		ctl_printf(ctl, "no tested point has %s\n", level);
+		return;
+	}
+	dp_buf_printf(&out, "trial %s is the best tested point with %s, as observed",
+		      ctl_format_result_id(tested, text), level);
+	json_object_foreach (json_object_get(expected, "predicted"), name, q) {
+		dp_buf_printf(&out, "%s %s %s (95 %% from %s to %s)", between, name,
+			      ctl_format_value(json_object_get(q, "value"), text),
+			      ctl_format_value(json_object_get(q, "low"), lo),
+			      ctl_format_value(json_object_get(q, "high"), hi));
+		between = ",";
+	}
+	if (dp_json_bool(expected, "as_good", false))
+		dp_buf_puts(&out, ": at least as good as what is recommended");
+	ctl_print_wrapped(ctl, "%s", dp_buf_text(&out));
+	dp_buf_free(&out);
+}
+
+static void print_recommendation(struct ctl *ctl, const json_t *found)
+{
+	const json_t *tested = json_object_get(found, "tested");
+	struct dp_buf words = DP_BUF_INIT, pairs = DP_BUF_INIT;
+	struct ctl_table *t = ctl_table_new();
+	char trial[CTL_TEXT_LEN], title[CTL_TEXT_LEN + 16] = "TESTED";
+
+	format_level(found, &words);
+	ctl_format_pairs(json_object_get(found, "parameters"), &pairs);
+	ctl_print_wrapped(ctl, "%s: %s", dp_buf_text(&words), dp_buf_text(&pairs));
+	if (json_is_object(tested))
+		snprintf(title, sizeof title, "TRIAL %s", ctl_format_result_id(tested, trial));
+	ctl_table_add_column(t, "OBJECTIVE", CTL_LEFT);
+	ctl_table_add_column(t, "RECOMMENDED", CTL_RIGHT);
+	ctl_table_add_column(t, "95% FROM", CTL_RIGHT);
+	ctl_table_add_column(t, "TO", CTL_RIGHT);
+	ctl_table_add_column(t, title, CTL_RIGHT);
+	add_computed_rows(t, found);
+	add_predicted_rows(t, found, "predicted");
+	add_predicted_rows(t, found, "constraints");
+	ctl_table_print(ctl, t);
+	print_best_tested_point(ctl, found, dp_buf_text(&words));
+	print_verification(ctl, found);
+	print_model_trust(ctl, found);
+	print_settings(ctl, found);
+	dp_buf_free(&words);
+	dp_buf_free(&pairs);
+}
+
+static void print_recommendations(struct ctl *ctl, const json_t *list)
+{
+	const json_t *found;
+	size_t i;
+
+	json_array_foreach (list, i, found) {
+		const json_t *error = json_object_get(found, "error");
+
+		if (i > 0)
+			ctl_printf(ctl, "\n");
+		if (!error)
+			print_recommendation(ctl, found);
+		else
+			ctl_printf(ctl, "%s\n", dp_json_str(error, "message", "?"));
+	}
+}
+
+/* ---- the command ---- */
+
+/* The first level that has no settings; NULL. */
+static const json_t *first_error(const json_t *list)
+{
+	const json_t *found;
+	size_t i;
+
+	json_array_foreach (list, i, found)
+		if (json_object_get(found, "error"))
+			return json_object_get(found, "error");
+	return NULL;
+}
+
+static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err)
+{
+	const json_t *list = json_object_get(ok, "recommendations");
+	const char *study = dp_json_str(ok, "study", ctl->argv[0]);
+	const json_t *error = first_error(list);
+
+	if (error)
+		dp_json_to_error(error, err);
+	if (error && json_array_size(list) == 1)
+		return err->code;
+	if (ctl->format == CTL_JSON) {
+		json_t *all = recommend_answers_json(study, list);
+
+		ctl_print_json(ctl, all);
+		json_decref(all);
+	} else {
+		print_recommendations(ctl, list);
+		if (!error && !ctl_get_option(ctl, "verify"))
+			ctl_print_message(ctl, "predicted, not measured: --verify 50 runs it 50 "
+					       "times");
+	}
+	if (!error)
+		return DP_OK;
+	ctl->error_reported = true; /* among the answers */
+	return err->code;
+}
+
+/* What is asked, and how often what is recommended is run. */
+struct recommend_request {
+	json_t *levels;
+	int64_t verify_runs; /* 0: not at all */
+};
+
+static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
+{
+	const struct recommend_request *w = arg;
+	json_t *fields, *ok;
+	struct dp_err trouble = { 0 };
+	int code = ctl_pack_fields(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels",
+				   w->levels);
+
+	if (code == DP_OK)
+		code = ctl_call_timeout(ctl, RECOMMEND_TIMEOUT_MS, "recommend", fields, &ok, err);
+	if (code != DP_OK)
+		return code;
+	if (w->verify_runs)
+		code = verify_recommendations(ctl, dp_json_str(ok, "study", ctl->argv[0]),
+					      json_object_get(ok, "recommendations"),
+					      w->verify_runs, &trouble);
+	/* a measurement that failed takes nothing from what was recommended */
+	if (code == DP_OK || code == DP_E_STUDY) {
+		int shown = recommend_print(ctl, ok, err);
+
+		if (shown == DP_OK)
+			ctl->format = CTL_TABLE; /* stdout has its one object */
+		code = shown != DP_OK ? shown : code;
+	}
+	if (trouble.code == code)
+		*err = trouble;
+	json_decref(ok);
+	return code;
+}
+
+static int cmd_recommend_run(struct ctl *ctl, struct dp_err *err)
+{
+	const char *text = ctl_get_option(ctl, "verify");
+	struct recommend_request w = { .levels = json_array() };
+	int code = read_levels(ctl, w.levels, err);
+
+	if (code == DP_OK && text && (!dp_int_parse(text, &w.verify_runs) || w.verify_runs < 1))
+		code = dp_fail(err, DP_E_USAGE, "--verify takes a number of runs from 1, not '%s'",
+			       text);
+	if (code == DP_OK)
+		code = w.verify_runs
+			       ? ctl_reevaluation_with_daemon(ctl, recommend_and_verify, &w, err)
+			       : recommend_and_verify(ctl, &w, err);
+	json_decref(w.levels);
+	return code;
+}
+
+static const struct ctl_option options[] = {
+	{ "at", 0, "OBJECTIVE=X",
+	  "the point of the front: this objective, or constraint's metric, at most X (at "
+	  "least X if it is to be large); several: X,X,... or --at again" },
+	{ "verify", 0, "RUNS",
+	  "run what is recommended so often, with fresh seeds, and show what came out" },
+	CTL_STATE_DIR_OPTION,
+	CTL_PATIENCE_OPTION,
+	{ 0 },
+};
+
+const struct ctl_command ctl_cmd_recommend = {
+	.name = "recommend",
+	.summary = "settings for a point of the front, tested or not",
+	.args = "STUDY",
+	.min_args = 1,
+	.max_args = 1,
+	.formats = CTL_TABLE_OR_JSON,
+	.options = options,
+	.help = "Fits the models to what is known and looks for the settings with the "
+		"best predicted other objective where OBJECTIVE is at most X. An epsilon "
+		"that "
+		"is computed is never above X, and noise is tuned until it comes as "
+		"close "
+		"as it can: within 0.1 % where the noise is a continuous parameter. "
+		"Other "
+		"settings are chosen by the models' means with half a standard deviation "
+		"of doubt added, not by the luckiest result. Of several other objectives "
+		"the hypervolume between them and the anti-ideal point counts.\n\n"
+		"Shown are the predicted values with 95 % intervals of what the mean of "
+		"200 fresh runs would be, the best tested point beside them and what "
+		"fresh runs of it would give, how far the "
+		"nearest tested point is (1: from corner to corner of the parameter "
+		"space), and how well the model predicts the results around when they "
+		"are "
+		"left out. With -o json, `parameters` is an object as trainers get "
+		"it.\n\n"
+		"Nothing is run and nothing is journaled, unless --verify is given: that "
+		"runs the point with seeds that the search has not used, as 'remeasure' "
+		"does, and shows predicted beside measured. The runs count in what the "
+		"whole search costs, and no later proposal depends on them. With --state "
+		"a daemon of its own does it.",
+	.examples = "dparetoctl recommend adult --at epsilon=1\n"
+		    "dparetoctl recommend adult --at error=0.16\n"
+		    "  the least epsilon for that\n"
+		    "dparetoctl recommend adult --at epsilon=0.1,0.5,1,2,5\n"
+		    "dparetoctl recommend adult --at epsilon=1 --verify 50\n"
+		    "dparetoctl recommend adult --at epsilon=1 --state ~/studies -o json",
+	.run = cmd_recommend_run,
+};

@@ -1,0 +1,388 @@
+/* options.c - reads a command line by the command's own option table. */
+#include "ctl/option_parser.h"
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "ctl/ctl_command.h"
+#include "ctl/help.h"
+#include "ctl/xmalloc.h"
+#include "ctl/mechanism_query.h"
+#include "journal/journal.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LONG_OPTION_BASE = 256, /* getopt's value for the i-th option is LONG_OPTION_BASE + i */
+	MAX_RANGE_TRIALS = 1000000
+};
+
+const struct ctl_option ctl_global_options[] = {
+	{ "output", 'o', "table|json|jsonl|csv|name",
+	  "how to print the result; table is for people (see DPARETO_OUTPUT)" },
+	{ "socket", 0, "PATH", "the daemon's socket (see DPARETO_SOCKET)" },
+	{ "quiet", 'q', NULL, "no talk on standard error, only errors" },
+	{ "no-color", 0, NULL, "no colours (see NO_COLOR)" },
+	{ "raw", 0, NULL, "control characters as they are, also on a terminal" },
+	{ "help", 'h', NULL, "help for this command" },
+	{ "version", 0, NULL, "versions of the program and of its formats" },
+	{ 0 },
+};
+
+static const char *const format_names[] = {
+	[CTL_TABLE] = "table", [CTL_JSON] = "json", [CTL_JSONL] = "jsonl",
+	[CTL_CSV] = "csv",     [CTL_NAME] = "name",
+};
+
+int ctl_parse_format_name(const char *name)
+{
+	for (size_t i = 0; name && i < DP_COUNT(format_names); i++)
+		if (strcmp(name, format_names[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* ---- one table for getopt ---- */
+
+struct getopt_tables { /* (count) rows: a command's own options, then the global ones */
+	const struct ctl_option **options;
+	const char **names; /* for suggestions; ends with NULL */
+	struct option *long_options;
+	char *short_options;
+	size_t count;
+};
+
+static size_t count_options(const struct ctl_option *rows)
+{
+	size_t n = 0;
+
+	while (rows && rows[n].name)
+		n++;
+	return n;
+}
+
+static void getopt_tables_add(struct getopt_tables *t, const struct ctl_option *rows, char **shorts)
+{
+	for (; rows && rows->name; rows++) {
+		t->options[t->count] = rows;
+		t->names[t->count] = rows->name;
+		t->long_options[t->count] = (struct option){
+			.name = rows->name,
+			.has_arg = rows->arg ? required_argument : no_argument,
+			.val = LONG_OPTION_BASE + (int)t->count,
+		};
+		if (rows->letter) {
+			*(*shorts)++ = rows->letter;
+			if (rows->arg)
+				*(*shorts)++ = ':';
+		}
+		t->count++;
+	}
+}
+
+static void getopt_tables_init(struct getopt_tables *t, struct ctl *ctl,
+			       const struct ctl_command *command)
+{
+	const struct ctl_option *own = command ? command->options : NULL;
+	const struct ctl_option *more = ctl_mechanism_options(ctl, command);
+	size_t room =
+		count_options(own) + count_options(more) + count_options(ctl_global_options) + 1;
+	char *shorts;
+
+	*t = (struct getopt_tables){
+		.options = ctl_xcalloc(room, sizeof(const struct ctl_option *)),
+		.names = ctl_xcalloc(room, sizeof(const char *)),
+		.long_options = ctl_xcalloc(room, sizeof(struct option)),
+		.short_options = ctl_xcalloc(2 * room + 2, 1),
+	};
+	shorts = t->short_options;
+	if (!command)
+		*shorts++ = '+'; /* stop at the command's name */
+	*shorts++ = ':';         /* tell a missing value from an unknown option */
+	getopt_tables_add(t, own, &shorts);
+	getopt_tables_add(t, more, &shorts);
+	getopt_tables_add(t, ctl_global_options, &shorts);
+}
+
+static void getopt_tables_free(struct getopt_tables *t)
+{
+	free(t->options);
+	free(t->names);
+	free(t->long_options);
+	free(t->short_options);
+}
+
+static const struct ctl_option *getopt_find_option(const struct getopt_tables *t, int value)
+{
+	if (value >= LONG_OPTION_BASE && value < LONG_OPTION_BASE + (int)t->count)
+		return t->options[value - LONG_OPTION_BASE];
+	for (size_t i = 0; i < t->count; i++)
+		if (value && t->options[i]->letter == value)
+			return t->options[i];
+	return NULL;
+}
+
+/* ---- mistakes ---- */
+
+static void add_help_hint(const struct ctl_command *command, struct dp_err *err)
+{
+	if (command)
+		dp_hint(err, "'dparetoctl %s --help' lists its options", command->name);
+	else
+		dp_hint(err, "'dparetoctl --help' lists the options and commands");
+}
+
+static int fail_unknown_option(const struct getopt_tables *t, const struct ctl_command *command,
+			       const char *text, struct dp_err *err)
+{
+	const char *near = NULL;
+	char word[64] = "";
+
+	if (strncmp(text, "--", 2) == 0) {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 2, "="), text + 2);
+		near = dp_nearest_word(word, t->names);
+		dp_fail(err, DP_E_USAGE, "unknown option '--%s'%s%s%s", word,
+			near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+	} else {
+		dp_fail(err, DP_E_USAGE, "unknown option '%s'", text);
+	}
+	if (command && strcmp(word, "state") == 0)
+		return dp_hint(err,
+			       "--state DIR is for commands that only look at studies, as "
+			       "'status' and 'front' do; for '%s' name the socket of the "
+			       "folder's daemon with --socket",
+			       command->name);
+	add_help_hint(command, err);
+	return DP_E_USAGE;
+}
+
+/* getopt returned '?' or ':'. */
+static int fail_getopt_error(const struct getopt_tables *t, const struct ctl_command *command,
+			     int value, char **argv, struct dp_err *err)
+{
+	const struct ctl_option *o = getopt_find_option(t, optopt);
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	if (value == ':' && o) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s", o->name,
+			o->name, o->arg);
+	} else if (o && !o->arg && optopt >= LONG_OPTION_BASE) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
+	} else {
+		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1], err);
+	}
+	add_help_hint(command, err);
+	return DP_E_USAGE;
+}
+
+/* Is `value` one of the words of "a|b|c"? Other descriptions allow anything. */
+static int check_option_choice(const struct ctl_option *o, const char *value, struct dp_err *err)
+{
+	char *words, *save = NULL;
+	const char **list, *near;
+	size_t n = 0;
+	int code = DP_OK;
+
+	if (!o->arg || !strchr(o->arg, '|'))
+		return DP_OK;
+	words = ctl_xstrdup(o->arg);
+	list = ctl_xcalloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
+	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
+		list[n++] = w;
+		if (strcmp(w, value) == 0)
+			goto done;
+	}
+	near = dp_nearest_word(value, list);
+	code = dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s", o->name,
+		       o->arg, value, near ? "; did you mean '" : "", near ? near : "",
+		       near ? "'?" : "");
+done:
+	free(list);
+	free(words);
+	return code;
+}
+
+static int check_argument_count(const struct ctl *ctl, const struct ctl_command *command,
+				struct dp_err *err)
+{
+	struct dp_buf usage = DP_BUF_INIT;
+
+	if (ctl->argc >= command->min_args &&
+	    (command->max_args < 0 || ctl->argc <= command->max_args))
+		return DP_OK;
+	if (ctl->argc < command->min_args)
+		dp_fail(err, DP_E_USAGE, "'%s' is told too little: it needs %s", command->name,
+			command->args);
+	else if (command->max_args == 0)
+		dp_fail(err, DP_E_USAGE, "'%s' takes no arguments, but got '%s'", command->name,
+			ctl->argv[0]);
+	else
+		dp_fail(err, DP_E_USAGE, "'%s' takes only %s; '%s' is one too many", command->name,
+			command->args, ctl->argv[command->max_args]);
+	ctl_format_usage(command, &usage);
+	dp_hint(err, "usage: %s", dp_buf_text(&usage));
+	dp_buf_free(&usage);
+	return DP_E_USAGE;
+}
+
+/* ---- global options ---- */
+
+static int apply_output_format(struct ctl *ctl, const struct ctl_command *command,
+			       struct dp_err *err)
+{
+	const char *asked = ctl_get_option(ctl, "output"), *wish = getenv("DPARETO_OUTPUT");
+	struct dp_buf allowed = DP_BUF_INIT;
+	int format = ctl_parse_format_name(asked ? asked : wish);
+
+	if (!asked && wish && *wish && format < 0)
+		return dp_fail(err, DP_E_USAGE,
+			       "DPARETO_OUTPUT is '%s'; it can be table, json, jsonl, "
+			       "csv or name",
+			       wish);
+	if (format < 0)
+		return DP_OK;
+	if (!command || command->formats & 1u << format) {
+		ctl->format = (enum ctl_format)format;
+		return DP_OK;
+	}
+	if (!asked) {
+		/* a general wish that this command cannot fulfil to the letter */
+		ctl->format = format == CTL_JSONL ? CTL_JSON : CTL_TABLE;
+		return DP_OK;
+	}
+	for (size_t i = 0; i < DP_COUNT(format_names); i++)
+		if (command->formats & 1u << i)
+			dp_buf_printf(&allowed, "%s%s", allowed.len ? ", " : "", format_names[i]);
+	dp_fail(err, DP_E_USAGE, "'%s' cannot print %s; it prints %s", command->name, asked,
+		dp_buf_text(&allowed));
+	dp_buf_free(&allowed);
+	return DP_E_USAGE;
+}
+
+static int apply_global_options(struct ctl *ctl, const struct ctl_command *command,
+				struct dp_err *err)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	ctl->socket = ctl_get_option(ctl, "socket");
+	if (!ctl->socket)
+		ctl->socket = getenv("DPARETO_SOCKET");
+	if (ctl->socket && !*ctl->socket)
+		ctl->socket = NULL;
+	ctl->quiet = ctl_has_option(ctl, "quiet");
+	ctl->raw = ctl_has_option(ctl, "raw");
+	ctl->color = !ctl_has_option(ctl, "no-color") && !(no_color && *no_color) && term &&
+		     strcmp(term, "dumb") != 0;
+	return apply_output_format(ctl, command, err);
+}
+
+/* Walks the command line and notes what is given. */
+static int parse_with_getopt(struct ctl *ctl, const struct getopt_tables *t,
+			     const struct ctl_command *command, int argc, char **argv,
+			     struct dp_err *err)
+{
+	int value, code;
+
+	opterr = 0;
+	optind = 0; /* start anew: this runs twice in one process */
+	while ((value = getopt_long(argc, argv, t->short_options, t->long_options, NULL)) != -1) {
+		const struct ctl_option *o = getopt_find_option(t, value);
+
+		if (value == '?' || value == ':' || !o)
+			return fail_getopt_error(t, command, value, argv, err);
+		code = o->arg ? check_option_choice(o, optarg, err) : DP_OK;
+		if (code != DP_OK)
+			return code;
+		ctl->given_options[ctl->n_given_options++] =
+			(struct ctl_given_option){ o, o->arg ? optarg : "" };
+	}
+	ctl->argc = argc - optind;
+	ctl->argv = argv + optind;
+	return DP_OK;
+}
+
+int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int argc, char **argv,
+		      struct dp_err *err)
+{
+	struct getopt_tables t;
+	int code;
+
+	getopt_tables_init(&t, ctl, command);
+	ctl->given_options = realloc(ctl->given_options, (ctl->n_given_options + (size_t)argc) *
+								 sizeof *ctl->given_options);
+	if (!ctl->given_options)
+		ctl_die_nomem();
+	code = parse_with_getopt(ctl, &t, command, argc, argv, err);
+	getopt_tables_free(&t);
+	if (code == DP_OK)
+		code = apply_global_options(ctl, command, err);
+	if (code != DP_OK || !command || ctl_has_option(ctl, "help") ||
+	    ctl_has_option(ctl, "version"))
+		return code;
+	return check_argument_count(ctl, command, err);
+}
+
+const char *ctl_get_option(const struct ctl *ctl, const char *name)
+{
+	for (size_t i = ctl->n_given_options; i > 0; i--)
+		if (strcmp(ctl->given_options[i - 1].option->name, name) == 0)
+			return ctl->given_options[i - 1].value;
+	return NULL;
+}
+
+bool ctl_has_option(const struct ctl *ctl, const char *name)
+{
+	return ctl_get_option(ctl, name) != NULL;
+}
+
+static int parse_trial_range(const char *part, uint32_t **list, size_t *count, struct dp_err *err)
+{
+	int64_t lo, hi, base = part[0] == 'm' ? DP_REEVAL_TRIAL_FIRST : 0;
+	char first[24];
+	const char *from = part + (base > 0), *dash = strchr(part, '-');
+	const char *to = dash ? dash + 1 + (base > 0 && dash[1] == 'm') : NULL;
+	uint32_t *grown;
+
+	if (strchr(part, '@'))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a trial but a waypoint of one, and only a whole "
+			       "training can be retried or cancelled: %.*s",
+			       part, (int)strcspn(part, "@"), part);
+	snprintf(first, sizeof first, "%.*s", (int)(dash ? dash - from : 20), from);
+	if (!dp_int_parse(first, &lo) || first[0] == '+' ||
+	    (dash && (!dp_int_parse(to, &hi) || to[0] == '+')))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a trial; trials are numbers, lists and "
+			       "ranges like 3,5-8, and m3 those that measure again",
+			       part);
+	if (!dash)
+		hi = lo;
+	lo += base;
+	hi += base;
+	if (lo < base || hi < lo || hi > UINT32_MAX ||
+	    (uint64_t)(hi - lo) + *count >= MAX_RANGE_TRIALS)
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is not a range of trials (from low to high, at "
+			       "most %d in all)",
+			       part, MAX_RANGE_TRIALS);
+	grown = realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
+	if (!grown)
+		ctl_die_nomem();
+	*list = grown;
+	for (int64_t n = lo; n <= hi; n++)
+		(*list)[(*count)++] = (uint32_t)n;
+	return DP_OK;
+}
+
+int ctl_parse_trial_ranges(const char *text, uint32_t **list, size_t *count, struct dp_err *err)
+{
+	char *copy = ctl_xstrdup(text), *rest = copy, *part;
+	int code = DP_OK;
+
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
+		code = parse_trial_range(part, list, count, err);
+	free(copy);
+	return code;
+}

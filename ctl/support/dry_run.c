@@ -1,0 +1,407 @@
+/* dry_run.c - one training of a study file, by a daemon of its own, to see what comes back.
+ */
+#include "ctl/support/dry_run.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/ui/follow_study.h"
+#include "ctl/xmalloc.h"
+#include "ctl/ctl_output.h"
+#include "ctl/client/embedded_daemon.h"
+#include "ctl/text_format.h"
+#include "study/study.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	POLL_MS = 1000,
+	FILE_TAIL_LINES = 10,       /* of each file of an attempt that failed */
+	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
+};
+
+/* ---- the training ---- */
+
+/* A cluster's nodes have temporary folders of their own, but see that of the study. */
+static const char *dry_run_parent_dir(const struct ctl_study_file *file)
+{
+	const char *base =
+		file->study->trainer.executor == DP_EXECUTOR_SLURM ? file->dir : getenv("TMPDIR");
+
+	return base && *base == '/' ? base : "/tmp";
+}
+
+static int dry_run_make_dir(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
+			    struct dp_err *err)
+{
+	p->state_dir = dp_path_join(dry_run_parent_dir(file), "dpareto-try-XXXXXX");
+	if (!p->state_dir)
+		ctl_die_nomem();
+	if (!mkdtemp(p->state_dir))
+		return dp_fail_errno(err, errno, "cannot make the folder %s", p->state_dir);
+	p->log_path = dp_path_join(p->state_dir, "dparetod.log");
+	if (!p->log_path)
+		ctl_die_nomem();
+	return DP_OK;
+}
+
+/* Hands in the study of one training that the file becomes. */
+static int dry_run_submit(struct ctl *ctl, const struct ctl_study_file *file, struct dp_err *err)
+{
+	struct ctl_study_file once = *file;
+	json_t *ok;
+	int code;
+
+	once.text = (struct dp_buf)DP_BUF_INIT;
+	code = dp_study_smoke_variant(dp_buf_text(&file->text), file->text.len, &once.text, err);
+	if (code == DP_OK)
+		code = ctl_study_file_submit(ctl, &once, false, &ok, err);
+	if (code == DP_OK)
+		json_decref(ok);
+	dp_buf_free(&once.text);
+	return code;
+}
+
+/* What it waits for, whenever that is something new: when it is tried again, behind the
+ * last semicolon, is not. */
+static void dry_run_print_waiting(struct ctl *ctl, const json_t *before, const json_t *now)
+{
+	const char *waiting = dp_json_str(now, "waiting", ""), *told, *end;
+	size_t len;
+
+	told = dp_json_str(before, "waiting", "");
+	end = strrchr(waiting, ';');
+	len = end ? (size_t)(end - waiting) : strlen(waiting);
+	if (len > 0 && strncmp(waiting, told, len) != 0)
+		ctl_print_message(ctl, "waiting: %.*s (Ctrl-C ends it)", (int)len, waiting);
+}
+
+/* Waits for its end; *summary is the study's last. */
+static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary,
+			    struct dp_err *err)
+{
+	int64_t version = 0;
+
+	for (;;) {
+		json_t *status;
+		int code = ctl_call_changes(ctl, study, version, POLL_MS, &status, err);
+
+		if (code != DP_OK)
+			return code;
+		if (*summary) /* what takes but a moment is not told */
+			dry_run_print_waiting(ctl, *summary, json_object_get(status, "study"));
+		json_decref(*summary);
+		*summary = json_incref(json_object_get(status, "study"));
+		version = ctl_status_version(status);
+		json_decref(status);
+		if (ctl_study_has_ended(*summary))
+			return DP_OK;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+	}
+}
+
+/* Its one trial; NULL where no point came to be trained: a privacy oracle has no answer.
+ */
+static int dry_run_fetch_trial(struct ctl *ctl, const char *study, json_t **trial,
+			       struct dp_err *err)
+{
+	json_t *fields, *ok;
+	int code = ctl_pack_fields(&fields, err, "{s:s, s:i}", "study", study, "trial", 0);
+
+	*trial = NULL;
+	if (code == DP_OK)
+		code = ctl_call(ctl, "trial", fields, &ok, err);
+	if (code == DP_OK) {
+		*trial = json_incref(json_object_get(ok, "trial"));
+		json_decref(ok);
+	}
+	return code == DP_E_NOT_FOUND ? DP_OK : code;
+}
+
+/* ---- what came back ---- */
+
+/* The last lines of a file of the attempt; null: there is none. */
+static json_t *json_file_tail(const char *folder, const char *name)
+{
+	char *path = dp_path_join(folder, name);
+	struct dp_buf text = DP_BUF_INIT, clean = DP_BUF_INIT;
+	struct dp_err unread;
+	json_t *lines = json_null();
+	const char *all, *from;
+
+	if (path && dp_read_untrusted(path, ATTEMPT_FILE_MAX, &text, &unread) == DP_OK) {
+		all = dp_buf_text(&text);
+		from = all + text.len;
+		for (int n = 0; from > all; from--) {
+			n += from[-1] == '\n';
+			if (n > FILE_TAIL_LINES)
+				break;
+		}
+		ctl_escape_controls(&clean, from, text.len - (size_t)(from - all), false);
+		lines = json_string(dp_buf_text(&clean));
+	}
+	dp_buf_free(&text);
+	dp_buf_free(&clean);
+	free(path);
+	return lines;
+}
+
+/* All that the attempt declared, as one object; null: nothing. */
+static json_t *dry_run_read_declared(const char *folder)
+{
+	char *path = dp_path_join(folder, "result.jsonl"), *rest, *line;
+	struct dp_buf text = DP_BUF_INIT;
+	json_t *all = json_object(), *one;
+	struct dp_err unread;
+
+	if (path && dp_read_untrusted(path, ATTEMPT_FILE_MAX, &text, &unread) == DP_OK)
+		for (rest = text.data; rest && (line = strsep(&rest, "\n")) != NULL;) {
+			one = json_loads(line, 0, NULL);
+			json_object_update(all, json_object_get(one, "declare"));
+			json_decref(one);
+		}
+	dp_buf_free(&text);
+	free(path);
+	if (json_object_size(all) > 0)
+		return all;
+	json_decref(all);
+	return json_null();
+}
+
+/* Metrics of the study's constraints that the run did not report. */
+static json_t *dry_run_missing_metrics(const struct dp_study *s, const json_t *metrics)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->nconstraints; i++)
+		if (!json_object_get(metrics, s->constraints[i].metric))
+			json_array_append_new(list, json_string(s->constraints[i].metric));
+	return list;
+}
+
+/* Of a trial and its last attempt; `dir` is where its files are. */
+static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial,
+				  const json_t *attempt, const char *dir)
+{
+	const json_t *run = json_array_get(json_object_get(trial, "runs"), 0);
+	json_t *metrics = json_object_get(trial, "released"), *request = NULL;
+	const char *state = dp_json_str(trial, "state", "");
+	/* what diverges is a result, too */
+	bool ok = strcmp(state, "ok") == 0 || strcmp(state, "diverged") == 0;
+	char *path = dp_path_join(dir, "request.json");
+	struct dp_err unread;
+	json_t *out;
+
+	if (!metrics)
+		metrics = json_object_get(run, "metrics");
+	if (!path || dp_json_read_file(path, ATTEMPT_FILE_MAX, &request, &unread) != DP_OK)
+		request = NULL;
+	out = json_pack("{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, "
+			"s:O?}",
+			"ok", ok, "end", json_object_get(attempt, "end"), "message",
+			attempt ? json_object_get(attempt, "message")
+				: json_object_get(trial, "reason"),
+			"seconds", json_object_get(trial, "seconds"), "parameters",
+			json_object_get(trial, "parameters"), "metrics", metrics, "objectives",
+			json_object_get(trial, "objectives"), "path",
+			json_object_get(json_object_get(request, "path"), "values"), "waypoints",
+			json_object_get(trial, "waypoints"), "missing",
+			dry_run_missing_metrics(s, metrics), "declared", dry_run_read_declared(dir),
+			"accounted", json_object_get(request, "privacy"));
+	json_object_set_new(out, "directory", ok ? json_null() : json_string(dir));
+	json_object_set_new(out, "result", ok ? json_null() : json_file_tail(dir, "result.jsonl"));
+	json_object_set_new(out, "stdout", ok ? json_null() : json_file_tail(dir, "stdout"));
+	json_object_set_new(out, "stderr", ok ? json_null() : json_file_tail(dir, "stderr"));
+	json_decref(request);
+	free(path);
+	if (!out)
+		ctl_die_nomem();
+	return out;
+}
+
+static json_t *dry_run_json(const struct ctl_embedded_daemon *p, const struct dp_study *s,
+			    const json_t *trial, const json_t *summary)
+{
+	const json_t *attempts = json_object_get(trial, "attempts");
+	size_t n = json_array_size(attempts);
+	const json_t *last = n ? json_array_get(attempts, n - 1) : NULL;
+	json_t *out;
+
+	if (trial)
+		return dry_run_trial_json(s, trial, last, dp_json_str(last, "directory", ""));
+	out = json_pack("{s:b, s:n, s:O?, s:s}", "ok", 0, "end", "message",
+			json_object_get(summary, "reason"), "directory", p->state_dir);
+	if (!out)
+		ctl_die_nomem();
+	return out;
+}
+
+/* Everything with a daemon that is there until it returns. */
+static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
+			       json_t **out, struct dp_err *err)
+{
+	const char *name = file->study->name;
+	json_t *summary = NULL, *trial = NULL;
+	int code = ctl_embedded_open(p, err);
+
+	if (code == DP_OK)
+		code = dry_run_submit(p->ctl, file, err);
+	if (code == DP_OK)
+		code = dry_run_wait_end(p->ctl, name, &summary, err);
+	if (code == DP_OK)
+		code = dry_run_fetch_trial(p->ctl, name, &trial, err);
+	if (code == DP_OK)
+		*out = dry_run_json(p, file->study, trial, summary);
+	if (ctl_interrupted)
+		code = dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+	ctl_embedded_stop(p);
+	json_decref(trial);
+	json_decref(summary);
+	return code;
+}
+
+int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out,
+		struct dp_err *err)
+{
+	struct ctl_embedded_daemon p = { .ctl = ctl };
+	struct dp_err left;
+	int code = dry_run_make_dir(&p, file, err);
+
+	*out = NULL;
+	ctl_catch_signals();
+	if (code == DP_OK) {
+		code = dry_run_with_daemon(&p, file, out, err);
+		/* what failed can be looked at */
+		if ((code == DP_E_INTERRUPTED || dp_json_bool(*out, "ok", false)) &&
+		    dp_remove_tree(p.state_dir, &left) != DP_OK)
+			ctl_print_message(ctl, "warning: %s", left.msg);
+	}
+	if (code != DP_OK) {
+		json_decref(*out);
+		*out = NULL;
+	}
+	free(p.state_dir);
+	free(p.log_path);
+	return code;
+}
+
+/* ---- for people ---- */
+
+static void dry_run_print_row(struct ctl *ctl, const char *label, const char *text)
+{
+	ctl_printf(ctl, "  %-10s  %s\n", label, text);
+}
+
+/* Named values, those of `up` rounded up: epsilon is never shown below what it is. */
+static void dry_run_print_values(struct ctl *ctl, const char *label, const json_t *values,
+				 const json_t *up)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	char shown[CTL_TEXT_LEN];
+	const char *name;
+	json_t *v;
+
+	json_object_foreach ((json_t *)values, name, v)
+		dp_buf_printf(&text, "%s%s=%s", text.len ? " " : "", name,
+			      json_object_get(up, name) ? ctl_format_upper_bound(v, shown)
+							: ctl_format_value(v, shown));
+	dry_run_print_row(ctl, label, text.len ? dp_buf_text(&text) : "none");
+	dp_buf_free(&text);
+}
+
+static void dry_run_print_checkpoints(struct ctl *ctl, const json_t *asked, const json_t *reached)
+{
+	size_t stand = 0, i;
+	const json_t *w;
+
+	if (json_array_size(asked) == 0)
+		return;
+	json_array_foreach (reached, i, w)
+		stand += !dp_json_bool(w, "dropped", false);
+	ctl_printf(ctl, "  %-10s  %zu of the %zu that were asked for\n", "waypoints", stand,
+		   json_array_size(asked));
+}
+
+/* What is accounted for, as a line that `dparetoctl epsilon --batch` reads. */
+static void dry_run_print_accounted(struct ctl *ctl, const json_t *accounted)
+{
+	const char *objective;
+	json_t *v;
+
+	if (json_object_size(accounted) == 0)
+		dry_run_print_row(ctl, "accounted", "nothing: no objective is a privacy mechanism");
+	json_object_foreach ((json_t *)accounted, objective, v) {
+		struct dp_buf text = DP_BUF_INIT;
+
+		dp_buf_printf(&text, "%s: ", objective);
+		dp_json_dump(&text, v, 0);
+		dry_run_print_row(ctl, "accounted", dp_buf_text(&text));
+		dp_buf_free(&text);
+	}
+}
+
+static void dry_run_print_declared(struct ctl *ctl, const json_t *tried)
+{
+	const json_t *declared = json_object_get(tried, "declared");
+
+	if (json_object_size(declared) > 0)
+		dry_run_print_values(ctl, "declared", declared, NULL);
+	else
+		dry_run_print_row(ctl, "declared",
+				  "nothing: nothing checks that it trains as is accounted for");
+}
+
+static void dry_run_print_result(struct ctl *ctl, const json_t *tried)
+{
+	const json_t *accounted = json_object_get(tried, "accounted"), *name;
+	size_t i;
+
+	dry_run_print_values(ctl, "metrics", json_object_get(tried, "metrics"), NULL);
+	json_array_foreach (json_object_get(tried, "missing"), i, name)
+		ctl_printf(ctl, "  %-10s  %s, which a constraint is on\n", "missing",
+			   json_string_value(name));
+	dry_run_print_values(ctl, "objectives", json_object_get(tried, "objectives"), accounted);
+	dry_run_print_checkpoints(ctl, json_object_get(tried, "path"),
+				  json_object_get(tried, "waypoints"));
+	dry_run_print_declared(ctl, tried);
+	dry_run_print_accounted(ctl, accounted);
+}
+
+/* The end of a file of the attempt, unless it is empty. */
+static void dry_run_print_file_tail(struct ctl *ctl, const json_t *tried, const char *name)
+{
+	const char *text = dp_json_str(tried, name, "");
+
+	if (*text)
+		ctl_printf(ctl, "  the end of its %s:\n%s%s", name, text,
+			   text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried)
+{
+	const json_t *seconds = json_object_get(tried, "seconds");
+	struct dp_buf why = DP_BUF_INIT;
+	char took[CTL_TEXT_LEN];
+
+	seconds = json_is_number(seconds) ? seconds : NULL;         /* nothing was started */
+	ctl_text_sanitize(&why, dp_json_str(tried, "message", "")); /* it may quote the trainer */
+	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n", path,
+		   dp_json_str(tried, "end", "nothing was trained"), seconds ? ", took " : "",
+		   seconds ? ctl_format_duration(seconds, took) : "", why.len ? "\n  " : "",
+		   dp_buf_text(&why));
+	dp_buf_free(&why);
+	if (json_object_get(tried, "parameters"))
+		dry_run_print_values(ctl, "parameters", json_object_get(tried, "parameters"), NULL);
+	if (dp_json_bool(tried, "ok", false)) {
+		dry_run_print_result(ctl, tried);
+		return;
+	}
+	dry_run_print_file_tail(ctl, tried, "result");
+	dry_run_print_file_tail(ctl, tried, "stdout");
+	dry_run_print_file_tail(ctl, tried, "stderr");
+	if (*dp_json_str(tried, "directory", ""))
+		dry_run_print_row(ctl, "folder", dp_json_str(tried, "directory", ""));
+}

@@ -1,0 +1,430 @@
+/* choose.c - questions to a front: which of its points are within limits, and which one
+ * to take. */
+#include "ctl/support/front_filter.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "base/t_distribution.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/xmalloc.h"
+#include "ctl/option_parser.h"
+#include "ctl/ui/result_table.h"
+#include "optimize/pareto/pareto.h"
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	METRICS_BATCH_POINTS = 200 /* of metrics in a request; the protocol's most are 250 */
+};
+
+/* ---- names ---- */
+
+static bool is_objective(const json_t *front, const char *name)
+{
+	return json_object_get(json_object_get(front, "anti_ideal"), name) != NULL;
+}
+
+/* Appends the keys of an object to the names, of which there are n, and to a text. */
+static size_t collect_names(const json_t *object, const char **names, size_t n, size_t room,
+			    struct dp_buf *text)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		if (n + 1 < room)
+			names[n++] = key;
+		dp_buf_printf(text, "%s%s", text->len ? ", " : "", key);
+	}
+	return n;
+}
+
+/* Checks that the study has an objective or a metric of this name. */
+static int check_metric_name(const json_t *front, const json_t *summary, const char *name,
+			     struct dp_err *err)
+{
+	const json_t *metrics = json_object_get(summary, "metrics");
+	struct dp_buf objectives = DP_BUF_INIT, reported = DP_BUF_INIT;
+	const char *names[128] = { 0 }, *near;
+	size_t n;
+
+	if (is_objective(front, name) || json_object_get(metrics, name))
+		return DP_OK;
+	n = collect_names(json_object_get(front, "anti_ideal"), names, 0, DP_COUNT(names),
+			  &objectives);
+	collect_names(metrics, names, n, DP_COUNT(names), &reported);
+	near = dp_nearest_word(name, names);
+	dp_fail(err, DP_E_USAGE, "study '%s' has no objective or metric '%s'%s%s%s",
+		dp_json_str(front, "study", "?"), name, near ? "; did you mean '" : "",
+		near ? near : "", near ? "'?" : "");
+	dp_hint(err, "its objectives are %s; its trainers reported %s", dp_buf_text(&objectives),
+		reported.len ? dp_buf_text(&reported) : "nothing yet");
+	dp_buf_free(&objectives);
+	dp_buf_free(&reported);
+	return DP_E_USAGE;
+}
+
+/* Which way it is better: 1 to be large, 0 to be small, -1 unknown. */
+static int filter_goal_direction(const json_t *front, const json_t *summary, const char *name)
+{
+	json_t *names = ctl_json_keys(json_object_get(front, "anti_ideal"));
+	const char *goal = dp_json_str(json_object_get(summary, "metrics"), name, NULL);
+
+	for (size_t k = 0; k < json_array_size(names); k++)
+		if (strcmp(json_string_value(json_array_get(names, k)), name) == 0)
+			goal = json_string_value(
+				json_array_get(json_object_get(summary, "goals"), k));
+	json_decref(names);
+	return goal ? strcmp(goal, "maximize") == 0 : -1;
+}
+
+/* ---- values ---- */
+
+static double json_number_or_nan(const json_t *object, const char *name)
+{
+	double x;
+
+	return dp_json_to_real(json_object_get(object, name), &x) ? x : NAN;
+}
+
+/* The value that put the point on the front: the models', where they chose it. */
+static double point_objective_value(const json_t *point, const char *name)
+{
+	const json_t *values = json_object_get(point, "denoised");
+
+	return json_number_or_nan(values ? values : json_object_get(point, "objectives"), name);
+}
+
+/* Of a metric its mean. */
+static double point_metric_value(const json_t *front, const json_t *point, const char *name)
+{
+	return is_objective(front, name)
+		       ? point_objective_value(point, name)
+		       : json_number_or_nan(json_object_get(point, "metrics"), name);
+}
+
+/* The standard error of an objective at a point: that of the mean of its runs, also where
+ * models chose the point, because they know a mean of hundreds of results far better than
+ * anybody could tell two points apart by measuring them. With one run, that of the
+ * models. NaN: not known. What is computed, such as epsilon, is what it is. */
+static double standard_error(const json_t *point, const char *name)
+{
+	const json_t *spread = json_object_get(point, "spread"),
+		     *runs = json_object_get(spread, name);
+
+	if (json_is_object(spread) && !runs)
+		return 0;
+	if (json_is_number(json_object_get(runs, "sd")))
+		return json_number_or_nan(runs, "sd") / sqrt((double)dp_json_int(runs, "runs", 0));
+	return (json_number_or_nan(json_object_get(point, "denoised_high"), name) -
+		json_number_or_nan(json_object_get(point, "denoised_low"), name)) /
+	       (2 * DP_NORMAL_CRITICAL_95);
+}
+
+/* ---- metrics, which the daemon tells only if it is asked ---- */
+
+/* Adds the metrics of the points `from` and on, at most METRICS_BATCH_POINTS of them. */
+static int fetch_point_metrics(struct ctl *ctl, const char *study, json_t *points, size_t from,
+			       struct dp_err *err)
+{
+	size_t end = json_array_size(points);
+	json_t *asked = json_array(), *fields, *page;
+	int code;
+
+	end = end - from > METRICS_BATCH_POINTS ? from + METRICS_BATCH_POINTS : end;
+	for (size_t i = from; i < end; i++) {
+		const json_t *p = json_array_get(points, i);
+
+		if (json_array_append_new(asked, json_pack("[O, O]", json_object_get(p, "trial"),
+							   json_object_get(p, "at"))) != 0)
+			ctl_die_nomem();
+	}
+	code = ctl_pack_fields(&fields, err, "{s:s, s:o, s:b}", "study", study, "points", asked,
+			       "metrics", 1);
+	if (code == DP_OK)
+		code = ctl_call(ctl, "front", fields, &page, err);
+	if (code != DP_OK)
+		return code;
+	/* a training that is made again has left its waypoints out, with their metrics */
+	for (size_t i = from, k = 0; i < end; i++) {
+		const json_t *told = json_array_get(json_object_get(page, "front"), k);
+		json_t *p = json_array_get(points, i);
+
+		if (!json_equal(json_object_get(told, "trial"), json_object_get(p, "trial")) ||
+		    !json_equal(json_object_get(told, "at"), json_object_get(p, "at")))
+			continue;
+		if (json_object_set(p, "metrics", json_object_get(told, "metrics")) != 0)
+			ctl_die_nomem();
+		k++;
+	}
+	json_decref(page);
+	return DP_OK;
+}
+
+static int ensure_point_metrics(struct ctl *ctl, json_t *front, struct dp_err *err)
+{
+	json_t *points = json_object_get(front, "front");
+	int code = DP_OK;
+
+	if (json_object_get(json_array_get(points, 0), "metrics"))
+		return DP_OK;
+	for (size_t i = 0; code == DP_OK && i < json_array_size(points); i += METRICS_BATCH_POINTS)
+		code = fetch_point_metrics(ctl, dp_json_str(front, "study", ""), points, i, err);
+	return code;
+}
+
+/* ---- limits ---- */
+
+/* The name in NAME=NUMBER. */
+static void parse_limit_name(const char *value, char out[DP_NAME_MAX + 1])
+{
+	snprintf(out, DP_NAME_MAX + 1, "%.*s", (int)strcspn(value, "="), value);
+}
+
+/* Leaves of the front's points those whose value is within the bound. */
+static void keep_points_within(json_t *front, json_t *points, const char *name, bool max,
+			       double bound)
+{
+	json_t *left = json_array(), *point;
+	size_t i;
+
+	json_array_foreach (points, i, point) {
+		double x = point_metric_value(front, point, name);
+
+		if ((max ? x <= bound : x >= bound) && json_array_append(left, point) != 0)
+			ctl_die_nomem();
+	}
+	if (json_object_set_new(front, "front", left) != 0)
+		ctl_die_nomem();
+}
+
+/* Removes the points that a --max or --min leaves out. */
+static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
+		       const struct ctl_given_option *given, struct dp_err *err)
+{
+	bool max = strcmp(given->option->name, "max") == 0;
+	const char *equals = strchr(given->value, '=');
+	json_t *points = json_object_get(front, "front");
+	char name[DP_NAME_MAX + 1];
+	double bound;
+	int code;
+
+	parse_limit_name(given->value, name);
+	if (!equals || !dp_num_parse(equals + 1, &bound))
+		return dp_fail(err, DP_E_USAGE,
+			       "--%s takes NAME=NUMBER, as in --%s epsilon=1, not '%s'",
+			       given->option->name, given->option->name, given->value);
+	code = check_metric_name(front, summary, name, err);
+	if (code == DP_OK && !is_objective(front, name))
+		code = ensure_point_metrics(ctl, front, err);
+	if (code == DP_OK)
+		keep_points_within(front, points, name, max, bound);
+	return code;
+}
+
+/* ---- the one point ---- */
+
+/* Keeps the i-th point; SIZE_MAX: none. */
+static void keep_single_point(json_t *front, size_t i)
+{
+	json_t *one = json_array(), *point = json_array_get(json_object_get(front, "front"), i);
+
+	if ((point && json_array_append(one, point) != 0) ||
+	    json_object_set_new(front, "front", one) != 0)
+		ctl_die_nomem();
+}
+
+static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary, const char *name,
+		     struct dp_err *err)
+{
+	const json_t *points = json_object_get(front, "front"), *point;
+	int goal = filter_goal_direction(front, summary, name),
+	    code = check_metric_name(front, summary, name, err);
+	size_t best = SIZE_MAX, i;
+
+	if (code == DP_OK && goal < 0)
+		code = dp_fail(err, DP_E_USAGE,
+			       "no objective and no constraint is of '%s', so whether it "
+			       "is to be large or small is not known; use --max or --min",
+			       name);
+	if (code == DP_OK && !is_objective(front, name))
+		code = ensure_point_metrics(ctl, front, err);
+	if (code != DP_OK)
+		return code;
+	json_array_foreach (points, i, point) {
+		double x = point_metric_value(front, point, name), y;
+
+		y = point_metric_value(front, json_array_get(points, best), name);
+		if (!isnan(x) && (best == SIZE_MAX || (goal ? x > y : x < y)))
+			best = i;
+	}
+	keep_single_point(front, best);
+	return DP_OK;
+}
+
+/* A front as the library takes it: to be minimised. */
+struct front_matrix {
+	json_t *names; /* of the objectives */
+	size_t n, p;
+	double *y, *ref; /* (n x p), (p): the anti-ideal point */
+};
+
+static void front_matrix_free(struct front_matrix *r)
+{
+	json_decref(r->names);
+	free(r->y);
+	free(r->ref);
+}
+
+static const char *front_matrix_objective(const struct front_matrix *r, size_t j)
+{
+	return json_string_value(json_array_get(r->names, j));
+}
+
+/* scaled: on the scales of the objectives' transforms, else in natural units. */
+static void front_matrix_build(const json_t *front, const json_t *summary, bool scaled,
+			       struct front_matrix *r)
+{
+	const json_t *anti_ideal = json_object_get(front, "anti_ideal"),
+		     *points = json_object_get(front, "front"),
+		     *scales = json_object_get(summary, "transforms");
+
+	r->names = ctl_json_keys(anti_ideal);
+	r->n = json_array_size(points);
+	r->p = json_array_size(r->names);
+	r->y = ctl_xcalloc(r->n * r->p + 1, sizeof *r->y);
+	r->ref = ctl_xcalloc(r->p + 1, sizeof *r->ref);
+	for (size_t j = 0; j < r->p; j++) {
+		const char *name = front_matrix_objective(r, j),
+			   *scale = json_string_value(json_array_get(scales, j));
+		bool maximize = filter_goal_direction(front, summary, name) > 0;
+
+		scale = scaled && scale ? scale : "none";
+		r->ref[j] = dp_objective_transform(scale, maximize,
+						   json_number_or_nan(anti_ideal, name));
+		for (size_t i = 0; i < r->n; i++)
+			r->y[i * r->p + j] = dp_objective_transform(
+				scale, maximize,
+				point_objective_value(json_array_get(points, i), name));
+	}
+}
+
+static int keep_knee(json_t *front, const json_t *summary)
+{
+	struct front_matrix r;
+	size_t knee;
+
+	front_matrix_build(front, summary, true, &r);
+	if (dp_pareto_find_knee(r.y, r.n, r.p, r.ref, &knee) != DP_OK)
+		ctl_die_nomem();
+	keep_single_point(front, knee);
+	front_matrix_free(&r);
+	return DP_OK;
+}
+
+/* The objective whose best counts: the one that is named, else the first behind the first
+ * one. */
+static int find_one_se_objective(const struct front_matrix *r, const char *best, size_t *j,
+				 struct dp_err *err)
+{
+	for (*j = best ? 0 : 1; best && *j < r->p; ++*j)
+		if (strcmp(front_matrix_objective(r, *j), best) == 0)
+			break;
+	if (*j > 0 && *j < r->p)
+		return DP_OK;
+	return dp_fail(err, DP_E_USAGE,
+		       "beside --one-se, --best takes an objective other than the first, "
+		       "whose standard error is known: not '%s'",
+		       best ? best : "");
+}
+
+static int keep_one_se(json_t *front, const json_t *summary, const char *best, struct dp_err *err)
+{
+	const json_t *points = json_object_get(front, "front");
+	struct front_matrix r;
+	double error = 0;
+	size_t j, at;
+	int code;
+
+	front_matrix_build(front, summary, false, &r);
+	code = find_one_se_objective(&r, best, &j, err);
+	at = code == DP_OK ? dp_pareto_find_min(r.y, r.n, r.p, j) : SIZE_MAX;
+	if (at != SIZE_MAX)
+		error = standard_error(json_array_get(points, at), front_matrix_objective(&r, j));
+	if (code == DP_OK && isnan(error)) {
+		code = dp_fail(err, DP_E_FAILED,
+			       "the standard error of '%s' at its best is not known: "
+			       "that takes two runs or more of each trial, or models "
+			       "of enough results",
+			       front_matrix_objective(&r, j));
+		dp_hint(err, "--denoised goes by the models; trainer.runs in the study "
+			     "file makes more runs");
+	}
+	if (code == DP_OK)
+		keep_single_point(front, dp_pareto_find_one_se(r.y, r.n, r.p, j, error));
+	front_matrix_free(&r);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static bool is_limit(const struct ctl_given_option *given)
+{
+	return strcmp(given->option->name, "max") == 0 || strcmp(given->option->name, "min") == 0;
+}
+
+json_t *ctl_front_filter_metrics(const struct ctl *ctl, const json_t *front)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < ctl->n_given_options; i++) {
+		char name[DP_NAME_MAX + 1];
+
+		if (!is_limit(&ctl->given_options[i]) &&
+		    strcmp(ctl->given_options[i].option->name, "best") != 0)
+			continue;
+		parse_limit_name(ctl->given_options[i].value, name);
+		if (!is_objective(front, name) && !ctl_json_array_has(names, name) &&
+		    json_array_append_new(names, json_string(name)) != 0)
+			ctl_die_nomem();
+	}
+	return names;
+}
+
+bool ctl_front_filter_requested(const struct ctl *ctl)
+{
+	for (size_t i = 0; i < ctl->n_given_options; i++)
+		if (is_limit(&ctl->given_options[i]))
+			return true;
+	return ctl_get_option(ctl, "best") || ctl_has_option(ctl, "knee") ||
+	       ctl_has_option(ctl, "one-se");
+}
+
+int ctl_front_filter_apply(struct ctl *ctl, json_t *front, const json_t *summary,
+			   struct dp_err *err)
+{
+	const char *best = ctl_get_option(ctl, "best");
+	bool knee = ctl_has_option(ctl, "knee"), one_se = ctl_has_option(ctl, "one-se");
+	int code = DP_OK;
+
+	if (knee && (one_se || best))
+		return dp_fail(err, DP_E_USAGE,
+			       "--knee and --%s ask for two different points; give one "
+			       "of them",
+			       one_se ? "one-se" : "best");
+	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
+		if (is_limit(&ctl->given_options[i]))
+			code = apply_limit(ctl, front, summary, &ctl->given_options[i], err);
+	if (code == DP_OK && knee)
+		code = keep_knee(front, summary);
+	else if (code == DP_OK && one_se)
+		code = keep_one_se(front, summary, best, err);
+	else if (code == DP_OK && best)
+		code = keep_best(ctl, front, summary, best, err);
+	return code;
+}

@@ -1,0 +1,436 @@
+/* follow_study.c - follows a study to its end: redrawn in place on a terminal, line by line
+ * elsewhere. */
+#include "ctl/ui/follow_study.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "ctl/client/daemon_call.h"
+#include "ctl/xmalloc.h"
+#include "ctl/ctl_output.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/text_format.h"
+#include "ctl/ui/result_table.h"
+#include "ctl/ui/status_screen.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	REDRAW_MS = 250, /* between looks at progress and keyboard */
+	LINE_POLL_MS = 1000,
+	HINT_MIN_ROWS = 8 /* a screen with fewer has no room for hints */
+};
+
+struct follow_state {
+	struct ctl *ctl;
+	FILE *stream;
+	json_t *status; /* the last */
+	bool has_quit;  /* q was pressed while the daemon was away */
+	/* on a terminal: */
+	int drawn_lines, columns, rows; /* of what stands there now */
+	unsigned n_reconnects;          /* ctl's at that time */
+	bool keyboard_raw;
+	struct termios saved_termios;
+	/* elsewhere: */
+	int64_t n_ended;           /* trials told and ended before */
+	uint32_t first_unreported; /* every trial before this one was told or had ended before */
+	bool *reported;            /* (room), by number from 0 */
+	size_t capacity;
+	char *reported_state; /* as last told */
+	struct dp_buf
+		reported_reevaluation; /* likewise, how far points are that are measured again */
+};
+
+bool ctl_status_is_durable(const json_t *status)
+{
+	return !json_object_get(status, "unsaved");
+}
+
+int64_t ctl_status_version(const json_t *status)
+{
+	return ctl_status_is_durable(status)
+		       ? dp_json_int(json_object_get(status, "study"), "version", 0)
+		       : 0;
+}
+
+bool ctl_study_has_ended(const json_t *summary)
+{
+	const char *state = dp_json_str(summary, "state", "");
+	bool idle = dp_json_int(summary, "running", 0) == 0;
+
+	if (strcmp(state, "finished") == 0 || strcmp(state, "failed") == 0)
+		return true;
+	if (strcmp(state, "stopped") == 0)
+		return idle;
+	return strcmp(state, "paused") == 0 && idle && dp_json_bool(summary, "by_failures", false);
+}
+
+int ctl_study_check_finished(const json_t *summary, struct dp_err *err)
+{
+	const char *state = dp_json_str(summary, "state", "");
+	const char *reason = dp_json_str(summary, "reason", NULL);
+	const char *name = dp_json_str(summary, "name", "?");
+
+	if (strcmp(state, "finished") == 0)
+		return DP_OK;
+	dp_fail(err, DP_E_STUDY, "study '%s' %s%s%s%s", name,
+		strcmp(state, "failed") == 0 ? "" : "is ", state, reason ? ": " : "",
+		reason ? reason : "");
+	if (ctl_study_hides_trials(summary))
+		dp_hint(err, "what its trainers said is in the study's folder, which is "
+			     "as secret as they are");
+	else if (strcmp(state, "stopped") == 0)
+		dp_hint(err, "'dparetoctl resume %s' takes it up again", name);
+	else if (strcmp(state, "failed") == 0 && dp_json_int(summary, "failed", 0) == 0)
+		dp_hint(err,
+			"'dparetoctl trials %s' lists where it was tried; other ranges "
+			"or another trainer are another study",
+			name);
+	else
+		dp_hint(err,
+			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s "
+			"TRIAL' shows what the trainer said; then 'dparetoctl retry %s "
+			"--failed'",
+			name, name, name);
+	return DP_E_STUDY;
+}
+
+/* ---- on a terminal ---- */
+
+/* Keys are read one by one and not shown; Ctrl-C stays a signal. Only in the
+ * foreground: changing the terminal from behind would stop us. */
+static void keyboard_set_raw(struct follow_state *f)
+{
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+	    tcgetattr(STDIN_FILENO, &f->saved_termios) != 0)
+		return;
+	raw = f->saved_termios;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	f->keyboard_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+static void keyboard_restore(struct follow_state *f)
+{
+	if (f->keyboard_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &f->saved_termios);
+}
+
+static bool keyboard_quit_pressed(const struct follow_state *f)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	while (f->keyboard_raw && poll(&p, 1, 0) > 0 && read(STDIN_FILENO, &key, 1) == 1)
+		if (key == 'q' || key == 'Q')
+			return true;
+	return false;
+}
+
+static int count_lines(const struct dp_buf *b)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < b->len; i++)
+		n += b->data[i] == '\n';
+	return n;
+}
+
+/* The view, in so many rows that the line below it, where the cursor rests, is on the
+ * screen, too: nothing ever scrolls. On a screen of one row it rests in that. The last
+ * one leaves room for what is said then, and for the prompt. */
+static void follow_render(struct follow_state *f, bool last, struct dp_buf *out)
+{
+	const char *hint =
+		f->keyboard_raw ? "q leaves the view; the study goes on" : "Ctrl-C stops";
+	bool hinted = !last && f->rows > HINT_MIN_ROWS;
+	struct ctl_screen screen = { .columns = f->columns,
+				     .rows = f->rows - 1 - (hinted || last ? 2 : 0),
+				     .color = ctl_use_color(f->ctl, f->stream),
+				     .utf8 = f->ctl->utf8 };
+
+	screen.rows = screen.rows > 0 ? screen.rows : 1;
+	ctl_render_watch(out, f->status, &screen);
+	if (!hinted)
+		return;
+	dp_buf_putc(out, '\n');
+	ctl_text_truncate(out, hint, f->columns, f->ctl->utf8);
+	dp_buf_putc(out, '\n');
+}
+
+/* Draws over what stood there: to the top, each line and its end cleared, then the
+ * rest; in one write, so that nothing flickers. */
+static void follow_redraw(struct follow_state *f, bool last)
+{
+	struct dp_buf view = DP_BUF_INIT, frame = DP_BUF_INIT;
+	int columns, rows;
+
+	ctl_terminal_size(f->stream, &columns, &rows);
+	if (f->drawn_lines > 0 && (columns != f->columns || rows != f->rows)) {
+		/* lines may have been wrapped: their count is of no use any more. All but
+		 * the first line is cleared, because some terminals keep a screen that is
+		 * cleared whole */
+		dp_buf_puts(&frame, "\033[2;1H\033[J\033[H");
+		f->drawn_lines = 0;
+	}
+	if (f->n_reconnects != f->ctl->n_reconnects) /* something was said below it */
+		f->drawn_lines = 0;
+	f->n_reconnects = f->ctl->n_reconnects;
+	f->columns = columns;
+	f->rows = rows;
+	follow_render(f, last, &view);
+	if (f->drawn_lines > 0)
+		dp_buf_printf(&frame, "\r\033[%dA", f->drawn_lines);
+	else if (rows == 1)
+		dp_buf_putc(&frame, '\r');
+	/* cleared before it is written: behind a line as wide as the screen the cursor
+	 * still stands on its last character */
+	for (char *line = view.data, *end; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		dp_buf_printf(&frame, "\033[K%.*s%s", (int)(end - line), line,
+			      rows > 1 || last ? "\n" : "");
+	}
+	dp_buf_puts(&frame, rows > 1 || last ? "\033[J" : "");
+	f->drawn_lines = rows > 1 ? count_lines(&view) : 0;
+	fwrite(dp_buf_text(&frame), 1, frame.len, f->stream);
+	fflush(f->stream);
+	dp_buf_free(&view);
+	dp_buf_free(&frame);
+}
+
+/* ---- elsewhere ---- */
+
+DP_PRINTF(2, 3)
+static void follow_print_line(struct follow_state *f, const char *format, ...)
+{
+	struct dp_buf line = DP_BUF_INIT;
+	char when[16], *text;
+	time_t now = time(NULL);
+	struct tm tm;
+	va_list ap;
+
+	va_start(ap, format);
+	text = ctl_xvasprintf(format, ap);
+	va_end(ap);
+	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &tm));
+	dp_buf_printf(&line, "%s ", when);
+	ctl_text_sanitize(&line, text);
+	dp_buf_putc(&line, '\n');
+	free(text);
+	if (f->stream == f->ctl->out)
+		ctl_print_bytes(f->ctl, line.data, line.len);
+	else if (!f->ctl->quiet)
+		fputs(line.data, f->stream);
+	dp_buf_free(&line);
+}
+
+/* Marks a trial as told; true if it was not. */
+static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
+{
+	size_t room = f->capacity ? f->capacity : 256;
+	bool was;
+
+	if (trial >= f->capacity) {
+		while (trial >= room)
+			room *= 2;
+		f->reported = realloc(f->reported, room * sizeof *f->reported);
+		if (!f->reported)
+			ctl_die_nomem();
+		memset(f->reported + f->capacity, 0, (room - f->capacity) * sizeof *f->reported);
+		f->capacity = room;
+	}
+	was = f->reported[trial];
+	f->reported[trial] = true;
+	return !was;
+}
+
+static int on_trial_mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	struct follow_state *f = arg;
+
+	(void)ctl, (void)err;
+	if (ctl_trial_has_ended(trial) &&
+	    follow_mark_reported(f, (uint32_t)dp_json_int(trial, "trial", 0)))
+		f->n_ended++;
+	return DP_OK;
+}
+
+static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
+{
+	struct follow_state *f = arg;
+	const json_t *s = json_object_get(f->status, "study");
+	uint32_t number = (uint32_t)dp_json_int(trial, "trial", 0);
+	const char *state = dp_json_str(trial, "state", "?");
+	const char *reason = dp_json_str(trial, "reason", NULL);
+	struct dp_buf text = DP_BUF_INIT;
+	char took[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
+
+	(void)ctl, (void)err;
+	if (!ctl_trial_has_ended(trial) || !follow_mark_reported(f, number))
+		return DP_OK;
+	if (strcmp(state, "ok") == 0)
+		ctl_format_objectives(trial, json_object_get(trial, "objectives"), &text);
+	else if (reason)
+		dp_buf_puts(&text, reason);
+	f->n_ended++;
+	follow_print_line(f, "%s: trial %u %s in %s%s%s (%s)", dp_json_str(s, "name", "?"), number,
+			  state, ctl_format_duration(json_object_get(trial, "seconds"), took),
+			  text.len ? ": " : "", dp_buf_text(&text),
+			  ctl_format_progress(s, f->n_ended, ended));
+	dp_buf_free(&text);
+	return DP_OK;
+}
+
+static void follow_print_state(struct follow_state *f)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	const char *state = dp_json_str(s, "state", "?");
+	const char *reason = dp_json_str(s, "reason", NULL);
+	char volume[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
+
+	if (f->reported_state && strcmp(f->reported_state, state) == 0)
+		return;
+	free(f->reported_state);
+	f->reported_state = ctl_xstrdup(state);
+	follow_print_line(f, "%s: %s%s%s (%s ended, hypervolume %s)", dp_json_str(s, "name", "?"),
+			  state, reason ? ": " : "", reason ? reason : "",
+			  ctl_format_progress(s, dp_json_int(s, "ended", 0), ended),
+			  ctl_format_value(json_object_get(s, "hypervolume"), volume));
+}
+
+static void follow_print_reevaluation(struct follow_state *f)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (ctl_format_reevaluation(s, &text) &&
+	    strcmp(dp_buf_text(&text), dp_buf_text(&f->reported_reevaluation)) != 0)
+		follow_print_line(f, "%s: measured %s", dp_json_str(s, "name", "?"),
+				  dp_buf_text(&text));
+	dp_buf_free(&f->reported_reevaluation);
+	f->reported_reevaluation = text;
+}
+
+/* Tells what is new since the last time: ended trials, then the state. The first time
+ * trials are only marked, and the state comes after that: what ends later is told. */
+static int follow_print_changes(struct follow_state *f, bool first, struct dp_err *err)
+{
+	struct ctl_trial_query which = {
+		.study = dp_json_str(json_object_get(f->status, "study"), "name", ""),
+		.from = f->first_unreported,
+		.own_results_only = true,
+	};
+	int code;
+
+	code = ctl_for_each_trial(f->ctl, &which,
+				  first ? on_trial_mark_ended : on_trial_print_ended, f, err);
+	while (f->first_unreported < f->capacity && f->reported[f->first_unreported])
+		f->first_unreported++;
+	follow_print_reevaluation(f);
+	follow_print_state(f);
+	fflush(f->stream);
+	return code;
+}
+
+/* ---- both ---- */
+
+static int follow_wait_status(struct follow_state *f, struct dp_err *err)
+{
+	const json_t *s = json_object_get(f->status, "study");
+	json_t *ok;
+	int code =
+		ctl_call_changes(f->ctl, dp_json_str(s, "name", ""), ctl_status_version(f->status),
+				 f->columns ? REDRAW_MS : LINE_POLL_MS, &ok, err);
+
+	if (code == DP_E_INTERRUPTED && (f->has_quit || !ctl_interrupted))
+		return DP_OK; /* the window's size changed, or we were stopped */
+	if (code != DP_OK)
+		return code;
+	json_decref(f->status);
+	f->status = ok;
+	return DP_OK;
+}
+
+static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, struct dp_err *err)
+{
+	int64_t version = -1, now;
+	int code = DP_OK;
+
+	for (;;) {
+		const json_t *s = json_object_get(f->status, "study");
+		bool saved = ctl_status_is_durable(f->status);
+		bool ended = saved && ctl_study_has_ended(s);
+
+		now = dp_json_int(s, "version", 0);
+		if (f->columns)
+			follow_redraw(f, ended);
+		else if (saved && now != version)
+			code = follow_print_changes(f, version < 0, err);
+		if (saved)
+			version = now;
+		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_QUIT;
+		if (ended || code != DP_OK || f->has_quit || keyboard_quit_pressed(f) ||
+		    f->ctl->out_closed)
+			return code;
+		if (ctl_interrupted)
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		code = follow_wait_status(f, err);
+		if (code != DP_OK)
+			return code;
+	}
+}
+
+/* The keyboard is heard while the daemon is away. */
+static int follow_on_daemon_away(void *arg, struct dp_err *err)
+{
+	struct follow_state *f = arg;
+
+	f->has_quit = keyboard_quit_pressed(f);
+	return f->has_quit ? dp_fail(err, DP_E_INTERRUPTED, "left") : DP_OK;
+}
+
+int ctl_follow_study(struct ctl *ctl, const char *study, FILE *stream,
+		     struct ctl_reconnect *reconnect, enum ctl_follow_result *how, json_t **summary,
+		     struct dp_err *err)
+{
+	struct follow_state f = { .ctl = ctl,
+				  .stream = stream,
+				  .reported_reevaluation = DP_BUF_INIT };
+	int code = ctl_call_study(ctl, "status", study, &f.status, err);
+
+	if (code != DP_OK)
+		return code;
+	if (reconnect) {
+		reconnect->on_waiting = follow_on_daemon_away;
+		reconnect->on_waiting_arg = &f;
+		ctl_reconnect_enable(ctl, reconnect);
+	}
+	f.n_reconnects = ctl->n_reconnects;
+	if (!(stream == ctl->err_stream && ctl->quiet))
+		ctl_terminal_size(stream, &f.columns, &f.rows);
+	if (f.columns && stream == ctl->out)
+		keyboard_set_raw(&f);
+	code = follow_loop(&f, how, err);
+	/* what was last seen stays, without the hint, if nothing was said below it */
+	if ((f.drawn_lines > 0 || f.rows == 1) && f.n_reconnects == ctl->n_reconnects &&
+	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
+		follow_redraw(&f, true);
+	keyboard_restore(&f);
+	if (reconnect)
+		reconnect->on_waiting = NULL;
+	if (code == DP_OK)
+		*summary = json_incref(json_object_get(f.status, "study"));
+	json_decref(f.status);
+	free(f.reported);
+	dp_buf_free(&f.reported_reevaluation);
+	free(f.reported_state);
+	return code;
+}

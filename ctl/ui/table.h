@@ -1,0 +1,31 @@
+/* table.h - tables for people, and fields of CSV.
+ *
+ * A struct ctl_table owns copies of its titles and cells. */
+#ifndef DP_CTL_UI_TABLE_H
+#define DP_CTL_UI_TABLE_H
+#include "base/buf.h"
+#include "ctl/ctl_output.h"
+
+/* A table for people: columns first, then cells row by row. */
+struct ctl_table;
+enum ctl_align {
+	CTL_LEFT,
+	CTL_RIGHT,
+	CTL_FLEX, /* left; is shortened first when the line gets too long */
+};
+struct ctl_table *ctl_table_new(void);
+void ctl_table_free(struct ctl_table *t);
+void ctl_table_add_column(struct ctl_table *t, const char *title, enum ctl_align align);
+void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...)
+	DP_PRINTF(3, 4);
+size_t ctl_table_count_rows(const struct ctl_table *t);
+/* Appends the table; `columns` 0: as wide as it is. */
+void ctl_table_format(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,
+		      bool utf8);
+/* Prints it to ctl->out, as wide as the terminal, and frees it. */
+void ctl_table_print(struct ctl *ctl, struct ctl_table *t);
+
+/* One row of CSV: quotes where RFC 4180 asks for it. */
+void ctl_append_csv_field(struct dp_buf *out, const char *text, bool first);
+
+#endif

@@ -1,0 +1,643 @@
+/* client.c - the connections to the daemon: lines in, replies out, and what one that is
+ * idle, slow or greedy may cost the others. */
+#include "daemon/api/client_connection.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/api/requests.h"
+#include "daemon/api/server.h"
+#include "protocol/control/control_protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	READ_BUFFER_SIZE = 64 << 10,
+	CLIENT_MEMORY_MIN = 16 << 20, /* a whole request, its text and its reply */
+	LONG_REQUESTS_US = 4000,  /* for long answers in one round of the loop; then the others */
+	SHORT_REQUESTS_US = 4000, /* likewise, and at most CLIENT_REQUESTS_PER_ROUND of them */
+};
+
+static void client_process_lines(struct client *c);
+
+static struct client *client_find(struct daemon *d, uint64_t id)
+{
+	for (struct client *c = d->client_buckets[id % CLIENT_BUCKETS]; c; c = c->next_in_bucket)
+		if (c->id == id && !c->closing)
+			return c;
+	return NULL;
+}
+
+/* ---- coming and going ---- */
+
+/* Counts what the client holds of memory now. */
+static void client_update_memory(struct client *c)
+{
+	size_t now = c->closing ? 0 : c->input.cap + c->reply_bytes;
+
+	c->daemon->client_bytes += now - c->counted_bytes;
+	c->counted_bytes = now;
+}
+
+static void client_remove_from_index(struct client *c)
+{
+	struct client **p = &c->daemon->client_buckets[c->id % CLIENT_BUCKETS];
+
+	while (*p != c)
+		p = &(*p)->next_in_bucket;
+	*p = c->next_in_bucket;
+}
+
+static void on_client_closed(uv_handle_t *h)
+{
+	struct client *c = h->data;
+	struct daemon *d = c->daemon;
+
+	client_remove_from_index(c);
+	for (struct client **p = &d->clients; *p; p = &(*p)->next) {
+		if (*p == c) {
+			*p = c->next;
+			d->nclients--;
+			break;
+		}
+	}
+	if (c->lifeline && !d->loop_ended && !d->stopping)
+		daemon_stop(d, STOP_KILL, "whoever started it has gone");
+	dp_buf_free(&c->input);
+	free(c);
+	server_resume_listening(d); /* there is a descriptor free */
+}
+
+const char *client_name(struct daemon *d, uint64_t client)
+{
+	struct client *c = client_find(d, client);
+
+	if (c && !c->user_name[0])
+		peer_name_format(c->uid, c->user_name);
+	return c ? c->user_name : "somebody who has gone";
+}
+
+void client_close(struct client *c)
+{
+	if (c->closing)
+		return;
+	c->closing = true;
+	client_update_memory(c);
+	uv_close((uv_handle_t *)&c->pipe, on_client_closed);
+}
+
+struct client *client_open(struct daemon *d, int fd)
+{
+	struct client *c = calloc(1, sizeof *c);
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	c->daemon = d;
+	c->id = ++d->last_client_id;
+	c->last_active_us = dp_monotonic_us();
+	c->uid = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid : (uid_t)-1;
+	uv_pipe_init(&d->loop, &c->pipe, 0);
+	c->pipe.data = c;
+	c->next = d->clients;
+	d->clients = c;
+	c->next_in_bucket = d->client_buckets[c->id % CLIENT_BUCKETS];
+	d->client_buckets[c->id % CLIENT_BUCKETS] = c;
+	d->nclients++;
+	if (uv_pipe_open(&c->pipe, fd) == 0)
+		return c;
+	close(fd);
+	client_close(c);
+	return NULL;
+}
+
+void clients_close_all(struct daemon *d)
+{
+	for (struct client *c = d->clients; c; c = c->next)
+		client_close(c);
+}
+
+/* ---- replies ---- */
+
+struct reply {
+	uint64_t client_id;
+	uint64_t ticket; /* the newest record that it may show */
+	struct dp_buf text;
+	uv_write_t write;
+	struct daemon *daemon;
+};
+
+static void reply_free(struct reply *r)
+{
+	dp_buf_free(&r->text);
+	free(r);
+}
+
+static void on_reply_written(uv_write_t *w, int status)
+{
+	struct reply *r = w->data;
+	struct client *c = client_find(r->daemon, r->client_id);
+
+	reply_free(r);
+	if (!c)
+		return;
+	c->awaiting_reply = false;
+	c->reply_since_us = 0;
+	c->reply_bytes = 0;
+	c->last_active_us = dp_monotonic_us();
+	client_update_memory(c);
+	if (status < 0 || c->close_after_reply)
+		client_close(c);
+	else
+		client_process_lines(c);
+}
+
+static void send_reply(struct daemon *d, void *arg)
+{
+	struct reply *r = arg;
+	struct client *c = client_find(d, r->client_id);
+	uv_buf_t b;
+
+	if (c && r->ticket > dp_journal_durable_ticket(d->journal))
+		dp_control_mark_unsaved(&r->text, commit_queue_wait_seconds(d));
+	b = uv_buf_init(r->text.data, (unsigned)r->text.len);
+	if (!c || r->text.failed ||
+	    uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_reply_written) != 0) {
+		if (c)
+			client_close(c);
+		reply_free(r);
+		return;
+	}
+	c->reply_since_us = dp_monotonic_us();
+}
+
+/* Takes the text over, which is empty afterwards; NULL without memory. */
+static struct reply *reply_new(struct client *c, struct dp_buf *text)
+{
+	struct reply *r = calloc(1, sizeof *r);
+
+	if (!r || text->failed) {
+		free(r);
+		dp_buf_free(text);
+		client_close(c);
+		return NULL;
+	}
+	*r = (struct reply){ .client_id = c->id, .text = *text, .daemon = c->daemon };
+	*text = (struct dp_buf)DP_BUF_INIT;
+	r->write.data = r;
+	c->reply_bytes = r->text.cap;
+	client_update_memory(c);
+	return r;
+}
+
+static void client_reply_after_commit(struct client *c, struct dp_buf *text, bool looks)
+{
+	struct reply *r = reply_new(c, text);
+
+	if (!r)
+		return;
+	r->ticket = c->daemon->last_ticket;
+	if (looks)
+		after_commit_read_only(c->daemon, send_reply, r);
+	else
+		after_commit(c->daemon, send_reply, r);
+}
+
+/* The same to one that looks, of a text that shows nothing newer than the ticket. */
+static void client_reply_after_ticket(struct client *c, struct dp_buf *text, uint64_t ticket)
+{
+	struct reply *r = reply_new(c, text);
+
+	if (!r)
+		return;
+	r->ticket = ticket;
+	after_ticket_read_only(c->daemon, ticket, send_reply, r);
+}
+
+static void clients_enforce_memory(struct daemon *d);
+
+void client_reply_ok(struct daemon *d, uint64_t client, json_t *ok)
+{
+	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
+	struct client *c = client_find(d, client);
+
+	if (!c) {
+		json_decref(ok);
+		return;
+	}
+	dp_control_format_ok(&text, ok);
+	client_reply_after_commit(c, &text, c->is_read_only);
+	clients_enforce_memory(d);
+}
+
+void client_reply_status(struct daemon *d, uint64_t client, struct study *study)
+{
+	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
+	struct client *c = client_find(d, client);
+	uint64_t ticket;
+
+	if (!c)
+		return;
+	ticket = status_cache_reply(study, false, &text);
+	client_reply_after_ticket(c, &text, ticket);
+	clients_enforce_memory(d);
+}
+
+void client_reply_error(struct daemon *d, uint64_t client, const struct dp_err *err)
+{
+	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
+	struct client *c = client_find(d, client);
+
+	if (!c)
+		return;
+	dp_control_format_error(&text, err);
+	client_reply_after_commit(c, &text, true); /* nothing was changed */
+}
+
+/* At once: it has nothing to do with the journal, and holds a descriptor. */
+void client_reject(struct client *c, int code, const char *why, const char *hint)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	struct reply *r;
+	struct dp_err err;
+
+	dp_fail(&err, code, "%s", why);
+	dp_hint(&err, "%s", hint);
+	c->close_after_reply = c->awaiting_reply = true;
+	dp_control_format_error(&text, &err);
+	r = reply_new(c, &text);
+	if (r)
+		send_reply(c->daemon, r);
+}
+
+/* ---- memory: what all of them hold together ---- */
+
+static void client_free_input(struct client *c)
+{
+	dp_buf_free(&c->input);
+	c->scanned = 0;
+	client_update_memory(c);
+}
+
+static struct client *clients_find_largest(struct daemon *d)
+{
+	struct client *most = NULL;
+
+	for (struct client *c = d->clients; c; c = c->next)
+		if (!c->closing && !c->close_after_reply &&
+		    (!most || c->counted_bytes > most->counted_bytes))
+			most = c;
+	return most;
+}
+
+static void clients_enforce_memory(struct daemon *d)
+{
+	uint64_t room = d->config.client_memory;
+	struct client *c;
+
+	if (room < CLIENT_MEMORY_MIN)
+		room = CLIENT_MEMORY_MIN;
+	while (d->client_bytes > room && (c = clients_find_largest(d)) != NULL) {
+		log_line(&d->log, LOG_DEBUG, "",
+			 "client %llu holds %zu bytes and gives way (client_memory)",
+			 (unsigned long long)c->id, c->counted_bytes);
+		if (c->awaiting_reply) {
+			client_close(c);
+			continue;
+		}
+		client_free_input(c);
+		client_reject(c, DP_E_BUSY, "too much is on its way to the daemon (client_memory)",
+			      "try again later");
+	}
+}
+
+/* ---- long polls ---- */
+
+void client_start_long_poll(struct daemon *d, uint64_t client, uint32_t study_id, int64_t since,
+			    int64_t timeout_us)
+{
+	struct client *c = client_find(d, client);
+
+	if (!c)
+		return;
+	c->long_polling = true;
+	c->study_id = study_id;
+	c->since = since;
+	c->poll_deadline_us = dp_monotonic_us() + timeout_us;
+	clients_answer_long_polls(d);
+}
+
+/* A change is told once it is on the disk; while the journal is silent only those are
+ * answered whose time is over. */
+static bool long_poll_is_due(const struct client *c, int64_t now)
+{
+	const struct study *study;
+
+	if (!c->long_polling || c->closing)
+		return false;
+	if (now >= c->poll_deadline_us)
+		return true;
+	if (c->study_id == CLIENT_ANY_STUDY)
+		return change_feed_has_changed(c->daemon, c->since) &&
+		       !commit_queue_is_stalled(c->daemon);
+	study = study_by_id(c->daemon, c->study_id);
+	return !study || (study_public_view(study)->next_seq != c->since &&
+			  !commit_queue_is_stalled(c->daemon));
+}
+
+static void long_poll_format(struct daemon *d, uint32_t study_id, int64_t since,
+			     struct dp_buf *text)
+{
+	struct study *study = study_by_id(d, study_id);
+	struct dp_err err;
+
+	if (study_id == CLIENT_ANY_STUDY) {
+		dp_control_format_ok(text, change_feed_json(d, since));
+	} else if (study && !dp_state_is_private_selection(study->state)) {
+		status_cache_reply(study, true, text);
+	} else if (study) {
+		dp_control_format_ok(text, request_status_json(study));
+	} else {
+		dp_fail(&err, DP_E_NOT_FOUND, "the study was deleted");
+		dp_control_format_error(text, &err);
+	}
+}
+
+/* Answers all that wait for the same and are due, with one text. What is told of one
+ * study is the same for everybody; of all of them it is what each does not know yet, but
+ * those who wait know the same. */
+static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, int64_t now)
+{
+	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
+
+	long_poll_format(d, study_id, since, &text);
+	for (struct client *c = d->clients; c; c = c->next) {
+		struct dp_buf copy = { .failed = text.failed };
+
+		if (c->study_id != study_id || !long_poll_is_due(c, now) ||
+		    (study_id == CLIENT_ANY_STUDY && c->since != since))
+			continue;
+		c->long_polling = false;
+		dp_buf_add(&copy, text.data, text.len);
+		client_reply_after_commit(c, &copy, true);
+	}
+	dp_buf_free(&text);
+	clients_enforce_memory(d);
+}
+
+void clients_answer_long_polls(struct daemon *d)
+{
+	int64_t now = dp_monotonic_us();
+
+	for (struct client *c = d->clients; c; c = c->next)
+		if (long_poll_is_due(c, now))
+			long_poll_reply(d, c->study_id, c->since, now);
+}
+
+/* ---- requests ---- */
+
+/* A request that waits for its turn. Those with long answers are a queue of their own, so
+ * that a short one never waits for more than one of them. */
+struct queued_request {
+	struct queued_request *next;
+	uint64_t client_id;
+	json_t *request;
+};
+
+static struct queued_request *request_queue_pop(struct request_queue *l)
+{
+	struct queued_request *t = l->first;
+
+	if (t)
+		l->first = t->next;
+	if (!l->first)
+		l->last = &l->first;
+	return t;
+}
+
+static void queued_request_free(struct queued_request *t)
+{
+	json_decref(t->request);
+	free(t);
+}
+
+/* Handles what waits in the list, up to a number and until a time. */
+static void request_queue_run(struct daemon *d, struct request_queue *l, unsigned most, int64_t us)
+{
+	int64_t until = dp_monotonic_us() + us;
+	struct queued_request *t;
+
+	while (most-- > 0 && dp_monotonic_us() < until && (t = request_queue_pop(l)) != NULL) {
+		d->n_requests++;
+		if (client_find(d, t->client_id))
+			request_handle(d, t->client_id, dp_json_str(t->request, "do", ""),
+				       t->request);
+		queued_request_free(t);
+	}
+}
+
+static void on_request_queue_idle(uv_idle_t *idle)
+{
+	struct daemon *d = idle->data;
+
+	request_queue_run(d, &d->short_requests, CLIENT_REQUESTS_PER_ROUND, SHORT_REQUESTS_US);
+	request_queue_run(d, &d->long_requests, CLIENT_REQUESTS_PER_ROUND, LONG_REQUESTS_US);
+	if (!d->short_requests.first && !d->long_requests.first)
+		uv_idle_stop(idle);
+}
+
+/* Takes the reference. */
+static void client_enqueue_request(struct client *c, struct request_queue *l, json_t *request)
+{
+	struct queued_request *t = malloc(sizeof *t);
+
+	if (!t) {
+		json_decref(request);
+		client_close(c);
+		return;
+	}
+	*t = (struct queued_request){ .client_id = c->id, .request = request };
+	*l->last = t;
+	l->last = &t->next;
+	uv_idle_start(&c->daemon->requests_idle, on_request_queue_idle);
+}
+
+void clients_init(struct daemon *d)
+{
+	d->short_requests.last = &d->short_requests.first;
+	d->long_requests.last = &d->long_requests.first;
+	uv_idle_init(&d->loop, &d->requests_idle);
+	d->requests_idle.data = d;
+}
+
+void clients_free(struct daemon *d)
+{
+	struct queued_request *t;
+
+	while ((t = request_queue_pop(&d->short_requests)) ||
+	       (t = request_queue_pop(&d->long_requests)))
+		queued_request_free(t);
+	status_cache_free(d);
+}
+
+static void client_handle_line(struct client *c, const char *line, size_t len)
+{
+	json_t *request = NULL;
+	const char *verb;
+	struct dp_err err;
+
+	c->awaiting_reply = true;
+	if (dp_control_parse_request(line, len, &request, &verb, &err) != DP_OK) {
+		/* a stranger: tell it once, then hang up */
+		c->close_after_reply = true;
+		client_reply_error(c->daemon, c->id, &err);
+		return;
+	}
+	c->is_read_only = request_is_read_only(verb);
+	client_enqueue_request(c,
+			       request_is_long(verb, request) ? &c->daemon->long_requests
+							      : &c->daemon->short_requests,
+			       request);
+}
+
+/* Takes the first `n` bytes of what it sent away, and room that is large and empty. */
+static void client_consume_input(struct client *c, size_t n)
+{
+	dp_buf_consume(&c->input, n);
+	c->scanned = 0;
+	c->input_since_us = dp_monotonic_us();
+	if (c->input.len == 0 && c->input.cap > READ_BUFFER_SIZE)
+		dp_buf_free(&c->input);
+	client_update_memory(c);
+}
+
+static void client_process_lines(struct client *c)
+{
+	if (c->processing_lines)
+		return; /* the loop below goes on */
+	c->processing_lines = true;
+	while (!c->closing && !c->awaiting_reply && !c->close_after_reply &&
+	       c->input.len > c->scanned) {
+		char *end = memchr(c->input.data + c->scanned, '\n', c->input.len - c->scanned);
+		size_t len;
+
+		if (!end) {
+			c->scanned = c->input.len;
+			break;
+		}
+		len = (size_t)(end - c->input.data);
+		client_handle_line(c, c->input.data, len);
+		client_consume_input(c, len + 1);
+	}
+	c->processing_lines = false;
+	if (c->close_after_reply)
+		client_free_input(c); /* nothing more is taken from it */
+	if (c->closing || c->close_after_reply || c->awaiting_reply)
+		return;
+	if (c->scanned > DP_CONTROL_REQUEST_MAX) {
+		struct dp_err err;
+
+		dp_fail(&err, DP_E_LIMIT, "a request may have at most %d bytes",
+			DP_CONTROL_REQUEST_MAX);
+		c->close_after_reply = c->awaiting_reply = true;
+		client_free_input(c);
+		client_reply_error(c->daemon, c->id, &err);
+	} else if (c->at_eof) {
+		client_close(c);
+	} else if (c->reading_paused) {
+		c->reading_paused = false;
+		client_start_reading(c);
+	}
+}
+
+static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
+{
+	(void)h;
+	(void)suggested;
+	buf->base = malloc(READ_BUFFER_SIZE);
+	buf->len = buf->base ? READ_BUFFER_SIZE : 0;
+}
+
+static void client_receive(struct client *c, const char *bytes, size_t n)
+{
+	if (c->input.len == 0)
+		c->input_since_us = dp_monotonic_us();
+	dp_buf_add(&c->input, bytes, n);
+	client_update_memory(c);
+	if (c->input.failed) {
+		/* no memory: bytes were lost, and with them where requests begin */
+		client_close(c);
+		return;
+	}
+	client_process_lines(c);
+	if (c->input.len > DP_CONTROL_REQUEST_MAX && c->awaiting_reply && !c->closing) {
+		c->reading_paused = true;
+		uv_read_stop((uv_stream_t *)&c->pipe);
+	}
+	clients_enforce_memory(c->daemon);
+}
+
+static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct client *c = stream->data;
+
+	if (n > 0 && !c->close_after_reply)
+		client_receive(c, buf->base, (size_t)n);
+	free(buf->base);
+	if (n >= 0)
+		return;
+	c->at_eof = true;
+	/* one that closed only its own side still gets the answers it asked for */
+	if (n != UV_EOF || !c->awaiting_reply || c->long_polling || c->lifeline)
+		client_close(c);
+}
+
+void client_start_reading(struct client *c)
+{
+	if (uv_read_start((uv_stream_t *)&c->pipe, on_client_alloc, on_client_read) != 0)
+		client_close(c);
+}
+
+/* ---- time ---- */
+
+/* Why it is of no use to keep this one; NULL if it is. */
+static const char *client_timeout_reason(const struct client *c, int64_t now)
+{
+	const struct config *config = &c->daemon->config;
+	double idle = (double)(now - c->last_active_us) / 1e6;
+	double half = (double)(now - (c->input_since_us > c->last_active_us ? c->input_since_us
+									    : c->last_active_us)) /
+		      1e6;
+	double untaken = (double)(now - c->reply_since_us) / 1e6;
+
+	if (c->lifeline || c->closing)
+		return NULL;
+	if (c->reply_since_us)
+		return untaken > config->client_patience ? "did not take its reply" : NULL;
+	if (c->awaiting_reply)
+		return NULL;
+	if (c->input.len > 0 && half > config->client_patience)
+		return "left a request half sent";
+	return idle > config->client_idle ? "asked nothing" : NULL;
+}
+
+void clients_close_timed_out(struct daemon *d)
+{
+	int64_t now = dp_monotonic_us();
+
+	for (struct client *c = d->clients; c; c = c->next) {
+		const char *why = client_timeout_reason(c, now);
+
+		if (!why)
+			continue;
+		log_line(&d->log, LOG_DEBUG, "", "client %llu %s for too long: closed",
+			 (unsigned long long)c->id, why);
+		client_close(c);
+	}
+}

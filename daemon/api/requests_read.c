@@ -1,0 +1,489 @@
+/* requests_read.c - verbs that only look: list, status, changes, trials, trial,
+ * propose. */
+#include "daemon/executors/executor.h"
+#include "daemon/api/requests.h"
+
+#include "base/json.h"
+#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/core/read_only.h"
+#include "daemon/studies/scheduler.h"
+#include "daemon/studies/private_selection.h"
+#include "daemon/api/server.h"
+#include "daemon/studies/smoothed_hypervolume.h"
+#include "daemon/studies/total_privacy.h"
+#include "state/state_json.h"
+#include "optimize/propose/proposer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an answer costs, in tens of microseconds. A page ends when it has cost PAGE_COST_MAX:
+ * a few milliseconds, so that nobody else waits for longer. */
+enum {
+	PAGE_COST_MAX = 500,
+	COST_STUDY = 3,
+	COST_TRIAL = 2,
+	COST_RUN = 1,          /* or an attempt, or a waypoint of a trial in full */
+	PAGE_RUNS_MAX = 200,   /* of one trial in a page, and attempts */
+	RESULTS_PER_COST = 25, /* so many make a front new */
+	TRIALS_PER_COST = 250, /* so many are added up */
+};
+
+enum {
+	PAGE_TRIALS_MAX = 1000, /* of one reply */
+	STATUS_POINTS = 100,    /* of the front */
+	FAILURES_MAX = 10,
+	LATEST_MAX = 10,
+	LONG_POLL_MAX_MS = 600000,
+	ETA_TRIALS = 50, /* the newest so many say how long one takes */
+};
+
+/* ---- views that need the daemon's knowledge ---- */
+
+/* Evaluations that are left, or that the rest of search.max_cost or search.budget pays
+ * for if each costs what those before it did. Of a path or a budget those that run are
+ * paid for. */
+static double eta_remaining_evaluations(const struct dp_study_state *s, uint32_t ended)
+{
+	bool path = dp_study_cost(s->spec) == DP_COST_PATH;
+	double left = s->evaluations - ended, most = s->spec->search.max_cost, spent;
+	uint32_t paid = path ? s->ntrials : ended;
+
+	spent = most > 0 ? dp_state_cost_spent(s) : 0;
+	if (spent > 0 && paid > 0)
+		left = fmin(left, paid - ended + fmax(0, most - spent) / spent * paid);
+	if (dp_state_budget_spent(s, &spent, &most) && spent > 0)
+		left = fmin(left, s->ntrials - ended + fmax(0, most - spent) / spent * s->ntrials);
+	return left;
+}
+
+/* Seconds until the last evaluation ends, if the rest takes as long as the newest
+ * ones did and this study gets the slots it may use. */
+static json_t *eta_json(const struct study *study)
+{
+	const struct dp_study_state *s = study->state;
+	uint32_t ended = dp_state_count_ended_trials(s), n = 0;
+	unsigned places, lanes;
+	double seconds = 0;
+
+	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
+	    dp_state_is_private_selection(s) || study->daemon->is_read_only)
+		return json_null();
+	places = study->executor->ops->capacity(study->executor);
+	lanes = s->parallel < places ? s->parallel : places;
+	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
+		const struct dp_trial *t = s->trials[i];
+
+		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
+			continue;
+		/* the end is told by the shim's clock, which may be behind ours */
+		for (uint32_t k = 0; k < t->nattempts; k++)
+			seconds += fmax(
+				0, (double)(t->attempts[k].ended_us - t->attempts[k].planned_us) /
+					   1e6);
+		n++;
+	}
+	return n ? json_real(seconds / n * eta_remaining_evaluations(s, ended) / lanes)
+		 : json_null();
+}
+
+/* Up to when something may have happened in the study: now, unless nobody works on it. */
+static int64_t study_latest_time(const struct study *study)
+{
+	bool idle = study->state->status != DP_STUDY_RUNNING || read_only_is_idle(study->daemon);
+
+	return idle ? study->state->updated_us : clock_now(study->daemon);
+}
+
+/* Seconds of max_time that are used up; null without one. */
+static json_t *active_seconds_json(const struct study *study)
+{
+	if (study->state->current_spec->search.max_time <= 0)
+		return json_null();
+	return json_real((double)dp_policy_active_us(study->state, study_latest_time(study)) / 1e6);
+}
+
+json_t *request_summary_json(struct study *study)
+{
+	struct dp_study_state *s = study_public_view(study);
+	json_t *o = dp_state_summary_json(s);
+	char *folder = study_folder(study), why[700];
+	const char *waiting = scheduler_waiting_reason(study, why, sizeof why);
+
+	/* how long it took tells of how many trainings there were */
+	json_object_set_new(
+		o, "elapsed",
+		dp_state_is_private_selection(s)
+			? json_null()
+			: json_real((double)(study_latest_time(study) - s->created_us) / 1e6));
+	json_object_set_new(o, "active", active_seconds_json(study));
+	json_object_set_new(o, "eta", eta_json(study));
+	json_object_set_new(o, "waiting", dp_text_json(waiting));
+	json_object_set_new(o, "directory", dp_text_json(folder));
+	json_object_set_new(o, "selection", private_selection_json(study));
+	hypervolume_job_add_json(study, o);
+	/* what all trainings cost is for nobody: only the best is published */
+	json_object_set_new(o, "whole",
+			    dp_state_is_private_selection(s) ? json_null()
+							     : total_privacy_json(study));
+	report_writer_add_json(study, o);
+	free(folder);
+	return o;
+}
+
+static json_t *run_json(int32_t run)
+{
+	return run == DP_RUN_ALL ? json_null() : json_integer(run);
+}
+
+static json_t *running_json(const struct job *j)
+{
+	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:f, s:o, s:o, s:o}", "trial",
+			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt, "slot",
+			 j->slot < 0 ? json_null() : json_integer(j->slot), "run", run_json(j->run),
+			 "started", dp_time_json(j->started_us), "seconds",
+			 (double)(clock_now(j->daemon) - j->started_us) / 1e6, "progress",
+			 isnan(j->progress) ? json_null() : json_real(j->progress), "where",
+			 dp_text_json(j->location[0] ? j->location : NULL), "parameters",
+			 dp_space_to_json_at(j->spec, j->x, j->at));
+}
+
+static json_t *running_list(struct study *study)
+{
+	json_t *list = json_array();
+
+	if (study->daemon->is_read_only)
+		read_only_add_running(study->daemon, study_public_view(study), list);
+	/* newest job first in the list: put the oldest on top */
+	for (struct job *j = study->daemon->jobs; j && !dp_state_is_private_selection(study->state);
+	     j = j->next)
+		if (j->study == study && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
+			json_array_insert_new(list, 0, running_json(j));
+	return list;
+}
+
+static json_t *failure_json(const struct study *study, const struct dp_trial *t,
+			    const struct dp_attempt *a)
+{
+	char *folder = study_folder(study), below[64], path[4096];
+
+	dp_attempt_format_dir(t->number, a->run, a->number, below);
+	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
+	free(folder);
+	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial", (json_int_t)t->number,
+			 "at", "attempt", (json_int_t)a->number, "run", run_json(a->run), "end",
+			 dp_end_class_name(a->end_class), "time", dp_time_json(a->ended_us),
+			 "message", dp_text_json(a->message), "directory", dp_text_json(path));
+}
+
+static void failures_add(const struct study *study, struct dp_trial *const *trials, uint32_t n,
+			 json_t *list)
+{
+	while (n-- > 0 && json_array_size(list) < FAILURES_MAX)
+		for (uint32_t k = trials[n]->nattempts;
+		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+			const struct dp_attempt *a = &trials[n]->attempts[k];
+
+			if (a->end_class != DP_END_NONE && a->end_class != DP_END_OK)
+				json_array_append_new(list, failure_json(study, trials[n], a));
+		}
+}
+
+_Static_assert((int)FAILURES_MAX <= (int)DP_FAILED_TRIALS_MAX, "each has one failure or more");
+
+/* The newest failed attempts, newest trial first: of those that measure, then others. */
+static json_t *failures_list(const struct study *study)
+{
+	const struct dp_study_state *s = study_public_view(study);
+	json_t *list = json_array();
+
+	failures_add(study, s->reevals.trials, s->reevals.ntrials, list);
+	for (uint32_t i = 0; i < s->nnewest_failed; i++)
+		failures_add(study, &s->trials[s->newest_failed[i]], 1, list);
+	return list;
+}
+
+static int compare_ended(const void *a, const void *b)
+{
+	const struct dp_trial *u = *(struct dp_trial *const *)a, *v = *(struct dp_trial *const *)b;
+
+	return (u->ended_us < v->ended_us) - (u->ended_us > v->ended_us);
+}
+
+/* The trials that ended last, the newest first, of those with the highest numbers. */
+static json_t *latest_list(const struct study *study)
+{
+	struct dp_study_state *s = study_public_view(study);
+	const struct dp_trial *found[LATEST_MAX];
+	json_t *list = json_array();
+	size_t n = 0;
+
+	for (uint32_t i = s->ntrials; i-- > 0 && n < LATEST_MAX;)
+		if (s->trials[i]->status >= DP_TRIAL_OK)
+			found[n++] = s->trials[i];
+	qsort(found, n, sizeof found[0], compare_ended);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, dp_trial_json(s, found[i], false, NULL));
+	return list;
+}
+
+json_t *request_status_json(struct study *study)
+{
+	json_t *result = dp_state_result_page_json(study_public_view(study), STATUS_POINTS),
+	       *front = json_object_get(result, "front"), *more = json_object_get(result, "more");
+	json_t *o =
+		json_pack("{s:o, s:o, s:o, s:o, s:O, s:O*}", "study", request_summary_json(study),
+			  "running", running_list(study), "latest", latest_list(study), "failures",
+			  failures_list(study), "front", front, "more", more);
+
+	json_decref(result);
+	total_privacy_start_if_due(study);
+	hypervolume_job_start_if_due(study);
+	return o;
+}
+
+/* ---- verbs ---- */
+
+/* What it costs to show a study. Where trainings have waypoints, each of these may be a
+ * result, too, and what was trained is added up. */
+static unsigned page_cost_of_study(const struct dp_study_state *s)
+{
+	uint32_t points = (uint32_t)s->spec->trainer.learning_curve.points;
+	uint32_t results = points ? dp_state_count_ended_trials(s) * (points + 1) : s->ok;
+
+	return COST_STUDY + (s->front_valid ? 0 : results / RESULTS_PER_COST) +
+	       (points ? s->ntrials / TRIALS_PER_COST : 0);
+}
+
+/* A page of the studies from number `from` on; the next page's number, or null, in
+ * "next". */
+static int page_add_summaries(struct daemon *d, int64_t from, json_t *page, struct dp_err *err)
+{
+	json_t *list = json_array(), *next = json_null();
+	unsigned work = 0;
+
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		const struct dp_study_state *s = study_public_view(d->studies[i]);
+
+		if (s->id < from)
+			continue;
+		if (work >= PAGE_COST_MAX) {
+			next = json_integer(s->id);
+			break;
+		}
+		work += page_cost_of_study(s);
+		json_array_append_new(list, request_summary_json(d->studies[i]));
+	}
+	if (json_object_set_new(page, "studies", list) != 0 ||
+	    json_object_set_new(page, "next", next) != 0)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+	return DP_OK;
+}
+
+int request_reply_selection(struct request *r, json_t *(*answer)(struct study *study), json_t **ok,
+			    struct dp_err *err)
+{
+	if (private_selection_is_known(r->study)) {
+		*ok = answer(r->study);
+		return DP_OK;
+	}
+	r->replies_later = true; /* private_selection_add_waiter() answers */
+	return private_selection_add_waiter(r->study, r->client_id, answer, err);
+}
+
+int request_list(struct request *r, json_t **ok, struct dp_err *err)
+{
+	*ok = json_object();
+	return page_add_summaries(r->daemon, dp_json_int(r->json, "from", 0), *ok, err);
+}
+
+int request_status(struct request *r, json_t **ok, struct dp_err *err)
+{
+	if (r->study && dp_state_is_private_selection(r->study->state))
+		return request_reply_selection(r, request_status_json, ok, err);
+	if (r->study) {
+		r->replies_later = true; /* study_on_derived_done() answers, or this: */
+		if (!dp_json_bool(r->json, "whole", false) ||
+		    !study_refresh_derived(r->study, r->client_id, request_status_json))
+			client_reply_status(r->daemon, r->client_id, r->study);
+		return DP_OK;
+	}
+	*ok = json_pack("{s:o}", "daemon", request_hello_json(r->daemon));
+	return page_add_summaries(r->daemon, 0, *ok, err);
+}
+
+int request_changes(struct request *r, json_t **ok, struct dp_err *err)
+{
+	int64_t since = dp_json_int(r->json, "since", 0);
+	int64_t ms = dp_json_int(r->json, "timeout_ms", 30000);
+
+	(void)ok;
+	if (r->daemon->is_read_only)
+		return read_only_refuse_verb(r->daemon, "changes", err);
+	r->replies_later = true; /* clients_answer_long_polls() answers */
+	if (ms < 0 || ms > LONG_POLL_MAX_MS)
+		ms = LONG_POLL_MAX_MS;
+	client_start_long_poll(r->daemon, r->client_id,
+			       r->study ? r->study->state->id : CLIENT_ANY_STUDY, since, ms * 1000);
+	return DP_OK;
+}
+
+static unsigned page_cost_of_trial(const struct dp_study_state *s, const struct dp_trial *t,
+				   bool full)
+{
+	unsigned runs = (unsigned)s->spec->trainer.runs;
+
+	if (!full)
+		return COST_TRIAL;
+	return COST_TRIAL +
+	       COST_RUN * ((t->checkpoints ? t->checkpoints->count : 0) +
+			   (t->nattempts < PAGE_RUNS_MAX ? t->nattempts : PAGE_RUNS_MAX) +
+			   (runs < PAGE_RUNS_MAX ? runs : PAGE_RUNS_MAX));
+}
+
+/* A list of trials as it was asked for. */
+struct trial_list {
+	struct dp_study_state *state;
+	const char *wanted_status; /* only rows in this state; NULL: any */
+	bool full;
+	bool own_rows_only; /* only trials' own rows, none of waypoints */
+	char *directory;
+	json_t *rows;
+};
+
+static bool trial_list_wants(const struct trial_list *l, enum dp_trial_status status)
+{
+	return !l->wanted_status || strcmp(l->wanted_status, dp_trial_status_text(status)) == 0;
+}
+
+/* Rows for the waypoints of a trial that are results; what they cost. */
+static unsigned trial_list_add_checkpoints(struct trial_list *l, const struct dp_trial *t)
+{
+	unsigned work = 0;
+
+	if (l->own_rows_only || !t->checkpoints || !trial_list_wants(l, DP_TRIAL_OK))
+		return 0;
+	for (uint32_t w = 0; w < t->checkpoints->count; w++) {
+		struct dp_result_id p = { t->number, (int32_t)w };
+
+		if (!dp_checkpoint_is_result(l->state, t->checkpoints, w))
+			continue;
+		work += COST_TRIAL;
+		json_array_append_new(l->rows, dp_checkpoint_json(l->state, p, l->full));
+	}
+	return work;
+}
+
+/* The rows of a trial, its own last; what they cost. */
+static unsigned trial_list_add(struct trial_list *l, const struct dp_trial *t)
+{
+	unsigned work = trial_list_add_checkpoints(l, t);
+
+	if (!trial_list_wants(l, t->status))
+		return work;
+	json_array_append_new(
+		l->rows, l->full ? dp_trial_page_json(l->state, t, l->directory, 0, PAGE_RUNS_MAX)
+				 : dp_trial_json(l->state, t, false, NULL));
+	return work + page_cost_of_trial(l->state, t, l->full);
+}
+
+int request_trials(struct request *r, json_t **ok, struct dp_err *err)
+{
+	struct dp_study_state *s = study_public_view(r->study);
+	struct trial_list l = { .state = s,
+				.wanted_status = dp_json_str(r->json, "state", NULL),
+				.full = dp_json_bool(r->json, "full", false),
+				.own_rows_only = dp_json_bool(r->json, "own", false),
+				.directory = study_folder(r->study),
+				.rows = json_array() };
+	int64_t from = dp_json_int(r->json, "from", 0), listed = 0, i;
+	int64_t limit = dp_json_int(r->json, "limit", PAGE_TRIALS_MAX);
+	unsigned work = 0;
+	bool counted; /* each trial is a row */
+
+	(void)err;
+	if (limit < 1 || limit > PAGE_TRIALS_MAX)
+		limit = PAGE_TRIALS_MAX;
+	for (i = from < 0 ? 0 : from; i < s->ntrials && listed < limit && work < PAGE_COST_MAX;
+	     i++) {
+		unsigned more = trial_list_add(&l, s->trials[i]);
+
+		work += more;
+		listed += more > 0;
+	}
+	counted = !l.wanted_status &&
+		  (l.own_rows_only || s->spec->trainer.learning_curve.points == 0);
+	*ok = json_pack("{s:o, s:o, s:o}", "trials", l.rows, "next",
+			i < s->ntrials ? json_integer(i) : json_null(), "total",
+			counted ? json_integer(s->ntrials) : json_null());
+	free(l.directory);
+	return DP_OK;
+}
+
+int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
+{
+	return dp_policy_find_trial(study_public_view(r->study), dp_json_int(r->json, "trial", -1),
+				    t, err);
+}
+
+static json_t *trial_part_json(struct study *study, const struct dp_trial *t, uint32_t from)
+{
+	char *folder = study_folder(study);
+	json_t *o = json_pack(
+		"{s:o}", "trial",
+		dp_trial_page_json(study_public_view(study), t, folder, from, PAGE_RUNS_MAX));
+
+	free(folder);
+	return o;
+}
+
+json_t *request_trial_json(struct study *study, const struct dp_trial *t)
+{
+	return trial_part_json(study, t, 0);
+}
+
+static int request_reply_checkpoint(struct request *r, const struct dp_trial *t, int64_t at,
+				    json_t **ok, struct dp_err *err)
+{
+	struct dp_study_state *s = study_public_view(r->study);
+	struct dp_result_id p;
+	int code = dp_policy_find_checkpoint(s, t, at, &p, err);
+
+	if (code == DP_OK)
+		*ok = json_pack("{s:o}", "trial", dp_checkpoint_json(s, p, true));
+	return code;
+}
+
+int request_trial(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const json_t *at = json_object_get(r->json, "at");
+	int64_t from = dp_json_int(r->json, "from", 0);
+	struct dp_trial *t;
+	int code = request_find_trial(r, &t, err);
+
+	if (code == DP_OK && json_is_integer(at))
+		return request_reply_checkpoint(r, t, json_integer_value(at), ok, err);
+	if (code == DP_OK)
+		*ok = trial_part_json(r->study, t,
+				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);
+	return code;
+}
+
+int request_propose(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->study->state;
+
+	(void)ok;
+	if (dp_state_is_private_selection(s))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: its points are "
+			       "drawn in secret",
+			       s->spec->name);
+	if (s->ntrials >= dp_propose_max_trials(s->spec))
+		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
+			       s->spec->name);
+	r->replies_later = true; /* model_query_next_point() answers */
+	return model_query_next_point(r->study, r->client_id, err);
+}

@@ -1,0 +1,143 @@
+/* requests_submit.c - new studies. */
+#include "daemon/api/warm_start.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/api/requests.h"
+
+#include "base/json.h"
+#include "base/secret.h"
+#include "optimize/propose/proposer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STUDIES_MAX = 100000
+};
+
+static json_t *warnings_json(const struct dp_diagnostics *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->count; i++)
+		if (p->list[i].is_warning)
+			json_array_append_new(list, json_string(p->list[i].message));
+	return list;
+}
+
+static struct study *submit_find(const struct daemon *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->nstudies; i++)
+		if (strcmp(d->studies[i]->state->spec->name, name) == 0)
+			return d->studies[i];
+	return NULL;
+}
+
+/* A study that nobody has submitted yet, which may start from one that is `there`. Takes
+ * over e->spec if it is accepted. */
+static int submit_create_study(struct request *r, const struct dp_state *there, struct dp_event *e,
+			       struct study **made, struct dp_err *err)
+{
+	const char *from = e->parsed_study->search.initial_from;
+	struct dp_study_state *origin = NULL;
+	char secret[DP_SECRET_SIZE] = "";
+	int code = DP_OK;
+
+	if (r->daemon->nstudies >= STUDIES_MAX)
+		return dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
+			       STUDIES_MAX);
+	if (from)
+		code = warm_start_find_study(there, from, e->parsed_study, &origin, err);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "search.initial_from");
+	e->seeds = dp_seed_mode_text(
+		dp_study_seed_mode(e->parsed_study)); /* `data` may change later */
+	if (dp_study_seed_mode(e->parsed_study) == DP_SEEDS_SECRET ||
+	    dp_study_needs_secret(e->parsed_study)) {
+		code = dp_secret_generate(secret, err);
+		e->secret = secret;
+	}
+	if (code != DP_OK)
+		return code;
+	e->name = e->parsed_study->name;
+	*made = study_record_created(r->daemon, e);
+	explicit_bzero(secret, sizeof secret);
+	amend_record_executor(*made);
+	if (origin) {
+		warm_start_import(*made, origin, r->requested_by);
+		amend_record_initial(*made);
+	}
+	if (dp_json_bool(r->json, "paused", false))
+		study_record_event(
+			*made, &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						   .state = dp_study_status_text(DP_STUDY_PAUSED),
+						   .reason = "submitted with --paused",
+						   .requested_by = r->requested_by });
+	log_line(&r->daemon->log, LOG_INFO, e->name, "submitted from %s by %s", e->path,
+		 r->requested_by);
+	return DP_OK;
+}
+
+/* Does the study start from one in a state folder? */
+static bool submit_reads_state_directory(const struct dp_study *spec)
+{
+	const char *from = spec->search.initial_from, *name;
+
+	return from && dp_warm_start_parse(from, &name) > 0;
+}
+
+/* `there`: where the study may start from; NULL: not known yet. */
+static int submit_study(struct request *r, const struct dp_state *there, json_t **ok,
+			struct dp_err *err)
+{
+	struct dp_diagnostics problems = { 0 };
+	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
+			      .text = dp_json_str(r->json, "text", NULL),
+			      .path = dp_json_str(r->json, "path", "study"),
+			      .dir = dp_json_str(r->json, "dir", NULL),
+			      .requested_by = r->requested_by };
+	struct dp_command_files files = { 0 };
+	struct study *study = NULL;
+	int code;
+
+	if (!e.text || !e.dir || e.dir[0] != '/')
+		return dp_fail(err, DP_E_PROTOCOL, "submit needs 'text' and an absolute 'dir'");
+	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.parsed_study, &problems,
+			      err);
+	if (code == DP_OK)
+		code = dp_study_resolve_files(e.parsed_study, e.dir, &files, err);
+	if (code == DP_OK)
+		code = dp_study_preflight(e.parsed_study, e.dir, r->daemon->paths.bin_dir, e.text,
+					  strlen(e.text), &problems, err);
+	if (code == DP_OK)
+		code = dp_propose_check_method(e.parsed_study, err);
+	e.files = files.list;
+	e.nfiles = files.n;
+	if (code == DP_OK && (study = submit_find(r->daemon, e.parsed_study->name)) != NULL) {
+		code = request_resubmit(study, &e, ok, err);
+		if (code == DP_OK)
+			json_object_update_new(*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
+		dp_study_free(e.parsed_study);
+	} else if (code == DP_OK && !there && submit_reads_state_directory(e.parsed_study)) {
+		code = warm_start_read_directory(r, "search.initial_from",
+						 e.parsed_study->search.initial_from, submit_study,
+						 err);
+		dp_study_free(e.parsed_study);
+	} else if (code == DP_OK &&
+		   (code = dp_study_check_learning_curve(e.parsed_study, e.text, strlen(e.text),
+							 &problems, err)) == DP_OK &&
+		   (code = submit_create_study(r, there ? there : &r->daemon->state, &e, &study,
+					       err)) == DP_OK) {
+		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(study), "new", 1,
+				"warnings", warnings_json(&problems));
+	} else {
+		dp_study_free(e.parsed_study);
+	}
+	dp_diagnostics_free(&problems);
+	free(files.list);
+	return code;
+}
+
+int request_submit(struct request *r, json_t **ok, struct dp_err *err)
+{
+	return submit_study(r, NULL, ok, err);
+}

@@ -1,0 +1,336 @@
+/* server.c - the control socket: listening, who may speak, and who has a place. */
+#include "daemon/api/server.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "daemon/api/client_connection.h"
+#include "protocol/control/control_protocol.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	BACKLOG = 1024, /* the kernel may allow less (net.core.somaxconn) */
+	ACCEPTS_PER_ROUND = 32,
+	OWNER_CLIENTS_RESERVED = 8,  /* at most so many are kept for the daemon's own user */
+	EVICTABLE_IDLE_US = 2000000, /* who asked nothing for so long makes room, if it must */
+	LISTEN_PAUSE_MIN_MS = 100,   /* after a connection could not be taken */
+	LISTEN_PAUSE_MAX_MS = 5000,
+	PROBES = 21, /* of a socket that is in use, for a second */
+	PROBE_PAUSE_MS = 50,
+};
+
+/* ---- who may speak ---- */
+
+static bool server_peer_is_in_group(int fd, const struct ucred *peer, gid_t gid)
+{
+	gid_t groups[1024];
+	socklen_t len = sizeof groups;
+
+	if (peer->gid == gid)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) != 0)
+		return false;
+	for (size_t i = 0; i < len / sizeof groups[0]; i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+/* Same user, root, or a member of socket_group. */
+static bool server_peer_is_allowed(struct daemon *d, int fd, bool *own)
+{
+	gid_t gid = d->config.socket_group.gid;
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+
+	*own = false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+		return false;
+	*own = peer.uid == geteuid() || peer.uid == 0;
+	return *own || (gid != (gid_t)-1 && server_peer_is_in_group(fd, &peer, gid));
+}
+
+/* ---- places ---- */
+
+/* Who has a place, and who has had one for nothing for the longest time. */
+struct client_census {
+	unsigned n_clients;
+	struct client *idle_owner, *idle_other;
+};
+
+static void server_count_clients(struct daemon *d, const struct client *newcomer,
+				 struct client_census *t)
+{
+	int64_t before = dp_monotonic_us() - EVICTABLE_IDLE_US;
+
+	*t = (struct client_census){ 0 };
+	for (struct client *c = d->clients; c; c = c->next) {
+		struct client **idle = c->is_owner ? &t->idle_owner : &t->idle_other;
+
+		if (c == newcomer || c->closing || c->close_after_reply)
+			continue;
+		t->n_clients++;
+		if (!c->awaiting_reply && !c->lifeline && c->last_active_us < before &&
+		    (!*idle || c->last_active_us < (*idle)->last_active_us))
+			*idle = c;
+	}
+}
+
+/* Is there a place for the newcomer? If all are taken, who asks nothing makes room for
+ * it; members of the group never for the daemon's own user, for whom some are kept. */
+static bool server_make_room(struct daemon *d, const struct client *newcomer)
+{
+	unsigned most = fd_limits_max_clients(d);
+	unsigned kept = most / 8 < OWNER_CLIENTS_RESERVED ? most / 8 : OWNER_CLIENTS_RESERVED;
+	struct client *idle;
+	struct client_census t;
+
+	server_count_clients(d, newcomer, &t);
+	if (t.n_clients < most - (newcomer->is_owner ? 0 : kept))
+		return true;
+	idle = t.idle_other;
+	if (!idle && newcomer->is_owner)
+		idle = t.idle_owner;
+	if (!idle)
+		return false;
+	log_line(&d->log, LOG_DEBUG, "", "client %llu, idle, makes room for another",
+		 (unsigned long long)idle->id);
+	client_close(idle);
+	return true;
+}
+
+static void server_admit(struct daemon *d, int fd)
+{
+	bool own, welcome = server_peer_is_allowed(d, fd, &own);
+	struct client *c = client_open(d, fd);
+
+	if (!c)
+		return;
+	c->is_owner = own;
+	if (!welcome)
+		client_reject(c, DP_E_DENIED, "this daemon is not yours to control",
+			      "ask its owner for membership in its socket_group");
+	else if (!server_make_room(d, c))
+		client_reject(c, DP_E_BUSY, "too many connections (max_clients)",
+			      "try again later");
+	client_start_reading(c);
+}
+
+int server_add_fd(struct daemon *d, int fd, bool lifeline, struct dp_err *err)
+{
+	struct client *c = client_open(d, fd);
+
+	if (!c)
+		return dp_fail(err, DP_E_USAGE, "descriptor %d is not a connected socket", fd);
+	c->is_owner = true;
+	c->lifeline = lifeline;
+	client_start_reading(c);
+	return DP_OK;
+}
+
+/* ---- listening ----
+ *
+ * By hand: libuv's uv_listen(), when a machine is out of descriptors, closes one that it
+ * kept to hang up on those who wait. If a thread takes that one it never gets it back,
+ * and calls accept() for ever within one callback. */
+
+static void on_connection(uv_poll_t *poll, int status, int events);
+
+static void on_listen_resume(uv_timer_t *timer)
+{
+	struct daemon *d = timer->data;
+
+	uv_poll_start(&d->listen_poll, UV_READABLE, on_connection);
+}
+
+/* The machine is short of something: those who wait, wait a while longer. */
+static void pause_listening(struct daemon *d, const char *why)
+{
+	if (d->listen_pause_ms == 0)
+		log_line(&d->log, LOG_WARN, "",
+			 "a connection could not be taken: %s; trying again; "
+			 "clients served: %u",
+			 why, d->nclients);
+	d->listen_pause_ms = (unsigned)dp_backoff_next(d->listen_pause_ms, LISTEN_PAUSE_MIN_MS,
+						       LISTEN_PAUSE_MAX_MS);
+	uv_poll_stop(&d->listen_poll);
+	uv_timer_start(&d->listen_timer, on_listen_resume, d->listen_pause_ms, 0);
+}
+
+void server_resume_listening(struct daemon *d)
+{
+	if (d->listener_open && uv_is_active((uv_handle_t *)&d->listen_timer))
+		uv_timer_start(&d->listen_timer, on_listen_resume, 0, 0);
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+	struct daemon *d = poll->data;
+
+	(void)events;
+	if (status < 0) {
+		pause_listening(d, uv_strerror(status));
+		return;
+	}
+	/* a few a round, so that those who are served already notice nothing */
+	for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
+		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			server_admit(d, fd);
+		} else if (errno == EAGAIN) {
+			d->listen_pause_ms = 0; /* nobody waits any more */
+			return;
+		} else if (errno != EINTR && errno != ECONNABORTED) {
+			pause_listening(d, strerror(errno));
+			return;
+		}
+	}
+}
+
+/* Does a process listen at the address? */
+static bool server_socket_has_listener(const struct sockaddr_un *a)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
+			       errno == EAGAIN); /* its backlog is full */
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* After a daemon was killed, a child of it that is between fork and exec holds the
+ * listening socket for a moment. */
+static bool socket_stays_alive(const struct sockaddr_un *a)
+{
+	struct timespec pause = { .tv_nsec = PROBE_PAUSE_MS * 1000000L };
+
+	for (int i = 0; i < PROBES; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		if (!server_socket_has_listener(a))
+			return false;
+	}
+	return true;
+}
+
+/* By hand, because libuv cuts long paths off and reports success. */
+static int bind_socket(struct daemon *d, int *out, struct dp_err *err)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct stat st;
+	char *dir;
+	int fd, code;
+
+	if (strlen(d->paths.socket_path) > DP_CONTROL_SOCKET_PATH_MAX) {
+		dp_fail(err, DP_E_LIMIT, "the socket's path has %zu bytes, %d are possible: %s",
+			strlen(d->paths.socket_path), DP_CONTROL_SOCKET_PATH_MAX,
+			d->paths.socket_path);
+		return dp_hint(err, "name a shorter one with --socket");
+	}
+	strcpy(a.sun_path, d->paths.socket_path);
+	dir = strdup(d->paths.socket_path);
+	if (!dir)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the socket");
+	code = DP_OK;
+	if (strrchr(dir, '/') && strrchr(dir, '/') != dir) {
+		*strrchr(dir, '/') = '\0';
+		code = dp_mkdirs(dir, 0755, err);
+	}
+	free(dir);
+	if (code != DP_OK)
+		return code;
+	if (socket_stays_alive(&a)) {
+		dp_fail(err, DP_E_BUSY, "another daemon listens at %s", d->paths.socket_path);
+		return dp_hint(err, "stop it, or name another socket with --socket");
+	}
+	if (lstat(d->paths.socket_path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		return dp_fail(err, DP_E_EXISTS, "%s exists and is not a socket",
+			       d->paths.socket_path);
+	unlink(d->paths.socket_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0) {
+		code = dp_fail_errno(err, errno, "cannot make the socket %s", d->paths.socket_path);
+		if (fd >= 0)
+			close(fd);
+		return code;
+	}
+	chmod(d->paths.socket_path, 0660);
+	*out = fd;
+	return DP_OK;
+}
+
+void server_set_group(struct daemon *d)
+{
+	gid_t group = d->config.socket_group.gid;
+	gid_t gid = group == (gid_t)-1 ? getegid() : group;
+
+	if (d->owns_socket && chown(d->paths.socket_path, (uid_t)-1, gid) != 0)
+		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %u: %s",
+			 (unsigned)gid, strerror(errno));
+}
+
+void server_log_client_limit(const struct daemon *d)
+{
+	unsigned most = fd_limits_max_clients(d);
+	char clients[DP_PLURAL_LEN];
+
+	log_line(&d->log, most < d->config.max_clients ? LOG_WARN : LOG_INFO, "",
+		 "at most %s at once (max_clients: %u, open files: %llu)",
+		 dp_plural_text(most, "client", clients), d->config.max_clients,
+		 (unsigned long long)d->fd_limits.soft_limit);
+}
+
+int server_start(struct daemon *d, int systemd_fd, struct dp_err *err)
+{
+	int fd = systemd_fd, code = DP_OK;
+
+	clients_init(d);
+	fd_limits_count_open(&d->fd_limits);
+	if (fd < 0 && !d->paths.socket_path)
+		return DP_OK;
+	if (fd < 0)
+		code = bind_socket(d, &fd, err);
+	if (code != DP_OK)
+		return code;
+	d->owns_socket = systemd_fd < 0; /* a socket of systemd's is not ours to change */
+	server_set_group(d);
+	d->listen_fd = fd;
+	code = -uv_poll_init(&d->loop, &d->listen_poll, fd);
+	if (code == 0) {
+		uv_timer_init(&d->loop, &d->listen_timer);
+		d->listen_poll.data = d->listen_timer.data = d;
+		d->listener_open = true;
+		code = listen(fd, BACKLOG) == 0 ? 0 : errno;
+	}
+	if (code == 0)
+		code = -uv_poll_start(&d->listen_poll, UV_READABLE, on_connection);
+	if (code != 0)
+		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s",
+			       systemd_fd < 0 ? d->paths.socket_path : "systemd's socket",
+			       strerror(code));
+	server_log_client_limit(d);
+	return DP_OK;
+}
+
+void server_stop(struct daemon *d)
+{
+	if (d->listener_open) {
+		uv_close((uv_handle_t *)&d->listen_poll, NULL);
+		uv_close((uv_handle_t *)&d->listen_timer, NULL);
+		close(d->listen_fd);
+	}
+	d->listener_open = false;
+	if (d->owns_socket)
+		unlink(d->paths.socket_path);
+	d->owns_socket = false;
+}

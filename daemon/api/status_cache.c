@@ -1,0 +1,136 @@
+/* status_cache.c - answers to `status`, kept for the next client. */
+#include "daemon/api/status_cache.h"
+
+#include "base/units.h"
+#include "daemon/executors/executor.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/api/requests.h"
+#include "protocol/control/control_protocol.h"
+
+#include <string.h>
+
+/* FNV-1a. */
+static void status_digest_add(uint64_t *mark, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		*mark = (*mark ^ p[i]) * UINT64_C(1099511628211);
+}
+
+#define DIGEST(mark, value) status_digest_add(mark, &(value), sizeof(value))
+
+/* A digest of what `status` shows and the journal does not have, times apart. */
+static uint64_t status_digest(const struct study *study)
+{
+	uint64_t mark = UINT64_C(14695981039346656037);
+	const struct daemon *d = study->daemon;
+
+	DIGEST(&mark, d->status_cache.n_changes);
+	DIGEST(&mark, d->journal_failing);
+	DIGEST(&mark, d->disk_low);
+	DIGEST(&mark, d->stopping);
+	if (study->executor) /* one that only looks has none */
+		DIGEST(&mark, study->executor->hold.until_us);
+	DIGEST(&mark, study->next_step.kind);
+	DIGEST(&mark, study->next_step.wait);
+	DIGEST(&mark, study->next_step.until_us);
+	DIGEST(&mark, study->next_step.trial);
+	DIGEST(&mark, study->smoothed_front);
+	DIGEST(&mark, study->delete_requests);
+	DIGEST(&mark, study->report_status.file_checked);
+	DIGEST(&mark, study->report_status.shown_seq);
+	DIGEST(&mark, study->report_status.last_try_us);
+	for (const struct job *j = d->jobs; j; j = j->next) {
+		if (j->study != study)
+			continue;
+		DIGEST(&mark, j->trial);
+		DIGEST(&mark, j->attempt);
+		DIGEST(&mark, j->phase);
+		DIGEST(&mark, j->progress);
+		status_digest_add(&mark, j->location, strlen(j->location));
+		status_digest_add(&mark, j->trouble, strlen(j->trouble));
+	}
+	return mark;
+}
+
+/* The study's entry; else a free one, or the oldest. */
+static struct status_entry *status_find(struct status_cache *c, uint32_t study_id)
+{
+	struct status_entry *oldest = &c->entry[0];
+
+	for (size_t i = 0; i < STATUS_CACHE_ENTRIES; i++) {
+		struct status_entry *e = &c->entry[i];
+
+		if (e->study_id == study_id)
+			return e;
+		if (e->rendered_us < oldest->rendered_us)
+			oldest = e;
+	}
+	return oldest;
+}
+
+static void status_clear(struct status_entry *e)
+{
+	dp_buf_free(&e->text);
+	*e = (struct status_entry){ 0 };
+}
+
+/* Does it show all that a client may know of? */
+static bool status_entry_is_valid(const struct study *study, const struct status_entry *e,
+				  bool newest)
+{
+	if (e->study_id != study->state->id || study->daemon->journal_failing ||
+	    commit_queue_is_stalled(study->daemon) ||
+	    dp_monotonic_us() - e->rendered_us > STATUS_CACHE_MS * 1000)
+		return false;
+	if (e->seq == study->state->next_seq)
+		return e->digest == status_digest(study);
+	return !newest && e->ticket >= dp_journal_durable_ticket(study->daemon->journal);
+}
+
+/* Keeps it, unless it is too long, or there is no memory for it. */
+static void status_cache_store(struct study *study, struct status_entry *e, struct dp_buf *text)
+{
+	status_clear(e);
+	if (text->failed || text->len > STATUS_CACHE_TEXT_MAX)
+		return;
+	dp_buf_add(&e->text, text->data, text->len);
+	if (e->text.failed) {
+		status_clear(e);
+		return;
+	}
+	e->study_id = study->state->id;
+	e->ticket = study->daemon->last_ticket;
+	e->seq = study->state->next_seq;
+	e->digest = status_digest(study);
+	e->rendered_us = dp_monotonic_us();
+}
+
+uint64_t status_cache_reply(struct study *study, bool newest, struct dp_buf *out)
+{
+	struct status_entry *e = status_find(&study->daemon->status_cache, study->state->id);
+
+	if (status_entry_is_valid(study, e, newest)) {
+		dp_buf_add(out, e->text.data, e->text.len);
+		return e->ticket;
+	}
+	study->daemon->status_cache.n_rendered++;
+	dp_control_format_ok(out, request_status_json(study));
+	status_cache_store(study, e, out);
+	return study->daemon->last_ticket;
+}
+
+void status_cache_drop(struct study *study)
+{
+	struct status_entry *e = status_find(&study->daemon->status_cache, study->state->id);
+
+	if (e->study_id == study->state->id)
+		status_clear(e);
+}
+
+void status_cache_free(struct daemon *d)
+{
+	for (size_t i = 0; i < STATUS_CACHE_ENTRIES; i++)
+		status_clear(&d->status_cache.entry[i]);
+}

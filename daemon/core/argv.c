@@ -1,0 +1,71 @@
+/* argv.c - a list of texts as exec() wants it. */
+#include "daemon/core/argv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void argv_take(struct argv_list *s, char *text)
+{
+	char **grown;
+
+	if (text && s->n + 2 > s->capacity) {
+		grown = realloc(s->list, (s->capacity + 64) * sizeof *grown);
+		if (!grown) {
+			free(text);
+			text = NULL;
+		} else {
+			s->list = grown;
+			s->capacity += 64;
+		}
+	}
+	if (!text) {
+		s->failed = true;
+		return;
+	}
+	s->list[s->n++] = text;
+	s->list[s->n] = NULL;
+}
+
+void argv_add(struct argv_list *s, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	argv_take(s, text);
+}
+
+static bool argv_has_prefix(const char *entry, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (strncmp(entry, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	return false;
+}
+
+char **argv_copy_environ(const char *const *without)
+{
+	size_t n = 0, kept = 0;
+	char **list;
+
+	while (environ[n])
+		n++;
+	list = calloc(n + 1, sizeof *list);
+	for (size_t i = 0; list && i < n; i++)
+		if (!argv_has_prefix(environ[i], without))
+			list[kept++] = environ[i];
+	return list;
+}
+
+void argv_free_list(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}

@@ -1,0 +1,134 @@
+/* config_slot_env.c - the option `slot_env`, checked when the configuration is read: what is
+ * held is right. */
+#include "daemon/core/config/config_slot_env.h"
+
+#include "base/json.h"
+#include "base/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	SLOT_NAMES_MAX = 64,
+	SLOT_VALUES_MAX = 4096
+};
+
+/* What a trainer must not get from here, by the beginning of its name: the trainer
+ * protocol's own, and what would speak to the daemon's service manager. */
+static const char *const reserved_prefixes[] = { "DPARETO_", "NOTIFY_SOCKET", "LISTEN_",
+						 "WATCHDOG_" };
+
+static int slot_check_name(const char *name, struct dp_err *err)
+{
+	if (!dp_env_name_ok(name))
+		return dp_fail(err, DP_E_USAGE,
+			       "slot_env.%.40s cannot name an environment variable: "
+			       "letters, digits and '_', not starting with a digit",
+			       name);
+	for (size_t i = 0; i < DP_COUNT(reserved_prefixes); i++)
+		if (strncmp(name, reserved_prefixes[i], strlen(reserved_prefixes[i])) == 0)
+			return dp_fail(err, DP_E_USAGE,
+				       "slot_env.%.40s cannot be set: variables that "
+				       "start with %s are dparetod's own",
+				       name, reserved_prefixes[i]);
+	return DP_OK;
+}
+
+/* A number is taken for its text. NULL for what is neither, and without memory. */
+static json_t *slot_text(const json_t *value)
+{
+	char text[32];
+
+	if (json_is_string(value))
+		return json_string(json_string_value(value));
+	if (!json_is_integer(value))
+		return NULL;
+	snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return json_string(text);
+}
+
+/* The values of one variable as texts, in *out. */
+static int slot_values(const char *name, const json_t *list, json_t *out, struct dp_err *err)
+{
+	const json_t *value;
+	size_t i;
+
+	if (json_array_size(list) == 0 || json_array_size(list) > SLOT_VALUES_MAX)
+		return dp_fail(err, DP_E_USAGE,
+			       "slot_env.%.40s must be a list of one value for each "
+			       "slot, such as [\"0\", \"1\"]",
+			       name);
+	json_array_foreach (list, i, value) {
+		if (!json_is_string(value) && !json_is_integer(value))
+			return dp_fail(err, DP_E_USAGE, "slot_env.%.40s[%zu] must be a text", name,
+				       i);
+		if (json_array_append_new(out, slot_text(value)) != 0)
+			return dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
+	}
+	return DP_OK;
+}
+
+static int slot_env_read(const json_t *tree, json_t *out, struct dp_err *err)
+{
+	const char *name;
+	json_t *list;
+	int code;
+
+	if (!json_is_object(tree))
+		return dp_fail(err, DP_E_USAGE,
+			       "slot_env must be a map of names to lists, such as "
+			       "{CUDA_VISIBLE_DEVICES: [\"0\", \"1\"]}");
+	if (json_object_size(tree) > SLOT_NAMES_MAX)
+		return dp_fail(err, DP_E_USAGE, "slot_env can have %d names at most",
+			       SLOT_NAMES_MAX);
+	json_object_foreach ((json_t *)tree, name, list) {
+		json_t *texts = json_array();
+
+		/* out has it from here on */
+		if (json_object_set_new(out, name, texts) != 0)
+			return dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
+		code = slot_check_name(name, err);
+		if (code == DP_OK)
+			code = slot_values(name, list, texts, err);
+		if (code != DP_OK)
+			return code;
+	}
+	return DP_OK;
+}
+
+int slot_env_parse(const char *text, json_t **out, struct dp_err *err)
+{
+	json_t *tree = NULL, *texts = json_object();
+	struct dp_err why;
+	int code = dp_json_parse(text, strlen(text), &tree, &why);
+
+	if (!texts || code == DP_E_NOMEM)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
+	else /* what is no JSON is no map either */
+		code = slot_env_read(tree, texts, err);
+	json_decref(tree);
+	if (code == DP_OK)
+		*out = texts;
+	else
+		json_decref(texts);
+	return code;
+}
+
+int slot_env_check_count(const json_t *slot_env, unsigned slots, struct dp_err *err)
+{
+	const char *name;
+	json_t *values;
+
+	json_object_foreach ((json_t *)slot_env, name, values) {
+		size_t n = json_array_size(values);
+
+		if (n >= slots)
+			continue;
+		dp_fail(err, DP_E_INVALID,
+			"slot_env.%.40s has %zu value%s for %u slots: there must be one "
+			"for each",
+			name, n, n == 1 ? "" : "s", slots);
+		return dp_hint(err, "add values, or say slots: %zu", n);
+	}
+	return DP_OK;
+}

@@ -1,0 +1,65 @@
+/* fd_limits.c - open files are a limit of the machine: as many as it allows, and enough
+ * of them kept for the journal and the trainers, whoever connects. */
+#include "daemon/core/fd_limits.h"
+
+#include "daemon/core/daemon.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+
+enum {
+	FD_LIMIT_DEFAULT = 1024, /* what a system gives that does not tell */
+	FDS_PER_SLOT = 3,        /* a trainer's pidfd, and files while it starts or ends */
+	FDS_FOR_WORKERS = 64,    /* threads that read results and remove folders, reports,
+				  * hooks, connections that are just being refused */
+	CLIENTS_MIN = 4,
+};
+
+void fd_limits_raise(struct fd_limits *f)
+{
+	struct rlimit r;
+
+	f->inherited_limit = f->soft_limit = FD_LIMIT_DEFAULT;
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
+		return;
+	f->inherited_limit = f->soft_limit = r.rlim_cur;
+	r.rlim_cur = r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r) == 0)
+		f->soft_limit = r.rlim_cur;
+}
+
+void fd_limits_restore_for_child(const struct fd_limits *f, pid_t child)
+{
+	struct rlimit r;
+
+	if (prlimit(child, RLIMIT_NOFILE, NULL, &r) != 0)
+		return; /* it has ended */
+	r.rlim_cur = f->inherited_limit;
+	prlimit(child, RLIMIT_NOFILE, &r, NULL);
+}
+
+void fd_limits_count_open(struct fd_limits *f)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	f->open_at_start = 0;
+	while (dir && readdir(dir))
+		f->open_at_start++;
+	if (dir)
+		closedir(dir);
+}
+
+unsigned fd_limits_max_clients(const struct daemon *d)
+{
+	const struct fd_limits *f = &d->fd_limits;
+	uint64_t kept =
+		f->open_at_start + FDS_FOR_WORKERS + (uint64_t)FDS_PER_SLOT * d->config.slots;
+	uint64_t left = f->soft_limit > kept ? f->soft_limit - kept : 0;
+
+	/* a limit too small for everything is shared: somebody must be able to ask */
+	if (left < f->soft_limit / 4)
+		left = f->soft_limit / 4;
+	if (left > d->config.max_clients)
+		left = d->config.max_clients;
+	return left > CLIENTS_MIN || left == d->config.max_clients ? (unsigned)left : CLIENTS_MIN;
+}

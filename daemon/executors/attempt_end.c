@@ -1,0 +1,334 @@
+/* attempt_end.c - the end of an attempt: what class it was, and its record. What follows
+ * from it is the course's business. */
+#include "daemon/executors/executor.h"
+
+#include "base/fs.h"
+#include "daemon/executors/job.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/studies/scheduler.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool attempt_fill_runs(const struct job *j, struct attempt_report *t, struct dp_event *e)
+{
+	const struct dp_result_reader *r = j->files.result;
+	size_t n = dp_result_reader_count_metrics(r), room = j->runs;
+
+	t->metric_names = calloc(n + 1, sizeof *t->metric_names);
+	t->metrics = calloc(room * n + 1, sizeof *t->metrics);
+	t->runs = calloc(room, sizeof *t->runs);
+	if (!t->metric_names || !t->metrics || !t->runs)
+		return false;
+	e->nruns = job_list_runs(j, t->runs);
+	for (size_t k = 0; k < n; k++)
+		t->metric_names[k] = dp_result_reader_metric_name(r, k);
+	for (uint32_t i = 0; i < e->nruns; i++)
+		for (size_t k = 0; k < n; k++)
+			if (!dp_result_reader_run_value(r, i, k, &t->metrics[i * n + k]))
+				t->metrics[i * n + k] = NAN;
+	e->metric_names = t->metric_names;
+	e->nmetrics = (uint32_t)n;
+	e->runs = t->runs;
+	e->metrics = t->metrics;
+	return true;
+}
+
+bool attempt_checkpoints_are_valid(const struct job *j, enum dp_end_class end, bool counted)
+{
+	const struct job_files *f = &j->files;
+
+	return counted && dp_end_class_keeps_checkpoints(end) &&
+	       dp_result_reader_is_usable(f->result) && !f->declared_mismatch[0];
+}
+
+/* What it reached of its path. */
+static bool attempt_fill_checkpoints(const struct job *j, bool counted, struct attempt_report *t,
+				     struct dp_event *e)
+{
+	const struct job_files *f = &j->files;
+	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
+
+	if (n == 0 || e->nmetrics == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
+		return true;
+	e->ncheckpoint_metrics = (uint32_t)(n * e->nruns * e->nmetrics);
+	t->checkpoint_metrics = calloc(e->ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
+	if (!t->checkpoint_metrics)
+		return false;
+	for (size_t w = 0; w < n; w++)
+		for (uint32_t i = 0; i < e->nruns; i++)
+			for (size_t k = 0; k < e->nmetrics; k++, at++)
+				if (!dp_result_reader_checkpoint_value(f->result, i, w, k,
+								       &t->checkpoint_metrics[at]))
+					t->checkpoint_metrics[at] = NAN;
+	e->checkpoints = t->checkpoints;
+	e->ncheckpoints = (uint32_t)n;
+	e->checkpoint_metrics = t->checkpoint_metrics;
+	e->checkpoint_epsilons = f->checkpoint_privacy;
+	e->ncheckpoint_epsilons = f->n_checkpoint_privacy;
+	return true;
+}
+
+/* All that it reported; false without memory. */
+static bool attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
+				struct dp_event *e)
+{
+	e->declaration = *dp_result_reader_declaration(j->files.result);
+	e->result_sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
+	return attempt_fill_runs(j, t, e) && attempt_fill_checkpoints(j, counted, t, e);
+}
+
+void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, const char *why)
+{
+	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
+			      .trial = j->trial,
+			      .run = j->run,
+			      .attempt = j->attempt,
+			      .end_class = end,
+			      .charged = counted,
+			      /* what says nothing of a trial that is lost never ran */
+			      .never_ran = end == DP_END_LOST && !counted && !j->has_run,
+			      .reason = why && *why ? why : NULL,
+			      .exit = j->files.exit };
+	struct attempt_report reported = { 0 };
+	bool releases = dp_study_has_metric_release(j->spec);
+
+	if (!(releases ? noisy_release_fill(j, counted, &reported, &e)
+		       : attempt_fill_report(j, counted, &reported, &e)))
+		/* its files stay: the next daemon reads them */
+		daemon_die_no_memory(j->daemon, "for the result of an attempt");
+	study_record_event(j->study, &e);
+	if (releases)
+		noisy_release_remove_files(j);
+	if (end != DP_END_OK)
+		job_log(j, LOG_WARN, "attempt %u: %s: %s", j->attempt, dp_end_class_name(end), why);
+	job_mark_over(j);
+	free(reported.metric_names);
+	free(reported.metrics);
+	free(reported.runs);
+	free(reported.checkpoint_metrics);
+}
+
+/* ---- the class ---- */
+
+/* Nothing that the trainer said may be quoted, and only a share can be released. */
+static enum dp_end_class attempt_classify_released(const struct job *j, enum dp_end_class end,
+						   char *why, size_t room)
+{
+	const char *metric = end == DP_END_OK ? noisy_release_find_bad_metric(j) : NULL;
+
+	if (metric) {
+		snprintf(why, room,
+			 "metric '%s' is not within 0 and 1: only a share can be "
+			 "released (objectives.NAME.release)",
+			 metric);
+		return DP_END_BAD_OUTPUT;
+	}
+	if (dp_result_reader_problem(j->files.result) &&
+	    (end == DP_END_BAD_OUTPUT || end == DP_END_LOST))
+		noisy_release_redact_reason(why, room);
+	return end;
+}
+
+/* The metrics that objectives use; ends with NULL. */
+static void attempt_required_metrics(const struct dp_study *spec,
+				     const char *needed[DP_OBJECTIVES_MAX + 1])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].metric)
+			needed[n++] = spec->objectives[i].metric;
+	needed[n] = NULL;
+}
+
+static enum dp_end_class attempt_classify(const struct job *j, char *why, size_t room)
+{
+	const struct dp_study *spec = j->spec;
+	const struct job_files *f = &j->files;
+	const char *needed[DP_OBJECTIVES_MAX + 1];
+	struct dp_exit_record exit = f->exit;
+	enum dp_end_class end;
+
+	attempt_required_metrics(spec, needed);
+	if (dp_study_has_metric_release(spec))
+		exit.peak_memory = 0; /* it may tell of the data, and is not kept */
+	end = dp_trainer_classify_end(&exit, f->result, needed, job_trial(j)->cancel_requested, why,
+				      room);
+	if (dp_study_has_metric_release(spec))
+		end = attempt_classify_released(j, end, why, room);
+	if (f->declared_mismatch[0] && (end == DP_END_OK || end == DP_END_DIVERGED)) {
+		snprintf(why, room, "what it declares does not fit the study's mechanism: %s",
+			 f->declared_mismatch);
+		return DP_END_BAD_OUTPUT;
+	}
+	if (f->directory_removed && end == DP_END_BAD_OUTPUT) {
+		snprintf(why, room, "its folder was removed, and its result with it");
+		return DP_END_LOST;
+	}
+	if (!f->result_errno || (end != DP_END_BAD_OUTPUT && end != DP_END_LOST))
+		return end;
+	snprintf(why, room, "its result file cannot be read: %s",
+		 f->result_errno == EINVAL  ? "it is not a plain file"
+		 : f->result_errno == ELOOP ? "it is a link"
+					    : strerror(f->result_errno));
+	return DP_END_BAD_OUTPUT;
+}
+
+/* It ended as a trainer does that cannot write, and its shim could not keep what it said
+ * either: a full disk, most likely not its own fault. */
+static bool attempt_is_disk_full(const struct job *j, enum dp_end_class end)
+{
+	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL || end == DP_END_BAD_OUTPUT) &&
+	       dp_errno_is_transient(dp_exit_errno_from_name(j->files.exit.output_errno));
+}
+
+/* The attempt ended without room for what its trainer wrote. A full disk counts: the
+ * trainer may be the one that filled it. No trainer makes a disk read-only. */
+static bool attempt_handle_disk_full(struct job *j, char *why, size_t room)
+{
+	int error = dp_exit_errno_from_name(j->files.exit.output_errno);
+
+	snprintf(why, room, "nothing that it wrote could be kept: %s", strerror(error));
+	scheduler_hold_executor(j->study->executor,
+				"the last trainer had no room for what it wrote",
+				error == EROFS ? strerror(error) : NULL);
+	return error != EROFS;
+}
+
+/* The machine had nothing to start the trainer with: nothing ran. */
+static bool attempt_refuse_if_not_started(struct job *j)
+{
+	int error = j->files.exit.kind == DP_EXIT_EXEC
+			    ? dp_exit_errno_from_name(j->files.exit.exec_errno)
+			    : 0;
+	struct dp_err err;
+
+	if (!dp_errno_is_transient(error))
+		return false;
+	dp_fail_errno(&err, error, "dpareto-shim could not start %s", j->spec->trainer.argv[0]);
+	job_on_refused(j, &err);
+	return true;
+}
+
+/* Adds what the trainer itself said to the reason of a failure. */
+static void attempt_append_stderr_tail(const struct job *j, enum dp_end_class end, char *why,
+				       size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->files.stderr_tail[0] &&
+	    (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL || end == DP_END_BAD_OUTPUT ||
+	     end == DP_END_TIMEOUT || end == DP_END_MEMORY))
+		snprintf(why + n, room - n, "; its last line on stderr: %s", j->files.stderr_tail);
+}
+
+/* Python's own words for a kit that it does not find do not say where to get it. */
+static void attempt_append_package_hint(const struct job *j, char *why, size_t room)
+{
+	size_t n = strlen(why);
+
+	if (strstr(j->files.stderr_tail, "No module named 'dpareto'"))
+		snprintf(why + n, room - n, "; 'dparetoctl kit' says how a trainer comes to it");
+}
+
+/* Adds what is wrong with the program itself. */
+static void attempt_append_program_error(const struct job *j, enum dp_end_class end, char *why,
+					 size_t room)
+{
+	size_t n = strlen(why);
+
+	if (j->files.program_error[0] && (end == DP_END_NOT_STARTED || end == DP_END_EXIT_CODE))
+		snprintf(why + n, room - n, "; %s", j->files.program_error);
+}
+
+/* Adds what people who write their first trainer should know. */
+static void attempt_append_advice(const struct job *j, enum dp_end_class end, char *why,
+				  size_t room)
+{
+	const char *needed[DP_OBJECTIVES_MAX + 1];
+	size_t n = strlen(why);
+
+	if (end != DP_END_BAD_OUTPUT)
+		return;
+	attempt_required_metrics(j->spec, needed);
+	if (j->files.results_on_stdout)
+		snprintf(why + n, room - n,
+			 "; its standard output has lines like results: append them to "
+			 "the file that $DPARETO_RESULT names");
+	else if (!dp_result_reader_problem(j->files.result))
+		dp_result_reader_suggest_metric(j->files.result, needed, why + n, room - n);
+}
+
+/* The shim was told to end it, but not because the trial was cancelled: a daemon that
+ * stops its trainers, or a machine that shuts down. As if it had never run. */
+static bool attempt_was_stopped(const struct job *j, enum dp_end_class end)
+{
+	return j->files.exit.cancelled && !job_trial(j)->cancel_requested && end != DP_END_OK &&
+	       end != DP_END_DIVERGED;
+}
+
+/* Is what the executor knows more than the record says? A limit or a hand from outside
+ * also explains a signal, or the exit code of a trainer that heard of it first. */
+static bool attempt_external_end_applies(const struct job *j, enum dp_end_class end)
+{
+	if (j->external_end == DP_END_NONE || job_trial(j)->cancel_requested)
+		return false;
+	if (end == DP_END_LOST)
+		return true;
+	return j->external_end != DP_END_LOST &&
+	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE || attempt_was_stopped(j, end));
+}
+
+/* True: it decides. */
+static bool attempt_apply_external_end(const struct job *j, enum dp_end_class *end, char *why,
+				       size_t room)
+{
+	if (!attempt_external_end_applies(j, *end))
+		return false;
+	*end = j->external_end;
+	snprintf(why, room, "%s", j->external_end_reason);
+	return true;
+}
+
+void attempt_finish(struct job *j)
+{
+	char why[1600] = "";
+	enum dp_end_class end;
+	bool counted;
+
+	if (attempt_refuse_if_not_started(j))
+		return;
+	j->has_run = true;
+	end = attempt_classify(j, why, sizeof why);
+	counted = end != DP_END_NOT_STARTED;
+	if (j->files.warning[0])
+		job_log(j, LOG_WARN, "%s", j->files.warning);
+	if (attempt_apply_external_end(j, &end, why, sizeof why)) {
+		counted = end != DP_END_CANCELLED;
+	} else if (attempt_was_stopped(j, end)) {
+		end = DP_END_CANCELLED;
+		counted = false;
+		snprintf(why, sizeof why, "it was stopped from outside; the trial starts again");
+	}
+	if (attempt_is_disk_full(j, end)) {
+		end = DP_END_LOST;
+		counted = attempt_handle_disk_full(j, why, sizeof why);
+	} else if (j->external_end == DP_END_CANCELLED && end == DP_END_CANCELLED) {
+		/* whoever did that may do it again as soon as it starts */
+		scheduler_hold_executor(j->study->executor,
+					"the last trainer was ended from outside", NULL);
+	} else {
+		scheduler_release_executor(j->study->executor);
+	}
+	attempt_append_program_error(j, end, why, sizeof why);
+	if (!dp_study_has_metric_release(j->spec)) { /* these quote the trainer */
+		attempt_append_advice(j, end, why, sizeof why);
+		attempt_append_stderr_tail(j, end, why, sizeof why);
+		attempt_append_package_hint(j, why, sizeof why);
+	}
+	attempt_record_end(j, end, counted, why);
+}

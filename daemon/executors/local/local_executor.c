@@ -1,0 +1,457 @@
+/* local_executor.c - the local executor: a trainer is a process of this machine, under a
+ * shim that outlives the daemon. */
+#include "daemon/executors/executor.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "daemon/executors/local/cgroup.h"
+#include "daemon/executors/local/orphans.h"
+#include "daemon/studies/scheduler.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Seconds that a shim has beyond its grace time to end what it is to end, before it is
+ * killed: more than it takes by itself (docs/trainer-protocol.md). */
+#define SHIM_END_MARGIN_SECONDS 10.0
+/* Seconds after which a killed shim that is still there is reported. */
+#define SHIM_KILLED_SECONDS 5.0
+
+enum {
+	COMMAND_LINE_MAX = 64 << 10
+};
+
+/* The shim of one attempt. */
+struct local_job {
+	struct job *job;
+	pid_t pid;
+	int pidfd;       /* -1: a child whose number is all we have */
+	bool is_watched; /* by the loop; else it is asked for every tick */
+	bool is_child;   /* ours to reap, not adopted */
+	int status;      /* of a child that was reaped */
+	bool cancelling; /* TERM was sent to it */
+	bool continued;  /* CONT was: it was stopped */
+	/* its limits in seconds, as it was given them; timeout 0: none */
+	double timeout, grace;
+	/* monotonic seconds: when it started, not later; when it must have ended because
+	 * of its timeout, and because it was cancelled (INFINITY: not); when KILL was
+	 * sent to it (0: not) */
+	double started, timeout_deadline, cancel_deadline, killed_at;
+	uv_poll_t poll; /* on pidfd */
+};
+
+/* ---- watching ---- */
+
+/* A shim of ours that claimed nothing started nothing: the machine did not let it, or it
+ * was killed before. */
+static void local_job_never_started(struct job *j, int status)
+{
+	struct dp_err err;
+
+	if (WIFSIGNALED(status)) {
+		job_on_never_started(j);
+		return;
+	}
+	dp_fail(&err, DP_E_IO, "dpareto-shim could not make its files in %s", j->directory);
+	job_on_refused(j, &err);
+}
+
+/* The shim has ended and l is not watched any more: frees it. */
+static void local_job_on_ended(struct local_job *l)
+{
+	struct job *j = l->job;
+	bool failed = l->is_child && l->status != 0;
+	int status = l->status;
+
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	free(l);
+	j->executor_data = NULL;
+	if (failed && !lease_may_exist(j->directory))
+		local_job_never_started(j, status);
+	else
+		job_on_ended(j);
+}
+
+static void on_shim_closed(uv_handle_t *h)
+{
+	struct local_job *l = h->data;
+
+	if (!l->job->daemon->loop_ended) /* else local_release_handle() does the rest */
+		local_job_on_ended(l);
+}
+
+/* The pidfd became readable: the shim has ended. */
+static void on_shim_end(uv_poll_t *poll, int status, int events)
+{
+	struct local_job *l = poll->data;
+
+	(void)status;
+	(void)events;
+	if (l->is_child)
+		waitpid(l->pid, &l->status, WNOHANG);
+	uv_poll_stop(poll);
+	uv_close((uv_handle_t *)poll, on_shim_closed);
+}
+
+/* Has the loop watch it, if the machine has room for one more. */
+static void local_job_watch_pidfd(struct local_job *l)
+{
+	if (l->pidfd < 0 || uv_poll_init(&l->job->daemon->loop, &l->poll, l->pidfd) != 0)
+		return;
+	l->poll.data = l;
+	l->is_watched = true;
+	uv_poll_start(&l->poll, UV_READABLE, on_shim_end);
+}
+
+static double local_now(void)
+{
+	return (double)dp_monotonic_us() / 1e6;
+}
+
+static void local_job_set_limits(struct local_job *l, double began, double timeout, double grace)
+{
+	l->started = began;
+	l->timeout = timeout;
+	l->grace = grace;
+	l->cancel_deadline = INFINITY;
+	l->timeout_deadline =
+		timeout > 0 ? began + timeout + grace + SHIM_END_MARGIN_SECONDS : INFINITY;
+}
+
+/* Takes l over. */
+static void local_job_attach(struct job *j, struct local_job *l)
+{
+	char where[40];
+
+	l->job = j;
+	j->executor_data = l;
+	local_job_watch_pidfd(l);
+	if (!l->is_watched) /* it runs all the same */
+		job_log(j, LOG_WARN, "process %d cannot be watched; it is asked for instead",
+			(int)l->pid);
+	snprintf(where, sizeof where, "process %d", (int)l->pid);
+	job_on_started(j, where);
+}
+
+/* Has one that is not watched ended, or can it be watched by now? */
+static void local_job_check_exit(struct local_job *l)
+{
+	struct pollfd look = { .fd = l->pidfd, .events = POLLIN };
+	/* the number of a child is its own until it is reaped */
+	bool ended =
+		l->is_child ? waitpid(l->pid, &l->status, WNOHANG) != 0 : poll(&look, 1, 0) == 1;
+
+	if (ended) {
+		local_job_on_ended(l);
+		return;
+	}
+	if (l->pidfd < 0)
+		l->pidfd = pidfd_open(l->pid, 0);
+	local_job_watch_pidfd(l);
+}
+
+/* By pidfd: the number may belong to another process by now, but of a child that is not
+ * reaped. */
+static bool local_job_signal(const struct local_job *l, int sig)
+{
+	return (l->pidfd < 0 ? kill(l->pid, sig) : pidfd_send_signal(l->pidfd, sig, NULL, 0)) == 0;
+}
+
+static void local_release_handle(struct executor *b, struct job *j)
+{
+	struct local_job *l = j->executor_data;
+
+	(void)b;
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	free(l);
+	j->executor_data = NULL;
+}
+
+/* ---- starting ---- */
+
+/* posix_spawn, because uv_spawn of this libuv forks the whole heap. Every signal is
+ * blocked, and the shim unblocks none: one that comes before it is ready waits for it. */
+static int local_spawn(const char *shim, const struct launch_command *launch, pid_t *pid,
+		       struct dp_err *err)
+{
+	posix_spawnattr_t attr;
+	sigset_t all;
+	int e;
+
+	sigfillset(&all);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &all);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	e = posix_spawn(pid, shim, NULL, &attr, launch->argv, launch->env);
+	posix_spawnattr_destroy(&attr);
+	if (e == 0)
+		return DP_OK;
+	dp_fail_errno(err, e, "cannot start %s", shim);
+	return dp_hint(err, "install it there ('make install')");
+}
+
+static int local_start(struct executor *b, struct job *j, struct dp_err *err)
+{
+	struct launch_command launch = { 0 };
+	struct local_job *l = calloc(1, sizeof *l);
+	int code = l ? launch_prepare(j, err) : dp_fail(err, DP_E_NOMEM, "no memory to start");
+
+	if (code == DP_OK)
+		code = launch_build_attempt(j, &(struct launch_options){ .cgroup = b->data },
+					    &launch, err);
+	if (code == DP_OK)
+		code = local_spawn(b->daemon->paths.shim_path, &launch, &l->pid, err);
+	launch_clear(&launch);
+	if (code != DP_OK) {
+		free(l);
+		return code;
+	}
+	l->is_child = true;
+	local_job_set_limits(l, local_now(), j->spec->trainer.timeout, j->spec->trainer.grace);
+	l->pidfd = pidfd_open(l->pid, 0);
+	local_job_attach(j, l);
+	return DP_OK;
+}
+
+/* ---- after a restart ---- */
+
+/* As lease_acquire(), with the shim's pidfd in *l where it lives. The claim is looked at
+ * again after the pidfd is open: then the number cannot have been reused. */
+static enum lease_state local_acquire_lease(const struct job *j, struct local_job *l)
+{
+	enum lease_state answer;
+	long number, again;
+
+	answer = lease_acquire(j->directory, &number);
+	if (answer != LEASE_HELD)
+		return answer;
+	l->pid = (pid_t)number;
+	l->pidfd = pidfd_open(l->pid, 0);
+	if (l->pidfd < 0 && errno != ESRCH)
+		return LEASE_UNKNOWN;
+	answer = lease_acquire(j->directory, &again);
+	if (answer == LEASE_HELD && l->pidfd >= 0)
+		return LEASE_HELD;
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	if (answer != LEASE_HELD)
+		return answer;
+	errno = EAGAIN; /* held, but by no process of ours: look once more */
+	return LEASE_UNKNOWN;
+}
+
+/* The limits of an adopted shim are those on its command line: the study may have others
+ * by now. Its start is in seconds since boot, which a suspended machine counts and the
+ * monotonic clock does not: the limit is never early. */
+static void local_job_read_limits(struct local_job *l)
+{
+	double timeout = 0, grace = l->job->spec->trainer.grace, began = local_now();
+	struct dp_buf text = DP_BUF_INIT;
+	const char *at, *end;
+	char path[64];
+	bool stopped;
+
+	process_get_state(l->pid, &stopped, &began);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)l->pid);
+	if (dp_read_untrusted_head(path, COMMAND_LINE_MAX, &text) != 0)
+		dp_buf_clear(&text);
+	at = dp_buf_text(&text);
+	end = at + text.len;
+	while (at < end && strcmp(at, "--") != 0) {
+		const char *next = at + strlen(at) + 1;
+
+		if (next < end && strcmp(at, "--timeout") == 0)
+			timeout = strtod(next, NULL);
+		else if (next < end && strcmp(at, "--grace") == 0)
+			grace = strtod(next, NULL);
+		at = next;
+	}
+	dp_buf_free(&text);
+	local_job_set_limits(l, began, timeout, grace);
+}
+
+static void local_adopt(struct executor *b, struct job *j)
+{
+	struct local_job *l = calloc(1, sizeof *l);
+	struct dp_err err;
+
+	(void)b;
+	if (!l) {
+		job_on_unknown(j, "out of memory");
+	} else if (!lease_exists(j->directory) &&
+		   (dp_mkdirs(j->directory, 0755, &err) != DP_OK ||
+		    lease_make_directory(j->directory, &err) != DP_OK)) {
+		job_on_unknown(j, err.msg);
+	} else {
+		switch (local_acquire_lease(j, l)) {
+		case LEASE_ACQUIRED:
+			job_on_never_started(j);
+			break;
+		case LEASE_RELEASED:
+			job_on_ended(j);
+			break;
+		case LEASE_UNKNOWN:
+			job_on_unknown(j, strerror(errno));
+			break;
+		case LEASE_HELD:
+			l->job = j;
+			local_job_read_limits(l);
+			local_job_attach(j, l);
+			l = NULL;
+			break;
+		}
+	}
+	free(l);
+}
+
+/* ---- the rest of the table ---- */
+
+static int local_open(struct executor *b, struct dp_err *err)
+{
+	b->data = cgroup_find_delegated();
+	if (b->data)
+		log_line(&b->daemon->log, LOG_INFO, "", "trainers get cgroups below %s%s",
+			 (const char *)b->data,
+			 cgroup_enable_memory(b->data) ? "; the kernel keeps their limits of memory"
+						       : "");
+	if (access(b->daemon->paths.shim_path, X_OK) == 0)
+		return DP_OK;
+	dp_fail(err, DP_E_NOT_FOUND, "dpareto-shim is not at %s", b->daemon->paths.shim_path);
+	return dp_hint(err, "install it there ('make install')");
+}
+
+static void local_close(struct executor *b)
+{
+	free(b->data);
+}
+
+static bool local_kill_orphans(const struct executor *b, const char *folder, char *why, size_t room)
+{
+	(void)b;
+	return orphans_kill_all(folder, why, room);
+}
+
+static void local_cancel(struct executor *b, struct job *j)
+{
+	struct local_job *l = j->executor_data;
+
+	(void)b;
+	if (!l || l->cancelling)
+		return;
+	l->cancelling = true;
+	l->cancel_deadline = local_now() + l->grace + SHIM_END_MARGIN_SECONDS;
+	/* a stopped process sees no TERM before it runs again */
+	if (!local_job_signal(l, SIGTERM) || !local_job_signal(l, SIGCONT))
+		job_log(j, LOG_DEBUG, "the shim has ended already");
+}
+
+/* Kills a shim that does not end its trainer in time; what it leaves is ended once it is
+ * gone, as after any killed shim. The record of the end is written first, so that a
+ * daemon that is killed meanwhile changes no verdict. Where it cannot be written the shim
+ * has more time, since it may wait for the same disk with its own; but not where the
+ * journal has the verdict. */
+static void local_job_kill_shim(struct local_job *l, bool late)
+{
+	struct job *j = l->job;
+	double now = local_now(), end = (double)clock_now(j->daemon) / 1e6;
+	struct lease_kill_record record = { .timeout = late,
+					    .cancelled = l->cancelling,
+					    .start = end - (now - l->started),
+					    .end = end };
+	struct dp_err err;
+
+	if (lease_write_kill_record(j->directory, &record, &err) != DP_OK) {
+		job_log(j, LOG_WARN, "attempt %u: %s", j->attempt, err.msg);
+		if (!l->cancelling) {
+			l->timeout_deadline = now + SHIM_END_MARGIN_SECONDS;
+			return;
+		}
+	}
+	job_log(j, LOG_WARN,
+		"attempt %u: dpareto-shim (process %d) did not end its trainer in time "
+		"and is killed",
+		j->attempt, (int)l->pid);
+	l->killed_at = now;
+	local_job_signal(l, SIGKILL);
+}
+
+/* The shim keeps the limits of its trainer. What keeps the shim from it is undone, as
+ * long as that helps. */
+static void local_job_enforce_limits(struct local_job *l)
+{
+	double now = local_now(), since;
+	bool stopped;
+
+	if (l->killed_at > 0) {
+		if (now < l->killed_at + SHIM_KILLED_SECONDS || l->job->trouble[0])
+			return;
+		snprintf(l->job->trouble, sizeof l->job->trouble,
+			 "dpareto-shim (process %d) was killed and does not end", (int)l->pid);
+		scheduler_request_turn(
+			l->job->daemon); /* a daemon that stops need not wait for it */
+	} else if (now >= l->timeout_deadline || now >= l->cancel_deadline) {
+		local_job_kill_shim(l, now >= l->timeout_deadline);
+	} else if (process_get_state(l->pid, &stopped, &since) && stopped) {
+		job_log(l->job, l->continued ? LOG_DEBUG : LOG_WARN,
+			"attempt %u: dpareto-shim (process %d) was stopped (SIGSTOP) and "
+			"is continued: it keeps the limits of its trainer",
+			l->job->attempt, (int)l->pid);
+		l->continued = true;
+		local_job_signal(l, SIGCONT);
+	}
+}
+
+static unsigned local_capacity(const struct executor *b)
+{
+	return b->daemon->config.slots;
+}
+
+static void local_explain_full(const struct executor *b, char *out, size_t room)
+{
+	if (b->daemon->config.slots == 1)
+		snprintf(out, room, "the only slot is taken");
+	else
+		snprintf(out, room, "all %u slots are taken", b->daemon->config.slots);
+}
+
+static void local_tick(struct executor *b)
+{
+	for (struct job *j = b->daemon->jobs; j; j = j->next) {
+		struct local_job *l = j->executor_data;
+
+		if (j->study->executor != b)
+			continue;
+		if (l)
+			local_job_enforce_limits(l);
+		if (l && !l->is_watched)
+			local_job_check_exit(l);
+		job_on_progress(j);
+	}
+}
+
+const struct executor_ops executor_local = {
+	.name = "local",
+	.uses_slots = true,
+	.open = local_open,
+	.close = local_close,
+	.capacity = local_capacity,
+	.explain_full = local_explain_full,
+	.start = local_start,
+	.adopt = local_adopt,
+	.cancel = local_cancel,
+	.kill_orphans = local_kill_orphans,
+	.tick = local_tick,
+	.release_handle = local_release_handle,
+};

@@ -1,0 +1,266 @@
+/* released.c - attempts of studies that release what they measure with noise
+ * (objectives.NAME.release): the record of their end carries the noisy means and nothing
+ * else that the trainer said, and then its files go. */
+#include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
+#include "daemon/core/commit_queue.h"
+
+#include "base/fs.h"
+#include "state/state_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the record ---- */
+
+/* The mean over the runs of a metric at the w-th waypoint, or at the end (DP_CHECKPOINT_FINAL); NaN
+ * unless every run told it. */
+static double noisy_release_mean(const struct job *j, const char *metric, int32_t w)
+{
+	const struct dp_result_reader *r = j->files.result;
+	int k = dp_result_reader_find_metric(r, metric);
+	double sum = 0, v;
+
+	for (int i = 0; i < j->spec->trainer.runs; i++) {
+		bool told = k >= 0 &&
+			    (w == DP_CHECKPOINT_FINAL
+				     ? dp_result_reader_run_value(r, (size_t)i, (size_t)k, &v)
+				     : dp_result_reader_checkpoint_value(r, (size_t)i, (size_t)w,
+									 (size_t)k, &v));
+
+		/* a run that is no share is none in the mean either */
+		if (!told || !(v >= 0 && v <= 1))
+			return NAN;
+		sum += v;
+	}
+	return sum / j->spec->trainer.runs;
+}
+
+static double noisy_release_value(const struct job *j, const char *metric, int32_t w, double at)
+{
+	return dp_metric_release_value(dp_study_find_metric_release(j->spec, metric),
+				       j->study->state->secret, metric, j->trial, at,
+				       noisy_release_mean(j, metric, w));
+}
+
+/* Has an attempt before it released this waypoint? It is not released again: two values
+ * of one point would tell more than one. */
+static bool noisy_release_is_done(const struct job *j, const char *metric, uint32_t w)
+{
+	const struct dp_checkpoints *way = job_trial(j)->checkpoints;
+	int column = dp_state_metric_column(j->study->state, metric);
+
+	return way && way->run_metrics && w < way->count && column >= 0 &&
+	       (uint32_t)column < way->nmetrics &&
+	       !isnan(way->run_metrics[w * way->nmetrics + (uint32_t)column]);
+}
+
+static bool noisy_release_fill_checkpoints(const struct job *j, bool counted,
+					   struct attempt_report *t, struct dp_event *e)
+{
+	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
+
+	if (n == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
+		return true;
+	t->checkpoint_metrics = calloc(n * e->nmetrics, sizeof *t->checkpoint_metrics);
+	if (!t->checkpoint_metrics)
+		return false;
+	for (uint32_t w = 0; w < n; w++)
+		for (uint32_t k = 0; k < e->nmetrics; k++)
+			t->checkpoint_metrics[at++] =
+				noisy_release_is_done(j, t->metric_names[k], w)
+					? NAN
+					: noisy_release_value(j, t->metric_names[k], (int32_t)w,
+							      t->checkpoints[w]);
+	e->checkpoints = t->checkpoints;
+	e->ncheckpoints = (uint32_t)n;
+	e->checkpoint_metrics = t->checkpoint_metrics;
+	e->ncheckpoint_metrics = (uint32_t)at;
+	e->checkpoint_epsilons = j->files.checkpoint_privacy;
+	e->ncheckpoint_epsilons = j->files.n_checkpoint_privacy;
+	return true;
+}
+
+bool noisy_release_fill(const struct job *j, bool counted, struct attempt_report *t,
+			struct dp_event *e)
+{
+	const struct dp_study *spec = j->spec;
+	bool ended = e->end_class == DP_END_OK || e->end_class == DP_END_DIVERGED;
+
+	t->metric_names = calloc(spec->nobjectives, sizeof *t->metric_names);
+	t->metrics = calloc(spec->nobjectives, sizeof *t->metrics);
+	t->runs = calloc(1, sizeof *t->runs);
+	if (!t->metric_names || !t->metrics || !t->runs)
+		return false;
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].metric)
+			t->metric_names[e->nmetrics++] = spec->objectives[i].metric;
+	for (uint32_t k = 0; k < e->nmetrics; k++)
+		t->metrics[k] =
+			ended ? noisy_release_value(j, t->metric_names[k], DP_CHECKPOINT_FINAL, NAN)
+			      : NAN;
+	e->metric_names = t->metric_names;
+	e->runs = t->runs;
+	e->nruns = 1;
+	e->metrics = t->metrics;
+	e->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+	/* a digest of few possible values tells which it was; so may these */
+	e->exit.cpu_seconds = 0;
+	e->exit.peak_memory = e->exit.stdout_bytes = e->exit.stderr_bytes = 0;
+	return noisy_release_fill_checkpoints(j, counted, t, e);
+}
+
+/* ---- the class ---- */
+
+const char *noisy_release_find_bad_metric(const struct job *j)
+{
+	const struct dp_study *spec = j->spec;
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].metric &&
+		    isnan(noisy_release_mean(j, spec->objectives[i].metric, DP_CHECKPOINT_FINAL)))
+			return spec->objectives[i].metric;
+	return NULL;
+}
+
+void noisy_release_redact_reason(char *why, size_t room)
+{
+	snprintf(why, room,
+		 "what the trainer told cannot be used, and what it was is not kept, "
+		 "because the study releases noisy values only "
+		 "(objectives.NAME.release); the trainer by hand, with the request.json "
+		 "of the attempt, shows it");
+}
+
+/* ---- the files ---- */
+
+/* Folders of attempts whose end is in the journal. */
+struct exact_files {
+	uv_work_t work;
+	struct daemon *daemon;
+	char **directories; /* (n) */
+	size_t n, capacity;
+	char trouble[300]; /* "": they are gone */
+};
+
+static void exact_files_free(struct exact_files *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->directories[i]);
+	free(f->directories);
+	free(f);
+}
+
+/* Takes the path over; false without memory, or without a path. */
+static bool exact_files_add(struct exact_files *f, char *folder)
+{
+	if (folder && f->n == f->capacity) {
+		size_t room = f->capacity ? 2 * f->capacity : 1;
+		char **grown = realloc(f->directories, room * sizeof *grown);
+
+		if (grown) {
+			f->directories = grown;
+			f->capacity = room;
+		}
+	}
+	if (!folder || f->n == f->capacity) {
+		free(folder);
+		return false;
+	}
+	f->directories[f->n++] = folder;
+	return true;
+}
+
+/* On a worker thread. */
+static void exact_files_remove_worker(uv_work_t *w)
+{
+	static const char *const names[] = { "result.jsonl", "stdout", "stderr" };
+	struct exact_files *f = w->data;
+
+	for (size_t i = 0; i < f->n; i++)
+		for (size_t k = 0; k < DP_COUNT(names); k++) {
+			char *path = dp_path_join(f->directories[i], names[k]);
+			int e = !path ? ENOMEM : unlink(path) == 0 ? 0 : errno;
+
+			if (e != 0 && e != ENOENT && e != ENOTDIR)
+				snprintf(f->trouble, sizeof f->trouble,
+					 "%.200s/%s cannot be removed: %s", f->directories[i],
+					 names[k], strerror(e));
+			free(path);
+		}
+}
+
+static void on_exact_files_removed(uv_work_t *w, int status)
+{
+	struct exact_files *f = w->data;
+
+	(void)status; /* work is never cancelled */
+	if (f->trouble[0])
+		log_line(&f->daemon->log, LOG_WARN, "",
+			 "%s; it has exact values of a study that releases noisy ones "
+			 "only, and is tried again when the daemon starts",
+			 f->trouble);
+	exact_files_free(f);
+}
+
+/* Their ends are on the disk. */
+static void exact_files_start_removal(struct daemon *d, void *arg)
+{
+	struct exact_files *f = arg;
+
+	if (d->loop_ended) {
+		exact_files_free(f); /* the next daemon does it */
+		return;
+	}
+	f->daemon = d;
+	f->work.data = f;
+	uv_queue_work(&d->loop, &f->work, exact_files_remove_worker, on_exact_files_removed);
+}
+
+void noisy_release_remove_files(const struct job *j)
+{
+	struct exact_files *f = calloc(1, sizeof *f);
+
+	if (!f || !exact_files_add(f, strdup(j->directory)))
+		daemon_die_no_memory(j->daemon, "to forget exact values");
+	after_commit(j->daemon, exact_files_start_removal, f);
+}
+
+static bool exact_files_add_study(struct exact_files *f, const struct study *study)
+{
+	const struct dp_study_state *s = study->state;
+	char *folder = study_folder(study), below[64];
+	bool ok = folder != NULL;
+
+	for (uint32_t i = 0; ok && i < s->ntrials; i++)
+		for (uint32_t k = 0; ok && k < s->trials[i]->nattempts; k++) {
+			const struct dp_attempt *a = &s->trials[i]->attempts[k];
+
+			if (a->end_class == DP_END_NONE)
+				continue;
+			dp_attempt_format_dir(i, a->run, a->number, below);
+			ok = exact_files_add(f, dp_path_join(folder, below));
+		}
+	free(folder);
+	return ok;
+}
+
+void noisy_release_remove_leftovers(struct daemon *d)
+{
+	struct exact_files *f = calloc(1, sizeof *f);
+	bool ok = f != NULL;
+
+	for (uint32_t i = 0; ok && i < d->nstudies; i++)
+		if (dp_study_has_metric_release(d->studies[i]->state->spec))
+			ok = exact_files_add_study(f, d->studies[i]);
+	if (!ok)
+		daemon_die_no_memory(d, "to forget exact values");
+	if (f->n)
+		after_commit(d, exact_files_start_removal, f);
+	else
+		exact_files_free(f);
+}

@@ -1,0 +1,453 @@
+/* lifecycle.c - the life of a daemon: ordered start, signals, another configuration, ordered
+ * stop. */
+#include "config.h"
+#include "daemon/core/daemon.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "base/program.h"
+#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/executors/executor.h"
+#include "daemon/notify/hooks.h"
+#include "daemon/housekeeping.h"
+#include "daemon/core/read_only.h"
+#include "daemon/studies/reevaluation_job.h"
+#include "daemon/core/service_manager.h"
+#include "daemon/studies/external_accountants.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/studies/scheduler.h"
+#include "daemon/api/server.h"
+#include "daemon/core/state_dir.h"
+#include "daemon/studies/smoothed_hypervolume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reload ---- */
+
+int daemon_reload(struct daemon *d, json_t *changed, struct dp_err *err)
+{
+	struct config new, *old = &d->config;
+	int code = config_load(&new, &d->options->config_source, err);
+
+	if (code != DP_OK) {
+		log_line(&d->log, LOG_ERROR, "", "configuration not reloaded: %s", err->msg);
+		config_clear(&new);
+		return code;
+	}
+	config_list_changes(old, &new, changed);
+	config_clear(old);
+	*old = new;
+	d->log.level = new.log_level;
+	server_set_group(d);
+	hooks_on_reload(d);
+	if (json_array_size(changed))
+		server_log_client_limit(d);
+	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
+		 json_array_size(changed));
+	scheduler_request_turn(d);
+	return DP_OK;
+}
+
+/* ---- stopping ---- */
+
+void daemon_finish_stop_if_idle(struct daemon *d)
+{
+	if (!d->stopping)
+		return;
+	if (d->stop_policy != STOP_LEAVE)
+		for (struct job *j = d->jobs; j; j = j->next)
+			if (j->phase != JOB_PLANNED && j->phase != JOB_OVER &&
+			    !((j->phase == JOB_COLLECTING || j->phase == JOB_STARTED) &&
+			      j->trouble[0]))
+				return; /* the next daemon goes on with one in trouble */
+	if (!d->journal_failing && dp_journal_durable_ticket(d->journal) < d->last_ticket)
+		return;
+	if (hooks_delay_stop(d))
+		return;
+	uv_stop(&d->loop);
+}
+
+void daemon_stop(struct daemon *d, enum stop_policy policy, const char *why)
+{
+	if (d->stopping) { /* asked twice: no more waiting */
+		d->stop_policy = STOP_LEAVE;
+		hooks_begin_stop(d, true);
+		daemon_finish_stop_if_idle(d);
+		return;
+	}
+	d->stopping = true;
+	d->stop_policy = policy;
+	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running", why,
+		 stop_policy_text(policy), executors_count_jobs(d));
+	clock_record_study_times(d, true);
+	if (!d->is_read_only)
+		service_manager_notify("STOPPING=1");
+	server_stop(d);
+	hooks_begin_stop(d, false);
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		proposal_cancel(d->studies[i]);
+		hypervolume_job_cancel(d->studies[i]);
+		reevaluation_cancel(d->studies[i]);
+		accountants_close(d->studies[i]);
+		if (policy == STOP_KILL)
+			jobs_cancel(d->studies[i], NULL);
+	}
+	daemon_finish_stop_if_idle(d);
+}
+
+static void on_signal(uv_signal_t *h, int number)
+{
+	struct daemon *d = h->data;
+	struct dp_err err;
+
+	if (number == SIGHUP) {
+		json_t *changed = json_array();
+
+		service_manager_notify("RELOADING=1");
+		if (daemon_reload(d, changed, &err) != DP_OK)
+			log_line(&d->log, LOG_WARN, "", "the old configuration stays");
+		service_manager_notify("READY=1");
+		json_decref(changed);
+		return;
+	}
+	daemon_stop(d, d->config.stop_policy, strsignal(number));
+}
+
+/* Signals that the loop hears once it runs. */
+static int watch_signal(struct daemon *d, uv_signal_t *h, int number, struct dp_err *err)
+{
+	int e = uv_signal_init(&d->loop, h);
+
+	h->data = d;
+	if (e == 0)
+		e = uv_signal_start(h, on_signal, number);
+	return e == 0 ? DP_OK
+		      : dp_fail(err, DP_E_FAILED, "cannot watch signals: %s", uv_strerror(e));
+}
+
+static void on_watchdog(uv_timer_t *t)
+{
+	(void)t;
+	service_manager_notify("WATCHDOG=1");
+}
+
+/* ---- starting ---- */
+
+/* The folders, made absolute so that attempts can be told where they are. */
+static int find_folders(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+{
+	char *state = s->state_dir ? strdup(s->state_dir) : dp_default_state_dir();
+	int code = DP_OK;
+
+	if (!state)
+		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
+	code = s->read_only ? read_only_check_directory(state, err) : state_dir_open(d, state, err);
+	if (code == DP_OK && s->read_only)
+		d->paths.state_dir = realpath(state, NULL);
+	free(state);
+	if (code != DP_OK)
+		return dp_err_prefix(err, "state folder");
+	d->paths.bin_dir = dp_program_dir();
+	d->paths.shim_path =
+		d->paths.bin_dir ? dp_program_helper_path(d->paths.bin_dir, "dpareto-shim") : NULL;
+	d->paths.report_path =
+		d->paths.bin_dir ? dp_path_join(d->paths.bin_dir, "dpareto-report") : NULL;
+	if (s->socket_path && strcmp(s->socket_path, "none") == 0)
+		d->paths.socket_path = NULL;
+	else
+		d->paths.socket_path =
+			s->socket_path ? strdup(s->socket_path) : dp_default_socket_path();
+	if (!d->paths.state_dir || !d->paths.shim_path || !d->paths.report_path)
+		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
+	return DP_OK;
+}
+
+/* Does stderr lead to systemd's journal? The variable alone does not tell: terminals
+ * and scripts that a service started inherit it. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+
+	return stream && sscanf(stream, "%llu:%llu", &dev, &ino) == 2 &&
+	       fstat(STDERR_FILENO, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
+static int open_log(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+{
+	d->log.level = d->config.log_level;
+	d->log.fd = STDERR_FILENO;
+	d->log.journald = !s->log_file && stderr_is_journal();
+	if (!s->log_file)
+		return DP_OK;
+	/* O_NONBLOCK only for the open, which would wait for the reader of a FIFO */
+	d->log.fd = open(s->log_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+	if (d->log.fd < 0 && errno == ENXIO)
+		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
+			       s->log_file);
+	if (d->log.fd < 0 || fcntl(d->log.fd, F_SETFL, O_APPEND) != 0)
+		return dp_fail_errno(err, errno, "cannot open the log %s", s->log_file);
+	return DP_OK;
+}
+
+static void on_journal_crash(int number)
+{
+	static const char text[] =
+		"dparetod: the journal is damaged: reading it crashed\n"
+		"hint: 'dparetoctl journal verify' says what is wrong, 'dparetoctl "
+		"journal repair' saves what can be read\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* The journal's pages are checked before LMDB may follow them. Should something get
+ * through all the same, that ends with a sentence while the journal is read, before
+ * anything else runs. */
+static int read_journal(struct daemon *d, const char *folder, struct dp_err *err)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
+	struct sigaction guard = { .sa_handler = on_journal_crash }, before[DP_COUNT(signals)];
+	struct dp_journal_options opt = { 0 };
+	int code;
+
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &guard, &before[i]);
+	code = d->is_read_only ? dp_state_open_readonly(&d->state, folder, &d->journal, err)
+			       : dp_journal_open(folder, &opt, &d->journal, err);
+	if (code == DP_OK && !d->is_read_only)
+		code = dp_state_replay_tolerant(&d->state, d->journal, err);
+	if (code == DP_OK)
+		code = dp_journal_next_study_id(d->journal, &d->next_study_id, err);
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+	return code;
+}
+
+/* Studies that are damaged wait for a repair; the others go on. */
+static void lifecycle_log_quarantined(struct daemon *d)
+{
+	const struct dp_state *s = &d->state;
+
+	for (uint32_t i = 0; i < s->nstudies; i++)
+		if (s->studies[i]->quarantined)
+			log_line(&d->log, LOG_ERROR, s->studies[i]->spec->name, "set apart: %s",
+				 s->studies[i]->reason);
+	for (uint32_t i = 0; i < s->nunreadable; i++)
+		log_line(&d->log, LOG_ERROR, "", "study %u cannot be read: %s",
+			 s->unreadable[i].study, s->unreadable[i].reason);
+}
+
+int daemon_replay_journal(struct daemon *d, struct dp_err *err)
+{
+	char *folder = dp_path_join(d->paths.state_dir, "journal");
+	int64_t began = dp_monotonic_us();
+	char count[DP_PLURAL_LEN];
+	int code;
+
+	if (!folder)
+		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	code = read_journal(d, folder, err);
+	free(folder);
+	if (code != DP_OK)
+		return code;
+	log_line(&d->log, LOG_INFO, "", "replayed %s in %.1f ms",
+		 dp_plural_text(d->state.nstudies, "study", count),
+		 (double)(dp_monotonic_us() - began) / 1e3);
+	lifecycle_log_quarantined(d);
+	clock_start(d);
+	for (uint32_t i = 0; i < d->state.nstudies; i++)
+		if (!study_new(d, d->state.studies[i]))
+			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
+	change_feed_reset(d);
+	/* Until here TERM and INT end the process at once, also if the disk hangs:
+	 * nothing was begun. From here on they stop it in order. */
+	code = watch_signal(d, &d->sigterm, SIGTERM, err);
+	return code == DP_OK ? watch_signal(d, &d->sigint, SIGINT, err) : code;
+}
+
+/* What is recorded from here on is told and written. */
+static int start_recording(struct daemon *d, struct dp_err *err)
+{
+	hooks_resume_undelivered(d);
+	return commit_queue_start(d, err);
+}
+
+/* Recovering an attempt ends it at most: none is added meanwhile. */
+static void lifecycle_recover_trial(struct study *study, const struct dp_trial *t)
+{
+	for (uint32_t n = 0; n < t->nattempts; n++)
+		if (t->attempts[n].end_class == DP_END_NONE)
+			job_recover(study, t, &t->attempts[n]);
+}
+
+/* After replay: every attempt that is open in the journal is adopted, collected or
+ * taken as never started, and every study is looked at. */
+static void daemon_recover(struct daemon *d)
+{
+	clock_record_study_times(d, false);
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		struct study *study = d->studies[i];
+		const struct dp_study_state *s = study->state;
+
+		if (s->quarantined)
+			continue;
+		for (uint32_t k = s->first_unfinished; k < s->ntrials; k++)
+			lifecycle_recover_trial(study, s->trials[k]);
+		for (uint32_t k = s->reevals.first_unfinished; k < s->reevals.ntrials; k++)
+			lifecycle_recover_trial(study, s->reevals.trials[k]);
+		study_mark_changed(study);
+	}
+	noisy_release_remove_leftovers(d);
+}
+
+/* HUP would end the process from the first moment on. */
+static int open_loop(struct daemon *d, struct dp_err *err)
+{
+	int e = uv_loop_init(&d->loop);
+
+	d->loop_failed = e != 0;
+	if (e != 0)
+		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s", uv_strerror(e));
+	return watch_signal(d, &d->sighup, SIGHUP, err);
+}
+
+static int open_socket(struct daemon *d, const struct daemon_options *s, int systemd_fd,
+		       struct dp_err *err)
+{
+	int code = server_start(d, systemd_fd, err);
+
+	return code == DP_OK && s->control_fd >= 0 ? server_add_fd(d, s->control_fd, true, err)
+						   : code;
+}
+
+/* Order matters: state first, then what may change it, then who may ask. */
+static int daemon_start(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+{
+	uint64_t watchdog = service_manager_watchdog_us() / 1000;
+	int code, systemd_fd = service_manager_socket();
+	char slots[DP_PLURAL_LEN];
+
+	scheduler_init(d);
+	if (!hooks_start(d))
+		return dp_fail(err, DP_E_NOMEM, "no memory for hooks");
+	code = executors_open(d, s->executors ? s->executors : executors, err);
+	if (code == DP_OK)
+		code = daemon_replay_journal(d, err);
+	if (code == DP_OK)
+		code = start_recording(d, err);
+	if (code != DP_OK)
+		return code;
+	if (!report_writer_open(d))
+		return dp_fail(err, DP_E_NOMEM, "no memory for reports");
+	notification_daemon_started(d);
+	housekeeping_start(d);
+	daemon_recover(d);
+	code = open_socket(d, s, systemd_fd, err);
+	if (code != DP_OK)
+		return code;
+	uv_timer_init(&d->loop, &d->watchdog_timer);
+	if (watchdog)
+		uv_timer_start(&d->watchdog_timer, on_watchdog, watchdog, watchdog);
+	scheduler_request_turn(d);
+	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %s, state in %s, socket %s",
+		 PACKAGE_VERSION, dp_plural_text(d->config.slots, "slot", slots),
+		 d->paths.state_dir, d->paths.socket_path ? d->paths.socket_path : "none");
+	service_manager_notify("READY=1");
+	return DP_OK;
+}
+
+int daemon_open(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+{
+	int code;
+
+	*d = (struct daemon){ .options = s,
+			      .started_us = dp_now_us(),
+			      .is_read_only = s->read_only,
+			      .warm_start_mutex = PTHREAD_MUTEX_INITIALIZER };
+	d->commit_callbacks_end = &d->commit_callbacks;
+	fd_limits_raise(&d->fd_limits);
+	code = open_loop(d, err);
+	if (code == DP_OK)
+		code = config_load(&d->config, &s->config_source, err);
+	if (code == DP_OK)
+		code = open_log(d, s, err);
+	if (code == DP_OK)
+		code = find_folders(d, s, err);
+	if (code != DP_OK)
+		return code;
+	return s->read_only ? read_only_start(d, s, err) : daemon_start(d, s, err);
+}
+
+/* ---- the end ---- */
+
+static void lifecycle_close_handle(uv_handle_t *h, void *arg)
+{
+	(void)arg;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+/* libuv gives the signal back its default action; from here on it does nothing. A mask
+ * would not do: libraries have threads of their own (OpenBLAS), which have none. */
+static void ignore_signal(uv_signal_t *h)
+{
+	int number = h->signum;
+
+	if (!h->loop || number == 0)
+		return; /* never watched */
+	uv_signal_stop(h);
+	signal(number, SIG_IGN);
+}
+
+static void daemon_paths_free(struct daemon_paths *at)
+{
+	free(at->state_dir);
+	free(at->bin_dir);
+	free(at->shim_path);
+	free(at->report_path);
+	free(at->socket_path);
+}
+
+void daemon_close(struct daemon *d)
+{
+	ignore_signal(&d->sigterm); /* one more TERM must not end it in the middle */
+	ignore_signal(&d->sigint);
+	ignore_signal(&d->sighup);
+	d->loop_ended = true; /* from here on callbacks only clean up */
+	dp_journal_close(d->journal);
+	server_stop(d);
+	clients_close_all(d);
+	executors_stop(d);
+	if (!d->loop_failed) {
+		uv_walk(&d->loop, lifecycle_close_handle, NULL);
+		/* it ends early where uv_stop() was called before it ran */
+		while (uv_run(&d->loop, UV_RUN_DEFAULT) != 0)
+			;
+		uv_loop_close(&d->loop);
+	}
+	clock_stop(d); /* no worker writes it any more */
+	/* what waited for the journal and will not come to pass frees what it holds */
+	after_commit_run_all(d);
+	clients_free(d);
+	report_writer_close(d);
+	hooks_stop(d);
+	jobs_free_finished(d, true);
+	studies_free(d);
+	executors_close(d);
+	dp_state_free(&d->state);
+	config_clear(&d->config);
+	if (d->options->log_file && d->log.fd > STDERR_FILENO)
+		close(d->log.fd);
+	daemon_paths_free(&d->paths);
+}

@@ -1,0 +1,121 @@
+/* hook_cursor.c - the file that says how far hooks were told: {"version":1,"studies":{"3":17}},
+ * where 17 is the number of the study's next record to tell. Written whole or not at
+ * all; one that cannot be read counts as none. */
+#include "daemon/notify/hook_cursor.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	HOOK_CURSOR_FILE_MAX = 16 << 20 /* bytes; 100,000 studies need 2 MB */
+};
+
+struct hook_cursor {
+	struct daemon *daemon;
+	char *path;
+	json_t *studies; /* as the file had it; NULL: there was none */
+	uv_work_t work;
+	bool busy;
+	struct dp_buf text; /* of the file; the worker's while busy */
+};
+
+struct hook_cursor *hook_cursor_open(struct daemon *d)
+{
+	struct hook_cursor *cursor = calloc(1, sizeof *cursor);
+	struct dp_err ignored;
+	json_t *file = NULL;
+
+	if (!cursor)
+		return NULL;
+	cursor->daemon = d;
+	cursor->work.data = cursor;
+	cursor->path = dp_path_join(d->paths.state_dir, "hooks.told");
+	if (!cursor->path) {
+		free(cursor);
+		return NULL;
+	}
+	if (dp_json_read_file(cursor->path, HOOK_CURSOR_FILE_MAX, &file, &ignored) == DP_OK)
+		cursor->studies = json_incref(json_object_get(file, "studies"));
+	json_decref(file);
+	return cursor;
+}
+
+uint32_t hook_cursor_next_seq(const struct hook_cursor *cursor, uint32_t study_id)
+{
+	char key[16];
+
+	if (!json_is_object(cursor->studies))
+		return UINT32_MAX;
+	snprintf(key, sizeof key, "%u", study_id);
+	/* a study that the file does not know was created since */
+	return (uint32_t)dp_json_int(cursor->studies, key, 0);
+}
+
+static void hook_cursor_format(struct hook_cursor *cursor, json_t *studies)
+{
+	json_t *file = json_pack("{s:i, s:o}", "version", 1, "studies", studies);
+
+	dp_buf_clear(&cursor->text);
+	if (file)
+		dp_json_dump(&cursor->text, file, 0);
+	cursor->text.failed |= !file;
+	json_decref(file);
+}
+
+static void hook_cursor_write_worker(uv_work_t *work)
+{
+	struct hook_cursor *cursor = work->data;
+
+	/* a disk that refuses it has hooks told twice after the next crash, no more */
+	if (cursor->text.failed ||
+	    dp_write_file(cursor->path, cursor->text.data, cursor->text.len, true, NULL) != DP_OK)
+		return;
+}
+
+static void hook_cursor_remove_worker(uv_work_t *work)
+{
+	const struct hook_cursor *cursor = work->data;
+
+	if (unlink(cursor->path) != 0) {
+		/* there was none */
+	}
+}
+
+static void on_hook_cursor_saved(uv_work_t *work, int status)
+{
+	struct hook_cursor *cursor = work->data;
+
+	(void)status;
+	cursor->busy = false;
+}
+
+bool hook_cursor_save(struct hook_cursor *cursor, json_t *studies)
+{
+	if (cursor->busy) {
+		json_decref(studies);
+		return false;
+	}
+	if (studies)
+		hook_cursor_format(cursor, studies);
+	cursor->busy = true;
+	uv_queue_work(&cursor->daemon->loop, &cursor->work,
+		      studies ? hook_cursor_write_worker : hook_cursor_remove_worker,
+		      on_hook_cursor_saved);
+	return true;
+}
+
+void hook_cursor_close(struct hook_cursor *cursor, json_t *studies)
+{
+	if (studies) {
+		hook_cursor_format(cursor, studies);
+		hook_cursor_write_worker(&cursor->work);
+	}
+	json_decref(cursor->studies);
+	dp_buf_free(&cursor->text);
+	free(cursor->path);
+	free(cursor);
+}

@@ -1,0 +1,418 @@
+/* hooks.c - the queue of what is to be told, and the one program that is being run. */
+#include "daemon/notify/hooks.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "daemon/core/child_process.h"
+#include "daemon/notify/hook_backlog.h"
+#include "daemon/studies/study_object.h"
+#include "daemon/notify/hook_cursor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+	HOOK_QUEUE_MAX = 1000,         /* more wait in the journal */
+	REPORT_WAIT_US = 60 * 1000000, /* a report is waited for so long */
+	STOP_GRACE_US = 5 * 1000000,   /* for what waits when the daemon stops */
+	KILL_GRACE_US = 1000000,       /* and for the running one after TERM */
+	CURSOR_SAVE_TICKS = 120        /* how far it is told is kept once a minute, too */
+};
+
+/* One program to run for one thing that happened. */
+struct hook_run {
+	struct hook_run *next;
+	json_t *hook, *payload;
+	enum hook_event event;
+	uint32_t study_id, seq;
+	uint64_t ticket;
+	int64_t queued_us; /* dp_monotonic_us() */
+	char name[DP_NAME_MAX + 1];
+};
+
+struct hooks {
+	struct daemon *daemon;
+	struct hook_run *first, **last, *running;
+	unsigned n_queued;
+	struct hook_backlog backlog;
+	bool refilling; /* from the journal, until the queue is full */
+	struct child child;
+	struct hook_cursor *cursor;
+	bool cursor_ready; /* what was not told is known: from here on progress can be kept */
+	bool cursor_dirty;
+	int64_t stop_deadline_us; /* 0: the daemon does not stop */
+};
+
+/* ---- the queue ---- */
+
+static void hook_run_free(struct hook_run *r)
+{
+	json_decref(r->hook);
+	json_decref(r->payload);
+	free(r);
+}
+
+static struct hook_run *hook_run_dequeue(struct hooks *k, struct hook_run **at)
+{
+	struct hook_run *r = *at;
+
+	*at = r->next;
+	if (!r->next)
+		k->last = at;
+	k->n_queued--;
+	return r;
+}
+
+static bool hook_run_enqueue(struct hooks *k, const struct notification *one, json_t *hook)
+{
+	struct hook_run *r = one->payload ? calloc(1, sizeof *r) : NULL;
+
+	if (!r)
+		return false;
+	*r = (struct hook_run){ .hook = json_incref(hook),
+				.payload = json_incref(one->payload),
+				.event = one->event,
+				.study_id = one->study_id,
+				.seq = one->seq,
+				.ticket = one->ticket,
+				.queued_us = dp_monotonic_us() };
+	snprintf(r->name, sizeof r->name, "%s", one->name);
+	*k->last = r;
+	k->last = &r->next;
+	k->n_queued++;
+	return true;
+}
+
+bool hooks_want_event(const struct daemon *d, enum hook_event what)
+{
+	const json_t *hook;
+	size_t i;
+
+	json_array_foreach (d->config.hooks, i, hook)
+		if (hook_wants_event(hook, what))
+			return true;
+	return false;
+}
+
+bool hooks_enqueue(struct daemon *d, const struct notification *one)
+{
+	json_t *hook;
+	size_t i;
+
+	json_array_foreach (d->config.hooks, i, hook)
+		if (hook_wants_event(hook, one->event) && !hook_run_enqueue(d->hooks, one, hook))
+			return false;
+	return true;
+}
+
+bool hooks_queue_has_room(const struct daemon *d)
+{
+	return d->hooks->n_queued < HOOK_QUEUE_MAX;
+}
+
+bool hooks_can_enqueue(const struct daemon *d)
+{
+	return !d->hooks->backlog.has_entries && hooks_queue_has_room(d);
+}
+
+void hooks_defer_to_backlog(struct study *study, const struct dp_event *e)
+{
+	struct hook_backlog *b = &study->daemon->hooks->backlog;
+
+	if (!b->has_entries)
+		log_line(&study->daemon->log, LOG_WARN, "",
+			 "%u hooks wait to be run; further notifications wait in the "
+			 "journal",
+			 study->daemon->hooks->n_queued);
+	hook_backlog_add(b, study, e->seq, e->time_us);
+}
+
+/* A queue that is half empty is filled in one go. */
+static void hooks_refill_from_backlog(struct hooks *k)
+{
+	if (k->n_queued <= HOOK_QUEUE_MAX / 2)
+		k->refilling = true;
+	else if (k->n_queued >= HOOK_QUEUE_MAX)
+		k->refilling = false;
+	if (k->refilling)
+		hook_backlog_poll(&k->backlog, k->daemon);
+}
+
+/* ---- how far it was told ---- */
+
+static void hooks_lower_cursor(json_t *studies, const struct hook_run *r)
+{
+	char key[16];
+
+	if (!r || r->study_id == 0)
+		return;
+	snprintf(key, sizeof key, "%u", r->study_id);
+	if (json_integer_value(json_object_get(studies, key)) > (json_int_t)r->seq)
+		json_object_set_new(studies, key, json_integer(r->seq));
+}
+
+/* For each study the first record that was not told to the end. */
+static json_t *hooks_cursor_json(const struct hooks *k)
+{
+	const struct daemon *d = k->daemon;
+	json_t *studies = json_object();
+	char key[16];
+
+	for (uint32_t i = 0; i < d->nstudies; i++) {
+		const struct study *study = d->studies[i];
+
+		snprintf(key, sizeof key, "%u", study->state->id);
+		json_object_set_new(studies, key,
+				    json_integer(study->hook_backlog.is_pending
+							 ? study->hook_backlog.first_seq
+							 : study->state->next_seq));
+	}
+	hooks_lower_cursor(studies, k->running);
+	for (const struct hook_run *r = k->first; r; r = r->next)
+		hooks_lower_cursor(studies, r);
+	return studies;
+}
+
+static bool hooks_journal_is_durable(const struct daemon *d)
+{
+	return !d->journal_failing && dp_journal_durable_ticket(d->journal) >= d->last_ticket;
+}
+
+static bool hooks_are_configured(const struct hooks *k)
+{
+	return json_array_size(k->daemon->config.hooks) > 0;
+}
+
+static void hooks_save_cursor(struct hooks *k)
+{
+	if (k->cursor_dirty && hooks_journal_is_durable(k->daemon))
+		k->cursor_dirty = !hook_cursor_save(
+			k->cursor, hooks_are_configured(k) ? hooks_cursor_json(k) : NULL);
+}
+
+void hooks_resume_undelivered(struct daemon *d)
+{
+	struct hooks *k = d->hooks;
+
+	/* without hooks there is nothing to report to */
+	for (uint32_t i = 0; hooks_are_configured(k) && i < d->nstudies; i++) {
+		struct study *study = d->studies[i];
+		uint32_t from = hook_cursor_next_seq(k->cursor, study->state->id);
+
+		if (from < study->state->next_seq)
+			hook_backlog_add(&k->backlog, study, from, 0);
+		/* a study that cannot be read to its end is paused, but there is no
+		 * record of it: it is told at each start until it is repaired */
+		if (study->state->quarantined)
+			hook_backlog_add_quarantined(&k->backlog, study);
+	}
+	hooks_refill_from_backlog(k);
+	if (k->n_queued)
+		log_line(&d->log, LOG_INFO, "", "%u hooks of a former daemon are run now%s",
+			 k->n_queued, k->backlog.has_entries ? ", others wait in the journal" : "");
+	k->cursor_dirty = true;
+	k->cursor_ready = true;
+}
+
+void hooks_on_reload(struct daemon *d)
+{
+	if (!hooks_are_configured(d->hooks))
+		hook_backlog_clear(&d->hooks->backlog, d);
+	d->hooks->cursor_dirty = true;
+}
+
+/* ---- running ---- */
+
+static const char *hook_run_program(const struct hook_run *r)
+{
+	return json_string_value(json_array_get(json_object_get(r->hook, "command"), 0));
+}
+
+static void hook_run_log(const struct hooks *k, const char *what)
+{
+	const struct hook_run *r = k->running;
+
+	log_line(&k->daemon->log, LOG_WARN, r->name, "the hook %.200s for '%s' %s",
+		 hook_run_program(r), hook_event_text(r->event), what);
+}
+
+static void hook_run_finish(struct hooks *k)
+{
+	hook_run_free(k->running);
+	k->running = NULL;
+	k->cursor_dirty = true;
+}
+
+static void on_hook_end(struct child *c, int status)
+{
+	struct hooks *k = c->daemon->hooks;
+	char words[300], text[500], limit[DP_NUM_LEN];
+
+	child_last_line(c, words, sizeof words);
+	if (c->timed_out)
+		snprintf(text, sizeof text, "was ended%s: it took longer than %s",
+			 c->killed ? " by SIGKILL" : "",
+			 k->stop_deadline_us
+				 ? "the daemon's stop allows"
+				 : dp_duration_text(hook_timeout_seconds(k->running->hook), limit));
+	else if (WIFSIGNALED(status))
+		snprintf(text, sizeof text, "was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(text, sizeof text, "ended with exit status %d", WEXITSTATUS(status));
+	if (words[0])
+		snprintf(text + strlen(text), sizeof text - strlen(text), "; its last line: %s",
+			 words);
+	if (c->timed_out || status != 0)
+		hook_run_log(k, text);
+	else
+		log_line(&c->daemon->log, LOG_DEBUG, k->running->name, "told %s of '%s'",
+			 hook_run_program(k->running), hook_event_text(k->running->event));
+	/* one that our own stop has cut short is told again by the next daemon */
+	if (!c->timed_out || !k->stop_deadline_us)
+		hook_run_finish(k);
+	hooks_run_due(c->daemon);
+}
+
+static char **hook_run_argv(const struct hook_run *r)
+{
+	const json_t *command = json_object_get(r->hook, "command"), *word;
+	char **argv = calloc(json_array_size(command) + 1, sizeof *argv);
+	size_t i;
+
+	json_array_foreach (command, i, word)
+		if (argv)
+			argv[i] = (char *)json_string_value(word);
+	return argv;
+}
+
+/* The object as it goes out: with the report, if there is one by now. */
+static char *hook_run_input(const struct daemon *d, const struct hook_run *r)
+{
+	struct study *study = r->study_id ? study_by_id(d, r->study_id) : NULL;
+	char *report = study ? report_writer_find_report(study) : NULL;
+	struct dp_buf text = DP_BUF_INIT;
+
+	json_object_set_new(r->payload, "report", report ? json_string(report) : json_null());
+	free(report);
+	dp_json_dump(&text, r->payload, 0);
+	dp_buf_putc(&text, '\n');
+	return dp_buf_detach(&text);
+}
+
+static void hook_run_begin(struct hooks *k)
+{
+	struct hook_run *r = hook_run_dequeue(k, &k->first);
+	char **argv = hook_run_argv(r), *input = hook_run_input(k->daemon, r), why[300];
+	int e = 0;
+
+	k->running = r;
+	if (!argv || !input)
+		snprintf(why, sizeof why, "could not be started: no memory");
+	else if ((e = child_start(&k->child, argv, input, hook_timeout_seconds(r->hook))) != 0)
+		snprintf(why, sizeof why, "could not be started: %s", strerror(e));
+	free(argv);
+	free(input);
+	if (child_is_running(&k->child)) {
+		if (k->stop_deadline_us)
+			child_shorten_deadline(&k->child, k->stop_deadline_us);
+		return;
+	}
+	hook_run_log(k, why);
+	hook_run_finish(k);
+}
+
+/* May the first one be told? Its record must be on the disk, and whoever hears of the
+ * end of a study wants to look at its report. */
+static bool hook_run_can_start(const struct hooks *k)
+{
+	const struct hook_run *r = k->first;
+	const struct daemon *d = k->daemon;
+	struct study *study;
+
+	if (!r || k->running || (k->stop_deadline_us && dp_monotonic_us() >= k->stop_deadline_us) ||
+	    dp_journal_durable_ticket(d->journal) < r->ticket)
+		return false;
+	if (r->study_id == 0 || d->stopping || dp_monotonic_us() - r->queued_us > REPORT_WAIT_US)
+		return true;
+	study = study_by_id(d, r->study_id);
+	return !study || !report_writer_will_write(study);
+}
+
+void hooks_run_due(struct daemon *d)
+{
+	struct hooks *k = d->hooks;
+
+	hooks_refill_from_backlog(k);
+	while (hook_run_can_start(k))
+		hook_run_begin(k);
+	hooks_save_cursor(k);
+	if (d->stopping)
+		daemon_finish_stop_if_idle(d);
+}
+
+void hooks_tick(struct daemon *d)
+{
+	child_tick(&d->hooks->child);
+	if (d->n_ticks % CURSOR_SAVE_TICKS == 0 && hooks_are_configured(d->hooks))
+		d->hooks->cursor_dirty = true;
+	hooks_run_due(d);
+}
+
+/* ---- life ---- */
+
+bool hooks_start(struct daemon *d)
+{
+	struct hooks *k = calloc(1, sizeof *k);
+
+	if (!k)
+		return false;
+	k->daemon = d;
+	k->last = &k->first;
+	child_init(&k->child, d, on_hook_end);
+	k->cursor = hook_cursor_open(d);
+	d->hooks = k;
+	return k->cursor != NULL;
+}
+
+void hooks_begin_stop(struct daemon *d, bool now)
+{
+	struct hooks *k = d->hooks;
+
+	k->stop_deadline_us = dp_monotonic_us() + (now ? -KILL_GRACE_US : STOP_GRACE_US);
+	child_shorten_deadline(&k->child, k->stop_deadline_us);
+}
+
+bool hooks_delay_stop(const struct daemon *d)
+{
+	const struct hooks *k = d->hooks;
+	int64_t now = dp_monotonic_us();
+
+	if (child_is_running(&k->child))
+		return now < k->stop_deadline_us + KILL_GRACE_US;
+	return (k->first || k->backlog.has_entries) && now < k->stop_deadline_us;
+}
+
+void hooks_stop(struct daemon *d)
+{
+	struct hooks *k = d->hooks;
+	bool keep;
+
+	if (!k)
+		return;
+	keep = k->cursor_ready && hooks_are_configured(k) && !d->journal_failing;
+	child_kill_and_wait(&k->child);
+	if (k->cursor)
+		hook_cursor_close(k->cursor, keep ? hooks_cursor_json(k) : NULL);
+	if (k->first)
+		log_line(&d->log, LOG_WARN, "",
+			 "%u hooks were not run; the next daemon tells what is recorded",
+			 k->n_queued);
+	while (k->first)
+		hook_run_free(hook_run_dequeue(k, &k->first));
+	if (k->running)
+		hook_run_free(k->running);
+	free(k);
+	d->hooks = NULL;
+}

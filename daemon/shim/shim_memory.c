@@ -1,0 +1,315 @@
+/* shim_memory.c - dpareto-shim: the memory that all processes of a trainer have together,
+ * and its limit.
+ *
+ * Where the trainer has a cgroup with a memory controller the kernel keeps the limit.
+ * Else this process adds up what the tree has, now and then: first resident pages, which
+ * is cheap and never too little, and only where these are beyond the limit the share of
+ * each process in pages that cannot be had back (anonymous and shared memory, but not
+ * files that are mapped). What workers have in common since they were forked counts once
+ * then. */
+#include "daemon/shim/shim.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHECK_MIN_SECONDS     0.02 /* seconds between two looks */
+#define CHECK_MAX_SECONDS     0.5
+#define FILL_BYTES_PER_SECOND 2e9  /* bytes that a program can make its own in a second */
+#define CHECK_COST_RATIO      20.0 /* a look may take one in so many seconds of processor time */
+#define CGROUP_CHECK_SECONDS  2.0  /* seconds between two looks whether the kernel still cares */
+
+enum {
+	TREE_PROCESSES_MAX = 1 << 16,
+	SMALL_FILE = 4096,
+	CHILDREN_FILE = 1 << 16
+};
+
+struct process_tree {
+	pid_t *pids;
+	size_t n, capacity;
+};
+
+/* ---- small files ---- */
+
+/* What a small file has, as text; false if it cannot be read. */
+static bool shim_read_small_file(int folder, const char *name, char *text, size_t room)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	while (len + 1 < room && (n = read(fd, text + len, room - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	text[len] = '\0';
+	return len > 0;
+}
+
+/* The number behind a word that begins a line; 0 if there is none. */
+static uint64_t shim_find_number(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (text) {
+		if (strncmp(text, word, len) == 0)
+			return strtoull(text + len, NULL, 10);
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return 0;
+}
+
+/* ---- the kernel's limit ---- */
+
+static bool shim_cgroup_read(const struct shim *s, const char *file, char *text, size_t room)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof path, "%s/%s", s->cgroup_dir, file);
+	return shim_read_small_file(AT_FDCWD, path, text, room);
+}
+
+/* All of it ends when one of its processes finds no memory, and none is had by putting
+ * others out to a disk. False: there is no memory controller here. */
+static bool shim_cgroup_limit_memory(const struct shim *s)
+{
+	char limit[32];
+
+	shim_cgroup_write(s, "memory.oom.group", "1");
+	shim_cgroup_write(s, "memory.swap.max", "0");
+	snprintf(limit, sizeof limit, "%llu", (unsigned long long)s->opt.memory_limit);
+	return shim_cgroup_write(s, "memory.max", limit);
+}
+
+/* Whoever starts the daemon again may have taken the controller away. It may be back, but
+ * knows nothing then of the pages that the trainer has: the limit is not set again, this
+ * process keeps it from here on. Nor is there one if the trainer could not enter. */
+static bool shim_cgroup_still_limits(const struct shim *s)
+{
+	char text[SMALL_FILE];
+
+	return shim_cgroup_read(s, "memory.max", text, sizeof text) &&
+	       strtoull(text, NULL, 10) == s->memory.cgroup_limit &&
+	       shim_cgroup_read(s, "cgroup.events", text, sizeof text) &&
+	       shim_find_number(text, "populated ") == 1;
+}
+
+void shim_memory_init(struct shim *s)
+{
+	char text[SMALL_FILE];
+
+	s->memory.by_cgroup = s->opt.memory_limit && s->cgroup_dir[0] &&
+			      shim_cgroup_limit_memory(s) &&
+			      shim_cgroup_read(s, "memory.max", text, sizeof text);
+	/* whole pages */
+	s->memory.cgroup_limit = s->memory.by_cgroup ? strtoull(text, NULL, 10) : 0;
+}
+
+void shim_memory_finish(struct shim *s)
+{
+	char text[SMALL_FILE];
+	uint64_t peak;
+
+	if (!s->memory.cgroup_limit || s->exit_status == 0 ||
+	    !shim_cgroup_read(s, "memory.events", text, sizeof text))
+		return;
+	/* killed for want of memory, and the want was of this group and not of all */
+	if (shim_find_number(text, "oom ") == 0 || shim_find_number(text, "oom_kill ") == 0)
+		return;
+	s->memory.exceeded = true;
+	if (shim_cgroup_read(s, "memory.peak", text, sizeof text)) {
+		peak = strtoull(text, NULL, 10);
+		s->memory.peak = peak > s->memory.peak ? peak : s->memory.peak;
+	}
+}
+
+/* ---- what the tree has ---- */
+
+static void process_tree_add(struct process_tree *t, pid_t pid)
+{
+	pid_t *grown;
+
+	if (t->n == TREE_PROCESSES_MAX)
+		return;
+	if (t->n == t->capacity) {
+		grown = realloc(t->pids, (2 * t->capacity + 64) * sizeof *grown);
+		if (!grown)
+			return; /* the others count all the same */
+		t->pids = grown;
+		t->capacity = 2 * t->capacity + 64;
+	}
+	t->pids[t->n++] = pid;
+}
+
+/* Those that one thread has started. */
+static void process_tree_add_children(struct process_tree *t, int folder, const char *thread)
+{
+	static char text[CHILDREN_FILE];
+	char name[64], *p = text, *end;
+	long pid;
+
+	snprintf(name, sizeof name, "task/%.20s/children", thread);
+	if (!shim_read_small_file(folder, name, text, sizeof text))
+		return;
+	while ((pid = strtol(p, &end, 10)) > 0 && end != p) {
+		/* the last number may be cut off; then a later look finds it */
+		if (*end == ' ')
+			process_tree_add(t, (pid_t)pid);
+		p = end;
+	}
+}
+
+/* Those that any of its threads has started. */
+static void process_tree_scan_threads(struct process_tree *t, int folder, pid_t pid)
+{
+	char own[24];
+	struct dirent *entry;
+	struct stat st;
+	DIR *threads;
+	int fd;
+
+	snprintf(own, sizeof own, "%d", (int)pid);
+	/* its links are itself, the folder above and one for each thread */
+	if (fstatat(folder, "task", &st, 0) == 0 && st.st_nlink == 3) {
+		process_tree_add_children(t, folder, own);
+		return;
+	}
+	fd = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	threads = fd < 0 ? NULL : fdopendir(fd);
+	if (!threads) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(threads)) != NULL)
+		if (entry->d_name[0] != '.')
+			process_tree_add_children(t, folder, entry->d_name);
+	closedir(threads);
+}
+
+static int process_tree_open_proc(pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static uint64_t process_resident_bytes(int folder)
+{
+	unsigned long long pages = 0;
+	char text[128];
+
+	if (!shim_read_small_file(folder, "statm", text, sizeof text) ||
+	    sscanf(text, "%*s %llu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Everything below this process, and the pages that they have in memory, one by one. */
+static uint64_t process_tree_resident_bytes(struct process_tree *t, pid_t self)
+{
+	uint64_t sum = 0;
+	int folder = process_tree_open_proc(self);
+
+	t->n = 0;
+	if (folder >= 0) {
+		process_tree_scan_threads(t, folder, self);
+		close(folder);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		folder = process_tree_open_proc(t->pids[i]);
+		if (folder < 0)
+			continue;
+		sum += process_resident_bytes(folder);
+		process_tree_scan_threads(t, folder, t->pids[i]);
+		close(folder);
+	}
+	return sum;
+}
+
+/* What a process has for itself and its share of what it has with others; of one that
+ * does not tell (it changed its user), all that is resident. */
+static uint64_t process_pss_bytes(int folder)
+{
+	char text[SMALL_FILE];
+
+	if (!shim_read_small_file(folder, "smaps_rollup", text, sizeof text))
+		return process_resident_bytes(folder);
+	if (!strstr(text, "\nPss_Anon:"))
+		return shim_find_number(text, "Pss:") * 1024;
+	return (shim_find_number(text, "Pss_Anon:") + shim_find_number(text, "Pss_Shmem:")) * 1024;
+}
+
+static uint64_t process_tree_pss_bytes(const struct process_tree *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		int folder = process_tree_open_proc(t->pids[i]);
+
+		if (folder < 0)
+			continue;
+		sum += process_pss_bytes(folder);
+		close(folder);
+	}
+	return sum;
+}
+
+/* ---- watching it ---- */
+
+static double shim_cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Until the limit could be reached, if the tree grows twice as fast as it did, or begins
+ * to; but no more often than is cheap. */
+static double shim_memory_next_pause(const struct shim *s, double now, uint64_t used, double cost)
+{
+	const struct shim_memory *m = &s->memory;
+	double room = (double)s->opt.memory_limit - (double)used, pause;
+	double grown = (double)used - (double)m->used, time = now - m->checked_at;
+	double rate = m->checked_at > 0 && time > 0 ? 2 * grown / time : 0;
+
+	pause = room / (rate > FILL_BYTES_PER_SECOND ? rate : FILL_BYTES_PER_SECOND);
+	if (pause > CHECK_MAX_SECONDS)
+		pause = CHECK_MAX_SECONDS;
+	if (pause < CHECK_MIN_SECONDS)
+		pause = CHECK_MIN_SECONDS;
+	return pause > CHECK_COST_RATIO * cost ? pause : CHECK_COST_RATIO * cost;
+}
+
+void shim_memory_check(struct shim *s, double now)
+{
+	static struct process_tree tree;
+	struct shim_memory *m = &s->memory;
+	double before;
+	uint64_t used;
+
+	if (m->by_cgroup) {
+		m->by_cgroup = shim_cgroup_still_limits(s);
+		m->next_check = now + (m->by_cgroup ? CGROUP_CHECK_SECONDS : 0);
+		return;
+	}
+	before = shim_cpu_seconds();
+	used = process_tree_resident_bytes(&tree, s->own_pid);
+	if (used > s->opt.memory_limit)
+		used = process_tree_pss_bytes(&tree);
+	m->next_check = now + shim_memory_next_pause(s, now, used, shim_cpu_seconds() - before);
+	m->used = used;
+	m->checked_at = now;
+	m->peak = used > m->peak ? used : m->peak;
+	m->exceeded = used > s->opt.memory_limit;
+}

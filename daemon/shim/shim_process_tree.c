@@ -1,0 +1,157 @@
+/* shim_process_tree.c - dpareto-shim: everything that descends from the trainer. Orphans of any
+ * depth come to this process as their subreaper; a cgroup, where there is one, also holds
+ * them together when this process is killed. */
+#include "daemon/shim/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ORPHAN_KILL_SECONDS 5.0 /* how long to hunt what the trainer left behind */
+
+enum {
+	REAP_BATCH = 1024,
+	BOOT_LEN = 8 /* characters of the boot's number that go into a name */
+};
+
+/* ---- the cgroup ---- */
+
+static void shim_read_boot_id(char out[BOOT_LEN + 1])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, out, BOOT_LEN);
+
+	out[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* A file of the cgroup, for writing. */
+static int shim_cgroup_open(const struct shim *s, const char *file)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof path, "%s/%s", s->cgroup_dir, file);
+	return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+void shim_cgroup_create(struct shim *s, unsigned long long start)
+{
+	char boot[BOOT_LEN + 1];
+	int n;
+
+	s->cgroup_procs_fd = -1;
+	if (!s->opt.cgroup)
+		return;
+	shim_read_boot_id(boot);
+	n = snprintf(s->cgroup_dir, sizeof s->cgroup_dir, "%s/dpareto-%s-%d-%llu", s->opt.cgroup,
+		     boot, (int)s->own_pid, start);
+	if (n >= (int)sizeof s->cgroup_dir || mkdir(s->cgroup_dir, 0755) != 0) {
+		s->cgroup_dir[0] = '\0'; /* then it goes without */
+		return;
+	}
+	s->cgroup_procs_fd = shim_cgroup_open(s, "cgroup.procs");
+	if (s->cgroup_procs_fd < 0)
+		shim_cgroup_remove(s);
+}
+
+void shim_cgroup_remove(struct shim *s)
+{
+	if (!s->cgroup_dir[0])
+		return;
+	if (s->cgroup_procs_fd >= 0)
+		close(s->cgroup_procs_fd);
+	s->cgroup_procs_fd = -1;
+	/* not with something alive in it: the daemon goes on with that */
+	rmdir(s->cgroup_dir);
+	s->cgroup_dir[0] = '\0';
+}
+
+bool shim_cgroup_write(const struct shim *s, const char *file, const char *text)
+{
+	int fd = s->cgroup_dir[0] ? shim_cgroup_open(s, file) : -1;
+	bool written;
+
+	if (fd < 0)
+		return false;
+	written = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return written;
+}
+
+/* ---- children ---- */
+
+/* Reaps what has ended, a batch at a time: a tree that forks and dies faster than it
+ * can be reaped must not keep this process from its other duties. */
+enum reap_result shim_reap_children(struct shim *s)
+{
+	int status;
+	pid_t pid;
+
+	for (int n = 0; n < REAP_BATCH; n++) {
+		pid = waitpid(-1, &status, WNOHANG);
+		if (pid < 0)
+			return REAP_NO_CHILD_LEFT;
+		if (pid == 0)
+			return REAP_OTHERS_LIVE;
+		if (pid != s->trainer_pid || s->trainer_ended)
+			continue;
+		clock_gettime(CLOCK_REALTIME, &s->wall_end);
+		s->exit_status = status;
+		s->trainer_ended = true;
+	}
+	return REAP_MAYBE_MORE;
+}
+
+/* KILL to every child, by groups: a group is killed whole, which a process that keeps
+ * forking cannot outrun. A child pins its group's number until it is reaped, so no
+ * stranger can be hit. */
+static void kill_children(void)
+{
+	FILE *list = fopen("/proc/thread-self/children", "re");
+	pid_t own = getpgrp();
+	int pid;
+
+	if (!list)
+		return;
+	while (fscanf(list, "%d", &pid) == 1) {
+		pid_t group = getpgid(pid);
+
+		kill(group > 1 && group != own ? -group : pid, SIGKILL);
+	}
+	fclose(list);
+}
+
+/* Where there is no cgroup, one by one. */
+void kill_tree(const struct shim *s)
+{
+	shim_cgroup_write(s, "cgroup.kill", "1");
+	kill_children();
+}
+
+/* The trainer has ended; what descends from it has lost its purpose. Orphans of any
+ * depth come to this process as their subreaper, so when it has no child there is
+ * nothing left. */
+void shim_kill_orphans(struct shim *s)
+{
+	double give_up = shim_now() + ORPHAN_KILL_SECONDS;
+	enum reap_result reaped;
+
+	while ((reaped = shim_reap_children(s)) != REAP_NO_CHILD_LEFT) {
+		struct pollfd p = { .fd = s->signal_fd, .events = POLLIN };
+
+		if (shim_now() >= give_up) {
+			s->orphans_left = true;
+			return;
+		}
+		kill_tree(s);
+		if (reaped == REAP_OTHERS_LIVE && poll(&p, 1, 5) > 0)
+			read_signals(s);
+	}
+}

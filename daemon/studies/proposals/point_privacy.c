@@ -1,0 +1,71 @@
+/* point_privacy.c - what a point costs: its epsilons, and what a training there takes of
+ * search.budget. On worker threads, because oracles may take their time. */
+#include "daemon/studies/proposals/proposal_job.h"
+
+#include "daemon/studies/external_accountants.h"
+#include "daemon/studies/study_object.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Programs are asked about the waypoints, too, before anything is trained: what they
+ * refuse there is no result, but one that cannot answer is found out. Their answers are
+ * kept. */
+static int point_privacy_probe_checkpoints(const struct dp_study *spec,
+					   const struct dp_external_callback *asker,
+					   const double *x, struct dp_err *err)
+{
+	double waypoints[DP_CHECKPOINTS_MAX];
+	size_t n = asker ? dp_learning_curve_checkpoints(spec, x, waypoints) : 0;
+	struct dp_epsilon e;
+
+	for (size_t i = 0; i < n * spec->nobjectives; i++) {
+		size_t objective = i % spec->nobjectives;
+		const struct dp_accounting_spec *o = spec->objectives[objective].privacy;
+		int code = DP_OK;
+
+		if (o && o->kind == DP_ACCOUNTING_EXTERNAL)
+			code = dp_objective_epsilon_at(spec, asker, objective, x,
+						       waypoints[i / spec->nobjectives], &e, err);
+		if (code != DP_OK && code != DP_E_INVALID)
+			return code;
+	}
+	return DP_OK;
+}
+
+int point_privacy_compute(const struct study *study, const atomic_bool *cancel, double *x,
+			  double *privacy, char refused[POINT_REFUSAL_LEN], struct dp_err *err)
+{
+	const struct dp_study *spec = study->state->spec;
+	struct accountants_turn turn;
+	const struct dp_external_callback *asker = accountants_get_asker(study, cancel, &turn);
+	int code = dp_space_solve_calibrated(spec, x, err);
+
+	if (code == DP_OK)
+		code = dp_objectives_epsilon_at(spec, asker, x, NAN, privacy, err);
+	refused[0] = '\0';
+	if (code == DP_OK)
+		return point_privacy_probe_checkpoints(spec, asker, x, err);
+	if (asker && code != DP_E_INVALID)
+		return code;
+	snprintf(refused, POINT_REFUSAL_LEN, "%.299s", err->msg);
+	return DP_OK;
+}
+
+int point_privacy_renyi(const struct dp_study *spec, double order, const double *x, double at,
+			double *k, struct dp_err *err)
+{
+	struct dp_renyi_cache *m;
+	int code;
+
+	*k = NAN;
+	if (order == 0)
+		return DP_OK;
+	m = dp_renyi_cache_new();
+	if (!m)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	code = dp_study_training_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
+				       err);
+	dp_renyi_cache_free(m);
+	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
+}

@@ -1,0 +1,106 @@
+/* recommended.c - settings that clients ask for, by levels of an objective. */
+#include "daemon/studies/proposals/recommend_query.h"
+
+#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/api/requests.h"
+#include "daemon/api/server.h"
+
+#include <stdlib.h>
+
+struct recommend_query {
+	struct recommend_query *next;
+	uint64_t client_id;
+	struct dp_level_queries levels;
+	int code;
+	struct dp_err err;
+	json_t *answer;
+};
+
+void recommend_query_free(struct recommend_query **list)
+{
+	while (*list) {
+		struct recommend_query *one = *list;
+
+		*list = one->next;
+		json_decref(one->answer);
+		free(one);
+	}
+}
+
+int recommend_query_add(struct recommend_query **list, struct study *study, uint64_t client,
+			const json_t *levels, struct dp_err *err)
+{
+	struct recommend_query *one = calloc(1, sizeof *one), **end = list;
+	int code;
+
+	if (!one)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
+	one->client_id = client;
+	code = dp_level_queries_parse(study->state->spec, levels, &one->levels, err);
+	if (code != DP_OK) {
+		free(one);
+		return code;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = one;
+	return DP_OK;
+}
+
+int recommend_query_snapshot(struct recommend_query *list, const struct dp_study_state *s,
+			     struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (struct recommend_query *r = list; r && code == DP_OK; r = r->next)
+		code = dp_level_queries_find_tested(s, &r->levels, err);
+	return code;
+}
+
+void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p,
+			     const struct dp_study *spec, const struct dp_history_subset *results,
+			     const struct dp_external_callback *programs, const atomic_bool *cancel)
+{
+	for (struct recommend_query *r = list; r; r = r->next)
+		r->code = dp_level_queries_recommend(p, spec, results, programs, &r->levels, cancel,
+						     &r->answer, &r->err);
+}
+
+void recommend_query_reply(struct recommend_query **list, struct study *study,
+			   const struct dp_err *why)
+{
+	struct recommend_query *told = *list;
+
+	*list = NULL; /* whoever comes now waits for the next answer */
+	for (struct recommend_query *r = told; r; r = r->next) {
+		json_t *ok = why || r->code != DP_OK
+				     ? NULL
+				     : json_pack("{s:s, s:O}", "study", study->state->spec->name,
+						 "recommendations", r->answer);
+
+		if (!why && r->code == DP_OK && !ok)
+			dp_fail(&r->err, DP_E_NOMEM, "no memory for the answer");
+		if (ok)
+			client_reply_ok(study->daemon, r->client_id, ok);
+		else
+			client_reply_error(study->daemon, r->client_id, why ? why : &r->err);
+	}
+	recommend_query_free(&told);
+}
+
+int request_recommend(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->study->state;
+	const json_t *levels = json_object_get(r->json, "levels");
+
+	(void)ok;
+	if (dp_state_is_private_selection(s)) /* models would be of all that is hidden */
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: it publishes one "
+			       "setting, and nothing can be recommended beside it",
+			       s->spec->name);
+	if (!levels)
+		return dp_fail(err, DP_E_PROTOCOL, "'recommend' needs 'levels'");
+	r->replies_later = true; /* model_query_recommend() answers */
+	return model_query_recommend(r->study, r->client_id, levels, err);
+}

@@ -1,0 +1,459 @@
+/* measure.c - finds what is to be measured again, and journals it.
+ *
+ * The front may be one of models, epsilon that of a program, and what a training takes of
+ * search.budget has to be reckoned: all of that is a worker's. Whatever happened to the
+ * study meanwhile, what is recorded then is what still may be. */
+#include "daemon/studies/reevaluation_job.h"
+
+#include "base/json.h"
+#include "daemon/studies/accounting_job.h"
+#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/studies/external_accountants.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/api/requests.h"
+#include "daemon/api/server.h"
+#include "optimize/history/smoothed_front.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	REEVALUATION_TRIALS_MAX = 100000 /* that one request can ask for */
+};
+
+/* One point, with all that its record has. */
+struct reevaluation_point {
+	double result_trial, result_at; /* as in the record */
+	double x[DP_PARAMS_MAX];
+	double privacy[DP_OBJECTIVES_MAX];
+	double renyi; /* K at the filter's order; NaN without search.budget */
+};
+
+struct reevaluation_job {
+	uv_work_t work;
+	struct study *study;
+	uint64_t client_id;               /* who asked; 0: search.remeasure */
+	char requested_by[REQUESTER_LEN]; /* the same for people */
+	const char *reason;               /* static text */
+	uint32_t runs;
+	double filter_order; /* of search.budget's filter; 0: there is none */
+	struct reevaluation_point *points;
+	size_t n_points;
+	bool is_given_point;              /* points[0] is somebody's: its epsilon is asked for */
+	bool uses_smoothed_front;         /* the points are those of the models' front, */
+	struct dp_history_subset results; /* of these results */
+	char refusal[POINT_REFUSAL_LEN];
+	struct dp_err point_err; /* with what was given; its code is DP_OK: nothing */
+	struct dp_err err;
+	int code;
+};
+
+static void reevaluation_free(struct reevaluation_job *job)
+{
+	dp_history_subset_free(&job->results);
+	free(job->points);
+	free(job);
+}
+
+static bool reevaluation_alloc_points(struct reevaluation_job *job, size_t n)
+{
+	free(job->points);
+	job->points = calloc(n + 1, sizeof *job->points);
+	job->n_points = job->points ? n : 0;
+	return job->points != NULL;
+}
+
+/* ---- on a worker thread ---- */
+
+/* The front of the models, fitted for this alone: the study's own may be in use. */
+static int reevaluation_find_front(struct reevaluation_job *job)
+{
+	const struct dp_study *spec = job->study->state->spec;
+	struct dp_proposer *p = dp_proposer_new(spec);
+	struct dp_smoothed_front found;
+	int code =
+		p ? dp_smoothed_front_compute(p, spec, &job->results,
+					      &job->study->reevaluation_cancel, &found, &job->err)
+		  : dp_fail(&job->err, DP_E_NOMEM, "no memory for the models");
+
+	dp_proposer_free(p);
+	if (code != DP_OK)
+		return code;
+	if (!reevaluation_alloc_points(job, found.n))
+		code = dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
+	for (size_t i = 0; i < job->n_points; i++) {
+		const struct dp_observation *k = &job->results.known[found.result_index[i]];
+
+		job->points[i].result_trial = k->trial;
+		job->points[i].result_at = k->checkpoint > 0 ? k->checkpoint : NAN;
+		memcpy(job->points[i].x, k->x, spec->nparams * sizeof *k->x);
+	}
+	dp_smoothed_front_free(&found);
+	return code;
+}
+
+static void reevaluation_worker(uv_work_t *w)
+{
+	struct reevaluation_job *job = w->data;
+
+	if (job->is_given_point) {
+		struct reevaluation_point *given = &job->points[0];
+
+		accounting_solve_calibrated(job->study->state->spec, given->x, &job->point_err);
+		job->code = point_privacy_compute(job->study, NULL, given->x, given->privacy,
+						  job->refusal, &job->err);
+	} else if (job->uses_smoothed_front) {
+		job->code = reevaluation_find_front(job);
+	}
+	for (size_t i = 0; i < job->n_points && job->code == DP_OK; i++)
+		job->code = point_privacy_renyi(job->study->state->spec, job->filter_order,
+						job->points[i].x, job->points[i].result_at,
+						&job->points[i].renyi, &job->err);
+}
+
+/* ---- recording ---- */
+
+/* Of a result: its settings and epsilons as the study has them now. False: it is none
+ * any more. */
+static bool reevaluation_refresh_point(const struct dp_study_state *s, struct reevaluation_point *p)
+{
+	struct dp_result_id of;
+
+	if (!dp_state_find_result(s, (uint32_t)p->result_trial, p->result_at, &of))
+		return false;
+	memcpy(p->x, s->trials[of.trial]->x, s->spec->nparams * sizeof *p->x);
+	for (size_t k = 0; k < s->spec->nobjectives; k++)
+		p->privacy[k] =
+			s->spec->objectives[k].privacy ? dp_result_get_objectives(s, of)[k] : NAN;
+	return true;
+}
+
+static void reevaluation_record_point(struct reevaluation_job *job,
+				      const struct reevaluation_point *p)
+{
+	struct study *study = job->study;
+	const struct dp_study *spec = study->state->spec;
+	struct dp_event e = { .type = DP_EV_MEASURE_ASKED,
+			      .trial = dp_state_next_reeval_trial(study->state),
+			      .source = job->reason,
+			      .reeval_trial = p->result_trial,
+			      .reeval_checkpoint = p->result_at,
+			      .reeval_runs = job->runs,
+			      .requested_by = job->client_id ? job->requested_by : NULL,
+			      .params = p->x,
+			      .nparams = (uint32_t)spec->nparams,
+			      .renyi = &p->renyi,
+			      .nrenyi = isnan(p->renyi) ? 0 : 1 };
+
+	if (dp_study_has_privacy(spec)) {
+		e.objectives = p->privacy;
+		e.nobjectives = (uint32_t)spec->nobjectives;
+	}
+	study_record_event(study, &e);
+}
+
+/* Both NaN, or the same. */
+static bool reevaluation_equal_or_nan(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* The measurement of the same point with as many runs for the same reason, of which
+ * something is left to do in a study that does it, or with `any` also one that is over;
+ * its position, or the number of all. */
+static uint32_t reevaluation_find_existing(const struct reevaluation_job *job,
+					   const struct reevaluation_point *p, bool any)
+{
+	const struct dp_study_state *s = job->study->state;
+	bool goes_on = s->reevals.has_resume_state || s->status == DP_STUDY_RUNNING ||
+		       s->status == DP_STUDY_PAUSED;
+	uint32_t i;
+
+	for (i = 0; i < s->reevals.count; i++) {
+		const struct dp_reeval *one = &s->reevals.items[i];
+		const char *reason;
+
+		if (strcmp(one->source, job->reason) == 0 && one->runs == job->runs &&
+		    reevaluation_equal_or_nan(one->trial, p->result_trial) &&
+		    reevaluation_equal_or_nan(one->checkpoint_value, p->result_at) &&
+		    memcmp(s->reevals.trials[one->first_trial]->x, p->x,
+			   s->spec->nparams * sizeof *p->x) == 0 &&
+		    (any || (goes_on && dp_reeval_get_status(s, one, &reason) < DP_TRIAL_OK)))
+			break;
+	}
+	return i;
+}
+
+/* ---- somebody asked ---- */
+
+/* Each trial takes some memory until the study is deleted: not more than people mean. */
+static int reevaluation_check_limit(const struct reevaluation_job *job, struct dp_err *err)
+{
+	uint32_t runs = (uint32_t)job->study->state->spec->trainer.runs;
+	uint64_t trials = (uint64_t)job->n_points * ((job->runs + runs - 1) / runs);
+
+	if (trials <= REEVALUATION_TRIALS_MAX)
+		return DP_OK;
+	return dp_fail(err, DP_E_LIMIT,
+		       "%zu points with %u runs each are more than can be asked for at "
+		       "once: %d trials of trainer.runs",
+		       job->n_points, job->runs, REEVALUATION_TRIALS_MAX);
+}
+
+/* May it still be asked for, and is there room for what is new of it? */
+static int reevaluation_check_allowed(struct reevaluation_job *job,
+				      struct dp_transition_events *orders, struct dp_err *err)
+{
+	const struct dp_study_state *s = job->study->state;
+	struct dp_transition asked = { .kind = DP_TRANSITION_REEVALUATE };
+	double k = 0;
+
+	if (job->point_err.code != DP_OK) {
+		*err = job->point_err;
+		return err->code;
+	}
+	if (job->refusal[0])
+		return dp_fail(err, DP_E_INVALID, "%s", job->refusal);
+	if (request_check_allowed(job->study, &asked, orders, err) != DP_OK)
+		return err->code;
+	if (job->n_points == 0) {
+		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet", s->spec->name);
+		return dp_hint(err, "'dparetoctl status %s' shows how far it is", s->spec->name);
+	}
+	if (reevaluation_check_limit(job, err) != DP_OK)
+		return err->code;
+	for (size_t i = 0; i < job->n_points; i++) {
+		struct reevaluation_point *p = &job->points[i];
+
+		if (!job->is_given_point && !reevaluation_refresh_point(s, p))
+			return dp_fail(err, DP_E_BUSY,
+				       "trial %.0f is being tried again: it is no result "
+				       "until it has ended",
+				       p->result_trial);
+		if (reevaluation_find_existing(job, p, false) == s->reevals.count)
+			k = dp_renyi_add(k, isnan(p->renyi) ? 0 : p->renyi);
+	}
+	return k > 0 ? dp_policy_check_reeval_budget(s, k, job->runs, err) : DP_OK;
+}
+
+static void reevaluation_record_and_reply(struct reevaluation_job *job)
+{
+	struct study *study = job->study;
+	json_t *numbers = json_array();
+	struct dp_transition_events orders;
+	json_int_t new = 0;
+	struct dp_err err;
+
+	if (reevaluation_check_allowed(job, &orders, &err) != DP_OK) {
+		json_decref(numbers);
+		client_reply_error(study->daemon, job->client_id, &err);
+		return;
+	}
+	for (size_t i = 0; i < job->n_points; i++) {
+		uint32_t at = reevaluation_find_existing(job, &job->points[i], false);
+
+		if (at == study->state->reevals.count) {
+			reevaluation_record_point(job, &job->points[i]);
+			new ++;
+		}
+		json_array_append_new(numbers, json_integer(at));
+	}
+	if (new)
+		study_apply_orders(study, &orders, job->requested_by);
+	study_apply_policy(study);
+	client_reply_ok(study->daemon, job->client_id,
+			json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", new, "study",
+				  request_summary_json(study)));
+}
+
+/* ---- the end of the search ---- */
+
+/* All that is not asked for yet, as far as search.budget has room; then the note that
+ * this was all. A daemon that died before it asks again, and finds what it had asked for.
+ */
+static void reevaluation_record_final(struct reevaluation_job *job)
+{
+	struct study *study = job->study;
+	struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
+				.source = job->reason,
+				.reeval_trial = NAN,
+				.reeval_checkpoint = NAN };
+	struct dp_step step;
+	size_t left_out = 0;
+	char reason[600];
+	struct dp_err why;
+
+	dp_policy_next_step(study->state, clock_now(study->daemon), &step);
+	if (step.kind != DP_STEP_REEVALUATE_FRONT || study->delete_requests)
+		return; /* it goes on otherwise: asked again when that is over */
+	/* of what could not be reckoned nobody knows what it costs: nothing of it then */
+	for (size_t i = 0; i < job->n_points && job->code == DP_OK; i++) {
+		struct reevaluation_point *p = &job->points[i];
+
+		if (!reevaluation_refresh_point(study->state, p) ||
+		    reevaluation_find_existing(job, p, true) < study->state->reevals.count)
+			continue;
+		if (dp_policy_check_reeval_budget(study->state, p->renyi, job->runs, &why) ==
+		    DP_OK) {
+			reevaluation_record_point(job, p);
+			continue;
+		}
+		snprintf(reason, sizeof reason,
+			 "search.remeasure left out %zu of the front's %zu points: %.400s",
+			 ++left_out, job->n_points, why.msg);
+		all.reason = reason;
+	}
+	if (job->code != DP_OK) {
+		snprintf(reason, sizeof reason,
+			 "search.remeasure could not measure the front: %.400s", job->err.msg);
+		all.reason = reason;
+	}
+	study_record_event(study, &all);
+}
+
+/* ---- asking ---- */
+
+static void on_reevaluation_done(uv_work_t *w, int status)
+{
+	struct reevaluation_job *job = w->data;
+	struct study *study = job->study;
+
+	(void)status; /* work is never cancelled */
+	study->n_reevaluation_jobs--;
+	accountants_stop_idle(study);
+	if (!study->daemon->loop_ended) {
+		if (!job->client_id && job->code == DP_E_NOMEM)
+			study->next_step.until_us =
+				clock_now(study->daemon); /* the next tick tries again */
+		else if (!job->client_id && job->code != DP_E_INTERRUPTED)
+			reevaluation_record_final(job);
+		else if (job->client_id && job->code != DP_OK)
+			client_reply_error(study->daemon, job->client_id, &job->err);
+		else if (job->client_id)
+			reevaluation_record_and_reply(job);
+		study_mark_changed(study);
+	}
+	reevaluation_free(job);
+}
+
+/* Rows of a front that is known: [trial, at] each. */
+static bool reevaluation_points_from_rows(struct reevaluation_job *job, const json_t *rows)
+{
+	const json_t *row;
+	size_t i;
+
+	if (!reevaluation_alloc_points(job, json_array_size(rows)))
+		return false;
+	json_array_foreach (rows, i, row) {
+		const json_t *at = json_object_get(row, "at");
+
+		job->points[i].result_trial = (double)dp_json_int(row, "trial", 0);
+		job->points[i].result_at =
+			json_is_integer(at) ? (double)json_integer_value(at) : NAN;
+	}
+	return true;
+}
+
+static bool reevaluation_points_from_results(struct reevaluation_job *job,
+					     const struct dp_result_id *points, size_t n)
+{
+	if (!reevaluation_alloc_points(job, n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		job->points[i].result_trial = points[i].trial;
+		job->points[i].result_at = dp_result_checkpoint_value(job->study->state, points[i]);
+	}
+	return true;
+}
+
+/* The study's own front, known or to be found. */
+static bool reevaluation_points_from_front(struct reevaluation_job *job)
+{
+	struct dp_study_state *s = job->study->state;
+	const json_t *rows = smoothed_front_rows(job->study);
+
+	if (!dp_study_uses_smoothed_front(s->spec))
+		return dp_state_update_front(s, &job->err) == DP_OK &&
+		       reevaluation_points_from_results(job, s->front, s->nfront);
+	if (rows)
+		return reevaluation_points_from_rows(job, rows);
+	job->uses_smoothed_front = true;
+	return reevaluation_alloc_points(job, 0) &&
+	       dp_history_subset_load(s, &job->results, &job->err) == DP_OK;
+}
+
+static bool reevaluation_select_points(struct reevaluation_job *job,
+				       const struct reevaluation_request *wish)
+{
+	const struct dp_study_state *s = job->study->state;
+	bool found;
+
+	if (wish->x) {
+		job->is_given_point = true;
+		found = reevaluation_alloc_points(job, 1);
+		if (found) {
+			job->points[0].result_trial = job->points[0].result_at = NAN;
+			memcpy(job->points[0].x, wish->x, s->spec->nparams * sizeof(double));
+		}
+		return found;
+	}
+	found = wish->points ? reevaluation_points_from_results(job, wish->points, wish->n_points)
+			     : reevaluation_points_from_front(job);
+	/* what they cost follows from their settings; what is none is told later */
+	for (size_t i = 0; found && i < job->n_points; i++)
+		reevaluation_refresh_point(s, &job->points[i]);
+	return found;
+}
+
+/* False: no memory. */
+static bool reevaluation_start(struct study *study, const struct reevaluation_request *wish,
+			       uint64_t client, const char *why)
+{
+	struct reevaluation_job *job = calloc(1, sizeof *job);
+
+	if (!job)
+		return false;
+	job->study = study;
+	job->client_id = client;
+	if (wish->requested_by)
+		snprintf(job->requested_by, sizeof job->requested_by, "%s", wish->requested_by);
+	job->reason = why;
+	job->runs = wish->runs;
+	if (study->state->accounting)
+		job->filter_order = study->state->accounting->filter.order;
+	if (!reevaluation_select_points(job, wish) ||
+	    accountants_prepare(study, &job->err) != DP_OK) {
+		reevaluation_free(job);
+		return false;
+	}
+	job->work.data = job;
+	study->n_reevaluation_jobs++;
+	uv_queue_work(&study->daemon->loop, &job->work, reevaluation_worker, on_reevaluation_done);
+	return true;
+}
+
+int reevaluation_submit(struct study *study, const struct reevaluation_request *wish,
+			uint64_t client, struct dp_err *err)
+{
+	if (reevaluation_start(study, wish, client, wish->x ? "verify" : "remeasure"))
+		return DP_OK;
+	return dp_fail(err, DP_E_NOMEM, "no memory to measure points");
+}
+
+void reevaluation_cancel(struct study *study)
+{
+	atomic_store(&study->reevaluation_cancel, true);
+}
+
+void reevaluation_start_final(struct study *study)
+{
+	struct reevaluation_request wish = { .runs = study->state->spec->search.reevaluate_runs };
+
+	if (study->n_reevaluation_jobs)
+		return; /* it is asked again after that */
+	if (!reevaluation_start(study, &wish, 0, "end"))
+		study->next_step.until_us =
+			clock_now(study->daemon); /* the next tick tries again */
+}

@@ -1,0 +1,27 @@
+/* reevaluation_job.h - points that are measured again: which they are and what they cost is found
+ * by a worker thread, then they are journaled, all of them in one commit. */
+#ifndef DP_DAEMON_STUDIES_REEVALUATION_JOB_H
+#define DP_DAEMON_STUDIES_REEVALUATION_JOB_H
+#include "daemon/studies/study_object.h"
+
+/* What somebody asks for. One of: `points`, a point of the space (x), or neither: the
+ * study's front. */
+struct reevaluation_request {
+	uint32_t runs;
+	const struct dp_result_id *points; /* (n) results of the study */
+	size_t n_points;
+	const double *x;          /* calibrated parameters may be NaN */
+	const char *requested_by; /* who asks; NULL: nobody */
+};
+
+/* Answers the client once all is recorded; what is being measured with as many runs
+ * already is not asked for again. */
+DP_MUSTCHECK int reevaluation_submit(struct study *study, const struct reevaluation_request *wish,
+				     uint64_t client, struct dp_err *err);
+/* The worker thread gives up as soon as it can; the study or its daemon is about to go.
+ */
+void reevaluation_cancel(struct study *study);
+/* The search is over: has its front measured, as search.remeasure says. */
+void reevaluation_start_final(struct study *study);
+
+#endif

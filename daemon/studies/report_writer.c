@@ -1,0 +1,259 @@
+/* report.c - has dpareto-report write the reports of studies: at their end, and now and
+ * then while they run. One at a time, in a process of its own; what becomes of it never
+ * touches a study. */
+#include "daemon/studies/report_writer.h"
+
+#include "base/units.h"
+#include "daemon/core/child_process.h"
+#include "daemon/studies/study_object.h"
+#include "state/state_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The process that writes one. */
+struct report_writer {
+	struct study *study; /* that is being written; NULL: none. It does not go before */
+	uint32_t seq;        /* of the study when it began */
+	struct child child;
+};
+
+#define REPORT_TIMEOUT_SECONDS 600.0 /* a report that takes longer hangs */
+
+/* ---- what is there ---- */
+
+static char *report_writer_path(const struct study *study)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/studies/%s/report/report.html", study->daemon->paths.state_dir,
+		     study->state->spec->name) < 0)
+		return NULL;
+	return path;
+}
+
+/* dpareto-report gives the file the time of the last record that it shows. */
+static bool report_writer_file_is_current(const struct study *study)
+{
+	char *path = report_writer_path(study);
+	struct stat st;
+	bool same = path && stat(path, &st) == 0 &&
+		    (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
+			    study_public_view(study)->updated_us;
+
+	free(path);
+	return same;
+}
+
+/* The file is looked at once a study; afterwards we know what we wrote. */
+static void report_writer_init_status(struct study *study)
+{
+	if (study->report_status.file_checked)
+		return;
+	study->report_status.file_checked = true;
+	study->report_status.shown_seq =
+		report_writer_file_is_current(study) ? study->state->next_seq : UINT32_MAX;
+	study->report_status.last_try_us = dp_monotonic_us();
+}
+
+/* Why there is no report of the study; "" for those that have one again. */
+static void report_writer_set_error(struct study *study, const char *why)
+{
+	snprintf(study->report_status.error, sizeof study->report_status.error, "%s", why);
+	if (*why)
+		log_line(&study->daemon->log, LOG_WARN, study->state->spec->name, "no report: %s",
+			 why);
+}
+
+/* Nothing more happens by itself, but for trainers that still run. */
+static bool report_writer_study_has_ended(const struct dp_study_state *s)
+{
+	switch (s->status) {
+	case DP_STUDY_FINISHED:
+	case DP_STUDY_FAILED:
+		return true;
+	case DP_STUDY_STOPPED:
+		return dp_state_count_open_attempts(s) == 0;
+	case DP_STUDY_PAUSED:
+		return dp_state_count_open_attempts(s) == 0 && s->moved_by_failures;
+	case DP_STUDY_RUNNING:
+		break;
+	}
+	return false;
+}
+
+static bool report_writer_is_due(const struct study *study)
+{
+	int64_t interval = (int64_t)(study->daemon->config.report_interval * 1e6);
+
+	if (study->report_status.shown_seq == study->state->next_seq || study->delete_requests ||
+	    study->state->quarantined)
+		return false;
+	if (report_writer_study_has_ended(study->state))
+		return true;
+	if (interval == 0 || dp_state_count_ended_trials(study->state) == 0 ||
+	    dp_state_is_private_selection(study->state))
+		return false;
+	return dp_monotonic_us() - study->report_status.last_try_us >= interval;
+}
+
+/* Can it be written now? It reads the journal: what is not on the disk would be
+ * missing. */
+static bool report_writer_can_run(const struct daemon *d)
+{
+	return !d->stopping && !d->journal_failing && !d->disk_low && !d->is_read_only;
+}
+
+/* ---- the process ---- */
+
+/* The sentence that it ended with; its hints are left out. */
+static void report_writer_error_line(const struct child *c, char *out, size_t room)
+{
+	const char *line = strstr(c->output_tail, "dpareto-report: ");
+
+	if (line)
+		snprintf(out, room, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
+	else
+		child_last_line(c, out, room);
+}
+
+static void report_writer_note_end(struct report_writer *r, struct study *study, int status)
+{
+	char words[300];
+
+	study->report_status.shown_seq = r->seq; /* also after a failure: not again for the same */
+	if (status == 0) {
+		report_writer_set_error(study, "");
+		log_line(&study->daemon->log, LOG_DEBUG, study->state->spec->name,
+			 "report written");
+		return;
+	}
+	report_writer_error_line(&r->child, words, sizeof words);
+	if (WIFSIGNALED(status))
+		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
+			 WTERMSIG(status));
+	report_writer_set_error(study, words[0] ? words : "dpareto-report did not say why");
+}
+
+static void on_report_writer_exit(struct child *c, int status)
+{
+	struct report_writer *r = c->daemon->report_writer;
+	struct study *study = r->study;
+
+	report_writer_note_end(r, study, status);
+	r->study = NULL;
+	study_mark_changed(study); /* it may wait for its deletion; another for its report */
+}
+
+static void report_writer_start(struct report_writer *r, struct study *study)
+{
+	struct daemon *d = study->daemon;
+	char *argv[] = { d->paths.report_path,     "--nice", "--state", d->paths.state_dir, "--",
+			 study->state->spec->name, NULL };
+	char why[300];
+	int e;
+
+	study->report_status.last_try_us = dp_monotonic_us();
+	e = child_start(&r->child, argv, NULL, REPORT_TIMEOUT_SECONDS);
+	if (e != 0) {
+		snprintf(why, sizeof why, "cannot start %.200s: %s", d->paths.report_path,
+			 strerror(e));
+		report_writer_set_error(study, why);
+		study->report_status.shown_seq = study->state->next_seq;
+		return;
+	}
+	r->study = study;
+	r->seq = study->state->next_seq;
+}
+
+/* ---- for the others ---- */
+
+void report_writer_start_due(struct daemon *d)
+{
+	struct report_writer *r = d->report_writer;
+
+	if (r->study || !report_writer_can_run(d) ||
+	    dp_journal_durable_ticket(d->journal) < d->last_ticket)
+		return;
+	for (uint32_t i = 0; i < d->nstudies && !r->study; i++) {
+		report_writer_init_status(d->studies[i]);
+		if (report_writer_is_due(d->studies[i]))
+			report_writer_start(r, d->studies[i]);
+	}
+}
+
+bool report_writer_is_writing(const struct study *study)
+{
+	return study->daemon->report_writer->study == study;
+}
+
+void report_writer_cancel(struct study *study)
+{
+	if (report_writer_is_writing(study))
+		child_kill(&study->daemon->report_writer->child);
+}
+
+void report_writer_tick(struct daemon *d)
+{
+	child_tick(&d->report_writer->child);
+	report_writer_start_due(d);
+}
+
+bool report_writer_will_write(struct study *study)
+{
+	report_writer_init_status(study);
+	return report_writer_study_has_ended(study->state) &&
+	       (report_writer_is_writing(study) ||
+		(report_writer_is_due(study) && report_writer_can_run(study->daemon)));
+}
+
+char *report_writer_find_report(struct study *study)
+{
+	char *path = study->report_status.error[0] ? NULL : report_writer_path(study);
+
+	if (path && access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+void report_writer_add_json(struct study *study, json_t *summary)
+{
+	const char *why = study->report_status.error[0] ? study->report_status.error : NULL;
+	char *path = NULL;
+
+	report_writer_init_status(study);
+	if (study->report_status.shown_seq == study->state->next_seq && !why)
+		path = report_writer_path(study);
+	else if (!why && (study->daemon->disk_low || study->daemon->journal_failing))
+		why = "it waits for space on the disk";
+	json_object_set_new(summary, "report", dp_text_json(path));
+	json_object_set_new(summary, "report_error", dp_text_json(why));
+	free(path);
+}
+
+bool report_writer_open(struct daemon *d)
+{
+	struct report_writer *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return false;
+	child_init(&r->child, d, on_report_writer_exit);
+	d->report_writer = r;
+	return true;
+}
+
+void report_writer_close(struct daemon *d)
+{
+	struct report_writer *r = d->report_writer;
+
+	if (!r)
+		return;
+	child_kill_and_wait(&r->child);
+	free(r);
+	d->report_writer = NULL;
+}

@@ -1,0 +1,62 @@
+/* group_spec.c - what a group is made of, as people write it. */
+#include "compare/compare.h"
+
+#include "base/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int group_spec_fail_nomem(struct dp_err *err)
+{
+	return dp_fail(err, DP_E_NOMEM, "no memory for a group of studies");
+}
+
+void dp_group_spec_free(struct dp_group_spec *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->list[i].study);
+	free(m->list);
+	free(m->name);
+	*m = (struct dp_group_spec){ 0 };
+}
+
+/* STUDY or STUDY/SIZE. */
+static int group_spec_add_entry(struct dp_group_spec *m, char *text, struct dp_err *err)
+{
+	struct dp_group_entry *grown = realloc(m->list, (m->n + 1) * sizeof *grown);
+	char *slash = strchr(text, '/');
+	int64_t size = 0;
+
+	if (!grown)
+		return group_spec_fail_nomem(err);
+	m->list = grown;
+	if (slash && (!dp_int_parse(slash + 1, &size) || size < 1 || size > INT32_MAX))
+		return dp_fail(err, DP_E_USAGE,
+			       "'%s' is neither a study nor parts of one, like "
+			       "random/256",
+			       text);
+	if (slash)
+		*slash = '\0';
+	if (!*text)
+		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name", m->name);
+	grown[m->n] = (struct dp_group_entry){ strdup(text), (uint32_t)size };
+	return grown[m->n].study ? (m->n++, DP_OK) : group_spec_fail_nomem(err);
+}
+
+int dp_group_spec_parse(const char *text, struct dp_group_spec *out, struct dp_err *err)
+{
+	const char *equals = strchr(text, '=');
+	char *copy = strdup(equals ? equals + 1 : text), *rest = copy, *part;
+	int code = DP_OK;
+
+	*out = (struct dp_group_spec){ .name = equals ? strndup(text, (size_t)(equals - text))
+						      : strdup(text) };
+	if (!copy || !out->name)
+		code = group_spec_fail_nomem(err);
+	else if (equals == text)
+		code = dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
+	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
+		code = group_spec_add_entry(out, part, err);
+	free(copy);
+	return code;
+}

@@ -1,0 +1,288 @@
+/* restore.c - one journal put in the place of another; copies, compact ones. */
+#include "journal/maintenance/restore.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "journal/store/journal_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	COPY_CHUNK = 1 << 20
+};
+#define NEW_JOURNAL_FILE "data.mdb.new"
+
+void dp__format_kept_name(const char *before, const char *after, char out[64])
+{
+	int64_t now = dp_now_us();
+	time_t seconds = (time_t)(now / 1000000);
+	struct tm tm;
+	char when[32];
+
+	gmtime_r(&seconds, &tm);
+	strftime(when, sizeof when, "%Y%m%dT%H%M%S", &tm);
+	snprintf(out, 64, "%s%s.%06dZ%s", before, when, (int)(now % 1000000), after);
+}
+
+/* A folder whose entries changed. */
+static int sync_dir_entries(const char *dir, struct dp_err *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int code = DP_OK;
+
+	if (fd < 0 || fsync(fd) != 0)
+		code = dp_fail_errno(err, errno, "cannot sync %s", dir);
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+int dp__replace_journal_file(const char *dir, const char *new, const char *keep, struct dp_err *err)
+{
+	char *data = dp_path_join(dir, "data.mdb"), *lock = dp_path_join(dir, "lock.mdb");
+	char *kept = dp_path_join(dir, keep ? keep : "");
+	int code = DP_OK;
+
+	if (!data || !lock || !kept)
+		code = dp_fail(err, DP_E_NOMEM, "no memory to put a journal in place");
+	else if (keep && link(data, kept) != 0 && errno != ENOENT)
+		code = dp_fail_errno(err, errno, "cannot keep the old journal as %s", kept);
+	else {
+		/* The lock file speaks of the old file. Readers that have it go on with
+		 * both old ones. */
+		unlink(lock);
+		if (rename(new, data) != 0)
+			code = dp_fail_errno(err, errno, "cannot put %s in place", new);
+		unlink(lock);
+	}
+	free(data);
+	free(lock);
+	free(kept);
+	return code == DP_OK ? sync_dir_entries(dir, err) : code;
+}
+
+/* ---- what was left behind ---- */
+
+/* Is it a name of dp_journal_backup() for NEW_JOURNAL_FILE? *pid is the process that made it. */
+static bool is_unfinished_copy(const char *name, int64_t *pid)
+{
+	size_t before = strlen(NEW_JOURNAL_FILE "."), after = strlen(".tmp"), n = strlen(name);
+	char digits[16];
+
+	if (strncmp(name, NEW_JOURNAL_FILE ".", before) != 0 || n <= before + after ||
+	    n - before - after >= sizeof digits || strcmp(name + n - after, ".tmp") != 0)
+		return false;
+	snprintf(digits, sizeof digits, "%.*s", (int)(n - before - after), name + before);
+	return digits[strspn(digits, "0123456789")] == '\0' && dp_int_parse(digits, pid) &&
+	       *pid > 0 && *pid <= INT32_MAX;
+}
+
+/* The lock says that no compaction runs here. Where locks do not work the process that
+ * made the file is asked for, too. */
+static bool is_leftover_file(const char *name)
+{
+	int64_t pid;
+
+	if (strcmp(name, NEW_JOURNAL_FILE) == 0)
+		return true;
+	return is_unfinished_copy(name, &pid) &&
+	       (pid == getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
+}
+
+static void remove_leftover_entry(int folder, const char *dir, const char *name)
+{
+	bool is_repair = strcmp(name, DP__REPAIR_DIR) == 0;
+	struct stat st;
+	char *path;
+
+	if ((!is_repair && !is_leftover_file(name)) ||
+	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    (st.st_uid != geteuid() && st.st_uid != 0))
+		return;
+	if (!is_repair && S_ISREG(st.st_mode) && unlinkat(folder, name, 0) != 0)
+		return; /* the next start tries again */
+	if (!is_repair || !S_ISDIR(st.st_mode))
+		return;
+	path = dp_path_join(dir, name);
+	if (path && dp_remove_tree(path, NULL) != DP_OK) {
+		/* the same */
+	}
+	free(path);
+}
+
+void dp__remove_leftover_files(const char *dir)
+{
+	DIR *folder = opendir(dir);
+	const struct dirent *e;
+
+	while (folder && (e = readdir(folder)) != NULL)
+		remove_leftover_entry(dirfd(folder), dir, e->d_name);
+	if (folder)
+		closedir(folder);
+}
+
+/* ---- copies ---- */
+
+static int copy_env(struct dp_journal *j, int fd, struct dp_err *err)
+{
+	int mdb_code = mdb_env_copyfd2(j->env, fd, MDB_CP_COMPACT);
+
+	/* compacting counts pages, and an old file may have lost track of some */
+	if (mdb_code == MDB_INCOMPATIBLE && ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		mdb_code = mdb_env_copyfd2(j->env, fd, 0);
+	if (mdb_code != 0)
+		return dp__fail_mdb(j, err, mdb_code, "copy");
+	return fsync(fd) == 0 ? DP_OK : dp_fail_errno(err, errno, "cannot write the copy");
+}
+
+int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err)
+{
+	char *temporary = NULL;
+	int fd, code;
+
+	if (asprintf(&temporary, "%s.%ld.tmp", to, (long)getpid()) < 0)
+		return dp_fail(err, DP_E_NOMEM, "no memory to copy the journal");
+	fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		code = dp_fail_errno(err, errno, "cannot create %s", temporary);
+		free(temporary);
+		return code;
+	}
+	code = copy_env(j, fd, err);
+	close(fd);
+	if (code == DP_OK && rename(temporary, to) != 0)
+		code = dp_fail_errno(err, errno, "cannot create %s", to);
+	if (code == DP_OK) {
+		char *dir = dp_path_dir_absolute(to);
+
+		code = dir ? sync_dir_entries(dir, err)
+			   : dp_fail(err, DP_E_NOMEM, "no memory to copy the journal");
+		free(dir);
+	} else {
+		unlink(temporary);
+	}
+	free(temporary);
+	return code;
+}
+
+static int copy_bytes(int from, int to, struct dp_err *err)
+{
+	char *chunk = malloc(COPY_CHUNK);
+	ssize_t n = 0;
+	int code = DP_OK;
+
+	if (!chunk)
+		return dp_fail(err, DP_E_NOMEM, "no memory to copy a journal");
+	while (code == DP_OK && (n = read(from, chunk, COPY_CHUNK)) > 0)
+		if (dp_write_all(to, chunk, (size_t)n) != 0)
+			code = dp_fail_errno(err, errno, "cannot write the journal");
+	if (n < 0)
+		code = dp_fail_errno(err, errno, "cannot read the backup");
+	else if (code == DP_OK && fsync(to) != 0)
+		code = dp_fail_errno(err, errno, "cannot write the journal");
+	free(chunk);
+	return code;
+}
+
+static int check_no_faults(const char *path, const char *what, struct dp_err *err)
+{
+	struct dp_journal_verify_result r;
+	int code = dp_journal_verify_path(path, NULL, NULL, &r, err);
+
+	if (code == DP_OK && r.faults > 0)
+		code = dp_fail(err, DP_E_CORRUPT, "%s has %llu faults", what,
+			       (unsigned long long)r.faults);
+	return code;
+}
+
+int dp_journal_restore(const char *dir, const char *file, char kept[64], struct dp_err *err)
+{
+	char *new = dp_path_join(dir, NEW_JOURNAL_FILE);
+	struct dp__writer_lock *lock = NULL;
+	bool ours = false; /* is `new` a file of this restore? */
+	int from = -1, to = -1, code;
+
+	if (!new)
+		return dp_fail(err, DP_E_NOMEM, "no memory to restore a journal");
+	dp__format_kept_name("data-", ".mdb", kept);
+	code = dp_mkdirs(dir, 0700, err);
+	if (code == DP_OK)
+		code = dp__writer_lock_acquire(dir, &lock, err);
+	if (code == DP_OK) {
+		from = dp_open_regular(file, err);
+		if (from < 0)
+			code = err->code;
+	}
+	if (code == DP_OK) {
+		dp__remove_leftover_files(dir); /* `file` may be among it, and is open */
+		code = dp_check_replaceable(new, err);
+		ours = code == DP_OK;
+	}
+	if (code == DP_OK) {
+		/* O_NONBLOCK: one that has become a FIFO since must not make us wait */
+		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+			  0600);
+		if (to < 0)
+			code = dp_fail_errno(err, errno, "cannot create %s", new);
+	}
+	if (code == DP_OK)
+		code = copy_bytes(from, to, err);
+	if (code == DP_OK) /* the copy, which is what will be used */
+		code = check_no_faults(new, file, err);
+	if (code == DP_OK)
+		code = dp__replace_journal_file(dir, new, kept, err);
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	if (ours && code != DP_OK)
+		unlink(new);
+	dp__writer_lock_release(lock);
+	free(new);
+	return code;
+}
+
+int dp_journal_compact(const char *dir, struct dp_err *err)
+{
+	struct dp_journal_options readonly = { .readonly = true };
+	char *new = dp_path_join(dir, NEW_JOURNAL_FILE);
+	struct dp_journal *j = NULL;
+	struct dp__writer_lock *lock = NULL;
+	bool ours = false; /* is `new` a file of this compaction? */
+	struct stat st;
+	int code;
+
+	if (!new)
+		return dp_fail(err, DP_E_NOMEM, "no memory to compact a journal");
+	code = dp__writer_lock_acquire(dir, &lock, err);
+	if (code == DP_OK) {
+		dp__remove_leftover_files(dir);
+		/* a link is replaced by the rename, and never followed */
+		if (lstat(new, &st) != 0 || !S_ISLNK(st.st_mode))
+			code = dp_check_replaceable(new, err);
+		ours = code == DP_OK;
+	}
+	if (code == DP_OK)
+		code = dp_journal_open(dir, &readonly, &j, err);
+	if (code == DP_OK)
+		code = dp_journal_backup(j, new, err);
+	dp_journal_close(j);
+	if (code == DP_OK)
+		code = check_no_faults(new, "the compact copy", err);
+	if (code == DP_OK)
+		code = dp__replace_journal_file(dir, new, NULL, err);
+	if (ours && code != DP_OK)
+		unlink(new);
+	dp__writer_lock_release(lock);
+	free(new);
+	return code;
+}

@@ -1,0 +1,254 @@
+/* verify.c - reads a whole journal and tells every fault: of the file, of each record,
+ * and of studies whose records do not follow from each other. */
+#include "journal/store/journal_internal.h"
+
+#include "base/fs.h"
+#include "base/units.h"
+#include "journal/store/lmdb_check.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct verifier {
+	dp_journal_fault_fn *on_fault;
+	void *arg;
+	struct dp_journal_verify_result *result;
+	struct dp_state *state;   /* NULL: whether studies fold is not asked */
+	struct dp_event event;    /* its memory is used again for each record */
+	uint32_t study, next_seq; /* the key that should come now */
+	bool is_broken;           /* of this study no more is folded */
+	int64_t next_study_id;    /* numbers of studies below it were given; 0: not known */
+	struct dp_err err;        /* what ended the walk */
+};
+
+static void verify_report(struct verifier *v, uint32_t study, uint32_t seq, const char *fault)
+{
+	v->result->faults++;
+	if (v->on_fault)
+		v->on_fault(v->arg, study, seq, fault);
+}
+
+static void check_key(struct verifier *v, uint32_t study, uint32_t seq)
+{
+	char text[128];
+
+	if (study != v->study) {
+		v->result->studies++;
+		if (v->state)
+			dp_state_remove_study(v->state, v->study);
+		v->study = study;
+		v->next_seq = 0;
+		v->is_broken = false;
+		if (study == 0)
+			verify_report(v, study, seq, "studies are counted from 1");
+	}
+	if (seq == v->next_seq + 1)
+		snprintf(text, sizeof text, "record %u before it is missing", v->next_seq);
+	else
+		snprintf(text, sizeof text, "records %u to %u before it are missing", v->next_seq,
+			 seq - 1);
+	if (seq != v->next_seq) {
+		verify_report(v, study, seq, text);
+		v->is_broken = true;
+	}
+	v->next_seq = seq + 1;
+}
+
+/* A record that was read: does it follow from those before it? After a fault the rest of
+ * the study is not asked, since all of it could be wrong for that reason alone. */
+static int verify_replay(struct verifier *v, uint32_t study, uint32_t seq)
+{
+	int code;
+
+	if (!v->state || v->is_broken)
+		return DP_OK;
+	v->event.study = study;
+	v->event.seq = seq;
+	code = dp_state_apply(v->state, &v->event, &v->err);
+	if (code != DP_E_CORRUPT)
+		return code;
+	v->is_broken = true;
+	verify_report(v, study, seq, v->err.msg);
+	return DP_OK;
+}
+
+static int verify_record(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len)
+{
+	struct verifier *v = arg;
+	int code;
+
+	v->result->records++;
+	v->result->bytes += len;
+	check_key(v, study, seq);
+	code = dp_event_decode(bytes, len, &v->event, &v->err);
+	if (code == DP_OK)
+		return verify_replay(v, study, seq);
+	if (code != DP_E_CORRUPT && code != DP_E_PROTOCOL)
+		return code; /* says nothing about the record */
+	v->is_broken = true;
+	verify_report(v, study, seq, v->err.msg);
+	return DP_OK;
+}
+
+static int verify_meta(void *arg, const void *name, size_t name_len, const void *value, size_t len)
+{
+	struct verifier *v = arg;
+	char text[32] = "";
+
+	if (name_len != strlen("next-study") || memcmp(name, "next-study", name_len) != 0)
+		return DP_OK;
+	if (len < sizeof text)
+		memcpy(text, value, len);
+	if (!dp_int_parse(text, &v->next_study_id) || v->next_study_id < 1 ||
+	    v->next_study_id > UINT32_MAX) {
+		v->next_study_id = 0;
+		verify_report(v, 0, 0, "the number of the next study is damaged");
+	}
+	return DP_OK;
+}
+
+/* Keys have no checksum: one that is damaged shows as a study that never was. */
+static void verify_last_study(struct verifier *v)
+{
+	if (v->next_study_id && v->result->studies && v->study >= v->next_study_id)
+		verify_report(v, v->study, 0, "no study was given this number");
+}
+
+static void on_verify_page_fault(void *arg, const char *fault)
+{
+	verify_report(arg, 0, 0, fault);
+}
+
+/* One state of the file: the newest, or the one that a reader holds. */
+static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg, bool fold,
+		       struct dp_journal_verify_result *out, struct dp_err *err)
+{
+	struct dp_state state = { 0 };
+	struct verifier v = { .on_fault = bad,
+			      .arg = arg,
+			      .result = out,
+			      .state = fold ? &state : NULL,
+			      .study = UINT32_MAX };
+	struct dp__lmdb_visitor visitor = { .arg = &v,
+					    .on_record = verify_record,
+					    .on_meta = verify_meta,
+					    .on_fault = on_verify_page_fault };
+	struct dp__lmdb_file pages;
+	int code;
+
+	*out = (struct dp_journal_verify_result){ 0 };
+	code = dp__lmdb_check_pages(&pages, fd, txn, &visitor, err);
+	if (code == DP_OK)
+		verify_last_study(&v);
+	if (code != DP_OK && v.err.code == code && err)
+		*err = v.err;
+	dp__lmdb_file_clear(&pages);
+	dp_event_clear(&v.event);
+	dp_state_free(&state);
+	return code;
+}
+
+int dp_journal_verify(struct dp_journal *j, dp_journal_fault_fn *bad, void *arg,
+		      struct dp_journal_verify_result *out, struct dp_err *err)
+{
+	MDB_txn *txn;
+	int fd, code = DP_E_BUSY, mdb_code;
+
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__SNAPSHOT_TRIES; tries++) {
+		mdb_code = dp__txn_begin(j, MDB_RDONLY, &txn);
+		if (mdb_code != 0)
+			return dp__fail_mdb(j, err, mdb_code, "read");
+		mdb_env_get_fd(j->env, &fd);
+		code = verify_file(fd, mdb_txn_id(txn), bad, arg, false, out, err);
+		mdb_txn_abort(txn);
+	}
+	return code;
+}
+
+/* ---- a journal that LMDB need not be able to open ---- */
+
+/* Holds the newest state against a daemon that writes. LMDB looks at nothing but the
+ * headers for this. False if it cannot: then nobody else can write, either. */
+static bool hold_snapshot(const char *dir, MDB_env **env, MDB_txn **txn)
+{
+	*env = NULL;
+	*txn = NULL;
+	if (mdb_env_create(env) != 0)
+		return false;
+	if (mdb_env_open(*env, dir, MDB_RDONLY | MDB_NOTLS, 0600) == 0 &&
+	    mdb_txn_begin(*env, NULL, MDB_RDONLY, txn) == 0)
+		return true;
+	mdb_env_close(*env);
+	*env = NULL;
+	return false;
+}
+
+static int verify_held_snapshot(const char *dir, int fd, dp_journal_fault_fn *bad, void *arg,
+				struct dp_journal_verify_result *out, struct dp_err *err)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	bool held = dp__lmdb_has_headers(fd) && hold_snapshot(dir, &env, &txn);
+	int code = verify_file(fd, held ? mdb_txn_id(txn) : 0, bad, arg, true, out, err);
+
+	if (held) {
+		mdb_txn_abort(txn);
+		mdb_env_close(env);
+	}
+	return code;
+}
+
+/* LMDB would wait for it, or fail; a journal beside it cannot be opened. */
+static int check_lock_file(const char *dir, struct dp_err *err)
+{
+	char *lock = dp_path_join(dir, "lock.mdb");
+	struct stat st;
+	int code = DP_OK;
+
+	if (!lock)
+		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
+	if (stat(lock, &st) == 0 && !S_ISREG(st.st_mode))
+		code = dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", lock,
+			       dp_special_file_kind(st.st_mode));
+	free(lock);
+	return code;
+}
+
+int dp_journal_verify_path(const char *path, dp_journal_fault_fn *bad, void *arg,
+			   struct dp_journal_verify_result *out, struct dp_err *err)
+{
+	char *file = dp_path_join(path, "data.mdb");
+	struct dp_err why;
+	struct stat st;
+	bool folder;
+	int fd, code = DP_E_BUSY;
+
+	if (!file)
+		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
+	folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	fd = dp_open_regular(folder ? file : path, &why);
+	free(file);
+	if (fd < 0 && why.code == DP_E_NOT_FOUND)
+		return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", path);
+	if (fd < 0) {
+		if (err)
+			*err = why;
+		return why.code;
+	}
+	if (folder && check_lock_file(path, err) != DP_OK) {
+		close(fd);
+		return err ? err->code : DP_E_INVALID;
+	}
+	for (int tries = 0; code == DP_E_BUSY && tries < DP__SNAPSHOT_TRIES; tries++)
+		code = folder && tries + 1 < DP__SNAPSHOT_TRIES
+			       ? verify_held_snapshot(path, fd, bad, arg, out, err)
+			       : verify_file(fd, 0, bad, arg, true, out, err);
+	close(fd);
+	return code;
+}

@@ -1,0 +1,80 @@
+/* attainment.c - what several sets of points attain: empirical attainment of two
+ * objectives (Fonseca, Guerreiro, Lopez-Ibanez and Paquete 2011). */
+#include "optimize/pareto/pareto.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void dp_attainment_free(struct dp_attainment *a)
+{
+	free(a->x);
+	free(a->y);
+	*a = (struct dp_attainment){ 0 };
+}
+
+static int attainment_compare_values(const void *a, const void *b)
+{
+	double u = *(const double *)a, v = *(const double *)b;
+
+	return u < v ? -1 : u > v;
+}
+
+/* The rows of all sets that can be placed; every x where something may change. */
+static int attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
+				struct dp_attainment *out)
+{
+	size_t rows = 0, n = 0;
+
+	for (size_t i = 0; i < m; i++)
+		rows += sets[i].n;
+	*out = (struct dp_attainment){ .n_sets = m,
+				       .x = malloc(rows * sizeof(double) + 1),
+				       .y = malloc(rows * m * sizeof(double) + 1) };
+	if (!out->x || !out->y)
+		return DP_E_NOMEM;
+	for (size_t i = 0; i < m; i++)
+		for (size_t k = 0; k < sets[i].n; k++)
+			if (!isnan(sets[i].y[2 * k]) && !isnan(sets[i].y[2 * k + 1]))
+				out->x[n++] = sets[i].y[2 * k];
+	qsort(out->x, n, sizeof *out->x, attainment_compare_values);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || out->x[i] != out->x[i - 1])
+			out->x[out->n_places++] = out->x[i];
+	return DP_OK;
+}
+
+/* The least y of a set's rows up to x; +inf: it has none. */
+static double attainment_best_y(const struct dp_pareto_points *set, double x)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < set->n; i++)
+		if (set->y[2 * i] <= x && set->y[2 * i + 1] < least)
+			least = set->y[2 * i + 1];
+	return least;
+}
+
+int dp_attainment_compute(const struct dp_pareto_points *sets, size_t m, struct dp_attainment *out)
+{
+	if (attainment_collect_x(sets, m, out) != DP_OK) {
+		dp_attainment_free(out);
+		return DP_E_NOMEM;
+	}
+	for (size_t i = 0; i < out->n_places; i++) {
+		double *y = out->y + i * m;
+
+		for (size_t k = 0; k < m; k++)
+			y[k] = attainment_best_y(&sets[k], out->x[i]);
+		qsort(y, m, sizeof *y, attainment_compare_values);
+	}
+	return DP_OK;
+}
+
+size_t dp_attainment_rank(size_t m, double share)
+{
+	/* a share of 0.1 of 10 sets is one of them, whatever 10 x 0.1 is */
+	size_t k = (size_t)ceil(share * (double)m - 1e-9);
+
+	return k < 1 ? 0 : k > m ? m - 1 : k - 1;
+}

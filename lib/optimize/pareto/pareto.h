@@ -1,0 +1,82 @@
+/* pareto.h - Pareto fronts and hypervolume. Minimisation throughout: callers negate
+ * what is maximised (and the reference point with it).
+ *
+ * Points are rows of p doubles, contiguous. Policy: u dominates v if u_j <= v_j for
+ * all j and u_j < v_j for some j. A row with a NaN is on no front, dominates nothing
+ * and adds no volume; +inf and -inf are ordinary values for dominance. Of equal rows
+ * only the first counts. */
+#ifndef DP_OPTIMIZE_PARETO_PARETO_H
+#define DP_OPTIMIZE_PARETO_PARETO_H
+#include "base/base.h"
+
+/* Puts the indexes of the non-dominated rows of y (n x p) in `front` (room for n),
+ * ordered by the first coordinate, then the second and so on, then the index.
+ * *count gets how many. DP_OK or DP_E_NOMEM. */
+DP_MUSTCHECK int dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front,
+				      size_t *count);
+
+/* Volume dominated by the rows of y (n x p, any rows, dominated ones too) and bounded
+ * by ref. Rows not better than ref in every coordinate add nothing; a row of -inf
+ * gives +inf. Exact for any p: p = 1 trivially, p = 2 in n log n, p = 3 in n log n or
+ * n^2, more by WFG (While, Bradstreet & Barone 2012). DP_OK or DP_E_NOMEM. */
+DP_MUSTCHECK int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref,
+				double *volume);
+
+/* ---- which point to take (choose.c); positions of rows, the first of equals ---- */
+
+/* The knee: of the finite rows that are nowhere worse than ref, the one farthest below
+ * the line between the front's ends, those rows that are best in one coordinate; with
+ * more than two coordinates below the plane. Each coordinate is scaled to 0..1 between
+ * the best and the worst of these rows, so that the plane is where the sum is 1, and the
+ * knee the least sum. Where no row is below the plane it is the first end. SIZE_MAX: no
+ * row is within ref. Coordinates are judged as they are: callers transform them. DP_OK or
+ * DP_E_NOMEM. */
+DP_MUSTCHECK int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref,
+				     size_t *knee);
+/* The row with the least coordinate j; SIZE_MAX: there is none. */
+size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j);
+/* Of the rows whose coordinate j is within `error` of the least, the one that is best in
+ * the first coordinate: what cannot be told from the best, at the least price. SIZE_MAX:
+ * there is none. */
+size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, double error);
+
+/* What a front of two objectives holds if at each value of the first coordinate the last
+ * point up to there is taken, and nothing is chosen again by the second: y (n x 2), the
+ * first coordinate ascending. A hypervolume of fresh measurements of points that are
+ * level would go by the luckiest of them once more; this one is right on average. */
+double dp_pareto_realised_volume(const double *y, size_t n, const double *ref);
+
+/* ---- what several sets attain (attainment.c) ---- */
+
+struct dp_pareto_points {
+	const double *y; /* (n x 2) */
+	size_t n;
+};
+/* A set attains (x, y) if one of its rows is nowhere worse. At each x, as far as the next
+ * one: what the sets attain there, the least y first, so that y[i * m + k] is attained by
+ * k + 1 of them; +inf: by fewer. Exact: x are all that rows have. */
+struct dp_attainment {
+	size_t n_places, n_sets; /* places, sets */
+	double *x;               /* (n) ascending, each once */
+	double *y;               /* (n x m) */
+};
+/* DP_OK or DP_E_NOMEM. Best given fronts: its time is places times rows. */
+DP_MUSTCHECK int dp_attainment_compute(const struct dp_pareto_points *sets, size_t m,
+				       struct dp_attainment *out);
+void dp_attainment_free(struct dp_attainment *a);
+/* The k of what this share of m sets attains, at least one of them. */
+size_t dp_attainment_rank(size_t m, double share);
+
+/* The region below ref that no row of y dominates, cut into disjoint boxes. Box i is
+ * lower[i*p..] < z <= upper[i*p..]; lower may be -inf. */
+struct dp_box_decomposition {
+	size_t count, p;
+	double *lower, *upper; /* (count x p) */
+};
+/* For p = 2 there is one box more than front points, for p = 3 a few per point. Gives
+ * up with DP_E_LIMIT beyond `most` boxes; DP_E_NOMEM without memory. */
+DP_MUSTCHECK int dp_box_decompose(const double *y, size_t n, size_t p, const double *ref,
+				  size_t most, struct dp_box_decomposition *out);
+void dp_box_decomposition_free(struct dp_box_decomposition *c);
+
+#endif

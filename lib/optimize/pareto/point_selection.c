@@ -1,0 +1,78 @@
+/* choose.c - the one point of a front that somebody who has to decide may start from. */
+#include "optimize/pareto/pareto.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Is the row finite, and nowhere worse than ref? */
+static bool is_within_reference(const double *row, size_t p, const double *ref)
+{
+	for (size_t j = 0; j < p; j++)
+		if (!isfinite(row[j]) || !(row[j] <= ref[j]))
+			return false;
+	return true;
+}
+
+/* The sum of a row's coordinates, each scaled to 0..1 between the front's ends lo and hi:
+ * 1 on the plane through the ends, less below it. */
+static double sum_scaled_coordinates(const double *row, size_t p, const double *lo,
+				     const double *hi)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < p; j++)
+		sum += hi[j] > lo[j] ? (row[j] - lo[j]) / (hi[j] - lo[j]) : 0;
+	return sum;
+}
+
+int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref, size_t *knee)
+{
+	double *ends = malloc((2 * p + 1) * sizeof *ends), *lo = ends, *hi = ends + p;
+	double least = INFINITY;
+
+	*knee = SIZE_MAX;
+	if (!ends)
+		return DP_E_NOMEM;
+	for (size_t j = 0; j < p; j++) {
+		lo[j] = INFINITY;
+		hi[j] = -INFINITY;
+		for (size_t i = 0; i < n; i++) {
+			if (!is_within_reference(y + i * p, p, ref))
+				continue;
+			lo[j] = fmin(lo[j], y[i * p + j]);
+			hi[j] = fmax(hi[j], y[i * p + j]);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		double sum = is_within_reference(y + i * p, p, ref)
+				     ? sum_scaled_coordinates(y + i * p, p, lo, hi)
+				     : INFINITY;
+
+		if (sum < least) {
+			least = sum;
+			*knee = i;
+		}
+	}
+	free(ends);
+	return DP_OK;
+}
+
+size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j)
+{
+	size_t least = SIZE_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(y[i * p + j]) && (least == SIZE_MAX || y[i * p + j] < y[least * p + j]))
+			least = i;
+	return least;
+}
+
+size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, double error)
+{
+	size_t best = dp_pareto_find_min(y, n, p, j), found = best;
+
+	for (size_t i = 0; best != SIZE_MAX && i < n; i++)
+		if (y[i * p + j] <= y[best * p + j] + error && y[i * p] < y[found * p])
+			found = i;
+	return found;
+}

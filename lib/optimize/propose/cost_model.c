@@ -1,0 +1,303 @@
+/* cost.c - what a training costs (search.cost), for proposals: its gain is divided by it.
+ *
+ * With `path` that is the value of trainer.path's parameter. With `seconds` it is learned
+ * from what trainings took: the time of a training is close to a product of powers of its
+ * parameters, so the logarithm of the seconds is linear in the parameters' places, where
+ * these are logarithms, and bends a little. That is a Gaussian process whose covariance
+ * is the sum of a linear part and a smaller Matern one; its scales are fixed, because
+ * exponents are of the order of 1 whatever is trained. Each result's noise follows from
+ * how badly the others predict it (as if it were Student's t), so that a machine that
+ * hiccuped once does not matter. With `privacy` it is what the training takes of
+ * search.budget (budget.c) and of the evaluations that are left, and whatever costs are,
+ * what no longer fits is out of the question. Made anew for each history: a proposer that
+ * was asked before says the same as a new one. */
+#include "linalg/linalg.h"
+#include "optimize/propose/proposer_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TIMES_MIN = 4,   /* fewer tell their median only */
+	TIMES_MAX = 128, /* the newest so many tell enough */
+	REWEIGHT_ROUNDS = 6
+};
+static const double least_seconds = 1e-3; /* below it is not the training that takes them */
+static const double constant_variance = 1, category_variance = 0.5, bend_variance = 0.1;
+static const double bend_length = 0.7;
+static const double slope_of_other = 2; /* sd over the range of what has no logarithm */
+static const double noise_sd = 0.2, noise_least = 0.03, noise_most = 1;
+static const double t_degrees_of_freedom = 3; /* of the t distribution */
+static const double costly_share = 0.5;       /* of what is spent, for dear trainings */
+
+/* ---- the covariance ---- */
+
+/* What the linear part multiplies the place of an input by. */
+static double time_slope(const struct dp__input *in)
+{
+	if (in->kind == DP__INPUT_CATEGORY)
+		return 0;
+	return in->is_log ? in->log_range : slope_of_other;
+}
+
+/* Covariance of the log seconds at a and b; by_a (d, may be NULL) gets its derivatives.
+ */
+static double time_covariance(const struct dp__encoding *in, const double *a, const double *b,
+			      double *by_a)
+{
+	double sum = constant_variance, r2 = 0, r, decay, slope;
+
+	for (size_t k = 0; k < in->d; k++) {
+		double s = time_slope(&in->inputs[k]), apart = (a[k] - b[k]) / bend_length;
+
+		if (in->inputs[k].kind == DP__INPUT_CATEGORY) {
+			sum += a[k] == b[k] ? category_variance : 0;
+			r2 += a[k] == b[k] ? 0 : 1;
+			continue;
+		}
+		sum += s * s * (a[k] - 0.5) * (b[k] - 0.5);
+		r2 += apart * apart;
+	}
+	r = sqrt(5 * r2);
+	decay = bend_variance * exp(-r);
+	slope = -5.0 / 6 * (1 + r) * decay; /* by r2 */
+	for (size_t k = 0; by_a && k < in->d; k++) {
+		double s = time_slope(&in->inputs[k]);
+
+		by_a[k] = in->inputs[k].kind == DP__INPUT_CATEGORY
+				  ? 0
+				  : s * s * (b[k] - 0.5) +
+					    slope * 2 * (a[k] - b[k]) / (bend_length * bend_length);
+	}
+	return sum + (1 + r + 5.0 / 3 * r2) * decay;
+}
+
+/* ---- learning ---- */
+
+static bool has_training_seconds(const struct dp_observation *k)
+{
+	return dp__observation_has_result(k) && k->checkpoint == 0 && k->seconds > 0;
+}
+
+static int compare_cost_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts x (n > 0). */
+static double sort_and_get_median(double *x, size_t n)
+{
+	qsort(x, n, sizeof *x, compare_cost_doubles);
+	return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+/* The newest results with known seconds: places, and (y) the logarithms. */
+static void time_model_collect_results(struct dp_proposer *p, const struct dp_history *h, double *y)
+{
+	struct dp__time_model *t = &p->time_model;
+	double sorted[TIMES_MAX];
+
+	t->n = 0;
+	for (size_t i = h->n; i-- > 0 && t->n < TIMES_MAX;) {
+		if (!has_training_seconds(&h->observations[i]))
+			continue;
+		dp__encoding_encode(&p->encoding, h->observations[i].x,
+				    t->u + t->n * p->encoding.d);
+		y[t->n] = sorted[t->n] = log(fmax(h->observations[i].seconds, least_seconds));
+		t->n++;
+	}
+	t->log_median = t->n ? sort_and_get_median(sorted, t->n) : 0;
+	for (size_t i = 0; i < t->n; i++)
+		y[i] -= t->log_median;
+}
+
+/* One round: alpha from the noise of each, then the noise anew from how far each is from
+ * what the others predict. l: (n x n) workspace. */
+static int time_model_reweight(struct dp_proposer *p, const double *y, double *noise, double *sd,
+			       double *l)
+{
+	struct dp__time_model *t = &p->time_model;
+	double diag[TIMES_MAX], off[TIMES_MAX], jitter;
+	size_t n = t->n, d = p->encoding.d;
+	int code;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j <= i; j++)
+			l[i * n + j] =
+				time_covariance(&p->encoding, t->u + i * d, t->u + j * d, NULL) +
+				(i == j ? noise[i] : 0);
+	code = dp_chol_factor(l, n, n, diag, &jitter);
+	if (code != DP_OK)
+		return code;
+	memcpy(t->alpha, y, n * sizeof *y);
+	dp_chol_forward(l, n, n, t->alpha);
+	dp_chol_backward(l, n, n, t->alpha);
+	code = dp_chol_inverse(l, n, n);
+	for (size_t i = 0; i < n && code == DP_OK; i++) {
+		double variance = 1 / l[i * n + i], residual = t->alpha[i] * variance;
+
+		off[i] = diag[i] = residual * residual / (fmax(variance - noise[i], 0) + *sd * *sd);
+	}
+	if (code != DP_OK)
+		return code;
+	/* the median of the square of a normal variable is 0.455 */
+	*sd = fmin(fmax(*sd * sqrt(sort_and_get_median(diag, n) / 0.455), noise_least), noise_most);
+	for (size_t i = 0; i < n; i++)
+		noise[i] = *sd * *sd * (t_degrees_of_freedom + off[i]) / (t_degrees_of_freedom + 1);
+	return DP_OK;
+}
+
+static int time_model_fit(struct dp_proposer *p, const struct dp_history *h)
+{
+	struct dp__time_model *t = &p->time_model;
+	double y[TIMES_MAX], noise[TIMES_MAX], sd = noise_sd, *l;
+	int code = DP_OK;
+
+	if (!t->u)
+		t->u = dp_vec_new(TIMES_MAX * (p->encoding.d + 1));
+	if (!t->u)
+		return DP_E_NOMEM;
+	t->alpha = t->u + TIMES_MAX * p->encoding.d;
+	time_model_collect_results(p, h, y);
+	if (t->n < TIMES_MIN) {
+		memset(t->alpha, 0, t->n * sizeof *t->alpha);
+		return DP_OK;
+	}
+	l = dp_vec_new(t->n * t->n);
+	for (size_t i = 0; i < t->n; i++)
+		noise[i] = sd * sd;
+	for (int round = 0; round < REWEIGHT_ROUNDS && l && code == DP_OK; round++)
+		code = time_model_reweight(p, y, noise, &sd, l);
+	free(l);
+	if (code != DP_OK) /* what is known of the time is its median */
+		memset(t->alpha, 0, t->n * sizeof *t->alpha);
+	return l ? DP_OK : DP_E_NOMEM;
+}
+
+int dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h)
+{
+	return dp_study_cost(p->study) == DP_COST_SECONDS ? time_model_fit(p, h) : DP_OK;
+}
+
+/* ---- asking ---- */
+
+static double log_path_cost(const struct dp_proposer *p, const double *u, double *gradient)
+{
+	size_t k = p->encoding.path_input;
+	const struct dp__input *in = &p->encoding.inputs[k];
+	double value = dp__input_decode(in, u[k]);
+
+	if (gradient)
+		gradient[k] -= in->is_log ? in->log_range : (in->hi - in->lo) / value;
+	return log(value);
+}
+
+static double log_seconds_cost(const struct dp_proposer *p, const double *u, double *gradient)
+{
+	const struct dp__time_model *t = &p->time_model;
+	double sum = t->log_median, by[DP_PARAMS_MAX];
+
+	for (size_t i = 0; i < t->n; i++) {
+		sum += t->alpha[i] * time_covariance(&p->encoding, u, t->u + i * p->encoding.d,
+						     gradient ? by : NULL);
+		for (size_t k = 0; gradient && k < p->encoding.d; k++)
+			gradient[k] -= t->alpha[i] * by[k];
+	}
+	return sum;
+}
+
+/* A training takes of the budget, and it takes one of the evaluations: with few of these
+ * left, one that costs next to nothing is not next to free. What counts is the sum of
+ * both shares of what is left, here as a part of the budget. */
+static double log_privacy_cost(const struct dp_proposer *p, const double *u, double *gradient)
+{
+	double evaluations = p->study->search.evaluations, share, own, by[DP_PARAMS_MAX];
+
+	if (!dp__budget_is_set(p))
+		return 0; /* what is left to spend is not known here */
+	share = p->history->budget_remaining / fmax(evaluations - p->trial, 1);
+	own = exp(dp__budget_log_cost(p, u, gradient ? by : NULL));
+	for (size_t k = 0; gradient && k < p->encoding.d; k++)
+		gradient[k] -= by[k] * own / (own + share);
+	return log(own + share);
+}
+
+double dp__cost_log_at(struct dp_proposer *p, const double *u, double *gradient)
+{
+	if (dp__budget_is_set(p) &&
+	    !(dp__budget_log_cost(p, u, NULL) <= log(p->history->budget_remaining)))
+		return INFINITY;
+	if (p->ignores_cost)
+		return 0;
+	switch (dp_study_cost(p->study)) {
+	case DP_COST_PATH:
+		return log_path_cost(p, u, gradient);
+	case DP_COST_SECONDS:
+		return log_seconds_cost(p, u, gradient);
+	case DP_COST_PRIVACY:
+		return log_privacy_cost(p, u, gradient);
+	default:
+		return 0;
+	}
+}
+
+/* Of one training at x; NaN: unknown. */
+static double compute_training_cost(struct dp_proposer *p, const double *x)
+{
+	double u[DP_PARAMS_MAX];
+	enum dp_cost cost = dp_study_cost(p->study);
+
+	if (cost == DP_COST_PATH)
+		return dp_learning_curve_end(p->study, x);
+	if (cost == DP_COST_PRIVACY)
+		return dp__budget_is_set(p) ? dp__budget_renyi_cost(p, x) * p->study->trainer.runs /
+						      (p->history->budget_order - 1)
+					    : NAN;
+	if (cost == DP_COST_NONE || p->time_model.n == 0)
+		return NAN;
+	dp__encoding_encode(&p->encoding, x, u);
+	return exp(dp__cost_log_at(p, u, NULL));
+}
+
+/* The dearest training that is known of. */
+static double find_max_training_cost(struct dp_proposer *p, const struct dp_history *h)
+{
+	double most = 0;
+
+	if (dp_study_cost(p->study) == DP_COST_PATH)
+		return p->encoding.inputs[p->encoding.path_input].hi;
+	for (size_t i = 0; i < h->n; i++)
+		if (h->observations[i].checkpoint == 0)
+			most = fmax(most, compute_training_cost(p, h->observations[i].x));
+	return most;
+}
+
+bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h)
+{
+	double dearest = find_max_training_cost(p, h), spent = 0;
+	size_t dear = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		double cost = h->observations[i].checkpoint == 0
+				      ? compute_training_cost(p, h->observations[i].x)
+				      : 0;
+
+		spent += cost;
+		dear += cost >= 0.5 * dearest;
+	}
+	return dearest > 0 && (double)(dear + 1) * dearest <= costly_share * spent;
+}
+
+void dp__cost_fill_proposal(struct dp_proposer *p, const struct dp_history *h,
+			    struct dp_proposal *out)
+{
+	out->cost = compute_training_cost(p, out->x);
+	out->pending_cost = isnan(out->cost) ? NAN : 0;
+	for (size_t i = 0; i < h->n && !isnan(out->cost); i++)
+		if (h->observations[i].status == DP_OBSERVATION_PENDING &&
+		    h->observations[i].checkpoint == 0)
+			out->pending_cost += compute_training_cost(p, h->observations[i].x);
+}

@@ -1,0 +1,201 @@
+/* encoding.c - the study's free parameters as the unit cube of the models. */
+#include "optimize/propose/proposer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Ranges narrower than this factor look the same on both scales. */
+static const double log_scale_min_ratio = 3;
+
+static void encoding_init_numeric(const struct dp_param *p, struct dp__input *in)
+{
+	in->kind = p->kind == DP_PARAM_INT ? DP__INPUT_INT : DP__INPUT_FLOAT;
+	in->lo = p->kind == DP_PARAM_INT ? ceil(p->lo) : p->lo;
+	in->hi = p->kind == DP_PARAM_INT ? floor(p->hi) : p->hi;
+	in->is_log_in_study = p->log_scale;
+	in->is_log = in->lo > 0 && in->hi / in->lo >= log_scale_min_ratio;
+	in->log_range = in->is_log ? log(in->hi / in->lo) : 0;
+	in->n_values = p->kind == DP_PARAM_INT ? in->hi - in->lo + 1 : INFINITY;
+	if (in->hi == in->lo)
+		in->n_values = 1;
+}
+
+/* A fixed parameter is an input all the same if trainings walk it up: the models know
+ * what it was on the way. It comes after all others. */
+static void encoding_add_pinned(const struct dp_study *study, struct dp__encoding *out)
+{
+	const struct dp_param *p = &study->params[study->trainer.learning_curve.param];
+	struct dp_param walked = { .kind = DP_PARAM_INT, .lo = 1 };
+	struct dp__input *in = &out->inputs[out->d++];
+
+	walked.hi = json_number_value(p->values);
+	in->param = study->trainer.learning_curve.param;
+	encoding_init_numeric(&walked, in);
+	in->n_values = 1;
+	in->is_pinned = true;
+}
+
+static void encoding_init_path(const struct dp_study *study, struct dp__encoding *out)
+{
+	double x[DP_PARAMS_MAX] = { 0 };
+	const struct dp__input *in;
+
+	if (study->params[study->trainer.learning_curve.param].kind == DP_PARAM_FIXED)
+		encoding_add_pinned(study, out);
+	while (out->inputs[out->path_input].param != study->trainer.learning_curve.param)
+		out->path_input++;
+	in = &out->inputs[out->path_input];
+	x[in->param] = in->hi;
+	out->n_checkpoints = dp_learning_curve_checkpoints(study, x, out->checkpoints);
+	for (size_t k = 0; k < out->n_checkpoints; k++)
+		out->checkpoints_u[k] = dp__input_encode(in, out->checkpoints[k]);
+}
+
+void dp__encoding_init(const struct dp_study *study, struct dp__encoding *out)
+{
+	memset(out, 0, sizeof *out);
+	out->n_points = 1;
+	for (size_t i = 0; i < study->nparams; i++) {
+		const struct dp_param *p = &study->params[i];
+		struct dp__input *in = &out->inputs[out->d];
+
+		if (p->kind == DP_PARAM_FIXED)
+			continue;
+		if (p->kind == DP_PARAM_CALIBRATED) { /* follows from the others */
+			out->calibrated[out->n_calibrated++] = i;
+			continue;
+		}
+		in->param = i;
+		if (p->kind == DP_PARAM_CATEGORICAL) {
+			in->kind = DP__INPUT_CATEGORY;
+			in->n_values = (double)json_array_size(p->values);
+			in->hi = in->n_values - 1;
+		} else {
+			encoding_init_numeric(p, in);
+		}
+		out->n_points *= in->n_values;
+		out->d++;
+	}
+	if (study->trainer.learning_curve.points)
+		encoding_init_path(study, out);
+}
+
+bool dp__encoding_has_kind(const struct dp__encoding *s, enum dp__input_kind kind)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->inputs[k].kind == kind && s->inputs[k].n_values > 1)
+			return true;
+	return false;
+}
+
+void dp__encoding_pin(const struct dp__encoding *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->inputs[k].is_pinned)
+			x[s->inputs[k].param] = s->inputs[k].hi;
+}
+
+void dp__encoding_pin_unset(const struct dp__encoding *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->inputs[k].is_pinned && x[s->inputs[k].param] == 0)
+			x[s->inputs[k].param] = s->inputs[k].hi;
+}
+
+void dp__encoding_unpin(const struct dp__encoding *s, double *x)
+{
+	for (size_t k = 0; k < s->d; k++)
+		if (s->inputs[k].is_pinned)
+			x[s->inputs[k].param] = 0;
+}
+
+double dp__input_encode(const struct dp__input *in, double x)
+{
+	if (in->kind == DP__INPUT_CATEGORY)
+		return x;
+	if (in->hi <= in->lo)
+		return 0.5;
+	x = fmin(fmax(x, in->lo), in->hi);
+	return in->is_log ? log(x / in->lo) / in->log_range : (x - in->lo) / (in->hi - in->lo);
+}
+
+double dp__input_decode(const struct dp__input *in, double u)
+{
+	double x;
+
+	if (in->kind == DP__INPUT_CATEGORY)
+		return u;
+	x = in->is_log ? in->lo * exp(u * in->log_range) : in->lo + u * (in->hi - in->lo);
+	return fmin(fmax(x, in->lo), in->hi);
+}
+
+void dp__encoding_decode(const struct dp__encoding *s, const double *u, double *x)
+{
+	for (size_t i = 0; i < s->n_calibrated; i++)
+		x[s->calibrated[i]] = NAN;
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->inputs[k];
+		double v = dp__input_decode(in, u[k]);
+
+		if (in->kind != DP__INPUT_FLOAT)
+			v = fmin(fmax(rint(v), in->lo), in->hi);
+		x[in->param] = v;
+	}
+}
+
+void dp__encoding_encode(const struct dp__encoding *s, const double *x, double *u)
+{
+	for (size_t k = 0; k < s->d; k++)
+		u[k] = dp__input_encode(&s->inputs[k], x[s->inputs[k].param]);
+}
+
+void dp__encoding_round(const struct dp__encoding *s, double *u)
+{
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->inputs[k];
+
+		if (in->kind == DP__INPUT_FLOAT)
+			u[k] = fmin(fmax(u[k], 0), 1);
+		else
+			u[k] = dp__input_encode(
+				in, fmin(fmax(rint(dp__input_decode(in, u[k])), in->lo), in->hi));
+	}
+}
+
+void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *out)
+{
+	memset(out, 0, sizeof *out);
+	out->d = s->d;
+	out->kernel = &dp_kernel_matern52;
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->inputs[k];
+		struct dp_gp_input *g = &out->input[k];
+
+		g->categorical = in->kind == DP__INPUT_CATEGORY;
+		if (g->categorical)
+			continue;
+		if (in->is_log) { /* 0: logarithm, ln_ratio: linear */
+			g->warp_prior_mean = in->is_log_in_study ? 0 : in->log_range;
+			g->warp_alternative = in->is_log_in_study ? in->log_range : 0;
+			g->warp_sd = 0.75 * in->log_range;
+			g->warp_lo = -0.5 * in->log_range;
+			g->warp_hi = 1.5 * in->log_range;
+		} else {
+			g->warp_sd = 0.3;
+			g->warp_lo = -3;
+			g->warp_hi = 3;
+		}
+	}
+}
+
+void dp__encoding_nth_point(const struct dp__encoding *s, uint64_t index, double *x)
+{
+	for (size_t k = s->d; k-- > 0;) {
+		const struct dp__input *in = &s->inputs[k];
+		uint64_t n = (uint64_t)in->n_values;
+
+		x[in->param] = in->lo + (double)(index % n);
+		index /= n;
+	}
+	dp__encoding_pin(s, x);
+}

@@ -1,0 +1,478 @@
+/* proposer.c - the proposers by name; each method is one const entry. */
+#include "optimize/propose/proposer_internal.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct propose_method {
+	const char *name;
+	uint64_t (*max_trials)(const struct dp_study *study);
+	int (*propose)(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+		       const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err);
+};
+
+/* ---- random and grid ---- */
+
+static uint64_t max_trials_unlimited(const struct dp_study *study)
+{
+	(void)study;
+	return UINT64_MAX;
+}
+
+static int propose_random(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			  const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	(void)h;
+	(void)cancel;
+	(void)err;
+	dp_space_sample(p->study, trial, false, out->x);
+	out->source = "random";
+	return DP_OK;
+}
+
+/* Drawn as by random search, but from the study's secret. The first one comes once it is
+ * known that the selection has an epsilon at all. */
+static int propose_private_selection(struct dp_proposer *p, const struct dp_history *h,
+				     uint32_t trial, const atomic_bool *cancel,
+				     struct dp_proposal *out, struct dp_err *err)
+{
+	int code = propose_random(p, h, trial, cancel, out, err);
+	struct dp_select_cost cost;
+
+	out->source = "select";
+	if (!p->study->secret)
+		return dp_fail(err, DP_E_INVALID,
+			       "the points of a private selection are drawn in secret");
+	if (trial > 0)
+		return code;
+	code = dp_select_compute_cost(p->study, &cost, err);
+	if (code == DP_OK && !isfinite(cost.epsilon))
+		return dp_fail(err, DP_E_INVALID,
+			       "nothing was trained: the selection has no finite epsilon "
+			       "at delta %g, since some setting that can be drawn has "
+			       "hardly any noise",
+			       cost.delta);
+	return code;
+}
+
+static int propose_grid(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	(void)h;
+	(void)cancel;
+	if (trial >= dp_space_grid_size(p->study))
+		return dp_fail(err, DP_E_LIMIT, "the grid has no point %u", trial);
+	dp_space_grid_point(p->study, trial, out->x);
+	out->source = "grid";
+	return DP_OK;
+}
+
+/* ---- dpareto ---- */
+
+enum {
+	RANDOM_DRAWS_MAX = 64 /* for a random point that is not taken */
+};
+static const double design_part = 0.5; /* of the logarithm of a path's range */
+
+static uint64_t max_trials_of_space(const struct dp_study *study)
+{
+	struct dp__encoding in;
+
+	dp__encoding_init(study, &in);
+	return in.n_points < 1e18 ? (uint64_t)in.n_points : UINT64_MAX;
+}
+
+/* Any point of a finite space that is not taken, from a random one on. */
+static int find_unproposed_point(struct dp_proposer *p, uint32_t trial, double *x,
+				 struct dp_err *err)
+{
+	uint64_t n = max_trials_of_space(p->study), from;
+	struct dp_rng r;
+
+	dp_study_rng_init(p->study, DP_RNG_PROPOSE, trial, 2, &r);
+	from = dp_rng_below(&r, n);
+	for (uint64_t i = 0; i < n && i <= p->history->n; i++) {
+		dp__encoding_nth_point(&p->encoding, (from + i) % n, x);
+		if (!dp__point_is_proposed(p, x) && dp__budget_can_afford(p, x))
+			return DP_OK;
+	}
+	return dp_fail(err, DP_E_LIMIT,
+		       dp__budget_is_set(p) ? "what is left of search.budget pays for none of the "
+					      "%llu points of the parameter space that are left"
+					    : "all %llu points of the parameter space have been "
+					      "proposed",
+		       (unsigned long long)n);
+}
+
+static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
+{
+	double u[DP_PARAMS_MAX];
+
+	for (size_t k = 0; k < p->encoding.d; k++) {
+		const struct dp__input *in = &p->encoding.inputs[k];
+		double t = dp__sobol_study_coordinate(p->study, trial, (unsigned)k);
+
+		if (in->kind == DP__INPUT_CATEGORY)
+			u[k] = floor(t * in->n_values);
+		else if (in->kind == DP__INPUT_INT && !in->is_log_in_study)
+			u[k] = dp__input_encode(in, in->lo + floor(t * in->n_values));
+		else if (in->is_log_in_study)
+			u[k] = in->is_log ? t
+					  : dp__input_encode(in, in->lo * pow(in->hi / in->lo, t));
+		else
+			u[k] = dp__input_encode(in, in->lo + t * (in->hi - in->lo));
+	}
+	dp__encoding_decode(&p->encoding, u, x);
+}
+
+/* Where a training costs what it walks, those of the design, which know nothing yet, are
+ * short: their ends lie evenly on the logarithm of the lower part of the range. */
+static void shorten_design_training(const struct dp_proposer *p, const struct dp_study *study,
+				    uint32_t trial, double *x)
+{
+	const struct dp__input *in = &p->encoding.inputs[p->encoding.path_input];
+	struct dp_rng r;
+
+	if (!dp__has_learning_curve(p) || in->is_pinned || !in->is_log)
+		return;
+	dp_study_rng_init(study, DP_RNG_PROPOSE, trial, 3, &r);
+	x[in->param] = rint(dp__input_decode(in, design_part * dp_rng_uniform(&r)));
+}
+
+/* Moves x to where it fits. */
+static bool fit_point_to_budget(const struct dp_proposer *p, uint32_t trial, double *x)
+{
+	double u[DP_PARAMS_MAX], most = dp__budget_initial_share(p, trial);
+
+	dp__encoding_encode(&p->encoding, x, u);
+	if (!dp__budget_move_to_affordable(p, most, u) &&
+	    !dp__budget_move_to_affordable(p, p->history->budget_remaining, u))
+		return false;
+	dp__encoding_decode(&p->encoding, u, x);
+	return true;
+}
+
+/* The trial's own point of the design, or a random one; false: nothing like it fits what
+ * is left of search.budget. */
+static bool get_design_point(struct dp_proposer *p, const struct dp_study *study, uint32_t trial,
+			     double *x)
+{
+	if (p->study->search.sobol_design && trial < p->study->search.initial && study == p->study)
+		sobol_point(p, trial, x);
+	else
+		dp_space_sample(study, trial, true, x);
+	dp__encoding_pin(&p->encoding, x);
+	if (trial < p->study->search.initial)
+		shorten_design_training(p, study, trial, x);
+	return !dp__budget_is_set(p) || fit_point_to_budget(p, trial, x);
+}
+
+/* A point of the initial design, or where that is taken another random one. */
+static int propose_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal *out,
+			   struct dp_err *err)
+{
+	struct dp_study other = *p->study;
+	struct dp_rng r;
+	bool fits;
+
+	fits = get_design_point(p, p->study, trial, out->x);
+	if (fits && !dp__point_is_proposed(p, out->x))
+		return DP_OK;
+	dp_study_rng_init(p->study, DP_RNG_PROPOSE, trial, 1, &r);
+	for (int i = 0; i < RANDOM_DRAWS_MAX; i++) {
+		other.seed = dp_rng_u64(&r) >> 11;
+		fits = get_design_point(p, &other, trial, out->x);
+		if (fits && !dp__point_is_proposed(p, out->x))
+			return DP_OK;
+	}
+	if (p->encoding.n_points < 1e18)
+		return find_unproposed_point(p, trial, out->x, err);
+	return fits ? DP_OK
+		    : dp_fail(err, DP_E_LIMIT,
+			      "search.budget: what is left of epsilon %g at delta %g "
+			      "pays for no training of the parameter space",
+			      p->study->search.budget.epsilon, p->study->search.budget.delta);
+}
+
+static void fill_predictions(const struct dp_proposer *p, const struct dp__normal *f,
+			     struct dp_prediction *out)
+{
+	for (size_t j = 0; j < p->study->nobjectives; j++)
+		out[j] = dp__predict_to_natural(p->study, j, &f[j]);
+}
+
+/* What the models say of the point that was chosen. */
+static int predict_proposal(struct dp_proposer *p, struct dp_proposal *out)
+{
+	struct dp__normal f[DP_OBJECTIVES_MAX];
+	double u[DP_PARAMS_MAX], score;
+	int code;
+
+	dp__encoding_encode(&p->encoding, out->x, u);
+	code = dp__acquisition_eval(p, u, 1, 1, true, &score, f, &out->feasible_probability);
+	if (code != DP_OK)
+		return code;
+	fill_predictions(p, f, out->predicted);
+	out->has_prediction = true;
+	return DP_OK;
+}
+
+static int propose_by_model(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			    const atomic_bool *cancel, struct dp_proposal *out)
+{
+	int code;
+
+	p->note = out->note;
+	p->ignores_cost = dp__cost_is_ignored_next(p, h);
+	code = dp__surrogate_update(p, h, cancel);
+	if (code == DP_OK)
+		code = dp__posterior_region_update(p);
+	if (code == DP_OK && dp__propose_replicate(p, out->x))
+		out->source = "re-run";
+	else if (code == DP_OK)
+		code = dp__acquisition_maximize(p, trial, cancel, out);
+	if (code == DP_OK)
+		code = predict_proposal(p, out);
+	p->ignores_cost = false;
+	p->note = NULL;
+	return code;
+}
+
+static int propose_dpareto(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			   const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	const struct dp__acquisition *acq = dp__acquisition_get(p->study);
+	int code;
+
+	p->history = h;
+	if (trial < p->study->search.initial) {
+		out->source = "initial";
+		return propose_initial(p, trial, out, err);
+	}
+	out->source = acq->name;
+	if (!acq->log_value)
+		return propose_initial(p, trial, out, err);
+	code = propose_by_model(p, h, trial, cancel, out);
+	if (code == DP_OK)
+		return DP_OK;
+	if (code == DP_E_INTERRUPTED)
+		return dp_fail(err, code, "the proposal was cancelled");
+	if (code == DP_E_NOMEM)
+		return dp_fail(err, code, "no memory for the models of a proposal");
+	out->source = "random";
+	snprintf(out->note, sizeof out->note, "%s; a random point is taken",
+		 dp__surrogate_count_trainings(p) < 2 ? "fewer than two results are known"
+						      : "no model fits");
+	return propose_initial(p, trial, out, err);
+}
+
+static const struct propose_method propose_methods[] = {
+	[DP_METHOD_RANDOM] = { "random", max_trials_unlimited, propose_random },
+	[DP_METHOD_GRID] = { "grid", dp_space_grid_size, propose_grid },
+	[DP_METHOD_DPARETO] = { "dpareto", max_trials_of_space, propose_dpareto },
+	[DP_METHOD_SELECT] = { "select", max_trials_unlimited, propose_private_selection },
+};
+
+int dp_propose_check_method(const struct dp_study *study, struct dp_err *err)
+{
+	if ((size_t)study->search.method < DP_COUNT(propose_methods))
+		return DP_OK;
+	return dp_fail(err, DP_E_INVALID, "there is no such search method");
+}
+
+uint64_t dp_propose_max_trials(const struct dp_study *study)
+{
+	return propose_methods[study->search.method].max_trials(study);
+}
+
+/* ---- the proposer ---- */
+
+struct dp_proposer *dp_proposer_new(const struct dp_study *study)
+{
+	struct dp_proposer *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->study = study;
+	p->n_outputs = study->nobjectives + study->nconstraints;
+	dp__encoding_init(study, &p->encoding);
+	dp__encoding_to_gp_spec(&p->encoding, &p->spec);
+	p->accountants = dp_accounting_cache_open(p->study);
+	if (p->encoding.n_calibrated)
+		p->calibration_cache = calloc(1, sizeof *p->calibration_cache);
+	if (study->search.budget.epsilon > 0)
+		p->renyi_cache = dp_renyi_cache_new();
+	if (!p->accountants || (p->encoding.n_calibrated && !p->calibration_cache) ||
+	    (study->search.budget.epsilon > 0 && !p->renyi_cache)) {
+		dp_proposer_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void dp_proposer_free(struct dp_proposer *p)
+{
+	if (!p)
+		return;
+	for (size_t o = 0; o < p->n_outputs; o++) {
+		dp_gp_free(&p->output[o].gp);
+		dp_gp_free(&p->output[o].smooth_gp);
+		free(p->output[o].y);
+		free(p->output[o].noise);
+	}
+	dp_accounting_cache_close(p->accountants);
+	free(p->calibration_cache);
+	dp_renyi_cache_free(p->renyi_cache);
+	dp__acq_region_free(&p->acq_region);
+	free(p->time_model.u);
+	free(p->fits);
+	free(p->fit_hypers);
+	free(p->observed);
+	free(p->noise_group);
+	free(p->u);
+	free(p->posterior_front);
+	free(p->work);
+	free(p->curve_work);
+	free(p);
+}
+
+int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	struct dp_err trouble = { 0 };
+	int code = dp_propose_check_method(p->study, err);
+
+	if (code != DP_OK)
+		return code;
+	p->trial = trial;
+	memset(out, 0, sizeof *out);
+	if (dp__cost_model_fit(p, h) != DP_OK)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the cost of trainings");
+	p->accountant_error = h->external_accountants ? &trouble : NULL;
+	code = propose_methods[p->study->search.method].propose(p, h, trial, cancel, out, err);
+	p->accountant_error = NULL;
+	if (trouble.code) { /* whatever was chosen then was chosen without it */
+		code = trouble.code;
+		if (err)
+			*err = trouble;
+	}
+	dp_space_clear_calibrated(p->study, out->x); /* a re-run may be of another study */
+	if (code == DP_OK && dp__proposer_calibrate(p, out->x, err) == DP_E_NOMEM)
+		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
+	if (code == DP_OK)
+		dp__cost_fill_proposal(p, h, out);
+	dp__encoding_unpin(&p->encoding, out->x);
+	p->history = NULL;
+	return code;
+}
+
+int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_t trial,
+	       const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
+{
+	struct dp_proposer *p = dp_proposer_new(study);
+	int code;
+
+	if (!p)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a proposal");
+	code = dp_proposer_propose(p, h, trial, cancel, out, err);
+	dp_proposer_free(p);
+	return code;
+}
+
+/* ---- for reports ---- */
+
+int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h, const atomic_bool *cancel,
+		     struct dp_err *err)
+{
+	char seen[DP_PLURAL_LEN];
+	int code = dp__cost_model_fit(p, h);
+
+	if (code == DP_OK)
+		code = dp__surrogate_update(p, h, cancel);
+	if (code == DP_OK)
+		code = dp__posterior_region_update(p);
+	if (code == DP_OK)
+		return DP_OK;
+	p->history = NULL;
+	if (code == DP_E_FAILED)
+		return dp_fail(err, code, "%s %s too few to fit a model",
+			       dp_plural_text(p->n_observed, "result", seen),
+			       p->n_observed == 1 ? "is" : "are");
+	return dp_fail(err, code, "the models could not be fitted");
+}
+
+enum {
+	PREDICT_BLOCK = 64 /* points in one prediction: the workspace is n numbers a point */
+};
+
+int dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
+			 struct dp_prediction *out, double *feasible, double *acquisition,
+			 struct dp_err *err)
+{
+	size_t np = p->study->nobjectives, nx = p->study->nparams;
+	double u[DP_PARAMS_MAX * PREDICT_BLOCK], one[DP_PARAMS_MAX], score[PREDICT_BLOCK],
+		feas[PREDICT_BLOCK];
+	double pinned[DP_PARAMS_MAX];
+	struct dp__normal f[PREDICT_BLOCK * DP_OBJECTIVES_MAX];
+
+	if (!p->history)
+		return dp_fail(err, DP_E_INVALID, "no model has been fitted");
+	for (size_t from = 0; from < m; from += PREDICT_BLOCK) {
+		size_t count = m - from < PREDICT_BLOCK ? m - from : PREDICT_BLOCK;
+		int code;
+
+		for (size_t i = 0; i < count; i++) {
+			memcpy(pinned, x + (from + i) * nx, nx * sizeof *pinned);
+			dp__encoding_pin_unset(&p->encoding, pinned);
+			dp__encoding_encode(&p->encoding, pinned, one);
+			for (size_t k = 0; k < p->spec.d; k++)
+				u[k * PREDICT_BLOCK + i] = one[k];
+		}
+		code = dp__acquisition_eval(p, u, PREDICT_BLOCK, count, false, score, f, feas);
+		if (code != DP_OK)
+			return dp_fail(err, code, "no memory for predictions");
+		for (size_t i = 0; i < count; i++) {
+			if (out)
+				fill_predictions(p, f + i * np, out + (from + i) * np);
+			if (feasible)
+				feasible[from + i] = feas[i];
+			if (acquisition)
+				acquisition[from + i] = exp(score[i]);
+		}
+	}
+	return DP_OK;
+}
+
+int dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
+				 double *y, size_t *count, struct dp_err *err)
+{
+	int code = dp__posterior_front_find(p, h, index, y, count);
+
+	if (code != DP_OK)
+		return dp_fail(err, code, "no memory for the denoised front");
+	return DP_OK;
+}
+
+int dp_surrogate_get_info(const struct dp_proposer *p, size_t objective,
+			  struct dp_surrogate_info *out)
+{
+	const struct dp__surrogate_output *o = &p->output[objective];
+
+	memset(out, 0, sizeof *out);
+	if (objective >= p->n_outputs || p->n_fitted == 0)
+		return DP_E_FAILED;
+	out->n_results = p->n_observed;
+	out->n_fitted = p->n_fitted;
+	out->is_exact = o->is_exact;
+	out->length = o->hyper.length;
+	out->warp = o->hyper.warp;
+	out->signal = o->hyper.signal;
+	out->prior_sd = o->scale * sqrt(o->hyper.signal);
+	out->noise = o->hyper.noise;
+	out->jitter = o->gp.jitter;
+	return DP_OK;
+}

@@ -1,0 +1,129 @@
+/* replicate.c - a point measured again: is it noise, or is it rough?
+ *
+ * One run a point does not say how noisy a trainer is. A model that sees values jump
+ * can call it noise (and smooth away what is there) or short length scales (and chase
+ * luck); a second run of the same point decides. So where the models learned much noise
+ * now and then a point of the front is proposed again: the trial's own number gives it
+ * other seeds. Runs that repeat bit for bit show that there is no noise at all. */
+#include "optimize/propose/proposer_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	TRAININGS_PER_REPLICATE = 16
+};
+static const double much_noise = 0.01; /* share of an output's variance */
+
+/* Is there an objective whose noise had to be learned, and is it large? */
+static bool is_noise_uncertain(const struct dp_proposer *p)
+{
+	for (size_t o = 0; o < p->study->nobjectives; o++) {
+		const struct dp__surrogate_output *out = &p->output[o];
+
+		if (!out->is_exact && !out->is_deterministic && !out->noise_curve.is_known &&
+		    out->hyper.noise > much_noise)
+			return true;
+	}
+	return false;
+}
+
+/* Is it a trial of its own, not a waypoint of one? */
+static bool is_whole_trial(const struct dp_observation *k)
+{
+	return k->checkpoint == 0;
+}
+
+/* How many trials are at a point that another one was at before. */
+static size_t count_replicates(const struct dp_proposer *p)
+{
+	const struct dp_history *h = p->history;
+	size_t count = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		for (size_t k = 0; k < i && is_whole_trial(&h->observations[i]); k++)
+			if (is_whole_trial(&h->observations[k]) &&
+			    dp__points_are_equal(p, h->observations[i].x, h->observations[k].x)) {
+				count++;
+				break;
+			}
+	return count;
+}
+
+static bool has_replicate(const struct dp_proposer *p, size_t at)
+{
+	const struct dp_history *h = p->history;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (i != at && is_whole_trial(&h->observations[i]) &&
+		    dp__points_are_equal(p, h->observations[i].x, h->observations[at].x))
+			return true;
+	return false;
+}
+
+/* The training that a point of the front is of, by its position in the history. SIZE_MAX:
+ * it did not come to its end, and would not this time. */
+static size_t find_front_point_training(const struct dp_proposer *p,
+					const struct dp__front_point *f)
+{
+	const struct dp_history *h = p->history;
+	size_t i = f->observation;
+
+	while (i < h->n && !is_whole_trial(&h->observations[i]))
+		i++;
+	return i < h->n && h->observations[i].trial == h->observations[f->observation].trial &&
+			       h->observations[i].status != DP_OBSERVATION_FAILED
+		       ? i
+		       : SIZE_MAX;
+}
+
+/* What another study found may lie outside of this one's ranges. */
+static bool is_within_ranges(const struct dp__encoding *s, const double *x)
+{
+	for (size_t k = 0; k < s->d; k++) {
+		double v = x[s->inputs[k].param];
+
+		if (!(v >= s->inputs[k].lo && v <= s->inputs[k].hi))
+			return false;
+	}
+	return true;
+}
+
+/* By how much the models disbelieve result i, in standard deviations of the outputs. */
+static double compute_model_misfit(const struct dp_proposer *p, size_t i)
+{
+	double sum = 0;
+
+	for (size_t o = 0; o < p->study->nobjectives; o++) {
+		const struct dp__surrogate_output *out = &p->output[o];
+
+		if (!out->is_exact)
+			sum += fabs(dp_gp_residual(&out->gp, i));
+	}
+	return sum;
+}
+
+bool dp__propose_replicate(const struct dp_proposer *p, double *x)
+{
+	const struct dp_history *h = p->history;
+	double most = -1;
+
+	/* a finite space is to be gone through, each point once */
+	if (isfinite(p->encoding.n_points) || !is_noise_uncertain(p) ||
+	    count_replicates(p) >= dp__surrogate_count_trainings(p) / TRAININGS_PER_REPLICATE)
+		return false;
+	for (size_t i = 0; i < p->n_front; i++) {
+		const struct dp__front_point *f = &p->posterior_front[i];
+		size_t training = find_front_point_training(p, f);
+		const double *at = h->observations[training == SIZE_MAX ? 0 : training].x;
+
+		if (f->is_pending || f->model_row == SIZE_MAX || training == SIZE_MAX ||
+		    has_replicate(p, training) || !is_within_ranges(&p->encoding, at) ||
+		    !dp__budget_can_afford(p, at) ||
+		    !(compute_model_misfit(p, f->model_row) > most))
+			continue;
+		most = compute_model_misfit(p, f->model_row);
+		memcpy(x, at, p->study->nparams * sizeof *x);
+	}
+	return most >= 0;
+}

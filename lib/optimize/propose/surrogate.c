@@ -1,0 +1,673 @@
+/* surrogate.c - surrogate models of a study's objectives and constraints.
+ *
+ * How a warm proposer gives the bits of a cold one: hyperparameters depend only on the
+ * first m results, where m is the largest number of the sequence next_fit_size() that the
+ * history reaches, and on the fit before that in the sequence. The factor is made for
+ * these m results and then grows by one row per result. A kept model is used exactly
+ * as far as the new history begins like the old one. What each fit of the sequence came
+ * to is kept as well: where many run at once, a result of a trial that took long comes
+ * between older ones, and only the fits that know of it are made again. */
+#include "linalg/linalg.h"
+#include "optimize/propose/proposer_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIT_POINTS_MAX = 400,        /* the likelihood sees no more than that */
+	COLD_FIT_TRAININGS = 24,     /* up to so many results a fit knows no fit before it */
+	RESTART_FIT_TRAININGS = 130, /* up to so many it also starts from elsewhere */
+	LARGE_FIT_POINTS = 160,      /* from so many on a step is dear */
+	LARGE_FIT_EVALUATIONS = 12,
+	FULL_CURVE_TRAININGS = 16, /* so many trainings show all of their waypoints */
+	HALF_CURVE_TRAININGS = 48  /* and up to here half of them */
+};
+
+/* The numbers of results at which hyperparameters are fitted. */
+static size_t next_fit_size(size_t n)
+{
+	return n + (n < 16 ? 1 : n / 7);
+}
+
+/* ---- results in the form of the models ---- */
+
+bool dp__observation_has_result(const struct dp_observation *k)
+{
+	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
+}
+
+/* The first trainings show their whole paths. Later ones leave out every second waypoint
+ * or more, each others: along a path little is new, and the work grows with the square of
+ * what models hold. It depends on the trial alone, so that what is kept stays as it is.
+ */
+bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k)
+{
+	size_t step = k->trial < FULL_CURVE_TRAININGS   ? 1
+		      : k->trial < HALF_CURVE_TRAININGS ? 2
+							: 4,
+	       at = 0;
+
+	if (k->status == DP_OBSERVATION_FAILED)
+		return false;
+	while (at < p->encoding.n_checkpoints && p->encoding.checkpoints[at] < k->checkpoint)
+		at++;
+	return k->checkpoint == 0 || (at + k->trial) % step == 0;
+}
+
+/* Only what the study has: the rest of a caller's arrays may hold anything. */
+static void copy_observation(const struct dp_study *s, const struct dp_observation *from,
+			     struct dp_observation *to)
+{
+	memset(to, 0, sizeof *to);
+	to->trial = from->trial;
+	to->status = from->status;
+	to->checkpoint = from->checkpoint;
+	to->seconds = from->seconds;
+	memcpy(to->x, from->x, s->nparams * sizeof *to->x);
+	memcpy(to->y, from->y, s->nobjectives * sizeof *to->y);
+	memcpy(to->var, from->var, s->nobjectives * sizeof *to->var);
+	memcpy(to->metrics, from->metrics, s->nconstraints * sizeof *to->metrics);
+}
+
+static double output_value(const struct dp_study *s, size_t o, const struct dp_observation *k)
+{
+	const struct dp_constraint *c;
+
+	if (o < s->nobjectives)
+		return dp__objective_to_model(&s->objectives[o], k->y[o]);
+	c = &s->constraints[o - s->nobjectives];
+	return c->at_least ? -k->metrics[o - s->nobjectives] : k->metrics[o - s->nobjectives];
+}
+
+double dp__output_bound(const struct dp_study *s, size_t o)
+{
+	const struct dp_constraint *c;
+
+	if (o < s->nobjectives)
+		return dp__objective_to_model(&s->objectives[o], s->objectives[o].anti_ideal);
+	c = &s->constraints[o - s->nobjectives];
+	return c->at_least ? -c->bound : c->bound;
+}
+
+/* Model-space values of the first n results; what is not finite counts as the worst
+ * that is known, or the limit if nothing is. */
+static void output_values(const struct dp_proposer *p, size_t o, size_t n, double *z)
+{
+	double worst = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		z[i] = output_value(p->study, o, &p->observed[i]);
+		if (p->observed[i].status == DP_OBSERVATION_OK && isfinite(z[i]))
+			worst = fmax(worst, z[i]);
+	}
+	if (isinf(worst))
+		worst = dp__output_bound(p->study, o);
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(z[i]))
+			z[i] = worst;
+}
+
+/* ---- fitting ---- */
+
+static void standardise_output(struct dp__surrogate_output *out, double *z, size_t n)
+{
+	double mean = 0, var = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += z[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		var += (z[i] - mean) * (z[i] - mean) / (double)n;
+	out->shift = mean;
+	out->scale = sqrt(var);
+	if (!(out->scale > 1e-12 * fabs(mean)) || !isfinite(out->scale))
+		out->scale = 1;
+	for (size_t i = 0; i < n; i++)
+		z[i] = (z[i] - out->shift) / out->scale;
+}
+
+/* The points of a training share its luck. To reckon with that helps where there is one
+ * run, and not where several tell how large it is (docs/optimizer.md). */
+static bool has_correlated_noise(const struct dp_proposer *p)
+{
+	return p->encoding.n_checkpoints > 0 && p->study->trainer.runs == 1 &&
+	       !dp_study_has_metric_release(p->study); /* each release has its own */
+}
+
+/* Whose noise a result or pending point has. */
+static struct dp_gp_noise_group get_noise_group(const struct dp_proposer *p,
+						const struct dp_observation *k)
+{
+	struct dp_gp_noise_group run = { k->trial, 1 };
+
+	if (p->encoding.n_checkpoints > 0)
+		run.position = k->x[p->encoding.inputs[p->encoding.path_input].param];
+	return run;
+}
+
+struct fit_data {
+	double *u, *y, *noise, *known_noise, *log_noise_scale, *all_y, *smoothed;
+	struct dp_gp_noise_group *noise_group;
+	struct dp_gp_data data;
+};
+
+static void fit_data_free(struct fit_data *f)
+{
+	free(f->u);
+	free(f->y);
+	free(f->noise);
+	free(f->known_noise);
+	free(f->log_noise_scale);
+	free(f->all_y);
+	free(f->smoothed);
+	free(f->noise_group);
+}
+
+/* The first n results, or FIT_POINTS_MAX of them at even steps. fit_data_free() it,
+ * also without memory. */
+static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
+{
+	size_t d = p->spec.d, m = n < FIT_POINTS_MAX ? n : FIT_POINTS_MAX;
+	double mean = 0;
+	int code;
+
+	memset(f, 0, sizeof *f);
+	f->u = dp_vec_new(d * m);
+	f->y = dp_vec_new(m);
+	f->noise = dp_vec_new(m);
+	f->known_noise = dp_vec_new(m);
+	f->log_noise_scale = dp_vec_new(m);
+	f->all_y = dp_vec_new(n);
+	f->smoothed = dp_vec_new(n);
+	f->noise_group = calloc(m, sizeof *f->noise_group);
+	if (!f->u || !f->y || !f->noise || !f->known_noise || !f->log_noise_scale || !f->all_y ||
+	    !f->smoothed || !f->noise_group)
+		return DP_E_NOMEM;
+	output_values(p, o, n, f->all_y);
+	standardise_output(&p->output[o], f->all_y, n);
+	for (size_t i = 0; i < m; i++) {
+		size_t from = m == n ? i : i * n / m;
+
+		for (size_t k = 0; k < d; k++)
+			f->u[k * m + i] = p->u[k * p->ldu + from];
+		f->y[i] = f->all_y[from];
+		f->noise_group[i] = p->noise_group[from];
+	}
+	f->data = (struct dp_gp_data){ f->u,
+				       m,
+				       m,
+				       f->y,
+				       f->noise,
+				       f->log_noise_scale,
+				       has_correlated_noise(p) ? f->noise_group : NULL,
+				       f->known_noise };
+	code = dp__noise_model_fit(p, o, &f->data, n, f->smoothed);
+	for (size_t i = 0; i < m && code == DP_OK; i++) {
+		size_t from = m == n ? i : i * n / m;
+
+		f->noise[i] =
+			dp__noise_measured_variance(p, o, &p->observed[from], f->smoothed[from]);
+		f->known_noise[i] = dp__noise_release_variance(p, o, f->smoothed[from]);
+		f->log_noise_scale[i] = dp__noise_log_scale(p, o, f->smoothed[from]);
+		mean += f->log_noise_scale[i] / (double)m;
+	}
+	for (size_t i = 0; i < m; i++)
+		f->log_noise_scale[i] -= mean;
+	p->output[o].log_noise_scale_mean = mean;
+	return code;
+}
+
+/* A rapid change along one input can pass for noise, and a search that starts there
+ * stays there: the shortest length scale is tried much shorter, without noise. */
+static void shorten_length(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
+{
+	size_t least = 0;
+
+	for (size_t k = 1; k < spec->d; k++)
+		if (!spec->input[k].categorical && h->length[k] < h->length[least])
+			least = k;
+	h->length[least] *= 0.25;
+	h->noise = 1e-6;
+}
+
+/* Where a fit starts, in the order of trying: one that stays behind those before it is
+ * soon dropped. */
+static const struct fit_start {
+	enum {
+		START_LAST_FIT,  /* the last fit */
+		START_SHORTENED, /* that with a shorter length */
+		START_COLD
+	} from;
+	enum dp_gp_fit_start cold_start; /* from nothing */
+	int evaluations;
+} fit_starts[] = {
+	{ START_LAST_FIT, 0, 20 },
+	{ START_SHORTENED, 0, 35 },
+	{ START_COLD, DP_GP_START_PRIOR_MEAN, 50 },
+	{ START_COLD, DP_GP_START_ALT_WARPS, 50 },
+	{ START_COLD, DP_GP_START_SHORT_LENGTHS, 50 },
+	{ START_COLD, DP_GP_START_ADDITIVE, 50 },
+};
+
+/* False if the start is not one for n trainings. */
+static bool init_start_hyper(const struct dp_gp_spec *spec, const struct dp__surrogate_output *out,
+			     const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
+{
+	bool fresh = n <= COLD_FIT_TRAININGS || !out->is_fitted;
+
+	if (start->from == START_COLD) {
+		dp_gp_init_hyper(spec, start->cold_start, h);
+		return fresh || n <= RESTART_FIT_TRAININGS;
+	}
+	*h = out->hyper;
+	if (start->from == START_SHORTENED)
+		shorten_length(spec, h);
+	return !fresh && (start->from == START_LAST_FIT || n <= RESTART_FIT_TRAININGS);
+}
+
+/* The best that all starts reach; *most stays -inf if none reaches anything. */
+static int fit_multistart(const struct dp_proposer *p, size_t o, size_t trainings,
+			  const struct dp_gp_data *data, const atomic_bool *cancel,
+			  struct dp_gp_hyper *best, double *most)
+{
+	*most = -INFINITY;
+	for (size_t k = 0; k < DP_COUNT(fit_starts); k++) {
+		struct dp_gp_fit_options effort = { fit_starts[k].evaluations, cancel,
+						    isfinite(*most), *most };
+		struct dp_gp_hyper h;
+		double value;
+		int code;
+
+		if (!init_start_hyper(&p->spec, &p->output[o], &fit_starts[k], trainings, &h))
+			continue;
+		if (data->n > LARGE_FIT_POINTS)
+			effort.max_evaluations = LARGE_FIT_EVALUATIONS;
+		code = dp_gp_fit(&p->spec, data, &effort, &h, &value);
+		if (code == DP_OK && value > *most) {
+			*most = value;
+			*best = h;
+		}
+		if (code != DP_OK && code != DP_E_FAILED)
+			return code;
+	}
+	return DP_OK;
+}
+
+static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t trainings,
+		      const atomic_bool *cancel)
+{
+	struct dp__surrogate_output *out = &p->output[o];
+	struct dp_gp_hyper best;
+	double most = -INFINITY;
+	struct fit_data f;
+	int code = fit_data_new(&f, p, o, n);
+
+	if (code == DP_OK)
+		code = fit_multistart(p, o, trainings, &f.data, cancel, &best, &most);
+	if (code != DP_OK) {
+		fit_data_free(&f);
+		return code;
+	}
+	if (isinf(most)) {
+		dp_gp_init_hyper(&p->spec, DP_GP_START_PRIOR_MEAN, &best);
+		if (p->note)
+			snprintf(p->note, sizeof((struct dp_proposal *)0)->note,
+				 "a fit failed; the model uses its prior's length scales");
+	}
+	out->hyper = best;
+	out->is_fitted = true;
+	for (size_t i = 0; i < n; i++)
+		out->noise[i] = dp__noise_variance(p, o, &p->observed[i], f.smoothed[i]);
+	fit_data_free(&f);
+	return DP_OK;
+}
+
+static int build_output_gp(struct dp_proposer *p, size_t o, size_t n)
+{
+	struct dp__surrogate_output *out = &p->output[o];
+	struct dp_gp_data data = { .u = p->u, .ldu = p->ldu, .n = n, .noise = out->noise };
+
+	if (has_correlated_noise(p))
+		data.noise_group = p->noise_group;
+	dp_gp_free(&out->gp);
+	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit_size(n) + 16);
+}
+
+bool dp__output_is_modelled(const struct dp__surrogate_output *out)
+{
+	return !out->is_exact || out->is_costly;
+}
+
+/* ---- following the history ---- */
+
+static int reserve_observed(struct dp_proposer *p, size_t n)
+{
+	size_t room = n + n / 2 + 64, d = p->spec.d;
+	struct dp_observation *seen;
+	struct dp_gp_noise_group *run;
+	double *u;
+
+	if (n <= p->observed_capacity)
+		return DP_OK;
+	seen = realloc(p->observed, room * sizeof *seen);
+	if (!seen)
+		return DP_E_NOMEM;
+	p->observed = seen;
+	run = realloc(p->noise_group, room * sizeof *run);
+	if (!run)
+		return DP_E_NOMEM;
+	p->noise_group = run;
+	for (size_t o = 0; o < p->n_outputs; o++) {
+		double *noise = realloc(p->output[o].noise, room * sizeof *noise);
+
+		if (!noise)
+			return DP_E_NOMEM;
+		p->output[o].noise = noise;
+	}
+	u = dp_vec_new(d * room);
+	if (!u)
+		return DP_E_NOMEM;
+	for (size_t k = 0; k < d && p->u; k++)
+		memcpy(u + k * room, p->u + k * p->ldu, p->n_observed * sizeof *u);
+	free(p->u);
+	p->u = u;
+	p->ldu = room;
+	p->observed_capacity = room;
+	return DP_OK;
+}
+
+static void append_observed(struct dp_proposer *p, const struct dp_observation *k)
+{
+	double u[DP_PARAMS_MAX];
+
+	p->observed[p->n_observed] = *k;
+	p->noise_group[p->n_observed] = get_noise_group(p, k);
+	dp__encoding_encode(&p->encoding, k->x, u);
+	for (size_t i = 0; i < p->spec.d; i++)
+		p->u[i * p->ldu + p->n_observed] = u[i];
+	p->n_observed++;
+}
+
+static void discard_fit(struct dp_proposer *p)
+{
+	p->n_fitted = 0;
+	for (size_t o = 0; o < p->n_outputs; o++) {
+		p->output[o].is_fitted = false;
+		dp_gp_truncate(&p->output[o].gp, 0);
+	}
+}
+
+static void truncate_observed(struct dp_proposer *p, size_t n)
+{
+	if (n < p->n_fitted)
+		discard_fit(p);
+	while (p->n_fits > 0 && p->fits[p->n_fits - 1].n_results > n)
+		p->n_fits--;
+	p->n_observed = n;
+	for (size_t o = 0; o < p->n_outputs; o++)
+		dp_gp_truncate(&p->output[o].gp, p->n_fitted ? n : 0);
+}
+
+static bool is_modelled_result(const struct dp_proposer *p, const struct dp_observation *k)
+{
+	return dp__observation_has_result(k) && dp__observation_is_modelled(p, k);
+}
+
+/* Copies the results; keeps what was there as far as it is the same. */
+static int sync_with_history(struct dp_proposer *p, const struct dp_history *h)
+{
+	size_t n = 0, same = 0, results = 0;
+	bool differs = false;
+	int code;
+
+	for (size_t i = 0; i < h->n; i++)
+		results += is_modelled_result(p, &h->observations[i]);
+	code = reserve_observed(p, results);
+	if (code != DP_OK)
+		return code;
+	for (size_t i = 0; i < h->n; i++) {
+		struct dp_observation k;
+
+		if (!is_modelled_result(p, &h->observations[i]))
+			continue;
+		copy_observation(p->study, &h->observations[i], &k);
+		if (!differs && n < p->n_observed && !memcmp(&k, &p->observed[n], sizeof k)) {
+			same = ++n;
+			continue;
+		}
+		if (!differs) {
+			truncate_observed(p, same);
+			differs = true;
+		}
+		append_observed(p, &k);
+		n++;
+	}
+	if (n < p->n_observed)
+		truncate_observed(p, n);
+	return DP_OK;
+}
+
+/* Is the i-th result the last of its training? */
+static bool is_last_of_training(const struct dp_proposer *p, size_t i)
+{
+	return p->observed[i].checkpoint == 0 || i + 1 == p->n_observed ||
+	       p->observed[i + 1].trial != p->observed[i].trial;
+}
+
+size_t dp__surrogate_count_trainings(const struct dp_proposer *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_observed; i++)
+		n += is_last_of_training(p, i);
+	return n;
+}
+
+/* How many results the first so many trainings have. */
+static size_t count_results_of_trainings(const struct dp_proposer *p, size_t trainings)
+{
+	size_t i = 0;
+
+	for (size_t n = 0; n < trainings; i++)
+		n += is_last_of_training(p, i);
+	return i;
+}
+
+/* ---- the sequence of fits ---- */
+
+static struct dp_gp_hyper *get_saved_hyper(const struct dp_proposer *p, size_t fit)
+{
+	return p->fit_hypers + fit * p->n_outputs;
+}
+
+/* Room for one fit more; false without memory, which costs time and nothing else. */
+static bool reserve_fits(struct dp_proposer *p)
+{
+	size_t room = 2 * p->fits_capacity + 16;
+	struct dp__fit_record *fits;
+	struct dp_gp_hyper *hypers;
+
+	if (p->n_fits < p->fits_capacity)
+		return true;
+	fits = realloc(p->fits, room * sizeof *fits);
+	if (fits)
+		p->fits = fits;
+	hypers = realloc(p->fit_hypers, room * p->n_outputs * sizeof *hypers);
+	if (hypers)
+		p->fit_hypers = hypers;
+	if (!fits || !hypers)
+		return false;
+	p->fits_capacity = room;
+	return true;
+}
+
+/* The fit that was just made, which comes after all that are kept. */
+static void save_fit(struct dp_proposer *p)
+{
+	while (p->n_fits > 0 && p->fits[p->n_fits - 1].n_trainings >= p->n_fitted_trainings)
+		p->n_fits--;
+	if (!reserve_fits(p))
+		return;
+	p->fits[p->n_fits] = (struct dp__fit_record){ p->n_fitted_trainings, p->n_fitted };
+	for (size_t o = 0; o < p->n_outputs; o++)
+		get_saved_hyper(p, p->n_fits)[o] = p->output[o].hyper;
+	p->n_fits++;
+}
+
+/* Was it made of what are so many trainings now, too? */
+static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit_record *fit)
+{
+	return fit->n_results <= p->n_observed && is_last_of_training(p, fit->n_results - 1) &&
+	       count_results_of_trainings(p, fit->n_trainings) == fit->n_results;
+}
+
+/* Nothing is fitted at present: begins where the newest kept fit leads to that has to be
+ * made in any case, for n trainings. Where that is, or 0 if no fit is kept. */
+static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
+{
+	while (p->n_fits > 0 && (p->fits[p->n_fits - 1].n_trainings > n ||
+				 !is_saved_fit_valid(p, &p->fits[p->n_fits - 1])))
+		p->n_fits--;
+	for (size_t i = p->n_fits; i-- > 0;) {
+		size_t next = next_fit_size(p->fits[i].n_trainings);
+
+		if (next > n)
+			continue; /* all but its length scales is lost: made again */
+		for (size_t o = 0; o < p->n_outputs; o++) {
+			p->output[o].hyper = get_saved_hyper(p, i)[o];
+			p->output[o].is_fitted = dp__output_is_modelled(&p->output[o]);
+		}
+		return next;
+	}
+	return 0;
+}
+
+/* Runs through the sequence of fits up to n trainings, each of which is a result if it is
+ * no path. */
+static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
+{
+	bool fresh = false;
+	size_t at = p->n_fitted ? p->n_fitted_trainings : resume_fit_sequence(p, n);
+	int code = DP_OK;
+
+	if (at == 0) /* fits before this one would leave no trace */
+		at = n < COLD_FIT_TRAININGS ? 2 : 16;
+	for (; at <= n && code == DP_OK; at = next_fit_size(at)) {
+		size_t results = count_results_of_trainings(p, at);
+
+		if ((p->n_fitted && at == p->n_fitted_trainings) ||
+		    (next_fit_size(at) <= n && next_fit_size(at) <= COLD_FIT_TRAININGS))
+			continue;
+		for (size_t o = 0; o < p->n_outputs && code == DP_OK; o++)
+			if (dp__output_is_modelled(&p->output[o]))
+				code = fit_output(p, o, results, at, cancel);
+		if (code == DP_OK) {
+			p->n_fitted = results;
+			p->n_fitted_trainings = at;
+			save_fit(p);
+			fresh = true;
+		}
+	}
+	for (size_t o = 0; o < p->n_outputs && code == DP_OK && fresh; o++)
+		if (dp__output_is_modelled(&p->output[o]))
+			code = build_output_gp(p, o, p->n_fitted);
+	if (code != DP_OK)
+		p->n_fitted = 0;
+	return code;
+}
+
+static int append_observation_to_gp(struct dp_proposer *p, size_t o, const struct dp_observation *k,
+				    const double *u, double noise)
+{
+	struct dp_gp_noise_group run = get_noise_group(p, k);
+
+	return dp_gp_append_point(&p->output[o].gp, u, noise, &run);
+}
+
+/* Adds the results since the fit, then the pending points. */
+static int append_new_to_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
+{
+	struct dp__surrogate_output *out = &p->output[o];
+	double u[DP_PARAMS_MAX], around;
+	int code = DP_OK;
+
+	for (size_t i = out->gp.n; i < p->n_observed && code == DP_OK; i++) {
+		double z = output_value(p->study, o, &p->observed[i]);
+
+		dp__encoding_encode(&p->encoding, p->observed[i].x, u);
+		code = dp__noise_smoothed_value(p, o, u, z, &around);
+		if (code != DP_OK)
+			break;
+		out->noise[i] = dp__noise_variance(p, o, &p->observed[i], around);
+		code = append_observation_to_gp(p, o, &p->observed[i], u, out->noise[i]);
+	}
+	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+		if (h->observations[i].status != DP_OBSERVATION_PENDING ||
+		    !dp__observation_is_modelled(p, &h->observations[i]))
+			continue;
+		dp__encoding_encode(&p->encoding, h->observations[i].x, u);
+		code = dp__noise_smoothed_value(p, o, u, NAN, &around);
+		if (code == DP_OK)
+			code = append_observation_to_gp(p, o, &h->observations[i], u,
+							dp__noise_variance(p, o, NULL, around));
+	}
+	return code;
+}
+
+static int set_output_values(struct dp_proposer *p, size_t o)
+{
+	struct dp__surrogate_output *out = &p->output[o];
+
+	free(out->y);
+	out->y = dp_vec_new(p->n_observed);
+	if (!out->y)
+		return DP_E_NOMEM;
+	output_values(p, o, p->n_observed, out->y);
+	for (size_t i = 0; i < p->n_observed; i++)
+		out->y[i] = (out->y[i] - out->shift) / out->scale;
+	dp_gp_set_outputs(&out->gp, out->y, p->n_observed);
+	return DP_OK;
+}
+
+int dp__surrogate_update(struct dp_proposer *p, const struct dp_history *h,
+			 const atomic_bool *cancel)
+{
+	int code;
+
+	p->history = h;
+	for (size_t o = 0; o < p->n_outputs; o++) {
+		if (p->output[o].is_exact != dp__objective_is_exact(p, o))
+			truncate_observed(p, 0); /* nor are fits kept then */
+		p->output[o].is_exact = dp__objective_is_exact(p, o);
+		p->output[o].is_costly = dp__objective_is_costly(p, o);
+		/* pending points of the last call go */
+		dp_gp_truncate(&p->output[o].gp, p->n_observed);
+	}
+	code = sync_with_history(p, h);
+	if (code != DP_OK)
+		return code;
+	/* the last training of the fit was cut short, and now goes on: it was retried */
+	if (p->n_fitted && !is_last_of_training(p, p->n_fitted - 1))
+		discard_fit(p);
+	if (dp__surrogate_count_trainings(p) < 2 || p->spec.d == 0)
+		return DP_E_FAILED;
+	code = run_fit_sequence(p, dp__surrogate_count_trainings(p), cancel);
+	for (size_t o = 0; o < p->n_outputs && code == DP_OK; o++) {
+		if (!dp__output_is_modelled(&p->output[o]))
+			continue;
+		code = append_new_to_output(p, o, h);
+		if (code == DP_OK)
+			code = set_output_values(p, o);
+	}
+	return code;
+}
+
+double dp__surrogate_posterior_mean(const struct dp_proposer *p, size_t o, size_t i)
+{
+	const struct dp__surrogate_output *out = &p->output[o];
+
+	if (out->is_exact)
+		return output_value(p->study, o, &p->observed[i]);
+	return out->shift + out->scale * (out->y[i] - dp_gp_residual(&out->gp, i));
+}

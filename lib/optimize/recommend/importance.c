@@ -1,0 +1,268 @@
+/* importance.c - Sobol' indices by quasi-random points: first orders as Saltelli et al.
+ * (2010) estimate them, totals as Jansen (1999) does. */
+#include "optimize/recommend/importance.h"
+
+#include "optimize/propose/proposer_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EVALUATIONS_MAX = 8192, /* of a model or a closed form, for all parameters together */
+	PREPARED_EVALUATIONS_MAX = 2048, /* of an oracle whose noise has to be prepared each time */
+	POINTS_MIN = 128,
+	SOBOL_DIMENSIONS = 64, /* of the Sobol sequence */
+	EVAL_BATCH = 64        /* points in one question */
+};
+static const uint64_t importance_seed = 1; /* no study's: it is in every report */
+/* Less than this share of a mean square is rounding. */
+static const double no_variance = 1e-20;
+
+/* ---- the design: two samples A and B, and A with one column of B ---- */
+
+static double sobol_design_coordinate(uint32_t point, size_t dimension)
+{
+	struct dp_rng r;
+
+	if (dimension < SOBOL_DIMENSIONS)
+		return dp__sobol_coordinate(importance_seed, point, (unsigned)dimension);
+	dp_rng_init(&r, importance_seed, DP_RNG_SAMPLE, point, (uint32_t)dimension);
+	return dp_rng_uniform(&r);
+}
+
+/* A sample: x (points x nparams); from the first dimension on. */
+static void sobol_design_sample(const struct dp_study *s, const size_t *varied, size_t nvaried,
+				size_t points, size_t dimension, double *x)
+{
+	for (size_t i = 0; i < points; i++)
+		for (size_t k = 0; k < s->nparams; k++)
+			x[i * s->nparams + k] = dp_space_quantile(s, k, 0);
+	for (size_t i = 0; i < points; i++)
+		for (size_t k = 0; k < nvaried; k++)
+			x[i * s->nparams + varied[k]] = dp_space_quantile(
+				s, varied[k], sobol_design_coordinate((uint32_t)i, dimension + k));
+}
+
+/* ---- estimates ---- */
+
+struct sobol_design {
+	const struct dp_study *study;
+	size_t n_points;
+	double *a, *b, *mixed;    /* (points x nparams) */
+	double *fa, *fb, *fmixed; /* (points) */
+	double mean, variance;    /* of fa and fb */
+};
+
+/* Mean and variance over both samples, where there is a value. False: mostly not. */
+static bool sobol_design_moments(struct sobol_design *d)
+{
+	double sum = 0, squares = 0, n = 0;
+
+	for (size_t i = 0; i < 2 * d->n_points; i++) {
+		double f = i < d->n_points ? d->fa[i] : d->fb[i - d->n_points];
+
+		sum += isfinite(f) ? f : 0;
+		n += isfinite(f);
+	}
+	d->mean = sum / fmax(n, 1);
+	for (size_t i = 0; i < 2 * d->n_points; i++) {
+		double f = i < d->n_points ? d->fa[i] : d->fb[i - d->n_points];
+
+		squares += isfinite(f) ? (f - d->mean) * (f - d->mean) : 0;
+	}
+	d->variance = squares / fmax(n, 1);
+	if (!(d->variance > no_variance * d->mean * d->mean))
+		d->variance = 0;
+	return n > (double)d->n_points;
+}
+
+/* Both orders of one parameter. Where their error would put a first order below 0 or
+ * above the total it is put there. */
+static void estimate_sobol_indices(const struct sobol_design *d, double *first, double *total)
+{
+	double alone = 0, any = 0, n = 0;
+
+	for (size_t i = 0; i < d->n_points; i++) {
+		double moved = d->fmixed[i] - d->fa[i];
+
+		if (!isfinite(moved) || !isfinite(d->fb[i]))
+			continue;
+		alone += (d->fb[i] - d->mean) * moved;
+		any += moved * moved / 2;
+		n++;
+	}
+	*total = *first = 0;
+	if (n == 0 || d->variance == 0)
+		return;
+	*total = any / n / d->variance;
+	*first = fmin(fmax(alone / n / d->variance, 0), *total);
+}
+
+static int sobol_design_eval(const struct sobol_design *d, dp_importance_fn *value, void *arg,
+			     const double *x, double *f)
+{
+	int code = DP_OK;
+
+	for (size_t i = 0; i < d->n_points && code == DP_OK; i += EVAL_BATCH) {
+		size_t m = d->n_points - i < EVAL_BATCH ? d->n_points - i : EVAL_BATCH;
+
+		code = value(arg, x + i * d->study->nparams, m, f + i);
+	}
+	return code;
+}
+
+/* What the one parameter does. */
+static int sobol_design_vary_param(struct sobol_design *d, size_t param, dp_importance_fn *value,
+				   void *arg, struct dp_importance *out)
+{
+	size_t nx = d->study->nparams;
+	int code;
+
+	memcpy(d->mixed, d->a, d->n_points * nx * sizeof *d->a);
+	for (size_t i = 0; i < d->n_points; i++)
+		d->mixed[i * nx + param] = d->b[i * nx + param];
+	code = sobol_design_eval(d, value, arg, d->mixed, d->fmixed);
+	if (code == DP_OK)
+		estimate_sobol_indices(d, &out->first_order[param], &out->total_order[param]);
+	return code;
+}
+
+int dp_importance_find(const struct dp_study *study, const size_t *varied, size_t nvaried,
+		       size_t points, dp_importance_fn *value, void *arg, struct dp_importance *out,
+		       struct dp_err *err)
+{
+	size_t size = points * study->nparams;
+	double *room = malloc(3 * (size + points) * sizeof *room);
+	struct sobol_design d = { .study = study, .n_points = points, .a = room };
+	int code;
+
+	*out = (struct dp_importance){ .source = DP_IMPORTANCE_UNKNOWN };
+	if (!room)
+		return dp_fail(err, DP_E_NOMEM, "no memory for what matters");
+	d.b = d.a + size;
+	d.mixed = d.b + size;
+	d.fa = d.mixed + size;
+	d.fb = d.fa + points;
+	d.fmixed = d.fb + points;
+	sobol_design_sample(study, varied, nvaried, points, 0, d.a);
+	sobol_design_sample(study, varied, nvaried, points, nvaried, d.b);
+	code = sobol_design_eval(&d, value, arg, d.a, d.fa);
+	if (code == DP_OK)
+		code = sobol_design_eval(&d, value, arg, d.b, d.fb);
+	if (code == DP_OK && sobol_design_moments(&d)) {
+		out->source = DP_IMPORTANCE_COMPUTED;
+		out->variance = d.variance;
+		for (size_t k = 0; k < nvaried && code == DP_OK; k++)
+			code = sobol_design_vary_param(&d, varied[k], value, arg, out);
+	}
+	free(room);
+	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for what matters");
+}
+
+/* ---- objectives of a study ---- */
+
+struct importance_args {
+	struct dp_proposer *p;
+	size_t objective;
+};
+
+static int eval_accountant_at(void *arg, const double *x, size_t m, double *z)
+{
+	const struct importance_args *a = arg;
+	size_t nx = a->p->study->nparams;
+
+	for (size_t i = 0; i < m; i++) {
+		double own[DP_PARAMS_MAX];
+
+		memcpy(own, x + i * nx, nx * sizeof *own);
+		dp__encoding_pin_unset(&a->p->encoding, own);
+		z[i] = dp__exact_objective_value(a->p, a->objective, own);
+	}
+	return DP_OK;
+}
+
+static int eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
+{
+	const struct importance_args *a = arg;
+	struct dp_proposer *p = a->p;
+	const struct dp__surrogate_output *out = &p->output[a->objective];
+	size_t nx = p->study->nparams;
+	double u[DP_PARAMS_MAX * EVAL_BATCH], own[DP_PARAMS_MAX], one[DP_PARAMS_MAX];
+	int code = dp__predict_reserve(p, m);
+
+	if (code != DP_OK)
+		return code;
+	for (size_t i = 0; i < m; i++) {
+		memcpy(own, x + i * nx, nx * sizeof *own);
+		dp__encoding_pin_unset(&p->encoding, own);
+		dp__encoding_encode(&p->encoding, own, one);
+		for (size_t k = 0; k < p->spec.d; k++)
+			u[k * EVAL_BATCH + i] = one[k];
+	}
+	dp_gp_predict(&out->gp, u, EVAL_BATCH, m, z, NULL, p->work);
+	for (size_t i = 0; i < m; i++)
+		z[i] = out->shift + out->scale * z[i];
+	return DP_OK;
+}
+
+/* Can epsilon depend on the parameter, as itself or through one that is solved for? */
+static bool epsilon_may_depend_on(const struct dp_study *s, const struct dp_accounting_spec *o,
+				  size_t param)
+{
+	bool solved = false;
+
+	for (size_t i = 0; i < s->nparams; i++)
+		solved |=
+			s->params[i].kind == DP_PARAM_CALIBRATED && dp_accounting_depends_on(o, i);
+	return solved || dp_accounting_depends_on(o, param);
+}
+
+static size_t find_varied(const struct dp_proposer *p, size_t objective, size_t *varied)
+{
+	const struct dp_accounting_spec *o = p->study->objectives[objective].privacy;
+	size_t n = 0;
+
+	for (size_t k = 0; k < p->encoding.d; k++) {
+		const struct dp__input *in = &p->encoding.inputs[k];
+
+		if (!in->is_pinned && (!o || epsilon_may_depend_on(p->study, o, in->param)))
+			varied[n++] = in->param;
+	}
+	return n;
+}
+
+static size_t choose_sample_size(size_t evaluations, size_t nvaried)
+{
+	size_t points = POINTS_MIN;
+
+	while (2 * points * (nvaried + 2) <= evaluations)
+		points *= 2;
+	return points;
+}
+
+int dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_importance *out,
+			    struct dp_err *err)
+{
+	static const struct dp_history nothing;
+	const struct dp_history *fitted = p->history;
+	struct importance_args a = { p, objective };
+	bool privacy = p->study->objectives[objective].privacy != NULL;
+	enum dp_privacy_cost cost = privacy ? dp_objective_accounting_cost(p->study, objective)
+					    : DP_PRIVACY_COST_EXPENSIVE;
+	size_t varied[DP_PARAMS_MAX], n = find_varied(p, objective, varied);
+	size_t most = cost == DP_PRIVACY_COST_CACHED ? PREPARED_EVALUATIONS_MAX : EVALUATIONS_MAX;
+	bool asks = cost != DP_PRIVACY_COST_EXPENSIVE;
+	int code;
+
+	*out = (struct dp_importance){ .source = DP_IMPORTANCE_UNKNOWN };
+	if (!asks && (!fitted || p->output[objective].gp.n == 0))
+		return DP_OK;
+	p->history = fitted ? fitted : &nothing;
+	code = dp_importance_find(p->study, varied, n, choose_sample_size(most, n),
+				  asks ? eval_accountant_at : eval_surrogate_at, &a, out, err);
+	p->history = fitted;
+	if (out->source != DP_IMPORTANCE_UNKNOWN && !asks)
+		out->source = DP_IMPORTANCE_MODELLED;
+	return code;
+}

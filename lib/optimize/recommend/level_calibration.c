@@ -1,0 +1,336 @@
+/* level_calibration.c - noise that is just enough: moves a point to where what is computed of it,
+ * such as epsilon, comes up to a limit and does not exceed it.
+ *
+ * Along the input that is the noise the value is monotone, so that a bracket and false
+ * position find the place in a few evaluations. Nothing breaks where it is not: the point
+ * that is kept has been evaluated. */
+#include "optimize/recommend/recommend_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	BRACKET_EVALUATIONS = 60, /* evaluations of one bracket */
+	BRACKET_STEPS = 12,       /* steps to find one */
+	LEVEL_BISECTIONS = 24     /* halvings of the way to where the value is least */
+};
+
+static const double first_step = 0.01; /* of an input's range */
+/* The part of `near` that is left while points are compared, and in the end. It is not
+ * what a limit counts as reached by: an accountant's number may jump a little. */
+static const double coarse_tolerance = 0.5, fine_tolerance = 0.02;
+
+/* How far the limit is exceeded with input k at a place. */
+static double level_excess_with_input(const struct dp__query *q, double *u, size_t k, double place)
+{
+	double kept = u[k], value;
+
+	u[k] = place;
+	value = dp__query_output_value(q, q->held_output, u) - q->held_max;
+	u[k] = kept;
+	return value;
+}
+
+static double level_excess(const struct dp__query *q, double *u)
+{
+	return level_excess_with_input(q, u, 0, u[0]);
+}
+
+/* ---- which inputs ---- */
+
+static void middle_point(const struct dp__encoding *in, double *u)
+{
+	for (size_t k = 0; k < in->d; k++)
+		u[k] = in->inputs[k].kind == DP__INPUT_CATEGORY ? 0
+		       : in->inputs[k].is_pinned                ? 1
+								: 0.5;
+	dp__encoding_round(in, u);
+}
+
+static void add_calibration_input(struct dp__query *q, size_t input)
+{
+	if (q->p->encoding.inputs[input].n_values > 1)
+		q->calibration_inputs[q->n_calibration_inputs++] = input;
+}
+
+/* Where no noise is known or searched: the continuous inputs, those first between whose
+ * ends the value changes most, as seen from the middle of the space. */
+static void rank_inputs(struct dp__query *q)
+{
+	double u[DP_PARAMS_MAX], change[DP_PARAMS_MAX];
+	const struct dp__encoding *in = &q->p->encoding;
+
+	middle_point(in, u);
+	for (size_t k = 0; k < in->d; k++) {
+		size_t at = q->n_calibration_inputs;
+
+		if (in->inputs[k].kind != DP__INPUT_FLOAT || in->inputs[k].is_pinned)
+			continue;
+		change[k] = fabs(level_excess_with_input(q, u, k, 1) -
+				 level_excess_with_input(q, u, k, 0));
+		if (!(change[k] > 0))
+			continue;
+		add_calibration_input(q, k);
+		for (; at < q->n_calibration_inputs && at > 0 &&
+		       change[q->calibration_inputs[at]] > change[q->calibration_inputs[at - 1]];
+		     at--) {
+			q->calibration_inputs[at] = q->calibration_inputs[at - 1];
+			q->calibration_inputs[at - 1] = k;
+		}
+	}
+}
+
+void dp__calibrate_choose_inputs(struct dp__query *q)
+{
+	const struct dp__encoding *in = &q->p->encoding;
+	size_t params[DP_PRIVACY_ITEMS_MAX], n;
+
+	q->n_calibration_inputs = 0;
+	n = dp_objective_noise_params(q->p->study, q->held_output, params);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < in->d; k++)
+			if (in->inputs[k].param == params[i] && !in->inputs[k].is_pinned)
+				add_calibration_input(q, k);
+	if (q->n_calibration_inputs == 0) /* whatever else is searched */
+		rank_inputs(q);
+	q->can_calibrate = q->n_calibration_inputs > 0;
+}
+
+/* ---- one input ---- */
+
+/* A bracket: `in` is within the limit, `out` beyond it. */
+struct bracket {
+	double inside, outside, f_inside, f_outside;
+};
+
+static struct bracket bracket_make(double a, double f_a, double b, double f_b)
+{
+	return f_a <= 0 ? (struct bracket){ a, b, f_a, f_b } : (struct bracket){ b, a, f_b, f_a };
+}
+
+/* Where to look next, after the places a and b on the same side of the limit: where a
+ * line through both reaches it, and a little further, but within the input's range. */
+static double extrapolate_to_level(double a, double f_a, double b, double f_b)
+{
+	double step = -f_b * (b - a) / (f_b - f_a);
+
+	step = 1.1 * step + (step < 0 ? -0.002 : 0.002);
+	return fmin(fmax(b + fmin(fmax(step, -0.25), 0.25), 0), 1);
+}
+
+/* What a look for a bracket came to. */
+enum bracket_status {
+	BRACKET_FOUND,
+	BRACKET_OUT_OF_REACH, /* the limit is out of reach: u is at the end that is closest */
+	BRACKET_NOT_FOUND
+};
+
+/* Looks from where u is, which takes little if that is near. */
+static enum bracket_status bracket_from_point(const struct dp__query *q, double *u, size_t k,
+					      struct bracket *out)
+{
+	double a = u[k], f_a = level_excess_with_input(q, u, k, a);
+	double b = a < 0.5 ? a + first_step : a - first_step;
+	double f_b = level_excess_with_input(q, u, k, b);
+
+	for (int i = 0; i < BRACKET_STEPS; i++) {
+		double next;
+
+		*out = bracket_make(a, f_a, b, f_b);
+		if ((f_a <= 0) != (f_b <= 0))
+			return BRACKET_FOUND;
+		if (!isfinite(f_a) || !isfinite(f_b) || f_a == f_b)
+			return BRACKET_NOT_FOUND;
+		next = extrapolate_to_level(a, f_a, b, f_b);
+		if (next == b) {
+			u[k] = b;
+			return BRACKET_OUT_OF_REACH;
+		}
+		a = b;
+		f_a = f_b;
+		b = next;
+		f_b = level_excess_with_input(q, u, k, b);
+	}
+	return BRACKET_NOT_FOUND;
+}
+
+/* Looks at both ends. */
+static enum bracket_status bracket_from_ends(const struct dp__query *q, double *u, size_t k,
+					     struct bracket *out)
+{
+	double at_0 = level_excess_with_input(q, u, k, 0),
+	       at_1 = level_excess_with_input(q, u, k, 1);
+
+	*out = bracket_make(0, at_0, 1, at_1);
+	if ((at_0 <= 0) != (at_1 <= 0))
+		return BRACKET_FOUND;
+	u[k] = (at_0 <= 0) == (at_0 >= at_1) ? 0 : 1;
+	return BRACKET_OUT_OF_REACH;
+}
+
+static double bracket_next_point(const struct bracket *b, double aim, int tries)
+{
+	double t = (b->inside * (b->f_outside - aim) - b->outside * (b->f_inside - aim)) /
+		   (b->f_outside - b->f_inside);
+
+	/* false position, now and then halved: it may creep */
+	return isfinite(t) && tries % 3 != 2 ? t : 0.5 * (b->inside + b->outside);
+}
+
+/* Closes in on the limit from within: u[k] ends at a place that was evaluated. */
+static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struct bracket b)
+{
+	double least = -(q->use_exact ? fine_tolerance : coarse_tolerance) * q->reach_tolerance;
+
+	for (int i = 0; i < BRACKET_EVALUATIONS && b.f_inside < least; i++) {
+		double place = bracket_next_point(&b, 0.5 * least, i), f;
+
+		if (place == b.inside || place == b.outside)
+			break;
+		f = level_excess_with_input(q, u, k, place);
+		if (f <= 0) {
+			b.inside = place;
+			b.f_inside = f;
+		} else {
+			b.outside = place;
+			b.f_outside = f;
+		}
+	}
+	u[k] = b.inside;
+}
+
+/* The same among whole numbers. */
+static void bracket_shrink_integer(const struct dp__query *q, double *u, size_t k, struct bracket b)
+{
+	const struct dp__input *input = &q->p->encoding.inputs[k];
+	double in = rint(dp__input_decode(input, b.inside)),
+	       out = rint(dp__input_decode(input, b.outside));
+
+	while (fabs(out - in) > 1) {
+		double middle = floor(0.5 * (in + out));
+
+		if (level_excess_with_input(q, u, k, dp__input_encode(input, middle)) <= 0)
+			in = middle;
+		else
+			out = middle;
+	}
+	u[k] = dp__input_encode(input, in);
+}
+
+/* Is the limit within the input's reach? Else it goes to the end that is closest, from
+ * below if it can. */
+static bool calibrate_input(const struct dp__query *q, double *u, size_t k)
+{
+	enum dp__input_kind kind = q->p->encoding.inputs[k].kind;
+	enum bracket_status found = BRACKET_NOT_FOUND;
+	struct bracket b;
+
+	if (kind == DP__INPUT_FLOAT)
+		found = bracket_from_point(q, u, k, &b);
+	if (found == BRACKET_NOT_FOUND)
+		found = bracket_from_ends(q, u, k, &b);
+	if (found == BRACKET_FOUND && kind == DP__INPUT_INT)
+		bracket_shrink_integer(q, u, k, b);
+	else if (found == BRACKET_FOUND)
+		bracket_shrink(q, u, k, b);
+	return found == BRACKET_FOUND;
+}
+
+/* ---- beyond the reach of noise ---- */
+
+/* Where an input, with the others as they are, has the least value: an end, or any of the
+ * categories. NaN: it has no say. */
+static double find_min_input(const struct dp__query *q, double *u, size_t k)
+{
+	const struct dp__input *in = &q->p->encoding.inputs[k];
+	double best = u[k], here = level_excess(q, u), least = here;
+	size_t places = in->kind == DP__INPUT_CATEGORY ? (size_t)in->n_values : 2;
+	bool matters = false;
+
+	for (size_t i = 0; i < places && in->n_values > 1; i++) {
+		double value = level_excess_with_input(q, u, k, (double)i);
+
+		matters |= value != here;
+		if (value < least) {
+			least = value;
+			best = (double)i;
+		}
+	}
+	return matters ? best : NAN;
+}
+
+/* Finds it once, from the middle of the space. */
+static void find_min_point(struct dp__query *q)
+{
+	const struct dp__encoding *in = &q->p->encoding;
+	double low[DP_PARAMS_MAX];
+	bool exactly = q->use_exact;
+
+	middle_point(in, low);
+	q->use_exact = true; /* a model knows little of corners */
+	for (size_t k = 0; k < in->d; k++) {
+		q->min_point[k] = in->inputs[k].is_pinned ? NAN : find_min_input(q, low, k);
+		if (!isnan(q->min_point[k]))
+			low[k] = q->min_point[k];
+	}
+	q->use_exact = exactly;
+	q->has_min_point = true;
+}
+
+/* The point of the space that is so far on the way from the least point to `from`. What
+ * has no say in the value is as it is there. */
+static void move_towards_min_point(const struct dp__query *q, const double *from, double far,
+				   double *u)
+{
+	const struct dp__encoding *in = &q->p->encoding;
+
+	for (size_t k = 0; k < in->d; k++)
+		u[k] = isnan(q->min_point[k]) ? from[k]
+		       : in->inputs[k].kind == DP__INPUT_CATEGORY
+			       ? q->min_point[k]
+			       : q->min_point[k] + far * (from[k] - q->min_point[k]);
+	dp__encoding_round(in, u);
+}
+
+/* Pulls u towards the least point until it is within the limit. */
+static void pull_within_level(struct dp__query *q, double *u)
+{
+	double from[DP_PARAMS_MAX], at[DP_PARAMS_MAX], near = 0, far = 1;
+
+	if (!q->has_min_point)
+		find_min_point(q);
+	memcpy(from, u, q->p->encoding.d * sizeof *from);
+	move_towards_min_point(q, from, 0, u);
+	if (level_excess(q, u) > 0)
+		return; /* nothing is within */
+	for (int i = 0; i < LEVEL_BISECTIONS; i++) {
+		double part = 0.5 * (near + far);
+
+		move_towards_min_point(q, from, part, at);
+		if (level_excess(q, at) <= 0) {
+			memcpy(u, at, q->p->encoding.d * sizeof *u);
+			near = part;
+		} else {
+			far = part;
+		}
+	}
+}
+
+static void calibrate_inputs(const struct dp__query *q, double *u)
+{
+	bool reached = false;
+
+	for (size_t i = 0; i < q->n_calibration_inputs && !reached; i++)
+		reached = calibrate_input(q, u, q->calibration_inputs[i]);
+}
+
+void dp__calibrate_to_level(struct dp__query *q, double *u)
+{
+	if (!q->is_computed)
+		return;
+	calibrate_inputs(q, u);
+	if (level_excess(q, u) <= 0)
+		return;
+	pull_within_level(q, u);
+	calibrate_inputs(q, u);
+}

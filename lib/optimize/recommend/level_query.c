@@ -1,0 +1,168 @@
+/* level_query.c - what a point is worth to who asks for a recommendation. */
+#include "optimize/recommend/recommend_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool dp__scored_point_is_better(const struct dp__scored_point *a, const struct dp__scored_point *b)
+{
+	if (a->violation != b->violation)
+		return a->violation < b->violation;
+	if (a->reaches_level != b->reaches_level)
+		return a->reaches_level;
+	return a->score < b->score;
+}
+
+int dp__compare_result_distance(const void *a, const void *b)
+{
+	const struct dp__result_distance *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	return x->result < y->result ? -1 : 1;
+}
+
+bool dp__query_uses_accountant(const struct dp__query *q, size_t o)
+{
+	const struct dp_proposer *p = q->p;
+
+	if (p->output[o].is_exact && !p->output[o].is_costly)
+		return true;
+	/* also where the file has privacy_model: gp: what a person is told is exact */
+	return dp_output_is_computed(p->study, o) &&
+	       (q->use_exact ||
+		dp_objective_accounting_cost(p->study, o) != DP_PRIVACY_COST_EXPENSIVE);
+}
+
+static double accountant_value_at(const struct dp__query *q, size_t o, const double *u)
+{
+	double x[DP_PARAMS_MAX] = { 0 }, z;
+
+	dp__encoding_decode(&q->p->encoding, u, x);
+	z = dp__exact_objective_value(q->p, o, x);
+	return isnan(z) ? INFINITY : z;
+}
+
+double dp__query_output_value(const struct dp__query *q, size_t o, const double *u)
+{
+	return dp__query_uses_accountant(q, o) ? accountant_value_at(q, o, u)
+					       : dp__predict_mean(q->p, o, u);
+}
+
+/* Several aims are one by the hypervolume between the point and the anti-ideal: less its
+ * logarithm, which goes on as a line where the point is outside. */
+static double aim_cost(const struct dp__query *q, size_t i, double z, double *slope)
+{
+	const struct dp_objective *o = &q->p->study->objectives[q->aims[i]];
+	enum dp__distribution shape;
+	double gap, least = q->aim_tolerance[i];
+
+	*slope = 1;
+	if (q->n_aims == 1)
+		return z;
+	shape = dp__objective_distribution(o);
+	gap = dp__objective_to_min(o, o->anti_ideal) - dp__distribution_to_min(shape, z);
+	*slope = dp__distribution_to_min_slope(shape, z) / fmax(gap, least);
+	return gap > least ? -log(gap) : (least - gap) / least - log(least);
+}
+
+/* A model that stands in for an oracle is not doubted: the oracle decides in the end. */
+static double get_sd_penalty(const struct dp__query *q, size_t o)
+{
+	return dp_output_is_computed(q->p->study, o) ? 0 : q->sd_penalty;
+}
+
+/* What counts of the prediction of an output. */
+static double penalised_value(const struct dp__query *q, size_t o, const struct dp__normal *f)
+{
+	return f->mean + get_sd_penalty(q, o) * f->sd;
+}
+
+static double output_scale(const struct dp__query *q, size_t o)
+{
+	return q->p->output[o].scale > 0 ? q->p->output[o].scale : 1;
+}
+
+static void score_point(const struct dp__query *q, const struct dp__normal *f,
+			struct dp__scored_point *s)
+{
+	double slope;
+
+	s->score = s->violation = 0;
+	for (size_t i = 0; i < q->n_aims; i++)
+		s->score += aim_cost(q, i, penalised_value(q, q->aims[i], &f[q->aims[i]]), &slope);
+	for (size_t i = 0; i < q->n_limits; i++) {
+		const struct dp__limit *l = &q->limits[i];
+
+		s->violation += fmax(0, penalised_value(q, l->output, &f[l->output]) - l->max) /
+				output_scale(q, l->output);
+	}
+	s->reaches_level =
+		!q->can_calibrate || f[q->held_output].mean >= q->held_max - q->reach_tolerance;
+	if (!isfinite(s->score) || isnan(s->violation))
+		s->violation = INFINITY; /* an oracle refuses the point */
+}
+
+int dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
+			   struct dp__scored_point *out)
+{
+	struct dp_proposer *p = q->p;
+	size_t count = p->n_outputs;
+	struct dp__normal *f = calloc(m * count + 1, sizeof *f);
+	int code = f ? dp__predict_outputs(p, u, ldu, m, true, q->use_exact, f, NULL) : DP_E_NOMEM;
+
+	for (size_t i = 0; i < m && code == DP_OK; i++) {
+		for (size_t k = 0; k < p->spec.d; k++)
+			out[i].u[k] = u[k * ldu + i];
+		for (size_t o = 0; o < count; o++) {
+			struct dp__normal *one = &f[i * count + o];
+
+			if (dp__query_uses_accountant(q, o) && !p->output[o].is_exact)
+				*one = (struct dp__normal){ accountant_value_at(q, o, out[i].u),
+							    0 };
+			if (isnan(one->mean))
+				one->mean = INFINITY;
+		}
+		score_point(q, f + i * count, &out[i]);
+	}
+	q->n_evaluated += m;
+	free(f);
+	return code;
+}
+
+/* What counts of an output at u, and its derivatives. */
+static double penalised_gradient(struct dp__query *q, size_t o, const double *u, double *by)
+{
+	size_t d = q->p->spec.d;
+	double ds[DP_PARAMS_MAX];
+	struct dp__normal f;
+
+	if (dp__query_uses_accountant(q, o))
+		return dp__exact_objective_gradient(q->p, o, u, by);
+	f = dp__output_predict_gradient(q->p, o, u, by, ds);
+	for (size_t k = 0; k < d; k++)
+		by[k] += get_sd_penalty(q, o) * ds[k];
+	return penalised_value(q, o, &f);
+}
+
+double dp__query_gradient(struct dp__query *q, const double *u, double *by_u, double *beyond,
+			  double *beyond_by_u)
+{
+	size_t d = q->p->spec.d;
+	double by[DP_PARAMS_MAX], score = 0, slope;
+
+	memset(by_u, 0, d * sizeof *by_u);
+	for (size_t i = 0; i < q->n_aims; i++) {
+		score += aim_cost(q, i, penalised_gradient(q, q->aims[i], u, by), &slope);
+		for (size_t k = 0; k < d; k++)
+			by_u[k] += slope * by[k];
+	}
+	for (size_t i = 0; i < q->n_limits; i++) {
+		const struct dp__limit *l = &q->limits[i];
+
+		beyond[i] = penalised_gradient(q, l->output, u, beyond_by_u + i * d) - l->max;
+	}
+	q->n_evaluated++;
+	return score;
+}

@@ -1,0 +1,517 @@
+/* policy.c - the next step of a study. */
+#include "policy/policy_internal.h"
+
+#include "base/units.h"
+#include "optimize/propose/proposer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TIME_NOTE_SECONDS  60.0 /* time_noted: at most once in this time, */
+#define TIME_NOTE_FRACTION 0.01 /* and in this part of max_time */
+
+enum {
+	FIRST_FAILURES_MAX = 3, /* in a row before any result: the trainer does not work */
+	REEVAL_FAILURES_MAX = 3 /* in a row of trials that measure points that worked once */
+};
+
+/* ---- time ---- */
+
+bool dp_policy_is_time_limited(const struct dp_study_state *s)
+{
+	return s->status == DP_STUDY_RUNNING && s->current_spec->search.max_time > 0 &&
+	       !dp_state_is_search_over(s);
+}
+
+int64_t dp_policy_active_us(const struct dp_study_state *s, int64_t now)
+{
+	return s->status == DP_STUDY_RUNNING && !dp_state_is_search_over(s) && now > s->updated_us
+		       ? s->active_us + (now - s->updated_us)
+		       : s->active_us;
+}
+
+/* When max_time will have been used up, if the study and its daemon go on. */
+static int64_t max_time_deadline_us(const struct dp_study_state *s)
+{
+	int64_t most = (int64_t)(s->current_spec->search.max_time * 1e6);
+
+	/* while points are measured again it stands still, and what was over stays so */
+	if (most > 0 && s->status == DP_STUDY_RUNNING && dp_state_is_search_over(s))
+		return s->active_us < most ? INT64_MAX : 0;
+	if (!dp_policy_is_time_limited(s))
+		return INT64_MAX;
+	return s->updated_us + (s->active_us < most ? most - s->active_us : 0);
+}
+
+/* Journaled time is what a daemon that is killed cannot lose: a note is due when nothing
+ * else was recorded for a minute or, to keep the journal small, a hundredth of the
+ * limit. None is needed once the time is over. */
+static int64_t next_time_note_us(const struct dp_study_state *s)
+{
+	double seconds =
+		fmax(TIME_NOTE_SECONDS, s->current_spec->search.max_time * TIME_NOTE_FRACTION);
+	int64_t due = s->updated_us + (int64_t)(seconds * 1e6);
+
+	return dp_policy_is_time_limited(s) && due < max_time_deadline_us(s) ? due : INT64_MAX;
+}
+
+static bool step_record_time(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	if (now < next_time_note_us(s) || now >= max_time_deadline_us(s))
+		return false;
+	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_TIME_NOTED);
+	step->event.charged = true;
+	return true;
+}
+
+/* ---- the study's own fate ---- */
+
+/* Trials that the method and the budget leave, whatever the time. */
+static uint32_t proposals_left(const struct dp_study_state *s)
+{
+	uint64_t limit = dp_propose_max_trials(s->spec);
+
+	if (limit > s->evaluations)
+		limit = s->evaluations;
+	return s->ntrials < limit ? (uint32_t)(limit - s->ntrials) : 0;
+}
+
+uint32_t dp_policy_count_proposals_left(const struct dp_study_state *s, int64_t now)
+{
+	return s->status == DP_STUDY_RUNNING && !s->reevals.has_resume_state &&
+			       now < max_time_deadline_us(s)
+		       ? proposals_left(s)
+		       : 0;
+}
+
+/* step->reason says why, or is "". */
+static bool step_change_study_status(struct dp_step *step, enum dp_study_status to,
+				     bool by_failures)
+{
+	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_STUDY_MOVED);
+	step->event.state = dp_study_status_text(to);
+	step->event.charged = by_failures;
+	step->event.reason = step->reason[0] ? step->reason : NULL;
+	return true;
+}
+
+/* Why the trainer of the trial that blocks the study could not be started. */
+static const char *get_blocked_reason(const struct dp_study_state *s)
+{
+	const struct dp_trial *t = dp_state_find_trial(s, (uint32_t)s->blocked_trial);
+
+	for (uint32_t i = t->nattempts; i-- > 0;)
+		if (t->attempts[i].end_class == DP_END_NOT_STARTED && t->attempts[i].message)
+			return t->attempts[i].message;
+	return "a trainer cannot be started";
+}
+
+/* The trial that failed last, by the time of its end; NULL if none has. */
+static const struct dp_trial *find_last_failed_trial(const struct dp_study_state *s)
+{
+	const struct dp_trial *last = NULL;
+
+	for (uint32_t i = s->ntrials; i-- > 0;)
+		if (s->trials[i]->status == DP_TRIAL_FAILED &&
+		    (!last || s->trials[i]->ended_us > last->ended_us))
+			last = s->trials[i];
+	return last;
+}
+
+static const char *get_failure_reason(const struct dp_trial *t)
+{
+	return t && t->reason ? t->reason : "no reason is known";
+}
+
+/* Not one trial has come to a result yet, so many failed in a row, and others would
+ * follow. */
+static bool step_pause_on_first_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_trial *last;
+	char logs[DP_NAME_MAX + 64] = "";
+
+	if (s->consecutive_failures < FIRST_FAILURES_MAX || s->diverged > 0 ||
+	    dp_state_has_results(s))
+		return false;
+	if (!proposals_left(s) && !s->waiting_trials && !s->open_attempts)
+		return false; /* it ends here anyway */
+	last = find_last_failed_trial(s);
+	if (!last)
+		return false;
+	/* where utilities are released with noise nothing else is kept */
+	if (!dp_study_has_metric_release(s->spec))
+		snprintf(logs, sizeof logs, "'dparetoctl logs %s %u' shows its stderr; ",
+			 s->spec->name, last->number);
+	snprintf(step->reason, sizeof step->reason,
+		 "the first trials all failed, %u in a row; trial %u: %.400s; %s"
+		 "put it right, then 'dparetoctl retry %s --failed', or 'dparetoctl "
+		 "resume %s' to leave them failed",
+		 s->consecutive_failures, last->number, get_failure_reason(last), logs,
+		 s->spec->name, s->spec->name);
+	return step_change_study_status(step, DP_STUDY_PAUSED, true);
+}
+
+/* So many trials in a row that measure points again failed. */
+static bool step_pause_on_reeval_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_reevals *m = &s->reevals;
+	const struct dp_trial *last = NULL;
+	char name[DP_TRIAL_NAME_LEN];
+
+	if (m->consecutive_failures < REEVAL_FAILURES_MAX)
+		return false;
+	for (uint32_t i = m->ntrials; i-- > 0;)
+		if (m->trials[i]->status == DP_TRIAL_FAILED &&
+		    (!last || m->trials[i]->ended_us > last->ended_us))
+			last = m->trials[i];
+	if (!last)
+		return false; /* they were tried again meanwhile */
+	dp_trial_format_name(last->number, name);
+	snprintf(step->reason, sizeof step->reason,
+		 "%u trials in a row that measure points again failed; trial %s: %.400s; "
+		 "'dparetoctl logs %s %s' shows its stderr; put it right, then "
+		 "'dparetoctl resume %s'",
+		 m->consecutive_failures, name, get_failure_reason(last), s->spec->name, name,
+		 s->spec->name);
+	return step_change_study_status(step, DP_STUDY_PAUSED, true);
+}
+
+/* A study whose trainers cannot do their work waits for a person. How many failed has no
+ * say in a private selection, which would tell of it by waiting. */
+static bool step_pause_on_failures(const struct dp_study_state *s, struct dp_step *step)
+{
+	char trials[DP_PLURAL_LEN];
+
+	if (s->blocked_trial >= 0) {
+		snprintf(step->reason, sizeof step->reason,
+			 "%.700s; put it right, then 'dparetoctl resume %s'", get_blocked_reason(s),
+			 s->spec->name);
+		return step_change_study_status(step, DP_STUDY_PAUSED, true);
+	}
+	if (dp_state_is_private_selection(s))
+		return false;
+	if (step_pause_on_reeval_failures(s, step))
+		return true;
+	if (s->reevals.has_resume_state)
+		return false; /* it is not the search that goes on */
+	if (s->consecutive_failures < (uint32_t)s->current_spec->trainer.max_failures)
+		return step_pause_on_first_failures(s, step);
+	snprintf(step->reason, sizeof step->reason,
+		 "%s failed%s (trainer.max_failures); the last one is the newest in "
+		 "'dparetoctl status %s'",
+		 dp_plural_text(s->consecutive_failures, "trial", trials),
+		 s->consecutive_failures == 1 ? "" : " in a row", s->spec->name);
+	return step_change_study_status(step, DP_STUDY_PAUSED, true);
+}
+
+/* The time is over: trials that wait for another attempt do not get it. */
+static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_step *step)
+{
+	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++) {
+		if (s->trials[i]->status != DP_TRIAL_WAITING)
+			continue;
+		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+		dp__step_end_trial(s, s->trials[i], DP_TRIAL_CANCELLED, step);
+		return true;
+	}
+	return false;
+}
+
+/* Nothing is left to do, and nothing came of it. */
+static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
+{
+	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
+	const char *why = late ? "search.max_time was over" : s->budget_end_reason;
+
+	if (s->diverged && !s->failed)
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation succeeded: all %u diverged; trial %u: %.400s",
+			 s->diverged, last->number, get_failure_reason(last));
+	else if (last)
+		snprintf(step->reason, sizeof step->reason,
+			 "not one evaluation succeeded: %u diverged, %u failed; trial "
+			 "%u: %.400s",
+			 s->diverged, s->failed, last->number, get_failure_reason(last));
+	else
+		snprintf(step->reason, sizeof step->reason, "not one evaluation was made%s%.400s",
+			 why ? ": " : "", why ? why : "");
+	return step_change_study_status(step, DP_STUDY_FAILED, true);
+}
+
+/* A private selection is over. That nothing was selected says no more than that. */
+static bool step_finish_selection(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (s->ok > 0)
+		return step_change_study_status(step, DP_STUDY_FINISHED, false);
+	snprintf(step->reason, sizeof step->reason,
+		 "nothing was selected: no training came to a result%s",
+		 s->spec->search.rounds.poisson > 0
+			 ? ", or there was none, as can be with 'poisson'"
+			 : "");
+	return step_change_study_status(step, DP_STUDY_FAILED, true);
+}
+
+/* ---- points that are measured again ---- */
+
+/* Has search.remeasure asked for the front as it is now? */
+static bool is_final_reeval_requested(const struct dp_study_state *s)
+{
+	return s->reevals.final_requested && s->reevals.final_results_version == s->results_version;
+}
+
+/* The search is over: its front is to be measured, or is being. */
+static bool step_reevaluate_final_front(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (s->spec->search.reevaluate_runs && dp_state_has_results(s) &&
+	    !is_final_reeval_requested(s)) {
+		step->kind = DP_STEP_REEVALUATE_FRONT;
+		return true;
+	}
+	return false;
+}
+
+/* All points are measured: the study is again what it was before. */
+static bool step_restore_study_status(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_reevals *m = &s->reevals;
+
+	if (dp_state_has_pending_reevals(s))
+		return false;
+	if (m->resume_reason)
+		snprintf(step->reason, sizeof step->reason, "%s", m->resume_reason);
+	return step_change_study_status(step, m->resume_state, m->resume_by_failures);
+}
+
+/* Nothing is left to do: how did it end? */
+static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
+{
+	char points[DP_PLURAL_LEN];
+
+	if (dp_state_is_private_selection(s))
+		return step_finish_selection(s, step);
+	if (!dp_state_has_results(s))
+		return step_fail(s, late, step);
+	if (s->ok == 0)
+		snprintf(step->reason, sizeof step->reason,
+			 "no training came to its end (%u diverged, %u failed or were "
+			 "cancelled), but their waypoints are results",
+			 s->diverged, s->failed);
+	else if (late && proposals_left(s))
+		snprintf(step->reason, sizeof step->reason, "search.max_time was over");
+	else if (s->budget_end_reason)
+		snprintf(step->reason, sizeof step->reason, "%.800s", s->budget_end_reason);
+	else if (s->reevals.final_reason && is_final_reeval_requested(s))
+		snprintf(step->reason, sizeof step->reason, "%.800s", s->reevals.final_reason);
+	else if (dp_propose_max_trials(s->spec) < s->evaluations)
+		snprintf(step->reason, sizeof step->reason, "%s has only %s",
+			 s->spec->search.method == DP_METHOD_GRID ? "the grid" : "the space",
+			 dp_plural_text(s->ntrials, "point", points));
+	return step_change_study_status(step, DP_STUDY_FINISHED, false);
+}
+
+static bool step_study_status(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	bool late = now >= max_time_deadline_us(s);
+
+	if (s->status != DP_STUDY_RUNNING)
+		return false;
+	if (step_pause_on_failures(s, step))
+		return true;
+	if (s->reevals.has_resume_state)
+		return step_restore_study_status(s, step);
+	if (s->open_attempts || (!late && proposals_left(s)))
+		return false;
+	if (late && step_cancel_waiting_trial(s, step))
+		return true;
+	if (s->waiting_trials)
+		return false;
+	if (step_reevaluate_final_front(s, step))
+		return true;
+	return dp_state_has_pending_reevals(s) ? false : step_finish(s, late, step);
+}
+
+/* ---- work ---- */
+
+static double backoff_seconds(int failures)
+{
+	return failures <= 0 ? 0 : failures > 4 ? 32 : 0.5 * (double)(1 << (2 * (failures - 1)));
+}
+
+/* The trial is not tried again before this time. */
+static int64_t backoff_until(const struct dp_trial *t)
+{
+	int64_t until = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++) {
+		const struct dp_attempt *a = &t->attempts[i];
+		int64_t then;
+
+		if (!a->charged || !dp_end_class_is_retryable(a->end_class))
+			continue;
+		then = a->recorded_us +
+		       (int64_t)(1e6 * backoff_seconds(dp__count_retryable_failures(t, a->run, i)));
+		until = then > until ? then : until;
+	}
+	return until;
+}
+
+static uint32_t next_attempt_number(const struct dp_trial *t, int32_t run)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		n += t->attempts[i].run == run;
+	return n;
+}
+
+/* The first of these trials, from position `from` to before `to`, that may have an
+ * attempt now. Those that are not due yet are counted in *resting; the earliest of their
+ * times is in step->until. */
+static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_trial *const *trials,
+				   uint32_t from, uint32_t to, int64_t now, struct dp_step *step,
+				   uint32_t *resting)
+{
+	int64_t due = INT64_MAX;
+	int32_t run;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct dp_trial *t = trials[i];
+		int64_t until;
+
+		if (!dp__trial_next_run(s, t, &run) ||
+		    dp__check_attempt_budget(s, t, run, NULL) != DP_OK)
+			continue;
+		until = backoff_until(t);
+		if (until > now) {
+			*resting += 1;
+			due = until < due ? until : due;
+			continue;
+		}
+		dp__step_set_event(step, DP_STEP_ATTEMPT, DP_EV_ATTEMPT_PLANNED);
+		step->event.trial = t->number;
+		step->event.run = run;
+		step->event.attempt = next_attempt_number(t, run);
+		return true;
+	}
+	step->until_us = due < step->until_us ? due : step->until_us;
+	return false;
+}
+
+static bool step_attempt(const struct dp_study_state *s, int64_t now, struct dp_step *step,
+			 uint32_t *resting)
+{
+	/* one that runs has room for another attempt only where each run has its own */
+	uint32_t from = s->spec->trainer.run_per_process ? s->first_unfinished : s->first_waiting;
+
+	return step_first_due_attempt(s, s->trials, from, s->ntrials, now, step, resting);
+}
+
+/* The same of trials that measure points again. While there is something to search for,
+ * they have half of the places: neither waits for the other to end. */
+static bool step_reeval_attempt(const struct dp_study_state *s, int64_t now, bool all,
+				struct dp_step *step)
+{
+	const struct dp_reevals *m = &s->reevals;
+	uint32_t resting = 0;
+
+	if (!dp_state_has_pending_reevals(s) || (!all && m->open_attempts >= (s->parallel + 1) / 2))
+		return false;
+	return step_first_due_attempt(s, m->trials, m->first_unfinished,
+				      dp__reevals_end_position(m), now, step, &resting);
+}
+
+uint32_t dp_policy_visible_trials(const struct dp_study_state *s)
+{
+	if (!s->spec->search.deterministic_order)
+		return s->ntrials;
+	return s->ntrials >= s->parallel ? s->ntrials - s->parallel + 1 : 0;
+}
+
+/* Does the next proposal depend on a result that is not there yet? */
+static bool is_blocked_by_order(const struct dp_study_state *s)
+{
+	const struct dp_search *search = &s->spec->search;
+
+	return search->deterministic_order && search->method == DP_METHOD_DPARETO &&
+	       s->ntrials >= search->initial && s->first_unfinished < dp_policy_visible_trials(s);
+}
+
+static void step_wait(struct dp_step *step, enum dp_wait_reason wait)
+{
+	step->kind = DP_STEP_WAIT;
+	step->wait_reason = wait;
+}
+
+/* What must be fixed before the first training, is: at once, or by somebody who takes the
+ * time to choose. */
+static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *step)
+{
+	if (!dp__needs_accounting_fixed(s))
+		return false;
+	if (s->spec->search.budget.epsilon > 0) {
+		step->kind = DP_STEP_CHOOSE_FILTER;
+		return true;
+	}
+	dp_odometer_init_default(&step->odometer);
+	step->kind = DP_STEP_RECORD;
+	step->event = dp_policy_accounting_event(&step->odometer, &(struct dp_filter){ 0 });
+	return true;
+}
+
+/* What the search does next, if it has a place. */
+static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint32_t resting,
+				 struct dp_step *step)
+{
+	if (s->reevals.has_resume_state || late || proposals_left(s) == 0)
+		step_wait(step, resting ? DP_WAIT_RETRY
+				: dp_state_has_pending_reevals(s) && s->open_attempts == 0
+					? DP_WAIT_REEVALS
+					: DP_WAIT_RUNNING_TRIALS);
+	/* a trial that is tried again keeps its place: with `parallel: 1` the next
+	 * proposal knows its result */
+	else if (s->open_attempts + resting >= s->parallel)
+		step_wait(step, DP_WAIT_RETRY);
+	else if (is_blocked_by_order(s)) {
+		step_wait(step, DP_WAIT_ORDER);
+		step->trial = s->first_unfinished;
+	} else
+		step->kind = DP_STEP_PROPOSE;
+}
+
+static void step_start_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	bool late = now >= max_time_deadline_us(s),
+	     searches = !late && !s->reevals.has_resume_state;
+	uint32_t resting = 0;
+
+	if (!late)
+		step->until_us = next_time_note_us(s) < max_time_deadline_us(s)
+					 ? next_time_note_us(s)
+					 : max_time_deadline_us(s);
+	if (dp_state_count_open_attempts(s) >= s->parallel) {
+		step_wait(step, DP_WAIT_PARALLEL);
+		return;
+	}
+	if ((searches && step_attempt(s, now, step, &resting)) ||
+	    step_reeval_attempt(s, now, false, step))
+		return;
+	step_propose_or_wait(s, late, resting, step);
+	/* places that the search has no use for */
+	if (step->kind == DP_STEP_WAIT)
+		step_reeval_attempt(s, now, true, step);
+}
+
+void dp_policy_next_step(const struct dp_study_state *s, int64_t now, struct dp_step *step)
+{
+	step->kind = DP_STEP_WAIT;
+	step->wait_reason = DP_WAIT_NOTHING;
+	step->trial = 0;
+	step->until_us = INT64_MAX;
+	step->reason[0] = '\0';
+	if (dp__step_end_first_decided(s, step) || step_study_status(s, now, step) ||
+	    s->status != DP_STUDY_RUNNING || step_fix_accounting(s, step) ||
+	    step_record_time(s, now, step))
+		return;
+	step_start_work(s, now, step);
+}

@@ -1,0 +1,543 @@
+/* compose.c - several mechanisms on the same data.
+ *
+ * Renyi divergences add up (Mironov 2017, Proposition 1); privacy losses of dominating
+ * pairs convolve (Zhu, Dong and Wang 2022, Theorem 10); pure epsilons add up (Dwork et
+ * al. 2006). All three hold for mechanisms chosen adaptively. */
+#include "privacy/privacy_internal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct composition {
+	const struct dp_composition_item *items; /* (n) */
+	struct dp_privacy_component *components; /* (n) */
+	struct dp__rdp_wor **tables;             /* (n) for parts that need them */
+	size_t n;
+	struct dp__work *work; /* NULL: not counted */
+};
+
+static double component_total_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
+				  double order)
+{
+	return p->count * p->kind->cgf(p, tables, order);
+}
+
+static double composition_cgf(void *ctx, double order)
+{
+	const struct composition *m = ctx;
+	double sum = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		sum += component_total_cgf(&m->components[i], m->tables[i], order);
+	return sum;
+}
+
+/* ---- many parts ----
+ *
+ * The tables of ten thousand parts would take a hundred megabytes, so their curves are
+ * added up one after the other at fixed orders, a few orders at a time and only as far
+ * as the search goes. Between two orders the chord is used: K is convex, so that it
+ * bounds the sum from above. */
+
+enum {
+	BELOW_TWO = 30,        /* orders 1 + 2^-30 ... 1 + 2^-1 */
+	INTEGER_ORDERS = 24,   /* then 2, 3, ... 24 */
+	GEOMETRIC_ORDERS = 52, /* then each larger by a tenth: up to about 3,000 */
+	BLOCK = 10,            /* so many are added up together */
+	CGF_ORDERS = BELOW_TWO + INTEGER_ORDERS - 1 + GEOMETRIC_ORDERS
+};
+
+struct cgf_table {
+	const struct composition *composition;
+	struct dp__rdp_wor *tables;                /* of the part that is being added */
+	double order[CGF_ORDERS], sum[CGF_ORDERS]; /* NaN: not asked for yet */
+	bool no_memory;
+};
+
+/* Fills the block that holds place i; without memory by what is no answer. */
+static void cgf_table_fill_block(struct cgf_table *t, size_t i)
+{
+	size_t from = i - i % BLOCK;
+	size_t to = from + BLOCK < CGF_ORDERS ? from + BLOCK : CGF_ORDERS;
+
+	for (size_t k = from; k < to; k++)
+		t->sum[k] = 0;
+	for (size_t j = 0; j < t->composition->n; j++) {
+		const struct dp_privacy_component *p = &t->composition->components[j];
+		bool ok = !p->kind->prepare_tables || p->kind->prepare_tables(p, t->tables);
+
+		t->no_memory |= !ok;
+		for (size_t k = from; k < to; k++)
+			t->sum[k] += ok ? component_total_cgf(p, t->tables, t->order[k]) : INFINITY;
+	}
+}
+
+static double cgf_table_at(struct cgf_table *t, size_t i)
+{
+	if (isnan(t->sum[i]))
+		cgf_table_fill_block(t, i);
+	return t->sum[i];
+}
+
+static double cgf_table_interpolate(void *ctx, double order)
+{
+	struct cgf_table *t = ctx;
+	size_t i = 0;
+	double lo, part;
+
+	while (i < CGF_ORDERS && t->order[i] < order)
+		i++;
+	if (i == CGF_ORDERS)
+		return INFINITY;
+	if (t->order[i] == order)
+		return cgf_table_at(t, i);
+	lo = i ? t->order[i - 1] : 1;
+	part = (order - lo) / (t->order[i] - lo);
+	return part * cgf_table_at(t, i) +
+	       (i ? (1 - part) * cgf_table_at(t, i - 1) : 0); /* K(1) = 0 */
+}
+
+static void cgf_table_init(struct cgf_table *t, const struct composition *composition)
+{
+	t->composition = composition;
+	for (int i = 0; i < CGF_ORDERS; i++) {
+		t->order[i] = i < BELOW_TWO                        ? 1 + ldexp(1, i - BELOW_TWO)
+			      : i < BELOW_TWO + INTEGER_ORDERS - 1 ? i - BELOW_TWO + 2
+								   : ceil(1.1 * t->order[i - 1]);
+		t->sum[i] = NAN;
+	}
+}
+
+/* ---- from items to parts ---- */
+
+/* Nothing is added up that does not say how. */
+static int check_component_composable(const struct dp_mechanism *m,
+				      const struct dp_privacy_component *p, struct dp_err *err)
+{
+	if (p->kind && p->relation != DP__RELATION_UNKNOWN)
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID, "no way to compose mechanism %s is known", m->name);
+	dp_hint(err, "its epsilon holds for one use; report it separately");
+	return DP_E_INVALID;
+}
+
+static int composition_add_item(struct composition *composition,
+				const struct dp_composition_item *item, double delta,
+				struct dp_err *err)
+{
+	const struct dp_mechanism *m = item->mechanism;
+	struct dp_privacy_component *p = &composition->components[composition->n];
+	double v[DP_PRIVACY_KEYS_MAX], full[DP_PRIVACY_KEYS_MAX];
+	int code;
+
+	if (!(item->times >= 1) || item->times != floor(item->times))
+		return dp_fail(err, DP_E_INVALID, "'times' of %s must be a whole number, 1 or more",
+			       m->name);
+	memcpy(v, item->values, m->nkeys * sizeof *v);
+	if (m->delta)
+		v[dp_privacy_key_index(m, m->delta)] =
+			m->delta->required ? fmax(delta, 1e-300) : NAN;
+	code = dp_privacy_check_values(m, v, full, err);
+	if (code == DP_OK && m->component)
+		code = m->component(full, p, err);
+	if (code == DP_OK)
+		code = check_component_composable(m, p, err);
+	p->count *= item->times;
+	composition->n++;
+	return code;
+}
+
+/* Numbers under different relations must not be added. */
+static int check_same_relation(const struct composition *composition, struct dp_err *err)
+{
+	const char *replace = NULL, *add = NULL;
+
+	for (size_t i = 0; i < composition->n; i++) {
+		if (composition->components[i].relation == DP__RELATION_ADD_REMOVE)
+			add = composition->items[i].mechanism->name;
+		if (composition->components[i].relation == DP__RELATION_REPLACE_ONE)
+			replace = composition->items[i].mechanism->name;
+	}
+	if (!replace || !add)
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID,
+		"%s (add or remove one record) and %s (replace one record) hold for "
+		"different neighbouring relations",
+		add, replace);
+	dp_hint(err, "state both under the same relation, or report them separately");
+	return DP_E_INVALID;
+}
+
+/* Nor may numbers for a person with several records and for one record. */
+static int check_group_sizes(const struct composition *composition, struct dp_err *err)
+{
+	double first = fmax(composition->n ? composition->components[0].group_size : 1, 1);
+
+	for (size_t i = 1; i < composition->n; i++) {
+		if (fmax(composition->components[i].group_size, 1) == first)
+			continue;
+		dp_fail(err, DP_E_INVALID,
+			"%s holds for groups of %.0f and %s for groups of %.0f records",
+			composition->items[0].mechanism->name, first,
+			composition->items[i].mechanism->name,
+			fmax(composition->components[i].group_size, 1));
+		return dp_hint(err, "give all of them the same 'group'");
+	}
+	return DP_OK;
+}
+
+/* Scores that one record moves all up, or all down, when it is added or removed:
+ * replacing it is both, and the losses of both together lie in a range of twice the
+ * width. */
+static void double_for_replace_one(struct composition *composition)
+{
+	bool replace = false;
+
+	for (size_t i = 0; i < composition->n; i++)
+		replace |= composition->components[i].relation == DP__RELATION_REPLACE_ONE;
+	for (size_t i = 0; replace && i < composition->n; i++)
+		if (composition->components[i].doubles_on_replace)
+			composition->components[i].mu *= 2;
+}
+
+int dp__components_from_items(const struct dp_composition_item *items, size_t n, double delta,
+			      struct dp_privacy_component *components, struct dp_err *err)
+{
+	struct composition composition = { .items = items, .components = components };
+	int code = DP_OK;
+
+	memset(components, 0, n * sizeof *components);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		code = composition_add_item(&composition, &items[i], delta, err);
+	if (code == DP_OK)
+		code = check_same_relation(&composition, err);
+	double_for_replace_one(&composition);
+	return code == DP_OK ? check_group_sizes(&composition, err) : code;
+}
+
+/* ---- Gaussian noise on all records ----
+ *
+ * The composition of such mechanisms is one of them, exactly, whose mu^2 is the sum of
+ * theirs (Dong, Roth and Su 2022, Corollary 3.3), so no accountant needs to add them up.
+ */
+
+static bool is_plain_gaussian(const struct dp_privacy_component *p)
+{
+	return p->q >= 1 && (p->kind == &dp__component_wor || p->kind == &dp__component_poisson);
+}
+
+/* All of them become the first of them; its mu is rounded up. */
+static void composition_merge_gaussians(struct composition *composition)
+{
+	struct dp_privacy_component *first = NULL;
+	double square = 0;
+	size_t kept = 0, merged = 0;
+
+	for (size_t i = 0; i < composition->n; i++) {
+		struct dp_privacy_component *p = &composition->components[i];
+
+		if (!is_plain_gaussian(p)) {
+			composition->components[kept++] = *p;
+			continue;
+		}
+		square += p->count * p->mu * p->mu;
+		if (merged++ == 0) {
+			composition->components[kept] = *p;
+			first = &composition->components[kept++];
+		}
+	}
+	composition->n = kept;
+	if (merged < 2 && !(first && first->count > 1))
+		return;
+	first->mu = sqrt(square) * (1 + DBL_EPSILON * (4 + (double)merged));
+	first->count = 1;
+}
+
+/* Is one Gaussian mechanism all there is? Then this is its epsilon. */
+static bool composition_exact_gaussian(const struct composition *composition, double delta,
+				       struct dp_epsilon *out)
+{
+	if (composition->n != 1 || !is_plain_gaussian(&composition->components[0]))
+		return false;
+	out->epsilon = dp__gaussian_epsilon(composition->components[0].mu, log(delta));
+	out->accountant = "closed-form";
+	return true;
+}
+
+static int composition_prepare_rdp(struct composition *composition, struct dp_err *err)
+{
+	for (size_t i = 0; i < composition->n; i++) {
+		const struct dp_privacy_component *p = &composition->components[i];
+
+		if (!p->kind->prepare_tables && !composition->work)
+			continue;
+		composition->tables[i] = dp__rdp_wor_new();
+		if (!composition->tables[i] ||
+		    (p->kind->prepare_tables &&
+		     !p->kind->prepare_tables(p, composition->tables[i])))
+			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	}
+	return DP_OK;
+}
+
+/* The tables that loss distributions of some kinds are read from. */
+static int composition_open_tables(struct composition *composition, struct dp_err *err)
+{
+	for (size_t i = 0; i < composition->n; i++)
+		if (composition->components[i].kind->table_open &&
+		    !composition->components[i].kind->table_open(&composition->components[i]))
+			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	return DP_OK;
+}
+
+/* delta = 0: only sums of pure epsilons. */
+static int composition_sum_pure(const struct composition *composition, struct dp_epsilon *out,
+				struct dp_err *err)
+{
+	long double sum = 0; /* then rounded up */
+
+	for (size_t i = 0; i < composition->n; i++) {
+		const struct dp_privacy_component *p = &composition->components[i];
+
+		if (!p->kind->is_pure)
+			return dp_fail(err, DP_E_INVALID,
+				       "'delta' must be above 0: %s is never purely "
+				       "private",
+				       composition->items[i].mechanism->name);
+		sum += (long double)p->count * p->kind->max_loss(p, DP__DIRECTION_REMOVE);
+	}
+	out->epsilon = (double)sum;
+	if (out->epsilon < sum)
+		out->epsilon = nextafter(out->epsilon, INFINITY);
+	out->accountant = "closed-form";
+	return DP_OK;
+}
+
+/* Basic composition (Dwork et al. 2006): a part of which epsilon at delta is known
+ * exactly, most often the Gaussian that all of them were merged into, and pure epsilons
+ * of the others. With small pure parts less than accountants give, since these do not
+ * reach the exact epsilon of a Gaussian. */
+static bool basic_sum(const struct composition *composition, double delta, struct dp_epsilon *out)
+{
+	const struct dp_privacy_component *other = NULL;
+	long double sum = 0; /* then rounded up */
+	double exact = 0;
+
+	for (size_t i = 0; i < composition->n; i++) {
+		const struct dp_privacy_component *p = &composition->components[i];
+
+		if (p->kind->is_pure)
+			sum += (long double)p->count * p->kind->max_loss(p, DP__DIRECTION_REMOVE);
+		else if (other)
+			return false;
+		else
+			other = p;
+	}
+	if (other)
+		exact = other->kind->exact_epsilon(other, delta);
+	if (isnan(exact))
+		return false;
+	out->error = (double)sum; /* without the pure parts it is exact */
+	sum += exact;
+	out->epsilon = (double)sum;
+	if (out->epsilon < sum || (other && sum > exact))
+		out->epsilon = nextafter(out->epsilon, INFINITY);
+	out->accountant = "closed-form";
+	out->theorem = "basic composition, Dwork et al. 2006, of an exact epsilon and "
+		       "pure ones";
+	return true;
+}
+
+/* What was done for the curves of the parts. */
+static void count_renyi(const struct composition *composition, const struct dp__rdp_wor *tables)
+{
+	if (!composition->work)
+		return;
+	composition->work->done += dp__wor_work(tables);
+	for (size_t i = 0; i < composition->n; i++)
+		composition->work->done += dp__wor_work(composition->tables[i]);
+}
+
+static int composition_rdp_epsilon(struct composition *composition, double delta,
+				   struct dp_epsilon *out, struct dp_err *err)
+{
+	struct cgf_table table = { .tables = dp__rdp_wor_new() };
+	struct dp__rdp_curve curve = { cgf_table_interpolate, &table, true };
+	int code = DP_OK;
+
+	if (!table.tables)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	cgf_table_init(&table, composition);
+	if (composition->n <= DP_PRIVACY_ITEMS_MAX) {
+		code = composition_prepare_rdp(composition, err);
+		curve = (struct dp__rdp_curve){ composition_cgf, composition, true };
+	}
+	if (code == DP_OK) {
+		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
+		out->epsilon = dp__rdp_curve_epsilon(&curve, DP_PRIVACY_CONVERSION_IMPROVED,
+						     log(delta), &out->order);
+	}
+	for (size_t i = 0; i < composition->n && code == DP_OK; i++)
+		if (composition->tables[i] && !dp__rdp_wor_had_memory(composition->tables[i]))
+			code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (code == DP_OK && (!dp__rdp_wor_had_memory(table.tables) || table.no_memory))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	count_renyi(composition, table.tables);
+	dp__rdp_wor_free(table.tables);
+	return code;
+}
+
+static bool composition_has_noise(const struct composition *composition)
+{
+	for (size_t i = 0; i < composition->n; i++) {
+		const struct dp_privacy_component *p = &composition->components[i];
+
+		if (!(p->kind->loss_scale(p) * p->count < DP__MU2_MAX))
+			return false;
+	}
+	return true;
+}
+
+static bool composition_fits_grid(const struct composition *composition)
+{
+	for (size_t i = 0; i < composition->n; i++) {
+		const struct dp_privacy_component *p = &composition->components[i];
+
+		if (!dp__pld_grid_holds(p->kind->loss_scale(p), p->count))
+			return false;
+	}
+	return true;
+}
+
+/* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
+ * no grid holds well it may be the lesser. */
+static int composition_pld_epsilon(const struct composition *composition, double delta,
+				   struct dp_epsilon *out, struct dp_err *err)
+{
+	struct dp__pld *loss = dp__pld_new();
+	struct dp__pld_bound answer = { 0 };
+	int code;
+
+	if (loss && composition->work)
+		dp__loss_limit(loss, composition->work->share);
+	code = loss ? dp__pld_epsilon(loss, composition->components, composition->n, delta, &answer,
+				      err)
+		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (loss && composition->work) {
+		composition->work->done += dp__loss_work(loss);
+		composition->work->limited |= dp__loss_limited(loss);
+	}
+	dp__pld_free(loss);
+	if (code == DP_OK && answer.epsilon <= out->epsilon)
+		*out = dp__pld_bound_to_epsilon(&answer, delta);
+	return code;
+}
+
+static int composition_account(struct composition *composition, double delta, bool pld,
+			       struct dp_epsilon *out, struct dp_err *err)
+{
+	struct dp_epsilon plain = *out, basic = *out;
+	int code;
+
+	if (delta == 0)
+		return composition_sum_pure(composition, out, err);
+	if (!composition_has_noise(composition)) {
+		out->epsilon = INFINITY;
+		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
+		return DP_OK;
+	}
+	if (composition_exact_gaussian(composition, delta, out))
+		return DP_OK;
+	code = composition_rdp_epsilon(composition, delta, out, err);
+	if (code == DP_OK && pld && composition_fits_grid(composition))
+		code = composition_pld_epsilon(composition, delta, out, err);
+	/* a grid may miss losses that come in few sizes; plain sums need none */
+	if (code == DP_OK && pld && composition_sum_pure(composition, &plain, NULL) == DP_OK &&
+	    plain.epsilon < out->epsilon)
+		*out = plain;
+	if (code == DP_OK && basic_sum(composition, delta, &basic) && basic.epsilon < out->epsilon)
+		*out = basic;
+	return code;
+}
+
+static void composition_free(struct composition *composition)
+{
+	for (size_t i = 0; composition->tables && i < composition->n; i++) {
+		dp__rdp_wor_free(composition->tables[i]);
+		if (composition->components[i].table)
+			composition->components[i].kind->table_close(&composition->components[i]);
+	}
+	free(composition->components);
+	free(composition->tables);
+}
+
+/* The parts of all items, which may be added up; free the mix in either case. */
+static int composition_init(struct composition *composition, size_t n, double delta,
+			    struct dp_err *err)
+{
+	if (n == 0)
+		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
+	if (!(delta >= 0 && delta < 1))
+		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
+	composition->components = calloc(n, sizeof *composition->components);
+	composition->tables = calloc(n, sizeof *composition->tables);
+	if (!composition->components || !composition->tables)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	composition->n = n;
+	return dp__components_from_items(composition->items, n, delta, composition->components,
+					 err);
+}
+
+int dp_privacy_check_composable(const struct dp_composition_item *items, size_t n, double delta,
+				struct dp_err *err)
+{
+	struct dp_epsilon plain;
+	struct composition composition = { .items = items };
+	int code = composition_init(&composition, n, delta, err);
+
+	if (code == DP_OK && delta == 0)
+		code = composition_sum_pure(&composition, &plain, err);
+	composition_free(&composition);
+	return code;
+}
+
+static int check_item_count(const struct composition *composition, double delta, struct dp_err *err)
+{
+	if (delta == 0 || composition->n <= DP_PRIVACY_ITEMS_MAX)
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID,
+		"loss distributions of at most %d mechanisms are convolved, not %zu",
+		DP_PRIVACY_ITEMS_MAX, composition->n);
+	dp_hint(err, "accountant rdp adds up any number of them");
+	return DP_E_INVALID;
+}
+
+int dp_privacy_compose(const struct dp_composition_item *items, size_t n, double delta, bool pld,
+		       struct dp_epsilon *out, struct dp_err *err)
+{
+	return dp__compose(items, n, delta, pld, NULL, out, err);
+}
+
+int dp__compose(const struct dp_composition_item *items, size_t n, double delta, bool pld,
+		struct dp__work *work, struct dp_epsilon *out, struct dp_err *err)
+{
+	struct dp_epsilon e = { .delta = delta, .order = NAN, .error_is_proved = true };
+	struct composition composition = { .items = items, .work = work };
+	int code;
+
+	code = composition_init(&composition, n, delta, err);
+	if (code == DP_OK && delta > 0)
+		composition_merge_gaussians(&composition);
+	if (code == DP_OK && pld)
+		code = check_item_count(&composition, delta, err);
+	if (code == DP_OK && pld)
+		code = composition_open_tables(&composition, err);
+	if (code == DP_OK)
+		code = composition_account(&composition, delta, pld, &e, err);
+	if (code == DP_OK)
+		*out = e;
+	composition_free(&composition);
+	return code;
+}

@@ -1,0 +1,244 @@
+/* renyi_curve.c - Renyi curves of whole trainings, their sums, and what a curve proves.
+ *
+ * Renyi divergences add up at every order (Mironov 2017, Proposition 1). */
+#include "privacy/privacy_internal.h"
+#include "privacy/composition/adaptive_composition.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Curves come from sums and quadratures that agree with each other to 1e-9 at worst
+ * (tests/unit/test_rdp.c, test_whole.c); each K is raised by that much. */
+#define RENYI_SLACK 1e-9
+/* A few roundings of a short formula. */
+#define RENYI_ROUNDINGS (16 * DBL_EPSILON)
+
+/* A search asks for a handful of noises in turn: those that run, and the next ones. */
+enum {
+	RENYI_CACHE_ENTRIES = 8
+};
+
+struct renyi_cache_entry {
+	struct dp__rdp_wor *tables; /* NULL: never used */
+	struct dp__rdp_dominating *dominated;
+	const struct dp__component_kind *kind;
+	double mu;
+	bool tight;
+	uint64_t last_used; /* when, counted in questions */
+};
+
+struct dp_renyi_cache {
+	struct dp_privacy_component *components;
+	size_t capacity;
+	struct renyi_cache_entry entries[RENYI_CACHE_ENTRIES];
+	uint64_t query_count;
+};
+
+struct dp_renyi_cache *dp_renyi_cache_new(void)
+{
+	return calloc(1, sizeof(struct dp_renyi_cache));
+}
+
+void dp_renyi_cache_free(struct dp_renyi_cache *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < RENYI_CACHE_ENTRIES; i++) {
+		dp__rdp_wor_free(m->entries[i].tables);
+		dp__rdp_dominating_free(m->entries[i].dominated);
+	}
+	free(m->components);
+	free(m);
+}
+
+/* The tables that were last filled for such a part, else those that were idle longest. */
+static struct renyi_cache_entry *renyi_cache_find(struct dp_renyi_cache *m,
+						  const struct dp_privacy_component *p)
+{
+	struct renyi_cache_entry *oldest = &m->entries[0];
+
+	for (size_t i = 0; i < RENYI_CACHE_ENTRIES; i++) {
+		struct renyi_cache_entry *t = &m->entries[i];
+
+		if (t->tables && t->kind == p->kind && t->mu == p->mu && t->tight == p->tight_bound)
+			return t;
+		if (t->last_used < oldest->last_used)
+			oldest = t;
+	}
+	return oldest;
+}
+
+/* NULL without memory. */
+static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
+						     const struct dp_privacy_component *p)
+{
+	struct renyi_cache_entry *t = renyi_cache_find(m, p);
+
+	if (!t->tables)
+		t->tables = dp__rdp_wor_new();
+	if (!t->dominated)
+		t->dominated = dp__rdp_dominating_new();
+	if (!t->tables || !t->dominated || !p->kind->prepare_tables(p, t->tables))
+		return NULL;
+	dp__rdp_dominating_set(t->dominated, p->q, 1 / p->mu);
+	t->kind = p->kind;
+	t->mu = p->mu;
+	t->tight = p->tight_bound;
+	t->last_used = ++m->query_count;
+	return t;
+}
+
+/* Of one use. Where lots are drawn without replacement, what the dominating pair proves
+ * is the least of all, as far as it goes. */
+static bool renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
+				double order, double *k)
+{
+	*k = INFINITY;
+	if (p->kind == &dp__component_wor && p->q < 1 &&
+	    !dp__rdp_dominating_cgf(t->dominated, order, k))
+		return false;
+	if (!(*k < INFINITY))
+		*k = p->kind->cgf(p, t ? t->tables : NULL, order);
+	return true;
+}
+
+/* Never 0, which would say that nothing was done: tiny divergences underflow. */
+static double renyi_round_up(double k)
+{
+	return k >= 0 ? k * (1 + RENYI_SLACK) + DBL_MIN : INFINITY;
+}
+
+static bool renyi_add_component(struct dp_renyi_cache *m, const struct dp_privacy_component *p,
+				const double *orders, size_t n, double *k)
+{
+	struct renyi_cache_entry *t = NULL;
+	double one;
+
+	if (!(p->kind->loss_scale(p) * p->count < DP__MU2_MAX)) {
+		/* where squares overflow, sums of them are no numbers */
+		for (size_t i = 0; i < n; i++)
+			k[i] = INFINITY;
+		return true;
+	}
+	if (p->kind->prepare_tables) {
+		t = renyi_cache_prepare(m, p);
+		if (!t)
+			return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!renyi_component_cgf(p, t, orders[i], &one))
+			return false;
+		k[i] = dp_renyi_add(k[i], renyi_round_up(p->count * one));
+	}
+	return !t || dp__rdp_wor_had_memory(t->tables);
+}
+
+static bool renyi_reserve_components(struct dp_renyi_cache *m, size_t n)
+{
+	struct dp_privacy_component *more;
+
+	if (n <= m->capacity)
+		return true;
+	more = realloc(m->components, n * sizeof *more);
+	if (!more)
+		return false;
+	m->components = more;
+	m->capacity = n;
+	return true;
+}
+
+static int renyi_sum_items(struct dp_renyi_cache *m, const struct dp_composition_item *items,
+			   size_t nitems, const double *orders, size_t n, double *k,
+			   struct dp_err *err)
+{
+	bool ok = renyi_reserve_components(m, nitems);
+	int code;
+
+	if (ok) {
+		code = dp__components_from_items(items, nitems, 0, m->components, err);
+		if (code != DP_OK)
+			return code;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!(orders[i] > 1 && orders[i] <= DP__ORDER_MAX))
+			return dp_fail(err, DP_E_INVALID,
+				       "orders lie above 1 and up to %d; %g does not",
+				       DP__ORDER_MAX, orders[i]);
+		k[i] = 0;
+	}
+	for (size_t i = 0; ok && i < nitems; i++)
+		ok = renyi_add_component(m, &m->components[i], orders, n, k);
+	return ok ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+}
+
+int dp_privacy_renyi_curve(struct dp_renyi_cache *m, const struct dp_composition_item *items,
+			   size_t nitems, const double *orders, size_t n, double *k,
+			   struct dp_err *err)
+{
+	int code = nitems ? renyi_sum_items(m, items, nitems, orders, n, k, err)
+			  : dp_fail(err, DP_E_INVALID, "a composition of nothing");
+
+	for (size_t i = 0; code != DP_OK && i < n; i++)
+		k[i] = INFINITY;
+	return code;
+}
+
+/* A sum is rounded by half a unit of its last place, and this adds one or two. */
+double dp_renyi_add(double sum, double k)
+{
+	return sum >= 0 && k >= 0 ? (sum + k) * (1 + DBL_EPSILON) : INFINITY;
+}
+
+double dp_renyi_multiply(double times, double k)
+{
+	if (times == 0)
+		return 0;
+	if (!(times > 0 && k >= 0))
+		return INFINITY;
+	return times == 1 ? k : nextafter(times * k, INFINITY);
+}
+
+void dp_renyi_add_curve(double *sum, const double *k, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] = dp_renyi_add(sum[i], k[i]);
+}
+
+/* ---- what a curve proves ---- */
+
+double dp_renyi_epsilon(const double *orders, const double *k, size_t n, double delta,
+			double *order)
+{
+	double best = INFINITY, at = NAN;
+
+	for (size_t i = 0; delta > 0 && delta < 1 && i < n; i++) {
+		double a = orders[i], r = k[i] / (a - 1), less = log1p(-1 / a);
+		double tail = -(log(delta) + log(a)) / (a - 1);
+		double slack = RENYI_ROUNDINGS * (r - less + fabs(tail));
+		double e = r + less + tail + slack;
+
+		if (k[i] >= 0 && a > 1 && e < best) {
+			best = fmax(e, 0);
+			at = a;
+		}
+	}
+	if (order)
+		*order = at;
+	return best;
+}
+
+double dp_renyi_delta(const double *orders, const double *k, size_t n, double epsilon)
+{
+	double best = 0; /* ln 1 */
+
+	for (size_t i = 0; epsilon >= 0 && i < n; i++) {
+		double a = orders[i], gap = a - 1, less = gap * log1p(-1 / a) - log(a);
+		double slack = RENYI_ROUNDINGS * (k[i] + gap * epsilon - less);
+		double log_delta = k[i] - gap * epsilon + less + slack;
+
+		if (k[i] >= 0 && a > 1 && log_delta < best)
+			best = log_delta;
+	}
+	return fmin(exp(best) * (1 + RENYI_ROUNDINGS), 1);
+}

@@ -1,0 +1,134 @@
+/* report.c - the trainer's side: open the request, append lines to the result. */
+#include "protocol/trainer/trainer_protocol.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	REQUEST_MAX = 16 << 20 /* bytes; ten thousand runs are half a megabyte */
+};
+
+/* Writes the line and frees it. One write() for a whole line, so that a reader never
+ * sees half of one and a signal cannot leave half of one behind. */
+static int append_line(int fd, struct dp_buf *line, struct dp_err *err)
+{
+	const char *p;
+	size_t left;
+	int code = DP_OK;
+
+	dp_buf_putc(line, '\n');
+	if (line->failed) {
+		dp_buf_free(line);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a line of the result");
+	}
+	p = line->data;
+	left = line->len;
+	while (left > 0) {
+		ssize_t n = write(fd, p, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			code = dp_fail_errno(err, errno, "cannot write the result file");
+			break;
+		}
+		p += n;
+		left -= (size_t)n;
+	}
+	dp_buf_free(line);
+	return code == DP_OK ? DP_OK : DP_E_IO;
+}
+
+int dp_trainer_report_progress(int fd, double progress, struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+	char text[DP_NUM_LEN];
+
+	/* it is for people to look at: a slip in it must not fail the training */
+	progress = progress >= 0 ? progress < 1 ? progress : 1 : 0;
+	dp_buf_printf(&line, "{\"progress\":%s}", dp_num_text(progress, text));
+	return append_line(fd, &line, err);
+}
+
+int dp_trainer_report_run(int fd, uint32_t run, const json_t *metrics, struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_buf_printf(&line, "{\"run\":%u,\"metrics\":", (unsigned)run);
+	dp_json_dump(&line, metrics, 0);
+	dp_buf_putc(&line, '}');
+	return append_line(fd, &line, err);
+}
+
+int dp_trainer_report_checkpoint(int fd, uint32_t run, uint32_t at, const json_t *metrics,
+				 struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_buf_printf(&line, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run, (unsigned)at);
+	dp_json_dump(&line, metrics, 0);
+	dp_buf_putc(&line, '}');
+	return append_line(fd, &line, err);
+}
+
+int dp_trainer_report_declaration(int fd, const json_t *declared, struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_buf_puts(&line, "{\"declare\":");
+	dp_json_dump(&line, declared, 0);
+	dp_buf_putc(&line, '}');
+	return append_line(fd, &line, err);
+}
+
+int dp_trainer_report_done(int fd, struct dp_err *err)
+{
+	struct dp_buf line = DP_BUF_INIT;
+
+	dp_buf_puts(&line, "{\"done\":true}");
+	return append_line(fd, &line, err);
+}
+
+static int get_trainer_variable(const char *name, const char **value, struct dp_err *err)
+{
+	*value = getenv(name);
+	if (*value && **value)
+		return DP_OK;
+	dp_fail(err, DP_E_USAGE, "%s is not set: a trainer is started by a study", name);
+	return dp_hint(err, "to try it by hand, write a request.json and run it with "
+			    "DPARETO_REQUEST=request.json DPARETO_RESULT=result.jsonl; see "
+			    "docs/trainer-protocol.md");
+}
+
+int dp_trainer_open(struct dp_trainer_request *request, int *result_fd, struct dp_err *err)
+{
+	const char *request_path, *result_path;
+	struct dp_buf text = DP_BUF_INIT;
+	struct dp_trainer_request r;
+	int code, fd;
+
+	if ((code = get_trainer_variable("DPARETO_REQUEST", &request_path, err)) != DP_OK ||
+	    (code = get_trainer_variable("DPARETO_RESULT", &result_path, err)) != DP_OK)
+		return code;
+	code = dp_read_file(request_path, REQUEST_MAX, &text, err);
+	if (code == DP_OK &&
+	    (code = dp_trainer_request_parse(dp_buf_text(&text), text.len, &r, err)) != DP_OK)
+		dp_err_prefix(err, "%s", request_path);
+	dp_buf_free(&text);
+	if (code != DP_OK)
+		return code;
+	fd = open(result_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		dp_trainer_request_clear(&r);
+		return dp_fail_errno(err, errno, "cannot open %s", result_path);
+	}
+	*request = r;
+	*result_fd = fd;
+	return DP_OK;
+}

@@ -1,0 +1,124 @@
+/* reducer_amend.c - folds in what a person changed of a study that goes on. */
+#include "state/state_internal.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Is this left as it is, or a number that the study's own can hold? */
+static bool is_amendable_number(double v, double lo, double hi)
+{
+	return isnan(v) || (v >= lo && v <= hi);
+}
+
+/* A record's changes, made ready while nothing can fail any more. */
+struct spec_amendment {
+	struct dp__spec_version *spec_version; /* NULL: no key changes */
+	char *text, *path, *dir;               /* NULL: the file stays */
+	char *budget_end_reason;
+};
+
+static void amendment_free(struct spec_amendment *a)
+{
+	free(a->spec_version);
+	free(a->text);
+	free(a->path);
+	free(a->dir);
+	free(a->budget_end_reason);
+}
+
+/* Keys that may change, in a new version of the study. */
+static int amendment_set_keys(const struct dp_study_state *st, const struct dp_event *e,
+			      struct spec_amendment *a, struct dp_err *err)
+{
+	int code = DP_OK;
+
+	a->spec_version = malloc(sizeof *a->spec_version);
+	if (!a->spec_version)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a change");
+	*a->spec_version = (struct dp__spec_version){ *st->current_spec, st->spec_versions };
+	for (uint32_t i = 0; code == DP_OK && i < e->nchanges; i++)
+		code = dp_study_apply_change(&a->spec_version->spec, e->changes[i], err);
+	if (code == DP_E_NOMEM)
+		return code;
+	if (code == DP_OK && (st->ntrials == 0 || a->spec_version->spec.search.initial ==
+							  st->current_spec->search.initial))
+		return DP_OK;
+	return dp_fail(err, DP_E_CORRUPT, "study %u cannot be changed as recorded", st->id);
+}
+
+/* The file as it reads now; what it means is what it meant, or among the changes. */
+static int amendment_set_file(const struct dp_study_state *st, const struct dp_event *e,
+			      struct spec_amendment *a, struct dp_err *err)
+{
+	if (!*e->text || !e->dir || !*e->dir)
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u is given a file without its text or folder", st->id);
+	if (dp__replace_string(&a->text, e->text) || dp__replace_string(&a->path, e->path) ||
+	    dp__replace_string(&a->dir, e->dir))
+		return dp_fail(err, DP_E_NOMEM, "no memory for a study file");
+	return DP_OK;
+}
+
+static void swap_strings(char **a, char **b)
+{
+	char *kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static void amendment_apply(struct dp_study_state *st, const struct dp_event *e,
+			    struct spec_amendment *a)
+{
+	if (a->text) {
+		swap_strings(&st->text, &a->text);
+		swap_strings(&st->path, &a->path);
+		swap_strings(&st->dir, &a->dir);
+	}
+	if (a->spec_version) {
+		st->spec_versions = a->spec_version;
+		st->current_spec = &a->spec_version->spec;
+		a->spec_version = NULL;
+		st->had_max_time |= st->current_spec->search.max_time > 0;
+		/* decided with the study's creation, when nobody else has read it yet */
+		if (st->spec->search.initial != st->current_spec->search.initial)
+			st->spec->search.initial = st->current_spec->search.initial;
+	}
+	if (!isnan(e->evaluations)) {
+		swap_strings(&st->budget_end_reason, &a->budget_end_reason);
+		st->evaluations = (uint32_t)e->evaluations;
+		if (st->ntrials < st->evaluations && st->reevals.resume_state == DP_STUDY_FINISHED)
+			dp__reevals_clear_resume_state(st);
+	}
+	if (!isnan(e->parallel))
+		st->parallel = (uint32_t)e->parallel;
+	if (!isnan(e->priority))
+		st->priority = (int)e->priority;
+}
+
+int dp__reduce_study_amended(struct dp_study_state *st, const struct dp_event *e,
+			     struct dp_err *err)
+{
+	struct spec_amendment a = { 0 };
+	int code = DP_OK;
+
+	if (!is_amendable_number(e->evaluations, 0, UINT32_MAX) ||
+	    !is_amendable_number(e->parallel, 0, UINT32_MAX) ||
+	    !is_amendable_number(e->priority, INT_MIN, INT_MAX))
+		return dp_fail(err, DP_E_CORRUPT,
+			       "study %u is given what is no number of "
+			       "evaluations, trainers or priority",
+			       st->id);
+	if (e->text)
+		code = amendment_set_file(st, e, &a, err);
+	if (code == DP_OK && e->nchanges)
+		code = amendment_set_keys(st, e, &a, err);
+	if (code == DP_OK && dp__replace_string(&a.budget_end_reason, e->reason))
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
+	if (code == DP_OK)
+		amendment_apply(st, e, &a);
+	amendment_free(&a);
+	return code;
+}

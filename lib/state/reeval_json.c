@@ -1,0 +1,138 @@
+/* reeval_json.c - points that were measured again, as JSON. */
+#include "state/state_json.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* {"error":0.15} of the objectives that are metrics: null where nothing is known. */
+static json_t *metric_objectives_json(const struct dp_study_state *s, const double *values)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++)
+		if (s->spec->objectives[i].metric &&
+		    json_object_set_new(o, s->spec->objectives[i].name,
+					isfinite(values[i]) ? json_real(values[i]) : json_null()) !=
+			    0) {
+			json_decref(o);
+			return NULL;
+		}
+	return o;
+}
+
+json_t *dp_result_reeval_json(const struct dp_study_state *s, struct dp_result_id p)
+{
+	struct dp_reeval_stats v;
+
+	if (dp_trial_is_reeval(p.trial) || !dp_result_compute_reeval_stats(s, p, &v))
+		return json_null();
+	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)v.runs, "objectives",
+			 dp_objectives_json(s, v.objectives), "low",
+			 metric_objectives_json(s, v.low), "high",
+			 metric_objectives_json(s, v.high));
+}
+
+/* A copy of a row with what was measured again of it, which `p` is. */
+static json_t *copy_row_with_reeval(const struct dp_study_state *s, json_t *row,
+				    struct dp_result_id *p, bool *found)
+{
+	const json_t *at = json_object_get(row, "at");
+	json_t *copy = json_copy(row);
+
+	*found =
+		dp_state_find_result(s, (uint32_t)dp_json_int(row, "trial", UINT32_MAX),
+				     json_is_integer(at) ? (double)json_integer_value(at) : NAN, p);
+	if (copy && json_object_set_new(copy, "remeasured",
+					*found ? dp_result_reeval_json(s, *p) : json_null()) == 0)
+		return copy;
+	json_decref(copy);
+	return NULL;
+}
+
+bool dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
+{
+	json_t *front = json_object_get(result, "front"), *rows = json_array(), *row;
+	struct dp_result_id *points = malloc((json_array_size(front) + 1) * sizeof *points);
+	size_t i, n = 0;
+	bool ok = rows && points, found;
+	double volume;
+
+	json_array_foreach (front, i, row) {
+		if (!ok)
+			break;
+		ok = json_array_append_new(rows,
+					   copy_row_with_reeval(s, row, &points[n], &found)) == 0;
+		n += found;
+	}
+	ok = ok && dp_results_reeval_hypervolume(s, points, n, &volume) == DP_OK;
+	if (ok && !isnan(volume))
+		ok = json_object_set_new(result, "hypervolume_remeasured", dp_json_real(volume)) ==
+		     0;
+	free(points);
+	if (!ok) {
+		json_decref(rows);
+		return false;
+	}
+	return json_object_set_new(result, "front", rows) == 0;
+}
+
+json_t *dp_state_reeval_progress_json(const struct dp_study_state *s)
+{
+	const struct dp_reevals *m = &s->reevals;
+	json_int_t points = 0, done = 0, runs = 0, made = 0;
+	const char *reason;
+	uint32_t ok, failed;
+
+	if (!dp_state_has_pending_reevals(s))
+		return json_null();
+	for (uint32_t i = m->batch_start; i < m->count; i++) {
+		points++;
+		done += dp_reeval_get_status(s, &m->items[i], &reason) >= DP_TRIAL_OK;
+		dp_reeval_count_runs(s, &m->items[i], &ok, &failed);
+		runs += m->items[i].runs;
+		made += ok + failed;
+	}
+	return json_pack("{s:I, s:I, s:I, s:I}", "points", points, "done", done, "runs", runs,
+			 "runs_done", made);
+}
+
+/* What it came to so far: nulls if that is nothing. */
+static json_t *reeval_values_json(const struct dp_study_state *s, const struct dp_reeval *m)
+{
+	struct dp_reeval_stats v;
+
+	if (!dp_reeval_compute_stats(s, m, &v))
+		return json_pack("{s:n, s:n, s:n, s:n}", "objectives", "low", "high", "sd");
+	return json_pack("{s:o, s:o, s:o, s:o}", "objectives", dp_objectives_json(s, v.objectives),
+			 "low", metric_objectives_json(s, v.low), "high",
+			 metric_objectives_json(s, v.high), "sd", metric_objectives_json(s, v.sd));
+}
+
+json_t *dp_reeval_json(const struct dp_study_state *s, uint32_t i)
+{
+	const struct dp_reeval *m = &s->reevals.items[i];
+	const struct dp_trial *t = s->reevals.trials[m->first_trial];
+	enum dp_trial_status status;
+	uint32_t done, failed;
+	const char *reason;
+	json_t *o, *values = reeval_values_json(s, m);
+
+	dp_reeval_count_runs(s, m, &done, &failed);
+	status = dp_reeval_get_status(s, m, &reason);
+	o = json_pack("{s:I, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:[I, I]}", "measure",
+		      (json_int_t)i, "why", m->source, "trial",
+		      isnan(m->trial) ? json_null() : json_integer((json_int_t)m->trial), "at",
+		      dp_checkpoint_value_json(m->checkpoint_value), "parameters",
+		      dp_space_to_json_at(s->spec, t->x, t->stop_at), "runs", (json_int_t)m->runs,
+		      "done", (json_int_t)done, "failed", (json_int_t)failed, "state",
+		      dp_trial_status_text(status), "reason", dp_text_json(reason), "trials",
+		      (json_int_t)t->number, (json_int_t)(t->number + m->ntrials - 1));
+	if (!o || !values || json_object_update(o, values) != 0) {
+		json_decref(o);
+		o = NULL;
+	}
+	json_decref(values);
+	return o;
+}

@@ -1,0 +1,608 @@
+/* view.c - the state as JSON, for the control protocol and for reports. */
+#include "state/state_json.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "base/rng.h"
+#include "base/t_distribution.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds a value, whose reference is taken. Without memory for it or for what came before
+ * the whole becomes NULL: a view that lacks something would be taken for the truth. */
+static void view_set(json_t **object, const char *key, json_t *value)
+{
+	if (json_object_set_new(*object, key, value) == 0)
+		return;
+	json_decref(*object);
+	*object = NULL;
+}
+
+static void view_push(json_t **array, json_t *value)
+{
+	if (json_array_append_new(*array, value) == 0)
+		return;
+	json_decref(*array);
+	*array = NULL;
+}
+
+/* The same with all that another object has. */
+static void view_merge(json_t **object, json_t *more)
+{
+	if (*object && more && json_object_update(*object, more) == 0) {
+		json_decref(more);
+		return;
+	}
+	json_decref(more);
+	json_decref(*object);
+	*object = NULL;
+}
+
+json_t *dp_time_json(int64_t us)
+{
+	char text[DP_NUM_LEN];
+
+	return us ? json_string(dp_time_text(us, text)) : json_null();
+}
+
+json_t *dp_text_json(const char *text)
+{
+	return text && dp_utf8_is_valid(text) ? json_string(text) : json_null();
+}
+
+const char *dp_reason_text(const char *reason, const char *by, char out[DP_REASON_LEN])
+{
+	static const char request[] = "by request";
+	size_t n = reason ? strlen(reason) : 0, end = sizeof request - 1;
+	int len;
+
+	if (!by || n < end || strcmp(reason + n - end, request) != 0)
+		return reason;
+	len = snprintf(out, DP_REASON_LEN, "%.*sby %s", (int)(n - end), reason, by);
+	return len < DP_REASON_LEN ? out : reason; /* a journal may hold anything */
+}
+
+json_t *dp_reason_json(const char *reason, const char *by)
+{
+	char text[DP_REASON_LEN];
+
+	return dp_text_json(dp_reason_text(reason, by, text));
+}
+
+void dp_attempt_format_dir(uint32_t trial, int32_t run, uint32_t attempt, char out[64])
+{
+	if (run == DP_RUN_ALL)
+		snprintf(out, 64, "trials/%u/%u", trial, attempt);
+	else
+		snprintf(out, 64, "trials/%u/%d-%u", trial, run, attempt);
+}
+
+static json_t *number_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+json_t *dp_objectives_json(const struct dp_study_state *s, const double *objectives)
+{
+	json_t *o;
+
+	if (!objectives)
+		return json_null();
+	o = json_object();
+	for (size_t i = 0; i < s->spec->nobjectives; i++)
+		view_set(&o, s->spec->objectives[i].name, dp_json_real(objectives[i]));
+	return o;
+}
+
+static json_t *reference_point_json(const struct dp_study_state *s)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++)
+		view_set(&o, s->spec->objectives[i].name,
+			 dp_json_real(s->spec->objectives[i].anti_ideal));
+	return o;
+}
+
+/* Hypervolume and front may have to be computed. */
+static json_t *hypervolume_json(struct dp_study_state *s)
+{
+	return dp_state_update_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
+}
+
+json_t *dp_checkpoint_value_json(double at)
+{
+	return isnan(at) ? json_null() : json_integer((json_int_t)at);
+}
+
+json_t *dp_spread_json(const struct dp_study *spec, uint32_t runs, const double *y,
+		       const double *var)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		double error = sqrt(var[i]), wide = dp_t_critical_95(runs - 1) * error;
+
+		if (spec->objectives[i].metric)
+			view_set(&all, spec->objectives[i].name,
+				 json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)runs, "sd",
+					   number_or_null(error * sqrt(runs)), "low",
+					   number_or_null(y[i] - wide), "high",
+					   number_or_null(y[i] + wide)));
+	}
+	return all;
+}
+
+json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_id p)
+{
+	const double *y = dp_result_get_objectives(s, p);
+	double var[DP_OBJECTIVES_MAX];
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const char *metric = s->spec->objectives[i].metric;
+
+		var[i] = metric ? dp_result_metric_mean_variance(s, p,
+								 dp_state_metric_column(s, metric))
+				: NAN;
+	}
+	return y ? dp_spread_json(s->spec, dp_state_find_trial(s, p.trial)->runs, y, var)
+		 : json_null();
+}
+
+json_t *dp_result_json(const struct dp_study_state *s, struct dp_result_id p)
+{
+	double at = dp_result_checkpoint_value(s, p);
+
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
+			 dp_checkpoint_value_json(at), "parameters",
+			 dp_space_to_json_at(s->spec, dp_state_find_trial(s, p.trial)->x, at),
+			 "objectives", dp_objectives_json(s, dp_result_get_objectives(s, p)),
+			 "spread", dp_result_spread_json(s, p), "remeasured",
+			 dp_result_reeval_json(s, p));
+}
+
+json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_id p)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; k < s->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_json_real(dp_result_metric_mean(s, p, (int)k)));
+	return metrics;
+}
+
+/* A number of trials, or null where that is secret. */
+static json_t *count_json(const struct dp_study_state *s, uint32_t n)
+{
+	return dp_state_is_private_selection(s) ? json_null() : json_integer((json_int_t)n);
+}
+
+/* The whole object with the front of the result, whose reference is taken; NaN for a
+ * hypervolume that it does not have. */
+static json_t *result_json(struct dp_study_state *s, double denoised, double remeasured,
+			   json_t *front)
+{
+	json_t *o = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
+			      s->spec->name, "state", dp_study_status_text(s->status), "reason",
+			      dp_text_json(s->reason), "evaluations",
+			      count_json(s, dp_state_count_ended_trials(s)), "failed",
+			      count_json(s, s->failed), "diverged", count_json(s, s->diverged),
+			      "hypervolume", hypervolume_json(s));
+
+	if (!isnan(denoised))
+		view_set(&o, "hypervolume_denoised", dp_json_real(denoised));
+	if (!isnan(remeasured))
+		view_set(&o, "hypervolume_remeasured", dp_json_real(remeasured));
+	view_set(&o, "anti_ideal", reference_point_json(s));
+	view_set(&o, "front", front);
+	return o;
+}
+
+json_t *dp_state_smoothed_result_json(struct dp_study_state *s, double volume, json_t *front)
+{
+	return result_json(s, volume, NAN, front);
+}
+
+json_t *dp_state_result_json(struct dp_study_state *s)
+{
+	return dp_state_result_page_json(s, UINT32_MAX);
+}
+
+json_t *dp_state_result_page_json(struct dp_study_state *s, uint32_t most)
+{
+	json_t *front = json_array(), *more, *o;
+	double again;
+
+	if (dp_state_update_front(s, NULL) != DP_OK ||
+	    dp_results_reeval_hypervolume(s, s->front, s->nfront, &again) != DP_OK) {
+		json_decref(front);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < s->nfront && i < most; i++)
+		view_push(&front, dp_result_json(s, s->front[i]));
+	o = result_json(s, NAN, again, front);
+	if (s->nfront <= most)
+		return o;
+	more = json_array();
+	for (uint32_t i = most; i < s->nfront; i++)
+		view_push(&more, json_pack("[I, o]", (json_int_t)s->front[i].trial,
+					   dp_checkpoint_value_json(
+						   dp_result_checkpoint_value(s, s->front[i]))));
+	view_set(&o, "more", more);
+	return o;
+}
+
+json_t *dp_selection_cost_json(const struct dp_select_cost *c)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:s}", "epsilon",
+			 dp_json_real(c->epsilon), "delta", dp_json_real(c->delta), "trained",
+			 dp_json_real(c->train_data_epsilon), "measured",
+			 dp_json_real(c->eval_data_epsilon), "one_training",
+			 dp_json_real(c->training_epsilon), "composed",
+			 dp_json_real(c->composed_epsilon), "law", c->law, "mean",
+			 dp_json_real(c->mean_trainings), "order", dp_json_real(c->order),
+			 "theorem", c->theorem);
+}
+
+/* {"epochs":132}, or null without trainer.path. */
+static json_t *path_total_json(const struct dp_study_state *s)
+{
+	const struct dp_learning_curve *path = &s->spec->trainer.learning_curve;
+
+	return path->points ? json_pack("{s:I}", s->spec->params[path->param].name,
+					(json_int_t)dp_state_total_path_value(s))
+			    : json_null();
+}
+
+/* {"spent":82,"most":100}, or null without search.max_cost. */
+static json_t *cost_json(const struct dp_study_state *s)
+{
+	double most = s->spec->search.max_cost;
+
+	return most > 0 ? json_pack("{s:o, s:o}", "spent", dp_json_real(dp_state_cost_spent(s)),
+				    "most", dp_json_real(most))
+			: json_null();
+}
+
+/* {"epsilon":4,"delta":1e-5,"order":9,"spent":0.6,"most":2.1}, or null without
+ * search.budget; before its filter is chosen the last three are null. */
+static json_t *budget_json(const struct dp_study_state *s)
+{
+	const struct dp_budget *b = &s->spec->search.budget;
+	double spent, most;
+	bool known = dp_state_budget_spent(s, &spent, &most);
+
+	if (b->epsilon == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "epsilon", dp_json_real(b->epsilon), "delta",
+			 dp_json_real(b->delta), "order",
+			 known ? dp_json_real(s->accounting->filter.order) : json_null(), "spent",
+			 known ? dp_json_real(spent) : json_null(), "most",
+			 known ? dp_json_real(most) : json_null());
+}
+
+/* Whose number a privacy objective is, if it is that of an oracle program: {"epsilon":
+ * "python3 accountant.py"}; null: of none. */
+static json_t *accountant_programs_json(const struct dp_study *spec)
+{
+	json_t *o = NULL;
+
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		const struct dp_accounting_spec *from = spec->objectives[i].privacy;
+		struct dp_buf text = DP_BUF_INIT;
+
+		if (!from || from->kind != DP_ACCOUNTING_EXTERNAL)
+			continue;
+		for (char **a = from->argv; *a; a++)
+			dp_buf_printf(&text, "%s%s", a == from->argv ? "" : " ", *a);
+		if (!o)
+			o = json_object();
+		view_set(&o, spec->objectives[i].name, dp_text_json(dp_buf_text(&text)));
+		dp_buf_free(&text);
+	}
+	return o ? o : json_null();
+}
+
+/* {"epsilon":1e-05}: of each privacy objective; null where a parameter sets it. */
+static json_t *deltas_json(const struct dp_study *spec)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (spec->objectives[i].privacy)
+			view_set(&o, spec->objectives[i].name,
+				 number_or_null(dp_accounting_delta(spec->objectives[i].privacy)));
+	return o;
+}
+
+static const char *goal_text(bool maximize)
+{
+	return maximize ? "maximize" : "minimize";
+}
+
+/* Which way a reported metric is better: NULL if no objective and no constraint is of
+ * it. */
+static const char *metric_goal(const struct dp_study *spec, const char *metric)
+{
+	for (size_t i = 0; i < spec->nobjectives; i++) {
+		const struct dp_objective *o = &spec->objectives[i];
+
+		if (o->metric && strcmp(o->metric, metric) == 0)
+			return goal_text(o->maximize != o->one_minus);
+	}
+	for (size_t i = 0; i < spec->nconstraints; i++)
+		if (strcmp(spec->constraints[i].metric, metric) == 0)
+			return goal_text(spec->constraints[i].at_least);
+	return NULL;
+}
+
+/* What the objectives are, each list in their order: their names, which way is better,
+ * the scale that they are modelled on, those of privacy; and the metrics that trainers
+ * reported, with their goals. */
+static json_t *objective_lists_json(const struct dp_study_state *s)
+{
+	json_t *names = json_array(), *goals = json_array(), *scales = json_array(),
+	       *privacy = json_array(), *metrics = json_object();
+
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const struct dp_objective *objective = &s->spec->objectives[i];
+
+		view_push(&names, json_string(objective->name));
+		view_push(&goals, json_string(goal_text(objective->maximize)));
+		view_push(&scales, json_string(dp_transform_text(objective->transform)));
+		if (objective->privacy)
+			view_push(&privacy, json_string(objective->name));
+	}
+	for (uint32_t k = 0; k < s->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_text_json(metric_goal(s->spec, s->metrics[k])));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "objectives", names, "goals", goals,
+			 "transforms", scales, "privacy", privacy, "metrics", metrics);
+}
+
+json_t *dp_state_summary_json(struct dp_study_state *s)
+{
+	bool halted = s->status == DP_STUDY_PAUSED || s->status == DP_STUDY_STOPPED;
+	const char *by = halted ? s->moved_by : NULL;
+	json_t *volume = hypervolume_json(s), *o;
+
+	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id", (json_int_t)s->id,
+		      "name", s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		      dp_reason_json(s->reason, by), "by", dp_text_json(by), "by_failures",
+		      s->moved_by_failures, "method", dp_method_text(s->spec->search.method),
+		      "priority", s->priority, "parallel", (json_int_t)s->parallel, "evaluations",
+		      count_json(s, s->evaluations));
+	view_merge(&o,
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
+			     count_json(s, dp_state_count_ended_trials(s)), "ok",
+			     count_json(s, s->ok), "diverged", count_json(s, s->diverged), "failed",
+			     count_json(s, s->failed), "running",
+			     count_json(s, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
+			     "trained", path_total_json(s), "cost", cost_json(s), "hypervolume",
+			     volume, "anti_ideal", reference_point_json(s), "front",
+			     (json_int_t)s->nfront, "front_of", dp_study_front_text(s->spec)));
+	view_merge(&o, objective_lists_json(s));
+	view_merge(&o, json_pack("{s:s, s:s, s:s?}", "data",
+				 s->current_spec->public_data ? "public" : "private", "seeds",
+				 dp_seed_mode_text(dp_study_seed_mode(s->current_spec)),
+				 "seeds_warning", dp_state_seeds_warning(s)));
+	view_merge(&o,
+		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
+			     dp_state_reeval_progress_json(s), "budget", budget_json(s), "programs",
+			     accountant_programs_json(s->spec), "deltas", deltas_json(s->spec),
+			     "created", dp_time_json(s->created_us), "updated",
+			     dp_time_json(dp_state_is_private_selection(s) ? 0 : s->updated_us),
+			     "version", (json_int_t)s->next_seq, "file", dp_text_json(s->path)));
+	return o;
+}
+
+static json_t *attempt_json(const struct dp_study_state *s, const struct dp_trial *t,
+			    const struct dp_attempt *a, const char *study_folder)
+{
+	char below[64], folder[4096];
+	/* where only noisy values are kept, these are not kept either */
+	bool known = a->exit_kind != DP_EXIT_MISSING && !dp_study_has_metric_release(s->spec);
+	json_t *o;
+
+	if (dp_state_is_private_selection(s))
+		snprintf(below, sizeof below, "%s", DP_SELECTED_LINK);
+	else
+		dp_attempt_format_dir(t->number, a->run, a->number, below);
+	snprintf(folder, sizeof folder, "%s/%s", study_folder, below);
+	o = json_pack("{s:I, s:o, s:o, s:o}", "attempt", (json_int_t)a->number, "run",
+		      a->run == DP_RUN_ALL ? json_null() : json_integer(a->run), "end",
+		      a->end_class ? json_string(dp_end_class_name(a->end_class)) : json_null(),
+		      "message", dp_text_json(a->message));
+	if (a->job_id)
+		view_set(&o, "job", dp_text_json(a->job_id));
+	view_set(&o, "exit_code",
+		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value) : json_null());
+	view_set(&o, "signal",
+		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value) : json_null());
+	view_set(&o, "slot",
+		 a->slot < 0 || dp_state_is_private_selection(s) ? json_null()
+								 : json_integer(a->slot));
+	view_set(&o, "planned", dp_time_json(a->planned_us));
+	view_set(&o, "started", dp_time_json(a->started_us));
+	view_set(&o, "ended", dp_time_json(a->ended_us));
+	view_set(&o, "cpu_seconds", known ? json_real((double)a->cpu_seconds) : json_null());
+	view_set(&o, "peak_memory", known ? json_integer((json_int_t)a->peak_memory) : json_null());
+	view_set(&o, "directory", dp_text_json(folder));
+	return o;
+}
+
+/* Null where it is secret: who knows it can compute the noise of the run. */
+static json_t *seed_json(const struct dp_study_state *s, uint32_t trial, uint32_t run)
+{
+	return dp_study_seed_mode(s->spec) == DP_SEEDS_SECRET
+		       ? json_null()
+		       : json_integer((json_int_t)dp_study_run_seed(s->spec, trial, run));
+}
+
+static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *t, uint32_t from,
+			 uint32_t end)
+{
+	json_t *runs = json_array();
+	bool released = dp_study_has_metric_release(s->spec); /* nothing of a single run is */
+
+	for (uint32_t i = from; i < end; i++) {
+		json_t *metrics = json_object();
+		bool known = t->metrics && !released && dp_trial_has_run_result(t, i);
+
+		for (uint32_t k = 0; known && k < t->nmetrics; k++)
+			view_set(&metrics, s->metrics[k],
+				 dp_json_real(t->metrics[i * t->nmetrics + k]));
+		view_push(&runs, json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
+					   seed_json(s, t->number, i), "metrics", metrics));
+	}
+	return runs;
+}
+
+static json_t *checkpoint_metrics_json(const struct dp_study_state *s,
+				       const struct dp_checkpoints *checkpoints, uint32_t w)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; k < checkpoints->nmetrics; k++)
+		view_set(&metrics, s->metrics[k],
+			 dp_json_real(checkpoints->metric_means[w * checkpoints->nmetrics + k]));
+	return metrics;
+}
+
+/* What a trial that has ended reached on its way, and what of it is no result. */
+static json_t *checkpoints_json(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	const struct dp_checkpoints *checkpoints = t->checkpoints;
+	size_t m = s->spec->nobjectives;
+	json_t *list = json_array();
+
+	for (uint32_t w = 0; checkpoints->metric_means && w < checkpoints->count; w++) {
+		view_push(&list,
+			  json_pack("{s:I, s:b, s:o, s:o, s:o}", "at",
+				    (json_int_t)checkpoints->values[w], "dropped",
+				    !dp_checkpoint_is_result(s, checkpoints, w), "objectives",
+				    dp_objectives_json(s, checkpoints->objectives + w * m),
+				    "spread",
+				    dp_result_spread_json(
+					    s, (struct dp_result_id){ t->number, (int32_t)w }),
+				    "metrics", checkpoint_metrics_json(s, checkpoints, w)));
+	}
+	return list;
+}
+
+/* Does it meet the constraints? Null of what is no result. */
+static json_t *feasible_json(const struct dp_study_state *s, struct dp_result_id p,
+			     enum dp_trial_status status)
+{
+	if (status != DP_TRIAL_OK || !dp_result_get_objectives(s, p))
+		return json_null();
+	return json_boolean(dp_result_is_feasible(s, p));
+}
+
+/* What the rows of a trial and of its waypoints begin with. */
+static json_t *result_row_json(struct dp_study_state *s, struct dp_result_id p,
+			       enum dp_trial_status status)
+{
+	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
+	double at = dp_trial_is_reeval(p.trial) ? t->stop_at : dp_result_checkpoint_value(s, p);
+
+	if (dp_state_update_front(s, NULL) != DP_OK)
+		return NULL;
+	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",
+			 (json_int_t)t->number, "at", dp_checkpoint_value_json(at), "state",
+			 dp_trial_status_text(status), "source", t->source, "parameters",
+			 dp_space_to_json_at(s->spec, t->x, at), "objectives",
+			 dp_objectives_json(s, dp_result_get_objectives(s, p)), "spread",
+			 dp_result_spread_json(s, p), "feasible", feasible_json(s, p, status),
+			 "on_front", dp_result_is_on_front(s, p), "remeasured",
+			 dp_result_reeval_json(s, p));
+}
+
+/* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
+static json_t *reason_json(const struct dp_trial *t)
+{
+	const char *state = dp_trial_status_text(t->status);
+
+	return dp_text_json(t->reason && strcmp(t->reason, state) == 0 ? NULL : t->reason);
+}
+
+static json_t *trial_row_json(struct dp_study_state *s, const struct dp_trial *t)
+{
+	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
+	const struct dp_attempt *last = t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
+	int64_t started = first ? (first->started_us ? first->started_us : first->planned_us) : 0;
+	bool over = t->status >= DP_TRIAL_OK;
+	double seconds = over ? dp_trial_duration_seconds(t) : 0;
+	json_t *o = result_row_json(s, (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL },
+				    t->status);
+
+	view_merge(&o, json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts", (json_int_t)t->nattempts,
+				 "started", dp_time_json(started), "ended",
+				 dp_time_json(over && last ? last->ended_us : 0), "seconds",
+				 seconds > 0 ? json_real(seconds) : json_null(), "reason",
+				 reason_json(t)));
+	return o;
+}
+
+json_t *dp_checkpoint_json(struct dp_study_state *s, struct dp_result_id p, bool full)
+{
+	json_t *o = result_row_json(s, p, DP_TRIAL_OK);
+
+	/* attempts and times are the training's, and stand in its own row */
+	view_set(&o, "attempts", full ? json_array() : json_null());
+	view_merge(&o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds", "reason"));
+	if (!full)
+		return o;
+	view_set(&o, "runs", json_array());
+	view_set(&o, "metrics",
+		 checkpoint_metrics_json(s, s->trials[p.trial]->checkpoints,
+					 (uint32_t)p.checkpoint));
+	return o;
+}
+
+/* What is released of a trial, by metric. */
+static json_t *released_json(const struct dp_study_state *s, const struct dp_trial *t)
+{
+	json_t *metrics = json_object();
+
+	for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
+		view_set(&metrics, s->metrics[k], dp_json_real(t->metrics[k]));
+	return metrics;
+}
+
+/* Where a part of n things that begins at `from` ends. */
+static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
+{
+	return from < n && most < n - from ? from + most : n;
+}
+
+json_t *dp_trial_page_json(struct dp_study_state *s, const struct dp_trial *t, const char *folder,
+			   uint32_t from, uint32_t most)
+{
+	uint32_t runs = t->runs;
+	uint32_t attempts_end = part_end(from, most, t->nattempts);
+	uint32_t runs_end = part_end(from, most, runs);
+	json_t *o = trial_row_json(s, t), *attempts = json_array();
+
+	for (uint32_t i = from; i < attempts_end; i++)
+		view_push(&attempts, attempt_json(s, t, &t->attempts[i], folder));
+	view_set(&o, "attempts", attempts);
+	view_set(&o, "runs", runs_json(s, t, from, runs_end));
+	if (dp_study_has_metric_release(s->spec))
+		view_set(&o, "released", released_json(s, t));
+	if (t->checkpoints && from == 0)
+		view_set(&o, "waypoints", checkpoints_json(s, t));
+	view_set(&o, "basis", json_integer(t->conditioned_on));
+	if (attempts_end < t->nattempts || runs_end < runs)
+		view_set(&o, "next", json_integer((json_int_t)from + most));
+	return o;
+}
+
+json_t *dp_trial_json(struct dp_study_state *s, const struct dp_trial *t, bool full,
+		      const char *folder)
+{
+	return full ? dp_trial_page_json(s, t, folder, 0, UINT32_MAX) : trial_row_json(s, t);
+}

@@ -1,0 +1,126 @@
+/* options.c - files of `option: value`, read as strictly as study files are. */
+#include "study/parse/study_parse_internal.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing but white space and comments? */
+static bool config_is_blank(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '#')
+			while (i < len && text[i] != '\n')
+				i++;
+		else if (!strchr(" \t\r\n", text[i]) || text[i] == '\0')
+			return false;
+	}
+	return true;
+}
+
+/* The value as JSON, every scalar a text; NULL without memory. */
+static json_t *config_node_to_json(const struct dp__node *v)
+{
+	json_t *out, *member;
+	bool whole = true;
+
+	if (v->kind == DP__NODE_SCALAR)
+		return json_string(v->text);
+	out = v->kind == DP__NODE_LIST ? json_array() : json_object();
+	for (const struct dp__node *n = v->first_child; out && whole && n; n = n->next_sibling) {
+		member = config_node_to_json(n);
+		whole = (v->kind == DP__NODE_LIST ? json_array_append_new(out, member)
+						  : json_object_set_new(out, n->key, member)) == 0;
+	}
+	if (whole)
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+/* The member that "[1]" or ".on" at the beginning of *path names, and *path moved behind
+ * it; NULL if there is none. */
+static const struct dp__node *config_find_member(const struct dp__node *v, const char **path)
+{
+	const struct dp__node *n = v->first_child;
+	size_t len = strcspn(*path + 1, ".[] ");
+	char *end = NULL;
+
+	if (**path == '[' && v->kind == DP__NODE_LIST) {
+		for (unsigned long i = strtoul(*path + 1, &end, 10); n && i > 0; i--)
+			n = n->next_sibling;
+		*path = end + (*end == ']');
+		return n;
+	}
+	if (**path != '.' || v->kind != DP__NODE_MAP)
+		return NULL;
+	while (n && (strncmp(n->key, *path + 1, len) != 0 || n->key[len]))
+		n = n->next_sibling;
+	*path += 1 + len;
+	return n;
+}
+
+/* Where a sentence belongs that begins with a path into the value, "hooks[1].on ...". */
+static size_t config_error_position(const struct dp__node *v, const char *sentence)
+{
+	size_t len = strlen(v->key);
+	const struct dp__node *n;
+
+	if (strncmp(sentence, v->key, len) != 0)
+		return v->pos;
+	sentence += len;
+	while ((n = config_find_member(v, &sentence)) != NULL)
+		v = n;
+	return v->pos;
+}
+
+/* An option whose value is a list or a map. */
+static void config_set_tree(struct dp__study_parser *r, const struct dp__node *v,
+			    dp_config_set_fn *set_tree, void *arg)
+{
+	struct dp_buf text = DP_BUF_INIT;
+	struct dp_err why;
+	json_t *tree = config_node_to_json(v);
+
+	if (tree)
+		dp_json_dump(&text, tree, 0);
+	if (!tree || text.failed)
+		r->out_of_memory = true;
+	else if (set_tree(arg, v->key, dp_buf_text(&text), &why) != DP_OK)
+		dp__report_error(r, config_error_position(v, why.msg), NULL, "%s", why.msg);
+	json_decref(tree);
+	dp_buf_free(&text);
+}
+
+int dp_config_parse(const char *text, size_t len, const char *path, dp_config_set_fn *set,
+		    dp_config_set_fn *set_tree, void *arg, struct dp_diagnostics *diagnostics,
+		    struct dp_err *err)
+{
+	struct dp__study_parser r = { .text = text, .len = len, .diagnostics = diagnostics };
+	struct dp__node *root = config_is_blank(text, len) ? NULL : dp__tree_parse(&r);
+	struct dp_err why;
+
+	if (root && root->kind != DP__NODE_MAP)
+		dp__report_error(&r, root->pos, NULL, "each line is 'option: value'");
+	for (const struct dp__node *n = root && root->kind == DP__NODE_MAP ? root->first_child
+									   : NULL;
+	     n; n = n->next_sibling) {
+		if (n->kind == DP__NODE_INVALID)
+			continue;
+		if (n->kind != DP__NODE_SCALAR)
+			config_set_tree(&r, n, set_tree, arg);
+		else if (set(arg, n->key, n->text, &why) != DP_OK)
+			dp__report_error(&r, n->key_pos, NULL, "%s", why.msg);
+	}
+	dp__tree_free(&r);
+	dp__diagnostics_sort(diagnostics);
+	if (r.out_of_memory)
+		dp_diagnostics_free(diagnostics); /* what was read is not whole */
+	if (r.out_of_memory)
+		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
+	if (diagnostics->error_count)
+		return dp_fail(err, DP_E_INVALID, "%s has %zu mistake%s", path,
+			       diagnostics->error_count, diagnostics->error_count == 1 ? "" : "s");
+	return DP_OK;
+}

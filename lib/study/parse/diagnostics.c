@@ -1,0 +1,298 @@
+/* problems.c - the mistakes found in a study file: collected, sorted, shown. */
+#include "study/parse/study_parse_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	DIAGNOSTICS_MAX = 100, /* problems kept; a file can have a hundred thousand */
+	EXCERPT_MAX = 100,     /* columns of a line that are shown */
+	EXCERPT_BEFORE = 60    /* of them before the caret, where a line is cut */
+};
+
+void dp_diagnostics_free(struct dp_diagnostics *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		free(p->list[i].message);
+		free(p->list[i].allowed);
+	}
+	free(p->list);
+	memset(p, 0, sizeof *p);
+}
+
+static size_t bom_len(const char *text, size_t len)
+{
+	return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Where the line that starts at `pos` ends; *next is the start of the one after. */
+static size_t line_end(const char *text, size_t len, size_t pos, size_t *next)
+{
+	size_t end = pos;
+
+	while (end < len && text[end] != '\n' && text[end] != '\r')
+		end++;
+	*next = end < len ? end + 1 : len;
+	if (end + 1 < len && text[end] == '\r' && text[end + 1] == '\n')
+		*next = end + 2;
+	return end;
+}
+
+/* Columns count characters, so that an editor's column is the same; a byte that is
+ * no character counts as one. */
+static size_t utf8_step(const char *text, size_t len, size_t pos)
+{
+	size_t n = dp__utf8_printable_len(text + pos, len - pos);
+
+	return n ? n : 1;
+}
+
+void dp__line_and_column(const char *text, size_t len, size_t pos, int *line, int *column)
+{
+	size_t start = bom_len(text, len), end, next;
+
+	*line = *column = 1;
+	if (pos > len)
+		pos = len;
+	end = line_end(text, len, start, &next);
+	while (pos > end && next > end && next <= pos) {
+		start = next;
+		++*line;
+		end = line_end(text, len, start, &next);
+	}
+	while (start < pos && start < end) {
+		start += utf8_step(text, len, start);
+		++*column;
+	}
+}
+
+bool dp__diagnostics_full(const struct dp__study_parser *r)
+{
+	return r->diagnostics->count == DIAGNOSTICS_MAX;
+}
+
+DP_PRINTF(6, 0)
+static void diagnostics_add(struct dp__study_parser *r, bool warning, int line, int column,
+			    const char *allowed, const char *fmt, va_list ap)
+{
+	struct dp_diagnostics *p = r->diagnostics;
+	struct dp_diagnostic *list, one = { line, column, warning, NULL, NULL };
+
+	if (!warning)
+		p->error_count++;
+	if (p->count == DIAGNOSTICS_MAX)
+		return;
+	list = realloc(p->list, (p->count + 1) * sizeof *list);
+	if (!list) {
+		r->out_of_memory = true;
+		return;
+	}
+	p->list = list;
+	if (vasprintf(&one.message, fmt, ap) < 0)
+		one.message = NULL;
+	one.allowed = allowed && one.message ? strdup(allowed) : NULL;
+	if (!one.message || (allowed && !one.allowed)) {
+		free(one.message);
+		r->out_of_memory = true;
+		return;
+	}
+	list[p->count++] = one;
+}
+
+void dp__report_error(struct dp__study_parser *r, size_t pos, const char *allowed, const char *fmt,
+		      ...)
+{
+	int line = 0, column = 0;
+	va_list ap;
+
+	if (!dp__diagnostics_full(r))
+		dp__line_and_column(r->text, r->len, pos, &line, &column);
+	va_start(ap, fmt);
+	diagnostics_add(r, false, line, column, allowed, fmt, ap);
+	va_end(ap);
+}
+
+void dp__report_warning(struct dp__study_parser *r, size_t pos, const char *allowed,
+			const char *fmt, ...)
+{
+	int line, column;
+	va_list ap;
+
+	dp__line_and_column(r->text, r->len, pos, &line, &column);
+	va_start(ap, fmt);
+	diagnostics_add(r, true, line, column, allowed, fmt, ap);
+	va_end(ap);
+}
+
+void dp__report_error_at(struct dp__study_parser *r, int line, int column, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	diagnostics_add(r, false, line, column, NULL, fmt, ap);
+	va_end(ap);
+}
+
+/* By place, in the order they were found where that is the same. There are
+ * DIAGNOSTICS_MAX at most. */
+void dp__diagnostics_sort(struct dp_diagnostics *p)
+{
+	for (size_t i = 1; i < p->count; i++) {
+		struct dp_diagnostic x = p->list[i];
+		size_t j = i;
+
+		for (; j > 0; j--) {
+			const struct dp_diagnostic *y = &p->list[j - 1];
+
+			if (y->line < x.line || (y->line == x.line && y->column <= x.column))
+				break;
+			p->list[j] = p->list[j - 1];
+		}
+		p->list[j] = x;
+	}
+}
+
+char *dp__printable(const char *word, char out[DP__PRINTABLE_SIZE])
+{
+	size_t len = strlen(word), n = 0;
+
+	for (size_t i = 0, k; i < len; i += k) {
+		k = utf8_step(word, len, i);
+		if (n + k + 4 > DP__PRINTABLE_SIZE) {
+			memcpy(out + n, "...", 3);
+			n += 3;
+			break;
+		}
+		if (dp__utf8_printable_len(word + i, len - i) && word[i] != '\n' &&
+		    word[i] != '\r' && word[i] != '\t')
+			memcpy(out + n, word + i, k);
+		else
+			out[n] = '?';
+		n += k;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+char *dp__did_you_mean(const char *word, const char *const *list, char out[DP__DID_YOU_MEAN_SIZE])
+{
+	const char *near = dp_nearest_word(word, list);
+	char shown[DP__PRINTABLE_SIZE];
+
+	out[0] = '\0';
+	if (near)
+		snprintf(out, DP__DID_YOU_MEAN_SIZE, "; did you mean '%s'?",
+			 dp__printable(near, shown));
+	return out;
+}
+
+/* Appends line `line` as it may be printed: bytes that are no characters, control
+ * characters and tabs become one column each, a long line is cut around the column.
+ * Returns the column of the caret in what was appended. */
+static int diagnostic_excerpt(const char *text, size_t len, int line, int column,
+			      struct dp_buf *out)
+{
+	size_t start = bom_len(text, len), end, next;
+	int at = 1, caret, from = 1;
+
+	for (int i = 1; i < line && start < len; i++) {
+		line_end(text, len, start, &next);
+		start = next;
+	}
+	end = line_end(text, len, start, &next);
+	if (column > EXCERPT_MAX) {
+		from = column - EXCERPT_BEFORE;
+		dp_buf_puts(out, "...");
+	}
+	caret = column - from + 1 + (from > 1 ? 3 : 0);
+	for (size_t n; start < end; start += n, at++) {
+		n = dp__utf8_printable_len(text + start, end - start);
+		if (at < from) {
+			n = n ? n : 1;
+			continue;
+		}
+		if (at >= from + EXCERPT_MAX) {
+			dp_buf_puts(out, "...");
+			break;
+		}
+		if (text[start] == '\t')
+			dp_buf_putc(out, ' ');
+		else if (n)
+			dp_buf_add(out, text + start, n);
+		else
+			dp_buf_putc(out, '?');
+		n = n ? n : 1;
+	}
+	return caret;
+}
+
+static void diagnostic_format(const struct dp_diagnostic *p, const char *path, const char *text,
+			      size_t len, struct dp_buf *out)
+{
+	const char *severity = p->is_warning ? "warning" : "error";
+	int caret;
+
+	if (p->line == 0) {
+		dp_buf_printf(out, "%s: %s: %s\n", path, severity, p->message);
+	} else {
+		dp_buf_printf(out, "%s:%d:%d: %s: %s\n", path, p->line, p->column, severity,
+			      p->message);
+		dp_buf_printf(out, "%4d | ", p->line);
+		caret = diagnostic_excerpt(text, len, p->line, p->column, out);
+		dp_buf_printf(out, "\n     | %*s\n", caret, "^");
+	}
+	if (p->allowed)
+		dp_buf_printf(out, "     = allowed: %s\n", p->allowed);
+}
+
+void dp_diagnostics_format(const struct dp_diagnostics *p, const char *path, const char *text,
+			   size_t len, struct dp_buf *out)
+{
+	size_t warnings = 0, shown = 0;
+
+	if (p->count == 0)
+		return;
+	for (size_t i = 0; i < p->count; i++) {
+		diagnostic_format(&p->list[i], path, text, len, out);
+		if (p->list[i].is_warning)
+			warnings++;
+		else
+			shown++;
+	}
+	dp_buf_printf(out, "%s: %zu %s", path, p->error_count,
+		      p->error_count == 1 ? "error" : "errors");
+	if (p->error_count > shown)
+		dp_buf_printf(out, " (the first %zu shown)", shown);
+	if (warnings)
+		dp_buf_printf(out, ", %zu %s", warnings, warnings == 1 ? "warning" : "warnings");
+	dp_buf_putc(out, '\n');
+}
+
+json_t *dp_diagnostics_to_json(const struct dp_diagnostics *p, const char *text, size_t len)
+{
+	json_t *list = json_array(), *one;
+	struct dp_buf line = DP_BUF_INIT;
+
+	for (size_t i = 0; list && i < p->count; i++) {
+		const struct dp_diagnostic *x = &p->list[i];
+
+		dp_buf_clear(&line);
+		if (x->line > 0)
+			diagnostic_excerpt(text, len, x->line, x->column, &line);
+		one = json_pack("{s:i, s:i, s:s, s:s, s:s?, s:s?}", "line", x->line, "column",
+				x->column, "severity", x->is_warning ? "warning" : "error",
+				"message", x->message, "allowed", x->allowed, "source",
+				x->line > 0 ? dp_buf_text(&line) : NULL);
+		if (line.failed) {
+			json_decref(one);
+			one = NULL;
+		}
+		if (json_array_append_new(list, one) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	dp_buf_free(&line);
+	return list;
+}

@@ -1,0 +1,297 @@
+/* space.c - the parameters of a study in pictures: axes, which ones are shown, the point
+ * that slices go through. */
+#include "reports/figures/common/param_space_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t space_searched_params(const struct dp_study *s, size_t param[DP_PARAMS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind != DP_PARAM_FIXED && s->params[i].kind != DP_PARAM_CALIBRATED)
+			param[n++] = i;
+	return n;
+}
+
+/* ---- axes ---- */
+
+void space_load_categories(const struct dp_study *s, size_t param, struct space_categories *out)
+{
+	const struct dp_param *p = &s->params[param];
+
+	memset(out, 0, sizeof *out);
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		out->n = json_array_size(p->values);
+	for (size_t i = 0; i < out->n; i++) {
+		dp_space_format_value(s, param, (double)i, &out->text[i]);
+		out->name[i] = dp_buf_text(&out->text[i]);
+	}
+}
+
+void space_categories_free(struct space_categories *n)
+{
+	for (size_t i = 0; i < n->n; i++)
+		dp_buf_free(&n->text[i]);
+}
+
+enum plot_scale space_scale(const struct dp_param *p)
+{
+	return p->log_scale ? PLOT_LOG : PLOT_LINEAR;
+}
+
+void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s, size_t param)
+{
+	const struct dp_param *p = &s->params[param];
+	struct space_categories names;
+
+	panel_axis(a, side, p->name, space_scale(p));
+	if (p->kind == DP_PARAM_INT)
+		panel_set_integer_ticks(a, side);
+	space_load_categories(s, param, &names);
+	if (names.n)
+		panel_set_categories(a, side, names.name, names.n);
+	space_categories_free(&names);
+}
+
+/* ---- models and oracles ---- */
+
+/* What a fit of the objective chose; false: it has no model. */
+static bool model_info(const struct study_data *s, size_t objective, struct dp_surrogate_info *out)
+{
+	return s->surrogates && dp_surrogate_get_info(s->surrogates, objective, out) == DP_OK &&
+	       out->length[0] > 0; /* 0: known exactly, never fitted */
+}
+
+bool space_is_accountant_slow(const struct study_data *s, size_t objective)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	struct dp_surrogate_info info;
+
+	if (!s->surrogates) /* what is prepared for a search is not prepared here */
+		return o->privacy && dp_objective_accounting_cost(s->state->spec, objective) !=
+					     DP_PRIVACY_COST_CLOSED_FORM;
+	return model_info(s, objective, &info) && info.is_exact;
+}
+
+int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
+		  struct dp_epsilon *out, struct dp_err *err)
+{
+	const struct dp_learning_curve *path = &s->trainer.learning_curve;
+	bool walked = path->points && s->params[path->param].kind == DP_PARAM_FIXED;
+	double target = dp_calibration_target_epsilon(s, objective, x), own[DP_PARAMS_MAX];
+	int code;
+
+	if (!isnan(target)) {
+		*out = (struct dp_epsilon){ .epsilon = target };
+		return DP_OK;
+	}
+	memcpy(own, x, s->nparams * sizeof *own);
+	dp_space_clear_calibrated(s, own); /* it was that of another point */
+	if (dp_objective_needs_calibration(s, objective) &&
+	    (code = dp_space_solve_calibrated(s, own, err)) != DP_OK)
+		return code;
+	/* elsewhere a fixed parameter has its one value, whatever x says */
+	return dp_objective_epsilon_at(s, NULL, objective, own, walked ? x[path->param] : NAN, out,
+				       err);
+}
+
+/* ---- parameters that matter ---- */
+
+/* The first `most` parameters by relevance and the first `derived` of those that follow
+ * from the others, in the order of the file. Returns how many. */
+static size_t choose_shown_params(const struct study_data *s, size_t most, size_t derived,
+				  size_t *shown, size_t *all)
+{
+	const struct dp_study *spec = s->state->spec;
+	bool chosen[DP_PARAMS_MAX] = { false };
+	size_t n = 0;
+
+	*all = s->nranked;
+	for (size_t i = 0; i < s->nranked && i < most; i++)
+		chosen[s->ranking[i]] = true;
+	for (size_t i = 0; i < spec->nparams; i++) {
+		bool follows = derived > 0 && spec->params[i].kind == DP_PARAM_CALIBRATED;
+
+		derived -= follows;
+		if (chosen[i] || follows)
+			shown[n++] = i;
+	}
+	return n;
+}
+
+size_t space_top_params(const struct study_data *s, size_t most, size_t *shown, size_t *all)
+{
+	return choose_shown_params(s, most, 0, shown, all);
+}
+
+size_t space_top_params_with_calibrated(const struct study_data *s, size_t most, size_t *shown,
+					size_t *all)
+{
+	size_t derived = 0, few, n;
+
+	for (size_t i = 0; i < s->state->spec->nparams; i++)
+		derived += s->state->spec->params[i].kind == DP_PARAM_CALIBRATED;
+	few = derived < most / 2 ? derived : most / 2;
+	n = choose_shown_params(s, most - few, few, shown, all);
+	*all += derived;
+	return n;
+}
+
+/* ---- the incumbent ---- */
+
+bool space_has_front(const struct study_data *s)
+{
+	for (size_t i = 0; i < s->npoints; i++) {
+		const double *y = dp_result_get_objectives(s->state, s->points[i]);
+
+		if (isfinite(y[s->x_obj]) && isfinite(y[s->y_obj]) &&
+		    dp_result_is_feasible(s->state, s->points[i]))
+			return true;
+	}
+	return false;
+}
+
+/* How far each value of an objective is from the best of them, in 0..1. */
+static double distance_from_best(const struct dp_objective *o, const double *v, size_t n, size_t i)
+{
+	double lo = INFINITY, hi = -INFINITY, at = v[i];
+	bool by_log = o->privacy != NULL || fig_scale(v, n) == PLOT_LOG;
+
+	for (size_t k = 0; k < n; k++) {
+		lo = fmin(lo, v[k]);
+		hi = fmax(hi, v[k]);
+	}
+	if (!(hi > lo))
+		return 0;
+	if (by_log && lo > 0) {
+		at = log(at);
+		lo = log(lo);
+		hi = log(hi);
+	}
+	return (o->maximize ? hi - at : at - lo) / (hi - lo);
+}
+
+size_t space_knee(const struct study_data *s, const struct fig_points *front)
+{
+	const struct dp_objective *o = s->state->spec->objectives;
+	double least[2] = { INFINITY, INFINITY }; /* outside and inside of the box */
+	size_t best[2] = { 0, 0 };
+
+	for (size_t i = 0; i < front->n; i++) {
+		double far = hypot(distance_from_best(&o[s->x_obj], front->x, front->n, i),
+				   distance_from_best(&o[s->y_obj], front->y, front->n, i));
+		bool in = fig_beats_reference_point(s, front->x[i], front->y[i]);
+
+		if (far < least[in]) {
+			least[in] = far;
+			best[in] = i;
+		}
+	}
+	return best[isfinite(least[1])];
+}
+
+int space_find_anchor(const struct study_data *s, struct space_anchor *out, struct dp_err *err)
+{
+	struct fig_points front = { 0 };
+	int code = fig_study_front(s, &front, err);
+
+	*out = (struct space_anchor){ .is_known = code == DP_OK && s->npoints > 0 };
+	if (out->is_known) {
+		out->point = front.n ? front.results[space_knee(s, &front)] : s->points[0];
+		dp_result_get_params(s->state, out->point, out->x);
+	}
+	fig_points_free(&front);
+	return code;
+}
+
+void space_append_value(const struct dp_study *s, size_t param, double x, struct dp_buf *out)
+{
+	enum dp_param_kind kind = s->params[param].kind;
+	char text[FIG_NUMBER_LEN];
+
+	if (kind == DP_PARAM_FLOAT || kind == DP_PARAM_CALIBRATED)
+		dp_buf_puts(out, fig_number(x, text));
+	else
+		dp_space_format_value(s, param, x, out);
+}
+
+void space_append_result(const struct study_data *s, struct dp_result_id p, struct dp_buf *out)
+{
+	const double *y = dp_result_get_objectives(s->state, p);
+	char text[RESULT_NAME_LEN];
+
+	dp_buf_printf(out, "trial %s (",
+		      result_format_name(p.trial, study_data_checkpoint_of(s, p), text));
+	fig_append_value(s, s->x_obj, y[s->x_obj], out);
+	dp_buf_puts(out, ", ");
+	fig_append_value(s, s->y_obj, y[s->y_obj], out);
+	dp_buf_puts(out, ")");
+}
+
+/* ---- points ---- */
+
+static double space_result_coordinate(const struct study_data *s, struct dp_result_id p,
+				      struct space_coordinate w)
+{
+	double x[DP_PARAMS_MAX];
+
+	if (w.is_objective)
+		return dp_result_get_objectives(s->state, p)[w.index];
+	dp_result_get_params(s->state, p, x);
+	return x[w.index];
+}
+
+/* One of given points has its objectives where it stands: models may have put it
+ * there. */
+static double space_point_coordinate(const struct study_data *s, const struct fig_points *only,
+				     size_t i, struct space_coordinate w)
+{
+	if (w.is_objective && w.index == s->x_obj)
+		return only->x[i];
+	if (w.is_objective && w.index == s->y_obj)
+		return only->y[i];
+	return space_result_coordinate(s, only->results[i], w);
+}
+
+int space_collect_points(const struct study_data *s, const struct fig_points *only,
+			 struct space_coordinate x, struct space_coordinate y,
+			 struct fig_points *out, struct dp_err *err)
+{
+	size_t n = only ? only->n : s->npoints;
+	size_t room = n > SPACE_POINTS_MAX && !only ? SPACE_POINTS_MAX : n;
+
+	if (!fig_points_alloc(out, n))
+		return fig_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		struct dp_result_id p = only ? only->results[i] : s->points[i];
+		double a = only ? space_point_coordinate(s, only, i, x)
+				: space_result_coordinate(s, p, x);
+		double b = only ? space_point_coordinate(s, only, i, y)
+				: space_result_coordinate(s, p, y);
+
+		if (i * room / n == (i + 1) * room / n)
+			continue; /* one at each of `room` even steps */
+		if (!isfinite(a) || !isfinite(b))
+			continue;
+		out->x[out->n] = a;
+		out->y[out->n] = b;
+		out->results[out->n++] = p;
+	}
+	return DP_OK;
+}
+
+struct plot_style space_background_style(size_t n, bool on_heat)
+{
+	bool many = n > 300;
+
+	if (on_heat)
+		return (struct plot_style){ .colour = 0xffffff,
+					    .size = many ? 2.5 : 3.5,
+					    .opacity = many ? 0.6 : 0.9 };
+	return (struct plot_style){ .colour = plot_palette(PLOT_GREY),
+				    .size = many ? 3 : 4,
+				    .opacity = many ? 0.25 : 0.4 };
+}

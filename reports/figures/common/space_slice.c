@@ -1,0 +1,576 @@
+/* space_slice.c - planes through the parameter space, cut into cells: their edges, and what
+ * is known in each of them. */
+#include "reports/figures/common/param_space_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SLICE_SIDE_MAX = 60, /* cells each way */
+	SLICE_SIDE_MIN = 16,
+	SLICE_LINE_MAX = 240,   /* cells of a line */
+	INTEGER_CELLS_MAX = 40, /* whole numbers with a cell of their own */
+};
+
+/* A model knows too little of a point beyond this share of the variance that it has where
+ * there are no results (who asks for settings is told so, too:
+ * optimize/recommend/loo_diagnostics.c), or where its 95 % interval is wider than this share of all
+ * that was observed. */
+static const double max_unknown_fraction = 0.5;
+
+/* ---- cells ---- */
+
+static double interpolate_range(double lo, double hi, bool log_scale, double t)
+{
+	return log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
+}
+
+static bool space_cells_alloc(struct space_cells *c, size_t param, size_t n)
+{
+	*c = (struct space_cells){ .param = param };
+	c->centre = malloc(n * sizeof *c->centre + 1);
+	c->edge = malloc((n + 1) * sizeof *c->edge);
+	return c->centre && c->edge;
+}
+
+void space_cells_free(struct space_cells *c)
+{
+	free(c->centre);
+	free(c->edge);
+	*c = (struct space_cells){ 0 };
+}
+
+/* Half-way between two centres, or as far beyond an end as the next edge is on its
+ * other side. */
+static double edge_between(const double *v, size_t n, size_t i, bool log_scale)
+{
+	double a, b;
+
+	if (n == 1)
+		return log_scale ? v[0] * (i ? 2 : 0.5) : v[0] + (i ? 0.5 : -0.5);
+	if (i > 0 && i < n)
+		return log_scale ? sqrt(v[i - 1] * v[i]) : (v[i - 1] + v[i]) / 2;
+	a = i ? v[n - 1] : v[0];
+	b = i ? v[n - 2] : v[1];
+	return log_scale ? a * sqrt(a / b) : a + (a - b) / 2;
+}
+
+/* Drops centres that are the same as the one before, and finds the edges. */
+static void finish_cells(struct space_cells *c, size_t n, bool log_scale)
+{
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || c->centre[i] != c->centre[c->n - 1])
+			c->centre[c->n++] = c->centre[i];
+	for (size_t i = 0; c->n && i <= c->n; i++)
+		c->edge[i] = edge_between(c->centre, c->n, i, log_scale);
+}
+
+int space_split_range(const struct dp_study *s, size_t param, size_t most, struct space_cells *out,
+		      struct dp_err *err)
+{
+	const struct dp_param *p = &s->params[param];
+	bool named = p->kind == DP_PARAM_CATEGORICAL, whole = p->kind != DP_PARAM_FLOAT;
+	double lo = whole ? ceil(p->lo) : p->lo, hi = whole ? floor(p->hi) : p->hi;
+
+	if (named) {
+		most = json_array_size(p->values);
+		lo = 0;
+		hi = (double)most - 1;
+	} else if (whole && hi - lo + 1 < (double)most && !p->log_scale) {
+		most = (size_t)(hi - lo) + 1;
+	}
+	if (!space_cells_alloc(out, param, most)) {
+		space_cells_free(out);
+		return fig_nomem(err);
+	}
+	/* the ends of the range are centres: optima like to lie there */
+	for (size_t i = 0; i < most; i++) {
+		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
+		double v = fmin(fmax(interpolate_range(lo, hi, p->log_scale && !named, t), lo), hi);
+
+		out->centre[i] = whole ? rint(v) : v;
+	}
+	finish_cells(out, most, p->log_scale && !named);
+	return DP_OK;
+}
+
+int space_split_around_values(const struct dp_study *s, size_t param, const double *values,
+			      size_t n, struct space_cells *out, struct dp_err *err)
+{
+	const struct dp_param *p = &s->params[param];
+
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return space_split_range(s, param, n, out, err);
+	if (!space_cells_alloc(out, param, n)) {
+		space_cells_free(out);
+		return fig_nomem(err);
+	}
+	memcpy(out->centre, values, n * sizeof *values);
+	qsort(out->centre, n, sizeof *values, fig_compare_doubles);
+	finish_cells(out, n, p->log_scale);
+	return DP_OK;
+}
+
+/* The cell whose centre is v; n: none. */
+static size_t find_cell_of_value(const struct space_cells *c, double v)
+{
+	const double *at = bsearch(&v, c->centre, c->n, sizeof v, fig_compare_doubles);
+
+	return at ? (size_t)(at - c->centre) : c->n;
+}
+
+/* ---- slices ---- */
+
+size_t space_choose_resolution(const struct study_data *s, size_t panels)
+{
+	/* a prediction takes the square of the results in a model, for each cell */
+	double n = (double)s->history.n + 100, work = 6e8 / (double)panels;
+
+	if (!s->surrogates)
+		return SLICE_SIDE_MAX / 2;
+	return (size_t)fmin(fmax(sqrt(work / (n * n)), SLICE_SIDE_MIN), SLICE_SIDE_MAX);
+}
+
+size_t space_count_cells(const struct space_slice *c)
+{
+	return c->x.n * (c->y.n ? c->y.n : 1);
+}
+
+void space_slice_free(struct space_slice *c)
+{
+	space_cells_free(&c->x);
+	space_cells_free(&c->y);
+}
+
+int space_slice_over(const struct study_data *s, const struct space_anchor *through, size_t x,
+		     size_t y, size_t most, struct space_slice *out, struct dp_err *err)
+{
+	size_t param[DP_PARAMS_MAX];
+	const size_t both[] = { x, y };
+	struct space_cells *cells[] = { &out->x, &out->y };
+	int code = DP_OK;
+
+	*out = (struct space_slice){ .s = s, .anchor = *through };
+	out->nfree = space_searched_params(s->state->spec, param);
+	for (size_t k = 0; code == DP_OK && k < DP_COUNT(both); k++) {
+		const struct dp_param *p = &s->state->spec->params[both[k]];
+		bool few = p->kind == DP_PARAM_INT && p->hi - p->lo < INTEGER_CELLS_MAX;
+
+		code = space_split_range(s->state->spec, both[k], few ? INTEGER_CELLS_MAX : most,
+					 cells[k], err);
+	}
+	if (code != DP_OK)
+		space_slice_free(out);
+	return code;
+}
+
+/* Do these parameters lie in the plane? Calibrated ones follow from the others. */
+static bool in_slice(const struct space_slice *c, const double *x)
+{
+	const struct dp_study *s = c->s->state->spec;
+
+	for (size_t i = 0; i < s->nparams; i++)
+		if (i != c->x.param && !(c->y.n && i == c->y.param) &&
+		    s->params[i].kind != DP_PARAM_CALIBRATED && x[i] != c->anchor.x[i])
+			return false;
+	return true;
+}
+
+/* Every trial, whatever became of it, and the waypoints among the results. NULL without
+ * memory. */
+static struct dp_result_id *list_evaluated_points(const struct study_data *s, size_t *n)
+{
+	struct dp_result_id *all = malloc((s->npoints + s->state->ntrials) * sizeof *all + 1);
+
+	*n = 0;
+	for (uint32_t i = 0; all && i < s->state->ntrials; i++)
+		all[(*n)++] = (struct dp_result_id){ i, DP_CHECKPOINT_FINAL };
+	for (size_t i = 0; all && i < s->npoints; i++)
+		if (s->points[i].checkpoint != DP_CHECKPOINT_FINAL)
+			all[(*n)++] = s->points[i];
+	return all;
+}
+
+/* The cell whose very point it is; the number of cells: there is none. */
+static size_t point_cell(const struct space_slice *c, struct dp_result_id p)
+{
+	double v[DP_PARAMS_MAX];
+	size_t x, y = 0;
+
+	dp_result_get_params(c->s->state, p, v);
+	x = find_cell_of_value(&c->x, v[c->x.param]);
+	if (c->y.n)
+		y = find_cell_of_value(&c->y, v[c->y.param]);
+	if (x == c->x.n || (c->y.n && y == c->y.n) || !in_slice(c, v))
+		return space_count_cells(c);
+	return y * c->x.n + x;
+}
+
+int space_mark_evaluated_cells(const struct space_slice *c, bool *taken, size_t *n,
+			       struct dp_err *err)
+{
+	size_t visited;
+	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
+
+	*n = 0;
+	if (!all)
+		return fig_nomem(err);
+	memset(taken, 0, space_count_cells(c) * sizeof *taken);
+	for (size_t i = 0; i < visited; i++) {
+		size_t at = point_cell(c, all[i]);
+
+		if (at == space_count_cells(c))
+			continue;
+		*n += !taken[at];
+		taken[at] = true;
+	}
+	free(all);
+	return DP_OK;
+}
+
+/* Cells around the values that were visited in the plane; n: how many points. */
+static int split_around_evaluated(const struct space_slice *c, size_t param, size_t *n,
+				  struct space_cells *out, struct dp_err *err)
+{
+	size_t visited;
+	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
+	double *values = malloc(visited * sizeof *values + 1);
+	int code = all && values ? DP_OK : fig_nomem(err);
+
+	*n = 0;
+	for (size_t i = 0; code == DP_OK && i < visited; i++) {
+		double x[DP_PARAMS_MAX];
+
+		dp_result_get_params(c->s->state, all[i], x);
+		if (in_slice(c, x))
+			values[(*n)++] = x[param];
+	}
+	if (code == DP_OK)
+		code = space_split_around_values(c->s->state->spec, param, values, *n, out, err);
+	free(all);
+	free(values);
+	return code;
+}
+
+/* Replaces the cells by those of the mean_values points if these look like a grid. */
+static int try_grid(struct space_slice *c, struct dp_err *err)
+{
+	struct space_slice g = { .s = c->s, .anchor = c->anchor, .nfree = c->nfree };
+	bool *seen = NULL;
+	size_t n = 0, taken = 0;
+	int code = split_around_evaluated(c, c->x.param, &n, &g.x, err);
+
+	if (code == DP_OK)
+		code = split_around_evaluated(c, c->y.param, &n, &g.y, err);
+	if (code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_count_cells(&g) <= 2 * n) {
+		seen = malloc(space_count_cells(&g) * sizeof *seen);
+		code = seen ? space_mark_evaluated_cells(&g, seen, &taken, err) : fig_nomem(err);
+		g.is_grid = code == DP_OK && 2 * taken >= space_count_cells(&g);
+	}
+	if (g.is_grid) {
+		space_slice_free(c);
+		*c = g;
+	} else {
+		space_slice_free(&g);
+	}
+	free(seen);
+	return code;
+}
+
+int space_slice(const struct study_data *s, bool grid, struct space_slice *out, struct dp_err *err)
+{
+	size_t param[2], n, all;
+	struct space_anchor through;
+	int code = space_find_anchor(s, &through, err);
+
+	*out = (struct space_slice){ .s = s };
+	if (code != DP_OK)
+		return code;
+	out->anchor = through;
+	n = space_top_params(s, DP_COUNT(param), param, &all);
+	if (n == 1) {
+		out->nfree = 1;
+		return space_split_range(s->state->spec, param[0], SLICE_LINE_MAX, &out->x, err);
+	}
+	code = space_slice_over(s, &through, param[0], param[1], space_choose_resolution(s, 1), out,
+				err);
+	if (code == DP_OK && grid)
+		code = try_grid(out, err);
+	if (code != DP_OK)
+		space_slice_free(out);
+	return code;
+}
+
+/* ---- values ---- */
+
+/* The point of a cell. */
+static void cell_point(const struct space_slice *c, size_t cell, double *x)
+{
+	memcpy(x, c->anchor.x, c->s->state->spec->nparams * sizeof *x);
+	x[c->x.param] = c->x.centre[cell % c->x.n];
+	if (c->y.n)
+		x[c->y.param] = c->y.centre[cell / c->x.n];
+}
+
+enum space_source space_source(const struct space_slice *c, size_t objective)
+{
+	if (c->is_grid)
+		return SPACE_EVALUATED;
+	if (space_is_accountant_slow(c->s, objective))
+		return study_data_trusts_surrogate(c->s, objective) ? SPACE_PREDICTED
+								    : SPACE_NEAREST;
+	if (c->s->state->spec->objectives[objective].privacy)
+		return SPACE_COMPUTED;
+	return study_data_trusts_surrogate(c->s, objective) ? SPACE_PREDICTED : SPACE_NEAREST;
+}
+
+/* Means of the evaluations in each cell of a grid. */
+static int mean_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
+{
+	size_t *count = calloc(space_count_cells(c), sizeof *count);
+
+	if (!count)
+		return fig_nomem(err);
+	memset(z, 0, space_count_cells(c) * sizeof *z);
+	for (size_t i = 0; i < c->s->npoints; i++) {
+		struct dp_result_id p = c->s->points[i];
+		double value = dp_result_get_objectives(c->s->state, p)[objective];
+		size_t at = isfinite(value) ? point_cell(c, p) : space_count_cells(c);
+
+		if (at == space_count_cells(c))
+			continue;
+		z[at] += value;
+		count[at]++;
+	}
+	for (size_t i = 0; i < space_count_cells(c); i++)
+		z[i] = count[i] ? z[i] / (double)count[i] : NAN;
+	free(count);
+	return DP_OK;
+}
+
+static void fill_accountant_values(const struct space_slice *c, size_t objective, double *z)
+{
+	double x[DP_PARAMS_MAX];
+	struct dp_epsilon e;
+	struct dp_err err;
+
+	for (size_t i = 0; i < space_count_cells(c); i++) {
+		cell_point(c, i, x);
+		z[i] = NAN;
+		if (space_epsilon(c->s->state->spec, objective, x, &e, &err) == DP_OK)
+			z[i] = e.epsilon;
+	}
+}
+
+/* A value's position_in_range in 0..1 of the parameter's range; categories are 1
+ * distance_between. */
+static double position_in_range(const struct dp_param *p, double v)
+{
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return v;
+	if (!(p->hi > p->lo))
+		return 0;
+	return p->log_scale ? log(v / p->lo) / log(p->hi / p->lo) : (v - p->lo) / (p->hi - p->lo);
+}
+
+static double distance_between(const struct dp_param *p, double a, double b)
+{
+	if (p->kind == DP_PARAM_CATEGORICAL)
+		return a != b;
+	return a - b;
+}
+
+static int nearest_values(const struct space_slice *c, size_t objective, double *z,
+			  struct dp_err *err)
+{
+	const struct dp_study_state *st = c->s->state;
+	const struct dp_param *px = &st->spec->params[c->x.param];
+	const struct dp_param *py = &st->spec->params[c->y.n ? c->y.param : c->x.param];
+	struct fig_points at = { 0 };
+	int code = space_collect_points(
+		c->s, NULL, (struct space_coordinate){ false, c->x.param },
+		(struct space_coordinate){ false, c->y.n ? c->y.param : c->x.param }, &at, err);
+
+	for (size_t i = 0; i < at.n; i++) {
+		at.x[i] = position_in_range(px, at.x[i]);
+		at.y[i] = position_in_range(py, at.y[i]);
+	}
+	for (size_t i = 0; code == DP_OK && i < space_count_cells(c); i++) {
+		double x = position_in_range(px, c->x.centre[i % c->x.n]), least = INFINITY;
+		double y = c->y.n ? position_in_range(py, c->y.centre[i / c->x.n]) : x;
+
+		z[i] = NAN;
+		for (size_t k = 0; k < at.n; k++) {
+			double dx = distance_between(px, x, at.x[k]),
+			       dy = distance_between(py, y, at.y[k]);
+
+			if (dx * dx + dy * dy < least) {
+				least = dx * dx + dy * dy;
+				z[i] = dp_result_get_objectives(st, at.results[k])[objective];
+			}
+		}
+	}
+	fig_points_free(&at);
+	return code;
+}
+
+int space_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
+{
+	struct space_prediction p;
+	int code = DP_OK;
+
+	switch (space_source(c, objective)) {
+	case SPACE_EVALUATED:
+		return mean_values(c, objective, z, err);
+	case SPACE_COMPUTED:
+		fill_accountant_values(c, objective, z);
+		break;
+	case SPACE_NEAREST:
+		return nearest_values(c, objective, z, err);
+	case SPACE_PREDICTED:
+		code = space_predict(c, &p, err);
+		if (code == DP_OK)
+			space_predicted_objective(c, &p, objective, z);
+		space_prediction_free(&p);
+		break;
+	}
+	return code;
+}
+
+static bool is_unknown(const struct surrogate_fit *fit, const struct dp_objective *o, double doubt,
+		       const struct dp_prediction *y)
+{
+	double width = y->hi - y->lo, all = fit->max_observed - fit->min_observed;
+
+	if (o->transform == DP_TRANSFORM_LOG && fit->min_observed > 0) {
+		width = log(y->hi / y->lo);
+		all = log(fit->max_observed / fit->min_observed);
+	}
+	return y->model_sd * y->model_sd > max_unknown_fraction * doubt * doubt ||
+	       (all > 0 && width > max_unknown_fraction * all);
+}
+
+/* Takes away what a model says of cells that it knows too little of, and what such a cell
+ * would promise: it is only that it could be anything. */
+static void blank_unknown(const struct space_slice *c, struct space_prediction *p)
+{
+	size_t nobjectives = c->s->state->spec->nobjectives;
+
+	p->n_blank = 0;
+	for (size_t k = 0; k < nobjectives; k++) {
+		struct dp_surrogate_info info;
+
+		if (!c->s->fit[k].has_model ||
+		    dp_surrogate_get_info(c->s->surrogates, k, &info) != DP_OK)
+			continue;
+		for (size_t i = 0; i < space_count_cells(c); i++) {
+			struct dp_prediction *y = &p->y[i * nobjectives + k];
+
+			if (!is_unknown(&c->s->fit[k], &c->s->state->spec->objectives[k],
+					info.prior_sd, y))
+				continue;
+			p->n_blank += !isnan(p->acquisition[i]);
+			p->acquisition[i] = y->value = y->lo = y->hi = NAN;
+		}
+	}
+}
+
+int space_predict(const struct space_slice *c, struct space_prediction *out, struct dp_err *err)
+{
+	const struct dp_study *spec = c->s->state->spec;
+	size_t m = space_count_cells(c);
+	double *x = malloc(m * spec->nparams * sizeof *x);
+	int code;
+
+	out->y = malloc(m * spec->nobjectives * sizeof *out->y);
+	out->acquisition = malloc(m * sizeof *out->acquisition);
+	code = x && out->y && out->acquisition ? DP_OK : fig_nomem(err);
+	for (size_t i = 0; code == DP_OK && i < m; i++)
+		cell_point(c, i, x + i * spec->nparams);
+	if (code == DP_OK)
+		code = dp_surrogate_predict(c->s->surrogates, x, m, out->y, NULL, out->acquisition,
+					    err);
+	free(x);
+	if (code == DP_OK)
+		blank_unknown(c, out);
+	else
+		space_prediction_free(out);
+	return code;
+}
+
+void space_predicted_objective(const struct space_slice *c, const struct space_prediction *p,
+			       size_t objective, double *z)
+{
+	size_t nobjectives = c->s->state->spec->nobjectives;
+
+	for (size_t i = 0; i < space_count_cells(c); i++)
+		z[i] = p->y[i * nobjectives + objective].value;
+}
+
+void space_prediction_free(struct space_prediction *p)
+{
+	free(p->y);
+	free(p->acquisition);
+	*p = (struct space_prediction){ 0 };
+}
+
+/* ---- drawing ---- */
+
+enum plot_scale space_heat_scale(const struct dp_objective *o, const double *z, size_t n)
+{
+	double lo = INFINITY, hi = -INFINITY;
+
+	if (!o || o->transform == DP_TRANSFORM_LOGIT)
+		return PLOT_LINEAR;
+	if (!o->privacy && o->transform != DP_TRANSFORM_LOG)
+		return fig_scale(z, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(z[i]))
+			continue;
+		lo = fmin(lo, z[i]);
+		hi = fmax(hi, z[i]);
+	}
+	return lo > 0 && hi > (o->privacy ? 1 : 30) * lo ? PLOT_LOG : PLOT_LINEAR;
+}
+
+void space_heat(struct plot_panel *a, const struct space_slice *c, const double *z,
+		const struct dp_objective *o, const char *label)
+{
+	const struct dp_study *spec = c->s->state->spec;
+
+	space_axis(a, PLOT_X, spec, c->x.param);
+	space_axis(a, PLOT_Y, spec, c->y.param);
+	panel_heat(a, PLOT_VIRIDIS, c->x.edge, c->x.n, c->y.edge, c->y.n, z,
+		   space_heat_scale(o, z, space_count_cells(c)), label);
+	panel_limits(a, PLOT_X, c->x.edge[0], c->x.edge[c->x.n]);
+	panel_limits(a, PLOT_Y, c->y.edge[0], c->y.edge[c->y.n]);
+}
+
+void space_draw_anchor(struct plot_panel *a, const struct space_slice *c)
+{
+	/* a dark edge, for where it reaches over the end of the colours */
+	struct plot_style edge = {
+		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 11, .width = 3.6
+	};
+	struct plot_style ring = edge;
+
+	ring.colour = 0xffffff;
+	ring.width = 2.2;
+	if (c->nfree <= 2)
+		return;
+	panel_points(a, &edge, NULL, &c->anchor.x[c->x.param], &c->anchor.x[c->y.param], 1);
+	panel_points(a, &ring, NULL, &c->anchor.x[c->x.param], &c->anchor.x[c->y.param], 1);
+}
+
+void space_append_slice(const struct space_slice *c, struct dp_buf *out)
+{
+	if (c->nfree <= 2)
+		return;
+	dp_buf_printf(out, " The plane of %s and %s, which matter most",
+		      c->s->state->spec->params[c->x.param].name,
+		      c->s->state->spec->params[c->y.param].name);
+	dp_buf_printf(out, ", goes through ");
+	space_append_result(c->s, c->anchor.point, out);
+	dp_buf_puts(out, ", the ring; points are projected onto it.");
+}

@@ -1,0 +1,216 @@
+/* fit.c - whether the models can be trusted: every result beside what the model of the
+ * others says of it. */
+#include "reports/figures/common/param_space_internal.h"
+
+#include "optimize/recommend/recommend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	FIT_PANELS_MAX = 3,
+	WITHIN_INTERVAL = 0,
+	OUTSIDE_INTERVAL = 1
+};
+
+/* Results by whether they are within their intervals: observed, predicted. */
+struct loo_predictions {
+	size_t n;
+	double *observed, *predicted, *lo, *hi; /* (n) one block of memory */
+	struct dp_result_id *results;           /* (n) */
+};
+
+struct fit_data {
+	const struct study_data *s;
+	size_t n; /* panels */
+	struct fit_panel {
+		size_t objective;
+		struct loo_predictions of[2]; /* WITHIN_INTERVAL, OUTSIDE_INTERVAL */
+		double least, most;           /* of what is observed and predicted */
+	} panel[FIT_PANELS_MAX];
+};
+
+static bool loo_predictions_alloc(struct loo_predictions *f, size_t n)
+{
+	f->observed = malloc(4 * n * sizeof *f->observed + 1);
+	f->results = malloc(n * sizeof *f->results + 1);
+	if (!f->observed || !f->results)
+		return false;
+	f->predicted = f->observed + n;
+	f->lo = f->predicted + n;
+	f->hi = f->lo + n;
+	return true;
+}
+
+static void add_loo_prediction(const struct study_data *s, struct fit_panel *p,
+			       const struct dp_loo_prediction *r)
+{
+	bool inside = fabs(r->observed_in_model - r->predicted.model_mean) <=
+		      1.959964 * r->predicted.model_sd;
+	struct loo_predictions *f = &p->of[inside ? WITHIN_INTERVAL : OUTSIDE_INTERVAL];
+
+	if (!isfinite(r->observed) || !isfinite(r->predicted.value))
+		return;
+	f->results[f->n] = study_data_model_result(s, r->observation);
+	f->observed[f->n] = r->observed;
+	f->predicted[f->n] = r->predicted.value;
+	f->lo[f->n] = r->predicted.lo;
+	f->hi[f->n++] = r->predicted.hi;
+	p->least = fmin(p->least, fmin(r->observed, r->predicted.value));
+	p->most = fmax(p->most, fmax(r->observed, r->predicted.value));
+}
+
+static int gather_loo_predictions(const struct study_data *s, struct fit_panel *p,
+				  struct dp_err *err)
+{
+	struct dp_loo_prediction *all = calloc(s->history.n + 1, sizeof *all);
+	size_t n = 0;
+	int code = all ? dp_surrogate_leave_one_out(s->surrogates, p->objective, all, &n, err)
+		       : fig_nomem(err);
+
+	p->least = INFINITY;
+	p->most = -INFINITY;
+	if (code == DP_OK && (!loo_predictions_alloc(&p->of[WITHIN_INTERVAL], n) ||
+			      !loo_predictions_alloc(&p->of[OUTSIDE_INTERVAL], n)))
+		code = fig_nomem(err);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		add_loo_prediction(s, p, &all[i]);
+	free(all);
+	return code;
+}
+
+static int fit_gather(const struct report_data *r, void *data, const char **why, struct dp_err *err)
+{
+	struct fit_data *d = data;
+	int code = DP_OK;
+
+	d->s = fig_main_study(r, why);
+	if (!d->s)
+		return DP_OK;
+	for (size_t k = 0; d->s->surrogates && k < d->s->state->spec->nobjectives; k++)
+		if (d->s->fit[k].n_left_out && d->n < FIT_PANELS_MAX)
+			d->panel[d->n++].objective = k;
+	if (d->n == 0)
+		*why = "there are no models";
+	for (size_t i = 0; i < d->n && code == DP_OK; i++)
+		code = gather_loo_predictions(d->s, &d->panel[i], err);
+	return code;
+}
+
+static void fit_release(void *data)
+{
+	struct fit_data *d = data;
+
+	for (size_t i = 0; i < d->n; i++) {
+		for (int k = WITHIN_INTERVAL; k <= OUTSIDE_INTERVAL; k++) {
+			free(d->panel[i].of[k].observed);
+			free(d->panel[i].of[k].results);
+		}
+	}
+}
+
+/* ---- the picture ---- */
+
+static void draw_loo_predictions(struct plot_panel *a, const struct study_data *s,
+				 const struct loo_predictions *f, size_t all,
+				 const struct plot_style *dots, const char *name)
+{
+	struct plot_style bars = {
+		.colour = dots->colour, .width = 1, .size = 1, .opacity = all > 100 ? 0.2 : 0.4
+	};
+
+	panel_add_error_bars(a, &bars, NULL, f->observed, f->lo, f->hi, f->n);
+	panel_points(a, dots, name, f->observed, f->predicted, f->n);
+	fig_add_tooltips(a, s, &(struct fig_points){ .results = f->results, .n = f->n },
+			 FIG_TOOLTIP_OTHER_AXES);
+}
+
+static void draw_fit(struct plot_panel *a, const struct study_data *s, const struct fit_panel *p)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[p->objective];
+	const struct loo_predictions *in = &p->of[WITHIN_INTERVAL], *out = &p->of[OUTSIDE_INTERVAL];
+	bool by_log = p->least > 0 &&
+		      (o->privacy || (o->transform == DP_TRANSFORM_LOG && p->most > 10 * p->least));
+	enum plot_scale scale = by_log ? PLOT_LOG : PLOT_LINEAR;
+	size_t all = in->n + out->n;
+	struct plot_style line = { .colour = plot_palette(PLOT_GREY),
+				   .width = 1.2,
+				   .dash = PLOT_DASHED };
+	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
+				   .size = fig_marker_size(all) };
+	struct plot_style red = { .colour = plot_palette(PLOT_VERMILLION),
+				  .marker = PLOT_DIAMOND,
+				  .size = fig_marker_size(all) + 1 };
+	struct dp_buf label = DP_BUF_INIT;
+	double ends[2] = { p->least, p->most };
+
+	fig_label(s, p->objective, &label);
+	panel_title(a, panel_buf_text(a, &label));
+	dp_buf_free(&label);
+	panel_axis(a, PLOT_X, "observed", scale);
+	panel_axis(a, PLOT_Y, "predicted without it", scale);
+	panel_line(a, &line, "as observed", ends, ends, 2);
+	draw_loo_predictions(a, s, in, all, &blue, "within its 95 % interval");
+	draw_loo_predictions(a, s, out, all, &red, "outside");
+}
+
+static struct plot *fit_draw(const void *data)
+{
+	const struct fit_data *d = data;
+	struct plot *p =
+		fig_new(d->s, figure_fit.title, d->n == 1 ? FIG_WIDTH : (int)d->n * 460, 430);
+
+	plot_grid(p, 1, (int)d->n);
+	for (int i = 0; i < (int)d->n; i++)
+		draw_fit(plot_panel(p, 0, i), d->s, &d->panel[i]);
+	return p;
+}
+
+/* ---- in words ---- */
+
+static void append_fit_quality(const struct study_data *s, size_t objective, struct dp_buf *out)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	const struct surrogate_fit *fit = &s->fit[objective];
+	char text[FIG_NUMBER_LEN];
+
+	dp_buf_printf(out,
+		      " Of %s %.0f %% are within theirs, where 95 %% should be; the "
+		      "model explains %.0f %% of what varies",
+		      o->name, 100 * fit->coverage, 100 * fmax(fit->variance_explained, 0));
+	/* over decades it would be that of the largest values alone */
+	if (o->transform != DP_TRANSFORM_LOG)
+		dp_buf_printf(out, " and is off by %s (root mean square)",
+			      fig_difference(s, objective, fit->rmse, text));
+	dp_buf_putc(out, '.');
+}
+
+static void fit_caption(const void *data, struct dp_buf *out)
+{
+	const struct fit_data *d = data;
+	const struct surrogate_fit *doubtful = study_data_find_untrusted(d->s);
+
+	dp_buf_puts(out, "Each of ");
+	fig_count(out, d->s->fit[d->panel[0].objective].n_left_out, "result");
+	dp_buf_puts(out, ", left out once, against what the model of all others says of "
+			 "it; bars are 95 % intervals of a result.");
+	for (size_t i = 0; i < d->n; i++)
+		append_fit_quality(d->s, d->panel[i].objective, out);
+	if (study_data_has_checkpoints(d->s))
+		dp_buf_puts(out, " Of a training with waypoints the others stay in, "
+				 "which makes it easier.");
+	if (doubtful)
+		dp_buf_printf(out, " What the models believe is not shown: %s.", doubtful->reason);
+}
+
+const struct figure figure_fit = {
+	.name = "fit",
+	.title = "How far to trust the models",
+	.chapter = FIGURE_CHAPTER_SURROGATES,
+	.data_size = sizeof(struct fit_data),
+	.gather = fit_gather,
+	.draw = fit_draw,
+	.caption = fit_caption,
+	.free_data = fit_release,
+};

@@ -1,0 +1,189 @@
+/* choices.c - which points of a front to take: the recommended one, a stricter and a
+ * looser one. */
+#include "reports/model/report_model.h"
+
+#include "optimize/pareto/pareto.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A front's values to be minimised: column 0 is what is paid, epsilon, column 1 what is
+ * bought; NaN at a price that is out of the question. */
+struct choice_values {
+	size_t n;
+	double *y; /* (n x 2) */
+};
+
+static double to_minimised_value(const struct study_data *s, size_t objective, double v)
+{
+	return s->state->spec->objectives[objective].maximize ? -v : v;
+}
+
+static double choice_cost(const struct choice_values *r, size_t i)
+{
+	return r->y[2 * i];
+}
+
+static double choice_loss(const struct choice_values *r, size_t i)
+{
+	return r->y[2 * i + 1];
+}
+
+static int load_choice_values(const struct study_data *s, struct choice_values *r,
+			      struct dp_err *err)
+{
+	r->n = study_data_front_size(s);
+	r->y = calloc(2 * r->n + 1, sizeof *r->y);
+	if (!r->y)
+		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	for (size_t i = 0; i < r->n; i++) {
+		r->y[2 * i] =
+			to_minimised_value(s, s->x_obj, study_data_front_value(s, i, s->x_obj));
+		r->y[2 * i + 1] =
+			to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj));
+	}
+	return DP_OK;
+}
+
+/* The highest price that the study asks for and, of an epsilon, that means anything. */
+static double max_choice_cost(const struct study_data *s)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[s->x_obj];
+
+	return o->privacy ? fmin(o->anti_ideal, REPORT_MAX_MEANINGFUL_EPSILON)
+			  : to_minimised_value(s, s->x_obj, o->anti_ideal);
+}
+
+/* Takes out what costs more, if anything is left then. */
+static void exclude_over_limit(const struct study_data *s, struct choice_values *r,
+			       struct choices *out)
+{
+	double most = max_choice_cost(s);
+	size_t dear = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		dear += choice_cost(r, i) > most;
+	if (dear == 0 || dear == r->n)
+		return;
+	out->max_cost = to_minimised_value(s, s->x_obj, most);
+	for (size_t i = 0; i < r->n; i++) {
+		if (!(choice_cost(r, i) > most))
+			continue;
+		if (out->best_over_limit == SIZE_MAX ||
+		    to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj)) <
+			    to_minimised_value(
+				    s, s->y_obj,
+				    study_data_front_value(s, out->best_over_limit, s->y_obj)))
+			out->best_over_limit = i;
+		r->y[2 * i + 1] = NAN;
+	}
+}
+
+/* As `dparetoctl front --knee` finds it among what is left. */
+static int find_knee(const struct study_data *s, const struct choice_values *r, size_t *knee,
+		     struct dp_err *err)
+{
+	const struct dp_study *spec = s->state->spec;
+	size_t n = study_data_front_size(s), p = spec->nobjectives;
+	double *y = calloc((n + 1) * p, sizeof *y), *ref = y ? y + n * p : NULL;
+	int code = y ? DP_OK : DP_E_NOMEM;
+
+	for (size_t j = 0; code == DP_OK && j < p; j++) {
+		const struct dp_objective *o = &spec->objectives[j];
+		const char *scale = dp_transform_text(o->transform);
+
+		ref[j] = dp_objective_transform(scale, o->maximize, o->anti_ideal);
+		for (size_t i = 0; i < n; i++)
+			y[i * p + j] =
+				isnan(choice_loss(r, i))
+					? INFINITY
+					: dp_objective_transform(scale, o->maximize,
+								 study_data_front_value(s, i, j));
+	}
+	if (code == DP_OK)
+		code = dp_pareto_find_knee(y, n, p, ref, knee);
+	free(y);
+	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for a report");
+}
+
+/* One standard error of the best, as `dparetoctl front --one-se --max epsilon=LIMIT` has
+ * it; where nothing is known of the noise, the knee; where nothing is within the
+ * anti-ideal, the best. */
+static int choose_recommended(const struct study_data *s, const struct choice_values *r,
+			      struct choices *out, struct dp_err *err)
+{
+	size_t best = dp_pareto_find_min(r->y, r->n, 2, 1);
+	double error = best == SIZE_MAX ? NAN : study_data_front_std_error(s, best, s->y_obj);
+	int code = DP_OK;
+
+	if (best == SIZE_MAX)
+		return DP_OK;
+	if (!isnan(error)) {
+		out->recommended = dp_pareto_find_one_se(r->y, r->n, 2, 1, error);
+		out->rule = CHOICE_ONE_SE;
+		return DP_OK;
+	}
+	code = find_knee(s, r, &out->recommended, err);
+	out->rule = CHOICE_KNEE;
+	if (out->recommended == SIZE_MAX) {
+		out->recommended = best;
+		out->rule = CHOICE_BEST;
+	}
+	return code;
+}
+
+/* What is to be beaten: the commonest class, else the anti-ideal. */
+static double baseline_loss(const struct study_data *s)
+{
+	double majority = study_data_majority_value(s, s->y_obj);
+
+	return to_minimised_value(s, s->y_obj,
+				  isnan(majority) ? s->state->spec->objectives[s->y_obj].anti_ideal
+						  : majority);
+}
+
+/* The least price at which half of what the loose one has over guessing is left, and more
+ * than two standard errors. */
+static size_t choose_high_privacy(const struct study_data *s, const struct choice_values *r,
+				  size_t loose)
+{
+	size_t found = SIZE_MAX;
+	double guess = baseline_loss(s);
+
+	for (size_t i = 0; loose != SIZE_MAX && i < r->n; i++) {
+		double gain = guess - choice_loss(r, i),
+		       error = study_data_front_std_error(s, i, s->y_obj);
+
+		if (gain >= (guess - choice_loss(r, loose)) / 2 && gain > 0 &&
+		    !(gain <= 2 * error) &&
+		    (found == SIZE_MAX || choice_cost(r, i) < choice_cost(r, found)))
+			found = i;
+	}
+	return found;
+}
+
+int choices_find(const struct study_data *s, struct choices *out, struct dp_err *err)
+{
+	struct choice_values r = { 0 };
+	int code = load_choice_values(s, &r, err);
+
+	*out = (struct choices){ .high_privacy = SIZE_MAX,
+				 .recommended = SIZE_MAX,
+				 .best_utility = SIZE_MAX,
+				 .best_over_limit = SIZE_MAX,
+				 .max_cost = NAN };
+	if (code == DP_OK) {
+		exclude_over_limit(s, &r, out);
+		code = choose_recommended(s, &r, out, err);
+	}
+	if (code == DP_OK) {
+		out->best_utility = dp_pareto_find_min(r.y, r.n, 2, 1);
+		out->high_privacy = choose_high_privacy(s, &r, out->best_utility);
+	}
+	/* what is recommended may be as good at less */
+	if (code == DP_OK && out->recommended != SIZE_MAX && out->high_privacy != SIZE_MAX &&
+	    choice_cost(&r, out->high_privacy) > choice_cost(&r, out->recommended))
+		out->high_privacy = out->recommended;
+	free(r.y);
+	return code;
+}

@@ -1,0 +1,118 @@
+/* front_estimates.c - the best that is known of an objective along the front, and how far that
+ * can be trusted. */
+#include "reports/model/study_data.h"
+
+#include "base/t_distribution.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double study_data_front_std_error(const struct study_data *s, size_t i, size_t objective)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	size_t k = i * s->state->spec->nobjectives + objective;
+	double variance;
+
+	if (!o->metric)
+		return 0;
+	variance = dp_result_metric_mean_variance(s->state, study_data_front_point(s, i),
+						  dp_state_metric_column(s->state, o->metric));
+	if (!isnan(variance))
+		return sqrt(variance);
+	return s->uses_smoothed_front && s->smoothed.lo
+		       ? (s->smoothed.hi[k] - s->smoothed.lo[k]) / (2 * DP_NORMAL_CRITICAL_95)
+		       : NAN;
+}
+
+double study_data_test_records(const struct study_data *s)
+{
+	int column = dp_state_metric_column(s->state, "test_records");
+
+	return column >= 0 && s->npoints ? dp_result_metric_mean(s->state, s->points[0], column)
+					 : NAN;
+}
+
+int study_data_predict_front(const struct study_data *s, struct dp_prediction **out,
+			     struct dp_err *err)
+{
+	const struct dp_study *spec = s->state->spec;
+	size_t n = study_data_front_size(s);
+	double *x = calloc(n * spec->nparams + 1, sizeof *x);
+	int code = DP_OK;
+
+	*out = calloc(n * spec->nobjectives + 1, sizeof **out);
+	if (!x || !*out)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		dp_result_get_params(s->state, study_data_front_point(s, i), x + i * spec->nparams);
+	if (code == DP_OK && s->surrogates)
+		code = dp_surrogate_predict(s->surrogates, x, n, *out, NULL, NULL, err);
+	free(x);
+	if (code == DP_OK && s->surrogates)
+		return DP_OK;
+	free(*out);
+	*out = NULL;
+	/* a model that cannot answer is none */
+	return code == DP_E_NOMEM ? code : DP_OK;
+}
+
+/* What was observed at the i-th point of the front, with the 95 % of its runs where these
+ * have a spread. */
+static struct estimate estimate_from_runs(const struct study_data *s, size_t i, size_t objective)
+{
+	struct dp_result_id p = study_data_front_point(s, i);
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	double y = dp_result_get_objectives(s->state, p)[objective], wide = NAN;
+	int runs = dp_study_reported_runs(s->state->spec);
+
+	if (o->metric)
+		wide = sqrt(dp_result_metric_mean_variance(
+			s->state, p, dp_state_metric_column(s->state, o->metric)));
+	/* noise on utilities is known, and so needs no runs */
+	wide *= o->release.records > 0 ? DP_NORMAL_CRITICAL_95 : dp_t_critical_95(runs - 1);
+	return (struct estimate){ .value = y,
+				  .low = y - wide,
+				  .high = y + wide,
+				  .source = isnan(wide) ? ESTIMATE_OBSERVED : ESTIMATE_RUNS };
+}
+
+/* Models and intervals of runs do not know that a share is from 0 to 1. */
+static void clamp_fraction_estimate(struct estimate *e)
+{
+	e->value = fmin(fmax(e->value, 0), 1);
+	if (!isnan(e->low)) {
+		e->low = fmin(fmax(e->low, 0), 1);
+		e->high = fmin(fmax(e->high, 0), 1);
+	}
+}
+
+int study_data_estimate_front(const struct study_data *s, size_t objective, struct estimate *out,
+			      struct dp_err *err)
+{
+	const struct dp_study *spec = s->state->spec;
+	bool share = study_data_is_percent(s, objective);
+	bool modelled = spec->objectives[objective].metric && s->surrogates &&
+			study_data_trusts_surrogate(s, objective);
+	struct dp_prediction *p = NULL;
+	int code = modelled ? study_data_predict_front(s, &p, err) : DP_OK;
+
+	for (size_t i = 0; code == DP_OK && i < study_data_front_size(s); i++) {
+		const struct dp_prediction *v = p ? &p[i * spec->nobjectives + objective] : NULL;
+
+		if (v)
+			out[i] = (struct estimate){
+				.value = s->uses_smoothed_front
+						 ? study_data_front_value(s, i, objective)
+						 : v->value,
+				.low = v->lo,
+				.high = v->hi,
+				.source = ESTIMATE_SMOOTHED,
+			};
+		else
+			out[i] = estimate_from_runs(s, i, objective);
+		if (share)
+			clamp_fraction_estimate(&out[i]);
+	}
+	free(p);
+	return code;
+}

@@ -1,0 +1,424 @@
+/* privacy_mechanisms.c - what is behind each epsilon: mechanisms, assumptions, other accountants'
+ * numbers. */
+#include "reports/model/report_model.h"
+
+#include "privacy/privacy.h"
+#include "privacy/composition/adaptive_composition.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME_EPSILON_TOLERANCE 1e-6 /* relative: two ways to the same number */
+#define CLOSED_FORM_ACCOUNTANT "closed-form"
+
+static const struct dp_accounting_spec *objective_accountant(const struct study_data *s,
+							     size_t objective)
+{
+	return s->state->spec->objectives[objective].privacy;
+}
+
+/* ---- values of keys ---- */
+
+double study_data_delta_at(const struct study_data *s, uint32_t trial, size_t objective)
+{
+	const struct dp_accounting_spec *o = objective_accountant(s, objective);
+	double delta = dp_accounting_delta(o), values[DP_PRIVACY_KEYS_MAX];
+
+	if (!isnan(delta))
+		return delta;
+	dp_mechanism_use_values(s->state->spec, o->uses, s->state->trials[trial]->x, NAN, values);
+	return dp_privacy_value(o->uses->mechanism, values, o->uses->mechanism->delta);
+}
+
+/* Fills in the defaults. */
+static int fill_mechanism_defaults(const struct dp_mechanism *m, double *values, struct dp_err *err)
+{
+	double full[DP_PRIVACY_KEYS_MAX];
+	int code = dp_privacy_check_values(m, values, full, err);
+
+	if (code == DP_OK)
+		memcpy(values, full, m->nkeys * sizeof *full);
+	return code;
+}
+
+int study_data_mechanisms_at(const struct study_data *s, struct dp_result_id p, size_t objective,
+			     struct dp_composition_items *out, struct dp_err *err)
+{
+	const double *x = s->state->trials[p.trial]->x;
+	double at = dp_learning_curve_costliest(s->state->spec, objective, x,
+						dp_result_checkpoint_value(s->state, p));
+	int code = dp_accounting_items(s->state->spec, objective, x, at, out, err);
+
+	for (size_t i = 0; code == DP_OK && i < out->n; i++)
+		code = fill_mechanism_defaults(out->items[i].mechanism, out->values[i], err);
+	return code;
+}
+
+/* The values of a use that hold for every trial: NaN where a parameter sets them, and
+ * where a composition has the say. */
+static void load_constant_keys(const struct dp_accounting_spec *o, const struct dp_mechanism_use *u,
+			       double values[DP_PRIVACY_KEYS_MAX])
+{
+	const struct dp_mechanism *m = u->mechanism;
+
+	for (size_t i = 0; i < m->nkeys; i++) {
+		const struct dp_privacy_key *k = &m->keys[i];
+
+		values[i] = u->param[i] < 0 && isnan(u->constant[i]) ? k->default_value
+								     : u->constant[i];
+		if (o->kind == DP_ACCOUNTING_COMPOSED && (k == m->delta || k == m->conversion))
+			values[i] = NAN;
+		else if (o->kind == DP_ACCOUNTING_COMPOSED && k == m->accountant)
+			values[i] = o->accountant;
+	}
+}
+
+/* ---- other accountants ---- */
+
+static bool about_equal(double a, double b)
+{
+	return a == b || fabs(a - b) <= SAME_EPSILON_TOLERANCE * fabs(b);
+}
+
+static bool at_most(double a, double b)
+{
+	return a <= b || a <= b * (1 + 1e-9);
+}
+
+static double compute_rdp_epsilon(const struct dp_mechanism *m, const double *full,
+				  enum dp_privacy_conversion conversion)
+{
+	double values[DP_PRIVACY_KEYS_MAX];
+	struct dp_epsilon e;
+
+	memcpy(values, full, m->nkeys * sizeof *values);
+	values[dp_privacy_key_index(m, m->accountant)] = DP_PRIVACY_RDP;
+	if (m->conversion)
+		values[dp_privacy_key_index(m, m->conversion)] = conversion;
+	return dp_privacy_epsilon(m, values, &e, NULL) == DP_OK ? e.epsilon : NAN;
+}
+
+/* By either way of composing; the least that may be exact in *least. */
+static double compute_composed_epsilon(const struct dp_composition_items *uses, double delta,
+				       bool pld, double *least)
+{
+	struct dp_epsilon e;
+
+	if (dp_privacy_compose(uses->items, uses->n, delta, pld, &e, NULL) != DP_OK)
+		return NAN;
+	if (least)
+		*least = e.epsilon - e.error;
+	return e.epsilon;
+}
+
+/* The curve of all of them, converted at orders over the whole range, then at orders
+ * around the best of these. */
+static double convert_renyi_curve(struct dp_renyi_cache *m, const struct dp_composition_items *uses,
+				  double delta)
+{
+	double order[DP_RENYI_ORDERS_MAX], k[DP_RENYI_ORDERS_MAX];
+	double lo = 1e-3, hi = 1e6, best, epsilon = NAN; /* of the order less 1 */
+
+	for (int pass = 0; pass < 2; pass++) {
+		double ratio = pow(hi / lo, 1.0 / (DP_RENYI_ORDERS_MAX - 1));
+
+		for (int i = 0; i < DP_RENYI_ORDERS_MAX; i++)
+			order[i] = 1 + lo * pow(ratio, i);
+		if (dp_privacy_renyi_curve(m, uses->items, uses->n, order, DP_RENYI_ORDERS_MAX, k,
+					   NULL) != DP_OK)
+			return NAN;
+		epsilon = dp_renyi_epsilon(order, k, DP_RENYI_ORDERS_MAX, delta, &best);
+		if (isnan(best))
+			break;
+		lo = (best - 1) / ratio;
+		hi = (best - 1) * ratio;
+	}
+	return epsilon;
+}
+
+/* By Renyi divergences with the improved conversion, also where the answer would be the
+ * closed form: a composition of Gaussian mechanisms alone. */
+static double compute_renyi_epsilon(const struct dp_composition_items *uses, double delta)
+{
+	struct dp_renyi_cache *m;
+	struct dp_epsilon e;
+	double epsilon;
+
+	if (dp_privacy_compose(uses->items, uses->n, delta, false, &e, NULL) != DP_OK)
+		return NAN;
+	if (strcmp(e.accountant, dp_privacy_accountants[DP_PRIVACY_RDP]) == 0)
+		return e.epsilon;
+	m = dp_renyi_cache_new();
+	epsilon = m ? convert_renyi_curve(m, uses, delta) : NAN;
+	dp_renyi_cache_free(m);
+	return epsilon;
+}
+
+/* pld <= improved <= classic, and the journal's number is the one its own accountant
+ * gives. */
+static struct report_accountant_check check_accountants(const struct dp_composition_items *uses,
+							double delta, double ours)
+{
+	const struct dp_mechanism *m = uses->items[0].mechanism;
+	const double *full = uses->values[0];
+	double least = NAN, pld = compute_composed_epsilon(uses, delta, true, &least);
+	double improved = compute_rdp_epsilon(m, full, DP_PRIVACY_CONVERSION_IMPROVED);
+	double classic = compute_rdp_epsilon(m, full, DP_PRIVACY_CONVERSION_CLASSIC), again;
+	bool same;
+
+	again = dp_privacy_value(m, full, m->conversion) == DP_PRIVACY_CONVERSION_CLASSIC
+			? classic
+			: improved;
+	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
+		again = fmin(again, pld); /* it takes the less of the two, too */
+	same = about_equal(ours, again);
+	return (struct report_accountant_check){ pld, improved, classic, same,
+						 same && at_most(least, improved) &&
+							 at_most(improved, classic) };
+}
+
+/* The same of a composition, which has one conversion. Older versions did not merge
+ * Gaussian mechanisms: their numbers hold, too, if they lie between both accountants'. */
+static struct report_accountant_check check_composition(const struct dp_accounting_spec *o,
+							const struct dp_composition_items *uses,
+							double ours)
+{
+	double least = NAN, pld = compute_composed_epsilon(uses, o->delta, true, &least);
+	double renyi = o->delta > 0 ? compute_renyi_epsilon(uses, o->delta) : NAN;
+	bool by_pld = o->accountant == DP_PRIVACY_PLD || isnan(renyi);
+	bool same = about_equal(
+		ours, by_pld ? pld : compute_composed_epsilon(uses, o->delta, false, NULL));
+	bool between = at_most(pld, ours) && ours <= renyi * (1 + SAME_EPSILON_TOLERANCE);
+
+	return (struct report_accountant_check){
+		pld, renyi, NAN, same, (same || between) && (isnan(renyi) || at_most(least, renyi))
+	};
+}
+
+/* The same of a mechanism with a formula of its own. */
+static struct report_accountant_check check_formula(const struct dp_composition_items *uses,
+						    double delta, double ours)
+{
+	double second = delta > 0 ? compute_renyi_epsilon(uses, delta) : NAN;
+	struct dp_epsilon e;
+	bool same =
+		dp_privacy_epsilon(uses->items[0].mechanism, uses->values[0], &e, NULL) == DP_OK &&
+		about_equal(ours, e.epsilon);
+
+	return (struct report_accountant_check){ NAN, second, NAN, same,
+						 same && (isnan(second) || at_most(ours, second)) };
+}
+
+struct report_accountant_check check_result_epsilon(const struct study_data *s,
+						    struct dp_result_id p, size_t objective)
+{
+	const struct dp_accounting_spec *o = objective_accountant(s, objective);
+	double ours = dp_result_get_objectives(s->state, p)[objective];
+	double delta = study_data_delta_at(s, p.trial, objective);
+	struct dp_composition_items uses;
+
+	if (study_data_mechanisms_at(s, p, objective, &uses, NULL) != DP_OK)
+		return (struct report_accountant_check){ NAN, NAN, NAN, false, false };
+	if (o->kind == DP_ACCOUNTING_COMPOSED)
+		return check_composition(o, &uses, ours);
+	return o->uses->mechanism->accountant ? check_accountants(&uses, delta, ours)
+					      : check_formula(&uses, delta, ours);
+}
+
+/* ---- assumptions ---- */
+
+/* The keys that a parameter sets or that have a value. */
+static struct report_mechanism_key *collect_mechanism_keys(const struct dp_study *spec,
+							   const struct dp_mechanism_use *u,
+							   const double *values,
+							   struct report_arena *arena, size_t *n)
+{
+	const struct dp_mechanism *mechanism = u->mechanism;
+	struct report_mechanism_key *keys =
+		report_arena_alloc(arena, mechanism->nkeys, sizeof *keys);
+
+	*n = 0;
+	for (size_t i = 0; keys && i < mechanism->nkeys; i++) {
+		const struct dp_privacy_key *k = &mechanism->keys[i];
+		struct report_mechanism_key key = { .name = k->name, .number = NAN };
+
+		if (u->param[i] >= 0)
+			key.parameter = spec->params[u->param[i]].name;
+		else if (isnan(values[i]))
+			continue;
+		else if (k->kind == DP_PRIVACY_CHOICE)
+			key.word = k->choices[(int)values[i]];
+		else
+			key.number = values[i];
+		keys[(*n)++] = key;
+	}
+	return keys;
+}
+
+static struct report_component make_component(const struct dp_study *spec,
+					      const struct dp_accounting_spec *o,
+					      const struct dp_mechanism_use *u,
+					      struct report_arena *arena)
+{
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_description words;
+	struct report_component part;
+
+	load_constant_keys(o, u, v);
+	dp_privacy_describe(u->mechanism, v, &words);
+	part = (struct report_component){
+		.mechanism = u->mechanism->name,
+		.summary = u->mechanism->summary,
+		.times = u->times,
+		.times_parameter = u->times_param < 0 ? NULL : spec->params[u->times_param].name,
+		.relation = words.relation,
+		.sampling = words.sampling,
+		.records = dp_privacy_value(u->mechanism, v, u->mechanism->records),
+		.theorem = words.theorem,
+		.source = u->mechanism->source,
+		.noise = words.noise_unit,
+	};
+	part.keys = collect_mechanism_keys(spec, u, v, arena, &part.nkeys);
+	return part;
+}
+
+static void fill_single_mechanism(const struct study_data *s, const struct dp_accounting_spec *o,
+				  struct report_arena *arena, struct report_mechanism *out)
+{
+	const struct dp_mechanism *m = o->uses->mechanism;
+	struct report_component part = make_component(s->state->spec, o, o->uses, arena);
+	char warning[DP_PRIVACY_WARNING_LEN];
+	double v[DP_PRIVACY_KEYS_MAX];
+	struct dp_privacy_description words;
+
+	load_constant_keys(o, o->uses, v);
+	dp_privacy_describe(m, v, &words);
+	out->mechanism = part.mechanism;
+	out->summary = part.summary;
+	out->relation = part.relation;
+	out->sampling = part.sampling;
+	out->keys = part.keys;
+	out->nkeys = part.nkeys;
+	out->records = part.records;
+	out->accountant =
+		m->accountant ? m->accountant->choices[(int)dp_privacy_value(m, v, m->accountant)]
+			      : CLOSED_FORM_ACCOUNTANT;
+	out->accountant_text = words.accountant;
+	out->theorem = part.theorem;
+	out->source = part.source;
+	out->noise = part.noise;
+	out->warning =
+		report_arena_strdup(arena, dp_privacy_warning(m, v, warning) ? warning : NULL);
+}
+
+/* The closed form for Gaussian mechanisms alone, as they are at the first result;
+ * else the one that was asked. */
+static const char *composition_accountant(const struct study_data *s,
+					  const struct dp_accounting_spec *o, size_t objective)
+{
+	const char *asked = dp_privacy_accountants[o->accountant];
+	struct dp_composition_items uses;
+	struct dp_epsilon e;
+
+	if (s->npoints == 0 || !(o->delta > 0) ||
+	    study_data_mechanisms_at(s, s->points[0], objective, &uses, NULL) != DP_OK ||
+	    dp_privacy_compose(uses.items, uses.n, o->delta, false, &e, NULL) != DP_OK)
+		return asked;
+	return strcmp(e.accountant, CLOSED_FORM_ACCOUNTANT) == 0 && !e.theorem
+		       ? CLOSED_FORM_ACCOUNTANT
+		       : asked;
+}
+
+static void fill_composition_accountant(struct report_mechanism *out, const char *accountant)
+{
+	out->accountant = accountant;
+	if (strcmp(accountant, CLOSED_FORM_ACCOUNTANT) == 0) {
+		out->accountant_text = GAUSSIAN_ACCOUNTANT_TEXT;
+		out->theorem = "Dong, Roth and Su, Gaussian Differential Privacy, JRSS B "
+			       "2022, Corollary 3.3";
+	} else if (strcmp(accountant, dp_privacy_accountants[DP_PRIVACY_PLD]) == 0) {
+		out->accountant_text = "privacy loss distributions";
+		out->theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
+			       "Privacy via Characteristic Function, AISTATS 2022, "
+			       "Theorem 10";
+	} else {
+		out->accountant_text = "Renyi divergences";
+		out->theorem = "Mironov, Renyi Differential Privacy, CSF 2017, "
+			       "Proposition 1";
+	}
+}
+
+/* The relation is that of the parts which have one of their own: they agree. */
+static void fill_composition(const struct study_data *s, const struct dp_accounting_spec *o,
+			     struct report_arena *arena, struct report_mechanism *out)
+{
+	out->mechanism = "composition";
+	out->summary = "Several mechanisms on the same data.";
+	out->parts = report_arena_alloc(arena, o->nuses, sizeof *out->parts);
+	for (size_t i = 0; out->parts && i < o->nuses; i++) {
+		struct report_component *part = &out->parts[out->nparts++];
+
+		*part = make_component(s->state->spec, o, &o->uses[i], arena);
+		if (!out->relation || !isnan(part->records))
+			out->relation = part->relation;
+		if (!(part->records <= out->records))
+			out->records = part->records;
+	}
+	fill_composition_accountant(out, composition_accountant(s, o, out->objective_index));
+	out->source = out->theorem;
+}
+
+static void fill_external_accountant(const struct dp_accounting_spec *o,
+				     struct report_mechanism *out)
+{
+	out->mechanism = out->accountant = "program";
+	out->summary = "Epsilon is the answer of a program that came with the study.";
+	out->accountant_text = "that program's own; DPareto asked it and checked nothing "
+			       "but that equal questions have equal answers";
+	out->command = (const char *const *)o->argv;
+}
+
+/* All parts of a composition hold for groups of one size. */
+static const char *mechanism_unit(const struct dp_accounting_spec *o, struct report_arena *arena)
+{
+	double v[DP_PRIVACY_KEYS_MAX];
+
+	if (o->kind == DP_ACCOUNTING_EXTERNAL)
+		return "what the program means by it";
+	load_constant_keys(o, o->uses, v);
+	return privacy_unit_text(o->uses->mechanism, v, arena);
+}
+
+static void fill_mechanism(const struct study_data *s, size_t objective, struct report_arena *arena,
+			   struct report_mechanism *out)
+{
+	const struct dp_accounting_spec *o = objective_accountant(s, objective);
+
+	*out = (struct report_mechanism){
+		.objective_index = objective,
+		.objective = s->state->spec->objectives[objective].name,
+		.unit = mechanism_unit(o, arena),
+		.records = NAN,
+		.delta = dp_accounting_delta(o),
+	};
+	if (o->kind == DP_ACCOUNTING_COMPOSED)
+		fill_composition(s, o, arena, out);
+	else if (o->kind == DP_ACCOUNTING_EXTERNAL)
+		fill_external_accountant(o, out);
+	else
+		fill_single_mechanism(s, o, arena, out);
+	out->delta_times_records = out->delta * out->records;
+	report_model_total_cost(s, objective, arena, &out->composed);
+}
+
+void report_model_add_privacy(const struct study_data *s, struct report_model *report)
+{
+	const struct dp_study *spec = s->state->spec;
+
+	report->privacy =
+		report_arena_alloc(&report->arena, spec->nobjectives, sizeof *report->privacy);
+	for (size_t i = 0; report->privacy && i < spec->nobjectives; i++)
+		if (spec->objectives[i].privacy)
+			fill_mechanism(s, i, &report->arena, &report->privacy[report->nprivacy++]);
+}

@@ -1,0 +1,128 @@
+/* command.c - the command line that trains a point of the front again, to paste. */
+#include "reports/model/report_model.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void command_append_word(struct dp_buf *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (out->len)
+		dp_buf_putc(out, ' ');
+	if (*word && word[strspn(word, plain)] == '\0') {
+		dp_buf_puts(out, word);
+		return;
+	}
+	dp_buf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			dp_buf_puts(out, "'\\''");
+		else
+			dp_buf_putc(out, *word);
+	}
+	dp_buf_putc(out, '\'');
+}
+
+/* Is the trainer one that takes parameters by hand, wherever it is started? */
+static bool trainer_takes_settings(const struct dp_trainer *t)
+{
+	const char *name = strrchr(t->argv[0], '/');
+
+	name = name ? name + 1 : t->argv[0];
+	return strcmp(name, "dpareto-train") == 0 && !t->cwd && !t->env;
+}
+
+static bool has_word(char *const *argv, const char *word)
+{
+	for (size_t i = 0; argv[i]; i++)
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	return false;
+}
+
+/* All digits: with fewer the noise could be too little. */
+static void command_setting(struct dp_buf *out, const char *name, const json_t *value)
+{
+	struct dp_buf word = DP_BUF_INIT;
+
+	dp_buf_printf(&word, "%s=", name);
+	if (json_is_string(value))
+		dp_buf_puts(&word, json_string_value(value));
+	else
+		dp_json_dump(&word, value, 0);
+	command_append_word(out, "--set");
+	command_append_word(out, dp_buf_text(&word));
+	out->failed |= word.failed;
+	dp_buf_free(&word);
+}
+
+/* Is it where the daemon of this user, or of the system, keeps its studies? */
+static bool is_default_state_dir(const char *folder)
+{
+	char *usual = dp_default_state_dir();
+	bool same =
+		(usual && strcmp(usual, folder) == 0) || strcmp(folder, "/var/lib/dpareto") == 0;
+
+	free(usual);
+	return same;
+}
+
+void command_append_state_dir(struct dp_buf *out, const char *journal)
+{
+	const char *end = journal ? strrchr(journal, '/') : NULL;
+	char *folder;
+
+	if (!end || strcmp(end, "/journal") != 0)
+		return;
+	folder = strndup(journal, (size_t)(end - journal));
+	if (folder && !is_default_state_dir(folder)) {
+		command_append_word(out, "--state");
+		command_append_word(out, folder);
+	}
+	out->failed |= !folder;
+	free(folder);
+}
+
+/* All words of the trainer's command, with the settings of the point. */
+static void command_train(struct dp_buf *out, const struct study_data *s, json_t *parameters)
+{
+	const struct dp_trainer *t = &s->state->spec->trainer;
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; t->argv[i]; i++)
+		command_append_word(out, t->argv[i]);
+	/* else its seed is 0, and everybody can take the noise away */
+	if (!s->state->current_spec->public_data && has_word(t->argv, "--data") &&
+	    !has_word(t->argv, "--secure"))
+		command_append_word(out, "--secure");
+	json_object_foreach (parameters, name, value)
+		command_setting(out, name, value);
+}
+
+const char *format_retrain_command(const struct study_data *s, struct report_model *report,
+				   const struct report_point *p)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char point[RESULT_NAME_LEN];
+	const char *text;
+
+	if (!report->public && trainer_takes_settings(&s->state->spec->trainer)) {
+		command_train(&out, s, p->parameters);
+	} else {
+		dp_buf_puts(&out, "dparetoctl remeasure");
+		command_append_word(&out, s->state->spec->name);
+		command_append_word(&out, "--points");
+		command_append_word(&out, result_format_name(p->trial, p->at, point));
+		command_append_state_dir(&out, report->reproduce.journal);
+	}
+	report->arena.failed |= out.failed;
+	text = report_arena_strdup(&report->arena, out.failed ? "" : dp_buf_text(&out));
+	dp_buf_free(&out);
+	return text;
+}

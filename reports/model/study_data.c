@@ -1,0 +1,453 @@
+/* study_data.c - from the journal to the studies that a report is about. */
+#include "reports/model/study_groups.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+/* Only the records that name studies. */
+static int load_created_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
+			       size_t len, struct dp_err *err)
+{
+	struct dp_event e = { 0 };
+	int code;
+
+	if (seq != 0)
+		return DP_OK;
+	code = dp_event_decode(bytes, len, &e, err);
+	if (code == DP_OK) {
+		e.study = study;
+		code = dp_state_apply(arg, &e, err);
+		dp_event_clear(&e);
+	}
+	/* of a study that nobody may have asked for */
+	return code == DP_E_CORRUPT || code == DP_E_PROTOCOL ? DP_OK : code;
+}
+
+/* The numbers of the studies that the selectors name. */
+static int resolve_study_ids(struct dp_journal *j, const char *const *studies, size_t n,
+			     uint32_t *ids, struct dp_err *err)
+{
+	struct dp_state names = { 0 };
+	struct dp_study_state *found;
+	int code = dp_journal_for_each(j, 0, load_created_record, &names, err);
+
+	for (size_t i = 0; code == DP_OK && i < n; i++) {
+		code = dp_state_find_study(&names, studies[i], &found, err);
+		if (code == DP_OK)
+			ids[i] = found->id;
+	}
+	dp_state_free(&names);
+	return code;
+}
+
+/* Reads the records of the chosen studies, each once. */
+static int replay_selected_studies(struct report_data *r, const char *folder,
+				   const char *const *studies, size_t n, uint32_t *ids,
+				   struct dp_err *err)
+{
+	struct dp_journal_options options = { .readonly = true };
+	struct dp_journal *j;
+	int code = dp_journal_open(folder, &options, &j, err);
+
+	if (code != DP_OK)
+		return code;
+	code = resolve_study_ids(j, studies, n, ids, err);
+	for (size_t i = 0; code == DP_OK && i < n; i++)
+		if (!dp_state_get_study(&r->state, ids[i]))
+			code = dp_state_replay(&r->state, j, ids[i], err);
+	dp_journal_close(j);
+	return code;
+}
+
+/* ---- models ---- */
+
+/* The front that models choose. The proposer is the caller's then. */
+static int load_smoothed_front(struct study_data *s, struct dp_proposer **models,
+			       struct dp_err *err)
+{
+	int code = dp_history_subset_load(s->state, &s->results, err);
+
+	*models = code == DP_OK ? dp_proposer_new(s->state->spec) : NULL;
+	if (code == DP_OK && !*models)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	if (code == DP_OK)
+		code = dp_smoothed_front_compute(*models, s->state->spec, &s->results, NULL,
+						 &s->smoothed, err);
+	s->uses_smoothed_front = code == DP_OK && dp_study_uses_smoothed_front(s->state->spec);
+	return code;
+}
+
+static int fit_study_surrogates(struct study_data *s, struct dp_err *err)
+{
+	struct dp_err why;
+	int code = load_smoothed_front(s, &s->surrogates, err);
+
+	if (code != DP_OK)
+		return code;
+	s->history = (struct dp_history){ .observations = s->results.known, .n = s->results.n };
+	if (dp_surrogate_fit(s->surrogates, &s->history, NULL, &why) ==
+	    DP_OK) /* for the figures: they are fitted by now */
+		return DP_OK;
+	snprintf(s->no_surrogates_reason, sizeof s->no_surrogates_reason, "%.255s", why.msg);
+	dp_proposer_free(s->surrogates);
+	s->surrogates = NULL;
+	return DP_OK;
+}
+
+/* What a study beside others needs of its models: how large its front is without the
+ * noise. */
+static int load_smoothed_volume(struct study_data *s, struct dp_err *err)
+{
+	struct dp_proposer *models = NULL;
+	int code = load_smoothed_front(s, &models, err);
+
+	dp_proposer_free(models);
+	return code;
+}
+
+size_t study_data_front_size(const struct study_data *s)
+{
+	return s->uses_smoothed_front ? s->smoothed.n : s->state->nfront;
+}
+
+struct dp_result_id study_data_model_result(const struct study_data *s, size_t i)
+{
+	const struct dp_observation *k = &s->results.known[i];
+	const struct dp_checkpoints *way = s->state->trials[k->trial]->checkpoints;
+	struct dp_result_id p = { k->trial, DP_CHECKPOINT_FINAL };
+
+	for (uint32_t w = 0; k->checkpoint > 0 && way && w < way->count; w++)
+		if (way->values[w] == k->checkpoint)
+			p.checkpoint = (int32_t)w;
+	return p;
+}
+
+struct dp_result_id study_data_front_point(const struct study_data *s, size_t i)
+{
+	return s->uses_smoothed_front ? study_data_model_result(s, s->smoothed.result_index[i])
+				      : s->state->front[i];
+}
+
+double study_data_front_value(const struct study_data *s, size_t i, size_t objective)
+{
+	return s->uses_smoothed_front
+		       ? s->smoothed.y[i * s->state->spec->nobjectives + objective]
+		       : dp_result_get_objectives(s->state, s->state->front[i])[objective];
+}
+
+/* ---- subjects ---- */
+
+bool study_data_load_results(struct study_data *s)
+{
+	s->points = dp_state_list_results(s->state, &s->npoints);
+	if (s->points)
+		study_data_detect_percent(s);
+	return s->points != NULL;
+}
+
+static void choose_shown_objectives(struct study_data *s)
+{
+	const struct dp_study *spec = s->state->spec;
+
+	s->privacy_obj = s->utility_obj = -1;
+	for (int i = (int)spec->nobjectives; i-- > 0;)
+		*(spec->objectives[i].privacy ? &s->privacy_obj : &s->utility_obj) = i;
+	s->x_obj = s->privacy_obj >= 0 && s->utility_obj >= 0 ? (size_t)s->privacy_obj : 0;
+	s->y_obj = s->privacy_obj >= 0 && s->utility_obj >= 0 ? (size_t)s->utility_obj : 1;
+}
+
+/* How much a report asks of a study's models. */
+enum surrogate_detail {
+	SURROGATES_NONE,
+	SURROGATES_FRONT_ONLY, /* the front that they choose */
+	SURROGATES_ALL
+};
+enum {
+	MAX_MODELLED_STUDIES = 60 /* studies; each takes a part of a second */
+};
+
+static int study_data_init(struct study_data *s, struct dp_study_state *state,
+			   enum surrogate_detail models, struct dp_err *err)
+{
+	int code;
+
+	s->state = state;
+	choose_shown_objectives(s);
+	if (!study_data_load_results(s))
+		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	code = dp_state_update_front(state, err);
+	if (code != DP_OK)
+		return code;
+	if (models != SURROGATES_ALL) {
+		strcpy(s->no_surrogates_reason,
+		       "models are shown of the study alone that a report is about");
+		return models == SURROGATES_NONE ? DP_OK : load_smoothed_volume(s, err);
+	}
+	code = fit_study_surrogates(s, err);
+	return code == DP_OK ? study_data_assess_surrogates(s, err) : code;
+}
+
+/* Parts of a study have no models, and groups with parts are compared without. */
+static bool has_partial_studies(const struct report_data *r)
+{
+	for (size_t i = 0; i < r->ngroup_specs; i++)
+		for (size_t k = 0; k < r->group_specs[i].n; k++)
+			if (r->group_specs[i].list[k].part_size > 0)
+				return true;
+	return false;
+}
+
+/* The studies, each once. */
+static int report_data_init_studies(struct report_data *r, const uint32_t *ids, size_t n,
+				    struct dp_err *err)
+{
+	enum surrogate_detail others = n <= MAX_MODELLED_STUDIES && !has_partial_studies(r)
+					       ? SURROGATES_FRONT_ONLY
+					       : SURROGATES_NONE;
+	int code = DP_OK;
+
+	for (size_t i = 0; code == DP_OK && i < n; i++) {
+		struct dp_study_state *s =
+			dp_state_public_view(dp_state_get_study(&r->state, ids[i]));
+		enum surrogate_detail models =
+			i == 0 && r->ngroup_specs == 0 ? SURROGATES_ALL : others;
+		bool twice = false;
+
+		for (size_t k = 0; k < i; k++)
+			twice |= ids[k] == ids[i];
+		if (!twice)
+			code = study_data_init(&r->studies[r->nstudies++], s, models, err);
+	}
+	return code;
+}
+
+/* The study whose front stands for the true one. */
+static int report_data_init_reference(struct report_data *r, uint32_t id, struct dp_err *err)
+{
+	struct dp_study_state *s = dp_state_public_view(dp_state_get_study(&r->state, id));
+
+	r->reference = calloc(1, sizeof *r->reference);
+	return r->reference ? study_data_init(r->reference, s,
+					      dp_study_uses_smoothed_front(s->spec)
+						      ? SURROGATES_FRONT_ONLY
+						      : SURROGATES_NONE,
+					      err)
+			    : dp_fail(err, DP_E_NOMEM, "no memory for a report");
+}
+
+int report_data_load(struct report_data *r, const char *journal, const char *const *studies,
+		     size_t n, struct dp_err *err)
+{
+	size_t named = n + (r->reference_name != NULL);
+	const char **names = calloc(named + 1, sizeof *names);
+	uint32_t *ids = calloc(named + 1, sizeof *ids);
+	int code = DP_OK;
+
+	r->journal_path = journal;
+	r->studies = calloc(n + 1, sizeof *r->studies);
+	if (!names || !ids || !r->studies)
+		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	for (size_t i = 0; code == DP_OK && i < named; i++)
+		names[i] = i < n ? studies[i] : r->reference_name;
+	if (code == DP_OK)
+		code = replay_selected_studies(r, journal, names, named, ids, err);
+	if (code == DP_OK)
+		code = report_data_init_studies(r, ids, n, err);
+	if (code == DP_OK && r->reference_name)
+		code = report_data_init_reference(r, ids[n], err);
+	free(names);
+	free(ids);
+	return code == DP_OK ? report_data_apply_labels(r, err) : code;
+}
+
+const char *study_data_name(const struct study_data *s)
+{
+	return s->label ? s->label : s->state->spec->name;
+}
+
+int report_data_apply_labels(struct report_data *r, struct dp_err *err)
+{
+	for (size_t i = 0; i < r->nlabels; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < r->nstudies; k++) {
+			if (strcmp(r->studies[k].state->spec->name, r->labels[i].study) != 0)
+				continue;
+			r->studies[k].label = r->labels[i].label;
+			known = true;
+		}
+		if (!known) {
+			dp_fail(err, DP_E_USAGE,
+				"--label names the study '%.80s', which is not in this "
+				"report",
+				r->labels[i].study);
+			return dp_hint(err, "a label takes the whole name of a study "
+					    "that the report is about or compares");
+		}
+	}
+	return DP_OK;
+}
+
+static void study_data_free(struct study_data *s)
+{
+	free(s->points);
+	dp_proposer_free(s->surrogates);
+	dp_history_subset_free(&s->results);
+	dp_smoothed_front_free(&s->smoothed);
+}
+
+void report_data_free(struct report_data *r)
+{
+	study_groups_free(r->groups);
+	for (size_t i = 0; i < r->ngroup_specs; i++)
+		dp_group_spec_free(&r->group_specs[i]);
+	free(r->group_specs);
+	for (size_t i = 0; i < r->nstudies; i++)
+		study_data_free(&r->studies[i]);
+	free(r->studies);
+	if (r->reference)
+		study_data_free(r->reference);
+	free(r->reference);
+	dp_state_free(&r->state);
+	for (size_t i = 0; i < r->nbaselines; i++)
+		free(r->baselines[i].label);
+	free(r->baselines);
+	for (size_t i = 0; i < r->nlabels; i++) {
+		free(r->labels[i].study);
+		free(r->labels[i].label);
+	}
+	free(r->labels);
+}
+
+/* ---- questions ---- */
+
+size_t study_data_count_trials(const struct study_data *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->npoints; i++)
+		n += i == 0 || s->points[i].trial != s->points[i - 1].trial;
+	return n;
+}
+
+void study_data_objective_label(const struct study_data *s, size_t objective, struct dp_buf *out)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	double delta = o->privacy ? dp_accounting_delta(o->privacy) : 0;
+	char text[DP_NUM_LEN];
+
+	dp_buf_puts(out, o->name);
+	if (o->privacy && delta > 0)
+		dp_buf_printf(out, " (δ = %s)", dp_num_text(delta, text));
+	else if (o->metric && o->one_minus)
+		dp_buf_printf(out, " (1 - %s)", o->metric);
+	else if (o->metric && strcmp(o->metric, o->name) != 0)
+		dp_buf_printf(out, " (%s)", o->metric);
+}
+
+bool study_data_has_checkpoints(const struct study_data *s)
+{
+	return s->state->spec->trainer.learning_curve.points > 0;
+}
+
+int64_t study_data_checkpoint_of(const struct study_data *s, struct dp_result_id p)
+{
+	return p.checkpoint == DP_CHECKPOINT_FINAL
+		       ? -1
+		       : (int64_t)dp_result_checkpoint_value(s->state, p);
+}
+
+char *result_format_name(int64_t trial, int64_t at, char out[RESULT_NAME_LEN])
+{
+	if (at < 0)
+		snprintf(out, RESULT_NAME_LEN, "%" PRId64, trial);
+	else
+		snprintf(out, RESULT_NAME_LEN, "%" PRId64 "@%" PRId64, trial, at);
+	return out;
+}
+
+char *result_format_row_id(int64_t trial, int64_t at, char out[RESULT_ROW_ID_LEN])
+{
+	if (at < 0)
+		snprintf(out, RESULT_ROW_ID_LEN, "trial-%" PRId64, trial);
+	else
+		snprintf(out, RESULT_ROW_ID_LEN, "trial-%" PRId64 "-%" PRId64, trial, at);
+	return out;
+}
+
+/* The value of an objective in one run; NaN: unknown. */
+static double run_objective_value(const struct study_data *s, struct dp_result_id p,
+				  size_t objective, uint32_t run)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	const struct dp_trial *t = s->state->trials[p.trial];
+	int column = o->metric ? dp_state_metric_column(s->state, o->metric) : -1;
+
+	/* with a single run it is the result */
+	if (!o->metric ||
+	    (p.checkpoint != DP_CHECKPOINT_FINAL && dp_study_reported_runs(s->state->spec) == 1))
+		return dp_result_get_objectives(s->state, p)[objective];
+	if (p.checkpoint != DP_CHECKPOINT_FINAL || column < 0 || !t->metrics ||
+	    (uint32_t)column >= t->nmetrics)
+		return NAN;
+	return dp_objective_from_metric(o, t->metrics[run * t->nmetrics + (uint32_t)column]);
+}
+
+double study_data_run_sd(const struct study_data *s, struct dp_result_id p, size_t objective)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+
+	return o->metric ? sqrt(dp_result_metric_mean_variance(
+					s->state, p, dp_state_metric_column(s->state, o->metric)) *
+				dp_study_reported_runs(s->state->spec))
+			 : NAN;
+}
+
+bool study_data_run_range(const struct study_data *s, struct dp_result_id p, size_t objective,
+			  double *lo, double *hi)
+{
+	*lo = INFINITY;
+	*hi = -INFINITY;
+	for (uint32_t i = 0; i < (uint32_t)dp_study_reported_runs(s->state->spec); i++) {
+		double v = run_objective_value(s, p, objective, i);
+
+		if (isnan(v))
+			return false;
+		*lo = fmin(*lo, v);
+		*hi = fmax(*hi, v);
+	}
+	return true;
+}
+
+double study_data_majority_value(const struct study_data *s, size_t objective)
+{
+	const struct dp_study_state *st = s->state;
+	int column = dp_state_metric_column(st, "majority_accuracy");
+	const struct dp_objective *o = &st->spec->objectives[objective];
+	double sum = 0, accuracy;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->npoints; i++) {
+		double mean = dp_result_metric_mean(st, s->points[i], column);
+
+		if (isfinite(mean)) {
+			sum += mean;
+			n++;
+		}
+	}
+	if (n == 0 || !o->metric)
+		return NAN;
+	accuracy = sum / (double)n;
+	if (strstr(o->metric, "accuracy"))
+		return dp_objective_from_metric(o, accuracy);
+	if (strstr(o->metric, "error"))
+		return dp_objective_from_metric(o, 1 - accuracy);
+	return NAN; /* a loss or the like, which an accuracy says nothing about */
+}

@@ -1,0 +1,231 @@
+/* trial_cache.c - keeps the trials of a few studies. */
+#include "serve/data/trial_cache.h"
+
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	REFETCH_PAUSE_FACTOR = 4, /* times as long as fetching took, until it is done again; */
+	REFETCH_PAUSE_MAX_US = 5000000, /* but no longer, in microseconds */
+	MAX_CONCURRENT_FETCHES =
+		2, /* studies at a time: each takes up to TRIAL_CACHE_MAX_BYTES meanwhile */
+};
+
+/* A study whose rows are on their way, by the thread that has this on its stack. */
+struct trial_fetch {
+	struct trial_fetch *next;
+	const char *study;
+};
+
+void trial_cache_init(struct trial_cache *cache)
+{
+	pthread_condattr_t monotonic;
+
+	memset(cache, 0, sizeof *cache);
+	cache->max_bytes = TRIAL_CACHE_MAX_BYTES;
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&cache->fetch_done, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+void trial_cache_free(struct trial_cache *cache)
+{
+	for (size_t i = 0; i < TRIAL_CACHE_MAX_STUDIES; i++)
+		trial_rows_unref(cache->entries[i].rows);
+	pthread_cond_destroy(&cache->fetch_done);
+	pthread_mutex_destroy(&cache->lock);
+}
+
+/* NULL: it has none. */
+static struct trial_cache_entry *trial_cache_find(struct trial_cache *cache, const char *study)
+{
+	for (size_t i = 0; i < TRIAL_CACHE_MAX_STUDIES; i++)
+		if (strcmp(cache->entries[i].study, study) == 0)
+			return &cache->entries[i];
+	return NULL;
+}
+
+/* The place that was not used for longest; one with rows, as long as there are any that
+ * have to make room. */
+static struct trial_cache_entry *trial_cache_find_oldest(struct trial_cache *cache, bool with_rows)
+{
+	struct trial_cache_entry *oldest = NULL;
+
+	for (size_t i = 0; i < TRIAL_CACHE_MAX_STUDIES; i++) {
+		struct trial_cache_entry *p = &cache->entries[i];
+
+		if ((p->rows || !with_rows) && (!oldest || p->last_used_us < oldest->last_used_us))
+			oldest = p;
+	}
+	return oldest;
+}
+
+static bool trial_fetch_in_progress(const struct trial_cache *cache, const char *study)
+{
+	for (const struct trial_fetch *f = cache->fetches; f; f = f->next)
+		if (strcmp(f->study, study) == 0)
+			return true;
+	return false;
+}
+
+static unsigned count_trial_fetches(const struct trial_cache *cache)
+{
+	unsigned n = 0;
+
+	for (const struct trial_fetch *f = cache->fetches; f; f = f->next)
+		n++;
+	return n;
+}
+
+static void trial_cache_clear_entry(struct trial_cache *cache, struct trial_cache_entry *p)
+{
+	cache->bytes -= p->bytes;
+	trial_rows_unref(p->rows);
+	*p = (struct trial_cache_entry){ 0 };
+}
+
+/* Keeps the rows. The least recently used studies make room for them. */
+static void trial_cache_put(struct trial_cache *cache, const char *study, struct trial_rows *rows,
+			    const struct study_version *word, int64_t begun)
+{
+	struct trial_cache_entry *p = trial_cache_find(cache, study);
+	size_t bytes = trial_rows_memory_bytes(rows);
+
+	if (p)
+		trial_cache_clear_entry(cache, p);
+	while (cache->bytes > 0 && cache->bytes + bytes > cache->max_bytes)
+		trial_cache_clear_entry(cache, trial_cache_find_oldest(cache, true));
+	if (!p)
+		p = trial_cache_find_oldest(cache, false);
+	trial_cache_clear_entry(cache, p);
+	*p = (struct trial_cache_entry){ .rows = trial_rows_ref(rows),
+					 .bytes = bytes,
+					 .version = *word,
+					 .fetched_us = dp_monotonic_us() };
+	p->last_used_us = p->fetched_us;
+	p->fetch_duration_us = p->fetched_us - begun;
+	cache->bytes += bytes;
+	snprintf(p->study, sizeof p->study, "%s", study);
+}
+
+/* Without the lock meanwhile: who asks for another study does not wait for this one. */
+static int trial_cache_fetch(struct trial_cache *cache, struct command_runner *runner,
+			     const char *study, const struct study_version *word,
+			     struct trial_rows **rows, struct dp_err *err)
+{
+	struct trial_fetch self = { .next = cache->fetches, .study = study }, **link;
+	int64_t begun = dp_monotonic_us();
+	int code;
+
+	cache->fetches = &self;
+	pthread_mutex_unlock(&cache->lock);
+	code = runner_fetch_trials(runner, study, cache->max_bytes, rows, err);
+	pthread_mutex_lock(&cache->lock);
+	for (link = &cache->fetches; *link != &self; link = &(*link)->next)
+		;
+	*link = self.next;
+	if (code == DP_OK)
+		trial_cache_put(cache, study, *rows, word, begun);
+	pthread_cond_broadcast(&cache->fetch_done);
+	return code;
+}
+
+/* When its rows may be fetched again. */
+static int64_t entry_refetch_time_us(const struct trial_cache_entry *p)
+{
+	return p->fetched_us + (REFETCH_PAUSE_FACTOR * p->fetch_duration_us < REFETCH_PAUSE_MAX_US
+					? REFETCH_PAUSE_FACTOR * p->fetch_duration_us
+					: REFETCH_PAUSE_MAX_US);
+}
+
+/* Until that time of dp_monotonic_us(), or something was fetched. */
+static void trial_cache_wait(struct trial_cache *cache, int64_t until)
+{
+	const struct timespec at = { .tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000 };
+
+	(void)pthread_cond_timedwait(&cache->fetch_done, &cache->lock, &at);
+}
+
+/* Who asks: for what, how it was known then, and when that was. */
+struct trial_cache_request {
+	const char *study;
+	enum trial_cache_freshness freshness;
+	struct study_version version;
+	int64_t requested_us; /* dp_monotonic_us() */
+};
+
+static struct study_version get_study_version(struct event_broker *broker, const char *study)
+{
+	return broker ? event_broker_study_version(broker, study)
+		      : (struct study_version){ .version = -1 };
+}
+
+/* Has it all that was known when somebody came? Without a version only what was fetched
+ * since then has. */
+static bool entry_is_fresh(const struct trial_cache_entry *p, const struct trial_cache_request *by)
+{
+	return (by->version.version >= 0 &&
+		p->version.change_number >= by->version.change_number) ||
+	       p->fetched_us - p->fetch_duration_us >= by->requested_us;
+}
+
+static void entry_take_rows(struct trial_cache_entry *p, struct trial_rows **rows, int64_t *version)
+{
+	p->last_used_us = dp_monotonic_us();
+	*rows = trial_rows_ref(p->rows);
+	*version = p->version.version;
+}
+
+/* Rows that will do, kept or fetched. */
+static int trial_cache_get_locked(struct trial_cache *cache, struct command_runner *runner,
+				  struct event_broker *broker, const struct trial_cache_request *by,
+				  struct trial_rows **rows, int64_t *version, struct dp_err *err)
+{
+	bool waited = false;
+
+	for (;;) {
+		struct trial_cache_entry *p = trial_cache_find(cache, by->study);
+		bool rests = p && dp_monotonic_us() < entry_refetch_time_us(p);
+		struct study_version word;
+
+		if (p &&
+		    (entry_is_fresh(p, by) || (rests && by->freshness == TRIAL_CACHE_STALE_OK))) {
+			entry_take_rows(p, rows, version);
+			return DP_OK;
+		}
+		if (rests) {
+			trial_cache_wait(cache, entry_refetch_time_us(p));
+		} else if (!waited && trial_fetch_in_progress(cache, by->study)) {
+			pthread_cond_wait(&cache->fetch_done, &cache->lock);
+			/* what failed for somebody else, each tries alone */
+			waited = !trial_fetch_in_progress(cache, by->study);
+		} else if (count_trial_fetches(cache) >= MAX_CONCURRENT_FETCHES) {
+			pthread_cond_wait(&cache->fetch_done, &cache->lock);
+		} else {
+			/* it is as new as can be, whether it is kept or not */
+			word = get_study_version(broker, by->study);
+			*version = word.version;
+			return trial_cache_fetch(cache, runner, by->study, &word, rows, err);
+		}
+	}
+}
+
+int trial_cache_get(struct trial_cache *cache, struct command_runner *runner,
+		    struct event_broker *broker, const char *study,
+		    enum trial_cache_freshness haste, struct trial_rows **rows, int64_t *version,
+		    struct dp_err *err)
+{
+	const struct trial_cache_request by = { study, haste, get_study_version(broker, study),
+						dp_monotonic_us() };
+	int code;
+
+	pthread_mutex_lock(&cache->lock);
+	code = trial_cache_get_locked(cache, runner, broker, &by, rows, version, err);
+	pthread_mutex_unlock(&cache->lock);
+	return code;
+}

@@ -1,0 +1,271 @@
+/* trial_rows.c - rows of trials as text and columns. */
+#include "serve/data/trial_rows.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	STRING_HASH_SIZE = 256 /* places to find words that were seen before */
+};
+
+static const char *const own_columns[] = { "trial",   "at",      "state", "source",  "attempts",
+					   "seconds", "started", "ended", "feasible" };
+static const char *const row_parts[] = { "objectives", "parameters" };
+
+struct trial_value {
+	double number;
+	uint32_t string_offset; /* its place among the words, plus 1; 0: none */
+	uint32_t kind;
+};
+
+struct trial_column {
+	const char *group; /* of sequence_work[], or NULL */
+	char *name;
+	struct trial_value *values; /* (n) rows after these have none */
+	size_t n_values, capacity;
+};
+
+struct trial_rows {
+	atomic_uint refcount;
+	size_t n_rows, capacity;
+	size_t *text_ends; /* (n) of each row's text */
+	struct dp_buf text, strings;
+	uint32_t string_hash[STRING_HASH_SIZE]; /* places of words, plus 1, by their hash */
+	struct trial_column *columns;
+	size_t n_columns;
+};
+
+struct trial_rows *trial_rows_new(void)
+{
+	struct trial_rows *r = calloc(1, sizeof *r);
+
+	if (r)
+		atomic_init(&r->refcount, 1);
+	return r;
+}
+
+struct trial_rows *trial_rows_ref(struct trial_rows *r)
+{
+	atomic_fetch_add(&r->refcount, 1);
+	return r;
+}
+
+void trial_rows_unref(struct trial_rows *r)
+{
+	if (!r || atomic_fetch_sub(&r->refcount, 1) > 1)
+		return;
+	for (size_t i = 0; i < r->n_columns; i++) {
+		free(r->columns[i].name);
+		free(r->columns[i].values);
+	}
+	free(r->columns);
+	free(r->text_ends);
+	dp_buf_free(&r->text);
+	dp_buf_free(&r->strings);
+	free(r);
+}
+
+/* ---- filling ---- */
+
+/* The place of the word, plus 1; 0 without memory. Most words are few and come again. */
+static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
+{
+	size_t len = strlen(word), hash = len;
+	uint32_t *seen;
+
+	for (size_t i = 0; i < len; i++)
+		hash = hash * 31 + (unsigned char)word[i];
+	seen = &r->string_hash[hash % STRING_HASH_SIZE];
+	if (*seen && strcmp(r->strings.data + *seen - 1, word) == 0)
+		return *seen;
+	if (r->strings.len + len + 1 > UINT32_MAX)
+		return 0;
+	*seen = (uint32_t)r->strings.len + 1;
+	dp_buf_add(&r->strings, word, len + 1);
+	return r->strings.failed ? 0 : *seen;
+}
+
+/* Makes room for one more, of so many bytes each. */
+static bool trial_rows_grow_array(void *list, size_t n, size_t *room, size_t each)
+{
+	size_t more = *room ? *room + *room / 2 : 64;
+	void *grown;
+
+	if (n < *room)
+		return true;
+	grown = realloc(*(void **)list, more * each);
+	if (!grown)
+		return false;
+	*(void **)list = grown;
+	*room = more;
+	return true;
+}
+
+/* -1 without memory. */
+static int trial_rows_add_column(struct trial_rows *r, const char *part, const char *name)
+{
+	struct trial_column *grown = realloc(r->columns, (r->n_columns + 1) * sizeof *grown);
+	char *copy = strdup(name);
+
+	if (grown)
+		r->columns = grown;
+	if (!grown || !copy) {
+		free(copy);
+		return -1;
+	}
+	grown[r->n_columns] = (struct trial_column){ .group = part, .name = copy };
+	return (int)r->n_columns++;
+}
+
+/* The value of row r->n in a column; those of rows before it that have none are null. */
+static bool trial_rows_set_value(struct trial_rows *r, const char *part, const char *name,
+				 const json_t *v)
+{
+	int at = trial_rows_find_column(r, part, name);
+	struct trial_value value = { .number = NAN };
+	struct trial_column *c;
+
+	if (at < 0 && (at = trial_rows_add_column(r, part, name)) < 0)
+		return false;
+	c = &r->columns[at];
+	if (json_is_string(v) &&
+	    (value.string_offset = trial_rows_intern_string(r, json_string_value(v))) == 0)
+		return false;
+	if (v && dp_json_to_real(v, &value.number)) {
+		value.kind = CELL_NUMBER;
+	} else if (json_is_string(v)) {
+		value.kind = CELL_STRING;
+	} else if (json_is_boolean(v)) {
+		value.kind = CELL_BOOL;
+		value.number = json_is_true(v);
+	}
+	do {
+		if (!trial_rows_grow_array(&c->values, c->n_values, &c->capacity,
+					   sizeof *c->values))
+			return false;
+		c->values[c->n_values] =
+			c->n_values < r->n_rows ? (struct trial_value){ .number = NAN } : value;
+	} while (c->n_values++ < r->n_rows);
+	return true;
+}
+
+bool trial_rows_append(struct trial_rows *r, const json_t *row)
+{
+	const json_t *v;
+	const char *name;
+
+	if (!trial_rows_grow_array(&r->text_ends, r->n_rows, &r->capacity, sizeof *r->text_ends))
+		return false;
+	for (size_t i = 0; i < DP_COUNT(own_columns); i++) {
+		v = json_object_get(row, own_columns[i]);
+		if (v && !trial_rows_set_value(r, NULL, own_columns[i], v))
+			return false;
+	}
+	for (size_t i = 0; i < DP_COUNT(row_parts); i++)
+		json_object_foreach (json_object_get(row, row_parts[i]), name, v)
+			if (!trial_rows_set_value(r, row_parts[i], name, v))
+				return false;
+	dp_json_dump(&r->text, row, 0);
+	if (r->text.failed)
+		return false;
+	r->text_ends[r->n_rows++] = r->text.len;
+	return true;
+}
+
+struct trial_rows *trial_rows_from_json(const json_t *list)
+{
+	struct trial_rows *r = trial_rows_new();
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (list, i, row)
+		if (r && !trial_rows_append(r, row)) {
+			trial_rows_unref(r);
+			r = NULL;
+		}
+	if (r)
+		trial_rows_trim(r);
+	return r;
+}
+
+static void trial_rows_shrink_array(void *list, size_t n, size_t *room, size_t each)
+{
+	void *shorter = n ? realloc(*(void **)list, n * each) : NULL;
+
+	if (!shorter)
+		return; /* it stays as long as it is */
+	*(void **)list = shorter;
+	*room = n;
+}
+
+static void trial_rows_shrink_buf(struct dp_buf *b)
+{
+	if (b->data)
+		trial_rows_shrink_array(&b->data, b->len + 1, &b->cap, 1);
+}
+
+void trial_rows_trim(struct trial_rows *r)
+{
+	trial_rows_shrink_array(&r->text_ends, r->n_rows, &r->capacity, sizeof *r->text_ends);
+	trial_rows_shrink_buf(&r->text);
+	trial_rows_shrink_buf(&r->strings);
+	for (size_t i = 0; i < r->n_columns; i++)
+		trial_rows_shrink_array(&r->columns[i].values, r->columns[i].n_values,
+					&r->columns[i].capacity, sizeof *r->columns[i].values);
+}
+
+/* ---- reading ---- */
+
+size_t trial_rows_count(const struct trial_rows *r)
+{
+	return r->n_rows;
+}
+
+size_t trial_rows_memory_bytes(const struct trial_rows *r)
+{
+	size_t sum = sizeof *r + r->n_rows * sizeof *r->text_ends + r->text.len + r->strings.len +
+		     r->n_columns * sizeof *r->columns;
+
+	for (size_t i = 0; i < r->n_columns; i++)
+		sum += r->columns[i].n_values * sizeof *r->columns[i].values;
+	return sum;
+}
+
+const char *trial_rows_get_text(const struct trial_rows *r, size_t i, size_t *len)
+{
+	size_t from = i ? r->text_ends[i - 1] : 0;
+
+	*len = r->text_ends[i] - from;
+	return r->text.data + from;
+}
+
+int trial_rows_find_column(const struct trial_rows *r, const char *part, const char *name)
+{
+	for (size_t i = 0; i < r->n_columns; i++) {
+		const struct trial_column *c = &r->columns[i];
+
+		if ((part ? c->group && strcmp(c->group, part) == 0 : !c->group) &&
+		    strcmp(c->name, name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+struct trial_cell trial_rows_get_cell(const struct trial_rows *r, size_t i, int column)
+{
+	const struct trial_column *c = column < 0 ? NULL : &r->columns[column];
+	const struct trial_value *v = c && i < c->n_values ? &c->values[i] : NULL;
+
+	if (!v)
+		return (struct trial_cell){ .kind = CELL_NONE, .number = NAN };
+	return (struct trial_cell){ .kind = (enum trial_cell_kind)v->kind,
+				    .number = v->number,
+				    .string = v->string_offset
+						      ? r->strings.data + v->string_offset - 1
+						      : NULL };
+}

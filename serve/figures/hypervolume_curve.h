@@ -1,0 +1,22 @@
+/* hypervolume_curve.h - the hypervolume of a study as its evaluations ended. */
+#ifndef DP_SERVE_FIGURES_HYPERVOLUME_CURVE_H
+#define DP_SERVE_FIGURES_HYPERVOLUME_CURVE_H
+#include "base/base.h"
+#include <jansson.h>
+#include "serve/data/trial_rows.h"
+
+enum {
+	HYPERVOLUME_CURVE_STEPS = 150 /* more cannot be told apart on a screen */
+};
+
+struct hypervolume_curve {
+	size_t n_points;
+	double evaluations[HYPERVOLUME_CURVE_STEPS + 1]; /* evaluations, from 0 */
+	double volume[HYPERVOLUME_CURVE_STEPS + 1];
+};
+
+/* Of a study's summary and the rows of its trials. */
+DP_MUSTCHECK int hypervolume_curve_compute(const json_t *summary, const struct trial_rows *rows,
+					   struct hypervolume_curve *out, struct dp_err *err);
+
+#endif

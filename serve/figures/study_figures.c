@@ -1,0 +1,705 @@
+/* figures.c - draws fronts and hypervolumes. */
+#include "serve/figures/study_figures.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "ctl/ui/result_id.h"
+#include "ctl/text_format.h"
+#include "reports/plot/plot.h"
+#include "serve/figures/hypervolume_curve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- objectives ---- */
+
+static const char *json_string_at(const json_t *list, size_t i)
+{
+	const char *text = json_string_value(json_array_get(list, i));
+
+	return text ? text : "";
+}
+
+static bool objective_is_privacy(const json_t *summary, const char *objective)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (json_object_get(summary, "privacy"), i, name)
+		if (strcmp(json_string_value(name), objective) == 0)
+			return true;
+	return false;
+}
+
+/* An objective as a side of the picture. */
+struct objective_axis {
+	const char *name;
+	bool is_maximized, is_privacy;
+	enum plot_scale scale;
+	double anti_ideal; /* NaN: none */
+};
+
+static void objective_axis_init(const json_t *summary, size_t i, struct objective_axis *s)
+{
+	const json_t *anti = json_object_get(summary, "anti_ideal");
+
+	s->name = json_string_at(json_object_get(summary, "objectives"), i);
+	s->is_privacy = objective_is_privacy(summary, s->name);
+	s->is_maximized =
+		strcmp(json_string_at(json_object_get(summary, "goals"), i), "maximize") == 0;
+	s->scale = strcmp(json_string_at(json_object_get(summary, "transforms"), i), "log") == 0
+			   ? PLOT_LOG
+			   : PLOT_LINEAR;
+	if (!dp_json_to_real(json_object_get(anti, s->name), &s->anti_ideal))
+		s->anti_ideal = NAN;
+}
+
+/* Privacy goes across, the first other objective up. False: there are not two. */
+static bool choose_objective_axes(const json_t *summary, struct objective_axis *x,
+				  struct objective_axis *y)
+{
+	const json_t *names = json_object_get(summary, "objectives");
+	size_t n = json_array_size(names), across = 0;
+
+	while (across < n && !objective_is_privacy(summary, json_string_at(names, across)))
+		across++;
+	across = across < n ? across : 0;
+	if (n < 2)
+		return false;
+	objective_axis_init(summary, across, x);
+	objective_axis_init(summary, across == 0 ? 1 : 0, y);
+	return true;
+}
+
+bool study_figure_choose_axes(const json_t *summary, struct figure_axis *x, struct figure_axis *y)
+{
+	struct objective_axis across, up;
+
+	if (!choose_objective_axes(summary, &across, &up))
+		return false;
+	*x = (struct figure_axis){ across.name, across.scale == PLOT_LOG };
+	*y = (struct figure_axis){ up.name, up.scale == PLOT_LOG };
+	return true;
+}
+
+static void format_axis_label(const json_t *summary, const struct objective_axis *s,
+			      struct dp_buf *out)
+{
+	char number[CTL_TEXT_LEN];
+	const json_t *delta = json_object_get(json_object_get(summary, "deltas"), s->name);
+
+	if (!s->is_privacy)
+		dp_buf_puts(out, s->name);
+	else if (json_is_number(delta) && json_number_value(delta) > 0)
+		dp_buf_printf(out, "ε (δ = %s)", ctl_format_value(delta, number));
+	else
+		dp_buf_puts(out, "ε");
+}
+
+/* ---- points ---- */
+
+/* A front's points as they are drawn: by the models' values, where these chose them. */
+struct front_series {
+	double *x, *y, *lo, *hi; /* (n); lo and hi NaN where no interval is known */
+	char **tooltips, **links;
+	size_t n;
+};
+
+static void front_series_free(struct front_series *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		free(d->tooltips[i]);
+		free(d->links[i]);
+	}
+	free(d->x);
+	free(d->tooltips);
+	free(d->links);
+}
+
+static bool front_series_alloc(struct front_series *d, size_t n)
+{
+	double *all = malloc(4 * n * sizeof *all + 1);
+
+	*d = (struct front_series){ .x = all,
+				    .tooltips = calloc(n + 1, sizeof *d->tooltips),
+				    .links = calloc(n + 1, sizeof *d->links) };
+	if (!all || !d->tooltips || !d->links)
+		return false;
+	d->y = all + n;
+	d->lo = all + 2 * n;
+	d->hi = all + 3 * n;
+	return true;
+}
+
+static double json_nested_number(const json_t *point, const char *part, const char *name)
+{
+	double x;
+	const json_t *v = json_object_get(json_object_get(point, part), name);
+
+	return v && dp_json_to_real(v, &x) ? x : NAN;
+}
+
+static bool point_is_smoothed(const json_t *point)
+{
+	return json_is_object(json_object_get(point, "denoised"));
+}
+
+/* What put the point where it is. */
+static const char *point_values_key(const json_t *point)
+{
+	return point_is_smoothed(point) ? "denoised" : "objectives";
+}
+
+static void get_point_interval(const json_t *point, const char *name, double *lo, double *hi)
+{
+	const json_t *spread = json_object_get(json_object_get(point, "spread"), name);
+
+	if (point_is_smoothed(point)) {
+		*lo = json_nested_number(point, "denoised_low", name);
+		*hi = json_nested_number(point, "denoised_high", name);
+	} else if (!dp_json_to_real(json_object_get(spread, "low"), lo) ||
+		   !dp_json_to_real(json_object_get(spread, "high"), hi)) {
+		*lo = *hi = NAN;
+	}
+}
+
+/* "trial 13: ε 0.42, error 0.155 (0.152 to 0.158); lr 0.1, epochs 3" */
+static char *format_point_tooltip(const json_t *summary, const json_t *point, const char *study)
+{
+	const json_t *names = json_object_get(summary, "objectives"), *v;
+	struct dp_buf out = DP_BUF_INIT;
+	char text[CTL_TEXT_LEN], low[CTL_TEXT_LEN], high[CTL_TEXT_LEN];
+	const char *name, *sign = "; ";
+
+	if (study)
+		dp_buf_printf(&out, "%s, ", study);
+	dp_buf_printf(&out, "trial %s", ctl_format_result_id(point, text));
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		double lo, hi;
+
+		name = json_string_at(names, i);
+		v = json_object_get(json_object_get(point, point_values_key(point)), name);
+		dp_buf_printf(&out, "%s%s %s", i ? ", " : ": ",
+			      objective_is_privacy(summary, name) ? "ε" : name,
+			      objective_is_privacy(summary, name) ? ctl_format_upper_bound(v, text)
+								  : ctl_format_value(v, text));
+		get_point_interval(point, name, &lo, &hi);
+		if (!objective_is_privacy(summary, name) && isfinite(lo) && isfinite(hi))
+			dp_buf_printf(&out, " (%s to %s)", ctl_format_number(lo, 4, false, low),
+				      ctl_format_number(hi, 4, false, high));
+	}
+	json_object_foreach (json_object_get(point, "parameters"), name, v) {
+		dp_buf_printf(&out, "%s%s %s", sign, name, ctl_format_value(v, text));
+		sign = ", ";
+	}
+	return dp_buf_detach(&out);
+}
+
+static char *format_point_link(const char *study, const json_t *point)
+{
+	struct dp_buf out = DP_BUF_INIT;
+	char name[CTL_TEXT_LEN];
+
+	dp_buf_printf(&out, "/studies/%s/trials/%s", study, ctl_format_result_id(point, name));
+	return dp_buf_detach(&out);
+}
+
+static int compare_points_by_x(const void *a, const void *b, void *arg)
+{
+	const char *name = arg;
+	double u = json_nested_number(*(json_t *const *)a, point_values_key(*(json_t *const *)a),
+				      name);
+	double v = json_nested_number(*(json_t *const *)b, point_values_key(*(json_t *const *)b),
+				      name);
+
+	return (u > v) - (u < v);
+}
+
+/* The points of a front from left to right. */
+static bool front_series_load(struct front_series *d, const struct figure_study *s,
+			      const struct objective_axis *x, const struct objective_axis *y,
+			      bool named)
+{
+	const json_t *front = json_object_get(s->front, "front");
+	const char *study = dp_json_str(s->summary, "name", "");
+	size_t n = json_array_size(front);
+	const json_t **order = malloc(n * sizeof *order + 1);
+	bool whole = order && front_series_alloc(d, n);
+
+	for (size_t i = 0; whole && i < n; i++)
+		order[i] = json_array_get(front, i);
+	if (whole)
+		qsort_r(order, n, sizeof *order, compare_points_by_x, (void *)x->name);
+	for (size_t i = 0; whole && i < n; i++) {
+		const json_t *p = order[i];
+		size_t k = d->n;
+
+		d->x[k] = json_nested_number(p, point_values_key(p), x->name);
+		d->y[k] = json_nested_number(p, point_values_key(p), y->name);
+		if (!isfinite(d->x[k]) || !isfinite(d->y[k]))
+			continue;
+		get_point_interval(p, y->name, &d->lo[k], &d->hi[k]);
+		d->tooltips[k] = format_point_tooltip(s->summary, p, named ? study : NULL);
+		d->links[k] = format_point_link(study, p);
+		d->n++;
+		whole = d->tooltips[k] && d->links[k];
+	}
+	free(order);
+	return whole;
+}
+
+/* ---- the front ---- */
+
+/* What a side shows: all that is on a front, and the anti-ideal; what is evaluated beyond
+ * that would only push the front into a corner. */
+struct axis_range {
+	double lo, hi;
+};
+
+static void axis_range_add(struct axis_range *r, double v, enum plot_scale scale)
+{
+	if (!isfinite(v) || (scale == PLOT_LOG && v <= 0))
+		return;
+	r->lo = fmin(r->lo, v);
+	r->hi = fmax(r->hi, v);
+}
+
+static void axis_range_pad(struct axis_range *r, enum plot_scale scale)
+{
+	double share = 0.06;
+
+	if (r->lo > r->hi)
+		*r = (struct axis_range){ NAN, NAN };
+	else if (scale == PLOT_LOG) {
+		double by = r->hi > r->lo ? pow(r->hi / r->lo, share) : 2;
+
+		*r = (struct axis_range){ r->lo / by, r->hi * by };
+	} else {
+		double by =
+			r->hi > r->lo ? (r->hi - r->lo) * share : fmax(fabs(r->hi) * share, 1e-9);
+
+		*r = (struct axis_range){ r->lo - by, r->hi + by };
+	}
+}
+
+struct scatter_points {
+	double *x, *y; /* room for all rows */
+	size_t n;
+};
+
+/* Points that were evaluated and met the constraints, or did not, within the picture;
+ * how many are beyond it. */
+static size_t scatter_points_collect(const struct trial_rows *rows, bool feasible,
+				     const struct objective_axis *x, const struct objective_axis *y,
+				     const struct axis_range *rx, const struct axis_range *ry,
+				     struct scatter_points *out)
+{
+	int across = trial_rows_find_column(rows, "objectives", x->name),
+	    up = trial_rows_find_column(rows, "objectives", y->name),
+	    state = trial_rows_find_column(rows, NULL, "state"),
+	    meets = trial_rows_find_column(rows, NULL, "feasible");
+	size_t outside = 0;
+
+	out->n = 0;
+	for (size_t i = 0; i < trial_rows_count(rows); i++) {
+		struct trial_cell is = trial_rows_get_cell(rows, i, state),
+				  met = trial_rows_get_cell(rows, i, meets),
+				  u = trial_rows_get_cell(rows, i, across),
+				  v = trial_rows_get_cell(rows, i, up);
+
+		if (isnan(u.number) || isnan(v.number) ||
+		    (met.kind == CELL_BOOL && met.number != 0) != feasible || !is.string ||
+		    strcmp(is.string, "ok") != 0)
+			continue;
+		if (u.number < rx->lo || u.number > rx->hi || v.number < ry->lo ||
+		    v.number > ry->hi) {
+			outside++;
+			continue;
+		}
+		out->x[out->n] = u.number;
+		out->y[out->n++] = v.number;
+	}
+	return outside;
+}
+
+/* How many of them are beyond the picture. */
+static size_t draw_evaluated(struct plot_panel *a, const struct figure_study *s,
+			     const struct objective_axis *x, const struct objective_axis *y,
+			     const struct axis_range *rx, const struct axis_range *ry)
+{
+	size_t room = trial_rows_count(s->rows), outside;
+	double *at = malloc(2 * room * sizeof *at + 1);
+	struct scatter_points cloud = { .x = at, .y = at + room };
+	struct plot_style dots = { .colour = plot_palette(PLOT_GREY),
+				   .size = room > 2000 ? 3 : 5,
+				   .opacity = room > 2000 ? 0.25 : 0.5 };
+
+	if (!at) {
+		panel_set_failed(a);
+		return 0;
+	}
+	outside = scatter_points_collect(s->rows, true, x, y, rx, ry, &cloud);
+	panel_points(a, &dots, "evaluated", cloud.x, cloud.y, cloud.n);
+	outside += scatter_points_collect(s->rows, false, x, y, rx, ry, &cloud);
+	dots.marker = PLOT_RING;
+	if (cloud.n)
+		panel_points(a, &dots, "a constraint is not met", cloud.x, cloud.y, cloud.n);
+	free(at);
+	return outside;
+}
+
+static struct plot_style get_study_style(size_t i)
+{
+	static const unsigned roles[] = { PLOT_BLUE,   PLOT_ORANGE, PLOT_GREEN,
+					  PLOT_PURPLE, PLOT_SKY,    PLOT_BLACK };
+	static const enum plot_marker markers[] = { PLOT_DOT, PLOT_SQUARE, PLOT_TRIANGLE,
+						    PLOT_DIAMOND };
+
+	return (struct plot_style){ .colour = plot_palette(roles[i % DP_COUNT(roles)]),
+				    .marker = markers[i % DP_COUNT(markers)],
+				    .width = 2,
+				    .size = 7,
+				    .outline = true };
+}
+
+/* Is a point of the front also on that of the two objectives shown? Of only two all
+ * are. Points are sorted from left to right. */
+static bool is_on_projected_front(const struct front_series *d, size_t i,
+				  const struct objective_axis *x, const struct objective_axis *y)
+{
+	for (size_t k = 0; k < d->n; k++) {
+		bool better_x = x->is_maximized ? d->x[k] > d->x[i] : d->x[k] < d->x[i];
+		bool better_y = y->is_maximized ? d->y[k] > d->y[i] : d->y[k] < d->y[i];
+		bool as_good_x = better_x || d->x[k] == d->x[i];
+		bool as_good_y = better_y || d->y[k] == d->y[i];
+
+		if (as_good_x && as_good_y && (better_x || better_y))
+			return false;
+	}
+	return true;
+}
+
+/* A staircase goes on to the right at what was reached for less. */
+static void draw_front_line(struct plot_panel *a, const struct plot_style *style, const char *name,
+			    const struct front_series *d, const struct objective_axis *x,
+			    const struct objective_axis *y)
+{
+	double *at = malloc(2 * d->n * sizeof *at + 1);
+	size_t n = 0;
+
+	if (!at) {
+		panel_set_failed(a);
+		return;
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		if (!is_on_projected_front(d, i, x, y))
+			continue;
+		at[n] = d->x[i];
+		at[d->n + n++] = d->y[i];
+	}
+	if (x->is_maximized)
+		panel_line(a, style, name, at, at + d->n, n);
+	else
+		panel_steps(a, style, name, at, at + d->n, n);
+	free(at);
+}
+
+static void draw_front(struct plot_panel *a, const struct front_series *d,
+		       const struct objective_axis *x, const struct objective_axis *y, size_t i,
+		       const char *name)
+{
+	struct plot_style style = get_study_style(i), bar = style;
+
+	bar.width = 1.2;
+	bar.size = 4;
+	bar.opacity = 0.6;
+	panel_add_error_bars(a, &bar, NULL, d->x, d->lo, d->hi, d->n);
+	draw_front_line(a, &style, name, d, x, y);
+	panel_points(a, &style, name, d->x, d->y, d->n);
+	panel_add_tooltips(a, (const char *const *)d->tooltips, (const char *const *)d->links,
+			   d->n);
+}
+
+/* What the picture does not show. */
+static void add_hidden_points_note(struct plot *p, const json_t *summary, size_t outside)
+{
+	size_t n = json_array_size(json_object_get(summary, "objectives"));
+	char count[DP_PLURAL_LEN];
+	struct dp_buf text = DP_BUF_INIT;
+
+	if (outside)
+		dp_buf_printf(&text, "Not shown: %s beyond the axes. ",
+			      dp_plural_text(outside, "point", count));
+	if (n > 2)
+		dp_buf_printf(&text, "The line is the front of these two of %zu objectives.", n);
+	if (text.len)
+		plot_note(p, plot_buf_text(p, &text));
+	dp_buf_free(&text);
+}
+
+/* The point to take. */
+static void draw_recommended_point(struct plot_panel *a, const struct figure_study *s,
+				   const struct objective_axis *x, const struct objective_axis *y)
+{
+	const json_t *p = json_array_get(json_object_get(s->recommended, "front"), 0);
+	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
+				   .marker = PLOT_STAR,
+				   .size = 13,
+				   .outline = true };
+	double at[2];
+
+	if (!p)
+		return;
+	at[0] = json_nested_number(p, point_values_key(p), x->name);
+	at[1] = json_nested_number(p, point_values_key(p), y->name);
+	panel_points(a, &star, "recommended", &at[0], &at[1], 1);
+}
+
+static void draw_reference_region(struct plot_panel *a, const struct objective_axis *x,
+				  const struct objective_axis *y)
+{
+	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
+
+	if (isnan(x->anti_ideal) || isnan(y->anti_ideal))
+		return;
+	panel_add_region(
+		a, &style, "better than the anti-ideal", x->is_maximized ? x->anti_ideal : NAN,
+		x->is_maximized ? NAN : x->anti_ideal, y->is_maximized ? y->anti_ideal : NAN,
+		y->is_maximized ? NAN : y->anti_ideal);
+}
+
+static void set_front_axes(struct plot_panel *a, const json_t *summary,
+			   const struct objective_axis *x, const struct objective_axis *y,
+			   const struct axis_range *rx, const struct axis_range *ry)
+{
+	struct dp_buf label = DP_BUF_INIT;
+
+	format_axis_label(summary, x, &label);
+	panel_axis(a, PLOT_X, panel_buf_text(a, &label), x->scale);
+	dp_buf_clear(&label);
+	format_axis_label(summary, y, &label);
+	panel_axis(a, PLOT_Y, panel_buf_text(a, &label), y->scale);
+	dp_buf_free(&label);
+	panel_limits(a, PLOT_X, rx->lo, rx->hi);
+	panel_limits(a, PLOT_Y, ry->lo, ry->hi);
+}
+
+static struct plot *figure_new(const struct figure_options *form, const char *id)
+{
+	int height = form->width * 5 / 9;
+	struct plot *p = plot_new(form->width, height < 260 ? 260 : height, NULL);
+
+	plot_id(p, id);
+	return p;
+}
+
+static int figure_finish(struct plot *p, const struct figure_options *form, struct dp_buf *out,
+			 struct dp_err *err)
+{
+	int code = p ? plot_render(p, form->is_inline ? PLOT_INLINE_SVG : PLOT_SVG, out, err)
+		     : dp_fail(err, DP_E_NOMEM, "no memory for a picture");
+
+	plot_free(p);
+	return code;
+}
+
+/* Ranges of what is drawn. */
+static void compute_front_ranges(const struct front_series *d, size_t n,
+				 const struct objective_axis *x, const struct objective_axis *y,
+				 struct axis_range *rx, struct axis_range *ry)
+{
+	size_t points = 0;
+
+	*rx = *ry = (struct axis_range){ INFINITY, -INFINITY };
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < d[k].n; i++, points++) {
+			axis_range_add(rx, d[k].x[i], x->scale);
+			axis_range_add(ry, d[k].y[i], y->scale);
+			axis_range_add(ry, d[k].lo[i], y->scale);
+			axis_range_add(ry, d[k].hi[i], y->scale);
+		}
+	if (points) {
+		axis_range_add(rx, x->anti_ideal, x->scale);
+		axis_range_add(ry, y->anti_ideal, y->scale);
+	}
+	axis_range_pad(rx, x->scale);
+	axis_range_pad(ry, y->scale);
+}
+
+static bool front_is_smoothed(const struct figure_study *s)
+{
+	return point_is_smoothed(json_array_get(json_object_get(s->front, "front"), 0));
+}
+
+/* In the legend. Of several, where models chose some fronts and others are as observed,
+ * with which kind it is: their values and intervals mean different things. */
+static const char *format_front_name(const struct figure_study *studies, size_t n, size_t i,
+				     char out[DP_NAME_MAX + 32])
+{
+	bool modelled = front_is_smoothed(&studies[i]), mixed = false;
+
+	if (n == 1)
+		return "front";
+	for (size_t k = 0; k < n; k++)
+		mixed |= front_is_smoothed(&studies[k]) != modelled;
+	snprintf(out, DP_NAME_MAX + 32, "%s%s", dp_json_str(studies[i].summary, "name", ""),
+		 !mixed     ? ""
+		 : modelled ? ", without noise"
+			    : ", as observed");
+	return out;
+}
+
+static void draw_front_panel(struct plot *p, const struct figure_study *studies,
+			     const struct front_series *d, size_t n, const struct objective_axis *x,
+			     const struct objective_axis *y)
+{
+	struct plot_panel *a = plot_panel(p, 0, 0);
+	struct axis_range rx, ry;
+	size_t outside = 0;
+
+	compute_front_ranges(d, n, x, y, &rx, &ry);
+	set_front_axes(a, studies[0].summary, x, y, &rx, &ry);
+	if (isnan(rx.lo) || isnan(ry.lo)) {
+		panel_set_empty_text(a, "No point to show yet");
+		return;
+	}
+	draw_reference_region(a, x, y);
+	if (n == 1 && studies[0].rows)
+		outside = draw_evaluated(a, &studies[0], x, y, &rx, &ry);
+	for (size_t i = 0; i < n; i++) {
+		char name[DP_NAME_MAX + 32];
+
+		draw_front(a, &d[i], x, y, i, format_front_name(studies, n, i, name));
+	}
+	if (n == 1)
+		draw_recommended_point(a, &studies[0], x, y);
+	add_hidden_points_note(p, studies[0].summary, outside);
+}
+
+/* Do all studies have both objectives, towards the same side? */
+static int check_fronts_comparable(const struct figure_study *studies, size_t n,
+				   const struct objective_axis *x, const struct objective_axis *y,
+				   struct dp_err *err)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct objective_axis u, v;
+
+		if (choose_objective_axes(studies[i].summary, &u, &v) &&
+		    strcmp(u.name, x->name) == 0 && strcmp(v.name, y->name) == 0 &&
+		    u.is_maximized == x->is_maximized && v.is_maximized == y->is_maximized)
+			continue;
+		return dp_fail(err, DP_E_INVALID,
+			       "'%s' and '%s' have different objectives, so they do not "
+			       "go into one picture",
+			       dp_json_str(studies[0].summary, "name", ""),
+			       dp_json_str(studies[i].summary, "name", ""));
+	}
+	return DP_OK;
+}
+
+int study_figure_render_front(const struct figure_study *studies, size_t n,
+			      const struct figure_options *form, struct dp_buf *out,
+			      struct dp_err *err)
+{
+	struct plot *p = figure_new(form, "front");
+	struct front_series d[FIGURE_MAX_STUDIES] = { 0 };
+	struct objective_axis x, y;
+	bool whole = true, two = choose_objective_axes(studies[0].summary, &x, &y);
+	int code = two ? check_fronts_comparable(studies, n, &x, &y, err) : DP_OK;
+
+	if (code != DP_OK) {
+		plot_free(p);
+		return code;
+	}
+	if (!two)
+		panel_set_empty_text(plot_panel(p, 0, 0), "A study of one objective has no front");
+	for (size_t i = 0; two && whole && i < n; i++)
+		whole = front_series_load(&d[i], &studies[i], &x, &y, n > 1);
+	if (two && whole)
+		draw_front_panel(p, studies, d, n, &x, &y);
+	else if (!whole)
+		panel_set_failed(plot_panel(p, 0, 0));
+	for (size_t i = 0; i < n; i++)
+		front_series_free(&d[i]);
+	return figure_finish(p, form, out, err);
+}
+
+/* ---- the hypervolume ---- */
+
+/* Where the axis begins: what was reached with the first results is often most of it, and
+ * all that follows would be a flat line. */
+static double hypervolume_axis_min(const struct hypervolume_curve *curve)
+{
+	double first = curve->n_points > 1 ? curve->volume[1] : 0,
+	       last = curve->volume[curve->n_points - 1];
+
+	if (!isfinite(last) || first < 0.6 * last || first >= last)
+		return 0;
+	return first - 0.3 * (last - first);
+}
+
+int study_figure_render_hypervolume(const struct figure_study *study,
+				    const struct figure_options *form, struct dp_buf *out,
+				    struct dp_err *err)
+{
+	struct plot_style line = get_study_style(0);
+	struct hypervolume_curve *curve = malloc(sizeof *curve);
+	struct plot_panel *a;
+	struct plot *p;
+	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
+			 : dp_fail(err, DP_E_NOMEM, "no memory for a curve");
+
+	if (code != DP_OK) {
+		free(curve);
+		return code;
+	}
+	p = figure_new(form, "hypervolume");
+	a = plot_panel(p, 0, 0);
+	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
+	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
+	panel_set_integer_ticks(a, PLOT_X);
+	panel_limits(a, PLOT_X, 0, NAN);
+	panel_limits(a, PLOT_Y, hypervolume_axis_min(curve), NAN);
+	if (hypervolume_axis_min(curve) > 0)
+		plot_note(p, "The vertical axis does not start at zero.");
+	if (curve->n_points < 2)
+		panel_set_empty_text(a, "No evaluation has ended yet");
+	else
+		panel_steps(a, &line, NULL, curve->evaluations, curve->volume, curve->n_points);
+	free(curve);
+	return figure_finish(p, form, out, err);
+}
+
+int study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out,
+				  struct dp_err *err)
+{
+	enum {
+		WIDTH = 120,
+		HEIGHT = 28,
+		EDGE = 2
+	};
+	struct hypervolume_curve *curve = malloc(sizeof *curve);
+	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
+			 : dp_fail(err, DP_E_NOMEM, "no memory for a curve");
+
+	if (code == DP_OK) {
+		double most = curve->volume[curve->n_points - 1],
+		       ended = curve->evaluations[curve->n_points - 1];
+
+		dp_buf_printf(out,
+			      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
+			      "%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
+			      "stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
+			      WIDTH, HEIGHT, WIDTH, HEIGHT);
+		for (size_t i = 0; i < curve->n_points && most > 0 && isfinite(most); i++)
+			dp_buf_printf(out, "%.1f,%.1f ",
+				      EDGE + (WIDTH - 2 * EDGE) * curve->evaluations[i] / ended,
+				      HEIGHT - EDGE -
+					      (HEIGHT - 2 * EDGE) * curve->volume[i] / most);
+		dp_buf_puts(out, "\"/></svg>\n");
+	}
+	free(curve);
+	return code;
+}

@@ -1,0 +1,151 @@
+/* auth.c - refuses what does not come from this server's own page or its people. */
+#include "serve/http/auth.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* The name of a Host header, without its port: through a tunnel that is another one. 0:
+ * it is none. */
+static size_t host_name_len(const char *host)
+{
+	const char *end = *host == '[' ? strchr(host, ']') : NULL;
+	size_t n = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
+	const char *port = host + n;
+
+	if (*port == ':')
+		port += 1 + strspn(port + 1, "0123456789");
+	return *port ? 0 : n;
+}
+
+static bool host_equals(const char *host, size_t n, const char *name)
+{
+	return strlen(name) == n && strncasecmp(host, name, n) == 0;
+}
+
+static bool host_is_known(const struct auth *auth, const struct http_request *q)
+{
+	size_t n = q->host ? host_name_len(q->host) : 0;
+
+	if (n == 0)
+		return false;
+	if (host_equals(q->host, n, "localhost") ||
+	    (q->local_address && host_equals(q->host, n, q->local_address)))
+		return true;
+	for (size_t i = 0; i < auth->n_hosts; i++)
+		if (host_equals(q->host, n, auth->hosts[i]))
+			return true;
+	return false;
+}
+
+/* Does a browser say that a page of another site asks? "same-site" is another port of
+ * this machine, and somebody else's. */
+static bool request_is_cross_site(const struct http_request *q)
+{
+	return q->fetch_site && strcmp(q->fetch_site, "same-origin") != 0 &&
+	       strcmp(q->fetch_site, "none") != 0;
+}
+
+/* Would a browser show the answer inside of a page of another site? Such a page could
+ * lay it under its own buttons, and measure how long it took. */
+static bool request_is_cross_site_frame(const struct http_request *q)
+{
+	static const char *const inside[] = { "iframe", "frame", "embed", "object", "fencedframe" };
+
+	if (!q->fetch_dest || !request_is_cross_site(q))
+		return false;
+	for (size_t i = 0; i < DP_COUNT(inside); i++)
+		if (strcmp(q->fetch_dest, inside[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Does a reader follow a link, so that the answer is a page of its own? Browsers that
+ * send no Sec-Fetch-Dest obey X-Frame-Options. */
+static bool request_is_link_navigation(const struct http_request *q)
+{
+	return q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
+	       (!q->fetch_dest || strcmp(q->fetch_dest, "document") == 0);
+}
+
+/* Does a request that changes something come from a page of this server, or from no
+ * page at all? */
+static bool request_is_same_origin(const struct http_request *q)
+{
+	const char *origin = q->origin;
+
+	if (request_is_cross_site(q))
+		return false;
+	if (!origin)
+		return true;
+	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
+		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
+						       : "";
+	return q->host && strcasecmp(origin, q->host) == 0;
+}
+
+static bool auth_deny(struct http_reply *a, unsigned status, int code, const char *message,
+		      const char *hint)
+{
+	struct dp_err err;
+
+	dp_fail(&err, code, "%s", message);
+	dp_hint(&err, "%s", hint);
+	http_reply_error_status(a, status, &err);
+	return false;
+}
+
+bool auth_check_request(const struct auth *auth, const struct http_request *q, struct http_reply *a)
+{
+	if (!host_is_known(auth, q))
+		return auth_deny(a, 421, DP_E_DENIED,
+				 "this server is not called by that name (Host)",
+				 "open it by the address that it printed, or start it with "
+				 "--host NAME");
+	if (q->user_denied)
+		return auth_deny(a, 403, DP_E_DENIED, AUTH_USER_DENIED_TEXT, AUTH_USER_DENIED_HINT);
+	if (q->method == HTTP_OTHER) {
+		a->allow = auth->allow_control ? "GET, HEAD, POST" : "GET, HEAD";
+		return auth_deny(a, 405, DP_E_USAGE, "this method is not known here", "");
+	}
+	if (q->method == HTTP_POST && !request_is_same_origin(q))
+		return auth_deny(a, 403, DP_E_DENIED,
+				 "a page of another site may change nothing here", "");
+	if (request_is_cross_site_frame(q))
+		return auth_deny(a, 403, DP_E_DENIED,
+				 "a page of another site may not show this one inside "
+				 "of it",
+				 "follow a link to it instead");
+	return true;
+}
+
+bool auth_check_reader(const struct http_request *q, struct http_reply *a)
+{
+	if (!request_is_cross_site(q) || request_is_link_navigation(q))
+		return true;
+	return auth_deny(a, 403, DP_E_DENIED, "a page of another site may read nothing here", "");
+}
+
+const char *auth_bearer_token(const char *authorization)
+{
+	static const char bearer[] = "Bearer ";
+	size_t n = strlen(bearer);
+
+	return authorization && strncasecmp(authorization, bearer, n) == 0 ? authorization + n
+									   : NULL;
+}
+
+bool auth_has_token(const struct auth *auth, const struct http_request *q, bool cookie)
+{
+	if (q->token && token_matches(&auth->token, q->token))
+		return true;
+	return cookie && token_matches_cookie(&auth->token, q->cookie, auth->cookie_name);
+}
+
+void auth_reply_token_required(struct http_reply *a)
+{
+	auth_deny(a, 401, DP_E_DENIED,
+		  "this needs the token, in the header X-DPareto-Token or as "
+		  "Authorization: Bearer",
+		  "it was printed when the server started, or is in its --token-file");
+}

@@ -1,0 +1,569 @@
+/* http_server.c - between libmicrohttpd and routes.c.
+ *
+ * A request has a thread, so that an answer may take its time: it waits for the daemon,
+ * or for events. What a client can hold up is bounded: how many requests there are, what
+ * a request may be, and how long it may take to send one or to take its answer.
+ * Connections come from acceptor.c, which has checked the headers of the first request;
+ * each is closed after its answer, so that no second request goes past that check. */
+#include "serve/http_server.h"
+
+#include "base/units.h"
+#include "serve/http/acceptor.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	STREAMS_MAX = 128,           /* of events: the rest is for pages */
+	MHD_MEMORY_BYTES = 32 << 10, /* of a connection, for its headers */
+	IDLE_TIMEOUT_S = 20,         /* nothing comes or goes for so long */
+	BODY_TIMEOUT_S = 15,         /* from a request's head to the end of its body */
+	REPLY_TIMEOUT_S = 120,       /* from there to the end of its answer */
+	STREAM_POLL_MS = 1000,       /* streams look so often whether somebody listens, */
+	POLLS_PER_KEEPALIVE = 15,    /* and say so often that they are there */
+	STREAM_BLOCK_BYTES = 16 << 10,
+};
+
+struct http_server {
+	struct web_app *app;
+	struct MHD_Daemon *mhd;
+	struct acceptor acceptor; /* its lock is that of all connections */
+};
+
+/* A request that is being read. */
+struct exchange {
+	struct http_request request;
+	struct http_reply reply;
+	struct dp_buf body;
+	uint64_t body_bytes; /* bytes of the body, kept or not */
+	char peer_address[NI_MAXHOST], local_address[NI_MAXHOST + 2];
+	bool headers_read, is_refused, is_invalid;
+	struct dp_err error; /* it is bad */
+};
+
+/* ---- connections and their time ---- */
+
+static struct conn *get_mhd_conn(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static int get_mhd_socket(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+static void mhd_conn_set_state(struct http_server *server, struct MHD_Connection *c,
+			       enum conn_state state)
+{
+	struct conn *conn = get_mhd_conn(c);
+
+	if (conn)
+		conn_set_state(&server->acceptor, conn, state);
+}
+
+/* Finds out whether its user may use the daemon's socket. Where a token is needed, that
+ * decides. */
+static void conn_check_user(struct http_server *server, struct conn *conn)
+{
+	conn->user_checked = true;
+	if (server->app->auth.token_required)
+		return;
+	conn->user_denied =
+		!conn->is_local || !peer_may_use_socket(conn->uid, server->app->auth.socket);
+	if (conn->is_local)
+		acceptor_remember_user(&server->acceptor, conn->uid, !conn->user_denied);
+	if (!conn->user_denied)
+		peer_format_user(conn->uid, conn->user_name);
+}
+
+/* Finds the connection that was handed over, by its descriptor. */
+static void conn_attach_mhd(struct http_server *server, struct MHD_Connection *c, void **context)
+{
+	struct conn *conn;
+	int fd = get_mhd_socket(c);
+
+	pthread_mutex_lock(&server->acceptor.lock);
+	for (conn = server->acceptor.conns.newest; conn && conn->fd != fd;)
+		conn = conn->next;
+	if (conn)
+		conn->mhd_started = true;
+	pthread_mutex_unlock(&server->acceptor.lock);
+	*context = conn;
+}
+
+static void conn_remove_and_free(struct http_server *server, struct conn *conn)
+{
+	pthread_mutex_lock(&server->acceptor.lock);
+	conn_list_remove(conn);
+	pthread_mutex_unlock(&server->acceptor.lock);
+	free(conn);
+	acceptor_wake(&server->acceptor);
+}
+
+static void on_connected(void *arg, struct MHD_Connection *c, void **context,
+			 enum MHD_ConnectionNotificationCode what)
+{
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		conn_attach_mhd(arg, c, context);
+	} else if (*context) {
+		conn_remove_and_free(arg, *context);
+		*context = NULL;
+	}
+}
+
+/* Hands a connection to libmicrohttpd, which closes it in any case. */
+static void on_handoff(void *arg, struct conn *conn)
+{
+	struct http_server *server = arg;
+	struct sockaddr_storage peer = conn->peer;
+	struct conn *left;
+
+	if (MHD_add_connection(server->mhd, conn->fd, (struct sockaddr *)&peer, conn->peer_len) ==
+	    MHD_YES)
+		return;
+	/* no memory or no thread; if it started, on_connected() has forgotten it */
+	pthread_mutex_lock(&server->acceptor.lock);
+	for (left = server->acceptor.conns.newest; left && left != conn;)
+		left = left->next;
+	pthread_mutex_unlock(&server->acceptor.lock);
+	if (left)
+		conn_remove_and_free(server, left);
+}
+
+/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it.
+ */
+void http_server_close_slow(struct http_server *server)
+{
+	int64_t now = dp_monotonic_us();
+
+	pthread_mutex_lock(&server->acceptor.lock);
+	for (struct conn *conn = server->acceptor.conns.newest; conn; conn = conn->next) {
+		int64_t most = conn->state == CONN_READING_BODY ? BODY_TIMEOUT_S : REPLY_TIMEOUT_S;
+
+		if ((conn->state & CONN_RUNNING) && conn->state != CONN_STREAMING &&
+		    now - conn->state_since_us > most * 1000000)
+			conn_evict(conn);
+	}
+	pthread_mutex_unlock(&server->acceptor.lock);
+}
+
+/* ---- requests ---- */
+
+/* As people write it, too where a socket of both kinds has "::ffff:192.0.2.7". */
+static void format_address(const struct sockaddr_storage *address, socklen_t len,
+			   char out[NI_MAXHOST])
+{
+	static const char mapped[] = "::ffff:";
+	size_t n = strlen(mapped);
+
+	if (getnameinfo((const struct sockaddr *)address, len, out, NI_MAXHOST, NULL, 0,
+			NI_NUMERICHOST) != 0)
+		snprintf(out, NI_MAXHOST, "?");
+	if (strncmp(out, mapped, n) == 0 && strchr(out, '.'))
+		memmove(out, out + n, strlen(out + n) + 1);
+}
+
+static void read_addresses(struct exchange *x, struct MHD_Connection *c)
+{
+	struct sockaddr_storage address;
+	socklen_t len = sizeof address;
+	int fd = get_mhd_socket(c);
+	char text[NI_MAXHOST];
+
+	if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
+		format_address(&address, len, x->peer_address);
+	len = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+		format_address(&address, len, text);
+		snprintf(x->local_address, sizeof x->local_address,
+			 strchr(text, ':') ? "[%s]" : "%s", text);
+	}
+	x->request.peer_address = x->peer_address;
+	x->request.local_address = x->local_address;
+}
+
+static const char *get_header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* The first that is heard of a request: its path as it was sent. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
+{
+	struct exchange *x = calloc(1, sizeof *x);
+
+	(void)arg;
+	(void)c;
+	if (x && http_parse_target(&x->request, target, &x->error) != DP_OK)
+		x->is_invalid = true;
+	return x;
+}
+
+/* In a header of its own or, as Prometheus sends one, in that for such things. No other
+ * site's page can set either. */
+static const char *get_request_token(struct MHD_Connection *c)
+{
+	const char *own = get_header(c, "X-DPareto-Token");
+
+	return own ? own : auth_bearer_token(get_header(c, "Authorization"));
+}
+
+/* Found out once, in the connection's own thread: asking for a user's groups may take
+ * time. */
+static void read_request_user(struct http_server *server, struct exchange *x,
+			      struct MHD_Connection *c)
+{
+	struct conn *conn = get_mhd_conn(c);
+
+	if (conn && !conn->user_checked)
+		conn_check_user(server, conn);
+	x->request.user_denied = !conn || conn->user_denied;
+	x->request.user_name = conn && conn->user_name[0] ? conn->user_name : NULL;
+}
+
+struct host_headers {
+	const char *first;
+	unsigned count;
+};
+
+static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
+{
+	struct host_headers *hosts = arg;
+
+	(void)kind;
+	if (strcasecmp(name, "Host") == 0 && hosts->count++ == 0)
+		hosts->first = value;
+	return MHD_YES;
+}
+
+/* Of two, a proxy in between might have gone by the other one. NULL: not one. */
+static const char *get_single_host(struct MHD_Connection *c)
+{
+	struct host_headers hosts = { 0 };
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &hosts);
+	return hosts.count == 1 ? hosts.first : NULL;
+}
+
+static void read_headers(struct http_server *server, struct exchange *x, struct MHD_Connection *c,
+			 const char *method)
+{
+	x->request.method = http_parse_method(method);
+	x->request.host = get_single_host(c);
+	x->request.origin = get_header(c, "Origin");
+	x->request.fetch_site = get_header(c, "Sec-Fetch-Site");
+	x->request.fetch_mode = get_header(c, "Sec-Fetch-Mode");
+	x->request.fetch_dest = get_header(c, "Sec-Fetch-Dest");
+	x->request.token = get_request_token(c);
+	x->request.cookie = get_header(c, "Cookie");
+	x->request.if_none_match = get_header(c, "If-None-Match");
+	read_request_user(server, x, c);
+	read_addresses(x, c);
+}
+
+/* ---- answers ---- */
+
+struct event_stream {
+	struct http_server *server;
+	struct event_cursor cursor;
+	struct dp_buf text;
+	size_t sent;
+	unsigned n_polls;
+	int fd;
+};
+
+static bool peer_is_connected(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&p, 1, 0) <= 0;
+}
+
+/* Events as they come; at times a comment, so that nobody in between takes the stream
+ * for dead. */
+static ssize_t event_stream_read(void *arg, uint64_t position, char *out, size_t size)
+{
+	struct event_stream *st = arg;
+	size_t n;
+
+	(void)position;
+	while (st->sent == st->text.len) {
+		dp_buf_clear(&st->text);
+		st->sent = 0;
+		if (!event_broker_next(st->server->app->broker, &st->cursor, STREAM_POLL_MS,
+				       &st->text) ||
+		    !peer_is_connected(st->fd))
+			return MHD_CONTENT_READER_END_OF_STREAM;
+		if (st->text.len == 0 && ++st->n_polls % POLLS_PER_KEEPALIVE == 0)
+			dp_buf_puts(&st->text, ": still here\n\n");
+	}
+	n = st->text.len - st->sent < size ? st->text.len - st->sent : size;
+	memcpy(out, st->text.data + st->sent, n);
+	st->sent += n;
+	return (ssize_t)n;
+}
+
+static void event_stream_free(void *arg)
+{
+	struct event_stream *st = arg;
+
+	dp_buf_free(&st->text);
+	free(st);
+}
+
+static struct MHD_Response *event_stream_response(struct http_server *server,
+						  struct MHD_Connection *c)
+{
+	struct MHD_Response *response;
+	struct event_stream *st = calloc(1, sizeof *st);
+
+	if (!st)
+		return NULL;
+	*st = (struct event_stream){ .server = server, .fd = get_mhd_socket(c) };
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
+						     event_stream_read, st, event_stream_free);
+	if (!response) {
+		dp_buf_free(&st->text);
+		free(st);
+		return NULL;
+	}
+	return response;
+}
+
+/* Makes room for another stream: the oldest one of the peer with the most streams ends,
+ * if this peer has fewer. Browsers connect again by themselves. With the lock. */
+static bool event_stream_evict(struct conn_list *list, const struct conn *conn)
+{
+	struct conn *other = conn_to_evict(list, CONN_STREAMING, CONN_OWNER);
+
+	if (!other || conn_same_peer(other, conn) ||
+	    conn_count_of_peer(list, other, CONN_STREAMING) <=
+		    conn_count_of_peer(list, conn, CONN_STREAMING) + 1)
+		return false;
+	conn_evict(other);
+	return true;
+}
+
+/* Makes the connection a stream, if there may be another one. */
+static bool event_stream_start(struct http_server *server, struct MHD_Connection *c,
+			       struct http_reply *a)
+{
+	struct conn_list *list = &server->acceptor.conns;
+	struct conn *conn = get_mhd_conn(c);
+	struct dp_err err;
+	bool begins;
+
+	pthread_mutex_lock(&server->acceptor.lock);
+	begins = conn &&
+		 (conn_count(list, CONN_STREAMING) < STREAMS_MAX || event_stream_evict(list, conn));
+	if (begins)
+		conn->state = CONN_STREAMING;
+	pthread_mutex_unlock(&server->acceptor.lock);
+	if (begins)
+		return true;
+	dp_fail(&err, DP_E_BUSY, "too many pages follow events already");
+	dp_hint(&err, "close some of them");
+	http_reply_error(a, &err);
+	return false;
+}
+
+static void put_header(struct MHD_Response *r, const char *name, const char *value)
+{
+	if (value && *value)
+		(void)MHD_add_response_header(r, name, value);
+}
+
+static void put_headers(struct MHD_Response *r, const struct http_reply *a)
+{
+	put_header(r, "Content-Type", a->content_type);
+	put_header(r, "Content-Security-Policy",
+		   a->security_policy ? a->security_policy
+				      : "default-src 'none'; frame-ancestors 'none'");
+	put_header(r, "X-Content-Type-Options", "nosniff");
+	put_header(r, "X-Frame-Options", "DENY");
+	put_header(r, "Referrer-Policy", "same-origin");
+	put_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	put_header(r, "Cross-Origin-Opener-Policy", "same-origin");
+	put_header(r, "Cache-Control", a->etag[0] ? "no-cache" : "no-store");
+	put_header(r, "ETag", a->etag);
+	put_header(r, "Allow", a->allow);
+	put_header(r, "Location", a->location);
+	put_header(r, "Set-Cookie", a->cookie);
+	put_header(r, "Connection", "close"); /* acceptor.c checks one request */
+	if (a->is_event_stream)
+		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
+}
+
+static enum MHD_Result http_server_send_reply(struct http_server *server, struct MHD_Connection *c,
+					      struct http_reply *a)
+{
+	bool events = a->is_event_stream && event_stream_start(server, c, a);
+	struct MHD_Response *r;
+	enum MHD_Result sent;
+	size_t len = a->body.len;
+	char *body;
+
+	if (events) {
+		r = event_stream_response(server, c);
+	} else {
+		mhd_conn_set_state(server, c, CONN_SENDING);
+		body = dp_buf_detach(&a->body);
+		r = MHD_create_response_from_buffer(len, body ? body : (char *)"",
+						    body ? MHD_RESPMEM_MUST_FREE
+							 : MHD_RESPMEM_PERSISTENT);
+		if (!r)
+			free(body);
+	}
+	if (!r)
+		return MHD_NO; /* no memory: the connection ends */
+	put_headers(r, a);
+	sent = MHD_queue_response(c, a->status, r);
+	MHD_destroy_response(r);
+	return sent;
+}
+
+/* Does it say that its body is longer than any that is wanted? */
+static bool exchange_body_too_long(struct exchange *x, struct MHD_Connection *c)
+{
+	const char *length = get_header(c, "Content-Length");
+	int64_t n;
+
+	if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
+		return false;
+	dp_fail(&x->error, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
+		HTTP_BODY_MAX);
+	http_reply_error_status(&x->reply, 413, &x->error);
+	return true;
+}
+
+/* Its headers are read: may it go on? */
+static enum MHD_Result exchange_begin(struct http_server *server, struct MHD_Connection *c,
+				      struct exchange *x, const char *method)
+{
+	x->headers_read = true;
+	read_headers(server, x, c, method);
+	if (!x->is_invalid && web_app_authorize(server->app, &x->request, &x->reply) &&
+	    !exchange_body_too_long(x, c))
+		return MHD_YES;
+	x->is_refused = true;
+	if (x->is_invalid)
+		http_reply_error_status(&x->reply, 400, &x->error);
+	/* a body is not waited for */
+	return x->request.method == HTTP_GET ? MHD_YES
+					     : http_server_send_reply(server, c, &x->reply);
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *data,
+				  size_t *size, void **context)
+{
+	struct exchange *x = *context;
+	struct http_server *server = arg;
+
+	(void)url;
+	(void)version;
+	if (!x)
+		return MHD_NO;
+	if (!x->headers_read)
+		return exchange_begin(server, c, x, method);
+	if (*size > 0) {
+		x->body_bytes += *size;
+		if (!x->is_refused && x->body_bytes <= HTTP_BODY_MAX)
+			dp_buf_add(&x->body, data, *size);
+		*size = 0;
+		/* it did not say how long it is: there is no other way to stop it */
+		return x->body_bytes > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
+	}
+	if (!x->is_refused) {
+		mhd_conn_set_state(server, c, CONN_ANSWERING);
+		x->request.body = dp_buf_text(&x->body);
+		x->request.body_len = x->body.len;
+		web_app_handle_request(server->app, &x->request, &x->reply);
+	}
+	return http_server_send_reply(server, c, &x->reply);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *c, void **context,
+			 enum MHD_RequestTerminationCode why)
+{
+	struct exchange *x = *context;
+	struct http_server *server = arg;
+
+	(void)c;
+	(void)why;
+	if (!x)
+		return;
+	atomic_fetch_sub(&server->app->held, x->reply.held);
+	http_request_free(&x->request);
+	http_reply_free(&x->reply);
+	dp_buf_free(&x->body);
+	free(x);
+	*context = NULL;
+}
+
+/* ---- the server ---- */
+
+static struct MHD_Daemon *start_mhd_daemon(struct http_server *server)
+{
+	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+					MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+				0, NULL, NULL, on_request, server, MHD_OPTION_CONNECTION_LIMIT,
+				CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)MHD_MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+				IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+				MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+				MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+				MHD_OPTION_NOTIFY_CONNECTION, on_connected, server, MHD_OPTION_END);
+}
+
+int http_server_start(struct web_app *app, int fd, struct http_server **out, struct dp_err *err)
+{
+	struct http_server *server = calloc(1, sizeof *server);
+	int code;
+
+	if (!server) {
+		close(fd);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
+	}
+	server->app = app;
+	server->acceptor =
+		(struct acceptor){ .auth = &app->auth, .handoff = on_handoff, .arg = server };
+	server->mhd = start_mhd_daemon(server);
+	if (!server->mhd) {
+		close(fd);
+		free(server);
+		return dp_fail(err, DP_E_FAILED, "the server cannot be started");
+	}
+	code = acceptor_start(&server->acceptor, fd, err);
+	if (code != DP_OK) {
+		MHD_stop_daemon(server->mhd);
+		free(server);
+		return code;
+	}
+	*out = server;
+	return DP_OK;
+}
+
+void http_server_stop(struct http_server *server)
+{
+	acceptor_stop(&server->acceptor);
+	MHD_stop_daemon(server->mhd);
+	acceptor_free(&server->acceptor);
+	free(server);
+}

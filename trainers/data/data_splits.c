@@ -1,0 +1,192 @@
+/* data_splits.c - opens a data set: finds, loads, matches and splits. */
+#include "trainers/data/dataset_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where there is no test file, this share of the records is the test set. The seed is
+ * fixed, so that every trial is measured on the same records. */
+static const double test_share = 0.2;
+static const uint64_t test_seed = 1;
+
+struct data_memory {
+	struct dataset train, test, validation;
+	struct dataset unsplit; /* what is being split */
+	uint8_t *test_label;    /* the test set's labels in the classes of train */
+};
+
+void data_splits_close(struct data_splits *d)
+{
+	struct data_memory *m = d->memory;
+
+	if (m) {
+		dataset_free(&m->train);
+		dataset_free(&m->test);
+		dataset_free(&m->validation);
+		dataset_free(&m->unsplit);
+		free(m->test_label);
+		free(m);
+	}
+	memset(d, 0, sizeof *d);
+}
+
+/* Moves a part of the training set to `part`. */
+static int split_train(struct data_memory *m, double share, uint64_t seed, enum split_purpose use,
+		       struct dataset *part, struct dp_err *err)
+{
+	int code;
+
+	m->unsplit = m->train;
+	memset(&m->train, 0, sizeof m->train);
+	code = sparse_rows_split(&m->unsplit.rows, share, seed, use, &m->train, part, err);
+	dataset_free(&m->unsplit);
+	return code;
+}
+
+/* The test set in the classes of the training set: a file that lacks some of them
+ * numbers the others differently. */
+static int match_classes(struct data_memory *m, struct dp_err *err)
+{
+	const struct class_labels *train = &m->train.classes, *test = &m->test.classes;
+	uint8_t number[CLASSES_MAX];
+	bool same = true;
+
+	for (uint32_t i = 0; i < test->n; i++) {
+		int found = class_labels_find(train, test->name[i]);
+
+		if (found < 0)
+			return dp_fail(err, DP_E_INVALID,
+				       "the test set has the label '%s', which the "
+				       "training set has not",
+				       test->name[i]);
+		number[i] = (uint8_t)found;
+		same = same && number[i] == i;
+	}
+	m->test.rows.nclasses = train->n;
+	if (same)
+		return DP_OK;
+	m->test_label = malloc(m->test.rows.n);
+	if (!m->test_label)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u labels", m->test.rows.n);
+	for (uint32_t i = 0; i < m->test.rows.n; i++)
+		m->test_label[i] = number[m->test.rows.label[i]];
+	return DP_OK;
+}
+
+static int match_features(struct dataset *train, struct dataset *test, struct dp_err *err)
+{
+	struct sparse_rows *a = &train->rows, *b = &test->rows;
+	uint32_t wide = a->nfeatures > b->nfeatures ? a->nfeatures : b->nfeatures;
+
+	if (train->column_checksum && test->column_checksum &&
+	    train->column_checksum != test->column_checksum)
+		return dp_fail(err, DP_E_INVALID,
+			       "the columns of the test set have other names than those "
+			       "of the training set, or another order");
+	if ((a->nfeatures < wide && !train->can_widen) || (b->nfeatures < wide && !test->can_widen))
+		return dp_fail(err, DP_E_INVALID,
+			       "the test set has %u features, the training set %u", b->nfeatures,
+			       a->nfeatures);
+	a->nfeatures = b->nfeatures = wide;
+	return DP_OK;
+}
+
+static int load_train(const char *path, const struct data_options *o, struct dataset *s,
+		      struct dp_err *err)
+{
+	int code = dataset_load(path, o, s, err);
+
+	if (code == DP_OK && s->rows.nclasses < 2)
+		code = dp_fail(err, DP_E_INVALID,
+			       "%s: every record has the label '%s', so there is nothing "
+			       "to learn",
+			       path, s->classes.name[0]);
+	return code;
+}
+
+static int load_test(const struct dataset_files *files, const struct data_options *o,
+		     struct data_memory *m, struct dp_err *err)
+{
+	int code = dataset_load(files->test, o, &m->test, err);
+
+	if (code != DP_OK)
+		return code;
+	code = match_features(&m->train, &m->test, err);
+	if (code == DP_OK)
+		code = match_classes(m, err);
+	if (code != DP_OK)
+		dp_err_prefix(err, "%s with %s", files->train, files->test);
+	return code;
+}
+
+static int load_dataset_files(const struct data_options *o, struct data_memory *m,
+			      struct dp_err *err)
+{
+	struct dataset_files files = { 0 };
+	int code = dataset_files_find(o, &files, err);
+
+	if (code == DP_OK)
+		code = load_train(files.train, o, &m->train, err);
+	if (code == DP_OK && files.test)
+		code = load_test(&files, o, m, err);
+	else if (code == DP_OK)
+		code = split_train(m, test_share, test_seed, SPLIT_TEST, &m->test, err);
+	dataset_files_free(&files);
+	return code;
+}
+
+static int check_options(const struct data_options *o, struct dp_err *err)
+{
+	if (!(o->holdout >= 0 && o->holdout < 1))
+		return dp_fail(err, DP_E_INVALID,
+			       "the share held out is %g; it must be at least 0 and below "
+			       "1",
+			       o->holdout);
+	if (o->test && is_named_dataset(o->name))
+		return dp_fail(err, DP_E_INVALID,
+			       "the data set '%s' has a test set of its own; %s cannot be "
+			       "used with it",
+			       o->name, o->test);
+	return DP_OK;
+}
+
+/* The share of the commonest class. */
+static double majority_class_share(const struct sparse_rows *r)
+{
+	uint32_t count[CLASSES_MAX] = { 0 }, most = 0;
+
+	for (uint32_t i = 0; i < r->n; i++)
+		if (++count[r->label[i]] > most)
+			most = count[r->label[i]];
+	return (double)most / (double)r->n;
+}
+
+int data_splits_open(struct data_splits *d, const struct data_options *o, struct dp_err *err)
+{
+	struct data_memory *m;
+	int code;
+
+	memset(d, 0, sizeof *d);
+	code = check_options(o, err);
+	if (code != DP_OK)
+		return code;
+	d->memory = m = calloc(1, sizeof *m);
+	if (!m)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the data set %s", o->name);
+	code = strcmp(o->name, "census") == 0 ? census_generate(&m->train, &m->test, err)
+					      : load_dataset_files(o, m, err);
+	if (code == DP_OK && o->holdout > 0)
+		code = split_train(m, o->holdout, o->split_seed, SPLIT_HOLDOUT, &m->validation,
+				   err);
+	if (code != DP_OK) {
+		data_splits_close(d);
+		return code;
+	}
+	d->train = m->train.rows;
+	d->validation = m->validation.rows;
+	d->test = m->test.rows;
+	if (m->test_label)
+		d->test.label = m->test_label;
+	d->majority_share = majority_class_share(&d->test);
+	return DP_OK;
+}

@@ -1,0 +1,389 @@
+/* linear.c - logistic regression and linear support vector machines by DP-SGD and
+ * DP-Adam.
+ *
+ * The gradient of one record is slope * (row, 1), so its norm is known without forming
+ * it, and clipping is a limit on the slope. The bias is a weight like the others: it
+ * counts in the norm and gets its noise. */
+#include "trainers/learn/linear_internal.h"
+
+#include "linalg/simd.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WEIGHTS_MULTIPLE = 16,
+	TICK_RECORDS = 32768 /* about a millisecond */
+};
+
+size_t linear_count_weights(uint32_t nfeatures)
+{
+	size_t n = (size_t)nfeatures + 1;
+
+	return (n + WEIGHTS_MULTIPLE - 1) / WEIGHTS_MULTIPLE * WEIGHTS_MULTIPLE;
+}
+
+/* ---- the loss of one record ---- */
+
+DP_SIMD_BEGIN
+
+/* exp(x) to 2 units in the last place; x beyond +-87 counts as +-87. See dp__exp(). */
+static inline float exp_float(float x)
+{
+	const float magic = 0x1.8p23f;
+	float a = x < -87 ? -87 : x > 87 ? 87 : x;
+	float kf = a * 1.44269504f + magic, k = kf - magic, r, p, scale;
+	uint32_t bits;
+
+	r = (a - k * 0x1.62e4p-1f) - k * 0x1.7f7d1cp-20f;
+	p = 1.0f / 720;
+	p = p * r + 1.0f / 120;
+	p = p * r + 1.0f / 24;
+	p = p * r + 1.0f / 6;
+	p = p * r + 0.5f;
+	p = p * r + 1;
+	p = p * r + 1;
+	memcpy(&bits, &kf, sizeof bits);
+	bits = (bits << 23) + (UINT32_C(127) << 23);
+	memcpy(&scale, &bits, sizeof scale);
+	return p * scale;
+}
+
+static inline float clamp_abs(float x, float limit)
+{
+	return x > limit ? limit : x < -limit ? -limit : x;
+}
+
+DP_SIMD
+static void logistic_slopes(const struct linear_record *restrict records, uint32_t n,
+			    float *restrict slope)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		float s = 1 / (1 + exp_float(-slope[i])) - records[i].target;
+
+		/* a margin that is the difference of two infinities has no slope */
+		slope[i] = clamp_abs(s == s ? s : 0, records[i].max_slope);
+	}
+}
+
+DP_SIMD
+static void hinge_slopes(const struct linear_record *restrict records, uint32_t n,
+			 float *restrict slope)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		float t = records[i].target, s = t * slope[i] < 1 ? -t : 0;
+
+		slope[i] = clamp_abs(s, records[i].max_slope);
+	}
+}
+
+DP_SIMD_END
+
+void linear_loss_slopes(enum linear_loss loss, const struct linear_record *records, uint32_t n,
+			float *slope)
+{
+	if (loss == LINEAR_LOGISTIC)
+		logistic_slopes(records, n, slope);
+	else
+		hinge_slopes(records, n, slope);
+}
+
+float linear_max_slope(const struct sparse_rows *rows, uint32_t i, double clip)
+{
+	uint64_t start = rows->start[i], n = rows->start[i + 1] - start;
+	double squares = 1; /* the bias */
+
+	if (!rows->value)
+		return sgd_clip_factor(clip, squares + (double)n, 0);
+	for (uint64_t k = start; k < start + n; k++)
+		squares += (double)rows->value[k] * rows->value[k];
+	/* squares of floats are exact in double, and every sum right to half a unit */
+	return sgd_clip_factor(clip, squares, (double)n * DBL_EPSILON);
+}
+
+/* ---- training ---- */
+
+struct linear_training {
+	enum linear_loss loss;
+	const struct sgd *sgd;
+	const struct linear_kernel *kernel;
+	struct linear_kernel_rows rows;
+	struct linear_bitmask *bitmask;
+	struct linear_padded *padded;
+	struct linear_record *records; /* of all rows */
+	struct lot_sampler lots;
+	struct adam adam;
+	size_t n_weights;    /* without padding */
+	size_t padded_width; /* with it */
+	float *gradient_sum; /* the sum of a lot's gradients */
+	double noise_sd;
+	struct noise_stream *noise;
+	struct training_progress *progress;
+	float *weights;
+	const uint32_t *lot_ids; /* the next lot */
+	uint32_t lot_count;
+};
+
+static int linear_init_records(struct linear_training *t, struct dp_err *err)
+{
+	const struct sparse_rows *rows = t->rows.rows;
+
+	t->records = malloc(rows->n * sizeof *t->records);
+	if (!t->records)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %u records", (unsigned)rows->n);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		float label = rows->label[i];
+
+		t->records[i] = (struct linear_record){
+			.target = t->loss == LINEAR_HINGE ? 2 * label - 1 : label,
+			.max_slope = linear_max_slope(rows, i, sgd_clip_norm(t->sgd)),
+		};
+	}
+	return DP_OK;
+}
+
+/* Chooses by name, or the fastest that fits. */
+static int choose_kernel(struct linear_training *t, const char *name, struct dp_err *err)
+{
+	const struct sparse_rows *rows = t->rows.rows;
+	const struct linear_kernel *plain = rows->value ? &linear_by_value : &linear_by_index;
+	int code = DP_OK;
+
+	t->kernel = plain;
+	if (!name || strcmp(name, linear_kernel_bitmask.name) == 0)
+		code = linear_bitmask_new(rows, &t->bitmask, err);
+	if (code == DP_OK && !t->bitmask && (!name || strcmp(name, linear_kernel_padded.name) == 0))
+		code = linear_padded_new(rows, &t->padded, err);
+	t->rows.bitmask = t->bitmask;
+	t->rows.padded = t->padded;
+	if (t->bitmask)
+		t->kernel = &linear_kernel_bitmask;
+	else if (t->padded)
+		t->kernel = &linear_kernel_padded;
+	if (code == DP_OK && name && strcmp(name, t->kernel->name) != 0)
+		code = dp_fail(err, DP_E_INVALID, "the kernel '%s' cannot take these rows", name);
+	return code;
+}
+
+static int linear_training_init(struct linear_training *t, const char *kernel,
+				const struct noise_stream *lots, struct dp_err *err)
+{
+	const struct sparse_rows *rows = t->rows.rows;
+	int code;
+
+	t->n_weights = (size_t)rows->nfeatures + 1;
+	t->padded_width = linear_count_weights(rows->nfeatures);
+	t->noise_sd = sgd_noise_sd(t->sgd);
+	code = lot_sampler_init(&t->lots, lots, rows->n, t->sgd, err);
+	if (code == DP_OK)
+		code = linear_init_records(t, err);
+	if (code == DP_OK)
+		code = choose_kernel(t, kernel, err);
+	if (code == DP_OK && t->sgd->optimizer == OPTIMIZER_ADAM)
+		code = adam_init(&t->adam, t->padded_width, err);
+	if (code != DP_OK)
+		return code;
+	/* vectors that cross cache lines are slow */
+	t->gradient_sum = aligned_alloc(64, t->padded_width * sizeof *t->gradient_sum);
+	return t->gradient_sum
+		       ? DP_OK
+		       : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->padded_width);
+}
+
+static void linear_training_free(struct linear_training *t)
+{
+	free(t->records);
+	free(t->bitmask);
+	linear_padded_free(t->padded);
+	free(t->gradient_sum);
+	lot_sampler_free(&t->lots);
+	adam_free(&t->adam);
+}
+
+/* The loop over lots is a kernel, too: a step of eight records takes 0.3 us. */
+DP_SIMD_BEGIN
+
+/* y += a * x */
+DP_SIMD
+static void add_scaled(size_t n, float a, const float *restrict x, float *restrict y)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] += a * x[i];
+}
+
+/* The sum of the lot's clipped gradients. */
+static void linear_sum_gradients(struct linear_training *t, const uint32_t *ids, uint32_t count)
+{
+	float slope[LINEAR_BLOCK];
+	struct linear_record records[LINEAR_BLOCK];
+
+	memset(t->gradient_sum, 0, t->padded_width * sizeof *t->gradient_sum);
+	while (count > 0) {
+		uint32_t n = count < LINEAR_BLOCK ? count : LINEAR_BLOCK;
+
+		t->kernel->margins(&t->rows, t->weights, ids, n, slope);
+		for (uint32_t i = 0; i < n; i++)
+			records[i] = t->records[ids[i]];
+		linear_loss_slopes(t->loss, records, n, slope);
+		t->kernel->add_gradient(&t->rows, slope, ids, n, t->gradient_sum);
+		ids += n;
+		count -= n;
+	}
+}
+
+/* Noise on all weights; whole vectors are faster, and padding must stay 0. */
+static void linear_add_noise(struct linear_training *t, double sd, float *v)
+{
+	if (sd == 0)
+		return;
+	noise_add_normals(t->noise, (float)sd, v, t->padded_width);
+	for (size_t k = t->n_weights; k < t->padded_width; k++)
+		v[k] = 0;
+}
+
+/* With Poisson sampling, too, the sum is divided by the expected size of a lot: the
+ * real one is a secret. */
+static void linear_update(struct linear_training *t)
+{
+	double rate = t->sgd->learning_rate, lot = t->sgd->lot_size;
+
+	/* Noise goes onto the sum, so that the weights only ever see a private value. */
+	linear_add_noise(t, t->noise_sd, t->gradient_sum);
+	if (t->sgd->optimizer == OPTIMIZER_ADAM)
+		adam_step(&t->adam, rate, 1 / lot, t->gradient_sum, t->weights);
+	else
+		add_scaled(t->padded_width, (float)(-rate / lot), t->gradient_sum, t->weights);
+}
+
+/* The next lot is drawn before the noise of this step is made, so that its rows are on
+ * their way meanwhile. */
+static const uint32_t *linear_next_lot(struct linear_training *t, uint32_t *count)
+{
+	const uint32_t *ids = lot_sampler_next(&t->lots, count);
+	uint32_t n = *count < LINEAR_BLOCK ? *count : LINEAR_BLOCK;
+
+	t->kernel->prefetch(&t->rows, ids, n);
+	for (uint32_t i = 0; i < n; i++)
+		__builtin_prefetch(&t->records[ids[i]]);
+	return ids;
+}
+
+static int linear_run_steps(void *training, uint64_t steps, struct dp_err *err)
+{
+	struct linear_training *t = training;
+	uint64_t beat = 1 + TICK_RECORDS / t->sgd->lot_size, since = 0;
+	const uint32_t *ids = t->lot_ids;
+	uint32_t count = t->lot_count;
+
+	for (uint64_t i = 0; i < steps; i++) {
+		linear_sum_gradients(t, ids, count);
+		ids = linear_next_lot(t, &count);
+		linear_update(t);
+		if (++since < beat && i + 1 < steps)
+			continue;
+		if (!training_progress_tick(t->progress, since))
+			return dp_fail(err, DP_E_INTERRUPTED, "the training was stopped");
+		since = 0;
+	}
+	t->lot_ids = ids;
+	t->lot_count = count;
+	return DP_OK;
+}
+
+DP_SIMD_END
+
+int linear_train_with_kernel(const char *kernel, enum linear_loss loss,
+			     const struct sparse_rows *train, const struct sgd *sgd,
+			     const struct noise_stream *lots, struct noise_stream *noise,
+			     struct training_progress *progress, float *w, struct dp_err *err)
+{
+	struct linear_training t = { .loss = loss,
+				     .sgd = sgd,
+				     .rows.rows = train,
+				     .noise = noise,
+				     .progress = progress,
+				     .weights = w };
+	size_t width = linear_count_weights(train->nfeatures);
+	int code = linear_training_init(&t, kernel, lots, err);
+
+	memset(w, 0, width * sizeof *w);
+	if (code == DP_OK && !sgd_in_range(sgd)) {
+		linear_training_free(&t);
+		return sgd_fill_diverged(sgd, train->n, progress, w, width, err);
+	}
+	if (code == DP_OK) {
+		t.lot_ids = linear_next_lot(&t, &t.lot_count);
+		code = sgd_run_with_checkpoints(sgd, train->n, linear_run_steps, &t, err);
+	}
+	linear_training_free(&t);
+	return code;
+}
+
+int linear_train(enum linear_loss loss, const struct sparse_rows *train, const struct sgd *sgd,
+		 const struct noise_stream *lots, struct noise_stream *noise,
+		 struct training_progress *progress, float *w, struct dp_err *err)
+{
+	return linear_train_with_kernel(NULL, loss, train, sgd, lots, noise, progress, w, err);
+}
+
+/* ---- scoring ---- */
+
+/* The loss at a margin that is positive on the right side. */
+static double linear_loss_at(enum linear_loss loss, double margin)
+{
+	if (loss == LINEAR_HINGE)
+		return margin >= 1 ? 0 : 1 - margin; /* NaN stays NaN */
+	/* log(1 + exp(-margin)), for large negative margins too */
+	return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
+}
+
+/* In double, where no sum of products of floats overflows. */
+static double linear_margin_double(const struct sparse_rows *rows, uint32_t i, const float *w)
+{
+	double sum = w[rows->nfeatures];
+
+	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+		sum += (double)w[rows->index[k]] * (rows->value ? rows->value[k] : 1);
+	return sum;
+}
+
+static double linear_margin(const struct sparse_rows *rows, uint32_t i, const float *w)
+{
+	const struct linear_kernel *kernel = rows->value ? &linear_by_value : &linear_by_index;
+	const struct linear_kernel_rows all = { .rows = rows };
+	float margin;
+
+	kernel->margins(&all, w, &i, 1, &margin);
+	return isfinite(margin) ? margin : linear_margin_double(rows, i, w);
+}
+
+void linear_score(enum linear_loss loss, const struct sparse_rows *rows, const float *w,
+		  struct model_score *out)
+{
+	double sum = 0;
+	uint32_t right = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		double margin = linear_margin(rows, i, w);
+		int label = rows->label[i] != 0;
+
+		right += (margin > 0) == label;
+		sum += linear_loss_at(loss, label ? margin : -margin);
+	}
+	*out = (struct model_score){ .accuracy = (double)right / rows->n, .loss = sum / rows->n };
+}
+
+double linear_fairness_gap(const struct sparse_rows *rows, uint32_t feature, const float *w)
+{
+	uint32_t n[2] = { 0 }, right[2] = { 0 };
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		bool has = sparse_rows_has_feature(rows, i, feature);
+
+		n[has]++;
+		right[has] += (linear_margin(rows, i, w) > 0) == (rows->label[i] != 0);
+	}
+	return fabs((double)right[true] / n[true] - (double)right[false] / n[false]);
+}

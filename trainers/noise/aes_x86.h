@@ -1,0 +1,20 @@
+/* aes_x86.h - what the paths by AES instructions share. */
+#include <immintrin.h>
+
+/* The counter block of a batch's first block. */
+INLINE __m128i counter_block(uint64_t stream, uint64_t counter)
+{
+	return _mm_set_epi64x((long long)__builtin_bswap64(counter),
+			      (long long)__builtin_bswap64(stream));
+}
+
+/* To add to the first block for block i of the batch, in the upper of two words. */
+INLINE long long block_counter_offset(int i)
+{
+	return (long long)i << 56;
+}
+
+INLINE __m128i load_round_key(const struct noise_stream *n, int round)
+{
+	return _mm_loadu_si128((const __m128i *)n->round_key[round]);
+}

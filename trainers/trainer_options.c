@@ -1,0 +1,265 @@
+/* options.c - the command lines of all trainers: one table for reading and for help. */
+#include "trainers/trainers.h"
+
+#include "base/json.h"
+#include "base/units.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_TEXT,
+	OPTION_NUMBER,  /* above lo and below hi */
+	OPTION_INTEGER, /* from lo to hi */
+	OPTION_WORD,
+	OPTION_SET_PARAM,
+};
+
+struct option_spec {
+	const char *name, *value_hint, *help;
+	unsigned groups; /* OPTIONS_* */
+	enum option_kind kind;
+	size_t offset; /* in struct options */
+	double lo, hi;
+	const char *const *words;
+};
+
+const char *const optimizer_words[] = { "sgd", "adam", NULL };
+const char *const model_words[] = { "logistic", "svm", NULL };
+static const char *const samplings[] = { "without-replacement", "poisson", NULL };
+
+#define OPTION_OFFSET(member) offsetof(struct trainer_options, member)
+
+static const struct option_spec option_specs[] = {
+	{ "data", "NAME|PATH", "adult, adult-a9a, mnist, census, or a file; needed", OPTIONS_DATA,
+	  OPTION_TEXT, OPTION_OFFSET(data.name), 0, 0, NULL },
+	{ "test", "PATH", "the test file, where --data is a file", OPTIONS_DATA, OPTION_TEXT,
+	  OPTION_OFFSET(data.test), 0, 0, NULL },
+	{ "data-dir", "PATH", "where named data sets are looked for first", OPTIONS_DATA,
+	  OPTION_TEXT, OPTION_OFFSET(data.dir), 0, 0, NULL },
+	{ "label-column", "COLUMN", "CSV: its name or number (default: the last)", OPTIONS_DATA,
+	  OPTION_TEXT, OPTION_OFFSET(data.label_column), 0, 0, NULL },
+	{ "no-cache", NULL, "neither read nor write the cache of parsed data", OPTIONS_DATA,
+	  OPTION_FLAG, OPTION_OFFSET(data.no_cache), 0, 0, NULL },
+	{ "holdout", "SHARE", "score on this share of the training records", OPTIONS_DATA,
+	  OPTION_NUMBER, OPTION_OFFSET(data.holdout), 0, 1, NULL },
+	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA, OPTION_INTEGER,
+	  OPTION_OFFSET(data.split_seed), 0, 0x1p53 - 1, NULL },
+	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, OPTION_WORD,
+	  OPTION_OFFSET(model), 0, 0, model_words },
+	{ "report", "gap:FEATURE", "also tell how accuracies differ by this feature",
+	  OPTIONS_LINEAR, OPTION_TEXT, OPTION_OFFSET(report), 0, 0, NULL },
+	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP,
+	  OPTION_TEXT, OPTION_OFFSET(hidden), 0, 0, NULL },
+	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, OPTION_WORD,
+	  OPTION_OFFSET(optimizer), 0, 0, optimizer_words },
+	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD, OPTION_WORD,
+	  OPTION_OFFSET(sampling), 0, 0, samplings },
+	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, OPTION_FLAG,
+	  OPTION_OFFSET(no_clip), 0, 0, NULL },
+	{ "no-noise", NULL, "add no noise: no privacy", OPTIONS_SGD, OPTION_FLAG,
+	  OPTION_OFFSET(no_noise), 0, 0, NULL },
+	{ "no-privacy", NULL, "both of these", OPTIONS_SGD, OPTION_FLAG, OPTION_OFFSET(no_privacy),
+	  0, 0, NULL },
+	{ "norm-bound", "NUMBER", "public bound on the norm of rows, bias included", OPTIONS_OUTPUT,
+	  OPTION_NUMBER, OPTION_OFFSET(norm_bound), 0, INFINITY, NULL },
+	{ "passes", "N", "passes over the records (default 10)", OPTIONS_OUTPUT, OPTION_INTEGER,
+	  OPTION_OFFSET(passes), 1, 1000000, NULL },
+	{ "secure", NULL, "noise that nobody can repeat, keyed by the system", OPTIONS_DATA,
+	  OPTION_FLAG, OPTION_OFFSET(secure), 0, 0, NULL },
+	{ "queries", "N", "how many queries (default 100)", OPTIONS_SVT, OPTION_INTEGER,
+	  OPTION_OFFSET(queries), 1, 10000000, NULL },
+	{ "ones", "N", "how many of them are one (default 10)", OPTIONS_SVT, OPTION_INTEGER,
+	  OPTION_OFFSET(ones), 0, 10000000, NULL },
+	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL,
+	  OPTION_SET_PARAM, OPTION_OFFSET(set_params), 0, 0, NULL },
+	{ "path", "N,N...", "by hand: epochs whose results are told on the way", OPTIONS_SGD,
+	  OPTION_TEXT, OPTION_OFFSET(checkpoints), 0, 0, NULL },
+	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, OPTION_INTEGER,
+	  OPTION_OFFSET(runs), 1, 10000, NULL },
+	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, OPTION_INTEGER,
+	  OPTION_OFFSET(seed), 0, 0x1p53 - 1, NULL },
+};
+
+static bool option_applies_to_trainer(const struct trainer *t, const struct option_spec *k)
+{
+	return (t->option_groups | OPTIONS_ALL) & k->groups;
+}
+
+/* ---- values ---- */
+
+static int option_parse_number(const struct option_spec *k, const char *text, double *out,
+			       struct dp_err *err)
+{
+	char lo[DP_NUM_LEN], hi[DP_NUM_LEN];
+	double x;
+
+	if (dp_num_parse(text, &x) && x > k->lo && x < k->hi) {
+		*out = x;
+		return DP_OK;
+	}
+	if (isinf(k->hi))
+		return dp_fail(err, DP_E_USAGE, "--%s must be a number above %s, not '%s'", k->name,
+			       dp_num_text(k->lo, lo), text);
+	return dp_fail(err, DP_E_USAGE, "--%s must be between %s and %s, not '%s'", k->name,
+		       dp_num_text(k->lo, lo), dp_num_text(k->hi, hi), text);
+}
+
+static int option_parse_integer(const struct option_spec *k, const char *text, int64_t *out,
+				struct dp_err *err)
+{
+	int64_t lo = (int64_t)k->lo, hi = (int64_t)k->hi, x;
+
+	if (!dp_int_parse(text, &x) || x < lo || x > hi)
+		return dp_fail(err, DP_E_USAGE,
+			       "--%s must be a whole number from %lld to %lld, not '%s'", k->name,
+			       (long long)lo, (long long)hi, text);
+	*out = x;
+	return DP_OK;
+}
+
+static int option_parse_word(const struct option_spec *k, const char *text, int *out,
+			     struct dp_err *err)
+{
+	for (int i = 0; k->words[i]; i++) {
+		if (strcmp(k->words[i], text) != 0)
+			continue;
+		*out = i;
+		return DP_OK;
+	}
+	return dp_fail(err, DP_E_USAGE, "--%s is %s, not '%s'", k->name, k->help, text);
+}
+
+/* NAME=VALUE into the object: as a number if it is one. */
+static int option_parse_set(const char *text, json_t **set, struct dp_err *err)
+{
+	const char *equals = strchr(text, '=');
+	char name[DP_NAME_MAX + 1] = "";
+	int64_t whole;
+	double real;
+	json_t *value;
+
+	if (equals && equals - text <= DP_NAME_MAX)
+		memcpy(name, text, (size_t)(equals - text));
+	if (!dp_name_ok(name))
+		return dp_fail(err, DP_E_USAGE, "--set needs NAME=VALUE, not '%s'", text);
+	if (dp_int_parse(equals + 1, &whole))
+		value = json_integer(whole);
+	else if (dp_num_parse(equals + 1, &real) && isfinite(real))
+		value = json_real(real);
+	else
+		value = json_string(equals + 1);
+	if (!*set)
+		*set = json_object();
+	if (!*set || json_object_set_new(*set, name, value) != 0)
+		return dp_fail(err, DP_E_NOMEM, "no memory for the parameters");
+	return DP_OK;
+}
+
+static int option_parse_value(const struct option_spec *k, const char *text,
+			      struct trainer_options *o, struct dp_err *err)
+{
+	void *at = (char *)o + k->offset;
+
+	switch (k->kind) {
+	case OPTION_FLAG:
+		*(bool *)at = true;
+		return DP_OK;
+	case OPTION_TEXT:
+		*(const char **)at = text;
+		return DP_OK;
+	case OPTION_NUMBER:
+		return option_parse_number(k, text, at, err);
+	case OPTION_INTEGER:
+		return option_parse_integer(k, text, at, err);
+	case OPTION_WORD:
+		return option_parse_word(k, text, at, err);
+	default:
+		return option_parse_set(text, at, err);
+	}
+}
+
+/* ---- the command line ---- */
+
+/* An option that this trainer takes has its place in the table as its value. */
+static void build_getopt_list(const struct trainer *t, struct option list[])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < DP_COUNT(option_specs); i++)
+		if (option_applies_to_trainer(t, &option_specs[i]))
+			list[n++] = (struct option){ option_specs[i].name,
+						     option_specs[i].kind == OPTION_FLAG
+							     ? no_argument
+							     : required_argument,
+						     NULL, (int)i };
+	list[n] = (struct option){ 0 };
+}
+
+static int options_check(const struct trainer *t, const struct trainer_options *o,
+			 struct dp_err *err)
+{
+	if ((t->option_groups & OPTIONS_DATA) && !o->data.name) {
+		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
+		return dp_hint(err, "'--data census' needs no file.");
+	}
+	if (o->ones > o->queries)
+		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
+			       (long long)o->ones, (long long)o->queries);
+	return DP_OK;
+}
+
+int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct trainer_options *o,
+			  struct dp_err *err)
+{
+	struct option list[DP_COUNT(option_specs) + 1];
+	int i, code = DP_OK;
+
+	*o = (struct trainer_options){ .hidden = "128,64",
+				       .norm_bound = NAN,
+				       .passes = 10,
+				       .queries = 100,
+				       .ones = 10,
+				       .runs = 1 };
+	build_getopt_list(t, list);
+	optind = 0; /* the table of trainers has read options before */
+	opterr = 0;
+	while (code == DP_OK && (i = getopt_long(argc, argv, "", list, NULL)) != -1) {
+		if (i == '?')
+			return dp_fail(err, DP_E_USAGE,
+				       "'%s' is not an option of %s, or lacks its value",
+				       argv[optind - 1], t->name);
+		code = option_parse_value(&option_specs[i], optarg, o, err);
+	}
+	if (code != DP_OK)
+		return code;
+	if (optind < argc)
+		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'", t->name,
+			       argv[optind]);
+	return options_check(t, o, err);
+}
+
+void trainer_options_clear(struct trainer_options *o)
+{
+	json_decref(o->set_params);
+	o->set_params = NULL;
+}
+
+void trainer_options_print_help(const struct trainer *t, FILE *to)
+{
+	fprintf(to, "usage: dpareto-train %s [OPTION...]\n\n%s\n", t->name, t->about);
+	for (size_t i = 0; i < DP_COUNT(option_specs); i++) {
+		char left[40];
+
+		if (!option_applies_to_trainer(t, &option_specs[i]))
+			continue;
+		snprintf(left, sizeof left, "--%s%s%s", option_specs[i].name,
+			 option_specs[i].value_hint ? " " : "",
+			 option_specs[i].value_hint ? option_specs[i].value_hint : "");
+		fprintf(to, "  %-22s  %s\n", left, option_specs[i].help);
+	}
+	fprintf(to, "\n%s", t->params_help);
+}

@@ -1,0 +1,256 @@
+/* training_runs.c - the utility of a point: trains and scores every run of a request. */
+#include "trainers/trainers.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct training_runs {
+	const struct model_ops *model;
+	void *self;
+	const struct trainer_options *options;
+	const struct dp_trainer_request *request;
+	int fd;
+	struct data_splits data;
+	struct checkpoint_epochs checkpoints;
+	struct fairness_gap fairness_gap;
+	size_t n_weights;
+	float *weights;
+};
+
+/* The run that is being trained. */
+struct active_run {
+	const struct training_runs *runs;
+	uint32_t run_index;       /* place in the request */
+	double start_cpu_seconds; /* processor time; later by every second spent on scores since */
+};
+
+int need_two_classes(const struct sparse_rows *rows, struct dp_err *err)
+{
+	if (rows->nclasses == 2)
+		return DP_OK;
+	return dp_fail(err, DP_E_INVALID, "this trainer is for two classes, and the data have %u",
+		       (unsigned)rows->nclasses);
+}
+
+/* Every run has streams of its own, and shares no lot with another: a mean over runs
+ * with common lots is hardly better than one of them. */
+static int training_open_streams(const struct training_runs *r, uint32_t i, struct run_streams *s,
+				 struct dp_err *err)
+{
+	uint64_t seed = r->request->seeds[i];
+	int code;
+
+	noise_stream_init_seeded(&s->lots, seed, NOISE_LOTS);
+	noise_stream_init_seeded(&s->gradient, seed, NOISE_GRADIENT);
+	noise_stream_init_seeded(&s->initial_weights, seed, NOISE_INIT_WEIGHTS);
+	if (!r->options->secure)
+		return DP_OK;
+	/* who knows the lots knows more than the accountants assume */
+	code = noise_stream_init_secure(&s->lots, err);
+	return code == DP_OK ? noise_stream_init_secure(&s->gradient, err) : code;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The score on some records; NaN throughout if the training diverged. */
+static int training_score(const struct training_runs *r, const struct sparse_rows *rows,
+			  struct model_score *out, struct dp_err *err)
+{
+	int code = r->model->score(r->self, rows, r->weights, out, err);
+
+	if (code == DP_OK &&
+	    (!isfinite(out->loss) || !weights_are_finite(r->weights, r->n_weights)))
+		*out = (struct model_score){ NAN, NAN };
+	return code;
+}
+
+/* The gap on the same records as a score; NaN where the training diverged. */
+static double training_fairness_gap(const struct training_runs *r, const struct sparse_rows *rows,
+				    const struct model_score *score)
+{
+	return isnan(score->accuracy)
+		       ? NAN
+		       : r->model->fairness_gap(rows, r->fairness_gap.feature, r->weights);
+}
+
+/* False without memory. */
+static bool training_add_gap_metrics(const struct training_runs *r,
+				     const struct sparse_rows *scored,
+				     const struct model_score *here, const struct model_score *test,
+				     json_t *metrics)
+{
+	const struct sparse_rows *last = &r->data.test;
+
+	return json_object_set_new(metrics, r->fairness_gap.metric_name,
+				   dp_json_real(training_fairness_gap(r, scored, here))) == 0 &&
+	       (scored == last ||
+		json_object_set_new(metrics, r->fairness_gap.test_metric_name,
+				    dp_json_real(training_fairness_gap(r, last, test))) == 0);
+}
+
+/* What is reported of the weights as they are. */
+static int training_collect_metrics(const struct training_runs *r, double seconds, json_t **out,
+				    struct dp_err *err)
+{
+	const struct data_splits *d = &r->data;
+	bool holdout = d->validation.n > 0;
+	const struct sparse_rows *scored = holdout ? &d->validation : &d->test;
+	struct model_score here, test = { 0 };
+	json_t *metrics;
+	int code = training_score(r, scored, &here, err);
+
+	if (code == DP_OK && holdout)
+		code = training_score(r, &d->test, &test, err);
+	if (code != DP_OK)
+		return code;
+	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy", dp_json_real(here.accuracy),
+			    "loss", dp_json_real(here.loss), "seconds", dp_json_real(seconds),
+			    "majority_accuracy", dp_json_real(d->majority_share), "test_records",
+			    (json_int_t)scored->n);
+	if (!metrics ||
+	    (holdout &&
+	     json_object_set_new(metrics, "test_accuracy", dp_json_real(test.accuracy)) != 0) ||
+	    (r->fairness_gap.is_requested &&
+	     !training_add_gap_metrics(r, scored, &here, &test, metrics))) {
+		json_decref(metrics);
+		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	}
+	*out = metrics;
+	return DP_OK;
+}
+
+/* `at` is 0 for the run's own result. */
+static int training_report_result(const struct active_run *now, uint32_t at, double seconds,
+				  struct dp_err *err)
+{
+	const struct training_runs *r = now->runs;
+	uint32_t run = r->request->runs[now->run_index];
+	json_t *metrics = NULL;
+	int code = training_collect_metrics(r, seconds, &metrics, err);
+
+	if (code != DP_OK)
+		return code;
+	code = at ? dp_trainer_report_checkpoint(r->fd, run, at, metrics, err)
+		  : dp_trainer_report_run(r->fd, run, metrics, err);
+	json_decref(metrics);
+	return code;
+}
+
+/* A result on the way. What the test takes is not counted as training. */
+static int training_on_checkpoint(void *who, uint32_t epochs, struct dp_err *err)
+{
+	struct active_run *now = who;
+	double here = cpu_seconds();
+	int code = training_report_result(now, epochs, here - now->start_cpu_seconds, err);
+
+	now->start_cpu_seconds += cpu_seconds() - here;
+	return code;
+}
+
+static int training_run_one(const struct training_runs *r, uint32_t i,
+			    struct training_progress *progress, struct dp_err *err)
+{
+	struct active_run now = { .runs = r, .run_index = i, .start_cpu_seconds = cpu_seconds() };
+	const struct training_checkpoints checkpoints = { .epochs = r->checkpoints.epochs,
+							  .n = r->checkpoints.n,
+							  .on_checkpoint = training_on_checkpoint,
+							  .arg = &now };
+	struct run_streams streams;
+	int code = training_open_streams(r, i, &streams, err);
+
+	if (code == DP_OK)
+		code = r->model->train(r->self, &r->data.train, &streams,
+				       checkpoints.n > 0 ? &checkpoints : NULL, progress,
+				       r->weights, err);
+	return code == DP_OK
+		       ? training_report_result(&now, 0, cpu_seconds() - now.start_cpu_seconds, err)
+		       : code;
+}
+
+static int training_run_all(const struct training_runs *r, struct training_progress *progress,
+			    struct dp_err *err)
+{
+	int code = DP_OK;
+
+	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++)
+		code = training_run_one(r, i, progress, err);
+	return code == DP_OK ? dp_trainer_report_done(r->fd, err) : code;
+}
+
+/* The feature of a gap must tell apart the records that are scored. */
+static int training_prepare_gap(struct training_runs *r, struct dp_err *err)
+{
+	const struct data_splits *d = &r->data;
+	int code =
+		fairness_gap_parse(r->options->report, d->train.nfeatures, &r->fairness_gap, err);
+
+	if (code == DP_OK && d->validation.n > 0)
+		code = fairness_gap_check(&r->fairness_gap, &d->validation, err);
+	return code == DP_OK ? fairness_gap_check(&r->fairness_gap, &d->test, err) : code;
+}
+
+/* With the data open. */
+static int training_serve_request(struct training_runs *r, struct dp_err *err)
+{
+	struct training_plan plan = { 0 };
+	struct training_progress progress;
+	int code = training_prepare_gap(r, err);
+
+	if (code == DP_OK)
+		code = r->model->prepare(r->self, r->options, r->request, &r->data.train, &plan,
+					 err);
+	if (code == DP_OK)
+		code = plan.declaration
+			       ? dp_trainer_report_declaration(r->fd, plan.declaration, err)
+			       : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
+	json_decref(plan.declaration);
+	if (code != DP_OK)
+		return code;
+	r->n_weights = plan.n_weights;
+	r->weights = aligned_alloc(64, (plan.n_weights * sizeof *r->weights + 63) / 64 * 64);
+	if (!r->weights)
+		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", plan.n_weights);
+	training_progress_start(&progress, r->fd, plan.n_steps * r->request->nruns);
+	code = training_run_all(r, &progress, err);
+	free(r->weights);
+	training_progress_end(&progress);
+	return code;
+}
+
+int model_run_request(const struct trainer *t, const struct model_ops *model, void *self, int argc,
+		      char **argv, struct dp_err *err)
+{
+	struct trainer_options options;
+	struct dp_trainer_request request = { 0 };
+	struct training_runs r = { .model = model, .self = self, .options = &options, .fd = -1 };
+	int code = trainer_options_parse(t, argc, argv, &options, err);
+
+	if (code == DP_OK)
+		code = trainer_request_open(&options, &request, &r.fd, err);
+	if (code == DP_OK)
+		code = checkpoint_epochs_read(t, &request, &r.checkpoints, err);
+	if (code == DP_OK) {
+		r.request = &request;
+		code = data_splits_open(&r.data, &options.data, err);
+	}
+	if (code == DP_OK) {
+		code = training_serve_request(&r, err);
+		data_splits_close(&r.data);
+	}
+	if (r.fd >= 0)
+		close(r.fd);
+	checkpoint_epochs_clear(&r.checkpoints);
+	dp_trainer_request_clear(&request);
+	trainer_options_clear(&options);
+	return code;
+}

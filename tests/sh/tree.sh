@@ -122,6 +122,8 @@ while read -r file; do
 		if (file ~ /^lib\// && match(dir, /^[a-z]+\/(propose|recommend|gp|pareto|history|trainer|control)/))
 			return dir ~ /propose|recommend/ ? "propose" : dir
 		sub(/\/.*/, "", dir)
+		if (dir == "state") # open_readonly.c shares the store with lib/journal
+			return "journal"
 		return dir
 	}
 	!/^[ \t]*#[ \t]*include/ { next }

@@ -257,7 +257,7 @@ static void append_clean_lines(struct dp_buf *out, const char *text)
 {
 	while (text) {
 		const char *end = strchr(text, '\n');
-		char *line = end ? strndup(text, (size_t)(end - text)) : strdup(text);
+		char *line = end ? dp_strndup(text, (size_t)(end - text)) : dp_strdup(text);
 
 		if (!line)
 			ctl_die_nomem();

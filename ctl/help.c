@@ -233,7 +233,7 @@ static void roff_paragraphs(struct dp_buf *out, const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		char *line = strndup(text, len);
+		char *line = dp_strndup(text, len);
 
 		if (!line)
 			ctl_die_nomem();

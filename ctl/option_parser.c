@@ -310,8 +310,8 @@ int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int ar
 	int code;
 
 	getopt_tables_init(&t, ctl, command);
-	ctl->given_options = realloc(ctl->given_options, (ctl->n_given_options + (size_t)argc) *
-								 sizeof *ctl->given_options);
+	ctl->given_options = dp_realloc(ctl->given_options, (ctl->n_given_options + (size_t)argc) *
+								    sizeof *ctl->given_options);
 	if (!ctl->given_options)
 		ctl_die_nomem();
 	code = parse_with_getopt(ctl, &t, command, argc, argv, err);
@@ -367,7 +367,7 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 			       "'%s' is not a range of trials (from low to high, at "
 			       "most %d in all)",
 			       part, MAX_RANGE_TRIALS);
-	grown = realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
+	grown = dp_realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
 	if (!grown)
 		ctl_die_nomem();
 	*list = grown;

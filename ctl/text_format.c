@@ -432,7 +432,7 @@ void ctl_text_wrap(struct dp_buf *out, const char *text, int indent, int columns
 		int width;
 		char *word;
 
-		word = strndup(text, len);
+		word = dp_strndup(text, len);
 		if (!word)
 			ctl_die_nomem();
 		width = ctl_text_width(word);

@@ -13,7 +13,7 @@ _Noreturn void ctl_die_nomem(void)
 
 void *ctl_xcalloc(size_t count, size_t size)
 {
-	void *p = calloc(count ? count : 1, size);
+	void *p = dp_calloc(count ? count : 1, size);
 
 	if (!p)
 		ctl_die_nomem();
@@ -22,7 +22,7 @@ void *ctl_xcalloc(size_t count, size_t size)
 
 char *ctl_xstrdup(const char *s)
 {
-	char *copy = strdup(s);
+	char *copy = dp_strdup(s);
 
 	if (!copy)
 		ctl_die_nomem();

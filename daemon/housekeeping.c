@@ -93,7 +93,7 @@ static void removal_done(uv_work_t *w, int status)
 
 void remove_tree_in_background(struct daemon *d, char *folder)
 {
-	struct removal *r = folder ? calloc(1, sizeof *r) : NULL;
+	struct removal *r = folder ? dp_calloc(1, sizeof *r) : NULL;
 
 	if (!r) {
 		free(folder);

@@ -143,7 +143,7 @@ static void on_watchdog(uv_timer_t *t)
 /* The folders, made absolute so that attempts can be told where they are. */
 static int find_folders(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
-	char *state = s->state_dir ? strdup(s->state_dir) : dp_default_state_dir();
+	char *state = s->state_dir ? dp_strdup(s->state_dir) : dp_default_state_dir();
 	int code = DP_OK;
 
 	if (!state)
@@ -163,7 +163,7 @@ static int find_folders(struct daemon *d, const struct daemon_options *s, struct
 		d->paths.socket_path = NULL;
 	else
 		d->paths.socket_path =
-			s->socket_path ? strdup(s->socket_path) : dp_default_socket_path();
+			s->socket_path ? dp_strdup(s->socket_path) : dp_default_socket_path();
 	if (!d->paths.state_dir || !d->paths.shim_path || !d->paths.report_path)
 		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
 	return DP_OK;

@@ -108,14 +108,12 @@ static size_t count_config_options(void)
 static struct option *option_table(void)
 {
 	size_t own = DP_COUNT(own_options);
-	struct option *table = calloc(own + count_config_options() + 1, sizeof *table);
+	struct option *table = dp_calloc(own + count_config_options() + 1, sizeof *table);
 	struct config_option_doc doc;
 
-	if (!table)
-		return NULL;
 	memcpy(table, own_options, sizeof own_options);
 	for (size_t i = 0; config_get_doc(i, &doc); i++) {
-		char *flag = strdup(doc.name);
+		char *flag = dp_strdup(doc.name);
 
 		if (!flag)
 			break;

@@ -25,7 +25,7 @@ static int find_state_dir(const struct report_options *o, char **state, struct d
 	*state = NULL;
 	if (o->journal_path)
 		return DP_OK;
-	*state = o->state_dir ? strdup(o->state_dir) : dp_default_state_dir();
+	*state = o->state_dir ? dp_strdup(o->state_dir) : dp_default_state_dir();
 	return *state ? DP_OK
 		      : dp_fail(err, DP_E_USAGE,
 				"no home folder is known; name the state folder with "
@@ -266,7 +266,7 @@ static char *default_report_dir(const struct report_data *r, const char *state)
 static int make_report(const struct report_options *o, struct report_data *r, const char *state,
 		       struct dp_err *err)
 {
-	char *dir = o->output_dir ? strdup(o->output_dir) : default_report_dir(r, state);
+	char *dir = o->output_dir ? dp_strdup(o->output_dir) : default_report_dir(r, state);
 	struct rendered_figure *pictures = NULL;
 	struct report_model model = { 0 };
 	char *folder = NULL;
@@ -294,7 +294,7 @@ static int run_report(const struct report_options *o, struct report_data *r, str
 
 	if (code != DP_OK)
 		return code;
-	journal = state ? dp_path_join(state, "journal") : strdup(o->journal_path);
+	journal = state ? dp_path_join(state, "journal") : dp_strdup(o->journal_path);
 	real = journal ? realpath(journal, NULL) : NULL;
 	if (real) { /* as the report names it; what is not there is told by name */
 		free(journal);

@@ -96,7 +96,7 @@ static int check_option_utf8(int option, struct dp_err *err)
 /* The array with room for one more, which is all zero; NULL without memory. */
 static void *grow_array_by_one(void *array, size_t n, size_t size)
 {
-	char *grown = realloc(array, (n + 1) * size);
+	char *grown = dp_realloc(array, (n + 1) * size);
 
 	if (grown)
 		memset(grown + n * size, 0, size);
@@ -106,7 +106,7 @@ static void *grow_array_by_one(void *array, size_t n, size_t size)
 /* What is before the `equals` sign, for the caller to free. */
 static int take_name(const char *given, const char *equals, char **name, struct dp_err *err)
 {
-	*name = strndup(given, (size_t)(equals - given));
+	*name = dp_strndup(given, (size_t)(equals - given));
 	return *name ? DP_OK : dp_fail(err, DP_E_NOMEM, "out of memory");
 }
 
@@ -140,9 +140,7 @@ static int add_label(struct report_data *r, const char *given, struct dp_err *er
 		    strncmp(grown[i].study, given, (size_t)(equals - given)) == 0)
 			return dp_fail(err, DP_E_USAGE, "--label calls the study '%s' two things",
 				       grown[i].study);
-	grown[r->nlabels].label = strdup(equals + 1);
-	if (!grown[r->nlabels].label)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
+	grown[r->nlabels].label = dp_strdup(equals + 1);
 	return take_name(given, equals, &grown[r->nlabels++].study, err);
 }
 

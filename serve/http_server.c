@@ -205,7 +205,7 @@ static const char *get_header(struct MHD_Connection *c, const char *name)
 /* The first that is heard of a request: its path as it was sent. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 {
-	struct exchange *x = calloc(1, sizeof *x);
+	struct exchange *x = dp_calloc(1, sizeof *x);
 
 	(void)arg;
 	(void)c;
@@ -331,10 +331,8 @@ static struct MHD_Response *event_stream_response(struct http_server *server,
 						  struct MHD_Connection *c)
 {
 	struct MHD_Response *response;
-	struct event_stream *st = calloc(1, sizeof *st);
+	struct event_stream *st = dp_calloc(1, sizeof *st);
 
-	if (!st)
-		return NULL;
 	*st = (struct event_stream){ .server = server, .fd = get_mhd_socket(c) };
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
 						     event_stream_read, st, event_stream_free);
@@ -534,7 +532,7 @@ static struct MHD_Daemon *start_mhd_daemon(struct http_server *server)
 
 int http_server_start(struct web_app *app, int fd, struct http_server **out, struct dp_err *err)
 {
-	struct http_server *server = calloc(1, sizeof *server);
+	struct http_server *server = dp_calloc(1, sizeof *server);
 	int code;
 
 	if (!server) {

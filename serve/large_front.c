@@ -76,10 +76,8 @@ static bool large_front_collect_members(struct large_front *f)
 	    at = trial_rows_find_column(f->rows, NULL, "at");
 	size_t i;
 
-	f->member_rows = malloc((json_array_size(first) + json_array_size(more) + 1) *
-				sizeof *f->member_rows);
-	if (!f->member_rows)
-		return false;
+	f->member_rows = dp_malloc((json_array_size(first) + json_array_size(more) + 1) *
+				   sizeof *f->member_rows);
 	json_array_foreach (first, i, p)
 		large_front_add_member(f, trial, at, json_object_get(p, "trial"),
 				       json_object_get(p, "at"));
@@ -207,11 +205,9 @@ static size_t mark_last_per_cell(const struct large_front *f, const struct sampl
 static bool mark_visible_points(const struct large_front *f, const struct sample_axis axis[2],
 				bool *keep)
 {
-	struct sample_spot *spot = malloc(f->n_members * sizeof *spot + 1);
+	struct sample_spot *spot = dp_malloc(f->n_members * sizeof *spot + 1);
 	uint32_t cells = GRID_CELLS;
 
-	if (!spot)
-		return false;
 	while (mark_last_per_cell(f, axis, cells, spot, keep) > LARGE_FRONT_MAX_DRAWN)
 		cells /= 2;
 	for (int k = 0; k < 2 && f->n_members > 0; k++)
@@ -223,7 +219,7 @@ static bool mark_visible_points(const struct large_front *f, const struct sample
 int large_front_downsample(const struct large_front *f, const struct figure_axis *x,
 			   const struct figure_axis *y, json_t **front, struct dp_err *err)
 {
-	bool *keep = calloc(f->n_members + 1, sizeof *keep);
+	bool *keep = dp_calloc(f->n_members + 1, sizeof *keep);
 	json_t *list = json_array(), *point;
 	struct sample_axis axis[2];
 	int code = keep && list ? DP_OK : DP_E_NOMEM;
@@ -296,7 +292,7 @@ static json_t *minimal_point_json(const struct large_front *f, const struct samp
 static json_t *minimal_front_json(const struct large_front *f, const json_t *summary)
 {
 	const json_t *names = json_object_get(summary, "objectives"), *name;
-	struct sample_axis *axis = calloc(json_array_size(names) + 1, sizeof *axis);
+	struct sample_axis *axis = dp_calloc(json_array_size(names) + 1, sizeof *axis);
 	json_t *list = json_array();
 	bool whole = axis && list;
 	size_t k;

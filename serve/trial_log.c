@@ -89,13 +89,11 @@ struct log_chunk {
 static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, struct log_chunk *r,
 			     struct dp_err *err)
 {
-	char *bytes = malloc(LOG_PART_MAX_BYTES);
+	char *bytes = dp_malloc(LOG_PART_MAX_BYTES);
 	size_t skip = 0;
 	struct stat st;
 	ssize_t n;
 
-	if (!bytes)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a log");
 	r->size = fstat(fd, &st) == 0 ? st.st_size : 0;
 	r->from = w->from >= 0 ? w->from : r->size > LOG_TAIL_BYTES ? r->size - LOG_TAIL_BYTES : 0;
 	if (r->from > r->size) /* it was begun anew */

@@ -331,9 +331,7 @@ int trial_table_write_query(const struct trial_rows *rows, const struct http_req
 
 	if (code != DP_OK)
 		return code;
-	list = malloc(trial_rows_count(rows) * sizeof *list + 1);
-	if (!list)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a table");
+	list = dp_malloc(trial_rows_count(rows) * sizeof *list + 1);
 	n = filter_rows(rows, q, list);
 	for (size_t i = 0; i < n; i++)
 		set_sort_key(&list[i], rows, t.order.column);

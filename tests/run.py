@@ -118,8 +118,7 @@ def valgrind(args):
                          if os.path.basename(p).split("_")[1] in subjects
                          # these do the same hundreds of times or draw for minutes: the
                          # sanitizers see it
-                         and not p.endswith(("test_no_memory_plot", "test_no_memory_search",
-                                             "test_no_memory_study", "test_study_attack",
+                         and not p.endswith(("test_study_attack",
                                              "test_report", "test_report_words"))])
 
 
@@ -188,9 +187,9 @@ def distcheck(args):
     code, text, seconds = run(
         ["make", "-s", "distcheck", "-j%d" % (os.cpu_count() or 1),
          "CHECK_KINDS=unit,sh --without=test_pld,test_propose,test_journal_faults,"
-         "test_acquisition,test_svt,test_no_memory_search,test_whole_attack,"
+         "test_acquisition,test_svt,test_whole_attack,"
          "test_study_attack,test_release,test_select,test_propose_budget,test_union,"
-         "test_no_memory_plot,test_figures_space_drawn,test_search_noise,test_recommend,"
+         "test_figures_space_drawn,test_search_noise,test_recommend,"
          "test_report,test_report_words,test_mlp",
          "DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O1"], 2400, cwd=args.build)
     return note(args, "make distcheck", code == 0, code != 0, 0, seconds, text[-6000:])

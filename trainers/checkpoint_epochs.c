@@ -16,11 +16,9 @@ int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q, stru
 {
 	const char *p = text;
 
-	q->path_parameter = strdup(CHECKPOINT_PARAM);
+	q->path_parameter = dp_strdup(CHECKPOINT_PARAM);
 	/* a value takes two characters at least, but for the last */
-	q->checkpoints = calloc(strlen(text) / 2 + 1, sizeof *q->checkpoints);
-	if (!q->path_parameter || !q->checkpoints)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the path");
+	q->checkpoints = dp_calloc(strlen(text) / 2 + 1, sizeof *q->checkpoints);
 	while (p) {
 		char *end = NULL;
 		unsigned long long x = *p >= '0' && *p <= '9' ? strtoull(p, &end, 10) : 0;
@@ -63,9 +61,7 @@ static int checkpoint_epochs_read_values(const struct dp_trainer_request *q,
 
 	if (code != DP_OK)
 		return code;
-	out->epochs = calloc(q->ncheckpoints + 1, sizeof *out->epochs);
-	if (!out->epochs)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the path");
+	out->epochs = dp_calloc(q->ncheckpoints + 1, sizeof *out->epochs);
 	for (; out->n < q->ncheckpoints; out->n++) {
 		double x = q->checkpoints[out->n];
 

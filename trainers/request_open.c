@@ -15,10 +15,10 @@ static int request_from_options(const struct trainer_options *o, struct dp_train
 	struct dp_trainer_request r = { .nruns = (uint32_t)o->runs };
 	int code;
 
-	r.study = strdup("by-hand");
+	r.study = dp_strdup("by-hand");
 	r.parameters = json_incref(o->set_params);
-	r.runs = calloc(r.nruns, sizeof *r.runs);
-	r.seeds = calloc(r.nruns, sizeof *r.seeds);
+	r.runs = dp_calloc(r.nruns, sizeof *r.runs);
+	r.seeds = dp_calloc(r.nruns, sizeof *r.seeds);
 	if (!r.study || !r.runs || !r.seeds) {
 		dp_trainer_request_clear(&r);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the request");

@@ -74,9 +74,7 @@ static int svt_run_all(const struct dp_trainer_request *q, int fd, struct svt_pa
 	if ((code = param_read_integer(q, "C", 1, &s->cutoff, err)) != DP_OK ||
 	    (code = param_read_number(q, "b", 0, true, &s->noise_scale, err)) != DP_OK)
 		return code;
-	answers = malloc(s->n_queries);
-	if (!answers)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu queries", s->n_queries);
+	answers = dp_malloc(s->n_queries);
 	for (uint32_t i = 0; i < q->nruns && code == DP_OK; i++) {
 		struct dp_rng rng;
 

@@ -217,9 +217,7 @@ static int training_serve_request(struct training_runs *r, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	r->n_weights = plan.n_weights;
-	r->weights = aligned_alloc(64, (plan.n_weights * sizeof *r->weights + 63) / 64 * 64);
-	if (!r->weights)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", plan.n_weights);
+	r->weights = dp_aligned_alloc((plan.n_weights * sizeof *r->weights + 63) / 64 * 64);
 	training_progress_start(&progress, r->fd, plan.n_steps * r->request->nruns);
 	code = training_run_all(r, &progress, err);
 	free(r->weights);

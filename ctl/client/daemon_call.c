@@ -68,7 +68,7 @@ int ctl_pack_fields(json_t **fields, struct dp_err *err, const char *format, ...
 
 char *ctl_socket_path(const struct ctl *ctl)
 {
-	char *path = ctl->socket ? strdup(ctl->socket) : dp_default_socket_path();
+	char *path = ctl->socket ? dp_strdup(ctl->socket) : dp_default_socket_path();
 
 	return path ? path : ctl_xstrdup(SYSTEM_SOCKET_PATH);
 }

@@ -301,8 +301,8 @@ static void line_add_given_option(struct completion_line *l, const struct ctl_op
 {
 	struct ctl *ctl = l->ctl;
 
-	ctl->given_options = realloc(ctl->given_options,
-				     (ctl->n_given_options + 1) * sizeof *ctl->given_options);
+	ctl->given_options = dp_realloc(ctl->given_options,
+					(ctl->n_given_options + 1) * sizeof *ctl->given_options);
 	if (!ctl->given_options)
 		ctl_die_nomem();
 	ctl->given_options[ctl->n_given_options++] = (struct ctl_given_option){ o, value };

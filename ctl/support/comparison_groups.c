@@ -46,7 +46,7 @@ void ctl_groups_clear(struct ctl_groups *g)
 /* Room for one thing more at the end of a list. */
 static void *groups_grow_array(void *list, size_t n, size_t size)
 {
-	void *more = realloc(list, (n + 1) * size);
+	void *more = dp_realloc(list, (n + 1) * size);
 
 	if (!more)
 		ctl_die_nomem();
@@ -206,8 +206,8 @@ static int results_add(struct results_builder *r, const json_t *values, uint32_t
 
 	if (of->results.n == of->capacity) {
 		of->capacity = of->capacity ? 2 * of->capacity : 256;
-		of->y = realloc(of->y, of->capacity * m * sizeof *of->y);
-		of->trial = realloc(of->trial, of->capacity * sizeof *of->trial);
+		of->y = dp_realloc(of->y, of->capacity * m * sizeof *of->y);
+		of->trial = dp_realloc(of->trial, of->capacity * sizeof *of->trial);
 		if (!of->y || !of->trial)
 			ctl_die_nomem();
 		of->results.y = of->y;

@@ -10,7 +10,7 @@ static void layout_insert_line(struct ctl_layout *l, size_t i, int rank, char *t
 {
 	if (l->n_lines == l->capacity) {
 		l->capacity = l->capacity ? 2 * l->capacity : 32;
-		l->lines = realloc(l->lines, l->capacity * sizeof *l->lines);
+		l->lines = dp_realloc(l->lines, l->capacity * sizeof *l->lines);
 		if (!l->lines)
 			ctl_die_nomem();
 	}
@@ -28,7 +28,7 @@ void ctl_layout_insert_lines(struct ctl_layout *l, size_t i, int rank, const cha
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		char *line = strndup(text, len);
+		char *line = dp_strndup(text, len);
 
 		if (!line)
 			ctl_die_nomem();

@@ -241,7 +241,7 @@ static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 	if (trial >= f->capacity) {
 		while (trial >= room)
 			room *= 2;
-		f->reported = realloc(f->reported, room * sizeof *f->reported);
+		f->reported = dp_realloc(f->reported, room * sizeof *f->reported);
 		if (!f->reported)
 			ctl_die_nomem();
 		memset(f->reported + f->capacity, 0, (room - f->capacity) * sizeof *f->reported);

@@ -99,7 +99,7 @@ static void screen_add_wrapped(struct status_screen *v, enum line_rank rank, enu
 	do {
 		size_t n = ++lines < most ? ctl_text_line_len(text, room > 1 ? room : 1)
 					  : strlen(text);
-		char *part = strndup(text, n);
+		char *part = dp_strndup(text, n);
 
 		if (!part)
 			ctl_die_nomem();

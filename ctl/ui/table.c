@@ -69,7 +69,7 @@ void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *f
 
 	if (t->n_cells == t->capacity) {
 		t->capacity = t->capacity ? 2 * t->capacity : 64;
-		t->cells = realloc(t->cells, t->capacity * sizeof *t->cells);
+		t->cells = dp_realloc(t->cells, t->capacity * sizeof *t->cells);
 		if (!t->cells)
 			ctl_die_nomem();
 	}

@@ -91,7 +91,7 @@ void client_close(struct client *c)
 
 struct client *client_open(struct daemon *d, int fd)
 {
-	struct client *c = calloc(1, sizeof *c);
+	struct client *c = dp_calloc(1, sizeof *c);
 	struct ucred peer;
 	socklen_t len = sizeof peer;
 
@@ -180,7 +180,7 @@ static void send_reply(struct daemon *d, void *arg)
 /* Takes the text over, which is empty afterwards; NULL without memory. */
 static struct reply *reply_new(struct client *c, struct dp_buf *text)
 {
-	struct reply *r = calloc(1, sizeof *r);
+	struct reply *r = dp_calloc(1, sizeof *r);
 
 	if (!r || text->failed) {
 		free(r);
@@ -455,7 +455,7 @@ static void on_request_queue_idle(uv_idle_t *idle)
 /* Takes the reference. */
 static void client_enqueue_request(struct client *c, struct request_queue *l, json_t *request)
 {
-	struct queued_request *t = malloc(sizeof *t);
+	struct queued_request *t = dp_malloc(sizeof *t);
 
 	if (!t) {
 		json_decref(request);
@@ -560,7 +560,7 @@ static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 {
 	(void)h;
 	(void)suggested;
-	buf->base = malloc(READ_BUFFER_SIZE);
+	buf->base = dp_malloc(READ_BUFFER_SIZE);
 	buf->len = buf->base ? READ_BUFFER_SIZE : 0;
 }
 

@@ -108,11 +108,9 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const char *text =
 		dp_json_str(r->json, "policy", stop_policy_text(r->daemon->config.stop_policy));
-	enum stop_policy *p = malloc(sizeof *p);
+	enum stop_policy *p = dp_malloc(sizeof *p);
 
 	(void)ok;
-	if (!p)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	if (!stop_policy_parse(text, p)) {
 		free(p);
 		return dp_fail(err, DP_E_INVALID, "policy is leave, finish or kill, not '%.40s'",

@@ -54,7 +54,7 @@ static int reevaluate_named_points(struct request *r, const json_t *pairs,
 				   struct reevaluation_request *wish, struct dp_err *err)
 {
 	size_t n = json_array_size(pairs);
-	struct dp_result_id *points = calloc(n + 1, sizeof *points);
+	struct dp_result_id *points = dp_calloc(n + 1, sizeof *points);
 	int code;
 
 	if (n == 0)

@@ -238,9 +238,7 @@ static int bind_socket(struct daemon *d, int *out, struct dp_err *err)
 		return dp_hint(err, "name a shorter one with --socket");
 	}
 	strcpy(a.sun_path, d->paths.socket_path);
-	dir = strdup(d->paths.socket_path);
-	if (!dir)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the socket");
+	dir = dp_strdup(d->paths.socket_path);
 	code = DP_OK;
 	if (strrchr(dir, '/') && strrchr(dir, '/') != dir) {
 		*strrchr(dir, '/') = '\0';

@@ -89,11 +89,11 @@ static void on_warm_start_read(uv_work_t *w, int status)
 int warm_start_read_directory(struct request *r, const char *option, const char *origin,
 			      warm_start_continuation *then, struct dp_err *err)
 {
-	struct warm_start_read *o = calloc(1, sizeof *o);
+	struct warm_start_read *o = dp_calloc(1, sizeof *o);
 	const char *name;
 
 	if (o)
-		o->directory = strndup(origin, dp_warm_start_parse(origin, &name));
+		o->directory = dp_strndup(origin, dp_warm_start_parse(origin, &name));
 	if (!o || !o->directory) {
 		free(o);
 		return dp_fail(err, DP_E_NOMEM, "no memory to read a state folder");

@@ -12,7 +12,7 @@ void argv_take(struct argv_list *s, char *text)
 	char **grown;
 
 	if (text && s->n + 2 > s->capacity) {
-		grown = realloc(s->list, (s->capacity + 64) * sizeof *grown);
+		grown = dp_realloc(s->list, (s->capacity + 64) * sizeof *grown);
 		if (!grown) {
 			free(text);
 			text = NULL;
@@ -56,7 +56,7 @@ char **argv_copy_environ(const char *const *without)
 
 	while (environ[n])
 		n++;
-	list = calloc(n + 1, sizeof *list);
+	list = dp_calloc(n + 1, sizeof *list);
 	for (size_t i = 0; list && i < n; i++)
 		if (!argv_has_prefix(environ[i], without))
 			list[kept++] = environ[i];

@@ -26,7 +26,7 @@ enum {
 
 static void clock_add_gap(struct daemon *d, int64_t end, int64_t length)
 {
-	struct clock_gap *grown = realloc(d->clock_gaps, (d->n_clock_gaps + 1) * sizeof *grown);
+	struct clock_gap *grown = dp_realloc(d->clock_gaps, (d->n_clock_gaps + 1) * sizeof *grown);
 
 	if (!grown)
 		daemon_die_no_memory(d, "for the clock");
@@ -58,7 +58,7 @@ struct clock_file {
 
 struct clock_file *clock_file_new(const struct daemon *d)
 {
-	struct clock_file *n = calloc(1, sizeof *n);
+	struct clock_file *n = dp_calloc(1, sizeof *n);
 	json_t *gaps = json_array(), *all;
 
 	for (unsigned i = 0; i < d->n_clock_gaps; i++)

@@ -147,7 +147,7 @@ static void after_commit_add(struct daemon *d, bool looks, uint64_t ticket,
 {
 	struct commit_callback *a;
 
-	a = malloc(sizeof *a);
+	a = dp_malloc(sizeof *a);
 	if (!a)
 		daemon_die_no_memory(d, "to wait for the journal");
 	*a = (struct commit_callback){

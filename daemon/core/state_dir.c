@@ -78,7 +78,7 @@ static char *path_of(int fd)
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof path);
-	return n > 0 && n < PATH_MAX ? strndup(path, (size_t)n) : NULL;
+	return n > 0 && n < PATH_MAX ? dp_strndup(path, (size_t)n) : NULL;
 }
 
 /* In a directory that others may write to, the owner of a link can replace it. */

@@ -18,11 +18,9 @@ static bool attempt_fill_runs(const struct job *j, struct attempt_report *t, str
 	const struct dp_result_reader *r = j->files.result;
 	size_t n = dp_result_reader_count_metrics(r), room = j->runs;
 
-	t->metric_names = calloc(n + 1, sizeof *t->metric_names);
-	t->metrics = calloc(room * n + 1, sizeof *t->metrics);
-	t->runs = calloc(room, sizeof *t->runs);
-	if (!t->metric_names || !t->metrics || !t->runs)
-		return false;
+	t->metric_names = dp_calloc(n + 1, sizeof *t->metric_names);
+	t->metrics = dp_calloc(room * n + 1, sizeof *t->metrics);
+	t->runs = dp_calloc(room, sizeof *t->runs);
 	e->nruns = job_list_runs(j, t->runs);
 	for (size_t k = 0; k < n; k++)
 		t->metric_names[k] = dp_result_reader_metric_name(r, k);
@@ -55,9 +53,7 @@ static bool attempt_fill_checkpoints(const struct job *j, bool counted, struct a
 	if (n == 0 || e->nmetrics == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
 		return true;
 	e->ncheckpoint_metrics = (uint32_t)(n * e->nruns * e->nmetrics);
-	t->checkpoint_metrics = calloc(e->ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
-	if (!t->checkpoint_metrics)
-		return false;
+	t->checkpoint_metrics = dp_calloc(e->ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
 	for (size_t w = 0; w < n; w++)
 		for (uint32_t i = 0; i < e->nruns; i++)
 			for (size_t k = 0; k < e->nmetrics; k++, at++)

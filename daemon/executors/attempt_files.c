@@ -45,7 +45,7 @@ size_t job_list_checkpoints(const struct job *j, double values[DP_CHECKPOINTS_MA
 
 struct dp_result_reader *job_new_result(const struct job *j)
 {
-	uint32_t *runs = calloc(j->runs, sizeof *runs);
+	uint32_t *runs = dp_calloc(j->runs, sizeof *runs);
 	double waypoints[DP_CHECKPOINTS_MAX];
 	struct dp_result_reader *r = NULL;
 
@@ -199,7 +199,7 @@ static int result_file_feed(int fd, struct dp_result_reader *r, uint64_t *seen,
 {
 	/* one byte beyond the limit is enough for the reader to refuse the file */
 	const uint64_t until = DP_RESULT_FILE_MAX + 1;
-	char *chunk = malloc(READ_CHUNK);
+	char *chunk = dp_malloc(READ_CHUNK);
 	ssize_t n = chunk ? 1 : -1;
 	int e = chunk ? 0 : ENOMEM;
 
@@ -375,7 +375,7 @@ static bool job_account_checkpoints(struct job *j)
 
 	free(f->checkpoint_privacy);
 	f->n_checkpoint_privacy = 0;
-	f->checkpoint_privacy = out = calloc(n * DP_OBJECTIVES_MAX + 1, sizeof *out);
+	f->checkpoint_privacy = out = dp_calloc(n * DP_OBJECTIVES_MAX + 1, sizeof *out);
 	if (!out)
 		return job_set_read_trouble(j, "its result file", ENOMEM);
 	turn.turn.no_wait = true; /* one that hangs holds a single thread of those who

@@ -20,9 +20,7 @@ int executors_open(struct daemon *d, const struct executor_ops *const *list, str
 	unsigned n = count_executors(list);
 	int code = DP_OK;
 
-	d->executors = calloc(n + 1, sizeof *d->executors);
-	if (!d->executors)
-		return dp_fail(err, DP_E_NOMEM, "no memory for executors");
+	d->executors = dp_calloc(n + 1, sizeof *d->executors);
 	for (unsigned i = 0; i < n && code == DP_OK; i++) {
 		d->executors[i] = (struct executor){ .ops = list[i], .daemon = d };
 		if (list[i]->open)

@@ -41,11 +41,9 @@ static char *attempt_folder(const struct study *study, uint32_t trial, int32_t r
 struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t attempt)
 {
 	const struct dp_trial *t = dp_state_find_trial(study->state, trial);
-	struct job *j = calloc(1, sizeof *j);
+	struct job *j = dp_calloc(1, sizeof *j);
 	char name[DP_TRIAL_NAME_LEN];
 
-	if (!j)
-		return NULL;
 	j->spec = study->state->current_spec;
 	j->x = t->x;
 	j->at = t->stop_at;

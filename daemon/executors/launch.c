@@ -50,8 +50,8 @@ static int launch_write_request(const struct job *j, struct dp_err *err)
 		r.ncheckpoints = (uint32_t)job_list_checkpoints(j, waypoints);
 	}
 	r.parameters = dp_space_to_json_at(j->spec, j->x, j->at);
-	r.runs = calloc(room, sizeof *r.runs);
-	r.seeds = calloc(room, sizeof *r.seeds);
+	r.runs = dp_calloc(room, sizeof *r.runs);
+	r.seeds = dp_calloc(room, sizeof *r.seeds);
 	if (!launch_accounted_json(j, &r.privacy) || !path || !r.parameters || !r.runs ||
 	    !r.seeds) {
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");

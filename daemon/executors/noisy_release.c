@@ -66,9 +66,7 @@ static bool noisy_release_fill_checkpoints(const struct job *j, bool counted,
 
 	if (n == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
 		return true;
-	t->checkpoint_metrics = calloc(n * e->nmetrics, sizeof *t->checkpoint_metrics);
-	if (!t->checkpoint_metrics)
-		return false;
+	t->checkpoint_metrics = dp_calloc(n * e->nmetrics, sizeof *t->checkpoint_metrics);
 	for (uint32_t w = 0; w < n; w++)
 		for (uint32_t k = 0; k < e->nmetrics; k++)
 			t->checkpoint_metrics[at++] =
@@ -91,11 +89,9 @@ bool noisy_release_fill(const struct job *j, bool counted, struct attempt_report
 	const struct dp_study *spec = j->spec;
 	bool ended = e->end_class == DP_END_OK || e->end_class == DP_END_DIVERGED;
 
-	t->metric_names = calloc(spec->nobjectives, sizeof *t->metric_names);
-	t->metrics = calloc(spec->nobjectives, sizeof *t->metrics);
-	t->runs = calloc(1, sizeof *t->runs);
-	if (!t->metric_names || !t->metrics || !t->runs)
-		return false;
+	t->metric_names = dp_calloc(spec->nobjectives, sizeof *t->metric_names);
+	t->metrics = dp_calloc(spec->nobjectives, sizeof *t->metrics);
+	t->runs = dp_calloc(1, sizeof *t->runs);
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
 			t->metric_names[e->nmetrics++] = spec->objectives[i].metric;
@@ -160,7 +156,7 @@ static bool exact_files_add(struct exact_files *f, char *folder)
 {
 	if (folder && f->n == f->capacity) {
 		size_t room = f->capacity ? 2 * f->capacity : 1;
-		char **grown = realloc(f->directories, room * sizeof *grown);
+		char **grown = dp_realloc(f->directories, room * sizeof *grown);
 
 		if (grown) {
 			f->directories = grown;
@@ -223,9 +219,9 @@ static void exact_files_start_removal(struct daemon *d, void *arg)
 
 void noisy_release_remove_files(const struct job *j)
 {
-	struct exact_files *f = calloc(1, sizeof *f);
+	struct exact_files *f = dp_calloc(1, sizeof *f);
 
-	if (!f || !exact_files_add(f, strdup(j->directory)))
+	if (!f || !exact_files_add(f, dp_strdup(j->directory)))
 		daemon_die_no_memory(j->daemon, "to forget exact values");
 	after_commit(j->daemon, exact_files_start_removal, f);
 }
@@ -251,7 +247,7 @@ static bool exact_files_add_study(struct exact_files *f, const struct study *stu
 
 void noisy_release_remove_leftovers(struct daemon *d)
 {
-	struct exact_files *f = calloc(1, sizeof *f);
+	struct exact_files *f = dp_calloc(1, sizeof *f);
 	bool ok = f != NULL;
 
 	for (uint32_t i = 0; ok && i < d->nstudies; i++)

@@ -48,10 +48,8 @@ static bool sweep_add(struct retention_sweep *sw, uint32_t study_index, uint32_t
 {
 	if (sw->n_expired == sw->capacity) {
 		size_t room = sw->capacity ? 2 * sw->capacity : 64;
-		struct expired_attempt *grown = realloc(sw->expired, room * sizeof *grown);
+		struct expired_attempt *grown = dp_realloc(sw->expired, room * sizeof *grown);
 
-		if (!grown)
-			return false;
 		sw->expired = grown;
 		sw->capacity = room;
 	}
@@ -84,7 +82,7 @@ static void sweep_gather(struct retention_sweep *sw)
 {
 	struct daemon *d = sw->daemon;
 
-	sw->study_dirs = calloc(d->nstudies + 1, sizeof *sw->study_dirs);
+	sw->study_dirs = dp_calloc(d->nstudies + 1, sizeof *sw->study_dirs);
 	for (uint32_t i = 0; sw->study_dirs && i < d->nstudies; i++) {
 		const struct dp_study_state *s = d->studies[i]->state;
 		char *folder = study_folder(d->studies[i]);
@@ -165,7 +163,7 @@ static void sweep_start(struct daemon *d, void *arg)
 
 void retention_sweep(struct daemon *d)
 {
-	struct retention_sweep *sw = d->retention_running ? NULL : calloc(1, sizeof *sw);
+	struct retention_sweep *sw = d->retention_running ? NULL : dp_calloc(1, sizeof *sw);
 
 	if (!sw)
 		return;

@@ -25,12 +25,10 @@ struct hook_cursor {
 
 struct hook_cursor *hook_cursor_open(struct daemon *d)
 {
-	struct hook_cursor *cursor = calloc(1, sizeof *cursor);
+	struct hook_cursor *cursor = dp_calloc(1, sizeof *cursor);
 	struct dp_err ignored;
 	json_t *file = NULL;
 
-	if (!cursor)
-		return NULL;
 	cursor->daemon = d;
 	cursor->work.data = cursor;
 	cursor->path = dp_path_join(d->paths.state_dir, "hooks.told");

@@ -67,7 +67,7 @@ static struct hook_run *hook_run_dequeue(struct hooks *k, struct hook_run **at)
 
 static bool hook_run_enqueue(struct hooks *k, const struct notification *one, json_t *hook)
 {
-	struct hook_run *r = one->payload ? calloc(1, sizeof *r) : NULL;
+	struct hook_run *r = one->payload ? dp_calloc(1, sizeof *r) : NULL;
 
 	if (!r)
 		return false;
@@ -278,7 +278,7 @@ static void on_hook_end(struct child *c, int status)
 static char **hook_run_argv(const struct hook_run *r)
 {
 	const json_t *command = json_object_get(r->hook, "command"), *word;
-	char **argv = calloc(json_array_size(command) + 1, sizeof *argv);
+	char **argv = dp_calloc(json_array_size(command) + 1, sizeof *argv);
 	size_t i;
 
 	json_array_foreach (command, i, word)
@@ -364,10 +364,8 @@ void hooks_tick(struct daemon *d)
 
 bool hooks_start(struct daemon *d)
 {
-	struct hooks *k = calloc(1, sizeof *k);
+	struct hooks *k = dp_calloc(1, sizeof *k);
 
-	if (!k)
-		return false;
 	k->daemon = d;
 	k->last = &k->first;
 	child_init(&k->child, d, on_hook_end);

@@ -138,7 +138,7 @@ static void on_accounting_done(uv_work_t *w, int status)
 static struct accounting_job *accounting_start(struct study *study, const double *x,
 					       uint64_t client)
 {
-	struct accounting_job *job = calloc(1, sizeof *job);
+	struct accounting_job *job = dp_calloc(1, sizeof *job);
 	struct dp_err err;
 
 	if (!job || accountants_prepare(study, &err) != DP_OK) {

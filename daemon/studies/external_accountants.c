@@ -58,7 +58,7 @@ int accountants_prepare(struct study *study, struct dp_err *err)
 
 	if (study->accountants || !accountants_are_external(study->state->spec))
 		return DP_OK;
-	study->accountants = calloc(1, sizeof *study->accountants);
+	study->accountants = dp_calloc(1, sizeof *study->accountants);
 	if (study->accountants &&
 	    accountants_build_commands(study, study->accountants, err) == DP_OK) {
 		study->accountants->programs =

@@ -13,10 +13,8 @@ struct pending_reply {
 
 bool pending_replies_add(struct pending_reply **list, uint64_t client, reply_builder *answer)
 {
-	struct pending_reply *one = malloc(sizeof *one);
+	struct pending_reply *one = dp_malloc(sizeof *one);
 
-	if (!one)
-		return false;
 	*one = (struct pending_reply){ NULL, client, answer };
 	while (*list)
 		list = &(*list)->next;

@@ -44,7 +44,7 @@ static struct private_selection *private_selection_get_or_start(struct study *st
 
 	if (x)
 		return x;
-	x = study->private_selection = calloc(1, sizeof *x);
+	x = study->private_selection = dp_calloc(1, sizeof *x);
 	if (!x)
 		return NULL;
 	x->study = study;

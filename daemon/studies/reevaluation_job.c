@@ -60,7 +60,7 @@ static void reevaluation_free(struct reevaluation_job *job)
 static bool reevaluation_alloc_points(struct reevaluation_job *job, size_t n)
 {
 	free(job->points);
-	job->points = calloc(n + 1, sizeof *job->points);
+	job->points = dp_calloc(n + 1, sizeof *job->points);
 	job->n_points = job->points ? n : 0;
 	return job->points != NULL;
 }
@@ -411,10 +411,8 @@ static bool reevaluation_select_points(struct reevaluation_job *job,
 static bool reevaluation_start(struct study *study, const struct reevaluation_request *wish,
 			       uint64_t client, const char *why)
 {
-	struct reevaluation_job *job = calloc(1, sizeof *job);
+	struct reevaluation_job *job = dp_calloc(1, sizeof *job);
 
-	if (!job)
-		return false;
 	job->study = study;
 	job->client_id = client;
 	if (wish->requested_by)

@@ -238,10 +238,8 @@ void report_writer_add_json(struct study *study, json_t *summary)
 
 bool report_writer_open(struct daemon *d)
 {
-	struct report_writer *r = calloc(1, sizeof *r);
+	struct report_writer *r = dp_calloc(1, sizeof *r);
 
-	if (!r)
-		return false;
 	child_init(&r->child, d, on_report_writer_exit);
 	d->report_writer = r;
 	return true;

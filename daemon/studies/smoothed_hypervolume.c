@@ -106,7 +106,7 @@ static void on_hypervolume_job_done(uv_work_t *work, int status)
 static struct hypervolume_job *hypervolume_job_get_or_new(struct study *study)
 {
 	if (!study->hypervolume_job)
-		study->hypervolume_job = calloc(1, sizeof *study->hypervolume_job);
+		study->hypervolume_job = dp_calloc(1, sizeof *study->hypervolume_job);
 	if (study->hypervolume_job)
 		study->hypervolume_job->study = study;
 	return study->hypervolume_job;

@@ -45,13 +45,13 @@ static uint32_t study_index_of(const struct daemon *d, uint32_t id)
 
 struct study *study_new(struct daemon *d, struct dp_study_state *s)
 {
-	struct study *study = calloc(1, sizeof *study), **grown;
+	struct study *study = dp_calloc(1, sizeof *study), **grown;
 	uint32_t i = study_index_of(d, s->id);
 
 	if (study && d->nstudies == d->studies_capacity) {
 		uint32_t room = d->studies_capacity ? 2 * d->studies_capacity : 64;
 
-		grown = realloc(d->studies, room * sizeof *grown);
+		grown = dp_realloc(d->studies, room * sizeof *grown);
 		if (!grown) {
 			free(study);
 			return NULL;
@@ -59,8 +59,6 @@ struct study *study_new(struct daemon *d, struct dp_study_state *s)
 		d->studies = grown;
 		d->studies_capacity = room;
 	}
-	if (!study)
-		return NULL;
 	study->daemon = d;
 	study->state = s;
 	study->executor = executor_for_study(d, s->current_spec);
@@ -295,12 +293,10 @@ void study_on_derived_done(struct study *study)
 
 /* ---- deletion ---- */
 
-int study_request_deletion(struct study *study, uint64_t client, const char *by, struct dp_err *err)
+void study_request_deletion(struct study *study, uint64_t client, const char *by)
 {
-	struct delete_request *x = malloc(sizeof *x);
+	struct delete_request *x = dp_malloc(sizeof *x);
 
-	if (!x)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	*x = (struct delete_request){ .next = study->delete_requests, .client_id = client };
 	study->delete_requests = x;
 	proposal_cancel(study);
@@ -311,7 +307,6 @@ int study_request_deletion(struct study *study, uint64_t client, const char *by,
 	log_line(&study->daemon->log, LOG_INFO, study->state->spec->name, "to be deleted by %s",
 		 by);
 	study_mark_changed(study); /* it goes at the end of the turn, or of what is under way */
-	return DP_OK;
 }
 
 /* What is left of a study that the journal has forgotten. */
@@ -336,10 +331,8 @@ static void study_deletion_free(struct study_deletion *r)
 
 static struct study_deletion *study_deletion_new(const struct study *study)
 {
-	struct study_deletion *r = calloc(1, sizeof *r);
+	struct study_deletion *r = dp_calloc(1, sizeof *r);
 
-	if (!r)
-		return NULL;
 	snprintf(r->name, sizeof r->name, "%s", study->state->spec->name);
 	r->directory = study_folder(study);
 	if (asprintf(&r->trash_path, "%s/trash/%u", study->daemon->paths.state_dir,

@@ -98,8 +98,7 @@ bool study_refresh_derived(struct study *study, uint64_t client,
 void study_on_derived_done(struct study *study);
 
 /* The study goes once its last trainer has ended; then the client is told. */
-DP_MUSTCHECK int study_request_deletion(struct study *study, uint64_t client, const char *by,
-					struct dp_err *err);
+void study_request_deletion(struct study *study, uint64_t client, const char *by);
 /* The end of a turn in which the study was looked at: frees its models if it does not
  * run, and the study itself if it is to go and nothing of it is under way. */
 void study_end_turn(struct study *study);

@@ -80,7 +80,7 @@ static void on_total_privacy_done(uv_work_t *work, int status)
 static struct total_privacy *total_privacy_get_or_new(struct study *study)
 {
 	if (!study->total_privacy)
-		study->total_privacy = calloc(1, sizeof *study->total_privacy);
+		study->total_privacy = dp_calloc(1, sizeof *study->total_privacy);
 	if (study->total_privacy)
 		study->total_privacy->study = study;
 	return study->total_privacy;

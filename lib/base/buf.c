@@ -39,7 +39,7 @@ static bool buf_reserve(struct dp_buf *b, size_t n)
 	cap = b->cap ? b->cap : 64;
 	while (cap < need)
 		cap *= 2;
-	p = realloc(b->data, cap);
+	p = dp_realloc(b->data, cap);
 	if (!p) {
 		b->failed = true;
 		return false;

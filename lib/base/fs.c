@@ -307,11 +307,9 @@ int dp_write_new_file(const char *path, const void *data, size_t len, struct dp_
 int dp_write_file(const char *path, const void *data, size_t len, bool sync, struct dp_err *err)
 {
 	size_t room = strlen(path) + sizeof ".tmp";
-	char *tmp = malloc(room);
+	char *tmp = dp_malloc(room);
 	int fd, e;
 
-	if (!tmp)
-		return dp_fail(err, DP_E_NOMEM, "no memory to write %s", path);
 	snprintf(tmp, room, "%s.tmp", path);
 	/* O_NONBLOCK: a FIFO of that name must not make us wait for a reader */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
@@ -349,13 +347,11 @@ static int fs_make_dirs(char *path, unsigned mode)
 
 int dp_mkdirs(const char *path, unsigned mode, struct dp_err *err)
 {
-	char *copy = strdup(path);
+	char *copy = dp_strdup(path);
 	struct stat st;
 	size_t n;
 	int e;
 
-	if (!copy)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %s", path);
 	for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
 		copy[n - 1] = '\0';
 	e = fs_make_dirs(copy, mode);
@@ -407,9 +403,7 @@ char *dp_path_dir_absolute(const char *path)
 
 	if (!slash)
 		return realpath(".", NULL);
-	dir = strndup(path, slash == path ? 1 : (size_t)(slash - path));
-	if (!dir)
-		return NULL;
+	dir = dp_strndup(path, slash == path ? 1 : (size_t)(slash - path));
 	real = realpath(dir, NULL);
 	free(dir);
 	return real;
@@ -441,7 +435,7 @@ char *dp_default_state_dir(void)
 	const char *base = xdg_dir_from_env("XDG_STATE_HOME"), *home = getenv("HOME");
 
 	if (geteuid() == 0 && !base)
-		return strdup("/var/lib/dpareto");
+		return dp_strdup("/var/lib/dpareto");
 	if (base)
 		return dp_path_join(base, "dpareto");
 	return home ? dp_path_join(home, ".local/state/dpareto") : NULL;
@@ -455,7 +449,7 @@ char *dp_default_socket_path(void)
 	if (base)
 		return dp_path_join(base, "dpareto/dparetod.sock");
 	if (geteuid() == 0)
-		return strdup("/run/dpareto/dparetod.sock");
+		return dp_strdup("/run/dpareto/dparetod.sock");
 	dir = dp_default_state_dir();
 	path = dir ? dp_path_join(dir, "dparetod.sock") : NULL;
 	free(dir);

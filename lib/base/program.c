@@ -29,7 +29,7 @@ char *dp_program_dir(void)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	return strdup(path);
+	return dp_strdup(path);
 }
 
 char *dp_program_relocated_dir(const char *folder, const char *bin, const char *other)
@@ -88,7 +88,7 @@ static char *find_program_in_dir(const char *dir, const char *name)
 char *dp_program_find(const char *name, const struct dp_program_search *places)
 {
 	char *found = places->first_dir ? find_program_in_dir(places->first_dir, name) : NULL;
-	char *copy = strdup(places->path_env ? places->path_env : ""), *rest = copy, *dir;
+	char *copy = dp_strdup(places->path_env ? places->path_env : ""), *rest = copy, *dir;
 
 	while (!found && copy && (dir = strsep(&rest, ":")) != NULL)
 		if (*dir)
@@ -181,7 +181,7 @@ static int check_env_interpreter(const char *path, char *rest, const char *searc
 	while (word && (!*word || *word == '-' || strchr(word, '=')));
 	if (!word)
 		return DP_OK;
-	found = strchr(word, '/') ? strdup(word) : dp_program_find(word, &places);
+	found = strchr(word, '/') ? dp_strdup(word) : dp_program_find(word, &places);
 	if (!found || !can_execute(found)) {
 		dp_fail(err, DP_E_NOT_FOUND,
 			"%s exists, but its interpreter '%s' is not in PATH (%s)", path, word,

@@ -34,7 +34,7 @@ void dp_comparison_free(struct dp_comparison *c)
 
 int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp_err *err)
 {
-	struct dp_compare_group *grown = realloc(c->groups, (c->n + 1) * sizeof *grown);
+	struct dp_compare_group *grown = dp_realloc(c->groups, (c->n + 1) * sizeof *grown);
 
 	if (!grown)
 		return comparison_fail_nomem(err);
@@ -42,7 +42,7 @@ int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(grown[i].name, name) == 0)
 			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'", name);
-	grown[c->n] = (struct dp_compare_group){ .name = strdup(name) };
+	grown[c->n] = (struct dp_compare_group){ .name = dp_strdup(name) };
 	return grown[c->n].name ? (c->n++, DP_OK) : comparison_fail_nomem(err);
 }
 
@@ -50,7 +50,7 @@ int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp
 static int compare_group_add_member(struct dp_compare_group *to, struct dp_compare_member new,
 				    struct dp_err *err)
 {
-	struct dp_compare_member *grown = realloc(to->members, (to->n + 1) * sizeof *grown);
+	struct dp_compare_member *grown = dp_realloc(to->members, (to->n + 1) * sizeof *grown);
 	int code = grown && new.name ? DP_OK : comparison_fail_nomem(err);
 
 	to->members = grown ? grown : to->members;
@@ -110,7 +110,7 @@ int dp_comparison_add_study(struct dp_comparison *c, const struct dp_compare_stu
 	if (size > 0)
 		return compare_group_add_parts(c, to, of, size, err);
 	return compare_group_add_member(
-		to, (struct dp_compare_member){ strdup(of->name), of->y, of->n, 0, of->ntrials },
+		to, (struct dp_compare_member){ dp_strdup(of->name), of->y, of->n, 0, of->ntrials },
 		err);
 }
 
@@ -192,9 +192,9 @@ static int compare_answer_alloc(const struct dp_comparison *c, struct dp_compare
 
 	for (size_t i = 0; i < c->n; i++)
 		members += c->groups[i].n;
-	a->values = calloc(members, sizeof *a->values);
-	a->samples = calloc(c->n + 1, sizeof *a->samples);
-	a->tests = calloc(c->n + 1, sizeof *a->tests);
+	a->values = dp_calloc(members, sizeof *a->values);
+	a->samples = dp_calloc(c->n + 1, sizeof *a->samples);
+	a->tests = dp_calloc(c->n + 1, sizeof *a->tests);
 	return a->values && a->samples && a->tests ? DP_OK : DP_E_NOMEM;
 }
 
@@ -251,7 +251,7 @@ void dp_compare_answers_free(struct dp_compare_answers *a)
 static int compare_answers_append(const struct dp_comparison *c, const struct dp_compare_query *q,
 				  struct dp_compare_answers *to, struct dp_err *err)
 {
-	struct dp_compare_answer *grown = realloc(to->list, (to->n + 1) * sizeof *grown);
+	struct dp_compare_answer *grown = dp_realloc(to->list, (to->n + 1) * sizeof *grown);
 	int code;
 
 	if (!grown)
@@ -265,7 +265,7 @@ static int compare_answers_append(const struct dp_comparison *c, const struct dp
 int dp_comparison_answer_at(const struct dp_comparison *c, const char *text,
 			    struct dp_compare_answers *out, struct dp_err *err)
 {
-	char *copy = strdup(text), *rest = copy, *part;
+	char *copy = dp_strdup(text), *rest = copy, *part;
 	struct dp_compare_query q = { 0 };
 	int code;
 

@@ -23,7 +23,7 @@ void dp_group_spec_free(struct dp_group_spec *m)
 /* STUDY or STUDY/SIZE. */
 static int group_spec_add_entry(struct dp_group_spec *m, char *text, struct dp_err *err)
 {
-	struct dp_group_entry *grown = realloc(m->list, (m->n + 1) * sizeof *grown);
+	struct dp_group_entry *grown = dp_realloc(m->list, (m->n + 1) * sizeof *grown);
 	char *slash = strchr(text, '/');
 	int64_t size = 0;
 
@@ -39,18 +39,18 @@ static int group_spec_add_entry(struct dp_group_spec *m, char *text, struct dp_e
 		*slash = '\0';
 	if (!*text)
 		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name", m->name);
-	grown[m->n] = (struct dp_group_entry){ strdup(text), (uint32_t)size };
+	grown[m->n] = (struct dp_group_entry){ dp_strdup(text), (uint32_t)size };
 	return grown[m->n].study ? (m->n++, DP_OK) : group_spec_fail_nomem(err);
 }
 
 int dp_group_spec_parse(const char *text, struct dp_group_spec *out, struct dp_err *err)
 {
 	const char *equals = strchr(text, '=');
-	char *copy = strdup(equals ? equals + 1 : text), *rest = copy, *part;
+	char *copy = dp_strdup(equals ? equals + 1 : text), *rest = copy, *part;
 	int code = DP_OK;
 
-	*out = (struct dp_group_spec){ .name = equals ? strndup(text, (size_t)(equals - text))
-						      : strdup(text) };
+	*out = (struct dp_group_spec){ .name = equals ? dp_strndup(text, (size_t)(equals - text))
+						      : dp_strdup(text) };
 	if (!copy || !out->name)
 		code = group_spec_fail_nomem(err);
 	else if (equals == text)

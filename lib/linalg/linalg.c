@@ -23,7 +23,7 @@ double *dp_vec_new(size_t n)
 
 	if (n > SIZE_MAX / 16)
 		return NULL;
-	v = aligned_alloc(64, bytes ? bytes : 64);
+	v = dp_aligned_alloc(bytes ? bytes : 64);
 	if (v)
 		memset(v, 0, bytes ? bytes : 64);
 	return v;
@@ -55,9 +55,7 @@ int dp_chol_factor(double *a, size_t n, size_t ld, double *diag, double *jitter)
 	}
 	if (!(mean > 0) || isinf(mean))
 		return DP_E_FAILED;
-	copy = malloc(n * n * sizeof *copy);
-	if (!copy)
-		return DP_E_NOMEM;
+	copy = dp_malloc(n * n * sizeof *copy);
 	for (size_t i = 0; i < n; i++)
 		memcpy(copy + i * n, a + i * ld, (i + 1) * sizeof *a);
 	for (int k = 0; k < 9 && code != DP_OK; k++) {

@@ -113,8 +113,8 @@ int dp_privacy_composition_parse(const json_t *query, struct dp_privacy_composit
 	code = composition_parse_fields(query, out, err);
 	if (code != DP_OK)
 		return code;
-	out->items = calloc(n, sizeof *out->items);
-	out->values = calloc(n, sizeof *out->values);
+	out->items = dp_calloc(n, sizeof *out->items);
+	out->values = dp_calloc(n, sizeof *out->values);
 	if (!out->items || !out->values)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for the composition");
 	for (size_t i = 0; code == DP_OK && i < n; i++) {

@@ -20,7 +20,7 @@ void dp__checkpoints_free(struct dp_checkpoints *checkpoints)
 
 static double *new_nan_array(size_t n)
 {
-	double *v = malloc(n * sizeof *v + 1);
+	double *v = dp_malloc(n * sizeof *v + 1);
 
 	for (size_t i = 0; v && i < n; i++)
 		v[i] = NAN;
@@ -61,13 +61,11 @@ static bool are_event_checkpoints_valid(const struct dp_study_state *st, const s
 static struct dp_checkpoints *checkpoints_new(const struct dp_study_state *st,
 					      const struct dp_event *e)
 {
-	struct dp_checkpoints *checkpoints = calloc(1, sizeof *checkpoints);
+	struct dp_checkpoints *checkpoints = dp_calloc(1, sizeof *checkpoints);
 	size_t n = e->ncheckpoints;
 
-	if (!checkpoints)
-		return NULL;
 	checkpoints->count = e->ncheckpoints;
-	checkpoints->values = malloc(n * sizeof *checkpoints->values);
+	checkpoints->values = dp_malloc(n * sizeof *checkpoints->values);
 	checkpoints->objectives = new_nan_array(n * st->spec->nobjectives);
 	if (!checkpoints->values || !checkpoints->objectives) {
 		dp__checkpoints_free(checkpoints);

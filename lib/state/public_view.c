@@ -127,9 +127,7 @@ static void update_public_view(struct dp__public_view *view, const struct dp_stu
 
 int dp__public_view_new(struct dp_study_state *s, struct dp_err *err)
 {
-	s->public_view = calloc(1, sizeof *s->public_view);
-	if (!s->public_view)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
+	s->public_view = dp_calloc(1, sizeof *s->public_view);
 	s->public_view->study.spec = parse_public_spec(s);
 	if (!s->public_view->study.spec)
 		return dp_fail(err, DP_E_NOMEM, "no memory for a study");

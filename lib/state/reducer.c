@@ -78,7 +78,7 @@ static int set_seed_mode(struct dp_study_state *st, const struct dp_event *e, st
 	if (st->spec->seeds != DP_SEEDS_SECRET && !select)
 		return DP_OK;
 	free(st->spec->secret);
-	st->spec->secret = strdup(st->secret);
+	st->spec->secret = dp_strdup(st->secret);
 	return st->spec->secret ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a study");
 }
 
@@ -117,13 +117,11 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 	if (s->nstudies == s->capacity) {
 		uint32_t room = s->capacity ? 2 * s->capacity : 64;
 
-		grown = realloc(s->studies, room * sizeof *grown);
-		if (!grown)
-			return dp_fail(err, DP_E_NOMEM, "no memory for a study");
+		grown = dp_realloc(s->studies, room * sizeof *grown);
 		s->studies = grown;
 		s->capacity = room;
 	}
-	st = calloc(1, sizeof *st);
+	st = dp_calloc(1, sizeof *st);
 	if (!st || dp__replace_string(&st->text, e->text) ||
 	    dp__replace_string(&st->path, e->path) || dp__replace_string(&st->dir, e->dir) ||
 	    dp__replace_string(&st->secret, e->secret))
@@ -247,9 +245,7 @@ static int reduce_accounting_fixed(struct dp_study_state *st, const struct dp_ev
 			       "the accounting of study %u is fixed too late, twice, or "
 			       "to what proves nothing",
 			       st->id);
-	st->accounting = malloc(sizeof *st->accounting);
-	if (!st->accounting)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the accounting");
+	st->accounting = dp_malloc(sizeof *st->accounting);
 	*st->accounting = (struct dp_accounting){ o, e->filter };
 	return DP_OK;
 }
@@ -263,13 +259,11 @@ static int reduce_result_imported(struct dp_study_state *st, const struct dp_eve
 	if (!dp__event_params_are_valid(st->spec, e) || e->nobjectives != m)
 		return dp_fail(err, DP_E_CORRUPT, "a result imported into study %u does not fit it",
 			       st->id);
-	grown = realloc(st->imported, (st->nimported + 1) * sizeof *grown);
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+	grown = dp_realloc(st->imported, (st->nimported + 1) * sizeof *grown);
 	st->imported = grown;
 	new = &grown[st->nimported];
-	new->x = malloc(p * sizeof *new->x + 1);
-	new->objectives = malloc(m * sizeof *new->objectives + 1);
+	new->x = dp_malloc(p * sizeof *new->x + 1);
+	new->objectives = dp_malloc(m * sizeof *new->objectives + 1);
 	if (!new->x || !new->objectives) {
 		free(new->x);
 		free(new->objectives);

@@ -34,9 +34,7 @@ static int amendment_set_keys(const struct dp_study_state *st, const struct dp_e
 {
 	int code = DP_OK;
 
-	a->spec_version = malloc(sizeof *a->spec_version);
-	if (!a->spec_version)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a change");
+	a->spec_version = dp_malloc(sizeof *a->spec_version);
 	*a->spec_version = (struct dp__spec_version){ *st->current_spec, st->spec_versions };
 	for (uint32_t i = 0; code == DP_OK && i < e->nchanges; i++)
 		code = dp_study_apply_change(&a->spec_version->spec, e->changes[i], err);

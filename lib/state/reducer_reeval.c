@@ -80,15 +80,11 @@ static bool is_reeval_event_valid(const struct dp_study_state *st, const struct 
 /* Room for a measurement of n trials; what is there is left as it is. */
 static bool reevals_reserve(struct dp_reevals *m, uint32_t n)
 {
-	struct dp_trial **trials = realloc(m->trials, ((size_t)m->ntrials + n) * sizeof *trials);
+	struct dp_trial **trials = dp_realloc(m->trials, ((size_t)m->ntrials + n) * sizeof *trials);
 	struct dp_reeval *list;
 
-	if (!trials)
-		return false;
 	m->trials = trials;
-	list = realloc(m->items, ((size_t)m->count + 1) * sizeof *list);
-	if (!list)
-		return false;
+	list = dp_realloc(m->items, ((size_t)m->count + 1) * sizeof *list);
 	m->items = list;
 	return true;
 }

@@ -17,9 +17,7 @@ static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_tri
 		return dp_fail(err, DP_E_CORRUPT, "trial %u of study %u has %u objectives, not %zu",
 			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
 	if (e->nobjectives) {
-		privacy = malloc(e->nobjectives * sizeof *privacy);
-		if (!privacy)
-			return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
+		privacy = dp_malloc(e->nobjectives * sizeof *privacy);
 		memcpy(privacy, e->objectives, e->nobjectives * sizeof *privacy);
 	}
 	if (dp__replace_string(&t->refusal_reason, e->reason)) {
@@ -34,11 +32,11 @@ static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_tri
 int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e, uint32_t number,
 		  struct dp_trial **out, struct dp_err *err)
 {
-	struct dp_trial *t = calloc(1, sizeof *t);
+	struct dp_trial *t = dp_calloc(1, sizeof *t);
 	int code;
 
 	if (t)
-		t->x = malloc(e->nparams * sizeof *t->x + 1);
+		t->x = dp_malloc(e->nparams * sizeof *t->x + 1);
 	if (!t || !t->x) {
 		free(t);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
@@ -105,9 +103,7 @@ int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *
 	if (st->ntrials == st->capacity) {
 		uint32_t room = st->capacity ? 2 * st->capacity : 32;
 
-		grown = realloc(st->trials, room * sizeof *grown);
-		if (!grown)
-			return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
+		grown = dp_realloc(st->trials, room * sizeof *grown);
 		st->trials = grown;
 		st->capacity = room;
 	}
@@ -140,9 +136,7 @@ static int reduce_attempt_planned(struct dp_study_state *st, struct dp_trial *t,
 		return dp_fail(err, DP_E_CORRUPT,
 			       "an attempt is planned for run %d of trial %u of study %u", e->run,
 			       t->number, st->id);
-	grown = realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
+	grown = dp_realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
 	t->attempts = grown;
 	t->attempts[t->nattempts++] = (struct dp_attempt){ .run = e->run,
 							   .number = e->attempt,
@@ -165,13 +159,9 @@ int dp__metric_find_or_add(struct dp_study_state *st, const char *name)
 
 	if (i >= 0)
 		return i;
-	grown = realloc(st->metrics, (st->nmetrics + 1) * sizeof *grown);
-	if (!grown)
-		return -1;
+	grown = dp_realloc(st->metrics, (st->nmetrics + 1) * sizeof *grown);
 	st->metrics = grown;
-	grown[st->nmetrics] = strdup(name);
-	if (!grown[st->nmetrics])
-		return -1;
+	grown[st->nmetrics] = dp_strdup(name);
 	return (int)st->nmetrics++;
 }
 
@@ -182,9 +172,7 @@ int dp__table_widen(double **table, size_t rows, uint32_t *wide, uint32_t to)
 
 	if (*table && *wide == to)
 		return DP_OK;
-	new = malloc(rows * to * sizeof *new + 1);
-	if (!new)
-		return DP_E_NOMEM;
+	new = dp_malloc(rows * to * sizeof *new + 1);
 	for (size_t i = 0; i < rows; i++)
 		for (size_t k = 0; k < to; k++)
 			new[i * to + k] = k < from ? (*table)[i * from + k] : NAN;
@@ -391,9 +379,7 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			       "trial %u of study %u ends with %u objectives, not %zu", t->number,
 			       st->id, e->nobjectives, st->spec->nobjectives);
 	if (e->nobjectives) {
-		objectives = malloc(e->nobjectives * sizeof *objectives);
-		if (!objectives)
-			return dp_fail(err, DP_E_NOMEM, "no memory for a result");
+		objectives = dp_malloc(e->nobjectives * sizeof *objectives);
 		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
 	}
 	if (dp__replace_string(&reason, e->reason))

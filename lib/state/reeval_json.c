@@ -54,7 +54,7 @@ static json_t *copy_row_with_reeval(const struct dp_study_state *s, json_t *row,
 bool dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
 {
 	json_t *front = json_object_get(result, "front"), *rows = json_array(), *row;
-	struct dp_result_id *points = malloc((json_array_size(front) + 1) * sizeof *points);
+	struct dp_result_id *points = dp_malloc((json_array_size(front) + 1) * sizeof *points);
 	size_t i, n = 0;
 	bool ok = rows && points, found;
 	double volume;

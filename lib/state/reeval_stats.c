@@ -218,13 +218,11 @@ int dp_results_reeval_hypervolume(const struct dp_study_state *s, const struct d
 				  size_t n, double *volume)
 {
 	size_t m = s->spec->nobjectives, have = 0;
-	double *y = malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
+	double *y = dp_malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
 	struct dp_reeval_stats v;
 	int code = DP_OK;
 
 	*volume = NAN;
-	if (!y)
-		return DP_E_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		if (!dp_result_compute_reeval_stats(s, points[i], &v))
 			continue;

@@ -54,10 +54,8 @@ int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study, st
 static int note_unreadable(struct dp_state *s, uint32_t study, char *why)
 {
 	struct dp_unreadable_study *grown =
-		realloc(s->unreadable, (s->nunreadable + 1) * sizeof *grown);
+		dp_realloc(s->unreadable, (s->nunreadable + 1) * sizeof *grown);
 
-	if (!grown)
-		return DP_E_NOMEM;
 	s->unreadable = grown;
 	grown[s->nunreadable++] = (struct dp_unreadable_study){ study, why };
 	return DP_OK;

@@ -33,7 +33,8 @@ static struct dp_result_id *append_trial_results(const struct dp_study_state *s,
 
 struct dp_result_id *dp_state_list_results(const struct dp_study_state *s, size_t *n)
 {
-	struct dp_result_id *all = malloc((count_results_at_most(s) + 1) * sizeof *all), *p = all;
+	struct dp_result_id *all = dp_malloc((count_results_at_most(s) + 1) * sizeof *all),
+			    *p = all;
 
 	*n = 0;
 	for (uint32_t i = 0; all && i < s->ntrials; i++)
@@ -234,7 +235,7 @@ static struct dp_result_id *list_front_candidates(const struct dp_study_state *s
 
 		most += 1 + (checkpoints ? checkpoints->count : 0);
 	}
-	all = p = malloc((most + 1) * sizeof *all);
+	all = p = dp_malloc((most + 1) * sizeof *all);
 	if (!all)
 		return NULL;
 	if (s->nfront)
@@ -251,10 +252,8 @@ static struct dp_result_id *list_front_candidates(const struct dp_study_state *s
 static bool store_front(struct dp_study_state *s, const struct dp_result_id *points,
 			const size_t *picked, size_t count)
 {
-	struct dp_result_id *front = malloc((2 * count + 1) * sizeof *front);
+	struct dp_result_id *front = dp_malloc((2 * count + 1) * sizeof *front);
 
-	if (!front)
-		return false;
 	for (size_t i = 0; i < count; i++)
 		front[i] = front[count + i] = points[picked[i]];
 	qsort(front + count, count, sizeof *front, compare_result_ids);
@@ -278,8 +277,8 @@ int dp_state_update_front(struct dp_study_state *s, struct dp_err *err)
 						  : dp_state_list_results(s, &n);
 	if (points) {
 		n = keep_feasible_results(s, points, n);
-		y = malloc((n * m + 1) * sizeof *y);
-		picked = malloc((n + 1) * sizeof *picked);
+		y = dp_malloc((n * m + 1) * sizeof *y);
+		picked = dp_malloc((n + 1) * sizeof *picked);
 	}
 	if (!y || !picked)
 		goto out;

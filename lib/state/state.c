@@ -69,7 +69,7 @@ void dp__trial_free(struct dp_trial *t)
 
 int dp__replace_string(char **slot, const char *text)
 {
-	char *copy = text && *text ? strdup(text) : NULL;
+	char *copy = text && *text ? dp_strdup(text) : NULL;
 
 	if (text && *text && !copy)
 		return DP_E_NOMEM;
@@ -166,10 +166,8 @@ void dp_state_remove_study(struct dp_state *s, uint32_t study)
 
 static int fail_unknown_study(const struct dp_state *s, const char *selector, struct dp_err *err)
 {
-	const char **names = calloc(s->nstudies + 1, sizeof *names), *near;
+	const char **names = dp_calloc(s->nstudies + 1, sizeof *names), *near;
 
-	if (!names)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < s->nstudies; i++)
 		names[i] = s->studies[i]->spec->name;
 	near = dp_nearest_word(selector, names);

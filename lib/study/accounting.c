@@ -240,10 +240,8 @@ struct dp_accounting_cache {
 
 struct dp_accounting_cache *dp_accounting_cache_open(const struct dp_study *s)
 {
-	struct dp_accounting_cache *o = calloc(1, sizeof *o);
+	struct dp_accounting_cache *o = dp_calloc(1, sizeof *o);
 
-	if (!o)
-		return NULL;
 	o->study = s;
 	for (size_t i = 0; i < s->nobjectives; i++) {
 		const struct dp_accounting_spec *from = s->objectives[i].privacy;

@@ -39,10 +39,8 @@ static bool is_regular_file(const char *path)
 
 static bool command_files_add(struct dp_command_files *found, const char *path)
 {
-	const char **grown = realloc(found->list, ((size_t)found->n + 1) * sizeof *grown);
+	const char **grown = dp_realloc(found->list, ((size_t)found->n + 1) * sizeof *grown);
 
-	if (!grown)
-		return false;
 	found->list = grown;
 	found->list[found->n++] = path;
 	return true;

@@ -204,7 +204,7 @@ int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o, stru
 {
 	const struct dp_budget *b = &s->search.budget;
 	struct dp_renyi_cache *m = dp_renyi_cache_new();
-	double *k = malloc(BUDGET_SAMPLE_SIZE * o->n * sizeof *k);
+	double *k = dp_malloc(BUDGET_SAMPLE_SIZE * o->n * sizeof *k);
 	int code = DP_E_NOMEM;
 
 	if (m && k)

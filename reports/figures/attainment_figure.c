@@ -47,9 +47,9 @@ static struct attainment_plane make_attainment_plane(const struct study_groups *
 static int member_front(const struct attainment_plane *p, const struct dp_compare_member *r,
 			double **rows, size_t *n)
 {
-	double *all = malloc(2 * r->n * sizeof *all + 1);
-	double *kept = malloc(2 * r->n * sizeof *kept + 1);
-	size_t *who = malloc(r->n * sizeof *who + 1), count = 0, have = 0;
+	double *all = dp_malloc(2 * r->n * sizeof *all + 1);
+	double *kept = dp_malloc(2 * r->n * sizeof *kept + 1);
+	size_t *who = dp_malloc(r->n * sizeof *who + 1), count = 0, have = 0;
 	int code = all && kept && who ? DP_OK : DP_E_NOMEM;
 
 	for (size_t i = 0; i < r->n && code == DP_OK; i++) {
@@ -90,10 +90,10 @@ static int group_fronts(const struct attainment_plane *p, const struct dp_compar
 
 static bool attainment_alloc(struct fig_attainment *a, size_t room)
 {
-	a->x = malloc(room * sizeof *a->x + 1);
-	a->best = malloc(room * sizeof *a->best + 1);
-	a->median = malloc(room * sizeof *a->median + 1);
-	a->worst = malloc(room * sizeof *a->worst + 1);
+	a->x = dp_malloc(room * sizeof *a->x + 1);
+	a->best = dp_malloc(room * sizeof *a->best + 1);
+	a->median = dp_malloc(room * sizeof *a->median + 1);
+	a->worst = dp_malloc(room * sizeof *a->worst + 1);
 	return a->x && a->best && a->median && a->worst;
 }
 
@@ -148,7 +148,7 @@ int fig_compute_attainment(const struct study_groups *g, size_t group, double x_
 			   struct fig_attainment *out, struct dp_err *err)
 {
 	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[group];
-	struct dp_pareto_points *sets = calloc(rivals->n + 1, sizeof *sets);
+	struct dp_pareto_points *sets = dp_calloc(rivals->n + 1, sizeof *sets);
 	const struct attainment_plane p = make_attainment_plane(g);
 	struct dp_attainment all = { 0 };
 	int code = sets ? group_fronts(&p, rivals, sets) : DP_E_NOMEM;
@@ -265,7 +265,7 @@ static int attainment_gather(const struct report_data *r, void *data, const char
 	}
 	d->groups = r->groups;
 	d->study = d->groups->list[0].studies[0];
-	d->attainment = calloc(d->groups->contests[0].n + 1, sizeof *d->attainment);
+	d->attainment = dp_calloc(d->groups->contests[0].n + 1, sizeof *d->attainment);
 	if (!d->attainment)
 		return fig_nomem(err);
 	code = gather_group_attainment(d, err);

@@ -93,7 +93,7 @@ static int comparison_gather(const struct report_data *r, void *data, const char
 	if (!fig_main_study(r, why))
 		return DP_OK;
 	d->r = r;
-	d->list = calloc(r->nstudies, sizeof *d->list);
+	d->list = dp_calloc(r->nstudies, sizeof *d->list);
 	if (!d->list)
 		return fig_nomem(err);
 	d->n = r->nstudies;

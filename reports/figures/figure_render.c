@@ -95,7 +95,7 @@ static void free_figure_formats(struct rendered_figure *p)
 
 void figure_render(const struct report_data *r, const struct figure *f, struct rendered_figure *p)
 {
-	void *data = calloc(1, f->data_size);
+	void *data = dp_calloc(1, f->data_size);
 	const char *why = NULL;
 	struct dp_err err = { 0 };
 	int code = data ? f->gather(r, data, &why, &err)
@@ -136,9 +136,7 @@ int figures_render(const struct report_data *r, const char *wanted, struct rende
 		return code;
 	while (report_figures[count])
 		count++;
-	*out = calloc(count + 1, sizeof **out);
-	if (!*out)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the figures");
+	*out = dp_calloc(count + 1, sizeof **out);
 	for (size_t i = 0; i < count; i++) {
 		if (!is_figure_requested(report_figures[i], wanted) ||
 		    (r->groups && !wanted && !report_figures[i]->for_groups) ||

@@ -59,13 +59,13 @@ static void front_band_build(struct front_data *d, const struct estimate *known)
 
 static int gather_band(struct front_data *d, struct dp_err *err)
 {
-	struct estimate *known = calloc(study_data_front_size(d->study) + 1, sizeof *known);
+	struct estimate *known = dp_calloc(study_data_front_size(d->study) + 1, sizeof *known);
 	size_t room = (2 * d->front.n + 1) * sizeof(double);
 	int code;
 
-	d->band.x = malloc(room);
-	d->band.lo = malloc(room);
-	d->band.hi = malloc(room);
+	d->band.x = dp_malloc(room);
+	d->band.lo = dp_malloc(room);
+	d->band.hi = dp_malloc(room);
 	if (!known || !d->band.x || !d->band.lo || !d->band.hi)
 		code = fig_nomem(err);
 	else
@@ -84,10 +84,10 @@ static int gather_reevaluated_points(struct front_data *d, struct dp_err *err)
 	size_t room = d->front.n * sizeof(double) + 1;
 	struct dp_reeval_stats m;
 
-	a->x = malloc(room);
-	a->y = malloc(room);
-	a->lo = malloc(room);
-	a->hi = malloc(room);
+	a->x = dp_malloc(room);
+	a->y = dp_malloc(room);
+	a->lo = dp_malloc(room);
+	a->hi = dp_malloc(room);
 	if (!a->x || !a->y || !a->lo || !a->hi)
 		return fig_nomem(err);
 	for (size_t i = 0; i < d->front.n; i++) {
@@ -142,7 +142,7 @@ static int front_gather_lines(const struct report_data *r, struct front_data *d,
 	double records = study_data_test_records(s);
 	bool share = study_data_is_percent(s, s->y_obj);
 
-	d->lines = calloc(r->nbaselines + 1, sizeof *d->lines);
+	d->lines = dp_calloc(r->nbaselines + 1, sizeof *d->lines);
 	if (!d->lines)
 		return fig_nomem(err);
 	if (!s->state->spec->objectives[s->y_obj].metric)

@@ -169,7 +169,7 @@ static void extend_limits_to_front(struct front_data *d)
 
 static int find_limits(struct front_data *d, struct dp_err *err)
 {
-	bool *keep = calloc(d->all.n + 1, sizeof *keep);
+	bool *keep = dp_calloc(d->all.n + 1, sizeof *keep);
 	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any;
 
 	if (!keep)
@@ -249,7 +249,7 @@ static int gather_paths(struct front_data *d, struct dp_err *err)
 
 	if (!study_data_has_checkpoints(d->study))
 		return DP_OK;
-	d->path_starts = malloc(all->n * sizeof *d->path_starts + 1);
+	d->path_starts = dp_malloc(all->n * sizeof *d->path_starts + 1);
 	if (!d->path_starts)
 		return fig_nomem(err);
 	for (size_t i = 0; i < all->n; i += front_path_length(all, i))

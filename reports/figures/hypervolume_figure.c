@@ -78,7 +78,7 @@ static int hypervolume_gather(const struct report_data *r, void *data, const cha
 	if (*why)
 		return DP_OK;
 	d->path_parameter = find_path_parameter(r);
-	d->lines = calloc(r->nstudies, sizeof *d->lines);
+	d->lines = dp_calloc(r->nstudies, sizeof *d->lines);
 	if (!d->lines)
 		return fig_nomem(err);
 	for (; d->n < r->nstudies; d->n++) {

@@ -22,10 +22,10 @@ void fig_mean_curve_free(struct fig_mean_curve *m)
 
 static bool mean_curve_alloc(struct fig_mean_curve *m, size_t room)
 {
-	m->x = malloc(room * sizeof *m->x);
-	m->mean = malloc(room * sizeof *m->mean);
-	m->lo = malloc(room * sizeof *m->lo);
-	m->hi = malloc(room * sizeof *m->hi);
+	m->x = dp_malloc(room * sizeof *m->x);
+	m->mean = dp_malloc(room * sizeof *m->mean);
+	m->lo = dp_malloc(room * sizeof *m->lo);
+	m->hi = dp_malloc(room * sizeof *m->hi);
 	return m->x && m->mean && m->lo && m->hi;
 }
 
@@ -52,8 +52,8 @@ int fig_compute_mean_curve(const struct study_groups *g, size_t group, struct fi
 {
 	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[group];
 	const struct study_data *const *of = g->list[group].studies;
-	struct fig_hypervolume_curve *all = calloc(rivals->n + 1, sizeof *all);
-	double *values = malloc(rivals->n * sizeof *values + 1);
+	struct fig_hypervolume_curve *all = dp_calloc(rivals->n + 1, sizeof *all);
+	double *values = dp_malloc(rivals->n * sizeof *values + 1);
 	int code = all && values ? DP_OK : fig_nomem(err);
 
 	*out = (struct fig_mean_curve){ .max_evaluations = SIZE_MAX };
@@ -154,7 +154,7 @@ static int hypervolume_groups_gather(const struct report_data *r, void *data, co
 		return DP_OK;
 	}
 	d->g = r->groups;
-	d->curves = calloc(d->g->contests[0].n + 1, sizeof *d->curves);
+	d->curves = dp_calloc(d->g->contests[0].n + 1, sizeof *d->curves);
 	if (!d->curves)
 		return fig_nomem(err);
 	while (d->n < d->g->contests[0].n && code == DP_OK) {

@@ -33,10 +33,8 @@ struct fit_data {
 
 static bool loo_predictions_alloc(struct loo_predictions *f, size_t n)
 {
-	f->observed = malloc(4 * n * sizeof *f->observed + 1);
-	f->results = malloc(n * sizeof *f->results + 1);
-	if (!f->observed || !f->results)
-		return false;
+	f->observed = dp_malloc(4 * n * sizeof *f->observed + 1);
+	f->results = dp_malloc(n * sizeof *f->results + 1);
 	f->predicted = f->observed + n;
 	f->lo = f->predicted + n;
 	f->hi = f->lo + n;
@@ -64,7 +62,7 @@ static void add_loo_prediction(const struct study_data *s, struct fit_panel *p,
 static int gather_loo_predictions(const struct study_data *s, struct fit_panel *p,
 				  struct dp_err *err)
 {
-	struct dp_loo_prediction *all = calloc(s->history.n + 1, sizeof *all);
+	struct dp_loo_prediction *all = dp_calloc(s->history.n + 1, sizeof *all);
 	size_t n = 0;
 	int code = all ? dp_surrogate_leave_one_out(s->surrogates, p->objective, all, &n, err)
 		       : fig_nomem(err);

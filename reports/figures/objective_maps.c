@@ -48,7 +48,7 @@ static int gather_values(const struct maps_data *d, struct maps_objective *m,
 {
 	int code = DP_OK;
 
-	m->values = malloc(space_count_cells(&d->slice) * sizeof *m->values);
+	m->values = dp_malloc(space_count_cells(&d->slice) * sizeof *m->values);
 	if (!m->values)
 		return fig_nomem(err);
 	if (m->source != SPACE_PREDICTED)

@@ -31,7 +31,7 @@ static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side, st
 	int code = space_slice_over(d->s, &d->anchor, x, y, side, &p->slice, err);
 
 	if (code == DP_OK &&
-	    !(p->predictions = malloc(space_count_cells(&p->slice) * sizeof *p->predictions)))
+	    !(p->predictions = dp_malloc(space_count_cells(&p->slice) * sizeof *p->predictions)))
 		code = fig_nomem(err);
 	if (code == DP_OK)
 		code = space_predict(&p->slice, &known, err);

@@ -92,7 +92,7 @@ static int panels_gather(const struct report_data *r, void *data, const char **w
 
 	if (!fig_main_study(r, why))
 		return DP_OK;
-	d->list = calloc(r->nstudies, sizeof *d->list);
+	d->list = dp_calloc(r->nstudies, sizeof *d->list);
 	if (!d->list)
 		return fig_nomem(err);
 	for (size_t i = 0; i < r->nstudies && code == DP_OK; i++) {

@@ -107,9 +107,9 @@ static void name_params(struct parallel_data *d)
 
 static int make_axes(struct parallel_data *d, struct dp_err *err)
 {
-	double *seen = malloc(d->all.points.n * sizeof *seen + 1);
+	double *seen = dp_malloc(d->all.points.n * sizeof *seen + 1);
 
-	d->names = calloc(d->nparams + 1, sizeof *d->names);
+	d->names = dp_calloc(d->nparams + 1, sizeof *d->names);
 	if (!d->names || !seen) {
 		free(seen);
 		return fig_nomem(err);
@@ -170,11 +170,11 @@ static int gather_lines(const struct parallel_data *d, struct parallel_lines *l,
 			struct dp_err *err)
 {
 	size_t n = l->points.n;
-	struct dp_result_id *sorted = malloc(n * sizeof *sorted + 1);
+	struct dp_result_id *sorted = dp_malloc(n * sizeof *sorted + 1);
 
 	l->shown = n < most ? n : most;
-	l->values = malloc((l->shown + 2) * d->n * sizeof *l->values);
-	l->colour_values = malloc((l->shown + 2) * sizeof *l->colour_values);
+	l->values = dp_malloc((l->shown + 2) * d->n * sizeof *l->values);
+	l->colour_values = dp_malloc((l->shown + 2) * sizeof *l->colour_values);
 	if (!sorted || !l->values || !l->colour_values) {
 		free(sorted);
 		return fig_nomem(err);

@@ -61,8 +61,8 @@ static const double **list_evaluated_parameters(const struct study_data *s, doub
 {
 	const struct dp_study_state *st = s->state;
 	size_t most = st->ntrials + st->nimported + s->npoints;
-	const double **points = malloc(most * sizeof *points + 1);
-	double *next = malloc(s->npoints * st->spec->nparams * sizeof *next + 1);
+	const double **points = dp_malloc(most * sizeof *points + 1);
+	double *next = dp_malloc(s->npoints * st->spec->nparams * sizeof *next + 1);
 
 	*n = 0;
 	*x = next;
@@ -179,7 +179,7 @@ static int gather_shared(struct scatter_data *d, struct dp_err *err)
 {
 	const struct fig_points *all = &d->scatter[0].all;
 	struct fig_points *out = &d->shared;
-	bool *shared = malloc(all->n * sizeof *shared + 1);
+	bool *shared = dp_malloc(all->n * sizeof *shared + 1);
 	int code =
 		shared && fig_points_alloc(out, all->n)
 			? fig_find_shared_points(d->scatter[0].s, all, d->scatter[1].s, shared, err)

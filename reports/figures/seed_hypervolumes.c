@@ -23,9 +23,9 @@ static int seeds_alloc(struct seeds_data *d, struct dp_err *err)
 	d->n = d->g->contests[0].n;
 	for (size_t i = 0; i < d->n; i++)
 		most = d->g->contests[0].groups[i].n > most ? d->g->contests[0].groups[i].n : most;
-	d->names = calloc(d->n + 1, sizeof *d->names);
-	d->row_names = calloc(d->n + 1, sizeof *d->row_names);
-	d->dot_y = calloc(most + 1, sizeof *d->dot_y);
+	d->names = dp_calloc(d->n + 1, sizeof *d->names);
+	d->row_names = dp_calloc(d->n + 1, sizeof *d->row_names);
+	d->dot_y = dp_calloc(most + 1, sizeof *d->dot_y);
 	if (!d->names || !d->row_names || !d->dot_y)
 		return fig_nomem(err);
 	for (size_t i = 0; i < d->n; i++)

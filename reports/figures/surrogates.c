@@ -42,9 +42,9 @@ static int gather_surrogate_prediction(const struct surrogates_data *d,
 	struct space_coordinate x = { false, c->x.param };
 	struct space_coordinate y = { !c->y.n, c->y.n ? c->y.param : b->objective };
 
-	b->mean = malloc(n * sizeof *b->mean);
-	b->lo = malloc(n * sizeof *b->lo);
-	b->hi = malloc(n * sizeof *b->hi);
+	b->mean = dp_malloc(n * sizeof *b->mean);
+	b->lo = dp_malloc(n * sizeof *b->lo);
+	b->hi = dp_malloc(n * sizeof *b->hi);
 	if (!b->mean || !b->lo || !b->hi)
 		return fig_nomem(err);
 	b->is_exact = known->y[b->objective].model_sd == 0;
@@ -86,7 +86,7 @@ static int find_best_acquisition(struct surrogates_data *d, struct dp_err *err)
 	const struct space_slice *c = &d->slice;
 	bool real = is_continuous_axis(d, &c->x) || is_continuous_axis(d, &c->y);
 	size_t n = space_count_cells(c);
-	bool *taken = malloc(n * sizeof *taken);
+	bool *taken = dp_malloc(n * sizeof *taken);
 	double most = 1e-12;
 	size_t count;
 	int code = taken ? space_mark_evaluated_cells(c, taken, &count, err) : fig_nomem(err);

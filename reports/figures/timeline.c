@@ -94,7 +94,7 @@ static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_k
 
 static int gather_rows(struct timeline_data *d, struct dp_err *err)
 {
-	size_t *open = malloc(d->spans.slots * sizeof *open + 1);
+	size_t *open = dp_malloc(d->spans.slots * sizeof *open + 1);
 	int code = open ? DP_OK : fig_nomem(err);
 
 	for (int kind = 0; code == DP_OK && kind < FIG_SPAN_KINDS; kind++) {
@@ -112,7 +112,7 @@ static int gather_rows(struct timeline_data *d, struct dp_err *err)
 static int gather_busy(struct timeline_data *d, struct dp_err *err)
 {
 	const struct fig_attempt_spans *s = &d->spans;
-	double *seconds = malloc(BUSY_SLOT_BINS * FIG_USE_COUNT * sizeof *seconds);
+	double *seconds = dp_malloc(BUSY_SLOT_BINS * FIG_USE_COUNT * sizeof *seconds);
 	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
 	int code = seconds && fig_rects_alloc(&d->training, BUSY_SLOT_BINS) &&
 				   fig_rects_alloc(&d->failed, BUSY_SLOT_BINS)
@@ -196,7 +196,7 @@ static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *
 	size_t n = 0, all = d->count[kind];
 	char **tips;
 
-	if (d->rows[kind].n != all || !(tips = calloc(all + 1, sizeof *tips)))
+	if (d->rows[kind].n != all || !(tips = dp_calloc(all + 1, sizeof *tips)))
 		return;
 	for (size_t i = 0; i < d->spans.n; i++)
 		if (d->spans.list[i].kind == kind)

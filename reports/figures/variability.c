@@ -70,7 +70,7 @@ static int collect_runs(const struct study_data *s, struct run_spread **out, siz
 	*n = 0;
 	if (code != DP_OK)
 		return code;
-	*out = malloc(p.n * sizeof **out + 1);
+	*out = dp_malloc(p.n * sizeof **out + 1);
 	for (size_t i = 0; *out && i < p.n; i++)
 		if ((o->maximize ? p.x[i] >= o->anti_ideal : p.x[i] <= o->anti_ideal) &&
 		    run_spread_of(s, p.results[i], &(*out)[*n]))
@@ -149,10 +149,10 @@ int fig_compute_run_band(const struct study_data *s, struct fig_run_band *out, s
 	if (code != DP_OK)
 		return code;
 	room = (2 * n + 1) * sizeof(double);
-	out->x = malloc(room);
-	out->best = malloc(room);
-	out->mean = malloc(room);
-	out->worst = malloc(room);
+	out->x = dp_malloc(room);
+	out->best = dp_malloc(room);
+	out->mean = dp_malloc(room);
+	out->worst = dp_malloc(room);
 	if (!out->x || !out->best || !out->mean || !out->worst) {
 		fig_run_band_free(out);
 		code = fig_nomem(err);
@@ -196,8 +196,8 @@ static int gather_front_spread(struct variability_data *d, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	d->best = malloc(front->n * sizeof *d->best + 1);
-	d->worst = malloc(front->n * sizeof *d->worst + 1);
+	d->best = dp_malloc(front->n * sizeof *d->best + 1);
+	d->worst = dp_malloc(front->n * sizeof *d->worst + 1);
 	if (!d->best || !d->worst)
 		return fig_nomem(err);
 	for (size_t i = 0; i < front->n; i++) {
@@ -223,7 +223,7 @@ static int choose_bars(struct variability_data *d, struct dp_err *err)
 	bool log = fig_objective_scale(d->s, d->s->x_obj, d->band.x, d->band.n) == PLOT_LOG;
 	double last = NAN, apart = 0;
 
-	d->has_bar = calloc(f->n + 1, sizeof *d->has_bar);
+	d->has_bar = dp_calloc(f->n + 1, sizeof *d->has_bar);
 	if (!d->has_bar)
 		return fig_nomem(err);
 	if (f->n)
@@ -244,7 +244,7 @@ static int choose_bars(struct variability_data *d, struct dp_err *err)
 static int compute_spread_stats(struct variability_data *d, struct dp_err *err)
 {
 	size_t n = d->front.n;
-	double *apart = malloc(n * sizeof *apart + 1);
+	double *apart = dp_malloc(n * sizeof *apart + 1);
 
 	if (!apart)
 		return fig_nomem(err);

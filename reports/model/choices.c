@@ -29,20 +29,16 @@ static double choice_loss(const struct choice_values *r, size_t i)
 	return r->y[2 * i + 1];
 }
 
-static int load_choice_values(const struct study_data *s, struct choice_values *r,
-			      struct dp_err *err)
+static void load_choice_values(const struct study_data *s, struct choice_values *r)
 {
 	r->n = study_data_front_size(s);
-	r->y = calloc(2 * r->n + 1, sizeof *r->y);
-	if (!r->y)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	r->y = dp_calloc(2 * r->n + 1, sizeof *r->y);
 	for (size_t i = 0; i < r->n; i++) {
 		r->y[2 * i] =
 			to_minimised_value(s, s->x_obj, study_data_front_value(s, i, s->x_obj));
 		r->y[2 * i + 1] =
 			to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj));
 	}
-	return DP_OK;
 }
 
 /* The highest price that the study asks for and, of an epsilon, that means anything. */
@@ -85,7 +81,7 @@ static int find_knee(const struct study_data *s, const struct choice_values *r, 
 {
 	const struct dp_study *spec = s->state->spec;
 	size_t n = study_data_front_size(s), p = spec->nobjectives;
-	double *y = calloc((n + 1) * p, sizeof *y), *ref = y ? y + n * p : NULL;
+	double *y = dp_calloc((n + 1) * p, sizeof *y), *ref = y ? y + n * p : NULL;
 	int code = y ? DP_OK : DP_E_NOMEM;
 
 	for (size_t j = 0; code == DP_OK && j < p; j++) {
@@ -165,8 +161,9 @@ static size_t choose_high_privacy(const struct study_data *s, const struct choic
 int choices_find(const struct study_data *s, struct choices *out, struct dp_err *err)
 {
 	struct choice_values r = { 0 };
-	int code = load_choice_values(s, &r, err);
+	int code = DP_OK;
 
+	load_choice_values(s, &r);
 	*out = (struct choices){ .high_privacy = SIZE_MAX,
 				 .recommended = SIZE_MAX,
 				 .best_utility = SIZE_MAX,

@@ -37,10 +37,10 @@ int study_data_predict_front(const struct study_data *s, struct dp_prediction **
 {
 	const struct dp_study *spec = s->state->spec;
 	size_t n = study_data_front_size(s);
-	double *x = calloc(n * spec->nparams + 1, sizeof *x);
+	double *x = dp_calloc(n * spec->nparams + 1, sizeof *x);
 	int code = DP_OK;
 
-	*out = calloc(n * spec->nobjectives + 1, sizeof **out);
+	*out = dp_calloc(n * spec->nobjectives + 1, sizeof **out);
 	if (!x || !*out)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	for (size_t i = 0; code == DP_OK && i < n; i++)

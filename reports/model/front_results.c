@@ -133,7 +133,7 @@ void report_model_reevaluations(const struct study_data *s, struct report_arena 
 				struct report_study *out)
 {
 	size_t n = study_data_front_size(s);
-	struct dp_result_id *points = calloc(n + 1, sizeof *points);
+	struct dp_result_id *points = dp_calloc(n + 1, sizeof *points);
 	struct dp_reeval_stats again;
 
 	out->reevaluated_hypervolume = NAN;

@@ -298,7 +298,7 @@ struct canonical_studies {
 static void canonical_studies_load(const struct report_data *r, struct canonical_studies *all,
 				   struct report_arena *arena)
 {
-	*all = (struct canonical_studies){ r->studies, calloc(r->nstudies + 1, sizeof(json_t *)),
+	*all = (struct canonical_studies){ r->studies, dp_calloc(r->nstudies + 1, sizeof(json_t *)),
 					   0 };
 	arena->failed |= !all->list;
 	while (all->list && all->n < r->nstudies) {

@@ -239,7 +239,7 @@ int report_model_add_recommendation(const struct study_data *s, struct report_mo
 				    struct dp_err *err)
 {
 	size_t n = study_data_front_size(s);
-	struct estimate *known = calloc(n + 1, sizeof *known);
+	struct estimate *known = dp_calloc(n + 1, sizeof *known);
 	struct choices chosen;
 	int code = known ? choices_find(s, &chosen, err)
 			 : dp_fail(err, DP_E_NOMEM, "no memory for the report");

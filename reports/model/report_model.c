@@ -12,7 +12,7 @@
 /* Takes what was allocated. */
 static void *report_arena_own(struct report_arena *arena, void *p)
 {
-	void **grown = p ? realloc(arena->blocks, (arena->n + 1) * sizeof *grown) : NULL;
+	void **grown = p ? dp_realloc(arena->blocks, (arena->n + 1) * sizeof *grown) : NULL;
 
 	if (!grown) {
 		arena->failed = true;
@@ -26,7 +26,7 @@ static void *report_arena_own(struct report_arena *arena, void *p)
 
 void *report_arena_alloc(struct report_arena *arena, size_t n, size_t size)
 {
-	return report_arena_own(arena, calloc(n + 1, size));
+	return report_arena_own(arena, dp_calloc(n + 1, size));
 }
 
 void *report_arena_dup(struct report_arena *arena, const void *part, size_t size)
@@ -41,7 +41,7 @@ const char *report_arena_strdup(struct report_arena *arena, const char *text)
 	if (!text)
 		return NULL;
 	return report_arena_own(
-		arena, strdup(dp_utf8_is_valid(text) ? text : "(a text that is not UTF-8)"));
+		arena, dp_strdup(dp_utf8_is_valid(text) ? text : "(a text that is not UTF-8)"));
 }
 
 void report_model_free(struct report_model *report)

@@ -79,7 +79,7 @@ void command_append_state_dir(struct dp_buf *out, const char *journal)
 
 	if (!end || strcmp(end, "/journal") != 0)
 		return;
-	folder = strndup(journal, (size_t)(end - journal));
+	folder = dp_strndup(journal, (size_t)(end - journal));
 	if (folder && !is_default_state_dir(folder)) {
 		command_append_word(out, "--state");
 		command_append_word(out, folder);

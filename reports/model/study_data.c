@@ -233,7 +233,7 @@ static int report_data_init_reference(struct report_data *r, uint32_t id, struct
 {
 	struct dp_study_state *s = dp_state_public_view(dp_state_get_study(&r->state, id));
 
-	r->reference = calloc(1, sizeof *r->reference);
+	r->reference = dp_calloc(1, sizeof *r->reference);
 	return r->reference ? study_data_init(r->reference, s,
 					      dp_study_uses_smoothed_front(s->spec)
 						      ? SURROGATES_FRONT_ONLY
@@ -246,12 +246,12 @@ int report_data_load(struct report_data *r, const char *journal, const char *con
 		     size_t n, struct dp_err *err)
 {
 	size_t named = n + (r->reference_name != NULL);
-	const char **names = calloc(named + 1, sizeof *names);
-	uint32_t *ids = calloc(named + 1, sizeof *ids);
+	const char **names = dp_calloc(named + 1, sizeof *names);
+	uint32_t *ids = dp_calloc(named + 1, sizeof *ids);
 	int code = DP_OK;
 
 	r->journal_path = journal;
-	r->studies = calloc(n + 1, sizeof *r->studies);
+	r->studies = dp_calloc(n + 1, sizeof *r->studies);
 	if (!names || !ids || !r->studies)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
 	for (size_t i = 0; code == DP_OK && i < named; i++)

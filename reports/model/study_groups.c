@@ -70,8 +70,8 @@ static bool group_results_alloc(struct group_results *r, const struct study_data
 {
 	*r = (struct group_results){
 		.study = s,
-		.y = malloc(room * s->state->spec->nobjectives * sizeof *r->y + 1),
-		.trial = malloc(room * sizeof *r->trial + 1),
+		.y = dp_malloc(room * s->state->spec->nobjectives * sizeof *r->y + 1),
+		.trial = dp_malloc(room * sizeof *r->trial + 1),
 		.rated = { .name = s->state->spec->name, .ntrials = s->state->ntrials },
 	};
 	r->rated.y = r->y;
@@ -139,7 +139,7 @@ static int collect_group_results(struct study_groups *g, const struct report_dat
 
 	g->nstudies = r->nstudies;
 	for (int by = 0; by < BASIS_COUNT; by++) {
-		g->results[by] = calloc(r->nstudies + 1, sizeof *g->results[by]);
+		g->results[by] = dp_calloc(r->nstudies + 1, sizeof *g->results[by]);
 		g->has_basis[by] = true;
 		for (size_t i = 0; i < r->nstudies; i++) {
 			const struct study_data *s = &r->studies[i];
@@ -202,7 +202,7 @@ static int copy_contest_objectives(struct dp_comparison *c, const struct dp_stud
 				   struct dp_err *err)
 {
 	for (size_t k = 0; k < spec->nobjectives; k++) {
-		c->objectives[k] = strdup(spec->objectives[k].name);
+		c->objectives[k] = dp_strdup(spec->objectives[k].name);
 		if (!c->objectives[k])
 			return groups_nomem(err);
 		c->sign[k] = spec->objectives[k].maximize ? -1 : 1;
@@ -287,7 +287,7 @@ static int link_group_studies(struct study_groups *g, size_t i, struct dp_err *e
 	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];
 	struct study_group *group = &g->list[i];
 
-	group->studies = calloc(rivals->n + 1, sizeof *group->studies);
+	group->studies = dp_calloc(rivals->n + 1, sizeof *group->studies);
 	if (!group->studies)
 		return groups_nomem(err);
 	for (size_t k = 0; k < rivals->n; k++)
@@ -323,7 +323,7 @@ static size_t group_trainer_id(struct study_groups *g, size_t i)
 
 int study_groups_build(struct report_data *r, struct dp_err *err)
 {
-	struct study_groups *g = r->groups = calloc(1, sizeof *g);
+	struct study_groups *g = r->groups = dp_calloc(1, sizeof *g);
 	int code = g ? check_comparable(r, err) : groups_nomem(err);
 
 	if (code == DP_OK)
@@ -338,7 +338,7 @@ int study_groups_build(struct report_data *r, struct dp_err *err)
 		code = groups_add_one(g, r, &r->group_specs[i], err);
 	if (code != DP_OK)
 		return code;
-	g->list = calloc(g->contests[0].n + 1, sizeof *g->list);
+	g->list = dp_calloc(g->contests[0].n + 1, sizeof *g->list);
 	if (!g->list)
 		return groups_nomem(err);
 	for (size_t i = 0; i < g->contests[0].n && code == DP_OK; i++) {
@@ -357,7 +357,7 @@ int study_groups_build(struct report_data *r, struct dp_err *err)
 static int prepend_plain_studies(struct report_data *r, const char *const *studies, size_t n,
 				 struct dp_err *err)
 {
-	struct dp_group_spec *all = calloc(n + r->ngroup_specs + 1, sizeof *all);
+	struct dp_group_spec *all = dp_calloc(n + r->ngroup_specs + 1, sizeof *all);
 	size_t have = 0;
 	int code = all ? DP_OK : groups_nomem(err);
 
@@ -383,7 +383,7 @@ int report_data_load_groups(struct report_data *r, const char *journal, const ch
 
 	for (size_t i = 0; i < r->ngroup_specs; i++)
 		members += r->group_specs[i].n;
-	names = calloc(members + 1, sizeof *names);
+	names = dp_calloc(members + 1, sizeof *names);
 	if (code == DP_OK && !names)
 		code = groups_nomem(err);
 	for (size_t i = 0; i < r->ngroup_specs && code == DP_OK; i++)

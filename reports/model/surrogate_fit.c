@@ -70,7 +70,7 @@ static void classify_fit(const char *name, struct surrogate_fit *fit)
 static int assess_surrogate(const struct study_data *s, size_t objective, struct surrogate_fit *fit,
 			    struct dp_err *err)
 {
-	struct dp_loo_prediction *all = calloc(s->history.n + 1, sizeof *all);
+	struct dp_loo_prediction *all = dp_calloc(s->history.n + 1, sizeof *all);
 	size_t n;
 	int code = all ? dp_surrogate_leave_one_out(s->surrogates, objective, all, &n, err)
 		       : dp_fail(err, DP_E_NOMEM, "no memory for a report");

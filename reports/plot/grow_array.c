@@ -11,7 +11,7 @@ void *grow_array(void *array, size_t *cap, size_t need, size_t size)
 		return array;
 	while (more < need)
 		more *= 2;
-	array = realloc(array, more * size);
+	array = dp_realloc(array, more * size);
 	if (array)
 		*cap = more;
 	return array;

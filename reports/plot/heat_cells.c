@@ -37,13 +37,13 @@ static void edges_assign_samples(const double *edge, size_t n, size_t *of, size_
 bool heat_cells_to_image(const struct heat_cells *cells, struct heat_image *out)
 {
 	size_t w = edges_count_samples(cells->x, cells->nx),
-	       h = edges_count_samples(cells->y, cells->ny), *of = malloc((w + h) * sizeof *of);
+	       h = edges_count_samples(cells->y, cells->ny), *of = dp_malloc((w + h) * sizeof *of);
 
 	*out = (struct heat_image){ { cells->x[0], cells->y[cells->ny], cells->x[cells->nx],
 				      cells->y[0] },
 				    w,
 				    h,
-				    malloc(w * h * sizeof *out->colour) };
+				    dp_malloc(w * h * sizeof *out->colour) };
 	if (!of || !out->colour) {
 		free(of);
 		free(out->colour);

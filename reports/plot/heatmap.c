@@ -26,8 +26,8 @@ static double heatmap_edge_pixel(const struct axis *a, double value)
 void heatmap_draw(struct canvas *c, struct plot_panel *a)
 {
 	const struct heatmap *h = a->heatmap;
-	double *edges = malloc((h->nx + h->ny + 2) * sizeof *edges);
-	plot_colour *colour = malloc((h->nx * h->ny + 1) * sizeof *colour);
+	double *edges = dp_malloc((h->nx + h->ny + 2) * sizeof *edges);
+	plot_colour *colour = dp_malloc((h->nx * h->ny + 1) * sizeof *colour);
 	struct heat_cells cells = { edges, edges + h->nx + 1, h->nx, h->ny, colour };
 
 	if (!edges || !colour) {

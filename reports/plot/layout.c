@@ -224,7 +224,7 @@ static void layout_panels(struct canvas *c, struct plot *p, const struct grid_ma
 bool plot_layout(struct canvas *c, struct plot *p)
 {
 	int n = p->rows * p->columns;
-	double *space = calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
+	double *space = dp_calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
 	struct grid_margins g = { space, space + p->columns, space + 2 * p->columns,
 				  space + 2 * p->columns + p->rows };
 

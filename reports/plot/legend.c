@@ -21,9 +21,7 @@ static bool legend_add(struct legend *l, const struct series *s)
 			return true;
 		}
 	}
-	e = realloc(l->entries, (l->n + 1) * sizeof *e);
-	if (!e)
-		return false;
+	e = dp_realloc(l->entries, (l->n + 1) * sizeof *e);
 	l->entries = e;
 	l->entries[l->n++] = (struct legend_entry){ .name = s->name, .series = { s }, .n = 1 };
 	return true;

@@ -177,7 +177,7 @@ static void draw_axis(struct canvas *c, const struct parallel_coordinates *p,
 void parallel_draw(struct canvas *c, struct parallel_coordinates *p, const struct rect *area)
 {
 	struct rect clip = { area->x0 - 1, area->y0 - 1, area->x1 + 1, area->y1 + 1 };
-	struct point *run = malloc((p->naxes + 1) * sizeof *run);
+	struct point *run = dp_malloc((p->naxes + 1) * sizeof *run);
 	double first = p->naxes ? axis_max_label_width(c, &p->axes[0]) : 0;
 
 	if (!run) {

@@ -26,7 +26,7 @@ static void plot_set_text(struct plot *p, char **to, const char *text)
 
 static double *copy_values(struct plot *p, const double *v, size_t n)
 {
-	double *out = malloc((n ? n : 1) * sizeof *out);
+	double *out = dp_malloc((n ? n : 1) * sizeof *out);
 
 	if (!out)
 		p->failed = true;
@@ -37,7 +37,7 @@ static double *copy_values(struct plot *p, const double *v, size_t n)
 
 static char **copy_names(struct plot *p, const char *const *names, size_t n)
 {
-	char **out = calloc(n ? n : 1, sizeof *out);
+	char **out = dp_calloc(n ? n : 1, sizeof *out);
 
 	if (!out)
 		p->failed = true;
@@ -57,10 +57,8 @@ static void free_names(char **names, size_t n)
 
 struct plot *plot_new(int width, int height, const char *title)
 {
-	struct plot *p = calloc(1, sizeof *p);
+	struct plot *p = dp_calloc(1, sizeof *p);
 
-	if (!p)
-		return NULL;
 	p->width = width < 1 ? 1 : width > PLOT_SIDE_MAX ? PLOT_SIDE_MAX : width;
 	p->height = height < 1 ? 1 : height > PLOT_SIDE_MAX ? PLOT_SIDE_MAX : height;
 	plot_set_text(p, &p->title, title);
@@ -147,7 +145,7 @@ void plot_grid(struct plot *p, int rows, int columns)
 	free_panels(p);
 	p->rows = rows < 1 ? 1 : rows > 100 ? 100 : rows;
 	p->columns = columns < 1 ? 1 : columns > 100 ? 100 : columns;
-	p->panels = calloc((size_t)p->rows * (size_t)p->columns, sizeof *p->panels);
+	p->panels = dp_calloc((size_t)p->rows * (size_t)p->columns, sizeof *p->panels);
 	if (!p->panels)
 		p->failed = true;
 }
@@ -167,7 +165,7 @@ struct plot_panel *plot_panel(struct plot *p, int row, int column)
 	a = &p->panels[row * p->columns + column];
 	if (*a)
 		return *a;
-	*a = calloc(1, sizeof **a);
+	*a = dp_calloc(1, sizeof **a);
 	if (!*a) {
 		p->failed = true;
 		return NULL;
@@ -345,7 +343,7 @@ void panel_add_region(struct plot_panel *a, const struct plot_style *s, const ch
 /* Copies of texts of which each may be NULL. */
 static char **plot_copy_tooltips(struct plot *p, const char *const *texts, size_t n)
 {
-	char **out = calloc(n ? n : 1, sizeof *out);
+	char **out = dp_calloc(n ? n : 1, sizeof *out);
 
 	if (!out)
 		p->failed = true;
@@ -405,7 +403,7 @@ void panel_heat(struct plot_panel *a, enum plot_colourmap map, const double *x, 
 	if (!a)
 		return;
 	heatmap_free(a->heatmap);
-	a->heatmap = h = calloc(1, sizeof *h);
+	a->heatmap = h = dp_calloc(1, sizeof *h);
 	if (!h) {
 		a->plot->failed = true;
 		return;
@@ -439,9 +437,9 @@ void panel_parallel(struct plot_panel *a, const struct plot_parallel_axis *axes,
 	if (!a)
 		return;
 	parallel_free(a->parallel);
-	a->parallel = p = calloc(1, sizeof *p);
+	a->parallel = p = dp_calloc(1, sizeof *p);
 	if (p)
-		p->axes = calloc(n ? n : 1, sizeof *p->axes);
+		p->axes = dp_calloc(n ? n : 1, sizeof *p->axes);
 	if (!p || !p->axes) {
 		a->plot->failed = true;
 		return;

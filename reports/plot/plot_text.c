@@ -43,7 +43,7 @@ static char *find_font(const char *name, const char **why)
 		gdFree(extra.fontpath);
 		return NULL;
 	}
-	path = strdup(extra.fontpath);
+	path = dp_strdup(extra.fontpath);
 	gdFree(extra.fontpath);
 	return path;
 }
@@ -155,7 +155,7 @@ static const struct text_extent *text_measure(struct canvas *c, enum font f, con
 	}
 	c->text_cache = m;
 	m = &c->text_cache[c->text_cache_len];
-	m->text = strdup(text);
+	m->text = dp_strdup(text);
 	if (!m->text) {
 		c->failed = true;
 		return &nothing;

@@ -50,9 +50,7 @@ static bool print_rearrange_panels(struct plot *p, int columns)
 	struct plot_panel **panels;
 
 	rows = n > 0 ? (n + columns - 1) / columns : 1;
-	panels = calloc((size_t)(rows * columns), sizeof *panels);
-	if (!panels)
-		return false;
+	panels = dp_calloc((size_t)(rows * columns), sizeof *panels);
 	for (int i = 0, k = 0; i < p->rows * p->columns; i++)
 		if (p->panels[i])
 			panels[k++] = p->panels[i];

@@ -102,7 +102,7 @@ static size_t next_run(const struct plot_panel *a, const struct series *s, size_
 static void draw_series_line(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	struct pen pen = style_pen(&s->style);
-	struct point *p = malloc((2 * s->n + 1) * sizeof *p);
+	struct point *p = dp_malloc((2 * s->n + 1) * sizeof *p);
 
 	if (!p) {
 		c->failed = true;
@@ -120,7 +120,7 @@ static void draw_series_line(struct canvas *c, const struct plot_panel *a, const
 
 static void draw_band(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
-	struct point *p = malloc((4 * s->n + 1) * sizeof *p), *back;
+	struct point *p = dp_malloc((4 * s->n + 1) * sizeof *p), *back;
 	size_t n, m;
 
 	if (!p) {
@@ -158,7 +158,7 @@ static bool panel_area_contains(const struct rect *r, struct point p)
 
 static void draw_points(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
-	struct point *p = malloc((s->n + 1) * sizeof *p);
+	struct point *p = dp_malloc((s->n + 1) * sizeof *p);
 	size_t n = 0;
 
 	if (!p) {

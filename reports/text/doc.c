@@ -35,7 +35,7 @@ static _Noreturn void no_memory(void)
 
 struct doc *doc_new(enum doc_format form)
 {
-	struct doc *d = calloc(1, sizeof *d);
+	struct doc *d = dp_calloc(1, sizeof *d);
 
 	if (!d)
 		no_memory();
@@ -130,7 +130,7 @@ static void html_escape_text(struct dp_buf *out, const char *text)
 	const char *percent;
 
 	while ((percent = strstr(text, " %")) != NULL) {
-		char *piece = strndup(text, (size_t)(percent - text));
+		char *piece = dp_strndup(text, (size_t)(percent - text));
 
 		if (!piece)
 			no_memory();
@@ -168,7 +168,7 @@ static cmark_node *doc_block(struct doc *d, cmark_node_type type)
 
 static void doc_piece(cmark_node *parent, const char *text, size_t n)
 {
-	char *piece = strndup(text, n);
+	char *piece = dp_strndup(text, n);
 
 	if (!piece)
 		no_memory();
@@ -436,7 +436,7 @@ static void text_list_take(struct text_list *c, char *text)
 {
 	if (c->n == c->capacity) {
 		size_t room = c->capacity ? 2 * c->capacity : 16;
-		char **grown = realloc(c->items, room * sizeof *grown);
+		char **grown = dp_realloc(c->items, room * sizeof *grown);
 
 		if (!grown)
 			no_memory();
@@ -474,7 +474,7 @@ void doc_table_row_id(struct doc *d, const char *id)
 
 void doc_column(struct doc *d, const char *title, bool number)
 {
-	bool *grown = realloc(d->is_number, (d->columns.n + 1) * sizeof *grown);
+	bool *grown = dp_realloc(d->is_number, (d->columns.n + 1) * sizeof *grown);
 
 	if (!grown)
 		no_memory();

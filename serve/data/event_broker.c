@@ -48,10 +48,8 @@ static struct broker_study *broker_add_study(struct event_broker *broker, const 
 {
 	if (broker->n_studies == broker->capacity) {
 		size_t room = broker->capacity ? 2 * broker->capacity : 64;
-		struct broker_study *more = realloc(broker->studies, room * sizeof *more);
+		struct broker_study *more = dp_realloc(broker->studies, room * sizeof *more);
 
-		if (!more)
-			return NULL;
 		broker->studies = more;
 		broker->capacity = room;
 	}
@@ -182,11 +180,9 @@ static void *broker_thread_main(void *arg)
 
 int event_broker_start(struct command_runner *runner, struct event_broker **out, struct dp_err *err)
 {
-	struct event_broker *broker = calloc(1, sizeof *broker);
+	struct event_broker *broker = dp_calloc(1, sizeof *broker);
 	pthread_condattr_t monotonic;
 
-	if (!broker)
-		return dp_fail(err, DP_E_NOMEM, "no memory to listen to the daemon");
 	broker->runner = runner;
 	pthread_mutex_init(&broker->lock, NULL);
 	pthread_condattr_init(&monotonic);

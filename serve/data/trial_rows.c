@@ -42,7 +42,7 @@ struct trial_rows {
 
 struct trial_rows *trial_rows_new(void)
 {
-	struct trial_rows *r = calloc(1, sizeof *r);
+	struct trial_rows *r = dp_calloc(1, sizeof *r);
 
 	if (r)
 		atomic_init(&r->refcount, 1);
@@ -98,9 +98,7 @@ static bool trial_rows_grow_array(void *list, size_t n, size_t *room, size_t eac
 
 	if (n < *room)
 		return true;
-	grown = realloc(*(void **)list, more * each);
-	if (!grown)
-		return false;
+	grown = dp_realloc(*(void **)list, more * each);
 	*(void **)list = grown;
 	*room = more;
 	return true;
@@ -109,8 +107,8 @@ static bool trial_rows_grow_array(void *list, size_t n, size_t *room, size_t eac
 /* -1 without memory. */
 static int trial_rows_add_column(struct trial_rows *r, const char *part, const char *name)
 {
-	struct trial_column *grown = realloc(r->columns, (r->n_columns + 1) * sizeof *grown);
-	char *copy = strdup(name);
+	struct trial_column *grown = dp_realloc(r->columns, (r->n_columns + 1) * sizeof *grown);
+	char *copy = dp_strdup(name);
 
 	if (grown)
 		r->columns = grown;
@@ -195,7 +193,7 @@ struct trial_rows *trial_rows_from_json(const json_t *list)
 
 static void trial_rows_shrink_array(void *list, size_t n, size_t *room, size_t each)
 {
-	void *shorter = n ? realloc(*(void **)list, n * each) : NULL;
+	void *shorter = n ? dp_realloc(*(void **)list, n * each) : NULL;
 
 	if (!shorter)
 		return; /* it stays as long as it is */

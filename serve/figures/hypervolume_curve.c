@@ -127,8 +127,8 @@ static bool volume_init(struct volume_state *v, const json_t *summary,
 			return false;
 		v->ref[k] *= v->sign[k];
 	}
-	v->y = malloc(n * v->p * sizeof *v->y + 1);
-	v->front = malloc(n * sizeof *v->front + 1);
+	v->y = dp_malloc(n * v->p * sizeof *v->y + 1);
+	v->front = dp_malloc(n * sizeof *v->front + 1);
 	return true;
 }
 
@@ -157,7 +157,7 @@ int hypervolume_curve_compute(const json_t *summary, const struct trial_rows *ro
 			      struct hypervolume_curve *out, struct dp_err *err)
 {
 	size_t all = trial_rows_count(rows);
-	struct ended_trial *ended = malloc(all * sizeof *ended + 1);
+	struct ended_trial *ended = dp_malloc(all * sizeof *ended + 1);
 	struct volume_state v = { 0 };
 	int code = DP_OK;
 

@@ -120,11 +120,11 @@ static void front_series_free(struct front_series *d)
 
 static bool front_series_alloc(struct front_series *d, size_t n)
 {
-	double *all = malloc(4 * n * sizeof *all + 1);
+	double *all = dp_malloc(4 * n * sizeof *all + 1);
 
 	*d = (struct front_series){ .x = all,
-				    .tooltips = calloc(n + 1, sizeof *d->tooltips),
-				    .links = calloc(n + 1, sizeof *d->links) };
+				    .tooltips = dp_calloc(n + 1, sizeof *d->tooltips),
+				    .links = dp_calloc(n + 1, sizeof *d->links) };
 	if (!all || !d->tooltips || !d->links)
 		return false;
 	d->y = all + n;
@@ -225,7 +225,7 @@ static bool front_series_load(struct front_series *d, const struct figure_study 
 	const json_t *front = json_object_get(s->front, "front");
 	const char *study = dp_json_str(s->summary, "name", "");
 	size_t n = json_array_size(front);
-	const json_t **order = malloc(n * sizeof *order + 1);
+	const json_t **order = dp_malloc(n * sizeof *order + 1);
 	bool whole = order && front_series_alloc(d, n);
 
 	for (size_t i = 0; whole && i < n; i++)
@@ -330,7 +330,7 @@ static size_t draw_evaluated(struct plot_panel *a, const struct figure_study *s,
 			     const struct axis_range *rx, const struct axis_range *ry)
 {
 	size_t room = trial_rows_count(s->rows), outside;
-	double *at = malloc(2 * room * sizeof *at + 1);
+	double *at = dp_malloc(2 * room * sizeof *at + 1);
 	struct scatter_points cloud = { .x = at, .y = at + room };
 	struct plot_style dots = { .colour = plot_palette(PLOT_GREY),
 				   .size = room > 2000 ? 3 : 5,
@@ -386,7 +386,7 @@ static void draw_front_line(struct plot_panel *a, const struct plot_style *style
 			    const struct front_series *d, const struct objective_axis *x,
 			    const struct objective_axis *y)
 {
-	double *at = malloc(2 * d->n * sizeof *at + 1);
+	double *at = dp_malloc(2 * d->n * sizeof *at + 1);
 	size_t n = 0;
 
 	if (!at) {
@@ -645,7 +645,7 @@ int study_figure_render_hypervolume(const struct figure_study *study,
 				    struct dp_err *err)
 {
 	struct plot_style line = get_study_style(0);
-	struct hypervolume_curve *curve = malloc(sizeof *curve);
+	struct hypervolume_curve *curve = dp_malloc(sizeof *curve);
 	struct plot_panel *a;
 	struct plot *p;
 	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
@@ -680,7 +680,7 @@ int study_figure_render_sparkline(const struct figure_study *study, struct dp_bu
 		HEIGHT = 28,
 		EDGE = 2
 	};
-	struct hypervolume_curve *curve = malloc(sizeof *curve);
+	struct hypervolume_curve *curve = dp_malloc(sizeof *curve);
 	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
 			 : dp_fail(err, DP_E_NOMEM, "no memory for a curve");
 

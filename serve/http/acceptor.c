@@ -448,7 +448,7 @@ static void conn_forget_reused_fd(struct acceptor *acc, int fd)
 static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_storage *peer,
 			socklen_t len)
 {
-	struct conn *c = calloc(1, sizeof *c);
+	struct conn *c = dp_calloc(1, sizeof *c);
 	int on = 1;
 
 	conn_forget_reused_fd(acc, fd);
@@ -589,7 +589,7 @@ int acceptor_start(struct acceptor *acc, int fd, struct dp_err *err)
 	acc->listen_fd = fd;
 	acc->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	acc->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	acc->head_buf = malloc(PEEK_MAX);
+	acc->head_buf = dp_malloc(PEEK_MAX);
 	if (acc->epoll_fd >= 0 && acc->wake_fd >= 0 && acc->head_buf &&
 	    fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && epoll_add(acc, fd, EPOLLIN, &acc->listen_fd) &&
 	    epoll_add(acc, acc->wake_fd, EPOLLIN, &acc->wake_fd) &&

@@ -88,9 +88,7 @@ int http_parse_target(struct http_request *q, const char *target, struct dp_err 
 	q->n_segments = q->n_query = 0;
 	if (*target != '/' || strlen(target) > HTTP_TARGET_MAX)
 		return dp_fail(err, DP_E_USAGE, "this is not the address of a page here");
-	q->target_copy = strdup(target + 1);
-	if (!q->target_copy)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a request");
+	q->target_copy = dp_strdup(target + 1);
 	query = strchr(q->target_copy, '?');
 	if (query)
 		*query++ = '\0';
@@ -130,12 +128,12 @@ int http_query_get_int(const struct http_request *q, const char *name, int64_t l
 char *http_form_get(const char *body, size_t len, const char *name)
 {
 	struct http_request form = { 0 };
-	char *text = strndup(body ? body : "", len), *found = NULL;
+	char *text = dp_strndup(body ? body : "", len), *found = NULL;
 	const char *value;
 
 	if (text && parse_query_fields(&form, text)) {
 		value = http_query_get(&form, name);
-		found = value ? strdup(value) : NULL;
+		found = value ? dp_strdup(value) : NULL;
 	}
 	free(text);
 	return found;

@@ -162,7 +162,7 @@ static bool user_in_group(uid_t user, gid_t group)
 
 	if (getpwuid_r(user, &entry, room, sizeof room, &known) != 0 || !known)
 		return false;
-	groups = malloc(GROUPS_MAX * sizeof *groups);
+	groups = dp_malloc(GROUPS_MAX * sizeof *groups);
 	if (groups && getgrouplist(known->pw_name, known->pw_gid, groups, &n) >= 0)
 		for (int i = 0; i < n; i++)
 			in |= groups[i] == group;

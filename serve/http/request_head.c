@@ -175,7 +175,7 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 
 char *head_value_copy(const struct head_value *v)
 {
-	char *copy = v->text ? malloc(v->len + 1) : NULL;
+	char *copy = v->text ? dp_malloc(v->len + 1) : NULL;
 
 	if (!copy)
 		return NULL;

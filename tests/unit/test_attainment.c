@@ -1,6 +1,5 @@
 /* test_attainment.c - what several sets of points attain, against a count of the sets. */
 #include "base/rng.h"
-#include "failing_malloc.h"
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -116,32 +115,12 @@ static void shares(void **state)
 	assert_int_equal(dp_attainment_rank(19, 0.9), 17);
 }
 
-static int attain_once(void *arg)
-{
-	static const double rows[] = { 1, 2, 3, 1 };
-	const struct dp_pareto_points sets[] = { { rows, 2 }, { rows, 1 } };
-	struct dp_attainment a;
-	int code = dp_attainment_compute(sets, 2, &a);
-
-	(void)arg;
-	if (code == DP_OK)
-		dp_attainment_free(&a);
-	return code;
-}
-
-static void little_memory(void **state)
-{
-	(void)state;
-	with_little_memory(attain_once, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_sets_as_it_says),
 		cmocka_unit_test(request_from_options),
 		cmocka_unit_test(shares),
-		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

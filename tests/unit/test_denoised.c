@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "failing_malloc.h"
 #include "optimize/pareto/pareto.h"
 #include "made_space.h"
 #include "optimize/history/smoothed_front.h"
@@ -444,48 +443,6 @@ static void test_as_observed(void **state)
 	free_found(&f);
 }
 
-/* ---- without memory ---- */
-
-static int find_with_little(void *arg)
-{
-	const struct found *expected = arg;
-	const struct dp_study *s = expected->st->spec;
-	struct dp_proposer *p = dp_proposer_new(s);
-	struct dp_history_subset r = { 0 };
-	struct dp_smoothed_front d = { 0 };
-	json_t *rows = NULL;
-	struct dp_err err;
-	int code = p ? dp_history_subset_load(expected->st, &r, &err) : DP_E_NOMEM;
-
-	if (code == DP_OK)
-		code = dp_smoothed_front_compute(p, s, &r, NULL, &d, &err);
-	if (code == DP_OK) {
-		assert_int_equal(d.n, expected->d.n);
-		assert_memory_equal(d.y, expected->d.y, 2 * d.n * sizeof *d.y);
-		rows = dp_smoothed_front_json(s, &r, &d);
-		code = rows ? DP_OK : DP_E_NOMEM;
-	}
-	if (code == DP_OK)
-		assert_int_equal(json_array_size(rows), d.n);
-	json_decref(rows);
-	dp_history_subset_free(&r);
-	dp_smoothed_front_free(&d);
-	dp_proposer_free(p);
-	return code;
-}
-
-static void test_no_memory(void **state)
-{
-	struct found f;
-
-	(void)state;
-	made_study(SQUARE);
-	made_scatter(12, noisy_values);
-	find_front(&f);
-	with_little_memory(find_with_little, &f);
-	free_found(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,7 +455,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_repeats, made_free),
 		cmocka_unit_test_teardown(test_imported, made_free),
 		cmocka_unit_test_teardown(test_as_observed, made_free),
-		cmocka_unit_test_setup_teardown(test_no_memory, plenty_of_memory, made_free),
 	};
 
 	dp_linalg_set_single_thread();

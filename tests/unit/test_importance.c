@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "failing_malloc.h"
 #include "linalg/linalg.h"
 #include "optimize/recommend/importance.h"
 #include "study_text.h"
@@ -372,28 +371,6 @@ static void a_costly_oracle(void **state)
 	fitted_free(&f);
 }
 
-static int importance_again(void *arg)
-{
-	struct fitted *f = arg;
-	struct dp_importance i;
-
-	return dp_surrogate_importance(f->p, 1, &i, &f->err);
-}
-
-static void little_memory(void **state)
-{
-	struct fitted f;
-
-	(void)state;
-	fit_study(&f,
-		  STUDY("a: {type: float, range: [0, 1]}, b: {type: float, range: "
-			"[0, 1]}",
-			METRICS),
-		  wiggle);
-	with_little_memory(importance_again, &f);
-	fitted_free(&f);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,7 +384,6 @@ int main(void)
 		cmocka_unit_test(noise_that_is_solved_for),
 		cmocka_unit_test(the_mean_of_a_model),
 		cmocka_unit_test(a_costly_oracle),
-		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};
 
 	dp_linalg_set_single_thread();

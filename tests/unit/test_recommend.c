@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "base/rng.h"
-#include "failing_malloc.h"
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend.h"
 #include "study_text.h"
@@ -807,38 +806,6 @@ static void few_results_are_not_trusted(void **state)
 	forget(&a);
 }
 
-/* ---- no memory ---- */
-
-static int recommend_again(void *arg)
-{
-	struct asked *a = arg;
-	struct dp_recommend_level level = { EPSILON, 1 };
-	struct dp_recommendation r;
-
-	return dp_recommend(a->p, &level, 0, NULL, &r, &a->err);
-}
-
-static int leave_out_again(void *arg)
-{
-	struct dp_loo_prediction out[KNOWN_MAX];
-	struct asked *a = arg;
-	size_t count;
-
-	return dp_surrogate_leave_one_out(a->p, ERROR, out, &count, &a->err);
-}
-
-static void little_memory(void **state)
-{
-	struct asked a;
-
-	(void)state;
-	runner_fetch_study(&a, STUDY(LOTS, SGD ", " ERROR_METRIC) ANTI RANDOM_SEARCH, 20,
-			   lot_valley);
-	with_little_memory(recommend_again, &a);
-	with_little_memory(leave_out_again, &a);
-	forget(&a);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -866,7 +833,6 @@ int main(void)
 		cmocka_unit_test(answers_repeat_bit_for_bit),
 		cmocka_unit_test(trust_is_what_left_out_results_say),
 		cmocka_unit_test(few_results_are_not_trusted),
-		cmocka_unit_test_setup(little_memory, plenty_of_memory),
 	};
 
 	dp_linalg_set_single_thread();

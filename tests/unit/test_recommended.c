@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/json.h"
-#include "failing_malloc.h"
 #include "made_space.h"
 #include "optimize/history/level_queries.h"
 
@@ -165,36 +164,6 @@ static void too_few_results(void **state)
 	dp_history_subset_free(&q.results);
 }
 
-static int compute_reevaluation(void *arg)
-{
-	json_t *all;
-	int code = find_all(arg, &all);
-
-	json_decref(all);
-	return code;
-}
-
-static int look_again(void *arg)
-{
-	struct question *q = arg;
-
-	return dp_level_queries_find_tested(q->st, &q->levels, &made_err);
-}
-
-static void little_memory(void **state)
-{
-	static struct question q;
-
-	(void)state;
-	q.st = made_study(STUDY);
-	made_scatter(12, by_noise);
-	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2}]", &q.levels), DP_OK);
-	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
-	with_little_memory(look_again, &q);
-	with_little_memory(compute_reevaluation, &q);
-	dp_history_subset_free(&q.results);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,7 +172,6 @@ int main(void)
 		cmocka_unit_test_teardown(the_best_of_three_objectives, made_free),
 		cmocka_unit_test_teardown(the_answer, made_free),
 		cmocka_unit_test_teardown(too_few_results, made_free),
-		cmocka_unit_test_setup_teardown(little_memory, plenty_of_memory, made_free),
 	};
 
 	dp_linalg_set_single_thread();

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "failing_malloc.h"
 #include "privacy/privacy_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 #include "privacy_query.h"
@@ -880,56 +879,6 @@ static void selection_holds_for_normals(void **state)
 	}
 }
 
-/* ---- without memory ---- */
-
-static int renyi_once(void *arg)
-{
-	double v[2][DP_PRIVACY_KEYS_MAX], k[DP_RENYI_ORDERS_MAX];
-	struct dp_renyi_cache *memory;
-	struct dp_odometer o;
-	struct dp_err err = { 0 };
-	struct dp_composition_item items[2];
-	int code;
-
-	(void)arg;
-	memory_is_fine();
-	items[0] = (struct dp_composition_item){ query(LOTS("without-replacement", 20, 4), v[0]),
-						 v[0], 1 };
-	items[1] = (struct dp_composition_item){ query(LOTS("without-replacement", 9, 2), v[1]),
-						 v[1], 1 };
-	dp_odometer_init_default(&o);
-	memory_is_short_again();
-	memory = dp_renyi_cache_new();
-	if (!memory)
-		return DP_E_NOMEM;
-	code = dp_privacy_renyi_curve(memory, items, 2, o.order, o.n, k, &err);
-	memory_is_fine();
-	for (size_t i = 0; i < o.n; i++)
-		assert_true(code == DP_OK ? isfinite(k[i]) : k[i] == INFINITY);
-	/* with memory again the same tables give the right answer */
-	if (code != DP_OK) {
-		double again[DP_RENYI_ORDERS_MAX];
-		struct dp_renyi_cache *fresh = dp_renyi_cache_new();
-
-		assert_non_null(fresh);
-		assert_int_equal(dp_privacy_renyi_curve(memory, items, 2, o.order, o.n, k, NULL),
-				 DP_OK);
-		assert_int_equal(dp_privacy_renyi_curve(fresh, items, 2, o.order, o.n, again, NULL),
-				 DP_OK);
-		assert_memory_equal(k, again, o.n * sizeof *k);
-		dp_renyi_cache_free(fresh);
-	}
-	memory_is_short_again();
-	dp_renyi_cache_free(memory);
-	return code;
-}
-
-static void no_memory(void **state)
-{
-	(void)state;
-	with_little_memory(renyi_once, NULL);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -953,7 +902,6 @@ int main(void)
 		cmocka_unit_test(refused_selections),
 		cmocka_unit_test(selection),
 		cmocka_unit_test(selection_holds_for_normals),
-		cmocka_unit_test_setup(no_memory, plenty_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,10 +34,8 @@ static int csv_end_field(struct csv_record *r, struct dp_err *err)
 			       COLUMNS_MAX);
 	if (r->n_fields == r->capacity) {
 		size_t room = r->capacity ? 2 * r->capacity : 64;
-		size_t *end = reallocarray(r->field_ends, room, sizeof *end);
+		size_t *end = dp_reallocarray(r->field_ends, room, sizeof *end);
 
-		if (!end)
-			return dp_fail(err, DP_E_NOMEM, "no memory for %zu columns", room);
 		r->field_ends = end;
 		r->capacity = room;
 	}

@@ -65,9 +65,7 @@ static int match_classes(struct data_memory *m, struct dp_err *err)
 	m->test.rows.nclasses = train->n;
 	if (same)
 		return DP_OK;
-	m->test_label = malloc(m->test.rows.n);
-	if (!m->test_label)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u labels", m->test.rows.n);
+	m->test_label = dp_malloc(m->test.rows.n);
 	for (uint32_t i = 0; i < m->test.rows.n; i++)
 		m->test_label[i] = number[m->test.rows.label[i]];
 	return DP_OK;
@@ -170,9 +168,7 @@ int data_splits_open(struct data_splits *d, const struct data_options *o, struct
 	code = check_options(o, err);
 	if (code != DP_OK)
 		return code;
-	d->memory = m = calloc(1, sizeof *m);
-	if (!m)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the data set %s", o->name);
+	d->memory = m = dp_calloc(1, sizeof *m);
 	code = strcmp(o->name, "census") == 0 ? census_generate(&m->train, &m->test, err)
 					      : load_dataset_files(o, m, err);
 	if (code == DP_OK && o->holdout > 0)

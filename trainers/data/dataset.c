@@ -42,7 +42,7 @@ static bool resize_array(void *at, size_t count, size_t size)
 	void *p;
 
 	memcpy(&p, at, sizeof p); /* of whatever type it is */
-	p = reallocarray(p, count, size);
+	p = dp_reallocarray(p, count, size);
 	if (p)
 		memcpy(at, &p, sizeof p);
 	return p != NULL;

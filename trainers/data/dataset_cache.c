@@ -334,7 +334,7 @@ void dataset_cache_encode(const struct cache_source *from, const struct file_sta
 			  const struct dataset *s, struct dp_buf *out)
 {
 	const struct sparse_rows *r = &s->rows;
-	struct cache_header *h = calloc(1, sizeof *h);
+	struct cache_header *h = dp_calloc(1, sizeof *h);
 	uint64_t nentries = r->start[r->n];
 
 	if (!h || !fill_header(h, from, stamps, s)) {

@@ -93,9 +93,9 @@ static size_t list_data_dirs(const struct data_options *o, char *places[DATA_DIR
 	const char *env = getenv("DPARETO_DATA");
 	size_t n = 0;
 
-	if (o->dir && (places[n] = strdup(o->dir)) != NULL)
+	if (o->dir && (places[n] = dp_strdup(o->dir)) != NULL)
 		n++;
-	if (env && *env && (places[n] = strdup(env)) != NULL)
+	if (env && *env && (places[n] = dp_strdup(env)) != NULL)
 		n++;
 	if ((places[n] = dp_user_dir("XDG_DATA_HOME", ".local/share")) != NULL)
 		n++;
@@ -170,7 +170,7 @@ static int find_data_file(const char *path, char **found, struct dp_err *err)
 {
 	const char *meant = dp_nearest_word(path, dataset_names);
 
-	*found = resolve_plain_or_gz(strdup(path));
+	*found = resolve_plain_or_gz(dp_strdup(path));
 	if (*found)
 		return DP_OK;
 	if (strchr(path, '/'))

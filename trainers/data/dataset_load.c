@@ -13,7 +13,7 @@
 static int read_gzip_stream(gzFile in, const char *path, struct dp_buf *out, struct dp_err *err)
 {
 	static const int chunk = 1 << 18;
-	char *bytes = malloc((size_t)chunk);
+	char *bytes = dp_malloc((size_t)chunk);
 	const char *why;
 	bool too_long = false;
 	int n, status;
@@ -73,7 +73,7 @@ static int read_data_file(const char *path, struct dp_buf *out, struct dp_err *e
 static int find_label_file(const char *images, char **labels, struct dp_err *err)
 {
 	static const char *const swap[][2] = { { "images", "labels" }, { "idx3", "idx1" } };
-	char *name = strdup(path_basename(images));
+	char *name = dp_strdup(path_basename(images));
 	size_t len = name ? strlen(name) : 0;
 
 	*labels = NULL;
@@ -180,7 +180,7 @@ int dataset_load(const char *path, const struct data_options *o, struct dataset 
 		return DP_OK;
 	code = parse_file(path, o->label_column, &from, stamps, s, err);
 	if (code == DP_OK && !o->no_cache && dataset_cache_write(&from, stamps, s) &&
-	    (mapped = calloc(1, sizeof *mapped)) != NULL) {
+	    (mapped = dp_calloc(1, sizeof *mapped)) != NULL) {
 		/* so that even the first trainer shares its pages */
 		if (dataset_cache_open(path, o->label_column, mapped)) {
 			dataset_free(s);

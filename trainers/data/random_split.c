@@ -36,11 +36,11 @@ static int copy_marked_rows(const struct sparse_rows *all, const bool *marks, bo
 			r->n++;
 			nentries += all->start[i + 1] - all->start[i];
 		}
-	r->start = start = calloc((size_t)r->n + 1, sizeof *start);
-	r->index = index = malloc(nentries * sizeof *index + 1);
-	r->label = label = malloc((size_t)r->n + 1);
+	r->start = start = dp_calloc((size_t)r->n + 1, sizeof *start);
+	r->index = index = dp_malloc(nentries * sizeof *index + 1);
+	r->label = label = dp_malloc((size_t)r->n + 1);
 	if (all->value)
-		r->value = value = malloc(nentries * sizeof *value + 1);
+		r->value = value = dp_malloc(nentries * sizeof *value + 1);
 	if (!start || !index || !label || (all->value && !value))
 		return dp_fail(err, DP_E_NOMEM, "no memory for %u records", r->n);
 	for (uint32_t i = 0; i < all->n; i++) {
@@ -71,9 +71,7 @@ int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed
 	if (all->n < 2)
 		return dp_fail(err, DP_E_INVALID, "one record cannot be split in two parts");
 	count = fmin(fmax(count, 1), (double)(all->n - 1));
-	chosen = malloc(all->n);
-	if (!chosen)
-		return dp_fail(err, DP_E_NOMEM, "no memory to split %u records", all->n);
+	chosen = dp_malloc(all->n);
 	mark_random_rows(chosen, all->n, (uint32_t)count, seed, use);
 	code = copy_marked_rows(all, chosen, false, rest, err);
 	if (code == DP_OK)

@@ -94,31 +94,27 @@ static void bitmask_pack_row(const struct sparse_rows *rows, uint32_t i, struct 
 	memcpy(out->mask, half, sizeof half); /* the machine is little-endian */
 }
 
-int linear_bitmask_new(const struct sparse_rows *rows, struct linear_bitmask **out,
-		       struct dp_err *err)
+struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 {
-	*out = NULL;
+	struct linear_bitmask *bits;
+
 	if (rows->value || linear_count_weights(rows->nfeatures) != WEIGHTS ||
 	    !__builtin_cpu_supports("avx512f"))
-		return DP_OK;
-	*out = malloc(rows->n * sizeof **out);
-	if (!*out)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows", (unsigned)rows->n);
+		return NULL;
+	bits = dp_malloc(rows->n * sizeof *bits);
 	for (uint32_t i = 0; i < rows->n; i++)
-		bitmask_pack_row(rows, i, &(*out)[i]);
-	return DP_OK;
+		bitmask_pack_row(rows, i, &bits[i]);
+	return bits;
 }
 
 const struct linear_kernel linear_kernel_bitmask = { "bits", bitmask_prefetch, bitmask_margins,
 						     bitmask_add_gradient };
 #else
-int linear_bitmask_new(const struct rows *rows, struct linear_bits **out, struct dp_err *err)
+struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 {
 	(void)rows;
-	(void)err;
-	*out = NULL;
-	return DP_OK;
+	return NULL;
 }
 
-const struct linear_kernel linear_by_bits = { "bits", NULL, NULL, NULL };
+const struct linear_kernel linear_kernel_bitmask = { "bits", NULL, NULL, NULL };
 #endif

@@ -39,10 +39,9 @@ struct linear_kernel {
 
 extern const struct linear_kernel linear_by_index, linear_by_value, linear_kernel_bitmask,
 	linear_kernel_padded;
-/* Rows as bit masks for linear_by_bits; NULL with DP_OK where they do not fit or the
- * machine lacks the instructions. */
-DP_MUSTCHECK int linear_bitmask_new(const struct sparse_rows *rows, struct linear_bitmask **out,
-				    struct dp_err *err);
+/* Rows as bit masks for linear_kernel_bitmask; NULL where they do not fit or the machine lacks
+ * the instructions. */
+struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows);
 /* Rows of one length for linear_by_even; NULL with DP_OK where they do not fit. */
 DP_MUSTCHECK int linear_padded_new(const struct sparse_rows *rows, struct linear_padded **out,
 				   struct dp_err *err);

@@ -123,16 +123,14 @@ int linear_padded_new(const struct sparse_rows *rows, struct linear_padded **out
 	*out = NULL;
 	if (!padded_rows_fit(rows, length))
 		return DP_OK;
-	e = malloc(sizeof *e);
-	if (!e)
-		return dp_fail(err, DP_E_NOMEM, "no memory for rows");
+	e = dp_malloc(sizeof *e);
 	*e = (struct linear_padded){ .length = (uint32_t)length,
 				     .stride = 2,
 				     .zero_weight = (uint8_t)(rows->nfeatures + 1) };
 	while (e->stride < e->length)
 		e->stride *= 2;
 	e->index =
-		aligned_alloc(64, ((size_t)rows->n * e->stride * sizeof *e->index + 63) / 64 * 64);
+		dp_aligned_alloc(((size_t)rows->n * e->stride * sizeof *e->index + 63) / 64 * 64);
 	if (!e->index) {
 		free(e);
 		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows", (unsigned)rows->n);

@@ -126,13 +126,11 @@ struct linear_training {
 	uint32_t lot_count;
 };
 
-static int linear_init_records(struct linear_training *t, struct dp_err *err)
+static void linear_init_records(struct linear_training *t)
 {
 	const struct sparse_rows *rows = t->rows.rows;
 
-	t->records = malloc(rows->n * sizeof *t->records);
-	if (!t->records)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u records", (unsigned)rows->n);
+	t->records = dp_malloc(rows->n * sizeof *t->records);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		float label = rows->label[i];
 
@@ -141,7 +139,6 @@ static int linear_init_records(struct linear_training *t, struct dp_err *err)
 			.max_slope = linear_max_slope(rows, i, sgd_clip_norm(t->sgd)),
 		};
 	}
-	return DP_OK;
 }
 
 /* Chooses by name, or the fastest that fits. */
@@ -153,7 +150,7 @@ static int choose_kernel(struct linear_training *t, const char *name, struct dp_
 
 	t->kernel = plain;
 	if (!name || strcmp(name, linear_kernel_bitmask.name) == 0)
-		code = linear_bitmask_new(rows, &t->bitmask, err);
+		t->bitmask = linear_bitmask_new(rows);
 	if (code == DP_OK && !t->bitmask && (!name || strcmp(name, linear_kernel_padded.name) == 0))
 		code = linear_padded_new(rows, &t->padded, err);
 	t->rows.bitmask = t->bitmask;
@@ -178,7 +175,7 @@ static int linear_training_init(struct linear_training *t, const char *kernel,
 	t->noise_sd = sgd_noise_sd(t->sgd);
 	code = lot_sampler_init(&t->lots, lots, rows->n, t->sgd, err);
 	if (code == DP_OK)
-		code = linear_init_records(t, err);
+		linear_init_records(t);
 	if (code == DP_OK)
 		code = choose_kernel(t, kernel, err);
 	if (code == DP_OK && t->sgd->optimizer == OPTIMIZER_ADAM)
@@ -186,7 +183,7 @@ static int linear_training_init(struct linear_training *t, const char *kernel,
 	if (code != DP_OK)
 		return code;
 	/* vectors that cross cache lines are slow */
-	t->gradient_sum = aligned_alloc(64, t->padded_width * sizeof *t->gradient_sum);
+	t->gradient_sum = dp_aligned_alloc(t->padded_width * sizeof *t->gradient_sum);
 	return t->gradient_sum
 		       ? DP_OK
 		       : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->padded_width);

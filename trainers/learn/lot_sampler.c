@@ -19,9 +19,7 @@ int lot_sampler_init(struct lot_sampler *l, const struct noise_stream *stream, u
 	l->lot_size = s->lot_size;
 	l->is_poisson = s->is_poisson;
 	l->n_words_used = DP_COUNT(l->words);
-	l->order = malloc(n * sizeof *l->order);
-	if (!l->order)
-		return dp_fail(err, DP_E_NOMEM, "no memory to draw from %u records", (unsigned)n);
+	l->order = dp_malloc(n * sizeof *l->order);
 	for (uint32_t i = 0; i < n; i++)
 		l->order[i] = i;
 	return DP_OK;

@@ -25,7 +25,7 @@ size_t mlp__record_stride(size_t width)
 float *mlp__alloc_floats(size_t n)
 {
 	size_t bytes = mlp__round_up(n * sizeof(float), 64);
-	float *f = aligned_alloc(64, bytes);
+	float *f = dp_aligned_alloc(bytes);
 
 	if (f)
 		memset(f, 0, bytes);
@@ -44,12 +44,10 @@ static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 	size_t bytes = n * entries * MLP_GROUP_ROWS * sizeof *g->value;
 
 	g->n = n;
-	g->from = calloc(n, sizeof *g->from);
-	g->to = calloc(n, sizeof *g->to);
-	g->index = calloc(n * entries, sizeof *g->index);
-	g->value = aligned_alloc(64, mlp__round_up(bytes, 64));
-	if (!g->from || !g->to || !g->index || !g->value)
-		return false;
+	g->from = dp_calloc(n, sizeof *g->from);
+	g->to = dp_calloc(n, sizeof *g->to);
+	g->index = dp_calloc(n * entries, sizeof *g->index);
+	g->value = dp_aligned_alloc(mlp__round_up(bytes, 64));
 	for (size_t i = 0; i < n; i++)
 		g->from[i] = (uint32_t)(i * entries);
 	return true;
@@ -78,8 +76,8 @@ static bool input_sparse_init(struct mlp_input *in, size_t row_max)
 	size_t block = blocks > 1 ? MLP_SPARSE_BLOCK : in->capacity;
 	in->group_values = mlp__alloc_floats((in->features + 1) * MLP_GROUP_ROWS);
 	in->x = mlp__alloc_floats(mlp__round_up(in->features + 1, MLP_GROUP_ROWS));
-	in->row_bits = calloc(in->features / 64 + 1, sizeof *in->row_bits);
-	in->group_bits = calloc(in->features / 64 + 1, sizeof *in->group_bits);
+	in->row_bits = dp_calloc(in->features / 64 + 1, sizeof *in->row_bits);
+	in->group_bits = dp_calloc(in->features / 64 + 1, sizeof *in->group_bits);
 	if (!in->group_values || !in->x || !in->row_bits || !in->group_bits ||
 	    !groups_init(&in->by_record, records, max_union_features(in->features, row_max)))
 		return false;

@@ -44,16 +44,14 @@ int mlp__scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows, s
 
 	if (code != DP_OK)
 		return code;
-	s = calloc(1, sizeof *s);
-	if (!s)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a score");
+	s = dp_calloc(1, sizeof *s);
 	s->rows = rows;
 	s->nweights = mlp_count_weights(m);
 	code = mlp__net_init_forward(&s->net, m, mlp__kernels_select(NULL), rows, bytes, err);
 	if (code == DP_OK) {
 		s->panels = mlp__alloc_floats(s->net.n_weights);
-		s->order = calloc(rows->n, sizeof *s->order);
-		s->loss = calloc(rows->n, sizeof *s->loss);
+		s->order = dp_calloc(rows->n, sizeof *s->order);
+		s->loss = dp_calloc(rows->n, sizeof *s->loss);
 		if (!s->panels || !s->order || !s->loss)
 			code = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
 				       s->nweights);

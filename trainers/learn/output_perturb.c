@@ -165,7 +165,7 @@ int output_perturbation_train(const struct output_perturbation *o, const struct 
 
 	d.weights.n = (size_t)train->nfeatures + 1;
 	d.weights.multiplier = 1;
-	d.weights.v = calloc(d.weights.n, sizeof *d.weights.v);
+	d.weights.v = dp_calloc(d.weights.n, sizeof *d.weights.v);
 	memset(w, 0, linear_count_weights(train->nfeatures) * sizeof *w);
 	if (!d.weights.v)
 		code = dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", d.weights.n);

@@ -117,8 +117,8 @@ float sgd_clip_factor(double clip, double squares, double slack)
 int adam_init(struct adam *a, size_t n, struct dp_err *err)
 {
 	*a = (struct adam){ .n = n, .first_bias = 1, .second_bias = 1 };
-	a->first_moment = calloc(n, sizeof *a->first_moment);
-	a->second_moment = calloc(n, sizeof *a->second_moment);
+	a->first_moment = dp_calloc(n, sizeof *a->first_moment);
+	a->second_moment = dp_calloc(n, sizeof *a->second_moment);
 	if (a->first_moment && a->second_moment)
 		return DP_OK;
 	adam_free(a);

@@ -210,7 +210,7 @@ static bool read_group(const struct config_option *o, const char *text, void *fi
 {
 	struct config_group *mine = field;
 	struct group *known = *text ? getgrnam(text) : NULL;
-	char *copy = known || !*text ? strdup(text) : NULL;
+	char *copy = known || !*text ? dp_strdup(text) : NULL;
 
 	(void)o;
 	if (!copy)

@@ -31,7 +31,7 @@ static char *cgroup_find_mount(void)
 		if (strstr(line, " - cgroup2 ") &&
 		    sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) == 2 &&
 		    strcmp(root, "/") == 0)
-			found = strdup(point);
+			found = dp_strdup(point);
 	dp_buf_free(&text);
 	return found;
 }
@@ -46,7 +46,7 @@ static char *cgroup_read_own_path(void)
 		for (char *line = strtok_r(text.data, "\n", &rest); line && !found;
 		     line = strtok_r(NULL, "\n", &rest))
 			if (strncmp(line, "0::/", 4) == 0)
-				found = strdup(line + 4);
+				found = dp_strdup(line + 4);
 	dp_buf_free(&text);
 	return found;
 }

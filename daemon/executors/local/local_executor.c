@@ -205,7 +205,7 @@ static int local_spawn(const char *shim, const struct launch_command *launch, pi
 static int local_start(struct executor *b, struct job *j, struct dp_err *err)
 {
 	struct launch_command launch = { 0 };
-	struct local_job *l = calloc(1, sizeof *l);
+	struct local_job *l = dp_calloc(1, sizeof *l);
 	int code = l ? launch_prepare(j, err) : dp_fail(err, DP_E_NOMEM, "no memory to start");
 
 	if (code == DP_OK)
@@ -284,7 +284,7 @@ static void local_job_read_limits(struct local_job *l)
 
 static void local_adopt(struct executor *b, struct job *j)
 {
-	struct local_job *l = calloc(1, sizeof *l);
+	struct local_job *l = dp_calloc(1, sizeof *l);
 	struct dp_err err;
 
 	(void)b;

@@ -152,10 +152,8 @@ static bool process_list_add(struct process_list *all, const struct process *p)
 {
 	if (all->n == all->capacity) {
 		size_t room = all->capacity ? 2 * all->capacity : 256;
-		struct process *grown = realloc(all->list, room * sizeof *grown);
+		struct process *grown = dp_realloc(all->list, room * sizeof *grown);
 
-		if (!grown)
-			return false;
 		all->list = grown;
 		all->capacity = room;
 	}

@@ -341,14 +341,14 @@ int slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out)
 	bool any = false;
 	char *line, *rest;
 
-	*out = (struct slurm_rows){ .text = malloc(len + 1) };
+	*out = (struct slurm_rows){ .text = dp_malloc(len + 1) };
 	if (!out->text)
 		return ENOMEM;
 	memcpy(out->text, dp_buf_text(text), len);
 	out->text[len] = '\0';
 	for (size_t i = 0; i < len; i++)
 		room += out->text[i] == '\n';
-	out->list = calloc(room, sizeof *out->list);
+	out->list = dp_calloc(room, sizeof *out->list);
 	if (!out->list) {
 		slurm_rows_free(out);
 		return ENOMEM;

@@ -150,11 +150,9 @@ bool slurm_name_is_ours(const struct slurm_executor *s, const char *name)
 struct slurm_job *slurm_job_new(struct executor *b, struct job *j)
 {
 	struct slurm_executor *s = b->data;
-	struct slurm_job *k = calloc(1, sizeof *k);
+	struct slurm_job *k = dp_calloc(1, sizeof *k);
 	char token[9];
 
-	if (!k)
-		return NULL;
 	slurm_study_token(j->study, token);
 	snprintf(k->name, sizeof k->name, "dp-%s-%s-%u-%u", token, j->spec->name, j->trial,
 		 j->attempt);
@@ -487,10 +485,9 @@ static bool slurm_kill_orphans(const struct executor *b, const char *folder, cha
 
 static int slurm_open(struct executor *b, struct dp_err *err)
 {
-	struct slurm_executor *s = calloc(1, sizeof *s);
+	struct slurm_executor *s = dp_calloc(1, sizeof *s);
 
-	if (!s)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the Slurm executor");
+	(void)err;
 	s->executor = b;
 	s->queue_tail = &s->queue;
 	s->poll_seconds = POLL_MIN_SECONDS;

@@ -374,7 +374,7 @@ static void slurm_watch_select_jobs(struct slurm_watch *w)
 		if (k->phase != SLURM_PHASE_ACTIVE || k->stopped_since_us ||
 		    (many && k->state == SLURM_PENDING))
 			continue;
-		w->list[w->n].directory = strdup(k->job->directory);
+		w->list[w->n].directory = dp_strdup(k->job->directory);
 		w->list[w->n].serial = k->serial;
 		w->n += w->list[w->n].directory != NULL;
 	}
@@ -382,7 +382,7 @@ static void slurm_watch_select_jobs(struct slurm_watch *w)
 
 static void slurm_watch_start(struct slurm_executor *s)
 {
-	struct slurm_watch *w = s->watch_running ? NULL : calloc(1, sizeof *w);
+	struct slurm_watch *w = s->watch_running ? NULL : dp_calloc(1, sizeof *w);
 
 	if (!w)
 		return; /* the next time */

@@ -128,7 +128,7 @@ static void smoothed_front_store(struct proposal_job *job)
 	struct study *study = job->study;
 
 	if (!study->smoothed_front)
-		study->smoothed_front = calloc(1, sizeof *study->smoothed_front);
+		study->smoothed_front = dp_calloc(1, sizeof *study->smoothed_front);
 	if (!study->smoothed_front)
 		return;
 	smoothed_front_clear(study->smoothed_front);

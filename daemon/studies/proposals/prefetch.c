@@ -34,7 +34,7 @@ static void prefetch_append_found(struct proposal_job *job)
 
 	if (job->n_points == 0 || job->points[0].trial != next)
 		return;
-	grown = realloc(job->prefetched, (job->n_prefetched + job->n_points) * sizeof *grown);
+	grown = dp_realloc(job->prefetched, (job->n_prefetched + job->n_points) * sizeof *grown);
 	if (!grown)
 		return;
 	memcpy(grown + job->n_prefetched, job->points, job->n_points * sizeof *grown);

@@ -38,9 +38,7 @@ static struct proposal_job *proposal_job_get_or_new(struct study *study)
 
 	if (job)
 		return job;
-	job = calloc(1, sizeof *job);
-	if (!job)
-		return NULL;
+	job = dp_calloc(1, sizeof *job);
 	job->study = study;
 	job->blocked_at_seq = -1;
 	study->proposal_job = job;
@@ -261,7 +259,7 @@ static bool proposal_alloc_points(struct proposal_job *job, unsigned points)
 {
 	if (points > job->points_capacity) {
 		free(job->points);
-		job->points = calloc(points, sizeof *job->points);
+		job->points = dp_calloc(points, sizeof *job->points);
 	}
 	job->points_capacity = job->points ? points : 0;
 	return job->points != NULL;

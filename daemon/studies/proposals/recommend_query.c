@@ -30,11 +30,9 @@ void recommend_query_free(struct recommend_query **list)
 int recommend_query_add(struct recommend_query **list, struct study *study, uint64_t client,
 			const json_t *levels, struct dp_err *err)
 {
-	struct recommend_query *one = calloc(1, sizeof *one), **end = list;
+	struct recommend_query *one = dp_calloc(1, sizeof *one), **end = list;
 	int code;
 
-	if (!one)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
 	one->client_id = client;
 	code = dp_level_queries_parse(study->state->spec, levels, &one->levels, err);
 	if (code != DP_OK) {

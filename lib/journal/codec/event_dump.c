@@ -16,7 +16,7 @@ static json_t *dump_text(const char *s)
 
 	if (v)
 		return v;
-	copy = strdup(s);
+	copy = dp_strdup(s);
 	for (char *p = copy; p && *p; p++)
 		if ((unsigned char)*p >= 0x80)
 			*p = '?';

@@ -61,9 +61,7 @@ static bool init_reconciled_records(const struct dp__salvaged_record *finds, siz
 				    struct dp__reconciled_study *m)
 {
 	m->n = count_usable_records(finds, n);
-	m->records = calloc((size_t)m->n + 2, sizeof *m->records); /* one more to say why */
-	if (!m->records)
-		return false;
+	m->records = dp_calloc((size_t)m->n + 2, sizeof *m->records); /* one more to say why */
 	for (uint32_t i = 0; i < m->n; i++)
 		mark_record_lost(&m->records[i], "it is missing");
 	for (size_t i = 0; i < n; i++) {

@@ -176,12 +176,10 @@ int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err)
 
 static int copy_bytes(int from, int to, struct dp_err *err)
 {
-	char *chunk = malloc(COPY_CHUNK);
+	char *chunk = dp_malloc(COPY_CHUNK);
 	ssize_t n = 0;
 	int code = DP_OK;
 
-	if (!chunk)
-		return dp_fail(err, DP_E_NOMEM, "no memory to copy a journal");
 	while (code == DP_OK && (n = read(from, chunk, COPY_CHUNK)) > 0)
 		if (dp_write_all(to, chunk, (size_t)n) != 0)
 			code = dp_fail_errno(err, errno, "cannot write the journal");

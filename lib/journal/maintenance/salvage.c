@@ -50,16 +50,12 @@ static int salvage_add_record(struct dp__salvage *s, const struct dp__salvaged_r
 	if (s->n == s->capacity) {
 		size_t room = s->capacity ? 2 * s->capacity : 1024;
 
-		grown = realloc(s->records, room * sizeof *grown);
-		if (!grown)
-			return DP_E_NOMEM;
+		grown = dp_realloc(s->records, room * sizeof *grown);
 		s->records = grown;
 		s->capacity = room;
 	}
 	s->records[s->n] = *find;
-	s->records[s->n].bytes = malloc(find->len + 1);
-	if (!s->records[s->n].bytes)
-		return DP_E_NOMEM;
+	s->records[s->n].bytes = dp_malloc(find->len + 1);
 	memcpy(s->records[s->n++].bytes, bytes, find->len);
 	return DP_OK;
 }

@@ -153,7 +153,7 @@ static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t cou
 
 static void *alloc_or_stop(struct dp__lmdb_file *p, size_t size)
 {
-	void *m = malloc(size ? size : 1);
+	void *m = dp_malloc(size ? size : 1);
 
 	if (!m)
 		p->stop_code = DP_E_NOMEM;
@@ -556,7 +556,7 @@ static int init_page_uses(struct dp__lmdb_file *p, const unsigned char *meta, st
 				  (unsigned long long)p->last_page + 1);
 		p->last_page = p->page_count ? p->page_count - 1 : 0;
 	}
-	p->page_uses = calloc(p->last_page + 1, 1);
+	p->page_uses = dp_calloc(p->last_page + 1, 1);
 	return p->page_uses ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 }
 

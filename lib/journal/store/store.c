@@ -475,11 +475,11 @@ static int init_locks(struct dp_journal *j)
 int dp_journal_open(const char *dir, const struct dp_journal_options *opt, struct dp_journal **out,
 		    struct dp_err *err)
 {
-	struct dp_journal *j = calloc(1, sizeof *j);
+	struct dp_journal *j = dp_calloc(1, sizeof *j);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opt ? opt->map_size : 0;
 	int code = DP_OK;
 
-	if (!j || !(j->dir = strdup(dir)) || init_locks(j) != 0) {
+	if (!j || !(j->dir = dp_strdup(dir)) || init_locks(j) != 0) {
 		free(j ? j->dir : NULL);
 		free(j);
 		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");

@@ -372,7 +372,7 @@ void dp__writer_stop(struct dp_journal *j)
 static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool forget,
 			       const void *bytes, size_t len)
 {
-	struct dp__write_op *op = j->readonly ? NULL : malloc(sizeof *op + len);
+	struct dp__write_op *op = j->readonly ? NULL : dp_malloc(sizeof *op + len);
 	uint64_t ticket;
 
 	if (!op)

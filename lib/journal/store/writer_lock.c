@@ -153,12 +153,10 @@ static int lock_start(struct dp__writer_lock *l)
 
 int dp__writer_lock_acquire(const char *dir, struct dp__writer_lock **out, struct dp_err *err)
 {
-	struct dp__writer_lock *l = calloc(1, sizeof *l);
+	struct dp__writer_lock *l = dp_calloc(1, sizeof *l);
 	char pid[LOCK_PID_LEN];
 	int failure;
 
-	if (!l)
-		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
 	*l = (struct dp__writer_lock){ .mutex = PTHREAD_MUTEX_INITIALIZER,
 				       .cond = PTHREAD_COND_INITIALIZER,
 				       .dir = dir,

@@ -40,7 +40,7 @@ static int gp_allocate(struct dp_gp *gp, size_t room)
 	gp->l_inv_ones = dp_vec_new(room);
 	gp->work = dp_vec_new(4 * room);
 	gp->noise = dp_vec_new(room);
-	gp->noise_group = calloc(room, sizeof *gp->noise_group);
+	gp->noise_group = dp_calloc(room, sizeof *gp->noise_group);
 	return gp->z && gp->chol && gp->alpha && gp->l_inv_ones && gp->work && gp->noise &&
 			       gp->noise_group
 		       ? DP_OK

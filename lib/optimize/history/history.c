@@ -129,12 +129,11 @@ static size_t count_observations_max(const struct dp_study_state *s)
 
 struct dp_observation *dp_history_load(const struct dp_study_state *s, bool for_proposal, size_t *n)
 {
-	struct dp_observation *known = calloc(count_observations_max(s), sizeof *known), *k = known;
+	struct dp_observation *known = dp_calloc(count_observations_max(s), sizeof *known),
+			      *k = known;
 	uint32_t window = for_proposal ? dp_policy_visible_trials(s) : s->ntrials;
 
 	*n = 0;
-	if (!known)
-		return NULL;
 	for (uint32_t i = 0; i < s->nimported; i++)
 		load_imported_result(s, &s->imported[i], k++);
 	for (uint32_t i = 0; i < s->ntrials; i++) {
@@ -200,8 +199,8 @@ static void results_list_free(struct results_list *l)
 static bool results_list_new(const struct dp_study_state *s, struct results_list *l)
 {
 	l->n = 0;
-	l->ids = malloc((dp_history_count_results(s) + 1) * sizeof *l->ids);
-	l->first = malloc(((size_t)s->ntrials + 1) * sizeof *l->first);
+	l->ids = dp_malloc((dp_history_count_results(s) + 1) * sizeof *l->ids);
+	l->first = dp_malloc(((size_t)s->ntrials + 1) * sizeof *l->first);
 	for (uint32_t i = 0; l->ids && l->first && i < s->ntrials; i++) {
 		l->first[i] = l->n;
 		l->n += list_trial_results(s, s->trials[i], l->ids + l->n);
@@ -276,15 +275,15 @@ static int fill_history_subset(const struct dp_study_state *s, const struct resu
 			       struct dp_history_subset *out)
 {
 	size_t all = s->nimported + l->n, steps = all, of_front = 0;
-	bool *taken = calloc(l->n + 1, sizeof *taken);
-	int64_t *place = calloc(l->n + 1, sizeof *place);
+	bool *taken = dp_calloc(l->n + 1, sizeof *taken);
+	int64_t *place = dp_calloc(l->n + 1, sizeof *place);
 
 	if (taken && place) {
 		of_front = mark_front_results(s, l, taken);
 		if (all > DP_HISTORY_SUBSET_MAX)
 			steps = DP_HISTORY_SUBSET_MAX - of_front;
-		out->known = calloc(steps + of_front + 1, sizeof *out->known);
-		out->front = calloc(of_front + 1, sizeof *out->front);
+		out->known = dp_calloc(steps + of_front + 1, sizeof *out->known);
+		out->front = dp_calloc(of_front + 1, sizeof *out->front);
 	}
 	if (out->known && out->front) {
 		load_marked_results(s, l, taken, steps, place, out);

@@ -61,8 +61,8 @@ static bool is_candidate(const struct dp_study *study, const struct dp_history_s
 static struct dp_observation *select_front_candidates(const struct dp_study *study,
 						      const struct dp_history_subset *r)
 {
-	struct dp_observation *known = malloc((r->n + 1) * sizeof *known);
-	struct candidate_setting *places = malloc((r->n + 1) * sizeof *places);
+	struct dp_observation *known = dp_malloc((r->n + 1) * sizeof *known);
+	struct candidate_setting *places = dp_malloc((r->n + 1) * sizeof *places);
 	size_t n = 0;
 
 	for (size_t i = 0; known && places && i < r->n; i++) {
@@ -147,7 +147,7 @@ static double *rows_to_minimize(const struct dp_study *study, const struct dp_sm
 				double *ref)
 {
 	size_t p = study->nobjectives;
-	double *rows = malloc((d->n * p + 1) * sizeof *rows);
+	double *rows = dp_malloc((d->n * p + 1) * sizeof *rows);
 
 	for (size_t j = 0; rows && j < p; j++) {
 		double sign = study->objectives[j].maximize ? -1 : 1;
@@ -164,8 +164,8 @@ static int smoothed_front_keep_points(const struct dp_study *study, struct dp_sm
 				      const size_t *order, size_t n)
 {
 	size_t p = study->nobjectives;
-	size_t *index = malloc((n + 1) * sizeof *index);
-	double *y = malloc((n * p + 1) * sizeof *y);
+	size_t *index = dp_malloc((n + 1) * sizeof *index);
+	double *y = dp_malloc((n * p + 1) * sizeof *y);
 
 	for (size_t i = 0; index && y && i < n; i++) {
 		index[i] = d->result_index[order[i]];
@@ -189,7 +189,7 @@ static int smoothed_front_drop_dominated(const struct dp_study *study, struct dp
 					 struct dp_err *err)
 {
 	double ref[DP_OBJECTIVES_MAX], *rows = rows_to_minimize(study, d, ref);
-	size_t *front = malloc((d->n + 1) * sizeof *front), n = 0;
+	size_t *front = dp_malloc((d->n + 1) * sizeof *front), n = 0;
 	int code = rows && front ? DP_OK : DP_E_NOMEM;
 
 	if (code == DP_OK)
@@ -237,12 +237,12 @@ static int smoothed_front_add_intervals(struct dp_proposer *p, const struct dp_s
 					struct dp_smoothed_front *d, struct dp_err *err)
 {
 	size_t values = d->n * study->nobjectives + 1;
-	double *x = malloc((d->n * study->nparams + 1) * sizeof *x);
-	struct dp_prediction *said = malloc(values * sizeof *said);
+	double *x = dp_malloc((d->n * study->nparams + 1) * sizeof *x);
+	struct dp_prediction *said = dp_malloc(values * sizeof *said);
 	int code;
 
-	d->lo = malloc(values * sizeof *d->lo);
-	d->hi = malloc(values * sizeof *d->hi);
+	d->lo = dp_malloc(values * sizeof *d->lo);
+	d->hi = dp_malloc(values * sizeof *d->hi);
 	code = x && said && d->lo && d->hi ? predict_front_intervals(p, study, r, d, x, said, err)
 					   : smoothed_front_fail_nomem(err);
 	free(x);
@@ -258,8 +258,8 @@ int dp_smoothed_front_compute(struct dp_proposer *p, const struct dp_study *stud
 	int code;
 
 	*out = (struct dp_smoothed_front){ 0 };
-	out->result_index = malloc((r->n + 1) * sizeof *out->result_index);
-	out->y = malloc((r->n * study->nobjectives + 1) * sizeof *out->y);
+	out->result_index = dp_malloc((r->n + 1) * sizeof *out->result_index);
+	out->y = dp_malloc((r->n * study->nobjectives + 1) * sizeof *out->y);
 	code = out->result_index && out->y ? dp_surrogate_fit(p, &h, cancel, err)
 					   : smoothed_front_fail_nomem(err);
 	if (code == DP_OK) {

@@ -73,9 +73,9 @@ int dp_started_runs_collect(const struct dp_study_state *s, struct dp_started_ru
 	else
 		dp_odometer_init_default(&out->accounting.odometer);
 	n = (size_t)s->ntrials + s->reevals.ntrials;
-	out->x = malloc((n * s->spec->nparams + 1) * sizeof *out->x);
-	out->stop_at = malloc((n + 1) * sizeof *out->stop_at);
-	out->counts = malloc((n + 1) * sizeof *out->counts);
+	out->x = dp_malloc((n * s->spec->nparams + 1) * sizeof *out->x);
+	out->stop_at = dp_malloc((n + 1) * sizeof *out->stop_at);
+	out->counts = dp_malloc((n + 1) * sizeof *out->counts);
 	if (!out->x || !out->stop_at || !out->counts) {
 		dp_started_runs_free(out);
 		return dp_fail(err, DP_E_NOMEM, "no memory for the trainings");
@@ -122,10 +122,8 @@ static int composition_items_collect(const struct dp_study *study, const struct 
 {
 	size_t each = study->objectives[objective].privacy->nuses;
 
-	w->items = calloc(t->n * each + 1, sizeof *w->items);
-	w->values = calloc((t->n * each + 1) * DP_PRIVACY_KEYS_MAX, sizeof *w->values);
-	if (!w->items || !w->values)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the composition");
+	w->items = dp_calloc(t->n * each + 1, sizeof *w->items);
+	w->values = dp_calloc((t->n * each + 1) * DP_PRIVACY_KEYS_MAX, sizeof *w->values);
 	for (size_t i = 0; i < t->n; i++) {
 		struct dp_composition_items uses;
 		int code = dp_accounting_items(study, objective, t->x + i * study->nparams,

@@ -29,8 +29,8 @@ static int attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
 	for (size_t i = 0; i < m; i++)
 		rows += sets[i].n;
 	*out = (struct dp_attainment){ .n_sets = m,
-				       .x = malloc(rows * sizeof(double) + 1),
-				       .y = malloc(rows * m * sizeof(double) + 1) };
+				       .x = dp_malloc(rows * sizeof(double) + 1),
+				       .y = dp_malloc(rows * m * sizeof(double) + 1) };
 	if (!out->x || !out->y)
 		return DP_E_NOMEM;
 	for (size_t i = 0; i < m; i++)

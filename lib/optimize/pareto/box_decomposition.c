@@ -24,15 +24,13 @@ static int decomposition_append_box(struct box_cutter *c, const double *lower, c
 		return DP_E_LIMIT;
 	if (o->count == c->capacity) {
 		size_t room = 2 * c->capacity + 16;
-		double *l = realloc(o->lower, room * p * sizeof *l), *u;
+		double *l = dp_realloc(o->lower, room * p * sizeof *l), *u;
 
 		if (l)
 			o->lower = l;
-		u = realloc(o->upper, room * p * sizeof *u);
+		u = dp_realloc(o->upper, room * p * sizeof *u);
 		if (u)
 			o->upper = u;
-		if (!l || !u)
-			return DP_E_NOMEM;
 		c->capacity = room;
 	}
 	memcpy(o->lower + o->count * p, lower, p * sizeof *lower);
@@ -110,9 +108,7 @@ static int decomposition_split_box(struct box_cutter *c, const double *y, size_t
 	const double *at;
 	int code = DP_OK;
 
-	rows = malloc((n + 3) * p * sizeof *rows);
-	if (!rows)
-		return DP_E_NOMEM;
+	rows = dp_malloc((n + 3) * p * sizeof *rows);
 	n = decomposition_clip_points(c, y, n, lower, upper, rows);
 	if (n == 0) {
 		free(rows);
@@ -138,13 +134,11 @@ int dp_box_decompose(const double *y, size_t n, size_t p, const double *ref, siz
 		     struct dp_box_decomposition *out)
 {
 	struct box_cutter c = { .out = out, .p = p, .max_boxes = most };
-	double *lower = malloc(2 * p * sizeof *lower), *floor;
+	double *lower = dp_malloc(2 * p * sizeof *lower), *floor;
 	int code;
 
 	memset(out, 0, sizeof *out);
 	out->p = p;
-	if (!lower)
-		return DP_E_NOMEM;
 	floor = lower + p;
 	for (size_t j = 0; j < p; j++) {
 		lower[j] = -INFINITY;

@@ -277,10 +277,8 @@ static int union_volume(double *z, size_t n, size_t p, double *out)
 		for (size_t i = 0; i < n; i++)
 			m = add_maximal_box(z, m, z + i * p, p);
 	}
-	work = malloc((p == 4 ? (RANKED_BOX_SIZE + 2) * m : wfg_workspace_size(m, p)) *
-		      sizeof *work);
-	if (!work)
-		return DP_E_NOMEM;
+	work = dp_malloc((p == 4 ? (RANKED_BOX_SIZE + 2) * m : wfg_workspace_size(m, p)) *
+			 sizeof *work);
 	*out = p == 4 ? union_volume_4d(z, m, work) : union_volume_wfg(z, m, p, work);
 	free(work);
 	return DP_OK;
@@ -295,9 +293,7 @@ int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref, doubl
 	*out = 0;
 	if (n == 0 || p == 0)
 		return DP_OK;
-	z = malloc(n * p * sizeof *z);
-	if (!z)
-		return DP_E_NOMEM;
+	z = dp_malloc(n * p * sizeof *z);
 	m = boxes_from_points(z, y, n, p, ref);
 	if (m == 0)
 		goto done;

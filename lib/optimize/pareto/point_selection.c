@@ -27,12 +27,10 @@ static double sum_scaled_coordinates(const double *row, size_t p, const double *
 
 int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref, size_t *knee)
 {
-	double *ends = malloc((2 * p + 1) * sizeof *ends), *lo = ends, *hi = ends + p;
+	double *ends = dp_malloc((2 * p + 1) * sizeof *ends), *lo = ends, *hi = ends + p;
 	double least = INFINITY;
 
 	*knee = SIZE_MAX;
-	if (!ends)
-		return DP_E_NOMEM;
 	for (size_t j = 0; j < p; j++) {
 		lo[j] = INFINITY;
 		hi[j] = -INFINITY;

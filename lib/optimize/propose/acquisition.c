@@ -109,7 +109,7 @@ struct dp__quadrature {
 
 static struct dp__quadrature *quadrature_new(void)
 {
-	struct dp__quadrature *q = malloc(sizeof *q);
+	struct dp__quadrature *q = dp_malloc(sizeof *q);
 
 	for (size_t i = 0; q && i < QUADRATURE_POINTS; i++) {
 		double mid = panel_from + ((double)(i / PANEL_NODES) + 0.5) * panel_width;
@@ -398,10 +398,8 @@ static int box_edges_init(struct dp__box_edges *s, enum dp__distribution shape,
 	size_t n = 0;
 
 	s->distribution = shape;
-	s->values = malloc(2 * c->count * sizeof *s->values);
-	s->model_values = malloc(2 * c->count * sizeof *s->model_values);
-	if (!s->values || !s->model_values)
-		return DP_E_NOMEM;
+	s->values = dp_malloc(2 * c->count * sizeof *s->values);
+	s->model_values = dp_malloc(2 * c->count * sizeof *s->model_values);
 	for (size_t i = 0; i < c->count; i++) {
 		double lower = c->lower[i * c->p + j];
 
@@ -427,11 +425,9 @@ enum {
 static int decompose_thinned_front(const double *y, size_t n, size_t p, const double *ref,
 				   struct dp_box_decomposition *out)
 {
-	double *some = malloc((n ? n : 1) * p * sizeof *some);
+	double *some = dp_malloc((n ? n : 1) * p * sizeof *some);
 	int code = DP_E_LIMIT;
 
-	if (!some)
-		return DP_E_NOMEM;
 	for (size_t step = 1; code == DP_E_LIMIT; step *= 2) {
 		size_t m = 0;
 
@@ -456,8 +452,8 @@ int dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distr
 	t->gain_in_model_space = gain_model;
 	t->n_boxes = c.count;
 	t->quadrature = quadrature_new();
-	t->lower = malloc(c.count * p * sizeof *t->lower);
-	t->upper = malloc(c.count * p * sizeof *t->upper);
+	t->lower = dp_malloc(c.count * p * sizeof *t->lower);
+	t->upper = dp_malloc(c.count * p * sizeof *t->upper);
 	code = t->quadrature && t->lower && t->upper ? DP_OK : DP_E_NOMEM;
 	for (size_t j = 0; j < p && code == DP_OK; j++) {
 		code = box_edges_init(&t->edges[j], shapes[j], &c, j);

@@ -481,7 +481,7 @@ int dp__acquisition_maximize(struct dp_proposer *p, uint32_t trial, const atomic
 		     : search_effort(CANDIDATES, p->n_observed, 128, 96) / less;
 	s.u = dp_vec_new(s.d * s.ld);
 	s.score = dp_vec_new(s.ld);
-	s.predictions = calloc(s.ld * p->study->nobjectives, sizeof *s.predictions);
+	s.predictions = dp_calloc(s.ld * p->study->nobjectives, sizeof *s.predictions);
 	if (s.u && s.score && s.predictions && dp__predict_reserve(p, s.ld) == DP_OK &&
 	    dp__curve_acq_reserve(p) == DP_OK) {
 		if (whole)

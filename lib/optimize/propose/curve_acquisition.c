@@ -289,7 +289,7 @@ static bool curve_block_init(const struct dp_proposer *p, struct curve_block *b)
 
 	b->n_columns = 0;
 	b->u = dp_vec_new(p->encoding.d * most);
-	b->predictions = calloc(most * p->n_outputs, sizeof *b->predictions);
+	b->predictions = dp_calloc(most * p->n_outputs, sizeof *b->predictions);
 	b->cov_next = dp_vec_new(most * p->n_outputs);
 	return b->u && b->predictions && b->cov_next;
 }

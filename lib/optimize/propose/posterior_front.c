@@ -150,8 +150,8 @@ static void extend_reference_point(const struct dp_study *s, const double *y, co
 int dp__posterior_region_update(struct dp_proposer *p)
 {
 	size_t np = p->study->nobjectives, n = p->history->n, m, count = 0;
-	struct dp__front_point *at = malloc((n + 1) * sizeof *at);
-	size_t *front = malloc((n + 1) * sizeof *front);
+	struct dp__front_point *at = dp_malloc((n + 1) * sizeof *at);
+	size_t *front = dp_malloc((n + 1) * sizeof *front);
 	double *y = dp_vec_new(n * np), *rows = dp_vec_new(n * np);
 	double ref[DP_OBJECTIVES_MAX];
 	enum dp__distribution shapes[DP_OBJECTIVES_MAX];
@@ -167,7 +167,7 @@ int dp__posterior_region_update(struct dp_proposer *p)
 	if (code == DP_OK)
 		code = dp_pareto_find_front(y, m, np, front, &count);
 	if (code == DP_OK &&
-	    !(p->posterior_front = malloc((count + 1) * sizeof *p->posterior_front)))
+	    !(p->posterior_front = dp_malloc((count + 1) * sizeof *p->posterior_front)))
 		code = DP_E_NOMEM;
 	if (code != DP_OK)
 		goto done;
@@ -195,8 +195,8 @@ int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h, 
 			     double *y, size_t *count)
 {
 	size_t np = p->study->nobjectives, result = 0, m = 0;
-	size_t *from = malloc((h->n + 1) * sizeof *from);
-	size_t *front = malloc((h->n + 1) * sizeof *front);
+	size_t *from = dp_malloc((h->n + 1) * sizeof *from);
+	size_t *front = dp_malloc((h->n + 1) * sizeof *front);
 	double *all = dp_vec_new(h->n * np);
 	int code = from && front && all ? dp__predict_reserve(p, 1) : DP_E_NOMEM;
 

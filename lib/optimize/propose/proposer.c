@@ -293,17 +293,15 @@ uint64_t dp_propose_max_trials(const struct dp_study *study)
 
 struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 {
-	struct dp_proposer *p = calloc(1, sizeof *p);
+	struct dp_proposer *p = dp_calloc(1, sizeof *p);
 
-	if (!p)
-		return NULL;
 	p->study = study;
 	p->n_outputs = study->nobjectives + study->nconstraints;
 	dp__encoding_init(study, &p->encoding);
 	dp__encoding_to_gp_spec(&p->encoding, &p->spec);
 	p->accountants = dp_accounting_cache_open(p->study);
 	if (p->encoding.n_calibrated)
-		p->calibration_cache = calloc(1, sizeof *p->calibration_cache);
+		p->calibration_cache = dp_calloc(1, sizeof *p->calibration_cache);
 	if (study->search.budget.epsilon > 0)
 		p->renyi_cache = dp_renyi_cache_new();
 	if (!p->accountants || (p->encoding.n_calibrated && !p->calibration_cache) ||

@@ -180,7 +180,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->log_noise_scale = dp_vec_new(m);
 	f->all_y = dp_vec_new(n);
 	f->smoothed = dp_vec_new(n);
-	f->noise_group = calloc(m, sizeof *f->noise_group);
+	f->noise_group = dp_calloc(m, sizeof *f->noise_group);
 	if (!f->u || !f->y || !f->noise || !f->known_noise || !f->log_noise_scale || !f->all_y ||
 	    !f->smoothed || !f->noise_group)
 		return DP_E_NOMEM;
@@ -350,19 +350,13 @@ static int reserve_observed(struct dp_proposer *p, size_t n)
 
 	if (n <= p->observed_capacity)
 		return DP_OK;
-	seen = realloc(p->observed, room * sizeof *seen);
-	if (!seen)
-		return DP_E_NOMEM;
+	seen = dp_realloc(p->observed, room * sizeof *seen);
 	p->observed = seen;
-	run = realloc(p->noise_group, room * sizeof *run);
-	if (!run)
-		return DP_E_NOMEM;
+	run = dp_realloc(p->noise_group, room * sizeof *run);
 	p->noise_group = run;
 	for (size_t o = 0; o < p->n_outputs; o++) {
-		double *noise = realloc(p->output[o].noise, room * sizeof *noise);
+		double *noise = dp_realloc(p->output[o].noise, room * sizeof *noise);
 
-		if (!noise)
-			return DP_E_NOMEM;
 		p->output[o].noise = noise;
 	}
 	u = dp_vec_new(d * room);
@@ -490,14 +484,12 @@ static bool reserve_fits(struct dp_proposer *p)
 
 	if (p->n_fits < p->fits_capacity)
 		return true;
-	fits = realloc(p->fits, room * sizeof *fits);
+	fits = dp_realloc(p->fits, room * sizeof *fits);
 	if (fits)
 		p->fits = fits;
-	hypers = realloc(p->fit_hypers, room * p->n_outputs * sizeof *hypers);
+	hypers = dp_realloc(p->fit_hypers, room * p->n_outputs * sizeof *hypers);
 	if (hypers)
 		p->fit_hypers = hypers;
-	if (!fits || !hypers)
-		return false;
 	p->fits_capacity = room;
 	return true;
 }

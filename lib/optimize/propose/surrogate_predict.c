@@ -173,7 +173,7 @@ int dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, siz
 {
 	const struct dp__acquisition *acq = dp__acquisition_get(p->study);
 	size_t count = p->n_outputs, np = p->study->nobjectives;
-	struct dp__normal *all = malloc(m * count * sizeof *all);
+	struct dp__normal *all = dp_malloc(m * count * sizeof *all);
 	int code = all ? dp__predict_outputs(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {

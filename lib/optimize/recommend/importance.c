@@ -133,13 +133,11 @@ int dp_importance_find(const struct dp_study *study, const size_t *varied, size_
 		       struct dp_err *err)
 {
 	size_t size = points * study->nparams;
-	double *room = malloc(3 * (size + points) * sizeof *room);
+	double *room = dp_malloc(3 * (size + points) * sizeof *room);
 	struct sobol_design d = { .study = study, .n_points = points, .a = room };
 	int code;
 
 	*out = (struct dp_importance){ .source = DP_IMPORTANCE_UNKNOWN };
-	if (!room)
-		return dp_fail(err, DP_E_NOMEM, "no memory for what matters");
 	d.b = d.a + size;
 	d.mixed = d.b + size;
 	d.fa = d.mixed + size;

@@ -109,7 +109,7 @@ int dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, siz
 {
 	struct dp_proposer *p = q->p;
 	size_t count = p->n_outputs;
-	struct dp__normal *f = calloc(m * count + 1, sizeof *f);
+	struct dp__normal *f = dp_calloc(m * count + 1, sizeof *f);
 	int code = f ? dp__predict_outputs(p, u, ldu, m, true, q->use_exact, f, NULL) : DP_E_NOMEM;
 
 	for (size_t i = 0; i < m && code == DP_OK; i++) {

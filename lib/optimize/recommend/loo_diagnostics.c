@@ -58,7 +58,7 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 	if (!h || o >= p->n_outputs || !dp__output_is_modelled(&p->output[o]) ||
 	    p->output[o].gp.n != p->n_observed)
 		return dp_fail(err, DP_E_FAILED, "there is no model of results alone");
-	all = calloc(p->n_observed + 1, sizeof *all);
+	all = dp_calloc(p->n_observed + 1, sizeof *all);
 	code = all ? compute_loo_predictions(p, o, all) : DP_E_NOMEM;
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		const struct dp_observation *k = &h->observations[i];
@@ -144,8 +144,8 @@ int dp__model_trust_at(struct dp_proposer *p, const double *u, struct dp_model_t
 	t->is_trusted = true;
 	if (!dp__output_is_modelled(&p->output[o]))
 		return DP_OK;
-	near = calloc(p->n_observed + 1, sizeof *near);
-	all = calloc(p->n_observed + 1, sizeof *all);
+	near = dp_calloc(p->n_observed + 1, sizeof *near);
+	all = dp_calloc(p->n_observed + 1, sizeof *all);
 	code = near && all ? compute_loo_predictions(p, o, all) : DP_E_NOMEM;
 	if (code == DP_OK)
 		code = dp__predict_reserve(p, 1);

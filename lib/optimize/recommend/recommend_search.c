@@ -90,9 +90,7 @@ static void search_add_sobol_points(struct query_searcher *s)
 static int search_add_results(struct query_searcher *s)
 {
 	const struct dp_proposer *p = s->query->p;
-	struct dp__result_distance *list = calloc(p->n_observed + 1, sizeof *list);
-	if (!list)
-		return DP_E_NOMEM;
+	struct dp__result_distance *list = dp_calloc(p->n_observed + 1, sizeof *list);
 	for (size_t i = 0; i < p->n_observed; i++)
 		list[i] = (struct dp__result_distance){ fabs(dp__surrogate_posterior_mean(
 								     p, s->query->held_output, i) -
@@ -255,7 +253,7 @@ static int score_rounded_points(struct query_searcher *s, double *u)
 	const struct dp__encoding *in = &s->query->p->encoding;
 	size_t room = s->d + 1, m = 0, best = 0;
 	double *all = dp_vec_new(s->d * room);
-	struct dp__scored_point *stands = calloc(room, sizeof *stands);
+	struct dp__scored_point *stands = dp_calloc(room, sizeof *stands);
 	int code = all && stands ? DP_OK : DP_E_NOMEM;
 
 	for (size_t j = 0; j <= s->d && code == DP_OK; j++) {
@@ -408,7 +406,7 @@ int dp__query_search(struct dp__query *q, struct dp__scored_point *best)
 	s.ld = whole ? (size_t)q->p->encoding.n_points
 		     : SOBOL_CANDIDATES + RESULT_CANDIDATES + NEIGHBOUR_CANDIDATES;
 	s.u = dp_vec_new(s.d * s.ld);
-	s.scored = calloc(s.ld, sizeof *s.scored);
+	s.scored = dp_calloc(s.ld, sizeof *s.scored);
 	if (s.u && s.scored && dp__predict_reserve(q->p, s.ld) == DP_OK)
 		code = query_search_run(&s, whole);
 	if (code == DP_OK)

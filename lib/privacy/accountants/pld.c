@@ -32,11 +32,12 @@ enum {
 	REMOVE_CELLS_MAX = 3 * GRID_CELLS_MAX, /* of all grids of removing a record */
 	ADD_CELLS_MAX = 5 * GRID_CELLS_MAX / 2 /* of adding one, which hardly ever decides */
 };
-#define ERROR_GOAL         4e-5 /* relative error of epsilon aimed at */
-#define ERROR_GOOD         1e-4 /* good enough to stop at GRID_CELLS_SOFT_MAX */
-#define ERROR_MAX          1e-3 /* refine while the estimate is above this */
-#define ROUNDING_SHARE_MAX 1e-3 /* share of delta that rounding may take before it is tilted anew  \
-				 */
+#define ERROR_GOAL 4e-5 /* relative error of epsilon aimed at */
+#define ERROR_GOOD 1e-4 /* good enough to stop at GRID_CELLS_SOFT_MAX */
+#define ERROR_MAX  1e-3 /* refine while the estimate is above this */
+#define ROUNDING_SHARE_MAX                                                                         \
+	1e-3 /* share of delta that rounding may take before it is tilted anew                     \
+	      */
 /* Below it, single losses would leave the range of numbers with all their digits. */
 #define DELTA_MIN       1e-200
 #define TILT_MIN        1e-7 /* there is no telling losses apart with less */
@@ -79,7 +80,7 @@ struct pld_plan {
 
 struct dp__pld *dp__pld_new(void)
 {
-	return calloc(1, sizeof(struct dp__pld));
+	return dp_calloc(1, sizeof(struct dp__pld));
 }
 
 void dp__pld_free(struct dp__pld *w)
@@ -126,7 +127,7 @@ static bool pld_reserve_grid(struct dp__pld *w, size_t n)
 	if (n <= w->ngrid)
 		return true;
 	free(w->grid);
-	w->grid = malloc(n * sizeof *w->grid);
+	w->grid = dp_malloc(n * sizeof *w->grid);
 	w->ngrid = w->grid ? n : 0;
 	return w->grid;
 }
@@ -136,7 +137,7 @@ static bool pld_reserve_points(struct dp__pld *w, size_t n)
 	if (n <= w->npoints)
 		return true;
 	free(w->points);
-	w->points = malloc(n * sizeof *w->points);
+	w->points = dp_malloc(n * sizeof *w->points);
 	w->npoints = w->points ? n : 0;
 	return w->points;
 }

@@ -39,7 +39,7 @@ struct dp__rdp_dominating {
 
 struct dp__rdp_dominating *dp__rdp_dominating_new(void)
 {
-	return calloc(1, sizeof(struct dp__rdp_dominating));
+	return dp_calloc(1, sizeof(struct dp__rdp_dominating));
 }
 
 void dp__rdp_dominating_free(struct dp__rdp_dominating *d)
@@ -87,13 +87,9 @@ static bool dominating_grow(struct dp__rdp_dominating *d, size_t n)
 	while (room < n)
 		room *= 2;
 	if (room > d->capacity) {
-		more = realloc(d->log_w, room * sizeof *more);
-		if (!more)
-			return false;
+		more = dp_realloc(d->log_w, room * sizeof *more);
 		d->log_w = more;
-		more = realloc(d->log_p, room * sizeof *more);
-		if (!more)
-			return false;
+		more = dp_realloc(d->log_p, room * sizeof *more);
 		d->log_p = more;
 		d->capacity = room;
 	}

@@ -31,7 +31,7 @@ struct dp__rdp_wor {
 
 struct dp__rdp_wor *dp__rdp_wor_new(void)
 {
-	return calloc(1, sizeof(struct dp__rdp_wor));
+	return dp_calloc(1, sizeof(struct dp__rdp_wor));
 }
 
 void dp__rdp_wor_free(struct dp__rdp_wor *w)
@@ -51,9 +51,7 @@ static bool wor_grow_array(double **array, size_t *have, size_t want)
 
 	if (want <= *have)
 		return true;
-	bigger = realloc(*array, want * sizeof *bigger);
-	if (!bigger)
-		return false;
+	bigger = dp_realloc(*array, want * sizeof *bigger);
 	*array = bigger;
 	for (size_t i = *have; i < want; i++)
 		bigger[i] = NAN;

@@ -481,10 +481,8 @@ static int composition_init(struct composition *composition, size_t n, double de
 		return dp_fail(err, DP_E_INVALID, "a composition of nothing");
 	if (!(delta >= 0 && delta < 1))
 		return dp_fail(err, DP_E_INVALID, "'delta' must be within [0, 1)");
-	composition->components = calloc(n, sizeof *composition->components);
-	composition->tables = calloc(n, sizeof *composition->tables);
-	if (!composition->components || !composition->tables)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	composition->components = dp_calloc(n, sizeof *composition->components);
+	composition->tables = dp_calloc(n, sizeof *composition->tables);
 	composition->n = n;
 	return dp__components_from_items(composition->items, n, delta, composition->components,
 					 err);

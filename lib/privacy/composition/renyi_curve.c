@@ -37,7 +37,7 @@ struct dp_renyi_cache {
 
 struct dp_renyi_cache *dp_renyi_cache_new(void)
 {
-	return calloc(1, sizeof(struct dp_renyi_cache));
+	return dp_calloc(1, sizeof(struct dp_renyi_cache));
 }
 
 void dp_renyi_cache_free(struct dp_renyi_cache *m)
@@ -140,9 +140,7 @@ static bool renyi_reserve_components(struct dp_renyi_cache *m, size_t n)
 
 	if (n <= m->capacity)
 		return true;
-	more = realloc(m->components, n * sizeof *more);
-	if (!more)
-		return false;
+	more = dp_realloc(m->components, n * sizeof *more);
 	m->components = more;
 	m->capacity = n;
 	return true;

@@ -50,14 +50,12 @@ struct dp_external_accountants *dp_external_new(const struct dp_study *s,
 						const struct dp_external_command *command,
 						atomic_uint *running)
 {
-	struct dp_external_accountants *p = calloc(1, sizeof *p);
+	struct dp_external_accountants *p = dp_calloc(1, sizeof *p);
 
-	if (!p)
-		return NULL;
 	p->study = s;
 	p->commands = command;
 	p->timeout_seconds = s->trainer.timeout > 0 ? s->trainer.timeout : DEFAULT_TIMEOUT_SECONDS;
-	p->programs = calloc(s->nobjectives, sizeof *p->programs);
+	p->programs = dp_calloc(s->nobjectives, sizeof *p->programs);
 	p->answer_cache = json_object();
 	if (!p->programs || !p->answer_cache) {
 		free(p->programs);

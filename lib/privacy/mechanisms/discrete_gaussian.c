@@ -76,7 +76,7 @@ static bool discrete_table_open(struct dp_privacy_component *p)
 	if (!discrete_has_table(p))
 		return true;
 	p->ntable = (size_t)(TABLE_REACH * sigma) + 2;
-	p->table = malloc(p->ntable * sizeof *p->table);
+	p->table = dp_malloc(p->ntable * sizeof *p->table);
 	for (size_t i = p->ntable; p->table && i-- > 0;) {
 		sum += discrete_weight(half, (double)i);
 		p->table[i] = (double)sum;

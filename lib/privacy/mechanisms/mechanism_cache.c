@@ -23,10 +23,8 @@ void dp__workspace_free(struct dp_privacy_workspace *m)
 
 struct dp_mechanism_cache *dp_mechanism_cache_new(const struct dp_mechanism *m)
 {
-	struct dp_mechanism_cache *p = calloc(1, sizeof *p);
+	struct dp_mechanism_cache *p = dp_calloc(1, sizeof *p);
 
-	if (!p)
-		return NULL;
 	p->mechanism = m;
 	if (m->epsilon_cached && !dp__workspace_init(&p->workspace)) {
 		dp_mechanism_cache_free(p);

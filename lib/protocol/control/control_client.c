@@ -44,10 +44,8 @@ static void set_socket_nonblocking(int fd)
 
 struct dp_client *dp_client_from_fd(int fd)
 {
-	struct dp_client *c = calloc(1, sizeof *c);
+	struct dp_client *c = dp_calloc(1, sizeof *c);
 
-	if (!c)
-		return NULL;
 	c->fd = fd;
 	c->in.max = DP_CONTROL_REPLY_MAX + 1;
 	set_socket_nonblocking(fd);
@@ -188,7 +186,7 @@ int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
 		close(fd);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
 	}
-	c->path = strdup(path);
+	c->path = dp_strdup(path);
 	*out = c;
 	return DP_OK;
 }

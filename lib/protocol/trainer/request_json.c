@@ -107,11 +107,9 @@ static int compare_run_numbers(const void *a, const void *b)
 
 static int check_unique(const uint32_t *runs, uint32_t n, struct dp_err *err)
 {
-	uint32_t *sorted = malloc(n * sizeof *sorted);
+	uint32_t *sorted = dp_malloc(n * sizeof *sorted);
 	int code = DP_OK;
 
-	if (!sorted)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u runs", (unsigned)n);
 	memcpy(sorted, runs, n * sizeof *sorted);
 	qsort(sorted, n, sizeof *sorted, compare_run_numbers);
 	for (uint32_t i = 1; i < n && code == DP_OK; i++)
@@ -131,10 +129,8 @@ static int read_runs(const json_t *root, struct dp_trainer_request *out, struct 
 
 	if (n == 0 || n > UINT32_MAX)
 		return dp_fail(err, DP_E_INVALID, "'runs' is missing, empty or not an array");
-	out->runs = malloc(n * sizeof *out->runs);
-	out->seeds = malloc(n * sizeof *out->seeds);
-	if (!out->runs || !out->seeds)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu runs", n);
+	out->runs = dp_malloc(n * sizeof *out->runs);
+	out->seeds = dp_malloc(n * sizeof *out->seeds);
 	json_array_foreach (list, i, v) {
 		code = parse_whole_number(v, "run", UINT32_MAX, &run, err);
 		if (code == DP_OK)
@@ -155,9 +151,7 @@ static int parse_request_checkpoints(const json_t *list, const json_t *own,
 	size_t n = json_array_size(list), i;
 	const json_t *v;
 
-	out->checkpoints = malloc((n + 1) * sizeof *out->checkpoints);
-	if (!out->checkpoints)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu waypoints", n);
+	out->checkpoints = dp_malloc((n + 1) * sizeof *out->checkpoints);
 	json_array_foreach (list, i, v) {
 		double x = json_number_value(v);
 
@@ -185,9 +179,7 @@ static int read_path(const json_t *root, struct dp_trainer_request *out, struct 
 		return dp_fail(err, DP_E_INVALID,
 			       "'path' needs 'parameter', the name of one that is a "
 			       "whole number, and 'values', an array");
-	out->path_parameter = strdup(name);
-	if (!out->path_parameter)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	out->path_parameter = dp_strdup(name);
 	return parse_request_checkpoints(values, own, out, err);
 }
 
@@ -213,9 +205,7 @@ static int read_request(const json_t *root, struct dp_trainer_request *out, stru
 		return code;
 	out->trial = (uint32_t)trial;
 	out->attempt = (uint32_t)attempt;
-	out->study = strdup(study);
-	if (!out->study)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
+	out->study = dp_strdup(study);
 	return DP_OK;
 }
 

@@ -44,15 +44,13 @@ struct dp_result_reader {
 
 struct dp_result_reader *dp_result_reader_new(const uint32_t *runs, uint32_t nruns)
 {
-	struct dp_result_reader *r = calloc(1, sizeof *r);
+	struct dp_result_reader *r = dp_calloc(1, sizeof *r);
 
-	if (!r)
-		return NULL;
 	r->nruns = nruns;
 	r->progress = NAN;
 	r->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
-	r->run_numbers = calloc(nruns ? nruns : 1, sizeof *r->run_numbers);
-	r->run_reports = calloc(nruns ? nruns : 1, sizeof *r->run_reports);
+	r->run_numbers = dp_calloc(nruns ? nruns : 1, sizeof *r->run_numbers);
+	r->run_reports = dp_calloc(nruns ? nruns : 1, sizeof *r->run_reports);
 	if (!r->run_numbers || !r->run_reports) {
 		dp_result_reader_free(r);
 		return NULL;
@@ -67,11 +65,9 @@ bool dp_result_reader_set_checkpoints(struct dp_result_reader *r, const double *
 {
 	if (nwaypoints == 0)
 		return true;
-	r->checkpoints = malloc(nwaypoints * sizeof *r->checkpoints);
+	r->checkpoints = dp_malloc(nwaypoints * sizeof *r->checkpoints);
 	r->checkpoint_reports =
-		calloc((size_t)r->nruns * nwaypoints + 1, sizeof *r->checkpoint_reports);
-	if (!r->checkpoints || !r->checkpoint_reports)
-		return false;
+		dp_calloc((size_t)r->nruns * nwaypoints + 1, sizeof *r->checkpoint_reports);
 	memcpy(r->checkpoints, waypoints, nwaypoints * sizeof *waypoints);
 	r->ncheckpoints = nwaypoints;
 	return true;
@@ -204,7 +200,7 @@ static int result_intern(struct dp_result_reader *r, const char *name, size_t gu
 		LINE_PROBLEM(r, "more than %d different metrics were reported", DP_METRICS_MAX);
 		return -1;
 	}
-	r->names[r->nmetrics] = strdup(name);
+	r->names[r->nmetrics] = dp_strdup(name);
 	if (!r->names[r->nmetrics]) {
 		result_no_memory(r, r->lines);
 		return -1;
@@ -218,7 +214,7 @@ static void read_metrics(struct dp_result_reader *r, uint32_t number, struct rep
 	const char *name;
 	json_t *v;
 
-	run->values = calloc(json_object_size(metrics) + 1, sizeof *run->values);
+	run->values = dp_calloc(json_object_size(metrics) + 1, sizeof *run->values);
 	if (!run->values) {
 		result_no_memory(r, r->lines);
 		return;
@@ -342,7 +338,7 @@ static void declare_sampling(struct dp_result_reader *r, const json_t *v)
 		if (*kept && strcmp(*kept, word) != 0)
 			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s", word,
 				     *kept);
-		else if (!*kept && !(*kept = strdup(word)))
+		else if (!*kept && !(*kept = dp_strdup(word)))
 			result_no_memory(r, r->lines);
 		return;
 	}

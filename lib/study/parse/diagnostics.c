@@ -83,7 +83,7 @@ static void diagnostics_add(struct dp__study_parser *r, bool warning, int line, 
 		p->error_count++;
 	if (p->count == DIAGNOSTICS_MAX)
 		return;
-	list = realloc(p->list, (p->count + 1) * sizeof *list);
+	list = dp_realloc(p->list, (p->count + 1) * sizeof *list);
 	if (!list) {
 		r->out_of_memory = true;
 		return;
@@ -91,7 +91,7 @@ static void diagnostics_add(struct dp__study_parser *r, bool warning, int line, 
 	p->list = list;
 	if (vasprintf(&one.message, fmt, ap) < 0)
 		one.message = NULL;
-	one.allowed = allowed && one.message ? strdup(allowed) : NULL;
+	one.allowed = allowed && one.message ? dp_strdup(allowed) : NULL;
 	if (!one.message || (allowed && !one.allowed)) {
 		free(one.message);
 		r->out_of_memory = true;

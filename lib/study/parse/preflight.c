@@ -67,7 +67,7 @@ static void suggest_script(const char *dir, const char *word, char guess[DP__DID
 	size_t n = 0;
 
 	while (d && n < SUGGESTIONS_MAX && (entry = readdir(d)) != NULL)
-		if (is_script_name(entry->d_name) && (names[n] = strdup(entry->d_name)))
+		if (is_script_name(entry->d_name) && (names[n] = dp_strdup(entry->d_name)))
 			n++;
 	dp__did_you_mean(word, names, guess);
 	while (n > 0)

@@ -10,7 +10,7 @@
 
 char *dp__strdup(struct dp__study_parser *r, const char *s)
 {
-	char *copy = strdup(s);
+	char *copy = dp_strdup(s);
 
 	if (!copy)
 		r->out_of_memory = true;
@@ -19,7 +19,7 @@ char *dp__strdup(struct dp__study_parser *r, const char *s)
 
 void *dp__calloc(struct dp__study_parser *r, size_t n, size_t size)
 {
-	void *p = calloc(n, size);
+	void *p = dp_calloc(n, size);
 
 	if (!p)
 		r->out_of_memory = true;
@@ -159,7 +159,7 @@ void dp__read_file_path(struct dp__study_parser *r, const struct dp__key *k,
 		dp__report_error(r, v->pos, k->doc->type, "'%s' is empty", k->name);
 		return;
 	}
-	path = *text == '/' ? strdup(text) : dp_path_join(r->dir, text);
+	path = *text == '/' ? dp_strdup(text) : dp_path_join(r->dir, text);
 	if (!path)
 		r->out_of_memory = true;
 	*(char **)to = path;

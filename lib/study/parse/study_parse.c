@@ -114,7 +114,7 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 	int code = DP_OK;
 
 	memset(diagnostics, 0, sizeof *diagnostics);
-	r.study = calloc(1, sizeof *r.study);
+	r.study = dp_calloc(1, sizeof *r.study);
 	if (r.study)
 		read_study_tree(&r);
 	dp__tree_free(&r);

@@ -33,7 +33,7 @@ static void *arena_alloc(struct dp__study_parser *r, size_t n)
 	n = (n + 15) & ~(size_t)15;
 	if (!c || c->size - c->used < n) {
 		size = n > ARENA_CHUNK_SIZE ? n : ARENA_CHUNK_SIZE;
-		c = malloc(sizeof *c + size);
+		c = dp_malloc(sizeof *c + size);
 		if (!c) {
 			r->out_of_memory = true;
 			return NULL;
@@ -268,7 +268,7 @@ static int compare_node_keys(const void *a, const void *b)
 /* Reports keys given twice and takes the later ones out of the map. */
 static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 {
-	struct dp__node **all = malloc((map->count + 1) * sizeof *all), *m, **link;
+	struct dp__node **all = dp_malloc((map->count + 1) * sizeof *all), *m, **link;
 	char shown[DP__PRINTABLE_SIZE];
 	size_t n = 0, first = 0;
 	int line = 0, column;

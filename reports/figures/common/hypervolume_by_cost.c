@@ -36,7 +36,7 @@ static int compare_trial_end(const void *a, const void *b)
 static const struct dp_trial **ended_trials(const struct dp_study_state *st,
 					    const struct fig_trial_range *which, size_t *n)
 {
-	const struct dp_trial **list = malloc(st->ntrials * sizeof *list + 1);
+	const struct dp_trial **list = dp_malloc(st->ntrials * sizeof *list + 1);
 
 	*n = 0;
 	for (uint32_t i = which->from; list && i < st->ntrials && i < which->end; i++)
@@ -105,8 +105,8 @@ static int archive_new(struct archive *a, const struct study_data *s)
 	const struct dp_study_state *st = s->state;
 
 	*a = (struct archive){ .st = st, .p = st->spec->nobjectives };
-	a->rows = malloc(s->npoints * a->p * sizeof *a->rows + 1);
-	a->front = malloc(s->npoints * sizeof *a->front + 1);
+	a->rows = dp_malloc(s->npoints * a->p * sizeof *a->rows + 1);
+	a->front = dp_malloc(s->npoints * sizeof *a->front + 1);
 	for (size_t k = 0; k < a->p; k++) {
 		const struct dp_objective *o = &st->spec->objectives[k];
 
@@ -174,9 +174,9 @@ static bool hypervolume_curve_alloc(struct fig_hypervolume_curve *g, size_t room
 {
 	bool all = true;
 
-	*g = (struct fig_hypervolume_curve){ .volume = malloc(room * sizeof *g->volume) };
+	*g = (struct fig_hypervolume_curve){ .volume = dp_malloc(room * sizeof *g->volume) };
 	for (int by = 0; by < FIG_COST_AXES; by++) {
-		g->spent[by] = malloc(room * sizeof *g->spent[by]);
+		g->spent[by] = dp_malloc(room * sizeof *g->spent[by]);
 		all &= g->spent[by] != NULL;
 	}
 	return all && g->volume;

@@ -18,9 +18,9 @@ void fig_points_free(struct fig_points *p)
 bool fig_points_alloc(struct fig_points *p, size_t room)
 {
 	*p = (struct fig_points){ 0 };
-	p->x = malloc(room * sizeof *p->x + 1);
-	p->y = malloc(room * sizeof *p->y + 1);
-	p->results = malloc(room * sizeof *p->results + 1);
+	p->x = dp_malloc(room * sizeof *p->x + 1);
+	p->y = dp_malloc(room * sizeof *p->y + 1);
+	p->results = dp_malloc(room * sizeof *p->results + 1);
 	if (p->x && p->y && p->results)
 		return true;
 	fig_points_free(p);
@@ -62,7 +62,7 @@ int fig_compare_doubles(const void *a, const void *b)
 /* Values to be minimised, as the front library wants them. */
 static double *points_to_minimised_rows(const struct study_data *s, const struct fig_points *p)
 {
-	double *rows = malloc(2 * p->n * sizeof *rows + 1);
+	double *rows = dp_malloc(2 * p->n * sizeof *rows + 1);
 
 	for (size_t i = 0; rows && i < p->n; i++) {
 		rows[2 * i] = fig_is_maximised(s, s->x_obj) ? -p->x[i] : p->x[i];
@@ -75,7 +75,7 @@ int fig_filter_front(const struct study_data *s, const struct fig_points *p, str
 		     struct dp_err *err)
 {
 	double *rows = points_to_minimised_rows(s, p);
-	size_t *who = malloc(p->n * sizeof *who + 1), count = 0;
+	size_t *who = dp_malloc(p->n * sizeof *who + 1), count = 0;
 	int code = fig_points_alloc(out, p->n) && rows && who
 			   ? dp_pareto_find_front(rows, p->n, 2, who, &count)
 			   : DP_E_NOMEM;
@@ -152,7 +152,7 @@ static int compare_front_members(const void *a, const void *b)
 int fig_front_members(const struct study_data *s, struct fig_points *out, struct dp_err *err)
 {
 	size_t n = study_data_front_size(s), count = 0;
-	struct front_member *list = malloc(n * sizeof *list + 1);
+	struct front_member *list = dp_malloc(n * sizeof *list + 1);
 
 	if (!list || !fig_points_alloc(out, n)) {
 		free(list);

@@ -28,7 +28,7 @@ static int compute_dominated_area(const struct study_data *s, const struct fig_p
 	const struct dp_objective *of_y = &s->state->spec->objectives[s->y_obj];
 	double u = of_x->maximize ? -1 : 1, v = of_y->maximize ? -1 : 1;
 	const double ref[2] = { u * of_x->anti_ideal, v * of_y->anti_ideal };
-	double *rows = malloc(2 * p->n * sizeof *rows + 1);
+	double *rows = dp_malloc(2 * p->n * sizeof *rows + 1);
 	int code = rows ? DP_OK : DP_E_NOMEM;
 
 	for (size_t i = 0; rows && i < p->n; i++) {

@@ -154,8 +154,8 @@ int fig_collect_attempt_spans(const struct study_data *s, struct fig_attempt_spa
 		.length = st->reevals.count ? 0
 					    : seconds_since_creation(st->created_us, st->updated_us)
 	};
-	out->list = malloc(n * sizeof *out->list + 1);
-	free_at = malloc(n * sizeof *free_at + 1);
+	out->list = dp_malloc(n * sizeof *out->list + 1);
+	free_at = dp_malloc(n * sizeof *free_at + 1);
 	if (!out->list || !free_at) {
 		free(free_at);
 		fig_attempt_spans_free(out);
@@ -212,7 +212,7 @@ int fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins, doubl
 				.width = s->length / (double)bins,
 				.seconds = seconds,
 				.accounted_until =
-					calloc(s->slots + 1, sizeof *t.accounted_until) };
+					dp_calloc(s->slots + 1, sizeof *t.accounted_until) };
 
 	if (!t.accounted_until)
 		return fig_nomem(err);

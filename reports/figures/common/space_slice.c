@@ -29,8 +29,8 @@ static double interpolate_range(double lo, double hi, bool log_scale, double t)
 static bool space_cells_alloc(struct space_cells *c, size_t param, size_t n)
 {
 	*c = (struct space_cells){ .param = param };
-	c->centre = malloc(n * sizeof *c->centre + 1);
-	c->edge = malloc((n + 1) * sizeof *c->edge);
+	c->centre = dp_malloc(n * sizeof *c->centre + 1);
+	c->edge = dp_malloc((n + 1) * sizeof *c->edge);
 	return c->centre && c->edge;
 }
 
@@ -181,7 +181,7 @@ static bool in_slice(const struct space_slice *c, const double *x)
  * memory. */
 static struct dp_result_id *list_evaluated_points(const struct study_data *s, size_t *n)
 {
-	struct dp_result_id *all = malloc((s->npoints + s->state->ntrials) * sizeof *all + 1);
+	struct dp_result_id *all = dp_malloc((s->npoints + s->state->ntrials) * sizeof *all + 1);
 
 	*n = 0;
 	for (uint32_t i = 0; all && i < s->state->ntrials; i++)
@@ -235,7 +235,7 @@ static int split_around_evaluated(const struct space_slice *c, size_t param, siz
 {
 	size_t visited;
 	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
-	double *values = malloc(visited * sizeof *values + 1);
+	double *values = dp_malloc(visited * sizeof *values + 1);
 	int code = all && values ? DP_OK : fig_nomem(err);
 
 	*n = 0;
@@ -264,7 +264,7 @@ static int try_grid(struct space_slice *c, struct dp_err *err)
 	if (code == DP_OK)
 		code = split_around_evaluated(c, c->y.param, &n, &g.y, err);
 	if (code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_count_cells(&g) <= 2 * n) {
-		seen = malloc(space_count_cells(&g) * sizeof *seen);
+		seen = dp_malloc(space_count_cells(&g) * sizeof *seen);
 		code = seen ? space_mark_evaluated_cells(&g, seen, &taken, err) : fig_nomem(err);
 		g.is_grid = code == DP_OK && 2 * taken >= space_count_cells(&g);
 	}
@@ -328,7 +328,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 /* Means of the evaluations in each cell of a grid. */
 static int mean_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
 {
-	size_t *count = calloc(space_count_cells(c), sizeof *count);
+	size_t *count = dp_calloc(space_count_cells(c), sizeof *count);
 
 	if (!count)
 		return fig_nomem(err);
@@ -480,11 +480,11 @@ int space_predict(const struct space_slice *c, struct space_prediction *out, str
 {
 	const struct dp_study *spec = c->s->state->spec;
 	size_t m = space_count_cells(c);
-	double *x = malloc(m * spec->nparams * sizeof *x);
+	double *x = dp_malloc(m * spec->nparams * sizeof *x);
 	int code;
 
-	out->y = malloc(m * spec->nobjectives * sizeof *out->y);
-	out->acquisition = malloc(m * sizeof *out->acquisition);
+	out->y = dp_malloc(m * spec->nobjectives * sizeof *out->y);
+	out->acquisition = dp_malloc(m * sizeof *out->acquisition);
 	code = x && out->y && out->acquisition ? DP_OK : fig_nomem(err);
 	for (size_t i = 0; code == DP_OK && i < m; i++)
 		cell_point(c, i, x + i * spec->nparams);

@@ -37,10 +37,10 @@ void fig_rects_free(struct fig_rects *b)
 
 bool fig_rects_alloc(struct fig_rects *b, size_t room)
 {
-	*b = (struct fig_rects){ .x0 = malloc(room * sizeof *b->x0 + 1),
-				 .x1 = malloc(room * sizeof *b->x1 + 1),
-				 .y0 = malloc(room * sizeof *b->y0 + 1),
-				 .y1 = malloc(room * sizeof *b->y1 + 1) };
+	*b = (struct fig_rects){ .x0 = dp_malloc(room * sizeof *b->x0 + 1),
+				 .x1 = dp_malloc(room * sizeof *b->x1 + 1),
+				 .y0 = dp_malloc(room * sizeof *b->y0 + 1),
+				 .y1 = dp_malloc(room * sizeof *b->y1 + 1) };
 	return b->x0 && b->x1 && b->y0 && b->y1;
 }
 

@@ -88,8 +88,8 @@ void fig_add_tooltips(struct plot_panel *a, const struct study_data *s, const st
 
 	if (p->n > PLOT_TOOLTIPS_MAX)
 		return;
-	tips = calloc(p->n + 1, sizeof *tips);
-	links = calloc(p->n + 1, sizeof *links);
+	tips = dp_calloc(p->n + 1, sizeof *tips);
+	links = dp_calloc(p->n + 1, sizeof *links);
 	whole = tips && links;
 	for (size_t i = 0; whole && i < p->n; i++) {
 		tips[i] = tooltip_format_text(s, p, i, how);

@@ -13,7 +13,7 @@ static int gd_open(struct canvas *c, struct dp_err *err)
 {
 	double zoom = canvas_zoom(c);
 	int w = (int)lrint(c->width * zoom), h = (int)lrint(c->height * zoom);
-	struct gd_surface *g = c->backend_data = calloc(1, sizeof *g);
+	struct gd_surface *g = c->backend_data = dp_calloc(1, sizeof *g);
 
 	if (g)
 		g->im = gdImageCreateTrueColor(w, h);

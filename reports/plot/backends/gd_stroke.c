@@ -148,7 +148,7 @@ static void stroke_dashed(struct canvas *c, const struct point *p, size_t n, con
 
 	w.period = pen_dash_period(pen, &w.on);
 	w.pattern_offset = fmod(phase, w.period);
-	w.dash = malloc((n + 2) * sizeof *w.dash);
+	w.dash = dp_malloc((n + 2) * sizeof *w.dash);
 	if (!w.dash) {
 		c->failed = true;
 		return;

@@ -32,7 +32,7 @@ static cairo_status_t pdf_write(void *to, const unsigned char *data, unsigned n)
 
 static int pdf_open(struct canvas *c, struct dp_err *err)
 {
-	struct pdf_surface *p = c->backend_data = calloc(1, sizeof *p);
+	struct pdf_surface *p = c->backend_data = dp_calloc(1, sizeof *p);
 
 	if (!p)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a PDF");

@@ -92,7 +92,7 @@ static void write_cells(png_structp png, png_infop info, const struct heat_image
 static int write_png(const struct png_source *s, size_t row_bytes, struct dp_buf *out,
 		     struct dp_err *err)
 {
-	unsigned char *row = malloc(row_bytes);
+	unsigned char *row = dp_malloc(row_bytes);
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_give_up,
 						  ignore_png_warning);
 	png_infop info = png ? png_create_info_struct(png) : NULL;

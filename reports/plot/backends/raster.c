@@ -28,10 +28,10 @@ bool raster_open(struct raster *r, int width, int height, double zoom)
 	*r = (struct raster){
 		.width = width, .height = height, .zoom = zoom, .x1 = width, .y1 = height
 	};
-	r->subrow_heads = malloc((size_t)height * SUBROWS * sizeof *r->subrow_heads);
-	r->partial_cover = calloc((size_t)width + 2, sizeof *r->partial_cover);
-	r->cover_step = calloc((size_t)width + 2, sizeof *r->cover_step);
-	r->touched_blocks = calloc((size_t)width / ROW_BLOCK_PIXELS + 2, 1);
+	r->subrow_heads = dp_malloc((size_t)height * SUBROWS * sizeof *r->subrow_heads);
+	r->partial_cover = dp_calloc((size_t)width + 2, sizeof *r->partial_cover);
+	r->cover_step = dp_calloc((size_t)width + 2, sizeof *r->cover_step);
+	r->touched_blocks = dp_calloc((size_t)width / ROW_BLOCK_PIXELS + 2, 1);
 	if (!r->subrow_heads || !r->partial_cover || !r->cover_step || !r->touched_blocks) {
 		raster_close(r);
 		return false;

@@ -41,7 +41,7 @@ static struct svg_surface *svg_get_surface(const struct canvas *c)
 
 static int svg_open(struct canvas *c, struct dp_err *err)
 {
-	struct svg_surface *s = c->backend_data = calloc(1, sizeof *s);
+	struct svg_surface *s = c->backend_data = dp_calloc(1, sizeof *s);
 
 	if (!s)
 		return dp_fail(err, DP_E_NOMEM, "out of memory for a picture");

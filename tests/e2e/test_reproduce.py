@@ -293,7 +293,7 @@ class Quick(Case):
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(out.strip(), self.path("r/index.html"))
         self.check_nothing_ran_twice(before, self.journal())
-        self.check_open_file_limit()
+        self.check_files()
         self.check_shared()
         self.check_page()
         self.check_results()

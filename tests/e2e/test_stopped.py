@@ -120,7 +120,7 @@ time.sleep(600)
                    more=", timeout: %gs, grace: 100ms" % unhurried(1))
         wait_for(lambda: self.has("at-0") and self.has("at-1"))
         if "refused" in self.notes():
-            self.external_stop_processes()
+            self.end_all()
             self.skipTest("a process may not trace another here")
         self.client("cancel", study="s", trial=0)
         self.restart()

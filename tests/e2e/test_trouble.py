@@ -58,7 +58,7 @@ class Trouble(Case):
 
     def check_file(self, name, number, words):
         self.trainer("gate('go')\nreport(a=1, b=1)\n")
-        self.submit_file()
+        self.submit_one()
         wait_for(lambda: self.has("at-go"))
         self.fault((name, number))
         self.touch("go")
@@ -83,7 +83,7 @@ class Trouble(Case):
     def test_what_the_trainer_did_is_its_own(self):
         """A file that nobody may read is no trouble of the machine."""
         self.trainer("gate('go')\nreport(a=1, b=1)\n")
-        self.submit_file()
+        self.submit_one()
         wait_for(lambda: self.has("at-go"))
         self.fault(("result.jsonl", errno.EACCES))
         self.touch("go")
@@ -95,7 +95,7 @@ class Trouble(Case):
         for call, number in (("mkdir", errno.EDQUOT), ("spawn", errno.EAGAIN)):
             self.fault((call, number))
             if call == "mkdir":
-                self.submit_file()
+                self.submit_one()
             wait_for(lambda: os.strerror(number) in self.waiting())
         self.goes_on()
         ends = [(r["end"], r["counted"], r["unbegun"]) for r in ended_attempts(self)]
@@ -108,7 +108,7 @@ class Trouble(Case):
         by itself."""
         self.trainer("note(request['attempt'])\nreport(a=1, b=1)\n")
         self.fault(("mkdir", errno.EROFS))
-        self.submit_file()
+        self.submit_one()
         wait_for(lambda: os.strerror(errno.EROFS) in self.waiting())
         before = len(ended_attempts(self))
         self.fault(("request.json", errno.EROFS))
@@ -124,7 +124,7 @@ class Trouble(Case):
         """It is asked for instead: it ran once, its result counts, no zombie is left."""
         self.trainer("note(request['attempt'])\ngate('go')\nreport(a=1, b=1)\n")
         self.fault(("pidfd", errno.EMFILE))
-        self.submit_file()
+        self.submit_one()
         wait_for(lambda: self.has("at-go"))
         self.touch("go")
         self.assertEqual(self.finish(self.client, "s")["study"]["ok"], 1)
@@ -148,7 +148,7 @@ class Trouble(Case):
         """It waits for the shim, which tells of it: nothing is lost."""
         self.trainer("report(a=1, b=1)\n")
         self.fault(("term", 1))
-        self.submit_file()
+        self.submit_one()
         wait_for(lambda: len(self.trial()["attempts"]) > 3)
         self.goes_on()
         ends = {(r["end"], r["counted"]) for r in ended_attempts(self)}

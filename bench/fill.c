@@ -88,34 +88,36 @@ static void fill_evaluation(uint32_t study, uint32_t trial)
 		private_point(&r, x, metrics, y);
 	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 					      .trial = trial,
-					      .source = "random",
-					      .conditioned_on = seq,
-					      .params = x,
-					      .nparams = 5 });
+					      .trial_proposed = { .point = { .source = "random",
+									     .params = x,
+									     .nparams = 5 },
+								  .conditioned_on = seq } });
 	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
 					      .trial = trial,
 					      .run = DP_RUN_ALL });
-	write_event(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-					      .trial = trial,
-					      .run = DP_RUN_ALL,
-					      .end_class = DP_END_OK,
-					      .charged = true,
-					      .metric_names = names,
-					      .nmetrics = 3,
-					      .runs = runs,
-					      .nruns = 2,
-					      .metrics = metrics,
-					      .exit = { .kind = DP_EXIT_CODE,
-							.start_seconds = clock_start + trial,
-							.end_seconds = clock_start + trial + 1,
-							.cpu_seconds = 0.9,
-							.peak_memory = 10 << 20,
-							.stdout_bytes = 100 } });
-	write_event(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-					      .trial = trial,
-					      .state = "ok",
-					      .objectives = y,
-					      .nobjectives = 2 });
+	write_event(study,
+		    (struct dp_event){
+			    .type = DP_EV_ATTEMPT_ENDED,
+			    .trial = trial,
+			    .run = DP_RUN_ALL,
+			    .attempt_ended = { .end_class = DP_END_OK,
+					       .charged = true,
+					       .metric_names = names,
+					       .nmetrics = 3,
+					       .runs = runs,
+					       .nruns = 2,
+					       .metrics = metrics,
+					       .exit = { .kind = DP_EXIT_CODE,
+							 .start_seconds = clock_start + trial,
+							 .end_seconds = clock_start + trial + 1,
+							 .cpu_seconds = 0.9,
+							 .peak_memory = 10 << 20,
+							 .stdout_bytes = 100 } } });
+	write_event(study,
+		    (struct dp_event){
+			    .type = DP_EV_TRIAL_ENDED,
+			    .trial = trial,
+			    .trial_ended = { .status = "ok", .objectives = y, .nobjectives = 2 } });
 }
 
 static const char any_objective[] = "{metric: loss}";
@@ -168,13 +170,14 @@ int main(int argc, char **argv)
 			fill_fail(&err);
 		seq = 0;
 		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
-						  .name = name,
-						  .text = text,
-						  .path = "/bench.yaml",
-						  .dir = "/" });
+						  .study_created = { .name = name,
+								     .text = text,
+								     .path = "/bench.yaml",
+								     .dir = "/" } });
 		for (uint32_t t = 0; t < each; t++)
 			fill_evaluation(s, t);
-		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
+		write_event(s, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .study_moved = { .state = "finished" } });
 	}
 	dp_journal_close(journal);
 	dp_diagnostics_free(&problems);

@@ -50,7 +50,8 @@ static int on_record_find_name(void *arg, uint32_t study, uint32_t seq, const vo
 
 	(void)err;
 	if (seq == 0 && dp_event_decode(bytes, len, &w->event, &why) == DP_OK &&
-	    w->event.type == DP_EV_STUDY_CREATED && strcmp(w->event.name, w->name) == 0)
+	    w->event.type == DP_EV_STUDY_CREATED &&
+	    strcmp(w->event.study_created.name, w->name) == 0)
 		w->found = study;
 	return DP_OK;
 }
@@ -84,9 +85,11 @@ static bool dump_is_private_selection(const struct dp_event *created)
 	struct dp_diagnostics problems = { 0 };
 	struct dp_study *spec = NULL;
 	struct dp_err ignored;
-	bool hides = dp_study_parse(created->text, strlen(created->text), created->name,
-				    created->dir, &spec, &problems, &ignored) == DP_OK &&
-		     spec->search.method == DP_METHOD_SELECT;
+	bool hides =
+		dp_study_parse(created->study_created.text, strlen(created->study_created.text),
+			       created->study_created.name, created->study_created.dir, &spec,
+			       &problems, &ignored) == DP_OK &&
+		spec->search.method == DP_METHOD_SELECT;
 
 	dp_diagnostics_free(&problems);
 	dp_study_free(spec);
@@ -106,7 +109,10 @@ static bool dump_is_omitted(struct journal_walk *w, uint32_t study, const struct
 {
 	if (e->type == DP_EV_STUDY_CREATED) {
 		w->n_shown = 0;
-		w->private_study_id = e->text && e->dir && dump_is_private_selection(e) ? study : 0;
+		w->private_study_id = e->study_created.text && e->study_created.dir &&
+						      dump_is_private_selection(e)
+					      ? study
+					      : 0;
 	}
 	return w->private_study_id == study && e->type != DP_EV_STUDY_CREATED &&
 	       e->type != DP_EV_STUDY_MOVED && e->type != DP_EV_STUDY_AMENDED;

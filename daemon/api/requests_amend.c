@@ -282,9 +282,9 @@ static int amend_apply_file(struct study *study, const struct dp_event *e, json_
 	amend_begin(&a, study, e->requested_by);
 	code = amend_add_differences(&a, differences, err);
 	if (code == DP_OK) {
-		a.asked.text = e->text;
-		a.asked.path = e->path;
-		a.asked.dir = e->dir;
+		a.asked.text = e->study_created.text;
+		a.asked.path = e->study_created.path;
+		a.asked.dir = e->study_created.dir;
 		code = amend_apply(&a, ok, err);
 	}
 	amend_end(&a);
@@ -301,15 +301,16 @@ static void amend_inherit_seeds(const struct dp_study *accepted, struct dp_study
 int request_resubmit(struct study *study, const struct dp_event *e, json_t **ok, struct dp_err *err)
 {
 	const struct dp_study_state *s = study->state;
-	bool same = strcmp(s->text, e->text) == 0 && strcmp(s->dir, e->dir) == 0;
+	bool same = strcmp(s->text, e->study_created.text) == 0 &&
+		    strcmp(s->dir, e->study_created.dir) == 0;
 	struct dp_study *former = NULL;
 	json_t *differences = NULL;
 	int code = same ? DP_OK : amend_parse_former(s, &former, err);
 
 	if (code == DP_OK && !same) {
 		amend_inherit_seeds(s->spec, former);
-		amend_inherit_seeds(s->spec, e->parsed_study);
-		differences = dp_study_diff(former, e->parsed_study);
+		amend_inherit_seeds(s->spec, e->study_created.parsed_study);
+		differences = dp_study_diff(former, e->study_created.parsed_study);
 		code = differences ? amend_check_same_study(s, differences, err)
 				   : dp_fail(err, DP_E_NOMEM, "no memory to compare");
 	}
@@ -329,11 +330,11 @@ int request_resubmit(struct study *study, const struct dp_event *e, json_t **ok,
 static void amend_record_decision(struct study *study, const char *change)
 {
 	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
-			      .evaluations = NAN,
-			      .parallel = NAN,
-			      .priority = NAN,
-			      .changes = &change,
-			      .nchanges = 1 };
+			      .study_amended = { .evaluations = NAN,
+						 .parallel = NAN,
+						 .priority = NAN,
+						 .changes = &change,
+						 .nchanges = 1 } };
 
 	study_record_event(study, &e);
 }

@@ -37,7 +37,7 @@ static struct study *submit_find(const struct daemon *d, const char *name)
 static int submit_create_study(struct request *r, const struct dp_state *there, struct dp_event *e,
 			       struct study **made, struct dp_err *err)
 {
-	const char *from = e->parsed_study->search.initial_from;
+	const char *from = e->study_created.parsed_study->search.initial_from;
 	struct dp_study_state *origin = NULL;
 	char secret[DP_SECRET_SIZE] = "";
 	int code = DP_OK;
@@ -46,19 +46,20 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 		return dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
 			       STUDIES_MAX);
 	if (from)
-		code = warm_start_find_study(there, from, e->parsed_study, &origin, err);
+		code = warm_start_find_study(there, from, e->study_created.parsed_study, &origin,
+					     err);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "search.initial_from");
-	e->seeds = dp_seed_mode_text(
-		dp_study_seed_mode(e->parsed_study)); /* `data` may change later */
-	if (dp_study_seed_mode(e->parsed_study) == DP_SEEDS_SECRET ||
-	    dp_study_needs_secret(e->parsed_study)) {
+	e->study_created.seeds = dp_seed_mode_text(
+		dp_study_seed_mode(e->study_created.parsed_study)); /* `data` may change later */
+	if (dp_study_seed_mode(e->study_created.parsed_study) == DP_SEEDS_SECRET ||
+	    dp_study_needs_secret(e->study_created.parsed_study)) {
 		code = dp_secret_generate(secret, err);
-		e->secret = secret;
+		e->study_created.secret = secret;
 	}
 	if (code != DP_OK)
 		return code;
-	e->name = e->parsed_study->name;
+	e->study_created.name = e->study_created.parsed_study->name;
 	*made = study_record_created(r->daemon, e);
 	explicit_bzero(secret, sizeof secret);
 	amend_record_executor(*made);
@@ -69,11 +70,12 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 	if (dp_json_bool(r->json, "paused", false))
 		study_record_event(
 			*made, &(struct dp_event){ .type = DP_EV_STUDY_MOVED,
-						   .state = dp_study_status_text(DP_STUDY_PAUSED),
 						   .reason = "submitted with --paused",
-						   .requested_by = r->requested_by });
-	log_line(&r->daemon->log, LOG_INFO, e->name, "submitted from %s by %s", e->path,
-		 r->requested_by);
+						   .requested_by = r->requested_by,
+						   .study_moved = { .state = dp_study_status_text(
+									    DP_STUDY_PAUSED) } });
+	log_line(&r->daemon->log, LOG_INFO, e->study_created.name, "submitted from %s by %s",
+		 e->study_created.path, r->requested_by);
 	return DP_OK;
 }
 
@@ -91,46 +93,52 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 {
 	struct dp_diagnostics problems = { 0 };
 	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
-			      .text = dp_json_str(r->json, "text", NULL),
-			      .path = dp_json_str(r->json, "path", "study"),
-			      .dir = dp_json_str(r->json, "dir", NULL),
-			      .requested_by = r->requested_by };
+			      .requested_by = r->requested_by,
+			      .study_created = { .text = dp_json_str(r->json, "text", NULL),
+						 .path = dp_json_str(r->json, "path", "study"),
+						 .dir = dp_json_str(r->json, "dir", NULL) } };
 	struct dp_command_files files = { 0 };
 	struct study *study = NULL;
 	int code;
 
-	if (!e.text || !e.dir || e.dir[0] != '/')
+	if (!e.study_created.text || !e.study_created.dir || e.study_created.dir[0] != '/')
 		return dp_fail(err, DP_E_PROTOCOL, "submit needs 'text' and an absolute 'dir'");
-	code = dp_study_parse(e.text, strlen(e.text), e.path, e.dir, &e.parsed_study, &problems,
-			      err);
+	code = dp_study_parse(e.study_created.text, strlen(e.study_created.text),
+			      e.study_created.path, e.study_created.dir,
+			      &e.study_created.parsed_study, &problems, err);
 	if (code == DP_OK)
-		code = dp_study_resolve_files(e.parsed_study, e.dir, &files, err);
+		code = dp_study_resolve_files(e.study_created.parsed_study, e.study_created.dir,
+					      &files, err);
 	if (code == DP_OK)
-		code = dp_study_preflight(e.parsed_study, e.dir, r->daemon->paths.bin_dir, e.text,
-					  strlen(e.text), &problems, err);
+		code = dp_study_preflight(e.study_created.parsed_study, e.study_created.dir,
+					  r->daemon->paths.bin_dir, e.study_created.text,
+					  strlen(e.study_created.text), &problems, err);
 	if (code == DP_OK)
-		code = dp_propose_check_method(e.parsed_study, err);
-	e.files = files.list;
-	e.nfiles = files.n;
-	if (code == DP_OK && (study = submit_find(r->daemon, e.parsed_study->name)) != NULL) {
+		code = dp_propose_check_method(e.study_created.parsed_study, err);
+	e.study_created.files = files.list;
+	e.study_created.nfiles = files.n;
+	if (code == DP_OK &&
+	    (study = submit_find(r->daemon, e.study_created.parsed_study->name)) != NULL) {
 		code = request_resubmit(study, &e, ok, err);
 		if (code == DP_OK)
 			json_object_update_new(*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
-		dp_study_free(e.parsed_study);
-	} else if (code == DP_OK && !there && submit_reads_state_directory(e.parsed_study)) {
+		dp_study_free(e.study_created.parsed_study);
+	} else if (code == DP_OK && !there &&
+		   submit_reads_state_directory(e.study_created.parsed_study)) {
 		code = warm_start_read_directory(r, "search.initial_from",
-						 e.parsed_study->search.initial_from, submit_study,
-						 err);
-		dp_study_free(e.parsed_study);
+						 e.study_created.parsed_study->search.initial_from,
+						 submit_study, err);
+		dp_study_free(e.study_created.parsed_study);
 	} else if (code == DP_OK &&
-		   (code = dp_study_check_learning_curve(e.parsed_study, e.text, strlen(e.text),
-							 &problems, err)) == DP_OK &&
+		   (code = dp_study_check_learning_curve(
+			    e.study_created.parsed_study, e.study_created.text,
+			    strlen(e.study_created.text), &problems, err)) == DP_OK &&
 		   (code = submit_create_study(r, there ? there : &r->daemon->state, &e, &study,
 					       err)) == DP_OK) {
 		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(study), "new", 1,
 				"warnings", warnings_json(&problems));
 	} else {
-		dp_study_free(e.parsed_study);
+		dp_study_free(e.study_created.parsed_study);
 	}
 	dp_diagnostics_free(&problems);
 	free(files.list);

@@ -196,13 +196,13 @@ static void import_result(const struct import_job *m, uint32_t trial, const doub
 {
 	const struct dp_study *spec = m->study->state->spec;
 	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
-			      .name = m->origin->spec->name,
 			      .trial = trial,
 			      .requested_by = m->requested_by,
-			      .params = x,
-			      .nparams = (uint32_t)spec->nparams,
-			      .objectives = objectives,
-			      .nobjectives = (uint32_t)spec->nobjectives };
+			      .result_imported = { .study_name = m->origin->spec->name,
+						   .params = x,
+						   .nparams = (uint32_t)spec->nparams,
+						   .objectives = objectives,
+						   .nobjectives = (uint32_t)spec->nobjectives } };
 
 	if (!import_is_duplicate(m, x, objectives))
 		study_record_event(m->study, &e);

@@ -161,7 +161,8 @@ void clock_start(struct daemon *d)
 void clock_record_study_times(struct daemon *d, bool counted)
 {
 	for (uint32_t i = 0; i < d->nstudies; i++) {
-		struct dp_event e = { .type = DP_EV_TIME_NOTED, .charged = counted };
+		struct dp_event e = { .type = DP_EV_TIME_NOTED,
+				      .time_noted = { .daemon_ran = counted } };
 
 		if (!d->is_read_only && dp_policy_is_time_limited(d->studies[i]->state))
 			study_record_event(d->studies[i], &e);

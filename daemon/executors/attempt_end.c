@@ -21,17 +21,17 @@ static bool attempt_fill_runs(const struct job *j, struct attempt_report *t, str
 	t->metric_names = dp_calloc(n + 1, sizeof *t->metric_names);
 	t->metrics = dp_calloc(room * n + 1, sizeof *t->metrics);
 	t->runs = dp_calloc(room, sizeof *t->runs);
-	e->nruns = job_list_runs(j, t->runs);
+	e->attempt_ended.nruns = job_list_runs(j, t->runs);
 	for (size_t k = 0; k < n; k++)
 		t->metric_names[k] = dp_result_reader_metric_name(r, k);
-	for (uint32_t i = 0; i < e->nruns; i++)
+	for (uint32_t i = 0; i < e->attempt_ended.nruns; i++)
 		for (size_t k = 0; k < n; k++)
 			if (!dp_result_reader_run_value(r, i, k, &t->metrics[i * n + k]))
 				t->metrics[i * n + k] = NAN;
-	e->metric_names = t->metric_names;
-	e->nmetrics = (uint32_t)n;
-	e->runs = t->runs;
-	e->metrics = t->metrics;
+	e->attempt_ended.metric_names = t->metric_names;
+	e->attempt_ended.nmetrics = (uint32_t)n;
+	e->attempt_ended.runs = t->runs;
+	e->attempt_ended.metrics = t->metrics;
 	return true;
 }
 
@@ -50,21 +50,24 @@ static bool attempt_fill_checkpoints(const struct job *j, bool counted, struct a
 	const struct job_files *f = &j->files;
 	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
 
-	if (n == 0 || e->nmetrics == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
+	if (n == 0 || e->attempt_ended.nmetrics == 0 ||
+	    !attempt_checkpoints_are_valid(j, e->attempt_ended.end_class, counted))
 		return true;
-	e->ncheckpoint_metrics = (uint32_t)(n * e->nruns * e->nmetrics);
-	t->checkpoint_metrics = dp_calloc(e->ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
+	e->attempt_ended.ncheckpoint_metrics =
+		(uint32_t)(n * e->attempt_ended.nruns * e->attempt_ended.nmetrics);
+	t->checkpoint_metrics =
+		dp_calloc(e->attempt_ended.ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
 	for (size_t w = 0; w < n; w++)
-		for (uint32_t i = 0; i < e->nruns; i++)
-			for (size_t k = 0; k < e->nmetrics; k++, at++)
+		for (uint32_t i = 0; i < e->attempt_ended.nruns; i++)
+			for (size_t k = 0; k < e->attempt_ended.nmetrics; k++, at++)
 				if (!dp_result_reader_checkpoint_value(f->result, i, w, k,
 								       &t->checkpoint_metrics[at]))
 					t->checkpoint_metrics[at] = NAN;
-	e->checkpoints = t->checkpoints;
-	e->ncheckpoints = (uint32_t)n;
-	e->checkpoint_metrics = t->checkpoint_metrics;
-	e->checkpoint_epsilons = f->checkpoint_privacy;
-	e->ncheckpoint_epsilons = f->n_checkpoint_privacy;
+	e->attempt_ended.checkpoints = t->checkpoints;
+	e->attempt_ended.ncheckpoints = (uint32_t)n;
+	e->attempt_ended.checkpoint_metrics = t->checkpoint_metrics;
+	e->attempt_ended.checkpoint_epsilons = f->checkpoint_privacy;
+	e->attempt_ended.ncheckpoint_epsilons = f->n_checkpoint_privacy;
 	return true;
 }
 
@@ -72,8 +75,8 @@ static bool attempt_fill_checkpoints(const struct job *j, bool counted, struct a
 static bool attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
 				struct dp_event *e)
 {
-	e->declaration = *dp_result_reader_declaration(j->files.result);
-	e->result_sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
+	e->attempt_ended.declaration = *dp_result_reader_declaration(j->files.result);
+	e->attempt_ended.result_sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
 	return attempt_fill_runs(j, t, e) && attempt_fill_checkpoints(j, counted, t, e);
 }
 
@@ -83,12 +86,12 @@ void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, cons
 			      .trial = j->trial,
 			      .run = j->run,
 			      .attempt = j->attempt,
-			      .end_class = end,
-			      .charged = counted,
-			      /* what says nothing of a trial that is lost never ran */
-			      .never_ran = end == DP_END_LOST && !counted && !j->has_run,
 			      .reason = why && *why ? why : NULL,
-			      .exit = j->files.exit };
+			      .attempt_ended = { .end_class = end,
+						 .charged = counted,
+						 .never_ran = end == DP_END_LOST && !counted &&
+							      !j->has_run,
+						 .exit = j->files.exit } };
 	struct attempt_report reported = { 0 };
 	bool releases = dp_study_has_metric_release(j->spec);
 

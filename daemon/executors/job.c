@@ -216,7 +216,7 @@ bool job_launch(struct study *study)
 		return false;
 	if (study->executor->ops->uses_slots)
 		j->slot = job_find_free_slot(study->executor);
-	e.slot_plus_one = (uint32_t)(j->slot + 1);
+	e.attempt_planned.slot_plus_one = (uint32_t)(j->slot + 1);
 	study_record_event(study, &e);
 	after_commit(study->daemon, job_start, j);
 	return true;
@@ -241,7 +241,7 @@ void job_on_placed(struct job *j, const char *place)
 			      .trial = j->trial,
 			      .run = j->run,
 			      .attempt = j->attempt,
-			      .job_id = place };
+			      .attempt_placed = { .job_id = place } };
 
 	study_record_event(j->study, &e);
 }

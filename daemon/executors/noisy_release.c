@@ -64,22 +64,23 @@ static bool noisy_release_fill_checkpoints(const struct job *j, bool counted,
 {
 	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
 
-	if (n == 0 || !attempt_checkpoints_are_valid(j, e->end_class, counted))
+	if (n == 0 || !attempt_checkpoints_are_valid(j, e->attempt_ended.end_class, counted))
 		return true;
-	t->checkpoint_metrics = dp_calloc(n * e->nmetrics, sizeof *t->checkpoint_metrics);
+	t->checkpoint_metrics =
+		dp_calloc(n * e->attempt_ended.nmetrics, sizeof *t->checkpoint_metrics);
 	for (uint32_t w = 0; w < n; w++)
-		for (uint32_t k = 0; k < e->nmetrics; k++)
+		for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
 			t->checkpoint_metrics[at++] =
 				noisy_release_is_done(j, t->metric_names[k], w)
 					? NAN
 					: noisy_release_value(j, t->metric_names[k], (int32_t)w,
 							      t->checkpoints[w]);
-	e->checkpoints = t->checkpoints;
-	e->ncheckpoints = (uint32_t)n;
-	e->checkpoint_metrics = t->checkpoint_metrics;
-	e->ncheckpoint_metrics = (uint32_t)at;
-	e->checkpoint_epsilons = j->files.checkpoint_privacy;
-	e->ncheckpoint_epsilons = j->files.n_checkpoint_privacy;
+	e->attempt_ended.checkpoints = t->checkpoints;
+	e->attempt_ended.ncheckpoints = (uint32_t)n;
+	e->attempt_ended.checkpoint_metrics = t->checkpoint_metrics;
+	e->attempt_ended.ncheckpoint_metrics = (uint32_t)at;
+	e->attempt_ended.checkpoint_epsilons = j->files.checkpoint_privacy;
+	e->attempt_ended.ncheckpoint_epsilons = j->files.n_checkpoint_privacy;
 	return true;
 }
 
@@ -87,26 +88,28 @@ bool noisy_release_fill(const struct job *j, bool counted, struct attempt_report
 			struct dp_event *e)
 {
 	const struct dp_study *spec = j->spec;
-	bool ended = e->end_class == DP_END_OK || e->end_class == DP_END_DIVERGED;
+	bool ended = e->attempt_ended.end_class == DP_END_OK ||
+		     e->attempt_ended.end_class == DP_END_DIVERGED;
 
 	t->metric_names = dp_calloc(spec->nobjectives, sizeof *t->metric_names);
 	t->metrics = dp_calloc(spec->nobjectives, sizeof *t->metrics);
 	t->runs = dp_calloc(1, sizeof *t->runs);
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
-			t->metric_names[e->nmetrics++] = spec->objectives[i].metric;
-	for (uint32_t k = 0; k < e->nmetrics; k++)
+			t->metric_names[e->attempt_ended.nmetrics++] = spec->objectives[i].metric;
+	for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
 		t->metrics[k] =
 			ended ? noisy_release_value(j, t->metric_names[k], DP_CHECKPOINT_FINAL, NAN)
 			      : NAN;
-	e->metric_names = t->metric_names;
-	e->runs = t->runs;
-	e->nruns = 1;
-	e->metrics = t->metrics;
-	e->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+	e->attempt_ended.metric_names = t->metric_names;
+	e->attempt_ended.runs = t->runs;
+	e->attempt_ended.nruns = 1;
+	e->attempt_ended.metrics = t->metrics;
+	e->attempt_ended.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 	/* a digest of few possible values tells which it was; so may these */
-	e->exit.cpu_seconds = 0;
-	e->exit.peak_memory = e->exit.stdout_bytes = e->exit.stderr_bytes = 0;
+	e->attempt_ended.exit.cpu_seconds = 0;
+	e->attempt_ended.exit.peak_memory = e->attempt_ended.exit.stdout_bytes =
+		e->attempt_ended.exit.stderr_bytes = 0;
 	return noisy_release_fill_checkpoints(j, counted, t, e);
 }
 

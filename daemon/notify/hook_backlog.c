@@ -160,8 +160,8 @@ static void hook_backlog_finish_study(struct study *study)
 			      .study = study->state->id,
 			      .seq = study->state->next_seq,
 			      .time_us = study->state->updated_us,
-			      .state = dp_study_status_text(DP_STUDY_PAUSED),
-			      .reason = study->state->reason };
+			      .reason = study->state->reason,
+			      .study_moved = { .state = dp_study_status_text(DP_STUDY_PAUSED) } };
 	bool apart = study->hook_backlog.is_quarantined;
 
 	study->hook_backlog = (struct hook_backlog_entry){ 0 };

@@ -12,7 +12,7 @@
 
 static bool notification_moved_to(const struct dp_event *e, enum dp_study_status status)
 {
-	return strcmp(e->state, dp_study_status_text(status)) == 0;
+	return strcmp(e->study_moved.state, dp_study_status_text(status)) == 0;
 }
 
 static bool notification_classify(const struct dp_event *e, enum hook_event *what)
@@ -31,7 +31,7 @@ static bool notification_classify(const struct dp_event *e, enum hook_event *wha
 	if (e->type == DP_EV_STUDY_CREATED)
 		return true;
 	if (e->type == DP_EV_TRIAL_ENDED)
-		return strcmp(e->state, dp_trial_status_text(DP_TRIAL_FAILED)) == 0;
+		return strcmp(e->trial_ended.status, dp_trial_status_text(DP_TRIAL_FAILED)) == 0;
 	for (size_t i = 0; e->type == DP_EV_STUDY_MOVED && i < DP_COUNT(moves); i++) {
 		*what = moves[i].what;
 		if (notification_moved_to(e, moves[i].to))
@@ -64,7 +64,7 @@ static json_t *notification_study_json(struct study *study, const struct dp_even
 	}
 	/* the state as it was recorded: a study may have gone on since */
 	if (e->type == DP_EV_STUDY_MOVED)
-		json_object_set_new(result, "state", json_string(e->state));
+		json_object_set_new(result, "state", json_string(e->study_moved.state));
 	json_object_set_new(result, "reason", dp_reason_json(e->reason, e->requested_by));
 	json_object_del(result, "front");
 	json_object_del(result, "anti_ideal");

@@ -107,8 +107,8 @@ static void accounting_record_trial(struct accounting_job *job)
 	if (job->refusal[0]) {
 		e.reason = job->refusal;
 	} else {
-		e.objectives = job->privacy;
-		e.nobjectives = (uint32_t)job->study->state->spec->nobjectives;
+		e.trial_accounted.privacy = job->privacy;
+		e.trial_accounted.nprivacy = (uint32_t)job->study->state->spec->nobjectives;
 	}
 	study_record_event(job->study, &e);
 }

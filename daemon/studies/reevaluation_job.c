@@ -137,19 +137,19 @@ static void reevaluation_record_point(struct reevaluation_job *job,
 	const struct dp_study *spec = study->state->spec;
 	struct dp_event e = { .type = DP_EV_MEASURE_ASKED,
 			      .trial = dp_state_next_reeval_trial(study->state),
-			      .source = job->reason,
-			      .reeval_trial = p->result_trial,
-			      .reeval_checkpoint = p->result_at,
-			      .reeval_runs = job->runs,
 			      .requested_by = job->client_id ? job->requested_by : NULL,
-			      .params = p->x,
-			      .nparams = (uint32_t)spec->nparams,
-			      .renyi = &p->renyi,
-			      .nrenyi = isnan(p->renyi) ? 0 : 1 };
+			      .measure_asked = { .point = { .source = job->reason,
+							    .params = p->x,
+							    .nparams = (uint32_t)spec->nparams,
+							    .renyi = &p->renyi,
+							    .nrenyi = isnan(p->renyi) ? 0 : 1 },
+						 .result_trial = p->result_trial,
+						 .result_checkpoint = p->result_at,
+						 .runs = job->runs } };
 
 	if (dp_study_has_privacy(spec)) {
-		e.objectives = p->privacy;
-		e.nobjectives = (uint32_t)spec->nobjectives;
+		e.measure_asked.point.privacy = p->privacy;
+		e.measure_asked.point.nprivacy = (uint32_t)spec->nobjectives;
 	}
 	study_record_event(study, &e);
 }
@@ -277,9 +277,9 @@ static void reevaluation_record_final(struct reevaluation_job *job)
 {
 	struct study *study = job->study;
 	struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
-				.source = job->reason,
-				.reeval_trial = NAN,
-				.reeval_checkpoint = NAN };
+				.measure_asked = { .point = { .source = job->reason },
+						   .result_trial = NAN,
+						   .result_checkpoint = NAN } };
 	struct dp_step step;
 	size_t left_out = 0;
 	char reason[600];

@@ -145,25 +145,29 @@ static void study_log(const struct study *study, const struct dp_event *e)
 	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME_LEN], name[DP_TRIAL_NAME_LEN];
 	enum log_level level = LOG_INFO;
 	char told[DP_REASON_LEN];
-	const char *reason;
+	const char *reason, *state;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
 	if (e->type == DP_EV_TRIAL_ENDED && dp_state_is_private_selection(s))
 		return;
 	if (e->type == DP_EV_TRIAL_ENDED) {
+		state = e->trial_ended.status;
 		snprintf(about, sizeof about, "%s/%s", s->spec->name,
 			 dp_trial_format_name(e->trial, name));
 		if (dp_state_find_trial(s, e->trial)->status != DP_TRIAL_OK)
 			level = LOG_WARN;
-	} else if (e->type != DP_EV_STUDY_MOVED)
+	} else if (e->type == DP_EV_STUDY_MOVED) {
+		state = e->study_moved.state;
+		if (e->study_moved.by_failures)
+			level = LOG_WARN;
+	} else {
 		return;
-	else if (e->charged)
-		level = LOG_WARN;
+	}
 	reason = dp_reason_text(e->reason, e->requested_by, told);
-	if (reason && strncmp(reason, e->state, strlen(e->state)) == 0)
+	if (reason && strncmp(reason, state, strlen(state)) == 0)
 		log_line(&study->daemon->log, level, about, "%s", reason);
 	else
-		log_line(&study->daemon->log, level, about, "%s%s%s", e->state, reason ? ": " : "",
+		log_line(&study->daemon->log, level, about, "%s%s%s", state, reason ? ": " : "",
 			 reason ? reason : "");
 }
 

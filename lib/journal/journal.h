@@ -51,98 +51,150 @@ enum {
  * walks over the trials of the search meets them. People see m0, m1, ... */
 #define DP_REEVAL_TRIAL_FIRST UINT32_C(1000000000)
 
-/* One record in memory. Which fields a type uses is in event_fields.c's table; the others
- * are zero. Strings and arrays belong to the caller when encoding; a decoded event
- * points into its own arena and lives until dp_event_clear(). */
+/* A point to be evaluated. Arrays: see struct dp_event. */
+struct dp_event_point {
+	const char *source; /* "random", "dpareto", ...; of a measure-asked: "verify", "end", ... */
+	const double *params; /* (nparams) one per parameter of the study, see study.h */
+	uint32_t nparams;
+	/* (nprivacy) epsilons, NaN for objectives that are no epsilons; none if an accountant
+	 * refused the point, which `reason` explains */
+	const double *privacy;
+	uint32_t nprivacy;
+	/* with search.budget one number: the Renyi divergence of one run at the filter's order */
+	const double *renyi;
+	uint32_t nrenyi;
+};
+
+struct dp_ev_study_created {
+	const char *name, *text, *path, *dir; /* dir: directory of the study file */
+	const char *secret;                   /* base/secret.h; NULL: the study needs none */
+	const char *seeds;                    /* "fixed", "secret"; NULL: before version 0.3 */
+	const char *const *files;             /* (nfiles) as of dp_study_resolve_files() */
+	uint32_t nfiles;
+	/* Never stored: `text` as parsed already, which the reducer takes over. NULL: it parses
+	 * the text itself, as it does in a replay. */
+	struct dp_study *parsed_study;
+};
+
+struct dp_ev_study_amended {
+	double evaluations, parallel, priority; /* NaN: unchanged */
+	const char *const *changes;             /* (nchanges) other keys: "trainer.timeout=30s" */
+	uint32_t nchanges;
+	const char *text, *path, *dir; /* of an edited study file; NULL: unchanged */
+};
+
+struct dp_ev_study_moved {
+	const char *state;
+	bool by_failures;
+};
+
+struct dp_ev_trial_proposed {
+	struct dp_event_point point;
+	uint32_t conditioned_on; /* the proposal knew the study's records before this seq */
+	double proposal_seconds; /* finding it took; 0: unknown */
+};
+
+/* The trial of the head is the first of the re-evaluation. Without runs: search.remeasure has
+ * asked for the whole front, or `reason` says which part it left out. */
+struct dp_ev_measure_asked {
+	struct dp_event_point point;
+	double result_trial, result_checkpoint; /* the result; NaN: none, or the trial's own */
+	uint32_t runs;
+};
+
+struct dp_ev_attempt_planned {
+	uint32_t slot_plus_one; /* of DPARETO_SLOT; 0: it has none */
+};
+
+struct dp_ev_attempt_placed {
+	const char *job_id; /* of Slurm */
+};
+
+struct dp_ev_attempt_ended {
+	enum dp_end_class end_class;
+	bool charged;   /* false: says nothing about the trial (never started, daemon stopped),
+			 * so it costs no retry */
+	bool never_ran; /* certainly no trainer ran, so it cost no privacy */
+	struct dp_exit_record exit;
+	const uint32_t *runs; /* (nruns) run numbers that were asked for */
+	uint32_t nruns;
+	const char *const *metric_names; /* (nmetrics) */
+	uint32_t nmetrics;
+	const double *metrics; /* (nruns x nmetrics); NaN also where a run reported none */
+	/* the checkpoints that it reached, where they count: their values, the metrics there
+	 * (ncheckpoints x nruns x nmetrics; NaN as above), and the epsilons there (ncheckpoints x
+	 * privacy objectives; none if another attempt has recorded them) */
+	const double *checkpoints, *checkpoint_metrics, *checkpoint_epsilons;
+	uint32_t ncheckpoints, ncheckpoint_metrics, ncheckpoint_epsilons;
+	struct dp_declaration declaration;
+	const char *result_sha256; /* of the result file as it was read, in hexadecimal */
+};
+
+struct dp_ev_trial_ended {
+	const char *status;       /* "ok", "diverged", "failed", "cancelled" */
+	const double *objectives; /* (nobjectives), natural units; NaN: not known */
+	uint32_t nobjectives;
+};
+
+struct dp_ev_result_imported {
+	const char *study_name; /* where it comes from; the trial of the head is its number there */
+	const double *params, *objectives;
+	uint32_t nparams, nobjectives;
+};
+
+struct dp_ev_trial_accounted {
+	const double *privacy; /* (nprivacy) as in struct dp_event_point */
+	uint32_t nprivacy;
+};
+
+struct dp_ev_time_noted {
+	bool daemon_ran; /* since the record before */
+};
+
+struct dp_ev_accounting_fixed {
+	const double *orders, *weights; /* of the odometer */
+	uint32_t norders, nweights;
+	struct dp_filter filter; /* of search.budget; all 0: none */
+};
+
+/* One record in memory: a head, and what its type adds. Strings and arrays belong to the caller
+ * when encoding; a decoded event points into its own arena and lives until dp_event_clear(). */
 struct dp_event {
 	enum dp_event_type type;
 	uint32_t study;  /* key, part one; from 1 */
 	uint32_t seq;    /* key, part two; from 0 within the study */
 	int64_t time_us; /* microseconds since 1970 */
 
-	/* study-created; name also in result-imported: the study it comes from. In
-	 * study-amended the last three are those of a file that took its place */
-	const char *name, *text, *path, *dir; /* dir: folder of the study file */
-	const char *secret;                   /* of a study that needs one: base/secret.h */
-	const char *seeds;                    /* "fixed", "secret"; NULL: of a version before 0.3 */
-	const char *const *files;             /* (nfiles) as of dp_study_resolve_files() */
-	uint32_t nfiles;
-	/* `text` as parsed already, never stored: the fold takes it over. NULL: it parses
-	 * the text itself, as it does in a replay. */
-	struct dp_study *parsed_study;
-	/* study-amended: NaN where unchanged */
-	double evaluations, parallel, priority;
-	const char *const *changes; /* (nchanges) other keys: "trainer.timeout=30s" */
-	uint32_t nchanges;
-	/* study-moved; state also in trial-ended ("ok", "diverged", "failed",
-	 * "cancelled"); reason wherever there is one */
-	const char *state, *reason;
-	/* who asked for it and from where, where somebody did; NULL: the daemon decided.
-	 * For people: nothing follows from it */
-	const char *requested_by;
+	uint32_t trial;   /* that it is about */
+	int32_t run;      /* attempt-*: DP_RUN_ALL or the one run of this process */
+	uint32_t attempt; /* attempt-*: its number */
+	const char *reason;
+	const char
+		*requested_by; /* who, and from where; NULL: the daemon decided. For people only */
 
-	uint32_t trial; /* measure-asked: the first that measures, DP_REEVAL_TRIAL_FIRST or more */
-	/* trial-proposed; measure-asked, too, but for `basis`, and with "remeasure",
-	 * "verify" or "end" as the source */
-	const char *source;      /* "random", "grid", "dpareto", ... */
-	uint32_t conditioned_on; /* conditioned on the study's records before this seq */
-	double proposal_seconds; /* trial-proposed: seconds that finding it took; 0: unknown */
-	const double *params;    /* one per parameter of the study, see study.h */
-	uint32_t nparams;
-	/* measure-asked: the result that is measured again, NaN: none; how many runs. An
-	 * "end" without runs: search.remeasure has asked for the whole front, or `reason`
-	 * says what of it was left out */
-	double reeval_trial, reeval_checkpoint;
-	uint32_t reeval_runs;
-	/* attempt-* */
-	int32_t run; /* DP_RUN_ALL or the one run of this process */
-	uint32_t attempt;
-	/* attempt-planned: one more than its DPARETO_SLOT; 0: it gets none, or a version
-	 * that gave none planned it */
-	uint32_t slot_plus_one;
-	/* attempt-placed: what its executor knows it by, the number of a Slurm job */
-	const char *job_id;
-	/* attempt-ended */
-	enum dp_end_class end_class;
-	bool charged;   /* false: says nothing about the trial (never started, daemon
-			 * stopped), so it costs no retry. In study-moved: because of the
-			 * trainer. In time-noted: a daemon ran since the record before */
-	bool never_ran; /* it is certain that no trainer ran, so that it cost no privacy */
-	struct dp_exit_record exit;
-	const char *const *metric_names; /* (nmetrics) */
-	uint32_t nmetrics;
-	const uint32_t *runs; /* (nruns) run numbers that were asked */
-	uint32_t nruns;
-	const double *metrics; /* (nruns x nmetrics); NaN also where a run did not tell */
-	/* what it reached of its path, where that counts: the values asked, the metrics
-	 * there (nwaypoints x nruns x nmetrics; NaN as above), and the epsilons there
-	 * (nwaypoints x privacy objectives; none if another attempt has told them) */
-	const double *checkpoints, *checkpoint_metrics, *checkpoint_epsilons;
-	uint32_t ncheckpoints, ncheckpoint_metrics, ncheckpoint_epsilons;
-	struct dp_declaration declaration;
-	const char *result_sha256; /* of the result file as it was read, in hexadecimal */
-	/* trial-ended; in trial-proposed, trial-accounted and measure-asked what the
-	 * privacy oracles say, NaN for the other objectives; none there if an oracle
-	 * refused (`reason`)
-	 */
-	const double *objectives; /* (nobjectives), natural units; NaN: not known */
-	uint32_t nobjectives;
-	/* trial-proposed, measure-asked, with search.budget: K of one training there at
-	 * the filter's order: one number */
-	const double *renyi;
-	uint32_t nrenyi;
-	/* accounting-fixed: the odometer's orders and weights, and the filter of
-	 * search.budget; of these the first two always */
-	const double *orders, *weights;
-	uint32_t norders, nweights;
-	struct dp_filter filter;
+	union {
+		struct dp_ev_attempt_ended attempt_ended; /* first, since it is the largest: an
+							   * initialiser without any clears all */
+		struct dp_ev_study_created study_created;
+		struct dp_ev_study_amended study_amended;
+		struct dp_ev_study_moved study_moved;
+		struct dp_ev_trial_proposed trial_proposed;
+		struct dp_ev_measure_asked measure_asked;
+		struct dp_ev_attempt_planned attempt_planned;
+		struct dp_ev_attempt_placed attempt_placed;
+		struct dp_ev_trial_ended trial_ended;
+		struct dp_ev_result_imported result_imported;
+		struct dp_ev_trial_accounted trial_accounted;
+		struct dp_ev_time_noted time_noted;
+		struct dp_ev_accounting_fixed accounting_fixed;
+	};
 
 	void *arena; /* of a decoded event */
 };
 
 const char *dp_event_type_name(enum dp_event_type t);
 /* The stored form: MessagePack [type, version, time, {fields}] and a CRC-32, in place
- * of what `out` held. A field that the type does not have must be zero (or NaN). */
+ * of what `out` held. DP_E_INVALID for a mistake of the program. */
 DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err);
 /* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, or have a field of the
  * wrong type; DP_E_PROTOCOL if they are sound, but of a type or version from the future.

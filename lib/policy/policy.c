@@ -61,7 +61,7 @@ static bool step_record_time(const struct dp_study_state *s, int64_t now, struct
 	if (now < next_time_note_us(s) || now >= max_time_deadline_us(s))
 		return false;
 	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_TIME_NOTED);
-	step->event.charged = true;
+	step->event.time_noted.daemon_ran = true;
 	return true;
 }
 
@@ -90,8 +90,8 @@ static bool step_change_study_status(struct dp_step *step, enum dp_study_status 
 				     bool by_failures)
 {
 	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_STUDY_MOVED);
-	step->event.state = dp_study_status_text(to);
-	step->event.charged = by_failures;
+	step->event.study_moved.state = dp_study_status_text(to);
+	step->event.study_moved.by_failures = by_failures;
 	step->event.reason = step->reason[0] ? step->reason : NULL;
 	return true;
 }

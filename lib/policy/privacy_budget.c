@@ -37,11 +37,11 @@ struct dp_event dp_policy_accounting_event(const struct dp_odometer *o,
 					   const struct dp_filter *filter)
 {
 	return (struct dp_event){ .type = DP_EV_ACCOUNTING_FIXED,
-				  .orders = o->order,
-				  .norders = (uint32_t)o->n,
-				  .weights = o->weight,
-				  .nweights = (uint32_t)o->n,
-				  .filter = *filter };
+				  .accounting_fixed = { .orders = o->order,
+							.norders = (uint32_t)o->n,
+							.weights = o->weight,
+							.nweights = (uint32_t)o->n,
+							.filter = *filter } };
 }
 
 /* ---- what is spent ---- */

@@ -17,7 +17,7 @@ static void transition_add_status(struct dp_transition_events *out, enum dp_stud
 				  const char *reason)
 {
 	transition_add_event(out, DP_EV_STUDY_MOVED);
-	out->events[out->count - 1].state = dp_study_status_text(to);
+	out->events[out->count - 1].study_moved.state = dp_study_status_text(to);
 	out->events[out->count - 1].reason = reason;
 }
 
@@ -176,14 +176,14 @@ static int transition_set(const struct dp_study_state *s, const struct dp_transi
 		return hint_evaluations_used_up(s, err);
 	}
 	transition_add_event(out, DP_EV_STUDY_AMENDED);
-	out->events[0].evaluations = a->evaluations;
-	out->events[0].parallel = a->parallel;
-	out->events[0].priority = a->priority;
-	out->events[0].changes = a->changes;
-	out->events[0].nchanges = a->nchanges;
-	out->events[0].text = a->text;
-	out->events[0].path = a->path;
-	out->events[0].dir = a->dir;
+	out->events[0].study_amended.evaluations = a->evaluations;
+	out->events[0].study_amended.parallel = a->parallel;
+	out->events[0].study_amended.priority = a->priority;
+	out->events[0].study_amended.changes = a->changes;
+	out->events[0].study_amended.nchanges = a->nchanges;
+	out->events[0].study_amended.text = a->text;
+	out->events[0].study_amended.path = a->path;
+	out->events[0].study_amended.dir = a->dir;
 	/* a larger budget, or more time, wakes a study that had used up its own */
 	if (is_max_time_lifted(s, &wanted, a->evaluations) ||
 	    (s->status == DP_STUDY_FINISHED && s->ntrials < a->evaluations))
@@ -454,11 +454,11 @@ void dp_policy_on_no_proposal(const struct dp_study_state *s, const struct dp_er
 		transition_add_status(out,
 				      why->code == DP_E_ORACLE ? DP_STUDY_PAUSED : DP_STUDY_FAILED,
 				      why->msg);
-		out->events[0].charged = true;
+		out->events[0].study_moved.by_failures = true;
 		return;
 	}
 	transition_add_event(out, DP_EV_STUDY_AMENDED);
-	out->events[0].evaluations = s->ntrials;
-	out->events[0].parallel = out->events[0].priority = NAN;
+	out->events[0].study_amended.evaluations = s->ntrials;
+	out->events[0].study_amended.parallel = out->events[0].study_amended.priority = NAN;
 	out->events[0].reason = why->msg;
 }

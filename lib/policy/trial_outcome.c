@@ -86,13 +86,13 @@ void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t
 {
 	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_TRIAL_ENDED);
 	step->event.trial = t->number;
-	step->event.state = dp_trial_status_text(status);
+	step->event.trial_ended.status = dp_trial_status_text(status);
 	step->event.reason = step->reason[0] ? step->reason : NULL;
 	if (status != DP_TRIAL_OK && status != DP_TRIAL_DIVERGED)
 		return;
 	compute_trial_objectives(s, t, step->objectives);
-	step->event.objectives = step->objectives;
-	step->event.nobjectives = (uint32_t)s->spec->nobjectives;
+	step->event.trial_ended.objectives = step->objectives;
+	step->event.trial_ended.nobjectives = (uint32_t)s->spec->nobjectives;
 }
 
 bool dp__trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run)

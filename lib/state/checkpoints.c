@@ -40,38 +40,41 @@ static size_t count_privacy_objectives(const struct dp_study *spec)
 static bool are_event_checkpoints_valid(const struct dp_study_state *st, const struct dp_trial *t,
 					const struct dp_event *e)
 {
-	uint64_t n = e->ncheckpoints;
+	uint64_t n = e->attempt_ended.ncheckpoints;
 
 	if (st->spec->trainer.learning_curve.points == 0 || n > DP_CHECKPOINTS_MAX ||
-	    e->ncheckpoint_metrics != n * e->nruns * e->nmetrics)
+	    e->attempt_ended.ncheckpoint_metrics !=
+		    n * e->attempt_ended.nruns * e->attempt_ended.nmetrics)
 		return false;
-	if (e->ncheckpoint_epsilons &&
-	    e->ncheckpoint_epsilons != n * count_privacy_objectives(st->spec))
+	if (e->attempt_ended.ncheckpoint_epsilons &&
+	    e->attempt_ended.ncheckpoint_epsilons != n * count_privacy_objectives(st->spec))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!(fabs(e->checkpoints[i]) <= 0x1p53) ||
-		    (i > 0 && !(e->checkpoints[i] > e->checkpoints[i - 1])))
+		if (!(fabs(e->attempt_ended.checkpoints[i]) <= 0x1p53) ||
+		    (i > 0 &&
+		     !(e->attempt_ended.checkpoints[i] > e->attempt_ended.checkpoints[i - 1])))
 			return false;
 	if (!t->checkpoints)
 		return true;
 	return t->checkpoints->count == n &&
-	       memcmp(t->checkpoints->values, e->checkpoints, n * sizeof *e->checkpoints) == 0;
+	       memcmp(t->checkpoints->values, e->attempt_ended.checkpoints,
+		      n * sizeof *e->attempt_ended.checkpoints) == 0;
 }
 
 static struct dp_checkpoints *checkpoints_new(const struct dp_study_state *st,
 					      const struct dp_event *e)
 {
 	struct dp_checkpoints *checkpoints = dp_calloc(1, sizeof *checkpoints);
-	size_t n = e->ncheckpoints;
+	size_t n = e->attempt_ended.ncheckpoints;
 
-	checkpoints->count = e->ncheckpoints;
+	checkpoints->count = e->attempt_ended.ncheckpoints;
 	checkpoints->values = dp_malloc(n * sizeof *checkpoints->values);
 	checkpoints->objectives = new_nan_array(n * st->spec->nobjectives);
 	if (!checkpoints->values || !checkpoints->objectives) {
 		dp__checkpoints_free(checkpoints);
 		return NULL;
 	}
-	memcpy(checkpoints->values, e->checkpoints, n * sizeof *checkpoints->values);
+	memcpy(checkpoints->values, e->attempt_ended.checkpoints, n * sizeof *checkpoints->values);
 	return checkpoints;
 }
 
@@ -79,20 +82,23 @@ static void checkpoints_store_event(const struct dp_study_state *st,
 				    struct dp_checkpoints *checkpoints, const struct dp_event *e)
 {
 	size_t runs = (size_t)dp_study_reported_runs(st->spec), m = st->spec->nobjectives;
-	const double *v = e->checkpoint_metrics, *epsilon = e->checkpoint_epsilons;
+	const double *v = e->attempt_ended.checkpoint_metrics,
+		     *epsilon = e->attempt_ended.checkpoint_epsilons;
 
 	for (uint32_t w = 0; w < checkpoints->count; w++)
-		for (uint32_t i = 0; i < e->nruns; i++)
-			for (uint32_t k = 0; k < e->nmetrics; k++, v++) {
-				int column = dp_state_metric_column(st, e->metric_names[k]);
+		for (uint32_t i = 0; i < e->attempt_ended.nruns; i++)
+			for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++, v++) {
+				int column = dp_state_metric_column(
+					st, e->attempt_ended.metric_names[k]);
 
 				/* what an attempt before it reached stays */
-				if (e->runs[i] < runs && !isnan(*v))
-					checkpoints->run_metrics[(w * runs + e->runs[i]) *
+				if (e->attempt_ended.runs[i] < runs && !isnan(*v))
+					checkpoints->run_metrics[(w * runs +
+								  e->attempt_ended.runs[i]) *
 									 checkpoints->nmetrics +
 								 (uint32_t)column] = *v;
 			}
-	for (size_t w = 0; e->ncheckpoint_epsilons && w < checkpoints->count; w++)
+	for (size_t w = 0; e->attempt_ended.ncheckpoint_epsilons && w < checkpoints->count; w++)
 		for (size_t k = 0; k < m; k++)
 			if (st->spec->objectives[k].privacy) {
 				/* one that did not reach it takes no epsilon away */
@@ -105,17 +111,18 @@ static void checkpoints_store_event(const struct dp_study_state *st,
 int dp__checkpoints_add_attempt(struct dp_study_state *st, struct dp_trial *t,
 				const struct dp_event *e, struct dp_err *err)
 {
-	size_t rows = (size_t)e->ncheckpoints * (size_t)dp_study_reported_runs(st->spec);
+	size_t rows =
+		(size_t)e->attempt_ended.ncheckpoints * (size_t)dp_study_reported_runs(st->spec);
 	struct dp_checkpoints *checkpoints = t->checkpoints;
 
-	if (e->ncheckpoints == 0)
+	if (e->attempt_ended.ncheckpoints == 0)
 		return DP_OK;
 	if (!are_event_checkpoints_valid(st, t, e))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "the waypoints of trial %u of study %u do not fit it", t->number,
 			       st->id);
-	for (uint32_t k = 0; k < e->nmetrics; k++)
-		if (dp__metric_find_or_add(st, e->metric_names[k]) < 0)
+	for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
+		if (dp__metric_find_or_add(st, e->attempt_ended.metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	if (!checkpoints)
 		checkpoints = t->checkpoints = checkpoints_new(st, e);

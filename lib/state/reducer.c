@@ -12,7 +12,8 @@
 
 static bool event_has_seed_mode(const struct dp_event *e, enum dp_seed_mode seeds)
 {
-	return e->seeds && strcmp(e->seeds, dp_seed_mode_text(seeds)) == 0;
+	return e->study_created.seeds &&
+	       strcmp(e->study_created.seeds, dp_seed_mode_text(seeds)) == 0;
 }
 
 /* Noise and seeds follow from the secret: without it there would be others. */
@@ -21,10 +22,11 @@ static int check_event_secret(const struct dp_event *e, const struct dp_study *s
 {
 	bool secret = event_has_seed_mode(e, DP_SEEDS_SECRET);
 
-	if (e->seeds && !secret && !event_has_seed_mode(e, DP_SEEDS_FIXED))
+	if (e->study_created.seeds && !secret && !event_has_seed_mode(e, DP_SEEDS_FIXED))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u was created with seeds of no known kind", e->study);
-	if ((secret || dp_study_needs_secret(spec)) && !(e->secret && dp_secret_ok(e->secret)))
+	if ((secret || dp_study_needs_secret(spec)) &&
+	    !(e->study_created.secret && dp_secret_ok(e->study_created.secret)))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u was created without the secret that it needs", e->study);
 	return DP_OK;
@@ -34,8 +36,9 @@ static int check_event_secret(const struct dp_event *e, const struct dp_study *s
  * submitted, and does not change with what becomes of these. */
 static int resolve_event_files(const struct dp_event *e, struct dp_study *spec, struct dp_err *err)
 {
-	struct dp_command_files files = { (const char **)e->files, e->nfiles };
-	int code = dp_study_restore_files(spec, e->dir, &files, err);
+	struct dp_command_files files = { (const char **)e->study_created.files,
+					  e->study_created.nfiles };
+	int code = dp_study_restore_files(spec, e->study_created.dir, &files, err);
 
 	return code == DP_OK ? check_event_secret(e, spec, err) : code;
 }
@@ -46,13 +49,14 @@ static int parse_event_study(const struct dp_event *e, struct dp_study **spec, s
 	struct dp_diagnostics problems = { 0 };
 	int code;
 
-	if (e->parsed_study) {
-		code = check_event_secret(e, e->parsed_study, err);
-		*spec = code == DP_OK ? e->parsed_study : NULL;
+	if (e->study_created.parsed_study) {
+		code = check_event_secret(e, e->study_created.parsed_study, err);
+		*spec = code == DP_OK ? e->study_created.parsed_study : NULL;
 		return code;
 	}
-	code = dp_study_parse(e->text, strlen(e->text), e->path ? e->path : "study", e->dir, spec,
-			      &problems, err);
+	code = dp_study_parse(e->study_created.text, strlen(e->study_created.text),
+			      e->study_created.path ? e->study_created.path : "study",
+			      e->study_created.dir, spec, &problems, err);
 	dp_diagnostics_free(&problems);
 	if (code == DP_OK)
 		return resolve_event_files(e, *spec, err);
@@ -70,7 +74,7 @@ static int set_seed_mode(struct dp_study_state *st, const struct dp_event *e, st
 {
 	bool select = st->spec->search.method == DP_METHOD_SELECT;
 
-	if (e->seeds)
+	if (e->study_created.seeds)
 		st->spec->seeds =
 			event_has_seed_mode(e, DP_SEEDS_SECRET) ? DP_SEEDS_SECRET : DP_SEEDS_FIXED;
 	else
@@ -107,7 +111,7 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 	uint32_t i = dp__state_study_index(s, e->study);
 	int code;
 
-	if (!e->text || !e->dir)
+	if (!e->study_created.text || !e->study_created.dir)
 		return dp_fail(err, DP_E_CORRUPT, "a study was created without its text");
 	if (e->seq != 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is created by record %u", e->study,
@@ -122,9 +126,10 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 		s->capacity = room;
 	}
 	st = dp_calloc(1, sizeof *st);
-	if (!st || dp__replace_string(&st->text, e->text) ||
-	    dp__replace_string(&st->path, e->path) || dp__replace_string(&st->dir, e->dir) ||
-	    dp__replace_string(&st->secret, e->secret))
+	if (!st || dp__replace_string(&st->text, e->study_created.text) ||
+	    dp__replace_string(&st->path, e->study_created.path) ||
+	    dp__replace_string(&st->dir, e->study_created.dir) ||
+	    dp__replace_string(&st->secret, e->study_created.secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
 		code = parse_event_study(e, &st->spec, err); /* last: only now is it ours */
@@ -156,7 +161,7 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 static int reduce_study_moved(struct dp_study_state *st, const struct dp_event *e,
 			      struct dp_err *err)
 {
-	int status = dp__study_status_parse(e->state);
+	int status = dp__study_status_parse(e->study_moved.state);
 	bool stays;
 
 	if (status < 0)
@@ -169,7 +174,7 @@ static int reduce_study_moved(struct dp_study_state *st, const struct dp_event *
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	dp__reevals_on_study_moved(st, (enum dp_study_status)status);
 	st->status = (enum dp_study_status)status;
-	st->moved_by_failures = e->charged;
+	st->moved_by_failures = e->study_moved.by_failures;
 	if (status == DP_STUDY_RUNNING) {
 		st->consecutive_failures = 0;
 		st->reevals.consecutive_failures = 0;
@@ -197,13 +202,13 @@ void dp__results_add_trial(struct dp_study_state *st, uint32_t trial)
 	st->front_is_extendable = true;
 }
 
-bool dp__event_params_are_valid(const struct dp_study *spec, const struct dp_event *e)
+bool dp__params_are_valid(const struct dp_study *spec, const double *params, uint32_t n)
 {
-	if (e->nparams != spec->nparams)
+	if (n != spec->nparams)
 		return false;
 	for (size_t i = 0; i < spec->nparams; i++) {
 		const struct dp_param *p = &spec->params[i];
-		double x = e->params[i];
+		double x = params[i];
 
 		if (p->kind == DP_PARAM_CATEGORICAL &&
 		    !(x >= 0 && x < (double)json_array_size(p->values)))
@@ -230,14 +235,16 @@ static bool is_event_filter_valid(const struct dp_study *spec, const struct dp_f
 static int reduce_accounting_fixed(struct dp_study_state *st, const struct dp_event *e,
 				   struct dp_err *err)
 {
-	struct dp_odometer o = { .n = e->norders };
-	bool fits = !st->accounting && st->ntrials == 0 && e->norders == e->nweights &&
-		    e->norders > 0 && e->norders <= DP_RENYI_ORDERS_MAX &&
-		    is_event_filter_valid(st->spec, &e->filter);
+	struct dp_odometer o = { .n = e->accounting_fixed.norders };
+	bool fits = !st->accounting && st->ntrials == 0 &&
+		    e->accounting_fixed.norders == e->accounting_fixed.nweights &&
+		    e->accounting_fixed.norders > 0 &&
+		    e->accounting_fixed.norders <= DP_RENYI_ORDERS_MAX &&
+		    is_event_filter_valid(st->spec, &e->accounting_fixed.filter);
 
 	if (fits) {
-		memcpy(o.order, e->orders, o.n * sizeof *o.order);
-		memcpy(o.weight, e->weights, o.n * sizeof *o.weight);
+		memcpy(o.order, e->accounting_fixed.orders, o.n * sizeof *o.order);
+		memcpy(o.weight, e->accounting_fixed.weights, o.n * sizeof *o.weight);
 		fits = dp_odometer_check(&o, NULL) == DP_OK;
 	}
 	if (!fits)
@@ -246,7 +253,7 @@ static int reduce_accounting_fixed(struct dp_study_state *st, const struct dp_ev
 			       "to what proves nothing",
 			       st->id);
 	st->accounting = dp_malloc(sizeof *st->accounting);
-	*st->accounting = (struct dp_accounting){ o, e->filter };
+	*st->accounting = (struct dp_accounting){ o, e->accounting_fixed.filter };
 	return DP_OK;
 }
 
@@ -256,7 +263,9 @@ static int reduce_result_imported(struct dp_study_state *st, const struct dp_eve
 	size_t p = st->spec->nparams, m = st->spec->nobjectives;
 	struct dp_imported_result *grown, *new;
 
-	if (!dp__event_params_are_valid(st->spec, e) || e->nobjectives != m)
+	if (!dp__params_are_valid(st->spec, e->result_imported.params,
+				  e->result_imported.nparams) ||
+	    e->result_imported.nobjectives != m)
 		return dp_fail(err, DP_E_CORRUPT, "a result imported into study %u does not fit it",
 			       st->id);
 	grown = dp_realloc(st->imported, (st->nimported + 1) * sizeof *grown);
@@ -269,8 +278,8 @@ static int reduce_result_imported(struct dp_study_state *st, const struct dp_eve
 		free(new->objectives);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
 	}
-	memcpy(new->x, e->params, p * sizeof *new->x);
-	memcpy(new->objectives, e->objectives, m * sizeof *new->objectives);
+	memcpy(new->x, e->result_imported.params, p * sizeof *new->x);
+	memcpy(new->objectives, e->result_imported.objectives, m * sizeof *new->objectives);
 	st->nimported++;
 	dp__results_invalidate(st);
 	return DP_OK;
@@ -279,7 +288,7 @@ static int reduce_result_imported(struct dp_study_state *st, const struct dp_eve
 /* The time since the record before counts if the study ran, and a daemon did. */
 static void add_active_time(struct dp_study_state *st, bool ran, const struct dp_event *e)
 {
-	bool counts = ran && (e->type != DP_EV_TIME_NOTED || e->charged);
+	bool counts = ran && (e->type != DP_EV_TIME_NOTED || e->time_noted.daemon_ran);
 	int64_t passed = e->time_us - st->updated_us;
 
 	if (counts && passed > 0)

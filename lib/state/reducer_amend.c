@@ -36,8 +36,9 @@ static int amendment_set_keys(const struct dp_study_state *st, const struct dp_e
 
 	a->spec_version = dp_malloc(sizeof *a->spec_version);
 	*a->spec_version = (struct dp__spec_version){ *st->current_spec, st->spec_versions };
-	for (uint32_t i = 0; code == DP_OK && i < e->nchanges; i++)
-		code = dp_study_apply_change(&a->spec_version->spec, e->changes[i], err);
+	for (uint32_t i = 0; code == DP_OK && i < e->study_amended.nchanges; i++)
+		code = dp_study_apply_change(&a->spec_version->spec, e->study_amended.changes[i],
+					     err);
 	if (code == DP_E_NOMEM)
 		return code;
 	if (code == DP_OK && (st->ntrials == 0 || a->spec_version->spec.search.initial ==
@@ -50,11 +51,12 @@ static int amendment_set_keys(const struct dp_study_state *st, const struct dp_e
 static int amendment_set_file(const struct dp_study_state *st, const struct dp_event *e,
 			      struct spec_amendment *a, struct dp_err *err)
 {
-	if (!*e->text || !e->dir || !*e->dir)
+	if (!*e->study_amended.text || !e->study_amended.dir || !*e->study_amended.dir)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u is given a file without its text or folder", st->id);
-	if (dp__replace_string(&a->text, e->text) || dp__replace_string(&a->path, e->path) ||
-	    dp__replace_string(&a->dir, e->dir))
+	if (dp__replace_string(&a->text, e->study_amended.text) ||
+	    dp__replace_string(&a->path, e->study_amended.path) ||
+	    dp__replace_string(&a->dir, e->study_amended.dir))
 		return dp_fail(err, DP_E_NOMEM, "no memory for a study file");
 	return DP_OK;
 }
@@ -84,16 +86,16 @@ static void amendment_apply(struct dp_study_state *st, const struct dp_event *e,
 		if (st->spec->search.initial != st->current_spec->search.initial)
 			st->spec->search.initial = st->current_spec->search.initial;
 	}
-	if (!isnan(e->evaluations)) {
+	if (!isnan(e->study_amended.evaluations)) {
 		swap_strings(&st->budget_end_reason, &a->budget_end_reason);
-		st->evaluations = (uint32_t)e->evaluations;
+		st->evaluations = (uint32_t)e->study_amended.evaluations;
 		if (st->ntrials < st->evaluations && st->reevals.resume_state == DP_STUDY_FINISHED)
 			dp__reevals_clear_resume_state(st);
 	}
-	if (!isnan(e->parallel))
-		st->parallel = (uint32_t)e->parallel;
-	if (!isnan(e->priority))
-		st->priority = (int)e->priority;
+	if (!isnan(e->study_amended.parallel))
+		st->parallel = (uint32_t)e->study_amended.parallel;
+	if (!isnan(e->study_amended.priority))
+		st->priority = (int)e->study_amended.priority;
 }
 
 int dp__reduce_study_amended(struct dp_study_state *st, const struct dp_event *e,
@@ -102,16 +104,16 @@ int dp__reduce_study_amended(struct dp_study_state *st, const struct dp_event *e
 	struct spec_amendment a = { 0 };
 	int code = DP_OK;
 
-	if (!is_amendable_number(e->evaluations, 0, UINT32_MAX) ||
-	    !is_amendable_number(e->parallel, 0, UINT32_MAX) ||
-	    !is_amendable_number(e->priority, INT_MIN, INT_MAX))
+	if (!is_amendable_number(e->study_amended.evaluations, 0, UINT32_MAX) ||
+	    !is_amendable_number(e->study_amended.parallel, 0, UINT32_MAX) ||
+	    !is_amendable_number(e->study_amended.priority, INT_MIN, INT_MAX))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "study %u is given what is no number of "
 			       "evaluations, trainers or priority",
 			       st->id);
-	if (e->text)
+	if (e->study_amended.text)
 		code = amendment_set_file(st, e, &a, err);
-	if (code == DP_OK && e->nchanges)
+	if (code == DP_OK && e->study_amended.nchanges)
 		code = amendment_set_keys(st, e, &a, err);
 	if (code == DP_OK && dp__replace_string(&a.budget_end_reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");

@@ -68,13 +68,16 @@ static int reduce_final_reeval_asked(struct dp_study_state *st, const struct dp_
 
 static bool is_reeval_event_valid(const struct dp_study_state *st, const struct dp_event *e)
 {
-	return dp__event_params_are_valid(st->spec, e) &&
-	       e->reeval_runs <= DP_REEVALUATE_RUNS_MAX &&
+	return dp__params_are_valid(st->spec, e->measure_asked.point.params,
+				    e->measure_asked.point.nparams) &&
+	       e->measure_asked.runs <= DP_REEVALUATE_RUNS_MAX &&
 	       e->trial >= dp_state_next_reeval_trial(st) && e->trial < 2 * DP_REEVAL_TRIAL_FIRST &&
-	       (isnan(e->reeval_trial) ||
-		(e->reeval_trial >= 0 && e->reeval_trial < st->ntrials)) &&
-	       (isnan(e->reeval_checkpoint) ||
-		(!isnan(e->reeval_trial) && st->spec->trainer.learning_curve.points > 0));
+	       (isnan(e->measure_asked.result_trial) ||
+		(e->measure_asked.result_trial >= 0 &&
+		 e->measure_asked.result_trial < st->ntrials)) &&
+	       (isnan(e->measure_asked.result_checkpoint) ||
+		(!isnan(e->measure_asked.result_trial) &&
+		 st->spec->trainer.learning_curve.points > 0));
 }
 
 /* Room for a measurement of n trials; what is there is left as it is. */
@@ -99,13 +102,14 @@ static int add_reeval_trials(struct dp_study_state *st, const struct dp_event *e
 	int code = DP_OK;
 
 	while (made < n) {
-		code = dp__trial_new(st, e, e->trial + made, &new[made], err);
+		code = dp__trial_new(st, &e->measure_asked.point, e, e->trial + made, &new[made],
+				     err);
 		if (code != DP_OK)
 			break;
-		new[made++]->stop_at = e->reeval_checkpoint;
+		new[made++]->stop_at = e->measure_asked.result_checkpoint;
 	}
 	if (code == DP_OK)
-		new[n - 1]->runs = e->reeval_runs - runs *(n - 1);
+		new[n - 1]->runs = e->measure_asked.runs - runs *(n - 1);
 	while (code != DP_OK && made > 0)
 		dp__trial_free(new[--made]);
 	return code;
@@ -116,11 +120,11 @@ int dp__reduce_measure_asked(struct dp_study_state *st, const struct dp_event *e
 {
 	struct dp_reevals *m = &st->reevals;
 	uint32_t runs = (uint32_t)st->spec->trainer.runs;
-	uint32_t n = e->reeval_runs / runs + (e->reeval_runs % runs > 0);
+	uint32_t n = e->measure_asked.runs / runs + (e->measure_asked.runs % runs > 0);
 	bool first = !dp_state_has_pending_reevals(st);
 	int code;
 
-	if (e->reeval_runs == 0)
+	if (e->measure_asked.runs == 0)
 		return reduce_final_reeval_asked(st, e, err);
 	if (!is_reeval_event_valid(st, e))
 		return dp_fail(err, DP_E_CORRUPT,
@@ -138,13 +142,14 @@ int dp__reduce_measure_asked(struct dp_study_state *st, const struct dp_event *e
 			dp__trial_free(m->trials[m->ntrials + i]);
 		return code;
 	}
-	m->items[m->count] = (struct dp_reeval){ .trial = e->reeval_trial,
-						 .checkpoint_value = e->reeval_checkpoint,
-						 .runs = e->reeval_runs,
-						 .first_trial = m->ntrials,
-						 .ntrials = n };
+	m->items[m->count] =
+		(struct dp_reeval){ .trial = e->measure_asked.result_trial,
+				    .checkpoint_value = e->measure_asked.result_checkpoint,
+				    .runs = e->measure_asked.runs,
+				    .first_trial = m->ntrials,
+				    .ntrials = n };
 	snprintf(m->items[m->count].source, sizeof m->items[m->count].source, "%s",
-		 e->source ? e->source : "");
+		 e->measure_asked.point.source ? e->measure_asked.point.source : "");
 	if (first)
 		m->batch_start = m->count;
 	m->count++;

@@ -9,18 +9,19 @@
 
 /* What the privacy oracles say of a trial, or why they do not. */
 static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_trial *t,
-				  const struct dp_event *e, struct dp_err *err)
+				  const double *values, uint32_t n, const char *reason,
+				  struct dp_err *err)
 {
 	double *privacy = NULL;
 
-	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
+	if (n && n != st->spec->nobjectives)
 		return dp_fail(err, DP_E_CORRUPT, "trial %u of study %u has %u objectives, not %zu",
-			       t->number, st->id, e->nobjectives, st->spec->nobjectives);
-	if (e->nobjectives) {
-		privacy = dp_malloc(e->nobjectives * sizeof *privacy);
-		memcpy(privacy, e->objectives, e->nobjectives * sizeof *privacy);
+			       t->number, st->id, n, st->spec->nobjectives);
+	if (n) {
+		privacy = dp_malloc(n * sizeof *privacy);
+		memcpy(privacy, values, n * sizeof *privacy);
 	}
-	if (dp__replace_string(&t->refusal_reason, e->reason)) {
+	if (dp__replace_string(&t->refusal_reason, reason)) {
 		free(privacy);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	}
@@ -29,33 +30,31 @@ static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_tri
 	return DP_OK;
 }
 
-int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e, uint32_t number,
-		  struct dp_trial **out, struct dp_err *err)
+int dp__trial_new(const struct dp_study_state *st, const struct dp_event_point *point,
+		  const struct dp_event *e, uint32_t number, struct dp_trial **out,
+		  struct dp_err *err)
 {
 	struct dp_trial *t = dp_calloc(1, sizeof *t);
 	int code;
 
 	if (t)
-		t->x = dp_malloc(e->nparams * sizeof *t->x + 1);
+		t->x = dp_malloc(point->nparams * sizeof *t->x + 1);
 	if (!t || !t->x) {
 		free(t);
 		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
 	}
 	t->number = number;
-	code = reduce_trial_accounted(st, t, e, err);
+	code = reduce_trial_accounted(st, t, point->privacy, point->nprivacy, e->reason, err);
 	if (code != DP_OK) {
 		dp__trial_free(t);
 		return code;
 	}
-	memcpy(t->x, e->params, e->nparams * sizeof *t->x);
+	memcpy(t->x, point->params, point->nparams * sizeof *t->x);
 	t->stop_at = NAN;
 	t->runs = (uint32_t)st->spec->trainer.runs;
 	t->status = DP_TRIAL_WAITING;
-	t->conditioned_on = e->conditioned_on;
-	t->proposal_seconds =
-		isfinite(e->proposal_seconds) && e->proposal_seconds > 0 ? e->proposal_seconds : 0;
-	t->renyi_per_run = e->nrenyi == 1 ? e->renyi[0] : NAN;
-	snprintf(t->source, sizeof t->source, "%s", e->source ? e->source : "");
+	t->renyi_per_run = point->nrenyi == 1 ? point->renyi[0] : NAN;
+	snprintf(t->source, sizeof t->source, "%s", point->source ? point->source : "");
 	t->proposed_us = e->time_us;
 	*out = t;
 	return DP_OK;
@@ -92,10 +91,13 @@ static void unmark_trial_waiting(struct dp_study_state *st, struct dp_trial *t,
 int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *e,
 			      struct dp_err *err)
 {
+	double seconds = e->trial_proposed.proposal_seconds;
 	struct dp_trial *t, **grown;
 	int code;
 
-	if (e->trial != st->ntrials || !dp__event_params_are_valid(st->spec, e))
+	if (e->trial != st->ntrials ||
+	    !dp__params_are_valid(st->spec, e->trial_proposed.point.params,
+				  e->trial_proposed.point.nparams))
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u is proposed out of turn, or at no "
 			       "point of its space",
@@ -107,9 +109,11 @@ int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *
 		st->trials = grown;
 		st->capacity = room;
 	}
-	code = dp__trial_new(st, e, e->trial, &t, err);
+	code = dp__trial_new(st, &e->trial_proposed.point, e, e->trial, &t, err);
 	if (code != DP_OK)
 		return code;
+	t->conditioned_on = e->trial_proposed.conditioned_on;
+	t->proposal_seconds = isfinite(seconds) && seconds > 0 ? seconds : 0;
 	st->trials[st->ntrials++] = t;
 	st->seeds_exposed |= dp_study_noise_exposed(st->current_spec);
 	mark_trial_waiting(st, t);
@@ -138,10 +142,11 @@ static int reduce_attempt_planned(struct dp_study_state *st, struct dp_trial *t,
 			       t->number, st->id);
 	grown = dp_realloc(t->attempts, (t->nattempts + 1) * sizeof *grown);
 	t->attempts = grown;
-	t->attempts[t->nattempts++] = (struct dp_attempt){ .run = e->run,
-							   .number = e->attempt,
-							   .slot = (int32_t)e->slot_plus_one - 1,
-							   .planned_us = e->time_us };
+	t->attempts[t->nattempts++] =
+		(struct dp_attempt){ .run = e->run,
+				     .number = e->attempt,
+				     .slot = (int32_t)e->attempt_planned.slot_plus_one - 1,
+				     .planned_us = e->time_us };
 	t->open_attempts++;
 	*open_attempts_counter(st, t) += 1;
 	st->planned_renyi = dp_renyi_add(
@@ -187,19 +192,19 @@ static int store_attempt_metrics(struct dp_study_state *st, struct dp_trial *t,
 {
 	size_t runs = (size_t)dp_trial_values_per_metric(st, t);
 
-	for (uint32_t k = 0; k < e->nmetrics; k++)
-		if (dp__metric_find_or_add(st, e->metric_names[k]) < 0)
+	for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
+		if (dp__metric_find_or_add(st, e->attempt_ended.metric_names[k]) < 0)
 			return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
 	if (dp__table_widen(&t->metrics, runs, &t->nmetrics, st->nmetrics))
 		return dp_fail(err, DP_E_NOMEM, "no memory for metrics");
-	for (uint32_t i = 0; i < e->nruns; i++) {
-		if (e->runs[i] >= runs)
+	for (uint32_t i = 0; i < e->attempt_ended.nruns; i++) {
+		if (e->attempt_ended.runs[i] >= runs)
 			continue;
-		for (uint32_t k = 0; k < e->nmetrics; k++) {
-			int column = dp_state_metric_column(st, e->metric_names[k]);
+		for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++) {
+			int column = dp_state_metric_column(st, e->attempt_ended.metric_names[k]);
 
-			t->metrics[e->runs[i] * t->nmetrics + (uint32_t)column] =
-				e->metrics[i * e->nmetrics + k];
+			t->metrics[e->attempt_ended.runs[i] * t->nmetrics + (uint32_t)column] =
+				e->attempt_ended.metrics[i * e->attempt_ended.nmetrics + k];
 		}
 	}
 	return DP_OK;
@@ -254,7 +259,7 @@ static int reduce_attempt_placed(const struct dp_study_state *st, struct dp_tria
 			       "attempt %u of trial %u of study %u is placed, but is not "
 			       "open",
 			       e->attempt, t->number, st->id);
-	if (dp__replace_string(&place, e->job_id))
+	if (dp__replace_string(&place, e->attempt_placed.job_id))
 		return dp_fail(err, DP_E_NOMEM, "no memory for an attempt");
 	free(a->job_id);
 	a->job_id = place;
@@ -296,14 +301,15 @@ static int reduce_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	bool new_way = !t->checkpoints;
 	int code;
 
-	if (!a || a->end_class != DP_END_NONE || e->end_class == DP_END_NONE)
+	if (!a || a->end_class != DP_END_NONE || e->attempt_ended.end_class == DP_END_NONE)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "attempt %u of trial %u of study %u ends, but is not open or "
 			       "not said how",
 			       e->attempt, t->number, st->id);
 	code = dp__checkpoints_add_attempt(st, t, e, err);
-	if (code == DP_OK && e->nmetrics &&
-	    (e->end_class == DP_END_OK || e->end_class == DP_END_DIVERGED))
+	if (code == DP_OK && e->attempt_ended.nmetrics &&
+	    (e->attempt_ended.end_class == DP_END_OK ||
+	     e->attempt_ended.end_class == DP_END_DIVERGED))
 		code = store_attempt_metrics(st, t, e, err);
 	if (code == DP_OK && dp__replace_string(&a->message, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
@@ -314,19 +320,21 @@ static int reduce_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 		}
 		return code;
 	}
-	if (e->end_class == DP_END_OK || e->end_class == DP_END_DIVERGED)
-		count_declaration(&st->declarations, &e->declaration);
-	a->end_class = e->end_class;
-	a->charged = e->charged;
-	a->never_ran = e->never_ran;
-	a->exit_kind = e->exit.kind;
-	a->exit_value = e->exit.value;
-	set_attempt_times(a, e->exit.start_seconds, e->exit.end_seconds, e->time_us);
-	a->cpu_seconds = (float)e->exit.cpu_seconds;
-	a->peak_memory = e->exit.peak_memory;
-	if (e->end_class == DP_END_NOT_STARTED)
+	if (e->attempt_ended.end_class == DP_END_OK ||
+	    e->attempt_ended.end_class == DP_END_DIVERGED)
+		count_declaration(&st->declarations, &e->attempt_ended.declaration);
+	a->end_class = e->attempt_ended.end_class;
+	a->charged = e->attempt_ended.charged;
+	a->never_ran = e->attempt_ended.never_ran;
+	a->exit_kind = e->attempt_ended.exit.kind;
+	a->exit_value = e->attempt_ended.exit.value;
+	set_attempt_times(a, e->attempt_ended.exit.start_seconds, e->attempt_ended.exit.end_seconds,
+			  e->time_us);
+	a->cpu_seconds = (float)e->attempt_ended.exit.cpu_seconds;
+	a->peak_memory = e->attempt_ended.exit.peak_memory;
+	if (e->attempt_ended.end_class == DP_END_NOT_STARTED)
 		st->blocked_trial = t->number;
-	if (e->end_class != DP_END_OK && !dp_trial_is_reeval(t->number))
+	if (e->attempt_ended.end_class != DP_END_OK && !dp_trial_is_reeval(t->number))
 		add_newest_failed(st, t->number);
 	t->open_attempts--;
 	*open_attempts_counter(st, t) -= 1;
@@ -365,7 +373,7 @@ static void count_ended_trial(struct dp_study_state *st, const struct dp_trial *
 static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 			      const struct dp_event *e, struct dp_err *err)
 {
-	int status = dp__trial_status_parse(e->state), code;
+	int status = dp__trial_status_parse(e->trial_ended.status), code;
 	bool came = status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED;
 	double *objectives = NULL;
 	char *reason = NULL;
@@ -373,14 +381,15 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (status < DP_TRIAL_OK || t->status != DP_TRIAL_WAITING)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends while it has not, or as '%s'", t->number,
-			       st->id, e->state ? e->state : "");
-	if (e->nobjectives && e->nobjectives != st->spec->nobjectives)
+			       st->id, e->trial_ended.status ? e->trial_ended.status : "");
+	if (e->trial_ended.nobjectives && e->trial_ended.nobjectives != st->spec->nobjectives)
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u ends with %u objectives, not %zu", t->number,
-			       st->id, e->nobjectives, st->spec->nobjectives);
-	if (e->nobjectives) {
-		objectives = dp_malloc(e->nobjectives * sizeof *objectives);
-		memcpy(objectives, e->objectives, e->nobjectives * sizeof *objectives);
+			       st->id, e->trial_ended.nobjectives, st->spec->nobjectives);
+	if (e->trial_ended.nobjectives) {
+		objectives = dp_malloc(e->trial_ended.nobjectives * sizeof *objectives);
+		memcpy(objectives, e->trial_ended.objectives,
+		       e->trial_ended.nobjectives * sizeof *objectives);
 	}
 	if (dp__replace_string(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
@@ -472,7 +481,8 @@ int dp__reduce_trial_event(struct dp_study_state *st, const struct dp_event *e, 
 	case DP_EV_TRIAL_ENDED:
 		return reduce_trial_ended(st, t, e, err);
 	case DP_EV_TRIAL_ACCOUNTED:
-		return reduce_trial_accounted(st, t, e, err);
+		return reduce_trial_accounted(st, t, e->trial_accounted.privacy,
+					      e->trial_accounted.nprivacy, e->reason, err);
 	case DP_EV_TRIAL_CANCEL_ASKED:
 		t->cancel_requested = true;
 		return DP_OK;

@@ -9,13 +9,14 @@ int dp__trial_status_parse(const char *text);
 /* Position of the first study with an id not below `id`. */
 uint32_t dp__state_study_index(const struct dp_state *s, uint32_t id);
 /* A trial at the point of a trial-proposed or measure-asked, which waits. */
-DP_MUSTCHECK int dp__trial_new(const struct dp_study_state *st, const struct dp_event *e,
-			       uint32_t number, struct dp_trial **out, struct dp_err *err);
+DP_MUSTCHECK int dp__trial_new(const struct dp_study_state *st, const struct dp_event_point *point,
+			       const struct dp_event *e, uint32_t number, struct dp_trial **out,
+			       struct dp_err *err);
 void dp__trial_free(struct dp_trial *t);
 /* Replaces *slot by a copy of text, or by NULL. */
 DP_MUSTCHECK int dp__replace_string(char **slot, const char *text);
 /* Are these parameters of the study, in its order, which whoever shows them may trust? */
-bool dp__event_params_are_valid(const struct dp_study *spec, const struct dp_event *e);
+bool dp__params_are_valid(const struct dp_study *spec, const double *params, uint32_t n);
 void dp__study_state_free(struct dp_study_state *s);
 /* The study has other results than before: reducer.c */
 void dp__results_invalidate(struct dp_study_state *st);

@@ -37,14 +37,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(text != NULL);
 	if (size)
 		memcpy(text, data, size);
-	dp_exit_record_parse(text, size, &e.exit);
-	for (const char *c = e.exit.exec_errno; *c; c++)
+	dp_exit_record_parse(text, size, &e.attempt_ended.exit);
+	for (const char *c = e.attempt_ended.exit.exec_errno; *c; c++)
 		demand(*c > ' ' && *c < 0x7f);
-	demand((e.exit.kind == DP_EXIT_EXEC) == (e.exit.exec_errno[0] != '\0'));
-	check_class(&e.exit);
+	demand((e.attempt_ended.exit.kind == DP_EXIT_EXEC) ==
+	       (e.attempt_ended.exit.exec_errno[0] != '\0'));
+	check_class(&e.attempt_ended.exit);
 	demand(dp_event_encode(&e, &bytes, NULL) == DP_OK);
 	demand(dp_event_decode(bytes.data, bytes.len, &back, NULL) == DP_OK);
-	demand(back.exit.kind == e.exit.kind && back.exit.value == e.exit.value);
+	demand(back.attempt_ended.exit.kind == e.attempt_ended.exit.kind &&
+	       back.attempt_ended.exit.value == e.attempt_ended.exit.value);
 	dp_event_clear(&back);
 	dp_buf_free(&bytes);
 	free(text);

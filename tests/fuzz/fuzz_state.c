@@ -99,16 +99,19 @@ static void take_way(const struct dp_study *spec, struct room *r, unsigned shape
 {
 	static const double at[] = { 1, 2, 4 };
 
-	if (!spec || !spec->trainer.learning_curve.points || !e->nmetrics || !e->nruns)
+	if (!spec || !spec->trainer.learning_curve.points || !e->attempt_ended.nmetrics ||
+	    !e->attempt_ended.nruns)
 		return;
-	e->ncheckpoints = shape >> 5 & 3;
-	e->ncheckpoint_metrics = e->ncheckpoints * e->nruns * e->nmetrics;
-	for (uint32_t i = 0; i < e->ncheckpoint_metrics; i++)
-		r->ways[i] = r->metrics[i % (e->nruns * e->nmetrics)] / (i + 1);
-	e->checkpoints = shape == 255 ? r->ways : at;
-	e->checkpoint_metrics = r->ways;
-	e->checkpoint_epsilons = r->ways;
-	e->ncheckpoint_epsilons = shape & 0x80 ? e->ncheckpoints : 0;
+	e->attempt_ended.ncheckpoints = shape >> 5 & 3;
+	e->attempt_ended.ncheckpoint_metrics =
+		e->attempt_ended.ncheckpoints * e->attempt_ended.nruns * e->attempt_ended.nmetrics;
+	for (uint32_t i = 0; i < e->attempt_ended.ncheckpoint_metrics; i++)
+		r->ways[i] = r->metrics[i % (e->attempt_ended.nruns * e->attempt_ended.nmetrics)] /
+			     (i + 1);
+	e->attempt_ended.checkpoints = shape == 255 ? r->ways : at;
+	e->attempt_ended.checkpoint_metrics = r->ways;
+	e->attempt_ended.checkpoint_epsilons = r->ways;
+	e->attempt_ended.ncheckpoint_epsilons = shape & 0x80 ? e->attempt_ended.ncheckpoints : 0;
 }
 
 static void take_result(struct input *in, const struct dp_study *spec, struct room *r,
@@ -117,37 +120,38 @@ static void take_result(struct input *in, const struct dp_study *spec, struct ro
 	static const char *const names[] = { "f1", "seconds", "g" };
 	unsigned shape = take_workspace(in);
 
-	e->end_class = (enum dp_end_class)(take_workspace(in) % (DP_END_LOST + 2));
-	e->charged = shape & 1;
-	e->nruns = shape >> 1 & 3;
-	e->nmetrics = shape >> 3 & 3;
+	e->attempt_ended.end_class = (enum dp_end_class)(take_workspace(in) % (DP_END_LOST + 2));
+	e->attempt_ended.charged = shape & 1;
+	e->attempt_ended.nruns = shape >> 1 & 3;
+	e->attempt_ended.nmetrics = shape >> 3 & 3;
 	for (uint32_t i = 0; i < 3; i++) {
 		r->runs[i] = shape >> 5 ? i : take_workspace(in) % 5;
 		r->names[i] = names[i];
 	}
-	for (uint32_t i = 0; i < e->nruns * e->nmetrics; i++)
+	for (uint32_t i = 0; i < e->attempt_ended.nruns * e->attempt_ended.nmetrics; i++)
 		r->metrics[i] = take_number(in);
-	e->runs = r->runs;
-	e->metric_names = r->names;
-	e->metrics = r->metrics;
-	e->exit = (struct dp_exit_record){ .kind = DP_EXIT_CODE, .value = 1 };
-	e->exit.start_seconds = take_number(in) * 10;
-	e->exit.end_seconds = take_number(in) * 10;
+	e->attempt_ended.runs = r->runs;
+	e->attempt_ended.metric_names = r->names;
+	e->attempt_ended.metrics = r->metrics;
+	e->attempt_ended.exit = (struct dp_exit_record){ .kind = DP_EXIT_CODE, .value = 1 };
+	e->attempt_ended.exit.start_seconds = take_number(in) * 10;
+	e->attempt_ended.exit.end_seconds = take_number(in) * 10;
 	take_way(spec, r, shape, e);
 }
 
-static void take_point(struct input *in, struct room *r, struct dp_event *e)
+static struct dp_event_point take_point(struct input *in, struct room *r)
 {
 	unsigned shape = take_workspace(in);
+	struct dp_event_point point = { .params = r->params,
+					.nparams = shape & 3 ? 2 : shape >> 2 & 3,
+					.privacy = r->objectives,
+					.nprivacy = shape & 0x30 ? 2 : shape >> 6 & 3 };
 
-	e->nparams = shape & 3 ? 2 : shape >> 2 & 3;
-	e->nobjectives = shape & 0x30 ? 2 : shape >> 6 & 3;
 	for (uint32_t i = 0; i < 3; i++) {
 		r->params[i] = take_number(in);
 		r->objectives[i] = take_number(in);
 	}
-	e->params = r->params;
-	e->objectives = r->objectives;
+	return point;
 }
 
 static void take_measure(struct input *in, const struct dp_study_state *st, bool next,
@@ -157,10 +161,9 @@ static void take_measure(struct input *in, const struct dp_study_state *st, bool
 
 	if (next)
 		e->trial = dp_state_next_reeval_trial(st);
-	e->reeval_runs = shape % 8;
-	e->reeval_trial = shape & 8 ? NAN : shape >> 6;
-	e->reeval_checkpoint = shape & 16 ? 2 : NAN;
-	e->source = e->state;
+	e->measure_asked.runs = shape % 8;
+	e->measure_asked.result_trial = shape & 8 ? NAN : shape >> 6;
+	e->measure_asked.result_checkpoint = shape & 16 ? 2 : NAN;
 }
 
 /* Any three in a row, also such as no record has. */
@@ -176,6 +179,8 @@ static void tree_on_event(struct input *in, const struct dp_state *s, int64_t *c
 {
 	unsigned head = take_workspace(in), where = take_workspace(in), order = take_workspace(in);
 	const struct dp_study_state *st;
+	struct dp_event_point point = { 0 };
+	const char *text;
 
 	*e = (struct dp_event){ .type = head % 15 ? (enum dp_event_type)(head % 15)
 						  : DP_EV_MEASURE_ASKED,
@@ -191,32 +196,55 @@ static void tree_on_event(struct input *in, const struct dp_state *s, int64_t *c
 	e->trial = where % 8 + (order >= 200 && order < 230 ? DP_REEVAL_TRIAL_FIRST : 0);
 	e->run = (int32_t)(where / 8 % 6) - 1 - (where >= 250);
 	e->attempt = where / 48;
-	e->name = "a";
 	e->reason = take_text(in);
-	e->state = take_text(in);
+	text = take_text(in);
 	if (e->type == DP_EV_STUDY_CREATED) {
-		e->text = order == 235 ? NULL : texts[e->study - 1];
-		e->dir = "/";
-		e->parsed_study = specs[e->study - 1];
+		e->study_created.name = "a";
+		e->study_created.text = order == 235 ? NULL : texts[e->study - 1];
+		e->study_created.dir = "/";
+		e->study_created.parsed_study = specs[e->study - 1];
 	} else if (e->type == DP_EV_STUDY_AMENDED) {
-		e->evaluations = take_number(in);
-		e->parallel = take_number(in);
-		e->priority = take_number(in);
-		e->nchanges = where % 4;
-		e->changes = changes + where / 4 % 3;
-		e->text = where >= 128 ? texts[e->study - 1] : NULL;
-		e->path = e->text ? "again" : NULL;
-		e->dir = where >= 192 ? "/" : NULL;
+		e->study_amended.evaluations = take_number(in);
+		e->study_amended.parallel = take_number(in);
+		e->study_amended.priority = take_number(in);
+		e->study_amended.nchanges = where % 4;
+		e->study_amended.changes = changes + where / 4 % 3;
+		e->study_amended.text = where >= 128 ? texts[e->study - 1] : NULL;
+		e->study_amended.path = e->study_amended.text ? "again" : NULL;
+		e->study_amended.dir = where >= 192 ? "/" : NULL;
 	} else if (e->type == DP_EV_ATTEMPT_ENDED)
 		take_result(in, st ? st->spec : NULL, r, e);
 	else
-		take_point(in, r, e);
-	if (e->type == DP_EV_TRIAL_PROPOSED && st && order < 200)
-		e->trial = st->ntrials;
-	if (e->type == DP_EV_MEASURE_ASKED && st)
-		take_measure(in, st, order < 200, e);
-	if (e->type == DP_EV_STUDY_MOVED || e->type == DP_EV_TIME_NOTED)
-		e->charged = where & 1;
+		point = take_point(in, r);
+	if (e->type == DP_EV_TRIAL_PROPOSED) {
+		e->trial_proposed.point = point;
+		if (st && order < 200)
+			e->trial = st->ntrials;
+	} else if (e->type == DP_EV_MEASURE_ASKED) {
+		point.source = text;
+		e->measure_asked.point = point;
+		if (st)
+			take_measure(in, st, order < 200, e);
+	} else if (e->type == DP_EV_RESULT_IMPORTED) {
+		e->result_imported =
+			(struct dp_ev_result_imported){ .study_name = "a",
+							.params = point.params,
+							.nparams = point.nparams,
+							.objectives = point.privacy,
+							.nobjectives = point.nprivacy };
+	} else if (e->type == DP_EV_TRIAL_ACCOUNTED) {
+		e->trial_accounted.privacy = point.privacy;
+		e->trial_accounted.nprivacy = point.nprivacy;
+	} else if (e->type == DP_EV_TRIAL_ENDED) {
+		e->trial_ended.status = text;
+		e->trial_ended.objectives = point.privacy;
+		e->trial_ended.nobjectives = point.nprivacy;
+	} else if (e->type == DP_EV_STUDY_MOVED) {
+		e->study_moved.state = text;
+		e->study_moved.by_failures = where & 1;
+	} else if (e->type == DP_EV_TIME_NOTED) {
+		e->time_noted.daemon_ran = where & 1;
+	}
 }
 
 /* ---- what must hold ---- */
@@ -337,8 +365,8 @@ static void apply_order(struct dp_state *s, const struct dp_study_state *st, int
 static void follow_course(struct dp_state *s, const struct dp_study_state *st, int64_t now)
 {
 	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
-					     .reeval_trial = NAN,
-					     .reeval_checkpoint = NAN };
+					     .measure_asked = { .result_trial = NAN,
+								.result_checkpoint = NAN } };
 	struct dp_step step;
 
 	for (uint32_t i = 0;; i++) {

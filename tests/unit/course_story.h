@@ -42,7 +42,8 @@ static inline void begin(const char *trainer, const char *search)
 	seq = 0;
 	now = 1000 * SECOND;
 	apply((struct dp_event){
-		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
+		.type = DP_EV_STUDY_CREATED,
+		.study_created = { .name = "s", .text = text, .path = "f", .dir = "/" } });
 	st = dp_state_get_study(&state, 1);
 }
 
@@ -59,12 +60,12 @@ static inline void propose(const char *refused)
 
 	apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 				 .trial = st->ntrials,
-				 .source = "random",
-				 .params = x,
-				 .nparams = 2,
 				 .reason = refused,
-				 .objectives = y,
-				 .nobjectives = refused ? 0 : 2 });
+				 .trial_proposed = { .point = { .source = "random",
+								.params = x,
+								.nparams = 2,
+								.privacy = y,
+								.nprivacy = refused ? 0 : 2 } } });
 }
 
 /* As version 0.1 wrote it. */
@@ -72,11 +73,10 @@ static inline void propose_old(void)
 {
 	const double x[] = { 3, 2 };
 
-	apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-				 .trial = st->ntrials,
-				 .source = "random",
-				 .params = x,
-				 .nparams = 2 });
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_PROPOSED,
+		.trial = st->ntrials,
+		.trial_proposed = { .point = { .source = "random", .params = x, .nparams = 2 } } });
 }
 
 static inline void plan(uint32_t trial, int32_t run, uint32_t attempt)
@@ -95,14 +95,14 @@ static inline void end(uint32_t trial, int32_t run, uint32_t attempt, enum dp_en
 				 .trial = trial,
 				 .run = run,
 				 .attempt = attempt,
-				 .end_class = how,
-				 .charged = counted,
 				 .reason = how == DP_END_OK ? NULL : "because",
-				 .metric_names = names,
-				 .nmetrics = 1,
-				 .runs = &r,
-				 .nruns = 1,
-				 .metrics = &f1 });
+				 .attempt_ended = { .end_class = how,
+						    .charged = counted,
+						    .metric_names = names,
+						    .nmetrics = 1,
+						    .runs = &r,
+						    .nruns = 1,
+						    .metrics = &f1 } });
 }
 
 static inline void attempted(uint32_t trial, enum dp_end_class how, bool counted)
@@ -115,7 +115,7 @@ static inline void attempted(uint32_t trial, enum dp_end_class how, bool counted
 
 static inline void move(const char *to)
 {
-	apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = to });
+	apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .study_moved = { .state = to } });
 }
 
 /* A step in a few words. */
@@ -146,14 +146,16 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 		break;
 	case DP_STEP_RECORD:
 		if (s->event.type == DP_EV_ACCOUNTING_FIXED)
-			snprintf(out, 1100, "accounting of %u orders", s->event.norders);
+			snprintf(out, 1100, "accounting of %u orders",
+				 s->event.accounting_fixed.norders);
 		else if (s->event.type == DP_EV_TRIAL_ENDED)
-			snprintf(out, 1100, "%u %s%s%s", s->event.trial, s->event.state,
-				 s->event.reason ? ": " : "",
+			snprintf(out, 1100, "%u %s%s%s", s->event.trial,
+				 s->event.trial_ended.status, s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		else
-			snprintf(out, 1100, "%s%s%s%s", s->event.charged ? "(failures) " : "",
-				 s->event.state, s->event.reason ? ": " : "",
+			snprintf(out, 1100, "%s%s%s%s",
+				 s->event.study_moved.by_failures ? "(failures) " : "",
+				 s->event.study_moved.state, s->event.reason ? ": " : "",
 				 s->event.reason ? s->event.reason : "");
 		break;
 	}

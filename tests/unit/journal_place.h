@@ -75,9 +75,9 @@ static inline void census_add_record(uint32_t study, uint32_t seq, struct dp_buf
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .time_us = seq, .trial = seq };
 	struct dp_err err;
 
-	e.source = "random";
-	e.params = x;
-	e.nparams = 2;
+	e.trial_proposed.point.source = "random";
+	e.trial_proposed.point.params = x;
+	e.trial_proposed.point.nparams = 2;
 	if (dp_event_encode(&e, out, &err) != DP_OK)
 		abort();
 }

@@ -95,19 +95,19 @@ void begin(const char *text)
 	assert_int_equal(dp_journal_open(folder, &options, &journal, &err), DP_OK);
 	assert_int_equal(dp_journal_start_writer(journal, wake, NULL, &err), DP_OK);
 	put((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-			       .name = spec->name,
-			       .text = text,
-			       .path = "/secret/" SEED ".yaml",
-			       .dir = "/" });
+			       .study_created = { .name = spec->name,
+						  .text = text,
+						  .path = "/secret/" SEED ".yaml",
+						  .dir = "/" } });
 }
 
 void propose(uint32_t trial, double sigma)
 {
-	put((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-			       .trial = trial,
-			       .source = "random",
-			       .params = &sigma,
-			       .nparams = 1 });
+	put((struct dp_event){
+		.type = DP_EV_TRIAL_PROPOSED,
+		.trial = trial,
+		.trial_proposed = {
+			.point = { .source = "random", .params = &sigma, .nparams = 1 } } });
 }
 
 /* What the three runs were after 1 and after 4 epochs; `all` has room for it. */
@@ -122,12 +122,12 @@ static void attempt_ways(struct dp_event *e, const double accuracy[6], double *a
 	}
 	for (int i = 0; i < 2; i++)
 		epsilon[i] = epsilon_at_order(at[i]);
-	e->checkpoints = at;
-	e->ncheckpoints = 2;
-	e->checkpoint_metrics = all;
-	e->ncheckpoint_metrics = 12;
-	e->checkpoint_epsilons = epsilon;
-	e->ncheckpoint_epsilons = 2;
+	e->attempt_ended.checkpoints = at;
+	e->attempt_ended.ncheckpoints = 2;
+	e->attempt_ended.checkpoint_metrics = all;
+	e->attempt_ended.ncheckpoint_metrics = 12;
+	e->attempt_ended.checkpoint_epsilons = epsilon;
+	e->attempt_ended.ncheckpoint_epsilons = 2;
 }
 
 /* An attempt that makes all three runs; `accuracy` NULL: it reports nothing, of `ways`:
@@ -143,13 +143,13 @@ static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end_class en
 			      .trial = trial,
 			      .run = DP_RUN_ALL,
 			      .attempt = number,
-			      .end_class = end,
-			      .charged = true,
 			      .reason = message,
-			      .exit = { .kind = DP_EXIT_CODE,
-					.start_seconds = 1.7e9,
-					.end_seconds = 1.7e9 + 2,
-					.cpu_seconds = 1.5 } };
+			      .attempt_ended = { .end_class = end,
+						 .charged = true,
+						 .exit = { .kind = DP_EXIT_CODE,
+							   .start_seconds = 1.7e9,
+							   .end_seconds = 1.7e9 + 2,
+							   .cpu_seconds = 1.5 } } };
 
 	put((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED,
 			       .trial = trial,
@@ -160,11 +160,11 @@ static void attempt_on_way(uint32_t trial, uint32_t number, enum dp_end_class en
 		metrics[told * i + 1] = 400;
 		if (told > 2)
 			metrics[told * i + 2] = made_majority;
-		e.metric_names = names;
-		e.nmetrics = (uint32_t)told;
-		e.runs = runs;
-		e.nruns = 3;
-		e.metrics = metrics;
+		e.attempt_ended.metric_names = names;
+		e.attempt_ended.nmetrics = (uint32_t)told;
+		e.attempt_ended.runs = runs;
+		e.attempt_ended.nruns = 3;
+		e.attempt_ended.metrics = metrics;
 	}
 	if (ways)
 		attempt_ways(&e, ways, all);
@@ -191,9 +191,9 @@ void ended(uint32_t trial, const char *state, double epsilon, double error)
 
 	put((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
 			       .trial = trial,
-			       .state = state,
-			       .objectives = y,
-			       .nobjectives = isnan(epsilon) ? 0 : 2 });
+			       .trial_ended = { .status = state,
+						.objectives = y,
+						.nobjectives = isnan(epsilon) ? 0 : 2 } });
 }
 
 void evaluate(uint32_t trial, double sigma, double a, double b, double c)
@@ -210,7 +210,7 @@ void load(bool public)
 	const char *const studies[] = { "s" };
 	struct dp_err err;
 
-	put((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "finished" });
+	put((struct dp_event){ .type = DP_EV_STUDY_MOVED, .study_moved = { .state = "finished" } });
 	dp_journal_close(journal);
 	journal = NULL;
 	report.is_public = public;

@@ -25,7 +25,8 @@ void made_apply(struct dp_event e)
 struct dp_study_state *made_study(const char *text)
 {
 	made_apply((struct dp_event){
-		.type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .path = "f", .dir = "/" });
+		.type = DP_EV_STUDY_CREATED,
+		.study_created = { .name = "s", .text = text, .path = "f", .dir = "/" } });
 	return dp_state_get_study(&made_report.state, 1);
 }
 
@@ -33,16 +34,18 @@ void made_trial(const char *how, const double *x, const double *y)
 {
 	const struct dp_study_state *st = dp_state_get_study(&made_report.state, 1);
 
-	made_apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-				      .trial = st->ntrials,
-				      .source = "random",
-				      .params = x,
-				      .nparams = (uint32_t)st->spec->nparams });
-	made_apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-				      .trial = st->ntrials - 1,
-				      .state = how,
-				      .objectives = y,
-				      .nobjectives = (uint32_t)st->spec->nobjectives });
+	made_apply((struct dp_event){
+		.type = DP_EV_TRIAL_PROPOSED,
+		.trial = st->ntrials,
+		.trial_proposed = { .point = { .source = "random",
+					       .params = x,
+					       .nparams = (uint32_t)st->spec->nparams } } });
+	made_apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED,
+		.trial = st->ntrials - 1,
+		.trial_ended = { .status = how,
+				 .objectives = y,
+				 .nobjectives = (uint32_t)st->spec->nobjectives } });
 }
 
 struct study_data *made_subject(bool models)

@@ -36,11 +36,10 @@ static uint32_t made_study_of(const char *name, const char *path, const char *q,
 		 "search: {method: dpareto, initial: 2, evaluations: 100}\n",
 		 name, path, q, objectives);
 	seq[study] = 0;
-	made_apply(study, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
-					     .name = name,
-					     .text = text,
-					     .path = "f",
-					     .dir = "/" });
+	made_apply(study, (struct dp_event){
+				  .type = DP_EV_STUDY_CREATED,
+				  .study_created = {
+					  .name = name, .text = text, .path = "f", .dir = "/" } });
 	return study;
 }
 
@@ -66,9 +65,9 @@ uint32_t made_trial_by(uint32_t study, const char *source, double p, double q)
 
 	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 					     .trial = trial,
-					     .source = source,
-					     .params = x,
-					     .nparams = 2 });
+					     .trial_proposed = { .point = { .source = source,
+									    .params = x,
+									    .nparams = 2 } } });
 	return trial;
 }
 
@@ -94,28 +93,30 @@ void made_end(uint32_t study, uint32_t trial, uint32_t attempt, enum dp_end_clas
 	const char *second = made_state(study)->spec->objectives[1].metric;
 
 	made_apply(study,
-		   (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-				      .trial = trial,
-				      .run = DP_RUN_ALL,
-				      .attempt = attempt,
-				      .end_class = end,
-				      .charged = true,
-				      .metric_names = strcmp(second, "accuracy") ? names : shares,
-				      .nmetrics = metrics ? 2 : 0,
-				      .runs = runs,
-				      .nruns = metrics ? 2 : 0,
-				      .metrics = metrics,
-				      .exit = { .start_seconds = 1000 + start,
-						.end_seconds = 1000 + made_now } });
+		   (struct dp_event){
+			   .type = DP_EV_ATTEMPT_ENDED,
+			   .trial = trial,
+			   .run = DP_RUN_ALL,
+			   .attempt = attempt,
+			   .attempt_ended = { .end_class = end,
+					      .charged = true,
+					      .metric_names =
+						      strcmp(second, "accuracy") ? names : shares,
+					      .nmetrics = metrics ? 2 : 0,
+					      .runs = runs,
+					      .nruns = metrics ? 2 : 0,
+					      .metrics = metrics,
+					      .exit = { .start_seconds = 1000 + start,
+							.end_seconds = 1000 + made_now } } });
 }
 
 void made_trial_end(uint32_t study, uint32_t trial, const char *how, const double *y, uint32_t n)
 {
-	made_apply(study, (struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-					     .trial = trial,
-					     .state = how,
-					     .objectives = y,
-					     .nobjectives = n });
+	made_apply(study,
+		   (struct dp_event){
+			   .type = DP_EV_TRIAL_ENDED,
+			   .trial = trial,
+			   .trial_ended = { .status = how, .objectives = y, .nobjectives = n } });
 }
 
 void made_result3(uint32_t study, double a, double b, double c, double spread)
@@ -154,22 +155,24 @@ void made_walked(uint32_t study, double q, const double way[2][2], const double 
 	}
 	made_attempt(study, trial, 0);
 	made_now += q;
-	made_apply(study, (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-					     .trial = trial,
-					     .run = DP_RUN_ALL,
-					     .end_class = end ? DP_END_OK : DP_END_TIMEOUT,
-					     .charged = true,
-					     .metric_names = names,
-					     .nmetrics = 2,
-					     .runs = runs,
-					     .nruns = 2,
-					     .metrics = own,
-					     .checkpoints = at,
-					     .ncheckpoints = 2,
-					     .checkpoint_metrics = ways,
-					     .ncheckpoint_metrics = 8,
-					     .exit = { .start_seconds = 1000 + made_now - q,
-						       .end_seconds = 1000 + made_now } });
+	made_apply(study,
+		   (struct dp_event){
+			   .type = DP_EV_ATTEMPT_ENDED,
+			   .trial = trial,
+			   .run = DP_RUN_ALL,
+			   .attempt_ended = { .end_class = end ? DP_END_OK : DP_END_TIMEOUT,
+					      .charged = true,
+					      .metric_names = names,
+					      .nmetrics = 2,
+					      .runs = runs,
+					      .nruns = 2,
+					      .metrics = own,
+					      .checkpoints = at,
+					      .ncheckpoints = 2,
+					      .checkpoint_metrics = ways,
+					      .ncheckpoint_metrics = 8,
+					      .exit = { .start_seconds = 1000 + made_now - q,
+							.end_seconds = 1000 + made_now } } });
 	made_trial_end(study, trial, end ? "ok" : "failed", end, end ? 2 : 0);
 }
 

@@ -44,14 +44,14 @@ static void propose_share(double share, const char *refused)
 
 	apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
 				 .trial = st->ntrials,
-				 .source = "random",
-				 .params = x,
-				 .nparams = 2,
 				 .reason = refused,
-				 .objectives = y,
-				 .nobjectives = refused ? 0 : 2,
-				 .renyi = &k,
-				 .nrenyi = 1 });
+				 .trial_proposed = { .point = { .source = "random",
+								.params = x,
+								.nparams = 2,
+								.privacy = y,
+								.nprivacy = refused ? 0 : 2,
+								.renyi = &k,
+								.nrenyi = 1 } } });
 }
 
 static bool padded_rows_fit(double share)
@@ -121,7 +121,7 @@ static void refused_records(void **s)
 	e[2] = dp_policy_accounting_event(&odometer, &other);
 	e[3] = dp_policy_accounting_event(&wrong, &filter);
 	e[4] = dp_policy_accounting_event(&odometer, &filter);
-	e[4].nweights--;
+	e[4].accounting_fixed.nweights--;
 	for (size_t i = 0; i < DP_COUNT(e); i++) {
 		e[i].study = 1;
 		e[i].seq = seq;
@@ -143,12 +143,12 @@ static void unbegun(uint32_t trial)
 	uint32_t number = st->trials[trial]->nattempts;
 
 	plan(trial, DP_RUN_ALL, number);
-	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-				 .trial = trial,
-				 .run = DP_RUN_ALL,
-				 .attempt = number,
-				 .end_class = DP_END_LOST,
-				 .never_ran = true });
+	apply((struct dp_event){
+		.type = DP_EV_ATTEMPT_ENDED,
+		.trial = trial,
+		.run = DP_RUN_ALL,
+		.attempt = number,
+		.attempt_ended = { .end_class = DP_END_LOST, .never_ran = true } });
 }
 
 static void what_has_begun_counts(void **s)
@@ -223,11 +223,11 @@ static void measuring_keeps_room_for_retries(void **s)
 	half = 0.5 * filter.limit * (1 - 1e-12);
 	assert_int_equal(dp_policy_check_reeval_budget(st, half, 2, &err), DP_OK);
 	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				 .evaluations = NAN,
-				 .parallel = NAN,
-				 .priority = NAN,
-				 .changes = changes,
-				 .nchanges = 1 });
+				 .study_amended = { .evaluations = NAN,
+						    .parallel = NAN,
+						    .priority = NAN,
+						    .changes = changes,
+						    .nchanges = 1 } });
 	assert_int_equal(dp_policy_check_reeval_budget(st, half, 2, &err), DP_E_LIMIT);
 	assert_int_equal(dp_policy_check_reeval_budget(st, half, 1, &err), DP_OK);
 }

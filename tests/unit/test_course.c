@@ -166,18 +166,18 @@ static void objectives_come_from_the_journal(void **s)
 	begin("", "search: {method: random, evaluations: 3}");
 	ended_ok();
 	dp_policy_next_step(st, now, &step);
-	assert_int_equal(step.event.nobjectives, 2);
-	assert_true(step.event.objectives[0] == 0.5);  /* epsilon, as proposed */
-	assert_true(step.event.objectives[1] == 0.25); /* the metric's mean */
+	assert_int_equal(step.event.trial_ended.nobjectives, 2);
+	assert_true(step.event.trial_ended.objectives[0] == 0.5);  /* epsilon, as proposed */
+	assert_true(step.event.trial_ended.objectives[1] == 0.25); /* the metric's mean */
 	/* of version 0.1: once they are accounted for */
 	begin("", "search: {method: random, evaluations: 3}");
 	not_accounted();
-	apply((struct dp_event){ .type = DP_EV_TRIAL_ACCOUNTED,
-				 .trial = 0,
-				 .objectives = (double[]){ 0.75, NAN },
-				 .nobjectives = 2 });
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_ACCOUNTED,
+		.trial = 0,
+		.trial_accounted = { .privacy = (double[]){ 0.75, NAN }, .nprivacy = 2 } });
 	dp_policy_next_step(st, now, &step);
-	assert_true(step.event.objectives[0] == 0.75);
+	assert_true(step.event.trial_ended.objectives[0] == 0.75);
 	begin("", "search: {method: random, evaluations: 3}");
 	not_accounted();
 	apply((struct dp_event){
@@ -297,7 +297,8 @@ static void studies_end(void **s)
 	     "trial 0: exit-code: because");
 	begin("", "search: {method: grid, grid: 1}");
 	apply((struct dp_event){
-		.type = DP_EV_STUDY_AMENDED, .evaluations = 5, .parallel = NAN, .priority = NAN });
+		.type = DP_EV_STUDY_AMENDED,
+		.study_amended = { .evaluations = 5, .parallel = NAN, .priority = NAN } });
 	whole_trial(DP_END_OK);
 	NEXT("finished: the grid has only 1 point");
 }

@@ -29,8 +29,10 @@ static const char *ask(enum dp_transition_kind what)
 	for (unsigned i = 0; i < orders.count; i++)
 		snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s%s", i ? ", " : "",
 			 dp_event_type_name(orders.events[i].type),
-			 orders.events[i].state ? " " : "",
-			 orders.events[i].state ? orders.events[i].state : "");
+			 orders.events[i].type == DP_EV_STUDY_MOVED ? " " : "",
+			 orders.events[i].type == DP_EV_STUDY_MOVED
+				 ? orders.events[i].study_moved.state
+				 : "");
 	return out;
 }
 
@@ -222,8 +224,8 @@ static void a_proposer_without_a_point(void **s)
 	dp_fail(&why, DP_E_FAILED, "a bug");
 	dp_policy_on_no_proposal(st, &why, &orders);
 	assert_int_equal(orders.count, 1);
-	assert_string_equal(orders.events[0].state, "failed");
-	assert_true(orders.events[0].charged);
+	assert_string_equal(orders.events[0].study_moved.state, "failed");
+	assert_true(orders.events[0].study_moved.by_failures);
 	dp_fail(&why, DP_E_LIMIT, "every point is taken");
 	dp_policy_on_no_proposal(st, &why, &orders);
 	apply(orders.events[0]);

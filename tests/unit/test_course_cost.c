@@ -44,17 +44,18 @@ static void took(double seconds, enum dp_end_class how)
 	propose(NULL);
 	plan(st->ntrials - 1, DP_RUN_ALL, 0);
 	now += (int64_t)(seconds * 1e6) + SECOND;
-	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-				 .trial = st->ntrials - 1,
-				 .run = DP_RUN_ALL,
-				 .end_class = how,
-				 .charged = true,
-				 .exit = { .start_seconds = from, .end_seconds = from + seconds },
-				 .metric_names = names,
-				 .nmetrics = 1,
-				 .runs = &run,
-				 .nruns = 1,
-				 .metrics = &f1 });
+	apply((struct dp_event){
+		.type = DP_EV_ATTEMPT_ENDED,
+		.trial = st->ntrials - 1,
+		.run = DP_RUN_ALL,
+		.attempt_ended = { .end_class = how,
+				   .charged = true,
+				   .exit = { .start_seconds = from, .end_seconds = from + seconds },
+				   .metric_names = names,
+				   .nmetrics = 1,
+				   .runs = &run,
+				   .nruns = 1,
+				   .metrics = &f1 } });
 	settle();
 }
 

@@ -72,15 +72,16 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 					      .trial = i,
 					      .run = a->run,
 					      .attempt = a->number,
-					      .end_class = how,
-					      .charged = how != DP_END_CANCELLED &&
-							 how != DP_END_NOT_STARTED,
 					      .reason = "r",
-					      .metric_names = names,
-					      .nmetrics = 1,
-					      .runs = &run,
-					      .nruns = 1,
-					      .metrics = &f1 };
+					      .attempt_ended = { .end_class = how,
+								 .charged =
+									 how != DP_END_CANCELLED &&
+									 how != DP_END_NOT_STARTED,
+								 .metric_names = names,
+								 .nmetrics = 1,
+								 .runs = &run,
+								 .nruns = 1,
+								 .metrics = &f1 } };
 
 			if (a->end_class != DP_END_NONE || n-- > 0)
 				continue;
@@ -126,11 +127,11 @@ static void one_life(struct log *l, uint64_t seed)
 		} else if (step.kind == DP_STEP_PROPOSE && dice % 3) {
 			struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
 					      .trial = st->ntrials,
-					      .source = "random",
-					      .params = x,
-					      .nparams = 2,
-					      .objectives = y,
-					      .nobjectives = 2 };
+					      .trial_proposed = { .point = { .source = "random",
+									     .params = x,
+									     .nparams = 2,
+									     .privacy = y,
+									     .nprivacy = 2 } } };
 
 			keep(l, &e);
 		} else if (st->open_attempts) {
@@ -155,11 +156,12 @@ static void the_same_course_after_every_restart(void **s)
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		const char *trainer = seed % 2 ? ", runs: 2, runs_per_process: 1, max_failures: 3"
 					       : ", retries: 1, max_failures: 4";
-		struct dp_event e = { .type = DP_EV_STUDY_CREATED, .path = "f", .dir = "/" };
+		struct dp_event e = { .type = DP_EV_STUDY_CREATED,
+				      .study_created = { .path = "f", .dir = "/" } };
 
 		begin(trainer, searches[seed % DP_COUNT(searches)]);
-		e.name = "s";
-		e.text = st->text;
+		e.study_created.name = "s";
+		e.study_created.text = st->text;
 		e.study = 1;
 		e.time_us = now;
 		assert_int_equal(dp_event_encode(&e, &l.bytes[0], NULL), DP_OK);

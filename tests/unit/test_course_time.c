@@ -59,7 +59,7 @@ static const char *set_max_time(const char *change)
 	apply(orders.events[0]);
 	if (orders.count == 2)
 		apply(orders.events[1]);
-	return orders.count == 2 ? orders.events[1].state : "as it was";
+	return orders.count == 2 ? orders.events[1].study_moved.state : "as it was";
 }
 
 static void more_time_wakes_a_study_that_ran_out_of_it(void **s)
@@ -99,13 +99,13 @@ static void more_time_wakes_a_study_that_is_measured(void **s)
 	assert_true(record_step());
 	apply((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
 				 .trial = DP_REEVAL_TRIAL_FIRST,
-				 .source = "remeasure",
-				 .reeval_checkpoint = NAN,
-				 .reeval_runs = 1,
-				 .params = x,
-				 .nparams = 2,
-				 .objectives = y,
-				 .nobjectives = 2 });
+				 .measure_asked = { .point = { .source = "remeasure",
+							       .params = x,
+							       .nparams = 2,
+							       .privacy = y,
+							       .nprivacy = 2 },
+						    .result_checkpoint = NAN,
+						    .runs = 1 } });
 	move("running");
 	assert_string_equal(set_max_time("search.max_time=59s"), "as it was");
 	assert_true(st->reevals.has_resume_state);
@@ -132,7 +132,7 @@ static void only_time_under_a_daemon_counts(void **s)
 	whole_trial(DP_END_OK);
 	restarted(DAY);
 	now += 1200 * SECOND - 1;
-	apply((struct dp_event){ .type = DP_EV_TIME_NOTED, .charged = true });
+	apply((struct dp_event){ .type = DP_EV_TIME_NOTED, .time_noted = { .daemon_ran = true } });
 	NEXT("propose");
 	now++;
 	NEXT("finished: search.max_time was over");
@@ -179,7 +179,7 @@ static void time_is_noted_now_and_then(void **s)
 		dp_policy_next_step(st, now, &step);
 		assert_int_equal(step.kind, DP_STEP_RECORD);
 		assert_int_equal(step.event.type, DP_EV_TIME_NOTED);
-		assert_true(step.event.charged);
+		assert_true(step.event.time_noted.daemon_ran);
 		apply(step.event);
 		assert_true(st->active_us == rows[i].seconds * SECOND);
 		NEXT("wait parallel");
@@ -251,8 +251,9 @@ static void spans_of_attempts_fit_the_records(void **s)
 		apply((struct dp_event){
 			.type = DP_EV_ATTEMPT_ENDED,
 			.run = DP_RUN_ALL,
-			.end_class = DP_END_SIGNAL,
-			.exit = { .start_seconds = rows[i].start, .end_seconds = rows[i].end } });
+			.attempt_ended = { .end_class = DP_END_SIGNAL,
+					   .exit = { .start_seconds = rows[i].start,
+						     .end_seconds = rows[i].end } } });
 		a = &st->trials[0]->attempts[0];
 		if (rows[i].start > 0)
 			assert_int_equal(a->started_us / SECOND - 1000, rows[i].started);

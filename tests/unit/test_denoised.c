@@ -105,11 +105,10 @@ static void walk_trial(const char *how, enum dp_end_class end, double b)
 	const struct dp_study_state *st = dp_state_get_study(&made_report.state, 1);
 	uint32_t t = st->ntrials;
 
-	made_apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-				      .trial = t,
-				      .source = "random",
-				      .params = x,
-				      .nparams = 2 });
+	made_apply((struct dp_event){
+		.type = DP_EV_TRIAL_PROPOSED,
+		.trial = t,
+		.trial_proposed = { .point = { .source = "random", .params = x, .nparams = 2 } } });
 	made_apply(
 		(struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .trial = t, .run = DP_RUN_ALL });
 	if (!how)
@@ -117,23 +116,23 @@ static void walk_trial(const char *how, enum dp_end_class end, double b)
 	made_apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				      .trial = t,
 				      .run = DP_RUN_ALL,
-				      .end_class = end,
-				      .charged = true,
 				      .reason = end == DP_END_OK ? NULL : "because",
-				      .metric_names = names,
-				      .nmetrics = 2,
-				      .runs = runs,
-				      .nruns = 1,
-				      .metrics = own,
-				      .checkpoints = at,
-				      .ncheckpoints = 2,
-				      .checkpoint_metrics = ways,
-				      .ncheckpoint_metrics = 4 });
+				      .attempt_ended = { .end_class = end,
+							 .charged = true,
+							 .metric_names = names,
+							 .nmetrics = 2,
+							 .runs = runs,
+							 .nruns = 1,
+							 .metrics = own,
+							 .checkpoints = at,
+							 .ncheckpoints = 2,
+							 .checkpoint_metrics = ways,
+							 .ncheckpoint_metrics = 4 } });
 	made_apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
 				      .trial = t,
-				      .state = how,
-				      .objectives = own,
-				      .nobjectives = end == DP_END_OK ? 2 : 0 });
+				      .trial_ended = { .status = how,
+						       .objectives = own,
+						       .nobjectives = end == DP_END_OK ? 2 : 0 } });
 }
 
 static void test_waypoints_are_recalled(void **state)
@@ -411,11 +410,10 @@ static void test_imported(void **state)
 
 	(void)state;
 	made_study(SQUARE);
-	made_apply((struct dp_event){ .type = DP_EV_RESULT_IMPORTED,
-				      .params = x,
-				      .nparams = 2,
-				      .objectives = best,
-				      .nobjectives = 2 });
+	made_apply((struct dp_event){
+		.type = DP_EV_RESULT_IMPORTED,
+		.result_imported = {
+			.params = x, .nparams = 2, .objectives = best, .nobjectives = 2 } });
 	made_scatter(15, noisy_values);
 	find_front(&f);
 	assert_int_equal(f.r.nimported, 1);

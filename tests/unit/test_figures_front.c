@@ -383,11 +383,11 @@ static void shared_points_are_found(void **s)
 	made_result(b, 2, 2);
 	made_result(b, 1, 2);
 	made_apply(b, (struct dp_event){ .type = DP_EV_RESULT_IMPORTED,
-					 .name = "a",
-					 .params = x,
-					 .nparams = 2,
-					 .objectives = y,
-					 .nobjectives = 2 });
+					 .result_imported = { .study_name = "a",
+							      .params = x,
+							      .nparams = 2,
+							      .objectives = y,
+							      .nobjectives = 2 } });
 	made_subjects();
 	assert_int_equal(fig_collect_points(&made_report.studies[0], &p, &err), DP_OK);
 	assert_int_equal(fig_find_shared_points(&made_report.studies[0], &p,

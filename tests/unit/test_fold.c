@@ -33,8 +33,8 @@ static void a_study_is_created_by_record_0(void **s)
 
 	(void)s;
 	begin("", RANDOM);
-	e.text = st->text;
-	e.dir = "/";
+	e.study_created.text = st->text;
+	e.study_created.dir = "/";
 	assert_int_equal(dp_state_apply(&state, &e, &err), DP_E_CORRUPT);
 	assert_string_equal(err.msg, "study 2 is created by record 3");
 	assert_int_equal(state.nstudies, 1);
@@ -58,32 +58,32 @@ static void numbers_can_be_held(void **s)
 	begin("", RANDOM);
 	for (size_t i = 0; i < DP_COUNT(odd); i++) {
 		refused((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-					   .evaluations = odd[i],
-					   .parallel = NAN,
-					   .priority = NAN },
+					   .study_amended = { .evaluations = odd[i],
+							      .parallel = NAN,
+							      .priority = NAN } },
 			"no number of");
 		refused((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-					   .evaluations = 7,
-					   .parallel = odd[i],
-					   .priority = NAN },
+					   .study_amended = { .evaluations = 7,
+							      .parallel = odd[i],
+							      .priority = NAN } },
 			"no number of");
 	}
 	assert_int_equal(st->evaluations, 9);
-	refused((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				   .evaluations = 7,
-				   .parallel = 1,
-				   .priority = 1e10 },
+	refused(
+		(struct dp_event){
+			.type = DP_EV_STUDY_AMENDED,
+			.study_amended = { .evaluations = 7, .parallel = 1, .priority = 1e10 } },
 		"no number of");
 }
 
 static struct dp_event amended(const char *const *changes, uint32_t n)
 {
 	return (struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				  .evaluations = NAN,
-				  .parallel = NAN,
-				  .priority = NAN,
-				  .changes = changes,
-				  .nchanges = n };
+				  .study_amended = { .evaluations = NAN,
+						     .parallel = NAN,
+						     .priority = NAN,
+						     .changes = changes,
+						     .nchanges = n } };
 }
 
 /* All changes of a record or none; a version before stays for those who read it. */
@@ -125,11 +125,11 @@ static void changes_are_of_keys_that_may(void **s)
 	assert_true(st->current_spec->trainer.timeout == 30);
 	apply(amended((const char *const[]){ "search.max_time=none" }, 1));
 	assert_true(st->current_spec->search.max_time == 0 && st->had_max_time);
-	file.text = "study: s # edited\n";
+	file.study_amended.text = "study: s # edited\n";
 	refused(file, "without its text or folder");
-	file.dir = "/elsewhere";
+	file.study_amended.dir = "/elsewhere";
 	apply(file);
-	assert_string_equal(st->text, file.text);
+	assert_string_equal(st->text, file.study_amended.text);
 	assert_string_equal(st->dir, "/elsewhere");
 	assert_null(st->path);
 	propose(NULL);
@@ -142,7 +142,8 @@ static void points_are_of_the_space(void **s)
 {
 	static const double odd[] = { NAN, INFINITY, 1e300 };
 	double x[] = { 3, 2 };
-	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED, .params = x, .nparams = 2 };
+	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
+			      .trial_proposed = { .point = { .params = x, .nparams = 2 } } };
 
 	(void)s;
 	begin("", RANDOM);
@@ -161,14 +162,14 @@ static void objectives_and_attempts_fit(void **s)
 	propose(NULL);
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .run = 1 }, "run 1");
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLANNED, .run = -2 }, "run -2");
-	refused((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-				   .state = "ok",
-				   .objectives = y,
-				   .nobjectives = 1 },
+	refused(
+		(struct dp_event){
+			.type = DP_EV_TRIAL_ENDED,
+			.trial_ended = { .status = "ok", .objectives = y, .nobjectives = 1 } },
 		"with 1 objectives");
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_PLACED,
 				   .run = DP_RUN_ALL,
-				   .job_id = "314" },
+				   .attempt_placed = { .job_id = "314" } },
 		"is placed, but is not open");
 	plan(0, DP_RUN_ALL, 0);
 	refused((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED, .run = DP_RUN_ALL },

@@ -135,7 +135,8 @@ static void test_large_record(void **state)
 	struct dp_journal *j = open_started(f->dir, 64 << 10, NULL);
 	size_t len = 3 << 20;
 	char *text = malloc(len + 1);
-	struct dp_event e = { .type = DP_EV_STUDY_CREATED, .name = "n", .text = text };
+	struct dp_event e = { .type = DP_EV_STUDY_CREATED,
+			      .study_created = { .name = "n", .text = text } };
 	struct dp_buf b = DP_BUF_INIT;
 	struct dp_err err;
 	uint64_t ticket;

@@ -36,33 +36,33 @@ static void story(uint32_t seq, struct dp_buf *out)
 
 	if (seq == 0) {
 		e.type = DP_EV_STUDY_CREATED;
-		e.name = "s";
-		e.text = text;
-		e.dir = "/";
+		e.study_created.name = "s";
+		e.study_created.text = text;
+		e.study_created.dir = "/";
 	} else if (seq % PER_TRIAL == 1) {
 		e.type = DP_EV_TRIAL_PROPOSED;
-		e.source = "random";
-		e.params = x;
-		e.nparams = 1;
-		e.conditioned_on = seq;
+		e.trial_proposed.point.source = "random";
+		e.trial_proposed.point.params = x;
+		e.trial_proposed.point.nparams = 1;
+		e.trial_proposed.conditioned_on = seq;
 	} else if (seq % PER_TRIAL == 2) {
 		e.type = DP_EV_ATTEMPT_PLANNED;
 		e.run = DP_RUN_ALL;
 	} else if (seq % PER_TRIAL == 3) {
 		e.type = DP_EV_ATTEMPT_ENDED;
 		e.run = DP_RUN_ALL;
-		e.end_class = DP_END_OK;
-		e.metric_names = names;
-		e.nmetrics = 2;
-		e.runs = runs;
-		e.nruns = 1;
-		e.metrics = values;
-		e.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+		e.attempt_ended.end_class = DP_END_OK;
+		e.attempt_ended.metric_names = names;
+		e.attempt_ended.nmetrics = 2;
+		e.attempt_ended.runs = runs;
+		e.attempt_ended.nruns = 1;
+		e.attempt_ended.metrics = values;
+		e.attempt_ended.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 	} else {
 		e.type = DP_EV_TRIAL_ENDED;
-		e.state = "ok";
-		e.objectives = values;
-		e.nobjectives = 2;
+		e.trial_ended.status = "ok";
+		e.trial_ended.objectives = values;
+		e.trial_ended.nobjectives = 2;
 	}
 	if (dp_event_encode(&e, out, &err) != DP_OK)
 		fail_msg("%s", err.msg);
@@ -280,29 +280,30 @@ static void fill_measured(const char *dir)
 			e = (struct dp_event){ .type = DP_EV_MEASURE_ASKED,
 					       .time_us = e.time_us,
 					       .trial = e.trial,
-					       .source = "remeasure",
-					       .reeval_trial = 1,
-					       .reeval_checkpoint = NAN,
-					       .reeval_runs = 1,
-					       .params = x,
-					       .nparams = 1 };
+					       .measure_asked = { .point = { .source = "remeasure",
+									     .params = x,
+									     .nparams = 1 },
+								  .result_trial = 1,
+								  .result_checkpoint = NAN,
+								  .runs = 1 } };
 		} else if (i == 1 || i == 5) {
 			e.type = DP_EV_ATTEMPT_PLANNED;
 		} else if (i == 2 || i == 6) {
 			e.type = DP_EV_ATTEMPT_ENDED;
-			e.end_class = DP_END_OK;
-			e.metric_names = names;
-			e.nmetrics = 2;
-			e.runs = runs;
-			e.nruns = 1;
-			e.metrics = values;
-			e.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+			e.attempt_ended.end_class = DP_END_OK;
+			e.attempt_ended.metric_names = names;
+			e.attempt_ended.nmetrics = 2;
+			e.attempt_ended.runs = runs;
+			e.attempt_ended.nruns = 1;
+			e.attempt_ended.metrics = values;
+			e.attempt_ended.declaration =
+				(struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 		} else {
 			e.type = DP_EV_TRIAL_ENDED;
 			e.run = 0;
-			e.state = "ok";
-			e.objectives = values;
-			e.nobjectives = 2;
+			e.trial_ended.status = "ok";
+			e.trial_ended.objectives = values;
+			e.trial_ended.nobjectives = 2;
 		}
 		if (dp_event_encode(&e, &b, &err) != DP_OK)
 			fail_msg("%s", err.msg);

@@ -21,14 +21,14 @@ static struct dp_event asked(double of, uint32_t runs, const char *why)
 
 	return (struct dp_event){ .type = DP_EV_MEASURE_ASKED,
 				  .trial = dp_state_next_reeval_trial(st),
-				  .source = why,
-				  .reeval_trial = of < 0 ? NAN : of,
-				  .reeval_checkpoint = NAN,
-				  .reeval_runs = runs,
-				  .params = runs ? x : NULL,
-				  .nparams = runs ? 2 : 0,
-				  .objectives = runs ? y : NULL,
-				  .nobjectives = runs ? 2 : 0 };
+				  .measure_asked = { .point = { .source = why,
+								.params = runs ? x : NULL,
+								.nparams = runs ? 2 : 0,
+								.privacy = runs ? y : NULL,
+								.nprivacy = runs ? 2 : 0 },
+						     .result_trial = of < 0 ? NAN : of,
+						     .result_checkpoint = NAN,
+						     .runs = runs } };
 }
 
 static void measure(double of, uint32_t runs)
@@ -48,14 +48,14 @@ static void measured(uint32_t trial, enum dp_end_class how, const double *f1)
 				 .trial = trial,
 				 .run = DP_RUN_ALL,
 				 .attempt = t->nattempts - 1,
-				 .end_class = how,
-				 .charged = true,
 				 .reason = how == DP_END_OK ? NULL : "because",
-				 .metric_names = names,
-				 .nmetrics = 1,
-				 .runs = runs,
-				 .nruns = t->runs,
-				 .metrics = f1 });
+				 .attempt_ended = { .end_class = how,
+						    .charged = true,
+						    .metric_names = names,
+						    .nmetrics = 1,
+						    .runs = runs,
+						    .nruns = t->runs,
+						    .metrics = f1 } });
 }
 
 /* A finished study of two evaluations. */
@@ -128,10 +128,10 @@ static void what_does_not_fit(void **s)
 	refuses(asked(2, 1, "remeasure")); /* no such trial */
 	refuses(asked(0, DP_REEVALUATE_RUNS_MAX + 1, "remeasure"));
 	e = asked(0, 1, "remeasure");
-	e.nparams = 1;
+	e.measure_asked.point.nparams = 1;
 	refuses(e);
 	e = asked(0, 1, "remeasure");
-	e.reeval_checkpoint = 4; /* there is no trainer.path */
+	e.measure_asked.result_checkpoint = 4; /* there is no trainer.path */
 	refuses(e);
 }
 
@@ -234,10 +234,10 @@ static void it_goes_back(void **s)
 	(void)s;
 	for (size_t i = 0; i < DP_COUNT(ends); i++) {
 		finished("", TWO);
-		apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
-					 .state = ends[i],
-					 .reason = "so it was",
-					 .charged = i == 2 });
+		apply((struct dp_event){
+			.type = DP_EV_STUDY_MOVED,
+			.reason = "so it was",
+			.study_moved = { .state = ends[i], .by_failures = i == 2 } });
 		measure(0, 1);
 		assert_true(st->reevals.has_resume_state);
 		NEXT("wait"); /* until it is set running */
@@ -297,7 +297,8 @@ static void more_is_searched(void **s)
 	measure(0, 1);
 	move("running");
 	apply((struct dp_event){
-		.type = DP_EV_STUDY_AMENDED, .evaluations = 3, .parallel = NAN, .priority = NAN });
+		.type = DP_EV_STUDY_AMENDED,
+		.study_amended = { .evaluations = 3, .parallel = NAN, .priority = NAN } });
 	assert_false(st->reevals.has_resume_state);
 	measured(M(0), DP_END_OK, low);
 	settle();
@@ -427,7 +428,8 @@ static void at_the_end_of_a_search(void **s)
 	assert_null(st->reason);
 	/* other results: it is asked for once more */
 	apply((struct dp_event){
-		.type = DP_EV_STUDY_AMENDED, .evaluations = 3, .parallel = NAN, .priority = NAN });
+		.type = DP_EV_STUDY_AMENDED,
+		.study_amended = { .evaluations = 3, .parallel = NAN, .priority = NAN } });
 	move("running");
 	NEXT("propose");
 	propose(NULL);
@@ -435,10 +437,10 @@ static void at_the_end_of_a_search(void **s)
 	settle();
 	NEXT("measure the front");
 	apply((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
-				 .source = "end",
-				 .reeval_trial = NAN,
-				 .reeval_checkpoint = NAN,
-				 .reason = "search.remeasure left something out" });
+				 .reason = "search.remeasure left something out",
+				 .measure_asked = { .point = { .source = "end" },
+						    .result_trial = NAN,
+						    .result_checkpoint = NAN } });
 	NEXT("finished: search.remeasure left something out");
 }
 

@@ -34,25 +34,26 @@ static void add_training(const struct training *t)
 	apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				 .trial = trial,
 				 .run = DP_RUN_ALL,
-				 .end_class = t->end,
-				 .charged = true,
 				 .reason = t->end == DP_END_OK ? NULL : "because",
-				 .metric_names = names,
-				 .nmetrics = 2,
-				 .runs = only,
-				 .nruns = 1,
-				 .metrics = t->values[2],
-				 .checkpoints = at,
-				 .ncheckpoints = 2,
-				 .checkpoint_metrics = t->values[0],
-				 .ncheckpoint_metrics = 4,
-				 .checkpoint_epsilons = t->epsilon,
-				 .ncheckpoint_epsilons = 2 });
-	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-				 .trial = trial,
-				 .state = t->end == DP_END_OK ? "ok" : "cancelled",
+				 .attempt_ended = { .end_class = t->end,
+						    .charged = true,
+						    .metric_names = names,
+						    .nmetrics = 2,
+						    .runs = only,
+						    .nruns = 1,
+						    .metrics = t->values[2],
+						    .checkpoints = at,
+						    .ncheckpoints = 2,
+						    .checkpoint_metrics = t->values[0],
+						    .ncheckpoint_metrics = 4,
+						    .checkpoint_epsilons = t->epsilon,
+						    .ncheckpoint_epsilons = 2 } });
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED,
+		.trial = trial,
+		.trial_ended = { .status = t->end == DP_END_OK ? "ok" : "cancelled",
 				 .objectives = own,
-				 .nobjectives = t->end == DP_END_OK ? 2 : 0 });
+				 .nobjectives = t->end == DP_END_OK ? 2 : 0 } });
 }
 
 static void begin_study(const char *constraints)
@@ -178,7 +179,8 @@ static void what_was_walked(void **s)
 	assert_true(dp_state_total_path_value(st) == 3);
 	propose("no epsilon there");
 	assert_true(dp_state_total_path_value(st) == 3);
-	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED, .trial = 1, .state = "failed" });
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED, .trial = 1, .trial_ended = { .status = "failed" } });
 	assert_true(dp_state_total_path_value(st) == 3);
 }
 

@@ -208,9 +208,9 @@ static void noise_that_points_share_is_found(void **s)
 static void amend(double evaluations)
 {
 	apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-				 .evaluations = evaluations,
-				 .parallel = NAN,
-				 .priority = NAN });
+				 .study_amended = { .evaluations = evaluations,
+						    .parallel = NAN,
+						    .priority = NAN } });
 }
 
 /* As many as the file allows hold from the start on; more than that, chosen by somebody

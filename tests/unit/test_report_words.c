@@ -268,21 +268,21 @@ static void test_public_is_what_it_is_now(void **state)
 	begin(sgd);
 	evaluate(0, x, 0.9, 0.9, 0.9);
 	put((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-			       .evaluations = NAN,
-			       .parallel = NAN,
-			       .priority = NAN,
-			       .changes = changes,
-			       .nchanges = 1 });
+			       .study_amended = { .evaluations = NAN,
+						  .parallel = NAN,
+						  .priority = NAN,
+						  .changes = changes,
+						  .nchanges = 1 } });
 	put((struct dp_event){ .type = DP_EV_MEASURE_ASKED,
 			       .trial = DP_REEVAL_TRIAL_FIRST,
-			       .source = "remeasure",
-			       .reeval_trial = 0,
-			       .reeval_checkpoint = NAN,
-			       .reeval_runs = 3,
-			       .params = &x,
-			       .nparams = 1,
-			       .objectives = y,
-			       .nobjectives = 2 });
+			       .measure_asked = { .point = { .source = "remeasure",
+							     .params = &x,
+							     .nparams = 1,
+							     .privacy = y,
+							     .nprivacy = 2 },
+						  .result_trial = 0,
+						  .result_checkpoint = NAN,
+						  .runs = 3 } });
 	attempt(DP_REEVAL_TRIAL_FIRST, 0, DP_END_EXIT_CODE, NULL, "what the trainer said");
 	ended(DP_REEVAL_TRIAL_FIRST, "failed", NAN, NAN);
 	load(true);

@@ -40,12 +40,12 @@ static int create(struct dp_state *state, const char *text, const char *seeds, c
 	return dp_state_apply(state,
 			      &(struct dp_event){ .type = DP_EV_STUDY_CREATED,
 						  .study = 1,
-						  .name = "s",
-						  .text = text,
-						  .path = "f",
-						  .dir = "/",
-						  .seeds = seeds,
-						  .secret = secret },
+						  .study_created = { .name = "s",
+								     .text = text,
+								     .path = "f",
+								     .dir = "/",
+								     .seeds = seeds,
+								     .secret = secret } },
 			      err);
 }
 
@@ -241,11 +241,11 @@ static void a_change_of_data_changes_no_seed(void **state)
 		struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
 				      .study = 1,
 				      .seq = 1,
-				      .evaluations = NAN,
-				      .parallel = NAN,
-				      .priority = NAN,
-				      .changes = &change[i],
-				      .nchanges = 1 };
+				      .study_amended = { .evaluations = NAN,
+							 .parallel = NAN,
+							 .priority = NAN,
+							 .changes = &change[i],
+							 .nchanges = 1 } };
 		struct dp_err err = { 0 };
 		const struct dp_study *now;
 

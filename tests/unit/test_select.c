@@ -324,11 +324,11 @@ static void play_submit(struct play *p, const char *text, uint64_t number)
 	snprintf(secret, sizeof secret, "%064llx", (unsigned long long)number + 1);
 	p->seq = 0;
 	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_CREATED,
-					 .name = "s",
-					 .text = text,
-					 .path = "f",
-					 .dir = "/",
-					 .secret = secret });
+					 .study_created = { .name = "s",
+							    .text = text,
+							    .path = "f",
+							    .dir = "/",
+							    .secret = secret } });
 	p->s = dp_state_get_study(&p->state, 1);
 }
 
@@ -343,13 +343,15 @@ static void play_propose(struct play *p)
 		assert_int_equal(dp_propose(p->s->spec, &none, 0, NULL, &found, &err), DP_OK);
 	else
 		dp_space_sample(p->s->spec, p->s->ntrials, false, found.x);
-	play_apply(p, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-					 .trial = p->s->ntrials,
-					 .source = "select",
-					 .params = found.x,
-					 .nparams = (uint32_t)p->s->spec->nparams,
-					 .objectives = y,
-					 .nobjectives = 2 });
+	play_apply(p,
+		   (struct dp_event){
+			   .type = DP_EV_TRIAL_PROPOSED,
+			   .trial = p->s->ntrials,
+			   .trial_proposed = { .point = { .source = "select",
+							  .params = found.x,
+							  .nparams = (uint32_t)p->s->spec->nparams,
+							  .privacy = y,
+							  .nprivacy = 2 } } });
 }
 
 static void play_train(struct play *p, const struct dp_event *planned)
@@ -361,14 +363,14 @@ static void play_train(struct play *p, const struct dp_event *planned)
 
 	play_apply(p, e);
 	e.type = DP_EV_ATTEMPT_ENDED;
-	e.end_class = p->train(p, e.trial, &utility);
-	e.charged = true;
-	e.reason = e.end_class == DP_END_OK ? NULL : "because";
-	e.metric_names = names;
-	e.nmetrics = 1;
-	e.runs = &run;
-	e.nruns = 1;
-	e.metrics = &utility;
+	e.attempt_ended.end_class = p->train(p, e.trial, &utility);
+	e.attempt_ended.charged = true;
+	e.reason = e.attempt_ended.end_class == DP_END_OK ? NULL : "because";
+	e.attempt_ended.metric_names = names;
+	e.attempt_ended.nmetrics = 1;
+	e.attempt_ended.runs = &run;
+	e.attempt_ended.nruns = 1;
+	e.attempt_ended.metrics = &utility;
 	play_apply(p, e);
 }
 
@@ -560,7 +562,8 @@ static void asking_changes_nothing(void **state)
 	set.evaluations = NAN;
 	set.parallel = 3;
 	assert_int_equal(dp_policy_plan_transition(p->s, &set, &out, &err), DP_OK);
-	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "stopped" });
+	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
+					 .study_moved = { .state = "stopped" } });
 	assert_int_equal(
 		dp_policy_plan_transition(
 			p->s, &(struct dp_transition){ .kind = DP_TRANSITION_RESUME }, &out, &err),

@@ -49,18 +49,19 @@ static int apply(struct dp_event e)
 static int create(void)
 {
 	return apply((struct dp_event){
-		.type = DP_EV_STUDY_CREATED, .name = "two", .text = two, .path = "f", .dir = "/" });
+		.type = DP_EV_STUDY_CREATED,
+		.study_created = { .name = "two", .text = two, .path = "f", .dir = "/" } });
 }
 
 static int propose(uint32_t trial)
 {
 	double x = trial;
 
-	return apply((struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-					.trial = trial,
-					.source = "random",
-					.params = &x,
-					.nparams = 1 });
+	return apply((struct dp_event){
+		.type = DP_EV_TRIAL_PROPOSED,
+		.trial = trial,
+		.trial_proposed = {
+			.point = { .source = "random", .params = &x, .nparams = 1 } } });
 }
 
 static int plan(uint32_t trial, uint32_t attempt)
@@ -77,7 +78,7 @@ static int place(uint32_t trial, uint32_t attempt, const char *where)
 					.trial = trial,
 					.run = DP_RUN_ALL,
 					.attempt = attempt,
-					.job_id = where });
+					.attempt_placed = { .job_id = where } });
 }
 
 static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end_class end, double seconds)
@@ -90,24 +91,23 @@ static int end_attempt(uint32_t trial, uint32_t attempt, enum dp_end_class end, 
 					.trial = trial,
 					.run = DP_RUN_ALL,
 					.attempt = attempt,
-					.end_class = end,
-					.charged = true,
-					.metric_names = names,
-					.nmetrics = 3,
-					.runs = runs,
-					.nruns = 2,
-					.metrics = metrics });
+					.attempt_ended = { .end_class = end,
+							   .charged = true,
+							   .metric_names = names,
+							   .nmetrics = 3,
+							   .runs = runs,
+							   .nruns = 2,
+							   .metrics = metrics } });
 }
 
 static int end_trial(uint32_t trial, const char *how, double a, double b)
 {
 	double y[] = { a, b };
 
-	return apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-					.trial = trial,
-					.state = how,
-					.objectives = y,
-					.nobjectives = 2 });
+	return apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED,
+		.trial = trial,
+		.trial_ended = { .status = how, .objectives = y, .nobjectives = 2 } });
 }
 
 static int whole_trial(uint32_t trial, double a, double b, double seconds)
@@ -188,21 +188,21 @@ static double variance_of(double a, double b, double c)
 	dp_state_free(&state);
 	seq = 0;
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-						  .name = "three",
-						  .text = three,
-						  .path = "f",
-						  .dir = "/" }),
+						  .study_created = { .name = "three",
+								     .text = three,
+								     .path = "f",
+								     .dir = "/" } }),
 			 DP_OK);
 	assert_int_equal(propose(0), DP_OK);
 	assert_int_equal(plan(0, 0), DP_OK);
 	assert_int_equal(apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 						  .run = DP_RUN_ALL,
-						  .end_class = DP_END_OK,
-						  .metric_names = names,
-						  .nmetrics = 1,
-						  .runs = runs,
-						  .nruns = 3,
-						  .metrics = values }),
+						  .attempt_ended = { .end_class = DP_END_OK,
+								     .metric_names = names,
+								     .nmetrics = 1,
+								     .runs = runs,
+								     .nruns = 3,
+								     .metrics = values } }),
 			 DP_OK);
 	st = dp_state_get_study(&state, 1);
 	return dp_trial_metric_mean_variance(st, st->trials[0], dp_state_metric_column(st, "m"));
@@ -234,7 +234,8 @@ static void what_does_not_fit_is_refused(void **s)
 	assert_int_equal(end_trial(0, "running", 1, 1), DP_E_CORRUPT);
 	assert_int_equal(end_trial(0, "ok", 1, 1), DP_OK);
 	assert_int_equal(plan(0, 1), DP_E_CORRUPT); /* ended */
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "up" }),
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .study_moved = { .state = "up" } }),
 			 DP_E_CORRUPT);
 	seq++; /* a gap */
 	assert_int_equal(propose(1), DP_E_CORRUPT);
@@ -289,23 +290,24 @@ static void amendments_and_moves(void **s)
 	struct dp_study_state *st = dp_state_get_study(&state, 1);
 
 	(void)s;
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_AMENDED,
-						  .evaluations = 50,
-						  .parallel = NAN,
-						  .priority = -3 }),
-			 DP_OK);
+	assert_int_equal(
+		apply((struct dp_event){
+			.type = DP_EV_STUDY_AMENDED,
+			.study_amended = { .evaluations = 50, .parallel = NAN, .priority = -3 } }),
+		DP_OK);
 	assert_int_equal(st->evaluations, 50);
 	assert_int_equal(st->parallel, 1);
 	assert_int_equal(st->priority, -3);
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
-						  .state = "paused",
-						  .charged = true,
-						  .reason = "why" }),
+	assert_int_equal(apply((struct dp_event){
+				 .type = DP_EV_STUDY_MOVED,
+				 .reason = "why",
+				 .study_moved = { .state = "paused", .by_failures = true } }),
 			 DP_OK);
 	assert_int_equal(st->status, DP_STUDY_PAUSED);
 	assert_true(st->moved_by_failures);
 	assert_string_equal(st->reason, "why");
-	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" }),
+	assert_int_equal(apply((struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						  .study_moved = { .state = "running" } }),
 			 DP_OK);
 	assert_null(st->reason);
 	assert_false(st->moved_by_failures);
@@ -316,18 +318,18 @@ static void imported_results(void **s)
 	struct dp_study_state *st = dp_state_get_study(&state, 1);
 	const double x = 0.5, y[] = { 1, NAN };
 	struct dp_event e = { .type = DP_EV_RESULT_IMPORTED,
-			      .name = "other",
-			      .params = &x,
-			      .nparams = 1,
-			      .objectives = y,
-			      .nobjectives = 2 };
+			      .result_imported = { .study_name = "other",
+						   .params = &x,
+						   .nparams = 1,
+						   .objectives = y,
+						   .nobjectives = 2 } };
 
 	(void)s;
 	assert_int_equal(apply(e), DP_OK);
 	assert_int_equal(st->nimported, 1);
 	assert_true(st->imported[0].x[0] == 0.5 && st->imported[0].objectives[0] == 1);
 	assert_int_equal(st->ntrials, 0); /* known, but no trial of this study */
-	e.nobjectives = 1;
+	e.result_imported.nobjectives = 1;
 	assert_int_equal(apply(e), DP_E_CORRUPT);
 }
 
@@ -386,13 +388,14 @@ static void times_that_are_none(void **s)
 	assert_int_equal(propose(0), DP_OK);
 	for (uint32_t i = 0; i < DP_COUNT(odd); i++) {
 		assert_int_equal(plan(0, i), DP_OK);
-		assert_int_equal(apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-							  .trial = 0,
-							  .run = DP_RUN_ALL,
-							  .attempt = i,
-							  .end_class = DP_END_LOST,
-							  .exit = { .start_seconds = odd[i],
-								    .end_seconds = odd[i] } }),
+		assert_int_equal(apply((struct dp_event){
+					 .type = DP_EV_ATTEMPT_ENDED,
+					 .trial = 0,
+					 .run = DP_RUN_ALL,
+					 .attempt = i,
+					 .attempt_ended = { .end_class = DP_END_LOST,
+							    .exit = { .start_seconds = odd[i],
+								      .end_seconds = odd[i] } } }),
 				 DP_OK);
 		a = &dp_state_get_study(&state, 1)->trials[0]->attempts[i];
 		assert_true(a->started_us == 0);
@@ -413,12 +416,10 @@ static int create_releasing(const char *secret)
 		"anti_ideal: {a: 10, b: 10}\n"
 		"search: {method: random, evaluations: 10}\n";
 
-	return apply((struct dp_event){ .type = DP_EV_STUDY_CREATED,
-					.name = "two",
-					.text = text,
-					.path = "f",
-					.dir = "/",
-					.secret = secret });
+	return apply((struct dp_event){
+		.type = DP_EV_STUDY_CREATED,
+		.study_created = {
+			.name = "two", .text = text, .path = "f", .dir = "/", .secret = secret } });
 }
 
 /* Another secret would be another noise on the same values. */

@@ -82,26 +82,27 @@ static void attempted(struct attacked *a, const struct dp_event *plan, bool fail
 			      .trial = plan->trial,
 			      .run = plan->run,
 			      .attempt = plan->attempt,
-			      .end_class = DP_END_OK,
-			      .charged = true,
-			      .metric_names = names,
-			      .nmetrics = 1,
-			      .runs = &run,
-			      .nruns = 1,
-			      .metrics = &result };
+			      .attempt_ended = { .end_class = DP_END_OK,
+						 .charged = true,
+						 .metric_names = names,
+						 .nmetrics = 1,
+						 .runs = &run,
+						 .nruns = 1,
+						 .metrics = &result } };
 
 	a->loss += attack_loss(&s, result);
 	a->size += 1 / (s.sigma * s.sigma);
 	journaled(a, *plan);
 	if (fails)
-		e.end_class = DP_END_SIGNAL;
+		e.attempt_ended.end_class = DP_END_SIGNAL;
 	if (fails && a->mutant == FAILURES_FREE) {
-		e.end_class = DP_END_NOT_STARTED;
-		e.charged = false;
+		e.attempt_ended.end_class = DP_END_NOT_STARTED;
+		e.attempt_ended.charged = false;
 	}
 	journaled(a, e);
-	if (e.end_class == DP_END_NOT_STARTED) /* a person puts it right */
-		journaled(a, (struct dp_event){ .type = DP_EV_STUDY_MOVED, .state = "running" });
+	if (e.attempt_ended.end_class == DP_END_NOT_STARTED) /* a person puts it right */
+		journaled(a, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
+						.study_moved = { .state = "running" } });
 }
 
 /* Does what the course of the study says until it asks for another point, or ends. */
@@ -126,15 +127,16 @@ static void proposed(struct attacked *a, const double *x, const char *source, do
 {
 	const double y[] = { 1, NAN };
 
-	journaled(a, (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
-					.trial = a->st->ntrials,
-					.source = source,
-					.params = x,
-					.nparams = 1,
-					.objectives = y,
-					.nobjectives = 2,
-					.renyi = &k,
-					.nrenyi = k > 0 ? 1 : 0 });
+	journaled(a,
+		  (struct dp_event){ .type = DP_EV_TRIAL_PROPOSED,
+				     .trial = a->st->ntrials,
+				     .trial_proposed = { .point = { .source = source,
+								    .params = x,
+								    .nparams = 1,
+								    .privacy = y,
+								    .nprivacy = 2,
+								    .renyi = &k,
+								    .nrenyi = k > 0 ? 1 : 0 } } });
 }
 
 /* K at the filter's order; 0 without a budget. */
@@ -163,8 +165,9 @@ static void study_begin(struct attacked *a, const char *search, uint64_t i, enum
 				.mutant = mutant };
 	dp_rng_init(&a->rng, i, DP_RNG_TEST, 3, mutant);
 	snprintf(text, sizeof text, form, search);
-	journaled(a, (struct dp_event){
-			     .type = DP_EV_STUDY_CREATED, .name = "s", .text = text, .dir = "/" });
+	journaled(a,
+		  (struct dp_event){ .type = DP_EV_STUDY_CREATED,
+				     .study_created = { .name = "s", .text = text, .dir = "/" } });
 	if (odometer.n == 0)
 		dp_odometer_init_default(&odometer);
 	if (a->st->spec->search.budget.epsilon > 0)

@@ -24,20 +24,20 @@ static struct dp_event ended(enum dp_end_class how, const double *ways)
 
 	return (struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
 				  .run = DP_RUN_ALL,
-				  .end_class = how,
-				  .charged = true,
 				  .reason = how == DP_END_OK ? NULL : "because",
-				  .metric_names = names,
-				  .nmetrics = 2,
-				  .runs = both,
-				  .nruns = 2,
-				  .metrics = own,
-				  .checkpoints = at,
-				  .ncheckpoints = 2,
-				  .checkpoint_metrics = ways,
-				  .ncheckpoint_metrics = 8,
-				  .checkpoint_epsilons = epsilons,
-				  .ncheckpoint_epsilons = 2 };
+				  .attempt_ended = { .end_class = how,
+						     .charged = true,
+						     .metric_names = names,
+						     .nmetrics = 2,
+						     .runs = both,
+						     .nruns = 2,
+						     .metrics = own,
+						     .checkpoints = at,
+						     .ncheckpoints = 2,
+						     .checkpoint_metrics = ways,
+						     .ncheckpoint_metrics = 8,
+						     .checkpoint_epsilons = epsilons,
+						     .ncheckpoint_epsilons = 2 } };
 }
 
 static void begin_trial(const char *trainer)
@@ -50,10 +50,11 @@ static void trial_ended(const char *how)
 {
 	const double y[] = { 0.5, 0.625 };
 
-	apply((struct dp_event){ .type = DP_EV_TRIAL_ENDED,
-				 .state = how,
+	apply((struct dp_event){
+		.type = DP_EV_TRIAL_ENDED,
+		.trial_ended = { .status = how,
 				 .objectives = y,
-				 .nobjectives = strcmp(how, "ok") == 0 ? 2 : 0 });
+				 .nobjectives = strcmp(how, "ok") == 0 ? 2 : 0 } });
 }
 
 static void means_and_variances(void **s)
@@ -99,7 +100,7 @@ static void dropped(void **s)
 		struct dp_event e = ended(DP_END_OK, cases[i]);
 
 		if (i == 2)
-			e.checkpoint_epsilons = unknown;
+			e.attempt_ended.checkpoint_epsilons = unknown;
 		begin_trial(", runs: 2, path: C");
 		plan(0, DP_RUN_ALL, 0);
 		apply(e);
@@ -135,10 +136,11 @@ static void fail_file_truncated(void **s)
 			e.attempt = 1;
 			apply(e);
 		} else {
-			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-						 .attempt = 1,
-						 .run = DP_RUN_ALL,
-						 .end_class = DP_END_EXIT_CODE });
+			apply((struct dp_event){
+				.type = DP_EV_ATTEMPT_ENDED,
+				.attempt = 1,
+				.run = DP_RUN_ALL,
+				.attempt_ended = { .end_class = DP_END_EXIT_CODE } });
 		}
 		trial_ended("failed");
 		assert_int_equal(st->consecutive_failures, i ? 0 : 1);
@@ -161,19 +163,20 @@ static void one_run_again(void **s)
 
 		plan(0, (int32_t)run, 0);
 		if (run == 1) {
-			apply((struct dp_event){ .type = DP_EV_ATTEMPT_ENDED,
-						 .run = 1,
-						 .end_class = DP_END_EXIT_CODE });
+			apply((struct dp_event){
+				.type = DP_EV_ATTEMPT_ENDED,
+				.run = 1,
+				.attempt_ended = { .end_class = DP_END_EXIT_CODE } });
 			trial_ended("failed");
 			apply((struct dp_event){ .type = DP_EV_TRIAL_RETRY_ASKED });
 			plan(0, 1, 1);
 			e.attempt = 1;
 		}
 		e.run = (int32_t)run;
-		e.runs = &both[run];
-		e.nruns = e.nmetrics = 1;
-		e.ncheckpoint_metrics = 2;
-		e.ncheckpoint_epsilons = run ? 0 : 2; /* told already */
+		e.attempt_ended.runs = &both[run];
+		e.attempt_ended.nruns = e.attempt_ended.nmetrics = 1;
+		e.attempt_ended.ncheckpoint_metrics = 2;
+		e.attempt_ended.ncheckpoint_epsilons = run ? 0 : 2; /* told already */
 		apply(e);
 	}
 	trial_ended("ok");
@@ -201,11 +204,11 @@ static void one_run_each(void **s)
 
 			plan(0, (int32_t)run, 0);
 			e.run = (int32_t)run;
-			e.runs = &both[run];
-			e.nruns = 1;
-			e.nmetrics = 1;
-			e.ncheckpoint_metrics = 2;
-			e.ncheckpoint_epsilons = i ? 0 : 2; /* told already */
+			e.attempt_ended.runs = &both[run];
+			e.attempt_ended.nruns = 1;
+			e.attempt_ended.nmetrics = 1;
+			e.attempt_ended.ncheckpoint_metrics = 2;
+			e.attempt_ended.ncheckpoint_epsilons = i ? 0 : 2; /* told already */
 			apply(e);
 		}
 		trial_ended("ok");
@@ -229,8 +232,8 @@ static void a_run_is_missing(void **s)
 	begin_trial(", runs: 2, runs_per_process: 1, path: C");
 	plan(0, 0, 0);
 	e.run = 0;
-	e.nruns = e.nmetrics = 1;
-	e.ncheckpoint_metrics = 2;
+	e.attempt_ended.nruns = e.attempt_ended.nmetrics = 1;
+	e.attempt_ended.ncheckpoint_metrics = 2;
 	apply(e);
 	trial_ended("cancelled");
 	assert_false(dp_checkpoint_is_result(st, st->trials[0]->checkpoints, 0));
@@ -245,11 +248,11 @@ static void run_ended(uint32_t run, uint32_t attempt, enum dp_end_class how, con
 	plan(0, (int32_t)run, attempt);
 	e.run = (int32_t)run;
 	e.attempt = attempt;
-	e.runs = &both[run];
-	e.nruns = e.nmetrics = 1;
-	e.ncheckpoint_metrics = 2;
-	e.checkpoint_epsilons = costs;
-	e.ncheckpoint_epsilons = costs ? 2 : 0;
+	e.attempt_ended.runs = &both[run];
+	e.attempt_ended.nruns = e.attempt_ended.nmetrics = 1;
+	e.attempt_ended.ncheckpoint_metrics = 2;
+	e.attempt_ended.checkpoint_epsilons = costs;
+	e.attempt_ended.ncheckpoint_epsilons = costs ? 2 : 0;
 	apply(e);
 }
 
@@ -387,15 +390,15 @@ static void what_does_not_fit(void **s)
 	refused_with(e); /* no path */
 	begin_trial(", runs: 2, path: C");
 	plan(0, DP_RUN_ALL, 0);
-	bad = e, bad.ncheckpoint_metrics = 7;
+	bad = e, bad.attempt_ended.ncheckpoint_metrics = 7;
 	refused_with(bad);
-	bad = e, bad.ncheckpoint_epsilons = 1;
+	bad = e, bad.attempt_ended.ncheckpoint_epsilons = 1;
 	refused_with(bad);
-	bad = e, bad.checkpoints = down;
+	bad = e, bad.attempt_ended.checkpoints = down;
 	refused_with(bad);
-	bad = e, bad.checkpoints = odd;
+	bad = e, bad.attempt_ended.checkpoints = odd;
 	refused_with(bad);
-	bad = e, bad.ncheckpoints = DP_CHECKPOINTS_MAX + 1;
+	bad = e, bad.attempt_ended.ncheckpoints = DP_CHECKPOINTS_MAX + 1;
 	refused_with(bad);
 	apply(e);
 }
@@ -419,16 +422,17 @@ static void bytes_of_a_record(void **s)
 	}
 	for (uint32_t i = 0; i < 10; i++)
 		runs[i] = i;
-	e.runs = runs;
-	e.nruns = 10;
-	e.metrics = own;
-	e.checkpoints = waypoints;
-	e.ncheckpoints = 12;
-	e.ncheckpoint_metrics = 240;
-	e.checkpoint_epsilons = costs;
-	e.ncheckpoint_epsilons = 12;
+	e.attempt_ended.runs = runs;
+	e.attempt_ended.nruns = 10;
+	e.attempt_ended.metrics = own;
+	e.attempt_ended.checkpoints = waypoints;
+	e.attempt_ended.ncheckpoints = 12;
+	e.attempt_ended.ncheckpoint_metrics = 240;
+	e.attempt_ended.checkpoint_epsilons = costs;
+	e.attempt_ended.ncheckpoint_epsilons = 12;
 	assert_int_equal(dp_event_encode(&e, &with, NULL), DP_OK);
-	e.ncheckpoints = e.ncheckpoint_metrics = e.ncheckpoint_epsilons = 0;
+	e.attempt_ended.ncheckpoints = e.attempt_ended.ncheckpoint_metrics =
+		e.attempt_ended.ncheckpoint_epsilons = 0;
 	assert_int_equal(dp_event_encode(&e, &without, NULL), DP_OK);
 	print_message("%zu bytes, %zu without waypoints\n", with.len, without.len);
 	/* nine for each double, one for a small number, and the names of the fields */

@@ -96,20 +96,20 @@ void proposal_record_trial(struct study *study, const double *x, const struct pr
 	const struct dp_study *spec = study->state->spec;
 	struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
 			      .trial = study->state->ntrials,
-			      .source = how->source,
-			      .conditioned_on = how->conditioned_on,
-			      .proposal_seconds = how->proposal_seconds,
 			      .requested_by = how->requested_by,
-			      .params = x,
-			      .nparams = (uint32_t)spec->nparams,
-			      .renyi = &renyi,
-			      .nrenyi = isnan(renyi) ? 0 : 1 };
+			      .trial_proposed = { .point = { .source = how->source,
+							     .params = x,
+							     .nparams = (uint32_t)spec->nparams,
+							     .renyi = &renyi,
+							     .nrenyi = isnan(renyi) ? 0 : 1 },
+						  .conditioned_on = how->conditioned_on,
+						  .proposal_seconds = how->proposal_seconds } };
 
 	if (refused[0]) {
 		e.reason = refused;
 	} else if (dp_study_has_privacy(spec)) {
-		e.objectives = privacy;
-		e.nobjectives = (uint32_t)spec->nobjectives;
+		e.trial_proposed.point.privacy = privacy;
+		e.trial_proposed.point.nprivacy = (uint32_t)spec->nobjectives;
 	}
 	study_record_event(study, &e);
 }

@@ -139,7 +139,7 @@ static int decode_enum(struct event_decoder *r, const struct dp__field *f, const
 		       f->name);
 }
 
-static int event_read_map(struct event_decoder *r, const struct dp__field *table, uint32_t types,
+static int event_read_map(struct event_decoder *r, const struct dp__field *table,
 			  const msgpack_object *o, void *base);
 
 static int event_read_field(struct event_decoder *r, const struct dp__field *f,
@@ -208,21 +208,19 @@ static int event_read_field(struct event_decoder *r, const struct dp__field *f,
 	case DP__FIELD_F64_MATRIX:
 		return event_read_array(r, f, o, base);
 	case DP__FIELD_STRUCT:
-		return event_read_map(r, f->subfields, 0, o, (char *)base + f->offset);
+		return event_read_map(r, f->subfields, o, (char *)base + f->offset);
 	}
 	return DP_OK;
 }
 
 /* Gives every number whose absence means NaN that value. */
-static void set_absent_values(const struct dp__field *f, uint32_t types, void *base)
+static void set_absent_values(const struct dp__field *f, void *base)
 {
 	for (; f->name; f++) {
-		if ((f->type_mask & types) != types)
-			continue;
 		if (f->kind == DP__FIELD_F64)
 			dp__field_store(base, f->offset, &f->absent_value, sizeof f->absent_value);
 		else if (f->kind == DP__FIELD_STRUCT)
-			set_absent_values(f->subfields, 0, (char *)base + f->offset);
+			set_absent_values(f->subfields, (char *)base + f->offset);
 	}
 }
 
@@ -242,7 +240,7 @@ static const struct dp__field *event_find_row(const struct dp__field *table, siz
 	return NULL;
 }
 
-static int event_read_map(struct event_decoder *r, const struct dp__field *table, uint32_t types,
+static int event_read_map(struct event_decoder *r, const struct dp__field *table,
 			  const msgpack_object *o, void *base)
 {
 	size_t rows = 0, hint = 0;
@@ -260,7 +258,7 @@ static int event_read_map(struct event_decoder *r, const struct dp__field *table
 		if (kv->key.type != MSGPACK_OBJECT_STR)
 			return dp_fail(r->err, DP_E_CORRUPT, "a field of the record has no name");
 		f = event_find_row(table, rows, &hint, &kv->key);
-		if (!f || (f->type_mask & types) != types)
+		if (!f)
 			continue; /* of a later program of the same version */
 		if (seen >> (f - table) & 1)
 			return fail_event_field(r, f, "is there twice");
@@ -275,6 +273,7 @@ static int event_read_map(struct event_decoder *r, const struct dp__field *table
 static int event_read(struct event_decoder *r, const msgpack_object *o, struct dp_event *e)
 {
 	const msgpack_object *part = o->via.array.ptr;
+	const struct dp__field *fields;
 	uint64_t type, version;
 	int code;
 
@@ -282,7 +281,8 @@ static int event_read(struct event_decoder *r, const msgpack_object *o, struct d
 	    !event_read_uint(&part[0], UINT32_MAX, &type) ||
 	    !event_read_uint(&part[1], UINT32_MAX, &version) || type == 0 || version == 0)
 		return dp_fail(r->err, DP_E_CORRUPT, "the bytes are no record");
-	if (version != DP_EVENT_VERSION || !dp__event_type_is_known(type))
+	fields = dp__event_fields(type);
+	if (version != DP_EVENT_VERSION || !fields)
 		return dp_fail(r->err, DP_E_PROTOCOL,
 			       "the record (type %u, version %u) was written by a newer "
 			       "version of this program",
@@ -290,14 +290,14 @@ static int event_read(struct event_decoder *r, const msgpack_object *o, struct d
 	if (o->via.array.size != 4 || !event_read_int(&part[2], INT64_MIN, INT64_MAX, &e->time_us))
 		return dp_fail(r->err, DP_E_CORRUPT, "the record has no time or fields");
 	e->type = (enum dp_event_type)type;
-	set_absent_values(dp__event_fields, 1u << type, e);
-	code = event_read_map(r, dp__event_fields, 1u << type, &part[3], e);
-	if (code != DP_OK)
+	set_absent_values(fields, e);
+	code = event_read_map(r, fields, &part[3], e);
+	if (code != DP_OK || e->type != DP_EV_ATTEMPT_ENDED)
 		return code;
-	if (r->matrix_values != (uint64_t)e->nruns * e->nmetrics)
+	if (r->matrix_values != (uint64_t)e->attempt_ended.nruns * e->attempt_ended.nmetrics)
 		return dp_fail(r->err, DP_E_CORRUPT,
 			       "the record has %u values for %u metrics of %u runs",
-			       r->matrix_values, e->nmetrics, e->nruns);
+			       r->matrix_values, e->attempt_ended.nmetrics, e->attempt_ended.nruns);
 	return DP_OK;
 }
 

@@ -26,7 +26,7 @@ static json_t *dump_text(const char *s)
 }
 
 /* {"name":[value per run],...} */
-static json_t *dump_metrics(const struct dp_event *e)
+static json_t *dump_metrics(const struct dp_ev_attempt_ended *e)
 {
 	json_t *all = json_object();
 
@@ -59,12 +59,13 @@ static json_t *dump_array(const struct dp__field *f, const void *base)
 	return list;
 }
 
-static void dump_fields(json_t *into, const struct dp__field *f, uint32_t types, const void *base);
+static void dump_fields(json_t *into, const struct dp__field *f, const void *base);
 
 /* NULL for what is not shown. Numbers and flags are shown at their zero, too. */
 static json_t *dump_field(const struct dp__field *f, const void *base)
 {
 	bool none = dp__field_is_absent(f, base), flag;
+	const struct dp_ev_attempt_ended *ended;
 	uint64_t wide;
 	json_t *map;
 
@@ -104,21 +105,22 @@ static json_t *dump_field(const struct dp__field *f, const void *base)
 	case DP__FIELD_STR_ARRAY:
 		return none || f->is_hidden ? NULL : dump_array(f, base);
 	case DP__FIELD_F64_MATRIX:
-		return ((const struct dp_event *)base)->nmetrics ? dump_metrics(base) : NULL;
+		ended = &((const struct dp_event *)base)->attempt_ended;
+		return ended->nmetrics ? dump_metrics(ended) : NULL;
 	case DP__FIELD_STRUCT:
 		if (none)
 			return NULL;
 		map = json_object();
-		dump_fields(map, f->subfields, 0, (const char *)base + f->offset);
+		dump_fields(map, f->subfields, (const char *)base + f->offset);
 		return map;
 	}
 	return NULL;
 }
 
-static void dump_fields(json_t *into, const struct dp__field *f, uint32_t types, const void *base)
+static void dump_fields(json_t *into, const struct dp__field *f, const void *base)
 {
 	for (; f->name; f++) {
-		json_t *v = (f->type_mask & types) == types ? dump_field(f, base) : NULL;
+		json_t *v = dump_field(f, base);
 
 		if (v)
 			json_object_set_new(into, f->name, v);
@@ -128,12 +130,14 @@ static void dump_fields(json_t *into, const struct dp__field *f, uint32_t types,
 json_t *dp_event_to_json(const struct dp_event *e)
 {
 	char when[DP_NUM_LEN];
+	const struct dp__field *fields = dp__event_fields(e->type);
 	json_t *v = json_object();
 
 	json_object_set_new(v, "study", json_integer(e->study));
 	json_object_set_new(v, "seq", json_integer(e->seq));
 	json_object_set_new(v, "type", json_string(dp_event_type_name(e->type)));
 	json_object_set_new(v, "time", json_string(dp_time_text(e->time_us, when)));
-	dump_fields(v, dp__event_fields, dp__event_type_is_known(e->type) ? 1u << e->type : ~0u, e);
+	if (fields)
+		dump_fields(v, fields, e);
 	return v;
 }

@@ -6,19 +6,6 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Is a field of another type of event left alone: zero, or absent? */
-static bool field_is_unset(const struct dp__field *f, const void *base)
-{
-	if (f->kind == DP__FIELD_F64 && dp__field_load_f64(base, f->offset) == 0)
-		return true;
-	if (f->kind != DP__FIELD_STRUCT)
-		return dp__field_is_absent(f, base);
-	for (const struct dp__field *s = f->subfields; s->name; s++)
-		if (!field_is_unset(s, (const char *)base + f->offset))
-			return false;
-	return true;
-}
-
 static int append_packed_bytes(void *out, const char *bytes, size_t len)
 {
 	dp_buf_add(out, bytes, len);
@@ -56,8 +43,7 @@ static void pack_array(msgpack_packer *pk, const struct dp__field *f, const void
 	}
 }
 
-static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base,
-		     uint32_t types);
+static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base);
 
 static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void *base)
 {
@@ -101,23 +87,22 @@ static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void
 		pack_array(pk, f, base);
 		break;
 	case DP__FIELD_STRUCT:
-		pack_map(pk, f->subfields, (const char *)base + f->offset, 0);
+		pack_map(pk, f->subfields, (const char *)base + f->offset);
 		break;
 	}
 }
 
-/* The present fields of a struct. types: the event's bit, or 0 inside a DP__MAP. */
-static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base,
-		     uint32_t types)
+/* The present fields of a struct. */
+static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base)
 {
 	const struct dp__field *first = f;
 	size_t n = 0;
 
 	for (; f->name; f++)
-		n += (f->type_mask & types) == types && !dp__field_is_absent(f, base);
+		n += !dp__field_is_absent(f, base);
 	msgpack_pack_map(pk, n);
 	for (f = first; f->name; f++) {
-		if ((f->type_mask & types) != types || dp__field_is_absent(f, base))
+		if (dp__field_is_absent(f, base))
 			continue;
 		msgpack_pack_str_with_body(pk, f->name, f->name_len);
 		pack_field(pk, f, base);
@@ -151,12 +136,6 @@ static int event_check_array(const struct dp__field *f, const struct dp_event *e
 static int event_check_field(const struct dp__field *f, const struct dp_event *e,
 			     struct dp_err *err)
 {
-	if (!(f->type_mask & (1u << e->type))) {
-		if (field_is_unset(f, e))
-			return DP_OK;
-		return dp_fail(err, DP_E_INVALID, "a %s record has no field '%s'",
-			       dp_event_type_name(e->type), f->name);
-	}
 	if (f->kind == DP__FIELD_ENUM)
 		return check_enum_field(f, e, err);
 	if (f->kind == DP__FIELD_STRUCT) {
@@ -173,15 +152,16 @@ static int event_check_field(const struct dp__field *f, const struct dp_event *e
 
 int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err)
 {
+	const struct dp__field *fields = dp__event_fields(e->type);
 	msgpack_packer pk;
 	unsigned char crc[DP__CRC_SIZE];
 	uint32_t sum;
 	int code;
 
-	if (!dp__event_type_is_known(e->type))
+	if (!fields)
 		return dp_fail(err, DP_E_INVALID, "there is no record of type %u",
 			       (unsigned)e->type);
-	for (const struct dp__field *f = dp__event_fields; f->name; f++) {
+	for (const struct dp__field *f = fields; f->name; f++) {
 		code = event_check_field(f, e, err);
 		if (code != DP_OK)
 			return code;
@@ -192,7 +172,7 @@ int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err 
 	msgpack_pack_uint32(&pk, e->type);
 	msgpack_pack_uint32(&pk, DP_EVENT_VERSION);
 	msgpack_pack_int64(&pk, e->time_us);
-	pack_map(&pk, dp__event_fields, e, 1u << e->type);
+	pack_map(&pk, fields, e);
 	if (!out->failed && out->len > DP__RECORD_MAX)
 		return dp_fail(err, DP_E_LIMIT, "a record of %zu bytes is too large", out->len);
 	sum = (uint32_t)crc32(0, (const unsigned char *)dp_buf_text(out), (uInt)out->len);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #define ROW(s, member, text, k)                                                                    \
-	.name = text, .kind = k, .name_len = sizeof(text) - 1, .offset = offsetof(struct s, member)
-#define LENGTH(member) .aux = offsetof(struct dp_event, member)
-#define ON(type)       (1u << DP_EV_##type)
+	.name = text, .kind = DP__FIELD_##k, .name_len = sizeof(text) - 1,                         \
+	.offset = offsetof(struct s, member)
+#define FIELD(member, text, kind) ROW(dp_event, member, text, kind)
+#define LENGTH(member)            .aux = offsetof(struct dp_event, member)
 
 /* clang-format off */
 static const char *const exit_words[] = {
@@ -27,101 +28,191 @@ static const char *const end_words[] = {
 };
 
 static const struct dp__field exit_fields[] = {
-	{ ROW(dp_exit_record, kind, "kind", DP__FIELD_ENUM), .enum_names = exit_words },
-	{ ROW(dp_exit_record, value, "value", DP__FIELD_I32) },
-	{ ROW(dp_exit_record, exec_errno, "exec", DP__FIELD_CHARS), .aux = sizeof ((struct dp_exit_record *)0)->exec_errno },
-	{ ROW(dp_exit_record, start_seconds, "start", DP__FIELD_F64) },
-	{ ROW(dp_exit_record, end_seconds, "end", DP__FIELD_F64) },
-	{ ROW(dp_exit_record, cpu_seconds, "cpu", DP__FIELD_F64) },
-	{ ROW(dp_exit_record, peak_memory, "memory", DP__FIELD_U64) },
-	{ ROW(dp_exit_record, stdout_bytes, "stdout", DP__FIELD_U64) },
-	{ ROW(dp_exit_record, stderr_bytes, "stderr", DP__FIELD_U64) },
+	{ ROW(dp_exit_record, kind, "kind", ENUM), .enum_names = exit_words },
+	{ ROW(dp_exit_record, value, "value", I32) },
+	{ ROW(dp_exit_record, exec_errno, "exec", CHARS), .aux = sizeof ((struct dp_exit_record *)0)->exec_errno },
+	{ ROW(dp_exit_record, start_seconds, "start", F64) },
+	{ ROW(dp_exit_record, end_seconds, "end", F64) },
+	{ ROW(dp_exit_record, cpu_seconds, "cpu", F64) },
+	{ ROW(dp_exit_record, peak_memory, "memory", U64) },
+	{ ROW(dp_exit_record, stdout_bytes, "stdout", U64) },
+	{ ROW(dp_exit_record, stderr_bytes, "stderr", U64) },
 	{ 0 },
 };
 
 static const struct dp__field declared_fields[] = {
-	{ ROW(dp_declaration, sampling, "sampling", DP__FIELD_STR) },
-	{ ROW(dp_declaration, records, "records", DP__FIELD_F64), .absent_value = NAN },
-	{ ROW(dp_declaration, lot, "lot", DP__FIELD_F64), .absent_value = NAN },
-	{ ROW(dp_declaration, steps, "steps", DP__FIELD_F64), .absent_value = NAN },
-	{ ROW(dp_declaration, noise_over_clip, "noise", DP__FIELD_F64), .absent_value = NAN },
+	{ ROW(dp_declaration, sampling, "sampling", STR) },
+	{ ROW(dp_declaration, records, "records", F64), .absent_value = NAN },
+	{ ROW(dp_declaration, lot, "lot", F64), .absent_value = NAN },
+	{ ROW(dp_declaration, steps, "steps", F64), .absent_value = NAN },
+	{ ROW(dp_declaration, noise_over_clip, "noise", F64), .absent_value = NAN },
 	{ 0 },
 };
 
 static const struct dp__field filter_fields[] = {
-	{ ROW(dp_filter, epsilon, "epsilon", DP__FIELD_F64) },
-	{ ROW(dp_filter, delta, "delta", DP__FIELD_F64) },
-	{ ROW(dp_filter, order, "order", DP__FIELD_F64) },
-	{ ROW(dp_filter, limit, "limit", DP__FIELD_F64) },
+	{ ROW(dp_filter, epsilon, "epsilon", F64) },
+	{ ROW(dp_filter, delta, "delta", F64) },
+	{ ROW(dp_filter, order, "order", F64) },
+	{ ROW(dp_filter, limit, "limit", F64) },
 	{ 0 },
 };
 
-#define ON_FILES    (ON(STUDY_CREATED) | ON(STUDY_AMENDED))
-#define ON_ATTEMPTS                                                                      \
-	(ON(ATTEMPT_PLANNED) | ON(ATTEMPT_PLACED) | ON(ATTEMPT_ADOPTED) |                \
-	 ON(ATTEMPT_ENDED))
-#define ON_TRIALS                                                                        \
-	(ON_ATTEMPTS | ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(TRIAL_CANCEL_ASKED) |   \
-	 ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) |             \
-	 ON(MEASURE_ASKED))
-#define ON_ALL                                                                           \
-	(ON_TRIALS | ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) |           \
-	 ON(TIME_NOTED) | ON(ACCOUNTING_FIXED) | ON(RECORD_LOST))
-#define ON_ASKED                                                                         \
-	(ON(STUDY_CREATED) | ON(STUDY_AMENDED) | ON(STUDY_MOVED) | ON(TRIAL_PROPOSED) |  \
-	 ON(TRIAL_CANCEL_ASKED) | ON(TRIAL_RETRY_ASKED) | ON(RESULT_IMPORTED) |          \
-	 ON(MEASURE_ASKED))
+#define TRIAL   { FIELD(trial, "trial", U32) }
+#define RUN     { FIELD(run, "run", RUN) }
+#define ATTEMPT { FIELD(attempt, "attempt", U32) }
+#define REASON  { FIELD(reason, "reason", STR) }
+#define BY      { FIELD(requested_by, "by", STR) }
+#define END     { 0 }
 
-/* Names are stored: never change one, nor the kind of one. */
-const struct dp__field dp__event_fields[] = {
-	{ ROW(dp_event, name, "name", DP__FIELD_STR), .type_mask = ON(STUDY_CREATED) | ON(RESULT_IMPORTED) },
-	{ ROW(dp_event, text, "text", DP__FIELD_STR), .type_mask = ON_FILES },
-	{ ROW(dp_event, path, "path", DP__FIELD_STR), .type_mask = ON_FILES },
-	{ ROW(dp_event, dir, "dir", DP__FIELD_STR), .type_mask = ON_FILES },
-	{ ROW(dp_event, secret, "secret", DP__FIELD_STR), .type_mask = ON(STUDY_CREATED), .is_hidden = true },
-	{ ROW(dp_event, seeds, "seeds", DP__FIELD_STR), .type_mask = ON(STUDY_CREATED) },
-	{ ROW(dp_event, files, "files", DP__FIELD_STR_ARRAY), .type_mask = ON(STUDY_CREATED), LENGTH(nfiles) },
-	{ ROW(dp_event, evaluations, "evaluations", DP__FIELD_F64), .type_mask = ON(STUDY_AMENDED), .absent_value = NAN },
-	{ ROW(dp_event, parallel, "parallel", DP__FIELD_F64), .type_mask = ON(STUDY_AMENDED), .absent_value = NAN },
-	{ ROW(dp_event, priority, "priority", DP__FIELD_F64), .type_mask = ON(STUDY_AMENDED), .absent_value = NAN },
-	{ ROW(dp_event, changes, "changes", DP__FIELD_STR_ARRAY), .type_mask = ON(STUDY_AMENDED), LENGTH(nchanges) },
-	{ ROW(dp_event, trial, "trial", DP__FIELD_U32), .type_mask = ON_TRIALS },
-	{ ROW(dp_event, run, "run", DP__FIELD_RUN), .type_mask = ON_ATTEMPTS },
-	{ ROW(dp_event, attempt, "attempt", DP__FIELD_U32), .type_mask = ON_ATTEMPTS },
-	{ ROW(dp_event, slot_plus_one, "slot", DP__FIELD_SLOT), .type_mask = ON(ATTEMPT_PLANNED) },
-	{ ROW(dp_event, job_id, "place", DP__FIELD_STR), .type_mask = ON(ATTEMPT_PLACED) },
-	{ ROW(dp_event, state, "state", DP__FIELD_STR), .type_mask = ON(STUDY_MOVED) | ON(TRIAL_ENDED) },
-	{ ROW(dp_event, end_class, "end", DP__FIELD_ENUM), .type_mask = ON(ATTEMPT_ENDED), .enum_names = end_words },
-	{ ROW(dp_event, charged, "counted", DP__FIELD_BOOL), .type_mask = ON(STUDY_MOVED) | ON(ATTEMPT_ENDED) | ON(TIME_NOTED) },
-	{ ROW(dp_event, never_ran, "unbegun", DP__FIELD_BOOL), .type_mask = ON(ATTEMPT_ENDED) },
-	{ ROW(dp_event, reason, "reason", DP__FIELD_STR), .type_mask = ON_ALL },
-	{ ROW(dp_event, requested_by, "by", DP__FIELD_STR), .type_mask = ON_ASKED },
-	{ ROW(dp_event, source, "source", DP__FIELD_STR), .type_mask = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED) },
-	{ ROW(dp_event, conditioned_on, "basis", DP__FIELD_U32), .type_mask = ON(TRIAL_PROPOSED) },
-	{ ROW(dp_event, proposal_seconds, "sought", DP__FIELD_F64), .type_mask = ON(TRIAL_PROPOSED) },
-	{ ROW(dp_event, params, "params", DP__FIELD_F64_ARRAY), .type_mask = ON(TRIAL_PROPOSED) | ON(RESULT_IMPORTED) | ON(MEASURE_ASKED), LENGTH(nparams) },
-	{ ROW(dp_event, reeval_trial, "of", DP__FIELD_F64), .type_mask = ON(MEASURE_ASKED), .absent_value = NAN },
-	{ ROW(dp_event, reeval_checkpoint, "of_at", DP__FIELD_F64), .type_mask = ON(MEASURE_ASKED), .absent_value = NAN },
-	{ ROW(dp_event, reeval_runs, "asked", DP__FIELD_U32), .type_mask = ON(MEASURE_ASKED) },
-	{ ROW(dp_event, exit, "exit", DP__FIELD_STRUCT), .type_mask = ON(ATTEMPT_ENDED), .subfields = exit_fields },
-	{ ROW(dp_event, runs, "runs", DP__FIELD_U32_ARRAY), .type_mask = ON(ATTEMPT_ENDED), LENGTH(nruns) },
-	{ ROW(dp_event, metric_names, "names", DP__FIELD_STR_ARRAY), .type_mask = ON(ATTEMPT_ENDED), LENGTH(nmetrics), .is_hidden = true },
-	{ ROW(dp_event, metrics, "metrics", DP__FIELD_F64_MATRIX), .type_mask = ON(ATTEMPT_ENDED) },
-	{ ROW(dp_event, checkpoints, "at", DP__FIELD_F64_ARRAY), .type_mask = ON(ATTEMPT_ENDED), LENGTH(ncheckpoints) },
-	{ ROW(dp_event, checkpoint_metrics, "ways", DP__FIELD_F64_ARRAY), .type_mask = ON(ATTEMPT_ENDED), LENGTH(ncheckpoint_metrics) },
-	{ ROW(dp_event, checkpoint_epsilons, "epsilons", DP__FIELD_F64_ARRAY), .type_mask = ON(ATTEMPT_ENDED), LENGTH(ncheckpoint_epsilons) },
-	{ ROW(dp_event, declaration, "declared", DP__FIELD_STRUCT), .type_mask = ON(ATTEMPT_ENDED), .subfields = declared_fields },
-	{ ROW(dp_event, result_sha256, "sha256", DP__FIELD_STR), .type_mask = ON(ATTEMPT_ENDED) },
-	{ ROW(dp_event, objectives, "objectives", DP__FIELD_F64_ARRAY), .type_mask = ON(TRIAL_PROPOSED) | ON(TRIAL_ENDED) | ON(RESULT_IMPORTED) | ON(TRIAL_ACCOUNTED) | ON(MEASURE_ASKED), LENGTH(nobjectives) },
-	{ ROW(dp_event, renyi, "renyi", DP__FIELD_F64_ARRAY), .type_mask = ON(TRIAL_PROPOSED) | ON(MEASURE_ASKED), LENGTH(nrenyi) },
-	{ ROW(dp_event, orders, "orders", DP__FIELD_F64_ARRAY), .type_mask = ON(ACCOUNTING_FIXED), LENGTH(norders) },
-	{ ROW(dp_event, weights, "weights", DP__FIELD_F64_ARRAY), .type_mask = ON(ACCOUNTING_FIXED), LENGTH(nweights) },
-	{ ROW(dp_event, filter, "filter", DP__FIELD_STRUCT), .type_mask = ON(ACCOUNTING_FIXED), .subfields = filter_fields },
-	{ 0 },
+/* Records hold their fields in this order. Names are stored: never change one, nor its kind. */
+
+static const struct dp__field study_created[] = {
+	{ FIELD(study_created.name, "name", STR) },
+	{ FIELD(study_created.text, "text", STR) },
+	{ FIELD(study_created.path, "path", STR) },
+	{ FIELD(study_created.dir, "dir", STR) },
+	{ FIELD(study_created.secret, "secret", STR), .is_hidden = true },
+	{ FIELD(study_created.seeds, "seeds", STR) },
+	{ FIELD(study_created.files, "files", STR_ARRAY), LENGTH(study_created.nfiles) },
+	REASON, BY, END
+};
+
+static const struct dp__field study_amended[] = {
+	{ FIELD(study_amended.text, "text", STR) },
+	{ FIELD(study_amended.path, "path", STR) },
+	{ FIELD(study_amended.dir, "dir", STR) },
+	{ FIELD(study_amended.evaluations, "evaluations", F64), .absent_value = NAN },
+	{ FIELD(study_amended.parallel, "parallel", F64), .absent_value = NAN },
+	{ FIELD(study_amended.priority, "priority", F64), .absent_value = NAN },
+	{ FIELD(study_amended.changes, "changes", STR_ARRAY), LENGTH(study_amended.nchanges) },
+	REASON, BY, END
+};
+
+static const struct dp__field study_moved[] = {
+	{ FIELD(study_moved.state, "state", STR) },
+	{ FIELD(study_moved.by_failures, "counted", BOOL) },
+	REASON, BY, END
+};
+
+static const struct dp__field trial_proposed[] = {
+	TRIAL, REASON, BY,
+	{ FIELD(trial_proposed.point.source, "source", STR) },
+	{ FIELD(trial_proposed.conditioned_on, "basis", U32) },
+	{ FIELD(trial_proposed.proposal_seconds, "sought", F64) },
+	{ FIELD(trial_proposed.point.params, "params", F64_ARRAY), LENGTH(trial_proposed.point.nparams) },
+	{ FIELD(trial_proposed.point.privacy, "objectives", F64_ARRAY), LENGTH(trial_proposed.point.nprivacy) },
+	{ FIELD(trial_proposed.point.renyi, "renyi", F64_ARRAY), LENGTH(trial_proposed.point.nrenyi) },
+	END
+};
+
+static const struct dp__field measure_asked[] = {
+	TRIAL, REASON, BY,
+	{ FIELD(measure_asked.point.source, "source", STR) },
+	{ FIELD(measure_asked.point.params, "params", F64_ARRAY), LENGTH(measure_asked.point.nparams) },
+	{ FIELD(measure_asked.result_trial, "of", F64), .absent_value = NAN },
+	{ FIELD(measure_asked.result_checkpoint, "of_at", F64), .absent_value = NAN },
+	{ FIELD(measure_asked.runs, "asked", U32) },
+	{ FIELD(measure_asked.point.privacy, "objectives", F64_ARRAY), LENGTH(measure_asked.point.nprivacy) },
+	{ FIELD(measure_asked.point.renyi, "renyi", F64_ARRAY), LENGTH(measure_asked.point.nrenyi) },
+	END
+};
+
+static const struct dp__field attempt_planned[] = {
+	TRIAL, RUN, ATTEMPT,
+	{ FIELD(attempt_planned.slot_plus_one, "slot", SLOT) },
+	REASON, END
+};
+
+static const struct dp__field attempt_placed[] = {
+	TRIAL, RUN, ATTEMPT,
+	{ FIELD(attempt_placed.job_id, "place", STR) },
+	REASON, END
+};
+
+static const struct dp__field attempt_adopted[] = { TRIAL, RUN, ATTEMPT, REASON, END };
+
+static const struct dp__field attempt_ended[] = {
+	TRIAL, RUN, ATTEMPT,
+	{ FIELD(attempt_ended.end_class, "end", ENUM), .enum_names = end_words },
+	{ FIELD(attempt_ended.charged, "counted", BOOL) },
+	{ FIELD(attempt_ended.never_ran, "unbegun", BOOL) },
+	REASON,
+	{ FIELD(attempt_ended.exit, "exit", STRUCT), .subfields = exit_fields },
+	{ FIELD(attempt_ended.runs, "runs", U32_ARRAY), LENGTH(attempt_ended.nruns) },
+	{ FIELD(attempt_ended.metric_names, "names", STR_ARRAY), LENGTH(attempt_ended.nmetrics), .is_hidden = true },
+	{ FIELD(attempt_ended.metrics, "metrics", F64_MATRIX) },
+	{ FIELD(attempt_ended.checkpoints, "at", F64_ARRAY), LENGTH(attempt_ended.ncheckpoints) },
+	{ FIELD(attempt_ended.checkpoint_metrics, "ways", F64_ARRAY), LENGTH(attempt_ended.ncheckpoint_metrics) },
+	{ FIELD(attempt_ended.checkpoint_epsilons, "epsilons", F64_ARRAY), LENGTH(attempt_ended.ncheckpoint_epsilons) },
+	{ FIELD(attempt_ended.declaration, "declared", STRUCT), .subfields = declared_fields },
+	{ FIELD(attempt_ended.result_sha256, "sha256", STR) },
+	END
+};
+
+static const struct dp__field trial_ended[] = {
+	TRIAL,
+	{ FIELD(trial_ended.status, "state", STR) },
+	REASON,
+	{ FIELD(trial_ended.objectives, "objectives", F64_ARRAY), LENGTH(trial_ended.nobjectives) },
+	END
+};
+
+static const struct dp__field trial_requested[] = { TRIAL, REASON, BY, END };
+
+static const struct dp__field result_imported[] = {
+	{ FIELD(result_imported.study_name, "name", STR) },
+	TRIAL, REASON, BY,
+	{ FIELD(result_imported.params, "params", F64_ARRAY), LENGTH(result_imported.nparams) },
+	{ FIELD(result_imported.objectives, "objectives", F64_ARRAY), LENGTH(result_imported.nobjectives) },
+	END
+};
+
+static const struct dp__field trial_accounted[] = {
+	TRIAL, REASON,
+	{ FIELD(trial_accounted.privacy, "objectives", F64_ARRAY), LENGTH(trial_accounted.nprivacy) },
+	END
+};
+
+static const struct dp__field time_noted[] = {
+	{ FIELD(time_noted.daemon_ran, "counted", BOOL) },
+	REASON, END
+};
+
+static const struct dp__field accounting_fixed[] = {
+	REASON,
+	{ FIELD(accounting_fixed.orders, "orders", F64_ARRAY), LENGTH(accounting_fixed.norders) },
+	{ FIELD(accounting_fixed.weights, "weights", F64_ARRAY), LENGTH(accounting_fixed.nweights) },
+	{ FIELD(accounting_fixed.filter, "filter", STRUCT), .subfields = filter_fields },
+	END
+};
+
+static const struct dp__field record_lost[] = { REASON, END };
+
+static const struct dp__field *const tables[] = {
+	[DP_EV_STUDY_CREATED] = study_created,
+	[DP_EV_STUDY_AMENDED] = study_amended,
+	[DP_EV_STUDY_MOVED] = study_moved,
+	[DP_EV_TRIAL_PROPOSED] = trial_proposed,
+	[DP_EV_ATTEMPT_PLANNED] = attempt_planned,
+	[DP_EV_ATTEMPT_ADOPTED] = attempt_adopted,
+	[DP_EV_ATTEMPT_ENDED] = attempt_ended,
+	[DP_EV_TRIAL_ENDED] = trial_ended,
+	[DP_EV_TRIAL_CANCEL_ASKED] = trial_requested,
+	[DP_EV_TRIAL_RETRY_ASKED] = trial_requested,
+	[DP_EV_RESULT_IMPORTED] = result_imported,
+	[DP_EV_TRIAL_ACCOUNTED] = trial_accounted,
+	[DP_EV_TIME_NOTED] = time_noted,
+	[DP_EV_ACCOUNTING_FIXED] = accounting_fixed,
+	[DP_EV_MEASURE_ASKED] = measure_asked,
+	[DP_EV_ATTEMPT_PLACED] = attempt_placed,
+	[DP_EV_RECORD_LOST] = record_lost,
 };
 /* clang-format on */
 
-_Static_assert(DP_COUNT(dp__event_fields) <= 65, "event_read.c marks fields in 64 bits");
+_Static_assert(DP_COUNT(attempt_ended) <= 64, "event_decode.c marks fields in 64 bits");
+_Static_assert(sizeof(struct dp_ev_attempt_ended) >= sizeof(struct dp_ev_measure_asked) &&
+		       sizeof(struct dp_ev_attempt_ended) >= sizeof(struct dp_ev_study_created),
+	       "the first member of the union in struct dp_event must be its largest");
 
 const char *dp_event_type_name(enum dp_event_type t)
 {
@@ -135,9 +226,9 @@ const char *dp_event_type_name(enum dp_event_type t)
 	return "unknown";
 }
 
-bool dp__event_type_is_known(uint64_t type)
+const struct dp__field *dp__event_fields(uint64_t type)
 {
-	return type < 32 && (ON_ALL >> type & 1);
+	return type < DP_COUNT(tables) ? tables[type] : NULL;
 }
 
 /* ---- access to a field by its row; memcpy keeps the compiler's aliasing rules ---- */
@@ -178,7 +269,7 @@ const void *dp__field_load_ptr(const void *base, size_t at)
 
 uint64_t dp__field_array_length(const struct dp__field *f, const void *base)
 {
-	const struct dp_event *e = base;
+	const struct dp_ev_attempt_ended *e = &((const struct dp_event *)base)->attempt_ended;
 
 	if (f->kind == DP__FIELD_F64_MATRIX)
 		return (uint64_t)e->nruns * e->nmetrics;

@@ -22,15 +22,13 @@ enum dp__field_kind {
 	DP__FIELD_STRUCT,     /* a struct with a table of its own */
 };
 
-/* One field of an event (or of a struct inside one): its name in the record, where
- * it lies, and the types of events that have it. */
+/* One field of an event (or of a struct inside one): its name in the record and where it lies. */
 struct dp__field {
 	const char *name;
 	enum dp__field_kind kind;
 	unsigned char name_len;
 	unsigned short offset; /* offset in the struct */
 	unsigned short aux;    /* arrays: offset of the length; DP__FIELD_CHARS: bytes of room */
-	uint32_t type_mask;    /* one bit per enum dp_event_type; 0 inside a DP__FIELD_STRUCT */
 	double absent_value;   /* DP__FIELD_F64: the value that is left out */
 	bool is_hidden; /* DP__FIELD_STR: a dump says only that it is there; DP__FIELD_STR_ARRAY:
 			 * dumped with the matrix */
@@ -38,16 +36,13 @@ struct dp__field {
 	const struct dp__field *subfields; /* ends with a row without a name */
 };
 
-/* Ends with a row without a name. At most 32: event_decode.c marks them in a word. */
-extern const struct dp__field dp__event_fields[];
+/* The fields of this type of event; ends with a row without a name. NULL: there is no such type. */
+const struct dp__field *dp__event_fields(uint64_t type);
 
 enum {
 	DP__CRC_SIZE = 4, /* behind every record */
 	DP__RECORD_MAX = 1 << 30,
 };
-
-/* Is there a type of event with this number? */
-bool dp__event_type_is_known(uint64_t type);
 
 /* ---- access to a field by its row; memcpy keeps the compiler's aliasing rules ---- */
 

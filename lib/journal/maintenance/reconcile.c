@@ -120,11 +120,12 @@ static bool synthesize_attempt_ended(const struct dp_trial *t, const struct dp_e
 	out->type = DP_EV_ATTEMPT_ENDED;
 	out->run = a->run;
 	out->attempt = a->number;
-	out->end_class = strcmp(e->state, "ok") == 0         ? DP_END_OK
-			 : strcmp(e->state, "diverged") == 0 ? DP_END_DIVERGED
-							     : DP_END_LOST;
+	out->attempt_ended.end_class = strcmp(e->trial_ended.status, "ok") == 0 ? DP_END_OK
+				       : strcmp(e->trial_ended.status, "diverged") == 0
+					       ? DP_END_DIVERGED
+					       : DP_END_LOST;
 	out->reason = lost_reason;
-	out->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+	out->attempt_ended.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 	return true;
 }
 
@@ -137,11 +138,11 @@ static bool synthesize_measure_asked(struct reconciler *w, const struct dp_event
 
 	out->type = DP_EV_MEASURE_ASKED;
 	out->trial = e->trial;
-	out->source = "recovered";
-	out->reeval_trial = out->reeval_checkpoint = NAN;
-	out->reeval_runs = (uint32_t)s->spec->trainer.runs;
-	out->params = w->params;
-	out->nparams = (uint32_t)s->spec->nparams;
+	out->measure_asked.point.source = "recovered";
+	out->measure_asked.result_trial = out->measure_asked.result_checkpoint = NAN;
+	out->measure_asked.runs = (uint32_t)s->spec->trainer.runs;
+	out->measure_asked.point.params = w->params;
+	out->measure_asked.point.nparams = (uint32_t)s->spec->nparams;
 	return recover_trial_params(w, e->trial);
 }
 
@@ -162,10 +163,10 @@ static bool synthesize_missing_event(struct reconciler *w, const struct dp_event
 	if (!t || (e->type == DP_EV_TRIAL_PROPOSED && e->trial > s->ntrials)) {
 		out->type = DP_EV_TRIAL_PROPOSED;
 		out->trial = s->ntrials;
-		out->source = "recovered";
-		out->conditioned_on = s->next_seq;
-		out->params = w->params;
-		out->nparams = (uint32_t)s->spec->nparams;
+		out->trial_proposed.point.source = "recovered";
+		out->trial_proposed.conditioned_on = s->next_seq;
+		out->trial_proposed.point.params = w->params;
+		out->trial_proposed.point.nparams = (uint32_t)s->spec->nparams;
 		return recover_trial_params(w, s->ntrials);
 	}
 	switch (e->type) {
@@ -176,13 +177,13 @@ static bool synthesize_missing_event(struct reconciler *w, const struct dp_event
 		out->attempt = e->attempt;
 		return true;
 	case DP_EV_TRIAL_ENDED:
-		return e->state && synthesize_attempt_ended(t, e, out);
+		return e->trial_ended.status && synthesize_attempt_ended(t, e, out);
 	case DP_EV_ATTEMPT_PLANNED:
 		out->type = DP_EV_TRIAL_RETRY_ASKED;
 		return true;
 	case DP_EV_TRIAL_RETRY_ASKED:
 		out->type = DP_EV_TRIAL_ENDED;
-		out->state = "failed";
+		out->trial_ended.status = "failed";
 		out->reason = lost_reason;
 		return true;
 	default:
@@ -295,7 +296,8 @@ static int encode_lost_records(struct reconciler *w)
 static int append_pause_record(struct reconciler *w)
 {
 	struct dp__reconciled_record *slot = &w->out->records[w->out->n];
-	struct dp_event e = { .type = DP_EV_STUDY_MOVED, .state = "paused", .charged = true };
+	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
+			      .study_moved = { .state = "paused", .by_failures = true } };
 	char reason[160];
 
 	snprintf(reason, sizeof reason,

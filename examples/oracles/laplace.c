@@ -42,8 +42,7 @@ int main(void)
 		}
 		if (!number_of(line, "\"queries\"", &queries) ||
 		    !number_of(line, "\"scale\"", &scale) ||
-		    !number_of(line, "\"delta\"", &delta) || !(queries >= 1) ||
-		    !(scale > 0)) {
+		    !number_of(line, "\"delta\"", &delta) || !(queries >= 1) || !(scale > 0)) {
 			printf("{\"id\":%.0f,\"error\":\"queries must be 1 or more, and "
 			       "scale above 0\"}\n",
 			       id);

@@ -17,8 +17,7 @@ static FILE *open_named(const char *variable, const char *mode)
 	FILE *f = path ? fopen(path, mode) : NULL;
 
 	if (!f) {
-		fprintf(stderr, "trainer: cannot open the file that %s names\n",
-			variable);
+		fprintf(stderr, "trainer: cannot open the file that %s names\n", variable);
 		exit(1);
 	}
 	return f;
@@ -37,8 +36,7 @@ int main(void)
 	p = strstr(request, "\"parameters\":"); /* 'privacy' has names of its own */
 	p = p ? strstr(p, "\"noise\":") : NULL;
 	if (!p || sscanf(p, "\"noise\":%lf", &noise) != 1 || !(noise > 0)) {
-		fprintf(stderr,
-			"trainer: the parameter 'noise' must be a number above 0\n");
+		fprintf(stderr, "trainer: the parameter 'noise' must be a number above 0\n");
 		return 1;
 	}
 	p = strstr(request, "\"runs\":");
@@ -46,9 +44,8 @@ int main(void)
 		if (sscanf(p, "{\"run\":%u,\"seed\":%lld", &run, &seed) != 2)
 			return 1;
 		srand((unsigned)seed); /* same seed, same result, in every retry */
-		fprintf(out,
-			"{\"run\":%u,\"metrics\":{\"error\":%.17g,\"cost\":%.17g}}\n",
-			run, noise / (1 + noise) + 0.01 * rand() / RAND_MAX, 1 / noise);
+		fprintf(out, "{\"run\":%u,\"metrics\":{\"error\":%.17g,\"cost\":%.17g}}\n", run,
+			noise / (1 + noise) + 0.01 * rand() / RAND_MAX, 1 / noise);
 		fflush(out);
 		p++;
 	}

@@ -579,15 +579,18 @@ class LongAnswers(Case):
         s = Server(d.socket)
         self.addCleanup(s.process.kill)
         held, path = [], "/api/studies/study-1/trials"
-        for _ in range(8):
+        for _ in range(40):  # on a busy machine the first ones time out meanwhile
             one = socket.socket()
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             one.settimeout(LIMIT)
             one.connect(("127.0.0.1", s.port))
             one.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
-            self.assertEqual(one.recv(12), b"HTTP/1.1 200")
             held.append(one)
-        self.assertEqual(s.ask(path)[0], 503)
+            if one.recv(12) == b"HTTP/1.1 503":
+                break
+        else:
+            self.fail("40 readers of 38 MB each were answered")
+        self.assertGreater(len(held), 6)
         self.assertEqual(s.ask(path + "?limit=50")[0], 200)
         for one in held:
             one.close()

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
-#include "ctl/xmalloc.h"
 #include "ctl/text_format.h"
 
 #include <errno.h>
@@ -124,8 +123,6 @@ static void out_write_escaped(struct ctl *ctl, const char *text, size_t len, boo
 		return;
 	}
 	ctl_escape_controls(&shown, text, len, styles);
-	if (shown.failed)
-		ctl_die_nomem();
 	out_write_bytes(ctl, dp_buf_text(&shown), shown.len);
 	dp_buf_free(&shown);
 }
@@ -154,8 +151,6 @@ void ctl_print_stderr(struct ctl *ctl, const char *text)
 
 void ctl_print_buf(struct ctl *ctl, struct dp_buf *buf)
 {
-	if (buf->failed)
-		ctl_die_nomem();
 	out_write_escaped(ctl, dp_buf_text(buf), buf->len, true);
 	dp_buf_free(buf);
 }
@@ -166,7 +161,7 @@ void ctl_printf(struct ctl *ctl, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	text = ctl_xvasprintf(format, ap);
+	text = dp_vasprintf(format, ap);
 	va_end(ap);
 	out_write_escaped(ctl, text, strlen(text), true);
 	free(text);
@@ -176,8 +171,10 @@ static void print_json_indented(struct ctl *ctl, const json_t *value, int indent
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	if (!value)
-		ctl_die_nomem();
+	if (!value) { /* jansson makes no string of bytes that are not UTF-8 */
+		fputs("dparetoctl: the answer has text that is not UTF-8\n", stderr);
+		exit(dp_code_exit(DP_E_INVALID));
+	}
 	dp_json_dump(&out, value, indent);
 	dp_buf_putc(&out, '\n');
 	ctl_print_buf(ctl, &out);
@@ -228,7 +225,7 @@ void ctl_print_message(struct ctl *ctl, const char *format, ...)
 	if (ctl->quiet)
 		return;
 	va_start(ap, format);
-	text = ctl_xvasprintf(format, ap);
+	text = dp_vasprintf(format, ap);
 	va_end(ap);
 	ctl_text_sanitize(&line, text);
 	wrap_line(ctl->err_stream, dp_buf_text(&line), &wrapped);
@@ -245,7 +242,7 @@ void ctl_print_wrapped(struct ctl *ctl, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	text = ctl_xvasprintf(format, ap);
+	text = dp_vasprintf(format, ap);
 	va_end(ap);
 	wrap_line(ctl->out, text, &wrapped);
 	ctl_print_buf(ctl, &wrapped);
@@ -259,8 +256,6 @@ static void append_clean_lines(struct dp_buf *out, const char *text)
 		const char *end = strchr(text, '\n');
 		char *line = end ? dp_strndup(text, (size_t)(end - text)) : dp_strdup(text);
 
-		if (!line)
-			ctl_die_nomem();
 		ctl_text_sanitize(out, line);
 		free(line);
 		if (end)

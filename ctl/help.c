@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "ctl/ctl_command.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/mechanism_query.h"
@@ -235,8 +234,6 @@ static void roff_paragraphs(struct dp_buf *out, const char *text)
 		size_t len = strcspn(text, "\n");
 		char *line = dp_strndup(text, len);
 
-		if (!line)
-			ctl_die_nomem();
 		dp_buf_puts(out, len ? "" : ".PP\n");
 		roff_escape(out, line);
 		dp_buf_puts(out, len ? "\n" : "");

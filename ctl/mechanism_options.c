@@ -2,7 +2,6 @@
 #include "ctl/mechanism_query.h"
 
 #include "base/buf.h"
-#include "ctl/xmalloc.h"
 #include "privacy/privacy.h"
 
 #include <stdlib.h>
@@ -142,7 +141,7 @@ static void draft_add_mechanism(struct option_draft *d)
 static struct ctl_option *draft_build_options(const struct option_draft *d)
 {
 	size_t rows = (d->n_rows + 1) * sizeof(struct ctl_option);
-	struct ctl_option *table = ctl_xcalloc(1, rows + d->text.len);
+	struct ctl_option *table = dp_calloc(1, rows + d->text.len);
 	const char *text = (char *)table + rows;
 
 	memcpy((char *)table + rows, dp_buf_text(&d->text), d->text.len);
@@ -170,8 +169,6 @@ const struct ctl_option *ctl_mechanism_options(struct ctl *ctl, const struct ctl
 		for (size_t i = 0; i < dp_mechanisms[k]->nkeys; i++)
 			if (!key_seen(k, dp_mechanisms[k]->keys[i].name))
 				draft_add_key(&d, &dp_mechanisms[k]->keys[i]);
-	if (d.text.failed)
-		ctl_die_nomem();
 	ctl->mechanism_options = draft_build_options(&d);
 	dp_buf_free(&d.text);
 	return ctl->mechanism_options;

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/help.h"
-#include "ctl/xmalloc.h"
 #include "ctl/mechanism_query.h"
 #include "journal/journal.h"
 
@@ -92,10 +91,10 @@ static void getopt_tables_init(struct getopt_tables *t, struct ctl *ctl,
 	char *shorts;
 
 	*t = (struct getopt_tables){
-		.options = ctl_xcalloc(room, sizeof(const struct ctl_option *)),
-		.names = ctl_xcalloc(room, sizeof(const char *)),
-		.long_options = ctl_xcalloc(room, sizeof(struct option)),
-		.short_options = ctl_xcalloc(2 * room + 2, 1),
+		.options = dp_calloc(room, sizeof(const struct ctl_option *)),
+		.names = dp_calloc(room, sizeof(const char *)),
+		.long_options = dp_calloc(room, sizeof(struct option)),
+		.short_options = dp_calloc(2 * room + 2, 1),
 	};
 	shorts = t->short_options;
 	if (!command)
@@ -187,8 +186,8 @@ static int check_option_choice(const struct ctl_option *o, const char *value, st
 
 	if (!o->arg || !strchr(o->arg, '|'))
 		return DP_OK;
-	words = ctl_xstrdup(o->arg);
-	list = ctl_xcalloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
+	words = dp_strdup(o->arg);
+	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
 	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
 		list[n++] = w;
 		if (strcmp(w, value) == 0)
@@ -312,8 +311,6 @@ int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int ar
 	getopt_tables_init(&t, ctl, command);
 	ctl->given_options = dp_realloc(ctl->given_options, (ctl->n_given_options + (size_t)argc) *
 								    sizeof *ctl->given_options);
-	if (!ctl->given_options)
-		ctl_die_nomem();
 	code = parse_with_getopt(ctl, &t, command, argc, argv, err);
 	getopt_tables_free(&t);
 	if (code == DP_OK)
@@ -343,7 +340,6 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 	char first[24];
 	const char *from = part + (base > 0), *dash = strchr(part, '-');
 	const char *to = dash ? dash + 1 + (base > 0 && dash[1] == 'm') : NULL;
-	uint32_t *grown;
 
 	if (strchr(part, '@'))
 		return dp_fail(err, DP_E_USAGE,
@@ -367,10 +363,7 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 			       "'%s' is not a range of trials (from low to high, at "
 			       "most %d in all)",
 			       part, MAX_RANGE_TRIALS);
-	grown = dp_realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
-	if (!grown)
-		ctl_die_nomem();
-	*list = grown;
+	*list = dp_realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
 	for (int64_t n = lo; n <= hi; n++)
 		(*list)[(*count)++] = (uint32_t)n;
 	return DP_OK;
@@ -378,7 +371,7 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 
 int ctl_parse_trial_ranges(const char *text, uint32_t **list, size_t *count, struct dp_err *err)
 {
-	char *copy = ctl_xstrdup(text), *rest = copy, *part;
+	char *copy = dp_strdup(text), *rest = copy, *part;
 	int code = DP_OK;
 
 	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)

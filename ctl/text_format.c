@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 
 #include <inttypes.h>
@@ -433,8 +432,6 @@ void ctl_text_wrap(struct dp_buf *out, const char *text, int indent, int columns
 		char *word;
 
 		word = dp_strndup(text, len);
-		if (!word)
-			ctl_die_nomem();
 		width = ctl_text_width(word);
 		if (used > 0 && indent + used + 1 + width > columns) {
 			dp_buf_putc(out, '\n');

@@ -66,8 +66,7 @@ static int write_report_file(const char *folder, const char *name, const struct 
 			     struct dp_err *err)
 {
 	char *path = dp_path_join(folder, name);
-	int code = path && !bytes->failed ? dp_write_file(path, bytes->data, bytes->len, false, err)
-					  : dp_fail(err, DP_E_NOMEM, "no memory for %s", name);
+	int code = dp_write_file(path, bytes->data, bytes->len, false, err);
 
 	free(path);
 	return code;
@@ -256,9 +255,7 @@ static char *default_report_dir(const struct report_data *r, const char *state)
 		dp_buf_puts(&names, i ? "-" : "");
 		append_dir_name(&names, r->groups->contests[0].groups[i].name);
 	}
-	folder = names.failed
-			 ? NULL
-			 : format_string_alloc("%s/reports/%s%s", state, dp_buf_text(&names), end);
+	folder = format_string_alloc("%s/reports/%s%s", state, dp_buf_text(&names), end);
 	dp_buf_free(&names);
 	return folder;
 }

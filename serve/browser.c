@@ -59,9 +59,7 @@ static int write_redirect_file(struct browser *b, const char *address, const cha
 		return code;
 	}
 	append_redirect_page(&page, address, token);
-	if (page.failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a page");
-	else if (dp_write_all(fd, page.data, page.len) != 0)
+	if (dp_write_all(fd, page.data, page.len) != 0)
 		code = dp_fail_errno(err, errno, "cannot write %s", b->redirect_file);
 	close(fd);
 	dp_buf_free(&page);

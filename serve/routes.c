@@ -285,7 +285,7 @@ static int reply_trial_page(struct route_context *v, bool *done, struct dp_err *
 					       err);
 	*done = code != DP_OK || rows;
 	if (rows)
-		code = trial_table_write_page(rows, &part, total, version, &v->reply->body, err);
+		trial_table_write_page(rows, &part, total, version, &v->reply->body);
 	json_decref(rows);
 	return code;
 }
@@ -729,8 +729,6 @@ void web_app_handle_request(struct web_app *app, const struct http_request *q, s
 	if (!r)
 		return;
 	code = r->handler(&v, &err);
-	if (code == DP_OK && a->body.failed)
-		code = dp_fail(&err, DP_E_NOMEM, "no memory for the answer");
 	if (code != DP_OK) {
 		err.code = code;
 		a->security_policy = NULL;

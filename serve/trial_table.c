@@ -277,15 +277,13 @@ static int parse_table_query(const struct trial_rows *rows, const struct http_re
 }
 
 /* Ends the answer that begins with the rows. */
-static int append_table_end(size_t total, int64_t from, int64_t version, struct dp_buf *out,
-			    struct dp_err *err)
+static void append_table_end(size_t total, int64_t from, int64_t version, struct dp_buf *out)
 {
 	dp_buf_printf(out, "],\"total\":%zu,\"from\":%" PRId64 ",\"version\":", total, from);
 	if (version < 0)
 		dp_buf_puts(out, "null}\n");
 	else
 		dp_buf_printf(out, "%" PRId64 "}\n", version);
-	return out->failed ? dp_fail(err, DP_E_NOMEM, "no memory for a table") : DP_OK;
 }
 
 bool trial_table_is_unfiltered(const struct http_request *q)
@@ -307,8 +305,8 @@ int trial_table_parse_page(const struct http_request *q, struct trial_page *out,
 	return parse_page_limits(q, &out->from, &out->limit, err);
 }
 
-int trial_table_write_page(const json_t *rows, const struct trial_page *part, int64_t total,
-			   int64_t version, struct dp_buf *out, struct dp_err *err)
+void trial_table_write_page(const json_t *rows, const struct trial_page *part, int64_t total,
+			    int64_t version, struct dp_buf *out)
 {
 	const json_t *row;
 	size_t i;
@@ -318,7 +316,7 @@ int trial_table_write_page(const json_t *rows, const struct trial_page *part, in
 		dp_buf_puts(out, i ? "," : "");
 		dp_json_dump(out, row, 0);
 	}
-	return append_table_end((size_t)total, part->from, version, out, err);
+	append_table_end((size_t)total, part->from, version, out);
 }
 
 int trial_table_write_query(const struct trial_rows *rows, const struct http_request *q,
@@ -346,5 +344,6 @@ int trial_table_write_query(const struct trial_rows *rows, const struct http_req
 		dp_buf_add(out, text, len);
 	}
 	free(list);
-	return append_table_end(n, t.from, version, out, err);
+	append_table_end(n, t.from, version, out);
+	return DP_OK;
 }

@@ -17,9 +17,8 @@ bool trial_table_is_unfiltered(const struct http_request *q);
 DP_MUSTCHECK int trial_table_parse_page(const struct http_request *q, struct trial_page *out,
 					struct dp_err *err);
 /* Appends the answer to it, as trial_table_write_query() does. */
-DP_MUSTCHECK int trial_table_write_page(const json_t *rows, const struct trial_page *part,
-					int64_t total, int64_t version, struct dp_buf *out,
-					struct dp_err *err);
+void trial_table_write_page(const json_t *rows, const struct trial_page *part, int64_t total,
+			    int64_t version, struct dp_buf *out);
 /* Appends {"trials":[...],"total":N,"from":F,"version":V}: total are those that the
  * filters leave; version: of the rows, -1: not known. */
 DP_MUSTCHECK int trial_table_write_query(const struct trial_rows *rows,

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/readonly_daemon.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/pagination.h"
@@ -70,7 +69,7 @@ char *ctl_socket_path(const struct ctl *ctl)
 {
 	char *path = ctl->socket ? dp_strdup(ctl->socket) : dp_default_socket_path();
 
-	return path ? path : ctl_xstrdup(SYSTEM_SOCKET_PATH);
+	return path ? path : dp_strdup(SYSTEM_SOCKET_PATH);
 }
 
 static bool command_has_state_option(const struct ctl_command *command)

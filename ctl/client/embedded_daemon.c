@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/program_path.h"
@@ -87,7 +86,7 @@ int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *
 	while (arguments[n])
 		n++;
 	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
-	argv = ctl_xcalloc(n + 4, sizeof *argv);
+	argv = dp_calloc(n + 4, sizeof *argv);
 	argv[0] = program;
 	argv[1] = "--control-fd";
 	argv[2] = fd_text;
@@ -98,8 +97,6 @@ int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *
 		code = embedded_spawn_process(argv, log, pair[1], pid, err);
 		close(pair[1]);
 		ctl->client = dp_client_from_fd(pair[0]);
-		if (!ctl->client)
-			ctl_die_nomem();
 	}
 	free(argv);
 	free(program);
@@ -115,8 +112,6 @@ static int embedded_start(struct ctl_embedded_daemon *p, struct dp_err *err)
 	struct stat st;
 	int n = 0, code;
 
-	if (!socket_path)
-		ctl_die_nomem();
 	argv[n++] = "--state";
 	argv[n++] = p->state_dir;
 	argv[n++] = "--stop-policy";
@@ -189,11 +184,11 @@ static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *er
 	embedded_wait_exit(p);
 	if (dp_read_file(p->log_path, LOG_READ_MAX, &log, &unread) != DP_OK)
 		dp_buf_clear(&log);
-	text = ctl_xstrdup((off_t)log.len > p->log_offset ? log.data + p->log_offset : "");
+	text = dp_strdup((off_t)log.len > p->log_offset ? log.data + p->log_offset : "");
 	tail = text + strlen(text);
 	for (int lines = 0; tail > text && lines <= LOG_TAIL_LINES; tail--)
 		lines += tail[-1] == '\n';
-	rest = ctl_xstrdup(tail + (tail > text));
+	rest = dp_strdup(tail + (tail > text));
 	for (char *at = text; (line = strsep(&at, "\n")) != NULL;) {
 		if (strncmp(line, "dparetod: ", 10) == 0)
 			words = line + 10;
@@ -247,8 +242,6 @@ static bool embedded_wait_predecessor(struct ctl_embedded_daemon *p)
 	bool told = false;
 	int code;
 
-	if (!folder)
-		ctl_die_nomem();
 	for (;;) {
 		code = dp_journal_open(folder, &options, &j, &why);
 		if (code == DP_OK)

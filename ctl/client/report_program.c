@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "ctl/xmalloc.h"
 #include "ctl/client/program_path.h"
 
 #include <errno.h>
@@ -87,7 +86,7 @@ int ctl_run_report_program(char *const *arguments, json_t **answer, struct dp_er
 	}
 	while (arguments[n])
 		n++;
-	argv = ctl_xcalloc(n + 2, sizeof *argv);
+	argv = dp_calloc(n + 2, sizeof *argv);
 	argv[0] = program;
 	memcpy(argv + 1, arguments, n * sizeof *argv);
 	code = report_program_run(argv, &said, err);

@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/comparison_groups.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/table.h"
@@ -180,8 +179,7 @@ static void compare_print_tables(struct ctl *ctl, const struct ctl_groups *g, co
 
 	compare_output_init(&p);
 	json_array_foreach (groups, i, one)
-		if (json_array_append(samples, json_object_get(one, "hypervolume")) != 0)
-			ctl_die_nomem();
+		json_array_append(samples, json_object_get(one, "hypervolume"));
 	compare_add_question(&p, "hypervolume", samples, groups, json_object_get(answer, "tests"),
 			     false);
 	json_array_foreach (json_object_get(answer, "at"), i, one)
@@ -217,8 +215,6 @@ static int compare_compute_json(struct ctl *ctl, const struct dp_comparison *c, 
 			code = dp_comparison_answer_at(c, ctl->given_options[i].value, &at, err);
 	if (code == DP_OK) {
 		*answer = dp_compare_json(c, by ? by : "observed", &volumes, &at);
-		if (!*answer)
-			ctl_die_nomem();
 	}
 	dp_compare_answer_free(&volumes);
 	dp_compare_answers_free(&at);

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_id.h"
@@ -48,7 +47,7 @@ static void offer_word(struct completion_line *l, const char *text, const char *
 {
 	const char *begun = l->word + l->fixed_len;
 	size_t len = strlen(begun), most = strlen(text) + strlen(end);
-	char *whole = ctl_xcalloc(most + 1, 1);
+	char *whole = dp_calloc(most + 1, 1);
 
 	strcat(strcpy(whole, text), end);
 	if (strncmp(whole, begun, len) == 0)
@@ -243,7 +242,7 @@ static void offer_alternative(struct completion_line *l, const char *choice)
  * group is named, what follows. */
 static void offer_arg_spec(struct completion_line *l, const char *spec)
 {
-	char *copy = ctl_xstrdup(spec + strspn(spec, "[")), *rest = copy, *choice;
+	char *copy = dp_strdup(spec + strspn(spec, "[")), *rest = copy, *choice;
 	bool several = strchr(copy, '|') != NULL, named = strstr(copy, "=STUDY") != NULL;
 
 	if (strchr(copy, ','))
@@ -291,7 +290,7 @@ static void line_set_study(struct completion_line *l, const char *text)
 
 	if (l->study)
 		return;
-	l->study = ctl_xstrdup(equals ? equals + 1 : text);
+	l->study = dp_strdup(equals ? equals + 1 : text);
 	l->study[strcspn(l->study, ",/")] = '\0';
 }
 
@@ -303,8 +302,6 @@ static void line_add_given_option(struct completion_line *l, const struct ctl_op
 
 	ctl->given_options = dp_realloc(ctl->given_options,
 					(ctl->n_given_options + 1) * sizeof *ctl->given_options);
-	if (!ctl->given_options)
-		ctl_die_nomem();
 	ctl->given_options[ctl->n_given_options++] = (struct ctl_given_option){ o, value };
 	if (strcmp(o->name, "socket") == 0)
 		ctl->socket = value;
@@ -354,7 +351,7 @@ static void offer_option_value(struct completion_line *l, const struct ctl_optio
 		offer_arg_spec(l, o->arg);
 		return;
 	}
-	copy = rest = ctl_xstrdup(o->arg);
+	copy = rest = dp_strdup(o->arg);
 	while ((word = strsep(&rest, "|")) != NULL)
 		if (l->command->formats & 1u << ctl_parse_format_name(word))
 			offer_word(l, word, "", NULL);
@@ -377,7 +374,7 @@ static void offer_options(struct completion_line *l, const struct ctl_option *o)
 /* The word of "STUDY TRIAL..." for the argument at the cursor. */
 static void offer_argument(struct completion_line *l)
 {
-	char *copy = ctl_xstrdup(l->command->args), *rest = copy, *spec, *last = NULL;
+	char *copy = dp_strdup(l->command->args), *rest = copy, *spec, *last = NULL;
 	int place = 0;
 
 	while ((spec = strsep(&rest, " ")) != NULL && place++ < l->n_arguments)

@@ -5,7 +5,6 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/program_path.h"
 #include "ctl/text_format.h"
@@ -131,7 +130,7 @@ static void check_state_dir(struct doctor *d)
 	struct stat st;
 
 	if (d->hello)
-		d->state_dir = ctl_xstrdup(dp_json_str(d->hello, "state_dir", "/"));
+		d->state_dir = dp_strdup(dp_json_str(d->hello, "state_dir", "/"));
 	else
 		d->state_dir = dp_default_state_dir();
 	if (!d->state_dir) {
@@ -279,8 +278,6 @@ static void check_journal(struct doctor *d)
 	if (d->hello || !d->state_dir || access(d->state_dir, F_OK) != 0)
 		return;
 	folder = dp_path_join(d->state_dir, "journal");
-	if (!folder)
-		ctl_die_nomem();
 	if (access(folder, F_OK) != 0) {
 		free(folder);
 		return;

@@ -29,6 +29,7 @@ static int export_add_trial(struct ctl *ctl, const json_t *trial, void *arg, str
 	struct export *e = arg;
 
 	(void)ctl;
+	(void)err;
 	ctl_trial_set_on_front((json_t *)trial, e->front_points);
 	if (e->csv) {
 		if (e->n_rows == 0) {
@@ -42,7 +43,7 @@ static int export_add_trial(struct ctl *ctl, const json_t *trial, void *arg, str
 	}
 	e->n_rows++;
 	e->n_trials += !json_is_integer(json_object_get(trial, "at"));
-	return e->out.failed ? dp_fail(err, DP_E_NOMEM, "out of memory") : DP_OK;
+	return DP_OK;
 }
 
 /* The objectives of results that were measured again, which get columns; NULL: none. */

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 
@@ -18,10 +17,8 @@ static char *import_resolve_source(const char *from)
 	char here[4096], *path;
 
 	if (!strchr(from, '/') || *from == '/' || !getcwd(here, sizeof here))
-		return ctl_xstrdup(from);
+		return dp_strdup(from);
 	path = dp_path_join(here, from);
-	if (!path)
-		ctl_die_nomem();
 	return path;
 }
 

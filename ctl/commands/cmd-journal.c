@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "journal/journal.h"
@@ -27,7 +26,7 @@ struct journal_walk {
 int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
 {
 	const char *state = ctl_get_option(ctl, "state");
-	char *dir = state ? ctl_xstrdup(state) : dp_default_state_dir();
+	char *dir = state ? dp_strdup(state) : dp_default_state_dir();
 
 	if (!dir)
 		return dp_fail(err, DP_E_USAGE,
@@ -35,8 +34,6 @@ int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
 			       "--state");
 	*folder = dp_path_join(dir, "journal");
 	free(dir);
-	if (!*folder)
-		ctl_die_nomem();
 	return DP_OK;
 }
 
@@ -99,9 +96,9 @@ static bool dump_is_private_selection(const struct dp_event *created)
 /* Its number among all records, and when it was, tell how many there are of others. */
 static void dump_redact_line(struct journal_walk *w, json_t *line)
 {
-	if (json_object_set_new(line, "seq", json_integer(w->n_shown++)) != 0 ||
-	    (w->n_shown > 1 && json_object_set_new(line, "time", json_null()) != 0))
-		ctl_die_nomem();
+	json_object_set_new(line, "seq", json_integer(w->n_shown++));
+	if (w->n_shown > 1)
+		json_object_set_new(line, "time", json_null());
 }
 
 /* Of a private selection only what is about the study itself. */

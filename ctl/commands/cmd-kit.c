@@ -2,7 +2,6 @@
 #include "base/fs.h"
 #include "base/program.h"
 #include "ctl/ctl_command.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 
@@ -19,9 +18,7 @@ static char *python_package_dir_at(const char *base, const char *place)
 {
 	char *path = dp_path_join(base, place), *file, *real;
 
-	file = path ? dp_path_join(path, PYTHON_PACKAGE_FILE) : NULL;
-	if (!file)
-		ctl_die_nomem();
+	file = dp_path_join(path, PYTHON_PACKAGE_FILE);
 	real = realpath(file, NULL);
 	if (real)
 		*strrchr(real, '/') = '\0';

@@ -7,7 +7,6 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
 #include "ctl/client/readonly_daemon.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
@@ -198,8 +197,6 @@ static int open_stream(struct logs *l, struct log_stream *s, struct dp_err *err)
 	if (s->fd >= 0)
 		return DP_OK;
 	path = dp_path_join(folder, s->name);
-	if (!path)
-		ctl_die_nomem();
 	s->fd = dp_open_untrusted(path);
 	e = errno;
 	if (s->fd >= 0 || (e == ENOENT && !l->has_ended)) {
@@ -363,8 +360,6 @@ static int logs_print_json(struct logs *l, struct dp_err *err)
 	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
 		char *path = dp_path_join(json_string_value(l->attempt_dir), l->streams[i].name);
 
-		if (!path)
-			ctl_die_nomem();
 		code = dp_read_untrusted(path, LOG_JSON_MAX_BYTES, &raw, err);
 		if (code == DP_OK)
 			json_object_set_new(out, l->streams[i].name, json_from_log_bytes(&raw));

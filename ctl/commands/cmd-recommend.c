@@ -6,7 +6,6 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/client/readonly_daemon.h"
 #include "ctl/support/reevaluation.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
@@ -55,8 +54,7 @@ static int parse_level_list(json_t *levels, const char *text, struct dp_err *err
 		one = json_pack("{s:f}", name, x);
 		if (!one)
 			return fail_invalid_level(text, err);
-		if (json_array_append_new(levels, one) != 0)
-			ctl_die_nomem();
+		json_array_append_new(levels, one);
 		at += len;
 	} while (*at);
 	return DP_OK;
@@ -90,8 +88,7 @@ static int request_verification(struct ctl *ctl, const char *study, const json_t
 		code = ctl_call(ctl, "measure", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
-	if (json_array_append(numbers, json_array_get(json_object_get(ok, "measurements"), 0)) != 0)
-		ctl_die_nomem();
+	json_array_append(numbers, json_array_get(json_object_get(ok, "measurements"), 0));
 	json_decref(ok);
 	return DP_OK;
 }
@@ -105,8 +102,8 @@ static json_t *select_predicted_members(const json_t *row, const char *key, cons
 	json_object_foreach (json_object_get(found, "predicted"), name, predicted) {
 		json_t *v = json_object_get(json_object_get(row, key), name);
 
-		if (v && json_object_set(part, name, v) != 0)
-			ctl_die_nomem();
+		if (v)
+			json_object_set(part, name, v);
 	}
 	return part;
 }
@@ -122,8 +119,7 @@ static void set_verified_result(json_t *found, const json_t *row)
 		      "objectives", select_predicted_members(row, "objectives", found), "low",
 		      select_predicted_members(row, "low", found), "high",
 		      select_predicted_members(row, "high", found));
-	if (!v || json_object_set_new(found, "verified", v) != 0)
-		ctl_die_nomem();
+	json_object_set_new(found, "verified", v);
 }
 
 static const json_t *find_reevaluation_row(const json_t *rows, const json_t *number)
@@ -172,10 +168,9 @@ static json_t *recommend_answer_json(const char *study, json_t *found)
 		json_decref(o);
 		return json_incref(found);
 	}
-	if (!o || json_object_update(o, found) != 0 ||
-	    (!json_object_get(o, "verified") &&
-	     json_object_set_new(o, "verified", json_null()) != 0))
-		ctl_die_nomem();
+	json_object_update(o, found);
+	if (!json_object_get(o, "verified"))
+		json_object_set_new(o, "verified", json_null());
 	return o;
 }
 
@@ -188,8 +183,7 @@ static json_t *recommend_answers_json(const char *study, const json_t *list)
 		return recommend_answer_json(study, json_array_get(list, 0));
 	all = json_array();
 	json_array_foreach (list, i, found)
-		if (json_array_append_new(all, recommend_answer_json(study, found)) != 0)
-			ctl_die_nomem();
+		json_array_append_new(all, recommend_answer_json(study, found));
 	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study, "recommendations", all);
 }
 

@@ -5,7 +5,6 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/reevaluation.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
@@ -33,7 +32,7 @@ static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_e
 	if (!text || strcmp(text, "front") == 0)
 		return DP_OK;
 	*pairs = json_array();
-	copy = rest = ctl_xstrdup(text);
+	copy = rest = dp_strdup(text);
 	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL) {
 		struct ctl_result_id point;
 		json_t *at;

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/report_program.h"
@@ -27,11 +26,11 @@ static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err
 	json_t *hello;
 
 	if (state) {
-		*out = ctl_xstrdup(state);
+		*out = dp_strdup(state);
 		return DP_OK;
 	}
 	if (ctl_call(ctl, "hello", NULL, &hello, &no_daemon) == DP_OK) {
-		*out = ctl_xstrdup(dp_json_str(hello, "state_dir", ""));
+		*out = dp_strdup(dp_json_str(hello, "state_dir", ""));
 		json_decref(hello);
 		return DP_OK;
 	}
@@ -58,7 +57,7 @@ static const char *find_forwarded_option(const char *name)
 /* The arguments of dpareto-report; the strings are not its own. */
 static char **report_build_argv(struct ctl *ctl, char *state)
 {
-	char **argv = ctl_xcalloc((size_t)ctl->argc + 2 * ctl->n_given_options + 16, sizeof *argv);
+	char **argv = dp_calloc((size_t)ctl->argc + 2 * ctl->n_given_options + 16, sizeof *argv);
 	size_t n = 0;
 
 	argv[n++] = "--output";

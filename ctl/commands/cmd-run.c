@@ -8,7 +8,6 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/study_file.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/embedded_daemon.h"
@@ -235,8 +234,6 @@ static int cmd_run_run(struct ctl *ctl, struct dp_err *err)
 		code = run_make_state_dir(ctl, file.study->name, &p.state_dir, err);
 	if (code == DP_OK) {
 		p.log_path = dp_path_join(p.state_dir, "dparetod.log");
-		if (!p.log_path)
-			ctl_die_nomem();
 		ctl_catch_signals();
 		code = run_study(&p, &file, err);
 	}

@@ -1,7 +1,6 @@
 /* cmd-serve.c - becomes dpareto-serve, which is a program of its own: it needs libraries
  * that no other command should have to load. */
 #include "ctl/ctl_command.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/client/program_path.h"
 
@@ -21,13 +20,13 @@ static char *format_option_arg(const char *name, const char *value)
 
 	dp_buf_printf(&out, "--%s%s%s", name, value ? "=" : "", value ? value : "");
 	word = dp_buf_detach(&out);
-	return word ? word : ctl_xstrdup("");
+	return word ? word : dp_strdup("");
 }
 
 /* The same options, for dpareto-serve. */
 static char **serve_build_argv(const struct ctl *ctl, char *program)
 {
-	char **argv = ctl_xcalloc(ctl->n_given_options + 4, sizeof *argv);
+	char **argv = dp_calloc(ctl->n_given_options + 4, sizeof *argv);
 	size_t n = 0;
 
 	argv[n++] = program;

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/study_file.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/support/dry_run.h"
@@ -30,8 +29,8 @@ static void validate_print(struct ctl *ctl, const struct ctl_study_file *file, c
 		return;
 	}
 	object = ctl_study_file_json(file);
-	if (tried && json_object_set(object, "try", (json_t *)tried) != 0)
-		ctl_die_nomem();
+	if (tried)
+		json_object_set(object, "try", (json_t *)tried);
 	ctl_print_json(ctl, object);
 	json_decref(object);
 }

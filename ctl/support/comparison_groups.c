@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_table.h"
@@ -48,8 +47,6 @@ static void *groups_grow_array(void *list, size_t n, size_t size)
 {
 	void *more = dp_realloc(list, (n + 1) * size);
 
-	if (!more)
-		ctl_die_nomem();
 	memset((char *)more + n * size, 0, size);
 	return more;
 }
@@ -77,7 +74,7 @@ static int groups_set_objectives(struct dp_comparison *c, const json_t *summary,
 		if (!name || !goal ||
 		    !dp_json_to_real(json_object_get(box, name), &c->reference_point[i]))
 			break;
-		c->objectives[c->nobjectives++] = ctl_xstrdup(name);
+		c->objectives[c->nobjectives++] = dp_strdup(name);
 		c->sign[i] = strcmp(goal, "maximize") == 0 ? -1 : 1;
 	}
 	if (c->nobjectives > 0 && c->nobjectives == json_array_size(names))
@@ -160,7 +157,7 @@ static int check_studies_comparable(struct ctl *ctl, const json_t *first, const 
 static int groups_parse_reference_point(struct dp_comparison *c, const char *text,
 					struct dp_err *err)
 {
-	char *copy = ctl_xstrdup(text), *rest = copy, *part;
+	char *copy = dp_strdup(text), *rest = copy, *part;
 	bool given[DP_OBJECTIVES_MAX] = { false };
 	int code = DP_OK;
 
@@ -208,8 +205,6 @@ static int results_add(struct results_builder *r, const json_t *values, uint32_t
 		of->capacity = of->capacity ? 2 * of->capacity : 256;
 		of->y = dp_realloc(of->y, of->capacity * m * sizeof *of->y);
 		of->trial = dp_realloc(of->trial, of->capacity * sizeof *of->trial);
-		if (!of->y || !of->trial)
-			ctl_die_nomem();
 		of->results.y = of->y;
 		of->results.trial_numbers = of->trial;
 	}

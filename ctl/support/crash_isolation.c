@@ -5,7 +5,6 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "ctl/xmalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,10 +27,8 @@ static _Noreturn void isolated_child_main(ctl_isolated_fn *fn, const void *arg, 
 	code = fn(arg, &out, &err);
 	out = code == DP_OK ? json_pack("{s:o}", "ok", out)
 			    : json_pack("{s:o}", "error", dp_json_from_error(&err));
-	if (!out)
-		ctl_die_nomem();
 	dp_json_dump(&text, out, 0);
-	_exit(text.failed || dp_write_all(to, text.data, text.len) != 0);
+	_exit(dp_write_all(to, text.data, text.len) != 0);
 }
 
 /* Reads until the child closes its end, or time is up. */
@@ -99,8 +96,9 @@ int ctl_run_isolated(ctl_isolated_fn *fn, const void *arg, double seconds, json_
 	else if (WIFSIGNALED(status))
 		code = dp_fail(err, DP_E_CORRUPT, "reading it crashed (%s)",
 			       strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) != 0 || text.failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for what was found");
+	else if (WEXITSTATUS(status) != 0)
+		code = dp_fail(err, DP_E_FAILED, "reading it ended with exit code %d",
+			       WEXITSTATUS(status));
 	else
 		code = isolated_parse_reply(&text, out, err);
 	dp_buf_free(&text);

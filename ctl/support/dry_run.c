@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/embedded_daemon.h"
 #include "ctl/text_format.h"
@@ -37,13 +36,9 @@ static int dry_run_make_dir(struct ctl_embedded_daemon *p, const struct ctl_stud
 			    struct dp_err *err)
 {
 	p->state_dir = dp_path_join(dry_run_parent_dir(file), "dpareto-try-XXXXXX");
-	if (!p->state_dir)
-		ctl_die_nomem();
 	if (!mkdtemp(p->state_dir))
 		return dp_fail_errno(err, errno, "cannot make the folder %s", p->state_dir);
 	p->log_path = dp_path_join(p->state_dir, "dparetod.log");
-	if (!p->log_path)
-		ctl_die_nomem();
 	return DP_OK;
 }
 
@@ -217,8 +212,6 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial,
 	json_object_set_new(out, "stderr", ok ? json_null() : json_file_tail(dir, "stderr"));
 	json_decref(request);
 	free(path);
-	if (!out)
-		ctl_die_nomem();
 	return out;
 }
 
@@ -234,8 +227,6 @@ static json_t *dry_run_json(const struct ctl_embedded_daemon *p, const struct dp
 		return dry_run_trial_json(s, trial, last, dp_json_str(last, "directory", ""));
 	out = json_pack("{s:b, s:n, s:O?, s:s}", "ok", 0, "end", "message",
 			json_object_get(summary, "reason"), "directory", p->state_dir);
-	if (!out)
-		ctl_die_nomem();
 	return out;
 }
 

@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "base/t_distribution.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ui/result_table.h"
 #include "optimize/pareto/pareto.h"
@@ -140,9 +139,8 @@ static int fetch_point_metrics(struct ctl *ctl, const char *study, json_t *point
 	for (size_t i = from; i < end; i++) {
 		const json_t *p = json_array_get(points, i);
 
-		if (json_array_append_new(asked, json_pack("[O, O]", json_object_get(p, "trial"),
-							   json_object_get(p, "at"))) != 0)
-			ctl_die_nomem();
+		json_array_append_new(asked, json_pack("[O, O]", json_object_get(p, "trial"),
+						       json_object_get(p, "at")));
 	}
 	code = ctl_pack_fields(&fields, err, "{s:s, s:o, s:b}", "study", study, "points", asked,
 			       "metrics", 1);
@@ -158,8 +156,7 @@ static int fetch_point_metrics(struct ctl *ctl, const char *study, json_t *point
 		if (!json_equal(json_object_get(told, "trial"), json_object_get(p, "trial")) ||
 		    !json_equal(json_object_get(told, "at"), json_object_get(p, "at")))
 			continue;
-		if (json_object_set(p, "metrics", json_object_get(told, "metrics")) != 0)
-			ctl_die_nomem();
+		json_object_set(p, "metrics", json_object_get(told, "metrics"));
 		k++;
 	}
 	json_decref(page);
@@ -196,11 +193,10 @@ static void keep_points_within(json_t *front, json_t *points, const char *name, 
 	json_array_foreach (points, i, point) {
 		double x = point_metric_value(front, point, name);
 
-		if ((max ? x <= bound : x >= bound) && json_array_append(left, point) != 0)
-			ctl_die_nomem();
+		if (max ? x <= bound : x >= bound)
+			json_array_append(left, point);
 	}
-	if (json_object_set_new(front, "front", left) != 0)
-		ctl_die_nomem();
+	json_object_set_new(front, "front", left);
 }
 
 /* Removes the points that a --max or --min leaves out. */
@@ -234,9 +230,9 @@ static void keep_single_point(json_t *front, size_t i)
 {
 	json_t *one = json_array(), *point = json_array_get(json_object_get(front, "front"), i);
 
-	if ((point && json_array_append(one, point) != 0) ||
-	    json_object_set_new(front, "front", one) != 0)
-		ctl_die_nomem();
+	if (point)
+		json_array_append(one, point);
+	json_object_set_new(front, "front", one);
 }
 
 static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary, const char *name,
@@ -297,8 +293,8 @@ static void front_matrix_build(const json_t *front, const json_t *summary, bool 
 	r->names = ctl_json_keys(anti_ideal);
 	r->n = json_array_size(points);
 	r->p = json_array_size(r->names);
-	r->y = ctl_xcalloc(r->n * r->p + 1, sizeof *r->y);
-	r->ref = ctl_xcalloc(r->p + 1, sizeof *r->ref);
+	r->y = dp_calloc(r->n * r->p + 1, sizeof *r->y);
+	r->ref = dp_calloc(r->p + 1, sizeof *r->ref);
 	for (size_t j = 0; j < r->p; j++) {
 		const char *name = front_matrix_objective(r, j),
 			   *scale = json_string_value(json_array_get(scales, j));
@@ -321,7 +317,7 @@ static int keep_knee(json_t *front, const json_t *summary)
 
 	front_matrix_build(front, summary, true, &r);
 	if (dp_pareto_find_knee(r.y, r.n, r.p, r.ref, &knee) != DP_OK)
-		ctl_die_nomem();
+		dp_out_of_memory();
 	keep_single_point(front, knee);
 	front_matrix_free(&r);
 	return DP_OK;
@@ -389,9 +385,8 @@ json_t *ctl_front_filter_metrics(const struct ctl *ctl, const json_t *front)
 		    strcmp(ctl->given_options[i].option->name, "best") != 0)
 			continue;
 		parse_limit_name(ctl->given_options[i].value, name);
-		if (!is_objective(front, name) && !ctl_json_array_has(names, name) &&
-		    json_array_append_new(names, json_string(name)) != 0)
-			ctl_die_nomem();
+		if (!is_objective(front, name) && !ctl_json_array_has(names, name))
+			json_array_append_new(names, json_string(name));
 	}
 	return names;
 }

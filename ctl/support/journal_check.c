@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "ctl/support/crash_isolation.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
@@ -54,8 +53,6 @@ static double verify_timeout_seconds(const char *path)
 	char *data = dp_path_join(path, "data.mdb");
 	struct stat st = { 0 };
 
-	if (!data)
-		ctl_die_nomem();
 	if (stat(data, &st) != 0 && stat(path, &st) != 0)
 		st.st_size = 0;
 	free(data);

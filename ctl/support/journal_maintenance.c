@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "ctl/support/crash_isolation.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
@@ -46,7 +45,7 @@ static int add_busy_hint(int code, struct dp_err *err)
 
 static int print_file_bytes(struct ctl *ctl, const char *path, struct dp_err *err)
 {
-	char *chunk = ctl_xcalloc(1, 1 << 16);
+	char *chunk = dp_calloc(1, 1 << 16);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = 0;
 
@@ -66,8 +65,7 @@ static int backup_to_stdout(struct ctl *ctl, struct dp_journal *j, struct dp_err
 	char *path;
 	int code;
 
-	if (asprintf(&path, "%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp", (long)getpid()) < 0)
-		ctl_die_nomem();
+	path = dp_asprintf("%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp", (long)getpid());
 	code = dp_journal_backup(j, path, err);
 	if (code == DP_OK)
 		code = print_file_bytes(ctl, path, err);
@@ -201,8 +199,6 @@ int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err)
 	json_t *o;
 	int code;
 
-	if (!data)
-		ctl_die_nomem();
 	before = file_size(data);
 	code = add_busy_hint(dp_journal_compact(folder, err), err);
 	after = file_size(data);

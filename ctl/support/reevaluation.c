@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/xmalloc.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
@@ -43,9 +42,8 @@ static int reevaluation_fetch_rows(struct ctl *ctl, const char *study, const jso
 	*rows = json_array();
 	json_array_foreach (json_object_get(ok, "measures"), i, row)
 		json_array_foreach (numbers, k, number)
-			if (json_equal(number, json_object_get(row, "measure")) &&
-			    json_array_append(*rows, row) != 0)
-				ctl_die_nomem();
+			if (json_equal(number, json_object_get(row, "measure")))
+				json_array_append(*rows, row);
 	json_decref(ok);
 	return DP_OK;
 }
@@ -167,8 +165,6 @@ static int reevaluation_use_embedded(struct ctl *ctl, const char *folder, ctl_re
 	if (!p.state_dir)
 		return dp_fail_errno(err, errno, "cannot use the folder %s", folder);
 	p.log_path = dp_path_join(p.state_dir, "dparetod.log");
-	if (!p.log_path)
-		ctl_die_nomem();
 	code = ctl_embedded_open(&p, err);
 	if (code == DP_OK)
 		code = reevaluation_resume_paused(ctl, err);

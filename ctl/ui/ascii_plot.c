@@ -1,7 +1,6 @@
 /* ascii_plot.c - a small picture of points, drawn in characters. */
 #include "ctl/ui/ascii_plot.h"
 
-#include "ctl/xmalloc.h"
 #include "ctl/text_format.h"
 
 #include <math.h>
@@ -164,7 +163,7 @@ bool ctl_ascii_plot_draw(const struct ctl_ascii_plot *k, struct dp_buf *out)
 	wide = k->columns - label - 2;
 	wide = wide > MAX_PLOT_WIDTH ? MAX_PLOT_WIDTH : wide;
 	high = high > MAX_PLOT_HEIGHT ? MAX_PLOT_HEIGHT : high;
-	cells = ctl_xcalloc((size_t)(wide * high), 1);
+	cells = dp_calloc((size_t)(wide * high), 1);
 	plot_mark_points(k, &x, &y, cells, wide, high);
 	ctl_text_truncate(out, k->y.name, k->columns, k->utf8);
 	dp_buf_printf(out, "%s\n",

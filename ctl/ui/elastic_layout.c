@@ -1,8 +1,6 @@
 /* elastic_layout.c - lines of a screen, of which the least important give way. */
 #include "ctl/ui/elastic_layout.h"
 
-#include "ctl/xmalloc.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +9,6 @@ static void layout_insert_line(struct ctl_layout *l, size_t i, int rank, char *t
 	if (l->n_lines == l->capacity) {
 		l->capacity = l->capacity ? 2 * l->capacity : 32;
 		l->lines = dp_realloc(l->lines, l->capacity * sizeof *l->lines);
-		if (!l->lines)
-			ctl_die_nomem();
 	}
 	memmove(l->lines + i + 1, l->lines + i, (l->n_lines - i) * sizeof *l->lines);
 	l->lines[i] = (struct ctl_layout_line){ text, rank };
@@ -21,7 +17,7 @@ static void layout_insert_line(struct ctl_layout *l, size_t i, int rank, char *t
 
 void ctl_layout_add_line(struct ctl_layout *l, int rank, const char *text)
 {
-	layout_insert_line(l, l->n_lines, rank, ctl_xstrdup(text));
+	layout_insert_line(l, l->n_lines, rank, dp_strdup(text));
 }
 
 void ctl_layout_insert_lines(struct ctl_layout *l, size_t i, int rank, const char *text)
@@ -30,8 +26,6 @@ void ctl_layout_insert_lines(struct ctl_layout *l, size_t i, int rank, const cha
 		size_t len = strcspn(text, "\n");
 		char *line = dp_strndup(text, len);
 
-		if (!line)
-			ctl_die_nomem();
 		layout_insert_line(l, i++, rank, line);
 		text += len + (text[len] == '\n');
 	}

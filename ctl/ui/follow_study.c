@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/text_format.h"
@@ -218,7 +217,7 @@ static void follow_print_line(struct follow_state *f, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	text = ctl_xvasprintf(format, ap);
+	text = dp_vasprintf(format, ap);
 	va_end(ap);
 	strftime(when, sizeof when, "%H:%M:%S", localtime_r(&now, &tm));
 	dp_buf_printf(&line, "%s ", when);
@@ -242,8 +241,6 @@ static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 		while (trial >= room)
 			room *= 2;
 		f->reported = dp_realloc(f->reported, room * sizeof *f->reported);
-		if (!f->reported)
-			ctl_die_nomem();
 		memset(f->reported + f->capacity, 0, (room - f->capacity) * sizeof *f->reported);
 		f->capacity = room;
 	}
@@ -299,7 +296,7 @@ static void follow_print_state(struct follow_state *f)
 	if (f->reported_state && strcmp(f->reported_state, state) == 0)
 		return;
 	free(f->reported_state);
-	f->reported_state = ctl_xstrdup(state);
+	f->reported_state = dp_strdup(state);
 	follow_print_line(f, "%s: %s%s%s (%s ended, hypervolume %s)", dp_json_str(s, "name", "?"),
 			  state, reason ? ": " : "", reason ? reason : "",
 			  ctl_format_progress(s, dp_json_int(s, "ended", 0), ended),

@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "ctl/xmalloc.h"
 #include "journal/journal.h"
 
 #include <inttypes.h>
@@ -109,8 +108,7 @@ static size_t count_training_runs(const json_t *points)
 
 		walked |= json_is_integer(json_object_get(point, "at"));
 		snprintf(trial, sizeof trial, "%" PRId64, dp_json_int(point, "trial", -1));
-		if (json_object_set_new(seen, trial, json_true()) != 0)
-			ctl_die_nomem();
+		json_object_set_new(seen, trial, json_true());
 	}
 	n = walked ? json_object_size(seen) : 0;
 	json_decref(seen);

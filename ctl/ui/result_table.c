@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/table.h"
@@ -483,9 +482,7 @@ int ctl_fetch_smoothed_front(struct ctl *ctl, const json_t *summary, json_t **ma
 	json_array_foreach (json_object_get(front, "front"), i, point) {
 		char name[CTL_TEXT_LEN];
 
-		if (json_object_set(*marks, ctl_format_result_id(point, name), (json_t *)point) !=
-		    0)
-			ctl_die_nomem();
+		json_object_set(*marks, ctl_format_result_id(point, name), (json_t *)point);
 	}
 	json_decref(front);
 	return DP_OK;
@@ -495,18 +492,15 @@ void ctl_trial_set_on_front(json_t *trial, const json_t *marks)
 {
 	char name[CTL_TEXT_LEN];
 	json_t *point;
-	bool whole;
 
 	if (!marks)
 		return;
 	point = json_object_get(marks, ctl_format_result_id(trial, name));
-	whole = json_object_set_new(trial, "on_front", json_boolean(point != NULL)) == 0;
+	json_object_set_new(trial, "on_front", json_boolean(point != NULL));
 	for (size_t i = 0; by_models[i]; i++) {
 		json_t *values = json_object_get(point, by_models[i]);
 
-		whole &= json_object_set_new(trial, by_models[i],
-					     values ? json_incref(values) : json_null()) == 0;
+		json_object_set_new(trial, by_models[i],
+				    values ? json_incref(values) : json_null());
 	}
-	if (!whole)
-		ctl_die_nomem();
 }

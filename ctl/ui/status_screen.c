@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ui/elastic_layout.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/ascii_plot.h"
@@ -101,8 +100,6 @@ static void screen_add_wrapped(struct status_screen *v, enum line_rank rank, enu
 					  : strlen(text);
 		char *part = dp_strndup(text, n);
 
-		if (!part)
-			ctl_die_nomem();
 		screen_add_line(v, rank, style, label, part);
 		free(part);
 		text += n + strspn(text + n, " ");
@@ -119,7 +116,7 @@ static void screen_printf(struct status_screen *v, enum line_rank rank, enum ctl
 	va_list ap;
 
 	va_start(ap, format);
-	text = ctl_xvasprintf(format, ap);
+	text = dp_vasprintf(format, ap);
 	va_end(ap);
 	(v->truncate_lines ? screen_add_line : screen_add_wrapped)(v, rank, style, label, text);
 	free(text);
@@ -502,7 +499,7 @@ static void screen_add_plot(struct status_screen *v, const json_t *status, size_
 {
 	const json_t *summary = json_object_get(status, "study");
 	size_t n = json_array_size(json_object_get(status, "front"));
-	double *points = ctl_xcalloc(2 * n + 2, sizeof *points);
+	double *points = dp_calloc(2 * n + 2, sizeof *points);
 	struct dp_buf drawn = DP_BUF_INIT;
 	struct ctl_ascii_plot s = { .points = points,
 				    .columns = v->columns,

@@ -2,7 +2,6 @@
 #include "ctl/ui/table.h"
 
 #include "base/buf.h"
-#include "ctl/xmalloc.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 
@@ -37,7 +36,7 @@ struct ctl_table {
 
 struct ctl_table *ctl_table_new(void)
 {
-	return ctl_xcalloc(1, sizeof(struct ctl_table));
+	return dp_calloc(1, sizeof(struct ctl_table));
 }
 
 void ctl_table_free(struct ctl_table *t)
@@ -53,7 +52,7 @@ void ctl_table_add_column(struct ctl_table *t, const char *title, enum ctl_align
 {
 	if (t->n_columns == MAX_COLUMNS)
 		return;
-	t->columns[t->n_columns].title = ctl_xstrdup(title);
+	t->columns[t->n_columns].title = dp_strdup(title);
 	t->columns[t->n_columns].align = align;
 	t->columns[t->n_columns].width = ctl_text_width(title);
 	t->n_columns++;
@@ -70,8 +69,6 @@ void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *f
 	if (t->n_cells == t->capacity) {
 		t->capacity = t->capacity ? 2 * t->capacity : 64;
 		t->cells = dp_realloc(t->cells, t->capacity * sizeof *t->cells);
-		if (!t->cells)
-			ctl_die_nomem();
 	}
 	cell = &t->cells[t->n_cells++];
 	va_start(ap, format);
@@ -79,13 +76,11 @@ void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *f
 	va_end(ap);
 	if (len < 0 || (size_t)len >= sizeof brief) {
 		va_start(ap, format);
-		text = ctl_xvasprintf(format, ap);
+		text = dp_vasprintf(format, ap);
 		va_end(ap);
 	}
 	cell->text_offset = t->texts.len;
 	dp_buf_add(&t->texts, text, strlen(text) + 1);
-	if (t->texts.failed)
-		ctl_die_nomem();
 	cell->style = style;
 	cell->width = ctl_text_width(text);
 	if (text != brief)

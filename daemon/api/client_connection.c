@@ -167,8 +167,7 @@ static void send_reply(struct daemon *d, void *arg)
 	if (c && r->ticket > dp_journal_durable_ticket(d->journal))
 		dp_control_mark_unsaved(&r->text, commit_queue_wait_seconds(d));
 	b = uv_buf_init(r->text.data, (unsigned)r->text.len);
-	if (!c || r->text.failed ||
-	    uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_reply_written) != 0) {
+	if (!c || uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_reply_written) != 0) {
 		if (c)
 			client_close(c);
 		reply_free(r);
@@ -182,7 +181,7 @@ static struct reply *reply_new(struct client *c, struct dp_buf *text)
 {
 	struct reply *r = dp_calloc(1, sizeof *r);
 
-	if (!r || text->failed) {
+	if (text->over_limit || !text->len) {
 		free(r);
 		dp_buf_free(text);
 		client_close(c);
@@ -378,7 +377,7 @@ static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, 
 
 	long_poll_format(d, study_id, since, &text);
 	for (struct client *c = d->clients; c; c = c->next) {
-		struct dp_buf copy = { .failed = text.failed };
+		struct dp_buf copy = { .over_limit = text.over_limit };
 
 		if (c->study_id != study_id || !long_poll_is_due(c, now) ||
 		    (study_id == CLIENT_ANY_STUDY && c->since != since))
@@ -570,11 +569,6 @@ static void client_receive(struct client *c, const char *bytes, size_t n)
 		c->input_since_us = dp_monotonic_us();
 	dp_buf_add(&c->input, bytes, n);
 	client_update_memory(c);
-	if (c->input.failed) {
-		/* no memory: bytes were lost, and with them where requests begin */
-		client_close(c);
-		return;
-	}
 	client_process_lines(c);
 	if (c->input.len > DP_CONTROL_REQUEST_MAX && c->awaiting_reply && !c->closing) {
 		c->reading_paused = true;

@@ -89,17 +89,13 @@ static bool status_entry_is_valid(const struct study *study, const struct status
 	return !newest && e->ticket >= dp_journal_durable_ticket(study->daemon->journal);
 }
 
-/* Keeps it, unless it is too long, or there is no memory for it. */
+/* Keeps it, unless it is too long. */
 static void status_cache_store(struct study *study, struct status_entry *e, struct dp_buf *text)
 {
 	status_clear(e);
-	if (text->failed || text->len > STATUS_CACHE_TEXT_MAX)
+	if (text->over_limit || text->len > STATUS_CACHE_TEXT_MAX)
 		return;
 	dp_buf_add(&e->text, text->data, text->len);
-	if (e->text.failed) {
-		status_clear(e);
-		return;
-	}
 	e->study_id = study->state->id;
 	e->ticket = study->daemon->last_ticket;
 	e->seq = study->state->next_seq;

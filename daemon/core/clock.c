@@ -76,7 +76,7 @@ struct clock_file *clock_file_new(const struct daemon *d)
 
 void clock_file_write(const struct clock_file *n)
 {
-	bool whole = n && n->path && n->text.len && !n->text.failed;
+	bool whole = n && n->path && n->text.len;
 
 	if (whole && dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
 		/* the next one is as good; until then less time counts */

@@ -71,8 +71,7 @@ void read_only_report_error(const struct daemon_options *s, const struct dp_err 
 	struct dp_buf text = DP_BUF_INIT;
 
 	dp_control_format_error(&text, err);
-	if (!text.failed &&
-	    send(s->control_fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+	if (send(s->control_fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		/* nobody listens; stderr has it, too */
 	}
 	dp_buf_free(&text);

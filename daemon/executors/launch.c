@@ -61,8 +61,7 @@ static int launch_write_request(const struct job *j, struct dp_err *err)
 	for (uint32_t i = 0; i < r.nruns; i++)
 		r.seeds[i] = dp_study_run_seed(j->spec, j->trial, r.runs[i]);
 	dp_trainer_request_format(&r, &text);
-	code = text.failed ? dp_fail(err, DP_E_NOMEM, "no memory for a request")
-			   : dp_write_new_file(path, text.data, text.len, err);
+	code = dp_write_new_file(path, text.data, text.len, err);
 out:
 	json_decref(r.parameters);
 	json_decref(r.privacy);

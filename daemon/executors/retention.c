@@ -104,12 +104,11 @@ static void sweep_gather(struct retention_sweep *sw)
 static void sweep_remove(struct retention_sweep *sw, const struct expired_attempt *x)
 {
 	struct dp_buf path = DP_BUF_INIT;
-	char folder[64], *claim = NULL;
+	char folder[64], *claim;
 
 	dp_attempt_format_dir(x->trial, x->run, x->attempt, folder);
 	dp_buf_printf(&path, "%s/%s", sw->study_dirs[x->study_index], folder);
-	if (!path.failed)
-		claim = lease_file_path(path.data, ".claim");
+	claim = lease_file_path(path.data, ".claim");
 	if (claim && access(path.data, F_OK) == 0) {
 		unlink(claim);
 		sw->n_removed += dp_remove_tree(path.data, NULL) == DP_OK;

@@ -60,7 +60,6 @@ static void hook_cursor_format(struct hook_cursor *cursor, json_t *studies)
 	dp_buf_clear(&cursor->text);
 	if (file)
 		dp_json_dump(&cursor->text, file, 0);
-	cursor->text.failed |= !file;
 	json_decref(file);
 }
 
@@ -69,7 +68,7 @@ static void hook_cursor_write_worker(uv_work_t *work)
 	struct hook_cursor *cursor = work->data;
 
 	/* a disk that refuses it has hooks told twice after the next crash, no more */
-	if (cursor->text.failed ||
+	if (!cursor->text.len ||
 	    dp_write_file(cursor->path, cursor->text.data, cursor->text.len, true, NULL) != DP_OK)
 		return;
 }

@@ -10,13 +10,13 @@ void dp_buf_free(struct dp_buf *b)
 	free(b->data);
 	b->data = NULL;
 	b->len = b->cap = 0;
-	b->failed = false;
+	b->over_limit = false;
 }
 
 void dp_buf_clear(struct dp_buf *b)
 {
 	b->len = 0;
-	b->failed = false;
+	b->over_limit = false;
 	if (b->data)
 		b->data[0] = '\0';
 }
@@ -25,26 +25,19 @@ void dp_buf_clear(struct dp_buf *b)
 static bool buf_reserve(struct dp_buf *b, size_t n)
 {
 	size_t need, cap;
-	char *p;
 
-	if (b->failed)
+	if (n > SIZE_MAX / 2 - b->len)
+		dp_out_of_memory();
+	b->over_limit |= b->max && b->len + n > b->max;
+	if (b->over_limit)
 		return false;
-	if (n > SIZE_MAX / 2 - b->len || (b->max && b->len + n > b->max)) {
-		b->failed = true;
-		return false;
-	}
 	need = b->len + n + 1;
 	if (need <= b->cap)
 		return true;
 	cap = b->cap ? b->cap : 64;
 	while (cap < need)
 		cap *= 2;
-	p = dp_realloc(b->data, cap);
-	if (!p) {
-		b->failed = true;
-		return false;
-	}
-	b->data = p;
+	b->data = dp_realloc(b->data, cap);
 	b->cap = cap;
 	return true;
 }
@@ -77,11 +70,7 @@ void dp_buf_printf(struct dp_buf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	if (n < 0) {
-		b->failed = true;
-		return;
-	}
-	if (!buf_reserve(b, (size_t)n))
+	if (n < 0 || !buf_reserve(b, (size_t)n))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
@@ -120,10 +109,6 @@ char *dp_buf_detach(struct dp_buf *b)
 
 	if (!b->data)
 		dp_buf_puts(b, "");
-	if (b->failed) {
-		dp_buf_free(b);
-		return NULL;
-	}
 	p = b->data;
 	b->data = NULL;
 	b->len = b->cap = 0;

@@ -98,8 +98,6 @@ static int fs_read_and_close(int fd, const char *path, size_t max, struct dp_buf
 		dp_buf_add(out, chunk, (size_t)n);
 	}
 	close(fd);
-	if (code == DP_OK && out->failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	return code;
 }
 
@@ -270,7 +268,7 @@ int dp_read_untrusted_head(const char *path, size_t max, struct dp_buf *out)
 		if (n > 0)
 			dp_buf_add(out, chunk, (size_t)n);
 	}
-	e = n < 0 ? errno : out->failed ? ENOMEM : 0;
+	e = n < 0 ? errno : 0;
 	close(fd);
 	return e;
 }
@@ -425,7 +423,7 @@ char *dp_user_dir(const char *variable, const char *below_home)
 	if (base || !home)
 		return base ? dp_path_join(base, "dpareto") : NULL;
 	folder = dp_path_join(home, below_home);
-	path = folder ? dp_path_join(folder, "dpareto") : NULL;
+	path = dp_path_join(folder, "dpareto");
 	free(folder);
 	return path;
 }

@@ -55,8 +55,8 @@ bool dp_errno_is_transient(int errnum);
 /* An error for a failed system call: picks the code from errno. */
 int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...) DP_PRINTF(3, 4);
 
-/* a/b; the caller frees it; NULL without memory. */
-char *dp_path_join(const char *a, const char *b);
+/* a/b; the caller frees it. */
+DP_ALLOCATES char *dp_path_join(const char *a, const char *b);
 /* The folder part of a path, absolute; the caller frees it; NULL on failure. */
 char *dp_path_dir_absolute(const char *path);
 

@@ -26,18 +26,11 @@ bool dp_json_to_real(const json_t *v, double *x)
 	return false;
 }
 
-bool dp_json_is_nomem(const json_error_t *e)
-{
-	return !e->text[0] || json_error_code(e) == json_error_out_of_memory;
-}
-
 int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err)
 {
 	json_error_t e;
 	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
 
-	if (!v && dp_json_is_nomem(&e))
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu bytes of JSON", len);
 	if (!v)
 		return dp_fail(err, DP_E_INVALID, "not JSON: %s at line %d, column %d", e.text,
 			       e.line, e.column);

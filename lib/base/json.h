@@ -11,9 +11,6 @@ json_t *dp_json_real(double x);
 /* The other way; false if `v` is neither. */
 DP_MUSTCHECK bool dp_json_to_real(const json_t *v, double *x);
 
-/* Why jansson could not read a text: it has words for every mistake in it, and none for
- * a lack of memory. */
-bool dp_json_is_nomem(const json_error_t *e);
 /* Parses one JSON text; duplicate keys are refused. The error names line, column
  * and reason. The caller owns *out. */
 DP_MUSTCHECK int dp_json_parse(const char *text, size_t len, json_t **out, struct dp_err *err);

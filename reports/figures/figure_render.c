@@ -77,8 +77,6 @@ static int render_figure_data(const struct figure_output *look, const struct fig
 	if (code == DP_OK) {
 		plot_write_alt_text(plot, &p->alt);
 		f->caption(data, &p->caption);
-		if (p->alt.failed || p->caption.failed)
-			code = dp_fail(err, DP_E_NOMEM, "no memory for a figure");
 	}
 	plot_free(plot);
 	return code;

@@ -29,8 +29,7 @@ static const char *default_at_option(const struct report_data *r, struct report_
 	if (s->privacy_obj < 0 || s->utility_obj < 0)
 		return NULL;
 	dp_buf_printf(&text, "%s=0.1,1,10", s->state->spec->objectives[s->privacy_obj].name);
-	arena->failed |= text.failed;
-	kept = text.failed ? NULL : report_arena_strdup(arena, dp_buf_text(&text));
+	kept = report_arena_strdup(arena, dp_buf_text(&text));
 	dp_buf_free(&text);
 	return kept;
 }
@@ -405,7 +404,6 @@ static const char *compare_command(const struct report_data *r, const struct rep
 	for (size_t i = 0; i < r->ngroup_specs; i++) {
 		dp_buf_clear(&word);
 		format_group_option(&word, &r->group_specs[i]);
-		arena->failed |= word.failed;
 		command_append_word(&text, "--group");
 		command_append_word(&text, dp_buf_text(&word));
 	}
@@ -414,7 +412,6 @@ static const char *compare_command(const struct report_data *r, const struct rep
 		command_append_word(&text, f->at_option);
 	}
 	command_append_state_dir(&text, r->is_public ? NULL : r->journal_path);
-	arena->failed |= text.failed;
 	kept = report_arena_strdup(arena, dp_buf_text(&text));
 	dp_buf_free(&word);
 	dp_buf_free(&text);

@@ -194,7 +194,6 @@ static const char *format_front_query(const struct study_data *s, const struct c
 			&out, " --%s %s=%s", spec->objectives[s->x_obj].maximize ? "min" : "max",
 			spec->objectives[s->x_obj].name, dp_num_text(chosen->max_cost, limit));
 	command_append_state_dir(&out, report->reproduce.journal);
-	report->arena.failed |= out.failed;
 	text = report_arena_strdup(&report->arena, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
@@ -230,7 +229,6 @@ static void build_recommendation(const struct study_data *s, struct report_model
 		insert_cheaper_equivalent(r);
 		summary_write_recommendation(report, &words);
 	}
-	report->arena.failed |= words.failed;
 	r->sentence = report_arena_strdup(&report->arena, dp_buf_text(&words));
 	dp_buf_free(&words);
 }

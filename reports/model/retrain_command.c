@@ -57,7 +57,6 @@ static void command_setting(struct dp_buf *out, const char *name, const json_t *
 		dp_json_dump(&word, value, 0);
 	command_append_word(out, "--set");
 	command_append_word(out, dp_buf_text(&word));
-	out->failed |= word.failed;
 	dp_buf_free(&word);
 }
 
@@ -80,11 +79,10 @@ void command_append_state_dir(struct dp_buf *out, const char *journal)
 	if (!end || strcmp(end, "/journal") != 0)
 		return;
 	folder = dp_strndup(journal, (size_t)(end - journal));
-	if (folder && !is_default_state_dir(folder)) {
+	if (!is_default_state_dir(folder)) {
 		command_append_word(out, "--state");
 		command_append_word(out, folder);
 	}
-	out->failed |= !folder;
 	free(folder);
 }
 
@@ -121,8 +119,7 @@ const char *format_retrain_command(const struct study_data *s, struct report_mod
 		command_append_word(&out, result_format_name(p->trial, p->at, point));
 		command_append_state_dir(&out, report->reproduce.journal);
 	}
-	report->arena.failed |= out.failed;
-	text = report_arena_strdup(&report->arena, out.failed ? "" : dp_buf_text(&out));
+	text = report_arena_strdup(&report->arena, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;
 }

@@ -307,7 +307,7 @@ static const char *redact_study_file(const struct dp_study_state *s, struct repo
 			line++;
 		}
 	}
-	if (!out.failed && study_file_hides_seed(dp_buf_text(&out), s))
+	if (study_file_hides_seed(dp_buf_text(&out), s))
 		text = report_arena_strdup(arena, dp_buf_text(&out));
 	dp_buf_free(&out);
 	return text;

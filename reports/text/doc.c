@@ -256,8 +256,6 @@ static void html_fold(struct doc *d, const char *id, const char *title, const ch
 	dp_buf_puts(&open, "</h2> <span>");
 	doc_html_text(&open, about);
 	dp_buf_printf(&open, "</span></summary>\n<div class=\"fold\" id=\"%s\">", id);
-	if (open.failed)
-		no_memory();
 	doc_open_html_block(d, dp_buf_text(&open), "</div></details>");
 	dp_buf_free(&open);
 }
@@ -287,8 +285,6 @@ void doc_folded_box(struct doc *d, const char *title)
 	dp_buf_puts(&open, "<details class=\"small\"><summary>");
 	doc_html_text(&open, title);
 	dp_buf_puts(&open, "</summary>");
-	if (open.failed)
-		no_memory();
 	doc_open_html_block(d, dp_buf_text(&open), "</details>");
 	dp_buf_free(&open);
 }
@@ -396,8 +392,6 @@ static void doc_raw(struct doc *d, struct dp_buf *text)
 {
 	cmark_node *n = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
 
-	if (text->failed)
-		no_memory();
 	cmark_node_set_on_enter(n, dp_buf_text(text));
 	dp_buf_free(text);
 }

@@ -69,8 +69,7 @@ static void conn_refuse(struct acceptor *acc, struct conn *c, unsigned status,
 		      "X-Frame-Options: DENY\r\n\r\n",
 		      status, MHD_get_reason_phrase_for(status), a.content_type, a.body.len);
 	dp_buf_add(&text, dp_buf_text(&a.body), a.body.len);
-	if (!text.failed)
-		(void)!send(c->fd, text.data, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)!send(c->fd, text.data, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	shutdown(c->fd, SHUT_WR);
 	dp_buf_free(&text);
 	http_reply_free(&a);

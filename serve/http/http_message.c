@@ -193,13 +193,10 @@ void http_reply_error(struct http_reply *a, const struct dp_err *err)
 int http_reply_json(struct http_reply *a, json_t *value, struct dp_err *err)
 {
 	a->content_type = "application/json";
-	if (value)
-		dp_json_dump(&a->body, value, 0);
+	if (!value)
+		return dp_fail(err, DP_E_INVALID, "the answer has text that is not UTF-8");
+	dp_json_dump(&a->body, value, 0);
 	dp_buf_putc(&a->body, '\n');
-	if (!value || a->body.failed) {
-		json_decref(value);
-		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	}
 	json_decref(value);
 	return DP_OK;
 }

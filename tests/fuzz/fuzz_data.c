@@ -88,6 +88,7 @@ static void forge_cache(const uint8_t *p, size_t len, struct dataset *s)
 	uint16_t index[64];
 	struct sparse_rows *r = &s->rows;
 	size_t nentries;
+	bool encoded;
 
 	if (len < 4 + 16 + 17 + 64)
 		return;
@@ -102,9 +103,9 @@ static void forge_cache(const uint8_t *p, size_t len, struct dataset *s)
 		index[i] = p[37 + i];
 	r->start = start;
 	r->index = index;
-	dataset_cache_encode(&from, stamps, s, &cache);
+	encoded = dataset_cache_encode(&from, stamps, s, &cache);
 	memset(s, 0, sizeof *s);
-	if (!cache.failed && dataset_cache_decode(cache.data, cache.len, s))
+	if (encoded && dataset_cache_decode(cache.data, cache.len, s))
 		check_rows(&s->rows);
 	memset(s, 0, sizeof *s); /* nothing in it was its own */
 	dp_buf_free(&cache);

@@ -27,7 +27,7 @@ static void allocate_zeroed(void)
 	free(dp_calloc(SIZE_MAX / 2, 4));
 }
 
-static void curve_compute_steps(void)
+static void allocate_array(void)
 {
 	free(dp_reallocarray(dp_strdup("x"), SIZE_MAX / 2, 4));
 }
@@ -70,7 +70,7 @@ static void test_failure_ends_the_process(void **state)
 #endif
 	expect_end(allocate);
 	expect_end(allocate_zeroed);
-	expect_end(curve_compute_steps);
+	expect_end(allocate_array);
 	expect_end(allocate_aligned);
 }
 

@@ -104,8 +104,6 @@ static int csv_next_record(struct text_scanner *t, struct csv_record *r, struct 
 		more = t->pos < t->end && *t->pos == ',';
 		t->pos += t->pos < t->end;
 	}
-	if (code == DP_OK && r->bytes.failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for line %zu", r->line);
 	return code;
 }
 

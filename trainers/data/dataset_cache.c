@@ -202,10 +202,9 @@ static char *cache_path_in_user_dir(const char *path)
 	if (folder && real)
 		dp_buf_printf(&out, "%s/%s-%016llx.dpcache", folder, path_basename(path),
 			      (unsigned long long)checksum64(real, strlen(real)));
-	out.failed = out.failed || !folder || !real;
 	free(folder);
 	free(real);
-	return dp_buf_detach(&out);
+	return out.len ? dp_buf_detach(&out) : NULL;
 }
 
 /* ---- reading ---- */
@@ -330,17 +329,16 @@ static bool fill_header(struct cache_header *h, const struct cache_source *from,
 	return cache_header_set_name(h->label_column, from->label_column ? from->label_column : "");
 }
 
-void dataset_cache_encode(const struct cache_source *from, const struct file_stamp stamps[2],
+bool dataset_cache_encode(const struct cache_source *from, const struct file_stamp stamps[2],
 			  const struct dataset *s, struct dp_buf *out)
 {
 	const struct sparse_rows *r = &s->rows;
 	struct cache_header *h = dp_calloc(1, sizeof *h);
 	uint64_t nentries = r->start[r->n];
 
-	if (!h || !fill_header(h, from, stamps, s)) {
-		out->failed = true;
+	if (!fill_header(h, from, stamps, s)) {
 		free(h);
-		return;
+		return false;
 	}
 	dp_buf_add(out, h, sizeof *h);
 	dp_buf_add(out, r->start, ((size_t)r->n + 1) * sizeof *r->start);
@@ -348,12 +346,11 @@ void dataset_cache_encode(const struct cache_source *from, const struct file_sta
 		dp_buf_add(out, r->value, nentries * sizeof *r->value);
 	dp_buf_add(out, r->index, nentries * sizeof *r->index);
 	dp_buf_add(out, r->label, r->n);
-	if (!out->failed) {
-		h->content_checksum = checksum64(out->data + sizeof *h, out->len - sizeof *h);
-		h->header_checksum = cache_header_checksum(h);
-		memcpy(out->data, h, sizeof *h);
-	}
+	h->content_checksum = checksum64(out->data + sizeof *h, out->len - sizeof *h);
+	h->header_checksum = cache_header_checksum(h);
+	memcpy(out->data, h, sizeof *h);
 	free(h);
+	return true;
 }
 
 /* Under a name of its own first, so that trainers which start together do not write
@@ -422,9 +419,9 @@ bool dataset_cache_write(const struct cache_source *from, const struct file_stam
 
 	if (from->labels)
 		mode &= stamps[1].mode;
-	dataset_cache_encode(from, stamps, s, &content);
-	done = !content.failed && (write_beside(from->path, &content, mode) ||
-				   cache_write_in_user_dir(from->path, &content, mode));
+	done = dataset_cache_encode(from, stamps, s, &content) &&
+	       (write_beside(from->path, &content, mode) ||
+		cache_write_in_user_dir(from->path, &content, mode));
 	dp_buf_free(&content);
 	return done;
 }

@@ -161,7 +161,7 @@ static char *find_test_file(const char *train)
 	}
 	if (name.len == 0)
 		dp_buf_printf(&name, "%.*s.t", (int)len, base);
-	path = name.failed ? NULL : find_sibling_file(train, dp_buf_text(&name));
+	path = find_sibling_file(train, dp_buf_text(&name));
 	dp_buf_free(&name);
 	return path;
 }

@@ -176,9 +176,10 @@ DP_MUSTCHECK int file_stamp_read(const char *path, struct file_stamp *t, struct 
 /* Writes a cache beside the file, or else in the user's cache folder; true if done. */
 bool dataset_cache_write(const struct cache_source *from, const struct file_stamp stamps[2],
 			 const struct dataset *s);
-/* A whole cache as bytes; out->failed if that could not be. */
-void dataset_cache_encode(const struct cache_source *from, const struct file_stamp stamps[2],
-			  const struct dataset *s, struct dp_buf *out);
+/* A whole cache as bytes; false if its header cannot hold the names of the files. */
+DP_MUSTCHECK bool dataset_cache_encode(const struct cache_source *from,
+				       const struct file_stamp stamps[2], const struct dataset *s,
+				       struct dp_buf *out);
 /* A cache in memory: true if all in it is consistent; *s then points into it. */
 bool dataset_cache_decode(const void *p, size_t len, struct dataset *s);
 

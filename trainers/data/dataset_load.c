@@ -25,8 +25,6 @@ static int read_gzip_stream(gzFile in, const char *path, struct dp_buf *out, str
 		dp_buf_add(out, bytes, (size_t)n);
 	}
 	free(bytes);
-	if (!bytes || out->failed)
-		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	if (too_long)
 		return dp_fail(err, DP_E_LIMIT, "%s: more than %d MiB when unpacked", path,
 			       FILE_CONTENT_MAX >> 20);

@@ -73,7 +73,7 @@ static int process_read_proc_file(pid_t pid, const char *name, size_t max, struc
 	while (out->len < max && (n = read(fd, chunk, sizeof chunk)) > 0)
 		dp_buf_add(out, chunk, (size_t)n);
 	close(fd);
-	return out->failed ? ENOMEM : 0;
+	return 0;
 }
 
 static int process_read_stat(pid_t pid, struct process *p)

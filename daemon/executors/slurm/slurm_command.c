@@ -135,8 +135,6 @@ void slurm_command_run(struct slurm_output *r, char *const *argv, char *const *e
 	}
 	if (in >= 0)
 		close(in);
-	if (!r->error && (r->out.failed || r->err.failed))
-		r->error = ENOMEM;
 }
 
 void slurm_output_free(struct slurm_output *r)

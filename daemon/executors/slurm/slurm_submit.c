@@ -193,8 +193,6 @@ static int slurm_build_script(const struct slurm_job *first, struct dp_buf *out,
 	}
 	if (first->task >= 0)
 		dp_buf_puts(out, "esac\n");
-	if (code == DP_OK && out->failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory to start");
 	return code;
 }
 

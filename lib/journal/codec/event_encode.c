@@ -9,7 +9,7 @@
 static int append_packed_bytes(void *out, const char *bytes, size_t len)
 {
 	dp_buf_add(out, bytes, len);
-	return ((struct dp_buf *)out)->failed ? -1 : 0;
+	return 0;
 }
 
 static void pack_text(msgpack_packer *pk, const char *s)
@@ -173,14 +173,11 @@ int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err 
 	msgpack_pack_uint32(&pk, DP_EVENT_VERSION);
 	msgpack_pack_int64(&pk, e->time_us);
 	pack_map(&pk, fields, e);
-	if (!out->failed && out->len > DP__RECORD_MAX)
+	if (out->len > DP__RECORD_MAX)
 		return dp_fail(err, DP_E_LIMIT, "a record of %zu bytes is too large", out->len);
 	sum = (uint32_t)crc32(0, (const unsigned char *)dp_buf_text(out), (uInt)out->len);
 	for (int i = 0; i < DP__CRC_SIZE; i++)
 		crc[i] = (unsigned char)(sum >> (8 * i));
 	dp_buf_add(out, crc, sizeof crc);
-	if (out->failed)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a %s record",
-			       dp_event_type_name(e->type));
 	return DP_OK;
 }

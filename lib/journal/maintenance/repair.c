@@ -221,8 +221,6 @@ static int install_repaired_journal(struct repair *r, const struct dp__salvage *
 		code = dp_fail(err, DP_E_FAILED,
 			       "the repaired journal has %llu faults; the old one stays",
 			       (unsigned long long)v.faults);
-	if (!new || !file || r->aside_lines.failed)
-		code = dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
 	if (code == DP_OK && r->aside_count)
 		code = dp_write_file(file, r->aside_lines.data, r->aside_lines.len, true, err);
 	if (code == DP_OK)

@@ -50,8 +50,6 @@ static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct batch_
 		dp_buf_add(out, &e, sizeof e);
 		dp_buf_add(out, v.mv_data, v.mv_size);
 	}
-	if (out->failed)
-		return dp_fail(err, DP_E_NOMEM, "no memory to read the journal");
 	return mdb_code == 0 || mdb_code == MDB_NOTFOUND ? DP_OK
 							 : dp__fail_mdb(j, err, mdb_code, "read");
 }

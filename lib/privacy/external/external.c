@@ -262,8 +262,6 @@ static int external_query_once(struct dp_external_accountants *p, size_t objecti
 
 	wait_limit.deadline_us = dp_monotonic_us() + (int64_t)(p->timeout_seconds * 1e6);
 	external_format_query(p, objective, ++p->last_query_id, parameters, &text);
-	if (text.failed)
-		return external_fail_nomem(err);
 	while (reply == DP__REPLY_EXITED && code == DP_OK) {
 		if (process->pid == 0 && starts++ == STARTS_MAX)
 			break;
@@ -425,11 +423,8 @@ int dp_external_epsilon(void *arg, size_t objective, const double *x, double at,
 	int code = DP_OK;
 
 	dp_buf_printf(&key, "%zu ", objective);
-	if (parameters)
-		dp_json_dump(&key, parameters, 0);
-	if (!parameters || key.failed)
-		code = external_fail_nomem(err);
-	else if (!external_cache_find(p, key.data, epsilon))
+	dp_json_dump(&key, parameters, 0);
+	if (!external_cache_find(p, key.data, epsilon))
 		code = external_query_locked(caller, objective, key.data, epsilon, err);
 	json_decref(parameters);
 	dp_buf_free(&key);

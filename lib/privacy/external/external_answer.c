@@ -87,8 +87,6 @@ int dp_external_answer_parse(const char *line, size_t len, uint64_t id, double *
 	json_t *o = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
 	int code;
 
-	if (!o && dp_json_is_nomem(&why))
-		return dp_fail(err, DP_E_NOMEM, "no memory for an answer");
 	if (!json_is_object(o)) {
 		json_decref(o);
 		return dp_fail(err, DP_E_ORACLE,

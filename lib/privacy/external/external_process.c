@@ -216,8 +216,6 @@ static enum dp__external_reply external_read_stdout(struct dp__external_process 
 
 	while ((n = read(p->stdout_fd, chunk, sizeof chunk)) > 0) {
 		dp_buf_add(&p->reply, chunk, (size_t)n);
-		if (p->reply.failed)
-			return DP__REPLY_NO_MEMORY;
 		end = memchr(p->reply.data + p->reply.len - n, '\n', (size_t)n);
 		if (end && end + 1 < p->reply.data + p->reply.len)
 			return DP__REPLY_UNEXPECTED;

@@ -247,8 +247,6 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 				       "the daemon's reply is longer than %d bytes",
 				       DP_CONTROL_REPLY_MAX);
 		dp_buf_add(&c->in, chunk, (size_t)n);
-		if (c->in.failed)
-			return dp_fail(err, DP_E_NOMEM, "no memory for the daemon's reply");
 		return DP_OK;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -296,16 +294,13 @@ static ssize_t find_complete_line(struct dp_client *c)
 static int queue_request(struct dp_client *c, const char *verb, json_t *fields, struct dp_err *err)
 {
 	size_t before = c->out.len;
-	bool failed;
 
 	dp_control_format_request(&c->out, verb, fields);
-	failed = c->out.failed;
-	if (!failed && c->out.len - before <= DP_CONTROL_REQUEST_MAX)
+	if (c->out.len == before)
+		return dp_fail(err, DP_E_INVALID, "the request has text that is not UTF-8");
+	if (c->out.len - before <= DP_CONTROL_REQUEST_MAX)
 		return DP_OK;
 	c->out.len = before;
-	c->out.failed = false;
-	if (failed)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the request");
 	return dp_fail(err, DP_E_LIMIT, "the request is longer than %d bytes",
 		       DP_CONTROL_REQUEST_MAX);
 }

@@ -25,13 +25,12 @@ static json_t *new_control_message(const char *key, json_t *value)
 	return message;
 }
 
-/* Appends the message as a line; takes the reference, NULL counts as no memory. */
+/* Appends the message as a line; takes the reference. Appends nothing for NULL: a text in it
+ * is not UTF-8. */
 static void append_message_line(struct dp_buf *out, json_t *message)
 {
-	if (!message) {
-		out->failed = true;
+	if (!message)
 		return;
-	}
 	dp_json_dump(out, message, 0);
 	dp_buf_putc(out, '\n');
 	json_decref(message);
@@ -73,7 +72,7 @@ void dp_control_mark_unsaved(struct dp_buf *reply, double seconds)
 {
 	char number[DP_NUM_LEN];
 
-	if (reply->failed)
+	if (reply->over_limit || !reply->len)
 		return;
 	reply->len -= strlen("}\n");
 	dp_buf_printf(reply, ",\"unsaved\":%s}\n", dp_num_text(seconds, number));

@@ -482,20 +482,12 @@ static json_t *parse_line(struct dp_result_reader *r, const char *p, size_t n)
 	if (memmem(p, n, "NaN", 3) || memmem(p, n, "Infinity", 8)) {
 		dp_buf_clear(&r->scratch);
 		quote_bare_words(p, n, &r->scratch);
-		if (r->scratch.failed) {
-			result_no_memory(r, r->lines);
-			return NULL;
-		}
 		p = r->scratch.data;
 		n = r->scratch.len;
 	}
 	/* Every number is read as a double: a metric of 2^70 is none the worse for
 	 * being an integer, and a run of 1.0 is run 1. */
 	v = json_loadb(p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &e);
-	if (!v && dp_json_is_nomem(&e)) {
-		result_no_memory(r, r->lines);
-		return NULL;
-	}
 	if (!v) {
 		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object", e.text);
 		return NULL;
@@ -539,10 +531,6 @@ static void result_add_piece(struct dp_result_reader *r, const char *p, size_t n
 		return;
 	}
 	dp_buf_add(&r->partial, p, n);
-	if (r->partial.failed) {
-		result_no_memory(r, r->lines + 1);
-		return;
-	}
 	if (whole) {
 		read_line(r, dp_buf_text(&r->partial), r->partial.len);
 		dp_buf_clear(&r->partial);

@@ -23,10 +23,6 @@ static int append_line(int fd, struct dp_buf *line, struct dp_err *err)
 	int code = DP_OK;
 
 	dp_buf_putc(line, '\n');
-	if (line->failed) {
-		dp_buf_free(line);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a line of the result");
-	}
 	p = line->data;
 	left = line->len;
 	while (left > 0) {

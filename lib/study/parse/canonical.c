@@ -12,15 +12,13 @@ struct canonical_form {
 	const struct dp_study *study;
 	json_t *texts;
 	struct dp_buf path, value;
-	bool failed; /* no memory */
 };
 
 /* Puts what m->value and m->path hold among the texts. */
 static void canonical_put(struct canonical_form *m)
 {
-	m->failed |= m->path.failed || m->value.failed ||
-		     json_object_set_new_nocheck(m->texts, dp_buf_text(&m->path),
-						 json_string_nocheck(dp_buf_text(&m->value))) != 0;
+	json_object_set_new_nocheck(m->texts, dp_buf_text(&m->path),
+				    json_string_nocheck(dp_buf_text(&m->value)));
 	dp_buf_clear(&m->value);
 }
 
@@ -81,11 +79,9 @@ static void canonical_format_list(struct dp_buf *out, char *const *list)
 {
 	json_t *all = json_array();
 
-	for (size_t i = 0; all && list && list[i]; i++)
-		out->failed |= json_array_append_new(all, json_string_nocheck(list[i])) != 0;
-	out->failed |= !all;
-	if (all)
-		dp_json_dump(out, all, 0);
+	for (size_t i = 0; list && list[i]; i++)
+		json_array_append_new(all, json_string_nocheck(list[i]));
+	dp_json_dump(out, all, 0);
 	json_decref(all);
 }
 
@@ -211,7 +207,6 @@ static void canonical_put_accounting(struct canonical_form *m, const char *objec
 		}
 		canonical_put_use(m, dp_buf_text(&place), &o->uses[i]);
 	}
-	m->failed |= place.failed;
 	dp_buf_free(&place);
 	if (o->kind == DP_ACCOUNTING_EXTERNAL)
 		canonical_put_section(m, DP__PRIVACY, o, objective); /* its command */
@@ -266,7 +261,6 @@ static void canonical_put_calibration(struct canonical_form *m, const struct dp_
 	canonical_put(m);
 	dp_buf_printf(&place, "parameters.%s.calibrate", p->name);
 	canonical_put_use(m, dp_buf_text(&place), &p->calibrate->use);
-	m->failed |= place.failed;
 	dp_buf_free(&place);
 }
 
@@ -399,10 +393,6 @@ json_t *dp_study_canonical_json(const struct dp_study *s)
 	canonical_put_constraints(&m);
 	dp_buf_free(&m.path);
 	dp_buf_free(&m.value);
-	if (m.failed) {
-		json_decref(m.texts);
-		return NULL;
-	}
 	return m.texts;
 }
 

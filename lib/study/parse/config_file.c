@@ -83,11 +83,8 @@ static void config_set_tree(struct dp__study_parser *r, const struct dp__node *v
 	struct dp_err why;
 	json_t *tree = config_node_to_json(v);
 
-	if (tree)
-		dp_json_dump(&text, tree, 0);
-	if (!tree || text.failed)
-		r->out_of_memory = true;
-	else if (set_tree(arg, v->key, dp_buf_text(&text), &why) != DP_OK)
+	dp_json_dump(&text, tree, 0);
+	if (set_tree(arg, v->key, dp_buf_text(&text), &why) != DP_OK)
 		dp__report_error(r, config_error_position(v, why.msg), NULL, "%s", why.msg);
 	json_decref(tree);
 	dp_buf_free(&text);

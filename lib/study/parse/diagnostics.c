@@ -284,14 +284,7 @@ json_t *dp_diagnostics_to_json(const struct dp_diagnostics *p, const char *text,
 				x->column, "severity", x->is_warning ? "warning" : "error",
 				"message", x->message, "allowed", x->allowed, "source",
 				x->line > 0 ? dp_buf_text(&line) : NULL);
-		if (line.failed) {
-			json_decref(one);
-			one = NULL;
-		}
-		if (json_array_append_new(list, one) < 0) {
-			json_decref(list);
-			list = NULL;
-		}
+		json_array_append_new(list, one);
 	}
 	dp_buf_free(&line);
 	return list;

@@ -102,8 +102,6 @@ static void check_metric_expression(struct dp__study_parser *r, struct dp_object
 	for (const char *p = of->text; *p; p++)
 		if (!isspace((unsigned char)*p))
 			dp_buf_putc(&word, *p);
-	if (word.failed)
-		r->out_of_memory = true;
 	o->one_minus = strncmp(dp_buf_text(&word), "1-", 2) == 0 &&
 		       strcmp(dp_buf_text(&word) + 2, o->metric) == 0;
 	if (!o->one_minus && strcmp(dp_buf_text(&word), o->metric) != 0) {

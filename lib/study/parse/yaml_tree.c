@@ -222,7 +222,7 @@ static const char *yaml_token_text(struct tree_builder *b, struct fy_token *t, s
 		dp_buf_add(&b->scratch, piece->str, piece->len);
 	fy_token_iter_destroy(iter);
 	*len = b->scratch.len;
-	return failed || b->scratch.failed ? NULL : dp_buf_text(&b->scratch);
+	return failed ? NULL : dp_buf_text(&b->scratch);
 }
 
 /* The text of a scalar in the tree's memory, or NULL with a problem. */
@@ -489,8 +489,7 @@ static bool parser_set_text(struct tree_builder *b, struct dp_buf *whole)
 	dp_buf_add(whole, b->parser_state->text, b->parser_state->len);
 	if (b->parser_state->len && b->parser_state->text[b->parser_state->len - 1] != '\n')
 		dp_buf_puts(whole, "\n");
-	return !whole->failed &&
-	       fy_parser_set_string(b->parser, dp_buf_text(whole), whole->len) == 0;
+	return fy_parser_set_string(b->parser, dp_buf_text(whole), whole->len) == 0;
 }
 
 struct dp__node *dp__tree_parse(struct dp__study_parser *r)

@@ -27,7 +27,7 @@ static cairo_status_t pdf_write(void *to, const unsigned char *data, unsigned n)
 	struct dp_buf *out = to;
 
 	dp_buf_add(out, data, n);
-	return out->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+	return CAIRO_STATUS_SUCCESS;
 }
 
 static int pdf_open(struct canvas *c, struct dp_err *err)
@@ -95,12 +95,12 @@ static int pdf_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 	status = cairo_status(p->cr);
 	if (status == CAIRO_STATUS_SUCCESS)
 		status = cairo_surface_status(p->surface);
-	if (status != CAIRO_STATUS_SUCCESS && status != CAIRO_STATUS_NO_MEMORY)
+	if (status == CAIRO_STATUS_NO_MEMORY)
+		dp_out_of_memory();
+	if (status != CAIRO_STATUS_SUCCESS)
 		return dp_fail(err, DP_E_FAILED, "cannot write a PDF: %s",
 			       cairo_status_to_string(status));
 	dp_buf_add(out, dp_buf_text(&p->bytes), p->bytes.len);
-	if (status == CAIRO_STATUS_NO_MEMORY || p->bytes.failed || out->failed)
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a PDF");
 	return DP_OK;
 }
 

@@ -13,8 +13,6 @@ static void write_bytes(png_structp png, png_bytep data, size_t n)
 	struct dp_buf *out = png_get_io_ptr(png);
 
 	dp_buf_add(out, data, n);
-	if (out->failed)
-		png_error(png, "out of memory");
 }
 
 static void no_flush(png_structp png)

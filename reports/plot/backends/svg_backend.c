@@ -71,20 +71,13 @@ static void svg_id(const struct canvas *c, struct dp_buf *out, char kind, size_t
 	dp_buf_printf(out, "%s-%c%zu", c->plot->id, kind, i);
 }
 
-/* Empties a buffer, and does not forget that it failed. */
-static void svg_clear_buf(struct canvas *c, struct dp_buf *b)
-{
-	c->failed |= b->failed;
-	dp_buf_clear(b);
-}
-
 static void svg_flush_rects(struct canvas *c)
 {
 	struct svg_surface *s = svg_get_surface(c);
 
 	if (s->pending_rects.len)
 		dp_buf_printf(&s->body, "<path d=\"%s\"/>\n", dp_buf_text(&s->pending_rects));
-	svg_clear_buf(c, &s->pending_rects);
+	dp_buf_clear(&s->pending_rects);
 }
 
 static void svg_end_group(struct canvas *c)
@@ -94,7 +87,7 @@ static void svg_end_group(struct canvas *c)
 	svg_flush_rects(c);
 	if (s->open_attributes.len)
 		dp_buf_puts(&s->body, "</g>\n");
-	svg_clear_buf(c, &s->open_attributes);
+	dp_buf_clear(&s->open_attributes);
 }
 
 static void svg_end_clip(struct canvas *c)
@@ -127,7 +120,7 @@ static void svg_open_group(struct canvas *c)
 		if (s->open_attributes.len)
 			dp_buf_printf(&s->body, "<g%s>\n", s->open_attributes.data);
 	}
-	svg_clear_buf(c, &s->next_attributes);
+	dp_buf_clear(&s->next_attributes);
 }
 
 /* A new number for the rectangle, or the one that it has. */
@@ -494,11 +487,11 @@ static void svg_size(const struct canvas *c, struct dp_buf *out)
 
 /* Who cannot see it is told what it is. Of a picture with links in it the parts must
  * stay known to programs that read it out: no role "img". */
-static int svg_head(struct canvas *c, struct dp_buf *out)
+static void svg_head(struct canvas *c, struct dp_buf *out)
 {
 	const struct svg_surface *s = svg_get_surface(c);
 	struct dp_buf alt = DP_BUF_INIT;
-	bool page = c->backend == &plot_backend_inline_svg, failed;
+	bool page = c->backend == &plot_backend_inline_svg;
 
 	plot_write_alt_text(c->plot, &alt);
 	dp_buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
@@ -518,23 +511,20 @@ static int svg_head(struct canvas *c, struct dp_buf *out)
 		dp_buf_puts(out, "</desc>\n");
 		dp_buf_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
 	}
-	failed = alt.failed;
 	dp_buf_free(&alt);
-	return failed ? DP_E_NOMEM : DP_OK;
 }
 
 static int svg_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 {
 	struct svg_surface *s = svg_get_surface(c);
-	int code;
 
 	svg_end_clip(c);
-	code = svg_head(c, out);
+	svg_head(c, out);
 	if (s->defs.len)
 		dp_buf_printf(out, "<defs>\n%s</defs>\n", s->defs.data);
 	dp_buf_puts(out, dp_buf_text(&s->body));
 	dp_buf_puts(out, "</svg>\n");
-	if (code != DP_OK || c->failed || out->failed || s->defs.failed || s->body.failed)
+	if (c->failed)
 		return dp_fail(err, DP_E_NOMEM, "out of memory while drawing");
 	return DP_OK;
 }

@@ -321,7 +321,8 @@ static double journal_bytes(void)
 
 static double hypervolume_job_get_or_new(struct dp_study_state *s)
 {
-	return dp_state_update_front(s, NULL) == DP_OK ? s->hypervolume : NAN;
+	dp_state_update_front(s);
+	return s->hypervolume;
 }
 
 /* CPU seconds of the loop's thread, of all threads, and real ones. */

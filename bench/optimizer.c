@@ -143,8 +143,7 @@ static size_t chosen_front(struct course *c, size_t n, size_t *index)
 			memcpy(y + m * np, c->known[i].y, np * sizeof *y);
 			from[m++] = i;
 		}
-		if (dp_pareto_find_front(y, m, np, index, &count) != DP_OK)
-			exit(1);
+		count = dp_pareto_find_front(y, m, np, index);
 		for (size_t i = 0; i < count; i++)
 			index[i] = from[index[i]];
 	}
@@ -163,8 +162,7 @@ static double front_volume(struct course *c, size_t n)
 	count = chosen_front(c, n, index);
 	for (size_t i = 0; i < count; i++)
 		memcpy(rows + i * np, c->clean + index[i] * np, np * sizeof *rows);
-	if (dp_hypervolume(rows, count, np, c->p->ref, &v) != DP_OK)
-		exit(1);
+	v = dp_hypervolume(rows, count, np, c->p->ref);
 	free(index);
 	free(rows);
 	return v;
@@ -179,8 +177,7 @@ static double found_volume(const struct course *c, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (dp_observation_is_feasible(c->study, &c->known[i]))
 			memcpy(rows + m++ * np, c->clean + i * np, np * sizeof *rows);
-	if (dp_hypervolume(rows, m, np, c->p->ref, &v) != DP_OK)
-		exit(1);
+	v = dp_hypervolume(rows, m, np, c->p->ref);
 	free(rows);
 	return v;
 }
@@ -448,8 +445,7 @@ static size_t keep_front(struct course *c, size_t m)
 			memcpy(y + n * np, c->known[i].y, np * sizeof *y);
 			kept[n++] = c->known[i];
 		}
-	if (dp_pareto_find_front(y, n, np, index, &count) != DP_OK)
-		exit(1);
+	count = dp_pareto_find_front(y, n, np, index);
 	for (size_t i = 0; i < count; i++)
 		c->known[i] = kept[index[i]];
 	free(index);

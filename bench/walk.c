@@ -96,12 +96,10 @@ static double front_volume(const struct course *c, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		memcpy(y + 2 * i, c->known[i].y, 2 * sizeof *y);
-	if (dp_pareto_find_front(y, n, 2, index, &count) != DP_OK)
-		exit(1);
+	count = dp_pareto_find_front(y, n, 2, index);
 	for (size_t i = 0; i < count; i++)
 		memcpy(y + 2 * i, c->clean + 2 * index[i], 2 * sizeof *y);
-	if (dp_hypervolume(y, count, 2, c->p->ref, &v) != DP_OK)
-		exit(1);
+	v = dp_hypervolume(y, count, 2, c->p->ref);
 	free(y);
 	free(index);
 	return v;

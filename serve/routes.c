@@ -418,7 +418,7 @@ static int route_figure(struct route_context *v, struct dp_err *err)
 	else if (code == DP_OK && strcmp(v->last_segment, "hypervolume.svg") == 0)
 		code = study_figure_render_hypervolume(&al.studies[0], &form, &v->reply->body, err);
 	else if (code == DP_OK)
-		code = study_figure_render_sparkline(&al.studies[0], &v->reply->body, err);
+		study_figure_render_sparkline(&al.studies[0], &v->reply->body);
 	pthread_mutex_unlock(&v->app->plot_lock);
 	v->reply->content_type = "image/svg+xml";
 	v->reply->security_policy = FIGURE_SECURITY_POLICY;

@@ -206,16 +206,15 @@ static int compare_compute_json(struct ctl *ctl, const struct dp_comparison *c, 
 {
 	const struct dp_compare_query volume = { .is_hypervolume = true };
 	const char *by = ctl_get_option(ctl, "by");
-	struct dp_compare_answer volumes = { 0 };
+	struct dp_compare_answer volumes = dp_comparison_answer(c, &volume);
 	struct dp_compare_answers at = { 0 };
-	int code = dp_comparison_answer(c, &volume, &volumes, err);
+	int code = DP_OK;
 
 	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
 		if (strcmp(ctl->given_options[i].option->name, "at") == 0)
 			code = dp_comparison_answer_at(c, ctl->given_options[i].value, &at, err);
-	if (code == DP_OK) {
+	if (code == DP_OK)
 		*answer = dp_compare_json(c, by ? by : "observed", &volumes, &at);
-	}
 	dp_compare_answer_free(&volumes);
 	dp_compare_answers_free(&at);
 	return code;

@@ -310,17 +310,13 @@ static void front_matrix_build(const json_t *front, const json_t *summary, bool 
 	}
 }
 
-static int keep_knee(json_t *front, const json_t *summary)
+static void keep_knee(json_t *front, const json_t *summary)
 {
 	struct front_matrix r;
-	size_t knee;
 
 	front_matrix_build(front, summary, true, &r);
-	if (dp_pareto_find_knee(r.y, r.n, r.p, r.ref, &knee) != DP_OK)
-		dp_out_of_memory();
-	keep_single_point(front, knee);
+	keep_single_point(front, dp_pareto_find_knee(r.y, r.n, r.p, r.ref));
 	front_matrix_free(&r);
-	return DP_OK;
 }
 
 /* The objective whose best counts: the one that is named, else the first behind the first
@@ -416,7 +412,7 @@ int ctl_front_filter_apply(struct ctl *ctl, json_t *front, const json_t *summary
 		if (is_limit(&ctl->given_options[i]))
 			code = apply_limit(ctl, front, summary, &ctl->given_options[i], err);
 	if (code == DP_OK && knee)
-		code = keep_knee(front, summary);
+		keep_knee(front, summary);
 	else if (code == DP_OK && one_se)
 		code = keep_one_se(front, summary, best, err);
 	else if (code == DP_OK && best)

@@ -374,14 +374,15 @@ static bool reevaluation_points_from_front(struct reevaluation_job *job)
 	struct dp_study_state *s = job->study->state;
 	const json_t *rows = smoothed_front_rows(job->study);
 
-	if (!dp_study_uses_smoothed_front(s->spec))
-		return dp_state_update_front(s, &job->err) == DP_OK &&
-		       reevaluation_points_from_results(job, s->front, s->nfront);
+	if (!dp_study_uses_smoothed_front(s->spec)) {
+		dp_state_update_front(s);
+		return reevaluation_points_from_results(job, s->front, s->nfront);
+	}
 	if (rows)
 		return reevaluation_points_from_rows(job, rows);
 	job->uses_smoothed_front = true;
-	return reevaluation_alloc_points(job, 0) &&
-	       dp_history_subset_load(s, &job->results, &job->err) == DP_OK;
+	job->results = dp_history_subset_load(s);
+	return reevaluation_alloc_points(job, 0);
 }
 
 static bool reevaluation_select_points(struct reevaluation_job *job,

@@ -140,15 +140,14 @@ void hypervolume_job_start_if_due(struct study *study)
 	struct hypervolume_job *v = dp_state_is_private_selection(study->state)
 					    ? NULL
 					    : hypervolume_job_get_or_new(study);
-	struct dp_err err;
 
 	/* without memory: when somebody asks again */
 	if (!v || v->busy || (v->is_known && v->results_version == study->state->results_version) ||
 	    hypervolume_job_from_front(study) || !hypervolume_job_is_due(study) ||
 	    study->daemon->n_hypervolume_jobs > 0 || dp_monotonic_us() < v->not_before_us ||
-	    study->delete_requests || study->daemon->stopping ||
-	    dp_history_subset_load(study->state, &v->snapshot, &err) != DP_OK)
+	    study->delete_requests || study->daemon->stopping)
 		return;
+	v->snapshot = dp_history_subset_load(study->state);
 	v->next_version = study->state->results_version;
 	v->next_n_results = dp_history_count_results(study->state);
 	atomic_store(&v->cancel, false);

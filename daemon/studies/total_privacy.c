@@ -95,9 +95,9 @@ void total_privacy_start_if_due(struct study *study)
 
 	/* without memory: when somebody asks again */
 	if (!w || w->busy || dp_monotonic_us() < w->not_before_us || study->delete_requests ||
-	    (w->result && w->result_seq == study->state->next_seq) ||
-	    dp_started_runs_collect(study->state, &w->trainings, NULL) != DP_OK)
+	    (w->result && w->result_seq == study->state->next_seq))
 		return;
+	w->trainings = dp_started_runs_collect(study->state);
 	w->next_seq = study->state->next_seq;
 	w->busy = true;
 	w->work.data = w;

@@ -92,9 +92,8 @@ struct dp_compare_answer {
 	struct dp_sample_stats *samples; /* (n) */
 	struct dp_t_test *tests;         /* (n) [0] is none; of the first group against it */
 };
-DP_MUSTCHECK int dp_comparison_answer(const struct dp_comparison *c,
-				      const struct dp_compare_query *q,
-				      struct dp_compare_answer *out, struct dp_err *err);
+struct dp_compare_answer dp_comparison_answer(const struct dp_comparison *c,
+					      const struct dp_compare_query *q);
 void dp_compare_answer_free(struct dp_compare_answer *a);
 /* The values of a group. */
 const double *dp_compare_group_values(const struct dp_comparison *c,
@@ -113,10 +112,9 @@ DP_MUSTCHECK int dp_comparison_answer_at(const struct dp_comparison *c, const ch
 					 struct dp_compare_answers *out, struct dp_err *err);
 void dp_compare_answers_free(struct dp_compare_answers *a);
 
-/* ---- the answer as the contract has it (compare_json.c) ----
- * New references; NULL without memory. */
+/* ---- the answer as the contract has it (compare_json.c): new references ---- */
 
-/* {"version","by","reference_point_json","groups","tests","at"}, of hypervolumes. */
+/* {"version","by","anti_ideal","groups","tests","at"}, of hypervolumes. */
 json_t *dp_compare_json(const struct dp_comparison *c, const char *by,
 			const struct dp_compare_answer *volumes,
 			const struct dp_compare_answers *at);

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int comparison_fail_nomem(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_NOMEM, "no memory to compare studies");
-}
-
 void dp_comparison_free(struct dp_comparison *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -34,35 +29,27 @@ void dp_comparison_free(struct dp_comparison *c)
 
 int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp_err *err)
 {
-	struct dp_compare_group *grown = dp_realloc(c->groups, (c->n + 1) * sizeof *grown);
-
-	if (!grown)
-		return comparison_fail_nomem(err);
-	c->groups = grown;
 	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(grown[i].name, name) == 0)
+		if (strcmp(c->groups[i].name, name) == 0)
 			return dp_fail(err, DP_E_USAGE, "two groups are called '%s'", name);
-	grown[c->n] = (struct dp_compare_group){ .name = dp_strdup(name) };
-	return grown[c->n].name ? (c->n++, DP_OK) : comparison_fail_nomem(err);
+	c->groups = dp_realloc(c->groups, (c->n + 1) * sizeof *c->groups);
+	c->groups[c->n++] = (struct dp_compare_group){ .name = dp_strdup(name) };
+	return DP_OK;
 }
 
-/* Adds what is called so; takes its name. */
+/* Takes the member's name. */
 static int compare_group_add_member(struct dp_compare_group *to, struct dp_compare_member new,
 				    struct dp_err *err)
 {
-	struct dp_compare_member *grown = dp_realloc(to->members, (to->n + 1) * sizeof *grown);
-	int code = grown && new.name ? DP_OK : comparison_fail_nomem(err);
-
-	to->members = grown ? grown : to->members;
-	for (size_t i = 0; i < to->n && code == DP_OK; i++)
-		if (strcmp(to->members[i].name, new.name) == 0)
-			code = dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice", new.name,
-				       to->name);
-	if (code == DP_OK)
-		to->members[to->n++] = new;
-	else
-		free(new.name);
-	return code;
+	for (size_t i = 0; i < to->n; i++)
+		if (strcmp(to->members[i].name, new.name) == 0) {
+			free(new.name);
+			return dp_fail(err, DP_E_USAGE, "'%s' is in group '%s' twice",
+				       to->members[i].name, to->name);
+		}
+	to->members = dp_realloc(to->members, (to->n + 1) * sizeof *to->members);
+	to->members[to->n++] = new;
+	return DP_OK;
 }
 
 uint32_t dp_compare_count_leftover_trials(const struct dp_compare_study *r, uint32_t size)
@@ -70,16 +57,21 @@ uint32_t dp_compare_count_leftover_trials(const struct dp_compare_study *r, uint
 	return r->ntrials - r->nended / size * size;
 }
 
-/* All full parts of `size` trials, with the waypoints of these. */
-static int compare_group_add_parts(const struct dp_comparison *c, struct dp_compare_group *to,
-				   const struct dp_compare_study *of, uint32_t size,
-				   struct dp_err *err)
+int dp_comparison_add_study(struct dp_comparison *c, const struct dp_compare_study *of,
+			    uint32_t size, struct dp_err *err)
 {
-	uint32_t parts = of->nended / size;
+	struct dp_compare_group *to = &c->groups[c->n - 1];
+	uint32_t parts = size ? of->nended / size : 0;
 	char text[DP_PLURAL_LEN];
 	size_t from = 0, end = 0;
 	int code = DP_OK;
 
+	if (size == 0)
+		return compare_group_add_member(to,
+						(struct dp_compare_member){ dp_strdup(of->name),
+									    of->y, of->n, 0,
+									    of->ntrials },
+						err);
 	if (parts == 0)
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' has no part of %u trials that have ended; "
@@ -92,26 +84,13 @@ static int compare_group_add_parts(const struct dp_comparison *c, struct dp_comp
 
 		while (end < of->n && of->trial_numbers[end] < part.end_trial)
 			end++;
-		if (asprintf(&part.name, "%s/%u#%u", of->name, size, k + 1) < 0)
-			part.name = NULL;
+		part.name = dp_asprintf("%s/%u#%u", of->name, size, k + 1);
 		part.y = of->y ? of->y + from * c->nobjectives : NULL;
 		part.n = end - from;
 		code = compare_group_add_member(to, part, err);
 		from = end;
 	}
 	return code;
-}
-
-int dp_comparison_add_study(struct dp_comparison *c, const struct dp_compare_study *of,
-			    uint32_t size, struct dp_err *err)
-{
-	struct dp_compare_group *to = &c->groups[c->n - 1];
-
-	if (size > 0)
-		return compare_group_add_parts(c, to, of, size, err);
-	return compare_group_add_member(
-		to, (struct dp_compare_member){ dp_strdup(of->name), of->y, of->n, 0, of->ntrials },
-		err);
 }
 
 int dp_comparison_find_objective(const struct dp_comparison *c, const char *name, size_t *place,
@@ -153,17 +132,14 @@ static double member_best_within_bound(const struct dp_comparison *c,
 	return c->sign[q->target_objective] * best;
 }
 
-static int member_hypervolume(const struct dp_comparison *c, const struct dp_compare_member *r,
-			      double *volume)
+static double member_hypervolume(const struct dp_comparison *c, const struct dp_compare_member *r)
 {
 	double ref[DP_OBJECTIVES_MAX];
 
 	for (size_t k = 0; k < c->nobjectives; k++)
 		ref[k] = c->sign[k] * c->reference_point[k];
-	if (!c->is_realised)
-		return dp_hypervolume(r->y, r->n, c->nobjectives, ref, volume);
-	*volume = dp_pareto_realised_volume(r->y, r->n, ref);
-	return DP_OK;
+	return c->is_realised ? dp_pareto_realised_volume(r->y, r->n, ref)
+			      : dp_hypervolume(r->y, r->n, c->nobjectives, ref);
 }
 
 /* ---- answers ---- */
@@ -186,44 +162,31 @@ const double *dp_compare_group_values(const struct dp_comparison *c,
 	return values;
 }
 
-static int compare_answer_alloc(const struct dp_comparison *c, struct dp_compare_answer *a)
+struct dp_compare_answer dp_comparison_answer(const struct dp_comparison *c,
+					      const struct dp_compare_query *q)
 {
-	size_t members = 1;
+	struct dp_compare_answer out = { .query = *q, .ngroups = c->n };
+	size_t members = 0, used = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		members += c->groups[i].n;
-	a->values = dp_calloc(members, sizeof *a->values);
-	a->samples = dp_calloc(c->n + 1, sizeof *a->samples);
-	a->tests = dp_calloc(c->n + 1, sizeof *a->tests);
-	return a->values && a->samples && a->tests ? DP_OK : DP_E_NOMEM;
-}
-
-int dp_comparison_answer(const struct dp_comparison *c, const struct dp_compare_query *q,
-			 struct dp_compare_answer *out, struct dp_err *err)
-{
-	double *next;
-	int code;
-
-	*out = (struct dp_compare_answer){ .query = *q, .ngroups = c->n };
-	code = compare_answer_alloc(c, out);
-	next = out->values;
-	for (size_t i = 0; i < c->n && code == DP_OK; i++) {
+	out.values = dp_calloc(members + 1, sizeof *out.values);
+	out.samples = dp_calloc(c->n + 1, sizeof *out.samples);
+	out.tests = dp_calloc(c->n + 1, sizeof *out.tests);
+	for (size_t i = 0; i < c->n; i++) {
 		const struct dp_compare_group *group = &c->groups[i];
-		double *first = next;
+		double *first = out.values + used;
 
-		for (size_t k = 0; k < group->n && code == DP_OK; k++, next++)
-			if (q->is_hypervolume)
-				code = member_hypervolume(c, &group->members[k], next);
-			else
-				*next = member_best_within_bound(c, q, &group->members[k]);
-		out->samples[i] = dp_sample_stats_compute(first, group->n);
+		for (size_t k = 0; k < group->n; k++)
+			out.values[used++] =
+				q->is_hypervolume
+					? member_hypervolume(c, &group->members[k])
+					: member_best_within_bound(c, q, &group->members[k]);
+		out.samples[i] = dp_sample_stats_compute(first, group->n);
 		if (i > 0)
-			out->tests[i] = dp_t_test_means(&out->samples[0], &out->samples[i]);
+			out.tests[i] = dp_t_test_means(&out.samples[0], &out.samples[i]);
 	}
-	if (code == DP_OK)
-		return DP_OK;
-	dp_compare_answer_free(out);
-	return comparison_fail_nomem(err);
+	return out;
 }
 
 const char *dp_compare_no_test_reason(const struct dp_sample_stats *a,
@@ -248,30 +211,13 @@ void dp_compare_answers_free(struct dp_compare_answers *a)
 	*a = (struct dp_compare_answers){ 0 };
 }
 
-static int compare_answers_append(const struct dp_comparison *c, const struct dp_compare_query *q,
-				  struct dp_compare_answers *to, struct dp_err *err)
-{
-	struct dp_compare_answer *grown = dp_realloc(to->list, (to->n + 1) * sizeof *grown);
-	int code;
-
-	if (!grown)
-		return comparison_fail_nomem(err);
-	to->list = grown;
-	code = dp_comparison_answer(c, q, &grown[to->n], err);
-	to->n += code == DP_OK;
-	return code;
-}
-
 int dp_comparison_answer_at(const struct dp_comparison *c, const char *text,
 			    struct dp_compare_answers *out, struct dp_err *err)
 {
 	char *copy = dp_strdup(text), *rest = copy, *part;
 	struct dp_compare_query q = { 0 };
-	int code;
+	int code = dp_comparison_find_objective(c, strsep(&rest, "="), &q.bounded_objective, err);
 
-	if (!copy)
-		return comparison_fail_nomem(err);
-	code = dp_comparison_find_objective(c, strsep(&rest, "="), &q.bounded_objective, err);
 	if (code == DP_OK && !rest)
 		rest = "";
 	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL) {
@@ -281,9 +227,12 @@ int dp_comparison_answer_at(const struct dp_comparison *c, const char *text,
 				       "epsilon=0.1,1,10, not '%s'",
 				       text);
 		for (q.target_objective = 0; q.target_objective < c->nobjectives && code == DP_OK;
-		     q.target_objective++)
-			if (q.target_objective != q.bounded_objective)
-				code = compare_answers_append(c, &q, out, err);
+		     q.target_objective++) {
+			if (q.target_objective == q.bounded_objective)
+				continue;
+			out->list = dp_realloc(out->list, (out->n + 1) * sizeof *out->list);
+			out->list[out->n++] = dp_comparison_answer(c, &q);
+		}
 	}
 	free(copy);
 	return code;

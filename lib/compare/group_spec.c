@@ -2,14 +2,10 @@
 #include "compare/compare.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int group_spec_fail_nomem(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_NOMEM, "no memory for a group of studies");
-}
 
 void dp_group_spec_free(struct dp_group_spec *m)
 {
@@ -21,15 +17,11 @@ void dp_group_spec_free(struct dp_group_spec *m)
 }
 
 /* STUDY or STUDY/SIZE. */
-static int group_spec_add_entry(struct dp_group_spec *m, char *text, struct dp_err *err)
+static int add_entry(struct dp_group_spec *m, char *text, struct dp_err *err)
 {
-	struct dp_group_entry *grown = dp_realloc(m->list, (m->n + 1) * sizeof *grown);
 	char *slash = strchr(text, '/');
 	int64_t size = 0;
 
-	if (!grown)
-		return group_spec_fail_nomem(err);
-	m->list = grown;
 	if (slash && (!dp_int_parse(slash + 1, &size) || size < 1 || size > INT32_MAX))
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is neither a study nor parts of one, like "
@@ -39,8 +31,9 @@ static int group_spec_add_entry(struct dp_group_spec *m, char *text, struct dp_e
 		*slash = '\0';
 	if (!*text)
 		return dp_fail(err, DP_E_USAGE, "group '%s' has a study without a name", m->name);
-	grown[m->n] = (struct dp_group_entry){ dp_strdup(text), (uint32_t)size };
-	return grown[m->n].study ? (m->n++, DP_OK) : group_spec_fail_nomem(err);
+	m->list = dp_realloc(m->list, (m->n + 1) * sizeof *m->list);
+	m->list[m->n++] = (struct dp_group_entry){ dp_strdup(text), (uint32_t)size };
+	return DP_OK;
 }
 
 int dp_group_spec_parse(const char *text, struct dp_group_spec *out, struct dp_err *err)
@@ -51,12 +44,12 @@ int dp_group_spec_parse(const char *text, struct dp_group_spec *out, struct dp_e
 
 	*out = (struct dp_group_spec){ .name = equals ? dp_strndup(text, (size_t)(equals - text))
 						      : dp_strdup(text) };
-	if (!copy || !out->name)
-		code = group_spec_fail_nomem(err);
-	else if (equals == text)
+	if (equals == text)
 		code = dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
+	else if (!dp_utf8_is_valid(out->name)) /* it becomes part of a JSON text */
+		code = dp_fail(err, DP_E_USAGE, "the name of a group is not UTF-8");
 	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
-		code = group_spec_add_entry(out, part, err);
+		code = add_entry(out, part, err);
 	free(copy);
 	return code;
 }

@@ -12,13 +12,10 @@ static json_t *metric_objectives_json(const struct dp_study_state *s, const doub
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		if (s->spec->objectives[i].metric &&
-		    json_object_set_new(o, s->spec->objectives[i].name,
-					isfinite(values[i]) ? json_real(values[i]) : json_null()) !=
-			    0) {
-			json_decref(o);
-			return NULL;
-		}
+		if (s->spec->objectives[i].metric)
+			json_object_set_new(o, s->spec->objectives[i].name,
+					    isfinite(values[i]) ? json_real(values[i])
+								: json_null());
 	return o;
 }
 
@@ -29,53 +26,35 @@ json_t *dp_result_reeval_json(const struct dp_study_state *s, struct dp_result_i
 	if (dp_trial_is_reeval(p.trial) || !dp_result_compute_reeval_stats(s, p, &v))
 		return json_null();
 	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)v.runs, "objectives",
-			 dp_objectives_json(s, v.objectives), "low",
+			 dp_objectives_json(s->spec, v.objectives), "low",
 			 metric_objectives_json(s, v.low), "high",
 			 metric_objectives_json(s, v.high));
 }
 
-/* A copy of a row with what was measured again of it, which `p` is. */
-static json_t *copy_row_with_reeval(const struct dp_study_state *s, json_t *row,
-				    struct dp_result_id *p, bool *found)
-{
-	const json_t *at = json_object_get(row, "at");
-	json_t *copy = json_copy(row);
-
-	*found =
-		dp_state_find_result(s, (uint32_t)dp_json_int(row, "trial", UINT32_MAX),
-				     json_is_integer(at) ? (double)json_integer_value(at) : NAN, p);
-	if (copy && json_object_set_new(copy, "remeasured",
-					*found ? dp_result_reeval_json(s, *p) : json_null()) == 0)
-		return copy;
-	json_decref(copy);
-	return NULL;
-}
-
-bool dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
+void dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
 {
 	json_t *front = json_object_get(result, "front"), *rows = json_array(), *row;
 	struct dp_result_id *points = dp_malloc((json_array_size(front) + 1) * sizeof *points);
-	size_t i, n = 0;
-	bool ok = rows && points, found;
 	double volume;
+	size_t i, n = 0;
 
 	json_array_foreach (front, i, row) {
-		if (!ok)
-			break;
-		ok = json_array_append_new(rows,
-					   copy_row_with_reeval(s, row, &points[n], &found)) == 0;
+		const json_t *at = json_object_get(row, "at");
+		json_t *copy = json_copy(row);
+		bool found = dp_state_find_result(
+			s, (uint32_t)dp_json_int(row, "trial", UINT32_MAX),
+			json_is_integer(at) ? (double)json_integer_value(at) : NAN, &points[n]);
+
+		json_object_set_new(copy, "remeasured",
+				    found ? dp_result_reeval_json(s, points[n]) : json_null());
+		json_array_append_new(rows, copy);
 		n += found;
 	}
-	ok = ok && dp_results_reeval_hypervolume(s, points, n, &volume) == DP_OK;
-	if (ok && !isnan(volume))
-		ok = json_object_set_new(result, "hypervolume_remeasured", dp_json_real(volume)) ==
-		     0;
+	volume = dp_results_reeval_hypervolume(s, points, n);
+	if (!isnan(volume))
+		json_object_set_new(result, "hypervolume_remeasured", dp_json_real(volume));
+	json_object_set_new(result, "front", rows);
 	free(points);
-	if (!ok) {
-		json_decref(rows);
-		return false;
-	}
-	return json_object_set_new(result, "front", rows) == 0;
 }
 
 json_t *dp_state_reeval_progress_json(const struct dp_study_state *s)
@@ -105,8 +84,9 @@ static json_t *reeval_values_json(const struct dp_study_state *s, const struct d
 
 	if (!dp_reeval_compute_stats(s, m, &v))
 		return json_pack("{s:n, s:n, s:n, s:n}", "objectives", "low", "high", "sd");
-	return json_pack("{s:o, s:o, s:o, s:o}", "objectives", dp_objectives_json(s, v.objectives),
-			 "low", metric_objectives_json(s, v.low), "high",
+	return json_pack("{s:o, s:o, s:o, s:o}", "objectives",
+			 dp_objectives_json(s->spec, v.objectives), "low",
+			 metric_objectives_json(s, v.low), "high",
 			 metric_objectives_json(s, v.high), "sd", metric_objectives_json(s, v.sd));
 }
 
@@ -117,7 +97,7 @@ json_t *dp_reeval_json(const struct dp_study_state *s, uint32_t i)
 	enum dp_trial_status status;
 	uint32_t done, failed;
 	const char *reason;
-	json_t *o, *values = reeval_values_json(s, m);
+	json_t *o;
 
 	dp_reeval_count_runs(s, m, &done, &failed);
 	status = dp_reeval_get_status(s, m, &reason);
@@ -129,10 +109,6 @@ json_t *dp_reeval_json(const struct dp_study_state *s, uint32_t i)
 		      "done", (json_int_t)done, "failed", (json_int_t)failed, "state",
 		      dp_trial_status_text(status), "reason", dp_text_json(reason), "trials",
 		      (json_int_t)t->number, (json_int_t)(t->number + m->ntrials - 1));
-	if (!o || !values || json_object_update(o, values) != 0) {
-		json_decref(o);
-		o = NULL;
-	}
-	json_decref(values);
+	json_object_update_new(o, reeval_values_json(s, m));
 	return o;
 }

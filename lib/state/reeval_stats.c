@@ -1,4 +1,4 @@
-/* measure.c - what came of the points that were measured again. */
+/* reeval_stats.c - what came of the points that were measured again. */
 #include "state/state_internal.h"
 
 #include "base/t_distribution.h"
@@ -208,36 +208,21 @@ bool dp_reeval_compute_stats(const struct dp_study_state *s, const struct dp_ree
 	return pool_compute_stats(s, &(struct reeval_filter){ .reeval = m }, out);
 }
 
-/* Is the place of a point on a front of two objectives known without noise? */
-static bool is_first_objective_exact(const struct dp_study *spec)
-{
-	return spec->nobjectives == 2 && spec->objectives[0].privacy != NULL;
-}
-
-int dp_results_reeval_hypervolume(const struct dp_study_state *s, const struct dp_result_id *points,
-				  size_t n, double *volume)
+double dp_results_reeval_hypervolume(const struct dp_study_state *s,
+				     const struct dp_result_id *points, size_t n)
 {
 	size_t m = s->spec->nobjectives, have = 0;
-	double *y = dp_malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX];
+	double *y = dp_malloc((n * m + 1) * sizeof *y), ref[DP_OBJECTIVES_MAX], volume = NAN;
+	bool first_is_exact = m == 2 && s->spec->objectives[0].privacy;
 	struct dp_reeval_stats v;
-	int code = DP_OK;
 
-	*volume = NAN;
-	for (size_t i = 0; i < n; i++) {
-		if (!dp_result_compute_reeval_stats(s, points[i], &v))
-			continue;
-		for (size_t k = 0; k < m; k++)
-			y[have * m + k] = s->spec->objectives[k].maximize ? -v.objectives[k]
-									  : v.objectives[k];
-		have++;
-	}
-	for (size_t k = 0; k < m; k++)
-		ref[k] = (s->spec->objectives[k].maximize ? -1 : 1) *
-			 s->spec->objectives[k].anti_ideal;
-	if (have && is_first_objective_exact(s->spec))
-		*volume = dp_pareto_realised_volume(y, have, ref);
-	else if (have)
-		code = dp_hypervolume(y, have, m, ref, volume);
+	for (size_t i = 0; i < n; i++)
+		if (dp_result_compute_reeval_stats(s, points[i], &v))
+			memcpy(y + m * have++, v.objectives, m * sizeof *y);
+	dp_study_rows_to_minimize(s->spec, y, have, ref);
+	if (have)
+		volume = first_is_exact ? dp_pareto_realised_volume(y, have, ref)
+					: dp_hypervolume(y, have, m, ref);
 	free(y);
-	return code;
+	return volume;
 }

@@ -1,5 +1,4 @@
-/* point.c - the results of a study, those of its trainings' waypoints too, and the front
- * of them. */
+/* results.c - the results of a study, those at checkpoints too, and their front. */
 #include "state/state_internal.h"
 
 #include "optimize/pareto/pareto.h"
@@ -8,38 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what they are ---- */
+/* ---- which there are ---- */
 
-static size_t count_results_at_most(const struct dp_study_state *s)
+static bool checkpoint_is_result(const struct dp_study_state *s, const struct dp_trial *t,
+				 uint32_t i)
 {
-	size_t n = s->ok;
-
-	for (uint32_t i = 0; i < s->ntrials; i++)
-		n += s->trials[i]->checkpoints ? s->trials[i]->checkpoints->count : 0;
-	return n;
+	return t->checkpoints && i < t->checkpoints->count &&
+	       dp_checkpoint_is_result(s, t->checkpoints, i);
 }
 
-/* The results of a trial, its own last; returns the place after them. */
-static struct dp_result_id *append_trial_results(const struct dp_study_state *s,
-						 const struct dp_trial *t, struct dp_result_id *p)
+size_t dp_trial_list_results(const struct dp_study_state *s, const struct dp_trial *t,
+			     bool with_diverged, struct dp_result_id *out)
 {
-	for (uint32_t w = 0; t->checkpoints && w < t->checkpoints->count; w++)
-		if (dp_checkpoint_is_result(s, t->checkpoints, w))
-			*p++ = (struct dp_result_id){ t->number, (int32_t)w };
-	if (t->status == DP_TRIAL_OK && t->objectives)
-		*p++ = (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL };
-	return p;
+	uint32_t ncheckpoints = t->checkpoints ? t->checkpoints->count : 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < ncheckpoints; i++) {
+		if (!checkpoint_is_result(s, t, i))
+			continue;
+		if (out)
+			out[n] = (struct dp_result_id){ t->number, (int32_t)i };
+		n++;
+	}
+	if (with_diverged ? t->status != DP_TRIAL_OK && t->status != DP_TRIAL_DIVERGED
+			  : t->status != DP_TRIAL_OK || !t->objectives)
+		return n;
+	if (out)
+		out[n] = (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL };
+	return n + 1;
 }
 
 struct dp_result_id *dp_state_list_results(const struct dp_study_state *s, size_t *n)
 {
-	struct dp_result_id *all = dp_malloc((count_results_at_most(s) + 1) * sizeof *all),
-			    *p = all;
+	size_t most = s->ok;
+	struct dp_result_id *all;
 
+	for (uint32_t i = 0; i < s->ntrials; i++)
+		most += s->trials[i]->checkpoints ? s->trials[i]->checkpoints->count : 0;
+	all = dp_malloc((most + 1) * sizeof *all);
 	*n = 0;
-	for (uint32_t i = 0; all && i < s->ntrials; i++)
-		p = append_trial_results(s, s->trials[i], p);
-	*n = all ? (size_t)(p - all) : 0;
+	for (uint32_t i = 0; i < s->ntrials; i++)
+		*n += dp_trial_list_results(s, s->trials[i], false, all + *n);
 	return all;
 }
 
@@ -51,10 +59,9 @@ bool dp_state_find_result(const struct dp_study_state *s, uint32_t trial, double
 	*out = (struct dp_result_id){ trial, DP_CHECKPOINT_FINAL };
 	if (t && isnan(at))
 		return t->status == DP_TRIAL_OK && t->objectives;
-	for (uint32_t w = 0; t && t->checkpoints && w < t->checkpoints->count; w++)
-		if (t->checkpoints->values[w] == at &&
-		    dp_checkpoint_is_result(s, t->checkpoints, w)) {
-			out->checkpoint = (int32_t)w;
+	for (uint32_t i = 0; t && t->checkpoints && i < t->checkpoints->count; i++)
+		if (t->checkpoints->values[i] == at && checkpoint_is_result(s, t, i)) {
+			out->checkpoint = (int32_t)i;
 			return true;
 		}
 	return false;
@@ -62,8 +69,8 @@ bool dp_state_find_result(const struct dp_study_state *s, uint32_t trial, double
 
 bool dp_trial_has_checkpoint_results(const struct dp_study_state *s, const struct dp_trial *t)
 {
-	for (uint32_t w = 0; t->checkpoints && w < t->checkpoints->count; w++)
-		if (dp_checkpoint_is_result(s, t->checkpoints, w))
+	for (uint32_t i = 0; t->checkpoints && i < t->checkpoints->count; i++)
+		if (checkpoint_is_result(s, t, i))
 			return true;
 	return false;
 }
@@ -114,12 +121,12 @@ const double *dp_result_get_objectives(const struct dp_study_state *s, struct dp
 		       : t->checkpoints->objectives + (size_t)p.checkpoint * s->spec->nobjectives;
 }
 
-/* What the runs of a waypoint come to in a table of its training. */
-static double get_checkpoint_metric(const struct dp_checkpoints *checkpoints, const double *table,
-				    int32_t w, int metric)
+/* The value of a metric in a table of a trial's checkpoints. */
+static double get_checkpoint_metric(const struct dp_checkpoints *c, const double *table,
+				    int32_t checkpoint, int metric)
 {
-	return metric >= 0 && (uint32_t)metric < checkpoints->nmetrics
-		       ? table[(size_t)w * checkpoints->nmetrics + (size_t)metric]
+	return metric >= 0 && (uint32_t)metric < c->nmetrics
+		       ? table[(size_t)checkpoint * c->nmetrics + (size_t)metric]
 		       : NAN;
 }
 
@@ -159,51 +166,57 @@ bool dp_result_is_feasible(const struct dp_study_state *s, struct dp_result_id p
 
 /* ---- the front ---- */
 
-/* Rows as the front library takes them, to minimise, and the reference point. */
-static void fill_objective_rows(const struct dp_study_state *s, const struct dp_result_id *points,
-				size_t n, double *y, double *ref)
-{
-	size_t m = s->spec->nobjectives;
-
-	for (size_t k = 0; k < m; k++) {
-		double sign = s->spec->objectives[k].maximize ? -1 : 1;
-
-		ref[k] = sign * s->spec->objectives[k].anti_ideal;
-		for (size_t i = 0; i < n; i++)
-			y[i * m + k] = sign * dp_result_get_objectives(s, points[i])[k];
-	}
-}
-
-/* Leaves only the feasible ones; how many. */
-static size_t keep_feasible_results(const struct dp_study_state *s, struct dp_result_id *points,
-				    size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (dp_result_is_feasible(s, points[i]))
-			points[kept++] = points[i];
-	return kept;
-}
-
-/* Results, and their rows as fill_objective_rows() makes them. */
-struct result_rows {
+/* Rows to be minimised. */
+struct ranked_rows {
 	const double *y;
 	size_t m;
+	const size_t *order;
 };
 
-/* The contract's order: the first objective, the best first, then as dp_state_list_results()
- * has them, which is the order of the positions. */
+/* The contract's order: the first objective, the best first, then `order`. */
 static int compare_by_first_objective(const void *a, const void *b, void *arg)
 {
-	const struct result_rows *r = arg;
+	const struct ranked_rows *r = arg;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
 	double u = r->y[i * r->m], v = r->y[k * r->m];
 
-	return u != v ? (u < v ? -1 : 1) : (i > k) - (i < k);
+	if (u != v)
+		return u < v ? -1 : 1;
+	if (r->order) {
+		i = r->order[i];
+		k = r->order[k];
+	}
+	return (i > k) - (i < k);
 }
 
-/* As dp_state_list_results() has them: by trial, waypoints before its own. */
+void dp_study_rows_to_minimize(const struct dp_study *spec, double *y, size_t n, double *ref)
+{
+	size_t m = spec->nobjectives;
+
+	for (size_t k = 0; k < m; k++) {
+		double sign = spec->objectives[k].maximize ? -1 : 1;
+
+		ref[k] = sign * spec->objectives[k].anti_ideal;
+		for (size_t i = 0; i < n; i++)
+			y[i * m + k] *= sign;
+	}
+}
+
+size_t dp_study_find_front(const struct dp_study *spec, double *y, size_t n, const size_t *order,
+			   size_t *front, double *hypervolume)
+{
+	size_t m = spec->nobjectives, count;
+	double ref[DP_OBJECTIVES_MAX];
+
+	dp_study_rows_to_minimize(spec, y, n, ref);
+	count = dp_pareto_find_front(y, n, m, front);
+	*hypervolume = dp_hypervolume(y, n, m, ref);
+	qsort_r(front, count, sizeof *front, compare_by_first_objective,
+		&(struct ranked_rows){ y, m, order });
+	return count;
+}
+
+/* As dp_state_list_results() has them: by trial, checkpoints before its own. */
 static int compare_result_ids(const void *a, const void *b)
 {
 	const struct dp_result_id *p = a, *q = b;
@@ -223,37 +236,44 @@ bool dp_result_is_on_front(const struct dp_study_state *s, struct dp_result_id p
 
 /* Where only results were added, the points of the last front and these are enough: of
  * two objectives the area, too, is the same to the last bit, since boxes inside of others
- * add nothing to it (of more they split sums). NULL without memory. */
+ * add nothing to it (of more they split sums). */
 static struct dp_result_id *list_front_candidates(const struct dp_study_state *s, size_t *n)
 {
 	size_t most = s->nfront;
-	struct dp_result_id *all, *p;
+	struct dp_result_id *all;
 
-	for (uint32_t i = 0; i < s->nadded_trials; i++) {
-		const struct dp_checkpoints *checkpoints =
-			s->trials[s->added_trials[i]]->checkpoints;
-
-		most += 1 + (checkpoints ? checkpoints->count : 0);
-	}
-	all = p = dp_malloc((most + 1) * sizeof *all);
-	if (!all)
-		return NULL;
+	for (uint32_t i = 0; i < s->nadded_trials; i++)
+		most += dp_trial_list_results(s, s->trials[s->added_trials[i]], false, NULL);
+	all = dp_malloc((most + 1) * sizeof *all);
 	if (s->nfront)
 		memcpy(all, s->front, s->nfront * sizeof *all);
-	p += s->nfront;
+	*n = s->nfront;
 	for (uint32_t i = 0; i < s->nadded_trials; i++)
-		p = append_trial_results(s, s->trials[s->added_trials[i]], p);
-	*n = (size_t)(p - all);
+		*n += dp_trial_list_results(s, s->trials[s->added_trials[i]], false, all + *n);
 	qsort(all, *n, sizeof *all, compare_result_ids);
 	return all;
 }
 
-/* Replaces the front of the study by the picked points. */
-static bool store_front(struct dp_study_state *s, const struct dp_result_id *points,
-			const size_t *picked, size_t count)
+void dp_state_update_front(struct dp_study_state *s)
 {
-	struct dp_result_id *front = dp_malloc((2 * count + 1) * sizeof *front);
+	size_t m = s->spec->nobjectives, all, n = 0, *picked, count;
+	struct dp_result_id *points, *front;
+	double *y;
 
+	if (s->front_valid)
+		return;
+	points = s->front_is_extendable && m <= 2 ? list_front_candidates(s, &all)
+						  : dp_state_list_results(s, &all);
+	y = dp_malloc((all * m + 1) * sizeof *y);
+	for (size_t i = 0; i < all; i++) {
+		if (!dp_result_is_feasible(s, points[i]))
+			continue;
+		memcpy(y + n * m, dp_result_get_objectives(s, points[i]), m * sizeof *y);
+		points[n++] = points[i];
+	}
+	picked = dp_malloc((n + 1) * sizeof *picked);
+	count = dp_study_find_front(s->spec, y, n, NULL, picked, &s->hypervolume);
+	front = dp_malloc((2 * count + 1) * sizeof *front);
 	for (size_t i = 0; i < count; i++)
 		front[i] = front[count + i] = points[picked[i]];
 	qsort(front + count, count, sizeof *front, compare_result_ids);
@@ -261,44 +281,8 @@ static bool store_front(struct dp_study_state *s, const struct dp_result_id *poi
 	s->front = front;
 	s->front_by_trial = front + count;
 	s->nfront = (uint32_t)count;
-	return true;
-}
-
-int dp_state_update_front(struct dp_study_state *s, struct dp_err *err)
-{
-	size_t m = s->spec->nobjectives, n = 0, count = 0, *picked = NULL;
-	double *y = NULL, ref[DP_OBJECTIVES_MAX], volume;
-	struct dp_result_id *points;
-	int code = DP_E_NOMEM;
-
-	if (s->front_valid)
-		return DP_OK;
-	points = s->front_is_extendable && m <= 2 ? list_front_candidates(s, &n)
-						  : dp_state_list_results(s, &n);
-	if (points) {
-		n = keep_feasible_results(s, points, n);
-		y = dp_malloc((n * m + 1) * sizeof *y);
-		picked = dp_malloc((n + 1) * sizeof *picked);
-	}
-	if (!y || !picked)
-		goto out;
-	fill_objective_rows(s, points, n, y, ref);
-	code = dp_pareto_find_front(y, n, m, picked, &count);
-	if (code == DP_OK)
-		code = dp_hypervolume(y, n, m, ref, &volume);
-	if (code != DP_OK)
-		goto out;
-	qsort_r(picked, count, sizeof *picked, compare_by_first_objective,
-		&(struct result_rows){ y, m });
-	if (store_front(s, points, picked, count)) {
-		s->hypervolume = volume;
-		s->front_valid = true;
-	} else {
-		code = DP_E_NOMEM;
-	}
-out:
+	s->front_valid = true;
 	free(points);
 	free(y);
 	free(picked);
-	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for the front");
 }

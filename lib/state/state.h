@@ -387,16 +387,19 @@ bool dp_state_has_pending_reevals(const struct dp_study_state *s);
 bool dp_state_is_search_over(const struct dp_study_state *s);
 /* Hypervolume of what was measured again of the points of a front, in its order; NaN:
  * nothing was. Where the first of two objectives is computed it is what the front, as it
- * was chosen, holds (dp_pareto_realised_volume()). An error: no memory. */
-DP_MUSTCHECK int dp_results_reeval_hypervolume(const struct dp_study_state *s,
-					       const struct dp_result_id *points, size_t n,
-					       double *volume);
+ * was chosen, holds (dp_pareto_realised_volume()). */
+double dp_results_reeval_hypervolume(const struct dp_study_state *s,
+				     const struct dp_result_id *points, size_t n);
 
-/* ---- results (point.c) ---- */
+/* ---- results (results.c) ---- */
 
-/* All results by trial, then by value on its way, the trial's own last: ok trials and
- * waypoints that stand. The caller frees them; NULL without memory. */
+/* All results by trial, then by checkpoint, the trial's own last: ok trials and
+ * checkpoints that are results. The caller frees them. */
 struct dp_result_id *dp_state_list_results(const struct dp_study_state *s, size_t *n);
+/* Those of one trial in that order, and how many. `out` (NULL: only count) has room for its
+ * checkpoints and one more. with_diverged: its own also if it diverged. */
+size_t dp_trial_list_results(const struct dp_study_state *s, const struct dp_trial *t,
+			     bool with_diverged, struct dp_result_id *out);
 /* The result of a trial at this value of its path, NaN: its own; false: there is none. */
 bool dp_state_find_result(const struct dp_study_state *s, uint32_t trial, double at,
 			  struct dp_result_id *out);
@@ -420,6 +423,14 @@ double dp_state_total_path_value(const struct dp_study_state *s);
 /* Does it meet the study's outcome constraints? */
 bool dp_result_is_feasible(const struct dp_study_state *s, struct dp_result_id p);
 /* Brings front and hypervolume up to date: of the feasible results. */
-DP_MUSTCHECK int dp_state_update_front(struct dp_study_state *s, struct dp_err *err);
+void dp_state_update_front(struct dp_study_state *s);
+/* Turns rows of objectives (n x nobjectives, natural units) into rows to be minimised, as
+ * optimize/pareto wants them; ref (nobjectives) gets the reference point for them. */
+void dp_study_rows_to_minimize(const struct dp_study *spec, double *y, size_t n, double *ref);
+/* The front of rows of objectives, which dp_study_rows_to_minimize() changes, in the
+ * contract's order: the best first objective first, then by order (n), or by position if
+ * that is NULL. front: room for n positions. Returns how many. */
+size_t dp_study_find_front(const struct dp_study *spec, double *y, size_t n, const size_t *order,
+			   size_t *front, double *hypervolume);
 
 #endif

@@ -1,4 +1,4 @@
-/* view.c - the state as JSON, for the control protocol and for reports. */
+/* state_json.c - the state as JSON, for the control protocol and for reports. */
 #include "state/state_json.h"
 
 #include "base/json.h"
@@ -10,36 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Adds a value, whose reference is taken. Without memory for it or for what came before
- * the whole becomes NULL: a view that lacks something would be taken for the truth. */
-static void view_set(json_t **object, const char *key, json_t *value)
-{
-	if (json_object_set_new(*object, key, value) == 0)
-		return;
-	json_decref(*object);
-	*object = NULL;
-}
-
-static void view_push(json_t **array, json_t *value)
-{
-	if (json_array_append_new(*array, value) == 0)
-		return;
-	json_decref(*array);
-	*array = NULL;
-}
-
-/* The same with all that another object has. */
-static void view_merge(json_t **object, json_t *more)
-{
-	if (*object && more && json_object_update(*object, more) == 0) {
-		json_decref(more);
-		return;
-	}
-	json_decref(more);
-	json_decref(*object);
-	*object = NULL;
-}
 
 json_t *dp_time_json(int64_t us)
 {
@@ -85,15 +55,12 @@ static json_t *number_or_null(double x)
 	return isfinite(x) ? json_real(x) : json_null();
 }
 
-json_t *dp_objectives_json(const struct dp_study_state *s, const double *objectives)
+json_t *dp_objectives_json(const struct dp_study *spec, const double *objectives)
 {
-	json_t *o;
+	json_t *o = objectives ? json_object() : json_null();
 
-	if (!objectives)
-		return json_null();
-	o = json_object();
-	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		view_set(&o, s->spec->objectives[i].name, dp_json_real(objectives[i]));
+	for (size_t i = 0; objectives && i < spec->nobjectives; i++)
+		json_object_set_new(o, spec->objectives[i].name, dp_json_real(objectives[i]));
 	return o;
 }
 
@@ -102,15 +69,9 @@ static json_t *reference_point_json(const struct dp_study_state *s)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->spec->nobjectives; i++)
-		view_set(&o, s->spec->objectives[i].name,
-			 dp_json_real(s->spec->objectives[i].anti_ideal));
+		json_object_set_new(o, s->spec->objectives[i].name,
+				    dp_json_real(s->spec->objectives[i].anti_ideal));
 	return o;
-}
-
-/* Hypervolume and front may have to be computed. */
-static json_t *hypervolume_json(struct dp_study_state *s)
-{
-	return dp_state_update_front(s, NULL) == DP_OK ? dp_json_real(s->hypervolume) : NULL;
 }
 
 json_t *dp_checkpoint_value_json(double at)
@@ -118,8 +79,8 @@ json_t *dp_checkpoint_value_json(double at)
 	return isnan(at) ? json_null() : json_integer((json_int_t)at);
 }
 
-json_t *dp_spread_json(const struct dp_study *spec, uint32_t runs, const double *y,
-		       const double *var)
+static json_t *spread_json(const struct dp_study *spec, uint32_t runs, const double *y,
+			   const double *var)
 {
 	json_t *all = json_object();
 
@@ -127,20 +88,19 @@ json_t *dp_spread_json(const struct dp_study *spec, uint32_t runs, const double 
 		double error = sqrt(var[i]), wide = dp_t_critical_95(runs - 1) * error;
 
 		if (spec->objectives[i].metric)
-			view_set(&all, spec->objectives[i].name,
-				 json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)runs, "sd",
-					   number_or_null(error * sqrt(runs)), "low",
-					   number_or_null(y[i] - wide), "high",
-					   number_or_null(y[i] + wide)));
+			json_object_set_new(all, spec->objectives[i].name,
+					    json_pack("{s:I, s:o, s:o, s:o}", "runs",
+						      (json_int_t)runs, "sd",
+						      number_or_null(error * sqrt(runs)), "low",
+						      number_or_null(y[i] - wide), "high",
+						      number_or_null(y[i] + wide)));
 	}
 	return all;
 }
 
-json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_id p)
+/* Variances of the objectives' means; NaN: not known. */
+static void result_variances(const struct dp_study_state *s, struct dp_result_id p, double *var)
 {
-	const double *y = dp_result_get_objectives(s, p);
-	double var[DP_OBJECTIVES_MAX];
-
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const char *metric = s->spec->objectives[i].metric;
 
@@ -148,20 +108,37 @@ json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_i
 								 dp_state_metric_column(s, metric))
 				: NAN;
 	}
-	return y ? dp_spread_json(s->spec, dp_state_find_trial(s, p.trial)->runs, y, var)
-		 : json_null();
+}
+
+json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_id p)
+{
+	const double *y = dp_result_get_objectives(s, p);
+	double var[DP_OBJECTIVES_MAX];
+
+	if (!y)
+		return json_null();
+	result_variances(s, p, var);
+	return spread_json(s->spec, dp_state_find_trial(s, p.trial)->runs, y, var);
+}
+
+json_t *dp_front_row_json(const struct dp_study *spec, uint32_t trial, double at, const double *x,
+			  uint32_t runs, const double *y, const double *var, json_t *reevaluated)
+{
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)trial, "at",
+			 dp_checkpoint_value_json(at), "parameters",
+			 dp_space_to_json_at(spec, x, at), "objectives",
+			 dp_objectives_json(spec, y), "spread", spread_json(spec, runs, y, var),
+			 "remeasured", reevaluated);
 }
 
 json_t *dp_result_json(const struct dp_study_state *s, struct dp_result_id p)
 {
-	double at = dp_result_checkpoint_value(s, p);
+	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
+	double var[DP_OBJECTIVES_MAX];
 
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "trial", (json_int_t)p.trial, "at",
-			 dp_checkpoint_value_json(at), "parameters",
-			 dp_space_to_json_at(s->spec, dp_state_find_trial(s, p.trial)->x, at),
-			 "objectives", dp_objectives_json(s, dp_result_get_objectives(s, p)),
-			 "spread", dp_result_spread_json(s, p), "remeasured",
-			 dp_result_reeval_json(s, p));
+	result_variances(s, p, var);
+	return dp_front_row_json(s->spec, p.trial, dp_result_checkpoint_value(s, p), t->x, t->runs,
+				 dp_result_get_objectives(s, p), var, dp_result_reeval_json(s, p));
 }
 
 json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_id p)
@@ -169,8 +146,8 @@ json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; k < s->nmetrics; k++)
-		view_set(&metrics, s->metrics[k],
-			 dp_json_real(dp_result_metric_mean(s, p, (int)k)));
+		json_object_set_new(metrics, s->metrics[k],
+				    dp_json_real(dp_result_metric_mean(s, p, (int)k)));
 	return metrics;
 }
 
@@ -182,22 +159,24 @@ static json_t *count_json(const struct dp_study_state *s, uint32_t n)
 
 /* The whole object with the front of the result, whose reference is taken; NaN for a
  * hypervolume that it does not have. */
-static json_t *result_json(struct dp_study_state *s, double denoised, double remeasured,
+static json_t *result_json(struct dp_study_state *s, double smoothed, double reevaluated,
 			   json_t *front)
 {
-	json_t *o = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
-			      s->spec->name, "state", dp_study_status_text(s->status), "reason",
-			      dp_text_json(s->reason), "evaluations",
-			      count_json(s, dp_state_count_ended_trials(s)), "failed",
-			      count_json(s, s->failed), "diverged", count_json(s, s->diverged),
-			      "hypervolume", hypervolume_json(s));
+	json_t *o;
 
-	if (!isnan(denoised))
-		view_set(&o, "hypervolume_denoised", dp_json_real(denoised));
-	if (!isnan(remeasured))
-		view_set(&o, "hypervolume_remeasured", dp_json_real(remeasured));
-	view_set(&o, "anti_ideal", reference_point_json(s));
-	view_set(&o, "front", front);
+	dp_state_update_front(s);
+	o = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
+		      s->spec->name, "state", dp_study_status_text(s->status), "reason",
+		      dp_text_json(s->reason), "evaluations",
+		      count_json(s, dp_state_count_ended_trials(s)), "failed",
+		      count_json(s, s->failed), "diverged", count_json(s, s->diverged),
+		      "hypervolume", dp_json_real(s->hypervolume));
+	if (!isnan(smoothed))
+		json_object_set_new(o, "hypervolume_denoised", dp_json_real(smoothed));
+	if (!isnan(reevaluated))
+		json_object_set_new(o, "hypervolume_remeasured", dp_json_real(reevaluated));
+	json_object_set_new(o, "anti_ideal", reference_point_json(s));
+	json_object_set_new(o, "front", front);
 	return o;
 }
 
@@ -214,24 +193,20 @@ json_t *dp_state_result_json(struct dp_study_state *s)
 json_t *dp_state_result_page_json(struct dp_study_state *s, uint32_t most)
 {
 	json_t *front = json_array(), *more, *o;
-	double again;
 
-	if (dp_state_update_front(s, NULL) != DP_OK ||
-	    dp_results_reeval_hypervolume(s, s->front, s->nfront, &again) != DP_OK) {
-		json_decref(front);
-		return NULL;
-	}
+	dp_state_update_front(s);
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
-		view_push(&front, dp_result_json(s, s->front[i]));
-	o = result_json(s, NAN, again, front);
+		json_array_append_new(front, dp_result_json(s, s->front[i]));
+	o = result_json(s, NAN, dp_results_reeval_hypervolume(s, s->front, s->nfront), front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();
 	for (uint32_t i = most; i < s->nfront; i++)
-		view_push(&more, json_pack("[I, o]", (json_int_t)s->front[i].trial,
-					   dp_checkpoint_value_json(
-						   dp_result_checkpoint_value(s, s->front[i]))));
-	view_set(&o, "more", more);
+		json_array_append_new(
+			more, json_pack("[I, o]", (json_int_t)s->front[i].trial,
+					dp_checkpoint_value_json(
+						dp_result_checkpoint_value(s, s->front[i]))));
+	json_object_set_new(o, "more", more);
 	return o;
 }
 
@@ -300,7 +275,7 @@ static json_t *accountant_programs_json(const struct dp_study *spec)
 			dp_buf_printf(&text, "%s%s", a == from->argv ? "" : " ", *a);
 		if (!o)
 			o = json_object();
-		view_set(&o, spec->objectives[i].name, dp_text_json(dp_buf_text(&text)));
+		json_object_set_new(o, spec->objectives[i].name, dp_text_json(dp_buf_text(&text)));
 		dp_buf_free(&text);
 	}
 	return o ? o : json_null();
@@ -313,8 +288,9 @@ static json_t *deltas_json(const struct dp_study *spec)
 
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].privacy)
-			view_set(&o, spec->objectives[i].name,
-				 number_or_null(dp_accounting_delta(spec->objectives[i].privacy)));
+			json_object_set_new(
+				o, spec->objectives[i].name,
+				number_or_null(dp_accounting_delta(spec->objectives[i].privacy)));
 	return o;
 }
 
@@ -350,15 +326,15 @@ static json_t *objective_lists_json(const struct dp_study_state *s)
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
 		const struct dp_objective *objective = &s->spec->objectives[i];
 
-		view_push(&names, json_string(objective->name));
-		view_push(&goals, json_string(goal_text(objective->maximize)));
-		view_push(&scales, json_string(dp_transform_text(objective->transform)));
+		json_array_append_new(names, json_string(objective->name));
+		json_array_append_new(goals, json_string(goal_text(objective->maximize)));
+		json_array_append_new(scales, json_string(dp_transform_text(objective->transform)));
 		if (objective->privacy)
-			view_push(&privacy, json_string(objective->name));
+			json_array_append_new(privacy, json_string(objective->name));
 	}
 	for (uint32_t k = 0; k < s->nmetrics; k++)
-		view_set(&metrics, s->metrics[k],
-			 dp_text_json(metric_goal(s->spec, s->metrics[k])));
+		json_object_set_new(metrics, s->metrics[k],
+				    dp_text_json(metric_goal(s->spec, s->metrics[k])));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "objectives", names, "goals", goals,
 			 "transforms", scales, "privacy", privacy, "metrics", metrics);
 }
@@ -367,30 +343,33 @@ json_t *dp_state_summary_json(struct dp_study_state *s)
 {
 	bool halted = s->status == DP_STUDY_PAUSED || s->status == DP_STUDY_STOPPED;
 	const char *by = halted ? s->moved_by : NULL;
-	json_t *volume = hypervolume_json(s), *o;
+	json_t *o;
 
+	dp_state_update_front(s);
 	o = json_pack("{s:I, s:s, s:s, s:o, s:o, s:b, s:s, s:i, s:I, s:o}", "id", (json_int_t)s->id,
 		      "name", s->spec->name, "state", dp_study_status_text(s->status), "reason",
 		      dp_reason_json(s->reason, by), "by", dp_text_json(by), "by_failures",
 		      s->moved_by_failures, "method", dp_method_text(s->spec->search.method),
 		      "priority", s->priority, "parallel", (json_int_t)s->parallel, "evaluations",
 		      count_json(s, s->evaluations));
-	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
+	json_object_update_new(
+		o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
 			     count_json(s, dp_state_count_ended_trials(s)), "ok",
 			     count_json(s, s->ok), "diverged", count_json(s, s->diverged), "failed",
 			     count_json(s, s->failed), "running",
 			     count_json(s, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
 			     "trained", path_total_json(s), "cost", cost_json(s), "hypervolume",
-			     volume, "anti_ideal", reference_point_json(s), "front",
-			     (json_int_t)s->nfront, "front_of", dp_study_front_text(s->spec)));
-	view_merge(&o, objective_lists_json(s));
-	view_merge(&o, json_pack("{s:s, s:s, s:s?}", "data",
-				 s->current_spec->public_data ? "public" : "private", "seeds",
-				 dp_seed_mode_text(dp_study_seed_mode(s->current_spec)),
-				 "seeds_warning", dp_state_seeds_warning(s)));
-	view_merge(&o,
-		   json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
+			     dp_json_real(s->hypervolume), "anti_ideal", reference_point_json(s),
+			     "front", (json_int_t)s->nfront, "front_of",
+			     dp_study_front_text(s->spec)));
+	json_object_update_new(o, objective_lists_json(s));
+	json_object_update_new(o, json_pack("{s:s, s:s, s:s?}", "data",
+					    s->current_spec->public_data ? "public" : "private",
+					    "seeds",
+					    dp_seed_mode_text(dp_study_seed_mode(s->current_spec)),
+					    "seeds_warning", dp_state_seeds_warning(s)));
+	json_object_update_new(
+		o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
 			     dp_state_reeval_progress_json(s), "budget", budget_json(s), "programs",
 			     accountant_programs_json(s->spec), "deltas", deltas_json(s->spec),
 			     "created", dp_time_json(s->created_us), "updated",
@@ -417,20 +396,25 @@ static json_t *attempt_json(const struct dp_study_state *s, const struct dp_tria
 		      a->end_class ? json_string(dp_end_class_name(a->end_class)) : json_null(),
 		      "message", dp_text_json(a->message));
 	if (a->job_id)
-		view_set(&o, "job", dp_text_json(a->job_id));
-	view_set(&o, "exit_code",
-		 a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value) : json_null());
-	view_set(&o, "signal",
-		 a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value) : json_null());
-	view_set(&o, "slot",
-		 a->slot < 0 || dp_state_is_private_selection(s) ? json_null()
-								 : json_integer(a->slot));
-	view_set(&o, "planned", dp_time_json(a->planned_us));
-	view_set(&o, "started", dp_time_json(a->started_us));
-	view_set(&o, "ended", dp_time_json(a->ended_us));
-	view_set(&o, "cpu_seconds", known ? json_real((double)a->cpu_seconds) : json_null());
-	view_set(&o, "peak_memory", known ? json_integer((json_int_t)a->peak_memory) : json_null());
-	view_set(&o, "directory", dp_text_json(folder));
+		json_object_set_new(o, "job", dp_text_json(a->job_id));
+	json_object_set_new(o, "exit_code",
+			    a->exit_kind == DP_EXIT_CODE ? json_integer(a->exit_value)
+							 : json_null());
+	json_object_set_new(o, "signal",
+			    a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
+							   : json_null());
+	json_object_set_new(o, "slot",
+			    a->slot < 0 || dp_state_is_private_selection(s)
+				    ? json_null()
+				    : json_integer(a->slot));
+	json_object_set_new(o, "planned", dp_time_json(a->planned_us));
+	json_object_set_new(o, "started", dp_time_json(a->started_us));
+	json_object_set_new(o, "ended", dp_time_json(a->ended_us));
+	json_object_set_new(o, "cpu_seconds",
+			    known ? number_or_null((double)a->cpu_seconds) : json_null());
+	json_object_set_new(o, "peak_memory",
+			    known ? json_integer((json_int_t)a->peak_memory) : json_null());
+	json_object_set_new(o, "directory", dp_text_json(folder));
 	return o;
 }
 
@@ -453,10 +437,11 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 		bool known = t->metrics && !released && dp_trial_has_run_result(t, i);
 
 		for (uint32_t k = 0; known && k < t->nmetrics; k++)
-			view_set(&metrics, s->metrics[k],
-				 dp_json_real(t->metrics[i * t->nmetrics + k]));
-		view_push(&runs, json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
-					   seed_json(s, t->number, i), "metrics", metrics));
+			json_object_set_new(metrics, s->metrics[k],
+					    dp_json_real(t->metrics[i * t->nmetrics + k]));
+		json_array_append_new(runs,
+				      json_pack("{s:I, s:o, s:o}", "run", (json_int_t)i, "seed",
+						seed_json(s, t->number, i), "metrics", metrics));
 	}
 	return runs;
 }
@@ -467,8 +452,9 @@ static json_t *checkpoint_metrics_json(const struct dp_study_state *s,
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; k < checkpoints->nmetrics; k++)
-		view_set(&metrics, s->metrics[k],
-			 dp_json_real(checkpoints->metric_means[w * checkpoints->nmetrics + k]));
+		json_object_set_new(
+			metrics, s->metrics[k],
+			dp_json_real(checkpoints->metric_means[w * checkpoints->nmetrics + k]));
 	return metrics;
 }
 
@@ -480,15 +466,16 @@ static json_t *checkpoints_json(const struct dp_study_state *s, const struct dp_
 	json_t *list = json_array();
 
 	for (uint32_t w = 0; checkpoints->metric_means && w < checkpoints->count; w++) {
-		view_push(&list,
-			  json_pack("{s:I, s:b, s:o, s:o, s:o}", "at",
-				    (json_int_t)checkpoints->values[w], "dropped",
-				    !dp_checkpoint_is_result(s, checkpoints, w), "objectives",
-				    dp_objectives_json(s, checkpoints->objectives + w * m),
-				    "spread",
-				    dp_result_spread_json(
-					    s, (struct dp_result_id){ t->number, (int32_t)w }),
-				    "metrics", checkpoint_metrics_json(s, checkpoints, w)));
+		json_array_append_new(
+			list,
+			json_pack("{s:I, s:b, s:o, s:o, s:o}", "at",
+				  (json_int_t)checkpoints->values[w], "dropped",
+				  !dp_checkpoint_is_result(s, checkpoints, w), "objectives",
+				  dp_objectives_json(s->spec, checkpoints->objectives + w * m),
+				  "spread",
+				  dp_result_spread_json(
+					  s, (struct dp_result_id){ t->number, (int32_t)w }),
+				  "metrics", checkpoint_metrics_json(s, checkpoints, w)));
 	}
 	return list;
 }
@@ -509,13 +496,12 @@ static json_t *result_row_json(struct dp_study_state *s, struct dp_result_id p,
 	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
 	double at = dp_trial_is_reeval(p.trial) ? t->stop_at : dp_result_checkpoint_value(s, p);
 
-	if (dp_state_update_front(s, NULL) != DP_OK)
-		return NULL;
+	dp_state_update_front(s);
 	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",
 			 (json_int_t)t->number, "at", dp_checkpoint_value_json(at), "state",
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_to_json_at(s->spec, t->x, at), "objectives",
-			 dp_objectives_json(s, dp_result_get_objectives(s, p)), "spread",
+			 dp_objectives_json(s->spec, dp_result_get_objectives(s, p)), "spread",
 			 dp_result_spread_json(s, p), "feasible", feasible_json(s, p, status),
 			 "on_front", dp_result_is_on_front(s, p), "remeasured",
 			 dp_result_reeval_json(s, p));
@@ -539,11 +525,12 @@ static json_t *trial_row_json(struct dp_study_state *s, const struct dp_trial *t
 	json_t *o = result_row_json(s, (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL },
 				    t->status);
 
-	view_merge(&o, json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts", (json_int_t)t->nattempts,
-				 "started", dp_time_json(started), "ended",
-				 dp_time_json(over && last ? last->ended_us : 0), "seconds",
-				 seconds > 0 ? json_real(seconds) : json_null(), "reason",
-				 reason_json(t)));
+	json_object_update_new(o,
+			       json_pack("{s:I, s:o, s:o, s:o, s:o}", "attempts",
+					 (json_int_t)t->nattempts, "started", dp_time_json(started),
+					 "ended", dp_time_json(over && last ? last->ended_us : 0),
+					 "seconds", seconds > 0 ? json_real(seconds) : json_null(),
+					 "reason", reason_json(t)));
 	return o;
 }
 
@@ -552,14 +539,15 @@ json_t *dp_checkpoint_json(struct dp_study_state *s, struct dp_result_id p, bool
 	json_t *o = result_row_json(s, p, DP_TRIAL_OK);
 
 	/* attempts and times are the training's, and stand in its own row */
-	view_set(&o, "attempts", full ? json_array() : json_null());
-	view_merge(&o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds", "reason"));
+	json_object_set_new(o, "attempts", full ? json_array() : json_null());
+	json_object_update_new(
+		o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds", "reason"));
 	if (!full)
 		return o;
-	view_set(&o, "runs", json_array());
-	view_set(&o, "metrics",
-		 checkpoint_metrics_json(s, s->trials[p.trial]->checkpoints,
-					 (uint32_t)p.checkpoint));
+	json_object_set_new(o, "runs", json_array());
+	json_object_set_new(o, "metrics",
+			    checkpoint_metrics_json(s, s->trials[p.trial]->checkpoints,
+						    (uint32_t)p.checkpoint));
 	return o;
 }
 
@@ -569,7 +557,7 @@ static json_t *released_json(const struct dp_study_state *s, const struct dp_tri
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; t->metrics && k < t->nmetrics; k++)
-		view_set(&metrics, s->metrics[k], dp_json_real(t->metrics[k]));
+		json_object_set_new(metrics, s->metrics[k], dp_json_real(t->metrics[k]));
 	return metrics;
 }
 
@@ -588,16 +576,16 @@ json_t *dp_trial_page_json(struct dp_study_state *s, const struct dp_trial *t, c
 	json_t *o = trial_row_json(s, t), *attempts = json_array();
 
 	for (uint32_t i = from; i < attempts_end; i++)
-		view_push(&attempts, attempt_json(s, t, &t->attempts[i], folder));
-	view_set(&o, "attempts", attempts);
-	view_set(&o, "runs", runs_json(s, t, from, runs_end));
+		json_array_append_new(attempts, attempt_json(s, t, &t->attempts[i], folder));
+	json_object_set_new(o, "attempts", attempts);
+	json_object_set_new(o, "runs", runs_json(s, t, from, runs_end));
 	if (dp_study_has_metric_release(s->spec))
-		view_set(&o, "released", released_json(s, t));
+		json_object_set_new(o, "released", released_json(s, t));
 	if (t->checkpoints && from == 0)
-		view_set(&o, "waypoints", checkpoints_json(s, t));
-	view_set(&o, "basis", json_integer(t->conditioned_on));
+		json_object_set_new(o, "waypoints", checkpoints_json(s, t));
+	json_object_set_new(o, "basis", json_integer(t->conditioned_on));
 	if (attempts_end < t->nattempts || runs_end < runs)
-		view_set(&o, "next", json_integer((json_int_t)from + most));
+		json_object_set_new(o, "next", json_integer((json_int_t)from + most));
 	return o;
 }
 

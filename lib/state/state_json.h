@@ -1,7 +1,7 @@
-/* view.h - the state as JSON, for the control protocol and for reports. A study is what
+/* state_json.h - the state as JSON, for the control protocol and for reports. A study is what
  * dp_state_public_view() makes of it.
  *
- * All functions return a new reference, or NULL without memory. */
+ * All functions return a new reference. */
 #ifndef DP_STATE_STATE_JSON_H
 #define DP_STATE_STATE_JSON_H
 #include "state/state.h"
@@ -19,12 +19,13 @@ json_t *dp_selection_cost_json(const struct dp_select_cost *c);
 /* A point of the front: trial, at, parameters, objectives, their spread, and what it was
  * when it was measured again. */
 json_t *dp_result_json(const struct dp_study_state *s, struct dp_result_id p);
-/* Of each objective that is a metric: how many `runs` its mean y is of, how far they lie
- * apart, and where the mean lies with 95 %. var: the variance of the mean; NaN where that
- * is not known, of one run and where only a noisy mean is kept: null. */
-json_t *dp_spread_json(const struct dp_study *spec, uint32_t runs, const double *y,
-		       const double *var);
-/* The same of a result; null without objectives. */
+/* The same of values: y and var are the objectives' means over the runs and the variances
+ * of these, NaN: not known. Takes the reference to `reevaluated`. */
+json_t *dp_front_row_json(const struct dp_study *spec, uint32_t trial, double at, const double *x,
+			  uint32_t runs, const double *y, const double *var, json_t *reevaluated);
+/* Of each objective of a result that is a metric: how many runs its mean is of, how far they
+ * lie apart, and where the mean lies with 95 %; null where that is not known: of one run,
+ * and where only a noisy mean is kept. Null without objectives. */
 json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_id p);
 /* The mean over its runs of whatever the study's trainers report, in natural units. */
 json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_id p);
@@ -33,8 +34,8 @@ json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_
 /* {"runs":50,"objectives":{...},"low":{...},"high":{...}} of a result, or null. */
 json_t *dp_result_reeval_json(const struct dp_study_state *s, struct dp_result_id p);
 /* Adds that to each row of a result's front, as a new list, and the hypervolume of it all
- * if there is something. False: no memory. */
-bool dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result);
+ * if there is something. */
+void dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result);
 /* {"points":12,"done":3,"runs":600,"runs_done":150} of those that were asked for
  * together, while they are not all measured; else null. */
 json_t *dp_state_reeval_progress_json(const struct dp_study_state *s);
@@ -57,7 +58,7 @@ json_t *dp_trial_page_json(struct dp_study_state *s, const struct dp_trial *t, c
  * full with the means of its metrics. */
 json_t *dp_checkpoint_json(struct dp_study_state *s, struct dp_result_id p, bool full);
 /* {"epsilon":0.5,"error":0.2} or null. */
-json_t *dp_objectives_json(const struct dp_study_state *s, const double *objectives);
+json_t *dp_objectives_json(const struct dp_study *spec, const double *objectives);
 /* An ISO time, or null for 0. */
 json_t *dp_time_json(int64_t us);
 /* A text, or null: for NULL, and for what is no UTF-8, as a path need not be. */

@@ -44,15 +44,14 @@ static struct attainment_plane make_attainment_plane(const struct study_groups *
 
 /* A member's front on the plane, x ascending; only what is better than the anti-ideal,
  * so that tails do not set the axes. */
-static int member_front(const struct attainment_plane *p, const struct dp_compare_member *r,
-			double **rows, size_t *n)
+static double *member_front(const struct attainment_plane *p, const struct dp_compare_member *r,
+			    size_t *n)
 {
 	double *all = dp_malloc(2 * r->n * sizeof *all + 1);
 	double *kept = dp_malloc(2 * r->n * sizeof *kept + 1);
-	size_t *who = dp_malloc(r->n * sizeof *who + 1), count = 0, have = 0;
-	int code = all && kept && who ? DP_OK : DP_E_NOMEM;
+	size_t *who = dp_malloc(r->n * sizeof *who + 1), have = 0;
 
-	for (size_t i = 0; i < r->n && code == DP_OK; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		double x = r->y[i * p->n + p->x], y = r->y[i * p->n + p->y];
 
 		if (!(x < p->ref[0] && y < p->ref[1]) || isinf(x) || isinf(y))
@@ -60,32 +59,22 @@ static int member_front(const struct attainment_plane *p, const struct dp_compar
 		all[2 * have] = x;
 		all[2 * have++ + 1] = y;
 	}
-	if (code == DP_OK)
-		code = dp_pareto_find_front(all, have, 2, who, &count);
-	for (size_t i = 0; i < count && code == DP_OK; i++) {
+	*n = dp_pareto_find_front(all, have, 2, who);
+	for (size_t i = 0; i < *n; i++) {
 		kept[2 * i] = all[2 * who[i]];
 		kept[2 * i + 1] = all[2 * who[i] + 1];
 	}
 	free(all);
 	free(who);
-	*rows = kept;
-	*n = count;
-	return code;
+	return kept;
 }
 
 /* All fronts of a group; the caller frees their rows. */
-static int group_fronts(const struct attainment_plane *p, const struct dp_compare_group *group,
-			struct dp_pareto_points *sets)
+static void group_fronts(const struct attainment_plane *p, const struct dp_compare_group *group,
+			 struct dp_pareto_points *sets)
 {
-	int code = DP_OK;
-
-	for (size_t k = 0; k < group->n && code == DP_OK; k++) {
-		double *rows = NULL;
-
-		code = member_front(p, &group->members[k], &rows, &sets[k].n);
-		sets[k].y = rows;
-	}
-	return code;
+	for (size_t k = 0; k < group->n; k++)
+		sets[k].y = member_front(p, &group->members[k], &sets[k].n);
 }
 
 static bool attainment_alloc(struct fig_attainment *a, size_t room)
@@ -150,17 +139,17 @@ int fig_compute_attainment(const struct study_groups *g, size_t group, double x_
 	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[group];
 	struct dp_pareto_points *sets = dp_calloc(rivals->n + 1, sizeof *sets);
 	const struct attainment_plane p = make_attainment_plane(g);
-	struct dp_attainment all = { 0 };
-	int code = sets ? group_fronts(&p, rivals, sets) : DP_E_NOMEM;
+	struct dp_attainment all;
+	int code = DP_OK;
 
 	*out = (struct fig_attainment){ .nmembers = rivals->n };
-	if (code == DP_OK)
-		code = dp_attainment_compute(sets, rivals->n, &all);
+	group_fronts(&p, rivals, sets);
+	all = dp_attainment_compute(sets, rivals->n);
 	if (code == DP_OK && !attainment_alloc(out, 2 * all.n_places + 1))
 		code = DP_E_NOMEM;
 	if (code == DP_OK)
 		attainment_build_staircase(out, &p, &all, x_to);
-	for (size_t k = 0; sets && k < rivals->n; k++)
+	for (size_t k = 0; k < rivals->n; k++)
 		free((double *)sets[k].y);
 	free(sets);
 	dp_attainment_free(&all);

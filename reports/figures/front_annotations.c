@@ -161,10 +161,9 @@ static int front_gather_lines(const struct report_data *r, struct front_data *d,
 
 int front_gather_annotations(const struct report_data *r, struct front_data *d, struct dp_err *err)
 {
-	int code = choices_find(d->study, &d->choices, err);
+	int code = gather_band(d, err);
 
-	if (code == DP_OK)
-		code = gather_band(d, err);
+	choices_find(d->study, &d->choices);
 	if (code == DP_OK)
 		code = gather_reevaluated_points(d, err);
 	return code == DP_OK ? front_gather_lines(r, d, err) : code;

@@ -364,11 +364,11 @@ static int gather_front(const struct report_data *r, bool linear, struct front_d
 	if ((code = fig_collect_points(s, &d->all, err)) != DP_OK ||
 	    (code = fig_study_front(s, &d->front, err)) != DP_OK ||
 	    (code = fig_reference_front_load(r, NAN, &d->reference, err)) != DP_OK ||
-	    (code = fig_reference_front_compare(&d->reference, s, &d->front, err)) != DP_OK ||
 	    (code = gather_paths(d, err)) != DP_OK || (code = gather_observed(d, err)) != DP_OK ||
 	    (code = gather_infeasible(d, err)) != DP_OK ||
 	    (code = front_gather_annotations(r, d, err)) != DP_OK)
 		return code;
+	fig_reference_front_compare(&d->reference, s, &d->front);
 	d->scale[PLOT_X] =
 		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
 	return d->all.n ? gather_points(d, err) : DP_OK;

@@ -83,13 +83,10 @@ static int hypervolume_gather(const struct report_data *r, void *data, const cha
 		return fig_nomem(err);
 	for (; d->n < r->nstudies; d->n++) {
 		struct hypervolume_line *line = &d->lines[d->n];
-		int code;
 
 		line->s = &r->studies[d->n];
 		line->initial_design_size = initial_design_end(line->s);
-		code = fig_compute_hypervolume_curve(line->s, d->path_parameter, &line->curve, err);
-		if (code != DP_OK)
-			return code;
+		fig_compute_hypervolume_curve(line->s, d->path_parameter, &line->curve);
 		d->max_seconds = fmax(d->max_seconds, total_cost_spent(line, FIG_COST_SECONDS));
 	}
 	d->y_min = lower_limit(d);

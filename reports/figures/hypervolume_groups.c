@@ -67,7 +67,7 @@ int fig_compute_mean_curve(const struct study_groups *g, size_t group, struct fi
 		const struct fig_trial_range which = { r->first_trial, r->end_trial,
 						       out->max_evaluations };
 
-		code = fig_compute_trials_curve(of[k], &which, NULL, &all[k], err);
+		fig_compute_trials_curve(of[k], &which, NULL, &all[k]);
 	}
 	if (code == DP_OK && !mean_curve_alloc(out, all[0].n))
 		code = fig_nomem(err);

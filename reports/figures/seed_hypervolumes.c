@@ -53,9 +53,9 @@ static int seeds_gather(const struct report_data *r, void *data, const char **wh
 		return DP_OK;
 	}
 	code = seeds_alloc(d, err);
-	return code == DP_OK ? dp_comparison_answer(&d->g->contests[BASIS_OBSERVED], &volume,
-						    &d->volumes, err)
-			     : code;
+	if (code == DP_OK)
+		d->volumes = dp_comparison_answer(&d->g->contests[BASIS_OBSERVED], &volume);
+	return code;
 }
 
 static void seeds_release(void *data)

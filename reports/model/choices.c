@@ -76,15 +76,13 @@ static void exclude_over_limit(const struct study_data *s, struct choice_values 
 }
 
 /* As `dparetoctl front --knee` finds it among what is left. */
-static int find_knee(const struct study_data *s, const struct choice_values *r, size_t *knee,
-		     struct dp_err *err)
+static size_t find_knee(const struct study_data *s, const struct choice_values *r)
 {
 	const struct dp_study *spec = s->state->spec;
-	size_t n = study_data_front_size(s), p = spec->nobjectives;
-	double *y = dp_calloc((n + 1) * p, sizeof *y), *ref = y ? y + n * p : NULL;
-	int code = y ? DP_OK : DP_E_NOMEM;
+	size_t n = study_data_front_size(s), p = spec->nobjectives, knee;
+	double *y = dp_calloc((n + 1) * p, sizeof *y), *ref = y + n * p;
 
-	for (size_t j = 0; code == DP_OK && j < p; j++) {
+	for (size_t j = 0; j < p; j++) {
 		const struct dp_objective *o = &spec->objectives[j];
 		const char *scale = dp_transform_text(o->transform);
 
@@ -96,36 +94,33 @@ static int find_knee(const struct study_data *s, const struct choice_values *r, 
 					: dp_objective_transform(scale, o->maximize,
 								 study_data_front_value(s, i, j));
 	}
-	if (code == DP_OK)
-		code = dp_pareto_find_knee(y, n, p, ref, knee);
+	knee = dp_pareto_find_knee(y, n, p, ref);
 	free(y);
-	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for a report");
+	return knee;
 }
 
 /* One standard error of the best, as `dparetoctl front --one-se --max epsilon=LIMIT` has
  * it; where nothing is known of the noise, the knee; where nothing is within the
  * anti-ideal, the best. */
-static int choose_recommended(const struct study_data *s, const struct choice_values *r,
-			      struct choices *out, struct dp_err *err)
+static void choose_recommended(const struct study_data *s, const struct choice_values *r,
+			       struct choices *out)
 {
 	size_t best = dp_pareto_find_min(r->y, r->n, 2, 1);
 	double error = best == SIZE_MAX ? NAN : study_data_front_std_error(s, best, s->y_obj);
-	int code = DP_OK;
 
 	if (best == SIZE_MAX)
-		return DP_OK;
+		return;
 	if (!isnan(error)) {
 		out->recommended = dp_pareto_find_one_se(r->y, r->n, 2, 1, error);
 		out->rule = CHOICE_ONE_SE;
-		return DP_OK;
+		return;
 	}
-	code = find_knee(s, r, &out->recommended, err);
+	out->recommended = find_knee(s, r);
 	out->rule = CHOICE_KNEE;
 	if (out->recommended == SIZE_MAX) {
 		out->recommended = best;
 		out->rule = CHOICE_BEST;
 	}
-	return code;
 }
 
 /* What is to be beaten: the commonest class, else the anti-ideal. */
@@ -158,10 +153,9 @@ static size_t choose_high_privacy(const struct study_data *s, const struct choic
 	return found;
 }
 
-int choices_find(const struct study_data *s, struct choices *out, struct dp_err *err)
+void choices_find(const struct study_data *s, struct choices *out)
 {
 	struct choice_values r = { 0 };
-	int code = DP_OK;
 
 	load_choice_values(s, &r);
 	*out = (struct choices){ .high_privacy = SIZE_MAX,
@@ -169,18 +163,13 @@ int choices_find(const struct study_data *s, struct choices *out, struct dp_err 
 				 .best_utility = SIZE_MAX,
 				 .best_over_limit = SIZE_MAX,
 				 .max_cost = NAN };
-	if (code == DP_OK) {
-		exclude_over_limit(s, &r, out);
-		code = choose_recommended(s, &r, out, err);
-	}
-	if (code == DP_OK) {
-		out->best_utility = dp_pareto_find_min(r.y, r.n, 2, 1);
-		out->high_privacy = choose_high_privacy(s, &r, out->best_utility);
-	}
+	exclude_over_limit(s, &r, out);
+	choose_recommended(s, &r, out);
+	out->best_utility = dp_pareto_find_min(r.y, r.n, 2, 1);
+	out->high_privacy = choose_high_privacy(s, &r, out->best_utility);
 	/* what is recommended may be as good at less */
-	if (code == DP_OK && out->recommended != SIZE_MAX && out->high_privacy != SIZE_MAX &&
+	if (out->recommended != SIZE_MAX && out->high_privacy != SIZE_MAX &&
 	    choice_cost(&r, out->high_privacy) > choice_cost(&r, out->recommended))
 		out->high_privacy = out->recommended;
 	free(r.y);
-	return code;
 }

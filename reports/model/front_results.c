@@ -146,9 +146,7 @@ void report_model_reevaluations(const struct study_data *s, struct report_arena 
 		out->reevaluated_size +=
 			dp_result_compute_reeval_stats(s->state, points[i], &again);
 	}
-	if (dp_results_reeval_hypervolume(s->state, points, n, &out->reevaluated_hypervolume) !=
-	    DP_OK)
-		arena->failed = true;
+	out->reevaluated_hypervolume = dp_results_reeval_hypervolume(s->state, points, n);
 	free(points);
 }
 

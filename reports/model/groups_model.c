@@ -41,11 +41,10 @@ static int compute_group_answers(const struct report_data *r, struct report_grou
 	const struct study_groups *g = r->groups;
 	int code = DP_OK;
 
-	for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++)
+	for (int by = 0; by < BASIS_COUNT; by++)
 		if (g->has_basis[by])
-			code = dp_comparison_answer(&g->contests[by], &volume, &f->hypervolumes[by],
-						    err);
-	if (code == DP_OK && f->at_option)
+			f->hypervolumes[by] = dp_comparison_answer(&g->contests[by], &volume);
+	if (f->at_option)
 		code = dp_comparison_answer_at(&g->contests[BASIS_OBSERVED], f->at_option,
 					       &f->level_answers, err);
 	return code;

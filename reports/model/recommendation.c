@@ -239,11 +239,9 @@ int report_model_add_recommendation(const struct study_data *s, struct report_mo
 	size_t n = study_data_front_size(s);
 	struct estimate *known = dp_calloc(n + 1, sizeof *known);
 	struct choices chosen;
-	int code = known ? choices_find(s, &chosen, err)
-			 : dp_fail(err, DP_E_NOMEM, "no memory for the report");
+	int code = study_data_estimate_front(s, s->y_obj, known, err);
 
-	if (code == DP_OK)
-		code = study_data_estimate_front(s, s->y_obj, known, err);
+	choices_find(s, &chosen);
 	if (code == DP_OK && n > 0 && report->front)
 		build_recommendation(s, report, &chosen, known);
 	free(known);

@@ -72,14 +72,12 @@ static int replay_selected_studies(struct report_data *r, const char *folder,
 static int load_smoothed_front(struct study_data *s, struct dp_proposer **models,
 			       struct dp_err *err)
 {
-	int code = dp_history_subset_load(s->state, &s->results, err);
+	int code;
 
-	*models = code == DP_OK ? dp_proposer_new(s->state->spec) : NULL;
-	if (code == DP_OK && !*models)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	if (code == DP_OK)
-		code = dp_smoothed_front_compute(*models, s->state->spec, &s->results, NULL,
-						 &s->smoothed, err);
+	s->results = dp_history_subset_load(s->state);
+	*models = dp_proposer_new(s->state->spec);
+	code = dp_smoothed_front_compute(*models, s->state->spec, &s->results, NULL, &s->smoothed,
+					 err);
 	s->uses_smoothed_front = code == DP_OK && dp_study_uses_smoothed_front(s->state->spec);
 	return code;
 }
@@ -144,12 +142,10 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 
 /* ---- subjects ---- */
 
-bool study_data_load_results(struct study_data *s)
+void study_data_load_results(struct study_data *s)
 {
 	s->points = dp_state_list_results(s->state, &s->npoints);
-	if (s->points)
-		study_data_detect_percent(s);
-	return s->points != NULL;
+	study_data_detect_percent(s);
 }
 
 static void choose_shown_objectives(struct study_data *s)
@@ -180,11 +176,8 @@ static int study_data_init(struct study_data *s, struct dp_study_state *state,
 
 	s->state = state;
 	choose_shown_objectives(s);
-	if (!study_data_load_results(s))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	code = dp_state_update_front(state, err);
-	if (code != DP_OK)
-		return code;
+	study_data_load_results(s);
+	dp_state_update_front(state);
 	if (models != SURROGATES_ALL) {
 		strcpy(s->no_surrogates_reason,
 		       "models are shown of the study alone that a report is about");

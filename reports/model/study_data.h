@@ -119,8 +119,8 @@ const char *study_data_name(const struct study_data *s);
 /* Gives the subjects the labels of the report; an error names a study that is not among
  * them. */
 DP_MUSTCHECK int report_data_apply_labels(struct report_data *r, struct dp_err *err);
-/* Lists its results, and finds which objectives are shares; false without memory. */
-bool study_data_load_results(struct study_data *s);
+/* Lists its results, and finds which objectives are shares. */
+void study_data_load_results(struct study_data *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the
  * result that one is, and the value of an objective that put it there. */
 size_t study_data_front_size(const struct study_data *s);
@@ -202,7 +202,7 @@ struct choices {
 		CHOICE_BEST,   /* and nothing is better than the anti-ideal */
 	} rule;                /* that recommends */
 };
-DP_MUSTCHECK int choices_find(const struct study_data *s, struct choices *out, struct dp_err *err);
+void choices_find(const struct study_data *s, struct choices *out);
 
 /* ---- surrogate_fit.c ---- */
 

@@ -47,7 +47,7 @@ static json_t *point_objectives(const void *part)
 {
 	const struct report_point *p = part;
 
-	return dp_objectives_json(p->study->state,
+	return dp_objectives_json(p->study->state->spec,
 				  dp_result_get_objectives(p->study->state, p->point));
 }
 
@@ -178,7 +178,7 @@ static json_t *best_objectives(const void *part)
 {
 	const struct report_best *b = part;
 
-	return dp_objectives_json(b->state, dp_result_get_objectives(b->state, b->point));
+	return dp_objectives_json(b->state->spec, dp_result_get_objectives(b->state, b->point));
 }
 
 static const struct json_field best_rows[] = {

@@ -16,7 +16,7 @@ struct hypervolume_curve {
 };
 
 /* Of a study's summary and the rows of its trials. */
-DP_MUSTCHECK int hypervolume_curve_compute(const json_t *summary, const struct trial_rows *rows,
-					   struct hypervolume_curve *out, struct dp_err *err);
+void hypervolume_curve_compute(const json_t *summary, const struct trial_rows *rows,
+			       struct hypervolume_curve *out);
 
 #endif

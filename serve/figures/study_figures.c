@@ -648,13 +648,8 @@ int study_figure_render_hypervolume(const struct figure_study *study,
 	struct hypervolume_curve *curve = dp_malloc(sizeof *curve);
 	struct plot_panel *a;
 	struct plot *p;
-	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
-			 : dp_fail(err, DP_E_NOMEM, "no memory for a curve");
 
-	if (code != DP_OK) {
-		free(curve);
-		return code;
-	}
+	hypervolume_curve_compute(study->summary, study->rows, curve);
 	p = figure_new(form, "hypervolume");
 	a = plot_panel(p, 0, 0);
 	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
@@ -672,34 +667,27 @@ int study_figure_render_hypervolume(const struct figure_study *study,
 	return figure_finish(p, form, out, err);
 }
 
-int study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out,
-				  struct dp_err *err)
+void study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out)
 {
 	enum {
 		WIDTH = 120,
 		HEIGHT = 28,
 		EDGE = 2
 	};
-	struct hypervolume_curve *curve = dp_malloc(sizeof *curve);
-	int code = curve ? hypervolume_curve_compute(study->summary, study->rows, curve, err)
-			 : dp_fail(err, DP_E_NOMEM, "no memory for a curve");
+	struct hypervolume_curve curve;
+	double most, ended;
 
-	if (code == DP_OK) {
-		double most = curve->volume[curve->n_points - 1],
-		       ended = curve->evaluations[curve->n_points - 1];
-
-		dp_buf_printf(out,
-			      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
-			      "%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
-			      "stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
-			      WIDTH, HEIGHT, WIDTH, HEIGHT);
-		for (size_t i = 0; i < curve->n_points && most > 0 && isfinite(most); i++)
-			dp_buf_printf(out, "%.1f,%.1f ",
-				      EDGE + (WIDTH - 2 * EDGE) * curve->evaluations[i] / ended,
-				      HEIGHT - EDGE -
-					      (HEIGHT - 2 * EDGE) * curve->volume[i] / most);
-		dp_buf_puts(out, "\"/></svg>\n");
-	}
-	free(curve);
-	return code;
+	hypervolume_curve_compute(study->summary, study->rows, &curve);
+	most = curve.volume[curve.n_points - 1];
+	ended = curve.evaluations[curve.n_points - 1];
+	dp_buf_printf(out,
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d "
+		      "%d\" width=\"%d\" height=\"%d\"><polyline fill=\"none\" "
+		      "stroke=\"#0072b2\" stroke-width=\"1.5\" points=\"",
+		      WIDTH, HEIGHT, WIDTH, HEIGHT);
+	for (size_t i = 0; i < curve.n_points && most > 0 && isfinite(most); i++)
+		dp_buf_printf(out, "%.1f,%.1f ",
+			      EDGE + (WIDTH - 2 * EDGE) * curve.evaluations[i] / ended,
+			      HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * curve.volume[i] / most);
+	dp_buf_puts(out, "\"/></svg>\n");
 }

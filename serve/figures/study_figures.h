@@ -41,7 +41,6 @@ DP_MUSTCHECK int study_figure_render_hypervolume(const struct figure_study *stud
 						 const struct figure_options *form,
 						 struct dp_buf *out, struct dp_err *err);
 /* The same as a line without axes, to stand in a table. */
-DP_MUSTCHECK int study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out,
-					       struct dp_err *err);
+void study_figure_render_sparkline(const struct figure_study *study, struct dp_buf *out);
 
 #endif

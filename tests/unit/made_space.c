@@ -56,9 +56,9 @@ struct study_data *made_subject(bool models)
 	s->privacy_obj = s->state->spec->objectives[0].privacy ? 0 : -1;
 	s->utility_obj = s->privacy_obj + 1;
 	s->y_obj = 1;
-	assert_true(study_data_load_results(s));
-	assert_int_equal(dp_state_update_front(s->state, &made_err), DP_OK);
-	assert_int_equal(dp_history_subset_load(s->state, &s->results, &made_err), DP_OK);
+	study_data_load_results(s);
+	dp_state_update_front(s->state);
+	s->results = dp_history_subset_load(s->state);
 	s->history = (struct dp_history){ .observations = s->results.known, .n = s->results.n };
 	s->surrogates = models ? dp_proposer_new(s->state->spec) : NULL;
 	if (models && dp_surrogate_fit(s->surrogates, &s->history, NULL, &made_err) != DP_OK) {

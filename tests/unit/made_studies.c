@@ -196,10 +196,10 @@ struct study_data *made_subjects(void)
 	for (size_t i = 0; i < made_report.nstudies; i++) {
 		struct dp_study_state *st = made_report.state.studies[i];
 
-		assert_int_equal(dp_state_update_front(st, &err), DP_OK);
+		dp_state_update_front(st);
 		made_report.studies[i] =
 			(struct study_data){ .state = st, .privacy_obj = -1, .y_obj = 1 };
-		assert_true(study_data_load_results(&made_report.studies[i]));
+		study_data_load_results(&made_report.studies[i]);
 		assert_int_equal(study_data_assess_surrogates(&made_report.studies[i], &err),
 				 DP_OK);
 	}

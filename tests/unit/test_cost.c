@@ -313,7 +313,7 @@ static double found_within(const struct dp_study *s, double seconds)
 		n++;
 	}
 	dp_proposer_free(p);
-	assert_int_equal(dp_hypervolume(y, n, 2, ref, &volume), DP_OK);
+	volume = dp_hypervolume(y, n, 2, ref);
 	return volume;
 }
 

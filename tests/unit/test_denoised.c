@@ -42,7 +42,7 @@ static void test_all_results(void **state)
 	made_trial("failed", x, none);
 	made_trial("diverged", x, none);
 	made_scatter(3, noisy_values);
-	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
+	r = dp_history_subset_load(st);
 	assert_int_equal(r.n, 24);
 	assert_int_equal(r.nimported, 0);
 	for (size_t i = 0; i < r.n; i++)
@@ -67,7 +67,7 @@ static void test_some_of_many_results(void **state)
 
 	(void)state;
 	made_scatter(2000, noisy_values);
-	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
+	r = dp_history_subset_load(st);
 	assert_in_range(r.n, DP_HISTORY_SUBSET_MAX / 2, DP_HISTORY_SUBSET_MAX);
 	for (size_t i = 1; i < r.n; i++)
 		assert_true(r.known[i - 1].trial < r.known[i].trial);
@@ -79,7 +79,7 @@ static void test_some_of_many_results(void **state)
 	/* not all of a front that is larger still */
 	st = made_study(SQUARE);
 	made_scatter(1000, on_the_line);
-	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
+	r = dp_history_subset_load(st);
 	assert_int_equal(st->nfront, 1000);
 	assert_int_equal(r.n, DP_HISTORY_SUBSET_MAX);
 	assert_int_equal(r.nfront, DP_HISTORY_SUBSET_MAX);
@@ -162,7 +162,7 @@ static void test_waypoints_are_recalled(void **state)
 	}
 	assert_true(known[4].y[0] == 2 && known[4].y[1] == 3 && isnan(known[5].y[0]));
 	free(known);
-	assert_int_equal(dp_history_subset_load(st, &r, &made_err), DP_OK);
+	r = dp_history_subset_load(st);
 	assert_int_equal(r.n, 5);
 	assert_int_equal(r.nfront, st->nfront);
 	for (size_t i = 0; i < r.nfront; i++) {
@@ -209,7 +209,7 @@ static void find_front(struct found *f)
 
 	*f = (struct found){ .st = st, .p = dp_proposer_new(st->spec) };
 	assert_non_null(f->p);
-	assert_int_equal(dp_history_subset_load(st, &f->r, &made_err), DP_OK);
+	f->r = dp_history_subset_load(st);
 	assert_int_equal(dp_smoothed_front_compute(f->p, st->spec, &f->r, NULL, &f->d, &made_err),
 			 DP_OK);
 }
@@ -240,7 +240,7 @@ static void check_front(struct found *f)
 		for (size_t i = 0; i < f->d.n; i++)
 			rows[i * p + j] = to_minimize(s, j, y[i * p + j]);
 	}
-	assert_int_equal(dp_hypervolume(rows, f->d.n, p, ref, &volume), DP_OK);
+	volume = dp_hypervolume(rows, f->d.n, p, ref);
 	assert_near(f->d.hypervolume, volume, 1e-12);
 	free(rows);
 	assert_int_equal(f->d.lo != NULL && f->d.hi != NULL, f->d.is_modelled);

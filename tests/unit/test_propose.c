@@ -103,7 +103,7 @@ static double reached(const struct run *r, const double *ref)
 
 	for (size_t i = 0; i < r->n; i++)
 		memcpy(y + 2 * i, r->known[i].y, 2 * sizeof *y);
-	assert_int_equal(dp_hypervolume(y, r->n, 2, ref, &v), DP_OK);
+	v = dp_hypervolume(y, r->n, 2, ref);
 	return v;
 }
 

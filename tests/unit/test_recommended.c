@@ -74,7 +74,7 @@ static void the_best_tested_point(void **state)
 	assert_int_equal(
 		read_levels(st->spec, "[{\"epsilon\":1},{\"error\":0.3},{\"epsilon\":0.4}]", &l),
 		DP_OK);
-	assert_int_equal(dp_level_queries_find_tested(st, &l, &made_err), DP_OK);
+	dp_level_queries_find_tested(st, &l);
 	assert_true(l.list[0].has_tested && l.list[0].tested_trial == 1);
 	assert_true(isnan(l.list[0].tested_checkpoint) && l.list[0].tested_objectives[1] == 0.3);
 	assert_true(l.list[1].has_tested && l.list[1].tested_trial == 2);
@@ -93,7 +93,7 @@ static void the_best_of_three_objectives(void **state)
 	TRIAL(V(0.3), V(4, 6, 5));
 	TRIAL(V(0.4), V(1, 20, 11)); /* outside */
 	assert_int_equal(read_levels(st->spec, "[{\"a\":2},{\"b\":5}]", &l), DP_OK);
-	assert_int_equal(dp_level_queries_find_tested(st, &l, &made_err), DP_OK);
+	dp_level_queries_find_tested(st, &l);
 	assert_int_equal(l.list[0].tested_trial, 1);
 	assert_int_equal(l.list[1].tested_trial, 2);
 }
@@ -132,8 +132,8 @@ static void the_answer(void **state)
 	made_scatter(40, by_noise);
 	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2},{\"epsilon\":1e-9}]", &q.levels),
 			 DP_OK);
-	assert_int_equal(dp_level_queries_find_tested(q.st, &q.levels, &made_err), DP_OK);
-	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
+	dp_level_queries_find_tested(q.st, &q.levels);
+	q.results = dp_history_subset_load(q.st);
 	assert_int_equal(find_all(&q, &all), DP_OK);
 	assert_int_equal(json_array_size(all), 2);
 	one = json_array_get(all, 0);
@@ -158,7 +158,7 @@ static void too_few_results(void **state)
 	q.st = made_study(STUDY);
 	TRIAL(V(1, 1), V(0.5, 0.4));
 	assert_int_equal(read_levels(q.st->spec, "[{\"epsilon\":2}]", &q.levels), DP_OK);
-	assert_int_equal(dp_history_subset_load(q.st, &q.results, &made_err), DP_OK);
+	q.results = dp_history_subset_load(q.st);
 	assert_int_equal(find_all(&q, &all), DP_E_FAILED);
 	assert_non_null(strstr(made_err.msg, "1 result: too few"));
 	dp_history_subset_free(&q.results);

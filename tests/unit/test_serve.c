@@ -992,8 +992,7 @@ static void test_growth(void **state)
 	assert_int_equal(dp_json_parse(FAKE_ANSWER, strlen(FAKE_ANSWER), &answer, &err), DP_OK);
 	ok = json_object_get(answer, "ok");
 	rows = trial_rows_from_json(json_object_get(ok, "trials"));
-	assert_int_equal(hypervolume_curve_compute(json_object_get(ok, "study"), rows, &g, &err),
-			 DP_OK);
+	hypervolume_curve_compute(json_object_get(ok, "study"), rows, &g);
 	trial_rows_unref(rows);
 	/* by hand, below (10, 1): (1, .5), then (2, .25), then (.5, .75) */
 	assert_int_equal(g.n_points, 4);
@@ -1029,8 +1028,7 @@ static void test_growth_of_paths(void **state)
 	(void)state;
 	assert_int_equal(dp_json_parse(text, sizeof text - 1, &v, &err), DP_OK);
 	rows = trial_rows_from_json(json_object_get(v, "rows"));
-	assert_int_equal(hypervolume_curve_compute(json_object_get(v, "summary"), rows, &g, &err),
-			 DP_OK);
+	hypervolume_curve_compute(json_object_get(v, "summary"), rows, &g);
 	trial_rows_unref(rows);
 	assert_int_equal(g.n_points, 4);
 	assert_true(g.volume[1] == 1 && g.volume[2] == 3 && g.volume[3] == 3);

@@ -253,7 +253,7 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h, con
 		for (size_t i = 0; p->output[j].is_exact && i < m; i++)
 			mean[j][i] = exact_at(p, j, u + i, ld);
 	}
-	assert_int_equal(dp_hypervolume(y, count, np, ref, &before), DP_OK);
+	before = dp_hypervolume(y, count, np, ref);
 	dp_rng_init(&rng, 7, DP_RNG_TEST, 1, 0);
 	for (int draw = 0; draw < DRAWS; draw++) {
 		for (size_t j = 0; j < np; j++) {
@@ -270,7 +270,7 @@ static double drawn_union(struct dp_proposer *p, const struct dp_history *h, con
 					dp__objective_from_model(&s->objectives[j], z);
 			}
 		}
-		assert_int_equal(dp_hypervolume(y, count + m, np, ref, &after), DP_OK);
+		after = dp_hypervolume(y, count + m, np, ref);
 		sum += (after - before) / DRAWS;
 		square += (after - before) * (after - before) / DRAWS;
 	}

@@ -12,16 +12,13 @@
 /* ---- snapshots ---- */
 
 /* The results as models for people take them. */
-static bool model_query_snapshot_results(struct proposal_job *job)
+static void model_query_snapshot_results(struct proposal_job *job)
 {
 	struct dp_study_state *s = job->study->state;
-	struct dp_err err;
 
 	dp_history_subset_free(&job->results); /* of a question that could not be asked */
-	if (dp_history_subset_load(s, &job->results, &err) != DP_OK)
-		return false;
+	job->results = dp_history_subset_load(s);
 	job->is_subset = dp_history_count_results(s) > job->results.n;
-	return true;
 }
 
 /* With what else is shown at this moment. */
@@ -29,29 +26,18 @@ bool model_query_snapshot_front(struct proposal_job *job)
 {
 	struct dp_study_state *s = job->study->state;
 
-	if (!model_query_snapshot_results(job))
-		return false;
+	model_query_snapshot_results(job);
 	json_decref(job->front_reply); /* likewise */
 	job->front = (struct smoothed_front){ .results_version = s->results_version };
 	job->front_reply = dp_state_smoothed_result_json(s, 0, json_array());
-	if (!job->front_reply) {
-		dp_history_subset_free(&job->results);
-		return false;
-	}
 	return true;
 }
 
 bool model_query_snapshot_recommend(struct proposal_job *job)
 {
-	struct dp_err err;
-
-	if (!model_query_snapshot_results(job))
-		return false;
-	if (recommend_query_snapshot(job->later_recommend_queries, job->study->state, &err) ==
-	    DP_OK)
-		return true;
-	dp_history_subset_free(&job->results);
-	return false;
+	model_query_snapshot_results(job);
+	recommend_query_snapshot(job->later_recommend_queries, job->study->state);
+	return true;
 }
 
 /* ---- the next point ---- */
@@ -146,8 +132,8 @@ void model_query_finish_front(struct proposal_job *job)
 				 dp_json_real(job->front.hypervolume)) != 0 ||
 	     json_object_set(job->front_reply, "front", job->front.rows) != 0))
 		job->code = dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
-	if (job->code == DP_OK && !dp_front_json_add_reevals(job->study->state, job->front_reply))
-		job->code = dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
+	if (job->code == DP_OK)
+		dp_front_json_add_reevals(job->study->state, job->front_reply);
 	model_query_reply(job, &job->recipients, job->front_reply);
 	job->front_reply = NULL;
 	smoothed_front_clear(&job->front);
@@ -162,10 +148,7 @@ json_t *smoothed_front_json(struct study *study)
 		return NULL;
 	o = dp_state_smoothed_result_json(study->state, study->smoothed_front->hypervolume,
 					  json_incref(study->smoothed_front->rows));
-	if (o && !dp_front_json_add_reevals(study->state, o)) {
-		json_decref(o);
-		return NULL;
-	}
+	dp_front_json_add_reevals(study->state, o);
 	return o;
 }
 

@@ -45,14 +45,10 @@ int recommend_query_add(struct recommend_query **list, struct study *study, uint
 	return DP_OK;
 }
 
-int recommend_query_snapshot(struct recommend_query *list, const struct dp_study_state *s,
-			     struct dp_err *err)
+void recommend_query_snapshot(struct recommend_query *list, const struct dp_study_state *s)
 {
-	int code = DP_OK;
-
-	for (struct recommend_query *r = list; r && code == DP_OK; r = r->next)
-		code = dp_level_queries_find_tested(s, &r->levels, err);
-	return code;
+	for (struct recommend_query *r = list; r; r = r->next)
+		dp_level_queries_find_tested(s, &r->levels);
 }
 
 void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p,

@@ -13,8 +13,7 @@ struct recommend_query;
 DP_MUSTCHECK int recommend_query_add(struct recommend_query **list, struct study *study,
 				     uint64_t client, const json_t *levels, struct dp_err *err);
 /* Looks at what is tested now. */
-DP_MUSTCHECK int recommend_query_snapshot(struct recommend_query *list,
-					  const struct dp_study_state *s, struct dp_err *err);
+void recommend_query_snapshot(struct recommend_query *list, const struct dp_study_state *s);
 /* On a worker thread: finds all answers. What fails for one fails for that one alone. */
 void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p,
 			     const struct dp_study *spec, const struct dp_history_subset *r,

@@ -146,38 +146,7 @@ struct dp_observation *dp_history_load(const struct dp_study_state *s, bool for_
 	return known;
 }
 
-/* ---- for people ---- */
-
-/* All results in the order of dp_history_load(), those of diverged trials too. */
-struct results_list {
-	struct dp_result_id *ids; /* (n) */
-	size_t n, *first;         /* (ntrials + 1) where those of a trial begin */
-};
-
-static bool trial_has_objectives(const struct dp_trial *t)
-{
-	return t->status == DP_TRIAL_OK || t->status == DP_TRIAL_DIVERGED;
-}
-
-/* How many results a trial has. point: gets them, or NULL. */
-static size_t list_trial_results(const struct dp_study_state *s, const struct dp_trial *t,
-				 struct dp_result_id *point)
-{
-	size_t n = 0;
-
-	for (uint32_t w = 0; t->checkpoints && w < t->checkpoints->count; w++) {
-		if (!dp_checkpoint_is_result(s, t->checkpoints, w))
-			continue;
-		if (point)
-			point[n] = (struct dp_result_id){ t->number, (int32_t)w };
-		n++;
-	}
-	if (!trial_has_objectives(t))
-		return n;
-	if (point)
-		point[n] = (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL };
-	return n + 1;
-}
+/* ---- a subset ---- */
 
 size_t dp_history_count_results(const struct dp_study_state *s)
 {
@@ -186,36 +155,8 @@ size_t dp_history_count_results(const struct dp_study_state *s)
 	if (s->spec->trainer.learning_curve.points == 0)
 		return n + s->ok + s->diverged;
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		n += list_trial_results(s, s->trials[i], NULL);
+		n += dp_trial_list_results(s, s->trials[i], true, NULL);
 	return n;
-}
-
-static void results_list_free(struct results_list *l)
-{
-	free(l->ids);
-	free(l->first);
-}
-
-static bool results_list_new(const struct dp_study_state *s, struct results_list *l)
-{
-	l->n = 0;
-	l->ids = dp_malloc((dp_history_count_results(s) + 1) * sizeof *l->ids);
-	l->first = dp_malloc(((size_t)s->ntrials + 1) * sizeof *l->first);
-	for (uint32_t i = 0; l->ids && l->first && i < s->ntrials; i++) {
-		l->first[i] = l->n;
-		l->n += list_trial_results(s, s->trials[i], l->ids + l->n);
-	}
-	return l->ids && l->first;
-}
-
-/* Where a result is in the list; it is there. */
-static size_t result_list_find(const struct results_list *l, struct dp_result_id p)
-{
-	size_t i = l->first[p.trial];
-
-	while (l->ids[i].checkpoint != p.checkpoint)
-		i++;
-	return i;
 }
 
 /* Does one of `steps` even steps through n things end at the i-th? */
@@ -224,91 +165,59 @@ static bool is_sampled_position(size_t i, size_t n, size_t steps)
 	return steps >= n || i * steps / n != (i + 1) * steps / n;
 }
 
-/* Marks the results of the observed front that are taken; how many. */
-static size_t mark_front_results(const struct dp_study_state *s, const struct results_list *l,
-				 bool *taken)
+/* A result of the study's own: is it taken, and where it is in the subset then. */
+struct subset_candidate {
+	bool is_taken;
+	size_t position;
+};
+
+struct dp_history_subset dp_history_subset_load(struct dp_study_state *s)
 {
-	size_t n = 0;
+	size_t all = dp_history_count_results(s), steps = all, own = 0, of_front = 0, seen = 0;
+	struct dp_result_id *ids = dp_malloc((all + 1) * sizeof *ids);
+	struct subset_candidate *list = dp_calloc(all + 1, sizeof *list), **front;
+	size_t *first = dp_malloc(((size_t)s->ntrials + 1) * sizeof *first);
+	struct dp_history_subset out = { 0 };
 
-	for (uint32_t i = 0; i < s->nfront; i++) {
-		bool take = is_sampled_position(i, s->nfront, DP_HISTORY_SUBSET_MAX);
-
-		taken[result_list_find(l, s->front[i])] = take;
-		n += take;
+	dp_state_update_front(s);
+	for (uint32_t i = 0; i < s->ntrials; i++) {
+		first[i] = own;
+		own += dp_trial_list_results(s, s->trials[i], true, ids + own);
 	}
-	return n;
-}
-
-/* place: where the results of the list are among those that are taken; -1: not there. */
-static void fill_front_positions(const struct dp_study_state *s, const struct results_list *l,
-				 const int64_t *place, struct dp_history_subset *out)
-{
+	/* those of the front are taken; of one that is too large, some */
+	front = dp_malloc((s->nfront + 1) * sizeof *front);
 	for (uint32_t i = 0; i < s->nfront; i++) {
-		int64_t at = place[result_list_find(l, s->front[i])];
+		size_t k = first[s->front[i].trial];
 
-		if (at >= 0)
-			out->front[out->nfront++] = (size_t)at;
+		while (ids[k].checkpoint != s->front[i].checkpoint)
+			k++;
+		front[i] = &list[k];
+		front[i]->is_taken = is_sampled_position(i, s->nfront, DP_HISTORY_SUBSET_MAX);
+		of_front += front[i]->is_taken;
 	}
-}
-
-static void load_marked_results(const struct dp_study_state *s, const struct results_list *l,
-				const bool *taken, size_t steps, int64_t *place,
-				struct dp_history_subset *out)
-{
-	size_t all = s->nimported + l->n, seen = 0;
-
+	if (all > DP_HISTORY_SUBSET_MAX)
+		steps = DP_HISTORY_SUBSET_MAX - of_front;
+	out.known = dp_calloc(steps + of_front + 1, sizeof *out.known);
+	out.front = dp_calloc(of_front + 1, sizeof *out.front);
 	for (uint32_t i = 0; i < s->nimported; i++)
 		if (is_sampled_position(seen++, all, steps))
-			load_imported_result(s, &s->imported[i], &out->known[out->n++]);
-	out->nimported = out->n;
-	for (size_t i = 0; i < l->n; i++) {
-		place[i] = -1;
-		if (!(is_sampled_position(seen++, all, steps) || taken[i]))
+			load_imported_result(s, &s->imported[i], &out.known[out.n++]);
+	out.nimported = out.n;
+	for (size_t i = 0; i < own; i++) {
+		list[i].is_taken |= is_sampled_position(seen++, all, steps);
+		if (!list[i].is_taken)
 			continue;
-		place[i] = (int64_t)out->n;
-		load_result(s, l->ids[i], &out->known[out->n++]);
+		list[i].position = out.n;
+		load_result(s, ids[i], &out.known[out.n++]);
 	}
-}
-
-/* Fills the results from the list of all. */
-static int fill_history_subset(const struct dp_study_state *s, const struct results_list *l,
-			       struct dp_history_subset *out)
-{
-	size_t all = s->nimported + l->n, steps = all, of_front = 0;
-	bool *taken = dp_calloc(l->n + 1, sizeof *taken);
-	int64_t *place = dp_calloc(l->n + 1, sizeof *place);
-
-	if (taken && place) {
-		of_front = mark_front_results(s, l, taken);
-		if (all > DP_HISTORY_SUBSET_MAX)
-			steps = DP_HISTORY_SUBSET_MAX - of_front;
-		out->known = dp_calloc(steps + of_front + 1, sizeof *out->known);
-		out->front = dp_calloc(of_front + 1, sizeof *out->front);
-	}
-	if (out->known && out->front) {
-		load_marked_results(s, l, taken, steps, place, out);
-		fill_front_positions(s, l, place, out);
-	}
-	free(taken);
-	free(place);
-	return out->known && out->front ? DP_OK : DP_E_NOMEM;
-}
-
-int dp_history_subset_load(struct dp_study_state *s, struct dp_history_subset *out,
-			   struct dp_err *err)
-{
-	struct results_list list;
-	int code = dp_state_update_front(s, err);
-
-	*out = (struct dp_history_subset){ 0 };
-	if (code != DP_OK)
-		return code;
-	code = results_list_new(s, &list) ? fill_history_subset(s, &list, out) : DP_E_NOMEM;
-	results_list_free(&list);
-	if (code == DP_OK)
-		return DP_OK;
-	dp_history_subset_free(out);
-	return dp_fail(err, code, "no memory for the results of a study");
+	for (uint32_t i = 0; i < s->nfront; i++)
+		if (front[i]->is_taken)
+			out.front[out.nfront++] = front[i]->position;
+	free(ids);
+	free(list);
+	free(first);
+	free(front);
+	return out;
 }
 
 void dp_history_subset_free(struct dp_history_subset *r)

@@ -7,7 +7,7 @@
 /* Everything that is known of the study: what it took over from another one, then its
  * trials by number, of each the waypoints and then its own. `for_proposal`: of a
  * deterministic study, results that its next proposal may not depend on yet count as
- * pending. The caller frees the array, which is never NULL but without memory. */
+ * pending. The caller frees the array. */
 struct dp_observation *dp_history_load(const struct dp_study_state *s, bool for_proposal,
 				       size_t *n);
 
@@ -23,8 +23,7 @@ struct dp_history_subset {
 	size_t *front, nfront;        /* positions in known of the observed front, in its order;
 				       * of one that is too large some */
 };
-DP_MUSTCHECK int dp_history_subset_load(struct dp_study_state *s, struct dp_history_subset *out,
-					struct dp_err *err);
+struct dp_history_subset dp_history_subset_load(struct dp_study_state *s);
 void dp_history_subset_free(struct dp_history_subset *r);
 /* How many results there are in all. */
 size_t dp_history_count_results(const struct dp_study_state *s);

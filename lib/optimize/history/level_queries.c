@@ -1,4 +1,4 @@
-/* recommended.c - settings for points of a study's front, beside what was tested. */
+/* level_queries.c - settings for points of a study's front, beside what was tested. */
 #include "optimize/history/level_queries.h"
 
 #include "base/json.h"
@@ -88,41 +88,35 @@ static bool meets_level(const struct dp_study *study, const struct dp_recommend_
 							    : value <= level->value;
 }
 
-static void update_best_tested(const struct dp_study_state *s, struct dp_result_id p,
-			       struct dp_level_query *l, double *least)
-{
-	const double *y = dp_result_get_objectives(s, p);
-	double cost = dp_recommend_level_cost(s->spec, &l->level, y);
-
-	if (!meets_level(s->spec, &l->level, get_observed_output(s, p, l->level.output)) ||
-	    (l->has_tested && !(cost < *least)))
-		return;
-	*least = cost;
-	l->has_tested = true;
-	l->tested_trial = p.trial;
-	l->tested_checkpoint = dp_result_checkpoint_value(s, p);
-	memcpy(l->tested_objectives, y, s->spec->nobjectives * sizeof *y);
-}
-
-int dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_level_queries *l,
-				 struct dp_err *err)
+void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_level_queries *l)
 {
 	size_t n;
 	struct dp_result_id *points = dp_state_list_results(s, &n);
 	double least[DP_LEVEL_QUERIES_MAX];
 
-	if (!points)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the results of a study");
 	for (size_t k = 0; k < l->n; k++)
 		l->list[k].has_tested = false;
 	for (size_t i = 0; i < n; i++) {
+		const double *y = dp_result_get_objectives(s, points[i]);
+
 		if (!dp_result_is_feasible(s, points[i]))
 			continue;
-		for (size_t k = 0; k < l->n; k++)
-			update_best_tested(s, points[i], &l->list[k], &least[k]);
+		for (size_t k = 0; k < l->n; k++) {
+			struct dp_level_query *q = &l->list[k];
+			double cost = dp_recommend_level_cost(s->spec, &q->level, y);
+
+			if (!meets_level(s->spec, &q->level,
+					 get_observed_output(s, points[i], q->level.output)) ||
+			    (q->has_tested && !(cost < least[k])))
+				continue;
+			least[k] = cost;
+			q->has_tested = true;
+			q->tested_trial = points[i].trial;
+			q->tested_checkpoint = dp_result_checkpoint_value(s, points[i]);
+			memcpy(q->tested_objectives, y, s->spec->nobjectives * sizeof *y);
+		}
 	}
 	free(points);
-	return DP_OK;
 }
 
 /* ---- the answer ---- */
@@ -133,75 +127,15 @@ json_t *dp_predicted_json(const struct dp_prediction *q)
 			 dp_json_real(q->lo), "high", dp_json_real(q->hi));
 }
 
-/* Adds a member; without memory *object becomes NULL. */
-static void put_member(json_t **object, const char *name, json_t *value)
-{
-	if (!*object) {
-		json_decref(value);
-		return;
-	}
-	if (json_object_set_new(*object, name, value) == 0)
-		return;
-	json_decref(*object);
-	*object = NULL;
-}
-
-static json_t *computed_json(const struct dp_study *s, const double *privacy)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < s->nobjectives; i++)
-		if (dp_output_is_computed(s, i))
-			put_member(&o, s->objectives[i].name, dp_json_real(privacy[i]));
-	return o;
-}
-
+/* Predictions of the objectives that are not computed. */
 static json_t *intervals_json(const struct dp_study *s, const struct dp_prediction *q)
 {
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < s->nobjectives; i++)
 		if (!dp_output_is_computed(s, i))
-			put_member(&o, s->objectives[i].name, dp_predicted_json(&q[i]));
+			json_object_set_new(o, s->objectives[i].name, dp_predicted_json(&q[i]));
 	return o;
-}
-
-static json_t *constraints_json(const struct dp_study *s, const struct dp_recommendation *r)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < s->nconstraints; i++)
-		put_member(&o, s->constraints[i].metric,
-			   dp_predicted_json(&r->predicted[s->nobjectives + i]));
-	return o;
-}
-
-static json_t *tested_json(const struct dp_study *s, const struct dp_level_query *l)
-{
-	json_t *y = json_object();
-
-	for (size_t i = 0; i < s->nobjectives; i++)
-		put_member(&y, s->objectives[i].name, dp_json_real(l->tested_objectives[i]));
-	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->tested_trial, "at",
-			 dp_checkpoint_value_json(l->tested_checkpoint), "objectives", y);
-}
-
-static json_t *nearest_json(const struct dp_history_subset *r,
-			    const struct dp_recommendation *found)
-{
-	const struct dp_observation *k = &r->known[found->nearest_observation];
-
-	return json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
-			 dp_checkpoint_value_json(k->checkpoint > 0 ? k->checkpoint : NAN),
-			 "distance", dp_json_real(found->distance));
-}
-
-static json_t *trust_json(const struct dp_study *s, const struct dp_model_trust *t)
-{
-	return json_pack("{s:s, s:o, s:o, s:I, s:b, s:s?}", "of", dp_output_name(s, t->output),
-			 "leave_one_out", dp_json_real(t->rms_error), "coverage",
-			 dp_json_real(t->coverage), "neighbours", (json_int_t)t->n_neighbours,
-			 "trusted", t->is_trusted, "why", t->is_trusted ? NULL : t->reason);
 }
 
 static json_t *level_json(const struct dp_study *s, const struct dp_recommend_level *level)
@@ -209,7 +143,8 @@ static json_t *level_json(const struct dp_study *s, const struct dp_recommend_le
 	return json_pack("{s:o}", dp_output_name(s, level->output), dp_json_real(level->value));
 }
 
-/* What the models expect of the best tested point: observed it is the luckiest. */
+/* What the models expect of the best tested point, whose observed values have selection
+ * bias. */
 struct tested_prediction {
 	bool is_known;
 	bool is_as_good; /* as what is recommended: it has the level and is worth as much */
@@ -260,30 +195,51 @@ static int predict_tested_point(struct dp_proposer *p, const struct dp_study *s,
 	return DP_OK;
 }
 
-static json_t *tested_prediction_json(const struct dp_study *s, const struct tested_prediction *e)
-{
-	if (!e->is_known)
-		return json_null();
-	return json_pack("{s:o, s:b}", "predicted", intervals_json(s, e->output), "as_good",
-			 e->is_as_good);
-}
-
 static json_t *recommended_json(const struct dp_study *s, const struct dp_history_subset *r,
 				const struct dp_level_query *l,
 				const struct dp_recommendation *found,
 				const struct tested_prediction *expected)
 {
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
-			 level_json(s, &l->level), "holds",
-			 dp_output_is_maximized(s, l->level.output) ? "at least" : "at most",
-			 "parameters", dp_space_to_json(s, found->x), "objectives",
-			 computed_json(s, found->privacy), "predicted",
-			 intervals_json(s, found->predicted), "constraints",
-			 constraints_json(s, found), "tested",
-			 l->has_tested ? tested_json(s, l) : json_null(), "expected",
-			 tested_prediction_json(s, expected), "nearest",
-			 found->nearest_observation < r->n ? nearest_json(r, found) : json_null(),
-			 "trust", trust_json(s, &found->trust));
+	const struct dp_model_trust *trust = &found->trust;
+	json_t *computed = json_object(), *constraints = json_object(), *tested = json_null(),
+	       *nearest = json_null();
+
+	for (size_t i = 0; i < s->nobjectives; i++)
+		if (dp_output_is_computed(s, i))
+			json_object_set_new(computed, s->objectives[i].name,
+					    dp_json_real(found->privacy[i]));
+	for (size_t i = 0; i < s->nconstraints; i++)
+		json_object_set_new(constraints, s->constraints[i].metric,
+				    dp_predicted_json(&found->predicted[s->nobjectives + i]));
+	if (l->has_tested)
+		tested = json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->tested_trial, "at",
+				   dp_checkpoint_value_json(l->tested_checkpoint), "objectives",
+				   dp_objectives_json(s, l->tested_objectives));
+	if (found->nearest_observation < r->n) {
+		const struct dp_observation *k = &r->known[found->nearest_observation];
+
+		nearest =
+			json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)k->trial, "at",
+				  dp_checkpoint_value_json(k->checkpoint > 0 ? k->checkpoint : NAN),
+				  "distance", dp_json_real(found->distance));
+	}
+	return json_pack(
+		"{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at",
+		level_json(s, &l->level), "holds",
+		dp_output_is_maximized(s, l->level.output) ? "at least" : "at most", "parameters",
+		dp_space_to_json(s, found->x), "objectives", computed, "predicted",
+		intervals_json(s, found->predicted), "constraints", constraints, "tested", tested,
+		"expected",
+		expected->is_known
+			? json_pack("{s:o, s:b}", "predicted", intervals_json(s, expected->output),
+				    "as_good", expected->is_as_good)
+			: json_null(),
+		"nearest", nearest, "trust",
+		json_pack("{s:s, s:o, s:o, s:I, s:b, s:s?}", "of", dp_output_name(s, trust->output),
+			  "leave_one_out", dp_json_real(trust->rms_error), "coverage",
+			  dp_json_real(trust->coverage), "neighbours",
+			  (json_int_t)trust->n_neighbours, "trusted", trust->is_trusted, "why",
+			  trust->is_trusted ? NULL : trust->reason));
 }
 
 static int fail_too_few(const struct dp_study *s, const struct dp_history_subset *r,
@@ -325,7 +281,7 @@ static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 				 dp_json_from_error(err));
 	else if (code != DP_OK)
 		return code;
-	return *out ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a recommendation");
+	return DP_OK;
 }
 
 int dp_level_queries_recommend(struct dp_proposer *p, const struct dp_study *study,
@@ -352,8 +308,8 @@ int dp_level_queries_recommend(struct dp_proposer *p, const struct dp_study *stu
 		json_t *one = NULL;
 
 		code = recommend_level(p, study, r, &l->list[i], cancel, &one, err);
-		if (code == DP_OK && json_array_append_new(*out, one) != 0)
-			code = dp_fail(err, DP_E_NOMEM, "no memory for the answer");
+		if (code == DP_OK)
+			json_array_append_new(*out, one);
 	}
 	if (code != DP_OK) {
 		json_decref(*out);

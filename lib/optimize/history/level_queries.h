@@ -1,4 +1,4 @@
-/* recommended.h - settings for points of a study's front, beside what was tested. */
+/* level_queries.h - settings for points of a study's front, beside what was tested. */
 #ifndef DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #define DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #include "optimize/recommend/recommend.h"
@@ -25,8 +25,7 @@ struct dp_level_queries {
 DP_MUSTCHECK int dp_level_queries_parse(const struct dp_study *study, const json_t *levels,
 					struct dp_level_queries *out, struct dp_err *err);
 /* Looks for the best tested point of each, by what was observed. */
-DP_MUSTCHECK int dp_level_queries_find_tested(const struct dp_study_state *s,
-					      struct dp_level_queries *l, struct dp_err *err);
+void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_level_queries *l);
 /* [{"at":{...},"parameters":{...},...},...]: docs/protocol.md. One that is impossible has
  * an "error" instead. A pure function of study and results; the proposer may keep models
  * from before, and is then to be fitted or asked anew. On any thread that has the

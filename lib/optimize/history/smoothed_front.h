@@ -1,7 +1,7 @@
 /* smoothed_front.h - the front of a study by what models make of its results.
  *
- * A front of observed means is a front of lucky runs. Here its points are chosen by the
- * posterior means of models of all results. */
+ * A front of observed means has selection bias: the best of many noisy results is
+ * optimistic. Here its points are chosen by the posterior means of models of all results. */
 #ifndef DP_OPTIMIZE_HISTORY_SMOOTHED_FRONT_H
 #define DP_OPTIMIZE_HISTORY_SMOOTHED_FRONT_H
 #include "optimize/history/history.h"
@@ -29,8 +29,7 @@ DP_MUSTCHECK int dp_smoothed_front_compute(struct dp_proposer *p, const struct d
 					   struct dp_err *err);
 void dp_smoothed_front_free(struct dp_smoothed_front *d);
 /* The rows of the contract's "front": those of dp_result_json(), with "denoised" and its
- * interval, "denoised_low" and "denoised_high": null without models. NULL without memory.
- */
+ * interval, "denoised_low" and "denoised_high": null without models. */
 json_t *dp_smoothed_front_json(const struct dp_study *study, const struct dp_history_subset *r,
 			       const struct dp_smoothed_front *d);
 

@@ -1,4 +1,4 @@
-/* whole.c - what a whole study has cost, all its trainings together. */
+/* total_privacy_loss.c - the privacy loss of all training runs of a study together. */
 #include "optimize/history/total_privacy_loss.h"
 
 #include "base/json.h"
@@ -61,30 +61,24 @@ static void started_runs_add_trial(const struct dp_study_state *s, const struct 
 		dp_renyi_add(out->renyi_spent, dp_renyi_multiply(times, t->renyi_per_run));
 }
 
-int dp_started_runs_collect(const struct dp_study_state *s, struct dp_started_runs *out,
-			    struct dp_err *err)
+struct dp_started_runs dp_started_runs_collect(const struct dp_study_state *s)
 {
-	size_t n;
+	struct dp_started_runs out = { .is_as_planned = is_run_as_planned(s),
+				       .is_accounting_recorded = s->accounting != NULL };
+	size_t n = (size_t)s->ntrials + s->reevals.ntrials;
 
-	*out = (struct dp_started_runs){ .is_as_planned = is_run_as_planned(s),
-					 .is_accounting_recorded = s->accounting != NULL };
 	if (s->accounting)
-		out->accounting = *s->accounting;
+		out.accounting = *s->accounting;
 	else
-		dp_odometer_init_default(&out->accounting.odometer);
-	n = (size_t)s->ntrials + s->reevals.ntrials;
-	out->x = dp_malloc((n * s->spec->nparams + 1) * sizeof *out->x);
-	out->stop_at = dp_malloc((n + 1) * sizeof *out->stop_at);
-	out->counts = dp_malloc((n + 1) * sizeof *out->counts);
-	if (!out->x || !out->stop_at || !out->counts) {
-		dp_started_runs_free(out);
-		return dp_fail(err, DP_E_NOMEM, "no memory for the trainings");
-	}
+		dp_odometer_init_default(&out.accounting.odometer);
+	out.x = dp_malloc((n * s->spec->nparams + 1) * sizeof *out.x);
+	out.stop_at = dp_malloc((n + 1) * sizeof *out.stop_at);
+	out.counts = dp_malloc((n + 1) * sizeof *out.counts);
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		started_runs_add_trial(s, s->trials[i], out);
+		started_runs_add_trial(s, s->trials[i], &out);
 	for (uint32_t i = 0; i < s->reevals.ntrials; i++)
-		started_runs_add_trial(s, s->reevals.trials[i], out);
-	return DP_OK;
+		started_runs_add_trial(s, s->reevals.trials[i], &out);
+	return out;
 }
 
 void dp_started_runs_free(struct dp_started_runs *t)
@@ -96,45 +90,6 @@ void dp_started_runs_free(struct dp_started_runs *t)
 }
 
 /* ---- composition ---- */
-
-struct composition_items {
-	struct dp_composition_item *items; /* (n) */
-	double *values;                    /* (n x DP_PRIVACY_KEYS_MAX) */
-	size_t n;
-};
-
-/* Adds what was done at one setting, so many times over. */
-static void composition_items_add(struct composition_items *w, const struct dp_composition_items *u,
-				  uint32_t times)
-{
-	for (size_t k = 0; k < u->n; k++, w->n++) {
-		double *values = w->values + w->n * DP_PRIVACY_KEYS_MAX;
-
-		memcpy(values, u->values[k], sizeof u->values[k]);
-		w->items[w->n] = (struct dp_composition_item){ u->items[k].mechanism, values,
-							       u->items[k].times * times };
-	}
-}
-
-static int composition_items_collect(const struct dp_study *study, const struct dp_started_runs *t,
-				     size_t objective, struct composition_items *w,
-				     struct dp_err *err)
-{
-	size_t each = study->objectives[objective].privacy->nuses;
-
-	w->items = dp_calloc(t->n * each + 1, sizeof *w->items);
-	w->values = dp_calloc((t->n * each + 1) * DP_PRIVACY_KEYS_MAX, sizeof *w->values);
-	for (size_t i = 0; i < t->n; i++) {
-		struct dp_composition_items uses;
-		int code = dp_accounting_items(study, objective, t->x + i * study->nparams,
-					       t->stop_at[i], &uses, err);
-
-		if (code != DP_OK)
-			return code;
-		composition_items_add(w, &uses, t->counts[i]);
-	}
-	return DP_OK;
-}
 
 /* May a checkpoint of a training cost more than its end? Then no one setting stands for
  * the training, but its curve does. */
@@ -150,44 +105,41 @@ static bool has_costlier_checkpoint(const struct dp_study *study, const struct d
 	return false;
 }
 
-/* Epsilon of all trainings at out->delta, had they been fixed beforehand. */
+/* Epsilon of all training runs at out->delta, had their settings been fixed beforehand. */
 static int compute_fixed_composition(const struct dp_study *study, const struct dp_started_runs *t,
 				     size_t objective, struct dp_total_privacy *out,
 				     struct dp_err *err)
 {
-	struct composition_items w = { 0 };
+	size_t room = t->n * study->objectives[objective].privacy->nuses + 1, n = 0;
+	struct dp_composition_item *items = dp_calloc(room, sizeof *items);
+	double *values = dp_calloc(room * DP_PRIVACY_KEYS_MAX, sizeof *values);
+	struct dp_composition_items uses;
 	struct dp_epsilon e;
-	int code = composition_items_collect(study, t, objective, &w, err);
+	int code = DP_OK;
 
+	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
+		code = dp_accounting_items(study, objective, t->x + i * study->nparams,
+					   t->stop_at[i], &uses, err);
+		for (size_t k = 0; code == DP_OK && k < uses.n; k++, n++) {
+			double *own = values + n * DP_PRIVACY_KEYS_MAX;
+
+			memcpy(own, uses.values[k], sizeof uses.values[k]);
+			items[n] =
+				(struct dp_composition_item){ uses.items[k].mechanism, own,
+							      uses.items[k].times * t->counts[i] };
+		}
+	}
 	if (code == DP_OK)
-		code = dp_privacy_compose(w.items, w.n, out->delta, false, &e, err);
+		code = dp_privacy_compose(items, n, out->delta, false, &e, err);
 	if (code == DP_OK)
 		out->epsilon_if_fixed =
 			has_costlier_checkpoint(study, t, objective) ? INFINITY : e.epsilon;
-	free(w.items);
-	free(w.values);
+	free(items);
+	free(values);
 	return code;
 }
 
 /* ---- the odometer ---- */
-
-static int sum_renyi_curves(const struct dp_study *study, const struct dp_started_runs *t,
-			    size_t objective, double *sum, struct dp_err *err)
-{
-	const struct dp_odometer *o = &t->accounting.odometer;
-	struct dp_renyi_cache *m = dp_renyi_cache_new();
-	double k[DP_RENYI_ORDERS_MAX];
-	int code = m ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the odometer");
-
-	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
-		code = dp_study_training_renyi(study, m, objective, t->x + i * study->nparams,
-					       t->stop_at[i], o->order, o->n, k, err);
-		for (size_t j = 0; j < o->n; j++)
-			sum[j] = dp_renyi_add(sum[j], dp_renyi_multiply(t->counts[i], k[j]));
-	}
-	dp_renyi_cache_free(m);
-	return code;
-}
 
 /* The odometer's reading; and what its curves give had all settings been fixed, which is
  * less than their composition above where they are tighter than the published ones. */
@@ -195,9 +147,17 @@ static int read_odometer(const struct dp_study *study, const struct dp_started_r
 			 size_t objective, struct dp_total_privacy *out, struct dp_err *err)
 {
 	const struct dp_odometer *o = &t->accounting.odometer;
-	double sum[DP_RENYI_ORDERS_MAX] = { 0 };
-	int code = sum_renyi_curves(study, t, objective, sum, err);
+	double sum[DP_RENYI_ORDERS_MAX] = { 0 }, k[DP_RENYI_ORDERS_MAX];
+	struct dp_renyi_cache *m = dp_renyi_cache_new();
+	int code = DP_OK;
 
+	for (size_t i = 0; i < t->n && code == DP_OK; i++) {
+		code = dp_study_training_renyi(study, m, objective, t->x + i * study->nparams,
+					       t->stop_at[i], o->order, o->n, k, err);
+		for (size_t j = 0; code == DP_OK && j < o->n; j++)
+			sum[j] = dp_renyi_add(sum[j], dp_renyi_multiply(t->counts[i], k[j]));
+	}
+	dp_renyi_cache_free(m);
 	if (code != DP_OK)
 		return code;
 	out->epsilon = dp_odometer_epsilon(o, sum, out->delta, &out->order);
@@ -207,17 +167,6 @@ static int read_odometer(const struct dp_study *study, const struct dp_started_r
 }
 
 /* ---- all of it ---- */
-
-static void set_filter_proof(const struct dp_started_runs *t, struct dp_total_privacy *out)
-{
-	const struct dp_filter *f = &t->accounting.filter;
-
-	out->proof = DP_TOTAL_PRIVACY_FILTER;
-	out->epsilon = f->epsilon;
-	out->order = f->order;
-	out->renyi_spent = t->renyi_spent / (f->order - 1);
-	out->renyi_limit = f->limit / (f->order - 1);
-}
 
 /* Delta of the proof: that of the budget, else that of the objective. */
 static double get_proof_delta(const struct dp_study *study, const struct dp_started_runs *t,
@@ -230,30 +179,24 @@ static double get_proof_delta(const struct dp_study *study, const struct dp_star
 	return isnan(delta) ? DP_TOTAL_PRIVACY_DEFAULT_DELTA : delta;
 }
 
-/* What is published of a private selection; how many trainings there were has no say. */
-static int set_selection_proof(const struct dp_study *study, struct dp_total_privacy *out,
-			       struct dp_err *err)
-{
-	struct dp_select_cost cost;
-	int code = dp_select_compute_cost(study, &cost, err);
-
-	if (code != DP_OK)
-		return code;
-	out->proof = DP_TOTAL_PRIVACY_SELECTION;
-	out->epsilon = cost.epsilon;
-	out->order = cost.order;
-	out->started_runs = 0;
-	return DP_OK;
-}
-
 /* Which of the proofs there is. */
 static int choose_privacy_proof(const struct dp_study *study, const struct dp_started_runs *t,
 				size_t objective, struct dp_total_privacy *out, struct dp_err *err)
 {
+	const struct dp_filter *f = &t->accounting.filter;
+	struct dp_select_cost cost;
 	int code;
 
-	if (study->search.method == DP_METHOD_SELECT)
-		return set_selection_proof(study, out, err);
+	if (study->search.method == DP_METHOD_SELECT) { /* how many runs there were has no say */
+		code = dp_select_compute_cost(study, &cost, err);
+		if (code != DP_OK)
+			return code;
+		out->proof = DP_TOTAL_PRIVACY_SELECTION;
+		out->epsilon = cost.epsilon;
+		out->order = cost.order;
+		out->started_runs = 0;
+		return DP_OK;
+	}
 	out->proof = DP_TOTAL_PRIVACY_ODOMETER;
 	out->epsilon = out->epsilon_if_fixed = 0; /* before the first training */
 	code = t->n ? compute_fixed_composition(study, t, objective, out, err) : DP_OK;
@@ -263,8 +206,12 @@ static int choose_privacy_proof(const struct dp_study *study, const struct dp_st
 		code = read_odometer(study, t, objective, out, err);
 	if (code != DP_OK)
 		return code;
-	if (t->accounting.filter.limit > 0) {
-		set_filter_proof(t, out);
+	if (f->limit > 0) {
+		out->proof = DP_TOTAL_PRIVACY_FILTER;
+		out->epsilon = f->epsilon;
+		out->order = f->order;
+		out->renyi_spent = t->renyi_spent / (f->order - 1);
+		out->renyi_limit = f->limit / (f->order - 1);
 	} else if (t->n && t->is_as_planned) {
 		out->proof = DP_TOTAL_PRIVACY_FIXED;
 		out->epsilon = out->epsilon_if_fixed;
@@ -305,12 +252,9 @@ int dp_total_privacy_compute(const struct dp_study *study, const struct dp_start
 int dp_total_privacy_of_study(const struct dp_study_state *s, size_t objective,
 			      struct dp_total_privacy *out, struct dp_err *err)
 {
-	struct dp_started_runs t;
-	int code = dp_started_runs_collect(s, &t, err);
+	struct dp_started_runs t = dp_started_runs_collect(s);
+	int code = dp_total_privacy_compute(s->spec, &t, objective, out, err);
 
-	if (code != DP_OK)
-		return code;
-	code = dp_total_privacy_compute(s->spec, &t, objective, out, err);
 	dp_started_runs_free(&t);
 	return code;
 }

@@ -1,4 +1,5 @@
-/* whole.h - what a whole study has cost, all its trainings together, and by which proof.
+/* total_privacy_loss.h - the privacy loss of all training runs of a study together, and by
+ * which proof.
  *
  * Settings of later trainings may depend on results of earlier ones. What holds then, and
  * why a sum that is read off afterwards does not, is in privacy/composition/adaptive_composition.h.
@@ -57,8 +58,7 @@ struct dp_started_runs {
 	struct dp_accounting accounting;
 	double renyi_spent; /* sum of K at the filter's order */
 };
-DP_MUSTCHECK int dp_started_runs_collect(const struct dp_study_state *s,
-					 struct dp_started_runs *out, struct dp_err *err);
+struct dp_started_runs dp_started_runs_collect(const struct dp_study_state *s);
 void dp_started_runs_free(struct dp_started_runs *t);
 
 /* A pure function of study and trainings, of which each takes up to some milliseconds.
@@ -69,8 +69,7 @@ DP_MUSTCHECK int dp_total_privacy_compute(const struct dp_study *study,
 /* Both at once. */
 DP_MUSTCHECK int dp_total_privacy_of_study(const struct dp_study_state *s, size_t objective,
 					   struct dp_total_privacy *out, struct dp_err *err);
-/* {"proof":..,"epsilon":..,"delta":..,"order":..,"if_fixed":..,"trainings":..}; NULL
- * without memory. */
+/* {"proof":..,"epsilon":..,"delta":..,"order":..,"if_fixed":..,"trainings":..} */
 json_t *dp_total_privacy_json(const struct dp_total_privacy *w);
 
 #endif

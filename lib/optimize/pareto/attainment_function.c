@@ -1,4 +1,4 @@
-/* attainment.c - what several sets of points attain: empirical attainment of two
+/* attainment_function.c - what several sets of points attain: empirical attainment of two
  * objectives (Fonseca, Guerreiro, Lopez-Ibanez and Paquete 2011). */
 #include "optimize/pareto/pareto.h"
 
@@ -21,8 +21,8 @@ static int attainment_compare_values(const void *a, const void *b)
 }
 
 /* The rows of all sets that can be placed; every x where something may change. */
-static int attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
-				struct dp_attainment *out)
+static void attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
+				 struct dp_attainment *out)
 {
 	size_t rows = 0, n = 0;
 
@@ -31,8 +31,6 @@ static int attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
 	*out = (struct dp_attainment){ .n_sets = m,
 				       .x = dp_malloc(rows * sizeof(double) + 1),
 				       .y = dp_malloc(rows * m * sizeof(double) + 1) };
-	if (!out->x || !out->y)
-		return DP_E_NOMEM;
 	for (size_t i = 0; i < m; i++)
 		for (size_t k = 0; k < sets[i].n; k++)
 			if (!isnan(sets[i].y[2 * k]) && !isnan(sets[i].y[2 * k + 1]))
@@ -41,7 +39,6 @@ static int attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || out->x[i] != out->x[i - 1])
 			out->x[out->n_places++] = out->x[i];
-	return DP_OK;
 }
 
 /* The least y of a set's rows up to x; +inf: it has none. */
@@ -55,20 +52,19 @@ static double attainment_best_y(const struct dp_pareto_points *set, double x)
 	return least;
 }
 
-int dp_attainment_compute(const struct dp_pareto_points *sets, size_t m, struct dp_attainment *out)
+struct dp_attainment dp_attainment_compute(const struct dp_pareto_points *sets, size_t m)
 {
-	if (attainment_collect_x(sets, m, out) != DP_OK) {
-		dp_attainment_free(out);
-		return DP_E_NOMEM;
-	}
-	for (size_t i = 0; i < out->n_places; i++) {
-		double *y = out->y + i * m;
+	struct dp_attainment out;
+
+	attainment_collect_x(sets, m, &out);
+	for (size_t i = 0; i < out.n_places; i++) {
+		double *y = out.y + i * m;
 
 		for (size_t k = 0; k < m; k++)
-			y[k] = attainment_best_y(&sets[k], out->x[i]);
+			y[k] = attainment_best_y(&sets[k], out.x[i]);
 		qsort(y, m, sizeof *y, attainment_compare_values);
 	}
-	return DP_OK;
+	return out;
 }
 
 size_t dp_attainment_rank(size_t m, double share)

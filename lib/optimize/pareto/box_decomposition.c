@@ -1,4 +1,4 @@
-/* cells.c - the non-dominated region as disjoint boxes.
+/* box_decomposition.c - the non-dominated region as disjoint boxes.
  *
  * A point y inside a box takes away the part above it. What is left falls into p
  * disjoint boxes: the j-th has z_i > y_i for i < j and z_j <= y_j. Each is cut on by
@@ -24,13 +24,9 @@ static int decomposition_append_box(struct box_cutter *c, const double *lower, c
 		return DP_E_LIMIT;
 	if (o->count == c->capacity) {
 		size_t room = 2 * c->capacity + 16;
-		double *l = dp_realloc(o->lower, room * p * sizeof *l), *u;
 
-		if (l)
-			o->lower = l;
-		u = dp_realloc(o->upper, room * p * sizeof *u);
-		if (u)
-			o->upper = u;
+		o->lower = dp_realloc(o->lower, room * p * sizeof *o->lower);
+		o->upper = dp_realloc(o->upper, room * p * sizeof *o->upper);
 		c->capacity = room;
 	}
 	memcpy(o->lower + o->count * p, lower, p * sizeof *lower);

@@ -38,7 +38,7 @@ static int compare_rows_lexicographic(const void *a, const void *b, void *arg)
 	return ia < ib ? -1 : ia > ib;
 }
 
-int dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front, size_t *count)
+size_t dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front)
 {
 	struct row_matrix rows = { y, p };
 	size_t usable = 0, kept = 0;
@@ -59,6 +59,5 @@ int dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front, siz
 		if (k == kept)
 			front[kept++] = front[i];
 	}
-	*count = kept;
-	return DP_OK;
+	return kept;
 }

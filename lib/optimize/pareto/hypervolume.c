@@ -266,10 +266,10 @@ static int scale_boxes_pow2(double *z, size_t n, size_t p)
 }
 
 /* Many dimensions: only boxes that lie in no other take part. */
-static int union_volume(double *z, size_t n, size_t p, double *out)
+static double union_volume(double *z, size_t n, size_t p)
 {
 	size_t m = n;
-	double *work;
+	double *work, volume;
 
 	if (p > 3) {
 		sort_boxes(z, n, p); /* wide ones first: most are dropped at once */
@@ -279,37 +279,71 @@ static int union_volume(double *z, size_t n, size_t p, double *out)
 	}
 	work = dp_malloc((p == 4 ? (RANKED_BOX_SIZE + 2) * m : wfg_workspace_size(m, p)) *
 			 sizeof *work);
-	*out = p == 4 ? union_volume_4d(z, m, work) : union_volume_wfg(z, m, p, work);
+	volume = p == 4 ? union_volume_4d(z, m, work) : union_volume_wfg(z, m, p, work);
 	free(work);
-	return DP_OK;
+	return volume;
 }
 
-int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref, double *out)
+double dp_hypervolume(const double *y, size_t n, size_t p, const double *ref)
 {
-	double *z;
-	size_t m;
-	int code = DP_OK, e;
+	double *z = dp_malloc(n * p * sizeof *z + 1), volume = 0;
+	size_t m = boxes_from_points(z, y, n, p, ref);
 
-	*out = 0;
-	if (n == 0 || p == 0)
-		return DP_OK;
-	z = dp_malloc(n * p * sizeof *z);
-	m = boxes_from_points(z, y, n, p, ref);
-	if (m == 0)
-		goto done;
-	if (isinf(longest_side(z, m * p))) { /* or longer than a double can tell */
-		*out = INFINITY;
-		goto done;
+	if (m > 0 && p > 0) {
+		if (isinf(longest_side(z, m * p))) { /* or longer than a double can hold */
+			volume = INFINITY;
+		} else {
+			int e = scale_boxes_pow2(z, m, p);
+
+			volume = p == 1   ? longest_side(z, m)
+				 : p == 2 ? union_area_2d(z, m)
+					  : union_volume(z, m, p);
+			volume = ldexp(volume, e);
+		}
 	}
-	e = scale_boxes_pow2(z, m, p);
-	if (p == 1)
-		*out = longest_side(z, m);
-	else if (p == 2)
-		*out = union_area_2d(z, m);
-	else
-		code = union_volume(z, m, p, out);
-	*out = ldexp(*out, e);
-done:
 	free(z);
-	return code;
+	return volume;
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	size_t i = *(const size_t *)a, k = *(const size_t *)b;
+
+	return (i > k) - (i < k);
+}
+
+/* Leaves the rows of the front, in their order. Returns how many. */
+static size_t drop_dominated(double *y, size_t n, size_t p, size_t *front)
+{
+	size_t count = dp_pareto_find_front(y, n, p, front);
+
+	qsort(front, count, sizeof *front, compare_positions);
+	for (size_t i = 0; i < count; i++)
+		memmove(y + i * p, y + front[i] * p, p * sizeof *y);
+	return count;
+}
+
+size_t dp_hypervolume_curve_evaluations(size_t n, size_t steps, size_t step)
+{
+	return n * (step + 1) / steps;
+}
+
+void dp_hypervolume_curve(double *y, size_t p, const size_t *ends, size_t n, const double *ref,
+			  size_t steps, double *volume)
+{
+	size_t *front = dp_malloc((n ? ends[n - 1] : 0) * sizeof *front + 1);
+	size_t used = 0, kept = 0; /* rows so far; those of the front are the first of y */
+
+	for (size_t i = 0; i < steps; i++) {
+		size_t end = ends[dp_hypervolume_curve_evaluations(n, steps, i) - 1];
+
+		volume[i] = i ? volume[i - 1] : 0;
+		if (end == used)
+			continue;
+		memmove(y + kept * p, y + used * p, (end - used) * p * sizeof *y);
+		kept = drop_dominated(y, kept + end - used, p, front);
+		volume[i] = dp_hypervolume(y, kept, p, ref);
+		used = end;
+	}
+	free(front);
 }

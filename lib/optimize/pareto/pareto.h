@@ -11,28 +11,31 @@
 
 /* Puts the indexes of the non-dominated rows of y (n x p) in `front` (room for n),
  * ordered by the first coordinate, then the second and so on, then the index.
- * *count gets how many. DP_OK or DP_E_NOMEM. */
-DP_MUSTCHECK int dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front,
-				      size_t *count);
+ * Returns how many. */
+size_t dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front);
 
 /* Volume dominated by the rows of y (n x p, any rows, dominated ones too) and bounded
  * by ref. Rows not better than ref in every coordinate add nothing; a row of -inf
  * gives +inf. Exact for any p: p = 1 trivially, p = 2 in n log n, p = 3 in n log n or
- * n^2, more by WFG (While, Bradstreet & Barone 2012). DP_OK or DP_E_NOMEM. */
-DP_MUSTCHECK int dp_hypervolume(const double *y, size_t n, size_t p, const double *ref,
-				double *volume);
+ * n^2, more by WFG (While, Bradstreet & Barone 2012). */
+double dp_hypervolume(const double *y, size_t n, size_t p, const double *ref);
 
-/* ---- which point to take (choose.c); positions of rows, the first of equals ---- */
+/* The hypervolume as n evaluations end, at the end of `steps` equal parts of them: volume
+ * (steps). ends (n): how many rows of y the evaluations up to this one have. Changes y. */
+void dp_hypervolume_curve(double *y, size_t p, const size_t *ends, size_t n, const double *ref,
+			  size_t steps, double *volume);
+/* How many evaluations the parts up to this one have. */
+size_t dp_hypervolume_curve_evaluations(size_t n, size_t steps, size_t step);
+
+/* ---- which point to take (point_selection.c): positions of rows, the first of equals ---- */
 
 /* The knee: of the finite rows that are nowhere worse than ref, the one farthest below
  * the line between the front's ends, those rows that are best in one coordinate; with
  * more than two coordinates below the plane. Each coordinate is scaled to 0..1 between
  * the best and the worst of these rows, so that the plane is where the sum is 1, and the
  * knee the least sum. Where no row is below the plane it is the first end. SIZE_MAX: no
- * row is within ref. Coordinates are judged as they are: callers transform them. DP_OK or
- * DP_E_NOMEM. */
-DP_MUSTCHECK int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref,
-				     size_t *knee);
+ * row is within ref. Coordinates are judged as they are: callers transform them. */
+size_t dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref);
 /* The row with the least coordinate j; SIZE_MAX: there is none. */
 size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j);
 /* Of the rows whose coordinate j is within `error` of the least, the one that is best in
@@ -46,7 +49,7 @@ size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, doub
  * level would go by the luckiest of them once more; this one is right on average. */
 double dp_pareto_realised_volume(const double *y, size_t n, const double *ref);
 
-/* ---- what several sets attain (attainment.c) ---- */
+/* ---- what several sets attain (attainment_function.c) ---- */
 
 struct dp_pareto_points {
 	const double *y; /* (n x 2) */
@@ -60,9 +63,8 @@ struct dp_attainment {
 	double *x;               /* (n) ascending, each once */
 	double *y;               /* (n x m) */
 };
-/* DP_OK or DP_E_NOMEM. Best given fronts: its time is places times rows. */
-DP_MUSTCHECK int dp_attainment_compute(const struct dp_pareto_points *sets, size_t m,
-				       struct dp_attainment *out);
+/* Best given fronts: its time is places times rows. */
+struct dp_attainment dp_attainment_compute(const struct dp_pareto_points *sets, size_t m);
 void dp_attainment_free(struct dp_attainment *a);
 /* The k of what this share of m sets attains, at least one of them. */
 size_t dp_attainment_rank(size_t m, double share);
@@ -74,7 +76,7 @@ struct dp_box_decomposition {
 	double *lower, *upper; /* (count x p) */
 };
 /* For p = 2 there is one box more than front points, for p = 3 a few per point. Gives
- * up with DP_E_LIMIT beyond `most` boxes; DP_E_NOMEM without memory. */
+ * up with DP_E_LIMIT beyond `most` boxes. */
 DP_MUSTCHECK int dp_box_decompose(const double *y, size_t n, size_t p, const double *ref,
 				  size_t most, struct dp_box_decomposition *out);
 void dp_box_decomposition_free(struct dp_box_decomposition *c);

@@ -1,4 +1,4 @@
-/* choose.c - the one point of a front that somebody who has to decide may start from. */
+/* point_selection.c - rules that pick one point of a front. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -25,12 +25,12 @@ static double sum_scaled_coordinates(const double *row, size_t p, const double *
 	return sum;
 }
 
-int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref, size_t *knee)
+size_t dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref)
 {
 	double *ends = dp_malloc((2 * p + 1) * sizeof *ends), *lo = ends, *hi = ends + p;
 	double least = INFINITY;
+	size_t knee = SIZE_MAX;
 
-	*knee = SIZE_MAX;
 	for (size_t j = 0; j < p; j++) {
 		lo[j] = INFINITY;
 		hi[j] = -INFINITY;
@@ -48,11 +48,11 @@ int dp_pareto_find_knee(const double *y, size_t n, size_t p, const double *ref, 
 
 		if (sum < least) {
 			least = sum;
-			*knee = i;
+			knee = i;
 		}
 	}
 	free(ends);
-	return DP_OK;
+	return knee;
 }
 
 size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j)

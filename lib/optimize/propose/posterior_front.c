@@ -165,7 +165,7 @@ int dp__posterior_region_update(struct dp_proposer *p)
 	if (code == DP_OK)
 		code = posterior_objective_values(p, y, at, &m);
 	if (code == DP_OK)
-		code = dp_pareto_find_front(y, m, np, front, &count);
+		count = dp_pareto_find_front(y, m, np, front);
 	if (code == DP_OK &&
 	    !(p->posterior_front = dp_malloc((count + 1) * sizeof *p->posterior_front)))
 		code = DP_E_NOMEM;
@@ -211,7 +211,7 @@ int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h, 
 		from[m++] = i;
 	}
 	if (code == DP_OK)
-		code = dp_pareto_find_front(all, m, np, front, count);
+		*count = dp_pareto_find_front(all, m, np, front);
 	for (size_t i = 0; code == DP_OK && i < *count; i++) {
 		index[i] = from[front[i]];
 		for (size_t j = 0; j < np; j++)

@@ -5,7 +5,7 @@
 #include "reports/figures/common/figures_internal.h"
 #include "reports/model/study_groups.h"
 
-/* ---- growth.c ---- */
+/* ---- hypervolume_by_cost.c ---- */
 
 /* The hypervolume after so much was spent on evaluations that had ended, from 0 on. */
 enum fig_cost_axis {
@@ -23,17 +23,15 @@ struct fig_hypervolume_curve {
 };
 /* At every evaluation, or where there are many at evenly spaced ones; the last always.
  * `walked` names the parameter that is summed, or NULL. */
-DP_MUSTCHECK int fig_compute_hypervolume_curve(const struct study_data *s, const char *walked,
-					       struct fig_hypervolume_curve *out,
-					       struct dp_err *err);
+void fig_compute_hypervolume_curve(const struct study_data *s, const char *walked,
+				   struct fig_hypervolume_curve *out);
 /* The same of some of a study's trials alone, as if these were all there are. */
 struct fig_trial_range {
 	uint32_t from, end; /* by number; */
 	size_t max_count;   /* so many of them, the first to end */
 };
-DP_MUSTCHECK int fig_compute_trials_curve(const struct study_data *s,
-					  const struct fig_trial_range *which, const char *walked,
-					  struct fig_hypervolume_curve *out, struct dp_err *err);
+void fig_compute_trials_curve(const struct study_data *s, const struct fig_trial_range *which,
+			      const char *walked, struct fig_hypervolume_curve *out);
 void fig_hypervolume_curve_free(struct fig_hypervolume_curve *g);
 
 /* ---- variability.c ---- */
@@ -142,9 +140,8 @@ DP_MUSTCHECK int fig_reference_front_load(const struct report_data *r, double x_
 					  struct fig_reference_front *out, struct dp_err *err);
 void fig_reference_front_draw(struct plot_panel *a, const struct fig_reference_front *t);
 /* Finds how much of it a front of this study holds. */
-DP_MUSTCHECK int fig_reference_front_compare(struct fig_reference_front *t,
-					     const struct study_data *s,
-					     const struct fig_points *front, struct dp_err *err);
+void fig_reference_front_compare(struct fig_reference_front *t, const struct study_data *s,
+				 const struct fig_points *front);
 /* Appends a sentence on that. */
 void fig_reference_front_append(const struct fig_reference_front *t, struct dp_buf *out);
 void fig_reference_front_free(struct fig_reference_front *t);

@@ -75,10 +75,9 @@ int fig_filter_front(const struct study_data *s, const struct fig_points *p, str
 		     struct dp_err *err)
 {
 	double *rows = points_to_minimised_rows(s, p);
-	size_t *who = dp_malloc(p->n * sizeof *who + 1), count = 0;
-	int code = fig_points_alloc(out, p->n) && rows && who
-			   ? dp_pareto_find_front(rows, p->n, 2, who, &count)
-			   : DP_E_NOMEM;
+	size_t *who = dp_malloc(p->n * sizeof *who + 1);
+	size_t count = dp_pareto_find_front(rows, p->n, 2, who);
+	int code = fig_points_alloc(out, p->n) ? DP_OK : DP_E_NOMEM;
 
 	for (size_t i = 0; code == DP_OK && i < count; i++) {
 		/* a maximised x comes in falling order */

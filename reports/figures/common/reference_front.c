@@ -20,25 +20,22 @@ int report_check_reference_front(const struct report_data *r, struct dp_err *err
 			    "be the same");
 }
 
-/* The area of the plane that points dominate, up to the anti-ideal of `s`. */
-static int compute_dominated_area(const struct study_data *s, const struct fig_points *p,
-				  double *area, struct dp_err *err)
+/* The area of the plane that points dominate, up to the reference point of `s`. */
+static double compute_dominated_area(const struct study_data *s, const struct fig_points *p)
 {
 	const struct dp_objective *of_x = &s->state->spec->objectives[s->x_obj];
 	const struct dp_objective *of_y = &s->state->spec->objectives[s->y_obj];
-	double u = of_x->maximize ? -1 : 1, v = of_y->maximize ? -1 : 1;
+	double u = of_x->maximize ? -1 : 1, v = of_y->maximize ? -1 : 1, area;
 	const double ref[2] = { u * of_x->anti_ideal, v * of_y->anti_ideal };
 	double *rows = dp_malloc(2 * p->n * sizeof *rows + 1);
-	int code = rows ? DP_OK : DP_E_NOMEM;
 
-	for (size_t i = 0; rows && i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		rows[2 * i] = u * p->x[i];
 		rows[2 * i + 1] = v * p->y[i];
 	}
-	if (code == DP_OK)
-		code = dp_hypervolume(rows, p->n, 2, ref, area);
+	area = dp_hypervolume(rows, p->n, 2, ref);
 	free(rows);
-	return code == DP_OK ? DP_OK : fig_nomem(err);
+	return area;
 }
 
 int fig_reference_front_load(const struct report_data *r, double x_to,
@@ -50,23 +47,19 @@ int fig_reference_front_load(const struct report_data *r, double x_to,
 	if (!r->reference)
 		return DP_OK;
 	code = fig_study_front(r->reference, &out->front, err);
-	if (code == DP_OK)
-		code = compute_dominated_area(&r->studies[0], &out->front, &out->volume, err);
 	if (code != DP_OK)
 		return code;
+	out->volume = compute_dominated_area(&r->studies[0], &out->front);
 	if (!isnan(x_to))
 		fig_trim_front_tail(&r->studies[0], &out->front);
 	return fig_staircase(r->reference, &out->front, x_to, NAN, &out->staircase, err);
 }
 
-int fig_reference_front_compare(struct fig_reference_front *t, const struct study_data *s,
-				const struct fig_points *front, struct dp_err *err)
+void fig_reference_front_compare(struct fig_reference_front *t, const struct study_data *s,
+				 const struct fig_points *front)
 {
-	double area = NAN;
-	int code = t->study ? compute_dominated_area(s, front, &area, err) : DP_OK;
-
-	t->covered_fraction = area / t->volume;
-	return code;
+	if (t->study)
+		t->covered_fraction = compute_dominated_area(s, front) / t->volume;
 }
 
 void fig_reference_front_draw(struct plot_panel *a, const struct fig_reference_front *t)

@@ -54,9 +54,8 @@ request_fn request_import;
 /* steering (requests_control.c) */
 request_fn request_pause, request_resume, request_stop, request_delete, request_retry,
 	request_cancel, request_enqueue;
-/* What dp_policy_plan_transition() says, of a study that is not about to go. */
-DP_MUSTCHECK int request_check_allowed(const struct study *study, const struct dp_transition *asked,
-				       struct dp_transition_events *orders, struct dp_err *err);
+/* DP_E_BUSY: the study is being deleted. */
+DP_MUSTCHECK int request_check_not_deleted(const struct study *study, struct dp_err *err);
 /* what changes while a study goes on (requests_amend.c) */
 request_fn request_set;
 /* A file of a study's name: it goes on, with what the file changes, if it means the same

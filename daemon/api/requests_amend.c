@@ -24,7 +24,7 @@ struct amendment {
 	const char *keys[CHANGES_MAX]; /* paths */
 	size_t n_keys;
 	char *changes[CHANGES_MAX]; /* ours */
-	struct dp_transition asked;
+	struct dp_ev_study_amended wanted;
 };
 
 static void amend_begin(struct amendment *a, struct study *study, const char *by)
@@ -36,14 +36,14 @@ static void amend_begin(struct amendment *a, struct study *study, const char *by
 	a->before.search.parallel = study->state->parallel;
 	a->before.priority = study->state->priority;
 	a->after = a->before;
-	a->asked = (struct dp_transition){
-		.kind = DP_TRANSITION_SET, .evaluations = NAN, .parallel = NAN, .priority = NAN
-	};
+	a->wanted = (struct dp_ev_study_amended){ .evaluations = NAN,
+						  .parallel = NAN,
+						  .priority = NAN };
 }
 
 static void amend_end(struct amendment *a)
 {
-	for (uint32_t i = 0; i < a->asked.nchanges; i++)
+	for (uint32_t i = 0; i < a->wanted.nchanges; i++)
 		free(a->changes[i]);
 }
 
@@ -64,25 +64,25 @@ static int amend_add_key(struct amendment *a, const char *path, const char *valu
 static int amend_format_changes(struct amendment *a, struct dp_err *err)
 {
 	json_t *meaning = dp_study_canonical_json(&a->after);
-	struct dp_transition *asked = &a->asked;
+	struct dp_ev_study_amended *wanted = &a->wanted;
 	bool whole = meaning != NULL;
 
 	for (size_t i = 0; whole && i < a->n_keys; i++) {
 		const char *path = a->keys[i];
-		char **change = &a->changes[asked->nchanges];
+		char **change = &a->changes[wanted->nchanges];
 
 		if (strcmp(path, "search.evaluations") == 0)
-			asked->evaluations = a->after.search.evaluations;
+			wanted->evaluations = a->after.search.evaluations;
 		else if (strcmp(path, "search.parallel") == 0)
-			asked->parallel = a->after.search.parallel;
+			wanted->parallel = a->after.search.parallel;
 		else if (strcmp(path, "priority") == 0)
-			asked->priority = a->after.priority;
+			wanted->priority = a->after.priority;
 		else if (asprintf(change, "%s=%s", path, dp_json_str(meaning, path, "")) >= 0)
-			asked->nchanges++;
+			wanted->nchanges++;
 		else
 			whole = false;
 	}
-	asked->changes = (const char *const *)a->changes;
+	wanted->changes = (const char *const *)a->changes;
 	json_decref(meaning);
 	return whole ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a change");
 }
@@ -125,14 +125,16 @@ static int amend_apply(struct amendment *a, json_t **ok, struct dp_err *err)
 	int code = amend_format_changes(a, err);
 
 	if (code == DP_OK)
-		code = request_check_allowed(a->study, &a->asked, &orders, err);
+		code = request_check_not_deleted(a->study, err);
+	if (code == DP_OK)
+		code = dp_policy_amend(s, &a->wanted, &orders, err);
 	if (code != DP_OK)
 		return code;
 	study_apply_orders(a->study, &orders, a->requested_by);
 	study_apply_policy(a->study); /* so that the answer shows what came of it */
 	changes = dp_study_diff(&a->before, &a->after);
 	*ok = json_pack("{s:o, s:o, s:o}", "study", request_summary_json(a->study), "changes",
-			changes, "note", amend_budget_note(s, a->asked.evaluations, proposed));
+			changes, "note", amend_budget_note(s, a->wanted.evaluations, proposed));
 	return DP_OK;
 }
 
@@ -282,9 +284,9 @@ static int amend_apply_file(struct study *study, const struct dp_event *e, json_
 	amend_begin(&a, study, e->requested_by);
 	code = amend_add_differences(&a, differences, err);
 	if (code == DP_OK) {
-		a.asked.text = e->study_created.text;
-		a.asked.path = e->study_created.path;
-		a.asked.dir = e->study_created.dir;
+		a.wanted.text = e->study_created.text;
+		a.wanted.path = e->study_created.path;
+		a.wanted.dir = e->study_created.dir;
 		code = amend_apply(&a, ok, err);
 	}
 	amend_end(&a);

@@ -1,29 +1,21 @@
-/* requests_control.c - what a person asks of a study. lib/course says what may be asked
- * for, and what is journaled for it. */
+/* requests_control.c - pausing, resuming, stopping and deleting studies, retrying and cancelling
+ * trials, adding points: policy.h decides what may be requested and what is journaled for it. */
 #include "daemon/studies/accounting_job.h"
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
 
-int request_check_allowed(const struct study *study, const struct dp_transition *asked,
-			  struct dp_transition_events *orders, struct dp_err *err)
+int request_check_not_deleted(const struct study *study, struct dp_err *err)
 {
-	if (study->delete_requests)
-		return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted",
-			       study->state->spec->name);
-	return dp_policy_plan_transition(study->state, asked, orders, err);
+	if (!study->delete_requests)
+		return DP_OK;
+	return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted", study->state->spec->name);
 }
 
-/* Asks, records, answers with the study. */
-static int control_apply(struct request *r, const struct dp_transition *asked, json_t **ok,
-			 struct dp_err *err)
+/* Records the orders and answers with the study. */
+static int control_apply(struct request *r, struct dp_transition_events *orders, json_t **ok)
 {
-	struct dp_transition_events orders;
-	int code = request_check_allowed(r->study, asked, &orders, err);
-
-	if (code != DP_OK)
-		return code;
-	study_apply_orders(r->study, &orders, r->requested_by);
+	study_apply_orders(r->study, orders, r->requested_by);
 	study_apply_policy(r->study); /* so that the answer shows what came of it */
 	*ok = json_pack("{s:o}", "study", request_summary_json(r->study));
 	return DP_OK;
@@ -31,21 +23,34 @@ static int control_apply(struct request *r, const struct dp_transition *asked, j
 
 int request_pause(struct request *r, json_t **ok, struct dp_err *err)
 {
-	return control_apply(r, &(struct dp_transition){ .kind = DP_TRANSITION_PAUSE }, ok, err);
+	struct dp_transition_events orders;
+	int code = request_check_not_deleted(r->study, err);
+
+	if (code == DP_OK)
+		code = dp_policy_pause(r->study->state, &orders, err);
+	return code == DP_OK ? control_apply(r, &orders, ok) : code;
 }
 
 int request_resume(struct request *r, json_t **ok, struct dp_err *err)
 {
-	return control_apply(r, &(struct dp_transition){ .kind = DP_TRANSITION_RESUME }, ok, err);
+	struct dp_transition_events orders;
+	int code = request_check_not_deleted(r->study, err);
+
+	if (code == DP_OK)
+		code = dp_policy_resume(r->study->state, &orders, err);
+	return code == DP_OK ? control_apply(r, &orders, ok) : code;
 }
 
 int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 {
 	bool now = dp_json_bool(r->json, "now", false);
-	int code = control_apply(r, &(struct dp_transition){ .kind = DP_TRANSITION_STOP }, ok, err);
+	struct dp_transition_events orders;
+	int code = request_check_not_deleted(r->study, err);
 
 	if (code != DP_OK)
 		return code;
+	dp_policy_stop(r->study->state, &orders);
+	control_apply(r, &orders, ok);
 	if (now && !r->study->state->reevals.has_resume_state)
 		study_cancel_all(r->study, r->requested_by);
 	else
@@ -57,10 +62,9 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_transition asked = { .kind = DP_TRANSITION_DELETE,
-				       .force = dp_json_bool(r->json, "now", false) };
+	bool now = dp_json_bool(r->json, "now", false);
 	struct dp_transition_events orders;
-	int code = dp_policy_plan_transition(r->study->state, &asked, &orders, err);
+	int code = dp_policy_delete(r->study->state, now, &orders, err);
 
 	(void)ok;
 	if (code != DP_OK)
@@ -71,11 +75,14 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The same for a trial, which is also what the answer shows. */
-static int control_apply_trial(struct request *r, enum dp_transition_kind ask, struct dp_trial **t,
+typedef int trial_policy(const struct dp_study_state *s, uint32_t trial,
+			 struct dp_transition_events *out, struct dp_err *err);
+
+/* Answers with the trial. */
+static int control_apply_trial(struct request *r, trial_policy *policy, struct dp_trial **t,
 			       json_t **ok, struct dp_err *err)
 {
-	struct dp_transition asked = { .kind = ask };
+	struct dp_transition_events orders;
 	int code = request_find_trial(r, t, err);
 
 	if (code != DP_OK)
@@ -85,34 +92,38 @@ static int control_apply_trial(struct request *r, enum dp_transition_kind ask, s
 			       "a waypoint is part of its training: only trial %u as a "
 			       "whole can be retried or cancelled",
 			       (*t)->number);
-	asked.trial = (*t)->number;
-	code = control_apply(r, &asked, ok, err);
+	code = request_check_not_deleted(r->study, err);
+	if (code == DP_OK)
+		code = policy(r->study->state, (*t)->number, &orders, err);
 	if (code != DP_OK)
 		return code;
-	json_decref(*ok);
+	study_apply_orders(r->study, &orders, r->requested_by);
+	study_apply_policy(r->study);
 	*ok = request_trial_json(r->study, *t);
 	return DP_OK;
 }
 
-/* Every failed trial. What is recorded in one turn of the loop goes into one commit: all
- * of them are tried again, or none. */
+/* Every failed trial. All events of one turn of the loop go into one commit, so that all of these
+ * trials are retried or none. */
 static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_transition asked = { .kind = DP_TRANSITION_RETRY_FAILED };
 	json_t *trials = json_array();
 	struct dp_transition_events orders;
+	uint32_t trial = 0;
+	bool has_more = true;
+	int code = request_check_not_deleted(r->study, err);
 
-	do {
-		int code = request_check_allowed(r->study, &asked, &orders, err);
-
-		if (code != DP_OK) { /* only at first: nothing is recorded yet */
-			json_decref(trials);
-			return code;
-		}
+	while (code == DP_OK && has_more) { /* only the first can fail: nothing is recorded then */
+		code = dp_policy_retry_failed(r->study->state, &trial, &has_more, &orders, err);
+		if (code != DP_OK)
+			break;
 		json_array_append_new(trials, json_integer(orders.events[0].trial));
 		study_apply_orders(r->study, &orders, r->requested_by);
-		asked.trial = orders.next_trial;
-	} while (orders.has_more);
+	}
+	if (code != DP_OK) {
+		json_decref(trials);
+		return code;
+	}
 	study_apply_policy(r->study);
 	*ok = json_pack("{s:o, s:o}", "study", request_summary_json(r->study), "trials", trials);
 	return DP_OK;
@@ -124,13 +135,13 @@ int request_retry(struct request *r, json_t **ok, struct dp_err *err)
 
 	if (dp_json_bool(r->json, "failed", false))
 		return request_retry_failed(r, ok, err);
-	return control_apply_trial(r, DP_TRANSITION_RETRY, &t, ok, err);
+	return control_apply_trial(r, dp_policy_retry, &t, ok, err);
 }
 
 int request_cancel(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_trial *t;
-	int code = control_apply_trial(r, DP_TRANSITION_CANCEL, &t, ok, err);
+	int code = control_apply_trial(r, dp_policy_cancel, &t, ok, err);
 
 	if (code == DP_OK)
 		study_cancel_trial(r->study, t, r->requested_by);
@@ -139,15 +150,15 @@ int request_cancel(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_transition asked = { .kind = DP_TRANSITION_ENQUEUE };
-	struct dp_transition_events none;
 	double x[DP_PARAMS_MAX];
 	int code = dp_space_from_json(r->study->state->spec, json_object_get(r->json, "parameters"),
 				      x, err);
 
 	(void)ok;
 	if (code == DP_OK)
-		code = request_check_allowed(r->study, &asked, &none, err);
+		code = request_check_not_deleted(r->study, err);
+	if (code == DP_OK)
+		code = dp_policy_check_enqueue(r->study->state, err);
 	if (code == DP_OK && r->study->state->spec->search.budget.epsilon > 0 &&
 	    !r->study->state->accounting)
 		code = dp_fail(err, DP_E_BUSY,

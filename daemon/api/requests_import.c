@@ -9,14 +9,14 @@ static int import_from(struct request *r, const struct dp_state *there, json_t *
 		       struct dp_err *err)
 {
 	const char *from = dp_json_str(r->json, "origin", "");
-	struct dp_transition asked = { .kind = DP_TRANSITION_IMPORT };
 	struct dp_study_state *origin;
-	struct dp_transition_events none;
 	int code = study_find(r->daemon, dp_json_str(r->json, "study", ""), &r->study, err);
 	unsigned n;
 
 	if (code == DP_OK)
-		code = request_check_allowed(r->study, &asked, &none, err);
+		code = request_check_not_deleted(r->study, err);
+	if (code == DP_OK)
+		code = dp_policy_check_import(r->study->state, err);
 	if (code == DP_OK)
 		code = warm_start_find_study(there, from, r->study->state->spec, &origin, err);
 	if (code != DP_OK)

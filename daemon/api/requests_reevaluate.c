@@ -74,15 +74,16 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *pairs = json_object_get(r->json, "points"),
 		     *given = json_object_get(r->json, "parameters");
-	struct dp_transition asked = { .kind = DP_TRANSITION_REEVALUATE };
 	struct reevaluation_request wish = { .requested_by = r->requested_by };
 	struct dp_transition_events none;
 	double x[DP_PARAMS_MAX];
 	int code = reevaluate_parse_runs(r->json, &wish.runs, err);
 
 	(void)ok;
-	if (code == DP_OK) /* what cannot be asked for is told before anything is found */
-		code = request_check_allowed(r->study, &asked, &none, err);
+	if (code == DP_OK)
+		code = request_check_not_deleted(r->study, err);
+	if (code == DP_OK) /* refused before anything is computed */
+		code = dp_policy_reevaluate(r->study->state, &none, err);
 	if (code == DP_OK && pairs && given)
 		code = dp_fail(err, DP_E_PROTOCOL,
 			       "either 'points' or 'parameters' can be measured");

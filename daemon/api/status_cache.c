@@ -33,7 +33,7 @@ static uint64_t status_digest(const struct study *study)
 	if (study->executor) /* one that only looks has none */
 		DIGEST(&mark, study->executor->hold.until_us);
 	DIGEST(&mark, study->next_step.kind);
-	DIGEST(&mark, study->next_step.wait);
+	DIGEST(&mark, study->next_step.wait_reason);
 	DIGEST(&mark, study->next_step.until_us);
 	DIGEST(&mark, study->next_step.trial);
 	DIGEST(&mark, study->smoothed_front);

@@ -206,10 +206,7 @@ static void job_start(struct daemon *d, void *arg)
 
 bool job_launch(struct study *study)
 {
-	struct dp_event e = { .type = DP_EV_ATTEMPT_PLANNED,
-			      .trial = study->next_step.trial,
-			      .run = study->next_step.run,
-			      .attempt = study->next_step.attempt };
+	struct dp_event e = dp_step_event(&study->next_step);
 	struct job *j = job_new(study, e.trial, e.run, e.attempt);
 
 	if (!j)

@@ -79,18 +79,16 @@ static int accounting_check_budget(const struct study *study, const struct accou
 static void accounting_record_enqueued(struct accounting_job *job)
 {
 	struct study *study = job->study;
-	struct dp_transition asked = { .kind = DP_TRANSITION_ENQUEUE };
 	struct proposal_source how = { .source = "enqueued",
 				       .conditioned_on = study->state->next_seq,
 				       .requested_by = job->requested_by };
-	struct dp_transition_events none;
 	struct dp_err err;
 
 	if (job->point_err.code != DP_OK) {
 		client_reply_error(study->daemon, job->client_id, &job->point_err);
 		return;
 	}
-	if (dp_policy_plan_transition(study->state, &asked, &none, &err) != DP_OK ||
+	if (dp_policy_check_enqueue(study->state, &err) != DP_OK ||
 	    (!job->refusal[0] && accounting_check_budget(study, job, &err) != DP_OK)) {
 		client_reply_error(study->daemon, job->client_id, &err);
 		return;

@@ -207,7 +207,6 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 				      struct dp_transition_events *orders, struct dp_err *err)
 {
 	const struct dp_study_state *s = job->study->state;
-	struct dp_transition asked = { .kind = DP_TRANSITION_REEVALUATE };
 	double k = 0;
 
 	if (job->point_err.code != DP_OK) {
@@ -216,7 +215,8 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 	}
 	if (job->refusal[0])
 		return dp_fail(err, DP_E_INVALID, "%s", job->refusal);
-	if (request_check_allowed(job->study, &asked, orders, err) != DP_OK)
+	if (request_check_not_deleted(job->study, err) != DP_OK ||
+	    dp_policy_reevaluate(s, orders, err) != DP_OK)
 		return err->code;
 	if (job->n_points == 0) {
 		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet", s->spec->name);

@@ -182,7 +182,7 @@ static const char *scheduler_policy_reason(const struct study *study, char *out,
 
 	if (dp_state_is_private_selection(study->state))
 		return NULL;
-	switch (study->next_step.wait) {
+	switch (study->next_step.wait_reason) {
 	case DP_WAIT_NOTHING:
 	case DP_WAIT_PARALLEL:
 		return NULL;
@@ -239,7 +239,7 @@ const char *scheduler_waiting_reason(const struct study *study, char *out, size_
 	if (!dp_state_is_private_selection(study->state) && study->executor->ops->explain_waiting &&
 	    study->executor->ops->explain_waiting(study->executor, study, out, room))
 		return out;
-	if (study->next_step.wait == DP_WAIT_PARALLEL)
+	if (study->next_step.wait_reason == DP_WAIT_PARALLEL)
 		return NULL;
 	if (scheduler_daemon_reason(d, out, room))
 		return out;

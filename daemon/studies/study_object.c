@@ -208,31 +208,24 @@ static void study_link_selected(const struct study *study)
 
 void study_apply_policy(struct study *study)
 {
+	struct dp_event e;
 	struct dp_step step;
 
 	if (study->state->quarantined ||
 	    study->daemon->is_read_only) { /* until it is repaired; or for ever */
-		study->next_step =
-			(struct study_next_step){ .kind = DP_STEP_WAIT, .until_us = INT64_MAX };
+		study->next_step = (struct dp_step){ .kind = DP_STEP_WAIT, .until_us = INT64_MAX };
 		return;
 	}
 	for (;;) {
 		dp_policy_next_step(study->state, clock_now(study->daemon), &step);
 		if (step.kind != DP_STEP_RECORD)
 			break;
-		study_record_and_log(study, &step.event);
+		e = dp_step_event(&step);
+		study_record_and_log(study, &e);
 	}
-	study->next_step = (struct study_next_step){ .kind = step.kind,
-						     .wait = step.wait_reason,
-						     .until_us = step.until_us,
-						     .trial = step.trial };
-	if (step.kind == DP_STEP_ATTEMPT || step.kind == DP_STEP_ACCOUNT) {
-		study->next_step.trial = step.event.trial;
-		study->next_step.run = step.event.run;
-		study->next_step.attempt = step.event.attempt;
-	}
+	study->next_step = step;
 	if (step.kind == DP_STEP_ACCOUNT)
-		accounting_start_trial(study, step.event.trial);
+		accounting_start_trial(study, step.trial);
 	if (dp_state_is_private_selection(study->state) &&
 	    study->state->status == DP_STUDY_FINISHED)
 		study_link_selected(study);

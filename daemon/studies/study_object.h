@@ -17,15 +17,6 @@ struct delete_request {
 	uint64_t client_id;
 };
 
-/* What comes next, as of the last look: the part of a step that outlives it. */
-struct study_next_step {
-	enum dp_step_kind kind;
-	enum dp_wait_reason wait;
-	int64_t until_us;
-	uint32_t trial, attempt; /* DP_STEP_ATTEMPT, DP_STEP_ACCOUNT, DP_WAIT_ORDER */
-	int32_t run;
-};
-
 /* Notifications of a study that wait in the journal for a place in the hooks' queue. */
 struct hook_backlog_entry {
 	bool is_pending;
@@ -40,9 +31,9 @@ struct study {
 	struct executor *executor; /* who runs its attempts */
 
 	struct study *next_changed, *next_visited;
-	bool is_changed; /* in d->changed */
-	bool is_visited; /* in this turn already */
-	struct study_next_step next_step;
+	bool is_changed;                  /* in d->changed */
+	bool is_visited;                  /* in this turn already */
+	struct dp_step next_step;         /* as of the last study_apply_policy() */
 	uint64_t last_served;             /* when it was last served: the scheduler's */
 	struct change_entry change_entry; /* change_feed.c's */
 
@@ -80,7 +71,7 @@ struct dp_study_state *study_public_view(const struct study *study);
 void study_mark_changed(struct study *study);
 /* Records all that follows from what is known and sets h->next to what comes then. */
 void study_apply_policy(struct study *study);
-/* Records what dp_policy_plan_transition() ordered. by, here and below: who asked for it; NULL: the
+/* Records what a function of policy.h ordered. by, here and below: who asked for it; NULL: the
  * daemon decided. */
 void study_apply_orders(struct study *study, struct dp_transition_events *orders, const char *by);
 /* Cancels a trial, or all that have not ended. */

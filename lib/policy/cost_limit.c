@@ -1,10 +1,9 @@
-/* cost.c - search.max_cost: may one more training be made? */
+/* cost_limit.c - search.max_cost: may one more run be started? */
 #include "policy/policy.h"
 
 #include <math.h>
 
-/* Seconds of a training that nothing is expected of: the mean of those before it, 0
- * before there is one. */
+/* Mean seconds of the trials that came to a result; 0: none has. */
 static double mean_seconds(const struct dp_study_state *s)
 {
 	double sum = 0;
@@ -19,22 +18,18 @@ static double mean_seconds(const struct dp_study_state *s)
 	return n ? sum / n : 0;
 }
 
-static uint32_t pending_trials(const struct dp_study_state *s)
+/* The cost of all runs and the next one. */
+static double expected_cost(const struct dp_study_state *s, const struct dp_expected_cost *e)
 {
-	uint32_t n = 0;
+	uint32_t pending = 0;
 
-	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++)
-		n += s->trials[i]->status < DP_TRIAL_OK;
-	return n;
-}
-
-double dp_policy_expected_cost(const struct dp_study_state *s, const struct dp_expected_cost *e)
-{
 	if (dp_study_cost(s->spec) == DP_COST_PATH)
-		return e->spent + e->next; /* what is pending is spent */
-	if (isnan(e->next))
-		return e->spent + mean_seconds(s) * (1 + pending_trials(s));
-	return e->spent + e->pending + e->next;
+		return e->spent + e->next; /* pending trials are in `spent` */
+	if (!isnan(e->next))
+		return e->spent + e->pending + e->next;
+	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++)
+		pending += s->trials[i]->status < DP_TRIAL_OK;
+	return e->spent + mean_seconds(s) * (1 + pending);
 }
 
 int dp_policy_check_max_cost(const struct dp_study_state *s, const struct dp_expected_cost *e,
@@ -42,15 +37,12 @@ int dp_policy_check_max_cost(const struct dp_study_state *s, const struct dp_exp
 {
 	const struct dp_study *spec = s->spec;
 	bool path = dp_study_cost(spec) == DP_COST_PATH; /* whole numbers */
-	double most = spec->search.max_cost, sum;
+	double max = spec->search.max_cost, sum = max == 0 ? 0 : expected_cost(s, e);
 
-	if (most == 0)
-		return DP_OK;
-	sum = dp_policy_expected_cost(s, e);
-	if (sum <= most)
+	if (sum <= max)
 		return DP_OK;
 	return dp_fail(err, DP_E_LIMIT,
-		       "search.max_cost: %.15g %s would be %.*g with the next training", most,
+		       "search.max_cost: %.15g %s would be %.*g with the next training", max,
 		       path ? spec->params[spec->trainer.learning_curve.param].name : "seconds",
 		       path ? 15 : 7, sum);
 }

@@ -8,13 +8,54 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIME_NOTE_SECONDS  60.0 /* time_noted: at most once in this time, */
+#define TIME_NOTE_SECONDS  60.0 /* time-noted: at most once in this time, */
 #define TIME_NOTE_FRACTION 0.01 /* and in this part of max_time */
 
 enum {
 	FIRST_FAILURES_MAX = 3, /* in a row before any result: the trainer does not work */
-	REEVAL_FAILURES_MAX = 3 /* in a row of trials that measure points that worked once */
+	REEVAL_FAILURES_MAX = 3 /* in a row of re-evaluations of points that worked once */
 };
+
+/* ---- records of steps ---- */
+
+struct dp_event dp_step_event(const struct dp_step *step)
+{
+	struct dp_event e = { .type = step->record,
+			      .trial = step->trial,
+			      .run = step->run,
+			      .attempt = step->attempt,
+			      .reason = step->reason[0] ? step->reason : NULL };
+
+	switch (step->record) {
+	case DP_EV_TRIAL_ENDED:
+		e.trial_ended.status = dp_trial_status_text(step->trial_status);
+		e.trial_ended.objectives = step->nobjectives ? step->objectives : NULL;
+		e.trial_ended.nobjectives = step->nobjectives;
+		return e;
+	case DP_EV_STUDY_MOVED:
+		e.study_moved.state = dp_study_status_text(step->study_status);
+		e.study_moved.by_failures = step->by_failures;
+		return e;
+	case DP_EV_TIME_NOTED:
+		e.time_noted.daemon_ran = true;
+		return e;
+	case DP_EV_ACCOUNTING_FIXED:
+		return dp_policy_accounting_event(&step->odometer, &(struct dp_filter){ 0 });
+	default: /* attempt-planned */
+		return e;
+	}
+}
+
+/* step->reason explains it, or is "". */
+static bool step_change_study_status(struct dp_step *step, enum dp_study_status to,
+				     bool by_failures)
+{
+	step->kind = DP_STEP_RECORD;
+	step->record = DP_EV_STUDY_MOVED;
+	step->study_status = to;
+	step->by_failures = by_failures;
+	return true;
+}
 
 /* ---- time ---- */
 
@@ -31,22 +72,21 @@ int64_t dp_policy_active_us(const struct dp_study_state *s, int64_t now)
 		       : s->active_us;
 }
 
-/* When max_time will have been used up, if the study and its daemon go on. */
+/* When max_time will be used up, if the study and its daemon go on. */
 static int64_t max_time_deadline_us(const struct dp_study_state *s)
 {
-	int64_t most = (int64_t)(s->current_spec->search.max_time * 1e6);
+	int64_t max = (int64_t)(s->current_spec->search.max_time * 1e6);
 
-	/* while points are measured again it stands still, and what was over stays so */
-	if (most > 0 && s->status == DP_STUDY_RUNNING && dp_state_is_search_over(s))
-		return s->active_us < most ? INT64_MAX : 0;
+	/* re-evaluations do not use it, and a search that has ended stays so */
+	if (max > 0 && s->status == DP_STUDY_RUNNING && dp_state_is_search_over(s))
+		return s->active_us < max ? INT64_MAX : 0;
 	if (!dp_policy_is_time_limited(s))
 		return INT64_MAX;
-	return s->updated_us + (s->active_us < most ? most - s->active_us : 0);
+	return s->updated_us + (s->active_us < max ? max - s->active_us : 0);
 }
 
-/* Journaled time is what a daemon that is killed cannot lose: a note is due when nothing
- * else was recorded for a minute or, to keep the journal small, a hundredth of the
- * limit. None is needed once the time is over. */
+/* A killed daemon loses at most the time since the newest record. So a note is due when nothing
+ * else was recorded for a minute or, to keep the journal small, a hundredth of the limit. */
 static int64_t next_time_note_us(const struct dp_study_state *s)
 {
 	double seconds =
@@ -60,12 +100,12 @@ static bool step_record_time(const struct dp_study_state *s, int64_t now, struct
 {
 	if (now < next_time_note_us(s) || now >= max_time_deadline_us(s))
 		return false;
-	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_TIME_NOTED);
-	step->event.time_noted.daemon_ran = true;
+	step->kind = DP_STEP_RECORD;
+	step->record = DP_EV_TIME_NOTED;
 	return true;
 }
 
-/* ---- the study's own fate ---- */
+/* ---- pauses after failures ---- */
 
 /* Trials that the method and the budget leave, whatever the time. */
 static uint32_t proposals_left(const struct dp_study_state *s)
@@ -85,47 +125,38 @@ uint32_t dp_policy_count_proposals_left(const struct dp_study_state *s, int64_t 
 		       : 0;
 }
 
-/* step->reason says why, or is "". */
-static bool step_change_study_status(struct dp_step *step, enum dp_study_status to,
-				     bool by_failures)
-{
-	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_STUDY_MOVED);
-	step->event.study_moved.state = dp_study_status_text(to);
-	step->event.study_moved.by_failures = by_failures;
-	step->event.reason = step->reason[0] ? step->reason : NULL;
-	return true;
-}
-
-/* Why the trainer of the trial that blocks the study could not be started. */
-static const char *get_blocked_reason(const struct dp_study_state *s)
-{
-	const struct dp_trial *t = dp_state_find_trial(s, (uint32_t)s->blocked_trial);
-
-	for (uint32_t i = t->nattempts; i-- > 0;)
-		if (t->attempts[i].end_class == DP_END_NOT_STARTED && t->attempts[i].message)
-			return t->attempts[i].message;
-	return "a trainer cannot be started";
-}
-
-/* The trial that failed last, by the time of its end; NULL if none has. */
-static const struct dp_trial *find_last_failed_trial(const struct dp_study_state *s)
+/* The one of these trials that failed last, by the time of its end; NULL: none has. */
+static const struct dp_trial *find_last_failed_trial(struct dp_trial *const *trials, uint32_t n)
 {
 	const struct dp_trial *last = NULL;
 
-	for (uint32_t i = s->ntrials; i-- > 0;)
-		if (s->trials[i]->status == DP_TRIAL_FAILED &&
-		    (!last || s->trials[i]->ended_us > last->ended_us))
-			last = s->trials[i];
+	for (uint32_t i = n; i-- > 0;)
+		if (trials[i]->status == DP_TRIAL_FAILED &&
+		    (!last || trials[i]->ended_us > last->ended_us))
+			last = trials[i];
 	return last;
 }
 
 static const char *get_failure_reason(const struct dp_trial *t)
 {
-	return t && t->reason ? t->reason : "no reason is known";
+	return t->reason ? t->reason : "no reason is known";
 }
 
-/* Not one trial has come to a result yet, so many failed in a row, and others would
- * follow. */
+/* The trainer of this trial could not be started. */
+static bool step_pause_on_blocked_trial(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_trial *t = dp_state_find_trial(s, (uint32_t)s->blocked_trial);
+	const char *why = "a trainer cannot be started";
+
+	for (uint32_t i = 0; i < t->nattempts; i++)
+		if (t->attempts[i].end_class == DP_END_NOT_STARTED && t->attempts[i].message)
+			why = t->attempts[i].message;
+	snprintf(step->reason, sizeof step->reason,
+		 "%.700s; put it right, then 'dparetoctl resume %s'", why, s->spec->name);
+	return step_change_study_status(step, DP_STUDY_PAUSED, true);
+}
+
+/* The first trials failed in a row without any result, and others would follow. */
 static bool step_pause_on_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *last;
@@ -136,7 +167,7 @@ static bool step_pause_on_first_failures(const struct dp_study_state *s, struct 
 		return false;
 	if (!proposals_left(s) && !s->waiting_trials && !s->open_attempts)
 		return false; /* it ends here anyway */
-	last = find_last_failed_trial(s);
+	last = find_last_failed_trial(s->trials, s->ntrials);
 	if (!last)
 		return false;
 	/* where utilities are released with noise nothing else is kept */
@@ -152,21 +183,17 @@ static bool step_pause_on_first_failures(const struct dp_study_state *s, struct 
 	return step_change_study_status(step, DP_STUDY_PAUSED, true);
 }
 
-/* So many trials in a row that measure points again failed. */
 static bool step_pause_on_reeval_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_reevals *m = &s->reevals;
-	const struct dp_trial *last = NULL;
+	const struct dp_trial *last;
 	char name[DP_TRIAL_NAME_LEN];
 
 	if (m->consecutive_failures < REEVAL_FAILURES_MAX)
 		return false;
-	for (uint32_t i = m->ntrials; i-- > 0;)
-		if (m->trials[i]->status == DP_TRIAL_FAILED &&
-		    (!last || m->trials[i]->ended_us > last->ended_us))
-			last = m->trials[i];
+	last = find_last_failed_trial(m->trials, m->ntrials);
 	if (!last)
-		return false; /* they were tried again meanwhile */
+		return false; /* they are being retried */
 	dp_trial_format_name(last->number, name);
 	snprintf(step->reason, sizeof step->reason,
 		 "%u trials in a row that measure points again failed; trial %s: %.400s; "
@@ -177,24 +204,20 @@ static bool step_pause_on_reeval_failures(const struct dp_study_state *s, struct
 	return step_change_study_status(step, DP_STUDY_PAUSED, true);
 }
 
-/* A study whose trainers cannot do their work waits for a person. How many failed has no
- * say in a private selection, which would tell of it by waiting. */
+/* A study whose trainers do not work waits for a person. A private selection does not, since its
+ * waiting would reveal how many of its runs failed. */
 static bool step_pause_on_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	char trials[DP_PLURAL_LEN];
 
-	if (s->blocked_trial >= 0) {
-		snprintf(step->reason, sizeof step->reason,
-			 "%.700s; put it right, then 'dparetoctl resume %s'", get_blocked_reason(s),
-			 s->spec->name);
-		return step_change_study_status(step, DP_STUDY_PAUSED, true);
-	}
+	if (s->blocked_trial >= 0)
+		return step_pause_on_blocked_trial(s, step);
 	if (dp_state_is_private_selection(s))
 		return false;
 	if (step_pause_on_reeval_failures(s, step))
 		return true;
 	if (s->reevals.has_resume_state)
-		return false; /* it is not the search that goes on */
+		return false; /* only re-evaluations run */
 	if (s->consecutive_failures < (uint32_t)s->current_spec->trainer.max_failures)
 		return step_pause_on_first_failures(s, step);
 	snprintf(step->reason, sizeof step->reason,
@@ -205,7 +228,9 @@ static bool step_pause_on_failures(const struct dp_study_state *s, struct dp_ste
 	return step_change_study_status(step, DP_STUDY_PAUSED, true);
 }
 
-/* The time is over: trials that wait for another attempt do not get it. */
+/* ---- the study's end ---- */
+
+/* max_time is over: trials that wait for another attempt do not get it. */
 static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_step *step)
 {
 	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++) {
@@ -218,7 +243,7 @@ static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_
 	return false;
 }
 
-/* Nothing is left to do, and nothing came of it. */
+/* The study ends without any result. */
 static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
@@ -239,7 +264,7 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 	return step_change_study_status(step, DP_STUDY_FAILED, true);
 }
 
-/* A private selection is over. That nothing was selected says no more than that. */
+/* That nothing was selected is all that the reason may reveal. */
 static bool step_finish_selection(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (s->ok > 0)
@@ -252,38 +277,13 @@ static bool step_finish_selection(const struct dp_study_state *s, struct dp_step
 	return step_change_study_status(step, DP_STUDY_FAILED, true);
 }
 
-/* ---- points that are measured again ---- */
-
 /* Has search.remeasure asked for the front as it is now? */
 static bool is_final_reeval_requested(const struct dp_study_state *s)
 {
 	return s->reevals.final_requested && s->reevals.final_results_version == s->results_version;
 }
 
-/* The search is over: its front is to be measured, or is being. */
-static bool step_reevaluate_final_front(const struct dp_study_state *s, struct dp_step *step)
-{
-	if (s->spec->search.reevaluate_runs && dp_state_has_results(s) &&
-	    !is_final_reeval_requested(s)) {
-		step->kind = DP_STEP_REEVALUATE_FRONT;
-		return true;
-	}
-	return false;
-}
-
-/* All points are measured: the study is again what it was before. */
-static bool step_restore_study_status(const struct dp_study_state *s, struct dp_step *step)
-{
-	const struct dp_reevals *m = &s->reevals;
-
-	if (dp_state_has_pending_reevals(s))
-		return false;
-	if (m->resume_reason)
-		snprintf(step->reason, sizeof step->reason, "%s", m->resume_reason);
-	return step_change_study_status(step, m->resume_state, m->resume_by_failures);
-}
-
-/* Nothing is left to do: how did it end? */
+/* Nothing is left to do. */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	char points[DP_PLURAL_LEN];
@@ -310,6 +310,18 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	return step_change_study_status(step, DP_STUDY_FINISHED, false);
 }
 
+/* The last re-evaluation has ended: the study is again what it was before. */
+static bool step_restore_study_status(const struct dp_study_state *s, struct dp_step *step)
+{
+	const struct dp_reevals *m = &s->reevals;
+
+	if (dp_state_has_pending_reevals(s))
+		return false;
+	if (m->resume_reason)
+		snprintf(step->reason, sizeof step->reason, "%s", m->resume_reason);
+	return step_change_study_status(step, m->resume_state, m->resume_by_failures);
+}
+
 static bool step_study_status(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
 	bool late = now >= max_time_deadline_us(s);
@@ -326,8 +338,11 @@ static bool step_study_status(const struct dp_study_state *s, int64_t now, struc
 		return true;
 	if (s->waiting_trials)
 		return false;
-	if (step_reevaluate_final_front(s, step))
+	if (s->spec->search.reevaluate_runs && dp_state_has_results(s) &&
+	    !is_final_reeval_requested(s)) {
+		step->kind = DP_STEP_REEVALUATE_FRONT;
 		return true;
+	}
 	return dp_state_has_pending_reevals(s) ? false : step_finish(s, late, step);
 }
 
@@ -356,23 +371,12 @@ static int64_t backoff_until(const struct dp_trial *t)
 	return until;
 }
 
-static uint32_t next_attempt_number(const struct dp_trial *t, int32_t run)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < t->nattempts; i++)
-		n += t->attempts[i].run == run;
-	return n;
-}
-
-/* The first of these trials, from position `from` to before `to`, that may have an
- * attempt now. Those that are not due yet are counted in *resting; the earliest of their
- * times is in step->until. */
+/* The first of trials[from..to) that may have an attempt now. Trials that must wait before their
+ * retry are counted in *backing_off; the earliest of their times goes to step->until_us. */
 static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_trial *const *trials,
 				   uint32_t from, uint32_t to, int64_t now, struct dp_step *step,
-				   uint32_t *resting)
+				   uint32_t *backing_off)
 {
-	int64_t due = INT64_MAX;
 	int32_t run;
 
 	for (uint32_t i = from; i < to; i++) {
@@ -384,41 +388,34 @@ static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_tri
 			continue;
 		until = backoff_until(t);
 		if (until > now) {
-			*resting += 1;
-			due = until < due ? until : due;
+			*backing_off += 1;
+			step->until_us = until < step->until_us ? until : step->until_us;
 			continue;
 		}
-		dp__step_set_event(step, DP_STEP_ATTEMPT, DP_EV_ATTEMPT_PLANNED);
-		step->event.trial = t->number;
-		step->event.run = run;
-		step->event.attempt = next_attempt_number(t, run);
+		step->kind = DP_STEP_ATTEMPT;
+		step->record = DP_EV_ATTEMPT_PLANNED;
+		step->trial = t->number;
+		step->run = run;
+		for (uint32_t k = 0; k < t->nattempts; k++)
+			step->attempt += t->attempts[k].run == run;
 		return true;
 	}
-	step->until_us = due < step->until_us ? due : step->until_us;
 	return false;
 }
 
-static bool step_attempt(const struct dp_study_state *s, int64_t now, struct dp_step *step,
-			 uint32_t *resting)
-{
-	/* one that runs has room for another attempt only where each run has its own */
-	uint32_t from = s->spec->trainer.run_per_process ? s->first_unfinished : s->first_waiting;
-
-	return step_first_due_attempt(s, s->trials, from, s->ntrials, now, step, resting);
-}
-
-/* The same of trials that measure points again. While there is something to search for,
- * they have half of the places: neither waits for the other to end. */
-static bool step_reeval_attempt(const struct dp_study_state *s, int64_t now, bool all,
+/* While the search has work, re-evaluations have half of the slots, so that neither waits for the
+ * other to end. */
+static bool step_reeval_attempt(const struct dp_study_state *s, int64_t now, bool all_slots,
 				struct dp_step *step)
 {
 	const struct dp_reevals *m = &s->reevals;
-	uint32_t resting = 0;
+	uint32_t backing_off = 0;
 
-	if (!dp_state_has_pending_reevals(s) || (!all && m->open_attempts >= (s->parallel + 1) / 2))
+	if (!dp_state_has_pending_reevals(s) ||
+	    (!all_slots && m->open_attempts >= (s->parallel + 1) / 2))
 		return false;
 	return step_first_due_attempt(s, m->trials, m->first_unfinished,
-				      dp__reevals_end_position(m), now, step, &resting);
+				      dp__reevals_end_position(m), now, step, &backing_off);
 }
 
 uint32_t dp_policy_visible_trials(const struct dp_study_state *s)
@@ -437,14 +434,7 @@ static bool is_blocked_by_order(const struct dp_study_state *s)
 	       s->ntrials >= search->initial && s->first_unfinished < dp_policy_visible_trials(s);
 }
 
-static void step_wait(struct dp_step *step, enum dp_wait_reason wait)
-{
-	step->kind = DP_STEP_WAIT;
-	step->wait_reason = wait;
-}
-
-/* What must be fixed before the first training, is: at once, or by somebody who takes the
- * time to choose. */
+/* Odometer and filter are fixed before the first run. */
 static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (!dp__needs_accounting_fixed(s))
@@ -455,60 +445,58 @@ static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *
 	}
 	dp_odometer_init_default(&step->odometer);
 	step->kind = DP_STEP_RECORD;
-	step->event = dp_policy_accounting_event(&step->odometer, &(struct dp_filter){ 0 });
+	step->record = DP_EV_ACCOUNTING_FIXED;
 	return true;
 }
 
-/* What the search does next, if it has a place. */
-static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint32_t resting,
+/* What the search does next with a free slot. */
+static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint32_t backing_off,
 				 struct dp_step *step)
 {
-	if (s->reevals.has_resume_state || late || proposals_left(s) == 0)
-		step_wait(step, resting ? DP_WAIT_RETRY
-				: dp_state_has_pending_reevals(s) && s->open_attempts == 0
-					? DP_WAIT_REEVALS
-					: DP_WAIT_RUNNING_TRIALS);
-	/* a trial that is tried again keeps its place: with `parallel: 1` the next
-	 * proposal knows its result */
-	else if (s->open_attempts + resting >= s->parallel)
-		step_wait(step, DP_WAIT_RETRY);
-	else if (is_blocked_by_order(s)) {
-		step_wait(step, DP_WAIT_ORDER);
+	if (s->reevals.has_resume_state || late || proposals_left(s) == 0) {
+		step->wait_reason = backing_off ? DP_WAIT_RETRY
+				    : dp_state_has_pending_reevals(s) && s->open_attempts == 0
+					    ? DP_WAIT_REEVALS
+					    : DP_WAIT_RUNNING_TRIALS;
+	} else if (s->open_attempts + backing_off >= s->parallel) {
+		/* a trial that is tried again keeps its slot: with `parallel: 1` the next
+		 * proposal knows its result */
+		step->wait_reason = DP_WAIT_RETRY;
+	} else if (is_blocked_by_order(s)) {
+		step->wait_reason = DP_WAIT_ORDER;
 		step->trial = s->first_unfinished;
-	} else
+	} else {
 		step->kind = DP_STEP_PROPOSE;
+	}
 }
 
 static void step_start_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
-	bool late = now >= max_time_deadline_us(s),
-	     searches = !late && !s->reevals.has_resume_state;
-	uint32_t resting = 0;
+	/* one that runs has room for another attempt only where each run has its own */
+	uint32_t from = s->spec->trainer.run_per_process ? s->first_unfinished : s->first_waiting;
+	int64_t deadline = max_time_deadline_us(s), note = next_time_note_us(s);
+	bool late = now >= deadline;
+	uint32_t backing_off = 0;
 
 	if (!late)
-		step->until_us = next_time_note_us(s) < max_time_deadline_us(s)
-					 ? next_time_note_us(s)
-					 : max_time_deadline_us(s);
+		step->until_us = note < deadline ? note : deadline;
 	if (dp_state_count_open_attempts(s) >= s->parallel) {
-		step_wait(step, DP_WAIT_PARALLEL);
+		step->wait_reason = DP_WAIT_PARALLEL;
 		return;
 	}
-	if ((searches && step_attempt(s, now, step, &resting)) ||
-	    step_reeval_attempt(s, now, false, step))
+	if (!late && !s->reevals.has_resume_state &&
+	    step_first_due_attempt(s, s->trials, from, s->ntrials, now, step, &backing_off))
 		return;
-	step_propose_or_wait(s, late, resting, step);
-	/* places that the search has no use for */
-	if (step->kind == DP_STEP_WAIT)
+	if (step_reeval_attempt(s, now, false, step))
+		return;
+	step_propose_or_wait(s, late, backing_off, step);
+	if (step->kind == DP_STEP_WAIT) /* the search has no use for its slots */
 		step_reeval_attempt(s, now, true, step);
 }
 
 void dp_policy_next_step(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
-	step->kind = DP_STEP_WAIT;
-	step->wait_reason = DP_WAIT_NOTHING;
-	step->trial = 0;
-	step->until_us = INT64_MAX;
-	step->reason[0] = '\0';
+	*step = (struct dp_step){ .kind = DP_STEP_WAIT, .until_us = INT64_MAX };
 	if (dp__step_end_first_decided(s, step) || step_study_status(s, now, step) ||
 	    s->status != DP_STUDY_RUNNING || step_fix_accounting(s, step) ||
 	    step_record_time(s, now, step))

@@ -1,5 +1,5 @@
-/* transitions.c - what a person may ask of a study in which state, and what a proposer may say
- * of it; and what is journaled for that. */
+/* transitions.c - what a person may request of a study in which state, what happens when there is
+ * no next proposal, and what is journaled for that. */
 #include "policy/policy_internal.h"
 
 #include "base/units.h"
@@ -39,47 +39,21 @@ static int hint_evaluations_used_up(const struct dp_study_state *s, struct dp_er
 		       s->spec->name);
 }
 
-/* What would tell of a private selection's trainings, or change the law that they are
- * drawn by. */
-static int check_selection_transition(const struct dp_study_state *s, const struct dp_transition *a,
-				      struct dp_err *err)
+/* Refuses what would reveal how the runs of a private selection ended, or bias their draw. */
+static int check_not_selection(const struct dp_study_state *s, struct dp_err *err)
 {
-	bool made = s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED;
-
-	switch (a->kind) {
-	case DP_TRANSITION_RETRY:
-	case DP_TRANSITION_RETRY_FAILED:
-	case DP_TRANSITION_CANCEL:
-	case DP_TRANSITION_ENQUEUE:
-	case DP_TRANSITION_IMPORT:
-	case DP_TRANSITION_REEVALUATE:
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' is a private selection: its trainings are "
-			       "drawn by chance, and each counts whatever becomes of it",
-			       s->spec->name);
-	case DP_TRANSITION_SET:
-		if (isnan(a->evaluations))
-			return DP_OK;
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' is a private selection: how many trainings "
-			       "it makes is drawn in secret",
-			       s->spec->name);
-	case DP_TRANSITION_RESUME:
-		if (!made && s->status != DP_STUDY_STOPPED)
-			return DP_OK;
-		return dp_fail(err, DP_E_INVALID, "study '%s' is %s: %s", s->spec->name,
-			       dp_study_status_text(s->status),
-			       made ? "its selection is made"
-				    : "a selection that was broken off is none, and "
-				      "cannot go on");
-	default:
+	if (!dp_state_is_private_selection(s))
 		return DP_OK;
-	}
+	return dp_fail(err, DP_E_INVALID,
+		       "study '%s' is a private selection: its trainings are "
+		       "drawn by chance, and each counts whatever becomes of it",
+		       s->spec->name);
 }
 
-static int transition_pause(const struct dp_study_state *s, struct dp_transition_events *out,
-			    struct dp_err *err)
+int dp_policy_pause(const struct dp_study_state *s, struct dp_transition_events *out,
+		    struct dp_err *err)
 {
+	out->count = 0;
 	if (s->status == DP_STUDY_PAUSED)
 		return DP_OK;
 	if (s->status != DP_STUDY_RUNNING)
@@ -98,14 +72,22 @@ static char *format_all_evaluations(const struct dp_study_state *s, char out[DP_
 	return out;
 }
 
-static int transition_resume(const struct dp_study_state *s, struct dp_transition_events *out,
-			     struct dp_err *err)
+int dp_policy_resume(const struct dp_study_state *s, struct dp_transition_events *out,
+		     struct dp_err *err)
 {
+	bool has_ended = s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED;
 	bool search = s->waiting_trials || s->open_attempts || s->ntrials < s->evaluations;
 	bool more = search || dp_state_has_pending_reevals(s);
 	char all[DP_PLURAL_LEN];
 
-	/* one that is only measured, and was stopped before, searches on */
+	out->count = 0;
+	if (dp_state_is_private_selection(s) && (has_ended || s->status == DP_STUDY_STOPPED))
+		return dp_fail(err, DP_E_INVALID, "study '%s' is %s: %s", s->spec->name,
+			       dp_study_status_text(s->status),
+			       has_ended ? "its selection is made"
+					 : "a selection that was broken off is none, and "
+					   "cannot go on");
+	/* a stopped study that only runs re-evaluations searches on */
 	if (s->status == DP_STUDY_RUNNING &&
 	    !(s->reevals.has_resume_state && s->reevals.resume_state == DP_STUDY_STOPPED && search))
 		return DP_OK;
@@ -120,32 +102,19 @@ static int transition_resume(const struct dp_study_state *s, struct dp_transitio
 	return DP_OK;
 }
 
-static int transition_stop(const struct dp_study_state *s, struct dp_transition_events *out)
+void dp_policy_stop(const struct dp_study_state *s, struct dp_transition_events *out)
 {
-	/* one that is only measured has ended already: whoever asks cancels what
-	 * measures, and it goes back there */
+	out->count = 0;
+	/* a study that only runs re-evaluations has ended already: the caller cancels these, and
+	 * it returns to its former status */
 	if (s->reevals.has_resume_state && s->status == DP_STUDY_PAUSED)
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	else if (!s->reevals.has_resume_state &&
 		 (s->status == DP_STUDY_RUNNING || s->status == DP_STUDY_PAUSED))
 		transition_add_status(out, DP_STUDY_STOPPED, "stopped by request");
-	return DP_OK;
 }
 
-/* The study with the changes that are asked for, as a copy by value. */
-static int apply_requested_changes(const struct dp_study_state *s, const struct dp_transition *a,
-				   struct dp_study *wanted, struct dp_err *err)
-{
-	int code = DP_OK;
-
-	*wanted = *s->current_spec;
-	for (uint32_t i = 0; code == DP_OK && i < a->nchanges; i++)
-		code = dp_study_apply_change(wanted, a->changes[i], err);
-	return code;
-}
-
-/* Did it end, before what is measured again now, because its max_time was over, which it
- * no longer is? */
+/* Did its search end because of a max_time that `wanted` raises enough? */
 static bool is_max_time_lifted(const struct dp_study_state *s, const struct dp_study *wanted,
 			       double evaluations)
 {
@@ -158,43 +127,52 @@ static bool is_max_time_lifted(const struct dp_study_state *s, const struct dp_s
 	       s->ntrials < (isnan(evaluations) ? s->evaluations : evaluations);
 }
 
-static int transition_set(const struct dp_study_state *s, const struct dp_transition *a,
-			  struct dp_transition_events *out, struct dp_err *err)
+int dp_policy_amend(const struct dp_study_state *s, const struct dp_ev_study_amended *changes,
+		    struct dp_transition_events *out, struct dp_err *err)
 {
-	struct dp_study wanted;
-	int code = apply_requested_changes(s, a, &wanted, err);
+	struct dp_study wanted = *s->current_spec; /* a copy by value */
+	double evaluations = changes->evaluations;
+	int code = DP_OK;
 
+	out->count = 0;
+	if (dp_state_is_private_selection(s) && !isnan(evaluations))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: how many trainings "
+			       "it makes is drawn in secret",
+			       s->spec->name);
+	for (uint32_t i = 0; code == DP_OK && i < changes->nchanges; i++)
+		code = dp_study_apply_change(&wanted, changes->changes[i], err);
 	if (code != DP_OK)
 		return code;
-	if (isnan(a->evaluations) && isnan(a->parallel) && isnan(a->priority) && a->nchanges == 0 &&
-	    !a->text)
+	if (isnan(evaluations) && isnan(changes->parallel) && isnan(changes->priority) &&
+	    changes->nchanges == 0 && !changes->text)
 		return dp_fail(err, DP_E_USAGE, "nothing to set");
 	if (s->budget_end_reason && s->spec->search.budget.epsilon > 0 &&
-	    a->evaluations > s->evaluations) {
+	    evaluations > s->evaluations) {
 		dp_fail(err, DP_E_LIMIT, "no number of evaluations can be larger than %u: %s",
 			s->evaluations, s->budget_end_reason);
 		return hint_evaluations_used_up(s, err);
 	}
 	transition_add_event(out, DP_EV_STUDY_AMENDED);
-	out->events[0].study_amended.evaluations = a->evaluations;
-	out->events[0].study_amended.parallel = a->parallel;
-	out->events[0].study_amended.priority = a->priority;
-	out->events[0].study_amended.changes = a->changes;
-	out->events[0].study_amended.nchanges = a->nchanges;
-	out->events[0].study_amended.text = a->text;
-	out->events[0].study_amended.path = a->path;
-	out->events[0].study_amended.dir = a->dir;
+	out->events[0].study_amended = *changes;
 	/* a larger budget, or more time, wakes a study that had used up its own */
-	if (is_max_time_lifted(s, &wanted, a->evaluations) ||
-	    (s->status == DP_STUDY_FINISHED && s->ntrials < a->evaluations))
+	if (is_max_time_lifted(s, &wanted, evaluations) ||
+	    (s->status == DP_STUDY_FINISHED && s->ntrials < evaluations))
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }
 
-static int transition_retry(const struct dp_study_state *s, const struct dp_trial *t,
-			    struct dp_transition_events *out, struct dp_err *err)
+int dp_policy_retry(const struct dp_study_state *s, uint32_t trial,
+		    struct dp_transition_events *out, struct dp_err *err)
 {
 	char name[DP_TRIAL_NAME_LEN];
+	struct dp_trial *t;
+
+	out->count = 0;
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
+	if (dp_policy_find_trial(s, trial, &t, err) != DP_OK)
+		return DP_E_NOT_FOUND;
 
 	if (t->status != DP_TRIAL_FAILED && t->status != DP_TRIAL_CANCELLED)
 		return dp_fail(err, DP_E_INVALID,
@@ -211,31 +189,32 @@ static int transition_retry(const struct dp_study_state *s, const struct dp_tria
 	return DP_OK;
 }
 
-/* A trial that a privacy oracle refused would be refused again. k: K of a training that
- * is tried again anyhow; `left`: the most that search.budget has room for. */
-static bool can_retry_trial(const struct dp_trial *t, double k, double left)
-{
-	return t->status == DP_TRIAL_FAILED && !t->refusal_reason &&
-	       (isinf(left) || dp_renyi_add(k, t->renyi_per_run) <= left);
-}
-
+/* The first trial from `from` on that can be retried, next to one with divergence k that is retried
+ * anyway. A trial that an accountant refused would be refused again. */
 static uint32_t find_retryable_trial(const struct dp_study_state *s, uint32_t from, double k)
 {
 	double left = dp_policy_budget_per_run(s, s->ntrials);
 
-	while (from < s->ntrials && !can_retry_trial(s->trials[from], k, left))
-		from++;
+	for (; from < s->ntrials; from++) {
+		const struct dp_trial *t = s->trials[from];
+
+		if (t->status == DP_TRIAL_FAILED && !t->refusal_reason &&
+		    (isinf(left) || dp_renyi_add(k, t->renyi_per_run) <= left))
+			break;
+	}
 	return from;
 }
 
-/* One trial after the other; the last time the study goes on, too, unless a person has
- * paused or stopped it. */
-static int transition_retry_failed(const struct dp_study_state *s, uint32_t from,
-				   struct dp_transition_events *out, struct dp_err *err)
+/* With the last trial the study goes on, too, unless a person has paused or stopped it. */
+int dp_policy_retry_failed(const struct dp_study_state *s, uint32_t *trial, bool *has_more,
+			   struct dp_transition_events *out, struct dp_err *err)
 {
-	uint32_t trial = find_retryable_trial(s, from, 0);
+	uint32_t first = find_retryable_trial(s, *trial, 0);
 
-	if (trial >= s->ntrials) {
+	out->count = 0;
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
+	if (first >= s->ntrials) {
 		dp_fail(err, DP_E_INVALID,
 			"study '%s' has no failed trial that can be tried again%s", s->spec->name,
 			s->spec->search.budget.epsilon > 0 ? " within its search.budget" : "");
@@ -245,19 +224,26 @@ static int transition_retry_failed(const struct dp_study_state *s, uint32_t from
 			       s->spec->name);
 	}
 	transition_add_event(out, DP_EV_TRIAL_RETRY_ASKED);
-	out->events[0].trial = trial;
-	out->next_trial = find_retryable_trial(s, trial + 1, s->trials[trial]->renyi_per_run);
-	out->has_more = out->next_trial < s->ntrials;
-	if (!out->has_more && (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
-			       (s->status == DP_STUDY_PAUSED && s->moved_by_failures)))
+	out->events[0].trial = first;
+	*trial = find_retryable_trial(s, first + 1, s->trials[first]->renyi_per_run);
+	*has_more = *trial < s->ntrials;
+	if (!*has_more && (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
+			   (s->status == DP_STUDY_PAUSED && s->moved_by_failures)))
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }
 
-static int transition_cancel(const struct dp_trial *t, struct dp_transition_events *out,
-			     struct dp_err *err)
+int dp_policy_cancel(const struct dp_study_state *s, uint32_t trial,
+		     struct dp_transition_events *out, struct dp_err *err)
 {
 	char name[DP_TRIAL_NAME_LEN];
+	struct dp_trial *t;
+
+	out->count = 0;
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
+	if (dp_policy_find_trial(s, trial, &t, err) != DP_OK)
+		return DP_E_NOT_FOUND;
 
 	if (t->status >= DP_TRIAL_OK)
 		return dp_fail(err, DP_E_INVALID, "trial %s has ended: it is %s",
@@ -270,11 +256,12 @@ static int transition_cancel(const struct dp_trial *t, struct dp_transition_even
 	return DP_OK;
 }
 
-/* The point itself is journaled once its epsilon is known: no orders. */
-static int transition_enqueue(const struct dp_study_state *s, struct dp_err *err)
+int dp_policy_check_enqueue(const struct dp_study_state *s, struct dp_err *err)
 {
 	char all[DP_PLURAL_LEN];
 
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
 	if (s->ntrials < s->evaluations)
 		return DP_OK;
 	dp_fail(err, DP_E_LIMIT, "study '%s' takes no more points: %s given out%s%s", s->spec->name,
@@ -283,9 +270,11 @@ static int transition_enqueue(const struct dp_study_state *s, struct dp_err *err
 	return hint_evaluations_used_up(s, err);
 }
 
-/* Results of others are for those that learn from them, as with search.initial_from. */
-static int transition_import(const struct dp_study_state *s, struct dp_err *err)
+/* Only for methods that learn from results, as with search.initial_from. */
+int dp_policy_check_import(const struct dp_study_state *s, struct dp_err *err)
 {
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
 	if (s->spec->search.method != DP_METHOD_DPARETO)
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' searches by '%s', which learns from no result",
@@ -298,10 +287,12 @@ static int transition_import(const struct dp_study_state *s, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The points themselves are journaled before what is ordered here. */
-static int transition_reevaluate(const struct dp_study_state *s, struct dp_transition_events *out,
-				 struct dp_err *err)
+int dp_policy_reevaluate(const struct dp_study_state *s, struct dp_transition_events *out,
+			 struct dp_err *err)
 {
+	out->count = 0;
+	if (check_not_selection(s, err) != DP_OK)
+		return DP_E_INVALID;
 	if (dp_study_has_metric_release(s->spec))
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' shows its results with noise ('release'): a "
@@ -317,9 +308,10 @@ static int transition_reevaluate(const struct dp_study_state *s, struct dp_trans
 	return DP_OK;
 }
 
-static int transition_delete(const struct dp_study_state *s, bool now,
-			     struct dp_transition_events *out, struct dp_err *err)
+int dp_policy_delete(const struct dp_study_state *s, bool now, struct dp_transition_events *out,
+		     struct dp_err *err)
 {
+	out->count = 0;
 	if (dp_state_count_open_attempts(s) && !now) {
 		if (dp_state_is_private_selection(s))
 			dp_fail(err, DP_E_BUSY, "trainers of it still run");
@@ -350,23 +342,12 @@ int dp_policy_find_trial(const struct dp_study_state *s, int64_t number, struct 
 		       s->spec->name, (long long)number, s->ntrials - 1);
 }
 
-/* "1, 2, 4": the values of the trial's waypoints that are results. */
-static void format_checkpoint_values(const struct dp_study_state *s, const struct dp_trial *t,
-				     char *out, size_t room)
-{
-	size_t n = 0;
-
-	for (uint32_t w = 0; w < t->checkpoints->count && n < room; w++)
-		if (dp_checkpoint_is_result(s, t->checkpoints, w))
-			n += (size_t)snprintf(out + n, room - n, "%s%.0f", n ? ", " : "",
-					      t->checkpoints->values[w]);
-}
-
-/* Why there is no such waypoint. */
+/* Why there is no such checkpoint. */
 static int fail_no_checkpoint(const struct dp_study_state *s, const struct dp_trial *t, int64_t at,
 			      struct dp_err *err)
 {
 	char there[500] = "";
+	size_t n = 0;
 
 	if (s->spec->trainer.learning_curve.points == 0)
 		return dp_fail(err, DP_E_NOT_FOUND,
@@ -380,7 +361,10 @@ static int fail_no_checkpoint(const struct dp_study_state *s, const struct dp_tr
 	if (!dp_trial_has_checkpoint_results(s, t))
 		return dp_fail(err, DP_E_NOT_FOUND, "trial %u came to no waypoint that is a result",
 			       t->number);
-	format_checkpoint_values(s, t, there, sizeof there);
+	for (uint32_t w = 0; w < t->checkpoints->count && n < sizeof there; w++)
+		if (dp_checkpoint_is_result(s, t->checkpoints, w))
+			n += (size_t)snprintf(there + n, sizeof there - n, "%s%.0f", n ? ", " : "",
+					      t->checkpoints->values[w]);
 	dp_fail(err, DP_E_NOT_FOUND, "trial %u has no waypoint %lld that is a result; it has %s",
 		t->number, (long long)at, there);
 	return at == (int64_t)dp_learning_curve_end(s->spec, t->x)
@@ -399,48 +383,6 @@ int dp_policy_find_checkpoint(const struct dp_study_state *s, const struct dp_tr
 			return DP_OK;
 		}
 	return fail_no_checkpoint(s, t, at, err);
-}
-
-int dp_policy_plan_transition(const struct dp_study_state *s, const struct dp_transition *a,
-			      struct dp_transition_events *out, struct dp_err *err)
-{
-	struct dp_trial *t = NULL;
-	int code = DP_OK;
-
-	out->count = 0;
-	out->has_more = false;
-	out->next_trial = 0;
-	if (dp_state_is_private_selection(s))
-		code = check_selection_transition(s, a, err);
-	if (code == DP_OK && (a->kind == DP_TRANSITION_RETRY || a->kind == DP_TRANSITION_CANCEL))
-		code = dp_policy_find_trial(s, a->trial, &t, err);
-	if (code != DP_OK)
-		return code;
-	switch (a->kind) {
-	case DP_TRANSITION_PAUSE:
-		return transition_pause(s, out, err);
-	case DP_TRANSITION_RESUME:
-		return transition_resume(s, out, err);
-	case DP_TRANSITION_STOP:
-		return transition_stop(s, out);
-	case DP_TRANSITION_SET:
-		return transition_set(s, a, out, err);
-	case DP_TRANSITION_RETRY:
-		return transition_retry(s, t, out, err);
-	case DP_TRANSITION_RETRY_FAILED:
-		return transition_retry_failed(s, a->trial, out, err);
-	case DP_TRANSITION_CANCEL:
-		return transition_cancel(t, out, err);
-	case DP_TRANSITION_ENQUEUE:
-		return transition_enqueue(s, err);
-	case DP_TRANSITION_IMPORT:
-		return transition_import(s, err);
-	case DP_TRANSITION_REEVALUATE:
-		return transition_reevaluate(s, out, err);
-	case DP_TRANSITION_DELETE:
-		return transition_delete(s, a->force, out, err);
-	}
-	return DP_OK;
 }
 
 void dp_policy_on_no_proposal(const struct dp_study_state *s, const struct dp_err *why,

@@ -61,38 +61,26 @@ static enum dp_trial_status decide_trial_outcome(const struct dp_study_state *s,
 
 /* ---- ends of trials ---- */
 
-/* Natural units; NaN where a diverged trial has no value. */
-static void compute_trial_objectives(const struct dp_study_state *s, const struct dp_trial *t,
-				     double *y)
-{
-	for (size_t i = 0; i < s->spec->nobjectives; i++) {
-		const struct dp_objective *o = &s->spec->objectives[i];
-
-		y[i] = o->privacy ? t->privacy[i]
-				  : dp_objective_from_metric(
-					    o, dp_trial_metric_mean(
-						       s, t, dp_state_metric_column(s, o->metric)));
-	}
-}
-
-void dp__step_set_event(struct dp_step *step, enum dp_step_kind kind, enum dp_event_type type)
-{
-	step->kind = kind;
-	step->event = (struct dp_event){ .type = type };
-}
-
 void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,
 			enum dp_trial_status status, struct dp_step *step)
 {
-	dp__step_set_event(step, DP_STEP_RECORD, DP_EV_TRIAL_ENDED);
-	step->event.trial = t->number;
-	step->event.trial_ended.status = dp_trial_status_text(status);
-	step->event.reason = step->reason[0] ? step->reason : NULL;
+	step->kind = DP_STEP_RECORD;
+	step->record = DP_EV_TRIAL_ENDED;
+	step->trial = t->number;
+	step->trial_status = status;
 	if (status != DP_TRIAL_OK && status != DP_TRIAL_DIVERGED)
 		return;
-	compute_trial_objectives(s, t, step->objectives);
-	step->event.trial_ended.objectives = step->objectives;
-	step->event.trial_ended.nobjectives = (uint32_t)s->spec->nobjectives;
+	step->nobjectives = (uint32_t)s->spec->nobjectives;
+	for (size_t i = 0; i < s->spec->nobjectives; i++) {
+		const struct dp_objective *o = &s->spec->objectives[i];
+		int column = o->privacy ? -1 : dp_state_metric_column(s, o->metric);
+
+		/* natural units; NaN where a diverged trial has no value */
+		step->objectives[i] =
+			o->privacy
+				? t->privacy[i]
+				: dp_objective_from_metric(o, dp_trial_metric_mean(s, t, column));
+	}
 }
 
 bool dp__trial_next_run(const struct dp_study_state *s, const struct dp_trial *t, int32_t *run)
@@ -118,8 +106,8 @@ bool dp__trial_next_run(const struct dp_study_state *s, const struct dp_trial *t
 	return false;
 }
 
-/* A trial that search.budget does not let be tried once more: more attempts were lost
- * than retries were reckoned with, as where daemons are killed again and again. */
+/* search.budget has no room for another attempt: more attempts were lost than retries were allowed
+ * for, as when daemons are killed again and again. */
 static bool step_cancel_unaffordable_trial(const struct dp_study_state *s, const struct dp_trial *t,
 					   struct dp_step *step)
 {
@@ -147,8 +135,8 @@ static bool step_end_decided_trial(const struct dp_study_state *s, const struct 
 		return step_cancel_unaffordable_trial(s, t, step);
 	if ((status == DP_TRIAL_OK || status == DP_TRIAL_DIVERGED) && !t->privacy &&
 	    dp_study_has_privacy(s->spec)) {
-		dp__step_set_event(step, DP_STEP_ACCOUNT, DP_EV_TRIAL_ACCOUNTED);
-		step->event.trial = t->number;
+		step->kind = DP_STEP_ACCOUNT;
+		step->trial = t->number;
 		return true;
 	}
 	if (cause)

@@ -3,6 +3,7 @@
  * a person may ask for fits what is known. */
 #include "policy/policy.h"
 #include "state/state_json.h"
+#include "tests/unit/policy_requests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -367,13 +368,15 @@ static void follow_course(struct dp_state *s, const struct dp_study_state *st, i
 	static const struct dp_event all = { .type = DP_EV_MEASURE_ASKED,
 					     .measure_asked = { .result_trial = NAN,
 								.result_checkpoint = NAN } };
+	struct dp_event order;
 	struct dp_step step;
 
 	for (uint32_t i = 0;; i++) {
 		demand(i < st->ntrials + st->reevals.ntrials + STEPS);
 		dp_policy_next_step(st, now, &step);
+		order = dp_step_event(&step);
 		if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT)
-			apply_order(s, st, now, &step.event);
+			apply_order(s, st, now, &order);
 		else if (step.kind == DP_STEP_REEVALUATE_FRONT)
 			apply_order(s, st, now, &all);
 		if (step.kind != DP_STEP_RECORD && step.kind != DP_STEP_REEVALUATE_FRONT)
@@ -386,24 +389,19 @@ static void follow_course(struct dp_state *s, const struct dp_study_state *st, i
 
 static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now, unsigned dice)
 {
-	struct dp_transition a = { .kind = (enum dp_transition_kind)(dice %
-								     (DP_TRANSITION_DELETE + 1)),
-				   .trial = dice / 16 + (dice & 1 ? DP_REEVAL_TRIAL_FIRST : 0),
-				   .evaluations = dice,
-				   .parallel = NAN,
-				   .priority = NAN };
+	enum policy_request what = (enum policy_request)(dice % REQUEST_KINDS);
+	uint32_t trial = dice / 16 + (dice & 1 ? DP_REEVAL_TRIAL_FIRST : 0);
 	struct dp_transition_events orders;
 	struct dp_err err = { 0 };
 
 	do {
-		if (dp_policy_plan_transition(st, &a, &orders, &err) != DP_OK) {
+		if (policy_request(st, what, &trial, dice, &orders, &err) != DP_OK) {
 			demand(err.msg[0] != '\0');
 			return;
 		}
 		for (unsigned i = 0; i < orders.count; i++)
 			apply_order(s, st, now, &orders.events[i]);
-		a.trial = orders.next_trial;
-	} while (orders.has_more);
+	} while (what == REQUEST_RETRY_FAILED && trial > 0);
 }
 
 static void show(struct dp_study_state *st)

@@ -124,16 +124,17 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 	static const char *const waits[] = { "",       " parallel", " retry",
 					     " order", " last",     " measures" };
 
+	struct dp_event e = dp_step_event(s);
+
 	switch (s->kind) {
 	case DP_STEP_WAIT:
 		snprintf(out, 1100, "wait%s", waits[s->wait_reason]);
 		break;
 	case DP_STEP_ACCOUNT:
-		snprintf(out, 1100, "account %u", s->event.trial);
+		snprintf(out, 1100, "account %u", s->trial);
 		break;
 	case DP_STEP_ATTEMPT:
-		snprintf(out, 1100, "attempt %u/%d/%u", s->event.trial, s->event.run,
-			 s->event.attempt);
+		snprintf(out, 1100, "attempt %u/%d/%u", e.trial, e.run, e.attempt);
 		break;
 	case DP_STEP_CHOOSE_FILTER:
 		snprintf(out, 1100, "fix");
@@ -145,18 +146,18 @@ static inline const char *words(const struct dp_step *s, char out[1100])
 		snprintf(out, 1100, "propose");
 		break;
 	case DP_STEP_RECORD:
-		if (s->event.type == DP_EV_ACCOUNTING_FIXED)
-			snprintf(out, 1100, "accounting of %u orders",
-				 s->event.accounting_fixed.norders);
-		else if (s->event.type == DP_EV_TRIAL_ENDED)
-			snprintf(out, 1100, "%u %s%s%s", s->event.trial,
-				 s->event.trial_ended.status, s->event.reason ? ": " : "",
-				 s->event.reason ? s->event.reason : "");
-		else
+		if (e.type == DP_EV_ACCOUNTING_FIXED)
+			snprintf(out, 1100, "accounting of %u orders", e.accounting_fixed.norders);
+		else if (e.type == DP_EV_TRIAL_ENDED)
+			snprintf(out, 1100, "%u %s%s%s", e.trial, e.trial_ended.status,
+				 e.reason ? ": " : "", e.reason ? e.reason : "");
+		else if (e.type == DP_EV_STUDY_MOVED)
 			snprintf(out, 1100, "%s%s%s%s",
-				 s->event.study_moved.by_failures ? "(failures) " : "",
-				 s->event.study_moved.state, s->event.reason ? ": " : "",
-				 s->event.reason ? s->event.reason : "");
+				 e.study_moved.by_failures ? "(failures) " : "",
+				 e.study_moved.state, e.reason ? ": " : "",
+				 e.reason ? e.reason : "");
+		else
+			snprintf(out, 1100, "%s", dp_event_type_name(e.type));
 		break;
 	}
 	return out;
@@ -180,7 +181,7 @@ static inline bool record_step(void)
 
 	dp_policy_next_step(st, now, &step);
 	if (step.kind == DP_STEP_RECORD)
-		apply(step.event);
+		apply(dp_step_event(&step));
 	return step.kind == DP_STEP_RECORD;
 }
 

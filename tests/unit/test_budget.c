@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "course_story.h"
+#include "policy_requests.h"
 #include "optimize/propose/proposer.h"
 #include "optimize/history/total_privacy_loss.h"
 
@@ -282,12 +283,12 @@ static void no_point(void)
 		apply(orders.events[i]);
 }
 
-static void refused(struct dp_transition a)
+static void refused(enum policy_request what, uint32_t trial)
 {
 	struct dp_transition_events orders;
 	struct dp_err err;
 
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_LIMIT);
+	assert_int_equal(policy_request(st, what, &trial, 9, &orders, &err), DP_E_LIMIT);
 	assert_non_null(strstr(err.msg, "search.budget"));
 }
 
@@ -304,15 +305,15 @@ static void ends_with_that_reason(void **s)
 	no_point();
 	NEXT("finished: search.budget: nothing fits");
 	settle();
-	refused((struct dp_transition){
-		.kind = DP_TRANSITION_SET, .evaluations = 9, .parallel = NAN, .priority = NAN });
-	refused((struct dp_transition){ .kind = DP_TRANSITION_ENQUEUE });
+	refused(REQUEST_AMEND, 0);
+	refused(REQUEST_ENQUEUE, 0);
 }
 
 static void retrying(void **s)
 {
-	struct dp_transition failed = { .kind = DP_TRANSITION_RETRY_FAILED };
 	struct dp_transition_events orders;
+	uint32_t trial = 0;
+	bool has_more;
 
 	(void)s;
 	begin_budget(", retries: 0", "");
@@ -325,17 +326,16 @@ static void retrying(void **s)
 	SHARE(left(), 0.5);
 	propose_share(0.25, NULL);
 	SHARE(left(), 0.25);
-	refused((struct dp_transition){ .kind = DP_TRANSITION_RETRY, .trial = 1 });
+	refused(REQUEST_RETRY, 1);
 	/* of all that failed those that fit, together */
-	assert_int_equal(dp_policy_plan_transition(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(dp_policy_retry_failed(st, &trial, &has_more, &orders, NULL), DP_OK);
 	assert_int_equal(orders.events[0].trial, 0);
-	assert_true(orders.has_more && orders.next_trial == 2);
+	assert_true(has_more && trial == 2);
 	apply(orders.events[0]);
 	SHARE(left(), 0.15);
-	failed.trial = orders.next_trial;
-	assert_int_equal(dp_policy_plan_transition(st, &failed, &orders, NULL), DP_OK);
+	assert_int_equal(dp_policy_retry_failed(st, &trial, &has_more, &orders, NULL), DP_OK);
 	assert_int_equal(orders.events[0].trial, 2);
-	assert_false(orders.has_more);
+	assert_false(has_more);
 }
 
 /* ---- what a study has cost ---- */

@@ -166,9 +166,9 @@ static void objectives_come_from_the_journal(void **s)
 	begin("", "search: {method: random, evaluations: 3}");
 	ended_ok();
 	dp_policy_next_step(st, now, &step);
-	assert_int_equal(step.event.trial_ended.nobjectives, 2);
-	assert_true(step.event.trial_ended.objectives[0] == 0.5);  /* epsilon, as proposed */
-	assert_true(step.event.trial_ended.objectives[1] == 0.25); /* the metric's mean */
+	assert_int_equal(step.nobjectives, 2);
+	assert_true(step.objectives[0] == 0.5);  /* epsilon, as proposed */
+	assert_true(step.objectives[1] == 0.25); /* the metric's mean */
 	/* of version 0.1: once they are accounted for */
 	begin("", "search: {method: random, evaluations: 3}");
 	not_accounted();
@@ -177,7 +177,7 @@ static void objectives_come_from_the_journal(void **s)
 		.trial = 0,
 		.trial_accounted = { .privacy = (double[]){ 0.75, NAN }, .nprivacy = 2 } });
 	dp_policy_next_step(st, now, &step);
-	assert_true(step.event.trial_ended.objectives[0] == 0.75);
+	assert_true(step.objectives[0] == 0.75);
 	begin("", "search: {method: random, evaluations: 3}");
 	not_accounted();
 	apply((struct dp_event){

@@ -8,20 +8,19 @@
 #include <cmocka.h>
 
 #include "course_story.h"
+#include "policy_requests.h"
 
 /* ---- what people ask for ---- */
 
 /* The orders for an ask in a few words, or the sentence that refuses it. */
-static const char *ask(enum dp_transition_kind what)
+static const char *ask(enum policy_request what)
 {
 	static char out[800];
-	struct dp_transition a = {
-		.kind = what, .evaluations = 7, .parallel = NAN, .priority = NAN
-	};
 	struct dp_transition_events orders;
+	uint32_t trial = 0;
 	struct dp_err err;
 
-	if (dp_policy_plan_transition(st, &a, &orders, &err) != DP_OK) {
+	if (policy_request(st, what, &trial, 7, &orders, &err) != DP_OK) {
 		snprintf(out, sizeof out, "no: %s", err.msg);
 		return out;
 	}
@@ -52,59 +51,59 @@ static void in_state(const char *status, bool failed)
 static void asked_in_every_state(void **s)
 {
 	static const struct {
-		enum dp_transition_kind ask;
+		enum policy_request ask;
 		bool failed; /* trial 0 has */
 		const char *expected[5];
 	} rows[] = {
-		{ DP_TRANSITION_PAUSE,
+		{ REQUEST_PAUSE,
 		  false,
 		  { "study-moved paused", "", "no: study 's' is finished, so it cannot be paused",
 		    "no: study 's' is failed, so it cannot be paused",
 		    "no: study 's' is stopped, so it cannot be paused" } },
-		{ DP_TRANSITION_RESUME,
+		{ REQUEST_RESUME,
 		  true,
 		  { "", "study-moved running",
 		    "no: study 's' is finished: its only evaluation is made",
 		    "no: study 's' is failed: its only evaluation is made",
 		    "no: study 's' is stopped: its only evaluation is made" } },
-		{ DP_TRANSITION_RESUME,
+		{ REQUEST_RESUME,
 		  false,
 		  { "", "study-moved running", "study-moved running", "study-moved running",
 		    "study-moved running" } },
-		{ DP_TRANSITION_STOP,
+		{ REQUEST_STOP,
 		  false,
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
-		{ DP_TRANSITION_SET,
+		{ REQUEST_AMEND,
 		  true,
 		  { "study-amended", "study-amended", "study-amended, study-moved running",
 		    "study-amended", "study-amended" } },
-		{ DP_TRANSITION_RETRY,
+		{ REQUEST_RETRY,
 		  true,
 		  { "trial-retry-asked", "trial-retry-asked",
 		    "trial-retry-asked, study-moved running",
 		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
-		{ DP_TRANSITION_RETRY,
+		{ REQUEST_RETRY,
 		  false,
 		  { "no: trial 0 is waiting; only failed or cancelled trials can be "
 		    "retried",
 		    SAME, SAME, SAME, SAME } },
-		{ DP_TRANSITION_RETRY_FAILED,
+		{ REQUEST_RETRY_FAILED,
 		  true,
 		  { "trial-retry-asked", "trial-retry-asked",
 		    "trial-retry-asked, study-moved running",
 		    "trial-retry-asked, study-moved running", "trial-retry-asked" } },
-		{ DP_TRANSITION_RETRY_FAILED,
+		{ REQUEST_RETRY_FAILED,
 		  false,
 		  { "no: study 's' has no failed trial that can be tried again", SAME, SAME, SAME,
 		    SAME } },
-		{ DP_TRANSITION_CANCEL, false, { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
-		{ DP_TRANSITION_CANCEL,
+		{ REQUEST_CANCEL, false, { "trial-cancel-asked", SAME, SAME, SAME, SAME } },
+		{ REQUEST_CANCEL,
 		  true,
 		  { "no: trial 0 has ended: it is failed", SAME, SAME, SAME, SAME } },
-		{ DP_TRANSITION_DELETE,
+		{ REQUEST_DELETE,
 		  false,
 		  { "study-moved stopped", "study-moved stopped", "", "", "" } },
-		{ DP_TRANSITION_ENQUEUE,
+		{ REQUEST_ENQUEUE,
 		  true,
 		  { "no: study 's' takes no more points: its only evaluation is given "
 		    "out",
@@ -129,15 +128,16 @@ static void asked_in_every_state(void **s)
 /* As the daemon asks: until there is no more. */
 static void retry_all_failed(void)
 {
-	struct dp_transition a = { .kind = DP_TRANSITION_RETRY_FAILED };
 	struct dp_transition_events orders;
+	uint32_t trial = 0;
+	bool has_more;
 
 	do {
-		assert_int_equal(dp_policy_plan_transition(st, &a, &orders, NULL), DP_OK);
+		assert_int_equal(dp_policy_retry_failed(st, &trial, &has_more, &orders, NULL),
+				 DP_OK);
 		for (unsigned i = 0; i < orders.count; i++)
 			apply(orders.events[i]);
-		a.trial = orders.next_trial;
-	} while (orders.has_more);
+	} while (has_more);
 }
 
 static void all_that_failed_is_tried_again(void **s)
@@ -189,25 +189,24 @@ static void a_study_paused_by_failures_goes_on(void **s)
 
 static void asked_for_what_is_not_there(void **s)
 {
-	struct dp_transition a = {
-		.kind = DP_TRANSITION_SET, .evaluations = NAN, .parallel = NAN, .priority = NAN
-	};
+	struct dp_ev_study_amended nothing = { .evaluations = NAN,
+					       .parallel = NAN,
+					       .priority = NAN };
 	struct dp_transition_events orders;
 	struct dp_err err;
 
 	(void)s;
 	begin("", "search: {method: random, evaluations: 2}");
-	assert_string_equal(ask(DP_TRANSITION_RETRY), "no: study 's' has no trials yet");
-	assert_string_equal(ask(DP_TRANSITION_ENQUEUE), "");
-	assert_string_equal(ask(DP_TRANSITION_IMPORT), "no: study 's' searches by 'random', which "
-						       "learns from no result");
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_USAGE);
+	assert_string_equal(ask(REQUEST_RETRY), "no: study 's' has no trials yet");
+	assert_string_equal(ask(REQUEST_ENQUEUE), "");
+	assert_string_equal(ask(REQUEST_IMPORT), "no: study 's' searches by 'random', which "
+						 "learns from no result");
+	assert_int_equal(dp_policy_amend(st, &nothing, &orders, &err), DP_E_USAGE);
 	propose(NULL);
-	a = (struct dp_transition){ .kind = DP_TRANSITION_CANCEL, .trial = 5 };
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_NOT_FOUND);
+	assert_int_equal(dp_policy_cancel(st, 5, &orders, &err), DP_E_NOT_FOUND);
 	assert_string_equal(err.msg, "study 's' has no trial 5; it has 0 to 0");
 	cancel_asked();
-	assert_string_equal(ask(DP_TRANSITION_CANCEL), ""); /* it is so already */
+	assert_string_equal(ask(REQUEST_CANCEL), ""); /* it is so already */
 }
 
 static void a_proposer_without_a_point(void **s)
@@ -238,7 +237,7 @@ static void a_proposer_without_a_point(void **s)
 	/* deletion: not while trainers run, unless it is wanted now */
 	begin("", "search: {method: random, evaluations: 9}");
 	running();
-	assert_string_equal(ask(DP_TRANSITION_DELETE), "no: 1 of its trainers still run");
+	assert_string_equal(ask(REQUEST_DELETE), "no: 1 of its trainers still run");
 }
 
 #define CASE(f) cmocka_unit_test_teardown(f, teardown)

@@ -118,11 +118,10 @@ static void by_seconds(void **s)
 
 static const char *resumed(void)
 {
-	struct dp_transition a = { .kind = DP_TRANSITION_RESUME };
 	struct dp_transition_events orders;
 	static struct dp_err err;
 
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_E_INVALID);
+	assert_int_equal(dp_policy_resume(st, &orders, &err), DP_E_INVALID);
 	return err.msg;
 }
 
@@ -130,9 +129,7 @@ static void ends_and_says_why(void **s)
 {
 	static const char why[] =
 		"finished: search.max_cost: 30 C would be 36 with the next training";
-	struct dp_transition a = {
-		.kind = DP_TRANSITION_SET, .evaluations = 50, .parallel = NAN, .priority = NAN
-	};
+	struct dp_ev_study_amended more = { .evaluations = 50, .parallel = NAN, .priority = NAN };
 	struct dp_transition_events orders;
 	struct dp_err err;
 
@@ -152,7 +149,7 @@ static void ends_and_says_why(void **s)
 				       "made; search.max_cost: 30 C would be 36 with "
 				       "the next training");
 	/* a larger number of evaluations wakes it, and it ends for the same reason */
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, &err), DP_OK);
+	assert_int_equal(dp_policy_amend(st, &more, &orders, &err), DP_OK);
 	for (unsigned i = 0; i < orders.count; i++)
 		apply(orders.events[i]);
 	NEXT("propose");

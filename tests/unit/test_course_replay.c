@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "course_story.h"
+#include "policy_requests.h"
 
 /* ---- one course, however often it is interrupted ---- */
 
@@ -94,14 +95,11 @@ static void end_some(struct log *l, uint32_t n, uint64_t dice)
 /* What a person does now and then. */
 static void disturb(struct log *l, uint64_t dice)
 {
-	struct dp_transition a = { .kind = (enum dp_transition_kind)(dice % DP_TRANSITION_DELETE),
-				   .trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials) : 0,
-				   .evaluations = 20 + (double)(dice % 20),
-				   .parallel = NAN,
-				   .priority = NAN };
+	enum policy_request what = (enum policy_request)(dice % REQUEST_DELETE);
+	uint32_t trial = st->ntrials ? (uint32_t)(dice / 7 % st->ntrials) : 0;
 	struct dp_transition_events orders;
 
-	if (dp_policy_plan_transition(st, &a, &orders, NULL) != DP_OK)
+	if (policy_request(st, what, &trial, 20 + (double)(dice % 20), &orders, NULL) != DP_OK)
 		return;
 	for (unsigned i = 0; i < orders.count; i++)
 		keep(l, &orders.events[i]);
@@ -123,7 +121,9 @@ static void one_life(struct log *l, uint64_t seed)
 		if (dice % 29 == 0) {
 			disturb(l, dice / 29);
 		} else if (step.kind == DP_STEP_RECORD || step.kind == DP_STEP_ATTEMPT) {
-			keep(l, &step.event);
+			struct dp_event e = dp_step_event(&step);
+
+			keep(l, &e);
 		} else if (step.kind == DP_STEP_PROPOSE && dice % 3) {
 			struct dp_event e = { .type = DP_EV_TRIAL_PROPOSED,
 					      .trial = st->ntrials,

@@ -47,15 +47,14 @@ static void time_is_over(void **s)
 /* What `set` orders of a max_time, in words. */
 static const char *set_max_time(const char *change)
 {
-	struct dp_transition a = { .kind = DP_TRANSITION_SET,
-				   .evaluations = NAN,
-				   .parallel = NAN,
-				   .priority = NAN,
-				   .changes = &change,
-				   .nchanges = 1 };
+	struct dp_ev_study_amended a = { .evaluations = NAN,
+					 .parallel = NAN,
+					 .priority = NAN,
+					 .changes = &change,
+					 .nchanges = 1 };
 	struct dp_transition_events orders;
 
-	assert_int_equal(dp_policy_plan_transition(st, &a, &orders, NULL), DP_OK);
+	assert_int_equal(dp_policy_amend(st, &a, &orders, NULL), DP_OK);
 	apply(orders.events[0]);
 	if (orders.count == 2)
 		apply(orders.events[1]);
@@ -178,9 +177,9 @@ static void time_is_noted_now_and_then(void **s)
 		now++;
 		dp_policy_next_step(st, now, &step);
 		assert_int_equal(step.kind, DP_STEP_RECORD);
-		assert_int_equal(step.event.type, DP_EV_TIME_NOTED);
-		assert_true(step.event.time_noted.daemon_ran);
-		apply(step.event);
+		assert_int_equal(step.record, DP_EV_TIME_NOTED);
+		assert_true(dp_step_event(&step).time_noted.daemon_ran);
+		apply(dp_step_event(&step));
 		assert_true(st->active_us == rows[i].seconds * SECOND);
 		NEXT("wait parallel");
 	}

@@ -240,7 +240,7 @@ static void a_signal_is_retried(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	fake_end(running(0), NULL, "{\"signal\":9}");
-	FAKE_UNTIL(study->next_step.wait == DP_WAIT_RETRY);
+	FAKE_UNTIL(study->next_step.wait_reason == DP_WAIT_RETRY);
 	assert_memory_equal(scheduler_waiting_reason(study, why, sizeof why),
 			    "a failed attempt is tri", 23);
 	assert_int_equal(study->state->ntrials, 1); /* it keeps its place */

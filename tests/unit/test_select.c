@@ -5,6 +5,7 @@
 #include "optimize/propose/proposer.h"
 
 #include "attack.h"
+#include "policy_requests.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -354,12 +355,11 @@ static void play_propose(struct play *p)
 							  .nprivacy = 2 } } });
 }
 
-static void play_train(struct play *p, const struct dp_event *planned)
+static void play_train(struct play *p, struct dp_event e)
 {
 	static const char *const names[] = { "a" };
 	const uint32_t run = 0;
 	double utility = NAN;
-	struct dp_event e = *planned;
 
 	play_apply(p, e);
 	e.type = DP_EV_ATTEMPT_ENDED;
@@ -382,11 +382,11 @@ static void play_on(struct play *p)
 
 		dp_policy_next_step(p->s, 2000000000, &step);
 		if (step.kind == DP_STEP_RECORD)
-			play_apply(p, step.event);
+			play_apply(p, dp_step_event(&step));
 		else if (step.kind == DP_STEP_PROPOSE)
 			play_propose(p);
 		else if (step.kind == DP_STEP_ATTEMPT)
-			play_train(p, &step.event);
+			play_train(p, dp_step_event(&step));
 		else
 			return;
 	}
@@ -537,14 +537,11 @@ static void nothing_else_shows(void **state)
 
 static void asking_changes_nothing(void **state)
 {
-	static const enum dp_transition_kind never[] = {
-		DP_TRANSITION_RETRY, DP_TRANSITION_RETRY_FAILED, DP_TRANSITION_CANCEL,
-		DP_TRANSITION_ENQUEUE, DP_TRANSITION_IMPORT
-	};
+	static const enum policy_request never[] = { REQUEST_RETRY,  REQUEST_RETRY_FAILED,
+						     REQUEST_CANCEL, REQUEST_ENQUEUE,
+						     REQUEST_IMPORT, REQUEST_REEVALUATE };
 	struct play *p = calloc(1, sizeof *p);
-	struct dp_transition set = {
-		.kind = DP_TRANSITION_SET, .evaluations = 9, .parallel = NAN, .priority = NAN
-	};
+	struct dp_ev_study_amended set = { .evaluations = 9, .parallel = NAN, .priority = NAN };
 	struct dp_transition_events out;
 	struct dp_err err;
 
@@ -553,21 +550,19 @@ static void asking_changes_nothing(void **state)
 	play_submit(p, file_text(&plain), 3);
 	play_propose(p);
 	for (size_t i = 0; i < DP_COUNT(never); i++) {
-		struct dp_transition asked = { .kind = never[i] };
+		uint32_t trial = 0;
 
-		assert_int_equal(dp_policy_plan_transition(p->s, &asked, &out, &err), DP_E_INVALID);
+		assert_int_equal(policy_request(p->s, never[i], &trial, NAN, &out, &err),
+				 DP_E_INVALID);
 		assert_non_null(strstr(err.msg, "private selection"));
 	}
-	assert_int_equal(dp_policy_plan_transition(p->s, &set, &out, &err), DP_E_INVALID);
+	assert_int_equal(dp_policy_amend(p->s, &set, &out, &err), DP_E_INVALID);
 	set.evaluations = NAN;
 	set.parallel = 3;
-	assert_int_equal(dp_policy_plan_transition(p->s, &set, &out, &err), DP_OK);
+	assert_int_equal(dp_policy_amend(p->s, &set, &out, &err), DP_OK);
 	play_apply(p, (struct dp_event){ .type = DP_EV_STUDY_MOVED,
 					 .study_moved = { .state = "stopped" } });
-	assert_int_equal(
-		dp_policy_plan_transition(
-			p->s, &(struct dp_transition){ .kind = DP_TRANSITION_RESUME }, &out, &err),
-		DP_E_INVALID);
+	assert_int_equal(dp_policy_resume(p->s, &out, &err), DP_E_INVALID);
 	play_end(p);
 	free(p);
 }

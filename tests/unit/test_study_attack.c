@@ -72,16 +72,16 @@ static void journaled(struct attacked *a, struct dp_event e)
 }
 
 /* One process: it sees the data, and what it came to is known whatever becomes of it. */
-static void attempted(struct attacked *a, const struct dp_event *plan, bool fails)
+static void attempted(struct attacked *a, struct dp_event plan, bool fails)
 {
 	static const char *const names[] = { "f1" };
 	const uint32_t run = 0;
-	struct attack_setting s = { ATTACK_RECORDS, a->st->trials[plan->trial]->x[0] };
+	struct attack_setting s = { ATTACK_RECORDS, a->st->trials[plan.trial]->x[0] };
 	double result = attack_train(&a->data, &s, &a->rng);
 	struct dp_event e = { .type = DP_EV_ATTEMPT_ENDED,
-			      .trial = plan->trial,
-			      .run = plan->run,
-			      .attempt = plan->attempt,
+			      .trial = plan.trial,
+			      .run = plan.run,
+			      .attempt = plan.attempt,
 			      .attempt_ended = { .end_class = DP_END_OK,
 						 .charged = true,
 						 .metric_names = names,
@@ -92,7 +92,7 @@ static void attempted(struct attacked *a, const struct dp_event *plan, bool fail
 
 	a->loss += attack_loss(&s, result);
 	a->size += 1 / (s.sigma * s.sigma);
-	journaled(a, *plan);
+	journaled(a, plan);
 	if (fails)
 		e.attempt_ended.end_class = DP_END_SIGNAL;
 	if (fails && a->mutant == FAILURES_FREE) {
@@ -115,9 +115,9 @@ static bool runs_on(struct attacked *a, bool failing)
 	for (;;) {
 		dp_policy_next_step(a->st, now, &step);
 		if (step.kind == DP_STEP_RECORD)
-			journaled(a, step.event);
+			journaled(a, dp_step_event(&step));
 		else if (step.kind == DP_STEP_ATTEMPT) {
-			attempted(a, &step.event, failures-- > 0);
+			attempted(a, dp_step_event(&step), failures-- > 0);
 		} else
 			return step.kind == DP_STEP_PROPOSE;
 	}
@@ -270,10 +270,7 @@ static void sum_read_off_is_found(void **state)
 /* May it be enqueued? As the daemon asks. */
 static bool may_enqueue(struct attacked *a, double sigma)
 {
-	struct dp_transition asked = { .kind = DP_TRANSITION_ENQUEUE };
-	struct dp_transition_events none;
-
-	return dp_policy_plan_transition(a->st, &asked, &none, NULL) == DP_OK &&
+	return dp_policy_check_enqueue(a->st, NULL) == DP_OK &&
 	       dp_policy_check_budget(a->st, k_of(a, &sigma), NULL) == DP_OK;
 }
 

@@ -1,9 +1,9 @@
 /* comparison.c - the fronts of several studies in one picture, with baselines. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* A study, with its front where it has the objectives of the first. */
 struct compared_study {
@@ -59,87 +59,48 @@ static double worst_front_x(const struct comparison_data *d)
 	return end;
 }
 
-static int gather_compared(const struct report_data *r, struct comparison_data *d,
-			   struct dp_err *err)
+static int comparison_gather(const struct report_data *r, struct arena *mem, void *data,
+			     struct dp_err *err)
 {
-	int code = DP_OK;
+	struct comparison_data *d = data;
+	const struct study_data *first;
+	size_t others = 0;
+	double end;
+	int code = fig_main_study(r, &first, err);
 
-	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
+	if (code != DP_OK)
+		return code;
+	d->r = r;
+	d->n = r->nstudies;
+	d->list = arena_alloc(mem, d->n, sizeof *d->list);
+	for (size_t i = 0; i < d->n; i++) {
 		struct compared_study *c = &d->list[i];
 
 		c->s = &r->studies[i];
-		c->comparable = fig_same_plane(&r->studies[0], c->s);
+		c->comparable = fig_same_plane(first, c->s);
 		c->majority = c->comparable ? study_data_majority_value(c->s, c->s->y_obj) : NAN;
 		if (!c->comparable)
 			continue;
 		/* of several studies only the first could have that of models */
-		code = d->n > 1 ? fig_observed_front(c->s, &c->front, err)
-				: fig_study_front(c->s, &c->front, err);
+		c->front = d->n > 1 ? fig_observed_front(mem, c->s) : fig_study_front(mem, c->s);
 		fig_trim_front_tail(c->s, &c->front);
+		others += i > 0 && c->front.n > 0;
 	}
-	for (size_t i = 0; code == DP_OK && i < d->n; i++)
-		code = fig_staircase(d->list[i].s, &d->list[i].front, worst_front_x(d), NAN,
-				     &d->list[i].stairs, err);
-	return code;
-}
-
-static int comparison_gather(const struct report_data *r, void *data, const char **why,
-			     struct dp_err *err)
-{
-	struct comparison_data *d = data;
-	size_t others = 0;
-	int code;
-
-	if (!fig_main_study(r, why))
-		return DP_OK;
-	d->r = r;
-	d->list = dp_calloc(r->nstudies, sizeof *d->list);
-	if (!d->list)
-		return fig_nomem(err);
-	d->n = r->nstudies;
-	code = gather_compared(r, d, err);
-	d->test_records = study_data_is_percent(&r->studies[0], r->studies[0].y_obj)
-				  ? study_data_test_records(&r->studies[0])
+	end = worst_front_x(d);
+	for (size_t i = 0; i < d->n; i++)
+		d->list[i].stairs =
+			fig_staircase(mem, d->list[i].s, &d->list[i].front, end, NAN);
+	if (!d->list[0].front.n)
+		return fig_nothing(err, "the study has no front");
+	if (!others && !r->nbaselines && !r->reference)
+		return fig_nothing(err, "there is nothing to compare the front with but guessing, "
+					"which the figure 'front' shows");
+	d->test_records = study_data_is_percent(first, first->y_obj)
+				  ? study_data_test_records(first)
 				  : NAN;
-	d->beats_baseline = code == DP_OK && any_front_beats_baseline(d);
-	if (code == DP_OK)
-		code = fig_reference_front_load(r, worst_front_x(d), &d->reference, err);
-	if (code == DP_OK)
-		fig_reference_front_compare(&d->reference, d->list[0].s, &d->list[0].front);
-	for (size_t i = 1; code == DP_OK && i < d->n; i++)
-		others += d->list[i].front.n > 0;
-	if (code == DP_OK && !d->list[0].front.n)
-		*why = "the study has no front";
-	else if (code == DP_OK && !others && !r->nbaselines && !r->reference)
-		*why = "there is nothing to compare the front with but guessing, which "
-		       "the figure 'front' shows";
-	return code;
-}
-
-static void comparison_release(void *data)
-{
-	struct comparison_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++) {
-		fig_points_free(&d->list[i].front);
-		fig_points_free(&d->list[i].stairs);
-	}
-	free(d->list);
-	fig_reference_front_free(&d->reference);
-}
-
-/* A log axis if one of the fronts asks for it. */
-static enum plot_scale common_scale(const struct comparison_data *d, enum plot_side side)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_points *f = &d->list[i].front;
-		const struct study_data *s = d->list[i].s;
-
-		if (fig_objective_scale(s, side == PLOT_X ? s->x_obj : s->y_obj,
-					side == PLOT_X ? f->x : f->y, f->n) == PLOT_LOG)
-			return PLOT_LOG;
-	}
-	return PLOT_LINEAR;
+	d->beats_baseline = any_front_beats_baseline(d);
+	d->reference = fig_reference_front_load(mem, r, end, &d->list[0].front);
+	return DP_OK;
 }
 
 static void draw_compared(struct plot_panel *a, const struct compared_study *c, size_t i)
@@ -236,9 +197,7 @@ static void note_incomparable_studies(struct plot *p, const struct comparison_da
 		dp_buf_puts(&text, " and ");
 		fig_label(s, s->y_obj, &text);
 	}
-	if (text.len)
-		plot_note(p, plot_buf_text(p, &text));
-	dp_buf_free(&text);
+	fig_note(p, &text);
 }
 
 static struct plot *comparison_draw(const void *data)
@@ -248,9 +207,12 @@ static struct plot *comparison_draw(const void *data)
 	struct plot *p =
 		fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
+	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
 
-	fig_axis(a, PLOT_X, s, s->x_obj, common_scale(d, PLOT_X));
-	fig_axis(a, PLOT_Y, s, s->y_obj, common_scale(d, PLOT_Y));
+	for (size_t i = 0; i < d->n; i++)
+		fig_widen_scales(scale, d->list[i].s, d->list[i].front.x, d->list[i].front.y,
+				 d->list[i].front.n);
+	fig_plane_axes(a, s, scale);
 	draw_baselines(a, d);
 	fig_reference_front_draw(a, &d->reference);
 	for (size_t i = 0; i < d->n; i++)
@@ -337,5 +299,4 @@ const struct figure figure_comparison = {
 	.gather = comparison_gather,
 	.draw = comparison_draw,
 	.caption = comparison_caption,
-	.free_data = comparison_release,
 };

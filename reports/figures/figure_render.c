@@ -1,9 +1,51 @@
-/* figure_render.c - draws the figures of a report; one that fails does not end it. */
+/* figure_render.c - all figures in the order of a report, and their drawing; one that fails does
+ * not end it. */
+#include "reports/figures/figure_list.h"
 #include "reports/figures/figure_render.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct figure *const report_figures[] = {
+	&figure_front,
+	&figure_front_linear,
+	&figure_objectives,
+	&figure_comparison,
+	&figure_hypervolume_groups,
+	&figure_seeds,
+	&figure_attainment,
+	&figure_scatter,
+	&figure_panels,
+	&figure_variability,
+	&figure_hypervolume,
+	&figure_relevance,
+	&figure_objective_maps,
+	&figure_fit,
+	&figure_surrogates,
+	&figure_pairs,
+	&figure_hyperparameters,
+	&figure_parallel,
+	&figure_timeline,
+	&figure_time_spent,
+	NULL,
+};
+
+const struct figure *figure_find(const char *name, size_t n)
+{
+	for (size_t i = 0; report_figures[i]; i++)
+		if (strlen(report_figures[i]->name) == n &&
+		    strncmp(report_figures[i]->name, name, n) == 0)
+			return report_figures[i];
+	return NULL;
+}
+
+char *figure_format_filename(const struct figure *f, const char *kind,
+			     char out[FIGURE_FILENAME_LEN])
+{
+	snprintf(out, FIGURE_FILENAME_LEN, "%s.%s", f->name, kind);
+	return out;
+}
 
 /* Is the figure in the list? */
 static bool is_figure_requested(const struct figure *f, const char *wanted)
@@ -12,12 +54,6 @@ static bool is_figure_requested(const struct figure *f, const char *wanted)
 		if (figure_find(w, strcspn(w, ",")) == f)
 			return true;
 	return !wanted && !f->only_on_request;
-}
-
-/* Does it show nothing but how long things took? */
-static bool figure_shows_only_times(const struct figure *f)
-{
-	return strcmp(f->name, "timeline") == 0 || strcmp(f->name, "time-spent") == 0;
 }
 
 /* Every name of the list is one of a figure. */
@@ -35,10 +71,11 @@ static int check_figure_names(const char *wanted, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Adds the forms that were asked for, and the one of the page. */
-static int render_figure_formats(const struct figure_output *look, struct plot *plot,
-				 struct rendered_figure *p, struct dp_err *err)
+/* The picture in the forms that were asked for and that of the page, and its words. */
+static int render_figure_data(const struct figure_output *look, const struct figure *f,
+			      const void *data, struct rendered_figure *p, struct dp_err *err)
 {
+	struct plot *plot = f->draw(data);
 	const struct {
 		bool wanted;
 		enum plot_format form;
@@ -51,19 +88,6 @@ static int render_figure_formats(const struct figure_output *look, struct plot *
 	};
 	int code = DP_OK;
 
-	for (size_t i = 0; code == DP_OK && i < DP_COUNT(forms); i++)
-		if (forms[i].wanted)
-			code = plot_render(plot, forms[i].form, forms[i].bytes, err);
-	return code;
-}
-
-/* The picture and its words, from what was gathered. */
-static int render_figure_data(const struct figure_output *look, const struct figure *f,
-			      const void *data, struct rendered_figure *p, struct dp_err *err)
-{
-	struct plot *plot = f->draw(data);
-	int code;
-
 	p->is_wide = plot_is_wide(plot);
 	p->is_single_row = plot_is_single_row(plot);
 	plot_id(plot, f->name);
@@ -71,44 +95,31 @@ static int render_figure_data(const struct figure_output *look, const struct fig
 		plot_hide_title(plot);
 	if (look->width_mm > 0)
 		plot_set_print_width(plot, look->width_mm / 25.4 * 96);
-	code = render_figure_formats(look, plot, p, err);
-	if (code == DP_OK)
-		code = plot_csv(plot, &p->csv, err);
-	if (code == DP_OK) {
-		plot_write_alt_text(plot, &p->alt);
-		f->caption(data, &p->caption);
-	}
+	for (size_t i = 0; code == DP_OK && i < DP_COUNT(forms); i++)
+		if (forms[i].wanted)
+			code = plot_render(plot, forms[i].form, forms[i].bytes, err);
+	plot_csv(plot, &p->csv);
+	plot_write_alt_text(plot, &p->alt);
+	f->caption(data, &p->caption);
 	plot_free(plot);
 	return code;
 }
 
-static void free_figure_formats(struct rendered_figure *p)
-{
-	dp_buf_free(&p->page_svg);
-	dp_buf_free(&p->png);
-	dp_buf_free(&p->svg);
-	dp_buf_free(&p->pdf);
-	dp_buf_free(&p->csv);
-}
-
 void figure_render(const struct report_data *r, const struct figure *f, struct rendered_figure *p)
 {
-	void *data = dp_calloc(1, f->data_size);
-	const char *why = NULL;
+	struct arena mem = { 0 };
+	void *data = arena_alloc(&mem, 1, f->data_size);
 	struct dp_err err = { 0 };
-	int code = data ? f->gather(r, data, &why, &err)
-			: dp_fail(&err, DP_E_NOMEM, "no memory for a figure");
+	int code = f->gather(r, &mem, data, &err);
 
-	*p = (struct rendered_figure){ .figure = f, .has_nothing_to_show = code == DP_OK && why };
-	if (code == DP_OK && !why)
+	*p = (struct rendered_figure){ .figure = f, .has_nothing_to_show = code == DP_E_NOT_FOUND };
+	if (code == DP_OK)
 		code = render_figure_data(&r->figure_output, f, data, p, &err);
-	if (data && f->free_data)
-		f->free_data(data);
-	free(data);
-	if (code != DP_OK)
-		free_figure_formats(p);
-	if (code != DP_OK || why)
-		snprintf(p->reason, sizeof p->reason, "%.299s", code == DP_OK ? why : err.msg);
+	if (code != DP_OK) {
+		rendered_figure_free(p);
+		snprintf(p->reason, sizeof p->reason, "%.299s", err.msg);
+	}
+	arena_free(&mem);
 }
 
 /* Would it show what models say that are not to be trusted? A sentence stands in its
@@ -136,11 +147,13 @@ int figures_render(const struct report_data *r, const char *wanted, struct rende
 		count++;
 	*out = dp_calloc(count + 1, sizeof **out);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_figure_requested(report_figures[i], wanted) ||
-		    (r->groups && !wanted && !report_figures[i]->for_groups) ||
-		    (figure_shows_only_times(report_figures[i]) && !redaction_shows_times(r)))
+		const struct figure *f = report_figures[i];
+		bool only_times = f == &figure_timeline || f == &figure_time_spent;
+
+		if (!is_figure_requested(f, wanted) || (r->groups && !wanted && !f->for_groups) ||
+		    (only_times && !redaction_shows_times(r)))
 			continue;
-		figure_render(r, report_figures[i], &(*out)[*n]);
+		figure_render(r, f, &(*out)[*n]);
 		*n += wanted || !(*out)[*n].has_nothing_to_show ||
 		      is_untrusted_model_figure(r, &(*out)[*n]);
 	}
@@ -169,7 +182,11 @@ const char *rendered_figure_extension(const struct rendered_figure *p)
 
 void rendered_figure_free(struct rendered_figure *p)
 {
-	free_figure_formats(p);
+	dp_buf_free(&p->page_svg);
+	dp_buf_free(&p->png);
+	dp_buf_free(&p->svg);
+	dp_buf_free(&p->pdf);
+	dp_buf_free(&p->csv);
 	dp_buf_free(&p->alt);
 	dp_buf_free(&p->caption);
 }

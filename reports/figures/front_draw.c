@@ -6,26 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The region that the anti-ideal bounds; its edges are seen only where they are. */
-static void draw_front_region(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
-	double x[2], y[2];
-
-	front_reference_region(d, PLOT_X, x);
-	front_reference_region(d, PLOT_Y, y);
-	panel_add_region(a, &style, "better than the anti-ideal", x[0], x[1], y[0], y[1]);
-}
-
-static void draw_diverged(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_VERMILLION), .marker = PLOT_CROSS };
-
-	if (d->diverged.n)
-		panel_points(a, &style, "diverged (at the border)", d->diverged.x, d->diverged.y,
-			     d->diverged.n);
-}
-
 static void draw_colour_bins(struct plot_panel *a, const struct front_data *d)
 {
 	for (int k = 0; k < FRONT_COLOUR_BINS; k++) {
@@ -79,17 +59,6 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* Where the front lies, below it. */
-static void front_draw_band(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
-
-	if (d->band.n)
-		panel_band(a, &blue,
-			   d->band.by_surrogates ? "95 % by the models" : "95 % by the runs",
-			   d->band.x, d->band.lo, d->band.hi, d->band.n, false);
-}
-
 /* What fresh seeds gave. */
 static void draw_reevaluated_points(struct plot_panel *a, const struct front_data *d)
 {
@@ -101,9 +70,9 @@ static void draw_reevaluated_points(struct plot_panel *a, const struct front_dat
 
 	if (d->reevaluated.n == 0)
 		return;
-	panel_add_error_bars(a, &bar, "measured again, 95 %", d->reevaluated.x, d->reevaluated.lo,
-			     d->reevaluated.hi, d->reevaluated.n);
-	panel_points(a, &square, "measured again, 95 %", d->reevaluated.x, d->reevaluated.y,
+	panel_add_error_bars(a, &bar, "measured again, 95 %", d->reevaluated.x, d->reevaluated.from,
+			     d->reevaluated.to, d->reevaluated.n);
+	panel_points(a, &square, "measured again, 95 %", d->reevaluated.x, d->reevaluated.mid,
 		     d->reevaluated.n);
 }
 
@@ -157,11 +126,15 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 				   .size = fig_marker_size(d->front.n),
 				   .width = 2,
 				   .outline = fig_outlined(d->front.n) };
+	struct plot_style band = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
 	char name[80];
 
 	snprintf(name, sizeof name, "front%s%s", d->third_obj < 0 ? "" : " of these two",
 		 d->observed.n ? " without noise" : "");
-	front_draw_band(a, d);
+	if (d->band.n)
+		panel_band(a, &band,
+			   d->band_by_surrogates ? "95 % by the models" : "95 % by the runs",
+			   d->band.x, d->band.from, d->band.to, d->band.n, false);
 	draw_observed(a, d);
 	panel_line(a, &blue, name, d->staircase.x, d->staircase.y, d->staircase.n);
 	if (d->third_obj < 0) {
@@ -195,23 +168,8 @@ static void set_front_empty_text(struct plot_panel *a, const struct front_data *
 			dp_buf_printf(&why, "%s %zu %s", listed++ ? "," : ":", counts[i].n,
 				      counts[i].what);
 	}
-	panel_set_empty_text(a, panel_buf_text(a, &why));
+	panel_set_empty_text(a, dp_buf_text(&why));
 	dp_buf_free(&why);
-}
-
-/* Where the anti-ideal is, if not in the picture. */
-static void append_distant_reference(struct dp_buf *out, const struct front_data *d)
-{
-	for (int side = PLOT_X; d->all.n && side <= PLOT_Y; side++) {
-		const struct dp_objective *o = front_side_objective(d->study, side);
-		size_t index = side == PLOT_X ? d->study->x_obj : d->study->y_obj;
-
-		if (o->anti_ideal >= d->lo[side] && o->anti_ideal <= d->hi[side])
-			continue;
-		dp_buf_puts(out, "The anti-ideal is at ");
-		fig_append_value(d->study, index, o->anti_ideal, out);
-		dp_buf_puts(out, ", beyond the axis. ");
-	}
 }
 
 /* What the picture leaves out, and where it is a projection. */
@@ -219,7 +177,16 @@ static void note_hidden_points(struct plot *p, const struct front_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
 
-	append_distant_reference(&text, d);
+	for (int side = PLOT_X; d->all.n && side <= PLOT_Y; side++) {
+		double at = front_side_objective(d->study, side)->anti_ideal;
+
+		if (at >= d->lo[side] && at <= d->hi[side])
+			continue;
+		dp_buf_puts(&text, "The anti-ideal is at ");
+		fig_append_value(d->study, side == PLOT_X ? d->study->x_obj : d->study->y_obj, at,
+				 &text);
+		dp_buf_puts(&text, ", beyond the axis. ");
+	}
 	if (d->n_outside + d->all.n_not_finite)
 		dp_buf_puts(&text, "Not shown: ");
 	if (d->n_outside) {
@@ -237,25 +204,7 @@ static void note_hidden_points(struct plot *p, const struct front_data *d)
 			      "Projection of %zu objectives; the line is the front of the "
 			      "two shown.",
 			      d->study->state->spec->nobjectives);
-	if (text.len)
-		plot_note(p, plot_buf_text(p, &text));
-	dp_buf_free(&text);
-}
-
-/* What one training was on its way, under everything else; fainter where they are many.
- */
-static void draw_paths(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style line = { .colour = plot_palette(PLOT_SKY),
-				   .width = 0.8,
-				   .opacity = d->npaths > FRONT_PATHS_MAX / 2 ? 0.4 : 0.7 };
-
-	for (size_t i = 0; i < d->npaths; i++) {
-		size_t first = d->path_starts[i];
-
-		panel_line(a, &line, "one training", d->all.x + first, d->all.y + first,
-			   front_path_length(&d->all, first));
-	}
+	fig_note(p, &text);
 }
 
 static void draw_all_points(struct plot_panel *a, const struct front_data *d)
@@ -264,19 +213,35 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	struct plot_style ring = { .colour = plot_palette(PLOT_GREY),
 				   .marker = PLOT_RING,
 				   .opacity = 0.6 };
+	struct plot_style region = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
+	struct plot_style cross = { .colour = plot_palette(PLOT_VERMILLION), .marker = PLOT_CROSS };
+	/* what one training was on its way; fainter where they are many */
+	struct plot_style path = { .colour = plot_palette(PLOT_SKY),
+				   .width = 0.8,
+				   .opacity = d->npaths > FRONT_PATHS_MAX / 2 ? 0.4 : 0.7 };
+	double x[2], y[2];
 
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
-	draw_front_region(a, d);
+	front_reference_region(d, PLOT_X, x);
+	front_reference_region(d, PLOT_Y, y);
+	panel_add_region(a, &region, "better than the anti-ideal", x[0], x[1], y[0], y[1]);
 	fig_reference_front_draw(a, &d->reference);
-	draw_paths(a, d);
+	for (size_t i = 0; i < d->npaths; i++) {
+		size_t first = d->path_starts[i];
+
+		panel_line(a, &path, "one training", d->all.x + first, d->all.y + first,
+			   front_path_length(&d->all, first));
+	}
 	draw_comparison_lines(a, d);
 	panel_points(a, &light, "evaluated", d->all.x, d->all.y, d->all.n);
 	fig_add_tooltips(a, d->study, &d->all, 0);
 	if (d->infeasible.n)
 		panel_points(a, &ring, "a constraint is not met", d->infeasible.x, d->infeasible.y,
 			     d->infeasible.n);
-	draw_diverged(a, d);
+	if (d->diverged.n)
+		panel_points(a, &cross, "diverged (at the border)", d->diverged.x, d->diverged.y,
+			     d->diverged.n);
 	draw_staircase(a, d);
 }
 
@@ -287,8 +252,7 @@ struct plot *front_draw(const void *data)
 	struct plot *p = fig_new(s, figure_front.title, FRONT_WIDTH, FRONT_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
-	fig_axis(a, PLOT_X, s, s->x_obj, d->scale[PLOT_X]);
-	fig_axis(a, PLOT_Y, s, s->y_obj, d->scale[PLOT_Y]);
+	fig_plane_axes(a, s, d->scale);
 	if (d->all.n)
 		draw_all_points(a, d);
 	else

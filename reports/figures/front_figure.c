@@ -1,6 +1,5 @@
 /* front_figure.c - the Pareto front: the front as a staircase with where it lies, the point that
- * is recommended, lines to compare with, and everything that was evaluated. What is known
- * beside the points is gathered by front_annotations.c. */
+ * is recommended, lines to compare with, and everything that was evaluated. */
 #include "reports/figures/front_figure_internal.h"
 
 #include "base/units.h"
@@ -13,7 +12,8 @@ const struct dp_objective *front_side_objective(const struct study_data *s, enum
 	return &s->state->spec->objectives[side == PLOT_X ? s->x_obj : s->y_obj];
 }
 
-double front_to_scale(double v, enum plot_scale scale)
+/* A value as a place on an axis. */
+static double front_to_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? log10(v) : v;
 }
@@ -159,7 +159,7 @@ static void extend_limits_to_front(struct front_data *d)
 	for (size_t i = 0; i < d->front.n; i++)
 		extend_y_limits(d, d->front.x[i], d->front.y[i]);
 	for (size_t i = 0; i < d->reevaluated.n; i++)
-		extend_y_limits(d, d->reevaluated.x[i], d->reevaluated.y[i]);
+		extend_y_limits(d, d->reevaluated.x[i], d->reevaluated.mid[i]);
 	for (size_t i = 0; i < d->nlines; i++)
 		if (d->lines[i].is_shown) {
 			extend_y_limits(d, d->lo[PLOT_X], d->lines[i].at - margin);
@@ -167,14 +167,11 @@ static void extend_limits_to_front(struct front_data *d)
 		}
 }
 
-static int find_limits(struct front_data *d, struct dp_err *err)
+static void find_limits(struct arena *mem, struct front_data *d)
 {
-	bool *keep = dp_calloc(d->all.n + 1, sizeof *keep);
-	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any;
+	bool *keep = arena_alloc(mem, d->all.n, sizeof *keep);
+	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any = select_relevant_x(d, keep);
 
-	if (!keep)
-		return fig_nomem(err);
-	any = select_relevant_x(d, keep);
 	for (size_t i = 0; !any && i < d->all.n; i++)
 		keep[i] = linear || d->all.x[i] > 0;
 	front_fit_limits(d, PLOT_X, keep);
@@ -185,44 +182,35 @@ static int find_limits(struct front_data *d, struct dp_err *err)
 	extend_limits_to_front(d);
 	for (size_t i = 0; i < d->all.n; i++)
 		d->n_outside += !front_is_within_limits(d, d->all.x[i], d->all.y[i]);
-	free(keep);
-	return DP_OK;
 }
 
-/* ---- gathering ---- */
+/* ---- gathering: points ---- */
 
-/* Where the points of the models' front were observed. */
-static int gather_observed(struct front_data *d, struct dp_err *err)
+double front_member_value(const struct front_data *d, size_t place, enum plot_side side)
+{
+	return study_data_front_value(d->study, place,
+				      side == PLOT_X ? d->study->x_obj : d->study->y_obj);
+}
+
+/* Where the points of the models' front were observed, and the results that do not meet a
+ * constraint. */
+static void gather_observed_and_infeasible(struct arena *mem, struct front_data *d)
 {
 	const struct study_data *s = d->study;
 
-	if (!fig_points_alloc(&d->observed, d->front.n))
-		return fig_nomem(err);
+	d->observed = fig_points_new(mem, d->front.n);
 	for (size_t i = 0; s->uses_smoothed_front && i < d->front.n; i++) {
 		const double *y = dp_result_get_objectives(s->state, d->front.results[i]);
 
-		d->observed.x[d->observed.n] = y[s->x_obj];
-		d->observed.y[d->observed.n++] = y[s->y_obj];
+		fig_add_point(&d->observed, y[s->x_obj], y[s->y_obj], d->front.results[i]);
 	}
-	return DP_OK;
-}
+	d->infeasible = fig_points_new(mem, s->npoints);
+	for (size_t i = 0; i < s->npoints; i++) {
+		const double *y = dp_result_get_objectives(s->state, s->points[i]);
 
-static int gather_infeasible(struct front_data *d, struct dp_err *err)
-{
-	const struct dp_study_state *st = d->study->state;
-
-	if (!fig_points_alloc(&d->infeasible, d->study->npoints))
-		return fig_nomem(err);
-	for (size_t i = 0; st->spec->nconstraints && i < d->study->npoints; i++) {
-		const double *y = dp_result_get_objectives(st, d->study->points[i]);
-		struct fig_points *b = &d->infeasible;
-
-		if (dp_result_is_feasible(st, d->study->points[i]))
-			continue;
-		b->x[b->n] = y[d->study->x_obj];
-		b->y[b->n++] = y[d->study->y_obj];
+		if (!dp_result_is_feasible(s->state, s->points[i]))
+			fig_add_point(&d->infeasible, y[s->x_obj], y[s->y_obj], s->points[i]);
 	}
-	return DP_OK;
 }
 
 size_t front_path_length(const struct fig_points *all, size_t first)
@@ -243,174 +231,232 @@ static bool trial_is_on_front(const struct front_data *d, uint32_t trial)
 }
 
 /* The trainings whose points are joined. */
-static int gather_paths(struct front_data *d, struct dp_err *err)
+static void gather_paths(struct arena *mem, struct front_data *d)
 {
 	const struct fig_points *all = &d->all;
 
 	if (!study_data_has_checkpoints(d->study))
-		return DP_OK;
-	d->path_starts = dp_malloc(all->n * sizeof *d->path_starts + 1);
-	if (!d->path_starts)
-		return fig_nomem(err);
+		return;
+	d->path_starts = arena_alloc(mem, all->n, sizeof *d->path_starts);
 	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
 		d->ntrainings += front_path_length(all, i) > 1;
 	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
 		if (front_path_length(all, i) > 1 && (d->ntrainings <= FRONT_PATHS_MAX ||
 						      trial_is_on_front(d, all->results[i].trial)))
 			d->path_starts[d->npaths++] = i;
-	return DP_OK;
 }
 
 /* Places at the border where utility is worst, for trials that diverged. */
-static int gather_diverged(struct front_data *d, struct dp_err *err)
+static void gather_diverged(struct arena *mem, struct front_data *d)
 {
 	const struct dp_study_state *st = d->study->state;
-	struct fig_points *p = &d->diverged;
 	enum plot_scale scale = d->scale[PLOT_Y];
 	double lo = front_to_scale(d->lo[PLOT_Y], scale);
 	double hi = front_to_scale(d->hi[PLOT_Y], scale);
 	double inside = front_side_objective(d->study, PLOT_Y)->maximize ? 0.02 : 0.98;
 	double border = front_from_scale(lo + inside * (hi - lo), scale);
 
-	if (!fig_points_alloc(p, st->diverged))
-		return fig_nomem(err);
+	d->diverged = fig_points_new(mem, st->diverged);
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
+		double x = t->objectives ? t->objectives[d->study->x_obj] : NAN;
 
-		if (t->status != DP_TRIAL_DIVERGED || !t->objectives ||
-		    !(t->objectives[d->study->x_obj] >= d->lo[PLOT_X] &&
-		      t->objectives[d->study->x_obj] <= d->hi[PLOT_X]))
-			continue;
-		p->x[p->n] = t->objectives[d->study->x_obj];
-		p->y[p->n++] = border;
+		if (t->status == DP_TRIAL_DIVERGED && x >= d->lo[PLOT_X] && x <= d->hi[PLOT_X])
+			fig_add_point(&d->diverged, x, border, FIG_NO_RESULT);
 	}
-	return DP_OK;
 }
 
-/* The objective beyond the two that are shown, or -1. */
-static int third_objective(const struct study_data *s)
+/* The members of the front in even steps of the objective beyond the two that are shown. */
+static void gather_colour_bins(struct arena *mem, struct front_data *d)
 {
-	for (size_t i = 0; i < s->state->spec->nobjectives; i++)
-		if (i != s->x_obj && i != s->y_obj)
-			return (int)i;
-	return -1;
-}
+	const struct study_data *s = d->study;
+	size_t n = study_data_front_size(s), third = (size_t)d->third_obj;
+	double lo = INFINITY, hi = -INFINITY;
 
-/* Limits of the third objective over the front. */
-static void third_range(const struct study_data *s, size_t third, double *lo, double *hi)
-{
-	*lo = INFINITY;
-	*hi = -INFINITY;
-	for (size_t i = 0; i < study_data_front_size(s); i++) {
+	for (size_t i = 0; i < n; i++) {
 		double z = study_data_front_value(s, i, third);
 
-		if (isfinite(z)) {
-			*lo = fmin(*lo, z);
-			*hi = fmax(*hi, z);
-		}
+		lo = isfinite(z) ? fmin(lo, z) : lo;
+		hi = isfinite(z) ? fmax(hi, z) : hi;
 	}
-}
-
-static int gather_colour_bins(struct front_data *d, size_t third, struct dp_err *err)
-{
-	size_t n = study_data_front_size(d->study);
-	double lo, hi;
-
-	third_range(d->study, third, &lo, &hi);
 	for (int k = 0; lo <= hi && k < FRONT_COLOUR_BINS; k++) {
-		struct front_colour_bin *shade = &d->colour_bins[k];
+		struct front_colour_bin *bin = &d->colour_bins[k];
 		bool last = k == FRONT_COLOUR_BINS - 1;
 
-		shade->from = lo + (hi - lo) * k / FRONT_COLOUR_BINS;
-		shade->to = lo + (hi - lo) * (k + 1) / FRONT_COLOUR_BINS;
-		if (!fig_points_alloc(&shade->points, n))
-			return fig_nomem(err);
+		bin->from = lo + (hi - lo) * k / FRONT_COLOUR_BINS;
+		bin->to = lo + (hi - lo) * (k + 1) / FRONT_COLOUR_BINS;
+		bin->points = fig_points_new(mem, n);
 		for (size_t i = 0; i < n; i++) {
-			double z = study_data_front_value(d->study, i, third);
+			double z = study_data_front_value(s, i, third);
 
-			if (!(z >= shade->from && (z < shade->to || last)))
-				continue;
-			shade->points.x[shade->points.n] =
-				study_data_front_value(d->study, i, d->study->x_obj);
-			shade->points.y[shade->points.n++] =
-				study_data_front_value(d->study, i, d->study->y_obj);
+			if (z >= bin->from && (z < bin->to || last))
+				fig_add_point(&bin->points, study_data_front_value(s, i, s->x_obj),
+					      study_data_front_value(s, i, s->y_obj),
+					      study_data_front_point(s, i));
 		}
 	}
-	return DP_OK;
 }
 
-/* What there is to see where there are points. */
-static int gather_points(struct front_data *d, struct dp_err *err)
-{
-	int code;
+/* ---- gathering: what is known beside the points ---- */
 
-	d->scale[PLOT_Y] = fig_objective_scale(d->study, d->study->y_obj, d->all.y, d->all.n);
-	if ((code = find_limits(d, err)) != DP_OK || (code = gather_diverged(d, err)) != DP_OK ||
-	    (code = fig_staircase(d->study, &d->front,
-				  front_side_objective(d->study, PLOT_X)->anti_ideal,
-				  front_side_objective(d->study, PLOT_Y)->anti_ideal, &d->staircase,
-				  err)) != DP_OK)
-		return code;
-	return d->third_obj < 0 ? DP_OK : gather_colour_bins(d, (size_t)d->third_obj, err);
+/* The place in the study's front of a point; SIZE_MAX: with more than two objectives it
+ * may be on that of the plane only. */
+static size_t find_front_index(const struct study_data *s, struct dp_result_id p)
+{
+	for (size_t i = 0; i < study_data_front_size(s); i++) {
+		struct dp_result_id q = study_data_front_point(s, i);
+
+		if (q.trial == p.trial && q.checkpoint == p.checkpoint)
+			return i;
+	}
+	return SIZE_MAX;
 }
 
-static int gather_front(const struct report_data *r, bool linear, struct front_data *d,
-			struct dp_err *err)
+/* What a point reaches holds up to the next one in the direction in which x gets worse,
+ * as in the staircase. */
+static int gather_band(struct arena *mem, struct front_data *d, struct dp_err *err)
 {
-	const struct study_data *s = d->study = &r->studies[0];
-	int code;
+	struct estimate *known =
+		arena_alloc(mem, study_data_front_size(d->study), sizeof *known);
+	bool left = fig_is_maximised(d->study, d->study->x_obj);
+	const struct estimate *before = NULL;
+	double x = NAN;
+	int code = study_data_estimate_front(d->study, d->study->y_obj, known, err);
 
-	d->third_obj = third_objective(s);
-	if ((code = fig_collect_points(s, &d->all, err)) != DP_OK ||
-	    (code = fig_study_front(s, &d->front, err)) != DP_OK ||
-	    (code = fig_reference_front_load(r, NAN, &d->reference, err)) != DP_OK ||
-	    (code = gather_paths(d, err)) != DP_OK || (code = gather_observed(d, err)) != DP_OK ||
-	    (code = gather_infeasible(d, err)) != DP_OK ||
-	    (code = front_gather_annotations(r, d, err)) != DP_OK)
-		return code;
-	fig_reference_front_compare(&d->reference, s, &d->front);
-	d->scale[PLOT_X] =
-		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
-	return d->all.n ? gather_points(d, err) : DP_OK;
-}
+	d->band = fig_band_new(mem, 2 * d->front.n + 1);
+	for (size_t i = 0; code == DP_OK && i < d->front.n; i++) {
+		size_t place = find_front_index(d->study, d->front.results[i]);
+		const struct estimate *at = place == SIZE_MAX ? NULL : &known[place];
+		const struct estimate *step = left ? at : before;
 
-static int front_gather(const struct report_data *r, void *data, const char **why,
-			struct dp_err *err)
-{
-	const struct study_data *s = fig_main_study(r, why);
-
-	/* what failed is told elsewhere: an empty plot adds nothing */
-	if (s && !s->npoints)
-		*why = "no trial has given a result";
-	return *why ? DP_OK : gather_front(r, false, data, err);
-}
-
-static int front_linear_gather(const struct report_data *r, void *data, const char **why,
-			       struct dp_err *err)
-{
-	struct front_data *d = data;
-	int code = fig_main_study(r, why) ? gather_front(r, true, d, err) : DP_OK;
-
-	if (code == DP_OK && !*why && d->all.n == 0)
-		*why = "there is no point to show yet";
+		if (!at || !isfinite(at->low) || !isfinite(at->high))
+			continue;
+		if (before)
+			fig_band_add(&d->band, left ? x : d->front.x[i], NAN, step->low, step->high);
+		fig_band_add(&d->band, d->front.x[i], NAN, at->low, at->high);
+		d->band_by_surrogates = at->source == ESTIMATE_SMOOTHED;
+		before = at;
+		x = d->front.x[i];
+	}
 	return code;
 }
 
-static void front_release(void *data)
+static void gather_reevaluated_points(struct arena *mem, struct front_data *d)
+{
+	size_t y_obj = d->study->y_obj;
+	struct dp_reeval_stats m;
+
+	d->reevaluated = fig_band_new(mem, d->front.n);
+	for (size_t i = 0; i < d->front.n; i++) {
+		if (!dp_result_compute_reeval_stats(d->study->state, d->front.results[i], &m))
+			continue;
+		fig_band_add(&d->reevaluated, d->front.x[i], m.objectives[y_obj],
+			     m.runs > 1 ? m.low[y_obj] : m.objectives[y_obj],
+			     m.runs > 1 ? m.high[y_obj] : m.objectives[y_obj]);
+	}
+}
+
+static void front_add_line(struct front_data *d, const char *label, double at, double error,
+			   bool can_be_beaten)
+{
+	bool up = fig_is_maximised(d->study, d->study->y_obj);
+	struct front_line *l = &d->lines[d->nlines];
+	double lo = INFINITY, hi = -INFINITY;
+
+	if (!isfinite(at))
+		return;
+	*l = (struct front_line){ .at = at, .label = label, .error = error };
+	for (size_t i = 0; i < d->front.n; i++) {
+		if (!fig_beats_reference_point(d->study, d->front.x[i], d->front.y[i]))
+			continue;
+		lo = fmin(lo, d->front.y[i]);
+		hi = fmax(hi, d->front.y[i]);
+	}
+	if (lo <= hi) {
+		l->is_beaten = can_be_beaten && (up ? hi > at : lo < at);
+		/* not so far that the front becomes a line at the other end */
+		l->is_shown = at >= lo - 2 * (hi - lo) && at <= hi + 2 * (hi - lo);
+	}
+	d->nlines++;
+}
+
+static void front_gather_lines(const struct report_data *r, struct arena *mem, struct front_data *d)
+{
+	const struct study_data *s = d->study;
+	double records = study_data_test_records(s);
+	bool share = study_data_is_percent(s, s->y_obj);
+
+	d->lines = arena_alloc(mem, r->nbaselines + 1, sizeof *d->lines);
+	if (!s->state->spec->objectives[s->y_obj].metric)
+		return;
+	front_add_line(d, "commonest class", study_data_majority_value(s, s->y_obj), NAN, false);
+	for (size_t i = 0; i < r->nbaselines; i++) {
+		double p = r->baselines[i].value;
+
+		front_add_line(d, r->baselines[i].label, p,
+			       share ? 2 * sqrt(p * (1 - p) / records) : NAN, true);
+	}
+}
+
+static int gather_front(const struct report_data *r, struct arena *mem, bool linear,
+			struct front_data *d, struct dp_err *err)
+{
+	const struct study_data *s = d->study;
+	int code;
+
+	d->third_obj = -1;
+	for (size_t i = s->state->spec->nobjectives; i-- > 0;)
+		if (i != s->x_obj && i != s->y_obj)
+			d->third_obj = (int)i;
+	d->all = fig_collect_points(mem, s);
+	d->front = fig_study_front(mem, s);
+	d->reference = fig_reference_front_load(mem, r, NAN, &d->front);
+	gather_paths(mem, d);
+	gather_observed_and_infeasible(mem, d);
+	choices_find(s, &d->choices);
+	if ((code = gather_band(mem, d, err)) != DP_OK)
+		return code;
+	gather_reevaluated_points(mem, d);
+	front_gather_lines(r, mem, d);
+	d->scale[PLOT_X] =
+		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
+	if (d->all.n == 0)
+		return DP_OK;
+	d->scale[PLOT_Y] = fig_objective_scale(s, s->y_obj, d->all.y, d->all.n);
+	find_limits(mem, d);
+	gather_diverged(mem, d);
+	d->staircase = fig_staircase(mem, s, &d->front, front_side_objective(s, PLOT_X)->anti_ideal,
+				     front_side_objective(s, PLOT_Y)->anti_ideal);
+	if (d->third_obj >= 0)
+		gather_colour_bins(mem, d);
+	return DP_OK;
+}
+
+static int front_gather(const struct report_data *r, struct arena *mem, void *data,
+			struct dp_err *err)
 {
 	struct front_data *d = data;
+	int code = fig_main_study(r, &d->study, err);
 
-	fig_points_free(&d->all);
-	fig_points_free(&d->front);
-	free(d->path_starts);
-	fig_points_free(&d->staircase);
-	fig_points_free(&d->observed);
-	fig_points_free(&d->infeasible);
-	fig_points_free(&d->diverged);
-	fig_reference_front_free(&d->reference);
-	for (size_t i = 0; i < FRONT_COLOUR_BINS; i++)
-		fig_points_free(&d->colour_bins[i].points);
-	front_release_annotations(d);
+	if (code != DP_OK)
+		return code;
+	/* what failed is described elsewhere: an empty plot adds nothing */
+	if (!d->study->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	return gather_front(r, mem, false, d, err);
+}
+
+static int front_linear_gather(const struct report_data *r, struct arena *mem, void *data,
+			       struct dp_err *err)
+{
+	struct front_data *d = data;
+	int code = fig_main_study(r, &d->study, err);
+
+	if (code == DP_OK)
+		code = gather_front(r, mem, true, d, err);
+	if (code == DP_OK && d->all.n == 0)
+		return fig_nothing(err, "there is no point to show yet");
+	return code;
 }
 
 /* ---- in words ---- */
@@ -460,7 +506,7 @@ static void append_front_legend(const struct front_data *d, struct dp_buf *out)
 				       : " The line is what was observed in the search");
 	if (d->band.n)
 		dp_buf_printf(out, ", the band where that lies with 95 %% by the %s",
-			      d->band.by_surrogates ? "models" : "runs");
+			      d->band_by_surrogates ? "models" : "runs");
 	if (d->observed.n)
 		dp_buf_puts(out, ", rings what was observed in the search");
 	if (d->reevaluated.n)
@@ -491,19 +537,6 @@ static void append_beaten_lines(const struct front_data *d, struct dp_buf *out)
 	}
 }
 
-static void append_paths_note(const struct front_data *d, struct dp_buf *out)
-{
-	if (d->npaths == 0)
-		return;
-	dp_buf_printf(out, " Thin lines join what one training was on its way; %zu", d->npaths);
-	if (d->npaths < d->ntrainings)
-		dp_buf_printf(out, " of %zu are drawn, those with a point on the front.",
-			      d->ntrainings);
-	else
-		dp_buf_printf(out, " training%s %s such points.", d->ntrainings == 1 ? "" : "s",
-			      d->ntrainings == 1 ? "has" : "have");
-}
-
 static void front_caption(const void *data, struct dp_buf *out)
 {
 	const struct front_data *d = data;
@@ -525,7 +558,15 @@ static void front_caption(const void *data, struct dp_buf *out)
 		append_front_legend(d, out);
 		append_beaten_lines(d, out);
 		fig_reference_front_append(&d->reference, out);
-		append_paths_note(d, out);
+		if (d->npaths)
+			dp_buf_printf(out, " Thin lines join what one training was on its way; %zu",
+				      d->npaths);
+		if (d->npaths && d->npaths < d->ntrainings)
+			dp_buf_printf(out, " of %zu are drawn, those with a point on the front.",
+				      d->ntrainings);
+		else if (d->npaths)
+			dp_buf_puts(out, d->ntrainings == 1 ? " training has such points."
+							    : " trainings have such points.");
 	} else if (d->all.n_not_finite) {
 		dp_buf_printf(out, "None of %s has a finite %s and %s.",
 			      dp_plural_text(d->all.n_not_finite, "point", points),
@@ -545,7 +586,6 @@ const struct figure figure_front = {
 	.gather = front_gather,
 	.draw = front_draw,
 	.caption = front_caption,
-	.free_data = front_release,
 };
 
 const struct figure figure_front_linear = {
@@ -557,5 +597,4 @@ const struct figure figure_front_linear = {
 	.gather = front_linear_gather,
 	.draw = front_draw,
 	.caption = front_caption,
-	.free_data = front_release,
 };

@@ -1,14 +1,14 @@
-/* front_figure_internal.h - what a picture of the Pareto front shows: gathered and told by
+/* front_figure_internal.h - what a picture of the Pareto front shows: gathered and described by
  * front_figure.c, drawn by front_draw.c. */
 #ifndef DP_REPORTS_FIGURES_FRONT_FIGURE_INTERNAL_H
 #define DP_REPORTS_FIGURES_FRONT_FIGURE_INTERNAL_H
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 enum {
 	FRONT_COLOUR_BINS = 5, /* of a third objective */
 	FRONT_PATHS_MAX = 60,  /* lines of trainings; of more, only those to the front */
-	/* CSS pixels: it stands beside words on the first screen, not higher than 24rem
-	 */
+	/* CSS pixels: it stands beside words on the first screen, not higher than 24rem */
 	FRONT_WIDTH = 760,
 	FRONT_HEIGHT = 384,
 };
@@ -17,19 +17,13 @@ struct front_data {
 	const struct study_data *study;
 	struct fig_points all, front;
 	/* (npaths) where in `all`, which has them side by side, the points of a training
-	 * begin that are joined; `paths` trainings have several */
+	 * begin that are joined; `ntrainings` have several */
 	size_t *path_starts, npaths, ntrainings;
 	struct fig_points staircase; /* of the front */
 	struct fig_points observed;  /* its points as observed, where it is the models' */
-	struct front_band {          /* where it lies with 95 % */
-		double *x, *lo, *hi; /* (n) corners */
-		size_t n;
-		bool by_surrogates; /* by the models, else by the runs */
-	} band;
-	struct front_reevaluated {       /* points that were measured again */
-		double *x, *y, *lo, *hi; /* (n) */
-		size_t n;
-	} reevaluated;
+	struct fig_band band;        /* where it lies with 95 %: corners */
+	bool band_by_surrogates;     /* by the models, else by the runs */
+	struct fig_band reevaluated; /* points that were re-evaluated with fresh seeds */
 	struct choices choices;
 	struct front_line { /* to compare with */
 		double at;
@@ -56,25 +50,15 @@ struct front_data {
 
 /* The objective that a side shows. */
 const struct dp_objective *front_side_objective(const struct study_data *s, enum plot_side side);
-/* A value as a place on an axis. */
-double front_to_scale(double v, enum plot_scale scale);
 /* So many points from this one on are of the same training. */
 size_t front_path_length(const struct fig_points *all, size_t first);
 /* Is the point within the limits? */
 bool front_is_within_limits(const struct front_data *d, double x, double y);
 /* The value of an objective that put a member of the study's front there. */
 double front_member_value(const struct front_data *d, size_t place, enum plot_side side);
-/* From where to where a side is better than the anti-ideal, which need not be in sight;
+/* From where to where a side is better than the reference point, which need not be in sight;
  * NaN: there is no end. */
 void front_reference_region(const struct front_data *d, enum plot_side side, double edge[2]);
 struct plot *front_draw(const void *data);
-
-/* ---- front_annotations.c ---- */
-
-/* Where the front lies, what was measured again, which points to take, and lines; after
- * the front. */
-DP_MUSTCHECK int front_gather_annotations(const struct report_data *r, struct front_data *d,
-					  struct dp_err *err);
-void front_release_annotations(struct front_data *d);
 
 #endif

@@ -1,6 +1,7 @@
 /* hyperparameters.c - how the parameters change along the front: each of them against
  * the first objective. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,64 +23,43 @@ struct hyperparameters_data {
 	struct fig_points front;
 };
 
-static int gather_param(const struct hyperparameters_data *d, struct hyperparameter *h,
-			struct dp_err *err)
-{
-	struct space_coordinate x = { true, d->s->x_obj }, y = { false, h->param };
-	int code = space_collect_points(d->s, NULL, x, y, &h->all, err);
-
-	return code == DP_OK ? space_collect_points(d->s, &d->front, x, y, &h->front, err) : code;
-}
-
-static int gather_params(struct hyperparameters_data *d, struct dp_err *err)
-{
-	size_t param[PARAMETER_PANELS_MAX];
-	int code = fig_front_members(d->s, &d->front, err);
-
-	if (code != DP_OK)
-		return code;
-	d->n = space_top_params_with_calibrated(d->s, PARAMETER_PANELS_MAX, param, &d->all);
-	for (size_t i = 0; code == DP_OK && i < d->n; i++) {
-		d->shown[i].param = param[i];
-		code = gather_param(d, &d->shown[i], err);
-	}
-	return code;
-}
-
-static int hyperparameters_gather(const struct report_data *r, void *data, const char **why,
+static int hyperparameters_gather(const struct report_data *r, struct arena *mem, void *data,
 				  struct dp_err *err)
 {
 	struct hyperparameters_data *d = data;
 	size_t param[DP_PARAMS_MAX];
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (d->s && !space_has_front(d->s))
-		*why = "the study has no front";
-	else if (d->s && !space_searched_params(d->s->state->spec, param))
-		*why = "all parameters are fixed";
-	return *why ? DP_OK : gather_params(d, err);
-}
-
-static void hyperparameters_release(void *data)
-{
-	struct hyperparameters_data *d = data;
-
+	if (code != DP_OK)
+		return code;
+	if (!space_has_front(d->s))
+		return fig_nothing(err, "the study has no front");
+	if (!space_searched_params(d->s->state->spec, param))
+		return fig_nothing(err, "all parameters are fixed");
+	if (!d->s->nranked)
+		return fig_nothing(err, SPACE_NO_RANKING);
+	d->front = fig_front_members(mem, d->s);
+	d->n = space_top_params_with_calibrated(d->s, PARAMETER_PANELS_MAX, param, &d->all);
 	for (size_t i = 0; i < d->n; i++) {
-		fig_points_free(&d->shown[i].all);
-		fig_points_free(&d->shown[i].front);
+		size_t x = SPACE_OBJECTIVE + d->s->x_obj;
+
+		d->shown[i] = (struct hyperparameter){
+			.param = param[i],
+			.all = space_collect_points(mem, d->s, NULL, x, param[i]),
+			.front = space_collect_points(mem, d->s, &d->front, x, param[i]),
+		};
 	}
-	fig_points_free(&d->front);
+	return DP_OK;
 }
 
 static void draw_param(struct plot_panel *a, const struct study_data *s,
 		       const struct hyperparameter *h)
 {
-	struct plot_style light = space_background_style(h->all.n, false);
 	struct plot_style dots = fig_dots(plot_palette(PLOT_BLUE), h->front.n);
 
 	fig_axis(a, PLOT_X, s, s->x_obj, fig_objective_scale(s, s->x_obj, h->all.x, h->all.n));
 	space_axis(a, PLOT_Y, s->state->spec, h->param);
-	panel_points(a, &light, "evaluated", h->all.x, h->all.y, h->all.n);
+	fig_draw_background(a, "evaluated", &h->all);
 	panel_points(a, &dots, "front", h->front.x, h->front.y, h->front.n);
 	fig_add_tooltips(a, s, &h->front, FIG_TOOLTIP_LINK | FIG_TOOLTIP_OTHER_AXES);
 }
@@ -171,31 +151,25 @@ static size_t order_by_trend(const struct hyperparameters_data *d,
 	return n;
 }
 
-/* "b falls (100 to 0.0774)": what a parameter does between both ends of the front. */
-static void append_parameter_trend(const struct hyperparameters_data *d, size_t i, bool rises,
-				   struct dp_buf *out)
-{
-	const struct hyperparameter *h = &d->shown[i];
-	const struct dp_study *spec = d->s->state->spec;
-
-	dp_buf_printf(out, "%s %s (", spec->params[h->param].name, rises ? "rises" : "falls");
-	space_append_value(spec, h->param, h->front.y[0], out);
-	dp_buf_puts(out, " to ");
-	space_append_value(spec, h->param, h->front.y[h->front.n - 1], out);
-	dp_buf_putc(out, ')');
-}
-
 static void append_parameter_trends(const struct hyperparameters_data *d, struct dp_buf *out)
 {
 	enum {
 		NAMED_TRENDS_MAX = 4 /* more would be a table */
 	};
+	const struct dp_study *spec = d->s->state->spec;
 	double trend[PARAMETER_PANELS_MAX];
 	size_t order[PARAMETER_PANELS_MAX], n = order_by_trend(d, trend, order);
 
+	/* "b falls (100 to 0.0774)": between both ends of the front */
 	for (size_t i = 0; i < n && i < NAMED_TRENDS_MAX; i++) {
-		dp_buf_puts(out, i ? ", " : "");
-		append_parameter_trend(d, order[i], trend[order[i]] > 0, out);
+		const struct hyperparameter *h = &d->shown[order[i]];
+
+		dp_buf_printf(out, "%s%s %s (", i ? ", " : "", spec->params[h->param].name,
+			      trend[order[i]] > 0 ? "rises" : "falls");
+		space_append_value(spec, h->param, h->front.y[0], out);
+		dp_buf_puts(out, " to ");
+		space_append_value(spec, h->param, h->front.y[h->front.n - 1], out);
+		dp_buf_putc(out, ')');
 	}
 	if (n == 0)
 		dp_buf_puts(out,
@@ -235,5 +209,4 @@ const struct figure figure_hyperparameters = {
 	.gather = hyperparameters_gather,
 	.draw = hyperparameters_draw,
 	.caption = hyperparameters_caption,
-	.free_data = hyperparameters_release,
 };

@@ -1,16 +1,17 @@
-/* hypervolume.c - how the hypervolume grows with the evaluations, and with what they
+/* hypervolume_figure.c - how the hypervolume grows with the evaluations, and with what they
  * cost; several studies in one picture. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct hypervolume_line {
 	const struct study_data *s;
 	struct fig_hypervolume_curve curve;
 	uint32_t initial_design_size; /* where its initial design ended, or 0 */
+	double total[FIG_COST_AXES];  /* spent on its evaluations */
 };
 
 struct hypervolume_data {
@@ -21,22 +22,27 @@ struct hypervolume_data {
 	double y_min;               /* end of the vertical axis */
 };
 
-static uint32_t initial_design_end(const struct study_data *s)
+static struct hypervolume_line gather_line(struct arena *mem, const struct study_data *s,
+					   const char *path_parameter)
 {
 	const struct dp_search *search = &s->state->spec->search;
+	struct hypervolume_line line = {
+		.s = s, .curve = fig_compute_hypervolume_curve(mem, s, path_parameter)
+	};
 
-	return search->method == DP_METHOD_DPARETO && !search->initial_from &&
-			       dp_state_count_ended_trials(s->state) > search->initial
-		       ? search->initial
-		       : 0;
+	if (search->method == DP_METHOD_DPARETO && !search->initial_from &&
+	    dp_state_count_ended_trials(s->state) > search->initial)
+		line.initial_design_size = search->initial;
+	for (int by = 0; by < FIG_COST_AXES; by++)
+		line.total[by] = line.curve.spent[by][line.curve.n - 1];
+	return line;
 }
 
-/* Most of the growth comes with the first few points. Where the rest would be a flat
- * line at the top, the axis starts above zero: a little below the lowest curve at a
- * tenth of its way. */
+/* Most of the growth comes with the first few points: the axis begins a little below the lowest
+ * curve at a tenth of its way. */
 static double lower_limit(const struct hypervolume_data *d)
 {
-	double early = INFINITY, high = 0, lower;
+	double early = INFINITY, high = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
 		const struct fig_hypervolume_curve *g = &d->lines[i].curve;
@@ -45,61 +51,35 @@ static double lower_limit(const struct hypervolume_data *d)
 		if (d->lines[i].s->npoints)
 			early = fmin(early, g->volume[g->n / 10]);
 	}
-	lower = high - 1.5 * (high - early);
-	return isfinite(lower) && lower > 0.4 * high ? lower : 0;
+	return fig_hypervolume_axis_start(early, high, 1.5);
 }
 
-/* The parameter that trainings walk up in the first study that has a path. */
-static const char *find_path_parameter(const struct report_data *r)
-{
-	for (size_t i = 0; i < r->nstudies; i++) {
-		const struct dp_study *spec = r->studies[i].state->spec;
-
-		if (study_data_has_checkpoints(&r->studies[i]))
-			return spec->params[spec->trainer.learning_curve.param].name;
-	}
-	return NULL;
-}
-
-/* All that was spent on a study's evaluations. */
-static double total_cost_spent(const struct hypervolume_line *line, enum fig_cost_axis by)
-{
-	return line->curve.spent[by][line->curve.n - 1];
-}
-
-static int hypervolume_gather(const struct report_data *r, void *data, const char **why,
+static int hypervolume_gather(const struct report_data *r, struct arena *mem, void *data,
 			      struct dp_err *err)
 {
 	struct hypervolume_data *d = data;
-	const struct study_data *first = fig_main_study(r, why);
+	const struct study_data *first;
+	int code = fig_main_study(r, &first, err);
 
-	if (first && !first->npoints)
-		*why = "no trial has given a result";
-	if (*why)
-		return DP_OK;
-	d->path_parameter = find_path_parameter(r);
-	d->lines = dp_calloc(r->nstudies, sizeof *d->lines);
-	if (!d->lines)
-		return fig_nomem(err);
-	for (; d->n < r->nstudies; d->n++) {
-		struct hypervolume_line *line = &d->lines[d->n];
+	if (code != DP_OK)
+		return code;
+	if (!first->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	/* the parameter that trainings walk up in the first study that has a path */
+	for (size_t i = r->nstudies; i-- > 0;) {
+		const struct dp_study *spec = r->studies[i].state->spec;
 
-		line->s = &r->studies[d->n];
-		line->initial_design_size = initial_design_end(line->s);
-		fig_compute_hypervolume_curve(line->s, d->path_parameter, &line->curve);
-		d->max_seconds = fmax(d->max_seconds, total_cost_spent(line, FIG_COST_SECONDS));
+		if (study_data_has_checkpoints(&r->studies[i]))
+			d->path_parameter = spec->params[spec->trainer.learning_curve.param].name;
+	}
+	d->n = r->nstudies;
+	d->lines = arena_alloc(mem, d->n, sizeof *d->lines);
+	for (size_t i = 0; i < d->n; i++) {
+		d->lines[i] = gather_line(mem, &r->studies[i], d->path_parameter);
+		d->max_seconds = fmax(d->max_seconds, d->lines[i].total[FIG_COST_SECONDS]);
 	}
 	d->y_min = lower_limit(d);
 	return DP_OK;
-}
-
-static void hypervolume_release(void *data)
-{
-	struct hypervolume_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++)
-		fig_hypervolume_curve_free(&d->lines[i].curve);
-	free(d->lines);
 }
 
 /* One line for each end of an initial design that differs. */
@@ -127,75 +107,45 @@ static char *volume_text(double volume, char out[FIG_NUMBER_LEN])
 	return out;
 }
 
-/* Seconds as parts of the unit of their axis. */
-static void draw_line(struct plot_panel *a, const struct hypervolume_line *line,
-		      const struct plot_style *style, const char *name, enum fig_cost_axis by,
-		      double unit)
-{
-	const struct fig_hypervolume_curve *g = &line->curve;
-	double x[FIG_CURVE_STEPS_MAX + 1];
-
-	for (size_t i = 0; i < g->n; i++)
-		x[i] = g->spent[by][i] / unit;
-	panel_steps(a, style, name, x, g->volume, g->n);
-}
-
 /* "LogReg, after 31 evaluations: hypervolume 1.47" */
-static char *format_gain_tooltip(const struct hypervolume_line *line, size_t i, bool named)
+static char *format_gain_tooltip(const struct hypervolume_line *line, size_t i, const char *name)
 {
 	const struct fig_hypervolume_curve *g = &line->curve;
 	struct dp_buf out = DP_BUF_INIT;
-	char name[FIG_STUDY_NAME_LEN], volume[FIG_NUMBER_LEN];
+	char volume[FIG_NUMBER_LEN];
 
-	if (named)
-		dp_buf_printf(&out, "%s, ", fig_format_study_name(line->s, name));
+	if (name)
+		dp_buf_printf(&out, "%s, ", name);
 	dp_buf_puts(&out, "after ");
 	fig_count(&out, (size_t)g->spent[FIG_COST_EVALUATIONS][i], "evaluation");
 	dp_buf_printf(&out, ": hypervolume %s", volume_text(g->volume[i], volume));
 	return dp_buf_detach(&out);
 }
 
-/* Markers where results made the hypervolume grow, which say so. */
-static void draw_gains(struct plot_panel *a, const struct hypervolume_line *line,
-		       const struct plot_style *style, const char *name, enum fig_cost_axis by,
-		       double unit)
+/* The curve, with markers where results made the hypervolume grow. Costs are parts of `unit`. */
+static void draw_hypervolume_line(struct plot_panel *a, const struct hypervolume_line *line,
+				  const struct plot_style *style, const char *name,
+				  enum fig_cost_axis by, double unit)
 {
 	const struct fig_hypervolume_curve *g = &line->curve;
-	double x[FIG_CURVE_STEPS_MAX + 1], y[FIG_CURVE_STEPS_MAX + 1];
-	char *tips[FIG_CURVE_STEPS_MAX + 1];
-	size_t n = 0;
+	struct arena mem = { 0 };
+	double *x = arena_alloc(&mem, g->n, sizeof *x);
+	struct fig_points gains = fig_points_new(&mem, g->n);
+	const char **tips = arena_alloc(&mem, g->n, sizeof *tips);
 
-	for (size_t i = 1; i < g->n; i++) {
-		if (!(g->volume[i] > g->volume[i - 1]))
+	for (size_t i = 0; i < g->n; i++) {
+		x[i] = g->spent[by][i] / unit;
+		if (i == 0 || !(g->volume[i] > g->volume[i - 1]))
 			continue;
-		x[n] = g->spent[by][i] / unit;
-		y[n] = g->volume[i];
-		tips[n++] = format_gain_tooltip(line, i, name != NULL);
+		tips[gains.n] = arena_adopt(&mem, format_gain_tooltip(line, i, name));
+		fig_add_point(&gains, x[i], g->volume[i], FIG_NO_RESULT);
 	}
-	if (n == 0)
-		return;
-	panel_points(a, style, name, x, y, n);
-	/* one that there was no memory for just says nothing */
-	panel_add_tooltips(a, (const char *const *)tips, NULL, n);
-	while (n > 0)
-		free(tips[--n]);
-}
-
-static void draw_hypervolume_lines(struct plot_panel *a, const struct hypervolume_data *d,
-				   enum fig_cost_axis by, double unit)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		const struct hypervolume_line *line = &d->lines[i];
-		struct plot_style style = fig_style(i);
-		char text[FIG_STUDY_NAME_LEN];
-		const char *name = d->n > 1 ? fig_format_study_name(line->s, text) : NULL;
-
-		style.width = 2;
-		style.marker = fig_marker(i);
-		style.size = d->n > 1 ? 5 : 4;
-		draw_line(a, line, &style, name, by, unit);
-		draw_gains(a, line, &style, name, by, unit);
+	panel_steps(a, style, name, x, g->volume, g->n);
+	if (gains.n > 0) {
+		panel_points(a, style, name, gains.x, gains.y, gains.n);
+		panel_add_tooltips(a, tips, NULL, gains.n);
 	}
+	arena_free(&mem);
 }
 
 /* Do all studies measure the same from the same point? */
@@ -214,20 +164,6 @@ static bool has_same_reference_point(const struct hypervolume_data *d)
 				return false;
 	}
 	return true;
-}
-
-static void note_axes(struct plot *p, const struct hypervolume_data *d)
-{
-	struct dp_buf text = DP_BUF_INIT;
-
-	if (d->y_min > 0)
-		dp_buf_puts(&text, "The vertical axis does not start at zero. ");
-	if (!has_same_reference_point(d))
-		dp_buf_puts(&text, "The studies have different objectives or anti-ideal points: "
-				   "compare shapes, not heights.");
-	if (text.len)
-		plot_note(p, plot_buf_text(p, &text));
-	dp_buf_free(&text);
 }
 
 static bool has_cost_panel(const struct hypervolume_data *d, enum fig_cost_axis by)
@@ -256,13 +192,25 @@ static void draw_hypervolume_panel(struct plot_panel *a, const struct hypervolum
 	panel_limits(a, PLOT_Y, d->y_min, NAN);
 	if (by == FIG_COST_EVALUATIONS)
 		mark_initial(a, d);
-	draw_hypervolume_lines(a, d, by, unit.seconds);
+	for (size_t i = 0; i < d->n; i++) {
+		struct plot_style style = fig_style(i);
+		char text[FIG_STUDY_NAME_LEN];
+
+		style.width = 2;
+		style.marker = fig_marker(i);
+		style.size = d->n > 1 ? 5 : 4;
+		draw_hypervolume_line(
+			a, &d->lines[i], &style,
+			d->n > 1 ? fig_format_study_name(d->lines[i].s, text) : NULL, by,
+			unit.seconds);
+	}
 }
 
 static struct plot *hypervolume_draw(const void *data)
 {
 	const struct hypervolume_data *d = data;
 	int panels = 0, column = 0;
+	struct dp_buf note = DP_BUF_INIT;
 	struct plot *p;
 
 	for (int by = 0; by < FIG_COST_AXES; by++)
@@ -273,7 +221,12 @@ static struct plot *hypervolume_draw(const void *data)
 	for (int by = 0; by < FIG_COST_AXES; by++)
 		if (has_cost_panel(d, by))
 			draw_hypervolume_panel(plot_panel(p, 0, column++), d, by);
-	note_axes(p, d);
+	if (d->y_min > 0)
+		dp_buf_puts(&note, "The vertical axis does not start at zero. ");
+	if (!has_same_reference_point(d))
+		dp_buf_puts(&note, "The studies have different objectives or anti-ideal points: "
+				   "compare shapes, not heights.");
+	fig_note(p, &note);
 	return p;
 }
 
@@ -281,14 +234,13 @@ static struct plot *hypervolume_draw(const void *data)
 static void append_cost_spent(const struct hypervolume_data *d, const struct hypervolume_line *line,
 			      struct dp_buf *out)
 {
-	double walked = total_cost_spent(line, FIG_COST_PATH);
-	double seconds = total_cost_spent(line, FIG_COST_SECONDS);
+	double seconds = line->total[FIG_COST_SECONDS];
 	struct fig_time_unit unit = fig_choose_time_unit(seconds);
 	char text[FIG_NUMBER_LEN];
 
 	fig_count(out, dp_state_count_ended_trials(line->s->state), "evaluation");
-	if (d->path_parameter && isfinite(walked))
-		dp_buf_printf(out, ", %.0f %s", walked, d->path_parameter);
+	if (d->path_parameter && isfinite(line->total[FIG_COST_PATH]))
+		dp_buf_printf(out, ", %.0f %s", line->total[FIG_COST_PATH], d->path_parameter);
 	if (seconds > 0)
 		dp_buf_printf(out, ", %s %s of training", fig_number(seconds / unit.seconds, text),
 			      unit.name);
@@ -331,5 +283,4 @@ const struct figure figure_hypervolume = {
 	.gather = hypervolume_gather,
 	.draw = hypervolume_draw,
 	.caption = hypervolume_caption,
-	.free_data = hypervolume_release,
 };

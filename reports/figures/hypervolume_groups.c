@@ -1,188 +1,106 @@
 /* hypervolume_groups.c - how the hypervolume of groups of seeds grows: the mean over
  * their members, and where it lies with 95 %. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/units.h"
 #include "base/t_distribution.h"
 #include "reports/text/report_format.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-void fig_mean_curve_free(struct fig_mean_curve *m)
+struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_groups *g,
+				       size_t group, size_t *evaluations)
 {
-	free(m->x);
-	free(m->mean);
-	free(m->lo);
-	free(m->hi);
-	*m = (struct fig_mean_curve){ 0 };
-}
+	const struct dp_compare_group *members = &g->contests[BASIS_OBSERVED].groups[group];
+	struct fig_hypervolume_curve *all = arena_alloc(mem, members->n, sizeof *all);
+	double *values = arena_alloc(mem, members->n, sizeof *values);
+	struct fig_band out;
 
-/* ---- numbers ---- */
+	*evaluations = SIZE_MAX;
+	for (size_t k = 0; k < members->n; k++) {
+		size_t ended = study_groups_count_ended(g, group, k);
 
-static bool mean_curve_alloc(struct fig_mean_curve *m, size_t room)
-{
-	m->x = dp_malloc(room * sizeof *m->x);
-	m->mean = dp_malloc(room * sizeof *m->mean);
-	m->lo = dp_malloc(room * sizeof *m->lo);
-	m->hi = dp_malloc(room * sizeof *m->hi);
-	return m->x && m->mean && m->lo && m->hi;
-}
+		*evaluations = ended < *evaluations ? ended : *evaluations;
+	}
+	for (size_t k = 0; k < members->n; k++) {
+		const struct dp_compare_member *r = &members->members[k];
+		const struct fig_trial_range which = { r->first_trial, r->end_trial, *evaluations };
 
-/* The mean and its interval at every step, which all members have in common. */
-static void compute_mean_curve(const struct fig_hypervolume_curve *all, size_t members,
-			       struct fig_mean_curve *out, double *values)
-{
+		all[k] = fig_compute_trials_curve(mem, g->list[group].studies[k], &which, NULL);
+	}
+	out = fig_band_new(mem, all[0].n);
+	/* all members have their steps in common */
 	for (size_t i = 0; i < all[0].n; i++) {
 		struct dp_sample_stats s;
 
-		for (size_t k = 0; k < members; k++)
+		for (size_t k = 0; k < members->n; k++)
 			values[k] = all[k].volume[i];
-		s = dp_sample_stats_compute(values, members);
-		out->x[i] = all[0].spent[FIG_COST_EVALUATIONS][i];
-		out->mean[i] = s.mean;
-		out->lo[i] = s.ci_low;
-		out->hi[i] = s.ci_high;
+		s = dp_sample_stats_compute(values, members->n);
+		fig_band_add(&out, all[0].spent[FIG_COST_EVALUATIONS][i], s.mean, s.ci_low,
+			     s.ci_high);
 	}
-	out->n = all[0].n;
+	return out;
 }
-
-int fig_compute_mean_curve(const struct study_groups *g, size_t group, struct fig_mean_curve *out,
-			   struct dp_err *err)
-{
-	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[group];
-	const struct study_data *const *of = g->list[group].studies;
-	struct fig_hypervolume_curve *all = dp_calloc(rivals->n + 1, sizeof *all);
-	double *values = dp_malloc(rivals->n * sizeof *values + 1);
-	int code = all && values ? DP_OK : fig_nomem(err);
-
-	*out = (struct fig_mean_curve){ .max_evaluations = SIZE_MAX };
-	for (size_t k = 0; k < rivals->n; k++) {
-		size_t ended = study_groups_count_ended(g, group, k);
-
-		out->max_evaluations = ended < out->max_evaluations ? ended : out->max_evaluations;
-	}
-	for (size_t k = 0; k < rivals->n && code == DP_OK; k++) {
-		const struct dp_compare_member *r = &rivals->members[k];
-		const struct fig_trial_range which = { r->first_trial, r->end_trial,
-						       out->max_evaluations };
-
-		fig_compute_trials_curve(of[k], &which, NULL, &all[k]);
-	}
-	if (code == DP_OK && !mean_curve_alloc(out, all[0].n))
-		code = fig_nomem(err);
-	if (code == DP_OK)
-		compute_mean_curve(all, rivals->n, out, values);
-	for (size_t k = 0; all && k < rivals->n; k++)
-		fig_hypervolume_curve_free(&all[k]);
-	free(all);
-	free(values);
-	return code;
-}
-
-/* ---- the figure ---- */
 
 struct hypervolume_groups_data {
 	const struct study_groups *g;
-	struct fig_mean_curve *curves; /* (n) */
+	struct fig_band *curves;   /* (n) */
+	size_t *evaluations;       /* (n) that are shown */
 	size_t n;
 	double y_min, y_max; /* ends of the vertical axis */
 	bool is_truncated;   /* a member has more evaluations than are shown of it */
 };
 
-/* As in the picture of one study: where the rest would be a flat line at the top, the
- * axis starts a little below the lowest curve at a tenth of its way. */
-static double groups_axis_min(const struct hypervolume_groups_data *d)
+/* From a little below the lowest curve at a tenth of its way, where the rest would be a flat line
+ * at the top, to above all that comes later: means of the first few evaluations may lie anywhere. */
+static void find_volume_limits(struct hypervolume_groups_data *d)
 {
-	double early = INFINITY, high = 0, lower;
+	double early = INFINITY, end = 0, high = 0;
 
 	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_mean_curve *m = &d->curves[i];
+		const struct fig_band *m = &d->curves[i];
 
-		high = fmax(high, m->mean[m->n - 1]);
-		early = fmin(early, fmin(m->mean[m->n / 10], m->lo[m->n / 10]));
-	}
-	lower = high - 1.2 * (high - early);
-	return isfinite(lower) && lower > 0.4 * high ? lower : 0;
-}
-
-/* Above all that comes after the first tenth: means of the first few evaluations may lie
- * anywhere. */
-static double groups_axis_max(const struct hypervolume_groups_data *d)
-{
-	double high = 0;
-
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_mean_curve *m = &d->curves[i];
-
+		end = fmax(end, m->mid[m->n - 1]);
+		early = fmin(early, fmin(m->mid[m->n / 10], m->from[m->n / 10]));
 		for (size_t k = m->n / 10; k < m->n; k++)
-			high = fmax(high, fmax(m->mean[k], m->hi[k]));
+			high = fmax(high, fmax(m->mid[k], m->to[k]));
 	}
-	return high > 0 ? high + 0.05 * (high - d->y_min) : NAN;
+	d->y_min = fig_hypervolume_axis_start(early, end, 1.2);
+	d->y_max = high > 0 ? high + 0.05 * (high - d->y_min) : NAN;
 }
 
-/* Where a mean is below the axis its band, wider than all the rest, would be a bar across
- * the picture that nobody could tell the meaning of. */
-static void hide_bands_below_axis(struct hypervolume_groups_data *d)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		struct fig_mean_curve *m = &d->curves[i];
-
-		for (size_t k = 0; k < m->n; k++)
-			if (m->mean[k] < d->y_min)
-				m->lo[k] = m->hi[k] = NAN;
-	}
-}
-
-static bool is_group_truncated(const struct study_groups *g, size_t group, size_t evaluations)
-{
-	for (size_t k = 0; k < g->contests[BASIS_OBSERVED].groups[group].n; k++)
-		if (study_groups_count_ended(g, group, k) > evaluations)
-			return true;
-	return false;
-}
-
-static int hypervolume_groups_gather(const struct report_data *r, void *data, const char **why,
+static int hypervolume_groups_gather(const struct report_data *r, struct arena *mem, void *data,
 				     struct dp_err *err)
 {
 	struct hypervolume_groups_data *d = data;
+	const struct study_groups *g = d->g = r->groups;
 	bool any = false;
-	int code = DP_OK;
 
-	if (!r->groups) {
-		*why = FIG_NO_GROUPS;
-		return DP_OK;
+	if (!g)
+		return fig_nothing(err, FIG_NO_GROUPS);
+	d->n = g->contests[0].n;
+	d->curves = arena_alloc(mem, d->n, sizeof *d->curves);
+	d->evaluations = arena_alloc(mem, d->n, sizeof *d->evaluations);
+	for (size_t i = 0; i < d->n; i++) {
+		d->curves[i] = fig_compute_mean_curve(mem, g, i, &d->evaluations[i]);
+		any |= d->evaluations[i] > 0;
+		for (size_t k = 0; k < g->contests[BASIS_OBSERVED].groups[i].n; k++)
+			d->is_truncated |= study_groups_count_ended(g, i, k) > d->evaluations[i];
 	}
-	d->g = r->groups;
-	d->curves = dp_calloc(d->g->contests[0].n + 1, sizeof *d->curves);
-	if (!d->curves)
-		return fig_nomem(err);
-	while (d->n < d->g->contests[0].n && code == DP_OK) {
-		code = fig_compute_mean_curve(d->g, d->n, &d->curves[d->n], err);
-		if (code == DP_OK) {
-			any |= d->curves[d->n].max_evaluations > 0;
-			d->is_truncated |=
-				is_group_truncated(d->g, d->n, d->curves[d->n].max_evaluations);
-		}
-		d->n++;
+	if (!any)
+		return fig_nothing(err, "every group has a member without an evaluation");
+	find_volume_limits(d);
+	/* where a mean is below the axis its band, wider than all the rest, would be a bar across
+	 * the picture without a meaning */
+	for (size_t i = 0; i < d->n; i++) {
+		struct fig_band *m = &d->curves[i];
+
+		for (size_t k = 0; k < m->n; k++)
+			if (m->mid[k] < d->y_min)
+				m->from[k] = m->to[k] = NAN;
 	}
-	if (code == DP_OK && !any)
-		*why = "every group has a member without an evaluation";
-	if (code != DP_OK || *why)
-		return code;
-	d->y_min = groups_axis_min(d);
-	d->y_max = groups_axis_max(d);
-	hide_bands_below_axis(d);
 	return DP_OK;
-}
-
-static void hypervolume_groups_release(void *data)
-{
-	struct hypervolume_groups_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++)
-		fig_mean_curve_free(&d->curves[i]);
-	free(d->curves);
 }
 
 static struct plot *hypervolume_groups_draw(const void *data)
@@ -197,26 +115,12 @@ static struct plot *hypervolume_groups_draw(const void *data)
 	panel_limits(a, PLOT_X, 0, NAN);
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
 	panel_limits(a, PLOT_Y, d->y_min, d->y_max);
-	for (size_t i = 0; i < d->n; i++) {
-		struct plot_style area = fig_group_style(d->g, i);
-
-		area.opacity = 0.18;
-		panel_band(a, &area, NULL, d->curves[i].x, d->curves[i].lo, d->curves[i].hi,
-			   d->curves[i].n, true);
-	}
-	for (size_t i = 0; i < d->n; i++) {
-		struct plot_style line = fig_group_style(d->g, i);
-		char name[FIG_STUDY_NAME_LEN];
-
-		panel_steps(a, &line, fig_format_group_name(d->g, i, name), d->curves[i].x,
-			    d->curves[i].mean, d->curves[i].n);
-	}
+	fig_draw_group_bands(a, d->g, d->curves, true);
 	dp_buf_puts(&note, "Lines: means. Bands: where these lie with 95 %.");
 	fig_append_group_legend(d->g, &note);
 	if (d->y_min > 0)
 		dp_buf_puts(&note, " The vertical axis does not start at zero.");
-	plot_note(p, dp_buf_text(&note));
-	dp_buf_free(&note);
+	fig_note(p, &note);
 	return p;
 }
 
@@ -229,18 +133,18 @@ static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
 			 "mean over the members of each group and, as a band, where that "
 			 "mean lies with 95 %. ");
 	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_mean_curve *m = &d->curves[i];
+		const struct fig_band *m = &d->curves[i];
 		size_t last = m->n - 1;
-		double error = (m->hi[last] - m->lo[last]) / 4;
+		double error = (m->to[last] - m->from[last]) / 4;
 
 		dp_buf_printf(out, "%s%s after %s: %s", i ? "; " : "",
 			      d->g->contests[0].groups[i].name,
-			      dp_plural_text(m->max_evaluations, "evaluation", n),
-			      format_with_error(m->mean[last], error, mean));
-		if (!isnan(m->lo[last]))
+			      dp_plural_text(d->evaluations[i], "evaluation", n),
+			      format_with_error(m->mid[last], error, mean));
+		if (!isnan(m->from[last]))
 			dp_buf_printf(out, " (%s to %s, %zu members)",
-				      format_with_error(m->lo[last], error, lo),
-				      format_with_error(m->hi[last], error, hi),
+				      format_with_error(m->from[last], error, lo),
+				      format_with_error(m->to[last], error, hi),
 				      d->g->contests[0].groups[i].n);
 	}
 	dp_buf_putc(out, '.');
@@ -257,5 +161,4 @@ const struct figure figure_hypervolume_groups = {
 	.gather = hypervolume_groups_gather,
 	.draw = hypervolume_groups_draw,
 	.caption = hypervolume_groups_caption,
-	.free_data = hypervolume_groups_release,
 };

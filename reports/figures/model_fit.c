@@ -1,12 +1,11 @@
-/* fit.c - whether the models can be trusted: every result beside what the model of the
+/* model_fit.c - whether the models can be trusted: every result beside what the model of the
  * others says of it. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include "optimize/recommend/recommend.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum {
 	FIT_PANELS_MAX = 3,
@@ -14,124 +13,93 @@ enum {
 	OUTSIDE_INTERVAL = 1
 };
 
-/* Results by whether they are within their intervals: observed, predicted. */
-struct loo_predictions {
-	size_t n;
-	double *observed, *predicted, *lo, *hi; /* (n) one block of memory */
-	struct dp_result_id *results;           /* (n) */
-};
-
 struct fit_data {
 	const struct study_data *s;
 	size_t n; /* panels */
 	struct fit_panel {
 		size_t objective;
-		struct loo_predictions of[2]; /* WITHIN_INTERVAL, OUTSIDE_INTERVAL */
-		double least, most;           /* of what is observed and predicted */
+		/* Predicted over observed, by WITHIN_INTERVAL and OUTSIDE_INTERVAL. */
+		struct fig_band predictions[2];
+		struct dp_result_id *results[2];
+		double least, most; /* of what is observed and predicted */
 	} panel[FIT_PANELS_MAX];
 };
 
-static bool loo_predictions_alloc(struct loo_predictions *f, size_t n)
+static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
+				  struct fit_panel *p, struct dp_err *err)
 {
-	f->observed = dp_malloc(4 * n * sizeof *f->observed + 1);
-	f->results = dp_malloc(n * sizeof *f->results + 1);
-	f->predicted = f->observed + n;
-	f->lo = f->predicted + n;
-	f->hi = f->lo + n;
-	return true;
-}
-
-static void add_loo_prediction(const struct study_data *s, struct fit_panel *p,
-			       const struct dp_loo_prediction *r)
-{
-	bool inside = fabs(r->observed_in_model - r->predicted.model_mean) <=
-		      1.959964 * r->predicted.model_sd;
-	struct loo_predictions *f = &p->of[inside ? WITHIN_INTERVAL : OUTSIDE_INTERVAL];
-
-	if (!isfinite(r->observed) || !isfinite(r->predicted.value))
-		return;
-	f->results[f->n] = study_data_model_result(s, r->observation);
-	f->observed[f->n] = r->observed;
-	f->predicted[f->n] = r->predicted.value;
-	f->lo[f->n] = r->predicted.lo;
-	f->hi[f->n++] = r->predicted.hi;
-	p->least = fmin(p->least, fmin(r->observed, r->predicted.value));
-	p->most = fmax(p->most, fmax(r->observed, r->predicted.value));
-}
-
-static int gather_loo_predictions(const struct study_data *s, struct fit_panel *p,
-				  struct dp_err *err)
-{
-	struct dp_loo_prediction *all = dp_calloc(s->history.n + 1, sizeof *all);
+	struct dp_loo_prediction *all = arena_alloc(mem, s->history.n, sizeof *all);
 	size_t n = 0;
-	int code = all ? dp_surrogate_leave_one_out(s->surrogates, p->objective, all, &n, err)
-		       : fig_nomem(err);
+	int code = dp_surrogate_leave_one_out(s->surrogates, p->objective, all, &n, err);
 
+	if (code != DP_OK)
+		return code;
 	p->least = INFINITY;
 	p->most = -INFINITY;
-	if (code == DP_OK && (!loo_predictions_alloc(&p->of[WITHIN_INTERVAL], n) ||
-			      !loo_predictions_alloc(&p->of[OUTSIDE_INTERVAL], n)))
-		code = fig_nomem(err);
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		add_loo_prediction(s, p, &all[i]);
-	free(all);
-	return code;
+	for (int k = WITHIN_INTERVAL; k <= OUTSIDE_INTERVAL; k++) {
+		p->predictions[k] = fig_band_new(mem, n);
+		p->results[k] = arena_alloc(mem, n, sizeof *p->results[k]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct dp_loo_prediction *r = &all[i];
+		bool inside = fabs(r->observed_in_model - r->predicted.model_mean) <=
+			      1.959964 * r->predicted.model_sd;
+		int k = inside ? WITHIN_INTERVAL : OUTSIDE_INTERVAL;
+
+		if (!isfinite(r->observed) || !isfinite(r->predicted.value))
+			continue;
+		p->results[k][p->predictions[k].n] = study_data_model_result(s, r->observation);
+		fig_band_add(&p->predictions[k], r->observed, r->predicted.value, r->predicted.lo,
+			     r->predicted.hi);
+		p->least = fmin(p->least, fmin(r->observed, r->predicted.value));
+		p->most = fmax(p->most, fmax(r->observed, r->predicted.value));
+	}
+	return DP_OK;
 }
 
-static int fit_gather(const struct report_data *r, void *data, const char **why, struct dp_err *err)
+static int fit_gather(const struct report_data *r, struct arena *mem, void *data,
+		      struct dp_err *err)
 {
 	struct fit_data *d = data;
-	int code = DP_OK;
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (!d->s)
-		return DP_OK;
+	if (code != DP_OK)
+		return code;
 	for (size_t k = 0; d->s->surrogates && k < d->s->state->spec->nobjectives; k++)
 		if (d->s->fit[k].n_left_out && d->n < FIT_PANELS_MAX)
 			d->panel[d->n++].objective = k;
 	if (d->n == 0)
-		*why = "there are no models";
+		return fig_nothing(err, "there are no models");
 	for (size_t i = 0; i < d->n && code == DP_OK; i++)
-		code = gather_loo_predictions(d->s, &d->panel[i], err);
+		code = gather_loo_predictions(mem, d->s, &d->panel[i], err);
 	return code;
-}
-
-static void fit_release(void *data)
-{
-	struct fit_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++) {
-		for (int k = WITHIN_INTERVAL; k <= OUTSIDE_INTERVAL; k++) {
-			free(d->panel[i].of[k].observed);
-			free(d->panel[i].of[k].results);
-		}
-	}
 }
 
 /* ---- the picture ---- */
 
 static void draw_loo_predictions(struct plot_panel *a, const struct study_data *s,
-				 const struct loo_predictions *f, size_t all,
+				 const struct fit_panel *p, int which,
 				 const struct plot_style *dots, const char *name)
 {
+	const struct fig_band *f = &p->predictions[which];
+	bool many = p->predictions[0].n + p->predictions[1].n > 100;
 	struct plot_style bars = {
-		.colour = dots->colour, .width = 1, .size = 1, .opacity = all > 100 ? 0.2 : 0.4
+		.colour = dots->colour, .width = 1, .size = 1, .opacity = many ? 0.2 : 0.4
 	};
 
-	panel_add_error_bars(a, &bars, NULL, f->observed, f->lo, f->hi, f->n);
-	panel_points(a, dots, name, f->observed, f->predicted, f->n);
-	fig_add_tooltips(a, s, &(struct fig_points){ .results = f->results, .n = f->n },
+	panel_add_error_bars(a, &bars, NULL, f->x, f->from, f->to, f->n);
+	panel_points(a, dots, name, f->x, f->mid, f->n);
+	fig_add_tooltips(a, s, &(struct fig_points){ .results = p->results[which], .n = f->n },
 			 FIG_TOOLTIP_OTHER_AXES);
 }
 
 static void draw_fit(struct plot_panel *a, const struct study_data *s, const struct fit_panel *p)
 {
 	const struct dp_objective *o = &s->state->spec->objectives[p->objective];
-	const struct loo_predictions *in = &p->of[WITHIN_INTERVAL], *out = &p->of[OUTSIDE_INTERVAL];
 	bool by_log = p->least > 0 &&
 		      (o->privacy || (o->transform == DP_TRANSFORM_LOG && p->most > 10 * p->least));
 	enum plot_scale scale = by_log ? PLOT_LOG : PLOT_LINEAR;
-	size_t all = in->n + out->n;
+	size_t all = p->predictions[0].n + p->predictions[1].n;
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY),
 				   .width = 1.2,
 				   .dash = PLOT_DASHED };
@@ -144,13 +112,13 @@ static void draw_fit(struct plot_panel *a, const struct study_data *s, const str
 	double ends[2] = { p->least, p->most };
 
 	fig_label(s, p->objective, &label);
-	panel_title(a, panel_buf_text(a, &label));
+	panel_title(a, dp_buf_text(&label));
 	dp_buf_free(&label);
 	panel_axis(a, PLOT_X, "observed", scale);
 	panel_axis(a, PLOT_Y, "predicted without it", scale);
 	panel_line(a, &line, "as observed", ends, ends, 2);
-	draw_loo_predictions(a, s, in, all, &blue, "within its 95 % interval");
-	draw_loo_predictions(a, s, out, all, &red, "outside");
+	draw_loo_predictions(a, s, p, WITHIN_INTERVAL, &blue, "within its 95 % interval");
+	draw_loo_predictions(a, s, p, OUTSIDE_INTERVAL, &red, "outside");
 }
 
 static struct plot *fit_draw(const void *data)
@@ -210,5 +178,4 @@ const struct figure figure_fit = {
 	.gather = fit_gather,
 	.draw = fit_draw,
 	.caption = fit_caption,
-	.free_data = fit_release,
 };

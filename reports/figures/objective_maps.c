@@ -1,10 +1,10 @@
 /* objective_maps.c - the two objectives over the parameters that matter most, the front, and
  * where its points lie in the space. Its file is called oracles.png, as in the paper. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
 	FRONT_COLOURS_MAX = 24, /* colours along the front */
@@ -32,139 +32,63 @@ struct maps_data {
 
 /* ---- gathering ---- */
 
-static int gather_front_and_all(const struct maps_data *d, struct space_coordinate x,
-				struct space_coordinate y, struct maps_points *out,
-				struct dp_err *err)
+static struct maps_points gather_front_and_all(struct arena *mem, const struct maps_data *d,
+					       size_t x, size_t y)
 {
-	int code = space_collect_points(d->s, NULL, x, y, &out->all, err);
-
-	return code == DP_OK ? space_collect_points(d->s, &d->front, x, y, &out->front, err) : code;
+	return (struct maps_points){ space_collect_points(mem, d->s, NULL, x, y),
+				     space_collect_points(mem, d->s, &d->front, x, y) };
 }
 
-/* The objective's values in every cell; `known` has what the models say, once it was
- * asked for. */
-static int gather_values(const struct maps_data *d, struct maps_objective *m,
-			 struct space_prediction *known, struct dp_err *err)
+/* With one parameter: a curve where an accountant or a model knows it, and all points. Else a map,
+ * with the evaluated points where each colours its surroundings, or a model goes by them and
+ * nothing is projected. */
+static int gather_objective(struct arena *mem, struct maps_data *d, struct maps_objective *m,
+			    struct dp_err *err)
 {
+	struct space_slice *c = &d->slice;
+	bool line = c->nfree == 1, exact = m->source == SPACE_COMPUTED,
+	     predicted = m->source == SPACE_PREDICTED;
 	int code = DP_OK;
 
-	m->values = dp_malloc(space_count_cells(&d->slice) * sizeof *m->values);
-	if (!m->values)
-		return fig_nomem(err);
-	if (m->source != SPACE_PREDICTED)
-		return space_values(&d->slice, m->objective, m->values, err);
-	if (!known->y)
-		code = space_predict(&d->slice, known, err);
-	if (code == DP_OK)
-		space_predicted_objective(&d->slice, known, m->objective, m->values);
+	if (!line || exact || predicted)
+		code = space_values(mem, c, m->objective, &m->values, err);
+	if (line)
+		m->points = gather_front_and_all(mem, d, c->x.param, SPACE_OBJECTIVE + m->objective);
+	else if (m->source == SPACE_NEAREST || (predicted && c->nfree == 2))
+		m->marked_points = space_collect_points(mem, d->s, NULL, c->x.param, c->y.param);
 	return code;
 }
 
-/* With one parameter: a curve where an oracle or a model knows it, and all points. */
-static int gather_line(const struct maps_data *d, struct maps_objective *m,
-		       struct space_prediction *known, struct dp_err *err)
-{
-	int code = m->source == SPACE_COMPUTED || m->source == SPACE_PREDICTED
-			   ? gather_values(d, m, known, err)
-			   : DP_OK;
-
-	if (code == DP_OK)
-		code = gather_front_and_all(d, (struct space_coordinate){ false, d->slice.x.param },
-					    (struct space_coordinate){ true, m->objective },
-					    &m->points, err);
-	return code;
-}
-
-/* A map, with the evaluated points where each colours its surroundings, or a model goes
- * by them and nothing is projected. */
-static int gather_map(const struct maps_data *d, struct maps_objective *m,
-		      struct space_prediction *known, struct dp_err *err)
-{
-	int code = gather_values(d, m, known, err);
-
-	if (code == DP_OK &&
-	    (m->source == SPACE_NEAREST || (m->source == SPACE_PREDICTED && d->slice.nfree == 2)))
-		code = space_collect_points(d->s, NULL,
-					    (struct space_coordinate){ false, d->slice.x.param },
-					    (struct space_coordinate){ false, d->slice.y.param },
-					    &m->marked_points, err);
-	return code;
-}
-
-static int gather_objectives(struct maps_data *d, struct dp_err *err)
-{
-	const size_t objective[2] = { d->s->x_obj, d->s->y_obj };
-	struct space_prediction known = { 0 };
-	int code = DP_OK;
-
-	for (int i = 0; code == DP_OK && i < 2; i++) {
-		struct maps_objective *m = &d->maps[i];
-
-		m->objective = objective[i];
-		m->source = space_source(&d->slice, objective[i]);
-		code = d->slice.nfree > 1 ? gather_map(d, m, &known, err)
-					  : gather_line(d, m, &known, err);
-	}
-	space_prediction_free(&known);
-	return code;
-}
-
-static int gather_maps(struct maps_data *d, struct dp_err *err)
-{
-	const struct study_data *s = d->s;
-	int code;
-
-	if ((code = space_slice(s, true, &d->slice, err)) != DP_OK ||
-	    (code = fig_collect_points(s, &d->all, err)) != DP_OK ||
-	    (code = fig_study_front(s, &d->front, err)) != DP_OK ||
-	    (code = fig_staircase(s, &d->front, NAN, NAN, &d->staircase, err)) != DP_OK ||
-	    (code = gather_objectives(d, err)) != DP_OK ||
-	    (code = gather_front_and_all(d, (struct space_coordinate){ true, s->x_obj },
-					 (struct space_coordinate){ true, s->y_obj },
-					 &d->on_objectives, err)) != DP_OK)
-		return code;
-	if (d->slice.nfree == 1)
-		return DP_OK;
-	return gather_front_and_all(d, (struct space_coordinate){ false, d->slice.x.param },
-				    (struct space_coordinate){ false, d->slice.y.param },
-				    &d->on_parameters, err);
-}
-
-static int maps_gather(const struct report_data *r, void *data, const char **why,
+static int maps_gather(const struct report_data *r, struct arena *mem, void *data,
 		       struct dp_err *err)
 {
 	struct maps_data *d = data;
 	size_t param[DP_PARAMS_MAX];
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (d->s && !d->s->npoints)
-		*why = "no trial has given a result";
-	else if (d->s && !space_searched_params(d->s->state->spec, param))
-		*why = "all parameters are fixed";
-	return *why ? DP_OK : gather_maps(d, err);
-}
-
-static void maps_points_free(struct maps_points *p)
-{
-	fig_points_free(&p->all);
-	fig_points_free(&p->front);
-}
-
-static void maps_release(void *data)
-{
-	struct maps_data *d = data;
-
-	space_slice_free(&d->slice);
-	fig_points_free(&d->all);
-	fig_points_free(&d->front);
-	fig_points_free(&d->staircase);
-	maps_points_free(&d->on_objectives);
-	maps_points_free(&d->on_parameters);
-	for (int i = 0; i < 2; i++) {
-		free(d->maps[i].values);
-		fig_points_free(&d->maps[i].marked_points);
-		maps_points_free(&d->maps[i].points);
+	if (code != DP_OK)
+		return code;
+	if (!d->s->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	if (!space_searched_params(d->s->state->spec, param))
+		return fig_nothing(err, "all parameters are fixed");
+	if (!d->s->nranked)
+		return fig_nothing(err, SPACE_NO_RANKING);
+	d->slice = space_slice(mem, d->s, true);
+	d->all = fig_collect_points(mem, d->s);
+	d->front = fig_study_front(mem, d->s);
+	d->staircase = fig_staircase(mem, d->s, &d->front, NAN, NAN);
+	d->on_objectives = gather_front_and_all(mem, d, SPACE_OBJECTIVE + d->s->x_obj,
+						SPACE_OBJECTIVE + d->s->y_obj);
+	if (d->slice.nfree > 1)
+		d->on_parameters =
+			gather_front_and_all(mem, d, d->slice.x.param, d->slice.y.param);
+	for (int i = 0; code == DP_OK && i < 2; i++) {
+		d->maps[i].objective = i == 0 ? d->s->x_obj : d->s->y_obj;
+		d->maps[i].source = space_source(&d->slice, d->maps[i].objective);
+		code = gather_objective(mem, d, &d->maps[i], err);
 	}
+	return code;
 }
 
 /* ---- panels ---- */
@@ -187,9 +111,7 @@ static void draw_front_points(struct plot_panel *a, const struct fig_points *p)
 
 static void draw_front_and_all(struct plot_panel *a, const struct maps_points *p)
 {
-	struct plot_style light = space_background_style(p->all.n, false);
-
-	panel_points(a, &light, NULL, p->all.x, p->all.y, p->all.n);
+	fig_draw_background(a, NULL, &p->all);
 	draw_front_points(a, &p->front);
 }
 
@@ -215,20 +137,15 @@ static void maps_title(struct plot_panel *a, const struct maps_data *d,
 static void draw_map(struct plot_panel *a, const struct maps_data *d,
 		     const struct maps_objective *m)
 {
-	struct dp_buf label = DP_BUF_INIT;
-
 	maps_title(a, d, m);
-	fig_label(d->s, m->objective, &label);
-	space_heat(a, &d->slice, m->values, &d->s->state->spec->objectives[m->objective],
-		   panel_buf_text(a, &label));
+	space_objective_heat(a, &d->slice, m->objective, m->values);
 	space_draw_anchor(a, &d->slice);
 	if (m->marked_points.n) {
-		struct plot_style white = space_background_style(m->marked_points.n, true);
+		struct plot_style white = fig_background_style(m->marked_points.n, true);
 
 		panel_points(a, &white, NULL, m->marked_points.x, m->marked_points.y,
 			     m->marked_points.n);
 	}
-	dp_buf_free(&label);
 }
 
 static void draw_objective_line(struct plot_panel *a, const struct maps_data *d,
@@ -253,10 +170,7 @@ static void draw_objective_plane(struct plot_panel *a, const struct maps_data *d
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
 
 	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x_obj,
-		 fig_objective_scale(d->s, d->s->x_obj, d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y_obj,
-		 fig_objective_scale(d->s, d->s->y_obj, d->all.y, d->all.n));
+	fig_plane_axes_for(a, d->s, d->all.x, d->all.y, d->all.n);
 	panel_line(a, &line, NULL, d->staircase.x, d->staircase.y, d->staircase.n);
 	draw_front_and_all(a, &d->on_objectives);
 }
@@ -320,8 +234,9 @@ static void append_value_source(const struct maps_data *d, enum space_source sou
 	}
 }
 
-static void append_maps_sources(const struct maps_data *d, struct dp_buf *out)
+static void maps_caption(const void *data, struct dp_buf *out)
 {
+	const struct maps_data *d = data;
 	const struct dp_objective *o = d->s->state->spec->objectives;
 
 	if (d->slice.nfree == 1) {
@@ -336,13 +251,6 @@ static void append_maps_sources(const struct maps_data *d, struct dp_buf *out)
 		append_value_source(d, d->maps[1].source, out);
 	}
 	dp_buf_putc(out, '.');
-}
-
-static void maps_caption(const void *data, struct dp_buf *out)
-{
-	const struct maps_data *d = data;
-
-	append_maps_sources(d, out);
 	if (d->front.n) {
 		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark " : " Bottom: colours mark ");
 		fig_count(out, d->front.n, "point");
@@ -364,5 +272,4 @@ const struct figure figure_objective_maps = {
 	.gather = maps_gather,
 	.draw = maps_draw,
 	.caption = maps_caption,
-	.free_data = maps_release,
 };

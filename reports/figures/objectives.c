@@ -1,12 +1,12 @@
 /* objectives.c - three and more objectives: each pair of them, the points of the front in
  * colours that run along the first objective and are the same in every panel. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
 	PAIR_COLOUR_BINS = 5,    /* colours */
@@ -40,69 +40,53 @@ static size_t list_paired_objectives(const struct study_data *s, size_t chosen[P
 }
 
 /* Where the models put each member, so that it stands where other pictures have it. */
-static int gather_front_pair(const struct objectives_data *d, struct objectives_pair *p,
-			     struct dp_err *err)
+static struct fig_points gather_front_pair(struct arena *mem, const struct objectives_data *d,
+					   size_t x, size_t y)
 {
 	const struct study_data *s = d->s;
+	struct fig_points out = fig_points_new(mem, d->front.n);
 
-	if (!fig_points_alloc(&p->front, d->front.n))
-		return fig_nomem(err);
 	for (size_t k = 0; k < d->front.n; k++) {
+		struct dp_result_id p = d->front.results[k];
 		size_t i = 0;
 
 		while (i < study_data_front_size(s) &&
-		       (study_data_front_point(s, i).trial != d->front.results[k].trial ||
-			study_data_front_point(s, i).checkpoint != d->front.results[k].checkpoint))
+		       (study_data_front_point(s, i).trial != p.trial ||
+			study_data_front_point(s, i).checkpoint != p.checkpoint))
 			i++;
-		p->front.x[k] = study_data_front_value(s, i, p->x);
-		p->front.y[k] = study_data_front_value(s, i, p->y);
-		p->front.n++;
+		fig_add_point(&out, study_data_front_value(s, i, x),
+			      study_data_front_value(s, i, y), p);
 	}
-	return DP_OK;
+	return out;
 }
 
-static int gather_objective_pairs(struct objectives_data *d, struct dp_err *err)
-{
-	size_t chosen[PAIR_OBJECTIVES_MAX], n = list_paired_objectives(d->s, chosen);
-	int code = fig_front_members(d->s, &d->front, err);
-
-	for (size_t i = 0; code == DP_OK && i < n; i++)
-		for (size_t k = i + 1; code == DP_OK && k < n; k++) {
-			struct objectives_pair *p = &d->pair[d->n++];
-
-			p->x = chosen[i];
-			p->y = chosen[k];
-			code = space_collect_points(
-				d->s, NULL, (struct space_coordinate){ true, p->x },
-				(struct space_coordinate){ true, p->y }, &p->all, err);
-			if (code == DP_OK)
-				code = gather_front_pair(d, p, err);
-		}
-	return code;
-}
-
-static int objectives_gather(const struct report_data *r, void *data, const char **why,
+static int objectives_gather(const struct report_data *r, struct arena *mem, void *data,
 			     struct dp_err *err)
 {
 	struct objectives_data *d = data;
+	size_t chosen[PAIR_OBJECTIVES_MAX], n;
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (d->s && d->s->state->spec->nobjectives < 3)
-		*why = "there are two objectives, which the picture of the front shows";
-	else if (d->s && !space_has_front(d->s))
-		*why = "the study has no front";
-	return *why ? DP_OK : gather_objective_pairs(d, err);
-}
-
-static void objectives_release(void *data)
-{
-	struct objectives_data *d = data;
-
-	fig_points_free(&d->front);
-	for (size_t i = 0; i < d->n; i++) {
-		fig_points_free(&d->pair[i].all);
-		fig_points_free(&d->pair[i].front);
-	}
+	if (code != DP_OK)
+		return code;
+	if (d->s->state->spec->nobjectives < 3)
+		return fig_nothing(err, "there are two objectives, which the picture of the front "
+					"shows");
+	if (!space_has_front(d->s))
+		return fig_nothing(err, "the study has no front");
+	d->front = fig_front_members(mem, d->s);
+	n = list_paired_objectives(d->s, chosen);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			d->pair[d->n++] = (struct objectives_pair){
+				.x = chosen[i],
+				.y = chosen[k],
+				.all = space_collect_points(mem, d->s, NULL,
+							    SPACE_OBJECTIVE + chosen[i],
+							    SPACE_OBJECTIVE + chosen[k]),
+				.front = gather_front_pair(mem, d, chosen[i], chosen[k]),
+			};
+	return DP_OK;
 }
 
 static void draw_bins(struct plot_panel *a, const struct objectives_data *d,
@@ -140,13 +124,12 @@ static struct plot *objectives_draw(const void *data)
 	for (int i = 0; i < (int)d->n; i++) {
 		const struct objectives_pair *pair = &d->pair[i];
 		struct plot_panel *a = plot_panel(p, i / PAIR_COLUMNS, i % PAIR_COLUMNS);
-		struct plot_style light = space_background_style(pair->all.n, false);
 
 		fig_axis(a, PLOT_X, d->s, pair->x,
 			 fig_objective_scale(d->s, pair->x, pair->all.x, pair->all.n));
 		fig_axis(a, PLOT_Y, d->s, pair->y,
 			 fig_objective_scale(d->s, pair->y, pair->all.y, pair->all.n));
-		panel_points(a, &light, "evaluated", pair->all.x, pair->all.y, pair->all.n);
+		fig_draw_background(a, "evaluated", &pair->all);
 		fig_add_tooltips(a, d->s, &pair->all, FIG_TOOLTIP_OTHER_AXES);
 		draw_bins(a, d, &pair->front);
 	}
@@ -176,5 +159,4 @@ const struct figure figure_objectives = {
 	.gather = objectives_gather,
 	.draw = objectives_draw,
 	.caption = objectives_caption,
-	.free_data = objectives_release,
 };

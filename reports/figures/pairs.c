@@ -1,9 +1,9 @@
 /* pairs.c - the model of the utility over every pair of the parameters that matter most.
  */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	PAIRED_PARAMETERS_MAX = 4, /* parameters */
@@ -24,71 +24,55 @@ struct pairs_data {
 	bool has_blank_cells; /* there are cells that the model knows too little of */
 };
 
-static int gather_pair(struct pairs_data *d, size_t x, size_t y, size_t side, struct dp_err *err)
+static int gather_pair(struct arena *mem, struct pairs_data *d, size_t x, size_t y, size_t side,
+		       struct dp_err *err)
 {
-	struct space_prediction known = { 0 };
 	struct parameter_pair *p = &d->pair[d->n++];
-	int code = space_slice_over(d->s, &d->anchor, x, y, side, &p->slice, err);
+	const struct dp_study *spec = d->s->state->spec;
+	size_t n;
+	int code;
 
-	if (code == DP_OK &&
-	    !(p->predictions = dp_malloc(space_count_cells(&p->slice) * sizeof *p->predictions)))
-		code = fig_nomem(err);
-	if (code == DP_OK)
-		code = space_predict(&p->slice, &known, err);
-	if (code == DP_OK)
-		space_predicted_objective(&p->slice, &known, d->s->y_obj, p->predictions);
-	for (size_t i = 0; code == DP_OK && i < space_count_cells(&p->slice); i++) {
-		d->lo = fmin(d->lo, p->predictions[i]);
-		d->hi = fmax(d->hi, p->predictions[i]);
+	p->slice = space_slice_over(mem, d->s, &d->anchor, x, y, side);
+	n = space_count_cells(&p->slice);
+	if ((code = space_predict(mem, &p->slice, err)) != DP_OK)
+		return code;
+	p->predictions = arena_alloc(mem, n, sizeof *p->predictions);
+	for (size_t i = 0; i < n; i++) {
+		double value = p->slice.predictions[i * spec->nobjectives + d->s->y_obj].value;
+
+		p->predictions[i] = value;
+		d->lo = fmin(d->lo, value);
+		d->hi = fmax(d->hi, value);
 	}
-	d->has_blank_cells |= known.n_blank > 0;
-	space_prediction_free(&known);
-	return code;
+	d->has_blank_cells |= p->slice.n_blank > 0;
+	return DP_OK;
 }
 
-static int gather_pairs(struct pairs_data *d, struct dp_err *err)
+static int pairs_gather(const struct report_data *r, struct arena *mem, void *data,
+			struct dp_err *err)
 {
-	size_t param[PAIRED_PARAMETERS_MAX], side;
-	int code = space_find_anchor(d->s, &d->anchor, err);
+	struct pairs_data *d = data;
+	size_t param[DP_PARAMS_MAX], side;
+	int code = fig_main_study(r, &d->s, err);
 
 	if (code != DP_OK)
 		return code;
+	if (!d->s->surrogates || !d->s->npoints || !d->s->fit[d->s->y_obj].has_model)
+		return fig_nothing(err, "there is no model of the utility");
+	if (!study_data_trusts_surrogate(d->s, d->s->y_obj))
+		return fig_nothing(err, d->s->fit[d->s->y_obj].reason);
+	if (space_searched_params(d->s->state->spec, param) < 3)
+		return fig_nothing(err, "pairs need three parameters that are not fixed");
+	d->anchor = space_find_anchor(d->s);
 	d->lo = INFINITY;
 	d->hi = -INFINITY;
 	d->shown = space_top_params(d->s, PAIRED_PARAMETERS_MAX, param, &d->all);
 	side = space_choose_resolution(d->s, d->shown * (d->shown - 1) / 2);
-	for (size_t i = 0; code == DP_OK && i < d->shown; i++)
-		for (size_t k = i + 1; code == DP_OK && k < d->shown; k++)
-			code = gather_pair(d, param[i], param[k], side, err);
-	return code;
-}
-
-static int pairs_gather(const struct report_data *r, void *data, const char **why,
-			struct dp_err *err)
-{
-	struct pairs_data *d = data;
-	size_t param[DP_PARAMS_MAX];
-
-	d->s = fig_main_study(r, why);
-	if (!d->s)
-		return DP_OK;
-	if (!d->s->surrogates || !d->s->npoints || !d->s->fit[d->s->y_obj].has_model)
-		*why = "there is no model of the utility";
-	else if (!study_data_trusts_surrogate(d->s, d->s->y_obj))
-		*why = d->s->fit[d->s->y_obj].reason;
-	else if (space_searched_params(d->s->state->spec, param) < 3)
-		*why = "pairs need three parameters that are not fixed";
-	return *why ? DP_OK : gather_pairs(d, err);
-}
-
-static void pairs_release(void *data)
-{
-	struct pairs_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++) {
-		space_slice_free(&d->pair[i].slice);
-		free(d->pair[i].predictions);
-	}
+	for (size_t i = 0; i < d->shown; i++)
+		for (size_t k = i + 1; k < d->shown; k++)
+			if ((code = gather_pair(mem, d, param[i], param[k], side, err)) != DP_OK)
+				return code;
+	return DP_OK;
 }
 
 static struct plot *pairs_draw(const void *data)
@@ -136,5 +120,4 @@ const struct figure figure_pairs = {
 	.gather = pairs_gather,
 	.draw = pairs_draw,
 	.caption = pairs_caption,
-	.free_data = pairs_release,
 };

@@ -1,10 +1,9 @@
 /* panels.c - several studies side by side on the same axes: what the best, the mean and
  * the worst of the runs of each point reach, over all points. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum {
 	STUDY_PANELS_MAX = 9,
@@ -14,7 +13,7 @@ enum {
 struct study_panel {
 	const struct study_data *s;
 	struct fig_points all;
-	struct fig_run_band band;
+	struct fig_band band;
 	bool runs_differ; /* it has runs that differ */
 };
 
@@ -26,17 +25,6 @@ struct panels_data {
 	enum plot_scale scale[2];
 	struct fig_reference_front reference;
 };
-
-static int gather_panel(struct study_panel *p, struct dp_err *err)
-{
-	int code = fig_collect_points(p->s, &p->all, err);
-
-	if (code == DP_OK)
-		code = fig_compute_run_band(p->s, &p->band, err);
-	for (size_t i = 0; code == DP_OK && i < p->band.n; i++)
-		p->runs_differ |= p->band.best[i] != p->band.worst[i];
-	return code;
-}
 
 static void extend_panel_limits(struct panels_data *d, enum plot_side side, const double *v,
 				size_t n)
@@ -52,24 +40,19 @@ static void extend_panel_limits(struct panels_data *d, enum plot_side side, cons
 /* Axes for what fronts reach; single points may lie beyond. */
 static void find_panel_axes(struct panels_data *d)
 {
-	for (size_t i = 0; i < d->n; i++) {
-		const struct study_panel *p = &d->list[i];
-
-		if (fig_objective_scale(p->s, p->s->x_obj, p->band.x, p->band.n) == PLOT_LOG)
-			d->scale[PLOT_X] = PLOT_LOG;
-		if (fig_objective_scale(p->s, p->s->y_obj, p->band.mean, p->band.n) == PLOT_LOG)
-			d->scale[PLOT_Y] = PLOT_LOG;
-	}
+	for (size_t i = 0; i < d->n; i++)
+		fig_widen_scales(d->scale, d->list[i].s, d->list[i].band.x, d->list[i].band.mid,
+				 d->list[i].band.n);
 	for (int side = PLOT_X; side <= PLOT_Y; side++) {
 		d->lo[side] = INFINITY;
 		d->hi[side] = -INFINITY;
 	}
 	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_run_band *b = &d->list[i].band;
+		const struct fig_band *b = &d->list[i].band;
 
 		extend_panel_limits(d, PLOT_X, b->x, b->n);
-		extend_panel_limits(d, PLOT_Y, b->best, b->n);
-		extend_panel_limits(d, PLOT_Y, b->worst, b->n);
+		extend_panel_limits(d, PLOT_Y, b->from, b->n);
+		extend_panel_limits(d, PLOT_Y, b->to, b->n);
 	}
 	for (int side = PLOT_X; side <= PLOT_Y; side++) {
 		double by = 0.04 * (d->hi[side] - d->lo[side]);
@@ -84,48 +67,37 @@ static void find_panel_axes(struct panels_data *d)
 	}
 }
 
-static int panels_gather(const struct report_data *r, void *data, const char **why,
+static int panels_gather(const struct report_data *r, struct arena *mem, void *data,
 			 struct dp_err *err)
 {
 	struct panels_data *d = data;
-	int code = DP_OK;
+	const struct study_data *first;
+	int code = fig_main_study(r, &first, err);
 
-	if (!fig_main_study(r, why))
-		return DP_OK;
-	d->list = dp_calloc(r->nstudies, sizeof *d->list);
-	if (!d->list)
-		return fig_nomem(err);
-	for (size_t i = 0; i < r->nstudies && code == DP_OK; i++) {
+	if (code != DP_OK)
+		return code;
+	d->list = arena_alloc(mem, r->nstudies, sizeof *d->list);
+	for (size_t i = 0; i < r->nstudies; i++) {
 		struct study_panel *p = &d->list[d->n];
 
-		if (d->n == STUDY_PANELS_MAX || !fig_same_plane(&r->studies[0], &r->studies[i])) {
+		if (d->n == STUDY_PANELS_MAX || !fig_same_plane(first, &r->studies[i])) {
 			d->n_omitted++;
 			continue;
 		}
 		p->s = &r->studies[i];
+		p->all = fig_collect_points(mem, p->s);
+		p->band = fig_compute_run_band(mem, p->s);
+		for (size_t k = 0; k < p->band.n; k++)
+			p->runs_differ |= p->band.from[k] != p->band.to[k];
 		d->n++;
-		code = gather_panel(p, err);
 	}
-	if (code != DP_OK)
-		return code;
 	find_panel_axes(d);
 	if (d->n < 2)
-		*why = "there are no two studies with the same objectives";
-	else if (!(d->lo[PLOT_X] <= d->hi[PLOT_X]))
-		*why = "no study has a point better than the anti-ideal";
-	return fig_reference_front_load(r, d->hi[PLOT_X], &d->reference, err);
-}
-
-static void panels_release(void *data)
-{
-	struct panels_data *d = data;
-
-	for (size_t i = 0; i < d->n; i++) {
-		fig_points_free(&d->list[i].all);
-		fig_run_band_free(&d->list[i].band);
-	}
-	free(d->list);
-	fig_reference_front_free(&d->reference);
+		return fig_nothing(err, "there are no two studies with the same objectives");
+	if (!(d->lo[PLOT_X] <= d->hi[PLOT_X]))
+		return fig_nothing(err, "no study has a point better than the anti-ideal");
+	d->reference = fig_reference_front_load(mem, r, d->hi[PLOT_X], NULL);
+	return DP_OK;
 }
 
 static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
@@ -134,20 +106,19 @@ static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 	struct plot_style cloud = fig_faint_dot_style(plot_palette(PLOT_GREY), p->all.n);
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.3 };
 	struct plot_style mean = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
-	const struct fig_run_band *b = &p->band;
+	const struct fig_band *b = &p->band;
 	char name[FIG_STUDY_NAME_LEN];
 
 	cloud.size = 3;
 	panel_title(a, fig_format_study_name(p->s, name));
-	fig_axis(a, PLOT_X, p->s, p->s->x_obj, d->scale[PLOT_X]);
-	fig_axis(a, PLOT_Y, p->s, p->s->y_obj, d->scale[PLOT_Y]);
+	fig_plane_axes(a, p->s, d->scale);
 	panel_limits(a, PLOT_X, d->lo[PLOT_X], d->hi[PLOT_X]);
 	panel_limits(a, PLOT_Y, d->lo[PLOT_Y], d->hi[PLOT_Y]);
 	fig_reference_front_draw(a, &d->reference);
 	panel_points(a, &cloud, "evaluated", p->all.x, p->all.y, p->all.n);
 	if (p->runs_differ)
-		panel_band(a, &area, "spread of the runs", b->x, b->best, b->worst, b->n, false);
-	panel_line(a, &mean, "front of the means", b->x, b->mean, b->n);
+		panel_band(a, &area, "spread of the runs", b->x, b->from, b->to, b->n, false);
+	panel_line(a, &mean, "front of the means", b->x, b->mid, b->n);
 }
 
 static struct plot *panels_draw(const void *data)
@@ -187,14 +158,14 @@ static void panels_caption(const void *data, struct dp_buf *out)
 			    : "",
 		      s->state->spec->objectives[s->y_obj].name);
 	for (size_t i = 0, told = 0; i < d->n; i++) {
-		const struct fig_run_band *b = &d->list[i].band;
+		const struct fig_band *b = &d->list[i].band;
 
 		if (b->n)
 			dp_buf_printf(
 				out, "%s%s %s", told++ ? ", " : "",
 				fig_format_study_name(d->list[i].s, name),
 				fig_value(s, s->y_obj,
-					  b->mean[fig_is_maximised(s, s->x_obj) ? 0 : b->n - 1],
+					  b->mid[fig_is_maximised(s, s->x_obj) ? 0 : b->n - 1],
 					  value));
 	}
 	dp_buf_putc(out, '.');
@@ -208,5 +179,4 @@ const struct figure figure_panels = {
 	.gather = panels_gather,
 	.draw = panels_draw,
 	.caption = panels_caption,
-	.free_data = panels_release,
 };

@@ -1,11 +1,11 @@
 /* parallel.c - parallel coordinates: every point as a line over parameters and
  * objectives, coloured by its utility. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	PARALLEL_LINES_MAX = 60,   /* of all points: more would cover each other */
@@ -23,27 +23,13 @@ struct parallel_data {
 	size_t objective[DP_OBJECTIVES_MAX]; /* (nobjectives) in the order of axes */
 	size_t nobjectives;
 	struct plot_parallel_axis axis[PARALLEL_PARAMS_MAX + DP_OBJECTIVES_MAX];
-	struct space_categories *names;         /* (nparams) */
-	struct dp_buf label[DP_OBJECTIVES_MAX]; /* (nobjectives) */
 	struct parallel_lines {
-		struct fig_points points; /* to choose from */
+		struct fig_points points; /* to choose from; sorted by utility: `results` */
 		size_t shown;
 		double *values;        /* (shown + 2) x n */
 		double *colour_values; /* (shown + 2) utility */
 	} all, front;
 };
-
-/* The first one shown, those that other pictures leave out, the one that colours. */
-static void order_objectives(struct parallel_data *d)
-{
-	const struct study_data *s = d->s;
-
-	d->objective[d->nobjectives++] = s->x_obj;
-	for (size_t i = 0; i < s->state->spec->nobjectives; i++)
-		if (i != s->x_obj && i != s->y_obj)
-			d->objective[d->nobjectives++] = i;
-	d->objective[d->nobjectives++] = s->y_obj;
-}
 
 static double parallel_axis_value(const struct parallel_data *d, struct dp_result_id p, size_t axis)
 {
@@ -53,17 +39,6 @@ static double parallel_axis_value(const struct parallel_data *d, struct dp_resul
 		return dp_result_get_objectives(d->s->state, p)[d->objective[axis - d->nparams]];
 	dp_result_get_params(d->s->state, p, x);
 	return x[d->param[axis]];
-}
-
-/* The scale of an objective's axis. */
-static enum plot_scale parallel_objective_scale(const struct parallel_data *d, size_t axis,
-						double *seen)
-{
-	const struct fig_points *all = &d->all.points;
-
-	for (size_t k = 0; k < all->n; k++)
-		seen[k] = parallel_axis_value(d, all->results[k], axis);
-	return fig_objective_scale(d->s, d->objective[axis - d->nparams], seen, all->n);
 }
 
 /* From the range of a parameter, or of what was seen. */
@@ -90,44 +65,41 @@ static void set_range(struct parallel_data *d, size_t i)
 	}
 }
 
-static void name_params(struct parallel_data *d)
+static void make_axes(struct arena *mem, struct parallel_data *d)
 {
+	const struct dp_study *spec = d->s->state->spec;
+	const struct fig_points *all = &d->all.points;
+	double *seen = arena_alloc(mem, all->n, sizeof *seen);
+
 	for (size_t i = 0; i < d->nparams; i++) {
-		const struct dp_param *p = &d->s->state->spec->params[d->param[i]];
+		const struct dp_param *p = &spec->params[d->param[i]];
+		struct plot_parallel_axis *a = &d->axis[i];
 
-		space_load_categories(d->s->state->spec, d->param[i], &d->names[i]);
-		d->axis[i] = (struct plot_parallel_axis){ .label = p->name,
-							  .scale = space_scale(p),
-							  .categories = d->names[i].name,
-							  .ncategories = d->names[i].n };
-		if (!d->names[i].n)
-			d->axis[i].categories = NULL;
+		*a = (struct plot_parallel_axis){ .label = p->name, .scale = space_scale(p) };
+		a->categories = space_category_names(mem, spec, d->param[i], &a->ncategories);
+		if (!a->ncategories)
+			a->categories = NULL;
 	}
-}
-
-static int make_axes(struct parallel_data *d, struct dp_err *err)
-{
-	double *seen = dp_malloc(d->all.points.n * sizeof *seen + 1);
-
-	d->names = dp_calloc(d->nparams + 1, sizeof *d->names);
-	if (!d->names || !seen) {
-		free(seen);
-		return fig_nomem(err);
-	}
-	name_params(d);
-	order_objectives(d);
+	/* the first one shown, those that other pictures leave out, the one that colours */
+	d->objective[d->nobjectives++] = d->s->x_obj;
+	for (size_t i = 0; i < spec->nobjectives; i++)
+		if (i != d->s->x_obj && i != d->s->y_obj)
+			d->objective[d->nobjectives++] = i;
+	d->objective[d->nobjectives++] = d->s->y_obj;
 	d->n = d->nparams + d->nobjectives;
 	for (size_t k = 0; k < d->nobjectives; k++) {
-		fig_label(d->s, d->objective[k], &d->label[k]);
+		struct dp_buf label = DP_BUF_INIT;
+
+		for (size_t i = 0; i < all->n; i++)
+			seen[i] = parallel_axis_value(d, all->results[i], d->nparams + k);
+		fig_label(d->s, d->objective[k], &label);
 		d->axis[d->nparams + k] = (struct plot_parallel_axis){
-			.label = dp_buf_text(&d->label[k]),
-			.scale = parallel_objective_scale(d, d->nparams + k, seen),
+			.label = arena_take_text(mem, &label),
+			.scale = fig_objective_scale(d->s, d->objective[k], seen, all->n),
 		};
 	}
 	for (size_t i = 0; i < d->n; i++)
 		set_range(d, i);
-	free(seen);
-	return DP_OK;
 }
 
 /* Results by utility, the best last: it is drawn over the others. */
@@ -144,16 +116,20 @@ static int by_utility(const void *a, const void *b, void *arg)
 	return (x > y) == s->state->spec->objectives[s->y_obj].maximize ? 1 : -1;
 }
 
-/* The chosen lines, evenly from worst to best, both included. Two more, without a
+/* At most `most` lines, evenly from worst to best, both included. Two more, without a
  * place, stretch the colours over the range of all points: the same in both panels. */
-static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
-		       const struct dp_result_id *sorted)
+static void gather_lines(struct arena *mem, const struct parallel_data *d, struct parallel_lines *l,
+			 size_t most)
 {
 	const struct plot_parallel_axis *utility = &d->axis[d->n - 1];
-	size_t m = l->shown;
+	size_t n = l->points.n, m = l->shown = n < most ? n : most;
+	struct dp_result_id *sorted = l->points.results;
 
+	l->values = arena_alloc(mem, (m + 2) * d->n, sizeof *l->values);
+	l->colour_values = arena_alloc(mem, m + 2, sizeof *l->colour_values);
+	qsort_r(sorted, n, sizeof *sorted, by_utility, (void *)d->s);
 	for (size_t k = 0; k < m; k++) {
-		size_t at = m > 1 ? k * (l->points.n - 1) / (m - 1) : 0;
+		size_t at = m > 1 ? k * (n - 1) / (m - 1) : 0;
 
 		for (size_t i = 0; i < d->n; i++)
 			l->values[k * d->n + i] = parallel_axis_value(d, sorted[at], i);
@@ -166,70 +142,27 @@ static void fill_lines(const struct parallel_data *d, struct parallel_lines *l,
 	l->colour_values[m + 1] = utility->hi;
 }
 
-static int gather_lines(const struct parallel_data *d, struct parallel_lines *l, size_t most,
-			struct dp_err *err)
-{
-	size_t n = l->points.n;
-	struct dp_result_id *sorted = dp_malloc(n * sizeof *sorted + 1);
-
-	l->shown = n < most ? n : most;
-	l->values = dp_malloc((l->shown + 2) * d->n * sizeof *l->values);
-	l->colour_values = dp_malloc((l->shown + 2) * sizeof *l->colour_values);
-	if (!sorted || !l->values || !l->colour_values) {
-		free(sorted);
-		return fig_nomem(err);
-	}
-	memcpy(sorted, l->points.results, n * sizeof *sorted);
-	qsort_r(sorted, n, sizeof *sorted, by_utility, (void *)d->s);
-	fill_lines(d, l, sorted);
-	free(sorted);
-	return DP_OK;
-}
-
-static int parallel_gather(const struct report_data *r, void *data, const char **why,
+static int parallel_gather(const struct report_data *r, struct arena *mem, void *data,
 			   struct dp_err *err)
 {
 	struct parallel_data *d = data;
 	size_t param[DP_PARAMS_MAX];
-	int code;
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (!d->s)
-		return DP_OK;
+	if (code != DP_OK)
+		return code;
 	if (d->s->npoints < 2 || !space_has_front(d->s))
-		*why = "lines need two results and a front";
-	else if (space_searched_params(d->s->state->spec, param) < 2)
-		*why = "there are no two parameters that are not fixed";
-	if (*why)
-		return DP_OK;
+		return fig_nothing(err, "lines need two results and a front");
+	if (space_searched_params(d->s->state->spec, param) < 2)
+		return fig_nothing(err, "there are no two parameters that are not fixed");
 	d->nparams =
 		space_top_params_with_calibrated(d->s, PARALLEL_PARAMS_MAX, d->param, &d->nfree);
-	if ((code = fig_collect_points(d->s, &d->all.points, err)) != DP_OK ||
-	    (code = fig_front_members(d->s, &d->front.points, err)) != DP_OK ||
-	    (code = make_axes(d, err)) != DP_OK ||
-	    (code = gather_lines(d, &d->all, PARALLEL_LINES_MAX, err)) != DP_OK)
-		return code;
-	return gather_lines(d, &d->front, PARALLEL_FRONT_MAX, err);
-}
-
-static void lines_free(struct parallel_lines *l)
-{
-	fig_points_free(&l->points);
-	free(l->values);
-	free(l->colour_values);
-}
-
-static void parallel_release(void *data)
-{
-	struct parallel_data *d = data;
-
-	for (size_t i = 0; d->names && i < d->nparams; i++)
-		space_categories_free(&d->names[i]);
-	free(d->names);
-	for (size_t i = 0; i < d->nobjectives; i++)
-		dp_buf_free(&d->label[i]);
-	lines_free(&d->all);
-	lines_free(&d->front);
+	d->all.points = fig_collect_points(mem, d->s);
+	d->front.points = fig_front_members(mem, d->s);
+	make_axes(mem, d);
+	gather_lines(mem, d, &d->all, PARALLEL_LINES_MAX);
+	gather_lines(mem, d, &d->front, PARALLEL_FRONT_MAX);
+	return DP_OK;
 }
 
 /* "all 80 points", "100 of 272 points" */
@@ -291,5 +224,4 @@ const struct figure figure_parallel = {
 	.gather = parallel_gather,
 	.draw = parallel_figure_draw,
 	.caption = parallel_caption,
-	.free_data = parallel_release,
 };

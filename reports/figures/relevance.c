@@ -1,6 +1,7 @@
 /* relevance.c - how much of what varies in each objective is due to which parameter: its
  * Sobol' indices, alone and in all. */
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,55 +33,33 @@ static double max_total_index(const struct relevance_data *v, size_t param)
 	return most;
 }
 
-/* At least the first; the ranking goes by the mean over objectives, so that one which
- * matters to a single objective stands below others, and all down to it are shown. */
-static size_t relevance_rows(const struct relevance_data *v)
-{
-	size_t rows = 1;
-
-	for (size_t i = 0; i < v->s->nranked && i < IMPORTANCE_BARS_MAX; i++)
-		if (max_total_index(v, v->s->ranking[i]) >= MIN_VISIBLE_FRACTION)
-			rows = i + 1;
-	return rows;
-}
-
-static int relevance_gather(const struct report_data *r, void *data, const char **why,
+static int relevance_gather(const struct report_data *r, struct arena *mem, void *data,
 			    struct dp_err *err)
 {
 	struct relevance_data *v = data;
-	const struct study_data *s = v->s = fig_main_study(r, why);
 	const struct surrogate_fit *doubtful;
+	int code = fig_main_study(r, &v->s, err);
 
-	(void)err;
-	if (!s)
-		return DP_OK;
-	for (size_t k = 0; k < s->state->spec->nobjectives; k++)
-		if (s->importance[k].source != DP_IMPORTANCE_UNKNOWN)
+	(void)mem;
+	if (code != DP_OK)
+		return code;
+	for (size_t k = 0; k < v->s->state->spec->nobjectives; k++)
+		if (v->s->importance[k].source != DP_IMPORTANCE_UNKNOWN)
 			v->objective[v->n++] = k;
-	doubtful = study_data_find_untrusted(s);
-	if (!s->npoints)
-		*why = "no trial has given a result";
-	else if (s->nranked < 2)
-		*why = "there are no two parameters that are not fixed";
-	else if (v->n == 0)
-		*why = doubtful ? doubtful->reason : "there are no models";
-	else
-		v->rows = relevance_rows(v);
+	doubtful = study_data_find_untrusted(v->s);
+	if (!v->s->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	if (v->s->nranked < 2)
+		return fig_nothing(err, "there are no two parameters that are not fixed");
+	if (v->n == 0)
+		return fig_nothing(err, doubtful ? doubtful->reason : "there are no models");
+	/* At least the first; the ranking goes by the mean over objectives, so that one which
+	 * matters to a single objective stands below others, and all down to it are shown. */
+	v->rows = 1;
+	for (size_t i = 0; i < v->s->nranked && i < IMPORTANCE_BARS_MAX; i++)
+		if (max_total_index(v, v->s->ranking[i]) >= MIN_VISIBLE_FRACTION)
+			v->rows = i + 1;
 	return DP_OK;
-}
-
-/* Pixels of a parameter's row. */
-static double row_height(const struct relevance_data *v)
-{
-	return v->n > 1 ? 17 * (double)v->n + 8 : 26;
-}
-
-/* A bar's name in the legend. */
-static void append_bar_name(const struct relevance_data *v, size_t k, const char *how,
-			    struct dp_buf *out)
-{
-	fig_label(v->s, v->objective[k], out);
-	dp_buf_printf(out, ", %s", how);
 }
 
 /* "46 %", "79 %, in all 90 %", "below 1 %" */
@@ -105,8 +84,9 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 	struct dp_buf alone = DP_BUF_INIT, in_all = DP_BUF_INIT;
 
 	light.opacity = 0.35;
-	append_bar_name(v, k, "alone", &alone);
-	append_bar_name(v, k, "in all", &in_all);
+	fig_label(v->s, v->objective[k], &alone);
+	dp_buf_printf(&in_all, "%s, in all", dp_buf_text(&alone));
+	dp_buf_puts(&alone, ", alone");
 	for (size_t i = 0; i < v->rows; i++) {
 		size_t param = v->s->ranking[i];
 		double x0 = 0, first = 100 * share->first_order[param],
@@ -117,10 +97,10 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 
 		/* a bar of no length is still seen as a line; the first names the bars */
 		if (i == 0 || first > 0)
-			panel_add_rects(a, &solid, i == 0 ? panel_buf_text(a, &alone) : NULL, &x0,
+			panel_add_rects(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0,
 					&first, &y0, &y1, 1);
 		if (i == 0 || total > first)
-			panel_add_rects(a, &light, i == 0 ? panel_buf_text(a, &in_all) : NULL,
+			panel_add_rects(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL,
 					&first, &total, &y0, &y1, 1);
 		format_sobol_indices(first, total, text, sizeof text);
 		panel_add_value_label(a, total, (y0 + y1) / 2, text);
@@ -132,8 +112,9 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 static struct plot *relevance_draw(const void *data)
 {
 	const struct relevance_data *v = data;
+	double row_height = v->n > 1 ? 17 * (double)v->n + 8 : 26;
 	struct plot *p = fig_new(v->s, figure_relevance.title, FIG_WIDTH,
-				 140 + (int)((double)v->rows * row_height(v)));
+				 140 + (int)((double)v->rows * row_height));
 	struct plot_panel *a = plot_panel(p, 0, 0);
 	const char *names[IMPORTANCE_BARS_MAX];
 

@@ -1,6 +1,7 @@
 /* scatter.c - the points of two studies on one plane with their fronts, and the points
  * that both evaluated. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/units.h"
 
@@ -54,23 +55,17 @@ static bool contains_parameters(const double **sorted, size_t n, const double *x
 	return false;
 }
 
-/* The parameters of every trial, imported result and waypoint of a study. Those of a
- * trial are as proposed: a fixed parameter is one whether trainings walk it up or not. *x
- * has those of waypoints. NULL without memory. */
-static const double **list_evaluated_parameters(const struct study_data *s, double **x, size_t *n)
+/* The parameters of every trial, imported result and checkpoint of a study. Those of a
+ * trial are as proposed: a fixed parameter is one whether trainings walk it up or not. */
+static const double **list_evaluated_parameters(struct arena *mem, const struct study_data *s,
+						size_t *n)
 {
 	const struct dp_study_state *st = s->state;
 	size_t most = st->ntrials + st->nimported + s->npoints;
-	const double **points = dp_malloc(most * sizeof *points + 1);
-	double *next = dp_malloc(s->npoints * st->spec->nparams * sizeof *next + 1);
+	const double **points = arena_alloc(mem, most, sizeof *points);
+	double *next = arena_alloc(mem, s->npoints * st->spec->nparams, sizeof *next);
 
 	*n = 0;
-	*x = next;
-	if (!points || !next) {
-		free(points);
-		free(next);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < st->ntrials; i++)
 		points[(*n)++] = st->trials[i]->x;
 	for (uint32_t i = 0; i < st->nimported; i++)
@@ -84,19 +79,17 @@ static const double **list_evaluated_parameters(const struct study_data *s, doub
 	return points;
 }
 
-int fig_find_shared_points(const struct study_data *a, const struct fig_points *p,
-			   const struct study_data *b, bool *shared, struct dp_err *err)
+void fig_find_shared_points(const struct study_data *a, const struct fig_points *p,
+			    const struct study_data *b, bool *shared)
 {
 	size_t n, params = b->state->spec->nparams;
+	struct arena mem = { 0 };
 	const double **points;
-	double *x;
 
 	memset(shared, 0, p->n * sizeof *shared);
 	if (!same_parameters(a->state->spec, b->state->spec))
-		return DP_OK;
-	points = list_evaluated_parameters(b, &x, &n);
-	if (!points)
-		return fig_nomem(err);
+		return;
+	points = list_evaluated_parameters(&mem, b, &n);
 	qsort_r(points, n, sizeof *points, compare_parameters, &params);
 	for (size_t i = 0; i < p->n; i++) {
 		double at[DP_PARAMS_MAX];
@@ -108,9 +101,7 @@ int fig_find_shared_points(const struct study_data *a, const struct fig_points *
 							: at,
 						params);
 	}
-	free(points);
-	free(x);
-	return DP_OK;
+	arena_free(&mem);
 }
 
 /* ---- the figure ---- */
@@ -153,79 +144,47 @@ static struct plot_style study_scatter_style(const struct report_data *r,
 	return style;
 }
 
-/* Two methods on one model have one colour in other figures. Here they need two: one that
- * no model has there. */
-static void make_styles_distinct(const struct report_data *r, struct study_scatter cloud[2])
+static struct study_scatter gather_study_scatter(struct arena *mem, const struct report_data *r,
+						 const struct study_data *s)
 {
-	cloud[1].style.marker = PLOT_TRIANGLE;
-	if (cloud[0].style.colour == cloud[1].style.colour)
-		cloud[1].style.colour = fig_style(r->groups ? r->groups->ntrainers : 1).colour;
+	struct study_scatter c = { .s = s, .style = study_scatter_style(r, s) };
+
+	c.all = fig_collect_points(mem, s);
+	c.front = fig_filter_front(mem, s, &c.all);
+	c.stairs = fig_staircase(mem, s, &c.front, NAN, NAN);
+	return c;
 }
 
-static int gather_study_scatter(const struct report_data *r, const struct study_data *s,
-				struct study_scatter *c, struct dp_err *err)
-{
-	int code;
-
-	c->s = s;
-	c->style = study_scatter_style(r, s);
-	if ((code = fig_collect_points(s, &c->all, err)) != DP_OK ||
-	    (code = fig_filter_front(s, &c->all, &c->front, err)) != DP_OK)
-		return code;
-	return fig_staircase(s, &c->front, NAN, NAN, &c->stairs, err);
-}
-
-static int gather_shared(struct scatter_data *d, struct dp_err *err)
-{
-	const struct fig_points *all = &d->scatter[0].all;
-	struct fig_points *out = &d->shared;
-	bool *shared = dp_malloc(all->n * sizeof *shared + 1);
-	int code =
-		shared && fig_points_alloc(out, all->n)
-			? fig_find_shared_points(d->scatter[0].s, all, d->scatter[1].s, shared, err)
-			: fig_nomem(err);
-
-	for (size_t i = 0; code == DP_OK && i < all->n; i++) {
-		if (!shared[i])
-			continue;
-		out->x[out->n] = all->x[i];
-		out->y[out->n++] = all->y[i];
-	}
-	free(shared);
-	return code;
-}
-
-static int scatter_gather(const struct report_data *r, void *data, const char **why,
+static int scatter_gather(const struct report_data *r, struct arena *mem, void *data,
 			  struct dp_err *err)
 {
 	struct scatter_data *d = data;
-	const struct study_data *first = fig_main_study(r, why), *other;
-	int code;
+	const struct study_data *first, *other;
+	struct fig_points *all = &d->scatter[0].all;
+	int code = fig_main_study(r, &first, err);
+	bool *shared;
 
-	if (!first)
-		return DP_OK;
-	other = first->npoints ? find_second_study(r) : NULL;
-	if (!other) {
-		*why = "there are no two studies with results in the same objectives";
-		return DP_OK;
-	}
-	if ((code = gather_study_scatter(r, first, &d->scatter[0], err)) != DP_OK ||
-	    (code = gather_study_scatter(r, other, &d->scatter[1], err)) != DP_OK)
+	if (code != DP_OK)
 		return code;
-	make_styles_distinct(r, d->scatter);
-	return gather_shared(d, err);
-}
-
-static void scatter_release(void *data)
-{
-	struct scatter_data *d = data;
-
-	for (int i = 0; i < 2; i++) {
-		fig_points_free(&d->scatter[i].all);
-		fig_points_free(&d->scatter[i].front);
-		fig_points_free(&d->scatter[i].stairs);
-	}
-	fig_points_free(&d->shared);
+	other = first->npoints ? find_second_study(r) : NULL;
+	if (!other)
+		return fig_nothing(err,
+				   "there are no two studies with results in the same objectives");
+	d->scatter[0] = gather_study_scatter(mem, r, first);
+	d->scatter[1] = gather_study_scatter(mem, r, other);
+	/* Two methods on one model have one colour in other figures. Here they need two: one that
+	 * no model has there. */
+	d->scatter[1].style.marker = PLOT_TRIANGLE;
+	if (d->scatter[0].style.colour == d->scatter[1].style.colour)
+		d->scatter[1].style.colour =
+			fig_style(r->groups ? r->groups->ntrainers : 1).colour;
+	d->shared = fig_points_new(mem, all->n);
+	shared = arena_alloc(mem, all->n, sizeof *shared);
+	fig_find_shared_points(first, all, other, shared);
+	for (size_t i = 0; i < all->n; i++)
+		if (shared[i])
+			fig_add_point(&d->shared, all->x[i], all->y[i], all->results[i]);
+	return DP_OK;
 }
 
 enum {
@@ -272,29 +231,17 @@ static void draw_shared(struct plot_panel *a, const struct fig_points *p)
 		panel_points(a, &style, name, p->x, p->y, p->n);
 }
 
-/* A log axis if the points of one of the studies ask for one. */
-static void scatter_set_axes(struct plot_panel *a, const struct study_scatter c[2])
-{
-	bool log_x = false, log_y = false;
-
-	for (int i = 0; i < 2; i++) {
-		const struct study_data *s = c[i].s;
-		const struct fig_points *all = &c[i].all;
-
-		log_x |= fig_objective_scale(s, s->x_obj, all->x, all->n) == PLOT_LOG;
-		log_y |= fig_objective_scale(s, s->y_obj, all->y, all->n) == PLOT_LOG;
-	}
-	fig_axis(a, PLOT_X, c[0].s, c[0].s->x_obj, log_x ? PLOT_LOG : PLOT_LINEAR);
-	fig_axis(a, PLOT_Y, c[0].s, c[0].s->y_obj, log_y ? PLOT_LOG : PLOT_LINEAR);
-}
-
 static struct plot *scatter_draw(const void *data)
 {
 	const struct scatter_data *d = data;
 	struct plot *p = fig_new(NULL, figure_scatter.title, FIG_WIDTH, FIG_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);
+	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
 
-	scatter_set_axes(a, d->scatter);
+	for (int i = 0; i < 2; i++)
+		fig_widen_scales(scale, d->scatter[i].s, d->scatter[i].all.x, d->scatter[i].all.y,
+				 d->scatter[i].all.n);
+	fig_plane_axes(a, d->scatter[0].s, scale);
 	draw_study_scatter(a, &d->scatter[0]);
 	draw_study_scatter(a, &d->scatter[1]);
 	draw_scatter_front(a, &d->scatter[0]);
@@ -303,27 +250,22 @@ static struct plot *scatter_draw(const void *data)
 	return p;
 }
 
-/* How many points of a cloud lie within the anti-ideal. */
-static size_t count_inside(const struct study_scatter *c)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->all.n; i++)
-		n += fig_beats_reference_point(c->s, c->all.x[i], c->all.y[i]);
-	return n;
-}
-
 static void scatter_caption(const void *data, struct dp_buf *out)
 {
 	const struct scatter_data *d = data;
 	char name[FIG_STUDY_NAME_LEN], points[DP_PLURAL_LEN];
 
 	dp_buf_puts(out, "Every point and the observed front of two studies.");
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		const struct study_scatter *c = &d->scatter[i];
+		size_t inside = 0;
+
+		for (size_t k = 0; k < c->all.n; k++)
+			inside += fig_beats_reference_point(c->s, c->all.x[k], c->all.y[k]);
 		dp_buf_printf(out, "%s %s: %zu of %s better than the anti-ideal", i ? ";" : "",
-			      fig_format_study_name(d->scatter[i].s, name),
-			      count_inside(&d->scatter[i]),
-			      dp_plural_text(d->scatter[i].all.n, "point", points));
+			      fig_format_study_name(c->s, name), inside,
+			      dp_plural_text(c->all.n, "point", points));
+	}
 	dp_buf_putc(out, '.');
 	if (d->shared.n)
 		dp_buf_printf(out, " Both evaluated %zu of them.", d->shared.n);
@@ -338,5 +280,4 @@ const struct figure figure_scatter = {
 	.gather = scatter_gather,
 	.draw = scatter_draw,
 	.caption = scatter_caption,
-	.free_data = scatter_release,
 };

@@ -1,71 +1,45 @@
-/* seeds.c - the hypervolume of each member of each group, with the mean of the group. */
+/* seed_hypervolumes.c - the hypervolume of each member of each group, with the mean of the
+ * group. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/t_distribution.h"
 #include "reports/text/report_format.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct seeds_data {
 	const struct study_groups *g;
-	struct dp_compare_answer volumes;
+	struct dp_compare_answer volumes; /* its arrays are the arena's */
 	char (*names)[FIG_STUDY_NAME_LEN]; /* (n) */
 	const char **row_names;            /* (n) from the bottom to the top */
-	double *dot_y;                     /* (most members) */
-	size_t n;
+	size_t n, max_members;
 };
 
-static int seeds_alloc(struct seeds_data *d, struct dp_err *err)
-{
-	size_t most = 0;
-
-	d->n = d->g->contests[0].n;
-	for (size_t i = 0; i < d->n; i++)
-		most = d->g->contests[0].groups[i].n > most ? d->g->contests[0].groups[i].n : most;
-	d->names = dp_calloc(d->n + 1, sizeof *d->names);
-	d->row_names = dp_calloc(d->n + 1, sizeof *d->row_names);
-	d->dot_y = dp_calloc(most + 1, sizeof *d->dot_y);
-	if (!d->names || !d->row_names || !d->dot_y)
-		return fig_nomem(err);
-	for (size_t i = 0; i < d->n; i++)
-		d->row_names[d->n - 1 - i] = fig_format_group_name(d->g, i, d->names[i]);
-	return DP_OK;
-}
-
-static int seeds_gather(const struct report_data *r, void *data, const char **why,
+static int seeds_gather(const struct report_data *r, struct arena *mem, void *data,
 			struct dp_err *err)
 {
 	const struct dp_compare_query volume = { .is_hypervolume = true };
 	struct seeds_data *d = data;
-	bool several = false;
-	int code;
 
-	if (!r->groups) {
-		*why = FIG_NO_GROUPS;
-		return DP_OK;
-	}
+	if (!r->groups)
+		return fig_nothing(err, FIG_NO_GROUPS);
 	d->g = r->groups;
-	for (size_t i = 0; i < d->g->contests[0].n; i++)
-		several |= d->g->contests[0].groups[i].n > 1;
-	if (!several) {
-		*why = "no group has more than one member";
-		return DP_OK;
-	}
-	code = seeds_alloc(d, err);
-	if (code == DP_OK)
-		d->volumes = dp_comparison_answer(&d->g->contests[BASIS_OBSERVED], &volume);
-	return code;
-}
-
-static void seeds_release(void *data)
-{
-	struct seeds_data *d = data;
-
-	dp_compare_answer_free(&d->volumes);
-	free(d->names);
-	free(d->row_names);
-	free(d->dot_y);
+	d->n = d->g->contests[0].n;
+	for (size_t i = 0; i < d->n; i++)
+		if (d->g->contests[0].groups[i].n > d->max_members)
+			d->max_members = d->g->contests[0].groups[i].n;
+	if (d->max_members < 2)
+		return fig_nothing(err, "no group has more than one member");
+	d->names = arena_alloc(mem, d->n, sizeof *d->names);
+	d->row_names = arena_alloc(mem, d->n, sizeof *d->row_names);
+	for (size_t i = 0; i < d->n; i++)
+		d->row_names[d->n - 1 - i] = fig_format_group_name(d->g, i, d->names[i]);
+	d->volumes = dp_comparison_answer(&d->g->contests[BASIS_OBSERVED], &volume);
+	arena_adopt(mem, d->volumes.values);
+	arena_adopt(mem, d->volumes.samples);
+	arena_adopt(mem, d->volumes.tests);
+	return DP_OK;
 }
 
 /* One group at its height: its members, and its mean with the interval of that. */
@@ -77,6 +51,8 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	/* dots above, the mean below them: neither hides the other */
 	double at = (double)(d->n - 1 - i), y[2] = { at - 0.14, at - 0.14 };
 	const double x[2] = { s->ci_low, s->ci_high };
+	struct arena mem = { 0 };
+	double *dot_y = arena_alloc(&mem, c->groups[i].n, sizeof *dot_y);
 
 	dot.size = 7;
 	dot.opacity = 0.6;
@@ -85,12 +61,13 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	mean.outline = true;
 	bar.dash = PLOT_SOLID;
 	for (size_t k = 0; k < c->groups[i].n; k++)
-		d->dot_y[k] = at + 0.14;
-	panel_points(a, &dot, NULL, dp_compare_group_values(c, &d->volumes, i), d->dot_y,
+		dot_y[k] = at + 0.14;
+	panel_points(a, &dot, NULL, dp_compare_group_values(c, &d->volumes, i), dot_y,
 		     c->groups[i].n);
 	if (!isnan(s->ci_low))
 		panel_line(a, &bar, NULL, x, y, 2);
 	panel_points(a, &mean, NULL, &s->mean, y, 1);
+	arena_free(&mem);
 }
 
 static struct plot *seeds_draw(const void *data)
@@ -131,5 +108,4 @@ const struct figure figure_seeds = {
 	.gather = seeds_gather,
 	.draw = seeds_draw,
 	.caption = seeds_caption,
-	.free_data = seeds_release,
 };

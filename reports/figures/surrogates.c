@@ -1,11 +1,11 @@
 /* surrogates.c - what the models believe: both objectives over the parameters that matter
  * most, the front without its noise, and where to look next. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 #include "reports/figures/common/param_space_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct surrogates_data {
 	const struct study_data *s;
@@ -14,12 +14,10 @@ struct surrogates_data {
 	struct surrogate_prediction {
 		size_t objective;
 		bool is_exact; /* known without uncertainty */
-		double *mean, *lo, *hi;
+		struct fig_band cells;
 		struct fig_points points; /* evaluated points: in the plane, or against the
 					   * only parameter */
 	} predictions[2];
-	double *acquisition;
-	size_t n_blank;   /* cells that the models know too little of */
 	size_t best_cell; /* the cell that promises most; the number of cells: none does */
 	/* What it promises, as a share of the hypervolume that there is; NaN: that is not
 	 * what the study looks for, or there is none yet. */
@@ -33,27 +31,21 @@ struct surrogates_data {
 
 /* ---- gathering ---- */
 
-static int gather_surrogate_prediction(const struct surrogates_data *d,
-				       const struct space_prediction *known,
-				       struct surrogate_prediction *b, struct dp_err *err)
+static void gather_surrogate_prediction(struct arena *mem, const struct surrogates_data *d,
+					struct surrogate_prediction *b)
 {
 	const struct space_slice *c = &d->slice;
 	size_t n = space_count_cells(c), p = d->s->state->spec->nobjectives;
-	struct space_coordinate x = { false, c->x.param };
-	struct space_coordinate y = { !c->y.n, c->y.n ? c->y.param : b->objective };
 
-	b->mean = dp_malloc(n * sizeof *b->mean);
-	b->lo = dp_malloc(n * sizeof *b->lo);
-	b->hi = dp_malloc(n * sizeof *b->hi);
-	if (!b->mean || !b->lo || !b->hi)
-		return fig_nomem(err);
-	b->is_exact = known->y[b->objective].model_sd == 0;
-	space_predicted_objective(c, known, b->objective, b->mean);
+	b->cells = fig_band_new(mem, n);
+	b->is_exact = c->predictions[b->objective].model_sd == 0;
 	for (size_t i = 0; i < n; i++) {
-		b->lo[i] = known->y[i * p + b->objective].lo;
-		b->hi[i] = known->y[i * p + b->objective].hi;
+		const struct dp_prediction *y = &c->predictions[i * p + b->objective];
+
+		fig_band_add(&b->cells, c->x.centre[i % c->x.n], y->value, y->lo, y->hi);
 	}
-	return space_collect_points(d->s, NULL, x, y, &b->points, err);
+	b->points = space_collect_points(mem, d->s, NULL, c->x.param,
+					 c->y.n ? c->y.param : SPACE_OBJECTIVE + b->objective);
 }
 
 static bool is_continuous_axis(const struct surrogates_data *d, const struct space_cells *c)
@@ -74,121 +66,67 @@ static void check_expected_gain(struct surrogates_data *d)
 	    (what != DP_ACQUISITION_DEFAULT && what != DP_ACQUISITION_EHVI) ||
 	    dp_study_cost(spec) != DP_COST_NONE)
 		return;
-	d->expected_gain = d->acquisition[d->best_cell] / there;
+	d->expected_gain = d->slice.acquisition[d->best_cell] / there;
 	d->gain_is_implausible = d->expected_gain > 1;
 }
 
 /* The free cell where the acquisition is largest, if it is more than as good as 0. What
  * has been evaluated is not proposed again. Among real numbers that says nothing of a
  * cell around, and it keeps its colour. */
-static int find_best_acquisition(struct surrogates_data *d, struct dp_err *err)
+static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 {
 	const struct space_slice *c = &d->slice;
 	bool real = is_continuous_axis(d, &c->x) || is_continuous_axis(d, &c->y);
 	size_t n = space_count_cells(c);
-	bool *taken = dp_malloc(n * sizeof *taken);
+	bool *taken = arena_alloc(mem, n, sizeof *taken);
 	double most = 1e-12;
-	size_t count;
-	int code = taken ? space_mark_evaluated_cells(c, taken, &count, err) : fig_nomem(err);
 
-	if (code != DP_OK) {
-		free(taken);
-		return code;
-	}
+	space_mark_evaluated_cells(c, taken);
 	d->best_cell = n;
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i] && (!real || !c->y.n)) /* on a line it would be a spike */
-			d->acquisition[i] = NAN;
-		if (taken[i] || !(d->acquisition[i] > most) || isinf(d->acquisition[i]))
+			c->acquisition[i] = NAN;
+		if (taken[i] || !(c->acquisition[i] > most) || isinf(c->acquisition[i]))
 			continue;
-		most = d->acquisition[i];
+		most = c->acquisition[i];
 		d->best_cell = i;
 	}
-	free(taken);
-	check_expected_gain(d);
-	return DP_OK;
 }
 
-/* Both objectives and the acquisition, from one prediction. */
-static int gather_surrogate_predictions(struct surrogates_data *d, struct dp_err *err)
-{
-	struct space_prediction known = { 0 };
-	int code = space_predict(&d->slice, &known, err);
-
-	d->predictions[0].objective = d->s->x_obj;
-	d->predictions[1].objective = d->s->y_obj;
-	for (int i = 0; code == DP_OK && i < 2; i++)
-		code = gather_surrogate_prediction(d, &known, &d->predictions[i], err);
-	d->acquisition = known.acquisition;
-	d->n_blank = known.n_blank;
-	known.acquisition = NULL;
-	space_prediction_free(&known);
-	return code == DP_OK ? find_best_acquisition(d, err) : code;
-}
-
-static int gather_fronts(struct surrogates_data *d, struct dp_err *err)
-{
-	const struct study_data *s = d->s;
-	int code;
-
-	if ((code = fig_collect_points(s, &d->all, err)) != DP_OK ||
-	    (code = fig_filter_front(s, &d->all, &d->front, err)) != DP_OK ||
-	    (code = fig_staircase(s, &d->front, NAN, NAN, &d->front_staircase, err)) != DP_OK ||
-	    (code = fig_smoothed_front(s, &d->smoothed, err)) != DP_OK ||
-	    (code = fig_staircase(s, &d->smoothed, NAN, NAN, &d->smoothed_staircase, err)) != DP_OK)
-		return code;
-	return space_collect_points(s, NULL, (struct space_coordinate){ true, s->x_obj },
-				    (struct space_coordinate){ true, s->y_obj }, &d->evaluated,
-				    err);
-}
-
-static int surrogates_gather(const struct report_data *r, void *data, const char **why,
+static int surrogates_gather(const struct report_data *r, struct arena *mem, void *data,
 			     struct dp_err *err)
 {
 	struct surrogates_data *d = data;
-	int code;
+	const struct study_data *s;
+	int code = fig_main_study(r, &s, err);
 
-	d->s = fig_main_study(r, why);
-	if (d->s && (!d->s->surrogates || !d->s->npoints))
-		*why = "there are no models";
-	else if (d->s && study_data_find_untrusted(d->s))
-		*why = study_data_find_untrusted(d->s)->reason;
-	if (*why)
-		return DP_OK;
-	if ((code = space_slice(d->s, false, &d->slice, err)) != DP_OK ||
-	    (code = gather_surrogate_predictions(d, err)) != DP_OK)
+	if (code != DP_OK)
 		return code;
-	if (4 * d->n_blank > 3 * space_count_cells(&d->slice))
-		*why = "the models know too little of what it would show";
-	if (*why)
-		return DP_OK;
-	code = gather_fronts(d, err);
-	if (code == DP_OK)
-		code = fig_reference_front_load(r, NAN, &d->reference, err);
-	if (code == DP_OK)
-		fig_reference_front_compare(&d->reference, d->s, &d->front);
-	return code;
-}
-
-static void surrogates_release(void *data)
-{
-	struct surrogates_data *d = data;
-
-	space_slice_free(&d->slice);
+	d->s = s;
+	if (!s->surrogates || !s->npoints)
+		return fig_nothing(err, "there are no models");
+	if (study_data_find_untrusted(s))
+		return fig_nothing(err, study_data_find_untrusted(s)->reason);
+	d->slice = space_slice(mem, s, false);
+	if ((code = space_predict(mem, &d->slice, err)) != DP_OK)
+		return code;
+	if (4 * d->slice.n_blank > 3 * space_count_cells(&d->slice))
+		return fig_nothing(err, "the models know too little of what it would show");
 	for (int i = 0; i < 2; i++) {
-		free(d->predictions[i].mean);
-		free(d->predictions[i].lo);
-		free(d->predictions[i].hi);
-		fig_points_free(&d->predictions[i].points);
+		d->predictions[i].objective = i == 0 ? s->x_obj : s->y_obj;
+		gather_surrogate_prediction(mem, d, &d->predictions[i]);
 	}
-	free(d->acquisition);
-	fig_points_free(&d->all);
-	fig_points_free(&d->evaluated);
-	fig_points_free(&d->front);
-	fig_points_free(&d->smoothed);
-	fig_points_free(&d->front_staircase);
-	fig_points_free(&d->smoothed_staircase);
-	fig_reference_front_free(&d->reference);
+	find_best_acquisition(mem, d);
+	check_expected_gain(d);
+	d->all = fig_collect_points(mem, s);
+	d->front = fig_filter_front(mem, s, &d->all);
+	d->front_staircase = fig_staircase(mem, s, &d->front, NAN, NAN);
+	d->smoothed = fig_smoothed_front(mem, s);
+	d->smoothed_staircase = fig_staircase(mem, s, &d->smoothed, NAN, NAN);
+	d->evaluated = space_collect_points(mem, s, NULL, SPACE_OBJECTIVE + s->x_obj,
+					    SPACE_OBJECTIVE + s->y_obj);
+	d->reference = fig_reference_front_load(mem, r, NAN, &d->front);
+	return DP_OK;
 }
 
 /* ---- the models ---- */
@@ -206,16 +144,12 @@ static void set_prediction_title(struct plot_panel *a, const struct surrogates_d
 static void draw_prediction_map(struct plot_panel *a, const struct surrogates_data *d,
 				const struct surrogate_prediction *b)
 {
-	struct plot_style white = space_background_style(b->points.n, true);
-	struct dp_buf label = DP_BUF_INIT;
+	struct plot_style white = fig_background_style(b->points.n, true);
 
 	set_prediction_title(a, d, b);
-	fig_label(d->s, b->objective, &label);
-	space_heat(a, &d->slice, b->mean, &d->s->state->spec->objectives[b->objective],
-		   panel_buf_text(a, &label));
+	space_objective_heat(a, &d->slice, b->objective, b->cells.mid);
 	panel_points(a, &white, NULL, b->points.x, b->points.y, b->points.n);
 	space_draw_anchor(a, &d->slice);
-	dp_buf_free(&label);
 }
 
 /* With one parameter: mean, 95 % interval and the evaluations. */
@@ -230,10 +164,10 @@ static void draw_prediction_line(struct plot_panel *a, const struct surrogates_d
 	set_prediction_title(a, d, b);
 	space_axis(a, PLOT_X, d->s->state->spec, x->param);
 	fig_axis(a, PLOT_Y, d->s, b->objective,
-		 fig_objective_scale(d->s, b->objective, b->mean, x->n));
+		 fig_objective_scale(d->s, b->objective, b->cells.mid, x->n));
 	if (!b->is_exact)
-		panel_band(a, &area, "95 % interval", x->centre, b->lo, b->hi, x->n, false);
-	panel_line(a, &blue, b->is_exact ? "computed" : "model", x->centre, b->mean, x->n);
+		panel_band(a, &area, "95 % interval", x->centre, b->cells.from, b->cells.to, x->n, false);
+	panel_line(a, &blue, b->is_exact ? "computed" : "model", x->centre, b->cells.mid, x->n);
 	panel_points(a, &dots, "evaluated", b->points.x, b->points.y, b->points.n);
 }
 
@@ -254,16 +188,12 @@ static void draw_observed_and_smoothed(struct plot_panel *a, const struct surrog
 {
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 3, .size = 7 };
 	struct plot_style orange = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5, .size = 4 };
-	struct plot_style light = space_background_style(d->evaluated.n, false);
 
 	panel_title(a,
 		    d->front.n ? "observed front and the models'" : "no front: no point qualifies");
-	fig_axis(a, PLOT_X, d->s, d->s->x_obj,
-		 fig_objective_scale(d->s, d->s->x_obj, d->all.x, d->all.n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y_obj,
-		 fig_objective_scale(d->s, d->s->y_obj, d->all.y, d->all.n));
+	fig_plane_axes_for(a, d->s, d->all.x, d->all.y, d->all.n);
 	fig_reference_front_draw(a, &d->reference);
-	panel_points(a, &light, "evaluated", d->evaluated.x, d->evaluated.y, d->evaluated.n);
+	fig_draw_background(a, "evaluated", &d->evaluated);
 	draw_stairs(a, &d->front, &d->front_staircase, &blue, "observed");
 	draw_stairs(a, &d->smoothed, &d->smoothed_staircase, &orange, "without noise");
 }
@@ -345,15 +275,15 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 						? "More is promised than can be believed"
 						: "No new point promises anything here");
 	} else if (c->y.n) {
-		space_heat(a, c, d->acquisition, NULL, label);
+		space_heat(a, c, c->acquisition, NULL, label);
 		draw_star(a, c->x.centre[d->best_cell % c->x.n],
 			  c->y.centre[d->best_cell / c->x.n]);
 	} else {
 		space_axis(a, PLOT_X, d->s->state->spec, c->x.param);
 		panel_axis(a, PLOT_Y, label, PLOT_LINEAR);
-		panel_limits(a, PLOT_Y, 0, 1.1 * d->acquisition[d->best_cell]);
-		panel_line(a, &line, NULL, c->x.centre, d->acquisition, c->x.n);
-		draw_star(a, c->x.centre[d->best_cell], d->acquisition[d->best_cell]);
+		panel_limits(a, PLOT_Y, 0, 1.1 * d->slice.acquisition[d->best_cell]);
+		panel_line(a, &line, NULL, c->x.centre, c->acquisition, c->x.n);
+		draw_star(a, c->x.centre[d->best_cell], d->slice.acquisition[d->best_cell]);
 	}
 }
 
@@ -402,8 +332,14 @@ static void append_expected_gain(const struct surrogates_data *d, struct dp_buf 
 			      fig_percent(d->expected_gain, text));
 }
 
-static void append_front_sizes(const struct surrogates_data *d, struct dp_buf *out)
+static void surrogates_caption(const void *data, struct dp_buf *out)
 {
+	const struct surrogates_data *d = data;
+
+	dp_buf_puts(out, "Top: the models of ");
+	fig_count(out, d->s->history.n, "result");
+	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
+		      d->slice.y.n ? "in white" : "as dots");
 	if (d->front.n) {
 		dp_buf_puts(out, "the observed front of ");
 		fig_count(out, d->front.n, "point");
@@ -414,19 +350,8 @@ static void append_front_sizes(const struct surrogates_data *d, struct dp_buf *o
 	}
 	append_expected_gain(d, out);
 	dp_buf_putc(out, '.');
-}
-
-static void surrogates_caption(const void *data, struct dp_buf *out)
-{
-	const struct surrogates_data *d = data;
-
-	dp_buf_puts(out, "Top: the models of ");
-	fig_count(out, d->s->history.n, "result");
-	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
-		      d->slice.y.n ? "in white" : "as dots");
-	append_front_sizes(d, out);
 	fig_reference_front_append(&d->reference, out);
-	if (d->n_blank)
+	if (d->slice.n_blank)
 		dp_buf_puts(out, " Nothing is shown where the models know too little, "
 				 "far from what was tested.");
 	space_append_slice(&d->slice, out);
@@ -440,5 +365,4 @@ const struct figure figure_surrogates = {
 	.gather = surrogates_gather,
 	.draw = surrogates_draw,
 	.caption = surrogates_caption,
-	.free_data = surrogates_release,
 };

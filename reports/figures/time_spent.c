@@ -1,5 +1,6 @@
 /* time_spent.c - where the slots' time went, in all and over time. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/units.h"
 
@@ -31,23 +32,13 @@ static const struct {
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 
-static void sum_slot_uses(struct time_spent_data *d)
-{
-	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
-		for (size_t i = 0; i < TIME_SHARE_BINS; i++)
-			d->total[use] += d->seconds[i * FIG_USE_COUNT + use];
-		d->total_seconds += d->total[use];
-	}
-}
-
-static int gather_shares(struct time_spent_data *d, struct dp_err *err)
+static void gather_shares(struct arena *mem, struct time_spent_data *d)
 {
 	double width = d->length / TIME_SHARE_BINS, unit = fig_choose_time_unit(d->length).seconds;
 	double below[TIME_SHARE_BINS] = { 0 };
 
 	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
-		if (!fig_rects_alloc(&d->shares[use], TIME_SHARE_BINS))
-			return fig_nomem(err);
+		d->shares[use] = fig_rects_new(mem, TIME_SHARE_BINS);
 		for (size_t i = 0; i < TIME_SHARE_BINS; i++) {
 			double share = 100 * d->seconds[i * FIG_USE_COUNT + use] /
 				       (width * (double)d->slots);
@@ -59,38 +50,31 @@ static int gather_shares(struct time_spent_data *d, struct dp_err *err)
 			below[i] += share;
 		}
 	}
-	return DP_OK;
 }
 
-static int time_spent_gather(const struct report_data *r, void *data, const char **why,
+static int time_spent_gather(const struct report_data *r, struct arena *mem, void *data,
 			     struct dp_err *err)
 {
 	struct time_spent_data *d = data;
-	struct fig_attempt_spans spans = { 0 };
-	int code;
+	struct fig_attempt_spans spans;
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (!d->s)
-		return DP_OK;
-	code = fig_collect_attempt_spans(d->s, &spans, err);
+	if (code == DP_OK)
+		code = fig_collect_attempt_spans(mem, d->s, &spans, err);
+	if (code != DP_OK)
+		return code;
 	d->length = spans.length;
 	d->slots = spans.slots;
 	d->has_estimated_times = spans.has_estimated_times;
-	if (code == DP_OK && spans.n == 0)
-		*why = FIG_NO_ATTEMPT;
-	else if (code == DP_OK)
-		code = fig_compute_slot_usage(&spans, TIME_SHARE_BINS, d->seconds, err);
-	fig_attempt_spans_free(&spans);
-	sum_slot_uses(d);
-	return code == DP_OK && d->total_seconds > 0 ? gather_shares(d, err) : code;
-}
-
-static void time_spent_release(void *data)
-{
-	struct time_spent_data *d = data;
-
-	for (size_t use = 0; use < FIG_USE_COUNT; use++)
-		fig_rects_free(&d->shares[use]);
+	fig_compute_slot_usage(&spans, TIME_SHARE_BINS, d->seconds);
+	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
+		for (size_t i = 0; i < TIME_SHARE_BINS; i++)
+			d->total[use] += d->seconds[i * FIG_USE_COUNT + use];
+		d->total_seconds += d->total[use];
+	}
+	if (d->total_seconds > 0)
+		gather_shares(mem, d);
+	return DP_OK;
 }
 
 /* Totals as bars, with the numbers in their names; what took no time has none. */
@@ -123,9 +107,10 @@ static void draw_totals(struct plot_panel *a, const struct time_spent_data *d)
 static void draw_shares(struct plot_panel *a, const struct time_spent_data *d)
 {
 	for (int use = 0; use < FIG_USE_COUNT; use++) {
+		const struct fig_rects *b = &d->shares[use];
 		struct plot_style style = { .colour = plot_palette(slot_use_styles[use].role) };
 
-		fig_rects_draw(a, &style, NULL, &d->shares[use]);
+		panel_add_rects(a, &style, NULL, b->x0, b->x1, b->y0, b->y1, b->n);
 	}
 	panel_title(a, "Over time");
 	fig_set_time_axis(a, d->length);
@@ -192,5 +177,4 @@ const struct figure figure_time_spent = {
 	.gather = time_spent_gather,
 	.draw = time_spent_draw,
 	.caption = time_spent_caption,
-	.free_data = time_spent_release,
 };

@@ -1,10 +1,10 @@
 /* timeline.c - evaluations over time by slot. */
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 #include "base/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	TIMELINE_RECTS_MAX = 2000, /* more cannot be told apart */
@@ -24,16 +24,6 @@ struct timeline_data {
 
 /* ---- rows ---- */
 
-/* Rows stand at 1, 2, ... with some room between them. What failed is half as high: its
- * colour alone is that of the others in grey. */
-static void add_span(struct fig_rects *b, const struct fig_attempt_span *s)
-{
-	double middle = (double)s->slot + 1;
-	double half = s->kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
-
-	fig_rects_add(b, s->planned, s->end, middle - half, middle + half);
-}
-
 /* The spans of one kind as blocks; those of a slot that are nearer than `gap` seconds
  * become one. `open` (slots) is room to work in. */
 static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kind, double gap,
@@ -45,6 +35,7 @@ static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kin
 	for (size_t i = 0; i < s->n; i++) {
 		const struct fig_attempt_span *span = &s->list[i];
 		size_t *last = &open[span->slot];
+		double middle = (double)span->slot + 1, half = kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
 
 		if (span->kind != kind)
 			continue;
@@ -53,7 +44,9 @@ static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kin
 			continue;
 		}
 		*last = out->n;
-		add_span(out, span);
+		/* Rows stand at 1, 2, ... with some room between them. What failed is half as
+		 * high: its colour alone is that of the others in grey. */
+		fig_rects_add(out, span->planned, span->end, middle - half, middle + half);
 	}
 }
 
@@ -92,34 +85,28 @@ static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_k
 	trim_span_rects(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
 }
 
-static int gather_rows(struct timeline_data *d, struct dp_err *err)
+static void gather_rows(struct arena *mem, struct timeline_data *d)
 {
-	size_t *open = dp_malloc(d->spans.slots * sizeof *open + 1);
-	int code = open ? DP_OK : fig_nomem(err);
+	size_t *open = arena_alloc(mem, d->spans.slots, sizeof *open);
 
-	for (int kind = 0; code == DP_OK && kind < FIG_SPAN_KINDS; kind++) {
-		if (fig_rects_alloc(&d->rows[kind], d->count[kind]))
-			gather_span_rects(&d->spans, kind, open, &d->rows[kind]);
-		else
-			code = fig_nomem(err);
+	for (int kind = 0; kind < FIG_SPAN_KINDS; kind++) {
+		d->rows[kind] = fig_rects_new(mem, d->count[kind]);
+		gather_span_rects(&d->spans, kind, open, &d->rows[kind]);
 	}
-	free(open);
-	return code;
 }
 
 /* ---- busy slots ---- */
 
-static int gather_busy(struct timeline_data *d, struct dp_err *err)
+static void gather_busy(struct arena *mem, struct timeline_data *d)
 {
 	const struct fig_attempt_spans *s = &d->spans;
-	double *seconds = dp_malloc(BUSY_SLOT_BINS * FIG_USE_COUNT * sizeof *seconds);
+	double *seconds = arena_alloc(mem, BUSY_SLOT_BINS * FIG_USE_COUNT, sizeof *seconds);
 	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
-	int code = seconds && fig_rects_alloc(&d->training, BUSY_SLOT_BINS) &&
-				   fig_rects_alloc(&d->failed, BUSY_SLOT_BINS)
-			   ? fig_compute_slot_usage(s, BUSY_SLOT_BINS, seconds, err)
-			   : fig_nomem(err);
 
-	for (size_t i = 0; code == DP_OK && i < BUSY_SLOT_BINS; i++) {
+	d->training = fig_rects_new(mem, BUSY_SLOT_BINS);
+	d->failed = fig_rects_new(mem, BUSY_SLOT_BINS);
+	fig_compute_slot_usage(s, BUSY_SLOT_BINS, seconds);
+	for (size_t i = 0; i < BUSY_SLOT_BINS; i++) {
 		const double *use = seconds + i * FIG_USE_COUNT;
 		double from = (double)i * width / unit, to = (double)(i + 1) * width / unit;
 		double low = use[FIG_USE_TRAINING] / width;
@@ -130,40 +117,27 @@ static int gather_busy(struct timeline_data *d, struct dp_err *err)
 		if (high > low)
 			fig_rects_add(&d->failed, from, to, low, high);
 	}
-	free(seconds);
-	return code;
 }
 
 /* ---- the figure ---- */
 
-static int timeline_gather(const struct report_data *r, void *data, const char **why,
+static int timeline_gather(const struct report_data *r, struct arena *mem, void *data,
 			   struct dp_err *err)
 {
 	struct timeline_data *d = data;
-	int code;
+	int code = fig_main_study(r, &d->s, err);
 
-	d->s = fig_main_study(r, why);
-	if (!d->s)
-		return DP_OK;
-	code = fig_collect_attempt_spans(d->s, &d->spans, err);
-	if (code == DP_OK && d->spans.n == 0)
-		*why = FIG_NO_ATTEMPT;
-	if (code != DP_OK || *why)
+	if (code == DP_OK)
+		code = fig_collect_attempt_spans(mem, d->s, &d->spans, err);
+	if (code != DP_OK)
 		return code;
 	for (size_t i = 0; i < d->spans.n; i++)
 		d->count[d->spans.list[i].kind]++;
-	return d->spans.slots > TIMELINE_SLOTS_MAX ? gather_busy(d, err) : gather_rows(d, err);
-}
-
-static void timeline_release(void *data)
-{
-	struct timeline_data *d = data;
-
-	fig_attempt_spans_free(&d->spans);
-	for (int kind = 0; kind < FIG_SPAN_KINDS; kind++)
-		fig_rects_free(&d->rows[kind]);
-	fig_rects_free(&d->training);
-	fig_rects_free(&d->failed);
+	if (d->spans.slots > TIMELINE_SLOTS_MAX)
+		gather_busy(mem, d);
+	else
+		gather_rows(mem, d);
+	return DP_OK;
 }
 
 static const struct {
@@ -176,45 +150,29 @@ static const struct {
 	[FIG_SPAN_RUNNING] = { "running", PLOT_SKY },
 };
 
-/* "trial 13, ended well: 2.3s, 1m05s after the study was submitted" */
-static char *format_span_tooltip(const struct fig_attempt_span *s)
-{
-	struct dp_buf out = DP_BUF_INIT;
-	char took[DP_NUM_LEN], after[DP_NUM_LEN];
-
-	dp_buf_printf(&out, "trial %u, %s: %s, %s after the study was submitted", s->trial,
-		      span_styles[s->kind].name, dp_duration_text(s->end - s->start, took),
-		      dp_duration_text(s->start, after));
-	return dp_buf_detach(&out);
-}
-
 /* What the blocks of one kind say, which were drawn last; nothing where blocks are
- * several attempts. */
+ * several attempts: "trial 13, ended well: 2.3s, 1m05s after the study was submitted". */
 static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *d,
 			      enum fig_span_kind kind)
 {
-	size_t n = 0, all = d->count[kind];
-	char **tips;
+	struct arena mem = { 0 };
+	const char **tips = arena_alloc(&mem, d->count[kind], sizeof *tips);
+	size_t n = 0;
 
-	if (d->rows[kind].n != all || !(tips = dp_calloc(all + 1, sizeof *tips)))
-		return;
-	for (size_t i = 0; i < d->spans.n; i++)
-		if (d->spans.list[i].kind == kind)
-			tips[n++] = format_span_tooltip(&d->spans.list[i]);
-	panel_add_tooltips(a, (const char *const *)tips, NULL, n);
-	while (n > 0)
-		free(tips[--n]);
-	free(tips);
-}
+	for (size_t i = 0; i < d->spans.n && d->rows[kind].n == d->count[kind]; i++) {
+		const struct fig_attempt_span *s = &d->spans.list[i];
+		char took[DP_NUM_LEN], after[DP_NUM_LEN];
 
-static void draw_running(struct plot_panel *a, const struct fig_rects *b)
-{
-	struct plot_style style = { .colour = plot_palette(span_styles[FIG_SPAN_RUNNING].role),
-				    .opacity = 0.3 };
-
-	for (size_t i = 0; i < b->n; i++)
-		panel_add_region(a, &style, i == 0 ? span_styles[FIG_SPAN_RUNNING].name : NULL,
-				 b->x0[i], b->x1[i], b->y0[i], b->y1[i]);
+		if (s->kind == kind)
+			tips[n++] = arena_adopt(
+				&mem, dp_asprintf("trial %u, %s: %s, %s after the study was submitted",
+						  s->trial, span_styles[kind].name,
+						  dp_duration_text(s->end - s->start, took),
+						  dp_duration_text(s->start, after)));
+	}
+	if (n)
+		panel_add_tooltips(a, tips, NULL, n);
+	arena_free(&mem);
 }
 
 static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
@@ -227,12 +185,16 @@ static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
 	panel_limits(a, PLOT_Y, 0.4, (double)d->spans.slots + 0.6);
 	for (size_t i = 0; i < DP_COUNT(order); i++) {
 		const struct fig_rects *b = &d->rows[order[i]];
+		const char *name = span_styles[order[i]].name;
 		struct plot_style style = { .colour = plot_palette(span_styles[order[i]].role) };
 
 		if (order[i] == FIG_SPAN_RUNNING) {
-			draw_running(a, b);
+			style.opacity = 0.3;
+			for (size_t k = 0; k < b->n; k++)
+				panel_add_region(a, &style, k == 0 ? name : NULL, b->x0[k], b->x1[k],
+						 b->y0[k], b->y1[k]);
 		} else if (b->n) {
-			fig_rects_draw(a, &style, span_styles[order[i]].name, b);
+			panel_add_rects(a, &style, name, b->x0, b->x1, b->y0, b->y1, b->n);
 			add_span_tooltips(a, d, order[i]);
 		}
 	}
@@ -245,9 +207,11 @@ static void draw_busy(struct plot_panel *a, const struct timeline_data *d)
 
 	panel_axis(a, PLOT_Y, "busy slots", PLOT_LINEAR);
 	panel_limits(a, PLOT_Y, 0, NAN);
-	fig_rects_draw(a, &good, "training", &d->training);
+	panel_add_rects(a, &good, "training", d->training.x0, d->training.x1, d->training.y0,
+			d->training.y1, d->training.n);
 	if (d->failed.n)
-		fig_rects_draw(a, &bad, "failed", &d->failed);
+		panel_add_rects(a, &bad, "failed", d->failed.x0, d->failed.x1, d->failed.y0,
+				d->failed.y1, d->failed.n);
 }
 
 static struct plot *timeline_draw(const void *data)
@@ -294,5 +258,4 @@ const struct figure figure_timeline = {
 	.gather = timeline_gather,
 	.draw = timeline_draw,
 	.caption = timeline_caption,
-	.free_data = timeline_release,
 };

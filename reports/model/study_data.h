@@ -11,6 +11,7 @@
 #include "state/state.h"
 #include "optimize/recommend/importance.h"
 #include "optimize/history/smoothed_front.h"
+#include "reports/plot/arena.h"
 #include "reports/plot/plot.h"
 
 enum {
@@ -251,19 +252,14 @@ struct figure {
 	bool only_on_request; /* drawn only if it is asked for by name */
 	bool for_groups;      /* it is one of a report of groups */
 	size_t data_size;     /* of its data, which is all zero before it is gathered */
-	/* Gathers all numbers that are drawn or told. Where there is nothing to show,
-	 * *why gets the reason, the end of a sentence: "the report has one study only".
-	 * Data may point into the report. */
-	int (*gather)(const struct report_data *r, void *data, const char **why,
+	/* Gathers all numbers that are drawn or described, in memory that is freed once the figure
+	 * is drawn. DP_E_NOT_FOUND: there is nothing to show, and the message says why, as the end of
+	 * a sentence: "the report has one study only". Data may point into the report. */
+	int (*gather)(const struct report_data *r, struct arena *mem, void *data,
 		      struct dp_err *err);
-	/* Describes the picture; what memory was too short for is told by plot_render().
-	 */
 	struct plot *(*draw)(const void *data);
 	/* One or two sentences below it: what it shows. */
 	void (*caption)(const void *data, struct dp_buf *out);
-	/* Frees what was gathered, also what a gathering left that failed. NULL: the
-	 * data owns nothing. */
-	void (*free_data)(void *data);
 };
 
 /* Refuses a true front of other objectives than those shown (figures/truth.c). */

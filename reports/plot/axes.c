@@ -2,7 +2,6 @@
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Lengths in CSS pixels. */
 static const double tick = 4, minor_tick = 2.5, gap = 4, between_labels = 8;
@@ -365,12 +364,4 @@ void axes_draw(struct canvas *c, struct plot_panel *a)
 		    AXIS_COLOUR);
 	canvas_rule(c, (struct point){ r->x1, r->y0 - 0.5 }, (struct point){ r->x1, r->y1 + 0.5 },
 		    AXIS_COLOUR);
-}
-
-void axis_free(struct axis *a)
-{
-	free(a->label);
-	for (size_t i = 0; i < a->ncategories; i++)
-		free(a->categories[i]);
-	free(a->categories);
 }

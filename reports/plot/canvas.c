@@ -10,16 +10,12 @@ int canvas_open(struct canvas *c, const struct plot_backend *back, bool print, s
 	return text_load_fonts(c, err);
 }
 
-int canvas_start_drawing(struct canvas *c, double width, double height, struct dp_err *err)
+void canvas_start_drawing(struct canvas *c, double width, double height)
 {
-	int code;
-
 	c->width = width;
 	c->height = height;
-	code = c->backend->open(c, err);
-	if (code == DP_OK)
-		canvas_clip(c, NULL);
-	return code;
+	c->backend->open(c);
+	canvas_clip(c, NULL);
 }
 
 void canvas_close(struct canvas *c)
@@ -29,13 +25,6 @@ void canvas_close(struct canvas *c)
 	text_unload_fonts(c);
 	free(c->line_points);
 	*c = (struct canvas){ 0 };
-}
-
-int canvas_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
-{
-	if (c->failed)
-		return dp_fail(err, DP_E_NOMEM, "out of memory while drawing");
-	return c->backend->finish(c, out, err);
 }
 
 double canvas_zoom(const struct canvas *c)

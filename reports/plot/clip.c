@@ -37,17 +37,11 @@ bool clip_segment(const struct rect *box, struct point *a, struct point *b)
 	return true;
 }
 
-static bool line_append_point(struct canvas *c, size_t n, struct point p)
+static void line_append_point(struct canvas *c, size_t n, struct point p)
 {
-	struct point *more = grow_array(c->line_points, &c->line_points_cap, n + 1, sizeof *more);
-
-	if (!more) {
-		c->failed = true;
-		return false;
-	}
-	c->line_points = more;
+	c->line_points =
+		grow_array(c->line_points, &c->line_points_cap, n + 1, sizeof *c->line_points);
 	c->line_points[n] = p;
-	return true;
 }
 
 static void line_flush_stroke(struct canvas *c, size_t n, const struct pen *pen, double phase)
@@ -73,9 +67,10 @@ void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct
 			    c->line_points[k - 1].y != a.y) {
 				line_flush_stroke(c, k, pen, phase);
 				phase = along + hypot(a.x - from.x, a.y - from.y);
-				k = line_append_point(c, 0, a);
+				line_append_point(c, 0, a);
+				k = 1;
 			}
-			k += line_append_point(c, k, b);
+			line_append_point(c, k++, b);
 		}
 		along += hypot(p[i].x - from.x, p[i].y - from.y);
 	}

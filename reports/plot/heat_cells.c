@@ -1,4 +1,4 @@
-/* cells.c - coloured rectangles that share their edges. */
+/* heat_cells.c - coloured rectangles that share their edges. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -34,29 +34,24 @@ static void edges_assign_samples(const double *edge, size_t n, size_t *of, size_
 	}
 }
 
-bool heat_cells_to_image(const struct heat_cells *cells, struct heat_image *out)
+struct heat_image heat_cells_to_image(const struct heat_cells *cells)
 {
 	size_t w = edges_count_samples(cells->x, cells->nx),
-	       h = edges_count_samples(cells->y, cells->ny), *of = dp_malloc((w + h) * sizeof *of);
+	       h = edges_count_samples(cells->y, cells->ny), *of = dp_calloc(w + h, sizeof *of);
+	struct heat_image out = { { cells->x[0], cells->y[cells->ny], cells->x[cells->nx],
+				    cells->y[0] },
+				  w,
+				  h,
+				  dp_calloc(w * h, sizeof *out.colour) };
 
-	*out = (struct heat_image){ { cells->x[0], cells->y[cells->ny], cells->x[cells->nx],
-				      cells->y[0] },
-				    w,
-				    h,
-				    dp_malloc(w * h * sizeof *out->colour) };
-	if (!of || !out->colour) {
-		free(of);
-		free(out->colour);
-		return false;
-	}
 	edges_assign_samples(cells->x, cells->nx, of, w);
 	edges_assign_samples(cells->y, cells->ny, of + w, h);
 	for (size_t j = 0; j < h; j++)
 		for (size_t i = 0; i < w; i++)
-			out->colour[(h - 1 - j) * w + i] =
+			out.colour[(h - 1 - j) * w + i] =
 				cells->colour[of[w + j] * cells->nx + of[i]];
 	free(of);
-	return true;
+	return out;
 }
 
 void heat_cells_draw_rects(struct canvas *c, const struct heat_cells *cells)

@@ -30,12 +30,6 @@ void heatmap_draw(struct canvas *c, struct plot_panel *a)
 	plot_colour *colour = dp_malloc((h->nx * h->ny + 1) * sizeof *colour);
 	struct heat_cells cells = { edges, edges + h->nx + 1, h->nx, h->ny, colour };
 
-	if (!edges || !colour) {
-		c->failed = true;
-		free(edges);
-		free(colour);
-		return;
-	}
 	for (size_t i = 0; i <= h->nx; i++)
 		edges[i] = heatmap_edge_pixel(&a->axis[PLOT_X], h->x[i]);
 	for (size_t i = 0; i <= h->ny; i++)
@@ -50,15 +44,4 @@ void heatmap_draw(struct canvas *c, struct plot_panel *a)
 	canvas_clip(c, NULL);
 	free(edges);
 	free(colour);
-}
-
-void heatmap_free(struct heatmap *h)
-{
-	if (!h)
-		return;
-	free(h->x);
-	free(h->y);
-	free(h->z);
-	axis_free(&h->bar.axis);
-	free(h);
 }

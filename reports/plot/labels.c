@@ -353,10 +353,6 @@ void labels_draw(struct canvas *c, struct plot_panel *a)
 	m.width = (int)ceil((a->area.x1 - a->area.x0) / cell);
 	m.height = (int)ceil((a->area.y1 - a->area.y0) / cell);
 	m.occupied = dp_calloc((size_t)m.width * (size_t)m.height + 1, 1);
-	if (!m.occupied) {
-		c->failed = true;
-		return;
-	}
 	occupancy_mark_series(&m, a);
 	for (size_t i = 0; i < a->nlabels; i++) {
 		if (a->labels[i].is_fixed)

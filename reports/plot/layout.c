@@ -26,7 +26,7 @@ static void layout_find_ranges(struct plot_panel *a)
 }
 
 /* Legends of single panels, or one for the figure when all are the same. */
-static bool collect_legends(struct plot *p)
+static void collect_legends(struct plot *p)
 {
 	struct plot_panel *first = NULL;
 	bool same = true;
@@ -38,22 +38,20 @@ static bool collect_legends(struct plot *p)
 		if (!a || a->parallel)
 			continue;
 		legend_free(&a->legend);
-		if (!legend_collect(&a->legend, a))
-			return false;
+		legend_collect(&a->legend, a);
 		if (first && !legend_is_equal(&first->legend, &a->legend))
 			same = false;
 		if (!first)
 			first = a;
 	}
 	if (!first || !same)
-		return true;
+		return;
 	p->legend = first->legend;
 	first->legend = (struct legend){ 0 };
 	for (int i = 0; i < p->rows * p->columns; i++) {
 		if (p->panels[i])
 			legend_free(&p->panels[i]->legend);
 	}
-	return true;
 }
 
 /* Title, note and the common legend take their parts of the figure. */
@@ -221,17 +219,14 @@ static void layout_panels(struct canvas *c, struct plot *p, const struct grid_ma
 		place_bar(c, p);
 }
 
-bool plot_layout(struct canvas *c, struct plot *p)
+void plot_layout(struct canvas *c, struct plot *p)
 {
 	int n = p->rows * p->columns;
 	double *space = dp_calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
 	struct grid_margins g = { space, space + p->columns, space + 2 * p->columns,
 				  space + 2 * p->columns + p->rows };
 
-	if (!space || !collect_legends(p)) {
-		free(space);
-		return false;
-	}
+	collect_legends(p);
 	for (int i = 0; i < n; i++) {
 		if (p->panels[i])
 			layout_find_ranges(p->panels[i]);
@@ -249,5 +244,4 @@ bool plot_layout(struct canvas *c, struct plot *p)
 			panel_set_axis_pixels(p->panels[i]);
 	}
 	free(space);
-	return true;
 }

@@ -9,7 +9,7 @@ static const double gap = 6, apart = 16, around = 8;
 /* On paper a narrower figure needs its width for the data. */
 static const double least_beside = 450;
 
-static bool legend_add(struct legend *l, const struct series *s)
+static void legend_add(struct legend *l, const struct series *s)
 {
 	struct legend_entry *e;
 
@@ -18,24 +18,22 @@ static bool legend_add(struct legend *l, const struct series *s)
 		if (strcmp(e->name, s->name) == 0) {
 			if (e->n < LEGEND_ENTRY_SERIES_MAX)
 				e->series[e->n++] = s;
-			return true;
+			return;
 		}
 	}
 	e = dp_realloc(l->entries, (l->n + 1) * sizeof *e);
 	l->entries = e;
 	l->entries[l->n++] = (struct legend_entry){ .name = s->name, .series = { s }, .n = 1 };
-	return true;
 }
 
-bool legend_collect(struct legend *l, const struct plot_panel *a)
+void legend_collect(struct legend *l, const struct plot_panel *a)
 {
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind != SERIES_REFERENCE_LINE && s->name && *s->name && !legend_add(l, s))
-			return false;
+		if (s->kind != SERIES_REFERENCE_LINE && s->name && *s->name)
+			legend_add(l, s);
 	}
-	return true;
 }
 
 static bool series_look_equal(const struct series *a, const struct series *b)

@@ -1,4 +1,4 @@
-/* parallel.c - parallel coordinates: one upright axis for each column of values. */
+/* parallel_coordinates.c - parallel coordinates: one upright axis for each column of values. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -180,10 +180,6 @@ void parallel_draw(struct canvas *c, struct parallel_coordinates *p, const struc
 	struct point *run = dp_malloc((p->naxes + 1) * sizeof *run);
 	double first = p->naxes ? axis_max_label_width(c, &p->axes[0]) : 0;
 
-	if (!run) {
-		c->failed = true;
-		return;
-	}
 	for (size_t i = 0; i < p->naxes; i++) {
 		p->axes[i].pixel_lo = area->y1;
 		p->axes[i].pixel_hi = area->y0;
@@ -201,17 +197,4 @@ void parallel_draw(struct canvas *c, struct parallel_coordinates *p, const struc
 	for (size_t i = 0; i < p->naxes; i++)
 		draw_heading(c, p, area, i);
 	free(run);
-}
-
-void parallel_free(struct parallel_coordinates *p)
-{
-	if (!p)
-		return;
-	for (size_t i = 0; i < p->naxes; i++)
-		axis_free(&p->axes[i]);
-	free(p->axes);
-	free(p->values);
-	free(p->colour_values);
-	axis_free(&p->bar.axis);
-	free(p);
 }

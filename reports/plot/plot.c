@@ -113,24 +113,15 @@ static const struct plot_backend *const plot_backends[] = {
 
 int plot_render(struct plot *p, enum plot_format form, struct dp_buf *out, struct dp_err *err)
 {
-	struct canvas c = { 0 };
-	int code;
+	struct canvas c;
+	int code = canvas_open(&c, plot_backends[form], p->for_print, err);
 
-	if (p && p->misused)
-		return dp_fail(err, DP_E_INVALID,
-			       "a figure asked for a panel outside its grid of %d x %d", p->rows,
-			       p->columns);
-	if (!p || p->failed)
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	code = canvas_open(&c, plot_backends[form], p->for_print, err);
-	c.plot = p;
-	if (code == DP_OK && !plot_layout(&c, p))
-		code = dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
-	if (code == DP_OK)
-		code = canvas_start_drawing(&c, p->width, p->height, err);
 	if (code == DP_OK) {
+		c.plot = p;
+		plot_layout(&c, p);
+		canvas_start_drawing(&c, p->width, p->height);
 		plot_draw(&c, p);
-		code = canvas_finish(&c, out, err);
+		code = c.backend->finish(&c, out, err);
 	}
 	canvas_close(&c);
 	return code;

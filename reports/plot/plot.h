@@ -3,8 +3,7 @@
  *
  * Sizes are in CSS pixels; a PNG has twice as many each way. Nothing is drawn
  * before plot_render(), so ranges, ticks and margins are chosen from all there is to
- * show. Additions copy what they are given and cannot fail: memory that ran out is
- * told by plot_render(), once; all take a NULL plot or panel and do nothing then. Points
+ * show. Additions copy what they are given. Points
  * that are not finite, or not positive on a log axis, are left out; lines and bands
  * have a gap there. The same description gives the same bytes. Text is UTF-8; what is
  * too long for its place is wrapped or ends in an ellipsis. */
@@ -51,13 +50,13 @@ plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t); /* t in [0
 struct plot;
 struct plot_panel;
 
-/* NULL without memory. `title` may be NULL. */
+/* `title` may be NULL. */
 struct plot *plot_new(int width, int height, const char *title);
 void plot_free(struct plot *p);
 /* Panels stand in rows and columns of equal size; call before the first panel
  * (default: 1 x 1). */
 void plot_grid(struct plot *p, int rows, int columns);
-/* The panel there; made at the first call. NULL without memory or outside the grid. */
+/* The panel there, within the grid; made at the first call. */
 struct plot_panel *plot_panel(struct plot *p, int row, int column);
 /* One line of small text below everything, such as where the numbers come from. */
 void plot_note(struct plot *p, const char *text);
@@ -84,8 +83,8 @@ enum plot_format {
 /* Adds the bytes of the picture to `out`. */
 DP_MUSTCHECK int plot_render(struct plot *p, enum plot_format form, struct dp_buf *out,
 			     struct dp_err *err);
-/* Adds the numbers that it draws as CSV (RFC 4180): see csv.c for the columns. */
-DP_MUSTCHECK int plot_csv(const struct plot *p, struct dp_buf *out, struct dp_err *err);
+/* Adds the numbers that it draws as CSV (RFC 4180): see plot_csv.c for the columns. */
+void plot_csv(const struct plot *p, struct dp_buf *out);
 /* Appends what kind of picture it is and what its axes and series are: a text
  * alternative. What the picture shows is for a caption to say. */
 void plot_write_alt_text(const struct plot *p, struct dp_buf *out);
@@ -170,12 +169,6 @@ void panel_add_reference_line(struct plot_panel *a, const struct plot_style *s, 
  * open on that side. */
 void panel_add_region(struct plot_panel *a, const struct plot_style *s, const char *name, double x0,
 		      double x1, double y0, double y1);
-/* The text of a buffer, to give to a figure or a panel: where memory was too short for
- * it, plot_render() tells. */
-const char *plot_buf_text(struct plot *p, const struct dp_buf *text);
-const char *panel_buf_text(struct plot_panel *a, const struct dp_buf *text);
-/* The same where something else was not to be had. */
-void panel_set_failed(struct plot_panel *a);
 
 enum {
 	PLOT_TOOLTIPS_MAX = 2000 /* a page with more would be too large to load */

@@ -1,6 +1,7 @@
 /* plot_builder.c - what a figure shows, as its author adds it. */
 #include "reports/plot/plot_internal.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,46 +12,20 @@ enum {
 	WIDE_PLOT_MIN = 800   /* from here on its text is too small at half a page */
 };
 
-/* ---- copies; what cannot be had is told by plot_render() ---- */
-
-static void plot_set_text(struct plot *p, char **to, const char *text)
+/* A copy that belongs to the plot; NULL stays NULL. */
+static char *plot_copy_text(struct plot *p, const char *text)
 {
-	free(*to);
-	*to = NULL;
-	if (!text)
-		return;
-	*to = text_sanitized_copy(text);
-	if (!*to)
-		p->failed = true;
+	return text ? arena_adopt(&p->mem, text_sanitized_copy(text)) : NULL;
 }
 
-static double *copy_values(struct plot *p, const double *v, size_t n)
+/* Copies of n texts, each of which may be NULL. */
+static char **plot_copy_texts(struct plot *p, const char *const *texts, size_t n)
 {
-	double *out = dp_malloc((n ? n : 1) * sizeof *out);
+	char **out = arena_alloc(&p->mem, n, sizeof *out);
 
-	if (!out)
-		p->failed = true;
-	else if (n)
-		memcpy(out, v, n * sizeof *out);
+	for (size_t i = 0; i < n; i++)
+		out[i] = plot_copy_text(p, texts[i]);
 	return out;
-}
-
-static char **copy_names(struct plot *p, const char *const *names, size_t n)
-{
-	char **out = dp_calloc(n ? n : 1, sizeof *out);
-
-	if (!out)
-		p->failed = true;
-	for (size_t i = 0; out && i < n; i++)
-		plot_set_text(p, &out[i], names[i] ? names[i] : "");
-	return out;
-}
-
-static void free_names(char **names, size_t n)
-{
-	for (size_t i = 0; names && i < n; i++)
-		free(names[i]);
-	free(names);
 }
 
 /* ---- figure and panels ---- */
@@ -61,18 +36,32 @@ struct plot *plot_new(int width, int height, const char *title)
 
 	p->width = width < 1 ? 1 : width > PLOT_SIDE_MAX ? PLOT_SIDE_MAX : width;
 	p->height = height < 1 ? 1 : height > PLOT_SIDE_MAX ? PLOT_SIDE_MAX : height;
-	plot_set_text(p, &p->title, title);
+	p->title = plot_copy_text(p, title);
 	plot_grid(p, 1, 1);
 	plot_id(p, "figure");
 	return p;
+}
+
+void plot_free(struct plot *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < p->rows * p->columns; i++) {
+		if (!p->panels[i])
+			continue;
+		free(p->panels[i]->series);
+		free(p->panels[i]->labels);
+		legend_free(&p->panels[i]->legend);
+	}
+	legend_free(&p->legend);
+	arena_free(&p->mem);
+	free(p);
 }
 
 void plot_id(struct plot *p, const char *id)
 {
 	size_t n = 0;
 
-	if (!p)
-		return;
 	for (; id[n] && n + 1 < sizeof p->id; n++)
 		p->id[n] = isalnum((unsigned char)id[n]) ? id[n] : '-';
 	p->id[n] = '\0';
@@ -80,7 +69,7 @@ void plot_id(struct plot *p, const char *id)
 
 bool plot_is_wide(const struct plot *p)
 {
-	return p && p->width > WIDE_PLOT_MIN;
+	return p->width > WIDE_PLOT_MIN;
 }
 
 bool plot_is_single_row(const struct plot *p)
@@ -90,165 +79,69 @@ bool plot_is_single_row(const struct plot *p)
 
 void plot_hide_title(struct plot *p)
 {
-	if (p)
-		p->no_title = true;
-}
-
-static void panel_free(struct plot_panel *a)
-{
-	if (!a)
-		return;
-	free(a->title);
-	free(a->empty_text);
-	for (size_t i = 0; i < a->nseries; i++) {
-		free(a->series[i].name);
-		free_names(a->series[i].tooltips, a->series[i].ntooltips);
-		free_names(a->series[i].links, a->series[i].ntooltips);
-		for (size_t k = 0; k < DP_COUNT(a->series[i].values); k++)
-			free(a->series[i].values[k]);
-	}
-	free(a->series);
-	for (size_t i = 0; i < a->nlabels; i++)
-		free(a->labels[i].text);
-	free(a->labels);
-	axis_free(&a->axis[PLOT_X]);
-	axis_free(&a->axis[PLOT_Y]);
-	heatmap_free(a->heatmap);
-	parallel_free(a->parallel);
-	legend_free(&a->legend);
-	free(a);
-}
-
-static void free_panels(struct plot *p)
-{
-	for (int i = 0; p->panels && i < p->rows * p->columns; i++)
-		panel_free(p->panels[i]);
-	free(p->panels);
-	p->panels = NULL;
-}
-
-void plot_free(struct plot *p)
-{
-	if (!p)
-		return;
-	free_panels(p);
-	legend_free(&p->legend);
-	free(p->title);
-	free(p->note);
-	free(p);
+	p->no_title = true;
 }
 
 void plot_grid(struct plot *p, int rows, int columns)
 {
-	if (!p)
-		return;
-	free_panels(p);
 	p->rows = rows < 1 ? 1 : rows > 100 ? 100 : rows;
 	p->columns = columns < 1 ? 1 : columns > 100 ? 100 : columns;
-	p->panels = dp_calloc((size_t)p->rows * (size_t)p->columns, sizeof *p->panels);
-	if (!p->panels)
-		p->failed = true;
+	p->panels = arena_alloc(&p->mem, (size_t)(p->rows * p->columns), sizeof *p->panels);
 }
 
 struct plot_panel *plot_panel(struct plot *p, int row, int column)
 {
-	struct plot_panel **a;
+	struct plot_panel **a = &p->panels[row * p->columns + column];
 
-	if (!p)
-		return NULL;
-	if (row < 0 || row >= p->rows || column < 0 || column >= p->columns) {
-		p->misused = true;
-		return NULL;
-	}
-	if (!p->panels)
-		return NULL;
-	a = &p->panels[row * p->columns + column];
+	assert(row >= 0 && row < p->rows && column >= 0 && column < p->columns);
 	if (*a)
 		return *a;
-	*a = dp_calloc(1, sizeof **a);
-	if (!*a) {
-		p->failed = true;
-		return NULL;
-	}
+	*a = arena_alloc(&p->mem, 1, sizeof **a);
 	(*a)->plot = p;
 	for (int side = 0; side < 2; side++)
 		(*a)->axis[side].limits[0] = (*a)->axis[side].limits[1] = NAN;
 	return *a;
 }
 
-const char *plot_buf_text(struct plot *p, const struct dp_buf *text)
-{
-	(void)p;
-	return dp_buf_text(text);
-}
-
-const char *panel_buf_text(struct plot_panel *a, const struct dp_buf *text)
-{
-	return plot_buf_text(a ? a->plot : NULL, text);
-}
-
-void panel_set_failed(struct plot_panel *a)
-{
-	if (a)
-		a->plot->failed = true;
-}
-
 void plot_note(struct plot *p, const char *text)
 {
-	if (p)
-		plot_set_text(p, &p->note, text);
+	p->note = plot_copy_text(p, text);
 }
 
 /* ---- axes ---- */
 
 void panel_title(struct plot_panel *a, const char *title)
 {
-	if (a)
-		plot_set_text(a->plot, &a->title, title);
+	a->title = plot_copy_text(a->plot, title);
 }
 
 void panel_axis(struct plot_panel *a, enum plot_side side, const char *label, enum plot_scale scale)
 {
-	if (!a)
-		return;
-	plot_set_text(a->plot, &a->axis[side].label, label);
+	a->axis[side].label = plot_copy_text(a->plot, label);
 	a->axis[side].scale = scale;
 }
 
 void panel_limits(struct plot_panel *a, enum plot_side side, double lo, double hi)
 {
-	if (!a)
-		return;
 	a->axis[side].limits[0] = lo;
 	a->axis[side].limits[1] = hi;
 }
 
 void panel_set_integer_ticks(struct plot_panel *a, enum plot_side side)
 {
-	if (a)
-		a->axis[side].integer_ticks = true;
-}
-
-static void set_names(struct plot *p, struct axis *x, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < x->ncategories; i++)
-		free(x->categories[i]);
-	free(x->categories);
-	x->categories = copy_names(p, names, n);
-	x->ncategories = x->categories ? n : 0;
+	a->axis[side].integer_ticks = true;
 }
 
 void panel_set_categories(struct plot_panel *a, enum plot_side side, const char *const *names,
 			  size_t n)
 {
-	if (a)
-		set_names(a->plot, &a->axis[side], names, n);
+	a->axis[side].categories = plot_copy_texts(a->plot, names, n);
+	a->axis[side].ncategories = n;
 }
 
 void panel_set_empty_text(struct plot_panel *a, const char *why)
 {
-	if (a)
-		plot_set_text(a->plot, &a->empty_text, why);
+	a->empty_text = plot_copy_text(a->plot, why);
 }
 
 /* ---- series ---- */
@@ -260,22 +153,12 @@ static struct series *add_series(struct plot_panel *a, enum series_kind kind,
 {
 	struct series *new;
 
-	if (!a)
-		return NULL;
-	new = grow_array(a->series, &a->series_cap, a->nseries + 1, sizeof *new);
-	if (!new) {
-		a->plot->failed = true;
-		return NULL;
-	}
-	a->series = new;
-	new += a->nseries++;
-	*new = (struct series){ 0 };
-	new->kind = kind;
-	new->style = style_with_defaults(s);
-	plot_set_text(a->plot, &new->name, name);
-	for (size_t k = 0; k < 4 && v[k]; k++)
-		new->values[k] = copy_values(a->plot, v[k], n);
-	new->n = n;
+	a->series = grow_array(a->series, &a->series_cap, a->nseries + 1, sizeof *new);
+	new = &a->series[a->nseries++];
+	*new = (struct series){ .kind = kind, .style = style_with_defaults(s), .n = n };
+	new->name = plot_copy_text(a->plot, name);
+	for (size_t k = 0; k < 4; k++)
+		new->values[k] = arena_copy_doubles(&a->plot->mem, v[k], n);
 	return new;
 }
 
@@ -309,8 +192,6 @@ void panel_band(struct plot_panel *a, const struct plot_style *s, const char *na
 	struct series *new =
 		add_series(a, SERIES_BAND, s, name, (const double *const[4]){ x, lo, hi }, n);
 
-	if (!new)
-		return;
 	new->steps = steps;
 	if (!(s->opacity > 0))
 		new->style.opacity = 0.25;
@@ -326,11 +207,8 @@ void panel_add_rects(struct plot_panel *a, const struct plot_style *s, const cha
 void panel_add_reference_line(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
 			      double at, const char *label)
 {
-	struct series *new =
-		add_series(a, SERIES_REFERENCE_LINE, s, label, (const double *const[4]){ &at }, 1);
-
-	if (new)
-		new->side = side;
+	add_series(a, SERIES_REFERENCE_LINE, s, label, (const double *const[4]){ &at }, 1)->side =
+		side;
 }
 
 void panel_add_region(struct plot_panel *a, const struct plot_style *s, const char *name, double x0,
@@ -339,48 +217,24 @@ void panel_add_region(struct plot_panel *a, const struct plot_style *s, const ch
 	add_series(a, SERIES_REGION, s, name, (const double *const[4]){ &x0, &x1, &y0, &y1 }, 1);
 }
 
-/* Copies of texts of which each may be NULL. */
-static char **plot_copy_tooltips(struct plot *p, const char *const *texts, size_t n)
-{
-	char **out = dp_calloc(n ? n : 1, sizeof *out);
-
-	if (!out)
-		p->failed = true;
-	for (size_t i = 0; out && i < n; i++)
-		plot_set_text(p, &out[i], texts[i]);
-	return out;
-}
-
 void panel_add_tooltips(struct plot_panel *a, const char *const *tips, const char *const *links,
 			size_t n)
 {
-	struct series *s = a && a->nseries ? &a->series[a->nseries - 1] : NULL;
+	struct series *s = a->nseries ? &a->series[a->nseries - 1] : NULL;
 
 	if (!s || s->tooltips || n > PLOT_TOOLTIPS_MAX)
 		return;
-	s->tooltips = plot_copy_tooltips(a->plot, tips, n);
-	s->links = links ? plot_copy_tooltips(a->plot, links, n) : NULL;
+	s->tooltips = plot_copy_texts(a->plot, tips, n);
+	s->links = links ? plot_copy_texts(a->plot, links, n) : NULL;
 	s->ntooltips = n;
 }
 
 static void panel_add_text(struct plot_panel *a, double x, double y, const char *text, bool fixed)
 {
-	struct label *l;
-
-	if (!a || !text)
-		return;
-	l = grow_array(a->labels, &a->labels_cap, a->nlabels + 1, sizeof *l);
-	if (!l) {
-		a->plot->failed = true;
-		return;
-	}
-	a->labels = l;
-	l += a->nlabels++;
-	*l = (struct label){ 0 };
-	l->x = x;
-	l->y = y;
-	l->is_fixed = fixed;
-	plot_set_text(a->plot, &l->text, text);
+	a->labels = grow_array(a->labels, &a->labels_cap, a->nlabels + 1, sizeof *a->labels);
+	a->labels[a->nlabels++] = (struct label){
+		.x = x, .y = y, .text = plot_copy_text(a->plot, text), .is_fixed = fixed
+	};
 }
 
 void panel_label(struct plot_panel *a, double x, double y, const char *text)
@@ -393,35 +247,32 @@ void panel_add_value_label(struct plot_panel *a, double x, double y, const char 
 	panel_add_text(a, x, y, text, true);
 }
 
+static struct colourbar make_colourbar(struct plot *p, enum plot_colourmap map,
+				       enum plot_scale scale, const char *label)
+{
+	return (struct colourbar){ .map = map,
+				   .axis = { .scale = scale,
+					     .limits = { NAN, NAN },
+					     .label = plot_copy_text(p, label) } };
+}
+
 void panel_heat(struct plot_panel *a, enum plot_colourmap map, const double *x, size_t nx,
 		const double *y, size_t ny, const double *z, enum plot_scale scale,
 		const char *label)
 {
-	struct heatmap *h;
+	struct arena *mem = &a->plot->mem;
+	struct heatmap *h = a->heatmap = arena_alloc(mem, 1, sizeof *h);
 
-	if (!a)
-		return;
-	heatmap_free(a->heatmap);
-	a->heatmap = h = dp_calloc(1, sizeof *h);
-	if (!h) {
-		a->plot->failed = true;
-		return;
-	}
-	h->nx = nx;
-	h->ny = ny;
-	h->x = copy_values(a->plot, x, nx + 1);
-	h->y = copy_values(a->plot, y, ny + 1);
-	h->z = copy_values(a->plot, z, nx * ny);
-	h->bar.map = map;
-	h->bar.axis.scale = scale;
-	h->bar.axis.limits[0] = h->bar.axis.limits[1] = NAN;
-	plot_set_text(a->plot, &h->bar.axis.label, label);
+	*h = (struct heatmap){ .x = arena_copy_doubles(mem, x, nx + 1),
+			       .y = arena_copy_doubles(mem, y, ny + 1),
+			       .z = arena_copy_doubles(mem, z, nx * ny),
+			       .nx = nx,
+			       .ny = ny,
+			       .bar = make_colourbar(a->plot, map, scale, label) };
 }
 
 void panel_heat_limits(struct plot_panel *a, enum plot_scale scale, double lo, double hi)
 {
-	if (!a || !a->heatmap)
-		return;
 	a->heatmap->bar.axis.scale = scale;
 	a->heatmap->bar.axis.limits[0] = lo;
 	a->heatmap->bar.axis.limits[1] = hi;
@@ -431,32 +282,25 @@ void panel_parallel(struct plot_panel *a, const struct plot_parallel_axis *axes,
 		    const double *values, size_t m, const double *by, enum plot_scale scale,
 		    const char *by_label)
 {
-	struct parallel_coordinates *p;
+	struct arena *mem = &a->plot->mem;
+	struct parallel_coordinates *p = a->parallel = arena_alloc(mem, 1, sizeof *p);
 
-	if (!a)
-		return;
-	parallel_free(a->parallel);
-	a->parallel = p = dp_calloc(1, sizeof *p);
-	if (p)
-		p->axes = dp_calloc(n ? n : 1, sizeof *p->axes);
-	if (!p || !p->axes) {
-		a->plot->failed = true;
-		return;
-	}
-	p->naxes = n;
-	p->nlines = m;
+	*p = (struct parallel_coordinates){
+		.axes = arena_alloc(mem, n, sizeof *p->axes),
+		.naxes = n,
+		.nlines = m,
+		.values = arena_copy_doubles(mem, values, n * m),
+		.colour_values = arena_copy_doubles(mem, by, m),
+		.bar = make_colourbar(a->plot, PLOT_VIRIDIS, scale, by_label),
+	};
 	for (size_t i = 0; i < n; i++) {
-		plot_set_text(a->plot, &p->axes[i].label, axes[i].label);
-		p->axes[i].scale = axes[i].scale;
-		p->axes[i].limits[0] = axes[i].lo;
-		p->axes[i].limits[1] = axes[i].hi;
-		if (axes[i].categories)
-			set_names(a->plot, &p->axes[i], axes[i].categories, axes[i].ncategories);
+		p->axes[i] = (struct axis){ .label = plot_copy_text(a->plot, axes[i].label),
+					    .scale = axes[i].scale,
+					    .limits = { axes[i].lo, axes[i].hi } };
+		if (!axes[i].categories)
+			continue;
+		p->axes[i].categories =
+			plot_copy_texts(a->plot, axes[i].categories, axes[i].ncategories);
+		p->axes[i].ncategories = axes[i].ncategories;
 	}
-	p->values = copy_values(a->plot, values, n * m);
-	p->colour_values = copy_values(a->plot, by, m);
-	p->bar.map = PLOT_VIRIDIS;
-	p->bar.axis.scale = scale;
-	p->bar.axis.limits[0] = p->bar.axis.limits[1] = NAN;
-	plot_set_text(a->plot, &p->bar.axis.label, by_label);
 }

@@ -1,4 +1,4 @@
-/* csv.c - the numbers of a figure, from its description: what is drawn and nothing else.
+/* plot_csv.c - the numbers of a figure, from its description: what is drawn and nothing else.
  *
  * One row for each item, as RFC 4180 has it. What the panels and their axes are called
  * stands in rows of its own (kind "panel", "x axis", "y axis", "colours"), since heat
@@ -216,15 +216,12 @@ static void csv_panel(struct dp_buf *out, const struct plot_panel *a, int panel)
 	csv_labels(out, a, panel);
 }
 
-int plot_csv(const struct plot *p, struct dp_buf *out, struct dp_err *err)
+void plot_csv(const struct plot *p, struct dp_buf *out)
 {
 	int panel = 0;
 
-	if (!p || p->failed)
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a figure");
 	dp_buf_puts(out, header);
 	for (int i = 0; i < p->rows * p->columns; i++)
 		if (p->panels[i])
 			csv_panel(out, p->panels[i], ++panel);
-	return DP_OK;
 }

@@ -7,6 +7,7 @@
  * csv.c and alt_text.c tell the description itself. */
 #ifndef DP_PLOT_INTERNAL_H
 #define DP_PLOT_INTERNAL_H
+#include "reports/plot/arena.h"
 #include "reports/plot/plot.h"
 
 #include <gd.h>
@@ -31,12 +32,6 @@ struct rect { /* y grows downwards, as in the picture */
 #define WHITE           0xffffff
 #define NO_VALUE_COLOUR 0xf4f4f4 /* where a heat map has none */
 
-/* ---- grow_array.c ---- */
-
-/* The array, with room for `need` items of this size; *cap is its present room. NULL
- * without memory, and then the array is as it was. */
-void *grow_array(void *array, size_t *cap, size_t need, size_t size);
-
 /* ---- raster.c: shapes, in CSS pixels, into pixels of the picture ---- */
 
 struct raster {
@@ -51,10 +46,9 @@ struct raster {
 	size_t sorted_cap;
 	float *partial_cover, *cover_step; /* coverage of a row of pixels, see raster.c */
 	unsigned char *touched_blocks;
-	bool failed;
 };
 
-bool raster_open(struct raster *r, int width, int height, double zoom);
+void raster_open(struct raster *r, int width, int height, double zoom);
 void raster_close(struct raster *r);
 /* Adds a closed polygon to the shape. Those that overlap count once. */
 void raster_add_polygon(struct raster *r, const struct point *p, size_t n);
@@ -67,11 +61,9 @@ void raster_fill(struct raster *r, gdImagePtr im, plot_colour colour, double opa
 
 struct heat_image;
 /* `zoom` pixels are a CSS pixel. */
-DP_MUSTCHECK int png_encode_image(const gdImagePtr im, double zoom, struct dp_buf *out,
-				  struct dp_err *err);
+void png_encode_image(const gdImagePtr im, double zoom, struct dp_buf *out);
 /* Where there is no cell it is transparent. */
-DP_MUSTCHECK int png_encode_cells(const struct heat_image *cells, struct dp_buf *out,
-				  struct dp_err *err);
+void png_encode_cells(const struct heat_image *cells, struct dp_buf *out);
 
 /* ---- canvas.c: drawing in CSS pixels, by one of several back ends ---- */
 
@@ -104,13 +96,13 @@ struct heat_cells {
 
 struct canvas;
 
-/* One form of picture. Additions cannot fail: memory that ran out is told by finish(). */
+/* One form of picture. */
 struct plot_backend {
 	/* Makes what it draws on, as large as the canvas. */
-	int (*open)(struct canvas *c, struct dp_err *err);
+	void (*open)(struct canvas *c);
 	/* Adds the bytes of the picture. */
 	int (*finish)(struct canvas *c, struct dp_buf *out, struct dp_err *err);
-	void (*close)(struct canvas *c); /* also what could not be opened */
+	void (*close)(struct canvas *c);
 	void (*clip)(struct canvas *c);  /* c->clip has changed */
 	void (*polygon)(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
 			double opacity);
@@ -153,17 +145,14 @@ struct canvas {
 	size_t text_cache_len, text_cache_cap;
 	struct point *line_points; /* scratch of canvas_line() */
 	size_t line_points_cap;
-	bool failed; /* memory ran out */
 };
 
 /* A canvas on which text can be measured. */
 DP_MUSTCHECK int canvas_open(struct canvas *c, const struct plot_backend *back, bool print,
 			     struct dp_err *err);
 /* From here on it has a size and can be drawn on. */
-DP_MUSTCHECK int canvas_start_drawing(struct canvas *c, double width, double height,
-				      struct dp_err *err);
+void canvas_start_drawing(struct canvas *c, double width, double height);
 void canvas_close(struct canvas *c);
-DP_MUSTCHECK int canvas_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err);
 /* How many pixels of a PNG a CSS pixel is. */
 double canvas_zoom(const struct canvas *c);
 /* To the nearest edge of a pixel of a PNG, so that all forms look alike. */
@@ -198,8 +187,7 @@ struct heat_image {
 	size_t width, height;
 	plot_colour *colour; /* (height x width) from the top; the caller frees it */
 };
-/* False without memory. */
-bool heat_cells_to_image(const struct heat_cells *cells, struct heat_image *out);
+struct heat_image heat_cells_to_image(const struct heat_cells *cells);
 /* Draws each by itself. */
 void heat_cells_draw_rects(struct canvas *c, const struct heat_cells *cells);
 
@@ -288,7 +276,7 @@ void text_wrap(struct canvas *c, enum font f, const char *text, double width, si
 /* Draws the lines one below the other from the top at y. */
 void text_draw_lines(struct canvas *c, enum font f, struct point at, double across,
 		     const struct wrapped_text *l, plot_colour colour);
-/* A copy that is valid UTF-8 on one line; NULL without memory. */
+/* A copy that is valid UTF-8 on one line. */
 char *text_sanitized_copy(const char *text);
 
 /* ---- ticks.c ---- */
@@ -405,7 +393,6 @@ struct heatmap {
 };
 void heatmap_find_ranges(struct plot_panel *a);
 void heatmap_draw(struct canvas *c, struct plot_panel *a);
-void heatmap_free(struct heatmap *h);
 
 struct parallel_coordinates {
 	struct axis *axes;
@@ -417,7 +404,6 @@ void parallel_find_ranges(struct parallel_coordinates *p);
 void parallel_measure(struct canvas *c, struct parallel_coordinates *p, const struct rect *area,
 		      struct margins *m);
 void parallel_draw(struct canvas *c, struct parallel_coordinates *p, const struct rect *area);
-void parallel_free(struct parallel_coordinates *p);
 
 /* ---- labels.c ---- */
 
@@ -449,8 +435,7 @@ struct legend {
 	double width, height; /* that it takes */
 	double sample;        /* widest picture before a name */
 };
-/* False without memory. */
-bool legend_collect(struct legend *l, const struct plot_panel *a);
+void legend_collect(struct legend *l, const struct plot_panel *a);
 bool legend_is_equal(const struct legend *a, const struct legend *b);
 /* Chooses the form that takes less of a box of this size. */
 void legend_measure(struct canvas *c, struct legend *l, double width, double height);
@@ -479,6 +464,7 @@ struct plot_panel {
 };
 
 struct plot {
+	struct arena mem;     /* of the panels, texts and numbers */
 	double width, height; /* CSS pixels */
 	int rows, columns;
 	bool for_print;      /* laid out for paper */
@@ -487,8 +473,6 @@ struct plot {
 	char id[PLOT_ID_LEN];
 	char *title, *note;
 	struct plot_panel **panels; /* rows x columns, NULL where none was made */
-	bool failed;                /* memory ran out */
-	bool misused;               /* a panel outside the grid */
 
 	struct legend legend;               /* of all panels together */
 	struct colourbar *shared_colourbar; /* of all panels together; NULL: each has its own */
@@ -498,14 +482,12 @@ struct plot {
 	struct rect colourbar_area; /* what the common bar stands beside */
 };
 
-void axis_free(struct axis *a);
-
 /* ---- layout.c ---- */
 
 /* Lines above the panel for its title and letter. */
 size_t panel_heading_lines(const struct plot_panel *a);
-/* Finds ranges, ticks, margins and areas. False without memory. */
-DP_MUSTCHECK bool plot_layout(struct canvas *c, struct plot *p);
+/* Finds ranges, ticks, margins and areas. */
+void plot_layout(struct canvas *c, struct plot *p);
 static inline bool panel_has_data(const struct plot_panel *a)
 {
 	return a->parallel || (a->axis[PLOT_X].has_values && a->axis[PLOT_Y].has_values);

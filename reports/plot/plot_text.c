@@ -1,4 +1,4 @@
-/* text.c - measuring, shortening and drawing text.
+/* plot_text.c - measuring, shortening and drawing text.
  *
  * Text is drawn at the picture's own resolution: FreeType smooths it already. */
 #include "reports/plot/plot_internal.h"
@@ -58,7 +58,7 @@ int text_load_fonts(struct canvas *c, struct dp_err *err)
 		if (c->fonts[i])
 			continue;
 		if (!why)
-			return dp_fail(err, DP_E_NOMEM, "out of memory for fonts");
+			dp_out_of_memory();
 		dp_fail(err, DP_E_FAILED, "no font for the labels of figures: %s", why);
 		return dp_hint(err, "install the package fonts-dejavu-core");
 	}
@@ -123,7 +123,7 @@ static void text_draw_or_measure(struct canvas *c, gdImagePtr im, double zoom, e
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
 			      text_size(c, f) * zoom * 0.75, angle * M_PI / 180,
 			      (int)lrint(at.x * zoom), (int)lrint(at.y * zoom), plain, &extra))
-		c->failed = true;
+		dp_out_of_memory(); /* the font was found and the text is valid */
 }
 
 void text_draw_on_image(struct canvas *c, gdImagePtr im, double zoom, enum font f, struct point pen,
@@ -136,7 +136,6 @@ void text_draw_on_image(struct canvas *c, gdImagePtr im, double zoom, enum font 
 
 static const struct text_extent *text_measure(struct canvas *c, enum font f, const char *text)
 {
-	static const struct text_extent nothing;
 	uint32_t hash = 2166136261U;
 	struct text_extent *m;
 	int box[8];
@@ -149,17 +148,9 @@ static const struct text_extent *text_measure(struct canvas *c, enum font f, con
 			return m;
 	}
 	m = grow_array(c->text_cache, &c->text_cache_cap, c->text_cache_len + 1, sizeof *m);
-	if (!m) {
-		c->failed = true;
-		return &nothing;
-	}
 	c->text_cache = m;
 	m = &c->text_cache[c->text_cache_len];
 	m->text = dp_strdup(text);
-	if (!m->text) {
-		c->failed = true;
-		return &nothing;
-	}
 	text_draw_or_measure(c, NULL, measured_zoom, f, (struct point){ 0, 0 }, 0, text, 0, box);
 	m->hash = hash;
 	m->font = (int)f;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* CSS pixels that a panel needs with its axes, with colours, with a bar of these, with
  * names beside it. */
@@ -44,21 +43,19 @@ static int print_columns(const struct plot *p, double width)
 }
 
 /* Panels row by row in fewer columns, without gaps. */
-static bool print_rearrange_panels(struct plot *p, int columns)
+static void print_rearrange_panels(struct plot *p, int columns)
 {
 	int n = count_panels(p), rows;
 	struct plot_panel **panels;
 
 	rows = n > 0 ? (n + columns - 1) / columns : 1;
-	panels = dp_calloc((size_t)(rows * columns), sizeof *panels);
+	panels = arena_alloc(&p->mem, (size_t)(rows * columns), sizeof *panels);
 	for (int i = 0, k = 0; i < p->rows * p->columns; i++)
 		if (p->panels[i])
 			panels[k++] = p->panels[i];
-	free(p->panels);
 	p->panels = panels;
 	p->rows = rows;
 	p->columns = columns;
-	return true;
 }
 
 /* a, b, ... z, aa, ab: how a text refers to the panels, where there are several. */
@@ -92,14 +89,12 @@ void plot_set_print_width(struct plot *p, double width)
 	double cell;
 	int columns;
 
-	if (!p || !p->panels || p->for_print)
+	if (p->for_print)
 		return;
 	cell = p->height / p->rows / (p->width / p->columns);
 	columns = print_columns(p, width);
-	if (columns != p->columns && !print_rearrange_panels(p, columns)) {
-		p->failed = true;
-		return;
-	}
+	if (columns != p->columns)
+		print_rearrange_panels(p, columns);
 	p->for_print = true;
 	p->width = width;
 	/* many below each other are flat, to fit on a page */

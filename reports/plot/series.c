@@ -104,10 +104,6 @@ static void draw_series_line(struct canvas *c, const struct plot_panel *a, const
 	struct pen pen = style_pen(&s->style);
 	struct point *p = dp_malloc((2 * s->n + 1) * sizeof *p);
 
-	if (!p) {
-		c->failed = true;
-		return;
-	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
 		canvas_line(c, p,
@@ -123,10 +119,6 @@ static void draw_band(struct canvas *c, const struct plot_panel *a, const struct
 	struct point *p = dp_malloc((4 * s->n + 1) * sizeof *p), *back;
 	size_t n, m;
 
-	if (!p) {
-		c->failed = true;
-		return;
-	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		to = next_run(a, s, &from);
 		n = series_path(a, s->values[0], s->values[1], from, to, s->steps, p);
@@ -161,10 +153,6 @@ static void draw_points(struct canvas *c, const struct plot_panel *a, const stru
 	struct point *p = dp_malloc((s->n + 1) * sizeof *p);
 	size_t n = 0;
 
-	if (!p) {
-		c->failed = true;
-		return;
-	}
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!series_item_pixel(a, s, i, &p[n]) || !panel_area_contains(&a->area, p[n]))

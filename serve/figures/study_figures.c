@@ -336,10 +336,6 @@ static size_t draw_evaluated(struct plot_panel *a, const struct figure_study *s,
 				   .size = room > 2000 ? 3 : 5,
 				   .opacity = room > 2000 ? 0.25 : 0.5 };
 
-	if (!at) {
-		panel_set_failed(a);
-		return 0;
-	}
 	outside = scatter_points_collect(s->rows, true, x, y, rx, ry, &cloud);
 	panel_points(a, &dots, "evaluated", cloud.x, cloud.y, cloud.n);
 	outside += scatter_points_collect(s->rows, false, x, y, rx, ry, &cloud);
@@ -389,10 +385,6 @@ static void draw_front_line(struct plot_panel *a, const struct plot_style *style
 	double *at = dp_malloc(2 * d->n * sizeof *at + 1);
 	size_t n = 0;
 
-	if (!at) {
-		panel_set_failed(a);
-		return;
-	}
 	for (size_t i = 0; i < d->n; i++) {
 		if (!is_on_projected_front(d, i, x, y))
 			continue;
@@ -435,7 +427,7 @@ static void add_hidden_points_note(struct plot *p, const json_t *summary, size_t
 	if (n > 2)
 		dp_buf_printf(&text, "The line is the front of these two of %zu objectives.", n);
 	if (text.len)
-		plot_note(p, plot_buf_text(p, &text));
+		plot_note(p, dp_buf_text(&text));
 	dp_buf_free(&text);
 }
 
@@ -477,10 +469,10 @@ static void set_front_axes(struct plot_panel *a, const json_t *summary,
 	struct dp_buf label = DP_BUF_INIT;
 
 	format_axis_label(summary, x, &label);
-	panel_axis(a, PLOT_X, panel_buf_text(a, &label), x->scale);
+	panel_axis(a, PLOT_X, dp_buf_text(&label), x->scale);
 	dp_buf_clear(&label);
 	format_axis_label(summary, y, &label);
-	panel_axis(a, PLOT_Y, panel_buf_text(a, &label), y->scale);
+	panel_axis(a, PLOT_Y, dp_buf_text(&label), y->scale);
 	dp_buf_free(&label);
 	panel_limits(a, PLOT_X, rx->lo, rx->hi);
 	panel_limits(a, PLOT_Y, ry->lo, ry->hi);
@@ -619,8 +611,6 @@ int study_figure_render_front(const struct figure_study *studies, size_t n,
 		whole = front_series_load(&d[i], &studies[i], &x, &y, n > 1);
 	if (two && whole)
 		draw_front_panel(p, studies, d, n, &x, &y);
-	else if (!whole)
-		panel_set_failed(plot_panel(p, 0, 0));
 	for (size_t i = 0; i < n; i++)
 		front_series_free(&d[i]);
 	return figure_finish(p, form, out, err);

@@ -1,5 +1,5 @@
-/* figure_data.h - the numbers behind some figures, apart from their drawing so that tests
- * can ask for them. */
+/* figure_data.h - the numbers behind some figures, apart from their drawing so that tests can ask
+ * for them. */
 #ifndef DP_REPORTS_FIGURES_COMMON_FIGURE_DATA_H
 #define DP_REPORTS_FIGURES_COMMON_FIGURE_DATA_H
 #include "reports/figures/common/figures_internal.h"
@@ -23,42 +23,34 @@ struct fig_hypervolume_curve {
 };
 /* At every evaluation, or where there are many at evenly spaced ones; the last always.
  * `walked` names the parameter that is summed, or NULL. */
-void fig_compute_hypervolume_curve(const struct study_data *s, const char *walked,
-				   struct fig_hypervolume_curve *out);
+struct fig_hypervolume_curve fig_compute_hypervolume_curve(struct arena *mem,
+							   const struct study_data *s,
+							   const char *walked);
 /* The same of some of a study's trials alone, as if these were all there are. */
 struct fig_trial_range {
 	uint32_t from, end; /* by number; */
 	size_t max_count;   /* so many of them, the first to end */
 };
-void fig_compute_trials_curve(const struct study_data *s, const struct fig_trial_range *which,
-			      const char *walked, struct fig_hypervolume_curve *out);
-void fig_hypervolume_curve_free(struct fig_hypervolume_curve *g);
+struct fig_hypervolume_curve fig_compute_trials_curve(struct arena *mem, const struct study_data *s,
+						      const struct fig_trial_range *which,
+						      const char *walked);
 
 /* ---- variability.c ---- */
 
-/* What is reached at each x in the best, the mean and the worst run. Where trainings have
- * waypoints, of whose runs only mean and deviation are kept, best and worst are a
- * standard deviation of the runs better and worse than the mean. */
-struct fig_run_band {
-	double *x, *best, *mean, *worst; /* (n) corners of staircases */
-	size_t n;
-};
-DP_MUSTCHECK int fig_compute_run_band(const struct study_data *s, struct fig_run_band *out,
-				      struct dp_err *err);
-void fig_run_band_free(struct fig_run_band *b);
+/* What is reached at each x in the mean run (`mid`), the best (`from`) and the worst (`to`):
+ * corners of staircases. Where trainings have checkpoints, whose runs are known by mean and
+ * deviation only, best and worst are a standard deviation of the runs better and worse than the
+ * mean. */
+struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data *s);
 
 /* ---- scatter.c ---- */
 
-/* shared[i]: was the point of the result p->of[i] of `a` evaluated in `b`, too, or taken
- * over from one to the other? */
-DP_MUSTCHECK int fig_find_shared_points(const struct study_data *a, const struct fig_points *p,
-					const struct study_data *b, bool *shared,
-					struct dp_err *err);
+/* shared[i]: was the point of the result p->results[i] of `a` evaluated in `b`, too, or taken over
+ * from one to the other? */
+void fig_find_shared_points(const struct study_data *a, const struct fig_points *p,
+			    const struct study_data *b, bool *shared);
 
-/* ---- time_axis.c ---- */
-
-/* Why figures of attempts have nothing to show. */
-#define FIG_NO_ATTEMPT "no attempt has been made"
+/* ---- slot_usage.c ---- */
 
 struct fig_time_unit {
 	double seconds;
@@ -69,22 +61,8 @@ struct fig_time_unit fig_choose_time_unit(double seconds);
 /* An x axis over a study of this length, in its unit. */
 void fig_set_time_axis(struct plot_panel *a, double length);
 
-/* Rectangles x0..x1, y0..y1. */
-struct fig_rects {
-	double *x0, *x1, *y0, *y1; /* (n) */
-	size_t n;
-};
-/* An empty set with room for this many. False without memory. */
-bool fig_rects_alloc(struct fig_rects *b, size_t room);
-void fig_rects_add(struct fig_rects *b, double x0, double x1, double y0, double y1);
-void fig_rects_draw(struct plot_panel *a, const struct plot_style *style, const char *name,
-		    const struct fig_rects *b);
-void fig_rects_free(struct fig_rects *b);
-
-/* ---- slot_usage.c ---- */
-
 /* One attempt, which holds its slot from its plan to its end, and what came before it.
- * Seconds since the study was created; asked <= proposed <= planned <= start <= end. */
+ * Seconds since the study was created; requested <= proposed <= planned <= start <= end. */
 struct fig_attempt_span {
 	double requested; /* when the search for the trial's point began */
 	double proposed, planned, start, end;
@@ -102,14 +80,14 @@ struct fig_attempt_spans {
 	struct fig_attempt_span *list; /* (n) by plan */
 	size_t n, slots;
 	double length; /* of the whole study so far */
-	/* The journal does not tell how long some points took to find: until they were,
-	 * from the last that happened before. */
+	/* The journal does not say how long some points took to find: it is assumed that they
+	 * were searched from the last event before on. */
 	bool has_estimated_times;
 };
-/* All attempts, each in the first slot that is free when it is planned. */
-DP_MUSTCHECK int fig_collect_attempt_spans(const struct study_data *s,
+/* All attempts, each in the first slot that is free when it is planned. DP_E_NOT_FOUND: there are
+ * none. */
+DP_MUSTCHECK int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 					   struct fig_attempt_spans *out, struct dp_err *err);
-void fig_attempt_spans_free(struct fig_attempt_spans *s);
 
 enum fig_slot_use {
 	FIG_USE_TRAINING,
@@ -121,71 +99,59 @@ enum fig_slot_use {
 };
 /* What the slots did in each of `bins` equal parts of the time: seconds[bin * FIG_USE_COUNT
  * + use], which in each bin sum to slots x its length. */
-DP_MUSTCHECK int fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins,
-					double *seconds, struct dp_err *err);
+void fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins, double *seconds);
 
 /* ---- reference_front.c ---- */
 
-/* The true front, as far as another study knows it, under an empirical one. */
+/* The reference front, as far as another study knows it, under an empirical one. */
 struct fig_reference_front {
 	const struct study_data *study; /* NULL: none was named */
 	struct fig_points front, staircase;
-	double volume;           /* of the plane's two objectives, by the first study's anti-ideal
-				  */
-	double covered_fraction; /* of it that a front holds; NaN: unknown */
+	double covered_fraction; /* of its area on the plane, by the first study's reference
+				  * point, that the compared front holds; NaN: unknown */
 };
-/* `x_to` is where fronts end in the picture; NaN: it is drawn to its own end. Else only
- * what is better than the anti-ideal is, so that its tail does not set the axes. */
-DP_MUSTCHECK int fig_reference_front_load(const struct report_data *r, double x_to,
-					  struct fig_reference_front *out, struct dp_err *err);
+/* `x_to` is where fronts end in the picture; NaN: it is drawn to its own end. Else only what is
+ * better than the reference point is, so that its tail does not set the axes. `compared` is the
+ * front of the report's first study, or NULL. */
+struct fig_reference_front fig_reference_front_load(struct arena *mem, const struct report_data *r,
+						    double x_to,
+						    const struct fig_points *compared);
 void fig_reference_front_draw(struct plot_panel *a, const struct fig_reference_front *t);
-/* Finds how much of it a front of this study holds. */
-void fig_reference_front_compare(struct fig_reference_front *t, const struct study_data *s,
-				 const struct fig_points *front);
-/* Appends a sentence on that. */
+/* Appends a sentence on how much of it the compared front holds. */
 void fig_reference_front_append(const struct fig_reference_front *t, struct dp_buf *out);
-void fig_reference_front_free(struct fig_reference_front *t);
 
-/* ---- group_style.c ---- */
+/* ---- figure_style.c: groups of studies ---- */
 
 /* Why figures of groups have nothing to show. */
 #define FIG_NO_GROUPS "the report has no groups of studies (--group)"
 
-/* The look of a group in every figure: its colour by model, or where there is one model
- * only by group, its dash by method. */
+/* The look of a group in every figure: its colour by model, or where there is one model only by
+ * group, its dash by method. */
 struct plot_style fig_group_style(const struct study_groups *g, size_t group);
 /* Appends what colours and dashes stand for, where lines have more than one dash. */
 void fig_append_group_legend(const struct study_groups *g, struct dp_buf *out);
-/* Its name, shortened in the middle. */
+/* Its name, shortened at the end. */
 char *fig_format_group_name(const struct study_groups *g, size_t group,
 			    char out[FIG_STUDY_NAME_LEN]);
+/* The bands of `n` groups, then the lines in their middle (staircases with `steps`) with the names
+ * of the groups. */
+void fig_draw_group_bands(struct plot_panel *a, const struct study_groups *g,
+			  const struct fig_band *bands, bool steps);
 
 /* ---- hypervolume_groups.c ---- */
 
-/* The hypervolume of a group's members, on average, and where that mean lies with 95 %.
- */
-struct fig_mean_curve {
-	double *x, *mean, *lo, *hi; /* (n) lo and hi are NaN of a single member */
-	size_t n;
-	size_t max_evaluations; /* of the shortest member: no more are shown */
-};
-DP_MUSTCHECK int fig_compute_mean_curve(const struct study_groups *g, size_t group,
-					struct fig_mean_curve *out, struct dp_err *err);
-void fig_mean_curve_free(struct fig_mean_curve *m);
+/* The mean hypervolume of a group's members, and where that mean lies with 95 % (NaN of a single
+ * member). *evaluations gets those of the shortest member: no more are shown. */
+struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_groups *g,
+				       size_t group, size_t *evaluations);
 
-/* ---- attainment.c ---- */
+/* ---- attainment_figure.c ---- */
 
-/* What half of a group's members attain, and what nearly none and nearly all do: corners
- * of staircases in natural units, x ascending. NaN: fewer attain anything there. */
-struct fig_attainment {
-	double *x, *best, *median, *worst; /* (n) */
-	size_t n, nmembers;
-};
-DP_MUSTCHECK int fig_compute_attainment(const struct study_groups *g, size_t group, double x_to,
-					struct fig_attainment *out, struct dp_err *err);
-void fig_attainment_free(struct fig_attainment *a);
+/* What half of a group's members attain (`mid`), and what nearly none (`from`) and nearly all do
+ * (`to`): corners of staircases in natural units, x ascending. NaN: fewer attain anything there. */
+struct fig_band fig_compute_attainment(struct arena *mem, const struct study_groups *g,
+				       size_t group, double x_to);
 /* What half of them attain at this x; NaN: fewer do. */
-double fig_median_attainment_at(const struct study_data *s, const struct fig_attainment *a,
-				double x);
+double fig_median_attainment_at(const struct study_data *s, const struct fig_band *a, double x);
 
 #endif

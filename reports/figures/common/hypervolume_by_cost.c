@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fig_hypervolume_curve_free(struct fig_hypervolume_curve *g)
-{
-	for (int by = 0; by < FIG_COST_AXES; by++)
-		free(g->spent[by]);
-	free(g->volume);
-	*g = (struct fig_hypervolume_curve){ 0 };
-}
-
 /* More steps cannot be told apart in a picture; with many objectives each is dear. */
 static size_t max_curve_steps(size_t objectives)
 {
@@ -101,29 +93,25 @@ static void curve_add_trial_cost(struct fig_hypervolume_curve *g, const struct d
 		g->spent[FIG_COST_SECONDS][g->n] += dp_attempt_seconds(&t->attempts[i]);
 }
 
-static void hypervolume_curve_alloc(struct fig_hypervolume_curve *g, size_t room)
-{
-	*g = (struct fig_hypervolume_curve){ .volume = dp_calloc(room, sizeof *g->volume) };
-	for (int by = 0; by < FIG_COST_AXES; by++)
-		g->spent[by] = dp_calloc(room, sizeof *g->spent[by]);
-}
-
-void fig_compute_hypervolume_curve(const struct study_data *s, const char *walked,
-				   struct fig_hypervolume_curve *out)
+struct fig_hypervolume_curve fig_compute_hypervolume_curve(struct arena *mem,
+							   const struct study_data *s,
+							   const char *walked)
 {
 	const struct fig_trial_range all = { 0, s->state->ntrials, SIZE_MAX };
 
-	fig_compute_trials_curve(s, &all, walked, out);
+	return fig_compute_trials_curve(mem, s, &all, walked);
 }
 
-void fig_compute_trials_curve(const struct study_data *s, const struct fig_trial_range *which,
-			      const char *walked, struct fig_hypervolume_curve *out)
+struct fig_hypervolume_curve fig_compute_trials_curve(struct arena *mem, const struct study_data *s,
+						      const struct fig_trial_range *which,
+						      const char *walked)
 {
 	const struct dp_study_state *st = s->state;
 	size_t p = st->spec->nobjectives, n, steps, used = 0, done = 0;
 	const struct dp_trial **trials = ended_trials(st, which, &n);
-	double *rows = dp_malloc(s->npoints * p * sizeof *rows + 1), ref[DP_OBJECTIVES_MAX];
-	size_t *ends = dp_malloc(n * sizeof *ends + 1);
+	double *rows = dp_calloc(s->npoints * p, sizeof *rows), ref[DP_OBJECTIVES_MAX];
+	size_t *ends = dp_calloc(n, sizeof *ends);
+	struct fig_hypervolume_curve out;
 
 	for (size_t i = 0; i < n; i++)
 		ends[i] = used += load_trial_results(st, trials[i], rows + used * p);
@@ -131,15 +119,18 @@ void fig_compute_trials_curve(const struct study_data *s, const struct fig_trial
 		ref[k] = (st->spec->objectives[k].maximize ? -1 : 1) *
 			 st->spec->objectives[k].anti_ideal;
 	steps = n < max_curve_steps(p) ? n : max_curve_steps(p);
-	hypervolume_curve_alloc(out, steps + 1);
-	dp_hypervolume_curve(rows, p, ends, n, ref, steps, out->volume + 1);
-	for (out->n = 1; out->n <= steps; out->n++) {
+	out.volume = arena_alloc(mem, steps + 1, sizeof *out.volume);
+	for (int by = 0; by < FIG_COST_AXES; by++)
+		out.spent[by] = arena_alloc(mem, steps + 1, sizeof *out.spent[by]);
+	dp_hypervolume_curve(rows, p, ends, n, ref, steps, out.volume + 1);
+	for (out.n = 1; out.n <= steps; out.n++) {
 		for (int by = 0; by < FIG_COST_AXES; by++)
-			out->spent[by][out->n] = out->spent[by][out->n - 1];
-		for (; done < dp_hypervolume_curve_evaluations(n, steps, out->n - 1); done++)
-			curve_add_trial_cost(out, st, trials[done], walked);
+			out.spent[by][out.n] = out.spent[by][out.n - 1];
+		for (; done < dp_hypervolume_curve_evaluations(n, steps, out.n - 1); done++)
+			curve_add_trial_cost(&out, st, trials[done], walked);
 	}
 	free(rows);
 	free(ends);
 	free(trials);
+	return out;
 }

@@ -1,4 +1,4 @@
-/* space.c - the parameters of a study in pictures: axes, which ones are shown, the point
+/* param_space.c - the parameters of a study in pictures: axes, which ones are shown, the point
  * that slices go through. */
 #include "reports/figures/common/param_space_internal.h"
 
@@ -18,23 +18,21 @@ size_t space_searched_params(const struct dp_study *s, size_t param[DP_PARAMS_MA
 
 /* ---- axes ---- */
 
-void space_load_categories(const struct dp_study *s, size_t param, struct space_categories *out)
+const char **space_category_names(struct arena *mem, const struct dp_study *s, size_t param,
+				  size_t *n)
 {
 	const struct dp_param *p = &s->params[param];
+	const char **names;
 
-	memset(out, 0, sizeof *out);
-	if (p->kind == DP_PARAM_CATEGORICAL)
-		out->n = json_array_size(p->values);
-	for (size_t i = 0; i < out->n; i++) {
-		dp_space_format_value(s, param, (double)i, &out->text[i]);
-		out->name[i] = dp_buf_text(&out->text[i]);
+	*n = p->kind == DP_PARAM_CATEGORICAL ? json_array_size(p->values) : 0;
+	names = arena_alloc(mem, *n, sizeof *names);
+	for (size_t i = 0; i < *n; i++) {
+		struct dp_buf text = DP_BUF_INIT;
+
+		dp_space_format_value(s, param, (double)i, &text);
+		names[i] = arena_take_text(mem, &text);
 	}
-}
-
-void space_categories_free(struct space_categories *n)
-{
-	for (size_t i = 0; i < n->n; i++)
-		dp_buf_free(&n->text[i]);
+	return names;
 }
 
 enum plot_scale space_scale(const struct dp_param *p)
@@ -45,25 +43,19 @@ enum plot_scale space_scale(const struct dp_param *p)
 void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study *s, size_t param)
 {
 	const struct dp_param *p = &s->params[param];
-	struct space_categories names;
+	struct arena mem = { 0 };
+	size_t n;
+	const char **names = space_category_names(&mem, s, param, &n);
 
 	panel_axis(a, side, p->name, space_scale(p));
 	if (p->kind == DP_PARAM_INT)
 		panel_set_integer_ticks(a, side);
-	space_load_categories(s, param, &names);
-	if (names.n)
-		panel_set_categories(a, side, names.name, names.n);
-	space_categories_free(&names);
+	if (n)
+		panel_set_categories(a, side, names, n);
+	arena_free(&mem);
 }
 
-/* ---- models and oracles ---- */
-
-/* What a fit of the objective chose; false: it has no model. */
-static bool model_info(const struct study_data *s, size_t objective, struct dp_surrogate_info *out)
-{
-	return s->surrogates && dp_surrogate_get_info(s->surrogates, objective, out) == DP_OK &&
-	       out->length[0] > 0; /* 0: known exactly, never fitted */
-}
+/* ---- models and accountants ---- */
 
 bool space_is_accountant_slow(const struct study_data *s, size_t objective)
 {
@@ -73,7 +65,9 @@ bool space_is_accountant_slow(const struct study_data *s, size_t objective)
 	if (!s->surrogates) /* what is prepared for a search is not prepared here */
 		return o->privacy && dp_objective_accounting_cost(s->state->spec, objective) !=
 					     DP_PRIVACY_COST_CLOSED_FORM;
-	return model_info(s, objective, &info) && info.is_exact;
+	return dp_surrogate_get_info(s->surrogates, objective, &info) == DP_OK &&
+	       info.length[0] > 0 && /* 0: known exactly, never fitted */
+	       info.is_exact;
 }
 
 int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
@@ -193,18 +187,18 @@ size_t space_knee(const struct study_data *s, const struct fig_points *front)
 	return best[isfinite(least[1])];
 }
 
-int space_find_anchor(const struct study_data *s, struct space_anchor *out, struct dp_err *err)
+struct space_anchor space_find_anchor(const struct study_data *s)
 {
-	struct fig_points front = { 0 };
-	int code = fig_study_front(s, &front, err);
+	struct space_anchor anchor = { .is_known = s->npoints > 0 };
+	struct arena mem = { 0 };
+	struct fig_points front = fig_study_front(&mem, s);
 
-	*out = (struct space_anchor){ .is_known = code == DP_OK && s->npoints > 0 };
-	if (out->is_known) {
-		out->point = front.n ? front.results[space_knee(s, &front)] : s->points[0];
-		dp_result_get_params(s->state, out->point, out->x);
+	if (anchor.is_known) {
+		anchor.point = front.n ? front.results[space_knee(s, &front)] : s->points[0];
+		dp_result_get_params(s->state, anchor.point, anchor.x);
 	}
-	fig_points_free(&front);
-	return code;
+	arena_free(&mem);
+	return anchor;
 }
 
 void space_append_value(const struct dp_study *s, size_t param, double x, struct dp_buf *out)
@@ -233,65 +227,37 @@ void space_append_result(const struct study_data *s, struct dp_result_id p, stru
 
 /* ---- points ---- */
 
-static double space_result_coordinate(const struct study_data *s, struct dp_result_id p,
-				      struct space_coordinate w)
+/* One of given points has its objectives where it stands: models may have put it there. */
+static double point_coordinate(const struct study_data *s, const struct fig_points *only, size_t i,
+			       size_t which)
 {
+	struct dp_result_id p = only ? only->results[i] : s->points[i];
 	double x[DP_PARAMS_MAX];
 
-	if (w.is_objective)
-		return dp_result_get_objectives(s->state, p)[w.index];
-	dp_result_get_params(s->state, p, x);
-	return x[w.index];
-}
-
-/* One of given points has its objectives where it stands: models may have put it
- * there. */
-static double space_point_coordinate(const struct study_data *s, const struct fig_points *only,
-				     size_t i, struct space_coordinate w)
-{
-	if (w.is_objective && w.index == s->x_obj)
+	if (only && which == SPACE_OBJECTIVE + s->x_obj)
 		return only->x[i];
-	if (w.is_objective && w.index == s->y_obj)
+	if (only && which == SPACE_OBJECTIVE + s->y_obj)
 		return only->y[i];
-	return space_result_coordinate(s, only->results[i], w);
+	if (which >= SPACE_OBJECTIVE)
+		return dp_result_get_objectives(s->state, p)[which - SPACE_OBJECTIVE];
+	dp_result_get_params(s->state, p, x);
+	return x[which];
 }
 
-int space_collect_points(const struct study_data *s, const struct fig_points *only,
-			 struct space_coordinate x, struct space_coordinate y,
-			 struct fig_points *out, struct dp_err *err)
+struct fig_points space_collect_points(struct arena *mem, const struct study_data *s,
+				       const struct fig_points *only, size_t x, size_t y)
 {
 	size_t n = only ? only->n : s->npoints;
 	size_t room = n > SPACE_POINTS_MAX && !only ? SPACE_POINTS_MAX : n;
+	struct fig_points out = fig_points_new(mem, n);
 
-	if (!fig_points_alloc(out, n))
-		return fig_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		struct dp_result_id p = only ? only->results[i] : s->points[i];
-		double a = only ? space_point_coordinate(s, only, i, x)
-				: space_result_coordinate(s, p, x);
-		double b = only ? space_point_coordinate(s, only, i, y)
-				: space_result_coordinate(s, p, y);
+		double a = point_coordinate(s, only, i, x), b = point_coordinate(s, only, i, y);
 
 		if (i * room / n == (i + 1) * room / n)
 			continue; /* one at each of `room` even steps */
-		if (!isfinite(a) || !isfinite(b))
-			continue;
-		out->x[out->n] = a;
-		out->y[out->n] = b;
-		out->results[out->n++] = p;
+		if (isfinite(a) && isfinite(b))
+			fig_add_point(&out, a, b, only ? only->results[i] : s->points[i]);
 	}
-	return DP_OK;
-}
-
-struct plot_style space_background_style(size_t n, bool on_heat)
-{
-	bool many = n > 300;
-
-	if (on_heat)
-		return (struct plot_style){ .colour = 0xffffff,
-					    .size = many ? 2.5 : 3.5,
-					    .opacity = many ? 0.6 : 0.9 };
-	return (struct plot_style){ .colour = plot_palette(PLOT_GREY),
-				    .size = many ? 3 : 4,
-				    .opacity = many ? 0.25 : 0.4 };
+	return out;
 }

@@ -1,4 +1,4 @@
-/* points.c - a study's points on the plane of two objectives, fronts and staircases. */
+/* plane_points.c - a study's points on the plane of two objectives, fronts, staircases, bands. */
 #include "reports/figures/common/figures_internal.h"
 
 #include "optimize/pareto/pareto.h"
@@ -7,44 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fig_points_free(struct fig_points *p)
+int fig_nothing(struct dp_err *err, const char *why)
 {
-	free(p->x);
-	free(p->y);
-	free(p->results);
-	*p = (struct fig_points){ 0 };
+	return dp_fail(err, DP_E_NOT_FOUND, "%s", why);
 }
 
-bool fig_points_alloc(struct fig_points *p, size_t room)
+int fig_main_study(const struct report_data *r, const struct study_data **s, struct dp_err *err)
 {
-	*p = (struct fig_points){ 0 };
-	p->x = dp_malloc(room * sizeof *p->x + 1);
-	p->y = dp_malloc(room * sizeof *p->y + 1);
-	p->results = dp_malloc(room * sizeof *p->results + 1);
-	if (p->x && p->y && p->results)
-		return true;
-	fig_points_free(p);
-	return false;
-}
-
-int fig_collect_points(const struct study_data *s, struct fig_points *out, struct dp_err *err)
-{
-	if (!fig_points_alloc(out, s->npoints))
-		return fig_nomem(err);
-	for (size_t i = 0; i < s->npoints; i++) {
-		const double *y = dp_result_get_objectives(s->state, s->points[i]);
-
-		if (!dp_result_is_feasible(s->state, s->points[i]))
-			continue;
-		if (!isfinite(y[s->x_obj]) || !isfinite(y[s->y_obj])) {
-			out->n_not_finite++;
-			continue;
-		}
-		out->x[out->n] = y[s->x_obj];
-		out->y[out->n] = y[s->y_obj];
-		out->results[out->n++] = s->points[i];
-	}
-	return DP_OK;
+	*s = r->studies;
+	return r->nstudies ? DP_OK : fig_nothing(err, "the report has no study");
 }
 
 bool fig_is_maximised(const struct study_data *s, size_t objective)
@@ -59,83 +30,111 @@ int fig_compare_doubles(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-/* Values to be minimised, as the front library wants them. */
+/* ---- points ---- */
+
+struct fig_points fig_points_new(struct arena *mem, size_t room)
+{
+	return (struct fig_points){
+		.x = arena_alloc(mem, room, sizeof(double)),
+		.y = arena_alloc(mem, room, sizeof(double)),
+		.results = arena_alloc(mem, room, sizeof(struct dp_result_id)),
+	};
+}
+
+void fig_add_point(struct fig_points *p, double x, double y, struct dp_result_id result)
+{
+	p->x[p->n] = x;
+	p->y[p->n] = y;
+	p->results[p->n++] = result;
+}
+
+struct fig_points fig_collect_points(struct arena *mem, const struct study_data *s)
+{
+	struct fig_points all = fig_points_new(mem, s->npoints);
+
+	for (size_t i = 0; i < s->npoints; i++) {
+		const double *y = dp_result_get_objectives(s->state, s->points[i]);
+
+		if (!dp_result_is_feasible(s->state, s->points[i]))
+			continue;
+		if (isfinite(y[s->x_obj]) && isfinite(y[s->y_obj]))
+			fig_add_point(&all, y[s->x_obj], y[s->y_obj], s->points[i]);
+		else
+			all.n_not_finite++;
+	}
+	return all;
+}
+
+/* Values to be minimised, as the Pareto library wants them; for the caller to free. */
 static double *points_to_minimised_rows(const struct study_data *s, const struct fig_points *p)
 {
-	double *rows = dp_malloc(2 * p->n * sizeof *rows + 1);
+	double *rows = dp_calloc(p->n, 2 * sizeof *rows);
 
-	for (size_t i = 0; rows && i < p->n; i++) {
+	for (size_t i = 0; i < p->n; i++) {
 		rows[2 * i] = fig_is_maximised(s, s->x_obj) ? -p->x[i] : p->x[i];
 		rows[2 * i + 1] = fig_is_maximised(s, s->y_obj) ? -p->y[i] : p->y[i];
 	}
 	return rows;
 }
 
-int fig_filter_front(const struct study_data *s, const struct fig_points *p, struct fig_points *out,
-		     struct dp_err *err)
+double fig_dominated_area(const struct study_data *s, const struct fig_points *p)
 {
+	const struct dp_objective *x = &s->state->spec->objectives[s->x_obj];
+	const struct dp_objective *y = &s->state->spec->objectives[s->y_obj];
+	const double ref[2] = { x->maximize ? -x->anti_ideal : x->anti_ideal,
+				y->maximize ? -y->anti_ideal : y->anti_ideal };
+	double *rows = points_to_minimised_rows(s, p), area;
+
+	area = dp_hypervolume(rows, p->n, 2, ref);
+	free(rows);
+	return area;
+}
+
+struct fig_points fig_filter_front(struct arena *mem, const struct study_data *s,
+				   const struct fig_points *p)
+{
+	struct fig_points front = fig_points_new(mem, p->n);
 	double *rows = points_to_minimised_rows(s, p);
-	size_t *who = dp_malloc(p->n * sizeof *who + 1);
-	size_t count = dp_pareto_find_front(rows, p->n, 2, who);
-	int code = fig_points_alloc(out, p->n) ? DP_OK : DP_E_NOMEM;
+	size_t *indexes = dp_calloc(p->n, sizeof *indexes);
+	size_t count = dp_pareto_find_front(rows, p->n, 2, indexes);
 
-	for (size_t i = 0; code == DP_OK && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		/* a maximised x comes in falling order */
-		size_t from = who[fig_is_maximised(s, s->x_obj) ? count - 1 - i : i];
+		size_t from = indexes[fig_is_maximised(s, s->x_obj) ? count - 1 - i : i];
 
-		out->x[i] = p->x[from];
-		out->y[i] = p->y[from];
-		out->results[i] = p->results[from];
-		out->n++;
+		fig_add_point(&front, p->x[from], p->y[from], p->results[from]);
 	}
 	free(rows);
-	free(who);
-	if (code == DP_OK)
-		return DP_OK;
-	fig_points_free(out);
-	return fig_nomem(err);
+	free(indexes);
+	return front;
 }
 
-int fig_observed_front(const struct study_data *s, struct fig_points *out, struct dp_err *err)
+struct fig_points fig_observed_front(struct arena *mem, const struct study_data *s)
 {
-	struct fig_points all = { 0 };
-	int code = fig_collect_points(s, &all, err);
+	struct fig_points all = fig_collect_points(mem, s);
 
-	if (code == DP_OK)
-		code = fig_filter_front(s, &all, out, err);
-	fig_points_free(&all);
-	return code;
+	return fig_filter_front(mem, s, &all);
 }
 
-int fig_smoothed_front(const struct study_data *s, struct fig_points *out, struct dp_err *err)
+struct fig_points fig_smoothed_front(struct arena *mem, const struct study_data *s)
 {
-	size_t p = s->state->spec->nobjectives;
-	struct fig_points all;
-	int code;
+	struct fig_points all = fig_points_new(mem, s->smoothed.n);
 
-	if (!fig_points_alloc(&all, s->smoothed.n))
-		return fig_nomem(err);
 	for (size_t i = 0; i < s->smoothed.n; i++) {
-		const double *y = s->smoothed.y + i * p;
+		const double *y = s->smoothed.y + i * s->state->spec->nobjectives;
 
-		if (!isfinite(y[s->x_obj]) || !isfinite(y[s->y_obj]))
-			continue;
-		all.x[all.n] = y[s->x_obj];
-		all.y[all.n] = y[s->y_obj];
-		all.results[all.n++] = study_data_model_result(s, s->smoothed.result_index[i]);
+		if (isfinite(y[s->x_obj]) && isfinite(y[s->y_obj]))
+			fig_add_point(&all, y[s->x_obj], y[s->y_obj],
+				      study_data_model_result(s, s->smoothed.result_index[i]));
 	}
-	code = fig_filter_front(s, &all, out, err);
-	fig_points_free(&all);
-	return code;
+	return fig_filter_front(mem, s, &all);
 }
 
-int fig_study_front(const struct study_data *s, struct fig_points *out, struct dp_err *err)
+struct fig_points fig_study_front(struct arena *mem, const struct study_data *s)
 {
-	return s->uses_smoothed_front ? fig_smoothed_front(s, out, err)
-				      : fig_observed_front(s, out, err);
+	return s->uses_smoothed_front ? fig_smoothed_front(mem, s) : fig_observed_front(mem, s);
 }
 
-/* A member of the front, to be put in order. */
 struct front_member {
 	double x, y;
 	struct dp_result_id result;
@@ -148,15 +147,12 @@ static int compare_front_members(const void *a, const void *b)
 	return u->x != v->x ? (u->x < v->x ? -1 : 1) : u->y < v->y ? -1 : u->y > v->y;
 }
 
-int fig_front_members(const struct study_data *s, struct fig_points *out, struct dp_err *err)
+struct fig_points fig_front_members(struct arena *mem, const struct study_data *s)
 {
 	size_t n = study_data_front_size(s), count = 0;
-	struct front_member *list = dp_malloc(n * sizeof *list + 1);
+	struct fig_points out = fig_points_new(mem, n);
+	struct front_member *list = dp_calloc(n, sizeof *list);
 
-	if (!list || !fig_points_alloc(out, n)) {
-		free(list);
-		return fig_nomem(err);
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct front_member m = { study_data_front_value(s, i, s->x_obj),
 					  study_data_front_value(s, i, s->y_obj),
@@ -166,32 +162,22 @@ int fig_front_members(const struct study_data *s, struct fig_points *out, struct
 			list[count++] = m;
 	}
 	qsort(list, count, sizeof *list, compare_front_members);
-	for (; out->n < count; out->n++) {
-		out->x[out->n] = list[out->n].x;
-		out->y[out->n] = list[out->n].y;
-		out->results[out->n] = list[out->n].result;
-	}
+	for (size_t i = 0; i < count; i++)
+		fig_add_point(&out, list[i].x, list[i].y, list[i].result);
 	free(list);
-	return DP_OK;
+	return out;
 }
 
-static void add_corner(struct fig_points *out, double x, double y)
+struct fig_points fig_staircase(struct arena *mem, const struct study_data *s,
+				const struct fig_points *front, double x_to, double y_to)
 {
-	out->x[out->n] = x;
-	out->y[out->n++] = y;
-}
-
-int fig_staircase(const struct study_data *s, const struct fig_points *front, double x_to,
-		  double y_to, struct fig_points *out, struct dp_err *err)
-{
-	bool left = fig_is_maximised(s, s->x_obj),
-	     down = fig_is_maximised(s, s->y_obj); /* where it is worse */
+	/* where it is worse */
+	bool left = fig_is_maximised(s, s->x_obj), down = fig_is_maximised(s, s->y_obj);
+	struct fig_points out = fig_points_new(mem, 2 * front->n + 2);
 	size_t last = front->n - 1, end;
 
-	if (!fig_points_alloc(out, 2 * front->n + 2))
-		return fig_nomem(err);
 	if (front->n == 0)
-		return DP_OK;
+		return out;
 	/* worse in x from the end with the worst x, worse in y from the other end */
 	end = left ? 0 : last;
 	if (!(left ? x_to < front->x[end] : x_to > front->x[end]))
@@ -199,26 +185,25 @@ int fig_staircase(const struct study_data *s, const struct fig_points *front, do
 	end = last - end;
 	if (!(down ? y_to < front->y[end] : y_to > front->y[end]))
 		y_to = front->y[end];
-	add_corner(out, left ? x_to : front->x[0], left ? front->y[0] : y_to);
+	fig_add_point(&out, left ? x_to : front->x[0], left ? front->y[0] : y_to, FIG_NO_RESULT);
 	for (size_t i = 0; i < front->n; i++) {
 		if (i > 0)
-			add_corner(out, front->x[left ? i - 1 : i], front->y[left ? i : i - 1]);
-		add_corner(out, front->x[i], front->y[i]);
+			fig_add_point(&out, front->x[left ? i - 1 : i], front->y[left ? i : i - 1],
+				      FIG_NO_RESULT);
+		fig_add_point(&out, front->x[i], front->y[i], FIG_NO_RESULT);
 	}
-	add_corner(out, left ? front->x[last] : x_to, left ? y_to : front->y[last]);
-	return DP_OK;
-}
-
-static bool value_beats_reference(const struct study_data *s, size_t objective, double v)
-{
-	const struct dp_objective *o = &s->state->spec->objectives[objective];
-
-	return o->maximize ? v > o->anti_ideal : v < o->anti_ideal;
+	fig_add_point(&out, left ? front->x[last] : x_to, left ? y_to : front->y[last],
+		      FIG_NO_RESULT);
+	return out;
 }
 
 bool fig_beats_reference_point(const struct study_data *s, double x, double y)
 {
-	return value_beats_reference(s, s->x_obj, x) && value_beats_reference(s, s->y_obj, y);
+	const struct dp_objective *of_x = &s->state->spec->objectives[s->x_obj];
+	const struct dp_objective *of_y = &s->state->spec->objectives[s->y_obj];
+
+	return (of_x->maximize ? x > of_x->anti_ideal : x < of_x->anti_ideal) &&
+	       (of_y->maximize ? y > of_y->anti_ideal : y < of_y->anti_ideal);
 }
 
 void fig_trim_front_tail(const struct study_data *s, struct fig_points *front)
@@ -236,22 +221,19 @@ void fig_trim_front_tail(const struct study_data *s, struct fig_points *front)
 		front->n = kept;
 }
 
-/* Epsilons are of the same kind at the same delta, where both are known. */
-static bool same_delta(const struct dp_accounting_spec *a, const struct dp_accounting_spec *b)
-{
-	double of_a = dp_accounting_delta(a), of_b = dp_accounting_delta(b);
-
-	return isnan(of_a) || isnan(of_b) || of_a == of_b;
-}
-
 bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b)
 {
+	double delta_a, delta_b;
+
 	if (strcmp(a->name, b->name) != 0 || a->maximize != b->maximize ||
 	    !a->privacy != !b->privacy)
 		return false;
-	if (a->privacy)
-		return same_delta(a->privacy, b->privacy);
-	return strcmp(a->metric, b->metric) == 0 && a->one_minus == b->one_minus;
+	if (!a->privacy)
+		return strcmp(a->metric, b->metric) == 0 && a->one_minus == b->one_minus;
+	/* epsilons are of the same kind at the same delta, where both are known */
+	delta_a = dp_accounting_delta(a->privacy);
+	delta_b = dp_accounting_delta(b->privacy);
+	return isnan(delta_a) || isnan(delta_b) || delta_a == delta_b;
 }
 
 bool fig_same_plane(const struct study_data *a, const struct study_data *b)
@@ -260,4 +242,56 @@ bool fig_same_plane(const struct study_data *a, const struct study_data *b)
 
 	return fig_same_objective(&sa->objectives[a->x_obj], &sb->objectives[b->x_obj]) &&
 	       fig_same_objective(&sa->objectives[a->y_obj], &sb->objectives[b->y_obj]);
+}
+
+/* ---- bands and rectangles ---- */
+
+struct fig_band fig_band_new(struct arena *mem, size_t room)
+{
+	return (struct fig_band){ .x = arena_alloc(mem, room, sizeof(double)),
+				  .mid = arena_alloc(mem, room, sizeof(double)),
+				  .from = arena_alloc(mem, room, sizeof(double)),
+				  .to = arena_alloc(mem, room, sizeof(double)) };
+}
+
+void fig_band_add(struct fig_band *b, double x, double mid, double from, double to)
+{
+	b->x[b->n] = x;
+	b->mid[b->n] = mid;
+	b->from[b->n] = from;
+	b->to[b->n++] = to;
+}
+
+static void reverse_doubles(double *v, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		double swap = v[i];
+
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = swap;
+	}
+}
+
+void fig_band_reverse(struct fig_band *b)
+{
+	reverse_doubles(b->x, b->n);
+	reverse_doubles(b->mid, b->n);
+	reverse_doubles(b->from, b->n);
+	reverse_doubles(b->to, b->n);
+}
+
+struct fig_rects fig_rects_new(struct arena *mem, size_t room)
+{
+	return (struct fig_rects){ .x0 = arena_alloc(mem, room, sizeof(double)),
+				   .x1 = arena_alloc(mem, room, sizeof(double)),
+				   .y0 = arena_alloc(mem, room, sizeof(double)),
+				   .y1 = arena_alloc(mem, room, sizeof(double)) };
+}
+
+void fig_rects_add(struct fig_rects *b, double x0, double x1, double y0, double y1)
+{
+	b->x0[b->n] = x0;
+	b->x1[b->n] = x1;
+	b->y0[b->n] = y0;
+	b->y1[b->n++] = y1;
 }

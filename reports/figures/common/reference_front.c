@@ -1,12 +1,9 @@
-/* reference_front.c - the true front under an empirical one, as far as another study, such as a
- * fine grid, knows it. */
+/* reference_front.c - the reference front under an empirical one, as far as another study, such as
+ * a fine grid, knows it. */
 #include "reports/figures/common/figure_data.h"
-
-#include "optimize/pareto/pareto.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 int report_check_reference_front(const struct report_data *r, struct dp_err *err)
 {
@@ -20,46 +17,21 @@ int report_check_reference_front(const struct report_data *r, struct dp_err *err
 			    "be the same");
 }
 
-/* The area of the plane that points dominate, up to the reference point of `s`. */
-static double compute_dominated_area(const struct study_data *s, const struct fig_points *p)
+struct fig_reference_front fig_reference_front_load(struct arena *mem, const struct report_data *r,
+						    double x_to, const struct fig_points *compared)
 {
-	const struct dp_objective *of_x = &s->state->spec->objectives[s->x_obj];
-	const struct dp_objective *of_y = &s->state->spec->objectives[s->y_obj];
-	double u = of_x->maximize ? -1 : 1, v = of_y->maximize ? -1 : 1, area;
-	const double ref[2] = { u * of_x->anti_ideal, v * of_y->anti_ideal };
-	double *rows = dp_malloc(2 * p->n * sizeof *rows + 1);
+	struct fig_reference_front t = { .study = r->reference, .covered_fraction = NAN };
 
-	for (size_t i = 0; i < p->n; i++) {
-		rows[2 * i] = u * p->x[i];
-		rows[2 * i + 1] = v * p->y[i];
-	}
-	area = dp_hypervolume(rows, p->n, 2, ref);
-	free(rows);
-	return area;
-}
-
-int fig_reference_front_load(const struct report_data *r, double x_to,
-			     struct fig_reference_front *out, struct dp_err *err)
-{
-	int code;
-
-	*out = (struct fig_reference_front){ .study = r->reference, .covered_fraction = NAN };
-	if (!r->reference)
-		return DP_OK;
-	code = fig_study_front(r->reference, &out->front, err);
-	if (code != DP_OK)
-		return code;
-	out->volume = compute_dominated_area(&r->studies[0], &out->front);
+	if (!t.study)
+		return t;
+	t.front = fig_study_front(mem, t.study);
+	if (compared)
+		t.covered_fraction = fig_dominated_area(&r->studies[0], compared) /
+				     fig_dominated_area(&r->studies[0], &t.front);
 	if (!isnan(x_to))
-		fig_trim_front_tail(&r->studies[0], &out->front);
-	return fig_staircase(r->reference, &out->front, x_to, NAN, &out->staircase, err);
-}
-
-void fig_reference_front_compare(struct fig_reference_front *t, const struct study_data *s,
-				 const struct fig_points *front)
-{
-	if (t->study)
-		t->covered_fraction = compute_dominated_area(s, front) / t->volume;
+		fig_trim_front_tail(&r->studies[0], &t.front);
+	t.staircase = fig_staircase(mem, t.study, &t.front, x_to, NAN);
+	return t;
 }
 
 void fig_reference_front_draw(struct plot_panel *a, const struct fig_reference_front *t)
@@ -87,10 +59,4 @@ void fig_reference_front_append(const struct fig_reference_front *t, struct dp_b
 				 ? ", more than all of it: the true front is measured, "
 				   "too, and the best of many noisy results is luck."
 				 : ".");
-}
-
-void fig_reference_front_free(struct fig_reference_front *t)
-{
-	fig_points_free(&t->front);
-	fig_points_free(&t->staircase);
 }

@@ -1,29 +1,34 @@
-/* slot_usage.c - attempts as stretches of time in slots, and what the slots' time went to. */
+/* slot_usage.c - time axes, attempts as stretches of time in slots, and what the slots' time went
+ * to. */
 #include "reports/figures/common/figure_data.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void fig_attempt_spans_free(struct fig_attempt_spans *s)
+struct fig_time_unit fig_choose_time_unit(double seconds)
 {
-	free(s->list);
-	*s = (struct fig_attempt_spans){ 0 };
+	if (seconds < 180)
+		return (struct fig_time_unit){ 1, "seconds" };
+	if (seconds < 3 * 3600)
+		return (struct fig_time_unit){ 60, "minutes" };
+	if (seconds < 3 * 86400)
+		return (struct fig_time_unit){ 3600, "hours" };
+	return (struct fig_time_unit){ 86400, "days" };
 }
 
-static enum fig_span_kind span_kind_of(const struct dp_attempt *a)
+void fig_set_time_axis(struct plot_panel *a, double length)
 {
-	switch (a->end_class) {
-	case DP_END_NONE:
-		return FIG_SPAN_RUNNING;
-	case DP_END_OK:
-		return FIG_SPAN_OK;
-	case DP_END_DIVERGED:
-		return FIG_SPAN_DIVERGED;
-	default:
-		return FIG_SPAN_FAILED;
-	}
+	struct fig_time_unit u = fig_choose_time_unit(length);
+	char label[80];
+
+	snprintf(label, sizeof label, "%s since the study was submitted", u.name);
+	panel_axis(a, PLOT_X, label, PLOT_LINEAR);
+	panel_limits(a, PLOT_X, 0, fmax(length, 1e-3) / u.seconds);
 }
+
+/* ---- attempts ---- */
 
 static double seconds_since_creation(int64_t created, int64_t us)
 {
@@ -34,7 +39,11 @@ static double seconds_since_creation(int64_t created, int64_t us)
 static struct fig_attempt_span span_of(const struct dp_study_state *st, const struct dp_trial *t,
 				       const struct dp_attempt *a)
 {
-	struct fig_attempt_span s = { .trial = t->number, .kind = span_kind_of(a) };
+	struct fig_attempt_span s = { .trial = t->number,
+				      .kind = a->end_class == DP_END_NONE       ? FIG_SPAN_RUNNING
+					      : a->end_class == DP_END_OK       ? FIG_SPAN_OK
+					      : a->end_class == DP_END_DIVERGED ? FIG_SPAN_DIVERGED
+										: FIG_SPAN_FAILED };
 
 	s.planned = seconds_since_creation(st->created_us, a->planned_us);
 	s.proposed = fmin(seconds_since_creation(st->created_us, t->proposed_us), s.planned);
@@ -139,28 +148,23 @@ static void find_slots(struct fig_attempt_spans *s, double *free_at)
 	}
 }
 
-int fig_collect_attempt_spans(const struct study_data *s, struct fig_attempt_spans *out,
-			      struct dp_err *err)
+int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
+			      struct fig_attempt_spans *out, struct dp_err *err)
 {
 	const struct dp_study_state *st = s->state;
-	double *free_at;
+	double *scratch;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < st->ntrials; i++)
 		n += st->trials[i]->nattempts;
-	/* Points are measured again when the search is long over, by trials that are not
-	 * shown here. */
+	if (n == 0)
+		return fig_nothing(err, "no attempt has been made");
+	/* points are re-evaluated when the search is long over, by trials that are not shown here */
 	*out = (struct fig_attempt_spans){
+		.list = arena_alloc(mem, n, sizeof *out->list),
 		.length = st->reevals.count ? 0
 					    : seconds_since_creation(st->created_us, st->updated_us)
 	};
-	out->list = dp_malloc(n * sizeof *out->list + 1);
-	free_at = dp_malloc(n * sizeof *free_at + 1);
-	if (!out->list || !free_at) {
-		free(free_at);
-		fig_attempt_spans_free(out);
-		return fig_nomem(err);
-	}
 	for (uint32_t i = 0; i < st->ntrials; i++) {
 		const struct dp_trial *t = st->trials[i];
 
@@ -170,66 +174,58 @@ int fig_collect_attempt_spans(const struct study_data *s, struct fig_attempt_spa
 	for (size_t i = 0; i < n; i++)
 		out->length = fmax(out->length, out->list[i].end);
 	qsort(out->list, n, sizeof *out->list, compare_span_plans);
-	find_request_times(st, out, free_at);
-	find_slots(out, free_at);
-	free(free_at);
+	scratch = arena_alloc(mem, n, sizeof *scratch);
+	find_request_times(st, out, scratch);
+	find_slots(out, scratch);
 	return DP_OK;
 }
 
 /* ---- use of time ---- */
 
-struct usage_bins {
-	size_t count;
-	double width;            /* of a bin */
-	double *seconds;         /* (bins x FIG_USE_COUNT) */
-	double *accounted_until; /* (slots): what is accounted for */
-};
-
-/* Accounts for the time of a slot up to `end`, if that is later than what is. */
-static void usage_bins_add(struct usage_bins *t, size_t slot, double end, enum fig_slot_use use)
+/* Adds the time [from, end) of a slot to the bins. */
+static void add_slot_time(double from, double end, size_t bins, double width, enum fig_slot_use use,
+			  double *seconds)
 {
-	double from = t->accounted_until[slot];
+	for (size_t bin = (size_t)(from / width); bin < bins && (double)bin * width < end; bin++) {
+		double lo = fmax(from, (double)bin * width);
+		/* the end of the last may be rounded down */
+		double hi = bin == bins - 1 ? end : fmin(end, (double)(bin + 1) * width);
 
-	if (!(end > from))
-		return;
-	t->accounted_until[slot] = end;
-	for (size_t bin = (size_t)(from / t->width); bin < t->count && (double)bin * t->width < end;
-	     bin++) {
-		double lo = fmax(from, (double)bin * t->width);
-		double hi = fmin(end, (double)(bin + 1) * t->width);
-
-		if (bin == t->count - 1) /* its end may be rounded down */
-			hi = end;
 		if (hi > lo)
-			t->seconds[bin * FIG_USE_COUNT + use] += hi - lo;
+			seconds[bin * FIG_USE_COUNT + use] += hi - lo;
 	}
 }
 
-int fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins, double *seconds,
-			   struct dp_err *err)
+void fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins, double *seconds)
 {
-	struct usage_bins t = { .count = bins,
-				.width = s->length / (double)bins,
-				.seconds = seconds,
-				.accounted_until =
-					dp_calloc(s->slots + 1, sizeof *t.accounted_until) };
+	double width = s->length / (double)bins;
+	double *accounted_until = dp_calloc(s->slots, sizeof *accounted_until);
 
-	if (!t.accounted_until)
-		return fig_nomem(err);
-	for (size_t i = 0; i < bins * FIG_USE_COUNT; i++)
-		seconds[i] = 0;
+	memset(seconds, 0, bins * FIG_USE_COUNT * sizeof *seconds);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct fig_attempt_span *span = &s->list[i];
+		const struct {
+			double end;
+			enum fig_slot_use use;
+		} phases[] = {
+			{ span->requested, FIG_USE_WAITING },
+			{ span->proposed, FIG_USE_PROPOSING },
+			{ span->planned, FIG_USE_WAITING },
+			{ span->start, FIG_USE_STARTING },
+			{ span->end, span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED
+								   : FIG_USE_TRAINING },
+		};
 
-		usage_bins_add(&t, span->slot, span->requested, FIG_USE_WAITING);
-		usage_bins_add(&t, span->slot, span->proposed, FIG_USE_PROPOSING);
-		usage_bins_add(&t, span->slot, span->planned, FIG_USE_WAITING);
-		usage_bins_add(&t, span->slot, span->start, FIG_USE_STARTING);
-		usage_bins_add(&t, span->slot, span->end,
-			       span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED : FIG_USE_TRAINING);
+		for (size_t k = 0; k < DP_COUNT(phases); k++) {
+			double *until = &accounted_until[span->slot];
+
+			if (!(phases[k].end > *until))
+				continue;
+			add_slot_time(*until, phases[k].end, bins, width, phases[k].use, seconds);
+			*until = phases[k].end;
+		}
 	}
 	for (size_t i = 0; i < s->slots; i++)
-		usage_bins_add(&t, i, s->length, FIG_USE_WAITING);
-	free(t.accounted_until);
-	return DP_OK;
+		add_slot_time(accounted_until[i], s->length, bins, width, FIG_USE_WAITING, seconds);
+	free(accounted_until);
 }

@@ -26,19 +26,11 @@ static double interpolate_range(double lo, double hi, bool log_scale, double t)
 	return log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
 }
 
-static bool space_cells_alloc(struct space_cells *c, size_t param, size_t n)
+static struct space_cells space_cells_new(struct arena *mem, size_t param, size_t room)
 {
-	*c = (struct space_cells){ .param = param };
-	c->centre = dp_malloc(n * sizeof *c->centre + 1);
-	c->edge = dp_malloc((n + 1) * sizeof *c->edge);
-	return c->centre && c->edge;
-}
-
-void space_cells_free(struct space_cells *c)
-{
-	free(c->centre);
-	free(c->edge);
-	*c = (struct space_cells){ 0 };
+	return (struct space_cells){ .param = param,
+				     .centre = arena_alloc(mem, room, sizeof(double)),
+				     .edge = arena_alloc(mem, room + 1, sizeof(double)) };
 }
 
 /* Half-way between two centres, or as far beyond an end as the next edge is on its
@@ -66,12 +58,13 @@ static void finish_cells(struct space_cells *c, size_t n, bool log_scale)
 		c->edge[i] = edge_between(c->centre, c->n, i, log_scale);
 }
 
-int space_split_range(const struct dp_study *s, size_t param, size_t most, struct space_cells *out,
-		      struct dp_err *err)
+struct space_cells space_split_range(struct arena *mem, const struct dp_study *s, size_t param,
+				     size_t most)
 {
 	const struct dp_param *p = &s->params[param];
 	bool named = p->kind == DP_PARAM_CATEGORICAL, whole = p->kind != DP_PARAM_FLOAT;
 	double lo = whole ? ceil(p->lo) : p->lo, hi = whole ? floor(p->hi) : p->hi;
+	struct space_cells out;
 
 	if (named) {
 		most = json_array_size(p->values);
@@ -80,36 +73,31 @@ int space_split_range(const struct dp_study *s, size_t param, size_t most, struc
 	} else if (whole && hi - lo + 1 < (double)most && !p->log_scale) {
 		most = (size_t)(hi - lo) + 1;
 	}
-	if (!space_cells_alloc(out, param, most)) {
-		space_cells_free(out);
-		return fig_nomem(err);
-	}
+	out = space_cells_new(mem, param, most);
 	/* the ends of the range are centres: optima like to lie there */
 	for (size_t i = 0; i < most; i++) {
 		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
 		double v = fmin(fmax(interpolate_range(lo, hi, p->log_scale && !named, t), lo), hi);
 
-		out->centre[i] = whole ? rint(v) : v;
+		out.centre[i] = whole ? rint(v) : v;
 	}
-	finish_cells(out, most, p->log_scale && !named);
-	return DP_OK;
+	finish_cells(&out, most, p->log_scale && !named);
+	return out;
 }
 
-int space_split_around_values(const struct dp_study *s, size_t param, const double *values,
-			      size_t n, struct space_cells *out, struct dp_err *err)
+struct space_cells space_split_around_values(struct arena *mem, const struct dp_study *s,
+					     size_t param, const double *values, size_t n)
 {
-	const struct dp_param *p = &s->params[param];
+	struct space_cells out;
 
-	if (p->kind == DP_PARAM_CATEGORICAL)
-		return space_split_range(s, param, n, out, err);
-	if (!space_cells_alloc(out, param, n)) {
-		space_cells_free(out);
-		return fig_nomem(err);
-	}
-	memcpy(out->centre, values, n * sizeof *values);
-	qsort(out->centre, n, sizeof *values, fig_compare_doubles);
-	finish_cells(out, n, p->log_scale);
-	return DP_OK;
+	if (s->params[param].kind == DP_PARAM_CATEGORICAL)
+		return space_split_range(mem, s, param, n);
+	out = space_cells_new(mem, param, n);
+	if (n)
+		memcpy(out.centre, values, n * sizeof *values);
+	qsort(out.centre, n, sizeof *values, fig_compare_doubles);
+	finish_cells(&out, n, s->params[param].log_scale);
+	return out;
 }
 
 /* The cell whose centre is v; n: none. */
@@ -132,37 +120,31 @@ size_t space_choose_resolution(const struct study_data *s, size_t panels)
 	return (size_t)fmin(fmax(sqrt(work / (n * n)), SLICE_SIDE_MIN), SLICE_SIDE_MAX);
 }
 
+
 size_t space_count_cells(const struct space_slice *c)
 {
 	return c->x.n * (c->y.n ? c->y.n : 1);
 }
 
-void space_slice_free(struct space_slice *c)
-{
-	space_cells_free(&c->x);
-	space_cells_free(&c->y);
-}
-
-int space_slice_over(const struct study_data *s, const struct space_anchor *through, size_t x,
-		     size_t y, size_t most, struct space_slice *out, struct dp_err *err)
+struct space_slice space_slice_over(struct arena *mem, const struct study_data *s,
+				    const struct space_anchor *through, size_t x, size_t y,
+				    size_t most)
 {
 	size_t param[DP_PARAMS_MAX];
 	const size_t both[] = { x, y };
-	struct space_cells *cells[] = { &out->x, &out->y };
-	int code = DP_OK;
+	struct space_slice out = { .s = s,
+				   .anchor = *through,
+				   .nfree = space_searched_params(s->state->spec, param) };
+	struct space_cells *cells[] = { &out.x, &out.y };
 
-	*out = (struct space_slice){ .s = s, .anchor = *through };
-	out->nfree = space_searched_params(s->state->spec, param);
-	for (size_t k = 0; code == DP_OK && k < DP_COUNT(both); k++) {
+	for (size_t k = 0; k < DP_COUNT(both); k++) {
 		const struct dp_param *p = &s->state->spec->params[both[k]];
 		bool few = p->kind == DP_PARAM_INT && p->hi - p->lo < INTEGER_CELLS_MAX;
 
-		code = space_split_range(s->state->spec, both[k], few ? INTEGER_CELLS_MAX : most,
-					 cells[k], err);
+		*cells[k] = space_split_range(mem, s->state->spec, both[k],
+					      few ? INTEGER_CELLS_MAX : most);
 	}
-	if (code != DP_OK)
-		space_slice_free(out);
-	return code;
+	return out;
 }
 
 /* Do these parameters lie in the plane? Calibrated ones follow from the others. */
@@ -177,16 +159,16 @@ static bool in_slice(const struct space_slice *c, const double *x)
 	return true;
 }
 
-/* Every trial, whatever became of it, and the waypoints among the results. NULL without
- * memory. */
+/* Every trial, whatever became of it, and the checkpoints among the results; for the caller to
+ * free. */
 static struct dp_result_id *list_evaluated_points(const struct study_data *s, size_t *n)
 {
-	struct dp_result_id *all = dp_malloc((s->npoints + s->state->ntrials) * sizeof *all + 1);
+	struct dp_result_id *all = dp_calloc(s->npoints + s->state->ntrials, sizeof *all);
 
 	*n = 0;
-	for (uint32_t i = 0; all && i < s->state->ntrials; i++)
+	for (uint32_t i = 0; i < s->state->ntrials; i++)
 		all[(*n)++] = (struct dp_result_id){ i, DP_CHECKPOINT_FINAL };
-	for (size_t i = 0; all && i < s->npoints; i++)
+	for (size_t i = 0; i < s->npoints; i++)
 		if (s->points[i].checkpoint != DP_CHECKPOINT_FINAL)
 			all[(*n)++] = s->points[i];
 	return all;
@@ -207,99 +189,75 @@ static size_t point_cell(const struct space_slice *c, struct dp_result_id p)
 	return y * c->x.n + x;
 }
 
-int space_mark_evaluated_cells(const struct space_slice *c, bool *taken, size_t *n,
-			       struct dp_err *err)
+size_t space_mark_evaluated_cells(const struct space_slice *c, bool *taken)
 {
-	size_t visited;
+	size_t visited, n = 0;
 	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
 
-	*n = 0;
-	if (!all)
-		return fig_nomem(err);
 	memset(taken, 0, space_count_cells(c) * sizeof *taken);
 	for (size_t i = 0; i < visited; i++) {
 		size_t at = point_cell(c, all[i]);
 
 		if (at == space_count_cells(c))
 			continue;
-		*n += !taken[at];
+		n += !taken[at];
 		taken[at] = true;
 	}
 	free(all);
-	return DP_OK;
+	return n;
 }
 
 /* Cells around the values that were visited in the plane; n: how many points. */
-static int split_around_evaluated(const struct space_slice *c, size_t param, size_t *n,
-				  struct space_cells *out, struct dp_err *err)
+static struct space_cells split_around_evaluated(struct arena *mem, const struct space_slice *c,
+						 size_t param, size_t *n)
 {
 	size_t visited;
 	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
-	double *values = dp_malloc(visited * sizeof *values + 1);
-	int code = all && values ? DP_OK : fig_nomem(err);
+	double *values = arena_alloc(mem, visited, sizeof *values);
 
 	*n = 0;
-	for (size_t i = 0; code == DP_OK && i < visited; i++) {
+	for (size_t i = 0; i < visited; i++) {
 		double x[DP_PARAMS_MAX];
 
 		dp_result_get_params(c->s->state, all[i], x);
 		if (in_slice(c, x))
 			values[(*n)++] = x[param];
 	}
-	if (code == DP_OK)
-		code = space_split_around_values(c->s->state->spec, param, values, *n, out, err);
 	free(all);
-	free(values);
-	return code;
+	return space_split_around_values(mem, c->s->state->spec, param, values, *n);
 }
 
-/* Replaces the cells by those of the mean_values points if these look like a grid. */
-static int try_grid(struct space_slice *c, struct dp_err *err)
+/* Replaces the cells by those of the evaluated points if these look like a grid. */
+static void try_grid(struct arena *mem, struct space_slice *c)
 {
-	struct space_slice g = { .s = c->s, .anchor = c->anchor, .nfree = c->nfree };
-	bool *seen = NULL;
-	size_t n = 0, taken = 0;
-	int code = split_around_evaluated(c, c->x.param, &n, &g.x, err);
+	struct space_slice g = *c;
+	size_t n, cells;
 
-	if (code == DP_OK)
-		code = split_around_evaluated(c, c->y.param, &n, &g.y, err);
-	if (code == DP_OK && g.x.n > 1 && g.y.n > 1 && space_count_cells(&g) <= 2 * n) {
-		seen = dp_malloc(space_count_cells(&g) * sizeof *seen);
-		code = seen ? space_mark_evaluated_cells(&g, seen, &taken, err) : fig_nomem(err);
-		g.is_grid = code == DP_OK && 2 * taken >= space_count_cells(&g);
-	}
-	if (g.is_grid) {
-		space_slice_free(c);
+	g.x = split_around_evaluated(mem, c, c->x.param, &n);
+	g.y = split_around_evaluated(mem, c, c->y.param, &n);
+	cells = space_count_cells(&g);
+	if (g.x.n < 2 || g.y.n < 2 || cells > 2 * n)
+		return;
+	g.is_grid = 2 * space_mark_evaluated_cells(&g, arena_alloc(mem, cells, sizeof(bool))) >=
+		    cells;
+	if (g.is_grid)
 		*c = g;
-	} else {
-		space_slice_free(&g);
-	}
-	free(seen);
-	return code;
 }
 
-int space_slice(const struct study_data *s, bool grid, struct space_slice *out, struct dp_err *err)
+struct space_slice space_slice(struct arena *mem, const struct study_data *s, bool grid)
 {
-	size_t param[2], n, all;
-	struct space_anchor through;
-	int code = space_find_anchor(s, &through, err);
+	size_t param[2], all, n = space_top_params(s, DP_COUNT(param), param, &all);
+	struct space_anchor through = space_find_anchor(s);
+	struct space_slice out = { .s = s, .anchor = through, .nfree = 1 };
 
-	*out = (struct space_slice){ .s = s };
-	if (code != DP_OK)
-		return code;
-	out->anchor = through;
-	n = space_top_params(s, DP_COUNT(param), param, &all);
 	if (n == 1) {
-		out->nfree = 1;
-		return space_split_range(s->state->spec, param[0], SLICE_LINE_MAX, &out->x, err);
+		out.x = space_split_range(mem, s->state->spec, param[0], SLICE_LINE_MAX);
+		return out;
 	}
-	code = space_slice_over(s, &through, param[0], param[1], space_choose_resolution(s, 1), out,
-				err);
-	if (code == DP_OK && grid)
-		code = try_grid(out, err);
-	if (code != DP_OK)
-		space_slice_free(out);
-	return code;
+	out = space_slice_over(mem, s, &through, param[0], param[1], space_choose_resolution(s, 1));
+	if (grid)
+		try_grid(mem, &out);
+	return out;
 }
 
 /* ---- values ---- */
@@ -317,36 +275,30 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 {
 	if (c->is_grid)
 		return SPACE_EVALUATED;
-	if (space_is_accountant_slow(c->s, objective))
-		return study_data_trusts_surrogate(c->s, objective) ? SPACE_PREDICTED
-								    : SPACE_NEAREST;
-	if (c->s->state->spec->objectives[objective].privacy)
+	if (c->s->state->spec->objectives[objective].privacy &&
+	    !space_is_accountant_slow(c->s, objective))
 		return SPACE_COMPUTED;
 	return study_data_trusts_surrogate(c->s, objective) ? SPACE_PREDICTED : SPACE_NEAREST;
 }
 
 /* Means of the evaluations in each cell of a grid. */
-static int mean_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
+static void fill_mean_values(const struct space_slice *c, size_t objective, double *z)
 {
-	size_t *count = dp_calloc(space_count_cells(c), sizeof *count);
+	size_t n = space_count_cells(c), *count = dp_calloc(n, sizeof *count);
 
-	if (!count)
-		return fig_nomem(err);
-	memset(z, 0, space_count_cells(c) * sizeof *z);
 	for (size_t i = 0; i < c->s->npoints; i++) {
 		struct dp_result_id p = c->s->points[i];
 		double value = dp_result_get_objectives(c->s->state, p)[objective];
-		size_t at = isfinite(value) ? point_cell(c, p) : space_count_cells(c);
+		size_t at = isfinite(value) ? point_cell(c, p) : n;
 
-		if (at == space_count_cells(c))
+		if (at == n)
 			continue;
 		z[at] += value;
 		count[at]++;
 	}
-	for (size_t i = 0; i < space_count_cells(c); i++)
+	for (size_t i = 0; i < n; i++)
 		z[i] = count[i] ? z[i] / (double)count[i] : NAN;
 	free(count);
-	return DP_OK;
 }
 
 static void fill_accountant_values(const struct space_slice *c, size_t objective, double *z)
@@ -363,8 +315,7 @@ static void fill_accountant_values(const struct space_slice *c, size_t objective
 	}
 }
 
-/* A value's position_in_range in 0..1 of the parameter's range; categories are 1
- * distance_between. */
+/* A value's place in 0..1 of the parameter's range; categories are 1 apart. */
 static double position_in_range(const struct dp_param *p, double v)
 {
 	if (p->kind == DP_PARAM_CATEGORICAL)
@@ -376,27 +327,22 @@ static double position_in_range(const struct dp_param *p, double v)
 
 static double distance_between(const struct dp_param *p, double a, double b)
 {
-	if (p->kind == DP_PARAM_CATEGORICAL)
-		return a != b;
-	return a - b;
+	return p->kind == DP_PARAM_CATEGORICAL ? a != b : a - b;
 }
 
-static int nearest_values(const struct space_slice *c, size_t objective, double *z,
-			  struct dp_err *err)
+static void fill_nearest_values(struct arena *mem, const struct space_slice *c, size_t objective,
+				double *z)
 {
 	const struct dp_study_state *st = c->s->state;
-	const struct dp_param *px = &st->spec->params[c->x.param];
-	const struct dp_param *py = &st->spec->params[c->y.n ? c->y.param : c->x.param];
-	struct fig_points at = { 0 };
-	int code = space_collect_points(
-		c->s, NULL, (struct space_coordinate){ false, c->x.param },
-		(struct space_coordinate){ false, c->y.n ? c->y.param : c->x.param }, &at, err);
+	size_t x_param = c->x.param, y_param = c->y.n ? c->y.param : c->x.param;
+	const struct dp_param *px = &st->spec->params[x_param], *py = &st->spec->params[y_param];
+	struct fig_points at = space_collect_points(mem, c->s, NULL, x_param, y_param);
 
 	for (size_t i = 0; i < at.n; i++) {
 		at.x[i] = position_in_range(px, at.x[i]);
 		at.y[i] = position_in_range(py, at.y[i]);
 	}
-	for (size_t i = 0; code == DP_OK && i < space_count_cells(c); i++) {
+	for (size_t i = 0; i < space_count_cells(c); i++) {
 		double x = position_in_range(px, c->x.centre[i % c->x.n]), least = INFINITY;
 		double y = c->y.n ? position_in_range(py, c->y.centre[i / c->x.n]) : x;
 
@@ -411,31 +357,33 @@ static int nearest_values(const struct space_slice *c, size_t objective, double 
 			}
 		}
 	}
-	fig_points_free(&at);
-	return code;
 }
 
-int space_values(const struct space_slice *c, size_t objective, double *z, struct dp_err *err)
+int space_values(struct arena *mem, struct space_slice *c, size_t objective, double **z,
+		 struct dp_err *err)
 {
-	struct space_prediction p;
-	int code = DP_OK;
+	size_t n = space_count_cells(c), nobjectives = c->s->state->spec->nobjectives;
+	int code;
 
+	*z = arena_alloc(mem, n, sizeof **z);
 	switch (space_source(c, objective)) {
 	case SPACE_EVALUATED:
-		return mean_values(c, objective, z, err);
+		fill_mean_values(c, objective, *z);
+		break;
 	case SPACE_COMPUTED:
-		fill_accountant_values(c, objective, z);
+		fill_accountant_values(c, objective, *z);
 		break;
 	case SPACE_NEAREST:
-		return nearest_values(c, objective, z, err);
+		fill_nearest_values(mem, c, objective, *z);
+		break;
 	case SPACE_PREDICTED:
-		code = space_predict(c, &p, err);
-		if (code == DP_OK)
-			space_predicted_objective(c, &p, objective, z);
-		space_prediction_free(&p);
+		if ((code = space_predict(mem, c, err)) != DP_OK)
+			return code;
+		for (size_t i = 0; i < n; i++)
+			(*z)[i] = c->predictions[i * nobjectives + objective].value;
 		break;
 	}
-	return code;
+	return DP_OK;
 }
 
 static bool is_unknown(const struct surrogate_fit *fit, const struct dp_objective *o, double doubt,
@@ -451,13 +399,12 @@ static bool is_unknown(const struct surrogate_fit *fit, const struct dp_objectiv
 	       (all > 0 && width > max_unknown_fraction * all);
 }
 
-/* Takes away what a model says of cells that it knows too little of, and what such a cell
- * would promise: it is only that it could be anything. */
-static void blank_unknown(const struct space_slice *c, struct space_prediction *p)
+/* Removes what a model says of cells that it knows too little of, and their acquisition: it says
+ * only that such a cell could be anything. */
+static void blank_unknown(struct space_slice *c)
 {
 	size_t nobjectives = c->s->state->spec->nobjectives;
 
-	p->n_blank = 0;
 	for (size_t k = 0; k < nobjectives; k++) {
 		struct dp_surrogate_info info;
 
@@ -465,54 +412,37 @@ static void blank_unknown(const struct space_slice *c, struct space_prediction *
 		    dp_surrogate_get_info(c->s->surrogates, k, &info) != DP_OK)
 			continue;
 		for (size_t i = 0; i < space_count_cells(c); i++) {
-			struct dp_prediction *y = &p->y[i * nobjectives + k];
+			struct dp_prediction *y = &c->predictions[i * nobjectives + k];
 
 			if (!is_unknown(&c->s->fit[k], &c->s->state->spec->objectives[k],
 					info.prior_sd, y))
 				continue;
-			p->n_blank += !isnan(p->acquisition[i]);
-			p->acquisition[i] = y->value = y->lo = y->hi = NAN;
+			c->n_blank += !isnan(c->acquisition[i]);
+			c->acquisition[i] = y->value = y->lo = y->hi = NAN;
 		}
 	}
 }
 
-int space_predict(const struct space_slice *c, struct space_prediction *out, struct dp_err *err)
+int space_predict(struct arena *mem, struct space_slice *c, struct dp_err *err)
 {
 	const struct dp_study *spec = c->s->state->spec;
-	size_t m = space_count_cells(c);
-	double *x = dp_malloc(m * spec->nparams * sizeof *x);
+	size_t n = space_count_cells(c);
+	double *x;
 	int code;
 
-	out->y = dp_malloc(m * spec->nobjectives * sizeof *out->y);
-	out->acquisition = dp_malloc(m * sizeof *out->acquisition);
-	code = x && out->y && out->acquisition ? DP_OK : fig_nomem(err);
-	for (size_t i = 0; code == DP_OK && i < m; i++)
+	if (c->predictions)
+		return DP_OK;
+	x = dp_calloc(n * spec->nparams, sizeof *x);
+	c->predictions = arena_alloc(mem, n * spec->nobjectives, sizeof *c->predictions);
+	c->acquisition = arena_alloc(mem, n, sizeof *c->acquisition);
+	for (size_t i = 0; i < n; i++)
 		cell_point(c, i, x + i * spec->nparams);
-	if (code == DP_OK)
-		code = dp_surrogate_predict(c->s->surrogates, x, m, out->y, NULL, out->acquisition,
-					    err);
+	code = dp_surrogate_predict(c->s->surrogates, x, n, c->predictions, NULL, c->acquisition,
+				    err);
 	free(x);
 	if (code == DP_OK)
-		blank_unknown(c, out);
-	else
-		space_prediction_free(out);
+		blank_unknown(c);
 	return code;
-}
-
-void space_predicted_objective(const struct space_slice *c, const struct space_prediction *p,
-			       size_t objective, double *z)
-{
-	size_t nobjectives = c->s->state->spec->nobjectives;
-
-	for (size_t i = 0; i < space_count_cells(c); i++)
-		z[i] = p->y[i * nobjectives + objective].value;
-}
-
-void space_prediction_free(struct space_prediction *p)
-{
-	free(p->y);
-	free(p->acquisition);
-	*p = (struct space_prediction){ 0 };
 }
 
 /* ---- drawing ---- */
@@ -545,6 +475,16 @@ void space_heat(struct plot_panel *a, const struct space_slice *c, const double 
 		   space_heat_scale(o, z, space_count_cells(c)), label);
 	panel_limits(a, PLOT_X, c->x.edge[0], c->x.edge[c->x.n]);
 	panel_limits(a, PLOT_Y, c->y.edge[0], c->y.edge[c->y.n]);
+}
+
+void space_objective_heat(struct plot_panel *a, const struct space_slice *c, size_t objective,
+			  const double *z)
+{
+	struct dp_buf label = DP_BUF_INIT;
+
+	fig_label(c->s, objective, &label);
+	space_heat(a, c, z, &c->s->state->spec->objectives[objective], dp_buf_text(&label));
+	dp_buf_free(&label);
 }
 
 void space_draw_anchor(struct plot_panel *a, const struct space_slice *c)

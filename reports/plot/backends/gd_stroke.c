@@ -149,10 +149,6 @@ static void stroke_dashed(struct canvas *c, const struct point *p, size_t n, con
 	w.period = pen_dash_period(pen, &w.on);
 	w.pattern_offset = fmod(phase, w.period);
 	w.dash = dp_malloc((n + 2) * sizeof *w.dash);
-	if (!w.dash) {
-		c->failed = true;
-		return;
-	}
 	if (w.pattern_offset < w.on)
 		w.dash[w.n++] = p[0];
 	for (size_t i = 1; i < n; i++)

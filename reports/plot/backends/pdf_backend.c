@@ -30,12 +30,10 @@ static cairo_status_t pdf_write(void *to, const unsigned char *data, unsigned n)
 	return CAIRO_STATUS_SUCCESS;
 }
 
-static int pdf_open(struct canvas *c, struct dp_err *err)
+static void pdf_open(struct canvas *c)
 {
 	struct pdf_surface *p = c->backend_data = dp_calloc(1, sizeof *p);
 
-	if (!p)
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a PDF");
 	p->surface = cairo_pdf_surface_create_for_stream(
 		pdf_write, &p->bytes, c->width * points_per_pixel, c->height * points_per_pixel);
 	/* what is no date makes cairo leave it out, so that the same figure gives the
@@ -48,7 +46,6 @@ static int pdf_open(struct canvas *c, struct dp_err *err)
 	cairo_scale(p->cr, points_per_pixel, points_per_pixel);
 	cairo_set_line_join(p->cr, CAIRO_LINE_JOIN_ROUND);
 	cairo_save(p->cr);
-	return DP_OK;
 }
 
 static void pdf_close(struct canvas *c)
@@ -256,12 +253,8 @@ static void pdf_image(cairo_t *cr, const struct heat_image *image)
 
 static void pdf_cells(struct canvas *c, const struct heat_cells *cells)
 {
-	struct heat_image image;
+	struct heat_image image = heat_cells_to_image(cells);
 
-	if (!heat_cells_to_image(cells, &image)) {
-		c->failed = true;
-		return;
-	}
 	pdf_image(pdf_get_cairo(c), &image);
 	free(image.colour);
 }

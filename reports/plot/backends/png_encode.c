@@ -5,7 +5,6 @@
 #include "reports/plot/plot_internal.h"
 
 #include <png.h>
-#include <setjmp.h>
 #include <stdlib.h>
 
 static void write_bytes(png_structp png, png_bytep data, size_t n)
@@ -27,16 +26,32 @@ static void ignore_png_warning(png_structp png, png_const_charp message)
 	(void)message;
 }
 
+/* What libpng can refuse here is for want of memory. */
 static void png_give_up(png_structp png, png_const_charp message)
 {
+	(void)png;
 	(void)message;
-	png_longjmp(png, 1);
+	dp_out_of_memory();
 }
 
-static void write_picture(png_structp png, png_infop info, const gdImagePtr im, double zoom,
-			  unsigned char *row)
+static png_structp png_start(struct dp_buf *out, png_infop *info)
+{
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_give_up,
+						  ignore_png_warning);
+
+	*info = png ? png_create_info_struct(png) : NULL;
+	if (!*info)
+		dp_out_of_memory();
+	png_set_write_fn(png, out, write_bytes, no_flush);
+	return png;
+}
+
+void png_encode_image(const gdImagePtr im, double zoom, struct dp_buf *out)
 {
 	const png_uint_32 per_metre = (png_uint_32)(96 * zoom / 0.0254 + 0.5);
+	unsigned char *row = dp_calloc((size_t)im->sx, 3);
+	png_infop info;
+	png_structp png = png_start(out, &info);
 
 	png_set_IHDR(png, info, (png_uint_32)im->sx, (png_uint_32)im->sy, 8, PNG_COLOR_TYPE_RGB,
 		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -55,18 +70,16 @@ static void write_picture(png_structp png, png_infop info, const gdImagePtr im, 
 		png_write_row(png, row);
 	}
 	png_write_end(png, info);
+	png_destroy_write_struct(&png, &info);
+	free(row);
 }
 
-/* One or the other of `im` and `cells`. */
-struct png_source {
-	const gdImagePtr im;
-	double zoom;
-	const struct heat_image *cells;
-};
-
-static void write_cells(png_structp png, png_infop info, const struct heat_image *cells,
-			unsigned char *row)
+void png_encode_cells(const struct heat_image *cells, struct dp_buf *out)
 {
+	unsigned char *row = dp_calloc(cells->width, 4);
+	png_infop info;
+	png_structp png = png_start(out, &info);
+
 	png_set_IHDR(png, info, (png_uint_32)cells->width, (png_uint_32)cells->height, 8,
 		     PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
 		     PNG_FILTER_TYPE_DEFAULT);
@@ -85,43 +98,6 @@ static void write_cells(png_structp png, png_infop info, const struct heat_image
 		png_write_row(png, row);
 	}
 	png_write_end(png, info);
-}
-
-static int write_png(const struct png_source *s, size_t row_bytes, struct dp_buf *out,
-		     struct dp_err *err)
-{
-	unsigned char *row = dp_malloc(row_bytes);
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_give_up,
-						  ignore_png_warning);
-	png_infop info = png ? png_create_info_struct(png) : NULL;
-	int code = 0;
-
-	if (!row || !info)
-		code = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
-	else if (setjmp(png_jmpbuf(png)))
-		code = dp_fail(err, DP_E_NOMEM, "out of memory for a PNG");
-	else {
-		png_set_write_fn(png, out, write_bytes, no_flush);
-		if (s->cells)
-			write_cells(png, info, s->cells, row);
-		else
-			write_picture(png, info, s->im, s->zoom, row);
-	}
 	png_destroy_write_struct(&png, &info);
 	free(row);
-	return code;
-}
-
-int png_encode_image(const gdImagePtr im, double zoom, struct dp_buf *out, struct dp_err *err)
-{
-	struct png_source s = { .im = im, .zoom = zoom };
-
-	return write_png(&s, 3 * (size_t)im->sx, out, err);
-}
-
-int png_encode_cells(const struct heat_image *cells, struct dp_buf *out, struct dp_err *err)
-{
-	struct png_source s = { .cells = cells };
-
-	return write_png(&s, 4 * cells->width, out, err);
 }

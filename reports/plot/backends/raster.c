@@ -23,7 +23,7 @@ struct crossing {
 	int next;        /* in the same sub-row */
 };
 
-bool raster_open(struct raster *r, int width, int height, double zoom)
+void raster_open(struct raster *r, int width, int height, double zoom)
 {
 	*r = (struct raster){
 		.width = width, .height = height, .zoom = zoom, .x1 = width, .y1 = height
@@ -32,13 +32,8 @@ bool raster_open(struct raster *r, int width, int height, double zoom)
 	r->partial_cover = dp_calloc((size_t)width + 2, sizeof *r->partial_cover);
 	r->cover_step = dp_calloc((size_t)width + 2, sizeof *r->cover_step);
 	r->touched_blocks = dp_calloc((size_t)width / ROW_BLOCK_PIXELS + 2, 1);
-	if (!r->subrow_heads || !r->partial_cover || !r->cover_step || !r->touched_blocks) {
-		raster_close(r);
-		return false;
-	}
 	memset(r->subrow_heads, 0xff, (size_t)height * SUBROWS * sizeof *r->subrow_heads);
 	r->first = height * SUBROWS;
-	return true;
 }
 
 void raster_close(struct raster *r)
@@ -50,18 +45,6 @@ void raster_close(struct raster *r)
 	free(r->cover_step);
 	free(r->touched_blocks);
 	*r = (struct raster){ 0 };
-}
-
-static bool raster_grow(struct raster *r, struct crossing **a, size_t *cap, size_t need)
-{
-	struct crossing *p = grow_array(*a, cap, need, sizeof *p);
-
-	if (!p) {
-		r->failed = true;
-		return false;
-	}
-	*a = p;
-	return true;
 }
 
 /* The sub-row whose middle is the first at or below y, within the clip. */
@@ -86,8 +69,10 @@ static void raster_edge(struct raster *r, struct point a, struct point b, int tu
 	}
 	from = raster_subrow_at(r, a.y);
 	to = raster_subrow_at(r, b.y);
-	if (from >= to || !raster_grow(r, &r->crossings, &r->cap, r->n + (size_t)(to - from)))
+	if (from >= to)
 		return;
+	r->crossings = grow_array(r->crossings, &r->cap, r->n + (size_t)(to - from),
+				  sizeof *r->crossings);
 	slope = (b.x - a.x) / (b.y - a.y);
 	if (from < r->first)
 		r->first = from;
@@ -150,8 +135,7 @@ static size_t raster_sort_subrow(struct raster *r, int k)
 
 	r->subrow_heads[k] = -1;
 	for (int i = head; i >= 0; i = r->crossings[i].next) {
-		if (!raster_grow(r, &r->sorted, &r->sorted_cap, n + 1))
-			return 0;
+		r->sorted = grow_array(r->sorted, &r->sorted_cap, n + 1, sizeof *r->sorted);
 		r->sorted[n++] = r->crossings[i];
 	}
 	if (n > INSERTION_SORT_MAX) {

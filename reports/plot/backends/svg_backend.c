@@ -39,14 +39,11 @@ static struct svg_surface *svg_get_surface(const struct canvas *c)
 	return c->backend_data;
 }
 
-static int svg_open(struct canvas *c, struct dp_err *err)
+static void svg_open(struct canvas *c)
 {
 	struct svg_surface *s = c->backend_data = dp_calloc(1, sizeof *s);
 
-	if (!s)
-		return dp_fail(err, DP_E_NOMEM, "out of memory for a picture");
 	s->clip = s->open_clip = NO_CLIP;
-	return DP_OK;
 }
 
 static void svg_close(struct canvas *c)
@@ -127,18 +124,12 @@ static void svg_open_group(struct canvas *c)
 static int svg_define_clip(struct canvas *c, struct rect r)
 {
 	struct svg_surface *s = svg_get_surface(c);
-	struct rect *more;
 
 	for (size_t i = 0; i < s->nclips; i++)
 		if (s->clips[i].x0 == r.x0 && s->clips[i].y0 == r.y0 && s->clips[i].x1 == r.x1 &&
 		    s->clips[i].y1 == r.y1)
 			return (int)i;
-	more = grow_array(s->clips, &s->clips_cap, s->nclips + 1, sizeof *more);
-	if (!more) {
-		c->failed = true;
-		return NO_CLIP;
-	}
-	s->clips = more;
+	s->clips = grow_array(s->clips, &s->clips_cap, s->nclips + 1, sizeof *s->clips);
 	s->clips[s->nclips] = r;
 	dp_buf_puts(&s->defs, "<clipPath id=\"");
 	svg_id(c, &s->defs, 'c', s->nclips);
@@ -319,18 +310,12 @@ static bool svg_is_same_marker(const struct plot_style *a, const struct plot_sty
 static size_t svg_define_marker(struct canvas *c, const struct plot_style *style)
 {
 	struct svg_surface *s = svg_get_surface(c);
-	struct svg_marker *more;
 
 	for (size_t i = 0; i < s->nmarkers; i++)
 		if (svg_is_same_marker(&s->markers[i].style, style) &&
 		    s->markers[i].on_colours == c->keep_colours)
 			return i;
-	more = grow_array(s->markers, &s->markers_cap, s->nmarkers + 1, sizeof *more);
-	if (!more) {
-		c->failed = true;
-		return 0;
-	}
-	s->markers = more;
+	s->markers = grow_array(s->markers, &s->markers_cap, s->nmarkers + 1, sizeof *s->markers);
 	s->markers[s->nmarkers] = (struct svg_marker){ *style, c->keep_colours };
 	dp_buf_puts(&s->defs, "<g id=\"");
 	svg_id(c, &s->defs, 'm', s->nmarkers);
@@ -407,17 +392,11 @@ static void svg_image(struct canvas *c, const struct rect *r, const struct dp_bu
 static void svg_cells(struct canvas *c, const struct heat_cells *cells)
 {
 	struct dp_buf png = DP_BUF_INIT;
-	struct heat_image image;
-	struct dp_err err;
+	struct heat_image image = heat_cells_to_image(cells);
 
 	svg_open_group(c);
 	svg_flush_rects(c);
-	if (!heat_cells_to_image(cells, &image)) {
-		c->failed = true;
-		return;
-	}
-	if (png_encode_cells(&image, &png, &err) != DP_OK)
-		c->failed = true;
+	png_encode_cells(&image, &png);
 	svg_image(c, &image.place, &png);
 	dp_buf_free(&png);
 	free(image.colour);
@@ -518,14 +497,13 @@ static int svg_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 {
 	struct svg_surface *s = svg_get_surface(c);
 
+	(void)err;
 	svg_end_clip(c);
 	svg_head(c, out);
 	if (s->defs.len)
 		dp_buf_printf(out, "<defs>\n%s</defs>\n", s->defs.data);
 	dp_buf_puts(out, dp_buf_text(&s->body));
 	dp_buf_puts(out, "</svg>\n");
-	if (c->failed)
-		return dp_fail(err, DP_E_NOMEM, "out of memory while drawing");
 	return DP_OK;
 }
 

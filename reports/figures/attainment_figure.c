@@ -39,9 +39,9 @@ static struct attainment_plane make_attainment_plane(const struct study_groups *
 static struct dp_pareto_points member_front(struct arena *mem, const struct attainment_plane *p,
 					    const struct dp_compare_member *r)
 {
-	double *all = arena_alloc(mem, r->n, 2 * sizeof *all);
-	double *kept = arena_alloc(mem, r->n, 2 * sizeof *kept);
-	size_t *indexes = arena_alloc(mem, r->n, sizeof *indexes), count, have = 0;
+	double *all = arena_calloc(mem, r->n, 2 * sizeof *all);
+	double *kept = arena_calloc(mem, r->n, 2 * sizeof *kept);
+	size_t *indexes = arena_calloc(mem, r->n, sizeof *indexes), count, have = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
 		double x = r->y[i * p->n + p->x], y = r->y[i * p->n + p->y];
@@ -78,7 +78,7 @@ struct fig_band fig_compute_attainment(struct arena *mem, const struct study_gro
 {
 	const struct dp_compare_group *members = &g->contests[BASIS_OBSERVED].groups[group];
 	const struct attainment_plane p = make_attainment_plane(g);
-	struct dp_pareto_points *sets = arena_alloc(mem, members->n, sizeof *sets);
+	struct dp_pareto_points *sets = arena_calloc(mem, members->n, sizeof *sets);
 	struct dp_attainment all;
 	struct fig_band out;
 
@@ -178,7 +178,7 @@ static int attainment_gather(const struct report_data *r, struct arena *mem, voi
 	d->groups = r->groups;
 	d->study = d->groups->list[0].studies[0];
 	d->n = d->groups->contests[0].n;
-	d->attainment = arena_alloc(mem, d->n, sizeof *d->attainment);
+	d->attainment = arena_calloc(mem, d->n, sizeof *d->attainment);
 	d->all_groups_small = true;
 	end = worst_x(d->groups);
 	for (size_t i = 0; i < d->n; i++) {

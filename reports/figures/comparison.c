@@ -72,7 +72,7 @@ static int comparison_gather(const struct report_data *r, struct arena *mem, voi
 		return code;
 	d->r = r;
 	d->n = r->nstudies;
-	d->list = arena_alloc(mem, d->n, sizeof *d->list);
+	d->list = arena_calloc(mem, d->n, sizeof *d->list);
 	for (size_t i = 0; i < d->n; i++) {
 		struct compared_study *c = &d->list[i];
 
@@ -88,16 +88,14 @@ static int comparison_gather(const struct report_data *r, struct arena *mem, voi
 	}
 	end = worst_front_x(d);
 	for (size_t i = 0; i < d->n; i++)
-		d->list[i].stairs =
-			fig_staircase(mem, d->list[i].s, &d->list[i].front, end, NAN);
+		d->list[i].stairs = fig_staircase(mem, d->list[i].s, &d->list[i].front, end, NAN);
 	if (!d->list[0].front.n)
 		return fig_nothing(err, "the study has no front");
 	if (!others && !r->nbaselines && !r->reference)
 		return fig_nothing(err, "there is nothing to compare the front with but guessing, "
 					"which the figure 'front' shows");
-	d->test_records = study_data_is_percent(first, first->y_obj)
-				  ? study_data_test_records(first)
-				  : NAN;
+	d->test_records =
+		study_data_is_percent(first, first->y_obj) ? study_data_test_records(first) : NAN;
 	d->beats_baseline = any_front_beats_baseline(d);
 	d->reference = fig_reference_front_load(mem, r, end, &d->list[0].front);
 	return DP_OK;

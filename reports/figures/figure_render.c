@@ -108,7 +108,7 @@ static int render_figure_data(const struct figure_output *look, const struct fig
 void figure_render(const struct report_data *r, const struct figure *f, struct rendered_figure *p)
 {
 	struct arena mem = { 0 };
-	void *data = arena_alloc(&mem, 1, f->data_size);
+	void *data = arena_calloc(&mem, 1, f->data_size);
 	struct dp_err err = { 0 };
 	int code = f->gather(r, &mem, data, &err);
 

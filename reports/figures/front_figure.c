@@ -169,7 +169,7 @@ static void extend_limits_to_front(struct front_data *d)
 
 static void find_limits(struct arena *mem, struct front_data *d)
 {
-	bool *keep = arena_alloc(mem, d->all.n, sizeof *keep);
+	bool *keep = arena_calloc(mem, d->all.n, sizeof *keep);
 	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any = select_relevant_x(d, keep);
 
 	for (size_t i = 0; !any && i < d->all.n; i++)
@@ -237,7 +237,7 @@ static void gather_paths(struct arena *mem, struct front_data *d)
 
 	if (!study_data_has_checkpoints(d->study))
 		return;
-	d->path_starts = arena_alloc(mem, all->n, sizeof *d->path_starts);
+	d->path_starts = arena_calloc(mem, all->n, sizeof *d->path_starts);
 	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
 		d->ntrainings += front_path_length(all, i) > 1;
 	for (size_t i = 0; i < all->n; i += front_path_length(all, i))
@@ -316,8 +316,7 @@ static size_t find_front_index(const struct study_data *s, struct dp_result_id p
  * as in the staircase. */
 static int gather_band(struct arena *mem, struct front_data *d, struct dp_err *err)
 {
-	struct estimate *known =
-		arena_alloc(mem, study_data_front_size(d->study), sizeof *known);
+	struct estimate *known = arena_calloc(mem, study_data_front_size(d->study), sizeof *known);
 	bool left = fig_is_maximised(d->study, d->study->x_obj);
 	const struct estimate *before = NULL;
 	double x = NAN;
@@ -332,7 +331,8 @@ static int gather_band(struct arena *mem, struct front_data *d, struct dp_err *e
 		if (!at || !isfinite(at->low) || !isfinite(at->high))
 			continue;
 		if (before)
-			fig_band_add(&d->band, left ? x : d->front.x[i], NAN, step->low, step->high);
+			fig_band_add(&d->band, left ? x : d->front.x[i], NAN, step->low,
+				     step->high);
 		fig_band_add(&d->band, d->front.x[i], NAN, at->low, at->high);
 		d->band_by_surrogates = at->source == ESTIMATE_SMOOTHED;
 		before = at;
@@ -386,7 +386,7 @@ static void front_gather_lines(const struct report_data *r, struct arena *mem, s
 	double records = study_data_test_records(s);
 	bool share = study_data_is_percent(s, s->y_obj);
 
-	d->lines = arena_alloc(mem, r->nbaselines + 1, sizeof *d->lines);
+	d->lines = arena_calloc(mem, r->nbaselines + 1, sizeof *d->lines);
 	if (!s->state->spec->objectives[s->y_obj].metric)
 		return;
 	front_add_line(d, "commonest class", study_data_majority_value(s, s->y_obj), NAN, false);

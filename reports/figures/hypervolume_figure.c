@@ -73,7 +73,7 @@ static int hypervolume_gather(const struct report_data *r, struct arena *mem, vo
 			d->path_parameter = spec->params[spec->trainer.learning_curve.param].name;
 	}
 	d->n = r->nstudies;
-	d->lines = arena_alloc(mem, d->n, sizeof *d->lines);
+	d->lines = arena_calloc(mem, d->n, sizeof *d->lines);
 	for (size_t i = 0; i < d->n; i++) {
 		d->lines[i] = gather_line(mem, &r->studies[i], d->path_parameter);
 		d->max_seconds = fmax(d->max_seconds, d->lines[i].total[FIG_COST_SECONDS]);
@@ -129,9 +129,9 @@ static void draw_hypervolume_line(struct plot_panel *a, const struct hypervolume
 {
 	const struct fig_hypervolume_curve *g = &line->curve;
 	struct arena mem = { 0 };
-	double *x = arena_alloc(&mem, g->n, sizeof *x);
+	double *x = arena_calloc(&mem, g->n, sizeof *x);
 	struct fig_points gains = fig_points_new(&mem, g->n);
-	const char **tips = arena_alloc(&mem, g->n, sizeof *tips);
+	const char **tips = arena_calloc(&mem, g->n, sizeof *tips);
 
 	for (size_t i = 0; i < g->n; i++) {
 		x[i] = g->spent[by][i] / unit;
@@ -199,10 +199,9 @@ static void draw_hypervolume_panel(struct plot_panel *a, const struct hypervolum
 		style.width = 2;
 		style.marker = fig_marker(i);
 		style.size = d->n > 1 ? 5 : 4;
-		draw_hypervolume_line(
-			a, &d->lines[i], &style,
-			d->n > 1 ? fig_format_study_name(d->lines[i].s, text) : NULL, by,
-			unit.seconds);
+		draw_hypervolume_line(a, &d->lines[i], &style,
+				      d->n > 1 ? fig_format_study_name(d->lines[i].s, text) : NULL,
+				      by, unit.seconds);
 	}
 }
 

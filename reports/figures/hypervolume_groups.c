@@ -13,8 +13,8 @@ struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_gro
 				       size_t group, size_t *evaluations)
 {
 	const struct dp_compare_group *members = &g->contests[BASIS_OBSERVED].groups[group];
-	struct fig_hypervolume_curve *all = arena_alloc(mem, members->n, sizeof *all);
-	double *values = arena_alloc(mem, members->n, sizeof *values);
+	struct fig_hypervolume_curve *all = arena_calloc(mem, members->n, sizeof *all);
+	double *values = arena_calloc(mem, members->n, sizeof *values);
 	struct fig_band out;
 
 	*evaluations = SIZE_MAX;
@@ -80,8 +80,8 @@ static int hypervolume_groups_gather(const struct report_data *r, struct arena *
 	if (!g)
 		return fig_nothing(err, FIG_NO_GROUPS);
 	d->n = g->contests[0].n;
-	d->curves = arena_alloc(mem, d->n, sizeof *d->curves);
-	d->evaluations = arena_alloc(mem, d->n, sizeof *d->evaluations);
+	d->curves = arena_calloc(mem, d->n, sizeof *d->curves);
+	d->evaluations = arena_calloc(mem, d->n, sizeof *d->evaluations);
 	for (size_t i = 0; i < d->n; i++) {
 		d->curves[i] = fig_compute_mean_curve(mem, g, i, &d->evaluations[i]);
 		any |= d->evaluations[i] > 0;

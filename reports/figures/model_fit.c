@@ -28,7 +28,7 @@ struct fit_data {
 static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
 				  struct fit_panel *p, struct dp_err *err)
 {
-	struct dp_loo_prediction *all = arena_alloc(mem, s->history.n, sizeof *all);
+	struct dp_loo_prediction *all = arena_calloc(mem, s->history.n, sizeof *all);
 	size_t n = 0;
 	int code = dp_surrogate_leave_one_out(s->surrogates, p->objective, all, &n, err);
 
@@ -38,7 +38,7 @@ static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
 	p->most = -INFINITY;
 	for (int k = WITHIN_INTERVAL; k <= OUTSIDE_INTERVAL; k++) {
 		p->predictions[k] = fig_band_new(mem, n);
-		p->results[k] = arena_alloc(mem, n, sizeof *p->results[k]);
+		p->results[k] = arena_calloc(mem, n, sizeof *p->results[k]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct dp_loo_prediction *r = &all[i];

@@ -53,7 +53,8 @@ static int gather_objective(struct arena *mem, struct maps_data *d, struct maps_
 	if (!line || exact || predicted)
 		code = space_values(mem, c, m->objective, &m->values, err);
 	if (line)
-		m->points = gather_front_and_all(mem, d, c->x.param, SPACE_OBJECTIVE + m->objective);
+		m->points =
+			gather_front_and_all(mem, d, c->x.param, SPACE_OBJECTIVE + m->objective);
 	else if (m->source == SPACE_NEAREST || (predicted && c->nfree == 2))
 		m->marked_points = space_collect_points(mem, d->s, NULL, c->x.param, c->y.param);
 	return code;
@@ -81,8 +82,7 @@ static int maps_gather(const struct report_data *r, struct arena *mem, void *dat
 	d->on_objectives = gather_front_and_all(mem, d, SPACE_OBJECTIVE + d->s->x_obj,
 						SPACE_OBJECTIVE + d->s->y_obj);
 	if (d->slice.nfree > 1)
-		d->on_parameters =
-			gather_front_and_all(mem, d, d->slice.x.param, d->slice.y.param);
+		d->on_parameters = gather_front_and_all(mem, d, d->slice.x.param, d->slice.y.param);
 	for (int i = 0; code == DP_OK && i < 2; i++) {
 		d->maps[i].objective = i == 0 ? d->s->x_obj : d->s->y_obj;
 		d->maps[i].source = space_source(&d->slice, d->maps[i].objective);

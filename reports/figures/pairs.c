@@ -36,7 +36,7 @@ static int gather_pair(struct arena *mem, struct pairs_data *d, size_t x, size_t
 	n = space_count_cells(&p->slice);
 	if ((code = space_predict(mem, &p->slice, err)) != DP_OK)
 		return code;
-	p->predictions = arena_alloc(mem, n, sizeof *p->predictions);
+	p->predictions = arena_calloc(mem, n, sizeof *p->predictions);
 	for (size_t i = 0; i < n; i++) {
 		double value = p->slice.predictions[i * spec->nobjectives + d->s->y_obj].value;
 

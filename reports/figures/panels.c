@@ -76,7 +76,7 @@ static int panels_gather(const struct report_data *r, struct arena *mem, void *d
 
 	if (code != DP_OK)
 		return code;
-	d->list = arena_alloc(mem, r->nstudies, sizeof *d->list);
+	d->list = arena_calloc(mem, r->nstudies, sizeof *d->list);
 	for (size_t i = 0; i < r->nstudies; i++) {
 		struct study_panel *p = &d->list[d->n];
 

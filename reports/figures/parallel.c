@@ -69,7 +69,7 @@ static void make_axes(struct arena *mem, struct parallel_data *d)
 {
 	const struct dp_study *spec = d->s->state->spec;
 	const struct fig_points *all = &d->all.points;
-	double *seen = arena_alloc(mem, all->n, sizeof *seen);
+	double *seen = arena_calloc(mem, all->n, sizeof *seen);
 
 	for (size_t i = 0; i < d->nparams; i++) {
 		const struct dp_param *p = &spec->params[d->param[i]];
@@ -125,8 +125,8 @@ static void gather_lines(struct arena *mem, const struct parallel_data *d, struc
 	size_t n = l->points.n, m = l->shown = n < most ? n : most;
 	struct dp_result_id *sorted = l->points.results;
 
-	l->values = arena_alloc(mem, (m + 2) * d->n, sizeof *l->values);
-	l->colour_values = arena_alloc(mem, m + 2, sizeof *l->colour_values);
+	l->values = arena_calloc(mem, (m + 2) * d->n, sizeof *l->values);
+	l->colour_values = arena_calloc(mem, m + 2, sizeof *l->colour_values);
 	qsort_r(sorted, n, sizeof *sorted, by_utility, (void *)d->s);
 	for (size_t k = 0; k < m; k++) {
 		size_t at = m > 1 ? k * (n - 1) / (m - 1) : 0;

@@ -97,11 +97,11 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 
 		/* a bar of no length is still seen as a line; the first names the bars */
 		if (i == 0 || first > 0)
-			panel_add_rects(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0,
-					&first, &y0, &y1, 1);
+			panel_add_rects(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0, &first,
+					&y0, &y1, 1);
 		if (i == 0 || total > first)
-			panel_add_rects(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL,
-					&first, &total, &y0, &y1, 1);
+			panel_add_rects(a, &light, i == 0 ? dp_buf_text(&in_all) : NULL, &first,
+					&total, &y0, &y1, 1);
 		format_sobol_indices(first, total, text, sizeof text);
 		panel_add_value_label(a, total, (y0 + y1) / 2, text);
 	}

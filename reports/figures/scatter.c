@@ -62,8 +62,8 @@ static const double **list_evaluated_parameters(struct arena *mem, const struct 
 {
 	const struct dp_study_state *st = s->state;
 	size_t most = st->ntrials + st->nimported + s->npoints;
-	const double **points = arena_alloc(mem, most, sizeof *points);
-	double *next = arena_alloc(mem, s->npoints * st->spec->nparams, sizeof *next);
+	const double **points = arena_calloc(mem, most, sizeof *points);
+	double *next = arena_calloc(mem, s->npoints * st->spec->nparams, sizeof *next);
 
 	*n = 0;
 	for (uint32_t i = 0; i < st->ntrials; i++)
@@ -176,10 +176,9 @@ static int scatter_gather(const struct report_data *r, struct arena *mem, void *
 	 * no model has there. */
 	d->scatter[1].style.marker = PLOT_TRIANGLE;
 	if (d->scatter[0].style.colour == d->scatter[1].style.colour)
-		d->scatter[1].style.colour =
-			fig_style(r->groups ? r->groups->ntrainers : 1).colour;
+		d->scatter[1].style.colour = fig_style(r->groups ? r->groups->ntrainers : 1).colour;
 	d->shared = fig_points_new(mem, all->n);
-	shared = arena_alloc(mem, all->n, sizeof *shared);
+	shared = arena_calloc(mem, all->n, sizeof *shared);
 	fig_find_shared_points(first, all, other, shared);
 	for (size_t i = 0; i < all->n; i++)
 		if (shared[i])

@@ -10,7 +10,7 @@
 
 struct seeds_data {
 	const struct study_groups *g;
-	struct dp_compare_answer volumes; /* its arrays are the arena's */
+	struct dp_compare_answer volumes;  /* its arrays are the arena's */
 	char (*names)[FIG_STUDY_NAME_LEN]; /* (n) */
 	const char **row_names;            /* (n) from the bottom to the top */
 	size_t n, max_members;
@@ -31,8 +31,8 @@ static int seeds_gather(const struct report_data *r, struct arena *mem, void *da
 			d->max_members = d->g->contests[0].groups[i].n;
 	if (d->max_members < 2)
 		return fig_nothing(err, "no group has more than one member");
-	d->names = arena_alloc(mem, d->n, sizeof *d->names);
-	d->row_names = arena_alloc(mem, d->n, sizeof *d->row_names);
+	d->names = arena_calloc(mem, d->n, sizeof *d->names);
+	d->row_names = arena_calloc(mem, d->n, sizeof *d->row_names);
 	for (size_t i = 0; i < d->n; i++)
 		d->row_names[d->n - 1 - i] = fig_format_group_name(d->g, i, d->names[i]);
 	d->volumes = dp_comparison_answer(&d->g->contests[BASIS_OBSERVED], &volume);
@@ -52,7 +52,7 @@ static void draw_seeds(struct plot_panel *a, const struct seeds_data *d, size_t 
 	double at = (double)(d->n - 1 - i), y[2] = { at - 0.14, at - 0.14 };
 	const double x[2] = { s->ci_low, s->ci_high };
 	struct arena mem = { 0 };
-	double *dot_y = arena_alloc(&mem, c->groups[i].n, sizeof *dot_y);
+	double *dot_y = arena_calloc(&mem, c->groups[i].n, sizeof *dot_y);
 
 	dot.size = 7;
 	dot.opacity = 0.6;

@@ -78,7 +78,7 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 	const struct space_slice *c = &d->slice;
 	bool real = is_continuous_axis(d, &c->x) || is_continuous_axis(d, &c->y);
 	size_t n = space_count_cells(c);
-	bool *taken = arena_alloc(mem, n, sizeof *taken);
+	bool *taken = arena_calloc(mem, n, sizeof *taken);
 	double most = 1e-12;
 
 	space_mark_evaluated_cells(c, taken);
@@ -166,7 +166,8 @@ static void draw_prediction_line(struct plot_panel *a, const struct surrogates_d
 	fig_axis(a, PLOT_Y, d->s, b->objective,
 		 fig_objective_scale(d->s, b->objective, b->cells.mid, x->n));
 	if (!b->is_exact)
-		panel_band(a, &area, "95 % interval", x->centre, b->cells.from, b->cells.to, x->n, false);
+		panel_band(a, &area, "95 % interval", x->centre, b->cells.from, b->cells.to, x->n,
+			   false);
 	panel_line(a, &blue, b->is_exact ? "computed" : "model", x->centre, b->cells.mid, x->n);
 	panel_points(a, &dots, "evaluated", b->points.x, b->points.y, b->points.n);
 }

@@ -35,7 +35,8 @@ static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kin
 	for (size_t i = 0; i < s->n; i++) {
 		const struct fig_attempt_span *span = &s->list[i];
 		size_t *last = &open[span->slot];
-		double middle = (double)span->slot + 1, half = kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
+		double middle = (double)span->slot + 1,
+		       half = kind == FIG_SPAN_FAILED ? 0.19 : 0.38;
 
 		if (span->kind != kind)
 			continue;
@@ -87,7 +88,7 @@ static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_k
 
 static void gather_rows(struct arena *mem, struct timeline_data *d)
 {
-	size_t *open = arena_alloc(mem, d->spans.slots, sizeof *open);
+	size_t *open = arena_calloc(mem, d->spans.slots, sizeof *open);
 
 	for (int kind = 0; kind < FIG_SPAN_KINDS; kind++) {
 		d->rows[kind] = fig_rects_new(mem, d->count[kind]);
@@ -100,7 +101,7 @@ static void gather_rows(struct arena *mem, struct timeline_data *d)
 static void gather_busy(struct arena *mem, struct timeline_data *d)
 {
 	const struct fig_attempt_spans *s = &d->spans;
-	double *seconds = arena_alloc(mem, BUSY_SLOT_BINS * FIG_USE_COUNT, sizeof *seconds);
+	double *seconds = arena_calloc(mem, BUSY_SLOT_BINS * FIG_USE_COUNT, sizeof *seconds);
 	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
 
 	d->training = fig_rects_new(mem, BUSY_SLOT_BINS);
@@ -156,7 +157,7 @@ static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *
 			      enum fig_span_kind kind)
 {
 	struct arena mem = { 0 };
-	const char **tips = arena_alloc(&mem, d->count[kind], sizeof *tips);
+	const char **tips = arena_calloc(&mem, d->count[kind], sizeof *tips);
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->spans.n && d->rows[kind].n == d->count[kind]; i++) {
@@ -165,10 +166,11 @@ static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *
 
 		if (s->kind == kind)
 			tips[n++] = arena_adopt(
-				&mem, dp_asprintf("trial %u, %s: %s, %s after the study was submitted",
-						  s->trial, span_styles[kind].name,
-						  dp_duration_text(s->end - s->start, took),
-						  dp_duration_text(s->start, after)));
+				&mem,
+				dp_asprintf("trial %u, %s: %s, %s after the study was submitted",
+					    s->trial, span_styles[kind].name,
+					    dp_duration_text(s->end - s->start, took),
+					    dp_duration_text(s->start, after)));
 	}
 	if (n)
 		panel_add_tooltips(a, tips, NULL, n);
@@ -191,8 +193,8 @@ static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
 		if (order[i] == FIG_SPAN_RUNNING) {
 			style.opacity = 0.3;
 			for (size_t k = 0; k < b->n; k++)
-				panel_add_region(a, &style, k == 0 ? name : NULL, b->x0[k], b->x1[k],
-						 b->y0[k], b->y1[k]);
+				panel_add_region(a, &style, k == 0 ? name : NULL, b->x0[k],
+						 b->x1[k], b->y0[k], b->y1[k]);
 		} else if (b->n) {
 			panel_add_rects(a, &style, name, b->x0, b->x1, b->y0, b->y1, b->n);
 			add_span_tooltips(a, d, order[i]);

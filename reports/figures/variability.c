@@ -72,7 +72,7 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 {
 	const struct dp_objective *o = &s->state->spec->objectives[s->x_obj];
 	struct fig_points all = fig_collect_points(mem, s);
-	struct run_spread *p = arena_alloc(mem, all.n, sizeof *p), reached;
+	struct run_spread *p = arena_calloc(mem, all.n, sizeof *p), reached;
 	struct fig_band out;
 	size_t n = 0;
 
@@ -137,9 +137,9 @@ static void gather_front_spread(struct arena *mem, struct variability_data *d)
 	size_t kept = 0;
 
 	*front = fig_study_front(mem, s);
-	d->best = arena_alloc(mem, front->n, sizeof *d->best);
-	d->worst = arena_alloc(mem, front->n, sizeof *d->worst);
-	apart = arena_alloc(mem, front->n, sizeof *apart);
+	d->best = arena_calloc(mem, front->n, sizeof *d->best);
+	d->worst = arena_calloc(mem, front->n, sizeof *d->worst);
+	apart = arena_calloc(mem, front->n, sizeof *apart);
 	for (size_t i = 0; i < front->n; i++) {
 		struct run_spread spread;
 
@@ -168,7 +168,7 @@ static void choose_bars(struct arena *mem, struct variability_data *d)
 	bool log = fig_objective_scale(d->s, d->s->x_obj, d->band.x, d->band.n) == PLOT_LOG;
 	double last = NAN, apart = 0;
 
-	d->has_bar = arena_alloc(mem, f->n, sizeof *d->has_bar);
+	d->has_bar = arena_calloc(mem, f->n, sizeof *d->has_bar);
 	if (f->n)
 		apart = (log ? log10(f->x[f->n - 1] / f->x[0]) : f->x[f->n - 1] - f->x[0]) /
 			SPREAD_BARS_MAX;
@@ -235,8 +235,7 @@ static struct plot *variability_draw(const void *data)
 	struct plot_panel *a = plot_panel(p, 0, 0);
 
 	fig_axis(a, PLOT_X, d->s, d->s->x_obj, fig_objective_scale(d->s, d->s->x_obj, b->x, b->n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y_obj,
-		 fig_objective_scale(d->s, d->s->y_obj, b->to, b->n));
+	fig_axis(a, PLOT_Y, d->s, d->s->y_obj, fig_objective_scale(d->s, d->s->y_obj, b->to, b->n));
 	if (b->n) {
 		draw_run_band(a, b, study_data_has_checkpoints(d->s));
 		draw_spread(a, d);

@@ -253,8 +253,8 @@ struct figure {
 	bool for_groups;      /* it is one of a report of groups */
 	size_t data_size;     /* of its data, which is all zero before it is gathered */
 	/* Gathers all numbers that are drawn or described, in memory that is freed once the figure
-	 * is drawn. DP_E_NOT_FOUND: there is nothing to show, and the message says why, as the end of
-	 * a sentence: "the report has one study only". Data may point into the report. */
+	 * is drawn. DP_E_NOT_FOUND: there is nothing to show, and the message says why, as the end
+	 * of a sentence: "the report has one study only". Data may point into the report. */
 	int (*gather)(const struct report_data *r, struct arena *mem, void *data,
 		      struct dp_err *err);
 	struct plot *(*draw)(const void *data);

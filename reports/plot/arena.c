@@ -22,14 +22,14 @@ void *arena_adopt(struct arena *a, void *block)
 	return a->blocks[a->n++] = block;
 }
 
-void *arena_alloc(struct arena *a, size_t count, size_t size)
+void *arena_calloc(struct arena *a, size_t count, size_t size)
 {
 	return arena_adopt(a, dp_calloc(count, size));
 }
 
 double *arena_copy_doubles(struct arena *a, const double *v, size_t n)
 {
-	double *copy = v ? arena_alloc(a, n, sizeof *copy) : NULL;
+	double *copy = v ? arena_calloc(a, n, sizeof *copy) : NULL;
 
 	if (v && n)
 		memcpy(copy, v, n * sizeof *copy);

@@ -10,7 +10,7 @@ struct arena {
 };
 
 /* Zeroed memory for `count` items of this size. */
-void *arena_alloc(struct arena *a, size_t count, size_t size);
+void *arena_calloc(struct arena *a, size_t count, size_t size);
 /* Makes the arena the owner of memory from malloc(); returns it. */
 void *arena_adopt(struct arena *a, void *block);
 /* Copies; NULL stays NULL. */

@@ -1,7 +1,6 @@
 /* plot_builder.c - what a figure shows, as its author adds it. */
 #include "reports/plot/plot_internal.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static char *plot_copy_text(struct plot *p, const char *text)
 /* Copies of n texts, each of which may be NULL. */
 static char **plot_copy_texts(struct plot *p, const char *const *texts, size_t n)
 {
-	char **out = arena_alloc(&p->mem, n, sizeof *out);
+	char **out = arena_calloc(&p->mem, n, sizeof *out);
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = plot_copy_text(p, texts[i]);
@@ -86,17 +85,16 @@ void plot_grid(struct plot *p, int rows, int columns)
 {
 	p->rows = rows < 1 ? 1 : rows > 100 ? 100 : rows;
 	p->columns = columns < 1 ? 1 : columns > 100 ? 100 : columns;
-	p->panels = arena_alloc(&p->mem, (size_t)(p->rows * p->columns), sizeof *p->panels);
+	p->panels = arena_calloc(&p->mem, (size_t)(p->rows * p->columns), sizeof *p->panels);
 }
 
 struct plot_panel *plot_panel(struct plot *p, int row, int column)
 {
 	struct plot_panel **a = &p->panels[row * p->columns + column];
 
-	assert(row >= 0 && row < p->rows && column >= 0 && column < p->columns);
 	if (*a)
 		return *a;
-	*a = arena_alloc(&p->mem, 1, sizeof **a);
+	*a = arena_calloc(&p->mem, 1, sizeof **a);
 	(*a)->plot = p;
 	for (int side = 0; side < 2; side++)
 		(*a)->axis[side].limits[0] = (*a)->axis[side].limits[1] = NAN;
@@ -261,7 +259,7 @@ void panel_heat(struct plot_panel *a, enum plot_colourmap map, const double *x, 
 		const char *label)
 {
 	struct arena *mem = &a->plot->mem;
-	struct heatmap *h = a->heatmap = arena_alloc(mem, 1, sizeof *h);
+	struct heatmap *h = a->heatmap = arena_calloc(mem, 1, sizeof *h);
 
 	*h = (struct heatmap){ .x = arena_copy_doubles(mem, x, nx + 1),
 			       .y = arena_copy_doubles(mem, y, ny + 1),
@@ -283,10 +281,10 @@ void panel_parallel(struct plot_panel *a, const struct plot_parallel_axis *axes,
 		    const char *by_label)
 {
 	struct arena *mem = &a->plot->mem;
-	struct parallel_coordinates *p = a->parallel = arena_alloc(mem, 1, sizeof *p);
+	struct parallel_coordinates *p = a->parallel = arena_calloc(mem, 1, sizeof *p);
 
 	*p = (struct parallel_coordinates){
-		.axes = arena_alloc(mem, n, sizeof *p->axes),
+		.axes = arena_calloc(mem, n, sizeof *p->axes),
 		.naxes = n,
 		.nlines = m,
 		.values = arena_copy_doubles(mem, values, n * m),

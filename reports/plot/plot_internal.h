@@ -103,7 +103,7 @@ struct plot_backend {
 	/* Adds the bytes of the picture. */
 	int (*finish)(struct canvas *c, struct dp_buf *out, struct dp_err *err);
 	void (*close)(struct canvas *c);
-	void (*clip)(struct canvas *c);  /* c->clip has changed */
+	void (*clip)(struct canvas *c); /* c->clip has changed */
 	void (*polygon)(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
 			double opacity);
 	void (*rect)(struct canvas *c, struct rect r, plot_colour colour, double opacity);

@@ -49,7 +49,7 @@ static void print_rearrange_panels(struct plot *p, int columns)
 	struct plot_panel **panels;
 
 	rows = n > 0 ? (n + columns - 1) / columns : 1;
-	panels = arena_alloc(&p->mem, (size_t)(rows * columns), sizeof *panels);
+	panels = arena_calloc(&p->mem, (size_t)(rows * columns), sizeof *panels);
 	for (int i = 0, k = 0; i < p->rows * p->columns; i++)
 		if (p->panels[i])
 			panels[k++] = p->panels[i];

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 struct report_data made_report;
+struct arena made_mem;
 static uint32_t seq;
 struct dp_err made_err;
 
@@ -76,6 +77,7 @@ int made_free(void **state)
 {
 	(void)state;
 	report_data_free(&made_report);
+	arena_free(&made_mem);
 	memset(&made_report, 0, sizeof made_report);
 	seq = 0;
 	return 0;

@@ -5,8 +5,10 @@
 #include "linalg/linalg.h"
 #include "optimize/history/history.h"
 #include "reports/figures/common/param_space_internal.h"
+#include "reports/figures/figure_list.h"
 
 extern struct report_data made_report;
+extern struct arena made_mem; /* of what figures gather; freed by made_free() */
 extern struct dp_err made_err;
 
 void made_apply(struct dp_event e);

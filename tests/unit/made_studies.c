@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 struct report_data made_report;
+struct arena made_mem;
 static uint32_t seq[8]; /* by study */
 double made_now;        /* seconds, of the next event */
 
@@ -218,6 +219,7 @@ int made_free(void **s)
 {
 	(void)s;
 	report_data_free(&made_report);
+	arena_free(&made_mem);
 	return 0;
 }
 

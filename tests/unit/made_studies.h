@@ -2,9 +2,11 @@
 #ifndef DP_TEST_MADE_STUDIES_H
 #define DP_TEST_MADE_STUDIES_H
 #include "reports/figures/common/figure_data.h"
+#include "reports/figures/figure_list.h"
 
 extern struct report_data made_report;
-extern double made_now; /* seconds, of the next event */
+extern struct arena made_mem; /* of what figures gather; freed by made_free() */
+extern double made_now;       /* seconds, of the next event */
 
 void made_apply(uint32_t study, struct dp_event e);
 /* Creates the next study: with this name, these lines of objectives and anti-ideal. */

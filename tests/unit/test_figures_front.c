@@ -143,26 +143,21 @@ static void staircases_follow_the_goals(void **s)
 		const struct dp_objective *o = subject->state->spec->objectives;
 		struct fig_points front, stairs;
 		size_t k = 0;
-		struct dp_err err;
 
-		assert_int_equal(fig_study_front(subject, &front, &err), DP_OK);
+		front = fig_study_front(&made_mem, subject);
 		assert_int_equal(front.n, 2);
 		assert_int_equal(front.results[0].trial, 1);
-		assert_int_equal(fig_staircase(subject, &front, o[0].anti_ideal, o[1].anti_ideal,
-					       &stairs, &err),
-				 DP_OK);
+		stairs =
+			fig_staircase(&made_mem, subject, &front, o[0].anti_ideal, o[1].anti_ideal);
 		assert_int_equal(stairs.n, 5);
 		for (; k < 5; k++) {
 			assert_true(stairs.x[k] == cases[i].corner[k][0]);
 			assert_true(stairs.y[k] == cases[i].corner[k][1]);
 		}
-		fig_points_free(&stairs);
 		/* no way to go on: it ends at its points */
-		assert_int_equal(fig_staircase(subject, &front, NAN, NAN, &stairs, &err), DP_OK);
+		stairs = fig_staircase(&made_mem, subject, &front, NAN, NAN);
 		assert_true(stairs.x[0] == front.x[0] && stairs.y[0] == front.y[0]);
 		assert_true(stairs.x[stairs.n - 1] == front.x[1]);
-		fig_points_free(&stairs);
-		fig_points_free(&front);
 	}
 }
 
@@ -203,10 +198,8 @@ static void bands_are_what_runs_reach(void **s)
 	for (size_t i = 0; i < DP_COUNT(goals); i++) {
 		const struct study_data *subject = &made_report.studies[i];
 		double sign = subject->state->spec->objectives[1].maximize ? 0.2 : -0.2;
-		struct fig_run_band b;
-		struct dp_err err;
+		struct fig_band b = fig_compute_run_band(&made_mem, subject);
 
-		assert_int_equal(fig_compute_run_band(subject, &b, &err), DP_OK);
 		assert_true(b.n >= 4);
 		for (size_t k = 1; k < b.n; k++)
 			assert_true(b.x[k] >= b.x[k - 1]);
@@ -216,12 +209,11 @@ static void bands_are_what_runs_reach(void **s)
 
 			if (b.x[k] == b.x[k - 1])
 				continue;
-			assert_true(fabs(b.mean[k] - reached(subject, x, 0)) < 1e-12);
-			assert_true(fabs(b.best[k] - reached(subject, x, sign)) < 1e-12);
-			assert_true(fabs(b.worst[k] - reached(subject, x, -sign)) < 1e-12);
-			assert_true(b.mean[k - 1] == b.mean[k]);
+			assert_true(fabs(b.mid[k] - reached(subject, x, 0)) < 1e-12);
+			assert_true(fabs(b.from[k] - reached(subject, x, sign)) < 1e-12);
+			assert_true(fabs(b.to[k] - reached(subject, x, -sign)) < 1e-12);
+			assert_true(b.mid[k - 1] == b.mid[k]);
 		}
-		fig_run_band_free(&b);
 	}
 }
 
@@ -245,16 +237,14 @@ static void anti_ideal_is_where_it_is(void **s)
 	for (size_t i = 0; i < DP_COUNT(cases); i++) {
 		struct report_data r = { .studies = &made_report.studies[i], .nstudies = 1 };
 		struct front_data d = { 0 };
-		const char *why = NULL;
 		double edge[2];
 		struct dp_err err;
 
-		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+		assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
 		front_reference_region(&d, PLOT_Y, edge);
 		assert_true(isnan(edge[0])); /* what is better has no end */
 		assert_true(edge[1] == 10);
 		assert_int_equal(d.hi[PLOT_Y] >= 10, cases[i].seen);
-		figure_front.free_data(&d);
 	}
 }
 
@@ -281,18 +271,16 @@ static void the_band_follows_the_staircase(void **s)
 	for (size_t i = 0; i < DP_COUNT(goals); i++) {
 		struct report_data r = { .studies = &made_report.studies[i], .nstudies = 1 };
 		struct front_data d = { 0 };
-		const char *why = NULL;
 		double wide = 12.706205 * 0.1; /* two runs 0.1 around their mean */
 		struct dp_err err;
 
-		assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+		assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
 		assert_int_equal(d.band.n, 3);
-		assert_false(d.band.by_surrogates);
+		assert_false(d.band_by_surrogates);
 		/* where x is to be small a step goes on to the right */
 		assert_true(d.band.x[0] == 1 && d.band.x[1] == (i ? 1 : 4) && d.band.x[2] == 4);
-		assert_true(fabs(d.band.hi[0] - d.band.lo[0] - 2 * wide) < 1e-3);
-		assert_close(d.band.hi[1], i ? d.band.hi[2] : d.band.hi[0]);
-		figure_front.free_data(&d);
+		assert_true(fabs(d.band.to[0] - d.band.from[0] - 2 * wide) < 1e-3);
+		assert_close(d.band.to[1], i ? d.band.to[2] : d.band.to[0]);
 	}
 }
 
@@ -305,7 +293,6 @@ static void lines_to_compare_with(void **s)
 	struct report_data r = { .nstudies = 1, .baselines = lines, .nbaselines = 3 };
 	struct front_data d = { 0 };
 	struct dp_buf words = DP_BUF_INIT;
-	const char *why = NULL;
 	uint32_t study;
 	struct dp_err err;
 
@@ -315,7 +302,7 @@ static void lines_to_compare_with(void **s)
 	made_result(study, 2, 0.2);
 	made_subjects();
 	r.studies = made_report.studies;
-	assert_int_equal(figure_front.gather(&r, &d, &why, &err), DP_OK);
+	assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
 	for (size_t i = 0; i < d.nlines; i++) {
 		bool far = strcmp(d.lines[i].label, "far") == 0,
 		     ideal = strcmp(d.lines[i].label, "ideal") == 0;
@@ -332,7 +319,6 @@ static void lines_to_compare_with(void **s)
 						    "noise of test records and runs"));
 	assert_non_null(strstr(dp_buf_text(&words), "The star is recommended."));
 	dp_buf_free(&words);
-	figure_front.free_data(&d);
 }
 
 /* What guessing gives is a line of the front; alone it is nothing to compare with. */
@@ -366,7 +352,6 @@ static void shared_points_are_found(void **s)
 	uint32_t a = made_study("a", LOWER_BOTH), b = made_study("b", LOWER_BOTH);
 	bool shared[4];
 	struct fig_points p;
-	struct dp_err err;
 	double x[] = { 0.4, 0.4 }, y[] = { 1, 1 };
 
 	(void)s;
@@ -384,12 +369,9 @@ static void shared_points_are_found(void **s)
 							      .objectives = y,
 							      .nobjectives = 2 } });
 	made_subjects();
-	assert_int_equal(fig_collect_points(&made_report.studies[0], &p, &err), DP_OK);
-	assert_int_equal(fig_find_shared_points(&made_report.studies[0], &p,
-						&made_report.studies[1], shared, &err),
-			 DP_OK);
+	p = fig_collect_points(&made_mem, &made_report.studies[0]);
+	fig_find_shared_points(&made_report.studies[0], &p, &made_report.studies[1], shared);
 	assert_true(shared[0] && !shared[1] && shared[2] && shared[3]);
-	fig_points_free(&p);
 }
 
 static void majority_becomes_the_objective(void **s)

@@ -60,31 +60,35 @@ static void two_seeds(const char *objectives)
 static void a_mean_and_its_band(void **state)
 {
 	static const char *const groups[] = { "g=a,b", "one=b", NULL };
-	struct fig_mean_curve m;
+	struct fig_band m;
+	size_t evaluations;
 	struct dp_err err;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_compute_mean_curve(made_report.groups, 0, &m, &err), DP_OK);
-	assert_int_equal(m.max_evaluations, 2); /* the shorter one's */
+	assert_int_equal(
+		fig_compute_mean_curve(&made_mem, made_report.groups, 0, &m, &evaluations, &err),
+		DP_OK);
+	assert_int_equal(evaluations, 2); /* the shorter one's */
 	assert_int_equal(m.n, 3);
-	assert_true(m.mean[0] == 0 && m.mean[1] == 2.5 && m.mean[2] == 6);
+	assert_true(m.mid[0] == 0 && m.mid[1] == 2.5 && m.mid[2] == 6);
 	/* sd of 1 and 4 is 3 / sqrt(2); t with one degree of freedom is 12.7062 */
-	assert_true(fabs(m.hi[1] - (2.5 + 12.7062047364 * 1.5)) < 1e-6);
-	assert_true(fabs(m.lo[2] - (6 - 12.7062047364)) < 1e-6);
-	fig_mean_curve_free(&m);
-	assert_int_equal(fig_compute_mean_curve(made_report.groups, 1, &m, &err), DP_OK);
+	assert_true(fabs(m.to[1] - (2.5 + 12.7062047364 * 1.5)) < 1e-6);
+	assert_true(fabs(m.from[2] - (6 - 12.7062047364)) < 1e-6);
+	assert_int_equal(
+		fig_compute_mean_curve(&made_mem, made_report.groups, 1, &m, &evaluations, &err),
+		DP_OK);
 	assert_int_equal(m.n, 4);
-	assert_true(m.mean[3] == 9 && isnan(m.lo[3]));
-	fig_mean_curve_free(&m);
+	assert_true(m.mid[3] == 9 && isnan(m.from[3]));
 }
 
 static void parts_of_a_study_grow_alone(void **state)
 {
 	static const char *const groups[] = { "parts=b/1", NULL };
-	struct fig_mean_curve m;
+	struct fig_band m;
+	size_t evaluations;
 	struct dp_err err;
 
 	(void)state;
@@ -93,9 +97,10 @@ static void parts_of_a_study_grow_alone(void **state)
 	made_groups(groups);
 	assert_int_equal(made_report.groups->contests[0].groups[0].n, 3);
 	assert_false(made_report.groups->has_basis[BASIS_SMOOTHED]);
-	assert_int_equal(fig_compute_mean_curve(made_report.groups, 0, &m, &err), DP_OK);
-	assert_true(m.n == 2 && m.mean[1] == (4.0 + 5 + 4) / 3);
-	fig_mean_curve_free(&m);
+	assert_int_equal(
+		fig_compute_mean_curve(&made_mem, made_report.groups, 0, &m, &evaluations, &err),
+		DP_OK);
+	assert_true(m.n == 2 && m.mid[1] == (4.0 + 5 + 4) / 3);
 }
 
 /* ---- attainment ---- */
@@ -106,25 +111,23 @@ static void check_corners(const char *objectives, const double (*points)[2],
 {
 	static const char *const groups[] = { "g=a,b", NULL };
 	uint32_t a = made_study("a", objectives), b = made_study("b", objectives);
-	struct fig_attainment at;
-	struct dp_err err;
+	struct fig_band at;
 
 	made_result(a, points[0][0], points[0][1]);
 	made_result(a, points[1][0], points[1][1]);
 	made_result(b, points[2][0], points[2][1]);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_compute_attainment(made_report.groups, 0, NAN, &at, &err), DP_OK);
+	at = fig_compute_attainment(&made_mem, made_report.groups, 0, NAN);
 	assert_int_equal(at.n, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(at.x[i] == corners[i][0]);
-		assert_true(at.median[i] == corners[i][1]);
-		assert_true(at.best[i] == at.median[i]); /* of two, one is half */
+		assert_true(at.mid[i] == corners[i][1]);
+		assert_true(at.from[i] == at.mid[i]); /* of two, one is half */
 	}
 	/* both attain only what the worse of them does */
 	assert_true(fig_median_attainment_at(made_report.studies, &at, points[1][0]) ==
 		    points[1][1]);
-	fig_attainment_free(&at);
 	made_free(NULL);
 	made_begin(NULL);
 }
@@ -144,19 +147,17 @@ static void staircases_for_every_goal(void **state)
 static void what_all_attain_begins_later(void **state)
 {
 	static const char *const groups[] = { "g=a,b", NULL };
-	struct fig_attainment at;
-	struct dp_err err;
+	struct fig_band at;
 
 	(void)state;
 	made_result(made_study("a", LOWER_BOTH), 1, 5);
 	made_result(made_study("b", LOWER_BOTH), 2, 4);
 	made_subjects();
 	made_groups(groups);
-	assert_int_equal(fig_compute_attainment(made_report.groups, 0, 6, &at, &err), DP_OK);
+	at = fig_compute_attainment(&made_mem, made_report.groups, 0, 6);
 	assert_int_equal(at.n, 4);
-	assert_true(isnan(at.worst[0]) && isnan(at.worst[1]));
-	assert_true(at.worst[2] == 5 && at.x[3] == 6 && at.best[3] == 4);
-	fig_attainment_free(&at);
+	assert_true(isnan(at.to[0]) && isnan(at.to[1]));
+	assert_true(at.to[2] == 5 && at.x[3] == 6 && at.from[3] == 4);
 }
 
 /* ---- looks ---- */

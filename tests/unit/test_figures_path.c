@@ -38,13 +38,12 @@ static void waypoints_are_points(void **s)
 	  front[] = { { 1, 9, 1, 1 }, { 2, 8, 0, 1 }, { 3, 5, 0, 4 }, { 4, 4, 1, 4 } };
 	const struct study_data *subject;
 	struct fig_points p, f;
-	struct dp_err err;
 
 	(void)s;
 	two_trainings();
 	subject = made_subjects();
-	assert_int_equal(fig_collect_points(subject, &p, &err), DP_OK);
-	assert_int_equal(fig_study_front(subject, &f, &err), DP_OK);
+	p = fig_collect_points(&made_mem, subject);
+	f = fig_study_front(&made_mem, subject);
 	assert_int_equal(p.n, DP_COUNT(all));
 	assert_int_equal(f.n, DP_COUNT(front));
 	for (size_t i = 0; i < p.n; i++) {
@@ -60,8 +59,6 @@ static void waypoints_are_points(void **s)
 		assert_true(dp_result_checkpoint_value(subject->state, f.results[i]) ==
 			    front[i].at);
 	}
-	fig_points_free(&p);
-	fig_points_free(&f);
 }
 
 /* Every training counts in full, also the one that ran out of time. */
@@ -92,19 +89,17 @@ static void growth_by_what_was_spent(void **s)
 /* Two runs that are 1 apart have a standard deviation of sqrt(0.5). */
 static void bands_are_deviations(void **s)
 {
-	struct fig_run_band b;
-	struct dp_err err;
+	struct fig_band b;
 
 	(void)s;
 	two_trainings();
-	assert_int_equal(fig_compute_run_band(made_subjects(), &b, &err), DP_OK);
+	b = fig_compute_run_band(&made_mem, made_subjects());
 	assert_true(b.n > 0);
-	assert_true(b.mean[0] == 9 && b.mean[b.n - 1] == 4);
+	assert_true(b.mid[0] == 9 && b.mid[b.n - 1] == 4);
 	for (size_t i = 0; i < b.n; i++) {
-		assert_true(fabs(b.mean[i] - b.best[i] - sqrt(0.5)) < 1e-9);
-		assert_true(fabs(b.worst[i] - b.mean[i] - sqrt(0.5)) < 1e-9);
+		assert_true(fabs(b.mid[i] - b.from[i] - sqrt(0.5)) < 1e-9);
+		assert_true(fabs(b.to[i] - b.mid[i] - sqrt(0.5)) < 1e-9);
 	}
-	fig_run_band_free(&b);
 }
 
 static void draw(const struct figure *f, const char *says)

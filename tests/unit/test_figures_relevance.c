@@ -74,9 +74,8 @@ static void a_slow_oracle_is_not_asked(void **state)
 	assert_null(s->surrogates);
 	assert_true(space_is_accountant_slow(s, 0));
 	assert_int_equal(s->importance[0].source, DP_IMPORTANCE_UNKNOWN);
-	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
+	c = space_slice(&made_mem, s, true);
 	assert_int_equal(space_source(&c, 0), SPACE_NEAREST);
-	space_slice_free(&c);
 	for (int i = 1; i < 9; i++)
 		TRIAL(V(1.0 + i, 1.0 + i % 4), V(1 - 0.1 * i, 0.5 + 0.05 * i));
 	dp_history_subset_free(&s->results);
@@ -84,9 +83,8 @@ static void a_slow_oracle_is_not_asked(void **state)
 	free(s);
 	s = made_subject(true);
 	assert_true(space_is_accountant_slow(s, 0));
-	assert_int_equal(space_slice(s, true, &c, &made_err), DP_OK);
+	c = space_slice(&made_mem, s, true);
 	assert_int_equal(space_source(&c, 0), SPACE_PREDICTED);
-	space_slice_free(&c);
 }
 
 static void what_is_shown_is_what_matters(void **state)
@@ -167,7 +165,7 @@ static void an_incumbent_without_a_front(void **state)
 	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC
 			"constraints: {never: \"<= 0\"}\n" RANDOM);
 	s = made_subject(false);
-	assert_int_equal(space_find_anchor(s, &t, &made_err), DP_OK);
+	t = space_find_anchor(s);
 	assert_false(t.is_known);
 	made_free(NULL);
 	made_study(HEAD "parameters: {u: {type: float, range: [0, 1]}}\n" TWO_METRIC
@@ -175,7 +173,7 @@ static void an_incumbent_without_a_front(void **state)
 	made_trial("failed", (const double[]){ 0.5 }, (const double[]){ NAN, NAN });
 	made_trial("ok", (const double[]){ 0.5 }, (const double[]){ 1, 2 });
 	s = made_subject(false);
-	assert_int_equal(space_find_anchor(s, &t, &made_err), DP_OK);
+	t = space_find_anchor(s);
 	assert_true(t.is_known);
 	assert_int_equal(t.point.trial, 1);
 }
@@ -184,7 +182,6 @@ static void an_incumbent_without_a_front(void **state)
 
 static void many_points_are_thinned_out(void **state)
 {
-	struct space_coordinate x = { false, 0 }, a = { true, 0 };
 	struct fig_points p;
 	struct study_data *s;
 
@@ -194,7 +191,7 @@ static void many_points_are_thinned_out(void **state)
 	made_trial("failed", (const double[]){ 0, 0, 0 }, (const double[]){ 0, 0 });
 	made_trial("ok", (const double[]){ 0, 0, 0 }, (const double[]){ INFINITY, 0 });
 	s = made_subject(false);
-	assert_int_equal(space_collect_points(s, NULL, x, a, &p, &made_err), DP_OK);
+	p = space_collect_points(&made_mem, s, NULL, 0, SPACE_OBJECTIVE);
 	assert_true(p.n == SPACE_POINTS_MAX || p.n == SPACE_POINTS_MAX - 1);
 	for (size_t i = 0; i < p.n; i++) {
 		assert_true(p.x[i] == s->state->trials[p.results[i].trial]->x[0]);
@@ -202,7 +199,6 @@ static void many_points_are_thinned_out(void **state)
 		/* evenly: the i-th of 1000 is about the 2.5 i-th trial */
 		assert_true(fabs((double)p.results[i].trial - 2.5 * (double)i) < 5);
 	}
-	fig_points_free(&p);
 }
 
 int main(void)

@@ -264,9 +264,8 @@ static void a_model_is_better_than_the_nearest_point(void **state)
 	(void)state;
 	made_study(HEAD "parameters: {" SVT_SPACE "}\n" SVT RANDOM);
 	made_scatter(16, by_noise);
-	assert_int_equal(space_slice(made_subject(true), true, &c, &made_err), DP_OK);
+	c = space_slice(&made_mem, made_subject(true), true);
 	assert_int_equal(space_source(&c, 1), SPACE_PREDICTED);
-	space_slice_free(&c);
 	assert_caption(&figure_objective_maps, "as predicted by the model of 16 results (white)");
 }
 

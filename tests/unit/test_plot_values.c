@@ -217,27 +217,6 @@ static void test_small_and_empty(void **state)
 	}
 }
 
-static void test_misuse_is_told(void **state)
-{
-	struct plot *p = plot_new(100, 100, NULL);
-	struct dp_buf out = DP_BUF_INIT;
-	struct dp_err err = { 0 };
-
-	(void)state;
-	plot_grid(p, 2, 2);
-	assert_null(plot_panel(p, 2, 0));
-	panel_title(plot_panel(p, 0, -1), "nowhere");
-	panel_points(NULL, &(struct plot_style){ 0 }, NULL, NULL, NULL, 0);
-	assert_int_equal(plot_render(p, PLOT_PNG, &out, &err), DP_E_INVALID);
-	assert_non_null(strstr(err.msg, "2 x 2"));
-	plot_free(p);
-	plot_grid(NULL, 1, 1);
-	plot_note(NULL, "nowhere");
-	assert_null(plot_panel(NULL, 0, 0));
-	assert_int_equal(plot_render(NULL, PLOT_PNG, &out, &err), DP_E_NOMEM);
-	plot_free(NULL);
-}
-
 /* fontconfig reads its file once: in a process of its own, before the others. */
 static void test_no_fonts(void **state)
 {
@@ -276,7 +255,7 @@ int main(void)
 		cmocka_unit_test(test_no_fonts),        cmocka_unit_test(test_missing_values),
 		cmocka_unit_test(test_heat_limits),     cmocka_unit_test(test_same_bytes),
 		cmocka_unit_test(test_png_chunks),      cmocka_unit_test(test_hostile_values),
-		cmocka_unit_test(test_small_and_empty), cmocka_unit_test(test_misuse_is_told),
+		cmocka_unit_test(test_small_and_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, shutdown_fonts);

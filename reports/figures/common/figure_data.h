@@ -114,8 +114,7 @@ struct fig_reference_front {
  * better than the reference point is, so that its tail does not set the axes. `compared` is the
  * front of the report's first study, or NULL. */
 struct fig_reference_front fig_reference_front_load(struct arena *mem, const struct report_data *r,
-						    double x_to,
-						    const struct fig_points *compared);
+						    double x_to, const struct fig_points *compared);
 void fig_reference_front_draw(struct plot_panel *a, const struct fig_reference_front *t);
 /* Appends a sentence on how much of it the compared front holds. */
 void fig_reference_front_append(const struct fig_reference_front *t, struct dp_buf *out);

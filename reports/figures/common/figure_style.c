@@ -386,9 +386,9 @@ void fig_add_tooltips(struct plot_panel *a, const struct study_data *s, const st
 
 	if (p->n > PLOT_TOOLTIPS_MAX)
 		return;
-	tips = arena_alloc(&mem, p->n, sizeof *tips);
+	tips = arena_calloc(&mem, p->n, sizeof *tips);
 	if (how & FIG_TOOLTIP_LINK)
-		links = arena_alloc(&mem, p->n, sizeof *links);
+		links = arena_calloc(&mem, p->n, sizeof *links);
 	for (size_t i = 0; i < p->n; i++) {
 		char row[RESULT_ROW_ID_LEN];
 
@@ -396,10 +396,10 @@ void fig_add_tooltips(struct plot_panel *a, const struct study_data *s, const st
 		if (links)
 			links[i] = arena_adopt(
 				&mem,
-				dp_asprintf("#%s", result_format_row_id(
-							   p->results[i].trial,
-							   study_data_checkpoint_of(s, p->results[i]),
-							   row)));
+				dp_asprintf("#%s", result_format_row_id(p->results[i].trial,
+									study_data_checkpoint_of(
+										s, p->results[i]),
+									row)));
 	}
 	panel_add_tooltips(a, tips, links, p->n);
 	arena_free(&mem);

@@ -119,9 +119,9 @@ struct fig_hypervolume_curve fig_compute_trials_curve(struct arena *mem, const s
 		ref[k] = (st->spec->objectives[k].maximize ? -1 : 1) *
 			 st->spec->objectives[k].anti_ideal;
 	steps = n < max_curve_steps(p) ? n : max_curve_steps(p);
-	out.volume = arena_alloc(mem, steps + 1, sizeof *out.volume);
+	out.volume = arena_calloc(mem, steps + 1, sizeof *out.volume);
 	for (int by = 0; by < FIG_COST_AXES; by++)
-		out.spent[by] = arena_alloc(mem, steps + 1, sizeof *out.spent[by]);
+		out.spent[by] = arena_calloc(mem, steps + 1, sizeof *out.spent[by]);
 	dp_hypervolume_curve(rows, p, ends, n, ref, steps, out.volume + 1);
 	for (out.n = 1; out.n <= steps; out.n++) {
 		for (int by = 0; by < FIG_COST_AXES; by++)

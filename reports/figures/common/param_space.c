@@ -25,7 +25,7 @@ const char **space_category_names(struct arena *mem, const struct dp_study *s, s
 	const char **names;
 
 	*n = p->kind == DP_PARAM_CATEGORICAL ? json_array_size(p->values) : 0;
-	names = arena_alloc(mem, *n, sizeof *names);
+	names = arena_calloc(mem, *n, sizeof *names);
 	for (size_t i = 0; i < *n; i++) {
 		struct dp_buf text = DP_BUF_INIT;
 

@@ -35,9 +35,9 @@ int fig_compare_doubles(const void *a, const void *b)
 struct fig_points fig_points_new(struct arena *mem, size_t room)
 {
 	return (struct fig_points){
-		.x = arena_alloc(mem, room, sizeof(double)),
-		.y = arena_alloc(mem, room, sizeof(double)),
-		.results = arena_alloc(mem, room, sizeof(struct dp_result_id)),
+		.x = arena_calloc(mem, room, sizeof(double)),
+		.y = arena_calloc(mem, room, sizeof(double)),
+		.results = arena_calloc(mem, room, sizeof(struct dp_result_id)),
 	};
 }
 
@@ -248,10 +248,10 @@ bool fig_same_plane(const struct study_data *a, const struct study_data *b)
 
 struct fig_band fig_band_new(struct arena *mem, size_t room)
 {
-	return (struct fig_band){ .x = arena_alloc(mem, room, sizeof(double)),
-				  .mid = arena_alloc(mem, room, sizeof(double)),
-				  .from = arena_alloc(mem, room, sizeof(double)),
-				  .to = arena_alloc(mem, room, sizeof(double)) };
+	return (struct fig_band){ .x = arena_calloc(mem, room, sizeof(double)),
+				  .mid = arena_calloc(mem, room, sizeof(double)),
+				  .from = arena_calloc(mem, room, sizeof(double)),
+				  .to = arena_calloc(mem, room, sizeof(double)) };
 }
 
 void fig_band_add(struct fig_band *b, double x, double mid, double from, double to)
@@ -282,10 +282,10 @@ void fig_band_reverse(struct fig_band *b)
 
 struct fig_rects fig_rects_new(struct arena *mem, size_t room)
 {
-	return (struct fig_rects){ .x0 = arena_alloc(mem, room, sizeof(double)),
-				   .x1 = arena_alloc(mem, room, sizeof(double)),
-				   .y0 = arena_alloc(mem, room, sizeof(double)),
-				   .y1 = arena_alloc(mem, room, sizeof(double)) };
+	return (struct fig_rects){ .x0 = arena_calloc(mem, room, sizeof(double)),
+				   .x1 = arena_calloc(mem, room, sizeof(double)),
+				   .y0 = arena_calloc(mem, room, sizeof(double)),
+				   .y1 = arena_calloc(mem, room, sizeof(double)) };
 }
 
 void fig_rects_add(struct fig_rects *b, double x0, double x1, double y0, double y1)

@@ -159,9 +159,10 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 		n += st->trials[i]->nattempts;
 	if (n == 0)
 		return fig_nothing(err, "no attempt has been made");
-	/* points are re-evaluated when the search is long over, by trials that are not shown here */
+	/* points are re-evaluated when the search is long over, by trials that are not shown here
+	 */
 	*out = (struct fig_attempt_spans){
-		.list = arena_alloc(mem, n, sizeof *out->list),
+		.list = arena_calloc(mem, n, sizeof *out->list),
 		.length = st->reevals.count ? 0
 					    : seconds_since_creation(st->created_us, st->updated_us)
 	};
@@ -174,7 +175,7 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 	for (size_t i = 0; i < n; i++)
 		out->length = fmax(out->length, out->list[i].end);
 	qsort(out->list, n, sizeof *out->list, compare_span_plans);
-	scratch = arena_alloc(mem, n, sizeof *scratch);
+	scratch = arena_calloc(mem, n, sizeof *scratch);
 	find_request_times(st, out, scratch);
 	find_slots(out, scratch);
 	return DP_OK;
@@ -212,8 +213,8 @@ void fig_compute_slot_usage(const struct fig_attempt_spans *s, size_t bins, doub
 			{ span->proposed, FIG_USE_PROPOSING },
 			{ span->planned, FIG_USE_WAITING },
 			{ span->start, FIG_USE_STARTING },
-			{ span->end, span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED
-								   : FIG_USE_TRAINING },
+			{ span->end,
+			  span->kind == FIG_SPAN_FAILED ? FIG_USE_FAILED : FIG_USE_TRAINING },
 		};
 
 		for (size_t k = 0; k < DP_COUNT(phases); k++) {

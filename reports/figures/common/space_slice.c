@@ -29,8 +29,8 @@ static double interpolate_range(double lo, double hi, bool log_scale, double t)
 static struct space_cells space_cells_new(struct arena *mem, size_t param, size_t room)
 {
 	return (struct space_cells){ .param = param,
-				     .centre = arena_alloc(mem, room, sizeof(double)),
-				     .edge = arena_alloc(mem, room + 1, sizeof(double)) };
+				     .centre = arena_calloc(mem, room, sizeof(double)),
+				     .edge = arena_calloc(mem, room + 1, sizeof(double)) };
 }
 
 /* Half-way between two centres, or as far beyond an end as the next edge is on its
@@ -119,7 +119,6 @@ size_t space_choose_resolution(const struct study_data *s, size_t panels)
 		return SLICE_SIDE_MAX / 2;
 	return (size_t)fmin(fmax(sqrt(work / (n * n)), SLICE_SIDE_MIN), SLICE_SIDE_MAX);
 }
-
 
 size_t space_count_cells(const struct space_slice *c)
 {
@@ -213,7 +212,7 @@ static struct space_cells split_around_evaluated(struct arena *mem, const struct
 {
 	size_t visited;
 	struct dp_result_id *all = list_evaluated_points(c->s, &visited);
-	double *values = arena_alloc(mem, visited, sizeof *values);
+	double *values = arena_calloc(mem, visited, sizeof *values);
 
 	*n = 0;
 	for (size_t i = 0; i < visited; i++) {
@@ -238,8 +237,8 @@ static void try_grid(struct arena *mem, struct space_slice *c)
 	cells = space_count_cells(&g);
 	if (g.x.n < 2 || g.y.n < 2 || cells > 2 * n)
 		return;
-	g.is_grid = 2 * space_mark_evaluated_cells(&g, arena_alloc(mem, cells, sizeof(bool))) >=
-		    cells;
+	g.is_grid =
+		2 * space_mark_evaluated_cells(&g, arena_calloc(mem, cells, sizeof(bool))) >= cells;
 	if (g.is_grid)
 		*c = g;
 }
@@ -365,7 +364,7 @@ int space_values(struct arena *mem, struct space_slice *c, size_t objective, dou
 	size_t n = space_count_cells(c), nobjectives = c->s->state->spec->nobjectives;
 	int code;
 
-	*z = arena_alloc(mem, n, sizeof **z);
+	*z = arena_calloc(mem, n, sizeof **z);
 	switch (space_source(c, objective)) {
 	case SPACE_EVALUATED:
 		fill_mean_values(c, objective, *z);
@@ -433,8 +432,8 @@ int space_predict(struct arena *mem, struct space_slice *c, struct dp_err *err)
 	if (c->predictions)
 		return DP_OK;
 	x = dp_calloc(n * spec->nparams, sizeof *x);
-	c->predictions = arena_alloc(mem, n * spec->nobjectives, sizeof *c->predictions);
-	c->acquisition = arena_alloc(mem, n, sizeof *c->acquisition);
+	c->predictions = arena_calloc(mem, n * spec->nobjectives, sizeof *c->predictions);
+	c->acquisition = arena_calloc(mem, n, sizeof *c->acquisition);
 	for (size_t i = 0; i < n; i++)
 		cell_point(c, i, x + i * spec->nparams);
 	code = dp_surrogate_predict(c->s->surrogates, x, n, c->predictions, NULL, c->acquisition,

@@ -71,8 +71,8 @@ static void raster_edge(struct raster *r, struct point a, struct point b, int tu
 	to = raster_subrow_at(r, b.y);
 	if (from >= to)
 		return;
-	r->crossings = grow_array(r->crossings, &r->cap, r->n + (size_t)(to - from),
-				  sizeof *r->crossings);
+	r->crossings =
+		grow_array(r->crossings, &r->cap, r->n + (size_t)(to - from), sizeof *r->crossings);
 	slope = (b.x - a.x) / (b.y - a.y);
 	if (from < r->first)
 		r->first = from;

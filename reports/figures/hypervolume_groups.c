@@ -45,15 +45,16 @@ struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_gro
 
 struct hypervolume_groups_data {
 	const struct study_groups *g;
-	struct fig_band *curves;   /* (n) */
-	size_t *evaluations;       /* (n) that are shown */
+	struct fig_band *curves; /* (n) */
+	size_t *evaluations;     /* (n) that are shown */
 	size_t n;
 	double y_min, y_max; /* ends of the vertical axis */
 	bool is_truncated;   /* a member has more evaluations than are shown of it */
 };
 
 /* From a little below the lowest curve at a tenth of its way, where the rest would be a flat line
- * at the top, to above all that comes later: means of the first few evaluations may lie anywhere. */
+ * at the top, to above all that comes later: means of the first few evaluations may lie anywhere.
+ */
 static void find_volume_limits(struct hypervolume_groups_data *d)
 {
 	double early = INFINITY, end = 0, high = 0;

@@ -49,13 +49,12 @@ static void growth_is_the_area_of_each_prefix(void **s)
 			    floor(14 * dp_rng_uniform(&rng)));
 	}
 	subject = made_subjects();
-	fig_compute_hypervolume_curve(subject, NULL, &g);
+	g = fig_compute_hypervolume_curve(&made_mem, subject, NULL);
 	assert_int_equal(g.n, subject->state->ntrials + 1);
 	for (uint32_t i = 0; i < g.n; i++) {
 		assert_true(g.spent[FIG_COST_EVALUATIONS][i] == i);
 		assert_true(fabs(g.volume[i] - cells(subject->state, i)) < 1e-9);
 	}
-	fig_hypervolume_curve_free(&g);
 }
 
 static void growth_goes_by_the_order_of_ends(void **s)
@@ -71,11 +70,10 @@ static void growth_goes_by_the_order_of_ends(void **s)
 	made_trial_end(study, 1, "ok", second, 2);
 	made_now = 2;
 	made_trial_end(study, 0, "ok", first, 2);
-	fig_compute_hypervolume_curve(made_subjects(), NULL, &g);
+	g = fig_compute_hypervolume_curve(&made_mem, made_subjects(), NULL);
 	assert_int_equal(g.n, 3);
 	assert_true(g.volume[1] == 1);
 	assert_true(g.volume[2] == 25);
-	fig_hypervolume_curve_free(&g);
 }
 
 /* Many evaluations and objectives of both goals: rising, and right at the end. */
@@ -97,13 +95,12 @@ static void long_growth_is_sampled(void **s)
 	for (size_t i = 0; i < 2; i++) {
 		double end = made_report.studies[i].state->hypervolume;
 
-		fig_compute_hypervolume_curve(&made_report.studies[i], NULL, &g);
+		g = fig_compute_hypervolume_curve(&made_mem, &made_report.studies[i], NULL);
 		assert_int_equal(g.n, i == 0 ? 401 : 201);
 		for (size_t k = 1; k < g.n; k++)
 			assert_true(g.volume[k] >= g.volume[k - 1]);
 		assert_true(g.spent[FIG_COST_EVALUATIONS][g.n - 1] == 1000);
 		assert_true(fabs(g.volume[g.n - 1] - end) <= 1e-9 * end);
-		fig_hypervolume_curve_free(&g);
 	}
 }
 

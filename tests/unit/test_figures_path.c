@@ -71,7 +71,7 @@ static void growth_by_what_was_spent(void **s)
 
 	(void)s;
 	two_trainings();
-	fig_compute_hypervolume_curve(made_subjects(), "q", &g);
+	g = fig_compute_hypervolume_curve(&made_mem, made_subjects(), "q");
 	assert_int_equal(g.n, 3);
 	for (size_t i = 0; i < g.n; i++) {
 		assert_true(g.spent[FIG_COST_EVALUATIONS][i] == (double)i);
@@ -79,11 +79,9 @@ static void growth_by_what_was_spent(void **s)
 		assert_true(fabs(g.spent[FIG_COST_SECONDS][i] - walked[i]) < 1e-6);
 		assert_true(fabs(g.volume[i] - volume[i]) < 1e-9);
 	}
-	fig_hypervolume_curve_free(&g);
 	/* a parameter that the study does not have */
-	fig_compute_hypervolume_curve(made_report.studies, "none", &g);
+	g = fig_compute_hypervolume_curve(&made_mem, made_report.studies, "none");
 	assert_true(isnan(g.spent[FIG_COST_PATH][2]));
-	fig_hypervolume_curve_free(&g);
 }
 
 /* Two runs that are 1 apart have a standard deviation of sqrt(0.5). */

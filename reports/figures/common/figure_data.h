@@ -23,9 +23,8 @@ struct fig_hypervolume_curve {
 };
 /* At every evaluation, or where there are many at evenly spaced ones; the last always.
  * `walked` names the parameter that is summed, or NULL. */
-struct fig_hypervolume_curve fig_compute_hypervolume_curve(struct arena *mem,
-							   const struct study_data *s,
-							   const char *walked);
+struct fig_hypervolume_curve
+fig_compute_hypervolume_curve(struct arena *mem, const struct study_data *s, const char *walked);
 /* The same of some of a study's trials alone, as if these were all there are. */
 struct fig_trial_range {
 	uint32_t from, end; /* by number; */

@@ -93,9 +93,8 @@ static void curve_add_trial_cost(struct fig_hypervolume_curve *g, const struct d
 		g->spent[FIG_COST_SECONDS][g->n] += dp_attempt_seconds(&t->attempts[i]);
 }
 
-struct fig_hypervolume_curve fig_compute_hypervolume_curve(struct arena *mem,
-							   const struct study_data *s,
-							   const char *walked)
+struct fig_hypervolume_curve
+fig_compute_hypervolume_curve(struct arena *mem, const struct study_data *s, const char *walked)
 {
 	const struct fig_trial_range all = { 0, s->state->ntrials, SIZE_MAX };
 

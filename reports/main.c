@@ -190,7 +190,7 @@ static int write_report(const struct report_model *report, const char *folder, c
 		return code;
 	remove_stale(folder, report);
 	set_html_mtime(folder, report->groups ? report->groups->updated
-					      : report->study.study_state->updated_us);
+					      : report->study.view.state->updated_us);
 	return DP_OK;
 }
 
@@ -271,7 +271,7 @@ static int make_report(const struct report_options *o, struct report_data *r, co
 	int code = dir ? lock_report_dir(dir, &folder, err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 
-	if (code == DP_OK && !dp_state_is_private_selection(r->studies[0].state))
+	if (code == DP_OK && !r->studies[0].view.hides_search)
 		code = figures_render(r, o->figures, &pictures, &n, err);
 	if (code == DP_OK)
 		code = report_model_build(r, pictures, n, &model, err);

@@ -346,7 +346,7 @@ static bool long_poll_is_due(const struct client *c, int64_t now)
 		return change_feed_has_changed(c->daemon, c->since) &&
 		       !commit_queue_is_stalled(c->daemon);
 	study = study_by_id(c->daemon, c->study_id);
-	return !study || (study_public_view(study)->next_seq != c->since &&
+	return !study || (study_public_view(study).state->next_seq != c->since &&
 			  !commit_queue_is_stalled(c->daemon));
 }
 

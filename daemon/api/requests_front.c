@@ -44,12 +44,12 @@ static bool point_is_retried(const struct dp_study_state *s, const json_t *pair)
 }
 
 /* A point, and the means of what its trainer told if that is asked for. */
-static int front_append_point(const struct dp_study_state *s, struct dp_result_id p, bool metrics,
+static int front_append_point(struct dp_public_state view, struct dp_result_id p, bool metrics,
 			      json_t *points, struct dp_err *err)
 {
-	json_t *point = dp_result_json(s, p);
+	json_t *point = dp_result_json(view, p);
 	bool whole = !metrics ||
-		     json_object_set_new(point, "metrics", dp_result_metrics_json(s, p)) == 0;
+		     json_object_set_new(point, "metrics", dp_result_metrics_json(view, p)) == 0;
 
 	if (json_array_append_new(points, point) != 0 || !whole)
 		return dp_fail(err, DP_E_NOMEM, "no memory for the points");
@@ -62,7 +62,7 @@ static int front_append_point(const struct dp_study_state *s, struct dp_result_i
 static int front_reply_points(struct request *r, const json_t *pairs, json_t **ok,
 			      struct dp_err *err)
 {
-	const struct dp_study_state *s = study_public_view(r->study);
+	struct dp_public_state view = study_public_view(r->study);
 	bool metrics = dp_json_bool(r->json, "metrics", false);
 	json_t *points = json_array();
 	const json_t *pair;
@@ -74,12 +74,12 @@ static int front_reply_points(struct request *r, const json_t *pairs, json_t **o
 			       REPLY_POINTS_MAX);
 	json_array_foreach (pairs, i, pair) {
 		struct dp_result_id p;
-		int code = request_parse_point(s, pair, &p, err);
+		int code = request_parse_point(view.state, pair, &p, err);
 
-		if (code == DP_E_NOT_FOUND && point_is_retried(s, pair))
+		if (code == DP_E_NOT_FOUND && point_is_retried(view.state, pair))
 			continue;
 		if (code == DP_OK)
-			code = front_append_point(s, p, metrics, points, err);
+			code = front_append_point(view, p, metrics, points, err);
 		if (code != DP_OK)
 			return code;
 	}
@@ -89,9 +89,10 @@ static int front_reply_points(struct request *r, const json_t *pairs, json_t **o
 /* The front of the observed means, or its first part. */
 static json_t *request_front_json(struct study *study)
 {
-	json_t *o = dp_state_result_page_json(study_public_view(study), REPLY_POINTS_MAX);
+	struct dp_public_state view = study_public_view(study);
+	json_t *o = dp_state_result_page_json(view, REPLY_POINTS_MAX);
 
-	if (o && dp_state_is_private_selection(study->state))
+	if (view.hides_search)
 		json_object_set_new(o, "selection", private_selection_json(study));
 	return o;
 }
@@ -99,13 +100,13 @@ static json_t *request_front_json(struct study *study)
 int request_front(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *points = json_object_get(r->json, "points");
-	struct dp_study_state *s = study_public_view(r->study);
+	struct dp_public_state view = study_public_view(r->study);
 
 	if (points)
 		return front_reply_points(r, points, ok, err);
-	if (dp_state_is_private_selection(s)) /* models would be of all that is hidden */
+	if (view.hides_search) /* models would be of all that is hidden */
 		return request_reply_selection(r, request_front_json, ok, err);
-	if (!dp_json_bool(r->json, "denoised", dp_study_uses_smoothed_front(s->spec))) {
+	if (!dp_json_bool(r->json, "denoised", dp_study_uses_smoothed_front(view.state->spec))) {
 		*ok = request_front_json(r->study);
 		return DP_OK;
 	}

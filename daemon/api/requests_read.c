@@ -69,7 +69,7 @@ static json_t *eta_json(const struct study *study)
 	double seconds = 0;
 
 	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
-	    dp_state_is_private_selection(s) || study->daemon->is_read_only)
+	    study_public_view(study).hides_search || study->daemon->is_read_only)
 		return json_null();
 	places = study->executor->ops->capacity(study->executor);
 	lanes = s->parallel < places ? s->parallel : places;
@@ -107,17 +107,17 @@ static json_t *active_seconds_json(const struct study *study)
 
 json_t *request_summary_json(struct study *study)
 {
-	struct dp_study_state *s = study_public_view(study);
-	json_t *o = dp_state_summary_json(s);
+	struct dp_public_state view = study_public_view(study);
+	json_t *o = dp_state_summary_json(view);
 	char *folder = study_folder(study), why[700];
 	const char *waiting = scheduler_waiting_reason(study, why, sizeof why);
 
 	/* how long it took tells of how many trainings there were */
-	json_object_set_new(
-		o, "elapsed",
-		dp_state_is_private_selection(s)
-			? json_null()
-			: json_real((double)(study_latest_time(study) - s->created_us) / 1e6));
+	json_object_set_new(o, "elapsed",
+			    view.hides_search ? json_null()
+					      : json_real((double)(study_latest_time(study) -
+								   view.state->created_us) /
+							  1e6));
 	json_object_set_new(o, "active", active_seconds_json(study));
 	json_object_set_new(o, "eta", eta_json(study));
 	json_object_set_new(o, "waiting", dp_text_json(waiting));
@@ -126,8 +126,7 @@ json_t *request_summary_json(struct study *study)
 	hypervolume_job_add_json(study, o);
 	/* what all trainings cost is for nobody: only the best is published */
 	json_object_set_new(o, "whole",
-			    dp_state_is_private_selection(s) ? json_null()
-							     : total_privacy_json(study));
+			    view.hides_search ? json_null() : total_privacy_json(study));
 	report_writer_add_json(study, o);
 	free(folder);
 	return o;
@@ -152,13 +151,15 @@ static json_t *running_json(const struct job *j)
 
 static json_t *running_list(struct study *study)
 {
+	struct dp_public_state view = study_public_view(study);
 	json_t *list = json_array();
 
+	if (view.hides_search)
+		return list;
 	if (study->daemon->is_read_only)
-		read_only_add_running(study->daemon, study_public_view(study), list);
+		read_only_add_running(study->daemon, view.state, list);
 	/* newest job first in the list: put the oldest on top */
-	for (struct job *j = study->daemon->jobs; j && !dp_state_is_private_selection(study->state);
-	     j = j->next)
+	for (struct job *j = study->daemon->jobs; j; j = j->next)
 		if (j->study == study && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
 			json_array_insert_new(list, 0, running_json(j));
 	return list;
@@ -196,7 +197,7 @@ _Static_assert((int)FAILURES_MAX <= (int)DP_FAILED_TRIALS_MAX, "each has one fai
 /* The newest failed attempts, newest trial first: of those that measure, then others. */
 static json_t *failures_list(const struct study *study)
 {
-	const struct dp_study_state *s = study_public_view(study);
+	const struct dp_study_state *s = study_public_view(study).state;
 	json_t *list = json_array();
 
 	failures_add(study, s->reevals.trials, s->reevals.ntrials, list);
@@ -215,7 +216,8 @@ static int compare_ended(const void *a, const void *b)
 /* The trials that ended last, the newest first, of those with the highest numbers. */
 static json_t *latest_list(const struct study *study)
 {
-	struct dp_study_state *s = study_public_view(study);
+	struct dp_public_state view = study_public_view(study);
+	const struct dp_study_state *s = view.state;
 	const struct dp_trial *found[LATEST_MAX];
 	json_t *list = json_array();
 	size_t n = 0;
@@ -225,7 +227,7 @@ static json_t *latest_list(const struct study *study)
 			found[n++] = s->trials[i];
 	qsort(found, n, sizeof found[0], compare_ended);
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, dp_trial_json(s, found[i], false, NULL));
+		json_array_append_new(list, dp_trial_json(view, found[i], false, NULL));
 	return list;
 }
 
@@ -265,7 +267,7 @@ static int page_add_summaries(struct daemon *d, int64_t from, json_t *page, stru
 	unsigned work = 0;
 
 	for (uint32_t i = 0; i < d->nstudies; i++) {
-		const struct dp_study_state *s = study_public_view(d->studies[i]);
+		const struct dp_study_state *s = study_public_view(d->studies[i]).state;
 
 		if (s->id < from)
 			continue;
@@ -345,7 +347,7 @@ static unsigned page_cost_of_trial(const struct dp_study_state *s, const struct 
 
 /* A list of trials as it was asked for. */
 struct trial_list {
-	struct dp_study_state *state;
+	struct dp_public_state view;
 	const char *wanted_status; /* only rows in this state; NULL: any */
 	bool full;
 	bool own_rows_only; /* only trials' own rows, none of waypoints */
@@ -368,10 +370,10 @@ static unsigned trial_list_add_checkpoints(struct trial_list *l, const struct dp
 	for (uint32_t w = 0; w < t->checkpoints->count; w++) {
 		struct dp_result_id p = { t->number, (int32_t)w };
 
-		if (!dp_checkpoint_is_result(l->state, t->checkpoints, w))
+		if (!dp_checkpoint_is_result(l->view.state, t->checkpoints, w))
 			continue;
 		work += COST_TRIAL;
-		json_array_append_new(l->rows, dp_checkpoint_json(l->state, p, l->full));
+		json_array_append_new(l->rows, dp_checkpoint_json(l->view, p, l->full));
 	}
 	return work;
 }
@@ -384,15 +386,16 @@ static unsigned trial_list_add(struct trial_list *l, const struct dp_trial *t)
 	if (!trial_list_wants(l, t->status))
 		return work;
 	json_array_append_new(
-		l->rows, l->full ? dp_trial_page_json(l->state, t, l->directory, 0, PAGE_RUNS_MAX)
-				 : dp_trial_json(l->state, t, false, NULL));
-	return work + page_cost_of_trial(l->state, t, l->full);
+		l->rows, l->full ? dp_trial_page_json(l->view, t, l->directory, 0, PAGE_RUNS_MAX)
+				 : dp_trial_json(l->view, t, false, NULL));
+	return work + page_cost_of_trial(l->view.state, t, l->full);
 }
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = study_public_view(r->study);
-	struct trial_list l = { .state = s,
+	struct dp_public_state view = study_public_view(r->study);
+	const struct dp_study_state *s = view.state;
+	struct trial_list l = { .view = view,
 				.wanted_status = dp_json_str(r->json, "state", NULL),
 				.full = dp_json_bool(r->json, "full", false),
 				.own_rows_only = dp_json_bool(r->json, "own", false),
@@ -424,8 +427,8 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_find_trial(struct request *r, struct dp_trial **t, struct dp_err *err)
 {
-	return dp_policy_find_trial(study_public_view(r->study), dp_json_int(r->json, "trial", -1),
-				    t, err);
+	return dp_policy_find_trial(study_public_view(r->study).state,
+				    dp_json_int(r->json, "trial", -1), t, err);
 }
 
 static json_t *trial_part_json(struct study *study, const struct dp_trial *t, uint32_t from)
@@ -447,12 +450,12 @@ json_t *request_trial_json(struct study *study, const struct dp_trial *t)
 static int request_reply_checkpoint(struct request *r, const struct dp_trial *t, int64_t at,
 				    json_t **ok, struct dp_err *err)
 {
-	struct dp_study_state *s = study_public_view(r->study);
+	struct dp_public_state view = study_public_view(r->study);
 	struct dp_result_id p;
-	int code = dp_policy_find_checkpoint(s, t, at, &p, err);
+	int code = dp_policy_find_checkpoint(view.state, t, at, &p, err);
 
 	if (code == DP_OK)
-		*ok = json_pack("{s:o}", "trial", dp_checkpoint_json(s, p, true));
+		*ok = json_pack("{s:o}", "trial", dp_checkpoint_json(view, p, true));
 	return code;
 }
 

@@ -101,14 +101,15 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 
 int request_measures(struct request *r, json_t **ok, struct dp_err *err)
 {
-	const struct dp_study_state *s = study_public_view(r->study);
+	struct dp_public_state view = study_public_view(r->study);
+	uint32_t count = view.state->reevals.count;
 	int64_t from = dp_json_int(r->json, "from", 0), i;
 	json_t *list = json_array();
 
 	(void)err;
-	for (i = from < 0 ? 0 : from; i < s->reevals.count && i < from + MEASURES_MAX; i++)
-		json_array_append_new(list, dp_reeval_json(s, (uint32_t)i));
+	for (i = from < 0 ? 0 : from; i < count && i < from + MEASURES_MAX; i++)
+		json_array_append_new(list, dp_reeval_json(view, (uint32_t)i));
 	*ok = json_pack("{s:o, s:o}", "measures", list, "next",
-			i < s->reevals.count ? json_integer(i) : json_null());
+			i < count ? json_integer(i) : json_null());
 	return DP_OK;
 }

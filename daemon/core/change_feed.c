@@ -53,14 +53,14 @@ void change_feed_reset(struct daemon *d)
 	r->first_revision = change_feed_next_revision(d);
 	for (uint32_t i = 0; i < d->nstudies; i++)
 		change_feed_move_to_newest(d->studies[i],
-					   study_public_view(d->studies[i])->next_seq);
+					   study_public_view(d->studies[i]).state->next_seq);
 }
 
 /* Of a private selection most records are nobody's business: not even that there was one
  * may be told. */
 void change_feed_note_change(struct study *study)
 {
-	uint32_t version = study_public_view(study)->next_seq;
+	uint32_t version = study_public_view(study).state->next_seq;
 
 	if (study->change_entry.revision == 0 || version != study->change_entry.version)
 		change_feed_move_to_newest(study, version);

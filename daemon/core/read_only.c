@@ -138,8 +138,6 @@ void read_only_add_running(const struct daemon *d, const struct dp_study_state *
 {
 	const struct dp_reevals *m = &s->reevals;
 
-	if (dp_state_is_private_selection(s))
-		return;
 	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++)
 		read_only_add_open_attempts(d, s, s->trials[i], list);
 	for (uint32_t i = m->first_unfinished; i < m->ntrials; i++)

@@ -55,7 +55,8 @@ static json_t *notification_study_json(struct study *study, const struct dp_even
 				       enum hook_event what)
 {
 	json_t *news = json_pack("{s:i, s:s}", "version", 1, "event", hook_event_text(what));
-	json_t *result = dp_state_result_json(study_public_view(study));
+	struct dp_public_state view = study_public_view(study);
+	json_t *result = dp_state_result_json(view);
 
 	if (!news || !result) { /* no memory */
 		json_decref(news);
@@ -77,9 +78,7 @@ static json_t *notification_study_json(struct study *study, const struct dp_even
 		json_object_set_new(news, "at", json_null());
 		json_object_set_new(news, "class", dp_text_json(notification_failure_class(t)));
 	}
-	json_object_set_new(
-		news, "time",
-		dp_time_json(dp_state_is_private_selection(study->state) ? 0 : e->time_us));
+	json_object_set_new(news, "time", dp_time_json(view.hides_search ? 0 : e->time_us));
 	return news;
 }
 
@@ -88,7 +87,7 @@ bool notification_is_wanted(const struct study *study, const struct dp_event *e)
 	enum hook_event what;
 
 	return notification_classify(e, &what) &&
-	       !(what == HOOK_EVENT_TRIAL_FAILED && dp_state_is_private_selection(study->state)) &&
+	       !(what == HOOK_EVENT_TRIAL_FAILED && study_public_view(study).hides_search) &&
 	       hooks_want_event(study->daemon, what);
 }
 

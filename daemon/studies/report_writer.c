@@ -43,7 +43,7 @@ static bool report_writer_file_is_current(const struct study *study)
 	struct stat st;
 	bool same = path && stat(path, &st) == 0 &&
 		    (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
-			    study_public_view(study)->updated_us;
+			    study_public_view(study).state->updated_us;
 
 	free(path);
 	return same;

@@ -180,7 +180,7 @@ static const char *scheduler_policy_reason(const struct study *study, char *out,
 {
 	double seconds = (double)(study->next_step.until_us - clock_now(study->daemon)) / 1e6;
 
-	if (dp_state_is_private_selection(study->state))
+	if (study_public_view(study).hides_search)
 		return NULL;
 	switch (study->next_step.wait_reason) {
 	case DP_WAIT_NOTHING:
@@ -227,6 +227,7 @@ static const char *scheduler_daemon_reason(const struct daemon *d, char *out, si
 const char *scheduler_waiting_reason(const struct study *study, char *out, size_t room)
 {
 	const struct daemon *d = study->daemon;
+	bool hides = study_public_view(study).hides_search;
 
 	if (study->state->status != DP_STUDY_RUNNING)
 		return NULL;
@@ -234,9 +235,9 @@ const char *scheduler_waiting_reason(const struct study *study, char *out, size_
 		return read_only_waiting_reason(d);
 	if (commit_queue_describe_trouble(d, out, room))
 		return out;
-	if (!dp_state_is_private_selection(study->state) && jobs_describe_trouble(study, out, room))
+	if (!hides && jobs_describe_trouble(study, out, room))
 		return out;
-	if (!dp_state_is_private_selection(study->state) && study->executor->ops->explain_waiting &&
+	if (!hides && study->executor->ops->explain_waiting &&
 	    study->executor->ops->explain_waiting(study->executor, study, out, room))
 		return out;
 	if (study->next_step.wait_reason == DP_WAIT_PARALLEL)

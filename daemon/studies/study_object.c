@@ -121,7 +121,7 @@ char *study_folder(const struct study *study)
 	return dp_buf_detach(&path);
 }
 
-struct dp_study_state *study_public_view(const struct study *study)
+struct dp_public_state study_public_view(const struct study *study)
 {
 	return dp_state_public_view(study->state);
 }

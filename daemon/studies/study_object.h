@@ -6,6 +6,7 @@
 #ifndef DP_DAEMON_STUDIES_STUDY_OBJECT_H
 #define DP_DAEMON_STUDIES_STUDY_OBJECT_H
 #include "policy/policy.h"
+#include "state/public_view.h"
 #include "daemon/core/daemon.h"
 #include "daemon/studies/report_writer.h"
 
@@ -64,7 +65,7 @@ DP_MUSTCHECK int study_find(const struct daemon *d, const char *selector, struct
 void studies_free(struct daemon *d);
 
 /* The study as it may be shown, to whoever asks. */
-struct dp_study_state *study_public_view(const struct study *study);
+struct dp_public_state study_public_view(const struct study *study);
 
 /* Something happened to the study, or to what is under way for it: it is looked at in
  * this turn of the loop. */

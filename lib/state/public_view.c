@@ -1,8 +1,6 @@
-/* public_view.c - what anybody may see of a study.
- *
- * A private selection is private only if nobody learns how many trainings were made or
- * what became of the others. So that nothing which shows a study has to think of that,
- * it is given a study in which they do not exist. */
+/* public_view.c - copies of private selections without what is secret. */
+#include "state/public_view.h"
+
 #include "state/state_internal.h"
 
 #include <stdlib.h>
@@ -15,7 +13,7 @@ struct dp__public_view {
 	struct dp_study current_spec; /* the true one's, without what is secret */
 	struct dp_trial selected_trial, *trials[1];
 	struct dp_attempt attempt;
-	uint32_t source_next_seq; /* of the true study when this was made */
+	uint32_t source_changes; /* of the true study when this was made */
 };
 
 void dp__public_view_free(struct dp__public_view *view)
@@ -56,15 +54,16 @@ const struct dp_trial *dp_state_selected_trial(const struct dp_study_state *s)
 }
 
 /* The file's own study: the true one's seed is secret. */
-static struct dp_study *parse_public_spec(const struct dp_study_state *s)
+static struct dp_study *parse_public_spec(const struct dp_study_state *s, struct dp_err *err)
 {
 	struct dp_diagnostics problems = { 0 };
 	struct dp_study *spec = NULL;
-	struct dp_err ignored;
 
 	if (dp_study_parse(s->text, strlen(s->text), s->path ? s->path : "study", s->dir, &spec,
-			   &problems, &ignored) != DP_OK)
+			   &problems, err) != DP_OK) {
+		dp_fail(err, DP_E_CORRUPT, "the text of study %u cannot be read again", s->id);
 		spec = NULL;
+	}
 	dp_diagnostics_free(&problems);
 	return spec;
 }
@@ -91,7 +90,7 @@ static void update_public_view(struct dp__public_view *view, const struct dp_stu
 	struct dp_study *spec = view->study.spec;
 
 	free(view->study.front);
-	view->source_next_seq = s->next_seq;
+	view->source_changes = s->changes;
 	view->current_spec = *s->current_spec;
 	view->current_spec.seed = spec->seed;
 	view->current_spec.secret = NULL;
@@ -127,23 +126,23 @@ static void update_public_view(struct dp__public_view *view, const struct dp_stu
 
 int dp__public_view_new(struct dp_study_state *s, struct dp_err *err)
 {
+	struct dp_study *spec = parse_public_spec(s, err);
+
+	if (!spec)
+		return DP_E_CORRUPT;
 	s->public_view = dp_calloc(1, sizeof *s->public_view);
-	s->public_view->study.spec = parse_public_spec(s);
-	if (!s->public_view->study.spec)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a study");
+	s->public_view->study.spec = spec;
 	update_public_view(s->public_view, s);
 	return DP_OK;
 }
 
-struct dp_study_state *dp_state_public_view(struct dp_study_state *s)
+struct dp_public_state dp_state_public_view(struct dp_study_state *s)
 {
 	struct dp__public_view *view = s->public_view;
 
 	if (!view)
-		return s;
-	/* a study that is set apart gets its reason without a record */
-	if (view->source_next_seq != s->next_seq || view->study.reason != s->reason ||
-	    view->study.quarantined != s->quarantined)
+		return (struct dp_public_state){ .state = s };
+	if (view->source_changes != s->changes)
 		update_public_view(view, s);
-	return &view->study;
+	return (struct dp_public_state){ .state = &view->study, .hides_search = true };
 }

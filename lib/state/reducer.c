@@ -348,6 +348,7 @@ int dp_state_apply(struct dp_state *s, const struct dp_event *e, struct dp_err *
 	if (code != DP_OK)
 		return code;
 	st->next_seq++;
+	st->changes++;
 	if (e->type == DP_EV_STUDY_CREATED || e->type == DP_EV_STUDY_MOVED ||
 	    e->type == DP_EV_STUDY_AMENDED) {
 		st->study_records++;

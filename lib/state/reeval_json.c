@@ -19,20 +19,22 @@ static json_t *metric_objectives_json(const struct dp_study_state *s, const doub
 	return o;
 }
 
-json_t *dp_result_reeval_json(const struct dp_study_state *s, struct dp_result_id p)
+json_t *dp_result_reeval_json(struct dp_public_state v, struct dp_result_id p)
 {
-	struct dp_reeval_stats v;
+	const struct dp_study_state *s = v.state;
+	struct dp_reeval_stats stats;
 
-	if (dp_trial_is_reeval(p.trial) || !dp_result_compute_reeval_stats(s, p, &v))
+	if (dp_trial_is_reeval(p.trial) || !dp_result_compute_reeval_stats(s, p, &stats))
 		return json_null();
-	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)v.runs, "objectives",
-			 dp_objectives_json(s->spec, v.objectives), "low",
-			 metric_objectives_json(s, v.low), "high",
-			 metric_objectives_json(s, v.high));
+	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)stats.runs, "objectives",
+			 dp_objectives_json(s->spec, stats.objectives), "low",
+			 metric_objectives_json(s, stats.low), "high",
+			 metric_objectives_json(s, stats.high));
 }
 
-void dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
+void dp_front_json_add_reevals(struct dp_public_state v, json_t *result)
 {
+	const struct dp_study_state *s = v.state;
 	json_t *front = json_object_get(result, "front"), *rows = json_array(), *row;
 	struct dp_result_id *points = dp_malloc((json_array_size(front) + 1) * sizeof *points);
 	double volume;
@@ -46,7 +48,7 @@ void dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
 			json_is_integer(at) ? (double)json_integer_value(at) : NAN, &points[n]);
 
 		json_object_set_new(copy, "remeasured",
-				    found ? dp_result_reeval_json(s, points[n]) : json_null());
+				    found ? dp_result_reeval_json(v, points[n]) : json_null());
 		json_array_append_new(rows, copy);
 		n += found;
 	}
@@ -57,8 +59,9 @@ void dp_front_json_add_reevals(const struct dp_study_state *s, json_t *result)
 	free(points);
 }
 
-json_t *dp_state_reeval_progress_json(const struct dp_study_state *s)
+json_t *dp_state_reeval_progress_json(struct dp_public_state v)
 {
+	const struct dp_study_state *s = v.state;
 	const struct dp_reevals *m = &s->reevals;
 	json_int_t points = 0, done = 0, runs = 0, made = 0;
 	const char *reason;
@@ -80,18 +83,19 @@ json_t *dp_state_reeval_progress_json(const struct dp_study_state *s)
 /* What it came to so far: nulls if that is nothing. */
 static json_t *reeval_values_json(const struct dp_study_state *s, const struct dp_reeval *m)
 {
-	struct dp_reeval_stats v;
+	struct dp_reeval_stats stats;
 
-	if (!dp_reeval_compute_stats(s, m, &v))
+	if (!dp_reeval_compute_stats(s, m, &stats))
 		return json_pack("{s:n, s:n, s:n, s:n}", "objectives", "low", "high", "sd");
-	return json_pack("{s:o, s:o, s:o, s:o}", "objectives",
-			 dp_objectives_json(s->spec, v.objectives), "low",
-			 metric_objectives_json(s, v.low), "high",
-			 metric_objectives_json(s, v.high), "sd", metric_objectives_json(s, v.sd));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o}", "objectives", dp_objectives_json(s->spec, stats.objectives),
+		"low", metric_objectives_json(s, stats.low), "high",
+		metric_objectives_json(s, stats.high), "sd", metric_objectives_json(s, stats.sd));
 }
 
-json_t *dp_reeval_json(const struct dp_study_state *s, uint32_t i)
+json_t *dp_reeval_json(struct dp_public_state v, uint32_t i)
 {
+	const struct dp_study_state *s = v.state;
 	const struct dp_reeval *m = &s->reevals.items[i];
 	const struct dp_trial *t = s->reevals.trials[m->first_trial];
 	enum dp_trial_status status;

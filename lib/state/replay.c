@@ -86,6 +86,7 @@ static int quarantine_study(struct dp_state *s, uint32_t study, uint32_t seq, in
 	st->status = DP_STUDY_PAUSED;
 	st->moved_by_failures = true; /* nobody's wish: who waits for it is told */
 	st->quarantined = true;
+	st->changes++;
 	return DP_OK;
 }
 

@@ -225,6 +225,7 @@ struct dp_study_state {
 
 	uint32_t study_records;       /* records about the study itself: created, moved, amended */
 	int64_t last_study_record_us; /* when the newest of these was */
+	uint32_t changes;             /* counts all changes, also those without a record */
 	struct dp__public_view *public_view; /* dp_state_public_view()'s; NULL */
 
 	uint32_t results_version; /* another one whenever the results are others */
@@ -295,14 +296,8 @@ int dp_trial_values_per_metric(const struct dp_study_state *s, const struct dp_t
 /* Attempts that are planned and not ended, of all trials. */
 uint32_t dp_state_count_open_attempts(const struct dp_study_state *s);
 
-/* ---- what anybody may see (public_view.c) ---- */
+/* ---- private selections: see state/public_view.h ---- */
 
-/* The study as it may be shown: itself; but of a private selection (method select) one
- * without trials, or once it has finished with a single one, the selected, as number 0,
- * and with nothing from which the number of the others could be told. Whatever answers,
- * reports, tells hooks or exports looks at this one only. Valid until the study's next
- * record. */
-struct dp_study_state *dp_state_public_view(struct dp_study_state *s);
 /* The trial that a finished private selection publishes; NULL: none came to a result. */
 const struct dp_trial *dp_state_selected_trial(const struct dp_study_state *s);
 /* Is that how many trials there are, and all but the selected one, secret? */

@@ -110,8 +110,9 @@ static void result_variances(const struct dp_study_state *s, struct dp_result_id
 	}
 }
 
-json_t *dp_result_spread_json(const struct dp_study_state *s, struct dp_result_id p)
+json_t *dp_result_spread_json(struct dp_public_state v, struct dp_result_id p)
 {
+	const struct dp_study_state *s = v.state;
 	const double *y = dp_result_get_objectives(s, p);
 	double var[DP_OBJECTIVES_MAX];
 
@@ -131,18 +132,20 @@ json_t *dp_front_row_json(const struct dp_study *spec, uint32_t trial, double at
 			 "remeasured", reevaluated);
 }
 
-json_t *dp_result_json(const struct dp_study_state *s, struct dp_result_id p)
+json_t *dp_result_json(struct dp_public_state v, struct dp_result_id p)
 {
+	const struct dp_study_state *s = v.state;
 	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
 	double var[DP_OBJECTIVES_MAX];
 
 	result_variances(s, p, var);
 	return dp_front_row_json(s->spec, p.trial, dp_result_checkpoint_value(s, p), t->x, t->runs,
-				 dp_result_get_objectives(s, p), var, dp_result_reeval_json(s, p));
+				 dp_result_get_objectives(s, p), var, dp_result_reeval_json(v, p));
 }
 
-json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_id p)
+json_t *dp_result_metrics_json(struct dp_public_state v, struct dp_result_id p)
 {
+	const struct dp_study_state *s = v.state;
 	json_t *metrics = json_object();
 
 	for (uint32_t k = 0; k < s->nmetrics; k++)
@@ -152,24 +155,25 @@ json_t *dp_result_metrics_json(const struct dp_study_state *s, struct dp_result_
 }
 
 /* A number of trials, or null where that is secret. */
-static json_t *count_json(const struct dp_study_state *s, uint32_t n)
+static json_t *count_json(struct dp_public_state v, uint32_t n)
 {
-	return dp_state_is_private_selection(s) ? json_null() : json_integer((json_int_t)n);
+	return v.hides_search ? json_null() : json_integer((json_int_t)n);
 }
 
 /* The whole object with the front of the result, whose reference is taken; NaN for a
  * hypervolume that it does not have. */
-static json_t *result_json(struct dp_study_state *s, double smoothed, double reevaluated,
+static json_t *result_json(struct dp_public_state v, double smoothed, double reevaluated,
 			   json_t *front)
 {
+	struct dp_study_state *s = v.state;
 	json_t *o;
 
 	dp_state_update_front(s);
 	o = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
 		      s->spec->name, "state", dp_study_status_text(s->status), "reason",
 		      dp_text_json(s->reason), "evaluations",
-		      count_json(s, dp_state_count_ended_trials(s)), "failed",
-		      count_json(s, s->failed), "diverged", count_json(s, s->diverged),
+		      count_json(v, dp_state_count_ended_trials(s)), "failed",
+		      count_json(v, s->failed), "diverged", count_json(v, s->diverged),
 		      "hypervolume", dp_json_real(s->hypervolume));
 	if (!isnan(smoothed))
 		json_object_set_new(o, "hypervolume_denoised", dp_json_real(smoothed));
@@ -180,24 +184,25 @@ static json_t *result_json(struct dp_study_state *s, double smoothed, double ree
 	return o;
 }
 
-json_t *dp_state_smoothed_result_json(struct dp_study_state *s, double volume, json_t *front)
+json_t *dp_state_smoothed_result_json(struct dp_public_state v, double volume, json_t *front)
 {
-	return result_json(s, volume, NAN, front);
+	return result_json(v, volume, NAN, front);
 }
 
-json_t *dp_state_result_json(struct dp_study_state *s)
+json_t *dp_state_result_json(struct dp_public_state v)
 {
-	return dp_state_result_page_json(s, UINT32_MAX);
+	return dp_state_result_page_json(v, UINT32_MAX);
 }
 
-json_t *dp_state_result_page_json(struct dp_study_state *s, uint32_t most)
+json_t *dp_state_result_page_json(struct dp_public_state v, uint32_t most)
 {
+	struct dp_study_state *s = v.state;
 	json_t *front = json_array(), *more, *o;
 
 	dp_state_update_front(s);
 	for (uint32_t i = 0; i < s->nfront && i < most; i++)
-		json_array_append_new(front, dp_result_json(s, s->front[i]));
-	o = result_json(s, NAN, dp_results_reeval_hypervolume(s, s->front, s->nfront), front);
+		json_array_append_new(front, dp_result_json(v, s->front[i]));
+	o = result_json(v, NAN, dp_results_reeval_hypervolume(s, s->front, s->nfront), front);
 	if (s->nfront <= most)
 		return o;
 	more = json_array();
@@ -339,8 +344,9 @@ static json_t *objective_lists_json(const struct dp_study_state *s)
 			 "transforms", scales, "privacy", privacy, "metrics", metrics);
 }
 
-json_t *dp_state_summary_json(struct dp_study_state *s)
+json_t *dp_state_summary_json(struct dp_public_state v)
 {
+	struct dp_study_state *s = v.state;
 	bool halted = s->status == DP_STUDY_PAUSED || s->status == DP_STUDY_STOPPED;
 	const char *by = halted ? s->moved_by : NULL;
 	json_t *o;
@@ -351,13 +357,13 @@ json_t *dp_state_summary_json(struct dp_study_state *s)
 		      dp_reason_json(s->reason, by), "by", dp_text_json(by), "by_failures",
 		      s->moved_by_failures, "method", dp_method_text(s->spec->search.method),
 		      "priority", s->priority, "parallel", (json_int_t)s->parallel, "evaluations",
-		      count_json(s, s->evaluations));
+		      count_json(v, s->evaluations));
 	json_object_update_new(
 		o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
-			     count_json(s, dp_state_count_ended_trials(s)), "ok",
-			     count_json(s, s->ok), "diverged", count_json(s, s->diverged), "failed",
-			     count_json(s, s->failed), "running",
-			     count_json(s, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
+			     count_json(v, dp_state_count_ended_trials(s)), "ok",
+			     count_json(v, s->ok), "diverged", count_json(v, s->diverged), "failed",
+			     count_json(v, s->failed), "running",
+			     count_json(v, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
 			     "trained", path_total_json(s), "cost", cost_json(s), "hypervolume",
 			     dp_json_real(s->hypervolume), "anti_ideal", reference_point_json(s),
 			     "front", (json_int_t)s->nfront, "front_of",
@@ -370,23 +376,24 @@ json_t *dp_state_summary_json(struct dp_study_state *s)
 					    "seeds_warning", dp_state_seeds_warning(s)));
 	json_object_update_new(
 		o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "measuring",
-			     dp_state_reeval_progress_json(s), "budget", budget_json(s), "programs",
+			     dp_state_reeval_progress_json(v), "budget", budget_json(s), "programs",
 			     accountant_programs_json(s->spec), "deltas", deltas_json(s->spec),
 			     "created", dp_time_json(s->created_us), "updated",
-			     dp_time_json(dp_state_is_private_selection(s) ? 0 : s->updated_us),
-			     "version", (json_int_t)s->next_seq, "file", dp_text_json(s->path)));
+			     dp_time_json(v.hides_search ? 0 : s->updated_us), "version",
+			     (json_int_t)s->next_seq, "file", dp_text_json(s->path)));
 	return o;
 }
 
-static json_t *attempt_json(const struct dp_study_state *s, const struct dp_trial *t,
+static json_t *attempt_json(struct dp_public_state v, const struct dp_trial *t,
 			    const struct dp_attempt *a, const char *study_folder)
 {
+	const struct dp_study_state *s = v.state;
 	char below[64], folder[4096];
 	/* where only noisy values are kept, these are not kept either */
 	bool known = a->exit_kind != DP_EXIT_MISSING && !dp_study_has_metric_release(s->spec);
 	json_t *o;
 
-	if (dp_state_is_private_selection(s))
+	if (v.hides_search)
 		snprintf(below, sizeof below, "%s", DP_SELECTED_LINK);
 	else
 		dp_attempt_format_dir(t->number, a->run, a->number, below);
@@ -404,9 +411,7 @@ static json_t *attempt_json(const struct dp_study_state *s, const struct dp_tria
 			    a->exit_kind == DP_EXIT_SIGNAL ? json_integer(a->exit_value)
 							   : json_null());
 	json_object_set_new(o, "slot",
-			    a->slot < 0 || dp_state_is_private_selection(s)
-				    ? json_null()
-				    : json_integer(a->slot));
+			    a->slot < 0 || v.hides_search ? json_null() : json_integer(a->slot));
 	json_object_set_new(o, "planned", dp_time_json(a->planned_us));
 	json_object_set_new(o, "started", dp_time_json(a->started_us));
 	json_object_set_new(o, "ended", dp_time_json(a->ended_us));
@@ -459,8 +464,9 @@ static json_t *checkpoint_metrics_json(const struct dp_study_state *s,
 }
 
 /* What a trial that has ended reached on its way, and what of it is no result. */
-static json_t *checkpoints_json(const struct dp_study_state *s, const struct dp_trial *t)
+static json_t *checkpoints_json(struct dp_public_state v, const struct dp_trial *t)
 {
+	const struct dp_study_state *s = v.state;
 	const struct dp_checkpoints *checkpoints = t->checkpoints;
 	size_t m = s->spec->nobjectives;
 	json_t *list = json_array();
@@ -474,7 +480,7 @@ static json_t *checkpoints_json(const struct dp_study_state *s, const struct dp_
 				  dp_objectives_json(s->spec, checkpoints->objectives + w * m),
 				  "spread",
 				  dp_result_spread_json(
-					  s, (struct dp_result_id){ t->number, (int32_t)w }),
+					  v, (struct dp_result_id){ t->number, (int32_t)w }),
 				  "metrics", checkpoint_metrics_json(s, checkpoints, w)));
 	}
 	return list;
@@ -490,9 +496,10 @@ static json_t *feasible_json(const struct dp_study_state *s, struct dp_result_id
 }
 
 /* What the rows of a trial and of its waypoints begin with. */
-static json_t *result_row_json(struct dp_study_state *s, struct dp_result_id p,
+static json_t *result_row_json(struct dp_public_state v, struct dp_result_id p,
 			       enum dp_trial_status status)
 {
+	struct dp_study_state *s = v.state;
 	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
 	double at = dp_trial_is_reeval(p.trial) ? t->stop_at : dp_result_checkpoint_value(s, p);
 
@@ -502,9 +509,9 @@ static json_t *result_row_json(struct dp_study_state *s, struct dp_result_id p,
 			 dp_trial_status_text(status), "source", t->source, "parameters",
 			 dp_space_to_json_at(s->spec, t->x, at), "objectives",
 			 dp_objectives_json(s->spec, dp_result_get_objectives(s, p)), "spread",
-			 dp_result_spread_json(s, p), "feasible", feasible_json(s, p, status),
+			 dp_result_spread_json(v, p), "feasible", feasible_json(s, p, status),
 			 "on_front", dp_result_is_on_front(s, p), "remeasured",
-			 dp_result_reeval_json(s, p));
+			 dp_result_reeval_json(v, p));
 }
 
 /* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
@@ -515,14 +522,14 @@ static json_t *reason_json(const struct dp_trial *t)
 	return dp_text_json(t->reason && strcmp(t->reason, state) == 0 ? NULL : t->reason);
 }
 
-static json_t *trial_row_json(struct dp_study_state *s, const struct dp_trial *t)
+static json_t *trial_row_json(struct dp_public_state v, const struct dp_trial *t)
 {
 	const struct dp_attempt *first = t->nattempts ? &t->attempts[0] : NULL;
 	const struct dp_attempt *last = t->nattempts ? &t->attempts[t->nattempts - 1] : NULL;
 	int64_t started = first ? (first->started_us ? first->started_us : first->planned_us) : 0;
 	bool over = t->status >= DP_TRIAL_OK;
 	double seconds = over ? dp_trial_duration_seconds(t) : 0;
-	json_t *o = result_row_json(s, (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL },
+	json_t *o = result_row_json(v, (struct dp_result_id){ t->number, DP_CHECKPOINT_FINAL },
 				    t->status);
 
 	json_object_update_new(o,
@@ -534,9 +541,10 @@ static json_t *trial_row_json(struct dp_study_state *s, const struct dp_trial *t
 	return o;
 }
 
-json_t *dp_checkpoint_json(struct dp_study_state *s, struct dp_result_id p, bool full)
+json_t *dp_checkpoint_json(struct dp_public_state v, struct dp_result_id p, bool full)
 {
-	json_t *o = result_row_json(s, p, DP_TRIAL_OK);
+	struct dp_study_state *s = v.state;
+	json_t *o = result_row_json(v, p, DP_TRIAL_OK);
 
 	/* attempts and times are the training's, and stand in its own row */
 	json_object_set_new(o, "attempts", full ? json_array() : json_null());
@@ -567,30 +575,31 @@ static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 	return from < n && most < n - from ? from + most : n;
 }
 
-json_t *dp_trial_page_json(struct dp_study_state *s, const struct dp_trial *t, const char *folder,
+json_t *dp_trial_page_json(struct dp_public_state v, const struct dp_trial *t, const char *folder,
 			   uint32_t from, uint32_t most)
 {
+	struct dp_study_state *s = v.state;
 	uint32_t runs = t->runs;
 	uint32_t attempts_end = part_end(from, most, t->nattempts);
 	uint32_t runs_end = part_end(from, most, runs);
-	json_t *o = trial_row_json(s, t), *attempts = json_array();
+	json_t *o = trial_row_json(v, t), *attempts = json_array();
 
 	for (uint32_t i = from; i < attempts_end; i++)
-		json_array_append_new(attempts, attempt_json(s, t, &t->attempts[i], folder));
+		json_array_append_new(attempts, attempt_json(v, t, &t->attempts[i], folder));
 	json_object_set_new(o, "attempts", attempts);
 	json_object_set_new(o, "runs", runs_json(s, t, from, runs_end));
 	if (dp_study_has_metric_release(s->spec))
 		json_object_set_new(o, "released", released_json(s, t));
 	if (t->checkpoints && from == 0)
-		json_object_set_new(o, "waypoints", checkpoints_json(s, t));
+		json_object_set_new(o, "waypoints", checkpoints_json(v, t));
 	json_object_set_new(o, "basis", json_integer(t->conditioned_on));
 	if (attempts_end < t->nattempts || runs_end < runs)
 		json_object_set_new(o, "next", json_integer((json_int_t)from + most));
 	return o;
 }
 
-json_t *dp_trial_json(struct dp_study_state *s, const struct dp_trial *t, bool full,
+json_t *dp_trial_json(struct dp_public_state v, const struct dp_trial *t, bool full,
 		      const char *folder)
 {
-	return full ? dp_trial_page_json(s, t, folder, 0, UINT32_MAX) : trial_row_json(s, t);
+	return full ? dp_trial_page_json(v, t, folder, 0, UINT32_MAX) : trial_row_json(v, t);
 }

@@ -63,7 +63,7 @@ static void report_model_study(const struct study_data *s, struct report_arena *
 	struct dp_study_state *st = s->state;
 
 	*out = (struct report_study){
-		.study_state = st,
+		.view = s->view,
 		.study = st->spec->name,
 		.name = study_data_name(s),
 		.state = dp_study_status_text(st->status),

@@ -305,7 +305,7 @@ struct report_release_cost {
 
 /* What every study of a report says of itself. */
 struct report_study {
-	struct dp_study_state *study_state;
+	struct dp_public_state view;
 	const char *study, *state;
 	const char *name;   /* what people call it: --label, else as `study` */
 	const char *reason; /* "": none */

@@ -169,15 +169,16 @@ enum {
 	MAX_MODELLED_STUDIES = 60 /* studies; each takes a part of a second */
 };
 
-static int study_data_init(struct study_data *s, struct dp_study_state *state,
+static int study_data_init(struct study_data *s, struct dp_public_state view,
 			   enum surrogate_detail models, struct dp_err *err)
 {
 	int code;
 
-	s->state = state;
+	s->view = view;
+	s->state = view.state;
 	choose_shown_objectives(s);
 	study_data_load_results(s);
-	dp_state_update_front(state);
+	dp_state_update_front(s->state);
 	if (models != SURROGATES_ALL) {
 		strcpy(s->no_surrogates_reason,
 		       "models are shown of the study alone that a report is about");
@@ -207,7 +208,7 @@ static int report_data_init_studies(struct report_data *r, const uint32_t *ids, 
 	int code = DP_OK;
 
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
-		struct dp_study_state *s =
+		struct dp_public_state view =
 			dp_state_public_view(dp_state_get_study(&r->state, ids[i]));
 		enum surrogate_detail models =
 			i == 0 && r->ngroup_specs == 0 ? SURROGATES_ALL : others;
@@ -216,7 +217,7 @@ static int report_data_init_studies(struct report_data *r, const uint32_t *ids, 
 		for (size_t k = 0; k < i; k++)
 			twice |= ids[k] == ids[i];
 		if (!twice)
-			code = study_data_init(&r->studies[r->nstudies++], s, models, err);
+			code = study_data_init(&r->studies[r->nstudies++], view, models, err);
 	}
 	return code;
 }
@@ -224,15 +225,14 @@ static int report_data_init_studies(struct report_data *r, const uint32_t *ids, 
 /* The study whose front stands for the true one. */
 static int report_data_init_reference(struct report_data *r, uint32_t id, struct dp_err *err)
 {
-	struct dp_study_state *s = dp_state_public_view(dp_state_get_study(&r->state, id));
+	struct dp_public_state view = dp_state_public_view(dp_state_get_study(&r->state, id));
 
 	r->reference = dp_calloc(1, sizeof *r->reference);
-	return r->reference ? study_data_init(r->reference, s,
-					      dp_study_uses_smoothed_front(s->spec)
-						      ? SURROGATES_FRONT_ONLY
-						      : SURROGATES_NONE,
-					      err)
-			    : dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	return study_data_init(r->reference, view,
+			       dp_study_uses_smoothed_front(view.state->spec)
+				       ? SURROGATES_FRONT_ONLY
+				       : SURROGATES_NONE,
+			       err);
 }
 
 int report_data_load(struct report_data *r, const char *journal, const char *const *studies,

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "compare/compare.h"
-#include "state/state.h"
+#include "state/public_view.h"
 #include "optimize/recommend/importance.h"
 #include "optimize/history/smoothed_front.h"
 #include "reports/plot/arena.h"
@@ -34,7 +34,8 @@ struct surrogate_fit {
 
 /* One study, folded from the journal, with what several parts of a report need. */
 struct study_data {
-	struct dp_study_state *state; /* front and hypervolume are up to date */
+	struct dp_public_state view;
+	struct dp_study_state *state; /* view.state; front and hypervolume are up to date */
 	const char *label;            /* what people call it (--label), or NULL */
 	int privacy_obj;              /* the first objective that is a privacy mechanism, or -1 */
 	int utility_obj;              /* the first that is a metric, or -1 */

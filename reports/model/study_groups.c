@@ -175,7 +175,7 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 		const struct dp_study *other = r->studies[i].state->spec;
 		bool alike = other->nobjectives == first->nobjectives;
 
-		if (dp_state_is_private_selection(r->studies[i].state))
+		if (r->studies[i].view.hides_search)
 			return dp_fail(err, DP_E_INVALID,
 				       "study '%s' is a private selection, of which "
 				       "nothing but the result may be compared",

@@ -71,7 +71,7 @@ static json_t *point_spread(const void *part)
 {
 	const struct report_point *p = part;
 
-	return dp_result_spread_json(p->study->state, p->point);
+	return dp_result_spread_json(p->study->view, p->point);
 }
 
 static json_t *objective_runs_json(const struct report_point_objective *o)
@@ -127,7 +127,7 @@ static json_t *point_reevaluated_json(const void *part)
 {
 	const struct report_point *p = part;
 
-	return dp_result_reeval_json(p->study->state, p->point);
+	return dp_result_reeval_json(p->study->view, p->point);
 }
 
 static json_t *objective_check_json(const struct report_point_objective *o)
@@ -587,7 +587,7 @@ static json_t *compared_json(const void *part)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < report->ncompared; i++) {
-		json_t *o = dp_state_result_json(report->compared[i].study_state);
+		json_t *o = dp_state_result_json(report->compared[i].view);
 
 		json_object_set_new(o, "hypervolume_denoised",
 				    json_number_or_null(report->compared[i].smoothed_hypervolume));
@@ -701,7 +701,7 @@ static json_t *study_report_json(const struct report_model *report)
 	/* what `run` prints, and more: the volume without the noise also of a front that
 	 * is not chosen by it */
 	json_t *out = dp_state_smoothed_result_json(
-		report->study.study_state, report->study.smoothed_hypervolume, json_array());
+		report->study.view, report->study.smoothed_hypervolume, json_array());
 
 	if (out && isnan(report->study.smoothed_hypervolume))
 		json_object_set_new(out, "hypervolume_denoised", json_null());

@@ -57,7 +57,7 @@ int report_model_selection(const struct study_data *s, struct report_arena *aren
 	struct report_selection found = { 0 };
 	int code;
 
-	if (!dp_state_is_private_selection(s->state))
+	if (!s->view.hides_search)
 		return DP_OK;
 	code = dp_select_compute_cost(s->state->spec, &found.cost, err);
 	if (code != DP_OK)
@@ -73,7 +73,7 @@ int report_model_selection(const struct study_data *s, struct report_arena *aren
 /* What `run` prints, and more. */
 json_t *selection_report_build_json(const struct report_model *report)
 {
-	json_t *out = dp_state_result_json(report->study.study_state);
+	json_t *out = dp_state_result_json(report->study.view);
 	json_t *more = json_pack(
 		"{s:b, s:s, s:s, s:s?, s:s?, s:s?, s:o, s:s?, s:[], s:{s:s?, s:s}}", "public",
 		report->public, "data", report->data, "seeds", report->seeds, "seeds_warning",

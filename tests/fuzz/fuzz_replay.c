@@ -43,11 +43,11 @@ static int decode_whole(const uint8_t *bytes, size_t len, struct dp_event *e)
 static void show(struct dp_study_state *s)
 {
 	struct dp_step step;
-	json_t *v = dp_state_summary_json(s);
+	json_t *v = dp_state_summary_json(dp_state_public_view(s));
 
 	json_decref(v);
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		json_decref(dp_trial_json(s, s->trials[i], true, "/f"));
+		json_decref(dp_trial_json(dp_state_public_view(s), s->trials[i], true, "/f"));
 	dp_policy_next_step(s, s->updated_us, &step);
 }
 

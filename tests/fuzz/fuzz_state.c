@@ -406,19 +406,20 @@ static void ask(struct dp_state *s, const struct dp_study_state *st, int64_t now
 
 static void show(struct dp_study_state *st)
 {
-	json_t *result = dp_state_result_json(st), *summary = dp_state_summary_json(st);
+	struct dp_public_state view = dp_state_public_view(st);
+	json_t *result = dp_state_result_json(view), *summary = dp_state_summary_json(view);
 
 	demand(result && summary);
 	json_decref(result);
 	json_decref(summary);
 	for (uint32_t i = 0; i < st->ntrials; i++) {
-		json_t *trial = dp_trial_json(st, st->trials[i], true, "/f");
+		json_t *trial = dp_trial_json(view, st->trials[i], true, "/f");
 
 		demand(trial != NULL);
 		json_decref(trial);
 	}
 	for (uint32_t i = 0; i < st->reevals.count; i++) {
-		json_t *measure = dp_reeval_json(st, i);
+		json_t *measure = dp_reeval_json(view, i);
 
 		demand(measure != NULL);
 		json_decref(measure);

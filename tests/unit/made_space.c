@@ -54,6 +54,7 @@ struct study_data *made_subject(bool models)
 	struct study_data *s = calloc(1, sizeof *s);
 
 	s->state = dp_state_get_study(&made_report.state, 1);
+	s->view = dp_state_public_view(s->state);
 	s->privacy_obj = s->state->spec->objectives[0].privacy ? 0 : -1;
 	s->utility_obj = s->privacy_obj + 1;
 	s->y_obj = 1;

@@ -198,8 +198,9 @@ struct study_data *made_subjects(void)
 		struct dp_study_state *st = made_report.state.studies[i];
 
 		dp_state_update_front(st);
-		made_report.studies[i] =
-			(struct study_data){ .state = st, .privacy_obj = -1, .y_obj = 1 };
+		made_report.studies[i] = (struct study_data){
+			.view = dp_state_public_view(st), .state = st, .privacy_obj = -1, .y_obj = 1
+		};
 		study_data_load_results(&made_report.studies[i]);
 		assert_int_equal(study_data_assess_surrogates(&made_report.studies[i], &err),
 				 DP_OK);

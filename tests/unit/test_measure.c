@@ -486,7 +486,7 @@ static void progress_is_of_what_was_asked_together(void **s)
 
 	(void)s;
 	finished(", runs: 3", TWO);
-	v = dp_state_reeval_progress_json(st);
+	v = dp_state_reeval_progress_json(dp_state_public_view(st));
 	assert_true(json_is_null(v));
 	json_decref(v);
 	measure(0, 3);
@@ -498,7 +498,7 @@ static void progress_is_of_what_was_asked_together(void **s)
 	move("running");
 	measured(M(1), DP_END_OK, low);
 	settle();
-	v = dp_state_reeval_progress_json(st);
+	v = dp_state_reeval_progress_json(dp_state_public_view(st));
 	assert_int_equal(json_integer_value(json_object_get(v, "points")), 2);
 	assert_int_equal(json_integer_value(json_object_get(v, "done")), 0);
 	assert_int_equal(json_integer_value(json_object_get(v, "runs")), 7);

@@ -454,7 +454,7 @@ static void test_title_of_a_comparison(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 
 		for (size_t i = 0; i < n; i++) {
-			others[i].study_state = facts.study.study_state;
+			others[i].view = facts.study.view;
 			others[i].state = "finished";
 			others[i].smoothed_hypervolume = i == 1 ? 1.5 : NAN;
 			others[i].reevaluated_size = i == 1;

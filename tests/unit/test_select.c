@@ -473,7 +473,7 @@ static void nothing_selected(void **state)
 		if (i > 0) /* none drawn, one failed, many failed: all the same */
 			assert_string_equal(p->s->reason, reason);
 		snprintf(reason, sizeof reason, "%s", p->s->reason);
-		assert_int_equal(dp_state_public_view(p->s)->ntrials, 0);
+		assert_int_equal(dp_state_public_view(p->s).state->ntrials, 0);
 		play_end(p);
 	}
 	free(p);
@@ -482,14 +482,15 @@ static void nothing_selected(void **state)
 /* All that can be asked for without a daemon, as one text. */
 static char *shown_text(struct play *p)
 {
-	struct dp_study_state *s = dp_state_public_view(p->s);
+	struct dp_public_state view = dp_state_public_view(p->s);
+	const struct dp_study_state *s = view.state;
 	json_t *trials = json_array(), *all;
 	char *text;
 
 	for (uint32_t i = 0; i < s->ntrials; i++)
-		json_array_append_new(trials, dp_trial_json(s, s->trials[i], true, "/f"));
-	all = json_pack("[o, o, o, i, i, s]", dp_state_result_json(s), dp_state_summary_json(s),
-			trials, s->evaluations, s->next_seq,
+		json_array_append_new(trials, dp_trial_json(view, s->trials[i], true, "/f"));
+	all = json_pack("[o, o, o, i, i, s]", dp_state_result_json(view),
+			dp_state_summary_json(view), trials, s->evaluations, s->next_seq,
 			s->spec->secret || s->secret ? "secret" : "none");
 	text = json_dumps(all, 0);
 	json_decref(all);
@@ -522,7 +523,7 @@ static void nothing_else_shows(void **state)
 		stage[1][i] = shown_text(p);
 		play_on(p);
 		put_same(p, dp_state_selected_trial(p->s)->number);
-		dp_state_public_view(p->s)->front_valid = false;
+		dp_state_public_view(p->s).state->front_valid = false;
 		stage[2][i] = shown_text(p);
 		play_end(p);
 	}

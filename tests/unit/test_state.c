@@ -357,7 +357,7 @@ static void the_result_object(void **s)
 
 	(void)s;
 	assert_int_equal(whole_trial(0, 0.5, 0.25, 1), DP_OK);
-	v = dp_state_result_json(dp_state_get_study(&state, 1));
+	v = dp_state_result_json(dp_state_public_view(dp_state_get_study(&state, 1)));
 	spread = json_object_get(json_array_get(json_object_get(v, "front"), 0), "spread");
 	assert_int_equal(json_object_size(spread), 2);
 	json_object_del(spread, "b"); /* runs of -0.5 and 1.5, about 0.5 */

@@ -29,7 +29,8 @@ bool model_query_snapshot_front(struct proposal_job *job)
 	model_query_snapshot_results(job);
 	json_decref(job->front_reply); /* likewise */
 	job->front = (struct smoothed_front){ .results_version = s->results_version };
-	job->front_reply = dp_state_smoothed_result_json(s, 0, json_array());
+	job->front_reply =
+		dp_state_smoothed_result_json(study_public_view(job->study), 0, json_array());
 	return true;
 }
 
@@ -133,7 +134,7 @@ void model_query_finish_front(struct proposal_job *job)
 	     json_object_set(job->front_reply, "front", job->front.rows) != 0))
 		job->code = dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
 	if (job->code == DP_OK)
-		dp_front_json_add_reevals(job->study->state, job->front_reply);
+		dp_front_json_add_reevals(study_public_view(job->study), job->front_reply);
 	model_query_reply(job, &job->recipients, job->front_reply);
 	job->front_reply = NULL;
 	smoothed_front_clear(&job->front);
@@ -142,13 +143,14 @@ void model_query_finish_front(struct proposal_job *job)
 
 json_t *smoothed_front_json(struct study *study)
 {
+	struct dp_public_state view = study_public_view(study);
 	json_t *o;
 
 	if (!smoothed_front_is_current(study))
 		return NULL;
-	o = dp_state_smoothed_result_json(study->state, study->smoothed_front->hypervolume,
+	o = dp_state_smoothed_result_json(view, study->smoothed_front->hypervolume,
 					  json_incref(study->smoothed_front->rows));
-	dp_front_json_add_reevals(study->state, o);
+	dp_front_json_add_reevals(view, o);
 	return o;
 }
 

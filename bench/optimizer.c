@@ -132,10 +132,9 @@ static size_t chosen_front(struct course *c, size_t n, size_t *index)
 
 	c->h.n = n;
 	if (c->o->denoised) {
-		if (dp_surrogate_fit(c->proposer, &c->h, NULL, &err) != DP_OK ||
-		    dp_surrogate_posterior_front(c->proposer, &c->h, index, y, &count, &err) !=
-			    DP_OK)
+		if (dp_surrogate_fit(c->proposer, &c->h, NULL, &err) != DP_OK)
 			exit(1);
+		count = dp_surrogate_posterior_front(c->proposer, &c->h, index, y);
 	} else {
 		for (size_t i = 0; i < n; i++) {
 			if (!dp_observation_is_feasible(c->study, &c->known[i]))
@@ -256,9 +255,11 @@ static void run_seed(const struct bench_problem *p, const struct options *o, int
 		results_arrive(&c, t, seed);
 		c.h.n = t;
 		before = bench_cpu();
-		code = o->cold ? dp_propose(c.study, &c.h, (uint32_t)t, NULL, &next, &err)
-			       : dp_proposer_propose(c.proposer, &c.h, (uint32_t)t, NULL, &next,
-						     &err);
+		if (o->cold) {
+			dp_proposer_free(c.proposer);
+			c.proposer = dp_proposer_new(c.study);
+		}
+		code = dp_proposer_propose(c.proposer, &c.h, (uint32_t)t, NULL, &next, &err);
 		if (code != DP_OK) {
 			fprintf(stderr, "%s\n", err.msg);
 			exit(1);

@@ -19,14 +19,10 @@ void dp_linalg_set_single_thread(void)
 double *dp_vec_new(size_t n)
 {
 	size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
-	double *v;
 
 	if (n > SIZE_MAX / 16)
-		return NULL;
-	v = dp_aligned_alloc(bytes ? bytes : 64);
-	if (v)
-		memset(v, 0, bytes ? bytes : 64);
-	return v;
+		dp_out_of_memory();
+	return memset(dp_aligned_alloc(bytes ? bytes : 64), 0, bytes ? bytes : 64);
 }
 
 DP_SIMD_BEGIN

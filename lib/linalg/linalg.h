@@ -11,8 +11,7 @@
 /* Call once at the start of a program: BLAS then never splits a sum over threads. */
 void dp_linalg_set_single_thread(void);
 
-/* n doubles on a 64-byte boundary, set to 0; free() them. NULL without memory or
- * when n is too large to be counted in bytes. */
+/* n doubles on a 64-byte boundary, set to 0; free() them. */
 double *dp_vec_new(size_t n);
 
 /* out[i] = exp(x[i]) for x <= 700, to 2 units in the last place; below -700 it gives

@@ -46,7 +46,7 @@ int study_data_predict_front(const struct study_data *s, struct dp_prediction **
 	for (size_t i = 0; code == DP_OK && i < n; i++)
 		dp_result_get_params(s->state, study_data_front_point(s, i), x + i * spec->nparams);
 	if (code == DP_OK && s->surrogates)
-		code = dp_surrogate_predict(s->surrogates, x, n, *out, NULL, NULL, err);
+		dp_surrogate_predict(s->surrogates, x, n, *out, NULL, NULL);
 	free(x);
 	if (code == DP_OK && s->surrogates)
 		return DP_OK;

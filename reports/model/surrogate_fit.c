@@ -106,7 +106,7 @@ static int compute_importance(struct study_data *s, struct dp_err *err)
 	int code = p ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a report");
 
 	for (size_t k = 0; k < s->state->spec->nobjectives && code == DP_OK; k++) {
-		code = dp_surrogate_importance(p, k, &s->importance[k], err);
+		dp_surrogate_importance(p, k, &s->importance[k]);
 		if (s->importance[k].source == DP_IMPORTANCE_MODELLED &&
 		    !study_data_trusts_surrogate(s, k))
 			s->importance[k].source = DP_IMPORTANCE_UNKNOWN;

@@ -128,8 +128,7 @@ static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
 		s->f[j].sd =
 			(shapes[j] == DP__DIST_NORMAL ? 0.2 : 0.7) * (0.02 + dp_rng_uniform(r));
 	}
-	assert_int_equal(dp__acq_region_init(&s->t, p, shapes, s->front, POINTS, s->ref, false),
-			 DP_OK);
+	dp__acq_region_init(&s->t, p, shapes, s->front, POINTS, s->ref, false);
 }
 
 static const enum dp__distribution shape_sets[][3] = {
@@ -273,8 +272,7 @@ static void a_gain_in_model_space_by_hand(void **state)
 		for (size_t i = 0; i < 8; i++)
 			y[i / 2][i % 2] =
 				dp__distribution_to_min(shape_sets[k][i % 2], steps[i / 2][i % 2]);
-		assert_int_equal(dp__acq_region_init(&t, 2, shape_sets[k], y[0], 3, y[3], true),
-				 DP_OK);
+		dp__acq_region_init(&t, 2, shape_sets[k], y[0], 3, y[3], true);
 		for (size_t i = 0; i < 4; i++) {
 			below[i] = 0.5 * erfc((0.5 - (double)i) / 0.8 / sqrt(2));
 			at[i] = 0.5 * erfc((0.5 - (double)i) / 0.6 / sqrt(2));
@@ -323,7 +321,7 @@ static void beyond_the_reference_nothing_is_gained(void **state)
 	struct dp__acq_region t;
 
 	(void)state;
-	assert_int_equal(dp__acq_region_init(&t, 2, shapes, front, 1, ref, false), DP_OK);
+	dp__acq_region_init(&t, 2, shapes, front, 1, ref, false);
 	assert_true(isinf(named(DP_ACQUISITION_EHVI)->log_value(&t, f, NULL)));
 	assert_true(isinf(named(DP_ACQUISITION_HVPOI)->log_value(&t, f, NULL)));
 	f[0].mean = -50; /* next to nothing of epsilon: finite, whatever the sd */

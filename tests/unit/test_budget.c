@@ -11,6 +11,7 @@
 #include "course_story.h"
 #include "policy_requests.h"
 #include "optimize/propose/proposer.h"
+#include "propose_once.h"
 #include "optimize/history/total_privacy_loss.h"
 
 #include <stdlib.h>
@@ -545,7 +546,7 @@ static void calibrated(void **s)
 	assert_int_equal(dp_budget_filter(study, &odometer, &filter, NULL), DP_OK);
 	h.budget_order = filter.order;
 	h.budget_remaining = filter.limit / 50;
-	assert_int_equal(dp_propose(study, &h, 0, NULL, &point, &err), DP_OK);
+	assert_int_equal(propose_once(study, &h, 0, NULL, &point, &err), DP_OK);
 	assert_int_equal(dp_space_solve_calibrated(study, point.x, NULL), DP_OK);
 	sigma = point.x[1];
 	k = filter.order * (filter.order - 1) / (2 * sigma * sigma);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "optimize/propose/proposer_internal.h"
+#include "propose_once.h"
 #include "study_text.h"
 
 #define SVT      "{mechanism: svt, cutoff: C, scale: b}"
@@ -140,7 +141,7 @@ static void an_impossible_target(void **state)
 	struct dp_history h = { .n = 0 };
 
 	(void)state;
-	assert_int_equal(dp_propose(s, &h, 0, NULL, &out, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 0, NULL, &out, &err), DP_OK);
 	assert_true(isnan(out.x[N]) && !isnan(out.x[T]));
 	memcpy(x, out.x, sizeof x);
 	assert_int_equal(dp_space_solve_calibrated(s, x, &err), DP_E_INVALID);
@@ -279,7 +280,7 @@ static void propose_all(const struct dp_study *s, struct dp_proposer *p,
 		size_t before = p ? p->calibration_cache->n : 0;
 		struct dp_err err;
 		int code = p ? dp_proposer_propose(p, &h, t, NULL, &out, &err)
-			     : dp_propose(s, &h, t, NULL, &out, &err);
+			     : propose_once(s, &h, t, NULL, &out, &err);
 
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);

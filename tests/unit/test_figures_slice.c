@@ -205,8 +205,7 @@ static void slices_go_through_the_incumbent(void **state)
 	x[0] = c.x.centre[5];
 	x[1] = t.x[1];
 	x[2] = c.y.centre[7];
-	assert_int_equal(dp_surrogate_predict(s->surrogates, x, 1, one, NULL, NULL, &made_err),
-			 DP_OK);
+	dp_surrogate_predict(s->surrogates, x, 1, one, NULL, NULL);
 	/* predictions in blocks differ in the last bits */
 	assert_near(c.predictions[(7 * c.x.n + 5) * 2 + 1].value, one[1].value, 1e-9);
 	assert_near(one[1].value, 3 + cos(7 * x[2]) - x[0], 0.2);

@@ -3,6 +3,7 @@
 #include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "propose_once.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -76,7 +77,7 @@ static void go(struct run *r, const struct dp_study *s, struct dp_proposer *p, f
 				r->known[k].status = k + parallel > t ? DP_OBSERVATION_PENDING
 								      : DP_OBSERVATION_OK;
 		code = p ? dp_proposer_propose(p, &h, (uint32_t)t, NULL, &out, &err)
-			 : dp_propose(s, &h, (uint32_t)t, NULL, &out, &err);
+			 : propose_once(s, &h, (uint32_t)t, NULL, &out, &err);
 		if (code != DP_OK)
 			fail_msg("%s", err.msg);
 		memset(&r->known[t], 0, sizeof r->known[t]);
@@ -165,7 +166,7 @@ static void late_results_are_seen(void **state)
 			if (step == 2)
 				r.known[late].y[1] *= 0.7;
 			assert_int_equal(dp_proposer_propose(p, &h, 40, NULL, &warm, &err), DP_OK);
-			assert_int_equal(dp_propose(s, &h, 40, NULL, &cold, &err), DP_OK);
+			assert_int_equal(propose_once(s, &h, 40, NULL, &cold, &err), DP_OK);
 			assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 			assert_memory_equal(warm.predicted, cold.predicted, sizeof warm.predicted);
 		}
@@ -227,7 +228,7 @@ static void a_small_space_ends(void **state)
 	for (size_t i = 0; i < 8; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_true(memcmp(r.known[i].x, r.known[j].x, 16) != 0);
-	assert_int_equal(dp_propose(s, &h, 8, NULL, &out, &err), DP_E_LIMIT);
+	assert_int_equal(propose_once(s, &h, 8, NULL, &out, &err), DP_E_LIMIT);
 	dp_study_free(s);
 }
 
@@ -237,7 +238,7 @@ static void check_sane(const struct dp_study *s, const struct dp_observation *kn
 	struct dp_proposal out;
 	struct dp_err err;
 
-	assert_int_equal(dp_propose(s, &h, 90, NULL, &out, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 90, NULL, &out, &err), DP_OK);
 	assert_true(isfinite(out.x[0]) && isfinite(out.x[1]));
 	assert_true(out.x[0] >= 1 && out.x[0] <= 40 && out.x[1] >= 1e-3 && out.x[1] <= 10);
 }
@@ -355,7 +356,7 @@ static void exact_objectives_have_no_variance(void **state)
 	(void)state;
 	go(&r, s, NULL, mixed, 0, 20, 1);
 	r.known[19].status = DP_OBSERVATION_OK;
-	assert_int_equal(dp_propose(s, &h, 20, NULL, &out, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 20, NULL, &out, &err), DP_OK);
 	assert_true(out.has_prediction && out.predicted[0].model_sd == 0);
 	assert_true(fabs(out.predicted[0].value - exact(NULL, 0, out.x)) <
 		    1e-12 * out.predicted[0].value);
@@ -386,7 +387,7 @@ static void goals_can_be_maximised(void **state)
 	r.known[29].status = DP_OBSERVATION_OK;
 	h.n = 30;
 	assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-	assert_int_equal(dp_surrogate_posterior_front(p, &h, index, y, &count, &err), DP_OK);
+	count = dp_surrogate_posterior_front(p, &h, index, y);
 	assert_true(count > 2);
 	for (size_t i = 1; i < count; i++) {
 		assert_true(y[2 * i] > y[2 * i - 2] && y[2 * i + 1] > y[2 * i - 1]);
@@ -491,7 +492,7 @@ static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p, const s
 	struct dp_err err;
 
 	assert_int_equal(dp_surrogate_fit(p, h, NULL, &err), DP_OK);
-	assert_int_equal(dp_surrogate_posterior_front(p, h, index, y[0], &n, &err), DP_OK);
+	n = dp_surrogate_posterior_front(p, h, index, y[0]);
 	assert_true(n > 2);
 	for (size_t i = 0; i < n; i++) {
 		z[i][0] = log(y[i][0]);
@@ -510,7 +511,7 @@ static void check_hvpoi(const struct dp_study *s, struct dp_proposer *p, const s
 		double x[4] = { 1 + (double)i, pow(10, -3 + 0.1 * (double)i), 0, 1 };
 		double got, want, m[2];
 
-		assert_int_equal(dp_surrogate_predict(p, x, 1, f, NULL, &got, &err), DP_OK);
+		dp_surrogate_predict(p, x, 1, f, NULL, &got);
 		for (size_t j = 0; j < 2; j++)
 			m[j] = model ? f[j].model_mean : f[j].value;
 		want = stair_gain(model ? z : y, n, model ? zref : ref, m) *
@@ -575,7 +576,7 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 			assert_true(fabs(side->values[side->n_edges - 1] - (j ? worst : 50)) <
 				    1e-12 * 50);
 		}
-		assert_int_equal(dp_propose(s, &h, 9, NULL, &cold, &err), DP_OK);
+		assert_int_equal(propose_once(s, &h, 9, NULL, &cold, &err), DP_OK);
 		assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 		assert_true(warm.has_prediction && warm.acquisition > 0);
 		for (size_t j = 0; j < 2; j++)
@@ -651,7 +652,7 @@ static void a_fit_starts_from_elsewhere_too(void **state)
 			x[k] = dp__sobol_coordinate(8, i, k);
 		waves(x, y);
 		dp__encoding_encode(&p->encoding, x, u);
-		assert_int_equal(dp__predict_outputs(p, u, 1, 1, true, true, f, NULL), DP_OK);
+		dp__predict_outputs(p, u, 1, 1, true, true, f, NULL);
 		wrong += (f[0].mean - y[0]) * (f[0].mean - y[0]) / 50;
 	}
 	assert_true(wrong < 0.15); /* the variance of y is 1.5 */
@@ -730,7 +731,7 @@ static void check_model_slope(struct dp_proposer *p, const double *u, size_t *un
 
 	if (isinf(value))
 		return;
-	assert_int_equal(dp__acquisition_eval(p, u, 1, 1, false, &eval, NULL, &feas), DP_OK);
+	dp__acquisition_eval(p, u, 1, 1, false, &eval, NULL, &feas);
 	assert_true(fabs(eval - value) < 1e-8 * (1 + fabs(value)));
 	*unsure += feas > 1e-6 && feas < 0.99; /* where constraints bend the slope */
 	for (size_t k = 0; k < p->spec.d; k++) {
@@ -775,7 +776,7 @@ static void slopes_with_constraints(void **state)
 		}
 		r.known[11].status = DP_OBSERVATION_OK;
 		assert_int_equal(dp_surrogate_fit(p, &h, NULL, &err), DP_OK);
-		assert_int_equal(dp__predict_reserve(p, 1), DP_OK);
+		dp__predict_reserve(p, 1);
 		for (size_t i = 0; i < 60; i++) {
 			double u[3],
 				x[4] = { 2 + (double)(7 * i % 13) * 3,
@@ -826,7 +827,7 @@ static void loss_distributions_are_exact_objectives(void **state)
 				 DP_OK);
 	h.n = 8;
 	assert_true(dp__proposer_has_costly(p));
-	assert_int_equal(dp_propose(s, &h, 8, NULL, &cold, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 8, NULL, &cold, &err), DP_OK);
 	assert_memory_equal(warm.x, cold.x, sizeof warm.x);
 	assert_memory_equal(warm.predicted, cold.predicted, sizeof warm.predicted);
 	assert_true(warm.x[0] == rint(warm.x[0]) && warm.x[0] >= 10 && warm.x[0] <= 200);
@@ -884,15 +885,15 @@ static void programs_are_exact_objectives(void **state)
 		for (size_t j = 0; j < DP_OBJECTIVES_MAX; j++)
 			k[i].var[j] = NAN;
 	}
-	assert_int_equal(dp_propose(s, &h, 8, NULL, &out, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 8, NULL, &out, &err), DP_OK);
 	assert_in_range(program.asked, 2, 40);
 	assert_true(fabs(out.predicted[0].value - 10 / out.x[0]) < 1e-12 * 20);
 	program = (struct program){ .enough = 1, .code = DP_E_ORACLE };
-	assert_int_equal(dp_propose(s, &h, 8, NULL, &again, &err), DP_E_ORACLE);
+	assert_int_equal(propose_once(s, &h, 8, NULL, &again, &err), DP_E_ORACLE);
 	assert_string_equal(err.msg, "objective 'e': it is tired");
 	assert_int_equal(program.asked, 2); /* and no more */
 	program = (struct program){ .enough = 0, .code = DP_E_INVALID };
-	assert_int_equal(dp_propose(s, &h, 8, NULL, &again, &err), DP_OK);
+	assert_int_equal(propose_once(s, &h, 8, NULL, &again, &err), DP_OK);
 	dp_study_free(s);
 }
 
@@ -907,11 +908,30 @@ static void a_proposal_can_be_cancelled(void **state)
 
 	(void)state;
 	go(&r, s, NULL, mixed, 0, 20, 1);
-	assert_int_equal(dp_propose(s, &h, 20, &cancel, &out, &err), DP_E_INTERRUPTED);
+	assert_int_equal(propose_once(s, &h, 20, &cancel, &out, &err), DP_E_INTERRUPTED);
 	dp_study_free(s);
 }
 
 /* Each of 2^k equal slices of every axis holds one of the first 2^k points. */
+/* Where the design's point was proposed before, the trial gets a random one, not that point
+ * again. */
+static void a_taken_design_point_is_redrawn(void **state)
+{
+	struct dp_study *s = study(MIXED, TWO, ", initial: 8, design: sobol");
+	struct dp_observation taken = { .trial = 0, .status = DP_OBSERVATION_PENDING };
+	struct dp_history none = { 0 }, h = { .observations = &taken, .n = 1 };
+	struct dp_proposal first, again;
+	struct dp_err err;
+
+	(void)state;
+	assert_int_equal(propose_once(s, &none, 3, NULL, &first, &err), DP_OK);
+	memcpy(taken.x, first.x, sizeof taken.x);
+	assert_int_equal(propose_once(s, &h, 3, NULL, &again, &err), DP_OK);
+	assert_string_equal(again.source, "initial");
+	assert_true(first.x[1] != again.x[1]);
+	dp_study_free(s);
+}
+
 static void sobol_points_are_stratified(void **state)
 {
 	(void)state;
@@ -952,6 +972,7 @@ int main(void)
 		cmocka_unit_test(loss_distributions_are_exact_objectives),
 		cmocka_unit_test(programs_are_exact_objectives),
 		cmocka_unit_test(a_proposal_can_be_cancelled),
+		cmocka_unit_test(a_taken_design_point_is_redrawn),
 		cmocka_unit_test(sobol_points_are_stratified),
 	};
 

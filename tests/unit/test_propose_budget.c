@@ -15,6 +15,7 @@
 
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "propose_once.h"
 
 enum {
 	MOST = 60 /* results */
@@ -119,7 +120,7 @@ static int ask(struct search *s, double left, struct dp_proposal *next, struct d
 				.budget_order = s->filter.order,
 				.budget_remaining = left };
 
-	return dp_propose(s->study, &h, s->trainings, NULL, next, err);
+	return propose_once(s->study, &h, s->trainings, NULL, next, err);
 }
 
 /* Trains until nothing fits; every proposal must. */

@@ -2,6 +2,7 @@
 #include "state/state.h"
 
 #include "optimize/propose/proposer.h"
+#include "propose_once.h"
 #include "study/study.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ static struct drawn drawn_by(const struct dp_study *s)
 
 		for (uint32_t run = 0; run < 2; run++)
 			d.seeds[t][run] = dp_study_run_seed(s, t, run);
-		if (dp_propose(s, &none, t, NULL, &p, &err) != DP_OK)
+		if (propose_once(s, &none, t, NULL, &p, &err) != DP_OK)
 			fail_msg("%s", err.msg);
 		memcpy(d.x[t], p.x, s->nparams * sizeof *p.x);
 	}

@@ -3,6 +3,7 @@
 #include "policy/policy.h"
 #include "state/state_json.h"
 #include "optimize/propose/proposer.h"
+#include "propose_once.h"
 
 #include "attack.h"
 #include "policy_requests.h"
@@ -341,7 +342,7 @@ static void play_propose(struct play *p)
 	struct dp_err err;
 
 	if (p->s->ntrials == 0)
-		assert_int_equal(dp_propose(p->s->spec, &none, 0, NULL, &found, &err), DP_OK);
+		assert_int_equal(propose_once(p->s->spec, &none, 0, NULL, &found, &err), DP_OK);
 	else
 		dp_space_sample(p->s->spec, p->s->ntrials, false, found.x);
 	play_apply(p,

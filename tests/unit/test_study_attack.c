@@ -16,6 +16,7 @@
 #include "attack.h"
 #include "policy/policy.h"
 #include "optimize/propose/proposer.h"
+#include "propose_once.h"
 #include "optimize/history/total_privacy_loss.h"
 
 #include <stdio.h>
@@ -178,7 +179,7 @@ static void study_begin(struct attacked *a, const char *search, uint64_t i, enum
 	for (uint32_t t = 0; t < PROPOSED; t++) {
 		h.budget_order = filter.order;
 		h.budget_remaining = dp_policy_budget_per_run(a->st, a->st->ntrials);
-		assert_int_equal(dp_propose(a->st->spec, &h, t, NULL, &point, NULL), DP_OK);
+		assert_int_equal(propose_once(a->st->spec, &h, t, NULL, &point, NULL), DP_OK);
 		point.x[0] = fmax(point.x[0], 20); /* not all at once */
 		proposed(a, point.x, point.source, k_of(a, point.x));
 	}

@@ -31,20 +31,16 @@ void dp_gp_free(struct dp_gp *gp)
 	memset(gp, 0, sizeof *gp);
 }
 
-static int gp_allocate(struct dp_gp *gp, size_t room)
+static void gp_allocate(struct dp_gp *gp, size_t room)
 {
 	gp->capacity = room;
 	gp->z = dp_vec_new(3 * gp->spec.d * room);
-	gp->chol = room < SIZE_MAX / room ? dp_vec_new(room * room) : NULL;
+	gp->chol = dp_vec_new(room * room);
 	gp->alpha = dp_vec_new(room);
 	gp->l_inv_ones = dp_vec_new(room);
 	gp->work = dp_vec_new(4 * room);
 	gp->noise = dp_vec_new(room);
 	gp->noise_group = dp_calloc(room, sizeof *gp->noise_group);
-	return gp->z && gp->chol && gp->alpha && gp->l_inv_ones && gp->work && gp->noise &&
-			       gp->noise_group
-		       ? DP_OK
-		       : DP_E_NOMEM;
 }
 
 static void gp_store_point(struct dp_gp *gp, size_t i, const double *z)
@@ -81,15 +77,8 @@ static void gp_covariances(const struct dp_gp *gp, const double *z, size_t n, do
 			   double *r2)
 {
 	dp__gp_squared_distances(&gp->spec, gp->z, gp->capacity, n, z, r2);
-	gp->spec.kernel->value(r2, n, out);
+	dp__gp_matern52(r2, n, out);
 	gp_mix_additive_terms(gp, z, n, out);
-}
-
-static void gp_solve_ones(struct dp_gp *gp)
-{
-	for (size_t i = 0; i < gp->n; i++)
-		gp->l_inv_ones[i] = 1;
-	dp_chol_forward(gp->chol, gp->n, gp->capacity, gp->l_inv_ones);
 }
 
 int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
@@ -102,8 +91,8 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp
 	gp->spec = *spec;
 	gp->hyper = *h;
 	gp->has_correlated_noise = data->noise_group != NULL;
-	code = gp_allocate(gp, room > data->n ? room : data->n + 1);
-	for (size_t i = 0; code == DP_OK && i < data->n; i++) {
+	gp_allocate(gp, room > data->n ? room : data->n + 1);
+	for (size_t i = 0; i < data->n; i++) {
 		double *row = gp->chol + i * gp->capacity;
 
 		dp__gp_encode_point(spec, h, data->u + i, data->ldu, z);
@@ -112,30 +101,24 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp
 		gp_set_point_noise(gp, i, data->noise[i],
 				   gp->has_correlated_noise ? &data->noise_group[i] : NULL, row);
 	}
-	if (code == DP_OK)
-		code = dp_chol_factor(gp->chol, data->n, gp->capacity, gp->work, &gp->jitter);
+	code = dp_chol_factor(gp->chol, data->n, gp->capacity, gp->work, &gp->jitter);
 	if (code != DP_OK) {
 		dp_gp_free(gp);
 		return code;
 	}
 	gp->n = data->n;
-	gp_solve_ones(gp);
+	for (size_t i = 0; i < gp->n; i++)
+		gp->l_inv_ones[i] = 1;
+	dp_chol_forward(gp->chol, gp->n, gp->capacity, gp->l_inv_ones);
 	return DP_OK;
 }
 
 /* More rows; the old ones move. */
-static int gp_enlarge(struct dp_gp *gp, size_t room)
+static void gp_enlarge(struct dp_gp *gp, size_t room)
 {
 	struct dp_gp old = *gp;
-	int code = gp_allocate(gp, room);
 
-	if (code != DP_OK) {
-		struct dp_gp failed = *gp;
-
-		*gp = old;
-		dp_gp_free(&failed);
-		return code;
-	}
+	gp_allocate(gp, room);
 	for (size_t k = 0; k < 3 * gp->spec.d; k++)
 		memcpy(gp->z + k * room, old.z + k * old.capacity, old.n * sizeof *gp->z);
 	for (size_t i = 0; i < old.n; i++)
@@ -146,21 +129,16 @@ static int gp_enlarge(struct dp_gp *gp, size_t room)
 	memcpy(gp->noise, old.noise, old.n * sizeof *gp->noise);
 	memcpy(gp->noise_group, old.noise_group, old.n * sizeof *gp->noise_group);
 	dp_gp_free(&old);
-	return DP_OK;
 }
 
-int dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
-		       const struct dp_gp_noise_group *run)
+void dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
+			const struct dp_gp_noise_group *run)
 {
 	double z[DP__GP_POINT_MAX], *row, variance, dot = 0;
 	size_t n = gp->n;
-	int code;
 
-	if (n == gp->capacity) {
-		code = gp_enlarge(gp, n + n / 8 + 16);
-		if (code != DP_OK)
-			return code;
-	}
+	if (n == gp->capacity)
+		gp_enlarge(gp, n + n / 8 + 16);
 	row = gp->chol + n * gp->capacity;
 	dp__gp_encode_point(&gp->spec, &gp->hyper, u, 1, z);
 	gp_covariances(gp, z, n, row, gp->work);
@@ -175,7 +153,6 @@ int dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
 	gp->l_inv_ones[n] = (1 - dot) / row[n];
 	gp->alpha[n] = 0;
 	gp->n = n + 1;
-	return DP_OK;
 }
 
 void dp_gp_truncate(struct dp_gp *gp, size_t n)
@@ -214,6 +191,35 @@ double dp_gp_residual(const struct dp_gp *gp, size_t i)
 	return sum;
 }
 
+/* With K^-1 at hand nothing is refitted. Of P = K^-1 - K^-1 1 1' K^-1 / 1' K^-1 1, which is K^-1
+ * where the mean is estimated as well, y_i less its prediction without it is (P y)_i / P_ii, and
+ * P y is alpha. (Dubrule, "Cross validation of kriging in a unique neighborhood", 1983; with a
+ * known mean Rasmussen & Williams, 5.12.) The mean counts as certain in the variance, as in every
+ * prediction here. */
+int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance)
+{
+	size_t n = gp->n;
+	double *inverse = dp_vec_new(n * n), *of_ones = dp_vec_new(n), sum = 0;
+	int code;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(inverse + i * n, gp->chol + i * gp->capacity, (i + 1) * sizeof *inverse);
+		of_ones[i] = gp->l_inv_ones[i];
+		sum += gp->l_inv_ones[i] * gp->l_inv_ones[i];
+	}
+	dp_chol_backward(gp->chol, n, gp->capacity, of_ones);
+	code = dp_chol_inverse(inverse, n, n);
+	for (size_t i = 0; i < n && code == DP_OK; i++) {
+		double own = inverse[i * n + i];
+
+		variance[i] = 1 / own;
+		missed[i] = gp->alpha[i] / (own - of_ones[i] * of_ones[i] / sum);
+	}
+	free(inverse);
+	free(of_ones);
+	return code;
+}
+
 size_t dp_gp_predict_workspace(const struct dp_gp *gp, size_t m)
 {
 	return gp->n * (m > 4 ? m : 4) + m + gp->n;
@@ -225,7 +231,7 @@ static double gp_covariance(const struct dp_gp *gp, const double *a, const doubl
 	double r2, k, share = gp->hyper.additive_share, signal = gp->hyper.signal;
 
 	dp__gp_squared_distances(&gp->spec, a, 1, 1, b, &r2);
-	gp->spec.kernel->value(&r2, 1, &k);
+	dp__gp_matern52(&r2, 1, &k);
 	k *= (1 - share) * signal;
 	if (share > 0)
 		dp__gp_add_additive_terms(&gp->spec, a, 1, 1, b,
@@ -324,7 +330,7 @@ void dp_gp_predict_gradient(const struct dp_gp *gp, const double *u, double *mea
 		return;
 	dp__gp_encode_point(&gp->spec, &gp->hyper, u, 1, z);
 	dp__gp_squared_distances(&gp->spec, gp->z, gp->capacity, n, z, r2);
-	gp->spec.kernel->value_and_slope(r2, n, k, dk);
+	dp__gp_matern52_slopes(r2, n, k, dk);
 	gp_mix_additive_terms(gp, z, n, k);
 	dp__gp_vec_scale((1 - gp->hyper.additive_share) * gp->hyper.signal, n, dk);
 	memcpy(v, k, n * sizeof *v);
@@ -370,7 +376,7 @@ static void sequence_init_covariances(const struct dp_gp *gp, const double *u, s
 
 		dp__gp_encode_point(&gp->spec, &gp->hyper, u + i, ldu, z);
 		dp__gp_squared_distances(&gp->spec, gp->z, gp->capacity, n, z, r->cov_by_input);
-		gp->spec.kernel->value_and_slope(r->cov_by_input, n, r->k + i * n, r->dk + i * n);
+		dp__gp_matern52_slopes(r->cov_by_input, n, r->k + i * n, r->dk + i * n);
 		gp_mix_additive_terms(gp, z, n, r->k + i * n);
 	}
 	dp__gp_vec_scale((1 - gp->hyper.additive_share) * gp->hyper.signal, n * r->n_points, r->dk);
@@ -428,7 +434,7 @@ static double sequence_prior_derivative(const struct dp_gp *gp, const struct seq
 	double share = gp->hyper.additive_share, signal = gp->hyper.signal, r2, k, dk;
 
 	dp__gp_squared_distances(&gp->spec, before, 1, 1, z, &r2);
-	gp->spec.kernel->value_and_slope(&r2, 1, &k, &dk);
+	dp__gp_matern52_slopes(&r2, 1, &k, &dk);
 	dk *= (1 - share) * signal;
 	if (share > 0)
 		dp__gp_add_additive_slope(&gp->spec, j, before, 1, 1, z,

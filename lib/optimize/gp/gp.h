@@ -1,9 +1,9 @@
 /* gp.h - Gaussian process regression with a length scale per input.
  *
  * Model: y(u) = mean + f(u) + noise, f with covariance
- *   signal * ((1 - additive) k(r) + additive / d * sum_k k_1(r_k)), where
+ *   signal * ((1 - additive) k(r) + additive / d * sum_k k(r_k)), where
  *   r_k = (w_k(u_k) - w_k(u'_k)) / length_k, r^2 = sum_k r_k^2,
- * w_k is a warp of input k, k() a stationary correlation and k_1() that of additive_kernel.c.
+ * w_k is a warp of input k and k() the Matern 5/2 correlation (kernel.c).
  * Inputs lie in the unit cube; input k of point i is u[k * ldu + i] ("one row an
  * input"), so that loops over points are contiguous. Outputs should be standardised by
  * the caller.
@@ -23,14 +23,6 @@ enum {
 	DP_GP_INPUTS_MAX = 64
 };
 
-/* A correlation function of r^2; value and derivative by r^2. */
-struct dp_kernel {
-	const char *name;
-	void (*value)(const double *r2, size_t n, double *k);
-	void (*value_and_slope)(const double *r2, size_t n, double *k, double *dk);
-};
-extern const struct dp_kernel dp_kernel_matern52, dp_kernel_matern32, dp_kernel_se;
-
 struct dp_gp_input {
 	bool categorical;
 	double warp_prior_mean;  /* prior mean of c */
@@ -42,7 +34,6 @@ struct dp_gp_input {
 struct dp_gp_spec {
 	size_t d;
 	struct dp_gp_input input[DP_GP_INPUTS_MAX];
-	const struct dp_kernel *kernel;
 };
 
 /* What the likelihood is maximised over. */
@@ -123,8 +114,8 @@ DP_MUSTCHECK int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 void dp_gp_free(struct dp_gp *gp);
 /* Adds one input point u (d); noise as in dp_gp_data, and so is run if the data of the
  * build had one (else it is ignored). */
-DP_MUSTCHECK int dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
-				    const struct dp_gp_noise_group *run);
+void dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
+			const struct dp_gp_noise_group *run);
 /* Forgets all points but the first n. */
 void dp_gp_truncate(struct dp_gp *gp, size_t n);
 /* Sets the outputs of the first n points. Later points keep the value the model

@@ -1,4 +1,4 @@
-/* fit.c - hyperparameters by maximum a posteriori with analytic gradients.
+/* gp_fit.c - hyperparameters by maximum a posteriori with analytic gradients.
  *
  * Priors, all weak, on the unit cube and for standardised outputs:
  *   m, the mean of the log lengths ~ N(log(0.7 sqrt(d)), 0.7^2): a typical distance
@@ -74,8 +74,8 @@ void dp__gp_fit_free(struct dp__gp_fit *f)
 	free(f->noise);
 }
 
-int dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
-		    const struct dp_gp_data *data)
+void dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
+		     const struct dp_gp_data *data)
 {
 	size_t n = data->n, d = spec->d;
 
@@ -98,11 +98,6 @@ int dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
 		f->has_learned_noise |= isnan(data->noise[i]);
 	for (size_t i = 0; data->log_noise_scale && i < n && f->has_learned_noise; i++)
 		f->has_noise_scale |= data->log_noise_scale[i] != 0;
-	if (f->z && f->dz_dwarp && f->k && f->dk && f->additive_diff && f->alpha && f->l_inv_ones &&
-	    f->work && f->pair_weight && f->gradient_sums && f->noise)
-		return DP_OK;
-	dp__gp_fit_free(f);
-	return DP_E_NOMEM;
 }
 
 /* All points as the kernel sees them. */
@@ -160,7 +155,7 @@ static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hype
 
 		fit_get_point(f, h, i, z);
 		dp__gp_squared_distances(f->spec, f->z, n, i, z, f->work);
-		f->spec->kernel->value_and_slope(f->work, i, row, dk);
+		dp__gp_matern52_slopes(f->work, i, row, dk);
 		memset(more, 0, i * sizeof *more);
 		dp__gp_add_additive_terms(f->spec, f->z, n, i, z, 1 / (double)d, more);
 		dp__gp_mix_additive(h->additive_share, i, more, row, dk);
@@ -364,16 +359,12 @@ static double add_priors(const struct dp__gp_fit *f, const struct dp_gp_hyper *h
 double dp__gp_log_posterior(struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
-	double value, jitter;
-	int code;
+	double value;
 
 	memset(g, 0, (2 * d + 4) * sizeof *g);
 	fit_compute_covariance(f, h);
-	code = dp_chol_factor(f->k, n, n, f->work, &jitter);
-	f->out_of_memory |= code == DP_E_NOMEM;
-	if (code != DP_OK)
+	if (dp_chol_factor(f->k, n, n, f->work, &f->jitter) != DP_OK)
 		return -INFINITY;
-	f->jitter = jitter;
 	value = fit_log_likelihood(f);
 	if (dp_chol_inverse(f->k, n, n) != DP_OK)
 		return -INFINITY;
@@ -419,22 +410,8 @@ static void fit_set_bounds(const struct dp__gp_fit *f, double *lo, double *hi, d
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
 
-static void fit_unpack(const struct dp__gp_fit *f, const double *x, struct dp_gp_hyper *h)
-{
-	size_t d = f->spec->d;
-
-	for (size_t k = 0; k < d; k++) {
-		h->length[k] = exp(x[k]);
-		h->warp[k] = x[d + k];
-	}
-	h->signal = exp(x[2 * d]);
-	h->noise = exp(x[2 * d + 1]);
-	h->additive_share = x[2 * d + 2];
-	h->noise_exponent = x[2 * d + 3];
-}
-
-/* Is this start so far behind another one that more steps would be wasted? The more
- * inputs there are, the more steps it takes until that can be said. */
+/* Is this start so far behind another one that more steps would be wasted? The more inputs there
+ * are, the more steps it takes until that can be said. */
 static bool fit_is_behind_rival(const struct dp__gp_fit *f)
 {
 	int steps = f->spec->d < 12 ? (int)f->spec->d + 4 : 16;
@@ -448,10 +425,17 @@ static bool fit_is_behind_rival(const struct dp__gp_fit *f)
 static double fit_objective(unsigned count, const double *x, double *g, void *arg)
 {
 	struct dp__gp_fit *f = arg;
+	size_t d = f->spec->d;
 	double gradient[FIT_VARIABLES_MAX], value;
-	struct dp_gp_hyper h = { 0 };
+	struct dp_gp_hyper h = { .signal = exp(x[2 * d]),
+				 .noise = exp(x[2 * d + 1]),
+				 .additive_share = x[2 * d + 2],
+				 .noise_exponent = x[2 * d + 3] };
 
-	fit_unpack(f, x, &h);
+	for (size_t k = 0; k < d; k++) {
+		h.length[k] = exp(x[k]);
+		h.warp[k] = x[d + k];
+	}
 	if (f->options->cancel && atomic_load(f->options->cancel))
 		nlopt_force_stop(f->opt);
 	value = dp__gp_log_posterior(f, &h, gradient);
@@ -460,8 +444,7 @@ static double fit_objective(unsigned count, const double *x, double *g, void *ar
 		f->best_value = value;
 		f->best_hyper = h;
 	}
-	/* a search around a lack of memory would find something else */
-	if (f->out_of_memory || fit_is_behind_rival(f))
+	if (fit_is_behind_rival(f))
 		nlopt_force_stop(f->opt);
 	if (g)
 		memcpy(g, gradient, count * sizeof *g);
@@ -475,17 +458,13 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	double lo[FIT_VARIABLES_MAX], hi[FIT_VARIABLES_MAX];
 	double x[FIT_VARIABLES_MAX], reached;
 	struct dp__gp_fit f;
-	int code = dp__gp_fit_init(&f, spec, data);
 
-	if (code != DP_OK)
-		return code;
+	dp__gp_fit_init(&f, spec, data);
 	f.options = effort;
 	fit_set_bounds(&f, lo, hi, x, h);
 	f.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)count);
-	if (!f.opt) {
-		dp__gp_fit_free(&f);
-		return DP_E_NOMEM;
-	}
+	if (!f.opt)
+		dp_out_of_memory();
 	nlopt_set_max_objective(f.opt, fit_objective, &f);
 	nlopt_set_lower_bounds(f.opt, lo);
 	nlopt_set_upper_bounds(f.opt, hi);
@@ -499,8 +478,6 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	dp__gp_fit_free(&f);
 	if (effort->cancel && atomic_load(effort->cancel))
 		return DP_E_INTERRUPTED;
-	if (f.out_of_memory)
-		return DP_E_NOMEM;
 	if (!isfinite(f.best_value))
 		return DP_E_FAILED;
 	*h = f.best_hyper;

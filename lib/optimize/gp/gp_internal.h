@@ -1,9 +1,14 @@
-/* gp_internal.h - shared by the files of lib/gp. */
+/* gp_internal.h - shared by the files of lib/optimize/gp and their test. */
 #ifndef DP_OPTIMIZE_GP_GP_INTERNAL_H
 #define DP_OPTIMIZE_GP_GP_INTERNAL_H
 #include "optimize/gp/gp.h"
 #include <nlopt.h>
 
+/* ---- kernel.c ---- */
+
+/* Matern 5/2 of squared distances r2: value, and derivative by r2. */
+void dp__gp_matern52(const double *r2, size_t n, double *k);
+void dp__gp_matern52_slopes(const double *r2, size_t n, double *k, double *dk);
 double dp__gp_warp(double u, double c);
 double dp__gp_warp_by_u(double u, double c);
 /* The warp w and its derivative by c. expm1_c: expm1(c), the same for all u. */
@@ -32,16 +37,12 @@ void dp__gp_gradient_weights(double a, const double *as, const double *inv, size
 void dp__gp_vec_multiply(const double *x, const double *y, size_t n, double *xy);
 void dp__gp_vec_scale(double by, size_t n, double *x);
 
-/* ---- correlated_noise.c ---- */
-
 /* Covariance of the noise of two different points of variances noise (n). */
 double dp__gp_noise_covariance(const struct dp_gp_noise_group *run, const double *noise, size_t i,
 			       size_t j);
 /* Adds those of point i with all before it to row (i). */
 void dp__gp_add_noise_covariances(const struct dp_gp_noise_group *run, const double *noise,
 				  size_t i, double *row);
-
-/* ---- additive_kernel.c ---- */
 
 /* Fills the second and third d of a point of which the others are known. */
 void dp__gp_additive_exponentials(const struct dp_gp_spec *spec, double *z);
@@ -57,7 +58,7 @@ void dp__gp_mix_additive(double share, size_t n, double *more, double *k, double
 void dp__gp_add_additive_slope(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,
 			       size_t n, const double *z, double scale, double *dk);
 
-/* ---- fit.c: what a fit maximises ---- */
+/* ---- gp_fit.c: what a fit maximises ---- */
 
 struct dp__gp_fit {
 	const struct dp_gp_spec *spec;
@@ -81,11 +82,9 @@ struct dp__gp_fit {
 	struct dp_gp_hyper best_hyper;
 	bool has_learned_noise; /* some point has no noise of its own */
 	bool has_noise_scale;   /* and it may vary */
-	bool out_of_memory;
 };
-/* DP_OK or DP_E_NOMEM; free it once it is made. */
-DP_MUSTCHECK int dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
-				 const struct dp_gp_data *data);
+void dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
+		     const struct dp_gp_data *data);
 void dp__gp_fit_free(struct dp__gp_fit *f);
 /* Log posterior of the hyperparameters (up to a constant) with the mean at its best,
  * and its gradient by log length (d), warp (d), log signal, log noise, additive

@@ -170,29 +170,25 @@ static void predicted_objective_values(const struct dp_study *s, const struct dp
 		y[i] = dp_output_is_computed(s, i) ? computed[i] : q[i].value;
 }
 
-static int predict_tested_point(struct dp_proposer *p, const struct dp_study *s,
-				const struct dp_history_subset *r, const struct dp_level_query *l,
-				const struct dp_recommendation *found,
-				struct tested_prediction *out, struct dp_err *err)
+static void predict_tested_point(struct dp_proposer *p, const struct dp_study *s,
+				 const struct dp_history_subset *r, const struct dp_level_query *l,
+				 const struct dp_recommendation *found,
+				 struct tested_prediction *out)
 {
 	const struct dp_observation *tested = find_tested(r, l);
 	double here[DP_OBJECTIVES_MAX], there[DP_OBJECTIVES_MAX], held;
 	size_t o = l->level.output;
-	int code;
 
 	out->is_known = tested;
 	if (!tested)
-		return DP_OK;
-	code = dp_recommend_predict_at(p, tested->x, out->output, err);
-	if (code != DP_OK)
-		return code;
+		return;
+	dp_recommend_predict_at(p, tested->x, out->output);
 	predicted_objective_values(s, out->output, l->tested_objectives, here);
 	predicted_objective_values(s, found->predicted, found->privacy, there);
 	held = o < s->nobjectives ? here[o] : out->output[o].value;
 	out->is_as_good = meets_level(s, &l->level, held) &&
 			  dp_recommend_level_cost(s, &l->level, here) <=
 				  dp_recommend_level_cost(s, &l->level, there);
-	return DP_OK;
 }
 
 static json_t *recommended_json(const struct dp_study *s, const struct dp_history_subset *r,
@@ -271,9 +267,7 @@ static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 	int code = dp_recommend(p, &l->level, r->nimported, cancel, &found, err);
 
 	if (code == DP_OK) {
-		code = predict_tested_point(p, study, r, l, &found, &expected, err);
-		if (code != DP_OK)
-			return code;
+		predict_tested_point(p, study, r, l, &found, &expected);
 		*out = recommended_json(study, r, l, &found, &expected);
 	}
 	if (code == DP_E_LIMIT)

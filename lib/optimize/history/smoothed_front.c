@@ -72,21 +72,19 @@ static struct dp_observation *select_front_candidates(const struct dp_study *stu
 /* ---- the front of their values ---- */
 
 /* Puts candidates and their values by the models into d, dominated ones too. */
-static int load_modelled_values(struct dp_proposer *p, const struct dp_study *study,
-				const struct dp_history_subset *r, struct dp_smoothed_front *d,
-				struct dp_err *err)
+static void load_modelled_values(struct dp_proposer *p, const struct dp_study *study,
+				 const struct dp_history_subset *r, struct dp_smoothed_front *d)
 {
 	struct dp_observation *known = select_front_candidates(study, r);
 	struct dp_history h = { .observations = known, .n = r->n };
 	size_t m = study->nobjectives;
-	int code = dp_surrogate_posterior_front(p, &h, d->result_index, d->y, &d->n, err);
 
-	for (size_t i = 0; code == DP_OK && i < d->n * m; i++)
+	d->n = dp_surrogate_posterior_front(p, &h, d->result_index, d->y);
+	for (size_t i = 0; i < d->n * m; i++)
 		if (study->objectives[i % m].privacy) /* computed, which needs no model */
 			d->y[i] = r->known[d->result_index[i / m]].y[i % m];
 	d->is_modelled = true;
 	free(known);
-	return code;
 }
 
 static void load_observed_values(const struct dp_study *study, const struct dp_history_subset *r,
@@ -125,21 +123,19 @@ static void smoothed_front_drop_dominated(const struct dp_study *study, struct d
 }
 
 /* Where the models say that the values of the front lie. */
-static int predict_intervals(struct dp_proposer *p, const struct dp_study *study,
-			     const struct dp_history_subset *r, struct dp_smoothed_front *d,
-			     struct dp_err *err)
+static void predict_intervals(struct dp_proposer *p, const struct dp_study *study,
+			      const struct dp_history_subset *r, struct dp_smoothed_front *d)
 {
 	size_t m = study->nobjectives, nx = study->nparams, values = d->n * m;
 	double *x = dp_malloc((d->n * nx + 1) * sizeof *x);
 	struct dp_prediction *predicted = dp_malloc((values + 1) * sizeof *predicted);
-	int code;
 
 	d->lo = dp_malloc((values + 1) * sizeof *d->lo);
 	d->hi = dp_malloc((values + 1) * sizeof *d->hi);
 	for (size_t i = 0; i < d->n; i++)
 		memcpy(x + i * nx, r->known[d->result_index[i]].x, nx * sizeof *x);
-	code = dp_surrogate_predict(p, x, d->n, predicted, NULL, NULL, err);
-	for (size_t i = 0; code == DP_OK && i < values; i++) {
+	dp_surrogate_predict(p, x, d->n, predicted, NULL, NULL);
+	for (size_t i = 0; i < values; i++) {
 		bool computed = study->objectives[i % m].privacy != NULL;
 
 		d->lo[i] = computed ? d->y[i] : fmin(predicted[i].lo, d->y[i]);
@@ -147,7 +143,6 @@ static int predict_intervals(struct dp_proposer *p, const struct dp_study *study
 	}
 	free(x);
 	free(predicted);
-	return code;
 }
 
 int dp_smoothed_front_compute(struct dp_proposer *p, const struct dp_study *study,
@@ -162,18 +157,17 @@ int dp_smoothed_front_compute(struct dp_proposer *p, const struct dp_study *stud
 	out->y = dp_malloc((r->n * study->nobjectives + 1) * sizeof *out->y);
 	code = dp_surrogate_fit(p, &h, cancel, err);
 	if (code == DP_OK) {
-		code = load_modelled_values(p, study, r, out, err);
+		load_modelled_values(p, study, r, out);
 	} else if (code == DP_E_FAILED) { /* too little is known */
 		load_observed_values(study, r, out);
-		code = DP_OK;
-	}
-	if (code == DP_OK)
-		smoothed_front_drop_dominated(study, out);
-	if (code == DP_OK && out->is_modelled)
-		code = predict_intervals(p, study, r, out, err);
-	if (code != DP_OK)
+	} else {
 		dp_smoothed_front_free(out);
-	return code;
+		return code;
+	}
+	smoothed_front_drop_dominated(study, out);
+	if (out->is_modelled)
+		predict_intervals(p, study, r, out);
+	return DP_OK;
 }
 
 json_t *dp_smoothed_front_json(const struct dp_study *study, const struct dp_history_subset *r,

@@ -1,14 +1,16 @@
-/* acquisition.c - how much a point is worth, each way one const entry.
+/* acquisition.c - acquisition functions, each one const entry.
  *
  * The region that the front does not dominate is cut into boxes
  * (lib/optimize/pareto/box_decomposition.c). With independent objectives every acquisition here is
- * a sum over boxes of a product over objectives of F(upper side) - F(lower side), with a function F
- * of its own: poi    F(t) = P(f < t)         the probability to enter the region; ehvi   F(t) = E
- * max(0, t - f)  the integral of P(f < t), so that the sum is the expected volume gained (Emmerich,
- * Deutz & Klinkenberg 2011), in natural units: f is the transformed-back normal variable; hvpoi poi
- * times the volume that the predicted value itself would gain, F(t) = max(0, t - value) (Couckuyt,
- * Deschrijver & Dhaene 2014; the paper's eq. 3). The value is the transformed-back mean, which is
- * the median. Logarithms are returned: they keep a slope where the value is tiny. */
+ * a sum over boxes of a product over objectives of F(upper edge) - F(lower edge):
+ *   poi    F(t) = P(f < t): the probability to enter the region;
+ *   ehvi   F(t) = E max(0, t - f), the integral of P(f < t): the sum is the expected volume gained
+ *          (Emmerich, Deutz & Klinkenberg 2011), in natural units: f is the transformed-back normal
+ *          variable;
+ *   hvpoi  poi times the volume that the predicted value itself would gain, F(t) = max(0, t -
+ * value) (Couckuyt, Deschrijver & Dhaene 2014; the paper's eq. 3). The value is the
+ *          transformed-back mean, which is the median.
+ * Logarithms are returned: they keep a slope where the value is tiny. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -90,9 +92,9 @@ static void edge_gain_model_space(const struct dp__box_edges *side, const struct
 /* ---- E max(0, t - f) ---- */
 
 enum {
-	PANELS = 15,
-	PANEL_NODES = 6,
-	QUADRATURE_POINTS = PANELS * PANEL_NODES
+	PANELS = DP__QUADRATURE_PANELS,
+	PANEL_NODES = DP__PANEL_NODES,
+	QUADRATURE_POINTS = DP__QUADRATURE_POINTS
 };
 static const double panel_from = -7.5, panel_width = 1;
 /* Gauss-Legendre on -1..1 */
@@ -103,22 +105,15 @@ static const double node_weight[PANEL_NODES] = { 0.17132449237917036, 0.36076157
 						 0.467913934572691,   0.467913934572691,
 						 0.3607615730481386,  0.17132449237917036 };
 
-struct dp__quadrature {
-	double x[QUADRATURE_POINTS], w[QUADRATURE_POINTS]; /* w includes the normal density */
-};
-
-static struct dp__quadrature *quadrature_new(void)
+static void quadrature_init(struct dp__quadrature *q)
 {
-	struct dp__quadrature *q = dp_malloc(sizeof *q);
-
-	for (size_t i = 0; q && i < QUADRATURE_POINTS; i++) {
+	for (size_t i = 0; i < QUADRATURE_POINTS; i++) {
 		double mid = panel_from + ((double)(i / PANEL_NODES) + 0.5) * panel_width;
 
 		q->x[i] = mid + node_at[i % PANEL_NODES] * panel_width / 2;
 		q->w[i] = node_weight[i % PANEL_NODES] * panel_width / 2 *
 			  dp__std_normal_pdf(q->x[i]);
 	}
-	return q;
 }
 
 static void expected_gain_normal(const struct dp__box_edges *side, const struct dp__normal *x,
@@ -269,14 +264,6 @@ static void edge_expected_gain(const struct dp__box_edges *side, const struct dp
 
 /* ---- the sum over boxes ---- */
 
-static struct edge_row edge_row_get(const struct dp__acq_region *t, size_t j)
-{
-	double *at = t->work + 3 * j * t->max_edges;
-	struct edge_row r = { at, at + t->max_edges, at + 2 * t->max_edges };
-
-	return r;
-}
-
 static double box_edge_difference(const double *v, int lower, int upper)
 {
 	return v[upper] - (lower < 0 ? 0 : v[lower]);
@@ -291,8 +278,10 @@ static double acq_region_sum_boxes(struct dp__acq_region *t, const struct dp__no
 	size_t p = t->n_objectives;
 
 	for (size_t j = 0; j < p; j++) {
-		row[j] = edge_row_get(t, j);
-		side(&t->edges[j], t->quadrature, &x[j], &row[j]);
+		double *at = t->work + 3 * j * t->max_edges;
+
+		row[j] = (struct edge_row){ at, at + t->max_edges, at + 2 * t->max_edges };
+		side(&t->edges[j], &t->quadrature, &x[j], &row[j]);
 	}
 	if (grad)
 		memset(grad, 0, 2 * p * sizeof *grad);
@@ -315,39 +304,38 @@ static double acq_region_sum_boxes(struct dp__acq_region *t, const struct dp__no
 	return sum;
 }
 
-static double log_with_gradient(double sum, size_t count, double *grad)
+/* The logarithm of that sum, with its derivatives. */
+static double log_sum_boxes(struct dp__acq_region *t, const struct dp__normal *x, edge_fn *side,
+			    double *grad)
 {
+	double sum = acq_region_sum_boxes(t, x, side, grad);
+
 	if (!(sum > 0) || isinf(sum))
 		return -INFINITY;
-	for (size_t j = 0; grad && j < count; j++)
+	for (size_t j = 0; grad && j < 2 * t->n_objectives; j++)
 		grad[j] /= sum;
 	return log(sum);
 }
 
 static double acquisition_ehvi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
 {
-	return log_with_gradient(acq_region_sum_boxes(t, f, edge_expected_gain, grad),
-				 2 * t->n_objectives, grad);
+	return log_sum_boxes(t, f, edge_expected_gain, grad);
 }
 
 static double acquisition_poi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
 {
-	return log_with_gradient(acq_region_sum_boxes(t, f, edge_probability, grad),
-				 2 * t->n_objectives, grad);
+	return log_sum_boxes(t, f, edge_probability, grad);
 }
 
 static double acquisition_hvpoi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
 {
 	double more[2 * DP_OBJECTIVES_MAX];
 	edge_fn *gain = t->gain_in_model_space ? edge_gain_model_space : edge_gain;
-	double a = log_with_gradient(acq_region_sum_boxes(t, f, gain, grad), 2 * t->n_objectives,
-				     grad),
-	       b;
+	double a = log_sum_boxes(t, f, gain, grad), b;
 
 	if (isinf(a))
 		return a;
-	b = log_with_gradient(acq_region_sum_boxes(t, f, edge_probability, grad ? more : NULL),
-			      2 * t->n_objectives, grad ? more : NULL);
+	b = log_sum_boxes(t, f, edge_probability, grad ? more : NULL);
 	for (size_t j = 0; grad && j < 2 * t->n_objectives; j++)
 		grad[j] += more[j];
 	return a + b;
@@ -392,8 +380,8 @@ static int find_edge_index(const struct dp__box_edges *s, double t)
 	return (int)lo;
 }
 
-static int box_edges_init(struct dp__box_edges *s, enum dp__distribution shape,
-			  const struct dp_box_decomposition *c, size_t j)
+static void box_edges_init(struct dp__box_edges *s, enum dp__distribution shape,
+			   const struct dp_box_decomposition *c, size_t j)
 {
 	size_t n = 0;
 
@@ -413,63 +401,47 @@ static int box_edges_init(struct dp__box_edges *s, enum dp__distribution shape,
 			s->values[s->n_edges++] = s->values[i];
 	for (size_t i = 0; i < s->n_edges; i++)
 		s->model_values[i] = dp__distribution_from_min(shape, s->values[i]);
-	return DP_OK;
 }
 
 enum {
 	BOXES_MAX = 20000
 };
 
-/* More boxes than that: the front is thinned to every second point until it fits,
- * which overstates the region a little. */
-static int decompose_thinned_front(const double *y, size_t n, size_t p, const double *ref,
-				   struct dp_box_decomposition *out)
+void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distribution *shapes,
+			 const double *y, size_t n, const double *ref, bool gain_model)
 {
 	double *some = dp_malloc((n ? n : 1) * p * sizeof *some);
+	struct dp_box_decomposition c;
 	int code = DP_E_LIMIT;
 
+	/* more boxes: the front is thinned to every second point until they fit, which overstates
+	 * the region a little */
 	for (size_t step = 1; code == DP_E_LIMIT; step *= 2) {
 		size_t m = 0;
 
 		for (size_t i = 0; i < n; i += step)
 			memcpy(some + p * m++, y + i * p, p * sizeof *y);
-		code = dp_box_decompose(some, m, p, ref, BOXES_MAX, out);
+		code = dp_box_decompose(some, m, p, ref, BOXES_MAX, &c);
 	}
 	free(some);
-	return code;
-}
-
-int dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distribution *shapes,
-			const double *y, size_t n, const double *ref, bool gain_model)
-{
-	struct dp_box_decomposition c;
-	int code = decompose_thinned_front(y, n, p, ref, &c);
-
 	memset(t, 0, sizeof *t);
-	if (code != DP_OK)
-		return code;
 	t->n_objectives = p;
 	t->gain_in_model_space = gain_model;
 	t->n_boxes = c.count;
-	t->quadrature = quadrature_new();
+	quadrature_init(&t->quadrature);
 	t->lower = dp_malloc(c.count * p * sizeof *t->lower);
 	t->upper = dp_malloc(c.count * p * sizeof *t->upper);
-	code = t->quadrature && t->lower && t->upper ? DP_OK : DP_E_NOMEM;
-	for (size_t j = 0; j < p && code == DP_OK; j++) {
-		code = box_edges_init(&t->edges[j], shapes[j], &c, j);
+	for (size_t j = 0; j < p; j++) {
+		box_edges_init(&t->edges[j], shapes[j], &c, j);
 		t->max_edges =
 			t->edges[j].n_edges > t->max_edges ? t->edges[j].n_edges : t->max_edges;
 	}
-	for (size_t i = 0; i < c.count * p && code == DP_OK; i++) {
+	for (size_t i = 0; i < c.count * p; i++) {
 		t->lower[i] = find_edge_index(&t->edges[i % p], c.lower[i]);
 		t->upper[i] = find_edge_index(&t->edges[i % p], c.upper[i]);
 	}
 	dp_box_decomposition_free(&c);
-	if (code == DP_OK && !(t->work = dp_vec_new(3 * p * t->max_edges)))
-		code = DP_E_NOMEM;
-	if (code != DP_OK)
-		dp__acq_region_free(t);
-	return code;
+	t->work = dp_vec_new(3 * p * t->max_edges);
 }
 
 void dp__acq_region_free(struct dp__acq_region *t)
@@ -481,6 +453,5 @@ void dp__acq_region_free(struct dp__acq_region *t)
 	free(t->lower);
 	free(t->upper);
 	free(t->work);
-	free(t->quadrature);
 	memset(t, 0, sizeof *t);
 }

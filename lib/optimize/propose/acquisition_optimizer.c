@@ -1,8 +1,8 @@
 /* acquisition_optimizer.c - where the acquisition is largest.
  *
- * Many candidates on the space's own grid are scored in one batch; the best few are
- * climbed by L-BFGS with whole numbers let loose, put back on the grid, and climbed
- * again with whole numbers held. Ties go to the candidate that was drawn first. */
+ * Many candidates on the space's own grid are scored in one batch; L-BFGS starts from the best few
+ * with integers relaxed, its results are rounded to the grid, and it runs again with integers
+ * fixed. Ties go to the candidate that was drawn first. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -18,10 +18,9 @@ enum {
 	CLIMB_EVALUATIONS = 18,
 	FIXED_INT_EVALUATIONS = 8,
 	FINALISTS = 12,
-	COSTLY_FINALISTS = 3,        /* of paths, each of which asks a dozen times, and where
-				      * noise is solved for */
-	CURVE_CANDIDATE_DIVISOR = 2, /* so many times fewer candidates if each is a path */
-	ENUMERATE_MAX = 2048,        /* smaller spaces are scored whole */
+	COSTLY_FINALISTS = 3,        /* with learning curves, or where noise is solved for */
+	CURVE_CANDIDATE_DIVISOR = 2, /* fewer candidates if each is a learning curve */
+	ENUMERATE_MAX = 2048,        /* smaller spaces are scored completely */
 };
 
 struct finalist {
@@ -52,7 +51,7 @@ bool dp__points_are_equal(const struct dp_proposer *p, const double *a, const do
 
 bool dp__point_is_proposed(const struct dp_proposer *p, const double *x)
 {
-	for (size_t i = 0; i < p->history->n; i++) /* what is on a way is not taken */
+	for (size_t i = 0; i < p->history->n; i++) /* a checkpoint is no proposal */
 		if (p->history->observations[i].checkpoint == 0 &&
 		    dp__points_are_equal(p, p->history->observations[i].x, x))
 			return true;
@@ -95,40 +94,38 @@ static void insert_finalist(struct acq_search *s, const double *u, double score)
 	s->finalists[at].score = score;
 }
 
-/* Log acquisition at m points, or of the trainings with their paths, which (choose) stop
+/* Log acquisition at m points, or of the trainings with their checkpoints, which (choose) stop
  * where it is best: u gets that place. */
-static int score_points(struct acq_search *s, double *u, size_t ldu, size_t m, bool exactly,
-			bool choose, double *score, struct dp__normal *f)
+static void score_points(struct acq_search *s, double *u, size_t ldu, size_t m, bool exactly,
+			 bool choose, double *score, struct dp__normal *f)
 {
 	if (dp__has_learning_curve(s->p))
-		return dp__curve_acq_eval(s->p, u, ldu, m, exactly, choose, score, f);
-	return dp__acquisition_eval(s->p, u, ldu, m, exactly, score, f, NULL);
+		dp__curve_acq_eval(s->p, u, ldu, m, exactly, choose, score, f);
+	else
+		dp__acquisition_eval(s->p, u, ldu, m, exactly, score, f, NULL);
 }
 
-/* Asks the oracle that is too slow for many points about the few that are left. */
-static int rescore_finalists_exactly(struct acq_search *s)
+/* Asks the accountant that is too slow for many points about the few that are left. */
+static void rescore_finalists_exactly(struct acq_search *s)
 {
 	double u[DP_PARAMS_MAX * FINALISTS], score[FINALISTS];
 	size_t best = 0;
-	int code;
 
 	if (!dp__proposer_has_costly(s->p) || s->n_finalists == 0)
-		return DP_OK;
+		return;
 	if ((dp__has_learning_curve(s->p) || s->p->calibration_cache) &&
 	    s->n_finalists > COSTLY_FINALISTS)
 		s->n_finalists = COSTLY_FINALISTS;
 	for (size_t i = 0; i < s->n_finalists; i++)
-		for (size_t k = 0; k < s->d; k++)
-			u[k * FINALISTS + i] = s->finalists[i].u[k];
-	code = score_points(s, u, FINALISTS, s->n_finalists, true, false, score, NULL);
-	for (size_t i = 0; i < s->n_finalists && code == DP_OK; i++)
+		dp__encoding_set_column(&s->p->encoding, s->finalists[i].u, u + i, FINALISTS);
+	score_points(s, u, FINALISTS, s->n_finalists, true, false, score, NULL);
+	for (size_t i = 0; i < s->n_finalists; i++)
 		if (score[i] > score[best])
 			best = i;
-	if (code == DP_OK && isfinite(score[best])) {
+	if (isfinite(score[best])) {
 		s->finalists[0] = s->finalists[best];
 		s->finalists[0].score = score[best];
 	}
-	return code;
 }
 
 /* ---- candidates ---- */
@@ -146,9 +143,7 @@ static void add_snapped_candidate(struct acq_search *s, const double *u)
 			v[k] = 1;
 	if (!can_afford_point(s->p, v)) /* what no longer fits has a neighbour that does */
 		dp__budget_move_to_affordable(s->p, s->p->history->budget_remaining, v);
-	for (size_t k = 0; k < s->d; k++)
-		s->u[k * s->ld + s->n] = v[k];
-	s->n++;
+	dp__encoding_set_column(&s->p->encoding, v, s->u + s->n++, s->ld);
 }
 
 /* Uniform on the file's scale or on the logarithm. */
@@ -205,11 +200,19 @@ static void draw_between(struct acq_search *s, const double *a, const double *b,
 	}
 }
 
-static void draw_candidates(struct acq_search *s)
+/* All points of a small space, or random ones, most of them near the front. */
+static void draw_candidates(struct acq_search *s, bool whole)
 {
 	const struct dp__front_point *front = s->p->posterior_front;
 	size_t n = s->p->n_front;
 
+	for (size_t i = 0; whole && i < s->ld; i++) {
+		double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
+
+		dp__encoding_nth_point(&s->p->encoding, i, x);
+		dp__encoding_encode(&s->p->encoding, x, u);
+		add_snapped_candidate(s, u);
+	}
 	while (s->n < s->ld) {
 		double u[DP_PARAMS_MAX];
 		size_t i = n ? (size_t)dp_rng_below(&s->rng, n) : 0;
@@ -231,23 +234,6 @@ static void draw_candidates(struct acq_search *s)
 		}
 		add_snapped_candidate(s, u);
 	}
-}
-
-static void enumerate_candidates(struct acq_search *s)
-{
-	for (size_t i = 0; i < s->ld; i++) {
-		double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
-
-		dp__encoding_nth_point(&s->p->encoding, i, x);
-		dp__encoding_encode(&s->p->encoding, x, u);
-		add_snapped_candidate(s, u);
-	}
-}
-
-static void candidate_at(const struct acq_search *s, size_t i, double *u)
-{
-	for (size_t k = 0; k < s->d; k++)
-		u[k] = s->u[k * s->ld + i];
 }
 
 /* ---- climbing ---- */
@@ -276,27 +262,15 @@ static double climb_objective(unsigned n, const double *u, double *gradient, voi
 	return isfinite(value) ? value : -1e6;
 }
 
-/* From u; whole numbers move freely or (held) not at all. u gets the best met. */
-static int climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluations)
+/* From u; integers move freely or (held) not at all. u gets the best met. */
+static void climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluations)
 {
 	struct climb c = { .s = s, .best_value = -INFINITY };
-	double lo[DP_PARAMS_MAX], hi[DP_PARAMS_MAX], at[DP_PARAMS_MAX], reached;
+	double at[DP_PARAMS_MAX], reached;
 
-	for (size_t k = 0; k < s->d; k++) {
-		const struct dp__input *in = &s->p->encoding.inputs[k];
-		bool fixed = in->kind == DP__INPUT_CATEGORY ||
-			     (held && in->kind == DP__INPUT_INT) || in->n_values < 2;
-
-		lo[k] = fixed ? u[k] : 0;
-		hi[k] = fixed ? u[k] : 1;
-	}
 	memcpy(at, u, s->d * sizeof *at);
-	c.opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)s->d);
-	if (!c.opt)
-		return DP_E_NOMEM;
+	c.opt = dp__encoding_new_climb(&s->p->encoding, NLOPT_LD_LBFGS, u, held);
 	nlopt_set_max_objective(c.opt, climb_objective, &c);
-	nlopt_set_lower_bounds(c.opt, lo);
-	nlopt_set_upper_bounds(c.opt, hi);
 	nlopt_set_maxeval(c.opt, evaluations);
 	nlopt_set_ftol_abs(c.opt, 1e-5);
 	nlopt_set_vector_storage(c.opt, 8);
@@ -304,73 +278,28 @@ static int climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluatio
 	nlopt_destroy(c.opt);
 	if (isfinite(c.best_value))
 		memcpy(u, c.u, s->d * sizeof *u);
-	return DP_OK;
 }
 
-/* Scores the roundings of u: all to the nearest, then each whole number the other way
- * alone. u gets the best. */
-static int score_roundings(struct acq_search *s, double *u)
+/* Scores the roundings of u: all to the nearest, then each integer the other way alone. u gets
+ * the best. */
+static void score_roundings(struct acq_search *s, double *u)
 {
 	const struct dp__encoding *in = &s->p->encoding;
-	double near[DP_PARAMS_MAX], *all, score[DP_PARAMS_MAX + 1];
+	double *all = dp_vec_new(s->d * (s->d + 1)), one[DP_PARAMS_MAX], score[DP_PARAMS_MAX + 1];
 	size_t m = 0, best = 0;
-	int code;
 
-	memcpy(near, u, s->d * sizeof *near);
-	dp__encoding_round(in, near);
-	all = dp_vec_new(s->d * (s->d + 1));
-	if (!all)
-		return DP_E_NOMEM;
-	for (size_t j = 0; j <= s->d; j++) {
-		double other[DP_PARAMS_MAX];
-
-		memcpy(other, near, s->d * sizeof *other);
-		if (j > 0) {
-			const struct dp__input *i = &in->inputs[j - 1];
-			double x;
-
-			if (i->kind != DP__INPUT_INT || i->n_values < 2)
-				continue;
-			x = rint(dp__input_decode(i, near[j - 1]));
-			x += u[j - 1] > near[j - 1] ? 1 : -1;
-			other[j - 1] = dp__input_encode(i, x);
-		}
-		for (size_t k = 0; k < s->d; k++)
-			all[k * (s->d + 1) + m] = other[k];
-		m++;
-	}
-	code = score_points(s, all, s->d + 1, m, false, false, score, NULL);
-	for (size_t i = 0; i < m && code == DP_OK; i++) {
-		double v[DP_PARAMS_MAX];
-
-		for (size_t k = 0; k < s->d; k++)
-			v[k] = all[k * (s->d + 1) + i];
-		insert_finalist(s, v, score[i]);
+	for (size_t j = 0; j <= s->d; j++)
+		if (dp__encoding_round_variant(in, u, j, one))
+			dp__encoding_set_column(in, one, all + m++, s->d + 1);
+	score_points(s, all, s->d + 1, m, false, false, score, NULL);
+	for (size_t i = 0; i < m; i++) {
+		dp__encoding_get_column(in, all + i, s->d + 1, one);
+		insert_finalist(s, one, score[i]);
 		if (score[i] > score[best])
 			best = i;
 	}
-	for (size_t k = 0; k < s->d; k++)
-		u[k] = all[k * (s->d + 1) + best];
+	dp__encoding_get_column(in, all + best, s->d + 1, u);
 	free(all);
-	return code;
-}
-
-static int climb_from_candidate(struct acq_search *s, size_t i, int evaluations)
-{
-	double u[DP_PARAMS_MAX];
-	int code;
-
-	candidate_at(s, i, u);
-	code = climb_lbfgs(s, u, false, evaluations);
-	if (code == DP_OK)
-		code = score_roundings(s, u);
-	if (code == DP_OK && dp__encoding_has_kind(&s->p->encoding, DP__INPUT_INT) &&
-	    dp__encoding_has_kind(&s->p->encoding, DP__INPUT_FLOAT)) {
-		code = climb_lbfgs(s, u, true, FIXED_INT_EVALUATIONS);
-		if (code == DP_OK)
-			code = score_roundings(s, u);
-	}
-	return code;
 }
 
 /* The best candidates that are not close to one another. */
@@ -417,7 +346,7 @@ static void choose_most_uncertain(struct acq_search *s)
 		for (size_t j = 0; j < np; j++)
 			if (s->p->output[j].scale > 0)
 				sum += s->predictions[i * np + j].sd / s->p->output[j].scale;
-		candidate_at(s, i, u);
+		dp__encoding_get_column(&s->p->encoding, s->u + i, s->ld, u);
 		if (!(sum > most) || is_proposed_point(s->p, u) || !can_afford_point(s->p, u))
 			continue;
 		most = sum;
@@ -427,8 +356,8 @@ static void choose_most_uncertain(struct acq_search *s)
 	}
 }
 
-/* Effort falls as models grow beyond `from` results: a candidate and a step of a climb
- * cost n^2 each, and a model that knows much needs fewer of them. */
+/* Effort falls as models grow beyond `from` results: a candidate and a step of a climb cost n^2
+ * each, and with many results fewer of them are needed. */
 static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 {
 	size_t e = n > from ? most * from / n : most;
@@ -438,34 +367,39 @@ static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 
 static int acq_search_run(struct acq_search *s, struct dp_proposal *out)
 {
-	size_t chosen[CLIMB_STARTS], n = s->p->n_observed, count;
-	/* in a finite space the best stop may be taken, and others may not */
-	bool choose = isinf(s->p->encoding.n_points);
-	int code = score_points(s, s->u, s->ld, s->n, false, choose, s->score, s->predictions);
+	const struct dp__encoding *in = &s->p->encoding;
+	bool floats = dp__encoding_has_kind(in, DP__INPUT_FLOAT);
+	bool integers = dp__encoding_has_kind(in, DP__INPUT_INT);
+	size_t chosen[CLIMB_STARTS], n = s->p->n_observed, count = 0;
+	double u[DP_PARAMS_MAX];
 
-	for (size_t i = 0; i < s->n && code == DP_OK; i++) {
-		double u[DP_PARAMS_MAX];
-
-		candidate_at(s, i, u);
+	/* stops are chosen in infinite spaces only: in a finite one the best stop may have been
+	 * proposed, and others not */
+	score_points(s, s->u, s->ld, s->n, false, isinf(in->n_points), s->score, s->predictions);
+	for (size_t i = 0; i < s->n; i++) {
+		dp__encoding_get_column(in, s->u + i, s->ld, u);
 		insert_finalist(s, u, s->score[i]);
 	}
-	count = dp__encoding_has_kind(&s->p->encoding, DP__INPUT_FLOAT) ||
-				dp__encoding_has_kind(&s->p->encoding, DP__INPUT_INT)
-			? choose_starts(s, search_effort(CLIMB_STARTS, n, 600, 1), chosen)
-			: 0;
-	for (size_t i = 0; i < count && code == DP_OK; i++)
-		code = climb_from_candidate(s, chosen[i],
-					    (int)search_effort(CLIMB_EVALUATIONS, n, 600, 8));
-	if (code == DP_OK && s->cancel && atomic_load(s->cancel))
-		code = DP_E_INTERRUPTED;
-	if (code == DP_OK)
-		code = rescore_finalists_exactly(s);
-	if (code == DP_OK && s->n_finalists == 0) {
+	if (floats || integers)
+		count = choose_starts(s, search_effort(CLIMB_STARTS, n, 600, 1), chosen);
+	for (size_t i = 0; i < count; i++) {
+		dp__encoding_get_column(in, s->u + chosen[i], s->ld, u);
+		climb_lbfgs(s, u, false, (int)search_effort(CLIMB_EVALUATIONS, n, 600, 8));
+		score_roundings(s, u);
+		if (floats && integers) {
+			climb_lbfgs(s, u, true, FIXED_INT_EVALUATIONS);
+			score_roundings(s, u);
+		}
+	}
+	if (s->cancel && atomic_load(s->cancel))
+		return DP_E_INTERRUPTED;
+	rescore_finalists_exactly(s);
+	if (s->n_finalists == 0) {
 		choose_most_uncertain(s);
 		snprintf(out->note, sizeof out->note,
 			 "no point promises a gain; the least known one is taken");
 	}
-	return code;
+	return s->n_finalists > 0 ? DP_OK : DP_E_FAILED;
 }
 
 int dp__acquisition_maximize(struct dp_proposer *p, uint32_t trial, const atomic_bool *cancel,
@@ -474,7 +408,7 @@ int dp__acquisition_maximize(struct dp_proposer *p, uint32_t trial, const atomic
 	struct acq_search s = { .p = p, .cancel = cancel, .d = p->spec.d };
 	size_t less = dp__has_learning_curve(p) ? CURVE_CANDIDATE_DIVISOR : 1;
 	bool whole = p->encoding.n_points <= ENUMERATE_MAX / (less * less * less);
-	int code = DP_E_NOMEM;
+	int code;
 
 	dp_study_rng_init(p->study, DP_RNG_PROPOSE, trial, 0, &s.rng);
 	s.ld = whole ? (size_t)p->encoding.n_points
@@ -482,19 +416,13 @@ int dp__acquisition_maximize(struct dp_proposer *p, uint32_t trial, const atomic
 	s.u = dp_vec_new(s.d * s.ld);
 	s.score = dp_vec_new(s.ld);
 	s.predictions = dp_calloc(s.ld * p->study->nobjectives, sizeof *s.predictions);
-	if (s.u && s.score && s.predictions && dp__predict_reserve(p, s.ld) == DP_OK &&
-	    dp__curve_acq_reserve(p) == DP_OK) {
-		if (whole)
-			enumerate_candidates(&s);
-		else
-			draw_candidates(&s);
-		code = acq_search_run(&s, out);
-	}
-	if (code == DP_OK && s.n_finalists > 0) {
+	dp__predict_reserve(p, s.ld);
+	dp__curve_acq_reserve(p);
+	draw_candidates(&s, whole);
+	code = acq_search_run(&s, out);
+	if (code == DP_OK) {
 		dp__encoding_decode(&p->encoding, s.finalists[0].u, out->x);
 		out->acquisition = exp(s.finalists[0].score);
-	} else if (code == DP_OK) {
-		code = DP_E_FAILED;
 	}
 	free(s.u);
 	free(s.score);

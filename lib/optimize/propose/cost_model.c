@@ -1,16 +1,15 @@
-/* cost.c - what a training costs (search.cost), for proposals: its gain is divided by it.
+/* cost_model.c - what a training costs (search.cost), for proposals: its gain is divided by it.
  *
- * With `path` that is the value of trainer.path's parameter. With `seconds` it is learned
- * from what trainings took: the time of a training is close to a product of powers of its
- * parameters, so the logarithm of the seconds is linear in the parameters' places, where
- * these are logarithms, and bends a little. That is a Gaussian process whose covariance
- * is the sum of a linear part and a smaller Matern one; its scales are fixed, because
- * exponents are of the order of 1 whatever is trained. Each result's noise follows from
- * how badly the others predict it (as if it were Student's t), so that a machine that
- * hiccuped once does not matter. With `privacy` it is what the training takes of
- * search.budget (budget.c) and of the evaluations that are left, and whatever costs are,
- * what no longer fits is out of the question. Made anew for each history: a proposer that
- * was asked before says the same as a new one. */
+ * With `path` that is the value of trainer.path's parameter. With `seconds` it is learned from the
+ * durations of trainings: a duration is close to a product of powers of the parameters, so its
+ * logarithm is linear in the encoded parameters, where these are logarithms, and bends a little.
+ * That is a Gaussian process whose covariance is the sum of a linear part and a smaller Matern one;
+ * its scales are fixed, because exponents are of the order of 1 whatever is trained. Each result's
+ * noise follows from how badly the others predict it (as if it were Student's t), so that a single
+ * outlier does not matter. With `privacy` it is what the training takes of search.budget
+ * (proposal_budget.c) and of the evaluations that are left. In any case a point that no longer
+ * fits the budget costs infinity. Fitted anew for each history: a proposer that is reused answers
+ * as a new one. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -19,8 +18,8 @@
 #include <string.h>
 
 enum {
-	TIMES_MIN = 4,   /* fewer tell their median only */
-	TIMES_MAX = 128, /* the newest so many tell enough */
+	TIMES_MIN = 4,   /* with fewer only the median is used */
+	TIMES_MAX = 128, /* the newest */
 	REWEIGHT_ROUNDS = 6
 };
 static const double least_seconds = 1e-3; /* below it is not the training that takes them */
@@ -75,11 +74,6 @@ static double time_covariance(const struct dp__encoding *in, const double *a, co
 
 /* ---- learning ---- */
 
-static bool has_training_seconds(const struct dp_observation *k)
-{
-	return dp__observation_has_result(k) && k->checkpoint == 0 && k->seconds > 0;
-}
-
 static int compare_cost_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -94,7 +88,7 @@ static double sort_and_get_median(double *x, size_t n)
 	return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
-/* The newest results with known seconds: places, and (y) the logarithms. */
+/* The newest results with known seconds: encoded parameters, and (y) the logarithms. */
 static void time_model_collect_results(struct dp_proposer *p, const struct dp_history *h, double *y)
 {
 	struct dp__time_model *t = &p->time_model;
@@ -102,11 +96,12 @@ static void time_model_collect_results(struct dp_proposer *p, const struct dp_hi
 
 	t->n = 0;
 	for (size_t i = h->n; i-- > 0 && t->n < TIMES_MAX;) {
-		if (!has_training_seconds(&h->observations[i]))
+		const struct dp_observation *k = &h->observations[i];
+
+		if (!dp__observation_has_result(k) || k->checkpoint != 0 || !(k->seconds > 0))
 			continue;
-		dp__encoding_encode(&p->encoding, h->observations[i].x,
-				    t->u + t->n * p->encoding.d);
-		y[t->n] = sorted[t->n] = log(fmax(h->observations[i].seconds, least_seconds));
+		dp__encoding_encode(&p->encoding, k->x, t->u + t->n * p->encoding.d);
+		y[t->n] = sorted[t->n] = log(fmax(k->seconds, least_seconds));
 		t->n++;
 	}
 	t->log_median = t->n ? sort_and_get_median(sorted, t->n) : 0;
@@ -150,36 +145,27 @@ static int time_model_reweight(struct dp_proposer *p, const double *y, double *n
 	return DP_OK;
 }
 
-static int time_model_fit(struct dp_proposer *p, const struct dp_history *h)
+void dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h)
 {
 	struct dp__time_model *t = &p->time_model;
 	double y[TIMES_MAX], noise[TIMES_MAX], sd = noise_sd, *l;
-	int code = DP_OK;
+	int code;
 
+	if (dp_study_cost(p->study) != DP_COST_SECONDS)
+		return;
 	if (!t->u)
 		t->u = dp_vec_new(TIMES_MAX * (p->encoding.d + 1));
-	if (!t->u)
-		return DP_E_NOMEM;
 	t->alpha = t->u + TIMES_MAX * p->encoding.d;
 	time_model_collect_results(p, h, y);
-	if (t->n < TIMES_MIN) {
-		memset(t->alpha, 0, t->n * sizeof *t->alpha);
-		return DP_OK;
-	}
+	code = t->n < TIMES_MIN ? DP_E_FAILED : DP_OK;
 	l = dp_vec_new(t->n * t->n);
 	for (size_t i = 0; i < t->n; i++)
 		noise[i] = sd * sd;
-	for (int round = 0; round < REWEIGHT_ROUNDS && l && code == DP_OK; round++)
+	for (int round = 0; round < REWEIGHT_ROUNDS && code == DP_OK; round++)
 		code = time_model_reweight(p, y, noise, &sd, l);
 	free(l);
-	if (code != DP_OK) /* what is known of the time is its median */
+	if (code != DP_OK) /* only the median is known */
 		memset(t->alpha, 0, t->n * sizeof *t->alpha);
-	return l ? DP_OK : DP_E_NOMEM;
-}
-
-int dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h)
-{
-	return dp_study_cost(p->study) == DP_COST_SECONDS ? time_model_fit(p, h) : DP_OK;
 }
 
 /* ---- asking ---- */
@@ -209,9 +195,9 @@ static double log_seconds_cost(const struct dp_proposer *p, const double *u, dou
 	return sum;
 }
 
-/* A training takes of the budget, and it takes one of the evaluations: with few of these
- * left, one that costs next to nothing is not next to free. What counts is the sum of
- * both shares of what is left, here as a part of the budget. */
+/* A training spends some of the budget and one of the evaluations: with few evaluations left, one
+ * that spends hardly any budget is not free. The cost is the sum of both shares of what is left,
+ * here as a part of the budget. */
 static double log_privacy_cost(const struct dp_proposer *p, const double *u, double *gradient)
 {
 	double evaluations = p->study->search.evaluations, share, own, by[DP_PARAMS_MAX];
@@ -262,7 +248,7 @@ static double compute_training_cost(struct dp_proposer *p, const double *x)
 	return exp(dp__cost_log_at(p, u, NULL));
 }
 
-/* The dearest training that is known of. */
+/* Of the most expensive training known. */
 static double find_max_training_cost(struct dp_proposer *p, const struct dp_history *h)
 {
 	double most = 0;
@@ -277,8 +263,8 @@ static double find_max_training_cost(struct dp_proposer *p, const struct dp_hist
 
 bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h)
 {
-	double dearest = find_max_training_cost(p, h), spent = 0;
-	size_t dear = 0;
+	double highest = find_max_training_cost(p, h), spent = 0;
+	size_t expensive = 0;
 
 	for (size_t i = 0; i < h->n; i++) {
 		double cost = h->observations[i].checkpoint == 0
@@ -286,9 +272,9 @@ bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h)
 				      : 0;
 
 		spent += cost;
-		dear += cost >= 0.5 * dearest;
+		expensive += cost >= 0.5 * highest;
 	}
-	return dearest > 0 && (double)(dear + 1) * dearest <= costly_share * spent;
+	return highest > 0 && (double)(expensive + 1) * highest <= costly_share * spent;
 }
 
 void dp__cost_fill_proposal(struct dp_proposer *p, const struct dp_history *h,

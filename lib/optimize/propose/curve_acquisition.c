@@ -1,24 +1,23 @@
-/* curve_acquisition.c - what a whole training is worth: the expected gain of all points of its path
- * together.
+/* curve_acquisition.c - acquisition of a training with its checkpoints: the expected gain of all
+ * points of a learning curve together.
  *
- * The points of a path dominate much of the same, so that their gains cannot be added.
- * Along a path epsilon rises, and the error falls or falls and then rises: what a point
- * of the region is dominated by is then one stretch of the path. The number of points of
- * a stretch less the number of its neighbouring pairs is 1, so
+ * The points of a curve dominate much of the same, so that their gains cannot be added. Along it
+ * epsilon rises, and the error falls or falls and then rises: the points that dominate a given
+ * point of the region are then one stretch of the curve. The number of points of a stretch less the
+ * number of its neighbouring pairs is 1, so
  *   |union of all A_k| = sum |A_k| - sum |A_k and A_(k + 1)|,
- * A_k being what the k-th point dominates. What two points both dominate is what the
- * worse of both in each objective dominates. Of an exact objective that is the larger
- * value, of a modelled one the larger of two correlated normal variables, which is taken
- * for a normal variable with its mean and variance (Clark 1961). So each term is an
- * acquisition as that of one point, with its slopes; it works with any of them and any
- * number of objectives. A pair's overlap never counts for more than its second point, and
- * a union is never less than the path up to there is worth. The sums up to each point are
- * what a training that stops there is worth: all stops for the price of one.
+ * A_k being what the k-th point dominates. What two points both dominate is what the worse of both
+ * in each objective dominates. Of an exact objective that is the larger value, of a modelled one
+ * the larger of two correlated normal variables, which is approximated by a normal variable with
+ * its mean and variance (Clark 1961). So each term is an acquisition as that of one point, with its
+ * slopes; it works with any acquisition and any number of objectives. A pair's overlap never counts
+ * for more than its second point, so the sums up to each point never fall. They are the gains of
+ * trainings that stop there: all stops for the price of one.
  *
- * Approximations beside Clark's: where a sampled path would wind, a region that it enters
- * twice counts twice; where noise takes away from an sd (dp__compute_learnable_sd()) the
- * correlation stays; of constraints, both points of a pair hold theirs as probably as the less
- * likely one; of hvpoi the product is treated like a volume. */
+ * Further approximations: a region that a sampled curve enters twice counts twice; where noise
+ * reduces an sd (dp__compute_learnable_sd()) the correlation stays; both points of a pair meet the
+ * constraints with the probability of the less likely one; the product of hvpoi is treated like a
+ * volume. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -28,7 +27,7 @@
 
 enum {
 	CURVE_OUTPUTS_MAX = DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX,
-	CURVE_POINTS_MAX = DP_CHECKPOINTS_MAX + 1, /* points of a path, its end included */
+	CURVE_POINTS_MAX = DP_CHECKPOINTS_MAX + 1, /* points of a curve, its end included */
 	BLOCK_COLUMNS = 256                        /* in one prediction */
 };
 
@@ -225,24 +224,13 @@ static size_t curve_expand_points(const struct dp_proposer *p, const double *u, 
 	return n + 1;
 }
 
-/* Log worth of a training that stops at the k-th point of a path, for what it costs. */
-static double curve_stop_score(struct dp_proposer *p, const double *columns, size_t ld, size_t k,
-			       double log_union)
-{
-	double u[DP_PARAMS_MAX];
-
-	for (size_t i = 0; i < p->encoding.d; i++)
-		u[i] = columns[i * ld + k];
-	return isinf(log_union) ? log_union : log_union - dp__cost_log_at(p, u, NULL);
-}
-
 /* The best stop among n points, or (!choose) the last. */
 static size_t curve_find_best_stop(struct dp_proposer *p, const double *columns, size_t ld,
 				   size_t n, const struct dp__normal *f, const double *next,
 				   bool choose, double *score)
 {
 	size_t count = p->n_outputs, best = n - 1;
-	double scale = -INFINITY, sum = 0;
+	double scale = -INFINITY, sum = 0, u[DP_PARAMS_MAX];
 
 	*score = -INFINITY;
 	choose &= !p->encoding.inputs[p->encoding.path_input].is_pinned;
@@ -260,7 +248,10 @@ static size_t curve_find_best_stop(struct dp_proposer *p, const double *columns,
 			sum += fmax(0, exp(own - scale) - exp(both - scale));
 		if (k + 1 < n && !choose)
 			continue;
-		v = curve_stop_score(p, columns, ld, k, sum > 0 ? scale + log(sum) : -INFINITY);
+		v = sum > 0 ? scale + log(sum) : -INFINITY;
+		dp__encoding_get_column(&p->encoding, columns + k, ld, u);
+		if (!isinf(v))
+			v -= dp__cost_log_at(p, u, NULL);
 		if (v > *score) {
 			*score = v;
 			best = k;
@@ -269,78 +260,42 @@ static size_t curve_find_best_stop(struct dp_proposer *p, const double *columns,
 	return best;
 }
 
-struct curve_block {
-	double *u;                      /* (d x BLOCK_COLUMNS + CURVE_POINTS_MAX) */
-	struct dp__normal *predictions; /* (columns x noutputs) */
-	double *cov_next;               /* (columns x noutputs) */
-	size_t n_columns;               /* columns so far */
-};
-
-static void curve_block_free(struct curve_block *b)
-{
-	free(b->u);
-	free(b->predictions);
-	free(b->cov_next);
-}
-
-static bool curve_block_init(const struct dp_proposer *p, struct curve_block *b)
-{
-	size_t most = BLOCK_COLUMNS + CURVE_POINTS_MAX;
-
-	b->n_columns = 0;
-	b->u = dp_vec_new(p->encoding.d * most);
-	b->predictions = dp_calloc(most * p->n_outputs, sizeof *b->predictions);
-	b->cov_next = dp_vec_new(most * p->n_outputs);
-	return b->u && b->predictions && b->cov_next;
-}
-
-/* One block of trainings, from `from` on; *from gets the first that is left. */
-static int curve_eval_block(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
-			    bool choose, struct curve_block *b, size_t *from, double *score,
-			    struct dp__normal *f)
+void dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
+			bool choose, double *score, struct dp__normal *f)
 {
 	size_t ld = BLOCK_COLUMNS + CURVE_POINTS_MAX, path = p->encoding.path_input,
-	       np = p->study->nobjectives;
-	size_t size[BLOCK_COLUMNS], first = *from;
-	int code;
+	       np = p->study->nobjectives, no = p->n_outputs;
+	double *columns = dp_vec_new(p->encoding.d * ld), *cov_next = dp_vec_new(ld * no);
+	struct dp__normal *predictions = dp_calloc(ld * no, sizeof *predictions);
 
-	b->n_columns = 0;
-	for (; *from < m && b->n_columns < BLOCK_COLUMNS; ++*from) {
-		double end = choose ? 1 : u[path * ldu + *from];
+	for (size_t first = 0, next = 0; first < m; first = next) { /* a block of trainings */
+		size_t size[BLOCK_COLUMNS], n = 0;
 
-		size[*from - first] =
-			curve_expand_points(p, u + *from, ldu, end, b->u + b->n_columns, ld);
-		b->n_columns += size[*from - first];
+		for (; next < m && n < BLOCK_COLUMNS; next++) {
+			double end = choose ? 1 : u[path * ldu + next];
+
+			size[next - first] =
+				curve_expand_points(p, u + next, ldu, end, columns + n, ld);
+			n += size[next - first];
+		}
+		dp__predict_outputs(p, columns, ld, n, true, exactly, predictions, cov_next);
+		n = 0;
+		for (size_t i = first; i < next; i++) {
+			size_t stop =
+				n + curve_find_best_stop(p, columns + n, ld, size[i - first],
+							 predictions + n * no, cov_next + n * no,
+							 choose, &score[i]);
+
+			if (choose)
+				u[path * ldu + i] = columns[path * ld + stop];
+			if (f)
+				memcpy(f + i * np, predictions + stop * no, np * sizeof *f);
+			n += size[i - first];
+		}
 	}
-	code = dp__predict_outputs(p, b->u, ld, b->n_columns, true, exactly, b->predictions,
-				   b->cov_next);
-	b->n_columns = 0;
-	for (size_t i = first; i < *from && code == DP_OK; i++) {
-		size_t stop = curve_find_best_stop(p, b->u + b->n_columns, ld, size[i - first],
-						   b->predictions + b->n_columns * p->n_outputs,
-						   b->cov_next + b->n_columns * p->n_outputs,
-						   choose, &score[i]);
-
-		if (choose)
-			u[path * ldu + i] = b->u[path * ld + b->n_columns + stop];
-		if (f)
-			memcpy(f + i * np, b->predictions + (b->n_columns + stop) * p->n_outputs,
-			       np * sizeof *f);
-		b->n_columns += size[i - first];
-	}
-	return code;
-}
-
-int dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
-		       bool choose, double *score, struct dp__normal *f)
-{
-	struct curve_block b;
-	int code = curve_block_init(p, &b) ? DP_OK : DP_E_NOMEM;
-
-	for (size_t from = 0; from < m && code == DP_OK;)
-		code = curve_eval_block(p, u, ldu, m, exactly, choose, &b, &from, score, f);
-	curve_block_free(&b);
-	return code;
+	free(columns);
+	free(cov_next);
+	free(predictions);
 }
 
 /* ---- one training, with slopes ---- */
@@ -354,28 +309,21 @@ struct curve_gradient {
 	double *work;
 };
 
-static size_t curve_workspace_size(const struct dp_proposer *p)
+void dp__curve_acq_reserve(struct dp_proposer *p)
 {
-	size_t steps = p->encoding.n_checkpoints + 1, d = p->encoding.d, gp = 0;
+	size_t steps = p->encoding.n_checkpoints + 1, d = p->encoding.d, gp = 0, need;
 
 	for (size_t o = 0; o < p->n_outputs; o++) {
 		size_t room = dp_gp_sequence_workspace(&p->output[o].gp, steps);
 
 		gp = room > gp ? room : gp;
 	}
-	return steps * d + p->n_outputs * 3 * steps * (d + 2) + gp;
-}
-
-int dp__curve_acq_reserve(struct dp_proposer *p)
-{
-	size_t need = dp__has_learning_curve(p) ? curve_workspace_size(p) : 0;
-
-	if (need <= p->curve_work_capacity)
-		return DP_OK;
+	need = steps * d + p->n_outputs * 3 * steps * (d + 2) + gp;
+	if (!dp__has_learning_curve(p) || need <= p->curve_work_capacity)
+		return;
 	free(p->curve_work);
 	p->curve_work = dp_vec_new(need);
-	p->curve_work_capacity = p->curve_work ? need : 0;
-	return p->curve_work ? DP_OK : DP_E_NOMEM;
+	p->curve_work_capacity = need;
 }
 
 static double *take_workspace(double **from, size_t n)
@@ -421,9 +369,9 @@ static void curve_fill_exact(const struct dp_proposer *p, size_t o, const struct
 	for (size_t i = 0; i < w->n_points; i++) {
 		double u[DP_PARAMS_MAX];
 
-		for (size_t k = 0; k < d; k++)
-			u[k] = w->u[k * steps + i];
-		r->mean[i] = dp__exact_objective_gradient(p, o, u, r->dmean + i * d);
+		dp__encoding_get_column(&p->encoding, w->u + i, steps, u);
+		r->mean[i] =
+			dp__point_fn_gradient(p, dp__exact_objective_value, o, u, r->dmean + i * d);
 		if (i + 1 < w->n_points) /* waypoints stay where they are */
 			r->dmean[i * d + p->encoding.path_input] = 0;
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Ranges narrower than this factor look the same on both scales. */
-static const double log_scale_min_ratio = 3;
+#define LOG_SCALE_MIN_RATIO 3
 
 static void encoding_init_numeric(const struct dp_param *p, struct dp__input *in)
 {
@@ -13,38 +13,35 @@ static void encoding_init_numeric(const struct dp_param *p, struct dp__input *in
 	in->lo = p->kind == DP_PARAM_INT ? ceil(p->lo) : p->lo;
 	in->hi = p->kind == DP_PARAM_INT ? floor(p->hi) : p->hi;
 	in->is_log_in_study = p->log_scale;
-	in->is_log = in->lo > 0 && in->hi / in->lo >= log_scale_min_ratio;
+	in->is_log = in->lo > 0 && in->hi / in->lo >= LOG_SCALE_MIN_RATIO;
 	in->log_range = in->is_log ? log(in->hi / in->lo) : 0;
 	in->n_values = p->kind == DP_PARAM_INT ? in->hi - in->lo + 1 : INFINITY;
 	if (in->hi == in->lo)
 		in->n_values = 1;
 }
 
-/* A fixed parameter is an input all the same if trainings walk it up: the models know
- * what it was on the way. It comes after all others. */
-static void encoding_add_pinned(const struct dp_study *study, struct dp__encoding *out)
-{
-	const struct dp_param *p = &study->params[study->trainer.learning_curve.param];
-	struct dp_param walked = { .kind = DP_PARAM_INT, .lo = 1 };
-	struct dp__input *in = &out->inputs[out->d++];
-
-	walked.hi = json_number_value(p->values);
-	in->param = study->trainer.learning_curve.param;
-	encoding_init_numeric(&walked, in);
-	in->n_values = 1;
-	in->is_pinned = true;
-}
-
 static void encoding_init_path(const struct dp_study *study, struct dp__encoding *out)
 {
+	size_t param = study->trainer.learning_curve.param;
 	double x[DP_PARAMS_MAX] = { 0 };
-	const struct dp__input *in;
+	struct dp__input *in = out->inputs;
 
-	if (study->params[study->trainer.learning_curve.param].kind == DP_PARAM_FIXED)
-		encoding_add_pinned(study, out);
-	while (out->inputs[out->path_input].param != study->trainer.learning_curve.param)
-		out->path_input++;
-	in = &out->inputs[out->path_input];
+	/* a fixed parameter is an input all the same, for its values at checkpoints; the last one
+	 */
+	if (study->params[param].kind == DP_PARAM_FIXED) {
+		in = &out->inputs[out->d++];
+		encoding_init_numeric(
+			&(struct dp_param){ .kind = DP_PARAM_INT,
+					    .lo = 1,
+					    .hi = json_number_value(study->params[param].values) },
+			in);
+		in->param = param;
+		in->n_values = 1;
+		in->is_pinned = true;
+	}
+	while (in->param != param)
+		in++;
+	out->path_input = (size_t)(in - out->inputs);
 	x[in->param] = in->hi;
 	out->n_checkpoints = dp_learning_curve_checkpoints(study, x, out->checkpoints);
 	for (size_t k = 0; k < out->n_checkpoints; k++)
@@ -78,6 +75,18 @@ void dp__encoding_init(const struct dp_study *study, struct dp__encoding *out)
 	}
 	if (study->trainer.learning_curve.points)
 		encoding_init_path(study, out);
+}
+
+void dp__encoding_get_column(const struct dp__encoding *s, const double *u, size_t ldu, double *one)
+{
+	for (size_t k = 0; k < s->d; k++)
+		one[k] = u[k * ldu];
+}
+
+void dp__encoding_set_column(const struct dp__encoding *s, const double *one, double *u, size_t ldu)
+{
+	for (size_t k = 0; k < s->d; k++)
+		u[k * ldu] = one[k];
 }
 
 bool dp__encoding_has_kind(const struct dp__encoding *s, enum dp__input_kind kind)
@@ -162,11 +171,48 @@ void dp__encoding_round(const struct dp__encoding *s, double *u)
 	}
 }
 
+bool dp__encoding_round_variant(const struct dp__encoding *s, const double *u, size_t j,
+				double *out)
+{
+	const struct dp__input *in = &s->inputs[j - (j > 0)];
+
+	if (j > 0 && (in->kind != DP__INPUT_INT || in->n_values < 2))
+		return false;
+	memcpy(out, u, s->d * sizeof *out);
+	dp__encoding_round(s, out);
+	if (j > 0) {
+		double x = rint(dp__input_decode(in, out[j - 1]));
+
+		out[j - 1] = dp__input_encode(in, x + (u[j - 1] > out[j - 1] ? 1 : -1));
+	}
+	return true;
+}
+
+nlopt_opt dp__encoding_new_climb(const struct dp__encoding *s, nlopt_algorithm algorithm,
+				 const double *u, bool held)
+{
+	double lo[DP_PARAMS_MAX], hi[DP_PARAMS_MAX];
+	nlopt_opt opt = nlopt_create(algorithm, (unsigned)s->d);
+
+	if (!opt)
+		dp_out_of_memory();
+	for (size_t k = 0; k < s->d; k++) {
+		const struct dp__input *in = &s->inputs[k];
+		bool fixed = in->kind == DP__INPUT_CATEGORY ||
+			     (held && in->kind == DP__INPUT_INT) || in->n_values < 2;
+
+		lo[k] = fixed ? u[k] : 0;
+		hi[k] = fixed ? u[k] : 1;
+	}
+	nlopt_set_lower_bounds(opt, lo);
+	nlopt_set_upper_bounds(opt, hi);
+	return opt;
+}
+
 void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *out)
 {
 	memset(out, 0, sizeof *out);
 	out->d = s->d;
-	out->kernel = &dp_kernel_matern52;
 	for (size_t k = 0; k < s->d; k++) {
 		const struct dp__input *in = &s->inputs[k];
 		struct dp_gp_input *g = &out->input[k];

@@ -1,7 +1,7 @@
-/* oracle.c - objectives whose value is computed from the point, not learned: privacy.
+/* exact_objectives.c - objectives whose value is computed from the point, not learned: privacy.
  *
- * A search asks for epsilon at hundreds of points a proposal, so each oracle is prepared
- * once and keeps what depends on the noise alone. */
+ * A search asks for epsilon at hundreds of points a proposal, so what depends on the noise alone
+ * is cached. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err
 	return code;
 }
 
-/* ---- the oracles ---- */
+/* ---- values ---- */
 
 /* Did the caller bring a function of its own for this objective? */
 static bool has_caller_function(const struct dp_proposer *p, size_t o)
@@ -79,7 +79,7 @@ bool dp__proposer_has_costly(const struct dp_proposer *p)
 	return false;
 }
 
-/* What the study's oracle says of x; NaN if it refuses. */
+/* Epsilon of x; NaN if its accountant refuses the point. */
 static double compute_accountant_epsilon(const struct dp_proposer *p, size_t o, const double *x)
 {
 	const struct dp__encoding *in = &p->encoding;
@@ -111,12 +111,6 @@ double dp__exact_objective_value(const struct dp_proposer *p, size_t o, const do
 					     : compute_accountant_epsilon(p, o, x);
 
 	return isnan(y) ? NAN : dp__objective_to_model(&p->study->objectives[o], y);
-}
-
-double dp__exact_objective_gradient(const struct dp_proposer *p, size_t o, const double *u,
-				    double *gradient)
-{
-	return dp__point_fn_gradient(p, dp__exact_objective_value, o, u, gradient);
 }
 
 double dp__point_fn_gradient(const struct dp_proposer *p, dp__point_fn *exact, size_t o,

@@ -1,13 +1,12 @@
-/* noise.c - how far a result may be from the value it measures.
+/* noise_model.c - how far a result may be from the value it measures.
  *
- * The spread of a study's runs is seldom the same everywhere: it grows with the error
- * where privacy is strong, and the slope of a transform multiplies it near 0 and 1. So
- * the variances of the runs, in natural units, are averaged over results of a similar
- * value into a curve, and each result's own variance is shrunk to it. The values are
- * those of a smooth model: the slope at a lucky value would make luck look reliable.
- * Where there is one run only the noise is learned, and with it how much of the
- * transform's slope it follows. Of a metric that is released with noise that much is
- * known, and the runs' own is learned beside it. */
+ * The spread of a study's runs is seldom the same everywhere: it grows with the error where
+ * privacy is strong, and the slope of a transform multiplies it near 0 and 1. So the variances of
+ * the runs, in natural units, are averaged over results of a similar value into a curve, and each
+ * result's own variance is shrunk to it. Values are those of a smooth model: the slope at a value
+ * that is good by chance would make it look reliable. With one run only the noise is learned, and
+ * with it how much of the transform's slope it follows. The noise of a released metric is known,
+ * and that of the runs is learned in addition. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -16,7 +15,7 @@
 #include <string.h>
 
 enum {
-	PRIOR_DEGREES_OF_FREEDOM = 4 /* degrees of freedom that the curve counts */
+	PRIOR_DEGREES_OF_FREEDOM = 4 /* of the curve */
 };
 /* of the smooth model, and of the curve in standard deviations of the values */
 static const double smooth_noise = 0.1, curve_width = 0.5;
@@ -79,58 +78,21 @@ static void noise_curve_fit(struct dp_proposer *p, size_t o, const double *aroun
 	}
 }
 
-/* In natural units, at a place of model space. */
-static double noise_curve_eval(const struct dp__noise_curve *c, double z)
-{
-	double at = fmin(fmax((z - c->lo) / c->step, 0), DP__NOISE_CURVE_POINTS - 1);
-	size_t k = at < DP__NOISE_CURVE_POINTS - 2 ? (size_t)at : DP__NOISE_CURVE_POINTS - 2;
-
-	at -= (double)k;
-	return (1 - at) * c->variance[k] + at * c->variance[k + 1];
-}
-
-/* Makes the smooth model of the fit's points. */
-static int build_smooth_gp(struct dp_proposer *p, size_t o, const struct dp_gp_data *fit)
-{
-	struct dp__surrogate_output *out = &p->output[o];
-	double *noise = dp_vec_new(fit->n);
-	struct dp_gp_data data = *fit;
-	struct dp_gp_hyper h;
-	int code;
-
-	if (!noise)
-		return DP_E_NOMEM;
-	for (size_t i = 0; i < fit->n; i++)
-		noise[i] = smooth_noise;
-	data.noise = noise;
-	data.noise_group = NULL;
-	dp_gp_init_hyper(&p->spec, DP_GP_START_PRIOR_MEAN, &h);
-	dp_gp_free(&out->smooth_gp);
-	code = dp_gp_build(&out->smooth_gp, &p->spec, &h, &data, fit->n + 1);
-	if (code == DP_OK)
-		dp_gp_set_outputs(&out->smooth_gp, fit->y, fit->n);
-	free(noise);
-	return code;
-}
-
 /* What the smooth model predicts at n points u (d x ldu), in model space. */
-static int predict_smooth_gp(const struct dp__surrogate_output *out, const double *u, size_t ldu,
-			     size_t n, double *z)
+static void predict_smooth_gp(const struct dp__surrogate_output *out, const double *u, size_t ldu,
+			      size_t n, double *z)
 {
 	enum {
 		BLOCK = 64
 	};
 	double *work = dp_vec_new(dp_gp_predict_workspace(&out->smooth_gp, BLOCK));
 
-	if (!work)
-		return DP_E_NOMEM;
 	for (size_t from = 0; from < n; from += BLOCK)
 		dp_gp_predict(&out->smooth_gp, u + from, ldu, n - from < BLOCK ? n - from : BLOCK,
 			      z + from, NULL, work);
 	for (size_t i = 0; i < n; i++)
 		z[i] = out->shift + out->scale * z[i];
 	free(work);
-	return DP_OK;
 }
 
 /* Have results at one point, where there are such, the same value to the last bit? */
@@ -153,6 +115,9 @@ int dp__noise_model_fit(struct dp_proposer *p, size_t o, const struct dp_gp_data
 			double *around)
 {
 	struct dp__surrogate_output *out = &p->output[o];
+	struct dp_gp_data data = *fit;
+	struct dp_gp_hyper h;
+	double *noise;
 	int code;
 
 	memset(&out->noise_curve, 0, sizeof out->noise_curve);
@@ -162,25 +127,40 @@ int dp__noise_model_fit(struct dp_proposer *p, size_t o, const struct dp_gp_data
 		return DP_OK;
 	}
 	out->is_deterministic = replicates_are_identical(p, o, n);
-	code = build_smooth_gp(p, o, fit);
-	if (code == DP_OK)
-		code = predict_smooth_gp(out, p->u, p->ldu, n, around);
-	if (code == DP_OK)
-		noise_curve_fit(p, o, around, n);
-	return code;
+	data.noise = noise = dp_vec_new(fit->n);
+	data.noise_group = NULL;
+	for (size_t i = 0; i < fit->n; i++)
+		noise[i] = smooth_noise;
+	dp_gp_init_hyper(&p->spec, DP_GP_START_PRIOR_MEAN, &h);
+	dp_gp_free(&out->smooth_gp);
+	code = dp_gp_build(&out->smooth_gp, &p->spec, &h, &data, fit->n + 1);
+	free(noise);
+	if (code != DP_OK)
+		return code;
+	dp_gp_set_outputs(&out->smooth_gp, fit->y, fit->n);
+	predict_smooth_gp(out, p->u, p->ldu, n, around);
+	noise_curve_fit(p, o, around, n);
+	return DP_OK;
 }
 
-int dp__noise_smoothed_value(const struct dp_proposer *p, size_t o, const double *u, double z,
-			     double *around)
+double dp__noise_smoothed_value(const struct dp_proposer *p, size_t o, const double *u, double z)
 {
-	int code;
+	double smoothed;
 
-	*around = 0;
 	if (o >= p->study->nobjectives)
-		return DP_OK;
-	code = predict_smooth_gp(&p->output[o], u, 1, 1, around);
-	*around = isnan(z) ? *around : 0.5 * (*around + z);
-	return code;
+		return 0;
+	predict_smooth_gp(&p->output[o], u, 1, 1, &smoothed);
+	return isnan(z) ? smoothed : 0.5 * (smoothed + z);
+}
+
+/* The curve in natural units, at a place of model space. */
+static double noise_curve_eval(const struct dp__noise_curve *c, double z)
+{
+	double at = fmin(fmax((z - c->lo) / c->step, 0), DP__NOISE_CURVE_POINTS - 1);
+	size_t k = at < DP__NOISE_CURVE_POINTS - 2 ? (size_t)at : DP__NOISE_CURVE_POINTS - 2;
+
+	at -= (double)k;
+	return (1 - at) * c->variance[k] + at * c->variance[k + 1];
 }
 
 double dp__noise_measured_variance(const struct dp_proposer *p, size_t o,
@@ -221,10 +201,10 @@ double dp__noise_variance(const struct dp_proposer *p, size_t o, const struct dp
 			  double around)
 {
 	const struct dp__surrogate_output *out = &p->output[o];
-	double told = dp__noise_measured_variance(p, o, k, around);
+	double measured = dp__noise_measured_variance(p, o, k, around);
 
-	if (!isnan(told))
-		return told;
+	if (!isnan(measured))
+		return measured;
 	return out->hyper.noise *
 		       exp(out->hyper.noise_exponent *
 			   (dp__noise_log_scale(p, o, around) - out->log_noise_scale_mean)) +

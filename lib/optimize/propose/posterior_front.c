@@ -1,5 +1,5 @@
-/* posterior_front.c - the front that a proposal improves on: results and pending points as the
- * models see them, without the noise. */
+/* posterior_front.c - the front that a proposal improves on: posterior means at results and
+ * pending points. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -18,8 +18,8 @@ bool dp_observation_is_feasible(const struct dp_study *study, const struct dp_ob
 	return true;
 }
 
-/* Of k, which is number `at` of what the models have seen (SIZE_MAX: not there): what was
- * observed where there is no noise, to the last bit. */
+/* The posterior mean of k, which is result `at` of the models (SIZE_MAX: none); where there is no
+ * noise, the observed value to the last bit. To be minimised. */
 static double posterior_objective_value(struct dp_proposer *p, size_t o,
 					const struct dp_observation *k, size_t at)
 {
@@ -33,7 +33,7 @@ static double posterior_objective_value(struct dp_proposer *p, size_t o,
 	return dp__distribution_to_min(dp__objective_distribution(obj), z);
 }
 
-/* The number of k among what the models have seen; *next is that of the next one. */
+/* The number of k among the results of the models; *next is that of the next one. */
 static size_t find_model_row(const struct dp_proposer *p, const struct dp_observation *k,
 			     size_t *next)
 {
@@ -41,20 +41,19 @@ static size_t find_model_row(const struct dp_proposer *p, const struct dp_observ
 										  : SIZE_MAX;
 }
 
-/* Values without the noise at the feasible ok results and the pending points, to
- * minimise: y (at most n x p) and which they are (at most n). */
-static int posterior_objective_values(struct dp_proposer *p, double *y, struct dp__front_point *at,
-				      size_t *count)
+/* Posterior means at the feasible ok results and the pending points, to be minimised: y (at most
+ * n x p) and their points (at most n). Returns how many. */
+static size_t posterior_objective_values(struct dp_proposer *p, double *y,
+					 struct dp__front_point *at)
 {
 	const struct dp_history *h = p->history;
-	size_t np = p->study->nobjectives, result = 0;
+	size_t np = p->study->nobjectives, result = 0, count = 0;
 	struct dp__normal f[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
-	int code = dp__predict_reserve(p, 1);
 
-	*count = 0;
-	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+	dp__predict_reserve(p, 1);
+	for (size_t i = 0; i < h->n; i++) {
 		const struct dp_observation *k = &h->observations[i];
-		struct dp__front_point *one = &at[*count];
+		struct dp__front_point *one = &at[count];
 
 		one->observation = i;
 		one->model_row = find_model_row(p, k, &result);
@@ -64,17 +63,17 @@ static int posterior_objective_values(struct dp_proposer *p, double *y, struct d
 			continue;
 		dp__encoding_encode(&p->encoding, k->x, one->u);
 		if (one->is_pending)
-			code = dp__predict_outputs(p, one->u, 1, 1, false, true, f, NULL);
+			dp__predict_outputs(p, one->u, 1, 1, false, true, f, NULL);
 		for (size_t j = 0; j < np; j++)
-			y[*count * np + j] =
+			y[count * np + j] =
 				one->is_pending
 					? dp__distribution_to_min(dp__objective_distribution(
 									  &p->study->objectives[j]),
 								  f[j].mean)
 					: posterior_objective_value(p, j, k, one->model_row);
-		++*count;
+		count++;
 	}
-	return code;
+	return count;
 }
 
 /* Clipped as the models' values are, so that no gain is infinite in model space. */
@@ -147,60 +146,48 @@ static void extend_reference_point(const struct dp_study *s, const double *y, co
 	}
 }
 
-int dp__posterior_region_update(struct dp_proposer *p)
+void dp__posterior_region_update(struct dp_proposer *p)
 {
-	size_t np = p->study->nobjectives, n = p->history->n, m, count = 0;
+	size_t np = p->study->nobjectives, n = p->history->n, m, count;
 	struct dp__front_point *at = dp_malloc((n + 1) * sizeof *at);
 	size_t *front = dp_malloc((n + 1) * sizeof *front);
 	double *y = dp_vec_new(n * np), *rows = dp_vec_new(n * np);
 	double ref[DP_OBJECTIVES_MAX];
 	enum dp__distribution shapes[DP_OBJECTIVES_MAX];
-	int code = y && at && front && rows ? DP_OK : DP_E_NOMEM;
 
-	dp__acq_region_free(&p->acq_region);
-	p->has_acq_region = false;
-	free(p->posterior_front);
-	p->posterior_front = NULL;
-	p->n_front = 0;
-	if (code == DP_OK)
-		code = posterior_objective_values(p, y, at, &m);
-	if (code == DP_OK)
-		count = dp_pareto_find_front(y, m, np, front);
-	if (code == DP_OK &&
-	    !(p->posterior_front = dp_malloc((count + 1) * sizeof *p->posterior_front)))
-		code = DP_E_NOMEM;
-	if (code != DP_OK)
-		goto done;
+	m = posterior_objective_values(p, y, at);
+	count = dp_pareto_find_front(y, m, np, front);
 	compute_reference_point(p, y, front, count, ref);
 	extend_reference_point(p->study, y, front, count, ref);
+	free(p->posterior_front);
+	p->posterior_front = dp_malloc((count + 1) * sizeof *p->posterior_front);
+	p->n_front = count;
 	for (size_t i = 0; i < count; i++) {
 		memcpy(rows + i * np, y + front[i] * np, np * sizeof *rows);
 		p->posterior_front[i] = at[front[i]];
 	}
-	p->n_front = count;
 	for (size_t j = 0; j < np; j++)
 		shapes[j] = dp__objective_distribution(&p->study->objectives[j]);
-	code = dp__acq_region_init(&p->acq_region, np, shapes, rows, count, ref,
-				   p->study->search.gain_model);
-	p->has_acq_region = code == DP_OK;
-done:
+	dp__acq_region_free(&p->acq_region);
+	dp__acq_region_init(&p->acq_region, np, shapes, rows, count, ref,
+			    p->study->search.gain_model);
+	p->has_acq_region = true;
 	free(at);
 	free(front);
 	free(y);
 	free(rows);
-	return code;
 }
 
-int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h, size_t *index,
-			     double *y, size_t *count)
+size_t dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_history *h,
+				    size_t *index, double *y)
 {
-	size_t np = p->study->nobjectives, result = 0, m = 0;
+	size_t np = p->study->nobjectives, result = 0, m = 0, count;
 	size_t *from = dp_malloc((h->n + 1) * sizeof *from);
 	size_t *front = dp_malloc((h->n + 1) * sizeof *front);
 	double *all = dp_vec_new(h->n * np);
-	int code = from && front && all ? dp__predict_reserve(p, 1) : DP_E_NOMEM;
 
-	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
+	dp__predict_reserve(p, 1);
+	for (size_t i = 0; i < h->n; i++) {
 		const struct dp_observation *k = &h->observations[i];
 		size_t at = find_model_row(p, k, &result);
 
@@ -210,9 +197,8 @@ int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h, 
 			all[m * np + j] = posterior_objective_value(p, j, k, at);
 		from[m++] = i;
 	}
-	if (code == DP_OK)
-		*count = dp_pareto_find_front(all, m, np, front);
-	for (size_t i = 0; code == DP_OK && i < *count; i++) {
+	count = dp_pareto_find_front(all, m, np, front);
+	for (size_t i = 0; i < count; i++) {
 		index[i] = from[front[i]];
 		for (size_t j = 0; j < np; j++)
 			y[i * np + j] = dp__objective_to_min(&p->study->objectives[j],
@@ -221,5 +207,5 @@ int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h, 
 	free(from);
 	free(front);
 	free(all);
-	return code;
+	return count;
 }

@@ -34,8 +34,8 @@ static int propose_random(struct dp_proposer *p, const struct dp_history *h, uin
 	return DP_OK;
 }
 
-/* Drawn as by random search, but from the study's secret. The first one comes once it is
- * known that the selection has an epsilon at all. */
+/* Drawn as by random search, but from the study's secret. The first point is refused where the
+ * selection has no finite epsilon. */
 static int propose_private_selection(struct dp_proposer *p, const struct dp_history *h,
 				     uint32_t trial, const atomic_bool *cancel,
 				     struct dp_proposal *out, struct dp_err *err)
@@ -129,63 +129,51 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 	dp__encoding_decode(&p->encoding, u, x);
 }
 
-/* Where a training costs what it walks, those of the design, which know nothing yet, are
- * short: their ends lie evenly on the logarithm of the lower part of the range. */
-static void shorten_design_training(const struct dp_proposer *p, const struct dp_study *study,
-				    uint32_t trial, double *x)
+/* A point for the trial: that of the design, or (redraw) a random one of the study with another
+ * seed. False: nothing like it fits what is left of search.budget. */
+static bool draw_point(struct dp_proposer *p, const struct dp_study *study, bool redraw,
+		       uint32_t trial, double *x)
 {
 	const struct dp__input *in = &p->encoding.inputs[p->encoding.path_input];
+	double u[DP_PARAMS_MAX];
 	struct dp_rng r;
 
-	if (!dp__has_learning_curve(p) || in->is_pinned || !in->is_log)
-		return;
-	dp_study_rng_init(study, DP_RNG_PROPOSE, trial, 3, &r);
-	x[in->param] = rint(dp__input_decode(in, design_part * dp_rng_uniform(&r)));
-}
-
-/* Moves x to where it fits. */
-static bool fit_point_to_budget(const struct dp_proposer *p, uint32_t trial, double *x)
-{
-	double u[DP_PARAMS_MAX], most = dp__budget_initial_share(p, trial);
-
+	if (study->search.sobol_design && trial < study->search.initial && !redraw)
+		sobol_point(p, trial, x);
+	else
+		dp_space_sample(study, trial, true, x);
+	dp__encoding_pin(&p->encoding, x);
+	if (trial < study->search.initial && dp__has_learning_curve(p) && !in->is_pinned &&
+	    in->is_log) {
+		/* trainings of the design, which know nothing yet, are short: their ends lie evenly
+		 * on the logarithm of the lower part of the range */
+		dp_study_rng_init(study, DP_RNG_PROPOSE, trial, 3, &r);
+		x[in->param] = rint(dp__input_decode(in, design_part * dp_rng_uniform(&r)));
+	}
+	if (!dp__budget_is_set(p))
+		return true;
 	dp__encoding_encode(&p->encoding, x, u);
-	if (!dp__budget_move_to_affordable(p, most, u) &&
+	if (!dp__budget_move_to_affordable(p, dp__budget_initial_share(p, trial), u) &&
 	    !dp__budget_move_to_affordable(p, p->history->budget_remaining, u))
 		return false;
 	dp__encoding_decode(&p->encoding, u, x);
 	return true;
 }
 
-/* The trial's own point of the design, or a random one; false: nothing like it fits what
- * is left of search.budget. */
-static bool get_design_point(struct dp_proposer *p, const struct dp_study *study, uint32_t trial,
-			     double *x)
-{
-	if (p->study->search.sobol_design && trial < p->study->search.initial && study == p->study)
-		sobol_point(p, trial, x);
-	else
-		dp_space_sample(study, trial, true, x);
-	dp__encoding_pin(&p->encoding, x);
-	if (trial < p->study->search.initial)
-		shorten_design_training(p, study, trial, x);
-	return !dp__budget_is_set(p) || fit_point_to_budget(p, trial, x);
-}
-
-/* A point of the initial design, or where that is taken another random one. */
+/* A point of the initial design, or where that was proposed before another random one. */
 static int propose_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal *out,
 			   struct dp_err *err)
 {
 	struct dp_study other = *p->study;
 	struct dp_rng r;
-	bool fits;
+	bool fits = draw_point(p, p->study, false, trial, out->x);
 
-	fits = get_design_point(p, p->study, trial, out->x);
 	if (fits && !dp__point_is_proposed(p, out->x))
 		return DP_OK;
 	dp_study_rng_init(p->study, DP_RNG_PROPOSE, trial, 1, &r);
 	for (int i = 0; i < RANDOM_DRAWS_MAX; i++) {
 		other.seed = dp_rng_u64(&r) >> 11;
-		fits = get_design_point(p, &other, trial, out->x);
+		fits = draw_point(p, &other, true, trial, out->x);
 		if (fits && !dp__point_is_proposed(p, out->x))
 			return DP_OK;
 	}
@@ -205,38 +193,29 @@ static void fill_predictions(const struct dp_proposer *p, const struct dp__norma
 		out[j] = dp__predict_to_natural(p->study, j, &f[j]);
 }
 
-/* What the models say of the point that was chosen. */
-static int predict_proposal(struct dp_proposer *p, struct dp_proposal *out)
+static int propose_by_model(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
+			    const atomic_bool *cancel, struct dp_proposal *out)
 {
 	struct dp__normal f[DP_OBJECTIVES_MAX];
 	double u[DP_PARAMS_MAX], score;
 	int code;
 
-	dp__encoding_encode(&p->encoding, out->x, u);
-	code = dp__acquisition_eval(p, u, 1, 1, true, &score, f, &out->feasible_probability);
-	if (code != DP_OK)
-		return code;
-	fill_predictions(p, f, out->predicted);
-	out->has_prediction = true;
-	return DP_OK;
-}
-
-static int propose_by_model(struct dp_proposer *p, const struct dp_history *h, uint32_t trial,
-			    const atomic_bool *cancel, struct dp_proposal *out)
-{
-	int code;
-
 	p->note = out->note;
 	p->ignores_cost = dp__cost_is_ignored_next(p, h);
 	code = dp__surrogate_update(p, h, cancel);
-	if (code == DP_OK)
-		code = dp__posterior_region_update(p);
-	if (code == DP_OK && dp__propose_replicate(p, out->x))
-		out->source = "re-run";
-	else if (code == DP_OK)
-		code = dp__acquisition_maximize(p, trial, cancel, out);
-	if (code == DP_OK)
-		code = predict_proposal(p, out);
+	if (code == DP_OK) {
+		dp__posterior_region_update(p);
+		if (dp__propose_replicate(p, out->x))
+			out->source = "re-run";
+		else
+			code = dp__acquisition_maximize(p, trial, cancel, out);
+	}
+	if (code == DP_OK) {
+		dp__encoding_encode(&p->encoding, out->x, u);
+		dp__acquisition_eval(p, u, 1, 1, true, &score, f, &out->feasible_probability);
+		fill_predictions(p, f, out->predicted);
+		out->has_prediction = true;
+	}
 	p->ignores_cost = false;
 	p->note = NULL;
 	return code;
@@ -261,8 +240,6 @@ static int propose_dpareto(struct dp_proposer *p, const struct dp_history *h, ui
 		return DP_OK;
 	if (code == DP_E_INTERRUPTED)
 		return dp_fail(err, code, "the proposal was cancelled");
-	if (code == DP_E_NOMEM)
-		return dp_fail(err, code, "no memory for the models of a proposal");
 	out->source = "random";
 	snprintf(out->note, sizeof out->note, "%s; a random point is taken",
 		 dp__surrogate_count_trainings(p) < 2 ? "fewer than two results are known"
@@ -304,11 +281,6 @@ struct dp_proposer *dp_proposer_new(const struct dp_study *study)
 		p->calibration_cache = dp_calloc(1, sizeof *p->calibration_cache);
 	if (study->search.budget.epsilon > 0)
 		p->renyi_cache = dp_renyi_cache_new();
-	if (!p->accountants || (p->encoding.n_calibrated && !p->calibration_cache) ||
-	    (study->search.budget.epsilon > 0 && !p->renyi_cache)) {
-		dp_proposer_free(p);
-		return NULL;
-	}
 	return p;
 }
 
@@ -348,8 +320,7 @@ int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h, uint3
 		return code;
 	p->trial = trial;
 	memset(out, 0, sizeof *out);
-	if (dp__cost_model_fit(p, h) != DP_OK)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the cost of trainings");
+	dp__cost_model_fit(p, h);
 	p->accountant_error = h->external_accountants ? &trouble : NULL;
 	code = propose_methods[p->study->search.method].propose(p, h, trial, cancel, out, err);
 	p->accountant_error = NULL;
@@ -359,25 +330,13 @@ int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h, uint3
 			*err = trouble;
 	}
 	dp_space_clear_calibrated(p->study, out->x); /* a re-run may be of another study */
-	if (code == DP_OK && dp__proposer_calibrate(p, out->x, err) == DP_E_NOMEM)
-		code = DP_E_NOMEM; /* else whoever asks the oracles is told */
-	if (code == DP_OK)
+	if (code == DP_OK) {
+		/* where no noise is enough the accountants say so when they are asked */
+		(void)dp__proposer_calibrate(p, out->x, NULL);
 		dp__cost_fill_proposal(p, h, out);
+	}
 	dp__encoding_unpin(&p->encoding, out->x);
 	p->history = NULL;
-	return code;
-}
-
-int dp_propose(const struct dp_study *study, const struct dp_history *h, uint32_t trial,
-	       const atomic_bool *cancel, struct dp_proposal *out, struct dp_err *err)
-{
-	struct dp_proposer *p = dp_proposer_new(study);
-	int code;
-
-	if (!p)
-		return dp_fail(err, DP_E_NOMEM, "no memory for a proposal");
-	code = dp_proposer_propose(p, h, trial, cancel, out, err);
-	dp_proposer_free(p);
 	return code;
 }
 
@@ -387,14 +346,14 @@ int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h, const at
 		     struct dp_err *err)
 {
 	char seen[DP_PLURAL_LEN];
-	int code = dp__cost_model_fit(p, h);
+	int code;
 
-	if (code == DP_OK)
-		code = dp__surrogate_update(p, h, cancel);
-	if (code == DP_OK)
-		code = dp__posterior_region_update(p);
-	if (code == DP_OK)
+	dp__cost_model_fit(p, h);
+	code = dp__surrogate_update(p, h, cancel);
+	if (code == DP_OK) {
+		dp__posterior_region_update(p);
 		return DP_OK;
+	}
 	p->history = NULL;
 	if (code == DP_E_FAILED)
 		return dp_fail(err, code, "%s %s too few to fit a model",
@@ -407,9 +366,8 @@ enum {
 	PREDICT_BLOCK = 64 /* points in one prediction: the workspace is n numbers a point */
 };
 
-int dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
-			 struct dp_prediction *out, double *feasible, double *acquisition,
-			 struct dp_err *err)
+void dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
+			  struct dp_prediction *out, double *feasible, double *acquisition)
 {
 	size_t np = p->study->nobjectives, nx = p->study->nparams;
 	double u[DP_PARAMS_MAX * PREDICT_BLOCK], one[DP_PARAMS_MAX], score[PREDICT_BLOCK],
@@ -417,22 +375,16 @@ int dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
 	double pinned[DP_PARAMS_MAX];
 	struct dp__normal f[PREDICT_BLOCK * DP_OBJECTIVES_MAX];
 
-	if (!p->history)
-		return dp_fail(err, DP_E_INVALID, "no model has been fitted");
 	for (size_t from = 0; from < m; from += PREDICT_BLOCK) {
 		size_t count = m - from < PREDICT_BLOCK ? m - from : PREDICT_BLOCK;
-		int code;
 
 		for (size_t i = 0; i < count; i++) {
 			memcpy(pinned, x + (from + i) * nx, nx * sizeof *pinned);
 			dp__encoding_pin_unset(&p->encoding, pinned);
 			dp__encoding_encode(&p->encoding, pinned, one);
-			for (size_t k = 0; k < p->spec.d; k++)
-				u[k * PREDICT_BLOCK + i] = one[k];
+			dp__encoding_set_column(&p->encoding, one, u + i, PREDICT_BLOCK);
 		}
-		code = dp__acquisition_eval(p, u, PREDICT_BLOCK, count, false, score, f, feas);
-		if (code != DP_OK)
-			return dp_fail(err, code, "no memory for predictions");
+		dp__acquisition_eval(p, u, PREDICT_BLOCK, count, false, score, f, feas);
 		for (size_t i = 0; i < count; i++) {
 			if (out)
 				fill_predictions(p, f + i * np, out + (from + i) * np);
@@ -442,17 +394,6 @@ int dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
 				acquisition[from + i] = exp(score[i]);
 		}
 	}
-	return DP_OK;
-}
-
-int dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_history *h, size_t *index,
-				 double *y, size_t *count, struct dp_err *err)
-{
-	int code = dp__posterior_front_find(p, h, index, y, count);
-
-	if (code != DP_OK)
-		return dp_fail(err, code, "no memory for the denoised front");
-	return DP_OK;
 }
 
 int dp_surrogate_get_info(const struct dp_proposer *p, size_t objective,

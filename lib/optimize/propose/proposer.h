@@ -82,21 +82,17 @@ DP_MUSTCHECK int dp_propose_check_method(const struct dp_study *study, struct dp
 /* How many trials the method can offer at most: a grid ends, and so does a space of
  * whole numbers and categories (UINT64_MAX: no end). */
 uint64_t dp_propose_max_trials(const struct dp_study *study);
-/* The point of this trial. DP_E_LIMIT with the reason if every point is taken,
- * DP_E_INTERRUPTED if *cancel (may be NULL) became true, and what history.programs said
- * if a program could not be asked. */
-DP_MUSTCHECK int dp_propose(const struct dp_study *study, const struct dp_history *h,
-			    uint32_t trial, const atomic_bool *cancel, struct dp_proposal *out,
-			    struct dp_err *err);
-
-/* The same with a memory: models are kept from one call to the next and grow by what
- * is new. Answers are those of dp_propose(), bit for bit: hyperparameters are fitted
- * when the number of results reaches the next of a fixed sequence, on the first so
- * many results and from the fit before; what does not start like the history given
- * is fitted again. The study must outlive it; one thread at a time. */
+/* Keeps its models from one call to the next and extends them by what is new. Answers are those of
+ * a new proposer, bit for bit: hyperparameters are fitted when the number of results reaches the
+ * next of a fixed sequence, on that many first results and from the fit before; where the history
+ * given differs from the last one, it is fitted again. The study must outlive it; one thread at a
+ * time. */
 struct dp_proposer;
 struct dp_proposer *dp_proposer_new(const struct dp_study *study);
 void dp_proposer_free(struct dp_proposer *p);
+/* The point of this trial. DP_E_LIMIT with the reason if every point has been proposed,
+ * DP_E_INTERRUPTED if *cancel (may be NULL) became true, and the error of an external accountant
+ * that failed. */
 DP_MUSTCHECK int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h,
 				     uint32_t trial, const atomic_bool *cancel,
 				     struct dp_proposal *out, struct dp_err *err);
@@ -107,19 +103,16 @@ DP_MUSTCHECK int dp_proposer_propose(struct dp_proposer *p, const struct dp_hist
  * the proposer's next use. */
 DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel, struct dp_err *err);
-/* Prediction at m points x (m x nparams): `out` (m x nobjectives), probability of
- * meeting the constraints (m) and acquisition (m), each may be NULL. Where the privacy
- * oracle takes milliseconds the model of it is shown. */
-DP_MUSTCHECK int dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
-				      struct dp_prediction *out, double *feasible,
-				      double *acquisition, struct dp_err *err);
-/* Leave nothing of the noise: the posterior value of each objective at the known ok
- * trials that are on the front of these values. index: positions in h->known, y: (count
- * x nobjectives) natural units; both have room for h->n rows. h is the history of the
- * fit, or that with some of its ok results marked diverged: these are left out. */
-DP_MUSTCHECK int dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_history *h,
-					      size_t *index, double *y, size_t *count,
-					      struct dp_err *err);
+/* After dp_surrogate_fit(): predictions at m points x (m x nparams): `out` (m x nobjectives),
+ * probability of meeting the constraints (m) and acquisition (m), each may be NULL. Where the
+ * accountant takes milliseconds it is the prediction of its model. */
+void dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,
+			  struct dp_prediction *out, double *feasible, double *acquisition);
+/* The front of the posterior means at the feasible ok results. index: positions in h, y: (returned
+ * x nobjectives) natural units; both have room for h->n rows. h is the history of the fit, or that
+ * with some of its ok results marked diverged: these are left out. */
+size_t dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_history *h,
+				    size_t *index, double *y);
 /* What the fit chose, as text for a report: length scale and scale of each input. */
 struct dp_surrogate_info {
 	size_t n_results;            /* known results in the model */

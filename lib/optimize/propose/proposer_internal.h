@@ -1,10 +1,11 @@
-/* proposer_internal.h - shared by the files of lib/propose. */
+/* proposer_internal.h - shared by the files of lib/optimize/propose and recommend. */
 #ifndef DP_OPTIMIZE_PROPOSE_PROPOSER_INTERNAL_H
 #define DP_OPTIMIZE_PROPOSE_PROPOSER_INTERNAL_H
 #include "base/rng.h"
 #include "optimize/pareto/pareto.h"
 #include "optimize/gp/gp.h"
 #include "optimize/propose/proposer.h"
+#include <nlopt.h>
 
 /* ---- encoding.c: points of the study as points of the unit cube ---- */
 
@@ -41,6 +42,11 @@ struct dp__encoding {
 };
 
 void dp__encoding_init(const struct dp_study *study, struct dp__encoding *out);
+/* Copies one point from, or to, the column at u of a matrix (d x ldu). */
+void dp__encoding_get_column(const struct dp__encoding *s, const double *u, size_t ldu,
+			     double *one);
+void dp__encoding_set_column(const struct dp__encoding *s, const double *one, double *u,
+			     size_t ldu);
 /* Is there an input of this kind to be searched? */
 bool dp__encoding_has_kind(const struct dp__encoding *s, enum dp__input_kind kind);
 /* Gives a fixed parameter that trainings walk up the value that models know it by (x of a
@@ -56,6 +62,13 @@ void dp__encoding_decode(const struct dp__encoding *s, const double *u, double *
 void dp__encoding_encode(const struct dp__encoding *s, const double *x, double *u);
 /* Puts u on a point of the space. */
 void dp__encoding_round(const struct dp__encoding *s, double *u);
+/* u rounded to a point of the space, and for j > 0 input j - 1 to its second nearest value. False
+ * where that input is no integer. */
+bool dp__encoding_round_variant(const struct dp__encoding *s, const double *u, size_t j,
+				double *out);
+/* An optimizer on the unit cube; categories stay as in u, and (held) integers, too. */
+nlopt_opt dp__encoding_new_climb(const struct dp__encoding *s, nlopt_algorithm algorithm,
+				 const double *u, bool held);
 void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *out);
 /* The index-th point of a finite space. */
 void dp__encoding_nth_point(const struct dp__encoding *s, uint64_t index, double *x);
@@ -106,7 +119,15 @@ struct dp__box_edges {
 	double *model_values; /* (n) in model space */
 };
 
-struct dp__quadrature;
+/* Nodes and weights, normal density included, of integrals over a normal variable. */
+enum {
+	DP__QUADRATURE_PANELS = 15,
+	DP__PANEL_NODES = 6,
+	DP__QUADRATURE_POINTS = DP__QUADRATURE_PANELS * DP__PANEL_NODES
+};
+struct dp__quadrature {
+	double x[DP__QUADRATURE_POINTS], w[DP__QUADRATURE_POINTS];
+};
 
 struct dp__acq_region {
 	size_t n_objectives;
@@ -116,7 +137,7 @@ struct dp__acq_region {
 	double *work;       /* workspace */
 	size_t max_edges;   /* largest side.n */
 	bool gain_in_model_space;
-	struct dp__quadrature *quadrature;
+	struct dp__quadrature quadrature;
 };
 
 struct dp__acquisition {
@@ -129,9 +150,8 @@ struct dp__acquisition {
 
 const struct dp__acquisition *dp__acquisition_get(const struct dp_study *study);
 /* Front y (n x p) and reference, values to minimise. */
-DP_MUSTCHECK int dp__acq_region_init(struct dp__acq_region *t, size_t p,
-				     const enum dp__distribution *shapes, const double *y, size_t n,
-				     const double *ref, bool gain_model);
+void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distribution *shapes,
+			 const double *y, size_t n, const double *ref, bool gain_model);
 void dp__acq_region_free(struct dp__acq_region *t);
 double dp__std_normal_pdf(double x); /* standard normal density and distribution */
 double dp__std_normal_cdf(double x);
@@ -244,36 +264,34 @@ struct dp_proposer {
 	char *note;
 };
 
-/* ---- oracle.c: objectives that are computed from the point ---- */
+/* ---- exact_objectives.c: objectives that are computed from the point ---- */
 
-/* As dp_space_solve_calibrated(), but remembers the last few points. */
-DP_MUSTCHECK int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err *err);
+/* As dp_space_solve_calibrated(), with a cache of the last few points. */
+int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err *err);
 /* Is the objective (or other output) computed, given the history of this call? */
 bool dp__objective_is_exact(const struct dp_proposer *p, size_t output);
 /* Does it take so long that a model stands in while many points are compared? */
 bool dp__objective_is_costly(const struct dp_proposer *p, size_t output);
 bool dp__proposer_has_costly(const struct dp_proposer *p); /* any of them? */
-/* Value in model space of an exact objective at x; NaN if the oracle refuses, or cannot
- * be asked: then p->trouble says so, and no program is asked any more. */
+/* Value in model space of an exact objective at x; NaN if its accountant refuses the point or
+ * fails: then p->accountant_error says so, and no external one is asked any more. */
 double dp__exact_objective_value(const struct dp_proposer *p, size_t objective, const double *x);
-/* The same at u, with the gradient by u. An oracle may know whole numbers only: between
- * them it is taken as linear, with the slope from one whole number to the next. */
-double dp__exact_objective_gradient(const struct dp_proposer *p, size_t objective, const double *u,
-				    double *gradient);
-/* The same of any function of the point and an objective. */
+/* A function of the point and an objective, such as that, at u, with the gradient by u. It may
+ * know whole numbers only: between them it is taken as linear, with the slope from one whole
+ * number to the next. */
 typedef double dp__point_fn(const struct dp_proposer *p, size_t objective, const double *x);
 double dp__point_fn_gradient(const struct dp_proposer *p, dp__point_fn *value, size_t objective,
 			     const double *u, double *gradient);
 
-/* ---- noise.c ---- */
+/* ---- noise_model.c ---- */
 
 /* Learns from the first n results what is known of an output's noise; fit: those that
  * the likelihood sees. around (n) gets where each value is, in model space. */
 DP_MUSTCHECK int dp__noise_model_fit(struct dp_proposer *p, size_t output,
 				     const struct dp_gp_data *fit, size_t n, double *around);
 /* The same place for a later result at u with value z (NaN: not there yet). */
-DP_MUSTCHECK int dp__noise_smoothed_value(const struct dp_proposer *p, size_t output,
-					  const double *u, double z, double *around);
+double dp__noise_smoothed_value(const struct dp_proposer *p, size_t output, const double *u,
+				double z);
 /* Variance of a result around a place, in units of scale^2 (k NULL: of one that is
  * expected there); NaN: runs do not tell, to be learned. */
 double dp__noise_measured_variance(const struct dp_proposer *p, size_t output,
@@ -310,21 +328,19 @@ double dp__output_bound(const struct dp_study *s, size_t output);
 
 /* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's
  * grid); f: (m x p), feas (m), may be NULL. exactly: costly oracles are asked too. */
-DP_MUSTCHECK int dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-				      bool exactly, double *logacq, struct dp__normal *f,
-				      double *feas);
+void dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+			  bool exactly, double *logacq, struct dp__normal *f, double *feas);
 /* At one point that may lie between whole numbers, with the gradient by u. Needs the
  * workspace of dp__predict_reserve(). */
 double dp__acquisition_gradient(struct dp_proposer *p, const double *u, double *gradient);
 /* Mean and sd of one modelled output there, with derivatives (d each). */
 struct dp__normal dp__output_predict_gradient(struct dp_proposer *p, size_t output, const double *u,
 					      double *dm, double *ds);
-DP_MUSTCHECK int dp__predict_reserve(struct dp_proposer *p, size_t m);
+void dp__predict_reserve(struct dp_proposer *p, size_t m);
 /* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs);
  * next (likewise, or NULL): the covariance with the point that comes next. */
-DP_MUSTCHECK int dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
-				     bool with_sd, bool exactly, struct dp__normal *f,
-				     double *next);
+void dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool with_sd,
+			 bool exactly, struct dp__normal *f, double *next);
 /* A prediction of an output in natural units, with its 95 % interval. */
 struct dp_prediction dp__predict_to_natural(const struct dp_study *s, size_t output,
 					    const struct dp__normal *f);
@@ -345,15 +361,15 @@ struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, si
 
 /* Is a training of the study a path? */
 bool dp__has_learning_curve(const struct dp_proposer *p);
-/* Log of what m trainings u (d x ldu, on the space's grid) are worth with all points of
- * their paths, for what they cost: score (m). choose: each stops where that is best, and
- * u's path row gets that place. f (m x p, may be NULL): predictions at the stops. */
-DP_MUSTCHECK int dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m,
-				    bool exactly, bool choose, double *score, struct dp__normal *f);
+/* Log acquisition of m trainings u (d x ldu, on the space's grid) with all checkpoints, over
+ * their cost: score (m). choose: each stops where that is best, and u's path row gets that place.
+ * f (m x p, may be NULL): predictions at the stops. */
+void dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
+			bool choose, double *score, struct dp__normal *f);
 /* At one training, as dp__acquisition_gradient(). Needs the workspace of dp__curve_acq_reserve().
  */
 double dp__curve_acq_gradient(struct dp_proposer *p, const double *u, double *gradient);
-DP_MUSTCHECK int dp__curve_acq_reserve(struct dp_proposer *p);
+void dp__curve_acq_reserve(struct dp_proposer *p);
 /* The larger of two normal variables with correlation rho as a normal variable with its
  * moments, and their derivatives by both means, both sds, and rho. */
 struct dp__normal_max {
@@ -363,24 +379,24 @@ struct dp__normal_max {
 struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const struct dp__normal *b,
 					     double rho);
 
-/* ---- cost.c ---- */
+/* ---- cost_model.c ---- */
 
 /* Learns what trainings cost from the history, as far as it is to be learned. */
-DP_MUSTCHECK int dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h);
+void dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h);
 /* Log of what a training at u costs, 0 if nothing counts; u may lie between whole
  * numbers. Adds minus its derivatives by u to gradient (d), which may be NULL: a gain for
  * what it costs is a log acquisition minus this. */
 double dp__cost_log_at(struct dp_proposer *p, const double *u, double *gradient);
-/* Is the next trial chosen by its gain, whatever it costs (p->regardless)? By gain for
- * cost alone a dear training is put off as long as a cheap one promises a little, so that
- * a search would never see where long trainings lead: half of what is spent may go to
- * trainings at least half as dear as the dearest. */
+/* Is the next trial chosen by its gain, whatever it costs? By gain over cost alone an expensive
+ * training is put off as long as a cheap one promises a little, so that a search would never see
+ * where long trainings lead: half of what is spent may go to trainings that cost at least half as
+ * much as the most expensive one. */
 bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h);
 /* Sets what the proposal and all that is pending cost. */
 void dp__cost_fill_proposal(struct dp_proposer *p, const struct dp_history *h,
 			    struct dp_proposal *out);
 
-/* ---- budget.c: search.budget ---- */
+/* ---- proposal_budget.c: search.budget ---- */
 
 /* Is there a budget to be kept in this call? */
 bool dp__budget_is_set(const struct dp_proposer *p);
@@ -390,8 +406,8 @@ double dp__budget_log_cost(const struct dp_proposer *p, const double *u, double 
 double dp__budget_renyi_cost(const struct dp_proposer *p, const double *x);
 /* Does a training at x fit what is left? Always without a budget. */
 bool dp__budget_can_afford(const struct dp_proposer *p, const double *x);
-/* Moves u, a point of the space, towards the cheapest one until a training there fits
- * `most`; false: not even that does. */
+/* Moves u, a point of the space, towards the cheapest one until a training there costs at most
+ * `most`; false: not even that one does. */
 bool dp__budget_move_to_affordable(const struct dp_proposer *p, double most, double *u);
 /* What a training of the initial design may take of what is left. */
 double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial);
@@ -399,10 +415,7 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial);
 /* ---- posterior_front.c ---- */
 
 /* Front and cells from the models. */
-DP_MUSTCHECK int dp__posterior_region_update(struct dp_proposer *p);
-/* See dp_surrogate_posterior_front(). */
-DP_MUSTCHECK int dp__posterior_front_find(struct dp_proposer *p, const struct dp_history *h,
-					  size_t *index, double *y, size_t *count);
+void dp__posterior_region_update(struct dp_proposer *p);
 
 /* ---- replicate.c ---- */
 /* Is a point of the front to be measured once more? x (nparams) gets it. Needs

@@ -16,13 +16,13 @@
 #include <string.h>
 
 enum {
-	FIT_POINTS_MAX = 400,        /* the likelihood sees no more than that */
-	COLD_FIT_TRAININGS = 24,     /* up to so many results a fit knows no fit before it */
-	RESTART_FIT_TRAININGS = 130, /* up to so many it also starts from elsewhere */
-	LARGE_FIT_POINTS = 160,      /* from so many on a step is dear */
+	FIT_POINTS_MAX = 400,        /* at most these are in a likelihood */
+	COLD_FIT_TRAININGS = 24,     /* up to here a fit starts without the fit before it */
+	RESTART_FIT_TRAININGS = 130, /* up to here it also starts from elsewhere */
+	LARGE_FIT_POINTS = 160,      /* above it a step is expensive */
 	LARGE_FIT_EVALUATIONS = 12,
-	FULL_CURVE_TRAININGS = 16, /* so many trainings show all of their waypoints */
-	HALF_CURVE_TRAININGS = 48  /* and up to here half of them */
+	FULL_CURVE_TRAININGS = 16, /* up to here all checkpoints are modelled */
+	HALF_CURVE_TRAININGS = 48  /* up to here half of them, then a quarter */
 };
 
 /* The numbers of results at which hyperparameters are fitted. */
@@ -38,10 +38,9 @@ bool dp__observation_has_result(const struct dp_observation *k)
 	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
 }
 
-/* The first trainings show their whole paths. Later ones leave out every second waypoint
- * or more, each others: along a path little is new, and the work grows with the square of
- * what models hold. It depends on the trial alone, so that what is kept stays as it is.
- */
+/* All checkpoints of the first trainings are modelled, of later ones a half or a quarter, with an
+ * offset by trial: along a learning curve little is new, and the work grows with the square of the
+ * number of points. The choice depends on the trial alone, so that models can be kept. */
 bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k)
 {
 	size_t step = k->trial < FULL_CURVE_TRAININGS   ? 1
@@ -54,21 +53,6 @@ bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_ob
 	while (at < p->encoding.n_checkpoints && p->encoding.checkpoints[at] < k->checkpoint)
 		at++;
 	return k->checkpoint == 0 || (at + k->trial) % step == 0;
-}
-
-/* Only what the study has: the rest of a caller's arrays may hold anything. */
-static void copy_observation(const struct dp_study *s, const struct dp_observation *from,
-			     struct dp_observation *to)
-{
-	memset(to, 0, sizeof *to);
-	to->trial = from->trial;
-	to->status = from->status;
-	to->checkpoint = from->checkpoint;
-	to->seconds = from->seconds;
-	memcpy(to->x, from->x, s->nparams * sizeof *to->x);
-	memcpy(to->y, from->y, s->nobjectives * sizeof *to->y);
-	memcpy(to->var, from->var, s->nobjectives * sizeof *to->var);
-	memcpy(to->metrics, from->metrics, s->nconstraints * sizeof *to->metrics);
 }
 
 static double output_value(const struct dp_study *s, size_t o, const struct dp_observation *k)
@@ -111,24 +95,8 @@ static void output_values(const struct dp_proposer *p, size_t o, size_t n, doubl
 
 /* ---- fitting ---- */
 
-static void standardise_output(struct dp__surrogate_output *out, double *z, size_t n)
-{
-	double mean = 0, var = 0;
-
-	for (size_t i = 0; i < n; i++)
-		mean += z[i] / (double)n;
-	for (size_t i = 0; i < n; i++)
-		var += (z[i] - mean) * (z[i] - mean) / (double)n;
-	out->shift = mean;
-	out->scale = sqrt(var);
-	if (!(out->scale > 1e-12 * fabs(mean)) || !isfinite(out->scale))
-		out->scale = 1;
-	for (size_t i = 0; i < n; i++)
-		z[i] = (z[i] - out->shift) / out->scale;
-}
-
-/* The points of a training share its luck. To reckon with that helps where there is one
- * run, and not where several tell how large it is (docs/optimizer.md). */
+/* The points of one training share part of their noise. To model that helps with one run a trial,
+ * and not where several runs measure the noise (docs/optimizer.md). */
 static bool has_correlated_noise(const struct dp_proposer *p)
 {
 	return p->encoding.n_checkpoints > 0 && p->study->trainer.runs == 1 &&
@@ -164,15 +132,15 @@ static void fit_data_free(struct fit_data *f)
 	free(f->noise_group);
 }
 
-/* The first n results, or FIT_POINTS_MAX of them at even steps. fit_data_free() it,
- * also without memory. */
+/* The first n results, or FIT_POINTS_MAX of them at even steps, standardised. The caller calls
+ * fit_data_free(), also after an error. */
 static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
 {
+	struct dp__surrogate_output *out = &p->output[o];
 	size_t d = p->spec.d, m = n < FIT_POINTS_MAX ? n : FIT_POINTS_MAX;
-	double mean = 0;
+	double mean = 0, var = 0;
 	int code;
 
-	memset(f, 0, sizeof *f);
 	f->u = dp_vec_new(d * m);
 	f->y = dp_vec_new(m);
 	f->noise = dp_vec_new(m);
@@ -181,11 +149,17 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	f->all_y = dp_vec_new(n);
 	f->smoothed = dp_vec_new(n);
 	f->noise_group = dp_calloc(m, sizeof *f->noise_group);
-	if (!f->u || !f->y || !f->noise || !f->known_noise || !f->log_noise_scale || !f->all_y ||
-	    !f->smoothed || !f->noise_group)
-		return DP_E_NOMEM;
 	output_values(p, o, n, f->all_y);
-	standardise_output(&p->output[o], f->all_y, n);
+	for (size_t i = 0; i < n; i++)
+		mean += f->all_y[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		var += (f->all_y[i] - mean) * (f->all_y[i] - mean) / (double)n;
+	out->shift = mean;
+	out->scale = sqrt(var);
+	if (!(out->scale > 1e-12 * fabs(mean)) || !isfinite(out->scale))
+		out->scale = 1;
+	for (size_t i = 0; i < n; i++)
+		f->all_y[i] = (f->all_y[i] - out->shift) / out->scale;
 	for (size_t i = 0; i < m; i++) {
 		size_t from = m == n ? i : i * n / m;
 
@@ -203,6 +177,7 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 				       has_correlated_noise(p) ? f->noise_group : NULL,
 				       f->known_noise };
 	code = dp__noise_model_fit(p, o, &f->data, n, f->smoothed);
+	mean = 0;
 	for (size_t i = 0; i < m && code == DP_OK; i++) {
 		size_t from = m == n ? i : i * n / m;
 
@@ -214,25 +189,12 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	}
 	for (size_t i = 0; i < m; i++)
 		f->log_noise_scale[i] -= mean;
-	p->output[o].log_noise_scale_mean = mean;
+	out->log_noise_scale_mean = mean;
 	return code;
 }
 
-/* A rapid change along one input can pass for noise, and a search that starts there
- * stays there: the shortest length scale is tried much shorter, without noise. */
-static void shorten_length(const struct dp_gp_spec *spec, struct dp_gp_hyper *h)
-{
-	size_t least = 0;
-
-	for (size_t k = 1; k < spec->d; k++)
-		if (!spec->input[k].categorical && h->length[k] < h->length[least])
-			least = k;
-	h->length[least] *= 0.25;
-	h->noise = 1e-6;
-}
-
-/* Where a fit starts, in the order of trying: one that stays behind those before it is
- * soon dropped. */
+/* Where a fit starts, in the order of trying: one that stays behind those before it is soon
+ * dropped. */
 static const struct fit_start {
 	enum {
 		START_LAST_FIT,  /* the last fit */
@@ -250,19 +212,27 @@ static const struct fit_start {
 	{ START_COLD, DP_GP_START_ADDITIVE, 50 },
 };
 
-/* False if the start is not one for n trainings. */
+/* False if the start is not one for n trainings. A rapid change along one input can pass for
+ * noise, and a search that starts there stays there: START_SHORTENED is the last fit with a much
+ * shorter shortest length scale and without noise. */
 static bool init_start_hyper(const struct dp_gp_spec *spec, const struct dp__surrogate_output *out,
 			     const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
 {
 	bool fresh = n <= COLD_FIT_TRAININGS || !out->is_fitted;
+	size_t shortest = 0;
 
 	if (start->from == START_COLD) {
 		dp_gp_init_hyper(spec, start->cold_start, h);
 		return fresh || n <= RESTART_FIT_TRAININGS;
 	}
 	*h = out->hyper;
-	if (start->from == START_SHORTENED)
-		shorten_length(spec, h);
+	if (start->from == START_SHORTENED) {
+		for (size_t k = 1; k < spec->d; k++)
+			if (!spec->input[k].categorical && h->length[k] < h->length[shortest])
+				shortest = k;
+		h->length[shortest] *= 0.25;
+		h->noise = 1e-6;
+	}
 	return !fresh && (start->from == START_LAST_FIT || n <= RESTART_FIT_TRAININGS);
 }
 
@@ -326,10 +296,14 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t training
 static int build_output_gp(struct dp_proposer *p, size_t o, size_t n)
 {
 	struct dp__surrogate_output *out = &p->output[o];
-	struct dp_gp_data data = { .u = p->u, .ldu = p->ldu, .n = n, .noise = out->noise };
+	struct dp_gp_data data = {
+		.u = p->u,
+		.ldu = p->ldu,
+		.n = n,
+		.noise = out->noise,
+		.noise_group = has_correlated_noise(p) ? p->noise_group : NULL,
+	};
 
-	if (has_correlated_noise(p))
-		data.noise_group = p->noise_group;
 	dp_gp_free(&out->gp);
 	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit_size(n) + 16);
 }
@@ -341,46 +315,25 @@ bool dp__output_is_modelled(const struct dp__surrogate_output *out)
 
 /* ---- following the history ---- */
 
-static int reserve_observed(struct dp_proposer *p, size_t n)
+static void reserve_observed(struct dp_proposer *p, size_t n)
 {
 	size_t room = n + n / 2 + 64, d = p->spec.d;
-	struct dp_observation *seen;
-	struct dp_gp_noise_group *run;
 	double *u;
 
 	if (n <= p->observed_capacity)
-		return DP_OK;
-	seen = dp_realloc(p->observed, room * sizeof *seen);
-	p->observed = seen;
-	run = dp_realloc(p->noise_group, room * sizeof *run);
-	p->noise_group = run;
-	for (size_t o = 0; o < p->n_outputs; o++) {
-		double *noise = dp_realloc(p->output[o].noise, room * sizeof *noise);
-
-		p->output[o].noise = noise;
-	}
+		return;
+	p->observed = dp_realloc(p->observed, room * sizeof *p->observed);
+	p->noise_group = dp_realloc(p->noise_group, room * sizeof *p->noise_group);
+	for (size_t o = 0; o < p->n_outputs; o++)
+		p->output[o].noise =
+			dp_realloc(p->output[o].noise, room * sizeof *p->output[o].noise);
 	u = dp_vec_new(d * room);
-	if (!u)
-		return DP_E_NOMEM;
 	for (size_t k = 0; k < d && p->u; k++)
 		memcpy(u + k * room, p->u + k * p->ldu, p->n_observed * sizeof *u);
 	free(p->u);
 	p->u = u;
 	p->ldu = room;
 	p->observed_capacity = room;
-	return DP_OK;
-}
-
-static void append_observed(struct dp_proposer *p, const struct dp_observation *k)
-{
-	double u[DP_PARAMS_MAX];
-
-	p->observed[p->n_observed] = *k;
-	p->noise_group[p->n_observed] = get_noise_group(p, k);
-	dp__encoding_encode(&p->encoding, k->x, u);
-	for (size_t i = 0; i < p->spec.d; i++)
-		p->u[i * p->ldu + p->n_observed] = u[i];
-	p->n_observed++;
 }
 
 static void discard_fit(struct dp_proposer *p)
@@ -409,37 +362,48 @@ static bool is_modelled_result(const struct dp_proposer *p, const struct dp_obse
 }
 
 /* Copies the results; keeps what was there as far as it is the same. */
-static int sync_with_history(struct dp_proposer *p, const struct dp_history *h)
+static void sync_with_history(struct dp_proposer *p, const struct dp_history *h)
 {
-	size_t n = 0, same = 0, results = 0;
+	const struct dp_study *s = p->study;
+	size_t n = 0, results = 0;
 	bool differs = false;
-	int code;
 
 	for (size_t i = 0; i < h->n; i++)
 		results += is_modelled_result(p, &h->observations[i]);
-	code = reserve_observed(p, results);
-	if (code != DP_OK)
-		return code;
+	reserve_observed(p, results);
 	for (size_t i = 0; i < h->n; i++) {
+		const struct dp_observation *from = &h->observations[i];
 		struct dp_observation k;
+		double u[DP_PARAMS_MAX];
 
-		if (!is_modelled_result(p, &h->observations[i]))
+		if (!is_modelled_result(p, from))
 			continue;
-		copy_observation(p->study, &h->observations[i], &k);
+		/* only what the study has: the rest of a caller's arrays may hold anything */
+		memset(&k, 0, sizeof k);
+		k.trial = from->trial;
+		k.status = from->status;
+		k.checkpoint = from->checkpoint;
+		k.seconds = from->seconds;
+		memcpy(k.x, from->x, s->nparams * sizeof *k.x);
+		memcpy(k.y, from->y, s->nobjectives * sizeof *k.y);
+		memcpy(k.var, from->var, s->nobjectives * sizeof *k.var);
+		memcpy(k.metrics, from->metrics, s->nconstraints * sizeof *k.metrics);
 		if (!differs && n < p->n_observed && !memcmp(&k, &p->observed[n], sizeof k)) {
-			same = ++n;
+			n++;
 			continue;
 		}
-		if (!differs) {
-			truncate_observed(p, same);
-			differs = true;
-		}
-		append_observed(p, &k);
-		n++;
+		if (!differs)
+			truncate_observed(p, n);
+		differs = true;
+		p->observed[n] = k;
+		p->noise_group[n] = get_noise_group(p, &k);
+		dp__encoding_encode(&p->encoding, k.x, u);
+		for (size_t j = 0; j < p->spec.d; j++)
+			p->u[j * p->ldu + n] = u[j];
+		p->n_observed = ++n;
 	}
 	if (n < p->n_observed)
 		truncate_observed(p, n);
-	return DP_OK;
 }
 
 /* Is the i-th result the last of its training? */
@@ -475,57 +439,43 @@ static struct dp_gp_hyper *get_saved_hyper(const struct dp_proposer *p, size_t f
 	return p->fit_hypers + fit * p->n_outputs;
 }
 
-/* Room for one fit more; false without memory, which costs time and nothing else. */
-static bool reserve_fits(struct dp_proposer *p)
-{
-	size_t room = 2 * p->fits_capacity + 16;
-	struct dp__fit_record *fits;
-	struct dp_gp_hyper *hypers;
-
-	if (p->n_fits < p->fits_capacity)
-		return true;
-	fits = dp_realloc(p->fits, room * sizeof *fits);
-	if (fits)
-		p->fits = fits;
-	hypers = dp_realloc(p->fit_hypers, room * p->n_outputs * sizeof *hypers);
-	if (hypers)
-		p->fit_hypers = hypers;
-	p->fits_capacity = room;
-	return true;
-}
-
 /* The fit that was just made, which comes after all that are kept. */
 static void save_fit(struct dp_proposer *p)
 {
 	while (p->n_fits > 0 && p->fits[p->n_fits - 1].n_trainings >= p->n_fitted_trainings)
 		p->n_fits--;
-	if (!reserve_fits(p))
-		return;
+	if (p->n_fits == p->fits_capacity) {
+		p->fits_capacity = 2 * p->fits_capacity + 16;
+		p->fits = dp_realloc(p->fits, p->fits_capacity * sizeof *p->fits);
+		p->fit_hypers = dp_realloc(p->fit_hypers,
+					   p->fits_capacity * p->n_outputs * sizeof *p->fit_hypers);
+	}
 	p->fits[p->n_fits] = (struct dp__fit_record){ p->n_fitted_trainings, p->n_fitted };
 	for (size_t o = 0; o < p->n_outputs; o++)
 		get_saved_hyper(p, p->n_fits)[o] = p->output[o].hyper;
 	p->n_fits++;
 }
 
-/* Was it made of what are so many trainings now, too? */
-static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit_record *fit)
+/* Is this a fit of the first trainings, at most n, as they are now? */
+static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit_record *fit,
+			       size_t n)
 {
-	return fit->n_results <= p->n_observed && is_last_of_training(p, fit->n_results - 1) &&
+	return fit->n_trainings <= n && fit->n_results <= p->n_observed &&
+	       is_last_of_training(p, fit->n_results - 1) &&
 	       count_results_of_trainings(p, fit->n_trainings) == fit->n_results;
 }
 
-/* Nothing is fitted at present: begins where the newest kept fit leads to that has to be
- * made in any case, for n trainings. Where that is, or 0 if no fit is kept. */
+/* With nothing fitted: restores the newest kept fit whose successor in the sequence is needed for
+ * n trainings. Returns the size of that successor, or 0 if no fit is kept. */
 static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 {
-	while (p->n_fits > 0 && (p->fits[p->n_fits - 1].n_trainings > n ||
-				 !is_saved_fit_valid(p, &p->fits[p->n_fits - 1])))
+	while (p->n_fits > 0 && !is_saved_fit_valid(p, &p->fits[p->n_fits - 1], n))
 		p->n_fits--;
 	for (size_t i = p->n_fits; i-- > 0;) {
 		size_t next = next_fit_size(p->fits[i].n_trainings);
 
 		if (next > n)
-			continue; /* all but its length scales is lost: made again */
+			continue; /* only its hyperparameters are kept: it is made again */
 		for (size_t o = 0; o < p->n_outputs; o++) {
 			p->output[o].hyper = get_saved_hyper(p, i)[o];
 			p->output[o].is_fitted = dp__output_is_modelled(&p->output[o]);
@@ -535,8 +485,7 @@ static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 	return 0;
 }
 
-/* Runs through the sequence of fits up to n trainings, each of which is a result if it is
- * no path. */
+/* Makes the fits of the sequence up to n trainings. */
 static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 {
 	bool fresh = false;
@@ -569,57 +518,38 @@ static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *
 	return code;
 }
 
-static int append_observation_to_gp(struct dp_proposer *p, size_t o, const struct dp_observation *k,
-				    const double *u, double noise)
-{
-	struct dp_gp_noise_group run = get_noise_group(p, k);
-
-	return dp_gp_append_point(&p->output[o].gp, u, noise, &run);
-}
-
-/* Adds the results since the fit, then the pending points. */
-static int append_new_to_output(struct dp_proposer *p, size_t o, const struct dp_history *h)
+/* Adds the results since the fit, then the pending points, and sets the outputs. */
+static void extend_output_gp(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
 	struct dp__surrogate_output *out = &p->output[o];
-	double u[DP_PARAMS_MAX], around;
-	int code = DP_OK;
+	struct dp_gp_noise_group group;
+	double u[DP_PARAMS_MAX], smoothed;
 
-	for (size_t i = out->gp.n; i < p->n_observed && code == DP_OK; i++) {
-		double z = output_value(p->study, o, &p->observed[i]);
+	for (size_t i = out->gp.n; i < p->n_observed; i++) {
+		const struct dp_observation *k = &p->observed[i];
 
-		dp__encoding_encode(&p->encoding, p->observed[i].x, u);
-		code = dp__noise_smoothed_value(p, o, u, z, &around);
-		if (code != DP_OK)
-			break;
-		out->noise[i] = dp__noise_variance(p, o, &p->observed[i], around);
-		code = append_observation_to_gp(p, o, &p->observed[i], u, out->noise[i]);
+		dp__encoding_encode(&p->encoding, k->x, u);
+		smoothed = dp__noise_smoothed_value(p, o, u, output_value(p->study, o, k));
+		out->noise[i] = dp__noise_variance(p, o, k, smoothed);
+		group = get_noise_group(p, k);
+		dp_gp_append_point(&out->gp, u, out->noise[i], &group);
 	}
-	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
-		if (h->observations[i].status != DP_OBSERVATION_PENDING ||
-		    !dp__observation_is_modelled(p, &h->observations[i]))
+	for (size_t i = 0; i < h->n; i++) {
+		const struct dp_observation *k = &h->observations[i];
+
+		if (k->status != DP_OBSERVATION_PENDING || !dp__observation_is_modelled(p, k))
 			continue;
-		dp__encoding_encode(&p->encoding, h->observations[i].x, u);
-		code = dp__noise_smoothed_value(p, o, u, NAN, &around);
-		if (code == DP_OK)
-			code = append_observation_to_gp(p, o, &h->observations[i], u,
-							dp__noise_variance(p, o, NULL, around));
+		dp__encoding_encode(&p->encoding, k->x, u);
+		smoothed = dp__noise_smoothed_value(p, o, u, NAN);
+		group = get_noise_group(p, k);
+		dp_gp_append_point(&out->gp, u, dp__noise_variance(p, o, NULL, smoothed), &group);
 	}
-	return code;
-}
-
-static int set_output_values(struct dp_proposer *p, size_t o)
-{
-	struct dp__surrogate_output *out = &p->output[o];
-
 	free(out->y);
 	out->y = dp_vec_new(p->n_observed);
-	if (!out->y)
-		return DP_E_NOMEM;
 	output_values(p, o, p->n_observed, out->y);
 	for (size_t i = 0; i < p->n_observed; i++)
 		out->y[i] = (out->y[i] - out->shift) / out->scale;
 	dp_gp_set_outputs(&out->gp, out->y, p->n_observed);
-	return DP_OK;
 }
 
 int dp__surrogate_update(struct dp_proposer *p, const struct dp_history *h,
@@ -636,22 +566,16 @@ int dp__surrogate_update(struct dp_proposer *p, const struct dp_history *h,
 		/* pending points of the last call go */
 		dp_gp_truncate(&p->output[o].gp, p->n_observed);
 	}
-	code = sync_with_history(p, h);
-	if (code != DP_OK)
-		return code;
-	/* the last training of the fit was cut short, and now goes on: it was retried */
+	sync_with_history(p, h);
+	/* the last training of the fit was cut short and has been retried: it goes on */
 	if (p->n_fitted && !is_last_of_training(p, p->n_fitted - 1))
 		discard_fit(p);
 	if (dp__surrogate_count_trainings(p) < 2 || p->spec.d == 0)
 		return DP_E_FAILED;
 	code = run_fit_sequence(p, dp__surrogate_count_trainings(p), cancel);
-	for (size_t o = 0; o < p->n_outputs && code == DP_OK; o++) {
-		if (!dp__output_is_modelled(&p->output[o]))
-			continue;
-		code = append_new_to_output(p, o, h);
-		if (code == DP_OK)
-			code = set_output_values(p, o);
-	}
+	for (size_t o = 0; o < p->n_outputs && code == DP_OK; o++)
+		if (dp__output_is_modelled(&p->output[o]))
+			extend_output_gp(p, o, h);
 	return code;
 }
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double noise_share = 0.2; /* of the noise that a gain is reckoned with */
+static const double noise_share = 0.2; /* of the noise that a gain is computed with */
 
-int dp__predict_reserve(struct dp_proposer *p, size_t m)
+void dp__predict_reserve(struct dp_proposer *p, size_t m)
 {
 	size_t need = 0;
 
@@ -20,39 +20,19 @@ int dp__predict_reserve(struct dp_proposer *p, size_t m)
 	}
 	need += 3 * m;
 	if (need <= p->work_capacity)
-		return DP_OK;
+		return;
 	free(p->work);
 	p->work = dp_vec_new(need);
-	p->work_capacity = p->work ? need : 0;
-	return p->work ? DP_OK : DP_E_NOMEM;
+	p->work_capacity = need;
 }
 
-static void column_to_point(const struct dp_proposer *p, const double *u, size_t stride,
-			    double *one)
-{
-	for (size_t k = 0; k < p->spec.d; k++)
-		one[k] = u[k * stride];
-}
-
-/* Fixed parameters keep the 0 that study.h gives them. */
-static void column_to_params(const struct dp_proposer *p, const double *u, size_t stride, double *x)
-{
-	double one[DP_PARAMS_MAX];
-
-	column_to_point(p, u, stride, one);
-	memset(x, 0, p->study->nparams * sizeof *x);
-	dp__encoding_decode(&p->encoding, one, x);
-}
-
-int dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool with_sd,
-			bool exactly, struct dp__normal *f, double *next)
+void dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool with_sd,
+			 bool exactly, struct dp__normal *f, double *next)
 {
 	size_t count = p->n_outputs;
-	double x[DP_PARAMS_MAX], *mean, *var, *covariance;
-	int code = dp__predict_reserve(p, m);
+	double x[DP_PARAMS_MAX] = { 0 }, one[DP_PARAMS_MAX], *mean, *var, *covariance;
 
-	if (code != DP_OK)
-		return code;
+	dp__predict_reserve(p, m);
 	mean = p->work;
 	var = mean + m;
 	covariance = var + m;
@@ -71,7 +51,8 @@ int dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size
 				next[i * count + o] =
 					exact ? 0 : out->scale * out->scale * covariance[i];
 			if (exact) {
-				column_to_params(p, u + i, ldu, x);
+				dp__encoding_get_column(&p->encoding, u + i, ldu, one);
+				dp__encoding_decode(&p->encoding, one, x);
 				f[i * count + o].mean = dp__exact_objective_value(p, o, x);
 				f[i * count + o].sd = 0;
 				continue;
@@ -80,7 +61,6 @@ int dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size
 			f[i * count + o].sd = with_sd ? out->scale * sqrt(var[i]) : 0;
 		}
 	}
-	return DP_OK;
 }
 
 static double log_normal_cdf(double x)
@@ -140,7 +120,7 @@ double dp__log_feasibility(const struct dp_proposer *p, const struct dp__normal 
 	return sum;
 }
 
-/* The variance that a result at a place would have, in model space. */
+/* The variance in model space that a result around m would have. */
 static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 {
 	const struct dp__surrogate_output *out = &p->output[o];
@@ -148,9 +128,9 @@ static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 	return dp__noise_variance(p, o, NULL, m) * out->scale * out->scale;
 }
 
-/* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is
- * what can be gained from it. A fifth of the noise was best: with none the search goes
- * after what it can never tell from luck (docs/optimizer.md). */
+/* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is what can be
+ * gained from it. A fifth of the noise was best: with none the search goes after differences that
+ * it can never tell from chance (docs/optimizer.md). */
 struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, size_t o,
 						 const struct dp__normal *f)
 {
@@ -168,15 +148,15 @@ struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, si
 					  s * (s * s + 2 * noise) / (both * root) };
 }
 
-int dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool exactly,
-			 double *logacq, struct dp__normal *f, double *feas)
+void dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
+			  bool exactly, double *logacq, struct dp__normal *f, double *feas)
 {
 	const struct dp__acquisition *acq = dp__acquisition_get(p->study);
 	size_t count = p->n_outputs, np = p->study->nobjectives;
 	struct dp__normal *all = dp_malloc(m * count * sizeof *all);
-	int code = all ? dp__predict_outputs(p, u, ldu, m, true, exactly, all, NULL) : DP_E_NOMEM;
 
-	for (size_t i = 0; i < m && code == DP_OK; i++) {
+	dp__predict_outputs(p, u, ldu, m, true, exactly, all, NULL);
+	for (size_t i = 0; i < m; i++) {
 		const struct dp__normal *row = all + i * count;
 		double lf = dp__log_feasibility(p, row, NULL, NULL), v = -INFINITY;
 		double one[DP_PARAMS_MAX];
@@ -190,7 +170,7 @@ int dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, siz
 			ok &= isfinite(row[o].mean) && isfinite(row[o].sd);
 		if (ok && logacq && acq->log_value && p->has_acq_region)
 			v = acq->log_value(&p->acq_region, gain, NULL) + lf;
-		column_to_point(p, u + i, ldu, one);
+		dp__encoding_get_column(&p->encoding, u + i, ldu, one);
 		if (v > -INFINITY)
 			v -= dp__cost_log_at(p, one, NULL);
 		if (logacq)
@@ -201,7 +181,6 @@ int dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, siz
 			memcpy(f + i * np, row, np * sizeof *f);
 	}
 	free(all);
-	return code;
 }
 
 struct dp__normal dp__output_predict_gradient(struct dp_proposer *p, size_t o, const double *u,
@@ -233,7 +212,8 @@ double dp__acquisition_gradient(struct dp_proposer *p, const double *u, double *
 	memset(gradient, 0, d * sizeof *gradient);
 	for (size_t o = 0; o < p->n_outputs; o++) {
 		if (!dp__output_is_modelled(&p->output[o])) {
-			f[o].mean = dp__exact_objective_gradient(p, o, u, dm[o]);
+			f[o].mean =
+				dp__point_fn_gradient(p, dp__exact_objective_value, o, u, dm[o]);
 			f[o].sd = 0;
 			memset(ds[o], 0, d * sizeof *ds[o]);
 			continue;

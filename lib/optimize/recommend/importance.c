@@ -10,38 +10,36 @@
 
 enum {
 	EVALUATIONS_MAX = 8192, /* of a model or a closed form, for all parameters together */
-	PREPARED_EVALUATIONS_MAX = 2048, /* of an oracle whose noise has to be prepared each time */
+	PREPARED_EVALUATIONS_MAX = 2048, /* of an accountant that prepares each noise level */
 	POINTS_MIN = 128,
 	SOBOL_DIMENSIONS = 64, /* of the Sobol sequence */
-	EVAL_BATCH = 64        /* points in one question */
+	EVAL_BATCH = 64        /* points in one call */
 };
-static const uint64_t importance_seed = 1; /* no study's: it is in every report */
+static const uint64_t importance_seed = 1; /* the same for every study */
 /* Less than this share of a mean square is rounding. */
 static const double no_variance = 1e-20;
 
 /* ---- the design: two samples A and B, and A with one column of B ---- */
 
-static double sobol_design_coordinate(uint32_t point, size_t dimension)
-{
-	struct dp_rng r;
-
-	if (dimension < SOBOL_DIMENSIONS)
-		return dp__sobol_coordinate(importance_seed, point, (unsigned)dimension);
-	dp_rng_init(&r, importance_seed, DP_RNG_SAMPLE, point, (uint32_t)dimension);
-	return dp_rng_uniform(&r);
-}
-
 /* A sample: x (points x nparams); from the first dimension on. */
 static void sobol_design_sample(const struct dp_study *s, const size_t *varied, size_t nvaried,
 				size_t points, size_t dimension, double *x)
 {
-	for (size_t i = 0; i < points; i++)
+	for (size_t i = 0; i < points; i++) {
 		for (size_t k = 0; k < s->nparams; k++)
 			x[i * s->nparams + k] = dp_space_quantile(s, k, 0);
-	for (size_t i = 0; i < points; i++)
-		for (size_t k = 0; k < nvaried; k++)
-			x[i * s->nparams + varied[k]] = dp_space_quantile(
-				s, varied[k], sobol_design_coordinate((uint32_t)i, dimension + k));
+		for (size_t k = 0; k < nvaried; k++) {
+			uint32_t axis = (uint32_t)(dimension + k);
+			struct dp_rng r;
+			double t;
+
+			dp_rng_init(&r, importance_seed, DP_RNG_SAMPLE, (uint32_t)i, axis);
+			t = axis < SOBOL_DIMENSIONS
+				    ? dp__sobol_coordinate(importance_seed, (uint32_t)i, axis)
+				    : dp_rng_uniform(&r);
+			x[i * s->nparams + varied[k]] = dp_space_quantile(s, varied[k], t);
+		}
+	}
 }
 
 /* ---- estimates ---- */
@@ -99,43 +97,23 @@ static void estimate_sobol_indices(const struct sobol_design *d, double *first, 
 	*first = fmin(fmax(alone / n / d->variance, 0), *total);
 }
 
-static int sobol_design_eval(const struct sobol_design *d, dp_importance_fn *value, void *arg,
-			     const double *x, double *f)
+static void sobol_design_eval(const struct sobol_design *d, dp_importance_fn *value, void *arg,
+			      const double *x, double *f)
 {
-	int code = DP_OK;
-
-	for (size_t i = 0; i < d->n_points && code == DP_OK; i += EVAL_BATCH) {
+	for (size_t i = 0; i < d->n_points; i += EVAL_BATCH) {
 		size_t m = d->n_points - i < EVAL_BATCH ? d->n_points - i : EVAL_BATCH;
 
-		code = value(arg, x + i * d->study->nparams, m, f + i);
+		value(arg, x + i * d->study->nparams, m, f + i);
 	}
-	return code;
 }
 
-/* What the one parameter does. */
-static int sobol_design_vary_param(struct sobol_design *d, size_t param, dp_importance_fn *value,
-				   void *arg, struct dp_importance *out)
+void dp_importance_find(const struct dp_study *study, const size_t *varied, size_t nvaried,
+			size_t points, dp_importance_fn *value, void *arg,
+			struct dp_importance *out)
 {
-	size_t nx = d->study->nparams;
-	int code;
-
-	memcpy(d->mixed, d->a, d->n_points * nx * sizeof *d->a);
-	for (size_t i = 0; i < d->n_points; i++)
-		d->mixed[i * nx + param] = d->b[i * nx + param];
-	code = sobol_design_eval(d, value, arg, d->mixed, d->fmixed);
-	if (code == DP_OK)
-		estimate_sobol_indices(d, &out->first_order[param], &out->total_order[param]);
-	return code;
-}
-
-int dp_importance_find(const struct dp_study *study, const size_t *varied, size_t nvaried,
-		       size_t points, dp_importance_fn *value, void *arg, struct dp_importance *out,
-		       struct dp_err *err)
-{
-	size_t size = points * study->nparams;
+	size_t nx = study->nparams, size = points * nx;
 	double *room = dp_malloc(3 * (size + points) * sizeof *room);
 	struct sobol_design d = { .study = study, .n_points = points, .a = room };
-	int code;
 
 	*out = (struct dp_importance){ .source = DP_IMPORTANCE_UNKNOWN };
 	d.b = d.a + size;
@@ -145,17 +123,23 @@ int dp_importance_find(const struct dp_study *study, const size_t *varied, size_
 	d.fmixed = d.fb + points;
 	sobol_design_sample(study, varied, nvaried, points, 0, d.a);
 	sobol_design_sample(study, varied, nvaried, points, nvaried, d.b);
-	code = sobol_design_eval(&d, value, arg, d.a, d.fa);
-	if (code == DP_OK)
-		code = sobol_design_eval(&d, value, arg, d.b, d.fb);
-	if (code == DP_OK && sobol_design_moments(&d)) {
+	sobol_design_eval(&d, value, arg, d.a, d.fa);
+	sobol_design_eval(&d, value, arg, d.b, d.fb);
+	if (sobol_design_moments(&d)) {
 		out->source = DP_IMPORTANCE_COMPUTED;
 		out->variance = d.variance;
-		for (size_t k = 0; k < nvaried && code == DP_OK; k++)
-			code = sobol_design_vary_param(&d, varied[k], value, arg, out);
+		for (size_t k = 0; k < nvaried; k++) {
+			size_t param = varied[k];
+
+			memcpy(d.mixed, d.a, size * sizeof *d.a);
+			for (size_t i = 0; i < points; i++)
+				d.mixed[i * nx + param] = d.b[i * nx + param];
+			sobol_design_eval(&d, value, arg, d.mixed, d.fmixed);
+			estimate_sobol_indices(&d, &out->first_order[param],
+					       &out->total_order[param]);
+		}
 	}
 	free(room);
-	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for what matters");
 }
 
 /* ---- objectives of a study ---- */
@@ -165,7 +149,7 @@ struct importance_args {
 	size_t objective;
 };
 
-static int eval_accountant_at(void *arg, const double *x, size_t m, double *z)
+static void eval_accountant_at(void *arg, const double *x, size_t m, double *z)
 {
 	const struct importance_args *a = arg;
 	size_t nx = a->p->study->nparams;
@@ -177,31 +161,26 @@ static int eval_accountant_at(void *arg, const double *x, size_t m, double *z)
 		dp__encoding_pin_unset(&a->p->encoding, own);
 		z[i] = dp__exact_objective_value(a->p, a->objective, own);
 	}
-	return DP_OK;
 }
 
-static int eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
+static void eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
 {
 	const struct importance_args *a = arg;
 	struct dp_proposer *p = a->p;
 	const struct dp__surrogate_output *out = &p->output[a->objective];
 	size_t nx = p->study->nparams;
 	double u[DP_PARAMS_MAX * EVAL_BATCH], own[DP_PARAMS_MAX], one[DP_PARAMS_MAX];
-	int code = dp__predict_reserve(p, m);
 
-	if (code != DP_OK)
-		return code;
+	dp__predict_reserve(p, m);
 	for (size_t i = 0; i < m; i++) {
 		memcpy(own, x + i * nx, nx * sizeof *own);
 		dp__encoding_pin_unset(&p->encoding, own);
 		dp__encoding_encode(&p->encoding, own, one);
-		for (size_t k = 0; k < p->spec.d; k++)
-			u[k * EVAL_BATCH + i] = one[k];
+		dp__encoding_set_column(&p->encoding, one, u + i, EVAL_BATCH);
 	}
 	dp_gp_predict(&out->gp, u, EVAL_BATCH, m, z, NULL, p->work);
 	for (size_t i = 0; i < m; i++)
 		z[i] = out->shift + out->scale * z[i];
-	return DP_OK;
 }
 
 /* Can epsilon depend on the parameter, as itself or through one that is solved for? */
@@ -230,17 +209,7 @@ static size_t find_varied(const struct dp_proposer *p, size_t objective, size_t 
 	return n;
 }
 
-static size_t choose_sample_size(size_t evaluations, size_t nvaried)
-{
-	size_t points = POINTS_MIN;
-
-	while (2 * points * (nvaried + 2) <= evaluations)
-		points *= 2;
-	return points;
-}
-
-int dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_importance *out,
-			    struct dp_err *err)
+void dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_importance *out)
 {
 	static const struct dp_history nothing;
 	const struct dp_history *fitted = p->history;
@@ -251,16 +220,17 @@ int dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_i
 	size_t varied[DP_PARAMS_MAX], n = find_varied(p, objective, varied);
 	size_t most = cost == DP_PRIVACY_COST_CACHED ? PREPARED_EVALUATIONS_MAX : EVALUATIONS_MAX;
 	bool asks = cost != DP_PRIVACY_COST_EXPENSIVE;
-	int code;
+	size_t points = POINTS_MIN;
 
 	*out = (struct dp_importance){ .source = DP_IMPORTANCE_UNKNOWN };
 	if (!asks && (!fitted || p->output[objective].gp.n == 0))
-		return DP_OK;
+		return;
+	while (2 * points * (n + 2) <= most)
+		points *= 2;
 	p->history = fitted ? fitted : &nothing;
-	code = dp_importance_find(p->study, varied, n, choose_sample_size(most, n),
-				  asks ? eval_accountant_at : eval_surrogate_at, &a, out, err);
+	dp_importance_find(p->study, varied, n, points,
+			   asks ? eval_accountant_at : eval_surrogate_at, &a, out);
 	p->history = fitted;
 	if (out->source != DP_IMPORTANCE_UNKNOWN && !asks)
 		out->source = DP_IMPORTANCE_MODELLED;
-	return code;
 }

@@ -24,18 +24,17 @@ struct dp_importance {
 
 /* A value for each of m points x (m x nparams), calibrated parameters NaN; NaN where
  * there is none. */
-typedef int dp_importance_fn(void *arg, const double *x, size_t m, double *z);
+typedef void dp_importance_fn(void *arg, const double *x, size_t m, double *z);
 /* Of any function of the parameters in `varied` (nvaried), of others at their first value
  * of `points` quasi-random points, a power of two: points * (nvaried + 2) evaluations in
  * all. A pure function of study and values. Unknown if most points have no value. */
-DP_MUSTCHECK int dp_importance_find(const struct dp_study *study, const size_t *varied,
-				    size_t nvaried, size_t points, dp_importance_fn *value,
-				    void *arg, struct dp_importance *out, struct dp_err *err);
+void dp_importance_find(const struct dp_study *study, const size_t *varied, size_t nvaried,
+			size_t points, dp_importance_fn *value, void *arg,
+			struct dp_importance *out);
 
-/* Of an objective. A privacy oracle is asked itself, also before any fit, unless it takes
- * milliseconds or is a program: then its model stands in, as for what is measured, after
- * dp_surrogate_fit(). Unknown where neither is there. */
-DP_MUSTCHECK int dp_surrogate_importance(struct dp_proposer *p, size_t objective,
-					 struct dp_importance *out, struct dp_err *err);
+/* Of an objective. A privacy accountant is asked itself, also before any fit, unless it takes
+ * milliseconds or is external: then its model stands in, as for metrics, after dp_surrogate_fit().
+ * Unknown where neither is available. */
+void dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_importance *out);
 
 #endif

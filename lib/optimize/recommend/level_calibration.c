@@ -1,9 +1,9 @@
-/* level_calibration.c - noise that is just enough: moves a point to where what is computed of it,
- * such as epsilon, comes up to a limit and does not exceed it.
+/* level_calibration.c - noise that is just enough: moves a point to where a computed output, such
+ * as epsilon, comes up to a limit and does not exceed it.
  *
- * Along the input that is the noise the value is monotone, so that a bracket and false
- * position find the place in a few evaluations. Nothing breaks where it is not: the point
- * that is kept has been evaluated. */
+ * Along the input that is the noise the value is monotone, so that a bracket and false position
+ * find the place in a few evaluations. Where it is not, the result is still within the limit: the
+ * point that is kept has been evaluated. */
 #include "optimize/recommend/recommend_internal.h"
 
 #include <math.h>
@@ -118,14 +118,13 @@ static double extrapolate_to_level(double a, double f_a, double b, double f_b)
 	return fmin(fmax(b + fmin(fmax(step, -0.25), 0.25), 0), 1);
 }
 
-/* What a look for a bracket came to. */
 enum bracket_status {
 	BRACKET_FOUND,
-	BRACKET_OUT_OF_REACH, /* the limit is out of reach: u is at the end that is closest */
+	BRACKET_OUT_OF_REACH, /* the limit is out of reach: u is at the closest end */
 	BRACKET_NOT_FOUND
 };
 
-/* Looks from where u is, which takes little if that is near. */
+/* From the current place, which takes few evaluations if that is near. */
 static enum bracket_status bracket_from_point(const struct dp__query *q, double *u, size_t k,
 					      struct bracket *out)
 {
@@ -154,7 +153,7 @@ static enum bracket_status bracket_from_point(const struct dp__query *q, double 
 	return BRACKET_NOT_FOUND;
 }
 
-/* Looks at both ends. */
+/* From both ends. */
 static enum bracket_status bracket_from_ends(const struct dp__query *q, double *u, size_t k,
 					     struct bracket *out)
 {
@@ -168,23 +167,20 @@ static enum bracket_status bracket_from_ends(const struct dp__query *q, double *
 	return BRACKET_OUT_OF_REACH;
 }
 
-static double bracket_next_point(const struct bracket *b, double aim, int tries)
-{
-	double t = (b->inside * (b->f_outside - aim) - b->outside * (b->f_inside - aim)) /
-		   (b->f_outside - b->f_inside);
-
-	/* false position, now and then halved: it may creep */
-	return isfinite(t) && tries % 3 != 2 ? t : 0.5 * (b->inside + b->outside);
-}
-
 /* Closes in on the limit from within: u[k] ends at a place that was evaluated. */
 static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struct bracket b)
 {
 	double least = -(q->use_exact ? fine_tolerance : coarse_tolerance) * q->reach_tolerance;
+	double aim = 0.5 * least;
 
 	for (int i = 0; i < BRACKET_EVALUATIONS && b.f_inside < least; i++) {
-		double place = bracket_next_point(&b, 0.5 * least, i), f;
+		double place = (b.inside * (b.f_outside - aim) - b.outside * (b.f_inside - aim)) /
+			       (b.f_outside - b.f_inside),
+		       f;
 
+		/* false position, sometimes halved, since it may creep */
+		if (!isfinite(place) || i % 3 == 2)
+			place = 0.5 * (b.inside + b.outside);
 		if (place == b.inside || place == b.outside)
 			break;
 		f = level_excess_with_input(q, u, k, place);

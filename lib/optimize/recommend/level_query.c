@@ -1,4 +1,4 @@
-/* level_query.c - what a point is worth to who asks for a recommendation. */
+/* level_query.c - how a point answers a query for a recommendation. */
 #include "optimize/recommend/recommend_internal.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ bool dp__query_uses_accountant(const struct dp__query *q, size_t o)
 
 	if (p->output[o].is_exact && !p->output[o].is_costly)
 		return true;
-	/* also where the file has privacy_model: gp: what a person is told is exact */
+	/* also with privacy_model: gp: a recommendation reports the exact value */
 	return dp_output_is_computed(p->study, o) &&
 	       (q->use_exact ||
 		dp_objective_accounting_cost(p->study, o) != DP_PRIVACY_COST_EXPENSIVE);
@@ -50,8 +50,8 @@ double dp__query_output_value(const struct dp__query *q, size_t o, const double 
 					       : dp__predict_mean(q->p, o, u);
 }
 
-/* Several aims are one by the hypervolume between the point and the anti-ideal: less its
- * logarithm, which goes on as a line where the point is outside. */
+/* Several aims are one by the hypervolume between the point and the reference point: minus its
+ * logarithm, continued as a line where the point is outside. */
 static double aim_cost(const struct dp__query *q, size_t i, double z, double *slope)
 {
 	const struct dp_objective *o = &q->p->study->objectives[q->aims[i]];
@@ -67,7 +67,7 @@ static double aim_cost(const struct dp__query *q, size_t i, double z, double *sl
 	return gap > least ? -log(gap) : (least - gap) / least - log(least);
 }
 
-/* A model that stands in for an oracle is not doubted: the oracle decides in the end. */
+/* None for a model that stands in for an accountant, which decides in the end. */
 static double get_sd_penalty(const struct dp__query *q, size_t o)
 {
 	return dp_output_is_computed(q->p->study, o) ? 0 : q->sd_penalty;
@@ -77,11 +77,6 @@ static double get_sd_penalty(const struct dp__query *q, size_t o)
 static double penalised_value(const struct dp__query *q, size_t o, const struct dp__normal *f)
 {
 	return f->mean + get_sd_penalty(q, o) * f->sd;
-}
-
-static double output_scale(const struct dp__query *q, size_t o)
-{
-	return q->p->output[o].scale > 0 ? q->p->output[o].scale : 1;
 }
 
 static void score_point(const struct dp__query *q, const struct dp__normal *f,
@@ -94,27 +89,27 @@ static void score_point(const struct dp__query *q, const struct dp__normal *f,
 		s->score += aim_cost(q, i, penalised_value(q, q->aims[i], &f[q->aims[i]]), &slope);
 	for (size_t i = 0; i < q->n_limits; i++) {
 		const struct dp__limit *l = &q->limits[i];
+		double scale = q->p->output[l->output].scale;
 
 		s->violation += fmax(0, penalised_value(q, l->output, &f[l->output]) - l->max) /
-				output_scale(q, l->output);
+				(scale > 0 ? scale : 1);
 	}
 	s->reaches_level =
 		!q->can_calibrate || f[q->held_output].mean >= q->held_max - q->reach_tolerance;
 	if (!isfinite(s->score) || isnan(s->violation))
-		s->violation = INFINITY; /* an oracle refuses the point */
+		s->violation = INFINITY; /* an accountant refuses the point */
 }
 
-int dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
-			   struct dp__scored_point *out)
+void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
+			    struct dp__scored_point *out)
 {
 	struct dp_proposer *p = q->p;
 	size_t count = p->n_outputs;
 	struct dp__normal *f = dp_calloc(m * count + 1, sizeof *f);
-	int code = f ? dp__predict_outputs(p, u, ldu, m, true, q->use_exact, f, NULL) : DP_E_NOMEM;
 
-	for (size_t i = 0; i < m && code == DP_OK; i++) {
-		for (size_t k = 0; k < p->spec.d; k++)
-			out[i].u[k] = u[k * ldu + i];
+	dp__predict_outputs(p, u, ldu, m, true, q->use_exact, f, NULL);
+	for (size_t i = 0; i < m; i++) {
+		dp__encoding_get_column(&p->encoding, u + i, ldu, out[i].u);
 		for (size_t o = 0; o < count; o++) {
 			struct dp__normal *one = &f[i * count + o];
 
@@ -128,7 +123,6 @@ int dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, siz
 	}
 	q->n_evaluated += m;
 	free(f);
-	return code;
 }
 
 /* What counts of an output at u, and its derivatives. */
@@ -139,7 +133,7 @@ static double penalised_gradient(struct dp__query *q, size_t o, const double *u,
 	struct dp__normal f;
 
 	if (dp__query_uses_accountant(q, o))
-		return dp__exact_objective_gradient(q->p, o, u, by);
+		return dp__point_fn_gradient(q->p, dp__exact_objective_value, o, u, by);
 	f = dp__output_predict_gradient(q->p, o, u, by, ds);
 	for (size_t k = 0; k < d; k++)
 		by[k] += get_sd_penalty(q, o) * ds[k];

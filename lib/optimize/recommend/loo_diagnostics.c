@@ -1,5 +1,4 @@
-/* loo_diagnostics.c - whether models can be trusted: what they say of results that they do not
- * know. */
+/* loo_diagnostics.c - whether models can be trusted: leave-one-out predictions of results. */
 #include "optimize/recommend/recommend_internal.h"
 
 #include "base/t_distribution.h"
@@ -11,12 +10,12 @@
 #include <string.h>
 
 enum {
-	NEIGHBOURS_MAX = 16, /* that are asked about a point */
-	NEIGHBOURS_MIN = 5   /* neighbours that can say something */
+	NEIGHBOURS_MAX = 16, /* nearest results of a point */
+	NEIGHBOURS_MIN = 5   /* fewer are too few to judge a model by */
 };
-/* Of 16 results within 95 % intervals fewer than 13 are in 1 of 100 cases. */
+/* Of 16 results fewer than 13 are within their 95 % intervals in 1 of 100 cases. */
 static const double min_coverage = 0.8;
-/* Beyond this share of what could be anything a model knows nothing of a point. */
+/* Posterior over prior variance: above it a model knows too little of a point. */
 static const double max_variance_share = 0.5;
 
 /* Result i in model space: what it is, and its prediction without it. */
@@ -30,10 +29,8 @@ static int compute_loo_predictions(const struct dp_proposer *p, size_t o, struct
 	const struct dp__surrogate_output *model = &p->output[o];
 	size_t n = p->n_observed;
 	double *missed = dp_vec_new(n), *variance = dp_vec_new(n);
-	int code = missed && variance ? DP_OK : DP_E_NOMEM;
+	int code = dp_gp_leave_one_out(&model->gp, missed, variance);
 
-	if (code == DP_OK)
-		code = dp_gp_leave_one_out(&model->gp, missed, variance);
 	for (size_t i = 0; i < n && code == DP_OK; i++) {
 		out[i].observed = model->shift + model->scale * model->y[i];
 		out[i].prediction.mean = out[i].observed - model->scale * missed[i];
@@ -59,7 +56,7 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 	    p->output[o].gp.n != p->n_observed)
 		return dp_fail(err, DP_E_FAILED, "there is no model of results alone");
 	all = dp_calloc(p->n_observed + 1, sizeof *all);
-	code = all ? compute_loo_predictions(p, o, all) : DP_E_NOMEM;
+	code = compute_loo_predictions(p, o, all);
 	for (size_t i = 0; i < h->n && code == DP_OK; i++) {
 		const struct dp_observation *k = &h->observations[i];
 		struct dp_loo_prediction *one = &out[*count];
@@ -74,7 +71,7 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 		*count += k->status == DP_OBSERVATION_OK;
 	}
 	free(all);
-	return code == DP_OK ? DP_OK : dp_fail(err, code, "no memory for predictions");
+	return code == DP_OK ? DP_OK : dp_fail(err, code, "the model's covariance is singular");
 }
 
 /* ---- around a point ---- */
@@ -105,16 +102,6 @@ static size_t find_neighbours(const struct dp_proposer *p, size_t o, const doubl
 	return n < NEIGHBOURS_MAX ? n : NEIGHBOURS_MAX;
 }
 
-/* The model's doubt of the point, as a share of what it would have without results. */
-static double posterior_variance_share(struct dp_proposer *p, size_t o, const double *u)
-{
-	const struct dp_gp *gp = &p->output[o].gp;
-	double mean, var;
-
-	dp_gp_predict(gp, u, 1, 1, &mean, &var, p->work);
-	return var / gp->hyper.signal;
-}
-
 static void decide_trust(struct dp_model_trust *t, size_t within, double unknown)
 {
 	t->is_trusted = false;
@@ -138,7 +125,7 @@ int dp__model_trust_at(struct dp_proposer *p, const double *u, struct dp_model_t
 	size_t o = t->output, within = 0;
 	struct dp__result_distance *near;
 	struct loo_result *all;
-	double sum = 0;
+	double sum = 0, mean, variance;
 	int code;
 
 	t->is_trusted = true;
@@ -146,9 +133,8 @@ int dp__model_trust_at(struct dp_proposer *p, const double *u, struct dp_model_t
 		return DP_OK;
 	near = dp_calloc(p->n_observed + 1, sizeof *near);
 	all = dp_calloc(p->n_observed + 1, sizeof *all);
-	code = near && all ? compute_loo_predictions(p, o, all) : DP_E_NOMEM;
-	if (code == DP_OK)
-		code = dp__predict_reserve(p, 1);
+	code = compute_loo_predictions(p, o, all);
+	dp__predict_reserve(p, 1);
 	if (code == DP_OK)
 		t->n_neighbours = find_neighbours(p, o, u, near);
 	for (size_t i = 0; i < t->n_neighbours && code == DP_OK; i++) {
@@ -164,7 +150,8 @@ int dp__model_trust_at(struct dp_proposer *p, const double *u, struct dp_model_t
 	if (code == DP_OK) {
 		t->rms_error = sqrt(sum);
 		t->coverage = t->n_neighbours ? (double)within / (double)t->n_neighbours : 0;
-		decide_trust(t, within, posterior_variance_share(p, o, u));
+		dp_gp_predict(&p->output[o].gp, u, 1, 1, &mean, &variance, p->work);
+		decide_trust(t, within, variance / p->output[o].gp.hyper.signal);
 	}
 	free(near);
 	free(all);

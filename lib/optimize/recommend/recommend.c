@@ -1,7 +1,7 @@
 /* recommend.c - settings for a point of the front, whether it was tested or not.
  *
- * Asked is for the best predicted value of the other objective where one output is within
- * a limit. docs/optimizer.md has the rules and what they are good for. */
+ * Finds the best predicted value of the other objective where one output is within a limit.
+ * docs/optimizer.md has the rules and what they are good for. */
 #include "optimize/recommend/recommend.h"
 
 #include "base/units.h"
@@ -16,8 +16,8 @@
  * with room, and never exceeds it, not even by rounding. */
 static const double reach_tolerance = 5e-4, limit_margin = 1e-9;
 
-/* A model that takes its hyperparameters for certain is too sure of itself, by so much on
- * real trainings: docs/optimizer.md. */
+/* A model with fixed hyperparameters has intervals that are too narrow, by this factor on real
+ * trainings: docs/optimizer.md. */
 static const double interval_widening = 1.5;
 
 /* ---- outputs ---- */
@@ -77,30 +77,26 @@ static void query_add_limit(struct dp__query *q, size_t output, double most)
 	q->limits[q->n_limits++] = (struct dp__limit){ output, most };
 }
 
-/* What is little of an aim: a hundredth of what was seen of it. */
-static double compute_aim_tolerance(const struct dp_proposer *p, size_t o)
+/* Its tolerance is a hundredth of the range of its results. */
+static void query_add_aim(struct dp__query *q, size_t objective)
 {
+	const struct dp_proposer *p = q->p;
 	double lo = INFINITY, hi = -INFINITY;
 
 	for (size_t i = 0; i < p->n_observed; i++) {
-		double y = p->observed[i].y[o];
+		double y = p->observed[i].y[objective];
 
 		if (p->observed[i].status != DP_OBSERVATION_OK || !isfinite(y))
 			continue;
 		lo = fmin(lo, y);
 		hi = fmax(hi, y);
 	}
-	return hi > lo ? 0.01 * (hi - lo) : 1e-6;
-}
-
-static void query_add_aim(struct dp__query *q, size_t objective)
-{
-	q->aim_tolerance[q->n_aims] = compute_aim_tolerance(q->p, objective);
+	q->aim_tolerance[q->n_aims] = hi > lo ? 0.01 * (hi - lo) : 1e-6;
 	q->aims[q->n_aims++] = objective;
 }
 
-/* The limit that was asked for. Beyond what a transform is cut off at nothing can be told
- * apart, so that the cut itself is beyond it. */
+/* The limit that was asked for. Values beyond the clip of a transform are all equal, so a limit
+ * there excludes the clip itself. */
 static void query_hold_level(struct dp__query *q, const struct dp_recommend_level *level)
 {
 	const struct dp_study *s = q->p->study;
@@ -118,14 +114,16 @@ static void query_hold_level(struct dp__query *q, const struct dp_recommend_leve
 	query_add_limit(q, o, q->held_max);
 }
 
-/* Limits of the study itself. */
-static void query_add_constraints(struct dp__query *q)
+/* Adds the study's own constraints, and finds what can be calibrated. */
+static void query_finish(struct dp__query *q)
 {
 	const struct dp_study *s = q->p->study;
 
 	for (size_t o = s->nobjectives; o < q->p->n_outputs; o++)
 		if (o != q->held_output)
 			query_add_limit(q, o, dp__output_bound(s, o));
+	if (q->is_computed)
+		dp__calibrate_choose_inputs(q);
 }
 
 static void query_init(struct dp__query *q, struct dp_proposer *p,
@@ -134,28 +132,6 @@ static void query_init(struct dp__query *q, struct dp_proposer *p,
 	*q = (struct dp__query){ .p = p, .cancel = cancel, .held_output = level->output };
 	q->is_computed =
 		dp_output_is_computed(p->study, level->output) || p->output[level->output].is_exact;
-}
-
-/* The least of the other objectives, with the level held. */
-static void query_set_level(struct dp__query *q, const struct dp_recommend_level *level)
-{
-	for (size_t o = 0; o < q->p->study->nobjectives; o++)
-		if (o != level->output)
-			query_add_aim(q, o);
-	query_hold_level(q, level);
-	query_add_constraints(q);
-	if (q->is_computed)
-		dp__calibrate_choose_inputs(q);
-}
-
-/* The least of the output itself. */
-static void query_set_minimum(struct dp__query *q)
-{
-	q->aims[q->n_aims++] = q->held_output;
-	q->held_max = -1e6; /* which everything is beyond */
-	query_add_constraints(q);
-	if (q->is_computed)
-		dp__calibrate_choose_inputs(q);
 }
 
 /* ---- the answer ---- */
@@ -189,7 +165,7 @@ static void find_nearest(const struct dp_proposer *p, size_t own, const double *
 	out->distance = sqrt(least / (double)p->encoding.d);
 }
 
-/* Whose model the answer stands on: that of an aim, or else of what is held. */
+/* Whose model the answer depends on: that of an aim, or else of what is held. */
 static size_t find_modelled_output(const struct dp__query *q)
 {
 	for (size_t i = 0; i < q->n_aims; i++)
@@ -221,21 +197,14 @@ static void predict_run_means(const struct dp_proposer *p, struct dp__normal *f,
 	}
 }
 
-int dp_recommend_predict_at(struct dp_proposer *p, const double *x, struct dp_prediction *out,
-			    struct dp_err *err)
+void dp_recommend_predict_at(struct dp_proposer *p, const double *x, struct dp_prediction *out)
 {
 	struct dp__normal f[DP__OUTPUTS_MAX];
 	double u[DP_PARAMS_MAX];
-	int code;
 
-	if (!p->history)
-		return dp_fail(err, DP_E_INVALID, "no model has been fitted");
 	dp__encoding_encode(&p->encoding, x, u);
-	code = dp__predict_outputs(p, u, 1, 1, true, true, f, NULL);
-	if (code != DP_OK)
-		return dp_fail(err, code, "no memory for a prediction");
+	dp__predict_outputs(p, u, 1, 1, true, true, f, NULL);
 	predict_run_means(p, f, out);
-	return DP_OK;
 }
 
 static int fill_recommendation(struct dp__query *q, const struct dp_recommend_level *level,
@@ -244,10 +213,9 @@ static int fill_recommendation(struct dp__query *q, const struct dp_recommend_le
 {
 	struct dp_proposer *p = q->p;
 	struct dp__normal f[DP__OUTPUTS_MAX];
-	int code = dp__predict_outputs(p, best->u, 1, 1, true, true, f, NULL);
+	int code;
 
-	if (code != DP_OK)
-		return dp_fail(err, code, "no memory for a prediction");
+	dp__predict_outputs(p, best->u, 1, 1, true, true, f, NULL);
 	dp__encoding_decode(&p->encoding, best->u, out->x);
 	find_nearest(p, own, best->u, out);
 	out->feasible_probability = exp(dp__log_feasibility(p, f, NULL, NULL));
@@ -258,7 +226,7 @@ static int fill_recommendation(struct dp__query *q, const struct dp_recommend_le
 	q->use_exact = false;
 	code = dp__model_trust_at(p, best->u, &out->trust);
 	if (code != DP_OK)
-		return dp_fail(err, code, "no memory to judge the models");
+		return dp_fail(err, code, "the model's covariance is singular");
 	dp__encoding_unpin(&p->encoding, out->x);
 	code = dp__proposer_calibrate(p, out->x, err);
 	if (code == DP_OK)
@@ -302,8 +270,8 @@ static int fail_level_impossible(const struct dp__query *q, const struct dp_reco
 	return dp_hint(err, "try --at %s=%s", name, text);
 }
 
-/* Nothing was found that has the level: how near can it be come to? That may be near
- * enough after all, by the models' means. */
+/* Nothing was found that has the level: finds the closest value that is possible. That may be
+ * close enough after all, by the models' means. */
 static int search_closest_level(struct dp_proposer *p, const struct dp_recommend_level *level,
 				const atomic_bool *cancel, struct dp__query *q,
 				struct dp__scored_point *best, struct dp_err *err)
@@ -314,7 +282,9 @@ static int search_closest_level(struct dp_proposer *p, const struct dp_recommend
 	int code;
 
 	query_init(q, p, level, cancel);
-	query_set_minimum(q);
+	q->aims[q->n_aims++] = q->held_output;
+	q->held_max = -1e6; /* no value is within it */
+	query_finish(q);
 	code = dp__query_search(q, best);
 	if (code != DP_OK)
 		return code;
@@ -343,7 +313,11 @@ static int search_level(struct dp_proposer *p, const struct dp_recommend_level *
 
 		query_init(q, p, level, cancel);
 		q->sd_penalty = doubts[i];
-		query_set_level(q, level);
+		for (size_t o = 0; o < p->study->nobjectives; o++)
+			if (o != level->output)
+				query_add_aim(q, o);
+		query_hold_level(q, level);
+		query_finish(q);
 		code = dp__query_search(q, best);
 		if (code != DP_OK || best->violation == 0)
 			return code;
@@ -367,14 +341,12 @@ int dp_recommend(struct dp_proposer *p, const struct dp_recommend_level *level, 
 	if (code == DP_OK && trouble.code == 0)
 		code = fill_recommendation(&q, level, own, &best, out, &own_err);
 	p->accountant_error = NULL;
-	if (trouble.code) { /* whatever was found then was found without it */
+	if (trouble.code) { /* the search ended without the accountant */
 		own_err = trouble;
 		code = trouble.code;
 	}
 	if (code != DP_OK && own_err.code == 0)
-		dp_fail(&own_err, code, "%s",
-			code == DP_E_NOMEM ? "no memory for a recommendation"
-					   : "the recommendation was cancelled");
+		dp_fail(&own_err, code, "the recommendation was cancelled");
 	if (code != DP_OK && err)
 		*err = own_err;
 	return code;

@@ -58,10 +58,9 @@ struct dp_recommendation {
 DP_MUSTCHECK int dp_recommend(struct dp_proposer *p, const struct dp_recommend_level *level,
 			      size_t own, const atomic_bool *cancel, struct dp_recommendation *out,
 			      struct dp_err *err);
-/* What the mean of DP_PREDICTED_RUNS fresh runs would be at a point of the history, by the
- * same models: out has one for every objective and constraint. */
-DP_MUSTCHECK int dp_recommend_predict_at(struct dp_proposer *p, const double *x,
-					 struct dp_prediction *out, struct dp_err *err);
+/* The predicted mean of DP_PREDICTED_RUNS fresh runs at a point of the history, by the same
+ * models: out has one for every objective and constraint. */
+void dp_recommend_predict_at(struct dp_proposer *p, const double *x, struct dp_prediction *out);
 
 /* A result beside what the model would have said of it without it. */
 struct dp_loo_prediction {

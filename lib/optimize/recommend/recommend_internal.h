@@ -22,7 +22,7 @@ struct dp__query {
 		double max;
 	} limits[DP__OUTPUTS_MAX];
 	double sd_penalty;
-	bool use_exact;         /* costly oracles are asked, too */
+	bool use_exact;         /* costly accountants are asked, too */
 	size_t held_output;     /* the output that was asked for, */
 	double held_max;        /* and its limit, one of those above */
 	bool is_computed;       /* it is computed from the point, */
@@ -56,14 +56,14 @@ struct dp__result_distance {
 /* For qsort(): the nearest first, of equally near ones the oldest. */
 int dp__compare_result_distance(const void *a, const void *b);
 
-/* Is the output asked of its oracle rather than of its model? */
+/* Is the output computed by its accountant rather than predicted by its model? */
 bool dp__query_uses_accountant(const struct dp__query *q, size_t output);
 /* Value of one output at u, the mean if it is modelled; +inf where there is none. Needs
  * dp__predict_reserve(). */
 double dp__query_output_value(const struct dp__query *q, size_t output, const double *u);
-/* Judges m points u (d x ldu) of the space. */
-DP_MUSTCHECK int dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
-					struct dp__scored_point *out);
+/* Scores m points u (d x ldu) of the space. */
+void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
+			    struct dp__scored_point *out);
 /* Score and, for each limit, how far it is exceeded (beyond, nlimits) at a point that may
  * lie between whole numbers, with derivatives by u: d and nlimits x d. */
 double dp__query_gradient(struct dp__query *q, const double *u, double *by_u, double *beyond,

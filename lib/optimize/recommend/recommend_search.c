@@ -1,10 +1,10 @@
 /* recommend_search.c - the best point within limits.
  *
- * As acquisition_optimizer.c does it: candidates on the space's own grid are judged in one batch,
- * the best few are climbed with gradients, whole numbers let loose, put back on the grid and
- * climbed again with whole numbers held. Here there are limits, so the climbs are those
- * of sequential quadratic programming; and every point that is judged has been tuned: of
- * the points of a limit's surface only those count. Ties go to what came first. */
+ * As in acquisition_optimizer.c candidates on the space's own grid are scored in one batch; climbs
+ * start from the best few with integers relaxed, are rounded to the grid and start again with
+ * integers fixed. Here there are limits, so the climbs are by sequential quadratic programming; and
+ * every point is calibrated before it is scored: of the points within a limit those on its surface
+ * count. Ties go to the first. */
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend_internal.h"
 
@@ -20,8 +20,8 @@ enum {
 	SQP_STARTS = 4,
 	SQP_EVALUATIONS = 40,
 	FINALISTS = 8,
-	COSTLY_FINALISTS = 3, /* if oracles are asked about them that take their time */
-	ENUMERATE_MAX = 2048, /* smaller spaces are judged whole */
+	COSTLY_FINALISTS = 3, /* if slow accountants are asked about them */
+	ENUMERATE_MAX = 2048, /* smaller spaces are scored completely */
 };
 static const double apart_at_least = 0.05;
 /* Climbs stay this much (of an output's standard deviation) within modelled limits. */
@@ -52,22 +52,7 @@ static void search_add_candidate(struct query_searcher *s, const double *from)
 		if (in->inputs[k].is_pinned)
 			u[k] = 1;
 	dp__calibrate_to_level(s->query, u);
-	for (size_t k = 0; k < s->d; k++)
-		s->u[k * s->ld + s->n] = u[k];
-	s->n++;
-}
-
-static void search_add_all_points(struct query_searcher *s)
-{
-	for (size_t i = 0; i < s->ld; i++) {
-		double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
-
-		dp__encoding_nth_point(&s->query->p->encoding, i, x);
-		dp__encoding_encode(&s->query->p->encoding, x, u);
-		for (size_t k = 0; k < s->d; k++)
-			s->u[k * s->ld + s->n] = u[k];
-		s->n++;
-	}
+	dp__encoding_set_column(in, u, s->u + s->n++, s->ld);
 }
 
 static void search_add_sobol_points(struct query_searcher *s)
@@ -87,10 +72,11 @@ static void search_add_sobol_points(struct query_searcher *s)
 }
 
 /* Results: those of the front, then others by how near they are to the limit. */
-static int search_add_results(struct query_searcher *s)
+static void search_add_results(struct query_searcher *s)
 {
 	const struct dp_proposer *p = s->query->p;
 	struct dp__result_distance *list = dp_calloc(p->n_observed + 1, sizeof *list);
+
 	for (size_t i = 0; i < p->n_observed; i++)
 		list[i] = (struct dp__result_distance){ fabs(dp__surrogate_posterior_mean(
 								     p, s->query->held_output, i) -
@@ -103,12 +89,10 @@ static int search_add_results(struct query_searcher *s)
 	for (size_t i = 0; i < p->n_observed && i < RESULT_CANDIDATES; i++) {
 		double u[DP_PARAMS_MAX];
 
-		for (size_t k = 0; k < s->d; k++)
-			u[k] = p->u[k * p->ldu + list[i].result];
+		dp__encoding_get_column(&p->encoding, p->u + list[i].result, p->ldu, u);
 		search_add_candidate(s, u);
 	}
 	free(list);
-	return DP_OK;
 }
 
 /* Candidates that are there, moved a little. */
@@ -213,27 +197,15 @@ static void sqp_constraints(unsigned m, double *result, unsigned n, const double
 		gradient[i] = isfinite(c->violation_by_u[i]) ? c->violation_by_u[i] : 0;
 }
 
-/* From u; whole numbers move freely or (held) not at all. */
-static int minimise_sqp(struct query_searcher *s, double *u, bool held)
+/* From u; integers move freely or (held) not at all. */
+static void minimise_sqp(struct query_searcher *s, double *u, bool held)
 {
 	struct sqp_state c = { .searcher = s };
-	double lo[DP_PARAMS_MAX], hi[DP_PARAMS_MAX], reached;
+	double reached;
 	nlopt_result result;
 
-	for (size_t k = 0; k < s->d; k++) {
-		const struct dp__input *in = &s->query->p->encoding.inputs[k];
-		bool fixed = in->kind == DP__INPUT_CATEGORY ||
-			     (held && in->kind == DP__INPUT_INT) || in->n_values < 2;
-
-		lo[k] = fixed ? u[k] : 0;
-		hi[k] = fixed ? u[k] : 1;
-	}
-	c.opt = nlopt_create(NLOPT_LD_SLSQP, (unsigned)s->d);
-	if (!c.opt)
-		return DP_E_NOMEM;
+	c.opt = dp__encoding_new_climb(&s->query->p->encoding, NLOPT_LD_SLSQP, u, held);
 	nlopt_set_min_objective(c.opt, sqp_objective, &c);
-	nlopt_set_lower_bounds(c.opt, lo);
-	nlopt_set_upper_bounds(c.opt, hi);
 	nlopt_set_maxeval(c.opt, SQP_EVALUATIONS);
 	nlopt_set_ftol_abs(c.opt, 1e-5);
 	result = s->query->n_limits == 0
@@ -243,67 +215,34 @@ static int minimise_sqp(struct query_searcher *s, double *u, bool held)
 	if (result > 0)
 		result = nlopt_optimize(c.opt, u, &reached);
 	nlopt_destroy(c.opt);
-	return result == NLOPT_OUT_OF_MEMORY ? DP_E_NOMEM : DP_OK;
+	if (result == NLOPT_OUT_OF_MEMORY)
+		dp_out_of_memory();
 }
 
-/* Judges the roundings of u: all to the nearest, then each whole number the other way
- * alone, each tuned. u gets the best. */
-static int score_rounded_points(struct query_searcher *s, double *u)
+/* Scores the roundings of u: all to the nearest, then each integer the other way alone, each
+ * calibrated. u gets the best. */
+static void score_rounded_points(struct query_searcher *s, double *u)
 {
 	const struct dp__encoding *in = &s->query->p->encoding;
 	size_t room = s->d + 1, m = 0, best = 0;
-	double *all = dp_vec_new(s->d * room);
-	struct dp__scored_point *stands = dp_calloc(room, sizeof *stands);
-	int code = all && stands ? DP_OK : DP_E_NOMEM;
+	double *all = dp_vec_new(s->d * room), one[DP_PARAMS_MAX];
+	struct dp__scored_point *scored = dp_calloc(room, sizeof *scored);
 
-	for (size_t j = 0; j <= s->d && code == DP_OK; j++) {
-		double one[DP_PARAMS_MAX];
-
-		memcpy(one, u, s->d * sizeof *one);
-		dp__encoding_round(in, one);
-		if (j > 0) {
-			const struct dp__input *i = &in->inputs[j - 1];
-			double x = rint(dp__input_decode(i, one[j - 1]));
-
-			if (i->kind != DP__INPUT_INT || i->n_values < 2)
-				continue;
-			one[j - 1] = dp__input_encode(i, x + (u[j - 1] > one[j - 1] ? 1 : -1));
-		}
+	for (size_t j = 0; j <= s->d; j++) {
+		if (!dp__encoding_round_variant(in, u, j, one))
+			continue;
 		dp__calibrate_to_level(s->query, one);
-		for (size_t k = 0; k < s->d; k++)
-			all[k * room + m] = one[k];
-		m++;
+		dp__encoding_set_column(in, one, all + m++, room);
 	}
-	if (code == DP_OK)
-		code = dp__query_score_points(s->query, all, room, m, stands);
-	for (size_t i = 0; i < m && code == DP_OK; i++) {
-		keep_finalist(s, &stands[i]);
-		if (dp__scored_point_is_better(&stands[i], &stands[best]))
+	dp__query_score_points(s->query, all, room, m, scored);
+	for (size_t i = 0; i < m; i++) {
+		keep_finalist(s, &scored[i]);
+		if (dp__scored_point_is_better(&scored[i], &scored[best]))
 			best = i;
 	}
-	if (code == DP_OK)
-		memcpy(u, stands[best].u, s->d * sizeof *u);
+	memcpy(u, scored[best].u, s->d * sizeof *u);
 	free(all);
-	free(stands);
-	return code;
-}
-
-static int refine_from_start(struct query_searcher *s, const struct dp__scored_point *start)
-{
-	double u[DP_PARAMS_MAX];
-	int code;
-
-	memcpy(u, start->u, s->d * sizeof *u);
-	code = minimise_sqp(s, u, false);
-	if (code == DP_OK)
-		code = score_rounded_points(s, u);
-	if (code == DP_OK && dp__encoding_has_kind(&s->query->p->encoding, DP__INPUT_INT) &&
-	    dp__encoding_has_kind(&s->query->p->encoding, DP__INPUT_FLOAT)) {
-		code = minimise_sqp(s, u, true);
-		if (code == DP_OK)
-			code = score_rounded_points(s, u);
-	}
-	return code;
+	free(scored);
 }
 
 static bool is_near_chosen_start(const struct query_searcher *s, size_t i, const size_t *chosen,
@@ -343,74 +282,87 @@ static size_t choose_sqp_starts(const struct query_searcher *s, size_t *chosen)
 
 /* ---- the search ---- */
 
-/* Tunes the finalists to the end, with every oracle asked, and leaves the best first. */
-static int rescore_with_accountants(struct query_searcher *s)
+/* Calibrates the finalists with every accountant, and puts the best first. */
+static void rescore_with_accountants(struct query_searcher *s)
 {
 	struct dp__query *q = s->query;
 	size_t best = 0;
-	int code = DP_OK;
 
 	if (dp__proposer_has_costly(q->p) && s->n_finalists > COSTLY_FINALISTS)
 		s->n_finalists = COSTLY_FINALISTS;
 	q->use_exact = true;
-	for (size_t i = 0; i < s->n_finalists && code == DP_OK; i++) {
+	for (size_t i = 0; i < s->n_finalists; i++) {
 		double u[DP_PARAMS_MAX];
 
 		memcpy(u, s->finalists[i].u, s->d * sizeof *u);
 		dp__calibrate_to_level(q, u);
-		code = dp__query_score_points(q, u, 1, 1, &s->finalists[i]);
-		if (code == DP_OK &&
-		    dp__scored_point_is_better(&s->finalists[i], &s->finalists[best]))
+		dp__query_score_points(q, u, 1, 1, &s->finalists[i]);
+		if (dp__scored_point_is_better(&s->finalists[i], &s->finalists[best]))
 			best = i;
 	}
 	s->finalists[0] = s->finalists[best];
 	q->use_exact = false;
-	return code;
 }
 
-static int query_search_run(struct query_searcher *s, bool whole)
+/* All points of a small space, else random ones, results, and points near results. */
+static void add_candidates(struct query_searcher *s, bool whole)
 {
-	size_t chosen[SQP_STARTS], count = 0, tested;
-	int code = DP_OK;
+	const struct dp__encoding *in = &s->query->p->encoding;
+	double x[DP_PARAMS_MAX] = { 0 }, u[DP_PARAMS_MAX];
+	size_t tested;
 
-	if (whole) {
-		search_add_all_points(s);
-	} else {
-		search_add_sobol_points(s);
-		tested = s->n;
-		code = search_add_results(s);
-		search_add_neighbours(s, tested, s->n - tested);
+	for (; whole && s->n < s->ld; s->n++) {
+		dp__encoding_nth_point(in, s->n, x);
+		dp__encoding_encode(in, x, u);
+		dp__encoding_set_column(in, u, s->u + s->n, s->ld);
 	}
-	if (code == DP_OK)
-		code = dp__query_score_points(s->query, s->u, s->ld, s->n, s->scored);
-	for (size_t i = 0; i < s->n && code == DP_OK; i++)
-		keep_finalist(s, &s->scored[i]);
-	if (code == DP_OK && !whole &&
-	    (dp__encoding_has_kind(&s->query->p->encoding, DP__INPUT_FLOAT) ||
-	     dp__encoding_has_kind(&s->query->p->encoding, DP__INPUT_INT)))
-		count = choose_sqp_starts(s, chosen);
-	for (size_t i = 0; i < count && code == DP_OK; i++)
-		code = refine_from_start(s, &s->scored[chosen[i]]);
-	if (code == DP_OK && s->query->cancel && atomic_load(s->query->cancel))
-		code = DP_E_INTERRUPTED;
-	return code == DP_OK ? rescore_with_accountants(s) : code;
+	if (whole)
+		return;
+	search_add_sobol_points(s);
+	tested = s->n;
+	search_add_results(s);
+	search_add_neighbours(s, tested, s->n - tested);
 }
 
 int dp__query_search(struct dp__query *q, struct dp__scored_point *best)
 {
+	const struct dp__encoding *in = &q->p->encoding;
 	struct query_searcher s = { .query = q, .d = q->p->spec.d };
-	bool whole = q->p->encoding.n_points <= ENUMERATE_MAX;
-	int code = DP_E_NOMEM;
+	bool whole = in->n_points <= ENUMERATE_MAX;
+	bool floats = dp__encoding_has_kind(in, DP__INPUT_FLOAT);
+	bool integers = dp__encoding_has_kind(in, DP__INPUT_INT);
+	size_t chosen[SQP_STARTS], count = 0;
+	int code = DP_OK;
 
 	dp_study_rng_init(q->p->study, DP_RNG_PROPOSE, UINT32_MAX, 4, &s.rng);
-	s.ld = whole ? (size_t)q->p->encoding.n_points
+	s.ld = whole ? (size_t)in->n_points
 		     : SOBOL_CANDIDATES + RESULT_CANDIDATES + NEIGHBOUR_CANDIDATES;
 	s.u = dp_vec_new(s.d * s.ld);
 	s.scored = dp_calloc(s.ld, sizeof *s.scored);
-	if (s.u && s.scored && dp__predict_reserve(q->p, s.ld) == DP_OK)
-		code = query_search_run(&s, whole);
-	if (code == DP_OK)
+	dp__predict_reserve(q->p, s.ld);
+	add_candidates(&s, whole);
+	dp__query_score_points(q, s.u, s.ld, s.n, s.scored);
+	for (size_t i = 0; i < s.n; i++)
+		keep_finalist(&s, &s.scored[i]);
+	if (!whole && (floats || integers))
+		count = choose_sqp_starts(&s, chosen);
+	for (size_t i = 0; i < count; i++) {
+		double u[DP_PARAMS_MAX];
+
+		memcpy(u, s.scored[chosen[i]].u, s.d * sizeof *u);
+		minimise_sqp(&s, u, false);
+		score_rounded_points(&s, u);
+		if (floats && integers) {
+			minimise_sqp(&s, u, true);
+			score_rounded_points(&s, u);
+		}
+	}
+	if (q->cancel && atomic_load(q->cancel)) {
+		code = DP_E_INTERRUPTED;
+	} else {
+		rescore_with_accountants(&s);
 		*best = s.finalists[0];
+	}
 	free(s.u);
 	free(s.scored);
 	return code;

@@ -29,6 +29,9 @@ struct ctl_option {
 	const char *help;
 };
 
+/* The options that every command has. */
+extern const struct ctl_option ctl_global_options[];
+
 struct ctl;
 struct dp_client;
 struct ctl_command {
@@ -78,7 +81,6 @@ struct ctl {
 	struct dp_client *client;             /* once connected */
 	bool socket_serves_state; /* the daemon of the socket has the folder of --state: ask it */
 	bool exact_names;         /* a study is meant by its whole name only */
-	const char *via;          /* by which way somebody asks, for the journal; or NULL */
 	struct json_t *readonly_info; /* look.h: who writes the journal looked at */
 	/* For those who live through the end of a daemon: a call that found none, or got
 	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */
@@ -86,15 +88,18 @@ struct ctl {
 	void *on_daemon_lost_arg;
 	unsigned n_reconnects; /* how often that was needed */
 	bool error_reported;   /* nothing more to say about a failure */
+	bool json_printed;     /* with -o json: standard output has its one object, so an error goes
+				* to standard error */
 	bool out_closed;       /* nobody reads standard output any more */
 	int out_errno;         /* of the first write of data that failed; 0: none did */
 	bool unsaved_reported; /* that what is shown may not be on the disk */
 };
 
-/* Reads a whole command line and does what it says. */
-DP_MUSTCHECK int ctl_dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err);
 /* Finds a command by name or alias; NULL. */
 const struct ctl_command *ctl_command_find(const char *name);
+/* The last value given for an option, "" for a flag, NULL if not given. */
+const char *ctl_get_option(const struct ctl *ctl, const char *name);
+bool ctl_has_option(const struct ctl *ctl, const char *name);
 /* The version of this program. */
 const char *ctl_version(void);
 

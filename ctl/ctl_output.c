@@ -270,7 +270,7 @@ void ctl_print_error(struct ctl *ctl, const struct dp_err *err)
 	bool color = ctl_use_color(ctl, ctl->err_stream);
 	json_t *object;
 
-	if (ctl->format == CTL_JSON || ctl->format == CTL_JSONL) {
+	if ((ctl->format == CTL_JSON || ctl->format == CTL_JSONL) && !ctl->json_printed) {
 		object = json_pack("{s:o?}", "error", dp_json_from_error(err));
 		ctl_print_json(ctl, object);
 		json_decref(object);

@@ -8,6 +8,7 @@
 #define DP_CTL_CTL_OUTPUT_H
 #include "base/buf.h"
 #include "ctl/ctl_command.h"
+#include "ctl/text_format.h"
 #include <jansson.h>
 
 /* What trainers, study files and other people wrote must not steer the terminal of
@@ -42,14 +43,6 @@ size_t ctl_utf8_partial_len(const char *text, size_t len);
  * ctl->out. */
 void ctl_print_error(struct ctl *ctl, const struct dp_err *err);
 
-enum ctl_style {
-	CTL_NORMAL,
-	CTL_BOLD,
-	CTL_DIM,
-	CTL_GOOD,
-	CTL_WARN,
-	CTL_BAD,
-};
 /* The escape sequence that starts a style ("" without colour), and the one that
  * ends it. */
 const char *ctl_style_on(enum ctl_style style, bool color);

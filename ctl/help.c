@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "ctl/ctl_command.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/mechanism_query.h"
 #include "ctl/text_format.h"

@@ -1,6 +1,7 @@
 /* main.c - dparetoctl: streams and locale, then what the command line says. */
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
+#include "ctl/option_parser.h"
 #include "protocol/control/control_protocol.h"
 
 #include <fcntl.h>
@@ -39,7 +40,7 @@ int main(int argc, char **argv)
 		ctl_print_error(&ctl, &err);
 	if (ctl_flush(&ctl, &write_err) != DP_OK && code == DP_OK) {
 		code = write_err.code;
-		ctl.format = CTL_TABLE; /* standard output is the one that failed */
+		ctl.json_printed = true; /* standard output is the one that failed */
 		ctl_print_error(&ctl, &write_err);
 	}
 	dp_client_close(ctl.client);

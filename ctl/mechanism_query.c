@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 #include "privacy/privacy.h"

@@ -1,14 +1,18 @@
-/* options.c - reads a command line by the command's own option table. */
+/* option_parser.c - reads a command line by the command's own option table, and runs it. */
+#include "config.h"
 #include "ctl/option_parser.h"
 
 #include "base/buf.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
+#include "ctl/ctl_output.h"
 #include "ctl/help.h"
 #include "ctl/mechanism_query.h"
 #include "journal/journal.h"
+#include "protocol/control/control_protocol.h"
 
 #include <getopt.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +20,6 @@
 enum {
 	LONG_OPTION_BASE = 256, /* getopt's value for the i-th option is LONG_OPTION_BASE + i */
 	MAX_RANGE_TRIALS = 1000000
-};
-
-const struct ctl_option ctl_global_options[] = {
-	{ "output", 'o', "table|json|jsonl|csv|name",
-	  "how to print the result; table is for people (see DPARETO_OUTPUT)" },
-	{ "socket", 0, "PATH", "the daemon's socket (see DPARETO_SOCKET)" },
-	{ "quiet", 'q', NULL, "no talk on standard error, only errors" },
-	{ "no-color", 0, NULL, "no colours (see NO_COLOR)" },
-	{ "raw", 0, NULL, "control characters as they are, also on a terminal" },
-	{ "help", 'h', NULL, "help for this command" },
-	{ "version", 0, NULL, "versions of the program and of its formats" },
-	{ 0 },
 };
 
 static const char *const format_names[] = {
@@ -321,19 +313,6 @@ int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int ar
 	return check_argument_count(ctl, command, err);
 }
 
-const char *ctl_get_option(const struct ctl *ctl, const char *name)
-{
-	for (size_t i = ctl->n_given_options; i > 0; i--)
-		if (strcmp(ctl->given_options[i - 1].option->name, name) == 0)
-			return ctl->given_options[i - 1].value;
-	return NULL;
-}
-
-bool ctl_has_option(const struct ctl *ctl, const char *name)
-{
-	return ctl_get_option(ctl, name) != NULL;
-}
-
 static int parse_trial_range(const char *part, uint32_t **list, size_t *count, struct dp_err *err)
 {
 	int64_t lo, hi, base = part[0] == 'm' ? DP_REEVAL_TRIAL_FIRST : 0;
@@ -378,4 +357,98 @@ int ctl_parse_trial_ranges(const char *text, uint32_t **list, size_t *count, str
 		code = parse_trial_range(part, list, count, err);
 	free(copy);
 	return code;
+}
+
+/* ---- dispatch ---- */
+
+static void print_version(struct ctl *ctl)
+{
+	json_t *v;
+
+	if (ctl->format != CTL_JSON && ctl->format != CTL_JSONL) {
+		ctl_printf(ctl,
+			   "dparetoctl %s\nprotocol %d, journal format %d\nbuilt with "
+			   "%s %s\n",
+			   ctl_version(), DP_CONTROL_VERSION, DP_JOURNAL_FORMAT,
+#ifdef __clang__
+			   "clang", __clang_version__
+#else
+			   "gcc", __VERSION__
+#endif
+		);
+		return;
+	}
+	v = json_pack("{s:s, s:i, s:i}", "version", ctl_version(), "protocol", DP_CONTROL_VERSION,
+		      "journal_format", DP_JOURNAL_FORMAT);
+	ctl_print_json(ctl, v);
+	json_decref(v);
+}
+
+static int fail_unknown_command(const char *word, struct dp_err *err)
+{
+	const char *names[64] = { 0 }, *near;
+	size_t n = 0;
+
+	for (size_t i = 0; ctl_commands[i] && n + 1 < DP_COUNT(names); i++)
+		if (!ctl_commands[i]->hidden)
+			names[n++] = ctl_commands[i]->name;
+	near = dp_nearest_word(word, names);
+	dp_fail(err, DP_E_USAGE, "there is no command '%s'%s%s%s", word,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	dp_hint(err, "'dparetoctl --help' lists the commands");
+	return DP_E_USAGE;
+}
+
+/* Is standard output of this command line meant for a program, even if its options
+ * cannot be read? */
+static enum ctl_format guess_format(int argc, char **argv)
+{
+	const char *value = getenv("DPARETO_OUTPUT");
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) && i + 1 < argc)
+			value = argv[i + 1];
+		else if (strncmp(argv[i], "--output=", 9) == 0)
+			value = argv[i] + 9;
+		else if (strncmp(argv[i], "-o", 2) == 0 && argv[i][2])
+			value = argv[i] + 2;
+	}
+	return value && strncmp(value, "json", 4) == 0 ? CTL_JSON : CTL_TABLE;
+}
+
+int ctl_dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err)
+{
+	const char *word;
+	int code;
+
+	ctl->format = guess_format(argc, argv);
+	code = ctl_parse_options(ctl, NULL, argc, argv, err);
+	if (code != DP_OK)
+		return code;
+	if (ctl_has_option(ctl, "version")) {
+		print_version(ctl);
+		return DP_OK;
+	}
+	if (ctl->argc == 0) {
+		if (ctl_has_option(ctl, "help"))
+			ctl_help_all(ctl);
+		else
+			ctl_help_short(ctl);
+		return DP_OK;
+	}
+	word = ctl->argv[0];
+	ctl->command = ctl_command_find(word);
+	if (!ctl->command)
+		return fail_unknown_command(word, err);
+	/* the command's name takes the place of the program's for getopt */
+	code = ctl_parse_options(ctl, ctl->command, ctl->argc, ctl->argv, err);
+	if (code != DP_OK)
+		return code;
+	if (ctl_has_option(ctl, "version"))
+		print_version(ctl);
+	else if (ctl_has_option(ctl, "help"))
+		ctl_help_command(ctl, ctl->command);
+	else
+		return ctl->command->run(ctl, err);
+	return DP_OK;
 }

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "ctl/ctl_output.h"
+#include "ctl/study_status.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -235,11 +235,6 @@ char *ctl_format_duration(const json_t *value, char out[CTL_TEXT_LEN])
 	return strcpy(out, dp_duration_text(s, text));
 }
 
-bool ctl_study_hides_trials(const json_t *study)
-{
-	return json_is_null(json_object_get(study, "evaluations"));
-}
-
 bool ctl_format_selection_cost(const json_t *selection, struct dp_buf *out)
 {
 	char epsilon[CTL_TEXT_LEN], delta[CTL_TEXT_LEN], one[CTL_TEXT_LEN], mean[CTL_TEXT_LEN];
@@ -257,30 +252,6 @@ bool ctl_format_selection_cost(const json_t *selection, struct dp_buf *out)
 	return true;
 }
 
-/* What ends the study besides a number of evaluations: search.max_cost, else
- * search.budget. */
-static const json_t *get_cost_limit(const json_t *summary)
-{
-	const json_t *cost = json_object_get(summary, "cost");
-
-	return json_is_object(cost) ? cost : json_object_get(summary, "budget");
-}
-
-bool ctl_study_progress(const json_t *summary, double *part)
-{
-	const json_t *cost = get_cost_limit(summary);
-	int64_t ended = dp_json_int(summary, "ended", 0),
-		all = dp_json_int(summary, "evaluations", 0);
-	double spent, most;
-
-	*part = all > 0 ? fmin((double)ended / (double)all, 1) : 0;
-	if (ended >= all || !dp_json_to_real(json_object_get(cost, "spent"), &spent) ||
-	    !dp_json_to_real(json_object_get(cost, "most"), &most) || spent / most < *part)
-		return false;
-	*part = fmin(spent / most, 1);
-	return true;
-}
-
 /* All trials that there will be: a budget that was lowered ends none of those made. */
 static int64_t count_planned_trials(const json_t *summary, int64_t ended)
 {
@@ -291,7 +262,7 @@ static int64_t count_planned_trials(const json_t *summary, int64_t ended)
 
 char *ctl_format_progress(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN])
 {
-	const json_t *cost = get_cost_limit(summary);
+	const json_t *cost = ctl_study_cost_limit(summary);
 	char spent[CTL_TEXT_LEN], most[CTL_TEXT_LEN];
 	double part;
 

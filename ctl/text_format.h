@@ -6,9 +6,17 @@
 #define DP_CTL_TEXT_FORMAT_H
 #include "base/buf.h"
 #include "base/units.h"
-#include "ctl/ctl_output.h"
 #include <jansson.h>
 #include <stdint.h>
+
+enum ctl_style {
+	CTL_NORMAL,
+	CTL_BOLD,
+	CTL_DIM,
+	CTL_GOOD,
+	CTL_WARN,
+	CTL_BAD,
+};
 
 enum {
 	CTL_TEXT_LEN = 48
@@ -44,11 +52,6 @@ char *ctl_format_duration(const json_t *value, char out[CTL_TEXT_LEN]);
 /* What a private selection costs, as a sentence without its full stop; false: nothing is
  * known of it, or it is none. */
 bool ctl_format_selection_cost(const json_t *selection, struct dp_buf *out);
-/* Does a summary or a result hide how many trials there are? A private selection's. */
-bool ctl_study_hides_trials(const json_t *study);
-/* How far a study is, in 0..1: by the evaluations that have ended or, if that is further
- * (then true), by what of its search.max_cost is spent. */
-bool ctl_study_progress(const json_t *summary, double *part);
 /* "12 of 80" trials of a study have ended, or "12, cost 82 of 100" by search.max_cost. */
 char *ctl_format_progress(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN]);
 /* The same as a sentence: "12 of 80 trials have ended", "1 trial has ended, cost 82 of

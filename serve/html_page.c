@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "ctl/text_format.h"
+#include "ctl/study_status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,20 +23,10 @@ static const struct page_file *page_find_file(const char *name)
 	return NULL;
 }
 
-static const char *content_type_of_file(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	if (dot && strcmp(dot, ".js") == 0)
-		return "text/javascript; charset=utf-8";
-	if (dot && strcmp(dot, ".css") == 0)
-		return "text/css; charset=utf-8";
-	return dot && strcmp(dot, ".svg") == 0 ? "image/svg+xml" : "text/html; charset=utf-8";
-}
-
 bool page_reply_file(const char *name, const char *known, struct http_reply *a)
 {
 	const struct page_file *f = strcmp(name, "page.html") ? page_find_file(name) : NULL;
+	const char *dot = strrchr(name, '.');
 	struct dp_sha256 sha;
 	char digest[DP_SHA256_HEX_SIZE];
 
@@ -45,7 +36,10 @@ bool page_reply_file(const char *name, const char *known, struct http_reply *a)
 	dp_sha256_update(&sha, f->data, f->size);
 	dp_sha256_hex(&sha, digest);
 	snprintf(a->etag, sizeof a->etag, "\"%.32s\"", digest);
-	a->content_type = content_type_of_file(name);
+	a->content_type = dot && strcmp(dot, ".js") == 0    ? "text/javascript; charset=utf-8"
+			  : dot && strcmp(dot, ".css") == 0 ? "text/css; charset=utf-8"
+			  : dot && strcmp(dot, ".svg") == 0 ? "image/svg+xml"
+							    : "text/html; charset=utf-8";
 	if (known && strcmp(known, a->etag) == 0)
 		a->status = 304;
 	else
@@ -55,30 +49,9 @@ bool page_reply_file(const char *name, const char *known, struct http_reply *a)
 
 /* ---- what is seen without a script ---- */
 
-static void snapshot_row(const json_t *study, struct dp_buf *out)
-{
-	const char *name = dp_json_str(study, "name", "");
-	char ended[CTL_TEXT_LEN];
-
-	dp_buf_printf(out, "<tr><th scope=\"row\"><a href=\"/studies/");
-	dp_buf_add_xml_escaped(out, name);
-	dp_buf_puts(out, "\">");
-	dp_buf_add_xml_escaped(out, name);
-	dp_buf_puts(out, "</a></th><td>");
-	dp_buf_add_xml_escaped(out, dp_json_str(study, "state", ""));
-	dp_buf_puts(out, "</td><td>");
-	if (ctl_study_hides_trials(study))
-		dp_buf_puts(out, "secret");
-	else
-		dp_buf_add_xml_escaped(out, ctl_format_progress_cell(study, ended));
-	dp_buf_puts(out, "</td><td>");
-	dp_buf_add_xml_escaped(out, dp_json_str(study, "reason", ""));
-	dp_buf_puts(out, "</td></tr>\n");
-}
-
 static void snapshot_table(const json_t *studies, struct dp_buf *out)
 {
-	const json_t *one;
+	const json_t *study;
 	size_t i;
 
 	if (json_array_size(studies) == 0) {
@@ -89,37 +62,44 @@ static void snapshot_table(const json_t *studies, struct dp_buf *out)
 			 "scope=\"col\">study</th><th scope=\"col\">state</th><th "
 			 "scope=\"col\">ended</th><th scope=\"col\">why</th></tr></thead>\n"
 			 "<tbody>\n");
-	json_array_foreach (studies, i, one)
-		snapshot_row(one, out);
+	json_array_foreach (studies, i, study) {
+		const char *name = dp_json_str(study, "name", "");
+		char ended[CTL_TEXT_LEN];
+
+		dp_buf_printf(out, "<tr><th scope=\"row\"><a href=\"/studies/");
+		dp_buf_add_xml_escaped(out, name);
+		dp_buf_puts(out, "\">");
+		dp_buf_add_xml_escaped(out, name);
+		dp_buf_puts(out, "</a></th><td>");
+		dp_buf_add_xml_escaped(out, dp_json_str(study, "state", ""));
+		dp_buf_puts(out, "</td><td>");
+		dp_buf_add_xml_escaped(out, ctl_study_hides_trials(study)
+						    ? "secret"
+						    : ctl_format_progress_cell(study, ended));
+		dp_buf_puts(out, "</td><td>");
+		dp_buf_add_xml_escaped(out, dp_json_str(study, "reason", ""));
+		dp_buf_puts(out, "</td></tr>\n");
+	}
 	dp_buf_puts(out, "</tbody></table>\n");
 }
 
-static void snapshot_error(const struct dp_err *err, struct dp_buf *out)
+/* All studies, or the one, or the error. */
+static int snapshot_append(struct daemon_client *daemon, const char *study, struct dp_buf *out)
 {
-	dp_buf_puts(out, "<p role=\"alert\">");
-	dp_buf_add_xml_escaped(out, err->msg);
-	dp_buf_puts(out, "</p>\n");
-}
-
-/* All studies, or the one. Its error is the reader's to see, not the page's. */
-static int snapshot_append(struct command_runner *runner, const char *study, struct dp_buf *out,
-			   struct dp_err *err)
-{
-	json_t *fields = study ? json_pack("{s:s}", "study", study) : NULL, *ok;
-	int code = runner_call_verb(runner, "status", fields, NULL, &ok, err);
+	json_t *fields = study ? json_pack("{s:s}", "study", study) : NULL, *ok, *list;
+	struct dp_err err;
+	int code = daemon_call(daemon, "status", fields, &ok, &err);
 
 	if (code != DP_OK) {
-		snapshot_error(err, out);
+		dp_buf_puts(out, "<p role=\"alert\">");
+		dp_buf_add_xml_escaped(out, err.msg);
+		dp_buf_puts(out, "</p>\n");
 		return code;
 	}
-	if (study) {
-		json_t *one = json_pack("[O]", json_object_get(ok, "study"));
-
-		snapshot_table(one, out);
-		json_decref(one);
-	} else {
-		snapshot_table(json_object_get(ok, "studies"), out);
-	}
+	list = study ? json_pack("[O]", json_object_get(ok, "study"))
+		     : json_incref(json_object_get(ok, "studies"));
+	snapshot_table(list, out);
+	json_decref(list);
 	json_decref(ok);
 	return DP_OK;
 }
@@ -135,12 +115,12 @@ static void append_until_marker(const char **text, const char *mark, struct dp_b
 	*text = at + strlen(mark);
 }
 
-int page_reply_html(struct command_runner *runner, const char *study, bool closed,
-		    struct http_reply *a, struct dp_err *err)
+void page_reply_html(struct daemon_client *daemon, const char *study, bool closed,
+		     struct http_reply *a)
 {
 	const struct page_file *f = page_find_file("page.html");
 	struct dp_buf inside = DP_BUF_INIT, text = DP_BUF_INIT;
-	int code = closed ? DP_OK : snapshot_append(runner, study, &inside, err);
+	int code = closed ? DP_OK : snapshot_append(daemon, study, &inside);
 	const char *rest;
 
 	dp_buf_add(&text, f->data, f->size);
@@ -159,5 +139,4 @@ int page_reply_html(struct command_runner *runner, const char *study, bool close
 	a->status = code == DP_E_NOT_FOUND ? 404 : 200;
 	dp_buf_free(&inside);
 	dp_buf_free(&text);
-	return DP_OK;
 }

@@ -18,11 +18,6 @@ bool large_front_applies(const json_t *summary)
 	       strcmp(dp_json_str(summary, "front_of", ""), "denoised") != 0;
 }
 
-static int fail_large_front_nomem(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_NOMEM, "no memory for a front");
-}
-
 void large_front_free(struct large_front *f)
 {
 	json_decref(f->head);
@@ -32,43 +27,37 @@ void large_front_free(struct large_front *f)
 
 /* ---- its points ---- */
 
-/* The first row of a trial or of a later one. */
-static size_t find_first_trial_row(const struct trial_rows *rows, int trial, double number)
+/* Appends the row of a point, if there is one: a training that is made again has left its
+ * checkpoints out. */
+static void large_front_add_member(struct large_front *f, int trial, int at, const json_t *number,
+				   const json_t *checkpoint)
 {
-	size_t lo = 0, hi = trial_rows_count(rows);
+	double n = json_number_value(number);
+	size_t lo = 0, hi = trial_rows_count(f->rows);
 
+	/* the first row of this trial or of a later one */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (trial_rows_get_cell(rows, mid, trial).number < number)
+		if (trial_rows_get_cell(f->rows, mid, trial).number < n)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo;
-}
-
-/* Appends the row of a point, if there is one: a training that is made again has left
- * its waypoints out. */
-static void large_front_add_member(struct large_front *f, int trial, int at, const json_t *number,
-				   const json_t *waypoint)
-{
-	double n = json_number_value(number);
-
-	for (size_t i = find_first_trial_row(f->rows, trial, n);
+	for (size_t i = lo;
 	     i < trial_rows_count(f->rows) && trial_rows_get_cell(f->rows, i, trial).number == n;
 	     i++) {
 		struct trial_cell c = trial_rows_get_cell(f->rows, i, at);
 
-		if (json_is_number(waypoint) ? c.number == json_number_value(waypoint)
-					     : c.kind == CELL_NONE) {
+		if (json_is_number(checkpoint) ? c.number == json_number_value(checkpoint)
+					       : c.kind == CELL_NONE) {
 			f->member_rows[f->n_members++] = i;
 			return;
 		}
 	}
 }
 
-static bool large_front_collect_members(struct large_front *f)
+static void large_front_collect_members(struct large_front *f)
 {
 	const json_t *first = json_object_get(f->head, "front"),
 		     *more = json_object_get(f->head, "more"), *p;
@@ -84,22 +73,20 @@ static bool large_front_collect_members(struct large_front *f)
 	json_array_foreach (more, i, p)
 		large_front_add_member(f, trial, at, json_array_get(p, 0), json_array_get(p, 1));
 	json_object_del(f->head, "more");
-	return true;
 }
 
-int large_front_load(struct web_app *app, const char *study, struct large_front *out,
+int large_front_load(struct trial_cache *cache, const char *study, struct large_front *out,
 		     struct dp_err *err)
 {
 	int64_t version;
 	int code;
 
 	*out = (struct large_front){ 0 };
-	code = runner_fetch_front_head(&app->runner, study, &out->head, err);
+	code = daemon_fetch_front_head(cache->daemon, study, &out->head, err);
 	if (code == DP_OK)
-		code = trial_cache_get(&app->trial_cache, &app->runner, app->broker, study,
-				       TRIAL_CACHE_NEWEST, &out->rows, &version, err);
-	if (code == DP_OK && !large_front_collect_members(out))
-		code = fail_large_front_nomem(err);
+		code = trial_cache_get(cache, study, TRIAL_CACHE_NEWEST, &out->rows, &version, err);
+	if (code == DP_OK)
+		large_front_collect_members(out);
 	return code;
 }
 
@@ -108,11 +95,19 @@ static json_t *front_with_points(const struct large_front *f, json_t *points)
 {
 	json_t *front = json_copy(f->head);
 
-	if (!front || json_object_set_new(front, "front", points) != 0) {
-		json_decref(front);
-		return NULL;
-	}
+	json_object_set_new(front, "front", points);
 	return front;
+}
+
+/* A member as its row has it. */
+static json_t *large_front_member_json(const struct large_front *f, size_t member)
+{
+	size_t len;
+	const char *text = trial_rows_get_text(f->rows, f->member_rows[member], &len);
+	struct dp_err ignored; /* the row was JSON before it was kept as text */
+	json_t *row;
+
+	return dp_json_parse(text, len, &row, &ignored) == DP_OK ? row : NULL;
 }
 
 /* ---- what can be seen ---- */
@@ -180,189 +175,127 @@ static int compare_spots(const void *a, const void *b)
 	return (u->member > v->member) - (u->member < v->member);
 }
 
-/* Marks the last member in each of cells x cells spots; how many there are. */
-static size_t mark_last_per_cell(const struct large_front *f, const struct sample_axis axis[2],
-				 uint32_t cells, struct sample_spot *spot, bool *keep)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < f->n_members; i++)
-		spot[i] = (struct sample_spot){ (uint64_t)sample_axis_cell(f, &axis[0], i, cells)
-								<< 32 |
-							sample_axis_cell(f, &axis[1], i, cells),
-						i };
-	qsort(spot, f->n_members, sizeof *spot, compare_spots);
-	for (size_t i = 0; i < f->n_members; i++) {
-		bool last = i + 1 == f->n_members || spot[i + 1].cell != spot[i].cell;
-
-		keep[spot[i].member] = last;
-		count += last;
-	}
-	return count;
-}
-
-/* Marks the members that can be seen, LARGE_FRONT_MAX_DRAWN at most, and the axes' ends. */
-static bool mark_visible_points(const struct large_front *f, const struct sample_axis axis[2],
+/* Marks the last member in each of cells x cells spots, with the cells so large that these are
+ * LARGE_FRONT_MAX_DRAWN at most, and the axes' ends. */
+static void mark_visible_points(const struct large_front *f, const struct sample_axis axis[2],
 				bool *keep)
 {
 	struct sample_spot *spot = dp_malloc(f->n_members * sizeof *spot + 1);
-	uint32_t cells = GRID_CELLS;
+	size_t count = SIZE_MAX;
 
-	while (mark_last_per_cell(f, axis, cells, spot, keep) > LARGE_FRONT_MAX_DRAWN)
-		cells /= 2;
+	for (uint32_t cells = GRID_CELLS; count > LARGE_FRONT_MAX_DRAWN; cells /= 2) {
+		for (size_t i = 0; i < f->n_members; i++)
+			spot[i] = (struct sample_spot){
+				(uint64_t)sample_axis_cell(f, &axis[0], i, cells) << 32 |
+					sample_axis_cell(f, &axis[1], i, cells),
+				i
+			};
+		qsort(spot, f->n_members, sizeof *spot, compare_spots);
+		count = 0;
+		for (size_t i = 0; i < f->n_members; i++) {
+			bool last = i + 1 == f->n_members || spot[i + 1].cell != spot[i].cell;
+
+			keep[spot[i].member] = last;
+			count += last;
+		}
+	}
 	for (int k = 0; k < 2 && f->n_members > 0; k++)
 		keep[axis[k].lowest] = keep[axis[k].highest] = true;
 	free(spot);
-	return true;
 }
 
-int large_front_downsample(const struct large_front *f, const struct figure_axis *x,
-			   const struct figure_axis *y, json_t **front, struct dp_err *err)
+json_t *large_front_downsample(const struct large_front *f, const struct figure_axis *x,
+			       const struct figure_axis *y)
 {
 	bool *keep = dp_calloc(f->n_members + 1, sizeof *keep);
-	json_t *list = json_array(), *point;
+	json_t *list = json_array();
 	struct sample_axis axis[2];
-	int code = keep && list ? DP_OK : DP_E_NOMEM;
 
 	sample_axis_init(f, x, &axis[0]);
 	sample_axis_init(f, y, &axis[1]);
-	if (code == DP_OK && !mark_visible_points(f, axis, keep))
-		code = DP_E_NOMEM;
-	for (size_t i = 0; code == DP_OK && i < f->n_members; i++) {
-		size_t len;
-		const char *text = trial_rows_get_text(f->rows, f->member_rows[i], &len);
-
-		if (keep[i] && (dp_json_parse(text, len, &point, err) != DP_OK ||
-				json_array_append_new(list, point) != 0))
-			code = DP_E_NOMEM;
-	}
+	mark_visible_points(f, axis, keep);
+	for (size_t i = 0; i < f->n_members; i++)
+		if (keep[i])
+			json_array_append_new(list, large_front_member_json(f, i));
 	free(keep);
-	*front = code == DP_OK ? front_with_points(f, list) : NULL;
-	if (code != DP_OK)
-		json_decref(list);
-	return *front ? DP_OK : fail_large_front_nomem(err);
+	return front_with_points(f, list);
 }
 
 /* ---- the point to take ---- */
 
-/* Is its objective the least or the greatest of all? The standard error there counts. */
-static bool is_axis_extreme(const struct large_front *f, const struct sample_axis *axis, size_t n,
-			    size_t i)
-{
-	for (size_t k = 0; k < n; k++) {
-		double v = sample_axis_position(f, &axis[k], i);
-
-		if (v == axis[k].lo || v == axis[k].hi)
-			return true;
-	}
-	return false;
-}
-
-/* What rules go by: objectives, and at the ends what runs say of the noise. */
-static json_t *minimal_point_json(const struct large_front *f, const struct sample_axis *axis,
-				  const json_t *names, size_t i)
-{
-	json_t *values = json_object(), *slim = json_object(), *full;
-	size_t k, len;
-	const json_t *name;
-	struct dp_err err;
-	const char *text = trial_rows_get_text(f->rows, f->member_rows[i], &len);
-	bool failed = false;
-
-	json_array_foreach (names, k, name)
-		failed |= json_object_set_new(
-				  values, json_string_value(name),
-				  dp_json_real(trial_rows_get_cell(f->rows, f->member_rows[i],
-								   axis[k].column)
-						       .number)) != 0;
-	failed |= json_object_set_new(slim, "objectives", values) != 0 ||
-		  json_object_set_new(slim, "member", json_integer((json_int_t)i)) != 0;
-	if (!failed && is_axis_extreme(f, axis, json_array_size(names), i) &&
-	    dp_json_parse(text, len, &full, &err) == DP_OK) {
-		failed = json_object_set(slim, "spread", json_object_get(full, "spread")) != 0;
-		json_decref(full);
-	}
-	if (!failed)
-		return slim;
-	json_decref(slim);
-	return NULL;
-}
-
-/* All points, slim; NULL without memory. */
+/* All points with what rules go by: objectives and, where one is the least or the greatest of
+ * all, what runs say of the noise, since the standard error there counts. */
 static json_t *minimal_front_json(const struct large_front *f, const json_t *summary)
 {
 	const json_t *names = json_object_get(summary, "objectives"), *name;
 	struct sample_axis *axis = dp_calloc(json_array_size(names) + 1, sizeof *axis);
 	json_t *list = json_array();
-	bool whole = axis && list;
 	size_t k;
 
 	json_array_foreach (names, k, name)
-		if (whole)
-			sample_axis_init(f, &(struct figure_axis){ json_string_value(name), false },
-					 &axis[k]);
-	for (size_t i = 0; whole && i < f->n_members; i++)
-		whole = json_array_append_new(list, minimal_point_json(f, axis, names, i)) == 0;
+		sample_axis_init(f, &(struct figure_axis){ json_string_value(name), false },
+				 &axis[k]);
+	for (size_t i = 0; i < f->n_members; i++) {
+		json_t *values = json_object(), *slim = json_pack("{s:o, s:I}", "objectives",
+								  values, "member", (json_int_t)i);
+		bool extreme = false;
+
+		json_array_foreach (names, k, name) {
+			double v = sample_axis_position(f, &axis[k], i);
+
+			json_object_set_new(
+				values, json_string_value(name),
+				dp_json_real(trial_rows_get_cell(f->rows, f->member_rows[i],
+								 axis[k].column)
+						     .number));
+			extreme |= v == axis[k].lo || v == axis[k].hi;
+		}
+		if (extreme) {
+			json_t *full = large_front_member_json(f, i);
+
+			json_object_set(slim, "spread", json_object_get(full, "spread"));
+			json_decref(full);
+		}
+		json_array_append_new(list, slim);
+	}
 	free(axis);
-	if (whole)
-		return front_with_points(f, list);
-	json_decref(list);
-	return NULL;
+	return front_with_points(f, list);
 }
 
-int large_front_recommend_row(const struct large_front *f, const json_t *summary, json_t **choice,
-			      size_t *member, struct dp_err *err)
+json_t *large_front_recommend_row(const struct large_front *f, const json_t *summary,
+				  size_t *member)
 {
 	json_t *slim = minimal_front_json(f, summary);
-	const json_t *point;
-	int code = slim ? recommended_point_find(summary, slim, choice, err)
-			: fail_large_front_nomem(err);
+	json_t *choice = recommended_point_find(summary, slim);
+	const json_t *point = json_array_get(json_object_get(choice, "front"), 0);
 
-	json_decref(slim);
-	if (code != DP_OK)
-		return code;
-	point = json_array_get(json_object_get(*choice, "front"), 0);
 	*member = point ? (size_t)dp_json_int(point, "member", 0) : SIZE_MAX;
-	return DP_OK;
+	json_decref(slim);
+	return choice;
 }
 
-/* A member in full, as the front has it, in a list. */
-static int large_front_fetch_member(struct web_app *app, const struct large_front *f,
-				    const char *study, size_t member, json_t **points,
-				    struct dp_err *err)
+int large_front_recommend(struct daemon_client *daemon, const struct large_front *f,
+			  const char *study, const json_t *summary, json_t **choice,
+			  struct dp_err *err)
 {
-	size_t len;
-	const char *text = trial_rows_get_text(f->rows, f->member_rows[member], &len);
-	json_t *row;
-	int code = dp_json_parse(text, len, &row, err);
-
-	if (code != DP_OK)
-		return code;
-	code = runner_fetch_front_points(
-		&app->runner, study,
-		json_pack("[[O, O]]", json_object_get(row, "trial"), json_object_get(row, "at")),
-		points, err);
-	json_decref(row);
-	return code;
-}
-
-int large_front_recommend(struct web_app *app, const struct large_front *f, const char *study,
-			  const json_t *summary, json_t **choice, struct dp_err *err)
-{
-	json_t *picked, *points;
+	json_t *picked, *row, *points;
 	size_t member;
-	int code = large_front_recommend_row(f, summary, &picked, &member, err);
+	int code = DP_OK;
 
-	*choice = NULL;
-	if (code != DP_OK)
-		return code;
+	picked = large_front_recommend_row(f, summary, &member);
 	if (member != SIZE_MAX) {
-		code = large_front_fetch_member(app, f, study, member, &points, err);
-		if (code == DP_OK && json_object_set_new(picked, "front", points) != 0)
-			code = fail_large_front_nomem(err);
+		/* in full, as the front has it */
+		row = large_front_member_json(f, member);
+		code = daemon_fetch_front_points(daemon, study,
+						 json_pack("[[O, O]]",
+							   json_object_get(row, "trial"),
+							   json_object_get(row, "at")),
+						 &points, err);
+		json_decref(row);
+		if (code == DP_OK)
+			json_object_set_new(picked, "front", points);
 	}
-	if (code == DP_OK)
-		*choice = json_incref(picked);
+	*choice = code == DP_OK ? json_incref(picked) : NULL;
 	json_decref(picked);
 	return code;
 }

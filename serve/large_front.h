@@ -6,7 +6,7 @@
 #ifndef DP_SERVE_LARGE_FRONT_H
 #define DP_SERVE_LARGE_FRONT_H
 #include "serve/figures/study_figures.h"
-#include "serve/routes.h"
+#include "serve/data/trial_cache.h"
 
 enum {
 	LARGE_FRONT_MIN_POINTS = 2000, /* points; a front of up to so many is fetched whole */
@@ -23,21 +23,20 @@ struct large_front {
 /* Is the front that a study shows a large one? Only what was observed can be. */
 bool large_front_applies(const json_t *summary);
 /* Finds its points. The caller frees it, whatever is returned. */
-DP_MUSTCHECK int large_front_load(struct web_app *app, const char *study, struct large_front *out,
-				  struct dp_err *err);
+DP_MUSTCHECK int large_front_load(struct trial_cache *cache, const char *study,
+				  struct large_front *out, struct dp_err *err);
 void large_front_free(struct large_front *f);
 
 /* The front with the points that can be seen where x goes across and y up: of those that
  * share a spot the last, and the ends of both axes. The caller owns it. */
-DP_MUSTCHECK int large_front_downsample(const struct large_front *f, const struct figure_axis *x,
-					const struct figure_axis *y, json_t **front,
-					struct dp_err *err);
+json_t *large_front_downsample(const struct large_front *f, const struct figure_axis *x,
+			       const struct figure_axis *y);
 /* As recommended_point_find(), of all points; *member is the chosen one's position, SIZE_MAX if
  * there is none, and the point in the answer has not all that a front shows of it. */
-DP_MUSTCHECK int large_front_recommend_row(const struct large_front *f, const json_t *summary,
-					   json_t **choice, size_t *member, struct dp_err *err);
+json_t *large_front_recommend_row(const struct large_front *f, const json_t *summary,
+				  size_t *member);
 /* The same with the point in full, which the daemon is asked for. */
-DP_MUSTCHECK int large_front_recommend(struct web_app *app, const struct large_front *f,
+DP_MUSTCHECK int large_front_recommend(struct daemon_client *daemon, const struct large_front *f,
 				       const char *study, const json_t *summary, json_t **choice,
 				       struct dp_err *err);
 

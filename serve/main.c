@@ -58,43 +58,9 @@ static int auth_configure(struct auth *auth, struct ctl *ctl, const struct liste
 	return code;
 }
 
-static void print_server_address(struct ctl *ctl, const struct web_app *app,
-				 const struct listen_socket *l, char *address, size_t size)
-{
-	snprintf(address, size, "http://%s:%u/", l->host, l->port);
-	ctl_printf(ctl, "dpareto-serve: %s\n", address);
-	/* one that is in a file is not for everybody who sees this terminal */
-	if (app->auth.allow_control && !app->auth.token_required)
-		ctl_printf(ctl, "token: %s\n", app->auth.token.text);
-	fflush(ctl->out);
-}
-
 static void print_open_hint(struct ctl *ctl, const char *address)
 {
 	ctl_print_message(ctl, "xdg-open did not open it; open %s in a browser yourself", address);
-}
-
-static void open_browser(struct ctl *ctl, const struct web_app *app, const char *address,
-			 struct browser *browser)
-{
-	struct dp_err err;
-
-	/* without need for a token it is empty */
-	if (browser_open(browser, address, app->auth.token.text, &err) != DP_OK)
-		print_open_hint(ctl, address);
-}
-
-/* Until somebody ends it. */
-static void wait_for_stop_signal(struct ctl *ctl, struct http_server *server, const char *address,
-				 struct browser *browser, const sigset_t *signals)
-{
-	const struct timespec second = { .tv_sec = 1 };
-
-	while (sigtimedwait(signals, NULL, &second) < 0) {
-		http_server_close_slow(server);
-		if (!browser_check_opened(browser))
-			print_open_hint(ctl, address);
-	}
 }
 
 static void on_alarm(int number)
@@ -103,51 +69,49 @@ static void on_alarm(int number)
 	_exit(0);
 }
 
-/* Nothing here has to be saved, so who waits for a daemon that does not answer is not
- * waited for. */
-static void set_exit_deadline(void)
-{
-	signal(SIGALRM, on_alarm);
-	alarm(SHUTDOWN_SECONDS);
-}
-
 static int run_server(struct ctl *ctl, struct web_app *app, const struct listen_socket *l,
 		      const sigset_t *signals, struct dp_err *err)
 {
+	const struct timespec second = { .tv_sec = 1 };
 	struct browser browser = { 0 };
 	struct http_server *server;
+	struct dp_err no_browser;
 	char address[512];
 	int code = auth_configure(&app->auth, ctl, l, err);
 
 	if (code == DP_OK)
-		code = event_broker_start(&app->runner, &app->broker, err);
+		code = event_broker_start(&app->daemon, &app->broker, err);
 	if (code != DP_OK) {
 		close(l->fd);
 		return code;
 	}
+	app->trial_cache.broker = app->broker;
 	code = http_server_start(app, l->fd, &server, err);
 	if (code == DP_OK) {
-		print_server_address(ctl, app, l, address, sizeof address);
-		if (ctl_has_option(ctl, "open"))
-			open_browser(ctl, app, address, &browser);
-		wait_for_stop_signal(ctl, server, address, &browser, signals);
+		snprintf(address, sizeof address, "http://%s:%u/", l->host, l->port);
+		ctl_printf(ctl, "dpareto-serve: %s\n", address);
+		/* one that is in a file is not for everybody who sees this terminal */
+		if (app->auth.allow_control && !app->auth.token_required)
+			ctl_printf(ctl, "token: %s\n", app->auth.token.text);
+		fflush(ctl->out);
+		/* without need for a token it is empty */
+		if (ctl_has_option(ctl, "open") &&
+		    browser_open(&browser, address, app->auth.token.text, &no_browser) != DP_OK)
+			print_open_hint(ctl, address);
+		while (sigtimedwait(signals, NULL, &second) < 0) {
+			http_server_close_slow(server);
+			if (!browser_check_opened(&browser))
+				print_open_hint(ctl, address);
+		}
 		browser_cleanup(&browser);
-		set_exit_deadline();
+		/* nothing here has to be saved: a daemon that does not answer is not waited for */
+		signal(SIGALRM, on_alarm);
+		alarm(SHUTDOWN_SECONDS);
 		event_broker_close(app->broker); /* streams end first, so that the rest can */
 		http_server_stop(server);
 	}
 	event_broker_stop(app->broker);
 	return code;
-}
-
-/* INT, TERM and HUP are taken by the main thread alone, when it looks for them. */
-static void block_stop_signals(sigset_t *signals)
-{
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, signals, NULL);
 }
 
 static int listen_and_serve(struct ctl *ctl, struct dp_err *err)
@@ -162,7 +126,12 @@ static int listen_and_serve(struct ctl *ctl, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	block_stop_signals(&signals);
+	/* the main thread alone takes these, when it looks for them */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	socket = ctl_socket_path(ctl);
 	web_app_init(&app, ctl->socket);
 	app.auth.socket = socket;

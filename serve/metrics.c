@@ -18,29 +18,14 @@ static void metric_head(struct dp_buf *out, const char *name, const char *type, 
 	dp_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void metric_number(struct dp_buf *out, double x)
-{
-	char text[DP_NUM_LEN];
-
-	if (isnan(x))
-		dp_buf_puts(out, " NaN\n");
-	else if (isinf(x))
-		dp_buf_puts(out, x > 0 ? " +Inf\n" : " -Inf\n");
-	else
-		dp_buf_printf(out, " %s\n", dp_num_text(x, text));
-}
-
-static void metric_unlabelled(struct dp_buf *out, const char *name, double x)
-{
-	dp_buf_puts(out, name);
-	metric_number(out, x);
-}
-
-/* {study="svt",end="ok"}; the second may be NULL. */
-static void metric_labels(struct dp_buf *out, const char *first, const char *value,
-			  const char *second, const char *other)
+/* A value of a metric: dpareto_trials_total{study="svt",end="ok"} 3. Labels may be NULL. */
+static void metric_sample(struct dp_buf *out, const char *name, const char *first,
+			  const char *value, const char *second, const char *other, double x)
 {
 	const char *const names[] = { first, second }, *const values[] = { value, other };
+	char text[DP_NUM_LEN];
+
+	dp_buf_puts(out, name);
 
 	for (size_t i = 0; i < DP_COUNT(names) && names[i]; i++) {
 		dp_buf_printf(out, "%s%s=\"", i ? "," : "{", names[i]);
@@ -51,7 +36,24 @@ static void metric_labels(struct dp_buf *out, const char *first, const char *val
 		}
 		dp_buf_putc(out, '"');
 	}
-	dp_buf_putc(out, '}');
+	if (first)
+		dp_buf_putc(out, '}');
+	if (isnan(x))
+		dp_buf_puts(out, " NaN\n");
+	else if (isinf(x))
+		dp_buf_puts(out, x > 0 ? " +Inf\n" : " -Inf\n");
+	else
+		dp_buf_printf(out, " %s\n", dp_num_text(x, text));
+}
+
+static void metric_plain(struct dp_buf *out, const char *name, double x)
+{
+	metric_sample(out, name, NULL, NULL, NULL, NULL, x);
+}
+
+static void metric_of_study(struct dp_buf *out, const char *name, const json_t *study, double x)
+{
+	metric_sample(out, name, "study", dp_json_str(study, "name", ""), NULL, NULL, x);
 }
 
 /* A number of an object; NaN: there is none, or it is hidden. */
@@ -72,11 +74,8 @@ static void metric_each_study(struct dp_buf *out, const json_t *studies, const c
 	json_array_foreach (studies, i, one) {
 		double x = json_real_or_nan(one, key);
 
-		if (isnan(x))
-			continue;
-		dp_buf_puts(out, name);
-		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
-		metric_number(out, x);
+		if (!isnan(x))
+			metric_of_study(out, name, one, x);
 	}
 }
 
@@ -95,7 +94,7 @@ static void metrics_write_daemon(struct dp_buf *out, const json_t *hello)
 
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		metric_head(out, each[i].name, "gauge", each[i].help);
-		metric_unlabelled(out, each[i].name, json_real_or_nan(hello, each[i].key));
+		metric_plain(out, each[i].name, json_real_or_nan(hello, each[i].key));
 	}
 }
 
@@ -110,19 +109,16 @@ static void metrics_write_journal(struct dp_buf *out, const json_t *journal)
 	metric_head(out, name, "summary",
 		    "How long commits took; quantiles of the last 1024, sum and count since "
 		    "the daemon's start.");
-	for (size_t i = 0; i < DP_COUNT(each); i++) {
-		dp_buf_puts(out, name);
-		metric_labels(out, "quantile", each[i].quantile, NULL, NULL);
-		metric_number(out, json_real_or_nan(commits, each[i].key));
-	}
-	dp_buf_printf(out, "%s_sum", name);
-	metric_number(out, json_real_or_nan(commits, "seconds"));
-	dp_buf_printf(out, "%s_count", name);
-	metric_number(out, json_real_or_nan(commits, "count"));
+	for (size_t i = 0; i < DP_COUNT(each); i++)
+		metric_sample(out, name, "quantile", each[i].quantile, NULL, NULL,
+			      json_real_or_nan(commits, each[i].key));
+	metric_plain(out, "dpareto_journal_commit_seconds_sum",
+		     json_real_or_nan(commits, "seconds"));
+	metric_plain(out, "dpareto_journal_commit_seconds_count",
+		     json_real_or_nan(commits, "count"));
 	metric_head(out, "dpareto_journal_silent_seconds", "gauge",
 		    "How long the disk of the journal has not answered; 0 if it does.");
-	metric_unlabelled(out, "dpareto_journal_silent_seconds",
-			  json_real_or_nan(journal, "silent"));
+	metric_plain(out, "dpareto_journal_silent_seconds", json_real_or_nan(journal, "silent"));
 }
 
 static void metrics_write_states(struct dp_buf *out, const json_t *studies)
@@ -138,102 +134,66 @@ static void metrics_write_states(struct dp_buf *out, const json_t *studies)
 			bool is = strcmp(state, states[k]) == 0;
 
 			count[k] += is;
-			dp_buf_puts(out, "dpareto_study_state");
-			metric_labels(out, "study", dp_json_str(one, "name", ""), "state",
-				      states[k]);
-			metric_number(out, is);
+			metric_sample(out, "dpareto_study_state", "study",
+				      dp_json_str(one, "name", ""), "state", states[k], is);
 		}
 	}
 	metric_head(out, "dpareto_studies", "gauge", "Studies by their state.");
-	for (size_t k = 0; k < DP_COUNT(states); k++) {
-		dp_buf_puts(out, "dpareto_studies");
-		metric_labels(out, "state", states[k], NULL, NULL);
-		metric_number(out, (double)count[k]);
-	}
+	for (size_t k = 0; k < DP_COUNT(states); k++)
+		metric_sample(out, "dpareto_studies", "state", states[k], NULL, NULL,
+			      (double)count[k]);
 }
 
-static void metrics_write_trials(struct dp_buf *out, const json_t *studies)
+static void metrics_write_studies(struct dp_buf *out, const json_t *studies)
 {
 	static const char *const ends[] = { "ok", "diverged", "failed" };
 	const json_t *one;
 	size_t i;
 
+	metrics_write_states(out, studies);
+	metric_head(out, "dpareto_study_by_failures", "gauge",
+		    "1 if a study is paused or failed because of its trainer.");
+	json_array_foreach (studies, i, one)
+		metric_of_study(out, "dpareto_study_by_failures", one,
+				json_is_true(json_object_get(one, "by_failures")));
 	metric_head(out, "dpareto_trials_total", "counter",
 		    "Trials that have ended, by how. A retry takes a failure back.");
 	json_array_foreach (studies, i, one)
 		for (size_t k = 0; k < DP_COUNT(ends); k++) {
 			double x = json_real_or_nan(one, ends[k]);
 
-			if (isnan(x))
-				continue; /* a private selection hides it */
-			dp_buf_puts(out, "dpareto_trials_total");
-			metric_labels(out, "study", dp_json_str(one, "name", ""), "end", ends[k]);
-			metric_number(out, x);
+			if (!isnan(x)) /* else a private selection hides it */
+				metric_sample(out, "dpareto_trials_total", "study",
+					      dp_json_str(one, "name", ""), "end", ends[k], x);
 		}
 	metric_head(out, "dpareto_trials_running", "gauge", "Trials that run now.");
 	metric_each_study(out, studies, "dpareto_trials_running", "running");
-}
-
-/* Seconds since 1970 of a time of the protocol; NaN: there is none. */
-static double parse_unix_time(const char *iso)
-{
-	struct tm tm = { 0 };
-	const char *rest = iso ? strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-
-	return rest ? (double)timegm(&tm) : NAN;
-}
-
-static void metrics_write_failures(struct dp_buf *out, const json_t *studies)
-{
-	const json_t *one;
-	size_t i;
-
-	metric_head(out, "dpareto_study_by_failures", "gauge",
-		    "1 if a study is paused or failed because of its trainer.");
-	json_array_foreach (studies, i, one) {
-		dp_buf_puts(out, "dpareto_study_by_failures");
-		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
-		metric_number(out, json_is_true(json_object_get(one, "by_failures")));
-	}
-}
-
-static void metrics_write_studies(struct dp_buf *out, const json_t *studies)
-{
-	const json_t *one;
-	size_t i;
-
-	metrics_write_states(out, studies);
-	metrics_write_failures(out, studies);
-	metrics_write_trials(out, studies);
 	metric_head(out, "dpareto_hypervolume", "gauge",
 		    "Hypervolume of a study's front of observed means.");
 	metric_each_study(out, studies, "dpareto_hypervolume", "hypervolume");
 	metric_head(out, "dpareto_study_updated_seconds", "gauge",
 		    "When something was last recorded in a study, in seconds since 1970.");
 	json_array_foreach (studies, i, one) {
-		double at = parse_unix_time(dp_json_str(one, "updated", NULL));
+		const char *iso = dp_json_str(one, "updated", NULL);
+		struct tm tm = { 0 };
 
-		if (isnan(at))
-			continue;
-		dp_buf_puts(out, "dpareto_study_updated_seconds");
-		metric_labels(out, "study", dp_json_str(one, "name", ""), NULL, NULL);
-		metric_number(out, at);
+		if (iso && strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm))
+			metric_of_study(out, "dpareto_study_updated_seconds", one,
+					(double)timegm(&tm));
 	}
 }
 
-void metrics_write(struct command_runner *runner, struct dp_buf *out)
+void metrics_write(struct daemon_client *daemon, struct dp_buf *out)
 {
 	const json_t *hello;
 	struct dp_err err;
 	json_t *status;
-	bool up = runner_call_verb(runner, "status", NULL, NULL, &status, &err) == DP_OK;
+	bool up = daemon_call(daemon, "status", NULL, &status, &err) == DP_OK;
 
 	metric_head(out, "dpareto_up", "gauge", "1 if the daemon answers.");
-	metric_unlabelled(out, "dpareto_up", up);
+	metric_plain(out, "dpareto_up", up);
 	metric_head(out, "dpareto_build_info", "gauge", "The version of dpareto-serve.");
-	dp_buf_puts(out, "dpareto_build_info");
-	metric_labels(out, "version", ctl_version(), NULL, NULL);
-	metric_number(out, 1);
+	metric_sample(out, "dpareto_build_info", "version", ctl_version(), NULL, NULL, 1);
 	if (!up)
 		return;
 	hello = json_object_get(status, "daemon");

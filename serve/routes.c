@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
+#include "ctl/support/study_queries.h"
 #include "reports/plot/plot.h"
 #include "serve/figures/recommended_point.h"
 #include "serve/figures/study_figures.h"
@@ -22,6 +23,8 @@ enum {
 	MIN_FIGURE_WIDTH = 280,
 	DEFAULT_FIGURE_WIDTH = 760,
 	MAX_FIGURE_WIDTH = 1600,
+	HELD_MAX_BYTES = 256 << 20, /* of long answers that are being sent */
+	MAX_QUERY_OPTIONS = 24,
 };
 
 /* A picture alone may have a style of its own, and nothing else. */
@@ -46,8 +49,8 @@ typedef int route_fn(struct route_context *v, struct dp_err *err);
 void web_app_init(struct web_app *app, const char *socket)
 {
 	memset(app, 0, sizeof *app);
-	command_runner_init(&app->runner, socket);
-	trial_cache_init(&app->trial_cache);
+	daemon_client_init(&app->daemon, socket);
+	trial_cache_init(&app->trial_cache, &app->daemon);
 	pthread_mutex_init(&app->plot_lock, NULL);
 	pthread_mutex_init(&app->listing, NULL);
 }
@@ -57,7 +60,7 @@ void web_app_free(struct web_app *app)
 	pthread_mutex_destroy(&app->plot_lock);
 	pthread_mutex_destroy(&app->listing);
 	trial_cache_free(&app->trial_cache);
-	command_runner_free(&app->runner);
+	daemon_client_free(&app->daemon);
 }
 
 /* ---- the page and its files ---- */
@@ -67,7 +70,9 @@ static int route_page(struct route_context *v, struct dp_err *err)
 	bool closed =
 		v->app->auth.token_required && !auth_has_token(&v->app->auth, v->request, true);
 
-	return page_reply_html(&v->app->runner, v->study, closed, v->reply, err);
+	(void)err;
+	page_reply_html(&v->app->daemon, v->study, closed, v->reply);
+	return DP_OK;
 }
 
 static int route_file(struct route_context *v, struct dp_err *err)
@@ -82,13 +87,12 @@ static int route_report(struct route_context *v, struct dp_err *err)
 	const json_t *summary;
 	json_t *status;
 	char *path;
-	int code = runner_fetch_study(&v->app->runner, v->study, &status, &summary, err);
+	int code = daemon_fetch_study(&v->app->daemon, v->study, &status, &summary, err);
 
 	if (code != DP_OK)
 		return code;
 	path = dp_path_join(dp_json_str(summary, "directory", ""), "report/report.html");
-	code = path ? dp_read_untrusted(path, REPORT_MAX_BYTES, &v->reply->body, err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	code = dp_read_untrusted(path, REPORT_MAX_BYTES, &v->reply->body, err);
 	if (code == DP_E_NOT_FOUND) {
 		const char *why = dp_json_str(summary, "report_error", NULL);
 
@@ -105,34 +109,38 @@ static int route_report(struct route_context *v, struct dp_err *err)
 
 /* ---- what commands of dparetoctl answer ---- */
 
-static int reply_command(struct route_context *v, const struct command_line *ask,
-			 struct dp_err *err)
-{
-	v->reply->content_type = "application/json";
-	return runner_run_command(&v->app->runner, ask, &v->reply->body, err);
-}
-
-enum {
-	HELD_MAX = 256 << 20
-};
-
-/* An answer that grows with the study. Memory is bounded: one is written at a time, and
- * none while peers read too much of earlier ones. */
-static int answer_long(struct route_context *v, const struct command_line *ask, struct dp_err *err)
+/* All trials, an answer that grows with the study. Memory is bounded: one is written at a time,
+ * and none while peers read too much of earlier ones. */
+static int reply_all_trials(struct route_context *v, struct dp_err *err)
 {
 	int code;
 
 	pthread_mutex_lock(&v->app->listing);
-	if (atomic_load(&v->app->held) > (size_t)HELD_MAX) {
+	if (atomic_load(&v->app->held) > (size_t)HELD_MAX_BYTES) {
 		dp_fail(err, DP_E_BUSY, "too many long answers are being sent");
 		code = dp_hint(err, "try again, or ask for a part (limit=...)");
 	} else {
-		code = reply_command(v, ask, err);
+		code = daemon_append_trials(&v->app->daemon, v->study, &v->reply->body, err);
 		v->reply->held = v->reply->body.len;
 		atomic_fetch_add(&v->app->held, v->reply->held);
 	}
 	pthread_mutex_unlock(&v->app->listing);
 	return code;
+}
+
+/* Asks the daemon, and replies with what it says or, unless `member` is NULL, a member of that.
+ * Takes the reference `fields`. */
+static int reply_call(struct route_context *v, const char *verb, json_t *fields, const char *member,
+		      struct dp_err *err)
+{
+	json_t *ok, *shown;
+	int code = daemon_call(&v->app->daemon, verb, fields, &ok, err);
+
+	if (code != DP_OK)
+		return code;
+	shown = json_incref(member ? json_object_get(ok, member) : ok);
+	json_decref(ok);
+	return http_reply_json(v->reply, shown, err);
 }
 
 static int route_session(struct route_context *v, struct dp_err *err)
@@ -149,88 +157,113 @@ static int route_session(struct route_context *v, struct dp_err *err)
 
 static int route_daemon(struct route_context *v, struct dp_err *err)
 {
-	json_t *hello;
-	int code = runner_call_verb(&v->app->runner, "hello", NULL, NULL, &hello, err);
-
-	return code == DP_OK ? http_reply_json(v->reply, hello, err) : code;
+	return reply_call(v, "hello", NULL, NULL, err);
 }
 
 static int route_studies(struct route_context *v, struct dp_err *err)
 {
-	const struct command_line ask = { .command = "list" };
-
-	return reply_command(v, &ask, err);
+	return reply_call(v, "list", NULL, "studies", err);
 }
 
 /* With front=first, of a long front only its first points. */
 static int route_study(struct route_context *v, struct dp_err *err)
 {
-	const struct command_line ask = { .command = "status", .args = { v->study } };
 	const char *front = http_query_get(v->request, "front");
 	const json_t *summary;
 	json_t *status;
 	int code;
 
 	if (!front || strcmp(front, "first") != 0)
-		return reply_command(v, &ask, err);
-	code = runner_fetch_study(&v->app->runner, v->study, &status, &summary, err);
+		return reply_call(v, "status", json_pack("{s:s}", "study", v->study), NULL, err);
+	code = daemon_fetch_study(&v->app->daemon, v->study, &status, &summary, err);
 	if (code != DP_OK)
 		return code;
 	json_object_del(status, "more");
 	return http_reply_json(v->reply, status, err);
 }
 
-/* The query's fields are the command's options. */
-static int reply_command_with_query(struct route_context *v, struct command_line *ask,
-				    struct dp_err *err)
-{
-	int code = DP_OK;
+/* The query's fields as options of a command of dparetoctl. */
+struct query_options {
+	struct ctl_given_option given[MAX_QUERY_OPTIONS];
+	size_t n;
+};
 
-	for (size_t i = 0; i < v->request->n_query && code == DP_OK; i++)
-		code = command_line_add_option(ask, v->request->query[i].name,
-					       v->request->query[i].value, err);
-	return code == DP_OK ? reply_command(v, ask, err) : code;
+static int parse_query_options(const struct http_request *q, const struct ctl_command *command,
+			       struct query_options *options, struct dp_err *err)
+{
+	options->n = 0;
+	for (size_t i = 0; i < q->n_query; i++) {
+		const char *name = q->query[i].name, *value = q->query[i].value;
+		const struct ctl_option *o = command->options;
+
+		while (o->name && strcmp(o->name, name) != 0)
+			o++;
+		/* a state folder is none of a visitor's business */
+		if (!o->name || strcmp(name, "state") == 0)
+			return dp_fail(err, DP_E_USAGE, "there is nothing to ask for by '%.80s'",
+				       name);
+		if (o->arg && !*value)
+			return dp_fail(err, DP_E_USAGE, "'%s' needs a value: %s", name, o->arg);
+		if (options->n == MAX_QUERY_OPTIONS)
+			return dp_fail(err, DP_E_USAGE, "that is too much to ask at once");
+		options->given[options->n++] = (struct ctl_given_option){ o, value };
+	}
+	return DP_OK;
+}
+
+/* A front as ctl_query_front() has it; options: NULL for none. */
+static int fetch_front(struct daemon_client *daemon, const char *study,
+		       struct query_options *options, json_t **front, struct dp_err *err)
+{
+	struct daemon_session s;
+	int code = daemon_session_begin(&s, daemon, err);
+
+	if (code != DP_OK)
+		return code;
+	if (options) {
+		s.ctl.given_options = options->given;
+		s.ctl.n_given_options = options->n;
+	}
+	code = ctl_query_front(&s.ctl, study, front, NULL, err);
+	daemon_session_end(&s);
+	return code;
 }
 
 static int route_front(struct route_context *v, struct dp_err *err)
 {
-	struct command_line ask = { .command = "front", .args = { v->study } };
+	struct query_options options;
+	json_t *front;
+	int code = parse_query_options(v->request, &ctl_cmd_front, &options, err);
 
-	return reply_command_with_query(v, &ask, err);
+	if (code == DP_OK)
+		code = fetch_front(&v->app->daemon, v->study, &options, &front, err);
+	return code == DP_OK ? http_reply_json(v->reply, front, err) : code;
 }
 
-/* What of a large front can be seen and, if `choice` is not NULL, the point to take. */
-static int load_large_front(struct web_app *app, const char *study, const json_t *summary,
-			    json_t **front, json_t **choice, struct dp_err *err)
-{
-	struct figure_axis x, y;
-	struct large_front large;
-	int code = large_front_load(app, study, &large, err);
-
-	if (code == DP_OK && study_figure_choose_axes(summary, &x, &y))
-		code = large_front_downsample(&large, &x, &y, front, err);
-	if (code == DP_OK && choice)
-		code = large_front_recommend(app, &large, study, summary, choice, err);
-	large_front_free(&large);
-	return code;
-}
-
-/* A front to draw, and the point to take unless `choice` is NULL. The caller owns both,
- * whatever is returned. */
+/* A front to draw (of a large one the points that can be seen), and the point to take unless
+ * `choice` is NULL. The caller owns both, whatever is returned. */
 static int load_front(struct web_app *app, const char *study, const json_t *summary, json_t **front,
 		      json_t **choice, struct dp_err *err)
 {
-	const struct command_line ask = { .command = "front", .args = { study } };
+	struct figure_axis x, y;
+	struct large_front large;
 	int code;
 
 	*front = NULL;
 	if (choice)
 		*choice = NULL;
-	if (large_front_applies(summary))
-		return load_large_front(app, study, summary, front, choice, err);
-	code = runner_run_command_json(&app->runner, &ask, front, err);
+	if (!large_front_applies(summary)) {
+		code = fetch_front(&app->daemon, study, NULL, front, err);
+		if (code == DP_OK && choice)
+			*choice = recommended_point_find(summary, *front);
+		return code;
+	}
+	code = large_front_load(&app->trial_cache, study, &large, err);
+	if (code == DP_OK && study_figure_choose_axes(summary, &x, &y))
+		*front = large_front_downsample(&large, &x, &y);
 	if (code == DP_OK && choice)
-		code = recommended_point_find(summary, *front, choice, err);
+		code = large_front_recommend(&app->daemon, &large, study, summary, choice, err);
+	large_front_free(&large);
 	return code;
 }
 
@@ -238,7 +271,7 @@ static int route_choice(struct route_context *v, struct dp_err *err)
 {
 	const json_t *summary;
 	json_t *status, *front, *choice;
-	int code = runner_fetch_study(&v->app->runner, v->study, &status, &summary, err);
+	int code = daemon_fetch_study(&v->app->daemon, v->study, &status, &summary, err);
 
 	if (code != DP_OK)
 		return code;
@@ -251,23 +284,49 @@ static int route_choice(struct route_context *v, struct dp_err *err)
 /* Only what models say: a point that is verified would be trained. */
 static int route_recommend(struct route_context *v, struct dp_err *err)
 {
-	struct command_line ask = { .command = "recommend", .args = { v->study } };
+	struct query_options options;
+	struct daemon_session s;
+	json_t *levels, *answer;
 	int code = DP_OK;
 
 	for (size_t i = 0; i < v->request->n_query && code == DP_OK; i++)
-		code = strcmp(v->request->query[i].name, "at") == 0
-			       ? command_line_add_option(&ask, "at", v->request->query[i].value,
-							 err)
-			       : dp_fail(err, DP_E_USAGE,
-					 "a recommendation is asked for by 'at' alone");
-	return code == DP_OK ? reply_command(v, &ask, err) : code;
+		if (strcmp(v->request->query[i].name, "at") != 0)
+			code = dp_fail(err, DP_E_USAGE,
+				       "a recommendation is asked for by 'at' alone");
+	if (code == DP_OK)
+		code = parse_query_options(v->request, &ctl_cmd_recommend, &options, err);
+	if (code == DP_OK)
+		code = daemon_session_begin(&s, &v->app->daemon, err);
+	if (code != DP_OK)
+		return code;
+	s.ctl.given_options = options.given;
+	s.ctl.n_given_options = options.n;
+	code = ctl_parse_levels(&s.ctl, v->study, &levels, err);
+	if (code == DP_OK) {
+		code = ctl_query_recommendations(&s.ctl, v->study, levels, &answer, err);
+		json_decref(levels);
+	}
+	daemon_session_end(&s);
+	if (code != DP_OK)
+		return code;
+	code = ctl_recommendations_error(answer, err);
+	if (code == DP_OK)
+		code = http_reply_json(v->reply, ctl_recommendations_json(answer, v->study), err);
+	json_decref(answer);
+	return code;
 }
 
 static int route_trial(struct route_context *v, struct dp_err *err)
 {
-	const struct command_line ask = { .command = "trial", .args = { v->study, v->trial } };
+	struct daemon_session s;
+	json_t *trial;
+	int code = daemon_session_begin(&s, &v->app->daemon, err);
 
-	return reply_command(v, &ask, err);
+	if (code != DP_OK)
+		return code;
+	code = ctl_query_trial(&s.ctl, v->study, v->trial, &trial, err);
+	daemon_session_end(&s);
+	return code == DP_OK ? http_reply_json(v->reply, trial, err) : code;
 }
 
 /* A part in the order of numbers, fetched alone. *done is false if there is none: all
@@ -281,7 +340,7 @@ static int reply_trial_page(struct route_context *v, bool *done, struct dp_err *
 	int code = trial_table_parse_page(v->request, &part, err);
 
 	if (code == DP_OK)
-		code = runner_fetch_trial_page(&v->app->runner, v->study, &part, &rows, &total,
+		code = daemon_fetch_trial_page(&v->app->daemon, v->study, &part, &rows, &total,
 					       err);
 	*done = code != DP_OK || rows;
 	if (rows)
@@ -292,22 +351,21 @@ static int reply_trial_page(struct route_context *v, bool *done, struct dp_err *
 
 static int route_trials(struct route_context *v, struct dp_err *err)
 {
-	const struct command_line all = { .command = "trials", .args = { v->study } };
 	int64_t version;
 	struct trial_rows *rows;
 	bool done = false;
 	int code = DP_OK;
 
-	if (!trial_table_requested(v->request))
-		return answer_long(v, &all, err);
 	v->reply->content_type = "application/json";
+	if (v->request->n_query == 0)
+		return reply_all_trials(v, err);
 	if (trial_table_is_unfiltered(v->request))
 		code = reply_trial_page(v, &done, err);
 	if (done)
 		return code;
 	/* its answer says what version it has: who reads on can ask again */
-	code = trial_cache_get(&v->app->trial_cache, &v->app->runner, v->app->broker, v->study,
-			       TRIAL_CACHE_STALE_OK, &rows, &version, err);
+	code = trial_cache_get(&v->app->trial_cache, v->study, TRIAL_CACHE_STALE_OK, &rows,
+			       &version, err);
 	if (code != DP_OK)
 		return code;
 	code = trial_table_write_query(rows, v->request, version, &v->reply->body, err);
@@ -318,144 +376,119 @@ static int route_trials(struct route_context *v, struct dp_err *err)
 static int route_log(struct route_context *v, struct dp_err *err)
 {
 	json_t *part;
-	int code = trial_log_read_part(&v->app->runner, v->study, v->trial, v->request, &part, err);
+	int code = trial_log_read_part(&v->app->daemon, v->study, v->trial, v->request, &part, err);
 
 	return code == DP_OK ? http_reply_json(v->reply, part, err) : code;
 }
 
 /* ---- pictures ---- */
 
-static int parse_figure_options(const struct http_request *q, struct figure_options *f,
+/* What figures show of studies, and how. */
+struct figure_request {
+	struct figure_options options;
+	struct figure_study studies[FIGURE_MAX_STUDIES];
+	size_t n_studies;
+};
+
+enum {
+	FIGURE_NEEDS_FRONT = 1,
+	FIGURE_NEEDS_ROWS = 2,
+	FIGURE_NEEDS_NEWEST_ROWS = 4, /* nobody asks again for a picture that is out of date */
+	FIGURE_NEEDS_RECOMMENDED = 8
+};
+
+static int figure_request_parse(const struct http_request *q, struct figure_request *f,
 				struct dp_err *err)
 {
 	int64_t width;
 	int code = http_query_get_int(q, "width", MIN_FIGURE_WIDTH, MAX_FIGURE_WIDTH,
 				      DEFAULT_FIGURE_WIDTH, &width, err);
 
-	f->width = (int)width;
-	f->is_inline = http_query_get(q, "inline") != NULL;
+	*f = (struct figure_request){ .options = { .width = (int)width,
+						   .is_inline = http_query_get(q, "inline") } };
 	return code;
 }
 
-/* What pictures are of; the caller lets go of it by figure_inputs_free(). */
-struct figure_inputs {
-	struct figure_study studies[FIGURE_MAX_STUDIES];
-	json_t *owned[4 * FIGURE_MAX_STUDIES];
-	struct trial_rows *rows[FIGURE_MAX_STUDIES];
-	size_t n_studies, n_owned;
-};
-
-static const json_t *figure_inputs_own(struct figure_inputs *al, json_t *v)
+static int figure_request_add(struct web_app *app, struct figure_request *f, const char *study,
+			      unsigned needs, struct dp_err *err)
 {
-	return al->owned[al->n_owned++] = v;
-}
-
-static void figure_inputs_free(struct figure_inputs *al)
-{
-	for (size_t i = 0; i < al->n_owned; i++)
-		json_decref(al->owned[i]);
-	for (size_t i = 0; i < FIGURE_MAX_STUDIES; i++)
-		trial_rows_unref(al->rows[i]);
-}
-
-enum {
-	FIGURE_NEEDS_FRONT = 1,
-	FIGURE_NEEDS_ROWS = 2,
-	FIGURE_NEEDS_NEWEST_ROWS =
-		4, /* rows: nobody asks again for a picture that is out of date */
-	FIGURE_NEEDS_RECOMMENDED = 8
-};
-
-static int figure_inputs_add(struct route_context *v, struct figure_inputs *al, const char *study,
-			     unsigned what, struct dp_err *err)
-{
-	struct command_runner *runner = &v->app->runner;
-	struct figure_study *p = &al->studies[al->n_studies++];
-	json_t *value, *chosen = NULL;
+	struct figure_study *s = &f->studies[f->n_studies++];
 	int64_t version;
-	int code = runner_fetch_study(runner, study, &value, &p->summary, err);
+	int code = daemon_fetch_study(&app->daemon, study, &s->status, &s->summary, err);
 
-	if (code == DP_OK)
-		figure_inputs_own(al, value);
-	if (code == DP_OK && (what & FIGURE_NEEDS_FRONT)) {
-		code = load_front(v->app, study, p->summary, &value,
-				  what & FIGURE_NEEDS_RECOMMENDED ? &chosen : NULL, err);
-		p->front = figure_inputs_own(al, value);
-		p->recommended = figure_inputs_own(al, chosen);
-	}
-	if (code == DP_OK && (what & FIGURE_NEEDS_ROWS)) {
-		code = trial_cache_get(&v->app->trial_cache, runner, v->app->broker, study,
-				       what & FIGURE_NEEDS_NEWEST_ROWS ? TRIAL_CACHE_NEWEST
-								       : TRIAL_CACHE_STALE_OK,
-				       &al->rows[al->n_studies - 1], &version, err);
-		p->rows = al->rows[al->n_studies - 1];
-	}
+	if (code == DP_OK && (needs & FIGURE_NEEDS_FRONT))
+		code = load_front(app, study, s->summary, &s->front,
+				  needs & FIGURE_NEEDS_RECOMMENDED ? &s->recommended : NULL, err);
+	if (code == DP_OK && (needs & FIGURE_NEEDS_ROWS))
+		code = trial_cache_get(&app->trial_cache, study,
+				       needs & FIGURE_NEEDS_NEWEST_ROWS ? TRIAL_CACHE_NEWEST
+									: TRIAL_CACHE_STALE_OK,
+				       &s->rows, &version, err);
 	return code;
 }
 
-/* What each picture needs. A list has many sparks, none of which may hold it up. */
-static unsigned figure_required_inputs(const char *name)
+/* Ends a request for a figure: draws it if nothing has failed, and frees what it shows. */
+static int reply_figure(struct route_context *v, struct figure_request *f, int code,
+			struct dp_err *err)
 {
-	if (strcmp(name, "front.svg") == 0)
-		return FIGURE_NEEDS_FRONT | FIGURE_NEEDS_ROWS | FIGURE_NEEDS_NEWEST_ROWS |
-		       FIGURE_NEEDS_RECOMMENDED;
-	return strcmp(name, "hypervolume.svg") == 0 ? FIGURE_NEEDS_ROWS | FIGURE_NEEDS_NEWEST_ROWS
-						    : FIGURE_NEEDS_ROWS;
+	struct dp_buf *out = &v->reply->body;
+
+	pthread_mutex_lock(&v->app->plot_lock);
+	if (code == DP_OK && strcmp(v->last_segment, "front.svg") == 0)
+		code = study_figure_render_front(f->studies, f->n_studies, &f->options, out, err);
+	else if (code == DP_OK && strcmp(v->last_segment, "hypervolume.svg") == 0)
+		code = study_figure_render_hypervolume(&f->studies[0], &f->options, out, err);
+	else if (code == DP_OK)
+		study_figure_render_sparkline(&f->studies[0], out);
+	pthread_mutex_unlock(&v->app->plot_lock);
+	v->reply->content_type = "image/svg+xml";
+	v->reply->security_policy = FIGURE_SECURITY_POLICY;
+	for (size_t i = 0; i < f->n_studies; i++) {
+		json_decref(f->studies[i].status);
+		json_decref(f->studies[i].front);
+		json_decref(f->studies[i].recommended);
+		trial_rows_unref(f->studies[i].rows);
+	}
+	return code;
 }
 
 static int route_figure(struct route_context *v, struct dp_err *err)
 {
-	struct figure_inputs al = { .n_studies = 0 };
-	struct figure_options form;
-	int code = parse_figure_options(v->request, &form, err);
+	struct figure_request f;
+	int code = figure_request_parse(v->request, &f, err);
+	/* a list has many sparklines, none of which may hold it up */
+	unsigned needs = FIGURE_NEEDS_ROWS;
 
+	if (strcmp(v->last_segment, "front.svg") == 0)
+		needs |= FIGURE_NEEDS_FRONT | FIGURE_NEEDS_NEWEST_ROWS | FIGURE_NEEDS_RECOMMENDED;
+	else if (strcmp(v->last_segment, "hypervolume.svg") == 0)
+		needs |= FIGURE_NEEDS_NEWEST_ROWS;
 	if (code == DP_OK)
-		code = figure_inputs_add(v, &al, v->study, figure_required_inputs(v->last_segment),
-					 err);
-	pthread_mutex_lock(&v->app->plot_lock);
-	if (code == DP_OK && strcmp(v->last_segment, "front.svg") == 0)
-		code = study_figure_render_front(al.studies, 1, &form, &v->reply->body, err);
-	else if (code == DP_OK && strcmp(v->last_segment, "hypervolume.svg") == 0)
-		code = study_figure_render_hypervolume(&al.studies[0], &form, &v->reply->body, err);
-	else if (code == DP_OK)
-		study_figure_render_sparkline(&al.studies[0], &v->reply->body);
-	pthread_mutex_unlock(&v->app->plot_lock);
-	v->reply->content_type = "image/svg+xml";
-	v->reply->security_policy = FIGURE_SECURITY_POLICY;
-	figure_inputs_free(&al);
-	return code;
+		code = figure_request_add(v->app, &f, v->study, needs, err);
+	return reply_figure(v, &f, code, err);
 }
 
 static int route_compare(struct route_context *v, struct dp_err *err)
 {
-	struct figure_inputs al = { .n_studies = 0 };
-	struct figure_options form;
-	int code = parse_figure_options(v->request, &form, err);
+	struct figure_request f;
+	int code = figure_request_parse(v->request, &f, err);
 
 	for (size_t i = 0; i < v->request->n_query && code == DP_OK; i++) {
 		const char *study = v->request->query[i].value;
 
 		if (strcmp(v->request->query[i].name, "study") != 0)
 			continue;
-		if (al.n_studies == FIGURE_MAX_STUDIES)
+		if (f.n_studies == FIGURE_MAX_STUDIES)
 			code = dp_fail(err, DP_E_USAGE, "at most %d studies go into one picture",
 				       FIGURE_MAX_STUDIES);
 		else if (!dp_name_ok(study))
 			code = dp_fail(err, DP_E_NOT_FOUND, "there is no such study");
 		else
-			code = figure_inputs_add(v, &al, study, FIGURE_NEEDS_FRONT, err);
+			code = figure_request_add(v->app, &f, study, FIGURE_NEEDS_FRONT, err);
 	}
-	if (code == DP_OK && al.n_studies == 0)
+	if (code == DP_OK && f.n_studies == 0)
 		code = dp_fail(err, DP_E_USAGE, "name the studies: study=A&study=B");
-	pthread_mutex_lock(&v->app->plot_lock);
-	if (code == DP_OK)
-		code = study_figure_render_front(al.studies, al.n_studies, &form, &v->reply->body,
-						 err);
-	pthread_mutex_unlock(&v->app->plot_lock);
-	v->reply->content_type = "image/svg+xml";
-	v->reply->security_policy = FIGURE_SECURITY_POLICY;
-	figure_inputs_free(&al);
-	return code;
+	return reply_figure(v, &f, code, err);
 }
 
 /* The colours of pictures in a dark page. */
@@ -484,7 +517,7 @@ static int route_metrics(struct route_context *v, struct dp_err *err)
 {
 	(void)err;
 	v->reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
-	metrics_write(&v->app->runner, &v->reply->body);
+	metrics_write(&v->app->daemon, &v->reply->body);
 	return DP_OK;
 }
 
@@ -492,46 +525,54 @@ enum {
 	REQUEST_ORIGIN_LEN = 200 /* as much as the protocol takes, with its end */
 };
 
-/* By which way somebody steers, and who it is, for the journal: the daemon itself sees
- * nothing but this server's user. */
-static void format_request_origin(const struct route_context *v, char out[REQUEST_ORIGIN_LEN])
+/* Asks the daemon for a change with who asks and from where, for the journal: the daemon itself
+ * sees only this server's user. Takes the reference `fields`. */
+static int call_with_origin(struct route_context *v, const char *verb, json_t *fields,
+			    const char *member, struct dp_err *err)
 {
-	snprintf(out, REQUEST_ORIGIN_LEN, "web page, %s%sfrom %.64s",
+	char text[REQUEST_ORIGIN_LEN];
+	json_t *via;
+
+	snprintf(text, sizeof text, "web page, %s%sfrom %.64s",
 		 v->request->user_name ? v->request->user_name : "",
 		 v->request->user_name ? " " : "",
 		 v->request->peer_address ? v->request->peer_address : "?");
+	via = json_string(text);
+	if (!via) {
+		json_decref(fields);
+		return dp_fail(err, DP_E_INVALID, "the name of your user is not UTF-8 text");
+	}
+	json_object_set_new(fields, "via", via);
+	return reply_call(v, verb, fields, member, err);
 }
 
+/* A verb that changes a study, which is the path's last part. */
 static int route_control(struct route_context *v, struct dp_err *err)
 {
-	char via[REQUEST_ORIGIN_LEN];
-	const struct command_line ask = { .command = v->last_segment,
-					  .args = { v->study },
-					  .via = via };
+	json_t *fields = json_pack("{s:s}", "study", v->study);
 
-	format_request_origin(v, via);
-	return reply_command(v, &ask, err);
+	if (strcmp(v->last_segment, "stop") == 0)
+		json_object_set_new(fields, "now", json_false());
+	return call_with_origin(v, v->last_segment, fields, "study", err);
 }
 
 static int route_enqueue(struct route_context *v, struct dp_err *err)
 {
-	json_t *body, *parameters, *ok;
-	char via[REQUEST_ORIGIN_LEN];
+	json_t *body, *parameters;
 	int code = dp_json_parse(v->request->body ? v->request->body : "", v->request->body_len,
 				 &body, err);
 
 	if (code != DP_OK)
 		return dp_fail(err, DP_E_USAGE, "the point is not JSON");
 	parameters = json_object_get(body, "parameters");
-	format_request_origin(v, via);
 	code = json_is_object(parameters)
-		       ? runner_call_verb(&v->app->runner, "enqueue",
+		       ? call_with_origin(v, "enqueue",
 					  json_pack("{s:s, s:O}", "study", v->study, "parameters",
 						    parameters),
-					  via, &ok, err)
+					  NULL, err)
 		       : dp_fail(err, DP_E_USAGE, "name the point: {\"parameters\":{...}}");
 	json_decref(body);
-	return code == DP_OK ? http_reply_json(v->reply, ok, err) : code;
+	return code;
 }
 
 /* A browser that shows the token once is known by a cookie from then on. */
@@ -599,54 +640,33 @@ static const struct route {
 	{ HTTP_GET, ACCESS_PUBLIC, ":file", route_file },
 };
 
-/* Is the part what the path has there? */
-static bool segment_matches(const char *pattern, size_t n, const char *part,
-			    struct route_context *v)
-{
-	if (n == 6 && strncmp(pattern, ":study", n) == 0) {
-		v->study = part;
-		return dp_name_ok(part);
-	}
-	if (n == 6 && strncmp(pattern, ":trial", n) == 0) {
-		v->trial = part;
-		return true;
-	}
-	return (n == 5 && strncmp(pattern, ":file", n) == 0) ||
-	       (strlen(part) == n && strncmp(pattern, part, n) == 0);
-}
-
+/* Do the path's parts match the row's pattern? Notes the study and trial that they name. */
 static bool route_matches(const struct route *r, struct route_context *v)
 {
 	const char *pattern = r->path;
 
 	v->study = v->trial = NULL;
 	for (size_t i = 0; i < v->request->n_segments; i++) {
+		const char *part = v->request->segments[i];
 		size_t n = strcspn(pattern, "/");
 
-		if (!*pattern || !segment_matches(pattern, n, v->request->segments[i], v))
+		if (n == 6 && strncmp(pattern, ":study", n) == 0) {
+			v->study = part;
+			if (!dp_name_ok(part))
+				return false;
+		} else if (n == 6 && strncmp(pattern, ":trial", n) == 0) {
+			v->trial = part;
+		} else if ((n != 5 || strncmp(pattern, ":file", n) != 0) &&
+			   (n == 0 || strlen(part) != n || strncmp(pattern, part, n) != 0)) {
 			return false;
+		}
 		pattern += n;
 		pattern += *pattern == '/';
 	}
 	return *pattern == '\0';
 }
 
-/* The row for a request; NULL: none, and *other says whether the path is there for
- * another method. */
-static const struct route *route_find(struct route_context *v, bool *other)
-{
-	*other = false;
-	for (size_t i = 0; i < DP_COUNT(routes); i++) {
-		if (!route_matches(&routes[i], v))
-			continue;
-		if (routes[i].method == v->request->method)
-			return &routes[i];
-		*other = true;
-	}
-	return NULL;
-}
-
-/* Who may take this way; if not, the answer is written. */
+/* Does what the request shows allow this row? If not, the answer is written. */
 static bool route_authorize(const struct route *r, const struct route_context *v)
 {
 	const struct auth *auth = &v->app->auth;
@@ -664,45 +684,37 @@ static bool route_authorize(const struct route *r, const struct route_context *v
 	return false;
 }
 
-static void reply_no_such_route(struct route_context *v, bool other)
-{
-	struct dp_err err;
-
-	if (!other) {
-		dp_fail(&err, DP_E_NOT_FOUND, "there is no such page");
-		http_reply_error(v->reply, &err);
-		return;
-	}
-	v->reply->allow = v->request->method == HTTP_POST ? "GET, HEAD" : "POST";
-	dp_fail(&err, DP_E_USAGE, "this page does not take that method");
-	http_reply_error_status(v->reply, 405, &err);
-}
-
-/* Without --control nothing is changed by anybody: as if those rows were not there. */
-static bool route_is_enabled(const struct web_app *app, const struct route *r)
-{
-	return r->access != ACCESS_CONTROL || app->auth.allow_control;
-}
-
 /* The row that answers, or NULL and the refusal is written. */
 static const struct route *find_authorized_route(struct route_context *v)
 {
-	const struct route *r;
-	bool other;
+	bool other_method = v->request->method == HTTP_POST;
+	struct dp_err err;
 
 	v->reply->status = 200;
 	v->last_segment =
 		v->request->n_segments ? v->request->segments[v->request->n_segments - 1] : "";
 	if (!auth_check_request(&v->app->auth, v->request, v->reply))
 		return NULL;
-	r = route_find(v, &other);
-	if (r && !route_is_enabled(v->app, r)) {
-		r = NULL;
-		other = true;
+	for (size_t i = 0; i < DP_COUNT(routes); i++) {
+		const struct route *r = &routes[i];
+
+		if (!route_matches(r, v))
+			continue;
+		/* without --control, as if those rows were of another method */
+		if (r->method == v->request->method &&
+		    (r->access != ACCESS_CONTROL || v->app->auth.allow_control))
+			return route_authorize(r, v) ? r : NULL;
+		other_method = true;
 	}
-	if (!r)
-		reply_no_such_route(v, other || v->request->method == HTTP_POST);
-	return r && route_authorize(r, v) ? r : NULL;
+	if (other_method) {
+		v->reply->allow = v->request->method == HTTP_POST ? "GET, HEAD" : "POST";
+		dp_fail(&err, DP_E_USAGE, "this page does not take that method");
+		http_reply_error_status(v->reply, 405, &err);
+	} else {
+		dp_fail(&err, DP_E_NOT_FOUND, "there is no such page");
+		http_reply_error(v->reply, &err);
+	}
+	return NULL;
 }
 
 bool web_app_authorize(struct web_app *app, const struct http_request *q, struct http_reply *a)
@@ -712,29 +724,22 @@ bool web_app_authorize(struct web_app *app, const struct http_request *q, struct
 	return find_authorized_route(&v) != NULL;
 }
 
-static void reply_plain_text_error(struct http_reply *a, const struct dp_err *err)
-{
-	dp_buf_clear(&a->body);
-	dp_buf_printf(&a->body, "%s\n%s%s", err->msg, err->hint, *err->hint ? "\n" : "");
-	a->content_type = "text/plain; charset=utf-8";
-}
-
 void web_app_handle_request(struct web_app *app, const struct http_request *q, struct http_reply *a)
 {
 	struct route_context v = { .app = app, .request = q, .reply = a };
 	const struct route *r = find_authorized_route(&v);
 	struct dp_err err = { 0 };
-	int code;
+	int code = r ? r->handler(&v, &err) : DP_OK;
 
-	if (!r)
+	if (code == DP_OK)
 		return;
-	code = r->handler(&v, &err);
-	if (code != DP_OK) {
-		err.code = code;
-		a->security_policy = NULL;
-		http_reply_error(a, &err);
+	err.code = code;
+	a->security_policy = NULL;
+	http_reply_error(a, &err);
+	if (q->n_segments > 0 && strcmp(q->segments[0], "api") != 0) {
+		/* a reader who followed a link to a report gets a sentence, not JSON */
+		dp_buf_clear(&a->body);
+		dp_buf_printf(&a->body, "%s\n%s%s", err.msg, err.hint, *err.hint ? "\n" : "");
+		a->content_type = "text/plain; charset=utf-8";
 	}
-	/* who followed a link to a report reads a sentence, not JSON */
-	if (code != DP_OK && q->n_segments > 0 && strcmp(q->segments[0], "api") != 0)
-		reply_plain_text_error(a, &err);
 }

@@ -1,7 +1,7 @@
 /* routes.h - what all requests share. */
 #ifndef DP_SERVE_ROUTES_H
 #define DP_SERVE_ROUTES_H
-#include "serve/data/command_runner.h"
+#include "serve/data/daemon_client.h"
 #include "serve/http/auth.h"
 #include "serve/data/event_broker.h"
 #include "serve/data/trial_cache.h"
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 struct web_app {
-	struct command_runner runner;
+	struct daemon_client daemon;
 	struct auth auth;
 	struct event_broker *broker; /* NULL in tests that have none: there are no events then */
 	struct trial_cache trial_cache;

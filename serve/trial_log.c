@@ -55,32 +55,6 @@ static const json_t *find_requested_attempt(const json_t *trial, const struct lo
 	return best;
 }
 
-/* Bytes that are no text become the sign for that; a character that is not whole yet is
- * left for the next part, unless the log has ended. How many bytes were taken. */
-static size_t append_log_text(const char *bytes, size_t n, bool ended, struct dp_buf *out)
-{
-	n -= ended ? 0 : ctl_utf8_partial_len(bytes, n);
-	for (size_t i = 0; i < n;) {
-		uint32_t number;
-		size_t one = dp_utf8_decode(bytes + i, n - i, &number);
-
-		if (one == 0 || number == 0)
-			dp_buf_puts(out, "\xef\xbf\xbd");
-		else
-			dp_buf_add(out, bytes + i, one);
-		i += one ? one : 1;
-	}
-	return n;
-}
-
-/* Where a tail begins: after the first end of a line in it. */
-static size_t find_tail_start(const char *bytes, size_t n)
-{
-	const char *end = memchr(bytes, '\n', n);
-
-	return end && (size_t)(end - bytes) + 1 < n ? (size_t)(end - bytes) + 1 : 0;
-}
-
 struct log_chunk {
 	int64_t from, next, size;
 	struct dp_buf text;
@@ -89,8 +63,8 @@ struct log_chunk {
 static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, struct log_chunk *r,
 			     struct dp_err *err)
 {
-	char *bytes = dp_malloc(LOG_PART_MAX_BYTES);
-	size_t skip = 0;
+	char *bytes = dp_malloc(LOG_PART_MAX_BYTES), *end;
+	size_t skip = 0, left;
 	struct stat st;
 	ssize_t n;
 
@@ -103,21 +77,36 @@ static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, st
 		free(bytes);
 		return dp_fail_errno(err, errno, "cannot read the log");
 	}
-	if (w->from < 0 && r->from > 0)
-		skip = find_tail_start(bytes, (size_t)n);
+	/* a tail begins after the first end of a line in it */
+	end = w->from < 0 && r->from > 0 ? memchr(bytes, '\n', (size_t)n) : NULL;
+	if (end && end + 1 < bytes + n)
+		skip = (size_t)(end + 1 - bytes);
+	left = (size_t)n - skip;
+	/* an incomplete character is left for the next part, unless the log has ended */
+	if (!ended || r->from + n < r->size)
+		left -= ctl_utf8_partial_len(bytes + skip, left);
 	r->from += (int64_t)skip;
-	r->next = r->from + (int64_t)append_log_text(bytes + skip, (size_t)n - skip,
-						     ended && r->from + n >= r->size, &r->text);
+	r->next = r->from + (int64_t)left;
+	for (size_t i = skip; i < skip + left;) {
+		uint32_t number;
+		size_t one = dp_utf8_decode(bytes + i, skip + left - i, &number);
+
+		if (one == 0 || number == 0) /* no text */
+			dp_buf_puts(&r->text, "\xef\xbf\xbd");
+		else
+			dp_buf_add(&r->text, bytes + i, one);
+		i += one ? one : 1;
+	}
 	free(bytes);
 	return DP_OK;
 }
 
 /* A log that is not there yet is an empty one. */
-static int log_chunk_read_file(const char *folder, const struct log_request *w, bool ended,
+static int log_chunk_read_file(const char *dir, const struct log_request *w, bool ended,
 			       struct log_chunk *r, struct dp_err *err)
 {
-	char *path = dp_path_join(folder, w->stream_name);
-	int fd = path ? dp_open_untrusted(path) : -1, errnum = path ? errno : ENOMEM;
+	char *path = dp_path_join(dir, w->stream_name);
+	int fd = dp_open_untrusted(path), errnum = errno;
 	int code = DP_OK;
 
 	free(path);
@@ -137,54 +126,44 @@ static int log_chunk_read_file(const char *folder, const struct log_request *w, 
 	return code;
 }
 
-static int fail_log_not_kept(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_FAILED,
-		       "this study releases noisy values only, so its logs are not kept");
-}
-
-static int runner_fetch_trial(struct command_runner *runner, const char *study, const char *trial,
-			      json_t **ok, struct dp_err *err)
-{
-	struct ctl_result_id point;
-	int code = ctl_result_id_parse(trial, &point, err);
-
-	return code == DP_OK ? runner_call_verb(runner, "trial",
-						json_pack("{s:s, s:I}", "study", study, "trial",
-							  (json_int_t)point.trial),
-						NULL, ok, err)
-			     : code;
-}
-
-int trial_log_read_part(struct command_runner *runner, const char *study, const char *trial,
+int trial_log_read_part(struct daemon_client *daemon, const char *study, const char *trial,
 			const struct http_request *q, json_t **out, struct dp_err *err)
 {
 	struct log_chunk r = { .text = DP_BUF_INIT };
 	const json_t *t, *a;
+	struct ctl_result_id id;
 	struct log_request w;
 	json_t *ok = NULL;
+	bool ended;
 	int code = log_request_parse(q, &w, err);
 
 	if (code == DP_OK)
-		code = runner_fetch_trial(runner, study, trial, &ok, err);
+		code = ctl_result_id_parse(trial, &id, err);
+	if (code == DP_OK)
+		code = daemon_call(
+			daemon, "trial",
+			json_pack("{s:s, s:I}", "study", study, "trial", (json_int_t)id.trial), &ok,
+			err);
+	if (code != DP_OK)
+		return code;
 	t = json_object_get(ok, "trial");
-	if (code == DP_OK && json_object_get(t, "released"))
-		code = fail_log_not_kept(err);
 	a = find_requested_attempt(t, &w);
-	if (code == DP_OK && !a)
+	ended = dp_json_str(a, "end", NULL) != NULL;
+	if (json_object_get(t, "released"))
+		code = dp_fail(err, DP_E_FAILED,
+			       "this study releases noisy values only, so its logs are not kept");
+	else if (!a)
 		code = dp_fail(err, DP_E_NOT_FOUND,
 			       "trial %.40s has no such attempt yet, so there is no log", trial);
-	if (code == DP_OK)
-		code = log_chunk_read_file(dp_json_str(a, "directory", ""), &w,
-					   dp_json_str(a, "end", NULL) != NULL, &r, err);
+	else
+		code = log_chunk_read_file(dp_json_str(a, "directory", ""), &w, ended, &r, err);
 	if (code == DP_OK)
 		*out = json_pack("{s:O, s:O, s:O, s:s, s:I, s:I, s:I, s:b, s:O, s:s}", "trial",
 				 json_object_get(t, "trial"), "attempt",
 				 json_object_get(a, "attempt"), "run", json_object_get(a, "run"),
 				 "stream", w.stream_name, "from", (json_int_t)r.from, "next",
-				 (json_int_t)r.next, "size", (json_int_t)r.size, "ended",
-				 dp_json_str(a, "end", NULL) != NULL, "end",
-				 json_object_get(a, "end"), "text", dp_buf_text(&r.text));
+				 (json_int_t)r.next, "size", (json_int_t)r.size, "ended", ended,
+				 "end", json_object_get(a, "end"), "text", dp_buf_text(&r.text));
 	dp_buf_free(&r.text);
 	json_decref(ok);
 	return code;

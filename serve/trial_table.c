@@ -19,11 +19,6 @@ static const char *const fixed_columns[] = { "trial",   "state",   "source", "at
 					     "seconds", "started", "ended" };
 static const char *const parts[] = { "objectives", "parameters" };
 
-bool trial_table_requested(const struct http_request *q)
-{
-	return q->n_query > 0;
-}
-
 /* ---- columns ---- */
 
 /* Finds it by its name in a query; -1: it is one, but no row has it. */
@@ -88,15 +83,6 @@ static void filter_parse(const struct trial_rows *rows, const char *text, struct
 	}
 }
 
-static bool cell_equals(const struct trial_cell *c, const struct table_filter *f)
-{
-	if (c->string)
-		return strcasecmp(c->string, f->value) == 0;
-	if (c->kind == CELL_BOOL)
-		return strcmp(f->value, c->number != 0 ? "true" : "false") == 0;
-	return c->kind == CELL_NUMBER && c->number == f->number;
-}
-
 /* Is the text in a value, or in one of an object's? */
 static bool json_value_contains(const json_t *v, const char *text)
 {
@@ -114,37 +100,21 @@ static bool json_value_contains(const json_t *v, const char *text)
 	return false;
 }
 
-/* Can the text be in a value only if it is in the row as it is written? Not if it would
- * be escaped there, or is part of a large number. */
-static bool text_is_unescaped(const char *text)
-{
-	for (const char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == '"' || *p == '\\' || *p == 0x7f)
-			return false;
-	return !strstr(text, "e+");
-}
-
-static bool bytes_contain(const char *bytes, size_t n, const char *text)
-{
-	size_t len = strlen(text);
-
-	for (size_t i = 0; i + len <= n; i++)
-		if (strncasecmp(bytes + i, text, len) == 0)
-			return true;
-	return false;
-}
-
-/* Is the text in one of the row's values? Reading a row takes long. */
+/* Is the text in one of the row's values? Reading a row takes long, so a text that would stand
+ * in the row as it is, neither escaped nor as a part of a large number, is looked for first. */
 static bool row_contains(const struct trial_rows *rows, size_t i, const char *text)
 {
-	size_t len;
+	size_t len, text_len = strlen(text), at = 0;
 	const char *bytes = trial_rows_get_text(rows, i, &len);
+	bool unescaped = !strstr(text, "e+"), has;
 	struct dp_err err;
 	json_t *row;
-	bool has;
 
-	if ((text_is_unescaped(text) && !bytes_contain(bytes, len, text)) ||
-	    dp_json_parse(bytes, len, &row, &err) != DP_OK)
+	for (const char *p = text; *p; p++)
+		unescaped &= (unsigned char)*p >= ' ' && *p != '"' && *p != '\\' && *p != 0x7f;
+	while (at + text_len <= len && strncasecmp(bytes + at, text, text_len) != 0)
+		at++;
+	if ((unescaped && at + text_len > len) || dp_json_parse(bytes, len, &row, &err) != DP_OK)
 		return false;
 	has = json_value_contains(row, text);
 	json_decref(row);
@@ -158,10 +128,14 @@ static bool filter_matches(const struct table_filter *f, const struct trial_rows
 	if (f->op == FILTER_CONTAINS)
 		return row_contains(rows, i, f->value);
 	c = trial_rows_get_cell(rows, i, f->column);
-	if (f->op == FILTER_EQUALS)
-		return cell_equals(&c, f);
-	return c.kind == CELL_NUMBER &&
-	       (f->op == FILTER_AT_MOST ? c.number <= f->number : c.number >= f->number);
+	if (f->op != FILTER_EQUALS)
+		return c.kind == CELL_NUMBER &&
+		       (f->op == FILTER_AT_MOST ? c.number <= f->number : c.number >= f->number);
+	if (c.string)
+		return strcasecmp(c.string, f->value) == 0;
+	if (c.kind == CELL_BOOL)
+		return strcmp(f->value, c.number != 0 ? "true" : "false") == 0;
+	return c.kind == CELL_NUMBER && c.number == f->number;
 }
 
 /* ---- order ---- */
@@ -195,15 +169,6 @@ static int compare_table_rows(const void *a, const void *b, void *arg)
 	if (first == 0)
 		first = (u->row_index > v->row_index) - (u->row_index < v->row_index);
 	return o->sign * first;
-}
-
-static void set_sort_key(struct table_row *r, const struct trial_rows *rows, int column)
-{
-	struct trial_cell c = trial_rows_get_cell(rows, r->row_index, column);
-
-	r->text = c.kind == CELL_STRING ? c.string : NULL;
-	r->number = c.number;
-	r->is_missing = c.kind == CELL_NONE || (c.kind == CELL_NUMBER && isnan(c.number));
 }
 
 static int parse_sort_order(const struct trial_rows *rows, const struct http_request *q,
@@ -252,12 +217,6 @@ static size_t filter_rows(const struct trial_rows *rows, const struct http_reque
 	return n;
 }
 
-/* What was asked for. */
-struct table_query {
-	struct table_order order;
-	int64_t from, limit;
-};
-
 static int parse_page_limits(const struct http_request *q, int64_t *from, int64_t *limit,
 			     struct dp_err *err)
 {
@@ -266,14 +225,6 @@ static int parse_page_limits(const struct http_request *q, int64_t *from, int64_
 	return code == DP_OK ? http_query_get_int(q, "limit", 1, MAX_PAGE_ROWS, DEFAULT_PAGE_ROWS,
 						  limit, err)
 			     : code;
-}
-
-static int parse_table_query(const struct trial_rows *rows, const struct http_request *q,
-			     struct table_query *t, struct dp_err *err)
-{
-	int code = parse_page_limits(q, &t->from, &t->limit, err);
-
-	return code == DP_OK ? parse_sort_order(rows, q, &t->order, err) : code;
 }
 
 /* Ends the answer that begins with the rows. */
@@ -322,28 +273,37 @@ void trial_table_write_page(const json_t *rows, const struct trial_page *part, i
 int trial_table_write_query(const struct trial_rows *rows, const struct http_request *q,
 			    int64_t version, struct dp_buf *out, struct dp_err *err)
 {
-	struct table_query t;
+	struct table_order order;
 	struct table_row *list;
+	int64_t from, limit;
 	size_t n, end;
-	int code = parse_table_query(rows, q, &t, err);
+	int code = parse_page_limits(q, &from, &limit, err);
 
+	if (code == DP_OK)
+		code = parse_sort_order(rows, q, &order, err);
 	if (code != DP_OK)
 		return code;
 	list = dp_malloc(trial_rows_count(rows) * sizeof *list + 1);
 	n = filter_rows(rows, q, list);
-	for (size_t i = 0; i < n; i++)
-		set_sort_key(&list[i], rows, t.order.column);
-	qsort_r(list, n, sizeof *list, compare_table_rows, &t.order);
-	end = n < (size_t)(t.from + t.limit) ? n : (size_t)(t.from + t.limit);
+	for (size_t i = 0; i < n; i++) {
+		struct trial_cell c = trial_rows_get_cell(rows, list[i].row_index, order.column);
+
+		list[i].text = c.kind == CELL_STRING ? c.string : NULL;
+		list[i].number = c.number;
+		list[i].is_missing =
+			c.kind == CELL_NONE || (c.kind == CELL_NUMBER && isnan(c.number));
+	}
+	qsort_r(list, n, sizeof *list, compare_table_rows, &order);
+	end = n < (size_t)(from + limit) ? n : (size_t)(from + limit);
 	dp_buf_puts(out, "{\"trials\":[");
-	for (size_t i = (size_t)t.from; i < end; i++) {
+	for (size_t i = (size_t)from; i < end; i++) {
 		size_t len;
 		const char *text = trial_rows_get_text(rows, list[i].row_index, &len);
 
-		dp_buf_puts(out, i > (size_t)t.from ? "," : "");
+		dp_buf_puts(out, i > (size_t)from ? "," : "");
 		dp_buf_add(out, text, len);
 	}
 	free(list);
-	append_table_end(n, t.from, version, out);
+	append_table_end(n, from, version, out);
 	return DP_OK;
 }

@@ -5,12 +5,10 @@
  * where a name is both. */
 #ifndef DP_SERVE_TRIAL_TABLE_H
 #define DP_SERVE_TRIAL_TABLE_H
-#include "serve/data/command_runner.h"
+#include "serve/data/daemon_client.h"
 #include "serve/http/http_message.h"
 #include "serve/data/trial_rows.h"
 
-/* Is a part of the table asked for, or an order? Without either it is all of it. */
-bool trial_table_requested(const struct http_request *q);
 /* Is it a part of all rows in the order of their numbers? */
 bool trial_table_is_unfiltered(const struct http_request *q);
 /* What such a query asks for. */

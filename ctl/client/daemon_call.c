@@ -4,15 +4,13 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
-#include "ctl/client/readonly_daemon.h"
 #include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
-#include "ctl/client/pagination.h"
 #include "state/state.h"
 #include "protocol/control/control_protocol.h"
 
 #include <jansson.h>
-#include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,33 +20,11 @@ enum {
 				    * thousands of trainings */
 	REPLY_TIMEOUT_MS = 60000,  /* for an answer that the daemon gives at once */
 	TRIALS_PER_PAGE = 1000,    /* trials a request; the protocol's most */
-	FULL_TRIALS_PER_PAGE = 20  /* each may have 10,000 runs */
+	FULL_TRIALS_PER_PAGE = 20, /* each may have 10,000 runs */
+	POINTS_PER_REQUEST = 200   /* of a front; the protocol's most are 250 */
 };
 
 #define SYSTEM_SOCKET_PATH "/run/dpareto/dparetod.sock"
-
-volatile sig_atomic_t ctl_interrupted;
-
-static void on_interrupt_signal(int number)
-{
-	(void)number;
-	ctl_interrupted = 1;
-}
-
-void ctl_catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = on_interrupt_signal }, old;
-
-	/* without SA_RESTART: a wait shall end */
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < DP_COUNT(numbers); i++) {
-		sigaction(numbers[i], NULL, &old);
-		/* what nohup or a shell's & made deaf stays deaf */
-		if (old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
-	}
-}
 
 int ctl_pack_fields(json_t **fields, struct dp_err *err, const char *format, ...)
 {
@@ -111,25 +87,16 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 	return code;
 }
 
-/* What goes with every request of this invocation. */
-static int add_common_fields(const struct ctl *ctl, json_t **fields, struct dp_err *err)
-{
-	if (!ctl->exact_names && !ctl->via)
-		return DP_OK;
-	if (!*fields)
-		*fields = json_object();
-	if ((ctl->exact_names && json_object_set_new(*fields, "exact", json_true()) != 0) ||
-	    (ctl->via && json_object_set_new(*fields, "via", json_string(ctl->via)) != 0))
-		return dp_fail(err, DP_E_NOMEM, "no memory for a request");
-	return DP_OK;
-}
-
 static int call_with_reconnect(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields,
 			       json_t **ok, struct dp_err *err)
 {
-	int code = add_common_fields(ctl, &fields, err);
+	int code;
 
-	while (code == DP_OK) {
+	if (ctl->exact_names) {
+		fields = fields ? fields : json_object();
+		json_object_set_new(fields, "exact", json_true());
+	}
+	do {
 		code = ctl_connect(ctl, err);
 		if (code == DP_OK)
 			code = dp_client_call(ctl->client, verb, json_incref(fields), timeout_ms,
@@ -138,7 +105,7 @@ static int call_with_reconnect(struct ctl *ctl, int timeout_ms, const char *verb
 			break;
 		ctl->n_reconnects++;
 		code = ctl->on_daemon_lost(ctl, code, err);
-	}
+	} while (code == DP_OK);
 	if (code == DP_E_TIMEOUT)
 		dp_hint(err, "what was asked for may still happen; 'dparetoctl status' "
 			     "says what holds the daemon up");
@@ -152,6 +119,145 @@ int ctl_call_first_page(struct ctl *ctl, const char *verb, json_t *fields, json_
 	return call_with_reconnect(ctl, REPLY_TIMEOUT_MS, verb, fields, ok, err);
 }
 
+/* ---- long answers, which come in pages (docs/protocol.md) ---- */
+
+/* The studies, or what is measured again, from position "next" on. */
+static int fetch_remaining_list(struct ctl *ctl, const char *verb, const char *study,
+				const char *key, json_t *ok, struct dp_err *err)
+{
+	int64_t next = dp_json_int(ok, "next", -1);
+	json_t *fields, *page;
+
+	while (next >= 0) {
+		int code = ctl_pack_fields(&fields, err, "{s:s*, s:I}", "study", study, "from",
+					   (json_int_t)next);
+
+		if (code == DP_OK)
+			code = ctl_call_first_page(ctl, verb, fields, &page, err);
+		if (code != DP_OK)
+			return code;
+		next = dp_json_int(page, "next", -1);
+		json_array_extend(json_object_get(ok, key), json_object_get(page, key));
+		json_decref(page);
+	}
+	json_object_del(ok, "next");
+	return DP_OK;
+}
+
+/* The points that "more" lists, as many a request as it may have. */
+static int fetch_remaining_front(struct ctl *ctl, const char *study, json_t *ok, struct dp_err *err)
+{
+	const json_t *more = json_object_get(ok, "more");
+	size_t at = 0;
+	json_t *fields, *page;
+
+	while (at < json_array_size(more)) {
+		json_t *points = json_array();
+		int code;
+
+		while (at < json_array_size(more) && json_array_size(points) < POINTS_PER_REQUEST)
+			json_array_append(points, json_array_get(more, at++));
+		code = ctl_pack_fields(&fields, err, "{s:s, s:o}", "study", study, "points",
+				       points);
+		if (code == DP_OK)
+			code = ctl_call_first_page(ctl, "front", fields, &page, err);
+		if (code != DP_OK)
+			return code;
+		json_array_extend(json_object_get(ok, "front"), json_object_get(page, "front"));
+		json_decref(page);
+	}
+	json_object_del(ok, "more");
+	return DP_OK;
+}
+
+/* The runs and attempts of a trial in full, from position "next" on. */
+static int fetch_remaining_runs(struct ctl *ctl, const char *study, json_t *trial,
+				struct dp_err *err)
+{
+	int64_t next = dp_json_int(trial, "next", -1);
+	json_t *fields, *page;
+
+	while (next >= 0) {
+		const json_t *part;
+		int code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:I}", "study", study, "trial",
+					   (json_int_t)dp_json_int(trial, "trial", -1), "from",
+					   (json_int_t)next);
+
+		if (code == DP_OK)
+			code = ctl_call_first_page(ctl, "trial", fields, &page, err);
+		if (code != DP_OK)
+			return code;
+		part = json_object_get(page, "trial");
+		next = dp_json_int(part, "next", -1);
+		json_array_extend(json_object_get(trial, "runs"), json_object_get(part, "runs"));
+		json_array_extend(json_object_get(trial, "attempts"),
+				  json_object_get(part, "attempts"));
+		json_decref(page);
+	}
+	json_object_del(trial, "next");
+	return DP_OK;
+}
+
+/* What of a verb's answer comes in pages. */
+enum paging {
+	PAGES_NOTHING,
+	PAGES_STUDIES,
+	PAGES_FRONT,
+	PAGES_RUNS,
+	PAGES_REEVALUATIONS,
+};
+
+/* Verbs that are not here have one page; those of `trials` are ctl_for_each_trial()'s. */
+static const struct paged_verb {
+	const char *name;
+	enum paging of_study, of_all; /* asked with a study, and without */
+} paged_verbs[] = {
+	{ "list", PAGES_NOTHING, PAGES_STUDIES },
+	{ "status", PAGES_FRONT, PAGES_STUDIES },
+	{ "changes", PAGES_FRONT, PAGES_NOTHING },
+	{ "front", PAGES_FRONT, PAGES_NOTHING },
+	{ "trial", PAGES_RUNS, PAGES_NOTHING },
+	{ "measures", PAGES_REEVALUATIONS, PAGES_NOTHING },
+};
+
+/* Completes a first page: then it has neither "next" nor "more". */
+static int fetch_remaining_pages(struct ctl *ctl, const char *verb, const char *study, json_t *ok,
+				 struct dp_err *err)
+{
+	enum paging paging = PAGES_NOTHING;
+
+	for (size_t i = 0; i < DP_COUNT(paged_verbs); i++)
+		if (strcmp(paged_verbs[i].name, verb) == 0)
+			paging = study ? paged_verbs[i].of_study : paged_verbs[i].of_all;
+	switch (paging) {
+	case PAGES_STUDIES:
+		return fetch_remaining_list(ctl, "list", NULL, "studies", ok, err);
+	case PAGES_FRONT:
+		return fetch_remaining_front(ctl, study, ok, err);
+	case PAGES_RUNS:
+		return fetch_remaining_runs(ctl, study, json_object_get(ok, "trial"), err);
+	case PAGES_REEVALUATIONS:
+		return fetch_remaining_list(ctl, verb, study, "measures", ok, err);
+	case PAGES_NOTHING:
+		break;
+	}
+	return DP_OK;
+}
+
+/* Says so, once, if the answer shows what is not on the disk yet. */
+static void warn_unsaved(struct ctl *ctl, const json_t *ok)
+{
+	double seconds;
+
+	if (ctl->unsaved_reported || !dp_json_to_real(json_object_get(ok, "unsaved"), &seconds))
+		return;
+	ctl->unsaved_reported = true;
+	ctl_print_message(ctl,
+			  "the journal has not answered for %.0f s: what is shown may not be on "
+			  "the disk yet",
+			  ceil(seconds));
+}
+
 int ctl_call_timeout(struct ctl *ctl, int timeout_ms, const char *verb, json_t *fields, json_t **ok,
 		     struct dp_err *err)
 {
@@ -159,7 +265,7 @@ int ctl_call_timeout(struct ctl *ctl, int timeout_ms, const char *verb, json_t *
 	int code = call_with_reconnect(ctl, timeout_ms, verb, fields, ok, err);
 
 	if (code == DP_OK) {
-		code = ctl_fetch_remaining_pages(ctl, verb, json_string_value(study), *ok, err);
+		code = fetch_remaining_pages(ctl, verb, json_string_value(study), *ok, err);
 		if (code != DP_OK) {
 			json_decref(*ok);
 			*ok = NULL;
@@ -174,7 +280,7 @@ int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok, str
 	int code = ctl_call_timeout(ctl, REPLY_TIMEOUT_MS, verb, fields, ok, err);
 
 	if (code == DP_OK)
-		ctl_warn_unsaved(ctl, *ok);
+		warn_unsaved(ctl, *ok);
 	return code;
 }
 
@@ -220,7 +326,7 @@ int ctl_call_front(struct ctl *ctl, const char *study, const char *choice, json_
 	if (code == DP_OK)
 		code = ctl_call_timeout(ctl, MODEL_TIMEOUT_MS, "front", fields, front, err);
 	if (code == DP_OK)
-		ctl_warn_unsaved(ctl, *front);
+		warn_unsaved(ctl, *front);
 	return code;
 }
 
@@ -273,7 +379,7 @@ int ctl_for_each_trial(struct ctl *ctl, const struct ctl_trial_query *which, ctl
 		if (code != DP_OK)
 			return code;
 		json_array_foreach (json_object_get(ok, "trials"), i, trial) {
-			code = ctl_fetch_remaining_runs(ctl, which->study, trial, err);
+			code = fetch_remaining_runs(ctl, which->study, trial, err);
 			if (code == DP_OK)
 				code = fn(ctl, trial, arg, err);
 			if (code != DP_OK)

@@ -1,20 +1,21 @@
-/* daemon.h - calls to the daemon, and loops over studies and trials.
+/* daemon_call.h - calls to the daemon, and loops over studies and trials.
  *
- * Owns the connection (ctl->client, made at the first call and closed by main()) and the
- * signals that end a wait. */
+ * Owns the connection (ctl->client, made at the first call and closed by main()). */
 #ifndef DP_CTL_CLIENT_DAEMON_CALL_H
 #define DP_CTL_CLIENT_DAEMON_CALL_H
+#include "ctl/client/daemon_process.h"
 #include "ctl/ctl_command.h"
 #include <jansson.h>
-#include <signal.h>
 
 /* Builds the fields of a request as json_pack() does; refuses text that is not
  * UTF-8. */
 DP_MUSTCHECK int ctl_pack_fields(json_t **fields, struct dp_err *err, const char *format, ...);
-/* Connects at the first call. Takes the reference `fields`. */
+/* Connects at the first call. Takes the reference `fields`. An answer that comes in pages is
+ * complete: the studies of `list` and `status`, the points of a front, the runs of a trial,
+ * what is measured again. */
 DP_MUSTCHECK int ctl_call(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
 			  struct dp_err *err);
-/* The same, and only the first page of an answer that has several (pages.h). */
+/* The same, and only the first page of an answer that has several. */
 DP_MUSTCHECK int ctl_call_first_page(struct ctl *ctl, const char *verb, json_t *fields, json_t **ok,
 				     struct dp_err *err);
 /* ctl_call() with its own patience in milliseconds. */
@@ -60,10 +61,5 @@ DP_MUSTCHECK int ctl_for_each_trial(struct ctl *ctl, const struct ctl_trial_quer
  * that is refused does not stop the others. `done` says what became of it. */
 DP_MUSTCHECK int ctl_call_each_trial_arg(struct ctl *ctl, const char *verb, const char *done,
 					 struct dp_err *err);
-
-/* INT, TERM and HUP set this instead of ending the process, once
- * ctl_catch_signals() was called. */
-extern volatile sig_atomic_t ctl_interrupted;
-void ctl_catch_signals(void);
 
 #endif

@@ -6,10 +6,8 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/ui/follow_study.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
-#include "ctl/client/program_path.h"
+#include "ctl/study_status.h"
 #include "journal/journal.h"
 #include "protocol/control/control_protocol.h"
 
@@ -27,11 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum {
-	HELLO_TIMEOUT_MS = 1000,
-	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
 	REPEATED_SIGNAL_US = 1000000,
 	PREDECESSOR_WAIT_US = 5000000,
 	LOG_READ_MAX = 64 << 20,
@@ -39,69 +33,6 @@ enum {
 	RESTART_WINDOW_US = 60 * 1000000, /* StartLimitIntervalSec= of the units */
 	RESTART_DELAY_MS = 200
 };
-
-/* In a session of its own, so that Ctrl-C reaches only us: we then tell it what to do. */
-static int embedded_spawn_process(char **argv, const char *log, int theirs, pid_t *pid,
-				  struct dp_err *err)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t defaults;
-	int errnum;
-
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	/* O_NONBLOCK: the open would wait for the reader of a FIFO, signals blocked */
-	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK,
-					 0600);
-	posix_spawn_file_actions_adddup2(&files, 1, 2);
-	posix_spawn_file_actions_adddup2(&files, theirs, CONTROL_FD);
-	posix_spawnattr_init(&attributes);
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGPIPE);
-	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-	errnum = posix_spawn(pid, argv[0], &files, &attributes, argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	if (errnum == ENXIO)
-		return dp_fail(err, DP_E_INVALID, "the log %s is a FIFO that no process reads",
-			       log);
-	return errnum == 0 ? DP_OK : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
-}
-
-int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
-		     struct dp_err *err)
-{
-	char *program = ctl_find_program("dparetod"), **argv, fd_text[16];
-	size_t n = 0;
-	int pair[2], code;
-
-	if (!program) {
-		dp_fail(err, DP_E_NOT_FOUND,
-			"dparetod is neither beside dparetoctl nor in "
-			"PATH");
-		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
-	}
-	while (arguments[n])
-		n++;
-	snprintf(fd_text, sizeof fd_text, "%d", CONTROL_FD);
-	argv = dp_calloc(n + 4, sizeof *argv);
-	argv[0] = program;
-	argv[1] = "--control-fd";
-	argv[2] = fd_text;
-	memcpy(argv + 3, arguments, n * sizeof *argv);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-		code = dp_fail_errno(err, errno, "cannot make a socket");
-	} else {
-		code = embedded_spawn_process(argv, log, pair[1], pid, err);
-		close(pair[1]);
-		ctl->client = dp_client_from_fd(pair[0]);
-	}
-	free(argv);
-	free(program);
-	return code;
-}
 
 static int embedded_start(struct ctl_embedded_daemon *p, struct dp_err *err)
 {
@@ -213,19 +144,6 @@ static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *er
 	free(text);
 	dp_buf_free(&log);
 	return DP_E_FAILED;
-}
-
-int ctl_daemon_wait_ready(struct ctl *ctl, json_t **hello, struct dp_err *err)
-{
-	int code;
-
-	for (int tries = 0;; tries++) {
-		code = dp_client_call(ctl->client, "hello", NULL, HELLO_TIMEOUT_MS, hello, err);
-		if (ctl_interrupted || code != DP_E_TIMEOUT)
-			return code;
-		if (tries == 1)
-			ctl_print_message(ctl, "the journal is being replayed...");
-	}
 }
 
 /* After the death of an earlier dparetoctl its daemon still ends its trainers and holds

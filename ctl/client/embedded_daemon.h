@@ -27,13 +27,6 @@ struct ctl_embedded_daemon {
 	unsigned n_restarts;
 };
 
-/* Starts a dparetod with these arguments (ended by NULL) whose control connection becomes
- * ctl->client. Its stdout and stderr go to the file `log`. */
-DP_MUSTCHECK int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *pid,
-				  struct dp_err *err);
-/* Waits until it has replayed its journal and answers, or says why it cannot. */
-DP_MUSTCHECK int ctl_daemon_wait_ready(struct ctl *ctl, json_t **hello, struct dp_err *err);
-
 /* A daemon that answers: started, and once more if an earlier one had to end first.
  * From then on every call through ctl survives its crash. */
 DP_MUSTCHECK int ctl_embedded_open(struct ctl_embedded_daemon *p, struct dp_err *err);

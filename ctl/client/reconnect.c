@@ -3,7 +3,6 @@
 
 #include "base/units.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "protocol/control/control_protocol.h"
 

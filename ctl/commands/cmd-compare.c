@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/comparison_groups.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"

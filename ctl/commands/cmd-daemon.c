@@ -5,7 +5,6 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 

@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
+#include "ctl/study_status.h"
 
 #include <jansson.h>
 #include <stdio.h>

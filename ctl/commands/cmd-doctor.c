@@ -6,7 +6,7 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/journal_actions.h"
 #include "ctl/ctl_output.h"
-#include "ctl/client/program_path.h"
+#include "ctl/client/programs.h"
 #include "ctl/text_format.h"
 #include "protocol/control/control_protocol.h"
 

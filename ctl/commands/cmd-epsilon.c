@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/composition_file.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/mechanism_query.h"
 #include "ctl/ui/table.h"

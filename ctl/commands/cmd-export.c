@@ -5,9 +5,8 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
+#include "ctl/support/study_queries.h"
 #include "ctl/ui/result_table.h"
 
 #include <jansson.h>

@@ -2,165 +2,91 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/support/front_filter.h"
+#include "ctl/support/study_queries.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"
+#include "ctl/study_status.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
-/* "; 10 runs each" where the table has points with a spread, and what comes next. */
-static void front_format_run_count(const json_t *front, const struct ctl_result_columns *cols,
-				   struct dp_buf *out)
+/* `all` points were there before questions took some out. */
+static void front_print_text(struct ctl *ctl, const json_t *front, const json_t *all,
+			     const struct ctl_result_columns *cols)
 {
-	const json_t *point = json_array_get(json_object_get(front, "front"), 0),
-		     *name = json_array_get(cols->metric_objectives, 0);
-	int64_t runs = dp_json_int(
-		json_object_get(json_object_get(point, "spread"), json_string_value(name)), "runs",
-		0);
+	const json_t *points = json_object_get(front, "front"),
+		     *name = json_array_get(cols->metric_objectives, 0),
+		     *metric = json_array_get(cols->metrics, 0);
+	int64_t runs =
+		dp_json_int(json_object_get(json_object_get(json_array_get(points, 0), "spread"),
+					    json_string_value(name)),
+			    "runs", 0);
+	size_t again = ctl_count_reevaluated(all);
+	struct dp_buf words = DP_BUF_INIT, text = DP_BUF_INIT;
+	char ended[DP_PLURAL_LEN];
 
-	dp_buf_puts(out, "; ");
-	if (runs > 0)
-		dp_buf_printf(out, "%" PRId64 " run%s each; ", runs, runs == 1 ? "" : "s");
-}
-
-/* Of a metric there is no model: on a front without the noise it is what was observed. */
-static void front_note_observed_metric(struct ctl *ctl, const struct ctl_result_columns *cols)
-{
-	const json_t *name = json_array_get(cols->metrics, 0);
-
-	if (cols->with_smoothed && name)
+	ctl_format_point_count(all, &words);
+	if (again > 0 && again < json_array_size(all)) /* their hypervolume is of nothing else */
+		dp_buf_printf(&words, " (%zu measured again)", again);
+	if (json_array_size(points) > 0)
+		ctl_front_print_table(ctl, front, cols);
+	else if (json_array_size(all) > 0)
+		ctl_print_message(
+			ctl, "none of the %s on the front is within %s", dp_buf_text(&words),
+			ctl_has_option(ctl, "knee") ? "these limits and the anti-ideal box"
+						    : "these limits");
+	else
+		ctl_print_message(ctl, "the front is empty: %s", ctl_front_empty_reason(front));
+	/* of a metric there is no model */
+	if (cols->with_smoothed && metric)
 		ctl_print_message(ctl,
 				  "%s goes by what was observed, luck included; limits on "
 				  "objectives "
 				  "go by what is denoised",
-				  json_string_value(name));
-}
-
-/* `all` points, in words, were there before questions took some out. */
-static void front_print_text(struct ctl *ctl, const json_t *front, size_t all, const char *words,
-			     const struct ctl_result_columns *cols)
-{
-	size_t shown = json_array_size(json_object_get(front, "front"));
-	struct dp_buf volume = DP_BUF_INIT;
-	char ended[DP_PLURAL_LEN];
-
-	if (shown > 0)
-		ctl_front_print_table(ctl, front, cols);
-	else if (all > 0)
-		ctl_print_message(ctl, "none of the %s on the front is within %s", words,
-				  ctl_has_option(ctl, "knee")
-					  ? "these limits and the anti-ideal box"
-					  : "these limits");
-	else
-		ctl_print_message(ctl, "the front is empty: %s", ctl_front_empty_reason(front));
-	front_note_observed_metric(ctl, cols);
-	if (ctl_format_selection_cost(json_object_get(front, "selection"), &volume))
-		ctl_print_message(ctl, "%s", dp_buf_text(&volume));
-	dp_buf_clear(&volume);
-	front_format_run_count(front, cols, &volume);
-	dp_buf_puts(&volume, "hypervolume ");
-	ctl_format_hypervolume(front, &volume);
-	ctl_print_message(ctl, "study '%s' is %s; %s ended, %s on the front%s",
+				  json_string_value(metric));
+	if (ctl_format_selection_cost(json_object_get(front, "selection"), &text))
+		ctl_print_message(ctl, "%s", dp_buf_text(&text));
+	dp_buf_clear(&text);
+	if (runs > 0)
+		dp_buf_printf(&text, "%" PRId64 " run%s each; ", runs, runs == 1 ? "" : "s");
+	dp_buf_puts(&text, "hypervolume ");
+	ctl_format_hypervolume(front, &text);
+	ctl_print_message(ctl, "study '%s' is %s; %s ended, %s on the front; %s",
 			  dp_json_str(front, "study", "?"), dp_json_str(front, "state", "?"),
 			  ctl_study_hides_trials(front)
 				  ? "a secret number of trials"
 				  : ctl_format_count(front, "evaluations", "trial", ended),
-			  words, dp_buf_text(&volume));
-	dp_buf_free(&volume);
-}
-
-/* Which front the options ask for: NULL for the study's own. */
-static int front_parse_kind(struct ctl *ctl, const char **choice, struct dp_err *err)
-{
-	bool denoised = ctl_has_option(ctl, "denoised"), observed = ctl_has_option(ctl, "observed");
-
-	*choice = denoised ? "denoised" : observed ? "observed" : NULL;
-	if (denoised && observed)
-		return dp_fail(err, DP_E_USAGE,
-			       "--denoised and --observed ask for two "
-			       "different fronts; give one of them");
-	return DP_OK;
-}
-
-/* The summary only if a question needs it, else NULL. */
-static int front_fetch(struct ctl *ctl, const char *choice, json_t **front, json_t **summary,
-		       struct dp_err *err)
-{
-	json_t *status;
-	int code = ctl_call_front(ctl, ctl->argv[0], choice, front, err);
-
-	if (code != DP_OK || !ctl_front_filter_requested(ctl))
-		return code;
-	code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-	if (code != DP_OK) {
-		json_decref(*front);
-		return code;
-	}
-	*summary = json_incref(json_object_get(status, "study"));
-	json_decref(status);
-	return DP_OK;
-}
-
-/* Metrics that nobody asked for are not shown. */
-static void front_drop_metrics(json_t *front)
-{
-	json_t *point;
-	size_t i;
-
-	json_array_foreach (json_object_get(front, "front"), i, point)
-		json_object_del(point, "metrics");
-}
-
-static void front_print(struct ctl *ctl, const json_t *front, size_t all, const char *words,
-			const struct ctl_result_columns *cols)
-{
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, front);
-	else if (ctl->format == CTL_CSV)
-		ctl_front_print_csv(ctl, front, cols);
-	else
-		front_print_text(ctl, front, all, words, cols);
+			  dp_buf_text(&words), dp_buf_text(&text));
+	dp_buf_free(&words);
+	dp_buf_free(&text);
 }
 
 static int cmd_front_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *choice;
-	json_t *front, *summary = NULL;
 	struct ctl_result_columns cols;
-	struct dp_buf words = DP_BUF_INIT;
-	size_t all, again;
-	int code = front_parse_kind(ctl, &choice, err);
+	json_t *front, *all;
+	int code = ctl_query_front(ctl, ctl->argv[0], &front, &all, err);
 
-	if (code == DP_OK)
-		code = front_fetch(ctl, choice, &front, &summary, err);
 	if (code != DP_OK)
 		return code;
-	all = json_array_size(json_object_get(front, "front"));
-	again = ctl_count_reevaluated(json_object_get(front, "front"));
-	ctl_format_point_count(json_object_get(front, "front"), &words);
-	if (again > 0 && again < all) /* their hypervolume is of nothing else */
-		dp_buf_printf(&words, " (%zu measured again)", again);
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, all, &cols);
 	cols.metrics = ctl_front_filter_metrics(ctl, front);
-	if (ctl_front_filter_requested(ctl))
-		code = ctl_front_filter_apply(ctl, front, summary, err);
-	if (json_array_size(cols.metrics) == 0)
-		front_drop_metrics(front);
-	if (code == DP_OK)
-		front_print(ctl, front, all, dp_buf_text(&words), &cols);
-	dp_buf_free(&words);
+	if (ctl->format == CTL_JSON)
+		ctl_print_json(ctl, front);
+	else if (ctl->format == CTL_CSV)
+		ctl_front_print_csv(ctl, front, &cols);
+	else
+		front_print_text(ctl, front, all, &cols);
 	ctl_result_columns_clear(&cols);
 	json_decref(front);
-	json_decref(summary);
-	return code;
+	json_decref(all);
+	return DP_OK;
 }
 
 static const struct ctl_option options[] = {

@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "journal/journal.h"
 #include "study/study.h"

@@ -2,7 +2,6 @@
 #include "base/fs.h"
 #include "base/program.h"
 #include "ctl/ctl_command.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 
 #include <jansson.h>

@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"

@@ -6,13 +6,12 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/client/readonly_daemon.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/result_table.h"
 #include "state/state.h"
+#include "ctl/study_status.h"
 
 #include <errno.h>
 #include <fcntl.h>

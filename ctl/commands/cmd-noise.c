@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/mechanism_query.h"
 #include "privacy/privacy.h"

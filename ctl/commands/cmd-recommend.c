@@ -4,9 +4,8 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
 #include "ctl/support/reevaluation.h"
-#include "ctl/option_parser.h"
+#include "ctl/support/study_queries.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"
@@ -17,61 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-	RECOMMEND_TIMEOUT_MS = 600000 /* a fit of many results takes its time */
-};
-
-/* ---- what is asked ---- */
-
-static int fail_invalid_level(const char *text, struct dp_err *err)
-{
-	dp_fail(err, DP_E_USAGE,
-		"--at takes NAME=NUMBER, as in --at epsilon=1 or --at epsilon=0.1,1,10, "
-		"not '%s'",
-		text);
-	return dp_hint(err, "NAME is an objective, or the metric of a constraint");
-}
-
-/* Adds an object for each number of NAME=NUMBER,NUMBER,... */
-static int parse_level_list(json_t *levels, const char *text, struct dp_err *err)
-{
-	size_t n = strcspn(text, "=");
-	const char *at = text + n;
-	char name[DP_NAME_MAX + 1], number[DP_NUM_LEN];
-
-	if (!*at || n == 0 || n > DP_NAME_MAX)
-		return fail_invalid_level(text, err);
-	snprintf(name, sizeof name, "%.*s", (int)n, text);
-	do {
-		size_t len = strcspn(++at, ",");
-		json_t *one;
-		double x;
-
-		snprintf(number, sizeof number, "%.*s", (int)len, at);
-		if (len >= sizeof number || !dp_num_parse(number, &x) || !isfinite(x))
-			return fail_invalid_level(text, err);
-		one = json_pack("{s:f}", name, x);
-		if (!one)
-			return fail_invalid_level(text, err);
-		json_array_append_new(levels, one);
-		at += len;
-	} while (*at);
-	return DP_OK;
-}
-
-static int read_levels(const struct ctl *ctl, json_t *levels, struct dp_err *err)
-{
-	int code = DP_OK;
-
-	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
-		if (strcmp(ctl->given_options[i].option->name, "at") == 0)
-			code = parse_level_list(levels, ctl->given_options[i].value, err);
-	if (code != DP_OK || json_array_size(levels) > 0)
-		return code;
-	dp_fail(err, DP_E_USAGE, "--at is needed: which point of the front is meant");
-	return dp_hint(err, "for example: dparetoctl recommend %s --at epsilon=1", ctl->argv[0]);
-}
 
 /* ---- measured ---- */
 
@@ -155,36 +99,6 @@ static int verify_recommendations(struct ctl *ctl, const char *study, json_t *li
 	json_decref(rows);
 	json_decref(numbers);
 	return code;
-}
-
-/* ---- as programs read it ---- */
-
-/* The contract's object, or {"at":...,"error":...}. */
-static json_t *recommend_answer_json(const char *study, json_t *found)
-{
-	json_t *o = json_pack("{s:i, s:s}", "version", 1, "study", study);
-
-	if (json_object_get(found, "error")) {
-		json_decref(o);
-		return json_incref(found);
-	}
-	json_object_update(o, found);
-	if (!json_object_get(o, "verified"))
-		json_object_set_new(o, "verified", json_null());
-	return o;
-}
-
-static json_t *recommend_answers_json(const char *study, const json_t *list)
-{
-	json_t *all, *found;
-	size_t i;
-
-	if (json_array_size(list) == 1)
-		return recommend_answer_json(study, json_array_get(list, 0));
-	all = json_array();
-	json_array_foreach (list, i, found)
-		json_array_append_new(all, recommend_answer_json(study, found));
-	return json_pack("{s:i, s:s, s:o}", "version", 1, "study", study, "recommendations", all);
 }
 
 /* ---- as people read it ---- */
@@ -392,43 +306,26 @@ static void print_recommendations(struct ctl *ctl, const json_t *list)
 
 /* ---- the command ---- */
 
-/* The first level that has no settings; NULL. */
-static const json_t *first_error(const json_t *list)
-{
-	const json_t *found;
-	size_t i;
-
-	json_array_foreach (list, i, found)
-		if (json_object_get(found, "error"))
-			return json_object_get(found, "error");
-	return NULL;
-}
-
 static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 {
 	const json_t *list = json_object_get(ok, "recommendations");
-	const char *study = dp_json_str(ok, "study", ctl->argv[0]);
-	const json_t *error = first_error(list);
+	int code = ctl_recommendations_error(ok, err);
 
-	if (error)
-		dp_json_to_error(error, err);
-	if (error && json_array_size(list) == 1)
-		return err->code;
+	if (code != DP_OK && json_array_size(list) == 1)
+		return code;
 	if (ctl->format == CTL_JSON) {
-		json_t *all = recommend_answers_json(study, list);
+		json_t *all = ctl_recommendations_json(ok, ctl->argv[0]);
 
 		ctl_print_json(ctl, all);
 		json_decref(all);
 	} else {
 		print_recommendations(ctl, list);
-		if (!error && !ctl_get_option(ctl, "verify"))
+		if (code == DP_OK && !ctl_get_option(ctl, "verify"))
 			ctl_print_message(ctl, "predicted, not measured: --verify 50 runs it 50 "
 					       "times");
 	}
-	if (!error)
-		return DP_OK;
-	ctl->error_reported = true; /* among the answers */
-	return err->code;
+	ctl->error_reported = code != DP_OK; /* among the answers */
+	return code;
 }
 
 /* What is asked, and how often what is recommended is run. */
@@ -440,13 +337,10 @@ struct recommend_request {
 static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
 {
 	const struct recommend_request *w = arg;
-	json_t *fields, *ok;
 	struct dp_err trouble = { 0 };
-	int code = ctl_pack_fields(&fields, err, "{s:s, s:O}", "study", ctl->argv[0], "levels",
-				   w->levels);
+	json_t *ok;
+	int code = ctl_query_recommendations(ctl, ctl->argv[0], w->levels, &ok, err);
 
-	if (code == DP_OK)
-		code = ctl_call_timeout(ctl, RECOMMEND_TIMEOUT_MS, "recommend", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
 	if (w->verify_runs)
@@ -457,8 +351,7 @@ static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
 	if (code == DP_OK || code == DP_E_STUDY) {
 		int shown = recommend_print(ctl, ok, err);
 
-		if (shown == DP_OK)
-			ctl->format = CTL_TABLE; /* stdout has its one object */
+		ctl->json_printed = shown == DP_OK;
 		code = shown != DP_OK ? shown : code;
 	}
 	if (trouble.code == code)
@@ -470,10 +363,12 @@ static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
 static int cmd_recommend_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *text = ctl_get_option(ctl, "verify");
-	struct recommend_request w = { .levels = json_array() };
-	int code = read_levels(ctl, w.levels, err);
+	struct recommend_request w = { 0 };
+	int code = ctl_parse_levels(ctl, ctl->argv[0], &w.levels, err);
 
-	if (code == DP_OK && text && (!dp_int_parse(text, &w.verify_runs) || w.verify_runs < 1))
+	if (code != DP_OK)
+		return code;
+	if (text && (!dp_int_parse(text, &w.verify_runs) || w.verify_runs < 1))
 		code = dp_fail(err, DP_E_USAGE, "--verify takes a number of runs from 1, not '%s'",
 			       text);
 	if (code == DP_OK)

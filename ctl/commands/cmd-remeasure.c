@@ -5,7 +5,6 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/reevaluation.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"
@@ -129,7 +128,7 @@ static int print_reevaluation(struct ctl *ctl, const json_t *rows, struct dp_err
 		print_selection_bias(ctl, front);
 	}
 	json_decref(front);
-	ctl->format = CTL_TABLE; /* standard output has its one object */
+	ctl->json_printed = true;
 	return ctl_reevaluation_check_success(rows, err);
 }
 

@@ -4,9 +4,8 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
-#include "ctl/client/report_program.h"
+#include "ctl/client/programs.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -8,13 +8,13 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/support/study_file.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/embedded_daemon.h"
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"
 #include "study/study.h"
+#include "ctl/study_status.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -136,7 +136,7 @@ static void print_result(struct ctl_embedded_daemon *p, const json_t *front, con
 		ctl_print_json_line(ctl, front);
 		return;
 	}
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, json_object_get(front, "front"), &cols);
 	dp_buf_puts(&volume, "hypervolume ");
 	ctl_format_hypervolume(front, &volume);
 	ctl_printf(ctl, "study '%s' is %s", dp_json_str(front, "study", "?"),
@@ -183,7 +183,7 @@ static void explain_failure(struct ctl_embedded_daemon *p, const json_t *summary
 			dp_json_str(failure, "directory", "?"));
 	else
 		dp_hint(err, "the same command goes on where it stopped");
-	p->ctl->format = CTL_TABLE;
+	p->ctl->json_printed = true;
 }
 
 static int run_study(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,

@@ -1,8 +1,7 @@
 /* cmd-serve.c - becomes dpareto-serve, which is a program of its own: it needs libraries
  * that no other command should have to load. */
 #include "ctl/ctl_command.h"
-#include "ctl/option_parser.h"
-#include "ctl/client/program_path.h"
+#include "ctl/client/programs.h"
 
 #include "base/fs.h"
 

@@ -4,8 +4,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
-#include "ctl/option_parser.h"
 #include "ctl/support/journal_actions.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/table.h"

@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 
 #include <jansson.h>

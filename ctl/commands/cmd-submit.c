@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/study_file.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 

@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
 #include "ctl/ctl_output.h"
+#include "ctl/support/study_queries.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"
@@ -232,45 +232,21 @@ static void print_trial_details(struct ctl *ctl, const char *study, const json_t
 	}
 }
 
-/* Is it on the front? That of the models is asked for. */
-static int trial_mark_on_front(struct ctl *ctl, json_t *trial, struct dp_err *err)
-{
-	json_t *status, *marks;
-	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-
-	if (code != DP_OK)
-		return code;
-	code = ctl_fetch_smoothed_front(ctl, json_object_get(status, "study"), &marks, err);
-	if (code == DP_OK)
-		ctl_trial_set_on_front(trial, marks);
-	json_decref(marks);
-	json_decref(status);
-	return code;
-}
-
 static int cmd_trial_run(struct ctl *ctl, struct dp_err *err)
 {
-	json_t *fields, *ok, *trial;
-	struct ctl_result_id point;
-	int code = ctl_result_id_parse(ctl->argv[1], &point, err);
+	json_t *trial;
+	int code = ctl_query_trial(ctl, ctl->argv[0], ctl->argv[1], &trial, err);
 
-	if (code == DP_OK)
-		code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
-				       "trial", (json_int_t)point.trial, "at",
-				       ctl_result_id_checkpoint_json(&point));
-	if (code == DP_OK)
-		code = ctl_call(ctl, "trial", fields, &ok, err);
 	if (code != DP_OK)
 		return code;
-	trial = json_object_get(ok, "trial");
-	code = trial_mark_on_front(ctl, trial, err);
-	if (code == DP_OK && ctl->format == CTL_JSON)
+	if (ctl->format == CTL_JSON)
 		ctl_print_json(ctl, trial);
-	else if (code == DP_OK)
-		(point.checkpoint ? print_checkpoint_result
-				  : print_trial_details)(ctl, ctl->argv[0], trial);
-	json_decref(ok);
-	return code;
+	else if (strchr(ctl->argv[1], '@'))
+		print_checkpoint_result(ctl, ctl->argv[0], trial);
+	else
+		print_trial_details(ctl, ctl->argv[0], trial);
+	json_decref(trial);
+	return DP_OK;
 }
 
 static const struct ctl_option options[] = {

@@ -3,9 +3,8 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/client/readonly_daemon.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
+#include "ctl/support/study_queries.h"
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"
@@ -156,22 +155,17 @@ static int cmd_trials_run(struct ctl *ctl, struct dp_err *err)
 	const char *state = ctl_get_option(ctl, "status");
 	struct ctl_trial_query which = { .state = state,
 					 .own_results_only = ctl_has_option(ctl, "own") };
-	const json_t *summary;
-	json_t *status;
+	json_t *summary = NULL;
 	int code = check_state_option(ctl, err);
 
 	if (code == DP_OK)
-		code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-
+		code = ctl_query_summary(ctl, ctl->argv[0], &summary, &l.front_points, err);
 	if (code == DP_OK) {
-		summary = json_object_get(status, "study");
 		ctl_result_columns_from_study(summary, &l.columns);
-		which.study = dp_json_str(summary, "name", "");
-		code = ctl_fetch_smoothed_front(ctl, summary, &l.front_points, err);
 		l.columns.with_smoothed = l.front_points != NULL;
-		if (code == DP_OK)
-			code = ctl_for_each_trial(ctl, &which, listing_add_trial, &l, err);
-		json_decref(status);
+		which.study = dp_json_str(summary, "name", "");
+		code = ctl_for_each_trial(ctl, &which, listing_add_trial, &l, err);
+		json_decref(summary);
 	}
 	if (code == DP_OK && ctl->format == CTL_JSON)
 		listing_print_json(ctl, &l);

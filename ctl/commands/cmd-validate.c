@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/study_file.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/support/dry_run.h"
 #include "study/study.h"

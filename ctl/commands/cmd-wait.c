@@ -4,9 +4,9 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
+#include "ctl/study_status.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"
+#include "ctl/study_status.h"
 
 #include <inttypes.h>
 #include <math.h>

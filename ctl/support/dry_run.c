@@ -10,6 +10,7 @@
 #include "ctl/client/embedded_daemon.h"
 #include "ctl/text_format.h"
 #include "study/study.h"
+#include "ctl/study_status.h"
 
 #include <errno.h>
 #include <stdlib.h>

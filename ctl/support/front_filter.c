@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "base/t_distribution.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/option_parser.h"
 #include "ctl/ui/result_table.h"
 #include "optimize/pareto/pareto.h"
 #include "study/study.h"

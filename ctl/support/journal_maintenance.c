@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "ctl/support/crash_isolation.h"
 #include "ctl/support/journal_actions.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 #include "journal/journal.h"

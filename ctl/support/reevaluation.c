@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/follow_study.h"
-#include "ctl/option_parser.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"
@@ -16,6 +15,7 @@
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
 #include "protocol/control/control_protocol.h"
+#include "ctl/study_status.h"
 
 #include <errno.h>
 #include <inttypes.h>

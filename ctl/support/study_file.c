@@ -8,7 +8,7 @@
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/ctl_output.h"
-#include "ctl/client/program_path.h"
+#include "ctl/client/programs.h"
 #include "study/study.h"
 
 #include <jansson.h>

@@ -10,6 +10,7 @@
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"
+#include "ctl/study_status.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -46,60 +47,6 @@ struct follow_state {
 	struct dp_buf
 		reported_reevaluation; /* likewise, how far points are that are measured again */
 };
-
-bool ctl_status_is_durable(const json_t *status)
-{
-	return !json_object_get(status, "unsaved");
-}
-
-int64_t ctl_status_version(const json_t *status)
-{
-	return ctl_status_is_durable(status)
-		       ? dp_json_int(json_object_get(status, "study"), "version", 0)
-		       : 0;
-}
-
-bool ctl_study_has_ended(const json_t *summary)
-{
-	const char *state = dp_json_str(summary, "state", "");
-	bool idle = dp_json_int(summary, "running", 0) == 0;
-
-	if (strcmp(state, "finished") == 0 || strcmp(state, "failed") == 0)
-		return true;
-	if (strcmp(state, "stopped") == 0)
-		return idle;
-	return strcmp(state, "paused") == 0 && idle && dp_json_bool(summary, "by_failures", false);
-}
-
-int ctl_study_check_finished(const json_t *summary, struct dp_err *err)
-{
-	const char *state = dp_json_str(summary, "state", "");
-	const char *reason = dp_json_str(summary, "reason", NULL);
-	const char *name = dp_json_str(summary, "name", "?");
-
-	if (strcmp(state, "finished") == 0)
-		return DP_OK;
-	dp_fail(err, DP_E_STUDY, "study '%s' %s%s%s%s", name,
-		strcmp(state, "failed") == 0 ? "" : "is ", state, reason ? ": " : "",
-		reason ? reason : "");
-	if (ctl_study_hides_trials(summary))
-		dp_hint(err, "what its trainers said is in the study's folder, which is "
-			     "as secret as they are");
-	else if (strcmp(state, "stopped") == 0)
-		dp_hint(err, "'dparetoctl resume %s' takes it up again", name);
-	else if (strcmp(state, "failed") == 0 && dp_json_int(summary, "failed", 0) == 0)
-		dp_hint(err,
-			"'dparetoctl trials %s' lists where it was tried; other ranges "
-			"or another trainer are another study",
-			name);
-	else
-		dp_hint(err,
-			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s "
-			"TRIAL' shows what the trainer said; then 'dparetoctl retry %s "
-			"--failed'",
-			name, name, name);
-	return DP_E_STUDY;
-}
 
 /* ---- on a terminal ---- */
 

@@ -19,14 +19,5 @@ enum ctl_follow_result {
 DP_MUSTCHECK int ctl_follow_study(struct ctl *ctl, const char *study, FILE *stream,
 				  struct ctl_reconnect *reconnect, enum ctl_follow_result *how,
 				  json_t **summary, struct dp_err *err);
-/* Is all that a status shows on the disk? What is not may be undone by a crash: no wait
- * ends with it. */
-bool ctl_status_is_durable(const json_t *status);
-/* What to ask for changes since: the version that it shows, durably. */
-int64_t ctl_status_version(const json_t *status);
-/* Has the study of this summary ended for those who wait for it? */
-bool ctl_study_has_ended(const json_t *summary);
-/* DP_OK for a finished study, else DP_E_STUDY with what state it is in and why. */
-DP_MUSTCHECK int ctl_study_check_finished(const json_t *summary, struct dp_err *err);
 
 #endif

@@ -8,8 +8,8 @@
 #include "ctl/ui/result_id.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"
-#include "ctl/ui/status_screen.h"
 #include "study/study.h"
+#include "ctl/study_status.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -57,13 +57,6 @@ bool ctl_json_array_has(const json_t *array, const char *text)
 		if (strcmp(json_string_value(v), text) == 0)
 			return true;
 	return false;
-}
-
-bool ctl_trial_has_ended(const json_t *row)
-{
-	const char *state = dp_json_str(row, "state", "waiting");
-
-	return strcmp(state, "waiting") != 0 && strcmp(state, "running") != 0;
 }
 
 void ctl_result_columns_from_study(const json_t *summary, struct ctl_result_columns *cols)
@@ -239,9 +232,9 @@ size_t ctl_count_reevaluated(const json_t *points)
 	return n;
 }
 
-void ctl_result_columns_from_front(const json_t *front, struct ctl_result_columns *cols)
+void ctl_result_columns_from_front(const json_t *front, const json_t *points,
+				   struct ctl_result_columns *cols)
 {
-	const json_t *points = json_object_get(front, "front");
 
 	cols->objectives = ctl_json_keys(json_object_get(front, "anti_ideal"));
 	cols->parameters = ctl_json_keys(json_object_get(json_array_get(points, 0), "parameters"));
@@ -460,47 +453,4 @@ void ctl_front_print_csv(struct ctl *ctl, const json_t *front,
 		csv_add_extra_values(cols, point, &out);
 	}
 	ctl_print_buf(ctl, &out);
-}
-
-/* ---- results that are on the models' front ---- */
-
-int ctl_fetch_smoothed_front(struct ctl *ctl, const json_t *summary, json_t **marks,
-			     struct dp_err *err)
-{
-	const json_t *point;
-	json_t *front;
-	size_t i;
-	int code;
-
-	*marks = NULL;
-	if (strcmp(dp_json_str(summary, "front_of", ""), "denoised") != 0)
-		return DP_OK;
-	code = ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
-	if (code != DP_OK)
-		return code;
-	*marks = json_object();
-	json_array_foreach (json_object_get(front, "front"), i, point) {
-		char name[CTL_TEXT_LEN];
-
-		json_object_set(*marks, ctl_format_result_id(point, name), (json_t *)point);
-	}
-	json_decref(front);
-	return DP_OK;
-}
-
-void ctl_trial_set_on_front(json_t *trial, const json_t *marks)
-{
-	char name[CTL_TEXT_LEN];
-	json_t *point;
-
-	if (!marks)
-		return;
-	point = json_object_get(marks, ctl_format_result_id(trial, name));
-	json_object_set_new(trial, "on_front", json_boolean(point != NULL));
-	for (size_t i = 0; by_models[i]; i++) {
-		json_t *values = json_object_get(point, by_models[i]);
-
-		json_object_set_new(trial, by_models[i],
-				    values ? json_incref(values) : json_null());
-	}
 }

@@ -23,8 +23,6 @@ void ctl_result_columns_from_study(const json_t *summary, struct ctl_result_colu
 json_t *ctl_json_keys(const json_t *object);
 /* Is the text one of the array's? */
 bool ctl_json_array_has(const json_t *array, const char *text);
-/* Has the trial, or measurement, of this row ended, however that was? */
-bool ctl_trial_has_ended(const json_t *row);
 /* The first line of a CSV of trials, and one line. */
 void ctl_trial_csv_header(const struct ctl_result_columns *cols, struct dp_buf *out);
 void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *cols,
@@ -34,8 +32,9 @@ void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *col
 json_t *ctl_reevaluated_objectives(const json_t *points);
 /* How many of them were. */
 size_t ctl_count_reevaluated(const json_t *points);
-/* The columns of a front object; before points are taken out of it. */
-void ctl_result_columns_from_front(const json_t *front, struct ctl_result_columns *cols);
+/* The columns of a front object that has, or had, these points. */
+void ctl_result_columns_from_front(const json_t *front, const json_t *points,
+				   struct ctl_result_columns *cols);
 /* The points of a front object, as a table or CSV. */
 void ctl_front_print_table(struct ctl *ctl, const json_t *front,
 			   const struct ctl_result_columns *cols);
@@ -43,14 +42,5 @@ void ctl_front_print_csv(struct ctl *ctl, const json_t *front,
 			 const struct ctl_result_columns *cols);
 /* Why a front object has no points. */
 const char *ctl_front_empty_reason(const json_t *front);
-
-/* Which results are on the front is told by the daemon's trials only of observed values.
- * Of a study whose front is the models' (its summary says so) this asks for it: its
- * points by what ctl_format_result_id() calls them, else NULL. */
-DP_MUSTCHECK int ctl_fetch_smoothed_front(struct ctl *ctl, const json_t *summary, json_t **marks,
-					  struct dp_err *err);
-/* Corrects the "on_front" of a trial or waypoint and adds "denoised" with its interval,
- * null beside the front. */
-void ctl_trial_set_on_front(json_t *trial, const json_t *marks);
 
 #endif

@@ -9,6 +9,7 @@
 #include "ctl/ui/ascii_plot.h"
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
+#include "ctl/study_status.h"
 
 #include <inttypes.h>
 #include <jansson.h>

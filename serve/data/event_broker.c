@@ -22,7 +22,7 @@ struct broker_study {
 };
 
 struct event_broker {
-	struct command_runner *runner;
+	struct daemon_client *daemon;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all that follows */
 	pthread_cond_t changed;
@@ -43,29 +43,22 @@ static struct broker_study *broker_find_study(struct event_broker *broker, const
 	return NULL;
 }
 
-/* NULL without memory: then it is told when it changes again. */
-static struct broker_study *broker_add_study(struct event_broker *broker, const char *name)
-{
-	if (broker->n_studies == broker->capacity) {
-		size_t room = broker->capacity ? 2 * broker->capacity : 64;
-		struct broker_study *more = dp_realloc(broker->studies, room * sizeof *more);
-
-		broker->studies = more;
-		broker->capacity = room;
-	}
-	broker->studies[broker->n_studies] = (struct broker_study){ .version = -1 };
-	snprintf(broker->studies[broker->n_studies].name, DP_NAME_MAX + 1, "%s", name);
-	return &broker->studies[broker->n_studies++];
-}
-
 static void broker_set_version(struct event_broker *broker, const char *name, int64_t version)
 {
 	struct broker_study *s = broker_find_study(broker, name);
 
-	if (!s && version >= 0)
-		s = broker_add_study(broker, name);
-	if (!s)
+	if (!s && version < 0)
 		return;
+	if (!s) {
+		if (broker->n_studies == broker->capacity) {
+			broker->capacity = broker->capacity ? 2 * broker->capacity : 64;
+			broker->studies = dp_reallocarray(broker->studies, broker->capacity,
+							  sizeof *broker->studies);
+		}
+		s = &broker->studies[broker->n_studies++];
+		*s = (struct broker_study){ .version = -1 };
+		snprintf(s->name, sizeof s->name, "%s", name);
+	}
 	s->is_listed = true;
 	if (s->version == version && s->change_number)
 		return;
@@ -124,7 +117,7 @@ static void broker_set_daemon_down(struct event_broker *broker, const struct dp_
 	pthread_mutex_unlock(&broker->lock);
 }
 
-/* Sleeps unless the hub is closed; false: it is. */
+/* Sleeps unless the broker is closed; false: it is. */
 static bool broker_sleep(struct event_broker *broker, int ms)
 {
 	struct timespec until;
@@ -143,32 +136,21 @@ static bool broker_sleep(struct event_broker *broker, int ms)
 	return open;
 }
 
-static bool broker_is_open(struct event_broker *broker)
-{
-	bool open;
-
-	pthread_mutex_lock(&broker->lock);
-	open = !broker->is_closed;
-	pthread_mutex_unlock(&broker->lock);
-	return open;
-}
-
 static void *broker_thread_main(void *arg)
 {
 	struct event_broker *broker = arg;
 	int64_t revision = 0;
 
-	while (broker_is_open(broker)) {
+	while (broker_sleep(broker, 0)) {
 		struct dp_err err;
 		json_t *answer;
-		int code = runner_wait_changes(broker->runner, revision, CHANGES_TIMEOUT_MS,
+		int code = daemon_wait_changes(broker->daemon, revision, CHANGES_TIMEOUT_MS,
 					       &answer, &err);
 
 		if (code != DP_OK) {
 			broker_set_daemon_down(broker, &err);
 			revision = 0; /* the next one may be another daemon */
-			if (!broker_sleep(broker, RECONNECT_DELAY_MS))
-				break;
+			(void)broker_sleep(broker, RECONNECT_DELAY_MS);
 			continue;
 		}
 		revision = dp_json_int(answer, "revision", 0);
@@ -178,12 +160,12 @@ static void *broker_thread_main(void *arg)
 	return NULL;
 }
 
-int event_broker_start(struct command_runner *runner, struct event_broker **out, struct dp_err *err)
+int event_broker_start(struct daemon_client *daemon, struct event_broker **out, struct dp_err *err)
 {
 	struct event_broker *broker = dp_calloc(1, sizeof *broker);
 	pthread_condattr_t monotonic;
 
-	broker->runner = runner;
+	broker->daemon = daemon;
 	pthread_mutex_init(&broker->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -228,10 +210,20 @@ static void append_sse_event(struct dp_buf *out, const char *name, json_t *data)
 	json_decref(data);
 }
 
-/* Appends what is new after that place. */
-static void broker_append_events(const struct event_broker *broker, struct event_cursor *at,
-				 struct dp_buf *out)
+bool event_broker_next(struct event_broker *broker, struct event_cursor *at, int ms,
+		       struct dp_buf *out)
 {
+	struct timespec until;
+	bool open;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	pthread_mutex_lock(&broker->lock);
+	while (!broker->is_closed && at->last_change == broker->n_changes &&
+	       at->last_daemon_change == broker->n_daemon_changes)
+		if (pthread_cond_timedwait(&broker->changed, &broker->lock, &until) != 0)
+			break;
+	open = !broker->is_closed;
 	if (at->last_daemon_change != broker->n_daemon_changes)
 		append_sse_event(out, "daemon",
 				 broker->daemon_up ? json_pack("{s:b}", "there", 1)
@@ -249,23 +241,6 @@ static void broker_append_events(const struct event_broker *broker, struct event
 	}
 	at->last_daemon_change = broker->n_daemon_changes;
 	at->last_change = broker->n_changes;
-}
-
-bool event_broker_next(struct event_broker *broker, struct event_cursor *at, int ms,
-		       struct dp_buf *out)
-{
-	struct timespec until;
-	bool open;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	pthread_mutex_lock(&broker->lock);
-	while (!broker->is_closed && at->last_change == broker->n_changes &&
-	       at->last_daemon_change == broker->n_daemon_changes)
-		if (pthread_cond_timedwait(&broker->changed, &broker->lock, &until) != 0)
-			break;
-	open = !broker->is_closed;
-	broker_append_events(broker, at, out);
 	pthread_mutex_unlock(&broker->lock);
 	return open;
 }

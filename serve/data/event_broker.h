@@ -5,11 +5,11 @@
  * study that changed a hundred times, the last version. */
 #ifndef DP_SERVE_DATA_EVENT_BROKER_H
 #define DP_SERVE_DATA_EVENT_BROKER_H
-#include "serve/data/command_runner.h"
+#include "serve/data/daemon_client.h"
 
 struct event_broker;
 /* Starts to listen. The caller frees it with event_broker_stop(), once no stream waits. */
-DP_MUSTCHECK int event_broker_start(struct command_runner *runner, struct event_broker **out,
+DP_MUSTCHECK int event_broker_start(struct daemon_client *daemon, struct event_broker **out,
 				    struct dp_err *err);
 /* Lets every stream end, now and from now on. */
 void event_broker_close(struct event_broker *broker);

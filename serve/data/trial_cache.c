@@ -20,12 +20,11 @@ struct trial_fetch {
 	const char *study;
 };
 
-void trial_cache_init(struct trial_cache *cache)
+void trial_cache_init(struct trial_cache *cache, struct daemon_client *daemon)
 {
 	pthread_condattr_t monotonic;
 
-	memset(cache, 0, sizeof *cache);
-	cache->max_bytes = TRIAL_CACHE_MAX_BYTES;
+	*cache = (struct trial_cache){ .daemon = daemon, .max_bytes = TRIAL_CACHE_MAX_BYTES };
 	pthread_mutex_init(&cache->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -65,23 +64,6 @@ static struct trial_cache_entry *trial_cache_find_oldest(struct trial_cache *cac
 	return oldest;
 }
 
-static bool trial_fetch_in_progress(const struct trial_cache *cache, const char *study)
-{
-	for (const struct trial_fetch *f = cache->fetches; f; f = f->next)
-		if (strcmp(f->study, study) == 0)
-			return true;
-	return false;
-}
-
-static unsigned count_trial_fetches(const struct trial_cache *cache)
-{
-	unsigned n = 0;
-
-	for (const struct trial_fetch *f = cache->fetches; f; f = f->next)
-		n++;
-	return n;
-}
-
 static void trial_cache_clear_entry(struct trial_cache *cache, struct trial_cache_entry *p)
 {
 	cache->bytes -= p->bytes;
@@ -114,9 +96,9 @@ static void trial_cache_put(struct trial_cache *cache, const char *study, struct
 }
 
 /* Without the lock meanwhile: who asks for another study does not wait for this one. */
-static int trial_cache_fetch(struct trial_cache *cache, struct command_runner *runner,
-			     const char *study, const struct study_version *word,
-			     struct trial_rows **rows, struct dp_err *err)
+static int trial_cache_fetch(struct trial_cache *cache, const char *study,
+			     const struct study_version *version, struct trial_rows **rows,
+			     struct dp_err *err)
 {
 	struct trial_fetch self = { .next = cache->fetches, .study = study }, **link;
 	int64_t begun = dp_monotonic_us();
@@ -124,108 +106,89 @@ static int trial_cache_fetch(struct trial_cache *cache, struct command_runner *r
 
 	cache->fetches = &self;
 	pthread_mutex_unlock(&cache->lock);
-	code = runner_fetch_trials(runner, study, cache->max_bytes, rows, err);
+	code = daemon_fetch_trials(cache->daemon, study, cache->max_bytes, rows, err);
 	pthread_mutex_lock(&cache->lock);
 	for (link = &cache->fetches; *link != &self; link = &(*link)->next)
 		;
 	*link = self.next;
 	if (code == DP_OK)
-		trial_cache_put(cache, study, *rows, word, begun);
+		trial_cache_put(cache, study, *rows, version, begun);
 	pthread_cond_broadcast(&cache->fetch_done);
 	return code;
+}
+
+/* How many studies are being fetched; *this_one: the study is among them. */
+static unsigned count_fetches(const struct trial_cache *cache, const char *study, bool *this_one)
+{
+	unsigned n = 0;
+
+	*this_one = false;
+	for (const struct trial_fetch *f = cache->fetches; f; f = f->next, n++)
+		*this_one |= strcmp(f->study, study) == 0;
+	return n;
 }
 
 /* When its rows may be fetched again. */
 static int64_t entry_refetch_time_us(const struct trial_cache_entry *p)
 {
-	return p->fetched_us + (REFETCH_PAUSE_FACTOR * p->fetch_duration_us < REFETCH_PAUSE_MAX_US
-					? REFETCH_PAUSE_FACTOR * p->fetch_duration_us
-					: REFETCH_PAUSE_MAX_US);
+	int64_t pause = REFETCH_PAUSE_FACTOR * p->fetch_duration_us;
+
+	return p->fetched_us + (pause < REFETCH_PAUSE_MAX_US ? pause : REFETCH_PAUSE_MAX_US);
 }
 
-/* Until that time of dp_monotonic_us(), or something was fetched. */
-static void trial_cache_wait(struct trial_cache *cache, int64_t until)
+static struct study_version known_version(const struct trial_cache *cache, const char *study)
 {
-	const struct timespec at = { .tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000 };
-
-	(void)pthread_cond_timedwait(&cache->fetch_done, &cache->lock, &at);
+	return cache->broker ? event_broker_study_version(cache->broker, study)
+			     : (struct study_version){ .version = -1 };
 }
 
-/* Who asks: for what, how it was known then, and when that was. */
-struct trial_cache_request {
-	const char *study;
-	enum trial_cache_freshness freshness;
-	struct study_version version;
-	int64_t requested_us; /* dp_monotonic_us() */
-};
-
-static struct study_version get_study_version(struct event_broker *broker, const char *study)
+int trial_cache_get(struct trial_cache *cache, const char *study,
+		    enum trial_cache_freshness freshness, struct trial_rows **rows,
+		    int64_t *version, struct dp_err *err)
 {
-	return broker ? event_broker_study_version(broker, study)
-		      : (struct study_version){ .version = -1 };
-}
+	const struct study_version wanted = known_version(cache, study);
+	int64_t requested_us = dp_monotonic_us();
+	bool waited = false, fetching;
+	int code = DP_OK;
 
-/* Has it all that was known when somebody came? Without a version only what was fetched
- * since then has. */
-static bool entry_is_fresh(const struct trial_cache_entry *p, const struct trial_cache_request *by)
-{
-	return (by->version.version >= 0 &&
-		p->version.change_number >= by->version.change_number) ||
-	       p->fetched_us - p->fetch_duration_us >= by->requested_us;
-}
-
-static void entry_take_rows(struct trial_cache_entry *p, struct trial_rows **rows, int64_t *version)
-{
-	p->last_used_us = dp_monotonic_us();
-	*rows = trial_rows_ref(p->rows);
-	*version = p->version.version;
-}
-
-/* Rows that will do, kept or fetched. */
-static int trial_cache_get_locked(struct trial_cache *cache, struct command_runner *runner,
-				  struct event_broker *broker, const struct trial_cache_request *by,
-				  struct trial_rows **rows, int64_t *version, struct dp_err *err)
-{
-	bool waited = false;
-
+	pthread_mutex_lock(&cache->lock);
 	for (;;) {
-		struct trial_cache_entry *p = trial_cache_find(cache, by->study);
+		struct trial_cache_entry *p = trial_cache_find(cache, study);
 		bool rests = p && dp_monotonic_us() < entry_refetch_time_us(p);
-		struct study_version word;
+		/* without a version, only what was fetched since the request is new enough */
+		bool fresh = p && ((wanted.version >= 0 &&
+				    p->version.change_number >= wanted.change_number) ||
+				   p->fetched_us - p->fetch_duration_us >= requested_us);
+		unsigned n_fetches = count_fetches(cache, study, &fetching);
 
-		if (p &&
-		    (entry_is_fresh(p, by) || (rests && by->freshness == TRIAL_CACHE_STALE_OK))) {
-			entry_take_rows(p, rows, version);
-			return DP_OK;
+		if (fresh || (rests && freshness == TRIAL_CACHE_STALE_OK)) {
+			p->last_used_us = dp_monotonic_us();
+			*rows = trial_rows_ref(p->rows);
+			*version = p->version.version;
+			break;
 		}
 		if (rests) {
-			trial_cache_wait(cache, entry_refetch_time_us(p));
-		} else if (!waited && trial_fetch_in_progress(cache, by->study)) {
+			int64_t until = entry_refetch_time_us(p);
+			const struct timespec at = { .tv_sec = until / 1000000,
+						     .tv_nsec = until % 1000000 * 1000 };
+
+			(void)pthread_cond_timedwait(&cache->fetch_done, &cache->lock, &at);
+		} else if (!waited && fetching) {
 			pthread_cond_wait(&cache->fetch_done, &cache->lock);
-			/* what failed for somebody else, each tries alone */
-			waited = !trial_fetch_in_progress(cache, by->study);
-		} else if (count_trial_fetches(cache) >= MAX_CONCURRENT_FETCHES) {
+			/* what failed for another request, each tries alone */
+			count_fetches(cache, study, &fetching);
+			waited = !fetching;
+		} else if (n_fetches >= MAX_CONCURRENT_FETCHES) {
 			pthread_cond_wait(&cache->fetch_done, &cache->lock);
 		} else {
 			/* it is as new as can be, whether it is kept or not */
-			word = get_study_version(broker, by->study);
-			*version = word.version;
-			return trial_cache_fetch(cache, runner, by->study, &word, rows, err);
+			const struct study_version now = known_version(cache, study);
+
+			*version = now.version;
+			code = trial_cache_fetch(cache, study, &now, rows, err);
+			break;
 		}
 	}
-}
-
-int trial_cache_get(struct trial_cache *cache, struct command_runner *runner,
-		    struct event_broker *broker, const char *study,
-		    enum trial_cache_freshness haste, struct trial_rows **rows, int64_t *version,
-		    struct dp_err *err)
-{
-	const struct trial_cache_request by = { study, haste, get_study_version(broker, study),
-						dp_monotonic_us() };
-	int code;
-
-	pthread_mutex_lock(&cache->lock);
-	code = trial_cache_get_locked(cache, runner, broker, &by, rows, version, err);
 	pthread_mutex_unlock(&cache->lock);
 	return code;
 }

@@ -7,7 +7,7 @@
  * things. */
 #ifndef DP_SERVE_DATA_TRIAL_CACHE_H
 #define DP_SERVE_DATA_TRIAL_CACHE_H
-#include "serve/data/command_runner.h"
+#include "serve/data/daemon_client.h"
 #include "serve/data/event_broker.h"
 
 enum {
@@ -19,6 +19,8 @@ enum {
 struct trial_fetch;
 
 struct trial_cache {
+	struct daemon_client *daemon;
+	struct event_broker *broker; /* NULL: versions are not known */
 	pthread_mutex_t lock;
 	pthread_cond_t fetch_done;
 	struct trial_fetch *fetches; /* those on their way */
@@ -39,14 +41,13 @@ enum trial_cache_freshness {
 	TRIAL_CACHE_NEWEST,   /* with all that is known now; perhaps in some seconds */
 };
 
-void trial_cache_init(struct trial_cache *cache);
+void trial_cache_init(struct trial_cache *cache, struct daemon_client *daemon);
 void trial_cache_free(struct trial_cache *cache);
 /* The rows of `trials`; the caller owns a reference and changes nothing in them. The
  * version is one that they have at least; -1: nobody knows. DP_E_LIMIT: they are more
  * than may be kept. */
-DP_MUSTCHECK int trial_cache_get(struct trial_cache *cache, struct command_runner *runner,
-				 struct event_broker *broker, const char *study,
-				 enum trial_cache_freshness haste, struct trial_rows **rows,
+DP_MUSTCHECK int trial_cache_get(struct trial_cache *cache, const char *study,
+				 enum trial_cache_freshness freshness, struct trial_rows **rows,
 				 int64_t *version, struct dp_err *err);
 
 #endif

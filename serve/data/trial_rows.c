@@ -44,8 +44,7 @@ struct trial_rows *trial_rows_new(void)
 {
 	struct trial_rows *r = dp_calloc(1, sizeof *r);
 
-	if (r)
-		atomic_init(&r->refcount, 1);
+	atomic_init(&r->refcount, 1);
 	return r;
 }
 
@@ -72,7 +71,7 @@ void trial_rows_unref(struct trial_rows *r)
 
 /* ---- filling ---- */
 
-/* The place of the word, plus 1; 0 without memory. Most words are few and come again. */
+/* The place of the word, plus 1. Most words are few and come again. */
 static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
 {
 	size_t len = strlen(word), hash = len;
@@ -81,60 +80,39 @@ static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
 	for (size_t i = 0; i < len; i++)
 		hash = hash * 31 + (unsigned char)word[i];
 	seen = &r->string_hash[hash % STRING_HASH_SIZE];
-	if (*seen && strcmp(r->strings.data + *seen - 1, word) == 0)
-		return *seen;
-	if (r->strings.len + len + 1 > UINT32_MAX)
-		return 0;
-	*seen = (uint32_t)r->strings.len + 1;
-	dp_buf_add(&r->strings, word, len + 1);
+	if (!*seen || strcmp(r->strings.data + *seen - 1, word) != 0) {
+		*seen = (uint32_t)r->strings.len + 1;
+		dp_buf_add(&r->strings, word, len + 1);
+	}
 	return *seen;
 }
 
-/* Makes room for one more, of so many bytes each. */
-static bool trial_rows_grow_array(void *list, size_t n, size_t *room, size_t each)
+/* The list with room for one more. */
+static void *grown_list(void *list, size_t n, size_t *room, size_t each)
 {
-	size_t more = *room ? *room + *room / 2 : 64;
-	void *grown;
-
 	if (n < *room)
-		return true;
-	grown = dp_realloc(*(void **)list, more * each);
-	*(void **)list = grown;
-	*room = more;
-	return true;
-}
-
-/* -1 without memory. */
-static int trial_rows_add_column(struct trial_rows *r, const char *part, const char *name)
-{
-	struct trial_column *grown = dp_realloc(r->columns, (r->n_columns + 1) * sizeof *grown);
-	char *copy = dp_strdup(name);
-
-	if (grown)
-		r->columns = grown;
-	if (!grown || !copy) {
-		free(copy);
-		return -1;
-	}
-	grown[r->n_columns] = (struct trial_column){ .group = part, .name = copy };
-	return (int)r->n_columns++;
+		return list;
+	*room = *room ? *room + *room / 2 : 64;
+	return dp_reallocarray(list, *room, each);
 }
 
 /* The value of row r->n in a column; those of rows before it that have none are null. */
-static bool trial_rows_set_value(struct trial_rows *r, const char *part, const char *name,
+static void trial_rows_set_value(struct trial_rows *r, const char *part, const char *name,
 				 const json_t *v)
 {
 	int at = trial_rows_find_column(r, part, name);
 	struct trial_value value = { .number = NAN };
 	struct trial_column *c;
 
-	if (at < 0 && (at = trial_rows_add_column(r, part, name)) < 0)
-		return false;
+	if (at < 0) {
+		at = (int)r->n_columns++;
+		r->columns = dp_reallocarray(r->columns, r->n_columns, sizeof *r->columns);
+		r->columns[at] = (struct trial_column){ .group = part, .name = dp_strdup(name) };
+	}
 	c = &r->columns[at];
-	if (json_is_string(v) &&
-	    (value.string_offset = trial_rows_intern_string(r, json_string_value(v))) == 0)
-		return false;
-	if (v && dp_json_to_real(v, &value.number)) {
+	if (json_is_string(v))
+		value.string_offset = trial_rows_intern_string(r, json_string_value(v));
+	if (dp_json_to_real(v, &value.number)) {
 		value.kind = CELL_NUMBER;
 	} else if (json_is_string(v)) {
 		value.kind = CELL_STRING;
@@ -143,34 +121,28 @@ static bool trial_rows_set_value(struct trial_rows *r, const char *part, const c
 		value.number = json_is_true(v);
 	}
 	do {
-		if (!trial_rows_grow_array(&c->values, c->n_values, &c->capacity,
-					   sizeof *c->values))
-			return false;
+		c->values = grown_list(c->values, c->n_values, &c->capacity, sizeof *c->values);
 		c->values[c->n_values] =
 			c->n_values < r->n_rows ? (struct trial_value){ .number = NAN } : value;
 	} while (c->n_values++ < r->n_rows);
-	return true;
 }
 
-bool trial_rows_append(struct trial_rows *r, const json_t *row)
+void trial_rows_append(struct trial_rows *r, const json_t *row)
 {
 	const json_t *v;
 	const char *name;
 
-	if (!trial_rows_grow_array(&r->text_ends, r->n_rows, &r->capacity, sizeof *r->text_ends))
-		return false;
 	for (size_t i = 0; i < DP_COUNT(own_columns); i++) {
 		v = json_object_get(row, own_columns[i]);
-		if (v && !trial_rows_set_value(r, NULL, own_columns[i], v))
-			return false;
+		if (v)
+			trial_rows_set_value(r, NULL, own_columns[i], v);
 	}
 	for (size_t i = 0; i < DP_COUNT(row_parts); i++)
 		json_object_foreach (json_object_get(row, row_parts[i]), name, v)
-			if (!trial_rows_set_value(r, row_parts[i], name, v))
-				return false;
+			trial_rows_set_value(r, row_parts[i], name, v);
 	dp_json_dump(&r->text, row, 0);
+	r->text_ends = grown_list(r->text_ends, r->n_rows, &r->capacity, sizeof *r->text_ends);
 	r->text_ends[r->n_rows++] = r->text.len;
-	return true;
 }
 
 struct trial_rows *trial_rows_from_json(const json_t *list)
@@ -180,39 +152,33 @@ struct trial_rows *trial_rows_from_json(const json_t *list)
 	size_t i;
 
 	json_array_foreach (list, i, row)
-		if (r && !trial_rows_append(r, row)) {
-			trial_rows_unref(r);
-			r = NULL;
-		}
-	if (r)
-		trial_rows_trim(r);
+		trial_rows_append(r, row);
+	trial_rows_trim(r);
 	return r;
 }
 
-static void trial_rows_shrink_array(void *list, size_t n, size_t *room, size_t each)
+static void shrink_buf(struct dp_buf *b)
 {
-	void *shorter = n ? dp_realloc(*(void **)list, n * each) : NULL;
-
-	if (!shorter)
-		return; /* it stays as long as it is */
-	*(void **)list = shorter;
-	*room = n;
-}
-
-static void trial_rows_shrink_buf(struct dp_buf *b)
-{
-	if (b->data)
-		trial_rows_shrink_array(&b->data, b->len + 1, &b->cap, 1);
+	if (!b->data)
+		return;
+	b->cap = b->len + 1;
+	b->data = dp_realloc(b->data, b->cap);
 }
 
 void trial_rows_trim(struct trial_rows *r)
 {
-	trial_rows_shrink_array(&r->text_ends, r->n_rows, &r->capacity, sizeof *r->text_ends);
-	trial_rows_shrink_buf(&r->text);
-	trial_rows_shrink_buf(&r->strings);
-	for (size_t i = 0; i < r->n_columns; i++)
-		trial_rows_shrink_array(&r->columns[i].values, r->columns[i].n_values,
-					&r->columns[i].capacity, sizeof *r->columns[i].values);
+	if (r->n_rows > 0) {
+		r->capacity = r->n_rows;
+		r->text_ends = dp_reallocarray(r->text_ends, r->capacity, sizeof *r->text_ends);
+	}
+	shrink_buf(&r->text);
+	shrink_buf(&r->strings);
+	for (size_t i = 0; i < r->n_columns; i++) {
+		struct trial_column *c = &r->columns[i];
+
+		c->capacity = c->n_values;
+		c->values = dp_reallocarray(c->values, c->capacity, sizeof *c->values);
+	}
 }
 
 /* ---- reading ---- */

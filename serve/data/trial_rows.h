@@ -11,14 +11,14 @@
 
 struct trial_rows;
 
-/* With one reference; NULL without memory. */
+/* With one reference. */
 struct trial_rows *trial_rows_new(void);
 struct trial_rows *trial_rows_ref(struct trial_rows *r);
 /* Lets go of a reference; NULL is fine. */
 void trial_rows_unref(struct trial_rows *r);
-/* Appends a row of `trials`; false without memory. */
-DP_MUSTCHECK bool trial_rows_append(struct trial_rows *r, const json_t *row);
-/* All of a list; NULL without memory. */
+/* Appends a row of `trials`. The caller keeps what trial_rows_memory_bytes() says below 4 GiB. */
+void trial_rows_append(struct trial_rows *r, const json_t *row);
+/* All of a list. */
 struct trial_rows *trial_rows_from_json(const json_t *list);
 /* Gives back memory that was kept for more rows. */
 void trial_rows_trim(struct trial_rows *r);

@@ -9,7 +9,6 @@
  * anti-ideal's, nor beyond all meaning; of all points where none is within. Without
  * anything known of the noise the rule is "knee". The list is empty if the front is.
  * summary, front: of the study, as the protocol has them. */
-DP_MUSTCHECK int recommended_point_find(const json_t *summary, const json_t *front, json_t **out,
-					struct dp_err *err);
+json_t *recommended_point_find(const json_t *summary, const json_t *front);
 
 #endif

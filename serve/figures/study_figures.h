@@ -13,9 +13,11 @@ enum {
 
 /* What is known of a study: as the protocol has it. */
 struct figure_study {
-	const json_t *summary, *front;
-	const struct trial_rows *rows; /* of all trials; NULL: only the front is drawn */
-	const json_t *recommended;     /* as recommended_point_find() gives it; or NULL */
+	const json_t *summary;
+	json_t *status; /* which the summary is a part of */
+	json_t *front;
+	struct trial_rows *rows; /* of all trials; NULL: only the front is drawn */
+	json_t *recommended;     /* as recommended_point_find() gives it; or NULL */
 };
 
 struct figure_options {

@@ -192,9 +192,9 @@ void http_reply_error(struct http_reply *a, const struct dp_err *err)
 
 int http_reply_json(struct http_reply *a, json_t *value, struct dp_err *err)
 {
-	a->content_type = "application/json";
 	if (!value)
-		return dp_fail(err, DP_E_INVALID, "the answer has text that is not UTF-8");
+		return dp_fail(err, DP_E_PROTOCOL, "the daemon's answer is not complete");
+	a->content_type = "application/json";
 	dp_json_dump(&a->body, value, 0);
 	dp_buf_putc(&a->body, '\n');
 	json_decref(value);

@@ -76,7 +76,7 @@ void http_reply_free(struct http_reply *a);
 void http_reply_error(struct http_reply *a, const struct dp_err *err);
 /* The same with a status of one's own. */
 void http_reply_error_status(struct http_reply *a, unsigned status, const struct dp_err *err);
-/* Takes the reference; NULL is a lack of memory. */
+/* Takes the reference; NULL: the daemon's answer lacks what was asked for. */
 DP_MUSTCHECK int http_reply_json(struct http_reply *a, json_t *value, struct dp_err *err);
 
 #endif

@@ -98,8 +98,8 @@ static void ask_each(char *field[FIELDS], size_t len)
 		struct web_app s;
 
 		web_app_init(&s, NULL);
-		s.runner.open_client = fake_open;
-		s.runner.open_client_arg = how == 3 ? NULL : FAKE_ANSWER;
+		s.daemon.open_client = fake_open;
+		s.daemon.open_client_arg = how == 3 ? NULL : FAKE_ANSWER;
 		s.auth.allow_control = how > 0;
 		s.auth.token_required = how == 2;
 		snprintf(s.auth.cookie_name, sizeof s.auth.cookie_name, "dpareto_1");

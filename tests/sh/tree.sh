@@ -14,7 +14,7 @@ trap 'rm -rf "$tmp"' EXIT
 allowed() {
 	case $1 in
 	ctl) echo config.h ctl/commands journal privacy protocol/control ;;
-	ctl/client) echo ctl ctl/ui journal protocol/control state ;;
+	ctl/client) echo ctl journal protocol/control state ;;
 	ctl/commands) echo ctl ctl/client ctl/support ctl/ui journal privacy protocol/control state study ;;
 	ctl/support) echo compare ctl ctl/client ctl/ui journal optimize/pareto privacy protocol/control study ;;
 	ctl/ui) echo ctl ctl/client journal study ;;
@@ -59,9 +59,9 @@ allowed() {
 	reports/plot) ;;
 	reports/plot/backends) echo reports/plot ;;
 	reports/text) echo reports/model state ;;
-	serve) echo ctl ctl/client ctl/ui reports/plot serve/data serve/figures serve/http ;;
+	serve) echo ctl ctl/client ctl/support ctl/ui reports/plot serve/data serve/figures serve/http ;;
 	serve/data) echo ctl ctl/client ctl/support protocol/control ;;
-	serve/figures) echo ctl ctl/ui optimize/pareto reports/plot serve/data ;;
+	serve/figures) echo ctl ctl/support ctl/ui optimize/pareto reports/plot serve/data ;;
 	serve/http) ;;
 	trainers) echo config.h protocol/trainer trainers/learn ;;
 	trainers/data) ;;

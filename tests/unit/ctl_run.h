@@ -4,6 +4,7 @@
 #define TEST_CTL_RUN_H
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
+#include "ctl/option_parser.h"
 #include "protocol/control/control_protocol.h"
 
 #include <locale.h>

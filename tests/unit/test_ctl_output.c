@@ -1,6 +1,7 @@
 /* test_ctl_output.c - data, talk and errors on their streams; tables; CSV; terminals. */
 #include "base/units.h"
 #include "ctl/ui/table.h"
+#include "ctl/client/daemon_call.h"
 #include "ctl/text_format.h"
 #include "ctl_run.h"
 
@@ -9,6 +10,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -428,15 +430,75 @@ static void test_unfinished(void **state)
 	assert_int_equal(ctl_utf8_partial_len("\x80\x80\x80\x80", 4), 0);
 }
 
+/* ---- answers ---- */
+
+/* With -o json standard output has one object: an error after it goes to standard error. */
+static void test_error_after_json(void **state)
+{
+	struct dp_err err;
+	struct ctl_run r;
+
+	(void)state;
+	ctl_run_begin(&r);
+	r.ctl.format = CTL_JSON;
+	r.ctl.json_printed = true;
+	dp_fail(&err, DP_E_STUDY, "it failed");
+	ctl_print_error(&r.ctl, &err);
+	ctl_run_end(&r);
+	assert_int_equal(r.ctl.format, CTL_JSON);
+	assert_string_equal(r.out, "");
+	assert_string_equal(r.talk, "dparetoctl: it failed\n");
+	ctl_run_free(&r);
+}
+
+/* The verb says whether its answer comes in pages, not what the answer looks like. */
+static void test_pages_of_verbs(void **state)
+{
+	static const char answer[] = "{\"v\":1,\"ok\":{\"more\":[[1,null]],\"front\":[],"
+				     "\"trial\":{\"trial\":1,\"next\":2}}}\n";
+	static const char page[] = "{\"v\":1,\"ok\":{\"front\":[{\"trial\":1}]}}\n";
+	static const char *const verbs[] = { "pause", "front" };
+	struct dp_err err;
+	struct ctl_run r;
+
+	(void)state;
+	for (size_t i = 0; i < DP_COUNT(verbs); i++) {
+		int pair[2];
+		json_t *ok;
+
+		ctl_run_begin(&r);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+		assert_int_equal(write(pair[1], answer, strlen(answer)), strlen(answer));
+		assert_int_equal(write(pair[1], page, strlen(page)), strlen(page));
+		r.ctl.client = dp_client_from_fd(pair[0]);
+		assert_int_equal(ctl_call_study(&r.ctl, verbs[i], "s", &ok, &err), DP_OK);
+		assert_int_equal(json_array_size(json_object_get(ok, "more")), i == 0);
+		assert_int_equal(json_array_size(json_object_get(ok, "front")), i);
+		assert_non_null(json_object_get(json_object_get(ok, "trial"), "next"));
+		json_decref(ok);
+		ctl_run_end(&r);
+		ctl_run_free(&r);
+		close(pair[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams),     cmocka_unit_test(test_streams_in_one_pipe),
-		cmocka_unit_test(test_errors),      cmocka_unit_test(test_flush),
-		cmocka_unit_test(test_terminal),    cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_table),       cmocka_unit_test(test_table_edges),
-		cmocka_unit_test(test_table_print), cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_visible),     cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_streams_in_one_pipe),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_edges),
+		cmocka_unit_test(test_table_print),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_error_after_json),
+		cmocka_unit_test(test_pages_of_verbs),
+		cmocka_unit_test(test_visible),
+		cmocka_unit_test(test_unfinished),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

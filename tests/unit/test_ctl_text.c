@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/text_format.h"
+#include "ctl/study_status.h"
 
 #include <locale.h>
 #include <math.h>

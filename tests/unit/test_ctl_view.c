@@ -5,6 +5,7 @@
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"
 #include "ctl_run.h"
+#include "ctl/study_status.h"
 
 #include <setjmp.h>
 #include <time.h>
@@ -346,7 +347,7 @@ static void test_front(void **state)
 	struct ctl_run r;
 
 	(void)state;
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, json_object_get(front, "front"), &cols);
 	assert_int_equal(json_array_size(cols.objectives), 2);
 	assert_int_equal(json_array_size(cols.parameters), 2);
 	ctl_run_begin(&r);
@@ -365,7 +366,7 @@ static void test_front(void **state)
 	json_decref(front);
 	/* before anything has ended */
 	front = read_json("{\"anti_ideal\":{\"epsilon\":10},\"front\":[]}");
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, json_object_get(front, "front"), &cols);
 	assert_int_equal(json_array_size(cols.parameters), 0);
 	ctl_run_begin(&r);
 	ctl_front_print_csv(&r.ctl, front, &cols);
@@ -394,7 +395,7 @@ static void test_front_spread(void **state)
 	struct ctl_run r;
 
 	(void)state;
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, json_object_get(front, "front"), &cols);
 	cols.metrics = read_json("[\"accuracy\"]");
 	ctl_run_begin(&r);
 	ctl_front_print_table(&r.ctl, front, &cols);
@@ -434,7 +435,7 @@ static void test_front_denoised(void **state)
 	struct ctl_run r;
 
 	(void)state;
-	ctl_result_columns_from_front(front, &cols);
+	ctl_result_columns_from_front(front, json_object_get(front, "front"), &cols);
 	ctl_run_begin(&r);
 	ctl_front_print_table(&r.ctl, front, &cols);
 	ctl_front_print_csv(&r.ctl, front, &cols);

@@ -36,8 +36,8 @@ static void visitor_init(struct visitor *v)
 {
 	memset(v, 0, sizeof *v);
 	web_app_init(&v->s, NULL);
-	v->s.runner.open_client = fake_open;
-	v->s.runner.open_client_arg = FAKE_ANSWER;
+	v->s.daemon.open_client = fake_open;
+	v->s.daemon.open_client_arg = FAKE_ANSWER;
 	snprintf(v->s.auth.cookie_name, sizeof v->s.auth.cookie_name, "dpareto_1");
 	snprintf(v->s.auth.token.text, sizeof v->s.auth.token.text, "secret");
 	snprintf(v->s.auth.token.cookie_value, sizeof v->s.auth.token.cookie_value, "digest");
@@ -661,7 +661,7 @@ static void test_without_a_daemon(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.runner.open_client_arg = NULL;
+	v.s.daemon.open_client_arg = NULL;
 	assert_int_equal(visit_ask(&v, "GET", "/"), 200);
 	answer_has(&v, "no daemon is running");
 	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 503);
@@ -670,6 +670,35 @@ static void test_without_a_daemon(void **state)
 	json_decref(error);
 	assert_int_equal(visit_ask(&v, "GET", "/metrics"), 200);
 	answer_has(&v, "\ndpareto_up 0\n");
+	visitor_free(&v);
+}
+
+/* A daemon whose answers lack everything costs a request its answer, and no more. */
+static void test_incomplete_answers(void **state)
+{
+	static const char *const paths[] = { "/",
+					     "/studies/s",
+					     "/api/studies",
+					     "/api/studies/s",
+					     "/api/studies/s/front",
+					     "/api/studies/s/front?one-se",
+					     "/api/studies/s/choice",
+					     "/api/studies/s/recommend?at=epsilon%3D1",
+					     "/api/studies/s/trials",
+					     "/api/studies/s/trials?limit=2",
+					     "/api/studies/s/trials/0",
+					     "/api/studies/s/trials/0/log",
+					     "/api/studies/s/figures/front.svg",
+					     "/api/studies/s/figures/spark.svg",
+					     "/metrics" };
+	struct visitor v;
+
+	(void)state;
+	visitor_init(&v);
+	v.s.daemon.open_client_arg = "{\"v\":1,\"ok\":{}}\n";
+	for (size_t i = 0; i < DP_COUNT(paths); i++)
+		assert_true(visit_ask(&v, "GET", paths[i]) > 0);
+	assert_int_equal(visit_ask(&v, "GET", "/api/studies"), 502);
 	visitor_free(&v);
 }
 
@@ -803,14 +832,13 @@ static void test_large_front(void **state)
 	struct figure_axis x, y;
 	struct large_front f;
 	const json_t *p, *list;
-	struct dp_err err;
 	size_t i, member;
 
 	(void)state;
 	whole = many_points(&f);
 	assert_true(study_figure_choose_axes(summary, &x, &y));
 	assert_true(strcmp(x.name, "epsilon") == 0 && x.is_log && !y.is_log);
-	assert_int_equal(large_front_downsample(&f, &x, &y, &thin, &err), DP_OK);
+	thin = large_front_downsample(&f, &x, &y);
 	list = json_object_get(thin, "front");
 	assert_true(json_array_size(list) > 1000);
 	assert_true(json_array_size(list) <= LARGE_FRONT_MAX_DRAWN + 4);
@@ -824,8 +852,8 @@ static void test_large_front(void **state)
 	}
 	for (i = 0; i <= 1000; i++)
 		assert_true(seen[i][1000 - i]);
-	assert_int_equal(recommended_point_find(summary, whole, &by_all, &err), DP_OK);
-	assert_int_equal(large_front_recommend_row(&f, summary, &by_rows, &member, &err), DP_OK);
+	by_all = recommended_point_find(summary, whole);
+	by_rows = large_front_recommend_row(&f, summary, &member);
 	assert_string_equal(dp_json_str(by_rows, "rule", ""), "one-se");
 	assert_string_equal(dp_json_str(by_all, "rule", ""), "one-se");
 	p = json_array_get(json_object_get(by_all, "front"), 0);
@@ -847,10 +875,10 @@ static void test_large_front_found(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.runner.open_client_arg =
+	v.s.daemon.open_client_arg =
 		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"front\":[" FAKE_POINT(
 			"2", "0.5", "0.75", "0.125") "],\"more\":[[0,null],[0,4],[9,null]]}}\n";
-	assert_int_equal(large_front_load(&v.s, "s", &f, &err), DP_OK);
+	assert_int_equal(large_front_load(&v.s.trial_cache, "s", &f, &err), DP_OK);
 	assert_int_equal(f.n_members, 2);
 	assert_true(f.member_rows[0] == 2 && f.member_rows[1] == 0);
 	large_front_free(&f);
@@ -932,7 +960,7 @@ static void test_plain_tables(void **state)
 
 	(void)state;
 	visitor_init(&v);
-	v.s.runner.open_client_arg =
+	v.s.daemon.open_client_arg =
 		"{\"v\":1,\"ok\":{\"trials\":" FAKE_POINTS ",\"next\":null,\"total\":3}}\n";
 	for (size_t i = 0; i < DP_COUNT(each); i++) {
 		char *numbers = table_numbers(&v, each[i].query);
@@ -1064,15 +1092,17 @@ static void test_metrics(void **state)
 /* A daemon that takes until the test says so. */
 struct slow_daemon {
 	int asked[2], go[2]; /* pipes: it is asked, it may answer */
+	atomic_bool answers_at_once;
 	struct trial_cache *shelf;
 };
 
 static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
 {
-	const struct slow_daemon *slow = arg;
+	struct slow_daemon *slow = arg;
 	char byte = 0;
 
-	if (write(slow->asked[1], &byte, 1) != 1 || read(slow->go[0], &byte, 1) != 1)
+	if (!atomic_exchange(&slow->answers_at_once, true) &&
+	    (write(slow->asked[1], &byte, 1) != 1 || read(slow->go[0], &byte, 1) != 1))
 		return dp_fail(err, DP_E_FAILED, "the test's pipes are broken");
 	return fake_open(FAKE_ANSWER, client, err);
 }
@@ -1080,18 +1110,13 @@ static int slow_open(void *arg, struct dp_client **client, struct dp_err *err)
 static void *ask_slowly(void *arg)
 {
 	struct slow_daemon *slow = arg;
-	struct command_runner k;
 	struct dp_err err;
 	struct trial_rows *rows = NULL;
 	int64_t version;
 
-	command_runner_init(&k, NULL);
-	k.open_client = slow_open;
-	k.open_client_arg = slow;
-	if (trial_cache_get(slow->shelf, &k, NULL, "slow", TRIAL_CACHE_NEWEST, &rows, &version,
-			    &err) != DP_OK)
+	if (trial_cache_get(slow->shelf, "slow", TRIAL_CACHE_NEWEST, &rows, &version, &err) !=
+	    DP_OK)
 		rows = NULL;
-	command_runner_free(&k);
 	return rows;
 }
 
@@ -1108,21 +1133,21 @@ static void test_shelf_bytes(void **state)
 		      { "c", true, false, true },
 		      { "b", false, true, true } };
 	struct trial_cache shelf;
-	struct command_runner k;
+	struct daemon_client k;
 	struct dp_err err;
 	struct trial_rows *rows;
 	int64_t version;
 
 	(void)state;
-	trial_cache_init(&shelf);
-	command_runner_init(&k, NULL);
+	daemon_client_init(&k, NULL);
+	trial_cache_init(&shelf, &k);
 	k.open_client = fake_open;
 	k.open_client_arg = FAKE_ANSWER;
 	for (size_t i = 0; i < DP_COUNT(steps); i++) {
 		bool kept[3] = { false };
 
-		assert_int_equal(trial_cache_get(&shelf, &k, NULL, steps[i].study,
-						 TRIAL_CACHE_NEWEST, &rows, &version, &err),
+		assert_int_equal(trial_cache_get(&shelf, steps[i].study, TRIAL_CACHE_NEWEST, &rows,
+						 &version, &err),
 				 DP_OK);
 		if (i == 0)
 			shelf.max_bytes = trial_rows_memory_bytes(rows) * 5 / 2;
@@ -1135,10 +1160,9 @@ static void test_shelf_bytes(void **state)
 			    kept[2] == steps[i].c);
 	}
 	shelf.max_bytes = 100;
-	assert_int_equal(
-		trial_cache_get(&shelf, &k, NULL, "d", TRIAL_CACHE_NEWEST, &rows, &version, &err),
-		DP_E_LIMIT);
-	command_runner_free(&k);
+	assert_int_equal(trial_cache_get(&shelf, "d", TRIAL_CACHE_NEWEST, &rows, &version, &err),
+			 DP_E_LIMIT);
+	daemon_client_free(&k);
 	trial_cache_free(&shelf);
 }
 
@@ -1163,7 +1187,7 @@ static void test_rows(void **state)
 		const char *kept;
 		size_t len;
 
-		assert_true(trial_rows_append(rows, row));
+		trial_rows_append(rows, row);
 		dp_json_dump(&one, row, 0);
 		kept = trial_rows_get_text(rows, (size_t)i, &len);
 		assert_int_equal(len, one.len);
@@ -1194,7 +1218,7 @@ static void test_shelf(void **state)
 {
 	struct slow_daemon slow;
 	struct dp_err err;
-	struct command_runner k;
+	struct daemon_client k;
 	struct trial_cache shelf;
 	struct trial_rows *rows, *again;
 	pthread_t thread;
@@ -1203,36 +1227,37 @@ static void test_shelf(void **state)
 	char byte = 0;
 
 	(void)state;
-	trial_cache_init(&shelf);
-	command_runner_init(&k, NULL);
-	k.open_client = fake_open;
-	k.open_client_arg = FAKE_ANSWER;
+	daemon_client_init(&k, NULL);
+	trial_cache_init(&shelf, &k);
+	k.open_client = slow_open;
+	k.open_client_arg = &slow;
+	atomic_init(&slow.answers_at_once, false);
 	slow.shelf = &shelf;
 	assert_int_equal(pipe(slow.asked), 0);
 	assert_int_equal(pipe(slow.go), 0);
 	assert_int_equal(pthread_create(&thread, NULL, ask_slowly, &slow), 0);
 	assert_int_equal(read(slow.asked[0], &byte, 1), 1);
-	assert_int_equal(trial_cache_get(&shelf, &k, NULL, "other", TRIAL_CACHE_NEWEST, &rows,
-					 &version, &err),
-			 DP_OK);
+	assert_int_equal(
+		trial_cache_get(&shelf, "other", TRIAL_CACHE_NEWEST, &rows, &version, &err), DP_OK);
 	assert_int_equal(trial_rows_count(rows), 3);
 	assert_int_equal(write(slow.go[1], &byte, 1), 1);
 	assert_int_equal(pthread_join(thread, &got), 0);
 	assert_int_equal(trial_rows_count(got), 3);
 	/* the newest is never what was there before somebody asked */
-	assert_int_equal(trial_cache_get(&shelf, &k, NULL, "other", TRIAL_CACHE_NEWEST, &again,
-					 &version, &err),
-			 DP_OK);
+	assert_int_equal(
+		trial_cache_get(&shelf, "other", TRIAL_CACHE_NEWEST, &again, &version, &err),
+		DP_OK);
 	assert_ptr_not_equal(again, rows);
 	trial_rows_unref(rows);
+	k.open_client = fake_open;
 	k.open_client_arg = NULL;
 	for (int i = 0; i < 2 * TRIAL_CACHE_MAX_STUDIES; i++) {
 		char name[32];
 
 		snprintf(name, sizeof name, "none-%d", i);
-		assert_int_not_equal(trial_cache_get(&shelf, &k, NULL, name, TRIAL_CACHE_STALE_OK,
-						     &rows, &version, &err),
-				     DP_OK);
+		assert_int_not_equal(
+			trial_cache_get(&shelf, name, TRIAL_CACHE_STALE_OK, &rows, &version, &err),
+			DP_OK);
 	}
 	assert_int_equal(trial_rows_count(shelf.entries[1].rows), 3);
 	trial_rows_unref(again);
@@ -1241,7 +1266,7 @@ static void test_shelf(void **state)
 		close(slow.asked[i]);
 		close(slow.go[i]);
 	}
-	command_runner_free(&k);
+	daemon_client_free(&k);
 	trial_cache_free(&shelf);
 }
 
@@ -1274,6 +1299,7 @@ int main(void)
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_without_a_daemon),
+		cmocka_unit_test(test_incomplete_answers),
 		cmocka_unit_test(test_markup),
 		cmocka_unit_test(test_files_are_known),
 		cmocka_unit_test(test_figure_links),

@@ -1,10 +1,10 @@
-/* report_program.c - asks dpareto-report: what needs models of a study is computed there. */
-#include "ctl/client/report_program.h"
+/* programs.c - finds the project's other programs, and asks dpareto-report. */
+#include "ctl/client/programs.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "ctl/client/program_path.h"
+#include "base/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,28 @@
 #include <unistd.h>
 
 extern char **environ;
+
+char *ctl_find_program(const char *name)
+{
+	char *own = dp_program_dir();
+	struct dp_program_search places = { own, getenv("PATH") };
+	char *found = dp_program_find(name, &places);
+
+	free(own);
+	return found;
+}
+
+char *ctl_find_libexec_program(const char *name)
+{
+	char *own = dp_program_dir();
+	char *found = own ? dp_program_helper_path(own, name) : NULL;
+
+	free(own);
+	if (found && access(found, X_OK) == 0)
+		return found;
+	free(found);
+	return NULL;
+}
 
 static int report_program_spawn(char **argv, int out, pid_t *pid, struct dp_err *err)
 {

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <cmocka.h>
 
@@ -202,6 +203,87 @@ static void test_cut_short(void **state)
 	}
 }
 
+/* Bytes that this process has read. */
+static uint64_t bytes_read(void)
+{
+	FILE *f = fopen("/proc/self/io", "r");
+	unsigned long long n = 0;
+
+	if (f) {
+		if (fscanf(f, "rchar: %llu", &n) != 1)
+			n = 0;
+		fclose(f);
+	}
+	return n;
+}
+
+static uint64_t bytes_read_by_open(const char *dir, bool readonly)
+{
+	uint64_t before = bytes_read();
+	struct dp_journal *j = open_journal(dir, readonly, 0);
+
+	assert_non_null(j);
+	before = bytes_read() - before;
+	dp_journal_close(j);
+	return before;
+}
+
+/* Only a file that its writer did not close in order, or that changed since, is read whole. */
+static void test_open_after_orderly_end(void **state)
+{
+	enum {
+		RECORD = 1000,
+		RECORDS = 4000,
+		FILE_BYTES = RECORD * RECORDS
+	};
+	struct fixture *f = *state;
+	static char record[RECORD];
+	struct dp_journal *j = open_started(f->dir, 0, NULL);
+	struct timespec times[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	struct dp_err err;
+	struct stat st;
+
+	if (bytes_read() == 0)
+		skip(); /* this kernel does not count */
+	assert_non_null(j);
+	for (uint32_t seq = 0; seq < RECORDS; seq++)
+		assert_true(dp_journal_append(j, 1, seq, record, sizeof record) > 0);
+	dp_journal_close(j);
+	assert_int_equal(stat(in_dir(f, "clean"), &st), 0);
+	assert_true(bytes_read_by_open(f->dir, true) < FILE_BYTES / 10);
+	assert_true(bytes_read_by_open(f->dir, false) < FILE_BYTES / 10);
+	/* a writer that runs, or was killed, leaves no mark; readers trust one that runs */
+	j = open_started(f->dir, 0, NULL);
+	assert_non_null(j);
+	assert_int_equal(stat(in_dir(f, "clean"), &st), -1);
+	dp_journal_close(j);
+	assert_int_equal(unlink(in_dir(f, "clean")), 0);
+	assert_true(bytes_read_by_open(f->dir, true) > FILE_BYTES);
+	assert_int_equal(stat(in_dir(f, "clean"), &st), -1);
+	assert_true(bytes_read_by_open(f->dir, false) > FILE_BYTES);
+	assert_true(bytes_read_by_open(f->dir, false) < FILE_BYTES / 10);
+	/* a mark that is not this file's */
+	assert_int_equal(utimensat(AT_FDCWD, in_dir(f, "data.mdb"), times, 0), 0);
+	assert_true(bytes_read_by_open(f->dir, true) > FILE_BYTES);
+	assert_int_equal(dp_write_file(in_dir(f, "clean"), "x", 1, false, &err), DP_OK);
+	assert_true(bytes_read_by_open(f->dir, false) > FILE_BYTES);
+}
+
+/* The format of a later LMDB is for LMDB to judge. */
+static void test_newer_lmdb(void **state)
+{
+	struct fixture *f = *state;
+	int fd;
+
+	fill(f->dir);
+	fd = open(in_dir(f, "data.mdb"), O_WRONLY);
+	for (off_t page = 0; page < 2; page++) /* the version of both headers */
+		assert_int_equal(pwrite(fd, "\2", 1, page * 4096 + 20), 1);
+	close(fd);
+	assert_true(refused(f->dir, true, DP_E_CORRUPT, "another version of LMDB"));
+	assert_true(refused(f->dir, false, DP_E_CORRUPT, "another version of LMDB"));
+}
+
 /* An archive: no lock file, and none can be made. */
 static void test_unwritable_folder(void **state)
 {
@@ -251,6 +333,8 @@ int main(void)
 		JOURNAL_TEST(test_other_formats),
 		JOURNAL_TEST(test_not_a_journal),
 		JOURNAL_TEST(test_cut_short),
+		JOURNAL_TEST(test_open_after_orderly_end),
+		JOURNAL_TEST(test_newer_lmdb),
 		JOURNAL_TEST(test_unwritable_folder),
 	};
 

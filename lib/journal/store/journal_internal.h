@@ -127,6 +127,15 @@ DP_MUSTCHECK int dp__writer_lock_acquire(const char *dir, struct dp__writer_lock
 					 struct dp_err *err);
 void dp__writer_lock_release(struct dp__writer_lock *l); /* NULL is fine */
 
+/* ---- the mark of an orderly end (clean_mark.c) ---- */
+
+/* Did a writer close the journal in this directory in order, at this transaction, and is its file
+ * unchanged since? */
+bool dp__clean_mark_is_valid(const char *path, size_t txn_id);
+void dp__clean_mark_write(const char *path, size_t txn_id);
+/* Before anything is written. */
+DP_MUSTCHECK int dp__clean_mark_remove(const char *path, struct dp_err *err);
+
 /* Ends the writer's thread and frees what it left (writer.c). */
 void dp__writer_stop(struct dp_journal *j);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define LMDB_MAGIC        0xbeefc0deu
+#define LMDB_FORMAT       1u
 #define NO_PAGE           UINT64_MAX
 #define LMDB_MAP_SIZE_MAX ((uint64_t)1 << 46)
 
@@ -478,7 +479,7 @@ static bool meta_read(struct dp__lmdb_file *p, unsigned i, unsigned char meta[ME
 
 	if (!page_read(p, i * p->page_size, page, sizeof page) ||
 	    get16(page + 10) != PAGE_IS_META || get32(page + PAGE_HEADER_SIZE) != LMDB_MAGIC ||
-	    get32(page + PAGE_HEADER_SIZE + 4) != 1)
+	    get32(page + PAGE_HEADER_SIZE + 4) != LMDB_FORMAT)
 		return false;
 	memcpy(meta, page + PAGE_HEADER_SIZE, META_SIZE);
 	return true;
@@ -487,6 +488,16 @@ static bool meta_read(struct dp__lmdb_file *p, unsigned i, unsigned char meta[ME
 static bool is_page_size_valid(uint32_t size)
 {
 	return size >= PAGE_SIZE_LOWEST && size <= PAGE_SIZE_HIGHEST && (size & (size - 1)) == 0;
+}
+
+bool dp__lmdb_format_is_known(int fd)
+{
+	struct dp__lmdb_file p = { .fd = fd };
+	unsigned char page[PAGE_HEADER_SIZE + 8];
+
+	return !page_read(&p, 0, page, sizeof page) || get16(page + 10) != PAGE_IS_META ||
+	       get32(page + PAGE_HEADER_SIZE) != LMDB_MAGIC ||
+	       get32(page + PAGE_HEADER_SIZE + 4) == LMDB_FORMAT;
 }
 
 bool dp__lmdb_has_headers(int fd)

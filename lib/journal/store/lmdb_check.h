@@ -36,6 +36,8 @@ struct dp__lmdb_file {
 /* Do the headers say what LMDB believes without asking: what it is, how large a page is?
  * With others it crashes at once. */
 bool dp__lmdb_has_headers(int fd);
+/* False if the file says that its format is another one than that of LMDB 0.9. */
+bool dp__lmdb_format_is_known(int fd);
 /* Walks over everything that LMDB would use: headers, the lists of free pages, the
  * trees of facts and of records. txn: that state, which a reader holds; 0: the newest.
  * DP_OK also with faults; DP_E_IO, DP_E_NOMEM; or what the visitor returned. */

@@ -62,8 +62,12 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, c
 		}
 	}
 	switch (mdb_code) {
-	case MDB_INVALID:
 	case MDB_VERSION_MISMATCH:
+		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb was written by another version of LMDB",
+			j->dir);
+		dp_hint(err, "use a DPareto with that version, or 'dparetoctl journal restore'");
+		return DP_E_CORRUPT;
+	case MDB_INVALID:
 	case MDB_INCOMPATIBLE:
 	case MDB_CORRUPTED:
 	case MDB_PAGE_NOTFOUND:
@@ -328,7 +332,8 @@ static int check_headers(const struct dp_journal *j, struct dp_err *err)
 	char *path = dp_path_join(j->dir, "data.mdb");
 	struct dp_err ignored; /* LMDB says why it cannot open it */
 	int fd = path ? dp_open_regular(path, &ignored) : -1;
-	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__lmdb_has_headers(fd);
+	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__lmdb_has_headers(fd) ||
+		     !dp__lmdb_format_is_known(fd);
 
 	free(path);
 	if (fd >= 0)
@@ -368,7 +373,21 @@ static int check_pages_of_snapshot(struct dp_journal *j, bool hold, char first[F
 	return code;
 }
 
-/* LMDB trusts its pages: damaged ones would lead it, and us, to wild addresses. */
+/* LMDB trusts its pages: damaged ones would lead it, and us, to wild addresses. All of them are
+ * checked, unless nothing can have happened to the file: its writer closed it in order, or is a
+ * daemon that runs. A format that the check does not know is left to LMDB. */
+static bool must_check_pages(const struct dp_journal *j)
+{
+	long pid;
+	int fd;
+
+	if (j->writer_started || dp__clean_mark_is_valid(j->dir, j->opened_txn_id))
+		return false;
+	if (j->readonly && dp_journal_has_writer(j->dir, &pid) && pid != (long)getpid())
+		return false;
+	return mdb_env_get_fd(j->env, &fd) != 0 || dp__lmdb_format_is_known(fd);
+}
+
 static int check_pages(struct dp_journal *j, struct dp_err *err)
 {
 	char first[FAULT_LEN] = "";
@@ -434,8 +453,10 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 		return dp__fail_mdb(j, err, mdb_code, "open");
 	j->opened_txn_id = newest_txn(j);
 	code = check_length(j, err);
-	if (code == DP_OK && !j->writer_started)
+	if (code == DP_OK && must_check_pages(j))
 		code = check_pages(j, err);
+	if (code == DP_OK && !j->readonly && !j->writer_started)
+		code = dp__clean_mark_remove(j->dir, err);
 	if (code == DP_OK)
 		code = open_databases(j, err);
 	if (code != DP_OK) {
@@ -510,10 +531,17 @@ int dp_journal_open(const char *dir, const struct dp_journal_options *opt, struc
 
 void dp_journal_close(struct dp_journal *j)
 {
+	size_t txn_id;
+	bool clean;
+
 	if (!j)
 		return;
 	dp__writer_stop(j);
+	clean = !j->readonly && j->env && !j->has_write_error;
+	txn_id = clean ? newest_txn(j) : 0;
 	dp__env_close(j);
+	if (clean)
+		dp__clean_mark_write(j->dir, txn_id);
 	dp__writer_lock_release(j->lock);
 	dp_buf_free(&j->read_request.batch);
 	pthread_cond_destroy(&j->cond);

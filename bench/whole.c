@@ -89,7 +89,9 @@ static int draw(struct search *s, double most, struct dp_err *err)
 		s->epsilon[i] = e.epsilon;
 		code = dp_privacy_renyi_curve(s->memory, &item, 1, o->order, o->n, &s->k[i * o->n],
 					      err);
-		dp_renyi_add_curve(s->sum, &s->k[i++ * o->n], o->n);
+		for (size_t j = 0; j < o->n; j++)
+			s->sum[j] = dp_renyi_add(s->sum[j], s->k[i * o->n + j]);
+		i++;
 	}
 	return code;
 }
@@ -261,7 +263,7 @@ static int calibrated(const struct search *s, double target, double *k, struct d
 		code = dp_privacy_solve_noise(s->m, v, target, &noise, &e, err);
 		if (code != DP_OK)
 			break;
-		dp_privacy_set_noise(s->m, v, noise);
+		dp_privacy_set_value(s->m, v, s->m->noise, noise);
 		code = dp_privacy_renyi_curve(s->memory, &item, 1, o->order, o->n, one, err);
 		for (size_t j = 0; j < o->n; j++)
 			k[j] = fmax(k[j], one[j]);

@@ -18,21 +18,17 @@
 
 /* Which words of its commands are files, and can they be started? As the daemon looks at
  * them when it is submitted. */
-static int study_file_check_programs(struct ctl_study_file *f, struct dp_diagnostics *problems,
-				     struct dp_err *err)
+static void study_file_check_programs(struct ctl_study_file *f, struct dp_diagnostics *problems)
 {
 	char *daemon = ctl_find_program("dparetod");
 	char *folder = daemon ? dp_path_dir_absolute(daemon) : NULL;
 	struct dp_command_files files;
-	int code = dp_study_resolve_files(f->study, f->dir, &files, err);
 
-	if (code == DP_OK)
-		code = dp_study_preflight(f->study, f->dir, folder, dp_buf_text(&f->text),
-					  f->text.len, problems, err);
+	dp_study_resolve_files(f->study, f->dir, &files);
+	dp_study_preflight(f->study, f->dir, folder, dp_buf_text(&f->text), f->text.len, problems);
 	free(files.list);
 	free(folder);
 	free(daemon);
-	return code;
 }
 
 /* `new`: as a study that the daemon does not have yet, which is asked more. */
@@ -59,7 +55,7 @@ static int study_file_load(const char *path, bool new, struct ctl_study_file *ou
 	code = dp_study_parse(dp_buf_text(&out->text), out->text.len, path, out->dir, &out->study,
 			      &problems, err);
 	if (code == DP_OK)
-		code = study_file_check_programs(out, &problems, err);
+		study_file_check_programs(out, &problems);
 	if (code == DP_OK && new)
 		code = dp_study_check_learning_curve(out->study, dp_buf_text(&out->text),
 						     out->text.len, &problems, err);

@@ -246,7 +246,7 @@ static int amend_parse_former(const struct dp_study_state *s, struct dp_study **
 				  out, &problems, err);
 
 	if (code == DP_OK)
-		code = dp_study_resolve_files(*out, s->dir, &files, err);
+		dp_study_resolve_files(*out, s->dir, &files);
 	free(files.list);
 	dp_diagnostics_free(&problems);
 	return code;

@@ -106,15 +106,13 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 	code = dp_study_parse(e.study_created.text, strlen(e.study_created.text),
 			      e.study_created.path, e.study_created.dir,
 			      &e.study_created.parsed_study, &problems, err);
-	if (code == DP_OK)
-		code = dp_study_resolve_files(e.study_created.parsed_study, e.study_created.dir,
-					      &files, err);
-	if (code == DP_OK)
-		code = dp_study_preflight(e.study_created.parsed_study, e.study_created.dir,
-					  r->daemon->paths.bin_dir, e.study_created.text,
-					  strlen(e.study_created.text), &problems, err);
-	if (code == DP_OK)
+	if (code == DP_OK) {
+		dp_study_resolve_files(e.study_created.parsed_study, e.study_created.dir, &files);
+		dp_study_preflight(e.study_created.parsed_study, e.study_created.dir,
+				   r->daemon->paths.bin_dir, e.study_created.text,
+				   strlen(e.study_created.text), &problems);
 		code = dp_propose_check_method(e.study_created.parsed_study, err);
+	}
 	e.study_created.files = files.list;
 	e.study_created.nfiles = files.n;
 	if (code == DP_OK &&

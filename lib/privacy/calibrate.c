@@ -264,8 +264,8 @@ void dp_privacy_set_value(const struct dp_mechanism *m, double *values,
 	values[dp_privacy_key_index(m, k)] = value;
 }
 
-/* False without memory; free a->prepared in either case. */
-static bool open_key_init(struct open_key *a, const struct dp_mechanism *m, const double *values,
+/* Free a->cache afterwards. */
+static void open_key_init(struct open_key *a, const struct dp_mechanism *m, const double *values,
 			  const struct dp_privacy_key *k)
 {
 	a->mechanism = m;
@@ -273,7 +273,6 @@ static bool open_key_init(struct open_key *a, const struct dp_mechanism *m, cons
 	memcpy(a->values, values, m->nkeys * sizeof *values);
 	dp_privacy_set_value(m, a->values, k, NAN);
 	a->cache = dp_mechanism_cache_new(m);
-	return a->cache;
 }
 
 /* Where loss distributions answer, the Renyi accountant is asked first: it takes a
@@ -335,11 +334,9 @@ static int solve_noise(const struct dp_mechanism *m, const double *values, doubl
 		c.log_step = 0.05;
 	}
 	c.effort = effort_of(start, *work);
-	code = open_key_init(&a, m, values, m->noise)
-		       ? calibrate_in_turn(&c, &key_limiter, noise, at, err)
-		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (a.cache)
-		*work += key_work(&a);
+	open_key_init(&a, m, values, m->noise);
+	code = calibrate_in_turn(&c, &key_limiter, noise, at, err);
+	*work += key_work(&a);
 	dp_mechanism_cache_free(a.cache);
 	return code;
 }
@@ -354,11 +351,6 @@ int dp_privacy_solve_noise(const struct dp_mechanism *m, const double *values, d
 	if (!m->noise)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no noise to choose", m->name);
 	return solve_noise(m, values, target, false, &work, noise, at, err);
-}
-
-void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise)
-{
-	dp_privacy_set_value(m, values, m->noise, noise);
 }
 
 /* ---- delta at an epsilon ---- */
@@ -399,9 +391,8 @@ int dp_privacy_solve_delta(const struct dp_mechanism *m, const double *values, d
 		return code;
 	if (!m->delta)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no delta", m->name);
-	if (!open_key_init(&a, m, values, m->delta))
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	else if (!m->delta->required)
+	open_key_init(&a, m, values, m->delta);
+	if (!m->delta->required)
 		code = open_key_epsilon(&a, 0, &pure, err);
 	if (code == DP_OK && pure.epsilon <= epsilon)
 		*at = pure;
@@ -677,11 +668,9 @@ static int solve_most(const struct dp_mechanism *m, const double *values,
 	    solve_most(m, rough, k, target, true, work, &near, above, at, NULL) != DP_OK)
 		near = NAN;
 	effort = effort_of(start, *work);
-	code = open_key_init(&a, m, values, k)
-		       ? most_in_turn(&a, k, near, target, &effort, value, above, at, err)
-		       : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (a.cache)
-		*work += key_work(&a);
+	open_key_init(&a, m, values, k);
+	code = most_in_turn(&a, k, near, target, &effort, value, above, at, err);
+	*work += key_work(&a);
 	dp_mechanism_cache_free(a.cache);
 	return code;
 }
@@ -720,8 +709,6 @@ int dp_privacy_epsilon_curve(const struct dp_mechanism *m, const double *values,
 	if (!m->delta)
 		return dp_fail(err, DP_E_INVALID, "mechanism %s has no delta", m->name);
 	p = dp_mechanism_cache_new(m);
-	if (!p)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	memcpy(v, values, m->nkeys * sizeof *v);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		v[dp_privacy_key_index(m, m->delta)] = deltas[i];

@@ -115,8 +115,6 @@ int dp_privacy_solve_largest(const struct dp_mechanism *m, const double *values,
 	memcpy(q.values, values, m->nkeys * sizeof *values);
 	dp_privacy_set_value(m, q.values, k, NAN);
 	q.cache = dp_mechanism_cache_new(m);
-	if (!q.cache)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	larger = first == DP_OK ? *value : NAN;
 	code = largest_scan_ranges(&q, &larger, tried, &found, &above, &trouble);
 	dp_mechanism_cache_free(q.cache);

@@ -35,8 +35,6 @@ static int composition_parse_item(const json_t *member, struct dp_privacy_compos
 	const json_t *times = json_object_get(member, "times");
 	int code;
 
-	if (json_is_object(member) && !query)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the composition");
 	*item = (struct dp_composition_item){ .values = out->values[out->n], .times = 1 };
 	json_object_del(query, "times");
 	code = dp_privacy_query_parse(query, &item->mechanism, out->values[out->n], err);
@@ -115,8 +113,6 @@ int dp_privacy_composition_parse(const json_t *query, struct dp_privacy_composit
 		return code;
 	out->items = dp_calloc(n, sizeof *out->items);
 	out->values = dp_calloc(n, sizeof *out->values);
-	if (!out->items || !out->values)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the composition");
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		code = composition_parse_item(json_array_get(list, i), out, err);
 		if (code != DP_OK)

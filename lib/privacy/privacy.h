@@ -199,7 +199,6 @@ bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 /* A mechanism prepared for many evaluations: what depends only on the noise is kept,
  * and memory is allocated only while it still grows. One thread at a time. */
 struct dp_mechanism_cache;
-/* NULL without memory. */
 struct dp_mechanism_cache *dp_mechanism_cache_new(const struct dp_mechanism *m);
 void dp_mechanism_cache_free(struct dp_mechanism_cache *p);
 /* As dp_privacy_epsilon(), bit for bit. */
@@ -239,9 +238,6 @@ DP_MUSTCHECK int dp_privacy_check_composable(const struct dp_composition_item *i
 DP_MUSTCHECK int dp_privacy_solve_noise(const struct dp_mechanism *m, const double *values,
 					double target, double *noise, struct dp_epsilon *at,
 					struct dp_err *err);
-/* Puts the noise into `values` under its own name, and its other names out of them; for
- * a mechanism that has one. */
-void dp_privacy_set_noise(const struct dp_mechanism *m, double *values, double noise);
 /* Puts a value into `values`, and its alternatives out of them. */
 void dp_privacy_set_value(const struct dp_mechanism *m, double *values,
 			  const struct dp_privacy_key *k, double value);
@@ -294,13 +290,11 @@ DP_MUSTCHECK int dp_privacy_check_declaration(const struct dp_mechanism *m, cons
  * they look like a misspelt one. */
 DP_MUSTCHECK int dp_privacy_query_parse(const json_t *query, const struct dp_mechanism **m,
 					double values[DP_PRIVACY_KEYS_MAX], struct dp_err *err);
-/* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...}; NULL
- * without memory. */
+/* {"epsilon":...,"delta":...,"order":...,"accountant":...,"error_bound":...} */
 json_t *dp_epsilon_to_json(const struct dp_epsilon *e);
 /* A mechanism with all that counts for its epsilon, for whoever trains: {"mechanism":
  * "dp-sgd","records":30956,"steps":1452,...}, defaults filled in, steps counted. It is a
- * query with the same answer. `composed`: without what is the composition's to say. NULL
- * without memory. */
+ * query with the same answer. `composed`: without what is the composition's to say. */
 json_t *dp_mechanism_accounting_json(const struct dp_mechanism *m, const double *values,
 				     bool composed);
 /* A composition as an object: {"compose":[{"mechanism":...,"times":2},...],"delta":...,

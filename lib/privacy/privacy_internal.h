@@ -46,8 +46,7 @@ struct dp_privacy_workspace {
 	struct dp__rdp_wor *wor;
 	struct dp__pld *pld;
 };
-/* False without memory; close it in either case. */
-DP_MUSTCHECK bool dp__workspace_init(struct dp_privacy_workspace *m);
+void dp__workspace_init(struct dp_privacy_workspace *m);
 void dp__workspace_free(struct dp_privacy_workspace *m);
 
 /* Work of the accountants, counted and not timed, so that answers do not depend on the
@@ -126,14 +125,11 @@ double dp__rdp_sampled_cgf(double q, double mu, double order);
 /* Without replacement: what depends only on the noise is kept between calls. */
 struct dp__rdp_wor *dp__rdp_wor_new(void);
 void dp__rdp_wor_free(struct dp__rdp_wor *w);
-/* False without memory. Cheap if sigma and tight are what they were. */
-DP_MUSTCHECK bool dp__rdp_wor_set_noise(struct dp__rdp_wor *w, double sigma, bool tight);
+/* Cheap if sigma and tight are what they were. */
+void dp__rdp_wor_set_noise(struct dp__rdp_wor *w, double sigma, bool tight);
 /* Of one step. For large lots this may exceed what holds without sampling: take the
  * less of the two, but search each for its best order, since their minimum has two. */
 double dp__rdp_wor_cgf(struct dp__rdp_wor *w, double q, double order);
-/* Had all answers since the last call the memory they needed? Else some were looser
- * bounds, and must not be shown: a point has one epsilon. */
-DP_MUSTCHECK bool dp__rdp_wor_had_memory(struct dp__rdp_wor *w);
 /* Counts work that Renyi curves took; w may be NULL. */
 void dp__wor_worked(struct dp__rdp_wor *w, double work);
 double dp__wor_work(const struct dp__rdp_wor *w);
@@ -144,8 +140,8 @@ struct dp__rdp_dominating *dp__rdp_dominating_new(void);
 void dp__rdp_dominating_free(struct dp__rdp_dominating *d);
 /* Cheap if q, above 0, and sigma are what they were. */
 void dp__rdp_dominating_set(struct dp__rdp_dominating *d, double q, double sigma);
-/* Of one step; +inf where it would take too long. False without memory. */
-DP_MUSTCHECK bool dp__rdp_dominating_cgf(struct dp__rdp_dominating *d, double order, double *k);
+/* Of one step; +inf where it would take too long. */
+double dp__rdp_dominating_cgf(struct dp__rdp_dominating *d, double order);
 /* Log of exp K - 1, with nothing kept; +inf where it would take too long. `tables`
  * counts the work. */
 double dp__rdp_dominating_log_excess(double q, double sigma, double order,
@@ -207,9 +203,9 @@ DP_MUSTCHECK int dp__components_from_items(const struct dp_composition_item *ite
 struct dp__loss_points;
 struct dp__loss_grid;
 struct dp__component_kind {
-	/* Renyi: K(order) = (order - 1) x divergence, for real order > 1; from tables
-	 * that set() has filled, false without memory. set is NULL if it needs none. */
-	bool (*prepare_tables)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables);
+	/* Renyi: K(order) = (order - 1) x divergence, for real order > 1, from tables that
+	 * prepare_tables() has filled; NULL if it needs none. */
+	void (*prepare_tables)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables);
 	double (*cgf)(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,
 		      double order);
 	/* delta(x) for x >= 0: how much probability the loss carries beyond x. *slack
@@ -231,8 +227,8 @@ struct dp__component_kind {
 	/* How many times as long as usual a profile takes; NULL: once. */
 	double (*profile_cost)(const struct dp_privacy_component *p);
 	/* Makes a table without which many profiles would take long, and frees it; NULL:
-	 * there is none. False without memory. */
-	bool (*table_open)(struct dp_privacy_component *p);
+	 * there is none. */
+	void (*table_open)(struct dp_privacy_component *p);
 	void (*table_close)(struct dp_privacy_component *p);
 	/* Probabilities on a grid, their slacks and what is infinite, where differences
 	 * of the profile are not precise enough; NULL: they are. */
@@ -284,10 +280,10 @@ struct dp__pld_bound {
 	double error; /* absolute */
 	bool error_is_proved;
 };
-/* Upper bound of epsilon of the composition of all parts. DP_OK or DP_E_NOMEM. */
-DP_MUSTCHECK int dp__pld_epsilon(struct dp__pld *w, const struct dp_privacy_component *components,
-				 size_t n_components, double delta, struct dp__pld_bound *out,
-				 struct dp_err *err);
+/* Upper bound of epsilon of the composition of all parts. */
+struct dp__pld_bound dp__pld_epsilon(struct dp__pld *w,
+				     const struct dp_privacy_component *components,
+				     size_t n_components, double delta);
 /* The answer in the words of the interface. */
 struct dp_epsilon dp__pld_bound_to_epsilon(const struct dp__pld_bound *a, double delta);
 /* Losses are counted in cells of a grid. With so much loss there is no grid that holds

@@ -38,9 +38,9 @@ static int resolve_event_files(const struct dp_event *e, struct dp_study *spec, 
 {
 	struct dp_command_files files = { (const char **)e->study_created.files,
 					  e->study_created.nfiles };
-	int code = dp_study_restore_files(spec, e->study_created.dir, &files, err);
 
-	return code == DP_OK ? check_event_secret(e, spec, err) : code;
+	dp_study_restore_files(spec, e->study_created.dir, &files);
+	return check_event_secret(e, spec, err);
 }
 
 /* The text as parsed by whoever submitted it, or parsed here. */
@@ -60,8 +60,6 @@ static int parse_event_study(const struct dp_event *e, struct dp_study **spec, s
 	dp_diagnostics_free(&problems);
 	if (code == DP_OK)
 		return resolve_event_files(e, *spec, err);
-	if (code == DP_E_NOMEM)
-		return code;
 	return dp_fail(err, DP_E_CORRUPT,
 		       "the study file of study %u, which was valid when it was "
 		       "submitted, is not valid for this version",

@@ -249,10 +249,6 @@ struct dp_accounting_cache *dp_accounting_cache_open(const struct dp_study *s)
 		if (!from || from->kind != DP_ACCOUNTING_MECHANISM)
 			continue;
 		o->mechanism_caches[i] = dp_mechanism_cache_new(from->uses[0].mechanism);
-		if (!o->mechanism_caches[i]) {
-			dp_accounting_cache_close(o);
-			return NULL;
-		}
 	}
 	return o;
 }
@@ -288,14 +284,8 @@ static json_t *composition_to_json(const struct dp_accounting_spec *o,
 		json_t *part = dp_mechanism_accounting_json(uses->items[i].mechanism,
 							    uses->values[i], true);
 
-		if (!part ||
-		    json_object_set_new(part, "times",
-					json_integer((json_int_t)uses->items[i].times)) ||
-		    json_array_append(parts, part)) {
-			json_decref(parts);
-			parts = NULL;
-		}
-		json_decref(part);
+		json_object_set_new(part, "times", json_integer((json_int_t)uses->items[i].times));
+		json_array_append_new(parts, part);
 	}
 	return json_pack("{s:o, s:o, s:s}", "compose", parts, "delta", dp_json_real(o->delta),
 			 "accountant", dp_privacy_accountants[o->accountant]);
@@ -306,10 +296,7 @@ static json_t *external_to_json(const struct dp_accounting_spec *o)
 	json_t *argv = json_array();
 
 	for (char **a = o->argv; *a; a++)
-		if (json_array_append_new(argv, json_string(*a)) != 0) {
-			json_decref(argv);
-			argv = NULL;
-		}
+		json_array_append_new(argv, json_string(*a));
 	return json_pack("{s:o, s:o}", "command", argv, "delta", dp_json_real(o->delta));
 }
 
@@ -334,19 +321,15 @@ json_t *dp_objectives_accounting_json(const struct dp_study *s, const double *x,
 {
 	json_t *all = json_object();
 
-	for (size_t i = 0; all && i < s->nobjectives; i++) {
+	for (size_t i = 0; i < s->nobjectives; i++) {
 		json_t *one;
 
 		if (!s->objectives[i].privacy)
 			continue;
 		one = accounting_to_json(s, i, x, at);
-		if ((epsilon && !isnan(epsilon[i]) &&
-		     json_object_set_new(one, "epsilon", dp_json_real(epsilon[i]))) ||
-		    json_object_set(all, s->objectives[i].name, one)) {
-			json_decref(all);
-			all = NULL;
-		}
-		json_decref(one);
+		if (epsilon && !isnan(epsilon[i]))
+			json_object_set_new(one, "epsilon", dp_json_real(epsilon[i]));
+		json_object_set_new(all, s->objectives[i].name, one);
 	}
 	return all;
 }

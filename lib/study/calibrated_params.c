@@ -13,9 +13,7 @@ void dp__read_calibrate(struct dp__study_parser *r, const struct dp__key *k,
 
 	if (!dp__expect_map(r, v, k->name, "epsilon, mechanism and the mechanism's keys", SIZE_MAX))
 		return;
-	c = *(struct dp_calibration **)to = dp__calloc(r, 1, sizeof *c);
-	if (!c)
-		return;
+	c = *(struct dp_calibration **)to = dp_calloc(1, sizeof *c);
 	c->epsilon = NAN;
 	c->epsilon_param = -1;
 	dp__read_section(r, DP__CALIBRATE, v->key_pos, v, c);

@@ -37,68 +37,49 @@ static bool is_regular_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool command_files_add(struct dp_command_files *found, const char *path)
-{
-	const char **grown = dp_realloc(found->list, ((size_t)found->n + 1) * sizeof *grown);
-
-	found->list = grown;
-	found->list[found->n++] = path;
-	return true;
-}
-
-/* False without memory. */
-static bool resolve_command_word(const struct file_resolver *p, char **word)
-{
-	char *path = dp__resolve_path(p->dir, *word);
-	bool ok = path != NULL;
-
-	if (ok && (p->known ? is_known_file(path, p->known) : is_regular_file(path))) {
-		ok = !p->found || command_files_add(p->found, path);
-		if (ok) {
-			free(*word);
-			*word = path;
-			return true;
-		}
-	}
-	free(path);
-	return ok;
-}
-
 /* The words after the program; absolute ones stay. */
-static bool resolve_command_argv(const struct file_resolver *p, char **argv)
+static void resolve_command_argv(const struct file_resolver *p, char **argv)
 {
-	bool ok = true;
+	for (char **word = argv; word && *word; word++) {
+		char *path;
 
-	for (char **word = argv; ok && word && *word; word++)
-		if (word > argv && **word && **word != '/')
-			ok = resolve_command_word(p, word);
-	return ok;
+		if (word == argv || !**word || **word == '/')
+			continue;
+		path = dp__resolve_path(p->dir, *word);
+		if (p->known ? !is_known_file(path, p->known) : !is_regular_file(path)) {
+			free(path);
+			continue;
+		}
+		if (p->found) {
+			p->found->list = dp_realloc(p->found->list, ((size_t)p->found->n + 1) *
+									    sizeof *p->found->list);
+			p->found->list[p->found->n++] = path;
+		}
+		free(*word);
+		*word = path;
+	}
 }
 
-static int resolve_study_commands(const struct file_resolver *p, struct dp_study *s,
-				  struct dp_err *err)
+static void resolve_study_commands(const struct file_resolver *p, struct dp_study *s)
 {
-	bool ok = resolve_command_argv(p, s->trainer.argv);
-
-	for (size_t i = 0; ok && i < s->nobjectives; i++)
+	resolve_command_argv(p, s->trainer.argv);
+	for (size_t i = 0; i < s->nobjectives; i++)
 		if (s->objectives[i].privacy)
-			ok = resolve_command_argv(p, s->objectives[i].privacy->argv);
-	return ok ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a study's commands");
+			resolve_command_argv(p, s->objectives[i].privacy->argv);
 }
 
-int dp_study_resolve_files(struct dp_study *s, const char *dir, struct dp_command_files *found,
-			   struct dp_err *err)
+void dp_study_resolve_files(struct dp_study *s, const char *dir, struct dp_command_files *found)
 {
 	struct file_resolver p = { dir, found, NULL };
 
 	*found = (struct dp_command_files){ 0 };
-	return resolve_study_commands(&p, s, err);
+	resolve_study_commands(&p, s);
 }
 
-int dp_study_restore_files(struct dp_study *s, const char *dir,
-			   const struct dp_command_files *known, struct dp_err *err)
+void dp_study_restore_files(struct dp_study *s, const char *dir,
+			    const struct dp_command_files *known)
 {
 	struct file_resolver p = { dir, NULL, known };
 
-	return resolve_study_commands(&p, s, err);
+	resolve_study_commands(&p, s);
 }

@@ -205,12 +205,8 @@ int dp_budget_filter(const struct dp_study *s, const struct dp_odometer *o, stru
 	const struct dp_budget *b = &s->search.budget;
 	struct dp_renyi_cache *m = dp_renyi_cache_new();
 	double *k = dp_malloc(BUDGET_SAMPLE_SIZE * o->n * sizeof *k);
-	int code = DP_E_NOMEM;
+	int code = sample_renyi_curves(s, m, o, k, err);
 
-	if (m && k)
-		code = sample_renyi_curves(s, m, o, k, err);
-	else
-		dp_fail(err, code, "no memory for the privacy accountant");
 	if (code == DP_OK)
 		code = dp_filter_choose_order(b->epsilon, b->delta, o->order, o->n, k,
 					      BUDGET_SAMPLE_SIZE, out, err);

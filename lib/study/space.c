@@ -333,15 +333,12 @@ json_t *dp_space_to_json_at(const struct dp_study *s, const double *x, double at
 {
 	json_t *all = json_object();
 
-	for (size_t i = 0; all && i < s->nparams; i++) {
+	for (size_t i = 0; i < s->nparams; i++) {
 		bool walked = !isnan(at) && i == s->trainer.learning_curve.param;
 
-		if (json_object_set_new(all, s->params[i].name,
-					walked ? json_integer((json_int_t)at)
-					       : param_value_to_json(&s->params[i], x[i])) < 0) {
-			json_decref(all);
-			all = NULL;
-		}
+		json_object_set_new(all, s->params[i].name,
+				    walked ? json_integer((json_int_t)at)
+					   : param_value_to_json(&s->params[i], x[i]));
 	}
 	return all;
 }
@@ -442,7 +439,7 @@ void dp_space_format_value(const struct dp_study *s, size_t param, double v, str
 	value = param_value_to_json(p, v);
 	if (json_is_string(value))
 		dp_buf_puts(out, json_string_value(value));
-	else if (value)
+	else
 		dp_json_dump(out, value, 0);
 	json_decref(value);
 }

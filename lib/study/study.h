@@ -300,18 +300,16 @@ struct dp_command_files {
 };
 /* When a study is submitted: makes such words of its commands absolute, those of files
  * that are there now (plain files, and links to them), and tells which they are. */
-DP_MUSTCHECK int dp_study_resolve_files(struct dp_study *s, const char *dir,
-					struct dp_command_files *found, struct dp_err *err);
+void dp_study_resolve_files(struct dp_study *s, const char *dir, struct dp_command_files *found);
 /* The same without a look at any file: `known` was found when it was submitted. */
-DP_MUSTCHECK int dp_study_restore_files(struct dp_study *s, const char *dir,
-					const struct dp_command_files *known, struct dp_err *err);
+void dp_study_restore_files(struct dp_study *s, const char *dir,
+			    const struct dp_command_files *known);
 
 /* Adds warnings where the programs of a study that was parsed from `text` could not be
  * started here: they, their interpreters and scripts are looked for. `beside`: the folder
  * that programs without a path are looked for in before PATH, dparetod's. */
-DP_MUSTCHECK int dp_study_preflight(const struct dp_study *s, const char *dir, const char *beside,
-				    const char *text, size_t len,
-				    struct dp_diagnostics *diagnostics, struct dp_err *err);
+void dp_study_preflight(const struct dp_study *s, const char *dir, const char *beside,
+			const char *text, size_t len, struct dp_diagnostics *diagnostics);
 /* Appends the text of the same study with a single random point and a single run, of a
  * text that is valid. */
 DP_MUSTCHECK int dp_study_smoke_variant(const char *text, size_t len, struct dp_buf *out,
@@ -342,10 +340,10 @@ DP_MUSTCHECK int dp_study_set_key(struct dp_study *s, const char *path, const ch
 DP_MUSTCHECK int dp_study_apply_change(struct dp_study *s, const char *change, struct dp_err *err);
 /* All that the file means, defaults filled in, as texts by path: {"study":"s",
  * "trainer.timeout":"30s","parameters":"[a, b]","parameters.a.range":"[0, 1]",...}. What
- * may change reads back by dp_study_set_key(). NULL without memory. */
+ * may change reads back by dp_study_set_key(). */
 json_t *dp_study_canonical_json(const struct dp_study *s);
 /* Where two of them differ: [{"key":...,"from":...,"to":...,"live":...}], from or to null
- * where it is not there. NULL without memory. */
+ * where it is not there. */
 json_t *dp_study_diff(const struct dp_study *from, const struct dp_study *to);
 
 /* Is the study's front that of the models' values? Here alone it is decided what a file
@@ -419,7 +417,7 @@ double dp_space_quantile(const struct dp_study *s, size_t param, double t);
 uint64_t dp_space_grid_size(const struct dp_study *s);
 /* The index-th point, the last parameter running fastest. */
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
-/* {"lot_size":64,...} in native units, fixed parameters too. NULL without memory. */
+/* {"lot_size":64,...} in native units, fixed parameters too. */
 json_t *dp_space_to_json(const struct dp_study *s, const double *x);
 /* The same at the waypoint `at` of x's training; NaN: of x itself. */
 json_t *dp_space_to_json_at(const struct dp_study *s, const double *x, double at);
@@ -594,7 +592,7 @@ bool dp_accounting_depends_on(const struct dp_accounting_spec *o, size_t param);
 enum dp_privacy_cost dp_accounting_cost(const struct dp_accounting_spec *o);
 
 /* The oracles of a study prepared for many evaluations; one thread at a time. The study
- * must outlive them. NULL without memory. */
+ * must outlive them. */
 struct dp_accounting_cache;
 struct dp_accounting_cache *dp_accounting_cache_open(const struct dp_study *s);
 void dp_accounting_cache_close(struct dp_accounting_cache *o);
@@ -625,8 +623,7 @@ DP_MUSTCHECK int dp_objectives_epsilon(const struct dp_study *s, const double *x
 /* What is accounted for at x, by privacy objective, so that a trainer does just that:
  * {"epsilon":{"mechanism":"dp-sgd",...,"epsilon":0.42}}; of a composition
  * {"compose":[...], "delta":...}, of a program {"command":[...],"delta":...}. `epsilon`
- * (nobjectives) is what the oracles said there; NaN or NULL: left out. NULL without
- * memory. */
+ * (nobjectives) is what the oracles said there; NaN or NULL: left out. */
 json_t *dp_objectives_accounting_json(const struct dp_study *s, const double *x, double at,
 				      const double *epsilon);
 /* Does what a trainer declared of its sampler fit a privacy objective at x? Of several

@@ -244,8 +244,6 @@ int dp_select_worst_case_renyi(const struct dp_study *s, const double *orders, s
 		return dp_fail(err, DP_E_LIMIT, "a curve has at most %d orders",
 			       DP_RENYI_ORDERS_MAX);
 	m = dp_renyi_cache_new();
-	if (!m)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	for (size_t i = 0; i < n; i++)
 		k[i] = 0;
 	for (uint64_t i = 0; code == DP_OK && i < support.n_settings; i++) {

@@ -349,7 +349,7 @@ static void a_composition_with_a_calibrated_part(void **state)
 		struct dp_err err;
 
 		dp_mechanism_use_values(s, &s->params[N].calibrate->use, known[t].x, NAN, values);
-		dp_privacy_set_noise(m, values, known[t].x[N]);
+		dp_privacy_set_value(m, values, m->noise, known[t].x[N]);
 		assert_int_equal(dp_privacy_epsilon(m, values, &e, &err), DP_OK);
 		assert_true(e.epsilon <= known[t].x[T]);
 		assert_memory_equal(known[t].x, again[t].x, s->nparams * sizeof known[t].x[0]);

@@ -40,7 +40,6 @@ static void test_files_beside(void **state)
 {
 	struct dp_command_files files, none = { 0 };
 	struct dp_study *s, *again;
-	struct dp_err err;
 	char text[1024];
 
 	(void)state;
@@ -51,7 +50,7 @@ static void test_files_beside(void **state)
 	s = parse_event_study("[python3, ./train.py, link.py, data, none.py, --in=train.py, "
 			      "/train.py, \"\"]",
 			      "[train.py, acc.py]", text);
-	assert_int_equal(dp_study_resolve_files(s, folder, &files, &err), DP_OK);
+	dp_study_resolve_files(s, folder, &files);
 	assert_string_equal(s->trainer.argv[0], "python3");
 	assert_string_equal(s->trainer.argv[1], in_folder("train.py"));
 	assert_string_equal(s->trainer.argv[2], in_folder("link.py"));
@@ -69,7 +68,7 @@ static void test_files_beside(void **state)
 	file_of("none.py", "");
 	again = parse_event_study("[python3, ./train.py, link.py, data, none.py]",
 				  "[train.py, acc.py]", text);
-	assert_int_equal(dp_study_restore_files(again, folder, &files, &err), DP_OK);
+	dp_study_restore_files(again, folder, &files);
 	for (size_t i = 0; i < 5; i++)
 		assert_string_equal(again->trainer.argv[i], s->trainer.argv[i]);
 	assert_string_equal(again->objectives[0].privacy->argv[1],
@@ -78,7 +77,7 @@ static void test_files_beside(void **state)
 
 	/* a study of before there were any */
 	again = parse_event_study("[python3, none.py]", "[x]", text);
-	assert_int_equal(dp_study_restore_files(again, folder, &none, &err), DP_OK);
+	dp_study_restore_files(again, folder, &none);
 	assert_string_equal(again->trainer.argv[1], "none.py");
 	dp_study_free(again);
 	dp_study_free(s);
@@ -91,13 +90,11 @@ static char *warnings(const char *trainer, const char *oracle)
 	struct dp_diagnostics problems = { 0 };
 	struct dp_buf all = DP_BUF_INIT;
 	struct dp_command_files files;
-	struct dp_err err;
 	char text[1024];
 	struct dp_study *s = parse_event_study(trainer, oracle, text);
 
-	assert_int_equal(dp_study_resolve_files(s, folder, &files, &err), DP_OK);
-	assert_int_equal(dp_study_preflight(s, folder, "/bin", text, strlen(text), &problems, &err),
-			 DP_OK);
+	dp_study_resolve_files(s, folder, &files);
+	dp_study_preflight(s, folder, "/bin", text, strlen(text), &problems);
 	assert_int_equal(problems.error_count, 0);
 	for (size_t i = 0; i < problems.count; i++)
 		dp_buf_printf(&all, "%d:%d %s\n", problems.list[i].line, problems.list[i].column,

@@ -63,14 +63,14 @@ static double count_question(const char *text, double delta)
 	assert_int_equal(dp__components_from_items(c.items, c.n, delta, parts, &err), DP_OK);
 	for (size_t i = 0; i < c.n; i++) {
 		if (parts[i].kind->table_open)
-			assert_true(parts[i].kind->table_open(&parts[i]));
+			parts[i].kind->table_open(&parts[i]);
 		count_profiles(&parts[i]);
 		if (c.n == 1 && !parts[i].kind->prepare_tables)
 			renyi = dp__rdp_curve_epsilon(
 				&(struct dp__rdp_curve){ counted_cgf, &parts[i], true },
 				DP_PRIVACY_CONVERSION_IMPROVED, log(delta), &order);
 	}
-	assert_int_equal(dp__pld_epsilon(loss, parts, c.n, delta, &answer, &err), DP_OK);
+	answer = dp__pld_epsilon(loss, parts, c.n, delta);
 	for (size_t i = 0; i < c.n; i++)
 		if (parts[i].table)
 			parts[i].kind->table_close(&parts[i]);

@@ -119,7 +119,8 @@ static bool odometer_study(const struct menu *menu, lease_state *of, double delt
 
 		*loss += attack_loss(s, attack_train(&with, s, r));
 		size += 1 / (s->sigma * s->sigma);
-		dp_renyi_add_curve(sum, menu->k[i], menu->odometer.n);
+		for (size_t j = 0; j < menu->odometer.n; j++)
+			sum[j] = dp_renyi_add(sum[j], menu->k[i][j]);
 		if (*loss > *epsilon)
 			*epsilon = of(&menu->odometer, sum, delta);
 		if (*loss > *epsilon)

@@ -29,9 +29,10 @@ static double poisson_component_cgf(const struct dp_privacy_component *p,
 	return dp__rdp_poisson_cgf(&poisson, order);
 }
 
-static bool wor_component_prepare(const struct dp_privacy_component *p, struct dp__rdp_wor *tables)
+static void wor_component_prepare(const struct dp_privacy_component *p, struct dp__rdp_wor *tables)
 {
-	return p->q >= 1 || dp__rdp_wor_set_noise(tables, 1 / p->mu, p->tight_bound);
+	if (p->q < 1)
+		dp__rdp_wor_set_noise(tables, 1 / p->mu, p->tight_bound);
 }
 
 static double wor_component_cgf(const struct dp_privacy_component *p, struct dp__rdp_wor *tables,

@@ -110,36 +110,35 @@ double dp__loss_work(const struct dp__pld *w)
 	return w->work;
 }
 
-static bool pld_reserve_cells(struct dp__pld *w, size_t n)
+static void pld_reserve_cells(struct dp__pld *w, size_t n)
 {
 	if (n <= w->ncells)
-		return true;
+		return;
 	fftw_free(w->cells);
 	fftw_free(w->product);
 	w->cells = fftw_malloc(n * sizeof *w->cells);
 	w->product = fftw_malloc(n * sizeof *w->product);
-	w->ncells = w->cells && w->product ? n : 0;
-	return w->ncells != 0;
+	if (!w->cells || !w->product)
+		dp_out_of_memory();
+	w->ncells = n;
 }
 
-static bool pld_reserve_grid(struct dp__pld *w, size_t n)
+static void pld_reserve_grid(struct dp__pld *w, size_t n)
 {
 	if (n <= w->ngrid)
-		return true;
+		return;
 	free(w->grid);
 	w->grid = dp_malloc(n * sizeof *w->grid);
-	w->ngrid = w->grid ? n : 0;
-	return w->grid;
+	w->ngrid = n;
 }
 
-static bool pld_reserve_points(struct dp__pld *w, size_t n)
+static void pld_reserve_points(struct dp__pld *w, size_t n)
 {
 	if (n <= w->npoints)
-		return true;
+		return;
 	free(w->points);
 	w->points = dp_malloc(n * sizeof *w->points);
-	w->npoints = w->points ? n : 0;
-	return w->points;
+	w->npoints = n;
 }
 
 /* ---- steering: tilt, window and grid from the picture ---- */
@@ -376,7 +375,7 @@ struct pld_totals {
 
 /* In place. A complex transform of real data does twice the work, but planning one for
  * real data would take FFTW ten times as long as executing it. */
-static bool fft_in_place(fftw_complex *cells, size_t n, int sign)
+static void fft_in_place(fftw_complex *cells, size_t n, int sign)
 {
 	fftw_plan plan;
 
@@ -384,12 +383,11 @@ static bool fft_in_place(fftw_complex *cells, size_t n, int sign)
 	plan = fftw_plan_dft_1d((int)n, cells, cells, sign, FFTW_ESTIMATE);
 	pthread_mutex_unlock(&planner);
 	if (!plan)
-		return false;
+		dp_out_of_memory();
 	fftw_execute(plan);
 	pthread_mutex_lock(&planner);
 	fftw_destroy_plan(plan);
 	pthread_mutex_unlock(&planner);
-	return true;
 }
 
 static double fft_error_bound(size_t n)
@@ -440,7 +438,7 @@ static double cell_work(const struct dp_privacy_component *p)
 
 /* One part's grid, laid round the window and transformed in w->cells. Adds what it
  * contributes to the totals. */
-static bool component_spectrum_compute(struct dp__pld *w, const struct pld_plan *p, size_t i,
+static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan *p, size_t i,
 				       double h, size_t n, struct pld_totals *t,
 				       struct component_spectrum *out)
 {
@@ -450,8 +448,7 @@ static bool component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 
 	g.n_upper = (size_t)fmax(ceil(p->ends[0][i] / h), 1);
 	g.n_lower = (size_t)fmax(ceil(p->ends[1][i] / h), 1);
-	if (!pld_reserve_grid(w, 2 * (g.n_upper + g.n_lower + 2)))
-		return false;
+	pld_reserve_grid(w, 2 * (g.n_upper + g.n_lower + 2));
 	g.upper = w->grid;
 	g.upper_slack = g.upper + g.n_upper + 1;
 	g.lower = g.upper_slack + g.n_upper + 1;
@@ -476,7 +473,7 @@ static bool component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite_mass);
 	w->work += (double)n + (double)(g.n_upper + g.n_lower) * cell_work(&p->components[i]);
-	return fft_in_place(w->cells, n, FFTW_FORWARD);
+	fft_in_place(w->cells, n, FFTW_FORWARD);
 }
 
 /* By how much m^count, which is r, is off where an entry's modulus m is off by the noise:
@@ -542,7 +539,7 @@ static void spectrum_multiply_power(struct dp__pld *w, size_t n, const struct co
 }
 
 /* Back to losses. The zero cell is the mean of the spectrum and needs no transform. */
-static bool spectrum_inverse(struct dp__pld *w, size_t n, double base, double error,
+static void spectrum_inverse(struct dp__pld *w, size_t n, double base, double error,
 			     struct pld_totals *t)
 {
 	double mean = 0, norm = 0;
@@ -553,13 +550,11 @@ static bool spectrum_inverse(struct dp__pld *w, size_t n, double base, double er
 		w->product[j] -= mean;
 		norm += creal(w->product[j] * conj(w->product[j]));
 	}
-	if (!fft_in_place(w->product, n, FFTW_BACKWARD))
-		return false;
+	fft_in_place(w->product, n, FFTW_BACKWARD);
 	w->product[0] += (base + mean) * (double)n;
 	w->work += 0.5 * (double)n;
 	t->error_per_cell = error / (double)n;
 	t->error_norm = fft_error_bound(n) * sqrt(norm / (double)n);
-	return true;
 }
 
 /* A cell at distance d above epsilon weighs exp(-tilt d) (1 - exp(-d)). What all errors
@@ -641,7 +636,7 @@ static double read_epsilon_at_delta(const struct dp__pld *w, struct pld_plan *p,
 	return fmax((double)from * h, 0);
 }
 
-/* An upper bound of epsilon in one direction on a grid of width h; NaN: no memory. */
+/* An upper bound of epsilon in one direction on a grid of width h. */
 static double pld_bound_at_width(struct dp__pld *w, struct pld_plan *p, double h)
 {
 	struct pld_totals t = { 0 };
@@ -657,17 +652,14 @@ static double pld_bound_at_width(struct dp__pld *w, struct pld_plan *p, double h
 	n = fft_fast_size(ceil((p->hi - p->lo) / h) + 2);
 	from = (long)floor(p->lo / h);
 	p->cells_spent += plan_count_cells(p, h);
-	if (!pld_reserve_cells(w, n))
-		return NAN;
+	pld_reserve_cells(w, n);
 	for (size_t i = 0; i < p->n_components; i++) {
-		if (!component_spectrum_compute(w, p, i, h, n, &t, &part))
-			return NAN;
+		component_spectrum_compute(w, p, i, h, n, &t, &part);
 		if (i == 0 && part.count * (part.up + part.down - part.less) < 0.5)
 			base = 1;
 		spectrum_multiply_power(w, n, &part, base, i == 0, &error);
 	}
-	if (!spectrum_inverse(w, n, base, error, &t))
-		return NAN;
+	spectrum_inverse(w, n, base, error, &t);
 	epsilon = read_epsilon_at_delta(w, p, h, from, n, &t);
 	/* the grid is not what the plan was made for: much may have wrapped round */
 	if (!(t.chernoff - p->theta * (double)(from + (long)n) * h <= -0.5 * p->log_drop) ||
@@ -680,24 +672,22 @@ static double pld_bound_at_width(struct dp__pld *w, struct pld_plan *p, double h
 
 /* Bounds under one tilt, on grids that get finer until it is enough, or until rounding
  * outweighs what they gain. Every grid gives a bound, so the least counts. */
-static bool pld_bound_with_tilt(struct dp__pld *w, struct pld_plan *p, double effort,
+static void pld_bound_with_tilt(struct dp__pld *w, struct pld_plan *p, double effort,
 				struct dp__pld_bound *out)
 {
 	double h = plan_choose_width(w, p, effort), fine, coarse = pld_bound_at_width(w, p, 2 * h);
 
 	for (;;) {
 		fine = pld_bound_at_width(w, p, h);
-		if (isnan(fine) || isnan(coarse))
-			return false;
 		out->epsilon = fmin(fine, coarse);
 		out->error = isinf(coarse) ? out->epsilon : fabs(coarse - fine);
 		out->error = fmax(out->error, 3 * plan_grid_excess(w, p, h) * out->epsilon);
 		if (effort > 1 || p->rounding_share > ROUNDING_SHARE_MAX ||
 		    !(plan_count_cells(p, h / 2) <=
 		      fmin(GRID_CELLS_MAX, p->cells_max - p->cells_spent)))
-			return true;
+			return;
 		if (isfinite(fine) && (fine >= coarse || out->error / 3 <= ERROR_MAX * fine))
-			return true;
+			return;
 		coarse = fine;
 		h /= 2;
 	}
@@ -717,7 +707,7 @@ static double max_composed_loss(const struct dp_privacy_component *components, s
 /* Sets out->epsilon and its estimated error; effort > 1 asks for less. Where few rare
  * steps make up the loss it has a heavy tail and the saddle point misses: then delta is
  * small in tilted terms, and rounding and what wraps round are not. Tilt less. */
-static bool pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double effort,
+static void pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double effort,
 				struct dp__pld_bound *out)
 {
 	struct dp__pld_bound next = { 0 };
@@ -725,8 +715,7 @@ static bool pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 
 	p->rounding_share = 0;
 	plan_set_tilt_and_window(w, p, NAN);
-	if (!pld_bound_with_tilt(w, p, effort, out))
-		return false;
+	pld_bound_with_tilt(w, p, effort, out);
 	share = p->rounding_share;
 	for (int idle = 0; idle < 2 && p->rounding_share > ROUNDING_SHARE_MAX &&
 			   p->cells_spent < 0.5 * p->cells_max &&
@@ -734,8 +723,7 @@ static bool pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 		p->rounding_share = 0;
 		plan_set_tilt_and_window(w, p,
 					 isfinite(out->epsilon) ? out->epsilon : p->epsilon_guess);
-		if (!pld_bound_with_tilt(w, p, effort, &next))
-			return false;
+		pld_bound_with_tilt(w, p, effort, &next);
 		idle = next.epsilon < out->epsilon ? 0 : idle + 1;
 		/* a quieter tilt that says the same confirms it */
 		if (next.epsilon < out->epsilon ||
@@ -757,7 +745,6 @@ static bool pld_bound_direction(struct dp__pld *w, struct pld_plan *p, double ef
 	}
 	if (!isfinite(out->epsilon))
 		out->error = 0;
-	return true;
 }
 
 /* Was the budget of a direction felt? Every decision about grids compares cells with at
@@ -809,49 +796,45 @@ struct dp_epsilon dp__pld_bound_to_epsilon(const struct dp__pld_bound *a, double
 	};
 }
 
-int dp__pld_epsilon(struct dp__pld *w, const struct dp_privacy_component *components,
-		    size_t n_components, double delta, struct dp__pld_bound *out,
-		    struct dp_err *err)
+struct dp__pld_bound dp__pld_epsilon(struct dp__pld *w,
+				     const struct dp_privacy_component *components,
+				     size_t n_components, double delta)
 {
 	struct pld_plan plan = { .components = components,
 				 .n_components = n_components,
 				 .delta = delta,
 				 .cells_max = REMOVE_CELLS_MAX };
 	double share = w->share > 0 ? w->share : 1;
-	struct dp__pld_bound other = { .epsilon = INFINITY }, next = { 0 };
+	struct dp__pld_bound out = { 0 }, other = { .epsilon = INFINITY }, next = { 0 };
 	bool sided = false;
 
-	if (pld_exact_epsilon(components, n_components, delta, out))
-		return DP_OK;
+	if (pld_exact_epsilon(components, n_components, delta, &out))
+		return out;
 	if (!(delta >= DELTA_MIN)) {
-		out->epsilon = INFINITY;
-		return DP_OK;
+		out.epsilon = INFINITY;
+		return out;
 	}
 	for (size_t i = 0; i < n_components; i++)
 		sided |= components[i].kind->is_asymmetric;
-	out->error_is_proved = false;
+	out.error_is_proved = false;
 	plan.cells_max *= share;
-	if (!pld_reserve_points(w, n_components) || !pld_bound_direction(w, &plan, 1, out))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	pld_reserve_points(w, n_components);
+	pld_bound_direction(w, &plan, 1, &out);
 	note_limit(w, &plan);
-	if (!sided ||
-	    max_composed_loss(components, n_components, DP__DIRECTION_ADD) <= out->epsilon)
-		return DP_OK;
+	if (!sided || max_composed_loss(components, n_components, DP__DIRECTION_ADD) <= out.epsilon)
+		return out;
 	/* a rough bound usually shows that adding a record costs less */
 	plan.direction = DP__DIRECTION_ADD;
 	plan.cells_max = ADD_CELLS_MAX * share;
 	plan.cells_spent = 0;
 	for (double effort = 64; effort >= 1 && plan.cells_spent < 0.6 * plan.cells_max;
 	     effort /= 8) {
-		if (!pld_bound_direction(w, &plan, effort, &next))
-			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+		pld_bound_direction(w, &plan, effort, &next);
 		if (next.epsilon <= other.epsilon)
 			other = next;
-		if (next.epsilon <= out->epsilon)
+		if (next.epsilon <= out.epsilon)
 			break;
 	}
 	note_limit(w, &plan);
-	if (!(next.epsilon <= out->epsilon))
-		*out = other;
-	return DP_OK;
+	return next.epsilon <= out.epsilon ? out : other;
 }

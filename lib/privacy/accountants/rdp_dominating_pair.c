@@ -79,24 +79,20 @@ static void dominating_compute_node(double q, double sigma, size_t i, double *lo
 	*log_p = -0.5 * z * z - log1p(exp(-v)) + log(step / sqrt(2 * M_PI));
 }
 
-static bool dominating_grow(struct dp__rdp_dominating *d, size_t n)
+static void dominating_grow(struct dp__rdp_dominating *d, size_t n)
 {
 	size_t room = d->capacity ? d->capacity : 128;
-	double *more;
 
 	while (room < n)
 		room *= 2;
 	if (room > d->capacity) {
-		more = dp_realloc(d->log_w, room * sizeof *more);
-		d->log_w = more;
-		more = dp_realloc(d->log_p, room * sizeof *more);
-		d->log_p = more;
+		d->log_w = dp_realloc(d->log_w, room * sizeof *d->log_w);
+		d->log_p = dp_realloc(d->log_p, room * sizeof *d->log_p);
 		d->capacity = room;
 	}
 	for (; d->n_nodes < n; d->n_nodes++)
 		dominating_compute_node(d->q, d->sigma, d->n_nodes, &d->log_w[d->n_nodes],
 					&d->log_p[d->n_nodes]);
-	return true;
 }
 
 /* log(exp(x) - 1) for x > 0. */
@@ -144,23 +140,20 @@ static double dominated_least(const struct dp__rdp_dominating *d, size_t nodes, 
 	return s.top - NO_DIGIT;
 }
 
-bool dp__rdp_dominating_cgf(struct dp__rdp_dominating *d, double order, double *k)
+double dp__rdp_dominating_cgf(struct dp__rdp_dominating *d, double order)
 {
 	double nodes = dominating_count_nodes(d->sigma, order), least, e;
 	struct dominating_sum s = { -INFINITY, 0 };
 
-	*k = INFINITY;
 	if (!(nodes <= DOMINATING_NODES_MAX))
-		return true;
-	if (!dominating_grow(d, (size_t)nodes))
-		return false;
+		return INFINITY;
+	dominating_grow(d, (size_t)nodes);
 	least = dominated_least(d, (size_t)nodes, order);
 	for (size_t i = 0; i < (size_t)nodes; i++)
 		if (d->log_p[i] + order * d->log_w[i] > least)
 			dominating_sum_add(&s, d->log_w[i], d->log_p[i], order);
 	e = s.top + log(s.sum);
-	*k = e > 36 ? e : log1p(exp(e));
-	return true;
+	return e > 36 ? e : log1p(exp(e));
 }
 
 double dp__rdp_dominating_log_excess(double q, double sigma, double order,

@@ -25,8 +25,7 @@ struct dp__rdp_wor {
 	/* log|exp((x - 1/2) / sigma^2) - 1| at x = k STEP sigma by k, for both signs */
 	double *positive_nodes, *negative_nodes;
 	size_t positive_capacity, negative_capacity, n_positive, n_negative; /* allocated, filled */
-	bool no_memory; /* since dp__rdp_wor_had_memory(): a looser bound stood in */
-	double work;    /* in all, in cells of a grid */
+	double work; /* in all, in cells of a grid */
 };
 
 struct dp__rdp_wor *dp__rdp_wor_new(void)
@@ -45,41 +44,25 @@ void dp__rdp_wor_free(struct dp__rdp_wor *w)
 	free(w);
 }
 
-static bool wor_grow_array(double **array, size_t *have, size_t want)
+/* What is new is NaN. */
+static void wor_grow_array(double **array, size_t have, size_t want)
 {
-	double *bigger;
-
-	if (want <= *have)
-		return true;
-	bigger = dp_realloc(*array, want * sizeof *bigger);
-	*array = bigger;
-	for (size_t i = *have; i < want; i++)
-		bigger[i] = NAN;
-	*have = want;
-	return true;
+	*array = dp_realloc(*array, want * sizeof **array);
+	for (size_t i = have; i < want; i++)
+		(*array)[i] = NAN;
 }
 
-static bool wor_grow_orders(struct dp__rdp_wor *w, size_t j)
+static void wor_grow_orders(struct dp__rdp_wor *w, size_t j)
 {
-	size_t want = 256, have = w->n_orders;
+	size_t want = 256;
 
 	while (want <= j + 2)
 		want *= 2;
-	if (!wor_grow_array(&w->log_c, &have, want))
-		return false;
-	have = w->n_orders;
-	if (!wor_grow_array(&w->log_b, &have, want))
-		return false;
+	if (want <= w->n_orders)
+		return;
+	wor_grow_array(&w->log_c, w->n_orders, want);
+	wor_grow_array(&w->log_b, w->n_orders, want);
 	w->n_orders = want;
-	return true;
-}
-
-bool dp__rdp_wor_had_memory(struct dp__rdp_wor *w)
-{
-	bool whole = !w->no_memory;
-
-	w->no_memory = false;
-	return whole;
 }
 
 void dp__wor_worked(struct dp__rdp_wor *w, double work)
@@ -93,19 +76,18 @@ double dp__wor_work(const struct dp__rdp_wor *w)
 	return w ? w->work : 0;
 }
 
-bool dp__rdp_wor_set_noise(struct dp__rdp_wor *w, double sigma, bool tight)
+void dp__rdp_wor_set_noise(struct dp__rdp_wor *w, double sigma, bool tight)
 {
-	if (w->n_orders == 0 && !wor_grow_orders(w, 0))
-		return false;
+	if (w->n_orders == 0)
+		wor_grow_orders(w, 0);
 	if (w->sigma == sigma && w->tight == tight)
-		return true;
+		return;
 	for (size_t i = 0; i < w->n_orders; i++)
 		w->log_c[i] = w->log_b[i] = NAN;
 	w->sigma = sigma;
 	w->slope = 0.5 / (sigma * sigma);
 	w->tight = tight;
 	w->n_positive = w->n_negative = 0;
-	return true;
 }
 
 static double wor_compute_node(const struct dp__rdp_wor *w, bool negative, size_t k)
@@ -117,26 +99,24 @@ static double wor_compute_node(const struct dp__rdp_wor *w, bool negative, size_
 }
 
 /* Fills nodes 0..k of one side. */
-static bool wor_fill_nodes(struct dp__rdp_wor *w, bool negative, size_t k)
+static void wor_fill_nodes(struct dp__rdp_wor *w, bool negative, size_t k)
 {
 	double **a = negative ? &w->negative_nodes : &w->positive_nodes;
 	size_t *room = negative ? &w->negative_capacity : &w->positive_capacity;
 	size_t *have = negative ? &w->n_negative : &w->n_positive, want = 256;
 
-	if (k < *have)
-		return true;
 	while (want <= k)
 		want *= 2;
-	if (!wor_grow_array(a, room, want)) {
-		w->no_memory = true;
-		return false;
+	if (want > *room) {
+		wor_grow_array(a, *room, want);
+		*room = want;
 	}
 	for (; *have <= k; ++*have)
 		(*a)[*have] = wor_compute_node(w, negative, *have);
-	return true;
 }
 
-/* log of the sum of one side's hill: exp(l log|...| - x^2 / (2 sigma^2)). Two hills on
+/* log of the sum of one side's hill: exp(l log|...| - x^2 / (2 sigma^2)); false where that
+ * would take too long. Two hills on
  * one side (0 < x < 1/2 and beyond) merge well within REACH. */
 static bool wor_integrate_side(struct dp__rdp_wor *w, bool negative, double l, double *out)
 {
@@ -147,8 +127,9 @@ static bool wor_integrate_side(struct dp__rdp_wor *w, bool negative, double l, d
 	double reach = REACH / STEP, g = 0.5 * STEP * STEP, top = -INFINITY, sum = 0;
 	size_t lo = 0, hi, k;
 
-	if (far + reach > 1e7 || !wor_fill_nodes(w, negative, (size_t)(far + reach + 2)))
+	if (far + reach > 1e7)
 		return false;
+	wor_fill_nodes(w, negative, (size_t)(far + reach + 2));
 	a = negative ? w->negative_nodes : w->positive_nodes;
 	hi = (size_t)(far + 1);
 	/* rising while the next node is higher; the hill is log-concave past x = 1/2 */
@@ -210,10 +191,8 @@ static double wor_log_coefficient(void *ctx, uint32_t j)
 		return fmin(moment, 2 * M_LN2 + 2 * w->slope + log(-expm1(-2 * w->slope)));
 	if (!w->tight || (wor_moment_is_tight(w, even) && wor_moment_is_tight(w, next)))
 		return moment;
-	if (j + 2 >= w->n_orders && !wor_grow_orders(w, j)) {
-		w->no_memory = true;
-		return moment; /* still a bound */
-	}
+	if (j + 2 >= w->n_orders)
+		wor_grow_orders(w, j);
 	if (!isnan(w->log_c[j]))
 		return w->log_c[j];
 	if (!wor_log_moment(w, even, &a) || !wor_log_moment(w, next, &b))

@@ -33,7 +33,7 @@ enum {
 
 /* Tables that make a question like the last ones cheap. One thread at a time. */
 struct dp_renyi_cache;
-struct dp_renyi_cache *dp_renyi_cache_new(void); /* NULL without memory */
+struct dp_renyi_cache *dp_renyi_cache_new(void);
 void dp_renyi_cache_free(struct dp_renyi_cache *m);
 
 /* k[i] = K(orders[i]) of doing all items on the same data, each `times` over; orders are
@@ -52,8 +52,6 @@ DP_MUSTCHECK int dp_privacy_renyi_curve(struct dp_renyi_cache *m,
 double dp_renyi_add(double sum, double k);
 /* K of doing it so many times over, rounded up; 0 of nothing, whatever K is. */
 double dp_renyi_multiply(double times, double k);
-/* sum[i] = dp_renyi_add(sum[i], k[i]). */
-void dp_renyi_add_curve(double *sum, const double *k, size_t n);
 
 /* Epsilon at delta of a mechanism with this curve, by the improved conversion (Balle et
  * al. 2020, Theorem 21; Canonne, Kamath and Steinke 2020, Proposition 12):

@@ -53,10 +53,9 @@ struct cgf_table {
 	const struct composition *composition;
 	struct dp__rdp_wor *tables;                /* of the part that is being added */
 	double order[CGF_ORDERS], sum[CGF_ORDERS]; /* NaN: not asked for yet */
-	bool no_memory;
 };
 
-/* Fills the block that holds place i; without memory by what is no answer. */
+/* Fills the block that holds place i. */
 static void cgf_table_fill_block(struct cgf_table *t, size_t i)
 {
 	size_t from = i - i % BLOCK;
@@ -66,11 +65,11 @@ static void cgf_table_fill_block(struct cgf_table *t, size_t i)
 		t->sum[k] = 0;
 	for (size_t j = 0; j < t->composition->n; j++) {
 		const struct dp_privacy_component *p = &t->composition->components[j];
-		bool ok = !p->kind->prepare_tables || p->kind->prepare_tables(p, t->tables);
 
-		t->no_memory |= !ok;
+		if (p->kind->prepare_tables)
+			p->kind->prepare_tables(p, t->tables);
 		for (size_t k = from; k < to; k++)
-			t->sum[k] += ok ? component_total_cgf(p, t->tables, t->order[k]) : INFINITY;
+			t->sum[k] += component_total_cgf(p, t->tables, t->order[k]);
 	}
 }
 
@@ -266,7 +265,7 @@ static bool composition_exact_gaussian(const struct composition *composition, do
 	return true;
 }
 
-static int composition_prepare_rdp(struct composition *composition, struct dp_err *err)
+static void composition_prepare_rdp(struct composition *composition)
 {
 	for (size_t i = 0; i < composition->n; i++) {
 		const struct dp_privacy_component *p = &composition->components[i];
@@ -274,22 +273,17 @@ static int composition_prepare_rdp(struct composition *composition, struct dp_er
 		if (!p->kind->prepare_tables && !composition->work)
 			continue;
 		composition->tables[i] = dp__rdp_wor_new();
-		if (!composition->tables[i] ||
-		    (p->kind->prepare_tables &&
-		     !p->kind->prepare_tables(p, composition->tables[i])))
-			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+		if (p->kind->prepare_tables)
+			p->kind->prepare_tables(p, composition->tables[i]);
 	}
-	return DP_OK;
 }
 
 /* The tables that loss distributions of some kinds are read from. */
-static int composition_open_tables(struct composition *composition, struct dp_err *err)
+static void composition_open_tables(struct composition *composition)
 {
 	for (size_t i = 0; i < composition->n; i++)
-		if (composition->components[i].kind->table_open &&
-		    !composition->components[i].kind->table_open(&composition->components[i]))
-			return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	return DP_OK;
+		if (composition->components[i].kind->table_open)
+			composition->components[i].kind->table_open(&composition->components[i]);
 }
 
 /* delta = 0: only sums of pure epsilons. */
@@ -350,43 +344,26 @@ static bool basic_sum(const struct composition *composition, double delta, struc
 	return true;
 }
 
-/* What was done for the curves of the parts. */
-static void count_renyi(const struct composition *composition, const struct dp__rdp_wor *tables)
-{
-	if (!composition->work)
-		return;
-	composition->work->done += dp__wor_work(tables);
-	for (size_t i = 0; i < composition->n; i++)
-		composition->work->done += dp__wor_work(composition->tables[i]);
-}
-
-static int composition_rdp_epsilon(struct composition *composition, double delta,
-				   struct dp_epsilon *out, struct dp_err *err)
+static void composition_rdp_epsilon(struct composition *composition, double delta,
+				    struct dp_epsilon *out)
 {
 	struct cgf_table table = { .tables = dp__rdp_wor_new() };
 	struct dp__rdp_curve curve = { cgf_table_interpolate, &table, true };
-	int code = DP_OK;
 
-	if (!table.tables)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	cgf_table_init(&table, composition);
 	if (composition->n <= DP_PRIVACY_ITEMS_MAX) {
-		code = composition_prepare_rdp(composition, err);
+		composition_prepare_rdp(composition);
 		curve = (struct dp__rdp_curve){ composition_cgf, composition, true };
 	}
-	if (code == DP_OK) {
-		out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
-		out->epsilon = dp__rdp_curve_epsilon(&curve, DP_PRIVACY_CONVERSION_IMPROVED,
-						     log(delta), &out->order);
+	out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
+	out->epsilon = dp__rdp_curve_epsilon(&curve, DP_PRIVACY_CONVERSION_IMPROVED, log(delta),
+					     &out->order);
+	if (composition->work) {
+		composition->work->done += dp__wor_work(table.tables);
+		for (size_t i = 0; i < composition->n; i++)
+			composition->work->done += dp__wor_work(composition->tables[i]);
 	}
-	for (size_t i = 0; i < composition->n && code == DP_OK; i++)
-		if (composition->tables[i] && !dp__rdp_wor_had_memory(composition->tables[i]))
-			code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (code == DP_OK && (!dp__rdp_wor_had_memory(table.tables) || table.no_memory))
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	count_renyi(composition, table.tables);
 	dp__rdp_wor_free(table.tables);
-	return code;
 }
 
 static bool composition_has_noise(const struct composition *composition)
@@ -413,33 +390,28 @@ static bool composition_fits_grid(const struct composition *composition)
 
 /* *out holds the bound by Renyi curves: with the budget of cells spent or losses that
  * no grid holds well it may be the lesser. */
-static int composition_pld_epsilon(const struct composition *composition, double delta,
-				   struct dp_epsilon *out, struct dp_err *err)
+static void composition_pld_epsilon(const struct composition *composition, double delta,
+				    struct dp_epsilon *out)
 {
 	struct dp__pld *loss = dp__pld_new();
-	struct dp__pld_bound answer = { 0 };
-	int code;
+	struct dp__pld_bound answer;
 
-	if (loss && composition->work)
+	if (composition->work)
 		dp__loss_limit(loss, composition->work->share);
-	code = loss ? dp__pld_epsilon(loss, composition->components, composition->n, delta, &answer,
-				      err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	if (loss && composition->work) {
+	answer = dp__pld_epsilon(loss, composition->components, composition->n, delta);
+	if (composition->work) {
 		composition->work->done += dp__loss_work(loss);
 		composition->work->limited |= dp__loss_limited(loss);
 	}
 	dp__pld_free(loss);
-	if (code == DP_OK && answer.epsilon <= out->epsilon)
+	if (answer.epsilon <= out->epsilon)
 		*out = dp__pld_bound_to_epsilon(&answer, delta);
-	return code;
 }
 
 static int composition_account(struct composition *composition, double delta, bool pld,
 			       struct dp_epsilon *out, struct dp_err *err)
 {
 	struct dp_epsilon plain = *out, basic = *out;
-	int code;
 
 	if (delta == 0)
 		return composition_sum_pure(composition, out, err);
@@ -450,16 +422,16 @@ static int composition_account(struct composition *composition, double delta, bo
 	}
 	if (composition_exact_gaussian(composition, delta, out))
 		return DP_OK;
-	code = composition_rdp_epsilon(composition, delta, out, err);
-	if (code == DP_OK && pld && composition_fits_grid(composition))
-		code = composition_pld_epsilon(composition, delta, out, err);
+	composition_rdp_epsilon(composition, delta, out);
+	if (pld && composition_fits_grid(composition))
+		composition_pld_epsilon(composition, delta, out);
 	/* a grid may miss losses that come in few sizes; plain sums need none */
-	if (code == DP_OK && pld && composition_sum_pure(composition, &plain, NULL) == DP_OK &&
+	if (pld && composition_sum_pure(composition, &plain, NULL) == DP_OK &&
 	    plain.epsilon < out->epsilon)
 		*out = plain;
-	if (code == DP_OK && basic_sum(composition, delta, &basic) && basic.epsilon < out->epsilon)
+	if (basic_sum(composition, delta, &basic) && basic.epsilon < out->epsilon)
 		*out = basic;
-	return code;
+	return DP_OK;
 }
 
 static void composition_free(struct composition *composition)
@@ -531,7 +503,7 @@ int dp__compose(const struct dp_composition_item *items, size_t n, double delta,
 	if (code == DP_OK && pld)
 		code = check_item_count(&composition, delta, err);
 	if (code == DP_OK && pld)
-		code = composition_open_tables(&composition, err);
+		composition_open_tables(&composition);
 	if (code == DP_OK)
 		code = composition_account(&composition, delta, pld, &e, err);
 	if (code == DP_OK)

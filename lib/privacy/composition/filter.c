@@ -89,8 +89,7 @@ int dp_filter_choose_order(double epsilon, double delta, const double *orders, s
 			     "steps, take fewer runs, or a larger budget");
 		return DP_E_LIMIT;
 	}
-	*out = (struct dp_filter){ epsilon, delta, orders[best], limits[best] };
-	return DP_OK;
+	return dp_filter_init(epsilon, delta, orders[best], out, err);
 }
 
 bool dp_filter_allows(const struct dp_filter *f, double spent, double pending, double next)

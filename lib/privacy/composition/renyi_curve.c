@@ -69,7 +69,6 @@ static struct renyi_cache_entry *renyi_cache_find(struct dp_renyi_cache *m,
 	return oldest;
 }
 
-/* NULL without memory. */
 static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 						     const struct dp_privacy_component *p)
 {
@@ -79,8 +78,7 @@ static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 		t->tables = dp__rdp_wor_new();
 	if (!t->dominated)
 		t->dominated = dp__rdp_dominating_new();
-	if (!t->tables || !t->dominated || !p->kind->prepare_tables(p, t->tables))
-		return NULL;
+	p->kind->prepare_tables(p, t->tables);
 	dp__rdp_dominating_set(t->dominated, p->q, 1 / p->mu);
 	t->kind = p->kind;
 	t->mu = p->mu;
@@ -91,16 +89,14 @@ static struct renyi_cache_entry *renyi_cache_prepare(struct dp_renyi_cache *m,
 
 /* Of one use. Where lots are drawn without replacement, what the dominating pair proves
  * is the least of all, as far as it goes. */
-static bool renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
-				double order, double *k)
+static double renyi_component_cgf(const struct dp_privacy_component *p, struct renyi_cache_entry *t,
+				  double order)
 {
-	*k = INFINITY;
-	if (p->kind == &dp__component_wor && p->q < 1 &&
-	    !dp__rdp_dominating_cgf(t->dominated, order, k))
-		return false;
-	if (!(*k < INFINITY))
-		*k = p->kind->cgf(p, t ? t->tables : NULL, order);
-	return true;
+	double k = INFINITY;
+
+	if (p->kind == &dp__component_wor && p->q < 1)
+		k = dp__rdp_dominating_cgf(t->dominated, order);
+	return k < INFINITY ? k : p->kind->cgf(p, t ? t->tables : NULL, order);
 }
 
 /* Never 0, which would say that nothing was done: tiny divergences underflow. */
@@ -109,55 +105,37 @@ static double renyi_round_up(double k)
 	return k >= 0 ? k * (1 + RENYI_SLACK) + DBL_MIN : INFINITY;
 }
 
-static bool renyi_add_component(struct dp_renyi_cache *m, const struct dp_privacy_component *p,
+static void renyi_add_component(struct dp_renyi_cache *m, const struct dp_privacy_component *p,
 				const double *orders, size_t n, double *k)
 {
 	struct renyi_cache_entry *t = NULL;
-	double one;
 
 	if (!(p->kind->loss_scale(p) * p->count < DP__MU2_MAX)) {
 		/* where squares overflow, sums of them are no numbers */
 		for (size_t i = 0; i < n; i++)
 			k[i] = INFINITY;
-		return true;
+		return;
 	}
-	if (p->kind->prepare_tables) {
+	if (p->kind->prepare_tables)
 		t = renyi_cache_prepare(m, p);
-		if (!t)
-			return false;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!renyi_component_cgf(p, t, orders[i], &one))
-			return false;
-		k[i] = dp_renyi_add(k[i], renyi_round_up(p->count * one));
-	}
-	return !t || dp__rdp_wor_had_memory(t->tables);
-}
-
-static bool renyi_reserve_components(struct dp_renyi_cache *m, size_t n)
-{
-	struct dp_privacy_component *more;
-
-	if (n <= m->capacity)
-		return true;
-	more = dp_realloc(m->components, n * sizeof *more);
-	m->components = more;
-	m->capacity = n;
-	return true;
+	for (size_t i = 0; i < n; i++)
+		k[i] = dp_renyi_add(
+			k[i], renyi_round_up(p->count * renyi_component_cgf(p, t, orders[i])));
 }
 
 static int renyi_sum_items(struct dp_renyi_cache *m, const struct dp_composition_item *items,
 			   size_t nitems, const double *orders, size_t n, double *k,
 			   struct dp_err *err)
 {
-	bool ok = renyi_reserve_components(m, nitems);
 	int code;
 
-	if (ok) {
-		code = dp__components_from_items(items, nitems, 0, m->components, err);
-		if (code != DP_OK)
-			return code;
+	if (nitems > m->capacity) {
+		m->components = dp_realloc(m->components, nitems * sizeof *m->components);
+		m->capacity = nitems;
 	}
+	code = dp__components_from_items(items, nitems, 0, m->components, err);
+	if (code != DP_OK)
+		return code;
 	for (size_t i = 0; i < n; i++) {
 		if (!(orders[i] > 1 && orders[i] <= DP__ORDER_MAX))
 			return dp_fail(err, DP_E_INVALID,
@@ -165,9 +143,9 @@ static int renyi_sum_items(struct dp_renyi_cache *m, const struct dp_composition
 				       DP__ORDER_MAX, orders[i]);
 		k[i] = 0;
 	}
-	for (size_t i = 0; ok && i < nitems; i++)
-		ok = renyi_add_component(m, &m->components[i], orders, n, k);
-	return ok ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	for (size_t i = 0; i < nitems; i++)
+		renyi_add_component(m, &m->components[i], orders, n, k);
+	return DP_OK;
 }
 
 int dp_privacy_renyi_curve(struct dp_renyi_cache *m, const struct dp_composition_item *items,
@@ -195,12 +173,6 @@ double dp_renyi_multiply(double times, double k)
 	if (!(times > 0 && k >= 0))
 		return INFINITY;
 	return times == 1 ? k : nextafter(times * k, INFINITY);
-}
-
-void dp_renyi_add_curve(double *sum, const double *k, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		sum[i] = dp_renyi_add(sum[i], k[i]);
 }
 
 /* ---- what a curve proves ---- */

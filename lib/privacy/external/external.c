@@ -57,12 +57,6 @@ struct dp_external_accountants *dp_external_new(const struct dp_study *s,
 	p->timeout_seconds = s->trainer.timeout > 0 ? s->trainer.timeout : DEFAULT_TIMEOUT_SECONDS;
 	p->programs = dp_calloc(s->nobjectives, sizeof *p->programs);
 	p->answer_cache = json_object();
-	if (!p->programs || !p->answer_cache) {
-		free(p->programs);
-		json_decref(p->answer_cache);
-		free(p);
-		return NULL;
-	}
 	for (size_t i = 0; i < s->nobjectives; i++)
 		p->programs[i].process.running_count = running;
 	pthread_mutex_init(&p->query_lock, NULL);
@@ -136,11 +130,6 @@ void dp_external_stop_idle(struct dp_external_accountants *p, double seconds)
 static int external_fail_cancelled(struct dp_err *err)
 {
 	return dp_fail(err, DP_E_INTERRUPTED, "the question to the oracle was given up");
-}
-
-static int external_fail_nomem(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_NOMEM, "no memory to ask the oracle program");
 }
 
 /* The words of its command, as far as they fit. */
@@ -273,10 +262,9 @@ static int external_query_once(struct dp_external_accountants *p, size_t objecti
 	dp_buf_free(&text);
 	if (code != DP_OK)
 		return code;
-	if (reply == DP__REPLY_CANCELLED || reply == DP__REPLY_NO_MEMORY) {
+	if (reply == DP__REPLY_CANCELLED) {
 		dp__external_process_stop(process, true); /* nobody waits for this answer */
-		return reply == DP__REPLY_CANCELLED ? external_fail_cancelled(err)
-						    : external_fail_nomem(err);
+		return external_fail_cancelled(err);
 	}
 	if (reply != DP__REPLY_LINE)
 		return external_fail_reply(p, objective, reply, err);
@@ -358,7 +346,6 @@ static bool external_cache_find(struct dp_external_accountants *p, const char *k
 	return found;
 }
 
-/* Without memory it is asked again. */
 static void external_cache_add(struct dp_external_accountants *p, const char *key, double epsilon)
 {
 	pthread_mutex_lock(&p->cache_lock);

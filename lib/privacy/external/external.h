@@ -33,7 +33,7 @@ struct dp_external_command {
 struct dp_external_accountants;
 /* `command` has an entry for each objective, used where that is a program's; `running`
  * counts the processes that run, of whatever study. Both must outlive the programs as the
- * study must. Starts nothing. NULL without memory. */
+ * study must. Starts nothing. */
 struct dp_external_accountants *dp_external_new(const struct dp_study *s,
 						const struct dp_external_command *command,
 						atomic_uint *running);

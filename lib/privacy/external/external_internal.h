@@ -35,7 +35,6 @@ enum dp__external_reply {
 	DP__REPLY_TOO_LONG,   /* a line beyond the limit */
 	DP__REPLY_UNEXPECTED, /* something that nobody has asked for */
 	DP__REPLY_CANCELLED,
-	DP__REPLY_NO_MEMORY,
 };
 
 /* Starts it, once one before it is gone. 0 or an errno. */

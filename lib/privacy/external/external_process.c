@@ -238,7 +238,7 @@ static enum dp__external_reply external_check_silent(struct dp__external_process
 
 	p->reply.len = 0;
 	reply = external_read_stdout(p);
-	if (reply == DP__REPLY_EXITED || reply == DP__REPLY_NO_MEMORY)
+	if (reply == DP__REPLY_EXITED)
 		return reply;
 	return p->reply.len > 0 ? DP__REPLY_UNEXPECTED : DP__REPLY_TIMEOUT;
 }

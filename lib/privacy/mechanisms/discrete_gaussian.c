@@ -68,20 +68,19 @@ static double discrete_weight(double half, double z)
 }
 
 /* table[m] = sum of the weights of m, m + 1, ... */
-static bool discrete_table_open(struct dp_privacy_component *p)
+static void discrete_table_open(struct dp_privacy_component *p)
 {
 	double sigma = discrete_sigma(p), half = 0.5 / (sigma * sigma);
 	long double sum = 0;
 
 	if (!discrete_has_table(p))
-		return true;
+		return;
 	p->ntable = (size_t)(TABLE_REACH * sigma) + 2;
 	p->table = dp_malloc(p->ntable * sizeof *p->table);
-	for (size_t i = p->ntable; p->table && i-- > 0;) {
+	for (size_t i = p->ntable; i-- > 0;) {
 		sum += discrete_weight(half, (double)i);
 		p->table[i] = (double)sum;
 	}
-	return p->table;
 }
 
 static void discrete_table_close(struct dp_privacy_component *p)
@@ -289,8 +288,7 @@ static int discrete_epsilon(const double *v, struct dp_epsilon *out, struct dp_e
 
 	if (code != DP_OK)
 		return code;
-	if (!discrete_table_open(&p))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	discrete_table_open(&p);
 	if (p.table) {
 		e.epsilon = discrete_exact_epsilon(&p, v[DELTA]);
 		discrete_profile(&p, DP__DIRECTION_REMOVE, e.epsilon, &slack);

@@ -280,9 +280,8 @@ static double sgd_unsampled_cgf(void *ctx, double order)
 	return 0.5 * a->component.count * order * (order - 1) * a->component.mu * a->component.mu;
 }
 
-static int sgd_rdp_epsilon(struct dp_privacy_workspace *workspace, const double *v,
-			   const struct dp_privacy_component *component, struct dp_epsilon *out,
-			   struct dp_err *err)
+static void sgd_rdp_epsilon(struct dp_privacy_workspace *workspace, const double *v,
+			    const struct dp_privacy_component *component, struct dp_epsilon *out)
 {
 	bool poisson = component->kind == &dp__component_poisson;
 	struct sgd_account a = { *component, workspace->wor };
@@ -292,8 +291,8 @@ static int sgd_rdp_epsilon(struct dp_privacy_workspace *workspace, const double 
 
 	if (!isnan(v[ORDERS]))
 		curve.real_orders = v[ORDERS] != 0;
-	if (!poisson && !dp__rdp_wor_set_noise(a.wor, 1 / component->mu, component->tight_bound))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (!poisson)
+		dp__rdp_wor_set_noise(a.wor, 1 / component->mu, component->tight_bound);
 	out->accountant = dp_privacy_accountants[DP_PRIVACY_RDP];
 	out->epsilon = dp__rdp_curve_epsilon(&curve, conversion, log(v[DELTA]), &out->order);
 	if (!poisson && component->q > 0.01) {
@@ -308,9 +307,6 @@ static int sgd_rdp_epsilon(struct dp_privacy_workspace *workspace, const double 
 	}
 	out->error = 0;
 	out->error_is_proved = true;
-	if (!poisson && !dp__rdp_wor_had_memory(a.wor))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	return DP_OK;
 }
 
 static double sgd_component_cgf(void *ctx, double order)
@@ -321,15 +317,15 @@ static double sgd_component_cgf(void *ctx, double order)
 }
 
 /* The least that Renyi curves give, whatever publications computed. */
-static int sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const double *v,
-				const struct dp_privacy_component *component,
-				struct dp_epsilon *out, struct dp_err *err)
+static void sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const double *v,
+				 const struct dp_privacy_component *component,
+				 struct dp_epsilon *out)
 {
 	struct sgd_account a = { *component, workspace->wor };
 	struct dp__rdp_curve curve = { sgd_component_cgf, &a, true };
 
-	if (component->kind->prepare_tables && !component->kind->prepare_tables(component, a.wor))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
+	if (component->kind->prepare_tables)
+		component->kind->prepare_tables(component, a.wor);
 	*out = (struct dp_epsilon){
 		.delta = v[DELTA],
 		.accountant = dp_privacy_accountants[DP_PRIVACY_RDP],
@@ -349,26 +345,21 @@ static int sgd_best_rdp_epsilon(struct dp_privacy_workspace *workspace, const do
 		out->theorem = "joint convexity of f-divergences, Csiszar and Shields "
 			       "2004, Lemma 4.1, over the number of the person's records "
 			       "in a lot";
-	if (!dp__rdp_wor_had_memory(a.wor))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	return DP_OK;
 }
 
 /* Where the budget of cells is too small for a tight grid, or no grid holds the losses,
  * the other accountant has the better bound. */
-static int sgd_pld_epsilon(struct dp_privacy_workspace *workspace, const double *v,
-			   const struct dp_privacy_component *component, struct dp_epsilon *out,
-			   struct dp_err *err)
+static void sgd_pld_epsilon(struct dp_privacy_workspace *workspace, const double *v,
+			    const struct dp_privacy_component *component, struct dp_epsilon *out)
 {
-	struct dp__pld_bound answer = { 0 };
-	int code = sgd_best_rdp_epsilon(workspace, v, component, out, err);
+	struct dp__pld_bound answer;
 
-	if (code != DP_OK || !dp__pld_grid_holds(component->mu * component->mu, component->count))
-		return code;
-	code = dp__pld_epsilon(workspace->pld, component, 1, v[DELTA], &answer, err);
-	if (code == DP_OK && answer.epsilon <= out->epsilon)
+	sgd_best_rdp_epsilon(workspace, v, component, out);
+	if (!dp__pld_grid_holds(component->mu * component->mu, component->count))
+		return;
+	answer = dp__pld_epsilon(workspace->pld, component, 1, v[DELTA]);
+	if (answer.epsilon <= out->epsilon)
 		*out = dp__pld_bound_to_epsilon(&answer, v[DELTA]);
-	return code;
 }
 
 static int sgd_epsilon_cached(struct dp_privacy_workspace *workspace, const double *v,
@@ -387,15 +378,14 @@ static int sgd_epsilon_cached(struct dp_privacy_workspace *workspace, const doub
 		e.accountant = dp_privacy_accountants[(int)v[ACCOUNTANT]];
 		e.error_is_proved = true;
 	} else if (v[ACCOUNTANT] == DP_PRIVACY_PLD) {
-		code = sgd_pld_epsilon(workspace, v, &component, &e, err);
+		sgd_pld_epsilon(workspace, v, &component, &e);
 	} else if (v[GROUP] > 1) { /* nothing that publications computed */
-		code = sgd_best_rdp_epsilon(workspace, v, &component, &e, err);
+		sgd_best_rdp_epsilon(workspace, v, &component, &e);
 	} else {
-		code = sgd_rdp_epsilon(workspace, v, &component, &e, err);
+		sgd_rdp_epsilon(workspace, v, &component, &e);
 	}
-	if (code == DP_OK)
-		*out = e;
-	return code;
+	*out = e;
+	return DP_OK;
 }
 
 static int sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
@@ -403,10 +393,8 @@ static int sgd_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *e
 	struct dp_privacy_workspace workspace;
 	int code;
 
-	if (!dp__workspace_init(&workspace))
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
-	else
-		code = sgd_epsilon_cached(&workspace, v, out, err);
+	dp__workspace_init(&workspace);
+	code = sgd_epsilon_cached(&workspace, v, out, err);
 	dp__workspace_free(&workspace);
 	return code;
 }

@@ -8,11 +8,10 @@ struct dp_mechanism_cache {
 	struct dp_privacy_workspace workspace;
 };
 
-bool dp__workspace_init(struct dp_privacy_workspace *m)
+void dp__workspace_init(struct dp_privacy_workspace *m)
 {
 	m->wor = dp__rdp_wor_new();
 	m->pld = dp__pld_new();
-	return m->wor && m->pld;
 }
 
 void dp__workspace_free(struct dp_privacy_workspace *m)
@@ -26,10 +25,8 @@ struct dp_mechanism_cache *dp_mechanism_cache_new(const struct dp_mechanism *m)
 	struct dp_mechanism_cache *p = dp_calloc(1, sizeof *p);
 
 	p->mechanism = m;
-	if (m->epsilon_cached && !dp__workspace_init(&p->workspace)) {
-		dp_mechanism_cache_free(p);
-		return NULL;
-	}
+	if (m->epsilon_cached)
+		dp__workspace_init(&p->workspace);
 	return p;
 }
 

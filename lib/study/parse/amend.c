@@ -94,9 +94,7 @@ static int amend_parse_value(struct dp_study *s, const struct dp__key *k, const 
 	int code = DP_OK;
 
 	k->read(&r, k, &v, to);
-	if (r.out_of_memory || (diagnostics.error_count && !diagnostics.count))
-		code = dp_fail(err, DP_E_NOMEM, "no memory to read a value");
-	else if (diagnostics.error_count)
+	if (diagnostics.error_count)
 		code = dp_fail(err, DP_E_INVALID, "%s", diagnostics.list[0].message);
 	if (code == DP_E_INVALID && diagnostics.list[0].allowed)
 		dp_hint(err, "what it can be: %s%s", diagnostics.list[0].allowed,

@@ -378,8 +378,6 @@ json_t *dp_study_canonical_json(const struct dp_study *s)
 {
 	struct canonical_form m = { .study = s, .texts = json_object() };
 
-	if (!m.texts)
-		return NULL;
 	canonical_put_section(&m, DP__TOP, s, NULL);
 	canonical_put_text(&m, "seeds", NULL,
 			   s->seeds == DP_SEEDS_DEFAULT ? "by data" : dp_seed_mode_text(s->seeds));
@@ -426,41 +424,29 @@ static bool diff_has_parent(const json_t *out, const char *path)
 	return false;
 }
 
-static bool diff_add(json_t *out, const char *key, const json_t *from, const json_t *to)
+static void diff_add(json_t *out, const char *key, const json_t *from, const json_t *to)
 {
-	if ((!from || !to) && diff_has_parent(out, key))
-		return true;
-	return json_array_append_new(out, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key, "from",
-						    from, "to", to, "live", key_is_live(key))) == 0;
-}
-
-/* What one of both has alone, or otherwise than the other, in the order of keys.def. */
-static bool diff_collect(json_t *a, json_t *b, json_t *out)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach (a, key, v) {
-		const json_t *other = json_object_get(b, key);
-
-		if (!json_equal(v, other) && !diff_add(out, key, v, other))
-			return false;
-	}
-	json_object_foreach (b, key, v)
-		if (!json_object_get(a, key) && !diff_add(out, key, NULL, v))
-			return false;
-	return true;
+	if ((from && to) || !diff_has_parent(out, key))
+		json_array_append_new(out, json_pack("{s:s, s:O?, s:O?, s:b}", "key", key, "from",
+						     from, "to", to, "live", key_is_live(key)));
 }
 
 json_t *dp_study_diff(const struct dp_study *from, const struct dp_study *to)
 {
 	json_t *a = dp_study_canonical_json(from), *b = dp_study_canonical_json(to);
-	json_t *out = json_array();
+	json_t *out = json_array(), *v;
+	const char *key;
 
-	if (!a || !b || !out || !diff_collect(a, b, out)) {
-		json_decref(out);
-		out = NULL;
+	/* in the order of keys.def */
+	json_object_foreach (a, key, v) {
+		const json_t *other = json_object_get(b, key);
+
+		if (!json_equal(v, other))
+			diff_add(out, key, v, other);
 	}
+	json_object_foreach (b, key, v)
+		if (!json_object_get(a, key))
+			diff_add(out, key, NULL, v);
 	json_decref(a);
 	json_decref(b);
 	return out;

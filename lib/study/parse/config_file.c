@@ -19,24 +19,21 @@ static bool config_is_blank(const char *text, size_t len)
 	return true;
 }
 
-/* The value as JSON, every scalar a text; NULL without memory. */
+/* The value as JSON, every scalar a text. */
 static json_t *config_node_to_json(const struct dp__node *v)
 {
-	json_t *out, *member;
-	bool whole = true;
+	json_t *out;
 
 	if (v->kind == DP__NODE_SCALAR)
 		return json_string(v->text);
 	out = v->kind == DP__NODE_LIST ? json_array() : json_object();
-	for (const struct dp__node *n = v->first_child; out && whole && n; n = n->next_sibling) {
-		member = config_node_to_json(n);
-		whole = (v->kind == DP__NODE_LIST ? json_array_append_new(out, member)
-						  : json_object_set_new(out, n->key, member)) == 0;
+	for (const struct dp__node *n = v->first_child; n; n = n->next_sibling) {
+		if (v->kind == DP__NODE_LIST)
+			json_array_append_new(out, config_node_to_json(n));
+		else
+			json_object_set_new(out, n->key, config_node_to_json(n));
 	}
-	if (whole)
-		return out;
-	json_decref(out);
-	return NULL;
+	return out;
 }
 
 /* The member that "[1]" or ".on" at the beginning of *path names, and *path moved behind
@@ -112,10 +109,6 @@ int dp_config_parse(const char *text, size_t len, const char *path, dp_config_se
 	}
 	dp__tree_free(&r);
 	dp__diagnostics_sort(diagnostics);
-	if (r.out_of_memory)
-		dp_diagnostics_free(diagnostics); /* what was read is not whole */
-	if (r.out_of_memory)
-		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
 	if (diagnostics->error_count)
 		return dp_fail(err, DP_E_INVALID, "%s has %zu mistake%s", path,
 			       diagnostics->error_count, diagnostics->error_count == 1 ? "" : "s");

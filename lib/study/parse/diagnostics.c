@@ -77,27 +77,13 @@ static void diagnostics_add(struct dp__study_parser *r, bool warning, int line, 
 			    const char *allowed, const char *fmt, va_list ap)
 {
 	struct dp_diagnostics *p = r->diagnostics;
-	struct dp_diagnostic *list, one = { line, column, warning, NULL, NULL };
-
 	if (!warning)
 		p->error_count++;
 	if (p->count == DIAGNOSTICS_MAX)
 		return;
-	list = dp_realloc(p->list, (p->count + 1) * sizeof *list);
-	if (!list) {
-		r->out_of_memory = true;
-		return;
-	}
-	p->list = list;
-	if (vasprintf(&one.message, fmt, ap) < 0)
-		one.message = NULL;
-	one.allowed = allowed && one.message ? dp_strdup(allowed) : NULL;
-	if (!one.message || (allowed && !one.allowed)) {
-		free(one.message);
-		r->out_of_memory = true;
-		return;
-	}
-	list[p->count++] = one;
+	p->list = dp_realloc(p->list, (p->count + 1) * sizeof *p->list);
+	p->list[p->count++] = (struct dp_diagnostic){ line, column, warning, dp_vasprintf(fmt, ap),
+						      dp_strdup_null(allowed) };
 }
 
 void dp__report_error(struct dp__study_parser *r, size_t pos, const char *allowed, const char *fmt,
@@ -274,7 +260,7 @@ json_t *dp_diagnostics_to_json(const struct dp_diagnostics *p, const char *text,
 	json_t *list = json_array(), *one;
 	struct dp_buf line = DP_BUF_INIT;
 
-	for (size_t i = 0; list && i < p->count; i++) {
+	for (size_t i = 0; i < p->count; i++) {
 		const struct dp_diagnostic *x = &p->list[i];
 
 		dp_buf_clear(&line);

@@ -67,8 +67,8 @@ static void suggest_script(const char *dir, const char *word, char guess[DP__DID
 	size_t n = 0;
 
 	while (d && n < SUGGESTIONS_MAX && (entry = readdir(d)) != NULL)
-		if (is_script_name(entry->d_name) && (names[n] = dp_strdup(entry->d_name)))
-			n++;
+		if (is_script_name(entry->d_name))
+			names[n++] = dp_strdup(entry->d_name);
 	dp__did_you_mean(word, names, guess);
 	while (n > 0)
 		free((char *)names[--n]);
@@ -140,9 +140,8 @@ static void preflight_slurm(struct preflight *s, const struct dp_trainer *t)
 	free(sbatch);
 }
 
-int dp_study_preflight(const struct dp_study *study, const char *dir, const char *beside,
-		       const char *text, size_t len, struct dp_diagnostics *diagnostics,
-		       struct dp_err *err)
+void dp_study_preflight(const struct dp_study *study, const char *dir, const char *beside,
+			const char *text, size_t len, struct dp_diagnostics *diagnostics)
 {
 	struct preflight s = { { .text = text, .len = len, .diagnostics = diagnostics },
 			       dir,
@@ -163,6 +162,4 @@ int dp_study_preflight(const struct dp_study *study, const char *dir, const char
 		preflight_check_command(&s, &oracle);
 	}
 	dp__diagnostics_sort(diagnostics);
-	return s.parser.out_of_memory ? dp_fail(err, DP_E_NOMEM, "no memory to look at programs")
-				      : DP_OK;
 }

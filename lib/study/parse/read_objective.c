@@ -23,18 +23,14 @@ void dp__read_objectives(struct dp__study_parser *r, const struct dp__key *k,
 		dp__report_error(r, v->key_pos, form,
 				 "a front needs two objectives, and there is only '%s'",
 				 dp__printable(v->first_child->key, shown));
-	s->objectives = dp__calloc(r, v->count, sizeof *s->objectives);
-	if (!s->objectives)
-		return;
+	s->objectives = dp_calloc(v->count, sizeof *s->objectives);
 	for (const struct dp__node *m = v->first_child; m; m = m->next_sibling) {
 		if (!dp_name_ok(m->key))
 			dp__report_error(r, m->key_pos, DP_NAME_RULE,
 					 "'%s' cannot name an objective",
 					 dp__printable(m->key, shown));
 		o = &s->objectives[s->nobjectives];
-		o->name = dp__strdup(r, m->key);
-		if (!o->name)
-			return;
+		o->name = dp_strdup(m->key);
 		r->objective_nodes[s->nobjectives++] = m;
 		if (dp__expect_map(r, m, dp__printable(m->key, shown),
 				   "either privacy or metric, and keys about it", SIZE_MAX))
@@ -74,12 +70,10 @@ void dp__read_constraints(struct dp__study_parser *r, const struct dp__key *k,
 	if (!dp__expect_map(r, v, k->name, k->doc->type, DP_CONSTRAINTS_MAX))
 		return;
 	r->constraints_node = v;
-	s->constraints = dp__calloc(r, v->count, sizeof *s->constraints);
-	if (!s->constraints)
-		return;
+	s->constraints = dp_calloc(v->count, sizeof *s->constraints);
 	for (const struct dp__node *m = v->first_child; m; m = m->next_sibling) {
 		c = &s->constraints[s->nconstraints++];
-		c->metric = dp__strdup(r, m->key);
+		c->metric = dp_strdup(m->key);
 		if (!dp_name_ok(m->key))
 			dp__report_error(r, m->key_pos, DP_NAME_RULE, "'%s' cannot name a metric",
 					 dp__printable(m->key, shown));

@@ -39,8 +39,6 @@ static json_t *read_typed_scalar(struct dp__study_parser *r, const struct dp__no
 				 dp__printable(text, shown));
 		return NULL;
 	}
-	if (!value)
-		r->out_of_memory = true;
 	return value;
 }
 
@@ -80,9 +78,7 @@ void dp__read_values(struct dp__study_parser *r, const struct dp__key *k, const 
 		return;
 	values = json_array();
 	param_replace_json(to, values);
-	if (!values)
-		r->out_of_memory = true;
-	for (item = v->first_child; values && item; item = item->next_sibling) {
+	for (item = v->first_child; item; item = item->next_sibling) {
 		value = read_typed_scalar(r, item, k->name);
 		if (!value)
 			continue;
@@ -94,8 +90,7 @@ void dp__read_values(struct dp__study_parser *r, const struct dp__key *k, const 
 				break;
 			}
 		}
-		if (json_array_append_new(values, value) < 0)
-			r->out_of_memory = true;
+		json_array_append_new(values, value);
 	}
 }
 
@@ -296,9 +291,7 @@ void dp__read_parameters(struct dp__study_parser *r, const struct dp__key *k,
 	if (!dp__expect_map(r, v, k->name, "names and their parameters, 1 to 64 of them",
 			    DP_PARAMS_MAX))
 		return;
-	s->params = dp__calloc(r, v->count, sizeof *s->params);
-	if (!s->params)
-		return;
+	s->params = dp_calloc(v->count, sizeof *s->params);
 	for (const struct dp__node *m = v->first_child; m; m = m->next_sibling) {
 		p = &s->params[s->nparams];
 		errors = r->diagnostics->error_count;
@@ -306,9 +299,7 @@ void dp__read_parameters(struct dp__study_parser *r, const struct dp__key *k,
 			dp__report_error(r, m->key_pos, DP_NAME_RULE,
 					 "'%s' cannot name a parameter",
 					 dp__printable(m->key, shown));
-		p->name = dp__strdup(r, m->key);
-		if (!p->name)
-			return;
+		p->name = dp_strdup(m->key);
 		r->param_nodes[s->nparams] = m;
 		read_one_param(r, p, m);
 		r->param_invalid[s->nparams++] =

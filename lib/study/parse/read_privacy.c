@@ -17,9 +17,8 @@ void dp__read_privacy(struct dp__study_parser *r, const struct dp__key *k, const
 
 	if (!dp__expect_map(r, v, k->name, "mechanism and the mechanism's keys", SIZE_MAX))
 		return;
-	o = *(struct dp_accounting_spec **)to = dp__calloc(r, 1, sizeof *o);
-	if (o)
-		dp__read_section(r, DP__PRIVACY, v->key_pos, v, o);
+	o = *(struct dp_accounting_spec **)to = dp_calloc(1, sizeof *o);
+	dp__read_section(r, DP__PRIVACY, v->key_pos, v, o);
 }
 
 void dp__read_deferred(struct dp__study_parser *r, const struct dp__key *k,
@@ -458,8 +457,8 @@ static void read_composition(struct dp__study_parser *r, struct dp_accounting_sp
 			     "sigma: 20}, {mechanism: dp-sgd, ...}]",
 			     DP_PRIVACY_ITEMS_MAX))
 		return;
-	o->uses = dp__calloc(r, list->count, sizeof *o->uses);
-	for (const struct dp__node *v = list->first_child; o->uses && v; v = v->next_sibling) {
+	o->uses = dp_calloc(list->count, sizeof *o->uses);
+	for (const struct dp__node *v = list->first_child; v; v = v->next_sibling) {
 		if (!dp__expect_map(r, v, "compose", "mechanism and the mechanism's keys",
 				    SIZE_MAX) ||
 		    !dp__read_mechanism_use(r, v, &rules, &o->uses[o->nuses]))
@@ -523,8 +522,8 @@ static void read_single_mechanism(struct dp__study_parser *r, struct dp_accounti
 	static const struct dp__mechanism_use_rules rules = { "privacy", beside, false, false };
 
 	o->kind = DP_ACCOUNTING_MECHANISM;
-	o->uses = dp__calloc(r, 1, sizeof *o->uses);
-	o->nuses = o->uses && dp__read_mechanism_use(r, privacy, &rules, o->uses);
+	o->uses = dp_calloc(1, sizeof *o->uses);
+	o->nuses = dp__read_mechanism_use(r, privacy, &rules, o->uses);
 }
 
 static void read_accounting(struct dp__study_parser *r, struct dp_accounting_spec *o,

@@ -84,9 +84,7 @@ void dp__read_slurm_options(struct dp__study_parser *r, const struct dp__key *k,
 
 	if (!dp__expect_list(r, v, k->name, form, DP_ARGV_MAX))
 		return;
-	list = dp__calloc(r, v->count + 1, sizeof *list);
-	if (!list)
-		return;
+	list = dp_calloc(v->count + 1, sizeof *list);
 	*(char ***)to = list;
 	for (item = v->first_child; item; item = item->next_sibling) {
 		const char *text = dp__expect_scalar(r, item, k->name, form), *wrong;
@@ -97,7 +95,7 @@ void dp__read_slurm_options(struct dp__study_parser *r, const struct dp__key *k,
 			dp__report_error(r, item->pos, form, "'%s' cannot have '%s', which %s",
 					 k->name, dp__printable(text, shown), wrong);
 		else if (text && *text)
-			list[n] = dp__strdup(r, text);
+			list[n] = dp_strdup(text);
 		else if (text)
 			dp__report_error(r, item->pos, form, "'%s' has an entry without a value",
 					 k->name);

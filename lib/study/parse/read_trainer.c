@@ -25,14 +25,9 @@ void dp__read_trainer(struct dp__study_parser *r, const struct dp__key *k, const
 /* The program: with a '/' in it, a path that starts at the study file's folder. */
 static char *resolve_trainer_program(struct dp__study_parser *r, const char *word)
 {
-	char *path;
-
 	if (*word == '/' || !strchr(word, '/'))
-		return dp__strdup(r, word);
-	path = dp__resolve_path(r->dir, word);
-	if (!path)
-		r->out_of_memory = true;
-	return path;
+		return dp_strdup(word);
+	return dp__resolve_path(r->dir, word);
 }
 
 void dp__read_command(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
@@ -47,9 +42,7 @@ void dp__read_command(struct dp__study_parser *r, const struct dp__key *k, const
 
 	if (!dp__expect_list(r, v, k->name, form, DP_ARGV_MAX))
 		return;
-	argv = dp__calloc(r, v->count + 1, sizeof *argv);
-	if (!argv)
-		return;
+	argv = dp_calloc(v->count + 1, sizeof *argv);
 	*(char ***)to = argv;
 	for (item = v->first_child; item; item = item->next_sibling) {
 		text = dp__expect_scalar(r, item, k->name, form);
@@ -60,10 +53,8 @@ void dp__read_command(struct dp__study_parser *r, const struct dp__key *k, const
 					 k->name);
 		else if (item == v->first_child && !*text)
 			dp__report_error(r, item->pos, form, "the program's name is empty");
-		argv[n] = item == v->first_child ? resolve_trainer_program(r, text)
-						 : dp__strdup(r, text);
-		if (!argv[n++])
-			return;
+		argv[n++] =
+			item == v->first_child ? resolve_trainer_program(r, text) : dp_strdup(text);
 	}
 }
 
@@ -78,9 +69,7 @@ void dp__read_env(struct dp__study_parser *r, const struct dp__key *k, const str
 
 	if (!dp__expect_map(r, v, k->name, k->doc->type, ENV_MAX))
 		return;
-	env = dp__calloc(r, v->count + 1, sizeof *env);
-	if (!env)
-		return;
+	env = dp_calloc(v->count + 1, sizeof *env);
 	*(char ***)to = env;
 	for (m = v->first_child; m; m = m->next_sibling) {
 		dp__printable(m->key, shown);
@@ -94,13 +83,7 @@ void dp__read_env(struct dp__study_parser *r, const struct dp__key *k, const str
 					 "DPARETO_ are the trainer protocol's",
 					 shown);
 		text = dp__expect_scalar(r, m, shown, "text or number");
-		if (!text)
-			continue;
-		if (asprintf(&env[n], "%s=%s", m->key, text) < 0) {
-			env[n] = NULL;
-			r->out_of_memory = true;
-			return;
-		}
-		n++;
+		if (text)
+			env[n++] = dp_asprintf("%s=%s", m->key, text);
 	}
 }

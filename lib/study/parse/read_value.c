@@ -8,24 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *dp__strdup(struct dp__study_parser *r, const char *s)
-{
-	char *copy = dp_strdup(s);
-
-	if (!copy)
-		r->out_of_memory = true;
-	return copy;
-}
-
-void *dp__calloc(struct dp__study_parser *r, size_t n, size_t size)
-{
-	void *p = dp_calloc(n, size);
-
-	if (!p)
-		r->out_of_memory = true;
-	return p;
-}
-
 static const char *node_kind_text(const struct dp__node *v)
 {
 	return v->kind == DP__NODE_LIST ? "a list" : "a map";
@@ -115,7 +97,7 @@ void dp__read_name(struct dp__study_parser *r, const struct dp__key *k, const st
 	if (!dp_name_ok(text))
 		dp__report_error(r, v->pos, DP_NAME_RULE, "'%s' cannot be '%s'", k->name,
 				 dp__printable(text, shown));
-	*(char **)to = dp__strdup(r, text);
+	*(char **)to = dp_strdup(text);
 }
 
 /* A study's name, or FOLDER or FOLDER#NAME, the folder made absolute. */
@@ -151,7 +133,6 @@ void dp__read_file_path(struct dp__study_parser *r, const struct dp__key *k,
 			const struct dp__node *v, void *to)
 {
 	const char *text = dp__expect_scalar(r, v, k->name, k->doc->type);
-	char *path;
 
 	if (!text)
 		return;
@@ -159,10 +140,7 @@ void dp__read_file_path(struct dp__study_parser *r, const struct dp__key *k,
 		dp__report_error(r, v->pos, k->doc->type, "'%s' is empty", k->name);
 		return;
 	}
-	path = *text == '/' ? dp_strdup(text) : dp_path_join(r->dir, text);
-	if (!path)
-		r->out_of_memory = true;
-	*(char **)to = path;
+	*(char **)to = *text == '/' ? dp_strdup(text) : dp_path_join(r->dir, text);
 }
 
 /* A whole number within the row's bounds; 5.0 and 1e3 are whole numbers too. */

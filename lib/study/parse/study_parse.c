@@ -115,16 +115,11 @@ int dp_study_parse(const char *text, size_t len, const char *path, const char *d
 
 	memset(diagnostics, 0, sizeof *diagnostics);
 	r.study = dp_calloc(1, sizeof *r.study);
-	if (r.study)
-		read_study_tree(&r);
+	read_study_tree(&r);
 	dp__tree_free(&r);
 	dp__diagnostics_sort(diagnostics);
-	if (!r.study || r.out_of_memory) {
-		dp_diagnostics_free(diagnostics); /* may be none: what was read is not whole */
-		code = dp_fail(err, DP_E_NOMEM, "%s: no memory to read the study", path);
-	} else if (diagnostics->error_count) {
+	if (diagnostics->error_count)
 		code = summarize_diagnostics(diagnostics, path, err);
-	}
 	if (code == DP_OK)
 		*out = r.study;
 	else

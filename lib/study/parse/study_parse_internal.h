@@ -44,7 +44,6 @@ struct dp__study_parser {
 	struct dp_study *study;
 	struct dp_diagnostics *diagnostics;
 	struct dp__arena_chunk *arena;
-	bool out_of_memory;
 	/* where the cross checks find what was written; NULL: not in the file */
 	const struct dp__node *trainer_node, *search_node, *anti_ideal_node, *learning_curve_node,
 		*constraints_node;
@@ -54,7 +53,7 @@ struct dp__study_parser {
 };
 
 /* The tree of r->text; NULL when it could not be built, with the reason among the
- * problems (or r->nomem set). */
+ * problems. */
 struct dp__node *dp__tree_parse(struct dp__study_parser *r);
 void dp__tree_free(struct dp__study_parser *r);
 /* The member of a map, or NULL. */
@@ -162,9 +161,6 @@ bool dp__expect_map(struct dp__study_parser *r, const struct dp__node *v, const 
 /* Number of v in words, or -1 with a problem. */
 int dp__expect_word(struct dp__study_parser *r, const struct dp__node *v, const char *name,
 		    const char *const *words);
-/* Copies that note a lack of memory in r. */
-char *dp__strdup(struct dp__study_parser *r, const char *s);
-void *dp__calloc(struct dp__study_parser *r, size_t n, size_t size);
 
 /* ---- readers of the larger parts ---- */
 
@@ -184,8 +180,7 @@ dp__read_fn dp__read_budget;  /* budget.c */
 
 /* ---- command.c ---- */
 
-/* A relative path from the study file's folder on. The caller frees it; NULL without
- * memory. */
+/* A relative path from the study file's folder on. The caller frees it. */
 char *dp__resolve_path(const char *dir, const char *word);
 
 /* ---- checks across keys, once all is read ---- */

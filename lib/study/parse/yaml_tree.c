@@ -34,10 +34,6 @@ static void *arena_alloc(struct dp__study_parser *r, size_t n)
 	if (!c || c->size - c->used < n) {
 		size = n > ARENA_CHUNK_SIZE ? n : ARENA_CHUNK_SIZE;
 		c = dp_malloc(sizeof *c + size);
-		if (!c) {
-			r->out_of_memory = true;
-			return NULL;
-		}
 		*c = (struct dp__arena_chunk){ r->arena, 0, size };
 		r->arena = c;
 	}
@@ -203,7 +199,7 @@ static void refuse_anchor_and_tag(struct tree_builder *b, struct fy_token *ancho
 				 "make it a text");
 }
 
-/* The text of a scalar until the next call; NULL: no memory. libfyaml 0.7.12's
+/* The text of a scalar until the next call. libfyaml 0.7.12's
  * fy_token_get_text() leaks where a quoted text has many escapes; going through its
  * pieces does not. */
 static const char *yaml_token_text(struct tree_builder *b, struct fy_token *t, size_t *len)
@@ -212,17 +208,24 @@ static const char *yaml_token_text(struct tree_builder *b, struct fy_token *t, s
 	struct fy_token_iter *iter;
 	int failed = 0;
 
-	if (fy_token_scalar_style(t) == FYSS_PLAIN)
-		return fy_token_get_text(t, len);
+	if (fy_token_scalar_style(t) == FYSS_PLAIN) {
+		const char *text = fy_token_get_text(t, len);
+
+		if (!text)
+			dp_out_of_memory();
+		return text;
+	}
 	iter = fy_token_iter_create(t);
 	if (!iter)
-		return NULL;
+		dp_out_of_memory();
 	dp_buf_clear(&b->scratch);
 	while ((piece = fy_token_iter_chunk_next(iter, piece, &failed)) != NULL)
 		dp_buf_add(&b->scratch, piece->str, piece->len);
 	fy_token_iter_destroy(iter);
 	*len = b->scratch.len;
-	return failed ? NULL : dp_buf_text(&b->scratch);
+	if (failed)
+		dp_out_of_memory();
+	return dp_buf_text(&b->scratch);
 }
 
 /* The text of a scalar in the tree's memory, or NULL with a problem. */
@@ -232,10 +235,6 @@ static const char *tree_copy_text(struct tree_builder *b, struct fy_token *t, si
 	const char *text = t ? yaml_token_text(b, t, &len) : "";
 	char *copy;
 
-	if (!text) {
-		b->parser_state->out_of_memory = true;
-		return NULL;
-	}
 	for (size_t i = 0; i < len;) {
 		size_t n = dp__utf8_printable_len(text + i, len - i);
 
@@ -249,10 +248,8 @@ static const char *tree_copy_text(struct tree_builder *b, struct fy_token *t, si
 		i += n ? n : 1;
 	}
 	copy = arena_alloc(b->parser_state, len + 1);
-	if (copy) {
-		memcpy(copy, text, len);
-		copy[len] = '\0';
-	}
+	memcpy(copy, text, len);
+	copy[len] = '\0';
 	return copy;
 }
 
@@ -273,10 +270,6 @@ static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 	size_t n = 0, first = 0;
 	int line = 0, column;
 
-	if (!all) {
-		b->parser_state->out_of_memory = true;
-		return;
-	}
 	for (m = map->first_child; m; m = m->next_sibling)
 		all[n++] = m;
 	qsort(all, n, sizeof *all, compare_node_keys);
@@ -304,14 +297,12 @@ static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 	}
 }
 
-/* Hangs a new value into the open list or map; NULL: no memory. */
+/* Hangs a new value into the open list or map. */
 static struct dp__node *node_attach(struct tree_builder *b, enum dp__node_kind kind, size_t pos)
 {
 	struct dp__node *v = arena_alloc(b->parser_state, sizeof *v), *parent;
 	size_t top = b->depth - 1;
 
-	if (!v)
-		return NULL;
 	*v = (struct dp__node){ .kind = kind, .pos = pos, .text = "", .key = "" };
 	if (b->depth == 0) {
 		b->root = v;
@@ -360,8 +351,6 @@ static void node_start(struct tree_builder *b, struct fy_event *e, enum dp__node
 		return;
 	}
 	v = node_attach(b, kind, pos);
-	if (!v)
-		return;
 	b->open_nodes[b->depth] = v;
 	b->last_children[b->depth] = NULL;
 	b->pending_keys[b->depth] = NULL;
@@ -387,7 +376,7 @@ static void node_add_scalar(struct tree_builder *b, struct fy_event *e)
 		return;
 	}
 	v = node_attach(b, text ? DP__NODE_SCALAR : DP__NODE_INVALID, pos);
-	if (v && text) {
+	if (text) {
 		v->text = text;
 		v->is_plain = style == FYSS_PLAIN;
 	}
@@ -468,7 +457,7 @@ static void tree_read_events(struct tree_builder *b, struct fy_diag *diag)
 {
 	struct fy_event *e;
 
-	while (!b->stop && !b->parser_state->out_of_memory) {
+	while (!b->stop) {
 		e = fy_parser_parse(b->parser);
 		if (!e) {
 			if (fy_parser_get_stream_error(b->parser)) {
@@ -480,16 +469,6 @@ static void tree_read_events(struct tree_builder *b, struct fy_diag *diag)
 		tree_on_event(b, e);
 		fy_parser_event_free(b->parser, e);
 	}
-}
-
-/* Gives the parser the text with a newline at its end: libfyaml 0.7.12 reads beyond a
- * block that has none. */
-static bool parser_set_text(struct tree_builder *b, struct dp_buf *whole)
-{
-	dp_buf_add(whole, b->parser_state->text, b->parser_state->len);
-	if (b->parser_state->len && b->parser_state->text[b->parser_state->len - 1] != '\n')
-		dp_buf_puts(whole, "\n");
-	return fy_parser_set_string(b->parser, dp_buf_text(whole), whole->len) == 0;
 }
 
 struct dp__node *dp__tree_parse(struct dp__study_parser *r)
@@ -506,19 +485,22 @@ struct dp__node *dp__tree_parse(struct dp__study_parser *r)
 	output.fp = NULL;
 	output.output_fn = NULL;
 	cfg.diag = fy_diag_create(&output);
-	if (cfg.diag) {
-		fy_diag_set_collect_errors(cfg.diag, true);
-		b.parser = fy_parser_create(&cfg);
-	}
-	if (b.parser && parser_set_text(&b, &whole))
-		tree_read_events(&b, cfg.diag);
-	else
-		r->out_of_memory = true;
+	if (!cfg.diag)
+		dp_out_of_memory();
+	fy_diag_set_collect_errors(cfg.diag, true);
+	b.parser = fy_parser_create(&cfg);
+	/* with a newline at its end: libfyaml 0.7.12 reads beyond a block that has none */
+	dp_buf_add(&whole, r->text, r->len);
+	if (r->len && r->text[r->len - 1] != '\n')
+		dp_buf_puts(&whole, "\n");
+	if (!b.parser || fy_parser_set_string(b.parser, dp_buf_text(&whole), whole.len) != 0)
+		dp_out_of_memory();
+	tree_read_events(&b, cfg.diag);
 	dp_buf_free(&b.scratch);
 	fy_parser_destroy(b.parser);
 	fy_diag_destroy(cfg.diag);
 	dp_buf_free(&whole);
-	if (b.stop || r->out_of_memory)
+	if (b.stop)
 		return NULL;
 	if (!b.root)
 		dp__report_error_at(r, 0, 0, "the file is empty");

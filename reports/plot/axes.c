@@ -117,43 +117,25 @@ double axis_to_pixel(const struct axis *a, double value)
 
 /* ---- ticks that fit ---- */
 
-static double tick_label_extent(struct canvas *c, const char *label, enum plot_side side)
+/* Do the labels of two ticks touch over this length? */
+static bool tick_labels_touch(struct canvas *c, const struct axis *a, enum plot_side side,
+			      double length, size_t i, size_t k)
 {
-	return side == PLOT_X ? text_width(c, FONT_TICK, label) + between_labels
-			      : text_line_height(c, FONT_TICK);
+	const struct ticks *t = &a->ticks;
+	double need = side == PLOT_X ? (text_width(c, FONT_TICK, t->label[i]) + between_labels +
+					text_width(c, FONT_TICK, t->label[k]) + between_labels) /
+					       2
+				     : text_line_height(c, FONT_TICK);
+
+	return (axis_fraction(a, t->at[k]) - axis_fraction(a, t->at[i])) * length < need;
 }
 
 static bool labels_fit(struct canvas *c, const struct axis *a, enum plot_side side, double length)
 {
-	const struct ticks *t = &a->ticks;
-
-	for (size_t i = 1; i < t->n; i++) {
-		double need = (tick_label_extent(c, t->label[i - 1], side) +
-			       tick_label_extent(c, t->label[i], side)) /
-			      2;
-
-		if ((axis_fraction(a, t->at[i]) - axis_fraction(a, t->at[i - 1])) * length < need)
+	for (size_t i = 1; i < a->ticks.n; i++)
+		if (tick_labels_touch(c, a, side, length, i - 1, i))
 			return false;
-	}
 	return true;
-}
-
-/* Where even the fewest ticks are too close, some keep only their mark. */
-static void thin_labels(struct canvas *c, struct axis *a, enum plot_side side, double length)
-{
-	struct ticks *t = &a->ticks;
-	size_t kept = 0;
-
-	for (size_t i = 1; i < t->n; i++) {
-		double need = (tick_label_extent(c, t->label[kept], side) +
-			       tick_label_extent(c, t->label[i], side)) /
-			      2;
-
-		if ((axis_fraction(a, t->at[i]) - axis_fraction(a, t->at[kept])) * length < need)
-			t->label[i][0] = '\0';
-		else
-			kept = i;
-	}
 }
 
 static void choose_category_ticks(struct canvas *c, struct axis *a, enum plot_side side,
@@ -198,7 +180,13 @@ void axis_ticks(struct canvas *c, struct axis *a, enum plot_side side, double le
 		if (most <= 2)
 			break;
 	}
-	thin_labels(c, a, side, length);
+	/* where even the fewest ticks are too close, some keep only their mark */
+	for (size_t i = 1, kept = 0; i < a->ticks.n; i++) {
+		if (tick_labels_touch(c, a, side, length, kept, i))
+			a->ticks.label[i][0] = '\0';
+		else
+			kept = i;
+	}
 }
 
 double axis_max_label_width(struct canvas *c, const struct axis *a)
@@ -230,36 +218,27 @@ static double x_tick_labels_height(struct canvas *c, const struct axis *x)
 	return text_line_height(c, FONT_TICK);
 }
 
-/* What labels of the x axis need beyond its ends. */
-static void x_tick_labels_overhang(struct canvas *c, const struct axis *x, double length,
-				   double *left, double *right)
-{
-	const struct ticks *t = &x->ticks;
-
-	*left = *right = 0;
-	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_fraction(x, t->at[i]) * length,
-		       width = text_width(c, FONT_TICK, t->label[i]);
-
-		if (x->labels_slanted) {
-			*left = fmax(*left, width * cos(slant * M_PI / 180) - at);
-		} else {
-			*left = fmax(*left, width / 2 - at);
-			*right = fmax(*right, at + width / 2 - length);
-		}
-	}
-}
-
 void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 {
 	struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
-	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0, left, right;
+	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0;
+	double left = 0, right = 0; /* what labels of the x axis need beyond its ends */
 
 	if (panel_has_data(a) || (axis_is_fixed(x, 0) && axis_is_fixed(x, 1)))
 		axis_ticks(c, x, PLOT_X, width);
 	if (panel_has_data(a) || (axis_is_fixed(y, 0) && axis_is_fixed(y, 1)))
 		axis_ticks(c, y, PLOT_Y, height);
-	x_tick_labels_overhang(c, x, width, &left, &right);
+	for (size_t i = 0; i < x->ticks.n; i++) {
+		double at = axis_fraction(x, x->ticks.at[i]) * width,
+		       label = text_width(c, FONT_TICK, x->ticks.label[i]);
+
+		if (x->labels_slanted) {
+			left = fmax(left, label * cos(slant * M_PI / 180) - at);
+		} else {
+			left = fmax(left, label / 2 - at);
+			right = fmax(right, at + label / 2 - width);
+		}
+	}
 	m->left = tick + gap + axis_max_label_width(c, y) + gap + label_height(c, y, height);
 	m->left = fmax(m->left, left);
 	m->right = fmax(fmax(right, gap), labels_overhang(c, a, width));
@@ -269,23 +248,43 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 
 /* ---- drawing ---- */
 
+/* A sharp line across an axis at this place of it. */
+static void axis_rule(struct canvas *c, enum plot_side side, double at, double from, double to,
+		      plot_colour colour)
+{
+	if (side == PLOT_X)
+		canvas_rule(c, (struct point){ at, from }, (struct point){ at, to }, colour);
+	else
+		canvas_rule(c, (struct point){ from, at }, (struct point){ to, at }, colour);
+}
+
 void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 {
 	const struct rect *r = &a->area;
-	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
 
-	for (size_t i = 0; i < x->ticks.n && !x->ncategories; i++) {
-		double at = axis_to_pixel(x, x->ticks.at[i]);
+	for (enum plot_side side = PLOT_X; side <= PLOT_Y; side++) {
+		const struct axis *x = &a->axis[side];
 
-		canvas_rule(c, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
-			    GRID_COLOUR);
+		for (size_t i = 0; i < x->ticks.n && !x->ncategories; i++)
+			axis_rule(c, side, axis_to_pixel(x, x->ticks.at[i]),
+				  side == PLOT_X ? r->y0 : r->x0, side == PLOT_X ? r->y1 : r->x1,
+				  GRID_COLOUR);
 	}
-	for (size_t i = 0; i < y->ticks.n && !y->ncategories; i++) {
-		double at = axis_to_pixel(y, y->ticks.at[i]);
+}
 
-		canvas_rule(c, (struct point){ r->x0, at }, (struct point){ r->x1, at },
-			    GRID_COLOUR);
-	}
+/* Below the x axis, or left of the y axis. */
+static void draw_tick_marks(struct canvas *c, const struct axis *a, enum plot_side side,
+			    double edge)
+{
+	const struct ticks *t = &a->ticks;
+
+	for (size_t i = 0; i < t->nminor; i++)
+		axis_rule(c, side, axis_to_pixel(a, t->minor[i]),
+			  side == PLOT_X ? edge : edge - minor_tick,
+			  side == PLOT_X ? edge + minor_tick : edge, AXIS_COLOUR);
+	for (size_t i = 0; i < t->n; i++)
+		axis_rule(c, side, axis_to_pixel(a, t->at[i]), side == PLOT_X ? edge : edge - tick,
+			  side == PLOT_X ? edge + tick : edge, AXIS_COLOUR);
 }
 
 static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
@@ -295,18 +294,7 @@ static void draw_x(struct canvas *c, const struct axis *x, const struct rect *r)
 	struct wrapped_text l;
 
 	canvas_rule(c, (struct point){ r->x0 - 0.5, y }, (struct point){ r->x1, y }, AXIS_COLOUR);
-	for (size_t i = 0; i < t->nminor; i++) {
-		double at = axis_to_pixel(x, t->minor[i]);
-
-		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + minor_tick },
-			    AXIS_COLOUR);
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_to_pixel(x, t->at[i]);
-
-		canvas_rule(c, (struct point){ at, y }, (struct point){ at, y + tick },
-			    AXIS_COLOUR);
-	}
+	draw_tick_marks(c, x, PLOT_X, y);
 	for (size_t i = 0; i < t->n; i++) {
 		double at = axis_to_pixel(x, t->at[i]);
 
@@ -328,18 +316,7 @@ static void draw_y(struct canvas *c, const struct axis *y, const struct rect *r)
 	struct wrapped_text l;
 
 	canvas_rule(c, (struct point){ x, r->y0 }, (struct point){ x, r->y1 + 0.5 }, AXIS_COLOUR);
-	for (size_t i = 0; i < t->nminor; i++) {
-		double at = axis_to_pixel(y, t->minor[i]);
-
-		canvas_rule(c, (struct point){ x - minor_tick, at }, (struct point){ x, at },
-			    AXIS_COLOUR);
-	}
-	for (size_t i = 0; i < t->n; i++) {
-		double at = axis_to_pixel(y, t->at[i]);
-
-		canvas_rule(c, (struct point){ x - tick, at }, (struct point){ x, at },
-			    AXIS_COLOUR);
-	}
+	draw_tick_marks(c, y, PLOT_Y, x);
 	for (size_t i = 0; i < t->n; i++)
 		text_draw(c, FONT_TICK, (struct point){ edge, axis_to_pixel(y, t->at[i]) }, 1, 0,
 			  t->label[i], AXIS_COLOUR);

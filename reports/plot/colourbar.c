@@ -27,13 +27,10 @@ static bool colourbar_is_equal(const struct colourbar *a, const struct colourbar
 struct colourbar *colourbar_find_shared(const struct plot *p)
 {
 	struct colourbar *first = NULL;
+	const struct plot_panel *a;
 	int panels = 0;
 
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		const struct plot_panel *a = p->panels[i];
-
-		if (!a)
-			continue;
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
 		if (!a->heatmap || a->parallel ||
 		    (first && !colourbar_is_equal(first, &a->heatmap->bar)))
 			return NULL;

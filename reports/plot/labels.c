@@ -78,21 +78,7 @@ static int occupancy_count_covered(struct occupancy_map *m, const struct rect *r
 	return n;
 }
 
-static void occupancy_mark_points(struct occupancy_map *m, const struct plot_panel *a,
-				  const struct series *s)
-{
-	double half = marker_reach(&s->style);
-
-	for (size_t i = 0; i < s->n; i++) {
-		struct point p;
-
-		if (!series_item_pixel(a, s, i, &p))
-			continue;
-		occupancy_mark_rect(
-			m, &(struct rect){ p.x - half, p.y - half, p.x + half, p.y + half });
-	}
-}
-
+/* A line or a staircase. */
 static void occupancy_mark_path(struct occupancy_map *m, const struct plot_panel *a,
 				const struct series *s)
 {
@@ -113,56 +99,31 @@ static void occupancy_mark_path(struct occupancy_map *m, const struct plot_panel
 	}
 }
 
-static void occupancy_mark_bars(struct occupancy_map *m, const struct plot_panel *a,
-				const struct series *s)
+static void occupancy_mark_series(struct occupancy_map *m, const struct plot_panel *a,
+				  const struct series *s)
 {
-	struct point lo;
+	double half = marker_reach(&s->style);
+	struct point p, ends[2];
 
-	for (size_t i = 0; i < s->n; i++) {
-		if (series_item_pixel(a, s, i, &lo))
-			occupancy_mark_line(m, lo,
-					    (struct point){ lo.x, axis_to_pixel(&a->axis[PLOT_Y],
-										s->values[2][i]) },
-					    s->style.width);
-	}
-}
-
-static void occupancy_mark_reference(struct occupancy_map *m, const struct plot_panel *a,
-				     const struct series *s)
-{
-	const struct rect *r = &m->area;
-	double at, width = s->style.width;
-
-	if (!axis_can_show(&a->axis[s->side], s->values[0][0]))
+	/* hair lines may be covered: they stand for how things hang together, not for values */
+	if ((s->kind == SERIES_LINE || s->kind == SERIES_STEPS) && s->style.width >= 1)
+		occupancy_mark_path(m, a, s);
+	if (s->kind == SERIES_REFERENCE_LINE && series_reference_line(a, s, ends))
+		occupancy_mark_line(m, ends[s->side == PLOT_X], ends[s->side != PLOT_X],
+				    s->style.width);
+	if (s->kind != SERIES_POINTS && s->kind != SERIES_ERROR_BARS)
 		return;
-	at = axis_to_pixel(&a->axis[s->side], s->values[0][0]);
-	if (s->side == PLOT_X)
-		occupancy_mark_line(m, (struct point){ at, r->y0 }, (struct point){ at, r->y1 },
-				    width);
-	else
-		occupancy_mark_line(m, (struct point){ r->x0, at }, (struct point){ r->x1, at },
-				    width);
-}
-
-/* Hair lines may be covered: they stand for how things hang together, not for values. */
-static bool is_hairline(const struct series *s)
-{
-	return s->style.width < 1;
-}
-
-static void occupancy_mark_series(struct occupancy_map *m, const struct plot_panel *a)
-{
-	for (size_t i = 0; i < a->nseries; i++) {
-		const struct series *s = &a->series[i];
-
+	for (size_t i = 0; i < s->n; i++) {
+		if (!series_item_pixel(a, s, i, &p))
+			continue;
 		if (s->kind == SERIES_POINTS)
-			occupancy_mark_points(m, a, s);
-		else if ((s->kind == SERIES_LINE || s->kind == SERIES_STEPS) && !is_hairline(s))
-			occupancy_mark_path(m, a, s);
-		else if (s->kind == SERIES_ERROR_BARS)
-			occupancy_mark_bars(m, a, s);
-		else if (s->kind == SERIES_REFERENCE_LINE)
-			occupancy_mark_reference(m, a, s);
+			occupancy_mark_rect(m, &(struct rect){ p.x - half, p.y - half, p.x + half,
+							       p.y + half });
+		else
+			occupancy_mark_line(m, p,
+					    (struct point){ p.x, axis_to_pixel(&a->axis[PLOT_Y],
+									       s->values[2][i]) },
+					    s->style.width);
 	}
 }
 
@@ -353,7 +314,8 @@ void labels_draw(struct canvas *c, struct plot_panel *a)
 	m.width = (int)ceil((a->area.x1 - a->area.x0) / cell);
 	m.height = (int)ceil((a->area.y1 - a->area.y0) / cell);
 	m.occupied = dp_calloc((size_t)m.width * (size_t)m.height + 1, 1);
-	occupancy_mark_series(&m, a);
+	for (size_t i = 0; i < a->nseries; i++)
+		occupancy_mark_series(&m, a, &a->series[i]);
 	for (size_t i = 0; i < a->nlabels; i++) {
 		if (a->labels[i].is_fixed)
 			fixed_label(c, &m, a, &a->labels[i]);

@@ -1,13 +1,18 @@
-/* layout.c - where everything stands, from measured text. */
+/* layout.c - where everything stands, from measured text; on paper anew for the width of a
+ * column. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* CSS pixels; on paper the edge is the page's. */
 static const double screen_edge = 12, print_edge = 3, between = 14;
 /* So that the label of a bar is nearer to it than to the next axis. */
 static const double after_bar = 8;
+/* CSS pixels that a panel needs on paper with its axes, with colours, with a bar of these, with
+ * names beside it. */
+static const double plain_width = 150, cells_width = 185, bar_width = 215, names_width = 240;
 
 static void layout_find_ranges(struct plot_panel *a)
 {
@@ -28,62 +33,58 @@ static void layout_find_ranges(struct plot_panel *a)
 /* Legends of single panels, or one for the figure when all are the same. */
 static void collect_legends(struct plot *p)
 {
-	struct plot_panel *first = NULL;
+	struct plot_panel *first = NULL, *a;
 	bool same = true;
 
 	legend_free(&p->legend);
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		struct plot_panel *a = p->panels[i];
-
-		if (!a || a->parallel)
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
+		if (a->parallel)
 			continue;
 		legend_free(&a->legend);
-		legend_collect(&a->legend, a);
-		if (first && !legend_is_equal(&first->legend, &a->legend))
-			same = false;
+		legend_collect(&a->legend, a, false);
 		if (!first)
 			first = a;
+		same &= legend_is_equal(&first->legend, &a->legend);
 	}
 	if (!first || !same)
 		return;
 	p->legend = first->legend;
 	first->legend = (struct legend){ 0 };
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		if (p->panels[i])
-			legend_free(&p->panels[i]->legend);
-	}
+	for (int i = 0; (a = plot_next_panel(p, &i));)
+		legend_free(&a->legend);
 }
 
-/* Title, note and the common legend take their parts of the figure. */
-static void layout_place_titles(struct canvas *c, struct plot *p, struct rect *inner)
+/* Title, note and the common legend take their parts of the figure. Returns the rest. */
+static struct rect layout_place_titles(struct canvas *c, struct plot *p)
 {
-	double width, edge = p->for_print ? print_edge : screen_edge;
+	double edge = p->for_print ? print_edge : screen_edge;
+	bool titled = !p->no_title && c->backend != &plot_backend_inline_svg;
+	struct rect inner = { edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
+	double width = inner.x1 - inner.x0;
 
-	p->frame = (struct rect){ edge, edge * 0.75, p->width - edge, p->height - edge / 2 };
-	*inner = p->frame;
-	width = inner->x1 - inner->x0;
+	p->frame = inner;
 	/* a page has its title as a heading of its own */
-	text_wrap(c, FONT_TITLE,
-		  p->no_title || c->backend == &plot_backend_inline_svg ? NULL : p->title, width, 2,
-		  &p->heading);
-	inner->y0 +=
-		(double)p->heading.n * text_line_height(c, FONT_TITLE) + (p->heading.n ? 6 : 0);
+	text_wrap(c, FONT_TITLE, titled ? p->title : NULL, width, 2, &p->heading);
+	inner.y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) + (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, p->for_print ? 3 : 2, &p->notes);
-	inner->y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) + (p->notes.n ? 6 : 0);
-	legend_measure(c, &p->legend, width, inner->y1 - inner->y0);
-	p->legend_box = *inner;
+	inner.y1 -= (double)p->notes.n * text_line_height(c, FONT_NOTE) + (p->notes.n ? 6 : 0);
+	legend_measure(c, &p->legend, width, inner.y1 - inner.y0);
+	p->legend_box = inner;
 	if (p->legend.beside)
-		p->legend_box.x0 = inner->x1 = inner->x1 - p->legend.width;
+		p->legend_box.x0 = inner.x1 = inner.x1 - p->legend.width;
 	else
-		inner->y0 += p->legend.height;
+		inner.y0 += p->legend.height;
 	if (p->shared_colourbar)
-		inner->x1 -= colourbar_width(c, p->shared_colourbar, inner->y1 - inner->y0);
+		inner.x1 -= colourbar_width(c, p->shared_colourbar, inner.y1 - inner.y0);
+	return inner;
 }
 
 /* A letter stands beside the first line of the heading, or alone. */
-size_t panel_heading_lines(const struct plot_panel *a)
+double panel_heading_height(const struct canvas *c, const struct plot_panel *a)
 {
-	return a->heading.n || !a->letter[0] ? a->heading.n : 1;
+	size_t n = a->heading.n || !a->letter[0] ? a->heading.n : 1;
+
+	return (double)n * text_line_height(c, FONT_PANEL) + (n ? 2 : 0);
 }
 
 static void measure_panel(struct canvas *c, struct plot_panel *a)
@@ -98,8 +99,7 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 	if (a->heatmap && !a->parallel && !a->plot->shared_colourbar)
 		m->right = fmax(m->right, colourbar_width(c, &a->heatmap->bar, height) + after_bar);
 	text_wrap(c, FONT_PANEL, a->title, width, 2, &a->heading);
-	m->top += (double)panel_heading_lines(a) * text_line_height(c, FONT_PANEL) +
-		  (panel_heading_lines(a) ? 2 : 0);
+	m->top += panel_heading_height(c, a);
 	legend_measure(c, &a->legend, width, height);
 	if (a->legend.beside)
 		m->right += a->legend.width;
@@ -112,30 +112,6 @@ struct grid_margins {
 	double *left, *right; /* by column */
 	double *top, *bottom; /* by row */
 };
-
-static void grid_margins_clear(const struct plot *p, const struct grid_margins *g)
-{
-	for (int r = 0; r < p->rows; r++)
-		g->top[r] = g->bottom[r] = 0;
-	for (int k = 0; k < p->columns; k++)
-		g->left[k] = g->right[k] = 0;
-}
-
-static void common_margins(const struct plot *p, const struct grid_margins *g)
-{
-	grid_margins_clear(p, g);
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		const struct plot_panel *a = p->panels[i];
-		int r = i / p->columns, k = i % p->columns;
-
-		if (!a)
-			continue;
-		g->left[k] = fmax(g->left[k], a->margins.left);
-		g->right[k] = fmax(g->right[k], a->margins.right);
-		g->top[r] = fmax(g->top[r], a->margins.top);
-		g->bottom[r] = fmax(g->bottom[r], a->margins.bottom);
-	}
-}
 
 /* What is left of `size` for each of n areas. */
 static double layout_area_size(double size, const double *before, const double *after, int n)
@@ -171,25 +147,37 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 	}
 }
 
-static void panel_set_axis_pixels(struct plot_panel *a)
+/* Ticks and margins depend on the size of the areas and they on the margins: begin
+ * without margins, and repeat. */
+static void layout_panels(struct canvas *c, struct plot *p)
 {
-	a->axis[PLOT_X].pixel_lo = a->area.x0;
-	a->axis[PLOT_X].pixel_hi = a->area.x1;
-	a->axis[PLOT_Y].pixel_lo = a->area.y1;
-	a->axis[PLOT_Y].pixel_hi = a->area.y0;
-}
+	double *space = dp_calloc((size_t)(p->rows + p->columns), 2 * sizeof *space);
+	struct grid_margins g = { space, space + p->columns, space + 2 * p->columns,
+				  space + 2 * p->columns + p->rows };
+	struct rect inner = layout_place_titles(c, p), *all = &p->colourbar_area;
+	struct plot_panel *a;
 
-/* The common bar is as high as all rows together. */
-static void place_bar(struct canvas *c, struct plot *p)
-{
-	struct rect *all = &p->colourbar_area;
+	place_areas(p, &inner, &g);
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < 2 * (p->rows + p->columns); i++)
+			space[i] = 0;
+		for (int i = 0; (a = plot_next_panel(p, &i));) {
+			int r = (i - 1) / p->columns, k = (i - 1) % p->columns;
 
+			measure_panel(c, a);
+			g.left[k] = fmax(g.left[k], a->margins.left);
+			g.right[k] = fmax(g.right[k], a->margins.right);
+			g.top[r] = fmax(g.top[r], a->margins.top);
+			g.bottom[r] = fmax(g.bottom[r], a->margins.bottom);
+		}
+		place_areas(p, &inner, &g);
+	}
+	free(space);
+	if (!p->shared_colourbar)
+		return;
+	/* the common bar is as high as all rows together */
 	*all = (struct rect){ 0, INFINITY, 0, -INFINITY };
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		const struct plot_panel *a = p->panels[i];
-
-		if (!a)
-			continue;
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
 		all->x1 = fmax(all->x1, a->area.x1);
 		all->y0 = fmin(all->y0, a->area.y0);
 		all->y1 = fmax(all->y1, a->area.y1);
@@ -197,51 +185,112 @@ static void place_bar(struct canvas *c, struct plot *p)
 	colourbar_width(c, p->shared_colourbar, all->y1 - all->y0); /* ticks for this height */
 }
 
-/* Ticks and margins depend on the size of the areas and they on the margins: begin
- * without margins, and repeat. */
-static void layout_panels(struct canvas *c, struct plot *p, const struct grid_margins *g)
-{
-	int n = p->rows * p->columns;
-	struct rect inner;
+/* ---- on paper ---- */
 
-	layout_place_titles(c, p, &inner);
-	grid_margins_clear(p, g);
-	place_areas(p, &inner, g);
-	for (int pass = 0; pass < 3; pass++) {
-		for (int i = 0; i < n; i++) {
-			if (p->panels[i])
-				measure_panel(c, p->panels[i]);
+/* Panels row by row in fewer columns, without gaps. */
+static void rearrange_panels(struct plot *p, int panels, int columns)
+{
+	int rows = panels > 0 ? (panels + columns - 1) / columns : 1;
+	struct plot_panel **moved = arena_calloc(&p->mem, (size_t)(rows * columns), sizeof *moved);
+
+	for (int i = 0, k = 0; k < panels;)
+		moved[k++] = plot_next_panel(p, &i);
+	p->panels = moved;
+	p->rows = rows;
+	p->columns = columns;
+}
+
+static double panel_min_print_width(const struct plot_panel *a)
+{
+	if (a->parallel)
+		return INFINITY; /* each axis more makes it easier to read */
+	if (a->axis[PLOT_Y].ncategories)
+		return names_width;
+	if (a->heatmap)
+		return colourbar_find_shared(a->plot) ? cells_width : bar_width;
+	return plain_width;
+}
+
+void plot_set_print_width(struct plot *p, double width)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	double cell = p->height / p->rows / (p->width / p->columns), need = plain_width;
+	int panels = 0, columns, count = 0;
+	struct plot_panel *a;
+
+	if (p->for_print)
+		return;
+	for (int i = 0; (a = plot_next_panel(p, &i)); panels++)
+		need = fmax(need, panel_min_print_width(a));
+	columns = p->columns < panels ? p->columns : panels;
+	while (columns > 1 && width / columns < need)
+		columns--;
+	columns = columns < 1 ? 1 : columns;
+	if (columns != p->columns)
+		rearrange_panels(p, panels, columns);
+	p->for_print = true;
+	p->width = width;
+	/* many below each other are flat, to fit on a page */
+	p->panel_aspect = fmin(fmax(cell, 0.55), columns == 1 && p->rows > 2 ? 0.6 : 1);
+	for (int i = 0; (a = plot_next_panel(p, &i)); count++) {
+		/* a, b, ... z, aa, ab: how a text refers to the panels, where there are several */
+		if (panels > 1)
+			snprintf(a->letter, sizeof a->letter, "%.*s%c", count >= 26,
+				 &letters[(count / 26 + 25) % 26], letters[count % 26]);
+		/* on paper marks are nearer to the eye */
+		for (size_t k = 0; k < a->nseries; k++) {
+			a->series[k].style.size *= 0.75;
+			a->series[k].style.width *= 0.8;
 		}
-		common_margins(p, g);
-		place_areas(p, &inner, g);
 	}
-	if (p->shared_colourbar)
-		place_bar(c, p);
+}
+
+/* Names beside an axis need a line or two each. */
+static double panel_min_height(const struct canvas *c, const struct plot_panel *a)
+{
+	double n = (double)a->axis[PLOT_Y].ncategories, lines = n < 12 ? 2.8 : n < 20 ? 2.2 : 1;
+	double beside = 0; /* texts beside bars, one below the other */
+
+	for (size_t i = 0; i < a->nlabels; i++)
+		beside += a->labels[i].is_fixed;
+	return fmax(fmax(60, n * text_line_height(c, FONT_TICK) * lines),
+		    1.3 * beside * text_line_height(c, FONT_SMALL));
+}
+
+/* The height at which panels have their shape, from where they stand now. */
+static double print_height(const struct canvas *c, const struct plot *p)
+{
+	double more = -INFINITY;
+	const struct plot_panel *a;
+
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
+		double want =
+			fmax((a->area.x1 - a->area.x0) * p->panel_aspect, panel_min_height(c, a));
+
+		more = fmax(more, want - (a->area.y1 - a->area.y0));
+	}
+	return more > -INFINITY ? ceil(p->height + more * p->rows) : p->height;
 }
 
 void plot_layout(struct canvas *c, struct plot *p)
 {
-	int n = p->rows * p->columns;
-	double *space = dp_calloc(2 * (size_t)(p->rows + p->columns), sizeof *space);
-	struct grid_margins g = { space, space + p->columns, space + 2 * p->columns,
-				  space + 2 * p->columns + p->rows };
+	struct plot_panel *a;
 
 	collect_legends(p);
-	for (int i = 0; i < n; i++) {
-		if (p->panels[i])
-			layout_find_ranges(p->panels[i]);
-	}
+	for (int i = 0; (a = plot_next_panel(p, &i));)
+		layout_find_ranges(a);
 	p->shared_colourbar = colourbar_find_shared(p);
 	if (p->for_print) /* the same beginning for every form of the picture */
 		p->height = p->width;
-	layout_panels(c, p, &g);
+	layout_panels(c, p);
 	for (int pass = 0; p->for_print && pass < 3; pass++) {
-		p->height = print_compute_height(c, p);
-		layout_panels(c, p, &g);
+		p->height = print_height(c, p);
+		layout_panels(c, p);
 	}
-	for (int i = 0; i < n; i++) {
-		if (p->panels[i])
-			panel_set_axis_pixels(p->panels[i]);
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
+		a->axis[PLOT_X].pixel_lo = a->area.x0;
+		a->axis[PLOT_X].pixel_hi = a->area.x1;
+		a->axis[PLOT_Y].pixel_lo = a->area.y1;
+		a->axis[PLOT_Y].pixel_hi = a->area.y0;
 	}
-	free(space);
 }

@@ -26,12 +26,12 @@ static void legend_add(struct legend *l, const struct series *s)
 	l->entries[l->n++] = (struct legend_entry){ .name = s->name, .series = { s }, .n = 1 };
 }
 
-void legend_collect(struct legend *l, const struct plot_panel *a)
+void legend_collect(struct legend *l, const struct plot_panel *a, bool reference_lines)
 {
 	for (size_t i = 0; i < a->nseries; i++) {
 		const struct series *s = &a->series[i];
 
-		if (s->kind != SERIES_REFERENCE_LINE && s->name && *s->name)
+		if ((reference_lines || s->kind != SERIES_REFERENCE_LINE) && s->name && *s->name)
 			legend_add(l, s);
 	}
 }
@@ -129,27 +129,20 @@ static void draw_entry(struct canvas *c, const struct legend_entry *e, struct po
 	text_draw(c, FONT_LEGEND, (struct point){ text_at, at.y }, 0, 0, text, TITLE_COLOUR);
 }
 
-static void draw_column(struct canvas *c, const struct legend *l, const struct rect *box)
-{
-	double line = text_line_height(c, FONT_LEGEND) + 2, left = box->x0 + around * 1.5;
-
-	for (size_t i = 0; i < l->n; i++)
-		draw_entry(c, &l->entries[i],
-			   (struct point){ left, box->y0 + line * ((double)i + 0.5) }, l->sample,
-			   box->x1 - left);
-}
-
 void legend_draw(struct canvas *c, const struct legend *l, const struct rect *box)
 {
 	double line = text_line_height(c, FONT_LEGEND) + 2, x = box->x0, y = box->y0 + line / 2;
 
-	if (l->beside) {
-		draw_column(c, l, box);
-		return;
-	}
 	for (size_t i = 0; i < l->n; i++) {
 		const struct legend_entry *e = &l->entries[i];
 
+		if (l->beside) {
+			double left = box->x0 + around * 1.5;
+			struct point at = { left, box->y0 + line * ((double)i + 0.5) };
+
+			draw_entry(c, e, at, l->sample, box->x1 - left);
+			continue;
+		}
 		if (i > 0 && x + e->width > box->x1 + 0.5) {
 			x = box->x0;
 			y += line;

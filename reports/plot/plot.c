@@ -3,31 +3,11 @@
 
 #include <math.h>
 
-static void draw_empty_panel_text(struct canvas *c, struct plot_panel *a)
-{
-	const struct rect *r = &a->area;
-	const char *why = a->empty_text ? a->empty_text
-			  : a->axis[PLOT_X].has_hidden_values || a->axis[PLOT_Y].has_hidden_values
-				  ? "no positive values for a logarithmic axis"
-				  : "nothing to show yet";
-	size_t most =
-		(size_t)fmin((r->y1 - r->y0) / text_line_height(c, FONT_AXIS), WRAPPED_LINES_MAX);
-	struct wrapped_text l;
-
-	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
-	text_draw_lines(c, FONT_AXIS,
-			(struct point){ (r->x0 + r->x1) / 2,
-					(r->y0 + r->y1) / 2 -
-						(double)l.n * text_line_height(c, FONT_AXIS) / 2 },
-			0.5, &l, NOTE_COLOUR);
-}
-
-/* Title and legend of a panel, in its margins. */
+/* Title, letter and legend of a panel, in its margins. */
 static void draw_panel_title_and_legend(struct canvas *c, const struct plot_panel *a)
 {
 	const struct rect *r = &a->area;
-	double top = r->y0 - a->margins.top;
-	struct rect box = { r->x0, r->y0, r->x1, r->y1 };
+	struct rect box = *r;
 
 	/* titles of a row stand at one height, a legend at its panel */
 	text_draw_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading,
@@ -39,24 +19,32 @@ static void draw_panel_title_and_legend(struct canvas *c, const struct plot_pane
 		box.x0 = r->x1 + a->margins.right - a->legend.width;
 		box.x1 = r->x1 + a->margins.right;
 	} else {
-		box.y0 = top + (double)panel_heading_lines(a) * text_line_height(c, FONT_PANEL) +
-			 (panel_heading_lines(a) ? 2 : 0);
+		box.y0 = r->y0 - a->margins.top + panel_heading_height(c, a);
 	}
 	legend_draw(c, &a->legend, &box);
 }
 
-/* Has it colours that would be lost in the dark? On a heat map they are not. */
-static bool panel_needs_light_background(const struct plot_panel *a)
+static void draw_empty_panel_text(struct canvas *c, struct plot_panel *a)
 {
-	for (size_t i = 0; !a->heatmap && i < a->nseries; i++)
-		if (colour_invisible_on_dark(a->series[i].style.colour))
-			return true;
-	return false;
+	const struct rect *r = &a->area;
+	double line = text_line_height(c, FONT_AXIS);
+	const char *why = a->empty_text ? a->empty_text
+			  : a->axis[PLOT_X].has_hidden_values || a->axis[PLOT_Y].has_hidden_values
+				  ? "no positive values for a logarithmic axis"
+				  : "nothing to show yet";
+	size_t most = (size_t)fmin((r->y1 - r->y0) / line, WRAPPED_LINES_MAX);
+	struct wrapped_text l;
+
+	text_wrap(c, FONT_AXIS, why, (r->x1 - r->x0) * 0.85, most < 1 ? 1 : most, &l);
+	text_draw_lines(
+		c, FONT_AXIS,
+		(struct point){ (r->x0 + r->x1) / 2, (r->y0 + r->y1) / 2 - (double)l.n * line / 2 },
+		0.5, &l, NOTE_COLOUR);
 }
 
 static void draw_panel(struct canvas *c, struct plot_panel *a)
 {
-	bool card = panel_needs_light_background(a);
+	bool card = false; /* has it colours that would be lost in the dark? */
 
 	draw_panel_title_and_legend(c, a);
 	if (a->parallel) {
@@ -64,6 +52,8 @@ static void draw_panel(struct canvas *c, struct plot_panel *a)
 		colourbar_draw(c, &a->parallel->bar, &a->area);
 		return;
 	}
+	for (size_t i = 0; !a->heatmap && i < a->nseries; i++)
+		card |= colour_invisible_on_dark(a->series[i].style.colour);
 	if (card)
 		canvas_begin_light_background(c, a->area);
 	axes_draw_grid(c, a);
@@ -85,25 +75,6 @@ static void draw_panel(struct canvas *c, struct plot_panel *a)
 	c->keep_colours = false;
 }
 
-static void plot_draw(struct canvas *c, const struct plot *p)
-{
-	const struct rect *r = &p->frame;
-
-	text_draw_lines(c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading,
-			TITLE_COLOUR);
-	text_draw_lines(c, FONT_NOTE,
-			(struct point){ r->x0, r->y1 - (double)p->notes.n *
-							       text_line_height(c, FONT_NOTE) },
-			0, &p->notes, NOTE_COLOUR);
-	legend_draw(c, &p->legend, &p->legend_box);
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		if (p->panels[i])
-			draw_panel(c, p->panels[i]);
-	}
-	if (p->shared_colourbar)
-		colourbar_draw(c, p->shared_colourbar, &p->colourbar_area);
-}
-
 static const struct plot_backend *const plot_backends[] = {
 	[PLOT_PNG] = &plot_backend_gd,
 	[PLOT_SVG] = &plot_backend_svg,
@@ -113,14 +84,26 @@ static const struct plot_backend *const plot_backends[] = {
 
 int plot_render(struct plot *p, enum plot_format form, struct dp_buf *out, struct dp_err *err)
 {
+	const struct rect *r = &p->frame;
+	struct plot_panel *a;
 	struct canvas c;
+	double notes_height;
 	int code = canvas_open(&c, plot_backends[form], p->for_print, err);
 
 	if (code == DP_OK) {
 		c.plot = p;
 		plot_layout(&c, p);
 		canvas_start_drawing(&c, p->width, p->height);
-		plot_draw(&c, p);
+		notes_height = (double)p->notes.n * text_line_height(&c, FONT_NOTE);
+		text_draw_lines(&c, FONT_TITLE, (struct point){ r->x0, r->y0 }, 0, &p->heading,
+				TITLE_COLOUR);
+		text_draw_lines(&c, FONT_NOTE, (struct point){ r->x0, r->y1 - notes_height }, 0,
+				&p->notes, NOTE_COLOUR);
+		legend_draw(&c, &p->legend, &p->legend_box);
+		for (int i = 0; (a = plot_next_panel(p, &i));)
+			draw_panel(&c, a);
+		if (p->shared_colourbar)
+			colourbar_draw(&c, p->shared_colourbar, &p->colourbar_area);
 		code = c.backend->finish(&c, out, err);
 	}
 	canvas_close(&c);

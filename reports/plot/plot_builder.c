@@ -43,14 +43,14 @@ struct plot *plot_new(int width, int height, const char *title)
 
 void plot_free(struct plot *p)
 {
+	struct plot_panel *a;
+
 	if (!p)
 		return;
-	for (int i = 0; i < p->rows * p->columns; i++) {
-		if (!p->panels[i])
-			continue;
-		free(p->panels[i]->series);
-		free(p->panels[i]->labels);
-		legend_free(&p->panels[i]->legend);
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
+		free(a->series);
+		free(a->labels);
+		legend_free(&a->legend);
 	}
 	legend_free(&p->legend);
 	arena_free(&p->mem);

@@ -1,16 +1,16 @@
-/* plot_csv.c - the numbers of a figure, from its description: what is drawn and nothing else.
+/* plot_csv.c - a figure in numbers and in words, from its description: what is drawn and nothing
+ * else.
  *
- * One row for each item, as RFC 4180 has it. What the panels and their axes are called
- * stands in rows of its own (kind "panel", "x axis", "y axis", "colours"), since heat
- * maps have thousands of others. */
+ * CSV has one row for each item, as RFC 4180 has it. What the panels and their axes are called
+ * stands in rows of its own (kind "panel", "x axis", "y axis", "colours"), since heat maps have
+ * thousands of others. */
 #include "reports/plot/plot_internal.h"
 
 #include "base/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
-
-static const char header[] = "panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n";
 
 static const char *const kinds[] = {
 	[SERIES_LINE] = "line",           [SERIES_STEPS] = "steps", [SERIES_POINTS] = "points",
@@ -18,30 +18,16 @@ static const char *const kinds[] = {
 	[SERIES_REFERENCE_LINE] = "mark", [SERIES_REGION] = "box",
 };
 
-struct row {
-	int panel; /* from 1 */
-	const char *kind, *series;
-	double x, x_to, y, y_to, value; /* NaN: empty */
-	const char *x_name, *y_name, *text;
-};
-
-/* Would a spreadsheet compute it? A number that is a name is left as it is. */
-static bool csv_is_formula(const char *text)
-{
-	double number;
-
-	return text && *text && strchr("=+-@", *text) && !dp_num_parse(text, &number);
-}
-
 /* What somebody called a study must not run in the spreadsheet of somebody else: an
- * apostrophe before a formula keeps it text. */
+ * apostrophe before a formula keeps it text. A number that is a name is left as it is. */
 static void csv_text(struct dp_buf *out, const char *text)
 {
 	bool quoted = text && strpbrk(text, ",\"\r\n");
+	double number;
 
 	if (quoted)
 		dp_buf_putc(out, '"');
-	if (csv_is_formula(text))
+	if (text && *text && strchr("=+-@", *text) && !dp_num_parse(text, &number))
 		dp_buf_putc(out, '\'');
 	for (; text && *text; text++) {
 		if (*text == '"')
@@ -52,50 +38,34 @@ static void csv_text(struct dp_buf *out, const char *text)
 		dp_buf_putc(out, '"');
 }
 
-static void csv_number(struct dp_buf *out, double x)
+/* Numbers are x, x_to, y, y_to and value, NaN: empty; texts x_name, y_name and text. The panel
+ * counts from 1. */
+static void csv_row(struct dp_buf *out, int panel, const char *kind, const char *series,
+		    const double numbers[5], const char *const texts[3])
 {
-	char text[DP_NUM_LEN];
+	char number[DP_NUM_LEN];
 
-	if (!isnan(x))
-		dp_buf_puts(out, dp_num_text(x, text));
-}
-
-static void csv_row(struct dp_buf *out, const struct row *r)
-{
-	const double numbers[] = { r->x, r->x_to, r->y, r->y_to, r->value };
-	const char *const texts[] = { r->x_name, r->y_name, r->text };
-
-	dp_buf_printf(out, "%d,%s,", r->panel, r->kind);
-	csv_text(out, r->series);
-	for (size_t i = 0; i < DP_COUNT(numbers); i++) {
+	dp_buf_printf(out, "%d,%s,", panel, kind);
+	csv_text(out, series);
+	for (size_t i = 0; i < 5; i++) {
 		dp_buf_putc(out, ',');
-		csv_number(out, numbers[i]);
+		if (!isnan(numbers[i]))
+			dp_buf_puts(out, dp_num_text(numbers[i], number));
 	}
-	for (size_t i = 0; i < DP_COUNT(texts); i++) {
+	for (size_t i = 0; i < 3; i++) {
 		dp_buf_putc(out, ',');
 		csv_text(out, texts[i]);
 	}
 	dp_buf_puts(out, "\r\n");
 }
 
-static struct row csv_make_row(int panel, const char *kind, const char *series)
+static void csv_name(struct dp_buf *out, int panel, const char *kind, const char *name)
 {
-	return (struct row){ .panel = panel,
-			     .kind = kind,
-			     .series = series,
-			     .x = NAN,
-			     .x_to = NAN,
-			     .y = NAN,
-			     .y_to = NAN,
-			     .value = NAN };
-}
+	const double none[5] = { NAN, NAN, NAN, NAN, NAN };
+	const char *const texts[3] = { NULL };
 
-static void csv_write_caption(struct dp_buf *out, int panel, const char *kind, const char *text)
-{
-	struct row r = csv_make_row(panel, kind, text);
-
-	if (text && *text)
-		csv_row(out, &r);
+	if (name && *name)
+		csv_row(out, panel, kind, name, none, texts);
 }
 
 /* What an axis with names calls the value. */
@@ -107,61 +77,31 @@ static const char *csv_category_name(const struct axis *a, double value)
 								      : NULL;
 }
 
-static void csv_item(struct row *r, const struct series *s, size_t i)
-{
-	switch (s->kind) {
-	case SERIES_LINE:
-	case SERIES_STEPS:
-	case SERIES_POINTS:
-		r->x = s->values[0][i];
-		r->y = s->values[1][i];
-		break;
-	case SERIES_ERROR_BARS:
-	case SERIES_BAND:
-		r->x = s->values[0][i];
-		r->y = s->values[1][i];
-		r->y_to = s->values[2][i];
-		break;
-	case SERIES_RECTS:
-	case SERIES_REGION:
-		r->x = s->values[0][i];
-		r->x_to = s->values[1][i];
-		r->y = s->values[2][i];
-		r->y_to = s->values[3][i];
-		break;
-	case SERIES_REFERENCE_LINE:
-		*(s->side == PLOT_X ? &r->x : &r->y) = s->values[0][0];
-		break;
-	}
-}
-
 static void csv_series(struct dp_buf *out, const struct plot_panel *a, int panel,
 		       const struct series *s)
 {
+	/* the number of each array of values */
+	static const char columns[][4] = {
+		[SERIES_LINE] = { 0, 2 },         [SERIES_STEPS] = { 0, 2 },
+		[SERIES_POINTS] = { 0, 2 },       [SERIES_ERROR_BARS] = { 0, 2, 3 },
+		[SERIES_BAND] = { 0, 2, 3 },      [SERIES_RECTS] = { 0, 1, 2, 3 },
+		[SERIES_REGION] = { 0, 1, 2, 3 },
+	};
+	bool range = s->kind == SERIES_RECTS;
+
 	for (size_t i = 0; i < s->n; i++) {
-		struct row r = csv_make_row(panel, kinds[s->kind], s->name);
-		bool range = s->kind == SERIES_RECTS;
+		double v[5] = { NAN, NAN, NAN, NAN, NAN };
+		const char *texts[3];
 
-		csv_item(&r, s, i);
-		r.x_name = csv_category_name(&a->axis[PLOT_X], range ? (r.x + r.x_to) / 2 : r.x);
-		r.y_name = csv_category_name(&a->axis[PLOT_Y], range ? (r.y + r.y_to) / 2 : r.y);
-		r.text = s->tooltips && i < s->ntooltips ? s->tooltips[i] : NULL;
-		csv_row(out, &r);
-	}
-}
-
-static void csv_heat(struct dp_buf *out, const struct heatmap *h, int panel)
-{
-	for (size_t i = 0; i < h->nx * h->ny; i++) {
-		struct row r = csv_make_row(panel, "cell", NULL);
-		size_t x = i % h->nx, y = i / h->nx;
-
-		r.x = h->x[x];
-		r.x_to = h->x[x + 1];
-		r.y = h->y[y];
-		r.y_to = h->y[y + 1];
-		r.value = h->z[i];
-		csv_row(out, &r);
+		if (s->kind == SERIES_REFERENCE_LINE)
+			v[s->side == PLOT_X ? 0 : 2] = s->values[0][0];
+		else
+			for (size_t k = 0; k < 4 && s->values[k]; k++)
+				v[(int)columns[s->kind][k]] = s->values[k][i];
+		texts[0] = csv_category_name(&a->axis[PLOT_X], range ? (v[0] + v[1]) / 2 : v[0]);
+		texts[1] = csv_category_name(&a->axis[PLOT_Y], range ? (v[2] + v[3]) / 2 : v[2]);
+		texts[2] = s->tooltips && i < s->ntooltips ? s->tooltips[i] : NULL;
+		csv_row(out, panel, kinds[s->kind], s->name, v, texts);
 	}
 }
 
@@ -171,57 +111,122 @@ static void csv_parallel(struct dp_buf *out, const struct parallel_coordinates *
 {
 	for (size_t i = 0; i < p->naxes * p->nlines; i++) {
 		const struct axis *a = &p->axes[i % p->naxes];
-		struct row r = csv_make_row(panel, "parallel", NULL);
+		const double v[5] = { (double)(i % p->naxes + 1), NAN, p->values[i], NAN,
+				      p->colour_values[i / p->naxes] };
+		const char *const texts[3] = { a->label, csv_category_name(a, p->values[i]) };
 		char line[DP_NUM_LEN];
 
-		dp_num_text((double)(i / p->naxes + 1), line);
-		r.series = line;
-		r.x = (double)(i % p->naxes + 1);
-		r.y = p->values[i];
-		r.value = p->colour_values[i / p->naxes];
-		r.x_name = a->label;
-		r.y_name = csv_category_name(a, r.y);
-		csv_row(out, &r);
-	}
-}
-
-static void csv_labels(struct dp_buf *out, const struct plot_panel *a, int panel)
-{
-	for (size_t i = 0; i < a->nlabels; i++) {
-		struct row r = csv_make_row(panel, "label", NULL);
-
-		r.x = a->labels[i].x;
-		r.y = a->labels[i].y;
-		r.text = a->labels[i].text;
-		csv_row(out, &r);
+		csv_row(out, panel, "parallel", dp_num_text((double)(i / p->naxes + 1), line), v,
+			texts);
 	}
 }
 
 static void csv_panel(struct dp_buf *out, const struct plot_panel *a, int panel)
 {
-	csv_write_caption(out, panel, "panel", a->title ? a->title : a->plot->title);
-	csv_write_caption(out, panel, "x axis", a->axis[PLOT_X].label);
-	csv_write_caption(out, panel, "y axis", a->axis[PLOT_Y].label);
+	const struct heatmap *h = a->heatmap;
+	const char *const none[3] = { NULL };
+
+	csv_name(out, panel, "panel", a->title ? a->title : a->plot->title);
+	csv_name(out, panel, "x axis", a->axis[PLOT_X].label);
+	csv_name(out, panel, "y axis", a->axis[PLOT_Y].label);
 	if (a->parallel) {
-		csv_write_caption(out, panel, "colours", a->parallel->bar.axis.label);
+		csv_name(out, panel, "colours", a->parallel->bar.axis.label);
 		csv_parallel(out, a->parallel, panel);
 		return;
 	}
-	if (a->heatmap) {
-		csv_write_caption(out, panel, "colours", a->heatmap->bar.axis.label);
-		csv_heat(out, a->heatmap, panel);
+	if (h)
+		csv_name(out, panel, "colours", h->bar.axis.label);
+	for (size_t i = 0; h && i < h->nx * h->ny; i++) {
+		const double *x = &h->x[i % h->nx], *y = &h->y[i / h->nx];
+		const double v[5] = { x[0], x[1], y[0], y[1], h->z[i] };
+
+		csv_row(out, panel, "cell", NULL, v, none);
 	}
 	for (size_t i = 0; i < a->nseries; i++)
 		csv_series(out, a, panel, &a->series[i]);
-	csv_labels(out, a, panel);
+	for (size_t i = 0; i < a->nlabels; i++) {
+		const double v[5] = { a->labels[i].x, NAN, a->labels[i].y, NAN, NAN };
+		const char *const texts[3] = { NULL, NULL, a->labels[i].text };
+
+		csv_row(out, panel, "label", NULL, v, texts);
+	}
 }
 
 void plot_csv(const struct plot *p, struct dp_buf *out)
 {
+	const struct plot_panel *a;
 	int panel = 0;
 
-	dp_buf_puts(out, header);
-	for (int i = 0; i < p->rows * p->columns; i++)
-		if (p->panels[i])
-			csv_panel(out, p->panels[i], ++panel);
+	dp_buf_puts(out, "panel,kind,series,x,x_to,y,y_to,value,x_name,y_name,text\r\n");
+	for (int i = 0; (a = plot_next_panel(p, &i));)
+		csv_panel(out, a, ++panel);
+}
+
+/* ---- the alternative text ---- */
+
+static const char *panel_kind_name(const struct plot_panel *a)
+{
+	bool has[SERIES_REGION + 1] = { false };
+
+	if (a->parallel)
+		return "parallel coordinates";
+	if (a->heatmap)
+		return "heat map";
+	for (size_t i = 0; i < a->nseries; i++)
+		has[a->series[i].kind] = true;
+	if (has[SERIES_RECTS])
+		return "bars";
+	if (has[SERIES_LINE] || has[SERIES_STEPS])
+		return has[SERIES_POINTS] ? "points and lines" : "lines";
+	return has[SERIES_POINTS] ? "points" : "panel";
+}
+
+static void alt_text_append_axes(const struct plot_panel *a, struct dp_buf *out)
+{
+	const struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
+
+	for (size_t i = 0; a->parallel && i < a->parallel->naxes; i++)
+		dp_buf_printf(out, "%s%s", i ? ", " : " of ",
+			      a->parallel->axes[i].label ? a->parallel->axes[i].label : "");
+	if (a->parallel && a->parallel->bar.axis.label)
+		dp_buf_printf(out, ", coloured by %s", a->parallel->bar.axis.label);
+	if (a->parallel)
+		return;
+	if (a->heatmap && a->heatmap->bar.axis.label)
+		dp_buf_printf(out, " of %s", a->heatmap->bar.axis.label);
+	if (y->label && x->label)
+		dp_buf_printf(out, "%s %s against %s", a->heatmap ? " over" : " of", y->label,
+			      x->label);
+	else if (x->label || y->label)
+		dp_buf_printf(out, " over %s", x->label ? x->label : y->label);
+	if (x->label && x->scale == PLOT_LOG)
+		dp_buf_puts(out, " (logarithmic)");
+}
+
+void plot_write_alt_text(const struct plot *p, struct dp_buf *out)
+{
+	const struct plot_panel *a;
+	int n = 0;
+
+	for (int i = 0; plot_next_panel(p, &i);)
+		n++;
+	dp_buf_puts(out, p->title ? p->title : "Figure");
+	if (n > 1)
+		dp_buf_printf(out, ", %d panels", n);
+	for (int i = 0; (a = plot_next_panel(p, &i));) {
+		struct legend names = { 0 };
+		const char *kind = panel_kind_name(a);
+
+		dp_buf_puts(out, ". ");
+		if (a->title)
+			dp_buf_printf(out, "%s: %s", a->title, kind);
+		else
+			dp_buf_printf(out, "%c%s", toupper(kind[0]), kind + 1);
+		alt_text_append_axes(a, out);
+		legend_collect(&names, a, true);
+		for (size_t k = 0; k < names.n; k++)
+			dp_buf_printf(out, "%s%s", k ? ", " : ": ", names.entries[k].name);
+		legend_free(&names);
+	}
+	dp_buf_putc(out, '.');
 }

@@ -1,10 +1,10 @@
 /* plot_internal.h - what the files of the plotting layer share.
  *
  * plot_builder.c fills a struct plot; layout.c decides where everything stands, from
- * measured text; plot.c draws panel by panel: axes.c, series.c, heatmap.c, parallel.c,
- * labels.c, legend.c, all on a canvas (canvas.c, text.c) that one of the back ends
- * draws: gd_backend.c as pixels (with gd_stroke.c and raster.c), svg_backend.c, pdf_backend.c.
- * csv.c and alt_text.c tell the description itself. */
+ * measured text; plot.c draws panel by panel: axes.c (with ticks.c), series.c, heatmap.c,
+ * parallel_coordinates.c, labels.c, legend.c, all on a canvas (canvas.c, plot_text.c) that one of
+ * the back ends draws: gd_backend.c as pixels (with raster.c), svg_backend.c, pdf_backend.c.
+ * plot_csv.c writes the description itself. */
 #ifndef DP_PLOT_INTERNAL_H
 #define DP_PLOT_INTERNAL_H
 #include "reports/plot/arena.h"
@@ -106,6 +106,7 @@ struct plot_backend {
 	void (*clip)(struct canvas *c); /* c->clip has changed */
 	void (*polygon)(struct canvas *c, const struct point *p, size_t n, plot_colour colour,
 			double opacity);
+	/* NULL: it is a polygon. */
 	void (*rect)(struct canvas *c, struct rect r, plot_colour colour, double opacity);
 	/* A polyline that does not go far beyond the clip; `phase`: so long was what
 	 * is left out before it. */
@@ -155,8 +156,8 @@ void canvas_start_drawing(struct canvas *c, double width, double height);
 void canvas_close(struct canvas *c);
 /* How many pixels of a PNG a CSS pixel is. */
 double canvas_zoom(const struct canvas *c);
-/* To the nearest edge of a pixel of a PNG, so that all forms look alike. */
-double canvas_snap_to_pixel(const struct canvas *c, double css);
+/* To the nearest edges of pixels of a PNG, so that all forms look alike. */
+struct rect canvas_snap_rect(const struct canvas *c, struct rect r);
 /* Nothing is drawn outside; NULL: the whole picture. Text is not clipped. */
 void canvas_clip(struct canvas *c, const struct rect *clip);
 /* What comes next is an item of which this is told, and that leads somewhere; NULL: it
@@ -178,7 +179,7 @@ void canvas_end_light_background(struct canvas *c);
 /* The part of a-b in the box; false: none. */
 bool clip_segment(const struct rect *box, struct point *a, struct point *b);
 
-/* ---- cells.c ---- */
+/* ---- heatmap.c: cells as an image ---- */
 
 /* Pixels that show cells: one for each where they are equally wide and high, else as many
  * as show their edges. */
@@ -191,7 +192,7 @@ struct heat_image heat_cells_to_image(const struct heat_cells *cells);
 /* Draws each by itself. */
 void heat_cells_draw_rects(struct canvas *c, const struct heat_cells *cells);
 
-/* ---- dark_palette.c ---- */
+/* ---- palette.c ---- */
 
 /* What a colour is called that is another one on a dark ground; NULL: it stays. */
 const char *dark_colour_class(plot_colour colour);
@@ -204,19 +205,15 @@ bool colour_invisible_on_dark(plot_colour colour);
 /* Lets go of fonts. */
 void pdf_shutdown(void);
 
-/* ---- gd_backend.c, gd_stroke.c: the back end that paints pixels ---- */
+/* ---- gd_backend.c: the back end that paints pixels ---- */
 
 struct gd_surface {
 	gdImagePtr im;
 	struct raster raster;
 };
 struct gd_surface *gd_get_surface(const struct canvas *c);
-/* Paints the shape that was added to the raster. */
-void gd_fill(struct canvas *c, plot_colour colour, double opacity);
-void gd_stroke(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
-	       double phase);
 
-/* ---- marker.c ---- */
+/* ---- canvas.c: markers and styles ---- */
 
 enum {
 	MARKER_CORNERS_MAX = 32
@@ -237,7 +234,7 @@ struct pen style_pen(const struct plot_style *s);
 /* The period of its dashes, and how much of that is drawn; 0: dots. */
 double pen_dash_period(const struct pen *pen, double *on);
 
-/* ---- text.c ---- */
+/* ---- plot_text.c ---- */
 
 /* Finds the font files. */
 DP_MUSTCHECK int text_load_fonts(struct canvas *c, struct dp_err *err);
@@ -367,6 +364,9 @@ void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
  * not shown. */
 bool series_item_pixel(const struct plot_panel *a, const struct series *s, size_t i,
 		       struct point *p);
+/* Where a reference line begins and ends; false: it is not shown. */
+bool series_reference_line(const struct plot_panel *a, const struct series *s,
+			   struct point ends[2]);
 /* Its look in a legend: in a box around `at`. */
 void series_draw_legend_sample(struct canvas *c, const struct series *s, struct point at,
 			       double width);
@@ -384,7 +384,7 @@ plot_colour colourbar_colour(const struct colourbar *b, double value);
 /* The bar that stands for all panels; NULL: colours do not mean the same in all. */
 struct colourbar *colourbar_find_shared(const struct plot *p);
 
-/* ---- heatmap.c, parallel.c ---- */
+/* ---- heatmap.c, parallel_coordinates.c ---- */
 
 struct heatmap {
 	double *x, *y, *z;
@@ -435,7 +435,8 @@ struct legend {
 	double width, height; /* that it takes */
 	double sample;        /* widest picture before a name */
 };
-void legend_collect(struct legend *l, const struct plot_panel *a);
+/* The names of series, of reference lines only if asked. */
+void legend_collect(struct legend *l, const struct plot_panel *a, bool reference_lines);
 bool legend_is_equal(const struct legend *a, const struct legend *b);
 /* Chooses the form that takes less of a box of this size. */
 void legend_measure(struct canvas *c, struct legend *l, double width, double height);
@@ -482,20 +483,24 @@ struct plot {
 	struct rect colourbar_area; /* what the common bar stands beside */
 };
 
+/* The panel at *i or the next one that was made, and moves *i behind it; NULL: there is none. */
+static inline struct plot_panel *plot_next_panel(const struct plot *p, int *i)
+{
+	while (*i < p->rows * p->columns)
+		if (p->panels[(*i)++])
+			return p->panels[*i - 1];
+	return NULL;
+}
+
 /* ---- layout.c ---- */
 
-/* Lines above the panel for its title and letter. */
-size_t panel_heading_lines(const struct plot_panel *a);
+/* Above the panel, of its title and letter. */
+double panel_heading_height(const struct canvas *c, const struct plot_panel *a);
 /* Finds ranges, ticks, margins and areas. */
 void plot_layout(struct canvas *c, struct plot *p);
 static inline bool panel_has_data(const struct plot_panel *a)
 {
 	return a->parallel || (a->axis[PLOT_X].has_values && a->axis[PLOT_Y].has_values);
 }
-
-/* ---- print_layout.c ---- */
-
-/* The height at which panels have their shape, from where they stand now. */
-double print_compute_height(const struct canvas *c, const struct plot *p);
 
 #endif

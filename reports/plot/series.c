@@ -12,18 +12,13 @@ static const char *const sides_of[] = {
 	[SERIES_REFERENCE_LINE] = "", [SERIES_REGION] = "xxyy",
 };
 
-static const struct axis *series_axis(const struct plot_panel *a, char side)
-{
-	return &a->axis[side == 'x' ? PLOT_X : PLOT_Y];
-}
-
 /* Can item i be shown? */
 static bool series_can_show_item(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	const char *sides = sides_of[s->kind];
 
 	for (size_t k = 0; sides[k]; k++) {
-		if (!axis_can_show(series_axis(a, sides[k]), s->values[k][i]))
+		if (!axis_can_show(&a->axis[sides[k] == 'x' ? PLOT_X : PLOT_Y], s->values[k][i]))
 			return false;
 	}
 	return true;
@@ -142,20 +137,17 @@ static void series_set_tooltip(struct canvas *c, const struct series *s, size_t 
 			   s->links && i < s->ntooltips ? s->links[i] : NULL);
 }
 
-/* Whole markers at the edge of the panel, but none beyond it. */
-static bool panel_area_contains(const struct rect *r, struct point p)
-{
-	return p.x >= r->x0 - 0.5 && p.x <= r->x1 + 0.5 && p.y >= r->y0 - 0.5 && p.y <= r->y1 + 0.5;
-}
-
 static void draw_points(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
-	struct point *p = dp_malloc((s->n + 1) * sizeof *p);
+	struct point *p = dp_calloc(s->n + 1, sizeof *p);
+	const struct rect *r = &a->area;
 	size_t n = 0;
 
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		if (!series_item_pixel(a, s, i, &p[n]) || !panel_area_contains(&a->area, p[n]))
+		/* whole markers at the edge of the panel, but none beyond it */
+		if (!series_item_pixel(a, s, i, &p[n]) || p[n].x < r->x0 - 0.5 ||
+		    p[n].x > r->x1 + 0.5 || p[n].y < r->y0 - 0.5 || p[n].y > r->y1 + 0.5)
 			continue;
 		if (!s->tooltips) {
 			n++;
@@ -191,22 +183,17 @@ static void draw_bars(struct canvas *c, const struct plot_panel *a, const struct
 	}
 }
 
-static struct rect block_rect(const struct plot_panel *a, const struct series *s, size_t i)
-{
-	struct point p = panel_to_pixel(a, s->values[0][i], s->values[2][i]),
-		     q = panel_to_pixel(a, s->values[1][i], s->values[3][i]);
-
-	return (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x), fmax(p.y, q.y) };
-}
-
 static void draw_blocks(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
+		struct point p, q;
 		struct rect r;
 
 		if (!series_can_show_item(a, s, i))
 			continue;
-		r = block_rect(a, s, i);
+		p = panel_to_pixel(a, s->values[0][i], s->values[2][i]);
+		q = panel_to_pixel(a, s->values[1][i], s->values[3][i]);
+		r = (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x), fmax(p.y, q.y) };
 		if (s->style.outline && r.x1 - r.x0 > 3) /* a gap to the next one */
 			r.x1 -= 1;
 		r.x1 = fmax(r.x1, r.x0 + 0.75);
@@ -217,23 +204,17 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a, const stru
 	canvas_set_tooltip(c, NULL, NULL);
 }
 
-static void series_outline(struct canvas *c, const struct rect *r, const struct pen *pen)
-{
-	struct point p[5] = { { r->x0, r->y0 },
-			      { r->x1, r->y0 },
-			      { r->x1, r->y1 },
-			      { r->x0, r->y1 },
-			      { r->x0, r->y0 } };
-
-	canvas_line(c, p, 5, pen);
-}
-
 static void draw_region_rect(struct canvas *c, const struct rect *r, const struct plot_style *s)
 {
-	struct pen pen = { s->colour, 1, PLOT_DASHED, 0.8 };
+	const struct pen pen = { s->colour, 1, PLOT_DASHED, 0.8 };
+	const struct point outline[5] = { { r->x0, r->y0 },
+					  { r->x1, r->y0 },
+					  { r->x1, r->y1 },
+					  { r->x0, r->y1 },
+					  { r->x0, r->y0 } };
 
 	canvas_fill_rect(c, *r, s->colour, 0.08);
-	series_outline(c, r, &pen);
+	canvas_line(c, outline, DP_COUNT(outline), &pen);
 }
 
 /* Where a box ends; where it is open, out of sight: a panel's length before or after. */
@@ -258,19 +239,26 @@ static void draw_box(struct canvas *c, const struct plot_panel *a, const struct 
 	draw_region_rect(c, &r, &s->style);
 }
 
-static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct series *s)
+bool series_reference_line(const struct plot_panel *a, const struct series *s, struct point ends[2])
 {
 	const struct rect *r = &a->area;
-	struct pen pen = style_pen(&s->style);
 	double at;
-	struct point p[2];
 
 	if (!axis_can_show(&a->axis[s->side], s->values[0][0]))
-		return;
+		return false;
 	at = axis_to_pixel(&a->axis[s->side], s->values[0][0]);
-	p[0] = s->side == PLOT_X ? (struct point){ at, r->y1 } : (struct point){ r->x0, at };
-	p[1] = s->side == PLOT_X ? (struct point){ at, r->y0 } : (struct point){ r->x1, at };
-	canvas_line(c, p, 2, &pen);
+	ends[0] = s->side == PLOT_X ? (struct point){ at, r->y1 } : (struct point){ r->x0, at };
+	ends[1] = s->side == PLOT_X ? (struct point){ at, r->y0 } : (struct point){ r->x1, at };
+	return true;
+}
+
+static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct series *s)
+{
+	struct pen pen = style_pen(&s->style);
+	struct point ends[2];
+
+	if (series_reference_line(a, s, ends))
+		canvas_line(c, ends, 2, &pen);
 }
 
 static void (*const drawers[])(struct canvas *, const struct plot_panel *,
@@ -295,12 +283,17 @@ void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
 	canvas_clip(c, NULL);
 }
 
-static void draw_sample(struct canvas *c, const struct series *s, struct point at, double width)
+void series_draw_legend_sample(struct canvas *c, const struct series *s, struct point at,
+			       double width)
 {
 	struct rect swatch = { at.x - width / 2, at.y - 5, at.x + width / 2, at.y + 5 };
+	struct rect card = { swatch.x0, at.y - 6, swatch.x1, at.y + 6 };
 	struct point ends[2] = { { swatch.x0, at.y }, { swatch.x1, at.y } };
 	struct pen pen = style_pen(&s->style);
+	bool lost = colour_invisible_on_dark(s->style.colour);
 
+	if (lost)
+		canvas_begin_light_background(c, card);
 	switch (s->kind) {
 	case SERIES_LINE:
 	case SERIES_STEPS:
@@ -322,17 +315,6 @@ static void draw_sample(struct canvas *c, const struct series *s, struct point a
 		draw_region_rect(c, &swatch, &s->style);
 		break;
 	}
-}
-
-void series_draw_legend_sample(struct canvas *c, const struct series *s, struct point at,
-			       double width)
-{
-	bool lost = colour_invisible_on_dark(s->style.colour);
-
-	if (lost)
-		canvas_begin_light_background(
-			c, (struct rect){ at.x - width / 2, at.y - 6, at.x + width / 2, at.y + 6 });
-	draw_sample(c, s, at, width);
 	if (lost)
 		canvas_end_light_background(c);
 }

@@ -117,7 +117,7 @@ static void test_overlap(void **state)
 	raster_add_polygon(&gd_get_surface(&c)->raster, a, 4);
 	raster_add_polygon(&gd_get_surface(&c)->raster, b, 4);
 	raster_add_hole(&gd_get_surface(&c)->raster, hole, 4);
-	gd_fill(&c, 0, 0.5);
+	raster_fill(&gd_get_surface(&c)->raster, gd_get_surface(&c)->im, 0, 0.5);
 	assert_in_range(grey(&c, 5, 14), 127, 128);
 	assert_in_range(grey(&c, 16, 16), 127, 128);
 	assert_int_equal(grey(&c, 8, 8), 255);

@@ -92,8 +92,8 @@ static void test_legend(void **state)
 	panel_points(a, &s, NULL, v, v, 2);
 	panel_add_reference_line(a, &s, PLOT_Y, 1, "not in the legend");
 	panel_points(a, &s, "second", v, v, 2);
-	legend_collect(&l, a);
-	legend_collect(&m, a);
+	legend_collect(&l, a, false);
+	legend_collect(&m, a, false);
 	assert_int_equal(l.n, 2);
 	assert_int_equal(l.entries[0].n, 2);
 	assert_true(legend_is_equal(&l, &m));
@@ -102,7 +102,7 @@ static void test_legend(void **state)
 	s.marker = PLOT_STAR;
 	panel_points(b, &s, "second", v, v, 2);
 	legend_free(&m);
-	legend_collect(&m, b);
+	legend_collect(&m, b, false);
 	assert_false(legend_is_equal(&l, &m));
 	/* wide and low: at the side; narrow and tall: above */
 	legend_measure(&c, &l, 2000, 60);

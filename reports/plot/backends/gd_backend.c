@@ -57,7 +57,7 @@ static void gd_clip(struct canvas *c)
 	r->y1 = gd_pixel(c, c->clip.y1, r->height);
 }
 
-void gd_fill(struct canvas *c, plot_colour colour, double opacity)
+static void gd_fill(struct canvas *c, plot_colour colour, double opacity)
 {
 	raster_fill(&gd_get_surface(c)->raster, gd_get_surface(c)->im, colour, opacity);
 }
@@ -67,13 +67,6 @@ static void gd_polygon(struct canvas *c, const struct point *p, size_t n, plot_c
 {
 	raster_add_polygon(&gd_get_surface(c)->raster, p, n);
 	gd_fill(c, colour, opacity);
-}
-
-static void gd_rect(struct canvas *c, struct rect r, plot_colour colour, double opacity)
-{
-	struct point p[4] = { { r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 } };
-
-	gd_polygon(c, p, 4, colour, opacity);
 }
 
 /* The corners of a marker that stands there. */
@@ -89,30 +82,21 @@ static size_t gd_corners(const struct plot_style *s, double radius, double grow,
 	return n;
 }
 
-static void gd_marker(struct canvas *c, struct point at, const struct plot_style *s)
-{
-	struct point p[MARKER_CORNERS_MAX];
-	double radius = s->size / 2;
-	size_t n;
-
-	if (s->outline) {
-		n = gd_corners(s, radius, 1, at, p);
-		gd_polygon(c, p, n, WHITE, s->opacity);
-	}
-	n = gd_corners(s, radius, 0, at, p);
-	raster_add_polygon(&gd_get_surface(c)->raster, p, n);
-	if (s->marker == PLOT_RING) {
-		n = gd_corners(s, fmax(radius - s->width, 0), 0, at, p);
-		raster_add_hole(&gd_get_surface(c)->raster, p, n);
-	}
-	gd_fill(c, s->colour, s->opacity);
-}
-
 static void gd_markers(struct canvas *c, const struct point *at, size_t n,
 		       const struct plot_style *s)
 {
-	for (size_t i = 0; i < n; i++)
-		gd_marker(c, at[i], s);
+	struct raster *r = &gd_get_surface(c)->raster;
+	double radius = s->size / 2, inner = fmax(radius - s->width, 0);
+	struct point p[MARKER_CORNERS_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		if (s->outline)
+			gd_polygon(c, p, gd_corners(s, radius, 1, at[i], p), WHITE, s->opacity);
+		raster_add_polygon(r, p, gd_corners(s, radius, 0, at[i], p));
+		if (s->marker == PLOT_RING)
+			raster_add_hole(r, p, gd_corners(s, inner, 0, at[i], p));
+		gd_fill(c, s->colour, s->opacity);
+	}
 }
 
 static void gd_text(struct canvas *c, enum font f, struct point at, double across, double angle,
@@ -122,13 +106,168 @@ static void gd_text(struct canvas *c, enum font f, struct point at, double acros
 			   text_pen_start(c, f, at, across, angle, text), angle, text, colour);
 }
 
+/* ---- lines, cut into dashes and made into shapes ---- */
+
+enum {
+	STROKE_CROSSINGS_MAX = 1 << 19 /* crossings after which an opaque line is painted so far */
+};
+
+static void stroke_disc(struct canvas *c, struct point at, double radius)
+{
+	enum {
+		CORNERS = 16
+	};
+	struct point p[CORNERS];
+
+	for (int i = 0; i < CORNERS; i++) {
+		double turn = 2 * M_PI * i / CORNERS;
+
+		p[i] = (struct point){ at.x + radius * cos(turn), at.y + radius * sin(turn) };
+	}
+	raster_add_polygon(&gd_get_surface(c)->raster, p, CORNERS);
+}
+
+/* Unit direction from a to b; false where they are the same place. */
+static bool stroke_direction(struct point a, struct point b, struct point *d)
+{
+	double length = hypot(b.x - a.x, b.y - a.y);
+
+	if (!(length > 1e-9))
+		return false;
+	*d = (struct point){ (b.x - a.x) / length, (b.y - a.y) / length };
+	return true;
+}
+
+/* Fills the wedge between two bars that meet: pointed, or round at a sharp turn. */
+static void stroke_join(struct canvas *c, struct point at, struct point d, struct point e,
+			double half)
+{
+	double along = d.x * e.x + d.y * e.y, side = d.x * e.y - d.y * e.x;
+	double out = side > 0 ? -half : half;
+	struct point m = { -d.y * out, d.x * out }, n = { -e.y * out, e.x * out };
+	struct point p[4];
+
+	if (along < -0.2) {
+		stroke_disc(c, at, half);
+		return;
+	}
+	p[0] = at;
+	p[1] = (struct point){ at.x + m.x, at.y + m.y };
+	p[2] = (struct point){ at.x + (m.x + n.x) / (1 + along), at.y + (m.y + n.y) / (1 + along) };
+	p[3] = (struct point){ at.x + n.x, at.y + n.y };
+	raster_add_polygon(&gd_get_surface(c)->raster, p, 4);
+}
+
+static void stroke_solid(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+			 bool caps)
+{
+	double half = pen->width / 2, x, y;
+	struct point d, before = { 0, 0 }, first = { 0, 0 }, at = p[0];
+	bool closed = n > 2 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y, any = false;
+
+	for (size_t i = 1; i < n; i++) {
+		if (!stroke_direction(at, p[i], &d))
+			continue;
+		x = -d.y * half;
+		y = d.x * half;
+		raster_add_polygon(&gd_get_surface(c)->raster,
+				   (struct point[4]){ { at.x + x, at.y + y },
+						      { p[i].x + x, p[i].y + y },
+						      { p[i].x - x, p[i].y - y },
+						      { at.x - x, at.y - y } },
+				   4);
+		if (any)
+			stroke_join(c, at, before, d, half);
+		else
+			first = d;
+		any = true;
+		before = d;
+		at = p[i];
+		if (gd_get_surface(c)->raster.n > STROKE_CROSSINGS_MAX && pen->opacity >= 1)
+			gd_fill(c, pen->colour, pen->opacity);
+	}
+	if (any && closed) {
+		stroke_join(c, at, before, first, half);
+	} else if (caps || !any) {
+		stroke_disc(c, p[0], half);
+		stroke_disc(c, at, half);
+	}
+}
+
+/* A walk along a line that draws `on` of every `period`; an `on` of 0 makes dots. */
+struct dash_walk {
+	struct canvas *c;
+	const struct pen *pen;
+	double on, period;
+	double pattern_offset; /* how far into the pattern */
+	struct point *dash;    /* the one that is being drawn */
+	size_t n;
+};
+
+/* A dash begins or ends here. */
+static void dash_walk_toggle(struct dash_walk *w, struct point here)
+{
+	if (w->pattern_offset < w->on) {
+		w->dash[w->n++] = here;
+		stroke_solid(w->c, w->dash, w->n, w->pen, false);
+		w->n = 0;
+		w->pattern_offset = w->on;
+		return;
+	}
+	if (w->on > 0)
+		w->dash[w->n++] = here;
+	else
+		stroke_disc(w->c, here, w->pen->width / 2);
+	w->pattern_offset = 0;
+}
+
+static void dash_walk_segment(struct dash_walk *w, struct point a, struct point b)
+{
+	double length = hypot(b.x - a.x, b.y - a.y), gone = 0, next;
+	struct point d;
+
+	if (!stroke_direction(a, b, &d))
+		return;
+	for (;; gone = next) {
+		next = gone + (w->pattern_offset < w->on ? w->on : w->period) - w->pattern_offset;
+		if (next > length)
+			break;
+		dash_walk_toggle(w, (struct point){ a.x + d.x * next, a.y + d.y * next });
+	}
+	w->pattern_offset += length - gone;
+	if (w->n)
+		w->dash[w->n++] = b;
+}
+
+/* `phase` is how far the line went before it begins here. */
+static void gd_stroke(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
+		      double phase)
+{
+	struct dash_walk w = { .c = c, .pen = pen };
+
+	if (pen->dash == PLOT_SOLID) {
+		stroke_solid(c, p, n, pen, true);
+	} else {
+		w.period = pen_dash_period(pen, &w.on);
+		w.pattern_offset = fmod(phase, w.period);
+		w.dash = dp_calloc(n + 2, sizeof *w.dash);
+		if (w.pattern_offset < w.on)
+			w.dash[w.n++] = p[0];
+		for (size_t i = 1; i < n; i++)
+			dash_walk_segment(&w, p[i - 1], p[i]);
+		if (w.n > 1)
+			stroke_solid(c, w.dash, w.n, pen, false);
+		free(w.dash);
+	}
+	gd_fill(c, pen->colour, pen->opacity);
+}
+
 const struct plot_backend plot_backend_gd = {
 	.open = gd_open,
 	.finish = gd_finish,
 	.close = gd_close,
 	.clip = gd_clip,
 	.polygon = gd_polygon,
-	.rect = gd_rect,
 	.stroke = gd_stroke,
 	.markers = gd_markers,
 	.cells = heat_cells_draw_rects,

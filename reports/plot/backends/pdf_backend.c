@@ -187,75 +187,59 @@ static void pdf_add_marker_path(cairo_t *cr, const struct plot_style *s, struct 
 	cairo_close_path(cr);
 }
 
-static void pdf_marker(cairo_t *cr, struct point at, const struct plot_style *s)
-{
-	double edge = fmin(s->width, s->size / 2);
-
-	if (s->outline) {
-		pdf_add_marker_path(cr, s, at, 1);
-		pdf_colour(cr, WHITE, s->opacity);
-		cairo_fill(cr);
-	}
-	pdf_colour(cr, s->colour, s->opacity);
-	if (s->marker != PLOT_RING) {
-		pdf_add_marker_path(cr, s, at, 0);
-		cairo_fill(cr);
-		return;
-	}
-	pdf_add_marker_path(cr, s, at, -edge / 2);
-	cairo_set_dash(cr, NULL, 0, 0);
-	cairo_set_line_width(cr, edge);
-	cairo_stroke(cr);
-}
-
 static void pdf_markers(struct canvas *c, const struct point *at, size_t n,
 			const struct plot_style *s)
 {
-	for (size_t i = 0; i < n; i++)
-		pdf_marker(pdf_get_cairo(c), at[i], s);
-}
+	cairo_t *cr = pdf_get_cairo(c);
+	double edge = fmin(s->width, s->size / 2);
 
-static cairo_surface_t *pdf_make_cells_surface(const struct heat_image *image)
-{
-	cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)image->width,
-							(int)image->height);
-	unsigned char *data = cairo_image_surface_get_data(s);
-	size_t stride = (size_t)cairo_image_surface_get_stride(s);
-
-	for (size_t j = 0; data && j < image->height; j++) {
-		uint32_t *row = (uint32_t *)(void *)(data + stride * j);
-
-		for (size_t i = 0; i < image->width; i++) {
-			plot_colour colour = image->colour[j * image->width + i];
-
-			row[i] = colour == NO_CELL_COLOUR ? 0 : 0xff000000U | colour;
+	for (size_t i = 0; i < n; i++) {
+		if (s->outline) {
+			pdf_add_marker_path(cr, s, at[i], 1);
+			pdf_colour(cr, WHITE, s->opacity);
+			cairo_fill(cr);
 		}
+		pdf_colour(cr, s->colour, s->opacity);
+		pdf_add_marker_path(cr, s, at[i], s->marker == PLOT_RING ? -edge / 2 : 0);
+		if (s->marker != PLOT_RING) {
+			cairo_fill(cr);
+			continue;
+		}
+		cairo_set_dash(cr, NULL, 0, 0);
+		cairo_set_line_width(cr, edge);
+		cairo_stroke(cr);
 	}
-	cairo_surface_mark_dirty(s);
-	return s;
-}
-
-static void pdf_image(cairo_t *cr, const struct heat_image *image)
-{
-	cairo_surface_t *s = pdf_make_cells_surface(image);
-	const struct rect *r = &image->place;
-
-	cairo_save(cr);
-	cairo_translate(cr, r->x0, r->y0);
-	cairo_scale(cr, (r->x1 - r->x0) / (double)image->width,
-		    (r->y1 - r->y0) / (double)image->height);
-	cairo_set_source_surface(cr, s, 0, 0);
-	cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
-	cairo_paint(cr);
-	cairo_restore(cr);
-	cairo_surface_destroy(s);
 }
 
 static void pdf_cells(struct canvas *c, const struct heat_cells *cells)
 {
 	struct heat_image image = heat_cells_to_image(cells);
+	const struct rect *r = &image.place;
+	cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)image.width,
+							(int)image.height);
+	unsigned char *data = cairo_image_surface_get_data(s);
+	size_t stride = (size_t)cairo_image_surface_get_stride(s);
+	cairo_t *cr = pdf_get_cairo(c);
 
-	pdf_image(pdf_get_cairo(c), &image);
+	for (size_t j = 0; data && j < image.height; j++) {
+		uint32_t *row = (uint32_t *)(void *)(data + stride * j);
+
+		for (size_t i = 0; i < image.width; i++) {
+			plot_colour colour = image.colour[j * image.width + i];
+
+			row[i] = colour == NO_CELL_COLOUR ? 0 : 0xff000000U | colour;
+		}
+	}
+	cairo_surface_mark_dirty(s);
+	cairo_save(cr);
+	cairo_translate(cr, r->x0, r->y0);
+	cairo_scale(cr, (r->x1 - r->x0) / (double)image.width,
+		    (r->y1 - r->y0) / (double)image.height);
+	cairo_set_source_surface(cr, s, 0, 0);
+	cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+	cairo_paint(cr);
+	cairo_restore(cr);
+	cairo_surface_destroy(s);
 	free(image.colour);
 }
 

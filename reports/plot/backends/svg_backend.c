@@ -5,13 +5,127 @@
  * colours. Ids begin with the figure's name: many figures may be in one page. Texts are
  * those that text_sanitized_copy() let through, which are XML once they are escaped.
  *
- * back_end_svg makes a file: a title, no links. back_end_page makes what stands in a
- * page: an accessible name, and items that lead to places of the page. */
-#include "reports/plot/backends/svg_internal.h"
+ * plot_backend_svg makes a file: a title, no links. plot_backend_inline_svg makes what stands in
+ * a page: an accessible name, and items that lead to places of the page. */
+#include "reports/plot/plot_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- numbers, attributes and bytes ---- */
+
+static void svg_number(struct dp_buf *out, double x)
+{
+	const double far = 1e6; /* out of sight, and still exact for all readers */
+	long v = lrint(fmin(fmax(x, -far), far) * 100);
+	char text[32];
+	int n;
+
+	if (v < 0) {
+		dp_buf_putc(out, '-');
+		v = -v;
+	}
+	n = v >= 100 || v == 0 ? snprintf(text, sizeof text, "%ld", v / 100) : 0;
+	if (v % 100)
+		n += snprintf(text + n, sizeof text - (size_t)n, v % 10 ? ".%02ld" : ".%ld",
+			      v % 10 ? v % 100 : v % 100 / 10);
+	dp_buf_add(out, text, (size_t)n);
+}
+
+static void svg_pair(struct dp_buf *out, struct point p)
+{
+	svg_number(out, p.x);
+	dp_buf_putc(out, ' ');
+	svg_number(out, p.y);
+}
+
+static void svg_attribute(struct dp_buf *out, const char *name, double x)
+{
+	dp_buf_printf(out, " %s=\"", name);
+	svg_number(out, x);
+	dp_buf_putc(out, '"');
+}
+
+static void svg_write_rect(struct dp_buf *out, struct rect r)
+{
+	svg_attribute(out, "x", r.x0);
+	svg_attribute(out, "y", r.y0);
+	svg_attribute(out, "width", fmax(r.x1 - r.x0, 0));
+	svg_attribute(out, "height", fmax(r.y1 - r.y0, 0));
+}
+
+static void svg_write_colour(const struct canvas *c, struct dp_buf *out, const char *what,
+			     plot_colour colour)
+{
+	const char *name = c->keep_colours ? NULL : dark_colour_class(colour);
+
+	if (name)
+		dp_buf_printf(out, " class=\"%c-%s\"", what[0], name);
+	if ((colour >> 16) % 0x11 == 0 && (colour >> 8 & 255) % 0x11 == 0 &&
+	    (colour & 255) % 0x11 == 0)
+		dp_buf_printf(out, " %s=\"#%x%x%x\"", what, (colour >> 16 & 255) / 0x11,
+			      (colour >> 8 & 255) / 0x11, (colour & 255) / 0x11);
+	else
+		dp_buf_printf(out, " %s=\"#%06x\"", what, colour);
+}
+
+static void svg_fill(const struct canvas *c, struct dp_buf *out, plot_colour colour, double opacity)
+{
+	svg_write_colour(c, out, "fill", colour);
+	if (opacity < 1)
+		svg_attribute(out, "fill-opacity", opacity);
+}
+
+static void svg_stroke(const struct canvas *c, struct dp_buf *out, plot_colour colour,
+		       double opacity)
+{
+	svg_write_colour(c, out, "stroke", colour);
+	if (opacity < 1)
+		svg_attribute(out, "stroke-opacity", opacity);
+}
+
+static void svg_path(struct dp_buf *out, const struct point *p, size_t n)
+{
+	char last = 'M';
+
+	dp_buf_putc(out, 'M');
+	svg_pair(out, p[0]);
+	for (size_t i = 1; i < n; i++) {
+		char way = p[i].y == p[i - 1].y ? 'H' : p[i].x == p[i - 1].x ? 'V' : 'L';
+
+		dp_buf_putc(out, way == last ? ' ' : way);
+		last = way;
+		if (way == 'L')
+			svg_pair(out, p[i]);
+		else
+			svg_number(out, way == 'H' ? p[i].x : p[i].y);
+	}
+	if (n == 1) /* a dot, where ends are round */
+		dp_buf_puts(out, "h0");
+}
+
+static void svg_base64(struct dp_buf *out, const struct dp_buf *bytes)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	const unsigned char *p = (const unsigned char *)bytes->data;
+	size_t n = bytes->len;
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t v = (uint32_t)p[i] << 16;
+
+		v |= i + 1 < n ? (uint32_t)p[i + 1] << 8 : 0;
+		v |= i + 2 < n ? p[i + 2] : 0;
+		dp_buf_putc(out, digits[v >> 18]);
+		dp_buf_putc(out, digits[v >> 12 & 63]);
+		dp_buf_putc(out, i + 1 < n ? digits[v >> 6 & 63] : '=');
+		dp_buf_putc(out, i + 2 < n ? digits[v & 63] : '=');
+	}
+}
+
+/* ---- the surface ---- */
 
 enum {
 	NO_CLIP = -1,
@@ -301,26 +415,24 @@ static void svg_write_marker(const struct canvas *c, struct dp_buf *out, const s
 	dp_buf_puts(out, "/>");
 }
 
-static bool svg_is_same_marker(const struct plot_style *a, const struct plot_style *b)
-{
-	return a->colour == b->colour && a->width == b->width && a->size == b->size &&
-	       a->marker == b->marker && a->opacity == b->opacity && a->outline == b->outline;
-}
-
-static size_t svg_define_marker(struct canvas *c, const struct plot_style *style)
+static size_t svg_define_marker(struct canvas *c, const struct plot_style *b)
 {
 	struct svg_surface *s = svg_get_surface(c);
 
-	for (size_t i = 0; i < s->nmarkers; i++)
-		if (svg_is_same_marker(&s->markers[i].style, style) &&
-		    s->markers[i].on_colours == c->keep_colours)
+	for (size_t i = 0; i < s->nmarkers; i++) {
+		const struct plot_style *a = &s->markers[i].style;
+
+		if (a->colour == b->colour && a->width == b->width && a->size == b->size &&
+		    a->marker == b->marker && a->opacity == b->opacity &&
+		    a->outline == b->outline && s->markers[i].on_colours == c->keep_colours)
 			return i;
+	}
 	s->markers = grow_array(s->markers, &s->markers_cap, s->nmarkers + 1, sizeof *s->markers);
-	s->markers[s->nmarkers] = (struct svg_marker){ *style, c->keep_colours };
+	s->markers[s->nmarkers] = (struct svg_marker){ *b, c->keep_colours };
 	dp_buf_puts(&s->defs, "<g id=\"");
 	svg_id(c, &s->defs, 'm', s->nmarkers);
 	dp_buf_puts(&s->defs, "\">");
-	svg_write_marker(c, &s->defs, style);
+	svg_write_marker(c, &s->defs, b);
 	dp_buf_puts(&s->defs, "</g>\n");
 	return s->nmarkers++;
 }
@@ -374,30 +486,21 @@ static void svg_markers(struct canvas *c, const struct point *at, size_t n,
 
 /* ---- cells: a small picture of its own ---- */
 
-static void svg_image(struct canvas *c, const struct rect *r, const struct dp_buf *png)
-{
-	struct dp_buf *out = &svg_get_surface(c)->body;
-	struct rect sharp = { canvas_snap_to_pixel(c, r->x0), canvas_snap_to_pixel(c, r->y0),
-			      canvas_snap_to_pixel(c, r->x1), canvas_snap_to_pixel(c, r->y1) };
-
-	dp_buf_puts(out, "<image");
-	svg_write_rect(out, sharp);
-	dp_buf_puts(out, " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
-			 "style=\"image-rendering:pixelated\" "
-			 "xlink:href=\"data:image/png;base64,");
-	svg_base64(out, png);
-	dp_buf_puts(out, "\"/>\n");
-}
-
 static void svg_cells(struct canvas *c, const struct heat_cells *cells)
 {
-	struct dp_buf png = DP_BUF_INIT;
+	struct dp_buf png = DP_BUF_INIT, *out = &svg_get_surface(c)->body;
 	struct heat_image image = heat_cells_to_image(cells);
 
 	svg_open_group(c);
 	svg_flush_rects(c);
 	png_encode_cells(&image, &png);
-	svg_image(c, &image.place, &png);
+	dp_buf_puts(out, "<image");
+	svg_write_rect(out, canvas_snap_rect(c, image.place));
+	dp_buf_puts(out, " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
+			 "style=\"image-rendering:pixelated\" "
+			 "xlink:href=\"data:image/png;base64,");
+	svg_base64(out, &png);
+	dp_buf_puts(out, "\"/>\n");
 	dp_buf_free(&png);
 	free(image.colour);
 }
@@ -449,21 +552,6 @@ static void svg_text(struct canvas *c, enum font f, struct point at, double acro
 
 /* ---- the whole ---- */
 
-/* Its size: on paper that which was asked for, else in CSS pixels. */
-static void svg_size(const struct canvas *c, struct dp_buf *out)
-{
-	const char *unit = c->for_print ? "mm" : "";
-	double scale = c->for_print ? 25.4 / 96 : 1;
-
-	dp_buf_puts(out, " width=\"");
-	svg_number(out, c->width * scale);
-	dp_buf_printf(out, "%s\" height=\"", unit);
-	svg_number(out, c->height * scale);
-	dp_buf_printf(out, "%s\" viewBox=\"0 0 ", unit);
-	svg_pair(out, (struct point){ c->width, c->height });
-	dp_buf_puts(out, "\"");
-}
-
 /* Who cannot see it is told what it is. Of a picture with links in it the parts must
  * stay known to programs that read it out: no role "img". */
 static void svg_head(struct canvas *c, struct dp_buf *out)
@@ -471,11 +559,20 @@ static void svg_head(struct canvas *c, struct dp_buf *out)
 	const struct svg_surface *s = svg_get_surface(c);
 	struct dp_buf alt = DP_BUF_INIT;
 	bool page = c->backend == &plot_backend_inline_svg;
+	/* on paper the size that was asked for, else CSS pixels */
+	const char *unit = c->for_print ? "mm" : "";
+	double scale = c->for_print ? 25.4 / 96 : 1;
 
 	plot_write_alt_text(c->plot, &alt);
 	dp_buf_puts(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 			 "xmlns:xlink=\"http://www.w3.org/1999/xlink\"");
-	svg_size(c, out);
+	dp_buf_puts(out, " width=\"");
+	svg_number(out, c->width * scale);
+	dp_buf_printf(out, "%s\" height=\"", unit);
+	svg_number(out, c->height * scale);
+	dp_buf_printf(out, "%s\" viewBox=\"0 0 ", unit);
+	svg_pair(out, (struct point){ c->width, c->height });
+	dp_buf_puts(out, "\"");
 	if (page) {
 		dp_buf_printf(out, " role=\"%s\" aria-label=\"", s->has_links ? "group" : "img");
 		dp_buf_add_xml_escaped(out, dp_buf_text(&alt));

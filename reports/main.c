@@ -32,19 +32,6 @@ static int find_state_dir(const struct report_options *o, char **state, struct d
 				"--state");
 }
 
-static char *format_string_alloc(const char *fmt, ...) DP_PRINTF(1, 2);
-static char *format_string_alloc(const char *fmt, ...)
-{
-	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
-	va_end(ap);
-	return text;
-}
-
 /* Makes the folder and waits for whoever else writes a report there; the lock ends
  * with the program. Its absolute path in *path. */
 static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
@@ -94,8 +81,7 @@ static void remove_file(const char *folder, const char *name)
 {
 	char *path = dp_path_join(folder, name);
 
-	if (path)
-		unlink(path);
+	unlink(path);
 	free(path);
 }
 
@@ -139,14 +125,13 @@ static int write_figure_files(const struct report_model *report, const char *fol
 	return code;
 }
 
-static int write_texts(const char *folder, const struct report_model *report, const json_t *json,
-		       struct dp_err *err)
+static int write_texts(const char *folder, const struct report_model *report, struct dp_err *err)
 {
 	struct doc *d = doc_new(DOC_MARKDOWN);
 	struct dp_buf out = DP_BUF_INIT;
 	int code;
 
-	dp_json_dump(&out, json, 2);
+	dp_json_dump(&out, report->json, 2);
 	dp_buf_putc(&out, '\n');
 	code = write_report_file(folder, "report.json", &out, err);
 	dp_buf_clear(&out);
@@ -172,25 +157,34 @@ static void set_html_mtime(const char *folder, int64_t updated)
 	struct timespec times[2] = { t, t };
 	char *path = dp_path_join(folder, "report.html");
 
-	if (path && utimensat(AT_FDCWD, path, times, 0) != 0)
+	if (utimensat(AT_FDCWD, path, times, 0) != 0)
 		fprintf(stderr, "dpareto-report: cannot set the time of %s: %s\n", path,
 			strerror(errno));
 	free(path);
 }
 
+/* When the last of the studies that it shows changed. */
+static int64_t last_change(const struct report_data *r)
+{
+	int64_t updated = r->studies[0].state->updated_us;
+
+	for (size_t i = 1; r->groups && i < r->nstudies; i++)
+		if (r->studies[i].state->updated_us > updated)
+			updated = r->studies[i].state->updated_us;
+	return updated;
+}
+
 /* Each file whole or not at all, report.html last. */
-static int write_report(const struct report_model *report, const char *folder, const json_t *json,
-			struct dp_err *err)
+static int write_report(const struct report_model *report, const char *folder, struct dp_err *err)
 {
 	int code = write_figure_files(report, folder, err);
 
 	if (code == DP_OK)
-		code = write_texts(folder, report, json, err);
+		code = write_texts(folder, report, err);
 	if (code != DP_OK)
 		return code;
 	remove_stale(folder, report);
-	set_html_mtime(folder, report->groups ? report->groups->updated
-					      : report->study.view.state->updated_us);
+	set_html_mtime(folder, last_change(report->data));
 	return DP_OK;
 }
 
@@ -215,20 +209,6 @@ static void print_report_result(const struct report_options *o, const char *fold
 	json_decref(answer);
 }
 
-/* Writes and tells what is known. */
-static int write_and_print_report(const struct report_options *o, const struct report_model *report,
-				  const char *folder, struct dp_err *err)
-{
-	json_t *json = report_json_build(report);
-	int code = json ? write_report(report, folder, json, err)
-			: dp_fail(err, DP_E_NOMEM, "no memory for the report");
-
-	if (code == DP_OK)
-		print_report_result(o, folder, json);
-	json_decref(json);
-	return code;
-}
-
 /* Letters, digits and dots of a name; others are a dash, and so is a dot at the
  * beginning:
  * ".." would be another folder. */
@@ -249,13 +229,13 @@ static char *default_report_dir(const struct report_data *r, const char *state)
 	char *folder;
 
 	if (!r->groups)
-		return format_string_alloc("%s/studies/%s/report%s", state,
-					   r->studies[0].state->spec->name, end);
+		return dp_asprintf("%s/studies/%s/report%s", state, r->studies[0].state->spec->name,
+				   end);
 	for (size_t i = 0; i < r->groups->contests[0].n; i++) {
 		dp_buf_puts(&names, i ? "-" : "");
 		append_dir_name(&names, r->groups->contests[0].groups[i].name);
 	}
-	folder = format_string_alloc("%s/reports/%s%s", state, dp_buf_text(&names), end);
+	folder = dp_asprintf("%s/reports/%s%s", state, dp_buf_text(&names), end);
 	dp_buf_free(&names);
 	return folder;
 }
@@ -268,15 +248,16 @@ static int make_report(const struct report_options *o, struct report_data *r, co
 	struct report_model model = { 0 };
 	char *folder = NULL;
 	size_t n = 0;
-	int code = dir ? lock_report_dir(dir, &folder, err)
-		       : dp_fail(err, DP_E_NOMEM, "out of memory");
+	int code = lock_report_dir(dir, &folder, err);
 
 	if (code == DP_OK && !r->studies[0].view.hides_search)
 		code = figures_render(r, o->figures, &pictures, &n, err);
 	if (code == DP_OK)
 		code = report_model_build(r, pictures, n, &model, err);
 	if (code == DP_OK)
-		code = write_and_print_report(o, &model, folder, err);
+		code = write_report(&model, folder, err);
+	if (code == DP_OK)
+		print_report_result(o, folder, model.json);
 	report_model_free(&model);
 	rendered_figures_free(pictures, n);
 	free(folder);
@@ -292,14 +273,12 @@ static int run_report(const struct report_options *o, struct report_data *r, str
 	if (code != DP_OK)
 		return code;
 	journal = state ? dp_path_join(state, "journal") : dp_strdup(o->journal_path);
-	real = journal ? realpath(journal, NULL) : NULL;
+	real = realpath(journal, NULL);
 	if (real) { /* as the report names it; what is not there is told by name */
 		free(journal);
 		journal = real;
 	}
-	if (!journal)
-		code = dp_fail(err, DP_E_NOMEM, "out of memory");
-	else if (r->ngroup_specs)
+	if (r->ngroup_specs)
 		code = report_data_load_groups(r, journal, o->studies, o->nstudies, err);
 	else
 		code = report_data_load(r, journal, o->studies, o->nstudies, err);

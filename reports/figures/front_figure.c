@@ -314,16 +314,16 @@ static size_t find_front_index(const struct study_data *s, struct dp_result_id p
 
 /* What a point reaches holds up to the next one in the direction in which x gets worse,
  * as in the staircase. */
-static int gather_band(struct arena *mem, struct front_data *d, struct dp_err *err)
+static void gather_band(struct arena *mem, struct front_data *d)
 {
 	struct estimate *known = arena_calloc(mem, study_data_front_size(d->study), sizeof *known);
 	bool left = fig_is_maximised(d->study, d->study->x_obj);
 	const struct estimate *before = NULL;
 	double x = NAN;
-	int code = study_data_estimate_front(d->study, d->study->y_obj, known, err);
 
+	study_data_estimate_front(d->study, d->study->y_obj, known);
 	d->band = fig_band_new(mem, 2 * d->front.n + 1);
-	for (size_t i = 0; code == DP_OK && i < d->front.n; i++) {
+	for (size_t i = 0; i < d->front.n; i++) {
 		size_t place = find_front_index(d->study, d->front.results[i]);
 		const struct estimate *at = place == SIZE_MAX ? NULL : &known[place];
 		const struct estimate *step = left ? at : before;
@@ -338,7 +338,6 @@ static int gather_band(struct arena *mem, struct front_data *d, struct dp_err *e
 		before = at;
 		x = d->front.x[i];
 	}
-	return code;
 }
 
 static void gather_reevaluated_points(struct arena *mem, struct front_data *d)
@@ -398,11 +397,10 @@ static void front_gather_lines(const struct report_data *r, struct arena *mem, s
 	}
 }
 
-static int gather_front(const struct report_data *r, struct arena *mem, bool linear,
-			struct front_data *d, struct dp_err *err)
+static void gather_front(const struct report_data *r, struct arena *mem, bool linear,
+			 struct front_data *d)
 {
 	const struct study_data *s = d->study;
-	int code;
 
 	d->third_obj = -1;
 	for (size_t i = s->state->spec->nobjectives; i-- > 0;)
@@ -414,14 +412,13 @@ static int gather_front(const struct report_data *r, struct arena *mem, bool lin
 	gather_paths(mem, d);
 	gather_observed_and_infeasible(mem, d);
 	choices_find(s, &d->choices);
-	if ((code = gather_band(mem, d, err)) != DP_OK)
-		return code;
+	gather_band(mem, d);
 	gather_reevaluated_points(mem, d);
 	front_gather_lines(r, mem, d);
 	d->scale[PLOT_X] =
 		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
 	if (d->all.n == 0)
-		return DP_OK;
+		return;
 	d->scale[PLOT_Y] = fig_objective_scale(s, s->y_obj, d->all.y, d->all.n);
 	find_limits(mem, d);
 	gather_diverged(mem, d);
@@ -429,7 +426,6 @@ static int gather_front(const struct report_data *r, struct arena *mem, bool lin
 				     front_side_objective(s, PLOT_Y)->anti_ideal);
 	if (d->third_obj >= 0)
 		gather_colour_bins(mem, d);
-	return DP_OK;
 }
 
 static int front_gather(const struct report_data *r, struct arena *mem, void *data,
@@ -443,7 +439,8 @@ static int front_gather(const struct report_data *r, struct arena *mem, void *da
 	/* what failed is described elsewhere: an empty plot adds nothing */
 	if (!d->study->npoints)
 		return fig_nothing(err, "no trial has given a result");
-	return gather_front(r, mem, false, d, err);
+	gather_front(r, mem, false, d);
+	return DP_OK;
 }
 
 static int front_linear_gather(const struct report_data *r, struct arena *mem, void *data,
@@ -452,11 +449,10 @@ static int front_linear_gather(const struct report_data *r, struct arena *mem, v
 	struct front_data *d = data;
 	int code = fig_main_study(r, &d->study, err);
 
-	if (code == DP_OK)
-		code = gather_front(r, mem, true, d, err);
-	if (code == DP_OK && d->all.n == 0)
-		return fig_nothing(err, "there is no point to show yet");
-	return code;
+	if (code != DP_OK)
+		return code;
+	gather_front(r, mem, true, d);
+	return d->all.n == 0 ? fig_nothing(err, "there is no point to show yet") : DP_OK;
 }
 
 /* ---- in words ---- */

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "base/t_distribution.h"
-#include "reports/text/report_format.h"
+#include "reports/model/number_format.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "reports/figures/figure_list.h"
 
 #include "base/t_distribution.h"
-#include "reports/text/report_format.h"
+#include "reports/model/number_format.h"
 
 #include <math.h>
 

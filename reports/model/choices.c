@@ -1,6 +1,7 @@
 /* choices.c - which points of a front to take: the recommended one, a stricter and a
  * looser one. */
-#include "reports/model/report_model.h"
+#include "reports/model/number_format.h"
+#include "reports/model/study_data.h"
 
 #include "optimize/pareto/pareto.h"
 
@@ -27,18 +28,6 @@ static double choice_cost(const struct choice_values *r, size_t i)
 static double choice_loss(const struct choice_values *r, size_t i)
 {
 	return r->y[2 * i + 1];
-}
-
-static void load_choice_values(const struct study_data *s, struct choice_values *r)
-{
-	r->n = study_data_front_size(s);
-	r->y = dp_calloc(2 * r->n + 1, sizeof *r->y);
-	for (size_t i = 0; i < r->n; i++) {
-		r->y[2 * i] =
-			to_minimised_value(s, s->x_obj, study_data_front_value(s, i, s->x_obj));
-		r->y[2 * i + 1] =
-			to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj));
-	}
 }
 
 /* The highest price that the study asks for and, of an epsilon, that means anything. */
@@ -75,7 +64,7 @@ static void exclude_over_limit(const struct study_data *s, struct choice_values 
 	}
 }
 
-/* As `dparetoctl front --knee` finds it among what is left. */
+/* As `dparetoctl front --knee` finds it among what is left; SIZE_MAX: there is none. */
 static size_t find_knee(const struct study_data *s, const struct choice_values *r)
 {
 	const struct dp_study *spec = s->state->spec;
@@ -155,9 +144,15 @@ static size_t choose_high_privacy(const struct study_data *s, const struct choic
 
 void choices_find(const struct study_data *s, struct choices *out)
 {
-	struct choice_values r = { 0 };
+	struct choice_values r = { .n = study_data_front_size(s) };
 
-	load_choice_values(s, &r);
+	r.y = dp_calloc(2 * r.n + 1, sizeof *r.y);
+	for (size_t i = 0; i < r.n; i++) {
+		r.y[2 * i] =
+			to_minimised_value(s, s->x_obj, study_data_front_value(s, i, s->x_obj));
+		r.y[2 * i + 1] =
+			to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj));
+	}
 	*out = (struct choices){ .high_privacy = SIZE_MAX,
 				 .recommended = SIZE_MAX,
 				 .best_utility = SIZE_MAX,

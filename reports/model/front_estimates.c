@@ -32,28 +32,22 @@ double study_data_test_records(const struct study_data *s)
 					 : NAN;
 }
 
-int study_data_predict_front(const struct study_data *s, struct dp_prediction **out,
-			     struct dp_err *err)
+struct dp_prediction *study_data_predict_front(const struct study_data *s)
 {
 	const struct dp_study *spec = s->state->spec;
 	size_t n = study_data_front_size(s);
-	double *x = dp_calloc(n * spec->nparams + 1, sizeof *x);
-	int code = DP_OK;
+	struct dp_prediction *out;
+	double *x;
 
-	*out = dp_calloc(n * spec->nobjectives + 1, sizeof **out);
-	if (!x || !*out)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	for (size_t i = 0; code == DP_OK && i < n; i++)
+	if (!s->surrogates)
+		return NULL;
+	x = dp_calloc(n * spec->nparams + 1, sizeof *x);
+	out = dp_calloc(n * spec->nobjectives + 1, sizeof *out);
+	for (size_t i = 0; i < n; i++)
 		dp_result_get_params(s->state, study_data_front_point(s, i), x + i * spec->nparams);
-	if (code == DP_OK && s->surrogates)
-		dp_surrogate_predict(s->surrogates, x, n, *out, NULL, NULL);
+	dp_surrogate_predict(s->surrogates, x, n, out, NULL, NULL);
 	free(x);
-	if (code == DP_OK && s->surrogates)
-		return DP_OK;
-	free(*out);
-	*out = NULL;
-	/* a model that cannot answer is none */
-	return code == DP_E_NOMEM ? code : DP_OK;
+	return out;
 }
 
 /* What was observed at the i-th point of the front, with the 95 % of its runs where these
@@ -86,17 +80,14 @@ static void clamp_fraction_estimate(struct estimate *e)
 	}
 }
 
-int study_data_estimate_front(const struct study_data *s, size_t objective, struct estimate *out,
-			      struct dp_err *err)
+void study_data_estimate_front(const struct study_data *s, size_t objective, struct estimate *out)
 {
 	const struct dp_study *spec = s->state->spec;
-	bool share = study_data_is_percent(s, objective);
 	bool modelled = spec->objectives[objective].metric && s->surrogates &&
 			study_data_trusts_surrogate(s, objective);
-	struct dp_prediction *p = NULL;
-	int code = modelled ? study_data_predict_front(s, &p, err) : DP_OK;
+	struct dp_prediction *p = modelled ? study_data_predict_front(s) : NULL;
 
-	for (size_t i = 0; code == DP_OK && i < study_data_front_size(s); i++) {
+	for (size_t i = 0; i < study_data_front_size(s); i++) {
 		const struct dp_prediction *v = p ? &p[i * spec->nobjectives + objective] : NULL;
 
 		if (v)
@@ -110,9 +101,8 @@ int study_data_estimate_front(const struct study_data *s, size_t objective, stru
 			};
 		else
 			out[i] = estimate_from_runs(s, i, objective);
-		if (share)
+		if (study_data_is_percent(s, objective))
 			clamp_fraction_estimate(&out[i]);
 	}
 	free(p);
-	return code;
 }

@@ -1,161 +1,173 @@
-/* points.c - the results of a study: the front, the headline, and how far to trust them.
- */
+/* front_results.c - the front in the report model: its points, the best at each level of
+ * epsilon, and how far to trust them. */
 #include "reports/model/report_model.h"
+
+#include "state/state_json.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- spread over runs ---- */
 
-static struct report_spread compute_run_spread(const struct study_data *s, struct dp_result_id p,
-					       size_t objective)
+/* Of an objective over the runs of a result; `least` and `most` of those at a checkpoint are
+ * not kept. */
+struct run_spread {
+	double least, mean, most, sd, standard_error;
+	int64_t runs;
+};
+
+static struct run_spread compute_run_spread(const struct study_data *s, struct dp_result_id p,
+					    size_t objective)
 {
-	struct report_spread out = {
-		NAN, NAN, NAN, NAN, NAN, dp_study_reported_runs(s->state->spec)
-	};
+	struct run_spread out = { .runs = dp_study_reported_runs(s->state->spec) };
 
 	if (!study_data_run_range(s, p, objective, &out.least, &out.most))
 		out.least = out.most = NAN;
 	out.mean = dp_result_get_objectives(s->state, p)[objective];
 	out.sd = study_data_run_sd(s, p, objective);
-	out.standard_error = out.sd / sqrt(dp_study_reported_runs(s->state->spec));
+	out.standard_error = out.sd / sqrt((double)out.runs);
 	/* of the runs nothing is told, but the noise on their mean is known */
 	if (s->state->spec->objectives[objective].release.records > 0)
 		out.standard_error = s->state->spec->objectives[objective].release.sigma;
 	return out;
 }
 
-/* The same, among the facts. */
-static struct report_spread *keep_spread(const struct study_data *s, struct dp_result_id p,
-					 size_t objective, struct report_arena *arena)
+static json_t *run_spread_json(const struct study_data *s, struct dp_result_id p, size_t objective)
 {
-	struct report_spread spread = compute_run_spread(s, p, objective);
+	struct run_spread runs = compute_run_spread(s, p, objective);
+	json_t *o = json_object();
 
-	return report_arena_dup(arena, &spread, sizeof spread);
+	put_number(o, "least", runs.least);
+	put_number(o, "mean", runs.mean);
+	put_number(o, "most", runs.most);
+	put_number(o, "sd", runs.sd);
+	put_number(o, "standard_error", runs.standard_error);
+	put_count(o, "runs", runs.runs);
+	return o;
 }
 
 /* ---- the front ---- */
 
-/* Predictions at the points of the front, or NULL without models. */
-static struct dp_prediction *predict_front_or_null(const struct study_data *s,
-						   struct report_arena *arena)
-{
-	struct dp_prediction *p;
-
-	if (study_data_predict_front(s, &p, NULL) == DP_E_NOMEM)
-		arena->failed = true;
-	return p;
-}
-
-/* What is left of an objective at the i-th point of the front without the noise; NaN
- * where no model has looked at it. */
+/* An objective at the i-th point of the front, smoothed; NaN where no model has looked at it.
+ * `p`: the prediction there, or NULL. */
 static double front_smoothed_value(const struct study_data *s, size_t i, size_t objective,
 				   const struct dp_prediction *p)
 {
-	struct dp_result_id point = study_data_front_point(s, i);
-
 	if (s->uses_smoothed_front)
 		return study_data_front_value(s, i, objective);
 	if (!p)
 		return NAN;
 	return s->state->spec->objectives[objective].metric
 		       ? p->value
-		       : dp_result_get_objectives(s->state, point)[objective];
+		       : dp_result_get_objectives(s->state,
+						  study_data_front_point(s, i))[objective];
 }
 
-/* What is known of one objective at the i-th point of the front; `p` is what its model
- * says, or NULL. */
-static void fill_point_objective(const struct study_data *s, size_t i, size_t objective,
-				 const struct dp_prediction *p, struct report_arena *arena,
-				 struct report_point_objective *out)
+static json_t *check_json(const struct study_data *s, struct dp_result_id p, size_t objective)
 {
-	const struct dp_objective *o = &s->state->spec->objectives[objective];
-	struct dp_result_id point = study_data_front_point(s, i);
+	struct accountant_check check = check_result_epsilon(s, p, objective);
+	json_t *o = json_object();
 
-	out->name = o->name;
-	out->value = dp_result_get_objectives(s->state, point)[objective];
-	out->smoothed = front_smoothed_value(s, i, objective, p);
-	if (o->metric) {
-		out->runs = keep_spread(s, point, objective, arena);
-		if (p)
-			out->interval =
-				report_arena_dup(arena, &(struct report_interval){ p->lo, p->hi },
-						 sizeof *out->interval);
-		return;
+	put_number(o, "pld", check.pld);
+	put_number(o, "rdp_improved", check.rdp_improved);
+	put_number(o, "rdp_classic", check.rdp_classic);
+	put_bool(o, "recomputed", check.recomputed);
+	put_bool(o, "holds", check.holds);
+	return o;
+}
+
+/* The fields of a point that have a member for each objective. `p`: predictions there, by
+ * objective, or NULL. */
+static void put_point_objectives(json_t *o, const struct study_data *s, size_t i,
+				 const struct dp_prediction *p)
+{
+	struct dp_result_id point = study_data_front_point(s, i);
+	json_t *smoothed = p || s->uses_smoothed_front ? json_object() : NULL;
+	json_t *interval = p ? json_object() : NULL, *runs = json_object();
+	json_t *checks = json_object(), *statements = json_object();
+	json_t *metrics = json_object();
+
+	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
+		const struct dp_objective *objective = &s->state->spec->objectives[k];
+		struct dp_buf statement = DP_BUF_INIT;
+
+		if (smoothed)
+			put_number(smoothed, objective->name,
+				   front_smoothed_value(s, i, k, p ? &p[k] : NULL));
+		if (objective->metric) {
+			put_json(runs, objective->name, run_spread_json(s, point, k));
+			if (p)
+				put_json(interval, objective->name,
+					 json_pack("{s:o, s:o}", "low", number_json(p[k].lo),
+						   "high", number_json(p[k].hi)));
+			continue;
+		}
+		put_json(checks, objective->name, check_json(s, point, k));
+		put_text(statements, objective->name,
+			 append_privacy_statement(s, point, k, &statement) ? dp_buf_text(&statement)
+									   : NULL);
+		dp_buf_free(&statement);
 	}
-	out->check =
-		report_arena_dup(arena, &(struct report_accountant_check){ 0 }, sizeof *out->check);
-	if (out->check)
-		*out->check = check_result_epsilon(s, point, objective);
-	out->statement = format_privacy_statement(s, point, objective, arena);
+	for (uint32_t k = 0; k < s->state->nmetrics; k++)
+		put_number(metrics, s->state->metrics[k],
+			   dp_result_metric_mean(s->state, point, (int)k));
+	put_json(o, "denoised", smoothed);
+	put_json(o, "interval", interval);
+	put_json(o, "runs", runs);
+	put_json(o, "remeasured", dp_result_reeval_json(s->view, point));
+	put_json(o, "metrics", metrics);
+	put_json(o, "checks", checks);
+	put_json(o, "statements", statements);
 }
 
-static void fill_front_point(const struct study_data *s, size_t i, const struct dp_prediction *p,
-			     struct report_arena *arena, struct report_point *out)
+json_t *front_json(const struct study_data *s, const struct dp_prediction *predictions)
 {
-	struct dp_result_id point = study_data_front_point(s, i);
-	size_t n = s->state->spec->nobjectives;
+	const struct dp_study *spec = s->state->spec;
+	json_t *list = json_array();
 
-	struct dp_reeval_stats again;
+	for (size_t i = 0; i < study_data_front_size(s); i++) {
+		struct dp_result_id point = study_data_front_point(s, i);
+		json_t *o = json_object();
 
-	*out = (struct report_point){
-		.study = s,
-		.point = point,
-		.trial = point.trial,
-		.at = study_data_checkpoint_of(s, point),
-		.parameters = dp_space_to_json_at(s->state->spec, s->state->trials[point.trial]->x,
-						  dp_result_checkpoint_value(s->state, point)),
-		.has_smoothed = p || s->uses_smoothed_front,
-		.has_interval = p != NULL,
-		.objectives = report_arena_alloc(arena, n, sizeof *out->objectives),
-	};
-	if (dp_result_compute_reeval_stats(s->state, point, &again))
-		out->reevaluated = report_arena_dup(arena, &again, sizeof again);
-	for (size_t k = 0; out->objectives && k < n; k++)
-		fill_point_objective(s, i, k, p ? &p[k] : NULL, arena, &out->objectives[k]);
+		put_count(o, "trial", point.trial);
+		put_count(o, "at", study_data_checkpoint_of(s, point));
+		put_json(o, "parameters",
+			 dp_space_to_json_at(spec, s->state->trials[point.trial]->x,
+					     dp_result_checkpoint_value(s->state, point)));
+		put_json(o, "objectives",
+			 dp_objectives_json(s->state->spec,
+					    dp_result_get_objectives(s->state, point)));
+		put_json(o, "spread", dp_result_spread_json(s->view, point));
+		put_point_objectives(o, s, i,
+				     predictions ? predictions + i * spec->nobjectives : NULL);
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
-void report_model_add_front(const struct study_data *s, struct report_model *report)
-{
-	struct dp_prediction *p = predict_front_or_null(s, &report->arena);
-
-	report->front =
-		report_arena_alloc(&report->arena, study_data_front_size(s), sizeof *report->front);
-	for (size_t i = 0; report->front && i < study_data_front_size(s); i++)
-		fill_front_point(s, i, p ? p + i * s->state->spec->nobjectives : NULL,
-				 &report->arena, &report->front[report->nfront++]);
-	free(p);
-}
-
-void report_model_reevaluations(const struct study_data *s, struct report_arena *arena,
-				struct report_study *out)
+struct front_variants compute_front_variants(const struct study_data *s)
 {
 	size_t n = study_data_front_size(s);
 	struct dp_result_id *points = dp_calloc(n + 1, sizeof *points);
 	struct dp_reeval_stats again;
+	struct front_variants out = {
+		.smoothed_size = s->smoothed.is_modelled ? s->smoothed.n : 0,
+		.smoothed_hypervolume = s->uses_smoothed_front || s->smoothed.is_modelled
+						? s->smoothed.hypervolume
+						: NAN,
+	};
 
-	out->reevaluated_hypervolume = NAN;
-	if (!points) {
-		arena->failed = true;
-		return;
-	}
 	for (size_t i = 0; i < n; i++) {
 		points[i] = study_data_front_point(s, i);
-		out->reevaluated_size +=
-			dp_result_compute_reeval_stats(s->state, points[i], &again);
+		out.reevaluated_size += dp_result_compute_reeval_stats(s->state, points[i], &again);
 	}
-	out->reevaluated_hypervolume = dp_results_reeval_hypervolume(s->state, points, n);
+	out.reevaluated_hypervolume = dp_results_reeval_hypervolume(s->state, points, n);
 	free(points);
+	return out;
 }
 
 /* ---- the best ---- */
-
-static bool is_better(const struct dp_objective *o, double a, double b)
-{
-	return o->maximize ? a > b : a < b;
-}
 
 static double result_epsilon(const struct study_data *s, struct dp_result_id p)
 {
@@ -176,120 +188,105 @@ static bool result_precedes(const struct study_data *s, struct dp_result_id a,
 	       (b.checkpoint == DP_CHECKPOINT_FINAL || a.checkpoint < b.checkpoint);
 }
 
-/* A point of the front, or none. */
-struct best_point {
-	bool found;
-	struct dp_result_id point;
-	double value; /* that put it there */
-};
-
-/* The point with the best value of an objective among those of the front that, where s
- * has a privacy objective, have an epsilon of at most `most`; of equal ones the more
- * private, then the first. What is best of all trials is on the front. */
-static struct best_point find_best_on_front(const struct study_data *s, size_t objective,
-					    double most)
+bool study_data_best_on_front(const struct study_data *s, size_t objective, double max_epsilon,
+			      struct dp_result_id *point, double *value)
 {
-	const struct dp_objective *o = &s->state->spec->objectives[objective];
-	struct best_point best = { .value = NAN };
+	bool maximize = s->state->spec->objectives[objective].maximize, found = false;
 
+	*value = NAN;
+	*point = (struct dp_result_id){ 0 };
 	for (size_t i = 0; i < study_data_front_size(s); i++) {
 		struct dp_result_id p = study_data_front_point(s, i);
 		double v = study_data_front_value(s, i, objective);
 
-		if (isnan(v) || !(result_epsilon(s, p) <= most))
+		if (isnan(v) || !(result_epsilon(s, p) <= max_epsilon))
 			continue;
-		if (!best.found || is_better(o, v, best.value) ||
-		    (v == best.value && result_precedes(s, p, best.point)))
-			best = (struct best_point){ true, p, v };
+		if (found && !(maximize ? v > *value : v < *value) &&
+		    !(v == *value && result_precedes(s, p, *point)))
+			continue;
+		*point = p;
+		*value = v;
+		found = true;
 	}
-	return best;
+	return found;
 }
 
-void report_model_epsilon_levels(const struct study_data *s, struct report_arena *arena,
-				 struct report_epsilon_levels *out)
+json_t *epsilon_levels_json(const struct study_data *s)
 {
 	static const double levels[] = { 0.1, 0.5, 1, 2, 5, 10 };
+	json_t *list = json_array();
 
-	*out = (struct report_epsilon_levels){ 0 };
-	if (s->privacy_obj < 0 || s->utility_obj < 0)
-		return;
-	out->list = report_arena_alloc(arena, DP_COUNT(levels), sizeof *out->list);
-	for (size_t i = 0; out->list && i < DP_COUNT(levels); i++) {
-		struct best_point best = find_best_on_front(s, (size_t)s->utility_obj, levels[i]);
-		struct report_epsilon_level row = { .epsilon = levels[i],
-						    .trial = -1,
-						    .at = -1,
-						    .spent = NAN,
-						    .value = best.value };
+	for (size_t i = 0; s->privacy_obj >= 0 && s->utility_obj >= 0 && i < DP_COUNT(levels);
+	     i++) {
+		size_t utility = (size_t)s->utility_obj;
+		json_t *o = json_object();
+		struct dp_result_id p;
+		double value;
+		bool found = study_data_best_on_front(s, utility, levels[i], &p, &value);
 
-		if (best.found) {
-			row.trial = best.point.trial;
-			row.at = study_data_checkpoint_of(s, best.point);
-			row.spent = result_epsilon(s, best.point);
-			row.runs = keep_spread(s, best.point, (size_t)s->utility_obj, arena);
+		put_number(o, "epsilon", levels[i]);
+		put_count(o, "trial", found ? (int64_t)p.trial : -1);
+		put_count(o, "at", found ? study_data_checkpoint_of(s, p) : -1);
+		if (found) {
+			put_number(o, "spent", result_epsilon(s, p));
+			put_number(o, "value", value);
+			put_json(o, "runs", run_spread_json(s, p, utility));
 		}
-		out->list[out->n++] = row;
+		json_array_append_new(list, o);
 	}
+	return list;
 }
 
-/* Is a result with this value better than that of the commonest class, by more than the
- * noise of its runs? */
-static bool spread_beats_majority(const struct dp_objective *o, const struct report_spread *runs,
-				  double value, double majority)
+bool beats_majority_class(const struct study_data *s, size_t objective, double value,
+			  double standard_error, double majority)
 {
-	double by = o->maximize ? value - majority : majority - value;
-	double error = isnan(runs->standard_error) ? 0 : runs->standard_error;
+	double by = s->state->spec->objectives[objective].maximize ? value - majority
+								   : majority - value;
 
-	return by > 2 * error;
+	return by > 2 * (isnan(standard_error) ? 0 : standard_error);
 }
 
-void report_model_add_majority(const struct study_data *s, struct report_model *report)
+json_t *majority_json(const struct study_data *s)
 {
-	struct report_epsilon_levels *head = &report->study.epsilon_levels;
-	struct report_majority_class found = { .value = NAN };
-	const struct dp_objective *o;
+	double majority =
+		s->utility_obj < 0 ? NAN : study_data_majority_value(s, (size_t)s->utility_obj);
+	int64_t no_better = 0;
 
-	if (s->utility_obj < 0)
-		return;
-	o = &s->state->spec->objectives[s->utility_obj];
-	found.value = study_data_majority_value(s, (size_t)s->utility_obj);
-	if (isnan(found.value))
-		return;
+	if (isnan(majority))
+		return NULL;
 	for (size_t i = 0; i < study_data_front_size(s); i++) {
-		struct report_spread runs =
-			compute_run_spread(s, study_data_front_point(s, i), (size_t)s->utility_obj);
+		size_t utility = (size_t)s->utility_obj;
+		struct run_spread runs =
+			compute_run_spread(s, study_data_front_point(s, i), utility);
 
-		found.no_better += !spread_beats_majority(
-			o, &runs, study_data_front_value(s, i, (size_t)s->utility_obj),
-			found.value);
+		no_better +=
+			!beats_majority_class(s, utility, study_data_front_value(s, i, utility),
+					      runs.standard_error, majority);
 	}
-	for (size_t i = 0; i < head->n; i++)
-		head->list[i].no_better = head->list[i].runs &&
-					  !spread_beats_majority(o, head->list[i].runs,
-								 head->list[i].value, found.value);
-	report->majority = report_arena_dup(&report->arena, &found, sizeof found);
+	return json_pack("{s:o, s:I}", "value", number_json(majority), "no_better",
+			 (json_int_t)no_better);
 }
 
-void report_model_add_bests(const struct study_data *s, struct report_model *report)
+json_t *bests_json(const struct study_data *s)
 {
-	const struct dp_study *spec = s->state->spec;
+	json_t *list = json_array();
 
-	report->bests =
-		report_arena_alloc(&report->arena, spec->nobjectives, sizeof *report->bests);
-	for (size_t i = 0; report->bests && i < spec->nobjectives; i++) {
-		struct best_point best = find_best_on_front(s, i, INFINITY);
+	for (size_t i = 0; i < s->state->spec->nobjectives; i++) {
+		struct dp_result_id p;
+		json_t *o;
+		double value;
 
-		if (best.found)
-			report->bests[report->nbests++] = (struct report_best){
-				.objective = spec->objectives[i].name,
-				.is_privacy = spec->objectives[i].privacy != NULL,
-				.value = best.value,
-				.trial = best.point.trial,
-				.at = study_data_checkpoint_of(s, best.point),
-				.state = s->state,
-				.point = best.point,
-			};
+		if (!study_data_best_on_front(s, i, INFINITY, &p, &value))
+			continue;
+		o = json_object();
+		put_text(o, "objective", s->state->spec->objectives[i].name);
+		put_count(o, "trial", p.trial);
+		put_count(o, "at", study_data_checkpoint_of(s, p));
+		put_json(o, "objectives",
+			 dp_objectives_json(s->state->spec, dp_result_get_objectives(s->state, p)));
+		json_array_append_new(list, o);
 	}
+	return list;
 }
 
 /* ---- optimism ---- */
@@ -311,9 +308,8 @@ static double median_of(double *v, size_t n)
 }
 
 /* How much worse than observed the models think the points of the front are. */
-static struct report_shrinkage *compute_shrinkage(const struct study_data *s, size_t objective,
-						  const struct dp_prediction *p,
-						  struct report_arena *arena)
+static json_t *shrinkage_json(const struct study_data *s, size_t objective,
+			      const struct dp_prediction *p)
 {
 	const struct dp_study *spec = s->state->spec;
 	size_t n = study_data_front_size(s);
@@ -331,17 +327,17 @@ static struct report_shrinkage *compute_shrinkage(const struct study_data *s, si
 		sum += by;
 		most = fmax(most, by);
 	}
-	return report_arena_dup(arena, &(struct report_shrinkage){ sum / (double)n, most },
-				sizeof(struct report_shrinkage));
+	return json_pack("{s:o, s:o}", "mean", number_json(sum / (double)n), "most",
+			 number_json(most));
 }
 
 /* What fresh seeds gave, less what was searched. */
-static struct report_reevaluation *
-compute_reevaluation(const struct study_data *s, size_t objective, struct report_arena *arena)
+static json_t *reevaluation_json(const struct study_data *s, size_t objective)
 {
 	double sign = s->state->spec->objectives[objective].maximize ? -1 : 1;
-	struct report_reevaluation mean = { .than_denoised = s->uses_smoothed_front ? 0 : NAN };
+	double than_observed = 0, than_smoothed = s->uses_smoothed_front ? 0 : NAN;
 	struct dp_reeval_stats again;
+	size_t n = 0;
 
 	for (size_t i = 0; i < study_data_front_size(s); i++) {
 		struct dp_result_id p = study_data_front_point(s, i);
@@ -350,23 +346,19 @@ compute_reevaluation(const struct study_data *s, size_t objective, struct report
 		if (!dp_result_compute_reeval_stats(s->state, p, &again))
 			continue;
 		value = again.objectives[objective];
-		mean.points++;
-		mean.than_observed +=
-			sign * (value - dp_result_get_objectives(s->state, p)[objective]);
-		mean.than_denoised += sign * (value - study_data_front_value(s, i, objective));
+		n++;
+		than_observed += sign * (value - dp_result_get_objectives(s->state, p)[objective]);
+		than_smoothed += sign * (value - study_data_front_value(s, i, objective));
 	}
-	if (mean.points == 0)
-		return NULL;
-	mean.than_observed /= (double)mean.points;
-	mean.than_denoised /= (double)mean.points;
-	return report_arena_dup(arena, &mean, sizeof mean);
+	return n == 0 ? NULL
+		      : json_pack("{s:I, s:o, s:o}", "points", (json_int_t)n, "than_observed",
+				  number_json(than_observed / (double)n), "than_denoised",
+				  number_json(than_smoothed / (double)n));
 }
 
-/* The mean over the front of a metric, less that of another: what a holdout gives
- * instead of what the search looked at. */
-static struct report_holdout *compute_holdout_gap(const struct study_data *s,
-						  const struct dp_objective *o,
-						  struct report_arena *arena)
+/* The mean over the front of a metric on a holdout, less that of the metric that the search
+ * looked at. */
+static json_t *holdout_json(const struct study_data *s, const struct dp_objective *o)
 {
 	char name[DP_NAME_MAX + 8];
 	size_t n = study_data_front_size(s);
@@ -383,84 +375,74 @@ static struct report_holdout *compute_holdout_gap(const struct study_data *s,
 		sum += dp_result_metric_mean(s->state, p, held) -
 		       dp_result_metric_mean(s->state, p, seen);
 	}
-	return report_arena_dup(arena,
-				&(struct report_holdout){ report_arena_strdup(arena, name),
-							  o->metric, sum / (double)n },
-				sizeof(struct report_holdout));
+	return json_pack("{s:s, s:s, s:o}", "metric", name, "of", o->metric, "difference",
+			 number_json(sum / (double)n));
 }
 
 /* The sampling error of a share p of n test records. Trainers tell n as a metric, or the
  * study file does for the noise on it. */
-static struct report_sampling_error *compute_sampling_error(const struct study_data *s,
-							    const struct dp_objective *o, double p,
-							    struct report_arena *arena)
+static json_t *sampling_error_json(const struct study_data *s, const struct dp_objective *objective,
+				   double p)
 {
 	int column = dp_state_metric_column(s->state, "test_records");
 	double v = p * (1 - p),
-	       n = dp_study_has_metric_release(s->state->spec) ? o->release.records : NAN;
+	       n = dp_study_has_metric_release(s->state->spec) ? objective->release.records : NAN;
+	json_t *o;
 
 	if (!(p >= 0 && p <= 1))
 		return NULL;
 	if (column >= 0 && study_data_front_size(s) > 0)
 		n = dp_result_metric_mean(s->state, study_data_front_point(s, 0), column);
-	return report_arena_dup(
-		arena,
-		&(struct report_sampling_error){ .share = p,
-						 .records = n,
-						 .error = sqrt(v / n),
-						 .error_at_1000 = sqrt(v / 1000),
-						 .error_at_10000 = sqrt(v / 10000) },
-		sizeof(struct report_sampling_error));
+	o = json_object();
+	put_number(o, "share", p);
+	put_number(o, "records", n);
+	put_number(o, "error", sqrt(v / n));
+	put_number(o, "error_at_1000", sqrt(v / 1000));
+	put_number(o, "error_at_10000", sqrt(v / 10000));
+	return o;
 }
 
-/* `work` has room for the front. */
-static struct report_utility_trust compute_utility_trust(const struct study_data *s,
-							 size_t objective,
-							 const struct dp_prediction *p,
-							 double *work, struct report_arena *arena)
+/* How far the values of a measured objective can be trusted; `work` has room for the front. */
+static json_t *utility_trust_json(const struct study_data *s, size_t objective,
+				  const struct dp_prediction *p, double *work)
 {
-	const struct dp_objective *o = &s->state->spec->objectives[objective];
-	double error, middle;
+	const struct dp_objective *spec = &s->state->spec->objectives[objective];
+	json_t *o = json_object();
 	size_t n = 0;
 
 	for (size_t i = 0; i < study_data_front_size(s); i++) {
-		struct report_spread v =
+		struct run_spread v =
 			compute_run_spread(s, study_data_front_point(s, i), objective);
 
 		if (!isnan(v.standard_error))
 			work[n++] = v.standard_error;
 	}
-	error = median_of(work, n);
+	put_text(o, "objective", spec->name);
+	put_number(o, "standard_error", median_of(work, n));
+	put_json(o, "too_good_by", shrinkage_json(s, objective, p));
+	put_json(o, "again", reevaluation_json(s, objective));
+	put_json(o, "holdout", holdout_json(s, spec));
 	for (n = 0; n < study_data_front_size(s); n++)
 		work[n] = study_data_front_value(s, n, objective);
-	middle = median_of(work, n);
-	return (struct report_utility_trust){
-		.objective = o->name,
-		.standard_error = error,
-		.too_good_by = compute_shrinkage(s, objective, p, arena),
-		.again = compute_reevaluation(s, objective, arena),
-		.holdout = compute_holdout_gap(s, o, arena),
-		.sampling = compute_sampling_error(s, o, middle, arena),
-	};
+	put_json(o, "sampling", sampling_error_json(s, spec, median_of(work, n)));
+	return o;
 }
 
-void report_model_selection_bias(const struct study_data *s, struct report_arena *arena,
-				 struct report_selection_bias *out)
+json_t *selection_bias_json(const struct study_data *s, const struct dp_prediction *predictions)
 {
 	const struct dp_study *spec = s->state->spec;
-	struct dp_prediction *p = predict_front_or_null(s, arena);
-	double *work = report_arena_alloc(arena, study_data_front_size(s), sizeof *work);
+	double *work = dp_calloc(study_data_front_size(s) + 1, sizeof *work);
+	json_t *o = json_object(), *objectives = json_array();
 
-	*out = (struct report_selection_bias){
-		.chosen_from = (int64_t)s->npoints,
-		.trials = (int64_t)study_data_count_trials(s),
-		.runs = spec->trainer.runs,
-		.no_models = s->surrogates ? NULL : s->no_surrogates_reason,
-		.objectives = report_arena_alloc(arena, spec->nobjectives, sizeof *out->objectives),
-	};
-	for (size_t i = 0; work && out->objectives && i < spec->nobjectives; i++)
+	put_count(o, "chosen_from", (int64_t)s->npoints);
+	put_count(o, "trials", (int64_t)study_data_count_trials(s));
+	put_count(o, "runs", spec->trainer.runs);
+	put_text(o, "no_models", s->surrogates ? NULL : s->no_surrogates_reason);
+	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
-			out->objectives[out->nobjectives++] =
-				compute_utility_trust(s, i, p, work, arena);
-	free(p);
+			json_array_append_new(objectives,
+					      utility_trust_json(s, i, predictions, work));
+	put_json(o, "objectives", objectives);
+	free(work);
+	return o;
 }

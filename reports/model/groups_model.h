@@ -1,5 +1,4 @@
-/* groups_model.h - what a report of groups says: groups_report.c puts it into sentences,
- * groups_json.c into report.json. */
+/* groups_model.h - the model of a report of groups. */
 #ifndef DP_REPORTS_MODEL_GROUPS_MODEL_H
 #define DP_REPORTS_MODEL_GROUPS_MODEL_H
 #include "reports/model/report_model.h"
@@ -11,46 +10,24 @@ struct report_group_pair {
 	struct dp_t_test tests[BASIS_COUNT]; /* of hypervolumes, where these are known */
 };
 
-/* A member, and the study behind it. */
-struct report_group_member {
-	const char *group, *name, *study, *state;
-	int64_t evaluations;             /* of this member that ended, */
-	int64_t planned;                 /* of so many */
-	double hypervolume[BASIS_COUNT]; /* NaN: unknown */
-};
-
-/* A setting that is not the same in all groups. */
-struct report_group_setting {
-	const char *key;
-	const char **values;  /* (groups) its value there; NULL: it has none */
-	const bool *is_mixed; /* (groups) not in all members */
-};
-
+/* The numbers behind report.json of groups. */
 struct report_groups {
 	const struct study_groups *groups;
 	struct dp_compare_answer hypervolumes[BASIS_COUNT]; /* of those that are known */
 	struct dp_compare_answers level_answers;
-	const char *at_option; /* as --at has it; NULL: nowhere */
 	/* Each group against the first one of its model; where no two groups share one,
 	 * the first against the others. */
 	struct report_group_pair *pairs; /* (npairs) */
 	size_t npairs;
-	struct report_group_member *members; /* (nmembers) */
-	size_t nmembers;
-	struct report_group_setting *settings; /* (nsettings) */
-	size_t nsettings;
-	const char **warnings; /* (nwarnings) whole sentences */
-	size_t nwarnings;
-	const char *command;   /* that gives the same numbers */
-	int64_t updated;       /* when the last of the studies changed */
-	bool has_private_data; /* the data of one of them is */
+	json_t *settings; /* of each study, what its file means: an object by key */
 };
 
-/* Finds them; facts own the rest. */
-DP_MUSTCHECK int report_model_build_groups(const struct report_data *r, struct report_model *report,
+/* Fills in groups and json; takes the list of figures. */
+DP_MUSTCHECK int report_model_build_groups(struct report_model *report, json_t *figures,
 					   struct dp_err *err);
-void report_groups_free_answers(struct report_groups *f);
-/* report.json; NULL without memory (groups_json.c). */
-json_t *groups_report_build_json(const struct report_model *report);
+void report_groups_free(struct report_groups *g);
+/* The value of a setting in a group; NULL: it has none. *mixed: not in all members. */
+const char *report_group_setting(const struct report_groups *g, const struct report_data *r,
+				 size_t group, const char *key, bool *mixed);
 
 #endif

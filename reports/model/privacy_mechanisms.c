@@ -31,17 +31,6 @@ double study_data_delta_at(const struct study_data *s, uint32_t trial, size_t ob
 	return dp_privacy_value(o->uses->mechanism, values, o->uses->mechanism->delta);
 }
 
-/* Fills in the defaults. */
-static int fill_mechanism_defaults(const struct dp_mechanism *m, double *values, struct dp_err *err)
-{
-	double full[DP_PRIVACY_KEYS_MAX];
-	int code = dp_privacy_check_values(m, values, full, err);
-
-	if (code == DP_OK)
-		memcpy(values, full, m->nkeys * sizeof *full);
-	return code;
-}
-
 int study_data_mechanisms_at(const struct study_data *s, struct dp_result_id p, size_t objective,
 			     struct dp_composition_items *out, struct dp_err *err)
 {
@@ -50,8 +39,14 @@ int study_data_mechanisms_at(const struct study_data *s, struct dp_result_id p, 
 						dp_result_checkpoint_value(s->state, p));
 	int code = dp_accounting_items(s->state->spec, objective, x, at, out, err);
 
-	for (size_t i = 0; code == DP_OK && i < out->n; i++)
-		code = fill_mechanism_defaults(out->items[i].mechanism, out->values[i], err);
+	for (size_t i = 0; code == DP_OK && i < out->n; i++) {
+		const struct dp_mechanism *m = out->items[i].mechanism;
+		double full[DP_PRIVACY_KEYS_MAX];
+
+		code = dp_privacy_check_values(m, out->values[i], full, err);
+		if (code == DP_OK)
+			memcpy(out->values[i], full, m->nkeys * sizeof *full);
+	}
 	return code;
 }
 
@@ -157,8 +152,8 @@ static double compute_renyi_epsilon(const struct dp_composition_items *uses, dou
 
 /* pld <= improved <= classic, and the journal's number is the one its own accountant
  * gives. */
-static struct report_accountant_check check_accountants(const struct dp_composition_items *uses,
-							double delta, double ours)
+static struct accountant_check check_accountants(const struct dp_composition_items *uses,
+						 double delta, double ours)
 {
 	const struct dp_mechanism *m = uses->items[0].mechanism;
 	const double *full = uses->values[0];
@@ -173,16 +168,16 @@ static struct report_accountant_check check_accountants(const struct dp_composit
 	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
 		again = fmin(again, pld); /* it takes the less of the two, too */
 	same = about_equal(ours, again);
-	return (struct report_accountant_check){ pld, improved, classic, same,
-						 same && at_most(least, improved) &&
-							 at_most(improved, classic) };
+	return (struct accountant_check){ pld, improved, classic, same,
+					  same && at_most(least, improved) &&
+						  at_most(improved, classic) };
 }
 
 /* The same of a composition, which has one conversion. Older versions did not merge
  * Gaussian mechanisms: their numbers hold, too, if they lie between both accountants'. */
-static struct report_accountant_check check_composition(const struct dp_accounting_spec *o,
-							const struct dp_composition_items *uses,
-							double ours)
+static struct accountant_check check_composition(const struct dp_accounting_spec *o,
+						 const struct dp_composition_items *uses,
+						 double ours)
 {
 	double least = NAN, pld = compute_composed_epsilon(uses, o->delta, true, &least);
 	double renyi = o->delta > 0 ? compute_renyi_epsilon(uses, o->delta) : NAN;
@@ -191,14 +186,14 @@ static struct report_accountant_check check_composition(const struct dp_accounti
 		ours, by_pld ? pld : compute_composed_epsilon(uses, o->delta, false, NULL));
 	bool between = at_most(pld, ours) && ours <= renyi * (1 + SAME_EPSILON_TOLERANCE);
 
-	return (struct report_accountant_check){
+	return (struct accountant_check){
 		pld, renyi, NAN, same, (same || between) && (isnan(renyi) || at_most(least, renyi))
 	};
 }
 
 /* The same of a mechanism with a formula of its own. */
-static struct report_accountant_check check_formula(const struct dp_composition_items *uses,
-						    double delta, double ours)
+static struct accountant_check check_formula(const struct dp_composition_items *uses, double delta,
+					     double ours)
 {
 	double second = delta > 0 ? compute_renyi_epsilon(uses, delta) : NAN;
 	struct dp_epsilon e;
@@ -206,12 +201,12 @@ static struct report_accountant_check check_formula(const struct dp_composition_
 		dp_privacy_epsilon(uses->items[0].mechanism, uses->values[0], &e, NULL) == DP_OK &&
 		about_equal(ours, e.epsilon);
 
-	return (struct report_accountant_check){ NAN, second, NAN, same,
-						 same && (isnan(second) || at_most(ours, second)) };
+	return (struct accountant_check){ NAN, second, NAN, same,
+					  same && (isnan(second) || at_most(ours, second)) };
 }
 
-struct report_accountant_check check_result_epsilon(const struct study_data *s,
-						    struct dp_result_id p, size_t objective)
+struct accountant_check check_result_epsilon(const struct study_data *s, struct dp_result_id p,
+					     size_t objective)
 {
 	const struct dp_accounting_spec *o = objective_accountant(s, objective);
 	double ours = dp_result_get_objectives(s->state, p)[objective];
@@ -219,7 +214,7 @@ struct report_accountant_check check_result_epsilon(const struct study_data *s,
 	struct dp_composition_items uses;
 
 	if (study_data_mechanisms_at(s, p, objective, &uses, NULL) != DP_OK)
-		return (struct report_accountant_check){ NAN, NAN, NAN, false, false };
+		return (struct accountant_check){ NAN, NAN, NAN, false, false };
 	if (o->kind == DP_ACCOUNTING_COMPOSED)
 		return check_composition(o, &uses, ours);
 	return o->uses->mechanism->accountant ? check_accountants(&uses, delta, ours)
@@ -229,87 +224,75 @@ struct report_accountant_check check_result_epsilon(const struct study_data *s,
 /* ---- assumptions ---- */
 
 /* The keys that a parameter sets or that have a value. */
-static struct report_mechanism_key *collect_mechanism_keys(const struct dp_study *spec,
-							   const struct dp_mechanism_use *u,
-							   const double *values,
-							   struct report_arena *arena, size_t *n)
+static json_t *mechanism_keys_json(const struct dp_study *spec, const struct dp_mechanism_use *u,
+				   const double *values)
 {
-	const struct dp_mechanism *mechanism = u->mechanism;
-	struct report_mechanism_key *keys =
-		report_arena_alloc(arena, mechanism->nkeys, sizeof *keys);
+	json_t *keys = json_object();
 
-	*n = 0;
-	for (size_t i = 0; keys && i < mechanism->nkeys; i++) {
-		const struct dp_privacy_key *k = &mechanism->keys[i];
-		struct report_mechanism_key key = { .name = k->name, .number = NAN };
+	for (size_t i = 0; i < u->mechanism->nkeys; i++) {
+		const struct dp_privacy_key *k = &u->mechanism->keys[i];
 
 		if (u->param[i] >= 0)
-			key.parameter = spec->params[u->param[i]].name;
-		else if (isnan(values[i]))
-			continue;
-		else if (k->kind == DP_PRIVACY_CHOICE)
-			key.word = k->choices[(int)values[i]];
-		else
-			key.number = values[i];
-		keys[(*n)++] = key;
+			put_json(keys, k->name,
+				 json_pack("{s:s}", "parameter", spec->params[u->param[i]].name));
+		else if (!isnan(values[i]) && k->kind == DP_PRIVACY_CHOICE)
+			put_text(keys, k->name, k->choices[(int)values[i]]);
+		else if (!isnan(values[i]))
+			put_number(keys, k->name, values[i]);
 	}
 	return keys;
 }
 
-static struct report_component make_component(const struct dp_study *spec,
-					      const struct dp_accounting_spec *o,
-					      const struct dp_mechanism_use *u,
-					      struct report_arena *arena)
+/* One mechanism of a composition. */
+static json_t *component_json(const struct dp_study *spec, const struct dp_accounting_spec *o,
+			      const struct dp_mechanism_use *u)
 {
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_privacy_description words;
-	struct report_component part;
+	json_t *part = json_object();
 
 	load_constant_keys(o, u, v);
 	dp_privacy_describe(u->mechanism, v, &words);
-	part = (struct report_component){
-		.mechanism = u->mechanism->name,
-		.summary = u->mechanism->summary,
-		.times = u->times,
-		.times_parameter = u->times_param < 0 ? NULL : spec->params[u->times_param].name,
-		.relation = words.relation,
-		.sampling = words.sampling,
-		.records = dp_privacy_value(u->mechanism, v, u->mechanism->records),
-		.theorem = words.theorem,
-		.source = u->mechanism->source,
-		.noise = words.noise_unit,
-	};
-	part.keys = collect_mechanism_keys(spec, u, v, arena, &part.nkeys);
+	put_text(part, "mechanism", u->mechanism->name);
+	put_text(part, "summary", u->mechanism->summary);
+	put_json(part, "times",
+		 u->times_param < 0
+			 ? number_json(u->times)
+			 : json_pack("{s:s}", "parameter", spec->params[u->times_param].name));
+	put_text(part, "relation", words.relation);
+	put_text(part, "sampling", words.sampling);
+	put_json(part, "keys", mechanism_keys_json(spec, u, v));
+	put_number(part, "records", dp_privacy_value(u->mechanism, v, u->mechanism->records));
+	put_text(part, "theorem", words.theorem);
+	put_text(part, "source", u->mechanism->source);
+	put_text(part, "noise", words.noise_unit);
 	return part;
 }
 
-static void fill_single_mechanism(const struct study_data *s, const struct dp_accounting_spec *o,
-				  struct report_arena *arena, struct report_mechanism *out)
+static void put_single_mechanism(json_t *out, const struct study_data *s,
+				 const struct dp_accounting_spec *o)
 {
 	const struct dp_mechanism *m = o->uses->mechanism;
-	struct report_component part = make_component(s->state->spec, o, o->uses, arena);
 	char warning[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_privacy_description words;
 
 	load_constant_keys(o, o->uses, v);
 	dp_privacy_describe(m, v, &words);
-	out->mechanism = part.mechanism;
-	out->summary = part.summary;
-	out->relation = part.relation;
-	out->sampling = part.sampling;
-	out->keys = part.keys;
-	out->nkeys = part.nkeys;
-	out->records = part.records;
-	out->accountant =
-		m->accountant ? m->accountant->choices[(int)dp_privacy_value(m, v, m->accountant)]
-			      : CLOSED_FORM_ACCOUNTANT;
-	out->accountant_text = words.accountant;
-	out->theorem = part.theorem;
-	out->source = part.source;
-	out->noise = part.noise;
-	out->warning =
-		report_arena_strdup(arena, dp_privacy_warning(m, v, warning) ? warning : NULL);
+	put_text(out, "mechanism", m->name);
+	put_text(out, "summary", m->summary);
+	put_text(out, "relation", words.relation);
+	put_text(out, "sampling", words.sampling);
+	put_json(out, "keys", mechanism_keys_json(s->state->spec, o->uses, v));
+	put_number(out, "records", dp_privacy_value(m, v, m->records));
+	put_text(out, "accountant",
+		 m->accountant ? m->accountant->choices[(int)dp_privacy_value(m, v, m->accountant)]
+			       : CLOSED_FORM_ACCOUNTANT);
+	put_text(out, "accountant_text", words.accountant);
+	put_text(out, "theorem", words.theorem);
+	put_text(out, "source", m->source);
+	put_text(out, "noise", words.noise_unit);
+	put_text(out, "warning", dp_privacy_warning(m, v, warning) ? warning : NULL);
 }
 
 /* The closed form for Gaussian mechanisms alone, as they are at the first result;
@@ -330,95 +313,108 @@ static const char *composition_accountant(const struct study_data *s,
 		       : asked;
 }
 
-static void fill_composition_accountant(struct report_mechanism *out, const char *accountant)
-{
-	out->accountant = accountant;
-	if (strcmp(accountant, CLOSED_FORM_ACCOUNTANT) == 0) {
-		out->accountant_text = GAUSSIAN_ACCOUNTANT_TEXT;
-		out->theorem = "Dong, Roth and Su, Gaussian Differential Privacy, JRSS B "
-			       "2022, Corollary 3.3";
-	} else if (strcmp(accountant, dp_privacy_accountants[DP_PRIVACY_PLD]) == 0) {
-		out->accountant_text = "privacy loss distributions";
-		out->theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
-			       "Privacy via Characteristic Function, AISTATS 2022, "
-			       "Theorem 10";
-	} else {
-		out->accountant_text = "Renyi divergences";
-		out->theorem = "Mironov, Renyi Differential Privacy, CSF 2017, "
-			       "Proposition 1";
-	}
-}
-
 /* The relation is that of the parts which have one of their own: they agree. */
-static void fill_composition(const struct study_data *s, const struct dp_accounting_spec *o,
-			     struct report_arena *arena, struct report_mechanism *out)
+static void put_composition(json_t *out, const struct study_data *s,
+			    const struct dp_accounting_spec *o, size_t objective)
 {
-	out->mechanism = "composition";
-	out->summary = "Several mechanisms on the same data.";
-	out->parts = report_arena_alloc(arena, o->nuses, sizeof *out->parts);
-	for (size_t i = 0; out->parts && i < o->nuses; i++) {
-		struct report_component *part = &out->parts[out->nparts++];
+	const char *accountant = composition_accountant(s, o, objective);
+	const char *text = "Renyi divergences";
+	const char *theorem = "Mironov, Renyi Differential Privacy, CSF 2017, Proposition 1";
+	const char *relation = NULL;
+	json_t *parts = json_array();
+	double records = NAN;
 
-		*part = make_component(s->state->spec, o, &o->uses[i], arena);
-		if (!out->relation || !isnan(part->records))
-			out->relation = part->relation;
-		if (!(part->records <= out->records))
-			out->records = part->records;
+	for (size_t i = 0; i < o->nuses; i++) {
+		json_t *part = component_json(s->state->spec, o, &o->uses[i]);
+		double n = get_number(part, "records");
+
+		if (!relation || !isnan(n))
+			relation = get_text(part, "relation");
+		if (!(n <= records))
+			records = n;
+		json_array_append_new(parts, part);
 	}
-	fill_composition_accountant(out, composition_accountant(s, o, out->objective_index));
-	out->source = out->theorem;
+	if (strcmp(accountant, CLOSED_FORM_ACCOUNTANT) == 0) {
+		text = GAUSSIAN_ACCOUNTANT_TEXT;
+		theorem = "Dong, Roth and Su, Gaussian Differential Privacy, JRSS B "
+			  "2022, Corollary 3.3";
+	} else if (strcmp(accountant, dp_privacy_accountants[DP_PRIVACY_PLD]) == 0) {
+		text = "privacy loss distributions";
+		theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
+			  "Privacy via Characteristic Function, AISTATS 2022, "
+			  "Theorem 10";
+	}
+	put_text(out, "mechanism", "composition");
+	put_text(out, "summary", "Several mechanisms on the same data.");
+	put_text(out, "relation", relation);
+	put_json(out, "parts", parts);
+	put_number(out, "records", records);
+	put_text(out, "accountant", accountant);
+	put_text(out, "accountant_text", text);
+	put_text(out, "theorem", theorem);
+	put_text(out, "source", theorem);
 }
 
-static void fill_external_accountant(const struct dp_accounting_spec *o,
-				     struct report_mechanism *out)
+static void put_external_accountant(json_t *out, const struct dp_accounting_spec *o)
 {
-	out->mechanism = out->accountant = "program";
-	out->summary = "Epsilon is the answer of a program that came with the study.";
-	out->accountant_text = "that program's own; DPareto asked it and checked nothing "
-			       "but that equal questions have equal answers";
-	out->command = (const char *const *)o->argv;
+	put_text(out, "mechanism", "program");
+	put_text(out, "summary", "Epsilon is the answer of a program that came with the study.");
+	put_texts(out, "command", o->argv);
+	put_text(out, "accountant", "program");
+	put_text(out, "accountant_text",
+		 "that program's own; DPareto asked it and checked nothing "
+		 "but that equal questions have equal answers");
 }
 
-/* All parts of a composition hold for groups of one size. */
-static const char *mechanism_unit(const struct dp_accounting_spec *o, struct report_arena *arena)
+/* A privacy objective with its mechanism, its assumptions and the study's cost. */
+static json_t *mechanism_json(const struct study_data *s, size_t objective)
 {
-	double v[DP_PRIVACY_KEYS_MAX];
-
-	if (o->kind == DP_ACCOUNTING_EXTERNAL)
-		return "what the program means by it";
-	load_constant_keys(o, o->uses, v);
-	return privacy_unit_text(o->uses->mechanism, v, arena);
-}
-
-static void fill_mechanism(const struct study_data *s, size_t objective, struct report_arena *arena,
-			   struct report_mechanism *out)
-{
-	const struct dp_accounting_spec *o = objective_accountant(s, objective);
-
-	*out = (struct report_mechanism){
-		.objective_index = objective,
-		.objective = s->state->spec->objectives[objective].name,
-		.unit = mechanism_unit(o, arena),
-		.records = NAN,
-		.delta = dp_accounting_delta(o),
+	/* in this order; null where this kind of mechanism has no such thing */
+	static const char *const fields[] = {
+		"objective",  "mechanism",       "summary",
+		"command",    "parts",           "unit",
+		"relation",   "sampling",        "keys",
+		"records",    "delta",           "delta_times_records",
+		"accountant", "accountant_text", "theorem",
+		"source",     "noise",           "warning",
+		"composed"
 	};
-	if (o->kind == DP_ACCOUNTING_COMPOSED)
-		fill_composition(s, o, arena, out);
-	else if (o->kind == DP_ACCOUNTING_EXTERNAL)
-		fill_external_accountant(o, out);
-	else
-		fill_single_mechanism(s, o, arena, out);
-	out->delta_times_records = out->delta * out->records;
-	report_model_total_cost(s, objective, arena, &out->composed);
+	const struct dp_accounting_spec *o = objective_accountant(s, objective);
+	double v[DP_PRIVACY_KEYS_MAX], delta = dp_accounting_delta(o);
+	struct dp_buf unit = DP_BUF_INIT;
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < DP_COUNT(fields); i++)
+		put_json(out, fields[i], NULL);
+	put_text(out, "objective", s->state->spec->objectives[objective].name);
+	put_json(out, "parts", json_array());
+	put_json(out, "keys", json_object());
+	if (o->kind == DP_ACCOUNTING_EXTERNAL) {
+		dp_buf_puts(&unit, "what the program means by it");
+		put_external_accountant(out, o);
+	} else {
+		json_object_del(out, "command");
+		/* all parts of a composition hold for groups of one size */
+		load_constant_keys(o, o->uses, v);
+		append_privacy_unit(&unit, o->uses->mechanism, v);
+		if (o->kind == DP_ACCOUNTING_COMPOSED)
+			put_composition(out, s, o, objective);
+		else
+			put_single_mechanism(out, s, o);
+	}
+	put_buf(out, "unit", &unit);
+	put_number(out, "delta", delta);
+	put_number(out, "delta_times_records", delta * get_number(out, "records"));
+	put_json(out, "composed", total_cost_json(s, objective));
+	return out;
 }
 
-void report_model_add_privacy(const struct study_data *s, struct report_model *report)
+json_t *privacy_json(const struct study_data *s)
 {
-	const struct dp_study *spec = s->state->spec;
+	json_t *list = json_array();
 
-	report->privacy =
-		report_arena_alloc(&report->arena, spec->nobjectives, sizeof *report->privacy);
-	for (size_t i = 0; report->privacy && i < spec->nobjectives; i++)
-		if (spec->objectives[i].privacy)
-			fill_mechanism(s, i, &report->arena, &report->privacy[report->nprivacy++]);
+	for (size_t i = 0; i < s->state->spec->nobjectives; i++)
+		if (s->state->spec->objectives[i].privacy)
+			json_array_append_new(list, mechanism_json(s, i));
+	return list;
 }

@@ -3,31 +3,10 @@
 
 #include "base/units.h"
 #include "privacy/privacy.h"
-#include "reports/model/study_data.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-char *number_format_rounded_up(double x, int digits, char out[DP_NUM_LEN])
-{
-	double unit, rounded;
-
-	if (!isfinite(x) || x <= 0)
-		return dp_num_text(x, out);
-	unit = pow(10, floor(log10(x)) - digits + 1);
-	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
-	snprintf(out, DP_NUM_LEN, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
-		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
-	return out;
-}
-
-void number_append_rounded_up(double x, int digits, struct dp_buf *out)
-{
-	char text[DP_NUM_LEN];
-
-	dp_buf_puts(out, number_format_rounded_up(x, digits, text));
-}
 
 /* ---- what was done ---- */
 
@@ -86,23 +65,22 @@ static void statement_add_delta(struct dp_buf *out, const struct dp_composition_
 	dp_buf_puts(out, ".\n");
 }
 
-const char *privacy_unit_text(const struct dp_mechanism *m, const double *values,
-			      struct report_arena *arena)
+void append_privacy_unit(struct dp_buf *out, const struct dp_mechanism *m, const double *values)
 {
 	const struct dp_privacy_key *k = dp_privacy_key_find(m, "group");
 	double group = k ? dp_privacy_value(m, values, k) : 1;
-	char text[80];
 
 	if (group <= 1)
-		return "one training record";
-	if (isnan(group))
-		return "all training records of one person, up to as many as 'group' "
-		       "says";
-	snprintf(text, sizeof text, "all training records of one person, up to %.0f", group);
-	return report_arena_strdup(arena, text);
+		dp_buf_puts(out, "one training record");
+	else if (isnan(group))
+		dp_buf_puts(out, "all training records of one person, up to as many as 'group' "
+				 "says");
+	else
+		dp_buf_printf(out, "all training records of one person, up to %.0f", group);
 }
 
-const char *neighbouring_relation_text(const struct dp_composition_items *uses)
+/* The relation of a composition is that of the part that has one of its own. */
+static const char *neighbouring_relation_text(const struct dp_composition_items *uses)
 {
 	struct dp_privacy_description words = { .relation = NULL };
 
@@ -227,53 +205,89 @@ static void statement_add_randomness(struct dp_buf *out, const struct dp_study_s
 				 "must be secret.\n");
 }
 
-const char *format_privacy_statement(const struct study_data *s, struct dp_result_id p,
-				     size_t objective, struct report_arena *arena)
+bool append_privacy_statement(const struct study_data *s, struct dp_result_id p, size_t objective,
+			      struct dp_buf *out)
 {
 	const struct dp_accounting_spec *o = s->state->spec->objectives[objective].privacy;
+	double epsilon = dp_result_get_objectives(s->state, p)[objective];
 	double delta = study_data_delta_at(s, p.trial, objective);
 	struct dp_composition_items uses = { .n = 0 };
-	struct dp_buf out = DP_BUF_INIT;
 	struct dp_epsilon answer;
 	char point[RESULT_NAME_LEN];
-	const char *text;
 
 	if (o->kind != DP_ACCOUNTING_EXTERNAL &&
 	    (study_data_mechanisms_at(s, p, objective, &uses, NULL) != DP_OK ||
 	     dp_objective_epsilon_at(s->state->spec, NULL, objective, s->state->trials[p.trial]->x,
 				     dp_result_checkpoint_value(s->state, p), &answer,
 				     NULL) != DP_OK))
-		return NULL;
-	dp_buf_printf(&out, "One training at trial %s of study %s (",
+		return false;
+	dp_buf_printf(out, "One training at trial %s of study %s (",
 		      result_format_name(p.trial, study_data_checkpoint_of(s, p), point),
 		      s->state->spec->name);
-	statement_add_mechanisms(&out, o, &uses);
-	dp_buf_puts(&out, ") is (");
-	number_append_rounded_up(dp_result_get_objectives(s->state, p)[objective], 4, &out);
-	dp_buf_printf(&out, ", %g)-differentially private%s.\n", delta,
-		      dp_result_get_objectives(s->state, p)[objective] >
-				      REPORT_MAX_MEANINGFUL_EPSILON
-			      ? ", which is no meaningful guarantee"
-			      : "");
-	statement_add_checkpoint(&out, s, p, objective);
-	if (uses.n)
-		dp_buf_printf(&out, "Unit of privacy: %s.\nNeighbouring relation: %s.\n",
-			      privacy_unit_text(uses.items->mechanism, uses.values[0], arena),
+	statement_add_mechanisms(out, o, &uses);
+	dp_buf_puts(out, ") is (");
+	number_append_rounded_up(epsilon, 4, out);
+	dp_buf_printf(out, ", %g)-differentially private%s.\n", delta,
+		      epsilon > REPORT_MAX_MEANINGFUL_EPSILON ? ", which is no meaningful guarantee"
+							      : "");
+	statement_add_checkpoint(out, s, p, objective);
+	if (uses.n) {
+		dp_buf_puts(out, "Unit of privacy: ");
+		append_privacy_unit(out, uses.items->mechanism, uses.values[0]);
+		dp_buf_printf(out, ".\nNeighbouring relation: %s.\n",
 			      neighbouring_relation_text(&uses));
+	}
 	for (size_t i = 0; i < uses.n; i++)
-		statement_add_component(&out, &uses.items[i], o->kind == DP_ACCOUNTING_COMPOSED);
-	statement_add_delta(&out, &uses, delta);
-	statement_add_accountant(&out, o, &uses, &answer);
-	statement_add_runs(&out, s, &uses, delta);
-	statement_add_randomness(&out, s->state);
-	dp_buf_printf(&out,
+		statement_add_component(out, &uses.items[i], o->kind == DP_ACCOUNTING_COMPOSED);
+	statement_add_delta(out, &uses, delta);
+	statement_add_accountant(out, o, &uses, &answer);
+	statement_add_runs(out, s, &uses, delta);
+	statement_add_randomness(out, s->state);
+	dp_buf_printf(out,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, %s.\n",
 		      dp_study_has_metric_release(s->state->spec)
 			      ? "which the noise on utilities covers with an epsilon of "
 				"its own"
 			      : "for which there is no guarantee");
-	text = report_arena_strdup(arena, dp_buf_text(&out));
-	dp_buf_free(&out);
-	return text;
+	return true;
+}
+
+bool append_selection_statement(const struct study_data *s, const struct dp_select_cost *c,
+				struct dp_buf *out)
+{
+	const struct dp_study *spec = s->state->spec;
+	struct dp_composition_items uses;
+	char delta[DP_NUM_LEN], mean[DP_NUM_LEN];
+
+	if (s->npoints == 0 ||
+	    study_data_mechanisms_at(s, s->points[0], dp_select_privacy_objective(spec), &uses,
+				     NULL) != DP_OK)
+		return false;
+	dp_buf_printf(out,
+		      "The setting, its utility and its model, which are all that is "
+		      "published of study %s, are together (",
+		      spec->name);
+	number_append_rounded_up(c->epsilon, 4, out);
+	dp_buf_printf(out,
+		      ", %s)-differentially private.\n"
+		      "They are the best of a secret number of trainings (%s, %s on "
+		      "average), with settings drawn independently of the data and of "
+		      "each other.\n"
+		      "For records that are trained on: epsilon ",
+		      dp_num_text(c->delta, delta), c->law, dp_num_text(c->mean_trainings, mean));
+	number_append_rounded_up(c->train_data_epsilon, 4, out);
+	dp_buf_puts(out, "; for records that the utility is measured on: epsilon ");
+	number_append_rounded_up(c->eval_data_epsilon, 4, out);
+	dp_buf_puts(out, ". A record is one or the other.\nUnit of privacy: ");
+	append_privacy_unit(out, uses.items->mechanism, uses.values[0]);
+	dp_buf_printf(out,
+		      ", or one record that is measured on.\n"
+		      "Neighbouring relation: %s.\n"
+		      "Theorem: %s, with the Renyi divergences of the worst setting that "
+		      "can be drawn.\n"
+		      "It holds as long as nobody learns how many trainings there were, "
+		      "anything of the others, or what the noise was drawn from.\n",
+		      neighbouring_relation_text(&uses), c->theorem);
+	return true;
 }

@@ -1,192 +1,258 @@
-/* report_model.c - everything a report says, put together. */
+/* report_model.c - builds report.json from its sections. */
+#include "config.h"
 #include "reports/model/groups_model.h"
 
-#include "base/utf8.h"
+#include "state/state_json.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- memory ---- */
-
-/* Takes what was allocated. */
-static void *report_arena_own(struct report_arena *arena, void *p)
-{
-	void **grown = p ? dp_realloc(arena->blocks, (arena->n + 1) * sizeof *grown) : NULL;
-
-	if (!grown) {
-		arena->failed = true;
-		free(p);
-		return NULL;
-	}
-	arena->blocks = grown;
-	arena->blocks[arena->n++] = p;
-	return p;
-}
-
-void *report_arena_alloc(struct report_arena *arena, size_t n, size_t size)
-{
-	return report_arena_own(arena, dp_calloc(n + 1, size));
-}
-
-void *report_arena_dup(struct report_arena *arena, const void *part, size_t size)
-{
-	void *p = report_arena_alloc(arena, 1, size);
-
-	return p ? memcpy(p, part, size) : NULL;
-}
-
-const char *report_arena_strdup(struct report_arena *arena, const char *text)
-{
-	if (!text)
-		return NULL;
-	return report_arena_own(
-		arena, dp_strdup(dp_utf8_is_valid(text) ? text : "(a text that is not UTF-8)"));
-}
 
 void report_model_free(struct report_model *report)
 {
-	report_groups_free_answers(report->groups);
-	for (size_t i = 0; i < report->nfront; i++)
-		json_decref(report->front[i].parameters);
-	for (size_t i = 0; i < report->arena.n; i++)
-		free(report->arena.blocks[i]);
-	free(report->arena.blocks);
+	report_groups_free(report->groups);
+	free(report->recommendation);
+	json_decref(report->json);
 	*report = (struct report_model){ 0 };
 }
 
+json_t *report_objective(const struct report_model *report, size_t objective)
+{
+	return json_array_get(get_json(report->json, "objectives"), objective);
+}
+
+char *point_name(const json_t *point, char out[RESULT_NAME_LEN])
+{
+	return result_format_name(get_count(point, "trial"), get_count(point, "at"), out);
+}
+
 /* ---- parts ---- */
-
-static void report_model_study(const struct study_data *s, struct report_arena *arena,
-			       struct report_study *out)
-{
-	struct dp_study_state *st = s->state;
-
-	*out = (struct report_study){
-		.view = s->view,
-		.study = st->spec->name,
-		.name = study_data_name(s),
-		.state = dp_study_status_text(st->status),
-		.reason = st->reason ? st->reason : "",
-		.evaluations = dp_state_count_ended_trials(st),
-		.failed = st->failed,
-		.diverged = st->diverged,
-		.front_size = study_data_front_size(s),
-		.hypervolume = st->hypervolume,
-		.uses_smoothed_front = s->uses_smoothed_front,
-		.smoothed_hypervolume = s->uses_smoothed_front || s->smoothed.is_modelled
-						? s->smoothed.hypervolume
-						: NAN,
-		.observed_size = st->nfront,
-		.smoothed_size = s->smoothed.is_modelled ? s->smoothed.n : 0,
-	};
-	report_model_reevaluations(s, arena, out);
-	report_model_epsilon_levels(s, arena, &out->epsilon_levels);
-}
-
-static void add_report_objectives(const struct study_data *s, struct report_model *report)
-{
-	const struct dp_study *spec = s->state->spec;
-
-	report->objectives =
-		report_arena_alloc(&report->arena, spec->nobjectives, sizeof *report->objectives);
-	for (size_t i = 0; report->objectives && i < spec->nobjectives; i++) {
-		const struct dp_objective *o = &spec->objectives[i];
-		struct dp_buf label = DP_BUF_INIT;
-
-		study_data_objective_label(s, i, &label);
-		report->objectives[report->nobjectives++] = (struct report_objective){
-			.name = o->name,
-			.label = report_arena_strdup(&report->arena, dp_buf_text(&label)),
-			.share = study_data_is_percent(s, i),
-			.goal = o->maximize ? "maximize" : "minimize",
-			.kind = o->metric ? "metric" : "privacy",
-			.metric = o->metric,
-			.anti_ideal = o->anti_ideal,
-		};
-		dp_buf_free(&label);
-	}
-}
-
-static void add_compared_studies(const struct report_data *r, struct report_model *report)
-{
-	report->compared =
-		report_arena_alloc(&report->arena, r->nstudies, sizeof *report->compared);
-	for (size_t i = 1; report->compared && i < r->nstudies; i++)
-		report_model_study(&r->studies[i], &report->arena,
-				   &report->compared[report->ncompared++]);
-}
-
-static void add_report_baselines(const struct report_data *r, struct report_model *report)
-{
-	report->baselines =
-		report_arena_alloc(&report->arena, r->nbaselines, sizeof *report->baselines);
-	for (size_t i = 0; report->baselines && i < r->nbaselines; i++)
-		report->baselines[report->nbaselines++] = (struct report_baseline){
-			.label = report_arena_strdup(&report->arena, r->baselines[i].label),
-			.value = r->baselines[i].value,
-		};
-}
 
 static const char *objective_name(const struct study_data *s, int objective)
 {
 	return objective >= 0 ? s->state->spec->objectives[objective].name : NULL;
 }
 
-/* Of a report about its first study. */
-static int report_model_build_study(const struct report_data *r, struct report_model *out,
-				    struct dp_err *err)
+/* What it is, of a study and of a private selection. */
+static void put_kind_of_study(json_t *o, const struct report_data *r)
 {
-	const struct study_data *s = &r->studies[0];
-	int code;
+	struct dp_study_state *s = r->studies[0].state;
 
-	report_model_study(s, &out->arena, &out->study);
-	add_report_objectives(s, out);
-	report_model_add_bests(s, out);
-	report_model_add_front(s, out);
-	report_model_add_privacy(s, out);
-	report_model_declarations(s, &out->declared);
-	report_model_release_cost(s, &out->arena, &out->released);
-	report_model_selection_bias(s, &out->arena, &out->optimism);
-	report_model_add_surrogates(s, out);
-	add_compared_studies(r, out);
-	report_model_add_majority(s, out);
-	add_report_baselines(r, out);
-	report_model_settings(s, &out->arena, &out->settings);
-	report_model_failures(s, r->is_public, &out->arena, &out->failures);
-	report_model_resources(s, redaction_shows_times(r), &out->spent);
-	report_model_provenance(r, &out->arena, &out->reproduce);
-	code = report_model_selection(s, &out->arena, &out->selection, err);
-	if (code == DP_OK && !out->arena.failed && !out->selection)
-		code = report_model_add_recommendation(s, out, err);
-	return code;
+	put_bool(o, "public", r->is_public);
+	put_text(o, "data", s->current_spec->public_data ? "public" : "private");
+	put_text(o, "seeds", dp_seed_mode_text(dp_study_seed_mode(s->current_spec)));
+	put_text(o, "seeds_warning", dp_state_seeds_warning(s));
 }
 
-int report_model_build(const struct report_data *r, const struct rendered_figure *pictures,
-		       size_t npictures, struct report_model *out, struct dp_err *err)
+static void put_first_objectives(json_t *o, const struct study_data *s)
 {
-	const struct study_data *s = &r->studies[0];
-	int code;
+	put_text(o, "privacy_objective", objective_name(s, s->privacy_obj));
+	put_text(o, "utility_objective", objective_name(s, s->utility_obj));
+}
+
+static json_t *objectives_json(const struct study_data *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->state->spec->nobjectives; i++) {
+		const struct dp_objective *objective = &s->state->spec->objectives[i];
+		struct dp_buf label = DP_BUF_INIT;
+		json_t *o = json_object();
+
+		study_data_objective_label(s, i, &label);
+		put_text(o, "name", objective->name);
+		put_buf(o, "label", &label);
+		put_text(o, "goal", objective->maximize ? "maximize" : "minimize");
+		put_text(o, "kind", objective->metric ? "metric" : "privacy");
+		put_text(o, "metric", objective->metric);
+		put_bool(o, "share", study_data_is_percent(s, i));
+		put_number(o, "anti_ideal", objective->anti_ideal);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *one_front_json(size_t points, double volume)
+{
+	return json_pack("{s:I, s:o}", "points", (json_int_t)points, "hypervolume",
+			 number_json(volume));
+}
+
+/* Searched, smoothed and re-evaluated: told apart. */
+static json_t *fronts_json(const struct study_data *s)
+{
+	struct front_variants v = compute_front_variants(s);
+	json_t *o = json_object();
+
+	put_text(o, "shown", s->uses_smoothed_front ? "denoised" : "searched");
+	put_json(o, "searched", one_front_json(s->state->nfront, s->state->hypervolume));
+	put_json(o, "denoised",
+		 v.smoothed_size ? one_front_json(v.smoothed_size, v.smoothed_hypervolume) : NULL);
+	put_json(o, "remeasured",
+		 v.reevaluated_size ? one_front_json(v.reevaluated_size, v.reevaluated_hypervolume)
+				    : NULL);
+	return o;
+}
+
+/* What `run` prints of each other study, and its best values by levels of epsilon. */
+static json_t *compared_json(const struct report_data *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 1; i < r->nstudies; i++) {
+		const struct study_data *s = &r->studies[i];
+		struct front_variants v = compute_front_variants(s);
+		json_t *o = dp_state_result_json(s->view);
+
+		put_number(o, "hypervolume_denoised", v.smoothed_hypervolume);
+		put_number(o, "hypervolume_remeasured", v.reevaluated_hypervolume);
+		put_text(o, "label", study_data_name(s));
+		put_json(o, "headline", epsilon_levels_json(s));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *baselines_json(const struct report_data *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nbaselines; i++) {
+		json_t *o = json_object();
+
+		put_text(o, "label", r->baselines[i].label);
+		put_number(o, "value", r->baselines[i].value);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* Names of the files that a figure has. */
+static json_t *figure_files_json(const struct rendered_figure *p)
+{
+	struct rendered_file files[RENDERED_FILE_COUNT];
+	json_t *list = json_array();
+	char file[FIGURE_FILENAME_LEN];
+
+	rendered_figure_files(p, files);
+	for (size_t i = 0; i < RENDERED_FILE_COUNT; i++)
+		if (files[i].bytes->len)
+			json_array_append_new(list, json_string(figure_format_filename(
+							    p->figure, files[i].extension, file)));
+	return list;
+}
+
+static json_t *figures_json(const struct report_model *report)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < report->nfigures; i++) {
+		const struct rendered_figure *p = &report->figures[i];
+		bool drawn = rendered_figure_is_drawn(p);
+		char file[FIGURE_FILENAME_LEN];
+		json_t *o = json_object();
+
+		put_text(o, "file",
+			 drawn ? figure_format_filename(p->figure, rendered_figure_extension(p),
+							file)
+			       : NULL);
+		put_json(o, "files", figure_files_json(p));
+		put_text(o, "title", p->figure->title);
+		put_text(o, "alt", dp_buf_text(&p->alt));
+		put_text(o, "caption", dp_buf_text(&p->caption));
+		put_text(o, "why_not", drawn ? NULL : p->reason);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* ---- the three kinds of report ---- */
+
+static json_t *study_report_json(const struct report_model *report)
+{
+	const struct report_data *r = report->data;
+	const struct study_data *s = report->study;
+	struct front_variants v = compute_front_variants(s);
+	struct dp_prediction *predictions = study_data_predict_front(s);
+	/* what `run` prints, and more: the smoothed hypervolume also of a front that is not
+	 * chosen by it */
+	json_t *o = dp_state_smoothed_result_json(s->view, v.smoothed_hypervolume, json_array());
+
+	put_number(o, "hypervolume_denoised", v.smoothed_hypervolume);
+	if (v.reevaluated_size)
+		put_number(o, "hypervolume_remeasured", v.reevaluated_hypervolume);
+	put_text(o, "label", study_data_name(s));
+	put_kind_of_study(o, r);
+	put_count(o, "budget", s->state->evaluations);
+	put_first_objectives(o, s);
+	put_json(o, "objectives", objectives_json(s));
+	put_json(o, "recommendation", NULL);
+	put_json(o, "rows", NULL);
+	put_json(o, "fronts", fronts_json(s));
+	put_json(o, "headline", epsilon_levels_json(s));
+	put_json(o, "bests", bests_json(s));
+	put_json(o, "front", front_json(s, predictions));
+	put_json(o, "privacy", privacy_json(s));
+	put_json(o, "declared", declarations_json(s));
+	put_json(o, "released", release_cost_json(s));
+	put_json(o, "optimism", selection_bias_json(s, predictions));
+	put_json(o, "models", surrogates_json(s));
+	put_json(o, "importance", importance_json(s));
+	put_json(o, "compared", compared_json(r));
+	put_json(o, "baselines", baselines_json(r));
+	put_json(o, "majority", majority_json(s));
+	put_json(o, "figures", figures_json(report));
+	put_json(o, "settings", settings_json(s));
+	put_json(o, "failures", failures_json(s, r->is_public));
+	put_json(o, "spent", resources_json(s, redaction_shows_times(r)));
+	put_json(o, "reproduce", provenance_json(r));
+	free(predictions);
+	return o;
+}
+
+/* Of a private selection nothing is told but the result: what `run` prints, and its cost. */
+static int build_selection_json(struct report_model *report, struct dp_err *err)
+{
+	const struct study_data *s = report->study;
+	struct dp_buf statement = DP_BUF_INIT;
+	struct dp_select_cost cost;
+	json_t *o, *provenance;
+	int code = dp_select_compute_cost(s->state->spec, &cost, err);
+
+	if (code != DP_OK)
+		return code;
+	report->json = o = dp_state_result_json(s->view);
+	put_kind_of_study(o, report->data);
+	put_first_objectives(o, s);
+	put_json(o, "selection", dp_selection_cost_json(&cost));
+	put_text(o, "statement",
+		 append_selection_statement(s, &cost, &statement) ? dp_buf_text(&statement) : NULL);
+	dp_buf_free(&statement);
+	put_json(o, "figures", json_array());
+	provenance = provenance_json(report->data);
+	put_json(o, "reproduce",
+		 json_pack("{s:O, s:s}", "study_file", json_object_get(provenance, "study_file"),
+			   "dpareto", PACKAGE_VERSION));
+	json_decref(provenance);
+	return DP_OK;
+}
+
+int report_model_build(const struct report_data *r, const struct rendered_figure *figures,
+		       size_t nfigures, struct report_model *out, struct dp_err *err)
+{
+	int code = DP_OK;
 
 	*out = (struct report_model){
-		.public = r->is_public,
-		.data = s->state->current_spec->public_data ? "public" : "private",
-		.seeds = dp_seed_mode_text(dp_study_seed_mode(s->state->current_spec)),
-		.seeds_warning = dp_state_seeds_warning(s->state),
-		.budget = s->state->evaluations,
-		.privacy_objective = objective_name(s, s->privacy_obj),
-		.utility_objective = objective_name(s, s->utility_obj),
-		.figures = pictures,
-		.nfigures = npictures,
+		.data = r, .study = &r->studies[0], .figures = figures, .nfigures = nfigures
 	};
-	code = r->groups ? report_model_build_groups(r, out, err)
-			 : report_model_build_study(r, out, err);
-	if (code != DP_OK) {
-		report_model_free(out);
-		return code;
+	if (r->groups) {
+		code = report_model_build_groups(out, figures_json(out), err);
+	} else if (r->studies[0].view.hides_search) {
+		code = build_selection_json(out, err);
+	} else {
+		out->json = study_report_json(out);
+		report_model_recommend(out);
 	}
-	if (!out->arena.failed)
-		return DP_OK;
-	report_model_free(out);
-	return dp_fail(err, DP_E_NOMEM, "no memory for the report");
+	if (code != DP_OK)
+		report_model_free(out);
+	return code;
 }

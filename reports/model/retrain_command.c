@@ -1,4 +1,4 @@
-/* command.c - the command line that trains a point of the front again, to paste. */
+/* retrain_command.c - the command line that trains a point of the front again, to paste. */
 #include "reports/model/report_model.h"
 
 #include "base/fs.h"
@@ -71,14 +71,14 @@ static bool is_default_state_dir(const char *folder)
 	return same;
 }
 
-void command_append_state_dir(struct dp_buf *out, const char *journal)
+void command_append_state_dir(struct dp_buf *out, const struct report_data *r)
 {
-	const char *end = journal ? strrchr(journal, '/') : NULL;
+	const char *end = r->is_public || !r->journal_path ? NULL : strrchr(r->journal_path, '/');
 	char *folder;
 
 	if (!end || strcmp(end, "/journal") != 0)
 		return;
-	folder = dp_strndup(journal, (size_t)(end - journal));
+	folder = dp_strndup(r->journal_path, (size_t)(end - r->journal_path));
 	if (!is_default_state_dir(folder)) {
 		command_append_word(out, "--state");
 		command_append_word(out, folder);
@@ -86,40 +86,29 @@ void command_append_state_dir(struct dp_buf *out, const char *journal)
 	free(folder);
 }
 
-/* All words of the trainer's command, with the settings of the point. */
-static void command_train(struct dp_buf *out, const struct study_data *s, json_t *parameters)
+void append_retrain_command(struct dp_buf *out, const struct report_model *report,
+			    const json_t *point)
 {
-	const struct dp_trainer *t = &s->state->spec->trainer;
+	const struct dp_study_state *s = report->study->state;
+	char *const *argv = s->spec->trainer.argv;
+	json_t *parameters = get_json(point, "parameters"), *value;
+	char id[RESULT_NAME_LEN];
 	const char *name;
-	json_t *value;
 
-	for (size_t i = 0; t->argv[i]; i++)
-		command_append_word(out, t->argv[i]);
+	if (report->data->is_public || !trainer_takes_settings(&s->spec->trainer)) {
+		dp_buf_puts(out, "dparetoctl remeasure");
+		command_append_word(out, s->spec->name);
+		command_append_word(out, "--points");
+		command_append_word(out, point_name(point, id));
+		command_append_state_dir(out, report->data);
+		return;
+	}
+	for (size_t i = 0; argv[i]; i++)
+		command_append_word(out, argv[i]);
 	/* else its seed is 0, and everybody can take the noise away */
-	if (!s->state->current_spec->public_data && has_word(t->argv, "--data") &&
-	    !has_word(t->argv, "--secure"))
+	if (!s->current_spec->public_data && has_word(argv, "--data") &&
+	    !has_word(argv, "--secure"))
 		command_append_word(out, "--secure");
 	json_object_foreach (parameters, name, value)
 		command_setting(out, name, value);
-}
-
-const char *format_retrain_command(const struct study_data *s, struct report_model *report,
-				   const struct report_point *p)
-{
-	struct dp_buf out = DP_BUF_INIT;
-	char point[RESULT_NAME_LEN];
-	const char *text;
-
-	if (!report->public && trainer_takes_settings(&s->state->spec->trainer)) {
-		command_train(&out, s, p->parameters);
-	} else {
-		dp_buf_puts(&out, "dparetoctl remeasure");
-		command_append_word(&out, s->state->spec->name);
-		command_append_word(&out, "--points");
-		command_append_word(&out, result_format_name(p->trial, p->at, point));
-		command_append_state_dir(&out, report->reproduce.journal);
-	}
-	text = report_arena_strdup(&report->arena, dp_buf_text(&out));
-	dp_buf_free(&out);
-	return text;
 }

@@ -68,7 +68,7 @@ static int replay_selected_studies(struct report_data *r, const char *folder,
 
 /* ---- models ---- */
 
-/* The front that models choose. The proposer is the caller's then. */
+/* The front that models choose; they are the caller's then. */
 static int load_smoothed_front(struct study_data *s, struct dp_proposer **models,
 			       struct dp_err *err)
 {
@@ -97,17 +97,6 @@ static int fit_study_surrogates(struct study_data *s, struct dp_err *err)
 	dp_proposer_free(s->surrogates);
 	s->surrogates = NULL;
 	return DP_OK;
-}
-
-/* What a study beside others needs of its models: how large its front is without the
- * noise. */
-static int load_smoothed_volume(struct study_data *s, struct dp_err *err)
-{
-	struct dp_proposer *models = NULL;
-	int code = load_smoothed_front(s, &models, err);
-
-	dp_proposer_free(models);
-	return code;
 }
 
 size_t study_data_front_size(const struct study_data *s)
@@ -140,12 +129,46 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 		       : dp_result_get_objectives(s->state, s->state->front[i])[objective];
 }
 
-/* ---- subjects ---- */
+/* ---- studies ---- */
+
+/* Does a metric of this name, with values from 0 to 1, count a share of something? */
+static bool is_fraction_metric(const char *metric)
+{
+	static const char *const words[] = { "accuracy",  "f1",     "auc",
+					     "precision", "recall", "error_rate" };
+
+	for (size_t i = 0; i < DP_COUNT(words); i++)
+		if (strstr(metric, words[i]))
+			return true;
+	return strcmp(metric, "error") == 0;
+}
+
+/* Is it a share, such as an error rate, which people read in percent? */
+static bool is_percent_objective(const struct study_data *s, size_t objective)
+{
+	const struct dp_objective *o = &s->state->spec->objectives[objective];
+
+	if (!o->metric || (!o->one_minus && !is_fraction_metric(o->metric)))
+		return false;
+	for (size_t i = 0; i < s->npoints; i++) {
+		double v = dp_result_get_objectives(s->state, s->points[i])[objective];
+
+		if (isfinite(v) && (v < 0 || v > 1))
+			return false;
+	}
+	return true;
+}
+
+bool study_data_is_percent(const struct study_data *s, size_t objective)
+{
+	return s->is_percent[objective];
+}
 
 void study_data_load_results(struct study_data *s)
 {
 	s->points = dp_state_list_results(s->state, &s->npoints);
-	study_data_detect_percent(s);
+	for (size_t i = 0; i < s->state->spec->nobjectives; i++)
+		s->is_percent[i] = is_percent_objective(s, i);
 }
 
 static void choose_shown_objectives(struct study_data *s)
@@ -170,22 +193,27 @@ enum {
 };
 
 static int study_data_init(struct study_data *s, struct dp_public_state view,
-			   enum surrogate_detail models, struct dp_err *err)
+			   enum surrogate_detail detail, struct dp_err *err)
 {
-	int code;
+	struct dp_proposer *models = NULL;
+	int code = DP_OK;
 
 	s->view = view;
 	s->state = view.state;
 	choose_shown_objectives(s);
 	study_data_load_results(s);
 	dp_state_update_front(s->state);
-	if (models != SURROGATES_ALL) {
-		strcpy(s->no_surrogates_reason,
-		       "models are shown of the study alone that a report is about");
-		return models == SURROGATES_NONE ? DP_OK : load_smoothed_volume(s, err);
+	if (detail == SURROGATES_ALL) {
+		code = fit_study_surrogates(s, err);
+		return code == DP_OK ? study_data_assess_surrogates(s, err) : code;
 	}
-	code = fit_study_surrogates(s, err);
-	return code == DP_OK ? study_data_assess_surrogates(s, err) : code;
+	strcpy(s->no_surrogates_reason,
+	       "models are shown of the study alone that a report is about");
+	/* a study beside others needs its smoothed front and no more */
+	if (detail == SURROGATES_FRONT_ONLY)
+		code = load_smoothed_front(s, &models, err);
+	dp_proposer_free(models);
+	return code;
 }
 
 /* Parts of a study have no models, and groups with parts are compared without. */
@@ -222,39 +250,32 @@ static int report_data_init_studies(struct report_data *r, const uint32_t *ids, 
 	return code;
 }
 
-/* The study whose front stands for the true one. */
-static int report_data_init_reference(struct report_data *r, uint32_t id, struct dp_err *err)
-{
-	struct dp_public_state view = dp_state_public_view(dp_state_get_study(&r->state, id));
-
-	r->reference = dp_calloc(1, sizeof *r->reference);
-	return study_data_init(r->reference, view,
-			       dp_study_uses_smoothed_front(view.state->spec)
-				       ? SURROGATES_FRONT_ONLY
-				       : SURROGATES_NONE,
-			       err);
-}
-
 int report_data_load(struct report_data *r, const char *journal, const char *const *studies,
 		     size_t n, struct dp_err *err)
 {
 	size_t named = n + (r->reference_name != NULL);
 	const char **names = dp_calloc(named + 1, sizeof *names);
 	uint32_t *ids = dp_calloc(named + 1, sizeof *ids);
-	int code = DP_OK;
+	int code;
 
 	r->journal_path = journal;
 	r->studies = dp_calloc(n + 1, sizeof *r->studies);
-	if (!names || !ids || !r->studies)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a report");
-	for (size_t i = 0; code == DP_OK && i < named; i++)
+	for (size_t i = 0; i < named; i++)
 		names[i] = i < n ? studies[i] : r->reference_name;
-	if (code == DP_OK)
-		code = replay_selected_studies(r, journal, names, named, ids, err);
+	code = replay_selected_studies(r, journal, names, named, ids, err);
 	if (code == DP_OK)
 		code = report_data_init_studies(r, ids, n, err);
-	if (code == DP_OK && r->reference_name)
-		code = report_data_init_reference(r, ids[n], err);
+	if (code == DP_OK && r->reference_name) {
+		struct dp_public_state view =
+			dp_state_public_view(dp_state_get_study(&r->state, ids[n]));
+
+		r->reference = dp_calloc(1, sizeof *r->reference);
+		code = study_data_init(r->reference, view,
+				       dp_study_uses_smoothed_front(view.state->spec)
+					       ? SURROGATES_FRONT_ONLY
+					       : SURROGATES_NONE,
+				       err);
+	}
 	free(names);
 	free(ids);
 	return code == DP_OK ? report_data_apply_labels(r, err) : code;

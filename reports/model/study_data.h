@@ -1,8 +1,7 @@
-/* report.h - a study as a report sees it, and the figures.
+/* study_data.h - a study as a report sees it, and the figures.
  *
  * One way through: journal -> struct study_data (study_data.c) -> figures/ (figure_render.c) and
- * struct report_model (report_model.c) -> report_json.c (report.json), text.c (report.md) and
- * report_html_write.c (report.html). */
+ * the tree of report.json (report_model.c) -> report.md and report.html (text/). */
 #ifndef DP_REPORTS_MODEL_STUDY_DATA_H
 #define DP_REPORTS_MODEL_STUDY_DATA_H
 #include "base/base.h"
@@ -154,12 +153,8 @@ double study_data_run_sd(const struct study_data *s, struct dp_result_id p, size
  * trainer told (majority_accuracy), or it is nothing that this says something of. */
 double study_data_majority_value(const struct study_data *s, size_t objective);
 
-/* ---- percent.c ---- */
-
 /* Is the objective a share, to be read in percent? */
 bool study_data_is_percent(const struct study_data *s, size_t objective);
-/* Finds out, of all, once there are points. */
-void study_data_detect_percent(struct study_data *s);
 
 /* ---- front_estimates.c ---- */
 
@@ -174,8 +169,7 @@ struct estimate {
 };
 /* The best that is known of an objective at each point of the front, into `out`, which
  * has room for these: what models say, where they are to be trusted. */
-DP_MUSTCHECK int study_data_estimate_front(const struct study_data *s, size_t objective,
-					   struct estimate *out, struct dp_err *err);
+void study_data_estimate_front(const struct study_data *s, size_t objective, struct estimate *out);
 /* How many records the trainer tests on; NaN: it does not say. */
 double study_data_test_records(const struct study_data *s);
 /* The standard error of an objective at the i-th point of the front, as `dparetoctl
@@ -184,8 +178,7 @@ double study_data_test_records(const struct study_data *s);
 double study_data_front_std_error(const struct study_data *s, size_t i, size_t objective);
 /* What the models say at the points of the front, (points x objectives) for the caller to
  * free; NULL without models. */
-DP_MUSTCHECK int study_data_predict_front(const struct study_data *s, struct dp_prediction **out,
-					  struct dp_err *err);
+struct dp_prediction *study_data_predict_front(const struct study_data *s);
 
 /* ---- choices.c ---- */
 

@@ -1,4 +1,4 @@
-/* groups.c - the groups of a report, from its studies. */
+/* study_groups.c - the groups of a report, from its studies. */
 #include "reports/model/study_groups.h"
 
 #include <stdlib.h>
@@ -10,11 +10,6 @@ struct group_results {
 	uint32_t *trial;
 	struct dp_compare_study rated;
 };
-
-static int groups_nomem(struct dp_err *err)
-{
-	return dp_fail(err, DP_E_NOMEM, "no memory for the groups of a report");
-}
 
 const char *comparison_basis_name(enum comparison_basis by)
 {
@@ -66,22 +61,6 @@ const struct dp_compare_study *study_groups_find_results(const struct study_grou
 	return NULL;
 }
 
-static bool group_results_alloc(struct group_results *r, const struct study_data *s, size_t room)
-{
-	*r = (struct group_results){
-		.study = s,
-		.y = dp_malloc(room * s->state->spec->nobjectives * sizeof *r->y + 1),
-		.trial = dp_malloc(room * sizeof *r->trial + 1),
-		.rated = { .name = s->state->spec->name, .ntrials = s->state->ntrials },
-	};
-	r->rated.y = r->y;
-	r->rated.trial_numbers = r->trial;
-	while (r->rated.nended < s->state->ntrials &&
-	       s->state->trials[r->rated.nended]->status >= DP_TRIAL_OK)
-		r->rated.nended++;
-	return r->y && r->trial;
-}
-
 static void group_results_add(struct group_results *r, uint32_t trial, const double *y)
 {
 	const struct dp_study *spec = r->study->state->spec;
@@ -92,67 +71,60 @@ static void group_results_add(struct group_results *r, uint32_t trial, const dou
 	r->trial[r->rated.n++] = trial;
 }
 
-static bool group_results_observed(struct group_results *r, const struct study_data *s)
+/* The results of a study by these values. */
+static void group_results_collect(struct group_results *r, const struct study_data *s,
+				  enum comparison_basis by)
 {
-	if (!group_results_alloc(r, s, s->npoints))
-		return false;
-	for (size_t i = 0; i < s->npoints; i++)
-		if (dp_result_is_feasible(s->state, s->points[i]))
-			group_results_add(r, s->points[i].trial,
-					  dp_result_get_objectives(s->state, s->points[i]));
-	return true;
-}
+	const struct dp_study_state *state = s->state;
+	size_t room = by == BASIS_OBSERVED   ? s->npoints
+		      : by == BASIS_SMOOTHED ? s->smoothed.n
+					     : study_data_front_size(s);
+	struct dp_reeval_stats again;
 
-static bool group_results_smoothed(struct group_results *r, const struct study_data *s)
-{
-	if (!group_results_alloc(r, s, s->smoothed.n))
-		return false;
-	for (size_t i = 0; i < s->smoothed.n; i++)
-		group_results_add(r, study_data_model_result(s, s->smoothed.result_index[i]).trial,
-				  s->smoothed.y + i * s->state->spec->nobjectives);
-	return true;
-}
+	*r = (struct group_results){
+		.study = s,
+		.y = dp_malloc(room * state->spec->nobjectives * sizeof *r->y + 1),
+		.trial = dp_malloc(room * sizeof *r->trial + 1),
+		.rated = { .name = state->spec->name, .ntrials = state->ntrials },
+	};
+	r->rated.y = r->y;
+	r->rated.trial_numbers = r->trial;
+	while (r->rated.nended < state->ntrials &&
+	       state->trials[r->rated.nended]->status >= DP_TRIAL_OK)
+		r->rated.nended++;
+	for (size_t i = 0; i < room; i++) {
+		struct dp_result_id p =
+			by == BASIS_OBSERVED ? s->points[i]
+			: by == BASIS_SMOOTHED
+				? study_data_model_result(s, s->smoothed.result_index[i])
+				: study_data_front_point(s, i);
 
-static bool group_results_reevaluated(struct group_results *r, const struct study_data *s)
-{
-	if (!group_results_alloc(r, s, study_data_front_size(s)))
-		return false;
-	for (size_t i = 0; i < study_data_front_size(s); i++) {
-		struct dp_result_id p = study_data_front_point(s, i);
-		struct dp_reeval_stats again;
-
-		if (dp_result_compute_reeval_stats(s->state, p, &again))
+		if (by == BASIS_SMOOTHED)
+			group_results_add(r, p.trial, s->smoothed.y + i * state->spec->nobjectives);
+		else if (by == BASIS_REEVALUATED &&
+			 dp_result_compute_reeval_stats(state, p, &again))
 			group_results_add(r, p.trial, again.objectives);
+		else if (by == BASIS_OBSERVED && dp_result_is_feasible(state, p))
+			group_results_add(r, p.trial, dp_result_get_objectives(state, p));
 	}
-	return true;
 }
 
 /* Of every study of the report, each way; what one has not is unknown of all. */
-static int collect_group_results(struct study_groups *g, const struct report_data *r,
-				 struct dp_err *err)
+static void collect_group_results(struct study_groups *g, const struct report_data *r)
 {
-	static bool (*const rate[])(struct group_results *, const struct study_data *) = {
-		[BASIS_OBSERVED] = group_results_observed,
-		[BASIS_SMOOTHED] = group_results_smoothed,
-		[BASIS_REEVALUATED] = group_results_reevaluated,
-	};
-
 	g->nstudies = r->nstudies;
 	for (int by = 0; by < BASIS_COUNT; by++) {
 		g->results[by] = dp_calloc(r->nstudies + 1, sizeof *g->results[by]);
 		g->has_basis[by] = true;
 		for (size_t i = 0; i < r->nstudies; i++) {
-			const struct study_data *s = &r->studies[i];
-
-			if (!g->results[by] || !rate[by](&g->results[by][i], s))
-				return groups_nomem(err);
-			g->has_basis[by] &=
-				by == BASIS_OBSERVED ||
-				(by == BASIS_SMOOTHED && s->smoothed.is_modelled) ||
-				(by == BASIS_REEVALUATED && g->results[by][i].rated.n > 0);
+			group_results_collect(&g->results[by][i], &r->studies[i],
+					      (enum comparison_basis)by);
+			if (by == BASIS_SMOOTHED)
+				g->has_basis[by] &= r->studies[i].smoothed.is_modelled;
+			else if (by == BASIS_REEVALUATED)
+				g->has_basis[by] &= g->results[by][i].rated.n > 0;
 		}
 	}
-	return DP_OK;
 }
 
 /* ---- may they be compared? ---- */
@@ -198,42 +170,26 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 
 /* ---- groups ---- */
 
-static int copy_contest_objectives(struct dp_comparison *c, const struct dp_study *spec,
-				   struct dp_err *err)
+static void copy_contest_objectives(struct dp_comparison *c, const struct dp_study *spec)
 {
 	for (size_t k = 0; k < spec->nobjectives; k++) {
 		c->objectives[k] = dp_strdup(spec->objectives[k].name);
-		if (!c->objectives[k])
-			return groups_nomem(err);
 		c->sign[k] = spec->objectives[k].maximize ? -1 : 1;
 		c->reference_point[k] = spec->objectives[k].anti_ideal;
 		c->nobjectives++;
 	}
-	return DP_OK;
-}
-
-/* The place among the subjects of the study that is named so. */
-static int find_member(const struct report_data *r, const char *named, size_t *place,
-		       struct dp_err *err)
-{
-	struct dp_study_state *found = NULL;
-	int code = dp_state_find_study(&r->state, named, &found, err);
-
-	if (code != DP_OK)
-		return code;
-	for (*place = 0; *place + 1 < r->nstudies; ++*place)
-		if (r->studies[*place].state->id == found->id)
-			break;
-	return DP_OK;
 }
 
 /* A member for the newest group of each contest. */
 static int add_member(struct study_groups *g, const struct report_data *r,
 		      const struct dp_group_entry *m, struct dp_err *err)
 {
-	size_t place;
-	int code = find_member(r, m->study, &place, err);
+	struct dp_study_state *found = NULL;
+	size_t place = 0;
+	int code = dp_state_find_study(&r->state, m->study, &found, err);
 
+	while (code == DP_OK && place + 1 < r->nstudies && r->studies[place].state->id != found->id)
+		place++;
 	for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++) {
 		g->has_basis[by] &= by == BASIS_OBSERVED || m->part_size == 0;
 		code = dp_comparison_add_study(&g->contests[by], &g->results[by][place].rated,
@@ -254,7 +210,7 @@ static int groups_add_one(struct study_groups *g, const struct report_data *r,
 	return code;
 }
 
-/* ---- looks ---- */
+/* ---- what members share ---- */
 
 /* Do two studies train the same model? */
 static bool same_trainer(const struct study_data *a, const struct study_data *b)
@@ -280,19 +236,6 @@ static const struct study_data *find_rival_study(const struct study_groups *g,
 			return g->results[BASIS_OBSERVED][i].study;
 	}
 	return NULL;
-}
-
-static int link_group_studies(struct study_groups *g, size_t i, struct dp_err *err)
-{
-	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];
-	struct study_group *group = &g->list[i];
-
-	group->studies = dp_calloc(rivals->n + 1, sizeof *group->studies);
-	if (!group->studies)
-		return groups_nomem(err);
-	for (size_t k = 0; k < rivals->n; k++)
-		group->studies[k] = find_rival_study(g, &rivals->members[k]);
-	return DP_OK;
 }
 
 /* One method of all members, or -1. */
@@ -323,74 +266,62 @@ static size_t group_trainer_id(struct study_groups *g, size_t i)
 
 int study_groups_build(struct report_data *r, struct dp_err *err)
 {
+	const struct dp_study *spec = r->studies[0].state->spec;
 	struct study_groups *g = r->groups = dp_calloc(1, sizeof *g);
-	int code = g ? check_comparable(r, err) : groups_nomem(err);
+	int code = check_comparable(r, err);
 
-	if (code == DP_OK)
-		code = collect_group_results(g, r, err);
-	for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++) {
-		code = copy_contest_objectives(&g->contests[by], r->studies[0].state->spec, err);
-		g->contests[by].is_realised = by == BASIS_REEVALUATED &&
-					      g->contests[by].nobjectives == 2 &&
-					      r->studies[0].state->spec->objectives[0].privacy;
+	if (code != DP_OK)
+		return code;
+	collect_group_results(g, r);
+	for (int by = 0; by < BASIS_COUNT; by++) {
+		copy_contest_objectives(&g->contests[by], spec);
+		g->contests[by].is_realised = by == BASIS_REEVALUATED && spec->nobjectives == 2 &&
+					      spec->objectives[0].privacy;
 	}
 	for (size_t i = 0; i < r->ngroup_specs && code == DP_OK; i++)
 		code = groups_add_one(g, r, &r->group_specs[i], err);
 	if (code != DP_OK)
 		return code;
 	g->list = dp_calloc(g->contests[0].n + 1, sizeof *g->list);
-	if (!g->list)
-		return groups_nomem(err);
-	for (size_t i = 0; i < g->contests[0].n && code == DP_OK; i++) {
-		code = link_group_studies(g, i, err);
-		if (code == DP_OK) {
-			g->list[i].method = group_common_method(g, i);
-			g->list[i].trainer_id = group_trainer_id(g, i);
-		}
+	for (size_t i = 0; i < g->contests[0].n; i++) {
+		const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];
+
+		g->list[i].studies = dp_calloc(rivals->n + 1, sizeof *g->list[i].studies);
+		for (size_t k = 0; k < rivals->n; k++)
+			g->list[i].studies[k] = find_rival_study(g, &rivals->members[k]);
+		g->list[i].method = group_common_method(g, i);
+		g->list[i].trainer_id = group_trainer_id(g, i);
 	}
-	return code;
+	return DP_OK;
 }
 
 /* ---- from the journal ---- */
 
-/* Plain studies before the groups that were asked for. */
-static int prepend_plain_studies(struct report_data *r, const char *const *studies, size_t n,
-				 struct dp_err *err)
-{
-	struct dp_group_spec *all = dp_calloc(n + r->ngroup_specs + 1, sizeof *all);
-	size_t have = 0;
-	int code = all ? DP_OK : groups_nomem(err);
-
-	if (code != DP_OK)
-		return code;
-	while (have < n && code == DP_OK) {
-		code = dp_group_spec_parse(studies[have], &all[have], err);
-		have++;
-	}
-	memcpy(all + have, r->group_specs, r->ngroup_specs * sizeof *all);
-	free(r->group_specs);
-	r->group_specs = all;
-	r->ngroup_specs += have;
-	return code;
-}
-
 int report_data_load_groups(struct report_data *r, const char *journal, const char *const *studies,
 			    size_t n, struct dp_err *err)
 {
+	struct dp_group_spec *all = dp_calloc(n + r->ngroup_specs + 1, sizeof *all);
 	const char **names;
-	size_t members = 0, have = 0;
-	int code = prepend_plain_studies(r, studies, n, err);
+	size_t members = 0;
+	int code = DP_OK;
 
+	/* plain studies before the groups that were asked for */
+	memcpy(all + n, r->group_specs, r->ngroup_specs * sizeof *all);
+	free(r->group_specs);
+	r->group_specs = all;
+	r->ngroup_specs += n;
+	for (size_t i = 0; i < n && code == DP_OK; i++)
+		code = dp_group_spec_parse(studies[i], &all[i], err);
+	if (code != DP_OK)
+		return code;
 	for (size_t i = 0; i < r->ngroup_specs; i++)
-		members += r->group_specs[i].n;
+		members += all[i].n;
 	names = dp_calloc(members + 1, sizeof *names);
-	if (code == DP_OK && !names)
-		code = groups_nomem(err);
-	for (size_t i = 0; i < r->ngroup_specs && code == DP_OK; i++)
-		for (size_t k = 0; k < r->group_specs[i].n; k++)
-			names[have++] = r->group_specs[i].list[k].study;
-	if (code == DP_OK)
-		code = report_data_load(r, journal, names, have, err);
+	members = 0;
+	for (size_t i = 0; i < r->ngroup_specs; i++)
+		for (size_t k = 0; k < all[i].n; k++)
+			names[members++] = all[i].list[k].study;
+	code = report_data_load(r, journal, names, members, err);
 	free(names);
 	return code == DP_OK ? study_groups_build(r, err) : code;
 }

@@ -1,5 +1,5 @@
-/* study.c - the study around its points: settings, failures, costs, how to do it
- * again. */
+/* study_summary.c - the study around its results in the report model: settings, failures,
+ * resources, how to reproduce it. */
 #include "config.h"
 #include "reports/model/report_model.h"
 
@@ -35,183 +35,170 @@ static const char *kind_text(enum dp_param_kind k)
 	return "one that has no name";
 }
 
-static struct report_calibration *make_calibration(const struct dp_study *spec,
-						   const struct dp_calibration *c,
-						   struct report_arena *arena)
+static json_t *calibration_json(const struct dp_study *spec, const struct dp_calibration *c)
 {
-	if (!c)
-		return NULL;
-	return report_arena_dup(
-		arena,
-		&(struct report_calibration){
-			.mechanism = c->use.mechanism->name,
-			.key = c->use.mechanism->noise->name,
-			.epsilon = c->epsilon,
-			.epsilon_of =
-				c->epsilon_param < 0 ? NULL : spec->params[c->epsilon_param].name },
-		sizeof(struct report_calibration));
+	json_t *o = json_object();
+
+	put_text(o, "mechanism", c->use.mechanism->name);
+	put_text(o, "key", c->use.mechanism->noise->name);
+	if (!isnan(c->epsilon))
+		put_number(o, "epsilon", c->epsilon);
+	if (c->epsilon_param >= 0)
+		put_text(o, "epsilon_of", spec->params[c->epsilon_param].name);
+	return o;
 }
 
-static void add_settings_parameters(const struct dp_study *spec, struct report_arena *arena,
-				    struct report_settings *out)
+static json_t *parameters_json(const struct dp_study *spec)
 {
-	out->parameters = report_arena_alloc(arena, spec->nparams, sizeof *out->parameters);
-	for (size_t i = 0; out->parameters && i < spec->nparams; i++) {
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < spec->nparams; i++) {
 		const struct dp_param *p = &spec->params[i];
-		bool range = p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_INT;
+		json_t *o = json_object();
 
-		out->parameters[out->nparameters++] = (struct report_parameter){
-			.name = p->name,
-			.type = kind_text(p->kind),
-			.low = range ? p->lo : NAN,
-			.high = range ? p->hi : NAN,
-			.scale = !range         ? NULL
-				 : p->log_scale ? "log"
-						: "linear",
-			.values = range ? NULL : p->values,
-			.calibrated = make_calibration(spec, p->calibrate, arena),
-		};
+		put_text(o, "name", p->name);
+		put_text(o, "type", kind_text(p->kind));
+		if (p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_INT) {
+			put_number(o, "low", p->lo);
+			put_number(o, "high", p->hi);
+			put_text(o, "scale", p->log_scale ? "log" : "linear");
+		} else if (p->values) {
+			put_json(o, "values", json_incref(p->values));
+		}
+		if (p->calibrate)
+			put_json(o, "calibrated", calibration_json(spec, p->calibrate));
+		json_array_append_new(list, o);
 	}
+	return list;
 }
 
-static void add_settings_constraints(const struct dp_study *spec, struct report_arena *arena,
-				     struct report_settings *out)
+static json_t *constraints_json(const struct dp_study *spec)
 {
-	out->constraints = report_arena_alloc(arena, spec->nconstraints, sizeof *out->constraints);
-	for (size_t i = 0; out->constraints && i < spec->nconstraints; i++)
-		out->constraints[out->nconstraints++] = (struct report_constraint){
-			.metric = spec->constraints[i].metric,
-			.is = spec->constraints[i].at_least ? ">=" : "<=",
-			.bound = spec->constraints[i].bound,
-		};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < spec->nconstraints; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:o}", "metric", spec->constraints[i].metric,
+					"is", spec->constraints[i].at_least ? ">=" : "<=", "bound",
+					number_json(spec->constraints[i].bound)));
+	return list;
 }
 
-static struct report_path *make_settings_path(const struct dp_study *spec,
-					      struct report_arena *arena)
-{
-	const struct dp_learning_curve *path = &spec->trainer.learning_curve;
-
-	if (path->points == 0)
-		return NULL;
-	return report_arena_dup(
-		arena, &(struct report_path){ spec->params[path->param].name, path->points },
-		sizeof(struct report_path));
-}
-
-void report_model_settings(const struct study_data *s, struct report_arena *arena,
-			   struct report_settings *out)
+json_t *settings_json(const struct study_data *s)
 {
 	const struct dp_study *spec = s->state->current_spec;
 	const struct dp_search *search = &spec->search;
+	const struct dp_trainer *trainer = &spec->trainer;
+	const struct dp_learning_curve *path = &trainer->learning_curve;
 	bool models = search->method == DP_METHOD_DPARETO;
+	json_t *o = json_object();
 
-	*out = (struct report_settings){
-		.method = dp_method_text(search->method),
-		.acquisition = models ? dp_acquisition_text(search->acquisition) : NULL,
-		.front = dp_study_front_text(spec),
-		.evaluations = s->state->evaluations,
-		.parallel = s->state->parallel,
-		.cost = dp_study_cost_text(spec),
-		.max_cost = search->max_cost > 0 ? search->max_cost : NAN,
-		.order = search->deterministic_order ? "deterministic" : "asap",
-		.runs = spec->trainer.runs,
-		.one_run_per_process = spec->trainer.run_per_process,
-		.initial = models ? (int64_t)search->initial : -1,
-		.initial_from = report_arena_strdup(
-			arena, dp_warm_start_display_name(search->initial_from)),
-		.max_time = search->max_time > 0 ? search->max_time : NAN,
-		.timeout = spec->trainer.timeout > 0 ? spec->trainer.timeout : NAN,
-		.memory = spec->trainer.memory_limit ? (int64_t)spec->trainer.memory_limit : -1,
-		.retries = spec->trainer.retries,
-		.path = make_settings_path(spec, arena),
-	};
-	add_settings_parameters(spec, arena, out);
-	add_settings_constraints(spec, arena, out);
+	put_text(o, "method", dp_method_text(search->method));
+	put_text(o, "acquisition", models ? dp_acquisition_text(search->acquisition) : NULL);
+	put_text(o, "front", dp_study_front_text(spec));
+	put_count(o, "evaluations", s->state->evaluations);
+	put_count(o, "parallel", s->state->parallel);
+	put_text(o, "cost", dp_study_cost_text(spec));
+	put_number(o, "max_cost", search->max_cost > 0 ? search->max_cost : NAN);
+	put_text(o, "order", search->deterministic_order ? "deterministic" : "asap");
+	put_count(o, "runs", trainer->runs);
+	put_bool(o, "one_run_per_process", trainer->run_per_process);
+	put_count(o, "initial", models ? (int64_t)search->initial : -1);
+	put_text(o, "initial_from", dp_warm_start_display_name(search->initial_from));
+	put_number(o, "max_time", search->max_time > 0 ? search->max_time : NAN);
+	put_number(o, "timeout", trainer->timeout > 0 ? trainer->timeout : NAN);
+	put_count(o, "memory", trainer->memory_limit ? (int64_t)trainer->memory_limit : -1);
+	put_count(o, "retries", trainer->retries);
+	put_json(o, "path",
+		 path->points == 0
+			 ? NULL
+			 : json_pack("{s:s, s:I}", "parameter", spec->params[path->param].name,
+				     "points", (json_int_t)path->points));
+	put_json(o, "parameters", parameters_json(spec));
+	put_json(o, "constraints", constraints_json(spec));
+	return o;
 }
 
 /* ---- failures ---- */
 
-static bool has_failed(const struct dp_attempt *a)
+/* Adds the message of an attempt to a few that differ. */
+static void add_message(json_t *messages, uint32_t trial, const char *message)
 {
-	return a->end_class != DP_END_NONE && a->end_class != DP_END_OK;
-}
+	json_t *o;
 
-/* Adds the message unless it was the same before. */
-static void add_message(struct report_failure_class *f, uint32_t trial, const char *message,
-			struct report_arena *arena)
-{
-	if (!message || !f->messages || f->nmessages >= FAILURE_MESSAGES_MAX)
+	if (!message || json_array_size(messages) >= FAILURE_MESSAGES_MAX)
 		return;
-	message = report_arena_strdup(arena, message);
-	for (size_t i = 0; message && i < f->nmessages; i++)
-		if (strcmp(f->messages[i].message, message) == 0)
-			return;
-	if (message)
-		f->messages[f->nmessages++] = (struct report_failure_message){ trial, -1, message };
+	o = json_object();
+	put_count(o, "trial", trial);
+	put_count(o, "at", -1);
+	put_text(o, "message", message);
+	if (find_by_text(messages, "message", get_text(o, "message")))
+		json_decref(o);
+	else
+		json_array_append_new(messages, o);
 }
 
-/* The ends of one class over all trials. */
-static struct report_failure_class collect_failure_class(const struct dp_study_state *s,
-							 enum dp_end_class end, bool public,
-							 struct report_arena *arena)
+/* The attempts that ended in this way; NULL: there are none. */
+static json_t *failure_class_json(const struct dp_study_state *s, enum dp_end_class end,
+				  bool public)
 {
-	struct report_failure_class f = { .end = dp_end_class_name(end) };
+	json_t *messages = json_array();
+	int64_t attempts = 0, trials = 0;
 
-	f.messages = report_arena_alloc(arena, FAILURE_MESSAGES_MAX, sizeof *f.messages);
 	for (uint32_t i = 0; i < s->ntrials; i++) {
 		const struct dp_trial *t = s->trials[i];
-		int64_t before = f.attempts;
+		int64_t before = attempts;
 
 		for (uint32_t k = 0; k < t->nattempts; k++) {
 			if (t->attempts[k].end_class != end)
 				continue;
-			f.attempts++;
+			attempts++;
 			if (!public)
-				add_message(&f, i, t->attempts[k].message, arena);
+				add_message(messages, i, t->attempts[k].message);
 		}
-		f.trials += f.attempts > before;
+		trials += attempts > before;
 	}
-	return f;
+	if (attempts > 0)
+		return json_pack("{s:s, s:I, s:I, s:o}", "end", dp_end_class_name(end), "attempts",
+				 (json_int_t)attempts, "trials", (json_int_t)trials, "messages",
+				 messages);
+	json_decref(messages);
+	return NULL;
 }
 
-/* The waypoints that trainings reached which did not end well. */
-static int64_t count_kept_checkpoints(const struct study_data *s)
+json_t *failures_json(const struct study_data *s, bool public)
 {
-	int64_t n = 0;
+	json_t *groups = json_array(), *group, *o = json_object();
+	int64_t checkpoints_kept = 0, attempts = 0;
 
 	for (size_t i = 0; i < s->npoints; i++)
-		n += s->state->trials[s->points[i].trial]->status != DP_TRIAL_OK;
-	return n;
-}
-
-void report_model_failures(const struct study_data *s, bool public, struct report_arena *arena,
-			   struct report_failures *out)
-{
-	*out = (struct report_failures){
-		.failed = s->state->failed,
-		.diverged = s->state->diverged,
-		.waypoints_kept = count_kept_checkpoints(s),
-		.messages_left_out = public,
-		.groups = report_arena_alloc(arena, DP_END_LOST + 1, sizeof *out->groups),
-	};
-	for (uint32_t i = 0; i < s->state->ntrials; i++)
-		for (uint32_t k = 0; k < s->state->trials[i]->nattempts; k++)
-			out->attempts += has_failed(&s->state->trials[i]->attempts[k]);
-	for (int end = DP_END_NONE + 1; out->groups && end <= DP_END_LOST; end++) {
-		struct report_failure_class *group = &out->groups[out->ngroups];
-
-		if (end == DP_END_OK)
+		checkpoints_kept += s->state->trials[s->points[i].trial]->status != DP_TRIAL_OK;
+	for (int end = DP_END_NONE + 1; end <= DP_END_LOST; end++) {
+		group = end == DP_END_OK
+				? NULL
+				: failure_class_json(s->state, (enum dp_end_class)end, public);
+		if (!group)
 			continue;
-		*group = collect_failure_class(s->state, (enum dp_end_class)end, public, arena);
-		out->ngroups += group->attempts > 0;
+		attempts += get_count(group, "attempts");
+		json_array_append_new(groups, group);
 	}
+	put_count(o, "failed", s->state->failed);
+	put_count(o, "diverged", s->state->diverged);
+	put_count(o, "attempts", attempts);
+	put_count(o, "waypoints_kept", checkpoints_kept);
+	put_bool(o, "messages_left_out", public);
+	put_json(o, "groups", groups);
+	return o;
 }
 
-/* ---- costs ---- */
+/* ---- resources ---- */
 
-/* Adds what these trials took. */
-static void add_trial_resources(struct dp_trial *const *trials, uint32_t n,
-				struct report_resources *out)
+struct resources {
+	int64_t trainings, attempts, peak_memory;
+	double training_seconds, cpu_seconds;
+};
+
+static void add_trial_resources(struct dp_trial *const *trials, uint32_t n, struct resources *out)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		out->trainings += dp_trial_count_started_runs(trials[i]);
@@ -227,26 +214,30 @@ static void add_trial_resources(struct dp_trial *const *trials, uint32_t n,
 	}
 }
 
-void report_model_resources(const struct study_data *s, bool times, struct report_resources *out)
+json_t *resources_json(const struct study_data *s, bool times)
 {
-	const struct dp_study_state *st = s->state;
+	struct dp_study_state *st = s->state;
+	/* not kept with noisy values */
+	bool usage = times && !dp_study_has_metric_release(st->spec);
+	struct resources spent = { 0 };
+	json_t *o = json_object();
 
-	*out = (struct report_resources){
-		.evaluations = dp_state_count_ended_trials(st),
-		.walked = study_data_has_checkpoints(s) ? dp_state_total_path_value(st) : NAN,
-		.elapsed_seconds = (double)(st->updated_us - st->created_us) / 1e6,
-	};
-	add_trial_resources(st->trials, st->ntrials, out);
-	add_trial_resources(st->reevals.trials, st->reevals.ntrials, out);
-	if (!times || dp_study_has_metric_release(st->spec)) { /* not kept with noisy values */
-		out->cpu_seconds = NAN;
-		out->peak_memory = -1;
-	}
-	if (!times)
-		out->elapsed_seconds = out->training_seconds = NAN;
+	add_trial_resources(st->trials, st->ntrials, &spent);
+	add_trial_resources(st->reevals.trials, st->reevals.ntrials, &spent);
+	put_count(o, "evaluations", dp_state_count_ended_trials(st));
+	put_count(o, "attempts", spent.attempts);
+	put_count(o, "trainings", spent.trainings);
+	put_number(o, "walked",
+		   study_data_has_checkpoints(s) ? dp_state_total_path_value(st) : NAN);
+	put_number(o, "elapsed_seconds",
+		   times ? (double)(st->updated_us - st->created_us) / 1e6 : NAN);
+	put_number(o, "training_seconds", times ? spent.training_seconds : NAN);
+	put_number(o, "cpu_seconds", usage ? spent.cpu_seconds : NAN);
+	put_count(o, "peak_memory", usage ? spent.peak_memory : -1);
+	return o;
 }
 
-/* ---- how to do it again ---- */
+/* ---- how to reproduce it ---- */
 
 static bool line_names_seed(const char *line, size_t n)
 {
@@ -287,82 +278,75 @@ static bool study_file_hides_seed(const char *text, const struct dp_study_state 
 	return gone;
 }
 
-/* The study file without the lines that name a seed; NULL where that does not rid it
- * of the seed. */
-static const char *redact_study_file(const struct dp_study_state *s, struct report_arena *arena)
+/* The study file without the lines that name a seed; false where that does not rid it of
+ * the seed. */
+static bool redact_study_file(const struct dp_study_state *s, struct dp_buf *out)
 {
-	struct dp_buf out = DP_BUF_INIT;
-	const char *text = NULL;
-
 	for (const char *line = s->text; *line;) {
 		size_t n = strcspn(line, "\n");
 
 		if (line_names_seed(line, n))
-			dp_buf_puts(&out, "# (a line that names a seed was left out)");
+			dp_buf_puts(out, "# (a line that names a seed was left out)");
 		else
-			dp_buf_add(&out, line, n);
+			dp_buf_add(out, line, n);
 		line += n;
 		if (*line == '\n') {
-			dp_buf_putc(&out, '\n');
+			dp_buf_putc(out, '\n');
 			line++;
 		}
 	}
-	if (study_file_hides_seed(dp_buf_text(&out), s))
-		text = report_arena_strdup(arena, dp_buf_text(&out));
-	dp_buf_free(&out);
-	return text;
+	return study_file_hides_seed(dp_buf_text(out), s);
 }
 
-static const struct report_versions versions = {
-	.dpareto = PACKAGE_VERSION,
-	.journal_format = DP_JOURNAL_FORMAT,
-#ifdef __clang__
-	.compiler = "clang " __clang_version__,
-#else
-	.compiler = "gcc " __VERSION__,
-#endif
-};
-
-static struct report_host *make_host_info(struct report_arena *arena)
+static json_t *host_json(void)
 {
 	struct utsname u;
+	json_t *o;
 
 	if (uname(&u) != 0)
 		return NULL;
-	return report_arena_dup(arena,
-				&(struct report_host){ report_arena_strdup(arena, u.nodename),
-						       report_arena_strdup(arena, u.sysname),
-						       report_arena_strdup(arena, u.release),
-						       report_arena_strdup(arena, u.machine) },
-				sizeof(struct report_host));
+	o = json_object();
+	put_text(o, "name", u.nodename);
+	put_text(o, "system", u.sysname);
+	put_text(o, "release", u.release);
+	put_text(o, "machine", u.machine);
+	return o;
 }
 
-static const char *time_text(int64_t us, struct report_arena *arena)
+static void put_time(json_t *o, const char *key, int64_t us)
 {
 	char text[DP_NUM_LEN];
 
-	return us ? report_arena_strdup(arena, dp_time_text(us, text)) : NULL;
+	put_text(o, key, us ? dp_time_text(us, text) : NULL);
 }
 
-void report_model_provenance(const struct report_data *r, struct report_arena *arena,
-			     struct report_provenance *out)
+json_t *provenance_json(const struct report_data *r)
 {
 	const struct dp_study_state *s = r->studies[0].state;
+	bool times = redaction_shows_times(r), public = r->is_public;
+	struct dp_buf redacted = DP_BUF_INIT;
+	json_t *o = json_object();
 
-	*out = (struct report_provenance){
-		.study_file = r->is_public ? redact_study_file(s, arena)
-					   : report_arena_strdup(arena, s->text),
-		.versions = versions,
-	};
-	if (redaction_shows_times(r)) {
-		out->created = time_text(s->created_us, arena);
-		out->updated = time_text(s->updated_us, arena);
-	}
-	if (r->is_public)
-		return;
-	out->command = (const char *const *)s->spec->trainer.argv;
-	out->seed = &s->spec->seed;
-	out->host = make_host_info(arena);
-	out->path = report_arena_strdup(arena, s->path);
-	out->journal = report_arena_strdup(arena, r->journal_path);
+	put_text(o, "study_file",
+		 !public                           ? s->text
+		 : redact_study_file(s, &redacted) ? dp_buf_text(&redacted)
+						   : NULL);
+	dp_buf_free(&redacted);
+	put_texts(o, "command", public ? NULL : s->spec->trainer.argv);
+	put_json(o, "seed", public ? NULL : json_integer((json_int_t)s->spec->seed));
+	put_json(o, "versions",
+		 json_pack("{s:s, s:i, s:s}", "dpareto", PACKAGE_VERSION, "journal_format",
+			   DP_JOURNAL_FORMAT, "compiler",
+#ifdef __clang__
+			   "clang " __clang_version__
+#else
+			   "gcc " __VERSION__
+#endif
+			   ));
+	put_json(o, "host", public ? NULL : host_json());
+	put_text(o, "path", public ? NULL : s->path);
+	put_text(o, "journal", public ? NULL : r->journal_path);
+	put_time(o, "created", times ? s->created_us : 0);
+	put_time(o, "updated", times ? s->updated_us : 0);
+	return o;
 }

@@ -1,6 +1,6 @@
 /* surrogate_fit.c - what a report makes of its models, once: how far they are to be trusted, and
  * which parameters matter. */
-#include "reports/model/study_data.h"
+#include "reports/model/report_model.h"
 
 #include "optimize/recommend/recommend.h"
 
@@ -72,8 +72,7 @@ static int assess_surrogate(const struct study_data *s, size_t objective, struct
 {
 	struct dp_loo_prediction *all = dp_calloc(s->history.n + 1, sizeof *all);
 	size_t n;
-	int code = all ? dp_surrogate_leave_one_out(s->surrogates, objective, all, &n, err)
-		       : dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	int code = dp_surrogate_leave_one_out(s->surrogates, objective, all, &n, err);
 
 	*fit = (struct surrogate_fit){ .has_model = code == DP_OK };
 	if (code == DP_OK) {
@@ -103,7 +102,7 @@ const struct surrogate_fit *study_data_find_untrusted(const struct study_data *s
 static int compute_importance(struct study_data *s, struct dp_err *err)
 {
 	struct dp_proposer *p = s->surrogates ? s->surrogates : dp_proposer_new(s->state->spec);
-	int code = p ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a report");
+	int code = DP_OK;
 
 	for (size_t k = 0; k < s->state->spec->nobjectives && code == DP_OK; k++) {
 		dp_surrogate_importance(p, k, &s->importance[k]);
@@ -155,4 +154,62 @@ int study_data_assess_surrogates(struct study_data *s, struct dp_err *err)
 	if (code == DP_OK)
 		rank_parameters(s);
 	return code;
+}
+
+/* ---- in the report model ---- */
+
+json_t *surrogates_json(const struct study_data *s)
+{
+	json_t *list = json_array();
+
+	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
+		const struct surrogate_fit *fit = &s->fit[k];
+		json_t *o;
+
+		if (!fit->has_model)
+			continue;
+		o = json_object();
+		put_text(o, "objective", s->state->spec->objectives[k].name);
+		put_count(o, "results", (int64_t)fit->n_left_out);
+		put_number(o, "coverage", fit->coverage);
+		put_number(o, "explained", fit->variance_explained);
+		put_number(o, "error", fit->rmse);
+		put_bool(o, "trusted", fit->trusted);
+		put_text(o, "why", fit->trusted ? NULL : fit->reason);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+json_t *importance_json(const struct study_data *s)
+{
+	const struct dp_study *spec = s->state->spec;
+	json_t *ranking = json_array(), *objectives = json_array();
+
+	for (size_t k = 0; k < s->nranked; k++)
+		json_array_append_new(ranking, json_string(spec->params[s->ranking[k]].name));
+	for (size_t k = 0; k < spec->nobjectives; k++) {
+		const struct dp_importance *importance = &s->importance[k];
+		json_t *o, *parameters;
+
+		if (importance->source == DP_IMPORTANCE_UNKNOWN)
+			continue;
+		parameters = json_array();
+		for (size_t i = 0; i < s->nranked; i++) {
+			size_t param = s->ranking[i];
+
+			o = json_object();
+			put_text(o, "parameter", spec->params[param].name);
+			put_number(o, "first", importance->first_order[param]);
+			put_number(o, "total", importance->total_order[param]);
+			json_array_append_new(parameters, o);
+		}
+		o = json_object();
+		put_text(o, "objective", spec->objectives[k].name);
+		put_text(o, "source",
+			 importance->source == DP_IMPORTANCE_COMPUTED ? "oracle" : "model");
+		put_json(o, "parameters", parameters);
+		json_array_append_new(objectives, o);
+	}
+	return json_pack("{s:o, s:o}", "ranking", ranking, "objectives", objectives);
 }

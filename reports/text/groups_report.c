@@ -1,6 +1,6 @@
 /* groups_report.c - a report of groups in words. */
 #include "reports/model/groups_model.h"
-#include "reports/text/report_format.h"
+#include "reports/text/sections.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,14 +156,16 @@ static void write_group_pairs(struct doc *d, const struct report_model *report,
 static void write_group_findings(struct doc *d, const struct report_model *report)
 {
 	const struct report_groups *g = report->groups;
+	const json_t *warning;
+	size_t i;
 
 	if (g->npairs == 0)
 		doc_paragraph(d, "There is one group, and so nothing to compare it with.");
 	for (int by = 0; g->npairs && by < BASIS_COUNT; by++)
 		if (g->groups->has_basis[by])
 			write_group_pairs(d, report, by);
-	for (size_t i = 0; i < g->nwarnings; i++)
-		doc_warning(d, "%s", g->warnings[i]);
+	json_array_foreach (get_json(report->json, "warnings"), i, warning)
+		doc_warning(d, "%s", json_string_value(warning));
 }
 
 /* ---- tables ---- */
@@ -363,23 +365,20 @@ static void write_levels(struct doc *d, const struct report_model *report)
 
 /* ---- what is behind them ---- */
 
-static void member_row(struct doc *d, const struct report_groups *g,
-		       const struct report_group_member *m)
-{
-	char v[FORMAT_LEN];
-
-	doc_cell(d, "%s", m->group);
-	doc_cell(d, "%s", m->name);
-	doc_cell(d, "%s", m->state);
-	doc_cell(d, "%lld of %lld", (long long)m->evaluations, (long long)m->planned);
-	for (int by = 0; by < BASIS_COUNT; by++)
-		if (g->groups->has_basis[by])
-			doc_cell(d, "%s", format_short(m->hypervolume[by], v));
-}
-
 static void write_group_members(struct doc *d, const struct report_model *report)
 {
-	const struct report_groups *g = report->groups;
+	static const struct {
+		const char *key, *title;
+	} volumes[] = {
+		[BASIS_OBSERVED] = { "hypervolume", "hypervolume as observed" },
+		[BASIS_SMOOTHED] = { "hypervolume_denoised", "without the noise" },
+		[BASIS_REEVALUATED] = { "hypervolume_remeasured", "measured again" },
+	};
+	const bool *known = report->groups->groups->has_basis;
+	bool has_private_data = false;
+	const json_t *member;
+	char v[FORMAT_LEN];
+	size_t i;
 
 	doc_section(d, "members", "The studies behind these numbers");
 	doc_table_begin(d);
@@ -387,15 +386,24 @@ static void write_group_members(struct doc *d, const struct report_model *report
 	doc_column(d, "member", false);
 	doc_column(d, "state", false);
 	doc_column(d, "evaluations", true);
-	doc_column(d, "hypervolume as observed", true);
-	if (g->groups->has_basis[BASIS_SMOOTHED])
-		doc_column(d, "without the noise", true);
-	if (g->groups->has_basis[BASIS_REEVALUATED])
-		doc_column(d, "measured again", true);
-	for (size_t i = 0; i < g->nmembers; i++)
-		member_row(d, g, &g->members[i]);
+	for (int by = 0; by < BASIS_COUNT; by++)
+		if (known[by])
+			doc_column(d, volumes[by].title, true);
+	json_array_foreach (get_json(report->json, "members"), i, member) {
+		doc_cell(d, "%s", get_text(member, "group"));
+		doc_cell(d, "%s", get_text(member, "name"));
+		doc_cell(d, "%s", get_text(member, "state"));
+		doc_cell(d, "%lld of %lld", (long long)get_count(member, "evaluations"),
+			 (long long)get_count(member, "asked"));
+		for (int by = 0; by < BASIS_COUNT; by++)
+			if (known[by])
+				doc_cell(d, "%s",
+					 format_short(get_number(member, volumes[by].key), v));
+	}
 	doc_table_end(d);
-	if (g->has_private_data)
+	for (i = 0; i < report->data->nstudies; i++)
+		has_private_data |= !report->data->studies[i].state->current_spec->public_data;
+	if (has_private_data)
 		doc_paragraph(d, "What trainings cost in privacy stands in each study's own "
 				 "report; those of several studies together cost more.");
 	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy "
@@ -405,43 +413,50 @@ static void write_group_members(struct doc *d, const struct report_model *report
 
 /* "dpareto in DPareto, A; random in Random": groups of one value together. */
 static void append_setting_by_group(struct dp_buf *out, const struct report_model *report,
-				    const struct report_group_setting *s)
+				    const char *key)
 {
 	size_t n = report->groups->groups->contests[0].n;
+	const char *of[2];
+	bool mixed[2];
 
 	for (size_t i = 0; i < n; i++) {
 		bool first = true;
 
-		for (size_t k = 0; k < i; k++)
-			first &= s->is_mixed[i] || s->is_mixed[k] ||
-				 !s->values[i] != !s->values[k] ||
-				 (s->values[i] && strcmp(s->values[i], s->values[k]) != 0);
-		if (!first)
-			continue;
-		dp_buf_printf(out, "%s%s in %s", out->len ? "; " : "",
-			      s->is_mixed[i] ? "not the same in all studies"
-			      : s->values[i] ? s->values[i]
-					     : "not set",
-			      report_group_name(report, i));
-		for (size_t k = i + 1; k < n; k++)
-			if (!s->is_mixed[i] && !s->is_mixed[k] && !s->values[i] == !s->values[k] &&
-			    (!s->values[i] || strcmp(s->values[i], s->values[k]) == 0))
+		of[0] = report_group_setting(report->groups, report->data, i, key, &mixed[0]);
+		for (size_t k = 0; k < n; k++) {
+			bool same;
+
+			of[1] = report_group_setting(report->groups, report->data, k, key,
+						     &mixed[1]);
+			same = k != i && !mixed[0] && !mixed[1] && !of[0] == !of[1] &&
+			       (!of[0] || strcmp(of[0], of[1]) == 0);
+			if (k < i && same)
+				first = false;
+			if (k == i && first)
+				dp_buf_printf(out, "%s%s in %s", out->len ? "; " : "",
+					      mixed[0] ? "not the same in all studies"
+					      : of[0]  ? of[0]
+						       : "not set",
+					      report_group_name(report, i));
+			if (k > i && first && same)
 				dp_buf_printf(out, ", %s", report_group_name(report, k));
+		}
 	}
 }
 
 static void write_differing_settings(struct doc *d, const struct report_model *report)
 {
-	const struct report_groups *g = report->groups;
+	json_t *settings = get_json(report->json, "settings_that_differ"), *by_group;
+	const char *key;
 
 	doc_section(d, "settings", "Settings that differ");
-	if (g->nsettings == 0)
+	if (json_object_size(settings) == 0)
 		doc_paragraph(d, "None but names and seeds.");
-	for (size_t i = 0; i < g->nsettings; i++) {
+	json_object_foreach (settings, key, by_group) {
 		struct dp_buf text = DP_BUF_INIT;
 
-		append_setting_by_group(&text, report, &g->settings[i]);
-		doc_labelled_item(d, g->settings[i].key, "%s", dp_buf_text(&text));
+		append_setting_by_group(&text, report, key);
+		doc_labelled_item(d, key, "%s", dp_buf_text(&text));
 		dp_buf_free(&text);
 	}
 }
@@ -458,5 +473,5 @@ void write_groups(struct doc *d, const struct report_model *report)
 	write_differing_settings(d, report);
 	doc_section(d, "reproduce", "How to do it again");
 	doc_paragraph(d, "The same numbers, bit for bit:");
-	doc_code(d, "sh", report->groups->command);
+	doc_code(d, "sh", get_text(report->json, "command"));
 }

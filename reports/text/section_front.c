@@ -1,6 +1,5 @@
-/* section_front.c - the front in tables, and the figures by the questions that they answer.
- */
-#include "reports/text/report_format.h"
+/* section_front.c - the front in tables. */
+#include "reports/text/sections.h"
 
 #include "base/json.h"
 
@@ -8,23 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- searched, without the noise, measured again ---- */
+/* ---- searched, smoothed, re-evaluated ---- */
 
-static void write_front_variant_row(struct doc *d, const char *name, size_t points, double volume,
+static void write_front_variant_row(struct doc *d, const char *name, const json_t *front,
 				    const char *what)
 {
 	char v[FORMAT_LEN];
 
 	doc_cell(d, "%s", name);
-	doc_cell(d, "%zu", points);
-	doc_cell(d, "%s", format_short(volume, v));
+	doc_cell(d, "%lld", (long long)get_count(front, "points"));
+	doc_cell(d, "%s", format_short(get_number(front, "hypervolume"), v));
 	doc_cell(d, "%s", what);
 }
 
 /* Three fronts that are easily taken for each other. */
 static void write_front_variants(struct doc *d, const struct report_model *report)
 {
-	const struct report_study *s = &report->study;
+	const json_t *fronts = get_json(report->json, "fronts");
+	const json_t *smoothed = get_json(fronts, "denoised");
+	const json_t *again = get_json(fronts, "remeasured");
+	bool shows_smoothed = report->study->uses_smoothed_front;
 
 	doc_table_begin(d);
 	doc_caption(d, "Fronts: searched, denoised, measured again");
@@ -32,17 +34,15 @@ static void write_front_variants(struct doc *d, const struct report_model *repor
 	doc_column(d, "points", true);
 	doc_column(d, "hypervolume", true);
 	doc_column(d, "what it is", false);
-	write_front_variant_row(d, s->uses_smoothed_front ? "searched" : "searched (shown)",
-				s->observed_size, s->hypervolume,
+	write_front_variant_row(d, shows_smoothed ? "searched" : "searched (shown)",
+				get_json(fronts, "searched"),
 				"the best of what was observed, with the luck of the runs");
-	if (s->smoothed_size)
+	if (smoothed)
 		write_front_variant_row(
-			d, s->uses_smoothed_front ? "denoised (shown)" : "denoised",
-			s->smoothed_size, s->smoothed_hypervolume,
+			d, shows_smoothed ? "denoised (shown)" : "denoised", smoothed,
 			"the best by models of all results, which take the noise out");
-	if (s->reevaluated_size)
-		write_front_variant_row(d, "measured again", s->reevaluated_size,
-					s->reevaluated_hypervolume,
+	if (again)
+		write_front_variant_row(d, "measured again", again,
 					"points of the front shown, run again with fresh seeds: "
 					"neither luck nor a model");
 	doc_table_end(d);
@@ -50,147 +50,176 @@ static void write_front_variants(struct doc *d, const struct report_model *repor
 
 /* ---- every point ---- */
 
-/* A text without quotes, else four digits. */
-static void value_cell(struct doc *d, const json_t *v)
-{
-	char s[FORMAT_LEN];
-	double x;
+/* The columns that the table of the front has. */
+struct front_table {
+	const struct report_model *report;
+	bool is_measured[DP_OBJECTIVES_MAX];      /* it has a spread of runs, */
+	bool observed_differs[DP_OBJECTIVES_MAX]; /* and is shown smoothed, unlike observed */
+	bool shows_model, shows_reevaluated;
+};
 
-	if (json_is_string(v))
-		doc_cell(d, "%s", json_string_value(v));
-	else if (json_is_boolean(v))
-		doc_cell(d, "%s", json_is_true(v) ? "true" : "false");
-	else
-		doc_cell(d, "%s", dp_json_to_real(v, &x) ? format_short(x, s) : "-");
+static struct front_table describe_front_table(const struct report_model *report)
+{
+	const json_t *front = get_json(report->json, "front"), *point;
+	struct front_table t = {
+		.report = report,
+		.shows_model = !report->study->uses_smoothed_front,
+		.shows_reevaluated = get_json(get_json(report->json, "fronts"), "remeasured"),
+	};
+	size_t i;
+
+	for (size_t k = 0; k < report->study->state->spec->nobjectives; k++) {
+		const char *name = get_text(report_objective(report, k), "name");
+
+		t.is_measured[k] = report->study->state->spec->objectives[k].metric != NULL;
+		json_array_foreach (front, i, point) {
+			if (t.shows_model || t.observed_differs[k])
+				break;
+			t.observed_differs[k] = get_number(get_json(point, "denoised"), name) !=
+						get_number(get_json(point, "objectives"), name);
+		}
+	}
+	return t;
 }
 
-/* Is what was observed of an objective another value than the one that is shown? */
-static bool observed_value_differs(const struct report_model *report, size_t objective)
+static void front_columns(struct doc *d, const struct front_table *t)
 {
-	for (size_t i = 0; report->study.uses_smoothed_front && i < report->nfront; i++)
-		if (report->front[i].objectives[objective].smoothed !=
-		    report->front[i].objectives[objective].value)
-			return true;
-	return false;
-}
-
-static void front_columns(struct doc *d, const struct report_model *report)
-{
-	const struct report_point *first = &report->front[0];
+	json_t *first = json_array_get(get_json(t->report->json, "front"), 0), *objective, *v;
 	const char *name;
-	json_t *v;
+	size_t i;
 
 	doc_caption(d, "Every point of the front");
 	doc_column(d, "trial", true);
-	for (size_t i = 0; i < report->nobjectives; i++) {
-		table_add_value_column(d, &report->objectives[i], report->objectives[i].name);
-		if (first->objectives[i].runs) {
-			if (observed_value_differs(report, i))
-				doc_column(d, "as observed", true);
-			doc_column(d, "least to most of the runs", true);
-			doc_column(d, "sd", true);
-			if (!report->study.uses_smoothed_front)
-				doc_column(d, "model says", true);
-			if (report->study.reevaluated_size) {
-				doc_column(d, "measured again", true);
-				doc_column(d, "95 % of that", true);
-			}
+	json_array_foreach (get_json(t->report->json, "objectives"), i, objective) {
+		table_add_value_column(d, objective, get_text(objective, "name"));
+		if (!t->is_measured[i])
+			continue;
+		if (t->observed_differs[i])
+			doc_column(d, "as observed", true);
+		doc_column(d, "least to most of the runs", true);
+		doc_column(d, "sd", true);
+		if (t->shows_model)
+			doc_column(d, "model says", true);
+		if (t->shows_reevaluated) {
+			doc_column(d, "measured again", true);
+			doc_column(d, "95 % of that", true);
 		}
 	}
-	json_object_foreach (first->parameters, name, v)
+	json_object_foreach (get_json(first, "parameters"), name, v)
 		doc_column(d, name, !json_is_string(v));
 }
 
-/* The mean of the runs that measured a point again, and where it lies. */
-static void write_reevaluated_cells(struct doc *d, const struct report_objective *o,
-				    const struct dp_reeval_stats *again, size_t objective)
+/* The mean of the runs that re-evaluated a point, and where it lies; `again` may be NULL. */
+static void write_reevaluated_cells(struct doc *d, const json_t *objective, const json_t *again)
 {
+	const char *name = get_text(objective, "name");
 	char a[FORMAT_LEN], b[FORMAT_LEN];
-	double error;
+	double low, high, error;
 
 	if (!again) {
 		doc_cell(d, "-");
 		doc_cell(d, "-");
 		return;
 	}
-	error = (again->high[objective] - again->low[objective]) / 4;
-	doc_cell(d, "%s", format_objective_number(o, again->objectives[objective], error, a));
-	if (again->runs > 1)
-		doc_cell(d, "%s to %s", format_objective_number(o, again->low[objective], error, a),
-			 format_objective_number(o, again->high[objective], error, b));
+	low = optional_number(get_json(again, "low"), name);
+	high = optional_number(get_json(again, "high"), name);
+	error = (high - low) / 4;
+	doc_cell(d, "%s",
+		 format_objective_number(objective, get_number(get_json(again, "objectives"), name),
+					 error, a));
+	if (get_count(again, "runs") > 1)
+		doc_cell(d, "%s to %s", format_objective_number(objective, low, error, a),
+			 format_objective_number(objective, high, error, b));
 	else
 		doc_cell(d, "-");
 }
 
 /* What is known of a measured objective at a point. */
-static void write_metric_cells(struct doc *d, const struct report_model *report,
-			       const struct report_point *p, size_t objective)
+static void write_metric_cells(struct doc *d, const struct front_table *t, const json_t *point,
+			       size_t i)
 {
-	const struct report_objective *o = &report->objectives[objective];
-	const struct report_point_objective *at = &p->objectives[objective];
-	bool denoises = report->study.uses_smoothed_front;
-	double error = at->runs->standard_error;
+	const json_t *objective = report_objective(t->report, i);
+	const char *name = get_text(objective, "name");
+	const json_t *runs = get_json(get_json(point, "runs"), name);
+	const json_t *smoothed = get_json(point, "denoised");
+	double observed = get_number(get_json(point, "objectives"), name);
+	double model = smoothed ? get_number(smoothed, name) : NAN;
+	double error = get_number(runs, "standard_error"), sd = get_number(runs, "sd");
 	char a[FORMAT_LEN];
 
 	doc_cell(d, "%s",
-		 format_objective_number(o, denoises ? at->smoothed : at->value, error, a));
-	if (observed_value_differs(report, objective))
-		doc_cell(d, "%s", format_objective_number(o, at->value, error, a));
-	table_add_range_cell(d, o, at->runs);
-	doc_cell(d, "%s", format_error(o->share ? 100 * at->runs->sd : at->runs->sd, a));
-	if (!denoises)
-		doc_cell(d, "%s", format_objective_number(o, at->smoothed, error, a));
-	if (report->study.reevaluated_size)
-		write_reevaluated_cells(d, o, p->reevaluated, objective);
+		 format_objective_number(objective, t->shows_model ? observed : model, error, a));
+	if (t->observed_differs[i])
+		doc_cell(d, "%s", format_objective_number(objective, observed, error, a));
+	table_add_range_cell(d, objective, runs);
+	doc_cell(d, "%s", format_error(get_bool(objective, "share") ? 100 * sd : sd, a));
+	if (t->shows_model)
+		doc_cell(d, "%s", format_objective_number(objective, model, error, a));
+	if (t->shows_reevaluated)
+		write_reevaluated_cells(d, objective, get_json(point, "remeasured"));
 }
 
-static void front_row(struct doc *d, const struct report_model *report,
-		      const struct report_point *p)
+static void front_row(struct doc *d, const struct front_table *t, const json_t *point)
 {
-	char a[FORMAT_LEN], point[RESULT_NAME_LEN], row[RESULT_ROW_ID_LEN];
-	const char *name;
-	json_t *v;
+	char a[FORMAT_LEN], name[RESULT_NAME_LEN], row[RESULT_ROW_ID_LEN];
+	json_t *objective, *v;
+	const char *key;
+	double x;
+	size_t i;
 
-	doc_table_row_id(d, result_format_row_id(p->trial, p->at, row));
-	doc_cell(d, "%s", result_format_name(p->trial, p->at, point));
-	for (size_t i = 0; i < report->nobjectives; i++) {
-		if (p->objectives[i].runs)
-			write_metric_cells(d, report, p, i);
+	doc_table_row_id(
+		d, result_format_row_id(get_count(point, "trial"), get_count(point, "at"), row));
+	doc_cell(d, "%s", point_name(point, name));
+	json_array_foreach (get_json(t->report->json, "objectives"), i, objective) {
+		if (t->is_measured[i])
+			write_metric_cells(d, t, point, i);
 		else
-			doc_cell(d, "%s", format_rounded_up(p->objectives[i].value, a));
+			doc_cell(d, "%s",
+				 format_rounded_up(get_number(get_json(point, "objectives"),
+							      get_text(objective, "name")),
+						   a));
 	}
-	json_object_foreach (p->parameters, name, v)
-		value_cell(d, v);
+	json_object_foreach (get_json(point, "parameters"), key, v) {
+		if (json_is_string(v))
+			doc_cell(d, "%s", json_string_value(v));
+		else if (json_is_boolean(v))
+			doc_cell(d, "%s", json_is_true(v) ? "true" : "false");
+		else
+			doc_cell(d, "%s", dp_json_to_real(v, &x) ? format_short(x, a) : "-");
+	}
 }
 
 /* What 7@4 is, where there is one. */
 static void write_checkpoint_note(struct doc *d, const struct report_model *report)
 {
-	const struct report_path *path = report->settings.path;
-	const struct report_point *found = NULL;
-	char point[RESULT_NAME_LEN];
+	const json_t *path = get_json(get_json(report->json, "settings"), "path"), *point;
+	char name[RESULT_NAME_LEN];
+	size_t i;
 
-	for (size_t i = 0; !found && i < report->nfront; i++)
-		if (report->front[i].at >= 0)
-			found = &report->front[i];
-	if (!path || !found)
+	json_array_foreach (get_json(report->json, "front"), i, point) {
+		long long at = get_count(point, "at");
+
+		if (!path || at < 0)
+			continue;
+		doc_paragraph(d,
+			      "%s is what the training of trial %lld was at %s = %lld, on its "
+			      "way to more: a training in its own right, which cost no other. Of "
+			      "the runs at such a waypoint the mean and the standard deviation "
+			      "(sd) are kept.",
+			      point_name(point, name), (long long)get_count(point, "trial"),
+			      get_text(path, "parameter"), at);
 		return;
-	doc_paragraph(d,
-		      "%s is what the training of trial %lld was at %s = %lld, on its "
-		      "way to more: a training in its own right, which cost no other. Of "
-		      "the runs at such a waypoint the mean and the standard deviation "
-		      "(sd) are kept.",
-		      result_format_name(found->trial, found->at, point), (long long)found->trial,
-		      path->parameter, (long long)found->at);
+	}
 }
 
 /* What the table has. */
-static void write_front_note(struct doc *d, const struct report_model *report)
+static void write_front_note(struct doc *d, const struct report_model *report, bool models)
 {
-	const char *each =
-		report->settings.path ? "Every trial, and every waypoint of one," : "Every trial";
+	const char *each = study_data_has_checkpoints(report->study)
+				   ? "Every trial, and every waypoint of one,"
+				   : "Every trial";
 
-	if (report->study.uses_smoothed_front)
+	if (report->study->uses_smoothed_front)
 		doc_paragraph(d,
 			      "%s that, by models of all results, no other "
 			      "one beats in all objectives; of those with the same "
@@ -204,89 +233,26 @@ static void write_front_note(struct doc *d, const struct report_model *report)
 			      "Values are means over the runs of a trial%s; epsilon is "
 			      "rounded up.",
 			      each,
-			      report->optimism.no_models ? ""
-							 : "; \"model says\" is what is left "
-							   "when the models take the noise "
-							   "out");
-}
-
-/* ---- figures ---- */
-
-void write_figure(struct doc *d, const struct rendered_figure *p)
-{
-	char file[FIGURE_FILENAME_LEN];
-
-	if (p->has_nothing_to_show)
-		doc_paragraph(d, "Not shown: %s.", p->reason);
-	else if (!rendered_figure_is_drawn(p))
-		doc_paragraph(d, "This figure could not be drawn: %s.", p->reason);
-	else
-		doc_figure(d, figure_format_filename(p->figure, rendered_figure_extension(p), file),
-			   dp_buf_text(&p->alt), dp_buf_text(&p->caption), &p->page_svg);
-}
-
-/* Does it belong to the chapter? What is on the first screen does not; of a study without
- * a front that shows an empty plane, which nobody needs to see. */
-static bool figure_in_chapter(const struct rendered_figure *p, enum figure_chapter chapter)
-{
-	return p->figure->chapter == chapter &&
-	       !(p->figure->on_first_screen && rendered_figure_is_drawn(p));
-}
-
-static size_t count_chapter_figures(const struct report_model *report, enum figure_chapter chapter)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < report->nfigures; i++)
-		n += figure_in_chapter(&report->figures[i], chapter);
-	return n;
-}
-
-static void write_titled(struct doc *d, const struct rendered_figure *p)
-{
-	doc_box(d, p->is_single_row ? "figure wide flat" : p->is_wide ? "figure wide" : "figure");
-	doc_heading(d, p->figure->title);
-	write_figure(d, p);
-	doc_box_end(d);
-}
-
-/* Side by side where there is room. */
-static void write_chapter(struct doc *d, const struct report_model *report,
-			  enum figure_chapter chapter)
-{
-	doc_box(d, "figures");
-	for (size_t i = 0; i < report->nfigures; i++)
-		if (figure_in_chapter(&report->figures[i], chapter))
-			write_titled(d, &report->figures[i]);
-	doc_box_end(d);
-}
-
-void write_all_figures(struct doc *d, const struct report_model *report)
-{
-	doc_box(d, "figures");
-	for (size_t i = 0; i < report->nfigures; i++)
-		write_titled(d, &report->figures[i]);
-	doc_box_end(d);
-}
-
-/* ---- the chapters ---- */
-
-/* "21 points, what each level of epsilon buys" */
-static void format_front_abstract(const struct report_model *report, char out[FORMAT_LEN * 2])
-{
-	snprintf(out, FORMAT_LEN * 2, "%zu point%s%s", report->nfront,
-		 plural_suffix((int64_t)report->nfront),
-		 report->study.epsilon_levels.n ? "; what each level of epsilon buys" : "");
+			      models ? "; \"model says\" is what is left "
+				       "when the models take the noise "
+				       "out"
+				     : "");
 }
 
 void write_front(struct doc *d, const struct report_model *report)
 {
-	const char *why = report->optimism.no_models;
+	const json_t *front = get_json(report->json, "front"), *point;
+	const char *why = get_text(get_json(report->json, "optimism"), "no_models");
+	struct front_table table;
 	char about[FORMAT_LEN * 2];
+	size_t i, n = json_array_size(front);
 
-	if (report->nfront == 0)
+	if (n == 0)
 		return;
-	format_front_abstract(report, about);
+	snprintf(about, sizeof about, "%zu point%s%s", n, plural_suffix((int64_t)n),
+		 json_array_size(get_json(report->json, "headline"))
+			 ? "; what each level of epsilon buys"
+			 : "");
 	doc_folded_section(d, "front", "The front", "Front", about);
 	write_epsilon_levels(d, report);
 	write_front_variants(d, report);
@@ -294,38 +260,12 @@ void write_front(struct doc *d, const struct report_model *report)
 		doc_paragraph(d, "There are no models: %s.", why);
 	write_chapter(d, report, FIGURE_CHAPTER_FRONT);
 	doc_heading(d, "Every point");
-	write_front_note(d, report);
+	write_front_note(d, report, !why);
 	write_checkpoint_note(d, report);
+	table = describe_front_table(report);
 	doc_table_begin(d);
-	front_columns(d, report);
-	for (size_t i = 0; i < report->nfront; i++)
-		front_row(d, report, &report->front[i]);
+	front_columns(d, &table);
+	json_array_foreach (front, i, point)
+		front_row(d, &table, point);
 	doc_table_end(d);
-}
-
-void write_figures(struct doc *d, const struct report_model *report)
-{
-	static const struct {
-		enum figure_chapter chapter;
-		const char *id, *title, *brief, *about;
-	} folds[] = {
-		{ FIGURE_CHAPTER_PARAMETERS, "parameters", "Which parameters matter", "Parameters",
-		  "their shares, and how they change along the front" },
-		{ FIGURE_CHAPTER_SURROGATES, "models", "How far to trust the models", "Models",
-		  "what they foretell, and what they believe" },
-		{ FIGURE_CHAPTER_SEARCH, "search", "How the search went", "Search",
-		  "progress and time" },
-	};
-
-	/* without a front there is no fold for these */
-	if (report->nfront == 0 && count_chapter_figures(report, FIGURE_CHAPTER_FRONT)) {
-		doc_folded_section(d, "figures", "Figures", "Figures", "what there is to see");
-		write_chapter(d, report, FIGURE_CHAPTER_FRONT);
-	}
-	for (size_t i = 0; i < DP_COUNT(folds); i++) {
-		if (count_chapter_figures(report, folds[i].chapter) == 0)
-			continue;
-		doc_folded_section(d, folds[i].id, folds[i].title, folds[i].brief, folds[i].about);
-		write_chapter(d, report, folds[i].chapter);
-	}
 }

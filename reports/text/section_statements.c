@@ -1,6 +1,6 @@
 /* section_statements.c - a statement to copy for the recommended point, and in what those of
  * the others differ from it. */
-#include "reports/text/report_format.h"
+#include "reports/text/sections.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,50 +113,59 @@ static void write_statement_cell(struct doc *d, const char *text, struct stateme
 		write_line_difference(d, line, n, model, m);
 }
 
+/* Points whose statements are compared. */
+struct statement_rows {
+	const char *objective;
+	const json_t *points[STATEMENT_ROWS_MAX];
+	size_t n;
+};
+
+static const char *point_statement(const json_t *point, const char *objective)
+{
+	return optional_text(get_json(point, "statements"), objective);
+}
+
 /* The first statement that has such a line: it is told in full, and serves the rows
  * below. */
-static const char *find_statement_with_label(const struct report_point *const *points, size_t n,
-					     size_t objective, struct statement_label kind)
+static const char *find_statement_with_label(const struct statement_rows *rows,
+					     struct statement_label kind)
 {
 	size_t ignored;
 
-	for (size_t i = 0; i < n; i++)
-		if (statement_find_line(points[i]->objectives[objective].statement, kind, &ignored))
-			return points[i]->objectives[objective].statement;
+	for (size_t i = 0; i < rows->n; i++) {
+		const char *text = point_statement(rows->points[i], rows->objective);
+
+		if (statement_find_line(text, kind, &ignored))
+			return text;
+	}
 	return NULL;
 }
 
-/* Points at even steps of the front but for the one that is told in full. */
-static size_t choose_statement_points(const struct report_model *report,
-				      const struct report_point *taken, size_t objective,
-				      const struct report_point **out)
+/* `taken` is told in full; the table has other points at even steps of the front. */
+static void statement_table(struct doc *d, const json_t *front, const json_t *taken,
+			    const char *objective)
 {
-	size_t every = (report->nfront + STATEMENT_ROWS_MAX - 1) / STATEMENT_ROWS_MAX, n = 0;
-
-	for (size_t i = 0; i < report->nfront; i += every)
-		if (&report->front[i] != taken && report->front[i].objectives[objective].statement)
-			out[n++] = &report->front[i];
-	return n;
-}
-
-static void statement_table(struct doc *d, const struct report_model *report,
-			    const struct report_point *taken, size_t objective)
-{
-	const struct report_point *points[STATEMENT_ROWS_MAX];
-	const char *model = taken->objectives[objective].statement;
-	size_t n = choose_statement_points(report, taken, objective, points);
+	size_t every = (json_array_size(front) + STATEMENT_ROWS_MAX - 1) / STATEMENT_ROWS_MAX;
+	struct statement_rows rows = { .objective = objective };
+	const char *model = point_statement(taken, objective);
 	struct statement_labels kinds = { .n = 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		add_differing_labels(&kinds, points[i]->objectives[objective].statement, model);
-		add_differing_labels(&kinds, model, points[i]->objectives[objective].statement);
+	for (size_t i = 0; i < json_array_size(front); i += every) {
+		const json_t *point = json_array_get(front, i);
+		const char *text = point_statement(point, objective);
+
+		if (point == taken || !text)
+			continue;
+		rows.points[rows.n++] = point;
+		add_differing_labels(&kinds, text, model);
+		add_differing_labels(&kinds, model, text);
 	}
-	if (n == 0)
+	if (rows.n == 0)
 		return;
 	doc_table_begin(d);
 	doc_caption(d, "In what the statements of other points differ");
 	doc_column(d, "trial", true);
-	doc_column(d, report->objectives[objective].name, true);
+	doc_column(d, objective, true);
 	for (size_t k = 0; k < kinds.n; k++) {
 		char title[FORMAT_LEN];
 
@@ -164,63 +173,66 @@ static void statement_table(struct doc *d, const struct report_model *report,
 			 kinds.list[k].text);
 		doc_column(d, title, false);
 	}
-	for (size_t i = 0; i < n; i++) {
-		char point[RESULT_NAME_LEN], a[FORMAT_LEN];
-		double epsilon = points[i]->objectives[objective].value;
+	for (size_t i = 0; i < rows.n; i++) {
+		const json_t *point = rows.points[i];
+		double epsilon = get_number(get_json(point, "objectives"), objective);
+		char name[RESULT_NAME_LEN], a[FORMAT_LEN];
 
-		doc_cell(d, "%s", result_format_name(points[i]->trial, points[i]->at, point));
+		doc_cell(d, "%s", point_name(point, name));
 		doc_cell(d, "%s%s", format_rounded_up(epsilon, a), guarantee_note(epsilon));
 		for (size_t k = 0; k < kinds.n; k++)
-			write_statement_cell(
-				d, points[i]->objectives[objective].statement, kinds.list[k], model,
-				find_statement_with_label(points, n, objective, kinds.list[k]));
+			write_statement_cell(d, point_statement(point, objective), kinds.list[k],
+					     model,
+					     find_statement_with_label(&rows, kinds.list[k]));
 	}
 	doc_table_end(d);
 }
 
 /* Where the whole text of any point is. */
-static void write_statement_query(struct doc *d, const struct report_model *report,
-				  size_t objective)
+static void write_statement_query(struct doc *d, const json_t *front, const char *objective)
 {
+	size_t n = json_array_size(front);
+	const json_t *last = json_array_get(front, n - 1);
 	struct dp_buf command = DP_BUF_INIT;
-	const struct report_point *p = &report->front[report->nfront - 1];
 
 	doc_paragraph(d,
 		      "%sreport.json has the whole statement of each point, such as "
 		      "the last of the front:",
-		      report->nfront > STATEMENT_ROWS_MAX ? "Some points are left out. " : "");
-	dp_buf_printf(&command,
-		      "jq -r '.front[] | select(.trial == %lld and .at == ", (long long)p->trial);
-	if (p->at < 0)
-		dp_buf_puts(&command, "null");
+		      n > STATEMENT_ROWS_MAX ? "Some points are left out. " : "");
+	dp_buf_printf(&command, "jq -r '.front[] | select(.trial == %lld and .at == ",
+		      (long long)get_count(last, "trial"));
+	if (get_json(last, "at"))
+		dp_buf_printf(&command, "%lld", (long long)get_count(last, "at"));
 	else
-		dp_buf_printf(&command, "%lld", (long long)p->at);
-	dp_buf_printf(&command, ") | .statements[\"%s\"]' report.json",
-		      report->objectives[objective].name);
+		dp_buf_puts(&command, "null");
+	dp_buf_printf(&command, ") | .statements[\"%s\"]' report.json", objective);
 	doc_code(d, "sh", dp_buf_text(&command));
 	dp_buf_free(&command);
 }
 
 void write_statements(struct doc *d, const struct report_model *report)
 {
-	const struct report_point *taken;
+	const struct report_recommendation *r = report->recommendation;
+	const json_t *front = get_json(report->json, "front"), *taken, *mechanism;
+	size_t i;
 
-	if (report->nfront == 0 || report->nprivacy == 0)
+	if (json_array_size(front) == 0 || json_array_size(get_json(report->json, "privacy")) == 0)
 		return;
-	taken = report->recommendation && report->recommendation->recommended
-			? report->recommendation->recommended->point
-			: &report->front[0];
+	taken = r && r->recommended ? r->recommended->point : json_array_get(front, 0);
 	doc_folded_section(d, "statements", "Statements to copy", "Statements",
 			   "what may be said of one training");
-	for (size_t k = 0; k < report->nobjectives; k++) {
-		if (!taken->objectives[k].statement)
+	json_array_foreach (get_json(report->json, "privacy"), i, mechanism) {
+		const char *objective = get_text(mechanism, "objective");
+		const char *text = point_statement(taken, objective);
+
+		if (!text)
 			continue;
-		doc_code(d, "text", taken->objectives[k].statement);
-		if (report->nfront == 1)
+		doc_code(d, "text", text);
+		if (json_array_size(front) == 1)
 			continue;
 		doc_paragraph(d, "Of other points the same can be said, but for their "
 				 "number, their epsilon, and these words:");
-		statement_table(d, report, taken, k);
-		write_statement_query(d, report, k);
+		statement_table(d, front, taken, objective);
+		write_statement_query(d, front, objective);
 	}
 }

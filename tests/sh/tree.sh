@@ -53,9 +53,9 @@ allowed() {
 	lib/study) echo privacy privacy/composition study/parse ;;
 	lib/study/parse) echo study ;;
 	reports) echo config.h linalg reports/model reports/text ;;
-	reports/figures) echo optimize/pareto optimize/recommend reports/figures/common reports/model reports/text ;;
+	reports/figures) echo optimize/pareto optimize/recommend reports/figures/common reports/model ;;
 	reports/figures/common) echo optimize/pareto reports/figures reports/model ;;
-	reports/model) echo compare config.h optimize/history optimize/pareto optimize/recommend privacy privacy/composition reports/figures reports/plot reports/text state ;;
+	reports/model) echo compare config.h optimize/history optimize/pareto optimize/recommend privacy privacy/composition reports/figures reports/plot state ;;
 	reports/plot) ;;
 	reports/plot/backends) echo reports/plot ;;
 	reports/text) echo reports/model state ;;

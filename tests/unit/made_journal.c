@@ -248,6 +248,39 @@ const struct report_model *find_facts(void)
 	return &facts;
 }
 
+json_t *fact(const char *path)
+{
+	json_t *v = facts.json;
+
+	for (const char *at = path; *at; at += strcspn(at, "/"), at += *at == '/') {
+		char key[64];
+
+		snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "/"), at);
+		v = json_is_array(v) ? json_array_get(v, strtoul(key, NULL, 10))
+				     : json_object_get(v, key);
+		if (!v)
+			fail_msg("report.json has no %s", path);
+	}
+	return v;
+}
+
+double fact_number(const char *path)
+{
+	double x;
+
+	return dp_json_to_real(fact(path), &x) ? x : NAN;
+}
+
+int64_t fact_count(const char *path)
+{
+	return json_is_integer(fact(path)) ? json_integer_value(fact(path)) : -1;
+}
+
+const char *fact_text(const char *path)
+{
+	return json_string_value(fact(path));
+}
+
 const struct report_model *walk_facts(void)
 {
 	static const double first[] = { 0.6, 0.5, 0.7, 0.8, 0.8, 0.8 };
@@ -267,15 +300,12 @@ const struct report_model *walk_facts(void)
 
 char *whole(enum doc_format form)
 {
-	json_t *json = report_json_build(find_facts());
 	struct doc *d = doc_new(form);
 	struct dp_buf out = DP_BUF_INIT;
 
-	assert_non_null(json);
-	report_document_write(d, &facts);
+	report_document_write(d, find_facts());
 	doc_render(d, &out);
-	dp_json_dump(&out, json, 0);
+	dp_json_dump(&out, facts.json, 0);
 	doc_free(d);
-	json_decref(json);
 	return dp_buf_detach(&out);
 }

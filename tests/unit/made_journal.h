@@ -38,8 +38,14 @@ void evaluate(uint32_t trial, double sigma, double a, double b, double c);
 void load(bool public);
 int finish(void **state);
 void assert_near(double a, double b, double tolerance);
-/* All facts, without figures; freed by finish(). */
+/* Builds the report model without figures; freed by finish(). */
 const struct report_model *find_facts(void);
+/* A part of report.json by its path, "front/0/runs/error"; the number, count or text there:
+ * NaN, negative or NULL for null. */
+json_t *fact(const char *path);
+double fact_number(const char *path);
+int64_t fact_count(const char *path);
+const char *fact_text(const char *path);
 /* Trial 0 is on its way and at its end on the front, trial 1 is only on its way, because
  * it ran out of time. */
 const struct report_model *walk_facts(void);

@@ -266,17 +266,17 @@ static void what_is_told(void **state)
 	made_groups(groups);
 	made_report.at_option = "a=8";
 	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
-	assert_int_equal(f.groups->nmembers, 3);
+	assert_int_equal(json_array_size(get_json(f.json, "members")), 3);
 	assert_int_equal(f.groups->npairs, 1);
 	/* 5 against 9 and 12 */
 	assert_true(f.groups->pairs[0].tests[BASIS_OBSERVED].difference == 5 - 10.5);
 	assert_int_equal(f.groups->pairs[0].tests[BASIS_OBSERVED].kind, DP_T_TEST_ONE_SAMPLE);
 	assert_int_equal(f.groups->level_answers.n, 1);
 	/* fixed seeds, unfinished, of different size, of the same seed */
-	assert_int_equal(f.groups->nwarnings, 4);
-	assert_int_equal(f.groups->nsettings, 0);
-	assert_string_equal(f.groups->command, "dparetoctl compare --group first=a "
-					       "--group second=b,c --at a=8");
+	assert_int_equal(json_array_size(get_json(f.json, "warnings")), 4);
+	assert_int_equal(json_object_size(get_json(f.json, "settings_that_differ")), 0);
+	assert_string_equal(get_text(f.json, "command"), "dparetoctl compare --group first=a "
+							 "--group second=b,c --at a=8");
 	report_model_free(&f);
 }
 
@@ -294,13 +294,13 @@ static void a_command_to_paste(void **state)
 	made_report.at_option = "b=1";
 	made_report.journal_path = "/my state/journal";
 	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
-	assert_string_equal(f.groups->command,
+	assert_string_equal(get_text(f.json, "command"),
 			    "dparetoctl compare --group 'it'\\''s $(here)=a' --at b=1 "
 			    "--state '/my state'");
 	report_model_free(&f);
 	made_report.is_public = true; /* paths are not told */
 	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
-	assert_null(strstr(f.groups->command, "--state"));
+	assert_null(strstr(get_text(f.json, "command"), "--state"));
 	report_model_free(&f);
 }
 
@@ -311,6 +311,7 @@ static void settings_of_parts(void **state)
 	struct report_model f = { 0 };
 	struct dp_err err;
 	uint32_t c;
+	bool mixed;
 
 	(void)state;
 	two_seeds(LOWER_BOTH);
@@ -320,11 +321,12 @@ static void settings_of_parts(void **state)
 	made_groups(groups);
 	made_report.at_option = "a=8";
 	assert_int_equal(report_model_build(&made_report, NULL, 0, &f, &err), DP_OK);
-	assert_int_equal(f.groups->nmembers, 5);
-	assert_int_equal(f.groups->nsettings, 1);
-	assert_string_equal(f.groups->settings[0].key, "priority");
-	assert_false(f.groups->settings[0].is_mixed[0]);
-	assert_true(f.groups->settings[0].is_mixed[1]);
+	assert_int_equal(json_array_size(get_json(f.json, "members")), 5);
+	assert_int_equal(json_object_size(get_json(f.json, "settings_that_differ")), 1);
+	report_group_setting(f.groups, &made_report, 0, "priority", &mixed);
+	assert_false(mixed);
+	report_group_setting(f.groups, &made_report, 1, "priority", &mixed);
+	assert_true(mixed);
 	report_model_free(&f);
 }
 

@@ -460,24 +460,27 @@ static void test_no_way_to_compose(void **state)
 	"objectives: {epsilon: {privacy: {" privacy "}}, b: {metric: b}}\n"                        \
 	"anti_ideal: {epsilon: 10, b: 10}"
 
-/* What a report says of the first point of a study with this objective. */
-static void statement(const char *objectives, double epsilon, const char *expected,
-		      struct report_model *facts)
+/* What a report says of the first point of a study with this objective; returns what it says of
+ * the mechanism. */
+static json_t *statement(const char *objectives, double epsilon, const char *expected)
 {
 	uint32_t study = made_study("s", objectives);
 	const struct study_data *subject;
-	const char *text;
+	struct dp_buf text = DP_BUF_INIT;
+	json_t *privacy;
 
 	made_result(study, epsilon, 0.5);
 	subject = made_subjects();
-	text = format_privacy_statement(subject, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0,
-					&facts->arena);
-	assert_string_equal(text, expected);
+	assert_true(append_privacy_statement(
+		subject, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0, &text));
+	assert_string_equal(dp_buf_text(&text), expected);
+	dp_buf_free(&text);
 	assert_true(
 		check_result_epsilon(subject, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0)
 			.holds);
-	report_model_add_privacy(subject, facts);
-	assert_int_equal(facts->nprivacy, 1);
+	privacy = privacy_json(subject);
+	assert_int_equal(json_array_size(privacy), 1);
+	return privacy;
 }
 
 #define NOT_INCLUDED                                                                               \
@@ -492,75 +495,75 @@ static void statement(const char *objectives, double epsilon, const char *expect
  * mpmath; rounded up. */
 static void test_report_blur(void **state)
 {
-	struct report_model facts = { 0 };
+	json_t *privacy, *m;
 
 	(void)state;
-	statement(OBJECTIVES("mechanism: blur, blur_width: 2, delta: 1e-5"),
-		  dp__gaussian_epsilon(0.5, log(1e-5)),
-		  "One training at trial 0 of study s (blur) is (1.994, "
-		  "1e-05)-differentially private.\n"
-		  "Unit of privacy: one training record.\n"
-		  "Neighbouring relation: two pictures are neighbours when one pixel "
-		  "differs.\n"
-		  "Noise: blur_width = 2. Standard deviation of the blur.\n"
-		  "Delta: 1e-05.\n"
-		  "Accountant: closed form, an upper bound.\n"
-		  "Theorem: A Theory of Blurs, Theorem 7.\n"
-		  "All 2 runs of this point together: epsilon 2.944 at the same "
-		  "delta.\n" NOT_INCLUDED,
-		  &facts);
-	assert_string_equal(facts.privacy[0].noise, "Standard deviation of the blur.");
-	assert_true(facts.privacy[0].composed.epsilon > 0);
-	report_model_free(&facts);
+	privacy = statement(OBJECTIVES("mechanism: blur, blur_width: 2, delta: 1e-5"),
+			    dp__gaussian_epsilon(0.5, log(1e-5)),
+			    "One training at trial 0 of study s (blur) is (1.994, "
+			    "1e-05)-differentially private.\n"
+			    "Unit of privacy: one training record.\n"
+			    "Neighbouring relation: two pictures are neighbours when one pixel "
+			    "differs.\n"
+			    "Noise: blur_width = 2. Standard deviation of the blur.\n"
+			    "Delta: 1e-05.\n"
+			    "Accountant: closed form, an upper bound.\n"
+			    "Theorem: A Theory of Blurs, Theorem 7.\n"
+			    "All 2 runs of this point together: epsilon 2.944 at the same "
+			    "delta.\n" NOT_INCLUDED);
+	m = json_array_get(privacy, 0);
+	assert_string_equal(get_text(m, "noise"), "Standard deviation of the blur.");
+	assert_true(get_number(get_json(m, "composed"), "epsilon") > 0);
+	json_decref(privacy);
 }
 
 static void test_report_coin(void **state)
 {
-	struct report_model facts = { 0 };
+	json_t *privacy, *m;
 
 	(void)state;
-	statement(OBJECTIVES("mechanism: coin, calm: 5"), 0.2,
-		  "One training at trial 0 of study s (coin) is (0.2, "
-		  "0)-differentially private.\n"
-		  "Unit of privacy: one training record.\n"
-		  "Neighbouring relation: two purses are neighbours when one has one "
-		  "coin more.\n"
-		  "Sampler: one toss.\n"
-		  "Noise: a coin, 5 times calmer.\n"
-		  "Delta: 0.\n"
-		  "Accountant: closed form, an upper bound.\n"
-		  "Theorem: On Coins, Lemma 1.\n"
-		  "All 2 runs of this point together: epsilon 0.4 at the same "
-		  "delta.\n" NOT_INCLUDED,
-		  &facts);
-	assert_string_equal(facts.privacy[0].sampling, "toss");
-	assert_true(facts.privacy[0].delta == 0);
-	assert_true(facts.privacy[0].composed.epsilon == 0.4);
-	report_model_free(&facts);
+	privacy = statement(OBJECTIVES("mechanism: coin, calm: 5"), 0.2,
+			    "One training at trial 0 of study s (coin) is (0.2, "
+			    "0)-differentially private.\n"
+			    "Unit of privacy: one training record.\n"
+			    "Neighbouring relation: two purses are neighbours when one has one "
+			    "coin more.\n"
+			    "Sampler: one toss.\n"
+			    "Noise: a coin, 5 times calmer.\n"
+			    "Delta: 0.\n"
+			    "Accountant: closed form, an upper bound.\n"
+			    "Theorem: On Coins, Lemma 1.\n"
+			    "All 2 runs of this point together: epsilon 0.4 at the same "
+			    "delta.\n" NOT_INCLUDED);
+	m = json_array_get(privacy, 0);
+	assert_string_equal(get_text(m, "sampling"), "toss");
+	assert_true(get_number(m, "delta") == 0);
+	assert_true(get_number(get_json(m, "composed"), "epsilon") == 0.4);
+	json_decref(privacy);
 }
 
 static void test_report_loner(void **state)
 {
-	struct report_model facts = { 0 };
+	json_t *privacy, *m;
 
 	(void)state;
-	statement(OBJECTIVES("mechanism: loner, blur_width: 2, delta: 1e-5"),
-		  dp__gaussian_epsilon(0.5, log(1e-5)),
-		  "One training at trial 0 of study s (loner) is (1.994, "
-		  "1e-05)-differentially private.\n"
-		  "Unit of privacy: one training record.\n"
-		  "Neighbouring relation: whatever.\n"
-		  "Noise: blur_width = 2. Standard deviation of the blur.\n"
-		  "Delta: 1e-05.\n"
-		  "Accountant: closed form, an upper bound.\n"
-		  "Theorem: nowhere.\n"
-		  "All 2 runs of this point together: no way to compose mechanism loner "
-		  "is known.\n" NOT_INCLUDED,
-		  &facts);
-	assert_true(isnan(facts.privacy[0].composed.epsilon));
-	assert_string_equal(facts.privacy[0].composed.why,
+	privacy = statement(OBJECTIVES("mechanism: loner, blur_width: 2, delta: 1e-5"),
+			    dp__gaussian_epsilon(0.5, log(1e-5)),
+			    "One training at trial 0 of study s (loner) is (1.994, "
+			    "1e-05)-differentially private.\n"
+			    "Unit of privacy: one training record.\n"
+			    "Neighbouring relation: whatever.\n"
+			    "Noise: blur_width = 2. Standard deviation of the blur.\n"
+			    "Delta: 1e-05.\n"
+			    "Accountant: closed form, an upper bound.\n"
+			    "Theorem: nowhere.\n"
+			    "All 2 runs of this point together: no way to compose mechanism loner "
+			    "is known.\n" NOT_INCLUDED);
+	m = json_array_get(privacy, 0);
+	assert_true(isnan(get_number(get_json(m, "composed"), "epsilon")));
+	assert_string_equal(get_text(get_json(m, "composed"), "why"),
 			    "no way to compose mechanism loner is known");
-	report_model_free(&facts);
+	json_decref(privacy);
 }
 
 int main(void)

@@ -8,12 +8,14 @@
 
 #include <cmocka.h>
 
+#define COMPOSED  "privacy/0/composed/"
+#define CHECK     "front/0/checks/epsilon/"
+#define STATEMENT "front/0/statements/epsilon"
+
 /* ---- numbers ---- */
 
 static void test_headline(void **state)
 {
-	const struct report_epsilon_levels *h;
-
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 50, 0.5, 0.5, 0.5);   /* epsilon below 0.1 */
@@ -22,98 +24,91 @@ static void test_headline(void **state)
 	evaluate(3, 2, 0.85, 0.85, 0.85); /* about 2 */
 	evaluate(4, 0.2, 1, 1, 1);        /* beyond 10 */
 	load(false);
-	h = &find_facts()->study.epsilon_levels;
-	assert_int_equal(h->n, 6);
-	assert_near(h->list[0].epsilon, 0.1, 0);
-	assert_int_equal(h->list[0].trial, 0);
-	assert_int_equal(h->list[2].trial, 1); /* at most 1 */
-	assert_near(h->list[2].value, 0.2, 1e-12);
-	assert_near(h->list[2].spent, epsilon_at_order(8), 0);
-	assert_int_equal(h->list[5].trial, 3); /* at most 10 */
+	find_facts();
+	assert_int_equal(json_array_size(fact("headline")), 6);
+	assert_near(fact_number("headline/0/epsilon"), 0.1, 0);
+	assert_int_equal(fact_count("headline/0/trial"), 0);
+	assert_int_equal(fact_count("headline/2/trial"), 1); /* at most 1 */
+	assert_near(fact_number("headline/2/value"), 0.2, 1e-12);
+	assert_near(fact_number("headline/2/spent"), epsilon_at_order(8), 0);
+	assert_int_equal(fact_count("headline/5/trial"), 3); /* at most 10 */
 }
 
 static void test_nothing_that_private(void **state)
 {
-	const struct report_epsilon_level *first;
-	json_t *json, *row;
-
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 2, 0.5, 0.5, 0.5);
 	load(false);
-	first = &find_facts()->study.epsilon_levels.list[0];
-	assert_true(first->trial < 0 && isnan(first->value) && !first->runs);
-	json = report_json_build(&facts);
-	row = json_array_get(json_object_get(json, "headline"), 0);
-	assert_true(json_is_null(json_object_get(row, "trial")));
-	assert_null(json_object_get(row, "value"));
-	json_decref(json);
+	find_facts();
+	assert_true(json_is_null(fact("headline/0/trial")));
+	assert_null(json_object_get(fact("headline/0"), "value"));
+	assert_null(json_object_get(fact("headline/0"), "runs"));
 }
 
 static void test_spread(void **state)
 {
-	const struct report_spread *runs;
-
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 2, 0.9, 0.7, 0.8);
 	load(false);
-	runs = find_facts()->front[0].objectives[1].runs;
-	assert_string_equal(facts.front[0].objectives[1].name, "error");
-	assert_near(runs->least, 0.1, 1e-12);
-	assert_near(runs->most, 0.3, 1e-12);
-	assert_near(runs->mean, 0.2, 1e-12);
-	assert_near(runs->sd, 0.1, 1e-12);
-	assert_near(runs->standard_error, 0.1 / sqrt(3), 1e-12);
+	find_facts();
+	assert_near(fact_number("front/0/runs/error/least"), 0.1, 1e-12);
+	assert_near(fact_number("front/0/runs/error/most"), 0.3, 1e-12);
+	assert_near(fact_number("front/0/runs/error/mean"), 0.2, 1e-12);
+	assert_near(fact_number("front/0/runs/error/sd"), 0.1, 1e-12);
+	assert_near(fact_number("front/0/runs/error/standard_error"), 0.1 / sqrt(3), 1e-12);
 }
 
 static void test_waypoints(void **state)
 {
-	const struct report_model *f = walk_facts();
 	static const struct {
 		int64_t trial, at;
 		double error;
 	} front[] = { { 0, 1, 0.4 }, { 1, 4, 0.15 }, { 0, -1, 0.1 } };
-	const struct report_spread *runs;
 
 	(void)state;
-	assert_int_equal(f->nfront, 3);
+	walk_facts();
+	assert_int_equal(json_array_size(fact("front")), 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct report_point *p = &f->front[i];
+		const json_t *p = json_array_get(fact("front"), i), *objectives, *check;
 		double at = front[i].at < 0 ? 64 : (double)front[i].at;
 
-		assert_int_equal(p->trial, front[i].trial);
-		assert_int_equal(p->at, front[i].at);
-		assert_near(p->objectives[0].value, epsilon_at_order(at), 0);
-		assert_true(p->objectives[0].check->holds);
-		assert_near(p->objectives[0].check->rdp_improved, epsilon_at_order(at), 1e-12);
-		assert_near(p->objectives[1].value, front[i].error, 1e-12);
-		assert_near(json_number_value(json_object_get(p->parameters, "epochs")), at, 0);
+		objectives = get_json(p, "objectives");
+		check = get_json(get_json(p, "checks"), "epsilon");
+		assert_int_equal(get_count(p, "trial"), front[i].trial);
+		assert_int_equal(get_count(p, "at"), front[i].at);
+		assert_near(get_number(objectives, "epsilon"), epsilon_at_order(at), 0);
+		assert_true(get_bool(check, "holds"));
+		assert_near(get_number(check, "rdp_improved"), epsilon_at_order(at), 1e-12);
+		assert_near(get_number(objectives, "error"), front[i].error, 1e-12);
+		assert_near(get_number(get_json(p, "parameters"), "epochs"), at, 0);
 	}
-	runs = f->front[0].objectives[1].runs; /* 0.6, 0.5, 0.7: only mean and sd are kept */
-	assert_true(isnan(runs->least) && isnan(runs->most));
-	assert_near(runs->mean, 0.4, 1e-12);
-	assert_near(runs->sd, 0.1, 1e-12);
-	assert_near(runs->standard_error, 0.1 / sqrt(3), 1e-12);
-	assert_int_equal(f->optimism.chosen_from, 5);
-	assert_int_equal(f->optimism.trials, 2);
-	assert_int_equal(f->failures.waypoints_kept, 2);
-	assert_near(f->spent.walked, 96, 0);
-	assert_string_equal(f->settings.path->parameter, "epochs");
-	assert_int_equal(f->settings.path->points, 6);
-	assert_string_equal(f->settings.cost, "path");
-	assert_near(f->settings.max_cost, 300, 0);
+	/* 0.6, 0.5, 0.7: only mean and sd are kept */
+	assert_true(isnan(fact_number("front/0/runs/error/least")));
+	assert_true(isnan(fact_number("front/0/runs/error/most")));
+	assert_near(fact_number("front/0/runs/error/mean"), 0.4, 1e-12);
+	assert_near(fact_number("front/0/runs/error/sd"), 0.1, 1e-12);
+	assert_near(fact_number("front/0/runs/error/standard_error"), 0.1 / sqrt(3), 1e-12);
+	assert_int_equal(fact_count("optimism/chosen_from"), 5);
+	assert_int_equal(fact_count("optimism/trials"), 2);
+	assert_int_equal(fact_count("failures/waypoints_kept"), 2);
+	assert_near(fact_number("spent/walked"), 96, 0);
+	assert_string_equal(fact_text("settings/path/parameter"), "epochs");
+	assert_int_equal(fact_count("settings/path/points"), 6);
+	assert_string_equal(fact_text("settings/cost"), "path");
+	assert_near(fact_number("settings/max_cost"), 300, 0);
 }
 
 /* Each training in full, also the one that ran out of time, and nothing twice. */
 static void test_waypoints_are_free(void **state)
 {
-	const struct report_total_cost *all = &walk_facts()->privacy[0].composed;
 	double x[] = { 64, 32 }, v[2][DP_PRIVACY_KEYS_MAX];
 	struct dp_composition_item items[2];
 	struct dp_epsilon e;
 
 	(void)state;
+	walk_facts();
 	for (int i = 0; i < 2; i++) {
 		dp_mechanism_use_values(spec, spec->objectives[0].privacy->uses, &x[i], NAN, v[i]);
 		items[i] =
@@ -121,19 +116,18 @@ static void test_waypoints_are_free(void **state)
 						      v[i], 3 };
 	}
 	assert_int_equal(dp_privacy_compose(items, 2, 1e-5, false, &e, NULL), DP_OK);
-	assert_int_equal(all->evaluations, 2);
-	assert_int_equal(all->trainings, 6);
-	assert_near(all->if_fixed, e.epsilon, 1e-9);
-	assert_true(all->proof_kind == DP_TOTAL_PRIVACY_ODOMETER && all->epsilon > all->if_fixed);
+	assert_int_equal(fact_count(COMPOSED "evaluations"), 2);
+	assert_int_equal(fact_count(COMPOSED "trainings"), 6);
+	assert_near(fact_number(COMPOSED "if_fixed"), e.epsilon, 1e-9);
+	assert_string_equal(fact_text(COMPOSED "proof"), "odometer");
+	assert_true(fact_number(COMPOSED "epsilon") > fact_number(COMPOSED "if_fixed"));
 }
 
 /* A study of an older version whose epsilon falls along the path: it still reads, and a
  * run counts with its costliest checkpoint. */
 static void test_falling_path(void **state)
 {
-	const struct report_total_cost *all;
-	const struct report_accountant_check *check;
-	const char *text;
+	double if_fixed;
 
 	(void)state;
 	begin(falling);
@@ -141,29 +135,26 @@ static void test_falling_path(void **state)
 	attempt(0, 0, DP_END_OK, (double[]){ 0.9, 0.9, 0.9 }, NULL);
 	ended(0, "ok", 0.06, 0.1); /* what it claimed: gaussian at sigma 64 */
 	load(false);
-	all = &find_facts()->privacy[0].composed;
+	find_facts();
+	if_fixed = fact_number(COMPOSED "if_fixed");
 	assert_near(epsilon_at_order(64), epsilon_at_order(1), 0);
-	assert_int_equal(all->trainings, 3);
-	assert_true(all->if_fixed > epsilon_at_order(1) && isfinite(all->if_fixed));
-	assert_true(all->epsilon > all->if_fixed);
-	check = facts.front[0].objectives[0].check;
-	assert_false(check->holds);
-	text = facts.front[0].objectives[0].statement;
-	assert_non_null(strstr(text, "sigma = 1"));
+	assert_int_equal(fact_count(COMPOSED "trainings"), 3);
+	assert_true(if_fixed > epsilon_at_order(1) && isfinite(if_fixed));
+	assert_true(fact_number(COMPOSED "epsilon") > if_fixed);
+	assert_true(json_is_false(fact("front/0/checks/epsilon/holds")));
+	assert_non_null(strstr(fact_text(STATEMENT), "sigma = 1"));
 }
 
 static void test_sampling_error(void **state)
 {
-	const struct report_sampling_error *sampling;
-
 	(void)state;
 	begin(gaussian);
 	evaluate(0, 2, 0.8, 0.8, 0.8);
 	load(false);
-	sampling = find_facts()->optimism.objectives[0].sampling;
-	assert_near(sampling->records, 400, 0);
-	assert_near(sampling->error, 0.4 / 20, 1e-12);
-	assert_near(sampling->error_at_10000, 0.4 / 100, 1e-12);
+	find_facts();
+	assert_near(fact_number("optimism/objectives/0/sampling/records"), 400, 0);
+	assert_near(fact_number("optimism/objectives/0/sampling/error"), 0.4 / 20, 1e-12);
+	assert_near(fact_number("optimism/objectives/0/sampling/error_at_10000"), 0.4 / 100, 1e-12);
 }
 
 /* Everything that may have looked at the records counts, with all its runs. */
@@ -173,8 +164,8 @@ static void test_composition_counts(void **state)
 	struct dp_composition_item items[4];
 	double values[4][DP_PRIVACY_KEYS_MAX];
 	static const double sigma[] = { 2, 3, 4, 5 }, times[] = { 3, 9, 3, 3 };
-	const struct report_total_cost *composed;
 	struct dp_epsilon expected;
+	double if_fixed;
 
 	(void)state;
 	begin(gaussian);
@@ -191,10 +182,11 @@ static void test_composition_counts(void **state)
 	propose(4, 6); /* could not even start */
 	attempt(4, 0, DP_END_NOT_STARTED, NULL, "d");
 	load(false);
-	composed = &find_facts()->privacy[0].composed;
-	assert_int_equal(composed->trainings, 18);
-	assert_int_equal(composed->evaluations, 4);
-	assert_int_equal(composed->not_started, 1);
+	find_facts();
+	if_fixed = fact_number(COMPOSED "if_fixed");
+	assert_int_equal(fact_count(COMPOSED "trainings"), 18);
+	assert_int_equal(fact_count(COMPOSED "evaluations"), 4);
+	assert_int_equal(fact_count(COMPOSED "not_started"), 1);
 	for (int i = 0; i < 4; i++) {
 		dp_mechanism_use_values(spec, spec->objectives[0].privacy->uses, &sigma[i], NAN,
 					values[i]);
@@ -203,35 +195,34 @@ static void test_composition_counts(void **state)
 						      values[i], times[i] };
 	}
 	assert_int_equal(dp_privacy_compose(items, 4, 1e-5, false, &expected, NULL), DP_OK);
-	assert_near(composed->if_fixed, expected.epsilon, 1e-12);
-	assert_near(composed->delta, 1e-5, 0);
+	assert_near(if_fixed, expected.epsilon, 1e-12);
+	assert_near(fact_number(COMPOSED "delta"), 1e-5, 0);
 	/* a retry is nothing that was fixed beforehand */
-	assert_string_equal(composed->proof, "odometer");
-	assert_true(composed->epsilon > composed->if_fixed);
+	assert_string_equal(fact_text(COMPOSED "proof"), "odometer");
+	assert_true(fact_number(COMPOSED "epsilon") > if_fixed);
 	/* no less than the exact Gaussian of all that noise */
 	double all = 1 / sqrt(3 / 4. + 9 / 9. + 3 / 16. + 3 / 25.);
-	assert_true(composed->if_fixed >= epsilon_at_order(all));
-	assert_true(composed->if_fixed < 1.2 * epsilon_at_order(all));
+	assert_true(if_fixed >= epsilon_at_order(all));
+	assert_true(if_fixed < 1.2 * epsilon_at_order(all));
 }
 
 static void test_pure_composition(void **state)
 {
-	const struct report_total_cost *all;
-
 	(void)state;
 	begin(svt);
 	evaluate(0, 2, 0.9, 0.9, 0.9);
 	evaluate(1, 10, 0.5, 0.5, 0.5);
 	load(false);
-	all = &find_facts()->privacy[0].composed;
-	assert_near(all->delta, 0, 0);
-	assert_near(all->epsilon, 3 * (epsilon_at_order(2) + epsilon_at_order(10)), 1e-9);
+	find_facts();
+	assert_near(fact_number(COMPOSED "delta"), 0, 0);
+	assert_near(fact_number(COMPOSED "epsilon"),
+		    3 * (epsilon_at_order(2) + epsilon_at_order(10)), 1e-9);
 }
 
 static void test_second_accountant(void **state)
 {
 	const struct study_data *s = &report.studies[0];
-	struct report_accountant_check check;
+	struct accountant_check check;
 
 	(void)state;
 	begin(sgd);
@@ -262,7 +253,8 @@ static void test_statement(void **state)
 	begin(sgd);
 	evaluate(0, 1.2, 0.9, 0.9, 0.9);
 	load(false);
-	text = find_facts()->front[0].objectives[0].statement;
+	find_facts();
+	text = fact_text(STATEMENT);
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
@@ -277,15 +269,17 @@ static void test_statement_of_persons(void **state)
 	begin(persons);
 	evaluate(0, 50, 0.9, 0.9, 0.9);
 	load(false);
-	text = find_facts()->front[0].objectives[0].statement;
+	find_facts();
+	text = fact_text(STATEMENT);
 	assert_non_null(strstr(text, "Unit of privacy: all training records of one "
 				     "person, up to 3.\n"));
 	assert_non_null(strstr(text, "for which there is no guarantee"));
-	assert_string_equal(facts.privacy[0].unit, "all training records of one person, up to 3");
+	assert_string_equal(fact_text("privacy/0/unit"),
+			    "all training records of one person, up to 3");
 	report.studies[0].state->spec->objectives[1].release =
 		(struct dp_metric_release){ .records = 100, .sigma = 0.1 };
-	text = format_privacy_statement(
-		report.studies, (struct dp_result_id){ 0, DP_CHECKPOINT_FINAL }, 0, &facts.arena);
+	find_facts();
+	text = fact_text(STATEMENT);
 	assert_null(strstr(text, "no guarantee"));
 	assert_non_null(strstr(text, "the noise on utilities covers"));
 }
@@ -303,10 +297,7 @@ static void test_composed_objective(void **state)
 					     "All 3 runs",
 					     "NOT SECRET",
 					     "of all parts" };
-	const struct report_mechanism *m;
-	const struct report_model *f;
-	const struct report_accountant_check *check;
-	double sigma = 1.2;
+	double sigma = 1.2, if_fixed;
 	struct dp_composition_items uses;
 	struct dp_epsilon e;
 	const char *text;
@@ -315,34 +306,34 @@ static void test_composed_objective(void **state)
 	begin(pipeline);
 	evaluate(0, 1.2, 0.9, 0.9, 0.9);
 	load(false);
-	f = find_facts();
-	m = f->privacy;
-	assert_string_equal(m->mechanism, "composition");
-	assert_true(m->nparts == 2 && m->parts[0].times == 3 && m->records == 10000);
-	assert_string_equal(m->parts[1].mechanism, "dp-sgd");
-	check = f->front[0].objectives[0].check;
-	assert_true(check->holds && check->recomputed && check->pld < check->rdp_improved);
-	text = f->front[0].objectives[0].statement;
+	find_facts();
+	assert_string_equal(fact_text("privacy/0/mechanism"), "composition");
+	assert_int_equal(json_array_size(fact("privacy/0/parts")), 2);
+	assert_near(fact_number("privacy/0/parts/0/times"), 3, 0);
+	assert_near(fact_number("privacy/0/records"), 10000, 0);
+	assert_string_equal(fact_text("privacy/0/parts/1/mechanism"), "dp-sgd");
+	assert_true(json_is_true(fact(CHECK "holds")) && json_is_true(fact(CHECK "recomputed")));
+	assert_true(fact_number(CHECK "pld") < fact_number(CHECK "rdp_improved"));
+	text = fact_text(STATEMENT);
 	for (size_t i = 0; i < DP_COUNT(words); i++)
 		if (!strstr(text, words[i]))
 			fail_msg("no '%s' in %s", words[i], text);
-	assert_true(m->composed.epsilon > epsilon_at_order(1.2));
+	if_fixed = fact_number(COMPOSED "if_fixed");
+	assert_true(fact_number(COMPOSED "epsilon") > epsilon_at_order(1.2));
 	/* curves of the pair that dominates lots without replacement are the tighter ones
 	 */
 	assert_int_equal(dp_accounting_items(spec, 0, &sigma, NAN, &uses, NULL), DP_OK);
 	for (size_t i = 0; i < uses.n; i++)
 		uses.items[i].times *= 3;
 	assert_int_equal(dp_privacy_compose(uses.items, uses.n, 1e-5, false, &e, NULL), DP_OK);
-	assert_true(m->composed.if_fixed < e.epsilon);
-	assert_true(m->composed.if_fixed < m->composed.epsilon);
+	assert_true(if_fixed < e.epsilon);
+	assert_true(if_fixed < fact_number(COMPOSED "epsilon"));
 }
 
 /* Whose number it is: a composition of Gaussian mechanisms alone is their closed form,
  * and what the table says is by Renyi divergences is by them. */
 static void test_composed_gaussians(void **state)
 {
-	const struct report_accountant_check *check;
-	const struct report_model *f;
 	double exact = 10.122494583907487; /* two of sigma 0.7, delta 1e-5; mpmath */
 	double renyi = 10.857937305871785; /* of which Renyi divergences prove this */
 
@@ -350,16 +341,15 @@ static void test_composed_gaussians(void **state)
 	begin(gaussians);
 	evaluate(0, 0.7, 0.9, 0.9, 0.9);
 	load(false);
-	f = find_facts();
-	check = f->front[0].objectives[0].check;
-	assert_near(f->front[0].objectives[0].value, exact, 1e-10);
-	assert_near(check->pld, exact, 1e-10);
-	assert_near(check->rdp_improved, renyi, 1e-4);
-	assert_true(check->holds && check->recomputed);
-	assert_non_null(strstr(f->front[0].objectives[0].statement,
+	find_facts();
+	assert_near(fact_number("front/0/objectives/epsilon"), exact, 1e-10);
+	assert_near(fact_number(CHECK "pld"), exact, 1e-10);
+	assert_near(fact_number(CHECK "rdp_improved"), renyi, 1e-4);
+	assert_true(json_is_true(fact(CHECK "holds")) && json_is_true(fact(CHECK "recomputed")));
+	assert_non_null(strstr(fact_text(STATEMENT),
 			       "Accountant: the closed form of one Gaussian mechanism"));
-	assert_string_equal(f->privacy->accountant, "closed-form");
-	assert_non_null(strstr(f->privacy->accountant_text, "Gaussian mechanism"));
+	assert_string_equal(fact_text("privacy/0/accountant"), "closed-form");
+	assert_non_null(strstr(fact_text("privacy/0/accountant_text"), "Gaussian mechanism"));
 }
 
 /* Older versions added up Renyi divergences; their number is an upper bound as well. */
@@ -390,8 +380,6 @@ static void test_composed_gaussians_before(void **state)
 /* A program's number is its own, and nobody knows what a whole study costs by it. */
 static void test_program_objective(void **state)
 {
-	const struct report_mechanism *m;
-	const struct report_model *f;
 	const char *text;
 
 	(void)state;
@@ -400,12 +388,12 @@ static void test_program_objective(void **state)
 	attempt(0, 0, DP_END_OK, (double[]){ 0.9, 0.9, 0.9 }, NULL);
 	ended(0, "ok", 0.75, 0.9);
 	load(false);
-	f = find_facts();
-	m = f->privacy;
-	assert_string_equal(m->mechanism, "program");
-	assert_string_equal(m->command[1], "-q");
-	assert_true(m->composed.trainings == 3 && m->composed.why);
-	text = f->front[0].objectives[0].statement;
+	find_facts();
+	assert_string_equal(fact_text("privacy/0/mechanism"), "program");
+	assert_string_equal(fact_text("privacy/0/command/1"), "-q");
+	assert_int_equal(fact_count(COMPOSED "trainings"), 3);
+	assert_non_null(fact_text(COMPOSED "why"));
+	text = fact_text(STATEMENT);
 	assert_non_null(strstr(text, "is (0.75, 1e-05)-differentially private"));
 	assert_non_null(strstr(text, "accountant"));
 	assert_non_null(strstr(text, "has not checked it"));

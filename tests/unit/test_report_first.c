@@ -1,7 +1,6 @@
 /* test_report_first.c - the first screen of a report: what it recommends, in which words,
  * and with which command. */
 #include "made_journal.h"
-#include "reports/text/report_format.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,6 +16,12 @@ static const struct report_recommendation *recommended(void)
 	assert_non_null(f->recommendation);
 	assert_non_null(f->recommendation->recommended);
 	return f->recommendation;
+}
+
+static const char *sentence(void)
+{
+	recommended();
+	return fact_text("recommendation/sentence");
 }
 
 static void assert_says(const char *text, const char *words)
@@ -64,27 +69,30 @@ static void test_one_standard_error(void **state)
 	(void)state;
 	three_points(0.905);
 	r = recommended();
-	assert_int_equal(r->recommended->trial, 1);
-	assert_int_equal(r->best_utility->trial, 2);
-	assert_string_equal(r->rule, "one-se");
-	assert_string_equal(r->query_command, "dparetoctl front s --one-se");
+	assert_int_equal(get_count(r->recommended->point, "trial"), 1);
+	assert_int_equal(get_count(r->best_utility->point, "trial"), 2);
+	assert_int_equal(r->rule, CHOICE_ONE_SE);
+	assert_string_equal(fact_text("recommendation/ask"), "dparetoctl front s --one-se");
 	assert_string_equal(r->recommended->source, "runs");
 	/* 4.303 standard errors of three runs */
 	assert_near(r->recommended->value, 0.1, 1e-12);
 	assert_near(r->recommended->high - r->recommended->low, 2 * 4.30265 * 0.02 / sqrt(3), 1e-5);
-	assert_near(r->gain_to_best->gain, 0.005, 1e-12);
-	assert_near(r->gain_to_best->noise, 2 * sqrt(2) * 0.02 / sqrt(3), 1e-9);
-	assert_false(r->gain_to_best->resolved);
-	assert_says(r->sentence, "the error is 10 % (95 %: 5 to 15, by the runs).");
-	assert_says(r->sentence, "buys 0.5 percentage points, less than the runs can "
-				 "resolve (3.3) and less than 400 test records can (3).");
-	assert_says(r->sentence, "Without privacy: not measured.");
+	assert_near(r->gain_to_best.gain, 0.005, 1e-12);
+	assert_near(r->gain_to_best.noise, 2 * sqrt(2) * 0.02 / sqrt(3), 1e-9);
+	assert_false(r->gain_to_best.resolved);
+	assert_says(fact_text("recommendation/sentence"),
+		    "the error is 10 % (95 %: 5 to 15, by the runs).");
+	assert_says(fact_text("recommendation/sentence"),
+		    "buys 0.5 percentage points, less than the runs can "
+		    "resolve (3.3) and less than 400 test records can (3).");
+	assert_says(fact_text("recommendation/sentence"), "Without privacy: not measured.");
 	finish(state);
 	three_points(0.95); /* more than one standard error: then that is taken */
 	r = recommended();
-	assert_int_equal(r->recommended->trial, 2);
-	assert_null(r->gain_to_best);
-	assert_says(r->sentence, "No larger epsilon that was tested is better.");
+	assert_int_equal(get_count(r->recommended->point, "trial"), 2);
+	assert_false(r->has_better_utility);
+	assert_says(fact_text("recommendation/sentence"),
+		    "No larger epsilon that was tested is better.");
 }
 
 /* Half of what the best has over the anti-ideal is enough for the strict one. */
@@ -98,7 +106,7 @@ static void test_rows(void **state)
 	r = recommended();
 	assert_int_equal(r->nchoices, 3);
 	assert_string_equal(r->choices[0].name, "strict");
-	assert_int_equal(r->choices[0].trial, 0);
+	assert_int_equal(get_count(r->choices[0].point, "trial"), 0);
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict | 0 |");
 	assert_says(text, "| recommended | 1 |");
@@ -112,7 +120,7 @@ static void test_rows(void **state)
 	evaluate(1, 5, 0.88, 0.9, 0.92);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->choices[0].trial, 1);
+	assert_int_equal(get_count(r->choices[0].point, "trial"), 1);
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict, recommended, loose | 1 |");
 	assert_says(text, "Always guessing the commonest class: 35.0 %.");
@@ -127,7 +135,7 @@ static void test_guessing_is_not_praised(void **state)
 	evaluate(0, 5, 0.8, 0.9, 0.95);
 	load(false);
 	assert_true(recommended()->recommended->no_better);
-	assert_says(facts.recommendation->sentence,
+	assert_says(fact_text("recommendation/sentence"),
 		    ", no better than always guessing the commonest class.");
 }
 
@@ -141,15 +149,17 @@ static void test_no_meaningful_guarantee(void **state)
 	evaluate(1, 0.1, 0.9, 0.9, 0.9);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->recommended->trial, 0);
-	assert_int_equal(r->best_utility->trial, 0);
-	assert_int_equal(r->best_over_limit->trial, 1);
+	assert_int_equal(get_count(r->recommended->point, "trial"), 0);
+	assert_int_equal(get_count(r->best_utility->point, "trial"), 0);
+	assert_int_equal(get_count(r->best_over_limit->point, "trial"), 1);
 	assert_true(r->best_over_limit->meaningless && !r->recommended->meaningless);
 	assert_near(r->max_cost, 10, 0);
-	assert_string_equal(r->query_command, "dparetoctl front s --one-se --max epsilon=10");
-	assert_says(r->sentence, "No larger epsilon up to 10 that was tested is better. "
-				 "Beyond epsilon 10, the anti-ideal, the best is 10.0 %, "
-				 "at epsilon 58.5: no meaningful guarantee.");
+	assert_string_equal(fact_text("recommendation/ask"),
+			    "dparetoctl front s --one-se --max epsilon=10");
+	assert_says(fact_text("recommendation/sentence"),
+		    "No larger epsilon up to 10 that was tested is better. "
+		    "Beyond epsilon 10, the anti-ideal, the best is 10.0 %, "
+		    "at epsilon 58.5: no meaningful guarantee.");
 	finish(state);
 	begin(svt); /* with nothing else to take, it is said of what is taken */
 	evaluate(0, 0.1, 0.9, 0.9, 0.9);
@@ -157,7 +167,8 @@ static void test_no_meaningful_guarantee(void **state)
 	r = recommended();
 	assert_true(r->recommended->meaningless);
 	assert_true(isnan(r->max_cost) && !r->best_over_limit);
-	assert_says(r->sentence, ", but such an epsilon is no meaningful guarantee.");
+	assert_says(fact_text("recommendation/sentence"),
+		    ", but such an epsilon is no meaningful guarantee.");
 }
 
 /* More than one standard error of the best, but no more than the noise of both: the best
@@ -171,9 +182,10 @@ static void test_enough(void **state)
 	three_points(0.92);
 	r = recommended();
 	assert_int_equal(r->nchoices, 4);
-	assert_int_equal(r->cheaper_equivalent->trial, 1);
-	assert_says(r->sentence, "it is 10 % already: 2 percentage points apart, less than "
-				 "the runs can resolve (3.3)");
+	assert_int_equal(get_count(r->cheaper_equivalent->point, "trial"), 1);
+	assert_says(fact_text("recommendation/sentence"),
+		    "it is 10 % already: 2 percentage points apart, less than "
+		    "the runs can resolve (3.3)");
 	text = words_of_report(DOC_MARKDOWN);
 	assert_says(text, "| strict | 0 |");
 	assert_says(text, "| enough | 1 |");
@@ -185,7 +197,7 @@ static void test_enough(void **state)
 	evaluate(1, 1, 0.94, 0.95, 0.96);
 	load(false);
 	r = recommended();
-	assert_int_equal(r->recommended->trial, 1);
+	assert_int_equal(get_count(r->recommended->point, "trial"), 1);
 	assert_null(r->cheaper_equivalent);
 }
 
@@ -218,15 +230,15 @@ static void test_beyond_a_baseline(void **state)
 	*line = (struct baseline){ strdup("non-private"), 0.11 };
 	report.baselines = line;
 	report.nbaselines = 1;
-	assert_says(recommended()->sentence,
+	assert_says(sentence(),
 		    "non-private: 11.0 %; the front is better by 1.5 percentage points, "
 		    "within the noise of runs and test set.");
 	report_model_free(&facts);
 	line->value = 0.3;
-	assert_says(recommended()->sentence, "more than its noise: was that measured on");
+	assert_says(sentence(), "more than its noise: was that measured on");
 	report_model_free(&facts);
 	line->value = 0.05;
-	assert_null(strstr(recommended()->sentence, "the front is better"));
+	assert_null(strstr(sentence(), "the front is better"));
 }
 
 /* The command of what is recommended, where the trainer has this one. */
@@ -238,7 +250,7 @@ static char *command_with(char **argv, bool public)
 	t->argv = argv;
 	report.is_public = public;
 	report_model_free(&facts);
-	command = strdup(recommended()->recommended->command);
+	command = strdup((recommended(), fact_text("recommendation/command")));
 	t->argv = before;
 	report.is_public = false;
 	return command;
@@ -283,8 +295,10 @@ static void test_statements_once(void **state)
 	assert_says(text, "| trial | epsilon | Noise | All 3 runs of this point together |");
 	assert_null(strstr(text, "\xe2\x80\xa6"));
 	assert_says(text, "select(.trial == 2 and .at == null) | .statements[\"epsilon\"]");
-	for (size_t i = 0; i < facts.nfront; i++)
-		assert_says(facts.front[i].objectives[0].statement, "Unit of privacy: one");
+	for (size_t i = 0; i < json_array_size(fact("front")); i++)
+		assert_says(get_text(get_json(json_array_get(fact("front"), i), "statements"),
+				     "epsilon"),
+			    "Unit of privacy: one");
 	free(text);
 }
 
@@ -328,18 +342,12 @@ static void test_failed(void **state)
 /* Searched, without noise and measured again are three fronts. */
 static void test_fronts_apart(void **state)
 {
-	json_t *json, *fronts;
-
 	(void)state;
 	three_points(0.905);
-	json = report_json_build(find_facts());
-	fronts = json_object_get(json, "fronts");
-	assert_string_equal(json_string_value(json_object_get(fronts, "shown")), "searched");
-	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(fronts, "searched"), "points")),
-		3);
-	assert_true(json_is_null(json_object_get(fronts, "remeasured")));
-	json_decref(json);
+	find_facts();
+	assert_string_equal(fact_text("fronts/shown"), "searched");
+	assert_int_equal(fact_count("fronts/searched/points"), 3);
+	assert_true(json_is_null(fact("fronts/remeasured")));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* figure_style.c - titles, labels, numbers, colours and tooltips of the figures. */
-#include "reports/model/report_model.h"
+#include "reports/model/number_format.h"
 #include "reports/figures/common/figure_data.h"
 
 #include "base/units.h"

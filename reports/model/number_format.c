@@ -1,7 +1,8 @@
-/* report_format.c - numbers as words. */
-#include "reports/text/report_format.h"
+/* number_format.c - numbers for people. */
+#include "reports/model/number_format.h"
 
 #include "base/json.h"
+#include "reports/model/report_fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,25 +36,40 @@ const char *format_error(double x, char out[FORMAT_LEN])
 	return out;
 }
 
-static const char *format_rounded_up_or_dash(double x, int digits, char out[FORMAT_LEN])
+char *number_format_rounded_up(double x, int digits, char out[DP_NUM_LEN])
 {
-	return isnan(x) ? "-" : number_format_rounded_up(x, digits, out);
+	double unit, rounded;
+
+	if (!isfinite(x) || x <= 0)
+		return dp_num_text(x, out);
+	unit = pow(10, floor(log10(x)) - digits + 1);
+	rounded = ceil(x / unit * (1 - 1e-12)) * unit;
+	snprintf(out, DP_NUM_LEN, rounded >= 1000 && rounded < 1e7 ? "%.*f" : "%.*g",
+		 rounded >= 1000 && rounded < 1e7 ? 0 : digits, rounded);
+	return out;
+}
+
+void number_append_rounded_up(double x, int digits, struct dp_buf *out)
+{
+	char text[DP_NUM_LEN];
+
+	dp_buf_puts(out, number_format_rounded_up(x, digits, text));
 }
 
 const char *format_rounded_up(double x, char out[FORMAT_LEN])
 {
-	return format_rounded_up_or_dash(x, 4, out);
+	return isnan(x) ? "-" : number_format_rounded_up(x, 4, out);
 }
 
-const char *format_objective_number(const struct report_objective *o, double x, double error,
+const char *format_objective_number(const json_t *o, double x, double error,
 				    char out[FORMAT_LEN])
 {
-	if (strcmp(o->kind, "privacy") == 0)
-		return format_rounded_up_or_dash(x, 3, out);
-	if (!o->share)
-		return format_with_error(x, error, out);
 	if (isnan(x))
 		return "-";
+	if (strcmp(get_text(o, "kind"), "privacy") == 0)
+		return number_format_rounded_up(x, 3, out);
+	if (!get_bool(o, "share"))
+		return format_with_error(x, error, out);
 	/* two decimals of a percent are all that anybody reads */
 	if (error > 0 && isfinite(error))
 		return format_with_error(100 * x, fmax(100 * error, 0.02), out);
@@ -61,23 +77,23 @@ const char *format_objective_number(const struct report_objective *o, double x, 
 	return out;
 }
 
-const char *format_objective_value(const struct report_objective *o, double x, double error,
+const char *format_objective_value(const json_t *o, double x, double error,
 				   char out[FORMAT_LEN])
 {
 	char number[FORMAT_LEN];
 
-	if (!o->share || isnan(x))
+	if (!get_bool(o, "share") || isnan(x))
 		return format_objective_number(o, x, error, out);
 	snprintf(out, FORMAT_LEN, "%.40s %%", format_objective_number(o, x, error, number));
 	return out;
 }
 
-const char *format_objective_difference(const struct report_objective *o, double x, double error,
+const char *format_objective_difference(const json_t *o, double x, double error,
 					char out[FORMAT_LEN])
 {
 	char number[FORMAT_LEN];
 
-	if (!o->share || isnan(x))
+	if (!get_bool(o, "share") || isnan(x))
 		return error > 0 ? format_with_error(x, error, out) : format_error(x, out);
 	if (!(error > 0))
 		format_error(100 * x, number);
@@ -86,14 +102,6 @@ const char *format_objective_difference(const struct report_objective *o, double
 	snprintf(out, FORMAT_LEN, "%.20s percentage point%s", number,
 		 strcmp(number, "1") == 0 ? "" : "s");
 	return out;
-}
-
-void table_add_value_column(struct doc *d, const struct report_objective *o, const char *title)
-{
-	char text[200];
-
-	snprintf(text, sizeof text, "%.190s%s", title, o->share ? ", %" : "");
-	doc_column(d, text, true);
 }
 
 void format_parameter_list(json_t *parameters, struct dp_buf *out)

@@ -265,8 +265,8 @@ static void warn_partial_studies(json_t *warnings, const struct report_data *r,
 			    s->spec->name);
 }
 
-static json_t *warnings_json(const struct report_data *r, const struct report_groups *f,
-			     json_t *members)
+static json_t *group_warnings_json(const struct report_data *r, const struct report_groups *f,
+				   json_t *members)
 {
 	const char *shared = find_shared_study(members);
 	json_t *warnings = json_array();
@@ -415,7 +415,7 @@ int report_model_build_groups(struct report_model *report, json_t *figures, stru
 		put_json(o, "pairs", pairs_json(g));
 		put_json(o, "members", members);
 		put_json(o, "settings_that_differ", differing_settings_json(g, r));
-		put_json(o, "warnings", warnings_json(r, g, members));
+		put_json(o, "warnings", group_warnings_json(r, g, members));
 		put_buf(o, "command", &command);
 		put_json(o, "figures", json_incref(figures));
 	}

@@ -61,8 +61,7 @@ const char *format_rounded_up(double x, char out[FORMAT_LEN])
 	return isnan(x) ? "-" : number_format_rounded_up(x, 4, out);
 }
 
-const char *format_objective_number(const json_t *o, double x, double error,
-				    char out[FORMAT_LEN])
+const char *format_objective_number(const json_t *o, double x, double error, char out[FORMAT_LEN])
 {
 	if (isnan(x))
 		return "-";
@@ -77,8 +76,7 @@ const char *format_objective_number(const json_t *o, double x, double error,
 	return out;
 }
 
-const char *format_objective_value(const json_t *o, double x, double error,
-				   char out[FORMAT_LEN])
+const char *format_objective_value(const json_t *o, double x, double error, char out[FORMAT_LEN])
 {
 	char number[FORMAT_LEN];
 

@@ -99,12 +99,11 @@ const struct surrogate_fit *study_data_find_untrusted(const struct study_data *s
 
 /* ---- what matters ---- */
 
-static int compute_importance(struct study_data *s, struct dp_err *err)
+static void compute_importance(struct study_data *s)
 {
 	struct dp_proposer *p = s->surrogates ? s->surrogates : dp_proposer_new(s->state->spec);
-	int code = DP_OK;
 
-	for (size_t k = 0; k < s->state->spec->nobjectives && code == DP_OK; k++) {
+	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
 		dp_surrogate_importance(p, k, &s->importance[k]);
 		if (s->importance[k].source == DP_IMPORTANCE_MODELLED &&
 		    !study_data_trusts_surrogate(s, k))
@@ -112,7 +111,6 @@ static int compute_importance(struct study_data *s, struct dp_err *err)
 	}
 	if (!s->surrogates)
 		dp_proposer_free(p);
-	return code;
 }
 
 static double sum_total_indices(const struct study_data *s, size_t param)
@@ -149,11 +147,11 @@ int study_data_assess_surrogates(struct study_data *s, struct dp_err *err)
 
 	for (size_t k = 0; s->surrogates && k < s->state->spec->nobjectives && code == DP_OK; k++)
 		code = assess_surrogate(s, k, &s->fit[k], err);
-	if (code == DP_OK)
-		code = compute_importance(s, err);
-	if (code == DP_OK)
-		rank_parameters(s);
-	return code;
+	if (code != DP_OK)
+		return code;
+	compute_importance(s);
+	rank_parameters(s);
+	return DP_OK;
 }
 
 /* ---- in the report model ---- */

@@ -334,9 +334,7 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 			       part);
 	if (!dash)
 		hi = lo;
-	lo += base;
-	hi += base;
-	if (lo < base || hi < lo || hi > UINT32_MAX ||
+	if (lo < 0 || hi < lo || hi > (int64_t)UINT32_MAX - base ||
 	    (uint64_t)(hi - lo) + *count >= MAX_RANGE_TRIALS)
 		return dp_fail(err, DP_E_USAGE,
 			       "'%s' is not a range of trials (from low to high, at "
@@ -344,7 +342,7 @@ static int parse_trial_range(const char *part, uint32_t **list, size_t *count, s
 			       part, MAX_RANGE_TRIALS);
 	*list = dp_realloc(*list, (*count + (size_t)(hi - lo) + 1) * sizeof **list);
 	for (int64_t n = lo; n <= hi; n++)
-		(*list)[(*count)++] = (uint32_t)n;
+		(*list)[(*count)++] = (uint32_t)(base + n);
 	return DP_OK;
 }
 

@@ -51,76 +51,120 @@ static void canonical_format_number(struct dp_buf *out, double x)
 	dp_buf_puts(out, dp_num_text(x, text));
 }
 
-/* In the largest unit of which it is a whole number. */
-static void canonical_format_duration(struct dp_buf *out, double seconds)
+bool dp__format_int(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
+	(void)k;
+	dp_buf_printf(out, "%d", *(const int *)at);
+	return true;
+}
+
+bool dp__format_u32(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	(void)k;
+	dp_buf_printf(out, "%u", *(const uint32_t *)at);
+	return true;
+}
+
+bool dp__format_seed(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	(void)k;
+	dp_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
+	return true;
+}
+
+bool dp__format_number(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	(void)k;
+	canonical_format_number(out, *(const double *)at);
+	return true;
+}
+
+/* In the largest unit of which it is a whole number. */
+bool dp__format_duration(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	double seconds = *(const double *)at;
 	bool hours = seconds > 0 && fmod(seconds, 3600) == 0;
 	bool minutes = seconds > 0 && fmod(seconds, 60) == 0;
 
+	(void)k;
 	canonical_format_number(out, seconds / (hours ? 3600 : minutes ? 60 : 1));
 	dp_buf_putc(out, hours ? 'h' : minutes ? 'm' : 's');
+	return true;
 }
 
-static void canonical_format_size(struct dp_buf *out, uint64_t bytes)
+bool dp__format_size(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	static const char units[] = "KMGT";
+	uint64_t bytes = *(const uint64_t *)at;
 	int unit = -1;
 
+	(void)k;
 	while (bytes && bytes % 1024 == 0 && unit < 3) {
 		bytes /= 1024;
 		unit++;
 	}
 	dp_buf_printf(out, "%llu%.*s", (unsigned long long)bytes, unit >= 0,
 		      unit >= 0 ? units + unit : "");
+	return true;
+}
+
+bool dp__format_enum(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	dp_buf_puts(out, dp__word_at(k->words, (size_t)(*(const int *)at - (int)k->lo)));
+	return true;
+}
+
+bool dp__format_bool(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	dp_buf_puts(out, k->words[*(const bool *)at]);
+	return true;
 }
 
 /* As JSON, which no two lists have in common. */
-static void canonical_format_list(struct dp_buf *out, char *const *list)
+bool dp__format_list(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
+	char *const *list = *(char **const *)at;
 	json_t *all = json_array();
 
+	(void)k;
 	for (size_t i = 0; list && list[i]; i++)
 		json_array_append_new(all, json_string_nocheck(list[i]));
 	dp_json_dump(out, all, 0);
 	json_decref(all);
+	return true;
 }
 
-/* False for a text that is not there, and a reader of a larger part. */
-static bool canonical_format_value(struct dp_buf *out, const struct dp__key *k, const void *at)
+bool dp__format_word(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	(void)k;
+	dp_buf_puts(out, *(const char *)at ? (const char *)at : "none");
+	return true;
+}
+
+bool dp__format_bounds(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	const double *x = at;
 
-	if (k->read == dp__read_int)
-		dp_buf_printf(out, "%d", *(const int *)at);
-	else if (k->read == dp__read_u32)
-		dp_buf_printf(out, "%u", *(const uint32_t *)at);
-	else if (k->read == dp__read_seed)
-		dp_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)at);
-	else if (k->read == dp__read_number || k->read == dp__read_positive)
-		canonical_format_number(out, *x);
-	else if (k->read == dp__read_duration)
-		canonical_format_duration(out, *x);
-	else if (k->read == dp__read_size)
-		canonical_format_size(out, *(const uint64_t *)at);
-	else if (k->read == dp__read_enum)
-		dp_buf_puts(out, dp__word_at(k->words, (size_t)(*(const int *)at - (int)k->lo)));
-	else if (k->read == dp__read_bool)
-		dp_buf_puts(out, k->words[*(const bool *)at]);
-	else if (k->read == dp__read_command || k->read == dp__read_slurm_options)
-		canonical_format_list(out, *(char **const *)at);
-	else if (k->read == dp__read_slurm_word)
-		dp_buf_puts(out, *(const char *)at ? (const char *)at : "none");
-	else if (k->read == dp__read_bounds) {
-		canonical_format_number(out, x[0]);
-		dp_buf_puts(out, " to ");
-		canonical_format_number(out, x[1]);
-	} else if (k->read == dp__read_name || k->read == dp__read_file_path ||
-		   k->read == dp__read_warm_start) {
-		dp_buf_puts(out, *(char *const *)at ? *(char *const *)at : "");
-		return *(char *const *)at != NULL;
-	} else
-		return false;
+	(void)k;
+	canonical_format_number(out, x[0]);
+	dp_buf_puts(out, " to ");
+	canonical_format_number(out, x[1]);
 	return true;
+}
+
+bool dp__format_text(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	const char *text = *(char *const *)at;
+
+	(void)k;
+	dp_buf_puts(out, text ? text : "");
+	return text != NULL;
+}
+
+bool dp__format_part(struct dp_buf *out, const struct dp__key *k, const void *at)
+{
+	(void)out, (void)k, (void)at;
+	return false;
 }
 
 static bool is_zero_text(const char *text)
@@ -139,10 +183,9 @@ static void canonical_put_section(struct canonical_form *m, enum dp__section sec
 	for (size_t i = 0; i < rows; i++) {
 		struct dp__key k = dp__key_at(i);
 
-		if (k.section != section ||
-		    !canonical_format_value(&m->value, &k, (const char *)base + k.offset))
+		if (k.section != section || !k.format(&m->value, &k, (const char *)base + k.offset))
 			continue;
-		if (strcmp(docs[i].default_text, "none") == 0 && k.read != dp__read_warm_start &&
+		if (strcmp(docs[i].default_text, "none") == 0 && k.format != dp__format_text &&
 		    is_zero_text(dp_buf_text(&m->value))) {
 			dp_buf_clear(&m->value);
 			dp_buf_puts(&m->value, "none");

@@ -61,7 +61,8 @@ static const char *const reference_words[] = { "anti_ideal", "front", NULL };
 #define FIRST(...) ROW(__VA_ARGS__, DP_KEY_SET_AT_SUBMIT)
 
 static const struct dp_key_doc docs[] = {
-#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words, change)    \
+#define ROW(section, path, type, otherwise, help, example, read, format, target, lo, hi, words,    \
+	    change)                                                                                \
 	{ path, type, otherwise, help, example, change },
 #include "study/parse/keys.def"
 #undef ROW
@@ -70,12 +71,14 @@ static const struct dp_key_doc docs[] = {
 static const struct {
 	enum dp__section section;
 	dp__read_fn *read;
+	dp__format_fn *format;
 	size_t offset;
 	double lo, hi;
 	const char *const *words;
 } rows[] = {
-#define ROW(section, path, type, otherwise, help, example, read, target, lo, hi, words, change)    \
-	{ DP__##section, read, target, lo, hi, words },
+#define ROW(section, path, type, otherwise, help, example, read, format, target, lo, hi, words,    \
+	    change)                                                                                \
+	{ DP__##section, read, format, target, lo, hi, words },
 #include "study/parse/keys.def"
 #undef ROW
 };
@@ -141,8 +144,9 @@ struct dp__key dp__key_at(size_t i)
 {
 	return (struct dp__key){ rows[i].section, key_last_word(docs[i].path),
 				 &docs[i],        rows[i].read,
-				 rows[i].offset,  rows[i].lo,
-				 rows[i].hi,      rows[i].words };
+				 rows[i].format,  rows[i].offset,
+				 rows[i].lo,      rows[i].hi,
+				 rows[i].words };
 }
 
 /* The row of a key of this section, or KEY_ROWS. */

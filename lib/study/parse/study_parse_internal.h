@@ -113,11 +113,15 @@ struct dp__key;
 typedef void dp__read_fn(struct dp__study_parser *r, const struct dp__key *k,
 			 const struct dp__node *v, void *to);
 
+/* Appends the value at `at` as a text that the reader reads back; false where there is none. */
+typedef bool dp__format_fn(struct dp_buf *out, const struct dp__key *k, const void *at);
+
 struct dp__key {
 	enum dp__section section;
 	const char *name; /* the last word of the path */
 	const struct dp_key_doc *doc;
 	dp__read_fn *read;
+	dp__format_fn *format;
 	size_t offset; /* of the member in the section's struct */
 	double lo, hi; /* of numbers; for words lo is the number of the first */
 	const char *const *words;
@@ -161,6 +165,12 @@ bool dp__expect_map(struct dp__study_parser *r, const struct dp__node *v, const 
 /* Number of v in words, or -1 with a problem. */
 int dp__expect_word(struct dp__study_parser *r, const struct dp__node *v, const char *name,
 		    const char *const *words);
+
+/* ---- formatters (canonical.c); dp__format_part is that of a part, which has none ---- */
+
+dp__format_fn dp__format_int, dp__format_u32, dp__format_seed, dp__format_number,
+	dp__format_duration, dp__format_size, dp__format_enum, dp__format_bool, dp__format_list,
+	dp__format_word, dp__format_bounds, dp__format_text, dp__format_part;
 
 /* ---- readers of the larger parts ---- */
 

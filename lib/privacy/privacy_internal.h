@@ -8,18 +8,23 @@
 #include "privacy/mechanisms/mechanisms.def"
 #undef MECHANISM
 
-/* The cost() of mechanisms that are a closed form (mechanism.c). */
+/* The cost() of mechanisms that are a closed form, and their answer (mechanism.c). */
 enum dp_privacy_cost dp__cost_closed_form(const double *values);
+struct dp_epsilon dp__closed_form(double epsilon, double delta, double error);
 
-/* Rows of keys that several mechanisms have in the same words. */
+/* Parts of a key's row, and whole rows that several mechanisms have in the same words. */
+#define DP__KEY_REQUIRED .required = true, .default_value = NAN
+#define DP__KEY_COUNT    .kind = DP_PRIVACY_INTEGER, .lo = 1, .hi = 0x1p53
+#define DP__KEY_CHOICE(words, otherwise)                                                           \
+	.kind = DP_PRIVACY_CHOICE, .choices = (words), .default_value = (otherwise)
 #define DP__KEY_POSITIVE                                                                           \
 	.kind = DP_PRIVACY_NUMBER, .lo = 0, .lo_open = true, .hi = INFINITY, .hi_open = true
-#define DP__KEY_DELTA                                                                              \
+#define DP__KEY_DELTA(limit)                                                                       \
 	{                                                                                          \
 		.name = "delta", .kind = DP_PRIVACY_NUMBER, .default_value = 0, .lo = 0, .hi = 1,  \
 		.hi_open = true, .short_help = "the probability that the bound may fail with",     \
 		.help = "0 for pure differential privacy, else the probability that "              \
-			"epsilon may fail with."                                                   \
+			"epsilon may fail with" limit "."                                          \
 	}
 /* Of mechanisms that are never purely private. */
 #define DP__KEY_DELTA_REQUIRED                                                                     \

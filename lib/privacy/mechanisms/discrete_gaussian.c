@@ -30,17 +30,14 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[SIGMA] = { .name = "sigma",
 		    DP__KEY_POSITIVE,
-		    .required = true,
-		    .default_value = NAN,
+		    DP__KEY_REQUIRED,
 		    .short_help = "standard deviation of the noise",
 		    .help = "The noise is z with probability in proportion to "
 			    "exp(-z^2 / (2 sigma^2))." },
 	[DELTA] = DP__KEY_DELTA_REQUIRED,
 	[SENSITIVITY] = { .name = "sensitivity",
-			  .kind = DP_PRIVACY_INTEGER,
+			  DP__KEY_COUNT,
 			  .default_value = 1,
-			  .lo = 1,
-			  .hi = 0x1p53,
 			  .short_help = "of the result",
 			  .help = "The most that one record changes the result, one "
 				  "whole number." },
@@ -275,13 +272,7 @@ static void discrete_rdp_epsilon(struct dp_privacy_component *p, struct dp_epsil
 
 static int discrete_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
-	struct dp_epsilon e = {
-		.epsilon = INFINITY,
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error_is_proved = true,
-	};
+	struct dp_epsilon e = dp__closed_form(INFINITY, v[DELTA], 0);
 	struct dp_privacy_component p;
 	double slack;
 	int code = discrete_component(v, &p, err);

@@ -25,21 +25,18 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[SCALE] = { .name = "scale",
 		    DP__KEY_POSITIVE,
-		    .required = true,
-		    .default_value = NAN,
+		    DP__KEY_REQUIRED,
 		    .short_help = "scale of the noise",
 		    .help = "Scale b: the noise is z with probability in proportion to "
 			    "exp(-|z| / b)." },
 	[SENSITIVITY] = { .name = "sensitivity",
-			  .kind = DP_PRIVACY_INTEGER,
+			  DP__KEY_COUNT,
 			  .default_value = 1,
-			  .lo = 1,
-			  .hi = 0x1p53,
 			  .short_help = "of the result",
 			  .help = "The most that one record changes the result, a whole "
 				  "number; with delta 0 also that of several, in L1 "
 				  "norm." },
-	[DELTA] = DP__KEY_DELTA,
+	[DELTA] = DP__KEY_DELTA(""),
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
@@ -177,14 +174,8 @@ static int geometric_epsilon(const double *v, struct dp_epsilon *out, struct dp_
 
 	if (code != DP_OK)
 		return code;
-	*out = (struct dp_epsilon){
-		.epsilon = geometric_exact_epsilon(&p, v[DELTA]),
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error = isfinite(p.mu) ? 64 * DBL_EPSILON * (1 + p.mu) : 0,
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(geometric_exact_epsilon(&p, v[DELTA]), v[DELTA],
+			       isfinite(p.mu) ? 64 * DBL_EPSILON * (1 + p.mu) : 0);
 	return DP_OK;
 }
 

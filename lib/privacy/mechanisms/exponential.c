@@ -47,8 +47,7 @@ static const char *const noises[] = { "gumbel", "laplace", "exponential", NULL }
 static const struct dp_privacy_key keys[] = {
 	[SCALE] = { .name = "scale",
 		    DP__KEY_POSITIVE,
-		    .required = true,
-		    .default_value = NAN,
+		    DP__KEY_REQUIRED,
 		    .short_help = "scale of the noise",
 		    .help = "b: a candidate is chosen with probability in proportion to "
 			    "exp(score / b); the scale of the noise on each score." },
@@ -58,9 +57,7 @@ static const struct dp_privacy_key keys[] = {
 			  .short_help = "of each score",
 			  .help = "The most that one record changes any score." },
 	[SCORES] = { .name = "scores",
-		     .kind = DP_PRIVACY_CHOICE,
-		     .default_value = ANY,
-		     .choices = scores,
+		     DP__KEY_CHOICE(scores, ANY),
 		     .short_help = "how a record moves scores",
 		     .help = "monotonic if one record moves all scores up or all down, "
 			     "as counts under add or remove one; it halves epsilon. "
@@ -68,14 +65,12 @@ static const struct dp_privacy_key keys[] = {
 			     "replace-one; beside parts of a composition that hold for "
 			     "replace-one, epsilon counts twice." },
 	[NOISE] = { .name = "noise",
-		    .kind = DP_PRIVACY_CHOICE,
-		    .default_value = GUMBEL,
-		    .choices = noises,
+		    DP__KEY_CHOICE(noises, GUMBEL),
 		    .short_help = "distribution of the noise on scores",
 		    .help = "gumbel is the exponential mechanism, whose range is "
 			    "bounded; the others are report noisy max with that "
 			    "noise." },
-	[DELTA] = DP__KEY_DELTA,
+	[DELTA] = DP__KEY_DELTA(""),
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
@@ -184,13 +179,8 @@ static int exponential_epsilon(const double *v, struct dp_epsilon *out, struct d
 	struct dp_privacy_component p;
 	int code = exponential_component(v, &p, err);
 
-	*out = (struct dp_epsilon){
-		.epsilon = v[DELTA] > 0 ? p.kind->exact_epsilon(&p, v[DELTA]) : p.mu,
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(v[DELTA] > 0 ? p.kind->exact_epsilon(&p, v[DELTA]) : p.mu, v[DELTA],
+			       0);
 	out->error = isfinite(out->epsilon) ? 64 * DBL_EPSILON * (1 + p.mu) : 0;
 	return code;
 }

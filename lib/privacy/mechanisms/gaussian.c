@@ -116,24 +116,15 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[SIGMA] = { .name = "sigma",
 		    .epsilon_trend = -1,
-		    .kind = DP_PRIVACY_NUMBER,
-		    .required = true,
-		    .default_value = NAN,
-		    .lo = 0,
-		    .lo_open = true,
-		    .hi = INFINITY,
-		    .hi_open = true,
+		    DP__KEY_POSITIVE,
+		    DP__KEY_REQUIRED,
 		    .short_help = "standard deviation of the noise",
 		    .help = "Standard deviation of the noise." },
 	[DELTA] = DP__KEY_DELTA_REQUIRED,
 	[SENSITIVITY] = { .name = "sensitivity",
 			  .epsilon_trend = 1,
-			  .kind = DP_PRIVACY_NUMBER,
+			  DP__KEY_POSITIVE,
 			  .default_value = 1,
-			  .lo = 0,
-			  .lo_open = true,
-			  .hi = INFINITY,
-			  .hi_open = true,
 			  .short_help = "of the result",
 			  .help = "The most that one record changes the result, in L2 "
 				  "norm." },
@@ -148,13 +139,7 @@ static double gaussian_mu(const double *v)
 static int gaussian_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_epsilon){
-		.epsilon = dp__gaussian_epsilon(gaussian_mu(v), log(v[DELTA])),
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(dp__gaussian_epsilon(gaussian_mu(v), log(v[DELTA])), v[DELTA], 0);
 	return DP_OK;
 }
 

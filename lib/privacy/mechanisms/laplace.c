@@ -19,36 +19,19 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[SCALE] = { .name = "scale",
 		    .epsilon_trend = -1,
-		    .kind = DP_PRIVACY_NUMBER,
-		    .required = true,
-		    .default_value = NAN,
-		    .lo = 0,
-		    .lo_open = true,
-		    .hi = INFINITY,
-		    .hi_open = true,
+		    DP__KEY_POSITIVE,
+		    DP__KEY_REQUIRED,
 		    .short_help = "scale of the noise",
 		    .help = "Scale b of the Laplace noise; its standard deviation is "
 			    "b times the square root of 2." },
 	[SENSITIVITY] = { .name = "sensitivity",
 			  .epsilon_trend = 1,
-			  .kind = DP_PRIVACY_NUMBER,
+			  DP__KEY_POSITIVE,
 			  .default_value = 1,
-			  .lo = 0,
-			  .lo_open = true,
-			  .hi = INFINITY,
-			  .hi_open = true,
 			  .short_help = "of the result",
 			  .help = "The most that one record changes the result, in L1 "
 				  "norm." },
-	[DELTA] = { .name = "delta",
-		    .kind = DP_PRIVACY_NUMBER,
-		    .default_value = 0,
-		    .lo = 0,
-		    .hi = 1,
-		    .hi_open = true,
-		    .short_help = "the probability that the bound may fail with",
-		    .help = "0 for pure differential privacy, else the probability "
-			    "that epsilon may fail with (for one-dimensional results)." },
+	[DELTA] = DP__KEY_DELTA(" (for one-dimensional results)"),
 	[GROUP] = DP__KEY_GROUP(0x1p53),
 };
 
@@ -72,13 +55,8 @@ static int laplace_epsilon(const double *v, struct dp_epsilon *out, struct dp_er
 	double pure = laplace_mu(v);
 
 	(void)err;
-	*out = (struct dp_epsilon){
-		.epsilon = v[DELTA] > 0 ? laplace_epsilon_at_delta(pure, v[DELTA]) : pure,
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(v[DELTA] > 0 ? laplace_epsilon_at_delta(pure, v[DELTA]) : pure,
+			       v[DELTA], 0);
 	return DP_OK;
 }
 

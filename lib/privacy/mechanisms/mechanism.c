@@ -72,6 +72,18 @@ enum dp_privacy_cost dp__cost_closed_form(const double *values)
 	return DP_PRIVACY_COST_CLOSED_FORM;
 }
 
+struct dp_epsilon dp__closed_form(double epsilon, double delta, double error)
+{
+	return (struct dp_epsilon){
+		.epsilon = epsilon,
+		.delta = delta,
+		.order = NAN,
+		.accountant = "closed-form",
+		.error = error,
+		.error_is_proved = true,
+	};
+}
+
 /* Words are never set by a parameter, so that their defaults are known. */
 enum dp_privacy_cost dp_mechanism_cost(const struct dp_mechanism *m, const double *values)
 {

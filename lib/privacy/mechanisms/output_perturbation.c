@@ -23,34 +23,21 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[REGULARIZATION] = { .name = "regularization",
 			     .epsilon_trend = -1,
-			     .kind = DP_PRIVACY_NUMBER,
-			     .required = true,
-			     .default_value = NAN,
-			     .lo = 0,
-			     .lo_open = true,
-			     .hi = INFINITY,
-			     .hi_open = true,
+			     DP__KEY_POSITIVE,
+			     DP__KEY_REQUIRED,
 			     .short_help = "of the loss",
 			     .help = "gamma: the loss has gamma/2 times the squared norm "
 				     "of the weights added." },
 	[RECORDS] = { .name = "records",
 		      .epsilon_trend = -1,
-		      .kind = DP_PRIVACY_INTEGER,
-		      .required = true,
-		      .default_value = NAN,
-		      .lo = 1,
-		      .hi = 0x1p53,
+		      DP__KEY_COUNT,
+		      DP__KEY_REQUIRED,
 		      .short_help = "number of training records",
 		      .help = "Number of training records." },
 	[SIGMA] = { .name = "sigma",
 		    .epsilon_trend = -1,
-		    .kind = DP_PRIVACY_NUMBER,
-		    .required = true,
-		    .default_value = NAN,
-		    .lo = 0,
-		    .lo_open = true,
-		    .hi = INFINITY,
-		    .hi_open = true,
+		    DP__KEY_POSITIVE,
+		    DP__KEY_REQUIRED,
 		    .short_help = "standard deviation of the noise",
 		    .help = "Standard deviation of the noise added to each weight." },
 	[DELTA] = DP__KEY_DELTA_REQUIRED,
@@ -67,13 +54,8 @@ static double output_perturbation_mu(const double *v)
 static int output_perturbation_epsilon(const double *v, struct dp_epsilon *out, struct dp_err *err)
 {
 	(void)err;
-	*out = (struct dp_epsilon){
-		.epsilon = dp__gaussian_epsilon(output_perturbation_mu(v), log(v[DELTA])),
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(dp__gaussian_epsilon(output_perturbation_mu(v), log(v[DELTA])),
+			       v[DELTA], 0);
 	return DP_OK;
 }
 

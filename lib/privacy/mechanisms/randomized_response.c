@@ -20,8 +20,7 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[FLIP] = { .name = "flip",
 		   .kind = DP_PRIVACY_NUMBER,
-		   .required = true,
-		   .default_value = NAN,
+		   DP__KEY_REQUIRED,
 		   .lo = 0,
 		   .lo_open = true,
 		   .hi = 1,
@@ -35,7 +34,7 @@ static const struct dp_privacy_key keys[] = {
 			 .hi = 0x1p53,
 			 .short_help = "number of possible answers",
 			 .help = "Number of categories." },
-	[DELTA] = DP__KEY_DELTA,
+	[DELTA] = DP__KEY_DELTA(""),
 };
 
 /* ---- as a part of a composition; mu = epsilon, shape = p ---- */
@@ -114,14 +113,8 @@ static int response_epsilon(const double *v, struct dp_epsilon *out, struct dp_e
 	struct dp_privacy_component p;
 	int code = response_component(v, &p, err);
 
-	*out = (struct dp_epsilon){
-		.epsilon = v[DELTA] > 0 ? response_exact_epsilon(&p, v[DELTA]) : p.mu,
-		.delta = v[DELTA],
-		.order = NAN,
-		.accountant = "closed-form",
-		.error = isfinite(p.mu) ? 32 * DBL_EPSILON * (1 + p.mu) : 0,
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(v[DELTA] > 0 ? response_exact_epsilon(&p, v[DELTA]) : p.mu, v[DELTA],
+			       isfinite(p.mu) ? 32 * DBL_EPSILON * (1 + p.mu) : 0);
 	return code;
 }
 

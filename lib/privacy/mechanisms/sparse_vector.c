@@ -13,24 +13,16 @@ enum {
 static const struct dp_privacy_key keys[] = {
 	[CUTOFF] = { .name = "cutoff",
 		     .epsilon_trend = 1,
-		     .kind = DP_PRIVACY_INTEGER,
-		     .required = true,
-		     .default_value = NAN,
-		     .lo = 1,
-		     .hi = 0x1p53,
+		     DP__KEY_COUNT,
+		     DP__KEY_REQUIRED,
 		     .can_solve_max = true,
 		     .short_help = "answers above the threshold",
 		     .help = "C: the algorithm stops after this many answers above the "
 			     "threshold." },
 	[SCALE] = { .name = "scale",
 		    .epsilon_trend = -1,
-		    .kind = DP_PRIVACY_NUMBER,
-		    .required = true,
-		    .default_value = NAN,
-		    .lo = 0,
-		    .lo_open = true,
-		    .hi = INFINITY,
-		    .hi_open = true,
+		    DP__KEY_POSITIVE,
+		    DP__KEY_REQUIRED,
 		    .short_help = "scale of the noise",
 		    .help = "b: the total scale of the Laplace noise, shared between the "
 			    "threshold and the answers in the proportion 1 to "
@@ -58,14 +50,7 @@ static int svt_epsilon(const double *values, struct dp_epsilon *out, struct dp_e
 	(void)err;
 	if ((long double)epsilon < exact * (1 + 16 * LDBL_EPSILON))
 		epsilon = nextafter(epsilon, INFINITY);
-	*out = (struct dp_epsilon){
-		.epsilon = epsilon,
-		.delta = 0,
-		.order = NAN,
-		.accountant = "closed-form",
-		.error = isfinite(epsilon) ? 2 * DBL_EPSILON * epsilon : 0,
-		.error_is_proved = true,
-	};
+	*out = dp__closed_form(epsilon, 0, isfinite(epsilon) ? 2 * DBL_EPSILON * epsilon : 0);
 	return DP_OK;
 }
 

@@ -112,23 +112,13 @@ static struct sparse_rows made_up(void)
 
 /* ---- steps ---- */
 
-enum phase {
-	LOAD,
-	FORWARD,
-	BACKWARD,
-	GRADIENT, /* and its noise */
-	PHASES,
-};
-
 struct run {
-	const struct sparse_rows *rows;
-	struct mlp_net net;
-	struct lot_sampler lots;
+	struct mlp_training training;
+	struct training_progress progress;
 	struct noise_stream noise;
-	float *weights, *sum;
-	uint32_t lot;
-	bool private;
-	double best[PHASES + 1]; /* microseconds a step; the last is all of it */
+	struct sgd sgd;
+	double at, us[MLP_PHASES];   /* when the last phase ended; microseconds in each */
+	double best[MLP_PHASES + 1]; /* microseconds a step; the last is all of it */
 };
 
 static void mlp_must(int code, const struct dp_err *err)
@@ -139,88 +129,69 @@ static void mlp_must(int code, const struct dp_err *err)
 	exit(1);
 }
 
+static void on_phase(void *arg, int phase)
+{
+	struct run *r = arg;
+	double now = 1e6 * bench_cpu();
+
+	r->us[phase] += now - r->at;
+	r->at = now;
+}
+
 static void start_run(struct run *r, const struct mlp_shape *m, const struct sparse_rows *rows,
 		      uint32_t lot, enum mlp_input_mode path, bool private)
 {
-	struct sgd how = { .lot_size = lot };
 	struct noise_stream stream;
 	struct dp_err err;
 
-	*r = (struct run){ .rows = rows, .lot = lot, .private = private };
+	*r = (struct run){ .sgd = { .lot_size = lot,
+				    .learning_rate = 1e-3,
+				    .clip = private ? 1 : INFINITY,
+				    .noise_multiplier = private ? 0.5 : 0 },
+			   .progress = { .fd = -1, .steps_total = 1 } };
+	r->training = (struct mlp_training){ .train = rows,
+					     .sgd = &r->sgd,
+					     .noise = &r->noise,
+					     .progress = &r->progress,
+					     .on_phase = on_phase,
+					     .phase_arg = r };
 	noise_stream_init_seeded(&stream, 1, NOISE_LOTS);
 	noise_stream_init_seeded(&r->noise, 1, NOISE_GRADIENT);
-	mlp_must(lot_sampler_init(&r->lots, &stream, rows->n, &how, &err), &err);
-	mlp_must(mlp__net_init(&r->net, m, path, mlp__kernels_select(NULL), rows, lot, &err), &err);
-	r->weights = mlp__alloc_floats(r->net.n_weights);
-	r->sum = mlp__alloc_floats(r->net.n_weights);
-	if (!r->weights || !r->sum)
-		exit(1);
-	noise_add_normals(&r->noise, 0.03f, r->weights, r->net.n_weights);
-	for (int i = 0; i <= PHASES; i++)
+	mlp_must(
+		mlp__training_init(&r->training, m, path, mlp__kernels_select(NULL), &stream, &err),
+		&err);
+	noise_add_normals(&r->noise, 0.03f, r->training.panel_weights, r->training.net.n_weights);
+	for (int i = 0; i <= MLP_PHASES; i++)
 		r->best[i] = INFINITY;
 }
 
-static void end_run(struct run *r)
+static void mlp_step(struct run *r)
 {
-	mlp__net_free(&r->net);
-	lot_sampler_free(&r->lots);
-	free(r->weights);
-	free(r->sum);
-}
-
-/* As mlp.c does it, with a look at the clock after each phase. */
-static void mlp_step(struct run *r, double *us)
-{
-	const double unit = -1e-3 / r->lot;
-	struct mlp_noise noise = { &r->noise, r->private ? (float)unit : 0 }, none = { 0 };
-	uint32_t count, capacity = (uint32_t)r->net.capacity;
-	uint32_t chunks = (r->lot + capacity - 1) / capacity;
-	double clip = r->private ? 1 : INFINITY, at = 1e6 * bench_cpu(), now;
-	const uint32_t *number = lot_sampler_next(&r->lots, &count);
-	float *sum = chunks == 1 ? r->weights : r->sum;
-
-#define PHASE_ENDS(phase) (now = 1e6 * bench_cpu(), us[phase] += now - at, at = now)
-	mlp__net_transpose(&r->net, r->weights);
-	PHASE_ENDS(BACKWARD);
-	for (uint32_t i = 0; i < chunks; i++) {
-		uint32_t n = (count + chunks - 1 - i) / chunks;
-
-		mlp__input_load(&r->net.input, r->rows, number, n);
-		PHASE_ENDS(LOAD);
-		mlp__net_forward(&r->net, r->weights);
-		PHASE_ENDS(FORWARD);
-		mlp__net_backward(&r->net, r->rows, number, clip, unit);
-		PHASE_ENDS(BACKWARD);
-		mlp__net_gradient(&r->net, sum, chunks == 1 || i > 0,
-				  i == chunks - 1 ? &noise : &none);
-		PHASE_ENDS(GRADIENT);
-		number += n;
-	}
-	for (size_t i = 0; chunks > 1 && i < r->net.n_weights; i++)
-		r->weights[i] += sum[i];
-	PHASE_ENDS(GRADIENT);
+	r->at = 1e6 * bench_cpu();
+	if (!mlp__training_step(&r->training))
+		exit(1);
 }
 
 /* Steps for BLOCK_US; keeps the times of the best block. The first step brings the
  * weights back into the cache and does not count. */
 static void mlp_block(struct run *r)
 {
-	double us[PHASES] = { 0 }, start, all;
+	double start, all;
 	uint32_t n = 0;
 
-	mlp_step(r, us);
-	memset(us, 0, sizeof us);
+	mlp_step(r);
+	memset(r->us, 0, sizeof r->us);
 	start = 1e6 * bench_cpu();
 	do {
-		mlp_step(r, us);
+		mlp_step(r);
 		n++;
 		all = 1e6 * bench_cpu() - start;
 	} while (all < BLOCK_US);
-	if (all / n > r->best[PHASES])
+	if (all / n > r->best[MLP_PHASES])
 		return;
-	r->best[PHASES] = all / n;
-	for (int i = 0; i < PHASES; i++)
-		r->best[i] = us[i] / n;
+	r->best[MLP_PHASES] = all / n;
+	for (int i = 0; i < MLP_PHASES; i++)
+		r->best[i] = r->us[i] / n;
 }
 
 /* ---- tables ---- */
@@ -262,7 +233,7 @@ static void mlp_measure(size_t model, const struct sparse_rows *rows, uint32_t l
 	limit = epoch *
 		(mlp_flops(m) * lot / *peak + NOISE_NS / 1e3 * (double)mlp_count_weights(m));
 	for (int k = 0; k < 3; k++)
-		s[k] = epoch * run[k].best[PHASES];
+		s[k] = epoch * run[k].best[MLP_PHASES];
 	if (json)
 		printf("{\"model\": \"%s\", \"lot\": %u, \"dense\": %.6g, \"sparse\": "
 		       "%.6g, \"open\": %.6g, \"limit\": %.6g}\n",
@@ -271,13 +242,14 @@ static void mlp_measure(size_t model, const struct sparse_rows *rows, uint32_t l
 		printf("%s %5u %8.3f %8.3f %8.3f %8.3f %7.2f %7.2f  ", models[model].name,
 		       (unsigned)lot, s[0], s[1], s[2], limit, s[0] / limit, s[0] / s[1]);
 	for (int k = 0; !json && k < 2; k++)
-		printf("%s%.0f/%.0f/%.0f/%.0f", k ? "  " : "", run[k].best[LOAD],
-		       run[k].best[FORWARD], run[k].best[BACKWARD], run[k].best[GRADIENT]);
+		printf("%s%.0f/%.0f/%.0f/%.0f", k ? "  " : "", run[k].best[MLP_PHASE_LOAD],
+		       run[k].best[MLP_PHASE_FORWARD], run[k].best[MLP_PHASE_BACKWARD],
+		       run[k].best[MLP_PHASE_GRADIENT]);
 	if (!json)
 		printf("  %.0f\n", *peak / 1e3);
 	fflush(stdout);
 	for (int k = 0; k < 3; k++)
-		end_run(&run[k]);
+		mlp__training_free(&run[k].training);
 }
 
 int main(int argc, char **argv)

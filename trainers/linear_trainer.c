@@ -1,4 +1,4 @@
-/* linear.c - the trainer of linear models. */
+/* linear_trainer.c - the trainer of linear models. */
 #include "trainers/trainers.h"
 
 struct linear_model_state {
@@ -40,14 +40,12 @@ static int linear_model_train(const void *self, const struct sparse_rows *rows,
 			    err);
 }
 
-static int linear_model_score(void *self, const struct sparse_rows *rows, const float *w,
-			      struct model_score *out, struct dp_err *err)
+static void linear_model_score(void *self, const struct sparse_rows *rows, const float *w,
+			       struct model_score *out)
 {
 	const struct linear_model_state *s = self;
 
-	(void)err;
 	linear_score(s->loss, rows, w, out);
-	return DP_OK;
 }
 
 static int linear_model_run(int argc, char **argv, struct dp_err *err)

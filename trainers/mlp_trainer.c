@@ -1,4 +1,4 @@
-/* mlp.c - the trainer of multi-layer perceptrons. */
+/* mlp_trainer.c - the trainer of multi-layer perceptrons. */
 #include "trainers/trainers.h"
 
 #include <stdlib.h>
@@ -71,21 +71,16 @@ static int mlp_model_train(const void *self, const struct sparse_rows *rows,
 			 &streams->lots, &streams->gradient, progress, w, err);
 }
 
-static int mlp_model_score(void *self, const struct sparse_rows *rows, const float *w,
-			   struct model_score *out, struct dp_err *err)
+static void mlp_model_score(void *self, const struct sparse_rows *rows, const float *w,
+			    struct model_score *out)
 {
 	struct mlp_model_state *s = self;
 	size_t i = s->scored_rows[0] && s->scored_rows[0] != rows;
 
-	if (!s->scorer[i]) {
-		int code = mlp_scorer_new(&s->shape, rows, &s->scorer[i], err);
-
-		if (code != DP_OK)
-			return code;
-		s->scored_rows[i] = rows;
-	}
+	if (!s->scorer[i])
+		s->scorer[i] = mlp_scorer_new(&s->shape, rows, MLP_SCORER_CACHE_BYTES);
+	s->scored_rows[i] = rows;
 	mlp_scorer_score(s->scorer[i], w, out);
-	return DP_OK;
 }
 
 static int mlp_model_run(int argc, char **argv, struct dp_err *err)

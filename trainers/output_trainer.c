@@ -1,4 +1,4 @@
-/* output.c - the trainer of logistic regression by output perturbation. */
+/* output_trainer.c - the trainer of logistic regression by output perturbation. */
 #include "trainers/trainers.h"
 
 #include <math.h>
@@ -56,13 +56,11 @@ static int output_model_train(const void *self, const struct sparse_rows *rows,
 					 w, err);
 }
 
-static int output_model_score(void *self, const struct sparse_rows *rows, const float *w,
-			      struct model_score *out, struct dp_err *err)
+static void output_model_score(void *self, const struct sparse_rows *rows, const float *w,
+			       struct model_score *out)
 {
 	(void)self;
-	(void)err;
 	linear_score(LINEAR_LOGISTIC, rows, w, out);
-	return DP_OK;
 }
 
 static int output_model_run(int argc, char **argv, struct dp_err *err)

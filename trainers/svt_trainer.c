@@ -1,4 +1,4 @@
-/* svt.c - the sparse vector technique, scored by how well it finds the ones.
+/* svt_trainer.c - the sparse vector technique, scored by how well it finds the ones.
  *
  * Avent et al. 2020, "Automatic Discovery of Privacy-Utility Pareto Fronts", Alg. 1:
  * a non-interactive form of Lyu et al. 2017, Alg. 7, for binary queries of
@@ -12,10 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* answers[0..queries) = `ones` ones among zeros, every order equally likely (Fisher
- * and Yates). */
-static void shuffle_answers(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers)
+double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers)
 {
+	double b1 = s->noise_scale / (1 + cbrt(2 * (double)s->cutoff));
+	double b2 = s->noise_scale - b1;
+	double threshold;
+	size_t hits = 0, false_hits = 0, missed, sum;
+
+	/* every order equally likely (Fisher and Yates) */
 	memset(answers, 1, s->n_ones);
 	memset(answers + s->n_ones, 0, s->n_queries - s->n_ones);
 	for (size_t i = s->n_queries; i > 1; i--) {
@@ -25,16 +29,6 @@ static void shuffle_answers(const struct svt_params *s, struct dp_rng *rng, unsi
 		answers[i - 1] = answers[j];
 		answers[j] = t;
 	}
-}
-
-double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers)
-{
-	double b1 = s->noise_scale / (1 + cbrt(2 * (double)s->cutoff));
-	double b2 = s->noise_scale - b1;
-	double threshold;
-	size_t hits = 0, false_hits = 0, missed, sum;
-
-	shuffle_answers(s, rng, answers);
 	threshold = 0.5 + b1 * dp_rng_laplace(rng);
 	for (size_t i = 0; i < s->n_queries; i++) {
 		if (!(answers[i] + b2 * dp_rng_laplace(rng) >= threshold))
@@ -52,19 +46,6 @@ double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned c
 	return sum ? 2.0 * (double)hits / (double)sum : 0;
 }
 
-static int report_f1(int fd, uint32_t run, double f1, struct dp_err *err)
-{
-	json_t *metrics = json_object();
-	int code;
-
-	if (!metrics || json_object_set_new(metrics, "f1", dp_json_real(f1)) != 0)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a result");
-	else
-		code = dp_trainer_report_run(fd, run, metrics, err);
-	json_decref(metrics);
-	return code;
-}
-
 static int svt_run_all(const struct dp_trainer_request *q, int fd, struct svt_params *s,
 		       struct dp_err *err)
 {
@@ -77,10 +58,13 @@ static int svt_run_all(const struct dp_trainer_request *q, int fd, struct svt_pa
 	answers = dp_malloc(s->n_queries);
 	for (uint32_t i = 0; i < q->nruns && code == DP_OK; i++) {
 		struct dp_rng rng;
+		json_t *metrics;
 
 		/* The run's seed is different for every trial and run already. */
 		dp_rng_init(&rng, q->seeds[i], DP_RNG_TRAIN, 0, 0);
-		code = report_f1(fd, q->runs[i], svt_compute_f1(s, &rng, answers), err);
+		metrics = json_pack("{s:o}", "f1", dp_json_real(svt_compute_f1(s, &rng, answers)));
+		code = dp_trainer_report_run(fd, q->runs[i], metrics, err);
+		json_decref(metrics);
 	}
 	free(answers);
 	return code == DP_OK ? dp_trainer_report_done(fd, err) : code;

@@ -1,4 +1,4 @@
-/* options.c - the command lines of all trainers: one table for reading and for help. */
+/* trainer_options.c - the command lines of all trainers: one table for reading and for help. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -31,57 +31,66 @@ const char *const optimizer_words[] = { "sgd", "adam", NULL };
 const char *const model_words[] = { "logistic", "svm", NULL };
 static const char *const samplings[] = { "without-replacement", "poisson", NULL };
 
-#define OPTION_OFFSET(member) offsetof(struct trainer_options, member)
+#define AT(member) offsetof(struct trainer_options, member)
+#define FLAG(member, groups, name, help)                                                           \
+	{                                                                                          \
+		name, NULL, help, groups, OPTION_FLAG, AT(member), 0, 0, NULL                      \
+	}
+#define TEXT(member, groups, name, hint, help)                                                     \
+	{                                                                                          \
+		name, hint, help, groups, OPTION_TEXT, AT(member), 0, 0, NULL                      \
+	}
+#define WORD(member, words, groups, name, help)                                                    \
+	{                                                                                          \
+		name, "WORD", help, groups, OPTION_WORD, AT(member), 0, 0, words                   \
+	}
+#define NUMBER(member, lo, hi, groups, name, hint, help)                                           \
+	{                                                                                          \
+		name, hint, help, groups, OPTION_NUMBER, AT(member), lo, hi, NULL                  \
+	}
+#define INTEGER(member, lo, hi, groups, name, help)                                                \
+	{                                                                                          \
+		name, "N", help, groups, OPTION_INTEGER, AT(member), lo, hi, NULL                  \
+	}
 
 static const struct option_spec option_specs[] = {
-	{ "data", "NAME|PATH", "adult, adult-a9a, mnist, census, or a file; needed", OPTIONS_DATA,
-	  OPTION_TEXT, OPTION_OFFSET(data.name), 0, 0, NULL },
-	{ "test", "PATH", "the test file, where --data is a file", OPTIONS_DATA, OPTION_TEXT,
-	  OPTION_OFFSET(data.test), 0, 0, NULL },
-	{ "data-dir", "PATH", "where named data sets are looked for first", OPTIONS_DATA,
-	  OPTION_TEXT, OPTION_OFFSET(data.dir), 0, 0, NULL },
-	{ "label-column", "COLUMN", "CSV: its name or number (default: the last)", OPTIONS_DATA,
-	  OPTION_TEXT, OPTION_OFFSET(data.label_column), 0, 0, NULL },
-	{ "no-cache", NULL, "neither read nor write the cache of parsed data", OPTIONS_DATA,
-	  OPTION_FLAG, OPTION_OFFSET(data.no_cache), 0, 0, NULL },
-	{ "holdout", "SHARE", "score on this share of the training records", OPTIONS_DATA,
-	  OPTION_NUMBER, OPTION_OFFSET(data.holdout), 0, 1, NULL },
-	{ "split-seed", "N", "which records are held out (default 0)", OPTIONS_DATA, OPTION_INTEGER,
-	  OPTION_OFFSET(data.split_seed), 0, 0x1p53 - 1, NULL },
-	{ "model", "WORD", "logistic (default) or svm", OPTIONS_LINEAR, OPTION_WORD,
-	  OPTION_OFFSET(model), 0, 0, model_words },
-	{ "report", "gap:FEATURE", "also tell how accuracies differ by this feature",
-	  OPTIONS_LINEAR, OPTION_TEXT, OPTION_OFFSET(report), 0, 0, NULL },
-	{ "hidden", "N,N...", "sizes of the hidden layers (default 128,64)", OPTIONS_MLP,
-	  OPTION_TEXT, OPTION_OFFSET(hidden), 0, 0, NULL },
-	{ "optimizer", "WORD", "sgd (default) or adam", OPTIONS_SGD, OPTION_WORD,
-	  OPTION_OFFSET(optimizer), 0, 0, optimizer_words },
-	{ "sampling", "WORD", "without-replacement (default) or poisson", OPTIONS_SGD, OPTION_WORD,
-	  OPTION_OFFSET(sampling), 0, 0, samplings },
-	{ "no-clip", NULL, "do not clip gradients: no privacy", OPTIONS_SGD, OPTION_FLAG,
-	  OPTION_OFFSET(no_clip), 0, 0, NULL },
-	{ "no-noise", NULL, "add no noise: no privacy", OPTIONS_SGD, OPTION_FLAG,
-	  OPTION_OFFSET(no_noise), 0, 0, NULL },
-	{ "no-privacy", NULL, "both of these", OPTIONS_SGD, OPTION_FLAG, OPTION_OFFSET(no_privacy),
-	  0, 0, NULL },
-	{ "norm-bound", "NUMBER", "public bound on the norm of rows, bias included", OPTIONS_OUTPUT,
-	  OPTION_NUMBER, OPTION_OFFSET(norm_bound), 0, INFINITY, NULL },
-	{ "passes", "N", "passes over the records (default 10)", OPTIONS_OUTPUT, OPTION_INTEGER,
-	  OPTION_OFFSET(passes), 1, 1000000, NULL },
-	{ "secure", NULL, "noise that nobody can repeat, keyed by the system", OPTIONS_DATA,
-	  OPTION_FLAG, OPTION_OFFSET(secure), 0, 0, NULL },
-	{ "queries", "N", "how many queries (default 100)", OPTIONS_SVT, OPTION_INTEGER,
-	  OPTION_OFFSET(queries), 1, 10000000, NULL },
-	{ "ones", "N", "how many of them are one (default 10)", OPTIONS_SVT, OPTION_INTEGER,
-	  OPTION_OFFSET(ones), 0, 10000000, NULL },
+	TEXT(data.name, OPTIONS_DATA, "data", "NAME|PATH",
+	     "adult, adult-a9a, mnist, census, or a file; needed"),
+	TEXT(data.test, OPTIONS_DATA, "test", "PATH", "the test file, where --data is a file"),
+	TEXT(data.dir, OPTIONS_DATA, "data-dir", "PATH",
+	     "where named data sets are looked for first"),
+	TEXT(data.label_column, OPTIONS_DATA, "label-column", "COLUMN",
+	     "CSV: its name or number (default: the last)"),
+	FLAG(data.no_cache, OPTIONS_DATA, "no-cache",
+	     "neither read nor write the cache of parsed data"),
+	NUMBER(data.holdout, 0, 1, OPTIONS_DATA, "holdout", "SHARE",
+	       "score on this share of the training records"),
+	INTEGER(data.split_seed, 0, 0x1p53 - 1, OPTIONS_DATA, "split-seed",
+		"which records are held out (default 0)"),
+	WORD(model, model_words, OPTIONS_LINEAR, "model", "logistic (default) or svm"),
+	TEXT(report, OPTIONS_LINEAR, "report", "gap:FEATURE",
+	     "also tell how accuracies differ by this feature"),
+	TEXT(hidden, OPTIONS_MLP, "hidden", "N,N...",
+	     "sizes of the hidden layers (default 128,64)"),
+	WORD(optimizer, optimizer_words, OPTIONS_SGD, "optimizer", "sgd (default) or adam"),
+	WORD(sampling, samplings, OPTIONS_SGD, "sampling",
+	     "without-replacement (default) or poisson"),
+	FLAG(no_clip, OPTIONS_SGD, "no-clip", "do not clip gradients: no privacy"),
+	FLAG(no_noise, OPTIONS_SGD, "no-noise", "add no noise: no privacy"),
+	FLAG(no_privacy, OPTIONS_SGD, "no-privacy", "both of these"),
+	NUMBER(norm_bound, 0, INFINITY, OPTIONS_OUTPUT, "norm-bound", "NUMBER",
+	       "public bound on the norm of rows, bias included"),
+	INTEGER(passes, 1, 1000000, OPTIONS_OUTPUT, "passes",
+		"passes over the records (default 10)"),
+	FLAG(secure, OPTIONS_DATA, "secure", "noise that nobody can repeat, keyed by the system"),
+	INTEGER(queries, 1, 10000000, OPTIONS_SVT, "queries", "how many queries (default 100)"),
+	INTEGER(ones, 0, 10000000, OPTIONS_SVT, "ones", "how many of them are one (default 10)"),
 	{ "set", "NAME=VALUE", "by hand: a parameter, without a study", OPTIONS_ALL,
-	  OPTION_SET_PARAM, OPTION_OFFSET(set_params), 0, 0, NULL },
-	{ "path", "N,N...", "by hand: epochs whose results are told on the way", OPTIONS_SGD,
-	  OPTION_TEXT, OPTION_OFFSET(checkpoints), 0, 0, NULL },
-	{ "runs", "N", "by hand: how many runs (default 1)", OPTIONS_ALL, OPTION_INTEGER,
-	  OPTION_OFFSET(runs), 1, 10000, NULL },
-	{ "seed", "N", "by hand: the seed (default 0)", OPTIONS_ALL, OPTION_INTEGER,
-	  OPTION_OFFSET(seed), 0, 0x1p53 - 1, NULL },
+	  OPTION_SET_PARAM, AT(set_params), 0, 0, NULL },
+	TEXT(checkpoints, OPTIONS_SGD, "path", "N,N...",
+	     "by hand: epochs whose results are told on the way"),
+	INTEGER(runs, 1, 10000, OPTIONS_ALL, "runs", "by hand: how many runs (default 1)"),
+	INTEGER(seed, 0, 0x1p53 - 1, OPTIONS_ALL, "seed", "by hand: the seed (default 0)"),
 };
 
 static bool option_applies_to_trainer(const struct trainer *t, const struct option_spec *k)
@@ -152,10 +161,11 @@ static int option_parse_set(const char *text, json_t **set, struct dp_err *err)
 		value = json_real(real);
 	else
 		value = json_string(equals + 1);
+	if (!value)
+		return dp_fail(err, DP_E_USAGE, "the value of --set %s is not UTF-8", name);
 	if (!*set)
 		*set = json_object();
-	if (!*set || json_object_set_new(*set, name, value) != 0)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the parameters");
+	json_object_set_new(*set, name, value);
 	return DP_OK;
 }
 
@@ -184,21 +194,6 @@ static int option_parse_value(const struct option_spec *k, const char *text,
 
 /* ---- the command line ---- */
 
-/* An option that this trainer takes has its place in the table as its value. */
-static void build_getopt_list(const struct trainer *t, struct option list[])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < DP_COUNT(option_specs); i++)
-		if (option_applies_to_trainer(t, &option_specs[i]))
-			list[n++] = (struct option){ option_specs[i].name,
-						     option_specs[i].kind == OPTION_FLAG
-							     ? no_argument
-							     : required_argument,
-						     NULL, (int)i };
-	list[n] = (struct option){ 0 };
-}
-
 static int options_check(const struct trainer *t, const struct trainer_options *o,
 			 struct dp_err *err)
 {
@@ -215,7 +210,8 @@ static int options_check(const struct trainer *t, const struct trainer_options *
 int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct trainer_options *o,
 			  struct dp_err *err)
 {
-	struct option list[DP_COUNT(option_specs) + 1];
+	struct option list[DP_COUNT(option_specs) + 1] = { 0 };
+	size_t n = 0;
 	int i, code = DP_OK;
 
 	*o = (struct trainer_options){ .hidden = "128,64",
@@ -224,7 +220,14 @@ int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct
 				       .queries = 100,
 				       .ones = 10,
 				       .runs = 1 };
-	build_getopt_list(t, list);
+	/* an option that this trainer takes has its place in the table as its value */
+	for (size_t k = 0; k < DP_COUNT(option_specs); k++)
+		if (option_applies_to_trainer(t, &option_specs[k]))
+			list[n++] = (struct option){ option_specs[k].name,
+						     option_specs[k].kind == OPTION_FLAG
+							     ? no_argument
+							     : required_argument,
+						     NULL, (int)k };
 	optind = 0; /* the table of trainers has read options before */
 	opterr = 0;
 	while (code == DP_OK && (i = getopt_long(argc, argv, "", list, NULL)) != -1) {

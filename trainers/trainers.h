@@ -1,6 +1,6 @@
 /* trainers.h - the built-in trainers: one file each, with one const entry.
  *
- * They are ordinary trainer programs: they know the trainer protocol (lib/trial) and
+ * They are ordinary trainer programs: they know the trainer protocol (lib/protocol/trainer) and
  * nothing of the daemon. */
 #ifndef DP_TRAINERS_H
 #define DP_TRAINERS_H
@@ -24,7 +24,7 @@ struct trainer {
 
 extern const struct trainer linear_trainer, mlp_trainer, output_trainer, svt_trainer;
 
-/* ---- options.c: the command line ---- */
+/* ---- trainer_options.c: the command line ---- */
 
 enum {
 	OPTIONS_DATA = 1,
@@ -60,30 +60,24 @@ DP_MUSTCHECK int trainer_options_parse(const struct trainer *t, int argc, char *
 void trainer_options_clear(struct trainer_options *o);
 void trainer_options_print_help(const struct trainer *t, FILE *to);
 
-/* ---- request.c: what is asked ---- */
+/* ---- trainer_request.c: the request and its parameters ---- */
 
-/* The request of the protocol and where results go; or, where a person tries a trainer
- * with --set, a request made of the options, and the standard output. The caller
- * closes *fd and calls dp_trainer_request_clear(). */
+/* The request of the protocol and where results go; or, with --set, a request made of the options,
+ * and the standard output. The caller closes *fd and calls dp_trainer_request_clear(). */
 DP_MUSTCHECK int trainer_request_open(const struct trainer_options *o, struct dp_trainer_request *q,
 				      int *fd, struct dp_err *err);
-
-/* ---- path.c: results on the way ---- */
 
 struct checkpoint_epochs {
 	uint32_t *epochs; /* ascending, below the parameter `epochs` */
 	size_t n;
 };
-/* The path that is asked for; none is none. An error where `t` cannot walk it. The
- * caller calls checkpoint_epochs_clear(). */
+/* The checkpoints that are asked for; none is none. An error where `t` has none. The caller frees
+ * out->epochs, also after an error. */
 DP_MUSTCHECK int checkpoint_epochs_read(const struct trainer *t, const struct dp_trainer_request *q,
 					struct checkpoint_epochs *out, struct dp_err *err);
-void checkpoint_epochs_clear(struct checkpoint_epochs *w);
 /* "1,2,4" of --path into a request; the caller clears it, also after an error. */
 DP_MUSTCHECK int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q,
 					 struct dp_err *err);
-
-/* ---- request_params.c: parameters of the request, checked ---- */
 
 /* A finite number of at least `lo`, or above it with `open`; a whole number; one that
  * counts something, from 1. The error names the parameter. */
@@ -106,7 +100,7 @@ bool param_is_given(const struct dp_trainer_request *q, const char *name);
 DP_MUSTCHECK int dpsgd_read_params(const struct trainer_options *o,
 				   const struct dp_trainer_request *q, struct sgd *out,
 				   struct dp_err *err);
-/* What the training will do with n records; NULL without memory. */
+/* What the training will do with n records. */
 json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n);
 #define DPSGD_PARAMS_HELP                                                                          \
 	"Parameters: epochs            passes over the records, on average\n"                      \
@@ -129,7 +123,7 @@ struct run_streams {
 struct training_plan {
 	size_t n_weights;
 	uint64_t n_steps;    /* of one run */
-	json_t *declaration; /* taken over; NULL: there was no memory for it */
+	json_t *declaration; /* taken over */
 };
 
 /* A kind of model; `self` is its own. */
@@ -137,20 +131,18 @@ struct model_ops {
 	int (*prepare)(void *self, const struct trainer_options *o,
 		       const struct dp_trainer_request *q, const struct sparse_rows *train,
 		       struct training_plan *out, struct dp_err *err);
-	/* `walk` is NULL where the trainer has no_path */
+	/* `checkpoints` may be NULL, and is where the trainer has a no_checkpoints_reason */
 	int (*train)(const void *self, const struct sparse_rows *train, struct run_streams *streams,
 		     const struct training_checkpoints *checkpoints,
 		     struct training_progress *progress, float *w, struct dp_err *err);
-	int (*score)(void *self, const struct sparse_rows *rows, const float *w,
-		     struct model_score *out, struct dp_err *err);
+	void (*score)(void *self, const struct sparse_rows *rows, const float *w,
+		      struct model_score *out);
 	/* |accuracy of the records with a feature - that of the others|; NULL where
 	 * --report is no option */
 	double (*fairness_gap)(const struct sparse_rows *rows, uint32_t feature, const float *w);
 };
 
-/* ---- fairness_gap.c: --report gap:FEATURE ---- */
-
-/* A feature that a gap is told of. */
+/* --report gap:FEATURE */
 struct fairness_gap {
 	bool is_requested;
 	uint32_t feature;          /* from 0 */
@@ -180,7 +172,7 @@ DP_MUSTCHECK int need_two_classes(const struct sparse_rows *rows, struct dp_err 
 DP_MUSTCHECK int model_run_request(const struct trainer *t, const struct model_ops *model,
 				   void *self, int argc, char **argv, struct dp_err *err);
 
-/* ---- svt.c, for its test ---- */
+/* ---- svt_trainer.c, for its test ---- */
 
 struct svt_params {
 	size_t n_queries, n_ones;

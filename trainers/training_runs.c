@@ -2,9 +2,11 @@
 #include "trainers/trainers.h"
 
 #include "base/json.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,71 +64,47 @@ static double cpu_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+struct reported_score {
+	struct model_score score;
+	double gap; /* 0 where none is requested */
+};
+
 /* The score on some records; NaN throughout if the training diverged. */
-static int training_score(const struct training_runs *r, const struct sparse_rows *rows,
-			  struct model_score *out, struct dp_err *err)
+static struct reported_score training_score(const struct training_runs *r,
+					    const struct sparse_rows *rows)
 {
-	int code = r->model->score(r->self, rows, r->weights, out, err);
+	struct reported_score s = { .gap = 0 };
 
-	if (code == DP_OK &&
-	    (!isfinite(out->loss) || !weights_are_finite(r->weights, r->n_weights)))
-		*out = (struct model_score){ NAN, NAN };
-	return code;
-}
-
-/* The gap on the same records as a score; NaN where the training diverged. */
-static double training_fairness_gap(const struct training_runs *r, const struct sparse_rows *rows,
-				    const struct model_score *score)
-{
-	return isnan(score->accuracy)
-		       ? NAN
-		       : r->model->fairness_gap(rows, r->fairness_gap.feature, r->weights);
-}
-
-/* False without memory. */
-static bool training_add_gap_metrics(const struct training_runs *r,
-				     const struct sparse_rows *scored,
-				     const struct model_score *here, const struct model_score *test,
-				     json_t *metrics)
-{
-	const struct sparse_rows *last = &r->data.test;
-
-	return json_object_set_new(metrics, r->fairness_gap.metric_name,
-				   dp_json_real(training_fairness_gap(r, scored, here))) == 0 &&
-	       (scored == last ||
-		json_object_set_new(metrics, r->fairness_gap.test_metric_name,
-				    dp_json_real(training_fairness_gap(r, last, test))) == 0);
+	r->model->score(r->self, rows, r->weights, &s.score);
+	if (!isfinite(s.score.loss) || !weights_are_finite(r->weights, r->n_weights))
+		return (struct reported_score){ { NAN, NAN }, NAN };
+	if (r->fairness_gap.is_requested)
+		s.gap = r->model->fairness_gap(rows, r->fairness_gap.feature, r->weights);
+	return s;
 }
 
 /* What is reported of the weights as they are. */
-static int training_collect_metrics(const struct training_runs *r, double seconds, json_t **out,
-				    struct dp_err *err)
+static json_t *training_collect_metrics(const struct training_runs *r, double seconds)
 {
 	const struct data_splits *d = &r->data;
 	bool holdout = d->validation.n > 0;
 	const struct sparse_rows *scored = holdout ? &d->validation : &d->test;
-	struct model_score here, test = { 0 };
-	json_t *metrics;
-	int code = training_score(r, scored, &here, err);
+	struct reported_score here = training_score(r, scored);
+	struct reported_score test = holdout ? training_score(r, &d->test) : here;
+	json_t *metrics =
+		json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy",
+			  dp_json_real(here.score.accuracy), "loss", dp_json_real(here.score.loss),
+			  "seconds", dp_json_real(seconds), "majority_accuracy",
+			  dp_json_real(d->majority_share), "test_records", (json_int_t)scored->n);
 
-	if (code == DP_OK && holdout)
-		code = training_score(r, &d->test, &test, err);
-	if (code != DP_OK)
-		return code;
-	metrics = json_pack("{s:o, s:o, s:o, s:o, s:I}", "accuracy", dp_json_real(here.accuracy),
-			    "loss", dp_json_real(here.loss), "seconds", dp_json_real(seconds),
-			    "majority_accuracy", dp_json_real(d->majority_share), "test_records",
-			    (json_int_t)scored->n);
-	if (!metrics ||
-	    (holdout &&
-	     json_object_set_new(metrics, "test_accuracy", dp_json_real(test.accuracy)) != 0) ||
-	    (r->fairness_gap.is_requested &&
-	     !training_add_gap_metrics(r, scored, &here, &test, metrics))) {
-		json_decref(metrics);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a result");
-	}
-	*out = metrics;
-	return DP_OK;
+	if (holdout)
+		json_object_set_new(metrics, "test_accuracy", dp_json_real(test.score.accuracy));
+	if (r->fairness_gap.is_requested)
+		json_object_set_new(metrics, r->fairness_gap.metric_name, dp_json_real(here.gap));
+	if (r->fairness_gap.is_requested && holdout)
+		json_object_set_new(metrics, r->fairness_gap.test_metric_name,
+				    dp_json_real(test.gap));
+	return metrics;
 }
 
 /* `at` is 0 for the run's own result. */
@@ -135,18 +113,15 @@ static int training_report_result(const struct active_run *now, uint32_t at, dou
 {
 	const struct training_runs *r = now->runs;
 	uint32_t run = r->request->runs[now->run_index];
-	json_t *metrics = NULL;
-	int code = training_collect_metrics(r, seconds, &metrics, err);
+	json_t *metrics = training_collect_metrics(r, seconds);
+	int code = at ? dp_trainer_report_checkpoint(r->fd, run, at, metrics, err)
+		      : dp_trainer_report_run(r->fd, run, metrics, err);
 
-	if (code != DP_OK)
-		return code;
-	code = at ? dp_trainer_report_checkpoint(r->fd, run, at, metrics, err)
-		  : dp_trainer_report_run(r->fd, run, metrics, err);
 	json_decref(metrics);
 	return code;
 }
 
-/* A result on the way. What the test takes is not counted as training. */
+/* The time of scoring is not counted as training. */
 static int training_on_checkpoint(void *who, uint32_t epochs, struct dp_err *err)
 {
 	struct active_run *now = who;
@@ -177,49 +152,82 @@ static int training_run_one(const struct training_runs *r, uint32_t i,
 		       : code;
 }
 
-static int training_run_all(const struct training_runs *r, struct training_progress *progress,
-			    struct dp_err *err)
-{
-	int code = DP_OK;
+/* ---- --report gap:FEATURE ---- */
 
-	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++)
-		code = training_run_one(r, i, progress, err);
-	return code == DP_OK ? dp_trainer_report_done(r->fd, err) : code;
+int fairness_gap_parse(const char *report, uint32_t nfeatures, struct fairness_gap *out,
+		       struct dp_err *err)
+{
+	static const char kind[] = "gap:";
+	int64_t number;
+
+	*out = (struct fairness_gap){ 0 };
+	if (!report)
+		return DP_OK;
+	if (strncmp(report, kind, strlen(kind)) != 0 ||
+	    !dp_int_parse(report + strlen(kind), &number) || number < 1)
+		return dp_fail(err, DP_E_USAGE,
+			       "--report is gap:FEATURE, with the number of a feature "
+			       "from 1, not '%s'",
+			       report);
+	if (number > nfeatures) {
+		dp_fail(err, DP_E_USAGE, "--report %s: the data have %u features", report,
+			(unsigned)nfeatures);
+		return dp_hint(err, "features are numbered from 1, as in LIBSVM files");
+	}
+	*out = (struct fairness_gap){ .is_requested = true, .feature = (uint32_t)number - 1 };
+	snprintf(out->metric_name, sizeof out->metric_name, "gap_%u", (unsigned)number);
+	snprintf(out->test_metric_name, sizeof out->test_metric_name, "test_gap_%u",
+		 (unsigned)number);
+	return DP_OK;
 }
 
-/* The feature of a gap must tell apart the records that are scored. */
-static int training_prepare_gap(struct training_runs *r, struct dp_err *err)
+int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *rows,
+		       struct dp_err *err)
 {
-	const struct data_splits *d = &r->data;
-	int code =
-		fairness_gap_parse(r->options->report, d->train.nfeatures, &r->fairness_gap, err);
+	uint32_t with = 0;
 
-	if (code == DP_OK && d->validation.n > 0)
-		code = fairness_gap_check(&r->fairness_gap, &d->validation, err);
-	return code == DP_OK ? fairness_gap_check(&r->fairness_gap, &d->test, err) : code;
+	for (uint32_t i = 0; i < rows->n; i++)
+		with += sparse_rows_has_feature(rows, i, g->feature);
+	if (!g->is_requested || (with > 0 && with < rows->n))
+		return DP_OK;
+	dp_fail(err, DP_E_INVALID,
+		"--report gap:%u: %s of the %u records that are scored has feature %u",
+		(unsigned)g->feature + 1, with ? "every one" : "none", (unsigned)rows->n,
+		(unsigned)g->feature + 1);
+	return dp_hint(err, "a gap needs a feature that some of them have and others have "
+			    "not");
 }
+
+/* ---- the request ---- */
 
 /* With the data open. */
 static int training_serve_request(struct training_runs *r, struct dp_err *err)
 {
+	const struct data_splits *d = &r->data;
 	struct training_plan plan = { 0 };
 	struct training_progress progress;
-	int code = training_prepare_gap(r, err);
+	int code =
+		fairness_gap_parse(r->options->report, d->train.nfeatures, &r->fairness_gap, err);
 
+	/* the feature of a gap must tell apart the records that are scored */
+	if (code == DP_OK && d->validation.n > 0)
+		code = fairness_gap_check(&r->fairness_gap, &d->validation, err);
 	if (code == DP_OK)
-		code = r->model->prepare(r->self, r->options, r->request, &r->data.train, &plan,
-					 err);
+		code = fairness_gap_check(&r->fairness_gap, &d->test, err);
 	if (code == DP_OK)
-		code = plan.declaration
-			       ? dp_trainer_report_declaration(r->fd, plan.declaration, err)
-			       : dp_fail(err, DP_E_NOMEM, "no memory for a declaration");
+		code = r->model->prepare(r->self, r->options, r->request, &d->train, &plan, err);
+	if (code == DP_OK)
+		code = dp_trainer_report_declaration(r->fd, plan.declaration, err);
 	json_decref(plan.declaration);
 	if (code != DP_OK)
 		return code;
 	r->n_weights = plan.n_weights;
-	r->weights = dp_aligned_alloc((plan.n_weights * sizeof *r->weights + 63) / 64 * 64);
+	r->weights = dp_aligned_alloc(plan.n_weights * sizeof *r->weights);
 	training_progress_start(&progress, r->fd, plan.n_steps * r->request->nruns);
-	code = training_run_all(r, &progress, err);
+	for (uint32_t i = 0; i < r->request->nruns && code == DP_OK; i++)
+		code = training_run_one(r, i, &progress, err);
+	if (code == DP_OK)
+		code = dp_trainer_report_done(r->fd, err);
 	free(r->weights);
 	training_progress_end(&progress);
 	return code;
@@ -247,7 +255,7 @@ int model_run_request(const struct trainer *t, const struct model_ops *model, vo
 	}
 	if (r.fd >= 0)
 		close(r.fd);
-	checkpoint_epochs_clear(&r.checkpoints);
+	free(r.checkpoints.epochs);
 	dp_trainer_request_clear(&request);
 	trainer_options_clear(&options);
 	return code;

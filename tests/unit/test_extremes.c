@@ -108,9 +108,7 @@ static float lot_gradient(const struct mlp_case *c, const struct sparse_rows *ro
 	float *w = calloc(n, sizeof *w), *panels, *sum, first;
 	struct mlp_net net;
 
-	assert_int_equal(mlp__net_init(&net, c->m, c->path, mlp__kernels_select(c->kernel), rows,
-				       RECORDS, NULL),
-			 DP_OK);
+	mlp__net_init(&net, c->m, c->path, mlp__kernels_select(c->kernel), rows, RECORDS);
 	panels = mlp__alloc_floats(net.n_weights);
 	sum = mlp__alloc_floats(net.n_weights);
 	sized_weights(w, n, c->size, 7);
@@ -256,7 +254,7 @@ static void test_linear_contributions(void **state)
 
 	(void)state;
 	bits = linear_bitmask_new(&ones);
-	assert_int_equal(linear_padded_new(&ones, &even, NULL), DP_OK);
+	even = linear_padded_new(&ones);
 	assert_non_null(even);
 	by.bitmask = bits;
 	by.padded = even;
@@ -404,7 +402,7 @@ static void test_mlp_trainings(void **state)
 			sized_weights(w, n, 1, i);
 			descend(m, paths[(i + k) % 2], kernels[k % 3], &x.rows, &how, w);
 			assert_true(weights_are_finite(w, n));
-			assert_int_equal(mlp_scorer_new(m, &x.rows, &scorer, NULL), DP_OK);
+			scorer = mlp_scorer_new(m, &x.rows, MLP_SCORER_CACHE_BYTES);
 			mlp_scorer_score(scorer, w, &score);
 			assert_score(&score);
 			mlp_scorer_free(scorer);
@@ -499,7 +497,7 @@ static void test_scores(void **state)
 		gap = linear_fairness_gap(&x.rows, 0, v);
 		assert_true(gap >= 0 && gap <= 1);
 		sized_weights(w, mlp_count_weights(m), size, i);
-		assert_int_equal(mlp_scorer_new(m, &x.rows, &scorer, NULL), DP_OK);
+		scorer = mlp_scorer_new(m, &x.rows, MLP_SCORER_CACHE_BYTES);
 		mlp_scorer_score(scorer, w, &score);
 		assert_score(&score);
 		mlp_scorer_free(scorer);

@@ -83,9 +83,7 @@ static void test_automatic(void **state)
 		struct sparse_rows r = class_rows(40, 50, cases[i].most, true, 3);
 		struct mlp_net net;
 
-		assert_int_equal(mlp__net_init(&net, &m, MLP_INPUT_AUTO, mlp__kernels_select(NULL),
-					       &r, 8, NULL),
-				 DP_OK);
+		mlp__net_init(&net, &m, MLP_INPUT_AUTO, mlp__kernels_select(NULL), &r, 8);
 		assert_int_equal(net.input.sparse, cases[i].sparse);
 		mlp__net_free(&net);
 		free_rows(&r);

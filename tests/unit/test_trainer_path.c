@@ -195,10 +195,11 @@ static void test_by_hand(void **state)
 		if (code == DP_OK)
 			code = checkpoint_epochs_read(&linear_trainer, &q, &w, NULL);
 		assert_int_equal(code == DP_OK, cases[i].n > 0);
-		assert_int_equal(w.n, cases[i].n);
+		if (code == DP_OK)
+			assert_int_equal(w.n, cases[i].n);
 		if (w.n == 3)
 			assert_int_equal(w.epochs[2], 4);
-		checkpoint_epochs_clear(&w);
+		free(w.epochs);
 		dp_trainer_request_clear(&q);
 	}
 }

@@ -74,7 +74,7 @@ struct adam {
 	float *first_moment, *second_moment; /* mu and nu */
 	double first_bias, second_bias;      /* beta1 and beta2 to the power of the steps */
 };
-DP_MUSTCHECK int adam_init(struct adam *a, size_t n, struct dp_err *err);
+void adam_init(struct adam *a, size_t n);
 void adam_free(struct adam *a);
 /* One step down the noisy gradient scale * g. */
 void adam_step(struct adam *a, double rate, double scale, const float *g, float *w);
@@ -147,8 +147,8 @@ enum {
 	MLP_LAYERS_MAX = 8 /* of weights */
 };
 struct mlp_shape {
-	size_t nlayers;                     /* of weights */
-	uint32_t width[MLP_LAYERS_MAX + 1]; /* inputs, hidden..., classes */
+	size_t nlayers;                     /* of weights, from 1 */
+	uint32_t width[MLP_LAYERS_MAX + 1]; /* inputs, hidden..., classes: 1 to 65535 */
 };
 enum mlp_input_mode {
 	MLP_INPUT_AUTO, /* sparse where it pays */
@@ -162,10 +162,12 @@ DP_MUSTCHECK int mlp_train(const struct mlp_shape *m, enum mlp_input_mode path,
 			   struct noise_stream *start, const struct noise_stream *lots,
 			   struct noise_stream *noise, struct training_progress *progress, float *w,
 			   struct dp_err *err);
-/* Scores of weights, one after the other, on the same records, which must stay. */
+/* Scores of weights, one after the other, on the same records, which must stay. It keeps
+ * preprocessed records if they take no more than so many bytes. */
 struct mlp_scorer;
-DP_MUSTCHECK int mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
-				struct mlp_scorer **out, struct dp_err *err);
+#define MLP_SCORER_CACHE_BYTES ((size_t)256 << 20)
+struct mlp_scorer *mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
+				  size_t bytes);
 void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct model_score *out);
 void mlp_scorer_free(struct mlp_scorer *s);
 

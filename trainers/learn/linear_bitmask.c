@@ -78,22 +78,6 @@ AVX512 static void bitmask_add_gradient(const struct linear_kernel_rows *r, cons
 		_mm512_storeu_ps(g + k * LANES, sum[k]);
 }
 
-/* Without a branch or a store for each entry: this is done for every run. */
-static void bitmask_pack_row(const struct sparse_rows *rows, uint32_t i, struct linear_bitmask *out)
-{
-	uint64_t end = rows->start[i + 1], half[2] = { 0, 0 };
-	unsigned index = rows->nfeatures;
-
-	for (uint64_t k = rows->start[i];; k++) {
-		half[0] |= (uint64_t)(index < 64) << index % 64;
-		half[1] |= (uint64_t)(index >= 64) << index % 64;
-		if (k == end)
-			break;
-		index = rows->index[k];
-	}
-	memcpy(out->mask, half, sizeof half); /* the machine is little-endian */
-}
-
 struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 {
 	struct linear_bitmask *bits;
@@ -102,8 +86,20 @@ struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 	    !__builtin_cpu_supports("avx512f"))
 		return NULL;
 	bits = dp_malloc(rows->n * sizeof *bits);
-	for (uint32_t i = 0; i < rows->n; i++)
-		bitmask_pack_row(rows, i, &bits[i]);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint64_t end = rows->start[i + 1], half[2] = { 0, 0 };
+		unsigned index = rows->nfeatures;
+
+		/* without a branch or a store for each entry: this is done for every run */
+		for (uint64_t k = rows->start[i];; k++) {
+			half[0] |= (uint64_t)(index < 64) << index % 64;
+			half[1] |= (uint64_t)(index >= 64) << index % 64;
+			if (k == end)
+				break;
+			index = rows->index[k];
+		}
+		memcpy(bits[i].mask, half, sizeof half); /* the machine is little-endian */
+	}
 	return bits;
 }
 

@@ -19,8 +19,8 @@ struct linear_padded;  /* linear_padded.c */
 /* Rows in the form that a kernel works on. */
 struct linear_kernel_rows {
 	const struct sparse_rows *rows;
-	const struct linear_bitmask *bitmask; /* of linear_by_bits */
-	const struct linear_padded *padded;   /* of linear_by_even */
+	const struct linear_bitmask *bitmask; /* of linear_kernel_bitmask */
+	const struct linear_padded *padded;   /* of linear_kernel_padded */
 };
 
 /* The inner loops, in several forms. `ids` are `n` record numbers, at most
@@ -42,9 +42,8 @@ extern const struct linear_kernel linear_by_index, linear_by_value, linear_kerne
 /* Rows as bit masks for linear_kernel_bitmask; NULL where they do not fit or the machine lacks
  * the instructions. */
 struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows);
-/* Rows of one length for linear_by_even; NULL with DP_OK where they do not fit. */
-DP_MUSTCHECK int linear_padded_new(const struct sparse_rows *rows, struct linear_padded **out,
-				   struct dp_err *err);
+/* Rows of one length for linear_kernel_padded; NULL where they do not fit. */
+struct linear_padded *linear_padded_new(const struct sparse_rows *rows);
 void linear_padded_free(struct linear_padded *e);
 
 /* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if

@@ -95,50 +95,31 @@ static void padded_add_gradient(const struct linear_kernel_rows *r, const float 
 		padded_add_gradient_length(r, slope, ids, n, g, r->padded->length);
 }
 
-static void padded_fill_row(const struct sparse_rows *rows, uint32_t i,
-			    const struct linear_padded *e)
-{
-	uint64_t start = rows->start[i], n = rows->start[i + 1] - start;
-	uint8_t *out = e->index + (size_t)i * e->stride;
-
-	for (uint32_t k = 0; k < e->length; k++)
-		out[k] = k < n ? (uint8_t)rows->index[start + k] : e->zero_weight;
-}
-
-static bool padded_rows_fit(const struct sparse_rows *rows, uint64_t length)
-{
-	uint64_t entries = rows->start[rows->n] - rows->start[0], all = length * rows->n;
-
-	return length > 0 && length <= ROW_LENGTH_MAX && (all - entries) * PADDING_DIVISOR <= all &&
-	       rows->nfeatures < UINT8_MAX &&
-	       linear_count_weights(rows->nfeatures) > (size_t)rows->nfeatures + 1;
-}
-
-int linear_padded_new(const struct sparse_rows *rows, struct linear_padded **out,
-		      struct dp_err *err)
+struct linear_padded *linear_padded_new(const struct sparse_rows *rows)
 {
 	uint64_t length = rows->value ? 0 : ((uint64_t)rows->max_row_entries + 1) / 2 * 2;
+	uint64_t entries = rows->start[rows->n] - rows->start[0], all = length * rows->n;
 	struct linear_padded *e;
 
-	*out = NULL;
-	if (!padded_rows_fit(rows, length))
-		return DP_OK;
+	if (length == 0 || length > ROW_LENGTH_MAX || (all - entries) * PADDING_DIVISOR > all ||
+	    rows->nfeatures >= UINT8_MAX ||
+	    linear_count_weights(rows->nfeatures) == (size_t)rows->nfeatures + 1)
+		return NULL;
 	e = dp_malloc(sizeof *e);
 	*e = (struct linear_padded){ .length = (uint32_t)length,
 				     .stride = 2,
 				     .zero_weight = (uint8_t)(rows->nfeatures + 1) };
 	while (e->stride < e->length)
 		e->stride *= 2;
-	e->index =
-		dp_aligned_alloc(((size_t)rows->n * e->stride * sizeof *e->index + 63) / 64 * 64);
-	if (!e->index) {
-		free(e);
-		return dp_fail(err, DP_E_NOMEM, "no memory for %u rows", (unsigned)rows->n);
+	e->index = dp_aligned_alloc((size_t)rows->n * e->stride);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint64_t start = rows->start[i], n = rows->start[i + 1] - start;
+		uint8_t *out = e->index + (size_t)i * e->stride;
+
+		for (uint32_t k = 0; k < e->length; k++)
+			out[k] = k < n ? (uint8_t)rows->index[start + k] : e->zero_weight;
 	}
-	for (uint32_t i = 0; i < rows->n; i++)
-		padded_fill_row(rows, i, e);
-	*out = e;
-	return DP_OK;
+	return e;
 }
 
 void linear_padded_free(struct linear_padded *e)

@@ -1,4 +1,4 @@
-/* linear.c - logistic regression and linear support vector machines by DP-SGD and
+/* linear_train.c - logistic regression and linear support vector machines by DP-SGD and
  * DP-Adam.
  *
  * The gradient of one record is slope * (row, 1), so its norm is known without forming
@@ -126,10 +126,38 @@ struct linear_training {
 	uint32_t lot_count;
 };
 
-static void linear_init_records(struct linear_training *t)
+/* Chooses the kernel by name, or the fastest that fits. */
+static int choose_kernel(struct linear_training *t, const char *name, struct dp_err *err)
 {
 	const struct sparse_rows *rows = t->rows.rows;
 
+	t->kernel = rows->value ? &linear_by_value : &linear_by_index;
+	if (!name || strcmp(name, linear_kernel_bitmask.name) == 0)
+		t->rows.bitmask = t->bitmask = linear_bitmask_new(rows);
+	if (!t->bitmask && (!name || strcmp(name, linear_kernel_padded.name) == 0))
+		t->rows.padded = t->padded = linear_padded_new(rows);
+	if (t->bitmask)
+		t->kernel = &linear_kernel_bitmask;
+	else if (t->padded)
+		t->kernel = &linear_kernel_padded;
+	return !name || strcmp(name, t->kernel->name) == 0
+		       ? DP_OK
+		       : dp_fail(err, DP_E_INVALID, "the kernel '%s' cannot take these rows", name);
+}
+
+static int linear_training_init(struct linear_training *t, const char *kernel,
+				const struct noise_stream *lots, struct dp_err *err)
+{
+	const struct sparse_rows *rows = t->rows.rows;
+	int code = lot_sampler_init(&t->lots, lots, rows->n, t->sgd, err);
+
+	if (code == DP_OK)
+		code = choose_kernel(t, kernel, err);
+	if (code != DP_OK)
+		return code;
+	t->n_weights = (size_t)rows->nfeatures + 1;
+	t->padded_width = linear_count_weights(rows->nfeatures);
+	t->noise_sd = sgd_noise_sd(t->sgd);
 	t->records = dp_malloc(rows->n * sizeof *t->records);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		float label = rows->label[i];
@@ -139,54 +167,11 @@ static void linear_init_records(struct linear_training *t)
 			.max_slope = linear_max_slope(rows, i, sgd_clip_norm(t->sgd)),
 		};
 	}
-}
-
-/* Chooses by name, or the fastest that fits. */
-static int choose_kernel(struct linear_training *t, const char *name, struct dp_err *err)
-{
-	const struct sparse_rows *rows = t->rows.rows;
-	const struct linear_kernel *plain = rows->value ? &linear_by_value : &linear_by_index;
-	int code = DP_OK;
-
-	t->kernel = plain;
-	if (!name || strcmp(name, linear_kernel_bitmask.name) == 0)
-		t->bitmask = linear_bitmask_new(rows);
-	if (code == DP_OK && !t->bitmask && (!name || strcmp(name, linear_kernel_padded.name) == 0))
-		code = linear_padded_new(rows, &t->padded, err);
-	t->rows.bitmask = t->bitmask;
-	t->rows.padded = t->padded;
-	if (t->bitmask)
-		t->kernel = &linear_kernel_bitmask;
-	else if (t->padded)
-		t->kernel = &linear_kernel_padded;
-	if (code == DP_OK && name && strcmp(name, t->kernel->name) != 0)
-		code = dp_fail(err, DP_E_INVALID, "the kernel '%s' cannot take these rows", name);
-	return code;
-}
-
-static int linear_training_init(struct linear_training *t, const char *kernel,
-				const struct noise_stream *lots, struct dp_err *err)
-{
-	const struct sparse_rows *rows = t->rows.rows;
-	int code;
-
-	t->n_weights = (size_t)rows->nfeatures + 1;
-	t->padded_width = linear_count_weights(rows->nfeatures);
-	t->noise_sd = sgd_noise_sd(t->sgd);
-	code = lot_sampler_init(&t->lots, lots, rows->n, t->sgd, err);
-	if (code == DP_OK)
-		linear_init_records(t);
-	if (code == DP_OK)
-		code = choose_kernel(t, kernel, err);
-	if (code == DP_OK && t->sgd->optimizer == OPTIMIZER_ADAM)
-		code = adam_init(&t->adam, t->padded_width, err);
-	if (code != DP_OK)
-		return code;
+	if (t->sgd->optimizer == OPTIMIZER_ADAM)
+		adam_init(&t->adam, t->padded_width);
 	/* vectors that cross cache lines are slow */
 	t->gradient_sum = dp_aligned_alloc(t->padded_width * sizeof *t->gradient_sum);
-	return t->gradient_sum
-		       ? DP_OK
-		       : dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", t->padded_width);
+	return DP_OK;
 }
 
 static void linear_training_free(struct linear_training *t)
@@ -230,24 +215,17 @@ static void linear_sum_gradients(struct linear_training *t, const uint32_t *ids,
 	}
 }
 
-/* Noise on all weights; whole vectors are faster, and padding must stay 0. */
-static void linear_add_noise(struct linear_training *t, double sd, float *v)
-{
-	if (sd == 0)
-		return;
-	noise_add_normals(t->noise, (float)sd, v, t->padded_width);
-	for (size_t k = t->n_weights; k < t->padded_width; k++)
-		v[k] = 0;
-}
-
-/* With Poisson sampling, too, the sum is divided by the expected size of a lot: the
- * real one is a secret. */
+/* Noise goes onto the sum, so that the weights only ever see a private value. With Poisson
+ * sampling, too, the sum is divided by the expected size of a lot: the real one is a secret. */
 static void linear_update(struct linear_training *t)
 {
 	double rate = t->sgd->learning_rate, lot = t->sgd->lot_size;
 
-	/* Noise goes onto the sum, so that the weights only ever see a private value. */
-	linear_add_noise(t, t->noise_sd, t->gradient_sum);
+	if (t->noise_sd != 0) { /* whole vectors are faster, and padding must stay 0 */
+		noise_add_normals(t->noise, (float)t->noise_sd, t->gradient_sum, t->padded_width);
+		for (size_t k = t->n_weights; k < t->padded_width; k++)
+			t->gradient_sum[k] = 0;
+	}
 	if (t->sgd->optimizer == OPTIMIZER_ADAM)
 		adam_step(&t->adam, rate, 1 / lot, t->gradient_sum, t->weights);
 	else
@@ -336,24 +314,20 @@ static double linear_loss_at(enum linear_loss loss, double margin)
 	return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 }
 
-/* In double, where no sum of products of floats overflows. */
-static double linear_margin_double(const struct sparse_rows *rows, uint32_t i, const float *w)
-{
-	double sum = w[rows->nfeatures];
-
-	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
-		sum += (double)w[rows->index[k]] * (rows->value ? rows->value[k] : 1);
-	return sum;
-}
-
 static double linear_margin(const struct sparse_rows *rows, uint32_t i, const float *w)
 {
 	const struct linear_kernel *kernel = rows->value ? &linear_by_value : &linear_by_index;
 	const struct linear_kernel_rows all = { .rows = rows };
+	double sum = w[rows->nfeatures];
 	float margin;
 
 	kernel->margins(&all, w, &i, 1, &margin);
-	return isfinite(margin) ? margin : linear_margin_double(rows, i, w);
+	if (isfinite(margin))
+		return margin;
+	/* in double, where no sum of products of floats overflows */
+	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+		sum += (double)w[rows->index[k]] * (rows->value ? rows->value[k] : 1);
+	return sum;
 }
 
 void linear_score(enum linear_loss loss, const struct sparse_rows *rows, const float *w,

@@ -25,11 +25,8 @@ size_t mlp__record_stride(size_t width)
 float *mlp__alloc_floats(size_t n)
 {
 	size_t bytes = mlp__round_up(n * sizeof(float), 64);
-	float *f = dp_aligned_alloc(bytes);
 
-	if (f)
-		memset(f, 0, bytes);
-	return f;
+	return memset(dp_aligned_alloc(bytes), 0, bytes);
 }
 
 static size_t feature_groups(const struct mlp_input *in)
@@ -39,7 +36,7 @@ static size_t feature_groups(const struct mlp_input *in)
 
 /* n groups with room for so many entries each. What they hold is not set: memory that no
  * entry needs is never touched. */
-static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
+static void groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
 	size_t bytes = n * entries * MLP_GROUP_ROWS * sizeof *g->value;
 
@@ -50,7 +47,6 @@ static bool groups_init(struct mlp_groups *g, size_t n, size_t entries)
 	g->value = dp_aligned_alloc(mlp__round_up(bytes, 64));
 	for (size_t i = 0; i < n; i++)
 		g->from[i] = (uint32_t)(i * entries);
-	return true;
 }
 
 /* Features that MLP_GROUP_ROWS rows have together, at most, with the last one. */
@@ -69,28 +65,11 @@ size_t mlp__input_bytes(const struct sparse_rows *rows, size_t features, bool sp
 	return max_union_features(features, rows->max_row_entries) * (sizeof(float) + 1);
 }
 
-static bool input_sparse_init(struct mlp_input *in, size_t row_max)
+void mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_t features,
+		     size_t capacity, bool sparse, bool forward_only,
+		     const struct mlp_kernels *kernels)
 {
-	size_t records = mlp__round_up(in->capacity, MLP_GROUP_ROWS) / MLP_GROUP_ROWS;
-	size_t blocks = mlp__round_up(in->capacity, MLP_SPARSE_BLOCK) / MLP_SPARSE_BLOCK;
-	size_t block = blocks > 1 ? MLP_SPARSE_BLOCK : in->capacity;
-	in->group_values = mlp__alloc_floats((in->features + 1) * MLP_GROUP_ROWS);
-	in->x = mlp__alloc_floats(mlp__round_up(in->features + 1, MLP_GROUP_ROWS));
-	in->row_bits = dp_calloc(in->features / 64 + 1, sizeof *in->row_bits);
-	in->group_bits = dp_calloc(in->features / 64 + 1, sizeof *in->group_bits);
-	if (!in->group_values || !in->x || !in->row_bits || !in->group_bits ||
-	    !groups_init(&in->by_record, records, max_union_features(in->features, row_max)))
-		return false;
-	/* the lists of features fill together: an odd number of cache lines apart */
-	return in->forward_only || groups_init(&in->by_feature, blocks * feature_groups(in),
-					       mlp__round_up(block, 8) + 4);
-}
-
-int mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_t features,
-		    size_t capacity, bool sparse, bool forward_only,
-		    const struct mlp_kernels *kernels, struct dp_err *err)
-{
-	bool ok;
+	size_t blocks = mlp__round_up(capacity, MLP_SPARSE_BLOCK) / MLP_SPARSE_BLOCK;
 
 	*in = (struct mlp_input){ .kernels = kernels,
 				  .sparse = sparse,
@@ -98,18 +77,20 @@ int mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_t
 				  .features = features,
 				  .capacity = capacity };
 	in->squared_norm = mlp__alloc_floats(capacity);
-	if (sparse) {
-		ok = input_sparse_init(in, rows->max_row_entries);
-	} else {
+	if (!sparse) {
 		in->x_stride = mlp__record_stride(features);
 		in->x = mlp__alloc_floats(mlp__round_up(capacity, MLP_ROW_MULTIPLE) * in->x_stride);
-		ok = in->x;
+		return;
 	}
-	if (ok && in->squared_norm)
-		return DP_OK;
-	mlp__input_free(in);
-	return dp_fail(err, DP_E_NOMEM, "no memory for %zu records of %zu inputs", capacity,
-		       features);
+	in->group_values = mlp__alloc_floats((features + 1) * MLP_GROUP_ROWS);
+	in->x = mlp__alloc_floats(mlp__round_up(features + 1, MLP_GROUP_ROWS));
+	in->row_bits = dp_calloc(features / 64 + 1, sizeof *in->row_bits);
+	in->group_bits = dp_calloc(features / 64 + 1, sizeof *in->group_bits);
+	groups_init(&in->by_record, mlp__round_up(capacity, MLP_GROUP_ROWS) / MLP_GROUP_ROWS,
+		    max_union_features(features, rows->max_row_entries));
+	if (!forward_only) /* the lists of features fill together: an odd number of lines apart */
+		groups_init(&in->by_feature, blocks * feature_groups(in),
+			    mlp__round_up(blocks > 1 ? MLP_SPARSE_BLOCK : capacity, 8) + 4);
 }
 
 static void groups_free(struct mlp_groups *g)
@@ -158,14 +139,6 @@ static inline void move_group(float *to, float *from)
 {
 	memcpy(to, from, MLP_GROUP_ROWS * sizeof *to);
 	memset(from, 0, MLP_GROUP_ROWS * sizeof *from);
-}
-
-static float row_squared_norm(const struct mlp_input *in, const struct sparse_rows *rows,
-			      uint32_t number)
-{
-	uint64_t start = rows->start[number], n = rows->start[number + 1] - start;
-
-	return rows->value ? in->kernels->sum_squares(rows->value + start, n) : (float)n;
 }
 
 static void load_dense(struct mlp_input *in, const struct sparse_rows *rows, uint32_t number,
@@ -232,15 +205,6 @@ static void gather_feature_groups(struct mlp_input *in, size_t r)
 	}
 }
 
-/* In place of gather_feature_groups(): all that is needed to go forward. */
-static void note_row_features(struct mlp_input *in)
-{
-	for (size_t word = 0; word <= in->features / 64; word++) {
-		in->group_bits[word] |= in->row_bits[word];
-		in->row_bits[word] = 0;
-	}
-}
-
 /* Moves the columns seen to the list of a group of records. Lists that are kept lie close
  * together. */
 static void gather_record_group(struct mlp_input *in, size_t group)
@@ -270,10 +234,12 @@ static void load_sparse(struct mlp_input *in, const struct sparse_rows *rows, ui
 			size_t r)
 {
 	scatter_row(in, rows, number, r % MLP_GROUP_ROWS);
-	if (in->forward_only)
-		note_row_features(in);
-	else
+	if (!in->forward_only)
 		gather_feature_groups(in, r);
+	for (size_t word = 0; in->forward_only && word <= in->features / 64; word++) {
+		in->group_bits[word] |= in->row_bits[word];
+		in->row_bits[word] = 0;
+	}
 	if (r % MLP_GROUP_ROWS == MLP_GROUP_ROWS - 1 || r == in->count - 1)
 		gather_record_group(in, r / MLP_GROUP_ROWS);
 }
@@ -291,10 +257,13 @@ void mlp__input_load(struct mlp_input *in, const struct sparse_rows *rows, const
 		memcpy(in->by_feature.to, in->by_feature.from,
 		       in->by_feature.n * sizeof *in->by_feature.to);
 	for (size_t r = 0; r < count; r++) {
+		uint64_t start = rows->start[number[r]], n = rows->start[number[r] + 1] - start;
+
 		if (r % PREFETCH_ROWS == 0)
 			prefetch_rows(rows, number + r,
 				      count - r < PREFETCH_ROWS ? count - r : PREFETCH_ROWS);
-		in->squared_norm[r] = row_squared_norm(in, rows, number[r]);
+		in->squared_norm[r] =
+			rows->value ? in->kernels->sum_squares(rows->value + start, n) : (float)n;
 		if (in->sparse)
 			load_sparse(in, rows, number[r], r);
 		else
@@ -333,19 +302,13 @@ void mlp__dense_gradient(const struct mlp_kernels *k, const float *a, size_t a_r
 	}
 }
 
-static void sparse_gradient(const struct mlp_input *in, struct mlp_product *p)
+void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p)
 {
-	for (size_t r = 0; r < in->count; r += MLP_SPARSE_BLOCK) {
+	if (!in->sparse)
+		mlp__dense_gradient(in->kernels, in->x, in->x_stride, in->count, p);
+	for (size_t r = 0; in->sparse && r < in->count; r += MLP_SPARSE_BLOCK) {
 		sparse_product(in, &in->by_feature, r / MLP_SPARSE_BLOCK * feature_groups(in), p);
 		p->b += MLP_SPARSE_BLOCK * p->width;
 		p->accumulate = true;
 	}
-}
-
-void mlp__input_gradient(const struct mlp_input *in, struct mlp_product *p)
-{
-	if (in->sparse)
-		sparse_gradient(in, p);
-	else
-		mlp__dense_gradient(in->kernels, in->x, in->x_stride, in->count, p);
 }

@@ -98,9 +98,9 @@ struct mlp_input {
 	float *group_values;
 	uint64_t *row_bits, *group_bits;
 };
-DP_MUSTCHECK int mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows,
-				 size_t features, size_t capacity, bool sparse, bool forward_only,
-				 const struct mlp_kernels *kernels, struct dp_err *err);
+void mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_t features,
+		     size_t capacity, bool sparse, bool forward_only,
+		     const struct mlp_kernels *kernels);
 void mlp__input_free(struct mlp_input *in);
 /* Bytes that a record takes at most, where there will be no gradient. */
 size_t mlp__input_bytes(const struct sparse_rows *rows, size_t features, bool sparse);
@@ -140,16 +140,14 @@ struct mlp_net {
 	float *scaled_delta;   /* deltas of one panel, multiplied */
 };
 /* For up to so many records at a time; fewer where they would take much memory. */
-DP_MUSTCHECK int mlp__net_init(struct mlp_net *net, const struct mlp_shape *m,
-			       enum mlp_input_mode path, const struct mlp_kernels *kernels,
-			       const struct sparse_rows *rows, size_t records_max,
-			       struct dp_err *err);
+void mlp__net_init(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
+		   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+		   size_t records_max);
 /* To go forward only: its input has room for all of the rows, unless they take more than
  * so many bytes. Where they do not go forward at once, `capacity` is whole groups. */
-DP_MUSTCHECK int mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
-				       const struct mlp_kernels *kernels,
-				       const struct sparse_rows *rows, size_t bytes,
-				       struct dp_err *err);
+void mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
+			   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+			   size_t bytes);
 void mlp__net_free(struct mlp_net *net);
 /* Between weights row by row, as learn.h has them, and panels. */
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
@@ -172,10 +170,7 @@ struct mlp_noise {
 void mlp__net_gradient(const struct mlp_net *net, float *sum, bool add,
 		       const struct mlp_noise *noise);
 
-/* ---- mlp.c ---- */
-
-DP_MUSTCHECK int mlp__check_shape(const struct mlp_shape *m, const struct sparse_rows *rows,
-				  struct dp_err *err);
+/* ---- mlp_train.c ---- */
 
 /* mlp_train() without its random start: from the weights in w. */
 DP_MUSTCHECK int mlp__train_from(const struct mlp_shape *m, enum mlp_input_mode path,
@@ -184,10 +179,34 @@ DP_MUSTCHECK int mlp__train_from(const struct mlp_shape *m, enum mlp_input_mode 
 				 struct noise_stream *noise, struct training_progress *progress,
 				 float *w, struct dp_err *err);
 
-/* ---- mlp_score.c ---- */
-
-/* mlp_scorer_new() that keeps records ready if they take no more than so many bytes. */
-DP_MUSTCHECK int mlp__scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
-				 size_t bytes, struct mlp_scorer **out, struct dp_err *err);
+/* The state of a training, for a benchmark that times the phases of its steps. */
+struct mlp_training {
+	const struct sparse_rows *train;
+	const struct sgd *sgd;
+	struct mlp_net net;
+	struct lot_sampler lots;
+	struct adam adam;
+	float *panel_weights; /* in panels */
+	float *gradient_sum;  /* of a lot's gradients and its noise, in panels */
+	struct noise_stream *noise;
+	struct training_progress *progress;
+	float *flat_weights; /* the weights after each leg, as learn.h has them */
+	void (*on_phase)(void *phase_arg, int phase); /* after each phase of a step, or NULL */
+	void *phase_arg;
+};
+enum mlp_phase {
+	MLP_PHASE_LOAD,
+	MLP_PHASE_FORWARD,
+	MLP_PHASE_BACKWARD,
+	MLP_PHASE_GRADIENT, /* and its noise */
+	MLP_PHASES
+};
+/* d->train, sgd, noise and progress are the caller's; the weights are 0. */
+DP_MUSTCHECK int mlp__training_init(struct mlp_training *d, const struct mlp_shape *m,
+				    enum mlp_input_mode path, const struct mlp_kernels *kernels,
+				    const struct noise_stream *lots, struct dp_err *err);
+void mlp__training_free(struct mlp_training *d);
+/* One lot; false if asked to stop. */
+DP_MUSTCHECK bool mlp__training_step(struct mlp_training *d);
 
 #endif

@@ -34,20 +34,6 @@ static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_ma
 	return n > 0 ? n : 1;
 }
 
-static bool layer_init(struct mlp_layer *y, size_t capacity, bool first)
-{
-	size_t records = mlp__round_up(capacity, MLP_ROW_MULTIPLE);
-
-	y->record_stride = mlp__record_stride(y->n_outputs);
-	y->activation = mlp__alloc_floats(records * y->record_stride);
-	y->delta = mlp__alloc_floats(records * y->record_stride);
-	y->squared_norm = mlp__alloc_floats(records);
-	if (!first)
-		y->transposed =
-			mlp__alloc_floats(mlp__round_up(y->n_inputs, MLP_LANES) * y->n_outputs);
-	return y->activation && y->delta && y->squared_norm && (first || y->transposed);
-}
-
 /* Finding the zeros costs the same for every width, skipping them gains the more the
  * wider the first layer is. Measured for AVX-512 with rows of 784 and 123 inputs: it
  * breaks even at a share of entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with
@@ -59,13 +45,17 @@ static bool sparse_input_pays(const struct mlp_shape *m, const struct sparse_row
 	return share < 0.45 * m->width[1] / (m->width[1] + 100.0);
 }
 
-static bool buffers_init(struct mlp_net *net, const struct mlp_shape *m, size_t capacity)
+/* All but net->input, which is there. */
+static void net_init_layers(struct mlp_net *net, const struct mlp_shape *m,
+			    const struct mlp_kernels *kernels, size_t capacity)
 {
+	size_t records = mlp__round_up(capacity, MLP_ROW_MULTIPLE);
+
+	net->kernels = kernels;
+	net->capacity = capacity;
 	net->clip_factor = mlp__alloc_floats(capacity);
 	net->rounding_bound = mlp__alloc_floats(capacity);
 	net->scaled_delta = mlp__alloc_floats(capacity * MLP_PANEL_OUTPUTS);
-	if (!net->clip_factor || !net->rounding_bound || !net->scaled_delta)
-		return false;
 	net->n_layers = m->nlayers;
 	for (size_t l = 0; l < m->nlayers; l++) {
 		struct mlp_layer *y = &net->layer[l];
@@ -76,54 +66,43 @@ static bool buffers_init(struct mlp_net *net, const struct mlp_shape *m, size_t 
 		y->panel_columns = mlp__round_up(y->n_outputs, MLP_LANES);
 		y->weights_offset = net->n_weights;
 		net->n_weights += y->panel_rows * y->panel_columns;
-		if (!layer_init(y, capacity, l == 0))
-			return false;
+		y->record_stride = mlp__record_stride(y->n_outputs);
+		y->activation = mlp__alloc_floats(records * y->record_stride);
+		y->delta = mlp__alloc_floats(records * y->record_stride);
+		y->squared_norm = mlp__alloc_floats(records);
+		if (l > 0)
+			y->transposed = mlp__alloc_floats(mlp__round_up(y->n_inputs, MLP_LANES) *
+							  y->n_outputs);
 	}
-	return true;
 }
 
-/* With net->input there. */
-static int net_init_finish(struct mlp_net *net, const struct mlp_shape *m,
-			   const struct mlp_kernels *kernels, size_t capacity, struct dp_err *err)
-{
-	net->kernels = kernels;
-	net->capacity = capacity;
-	if (buffers_init(net, m, capacity))
-		return DP_OK;
-	mlp__net_free(net);
-	return dp_fail(err, DP_E_NOMEM, "no memory to train %zu records at a time", capacity);
-}
-
-int mlp__net_init(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
-		  const struct mlp_kernels *kernels, const struct sparse_rows *rows,
-		  size_t records_max, struct dp_err *err)
+void mlp__net_init(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
+		   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+		   size_t records_max)
 {
 	size_t capacity = choose_chunk_capacity(m, records_max);
 	bool sparse =
 		path == MLP_INPUT_SPARSE || (path == MLP_INPUT_AUTO && sparse_input_pays(m, rows));
-	int code;
 
 	*net = (struct mlp_net){ 0 };
-	code = mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false, kernels,
-			       err);
-	return code == DP_OK ? net_init_finish(net, m, kernels, capacity, err) : code;
+	mlp__input_init(&net->input, rows, m->width[0], capacity, sparse, false, kernels);
+	net_init_layers(net, m, kernels, capacity);
 }
 
-int mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
-			  const struct mlp_kernels *kernels, const struct sparse_rows *rows,
-			  size_t bytes, struct dp_err *err)
+void mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
+			   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
+			   size_t bytes)
 {
 	bool sparse = sparse_input_pays(m, rows);
 	size_t capacity = choose_chunk_capacity(m, rows->n), kept = rows->n;
-	int code;
 
 	if (capacity < rows->n)
 		capacity -= capacity % MLP_GROUP_ROWS;
 	if (kept > bytes / mlp__input_bytes(rows, m->width[0], sparse))
 		kept = capacity;
 	*net = (struct mlp_net){ 0 };
-	code = mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true, kernels, err);
-	return code == DP_OK ? net_init_finish(net, m, kernels, capacity, err) : code;
+	mlp__input_init(&net->input, rows, m->width[0], kept, sparse, true, kernels);
+	net_init_layers(net, m, kernels, capacity);
 }
 
 void mlp__net_free(struct mlp_net *net)
@@ -202,18 +181,6 @@ void mlp__net_transpose(struct mlp_net *net, const float *panels)
 
 /* ---- forward ---- */
 
-/* What the next layer sees of a layer: max(0, x), and 1 for its bias. */
-static void relu_layer(const struct mlp_net *net, struct mlp_layer *y)
-{
-	for (size_t r = 0; r < net->input.count; r++) {
-		float *act = y->activation + r * y->record_stride;
-
-		memset(act + y->n_outputs, 0, (y->record_stride - y->n_outputs) * sizeof *act);
-		y->squared_norm[r] = net->kernels->relu(act, y->panel_columns);
-		act[y->n_outputs] = 1;
-	}
-}
-
 void mlp__net_forward(struct mlp_net *net, const float *panels)
 {
 	for (size_t l = 0; l < net->n_layers; l++) {
@@ -234,8 +201,15 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 									     x->record_stride, 1,
 									     y->n_inputs + 1 });
 		}
-		if (l < net->n_layers - 1)
-			relu_layer(net, y);
+		/* the next layer's input: max(0, x), and 1 for its bias */
+		for (size_t r = 0; r < net->input.count && l < net->n_layers - 1; r++) {
+			float *act = y->activation + r * y->record_stride;
+
+			memset(act + y->n_outputs, 0,
+			       (y->record_stride - y->n_outputs) * sizeof *act);
+			y->squared_norm[r] = net->kernels->relu(act, y->panel_columns);
+			act[y->n_outputs] = 1;
+		}
 	}
 }
 
@@ -333,18 +307,6 @@ static double subnormal_slack(const struct mlp_net *net, size_t r)
 	return ((double)net->n_weights + net->rounding_bound[r]) * 0x1p-149;
 }
 
-/* Without a gradient a record adds exactly 0: what is infinite or NaN must not meet a
- * factor of 0. Deltas are left out by compute_gradient_panel(). */
-static void zero_record_activations(const struct mlp_net *net, size_t r)
-{
-	for (size_t l = 0; l + 1 < net->n_layers; l++) {
-		const struct mlp_layer *y = &net->layer[l];
-
-		memset(y->activation + r * y->record_stride, 0,
-		       y->record_stride * sizeof *y->activation);
-	}
-}
-
 void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, const uint32_t *number,
 		       double clip, double unit)
 {
@@ -362,9 +324,14 @@ void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, cons
 	for (size_t r = 0; r < net->input.count; r++) {
 		double hidden = subnormal_slack(net, r), left = fabs(unit) * clip - hidden;
 
-		/* if the norm is finite, so is all that it was summed from */
-		if (!isfinite(norm[r]))
-			zero_record_activations(net, r);
+		/* A record whose norm is not finite adds exactly 0: its activations must not meet a
+		 * factor of 0. Deltas are left out by compute_gradient_panel(). */
+		for (size_t l = 0; !isfinite(norm[r]) && l + 1 < net->n_layers; l++) {
+			const struct mlp_layer *y = &net->layer[l];
+
+			memset(y->activation + r * y->record_stride, 0,
+			       y->record_stride * sizeof *y->activation);
+		}
 		factor = sgd_clip_factor(left > 0 ? left : 0, norm[r] + hidden, slack);
 		factor = factor >= whole ? whole : factor;
 		net->clip_factor[r] = unit < 0 ? -factor : factor;

@@ -1,16 +1,12 @@
 /* mlp_score.c - how well a network does on the same records, again and again.
  *
- * A training that is looked at on its way is tested after every few epochs, and to get
- * the records ready takes half as long as their way through the network. So what is ready
- * stays ready, as far as memory allows. */
+ * A training with checkpoints is scored after every few epochs, and to preprocess the records takes
+ * half as long as their way through the network. So they are kept, as far as memory allows. */
 #include "trainers/learn/mlp_internal.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* Of records that are kept ready. */
-#define INPUT_CACHE_BYTES ((size_t)256 << 20)
 
 struct mlp_scorer {
 	const struct sparse_rows *rows;
@@ -36,39 +32,19 @@ static void order_by_class(const struct sparse_rows *rows, uint32_t *order)
 		order[at[rows->label[i]]++] = i;
 }
 
-int mlp__scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows, size_t bytes,
-		    struct mlp_scorer **out, struct dp_err *err)
+struct mlp_scorer *mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
+				  size_t bytes)
 {
-	struct mlp_scorer *s;
-	int code = mlp__check_shape(m, rows, err);
+	struct mlp_scorer *s = dp_calloc(1, sizeof *s);
 
-	if (code != DP_OK)
-		return code;
-	s = dp_calloc(1, sizeof *s);
 	s->rows = rows;
 	s->nweights = mlp_count_weights(m);
-	code = mlp__net_init_forward(&s->net, m, mlp__kernels_select(NULL), rows, bytes, err);
-	if (code == DP_OK) {
-		s->panels = mlp__alloc_floats(s->net.n_weights);
-		s->order = dp_calloc(rows->n, sizeof *s->order);
-		s->loss = dp_calloc(rows->n, sizeof *s->loss);
-		if (!s->panels || !s->order || !s->loss)
-			code = dp_fail(err, DP_E_NOMEM, "no memory for the score of %zu weights",
-				       s->nweights);
-	}
-	if (code != DP_OK) {
-		mlp_scorer_free(s);
-		return code;
-	}
+	mlp__net_init_forward(&s->net, m, mlp__kernels_select(NULL), rows, bytes);
+	s->panels = mlp__alloc_floats(s->net.n_weights);
+	s->order = dp_calloc(rows->n, sizeof *s->order);
+	s->loss = dp_calloc(rows->n, sizeof *s->loss);
 	order_by_class(rows, s->order);
-	*out = s;
-	return DP_OK;
-}
-
-int mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
-		   struct mlp_scorer **out, struct dp_err *err)
-{
-	return mlp__scorer_new(m, rows, INPUT_CACHE_BYTES, out, err);
+	return s;
 }
 
 void mlp_scorer_free(struct mlp_scorer *s)

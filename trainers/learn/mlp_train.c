@@ -1,4 +1,4 @@
-/* mlp.c - multi-layer perceptrons by private gradient descent. */
+/* mlp_train.c - multi-layer perceptrons by private gradient descent. */
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
@@ -15,24 +15,6 @@ size_t mlp_count_weights(const struct mlp_shape *m)
 	for (size_t l = 0; l < m->nlayers; l++)
 		n += ((size_t)m->width[l] + 1) * m->width[l + 1];
 	return n;
-}
-
-int mlp__check_shape(const struct mlp_shape *m, const struct sparse_rows *rows, struct dp_err *err)
-{
-	if (m->nlayers < 1 || m->nlayers > MLP_LAYERS_MAX)
-		return dp_fail(err, DP_E_INVALID, "a network has 1 to %d layers, not %zu",
-			       MLP_LAYERS_MAX, m->nlayers);
-	for (size_t l = 0; l <= m->nlayers; l++)
-		if (m->width[l] < 1 || m->width[l] > UINT16_MAX)
-			return dp_fail(err, DP_E_INVALID, "a layer has 1 to %d units, not %u",
-				       UINT16_MAX, (unsigned)m->width[l]);
-	if (rows->nfeatures > m->width[0] || rows->nclasses > m->width[m->nlayers])
-		return dp_fail(err, DP_E_INVALID,
-			       "records of %u features and %u classes do not fit a "
-			       "network of %u inputs and %u outputs",
-			       (unsigned)rows->nfeatures, (unsigned)rows->nclasses,
-			       (unsigned)m->width[0], (unsigned)m->width[m->nlayers]);
-	return DP_OK;
 }
 
 /* He et al. 2015: normal with variance 2 / inputs, which keeps the size of what passes
@@ -56,47 +38,36 @@ static void mlp_init_weights(const struct mlp_shape *m, struct noise_stream *sta
 
 /* ---- descent ---- */
 
-struct mlp_training {
-	const struct sparse_rows *train;
-	const struct sgd *sgd;
-	struct mlp_net net;
-	struct lot_sampler lots;
-	struct adam adam;
-	float *panel_weights; /* in panels */
-	float *gradient_sum;  /* of a lot's gradients and its noise, in panels */
-	struct noise_stream *noise;
-	struct training_progress *progress;
-	float *flat_weights; /* the weights after each leg, as learn.h has them */
-};
-
-static int mlp_training_init(struct mlp_training *d, const struct mlp_shape *m,
-			     enum mlp_input_mode path, const struct mlp_kernels *kernels,
-			     const struct noise_stream *lots, struct dp_err *err)
+int mlp__training_init(struct mlp_training *d, const struct mlp_shape *m, enum mlp_input_mode path,
+		       const struct mlp_kernels *kernels, const struct noise_stream *lots,
+		       struct dp_err *err)
 {
-	size_t most = d->sgd->is_poisson ? d->train->n : d->sgd->lot_size;
-	bool adam = d->sgd->optimizer == OPTIMIZER_ADAM;
 	int code = lot_sampler_init(&d->lots, lots, d->train->n, d->sgd, err);
 
-	if (code == DP_OK)
-		code = mlp__net_init(&d->net, m, path, kernels, d->train, most, err);
-	if (code == DP_OK && adam)
-		code = adam_init(&d->adam, d->net.n_weights, err);
 	if (code != DP_OK)
 		return code;
+	mlp__net_init(&d->net, m, path, kernels, d->train,
+		      d->sgd->is_poisson ? d->train->n : d->sgd->lot_size);
+	if (d->sgd->optimizer == OPTIMIZER_ADAM)
+		adam_init(&d->adam, d->net.n_weights);
 	d->panel_weights = mlp__alloc_floats(d->net.n_weights);
 	d->gradient_sum = mlp__alloc_floats(d->net.n_weights);
-	if (d->panel_weights && d->gradient_sum)
-		return DP_OK;
-	return dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", mlp_count_weights(m));
+	return DP_OK;
 }
 
-static void mlp_training_free(struct mlp_training *d)
+void mlp__training_free(struct mlp_training *d)
 {
 	lot_sampler_free(&d->lots);
 	mlp__net_free(&d->net);
 	adam_free(&d->adam);
 	free(d->panel_weights);
 	free(d->gradient_sum);
+}
+
+static inline void phase_ends(const struct mlp_training *d, enum mlp_phase phase)
+{
+	if (d->on_phase)
+		d->on_phase(d->phase_arg, phase);
 }
 
 DP_SIMD_BEGIN
@@ -110,9 +81,9 @@ static void vec_add(float *restrict w, const float *restrict x, size_t n)
 
 DP_SIMD_END
 
-/* One lot, in chunks of like size; false if asked to stop. Noise goes onto the sum, so
- * that the weights only ever see a private value. */
-static bool mlp_step(struct mlp_training *d)
+/* In chunks of like size. Noise goes onto the sum, so that the weights only ever see a private
+ * value. */
+bool mlp__training_step(struct mlp_training *d)
 {
 	const struct sgd *sgd = d->sgd;
 	bool adam = sgd->optimizer == OPTIMIZER_ADAM;
@@ -124,16 +95,21 @@ static bool mlp_step(struct mlp_training *d)
 	uint32_t chunks = count <= capacity ? 1 : (count + capacity - 1) / capacity;
 
 	mlp__net_transpose(&d->net, d->panel_weights);
+	phase_ends(d, MLP_PHASE_BACKWARD);
 	for (uint32_t i = 0; i < chunks; i++) {
 		uint32_t n = (count + chunks - 1 - i) / chunks;
 
 		if (i > 0 && !training_progress_tick(d->progress, 0))
 			return false;
 		mlp__input_load(&d->net.input, d->train, number, n);
+		phase_ends(d, MLP_PHASE_LOAD);
 		mlp__net_forward(&d->net, d->panel_weights);
+		phase_ends(d, MLP_PHASE_FORWARD);
 		mlp__net_backward(&d->net, d->train, number, sgd_clip_norm(sgd), unit);
+		phase_ends(d, MLP_PHASE_BACKWARD);
 		mlp__net_gradient(&d->net, d->gradient_sum, i > 0,
 				  i == chunks - 1 ? &noise : &none);
+		phase_ends(d, MLP_PHASE_GRADIENT);
 		number += n;
 	}
 	if (adam)
@@ -141,6 +117,7 @@ static bool mlp_step(struct mlp_training *d)
 			  d->panel_weights);
 	else
 		vec_add(d->panel_weights, d->gradient_sum, d->net.n_weights);
+	phase_ends(d, MLP_PHASE_GRADIENT);
 	return true;
 }
 
@@ -152,7 +129,7 @@ static int mlp_steps(void *training, uint64_t total, struct dp_err *err)
 	uint64_t every = work < TICK_WORK ? (uint64_t)(TICK_WORK / work) : 1;
 
 	for (uint64_t i = 1; i <= total; i++) {
-		bool on = mlp_step(d);
+		bool on = mlp__training_step(d);
 
 		if (on && (++untold == every || i == total)) {
 			on = training_progress_tick(d->progress, untold);
@@ -174,17 +151,15 @@ int mlp__train_from(const struct mlp_shape *m, enum mlp_input_mode path,
 	struct mlp_training d = {
 		.train = train, .sgd = sgd, .noise = noise, .progress = progress, .flat_weights = w
 	};
-	int code = mlp__check_shape(m, train, err);
+	int code = mlp__training_init(&d, m, path, kernels, lots, err);
 
-	if (code == DP_OK)
-		code = mlp_training_init(&d, m, path, kernels, lots, err);
 	if (code == DP_OK && !sgd_in_range(sgd)) {
 		code = sgd_fill_diverged(sgd, train->n, progress, w, mlp_count_weights(m), err);
 	} else if (code == DP_OK) {
 		mlp__net_pack(&d.net, w, d.panel_weights);
 		code = sgd_run_with_checkpoints(sgd, train->n, mlp_steps, &d, err);
 	}
-	mlp_training_free(&d);
+	mlp__training_free(&d);
 	return code;
 }
 
@@ -193,10 +168,6 @@ int mlp_train(const struct mlp_shape *m, enum mlp_input_mode path, const struct 
 	      struct noise_stream *noise, struct training_progress *progress, float *w,
 	      struct dp_err *err)
 {
-	int code = mlp__check_shape(m, train, err);
-
-	if (code != DP_OK)
-		return code;
 	mlp_init_weights(m, start, w);
 	return mlp__train_from(m, path, mlp__kernels_select(NULL), train, sgd, lots, noise,
 			       progress, w, err);

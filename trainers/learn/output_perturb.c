@@ -1,4 +1,4 @@
-/* output.c - logistic regression made private by noise on its final weights.
+/* output_perturb.c - logistic regression made private by noise on its final weights.
  *
  * Wu et al., Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based
  * Analytics, SIGMOD 2017, Algorithm 2 with batches of one record. Replacing one record
@@ -111,8 +111,8 @@ static void output_step(struct output_descent *d, uint32_t i)
 		scaled_weights_normalise(w);
 }
 
-static int output_run_passes(struct output_descent *d, struct lot_sampler *order,
-			     struct training_progress *progress, struct dp_err *err)
+static int run_passes(struct output_descent *d, struct lot_sampler *order,
+		      struct training_progress *progress, struct dp_err *err)
 {
 	for (uint32_t pass = 0; pass < d->settings->passes; pass++) {
 		uint32_t n, since = 0;
@@ -161,18 +161,15 @@ int output_perturbation_train(const struct output_perturbation *o, const struct 
 	const struct sgd everything = { .lot_size = train->n };
 	struct output_descent d = { .settings = o, .rows = train };
 	struct lot_sampler lots = { .order = NULL };
-	int code = DP_OK;
+	int code;
 
 	d.weights.n = (size_t)train->nfeatures + 1;
 	d.weights.multiplier = 1;
 	d.weights.v = dp_calloc(d.weights.n, sizeof *d.weights.v);
 	memset(w, 0, linear_count_weights(train->nfeatures) * sizeof *w);
-	if (!d.weights.v)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for %zu weights", d.weights.n);
-	if (code == DP_OK)
-		code = lot_sampler_init(&lots, order, train->n, &everything, err);
+	code = lot_sampler_init(&lots, order, train->n, &everything, err);
 	if (code == DP_OK && o->regularization <= GAMMA_MAX)
-		code = output_run_passes(&d, &lots, progress, err);
+		code = run_passes(&d, &lots, progress, err);
 	if (code == DP_OK)
 		output_release_weights(&d, noise, w);
 	lot_sampler_free(&lots);

@@ -114,15 +114,11 @@ float sgd_clip_factor(double clip, double squares, double slack)
 	return rounded > limit ? nextafterf(rounded, 0) : rounded;
 }
 
-int adam_init(struct adam *a, size_t n, struct dp_err *err)
+void adam_init(struct adam *a, size_t n)
 {
 	*a = (struct adam){ .n = n, .first_bias = 1, .second_bias = 1 };
 	a->first_moment = dp_calloc(n, sizeof *a->first_moment);
 	a->second_moment = dp_calloc(n, sizeof *a->second_moment);
-	if (a->first_moment && a->second_moment)
-		return DP_OK;
-	adam_free(a);
-	return dp_fail(err, DP_E_NOMEM, "no memory for the moments of %zu weights", n);
 }
 
 void adam_free(struct adam *a)

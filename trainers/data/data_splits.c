@@ -1,6 +1,8 @@
 /* data_splits.c - opens a data set: finds, loads, matches and splits. */
+#include "base/rng.h"
 #include "trainers/data/dataset_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +13,7 @@ static const uint64_t test_seed = 1;
 
 struct data_memory {
 	struct dataset train, test, validation;
-	struct dataset unsplit; /* what is being split */
-	uint8_t *test_label;    /* the test set's labels in the classes of train */
+	uint8_t *test_label; /* the test set's labels in the classes of train */
 };
 
 void data_splits_close(struct data_splits *d)
@@ -23,28 +24,96 @@ void data_splits_close(struct data_splits *d)
 		dataset_free(&m->train);
 		dataset_free(&m->test);
 		dataset_free(&m->validation);
-		dataset_free(&m->unsplit);
 		free(m->test_label);
 		free(m);
 	}
 	memset(d, 0, sizeof *d);
 }
 
+/* Marks `count` of n records, every set of that size equally likely. */
+static void mark_random_rows(bool *chosen, uint32_t n, uint32_t count, uint64_t seed,
+			     enum split_purpose use)
+{
+	struct dp_rng rng;
+
+	dp_rng_init(&rng, seed, DP_RNG_TRAIN, 0, (uint32_t)use);
+	for (uint32_t i = 0; i < n; i++) {
+		chosen[i] = dp_rng_below(&rng, n - i) < count;
+		count -= chosen[i];
+	}
+}
+
+/* Copies the records whose mark is `mark`. */
+static void copy_marked_rows(const struct sparse_rows *all, const bool *marks, bool mark,
+			     struct dataset *out)
+{
+	struct sparse_rows *r = &out->rows;
+	uint64_t nentries = 0, *start;
+	uint16_t *index;
+	float *value = NULL;
+	uint8_t *label;
+
+	r->nfeatures = all->nfeatures;
+	r->nclasses = all->nclasses;
+	for (uint32_t i = 0; i < all->n; i++)
+		if (marks[i] == mark) {
+			r->n++;
+			nentries += all->start[i + 1] - all->start[i];
+		}
+	r->start = start = dp_calloc((size_t)r->n + 1, sizeof *start);
+	r->index = index = dp_malloc(nentries * sizeof *index + 1);
+	r->label = label = dp_malloc((size_t)r->n + 1);
+	if (all->value)
+		r->value = value = dp_malloc(nentries * sizeof *value + 1);
+	for (uint32_t i = 0; i < all->n; i++) {
+		uint64_t from = all->start[i], len = all->start[i + 1] - from;
+
+		if (marks[i] != mark)
+			continue;
+		memcpy(index + *start, all->index + from, len * sizeof *index);
+		if (value)
+			memcpy(value + *start, all->value + from, len * sizeof *value);
+		*label++ = all->label[i];
+		start[1] = start[0] + len;
+		start++;
+		if (len > r->max_row_entries)
+			r->max_row_entries = (uint32_t)len;
+	}
+}
+
+int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed,
+		      enum split_purpose use, struct dataset *rest, struct dataset *part,
+		      struct dp_err *err)
+{
+	double count = rint(share * (double)all->n);
+	bool *chosen;
+
+	if (all->n < 2)
+		return dp_fail(err, DP_E_INVALID, "one record cannot be split in two parts");
+	count = fmin(fmax(count, 1), (double)(all->n - 1));
+	chosen = dp_malloc(all->n);
+	mark_random_rows(chosen, all->n, (uint32_t)count, seed, use);
+	copy_marked_rows(all, chosen, false, rest);
+	copy_marked_rows(all, chosen, true, part);
+	free(chosen);
+	return DP_OK;
+}
+
 /* Moves a part of the training set to `part`. */
 static int split_train(struct data_memory *m, double share, uint64_t seed, enum split_purpose use,
 		       struct dataset *part, struct dp_err *err)
 {
+	struct dataset all = m->train;
 	int code;
 
-	m->unsplit = m->train;
 	memset(&m->train, 0, sizeof m->train);
-	code = sparse_rows_split(&m->unsplit.rows, share, seed, use, &m->train, part, err);
-	dataset_free(&m->unsplit);
+	code = sparse_rows_split(&all.rows, share, seed, use, &m->train, part, err);
+	dataset_free(&all);
 	return code;
 }
 
-/* The test set in the classes of the training set: a file that lacks some of them
- * numbers the others differently. */
+/* The test set in the classes of the training set: a file that lacks some of them numbers the
+ * others differently. */
 static int match_classes(struct data_memory *m, struct dp_err *err)
 {
 	const struct class_labels *train = &m->train.classes, *test = &m->test.classes;
@@ -89,46 +158,29 @@ static int match_features(struct dataset *train, struct dataset *test, struct dp
 	return DP_OK;
 }
 
-static int load_train(const char *path, const struct data_options *o, struct dataset *s,
-		      struct dp_err *err)
-{
-	int code = dataset_load(path, o, s, err);
-
-	if (code == DP_OK && s->rows.nclasses < 2)
-		code = dp_fail(err, DP_E_INVALID,
-			       "%s: every record has the label '%s', so there is nothing "
-			       "to learn",
-			       path, s->classes.name[0]);
-	return code;
-}
-
-static int load_test(const struct dataset_files *files, const struct data_options *o,
-		     struct data_memory *m, struct dp_err *err)
-{
-	int code = dataset_load(files->test, o, &m->test, err);
-
-	if (code != DP_OK)
-		return code;
-	code = match_features(&m->train, &m->test, err);
-	if (code == DP_OK)
-		code = match_classes(m, err);
-	if (code != DP_OK)
-		dp_err_prefix(err, "%s with %s", files->train, files->test);
-	return code;
-}
-
 static int load_dataset_files(const struct data_options *o, struct data_memory *m,
 			      struct dp_err *err)
 {
 	struct dataset_files files = { 0 };
+	struct dataset *train = &m->train;
 	int code = dataset_files_find(o, &files, err);
 
 	if (code == DP_OK)
-		code = load_train(files.train, o, &m->train, err);
-	if (code == DP_OK && files.test)
-		code = load_test(&files, o, m, err);
-	else if (code == DP_OK)
+		code = dataset_load(files.train, o, train, err);
+	if (code == DP_OK && train->rows.nclasses < 2)
+		code = dp_fail(err, DP_E_INVALID,
+			       "%s: every record has the label '%s', so there is nothing "
+			       "to learn",
+			       files.train, train->classes.name[0]);
+	if (code == DP_OK && !files.test) {
 		code = split_train(m, test_share, test_seed, SPLIT_TEST, &m->test, err);
+	} else if (code == DP_OK && (code = dataset_load(files.test, o, &m->test, err)) == DP_OK) {
+		code = match_features(train, &m->test, err);
+		if (code == DP_OK)
+			code = match_classes(m, err);
+		if (code != DP_OK)
+			dp_err_prefix(err, "%s with %s", files.train, files.test);
+	}
 	dataset_files_free(&files);
 	return code;
 }

@@ -35,61 +35,26 @@ void dataset_builder_free(struct dataset_builder *b)
 	memset(b, 0, sizeof *b);
 }
 
-/* realloc of the array that the pointer at `at` points to; false, with the old one
- * intact, without memory. */
-static bool resize_array(void *at, size_t count, size_t size)
+static void dataset_builder_grow_entries(struct dataset_builder *b)
 {
-	void *p;
-
-	memcpy(&p, at, sizeof p); /* of whatever type it is */
-	p = dp_reallocarray(p, count, size);
-	if (p)
-		memcpy(at, &p, sizeof p);
-	return p != NULL;
-}
-
-static bool dataset_builder_grow_entries(struct dataset_builder *b)
-{
-	size_t room = b->entry_capacity ? 2 * b->entry_capacity : 1024;
-
-	if (!resize_array(&b->index, room, sizeof *b->index) ||
-	    (b->value && !resize_array(&b->value, room, sizeof *b->value)))
-		return false;
-	b->entry_capacity = room;
-	return true;
-}
-
-static bool dataset_builder_grow_rows(struct dataset_builder *b)
-{
-	size_t room = b->row_capacity ? 2 * b->row_capacity : 256;
-
-	/* one more for the end of the last row */
-	if (!resize_array(&b->start, room + 1, sizeof *b->start) ||
-	    !resize_array(&b->label, room, sizeof *b->label))
-		return false;
-	b->row_capacity = room;
-	return true;
-}
-
-/* The first entry that is not 1: from now on values are kept. */
-static bool dataset_builder_start_values(struct dataset_builder *b)
-{
-	if (!resize_array(&b->value, b->entry_capacity, sizeof *b->value))
-		return false;
-	for (size_t i = 0; i < b->nentries; i++)
-		b->value[i] = 1;
-	return true;
+	b->entry_capacity = b->entry_capacity ? 2 * b->entry_capacity : 1024;
+	b->index = dp_reallocarray(b->index, b->entry_capacity, sizeof *b->index);
+	if (b->value)
+		b->value = dp_reallocarray(b->value, b->entry_capacity, sizeof *b->value);
 }
 
 void dataset_builder_add_entry(struct dataset_builder *b, uint32_t index, float value)
 {
-	if (value == 0 || b->failed)
+	if (value == 0)
 		return;
 	value = value > VALUE_MAX ? VALUE_MAX : value < -VALUE_MAX ? -VALUE_MAX : value;
-	if ((b->nentries == b->entry_capacity && !dataset_builder_grow_entries(b)) ||
-	    (value != 1 && !b->value && !dataset_builder_start_values(b))) {
-		b->failed = true;
-		return;
+	if (b->nentries == b->entry_capacity)
+		dataset_builder_grow_entries(b);
+	if (value != 1 &&
+	    !b->value) { /* the first entry that is not 1: from now on values are kept */
+		b->value = dp_reallocarray(NULL, b->entry_capacity, sizeof *b->value);
+		for (size_t i = 0; i < b->nentries; i++)
+			b->value[i] = 1;
 	}
 	b->index[b->nentries] = (uint16_t)index;
 	if (b->value)
@@ -99,11 +64,11 @@ void dataset_builder_add_entry(struct dataset_builder *b, uint32_t index, float 
 
 void dataset_builder_end_row(struct dataset_builder *b, uint8_t label)
 {
-	if (b->failed)
-		return;
-	if (b->nrows == b->row_capacity && !dataset_builder_grow_rows(b)) {
-		b->failed = true;
-		return;
+	if (b->nrows == b->row_capacity) {
+		b->row_capacity = b->row_capacity ? 2 * b->row_capacity : 256;
+		/* one more for the end of the last row */
+		b->start = dp_reallocarray(b->start, b->row_capacity + 1, sizeof *b->start);
+		b->label = dp_reallocarray(b->label, b->row_capacity, sizeof *b->label);
 	}
 	if (b->nrows == 0)
 		b->start[0] = 0;
@@ -116,12 +81,10 @@ int dataset_builder_finish(struct dataset_builder *b, uint32_t nfeatures, struct
 {
 	struct sparse_rows *r = &s->rows;
 
-	if (!b->failed && b->nrows > 0 && b->nentries == 0)
-		b->failed = !dataset_builder_grow_entries(b); /* so that `index` is never NULL */
-	if (b->failed)
-		return dp_fail(err, DP_E_NOMEM, "no memory for %zu records", b->nrows);
 	if (b->nrows == 0)
 		return dp_fail(err, DP_E_INVALID, "there are no records in it");
+	if (b->nentries == 0)
+		dataset_builder_grow_entries(b); /* so that `index` is never NULL */
 	class_labels_sort(&s->classes, b->label, b->nrows);
 	for (size_t i = 0; i < b->nrows; i++) {
 		uint64_t len = b->start[i + 1] - b->start[i];

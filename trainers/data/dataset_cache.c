@@ -184,27 +184,23 @@ bool dataset_cache_decode(const void *p, size_t len, struct dataset *s)
 /* The cache beside a file is hidden; its name begins with a dot. */
 static char *cache_path_beside(const char *path)
 {
-	struct dp_buf out = DP_BUF_INIT;
 	const char *base = path_basename(path);
 
-	dp_buf_add(&out, path, (size_t)(base - path));
-	dp_buf_printf(&out, ".%s.dpcache", base);
-	return dp_buf_detach(&out);
+	return dp_asprintf("%.*s.%s.dpcache", (int)(base - path), path, base);
 }
 
 /* In the user's folder files of one name from many folders meet. */
 static char *cache_path_in_user_dir(const char *path)
 {
 	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
-	char *real = dp_path_dir_absolute(path);
-	struct dp_buf out = DP_BUF_INIT;
+	char *real = dp_path_dir_absolute(path), *cache = NULL;
 
 	if (folder && real)
-		dp_buf_printf(&out, "%s/%s-%016llx.dpcache", folder, path_basename(path),
-			      (unsigned long long)checksum64(real, strlen(real)));
+		cache = dp_asprintf("%s/%s-%016llx.dpcache", folder, path_basename(path),
+				    (unsigned long long)checksum64(real, strlen(real)));
 	free(folder);
 	free(real);
-	return out.len ? dp_buf_detach(&out) : NULL;
+	return cache;
 }
 
 /* ---- reading ---- */
@@ -230,16 +226,14 @@ static bool cache_is_current(const struct cache_header *h, const char *path,
 	    strcmp(h->label_column, label_column ? label_column : "") != 0)
 		return false;
 	for (uint32_t i = 0; i < h->n_sources; i++) {
-		struct dp_buf full = DP_BUF_INIT;
+		const struct cache_source_file *was = &h->sources[i];
+		char *full =
+			dp_asprintf("%.*s%s", (int)(path_basename(path) - path), path, was->name);
 		struct file_stamp now;
-		bool same;
+		bool same = file_stamp_read(full, &now, NULL) == DP_OK && now.size == was->size &&
+			    now.seconds == was->seconds && now.nanoseconds == was->nanoseconds;
 
-		dp_buf_add(&full, path, (size_t)(path_basename(path) - path));
-		dp_buf_puts(&full, h->sources[i].name);
-		same = file_stamp_read(dp_buf_text(&full), &now, NULL) == DP_OK &&
-		       now.size == h->sources[i].size && now.seconds == h->sources[i].seconds &&
-		       now.nanoseconds == h->sources[i].nanoseconds;
-		dp_buf_free(&full);
+		free(full);
 		if (!same)
 			return false;
 	}
@@ -358,14 +352,10 @@ bool dataset_cache_encode(const struct cache_source *from, const struct file_sta
  * those who may read the data. Not synced: what a crash damages is made again. */
 static bool cache_write_file(const char *cache, const struct dp_buf *content, uint32_t mode)
 {
-	struct dp_buf name = DP_BUF_INIT;
+	char *tmp = dp_asprintf("%s.XXXXXX", cache);
+	int fd = mkostemp(tmp, O_CLOEXEC);
 	bool done = false;
-	char *tmp;
-	int fd;
 
-	dp_buf_printf(&name, "%s.XXXXXX", cache);
-	tmp = dp_buf_detach(&name);
-	fd = tmp ? mkostemp(tmp, O_CLOEXEC) : -1;
 	if (fd >= 0) {
 		done = dp_write_all(fd, content->data, content->len) == 0 &&
 		       fchmod(fd, mode & 0666) == 0;
@@ -389,39 +379,25 @@ static bool is_directory_writable(const char *path)
 	return may;
 }
 
-static bool write_beside(const char *path, const struct dp_buf *content, uint32_t mode)
-{
-	char *cache = is_directory_writable(path) ? cache_path_beside(path) : NULL;
-	bool done = cache && cache_write_file(cache, content, mode);
-
-	free(cache);
-	return done;
-}
-
-static bool cache_write_in_user_dir(const char *path, const struct dp_buf *content, uint32_t mode)
-{
-	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
-	char *cache = cache_path_in_user_dir(path);
-	bool done = folder && cache && dp_mkdirs(folder, 0700, NULL) == DP_OK &&
-		    cache_write_file(cache, content, mode);
-
-	free(folder);
-	free(cache);
-	return done;
-}
-
 bool dataset_cache_write(const struct cache_source *from, const struct file_stamp stamps[2],
 			 const struct dataset *s)
 {
+	char *beside = cache_path_beside(from->path), *own = cache_path_in_user_dir(from->path);
+	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
 	struct dp_buf content = DP_BUF_INIT;
 	uint32_t mode = stamps[0].mode;
-	bool done;
+	bool done = false;
 
 	if (from->labels)
 		mode &= stamps[1].mode;
-	done = dataset_cache_encode(from, stamps, s, &content) &&
-	       (write_beside(from->path, &content, mode) ||
-		cache_write_in_user_dir(from->path, &content, mode));
+	if (dataset_cache_encode(from, stamps, s, &content))
+		done = (is_directory_writable(from->path) &&
+			cache_write_file(beside, &content, mode)) ||
+		       (folder && own && dp_mkdirs(folder, 0700, NULL) == DP_OK &&
+			cache_write_file(own, &content, mode));
 	dp_buf_free(&content);
+	free(beside);
+	free(own);
+	free(folder);
 	return done;
 }

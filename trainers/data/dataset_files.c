@@ -57,32 +57,28 @@ static bool file_may_exist(const char *path)
 /* `path` as it is or with ".gz"; takes it over. */
 static char *resolve_plain_or_gz(char *path)
 {
-	struct dp_buf packed = DP_BUF_INIT;
+	char *packed;
 
-	if (!path || file_may_exist(path))
+	if (file_may_exist(path))
 		return path;
-	dp_buf_printf(&packed, "%s.gz", path);
+	packed = dp_asprintf("%s.gz", path);
 	free(path);
-	path = dp_buf_detach(&packed);
-	if (path && file_may_exist(path))
-		return path;
-	free(path);
+	if (file_may_exist(packed))
+		return packed;
+	free(packed);
 	return NULL;
 }
 
 char *find_sibling_file(const char *path, const char *name)
 {
-	struct dp_buf full = DP_BUF_INIT;
-
-	dp_buf_add(&full, path, (size_t)(path_basename(path) - path));
-	dp_buf_puts(&full, name);
-	return resolve_plain_or_gz(dp_buf_detach(&full));
+	return resolve_plain_or_gz(
+		dp_asprintf("%.*s%s", (int)(path_basename(path) - path), path, name));
 }
 
 static char *find_file_in_dir(const char *place, const char *folder, const char *name)
 {
 	char *below = dp_path_join(place, folder);
-	char *path = below ? resolve_plain_or_gz(dp_path_join(below, name)) : NULL;
+	char *path = resolve_plain_or_gz(dp_path_join(below, name));
 
 	free(below);
 	return path ? path : resolve_plain_or_gz(dp_path_join(place, name));
@@ -93,10 +89,10 @@ static size_t list_data_dirs(const struct data_options *o, char *places[DATA_DIR
 	const char *env = getenv("DPARETO_DATA");
 	size_t n = 0;
 
-	if (o->dir && (places[n] = dp_strdup(o->dir)) != NULL)
-		n++;
-	if (env && *env && (places[n] = dp_strdup(env)) != NULL)
-		n++;
+	if (o->dir)
+		places[n++] = dp_strdup(o->dir);
+	if (env && *env)
+		places[n++] = dp_strdup(env);
 	if ((places[n] = dp_user_dir("XDG_DATA_HOME", ".local/share")) != NULL)
 		n++;
 	return n;

@@ -1,8 +1,7 @@
-/* dataset_internal.h - how a data set comes to be: files, their formats, parsed sets,
- * caches.
+/* dataset_internal.h - how a data set is made: files, their formats, parsed sets, caches.
  *
- * Parsers are pure functions on memory. Their errors say line or offset and reason; who
- * knows the file puts its name before them. */
+ * Parsers are pure functions on memory. Their errors say line or offset and reason; the caller
+ * prefixes the file. */
 #ifndef DP_TRAINERS_DATA_DATASET_INTERNAL_H
 #define DP_TRAINERS_DATA_DATASET_INTERNAL_H
 #include "base/base.h"
@@ -50,15 +49,13 @@ struct dataset {
 };
 void dataset_free(struct dataset *s); /* and makes it empty again */
 
-/* Makes a set row by row. Zero-initialise it. When memory ends, additions do nothing
- * and dataset_builder_finish() fails. */
+/* Makes a set row by row. Zero-initialise it. */
 struct dataset_builder {
 	uint64_t *start;
 	uint16_t *index;
 	float *value; /* NULL while every entry is 1 */
 	uint8_t *label;
 	size_t nrows, row_capacity, nentries, entry_capacity;
-	bool failed;
 };
 /* An entry of the row being made, within +-VALUE_MAX; zeros are left out. */
 void dataset_builder_add_entry(struct dataset_builder *b, uint32_t index, float value);
@@ -69,7 +66,7 @@ DP_MUSTCHECK int dataset_builder_finish(struct dataset_builder *b, uint32_t nfea
 					struct dataset *s, struct dp_err *err);
 void dataset_builder_free(struct dataset_builder *b);
 
-/* ---- text.c: what the text formats share ---- */
+/* ---- text_scanner.c: what the text formats share ---- */
 
 struct text_scanner {
 	const char *pos, *end;
@@ -183,7 +180,7 @@ DP_MUSTCHECK bool dataset_cache_encode(const struct cache_source *from,
 /* A cache in memory: true if all in it is consistent; *s then points into it. */
 bool dataset_cache_decode(const void *p, size_t len, struct dataset *s);
 
-/* ---- random_split.c ---- */
+/* ---- data_splits.c ---- */
 
 /* Which stream of a seed chooses the records. */
 enum split_purpose {

@@ -18,7 +18,7 @@ static int read_gzip_stream(gzFile in, const char *path, struct dp_buf *out, str
 	bool too_long = false;
 	int n, status;
 
-	while (bytes && (n = gzread(in, bytes, (unsigned)chunk)) > 0) {
+	while ((n = gzread(in, bytes, (unsigned)chunk)) > 0) {
 		too_long = out->len + (size_t)n > FILE_CONTENT_MAX;
 		if (too_long)
 			break;
@@ -55,10 +55,8 @@ static int read_data_file(const char *path, struct dp_buf *out, struct dp_err *e
 			       S_ISDIR(st.st_mode) ? "a folder" : "something else");
 	}
 	in = gzdopen(fd, "rb");
-	if (!in) {
-		close(fd);
-		return dp_fail(err, DP_E_NOMEM, "no memory to read %s", path);
-	}
+	if (!in)
+		dp_out_of_memory();
 	gzbuffer(in, 1 << 18);
 	code = read_gzip_stream(in, path, out, err);
 	gzclose(in);
@@ -72,23 +70,20 @@ static int find_label_file(const char *images, char **labels, struct dp_err *err
 {
 	static const char *const swap[][2] = { { "images", "labels" }, { "idx3", "idx1" } };
 	char *name = dp_strdup(path_basename(images));
-	size_t len = name ? strlen(name) : 0;
+	size_t len = strlen(name);
 
-	*labels = NULL;
 	if (len > 3 && strcmp(name + len - 3, ".gz") == 0)
 		name[len - 3] = '\0';
-	for (size_t i = 0; name && i < DP_COUNT(swap); i++) {
+	for (size_t i = 0; i < DP_COUNT(swap); i++) {
 		char *at = strstr(name, swap[i][0]);
 
 		if (at)
 			memcpy(at, swap[i][1], strlen(swap[i][1]));
 	}
-	if (name)
-		*labels = find_sibling_file(images, name);
+	*labels = find_sibling_file(images, name);
 	if (!*labels)
 		dp_fail(err, DP_E_NOT_FOUND,
-			"%s has images, but their labels are not beside it as %s", images,
-			name ? name : "(no memory)");
+			"%s has images, but their labels are not beside it as %s", images, name);
 	free(name);
 	return *labels ? DP_OK : DP_E_NOT_FOUND;
 }
@@ -115,53 +110,105 @@ static int parse_idx(const char *path, const struct dp_buf *images, struct cache
 	return code;
 }
 
-static int parse_text(enum data_format format, const char *path, const struct dp_buf *content,
-		      const char *label_column, struct dataset *s, struct dp_err *err)
-{
-	const char *p = content->data;
-	size_t len = content->len;
-	int code;
+/* ---- formats ---- */
 
-	switch (format) {
-	case DATA_FORMAT_LIBSVM:
-		code = libsvm_parse(p, len, s, err);
-		break;
-	case DATA_FORMAT_ADULT:
-		code = adult_parse(p, len, s, err);
-		break;
-	case DATA_FORMAT_CSV:
-		code = csv_parse(p, len, label_column, s, err);
-		break;
-	default:
-		code = dp_fail(err, DP_E_INVALID,
-			       "the format is not known: it begins neither like LIBSVM "
-			       "text, UCI Adult, CSV nor IDX");
+/* The first line that is no comment. */
+static bool first_line(const char *p, size_t len, struct text_span *line)
+{
+	struct text_scanner text;
+
+	text_scanner_init(&text, p, len);
+	while (text_scanner_read_line(&text, line)) {
+		*line = span_trim(*line);
+		if (line->len > 0 && *line->p != '#' && *line->p != '|')
+			return true;
 	}
-	return code == DP_OK ? code : dp_err_prefix(err, "%s", path);
+	return false;
 }
 
-/* Reads the files; tells by *from and stamps what they were. from->labels is the
- * caller's to free. */
+/* A number, then nothing or a word with a colon. */
+static bool looks_libsvm(struct text_span line)
+{
+	struct text_span label, entry, index;
+	float x;
+
+	if (!span_next_word(&line, &label) || !span_parse_float(label, &x))
+		return false;
+	return !span_next_word(&line, &entry) || (span_split_at(&entry, ':', &index) && entry.p);
+}
+
+/* 15 fields, the last one Adult's label. */
+static bool looks_adult(struct text_span line)
+{
+	struct text_span field = { NULL, 0 };
+	int n = 0;
+
+	while (span_split_at(&line, ',', &field))
+		n++;
+	field = span_trim(field);
+	return n == 15 && (span_equals(field, "<=50K") || span_equals(field, ">50K") ||
+			   span_equals(field, "<=50K.") || span_equals(field, ">50K."));
+}
+
+enum data_format data_format_detect(const char *p, size_t len)
+{
+	struct text_span line, field;
+
+	if (len >= 4 && p[0] == 0 && p[1] == 0)
+		return DATA_FORMAT_IDX;
+	if (!first_line(p, len, &line))
+		return DATA_FORMAT_UNKNOWN;
+	if (looks_libsvm(line))
+		return DATA_FORMAT_LIBSVM;
+	if (looks_adult(line))
+		return DATA_FORMAT_ADULT;
+	if (*line.p == '"')
+		return DATA_FORMAT_CSV;
+	(void)span_split_at(&line, ',', &field);
+	return line.p ? DATA_FORMAT_CSV : DATA_FORMAT_UNKNOWN;
+}
+
+/* Reads the files and says by *from and stamps what they were. The caller frees from->labels. */
 static int parse_file(const char *path, const char *label_column, struct cache_source *from,
 		      struct file_stamp stamps[2], struct dataset *s, struct dp_err *err)
 {
 	struct dp_buf content = DP_BUF_INIT;
-	enum data_format format;
+	enum data_format format = DATA_FORMAT_UNKNOWN;
 	int code = file_stamp_read(path, &stamps[0], err);
 
 	if (code == DP_OK)
 		code = read_data_file(path, &content, err);
-	if (code != DP_OK)
-		goto done;
-	format = data_format_detect(content.data, content.len);
-	if (label_column && format != DATA_FORMAT_CSV)
-		code = dp_fail(err, DP_E_INVALID,
-			       "%s: a label column was given, but the file is not CSV", path);
-	else if (format == DATA_FORMAT_IDX)
+	if (code == DP_OK) {
+		format = data_format_detect(content.data, content.len);
+		if (label_column && format != DATA_FORMAT_CSV)
+			code = dp_fail(err, DP_E_INVALID,
+				       "%s: a label column was given, but the file is not CSV",
+				       path);
+	}
+	if (code != DP_OK) {
+		dp_buf_free(&content);
+		return code;
+	}
+	switch (format) {
+	case DATA_FORMAT_IDX:
 		code = parse_idx(path, &content, from, &stamps[1], s, err);
-	else
-		code = parse_text(format, path, &content, label_column, s, err);
-done:
+		break;
+	case DATA_FORMAT_LIBSVM:
+		code = libsvm_parse(content.data, content.len, s, err);
+		break;
+	case DATA_FORMAT_ADULT:
+		code = adult_parse(content.data, content.len, s, err);
+		break;
+	case DATA_FORMAT_CSV:
+		code = csv_parse(content.data, content.len, label_column, s, err);
+		break;
+	case DATA_FORMAT_UNKNOWN:
+		code = dp_fail(err, DP_E_INVALID,
+			       "the format is not known: it begins neither like LIBSVM "
+			       "text, UCI Adult, CSV nor IDX");
+	}
+	if (code != DP_OK && format != DATA_FORMAT_IDX)
+		dp_err_prefix(err, "%s", path);
 	dp_buf_free(&content);
 	return code;
 }
@@ -171,14 +218,14 @@ int dataset_load(const char *path, const struct data_options *o, struct dataset 
 {
 	struct cache_source from = { .path = path, .label_column = o->label_column };
 	struct file_stamp stamps[2];
-	struct dataset *mapped;
 	int code;
 
 	if (!o->no_cache && dataset_cache_open(path, o->label_column, s))
 		return DP_OK;
 	code = parse_file(path, o->label_column, &from, stamps, s, err);
-	if (code == DP_OK && !o->no_cache && dataset_cache_write(&from, stamps, s) &&
-	    (mapped = dp_calloc(1, sizeof *mapped)) != NULL) {
+	if (code == DP_OK && !o->no_cache && dataset_cache_write(&from, stamps, s)) {
+		struct dataset *mapped = dp_calloc(1, sizeof *mapped);
+
 		/* so that even the first trainer shares its pages */
 		if (dataset_cache_open(path, o->label_column, mapped)) {
 			dataset_free(s);

@@ -18,9 +18,11 @@
 #include "bench/simulated.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/scheduler.h"
+#include "daemon/api/client_connection.h"
 #include "daemon/api/server.h"
+#include "daemon/housekeeping.h"
+#include "daemon/lifecycle.h"
+#include "daemon/studies/scheduler.h"
 #include "linalg/linalg.h"
 #include "protocol/control/control_protocol.h"
 
@@ -76,9 +78,9 @@ static void fail(const char *fmt, ...)
 /* Does it wait for nothing but time to pass? */
 static bool at_rest(struct daemon *d)
 {
-	return d->loop.active_reqs.count == 0 && !uv_is_active((uv_handle_t *)&d->sched_idle) &&
-	       !uv_is_active((uv_handle_t *)&d->requests_idle) && !d->commit_callbacks &&
-	       d->durable_ticket == d->last_ticket;
+	return d->loop.active_reqs.count == 0 && !uv_is_active((uv_handle_t *)&d->turn_idle) &&
+	       !uv_is_active((uv_handle_t *)&d->clients->requests_idle) && !d->commits->callbacks &&
+	       d->commits->durable_ticket == d->commits->last_ticket;
 }
 
 static void on_patience(uv_timer_t *t)
@@ -104,7 +106,8 @@ static void start_daemon(struct daemon *d)
 	if (daemon_open(d, &cluster_settings, &err) != DP_OK)
 		fail("%s", err.msg);
 	uv_timer_init(&d->loop, &patience);
-	uv_timer_stop(&d->tick_timer); /* what is due is looked at when its time has come */
+	uv_timer_stop(
+		&d->housekeeping->timer); /* what is due is looked at when its time has come */
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
 	    server_add_fd(d, pair[1], false, &err) != DP_OK)
 		fail("no connection to the daemon");
@@ -185,10 +188,10 @@ static int64_t daemon_next(const struct daemon *d)
 {
 	int64_t next = simulated_unknown() ? simulated_now + 500000 : INT64_MAX;
 
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		if (d->studies[i]->next_step.until_us < next)
-			next = d->studies[i]->next_step.until_us;
-	for (const struct executor *b = d->executors; b->ops; b++)
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		if (d->studies->list[i]->next_step.until_us < next)
+			next = d->studies->list[i]->next_step.until_us;
+	for (const struct executor *b = d->executors->list; b->ops; b++)
 		if (b->hold.until_us && b->hold.until_us < next)
 			next = b->hold.until_us;
 	return next;
@@ -198,15 +201,15 @@ static unsigned evaluations_ended(const struct daemon *d)
 {
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		n += dp_state_count_ended_trials(d->studies[i]->state);
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		n += dp_state_count_ended_trials(d->studies->list[i]->state);
 	return n;
 }
 
 static bool all_finished(const struct daemon *d)
 {
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		if (d->studies[i]->state->status == DP_STUDY_RUNNING)
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		if (d->studies->list[i]->state->status == DP_STUDY_RUNNING)
 			return false;
 	return true;
 }
@@ -226,6 +229,7 @@ static void time_goes_on(struct daemon *d)
 		simulated_now = due;
 	jobs_retry_unresolved(d);
 	scheduler_wake_due(d);
+	executors_wake_due(d);
 }
 
 /* Right after it heard of something, before it could note that. */
@@ -291,10 +295,10 @@ static void check_all(const struct daemon *d, const struct row *r)
 {
 	const struct simulated_counts *c = simulated_counts();
 
-	if (d->nstudies != r->studies)
-		fail("%u studies are left", d->nstudies);
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		check_study(d->studies[i], r);
+	if (d->studies->n != r->studies)
+		fail("%u studies are left", d->studies->n);
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		check_study(d->studies->list[i], r);
 	if (c->twice)
 		fail("%llu trials had two attempts at once", (unsigned long long)c->twice);
 	if (c->most > r->nodes + r->nodes / 10)
@@ -319,7 +323,7 @@ static double journal_bytes(void)
 	return stat(path, &st) == 0 ? (double)st.st_size : NAN;
 }
 
-static double hypervolume_job_get_or_new(struct dp_study_state *s)
+static double hypervolume_of(struct dp_study_state *s)
 {
 	dp_state_update_front(s);
 	return s->hypervolume;
@@ -409,7 +413,7 @@ static void run_row(const struct row *r, const char *below)
 	to = spent_now();
 	makespan = (double)(simulated_now - began) / 1e6;
 	check_all(d, r);
-	volume = hypervolume_job_get_or_new(d->studies[0]->state);
+	volume = hypervolume_of(d->studies->list[0]->state);
 	stop_daemon(d);
 	replay = bench_wall();
 	start_daemon(d); /* what the journal has is what there was */

@@ -8,7 +8,7 @@
 #ifndef DP_BENCH_SIMULATED_H
 #define DP_BENCH_SIMULATED_H
 #include "bench/problems.h"
-#include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
 
 struct simulated_options {
 	uint64_t seed;

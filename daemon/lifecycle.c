@@ -1,24 +1,23 @@
-/* lifecycle.c - the life of a daemon: ordered start, signals, another configuration, ordered
- * stop. */
+/* lifecycle.c - the life of a daemon: ordered start, signals, another configuration, ordered stop.
+ */
 #include "config.h"
-#include "daemon/core/daemon.h"
+#include "daemon/lifecycle.h"
 
 #include "base/fs.h"
-#include "base/units.h"
 #include "base/program.h"
-#include "daemon/studies/proposals/proposal_job.h"
-#include "daemon/executors/executor.h"
-#include "daemon/notify/hooks.h"
-#include "daemon/housekeeping.h"
-#include "daemon/core/read_only.h"
-#include "daemon/studies/reevaluation_job.h"
-#include "daemon/core/service_manager.h"
-#include "daemon/studies/external_accountants.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/scheduler.h"
+#include "base/units.h"
+#include "daemon/api/client_connection.h"
 #include "daemon/api/server.h"
+#include "daemon/core/commit_queue.h"
+#include "daemon/core/service_manager.h"
 #include "daemon/core/state_dir.h"
-#include "daemon/studies/smoothed_hypervolume.h"
+#include "daemon/executors/job.h"
+#include "daemon/housekeeping.h"
+#include "daemon/notify/hooks.h"
+#include "daemon/studies/report_writer.h"
+#include "daemon/studies/scheduler.h"
+#include "daemon/studies/study_lifecycle.h"
+#include "protocol/control/control_protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +25,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define STATE_DIR_HINT                                                                             \
+	"a state folder is what 'dparetod --state' or 'dparetoctl run --state' was "               \
+	"given; it has a folder 'journal'"
+
+struct lifecycle {
+	uv_signal_t sigterm, sigint, sighup;
+	uv_timer_t watchdog;
+};
+
 /* ---- reload ---- */
 
-int daemon_reload(struct daemon *d, json_t *changed, struct dp_err *err)
+static int lifecycle_reload(struct daemon *d, json_t *changed, struct dp_err *err)
 {
 	struct config new, *old = &d->config;
 	int code = config_load(&new, &d->options->config_source, err);
@@ -51,56 +60,66 @@ int daemon_reload(struct daemon *d, json_t *changed, struct dp_err *err)
 		server_log_client_limit(d);
 	log_line(&d->log, LOG_INFO, "", "configuration reloaded, %zu options changed",
 		 json_array_size(changed));
-	scheduler_request_turn(d);
+	daemon_request_turn(d);
 	return DP_OK;
 }
 
 /* ---- stopping ---- */
 
-void daemon_finish_stop_if_idle(struct daemon *d)
+/* While stopping: ends the loop when nothing is left to wait for. */
+static void lifecycle_finish_stop_if_idle(struct daemon *d)
 {
-	if (!d->stopping)
-		return;
-	if (d->stop_policy != STOP_LEAVE)
-		for (struct job *j = d->jobs; j; j = j->next)
-			if (j->phase != JOB_PLANNED && j->phase != JOB_OVER &&
-			    !((j->phase == JOB_COLLECTING || j->phase == JOB_STARTED) &&
-			      j->trouble[0]))
-				return; /* the next daemon goes on with one in trouble */
-	if (!d->journal_failing && dp_journal_durable_ticket(d->journal) < d->last_ticket)
-		return;
-	if (hooks_delay_stop(d))
+	if (!d->stopping || !jobs_allow_stop(d) ||
+	    (!d->commits->is_failing && !commit_queue_is_durable(d)) || hooks_delay_stop(d))
 		return;
 	uv_stop(&d->loop);
 }
 
-void daemon_stop(struct daemon *d, enum stop_policy policy, const char *why)
+static void lifecycle_stop(struct daemon *d, enum stop_policy policy, const char *why)
 {
 	if (d->stopping) { /* asked twice: no more waiting */
 		d->stop_policy = STOP_LEAVE;
 		hooks_begin_stop(d, true);
-		daemon_finish_stop_if_idle(d);
+		lifecycle_finish_stop_if_idle(d);
 		return;
 	}
 	d->stopping = true;
 	d->stop_policy = policy;
 	log_line(&d->log, LOG_INFO, "", "stopping (%s), policy %s, %u trainers running", why,
-		 stop_policy_text(policy), executors_count_jobs(d));
-	clock_record_study_times(d, true);
-	if (!d->is_read_only)
+		 stop_policy_text(policy), d->attempts->count(d));
+	studies_record_time(d, true);
+	if (!d->read_only.enabled)
 		service_manager_notify("STOPPING=1");
 	server_stop(d);
 	hooks_begin_stop(d, false);
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		proposal_cancel(d->studies[i]);
-		hypervolume_job_cancel(d->studies[i]);
-		reevaluation_cancel(d->studies[i]);
-		accountants_close(d->studies[i]);
+	for (uint32_t i = 0; i < d->studies->n; i++) {
+		study_cancel_work(d->studies->list[i]);
 		if (policy == STOP_KILL)
-			jobs_cancel(d->studies[i], NULL);
+			jobs_cancel(d->studies->list[i], NULL);
 	}
-	daemon_finish_stop_if_idle(d);
+	lifecycle_finish_stop_if_idle(d);
 }
+
+/* ---- a turn of the loop ---- */
+
+static void lifecycle_run_turn(struct daemon *d)
+{
+	struct study *visited = scheduler_run(d);
+
+	report_writer_start_due(d);
+	hooks_run_due(d);
+	clients_answer_long_polls(d);
+	/* nothing else is on the stack: what is over can be freed */
+	jobs_free_finished(d, false);
+	scheduler_end_turn(visited);
+	lifecycle_finish_stop_if_idle(d);
+	dp_journal_end_batch(d->journal);
+}
+
+static const struct daemon_ops lifecycle_ops = { lifecycle_run_turn, lifecycle_stop,
+						 lifecycle_reload };
+
+/* ---- signals ---- */
 
 static void on_signal(uv_signal_t *h, int number)
 {
@@ -111,13 +130,13 @@ static void on_signal(uv_signal_t *h, int number)
 		json_t *changed = json_array();
 
 		service_manager_notify("RELOADING=1");
-		if (daemon_reload(d, changed, &err) != DP_OK)
+		if (lifecycle_reload(d, changed, &err) != DP_OK)
 			log_line(&d->log, LOG_WARN, "", "the old configuration stays");
 		service_manager_notify("READY=1");
 		json_decref(changed);
 		return;
 	}
-	daemon_stop(d, d->config.stop_policy, strsignal(number));
+	lifecycle_stop(d, d->config.stop_policy, strsignal(number));
 }
 
 /* Signals that the loop hears once it runs. */
@@ -140,32 +159,44 @@ static void on_watchdog(uv_timer_t *t)
 
 /* ---- starting ---- */
 
-/* The folders, made absolute so that attempts can be told where they are. */
-static int find_folders(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+/* The state directory of a daemon that only looks at it. */
+static int find_read_only_directory(struct daemon *d, const char *state, struct dp_err *err)
+{
+	struct stat st;
+
+	if (stat(state, &st) != 0)
+		dp_fail_errno(err, errno, "cannot look at %s", state);
+	else if (!S_ISDIR(st.st_mode))
+		dp_fail(err, DP_E_NOT_FOUND, "%s is no folder", state);
+	else if ((d->paths.state_dir = realpath(state, NULL)) == NULL)
+		dp_fail_errno(err, errno, "cannot look at %s", state);
+	else
+		return DP_OK;
+	return dp_hint(err, STATE_DIR_HINT);
+}
+
+/* The directories, made absolute so that attempts can be given their names. */
+static int find_directories(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
 	char *state = s->state_dir ? dp_strdup(s->state_dir) : dp_default_state_dir();
-	int code = DP_OK;
+	int code;
 
 	if (!state)
 		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
-	code = s->read_only ? read_only_check_directory(state, err) : state_dir_open(d, state, err);
-	if (code == DP_OK && s->read_only)
-		d->paths.state_dir = realpath(state, NULL);
+	code = s->read_only ? find_read_only_directory(d, state, err)
+			    : state_dir_open(d, state, err);
 	free(state);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
 	d->paths.bin_dir = dp_program_dir();
-	d->paths.shim_path =
-		d->paths.bin_dir ? dp_program_helper_path(d->paths.bin_dir, "dpareto-shim") : NULL;
-	d->paths.report_path =
-		d->paths.bin_dir ? dp_path_join(d->paths.bin_dir, "dpareto-report") : NULL;
-	if (s->socket_path && strcmp(s->socket_path, "none") == 0)
-		d->paths.socket_path = NULL;
-	else
-		d->paths.socket_path =
-			s->socket_path ? dp_strdup(s->socket_path) : dp_default_socket_path();
-	if (!d->paths.state_dir || !d->paths.shim_path || !d->paths.report_path)
+	if (!d->paths.bin_dir)
 		return dp_fail(err, DP_E_FAILED, "cannot find the folder of dparetod itself");
+	d->paths.shim_path = dp_program_helper_path(d->paths.bin_dir, "dpareto-shim");
+	d->paths.report_path = dp_path_join(d->paths.bin_dir, "dpareto-report");
+	if (!s->socket_path)
+		d->paths.socket_path = dp_default_socket_path();
+	else if (strcmp(s->socket_path, "none") != 0)
+		d->paths.socket_path = dp_strdup(s->socket_path);
 	return DP_OK;
 }
 
@@ -223,12 +254,12 @@ static int read_journal(struct daemon *d, const char *folder, struct dp_err *err
 
 	for (size_t i = 0; i < DP_COUNT(signals); i++)
 		sigaction(signals[i], &guard, &before[i]);
-	code = d->is_read_only ? dp_state_open_readonly(&d->state, folder, &d->journal, err)
-			       : dp_journal_open(folder, &opt, &d->journal, err);
-	if (code == DP_OK && !d->is_read_only)
+	code = d->read_only.enabled ? dp_state_open_readonly(&d->state, folder, &d->journal, err)
+				    : dp_journal_open(folder, &opt, &d->journal, err);
+	if (code == DP_OK && !d->read_only.enabled)
 		code = dp_state_replay_tolerant(&d->state, d->journal, err);
 	if (code == DP_OK)
-		code = dp_journal_next_study_id(d->journal, &d->next_study_id, err);
+		code = dp_journal_next_study_id(d->journal, &d->studies->next_id, err);
 	for (size_t i = 0; i < DP_COUNT(signals); i++)
 		sigaction(signals[i], &before[i], NULL);
 	return code;
@@ -248,16 +279,14 @@ static void lifecycle_log_quarantined(struct daemon *d)
 			 s->unreadable[i].study, s->unreadable[i].reason);
 }
 
-int daemon_replay_journal(struct daemon *d, struct dp_err *err)
+/* Journal and state: opened, replayed, and an object for each study. */
+static int lifecycle_replay_journal(struct daemon *d, struct dp_err *err)
 {
 	char *folder = dp_path_join(d->paths.state_dir, "journal");
 	int64_t began = dp_monotonic_us();
 	char count[DP_PLURAL_LEN];
-	int code;
+	int code = read_journal(d, folder, err);
 
-	if (!folder)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	code = read_journal(d, folder, err);
 	free(folder);
 	if (code != DP_OK)
 		return code;
@@ -266,21 +295,13 @@ int daemon_replay_journal(struct daemon *d, struct dp_err *err)
 		 (double)(dp_monotonic_us() - began) / 1e3);
 	lifecycle_log_quarantined(d);
 	clock_start(d);
+	change_feed_reset(&d->studies->change_feed, clock_now(d));
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
-		if (!study_new(d, d->state.studies[i]))
-			return dp_fail(err, DP_E_NOMEM, "no memory for the studies");
-	change_feed_reset(d);
+		study_new(d, d->state.studies[i]);
 	/* Until here TERM and INT end the process at once, also if the disk hangs:
 	 * nothing was begun. From here on they stop it in order. */
-	code = watch_signal(d, &d->sigterm, SIGTERM, err);
-	return code == DP_OK ? watch_signal(d, &d->sigint, SIGINT, err) : code;
-}
-
-/* What is recorded from here on is told and written. */
-static int start_recording(struct daemon *d, struct dp_err *err)
-{
-	hooks_resume_undelivered(d);
-	return commit_queue_start(d, err);
+	code = watch_signal(d, &d->lifecycle->sigterm, SIGTERM, err);
+	return code == DP_OK ? watch_signal(d, &d->lifecycle->sigint, SIGINT, err) : code;
 }
 
 /* Recovering an attempt ends it at most: none is added meanwhile. */
@@ -291,13 +312,13 @@ static void lifecycle_recover_trial(struct study *study, const struct dp_trial *
 			job_recover(study, t, &t->attempts[n]);
 }
 
-/* After replay: every attempt that is open in the journal is adopted, collected or
- * taken as never started, and every study is looked at. */
-static void daemon_recover(struct daemon *d)
+/* After replay: every attempt that is open in the journal is adopted, collected or taken as never
+ * started, and every study is looked at. */
+static void lifecycle_recover(struct daemon *d)
 {
-	clock_record_study_times(d, false);
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		struct study *study = d->studies[i];
+	studies_record_time(d, false);
+	for (uint32_t i = 0; i < d->studies->n; i++) {
+		struct study *study = d->studies->list[i];
 		const struct dp_study_state *s = study->state;
 
 		if (s->quarantined)
@@ -311,55 +332,62 @@ static void daemon_recover(struct daemon *d)
 	noisy_release_remove_leftovers(d);
 }
 
-/* HUP would end the process from the first moment on. */
-static int open_loop(struct daemon *d, struct dp_err *err)
+/* One that only looks answers the client at control_fd from the journal as it is now. */
+static int lifecycle_start_read_only(struct daemon *d, const struct daemon_options *s,
+				     struct dp_err *err)
 {
-	int e = uv_loop_init(&d->loop);
+	static const struct executor_ops *const none[] = { NULL };
+	char *folder = dp_path_join(d->paths.state_dir, "journal");
+	int code;
 
-	d->loop_failed = e != 0;
-	if (e != 0)
-		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s", uv_strerror(e));
-	return watch_signal(d, &d->sighup, SIGHUP, err);
-}
-
-static int open_socket(struct daemon *d, const struct daemon_options *s, int systemd_fd,
-		       struct dp_err *err)
-{
-	int code = server_start(d, systemd_fd, err);
-
-	return code == DP_OK && s->control_fd >= 0 ? server_add_fd(d, s->control_fd, true, err)
-						   : code;
+	/* before: what is read then is no older */
+	d->read_only.has_writer = dp_journal_has_writer(folder, &d->read_only.writer_pid);
+	free(folder);
+	code = executors_open(d, none, err);
+	hooks_start(d);
+	report_writer_open(d);
+	if (code == DP_OK)
+		code = lifecycle_replay_journal(d, err);
+	if (code == DP_E_NOT_FOUND)
+		dp_hint(err, STATE_DIR_HINT);
+	free(d->paths.socket_path);
+	d->paths.socket_path = NULL;
+	if (code == DP_OK)
+		code = server_start(d, -1, err);
+	return code == DP_OK ? server_add_fd(d, s->control_fd, true, err) : code;
 }
 
 /* Order matters: state first, then what may change it, then who may ask. */
-static int daemon_start(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
+static int lifecycle_start(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
 	uint64_t watchdog = service_manager_watchdog_us() / 1000;
 	int code, systemd_fd = service_manager_socket();
 	char slots[DP_PLURAL_LEN];
 
-	scheduler_init(d);
-	if (!hooks_start(d))
-		return dp_fail(err, DP_E_NOMEM, "no memory for hooks");
+	hooks_start(d);
 	code = executors_open(d, s->executors ? s->executors : executors, err);
 	if (code == DP_OK)
-		code = daemon_replay_journal(d, err);
-	if (code == DP_OK)
-		code = start_recording(d, err);
+		code = lifecycle_replay_journal(d, err);
+	if (code == DP_OK) {
+		/* what is recorded from here on is reported and written */
+		hooks_resume_undelivered(d);
+		code = commit_queue_start(d, err);
+	}
 	if (code != DP_OK)
 		return code;
-	if (!report_writer_open(d))
-		return dp_fail(err, DP_E_NOMEM, "no memory for reports");
-	notification_daemon_started(d);
+	report_writer_open(d);
+	hooks_on_daemon_started(d);
 	housekeeping_start(d);
-	daemon_recover(d);
-	code = open_socket(d, s, systemd_fd, err);
+	lifecycle_recover(d);
+	code = server_start(d, systemd_fd, err);
+	if (code == DP_OK && s->control_fd >= 0)
+		code = server_add_fd(d, s->control_fd, true, err);
 	if (code != DP_OK)
 		return code;
-	uv_timer_init(&d->loop, &d->watchdog_timer);
+	uv_timer_init(&d->loop, &d->lifecycle->watchdog);
 	if (watchdog)
-		uv_timer_start(&d->watchdog_timer, on_watchdog, watchdog, watchdog);
-	scheduler_request_turn(d);
+		uv_timer_start(&d->lifecycle->watchdog, on_watchdog, watchdog, watchdog);
+	daemon_request_turn(d);
 	log_line(&d->log, LOG_INFO, "", "dparetod %s ready: %s, state in %s, socket %s",
 		 PACKAGE_VERSION, dp_plural_text(d->config.slots, "slot", slots),
 		 d->paths.state_dir, d->paths.socket_path ? d->paths.socket_path : "none");
@@ -369,24 +397,45 @@ static int daemon_start(struct daemon *d, const struct daemon_options *s, struct
 
 int daemon_open(struct daemon *d, const struct daemon_options *s, struct dp_err *err)
 {
-	int code;
+	int code, e;
 
 	*d = (struct daemon){ .options = s,
+			      .ops = &lifecycle_ops,
 			      .started_us = dp_now_us(),
-			      .is_read_only = s->read_only,
-			      .warm_start_mutex = PTHREAD_MUTEX_INITIALIZER };
-	d->commit_callbacks_end = &d->commit_callbacks;
+			      .read_only = { .enabled = s->read_only } };
+	d->lifecycle = dp_calloc(1, sizeof *d->lifecycle);
 	fd_limits_raise(&d->fd_limits);
-	code = open_loop(d, err);
+	clock_init(d);
+	commit_queue_init(d);
+	studies_init(d);
+	e = uv_loop_init(&d->loop);
+	d->loop_failed = e != 0;
+	if (e != 0)
+		return dp_fail(err, DP_E_FAILED, "cannot make an event loop: %s", uv_strerror(e));
+	/* HUP would end the process from the first moment on */
+	code = watch_signal(d, &d->lifecycle->sighup, SIGHUP, err);
 	if (code == DP_OK)
 		code = config_load(&d->config, &s->config_source, err);
 	if (code == DP_OK)
 		code = open_log(d, s, err);
 	if (code == DP_OK)
-		code = find_folders(d, s, err);
+		code = find_directories(d, s, err);
 	if (code != DP_OK)
 		return code;
-	return s->read_only ? read_only_start(d, s, err) : daemon_start(d, s, err);
+	daemon_init_turns(d);
+	clients_init(d);
+	return s->read_only ? lifecycle_start_read_only(d, s, err) : lifecycle_start(d, s, err);
+}
+
+void daemon_report_open_error(const struct daemon_options *s, const struct dp_err *err)
+{
+	struct dp_buf text = DP_BUF_INIT;
+
+	dp_control_format_error(&text, err);
+	if (send(s->control_fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		/* nobody listens; stderr has it, too */
+	}
+	dp_buf_free(&text);
 }
 
 /* ---- the end ---- */
@@ -421,9 +470,11 @@ static void daemon_paths_free(struct daemon_paths *at)
 
 void daemon_close(struct daemon *d)
 {
-	ignore_signal(&d->sigterm); /* one more TERM must not end it in the middle */
-	ignore_signal(&d->sigint);
-	ignore_signal(&d->sighup);
+	struct lifecycle *life = d->lifecycle;
+
+	ignore_signal(&life->sigterm); /* one more TERM must not end it in the middle */
+	ignore_signal(&life->sigint);
+	ignore_signal(&life->sighup);
 	d->loop_ended = true; /* from here on callbacks only clean up */
 	dp_journal_close(d->journal);
 	server_stop(d);
@@ -440,14 +491,19 @@ void daemon_close(struct daemon *d)
 	/* what waited for the journal and will not come to pass frees what it holds */
 	after_commit_run_all(d);
 	clients_free(d);
+	server_free(d);
 	report_writer_close(d);
 	hooks_stop(d);
 	jobs_free_finished(d, true);
 	studies_free(d);
 	executors_close(d);
+	housekeeping_free(d);
+	commit_queue_free(d);
+	clock_free(d);
 	dp_state_free(&d->state);
 	config_clear(&d->config);
 	if (d->options->log_file && d->log.fd > STDERR_FILENO)
 		close(d->log.fd);
 	daemon_paths_free(&d->paths);
+	free(life);
 }

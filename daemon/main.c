@@ -1,9 +1,8 @@
 /* main.c - dparetod: its command line; lifecycle.c has the rest. */
 #include "config.h"
-#include "daemon/core/daemon.h"
+#include "daemon/lifecycle.h"
 
 #include "base/units.h"
-#include "daemon/core/read_only.h"
 #include "linalg/linalg.h"
 #include "protocol/control/control_protocol.h"
 
@@ -115,8 +114,6 @@ static struct option *option_table(void)
 	for (size_t i = 0; config_get_doc(i, &doc); i++) {
 		char *flag = dp_strdup(doc.name);
 
-		if (!flag)
-			break;
 		option_name_to_flag(flag);
 		table[own + i] =
 			(struct option){ flag, required_argument, NULL, (int)(OPT_CONFIG_ROW + i) };
@@ -126,7 +123,7 @@ static struct option *option_table(void)
 
 static void option_table_free(struct option *table)
 {
-	for (size_t i = DP_COUNT(own_options); table && table[i].name; i++)
+	for (size_t i = DP_COUNT(own_options); table[i].name; i++)
 		free((char *)table[i].name);
 	free(table);
 }
@@ -195,7 +192,7 @@ static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 	int option, code = -1;
 
 	s->control_fd = -1;
-	while (table && code < 0 && (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
+	while (code < 0 && (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
 		code = take_option(s, option, optarg);
 	option_table_free(table);
 	if (code < 0 && s->read_only && s->control_fd < 0) {
@@ -302,7 +299,7 @@ int main(int argc, char **argv)
 		if (err.hint[0])
 			fprintf(stderr, "hint: %s\n", err.hint);
 		if (s.read_only)
-			read_only_report_error(&s, &err);
+			daemon_report_open_error(&s, &err);
 		daemon_close(&d);
 		return dp_code_exit(code);
 	}

@@ -1,12 +1,11 @@
-/* client.c - the connections to the daemon: lines in, replies out, and what one that is
+/* client_connection.c - the connections to the daemon: lines in, replies out, and what one that is
  * idle, slow or greedy may cost the others. */
 #include "daemon/api/client_connection.h"
 
 #include "base/json.h"
 #include "base/units.h"
-#include "daemon/core/commit_queue.h"
 #include "daemon/api/requests.h"
-#include "daemon/api/server.h"
+#include "daemon/api/status_cache.h"
 #include "protocol/control/control_protocol.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static void client_process_lines(struct client *c);
 
 static struct client *client_find(struct daemon *d, uint64_t id)
 {
-	for (struct client *c = d->client_buckets[id % CLIENT_BUCKETS]; c; c = c->next_in_bucket)
+	for (struct client *c = d->clients->buckets[id % CLIENT_BUCKETS]; c; c = c->next_in_bucket)
 		if (c->id == id && !c->closing)
 			return c;
 	return NULL;
@@ -38,13 +37,13 @@ static void client_update_memory(struct client *c)
 {
 	size_t now = c->closing ? 0 : c->input.cap + c->reply_bytes;
 
-	c->daemon->client_bytes += now - c->counted_bytes;
+	c->daemon->clients->bytes += now - c->counted_bytes;
 	c->counted_bytes = now;
 }
 
 static void client_remove_from_index(struct client *c)
 {
-	struct client **p = &c->daemon->client_buckets[c->id % CLIENT_BUCKETS];
+	struct client **p = &c->daemon->clients->buckets[c->id % CLIENT_BUCKETS];
 
 	while (*p != c)
 		p = &(*p)->next_in_bucket;
@@ -57,27 +56,26 @@ static void on_client_closed(uv_handle_t *h)
 	struct daemon *d = c->daemon;
 
 	client_remove_from_index(c);
-	for (struct client **p = &d->clients; *p; p = &(*p)->next) {
+	for (struct client **p = &d->clients->list; *p; p = &(*p)->next) {
 		if (*p == c) {
 			*p = c->next;
-			d->nclients--;
+			d->clients->n--;
 			break;
 		}
 	}
 	if (c->lifeline && !d->loop_ended && !d->stopping)
-		daemon_stop(d, STOP_KILL, "whoever started it has gone");
+		d->ops->stop(d, STOP_KILL, "whoever started it has gone");
 	dp_buf_free(&c->input);
 	free(c);
-	server_resume_listening(d); /* there is a descriptor free */
+	if (d->clients->on_closed)
+		d->clients->on_closed(d);
 }
 
-const char *client_name(struct daemon *d, uint64_t client)
+static const char *client_user_name(struct client *c)
 {
-	struct client *c = client_find(d, client);
-
-	if (c && !c->user_name[0])
+	if (!c->user_name[0])
 		peer_name_format(c->uid, c->user_name);
-	return c ? c->user_name : "somebody who has gone";
+	return c->user_name;
 }
 
 void client_close(struct client *c)
@@ -95,21 +93,17 @@ struct client *client_open(struct daemon *d, int fd)
 	struct ucred peer;
 	socklen_t len = sizeof peer;
 
-	if (!c) {
-		close(fd);
-		return NULL;
-	}
 	c->daemon = d;
-	c->id = ++d->last_client_id;
+	c->id = ++d->clients->last_id;
 	c->last_active_us = dp_monotonic_us();
 	c->uid = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.uid : (uid_t)-1;
 	uv_pipe_init(&d->loop, &c->pipe, 0);
 	c->pipe.data = c;
-	c->next = d->clients;
-	d->clients = c;
-	c->next_in_bucket = d->client_buckets[c->id % CLIENT_BUCKETS];
-	d->client_buckets[c->id % CLIENT_BUCKETS] = c;
-	d->nclients++;
+	c->next = d->clients->list;
+	d->clients->list = c;
+	c->next_in_bucket = d->clients->buckets[c->id % CLIENT_BUCKETS];
+	d->clients->buckets[c->id % CLIENT_BUCKETS] = c;
+	d->clients->n++;
 	if (uv_pipe_open(&c->pipe, fd) == 0)
 		return c;
 	close(fd);
@@ -119,7 +113,9 @@ struct client *client_open(struct daemon *d, int fd)
 
 void clients_close_all(struct daemon *d)
 {
-	for (struct client *c = d->clients; c; c = c->next)
+	if (!d->clients)
+		return;
+	for (struct client *c = d->clients->list; c; c = c->next)
 		client_close(c);
 }
 
@@ -163,11 +159,13 @@ static void send_reply(struct daemon *d, void *arg)
 	struct reply *r = arg;
 	struct client *c = client_find(d, r->client_id);
 	uv_buf_t b;
+	bool is_whole = !r->text.over_limit && r->text.len; /* else no JSON came of it */
 
-	if (c && r->ticket > dp_journal_durable_ticket(d->journal))
+	if (is_whole && r->ticket > dp_journal_durable_ticket(d->journal))
 		dp_control_mark_unsaved(&r->text, commit_queue_wait_seconds(d));
 	b = uv_buf_init(r->text.data, (unsigned)r->text.len);
-	if (!c || uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_reply_written) != 0) {
+	if (!c || !is_whole ||
+	    uv_write(&r->write, (uv_stream_t *)&c->pipe, &b, 1, on_reply_written) != 0) {
 		if (c)
 			client_close(c);
 		reply_free(r);
@@ -176,19 +174,12 @@ static void send_reply(struct daemon *d, void *arg)
 	c->reply_since_us = dp_monotonic_us();
 }
 
-/* Takes the text over, which is empty afterwards; NULL without memory. */
+/* Takes the text over. */
 static struct reply *reply_new(struct client *c, struct dp_buf *text)
 {
 	struct reply *r = dp_calloc(1, sizeof *r);
 
-	if (text->over_limit || !text->len) {
-		free(r);
-		dp_buf_free(text);
-		client_close(c);
-		return NULL;
-	}
 	*r = (struct reply){ .client_id = c->id, .text = *text, .daemon = c->daemon };
-	*text = (struct dp_buf)DP_BUF_INIT;
 	r->write.data = r;
 	c->reply_bytes = r->text.cap;
 	client_update_memory(c);
@@ -199,32 +190,19 @@ static void client_reply_after_commit(struct client *c, struct dp_buf *text, boo
 {
 	struct reply *r = reply_new(c, text);
 
-	if (!r)
-		return;
-	r->ticket = c->daemon->last_ticket;
+	r->ticket = c->daemon->commits->last_ticket;
 	if (looks)
 		after_commit_read_only(c->daemon, send_reply, r);
 	else
 		after_commit(c->daemon, send_reply, r);
 }
 
-/* The same to one that looks, of a text that shows nothing newer than the ticket. */
-static void client_reply_after_ticket(struct client *c, struct dp_buf *text, uint64_t ticket)
-{
-	struct reply *r = reply_new(c, text);
-
-	if (!r)
-		return;
-	r->ticket = ticket;
-	after_ticket_read_only(c->daemon, ticket, send_reply, r);
-}
-
 static void clients_enforce_memory(struct daemon *d);
 
-void client_reply_ok(struct daemon *d, uint64_t client, json_t *ok)
+static void client_reply_ok(struct daemon *d, uint64_t client_id, json_t *ok)
 {
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
-	struct client *c = client_find(d, client);
+	struct client *c = client_find(d, client_id);
 
 	if (!c) {
 		json_decref(ok);
@@ -235,23 +213,10 @@ void client_reply_ok(struct daemon *d, uint64_t client, json_t *ok)
 	clients_enforce_memory(d);
 }
 
-void client_reply_status(struct daemon *d, uint64_t client, struct study *study)
+static void client_reply_error(struct daemon *d, uint64_t client_id, const struct dp_err *err)
 {
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
-	struct client *c = client_find(d, client);
-	uint64_t ticket;
-
-	if (!c)
-		return;
-	ticket = status_cache_reply(study, false, &text);
-	client_reply_after_ticket(c, &text, ticket);
-	clients_enforce_memory(d);
-}
-
-void client_reply_error(struct daemon *d, uint64_t client, const struct dp_err *err)
-{
-	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
-	struct client *c = client_find(d, client);
+	struct client *c = client_find(d, client_id);
 
 	if (!c)
 		return;
@@ -259,20 +224,31 @@ void client_reply_error(struct daemon *d, uint64_t client, const struct dp_err *
 	client_reply_after_commit(c, &text, true); /* nothing was changed */
 }
 
+static const struct reply_ops client_reply_ops = { client_reply_ok, client_reply_error };
+
+/* `status` of a study that hides nothing, which shows nothing newer than a ticket. */
+static void client_reply_status(struct client *c, struct study *study)
+{
+	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
+	uint64_t ticket = status_cache_reply(study, false, request_status_json, &text);
+	struct reply *r = reply_new(c, &text);
+
+	r->ticket = ticket;
+	after_ticket_read_only(c->daemon, ticket, send_reply, r);
+	clients_enforce_memory(c->daemon);
+}
+
 /* At once: it has nothing to do with the journal, and holds a descriptor. */
 void client_reject(struct client *c, int code, const char *why, const char *hint)
 {
 	struct dp_buf text = DP_BUF_INIT;
-	struct reply *r;
 	struct dp_err err;
 
 	dp_fail(&err, code, "%s", why);
 	dp_hint(&err, "%s", hint);
 	c->close_after_reply = c->awaiting_reply = true;
 	dp_control_format_error(&text, &err);
-	r = reply_new(c, &text);
-	if (r)
-		send_reply(c->daemon, r);
+	send_reply(c->daemon, reply_new(c, &text));
 }
 
 /* ---- memory: what all of them hold together ---- */
@@ -288,7 +264,7 @@ static struct client *clients_find_largest(struct daemon *d)
 {
 	struct client *most = NULL;
 
-	for (struct client *c = d->clients; c; c = c->next)
+	for (struct client *c = d->clients->list; c; c = c->next)
 		if (!c->closing && !c->close_after_reply &&
 		    (!most || c->counted_bytes > most->counted_bytes))
 			most = c;
@@ -302,7 +278,7 @@ static void clients_enforce_memory(struct daemon *d)
 
 	if (room < CLIENT_MEMORY_MIN)
 		room = CLIENT_MEMORY_MIN;
-	while (d->client_bytes > room && (c = clients_find_largest(d)) != NULL) {
+	while (d->clients->bytes > room && (c = clients_find_largest(d)) != NULL) {
 		log_line(&d->log, LOG_DEBUG, "",
 			 "client %llu holds %zu bytes and gives way (client_memory)",
 			 (unsigned long long)c->id, c->counted_bytes);
@@ -318,22 +294,8 @@ static void clients_enforce_memory(struct daemon *d)
 
 /* ---- long polls ---- */
 
-void client_start_long_poll(struct daemon *d, uint64_t client, uint32_t study_id, int64_t since,
-			    int64_t timeout_us)
-{
-	struct client *c = client_find(d, client);
-
-	if (!c)
-		return;
-	c->long_polling = true;
-	c->study_id = study_id;
-	c->since = since;
-	c->poll_deadline_us = dp_monotonic_us() + timeout_us;
-	clients_answer_long_polls(d);
-}
-
-/* A change is told once it is on the disk; while the journal is silent only those are
- * answered whose time is over. */
+/* A change is reported once it is on the disk; while the journal is silent only those are answered
+ * whose time is over. */
 static bool long_poll_is_due(const struct client *c, int64_t now)
 {
 	const struct study *study;
@@ -342,8 +304,8 @@ static bool long_poll_is_due(const struct client *c, int64_t now)
 		return false;
 	if (now >= c->poll_deadline_us)
 		return true;
-	if (c->study_id == CLIENT_ANY_STUDY)
-		return change_feed_has_changed(c->daemon, c->since) &&
+	if (c->study_id == 0)
+		return c->since != c->daemon->studies->change_feed.current_revision &&
 		       !commit_queue_is_stalled(c->daemon);
 	study = study_by_id(c->daemon, c->study_id);
 	return !study || (study_public_view(study).state->next_seq != c->since &&
@@ -356,10 +318,10 @@ static void long_poll_format(struct daemon *d, uint32_t study_id, int64_t since,
 	struct study *study = study_by_id(d, study_id);
 	struct dp_err err;
 
-	if (study_id == CLIENT_ANY_STUDY) {
-		dp_control_format_ok(text, change_feed_json(d, since));
+	if (study_id == 0) {
+		dp_control_format_ok(text, change_feed_json(&d->studies->change_feed, since));
 	} else if (study && !dp_state_is_private_selection(study->state)) {
-		status_cache_reply(study, true, text);
+		status_cache_reply(study, true, request_status_json, text);
 	} else if (study) {
 		dp_control_format_ok(text, request_status_json(study));
 	} else {
@@ -376,11 +338,11 @@ static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, 
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
 
 	long_poll_format(d, study_id, since, &text);
-	for (struct client *c = d->clients; c; c = c->next) {
+	for (struct client *c = d->clients->list; c; c = c->next) {
 		struct dp_buf copy = { .over_limit = text.over_limit };
 
 		if (c->study_id != study_id || !long_poll_is_due(c, now) ||
-		    (study_id == CLIENT_ANY_STUDY && c->since != since))
+		    (study_id == 0 && c->since != since))
 			continue;
 		c->long_polling = false;
 		dp_buf_add(&copy, text.data, text.len);
@@ -394,7 +356,7 @@ void clients_answer_long_polls(struct daemon *d)
 {
 	int64_t now = dp_monotonic_us();
 
-	for (struct client *c = d->clients; c; c = c->next)
+	for (struct client *c = d->clients->list; c; c = c->next)
 		if (long_poll_is_due(c, now))
 			long_poll_reply(d, c->study_id, c->since, now);
 }
@@ -426,6 +388,30 @@ static void queued_request_free(struct queued_request *t)
 	free(t);
 }
 
+static void client_handle_request(struct client *c, const json_t *json)
+{
+	const char *verb = dp_json_str(json, "do", "");
+	struct request r = { .daemon = c->daemon,
+			     .client_id = c->id,
+			     .user_name = request_is_read_only(verb) ? "" : client_user_name(c),
+			     .json = json };
+
+	switch (request_handle(&r, verb)) {
+	case REQUEST_ANSWERED:
+		break;
+	case REQUEST_WANTS_STATUS:
+		client_reply_status(c, r.study);
+		break;
+	case REQUEST_WANTS_CHANGES:
+		c->long_polling = true;
+		c->study_id = r.study ? r.study->state->id : 0;
+		c->since = r.since;
+		c->poll_deadline_us = dp_monotonic_us() + r.timeout_us;
+		clients_answer_long_polls(c->daemon);
+		break;
+	}
+}
+
 /* Handles what waits in the list, up to a number and until a time. */
 static void request_queue_run(struct daemon *d, struct request_queue *l, unsigned most, int64_t us)
 {
@@ -433,10 +419,11 @@ static void request_queue_run(struct daemon *d, struct request_queue *l, unsigne
 	struct queued_request *t;
 
 	while (most-- > 0 && dp_monotonic_us() < until && (t = request_queue_pop(l)) != NULL) {
-		d->n_requests++;
-		if (client_find(d, t->client_id))
-			request_handle(d, t->client_id, dp_json_str(t->request, "do", ""),
-				       t->request);
+		struct client *c = client_find(d, t->client_id);
+
+		d->clients->n_requests++;
+		if (c)
+			client_handle_request(c, t->request);
 		queued_request_free(t);
 	}
 }
@@ -444,10 +431,11 @@ static void request_queue_run(struct daemon *d, struct request_queue *l, unsigne
 static void on_request_queue_idle(uv_idle_t *idle)
 {
 	struct daemon *d = idle->data;
+	struct clients *all = d->clients;
 
-	request_queue_run(d, &d->short_requests, CLIENT_REQUESTS_PER_ROUND, SHORT_REQUESTS_US);
-	request_queue_run(d, &d->long_requests, CLIENT_REQUESTS_PER_ROUND, LONG_REQUESTS_US);
-	if (!d->short_requests.first && !d->long_requests.first)
+	request_queue_run(d, &all->short_requests, CLIENT_REQUESTS_PER_ROUND, SHORT_REQUESTS_US);
+	request_queue_run(d, &all->long_requests, CLIENT_REQUESTS_PER_ROUND, LONG_REQUESTS_US);
+	if (!all->short_requests.first && !all->long_requests.first)
 		uv_idle_stop(idle);
 }
 
@@ -456,32 +444,34 @@ static void client_enqueue_request(struct client *c, struct request_queue *l, js
 {
 	struct queued_request *t = dp_malloc(sizeof *t);
 
-	if (!t) {
-		json_decref(request);
-		client_close(c);
-		return;
-	}
 	*t = (struct queued_request){ .client_id = c->id, .request = request };
 	*l->last = t;
 	l->last = &t->next;
-	uv_idle_start(&c->daemon->requests_idle, on_request_queue_idle);
+	uv_idle_start(&c->daemon->clients->requests_idle, on_request_queue_idle);
 }
 
 void clients_init(struct daemon *d)
 {
-	d->short_requests.last = &d->short_requests.first;
-	d->long_requests.last = &d->long_requests.first;
-	uv_idle_init(&d->loop, &d->requests_idle);
-	d->requests_idle.data = d;
+	struct clients *all = d->clients = dp_calloc(1, sizeof *all);
+
+	all->short_requests.last = &all->short_requests.first;
+	all->long_requests.last = &all->long_requests.first;
+	uv_idle_init(&d->loop, &all->requests_idle);
+	all->requests_idle.data = d;
+	status_cache_init(d);
+	d->replies = &client_reply_ops;
 }
 
 void clients_free(struct daemon *d)
 {
 	struct queued_request *t;
 
-	while ((t = request_queue_pop(&d->short_requests)) ||
-	       (t = request_queue_pop(&d->long_requests)))
+	if (!d->clients)
+		return;
+	while ((t = request_queue_pop(&d->clients->short_requests)) ||
+	       (t = request_queue_pop(&d->clients->long_requests)))
 		queued_request_free(t);
+	free(d->clients);
 	status_cache_free(d);
 }
 
@@ -500,8 +490,8 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 	}
 	c->is_read_only = request_is_read_only(verb);
 	client_enqueue_request(c,
-			       request_is_long(verb, request) ? &c->daemon->long_requests
-							      : &c->daemon->short_requests,
+			       request_is_long(verb, request) ? &c->daemon->clients->long_requests
+							      : &c->daemon->clients->short_requests,
 			       request);
 }
 
@@ -560,7 +550,7 @@ static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 	(void)h;
 	(void)suggested;
 	buf->base = dp_malloc(READ_BUFFER_SIZE);
-	buf->len = buf->base ? READ_BUFFER_SIZE : 0;
+	buf->len = READ_BUFFER_SIZE;
 }
 
 static void client_receive(struct client *c, const char *bytes, size_t n)
@@ -625,7 +615,7 @@ void clients_close_timed_out(struct daemon *d)
 {
 	int64_t now = dp_monotonic_us();
 
-	for (struct client *c = d->clients; c; c = c->next) {
+	for (struct client *c = d->clients->list; c; c = c->next) {
 		const char *why = client_timeout_reason(c, now);
 
 		if (!why)

@@ -4,8 +4,7 @@
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
-#include "daemon/core/read_only.h"
-#include "daemon/api/server.h"
+#include "daemon/api/status_cache.h"
 
 #include <string.h>
 
@@ -145,6 +144,14 @@ static int request_find_study(struct request *r, const char *selector, struct dp
 	return code;
 }
 
+int request_refuse_read_only(const struct daemon *d, const char *verb, struct dp_err *err)
+{
+	dp_fail(err, DP_E_INVALID, "this only looks at %s: it does not %s", d->paths.state_dir,
+		verb);
+	return dp_hint(err, "ask the daemon of that folder, or start one with 'dparetod "
+			    "--state DIR'");
+}
+
 static int request_dispatch(struct request *r, const char *name, json_t **ok, struct dp_err *err)
 {
 	const char *selector = dp_json_str(r->json, "study", NULL);
@@ -157,44 +164,50 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok, st
 		dp_fail(err, DP_E_PROTOCOL, "this daemon does not know '%.40s'", name);
 		return dp_hint(err, "it is version %s; is dparetoctl newer?", PACKAGE_VERSION);
 	}
-	if (r->daemon->is_read_only && (v->kind == VERB_CHANGES || v->kind == VERB_CONTROLS_DAEMON))
-		return read_only_refuse_verb(r->daemon, name, err);
+	if (r->daemon->read_only.enabled &&
+	    (v->kind == VERB_CHANGES || v->kind == VERB_CONTROLS_DAEMON))
+		return request_refuse_read_only(r->daemon, name, err);
 	if ((v->study_need == NEEDS_STUDY || v->study_need == NEEDS_INTACT_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->study_need != NEEDS_NO_STUDY && selector)
 		code = request_find_study(r, selector, err);
-	if (code == DP_E_NOT_FOUND && r->daemon->is_read_only)
-		return read_only_hint_studies(r->daemon, err);
+	if (code == DP_E_NOT_FOUND && r->daemon->read_only.enabled)
+		return dp_hint(err, "'dparetoctl list --state %s' shows the studies there are",
+			       r->daemon->paths.state_dir);
 	if (code == DP_OK && v->study_need == NEEDS_INTACT_STUDY)
 		code = request_check_not_quarantined(r, name, err);
 	if (v->kind == VERB_CHANGES || v->kind == VERB_CONTROLS_DAEMON)
-		r->daemon->status_cache.n_changes++;
+		r->daemon->status_cache->n_changes++;
 	if (code == DP_OK && v->kind == VERB_CHANGES)
-		code = peer_format_requester(client_name(r->daemon, r->client_id),
-					     dp_json_str(r->json, "via", NULL), r->requested_by,
-					     err);
+		code = peer_format_requester(r->user_name, dp_json_str(r->json, "via", NULL),
+					     r->requested_by, err);
 	return code == DP_OK ? v->handler(r, ok, err) : code;
 }
 
 void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err)
 {
+	const struct reply_ops *replies = r->daemon->replies;
+
 	if (code == DP_OK && !r->replies_later && !ok)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	if (code == DP_OK) {
-		if (!r->replies_later)
-			client_reply_ok(r->daemon, r->client_id, ok);
-		return;
+		code = dp_fail(err, DP_E_FAILED, "the answer has text that is not UTF-8");
+	if (code != DP_OK) {
+		json_decref(ok); /* half of an answer */
+		replies->error(r->daemon, r->client_id, err);
+	} else if (!r->replies_later) {
+		replies->ok(r->daemon, r->client_id, ok);
 	}
-	json_decref(ok); /* half of an answer */
-	client_reply_error(r->daemon, r->client_id, err);
 }
 
-void request_handle(struct daemon *d, uint64_t client, const char *verb, const json_t *request)
+enum request_result request_handle(struct request *r, const char *verb)
 {
-	struct request r = { .daemon = d, .client_id = client, .json = request };
 	json_t *ok = NULL;
 	struct dp_err err;
-	int code = request_dispatch(&r, verb, &ok, &err);
+	int code = request_dispatch(r, verb, &ok, &err);
 
-	request_answer(&r, code, ok, &err);
+	if (code == DP_OK && r->wants_status)
+		return REQUEST_WANTS_STATUS;
+	if (code == DP_OK && r->wants_changes)
+		return REQUEST_WANTS_CHANGES;
+	request_answer(r, code, ok, &err);
+	return REQUEST_ANSWERED;
 }

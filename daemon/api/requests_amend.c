@@ -1,7 +1,5 @@
 /* requests_amend.c - keys of a study that change while it goes on: by `set`, or because
  * its file was edited and is submitted again. */
-#include "daemon/executors/executor.h"
-#include "daemon/core/commit_queue.h"
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
@@ -61,15 +59,13 @@ static int amend_add_key(struct amendment *a, const char *path, const char *valu
 }
 
 /* What was given, as it is journaled: three numbers have fields of their own. */
-static int amend_format_changes(struct amendment *a, struct dp_err *err)
+static void amend_format_changes(struct amendment *a)
 {
 	json_t *meaning = dp_study_canonical_json(&a->after);
 	struct dp_ev_study_amended *wanted = &a->wanted;
-	bool whole = meaning != NULL;
 
-	for (size_t i = 0; whole && i < a->n_keys; i++) {
+	for (size_t i = 0; i < a->n_keys; i++) {
 		const char *path = a->keys[i];
-		char **change = &a->changes[wanted->nchanges];
 
 		if (strcmp(path, "search.evaluations") == 0)
 			wanted->evaluations = a->after.search.evaluations;
@@ -77,14 +73,12 @@ static int amend_format_changes(struct amendment *a, struct dp_err *err)
 			wanted->parallel = a->after.search.parallel;
 		else if (strcmp(path, "priority") == 0)
 			wanted->priority = a->after.priority;
-		else if (asprintf(change, "%s=%s", path, dp_json_str(meaning, path, "")) >= 0)
-			wanted->nchanges++;
 		else
-			whole = false;
+			a->changes[wanted->nchanges++] =
+				dp_asprintf("%s=%s", path, dp_json_str(meaning, path, ""));
 	}
 	wanted->changes = (const char *const *)a->changes;
 	json_decref(meaning);
-	return whole ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a change");
 }
 
 /* A budget below what is made already is no mistake, but may not be what was meant. */
@@ -122,10 +116,9 @@ static int amend_apply(struct amendment *a, json_t **ok, struct dp_err *err)
 	uint32_t proposed = s->ntrials;
 	struct dp_transition_events orders;
 	json_t *changes;
-	int code = amend_format_changes(a, err);
+	int code = study_check_not_deleted(a->study, err);
 
-	if (code == DP_OK)
-		code = request_check_not_deleted(a->study, err);
+	amend_format_changes(a);
 	if (code == DP_OK)
 		code = dp_policy_amend(s, &a->wanted, &orders, err);
 	if (code != DP_OK)
@@ -313,8 +306,7 @@ int request_resubmit(struct study *study, const struct dp_event *e, json_t **ok,
 		amend_inherit_seeds(s->spec, former);
 		amend_inherit_seeds(s->spec, e->study_created.parsed_study);
 		differences = dp_study_diff(former, e->study_created.parsed_study);
-		code = differences ? amend_check_same_study(s, differences, err)
-				   : dp_fail(err, DP_E_NOMEM, "no memory to compare");
+		code = amend_check_same_study(s, differences, err);
 	}
 	if (code == DP_OK && !same)
 		code = amend_apply_file(study, e, differences, ok, err);
@@ -347,7 +339,7 @@ void amend_record_executor(struct study *study)
 	    study->daemon->config.executor == CONFIG_EXECUTOR_LOCAL)
 		return; /* without a word it is local */
 	amend_record_decision(study, "trainer.executor=slurm");
-	study->executor = executor_for_study(study->daemon, study->state->current_spec);
+	study->daemon->attempts->assign_executor(study);
 }
 
 void amend_record_initial(struct study *study)

@@ -1,16 +1,10 @@
 /* requests_control.c - pausing, resuming, stopping and deleting studies, retrying and cancelling
  * trials, adding points: policy.h decides what may be requested and what is journaled for it. */
-#include "daemon/studies/accounting_job.h"
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
-
-int request_check_not_deleted(const struct study *study, struct dp_err *err)
-{
-	if (!study->delete_requests)
-		return DP_OK;
-	return dp_fail(err, DP_E_BUSY, "study '%s' is being deleted", study->state->spec->name);
-}
+#include "daemon/studies/accounting_job.h"
+#include "daemon/studies/study_lifecycle.h"
 
 /* Records the orders and answers with the study. */
 static int control_apply(struct request *r, struct dp_transition_events *orders, json_t **ok)
@@ -24,7 +18,7 @@ static int control_apply(struct request *r, struct dp_transition_events *orders,
 int request_pause(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_transition_events orders;
-	int code = request_check_not_deleted(r->study, err);
+	int code = study_check_not_deleted(r->study, err);
 
 	if (code == DP_OK)
 		code = dp_policy_pause(r->study->state, &orders, err);
@@ -34,7 +28,7 @@ int request_pause(struct request *r, json_t **ok, struct dp_err *err)
 int request_resume(struct request *r, json_t **ok, struct dp_err *err)
 {
 	struct dp_transition_events orders;
-	int code = request_check_not_deleted(r->study, err);
+	int code = study_check_not_deleted(r->study, err);
 
 	if (code == DP_OK)
 		code = dp_policy_resume(r->study->state, &orders, err);
@@ -45,7 +39,7 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 {
 	bool now = dp_json_bool(r->json, "now", false);
 	struct dp_transition_events orders;
-	int code = request_check_not_deleted(r->study, err);
+	int code = study_check_not_deleted(r->study, err);
 
 	if (code != DP_OK)
 		return code;
@@ -92,7 +86,7 @@ static int control_apply_trial(struct request *r, trial_policy *policy, struct d
 			       "a waypoint is part of its training: only trial %u as a "
 			       "whole can be retried or cancelled",
 			       (*t)->number);
-	code = request_check_not_deleted(r->study, err);
+	code = study_check_not_deleted(r->study, err);
 	if (code == DP_OK)
 		code = policy(r->study->state, (*t)->number, &orders, err);
 	if (code != DP_OK)
@@ -111,7 +105,7 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 	struct dp_transition_events orders;
 	uint32_t trial = 0;
 	bool has_more = true;
-	int code = request_check_not_deleted(r->study, err);
+	int code = study_check_not_deleted(r->study, err);
 
 	while (code == DP_OK && has_more) { /* only the first can fail: nothing is recorded then */
 		code = dp_policy_retry_failed(r->study->state, &trial, &has_more, &orders, err);
@@ -156,7 +150,7 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 
 	(void)ok;
 	if (code == DP_OK)
-		code = request_check_not_deleted(r->study, err);
+		code = study_check_not_deleted(r->study, err);
 	if (code == DP_OK)
 		code = dp_policy_check_enqueue(r->study->state, err);
 	if (code == DP_OK && r->study->state->spec->search.budget.epsilon > 0 &&
@@ -164,6 +158,9 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 		code = dp_fail(err, DP_E_BUSY,
 			       "the filter of its search.budget is not chosen yet, which "
 			       "the study does as soon as it runs; try again then");
+	if (code != DP_OK)
+		return code;
 	r->replies_later = true; /* the answer comes when its epsilon is known */
-	return code == DP_OK ? accounting_enqueue_point(r->study, x, r, err) : code;
+	accounting_enqueue_point(r->study, x, r->client_id, r->requested_by, request_trial_json);
+	return DP_OK;
 }

@@ -4,10 +4,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "daemon/executors/executor.h"
-#include "daemon/core/read_only.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/api/server.h"
+#include "daemon/api/client_connection.h"
 #include "state/state_json.h"
 #include "protocol/control/control_protocol.h"
 
@@ -53,6 +50,16 @@ static json_t *commits_json(struct dp_journal *j)
 			 seconds_json(c.p90), "p99", seconds_json(c.p99));
 }
 
+/* {"written":true,"writer":123}: whether a process writes the journal, and which, if that is known.
+ * NULL for a daemon that does not only look. */
+static json_t *read_only_json(const struct read_only_mode *mode)
+{
+	if (!mode->enabled)
+		return NULL;
+	return json_pack("{s:b, s:o}", "written", mode->has_writer, "writer",
+			 mode->writer_pid ? json_integer(mode->writer_pid) : json_null());
+}
+
 json_t *request_hello_json(struct daemon *d)
 {
 	struct dp_journal_stat st = { 0 };
@@ -66,15 +73,16 @@ json_t *request_hello_json(struct daemon *d)
 		"version", PACKAGE_VERSION, "protocol", DP_CONTROL_VERSION, "journal_format",
 		DP_JOURNAL_FORMAT, "pid", (int)getpid(), "state_dir",
 		dp_text_json(d->paths.state_dir), "socket", dp_text_json(d->paths.socket_path),
-		"slots", (int)d->config.slots, "busy", (int)executors_count_jobs(d), "started",
+		"slots", (int)d->config.slots, "busy", (int)d->attempts->count(d), "started",
 		dp_time_json(d->started_us), "studies", (json_int_t)d->state.nstudies, "journal",
 		"records", (json_int_t)st.records, "bytes", (json_int_t)st.bytes, "silent",
 		commit_queue_wait_seconds(d), "commits", commits_json(d->journal), "reader",
 		reader_json(&st.stale_reader), "unreadable", unreadable_json(&d->state), "trouble",
 		dp_text_json(commit_queue_describe_trouble(d, why, sizeof why)), "stop_policy",
-		stop_policy_text(d->config.stop_policy), "disk_free", (json_int_t)d->disk_free,
-		"clients", (int)d->nclients, "max_clients", (int)fd_limits_max_clients(d),
-		"looking", read_only_json(d));
+		stop_policy_text(d->config.stop_policy), "disk_free",
+		(json_int_t)d->disk.free_bytes, "clients", (int)d->clients->n, "max_clients",
+		(int)fd_limits_max_clients(&d->fd_limits, &d->config), "looking",
+		read_only_json(&d->read_only));
 }
 
 int request_hello(struct request *r, json_t **ok, struct dp_err *err)
@@ -87,7 +95,7 @@ int request_hello(struct request *r, json_t **ok, struct dp_err *err)
 int request_reload(struct request *r, json_t **ok, struct dp_err *err)
 {
 	json_t *changed = json_array();
-	int code = daemon_reload(r->daemon, changed, err);
+	int code = r->daemon->ops->reload(r->daemon, changed, err);
 
 	if (code == DP_OK)
 		*ok = json_pack("{s:O}", "changed", changed);
@@ -100,7 +108,7 @@ static void stop_after_reply(struct daemon *d, void *arg)
 	enum stop_policy *p = arg;
 
 	if (!d->loop_ended)
-		daemon_stop(d, *p, "asked by dparetoctl");
+		d->ops->stop(d, *p, "asked by dparetoctl");
 	free(p);
 }
 
@@ -116,7 +124,7 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 		return dp_fail(err, DP_E_INVALID, "policy is leave, finish or kill, not '%.40s'",
 			       text);
 	}
-	client_reply_ok(r->daemon, r->client_id, json_pack("{s:s}", "policy", text));
+	r->daemon->replies->ok(r->daemon, r->client_id, json_pack("{s:s}", "policy", text));
 	/* a journal in trouble must not keep the daemon from being stopped */
 	after_commit_read_only(r->daemon, stop_after_reply, p);
 	r->replies_later = true; /* it is answered already */

@@ -1,11 +1,12 @@
-/* requests_front.c - the verb front: a study's best trade-offs, as observed or by models.
- */
+/* requests_front.c - a study's best trade-offs, as observed or by models, and what models propose
+ * or recommend. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
-#include "daemon/studies/proposals/proposal_job.h"
 #include "daemon/studies/private_selection.h"
-#include "daemon/studies/study_object.h"
+#include "daemon/studies/proposals/proposals.h"
+#include "daemon/studies/smoothed_front.h"
+#include "optimize/propose/proposer.h"
 #include "state/state_json.h"
 
 enum {
@@ -43,19 +44,6 @@ static bool point_is_retried(const struct dp_study_state *s, const json_t *pair)
 	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
 }
 
-/* A point, and the means of what its trainer told if that is asked for. */
-static int front_append_point(struct dp_public_state view, struct dp_result_id p, bool metrics,
-			      json_t *points, struct dp_err *err)
-{
-	json_t *point = dp_result_json(view, p);
-	bool whole = !metrics ||
-		     json_object_set_new(point, "metrics", dp_result_metrics_json(view, p)) == 0;
-
-	if (json_array_append_new(points, point) != 0 || !whole)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the points");
-	return DP_OK;
-}
-
 /* These points: what "more" of the first page listed. What is on a front once stays what
  * it is, so that all pages together are the front of one moment; but for waypoints of a
  * training that was retried meanwhile, which are left out. */
@@ -74,14 +62,17 @@ static int front_reply_points(struct request *r, const json_t *pairs, json_t **o
 			       REPLY_POINTS_MAX);
 	json_array_foreach (pairs, i, pair) {
 		struct dp_result_id p;
+		json_t *point;
 		int code = request_parse_point(view.state, pair, &p, err);
 
 		if (code == DP_E_NOT_FOUND && point_is_retried(view.state, pair))
 			continue;
-		if (code == DP_OK)
-			code = front_append_point(view, p, metrics, points, err);
 		if (code != DP_OK)
 			return code;
+		point = dp_result_json(view, p);
+		if (metrics)
+			json_object_set_new(point, "metrics", dp_result_metrics_json(view, p));
+		json_array_append_new(points, point);
 	}
 	return DP_OK;
 }
@@ -92,7 +83,7 @@ static json_t *request_front_json(struct study *study)
 	struct dp_public_state view = study_public_view(study);
 	json_t *o = dp_state_result_page_json(view, REPLY_POINTS_MAX);
 
-	if (view.hides_search)
+	if (dp_state_is_private_selection(study->state))
 		json_object_set_new(o, "selection", private_selection_json(study));
 	return o;
 }
@@ -104,8 +95,10 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 
 	if (points)
 		return front_reply_points(r, points, ok, err);
-	if (view.hides_search) /* models would be of all that is hidden */
-		return request_reply_selection(r, request_front_json, ok, err);
+	if (view.hides_search) { /* models would be of all that is hidden */
+		request_reply_selection(r, request_front_json, ok);
+		return DP_OK;
+	}
 	if (!dp_json_bool(r->json, "denoised", dp_study_uses_smoothed_front(view.state->spec))) {
 		*ok = request_front_json(r->study);
 		return DP_OK;
@@ -114,5 +107,41 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 	if (*ok)
 		return DP_OK;
 	r->replies_later = true; /* model_query_front() answers */
-	return model_query_front(r->study, r->client_id, err);
+	model_query_front(r->study, r->client_id);
+	return DP_OK;
+}
+
+int request_propose(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->study->state;
+
+	(void)ok;
+	if (dp_state_is_private_selection(s))
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: its points are "
+			       "drawn in secret",
+			       s->spec->name);
+	if (s->ntrials >= dp_propose_max_trials(s->spec))
+		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
+			       s->spec->name);
+	r->replies_later = true; /* model_query_next_point() answers */
+	model_query_next_point(r->study, r->client_id);
+	return DP_OK;
+}
+
+int request_recommend(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const struct dp_study_state *s = r->study->state;
+	const json_t *levels = json_object_get(r->json, "levels");
+
+	(void)ok;
+	if (dp_state_is_private_selection(s)) /* models would be of all that is hidden */
+		return dp_fail(err, DP_E_INVALID,
+			       "study '%s' is a private selection: it publishes one "
+			       "setting, and nothing can be recommended beside it",
+			       s->spec->name);
+	if (!levels)
+		return dp_fail(err, DP_E_PROTOCOL, "'recommend' needs 'levels'");
+	r->replies_later = true; /* model_query_recommend() answers */
+	return model_query_recommend(r->study, r->client_id, levels, err);
 }

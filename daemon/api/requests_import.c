@@ -2,7 +2,6 @@
 #include "daemon/api/warm_start.h"
 
 #include "base/json.h"
-#include "daemon/studies/study_object.h"
 
 /* The study is looked for again: it may be gone since somebody asked. */
 static int import_from(struct request *r, const struct dp_state *there, json_t **ok,
@@ -14,7 +13,7 @@ static int import_from(struct request *r, const struct dp_state *there, json_t *
 	unsigned n;
 
 	if (code == DP_OK)
-		code = request_check_not_deleted(r->study, err);
+		code = study_check_not_deleted(r->study, err);
 	if (code == DP_OK)
 		code = dp_policy_check_import(r->study->state, err);
 	if (code == DP_OK)
@@ -38,6 +37,8 @@ int request_import(struct request *r, json_t **ok, struct dp_err *err)
 	if (!from || (folder && from[0] != '/'))
 		return dp_fail(err, DP_E_PROTOCOL,
 			       "import needs an 'origin': a study, or an absolute folder");
-	return folder ? warm_start_read_directory(r, "import", from, import_from, err)
-		      : import_from(r, &r->daemon->state, ok, err);
+	if (!folder)
+		return import_from(r, &r->daemon->state, ok, err);
+	warm_start_read_directory(r, "import", from, import_from);
+	return DP_OK;
 }

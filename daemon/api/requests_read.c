@@ -1,18 +1,12 @@
-/* requests_read.c - verbs that only look: list, status, changes, trials, trial,
- * propose. */
-#include "daemon/executors/executor.h"
+/* requests_read.c - verbs that only look: list, status, changes, trials, trial. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
-#include "daemon/studies/proposals/proposal_job.h"
-#include "daemon/core/read_only.h"
-#include "daemon/studies/scheduler.h"
+#include "daemon/studies/derived_results.h"
 #include "daemon/studies/private_selection.h"
-#include "daemon/api/server.h"
-#include "daemon/studies/smoothed_hypervolume.h"
-#include "daemon/studies/total_privacy.h"
+#include "daemon/studies/report_writer.h"
+#include "daemon/studies/scheduler.h"
 #include "state/state_json.h"
-#include "optimize/propose/proposer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,9 +63,9 @@ static json_t *eta_json(const struct study *study)
 	double seconds = 0;
 
 	if (s->status != DP_STUDY_RUNNING || ended >= s->evaluations ||
-	    study_public_view(study).hides_search || study->daemon->is_read_only)
+	    dp_state_is_private_selection(s) || study->daemon->read_only.enabled)
 		return json_null();
-	places = study->executor->ops->capacity(study->executor);
+	places = study->daemon->attempts->capacity(study);
 	lanes = s->parallel < places ? s->parallel : places;
 	for (uint32_t i = s->ntrials; i-- > 0 && n < ETA_TRIALS;) {
 		const struct dp_trial *t = s->trials[i];
@@ -92,7 +86,9 @@ static json_t *eta_json(const struct study *study)
 /* Up to when something may have happened in the study: now, unless nobody works on it. */
 static int64_t study_latest_time(const struct study *study)
 {
-	bool idle = study->state->status != DP_STUDY_RUNNING || read_only_is_idle(study->daemon);
+	const struct read_only_mode *mode = &study->daemon->read_only;
+	bool idle =
+		study->state->status != DP_STUDY_RUNNING || (mode->enabled && !mode->has_writer);
 
 	return idle ? study->state->updated_us : clock_now(study->daemon);
 }
@@ -123,10 +119,7 @@ json_t *request_summary_json(struct study *study)
 	json_object_set_new(o, "waiting", dp_text_json(waiting));
 	json_object_set_new(o, "directory", dp_text_json(folder));
 	json_object_set_new(o, "selection", private_selection_json(study));
-	hypervolume_job_add_json(study, o);
-	/* what all trainings cost is for nobody: only the best is published */
-	json_object_set_new(o, "whole",
-			    view.hides_search ? json_null() : total_privacy_json(study));
+	derived_results_add_json(study, o);
 	report_writer_add_json(study, o);
 	free(folder);
 	return o;
@@ -137,31 +130,46 @@ static json_t *run_json(int32_t run)
 	return run == DP_RUN_ALL ? json_null() : json_integer(run);
 }
 
-static json_t *running_json(const struct job *j)
+/* Adds attempts that are open in the journal: whether they run, a daemon that only looks cannot
+ * tell.
+ */
+static void running_add_open(const struct daemon *d, const struct dp_study_state *s,
+			     const struct dp_trial *t, json_t *list)
 {
-	return json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:f, s:o, s:o, s:o}", "trial",
-			 (json_int_t)j->trial, "at", "attempt", (json_int_t)j->attempt, "slot",
-			 j->slot < 0 ? json_null() : json_integer(j->slot), "run", run_json(j->run),
-			 "started", dp_time_json(j->started_us), "seconds",
-			 (double)(clock_now(j->daemon) - j->started_us) / 1e6, "progress",
-			 isnan(j->progress) ? json_null() : json_real(j->progress), "where",
-			 dp_text_json(j->location[0] ? j->location : NULL), "parameters",
-			 dp_space_to_json_at(j->spec, j->x, j->at));
+	for (uint32_t k = 0; k < t->nattempts; k++) {
+		const struct dp_attempt *a = &t->attempts[k];
+		double seconds = (double)(clock_now(d) - a->planned_us) / 1e6;
+
+		if (a->end_class != DP_END_NONE)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:I, s:n, s:I, s:o, s:o, s:o, s:o, s:n, s:o}", "trial",
+				  (json_int_t)t->number, "at", "attempt", (json_int_t)a->number,
+				  "slot", a->slot < 0 ? json_null() : json_integer(a->slot), "run",
+				  run_json(a->run), "started", dp_time_json(a->planned_us),
+				  "seconds",
+				  d->read_only.has_writer ? json_real(seconds) : json_null(),
+				  "progress", "parameters",
+				  dp_space_to_json_at(s->spec, t->x, t->stop_at)));
+	}
 }
 
 static json_t *running_list(struct study *study)
 {
-	struct dp_public_state view = study_public_view(study);
-	json_t *list = json_array();
+	const struct daemon *d = study->daemon;
+	const struct dp_study_state *s = study->state;
+	json_t *list;
 
-	if (view.hides_search)
-		return list;
-	if (study->daemon->is_read_only)
-		read_only_add_running(study->daemon, view.state, list);
-	/* newest job first in the list: put the oldest on top */
-	for (struct job *j = study->daemon->jobs; j; j = j->next)
-		if (j->study == study && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
-			json_array_insert_new(list, 0, running_json(j));
+	if (dp_state_is_private_selection(s))
+		return json_array();
+	if (!d->read_only.enabled)
+		return d->attempts->running_json(study);
+	list = json_array();
+	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++)
+		running_add_open(d, s, s->trials[i], list);
+	for (uint32_t i = s->reevals.first_unfinished; i < s->reevals.ntrials; i++)
+		running_add_open(d, s, s->reevals.trials[i], list);
 	return list;
 }
 
@@ -171,7 +179,7 @@ static json_t *failure_json(const struct study *study, const struct dp_trial *t,
 	char *folder = study_folder(study), below[64], path[4096];
 
 	dp_attempt_format_dir(t->number, a->run, a->number, below);
-	snprintf(path, sizeof path, "%s/%s", folder ? folder : "", below);
+	snprintf(path, sizeof path, "%s/%s", folder, below);
 	free(folder);
 	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial", (json_int_t)t->number,
 			 "at", "attempt", (json_int_t)a->number, "run", run_json(a->run), "end",
@@ -241,8 +249,7 @@ json_t *request_status_json(struct study *study)
 			  failures_list(study), "front", front, "more", more);
 
 	json_decref(result);
-	total_privacy_start_if_due(study);
-	hypervolume_job_start_if_due(study);
+	derived_results_start_due(study);
 	return o;
 }
 
@@ -259,15 +266,15 @@ static unsigned page_cost_of_study(const struct dp_study_state *s)
 	       (points ? s->ntrials / TRIALS_PER_COST : 0);
 }
 
-/* A page of the studies from number `from` on; the next page's number, or null, in
- * "next". */
-static int page_add_summaries(struct daemon *d, int64_t from, json_t *page, struct dp_err *err)
+/* A page of the studies from number `from` on; the next page's number, or null, in "next". */
+static void page_add_summaries(struct daemon *d, int64_t from, json_t *page)
 {
 	json_t *list = json_array(), *next = json_null();
 	unsigned work = 0;
 
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		const struct dp_study_state *s = study_public_view(d->studies[i]).state;
+	for (uint32_t i = 0; i < d->studies->n; i++) {
+		struct study *study = d->studies->list[i];
+		const struct dp_study_state *s = study_public_view(study).state;
 
 		if (s->id < from)
 			continue;
@@ -276,59 +283,56 @@ static int page_add_summaries(struct daemon *d, int64_t from, json_t *page, stru
 			break;
 		}
 		work += page_cost_of_study(s);
-		json_array_append_new(list, request_summary_json(d->studies[i]));
+		json_array_append_new(list, request_summary_json(study));
 	}
-	if (json_object_set_new(page, "studies", list) != 0 ||
-	    json_object_set_new(page, "next", next) != 0)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	return DP_OK;
+	json_object_set_new(page, "studies", list);
+	json_object_set_new(page, "next", next);
 }
 
-int request_reply_selection(struct request *r, json_t *(*answer)(struct study *study), json_t **ok,
-			    struct dp_err *err)
+void request_reply_selection(struct request *r, reply_builder *answer, json_t **ok)
 {
-	if (private_selection_is_known(r->study)) {
+	r->replies_later = private_selection_wait(r->study, r->client_id, answer);
+	if (!r->replies_later)
 		*ok = answer(r->study);
-		return DP_OK;
-	}
-	r->replies_later = true; /* private_selection_add_waiter() answers */
-	return private_selection_add_waiter(r->study, r->client_id, answer, err);
 }
 
 int request_list(struct request *r, json_t **ok, struct dp_err *err)
 {
+	(void)err;
 	*ok = json_object();
-	return page_add_summaries(r->daemon, dp_json_int(r->json, "from", 0), *ok, err);
+	page_add_summaries(r->daemon, dp_json_int(r->json, "from", 0), *ok);
+	return DP_OK;
 }
 
 int request_status(struct request *r, json_t **ok, struct dp_err *err)
 {
-	if (r->study && dp_state_is_private_selection(r->study->state))
-		return request_reply_selection(r, request_status_json, ok, err);
-	if (r->study) {
-		r->replies_later = true; /* study_on_derived_done() answers, or this: */
-		if (!dp_json_bool(r->json, "whole", false) ||
-		    !study_refresh_derived(r->study, r->client_id, request_status_json))
-			client_reply_status(r->daemon, r->client_id, r->study);
-		return DP_OK;
+	(void)err;
+	if (r->study && dp_state_is_private_selection(r->study->state)) {
+		request_reply_selection(r, request_status_json, ok);
+	} else if (r->study) {
+		r->replies_later =
+			dp_json_bool(r->json, "whole", false) &&
+			derived_results_wait(r->study, r->client_id, request_status_json);
+		r->wants_status = !r->replies_later;
+	} else {
+		*ok = json_pack("{s:o}", "daemon", request_hello_json(r->daemon));
+		page_add_summaries(r->daemon, 0, *ok);
 	}
-	*ok = json_pack("{s:o}", "daemon", request_hello_json(r->daemon));
-	return page_add_summaries(r->daemon, 0, *ok, err);
+	return DP_OK;
 }
 
 int request_changes(struct request *r, json_t **ok, struct dp_err *err)
 {
-	int64_t since = dp_json_int(r->json, "since", 0);
 	int64_t ms = dp_json_int(r->json, "timeout_ms", 30000);
 
 	(void)ok;
-	if (r->daemon->is_read_only)
-		return read_only_refuse_verb(r->daemon, "changes", err);
-	r->replies_later = true; /* clients_answer_long_polls() answers */
+	if (r->daemon->read_only.enabled)
+		return request_refuse_read_only(r->daemon, "changes", err);
 	if (ms < 0 || ms > LONG_POLL_MAX_MS)
 		ms = LONG_POLL_MAX_MS;
-	client_start_long_poll(r->daemon, r->client_id,
-			       r->study ? r->study->state->id : CLIENT_ANY_STUDY, since, ms * 1000);
+	r->wants_changes = true;
+	r->since = dp_json_int(r->json, "since", 0);
+	r->timeout_us = ms * 1000;
 	return DP_OK;
 }
 
@@ -472,21 +476,4 @@ int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 		*ok = trial_part_json(r->study, t,
 				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);
 	return code;
-}
-
-int request_propose(struct request *r, json_t **ok, struct dp_err *err)
-{
-	const struct dp_study_state *s = r->study->state;
-
-	(void)ok;
-	if (dp_state_is_private_selection(s))
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' is a private selection: its points are "
-			       "drawn in secret",
-			       s->spec->name);
-	if (s->ntrials >= dp_propose_max_trials(s->spec))
-		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
-			       s->spec->name);
-	r->replies_later = true; /* model_query_next_point() answers */
-	return model_query_next_point(r->study, r->client_id, err);
 }

@@ -1,8 +1,8 @@
-/* requests_reevaluate.c - points that are measured again: asking for them, and looking. */
-#include "daemon/studies/reevaluation_job.h"
+/* requests_reevaluate.c - points that are re-evaluated: asking for them, and looking. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
+#include "daemon/studies/reevaluation_job.h"
 #include "state/state_json.h"
 
 #include <stdlib.h>
@@ -50,53 +50,45 @@ static int reevaluate_parse_runs(const json_t *json, uint32_t *runs, struct dp_e
 	return DP_OK;
 }
 
-static int reevaluate_named_points(struct request *r, const json_t *pairs,
-				   struct reevaluation_request *wish, struct dp_err *err)
-{
-	size_t n = json_array_size(pairs);
-	struct dp_result_id *points = dp_calloc(n + 1, sizeof *points);
-	int code;
-
-	if (n == 0)
-		code = dp_fail(err, DP_E_INVALID, "'points' names no point");
-	else
-		code = points ? reevaluate_parse_points(r->study->state, pairs, points, err)
-			      : dp_fail(err, DP_E_NOMEM, "no memory to measure points");
-	wish->points = points;
-	wish->n_points = n;
-	if (code == DP_OK)
-		code = reevaluation_submit(r->study, wish, r->client_id, err);
-	free(points);
-	return code;
-}
-
 int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *pairs = json_object_get(r->json, "points"),
 		     *given = json_object_get(r->json, "parameters");
-	struct reevaluation_request wish = { .requested_by = r->requested_by };
+	const struct dp_study_state *s = r->study->state;
+	struct reevaluation_request wish = { .n_points = json_array_size(pairs),
+					     .client_id = r->client_id,
+					     .requested_by = r->requested_by,
+					     .summary = request_summary_json };
+	struct dp_result_id *points = NULL;
 	struct dp_transition_events none;
 	double x[DP_PARAMS_MAX];
 	int code = reevaluate_parse_runs(r->json, &wish.runs, err);
 
 	(void)ok;
 	if (code == DP_OK)
-		code = request_check_not_deleted(r->study, err);
+		code = study_check_not_deleted(r->study, err);
 	if (code == DP_OK) /* refused before anything is computed */
-		code = dp_policy_reevaluate(r->study->state, &none, err);
-	if (code == DP_OK && pairs && given)
-		code = dp_fail(err, DP_E_PROTOCOL,
-			       "either 'points' or 'parameters' can be measured");
+		code = dp_policy_reevaluate(s, &none, err);
 	if (code != DP_OK)
 		return code;
-	r->replies_later = true; /* the answer comes when all is recorded */
-	if (pairs)
-		return reevaluate_named_points(r, pairs, &wish, err);
-	if (given) {
-		code = dp_space_from_json(r->study->state->spec, given, x, err);
+	if (pairs && given)
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "either 'points' or 'parameters' can be measured");
+	if (pairs && wish.n_points == 0)
+		return dp_fail(err, DP_E_INVALID, "'points' names no point");
+	if (pairs) {
+		wish.points = points = dp_calloc(wish.n_points, sizeof *points);
+		code = reevaluate_parse_points(s, pairs, points, err);
+	} else if (given) {
 		wish.x = x;
+		code = dp_space_from_json(s->spec, given, x, err);
 	}
-	return code == DP_OK ? reevaluation_submit(r->study, &wish, r->client_id, err) : code;
+	if (code == DP_OK) {
+		r->replies_later = true; /* the answer comes when all is recorded */
+		reevaluation_submit(r->study, &wish);
+	}
+	free(points);
+	return code;
 }
 
 int request_measures(struct request *r, json_t **ok, struct dp_err *err)

@@ -1,6 +1,5 @@
 /* requests_submit.c - new studies. */
 #include "daemon/api/warm_start.h"
-#include "daemon/core/commit_queue.h"
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
@@ -26,9 +25,9 @@ static json_t *warnings_json(const struct dp_diagnostics *p)
 
 static struct study *submit_find(const struct daemon *d, const char *name)
 {
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		if (strcmp(d->studies[i]->state->spec->name, name) == 0)
-			return d->studies[i];
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		if (strcmp(d->studies->list[i]->state->spec->name, name) == 0)
+			return d->studies->list[i];
 	return NULL;
 }
 
@@ -42,7 +41,7 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 	char secret[DP_SECRET_SIZE] = "";
 	int code = DP_OK;
 
-	if (r->daemon->nstudies >= STUDIES_MAX)
+	if (r->daemon->studies->n >= STUDIES_MAX)
 		return dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
 			       STUDIES_MAX);
 	if (from)
@@ -97,46 +96,43 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 			      .study_created = { .text = dp_json_str(r->json, "text", NULL),
 						 .path = dp_json_str(r->json, "path", "study"),
 						 .dir = dp_json_str(r->json, "dir", NULL) } };
+	struct dp_ev_study_created *new = &e.study_created;
 	struct dp_command_files files = { 0 };
 	struct study *study = NULL;
+	size_t len;
 	int code;
 
-	if (!e.study_created.text || !e.study_created.dir || e.study_created.dir[0] != '/')
+	if (!new->text || !new->dir || new->dir[0] != '/')
 		return dp_fail(err, DP_E_PROTOCOL, "submit needs 'text' and an absolute 'dir'");
-	code = dp_study_parse(e.study_created.text, strlen(e.study_created.text),
-			      e.study_created.path, e.study_created.dir,
-			      &e.study_created.parsed_study, &problems, err);
+	len = strlen(new->text);
+	code = dp_study_parse(new->text, len, new->path, new->dir, &new->parsed_study, &problems,
+			      err);
 	if (code == DP_OK) {
-		dp_study_resolve_files(e.study_created.parsed_study, e.study_created.dir, &files);
-		dp_study_preflight(e.study_created.parsed_study, e.study_created.dir,
-				   r->daemon->paths.bin_dir, e.study_created.text,
-				   strlen(e.study_created.text), &problems);
-		code = dp_propose_check_method(e.study_created.parsed_study, err);
+		dp_study_resolve_files(new->parsed_study, new->dir, &files);
+		dp_study_preflight(new->parsed_study, new->dir, r->daemon->paths.bin_dir,
+				   new->text, len, &problems);
+		code = dp_propose_check_method(new->parsed_study, err);
 	}
-	e.study_created.files = files.list;
-	e.study_created.nfiles = files.n;
-	if (code == DP_OK &&
-	    (study = submit_find(r->daemon, e.study_created.parsed_study->name)) != NULL) {
+	new->files = files.list;
+	new->nfiles = files.n;
+	if (code == DP_OK && (study = submit_find(r->daemon, new->parsed_study->name)) != NULL) {
 		code = request_resubmit(study, &e, ok, err);
 		if (code == DP_OK)
 			json_object_update_new(*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
-		dp_study_free(e.study_created.parsed_study);
-	} else if (code == DP_OK && !there &&
-		   submit_reads_state_directory(e.study_created.parsed_study)) {
-		code = warm_start_read_directory(r, "search.initial_from",
-						 e.study_created.parsed_study->search.initial_from,
-						 submit_study, err);
-		dp_study_free(e.study_created.parsed_study);
+		dp_study_free(new->parsed_study);
+	} else if (code == DP_OK && !there && submit_reads_state_directory(new->parsed_study)) {
+		warm_start_read_directory(r, "search.initial_from",
+					  new->parsed_study->search.initial_from, submit_study);
+		dp_study_free(new->parsed_study);
 	} else if (code == DP_OK &&
-		   (code = dp_study_check_learning_curve(
-			    e.study_created.parsed_study, e.study_created.text,
-			    strlen(e.study_created.text), &problems, err)) == DP_OK &&
+		   (code = dp_study_check_learning_curve(new->parsed_study, new->text, len,
+							 &problems, err)) == DP_OK &&
 		   (code = submit_create_study(r, there ? there : &r->daemon->state, &e, &study,
 					       err)) == DP_OK) {
 		*ok = json_pack("{s:o, s:b, s:o}", "study", request_summary_json(study), "new", 1,
 				"warnings", warnings_json(&problems));
 	} else {
-		dp_study_free(e.study_created.parsed_study);
+		dp_study_free(new->parsed_study);
 	}
 	dp_diagnostics_free(&problems);
 	free(files.list);

@@ -27,6 +27,14 @@ enum {
 	PROBE_PAUSE_MS = 50,
 };
 
+struct server {
+	uv_poll_t poll;
+	uv_timer_t resume_timer; /* runs while connections cannot be taken */
+	int fd;
+	unsigned pause_ms; /* how long that was tried for last; 0: they can */
+	bool owns_socket, is_open;
+};
+
 /* ---- who may speak ---- */
 
 static bool server_peer_is_in_group(int fd, const struct ucred *peer, gid_t gid)
@@ -72,7 +80,7 @@ static void server_count_clients(struct daemon *d, const struct client *newcomer
 	int64_t before = dp_monotonic_us() - EVICTABLE_IDLE_US;
 
 	*t = (struct client_census){ 0 };
-	for (struct client *c = d->clients; c; c = c->next) {
+	for (struct client *c = d->clients->list; c; c = c->next) {
 		struct client **idle = c->is_owner ? &t->idle_owner : &t->idle_other;
 
 		if (c == newcomer || c->closing || c->close_after_reply)
@@ -88,7 +96,7 @@ static void server_count_clients(struct daemon *d, const struct client *newcomer
  * it; members of the group never for the daemon's own user, for whom some are kept. */
 static bool server_make_room(struct daemon *d, const struct client *newcomer)
 {
-	unsigned most = fd_limits_max_clients(d);
+	unsigned most = fd_limits_max_clients(&d->fd_limits, &d->config);
 	unsigned kept = most / 8 < OWNER_CLIENTS_RESERVED ? most / 8 : OWNER_CLIENTS_RESERVED;
 	struct client *idle;
 	struct client_census t;
@@ -113,7 +121,7 @@ static void server_admit(struct daemon *d, int fd)
 	struct client *c = client_open(d, fd);
 
 	if (!c)
-		return;
+		return; /* it has gone already */
 	c->is_owner = own;
 	if (!welcome)
 		client_reject(c, DP_E_DENIED, "this daemon is not yours to control",
@@ -148,27 +156,28 @@ static void on_listen_resume(uv_timer_t *timer)
 {
 	struct daemon *d = timer->data;
 
-	uv_poll_start(&d->listen_poll, UV_READABLE, on_connection);
+	uv_poll_start(&d->server->poll, UV_READABLE, on_connection);
 }
 
 /* The machine is short of something: those who wait, wait a while longer. */
 static void pause_listening(struct daemon *d, const char *why)
 {
-	if (d->listen_pause_ms == 0)
+	if (d->server->pause_ms == 0)
 		log_line(&d->log, LOG_WARN, "",
 			 "a connection could not be taken: %s; trying again; "
 			 "clients served: %u",
-			 why, d->nclients);
-	d->listen_pause_ms = (unsigned)dp_backoff_next(d->listen_pause_ms, LISTEN_PAUSE_MIN_MS,
-						       LISTEN_PAUSE_MAX_MS);
-	uv_poll_stop(&d->listen_poll);
-	uv_timer_start(&d->listen_timer, on_listen_resume, d->listen_pause_ms, 0);
+			 why, d->clients->n);
+	d->server->pause_ms = (unsigned)dp_backoff_next(d->server->pause_ms, LISTEN_PAUSE_MIN_MS,
+							LISTEN_PAUSE_MAX_MS);
+	uv_poll_stop(&d->server->poll);
+	uv_timer_start(&d->server->resume_timer, on_listen_resume, d->server->pause_ms, 0);
 }
 
-void server_resume_listening(struct daemon *d)
+/* A client has gone: there is a descriptor free. */
+static void server_resume_listening(struct daemon *d)
 {
-	if (d->listener_open && uv_is_active((uv_handle_t *)&d->listen_timer))
-		uv_timer_start(&d->listen_timer, on_listen_resume, 0, 0);
+	if (d->server->is_open && uv_is_active((uv_handle_t *)&d->server->resume_timer))
+		uv_timer_start(&d->server->resume_timer, on_listen_resume, 0, 0);
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events)
@@ -182,12 +191,12 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	}
 	/* a few a round, so that those who are served already notice nothing */
 	for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
-		int fd = accept4(d->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(d->server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
 			server_admit(d, fd);
 		} else if (errno == EAGAIN) {
-			d->listen_pause_ms = 0; /* nobody waits any more */
+			d->server->pause_ms = 0; /* nobody waits any more */
 			return;
 		} else if (errno != EINTR && errno != ECONNABORTED) {
 			pause_listening(d, strerror(errno));
@@ -272,14 +281,14 @@ void server_set_group(struct daemon *d)
 	gid_t group = d->config.socket_group.gid;
 	gid_t gid = group == (gid_t)-1 ? getegid() : group;
 
-	if (d->owns_socket && chown(d->paths.socket_path, (uid_t)-1, gid) != 0)
+	if (d->server->owns_socket && chown(d->paths.socket_path, (uid_t)-1, gid) != 0)
 		log_line(&d->log, LOG_WARN, "", "cannot give the socket to group %u: %s",
 			 (unsigned)gid, strerror(errno));
 }
 
 void server_log_client_limit(const struct daemon *d)
 {
-	unsigned most = fd_limits_max_clients(d);
+	unsigned most = fd_limits_max_clients(&d->fd_limits, &d->config);
 	char clients[DP_PLURAL_LEN];
 
 	log_line(&d->log, most < d->config.max_clients ? LOG_WARN : LOG_INFO, "",
@@ -292,7 +301,8 @@ int server_start(struct daemon *d, int systemd_fd, struct dp_err *err)
 {
 	int fd = systemd_fd, code = DP_OK;
 
-	clients_init(d);
+	d->server = dp_calloc(1, sizeof *d->server);
+	d->clients->on_closed = server_resume_listening;
 	fd_limits_count_open(&d->fd_limits);
 	if (fd < 0 && !d->paths.socket_path)
 		return DP_OK;
@@ -300,18 +310,18 @@ int server_start(struct daemon *d, int systemd_fd, struct dp_err *err)
 		code = bind_socket(d, &fd, err);
 	if (code != DP_OK)
 		return code;
-	d->owns_socket = systemd_fd < 0; /* a socket of systemd's is not ours to change */
+	d->server->owns_socket = systemd_fd < 0; /* a socket of systemd's is not ours to change */
 	server_set_group(d);
-	d->listen_fd = fd;
-	code = -uv_poll_init(&d->loop, &d->listen_poll, fd);
+	d->server->fd = fd;
+	code = -uv_poll_init(&d->loop, &d->server->poll, fd);
 	if (code == 0) {
-		uv_timer_init(&d->loop, &d->listen_timer);
-		d->listen_poll.data = d->listen_timer.data = d;
-		d->listener_open = true;
+		uv_timer_init(&d->loop, &d->server->resume_timer);
+		d->server->poll.data = d->server->resume_timer.data = d;
+		d->server->is_open = true;
 		code = listen(fd, BACKLOG) == 0 ? 0 : errno;
 	}
 	if (code == 0)
-		code = -uv_poll_start(&d->listen_poll, UV_READABLE, on_connection);
+		code = -uv_poll_start(&d->server->poll, UV_READABLE, on_connection);
 	if (code != 0)
 		return dp_fail(err, DP_E_IO, "cannot listen at %s: %s",
 			       systemd_fd < 0 ? d->paths.socket_path : "systemd's socket",
@@ -322,13 +332,20 @@ int server_start(struct daemon *d, int systemd_fd, struct dp_err *err)
 
 void server_stop(struct daemon *d)
 {
-	if (d->listener_open) {
-		uv_close((uv_handle_t *)&d->listen_poll, NULL);
-		uv_close((uv_handle_t *)&d->listen_timer, NULL);
-		close(d->listen_fd);
+	if (!d->server)
+		return;
+	if (d->server->is_open) {
+		uv_close((uv_handle_t *)&d->server->poll, NULL);
+		uv_close((uv_handle_t *)&d->server->resume_timer, NULL);
+		close(d->server->fd);
 	}
-	d->listener_open = false;
-	if (d->owns_socket)
+	d->server->is_open = false;
+	if (d->server->owns_socket)
 		unlink(d->paths.socket_path);
-	d->owns_socket = false;
+	d->server->owns_socket = false;
+}
+
+void server_free(struct daemon *d)
+{
+	free(d->server);
 }

@@ -2,12 +2,11 @@
 #include "daemon/api/status_cache.h"
 
 #include "base/units.h"
-#include "daemon/executors/executor.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/api/requests.h"
+#include "daemon/studies/derived_results.h"
+#include "daemon/studies/report_writer.h"
 #include "protocol/control/control_protocol.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 /* FNV-1a. */
 static void status_digest_add(uint64_t *mark, const void *bytes, size_t n)
@@ -26,32 +25,24 @@ static uint64_t status_digest(const struct study *study)
 	uint64_t mark = UINT64_C(14695981039346656037);
 	const struct daemon *d = study->daemon;
 
-	DIGEST(&mark, d->status_cache.n_changes);
-	DIGEST(&mark, d->journal_failing);
-	DIGEST(&mark, d->disk_low);
+	uint32_t derived = derived_results_version(study);
+
+	DIGEST(&mark, d->status_cache->n_changes);
+	DIGEST(&mark, d->commits->is_failing);
+	DIGEST(&mark, d->disk.is_low);
 	DIGEST(&mark, d->stopping);
-	if (study->executor) /* one that only looks has none */
-		DIGEST(&mark, study->executor->hold.until_us);
 	DIGEST(&mark, study->next_step.kind);
 	DIGEST(&mark, study->next_step.wait_reason);
 	DIGEST(&mark, study->next_step.until_us);
 	DIGEST(&mark, study->next_step.trial);
 	DIGEST(&mark, study->smoothed_front);
 	DIGEST(&mark, study->delete_requests);
-	DIGEST(&mark, study->report_status.file_checked);
-	DIGEST(&mark, study->report_status.shown_seq);
-	DIGEST(&mark, study->report_status.last_try_us);
-	for (const struct job *j = d->jobs; j; j = j->next) {
-		if (j->study != study)
-			continue;
-		DIGEST(&mark, j->trial);
-		DIGEST(&mark, j->attempt);
-		DIGEST(&mark, j->phase);
-		DIGEST(&mark, j->progress);
-		status_digest_add(&mark, j->location, strlen(j->location));
-		status_digest_add(&mark, j->trouble, strlen(j->trouble));
+	DIGEST(&mark, derived);
+	if (study->report_status) {
+		DIGEST(&mark, study->report_status->shown_seq);
+		DIGEST(&mark, study->report_status->last_try_us);
 	}
-	return mark;
+	return d->attempts->running_digest(study, mark);
 }
 
 /* The study's entry; else a free one, or the oldest. */
@@ -80,7 +71,7 @@ static void status_clear(struct status_entry *e)
 static bool status_entry_is_valid(const struct study *study, const struct status_entry *e,
 				  bool newest)
 {
-	if (e->study_id != study->state->id || study->daemon->journal_failing ||
+	if (e->study_id != study->state->id || study->daemon->commits->is_failing ||
 	    commit_queue_is_stalled(study->daemon) ||
 	    dp_monotonic_us() - e->rendered_us > STATUS_CACHE_MS * 1000)
 		return false;
@@ -89,7 +80,7 @@ static bool status_entry_is_valid(const struct study *study, const struct status
 	return !newest && e->ticket >= dp_journal_durable_ticket(study->daemon->journal);
 }
 
-/* Keeps it, unless it is too long. */
+/* Keeps it, unless it is too long, or longer than a reply may be. */
 static void status_cache_store(struct study *study, struct status_entry *e, struct dp_buf *text)
 {
 	status_clear(e);
@@ -97,36 +88,36 @@ static void status_cache_store(struct study *study, struct status_entry *e, stru
 		return;
 	dp_buf_add(&e->text, text->data, text->len);
 	e->study_id = study->state->id;
-	e->ticket = study->daemon->last_ticket;
+	e->ticket = study->daemon->commits->last_ticket;
 	e->seq = study->state->next_seq;
 	e->digest = status_digest(study);
 	e->rendered_us = dp_monotonic_us();
 }
 
-uint64_t status_cache_reply(struct study *study, bool newest, struct dp_buf *out)
+uint64_t status_cache_reply(struct study *study, bool newest, json_t *(*make)(struct study *study),
+			    struct dp_buf *out)
 {
-	struct status_entry *e = status_find(&study->daemon->status_cache, study->state->id);
+	struct status_cache *cache = study->daemon->status_cache;
+	struct status_entry *e = status_find(cache, study->state->id);
 
 	if (status_entry_is_valid(study, e, newest)) {
 		dp_buf_add(out, e->text.data, e->text.len);
 		return e->ticket;
 	}
-	study->daemon->status_cache.n_rendered++;
-	dp_control_format_ok(out, request_status_json(study));
+	cache->n_rendered++;
+	dp_control_format_ok(out, make(study));
 	status_cache_store(study, e, out);
-	return study->daemon->last_ticket;
+	return study->daemon->commits->last_ticket;
 }
 
-void status_cache_drop(struct study *study)
+void status_cache_init(struct daemon *d)
 {
-	struct status_entry *e = status_find(&study->daemon->status_cache, study->state->id);
-
-	if (e->study_id == study->state->id)
-		status_clear(e);
+	d->status_cache = dp_calloc(1, sizeof *d->status_cache);
 }
 
 void status_cache_free(struct daemon *d)
 {
 	for (size_t i = 0; i < STATUS_CACHE_ENTRIES; i++)
-		status_clear(&d->status_cache.entry[i]);
+		status_clear(&d->status_cache->entry[i]);
+	free(d->status_cache);
 }

@@ -1,11 +1,11 @@
-/* origin.c - a study whose results another one takes over. */
+/* warm_start.c - a study whose results another one takes over. */
 #include "daemon/api/warm_start.h"
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/api/server.h"
+#include "daemon/core/background_job.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 /* ---- a state folder ---- */
 
 struct warm_start_read {
-	uv_work_t work;
+	struct background_job job;
 	struct daemon *daemon;
 	uint64_t client_id;
 	json_t *request;
@@ -35,23 +35,20 @@ static bool same_folder(const char *a, const char *b)
 	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-static void warm_start_worker(uv_work_t *w)
+static void warm_start_worker(void *arg)
 {
-	struct warm_start_read *o = w->data;
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	struct warm_start_read *o = arg;
 	char *journal;
 
 	o->is_own_directory = same_folder(o->directory, o->daemon->paths.state_dir);
 	if (o->is_own_directory)
 		return;
 	journal = dp_path_join(o->directory, "journal");
-	if (!journal) {
-		o->code = dp_fail(&o->err, DP_E_NOMEM, "no memory to read %s", o->directory);
-		return;
-	}
 	/* two who read the same one at once would share LMDB's places of readers */
-	pthread_mutex_lock(&o->daemon->warm_start_mutex);
+	pthread_mutex_lock(&mutex);
 	o->code = dp_state_open_readonly(&o->state, journal, NULL, &o->err);
-	pthread_mutex_unlock(&o->daemon->warm_start_mutex);
+	pthread_mutex_unlock(&mutex);
 	if (o->code == DP_E_NOT_FOUND)
 		dp_hint(&o->err, "a state folder has a folder 'journal'; a relative one "
 				 "starts from where the study file is");
@@ -66,14 +63,13 @@ static void warm_start_free(struct warm_start_read *o)
 	free(o);
 }
 
-static void on_warm_start_read(uv_work_t *w, int status)
+static void on_warm_start_read(void *arg)
 {
-	struct warm_start_read *o = w->data;
+	struct warm_start_read *o = arg;
 	struct request r = { .daemon = o->daemon, .client_id = o->client_id, .json = o->request };
 	json_t *ok = NULL;
 
 	memcpy(r.requested_by, o->requested_by, sizeof r.requested_by);
-	(void)status; /* work is never cancelled */
 	if (!o->daemon->loop_ended) {
 		if (o->code != DP_OK)
 			dp_err_prefix(&o->err, "%s", o->option);
@@ -86,28 +82,21 @@ static void on_warm_start_read(uv_work_t *w, int status)
 	warm_start_free(o);
 }
 
-int warm_start_read_directory(struct request *r, const char *option, const char *origin,
-			      warm_start_continuation *then, struct dp_err *err)
+void warm_start_read_directory(struct request *r, const char *option, const char *origin,
+			       warm_start_continuation *then)
 {
 	struct warm_start_read *o = dp_calloc(1, sizeof *o);
 	const char *name;
 
-	if (o)
-		o->directory = dp_strndup(origin, dp_warm_start_parse(origin, &name));
-	if (!o || !o->directory) {
-		free(o);
-		return dp_fail(err, DP_E_NOMEM, "no memory to read a state folder");
-	}
+	o->directory = dp_strndup(origin, dp_warm_start_parse(origin, &name));
 	o->daemon = r->daemon;
 	o->client_id = r->client_id;
 	memcpy(o->requested_by, r->requested_by, sizeof o->requested_by);
 	o->request = json_incref((json_t *)r->json);
 	o->continuation = then;
 	o->option = option;
-	o->work.data = o;
 	r->replies_later = true; /* on_warm_start_read() answers */
-	uv_queue_work(&r->daemon->loop, &o->work, warm_start_worker, on_warm_start_read);
-	return DP_OK;
+	background_job_start(r->daemon, &o->job, warm_start_worker, on_warm_start_read, o);
 }
 
 /* ---- the study ---- */

@@ -9,9 +9,8 @@ typedef int warm_start_continuation(struct request *r, const struct dp_state *th
 				    struct dp_err *err);
 
 /* Reads the folder that an origin names, by which `option`, then `then` answers. */
-DP_MUSTCHECK int warm_start_read_directory(struct request *r, const char *option,
-					   const char *origin, warm_start_continuation *then,
-					   struct dp_err *err);
+void warm_start_read_directory(struct request *r, const char *option, const char *origin,
+			       warm_start_continuation *then);
 /* The study that `origin` names among those that are there; one whose results `spec` can
  * use. */
 DP_MUSTCHECK int warm_start_find_study(const struct dp_state *there, const char *origin,

@@ -9,21 +9,9 @@
 
 void argv_take(struct argv_list *s, char *text)
 {
-	char **grown;
-
-	if (text && s->n + 2 > s->capacity) {
-		grown = dp_realloc(s->list, (s->capacity + 64) * sizeof *grown);
-		if (!grown) {
-			free(text);
-			text = NULL;
-		} else {
-			s->list = grown;
-			s->capacity += 64;
-		}
-	}
-	if (!text) {
-		s->failed = true;
-		return;
+	if (s->n + 2 > s->capacity) {
+		s->capacity += 64;
+		s->list = dp_reallocarray(s->list, s->capacity, sizeof *s->list);
 	}
 	s->list[s->n++] = text;
 	s->list[s->n] = NULL;
@@ -31,14 +19,11 @@ void argv_take(struct argv_list *s, char *text)
 
 void argv_add(struct argv_list *s, const char *fmt, ...)
 {
-	char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	argv_take(s, dp_vasprintf(fmt, ap));
 	va_end(ap);
-	argv_take(s, text);
 }
 
 static bool argv_has_prefix(const char *entry, const char *const *prefixes)
@@ -57,7 +42,7 @@ char **argv_copy_environ(const char *const *without)
 	while (environ[n])
 		n++;
 	list = dp_calloc(n + 1, sizeof *list);
-	for (size_t i = 0; list && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!argv_has_prefix(environ[i], without))
 			list[kept++] = environ[i];
 	return list;

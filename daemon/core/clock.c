@@ -1,16 +1,14 @@
 /* clock.c - the time of the records, and how much of it a daemon ran.
  *
- * The second is what limits count. It cannot be told from times alone: a machine may have
- * been switched off, or somebody set its clock. STATE/clock therefore keeps when a daemon
- * was last seen, written now and then, and the gaps in which there was none. Without that
- * file nothing is known, and counting begins anew. */
-#include "daemon/core/daemon.h"
+ * The second is what limits count. It cannot be derived from times alone: a machine may have been
+ * switched off, or its clock set. STATE/clock therefore keeps when a daemon was last seen, written
+ * now and then, and the gaps in which there was none. Without that file nothing is known, and
+ * counting begins anew. */
+#include "daemon/core/clock.h"
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/study_object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,28 +22,25 @@ enum {
 
 /* ---- gaps ---- */
 
-static void clock_add_gap(struct daemon *d, int64_t end, int64_t length)
+static void clock_add_gap(struct daemon_clock *c, int64_t end, int64_t length)
 {
-	struct clock_gap *grown = dp_realloc(d->clock_gaps, (d->n_clock_gaps + 1) * sizeof *grown);
-
-	if (!grown)
-		daemon_die_no_memory(d, "for the clock");
-	d->clock_gaps = grown;
-	grown[d->n_clock_gaps++] = (struct clock_gap){ .end_us = end, .length_us = length };
-	if (d->n_clock_gaps <= CLOCK_GAPS_MAX)
+	c->gaps = dp_reallocarray(c->gaps, c->n_gaps + 1, sizeof *c->gaps);
+	c->gaps[c->n_gaps++] = (struct clock_gap){ .end_us = end, .length_us = length };
+	if (c->n_gaps <= CLOCK_GAPS_MAX)
 		return;
-	grown[1].length_us += grown[0].length_us; /* later: what lies between stays longer */
-	d->n_clock_gaps--;
-	memmove(grown, grown + 1, d->n_clock_gaps * sizeof *grown);
+	c->gaps[1].length_us += c->gaps[0].length_us; /* later: what lies between stays longer */
+	c->n_gaps--;
+	memmove(c->gaps, c->gaps + 1, c->n_gaps * sizeof *c->gaps);
 }
 
 int64_t clock_running_time_since(const struct daemon *d, int64_t then)
 {
+	const struct daemon_clock *c = d->clock;
 	int64_t ran = clock_now(d) - then;
 
-	for (unsigned i = 0; i < d->n_clock_gaps; i++)
-		if (d->clock_gaps[i].end_us > then)
-			ran -= d->clock_gaps[i].length_us;
+	for (unsigned i = 0; i < c->n_gaps; i++)
+		if (c->gaps[i].end_us > then)
+			ran -= c->gaps[i].length_us;
 	return ran > 0 ? ran : 0;
 }
 
@@ -58,52 +53,33 @@ struct clock_file {
 
 struct clock_file *clock_file_new(const struct daemon *d)
 {
-	struct clock_file *n = dp_calloc(1, sizeof *n);
+	const struct daemon_clock *c = d->clock;
+	struct clock_file *file = dp_calloc(1, sizeof *file);
 	json_t *gaps = json_array(), *all;
 
-	for (unsigned i = 0; i < d->n_clock_gaps; i++)
-		json_array_append_new(gaps, json_pack("[I, I]", (json_int_t)d->clock_gaps[i].end_us,
-						      (json_int_t)d->clock_gaps[i].length_us));
+	for (unsigned i = 0; i < c->n_gaps; i++)
+		json_array_append_new(gaps, json_pack("[I, I]", (json_int_t)c->gaps[i].end_us,
+						      (json_int_t)c->gaps[i].length_us));
 	all = json_pack("{s:i, s:I, s:o}", "version", 1, "seen", (json_int_t)clock_now(d), "gaps",
 			gaps);
-	if (n && all) {
-		n->path = dp_path_join(d->paths.state_dir, "clock");
-		dp_json_dump(&n->text, all, 0);
-	}
+	file->path = dp_path_join(d->paths.state_dir, "clock");
+	dp_json_dump(&file->text, all, 0);
 	json_decref(all);
-	return n;
+	return file;
 }
 
-void clock_file_write(const struct clock_file *n)
+void clock_file_write(const struct clock_file *file)
 {
-	bool whole = n && n->path && n->text.len;
-
-	if (whole && dp_write_file(n->path, n->text.data, n->text.len, true, NULL) != DP_OK) {
+	if (dp_write_file(file->path, file->text.data, file->text.len, true, NULL) != DP_OK) {
 		/* the next one is as good; until then less time counts */
 	}
 }
 
-void clock_file_free(struct clock_file *n)
+void clock_file_free(struct clock_file *file)
 {
-	if (!n)
-		return;
-	free(n->path);
-	dp_buf_free(&n->text);
-	free(n);
-}
-
-static void clock_read_gaps(struct daemon *d, const json_t *list)
-{
-	json_t *gap;
-	size_t i;
-
-	json_array_foreach (list, i, gap) {
-		json_int_t end = json_integer_value(json_array_get(gap, 0)),
-			   length = json_integer_value(json_array_get(gap, 1));
-
-		if (length > 0 && length <= end && end <= CLOCK_MAX_US)
-			clock_add_gap(d, end, length);
-	}
+	free(file->path);
+	dp_buf_free(&file->text);
+	free(file);
 }
 
 /* What the file says: gaps, and when a daemon was last seen; 0 if it says nothing. */
@@ -111,25 +87,32 @@ static int64_t clock_read(struct daemon *d)
 {
 	char *path = dp_path_join(d->paths.state_dir, "clock");
 	struct dp_err err = { 0 };
-	json_t *all = NULL;
+	json_t *all = NULL, *gap;
 	int64_t seen;
-	int code;
+	size_t i;
+	int code = dp_json_read_file(path, CLOCK_FILE_MAX_BYTES, &all, &err);
 
-	if (!path)
-		daemon_die_no_memory(d, "for the clock");
-	code = dp_json_read_file(path, CLOCK_FILE_MAX_BYTES, &all, &err);
 	if (code != DP_OK && code != DP_E_NOT_FOUND)
 		log_line(&d->log, LOG_WARN, "", "%s cannot be read: %s", path, err.msg);
-	clock_read_gaps(d, json_object_get(all, "gaps"));
+	json_array_foreach (json_object_get(all, "gaps"), i, gap) {
+		json_int_t end = json_integer_value(json_array_get(gap, 0)),
+			   length = json_integer_value(json_array_get(gap, 1));
+
+		if (length > 0 && length <= end && end <= CLOCK_MAX_US)
+			clock_add_gap(d->clock, end, length);
+	}
 	seen = dp_json_int(all, "seen", 0);
-	if (seen < 0 || seen > CLOCK_MAX_US)
-		seen = 0;
 	json_decref(all);
 	free(path);
-	return seen;
+	return seen < 0 || seen > CLOCK_MAX_US ? 0 : seen;
 }
 
 /* ---- the clock itself ---- */
+
+void clock_init(struct daemon *d)
+{
+	d->clock = dp_calloc(1, sizeof *d->clock);
+}
 
 void clock_start(struct daemon *d)
 {
@@ -141,48 +124,42 @@ void clock_start(struct daemon *d)
 		if (d->state.studies[i]->updated_us > record)
 			record = d->state.studies[i]->updated_us;
 	now = record > now ? record : now;
-	d->clock_base_us = now - dp_monotonic_us();
-	if (d->is_read_only)
+	d->clock->base_us = now - dp_monotonic_us();
+	if (d->read_only.enabled)
 		return; /* no time passes for the studies */
 	seen = clock_read(d);
 	if (seen == 0) {
-		clock_add_gap(d, now, now);
+		clock_add_gap(d->clock, now, now);
 		return;
 	}
 	if (now - seen < CLOCK_GAP_MIN_US)
 		return;
-	clock_add_gap(d, now, now - seen);
+	clock_add_gap(d->clock, now, now - seen);
 	log_line(&d->log, LOG_WARN, "",
 		 "no daemon was here for %s, or the clock was set: no limit counts that "
 		 "time",
 		 dp_duration_text((double)(now - seen) / 1e6, text));
 }
 
-void clock_record_study_times(struct daemon *d, bool counted)
+void clock_stop(struct daemon *d)
 {
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		struct dp_event e = { .type = DP_EV_TIME_NOTED,
-				      .time_noted = { .daemon_ran = counted } };
+	if (d->clock->base_us && !d->read_only.enabled) {
+		struct clock_file *file = clock_file_new(d);
 
-		if (!d->is_read_only && dp_policy_is_time_limited(d->studies[i]->state))
-			study_record_event(d->studies[i], &e);
+		clock_file_write(file);
+		clock_file_free(file);
 	}
 }
 
-void clock_stop(struct daemon *d)
+void clock_free(struct daemon *d)
 {
-	struct clock_file *n = d->clock_base_us && !d->is_read_only ? clock_file_new(d) : NULL;
-
-	clock_file_write(n);
-	clock_file_free(n);
-	free(d->clock_gaps);
-	d->clock_gaps = NULL;
-	d->n_clock_gaps = 0;
+	free(d->clock->gaps);
+	free(d->clock);
 }
 
 int64_t clock_now(const struct daemon *d)
 {
 	if (d->options->simulated_clock_us)
 		return *d->options->simulated_clock_us;
-	return d->clock_base_us + dp_monotonic_us();
+	return d->clock->base_us + dp_monotonic_us();
 }

@@ -2,8 +2,6 @@
  * of them kept for the journal and the trainers, whoever connects. */
 #include "daemon/core/fd_limits.h"
 
-#include "daemon/core/daemon.h"
-
 #include <dirent.h>
 #include <sys/resource.h>
 
@@ -49,17 +47,15 @@ void fd_limits_count_open(struct fd_limits *f)
 		closedir(dir);
 }
 
-unsigned fd_limits_max_clients(const struct daemon *d)
+unsigned fd_limits_max_clients(const struct fd_limits *f, const struct config *config)
 {
-	const struct fd_limits *f = &d->fd_limits;
-	uint64_t kept =
-		f->open_at_start + FDS_FOR_WORKERS + (uint64_t)FDS_PER_SLOT * d->config.slots;
+	uint64_t kept = f->open_at_start + FDS_FOR_WORKERS + (uint64_t)FDS_PER_SLOT * config->slots;
 	uint64_t left = f->soft_limit > kept ? f->soft_limit - kept : 0;
 
 	/* a limit too small for everything is shared: somebody must be able to ask */
 	if (left < f->soft_limit / 4)
 		left = f->soft_limit / 4;
-	if (left > d->config.max_clients)
-		left = d->config.max_clients;
-	return left > CLIENTS_MIN || left == d->config.max_clients ? (unsigned)left : CLIENTS_MIN;
+	if (left > config->max_clients)
+		left = config->max_clients;
+	return left > CLIENTS_MIN || left == config->max_clients ? (unsigned)left : CLIENTS_MIN;
 }

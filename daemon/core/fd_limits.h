@@ -3,9 +3,9 @@
 #ifndef DP_DAEMON_CORE_FD_LIMITS_H
 #define DP_DAEMON_CORE_FD_LIMITS_H
 #include "base/base.h"
-#include <sys/types.h>
+#include "daemon/core/config/configuration.h"
 
-struct daemon;
+#include <sys/types.h>
 
 struct fd_limits {
 	uint64_t inherited_limit; /* the soft limit that the daemon was started with; trainers get
@@ -23,6 +23,6 @@ void fd_limits_restore_for_child(const struct fd_limits *f, pid_t child);
 void fd_limits_count_open(struct fd_limits *f);
 /* So many clients at once: max_clients, or what the trainers and the daemon's own work
  * leave of the limit. */
-unsigned fd_limits_max_clients(const struct daemon *d);
+unsigned fd_limits_max_clients(const struct fd_limits *f, const struct config *config);
 
 #endif

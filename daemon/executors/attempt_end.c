@@ -1,11 +1,8 @@
 /* attempt_end.c - the end of an attempt: what class it was, and its record. What follows
  * from it is the course's business. */
-#include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
 
 #include "base/fs.h"
-#include "daemon/executors/job.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/scheduler.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool attempt_fill_runs(const struct job *j, struct attempt_report *t, struct dp_event *e)
+static void attempt_fill_runs(const struct job *j, struct attempt_report *t,
+			      struct dp_ev_attempt_ended *end)
 {
 	const struct dp_result_reader *r = j->files.result;
 	size_t n = dp_result_reader_count_metrics(r), room = j->runs;
@@ -21,18 +19,17 @@ static bool attempt_fill_runs(const struct job *j, struct attempt_report *t, str
 	t->metric_names = dp_calloc(n + 1, sizeof *t->metric_names);
 	t->metrics = dp_calloc(room * n + 1, sizeof *t->metrics);
 	t->runs = dp_calloc(room, sizeof *t->runs);
-	e->attempt_ended.nruns = job_list_runs(j, t->runs);
+	end->nruns = job_list_runs(j, t->runs);
 	for (size_t k = 0; k < n; k++)
 		t->metric_names[k] = dp_result_reader_metric_name(r, k);
-	for (uint32_t i = 0; i < e->attempt_ended.nruns; i++)
+	for (uint32_t i = 0; i < end->nruns; i++)
 		for (size_t k = 0; k < n; k++)
 			if (!dp_result_reader_run_value(r, i, k, &t->metrics[i * n + k]))
 				t->metrics[i * n + k] = NAN;
-	e->attempt_ended.metric_names = t->metric_names;
-	e->attempt_ended.nmetrics = (uint32_t)n;
-	e->attempt_ended.runs = t->runs;
-	e->attempt_ended.metrics = t->metrics;
-	return true;
+	end->metric_names = t->metric_names;
+	end->nmetrics = (uint32_t)n;
+	end->runs = t->runs;
+	end->metrics = t->metrics;
 }
 
 bool attempt_checkpoints_are_valid(const struct job *j, enum dp_end_class end, bool counted)
@@ -44,40 +41,38 @@ bool attempt_checkpoints_are_valid(const struct job *j, enum dp_end_class end, b
 }
 
 /* What it reached of its path. */
-static bool attempt_fill_checkpoints(const struct job *j, bool counted, struct attempt_report *t,
-				     struct dp_event *e)
+static void attempt_fill_checkpoints(const struct job *j, bool counted, struct attempt_report *t,
+				     struct dp_ev_attempt_ended *end)
 {
 	const struct job_files *f = &j->files;
 	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
 
-	if (n == 0 || e->attempt_ended.nmetrics == 0 ||
-	    !attempt_checkpoints_are_valid(j, e->attempt_ended.end_class, counted))
-		return true;
-	e->attempt_ended.ncheckpoint_metrics =
-		(uint32_t)(n * e->attempt_ended.nruns * e->attempt_ended.nmetrics);
-	t->checkpoint_metrics =
-		dp_calloc(e->attempt_ended.ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
+	if (n == 0 || end->nmetrics == 0 ||
+	    !attempt_checkpoints_are_valid(j, end->end_class, counted))
+		return;
+	end->ncheckpoint_metrics = (uint32_t)(n * end->nruns * end->nmetrics);
+	t->checkpoint_metrics = dp_calloc(end->ncheckpoint_metrics, sizeof *t->checkpoint_metrics);
 	for (size_t w = 0; w < n; w++)
-		for (uint32_t i = 0; i < e->attempt_ended.nruns; i++)
-			for (size_t k = 0; k < e->attempt_ended.nmetrics; k++, at++)
+		for (uint32_t i = 0; i < end->nruns; i++)
+			for (size_t k = 0; k < end->nmetrics; k++, at++)
 				if (!dp_result_reader_checkpoint_value(f->result, i, w, k,
 								       &t->checkpoint_metrics[at]))
 					t->checkpoint_metrics[at] = NAN;
-	e->attempt_ended.checkpoints = t->checkpoints;
-	e->attempt_ended.ncheckpoints = (uint32_t)n;
-	e->attempt_ended.checkpoint_metrics = t->checkpoint_metrics;
-	e->attempt_ended.checkpoint_epsilons = f->checkpoint_privacy;
-	e->attempt_ended.ncheckpoint_epsilons = f->n_checkpoint_privacy;
-	return true;
+	end->checkpoints = t->checkpoints;
+	end->ncheckpoints = (uint32_t)n;
+	end->checkpoint_metrics = t->checkpoint_metrics;
+	end->checkpoint_epsilons = f->checkpoint_privacy;
+	end->ncheckpoint_epsilons = f->n_checkpoint_privacy;
 }
 
-/* All that it reported; false without memory. */
-static bool attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
-				struct dp_event *e)
+/* All that it reported. */
+static void attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
+				struct dp_ev_attempt_ended *end)
 {
-	e->attempt_ended.declaration = *dp_result_reader_declaration(j->files.result);
-	e->attempt_ended.result_sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
-	return attempt_fill_runs(j, t, e) && attempt_fill_checkpoints(j, counted, t, e);
+	end->declaration = *dp_result_reader_declaration(j->files.result);
+	end->result_sha256 = j->files.sha256[0] ? j->files.sha256 : NULL;
+	attempt_fill_runs(j, t, end);
+	attempt_fill_checkpoints(j, counted, t, end);
 }
 
 void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, const char *why)
@@ -95,10 +90,10 @@ void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, cons
 	struct attempt_report reported = { 0 };
 	bool releases = dp_study_has_metric_release(j->spec);
 
-	if (!(releases ? noisy_release_fill(j, counted, &reported, &e)
-		       : attempt_fill_report(j, counted, &reported, &e)))
-		/* its files stay: the next daemon reads them */
-		daemon_die_no_memory(j->daemon, "for the result of an attempt");
+	if (releases)
+		noisy_release_fill(j, counted, &reported, &e.attempt_ended);
+	else
+		attempt_fill_report(j, counted, &reported, &e.attempt_ended);
 	study_record_event(j->study, &e);
 	if (releases)
 		noisy_release_remove_files(j);
@@ -192,9 +187,8 @@ static bool attempt_handle_disk_full(struct job *j, char *why, size_t room)
 	int error = dp_exit_errno_from_name(j->files.exit.output_errno);
 
 	snprintf(why, room, "nothing that it wrote could be kept: %s", strerror(error));
-	scheduler_hold_executor(j->study->executor,
-				"the last trainer had no room for what it wrote",
-				error == EROFS ? strerror(error) : NULL);
+	executor_hold(j->study->executor, "the last trainer had no room for what it wrote",
+		      error == EROFS ? strerror(error) : NULL);
 	return error != EROFS;
 }
 
@@ -318,10 +312,9 @@ void attempt_finish(struct job *j)
 		counted = attempt_handle_disk_full(j, why, sizeof why);
 	} else if (j->external_end == DP_END_CANCELLED && end == DP_END_CANCELLED) {
 		/* whoever did that may do it again as soon as it starts */
-		scheduler_hold_executor(j->study->executor,
-					"the last trainer was ended from outside", NULL);
+		executor_hold(j->study->executor, "the last trainer was ended from outside", NULL);
 	} else {
-		scheduler_release_executor(j->study->executor);
+		executor_release_hold(j->study->executor);
 	}
 	attempt_append_program_error(j, end, why, sizeof why);
 	if (!dp_study_has_metric_release(j->spec)) { /* these quote the trainer */

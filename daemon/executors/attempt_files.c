@@ -5,8 +5,7 @@
 #include "base/fs.h"
 #include "base/units.h"
 #include "base/program.h"
-#include "daemon/studies/proposals/proposal_job.h"
-#include "daemon/executors/executor.h"
+#include "daemon/studies/proposals/proposals.h"
 #include "daemon/studies/external_accountants.h"
 
 #include <ctype.h>
@@ -400,9 +399,9 @@ static bool job_end_is_recorded(const struct job *j)
 	return there;
 }
 
-static void job_read_worker(uv_work_t *w)
+static void job_read_worker(void *arg)
 {
-	struct job *j = w->data;
+	struct job *j = arg;
 
 	j->files.trouble[0] = '\0';
 	j->files.accountant_err.code = DP_OK;
@@ -442,12 +441,10 @@ static void job_schedule_reread(struct job *j)
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
 }
 
-static void on_job_read_done(uv_work_t *w, int status)
+static void on_job_read_done(void *arg)
 {
-	struct job *j = w->data;
+	struct job *j = arg;
 
-	(void)status; /* work is never cancelled */
-	j->reading = false;
 	if (j->daemon->loop_ended)
 		return;
 	j->progress = dp_result_reader_progress(j->files.result);
@@ -465,20 +462,14 @@ static void on_job_read_done(uv_work_t *w, int status)
 
 void job_read_files(struct job *j)
 {
-	struct dp_err err;
-
-	if (j->reading)
+	if (j->reader.is_running)
 		return; /* on_job_read_done() looks again */
-	if (j->has_ended && accountants_prepare(j->study, &err) != DP_OK) {
-		snprintf(j->trouble, sizeof j->trouble, "%.299s", err.msg);
-		return; /* at the next tick */
-	}
-	j->reading = true;
+	if (j->has_ended)
+		accountants_prepare(j->study);
 	j->trial_cancelled = job_trial(j)->cancel_requested;
 	j->is_final_read = j->has_ended;
 	j->checkpoint_privacy_known =
 		j->run != DP_RUN_ALL && job_trial(j)->checkpoints &&
 		dp_checkpoints_have_epsilons(j->study->state, job_trial(j)->checkpoints);
-	j->work.data = j;
-	uv_queue_work(&j->daemon->loop, &j->work, job_read_worker, on_job_read_done);
+	background_job_start(j->daemon, &j->reader, job_read_worker, on_job_read_done, j);
 }

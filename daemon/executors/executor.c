@@ -1,63 +1,66 @@
 /* executor.c - the executors there are, and those in use. */
 #include "daemon/executors/executor.h"
 
+#include "base/units.h"
+
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define HOLD_MIN_SECONDS 1.0 /* after the machine refused a start, then doubling */
+#define HOLD_MAX_SECONDS 32.0
 
 const struct executor_ops *const executors[] = { &executor_local, &executor_slurm, NULL };
 
-static unsigned count_executors(const struct executor_ops *const *list)
+int executors_open(struct daemon *d, const struct executor_ops *const *list, struct dp_err *err)
 {
 	unsigned n = 0;
+	int code = DP_OK;
 
 	while (list[n])
 		n++;
-	return n;
-}
-
-int executors_open(struct daemon *d, const struct executor_ops *const *list, struct dp_err *err)
-{
-	unsigned n = count_executors(list);
-	int code = DP_OK;
-
-	d->executors = dp_calloc(n + 1, sizeof *d->executors);
+	d->attempts = &executors_runner;
+	d->executors = dp_calloc(1, sizeof *d->executors);
+	d->executors->list = dp_calloc(n + 1, sizeof *d->executors->list);
 	for (unsigned i = 0; i < n && code == DP_OK; i++) {
-		d->executors[i] = (struct executor){ .ops = list[i], .daemon = d };
-		if (list[i]->open)
-			code = list[i]->open(&d->executors[i], err);
+		struct executor *b = &d->executors->list[i];
+
+		*b = (struct executor){ .ops = list[i], .daemon = d };
+		if (b->ops->open)
+			code = b->ops->open(b, err);
 	}
 	return code;
 }
 
 void executors_stop(struct daemon *d)
 {
-	for (struct executor *b = d->executors; b && b->ops; b++)
+	for (struct executor *b = d->executors ? d->executors->list : NULL; b && b->ops; b++)
 		if (b->ops->stop)
 			b->ops->stop(b);
 }
 
 void executors_close(struct daemon *d)
 {
-	for (struct executor *b = d->executors; b && b->ops; b++)
+	if (!d->executors)
+		return;
+	for (struct executor *b = d->executors->list; b->ops; b++)
 		if (b->ops->close)
 			b->ops->close(b);
+	free(d->executors->list);
 	free(d->executors);
 	d->executors = NULL;
 }
 
 void executors_tick(struct daemon *d)
 {
-	for (struct executor *b = d->executors; b && b->ops; b++)
+	for (struct executor *b = d->executors->list; b->ops; b++)
 		b->ops->tick(b);
 }
 
-unsigned executors_count_jobs(const struct daemon *d)
+void executors_wake_due(struct daemon *d)
 {
-	unsigned n = 0;
-
-	for (const struct executor *b = d->executors; b && b->ops; b++)
-		n += b->n_jobs;
-	return n;
+	for (const struct executor *b = d->executors->list; b->ops; b++)
+		if (b->hold.until_us && !executor_is_held(b))
+			daemon_request_turn(d);
 }
 
 unsigned executor_free_slots(const struct executor *b)
@@ -67,12 +70,29 @@ unsigned executor_free_slots(const struct executor *b)
 	return taken < places ? places - taken : 0;
 }
 
-struct executor *executor_for_study(const struct daemon *d, const struct dp_study *now)
-{
-	enum dp_executor e = now->trainer.executor;
+/* ---- the machine's trouble ---- */
 
-	for (struct executor *b = d->executors; e != DP_EXECUTOR_DEFAULT && b->ops; b++)
-		if (strcmp(b->ops->name, dp_executor_text(e)) == 0)
-			return b;
-	return &d->executors[0];
+bool executor_is_held(const struct executor *b)
+{
+	return clock_now(b->daemon) < b->hold.until_us;
+}
+
+void executor_hold(struct executor *b, const char *what, const char *why)
+{
+	struct launch_hold *hold = &b->hold;
+
+	if (executor_is_held(b))
+		return; /* planned with the one that was refused first */
+	hold->seconds = dp_backoff_next(hold->seconds, HOLD_MIN_SECONDS, HOLD_MAX_SECONDS);
+	hold->until_us = clock_now(b->daemon) + (int64_t)(hold->seconds * 1e6);
+	snprintf(hold->reason, sizeof hold->reason, "%.90s%s%.300s%s", what, why ? " (" : "",
+		 why ? why : "", why ? ")" : "");
+	log_line(&b->daemon->log, LOG_WARN, "", "%s; nothing starts for %g s", hold->reason,
+		 hold->seconds);
+}
+
+void executor_release_hold(struct executor *b)
+{
+	if (!executor_is_held(b))
+		b->hold = (struct launch_hold){ 0 };
 }

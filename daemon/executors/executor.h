@@ -9,10 +9,13 @@
  * Each may be reported from within the call or later. It never touches the journal:
  * what it wants to know after a restart it finds by j->folder, which no other attempt
  * has. Its handles on the loop are closed for it when the daemon ends; their callbacks
- * then see d->closed and report nothing. */
+ * then see d->loop_ended and report nothing. */
 #ifndef DP_DAEMON_EXECUTORS_EXECUTOR_H
 #define DP_DAEMON_EXECUTORS_EXECUTOR_H
-#include "daemon/executors/job.h"
+#include "daemon/core/daemon.h"
+#include "daemon/studies/study_object.h"
+
+struct job;
 
 /* Why nothing is started at present though there is room: the machine refused the last
  * start (out of processes, descriptors, space), or what was started came to nothing for a
@@ -31,6 +34,14 @@ struct executor {
 	unsigned n_jobs;     /* that it has, planned ones too */
 	unsigned n_reserved; /* trials being proposed that it will get */
 	struct launch_hold hold;
+};
+
+/* What d->executors points to. */
+struct executors {
+	struct executor *list;     /* one for each that is in use; the last has no ops */
+	struct job *jobs;          /* attempts under way (job.c), */
+	struct job *finished_jobs; /* and of these, those to be freed when the turn is over */
+	bool retention_running, retention_kept_logged; /* retention.c */
 };
 
 struct executor_ops {
@@ -85,13 +96,19 @@ DP_MUSTCHECK int executors_open(struct daemon *d, const struct executor_ops *con
 void executors_stop(struct daemon *d);
 void executors_close(struct daemon *d);
 void executors_tick(struct daemon *d);
-/* Attempts that they have, all together. */
-unsigned executors_count_jobs(const struct daemon *d);
+/* A turn, if something is not held back any more. */
+void executors_wake_due(struct daemon *d);
 /* How many more attempts it takes now. */
 unsigned executor_free_slots(const struct executor *b);
-/* Who runs a study's attempts: by what it says now, since that is decided when it is
- * submitted. */
-struct executor *executor_for_study(const struct daemon *d, const struct dp_study *now);
+bool executor_is_held(const struct executor *b);
+#define HOLD_REASON_NO_START "the machine could not start a trainer"
+/* It starts nothing for a while, because of what happened, and why it did where that is known (or
+ * NULL); longer each time. */
+void executor_hold(struct executor *b, const char *what, const char *why);
+/* An attempt ended as it should: the next hold is short again. */
+void executor_release_hold(struct executor *b);
+/* What studies need of all this (attempt_runner.c). */
+extern const struct attempt_runner executors_runner;
 
 /* ---- what an executor reports (job.c) ---- */
 
@@ -165,11 +182,11 @@ struct launch_options {
 	const char *shim_path; /* the wrapper; NULL: the one beside the daemon */
 	bool is_remote;        /* on another machine, with the folder on a shared disk */
 };
-DP_MUSTCHECK int launch_build_attempt(const struct job *j, const struct launch_options *how,
-				      struct launch_command *out, struct dp_err *err);
-/* The same for an oracle program of the study, which belongs to no attempt. */
-DP_MUSTCHECK int launch_build_accountant(const struct study *study, char *const *program,
-					 struct launch_command *out, struct dp_err *err);
+void launch_build_attempt(const struct job *j, const struct launch_options *how,
+			  struct launch_command *out);
+/* The same for an external accountant of the study, which belongs to no attempt. */
+void launch_build_accountant(const struct study *study, char *const *program,
+			     struct launch_command *out);
 void launch_clear(struct launch_command *l);
 
 #endif

@@ -3,9 +3,6 @@
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
-#include "daemon/executors/executor.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/scheduler.h"
 #include "state/state_json.h"
 
 #include <math.h>
@@ -16,9 +13,7 @@
 
 static void job_free(struct job *j)
 {
-	if (!j)
-		return;
-	if (j->study && j->executor_data)
+	if (j->executor_data)
 		j->study->executor->ops->release_handle(j->study->executor, j);
 	dp_result_reader_free(j->files.result);
 	free(j->files.checkpoint_privacy);
@@ -29,11 +24,10 @@ static void job_free(struct job *j)
 static char *attempt_folder(const struct study *study, uint32_t trial, int32_t run,
 			    uint32_t attempt)
 {
-	char *folder = study_folder(study), *path = NULL, below[64];
+	char *folder = study_folder(study), *path, below[64];
 
 	dp_attempt_format_dir(trial, run, attempt, below);
-	if (folder)
-		path = dp_path_join(folder, below);
+	path = dp_path_join(folder, below);
 	free(folder);
 	return path;
 }
@@ -41,6 +35,7 @@ static char *attempt_folder(const struct study *study, uint32_t trial, int32_t r
 struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t attempt)
 {
 	const struct dp_trial *t = dp_state_find_trial(study->state, trial);
+	struct executors *all = study->daemon->executors;
 	struct job *j = dp_calloc(1, sizeof *j);
 	char name[DP_TRIAL_NAME_LEN];
 
@@ -52,10 +47,6 @@ struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t a
 	j->run = run;
 	j->directory = attempt_folder(study, trial, run, attempt);
 	j->files.result = job_new_result(j);
-	if (!j->directory || !j->files.result) {
-		job_free(j);
-		return NULL;
-	}
 	snprintf(j->log_name, sizeof j->log_name, "%s/%s", study->state->spec->name,
 		 dp_trial_format_name(trial, name));
 	j->daemon = study->daemon;
@@ -63,11 +54,11 @@ struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t a
 	j->attempt = attempt;
 	j->slot = -1;
 	j->progress = NAN;
-	j->next = study->daemon->jobs;
-	j->prev_link = &study->daemon->jobs;
+	j->next = all->jobs;
+	j->prev_link = &all->jobs;
 	if (j->next)
 		j->next->prev_link = &j->next;
-	study->daemon->jobs = j;
+	all->jobs = j;
 	study->executor->n_jobs++;
 	return j;
 }
@@ -76,8 +67,8 @@ void job_mark_over(struct job *j)
 {
 	j->phase = JOB_OVER;
 	j->study->executor->n_jobs--;
-	j->next_finished = j->daemon->finished_jobs;
-	j->daemon->finished_jobs = j;
+	j->next_finished = j->daemon->executors->finished_jobs;
+	j->daemon->executors->finished_jobs = j;
 }
 
 static void job_unlink_and_free(struct job *j)
@@ -90,14 +81,15 @@ static void job_unlink_and_free(struct job *j)
 
 void jobs_free_finished(struct daemon *d, bool all)
 {
+	struct executors *e = d->executors;
 	struct job *j;
 
-	while ((j = d->finished_jobs) != NULL) {
-		d->finished_jobs = j->next_finished;
+	while (e && (j = e->finished_jobs) != NULL) {
+		e->finished_jobs = j->next_finished;
 		job_unlink_and_free(j);
 	}
-	while (all && d->jobs)
-		job_unlink_and_free(d->jobs);
+	while (e && all && e->jobs)
+		job_unlink_and_free(e->jobs);
 }
 
 struct dp_trial *job_trial(const struct job *j)
@@ -111,9 +103,9 @@ static void job_start(struct daemon *d, void *arg);
 
 /* On a worker thread: ends what runs under the number of this attempt or of later ones,
  * as far as there are any. */
-static void job_orphans_worker(uv_work_t *w)
+static void job_orphans_worker(void *arg)
 {
-	struct job *j = w->data;
+	struct job *j = arg;
 	struct job_files *f = &j->files;
 	const struct executor *b = j->study->executor;
 	char *folder = NULL;
@@ -122,21 +114,17 @@ static void job_orphans_worker(uv_work_t *w)
 		f->trouble[0] = '\0';
 		free(folder);
 		folder = attempt_folder(j->study, j->trial, j->run, n);
-		if (!folder || !lease_exists(folder) ||
+		if (!lease_exists(folder) ||
 		    !b->ops->kill_orphans(b, folder, f->trouble, sizeof f->trouble))
 			break;
 	}
-	if (!folder)
-		snprintf(f->trouble, sizeof f->trouble, "out of memory");
 	free(folder);
 }
 
-static void on_job_orphans_killed(uv_work_t *w, int status)
+static void on_job_orphans_killed(void *arg)
 {
-	struct job *j = w->data;
+	struct job *j = arg;
 
-	(void)status; /* work is never cancelled */
-	j->reading = false;
 	j->orphans_cleared = j->files.trouble[0] == '\0';
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
 	if (j->orphans_cleared) /* else it is asked again in a moment */
@@ -155,9 +143,7 @@ static bool job_start_orphan_cleanup(struct job *j)
 			"attempt %u has run before, which the journal does not know: "
 			"what is left of it is ended first",
 			j->attempt);
-	j->reading = true;
-	j->work.data = j;
-	uv_queue_work(&j->daemon->loop, &j->work, job_orphans_worker, on_job_orphans_killed);
+	background_job_start(j->daemon, &j->reader, job_orphans_worker, on_job_orphans_killed, j);
 	return true;
 }
 
@@ -169,7 +155,7 @@ static int32_t job_find_free_slot(const struct executor *b)
 	bool taken[CONFIG_SLOTS_MAX] = { false };
 	int32_t slot = 0;
 
-	for (const struct job *j = b->daemon->jobs; j; j = j->next)
+	for (const struct job *j = b->daemon->executors->jobs; j; j = j->next)
 		if (j->study->executor == b && j->phase != JOB_OVER && j->slot >= 0 &&
 		    j->slot < CONFIG_SLOTS_MAX)
 			taken[j->slot] = true;
@@ -204,19 +190,16 @@ static void job_start(struct daemon *d, void *arg)
 		job_on_refused(j, &err);
 }
 
-bool job_launch(struct study *study)
+void job_launch(struct study *study)
 {
 	struct dp_event e = dp_step_event(&study->next_step);
 	struct job *j = job_new(study, e.trial, e.run, e.attempt);
 
-	if (!j)
-		return false;
 	if (study->executor->ops->uses_slots)
 		j->slot = job_find_free_slot(study->executor);
 	e.attempt_planned.slot_plus_one = (uint32_t)(j->slot + 1);
 	study_record_event(study, &e);
 	after_commit(study->daemon, job_start, j);
-	return true;
 }
 
 /* ---- what executors report ---- */
@@ -277,7 +260,7 @@ void job_on_refused(struct job *j, const struct dp_err *err)
 	bool machine = err->code == DP_E_IO || err->code == DP_E_NOMEM;
 
 	if (machine)
-		scheduler_hold_executor(j->study->executor, HOLD_REASON_NO_START, err->msg);
+		executor_hold(j->study->executor, HOLD_REASON_NO_START, err->msg);
 	attempt_record_end(j, machine ? DP_END_LOST : DP_END_NOT_STARTED, false, err->msg);
 }
 
@@ -320,8 +303,6 @@ void job_recover(struct study *study, const struct dp_trial *t, const struct dp_
 {
 	struct job *j = job_new(study, t->number, a->run, a->number);
 
-	if (!j)
-		daemon_die_no_memory(study->daemon, "to recover an attempt");
 	j->started_us = a->planned_us;
 	j->slot = a->slot;
 	j->phase = JOB_ADOPTING;
@@ -338,35 +319,46 @@ static bool job_may_reread(const struct job *j)
 
 void jobs_retry_unresolved(struct daemon *d)
 {
-	for (struct job *j = d->jobs; j; j = j->next)
+	for (struct job *j = d->executors->jobs; j; j = j->next)
 		if (j->phase == JOB_UNKNOWN)
 			j->study->executor->ops->adopt(j->study->executor, j);
-		else if (j->phase == JOB_PLANNED && j->trouble[0] && !j->reading)
+		else if (j->phase == JOB_PLANNED && j->trouble[0] && !j->reader.is_running)
 			job_start(d, j);
-		else if (j->phase == JOB_COLLECTING && j->trouble[0] && !j->reading &&
+		else if (j->phase == JOB_COLLECTING && j->trouble[0] && !j->reader.is_running &&
 			 j->retry_at_us <= clock_now(d) && job_may_reread(j))
 			job_read_files(j);
 }
 
-const char *jobs_describe_trouble(const struct study *study, char *out, size_t room)
+bool jobs_describe_trouble(const struct study *study, char *out, size_t room)
 {
 	char name[DP_TRIAL_NAME_LEN];
 
-	for (const struct job *j = study->daemon->jobs; j; j = j->next) {
+	for (const struct job *j = study->daemon->executors->jobs; j; j = j->next) {
 		if (j->study != study || !j->trouble[0] || j->phase == JOB_OVER)
 			continue;
 		snprintf(out, room, "trial %s, attempt %u: %s; trying again",
 			 dp_trial_format_name(j->trial, name), j->attempt, j->trouble);
-		return out;
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+bool jobs_allow_stop(const struct daemon *d)
+{
+	if (d->stop_policy == STOP_LEAVE)
+		return true;
+	for (struct job *j = d->executors->jobs; j; j = j->next)
+		if (j->phase != JOB_PLANNED && j->phase != JOB_OVER &&
+		    !((j->phase == JOB_COLLECTING || j->phase == JOB_STARTED) && j->trouble[0]))
+			return false;
+	return true;
 }
 
 /* ---- cancelling ---- */
 
 void jobs_cancel(struct study *study, const struct dp_trial *t)
 {
-	for (struct job *j = study->daemon->jobs; j; j = j->next)
+	for (struct job *j = study->daemon->executors->jobs; j; j = j->next)
 		if (j->study == study && j->phase == JOB_STARTED && (!t || j->trial == t->number))
 			study->executor->ops->cancel(study->executor, j);
 }

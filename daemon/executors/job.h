@@ -3,7 +3,8 @@
 #ifndef DP_DAEMON_EXECUTORS_JOB_H
 #define DP_DAEMON_EXECUTORS_JOB_H
 #include "base/sha256.h"
-#include "daemon/studies/study_object.h"
+#include "daemon/core/background_job.h"
+#include "daemon/executors/executor.h"
 #include "protocol/trainer/trainer_protocol.h"
 
 enum job_phase {
@@ -38,7 +39,7 @@ struct job_files {
 };
 
 struct job {
-	struct job *next, **prev_link; /* of d->jobs; what points here */
+	struct job *next, **prev_link; /* of executors.jobs; what points here */
 	struct job *next_finished;     /* of d->jobs_over */
 	struct daemon *daemon;
 	struct study *study;
@@ -55,8 +56,7 @@ struct job {
 	enum dp_end_class external_end; /* what its executor knows of its end; DP_END_NONE */
 	char external_end_reason[300];
 
-	uv_work_t work;                /* reading files, off the loop; one read at a time */
-	bool reading;                  /* a worker thread has `files` */
+	struct background_job reader;  /* while it runs, a worker thread has `files` */
 	bool orphans_cleared;          /* nothing runs under its number */
 	bool has_ended;                /* the attempt has ended: the next read is the last */
 	bool is_final_read;            /* this read is the last */
@@ -94,21 +94,22 @@ struct attempt_report {
 			log_line(&(j)->daemon->log, level, (j)->log_name, __VA_ARGS__);            \
 	} while (0)
 
-/* An attempt of the study, in the journal already or about to be. NULL without
- * memory. */
+/* An attempt of the study, in the journal already or about to be. */
 struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t attempt);
-/* Plans the attempt that h->next is about and starts it once that is durable; false
- * without memory. */
-bool job_launch(struct study *study);
+/* Plans the attempt that study->next_step is about and starts it once that is durable. */
+void job_launch(struct study *study);
 /* After replay: looks what became of an attempt that is open in the journal. */
 void job_recover(struct study *study, const struct dp_trial *t, const struct dp_attempt *a);
 /* Asks the executors again about what they could not tell, and reads again what could not
  * be read. */
 void jobs_retry_unresolved(struct daemon *d);
-/* The machine's trouble with an attempt of the study, as a sentence; NULL if none. */
-const char *jobs_describe_trouble(const struct study *study, char *out, size_t room);
+/* The machine's trouble with an attempt of the study, as a sentence; false if none. */
+bool jobs_describe_trouble(const struct study *study, char *out, size_t room);
 /* Ends the trainers of a trial; t NULL: of all of the study's. */
 void jobs_cancel(struct study *study, const struct dp_trial *t);
+/* May a daemon that stops go, by what its policy says of them? The next one goes on with one in
+ * trouble. */
+bool jobs_allow_stop(const struct daemon *d);
 /* Its end is recorded: it is freed when the turn is over. */
 void job_mark_over(struct job *j);
 /* Frees jobs that are over; with `all`, every one. */
@@ -121,16 +122,16 @@ struct dp_trial *job_trial(const struct job *j);
 uint32_t job_list_runs(const struct job *j, uint32_t *runs);
 /* The waypoints asked of it: none where a point is measured again. How many. */
 size_t job_list_checkpoints(const struct job *j, double values[DP_CHECKPOINTS_MAX]);
-/* A reader for these runs and waypoints; NULL without memory. Any thread. */
+/* A reader for these runs and waypoints. Any thread. */
 struct dp_result_reader *job_new_result(const struct job *j);
 /* Reads what is new in the result file, off the loop; the last time once `gone`. */
 void job_read_files(struct job *j);
 
 /* ---- released.c: studies whose results are seen with noise only ---- */
 
-/* In the form of its record: what is released, and nothing else. False: no memory. */
-bool noisy_release_fill(const struct job *j, bool counted, struct attempt_report *t,
-			struct dp_event *e);
+/* In the form of its record: what is released, and nothing else. */
+void noisy_release_fill(const struct job *j, bool counted, struct attempt_report *t,
+			struct dp_ev_attempt_ended *end);
 /* A metric that is no share, which noise does not cover; NULL: all are. */
 const char *noisy_release_find_bad_metric(const struct job *j);
 /* In place of a sentence that quotes the trainer. */

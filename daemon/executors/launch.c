@@ -1,6 +1,6 @@
 /* launch.c - what an attempt is given, whoever starts it: its folder, its request, the
  * wrapper's command and environment. */
-#include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
 
 #include "base/fs.h"
 #include "base/units.h"
@@ -19,18 +19,16 @@ extern char **environ;
 
 /* ---- the request, the environment, the command ---- */
 
-/* What is accounted for; none without a privacy objective. False without memory. */
-static bool launch_accounted_json(const struct job *j, json_t **out)
+/* What is accounted for; NULL without a privacy objective. */
+static json_t *launch_accounted_json(const struct job *j)
 {
 	const struct dp_trial *t = job_trial(j);
 
-	*out = NULL;
 	if (!dp_study_has_privacy(j->spec))
-		return true;
+		return NULL;
 	/* a trial that is retried has its epsilon among its objectives already */
-	*out = dp_objectives_accounting_json(j->spec, j->x, j->at,
+	return dp_objectives_accounting_json(j->spec, j->x, j->at,
 					     t->privacy ? t->privacy : t->objectives);
-	return *out != NULL;
 }
 
 static int launch_write_request(const struct job *j, struct dp_err *err)
@@ -52,17 +50,12 @@ static int launch_write_request(const struct job *j, struct dp_err *err)
 	r.parameters = dp_space_to_json_at(j->spec, j->x, j->at);
 	r.runs = dp_calloc(room, sizeof *r.runs);
 	r.seeds = dp_calloc(room, sizeof *r.seeds);
-	if (!launch_accounted_json(j, &r.privacy) || !path || !r.parameters || !r.runs ||
-	    !r.seeds) {
-		code = dp_fail(err, DP_E_NOMEM, "no memory for a request");
-		goto out;
-	}
+	r.privacy = launch_accounted_json(j);
 	r.nruns = job_list_runs(j, r.runs);
 	for (uint32_t i = 0; i < r.nruns; i++)
 		r.seeds[i] = dp_study_run_seed(j->spec, j->trial, r.runs[i]);
 	dp_trainer_request_format(&r, &text);
 	code = dp_write_new_file(path, text.data, text.len, err);
-out:
 	json_decref(r.parameters);
 	json_decref(r.privacy);
 	free(r.runs);
@@ -129,7 +122,6 @@ static void launch_build_env(struct argv_list *env, const struct study *study, i
 	char key[256];
 
 	launch_add_slot_env(&machine, study->daemon->config.slot_env, slot);
-	env->failed |= machine.failed;
 	for (char **e = environ; *e; e++) {
 		launch_env_key(*e, key, sizeof key);
 		if (!launch_env_is_dropped(*e, dropped) && !launch_env_has(own, key) &&
@@ -146,7 +138,7 @@ static void launch_build_env(struct argv_list *env, const struct study *study, i
 	argv_free_list(machine.list);
 	argv_add(env, "DPARETO_STUDY=%s", study->state->spec->name);
 	argv_add(env, "DPARETO_STUDY_DIR=%s", study->state->dir);
-	if (!env->failed && !launch_env_has(env->list, "OMP_NUM_THREADS="))
+	if (!launch_env_has(env->list, "OMP_NUM_THREADS="))
 		argv_add(env, "OMP_NUM_THREADS=1");
 }
 
@@ -160,9 +152,7 @@ static void launch_build_attempt_env(struct argv_list *env, const struct job *j)
 	argv_add(env, "DPARETO_TRIAL=%u", j->trial);
 	argv_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
 	/* what all of its processes are known by: orphans.c */
-	if (claim)
-		argv_add(env, "DPARETO_CLAIM=%s", claim);
-	env->failed |= !claim;
+	argv_add(env, "DPARETO_CLAIM=%s", claim);
 	free(claim);
 }
 
@@ -236,9 +226,7 @@ static int launch_remove_old_lease(const struct job *j, struct dp_err *err)
 	for (size_t i = 0; i < DP_COUNT(names) && code == DP_OK; i++) {
 		char *path = lease_file_path(j->directory, names[i]);
 
-		if (!path)
-			code = dp_fail(err, DP_E_NOMEM, "no memory to start");
-		else if (unlink(path) != 0 && errno != ENOENT)
+		if (unlink(path) != 0 && errno != ENOENT)
 			code = dp_fail_errno(err, errno, "cannot remove %s", path);
 		free(path);
 	}
@@ -274,30 +262,18 @@ int launch_prepare(const struct job *j, struct dp_err *err)
 	return code == DP_OK ? launch_write_request(j, err) : code;
 }
 
-/* Takes both lists. */
-static int launch_take_lists(const struct argv_list *argv, const struct argv_list *env,
-			     struct launch_command *out, struct dp_err *err)
-{
-	*out = (struct launch_command){ .argv = argv->list, .env = env->list };
-	if (!argv->failed && !env->failed)
-		return DP_OK;
-	launch_clear(out);
-	*out = (struct launch_command){ 0 };
-	return dp_fail(err, DP_E_NOMEM, "no memory to start");
-}
-
-int launch_build_attempt(const struct job *j, const struct launch_options *how,
-			 struct launch_command *out, struct dp_err *err)
+void launch_build_attempt(const struct job *j, const struct launch_options *how,
+			  struct launch_command *out)
 {
 	struct argv_list argv = { 0 }, env = { 0 };
 
 	launch_build_argv(&argv, j, how);
 	launch_build_attempt_env(&env, j);
-	return launch_take_lists(&argv, &env, out, err);
+	*out = (struct launch_command){ argv.list, env.list };
 }
 
-int launch_build_accountant(const struct study *study, char *const *program,
-			    struct launch_command *out, struct dp_err *err)
+void launch_build_accountant(const struct study *study, char *const *program,
+			     struct launch_command *out)
 {
 	struct argv_list argv = { 0 }, env = { 0 };
 
@@ -305,7 +281,7 @@ int launch_build_accountant(const struct study *study, char *const *program,
 	argv_add(&argv, "--oracle");
 	launch_add_program(&argv, study->daemon, study->state->dir, program);
 	launch_build_env(&env, study, -1);
-	return launch_take_lists(&argv, &env, out, err);
+	*out = (struct launch_command){ argv.list, env.list };
 }
 
 void launch_clear(struct launch_command *l)

@@ -1,9 +1,7 @@
 /* released.c - attempts of studies that release what they measure with noise
  * (objectives.NAME.release): the record of their end carries the noisy means and nothing
  * else that the trainer said, and then its files go. */
-#include "daemon/executors/executor.h"
 #include "daemon/executors/job.h"
-#include "daemon/core/commit_queue.h"
 
 #include "base/fs.h"
 #include "state/state_json.h"
@@ -59,58 +57,55 @@ static bool noisy_release_is_done(const struct job *j, const char *metric, uint3
 	       !isnan(way->run_metrics[w * way->nmetrics + (uint32_t)column]);
 }
 
-static bool noisy_release_fill_checkpoints(const struct job *j, bool counted,
-					   struct attempt_report *t, struct dp_event *e)
+static void noisy_release_fill_checkpoints(const struct job *j, bool counted,
+					   struct attempt_report *t,
+					   struct dp_ev_attempt_ended *end)
 {
 	size_t n = job_list_checkpoints(j, t->checkpoints), at = 0;
 
-	if (n == 0 || !attempt_checkpoints_are_valid(j, e->attempt_ended.end_class, counted))
-		return true;
-	t->checkpoint_metrics =
-		dp_calloc(n * e->attempt_ended.nmetrics, sizeof *t->checkpoint_metrics);
+	if (n == 0 || !attempt_checkpoints_are_valid(j, end->end_class, counted))
+		return;
+	t->checkpoint_metrics = dp_calloc(n * end->nmetrics, sizeof *t->checkpoint_metrics);
 	for (uint32_t w = 0; w < n; w++)
-		for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
+		for (uint32_t k = 0; k < end->nmetrics; k++)
 			t->checkpoint_metrics[at++] =
 				noisy_release_is_done(j, t->metric_names[k], w)
 					? NAN
 					: noisy_release_value(j, t->metric_names[k], (int32_t)w,
 							      t->checkpoints[w]);
-	e->attempt_ended.checkpoints = t->checkpoints;
-	e->attempt_ended.ncheckpoints = (uint32_t)n;
-	e->attempt_ended.checkpoint_metrics = t->checkpoint_metrics;
-	e->attempt_ended.ncheckpoint_metrics = (uint32_t)at;
-	e->attempt_ended.checkpoint_epsilons = j->files.checkpoint_privacy;
-	e->attempt_ended.ncheckpoint_epsilons = j->files.n_checkpoint_privacy;
-	return true;
+	end->checkpoints = t->checkpoints;
+	end->ncheckpoints = (uint32_t)n;
+	end->checkpoint_metrics = t->checkpoint_metrics;
+	end->ncheckpoint_metrics = (uint32_t)at;
+	end->checkpoint_epsilons = j->files.checkpoint_privacy;
+	end->ncheckpoint_epsilons = j->files.n_checkpoint_privacy;
 }
 
-bool noisy_release_fill(const struct job *j, bool counted, struct attempt_report *t,
-			struct dp_event *e)
+void noisy_release_fill(const struct job *j, bool counted, struct attempt_report *t,
+			struct dp_ev_attempt_ended *end)
 {
 	const struct dp_study *spec = j->spec;
-	bool ended = e->attempt_ended.end_class == DP_END_OK ||
-		     e->attempt_ended.end_class == DP_END_DIVERGED;
+	bool ended = end->end_class == DP_END_OK || end->end_class == DP_END_DIVERGED;
 
 	t->metric_names = dp_calloc(spec->nobjectives, sizeof *t->metric_names);
 	t->metrics = dp_calloc(spec->nobjectives, sizeof *t->metrics);
 	t->runs = dp_calloc(1, sizeof *t->runs);
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (spec->objectives[i].metric)
-			t->metric_names[e->attempt_ended.nmetrics++] = spec->objectives[i].metric;
-	for (uint32_t k = 0; k < e->attempt_ended.nmetrics; k++)
+			t->metric_names[end->nmetrics++] = spec->objectives[i].metric;
+	for (uint32_t k = 0; k < end->nmetrics; k++)
 		t->metrics[k] =
 			ended ? noisy_release_value(j, t->metric_names[k], DP_CHECKPOINT_FINAL, NAN)
 			      : NAN;
-	e->attempt_ended.metric_names = t->metric_names;
-	e->attempt_ended.runs = t->runs;
-	e->attempt_ended.nruns = 1;
-	e->attempt_ended.metrics = t->metrics;
-	e->attempt_ended.declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
+	end->metric_names = t->metric_names;
+	end->runs = t->runs;
+	end->nruns = 1;
+	end->metrics = t->metrics;
+	end->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
 	/* a digest of few possible values tells which it was; so may these */
-	e->attempt_ended.exit.cpu_seconds = 0;
-	e->attempt_ended.exit.peak_memory = e->attempt_ended.exit.stdout_bytes =
-		e->attempt_ended.exit.stderr_bytes = 0;
-	return noisy_release_fill_checkpoints(j, counted, t, e);
+	end->exit.cpu_seconds = 0;
+	end->exit.peak_memory = end->exit.stdout_bytes = end->exit.stderr_bytes = 0;
+	noisy_release_fill_checkpoints(j, counted, t, end);
 }
 
 /* ---- the class ---- */
@@ -139,7 +134,7 @@ void noisy_release_redact_reason(char *why, size_t room)
 
 /* Folders of attempts whose end is in the journal. */
 struct exact_files {
-	uv_work_t work;
+	struct background_job job;
 	struct daemon *daemon;
 	char **directories; /* (n) */
 	size_t n, capacity;
@@ -154,36 +149,27 @@ static void exact_files_free(struct exact_files *f)
 	free(f);
 }
 
-/* Takes the path over; false without memory, or without a path. */
-static bool exact_files_add(struct exact_files *f, char *folder)
+/* Takes the path over. */
+static void exact_files_add(struct exact_files *f, char *directory)
 {
-	if (folder && f->n == f->capacity) {
-		size_t room = f->capacity ? 2 * f->capacity : 1;
-		char **grown = dp_realloc(f->directories, room * sizeof *grown);
-
-		if (grown) {
-			f->directories = grown;
-			f->capacity = room;
-		}
+	if (f->n == f->capacity) {
+		f->capacity = f->capacity ? 2 * f->capacity : 1;
+		f->directories =
+			dp_reallocarray(f->directories, f->capacity, sizeof *f->directories);
 	}
-	if (!folder || f->n == f->capacity) {
-		free(folder);
-		return false;
-	}
-	f->directories[f->n++] = folder;
-	return true;
+	f->directories[f->n++] = directory;
 }
 
 /* On a worker thread. */
-static void exact_files_remove_worker(uv_work_t *w)
+static void exact_files_remove_worker(void *arg)
 {
 	static const char *const names[] = { "result.jsonl", "stdout", "stderr" };
-	struct exact_files *f = w->data;
+	struct exact_files *f = arg;
 
 	for (size_t i = 0; i < f->n; i++)
 		for (size_t k = 0; k < DP_COUNT(names); k++) {
 			char *path = dp_path_join(f->directories[i], names[k]);
-			int e = !path ? ENOMEM : unlink(path) == 0 ? 0 : errno;
+			int e = unlink(path) == 0 ? 0 : errno;
 
 			if (e != 0 && e != ENOENT && e != ENOTDIR)
 				snprintf(f->trouble, sizeof f->trouble,
@@ -193,11 +179,10 @@ static void exact_files_remove_worker(uv_work_t *w)
 		}
 }
 
-static void on_exact_files_removed(uv_work_t *w, int status)
+static void on_exact_files_removed(void *arg)
 {
-	struct exact_files *f = w->data;
+	struct exact_files *f = arg;
 
-	(void)status; /* work is never cancelled */
 	if (f->trouble[0])
 		log_line(&f->daemon->log, LOG_WARN, "",
 			 "%s; it has exact values of a study that releases noisy ones "
@@ -216,48 +201,41 @@ static void exact_files_start_removal(struct daemon *d, void *arg)
 		return;
 	}
 	f->daemon = d;
-	f->work.data = f;
-	uv_queue_work(&d->loop, &f->work, exact_files_remove_worker, on_exact_files_removed);
+	background_job_start(d, &f->job, exact_files_remove_worker, on_exact_files_removed, f);
 }
 
 void noisy_release_remove_files(const struct job *j)
 {
 	struct exact_files *f = dp_calloc(1, sizeof *f);
 
-	if (!f || !exact_files_add(f, dp_strdup(j->directory)))
-		daemon_die_no_memory(j->daemon, "to forget exact values");
+	exact_files_add(f, dp_strdup(j->directory));
 	after_commit(j->daemon, exact_files_start_removal, f);
 }
 
-static bool exact_files_add_study(struct exact_files *f, const struct study *study)
+static void exact_files_add_study(struct exact_files *f, const struct study *study)
 {
 	const struct dp_study_state *s = study->state;
 	char *folder = study_folder(study), below[64];
-	bool ok = folder != NULL;
 
-	for (uint32_t i = 0; ok && i < s->ntrials; i++)
-		for (uint32_t k = 0; ok && k < s->trials[i]->nattempts; k++) {
+	for (uint32_t i = 0; i < s->ntrials; i++)
+		for (uint32_t k = 0; k < s->trials[i]->nattempts; k++) {
 			const struct dp_attempt *a = &s->trials[i]->attempts[k];
 
 			if (a->end_class == DP_END_NONE)
 				continue;
 			dp_attempt_format_dir(i, a->run, a->number, below);
-			ok = exact_files_add(f, dp_path_join(folder, below));
+			exact_files_add(f, dp_path_join(folder, below));
 		}
 	free(folder);
-	return ok;
 }
 
 void noisy_release_remove_leftovers(struct daemon *d)
 {
 	struct exact_files *f = dp_calloc(1, sizeof *f);
-	bool ok = f != NULL;
 
-	for (uint32_t i = 0; ok && i < d->nstudies; i++)
-		if (dp_study_has_metric_release(d->studies[i]->state->spec))
-			ok = exact_files_add_study(f, d->studies[i]);
-	if (!ok)
-		daemon_die_no_memory(d, "to forget exact values");
+	for (uint32_t i = 0; i < d->studies->n; i++)
+		if (dp_study_has_metric_release(d->studies->list[i]->state->spec))
+			exact_files_add_study(f, d->studies->list[i]);
 	if (f->n)
 		after_commit(d, exact_files_start_removal, f);
 	else

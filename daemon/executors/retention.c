@@ -4,9 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/units.h"
+#include "daemon/core/background_job.h"
 #include "daemon/executors/executor.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/study_object.h"
 #include "state/state_json.h"
 
 #include <math.h>
@@ -21,7 +20,7 @@ struct expired_attempt {
 };
 
 struct retention_sweep {
-	uv_work_t work;
+	struct background_job job;
 	struct daemon *daemon;
 	struct clock_file *clock_file;
 	char **study_dirs; /* of the studies */
@@ -43,24 +42,19 @@ static void sweep_free(struct retention_sweep *sw)
 
 /* ---- on the loop: what is due ---- */
 
-static bool sweep_add(struct retention_sweep *sw, uint32_t study_index, uint32_t trial,
+static void sweep_add(struct retention_sweep *sw, uint32_t study_index, uint32_t trial,
 		      const struct dp_attempt *a)
 {
 	if (sw->n_expired == sw->capacity) {
-		size_t room = sw->capacity ? 2 * sw->capacity : 64;
-		struct expired_attempt *grown = dp_realloc(sw->expired, room * sizeof *grown);
-
-		sw->expired = grown;
-		sw->capacity = room;
+		sw->capacity = sw->capacity ? 2 * sw->capacity : 64;
+		sw->expired = dp_reallocarray(sw->expired, sw->capacity, sizeof *sw->expired);
 	}
 	sw->expired[sw->n_expired++] = (struct expired_attempt){
 		.study_index = study_index, .trial = trial, .attempt = a->number, .run = a->run
 	};
-	return true;
 }
 
-/* Without memory the rest waits for the next sweep. */
-static bool sweep_trial(struct retention_sweep *sw, uint32_t study_index, const struct dp_trial *t)
+static void sweep_trial(struct retention_sweep *sw, uint32_t study_index, const struct dp_trial *t)
 {
 	double limit = sw->daemon->config.retention;
 
@@ -72,30 +66,24 @@ static bool sweep_trial(struct retention_sweep *sw, uint32_t study_index, const 
 		if ((double)clock_running_time_since(sw->daemon, a->recorded_us) / 1e6 < limit)
 			sw->n_kept +=
 				(double)(clock_now(sw->daemon) - a->recorded_us) / 1e6 >= limit;
-		else if (!sweep_add(sw, study_index, t->number, a))
-			return false;
+		else
+			sweep_add(sw, study_index, t->number, a);
 	}
-	return true;
 }
 
 static void sweep_gather(struct retention_sweep *sw)
 {
-	struct daemon *d = sw->daemon;
+	const struct studies *all = sw->daemon->studies;
 
-	sw->study_dirs = dp_calloc(d->nstudies + 1, sizeof *sw->study_dirs);
-	for (uint32_t i = 0; sw->study_dirs && i < d->nstudies; i++) {
-		const struct dp_study_state *s = d->studies[i]->state;
-		char *folder = study_folder(d->studies[i]);
+	sw->study_dirs = dp_calloc(all->n + 1, sizeof *sw->study_dirs);
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct dp_study_state *s = all->list[i]->state;
 
-		if (!folder)
-			return;
-		sw->study_dirs[sw->n_study_dirs++] = folder;
+		sw->study_dirs[sw->n_study_dirs++] = study_folder(all->list[i]);
 		for (uint32_t k = 0; k < s->ntrials; k++)
-			if (!sweep_trial(sw, i, s->trials[k]))
-				return;
+			sweep_trial(sw, i, s->trials[k]);
 		for (uint32_t k = 0; k < s->reevals.ntrials; k++)
-			if (!sweep_trial(sw, i, s->reevals.trials[k]))
-				return;
+			sweep_trial(sw, i, s->reevals.trials[k]);
 	}
 }
 
@@ -103,23 +91,22 @@ static void sweep_gather(struct retention_sweep *sw)
 
 static void sweep_remove(struct retention_sweep *sw, const struct expired_attempt *x)
 {
-	struct dp_buf path = DP_BUF_INIT;
-	char folder[64], *claim;
+	char folder[64], *path, *claim;
 
 	dp_attempt_format_dir(x->trial, x->run, x->attempt, folder);
-	dp_buf_printf(&path, "%s/%s", sw->study_dirs[x->study_index], folder);
-	claim = lease_file_path(path.data, ".claim");
-	if (claim && access(path.data, F_OK) == 0) {
+	path = dp_path_join(sw->study_dirs[x->study_index], folder);
+	claim = lease_file_path(path, ".claim");
+	if (access(path, F_OK) == 0) {
 		unlink(claim);
-		sw->n_removed += dp_remove_tree(path.data, NULL) == DP_OK;
+		sw->n_removed += dp_remove_tree(path, NULL) == DP_OK;
 	}
 	free(claim);
-	dp_buf_free(&path);
+	free(path);
 }
 
-static void sweep_work(uv_work_t *w)
+static void sweep_work(void *arg)
 {
-	struct retention_sweep *sw = w->data;
+	struct retention_sweep *sw = arg;
 
 	clock_file_write(sw->clock_file);
 	for (size_t i = 0; i < sw->n_expired; i++)
@@ -128,24 +115,23 @@ static void sweep_work(uv_work_t *w)
 
 /* ---- on the loop again ---- */
 
-static void sweep_done(uv_work_t *w, int status)
+static void sweep_done(void *arg)
 {
-	struct retention_sweep *sw = w->data;
+	struct retention_sweep *sw = arg;
 	struct daemon *d = sw->daemon;
 	char count[DP_PLURAL_LEN];
 
-	(void)status;
 	if (sw->n_removed)
 		log_line(&d->log, LOG_INFO, "", "removed %s by retention",
 			 dp_plural_text(sw->n_removed, "attempt folder", count));
-	if (sw->n_kept && !d->retention_kept_logged)
+	if (sw->n_kept && !d->executors->retention_kept_logged)
 		log_line(&d->log, LOG_WARN, "",
 			 "%s %s older than retention by the calendar, but %s: it counts "
 			 "only time that a daemon ran",
 			 dp_plural_text(sw->n_kept, "attempt folder", count),
 			 sw->n_kept == 1 ? "is" : "are", sw->n_kept == 1 ? "stays" : "stay");
-	d->retention_kept_logged |= sw->n_kept > 0;
-	d->retention_running = false;
+	d->executors->retention_kept_logged |= sw->n_kept > 0;
+	d->executors->retention_running = false;
 	sweep_free(sw);
 }
 
@@ -157,21 +143,21 @@ static void sweep_start(struct daemon *d, void *arg)
 	if (d->loop_ended)
 		sweep_free(sw);
 	else
-		uv_queue_work(&d->loop, &sw->work, sweep_work, sweep_done);
+		background_job_start(d, &sw->job, sweep_work, sweep_done, sw);
 }
 
 void retention_sweep(struct daemon *d)
 {
-	struct retention_sweep *sw = d->retention_running ? NULL : dp_calloc(1, sizeof *sw);
+	struct retention_sweep *sw;
 
-	if (!sw)
+	if (d->executors->retention_running)
 		return;
+	sw = dp_calloc(1, sizeof *sw);
 	sw->daemon = d;
-	sw->work.data = sw;
 	sw->clock_file = clock_file_new(d);
 	/* a repair may need the folders of what cannot be read now */
 	if (isfinite(d->config.retention) && dp_state_is_intact(&d->state))
 		sweep_gather(sw);
-	d->retention_running = true;
+	d->executors->retention_running = true;
 	after_commit(d, sweep_start, sw);
 }

@@ -1,160 +1,189 @@
-/* hook_backlog.c - reads notifications that had to wait from the journal, and queues
- * them: those of a study in the order of its records, those of several by their time. */
+/* hook_backlog.c - reads notifications that had to wait from the journal, and queues them: those of
+ * a study in the order of its records, those of several by their time. */
 #include "daemon/notify/hook_backlog.h"
 
 #include "base/units.h"
-#include "daemon/notify/notification.h"
-#include "daemon/notify/hooks.h"
-#include "daemon/studies/study_object.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum {
 	RETRY_US = 1000000, /* after a read that failed */
 	TURN_US = 10000     /* then the loop has other work */
 };
 
-void hook_backlog_add(struct hook_backlog *b, struct study *study, uint32_t seq, int64_t time)
+/* ---- the entries ---- */
+
+/* Position of the first entry of a study not below this one. */
+static size_t hook_backlog_index(const struct hook_backlog *b, uint32_t study_id)
 {
-	if (study->hook_backlog.is_pending)
-		return; /* from an earlier record on */
-	study->hook_backlog.is_pending = true;
-	study->hook_backlog.first_seq = seq;
-	study->hook_backlog.time = time;
-	b->has_entries = true;
+	size_t lo = 0, hi = b->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->entries[mid].study_id < study_id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
-void hook_backlog_add_quarantined(struct hook_backlog *b, struct study *study)
+static struct backlog_entry *hook_backlog_find(const struct hook_backlog *b, uint32_t study_id)
+{
+	size_t i = hook_backlog_index(b, study_id);
+
+	return i < b->n && b->entries[i].study_id == study_id ? &b->entries[i] : NULL;
+}
+
+void hook_backlog_add(struct hook_backlog *b, const struct study *study, uint32_t seq, int64_t time)
+{
+	uint32_t id = study->state->id;
+	size_t i = hook_backlog_index(b, id);
+
+	if (i < b->n && b->entries[i].study_id == id)
+		return; /* from an earlier record on */
+	if (b->n == b->capacity) {
+		b->capacity = b->capacity ? 2 * b->capacity : 16;
+		b->entries = dp_reallocarray(b->entries, b->capacity, sizeof *b->entries);
+	}
+	memmove(b->entries + i + 1, b->entries + i, (b->n - i) * sizeof *b->entries);
+	b->entries[i] = (struct backlog_entry){ .study_id = id, .first_seq = seq, .time = time };
+	b->n++;
+}
+
+static void hook_backlog_remove(struct hook_backlog *b, struct backlog_entry *e)
+{
+	b->n--;
+	memmove(e, e + 1, (size_t)(b->entries + b->n - e) * sizeof *e);
+}
+
+void hook_backlog_add_quarantined(struct hook_backlog *b, const struct study *study)
 {
 	hook_backlog_add(b, study, study->state->next_seq, study->state->updated_us);
-	study->hook_backlog.is_quarantined = true;
+	hook_backlog_find(b, study->state->id)->is_quarantined = true;
 }
 
-void hook_backlog_clear(struct hook_backlog *b, struct daemon *d)
+uint32_t hook_backlog_first_seq(const struct hook_backlog *b, uint32_t study_id)
 {
-	for (uint32_t i = 0; i < d->nstudies; i++)
-		d->studies[i]->hook_backlog = (struct hook_backlog_entry){ 0 };
-	b->has_entries = false;
+	const struct backlog_entry *e = hook_backlog_find(b, study_id);
+
+	return e ? e->first_seq : UINT32_MAX;
 }
 
-/* The study whose next notification may be the oldest, but for one; NULL: none waits. */
-static struct study *hook_backlog_find_oldest(const struct daemon *d, const struct study *except)
+void hook_backlog_clear(struct hook_backlog *b)
 {
-	struct study *oldest = NULL;
+	free(b->entries);
+	b->entries = NULL;
+	b->n = b->capacity = 0;
+}
 
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		struct study *study = d->studies[i];
+/* The entry whose next notification may be the oldest, but for one; NULL: none waits. Those of
+ * studies that were deleted meanwhile go. */
+static struct backlog_entry *hook_backlog_find_oldest(struct hook_backlog *b,
+						      const struct daemon *d, uint32_t except)
+{
+	struct backlog_entry *oldest = NULL;
+	size_t n = 0;
 
-		if (study != except && study->hook_backlog.is_pending &&
-		    (!oldest || study->hook_backlog.time < oldest->hook_backlog.time))
-			oldest = study;
-	}
+	for (size_t i = 0; i < b->n; i++)
+		if (study_by_id(d, b->entries[i].study_id))
+			b->entries[n++] = b->entries[i];
+	b->n = n;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->entries[i].study_id != except &&
+		    (!oldest || b->entries[i].time < oldest->time))
+			oldest = &b->entries[i];
 	return oldest;
 }
 
+/* ---- reading ---- */
+
 struct backlog_scan {
 	struct study *study;
+	struct backlog_entry *entry;
+	struct hook_queue *queue;
 	int64_t max_time;    /* what is younger than this is another study's turn */
 	int64_t deadline_us; /* dp_monotonic_us() */
-	bool saw_record;     /* a record was seen */
-	bool stopped;        /* by on_backlog_record(), which needs no more of what was read */
-	bool no_memory;
+	bool saw_record;
+	bool stopped; /* by on_backlog_record(), which needs no more of what was read */
 };
 
 static int backlog_scan_stop(struct backlog_scan *s)
 {
 	s->stopped = true;
-	return DP_E_BUSY; /* any code does; one of the read itself leaves `ended` alone */
-}
-
-/* Queues the record if it is its turn. False: not now. */
-static bool backlog_scan_enqueue(struct backlog_scan *s, const struct dp_event *e)
-{
-	if (e->time_us > s->max_time || !hooks_queue_has_room(s->study->daemon))
-		return false;
-	s->no_memory = !notification_enqueue(s->study, e, 0);
-	return !s->no_memory;
+	return DP_E_BUSY; /* any code does; one of the read itself leaves `stopped` alone */
 }
 
 static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const void *bytes,
 			     size_t len, struct dp_err *err)
 {
 	struct backlog_scan *s = arg;
-	struct hook_backlog_entry *w = &s->study->hook_backlog;
 	struct dp_event e = { 0 };
 	int code;
 
 	/* beyond it: what a study that was set apart does not know */
-	if (!w->is_pending || seq >= s->study->state->next_seq)
+	if (!s->entry || seq >= s->study->state->next_seq)
 		return backlog_scan_stop(s);
-	if (seq < w->first_seq)
+	if (seq < s->entry->first_seq)
 		return DP_OK;
 	s->saw_record = true;
-	w->first_seq = seq;
+	s->entry->first_seq = seq;
 	code = dp_event_decode(bytes, len, &e, err);
 	e.study = study_id;
 	e.seq = seq;
-	if (code == DP_OK) { /* else the fold says what is wrong with it */
-		w->time = e.time_us;
-		if (notification_is_wanted(s->study, &e) && !backlog_scan_enqueue(s, &e))
+	if (code == DP_OK) { /* else the state says what is wrong with it */
+		s->entry->time = e.time_us;
+		if (!notification_record_is_wanted(s->study, &e))
+			code = DP_OK;
+		else if (e.time_us > s->max_time || !hook_queue_has_room(s->queue))
 			code = backlog_scan_stop(s);
-	} else if (code == DP_E_NOMEM) {
-		s->no_memory = true;
-		code = backlog_scan_stop(s);
+		else
+			hook_queue_add(s->queue, s->study->daemon->config.hooks,
+				       notification_of_record(s->study, &e, 0));
 	}
 	dp_event_clear(&e);
 	if (s->stopped)
 		return code;
-	w->first_seq = seq + 1;
+	s->entry->first_seq = seq + 1;
 	return dp_monotonic_us() < s->deadline_us ? DP_OK : backlog_scan_stop(s);
 }
 
-/* The study was deleted meanwhile. */
-static int on_backlog_record_ignored(void *arg, uint32_t study_id, uint32_t seq, const void *bytes,
-				     size_t len, struct dp_err *err)
-{
-	(void)arg;
-	(void)study_id;
-	(void)seq;
-	(void)bytes;
-	(void)len;
-	(void)err;
-	return DP_E_BUSY;
-}
-
 /* Takes what was read. False while it is not there. */
-static bool hook_backlog_take_fetched(struct hook_backlog *b, struct daemon *d)
+static bool hook_backlog_take_fetched(struct hook_backlog *b, struct daemon *d,
+				      struct hook_queue *queue)
 {
-	struct study *study = study_by_id(d, b->study_id);
-	const struct study *other = hook_backlog_find_oldest(d, study);
-	struct backlog_scan s = { .study = study,
-				  .max_time = other ? other->hook_backlog.time : INT64_MAX,
+	const struct backlog_entry *other = hook_backlog_find_oldest(b, d, b->study_id);
+	struct backlog_scan s = { .study = study_by_id(d, b->study_id),
+				  .entry = hook_backlog_find(b, b->study_id),
+				  .queue = queue,
+				  .max_time = other ? other->time : INT64_MAX,
 				  .deadline_us = dp_monotonic_us() + TURN_US };
 	struct dp_err err;
 	int code;
 
-	if (!dp_journal_take_records(d->journal,
-				     study ? on_backlog_record : on_backlog_record_ignored, &s,
-				     &code, &err))
+	if (!dp_journal_take_records(d->journal, on_backlog_record, &s, &code, &err))
 		return false;
 	b->fetching = false;
-	if (!study)
-		return true;
-	if (s.no_memory)
-		b->retry_at_us = dp_monotonic_us() + RETRY_US;
+	if (!s.entry)
+		return true;               /* the study was deleted meanwhile */
 	if (code != DP_OK && !s.stopped) { /* nothing was read: nothing is skipped */
 		b->retry_at_us = dp_monotonic_us() + RETRY_US;
-		log_line(&d->log, LOG_WARN, study->state->spec->name,
+		log_line(&d->log, LOG_WARN, s.study->state->spec->name,
 			 "cannot read what hooks have not heard yet: %s; trying again", err.msg);
 	} else if (!s.saw_record && b->was_durable) {
-		if (study->hook_backlog.first_seq < b->end_seq)
-			study->hook_backlog.first_seq = b->end_seq; /* there is nothing */
+		if (s.entry->first_seq < b->end_seq)
+			s.entry->first_seq = b->end_seq; /* there is nothing */
 	} else if (!s.saw_record) {
-		b->after_ticket = d->last_ticket;
+		b->after_ticket = d->commits->last_ticket;
 	}
 	return true;
 }
 
 /* All of the study is queued. */
-static void hook_backlog_finish_study(struct study *study)
+static void hook_backlog_finish_study(struct hook_backlog *b, struct backlog_entry *entry,
+				      struct study *study, struct hook_queue *queue)
 {
 	struct dp_event e = { .type = DP_EV_STUDY_MOVED,
 			      .study = study->state->id,
@@ -162,44 +191,43 @@ static void hook_backlog_finish_study(struct study *study)
 			      .time_us = study->state->updated_us,
 			      .reason = study->state->reason,
 			      .study_moved = { .state = dp_study_status_text(DP_STUDY_PAUSED) } };
-	bool apart = study->hook_backlog.is_quarantined;
 
-	study->hook_backlog = (struct hook_backlog_entry){ 0 };
-	if (apart && notification_is_wanted(study, &e) && !notification_enqueue(study, &e, 0))
-		log_line(&study->daemon->log, LOG_WARN, study->state->spec->name,
-			 "no memory to run a hook");
+	if (entry->is_quarantined && notification_record_is_wanted(study, &e))
+		hook_queue_add(queue, study->daemon->config.hooks,
+			       notification_of_record(study, &e, 0));
+	hook_backlog_remove(b, entry);
 }
 
-static void hook_backlog_fetch(struct hook_backlog *b, struct study *study)
+/* False: it must wait, for the journal or for room. */
+static bool hook_backlog_step(struct hook_backlog *b, struct daemon *d, struct hook_queue *queue)
 {
-	b->study_id = study->state->id;
-	b->end_seq = study->state->next_seq;
-	b->was_durable =
-		dp_journal_durable_ticket(study->daemon->journal) >= study->daemon->last_ticket;
-	b->fetching = dp_journal_request_records(study->daemon->journal, b->study_id,
-						 study->hook_backlog.first_seq);
-}
-
-void hook_backlog_poll(struct hook_backlog *b, struct daemon *d)
-{
+	struct backlog_entry *entry;
 	struct study *study;
 
-	while (b->has_entries) {
-		if (b->fetching && !hook_backlog_take_fetched(b, d))
-			return;
-		study = hook_backlog_find_oldest(d, NULL);
-		if (!study) {
-			b->has_entries = false;
-			log_line(&d->log, LOG_INFO, "",
-				 "no notification waits in the journal any more");
-			return;
-		}
-		if (!hooks_queue_has_room(d) || dp_monotonic_us() < b->retry_at_us ||
-		    dp_journal_durable_ticket(d->journal) < b->after_ticket)
-			return;
-		if (study->hook_backlog.first_seq >= study->state->next_seq)
-			hook_backlog_finish_study(study);
-		else
-			hook_backlog_fetch(b, study);
+	if (b->fetching && !hook_backlog_take_fetched(b, d, queue))
+		return false;
+	entry = hook_backlog_find_oldest(b, d, 0);
+	if (!entry || !hook_queue_has_room(queue) || dp_monotonic_us() < b->retry_at_us ||
+	    dp_journal_durable_ticket(d->journal) < b->after_ticket)
+		return false;
+	study = study_by_id(d, entry->study_id);
+	if (entry->first_seq >= study->state->next_seq) {
+		hook_backlog_finish_study(b, entry, study, queue);
+		return true;
 	}
+	b->study_id = entry->study_id;
+	b->end_seq = study->state->next_seq;
+	b->was_durable = commit_queue_is_durable(d);
+	b->fetching = dp_journal_request_records(d->journal, b->study_id, entry->first_seq);
+	return true;
+}
+
+void hook_backlog_poll(struct hook_backlog *b, struct daemon *d, struct hook_queue *queue)
+{
+	if (b->n == 0)
+		return;
+	while (b->n && hook_backlog_step(b, d, queue))
+		;
+	if (b->n == 0)
+		log_line(&d->log, LOG_INFO, "", "no notification waits in the journal any more");
 }

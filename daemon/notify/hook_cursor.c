@@ -1,10 +1,11 @@
-/* hook_cursor.c - the file that says how far hooks were told: {"version":1,"studies":{"3":17}},
- * where 17 is the number of the study's next record to tell. Written whole or not at
- * all; one that cannot be read counts as none. */
+/* hook_cursor.c - the file that says how far hooks were run: {"version":1,"studies":{"3":17}},
+ * where 17 is the number of the study's next record to report. Written whole or not at all; one
+ * that cannot be read counts as none. */
 #include "daemon/notify/hook_cursor.h"
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "daemon/core/background_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,8 @@ struct hook_cursor {
 	struct daemon *daemon;
 	char *path;
 	json_t *studies; /* as the file had it; NULL: there was none */
-	uv_work_t work;
-	bool busy;
-	struct dp_buf text; /* of the file; the worker's while busy */
+	struct background_job job;
+	struct dp_buf text; /* of the file; the worker's while it runs */
 };
 
 struct hook_cursor *hook_cursor_open(struct daemon *d)
@@ -30,12 +30,7 @@ struct hook_cursor *hook_cursor_open(struct daemon *d)
 	json_t *file = NULL;
 
 	cursor->daemon = d;
-	cursor->work.data = cursor;
 	cursor->path = dp_path_join(d->paths.state_dir, "hooks.told");
-	if (!cursor->path) {
-		free(cursor);
-		return NULL;
-	}
 	if (dp_json_read_file(cursor->path, HOOK_CURSOR_FILE_MAX, &file, &ignored) == DP_OK)
 		cursor->studies = json_incref(json_object_get(file, "studies"));
 	json_decref(file);
@@ -58,50 +53,44 @@ static void hook_cursor_format(struct hook_cursor *cursor, json_t *studies)
 	json_t *file = json_pack("{s:i, s:o}", "version", 1, "studies", studies);
 
 	dp_buf_clear(&cursor->text);
-	if (file)
-		dp_json_dump(&cursor->text, file, 0);
+	dp_json_dump(&cursor->text, file, 0);
 	json_decref(file);
 }
 
-static void hook_cursor_write_worker(uv_work_t *work)
+static void hook_cursor_write_worker(void *arg)
 {
-	struct hook_cursor *cursor = work->data;
+	const struct hook_cursor *cursor = arg;
 
-	/* a disk that refuses it has hooks told twice after the next crash, no more */
-	if (!cursor->text.len ||
-	    dp_write_file(cursor->path, cursor->text.data, cursor->text.len, true, NULL) != DP_OK)
-		return;
+	if (dp_write_file(cursor->path, cursor->text.data, cursor->text.len, true, NULL) != DP_OK) {
+		/* hooks are run twice after the next crash, no more */
+	}
 }
 
-static void hook_cursor_remove_worker(uv_work_t *work)
+static void hook_cursor_remove_worker(void *arg)
 {
-	const struct hook_cursor *cursor = work->data;
+	const struct hook_cursor *cursor = arg;
 
 	if (unlink(cursor->path) != 0) {
 		/* there was none */
 	}
 }
 
-static void on_hook_cursor_saved(uv_work_t *work, int status)
+static void on_hook_cursor_saved(void *arg)
 {
-	struct hook_cursor *cursor = work->data;
-
-	(void)status;
-	cursor->busy = false;
+	(void)arg;
 }
 
 bool hook_cursor_save(struct hook_cursor *cursor, json_t *studies)
 {
-	if (cursor->busy) {
+	if (cursor->job.is_running) {
 		json_decref(studies);
 		return false;
 	}
 	if (studies)
 		hook_cursor_format(cursor, studies);
-	cursor->busy = true;
-	uv_queue_work(&cursor->daemon->loop, &cursor->work,
-		      studies ? hook_cursor_write_worker : hook_cursor_remove_worker,
-		      on_hook_cursor_saved);
+	background_job_start(cursor->daemon, &cursor->job,
+			     studies ? hook_cursor_write_worker : hook_cursor_remove_worker,
+			     on_hook_cursor_saved, cursor);
 	return true;
 }
 
@@ -109,7 +98,7 @@ void hook_cursor_close(struct hook_cursor *cursor, json_t *studies)
 {
 	if (studies) {
 		hook_cursor_format(cursor, studies);
-		hook_cursor_write_worker(&cursor->work);
+		hook_cursor_write_worker(cursor);
 	}
 	json_decref(cursor->studies);
 	dp_buf_free(&cursor->text);

@@ -6,7 +6,7 @@
 #include "daemon/core/daemon.h"
 
 struct hook_cursor;
-/* Reads the file; NULL without memory. */
+/* Reads the file. */
 struct hook_cursor *hook_cursor_open(struct daemon *d);
 /* The first record of a study that may not have been told; UINT32_MAX: all were. */
 uint32_t hook_cursor_next_seq(const struct hook_cursor *cursor, uint32_t study_id);

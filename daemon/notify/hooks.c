@@ -1,12 +1,12 @@
-/* hooks.c - the queue of what is to be told, and the one program that is being run. */
+/* hooks.c - what is to be reported, and the one program that is being run. */
 #include "daemon/notify/hooks.h"
 
 #include "base/json.h"
 #include "base/units.h"
 #include "daemon/core/child_process.h"
 #include "daemon/notify/hook_backlog.h"
-#include "daemon/studies/study_object.h"
 #include "daemon/notify/hook_cursor.h"
+#include "daemon/studies/report_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,133 +14,85 @@
 #include <sys/wait.h>
 
 enum {
-	HOOK_QUEUE_MAX = 1000,         /* more wait in the journal */
 	REPORT_WAIT_US = 60 * 1000000, /* a report is waited for so long */
 	STOP_GRACE_US = 5 * 1000000,   /* for what waits when the daemon stops */
 	KILL_GRACE_US = 1000000,       /* and for the running one after TERM */
-	CURSOR_SAVE_TICKS = 120        /* how far it is told is kept once a minute, too */
-};
-
-/* One program to run for one thing that happened. */
-struct hook_run {
-	struct hook_run *next;
-	json_t *hook, *payload;
-	enum hook_event event;
-	uint32_t study_id, seq;
-	uint64_t ticket;
-	int64_t queued_us; /* dp_monotonic_us() */
-	char name[DP_NAME_MAX + 1];
+	CURSOR_SAVE_TICKS = 120        /* how far it is reported is kept once a minute, too */
 };
 
 struct hooks {
 	struct daemon *daemon;
-	struct hook_run *first, **last, *running;
-	unsigned n_queued;
+	struct hook_queue queue;
+	struct hook_run *running;
 	struct hook_backlog backlog;
 	bool refilling; /* from the journal, until the queue is full */
 	struct child child;
 	struct hook_cursor *cursor;
-	bool cursor_ready; /* what was not told is known: from here on progress can be kept */
+	bool cursor_ready; /* what was not reported is known: from here on progress can be kept */
 	bool cursor_dirty;
+	unsigned n_ticks;
 	int64_t stop_deadline_us; /* 0: the daemon does not stop */
 };
 
 /* ---- the queue ---- */
 
-static void hook_run_free(struct hook_run *r)
+static void hooks_on_record(struct study *study, const struct dp_event *e)
 {
-	json_decref(r->hook);
-	json_decref(r->payload);
-	free(r);
-}
+	struct daemon *d = study->daemon;
+	struct hooks *k = d->hooks;
 
-static struct hook_run *hook_run_dequeue(struct hooks *k, struct hook_run **at)
-{
-	struct hook_run *r = *at;
-
-	*at = r->next;
-	if (!r->next)
-		k->last = at;
-	k->n_queued--;
-	return r;
-}
-
-static bool hook_run_enqueue(struct hooks *k, const struct notification *one, json_t *hook)
-{
-	struct hook_run *r = one->payload ? dp_calloc(1, sizeof *r) : NULL;
-
-	if (!r)
-		return false;
-	*r = (struct hook_run){ .hook = json_incref(hook),
-				.payload = json_incref(one->payload),
-				.event = one->event,
-				.study_id = one->study_id,
-				.seq = one->seq,
-				.ticket = one->ticket,
-				.queued_us = dp_monotonic_us() };
-	snprintf(r->name, sizeof r->name, "%s", one->name);
-	*k->last = r;
-	k->last = &r->next;
-	k->n_queued++;
-	return true;
-}
-
-bool hooks_want_event(const struct daemon *d, enum hook_event what)
-{
-	const json_t *hook;
-	size_t i;
-
-	json_array_foreach (d->config.hooks, i, hook)
-		if (hook_wants_event(hook, what))
-			return true;
-	return false;
-}
-
-bool hooks_enqueue(struct daemon *d, const struct notification *one)
-{
-	json_t *hook;
-	size_t i;
-
-	json_array_foreach (d->config.hooks, i, hook)
-		if (hook_wants_event(hook, one->event) && !hook_run_enqueue(d->hooks, one, hook))
-			return false;
-	return true;
-}
-
-bool hooks_queue_has_room(const struct daemon *d)
-{
-	return d->hooks->n_queued < HOOK_QUEUE_MAX;
-}
-
-bool hooks_can_enqueue(const struct daemon *d)
-{
-	return !d->hooks->backlog.has_entries && hooks_queue_has_room(d);
-}
-
-void hooks_defer_to_backlog(struct study *study, const struct dp_event *e)
-{
-	struct hook_backlog *b = &study->daemon->hooks->backlog;
-
-	if (!b->has_entries)
-		log_line(&study->daemon->log, LOG_WARN, "",
+	if (!notification_record_is_wanted(study, e))
+		return;
+	/* behind those that wait, so that the order stays */
+	if (k->backlog.n == 0 && hook_queue_has_room(&k->queue)) {
+		hook_queue_add(&k->queue, d->config.hooks,
+			       notification_of_record(study, e, d->commits->last_ticket));
+		return;
+	}
+	if (k->backlog.n == 0)
+		log_line(&d->log, LOG_WARN, "",
 			 "%u hooks wait to be run; further notifications wait in the "
 			 "journal",
-			 study->daemon->hooks->n_queued);
-	hook_backlog_add(b, study, e->seq, e->time_us);
+			 k->queue.n);
+	hook_backlog_add(&k->backlog, study, e->seq, e->time_us);
+}
+
+static void hooks_on_daemon_event(struct daemon *d, enum hook_event what, const char *reason)
+{
+	struct hooks *k = d->hooks;
+
+	if (!notification_is_wanted(d, what))
+		return;
+	if (hook_queue_has_room(&k->queue))
+		hook_queue_add(&k->queue, d->config.hooks, notification_of_daemon(d, what, reason));
+	else /* it has no record that could wait */
+		log_line(&d->log, LOG_WARN, "",
+			 "'%s' is not reported: too many hooks wait to be run",
+			 hook_event_text(what));
+}
+
+void hooks_on_daemon_started(struct daemon *d)
+{
+	hooks_on_daemon_event(d, HOOK_EVENT_STARTED, NULL);
+}
+
+void hooks_on_disk_low(struct daemon *d, const char *reason)
+{
+	hooks_on_daemon_event(d, HOOK_EVENT_DISK_LOW, reason);
 }
 
 /* A queue that is half empty is filled in one go. */
 static void hooks_refill_from_backlog(struct hooks *k)
 {
-	if (k->n_queued <= HOOK_QUEUE_MAX / 2)
+	if (k->queue.n <= HOOK_QUEUE_MAX / 2)
 		k->refilling = true;
-	else if (k->n_queued >= HOOK_QUEUE_MAX)
+	else if (k->queue.n >= HOOK_QUEUE_MAX)
 		k->refilling = false;
 	if (k->refilling)
-		hook_backlog_poll(&k->backlog, k->daemon);
+		hook_backlog_poll(&k->backlog, k->daemon, &k->queue);
 }
 
-/* ---- how far it was told ---- */
+/* ---- how far it was reported ---- */
 
 static void hooks_lower_cursor(json_t *studies, const struct hook_run *r)
 {
@@ -153,31 +105,25 @@ static void hooks_lower_cursor(json_t *studies, const struct hook_run *r)
 		json_object_set_new(studies, key, json_integer(r->seq));
 }
 
-/* For each study the first record that was not told to the end. */
+/* For each study the first record that was not reported to the end. */
 static json_t *hooks_cursor_json(const struct hooks *k)
 {
-	const struct daemon *d = k->daemon;
+	const struct studies *all = k->daemon->studies;
 	json_t *studies = json_object();
 	char key[16];
 
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		const struct study *study = d->studies[i];
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct dp_study_state *s = all->list[i]->state;
+		uint32_t waiting = hook_backlog_first_seq(&k->backlog, s->id);
 
-		snprintf(key, sizeof key, "%u", study->state->id);
+		snprintf(key, sizeof key, "%u", s->id);
 		json_object_set_new(studies, key,
-				    json_integer(study->hook_backlog.is_pending
-							 ? study->hook_backlog.first_seq
-							 : study->state->next_seq));
+				    json_integer(waiting == UINT32_MAX ? s->next_seq : waiting));
 	}
 	hooks_lower_cursor(studies, k->running);
-	for (const struct hook_run *r = k->first; r; r = r->next)
+	for (const struct hook_run *r = k->queue.first; r; r = r->next)
 		hooks_lower_cursor(studies, r);
 	return studies;
-}
-
-static bool hooks_journal_is_durable(const struct daemon *d)
-{
-	return !d->journal_failing && dp_journal_durable_ticket(d->journal) >= d->last_ticket;
 }
 
 static bool hooks_are_configured(const struct hooks *k)
@@ -187,7 +133,9 @@ static bool hooks_are_configured(const struct hooks *k)
 
 static void hooks_save_cursor(struct hooks *k)
 {
-	if (k->cursor_dirty && hooks_journal_is_durable(k->daemon))
+	const struct daemon *d = k->daemon;
+
+	if (k->cursor_dirty && !d->commits->is_failing && commit_queue_is_durable(d))
 		k->cursor_dirty = !hook_cursor_save(
 			k->cursor, hooks_are_configured(k) ? hooks_cursor_json(k) : NULL);
 }
@@ -197,8 +145,8 @@ void hooks_resume_undelivered(struct daemon *d)
 	struct hooks *k = d->hooks;
 
 	/* without hooks there is nothing to report to */
-	for (uint32_t i = 0; hooks_are_configured(k) && i < d->nstudies; i++) {
-		struct study *study = d->studies[i];
+	for (uint32_t i = 0; hooks_are_configured(k) && i < d->studies->n; i++) {
+		struct study *study = d->studies->list[i];
 		uint32_t from = hook_cursor_next_seq(k->cursor, study->state->id);
 
 		if (from < study->state->next_seq)
@@ -209,9 +157,9 @@ void hooks_resume_undelivered(struct daemon *d)
 			hook_backlog_add_quarantined(&k->backlog, study);
 	}
 	hooks_refill_from_backlog(k);
-	if (k->n_queued)
+	if (k->queue.n)
 		log_line(&d->log, LOG_INFO, "", "%u hooks of a former daemon are run now%s",
-			 k->n_queued, k->backlog.has_entries ? ", others wait in the journal" : "");
+			 k->queue.n, k->backlog.n ? ", others wait in the journal" : "");
 	k->cursor_dirty = true;
 	k->cursor_ready = true;
 }
@@ -219,7 +167,7 @@ void hooks_resume_undelivered(struct daemon *d)
 void hooks_on_reload(struct daemon *d)
 {
 	if (!hooks_are_configured(d->hooks))
-		hook_backlog_clear(&d->hooks->backlog, d);
+		hook_backlog_clear(&d->hooks->backlog);
 	d->hooks->cursor_dirty = true;
 }
 
@@ -273,18 +221,8 @@ static void on_hook_end(struct child *c, int status)
 	if (!c->timed_out || !k->stop_deadline_us)
 		hook_run_finish(k);
 	hooks_run_due(c->daemon);
-}
-
-static char **hook_run_argv(const struct hook_run *r)
-{
-	const json_t *command = json_object_get(r->hook, "command"), *word;
-	char **argv = dp_calloc(json_array_size(command) + 1, sizeof *argv);
-	size_t i;
-
-	json_array_foreach (command, i, word)
-		if (argv)
-			argv[i] = (char *)json_string_value(word);
-	return argv;
+	if (c->daemon->stopping)
+		daemon_request_turn(c->daemon); /* it may wait for this */
 }
 
 /* The object as it goes out: with the report, if there is one by now. */
@@ -303,31 +241,33 @@ static char *hook_run_input(const struct daemon *d, const struct hook_run *r)
 
 static void hook_run_begin(struct hooks *k)
 {
-	struct hook_run *r = hook_run_dequeue(k, &k->first);
-	char **argv = hook_run_argv(r), *input = hook_run_input(k->daemon, r), why[300];
-	int e = 0;
+	struct hook_run *r = k->running = hook_queue_pop(&k->queue);
+	const json_t *command = json_object_get(r->hook, "command"), *word;
+	char **argv = dp_calloc(json_array_size(command) + 1, sizeof *argv), why[300];
+	char *input = hook_run_input(k->daemon, r);
+	size_t i;
+	int e;
 
-	k->running = r;
-	if (!argv || !input)
-		snprintf(why, sizeof why, "could not be started: no memory");
-	else if ((e = child_start(&k->child, argv, input, hook_timeout_seconds(r->hook))) != 0)
-		snprintf(why, sizeof why, "could not be started: %s", strerror(e));
+	json_array_foreach (command, i, word)
+		argv[i] = (char *)json_string_value(word);
+	e = child_start(&k->child, argv, input, hook_timeout_seconds(r->hook));
 	free(argv);
 	free(input);
-	if (child_is_running(&k->child)) {
+	if (e == 0) {
 		if (k->stop_deadline_us)
 			child_shorten_deadline(&k->child, k->stop_deadline_us);
 		return;
 	}
+	snprintf(why, sizeof why, "could not be started: %s", strerror(e));
 	hook_run_log(k, why);
 	hook_run_finish(k);
 }
 
-/* May the first one be told? Its record must be on the disk, and whoever hears of the
- * end of a study wants to look at its report. */
+/* May the first one be run? Its record must be on the disk, and who hears of the end of a study
+ * wants to look at its report. */
 static bool hook_run_can_start(const struct hooks *k)
 {
-	const struct hook_run *r = k->first;
+	const struct hook_run *r = k->queue.first;
 	const struct daemon *d = k->daemon;
 	struct study *study;
 
@@ -348,30 +288,32 @@ void hooks_run_due(struct daemon *d)
 	while (hook_run_can_start(k))
 		hook_run_begin(k);
 	hooks_save_cursor(k);
-	if (d->stopping)
-		daemon_finish_stop_if_idle(d);
 }
 
 void hooks_tick(struct daemon *d)
 {
-	child_tick(&d->hooks->child);
-	if (d->n_ticks % CURSOR_SAVE_TICKS == 0 && hooks_are_configured(d->hooks))
-		d->hooks->cursor_dirty = true;
+	struct hooks *k = d->hooks;
+
+	child_tick(&k->child);
+	if (++k->n_ticks % CURSOR_SAVE_TICKS == 0 && hooks_are_configured(k))
+		k->cursor_dirty = true;
 	hooks_run_due(d);
+	if (d->stopping)
+		daemon_request_turn(d); /* it may wait for this */
 }
 
 /* ---- life ---- */
 
-bool hooks_start(struct daemon *d)
+void hooks_start(struct daemon *d)
 {
 	struct hooks *k = dp_calloc(1, sizeof *k);
 
 	k->daemon = d;
-	k->last = &k->first;
+	hook_queue_init(&k->queue);
 	child_init(&k->child, d, on_hook_end);
 	k->cursor = hook_cursor_open(d);
 	d->hooks = k;
-	return k->cursor != NULL;
+	d->studies->on_record = hooks_on_record;
 }
 
 void hooks_begin_stop(struct daemon *d, bool now)
@@ -389,7 +331,7 @@ bool hooks_delay_stop(const struct daemon *d)
 
 	if (child_is_running(&k->child))
 		return now < k->stop_deadline_us + KILL_GRACE_US;
-	return (k->first || k->backlog.has_entries) && now < k->stop_deadline_us;
+	return (k->queue.first || k->backlog.n) && now < k->stop_deadline_us;
 }
 
 void hooks_stop(struct daemon *d)
@@ -399,18 +341,17 @@ void hooks_stop(struct daemon *d)
 
 	if (!k)
 		return;
-	keep = k->cursor_ready && hooks_are_configured(k) && !d->journal_failing;
+	keep = k->cursor_ready && hooks_are_configured(k) && !d->commits->is_failing;
 	child_kill_and_wait(&k->child);
-	if (k->cursor)
-		hook_cursor_close(k->cursor, keep ? hooks_cursor_json(k) : NULL);
-	if (k->first)
+	hook_cursor_close(k->cursor, keep ? hooks_cursor_json(k) : NULL);
+	if (k->queue.first)
 		log_line(&d->log, LOG_WARN, "",
 			 "%u hooks were not run; the next daemon tells what is recorded",
-			 k->n_queued);
-	while (k->first)
-		hook_run_free(hook_run_dequeue(k, &k->first));
-	if (k->running)
-		hook_run_free(k->running);
+			 k->queue.n);
+	while (k->queue.first)
+		hook_run_free(hook_queue_pop(&k->queue));
+	hook_run_free(k->running);
+	hook_backlog_clear(&k->backlog);
 	free(k);
 	d->hooks = NULL;
 }

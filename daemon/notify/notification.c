@@ -1,19 +1,11 @@
-/* notification.c - from records and from the daemon's own life to the objects that people
- * are told. */
+/* notification.c - from records and from the daemon's own life to the objects that hooks get. */
 #include "daemon/notify/notification.h"
 
-#include "daemon/notify/hooks.h"
-#include "daemon/studies/study_object.h"
 #include "state/state_json.h"
 
 #include <string.h>
 
 /* ---- which records are worth a word ---- */
-
-static bool notification_moved_to(const struct dp_event *e, enum dp_study_status status)
-{
-	return strcmp(e->study_moved.state, dp_study_status_text(status)) == 0;
-}
 
 static bool notification_classify(const struct dp_event *e, enum hook_event *what)
 {
@@ -34,7 +26,7 @@ static bool notification_classify(const struct dp_event *e, enum hook_event *wha
 		return strcmp(e->trial_ended.status, dp_trial_status_text(DP_TRIAL_FAILED)) == 0;
 	for (size_t i = 0; e->type == DP_EV_STUDY_MOVED && i < DP_COUNT(moves); i++) {
 		*what = moves[i].what;
-		if (notification_moved_to(e, moves[i].to))
+		if (strcmp(e->study_moved.state, dp_study_status_text(moves[i].to)) == 0)
 			return true;
 	}
 	return false;
@@ -51,100 +43,73 @@ static const char *notification_failure_class(const struct dp_trial *t)
 	return NULL;
 }
 
-static json_t *notification_study_json(struct study *study, const struct dp_event *e,
-				       enum hook_event what)
+static json_t *notification_payload(struct study *study, const struct dp_event *e,
+				    enum hook_event what)
 {
+	const struct dp_study_state *s = study->state;
 	json_t *news = json_pack("{s:i, s:s}", "version", 1, "event", hook_event_text(what));
 	struct dp_public_state view = study_public_view(study);
 	json_t *result = dp_state_result_json(view);
 
-	if (!news || !result) { /* no memory */
-		json_decref(news);
-		json_decref(result);
-		return NULL;
-	}
 	/* the state as it was recorded: a study may have gone on since */
 	if (e->type == DP_EV_STUDY_MOVED)
 		json_object_set_new(result, "state", json_string(e->study_moved.state));
 	json_object_set_new(result, "reason", dp_reason_json(e->reason, e->requested_by));
 	json_object_del(result, "front");
 	json_object_del(result, "anti_ideal");
-	json_object_update(news, result);
-	json_decref(result);
+	json_object_update_new(news, result);
 	if (what == HOOK_EVENT_TRIAL_FAILED) {
-		const struct dp_trial *t = dp_state_find_trial(study->state, e->trial);
+		const struct dp_trial *t = dp_state_find_trial(s, e->trial);
 
 		json_object_set_new(news, "trial", json_integer(e->trial));
 		json_object_set_new(news, "at", json_null());
 		json_object_set_new(news, "class", dp_text_json(notification_failure_class(t)));
 	}
-	json_object_set_new(news, "time", dp_time_json(view.hides_search ? 0 : e->time_us));
+	json_object_set_new(news, "time",
+			    dp_time_json(dp_state_is_private_selection(s) ? 0 : e->time_us));
 	return news;
 }
 
-bool notification_is_wanted(const struct study *study, const struct dp_event *e)
+bool notification_is_wanted(const struct daemon *d, enum hook_event what)
+{
+	const json_t *hook;
+	size_t i;
+
+	json_array_foreach (d->config.hooks, i, hook)
+		if (hook_wants_event(hook, what))
+			return true;
+	return false;
+}
+
+bool notification_record_is_wanted(const struct study *study, const struct dp_event *e)
 {
 	enum hook_event what;
 
 	return notification_classify(e, &what) &&
-	       !(what == HOOK_EVENT_TRIAL_FAILED && study_public_view(study).hides_search) &&
-	       hooks_want_event(study->daemon, what);
+	       !(what == HOOK_EVENT_TRIAL_FAILED && dp_state_is_private_selection(study->state)) &&
+	       notification_is_wanted(study->daemon, what);
 }
 
-bool notification_enqueue(struct study *study, const struct dp_event *e, uint64_t ticket)
+struct notification notification_of_record(struct study *study, const struct dp_event *e,
+					   uint64_t ticket)
 {
 	struct notification one = { .study_id = study->state->id,
 				    .seq = e->seq,
 				    .ticket = ticket,
 				    .name = study->state->spec->name };
-	bool queued;
 
-	if (!notification_classify(e, &one.event))
-		return true;
-	one.payload = notification_study_json(study, e, one.event);
-	queued = hooks_enqueue(study->daemon, &one);
-	json_decref(one.payload);
-	return queued;
+	notification_classify(e, &one.event);
+	one.payload = notification_payload(study, e, one.event);
+	return one;
 }
 
-void notification_on_record(struct study *study, const struct dp_event *e)
-{
-	if (!notification_is_wanted(study, e))
-		return;
-	/* behind those that wait, so that the order stays */
-	if (!hooks_can_enqueue(study->daemon) ||
-	    !notification_enqueue(study, e, study->daemon->last_ticket))
-		hooks_defer_to_backlog(study, e);
-}
-
-static void notification_send_daemon_event(struct daemon *d, enum hook_event what,
+struct notification notification_of_daemon(const struct daemon *d, enum hook_event what,
 					   const char *reason)
 {
-	struct notification one = { .event = what, .name = "" };
+	json_t *payload = json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version",
+				    1, "event", hook_event_text(what), "study", "state", "reason",
+				    dp_text_json(reason), "evaluations", "failed", "diverged",
+				    "hypervolume", "time", dp_time_json(clock_now(d)));
 
-	if (!hooks_want_event(d, what))
-		return;
-	if (!hooks_queue_has_room(d)) { /* it has no record that could wait */
-		log_line(&d->log, LOG_WARN, "",
-			 "'%s' is not reported: too many hooks wait to be run",
-			 hook_event_text(what));
-		return;
-	}
-	one.payload = json_pack("{s:i, s:s, s:n, s:n, s:o, s:n, s:n, s:n, s:n, s:o}", "version", 1,
-				"event", hook_event_text(what), "study", "state", "reason",
-				dp_text_json(reason), "evaluations", "failed", "diverged",
-				"hypervolume", "time", dp_time_json(clock_now(d)));
-	if (!hooks_enqueue(d, &one))
-		log_line(&d->log, LOG_WARN, "", "no memory to run a hook");
-	json_decref(one.payload);
-}
-
-void notification_daemon_started(struct daemon *d)
-{
-	notification_send_daemon_event(d, HOOK_EVENT_STARTED, NULL);
-}
-
-void notification_disk_low(struct daemon *d, const char *reason)
-{
-	notification_send_daemon_event(d, HOOK_EVENT_DISK_LOW, reason);
+	return (struct notification){ .event = what, .name = "", .payload = payload };
 }

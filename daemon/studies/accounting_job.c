@@ -1,22 +1,22 @@
-/* accounting_job.c - privacy oracles asked off the loop, for points that no proposer found. */
+/* accounting_job.c - privacy accountants asked off the loop, for points that no proposer found. */
 #include "daemon/studies/accounting_job.h"
 
 #include "base/units.h"
-#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/core/background_job.h"
 #include "daemon/studies/external_accountants.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/api/requests.h"
-#include "daemon/api/server.h"
+#include "daemon/studies/proposals/proposals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct accounting_job {
-	uv_work_t work;
+	struct background_job job;
 	struct study *study;
 	uint64_t client_id; /* who enqueued the point; 0: `trial` wants its epsilons */
 	char requested_by[REQUESTER_LEN];
+	json_t *(*answer)(struct study *, const struct dp_trial *);
 	uint32_t trial;
 	double x[DP_PARAMS_MAX];
 	double privacy[DP_OBJECTIVES_MAX];
@@ -36,7 +36,7 @@ void accounting_solve_calibrated(const struct dp_study *spec, double *x, struct 
 	memcpy(given, x, spec->nparams * sizeof *given);
 	dp_space_clear_calibrated(spec, x);
 	if (dp_space_solve_calibrated(spec, x, &err) != DP_OK)
-		return; /* the oracles are not asked, and that says why */
+		return; /* the accountants are not asked, and that says why */
 	for (size_t i = 0; i < spec->nparams; i++)
 		if (!isnan(given[i]) && given[i] != x[i])
 			dp_fail(wrong, DP_E_INVALID,
@@ -46,17 +46,17 @@ void accounting_solve_calibrated(const struct dp_study *spec, double *x, struct 
 				dp_num_text(given[i], text[1]));
 }
 
-static void accounting_worker(uv_work_t *w)
+static void accounting_worker(void *arg)
 {
-	struct accounting_job *job = w->data;
+	struct accounting_job *job = arg;
+	const struct dp_study *spec = job->study->state->spec;
 
 	if (job->client_id)
-		accounting_solve_calibrated(job->study->state->spec, job->x, &job->point_err);
+		accounting_solve_calibrated(spec, job->x, &job->point_err);
 	job->code = point_privacy_compute(job->study, NULL, job->x, job->privacy, job->refusal,
 					  &job->err);
-	if (point_privacy_renyi(job->study->state->spec, job->filter_order, job->x, NAN,
-				&job->renyi, NULL) != DP_OK)
-		job->renyi = INFINITY; /* without memory it does not fit */
+	if (point_privacy_renyi(spec, job->filter_order, job->x, NAN, &job->renyi, NULL) != DP_OK)
+		job->renyi = INFINITY; /* then it does not fit */
 }
 
 /* Do search.max_cost and search.budget leave room for the training? */
@@ -76,26 +76,23 @@ static int accounting_check_budget(const struct study *study, const struct accou
 }
 
 /* The budget may have been given out meanwhile. */
-static void accounting_record_enqueued(struct accounting_job *job)
+static int accounting_record_enqueued(struct accounting_job *job, struct dp_err *err)
 {
 	struct study *study = job->study;
 	struct proposal_source how = { .source = "enqueued",
 				       .conditioned_on = study->state->next_seq,
 				       .requested_by = job->requested_by };
-	struct dp_err err;
+	int code;
 
-	if (job->point_err.code != DP_OK) {
-		client_reply_error(study->daemon, job->client_id, &job->point_err);
-		return;
-	}
-	if (dp_policy_check_enqueue(study->state, &err) != DP_OK ||
-	    (!job->refusal[0] && accounting_check_budget(study, job, &err) != DP_OK)) {
-		client_reply_error(study->daemon, job->client_id, &err);
-		return;
-	}
-	proposal_record_trial(study, job->x, &how, job->privacy, job->refusal, job->renyi);
-	client_reply_ok(study->daemon, job->client_id,
-			request_trial_json(study, study->state->trials[study->state->ntrials - 1]));
+	*err = job->code != DP_OK ? job->err : job->point_err;
+	if (err->code != DP_OK)
+		return err->code;
+	code = dp_policy_check_enqueue(study->state, err);
+	if (code == DP_OK && !job->refusal[0])
+		code = accounting_check_budget(study, job, err);
+	if (code == DP_OK)
+		proposal_record_trial(study, job->x, &how, job->privacy, job->refusal, job->renyi);
+	return code;
 }
 
 static void accounting_record_trial(struct accounting_job *job)
@@ -111,21 +108,25 @@ static void accounting_record_trial(struct accounting_job *job)
 	study_record_event(job->study, &e);
 }
 
-static void on_accounting_done(uv_work_t *w, int status)
+static void on_accounting_done(void *arg)
 {
-	struct accounting_job *job = w->data;
+	struct accounting_job *job = arg;
 	struct study *study = job->study;
+	struct daemon *d = study->daemon;
+	struct dp_err err;
 
-	(void)status; /* work is never cancelled */
 	study->n_accounting_jobs--;
 	accountants_stop_idle(study);
-	if (!study->daemon->loop_ended) {
-		if (job->code != DP_OK && job->client_id)
-			client_reply_error(study->daemon, job->client_id, &job->err);
+	if (!d->loop_ended) {
+		if (job->client_id && accounting_record_enqueued(job, &err) != DP_OK)
+			d->replies->error(d, job->client_id, &err);
+		else if (job->client_id)
+			d->replies->ok(
+				d, job->client_id,
+				job->answer(study,
+					    study->state->trials[study->state->ntrials - 1]));
 		else if (job->code != DP_OK)
 			proposal_handle_no_point(study, &job->err);
-		else if (job->client_id)
-			accounting_record_enqueued(job);
 		else
 			accounting_record_trial(job);
 		study_mark_changed(study);
@@ -133,36 +134,29 @@ static void on_accounting_done(uv_work_t *w, int status)
 	free(job);
 }
 
-static struct accounting_job *accounting_start(struct study *study, const double *x,
-					       uint64_t client)
+static struct accounting_job *accounting_new(struct study *study, const double *x)
 {
 	struct accounting_job *job = dp_calloc(1, sizeof *job);
-	struct dp_err err;
 
-	if (!job || accountants_prepare(study, &err) != DP_OK) {
-		free(job);
-		return NULL;
-	}
+	accountants_prepare(study);
 	job->study = study;
-	job->client_id = client;
 	memcpy(job->x, x, study->state->spec->nparams * sizeof *x);
 	if (study->state->accounting)
 		job->filter_order = study->state->accounting->filter.order;
-	job->work.data = job;
 	study->n_accounting_jobs++;
-	uv_queue_work(&study->daemon->loop, &job->work, accounting_worker, on_accounting_done);
 	return job;
 }
 
-int accounting_enqueue_point(struct study *study, const double *x, const struct request *r,
-			     struct dp_err *err)
+void accounting_enqueue_point(struct study *study, const double *x, uint64_t client_id,
+			      const char *requested_by,
+			      json_t *(*answer)(struct study *, const struct dp_trial *))
 {
-	struct accounting_job *job = accounting_start(study, x, r->client_id);
+	struct accounting_job *job = accounting_new(study, x);
 
-	if (!job)
-		return dp_fail(err, DP_E_NOMEM, "no memory to ask for its epsilon");
-	memcpy(job->requested_by, r->requested_by, sizeof job->requested_by);
-	return DP_OK;
+	job->client_id = client_id;
+	snprintf(job->requested_by, sizeof job->requested_by, "%s", requested_by);
+	job->answer = answer;
+	background_job_start(study->daemon, &job->job, accounting_worker, on_accounting_done, job);
 }
 
 void accounting_start_trial(struct study *study, uint32_t trial)
@@ -171,10 +165,7 @@ void accounting_start_trial(struct study *study, uint32_t trial)
 
 	if (study->n_accounting_jobs)
 		return; /* it is asked again once that is recorded */
-	job = accounting_start(study, dp_state_find_trial(study->state, trial)->x, 0);
-	if (job)
-		job->trial = trial;
-	else
-		study->next_step.until_us =
-			clock_now(study->daemon); /* the next tick tries again */
+	job = accounting_new(study, dp_state_find_trial(study->state, trial)->x);
+	job->trial = trial;
+	background_job_start(study->daemon, &job->job, accounting_worker, on_accounting_done, job);
 }

@@ -1,58 +1,77 @@
 /* pending_replies.c - clients whose answer waits for a worker thread. */
 #include "daemon/studies/pending_replies.h"
 
-#include "daemon/api/server.h"
-
 #include <stdlib.h>
 
 struct pending_reply {
 	struct pending_reply *next;
 	uint64_t client_id;
-	reply_builder *build; /* NULL: pending_replies_send_all() has it */
+	reply_builder *build; /* NULL: they get what is known by then */
 };
 
-bool pending_replies_add(struct pending_reply **list, uint64_t client, reply_builder *answer)
+void pending_replies_add(struct pending_reply **list, uint64_t client_id, reply_builder *build)
 {
 	struct pending_reply *one = dp_malloc(sizeof *one);
 
-	*one = (struct pending_reply){ NULL, client, answer };
+	*one = (struct pending_reply){ NULL, client_id, build };
 	while (*list)
 		list = &(*list)->next;
 	*list = one;
-	return true;
+}
+
+static struct pending_reply *pending_replies_pop(struct pending_reply **list)
+{
+	struct pending_reply *first = *list;
+
+	if (first)
+		*list = first->next;
+	return first;
 }
 
 void pending_replies_free(struct pending_reply **list)
 {
-	while (*list) {
-		struct pending_reply *one = *list;
+	struct pending_reply *one;
 
-		*list = one->next;
+	while ((one = pending_replies_pop(list)) != NULL)
 		free(one);
-	}
 }
 
 void pending_replies_build_each(struct pending_reply **list, struct study *study)
 {
-	struct pending_reply *told = *list;
+	struct daemon *d = study->daemon;
+	struct pending_reply *waiting = *list, *one;
 
-	*list = NULL; /* whoever comes now waits for the next answer */
-	for (struct pending_reply *one = told; one && !study->daemon->loop_ended; one = one->next)
-		client_reply_ok(study->daemon, one->client_id, one->build(study));
-	pending_replies_free(&told);
+	*list = NULL; /* a client that comes now waits for the next answer */
+	while ((one = pending_replies_pop(&waiting)) != NULL) {
+		if (!d->loop_ended)
+			d->replies->ok(d, one->client_id, one->build(study));
+		free(one);
+	}
 }
 
-void pending_replies_send_all(struct pending_reply **list, struct study *study, json_t *ok,
+void pending_replies_send_first(struct pending_reply **list, struct daemon *d, json_t *ok)
+{
+	struct pending_reply *first = pending_replies_pop(list);
+
+	if (first)
+		d->replies->ok(d, first->client_id, ok);
+	else
+		json_decref(ok);
+	free(first);
+}
+
+void pending_replies_send_all(struct pending_reply **list, struct daemon *d, json_t *ok,
 			      const struct dp_err *err)
 {
-	struct pending_reply *told = *list;
+	struct pending_reply *waiting = *list, *one;
 
-	*list = NULL; /* likewise */
-	for (struct pending_reply *one = told; one; one = one->next)
+	*list = NULL;
+	while ((one = pending_replies_pop(&waiting)) != NULL) {
 		if (ok)
-			client_reply_ok(study->daemon, one->client_id, json_incref(ok));
+			d->replies->ok(d, one->client_id, json_incref(ok));
 		else
-			client_reply_error(study->daemon, one->client_id, err);
-	pending_replies_free(&told);
+			d->replies->error(d, one->client_id, err);
+		free(one);
+	}
 	json_decref(ok);
 }

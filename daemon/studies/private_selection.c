@@ -1,89 +1,169 @@
-/* selection.c - what a private selection costs: which of all settings that can be drawn
- * is the worst may take seconds to find. */
+/* private_selection.c - private selections: what one costs, and the directory that it publishes. */
 #include "daemon/studies/private_selection.h"
 
-#include "daemon/studies/pending_replies.h"
+#include "base/fs.h"
+#include "daemon/core/background_job.h"
 #include "state/state_json.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct private_selection {
-	uv_work_t work;
 	struct study *study;
-	bool is_known; /* the rest is there */
+	/* the cost */
+	struct background_job cost_job;
+	bool cost_started;
 	int code;
 	struct dp_err err;
 	struct dp_select_cost cost;
 	struct pending_reply *waiters;
+	/* the link */
+	struct background_job link_job;
+	bool is_linking;     /* from its order on, which waits for the journal */
+	uint32_t linked_seq; /* of the study when the link was looked at last */
+	char *link, target[64];
+	int link_errno;
 };
 
-static void private_selection_worker(uv_work_t *w)
+static struct private_selection *private_selection_get_or_new(struct study *study)
 {
-	struct private_selection *x = w->data;
+	if (!study->private_selection) {
+		study->private_selection = dp_calloc(1, sizeof *study->private_selection);
+		study->private_selection->study = study;
+	}
+	return study->private_selection;
+}
+
+bool private_selection_is_busy(const struct study *study)
+{
+	const struct private_selection *x = study->private_selection;
+
+	return x && (x->cost_job.is_running || x->is_linking);
+}
+
+/* ---- the cost ---- */
+
+static void private_selection_cost_worker(void *arg)
+{
+	struct private_selection *x = arg;
 
 	x->code = dp_select_compute_cost(x->study->state->spec, &x->cost, &x->err);
 }
 
-static void on_private_selection_done(uv_work_t *w, int status)
+static void on_private_selection_cost(void *arg)
 {
-	struct private_selection *x = w->data;
-	struct study *study = x->study;
+	struct private_selection *x = arg;
 
-	(void)status; /* work is never cancelled */
-	study->n_accounting_jobs--;
-	x->is_known = true;
-	pending_replies_build_each(&x->waiters, study);
-	if (!study->daemon->loop_ended)
-		study_mark_changed(study);
+	pending_replies_build_each(&x->waiters, x->study);
+	if (!x->study->daemon->loop_ended)
+		study_mark_changed(x->study);
 }
 
-/* NULL without memory: the next who asks tries again. */
-static struct private_selection *private_selection_get_or_start(struct study *study)
+static struct private_selection *private_selection_start_cost(struct study *study)
 {
-	struct private_selection *x = study->private_selection;
+	struct private_selection *x = private_selection_get_or_new(study);
 
-	if (x)
-		return x;
-	x = study->private_selection = dp_calloc(1, sizeof *x);
-	if (!x)
-		return NULL;
-	x->study = study;
-	x->work.data = x;
-	study->n_accounting_jobs++;
-	uv_queue_work(&study->daemon->loop, &x->work, private_selection_worker,
-		      on_private_selection_done);
+	if (!x->cost_started)
+		background_job_start(study->daemon, &x->cost_job, private_selection_cost_worker,
+				     on_private_selection_cost, x);
+	x->cost_started = true;
 	return x;
 }
 
 json_t *private_selection_json(struct study *study)
 {
-	const struct private_selection *x = dp_state_is_private_selection(study->state)
-						    ? private_selection_get_or_start(study)
-						    : NULL;
+	const struct private_selection *x;
 
-	return x && x->is_known && x->code == DP_OK ? dp_selection_cost_json(&x->cost)
-						    : json_null();
+	if (!dp_state_is_private_selection(study->state))
+		return json_null();
+	x = private_selection_start_cost(study);
+	return !x->cost_job.is_running && x->code == DP_OK ? dp_selection_cost_json(&x->cost)
+							   : json_null();
 }
 
-bool private_selection_is_known(struct study *study)
+bool private_selection_wait(struct study *study, uint64_t client_id, reply_builder *answer)
 {
-	const struct private_selection *x = private_selection_get_or_start(study);
+	struct private_selection *x = private_selection_start_cost(study);
 
-	return !x || x->is_known;
+	if (x->cost_job.is_running)
+		pending_replies_add(&x->waiters, client_id, answer);
+	return x->cost_job.is_running;
 }
 
-int private_selection_add_waiter(struct study *study, uint64_t client, reply_builder *answer,
-				 struct dp_err *err)
-{
-	struct private_selection *x = private_selection_get_or_start(study);
+/* ---- the link ---- */
 
-	if (!x || !pending_replies_add(&x->waiters, client, answer))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the answer");
-	return DP_OK;
+static void private_selection_link_worker(void *arg)
+{
+	struct private_selection *x = arg;
+	char now[sizeof x->target];
+	ssize_t len = readlink(x->link, now, sizeof now);
+
+	x->link_errno = 0;
+	if (len >= 0 && (size_t)len == strlen(x->target) &&
+	    memcmp(now, x->target, (size_t)len) == 0)
+		return;
+	if ((unlink(x->link) != 0 && errno != ENOENT) || symlink(x->target, x->link) != 0)
+		x->link_errno = errno;
+}
+
+static void on_private_selection_linked(void *arg)
+{
+	struct private_selection *x = arg;
+	struct study *study = x->study;
+
+	if (x->link_errno)
+		log_line(&study->daemon->log, LOG_WARN, study->state->spec->name,
+			 "%s cannot be made: %s", x->link, strerror(x->link_errno));
+	free(x->link);
+	x->link = NULL;
+	x->is_linking = false;
+	if (!study->daemon->loop_ended)
+		study_mark_changed(study);
+}
+
+static void private_selection_start_link(struct daemon *d, void *arg)
+{
+	struct private_selection *x = arg;
+
+	if (!d->loop_ended) /* else the next daemon does it */
+		background_job_start(d, &x->link_job, private_selection_link_worker,
+				     on_private_selection_linked, x);
+}
+
+void private_selection_link_result(struct study *study)
+{
+	const struct dp_study_state *s = study->state;
+	const struct dp_trial *t;
+	const struct dp_attempt *last;
+	struct private_selection *x;
+	char *folder;
+
+	if (!dp_state_is_private_selection(s) || s->status != DP_STUDY_FINISHED)
+		return;
+	x = private_selection_get_or_new(study);
+	t = dp_state_selected_trial(s);
+	if (x->is_linking || x->linked_seq == s->next_seq || !t || t->nattempts == 0)
+		return;
+	x->is_linking = true;
+	x->linked_seq = s->next_seq;
+	last = &t->attempts[t->nattempts - 1];
+	dp_attempt_format_dir(t->number, last->run, last->number, x->target);
+	folder = study_folder(study);
+	x->link = dp_path_join(folder, DP_SELECTED_LINK);
+	free(folder);
+	after_commit(study->daemon, private_selection_start_link, x);
 }
 
 void private_selection_free(struct study *study)
 {
-	free(study->private_selection);
+	struct private_selection *x = study->private_selection;
+
+	if (!x)
+		return;
+	pending_replies_free(&x->waiters);
+	free(x->link);
+	free(x);
 	study->private_selection = NULL;
 }

@@ -1,18 +1,17 @@
-/* measure.c - finds what is to be measured again, and journals it.
+/* reevaluation_job.c - finds what is to be re-evaluated, and journals it.
  *
  * The front may be one of models, epsilon that of a program, and what a training takes of
- * search.budget has to be reckoned: all of that is a worker's. Whatever happened to the
- * study meanwhile, what is recorded then is what still may be. */
+ * search.budget has to be computed: all of that is a worker's. Whatever happened to the study
+ * meanwhile, what is recorded then is what still may be. */
 #include "daemon/studies/reevaluation_job.h"
 
 #include "base/json.h"
+#include "daemon/core/background_job.h"
+#include "daemon/core/peer_name.h"
 #include "daemon/studies/accounting_job.h"
-#include "daemon/studies/proposals/proposal_job.h"
 #include "daemon/studies/external_accountants.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/api/requests.h"
-#include "daemon/api/server.h"
-#include "optimize/history/smoothed_front.h"
+#include "daemon/studies/proposals/proposals.h"
+#include "daemon/studies/smoothed_front.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,18 +31,19 @@ struct reevaluation_point {
 };
 
 struct reevaluation_job {
-	uv_work_t work;
+	struct background_job job;
 	struct study *study;
 	uint64_t client_id;               /* who asked; 0: search.remeasure */
 	char requested_by[REQUESTER_LEN]; /* the same for people */
-	const char *reason;               /* static text */
+	reply_builder *summary;
+	const char *reason; /* static text */
 	uint32_t runs;
 	double filter_order; /* of search.budget's filter; 0: there is none */
 	struct reevaluation_point *points;
 	size_t n_points;
-	bool is_given_point;              /* points[0] is somebody's: its epsilon is asked for */
-	bool uses_smoothed_front;         /* the points are those of the models' front, */
-	struct dp_history_subset results; /* of these results */
+	bool is_given_point;      /* points[0] is somebody's: its epsilon is asked for */
+	bool uses_smoothed_front; /* the points are those of the front of this input */
+	struct smoothed_front_input input;
 	char refusal[POINT_REFUSAL_LEN];
 	struct dp_err point_err; /* with what was given; its code is DP_OK: nothing */
 	struct dp_err err;
@@ -52,51 +52,43 @@ struct reevaluation_job {
 
 static void reevaluation_free(struct reevaluation_job *job)
 {
-	dp_history_subset_free(&job->results);
+	smoothed_front_input_clear(&job->input);
 	free(job->points);
 	free(job);
 }
 
-static bool reevaluation_alloc_points(struct reevaluation_job *job, size_t n)
+static void reevaluation_alloc_points(struct reevaluation_job *job, size_t n)
 {
 	free(job->points);
 	job->points = dp_calloc(n + 1, sizeof *job->points);
-	job->n_points = job->points ? n : 0;
-	return job->points != NULL;
+	job->n_points = n;
 }
 
 /* ---- on a worker thread ---- */
 
-/* The front of the models, fitted for this alone: the study's own may be in use. */
 static int reevaluation_find_front(struct reevaluation_job *job)
 {
 	const struct dp_study *spec = job->study->state->spec;
-	struct dp_proposer *p = dp_proposer_new(spec);
-	struct dp_smoothed_front found;
+	struct smoothed_front_input *in = &job->input;
 	int code =
-		p ? dp_smoothed_front_compute(p, spec, &job->results,
-					      &job->study->reevaluation_cancel, &found, &job->err)
-		  : dp_fail(&job->err, DP_E_NOMEM, "no memory for the models");
+		smoothed_front_compute(spec, NULL, &job->study->reevaluation_cancel, in, &job->err);
 
-	dp_proposer_free(p);
 	if (code != DP_OK)
 		return code;
-	if (!reevaluation_alloc_points(job, found.n))
-		code = dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
+	reevaluation_alloc_points(job, in->n_points);
 	for (size_t i = 0; i < job->n_points; i++) {
-		const struct dp_observation *k = &job->results.known[found.result_index[i]];
+		const struct dp_observation *k = &in->results.known[in->result_index[i]];
 
 		job->points[i].result_trial = k->trial;
 		job->points[i].result_at = k->checkpoint > 0 ? k->checkpoint : NAN;
 		memcpy(job->points[i].x, k->x, spec->nparams * sizeof *k->x);
 	}
-	dp_smoothed_front_free(&found);
-	return code;
+	return DP_OK;
 }
 
-static void reevaluation_worker(uv_work_t *w)
+static void reevaluation_worker(void *arg)
 {
-	struct reevaluation_job *job = w->data;
+	struct reevaluation_job *job = arg;
 
 	if (job->is_given_point) {
 		struct reevaluation_point *given = &job->points[0];
@@ -215,7 +207,7 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 	}
 	if (job->refusal[0])
 		return dp_fail(err, DP_E_INVALID, "%s", job->refusal);
-	if (request_check_not_deleted(job->study, err) != DP_OK ||
+	if (study_check_not_deleted(job->study, err) != DP_OK ||
 	    dp_policy_reevaluate(s, orders, err) != DP_OK)
 		return err->code;
 	if (job->n_points == 0) {
@@ -241,31 +233,32 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 static void reevaluation_record_and_reply(struct reevaluation_job *job)
 {
 	struct study *study = job->study;
-	json_t *numbers = json_array();
+	struct daemon *d = study->daemon;
+	json_t *numbers;
 	struct dp_transition_events orders;
-	json_int_t new = 0;
+	json_int_t n_new = 0;
 	struct dp_err err;
 
 	if (reevaluation_check_allowed(job, &orders, &err) != DP_OK) {
-		json_decref(numbers);
-		client_reply_error(study->daemon, job->client_id, &err);
+		d->replies->error(d, job->client_id, &err);
 		return;
 	}
+	numbers = json_array();
 	for (size_t i = 0; i < job->n_points; i++) {
 		uint32_t at = reevaluation_find_existing(job, &job->points[i], false);
 
 		if (at == study->state->reevals.count) {
 			reevaluation_record_point(job, &job->points[i]);
-			new ++;
+			n_new++;
 		}
 		json_array_append_new(numbers, json_integer(at));
 	}
-	if (new)
+	if (n_new)
 		study_apply_orders(study, &orders, job->requested_by);
 	study_apply_policy(study);
-	client_reply_ok(study->daemon, job->client_id,
-			json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", new, "study",
-				  request_summary_json(study)));
+	d->replies->ok(d, job->client_id,
+		       json_pack("{s:o, s:I, s:o}", "measurements", numbers, "new", n_new, "study",
+				 job->summary(study)));
 }
 
 /* ---- the end of the search ---- */
@@ -315,37 +308,35 @@ static void reevaluation_record_final(struct reevaluation_job *job)
 
 /* ---- asking ---- */
 
-static void on_reevaluation_done(uv_work_t *w, int status)
+static void on_reevaluation_done(void *arg)
 {
-	struct reevaluation_job *job = w->data;
+	struct reevaluation_job *job = arg;
 	struct study *study = job->study;
+	struct daemon *d = study->daemon;
 
-	(void)status; /* work is never cancelled */
 	study->n_reevaluation_jobs--;
 	accountants_stop_idle(study);
-	if (!study->daemon->loop_ended) {
-		if (!job->client_id && job->code == DP_E_NOMEM)
-			study->next_step.until_us =
-				clock_now(study->daemon); /* the next tick tries again */
-		else if (!job->client_id && job->code != DP_E_INTERRUPTED)
-			reevaluation_record_final(job);
-		else if (job->client_id && job->code != DP_OK)
-			client_reply_error(study->daemon, job->client_id, &job->err);
+	if (!d->loop_ended) {
+		if (job->input.found.rows)
+			smoothed_front_store(study, &job->input.found);
+		if (job->client_id && job->code != DP_OK)
+			d->replies->error(d, job->client_id, &job->err);
 		else if (job->client_id)
 			reevaluation_record_and_reply(job);
+		else if (job->code != DP_E_INTERRUPTED)
+			reevaluation_record_final(job);
 		study_mark_changed(study);
 	}
 	reevaluation_free(job);
 }
 
 /* Rows of a front that is known: [trial, at] each. */
-static bool reevaluation_points_from_rows(struct reevaluation_job *job, const json_t *rows)
+static void reevaluation_points_from_rows(struct reevaluation_job *job, const json_t *rows)
 {
 	const json_t *row;
 	size_t i;
 
-	if (!reevaluation_alloc_points(job, json_array_size(rows)))
-		return false;
+	reevaluation_alloc_points(job, json_array_size(rows));
 	json_array_foreach (rows, i, row) {
 		const json_t *at = json_object_get(row, "at");
 
@@ -353,92 +344,71 @@ static bool reevaluation_points_from_rows(struct reevaluation_job *job, const js
 		job->points[i].result_at =
 			json_is_integer(at) ? (double)json_integer_value(at) : NAN;
 	}
-	return true;
 }
 
-static bool reevaluation_points_from_results(struct reevaluation_job *job,
+static void reevaluation_points_from_results(struct reevaluation_job *job,
 					     const struct dp_result_id *points, size_t n)
 {
-	if (!reevaluation_alloc_points(job, n))
-		return false;
+	reevaluation_alloc_points(job, n);
 	for (size_t i = 0; i < n; i++) {
 		job->points[i].result_trial = points[i].trial;
 		job->points[i].result_at = dp_result_checkpoint_value(job->study->state, points[i]);
 	}
-	return true;
 }
 
 /* The study's own front, known or to be found. */
-static bool reevaluation_points_from_front(struct reevaluation_job *job)
+static void reevaluation_points_from_front(struct reevaluation_job *job)
 {
 	struct dp_study_state *s = job->study->state;
-	const json_t *rows = smoothed_front_rows(job->study);
+	const struct smoothed_front *front = smoothed_front_current(job->study);
 
 	if (!dp_study_uses_smoothed_front(s->spec)) {
 		dp_state_update_front(s);
-		return reevaluation_points_from_results(job, s->front, s->nfront);
+		reevaluation_points_from_results(job, s->front, s->nfront);
+	} else if (front) {
+		reevaluation_points_from_rows(job, front->rows);
+	} else {
+		job->uses_smoothed_front = true;
+		smoothed_front_snapshot(job->study, &job->input);
 	}
-	if (rows)
-		return reevaluation_points_from_rows(job, rows);
-	job->uses_smoothed_front = true;
-	job->results = dp_history_subset_load(s);
-	return reevaluation_alloc_points(job, 0);
 }
 
-static bool reevaluation_select_points(struct reevaluation_job *job,
-				       const struct reevaluation_request *wish)
-{
-	const struct dp_study_state *s = job->study->state;
-	bool found;
-
-	if (wish->x) {
-		job->is_given_point = true;
-		found = reevaluation_alloc_points(job, 1);
-		if (found) {
-			job->points[0].result_trial = job->points[0].result_at = NAN;
-			memcpy(job->points[0].x, wish->x, s->spec->nparams * sizeof(double));
-		}
-		return found;
-	}
-	found = wish->points ? reevaluation_points_from_results(job, wish->points, wish->n_points)
-			     : reevaluation_points_from_front(job);
-	/* what they cost follows from their settings; what is none is told later */
-	for (size_t i = 0; found && i < job->n_points; i++)
-		reevaluation_refresh_point(s, &job->points[i]);
-	return found;
-}
-
-/* False: no memory. */
-static bool reevaluation_start(struct study *study, const struct reevaluation_request *wish,
-			       uint64_t client, const char *why)
+static void reevaluation_start(struct study *study, const struct reevaluation_request *wish,
+			       const char *why)
 {
 	struct reevaluation_job *job = dp_calloc(1, sizeof *job);
 
 	job->study = study;
-	job->client_id = client;
+	job->client_id = wish->client_id;
+	job->summary = wish->summary;
 	if (wish->requested_by)
 		snprintf(job->requested_by, sizeof job->requested_by, "%s", wish->requested_by);
 	job->reason = why;
 	job->runs = wish->runs;
 	if (study->state->accounting)
 		job->filter_order = study->state->accounting->filter.order;
-	if (!reevaluation_select_points(job, wish) ||
-	    accountants_prepare(study, &job->err) != DP_OK) {
-		reevaluation_free(job);
-		return false;
+	if (wish->x) {
+		job->is_given_point = true;
+		reevaluation_alloc_points(job, 1);
+		job->points[0].result_trial = job->points[0].result_at = NAN;
+		memcpy(job->points[0].x, wish->x, study->state->spec->nparams * sizeof(double));
+	} else if (wish->points) {
+		reevaluation_points_from_results(job, wish->points, wish->n_points);
+	} else {
+		reevaluation_points_from_front(job);
 	}
-	job->work.data = job;
+	/* what results cost follows from their settings; what is none is told later */
+	for (size_t i = 0; !wish->x && i < job->n_points; i++)
+		reevaluation_refresh_point(study->state, &job->points[i]);
+	accountants_prepare(study);
 	study->n_reevaluation_jobs++;
-	uv_queue_work(&study->daemon->loop, &job->work, reevaluation_worker, on_reevaluation_done);
-	return true;
+	background_job_start(study->daemon, &job->job, reevaluation_worker, on_reevaluation_done,
+			     job);
 }
 
-int reevaluation_submit(struct study *study, const struct reevaluation_request *wish,
-			uint64_t client, struct dp_err *err)
+void reevaluation_submit(struct study *study, const struct reevaluation_request *wish)
 {
-	if (reevaluation_start(study, wish, client, wish->x ? "verify" : "remeasure"))
-		return DP_OK;
-	return dp_fail(err, DP_E_NOMEM, "no memory to measure points");
+	reevaluation_start(study, wish, wish->x ? "verify" : "remeasure");
 }
 
 void reevaluation_cancel(struct study *study)
@@ -450,9 +420,6 @@ void reevaluation_start_final(struct study *study)
 {
 	struct reevaluation_request wish = { .runs = study->state->spec->search.reevaluate_runs };
 
-	if (study->n_reevaluation_jobs)
-		return; /* it is asked again after that */
-	if (!reevaluation_start(study, &wish, 0, "end"))
-		study->next_step.until_us =
-			clock_now(study->daemon); /* the next tick tries again */
+	if (!study->n_reevaluation_jobs) /* else it is asked again after that */
+		reevaluation_start(study, &wish, "end");
 }

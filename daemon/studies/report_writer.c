@@ -1,11 +1,10 @@
-/* report.c - has dpareto-report write the reports of studies: at their end, and now and
+/* report_writer.c - has dpareto-report write the reports of studies: at their end, and now and
  * then while they run. One at a time, in a process of its own; what becomes of it never
  * touches a study. */
 #include "daemon/studies/report_writer.h"
 
 #include "base/units.h"
 #include "daemon/core/child_process.h"
-#include "daemon/studies/study_object.h"
 #include "state/state_json.h"
 
 #include <stdio.h>
@@ -28,42 +27,44 @@ struct report_writer {
 
 static char *report_writer_path(const struct study *study)
 {
-	char *path;
-
-	if (asprintf(&path, "%s/studies/%s/report/report.html", study->daemon->paths.state_dir,
-		     study->state->spec->name) < 0)
-		return NULL;
-	return path;
+	return dp_asprintf("%s/studies/%s/report/report.html", study->daemon->paths.state_dir,
+			   study->state->spec->name);
 }
 
-/* dpareto-report gives the file the time of the last record that it shows. */
-static bool report_writer_file_is_current(const struct study *study)
+/* What is known of the study's report. The file, which a former daemon may have had written, is
+ * looked at once a study: dpareto-report gives it the time of the last record that it shows. */
+static struct report_status *report_writer_status(struct study *study)
 {
-	char *path = report_writer_path(study);
+	struct report_status *status = study->report_status;
 	struct stat st;
-	bool same = path && stat(path, &st) == 0 &&
-		    (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
-			    study_public_view(study).state->updated_us;
+	char *path;
+	bool current;
 
+	if (status)
+		return status;
+	path = report_writer_path(study);
+	current = stat(path, &st) == 0 &&
+		  (int64_t)st.st_mtim.tv_sec * 1000000 + st.st_mtim.tv_nsec / 1000 ==
+			  study_public_view(study).state->updated_us;
 	free(path);
-	return same;
+	status = study->report_status = dp_calloc(1, sizeof *status);
+	status->shown_seq = current ? study->state->next_seq : UINT32_MAX;
+	status->last_try_us = dp_monotonic_us();
+	return status;
 }
 
-/* The file is looked at once a study; afterwards we know what we wrote. */
-static void report_writer_init_status(struct study *study)
+void report_writer_forget(struct study *study)
 {
-	if (study->report_status.file_checked)
-		return;
-	study->report_status.file_checked = true;
-	study->report_status.shown_seq =
-		report_writer_file_is_current(study) ? study->state->next_seq : UINT32_MAX;
-	study->report_status.last_try_us = dp_monotonic_us();
+	free(study->report_status);
+	study->report_status = NULL;
 }
 
 /* Why there is no report of the study; "" for those that have one again. */
 static void report_writer_set_error(struct study *study, const char *why)
 {
-	snprintf(study->report_status.error, sizeof study->report_status.error, "%s", why);
+	struct report_status *status = report_writer_status(study);
+
+	snprintf(status->error, sizeof status->error, "%s", why);
 	if (*why)
 		log_line(&study->daemon->log, LOG_WARN, study->state->spec->name, "no report: %s",
 			 why);
@@ -86,11 +87,12 @@ static bool report_writer_study_has_ended(const struct dp_study_state *s)
 	return false;
 }
 
-static bool report_writer_is_due(const struct study *study)
+static bool report_writer_is_due(struct study *study)
 {
+	const struct report_status *status = report_writer_status(study);
 	int64_t interval = (int64_t)(study->daemon->config.report_interval * 1e6);
 
-	if (study->report_status.shown_seq == study->state->next_seq || study->delete_requests ||
+	if (status->shown_seq == study->state->next_seq || study->delete_requests ||
 	    study->state->quarantined)
 		return false;
 	if (report_writer_study_has_ended(study->state))
@@ -98,14 +100,14 @@ static bool report_writer_is_due(const struct study *study)
 	if (interval == 0 || dp_state_count_ended_trials(study->state) == 0 ||
 	    dp_state_is_private_selection(study->state))
 		return false;
-	return dp_monotonic_us() - study->report_status.last_try_us >= interval;
+	return dp_monotonic_us() - status->last_try_us >= interval;
 }
 
 /* Can it be written now? It reads the journal: what is not on the disk would be
  * missing. */
 static bool report_writer_can_run(const struct daemon *d)
 {
-	return !d->stopping && !d->journal_failing && !d->disk_low && !d->is_read_only;
+	return !d->stopping && !d->commits->is_failing && !d->disk.is_low && !d->read_only.enabled;
 }
 
 /* ---- the process ---- */
@@ -125,7 +127,8 @@ static void report_writer_note_end(struct report_writer *r, struct study *study,
 {
 	char words[300];
 
-	study->report_status.shown_seq = r->seq; /* also after a failure: not again for the same */
+	report_writer_status(study)->shown_seq =
+		r->seq; /* also after a failure: not again for the same */
 	if (status == 0) {
 		report_writer_set_error(study, "");
 		log_line(&study->daemon->log, LOG_DEBUG, study->state->spec->name,
@@ -157,13 +160,13 @@ static void report_writer_start(struct report_writer *r, struct study *study)
 	char why[300];
 	int e;
 
-	study->report_status.last_try_us = dp_monotonic_us();
+	report_writer_status(study)->last_try_us = dp_monotonic_us();
 	e = child_start(&r->child, argv, NULL, REPORT_TIMEOUT_SECONDS);
 	if (e != 0) {
 		snprintf(why, sizeof why, "cannot start %.200s: %s", d->paths.report_path,
 			 strerror(e));
 		report_writer_set_error(study, why);
-		study->report_status.shown_seq = study->state->next_seq;
+		report_writer_status(study)->shown_seq = study->state->next_seq;
 		return;
 	}
 	r->study = study;
@@ -176,14 +179,11 @@ void report_writer_start_due(struct daemon *d)
 {
 	struct report_writer *r = d->report_writer;
 
-	if (r->study || !report_writer_can_run(d) ||
-	    dp_journal_durable_ticket(d->journal) < d->last_ticket)
+	if (r->study || !report_writer_can_run(d) || !commit_queue_is_durable(d))
 		return;
-	for (uint32_t i = 0; i < d->nstudies && !r->study; i++) {
-		report_writer_init_status(d->studies[i]);
-		if (report_writer_is_due(d->studies[i]))
-			report_writer_start(r, d->studies[i]);
-	}
+	for (uint32_t i = 0; i < d->studies->n && !r->study; i++)
+		if (report_writer_is_due(d->studies->list[i]))
+			report_writer_start(r, d->studies->list[i]);
 }
 
 bool report_writer_is_writing(const struct study *study)
@@ -205,7 +205,6 @@ void report_writer_tick(struct daemon *d)
 
 bool report_writer_will_write(struct study *study)
 {
-	report_writer_init_status(study);
 	return report_writer_study_has_ended(study->state) &&
 	       (report_writer_is_writing(study) ||
 		(report_writer_is_due(study) && report_writer_can_run(study->daemon)));
@@ -213,9 +212,9 @@ bool report_writer_will_write(struct study *study)
 
 char *report_writer_find_report(struct study *study)
 {
-	char *path = study->report_status.error[0] ? NULL : report_writer_path(study);
+	char *path = report_writer_path(study);
 
-	if (path && access(path, R_OK) == 0)
+	if (!report_writer_status(study)->error[0] && access(path, R_OK) == 0)
 		return path;
 	free(path);
 	return NULL;
@@ -223,26 +222,23 @@ char *report_writer_find_report(struct study *study)
 
 void report_writer_add_json(struct study *study, json_t *summary)
 {
-	const char *why = study->report_status.error[0] ? study->report_status.error : NULL;
+	const struct report_status *status = report_writer_status(study);
+	const char *why = status->error[0] ? status->error : NULL;
 	char *path = NULL;
 
-	report_writer_init_status(study);
-	if (study->report_status.shown_seq == study->state->next_seq && !why)
+	if (status->shown_seq == study->state->next_seq && !why)
 		path = report_writer_path(study);
-	else if (!why && (study->daemon->disk_low || study->daemon->journal_failing))
+	else if (!why && (study->daemon->disk.is_low || study->daemon->commits->is_failing))
 		why = "it waits for space on the disk";
 	json_object_set_new(summary, "report", dp_text_json(path));
 	json_object_set_new(summary, "report_error", dp_text_json(why));
 	free(path);
 }
 
-bool report_writer_open(struct daemon *d)
+void report_writer_open(struct daemon *d)
 {
-	struct report_writer *r = dp_calloc(1, sizeof *r);
-
-	child_init(&r->child, d, on_report_writer_exit);
-	d->report_writer = r;
-	return true;
+	d->report_writer = dp_calloc(1, sizeof *d->report_writer);
+	child_init(&d->report_writer->child, d, on_report_writer_exit);
 }
 
 void report_writer_close(struct daemon *d)

@@ -1,19 +1,17 @@
-/* report.h - has dpareto-report write the reports of studies: at their end, and now and
+/* report_writer.h - has dpareto-report write the reports of studies: at their end, and now and
  * then while they run. */
 #ifndef DP_DAEMON_STUDIES_REPORT_WRITER_H
 #define DP_DAEMON_STUDIES_REPORT_WRITER_H
-#include "daemon/core/daemon.h"
+#include "daemon/studies/study_object.h"
 
-/* What is known of a study's report. Part of its home. */
+/* What is known of a study's report. */
 struct report_status {
-	bool file_checked;   /* at the file, which a former daemon may have had written */
 	uint32_t shown_seq;  /* the seq that the report shows; UINT32_MAX: none */
 	int64_t last_try_us; /* dp_monotonic_us() of the last try */
 	char error[300];     /* why there is none; "" */
 };
 
-/* False without memory. */
-DP_MUSTCHECK bool report_writer_open(struct daemon *d);
+void report_writer_open(struct daemon *d);
 /* Ends what is being written; the loop has ended. */
 void report_writer_close(struct daemon *d);
 /* Starts the next report that is due, unless one is being written. */
@@ -27,6 +25,8 @@ char *report_writer_find_report(struct study *study);
 /* Is the study's report being written? Its folder must not go then. */
 bool report_writer_is_writing(const struct study *study);
 void report_writer_cancel(struct study *study);
+/* The study goes. */
+void report_writer_forget(struct study *study);
 /* Adds "report", the path of one that shows the study as it is now, and
  * "report_error". */
 void report_writer_add_json(struct study *study, json_t *summary);

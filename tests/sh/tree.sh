@@ -10,7 +10,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 : > "$tmp/faults"
 
-# Who may include whom, beside its own folder and lib/base.
+# Who may include whom, beside its own folder and lib/base. Of the daemon: core <- studies <-
+# { executors, api, notify }, and what lies in daemon/ itself above all.
 allowed() {
 	case $1 in
 	ctl) echo config.h ctl/commands journal privacy protocol/control ;;
@@ -18,17 +19,17 @@ allowed() {
 	ctl/commands) echo ctl ctl/client ctl/support ctl/ui journal privacy protocol/control state study ;;
 	ctl/support) echo compare ctl ctl/client ctl/ui journal optimize/pareto privacy protocol/control study ;;
 	ctl/ui) echo ctl ctl/client journal study ;;
-	daemon) echo config.h daemon/api daemon/core daemon/executors daemon/notify daemon/studies daemon/studies/proposals linalg protocol/control ;;
-	daemon/api) echo config.h daemon/core daemon/executors daemon/studies daemon/studies/proposals optimize/propose protocol/control state ;;
-	daemon/core) echo config.h daemon/api daemon/core/config daemon/executors daemon/notify daemon/studies journal protocol/control state ;;
+	daemon) echo config.h daemon/api daemon/core daemon/executors daemon/notify daemon/studies linalg protocol/control ;;
+	daemon/api) echo config.h daemon/core daemon/studies daemon/studies/proposals optimize/propose protocol/control state ;;
+	daemon/core) echo daemon/core/config config.h journal state ;;
 	daemon/core/config) echo daemon/core study ;;
 	daemon/executors) echo daemon/core daemon/studies daemon/studies/proposals protocol/trainer state ;;
-	daemon/executors/local) echo daemon/executors daemon/studies ;;
-	daemon/executors/slurm) echo daemon/core daemon/core/config daemon/executors daemon/studies ;;
+	daemon/executors/local) echo daemon/executors ;;
+	daemon/executors/slurm) echo daemon/core daemon/core/config daemon/executors ;;
 	daemon/notify) echo daemon/core daemon/core/config daemon/studies state ;;
 	daemon/shim) echo config.h ;;
-	daemon/studies) echo daemon daemon/api daemon/core daemon/executors daemon/notify daemon/studies/proposals optimize/history policy privacy/external state ;;
-	daemon/studies/proposals) echo daemon/api daemon/core daemon/executors daemon/studies optimize/history optimize/propose state ;;
+	daemon/studies) echo daemon/core daemon/studies/proposals optimize/history policy privacy/external state study ;;
+	daemon/studies/proposals) echo daemon/core daemon/studies optimize/history optimize/propose state ;;
 	lib/base) ;;
 	lib/compare) echo optimize/pareto study ;;
 	lib/journal) echo protocol/trainer study ;;
@@ -141,6 +142,13 @@ while read -r file; do
 		else if (target ~ /_internal\.h$/ && area(folder) != area(own))
 			fault("may not include " target ", which is for " area(folder) " alone")
 	}' >> "$tmp/faults"
+	strip includes "$file" | sed -n 's/^[ \t]*#[ \t]*include[ \t]*"\(.*\)".*/\1/p' |
+	while read -r target; do
+		for path in "$target" "lib/$target"; do
+			[ ! -e "$path" ] || [ "${file%.*}" = "${path%.*}" ] ||
+				echo "${file%.*} ${path%.*}" >> "$tmp/known"
+		done
+	done
 	strip code "$file" > "$tmp/code"
 	# Pragmas that change code are for a stretch of a header that ends in it. What a
 	# macro holds is for its user to place.
@@ -186,6 +194,14 @@ while read -r file; do
 	}
 	/^[{}]/ { name = "" }' "$tmp/code" >> "$tmp/functions"
 done < "$tmp/files"
+
+# A module, a .c with the .h of its name, knows none that knows it, be it through others.
+acyclic='daemon'
+for folder in $acyclic; do
+	grep "^$folder/" "$tmp/known" | tsort 2>&1 > /dev/null | sed -n 's/^tsort: \(.*[^:]\)$/\1/p' |
+		grep -v 'contains a loop' | tr '\n' ' ' | sed "s/ *$/: these modules include each other/" |
+		grep '/' >> "$tmp/faults" || :
+done
 
 # Names one can grep: in these folders a function, static or not, is the only one of its
 # name in all programs.

@@ -5,8 +5,12 @@
 #define DP_TEST_FAKE_DAEMON_H
 #include "base/fs.h"
 #include "base/json.h"
-#include "daemon/executors/executor.h"
+#include "daemon/api/client_connection.h"
 #include "daemon/api/server.h"
+#include "daemon/executors/job.h"
+#include "daemon/housekeeping.h"
+#include "daemon/lifecycle.h"
+#include "daemon/studies/study_object.h"
 #include "protocol/control/control_protocol.h"
 
 #include <poll.h>
@@ -168,7 +172,7 @@ static void fake_cancel(struct executor *b, struct job *j)
 
 static void fake_tick(struct executor *b)
 {
-	for (struct job *j = b->daemon->jobs; j; j = j->next)
+	for (struct job *j = b->daemon->executors->jobs; j; j = j->next)
 		job_on_progress(j);
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/notify/notification.h"
+#include "daemon/notify/hooks.h"
 #include "tests/unit/fake_daemon.h"
 
 enum {
@@ -161,7 +161,7 @@ static void test_daemon_events_are_bounded(void **state)
 	write_conf("disk-low, paused");
 	fake_start_daemon();
 	for (int i = 0; i < 2 * QUEUED; i++)
-		notification_disk_low(&fake_d, "a test");
+		hooks_on_disk_low(&fake_d, "a test");
 	fake_submit("s", "", "method: random, evaluations: 9");
 	fake_do("pause", json_pack("{s:s}", "study", "s"));
 	fclose(fopen(go, "w"));

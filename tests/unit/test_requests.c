@@ -10,8 +10,9 @@
 
 #include "tests/unit/fake_daemon.h"
 
-#include "daemon/studies/proposals/proposal_job.h"
 #include "daemon/api/requests.h"
+#include "daemon/api/status_cache.h"
+#include "daemon/studies/proposals/proposals.h"
 
 static json_t *ok;
 static struct dp_err err;
@@ -172,10 +173,10 @@ static void submitting_twice(void **s)
 			 DP_E_EXISTS);
 	assert_string_equal(err.msg, "there is another study 'a': seed: '1' there, '77' here");
 	assert_null(strstr(study->state->text, "77"));
-	assert_int_equal(fake_d.nstudies, 1);
+	assert_int_equal(fake_d.studies->n, 1);
 	assert_int_equal(ask("submit", json_pack("{s:s}", "text", "x")), DP_E_PROTOCOL);
 	assert_int_equal(ask("submit", file("study: [")), DP_E_INVALID);
-	assert_int_equal(fake_d.nstudies, 1);
+	assert_int_equal(fake_d.studies->n, 1);
 }
 
 static const char *change(size_t i, const char *key)
@@ -224,7 +225,7 @@ static void submitted_paused(void **s)
 	assert_int_equal(ask("submit", f), DP_OK);
 	assert_string_equal(text("study", "state"), "paused");
 	assert_string_equal(text("study", "reason"), "submitted with --paused");
-	b = fake_d.studies[1];
+	b = fake_d.studies->list[1];
 	finish(a);
 	assert_int_equal(b->state->ntrials, 0);
 	assert_int_equal(b->state->next_seq, 2); /* created and paused */
@@ -439,7 +440,7 @@ static void enqueued_points_have_their_epsilon(void **s)
 	struct study *study;
 
 	(void)s;
-	fake_d.executors->hold.until_us = INT64_MAX; /* nothing is proposed */
+	fake_d.executors->list->hold.until_us = INT64_MAX; /* nothing is proposed */
 	study = fake_submit("a", "", "method: random, evaluations: 2, parallel: 2");
 	assert_int_equal(
 		ask("enqueue", json_pack("{s:s, s:{s:i}}", "study", "a", "parameters", "C", 4)),
@@ -463,7 +464,7 @@ static void the_next_point_is_shown_and_not_proposed(void **s)
 	struct study *study;
 
 	(void)s;
-	fake_d.executors->hold.until_us = INT64_MAX; /* nothing is proposed */
+	fake_d.executors->list->hold.until_us = INT64_MAX; /* nothing is proposed */
 	study = fake_submit("a", "", "method: random, evaluations: 9");
 	FAKE_UNTIL(study->proposal_job &&
 		   !proposal_is_busy(study)); /* points are found ahead of time */
@@ -471,7 +472,7 @@ static void the_next_point_is_shown_and_not_proposed(void **s)
 	assert_int_equal(json_integer_value(json_object_get(ok, "trial")), 0);
 	assert_int_equal(study->state->ntrials, 0);
 	shown = json_incref(json_object_get(ok, "parameters"));
-	fake_d.executors->hold.until_us = 0;
+	fake_d.executors->list->hold.until_us = 0;
 	study_mark_changed(study);
 	FAKE_UNTIL(fake_running() > 0);
 	assert_int_equal(ask("trial", trial_of("a", 0)), DP_OK);
@@ -514,8 +515,19 @@ static void two_want_it_deleted(void **s)
 	fake_send("delete", json_pack("{s:s, s:b}", "study", "a", "now", 1));
 	assert_int_equal(dp_write_all(other[0], line, strlen(line)), 0);
 	assert_int_equal(fake_reply(&ok, &err), DP_OK);
-	FAKE_UNTIL(fake_d.nstudies == 0);
+	FAKE_UNTIL(fake_d.studies->n == 0);
 	close(other[0]);
+}
+
+/* As if the newest client asked for it, and now. */
+static void handle_at_once(const char *verb, const json_t *request)
+{
+	struct request r = { .daemon = &fake_d,
+			     .client_id = fake_d.clients->last_id,
+			     .user_name = "a test",
+			     .json = request };
+
+	request_handle(&r, verb);
 }
 
 /* What is to go takes no more orders: it would come to life again. */
@@ -530,13 +542,13 @@ static void what_is_being_deleted_takes_no_orders(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	json_object_set_new(request, "now", json_true());
-	request_handle(&fake_d, fake_d.last_client_id, "delete", request);
+	handle_at_once("delete", request);
 	before = study->state->next_seq;
 	for (size_t i = 0; i < DP_COUNT(verbs); i++)
-		request_handle(&fake_d, fake_d.last_client_id, verbs[i], request);
+		handle_at_once(verbs[i], request);
 	assert_int_equal(study->state->next_seq, before);
 	assert_int_equal(study->n_accounting_jobs, 0);
-	FAKE_UNTIL(fake_d.nstudies == 0);
+	FAKE_UNTIL(fake_d.studies->n == 0);
 	json_decref(request);
 }
 
@@ -580,8 +592,8 @@ static void shutting_down_in_trouble(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	study_cancel_trial(study, study->state->trials[0], NULL); /* not durable yet */
-	fake_d.journal_failing = true;
-	request_handle(&fake_d, fake_d.last_client_id, "shutdown", request);
+	fake_d.commits->is_failing = true;
+	handle_at_once("shutdown", request);
 	assert_true(fake_d.stopping);
 	json_decref(request);
 }
@@ -631,7 +643,7 @@ static void many_leave(void)
 {
 	for (int i = 0; i < MANY; i++)
 		close(many[i]);
-	FAKE_UNTIL(fake_d.nclients == 1);
+	FAKE_UNTIL(fake_d.clients->n == 1);
 }
 
 /* Between two rounds of the loop the scheduler, the journal and trainers have their turn,
@@ -645,16 +657,16 @@ static void many_clients_do_not_keep_the_loop(void **s)
 	(void)s;
 	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 	FAKE_UNTIL(fake_running() == 2);
-	first = fake_d.n_requests;
+	first = fake_d.clients->n_requests;
 	many_ask("hello", NULL);
 	while (all < MANY) {
-		uint64_t before = fake_d.n_requests;
+		uint64_t before = fake_d.clients->n_requests;
 
 		fake_turn();
-		assert_true(fake_d.n_requests - before <= 64);
+		assert_true(fake_d.clients->n_requests - before <= 64);
 		all = many_answered(done, all);
 	}
-	assert_int_equal(fake_d.n_requests - first, MANY);
+	assert_int_equal(fake_d.clients->n_requests - first, MANY);
 	many_leave();
 }
 
@@ -669,14 +681,14 @@ static void status_is_made_once_for_many(void **s)
 	(void)s;
 	fake_submit("a", "", "method: random, evaluations: 9, parallel: 2");
 	FAKE_UNTIL(fake_running() == 2);
-	made = fake_d.status_cache.n_rendered;
+	made = fake_d.status_cache->n_rendered;
 	many_ask("status", of("a"));
 	while (all < MANY) {
 		fake_turn();
 		all = many_answered(done, all);
 	}
 	/* one of each STATUS_CACHE_MS on a machine that is busy with other things */
-	assert_true(fake_d.status_cache.n_rendered - made < MANY / 2);
+	assert_true(fake_d.status_cache->n_rendered - made < MANY / 2);
 	many_leave();
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(ask("pause", of("a")), DP_OK);
@@ -686,13 +698,13 @@ static void status_is_made_once_for_many(void **s)
 		assert_int_equal(ask("status", of("a")), DP_OK);
 		assert_string_equal(text("study", "state"), "running");
 	}
-	fake_d.disk_low = true; /* what is not journaled shows, too */
+	fake_d.disk.is_low = true; /* what is not journaled shows, too */
 	assert_int_equal(ask("status", of("a")), DP_OK);
-	made = fake_d.status_cache.n_rendered;
+	made = fake_d.status_cache->n_rendered;
 	assert_int_equal(ask("status", of("a")), DP_OK);
-	fake_d.jobs->progress = 0.25;
+	fake_d.executors->jobs->progress = 0.25;
 	assert_int_equal(ask("status", of("a")), DP_OK);
-	assert_true(fake_d.status_cache.n_rendered > made);
+	assert_true(fake_d.status_cache->n_rendered > made);
 }
 
 /* The newest failures are shown, however many trials there are, newest first. */

@@ -32,16 +32,16 @@ static void restart(void)
 /* The first daemon of the folder started so long ago. */
 static void began_before(int64_t ago)
 {
-	fake_d.clock_base_us -= ago;
-	fake_d.clock_gaps[0].end_us -= ago;
-	fake_d.clock_gaps[0].length_us -= ago;
+	fake_d.clock->base_us -= ago;
+	fake_d.clock->gaps[0].end_us -= ago;
+	fake_d.clock->gaps[0].length_us -= ago;
 }
 
 static void sweep(void)
 {
 	retention_sweep(&fake_d);
-	assert_true(fake_d.retention_running);
-	FAKE_UNTIL(!fake_d.retention_running);
+	assert_true(fake_d.executors->retention_running);
+	FAKE_UNTIL(!fake_d.executors->retention_running);
 }
 
 static unsigned folders(void)
@@ -71,10 +71,10 @@ static void what_is_old_goes(void **s)
 {
 	(void)s;
 	two_of_three();
-	fake_d.clock_base_us += 90 * DAY - HOUR;
+	fake_d.clock->base_us += 90 * DAY - HOUR;
 	sweep();
 	assert_int_equal(folders(), 3);
-	fake_d.clock_base_us += HOUR;
+	fake_d.clock->base_us += HOUR;
 	sweep();
 	assert_int_equal(folders(), 1); /* of the one that runs */
 	assert_true(fake_jobs[2].running && access(fake_jobs[2].folder, F_OK) == 0);
@@ -88,21 +88,21 @@ static void a_clock_that_is_ahead_removes_nothing(void **s)
 	began_before(365 * DAY);
 	two_of_three();
 	restart();
-	assert_int_equal(fake_d.n_clock_gaps, 2); /* what was before the first start, and this */
-	assert_true(fake_d.clock_gaps[1].length_us > 364 * DAY);
-	assert_true(fake_d.clock_gaps[1].length_us < 366 * DAY);
+	assert_int_equal(fake_d.clock->n_gaps, 2); /* what was before the first start, and this */
+	assert_true(fake_d.clock->gaps[1].length_us > 364 * DAY);
+	assert_true(fake_d.clock->gaps[1].length_us < 366 * DAY);
 	FAKE_UNTIL(fake_jobs[2].job); /* found again */
 	sweep();
 	assert_int_equal(folders(), 3);
-	assert_true(fake_d.retention_kept_logged);
-	fake_d.clock_base_us += 89 * DAY;
+	assert_true(fake_d.executors->retention_kept_logged);
+	fake_d.clock->base_us += 89 * DAY;
 	sweep();
 	assert_int_equal(folders(), 3);
 	/* and the gap is known to those after it, for good */
-	fake_d.clock_base_us -= 89 * DAY;
+	fake_d.clock->base_us -= 89 * DAY;
 	restart();
-	assert_int_equal(fake_d.n_clock_gaps, 2);
-	fake_d.clock_base_us += 91 * DAY;
+	assert_int_equal(fake_d.clock->n_gaps, 2);
+	fake_d.clock->base_us += 91 * DAY;
 	sweep();
 	assert_int_equal(folders(), 1);
 }
@@ -116,11 +116,11 @@ static void time_without_records_counts(void **s)
 	began_before(100 * DAY);
 	two_of_three();
 	then = clock_now(&fake_d);
-	fake_d.clock_base_us += 100 * DAY;
+	fake_d.clock->base_us += 100 * DAY;
 	sweep();
 	assert_int_equal(folders(), 1);
 	restart();
-	assert_int_equal(fake_d.n_clock_gaps, 1);
+	assert_int_equal(fake_d.clock->n_gaps, 1);
 	assert_true(clock_running_time_since(&fake_d, then) >= 100 * DAY);
 }
 
@@ -151,13 +151,13 @@ static void without_the_file_nothing_is_old(void **s)
 		}
 		fake_start_daemon();
 		fake_d.config.retention = 90 * 86400.0;
-		assert_int_equal(fake_d.n_clock_gaps, 1);
+		assert_int_equal(fake_d.clock->n_gaps, 1);
 		assert_true(clock_running_time_since(&fake_d, clock_now(&fake_d) - HOUR) <
 			    HOUR / 2);
-		fake_d.clock_base_us += 89 * DAY;
+		fake_d.clock->base_us += 89 * DAY;
 		sweep();
 		assert_int_equal(folders(), 3);
-		fake_d.clock_base_us -= 89 * DAY;
+		fake_d.clock->base_us -= 89 * DAY;
 	}
 	free(path);
 }
@@ -168,15 +168,15 @@ static void a_clock_that_is_behind_removes_nothing(void **s)
 	int64_t newest;
 
 	(void)s;
-	fake_d.clock_base_us += 365 * DAY; /* as it was, before it was set right */
+	fake_d.clock->base_us += 365 * DAY; /* as it was, before it was set right */
 	two_of_three();
 	newest = clock_now(&fake_d) - HOUR;
 	restart();
 	assert_true(clock_now(&fake_d) > newest);
-	assert_int_equal(fake_d.n_clock_gaps, 1);
+	assert_int_equal(fake_d.clock->n_gaps, 1);
 	sweep();
 	assert_int_equal(folders(), 3);
-	assert_false(fake_d.retention_kept_logged);
+	assert_false(fake_d.executors->retention_kept_logged);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, fake_teardown)

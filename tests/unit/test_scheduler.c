@@ -10,7 +10,8 @@
 
 #include "tests/unit/fake_daemon.h"
 
-#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/studies/proposals/proposals.h"
+#include "daemon/studies/report_writer.h"
 #include "daemon/api/requests.h"
 #include "daemon/studies/scheduler.h"
 
@@ -32,7 +33,7 @@ static bool ended(const struct study *study, uint32_t n)
 /* Without waiting for it. */
 static void pass_seconds(int64_t n)
 {
-	fake_d.clock_base_us += n * 1000000;
+	fake_d.clock->base_us += n * 1000000;
 }
 
 /* Ends whatever runs, well, until the study is not running any more. */
@@ -60,8 +61,8 @@ static void a_study_runs_to_its_end(void **s)
 	assert_int_equal(study->state->ok, 9);
 	assert_int_equal(fake_njobs, 9);
 	assert_int_equal(fake_most, 2);
-	assert_null(fake_d.jobs);         /* all freed after their turn */
-	assert_null(study->proposal_job); /* nothing is kept for a study that has ended */
+	assert_null(fake_d.executors->jobs); /* all freed after their turn */
+	assert_null(study->proposal_job);    /* nothing is kept for a study that has ended */
 	for (uint32_t i = 0; i < 9; i++) {
 		struct dp_epsilon cost;
 
@@ -123,7 +124,6 @@ static void slots_have_numbers(void **s)
 	struct study *study = fake_submit("a", ", env: {GPU: x, OWN: y}",
 					  "method: random, evaluations: 20, parallel: 9");
 	struct launch_command l;
-	struct dp_err err;
 
 	(void)s;
 	FAKE_UNTIL(fake_running() == 4);
@@ -144,17 +144,14 @@ static void slots_have_numbers(void **s)
 	FAKE_UNTIL(fake_njobs == 7);
 	assert_int_equal(fake_jobs[6].slot, 3);
 	/* what the machine says of a slot counts more than what a study says */
-	assert_int_equal(
-		launch_build_attempt(fake_jobs[6].job, &(struct launch_options){ 0 }, &l, &err),
-		DP_OK);
+	launch_build_attempt(fake_jobs[6].job, &(struct launch_options){ 0 }, &l);
 	assert_string_equal(given(&l, "DPARETO_SLOT="), "3");
 	assert_string_equal(given(&l, "GPU="), "d");
 	assert_string_equal(given(&l, "OWN="), "y");
 	launch_clear(&l);
 	study = fake_jobs[6].job->study;
 	/* one program for the whole study has no slot */
-	assert_int_equal(launch_build_accountant(study, study->state->spec->trainer.argv, &l, &err),
-			 DP_OK);
+	launch_build_accountant(study, study->state->spec->trainer.argv, &l);
 	assert_null(given(&l, "DPARETO_SLOT="));
 	assert_string_equal(given(&l, "GPU="), "x");
 	launch_clear(&l);
@@ -223,9 +220,9 @@ static void why_nothing_more_runs(void **s)
 	FAKE_UNTIL(other->proposal_job && !proposal_is_busy(other));
 	assert_string_equal(scheduler_waiting_reason(other, why, sizeof why),
 			    "the fake cluster is full");
-	fake_d.disk_low = true;
+	fake_d.disk.is_low = true;
 	assert_non_null(strstr(scheduler_waiting_reason(other, why, sizeof why), "disk_watermark"));
-	fake_d.disk_low = false;
+	fake_d.disk.is_low = false;
 	fake_do("pause", json_pack("{s:s}", "study", "b"));
 	assert_null(scheduler_waiting_reason(other, why, sizeof why));
 }
@@ -276,7 +273,7 @@ static void progress_is_seen(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	fake_write(running(0), "result.jsonl", "{\"progress\":0.25}\n");
-	FAKE_UNTIL(fake_d.jobs->progress == 0.25);
+	FAKE_UNTIL(fake_d.executors->jobs->progress == 0.25);
 	fake_end(running(0), "{\"progress\":0.25}\n{\"run\":0,\"metrics\":{\"f1\":1}}\n",
 		 "{\"code\":0}");
 	FAKE_UNTIL(study->state->status == DP_STUDY_FINISHED);
@@ -311,14 +308,14 @@ static void the_machines_trouble_costs_nothing(void **s)
 	(void)s;
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
 	study = fake_submit("a", ", retries: 0", "method: random, evaluations: 3");
-	FAKE_UNTIL(fake_d.executors->hold.until_us > 0);
+	FAKE_UNTIL(fake_d.executors->list->hold.until_us > 0);
 	other = fake_submit("b", "", "method: random, evaluations: 1");
 	for (int i = 0; i < 50; i++)
 		fake_turn();
 	assert_int_equal(other->state->ntrials, 0); /* held back, too */
 	assert_non_null(strstr(scheduler_waiting_reason(other, why, sizeof why), "No space left"));
 	pass_seconds(1);
-	FAKE_UNTIL(fake_d.executors->hold.seconds > 1.5); /* longer each time */
+	FAKE_UNTIL(fake_d.executors->list->hold.seconds > 1.5); /* longer each time */
 	assert_int_equal(study->state->ntrials, 1);
 	assert_int_equal(study->state->status, DP_STUDY_RUNNING);
 	attempts = study->state->trials[0]->nattempts;
@@ -329,7 +326,7 @@ static void the_machines_trouble_costs_nothing(void **s)
 	run_to_end(other);
 	assert_int_equal(study->state->ok, 3);
 	assert_int_equal(study->state->failed, 0);
-	assert_true(fake_d.executors->hold.until_us == 0);
+	assert_true(fake_d.executors->list->hold.until_us == 0);
 }
 
 static void assert_waits(const struct study *study, const char *sentence)
@@ -363,7 +360,7 @@ static void what_holds_everything_back_is_told_as_it_is(void **s)
 			    "2 s");
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
 	still += 2000000;
-	FAKE_UNTIL(fake_d.executors->hold.seconds > 3 && study->state->open_attempts == 0);
+	FAKE_UNTIL(fake_d.executors->list->hold.seconds > 3 && study->state->open_attempts == 0);
 	assert_waits(study, "the machine could not start a trainer (No space left on "
 			    "device); trying again in 4 s");
 	fake_refusal.code = 0;
@@ -430,13 +427,13 @@ static void one_trouble_is_one_hold(void **s)
 
 	(void)s;
 	dp_fail(&fake_refusal, DP_E_IO, "No space left on device");
-	fake_d.executors->hold.until_us = INT64_MAX;
+	fake_d.executors->list->hold.until_us = INT64_MAX;
 	study = fake_submit("a", "", "method: random, evaluations: 4, parallel: 4");
 	FAKE_UNTIL(study->proposal_job && !proposal_is_busy(study)); /* all four points are there */
-	fake_d.executors->hold.until_us = 0;
+	fake_d.executors->list->hold.until_us = 0;
 	study_mark_changed(study);
 	FAKE_UNTIL(study->state->ntrials == 4 && study->state->open_attempts == 0);
-	assert_true(fake_d.executors->hold.seconds == 1);
+	assert_true(fake_d.executors->list->hold.seconds == 1);
 	fake_refusal.code = 0;
 	pass_seconds(1);
 	run_to_end(study);
@@ -512,7 +509,7 @@ static void found_while_stopping(void **s)
 	FAKE_UNTIL(fake_running() == 2);
 	fake_cannot_tell = true;
 	again("a");
-	daemon_stop(&fake_d, STOP_KILL, "the test says so");
+	fake_d.ops->stop(&fake_d, STOP_KILL, "the test says so");
 	fake_cannot_tell = false;
 	FAKE_UNTIL(fake_running() == 0);
 	assert_true(fake_jobs[0].cancelled && fake_jobs[1].cancelled);
@@ -530,10 +527,10 @@ static void an_executor_that_takes_its_time(void **s)
 	for (int i = 0; i < 50; i++)
 		fake_turn();
 	assert_int_equal(study->state->open_attempts, 1);
-	assert_int_equal(fake_d.jobs->phase, JOB_ADOPTING);
-	fake_jobs[0].job = fake_d.jobs;
-	job_on_started(fake_d.jobs, "nowhere");
-	assert_int_equal(fake_d.jobs->phase, JOB_STARTED);
+	assert_int_equal(fake_d.executors->jobs->phase, JOB_ADOPTING);
+	fake_jobs[0].job = fake_d.executors->jobs;
+	job_on_started(fake_d.executors->jobs, "nowhere");
+	assert_int_equal(fake_d.executors->jobs->phase, JOB_STARTED);
 	run_to_end(study);
 	assert_int_equal(study->state->ok, 1);
 	assert_int_equal(fake_njobs, 1);
@@ -567,7 +564,7 @@ static void the_clock_never_goes_back(void **s)
 	(void)s;
 	FAKE_UNTIL(fake_running() == 1);
 	/* as if the wall's clock had been a day ahead, and was set right */
-	fake_d.clock_base_us += INT64_C(86400000000);
+	fake_d.clock->base_us += INT64_C(86400000000);
 	run_to_end(study);
 	newest = study->state->updated_us;
 	study = again("a");
@@ -589,8 +586,8 @@ static void place_comes_too_late(bool points_are_there)
 	if (!points_are_there)
 		proposal_discard_job(late);
 	assert_int_equal(late->next_step.kind, DP_STEP_PROPOSE);
-	uv_timer_stop(&fake_d.tick_timer);
-	fake_d.clock_base_us += INT64_C(3601000000);
+	uv_timer_stop(&fake_d.housekeeping->timer);
+	fake_d.clock->base_us += INT64_C(3601000000);
 	run_to_end(first);
 	FAKE_UNTIL(late->state->status != DP_STUDY_RUNNING);
 	assert_int_equal(late->state->ntrials, 0);
@@ -620,8 +617,8 @@ static void time_is_over_as_a_point_is_asked_for(void **s)
 	study = fake_submit("b", "", "method: random, evaluations: 9, max_time: 3600");
 	FAKE_UNTIL(study->proposal_job && !proposal_is_busy(study));
 	proposal_discard_job(study);
-	fake_d.clock_base_us += INT64_C(3601000000);
-	assert_true(proposal_next(study));
+	fake_d.clock->base_us += INT64_C(3601000000);
+	proposal_next(study);
 	assert_false(proposal_is_busy(study));
 	assert_int_equal(study->executor->n_reserved, 0);
 	FAKE_UNTIL(study->state->status == DP_STUDY_FAILED);
@@ -635,7 +632,7 @@ static void a_month_without_a_daemon_does_not_count(void **s)
 	struct dp_err err;
 
 	(void)s;
-	fake_d.clock_base_us -= INT64_C(30) * 86400000000;
+	fake_d.clock->base_us -= INT64_C(30) * 86400000000;
 	study = fake_submit("a", "", "method: random, evaluations: 3, max_time: 3600");
 	FAKE_UNTIL(fake_running() == 1);
 	fake_end_ok(running(0), 0.5);
@@ -663,7 +660,7 @@ static void a_stop_notes_the_time(void **s)
 	FAKE_UNTIL(fake_running() == 1);
 	pass_seconds(50);
 	seq = study->state->next_seq;
-	daemon_stop(&fake_d, STOP_LEAVE, "the test says so");
+	fake_d.ops->stop(&fake_d, STOP_LEAVE, "the test says so");
 	assert_true(study->state->active_us >= INT64_C(50) * 1000000);
 	assert_int_equal(study->state->next_seq, seq + 1);
 }
@@ -682,11 +679,11 @@ static void deletion_waits_for_what_is_under_way(void **s)
 			 DP_E_BUSY);
 	assert_int_equal(study->state->status, DP_STUDY_RUNNING);
 	fake_do("delete", json_pack("{s:s, s:b}", "study", "a", "now", 1));
-	assert_int_equal(fake_d.nstudies, 0);
+	assert_int_equal(fake_d.studies->n, 0);
 	assert_int_equal(fake_d.state.nstudies, 0);
 	fake_stop_daemon();
 	fake_start_daemon();
-	assert_int_equal(fake_d.nstudies, 0);
+	assert_int_equal(fake_d.studies->n, 0);
 }
 
 /* Nothing of it is under way, and nothing is recorded by asking. */
@@ -696,12 +693,13 @@ static void a_study_that_has_ended_is_deleted(void **s)
 
 	(void)s;
 	run_to_end(study);
-	FAKE_UNTIL(study->report_status.shown_seq == study->state->next_seq &&
+	FAKE_UNTIL(study->report_status &&
+		   study->report_status->shown_seq == study->state->next_seq &&
 		   !report_writer_is_writing(study));
 	for (int i = 0; i < 20; i++)
 		fake_turn(); /* nobody looks at it any more */
 	fake_do("delete", json_pack("{s:s}", "study", "a"));
-	assert_int_equal(fake_d.nstudies, 0);
+	assert_int_equal(fake_d.studies->n, 0);
 }
 
 /* ---- stopping ---- */
@@ -715,7 +713,7 @@ static void a_trainer_found_while_stopping(void **s)
 	fake_cannot_tell = true;
 	again("a");
 	FAKE_UNTIL(fake_asked_unknown >= 2);
-	daemon_stop(&fake_d, STOP_KILL, "the test says so");
+	fake_d.ops->stop(&fake_d, STOP_KILL, "the test says so");
 	fake_cannot_tell = false;
 	FAKE_UNTIL(fake_jobs[0].cancelled);
 }

@@ -1,12 +1,11 @@
 /* local_executor.c - the local executor: a trainer is a process of this machine, under a
  * shim that outlives the daemon. */
-#include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
 
 #include "base/fs.h"
 #include "base/units.h"
 #include "daemon/executors/local/cgroup.h"
 #include "daemon/executors/local/orphans.h"
-#include "daemon/studies/scheduler.h"
 
 #include <errno.h>
 #include <math.h>
@@ -206,13 +205,12 @@ static int local_start(struct executor *b, struct job *j, struct dp_err *err)
 {
 	struct launch_command launch = { 0 };
 	struct local_job *l = dp_calloc(1, sizeof *l);
-	int code = l ? launch_prepare(j, err) : dp_fail(err, DP_E_NOMEM, "no memory to start");
+	int code = launch_prepare(j, err);
 
-	if (code == DP_OK)
-		code = launch_build_attempt(j, &(struct launch_options){ .cgroup = b->data },
-					    &launch, err);
-	if (code == DP_OK)
+	if (code == DP_OK) {
+		launch_build_attempt(j, &(struct launch_options){ .cgroup = b->data }, &launch);
 		code = local_spawn(b->daemon->paths.shim_path, &launch, &l->pid, err);
+	}
 	launch_clear(&launch);
 	if (code != DP_OK) {
 		free(l);
@@ -399,8 +397,7 @@ static void local_job_enforce_limits(struct local_job *l)
 			return;
 		snprintf(l->job->trouble, sizeof l->job->trouble,
 			 "dpareto-shim (process %d) was killed and does not end", (int)l->pid);
-		scheduler_request_turn(
-			l->job->daemon); /* a daemon that stops need not wait for it */
+		daemon_request_turn(l->job->daemon); /* a daemon that stops need not wait for it */
 	} else if (now >= l->timeout_deadline || now >= l->cancel_deadline) {
 		local_job_kill_shim(l, now >= l->timeout_deadline);
 	} else if (process_get_state(l->pid, &stopped, &since) && stopped) {
@@ -428,7 +425,7 @@ static void local_explain_full(const struct executor *b, char *out, size_t room)
 
 static void local_tick(struct executor *b)
 {
-	for (struct job *j = b->daemon->jobs; j; j = j->next) {
+	for (struct job *j = b->daemon->executors->jobs; j; j = j->next) {
 		struct local_job *l = j->executor_data;
 
 		if (j->study->executor != b)

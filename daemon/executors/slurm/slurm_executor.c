@@ -55,9 +55,9 @@ struct slurm_config slurm_get_config(const struct executor *b)
 
 /* ---- commands on worker threads ---- */
 
-static void slurm_task_worker(uv_work_t *w)
+static void slurm_task_worker(void *arg)
 {
-	struct slurm_task *t = w->data;
+	struct slurm_task *t = arg;
 
 	slurm_command_run(&t->output, t->argv.list, t->env, t->input, SLURM_COMMAND_SECONDS,
 			  &t->slurm->stop_requested);
@@ -75,11 +75,10 @@ void slurm_task_clear(struct slurm_task *t)
 	*t = (struct slurm_task){ .slurm = t->slurm };
 }
 
-static void on_slurm_task_done(uv_work_t *w, int status)
+static void on_slurm_task_done(void *arg)
 {
-	struct slurm_task *t = w->data, ended = *t;
+	struct slurm_task *t = arg, ended = *t;
 
-	(void)status; /* work is never cancelled */
 	/* whoever is told may have it do the next one at once */
 	*t = (struct slurm_task){ .slurm = t->slurm };
 	if (!t->slurm->executor->daemon->loop_ended)
@@ -89,17 +88,15 @@ static void on_slurm_task_done(uv_work_t *w, int status)
 
 bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *), bool parses)
 {
-	if (t->argv.failed || !t->argv.list) {
+	if (!t->argv.list) {
 		slurm_task_clear(t);
 		return false;
 	}
-	t->busy = true;
 	t->on_done = done;
 	t->parse_rows = parses;
 	t->started_us = slurm_now(t->slurm);
-	t->work.data = t;
-	uv_queue_work(&t->slurm->executor->daemon->loop, &t->work, slurm_task_worker,
-		      on_slurm_task_done);
+	background_job_start(t->slurm->executor->daemon, &t->job, slurm_task_worker,
+			     on_slurm_task_done, t);
 	return true;
 }
 
@@ -139,10 +136,10 @@ bool slurm_name_is_ours(const struct slurm_executor *s, const char *name)
 
 	if (strncmp(name, "dp-", 3) != 0 || strlen(name) < 3 + sizeof token)
 		return false;
-	for (uint32_t i = 0; i < d->nstudies; i++) {
-		slurm_study_token(d->studies[i], token);
+	for (uint32_t i = 0; i < d->studies->n; i++) {
+		slurm_study_token(d->studies->list[i], token);
 		if (strncmp(name + 3, token, sizeof token - 1) == 0)
-			return !d->studies[i]->state->quarantined;
+			return !d->studies->list[i]->state->quarantined;
 	}
 	return false;
 }
@@ -333,7 +330,7 @@ static void slurm_cancel_due_jobs(struct slurm_executor *s)
 
 void slurm_cancel_strays(struct slurm_executor *s, struct argv_list *ids)
 {
-	if (!s->cancel_task.busy && !ids->failed) {
+	if (!s->cancel_task.job.is_running) {
 		slurm_cancel_build_argv(&s->cancel_task.argv, SLURM_CANCEL_PENDING);
 		for (size_t i = 0; i < ids->n && i < CANCELS_PER_COMMAND_MAX; i++)
 			argv_add(&s->cancel_task.argv, "%s", ids->list[i]);
@@ -403,11 +400,8 @@ static void slurm_orphan_cancel(struct slurm_executor *s, const char *id)
 
 	slurm_cancel_build_argv(&argv, SLURM_CANCEL_KILL);
 	argv_add(&argv, "%s", id);
-	if (!argv.failed) {
-		slurm_command_run(&run, argv.list, NULL, NULL, SLURM_COMMAND_SECONDS,
-				  &s->stop_requested);
-		slurm_output_free(&run);
-	}
+	slurm_command_run(&run, argv.list, NULL, NULL, SLURM_COMMAND_SECONDS, &s->stop_requested);
+	slurm_output_free(&run);
 	argv_free_list(argv.list);
 }
 
@@ -442,11 +436,6 @@ static bool slurm_orphan_query(struct slurm_executor *s, const char *name, long 
 	argv_add(&argv, "--user=%u", (unsigned)getuid());
 	argv_add(&argv, "--name=%s", name);
 	argv_add(&argv, "--format=%s", SLURM_ROW_FORMAT);
-	if (argv.failed) {
-		snprintf(why, room, "out of memory");
-		argv_free_list(argv.list);
-		return false;
-	}
 	slurm_command_run(&run, argv.list, NULL, NULL, SLURM_COMMAND_SECONDS, &s->stop_requested);
 	if (slurm_output_ok(&run))
 		run.error = slurm_rows_parse(&run.out, &rows);
@@ -533,8 +522,9 @@ static bool slurm_job_is_held(const struct slurm_job *k)
 /* Slurm itself is in trouble. */
 static bool slurm_explain_unreachable(const struct slurm_executor *s, char *out, size_t room)
 {
-	double seconds =
-		s->submit_task.busy ? (double)(slurm_now(s) - s->submit_task.started_us) / 1e6 : 0;
+	double seconds = s->submit_task.job.is_running
+				 ? (double)(slurm_now(s) - s->submit_task.started_us) / 1e6
+				 : 0;
 
 	if (s->unreachable_since_us)
 		snprintf(out, room, "Slurm does not answer (%s); asking again", s->trouble);
@@ -586,7 +576,7 @@ static void slurm_read_progress(struct slurm_executor *s)
 	bool many = s->executor->n_jobs > PROGRESS_READS_PER_TICK;
 
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
-		if (k->phase < SLURM_PHASE_ACTIVE || k->checking_files ||
+		if (k->phase < SLURM_PHASE_ACTIVE || k->files_job.is_running ||
 		    (many && k->state == SLURM_PENDING))
 			continue;
 		if (n >= from && n < from + PROGRESS_READS_PER_TICK)
@@ -608,7 +598,7 @@ static void slurm_abandon_on_stop(struct slurm_executor *s)
 		return;
 	if (!s->stopping_since_us)
 		s->stopping_since_us = now;
-	if (!s->unreachable_since_us || s->executor->n_jobs < executors_count_jobs(d) ||
+	if (!s->unreachable_since_us || s->executor->n_jobs < d->attempts->count(d) ||
 	    now < slurm_time_after(s->unreachable_since_us, STOP_UNREACHABLE_SECONDS) ||
 	    now < slurm_time_after(s->stopping_since_us, STOP_UNREACHABLE_SECONDS))
 		return;
@@ -617,7 +607,7 @@ static void slurm_abandon_on_stop(struct slurm_executor *s)
 		 "left to the next daemon",
 		 s->trouble, s->executor->n_jobs);
 	d->stop_policy = STOP_LEAVE;
-	daemon_finish_stop_if_idle(d);
+	daemon_request_turn(d);
 }
 
 static void slurm_tick(struct executor *b)
@@ -625,7 +615,7 @@ static void slurm_tick(struct executor *b)
 	struct slurm_executor *s = b->data;
 
 	slurm_submit_next(s);
-	if (!s->cancel_task.busy)
+	if (!s->cancel_task.job.is_running)
 		slurm_cancel_due_jobs(s);
 	slurm_poll_if_due(s);
 	slurm_files_check_due(s);

@@ -90,9 +90,9 @@ static void slurm_files_acquire_lease(struct slurm_job *k)
 	}
 }
 
-static void slurm_files_worker(uv_work_t *w)
+static void slurm_files_worker(void *arg)
 {
-	struct slurm_job *k = w->data;
+	struct slurm_job *k = arg;
 
 	if (k->takes_lease)
 		slurm_files_refresh_cache(k->job->directory);
@@ -101,18 +101,16 @@ static void slurm_files_worker(uv_work_t *w)
 		slurm_files_acquire_lease(k);
 }
 
-static void on_slurm_files_checked(uv_work_t *w, int status);
+static void on_slurm_files_checked(void *arg);
 
 void slurm_files_check(struct slurm_job *k, bool take)
 {
-	if (k->checking_files || k->job->reading)
+	if (k->files_job.is_running || k->job->reader.is_running)
 		return; /* what is found may be the end of the job, and of what is read */
-	k->checking_files = true;
 	k->takes_lease = take;
 	k->next_check_us = slurm_time_after(slurm_now(k->slurm), FILES_CHECK_SECONDS);
-	k->work.data = k;
-	uv_queue_work(&k->slurm->executor->daemon->loop, &k->work, slurm_files_worker,
-		      on_slurm_files_checked);
+	background_job_start(k->slurm->executor->daemon, &k->files_job, slurm_files_worker,
+			     on_slurm_files_checked, k);
 }
 
 /* The last line of what the job itself said: the shim could not be started, most likely.
@@ -249,12 +247,10 @@ static void slurm_job_on_stopped(struct slurm_job *k)
 		slurm_poll_soon(s);
 }
 
-static void on_slurm_files_checked(uv_work_t *w, int status)
+static void on_slurm_files_checked(void *arg)
 {
-	struct slurm_job *k = w->data;
+	struct slurm_job *k = arg;
 
-	(void)status; /* work is never cancelled */
-	k->checking_files = false;
 	if (k->slurm->executor->daemon->loop_ended)
 		return;
 	switch (k->file_state) {
@@ -293,7 +289,7 @@ void slurm_files_check_due(struct slurm_executor *s)
 	int64_t now = slurm_now(s);
 
 	for (struct slurm_job *k = s->jobs; k; k = k->next) {
-		if (now < k->next_check_us || k->checking_files)
+		if (now < k->next_check_us || k->files_job.is_running)
 			continue;
 		if (k->phase == SLURM_PHASE_ENDED)
 			slurm_files_check(
@@ -312,7 +308,7 @@ void slurm_files_check_due(struct slurm_executor *s)
 /* The attempts whose records a worker thread looks for, all at once and many times a
  * second: jobs are known by their numbers here, since any of them may go meanwhile. */
 struct slurm_watch {
-	uv_work_t work;
+	struct background_job job;
 	struct slurm_executor *slurm;
 	size_t n;
 	struct watched_job {
@@ -329,9 +325,9 @@ static void slurm_watch_free(struct slurm_watch *w)
 	free(w);
 }
 
-static void slurm_watch_worker(uv_work_t *work)
+static void slurm_watch_worker(void *arg)
 {
-	struct slurm_watch *w = work->data;
+	struct slurm_watch *w = arg;
 
 	for (size_t i = 0; i < w->n; i++)
 		w->list[i].file_state = slurm_files_read_end(w->list[i].directory);
@@ -343,7 +339,7 @@ static void slurm_watch_apply(struct slurm_executor *s, const struct watched_job
 
 	while (k && k->serial != found->serial)
 		k = k->next;
-	if (!k || k->checking_files)
+	if (!k || k->files_job.is_running)
 		return;
 	if (found->file_state == SLURM_FILES_MAYBE_STOPPED)
 		slurm_job_on_stopped(k);
@@ -351,11 +347,10 @@ static void slurm_watch_apply(struct slurm_executor *s, const struct watched_job
 		slurm_job_finish(k);
 }
 
-static void on_slurm_watch_done(uv_work_t *work, int status)
+static void on_slurm_watch_done(void *arg)
 {
-	struct slurm_watch *w = work->data;
+	struct slurm_watch *w = arg;
 
-	(void)status; /* work is never cancelled */
 	w->slurm->watch_running = false;
 	for (size_t i = 0; i < w->n && !w->slurm->executor->daemon->loop_ended; i++)
 		if (w->list[i].file_state != SLURM_FILES_NO_END)
@@ -387,15 +382,14 @@ static void slurm_watch_start(struct slurm_executor *s)
 	if (!w)
 		return; /* the next time */
 	w->slurm = s;
-	w->work.data = w;
 	slurm_watch_select_jobs(w);
 	if (w->n == 0) {
 		slurm_watch_free(w);
 		return;
 	}
 	s->watch_running = true;
-	uv_queue_work(&s->executor->daemon->loop, &w->work, slurm_watch_worker,
-		      on_slurm_watch_done);
+	background_job_start(s->executor->daemon, &w->job, slurm_watch_worker, on_slurm_watch_done,
+			     w);
 }
 
 static void on_slurm_watch_timer(uv_timer_t *timer)

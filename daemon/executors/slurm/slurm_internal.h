@@ -2,7 +2,9 @@
  * it is the loop thread's, but for what a task runs. */
 #ifndef DP_DAEMON_EXECUTORS_SLURM_SLURM_INTERNAL_H
 #define DP_DAEMON_EXECUTORS_SLURM_SLURM_INTERNAL_H
+#include "daemon/core/background_job.h"
 #include "daemon/executors/executor.h"
+#include "daemon/executors/job.h"
 #include "daemon/executors/slurm/slurm_command.h"
 #include "daemon/core/config/config_slurm.h"
 #include "daemon/core/argv.h"
@@ -52,7 +54,6 @@ struct slurm_job {
 	/* its files */
 	int64_t next_check_us;    /* clock_now() from when on they are looked at again */
 	int64_t stopped_since_us; /* clock_now() since SLURM_FILES_MAYBE_STOPPED was seen; 0 */
-	bool checking_files;      /* a worker thread has `look` */
 	bool takes_lease;         /* it takes the claim, if there is none */
 	enum slurm_file_state {
 		SLURM_FILES_NO_END,        /* no end is recorded */
@@ -62,14 +63,14 @@ struct slurm_job {
 		SLURM_FILES_UNKNOWN        /* it cannot be told at present: look_errno */
 	} file_state;
 	int check_errno;
-	uv_work_t work;
+	struct background_job files_job;
 };
 
 /* A command under way on a worker thread; one of a kind at a time. */
 struct slurm_task {
-	uv_work_t work;
+	struct background_job job;
 	struct slurm_executor *slurm;
-	bool busy, parse_rows;
+	bool parse_rows;
 	struct argv_list argv;
 	char **env;  /* NULL: the daemon's */
 	char *input; /* NULL: none */

@@ -2,8 +2,6 @@
  * it does not know any more. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
-#include "daemon/studies/scheduler.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,7 +151,7 @@ static void slurm_poll_on_recovery(struct slurm_executor *s)
 	s->executor->hold = (struct launch_hold){ 0 };
 	slurm_poll_soon(s);
 	log_line(&s->executor->daemon->log, LOG_INFO, "", "Slurm answers again");
-	scheduler_request_turn(s->executor->daemon);
+	daemon_request_turn(s->executor->daemon);
 }
 
 /* Jobs that wait under a name of ours and that nobody needs: submitted twice or too late,
@@ -300,8 +298,9 @@ static bool slurm_poll_is_needed(const struct slurm_executor *s)
 
 void slurm_poll_if_due(struct slurm_executor *s)
 {
-	if (!s->poll_task.busy && slurm_now(s) >= s->next_poll_us && slurm_poll_is_needed(s))
+	if (!s->poll_task.job.is_running && slurm_now(s) >= s->next_poll_us &&
+	    slurm_poll_is_needed(s))
 		slurm_poll_start(s);
-	if (!s->sacct_task.busy && slurm_now(s) >= s->next_sacct_us)
+	if (!s->sacct_task.job.is_running && slurm_now(s) >= s->next_sacct_us)
 		slurm_sacct_start(s);
 }

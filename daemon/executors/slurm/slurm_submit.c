@@ -4,7 +4,6 @@
 
 #include "base/fs.h"
 #include "base/sha256.h"
-#include "daemon/studies/scheduler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,20 +164,16 @@ static void slurm_script_filter_env(char **env)
 
 /* The script of one submission; the environment that all of its attempts share is that of
  * the first, which sbatch hands on. */
-static int slurm_build_script(const struct slurm_job *first, struct dp_buf *out, char ***env,
-			      struct dp_err *err)
+static void slurm_build_script(const struct slurm_job *first, struct dp_buf *out, char ***env)
 {
 	struct launch_options how = { .shim_path = first->slurm->shim_path, .is_remote = true };
-	struct launch_command l = { 0 };
-	int code = DP_OK;
+	struct launch_command l;
 
 	dp_buf_puts(out, "#!/bin/sh\n");
 	if (first->task >= 0)
 		dp_buf_puts(out, "case $SLURM_ARRAY_TASK_ID in\n");
-	for (const struct slurm_job *k = first; k && code == DP_OK; k = k->next_queued) {
-		code = launch_build_attempt(k->job, &how, &l, err);
-		if (code != DP_OK)
-			break;
+	for (const struct slurm_job *k = first; k; k = k->next_queued) {
+		launch_build_attempt(k->job, &how, &l);
 		if (first->task >= 0)
 			dp_buf_printf(out, "%ld)\n", k->task);
 		slurm_script_add_attempt(out, &l);
@@ -193,7 +188,6 @@ static int slurm_build_script(const struct slurm_job *first, struct dp_buf *out,
 	}
 	if (first->task >= 0)
 		dp_buf_puts(out, "esac\n");
-	return code;
 }
 
 /* ---- the wrapper that nodes see ---- */
@@ -343,9 +337,9 @@ static void on_slurm_submit_done(struct slurm_task *t)
 	} else if (answer == SLURM_SUBMIT_UNKNOWN) {
 		/* it may come late, or twice */
 		s->poll_until_us = slurm_time_after(slurm_now(s), SLURM_STRAY_WATCH_SECONDS);
-		scheduler_hold_executor(s->executor, HOLD_REASON_NO_START, why);
+		executor_hold(s->executor, HOLD_REASON_NO_START, why);
 	} else {
-		scheduler_release_executor(s->executor);
+		executor_release_hold(s->executor);
 	}
 	for (struct slurm_job *k = first; k; k = next) {
 		next = k->next_queued;
@@ -405,16 +399,15 @@ void slurm_submit_next(struct slurm_executor *s)
 	struct dp_err err;
 	int code = DP_OK;
 
-	if (t->busy || !s->queue || slurm_now(s) < s->executor->hold.until_us)
+	if (t->job.is_running || !s->queue || slurm_now(s) < s->executor->hold.until_us)
 		return; /* tick() comes back to it */
 	s->submitting = slurm_queue_take_group(s);
 	for (struct slurm_job *k = s->submitting; k && code == DP_OK; k = k->next_queued) {
 		slurm_job_set_phase(k, SLURM_PHASE_SUBMITTING);
 		code = slurm_job_write_name(k, &err);
 	}
-	if (code == DP_OK)
-		code = slurm_build_script(s->submitting, &script, &t->env, &err);
 	if (code == DP_OK) {
+		slurm_build_script(s->submitting, &script, &t->env);
 		slurm_build_sbatch(&t->argv, s->submitting);
 		t->input = dp_buf_detach(&script);
 		if (!slurm_task_start(t, on_slurm_submit_done, false))

@@ -1,9 +1,8 @@
 /* point_privacy.c - what a point costs: its epsilons, and what a training there takes of
  * search.budget. On worker threads, because oracles may take their time. */
-#include "daemon/studies/proposals/proposal_job.h"
+#include "daemon/studies/proposals/proposals.h"
 
 #include "daemon/studies/external_accountants.h"
-#include "daemon/studies/study_object.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,8 +61,6 @@ int point_privacy_renyi(const struct dp_study *spec, double order, const double 
 	if (order == 0)
 		return DP_OK;
 	m = dp_renyi_cache_new();
-	if (!m)
-		return dp_fail(err, DP_E_NOMEM, "no memory for the privacy accountant");
 	code = dp_study_training_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
 				       err);
 	dp_renyi_cache_free(m);

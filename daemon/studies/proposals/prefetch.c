@@ -1,9 +1,7 @@
 /* prefetch.c - points found ahead of time, for methods that need no results. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
-#include "daemon/executors/executor.h"
 #include "daemon/studies/external_accountants.h"
-#include "daemon/studies/study_object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +28,12 @@ static void prefetch_append_found(struct proposal_job *job)
 {
 	uint32_t next = job->n_prefetched ? job->prefetched[job->n_prefetched - 1].trial + 1
 					  : job->study->state->ntrials;
-	struct proposed_point *grown;
-
 	if (job->n_points == 0 || job->points[0].trial != next)
 		return;
-	grown = dp_realloc(job->prefetched, (job->n_prefetched + job->n_points) * sizeof *grown);
-	if (!grown)
-		return;
-	memcpy(grown + job->n_prefetched, job->points, job->n_points * sizeof *grown);
-	job->prefetched = grown;
+	job->prefetched = dp_reallocarray(job->prefetched, job->n_prefetched + job->n_points,
+					  sizeof *job->prefetched);
+	memcpy(job->prefetched + job->n_prefetched, job->points,
+	       job->n_points * sizeof *job->points);
 	job->n_prefetched += job->n_points;
 }
 
@@ -52,72 +47,58 @@ void prefetch_finish(struct proposal_job *job)
 		proposal_handle_failure(job);
 }
 
-/* Places that the study could fill now. */
-static unsigned prefetch_count_slots(const struct study *study)
-{
-	unsigned room = executor_free_slots(study->executor);
-	unsigned own = study->state->parallel - dp_state_count_open_attempts(study->state);
-
-	return own < room ? own : room;
-}
-
-/* Asks for at least so many points more, and for twice as many as last time, so that a
- * long study asks rarely. */
-static bool prefetch_start(struct study *study, unsigned least)
+/* Asks for at least so many points more, and for twice as many as last time, so that a long study
+ * asks rarely. */
+static void prefetch_start(struct study *study, unsigned least)
 {
 	struct proposal_job *job = study->proposal_job;
 	uint32_t left = dp_policy_count_proposals_left(study->state, clock_now(study->daemon));
 	unsigned there = job ? job->n_prefetched : 0, batch = job ? 2 * job->last_batch : 0;
-	struct dp_err err;
 
 	batch = batch < least ? least : batch;
 	batch = batch > PREFETCH_MAX ? PREFETCH_MAX : batch;
 	if (left <= there)
-		return true;
+		return;
 	if (batch > left - there)
 		batch = left - there;
-	if (proposal_start(study, PROPOSAL_PREFETCH, study->state->ntrials + there, batch, &err) !=
-	    DP_OK)
-		return false;
+	proposal_start(study, PROPOSAL_PREFETCH, study->state->ntrials + there, batch);
 	study->proposal_job->last_batch = batch;
-	return true;
 }
 
-bool prefetch_next(struct study *study)
+void prefetch_next(struct study *study)
 {
 	struct proposal_job *job = study->proposal_job;
-	unsigned places = prefetch_count_slots(study);
+	unsigned slots = study->daemon->attempts->free_slots(study);
+	unsigned own = study->state->parallel - dp_state_count_open_attempts(study->state);
 	uint32_t left = dp_policy_count_proposals_left(study->state, clock_now(study->daemon));
 
+	slots = own < slots ? own : slots; /* that the study could fill now */
 	if (job)
 		prefetch_drop_before(job, study->state->ntrials);
 	if (!job || job->n_prefetched == 0) {
-		/* few at first, so that the first trial starts at once, but places for
-		 * all that could start */
-		if (!prefetch_start(study, 1))
-			return false;
+		/* few at first, so that the first trial starts at once, but slots for all that
+		 * could start */
+		prefetch_start(study, 1);
 		if (proposal_is_busy(study))
-			proposal_reserve_slots(study, places < left ? places : left);
+			proposal_reserve_slots(study, slots < left ? slots : left);
 		else
 			study_mark_changed(study); /* its time was over just now */
-		return true;
+		return;
 	}
 	proposal_record_if_affordable(study, &job->prefetched[0], proposal_cost_spent(study),
 				      study->state->next_seq);
 	prefetch_drop_before(job, study->state->ntrials);
-	if (job->n_prefetched <= job->last_batch / 2 && !job->busy)
-		prefetch_start(study, 1); /* without memory: when they are due */
-	return true;
+	if (job->n_prefetched <= job->last_batch / 2 && !job->job.is_running)
+		prefetch_start(study, 1);
 }
 
 void prefetch_when_idle(struct study *study)
 {
-	/* not of an oracle program: a thousand studies that wait would each start one */
+	/* not of an external accountant: a thousand studies that wait would each start one */
 	if (study->next_step.kind == DP_STEP_PROPOSE && !proposal_is_busy(study) &&
 	    (!study->proposal_job || study->proposal_job->n_prefetched == 0) &&
 	    study->state->spec->search.method != DP_METHOD_DPARETO &&
 	    !accountants_are_external(study->state->spec))
-		/* without memory: when they are due */
 		prefetch_start(study,
 			       study->state->parallel - dp_state_count_open_attempts(study->state));
 }

@@ -1,14 +1,11 @@
-/* ask.c - the next point of a study.
+/* proposal_job.c - the next point of a study.
  *
- * Every question goes to a worker thread, because even where a point is found at once
- * its privacy oracles may take their time. Methods whose points depend on no result are
- * asked ahead of time, so that a free place need not wait for them. */
+ * Every task goes to a worker thread, because even where a point is found at once its privacy
+ * accountants may take their time. Methods whose points depend on no result are asked ahead of
+ * time, so that a free slot need not wait for them. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
-#include "daemon/executors/executor.h"
 #include "daemon/studies/external_accountants.h"
-#include "daemon/core/commit_queue.h"
-#include "daemon/studies/study_object.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +18,7 @@ static void proposal_job_free(struct proposal_job *job)
 	free(job->prefetched);
 	free(job->points);
 	free(job->known);
-	dp_history_subset_free(&job->results);
-	json_decref(job->front.rows);
+	smoothed_front_input_clear(&job->input);
 	json_decref(job->front_reply);
 	pending_replies_free(&job->recipients);
 	for (int wish = 0; wish < MODEL_QUERY_KINDS; wish++)
@@ -47,7 +43,7 @@ static struct proposal_job *proposal_job_get_or_new(struct study *study)
 
 bool proposal_is_busy(const struct study *study)
 {
-	return study->proposal_job && study->proposal_job->busy;
+	return study->proposal_job && study->proposal_job->job.is_running;
 }
 
 bool proposal_is_blocked_by_budget(const struct study *study)
@@ -65,14 +61,14 @@ bool proposal_is_ready(const struct study *study)
 	    job->prefetched[job->n_prefetched - 1].trial >= study->state->ntrials)
 		return true;
 	return !proposal_is_busy(study) &&
-	       (study->daemon->n_accountant_users < ACCOUNTANT_USERS_MAX ||
+	       (study->daemon->studies->n_accountant_users < ACCOUNTANT_USERS_MAX ||
 		!accountants_are_external(study->state->spec));
 }
 
 void proposal_cancel(struct study *study)
 {
 	if (study->proposal_job)
-		atomic_store(&study->proposal_job->cancel, true);
+		background_job_cancel(&study->proposal_job->job);
 }
 
 void proposal_cancel_point(struct study *study)
@@ -181,48 +177,38 @@ static void proposal_finish_trial(struct proposal_job *job)
 
 /* ---- asking ---- */
 
-/* Has a worker thread look for what clients want; false: it cannot, and a->err says why.
- */
-static bool proposal_start_query(struct proposal_job *job, enum proposal_task question)
-{
-	struct study *study = job->study;
-
-	if (study->daemon->stopping || study->delete_requests)
-		job->code = dp_fail(
-			&job->err, DP_E_BUSY, "study '%s' is %s", study->state->spec->name,
-			study->delete_requests ? "being deleted" : "stopping with its daemon");
-	else
-		job->code = proposal_start(study, question, study->state->ntrials, 1, &job->err);
-	return job->code == DP_OK;
-}
-
 /* Clients that came while something else was looked for. */
 static void proposal_start_waiting_queries(struct proposal_job *job)
 {
-	static const enum proposal_task question[] = { [MODEL_QUERY_FRONT] =
-							       PROPOSAL_SMOOTHED_FRONT,
-						       [MODEL_QUERY_NEXT_POINT] =
-							       PROPOSAL_PREVIEW };
+	struct study *study = job->study;
+	const char *end = study->delete_requests    ? "being deleted"
+			  : study->daemon->stopping ? "stopping with its daemon"
+						    : NULL;
 
-	for (int wish = 0; wish < MODEL_QUERY_KINDS; wish++)
-		if (job->later_recipients[wish] && !job->busy &&
-		    !proposal_start_query(job, question[wish]))
-			model_query_reply(job, &job->later_recipients[wish], NULL);
-	if (job->later_recommend_queries && !job->busy &&
-	    !proposal_start_query(job, PROPOSAL_RECOMMEND))
-		recommend_query_reply(&job->later_recommend_queries, job->study, &job->err);
+	if (end) {
+		dp_fail(&job->err, DP_E_BUSY, "study '%s' is %s", study->state->spec->name, end);
+		for (int kind = 0; kind < MODEL_QUERY_KINDS; kind++)
+			pending_replies_send_all(&job->later_recipients[kind], study->daemon, NULL,
+						 &job->err);
+		recommend_query_reply(&job->later_recommend_queries, study, &job->err);
+		return;
+	}
+	if (job->later_recipients[MODEL_QUERY_FRONT] && !job->job.is_running)
+		proposal_start(study, PROPOSAL_SMOOTHED_FRONT, study->state->ntrials, 1);
+	if (job->later_recipients[MODEL_QUERY_NEXT_POINT] && !job->job.is_running)
+		proposal_start(study, PROPOSAL_PREVIEW, study->state->ntrials, 1);
+	if (job->later_recommend_queries && !job->job.is_running)
+		proposal_start(study, PROPOSAL_RECOMMEND, study->state->ntrials, 1);
 }
 
-static void on_proposal_done(uv_work_t *w, int status)
+static void on_proposal_done(void *arg)
 {
-	struct proposal_job *job = w->data;
+	struct proposal_job *job = arg;
 	struct study *study = job->study;
 
-	(void)status; /* work is never cancelled */
-	job->busy = false;
-	study->executor->n_reserved -= job->reserved_slots;
+	study->daemon->attempts->reserve_slots(study, -(int)job->reserved_slots);
 	job->reserved_slots = 0;
-	study->daemon->n_accountant_users -= job->uses_accountant;
+	study->daemon->studies->n_accountant_users -= job->uses_accountant;
 	job->uses_accountant = false;
 	accountants_stop_idle(study);
 	if (study->daemon->loop_ended)
@@ -247,22 +233,11 @@ static void on_proposal_done(uv_work_t *w, int status)
 		model_query_finish_recommend(job);
 		break;
 	}
-	/* it is the clients' turn after a point of the study, and the study's after
-	 * something for clients, so that nobody keeps the other waiting: proposal_serve_queries()
-	 */
+	/* it is the clients' turn after a point of the study, and the study's after something for
+	 * clients, so that neither keeps the other waiting: proposal_serve_queries() */
 	if (job->task == PROPOSAL_NEXT_TRIAL || job->task == PROPOSAL_PREFETCH)
 		proposal_start_waiting_queries(job);
 	study_mark_changed(study);
-}
-
-static bool proposal_alloc_points(struct proposal_job *job, unsigned points)
-{
-	if (points > job->points_capacity) {
-		free(job->points);
-		job->points = dp_calloc(points, sizeof *job->points);
-	}
-	job->points_capacity = job->points ? points : 0;
-	return job->points != NULL;
 }
 
 double proposal_cost_spent(const struct study *study)
@@ -271,20 +246,13 @@ double proposal_cost_spent(const struct study *study)
 }
 
 /* Known results, copied; none for a method that does not look at them. */
-static bool proposal_snapshot_history(struct proposal_job *job, bool results)
+static void proposal_snapshot_history(struct proposal_job *job, bool with_results)
 {
 	const struct dp_study_state *s = job->study->state;
-	struct dp_observation *known = NULL;
-	size_t n = 0;
 
-	if (results) {
-		known = dp_history_load(s, true, &n);
-		if (!known)
-			return false;
-	}
 	free(job->known);
-	job->known = known;
-	job->nknown = n;
+	job->nknown = 0;
+	job->known = with_results ? dp_history_load(s, true, &job->nknown) : NULL;
 	job->conditioned_on = s->next_seq;
 	job->cost_spent = proposal_cost_spent(job->study);
 	job->filter_order = s->accounting ? s->accounting->filter.order : 0;
@@ -293,121 +261,109 @@ static bool proposal_snapshot_history(struct proposal_job *job, bool results)
 		s->open_attempts || s->waiting_trials || dp_state_has_pending_reevals(s)
 			? job->budget_left
 			: dp_policy_budget_per_run(s, s->ntrials);
-	return true;
 }
 
-/* All that the question is about, copied. */
-static bool proposal_snapshot_task(struct proposal_job *job, enum proposal_task question,
-				   unsigned points)
-{
-	if (question == PROPOSAL_SMOOTHED_FRONT)
-		return model_query_snapshot_front(job);
-	if (question == PROPOSAL_RECOMMEND)
-		return model_query_snapshot_recommend(job);
-	return proposal_snapshot_history(job, question != PROPOSAL_PREFETCH &&
-						      question != PROPOSAL_BUDGET_FILTER) &&
-	       proposal_alloc_points(job, points);
-}
-
-/* Those who wait for this question wait for this answer. */
-static void proposal_take_waiters(struct proposal_job *job, enum proposal_task question)
-{
-	enum model_query_kind wish =
-		question == PROPOSAL_PREVIEW ? MODEL_QUERY_NEXT_POINT : MODEL_QUERY_FRONT;
-
-	if (question == PROPOSAL_RECOMMEND) {
-		job->recommend_queries = job->later_recommend_queries;
-		job->later_recommend_queries = NULL;
-	}
-	if (question != PROPOSAL_PREVIEW && question != PROPOSAL_SMOOTHED_FRONT)
-		return;
-	job->recipients = job->later_recipients[wish];
-	job->later_recipients[wish] = NULL;
-}
-
-int proposal_start(struct study *study, enum proposal_task question, uint32_t trial,
-		   unsigned points, struct dp_err *err)
+void proposal_start(struct study *study, enum proposal_task task, uint32_t trial, unsigned points)
 {
 	struct proposal_job *job = proposal_job_get_or_new(study);
 
-	if (!job || !proposal_snapshot_task(job, question, points) ||
-	    accountants_prepare(study, err) != DP_OK)
-		return dp_fail(err, DP_E_NOMEM, "no memory to propose");
-	proposal_take_waiters(job, question);
-	atomic_store(&job->cancel, false);
-	job->busy = true;
-	job->uses_accountant = study->accountants && question != PROPOSAL_SMOOTHED_FRONT;
-	study->daemon->n_accountant_users += job->uses_accountant;
-	job->task = question;
+	/* all that the task is about is copied, and those who wait for it wait for this answer */
+	switch (task) {
+	case PROPOSAL_SMOOTHED_FRONT:
+		model_query_snapshot_front(job);
+		job->recipients = job->later_recipients[MODEL_QUERY_FRONT];
+		job->later_recipients[MODEL_QUERY_FRONT] = NULL;
+		break;
+	case PROPOSAL_RECOMMEND:
+		model_query_snapshot_recommend(job);
+		job->recommend_queries = job->later_recommend_queries;
+		job->later_recommend_queries = NULL;
+		break;
+	case PROPOSAL_PREVIEW:
+		job->recipients = job->later_recipients[MODEL_QUERY_NEXT_POINT];
+		job->later_recipients[MODEL_QUERY_NEXT_POINT] = NULL;
+		/* fall through */
+	default:
+		proposal_snapshot_history(job, task != PROPOSAL_PREFETCH &&
+						       task != PROPOSAL_BUDGET_FILTER);
+		job->points = dp_reallocarray(job->points, points, sizeof *job->points);
+		job->points_capacity = points;
+	}
+	accountants_prepare(study);
+	job->uses_accountant = study->accountants && task != PROPOSAL_SMOOTHED_FRONT;
+	study->daemon->studies->n_accountant_users += job->uses_accountant;
+	job->task = task;
 	job->trial = trial;
-	job->work.data = job;
-	uv_queue_work(&study->daemon->loop, &job->work, proposal_worker, on_proposal_done);
-	return DP_OK;
+	background_job_start(study->daemon, &job->job, proposal_worker, on_proposal_done, job);
 }
 
-void proposal_reserve_slots(struct study *study, unsigned places)
+void proposal_reserve_slots(struct study *study, unsigned n)
 {
-	study->proposal_job->reserved_slots = places;
-	study->executor->n_reserved += places;
+	study->proposal_job->reserved_slots = n;
+	study->daemon->attempts->reserve_slots(study, (int)n);
 }
 
-bool proposal_next(struct study *study)
+void proposal_next(struct study *study)
 {
-	struct dp_err err;
-
-	if (study->state->spec->search.method != DP_METHOD_DPARETO)
-		return prefetch_next(study);
-	if (proposal_start(study, PROPOSAL_NEXT_TRIAL, study->state->ntrials, 1, &err) != DP_OK)
-		return false;
+	if (study->state->spec->search.method != DP_METHOD_DPARETO) {
+		prefetch_next(study);
+		return;
+	}
+	proposal_start(study, PROPOSAL_NEXT_TRIAL, study->state->ntrials, 1);
 	proposal_reserve_slots(study, 1);
-	return true;
 }
 
 void proposal_choose_budget_filter(struct study *study)
 {
-	struct dp_err err;
-
-	if (proposal_is_busy(study))
-		return; /* it is asked again after that */
-	if (proposal_start(study, PROPOSAL_BUDGET_FILTER, 0, 1, &err) != DP_OK)
-		study->next_step.until_us =
-			clock_now(study->daemon); /* the next tick tries again */
+	if (!proposal_is_busy(study)) /* else it is asked again after that */
+		proposal_start(study, PROPOSAL_BUDGET_FILTER, 0, 1);
 }
+
+bool smoothed_front_start_final(struct study *study)
+{
+	struct proposal_job *job = study->proposal_job;
+
+	if (!job || !job->proposer || job->task == PROPOSAL_SMOOTHED_FRONT /* that was it */ ||
+	    study->state->status != DP_STUDY_FINISHED ||
+	    !dp_study_uses_smoothed_front(study->state->spec) || smoothed_front_current(study) ||
+	    study->daemon->stopping || study->daemon->loop_ended)
+		return false;
+	proposal_start(study, PROPOSAL_SMOOTHED_FRONT, 0, 0);
+	return true;
+}
+
+/* ---- for clients ---- */
 
 void proposal_serve_queries(struct study *study)
 {
-	if (study->proposal_job && !study->proposal_job->busy)
+	if (study->proposal_job && !study->proposal_job->job.is_running)
 		proposal_start_waiting_queries(study->proposal_job);
 }
 
-static int model_query_add(struct study *study, enum model_query_kind wish, uint64_t client,
-			   struct dp_err *err)
+static void model_query_add(struct study *study, enum model_query_kind kind, uint64_t client_id)
 {
 	struct proposal_job *job = proposal_job_get_or_new(study);
 
-	if (!job || !pending_replies_add(&job->later_recipients[wish], client, NULL))
-		return dp_fail(err, DP_E_NOMEM, "no memory for the question");
+	pending_replies_add(&job->later_recipients[kind], client_id, NULL);
 	proposal_serve_queries(study);
-	return DP_OK;
 }
 
-int model_query_next_point(struct study *study, uint64_t client, struct dp_err *err)
+void model_query_next_point(struct study *study, uint64_t client_id)
 {
-	return model_query_add(study, MODEL_QUERY_NEXT_POINT, client, err);
+	model_query_add(study, MODEL_QUERY_NEXT_POINT, client_id);
 }
 
-int model_query_front(struct study *study, uint64_t client, struct dp_err *err)
+void model_query_front(struct study *study, uint64_t client_id)
 {
-	return model_query_add(study, MODEL_QUERY_FRONT, client, err);
+	model_query_add(study, MODEL_QUERY_FRONT, client_id);
 }
 
-int model_query_recommend(struct study *study, uint64_t client, const json_t *levels,
+int model_query_recommend(struct study *study, uint64_t client_id, const json_t *levels,
 			  struct dp_err *err)
 {
 	struct proposal_job *job = proposal_job_get_or_new(study);
 	int code =
-		job ? recommend_query_add(&job->later_recommend_queries, study, client, levels, err)
-		    : dp_fail(err, DP_E_NOMEM, "no memory for the question");
+		recommend_query_add(&job->later_recommend_queries, study, client_id, levels, err);
 
 	if (code == DP_OK)
 		proposal_serve_queries(study);

@@ -1,10 +1,8 @@
-/* proposal_worker.c - what a worker thread finds for a study: points, fronts, settings. It works
- * on the snapshot that the loop has copied, and nothing else of the asker is its own. */
+/* proposal_worker.c - what a worker thread finds for a study: points, fronts, settings. It works on
+ * the snapshot that the loop has copied, and nothing else of the job is its own. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "daemon/studies/external_accountants.h"
-#include "daemon/studies/study_object.h"
-#include "optimize/history/smoothed_front.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,16 +15,16 @@ static int proposal_worker_ask_proposer(struct proposal_job *job, uint32_t trial
 	struct dp_history h = { .observations = job->known,
 				.n = job->nknown,
 				.external_accountants =
-					accountants_get_asker(job->study, &job->cancel, &turn),
+					accountants_get_asker(job->study, &job->job.cancel, &turn),
 				.budget_order = job->filter_order,
 				.budget_remaining = job->budget_left };
-	int code = dp_proposer_propose(job->proposer, &h, trial, &job->cancel, &job->proposal,
+	int code = dp_proposer_propose(job->proposer, &h, trial, &job->job.cancel, &job->proposal,
 				       &job->err);
 
 	if (code != DP_E_LIMIT || !(job->final_budget_left > job->budget_left))
 		return code;
 	h.budget_remaining = job->final_budget_left;
-	return dp_proposer_propose(job->proposer, &h, trial, &job->cancel, &job->proposal,
+	return dp_proposer_propose(job->proposer, &h, trial, &job->job.cancel, &job->proposal,
 				   &job->err);
 }
 
@@ -45,7 +43,7 @@ static int proposal_worker_find_point(struct proposal_job *job, uint32_t trial)
 				      .cost = job->proposal.cost,
 				      .pending_cost = job->proposal.pending_cost };
 	memcpy(p->x, job->proposal.x, spec->nparams * sizeof p->x[0]);
-	code = point_privacy_compute(job->study, &job->cancel, p->x, p->privacy, p->refusal,
+	code = point_privacy_compute(job->study, &job->job.cancel, p->x, p->privacy, p->refusal,
 				     &job->err);
 	if (code == DP_OK)
 		code = point_privacy_renyi(spec, job->filter_order, p->x, NAN, &p->renyi,
@@ -55,58 +53,29 @@ static int proposal_worker_find_point(struct proposal_job *job, uint32_t trial)
 	return code;
 }
 
-static int proposal_worker_find_front(struct proposal_job *job, struct dp_proposer *p)
+/* What models make of the results, for clients. Models of some of the results only are of no use to
+ * proposals: they are fitted beside those that are kept. */
+static int proposal_worker_model_query(struct proposal_job *job)
 {
 	const struct dp_study *spec = job->study->state->spec;
-	struct dp_smoothed_front found;
-	int code =
-		dp_smoothed_front_compute(p, spec, &job->results, &job->cancel, &found, &job->err);
-
-	if (code != DP_OK)
-		return code;
-	job->front.hypervolume = found.hypervolume;
-	job->front.modelled = found.is_modelled;
-	job->front.rows = dp_smoothed_front_json(spec, &job->results, &found);
-	dp_smoothed_front_free(&found);
-	return job->front.rows ? DP_OK : dp_fail(&job->err, DP_E_NOMEM, "no memory for the front");
-}
-
-static int proposal_worker_recommend(struct proposal_job *job, struct dp_proposer *p)
-{
+	struct dp_proposer *own = job->input.is_subset ? dp_proposer_new(spec) : NULL,
+			   *p = own ? own : job->proposer;
 	struct accountants_turn turn;
+	int code = DP_OK; /* what goes wrong with a recommendation is its own */
 
-	recommend_query_compute(job->recommend_queries, p, job->study->state->spec, &job->results,
-				accountants_get_asker(job->study, &job->cancel, &turn),
-				&job->cancel);
-	return DP_OK; /* what went wrong is each one's own */
-}
-
-/* Is it about what models make of the results, for people? */
-static bool proposal_worker_is_model_query(const struct proposal_job *job)
-{
-	return job->task == PROPOSAL_SMOOTHED_FRONT || job->task == PROPOSAL_RECOMMEND;
-}
-
-static int proposal_worker_model_query(struct proposal_job *job, struct dp_proposer *p)
-{
-	return job->task == PROPOSAL_SMOOTHED_FRONT ? proposal_worker_find_front(job, p)
-						    : proposal_worker_recommend(job, p);
-}
-
-/* Models of some of the results only are of no use to proposals: they are fitted beside
- * those that are kept. */
-static int proposal_worker_query_subset(struct proposal_job *job)
-{
-	struct dp_proposer *p = dp_proposer_new(job->study->state->spec);
-	int code = p ? proposal_worker_model_query(job, p)
-		     : dp_fail(&job->err, DP_E_NOMEM, "no memory for the models");
-
-	dp_proposer_free(p);
+	if (job->task == PROPOSAL_SMOOTHED_FRONT)
+		code = smoothed_front_compute(spec, p, &job->job.cancel, &job->input, &job->err);
+	else
+		recommend_query_compute(job->recommend_queries, p, spec, &job->input.results,
+					accountants_get_asker(job->study, &job->job.cancel, &turn),
+					&job->job.cancel);
+	dp_proposer_free(own);
 	return code;
 }
 
 static int proposal_worker_run_task(struct proposal_job *job)
 {
+	bool is_query = job->task == PROPOSAL_SMOOTHED_FRONT || job->task == PROPOSAL_RECOMMEND;
 	int code = DP_OK;
 
 	if (job->task == PROPOSAL_BUDGET_FILTER) {
@@ -114,22 +83,18 @@ static int proposal_worker_run_task(struct proposal_job *job)
 		return dp_budget_filter(job->study->state->spec, &job->accounting.odometer,
 					&job->accounting.filter, &job->err);
 	}
-	if (proposal_worker_is_model_query(job) && job->is_subset)
-		return proposal_worker_query_subset(job);
-	if (!job->proposer)
+	if (!job->proposer && !(is_query && job->input.is_subset))
 		job->proposer = dp_proposer_new(job->study->state->spec);
-	if (!job->proposer)
-		return dp_fail(&job->err, DP_E_NOMEM, "no memory to propose");
-	if (proposal_worker_is_model_query(job))
-		return proposal_worker_model_query(job, job->proposer);
+	if (is_query)
+		return proposal_worker_model_query(job);
 	for (unsigned i = 0; i < job->points_capacity && code == DP_OK; i++)
 		code = proposal_worker_find_point(job, job->trial + i);
 	return code;
 }
 
-void proposal_worker(uv_work_t *w)
+void proposal_worker(void *arg)
 {
-	struct proposal_job *job = w->data;
+	struct proposal_job *job = arg;
 
 	job->n_points = 0;
 	job->code = proposal_worker_run_task(job);

@@ -1,9 +1,5 @@
-/* recommended.c - settings that clients ask for, by levels of an objective. */
+/* recommend_query.c - settings that clients ask for, by levels of an objective. */
 #include "daemon/studies/proposals/recommend_query.h"
-
-#include "daemon/studies/proposals/proposal_job.h"
-#include "daemon/api/requests.h"
-#include "daemon/api/server.h"
 
 #include <stdlib.h>
 
@@ -63,38 +59,16 @@ void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p
 void recommend_query_reply(struct recommend_query **list, struct study *study,
 			   const struct dp_err *why)
 {
-	struct recommend_query *told = *list;
+	struct daemon *d = study->daemon;
+	struct recommend_query *asked = *list;
 
-	*list = NULL; /* whoever comes now waits for the next answer */
-	for (struct recommend_query *r = told; r; r = r->next) {
-		json_t *ok = why || r->code != DP_OK
-				     ? NULL
-				     : json_pack("{s:s, s:O}", "study", study->state->spec->name,
-						 "recommendations", r->answer);
-
-		if (!why && r->code == DP_OK && !ok)
-			dp_fail(&r->err, DP_E_NOMEM, "no memory for the answer");
-		if (ok)
-			client_reply_ok(study->daemon, r->client_id, ok);
+	*list = NULL; /* a client that comes now waits for the next answer */
+	for (struct recommend_query *r = asked; r; r = r->next)
+		if (why || r->code != DP_OK)
+			d->replies->error(d, r->client_id, why ? why : &r->err);
 		else
-			client_reply_error(study->daemon, r->client_id, why ? why : &r->err);
-	}
-	recommend_query_free(&told);
-}
-
-int request_recommend(struct request *r, json_t **ok, struct dp_err *err)
-{
-	const struct dp_study_state *s = r->study->state;
-	const json_t *levels = json_object_get(r->json, "levels");
-
-	(void)ok;
-	if (dp_state_is_private_selection(s)) /* models would be of all that is hidden */
-		return dp_fail(err, DP_E_INVALID,
-			       "study '%s' is a private selection: it publishes one "
-			       "setting, and nothing can be recommended beside it",
-			       s->spec->name);
-	if (!levels)
-		return dp_fail(err, DP_E_PROTOCOL, "'recommend' needs 'levels'");
-	r->replies_later = true; /* model_query_recommend() answers */
-	return model_query_recommend(r->study, r->client_id, levels, err);
+			d->replies->ok(d, r->client_id,
+				       json_pack("{s:s, s:O}", "study", study->state->spec->name,
+						 "recommendations", r->answer));
+	recommend_query_free(&asked);
 }

@@ -1,6 +1,6 @@
-/* recommended.h - settings that clients ask for, by levels of an objective: who asked,
- * and what they are told. ask.c says when, since models are its business. The loop's, but
- * for recommend_query_compute(). */
+/* recommend_query.h - settings that clients ask for, by levels of an objective: who asked, and what
+ * they get. proposal_job.c says when, since models are its business. The loop's, but for
+ * recommend_query_compute(). */
 #ifndef DP_DAEMON_STUDIES_PROPOSALS_RECOMMEND_QUERY_H
 #define DP_DAEMON_STUDIES_PROPOSALS_RECOMMEND_QUERY_H
 #include "daemon/studies/study_object.h"
@@ -19,7 +19,7 @@ void recommend_query_compute(struct recommend_query *list, struct dp_proposer *p
 			     const struct dp_study *spec, const struct dp_history_subset *r,
 			     const struct dp_external_callback *programs,
 			     const atomic_bool *cancel);
-/* Tells everybody, and forgets them. why: nothing was found, since this went wrong; NULL:
+/* Answers all, and forgets them. why: nothing was found, since this went wrong; NULL:
  * each has an answer. */
 void recommend_query_reply(struct recommend_query **list, struct study *study,
 			   const struct dp_err *why);

@@ -109,8 +109,8 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 			      err);
 	if (code == DP_OK) {
 		dp_study_resolve_files(new->parsed_study, new->dir, &files);
-		dp_study_preflight(new->parsed_study, new->dir, r->daemon->paths.bin_dir,
-				   new->text, len, &problems);
+		dp_study_preflight(new->parsed_study, new->dir, r->daemon->paths.bin_dir, new->text,
+				   len, &problems);
 		code = dp_propose_check_method(new->parsed_study, err);
 	}
 	new->files = files.list;

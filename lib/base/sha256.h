@@ -3,6 +3,7 @@
 #ifndef DP_SHA256_H
 #define DP_SHA256_H
 #include "base/base.h"
+#include <nettle/sha2.h>
 
 enum {
 	DP_SHA256_SIZE = 32,
@@ -12,9 +13,7 @@ enum {
 /* All zero is no digest in progress: dp_sha256_init() first. Copies go on by themselves.
  */
 struct dp_sha256 {
-	uint32_t h[8];
-	uint64_t bytes;
-	unsigned char block[64];
+	struct sha256_ctx state;
 };
 
 void dp_sha256_init(struct dp_sha256 *s);

@@ -28,8 +28,7 @@ static int find_state_dir(const struct report_options *o, char **state, struct d
 	*state = o->state_dir ? dp_strdup(o->state_dir) : dp_default_state_dir();
 	return *state ? DP_OK
 		      : dp_fail(err, DP_E_USAGE,
-				"no home folder is known; name the state folder with "
-				"--state");
+				"no home folder is known; name the state folder with --state");
 }
 
 /* Makes the folder and waits for whoever else writes a report there; the lock ends
@@ -214,8 +213,8 @@ static void print_report_result(const struct report_options *o, const char *fold
  * ".." would be another folder. */
 static void append_dir_name(struct dp_buf *out, const char *name)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	for (; *name && out->len < 120; name++)
 		dp_buf_putc(out, strchr(plain, *name) && (out->len || *name != '.') ? *name : '-');

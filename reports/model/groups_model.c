@@ -162,9 +162,8 @@ static void warn_unfinished(json_t *warnings, json_t *members)
 	}
 	if (n)
 		add_warning(warnings,
-			    "%zu of %zu members have not made all their evaluations, "
-			    "such as %.100s (%s, %lld of %lld): what they have by now is "
-			    "compared.",
+			    "%zu of %zu members have not made all their evaluations, such as "
+			    "%.100s (%s, %lld of %lld): what they have by now is compared.",
 			    n, json_array_size(members), get_text(first, "name"),
 			    get_text(first, "state"), (long long)get_count(first, "evaluations"),
 			    (long long)get_count(first, "asked"));
@@ -219,9 +218,8 @@ static void warn_seeds(json_t *warnings, const struct report_groups *f)
 			if (!other)
 				continue;
 			add_warning(warnings,
-				    "%.100s and %.100s have the same seed and so may "
-				    "share random points; tests take groups for "
-				    "independent of each other.",
+				    "%.100s and %.100s have the same seed and so may share random "
+				    "points; tests take groups for independent of each other.",
 				    s->state->spec->name, other->state->spec->name);
 			return;
 		}
@@ -255,8 +253,7 @@ static void warn_partial_studies(json_t *warnings, const struct report_data *r,
 						member->part_size);
 	if (left)
 		add_warning(warnings,
-			    "The last %u trials of %.100s are in no part of %u and are "
-			    "left out.",
+			    "The last %u trials of %.100s are in no part of %u and are left out.",
 			    left, s->spec->name, member->part_size);
 	if (s->spec->search.method != DP_METHOD_RANDOM)
 		add_warning(warnings,

@@ -340,9 +340,8 @@ static void put_composition(json_t *out, const struct study_data *s,
 			  "2022, Corollary 3.3";
 	} else if (strcmp(accountant, dp_privacy_accountants[DP_PRIVACY_PLD]) == 0) {
 		text = "privacy loss distributions";
-		theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential "
-			  "Privacy via Characteristic Function, AISTATS 2022, "
-			  "Theorem 10";
+		theorem = "Zhu, Dong and Wang, Optimal Accounting of Differential Privacy via "
+			  "Characteristic Function, AISTATS 2022, Theorem 10";
 	}
 	put_text(out, "mechanism", "composition");
 	put_text(out, "summary", "Several mechanisms on the same data.");

@@ -195,14 +195,12 @@ static void statement_add_randomness(struct dp_buf *out, const struct dp_study_s
 			      "secret' before publishing.\n",
 			      warning);
 	else if (dp_study_seed_mode(s->current_spec) == DP_SEEDS_SECRET)
-		dp_buf_puts(out, "Randomness: run seeds follow from 32 random bytes that "
-				 "only the journal of the study has. This holds only as "
-				 "long as the journal and the directories of the "
-				 "trainings stay secret.\n");
+		dp_buf_puts(out, "Randomness: run seeds follow from 32 random bytes that only the "
+				 "journal of the study has. This holds only as long as the journal "
+				 "and the directories of the trainings stay secret.\n");
 	else
-		dp_buf_puts(out, "Randomness: run seeds follow from the study's seed. "
-				 "Its data is declared public; on private data seeds "
-				 "must be secret.\n");
+		dp_buf_puts(out, "Randomness: run seeds follow from the study's seed. Its data is "
+				 "declared public; on private data seeds must be secret.\n");
 }
 
 bool append_privacy_statement(const struct study_data *s, struct dp_result_id p, size_t objective,
@@ -247,8 +245,7 @@ bool append_privacy_statement(const struct study_data *s, struct dp_result_id p,
 		      "Not included: the search that led to these parameters, which "
 		      "trained on the same records; test and holdout records, %s.\n",
 		      dp_study_has_metric_release(s->state->spec)
-			      ? "which the noise on utilities covers with an epsilon of "
-				"its own"
+			      ? "which the noise on utilities covers with an epsilon of its own"
 			      : "for which there is no guarantee");
 	return true;
 }
@@ -271,9 +268,8 @@ bool append_selection_statement(const struct study_data *s, const struct dp_sele
 	number_append_rounded_up(c->epsilon, 4, out);
 	dp_buf_printf(out,
 		      ", %s)-differentially private.\n"
-		      "They are the best of a secret number of trainings (%s, %s on "
-		      "average), with settings drawn independently of the data and of "
-		      "each other.\n"
+		      "They are the best of a secret number of trainings (%s, %s on average), with "
+		      "settings drawn independently of the data and of each other.\n"
 		      "For records that are trained on: epsilon ",
 		      dp_num_text(c->delta, delta), c->law, dp_num_text(c->mean_trainings, mean));
 	number_append_rounded_up(c->train_data_epsilon, 4, out);

@@ -231,9 +231,8 @@ void append_recommendation_sentence(struct dp_buf *out, const struct report_mode
 		append_over_limit(out, r, x, y);
 	append_baselines(out, report, r, y);
 	if (r->rule == CHOICE_KNEE)
-		dp_buf_puts(out, " With one run per point the noise of the best is not "
-				 "known, so this is the front's knee, where more begins "
-				 "to buy less.");
+		dp_buf_puts(out, " With one run per point the noise of the best is not known, so "
+				 "this is the front's knee, where more begins to buy less.");
 	if (nobjectives > 2)
 		dp_buf_printf(out, " Of %zu objectives this weighs %s and %s only.", nobjectives,
 			      get_text(x, "name"), get_text(y, "name"));

@@ -299,8 +299,7 @@ int report_data_apply_labels(struct report_data *r, struct dp_err *err)
 		}
 		if (!known) {
 			dp_fail(err, DP_E_USAGE,
-				"--label names the study '%.80s', which is not in this "
-				"report",
+				"--label names the study '%.80s', which is not in this report",
 				r->labels[i].study);
 			return dp_hint(err, "a label takes the whole name of a study "
 					    "that the report is about or compares");

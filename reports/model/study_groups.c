@@ -161,9 +161,8 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 			"'%s' and '%s' cannot be compared: their objectives, deltas or "
 			"anti-ideals differ",
 			first->name, other->name);
-		return dp_hint(err, "groups need studies of the same measure; a report "
-				    "of plain studies, without --group, shows others "
-				    "beside each other");
+		return dp_hint(err, "groups need studies of the same measure; a report of plain "
+				    "studies, without --group, shows others beside each other");
 	}
 	return DP_OK;
 }

@@ -27,18 +27,10 @@ struct doc {
 	bool *is_number;          /* (titles.n) */
 };
 
-static _Noreturn void no_memory(void)
-{
-	fputs("dpareto-report: out of memory\n", stderr);
-	exit(1);
-}
-
 struct doc *doc_new(enum doc_format form)
 {
 	struct doc *d = dp_calloc(1, sizeof *d);
 
-	if (!d)
-		no_memory();
 	d->form = form;
 	d->root = d->parent = cmark_node_new(CMARK_NODE_DOCUMENT);
 	return d;
@@ -52,11 +44,22 @@ static void text_list_clear(struct text_list *c)
 	*c = (struct text_list){ 0 };
 }
 
+static void clear_table(struct doc *d)
+{
+	text_list_clear(&d->columns);
+	text_list_clear(&d->cells);
+	text_list_clear(&d->row_ids);
+	free(d->is_number);
+	d->is_number = NULL;
+	free(d->caption);
+	d->caption = NULL;
+}
+
 void doc_free(struct doc *d)
 {
 	if (!d)
 		return;
-	doc_table_begin(d);
+	clear_table(d);
 	dp_buf_free(&d->contents);
 	cmark_node_free(d->root);
 	free(d);
@@ -84,7 +87,6 @@ static char *doc_clean(const char *text, bool lines)
 {
 	const char *s = text, *end = text + strlen(text);
 	struct dp_buf out = DP_BUF_INIT;
-	char *result;
 
 	while (*s) {
 		uint32_t c = 0;
@@ -106,20 +108,14 @@ static char *doc_clean(const char *text, bool lines)
 	while (!lines && out.len && out.data[out.len - 1] == ' ')
 		out.data[--out.len] = '\0';
 	dp_buf_puts(&out, "");
-	result = dp_buf_detach(&out);
-	if (!result)
-		no_memory();
-	return result;
+	return dp_buf_detach(&out);
 }
 
 DP_PRINTF(1, 0)
 static char *doc_format(const char *fmt, va_list ap)
 {
-	char *text, *cleaned;
+	char *text = dp_vasprintf(fmt, ap), *cleaned = doc_clean(text, false);
 
-	if (vasprintf(&text, fmt, ap) < 0)
-		no_memory();
-	cleaned = doc_clean(text, false);
 	free(text);
 	return cleaned;
 }
@@ -132,8 +128,6 @@ static void html_escape_text(struct dp_buf *out, const char *text)
 	while ((percent = strstr(text, " %")) != NULL) {
 		char *piece = dp_strndup(text, (size_t)(percent - text));
 
-		if (!piece)
-			no_memory();
 		dp_buf_add_xml_escaped(out, piece);
 		dp_buf_puts(out, "\xc2\xa0");
 		free(piece);
@@ -170,8 +164,6 @@ static void doc_piece(cmark_node *parent, const char *text, size_t n)
 {
 	char *piece = dp_strndup(text, n);
 
-	if (!piece)
-		no_memory();
 	if (n)
 		cmark_node_set_literal(doc_add(parent, CMARK_NODE_TEXT), piece);
 	free(piece);
@@ -246,29 +238,24 @@ void doc_section(struct doc *d, const char *id, const char *title)
 	doc_heading_at(d, 2, title);
 }
 
-/* The place that links name is inside of the fold: browsers open what holds it. */
-static void html_fold(struct doc *d, const char *id, const char *title, const char *about)
-{
-	struct dp_buf open = DP_BUF_INIT;
-
-	dp_buf_puts(&open, "<details><summary><h2>");
-	doc_html_text(&open, title);
-	dp_buf_puts(&open, "</h2> <span>");
-	doc_html_text(&open, about);
-	dp_buf_printf(&open, "</span></summary>\n<div class=\"fold\" id=\"%s\">", id);
-	doc_open_html_block(d, dp_buf_text(&open), "</div></details>");
-	dp_buf_free(&open);
-}
-
 void doc_folded_section(struct doc *d, const char *id, const char *title, const char *brief,
 			const char *about)
 {
+	struct dp_buf open = DP_BUF_INIT;
+
 	d->parent = d->root;
 	if (d->form != DOC_HTML) {
 		doc_heading_at(d, 2, title);
 		return;
 	}
-	html_fold(d, id, title, about);
+	dp_buf_puts(&open, "<details><summary><h2>");
+	doc_html_text(&open, title);
+	dp_buf_puts(&open, "</h2> <span>");
+	doc_html_text(&open, about);
+	/* the place that links name is inside of the fold: browsers open what holds it */
+	dp_buf_printf(&open, "</span></summary>\n<div class=\"fold\" id=\"%s\">", id);
+	doc_open_html_block(d, dp_buf_text(&open), "</div></details>");
+	dp_buf_free(&open);
 	dp_buf_printf(&d->contents, "<a href=\"#%s\">", id);
 	doc_html_text(&d->contents, brief);
 	dp_buf_puts(&d->contents, "</a>\n");
@@ -429,32 +416,16 @@ void doc_badges(struct doc *d, const struct doc_badge *list, size_t n)
 static void text_list_take(struct text_list *c, char *text)
 {
 	if (c->n == c->capacity) {
-		size_t room = c->capacity ? 2 * c->capacity : 16;
-		char **grown = dp_realloc(c->items, room * sizeof *grown);
-
-		if (!grown)
-			no_memory();
-		c->items = grown;
-		c->capacity = room;
+		c->capacity = c->capacity ? 2 * c->capacity : 16;
+		c->items = dp_reallocarray(c->items, c->capacity, sizeof *c->items);
 	}
 	c->items[c->n++] = text;
 }
 
-void doc_table_begin(struct doc *d)
+void doc_table_begin(struct doc *d, const char *caption)
 {
-	text_list_clear(&d->columns);
-	text_list_clear(&d->cells);
-	text_list_clear(&d->row_ids);
-	free(d->is_number);
-	d->is_number = NULL;
-	free(d->caption);
-	d->caption = NULL;
-}
-
-void doc_caption(struct doc *d, const char *caption)
-{
-	free(d->caption);
-	d->caption = doc_clean(caption, false);
+	clear_table(d);
+	d->caption = caption ? doc_clean(caption, false) : NULL;
 }
 
 void doc_table_row_id(struct doc *d, const char *id)
@@ -468,13 +439,33 @@ void doc_table_row_id(struct doc *d, const char *id)
 
 void doc_column(struct doc *d, const char *title, bool number)
 {
-	bool *grown = dp_realloc(d->is_number, (d->columns.n + 1) * sizeof *grown);
-
-	if (!grown)
-		no_memory();
-	d->is_number = grown;
+	d->is_number = dp_reallocarray(d->is_number, d->columns.n + 1, sizeof *d->is_number);
 	d->is_number[d->columns.n] = number;
 	text_list_take(&d->columns, doc_clean(title, false));
+}
+
+static void add_columns(struct doc *d, bool number, const char *title, va_list ap)
+{
+	for (; title; title = va_arg(ap, const char *))
+		doc_column(d, title, number);
+}
+
+void doc_text_columns(struct doc *d, const char *title, ...)
+{
+	va_list ap;
+
+	va_start(ap, title);
+	add_columns(d, false, title, ap);
+	va_end(ap);
+}
+
+void doc_number_columns(struct doc *d, const char *title, ...)
+{
+	va_list ap;
+
+	va_start(ap, title);
+	add_columns(d, true, title, ap);
+	va_end(ap);
 }
 
 void doc_cell(struct doc *d, const char *fmt, ...)
@@ -528,37 +519,6 @@ static void markdown_row(const struct doc *d, struct dp_buf *out, char *const *c
 	dp_buf_putc(out, '\n');
 }
 
-static void html_head(struct dp_buf *out, const struct doc *d)
-{
-	dp_buf_puts(out, "<thead><tr>");
-	for (size_t i = 0; i < d->columns.n; i++) {
-		dp_buf_printf(out, "<th scope=\"col\"%s>", d->is_number[i] ? " class=\"n\"" : "");
-		html_escape_text(out, d->columns.items[i]);
-		dp_buf_puts(out, "</th>");
-	}
-	dp_buf_puts(out, "</tr></thead>\n");
-}
-
-static void html_row(struct dp_buf *out, const struct doc *d, size_t row)
-{
-	char *const *cells = d->cells.items + row * d->columns.n;
-
-	if (row < d->row_ids.n && *d->row_ids.items[row]) {
-		dp_buf_puts(out, "<tr id=\"");
-		dp_buf_add_xml_escaped(out, d->row_ids.items[row]);
-		dp_buf_puts(out, "\">");
-	} else {
-		dp_buf_puts(out, "<tr>");
-	}
-	for (size_t i = 0; i < d->columns.n; i++) {
-		dp_buf_printf(out, "<%s%s>", i ? "td" : "th scope=\"row\"",
-			      d->is_number[i] ? " class=\"n\"" : "");
-		html_escape_text(out, cells[i]);
-		dp_buf_puts(out, i ? "</td>" : "</th>");
-	}
-	dp_buf_puts(out, "</tr>\n");
-}
-
 static void markdown_table(const struct doc *d, struct dp_buf *out)
 {
 	size_t n = d->columns.n;
@@ -574,7 +534,7 @@ static void markdown_table(const struct doc *d, struct dp_buf *out)
 
 static void html_table(const struct doc *d, struct dp_buf *out)
 {
-	size_t rows = d->cells.n / d->columns.n;
+	size_t n = d->columns.n;
 
 	/* what scrolls can be reached by keys */
 	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n");
@@ -583,10 +543,27 @@ static void html_table(const struct doc *d, struct dp_buf *out)
 		html_escape_text(out, d->caption);
 		dp_buf_puts(out, "</caption>\n");
 	}
-	html_head(out, d);
-	dp_buf_puts(out, "<tbody>\n");
-	for (size_t i = 0; i < rows; i++)
-		html_row(out, d, i);
+	dp_buf_puts(out, "<thead><tr>");
+	for (size_t i = 0; i < n; i++) {
+		dp_buf_printf(out, "<th scope=\"col\"%s>", d->is_number[i] ? " class=\"n\"" : "");
+		html_escape_text(out, d->columns.items[i]);
+		dp_buf_puts(out, "</th>");
+	}
+	dp_buf_puts(out, "</tr></thead>\n<tbody>\n");
+	for (size_t row = 0; row < d->cells.n / n; row++) {
+		const char *id = row < d->row_ids.n ? d->row_ids.items[row] : "";
+
+		dp_buf_puts(out, *id ? "<tr id=\"" : "<tr");
+		dp_buf_add_xml_escaped(out, id);
+		dp_buf_puts(out, *id ? "\">" : ">");
+		for (size_t i = 0; i < n; i++) {
+			dp_buf_printf(out, "<%s%s>", i ? "td" : "th scope=\"row\"",
+				      d->is_number[i] ? " class=\"n\"" : "");
+			html_escape_text(out, d->cells.items[row * n + i]);
+			dp_buf_puts(out, i ? "</td>" : "</th>");
+		}
+		dp_buf_puts(out, "</tr>\n");
+	}
 	dp_buf_puts(out, "</tbody></table></div>");
 }
 
@@ -605,15 +582,6 @@ void doc_table_end(struct doc *d)
 
 /* ---- figures ---- */
 
-static void html_figure(struct dp_buf *out, const char *caption, const struct dp_buf *svg)
-{
-	dp_buf_puts(out, "<figure>");
-	dp_buf_puts(out, dp_buf_text(svg));
-	dp_buf_puts(out, "<figcaption>");
-	doc_html_text(out, caption);
-	dp_buf_puts(out, "</figcaption></figure>");
-}
-
 void doc_figure(struct doc *d, const char *file, const char *alt, const char *caption,
 		const struct dp_buf *svg)
 {
@@ -621,7 +589,9 @@ void doc_figure(struct doc *d, const char *file, const char *alt, const char *ca
 	cmark_node *p;
 
 	if (d->form == DOC_HTML) {
-		html_figure(&out, caption, svg);
+		dp_buf_printf(&out, "<figure>%s<figcaption>", dp_buf_text(svg));
+		doc_html_text(&out, caption);
+		dp_buf_puts(&out, "</figcaption></figure>");
 		doc_raw(d, &out);
 		return;
 	}

@@ -2,8 +2,7 @@
  *
  * Text is text: whatever it holds, it cannot become markup in either form. Paragraphs
  * and lists are cmark's, for which cmark does the escaping; tables and figures, which
- * CommonMark has not, are put together here. Memory that runs out ends the program, as
- * in cmark. */
+ * CommonMark has not, are put together here. */
 #ifndef DP_REPORTS_TEXT_DOC_H
 #define DP_REPORTS_TEXT_DOC_H
 #include "base/base.h"
@@ -63,13 +62,15 @@ void doc_labelled_item(struct doc *d, const char *what, const char *fmt, ...) DP
 /* Lines as they are. `language` is a word for those who colour it. */
 void doc_code(struct doc *d, const char *language, const char *text);
 
-/* Columns first, then cells row by row, then the end. The first column names its row. */
-void doc_table_begin(struct doc *d);
-/* What the table has, for those who hear it. */
-void doc_caption(struct doc *d, const char *caption);
+/* Columns first, then cells row by row, then the end. The first column names its row.
+ * `caption`: what the table has, for those who hear it, or NULL. */
+void doc_table_begin(struct doc *d, const char *caption);
 /* The next cell begins a row that links can name. */
 void doc_table_row_id(struct doc *d, const char *id);
 void doc_column(struct doc *d, const char *title, bool number);
+/* Several; the list of titles ends with NULL. */
+void doc_text_columns(struct doc *d, const char *title, ...) __attribute__((sentinel));
+void doc_number_columns(struct doc *d, const char *title, ...) __attribute__((sentinel));
 void doc_cell(struct doc *d, const char *fmt, ...) DP_PRINTF(2, 3);
 void doc_table_end(struct doc *d);
 

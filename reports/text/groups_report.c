@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -179,15 +180,14 @@ static void groups_table(struct doc *d, const struct report_model *report)
 	};
 	const struct report_groups *g = report->groups;
 
-	doc_table_begin(d);
+	doc_table_begin(d, NULL);
 	doc_column(d, "group", false);
 	doc_column(d, "members", true);
 	for (int by = 0; by < BASIS_COUNT; by++) {
 		if (!g->groups->has_basis[by])
 			continue;
 		doc_column(d, titles[by], true);
-		doc_column(d, "sd", true);
-		doc_column(d, "95 %", true);
+		doc_number_columns(d, "sd", "95 %", NULL);
 	}
 	for (size_t i = 0; i < g->groups->contests[0].n; i++) {
 		doc_cell(d, "%s", report_group_name(report, i));
@@ -206,28 +206,6 @@ static void groups_table(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-static void test_cells(struct doc *d, const struct dp_t_test *t)
-{
-	char a[FORMAT_LEN], b[FORMAT_LEN], c[FORMAT_LEN], p[FORMAT_LEN];
-
-	doc_cell(d, "%s", format_by_interval(t->difference, t->ci_low, t->ci_high, a));
-	interval_cell(d, t->ci_low, t->ci_high);
-	doc_cell(d, "%s", format_group_p_value(t->p, p));
-	doc_cell(d, "%s", format_error(t->t, b));
-	doc_cell(d, "%s", format_error(t->df, c));
-	doc_cell(d, "%s", test_kind_name(t->kind));
-}
-
-static void test_columns(struct doc *d)
-{
-	doc_column(d, "difference", true);
-	doc_column(d, "95 %", true);
-	doc_column(d, "p", true);
-	doc_column(d, "t", true);
-	doc_column(d, "degrees of freedom", true);
-	doc_column(d, "test", false);
-}
-
 /* Is every pair one of the first group against another? */
 static bool pairs_cover_all_tests(const struct report_groups *g)
 {
@@ -237,38 +215,27 @@ static bool pairs_cover_all_tests(const struct report_groups *g)
 	return g->npairs + 1 == g->groups->contests[0].n;
 }
 
-static void tests_table(struct doc *d, const struct report_model *report, enum comparison_basis by)
+static void begin_tests_table(struct doc *d)
 {
-	const struct report_groups *g = report->groups;
-
-	doc_table_begin(d);
-	doc_column(d, "a", false);
-	doc_column(d, "b", false);
-	test_columns(d);
-	for (size_t i = 0; i < g->npairs; i++) {
-		doc_cell(d, "%s", report_group_name(report, g->pairs[i].a));
-		doc_cell(d, "%s", report_group_name(report, g->pairs[i].b));
-		test_cells(d, &g->pairs[i].tests[by]);
-	}
-	doc_table_end(d);
+	doc_table_begin(d, NULL);
+	doc_text_columns(d, "a", "b", NULL);
+	doc_number_columns(d, "difference", "95 %", "p", "t", "degrees of freedom", NULL);
+	doc_column(d, "test", false);
 }
 
-/* The tests of dparetoctl compare: the first group against each other one. */
-static void write_first_group_tests(struct doc *d, const struct report_model *report)
+static void test_row(struct doc *d, const struct report_model *report, size_t a, size_t b,
+		     const struct dp_t_test *t)
 {
-	const struct report_groups *g = report->groups;
+	char difference[FORMAT_LEN], statistic[FORMAT_LEN], df[FORMAT_LEN], p[FORMAT_LEN];
 
-	doc_heading(d, "The first group against each other one, as observed");
-	doc_table_begin(d);
-	doc_column(d, "a", false);
-	doc_column(d, "b", false);
-	test_columns(d);
-	for (size_t i = 1; i < g->groups->contests[0].n; i++) {
-		doc_cell(d, "%s", report_group_name(report, 0));
-		doc_cell(d, "%s", report_group_name(report, i));
-		test_cells(d, &g->hypervolumes[BASIS_OBSERVED].tests[i]);
-	}
-	doc_table_end(d);
+	doc_cell(d, "%s", report_group_name(report, a));
+	doc_cell(d, "%s", report_group_name(report, b));
+	doc_cell(d, "%s", format_by_interval(t->difference, t->ci_low, t->ci_high, difference));
+	interval_cell(d, t->ci_low, t->ci_high);
+	doc_cell(d, "%s", format_group_p_value(t->p, p));
+	doc_cell(d, "%s", format_error(t->t, statistic));
+	doc_cell(d, "%s", format_error(t->df, df));
+	doc_cell(d, "%s", test_kind_name(t->kind));
 }
 
 static void write_tests(struct doc *d, const struct report_model *report)
@@ -291,10 +258,20 @@ static void write_tests(struct doc *d, const struct report_model *report)
 	for (int by = 0; by < BASIS_COUNT; by++)
 		if (g->groups->has_basis[by]) {
 			doc_heading(d, titles[by]);
-			tests_table(d, report, by);
+			begin_tests_table(d);
+			for (size_t i = 0; i < g->npairs; i++)
+				test_row(d, report, g->pairs[i].a, g->pairs[i].b,
+					 &g->pairs[i].tests[by]);
+			doc_table_end(d);
 		}
-	if (!pairs_cover_all_tests(g))
-		write_first_group_tests(d, report);
+	if (pairs_cover_all_tests(g))
+		return;
+	/* the tests of dparetoctl compare */
+	doc_heading(d, "The first group against each other one, as observed");
+	begin_tests_table(d);
+	for (size_t i = 1; i < g->groups->contests[0].n; i++)
+		test_row(d, report, 0, i, &g->hypervolumes[BASIS_OBSERVED].tests[i]);
+	doc_table_end(d);
 }
 
 /* A value of an objective; a bound on privacy is rounded up. */
@@ -347,16 +324,10 @@ static void write_levels(struct doc *d, const struct report_model *report)
 		      "keep the bound. Where a member has no such result, its group has "
 		      "no mean. Differences and p are of %s against the group of the row.",
 		      report_group_name(report, 0));
-	doc_table_begin(d);
-	doc_column(d, "bound", false);
-	doc_column(d, "best", false);
-	doc_column(d, "group", false);
-	doc_column(d, "members that keep it", true);
-	doc_column(d, "mean", true);
-	doc_column(d, "sd", true);
-	doc_column(d, "95 %", true);
-	doc_column(d, "difference", true);
-	doc_column(d, "p", true);
+	doc_table_begin(d, NULL);
+	doc_text_columns(d, "bound", "best", "group", NULL);
+	doc_number_columns(d, "members that keep it", "mean", "sd", "95 %", "difference", "p",
+			   NULL);
 	for (size_t i = 0; i < g->level_answers.n; i++)
 		for (size_t k = 0; k < g->groups->contests[0].n; k++)
 			level_row(d, report, &g->level_answers.list[i], k);
@@ -381,10 +352,8 @@ static void write_group_members(struct doc *d, const struct report_model *report
 	size_t i;
 
 	doc_section(d, "members", "The studies behind these numbers");
-	doc_table_begin(d);
-	doc_column(d, "group", false);
-	doc_column(d, "member", false);
-	doc_column(d, "state", false);
+	doc_table_begin(d, NULL);
+	doc_text_columns(d, "group", "member", "state", NULL);
 	doc_column(d, "evaluations", true);
 	for (int by = 0; by < BASIS_COUNT; by++)
 		if (known[by])
@@ -406,9 +375,8 @@ static void write_group_members(struct doc *d, const struct report_model *report
 	if (has_private_data)
 		doc_paragraph(d, "What trainings cost in privacy stands in each study's own "
 				 "report; those of several studies together cost more.");
-	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy "
-			 "results: the more results and the noisier, the more of it is "
-			 "luck.");
+	doc_paragraph(d, "The observed hypervolume is that of the best of many noisy results: the "
+			 "more results and the noisier, the more of it is luck.");
 }
 
 /* "dpareto in DPareto, A; random in Random": groups of one value together. */
@@ -416,32 +384,29 @@ static void append_setting_by_group(struct dp_buf *out, const struct report_mode
 				    const char *key)
 {
 	size_t n = report->groups->groups->contests[0].n;
-	const char *of[2];
-	bool mixed[2];
+	const char **values = dp_calloc(n + 1, sizeof *values);
+	bool *told = dp_calloc(n + 1, sizeof *told), mixed;
+	static const char differs[] = "not the same in all studies";
 
 	for (size_t i = 0; i < n; i++) {
-		bool first = true;
-
-		of[0] = report_group_setting(report->groups, report->data, i, key, &mixed[0]);
-		for (size_t k = 0; k < n; k++) {
-			bool same;
-
-			of[1] = report_group_setting(report->groups, report->data, k, key,
-						     &mixed[1]);
-			same = k != i && !mixed[0] && !mixed[1] && !of[0] == !of[1] &&
-			       (!of[0] || strcmp(of[0], of[1]) == 0);
-			if (k < i && same)
-				first = false;
-			if (k == i && first)
-				dp_buf_printf(out, "%s%s in %s", out->len ? "; " : "",
-					      mixed[0] ? "not the same in all studies"
-					      : of[0]  ? of[0]
-						       : "not set",
-					      report_group_name(report, i));
-			if (k > i && first && same)
-				dp_buf_printf(out, ", %s", report_group_name(report, k));
-		}
+		values[i] = report_group_setting(report->groups, report->data, i, key, &mixed);
+		values[i] = mixed       ? "not the same in all studies"
+			    : values[i] ? values[i]
+					: "not set";
 	}
+	for (size_t i = 0; i < n; i++) {
+		if (told[i])
+			continue;
+		dp_buf_printf(out, "%s%s in %s", out->len ? "; " : "", values[i],
+			      report_group_name(report, i));
+		for (size_t k = i + 1; k < n; k++)
+			if (values[k] != differs && strcmp(values[k], values[i]) == 0) {
+				dp_buf_printf(out, ", %s", report_group_name(report, k));
+				told[k] = true;
+			}
+	}
+	free(values);
+	free(told);
 }
 
 static void write_differing_settings(struct doc *d, const struct report_model *report)

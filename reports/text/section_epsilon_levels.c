@@ -81,15 +81,12 @@ static void write_levels_table(struct doc *d, const struct report_model *report)
 	const json_t *o = utility_objective(report), *row;
 	size_t i;
 
-	doc_table_begin(d);
-	doc_caption(d, "The best utility with epsilon at most so much");
+	doc_table_begin(d, "The best utility with epsilon at most so much");
 	doc_column(d, "epsilon at most", true);
 	table_add_value_column(d, o, get_text(o, "name"));
 	if (report->study->uses_smoothed_front)
 		doc_column(d, "as observed", true);
-	doc_column(d, "least to most of the runs", true);
-	doc_column(d, "epsilon spent", true);
-	doc_column(d, "trial", true);
+	doc_number_columns(d, "least to most of the runs", "epsilon spent", "trial", NULL);
 	json_array_foreach (get_json(report->json, "headline"), i, row)
 		write_level_row(d, report, row);
 	doc_table_end(d);
@@ -224,16 +221,14 @@ static void write_majority_class(struct doc *d, const struct report_model *repor
 	format_objective_value(o, get_number(m, "value"), 0, s);
 	if (no_better == 0)
 		doc_paragraph(d,
-			      "Always answering the commonest class gives %s; every "
-			      "point of the front is better, by more than two standard "
-			      "errors of its runs.",
+			      "Always answering the commonest class gives %s; every point of the "
+			      "front is better, by more than two standard errors of its runs.",
 			      s);
 	else
 		doc_paragraph(d,
-			      "Always answering the commonest class gives %s. That is as "
-			      "good as %lld of %s of the front: %s not better by more "
-			      "than two standard errors of %s runs, and of no use as far "
-			      "as %s goes.",
+			      "Always answering the commonest class gives %s. That is as good as "
+			      "%lld of %s of the front: %s not better by more than two standard "
+			      "errors of %s runs, and of no use as far as %s goes.",
 			      s, (long long)no_better,
 			      dp_plural_text(json_array_size(get_json(report->json, "front")),
 					     "point", points),

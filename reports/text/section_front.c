@@ -28,11 +28,9 @@ static void write_front_variants(struct doc *d, const struct report_model *repor
 	const json_t *again = get_json(fronts, "remeasured");
 	bool shows_smoothed = report->study->uses_smoothed_front;
 
-	doc_table_begin(d);
-	doc_caption(d, "Fronts: searched, denoised, measured again");
+	doc_table_begin(d, "Fronts: searched, denoised, measured again");
 	doc_column(d, "front", false);
-	doc_column(d, "points", true);
-	doc_column(d, "hypervolume", true);
+	doc_number_columns(d, "points", "hypervolume", NULL);
 	doc_column(d, "what it is", false);
 	write_front_variant_row(d, shows_smoothed ? "searched" : "searched (shown)",
 				get_json(fronts, "searched"),
@@ -88,7 +86,7 @@ static void front_columns(struct doc *d, const struct front_table *t)
 	const char *name;
 	size_t i;
 
-	doc_caption(d, "Every point of the front");
+	doc_table_begin(d, "Every point of the front");
 	doc_column(d, "trial", true);
 	json_array_foreach (get_json(t->report->json, "objectives"), i, objective) {
 		table_add_value_column(d, objective, get_text(objective, "name"));
@@ -96,13 +94,11 @@ static void front_columns(struct doc *d, const struct front_table *t)
 			continue;
 		if (t->observed_differs[i])
 			doc_column(d, "as observed", true);
-		doc_column(d, "least to most of the runs", true);
-		doc_column(d, "sd", true);
+		doc_number_columns(d, "least to most of the runs", "sd", NULL);
 		if (t->shows_model)
 			doc_column(d, "model says", true);
 		if (t->shows_reevaluated) {
-			doc_column(d, "measured again", true);
-			doc_column(d, "95 % of that", true);
+			doc_number_columns(d, "measured again", "95 % of that", NULL);
 		}
 	}
 	json_object_foreach (get_json(first, "parameters"), name, v)
@@ -221,21 +217,18 @@ static void write_front_note(struct doc *d, const struct report_model *report, b
 
 	if (report->study->uses_smoothed_front)
 		doc_paragraph(d,
-			      "%s that, by models of all results, no other "
-			      "one beats in all objectives; of those with the same "
-			      "parameters the first. Values are what the models leave "
-			      "when the noise is taken out, beside the means over the "
-			      "runs as observed; epsilon is computed, and rounded up.",
+			      "%s that, by models of all results, no other one beats in all "
+			      "objectives; of those with the same parameters the first. Values are "
+			      "what the models leave when the noise is taken out, beside the means "
+			      "over the runs as observed; epsilon is computed, and rounded up.",
 			      each);
 	else
 		doc_paragraph(d,
-			      "%s that no other one beats in all objectives. "
-			      "Values are means over the runs of a trial%s; epsilon is "
-			      "rounded up.",
+			      "%s that no other one beats in all objectives. Values are means over "
+			      "the runs of a trial%s; epsilon is rounded up.",
 			      each,
-			      models ? "; \"model says\" is what is left "
-				       "when the models take the noise "
-				       "out"
+			      models ? "; \"model says\" is what is left when the models take the "
+				       "noise out"
 				     : "");
 }
 
@@ -263,7 +256,6 @@ void write_front(struct doc *d, const struct report_model *report)
 	write_front_note(d, report, !why);
 	write_checkpoint_note(d, report);
 	table = describe_front_table(report);
-	doc_table_begin(d);
 	front_columns(d, &table);
 	json_array_foreach (front, i, point)
 		front_row(d, &table, point);

@@ -15,10 +15,8 @@ static void write_mechanism_keys(struct doc *d, json_t *keys)
 	const char *name;
 	json_t *v;
 
-	doc_table_begin(d);
-	doc_caption(d, "Keys of the mechanism");
-	doc_column(d, "key", false);
-	doc_column(d, "value", false);
+	doc_table_begin(d, "Keys of the mechanism");
+	doc_text_columns(d, "key", "value", NULL);
 	json_object_foreach (keys, name, v) {
 		doc_cell(d, "%s", name);
 		if (json_is_object(v))
@@ -155,12 +153,8 @@ static void check_table(struct doc *d, const json_t *front, const char *objectiv
 	size_t every = (json_array_size(front) + CHECK_ROWS_MAX - 1) / CHECK_ROWS_MAX, i;
 	const json_t *point;
 
-	doc_table_begin(d);
-	doc_caption(d, "Each epsilon of the front by several accountants");
-	doc_column(d, "trial", true);
-	doc_column(d, "epsilon", true);
-	doc_column(d, "pld", true);
-	doc_column(d, "rdp, improved", true);
+	doc_table_begin(d, "Each epsilon of the front by several accountants");
+	doc_number_columns(d, "trial", "epsilon", "pld", "rdp, improved", NULL);
 	if (classic)
 		doc_column(d, "rdp, classic", true);
 	doc_column(d, "fits", false);
@@ -169,8 +163,7 @@ static void check_table(struct doc *d, const json_t *front, const char *objectiv
 			check_row(d, point, objective, classic);
 	doc_table_end(d);
 	if (every > 1)
-		doc_paragraph(d, "Some of those that fit are left out; report.json has "
-				 "all.");
+		doc_paragraph(d, "Some of those that fit are left out; report.json has all.");
 }
 
 static void write_accountant_checks(struct doc *d, const json_t *front, const char *objective)
@@ -197,10 +190,9 @@ static void write_accountant_checks(struct doc *d, const json_t *front, const ch
 		return;
 	}
 	doc_paragraph(d,
-		      "Each epsilon of the front was computed again, and by other "
-		      "accountants: loss distributions give at most what Renyi "
-		      "divergences with the improved conversion give%s. That holds for "
-		      "%zu of %s.",
+		      "Each epsilon of the front was computed again, and by other accountants: "
+		      "loss distributions give at most what Renyi divergences with the improved "
+		      "conversion give%s. That holds for %zu of %s.",
 		      third ? ", and these at most what the classic conversion gives" : "", held,
 		      dp_plural_text(n, "point", points));
 	check_table(d, front, objective, third > 0);
@@ -265,9 +257,8 @@ static void write_declarations(struct doc *d, const json_t *declared)
 				 "trainer to be compared with: nothing checks that it "
 				 "does what is accounted for.");
 	else if (!get_bool(declared, "kept"))
-		doc_paragraph(d, "What the trainer declared was compared with what "
-				 "epsilon is computed from, and not kept: utilities are "
-				 "released with noise.");
+		doc_paragraph(d, "What the trainer declared was compared with what epsilon is "
+				 "computed from, and not kept: utilities are released with noise.");
 	else if (attempts > 0)
 		write_declared_fields(d, declared);
 	if (shuffled > 0)

@@ -97,8 +97,7 @@ static void write_total_cost_row(struct doc *d, const json_t *cost)
 static void write_epsilon_table(struct doc *d, const struct report_model *report,
 				const json_t *mechanism)
 {
-	doc_table_begin(d);
-	doc_caption(d, "What one training and the whole search cost");
+	doc_table_begin(d, "What one training and the whole search cost");
 	doc_column(d, "epsilon of", false);
 	doc_column(d, get_text(mechanism, "objective"), false);
 	doc_column(d, "holds", false);
@@ -124,33 +123,29 @@ static void write_accounted_runs(struct doc *d, const struct report_model *repor
 
 	if (!isnan(get_number(cost, "limit")))
 		doc_paragraph(d,
-			      "Of the budget %s of %s is spent, as Renyi divergence at "
-			      "order %.15g. No smaller epsilon may be read off what is "
-			      "left.",
+			      "Of the budget %s of %s is spent, as Renyi divergence at order "
+			      "%.15g. No smaller epsilon may be read off what is left.",
 			      format_short(get_number(cost, "spent"), a),
 			      format_short(get_number(cost, "limit"), b),
 			      get_number(cost, "order"));
 	if (strcmp(get_text(cost, "proof"), "odometer") == 0 && get_number(cost, "delta") > 0 &&
 	    !s->accounting)
-		doc_paragraph(d, "The odometer's orders and weights are those of this "
-				 "version. They do not depend on data, but the journal "
-				 "of this study does not have them: it was begun by an "
-				 "older version, or all of its settings were to be "
-				 "fixed.");
+		doc_paragraph(d, "The odometer's orders and weights are those of this version. "
+				 "They do not depend on data, but the journal of this study does "
+				 "not have them: it was begun by an older version, or all of its "
+				 "settings were to be fixed.");
 	doc_paragraph(d,
-		      "Counted are all %lld evaluations with every run of every attempt that "
-		      "may have started, %lld trainings: failed and diverged ones, retries%s "
-		      "and points off the front are among them. A retry counts as a training "
-		      "of "
-		      "its own, although it has the same seed, because a trainer need not "
-		      "repeat itself.",
+		      "Counted are all %lld evaluations with every run of every attempt that may "
+		      "have started, %lld trainings: failed and diverged ones, retries%s and "
+		      "points off the front are among them. A retry counts as a training of its "
+		      "own, although it has the same seed, because a trainer need not repeat "
+		      "itself.",
 		      (long long)get_count(cost, "evaluations"),
 		      (long long)get_count(cost, "trainings"),
 		      has_reevaluated(s) ? ", those that measured points again" : "");
 	if (study_data_has_checkpoints(report->study))
-		doc_paragraph(d, "Each training counts in full. What it was on its way is "
-				 "in that already and adds nothing: the accountant covers "
-				 "every iterate.");
+		doc_paragraph(d, "Each training counts in full. What it was on its way is in that "
+				 "already and adds nothing: the accountant covers every iterate.");
 	if (get_count(cost, "imported") > 0)
 		doc_paragraph(d,
 			      "%lld results were taken over from another study; what they "
@@ -187,10 +182,9 @@ void write_search_cost(struct doc *d, const struct report_model *report)
 	dp_num_text(get_number(cost, "delta"), t);
 	if (public)
 		doc_paragraph(d,
-			      "Epsilon is that of one training. The search made %lld on "
-			      "data that is declared public, which cost nobody's "
-			      "privacy; on private data it would cost epsilon %s at "
-			      "delta %s%s.",
+			      "Epsilon is that of one training. The search made %lld on data that "
+			      "is declared public, which cost nobody's privacy; on private data it "
+			      "would cost epsilon %s at delta %s%s.",
 			      trainings, e, t, guarantee_note(epsilon));
 	else
 		doc_paragraph(d,
@@ -228,11 +222,10 @@ static void write_release_cost(struct doc *d, const json_t *released)
 			      most, points, e, t);
 	else
 		doc_paragraph(d,
-			      "Utilities were released with this noise only, so that the "
-			      "records that they are measured on are covered, too: with "
-			      "probability 1 - %s the loss of all %lld releases together is at "
-			      "most epsilon %s when one of these records is replaced "
-			      "(odometer).",
+			      "Utilities were released with this noise only, so that the records "
+			      "that they are measured on are covered, too: with probability 1 - %s "
+			      "the loss of all %lld releases together is at most epsilon %s when "
+			      "one of these records is replaced (odometer).",
 			      t, points, e);
 	doc_paragraph(d, "With a fixed split a record is either trained on or measured "
 			 "on: what holds for it is the larger of both epsilons. A study "
@@ -258,10 +251,9 @@ void write_publishing_cost(struct doc *d, const struct report_model *report)
 			       "results: whoever publishes the front, this report or a model "
 			       "chosen with it states the epsilon of the whole search.");
 	else
-		doc_paragraph(d, "The study file declares its data public, so that the search "
-				 "cost nobody's privacy, and all of this may be published. "
-				 "Repeating the search on private data would cost what stands "
-				 "here.");
+		doc_paragraph(d, "The study file declares its data public, so that the search cost "
+				 "nobody's privacy, and all of this may be published. Repeating "
+				 "the search on private data would cost what stands here.");
 	json_array_foreach (privacy, i, mechanism) {
 		write_epsilon_table(d, report, mechanism);
 		write_accounted_runs(d, report, get_json(mechanism, "composed"));

@@ -162,8 +162,7 @@ static void statement_table(struct doc *d, const json_t *front, const json_t *ta
 	}
 	if (rows.n == 0)
 		return;
-	doc_table_begin(d);
-	doc_caption(d, "In what the statements of other points differ");
+	doc_table_begin(d, "In what the statements of other points differ");
 	doc_column(d, "trial", true);
 	doc_column(d, objective, true);
 	for (size_t k = 0; k < kinds.n; k++) {

@@ -43,11 +43,8 @@ static void parameters_table(struct doc *d, const json_t *parameters)
 	const json_t *p;
 	size_t i;
 
-	doc_table_begin(d);
-	doc_caption(d, "Parameters");
-	doc_column(d, "parameter", false);
-	doc_column(d, "type", false);
-	doc_column(d, "values", false);
+	doc_table_begin(d, "Parameters");
+	doc_text_columns(d, "parameter", "type", "values", NULL);
 	json_array_foreach (parameters, i, p) {
 		struct dp_buf values = DP_BUF_INIT;
 
@@ -204,10 +201,9 @@ static void write_seed_field(struct doc *d, const struct report_model *report)
 				  "directories of the trainings to yourself: with a run seed a "
 				  "reader can compute the noise of that run.");
 	else if (!seed)
-		doc_warning(d, "The seed is left out of this public report. Run seeds "
-			       "follow from it: a reader who knows it can compute all "
-			       "noise. Host, paths and messages of failures are left out, "
-			       "too.");
+		doc_warning(d, "The seed is left out of this public report. Run seeds follow from "
+			       "it: a reader who knows it can compute all noise. Host, paths and "
+			       "messages of failures are left out, too.");
 	else
 		doc_labelled_item(d, "Seed", "%lld%s", (long long)json_integer_value(seed),
 				  get_text(report->json, "seeds_warning")
@@ -223,20 +219,17 @@ static void write_repeatability(struct doc *d, const struct report_model *report
 
 	if (strcmp(get_text(report->json, "seeds"), "secret") == 0)
 		doc_paragraph(d,
-			      "The study repeats bit for bit in its own state directory "
-			      "only. dparetoctl run with the study file below makes it "
-			      "again with other seeds: drawn settings, noise and results "
-			      "differ. %s",
+			      "The study repeats bit for bit in its own state directory only. "
+			      "dparetoctl run with the study file below makes it again with other "
+			      "seeds: drawn settings, noise and results differ. %s",
 			      released ? "What is released then counts together with "
 					 "what was released here."
-				       : "What that costs in privacy adds to what was "
-					 "spent here.");
+				       : "What that costs in privacy adds to what was spent here.");
 	else if (released)
-		doc_paragraph(d, "dparetoctl run with the study file below makes the "
-				 "study again, but does not repeat it: the noise on "
-				 "utilities is drawn anew, and so is everything that "
-				 "follows from them. What is released then counts "
-				 "together with what was released here.");
+		doc_paragraph(d, "dparetoctl run with the study file below makes the study again, "
+				 "but does not repeat it: the noise on utilities is drawn anew, "
+				 "and so is everything that follows from them. What is released "
+				 "then counts together with what was released here.");
 	else
 		doc_paragraph(d, "dparetoctl run with the study file below repeats the "
 				 "study; the same seed gives the same proposals, and the "

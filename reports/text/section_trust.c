@@ -17,11 +17,10 @@ static void write_sampling_error(struct doc *d, const char *name, const json_t *
 			 name, get_number(sampling, "records"), p, format_short(error, e));
 	else
 		doc_item(d,
-			 "If %s is a share of n test records, it has a sampling error of "
-			 "its own, sqrt(p (1 - p) / n): at the front's middle, p = %s, "
-			 "that is %s with 1,000 records and %s with 10,000 (one standard "
-			 "deviation). The trainer does not report the number of its test "
-			 "records (metric test_records).",
+			 "If %s is a share of n test records, it has a sampling error of its own, "
+			 "sqrt(p (1 - p) / n): at the front's middle, p = %s, that is %s with "
+			 "1,000 records and %s with 10,000 (one standard deviation). The trainer "
+			 "does not report the number of its test records (metric test_records).",
 			 name, p, format_short(get_number(sampling, "error_at_1000"), e),
 			 format_short(get_number(sampling, "error_at_10000"), f));
 }
@@ -63,8 +62,7 @@ static void write_reevaluation(struct doc *d, const char *name, const json_t *ag
 	if (!isnan(than_smoothed))
 		format_worse_by(than_smoothed, smoothed);
 	doc_item(d,
-		 "%s: measured again with fresh seeds, %lld point%s of the front %s %s "
-		 "than "
+		 "%s: measured again with fresh seeds, %lld point%s of the front %s %s than "
 		 "observed on average%s%s%s.",
 		 name, (long long)points, plural_suffix(points), points == 1 ? "is" : "are",
 		 observed, *smoothed ? ", and " : "", smoothed,
@@ -118,9 +116,8 @@ void write_selection_bias(struct doc *d, const struct report_model *report)
 			   "luck, noise and test records");
 	if (chosen_from > trials)
 		doc_paragraph(d,
-			      "There are %lld results of %lld trials. Those of one "
-			      "training share its luck: they are not as many chances as "
-			      "they are points.",
+			      "There are %lld results of %lld trials. Those of one training share "
+			      "its luck: they are not as many chances as they are points.",
 			      chosen_from, trials);
 	if (report->study->uses_smoothed_front && !get_text(optimism, "no_models"))
 		doc_paragraph(d,
@@ -132,10 +129,9 @@ void write_selection_bias(struct doc *d, const struct report_model *report)
 			      chosen_from);
 	else
 		doc_paragraph(d,
-			      "The front is the best of %lld noisy observations, and the "
-			      "best of many is optimistic: some of them are there by luck. "
-			      "A training that repeats a point of the front will on "
-			      "average do worse.",
+			      "The front is the best of %lld noisy observations, and the best of "
+			      "many is optimistic: some of them are there by luck. A training that "
+			      "repeats a point of the front will on average do worse.",
 			      chosen_from);
 	json_array_foreach (get_json(optimism, "objectives"), i, trust)
 		write_objective_trust(d, trust);

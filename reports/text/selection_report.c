@@ -21,7 +21,7 @@ static void write_selected_point(struct doc *d, const struct report_model *repor
 		return;
 	}
 	doc_paragraph(d, "This was selected, as the best of a secret number of trainings:");
-	doc_table_begin(d);
+	doc_table_begin(d, NULL);
 	doc_column(d, "what", false);
 	doc_column(d, "value", true);
 	selected = study_data_front_point(s, 0);
@@ -64,8 +64,7 @@ static void write_selection_cost(struct doc *d, const struct report_model *repor
 		      format_rounded_up(get_number(cost, "measured"), m),
 		      get_text(cost, "theorem"));
 	doc_labelled_item(d, "One training",
-			  "epsilon %s, with all its runs, at the worst setting "
-			  "that can be drawn",
+			  "epsilon %s, with all its runs, at the worst setting that can be drawn",
 			  format_rounded_up(get_number(cost, "one_training"), t));
 	doc_labelled_item(d, "The selection", "epsilon %s", e);
 	doc_labelled_item(d, "For comparison",

@@ -145,8 +145,7 @@ static void choice_table(struct doc *d, const struct report_model *report)
 	const json_t *o;
 	size_t i;
 
-	doc_table_begin(d);
-	doc_caption(d, "Points to take");
+	doc_table_begin(d, "Points to take");
 	doc_column(d, "take", false);
 	doc_column(d, "trial", true);
 	json_array_foreach (get_json(report->json, "objectives"), i, o) {

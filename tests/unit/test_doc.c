@@ -174,8 +174,7 @@ static void test_html_has_only_our_tags(void **state)
 		describe(d, hostile[i]);
 		doc_badges(d, &(struct doc_badge){ DOC_BADGE_BAD, hostile[i] }, 1);
 		doc_folded_section(d, "id", hostile[i], hostile[i], hostile[i]);
-		doc_table_begin(d);
-		doc_caption(d, hostile[i]);
+		doc_table_begin(d, hostile[i]);
 		doc_column(d, hostile[i], false);
 		doc_column(d, "n", true);
 		doc_table_row_id(d, hostile[i]);
@@ -202,7 +201,7 @@ static void test_markdown_tables_keep_their_shape(void **state)
 		struct dp_buf out = DP_BUF_INIT;
 		size_t bars = 0, lines = 0;
 
-		doc_table_begin(d);
+		doc_table_begin(d, NULL);
 		doc_column(d, "one", false);
 		doc_column(d, hostile[i], false);
 		doc_cell(d, "%s", hostile[i]);
@@ -234,8 +233,7 @@ static void test_structure(void **state)
 	doc_box(d, "figures");
 	doc_paragraph(d, "inside");
 	doc_box_end(d);
-	doc_table_begin(d);
-	doc_caption(d, "Points");
+	doc_table_begin(d, "Points");
 	doc_column(d, "trial", true);
 	doc_column(d, "error", false);
 	doc_cell(d, "1");

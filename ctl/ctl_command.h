@@ -1,9 +1,8 @@
 /* ctl_command.h - what a command is, the table of all of them, and one invocation.
  *
- * Owns the table (commands.def, ctl_command.c). A command is one file cmd-NAME.c with one
- * const row; the row is all that parsing, help, the man page and completion know of it.
- * struct ctl is the whole state of an invocation; main() owns it and what it points to.
- */
+ * Owns the table (commands.def, ctl_command.c). A command is one file cmd-NAME.c with one const
+ * row; the row is all that parsing, help, the man page and completion know of it. struct ctl is the
+ * whole state of an invocation; main() owns it and what it points to. */
 #ifndef DP_CTL_CTL_COMMAND_H
 #define DP_CTL_CTL_COMMAND_H
 #include "base/base.h"

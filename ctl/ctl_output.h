@@ -1,9 +1,8 @@
 /* ctl_output.h - data to standard output, talk and errors to standard error.
  *
- * Owns what is done with the two streams of struct ctl. What programs read goes to `out`,
- * what people are told beside it to `talk`; no command names stdout or stderr, so that a
- * test can look at both. Data is flushed before each message: with `2>&1` no message
- * lands inside a row. */
+ * Owns what is done with the two streams of struct ctl. What programs read goes to `out`, what
+ * people are told beside it to `talk`; no command names stdout or stderr, so that a test can look
+ * at both. Data is flushed before each message: with `2>&1` no message lands inside a row. */
 #ifndef DP_CTL_CTL_OUTPUT_H
 #define DP_CTL_CTL_OUTPUT_H
 #include "base/buf.h"
@@ -43,8 +42,7 @@ size_t ctl_utf8_partial_len(const char *text, size_t len);
  * ctl->out. */
 void ctl_print_error(struct ctl *ctl, const struct dp_err *err);
 
-/* The escape sequence that starts a style ("" without colour), and the one that
- * ends it. */
+/* The escape sequence that starts a style ("" without colour), and the one that ends it. */
 const char *ctl_style_on(enum ctl_style style, bool color);
 const char *ctl_style_off(enum ctl_style style, bool color);
 /* Is colour wanted on this stream? */

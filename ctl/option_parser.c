@@ -364,9 +364,7 @@ static void print_version(struct ctl *ctl)
 	json_t *v;
 
 	if (ctl->format != CTL_JSON && ctl->format != CTL_JSONL) {
-		ctl_printf(ctl,
-			   "dparetoctl %s\nprotocol %d, journal format %d\nbuilt with "
-			   "%s %s\n",
+		ctl_printf(ctl, "dparetoctl %s\nprotocol %d, journal format %d\nbuilt with %s %s\n",
 			   ctl_version(), DP_CONTROL_VERSION, DP_JOURNAL_FORMAT,
 #ifdef __clang__
 			   "clang", __clang_version__

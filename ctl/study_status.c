@@ -53,9 +53,8 @@ int ctl_study_check_finished(const json_t *summary, struct dp_err *err)
 			name);
 	else
 		dp_hint(err,
-			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s "
-			"TRIAL' shows what the trainer said; then 'dparetoctl retry %s "
-			"--failed'",
+			"'dparetoctl status %s' names the failures, 'dparetoctl logs %s TRIAL' "
+			"shows what the trainer said; then 'dparetoctl retry %s --failed'",
 			name, name, name);
 	return DP_E_STUDY;
 }

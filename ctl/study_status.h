@@ -18,8 +18,7 @@ DP_MUSTCHECK int ctl_study_check_finished(const json_t *summary, struct dp_err *
 bool ctl_trial_has_ended(const json_t *row);
 /* Does a summary or a result hide how many trials there are? A private selection's. */
 bool ctl_study_hides_trials(const json_t *study);
-/* What ends the study besides a number of evaluations: search.max_cost, else
- * search.budget. */
+/* What ends the study besides a number of evaluations: search.max_cost, else search.budget. */
 const json_t *ctl_study_cost_limit(const json_t *summary);
 /* How far a study is, in 0..1: by the evaluations that have ended or, if that is further
  * (then true), by what of its search.max_cost is spent. */

@@ -23,9 +23,8 @@ enum {
 };
 /* Columns that a UTF-8 text takes on a terminal. */
 int ctl_text_width(const char *text);
-/* Appends at most `columns` columns of a text, with an ellipsis if it is cut.
- * Control characters become '?', so that no trainer's message can steer the
- * terminal. Returns the columns used. */
+/* Appends at most `columns` columns of a text, with an ellipsis if it is cut. Control characters
+ * become '?', so that no trainer's message can steer the terminal. Returns the columns used. */
 int ctl_text_truncate(struct dp_buf *out, const char *text, int columns, bool utf8);
 /* The same without a limit. */
 void ctl_text_sanitize(struct dp_buf *out, const char *text);
@@ -54,8 +53,7 @@ char *ctl_format_duration(const json_t *value, char out[CTL_TEXT_LEN]);
 bool ctl_format_selection_cost(const json_t *selection, struct dp_buf *out);
 /* "12 of 80" trials of a study have ended, or "12, cost 82 of 100" by search.max_cost. */
 char *ctl_format_progress(const json_t *summary, int64_t ended, char out[CTL_TEXT_LEN]);
-/* The same as a sentence: "12 of 80 trials have ended", "1 trial has ended, cost 82 of
- * 100". */
+/* The same as a sentence: "12 of 80 trials have ended", "1 trial has ended, cost 82 of 100". */
 void ctl_format_progress_sentence(const json_t *summary, struct dp_buf *out);
 /* The same in the cell of a table: "12/80" or "12 (82%)". */
 char *ctl_format_progress_cell(const json_t *summary, char out[CTL_TEXT_LEN]);

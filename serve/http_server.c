@@ -76,8 +76,7 @@ static void mhd_conn_set_state(struct http_server *server, struct MHD_Connection
 		conn_set_state(&server->acceptor, conn, state);
 }
 
-/* Finds out whether its user may use the daemon's socket. Where a token is needed, that
- * decides. */
+/* Finds out whether its user may use the daemon's socket. Where a token is needed, that decides. */
 static void conn_check_user(struct http_server *server, struct conn *conn)
 {
 	conn->user_checked = true;
@@ -145,8 +144,7 @@ static void on_handoff(void *arg, struct conn *conn)
 		conn_remove_and_free(server, left);
 }
 
-/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it.
- */
+/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it. */
 void http_server_close_slow(struct http_server *server)
 {
 	int64_t now = dp_monotonic_us();
@@ -223,8 +221,7 @@ static const char *get_request_token(struct MHD_Connection *c)
 	return own ? own : auth_bearer_token(get_header(c, "Authorization"));
 }
 
-/* Found out once, in the connection's own thread: asking for a user's groups may take
- * time. */
+/* Found out once, in the connection's own thread: asking for a user's groups may take time. */
 static void read_request_user(struct http_server *server, struct exchange *x,
 			      struct MHD_Connection *c)
 {
@@ -295,8 +292,7 @@ static bool peer_is_connected(int fd)
 	return poll(&p, 1, 0) <= 0;
 }
 
-/* Events as they come; at times a comment, so that nobody in between takes the stream
- * for dead. */
+/* Events as they come; at times a comment, so that nobody in between takes the stream for dead. */
 static ssize_t event_stream_read(void *arg, uint64_t position, char *out, size_t size)
 {
 	struct event_stream *st = arg;

@@ -69,8 +69,7 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 		return ctl_readonly_daemon_open(ctl, folder, err);
 	path = ctl_socket_path(ctl);
 	code = dp_client_open(path, &ctl->client, err);
-	/* without a socket named and without a daemon of one's own, the system's is
-	 * meant */
+	/* without a socket named and without a daemon of one's own, the system's is meant */
 	if (code == DP_E_NO_DAEMON && !ctl->socket && strcmp(path, SYSTEM_SOCKET_PATH) != 0) {
 		struct dp_err system;
 		int other = dp_client_open(SYSTEM_SOCKET_PATH, &ctl->client, &system);

@@ -7,8 +7,7 @@
 #include "ctl/ctl_command.h"
 #include <jansson.h>
 
-/* Builds the fields of a request as json_pack() does; refuses text that is not
- * UTF-8. */
+/* Builds the fields of a request as json_pack() does; refuses text that is not UTF-8. */
 DP_MUSTCHECK int ctl_pack_fields(json_t **fields, struct dp_err *err, const char *format, ...);
 /* Connects at the first call. Takes the reference `fields`. An answer that comes in pages is
  * complete: the studies of `list` and `status`, the points of a front, the runs of a trial,

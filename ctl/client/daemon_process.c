@@ -88,9 +88,7 @@ int ctl_daemon_spawn(struct ctl *ctl, char **arguments, const char *log, pid_t *
 	int pair[2], code;
 
 	if (!program) {
-		dp_fail(err, DP_E_NOT_FOUND,
-			"dparetod is neither beside dparetoctl nor in "
-			"PATH");
+		dp_fail(err, DP_E_NOT_FOUND, "dparetod is neither beside dparetoctl nor in PATH");
 		return dp_hint(err, "install it with 'make install' or 'scripts/build'");
 	}
 	while (arguments[n])
@@ -147,9 +145,7 @@ static int readonly_report_exit(const char *dir, const char *log, pid_t pid, str
 		dp_fail(err, DP_E_FAILED, "dparetod ended while it looked at %s (%s %d)", dir,
 			WIFSIGNALED(status) ? "signal" : "exit status",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	dp_hint(err,
-		"'dparetoctl journal verify --state %s' tells whether the journal is "
-		"damaged",
+	dp_hint(err, "'dparetoctl journal verify --state %s' tells whether the journal is damaged",
 		dir);
 	dp_buf_free(&said);
 	return DP_E_FAILED;

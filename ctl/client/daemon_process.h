@@ -28,8 +28,7 @@ DP_MUSTCHECK int ctl_readonly_daemon_open(struct ctl *ctl, const char *dir, stru
 /* Says whose journal this is, and whether a daemon works on it; nothing without --state. */
 void ctl_readonly_print_source(struct ctl *ctl);
 
-/* INT, TERM and HUP set this instead of ending the process, once ctl_catch_signals() was
- * called. */
+/* INT, TERM and HUP set this instead of ending the process, once ctl_catch_signals() was called. */
 extern volatile sig_atomic_t ctl_interrupted;
 void ctl_catch_signals(void);
 

@@ -102,9 +102,8 @@ void ctl_embedded_stop(struct ctl_embedded_daemon *p)
 	embedded_wait_exit(p);
 }
 
-/* It went away by itself: its own last words become our error, which is returned. A
- * complaint at start is one line "dparetod: ..." and perhaps a hint; else the end of
- * the log is shown. */
+/* It went away by itself: its own last words become our error, which is returned. A complaint at
+ * start is one line "dparetod: ..." and perhaps a hint; else the end of the log is shown. */
 static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *err)
 {
 	struct dp_buf log = DP_BUF_INIT;
@@ -134,8 +133,7 @@ static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *er
 		dp_fail(err, DP_E_FAILED,
 			WIFSIGNALED(p->wait_status)
 				? "the study's daemon was killed by signal %d"
-				: "the study's daemon ended unexpectedly (exit status "
-				  "%d)",
+				: "the study's daemon ended unexpectedly (exit status %d)",
 			WIFSIGNALED(p->wait_status) ? WTERMSIG(p->wait_status)
 						    : WEXITSTATUS(p->wait_status));
 		dp_hint(err, "its log is %s; run the same command again to go on", p->log_path);

@@ -1,9 +1,8 @@
 /* embedded_daemon.h - a daemon of one's own, for one study and one command.
  *
- * Owns the process from ctl_embedded_open() to ctl_embedded_stop(), and ctl->client in
- * between. It ends with its trainers when the connection closes, however we end. We are
- * its service manager: one that crashes or hangs is started again, as the units do it,
- * and takes up its trainers. */
+ * Owns the process from ctl_embedded_open() to ctl_embedded_stop(), and ctl->client in between. It
+ * ends with its trainers when the connection closes, however we end. We are its service manager:
+ * one that crashes or hangs is started again, as the units do it, and takes up its trainers. */
 #ifndef DP_CTL_CLIENT_EMBEDDED_DAEMON_H
 #define DP_CTL_CLIENT_EMBEDDED_DAEMON_H
 #include "ctl/ctl_command.h"
@@ -30,9 +29,8 @@ struct ctl_embedded_daemon {
 /* A daemon that answers: started, and once more if an earlier one had to end first.
  * From then on every call through ctl survives its crash. */
 DP_MUSTCHECK int ctl_embedded_open(struct ctl_embedded_daemon *p, struct dp_err *err);
-/* Waits until it has written the report of a study that has ended, or has given up; takes
- * the place of *summary, which may be NULL. Without a report the study is what it is:
- * that is only told. */
+/* Waits until it has written the report of a study that has ended, or has given up; takes the place
+ * of *summary, which may be NULL. Without a report the study is what it is: that is only told. */
 DP_MUSTCHECK int ctl_embedded_wait_report(struct ctl_embedded_daemon *p, const char *study,
 					  json_t **summary, struct dp_err *err);
 /* Stops it with its trainers and waits for that. */

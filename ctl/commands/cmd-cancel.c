@@ -14,9 +14,8 @@ const struct ctl_command ctl_cmd_cancel = {
 	.min_args = 2,
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON,
-	.help = "A running trainer gets TERM, its grace time, then KILL. The trial "
-		"counts "
-		"as failed. Trials are numbers, lists and ranges: 3,5-8.",
+	.help = "A running trainer gets TERM, its grace time, then KILL. The trial counts as "
+		"failed. Trials are numbers, lists and ranges: 3,5-8.",
 	.examples = "dparetoctl cancel adult 12",
 	.run = cmd_cancel_run,
 };

@@ -114,8 +114,7 @@ static void compare_add_missing_note(struct compare_output *p, const char *what,
 			      missing == 1 ? "has" : "have");
 }
 
-/* The answer to one question: `samples` as sample_json() made them, and their groups'
- * names. */
+/* The answer to one question: `samples` as sample_json() made them, and their groups' names. */
 static void compare_add_question(struct compare_output *p, const char *what, const json_t *samples,
 				 const json_t *groups, const json_t *tests, bool bound)
 {
@@ -259,23 +258,20 @@ const struct ctl_command ctl_cmd_compare = {
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Each STUDY is a group of its own, then come those of --group, which can "
-		"be given several times: studies that differ in their seed, or "
-		"consecutive parts of a long random study (random/256; a last part that "
-		"is not full is left out). Of each group: mean, standard deviation and "
-		"the 95 % interval of the mean.\n\n"
-		"The first group is tested against each other one: by Welch's t-test, "
-		"or, "
-		"if one of the two is a single study, which is taken as fixed, by a "
-		"t-test of the other sample. DIFFERENCE is A's mean less B's, with its "
-		"95 % interval; P is how often chance alone gives one as large. Nothing "
-		"is tested where nothing has a spread.\n\n"
+	.help = "Each STUDY is a group of its own, then come those of --group, which can be "
+		"given several times: studies that differ in their seed, or consecutive parts of "
+		"a long random study (random/256; a last part that is not full is left out). Of "
+		"each group: mean, standard deviation and the 95 % interval of the mean.\n\n"
+		"The first group is tested against each other one: by Welch's t-test, or, if one "
+		"of the two is a single study, which is taken as fixed, by a t-test of the other "
+		"sample. DIFFERENCE is A's mean less B's, with its 95 % interval; P is how often "
+		"chance alone gives one as large. Nothing is tested where nothing has a "
+		"spread.\n\n"
 		"The studies must have the same objectives, the same delta and the same "
-		"anti-ideal. Trials that failed or miss a constraint count in the size "
-		"of a part and add nothing.",
+		"anti-ideal. Trials that failed or miss a constraint count in the size of a part "
+		"and add nothing.",
 	.examples = "dparetoctl compare --group dpareto=a,b,c --group random=r1,r2,r3\n"
-		    "dparetoctl compare adult --group random=long/256 --at "
-		    "epsilon=0.1,1,10\n"
+		    "dparetoctl compare adult --group random=long/256 --at epsilon=0.1,1,10\n"
 		    "  as the paper does: one study against parts of a random one",
 	.run = cmd_compare_run,
 };

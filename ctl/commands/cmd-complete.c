@@ -1,9 +1,8 @@
-/* cmd-complete.c - what can stand at the cursor: the words of all three shells'
- * completion.
+/* cmd-complete.c - what can stand at the cursor: the words of all three shells' completion.
  *
- * Everything comes from the tables: options and arguments by what they are called there
- * ("STUDY", "FILE", "OBJECTIVE=X", "a|b|c"; see kinds[]). What only the daemon knows, it
- * is asked for, and has a second. */
+ * Everything comes from the tables: options and arguments by what they are called there ("STUDY",
+ * "FILE", "OBJECTIVE=X", "a|b|c"; see kinds[]). What only the daemon knows, it is asked for, and
+ * has a second. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"

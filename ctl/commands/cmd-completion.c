@@ -110,10 +110,9 @@ const struct ctl_command ctl_cmd_completion = {
 	.min_args = 1,
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
-	.help = "Completes commands, options and their values, and what the daemon "
-		"knows: "
-		"names of studies, their trials, objectives, metrics and parameters, and "
-		"keys that 'set' can change.",
+	.help = "Completes commands, options and their values, and what the daemon knows: names "
+		"of studies, their trials, objectives, metrics and parameters, and keys that "
+		"'set' can change.",
 	.examples = "source <(dparetoctl completion bash)\n"
 		    "  for this shell; put it into ~/.bashrc for all\n"
 		    "dparetoctl completion fish | source",

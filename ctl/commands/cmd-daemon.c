@@ -123,9 +123,8 @@ static int cmd_daemon_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "policy", 0, "leave|finish|kill",
-	  "with stop: leave running trainers to the next daemon, finish them first, or "
-	  "kill "
-	  "them (default: as configured)" },
+	  "with stop: leave running trainers to the next daemon, finish them first, or kill them "
+	  "(default: as configured)" },
 	{ 0 },
 };
 

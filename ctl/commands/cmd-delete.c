@@ -29,9 +29,8 @@ static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 
 	if (!isatty(STDIN_FILENO) || !isatty(fileno(ctl->err_stream))) {
 		dp_fail(err, DP_E_USAGE,
-			"deleting study '%s' would lose %s with all logs; this needs "
-			"--yes",
-			name, delete_format_trial_count(s, trials));
+			"deleting study '%s' would lose %s with all logs; this needs --yes", name,
+			delete_format_trial_count(s, trials));
 		return dp_hint(err, "'dparetoctl export %s' saves the results first", name);
 	}
 	dp_buf_printf(&question,

@@ -93,8 +93,7 @@ static void check_daemon(struct doctor *d)
 	trouble = dp_json_str(d->hello, "trouble", NULL);
 	doctor_add_check(d, trouble ? DOCTOR_FAIL : DOCTOR_OK, "journal",
 			 "nothing is lost yet; free space or mend the disk, writing is tried "
-			 "again "
-			 "every second",
+			 "again every second",
 			 "%s", trouble ? trouble : "the daemon can write it");
 }
 
@@ -192,8 +191,7 @@ static void check_libexec_program(struct doctor *d, const char *name)
 				 "neither in libexec nor beside dparetoctl");
 }
 
-/* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word.
- */
+/* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word. */
 static bool doctor_slurm_responds(char *said, size_t room)
 {
 	FILE *answer = popen("squeue --noheader --me --format=%i 2>&1", "re");
@@ -358,10 +356,8 @@ const struct ctl_command ctl_cmd_doctor = {
 	.summary = "check what studies need to run well",
 	.args = "",
 	.formats = CTL_TABLE_OR_JSON,
-	.help = "Daemon, versions, socket, state folder and free space, journal (read in "
-		"full when no daemon runs), the other programs, Slurm, limits, clock. "
-		"Each is "
-		"ok, "
+	.help = "Daemon, versions, socket, state folder and free space, journal (read in full "
+		"when no daemon runs), the other programs, Slurm, limits, clock. Each is ok, "
 		"warn or fail, with what to do about it. Exit status 1 if one fails.",
 	.examples = "dparetoctl doctor",
 	.run = cmd_doctor_run,

@@ -1,5 +1,4 @@
-/* cmd-explain.c - documents the keys of study files, from the table that parses
- * them. */
+/* cmd-explain.c - documents the keys of study files, from the table that parses them. */
 #include "base/buf.h"
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"

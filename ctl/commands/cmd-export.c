@@ -155,18 +155,15 @@ const struct ctl_command ctl_cmd_export = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(CSV),
 	.options = options,
-	.help = "CSV: a row for each trial with its state, objectives and parameters; "
-		"where trainings are paths (trainer.path), also one for each waypoint, "
-		"before its trial's own. Column `at` has the waypoint's value and is "
-		"empty for a trial's own. "
-		"JSON: "
-		"one object with the study and, for each trial, also every run with its "
-		"seed (null if it is secret) and metrics and every attempt. Without "
-		"--format, -o json asks for "
-		"JSON; otherwise it is CSV. Numbers read back bit for bit. With "
-		"search.front: denoised on_front goes by the models, whose values at "
-		"these trials are there too. What 'remeasure' has measured again has "
-		"columns remeasured.NAME, with its runs and 95 % interval.",
+	.help = "CSV: a row for each trial with its state, objectives and parameters; where "
+		"trainings are paths (trainer.path), also one for each waypoint, before its "
+		"trial's own. Column `at` has the waypoint's value and is empty for a trial's "
+		"own. JSON: one object with the study and, for each trial, also every run with "
+		"its seed (null if it is secret) and metrics and every attempt. Without "
+		"--format, -o json asks for JSON; otherwise it is CSV. Numbers read back bit for "
+		"bit. With search.front: denoised on_front goes by the models, whose values at "
+		"these trials are there too. What 'remeasure' has measured again has columns "
+		"remeasured.NAME, with its runs and 95 % interval.",
 	.examples = "dparetoctl export adult --file adult.csv\n"
 		    "dparetoctl export adult --own --file trainings.csv\n"
 		    "dparetoctl export adult --format json | jq '.trials[0].runs'",

@@ -47,8 +47,7 @@ static void front_print_text(struct ctl *ctl, const json_t *front, const json_t 
 	if (cols->with_smoothed && metric)
 		ctl_print_message(ctl,
 				  "%s goes by what was observed, luck included; limits on "
-				  "objectives "
-				  "go by what is denoised",
+				  "objectives go by what is denoised",
 				  json_string_value(metric));
 	if (ctl_format_selection_cost(json_object_get(front, "selection"), &text))
 		ctl_print_message(ctl, "%s", dp_buf_text(&text));
@@ -95,8 +94,7 @@ static const struct ctl_option options[] = {
 	{ "best", 0, "NAME", "of these, the one point that is best in this objective or metric" },
 	{ "knee", 0, NULL, "of these, the one farthest below the line between the front's ends" },
 	{ "one-se", 0, NULL,
-	  "of these, the best in the first objective within one standard error of the "
-	  "best" },
+	  "of these, the best in the first objective within one standard error of the best" },
 	{ "denoised", 0, NULL,
 	  "the front of the models' values, whatever the study's search.front is" },
 	{ "observed", 0, NULL, "the front of the observed means, likewise" },
@@ -112,33 +110,27 @@ const struct ctl_command ctl_cmd_front = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(CSV),
 	.options = options,
-	.help = "The front holds every trial that no other beats in all objectives, with "
-		"the parameters behind it, and beside what was measured how far the "
-		"truth may be from it: 95 % of the mean of the runs, by Student's t. "
-		"Where trainings are paths (trainer.path), 7@4 is what trial 7 "
-		"was on its way, at 4: settings like any other, which 'dparetoctl trial "
-		"STUDY 7@4' shows.\n\n"
-		"--max and --min can be given several times, also of a metric that "
-		"trainers report: its mean counts. Of what these leave, one point: "
-		"--best is the best in one objective. --knee is the one farthest below "
-		"the line between the ends of the front inside the anti-ideal box, the "
-		"objectives on the scales of their transforms (of more than two "
-		"objectives, "
-		"below the plane; where nothing is below, the first end). --one-se is "
-		"the best in "
-		"the first objective, the least epsilon, of those that are within one "
-		"standard error of the best in the second, or in the one that --best "
-		"names: what cannot be told from the best, at the least price.\n\n"
-		"A front of observed means is a front of lucky runs. So with "
-		"search.front: "
-		"denoised, the default of method dpareto, models of all results choose "
-		"it, "
-		"and each point is shown with both: what was observed, and without the "
-		"noise, which is what the questions, the interval and the order go by. "
-		"Trials "
-		"with the same parameters are one point then, under the first number. Of "
-		"more than 600 results the models see the observed front and others at "
-		"even steps. `list`, `status` and `watch` always go by observed means.",
+	.help = "The front holds every trial that no other beats in all objectives, with the "
+		"parameters behind it, and beside what was measured how far the truth may be "
+		"from it: 95 % of the mean of the runs, by Student's t. Where trainings are "
+		"paths (trainer.path), 7@4 is what trial 7 was on its way, at 4: settings like "
+		"any other, which 'dparetoctl trial STUDY 7@4' shows.\n\n"
+		"--max and --min can be given several times, also of a metric that trainers "
+		"report: its mean counts. Of what these leave, one point: --best is the best in "
+		"one objective. --knee is the one farthest below the line between the ends of "
+		"the front inside the anti-ideal box, the objectives on the scales of their "
+		"transforms (of more than two objectives, below the plane; where nothing is "
+		"below, the first end). --one-se is the best in the first objective, the least "
+		"epsilon, of those that are within one standard error of the best in the second, "
+		"or in the one that --best names: what cannot be told from the best, at the "
+		"least price.\n\n"
+		"A front of observed means is a front of lucky runs. So with search.front: "
+		"denoised, the default of method dpareto, models of all results choose it, and "
+		"each point is shown with both: what was observed, and without the noise, which "
+		"is what the questions, the interval and the order go by. Trials with the same "
+		"parameters are one point then, under the first number. Of more than 600 results "
+		"the models see the observed front and others at even steps. `list`, `status` "
+		"and `watch` always go by observed means.",
 	.examples = "dparetoctl front adult\n"
 		    "dparetoctl front adult --max epsilon=1 --best error\n"
 		    "  what do I get at epsilon 1?\n"

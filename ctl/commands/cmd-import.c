@@ -76,14 +76,11 @@ const struct ctl_command ctl_cmd_import = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "The finished evaluations of the other study join as known results of "
-		"this one, as with search.initial_from, and count for every point that "
-		"is "
-		"chosen from now on. They are copied: what becomes of the other study, "
-		"or of its folder, changes nothing. Only for search.method: dpareto; "
-		"both "
-		"need the same parameters and objectives. Results that were taken over "
-		"before are left out.",
+	.help = "The finished evaluations of the other study join as known results of this one, "
+		"as with search.initial_from, and count for every point that is chosen from now "
+		"on. They are copied: what becomes of the other study, or of its folder, changes "
+		"nothing. Only for search.method: dpareto; both need the same parameters and "
+		"objectives. Results that were taken over before are left out.",
 	.examples = "dparetoctl import adult --from adult-random\n"
 		    "dparetoctl import adult --from ~/.local/state/dpareto/run/adult-old",
 	.run = cmd_import_run,

@@ -29,8 +29,7 @@ int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
 
 	if (!dir)
 		return dp_fail(err, DP_E_USAGE,
-			       "no home folder is known; name the state folder with "
-			       "--state");
+			       "no home folder is known; name the state folder with --state");
 	*folder = dp_path_join(dir, "journal");
 	free(dir);
 	return DP_OK;
@@ -199,8 +198,7 @@ static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *er
 {
 	if (ctl_get_option(ctl, "study") && actions[action].run != ctl_journal_dump)
 		return dp_fail(err, DP_E_USAGE,
-			       "--study is for 'journal dump'; 'journal %s' is about all "
-			       "studies",
+			       "--study is for 'journal dump'; 'journal %s' is about all studies",
 			       actions[action].name);
 	if (ctl_has_option(ctl, "force") && actions[action].run != ctl_journal_backup)
 		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
@@ -248,30 +246,26 @@ const struct ctl_command ctl_cmd_journal = {
 	.max_args = 2,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(JSONL),
 	.options = options,
-	.help = "dump prints every record as a line of JSON, in any output format. "
-		"verify reads the whole file, its free pages too as far as a writer "
-		"needs them, and checks the checksum, version, contents and order of "
-		"every record and that each study follows from its records; with a FILE "
-		"it reads a backup, which must be a regular file. Nothing in a file can "
-		"harm it. It names each fault; "
-		"exit status 0 says that a daemon can read and write the journal, 1 that "
-		"there is a fault, 5 that there is no journal. backup writes the whole "
-		"journal, as it is at that moment, into one FILE ('-': standard output); "
-		"folders of attempts (logs, raw results) are not in it. These three work "
-		"with the daemon stopped or running.\n"
-		"repair, restore and compact need the daemon stopped. repair makes a "
-		"journal without faults of what can be read: records that are damaged, "
-		"or mean nothing without others that are lost, are set aside in "
-		"STATE/journal/set-aside-TIME.jsonl (key, reason, bytes in "
-		"hexadecimal), studies that lost some are paused with the reason, the "
-		"others go on, and the old file is kept as data-TIME.mdb. Records that "
-		"follow from others are made anew, and points are taken from the folders "
-		"of their attempts, so that no result that can be read is computed "
-		"again; no result is made up. restore checks FILE and puts it in the "
-		"place of the journal, which is kept as data-TIME.mdb. compact gives "
-		"back free pages. Each can be interrupted at any time: the journal is "
-		"then the old or the new one, and the next start of the daemon removes "
-		"unfinished files.",
+	.help = "dump prints every record as a line of JSON, in any output format. verify reads "
+		"the whole file, its free pages too as far as a writer needs them, and checks "
+		"the checksum, version, contents and order of every record and that each study "
+		"follows from its records; with a FILE it reads a backup, which must be a "
+		"regular file. Nothing in a file can harm it. It names each fault; exit status 0 "
+		"says that a daemon can read and write the journal, 1 that there is a fault, 5 "
+		"that there is no journal. backup writes the whole journal, as it is at that "
+		"moment, into one FILE ('-': standard output); folders of attempts (logs, raw "
+		"results) are not in it. These three work with the daemon stopped or running.\n"
+		"repair, restore and compact need the daemon stopped. repair makes a journal "
+		"without faults of what can be read: records that are damaged, or mean nothing "
+		"without others that are lost, are set aside in "
+		"STATE/journal/set-aside-TIME.jsonl (key, reason, bytes in hexadecimal), studies "
+		"that lost some are paused with the reason, the others go on, and the old file "
+		"is kept as data-TIME.mdb. Records that follow from others are made anew, and "
+		"points are taken from the folders of their attempts, so that no result that can "
+		"be read is computed again; no result is made up. restore checks FILE and puts "
+		"it in the place of the journal, which is kept as data-TIME.mdb. compact gives "
+		"back free pages. Each can be interrupted at any time: the journal is then the "
+		"old or the new one, and the next start of the daemon removes unfinished files.",
 	.examples = "dparetoctl journal verify\n"
 		    "dparetoctl journal dump --study adult > adult.jsonl\n"
 		    "dparetoctl journal backup /backup/dpareto.mdb --force\n"

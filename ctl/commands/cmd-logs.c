@@ -117,8 +117,7 @@ static int fail_no_attempt(const struct logs *l, const char *state, struct dp_er
 		dp_fail(err, DP_E_NOT_FOUND, "trial %s has no such attempt", l->trial);
 	else
 		dp_fail(err, DP_E_NOT_FOUND,
-			"trial %s has not been started yet (it is %s), so there are no "
-			"logs",
+			"trial %s has not been started yet (it is %s), so there are no logs",
 			l->trial, state);
 	return dp_hint(err,
 		       l->attempt >= 0 || l->run >= 0
@@ -463,11 +462,10 @@ const struct ctl_command ctl_cmd_logs = {
 	.max_args = 2,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Standard output and standard error of a trial's latest attempt, read "
-		"from the attempt's folder; of a waypoint (7@4), its training's. With -f "
-		"a daemon that goes away is waited "
-		"for, which is told on standard error, and what the trainer goes on to "
-		"write is shown meanwhile.",
+	.help = "Standard output and standard error of a trial's latest attempt, read from the "
+		"attempt's folder; of a waypoint (7@4), its training's. With -f a daemon that "
+		"goes away is waited for, which is told on standard error, and what the trainer "
+		"goes on to write is shown meanwhile.",
 	.examples = "dparetoctl logs adult 7 --stderr --tail 20\n"
 		    "dparetoctl logs -f adult 8",
 	.run = cmd_logs_run,

@@ -101,18 +101,15 @@ const struct ctl_command ctl_cmd_noise = {
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
 	.has_mechanism_options = true,
-	.help = "Finds the smallest noise, by the mechanism's own key for it, at which "
-		"epsilon is at most the target; the answer was evaluated at that very "
-		"noise and never overshoots. The other options are those of 'epsilon'.\n"
-		"\n"
-		"With --solve the noise is given, and the answer is the most of a key "
-		"that "
-		"costs privacy (steps, epochs, lot, sample-rate, group, cutoff) that the "
-		"target allows. With --epochs a larger lot or sample-rate makes fewer "
-		"steps, so epsilon falls and rises again: those that make 1 to 16 steps "
-		"of an epoch are all searched. Below these the answer is one that the "
-		"next larger value does not keep, and 'largest' in the JSON is false "
-		"(the text says so).",
+	.help = "Finds the smallest noise, by the mechanism's own key for it, at which epsilon "
+		"is at most the target; the answer was evaluated at that very noise and never "
+		"overshoots. The other options are those of 'epsilon'.\n\n"
+		"With --solve the noise is given, and the answer is the most of a key that costs "
+		"privacy (steps, epochs, lot, sample-rate, group, cutoff) that the target "
+		"allows. With --epochs a larger lot or sample-rate makes fewer steps, so epsilon "
+		"falls and rises again: those that make 1 to 16 steps of an epoch are all "
+		"searched. Below these the answer is one that the next larger value does not "
+		"keep, and 'largest' in the JSON is false (the text says so).",
 	.examples = "dparetoctl noise --epsilon 1 --mechanism dp-sgd --sampling poisson \\\n"
 		    "    --records 60000 --lot 256 --epochs 20 --delta 1e-6\n"
 		    "dparetoctl noise --epsilon 0.5 --mechanism gaussian --delta 1e-6\n"

@@ -186,8 +186,7 @@ static const struct ctl_option options[] = {
 	  "front (the default), or results: 7,12,9@4 (9@4 is trial 9's waypoint 4)" },
 	{ "no-wait", 0, NULL, "ask, and leave it to the daemon" },
 	{ "state", 0, "DIR",
-	  "of a study in this folder, made by 'run', with a daemon of its own if none "
-	  "serves it" },
+	  "of a study in this folder, made by 'run', with a daemon of its own if none serves it" },
 	CTL_PATIENCE_OPTION,
 	{ 0 },
 };
@@ -200,21 +199,19 @@ const struct ctl_command ctl_cmd_remeasure = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "The best of many noisy results is an optimistic one. This trains the "
-		"points of the study's front (or others) again, with seeds that the "
-		"search has not used, and shows what was searched beside what came out, "
-		"with the hypervolume of both. Afterwards 'front', 'export' and the "
-		"report show both, too. What was searched stays as it was, and no later "
-		"proposal depends on it.\n\n"
-		"Works on a study in any state: one that has ended goes back there once "
-		"all is measured; in one that runs they take up to half of its places. "
-		"Runs are made in trials of their own, m0, m1, ..., of at most "
-		"trainer.runs runs each, which 'trial', 'logs', 'cancel' and 'retry' "
-		"know by these names. They count in what the whole search costs and in "
-		"search.budget, but not in evaluations. Asked again while it is being "
-		"measured, the same goes on. Ctrl-C leaves it to the daemon; with "
-		"--state it stops, and the same command goes on later. A study in DIR "
-		"that had not ended goes on meanwhile.\n\n"
+	.help = "The best of many noisy results is an optimistic one. This trains the points of "
+		"the study's front (or others) again, with seeds that the search has not used, "
+		"and shows what was searched beside what came out, with the hypervolume of both. "
+		"Afterwards 'front', 'export' and the report show both, too. What was searched "
+		"stays as it was, and no later proposal depends on it.\n\n"
+		"Works on a study in any state: one that has ended goes back there once all is "
+		"measured; in one that runs they take up to half of its places. Runs are made in "
+		"trials of their own, m0, m1, ..., of at most trainer.runs runs each, which "
+		"'trial', 'logs', 'cancel' and 'retry' know by these names. They count in what "
+		"the whole search costs and in search.budget, but not in evaluations. Asked "
+		"again while it is being measured, the same goes on. Ctrl-C leaves it to the "
+		"daemon; with --state it stops, and the same command goes on later. A study in "
+		"DIR that had not ended goes on meanwhile.\n\n"
 		"Exit status: 0 when all is measured, 6 when something of it failed.",
 	.examples = "dparetoctl remeasure adult\n"
 		    "dparetoctl remeasure adult --runs 200 --points 7,12@4\n"

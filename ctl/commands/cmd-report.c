@@ -36,8 +36,7 @@ static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err
 	*out = dp_default_state_dir();
 	return *out ? DP_OK
 		    : dp_fail(err, DP_E_USAGE,
-			      "no home folder is known; name the state folder with "
-			      "--state");
+			      "no home folder is known; name the state folder with --state");
 }
 
 /* As dpareto-report has the option; NULL: it has not. */
@@ -139,14 +138,11 @@ static int cmd_report_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "open", 0, NULL, "show it in a browser (xdg-open)" },
-	{ "dir", 0, "DIR",
-	  "write it there (default: studies/STUDY/report in the state "
-	  "folder)" },
+	{ "dir", 0, "DIR", "write it there (default: studies/STUDY/report in the state folder)" },
 	{ "public", 0, NULL, "leave out the seed; refused where something exact would leak" },
 	{ "baseline", 0, "LABEL=VALUE", "a utility to compare with; may be given several times" },
 	{ "group", 0, "NAME=STUDY,STUDY,...",
-	  "a report of groups of seeds instead; STUDY/256 stands for each 256 trials of "
-	  "one" },
+	  "a report of groups of seeds instead; STUDY/256 stands for each 256 trials of one" },
 	{ "at", 0, "OBJECTIVE=X,X,...",
 	  "where groups are compared beside their hypervolume (default: epsilon at 0.1, "
 	  "1 and 10)" },
@@ -170,25 +166,18 @@ const struct ctl_command ctl_cmd_report = {
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Writes report.html, report.md, report.json and pictures, and prints "
-		"where "
-		"the page is. The daemon does this by itself when a study ends and, "
-		"every "
-		"report_interval, while it runs; this makes one now, with other studies "
-		"in "
-		"the same pictures. Reads the journal, so it works without a daemon, on "
-		"a "
-		"copy of a state folder, too.\n\n"
-		"With --group it is a report of groups of seeds: means and their "
-		"intervals, fronts that half of the seeds attain, and the numbers of "
-		"'compare' with its tests; each plain STUDY is a group of its own then. "
-		"It is written to reports/ in the state folder.\n\n"
-		"With --public the seed is left out, the default folder is "
-		"report-public, and "
-		"nothing is "
-		"written where something exact of private data would leak: the reasons "
-		"are "
-		"told, all of them.",
+	.help = "Writes report.html, report.md, report.json and pictures, and prints where the "
+		"page is. The daemon does this by itself when a study ends and, every "
+		"report_interval, while it runs; this makes one now, with other studies in the "
+		"same pictures. Reads the journal, so it works without a daemon, on a copy of a "
+		"state folder, too.\n\n"
+		"With --group it is a report of groups of seeds: means and their intervals, "
+		"fronts that half of the seeds attain, and the numbers of 'compare' with its "
+		"tests; each plain STUDY is a group of its own then. It is written to reports/ "
+		"in the state folder.\n\n"
+		"With --public the seed is left out, the default folder is report-public, and "
+		"nothing is written where something exact of private data would leak: the "
+		"reasons are told, all of them.",
 	.examples = "dparetoctl report adult --open\n"
 		    "dparetoctl report adult adult-random --baseline non-private=0.152\n"
 		    "dparetoctl report --group DPareto=a1,a2,a3 --group Random=long/256\n"

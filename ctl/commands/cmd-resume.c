@@ -29,8 +29,7 @@ const struct ctl_command ctl_cmd_resume = {
 	.min_args = 1,
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(NAME),
-	.help = "Nothing that has finished is repeated. Resuming a running study is no "
-		"error.",
+	.help = "Nothing that has finished is repeated. Resuming a running study is no error.",
 	.examples = "dparetoctl resume adult",
 	.run = cmd_resume_run,
 };

@@ -57,13 +57,11 @@ const struct ctl_command ctl_cmd_retry = {
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "The same parameters and the same seeds, in a new attempt. Trials are "
-		"numbers, lists and ranges: 3,5-8. A study that has finished or failed "
-		"goes on; with --failed also one that was paused by failures, but not "
-		"one that a person has paused or stopped: that waits for 'resume'. "
-		"Trials "
-		"that were cancelled, or whose privacy cannot be computed, are not among "
-		"those of --failed.",
+	.help = "The same parameters and the same seeds, in a new attempt. Trials are numbers, "
+		"lists and ranges: 3,5-8. A study that has finished or failed goes on; with "
+		"--failed also one that was paused by failures, but not one that a person has "
+		"paused or stopped: that waits for 'resume'. Trials that were cancelled, or "
+		"whose privacy cannot be computed, are not among those of --failed.",
 	.examples = "dparetoctl retry adult 5\n"
 		    "dparetoctl retry adult 3,5-8\n"
 		    "dparetoctl retry adult --failed",

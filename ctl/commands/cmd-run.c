@@ -177,9 +177,8 @@ static void explain_failure(struct ctl_embedded_daemon *p, const json_t *summary
 		return;
 	if (failure)
 		dp_hint(err,
-			"the latest failure is in %.150s (stdout, stderr); mend it and "
-			"run "
-			"the same command again",
+			"the latest failure is in %.150s (stdout, stderr); mend it and run the "
+			"same command again",
 			dp_json_str(failure, "directory", "?"));
 	else
 		dp_hint(err, "the same command goes on where it stopped");
@@ -259,23 +258,18 @@ const struct ctl_command ctl_cmd_run = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Needs no daemon: a private one is started for this study and stopped "
-		"with "
-		"it. Shows the progress, then the front and where everything is kept; "
-		"the "
-		"study's report is written by then. "
-		"A private daemon that crashes or hangs is started again and takes up "
-		"its trainers, which is told; not more than five times a minute. "
-		"With "
-		"-o json standard output is one object without times and paths, so that "
-		"equal runs print equal bytes.\n\n"
-		"Ctrl-C stops the study and its trainers; the same command goes on later "
-		"without repeating what is done. A finished study is shown again. The "
-		"file may be edited meanwhile in comments, layout, limits, evaluations, "
-		"parallel and whatever else 'set' can change: what changed is told. "
-		"Anything that makes it another study is refused, with the keys that "
-		"differ. Exit "
-		"status: 0 finished, 6 failed or paused by failures, 130 interrupted.",
+	.help = "Needs no daemon: a private one is started for this study and stopped with it. "
+		"Shows the progress, then the front and where everything is kept; the study's "
+		"report is written by then. A private daemon that crashes or hangs is started "
+		"again and takes up its trainers, which is told; not more than five times a "
+		"minute. With -o json standard output is one object without times and paths, so "
+		"that equal runs print equal bytes.\n\n"
+		"Ctrl-C stops the study and its trainers; the same command goes on later without "
+		"repeating what is done. A finished study is shown again. The file may be edited "
+		"meanwhile in comments, layout, limits, evaluations, parallel and whatever else "
+		"'set' can change: what changed is told. Anything that makes it another study is "
+		"refused, with the keys that differ. Exit status: 0 finished, 6 failed or paused "
+		"by failures, 130 interrupted.",
 	.examples = "dparetoctl run examples/svt-random.yaml\n"
 		    "dparetoctl run adult.yaml --state /data/adult --slots 4\n"
 		    "dparetoctl run adult.yaml -q -o json > adult.json",

@@ -67,11 +67,9 @@ static const struct ctl_option options[] = {
 	{ "control", 0, NULL,
 	  "studies can be paused, resumed, stopped and given points, with the token" },
 	{ "token-file", 0, "FILE",
-	  "who looks needs the token in this file; beyond this machine it must be "
-	  "given" },
+	  "who looks needs the token in this file; beyond this machine it must be given" },
 	{ "host", 0, "NAME",
-	  "another name by which browsers call it, such as a proxy's; may be given "
-	  "several times" },
+	  "another name by which browsers call it, such as a proxy's; may be given several times" },
 	{ "open", 0, NULL, "show it in a browser (xdg-open)" },
 	{ 0 },
 };
@@ -82,20 +80,18 @@ const struct ctl_command ctl_cmd_serve = {
 	.args = "",
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "A web server of its own, until it is ended: a page that follows studies "
-		"as they run, an interface in JSON, and /metrics for Prometheus. It asks "
-		"the daemon through its socket, as every command does, and shows what "
-		"its user may see. The first line printed is its address; with "
-		"--control a second line has the token, made anew at each start.\n\n"
-		"Without --token-file those users of this machine can look who may use "
-		"the daemon's socket, and nobody else. With it, whoever has the token "
-		"can: a browser asks for it once. There is no encryption: from another "
-		"machine use ssh "
-		"or a proxy with TLS (docs/web.md, docs/service.md).\n\n"
-		"Connections are limited by user and address. The peer with the most "
-		"loses its oldest first, a request has 15 seconds for its headers, and "
-		"some threads are reserved for the server's own user, root and "
-		"/metrics.",
+	.help = "A web server of its own, until it is ended: a page that follows studies as they "
+		"run, an interface in JSON, and /metrics for Prometheus. It asks the daemon "
+		"through its socket, as every command does, and shows what its user may see. The "
+		"first line printed is its address; with --control a second line has the token, "
+		"made anew at each start.\n\n"
+		"Without --token-file those users of this machine can look who may use the "
+		"daemon's socket, and nobody else. With it, whoever has the token can: a browser "
+		"asks for it once. There is no encryption: from another machine use ssh or a "
+		"proxy with TLS (docs/web.md, docs/service.md).\n\n"
+		"Connections are limited by user and address. The peer with the most loses its "
+		"oldest first, a request has 15 seconds for its headers, and some threads are "
+		"reserved for the server's own user, root and /metrics.",
 	.examples = "dparetoctl serve --open\n"
 		    "dparetoctl serve --control\n"
 		    "ssh -L 8410:127.0.0.1:8410 HOST dparetoctl serve\n"

@@ -101,17 +101,16 @@ const struct ctl_command ctl_cmd_set = {
 	.min_args = 2,
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON,
-	.help = "Keys are those of the study file, with their section or without: "
-		"evaluations (the total, trials made already included), parallel (trials "
-		"at once), priority (higher ones get free slots first), max_time, "
-		"timeout, grace, stall, memory, retries, max_failures, log_limit and "
-		"data. Values are written as in the file, 30m or 16M; 'none' takes "
-		"timeout, stall, memory or max_time away. Any other key would make it "
-		"another study.\n\n"
-		"The change is journaled; the study file stays as it is. Trainers that "
-		"run keep the limits that they were started with; the next ones get the "
-		"new ones. A study that finished because its evaluations were made or "
-		"its max_time was over goes on when there is more of that.",
+	.help = "Keys are those of the study file, with their section or without: evaluations "
+		"(the total, trials made already included), parallel (trials at once), priority "
+		"(higher ones get free slots first), max_time, timeout, grace, stall, memory, "
+		"retries, max_failures, log_limit and data. Values are written as in the file, "
+		"30m or 16M; 'none' takes timeout, stall, memory or max_time away. Any other key "
+		"would make it another study.\n\n"
+		"The change is journaled; the study file stays as it is. Trainers that run keep "
+		"the limits that they were started with; the next ones get the new ones. A study "
+		"that finished because its evaluations were made or its max_time was over goes "
+		"on when there is more of that.",
 	.examples = "dparetoctl set adult evaluations=400\n"
 		    "dparetoctl set adult parallel=6 priority=10\n"
 		    "dparetoctl set adult timeout=45m max_time=none",

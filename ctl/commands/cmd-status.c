@@ -132,13 +132,12 @@ const struct ctl_command ctl_cmd_status = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Without a STUDY: the daemon and all studies, with the reason where one "
-		"runs fewer trials than it may. With one: its progress, front and "
-		"hypervolume, its running trials and its latest failures. Front and "
-		"hypervolume are those of the observed means, whatever search.front is; "
-		"beside that stands the hypervolume that models leave when the noise is "
-		"taken out (denoised), once somebody has looked: it is found in the "
-		"background, while a study runs only now and then.",
+	.help = "Without a STUDY: the daemon and all studies, with the reason where one runs "
+		"fewer trials than it may. With one: its progress, front and hypervolume, its "
+		"running trials and its latest failures. Front and hypervolume are those of the "
+		"observed means, whatever search.front is; beside that stands the hypervolume "
+		"that models leave when the noise is taken out (denoised), once somebody has "
+		"looked: it is found in the background, while a study runs only now and then.",
 	.examples = "dparetoctl status\n"
 		    "dparetoctl status adult",
 	.run = cmd_status_run,

@@ -37,10 +37,9 @@ const struct ctl_command ctl_cmd_stop = {
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(NAME),
 	.options = options,
-	.help = "Results are kept, and 'resume' can still take the study up again. "
-		"Stopping a stopped study is no error. Points that wait to be measured "
-		"again ('remeasure') are given up; a study that had ended before is what "
-		"it was then.",
+	.help = "Results are kept, and 'resume' can still take the study up again. Stopping a "
+		"stopped study is no error. Points that wait to be measured again ('remeasure') "
+		"are given up; a study that had ended before is what it was then.",
 	.examples = "dparetoctl stop adult\n"
 		    "dparetoctl stop adult --now",
 	.run = cmd_stop_run,

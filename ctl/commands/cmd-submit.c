@@ -95,14 +95,12 @@ const struct ctl_command ctl_cmd_submit = {
 	.max_args = -1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(NAME),
 	.options = options,
-	.help = "Checks each file as 'validate' does and gives it to the daemon, which "
-		"starts its trials as soon as slots are free. The study's name is "
-		"printed.\n\n"
-		"A file of a study that is there already may differ in comments, layout "
-		"and what 'set' can change: the study goes on with that, and what "
-		"changed "
-		"is told. One that means another study is refused, with the keys that "
-		"differ. Files after one that is refused are not submitted.",
+	.help = "Checks each file as 'validate' does and gives it to the daemon, which starts "
+		"its trials as soon as slots are free. The study's name is printed.\n\n"
+		"A file of a study that is there already may differ in comments, layout and what "
+		"'set' can change: the study goes on with that, and what changed is told. One "
+		"that means another study is refused, with the keys that differ. Files after one "
+		"that is refused are not submitted.",
 	.examples = "dparetoctl submit adult.yaml\n"
 		    "  the study runs in the background; nothing need stay open\n"
 		    "dparetoctl watch $(dparetoctl submit -q adult.yaml)\n"

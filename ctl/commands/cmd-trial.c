@@ -137,8 +137,7 @@ static void print_objectives(struct ctl *ctl, const json_t *trial, const char *l
 	dp_buf_free(&pairs);
 }
 
-/* What trials and waypoints have: which it is, where it stands, parameters, objectives.
- */
+/* What trials and waypoints have: which it is, where it stands, parameters, objectives. */
 static void print_result_summary(struct ctl *ctl, const char *study, const json_t *trial)
 {
 	const char *reason = dp_json_str(trial, "reason", NULL);
@@ -262,14 +261,12 @@ const struct ctl_command ctl_cmd_trial = {
 	.max_args = 2,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Parameters, objectives, every run with its seed (if it is not secret) "
-		"and "
-		"metrics, every attempt "
-		"with how it ended, what it used and where its files are; where "
-		"trainings are paths (trainer.path), also its waypoints. 7@4 is the "
-		"waypoint 4 of trial 7, shown by itself: the parameters and objectives "
-		"of a training that ends there, and how far its runs lie apart. m3 is "
-		"the trial that 'remeasure' calls so.",
+	.help = "Parameters, objectives, every run with its seed (if it is not secret) and "
+		"metrics, every attempt with how it ended, what it used and where its files are; "
+		"where trainings are paths (trainer.path), also its waypoints. 7@4 is the "
+		"waypoint 4 of trial 7, shown by itself: the parameters and objectives of a "
+		"training that ends there, and how far its runs lie apart. m3 is the trial that "
+		"'remeasure' calls so.",
 	.examples = "dparetoctl trial adult 7\n"
 		    "dparetoctl trial adult 7@4",
 	.run = cmd_trial_run,

@@ -199,11 +199,10 @@ const struct ctl_command ctl_cmd_trials = {
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(JSONL) | CTL_FORMAT_BIT(CSV) |
 		   CTL_FORMAT_BIT(NAME),
 	.options = options,
-	.help = "One row for each trial. Where trainings are paths (trainer.path), the "
-		"waypoints that are results come before their trial, as 7@4: trial 7 "
-		"as a training up to 4. Attempts and times are the trial's: TOOK is what "
-		"came to the result, without tries before it. -o name prints their "
-		"numbers only, one a line.",
+	.help = "One row for each trial. Where trainings are paths (trainer.path), the waypoints "
+		"that are results come before their trial, as 7@4: trial 7 as a training up to "
+		"4. Attempts and times are the trial's: TOOK is what came to the result, without "
+		"tries before it. -o name prints their numbers only, one a line.",
 	.examples = "dparetoctl trials adult --status failed\n"
 		    "dparetoctl trials adult --own\n"
 		    "dparetoctl trials adult -o csv > trials.csv",

@@ -44,8 +44,7 @@ static int wait_parse_condition(const char *text, struct wait_condition *out, st
 		return DP_OK;
 	}
 	return dp_fail(err, DP_E_USAGE,
-		       "'%s' is not a condition; --for takes finished, ended=N or "
-		       "hypervolume=X",
+		       "'%s' is not a condition; --for takes finished, ended=N or hypervolume=X",
 		       text);
 }
 
@@ -152,8 +151,7 @@ static int cmd_wait_run(struct ctl *ctl, struct dp_err *err)
 
 static const struct ctl_option options[] = {
 	{ "for", 0, "CONDITION",
-	  "finished (the default), ended=N (so many trials have ended) or "
-	  "hypervolume=X" },
+	  "finished (the default), ended=N (so many trials have ended) or hypervolume=X" },
 	{ "timeout", 0, "DURATION", "give up after this time: 90s, 30m, 2h30m" },
 	CTL_PATIENCE_OPTION,
 	{ 0 },
@@ -167,13 +165,11 @@ const struct ctl_command ctl_cmd_wait = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON,
 	.options = options,
-	.help = "Exit status: 0 when the condition holds; 6 when the study has ended "
-		"without it (failed, stopped, paused by failures); 7 when the time is "
-		"up; "
-		"5 when there is no such study, or it was deleted meanwhile; 3 when "
-		"there "
-		"is no daemon. A study that somebody paused is waited for, and so is a "
-		"daemon that goes away meanwhile, which is told on standard error.",
+	.help = "Exit status: 0 when the condition holds; 6 when the study has ended without it "
+		"(failed, stopped, paused by failures); 7 when the time is up; 5 when there is "
+		"no such study, or it was deleted meanwhile; 3 when there is no daemon. A study "
+		"that somebody paused is waited for, and so is a daemon that goes away "
+		"meanwhile, which is told on standard error.",
 	.examples = "dparetoctl wait adult && dparetoctl front adult\n"
 		    "dparetoctl wait adult --for ended=50 --timeout 2h",
 	.run = cmd_wait_run,

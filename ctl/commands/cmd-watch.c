@@ -88,20 +88,16 @@ const struct ctl_command ctl_cmd_watch = {
 	.max_args = 1,
 	.formats = CTL_TABLE_OR_JSON | CTL_FORMAT_BIT(JSONL),
 	.options = options,
-	.help = "On a terminal: a view that is redrawn in place and fits it, however "
-		"small: "
-		"state, progress and the time left, hypervolume (of observed means, and "
-		"with the noise taken out once that is known), running trials, the last "
-		"results and failures; where there is room, the front drawn in "
-		"characters. "
-		"Elsewhere: one line for "
-		"each ended trial and each change of state. With -o json: the object of "
+	.help = "On a terminal: a view that is redrawn in place and fits it, however small: "
+		"state, progress and the time left, hypervolume (of observed means, and with the "
+		"noise taken out once that is known), running trials, the last results and "
+		"failures; where there is room, the front drawn in characters. Elsewhere: one "
+		"line for each ended trial and each change of state. With -o json: the object of "
 		"'status -o json' as one line for each change.\n\n"
-		"q or Ctrl-C leave the view; the study goes on. The command ends with "
-		"the "
-		"study: exit status 0 if it finished, 6 if it failed, was stopped or was "
-		"paused by failures. A daemon that goes away is waited for, which is "
-		"told on standard error; exit status 3 when the patience is at an end.",
+		"q or Ctrl-C leave the view; the study goes on. The command ends with the study: "
+		"exit status 0 if it finished, 6 if it failed, was stopped or was paused by "
+		"failures. A daemon that goes away is waited for, which is told on standard "
+		"error; exit status 3 when the patience is at an end.",
 	.examples = "dparetoctl watch adult\n"
 		    "dparetoctl watch adult >> adult.log",
 	.run = cmd_watch_run,

@@ -261,8 +261,7 @@ static int results_add_front(struct ctl *ctl, struct results_builder *r, const c
 	return code;
 }
 
-/* The models' values: no point beside their front adds volume, or is the best at
- * something. */
+/* The models' values: no point beside their front adds volume, or is the best at something. */
 static const json_t *point_smoothed_values(const json_t *point)
 {
 	const json_t *values = json_object_get(point, "denoised");

@@ -1,5 +1,4 @@
-/* dry_run.c - one training of a study file, by a daemon of its own, to see what comes back.
- */
+/* dry_run.c - one training of a study file, by a daemon of its own, to see what comes back. */
 #include "ctl/support/dry_run.h"
 
 #include "base/fs.h"
@@ -99,8 +98,7 @@ static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary
 	}
 }
 
-/* Its one trial; NULL where no point came to be trained: a privacy oracle has no answer.
- */
+/* Its one trial; NULL where no point came to be trained: a privacy oracle has no answer. */
 static int dry_run_fetch_trial(struct ctl *ctl, const char *study, json_t **trial,
 			       struct dp_err *err)
 {
@@ -195,8 +193,7 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial,
 		metrics = json_object_get(run, "metrics");
 	if (!path || dp_json_read_file(path, ATTEMPT_FILE_MAX, &request, &unread) != DP_OK)
 		request = NULL;
-	out = json_pack("{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, "
-			"s:O?}",
+	out = json_pack("{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, s:O?}",
 			"ok", ok, "end", json_object_get(attempt, "end"), "message",
 			attempt ? json_object_get(attempt, "message")
 				: json_object_get(trial, "reason"),

@@ -1,5 +1,4 @@
-/* choose.c - questions to a front: which of its points are within limits, and which one
- * to take. */
+/* choose.c - questions to a front: which of its points are within limits, and which one to take. */
 #include "ctl/support/front_filter.h"
 
 #include "base/buf.h"
@@ -318,8 +317,7 @@ static void keep_knee(json_t *front, const json_t *summary)
 	front_matrix_free(&r);
 }
 
-/* The objective whose best counts: the one that is named, else the first behind the first
- * one. */
+/* The objective whose best counts: the one that is named, else the first behind the first one. */
 static int find_one_se_objective(const struct front_matrix *r, const char *best, size_t *j,
 				 struct dp_err *err)
 {
@@ -349,9 +347,8 @@ static int keep_one_se(json_t *front, const json_t *summary, const char *best, s
 		error = standard_error(json_array_get(points, at), front_matrix_objective(&r, j));
 	if (code == DP_OK && isnan(error)) {
 		code = dp_fail(err, DP_E_FAILED,
-			       "the standard error of '%s' at its best is not known: "
-			       "that takes two runs or more of each trial, or models "
-			       "of enough results",
+			       "the standard error of '%s' at its best is not known: that takes "
+			       "two runs or more of each trial, or models of enough results",
 			       front_matrix_objective(&r, j));
 		dp_hint(err, "--denoised goes by the models; trainer.runs in the study "
 			     "file makes more runs");
@@ -404,8 +401,7 @@ int ctl_front_filter_apply(struct ctl *ctl, json_t *front, const json_t *summary
 
 	if (knee && (one_se || best))
 		return dp_fail(err, DP_E_USAGE,
-			       "--knee and --%s ask for two different points; give one "
-			       "of them",
+			       "--knee and --%s ask for two different points; give one of them",
 			       one_se ? "one-se" : "best");
 	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
 		if (is_limit(&ctl->given_options[i]))

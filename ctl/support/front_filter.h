@@ -1,8 +1,7 @@
-/* front_filter.h - questions to a front: which of its points are within limits, and which one
- * to take.
+/* front_filter.h - questions to a front: which of its points are within limits, and which one to
+ * take.
  *
- * Points are chosen by the value that put them on the front: the models', where they
- * did. */
+ * Points are chosen by the value that put them on the front: the models', where they did. */
 #ifndef DP_CTL_SUPPORT_FRONT_FILTER_H
 #define DP_CTL_SUPPORT_FRONT_FILTER_H
 #include "ctl/ctl_command.h"

@@ -128,9 +128,8 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 	if (ctl->argc > 1)
 		return dp_hint(err, "do not restore it; 'dparetoctl journal backup' makes "
 				    "another backup");
-	return dp_hint(err, "stop the daemon; 'dparetoctl journal repair' saves what can "
-			    "be read, 'dparetoctl journal restore FILE' puts a backup in "
-			    "place");
+	return dp_hint(err, "stop the daemon; 'dparetoctl journal repair' saves what can be "
+			    "read, 'dparetoctl journal restore FILE' puts a backup in place");
 }
 
 /* ---- status ---- */

@@ -172,10 +172,7 @@ int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err)
 			       dp_json_int(then, "count", 0),
 			       dp_json_str(json_array_get(json_object_get(then, "faults"), 0),
 					   "fault", "?"));
-		dp_hint(err,
-			"nothing was changed; 'dparetoctl journal verify %s' lists "
-			"all",
-			file);
+		dp_hint(err, "nothing was changed; 'dparetoctl journal verify %s' lists all", file);
 	}
 	if (code == DP_OK && ctl_journal_scan_faults(folder, &now, err) != DP_OK)
 		now = json_object(); /* there is none yet */

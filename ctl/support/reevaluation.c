@@ -1,5 +1,4 @@
-/* reevaluation.c - points that are measured again: followed, and shown beside what was
- * searched. */
+/* reevaluation.c - points that are measured again: followed, and shown beside what was searched. */
 #include "ctl/support/reevaluation.h"
 
 #include "base/buf.h"

@@ -76,8 +76,7 @@ int ctl_query_front(struct ctl *ctl, const char *study, json_t **front, json_t *
 static int fail_invalid_level(const char *text, struct dp_err *err)
 {
 	dp_fail(err, DP_E_USAGE,
-		"--at takes NAME=NUMBER, as in --at epsilon=1 or --at epsilon=0.1,1,10, "
-		"not '%s'",
+		"--at takes NAME=NUMBER, as in --at epsilon=1 or --at epsilon=0.1,1,10, not '%s'",
 		text);
 	return dp_hint(err, "NAME is an objective, or the metric of a constraint");
 }

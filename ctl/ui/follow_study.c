@@ -121,9 +121,8 @@ static void follow_redraw(struct follow_state *f, bool last)
 
 	ctl_terminal_size(f->stream, &columns, &rows);
 	if (f->drawn_lines > 0 && (columns != f->columns || rows != f->rows)) {
-		/* lines may have been wrapped: their count is of no use any more. All but
-		 * the first line is cleared, because some terminals keep a screen that is
-		 * cleared whole */
+		/* lines may have been wrapped: their count is of no use any more. All but the first
+		 * line is cleared, because some terminals keep a screen that is cleared whole */
 		dp_buf_puts(&frame, "\033[2;1H\033[J\033[H");
 		f->drawn_lines = 0;
 	}

@@ -22,8 +22,7 @@ char *ctl_format_result_id(const json_t *object, char out[CTL_TEXT_LEN]);
  * is one of privacy if the object has a "spread" without it. */
 char *ctl_format_objective(const json_t *object, const char *name, const json_t *value,
 			   char out[CTL_TEXT_LEN]);
-/* All of them: "epsilon=0.5 error=0.2". values: "objectives" or the like of the object.
- */
+/* All of them: "epsilon=0.5 error=0.2". values: "objectives" or the like of the object. */
 void ctl_format_objectives(const json_t *object, const json_t *values, struct dp_buf *out);
 /* How far the 95 % interval of an objective reaches from its value, on the wider side: of
  * the models' value if they chose the point, else of the mean of its runs. NaN: that is

@@ -27,8 +27,7 @@ bool ctl_json_array_has(const json_t *array, const char *text);
 void ctl_trial_csv_header(const struct ctl_result_columns *cols, struct dp_buf *out);
 void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *cols,
 		       struct dp_buf *out);
-/* The objectives of which one of these points was measured again, as an array; NULL: none
- * was. */
+/* The objectives of which one of these points was measured again, as an array; NULL: none was. */
 json_t *ctl_reevaluated_objectives(const json_t *points);
 /* How many of them were. */
 size_t ctl_count_reevaluated(const json_t *points);

@@ -87,8 +87,7 @@ static void screen_add_line(struct status_screen *v, enum line_rank rank, enum c
 	dp_buf_free(&line);
 }
 
-/* As many lines as the text needs, but in a view that fits not more than half of the
- * screen. */
+/* As many lines as the text needs, but in a view that fits not more than half of the screen. */
 static void screen_add_wrapped(struct status_screen *v, enum line_rank rank, enum ctl_style style,
 			       const char *label, const char *text)
 {

@@ -66,8 +66,7 @@ DP_MUSTCHECK int daemon_fetch_front_head(struct daemon_client *daemon, const cha
  * `pairs`. */
 DP_MUSTCHECK int daemon_fetch_front_points(struct daemon_client *daemon, const char *study,
 					   json_t *pairs, json_t **points, struct dp_err *err);
-/* A study's status; *summary is borrowed from it. Of a long front it has the first points
- * only. */
+/* A study's status; *summary is borrowed from it. Of a long front it has the first points only. */
 DP_MUSTCHECK int daemon_fetch_study(struct daemon_client *daemon, const char *study,
 				    json_t **status, const json_t **summary, struct dp_err *err);
 /* Waits so many milliseconds for changes of any study after a revision. Takes no turn. */

@@ -66,8 +66,7 @@ static void broker_set_version(struct event_broker *broker, const char *name, in
 	s->change_number = ++broker->n_changes;
 }
 
-/* An answer that lists all begins, goes on, or ends: what it has not named is gone then.
- */
+/* An answer that lists all begins, goes on, or ends: what it has not named is gone then. */
 static void broker_sweep_deleted(struct event_broker *broker, const json_t *answer, bool before)
 {
 	size_t i;

@@ -1,10 +1,9 @@
-/* trial_cache.h - all trials of the studies that were asked for last, kept within a limit of
- * bytes. The least recently used studies leave first.
+/* trial_cache.h - all trials of the studies that were asked for last, kept within a limit of bytes.
+ * The least recently used studies leave first.
  *
- * Tables that are sorted, clouds of points and curves need every trial, and thousands of
- * them take the daemon and us a good part of a second. So they are fetched again only
- * when the study has changed, and no more often than leaves most of the time for other
- * things. */
+ * Tables that are sorted, clouds of points and curves need every trial, and thousands of them take
+ * the daemon and us a good part of a second. So they are fetched again only when the study has
+ * changed, and no more often than leaves most of the time for other things. */
 #ifndef DP_SERVE_DATA_TRIAL_CACHE_H
 #define DP_SERVE_DATA_TRIAL_CACHE_H
 #include "serve/data/daemon_client.h"
@@ -43,9 +42,8 @@ enum trial_cache_freshness {
 
 void trial_cache_init(struct trial_cache *cache, struct daemon_client *daemon);
 void trial_cache_free(struct trial_cache *cache);
-/* The rows of `trials`; the caller owns a reference and changes nothing in them. The
- * version is one that they have at least; -1: nobody knows. DP_E_LIMIT: they are more
- * than may be kept. */
+/* The rows of `trials`; the caller owns a reference and changes nothing in them. The version is one
+ * that they have at least; -1: nobody knows. DP_E_LIMIT: they are more than may be kept. */
 DP_MUSTCHECK int trial_cache_get(struct trial_cache *cache, const char *study,
 				 enum trial_cache_freshness freshness, struct trial_rows **rows,
 				 int64_t *version, struct dp_err *err);

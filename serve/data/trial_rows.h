@@ -41,8 +41,7 @@ struct trial_cell {
 	const char *string; /* also of a number that is not finite: "inf"; else NULL */
 };
 
-/* A column: `part` is "objectives", "parameters" or NULL for the row's own. -1: no row
- * has it. */
+/* A column: `part` is "objectives", "parameters" or NULL for the row's own. -1: no row has it. */
 int trial_rows_find_column(const struct trial_rows *r, const char *part, const char *name);
 /* CELL_NONE of column -1. */
 struct trial_cell trial_rows_get_cell(const struct trial_rows *r, size_t i, int column);

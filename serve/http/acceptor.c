@@ -112,8 +112,7 @@ static bool known_user_find(struct acceptor *acc, uid_t user, bool *allowed)
 	return found;
 }
 
-/* Turns "::ffff:127.0.0.1" into the IPv4 address: the kernel lists the peer's socket
- * under that. */
+/* Turns "::ffff:127.0.0.1" into the IPv4 address: the kernel lists the peer's socket under that. */
 static void unmap_ipv4(struct sockaddr_storage *a)
 {
 	struct sockaddr_in6 v6;
@@ -212,8 +211,7 @@ static bool conn_body_arrived(struct acceptor *acc, struct conn *c, const struct
 
 	if (head->chunked || head->body_length > UNTRUSTED_BODY_MAX) {
 		dp_fail(&err, DP_E_LIMIT,
-			"without the token, a request needs a Content-Length of at most "
-			"%d bytes",
+			"without the token, a request needs a Content-Length of at most %d bytes",
 			UNTRUSTED_BODY_MAX);
 		conn_refuse(acc, c, head->chunked ? 411 : 413, &err);
 		return false;
@@ -460,8 +458,7 @@ static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_stor
 			    .peer_len = len,
 			    .state = CONN_INCOMPLETE,
 			    .state_since_us = dp_monotonic_us() };
-	/* else a later urgent byte would take a byte out of the headers already checked
-	 */
+	/* else a later urgent byte would take a byte out of the headers already checked */
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
 	conn_identify(c);
 	pthread_mutex_lock(&acc->lock);
@@ -526,8 +523,7 @@ static void conn_expire(struct acceptor *acc, struct conn *c)
 	conn_refuse(acc, c, 503, &err);
 }
 
-/* Closes what took too long, and parses what had to wait. True: some of it still waits.
- */
+/* Closes what took too long, and parses what had to wait. True: some of it still waits. */
 static bool check_pending(struct acceptor *acc)
 {
 	struct conn *pending[CONN_PENDING_MAX + ACCEPT_BATCH_MAX];

@@ -68,8 +68,7 @@ static bool request_is_link_navigation(const struct http_request *q)
 	       (!q->fetch_dest || strcmp(q->fetch_dest, "document") == 0);
 }
 
-/* Does a request that changes something come from a page of this server, or from no
- * page at all? */
+/* Does a request that changes something come from a page of this server, or from no page at all? */
 static bool request_is_same_origin(const struct http_request *q)
 {
 	const char *origin = q->origin;
@@ -113,8 +112,7 @@ bool auth_check_request(const struct auth *auth, const struct http_request *q, s
 				 "a page of another site may change nothing here", "");
 	if (request_is_cross_site_frame(q))
 		return auth_deny(a, 403, DP_E_DENIED,
-				 "a page of another site may not show this one inside "
-				 "of it",
+				 "a page of another site may not show this one inside of it",
 				 "follow a link to it instead");
 	return true;
 }

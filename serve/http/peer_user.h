@@ -27,8 +27,7 @@ enum peer_access {
 /* The access of a user by owner and mode of a socket. Does not look up groups, which may
  * take time. */
 enum peer_access peer_access_by_mode(uid_t user, const char *socket);
-/* May that user connect to a socket in the file system? Its owner, root and we may
- * always. */
+/* May that user connect to a socket in the file system? Its owner, root and we may always. */
 bool peer_may_use_socket(uid_t user, const char *socket);
 
 #endif

@@ -167,8 +167,7 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 	}
 	if (counts.lengths && counts.encodings)
 		return head_invalid(out, 400,
-				    "the request has both Content-Length and "
-				    "Transfer-Encoding");
+				    "the request has both Content-Length and Transfer-Encoding");
 	out->len = end + 2;
 	return HEAD_COMPLETE;
 }

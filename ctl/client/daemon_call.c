@@ -329,6 +329,22 @@ int ctl_call_front(struct ctl *ctl, const char *study, const char *choice, json_
 	return code;
 }
 
+int ctl_call_print(struct ctl *ctl, const char *verb, json_t *fields, ctl_print_summary_fn *print,
+		   struct dp_err *err)
+{
+	json_t *ok;
+	int code = ctl_call(ctl, verb, fields, &ok, err);
+
+	if (code != DP_OK)
+		return code;
+	if (ctl->format == CTL_JSON)
+		ctl_print_json(ctl, ok);
+	else
+		print(ctl, ok);
+	json_decref(ok);
+	return DP_OK;
+}
+
 int ctl_call_each_study(struct ctl *ctl, const char *verb, json_t *fields,
 			ctl_print_summary_fn *tell, struct dp_err *err)
 {

@@ -41,6 +41,9 @@ char *ctl_socket_path(const struct ctl *ctl);
 /* Runs one verb for each STUDY argument and prints what became of it: the sentence
  * that `tell` says, the study's name or its JSON. */
 typedef void ctl_print_summary_fn(struct ctl *ctl, const json_t *summary);
+/* Calls, and prints the answer: as JSON, or for people. Takes the reference `fields`. */
+DP_MUSTCHECK int ctl_call_print(struct ctl *ctl, const char *verb, json_t *fields,
+				ctl_print_summary_fn *print, struct dp_err *err);
 DP_MUSTCHECK int ctl_call_each_study(struct ctl *ctl, const char *verb, json_t *fields,
 				     ctl_print_summary_fn *tell, struct dp_err *err);
 /* Which trials of a study are asked for. */

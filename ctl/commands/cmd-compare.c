@@ -36,25 +36,6 @@ struct compare_output {
 	struct dp_buf sentences;
 };
 
-static void compare_output_init(struct compare_output *p)
-{
-	static const char *const of_values[] = { "N", "MEAN", "SD", "LOW", "HIGH" };
-	static const char *const of_tests[] = { "DIFFERENCE", "LOW", "HIGH", "P", "T", "DF" };
-
-	p->value_table = ctl_table_new();
-	p->test_table = ctl_table_new();
-	ctl_table_add_column(p->value_table, "WHAT", CTL_LEFT);
-	ctl_table_add_column(p->value_table, "GROUP", CTL_LEFT);
-	for (size_t i = 0; i < DP_COUNT(of_values); i++)
-		ctl_table_add_column(p->value_table, of_values[i], CTL_RIGHT);
-	ctl_table_add_column(p->test_table, "WHAT", CTL_LEFT);
-	ctl_table_add_column(p->test_table, "A", CTL_LEFT);
-	ctl_table_add_column(p->test_table, "B", CTL_LEFT);
-	for (size_t i = 0; i < DP_COUNT(of_tests); i++)
-		ctl_table_add_column(p->test_table, of_tests[i], CTL_RIGHT);
-	ctl_table_add_column(p->test_table, "TEST", CTL_LEFT);
-}
-
 /* Numbers of an object as cells; a bound on privacy is rounded up. */
 static void compare_add_cells(struct ctl_table *t, const json_t *object, const char *const *names,
 			      bool bound)
@@ -64,9 +45,8 @@ static void compare_add_cells(struct ctl_table *t, const json_t *object, const c
 	for (; *names; names++) {
 		const json_t *value = json_object_get(object, *names);
 
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   bound ? ctl_format_upper_bound(value, text)
-					 : ctl_format_value(value, text));
+		ctl_table_add_text(t, bound ? ctl_format_upper_bound(value, text)
+					    : ctl_format_value(value, text));
 	}
 }
 
@@ -99,21 +79,6 @@ static void compare_add_test_sentence(struct compare_output *p, const char *what
 		      difference != 0 && low <= 0 && high >= 0 ? ": that may be chance" : "");
 }
 
-/* Says so if some of a group have no value, and thus all together no mean. */
-static void compare_add_missing_note(struct compare_output *p, const char *what, const char *group,
-				     const json_t *values)
-{
-	size_t i, missing = 0;
-	const json_t *value;
-
-	json_array_foreach (values, i, value)
-		missing += json_is_null(value);
-	if (missing > 0)
-		dp_buf_printf(&p->sentences, "%s: %zu of %zu in %s %s no such result\n", what,
-			      missing, json_array_size(values), group,
-			      missing == 1 ? "has" : "have");
-}
-
 /* The answer to one question: `samples` as sample_json() made them, and their groups' names. */
 static void compare_add_question(struct compare_output *p, const char *what, const json_t *samples,
 				 const json_t *groups, const json_t *tests, bool bound)
@@ -121,29 +86,36 @@ static void compare_add_question(struct compare_output *p, const char *what, con
 	static const char *const of_sample[] = { "mean", "sd", "low", "high", NULL };
 	static const char *const of_test[] = { "difference", "low", "high", NULL };
 	static const char *const behind[] = { "t", "df", NULL };
-	const json_t *one;
+	const json_t *one, *value;
 	char text[CTL_TEXT_LEN];
-	size_t i;
+	size_t i, k;
 
 	json_array_foreach (samples, i, one) {
 		const char *name = dp_json_str(json_array_get(groups, i), "name", "?");
 		const json_t *values = json_object_get(one, "values");
+		size_t missing = 0;
 
-		ctl_table_add_cell(p->value_table, CTL_NORMAL, "%s", what);
-		ctl_table_add_cell(p->value_table, CTL_NORMAL, "%s", name);
+		ctl_table_add_text(p->value_table, what);
+		ctl_table_add_text(p->value_table, name);
 		ctl_table_add_cell(p->value_table, CTL_NORMAL, "%zu", json_array_size(values));
-		compare_add_missing_note(p, what, name, values);
+		/* if some of a group have no value, all together have no mean */
+		json_array_foreach (values, k, value)
+			missing += json_is_null(value);
+		if (missing > 0)
+			dp_buf_printf(&p->sentences, "%s: %zu of %zu in %s %s no such result\n",
+				      what, missing, json_array_size(values), name,
+				      missing == 1 ? "has" : "have");
 		compare_add_cells(p->value_table, one, of_sample, bound);
 	}
 	json_array_foreach (tests, i, one) {
-		ctl_table_add_cell(p->test_table, CTL_NORMAL, "%s", what);
-		ctl_table_add_cell(p->test_table, CTL_NORMAL, "%s", dp_json_str(one, "a", "?"));
-		ctl_table_add_cell(p->test_table, CTL_NORMAL, "%s", dp_json_str(one, "b", "?"));
+		ctl_table_add_text(p->test_table, what);
+		ctl_table_add_text(p->test_table, dp_json_str(one, "a", "?"));
+		ctl_table_add_text(p->test_table, dp_json_str(one, "b", "?"));
 		compare_add_cells(p->test_table, one, of_test, false);
 		ctl_table_add_cell(p->test_table, CTL_BOLD, "%s",
 				   format_p_value(json_object_get(one, "p"), text));
 		compare_add_cells(p->test_table, one, behind, false);
-		ctl_table_add_cell(p->test_table, CTL_NORMAL, "%s", dp_json_str(one, "kind", "-"));
+		ctl_table_add_text(p->test_table, dp_json_str(one, "kind", "-"));
 		compare_add_test_sentence(p, what, one);
 	}
 }
@@ -172,10 +144,12 @@ static void compare_print_tables(struct ctl *ctl, const struct ctl_groups *g, co
 {
 	const json_t *groups = json_object_get(answer, "groups"), *one;
 	json_t *samples = json_array();
-	struct compare_output p = { .sentences = DP_BUF_INIT };
+	struct compare_output p = {
+		.value_table = ctl_table_new("WHAT|GROUP|N>|MEAN>|SD>|LOW>|HIGH>"),
+		.test_table = ctl_table_new("WHAT|A|B|DIFFERENCE>|LOW>|HIGH>|P>|T>|DF>|TEST"),
+	};
 	size_t i;
 
-	compare_output_init(&p);
 	json_array_foreach (groups, i, one)
 		json_array_append(samples, json_object_get(one, "hypervolume"));
 	compare_add_question(&p, "hypervolume", samples, groups, json_object_get(answer, "tests"),
@@ -198,39 +172,32 @@ static void compare_print_tables(struct ctl *ctl, const struct ctl_groups *g, co
 
 /* ---- the command ---- */
 
-/* All that was asked, as the contract has it. */
-static int compare_compute_json(struct ctl *ctl, const struct dp_comparison *c, json_t **answer,
-				struct dp_err *err)
-{
-	const struct dp_compare_query volume = { .is_hypervolume = true };
-	const char *by = ctl_get_option(ctl, "by");
-	struct dp_compare_answer volumes = dp_comparison_answer(c, &volume);
-	struct dp_compare_answers at = { 0 };
-	int code = DP_OK;
-
-	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
-		if (strcmp(ctl->given_options[i].option->name, "at") == 0)
-			code = dp_comparison_answer_at(c, ctl->given_options[i].value, &at, err);
-	if (code == DP_OK)
-		*answer = dp_compare_json(c, by ? by : "observed", &volumes, &at);
-	dp_compare_answer_free(&volumes);
-	dp_compare_answers_free(&at);
-	return code;
-}
-
 static int cmd_compare_run(struct ctl *ctl, struct dp_err *err)
 {
+	const struct dp_compare_query hypervolume = { .is_hypervolume = true };
+	const char *by = ctl_get_option(ctl, "by");
 	struct ctl_groups g = { 0 };
-	json_t *answer = NULL;
+	struct dp_compare_answer volumes = { 0 };
+	struct dp_compare_answers at = { 0 };
+	json_t *answer;
 	int code = ctl_groups_read(ctl, &g, err);
 
 	if (code == DP_OK)
-		code = compare_compute_json(ctl, &g.contest, &answer, err);
-	if (code == DP_OK && ctl->format == CTL_JSON)
-		ctl_print_json(ctl, answer);
-	else if (code == DP_OK)
-		compare_print_tables(ctl, &g, answer);
-	json_decref(answer);
+		volumes = dp_comparison_answer(&g.contest, &hypervolume);
+	for (size_t i = 0; i < ctl->n_given_options && code == DP_OK; i++)
+		if (strcmp(ctl->given_options[i].option->name, "at") == 0)
+			code = dp_comparison_answer_at(&g.contest, ctl->given_options[i].value, &at,
+						       err);
+	if (code == DP_OK) {
+		answer = dp_compare_json(&g.contest, by ? by : "observed", &volumes, &at);
+		if (ctl->format == CTL_JSON)
+			ctl_print_json(ctl, answer);
+		else
+			compare_print_tables(ctl, &g, answer);
+		json_decref(answer);
+	}
+	dp_compare_answer_free(&volumes);
+	dp_compare_answers_free(&at);
 	ctl_groups_clear(&g);
 	return code;
 }

@@ -36,49 +36,19 @@ static void cmd_daemon_print_status(struct ctl *ctl, const json_t *d)
 	ctl_printf(ctl, "trouble  %s\n", dp_json_str(d, "trouble", "none"));
 }
 
-static int cmd_daemon_status(struct ctl *ctl, struct dp_err *err)
-{
-	json_t *ok;
-	int code = ctl_call(ctl, "hello", NULL, &ok, err);
-
-	if (code != DP_OK)
-		return code;
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, ok);
-	else
-		cmd_daemon_print_status(ctl, ok);
-	json_decref(ok);
-	return DP_OK;
-}
-
-static void cmd_daemon_print_list(struct ctl *ctl, const char *what, const json_t *list)
+static void cmd_daemon_print_reloaded(struct ctl *ctl, const json_t *ok)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	const json_t *v;
 	size_t i;
 
-	json_array_foreach (list, i, v)
+	json_array_foreach (json_object_get(ok, "changed"), i, v)
 		dp_buf_printf(&text, "%s%s", i ? ", " : "", json_string_value(v));
-	ctl_print_message(ctl, "%s: %s", what, text.len ? dp_buf_text(&text) : "nothing");
+	ctl_print_message(ctl, "changed: %s", text.len ? dp_buf_text(&text) : "nothing");
 	dp_buf_free(&text);
 }
 
-static int cmd_daemon_reload(struct ctl *ctl, struct dp_err *err)
-{
-	json_t *ok;
-	int code = ctl_call(ctl, "reload", NULL, &ok, err);
-
-	if (code != DP_OK)
-		return code;
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, ok);
-	else
-		cmd_daemon_print_list(ctl, "changed", json_object_get(ok, "changed"));
-	json_decref(ok);
-	return DP_OK;
-}
-
-static int cmd_daemon_stop(struct ctl *ctl, struct dp_err *err)
+static void cmd_daemon_print_stopping(struct ctl *ctl, const json_t *ok)
 {
 	static const struct {
 		const char *policy, *sentence;
@@ -88,37 +58,29 @@ static int cmd_daemon_stop(struct ctl *ctl, struct dp_err *err)
 		{ "kill", "its running trainers are ended; their trials start again with the "
 			  "next daemon" },
 	};
-	const char *policy = ctl_get_option(ctl, "policy");
-	json_t *fields, *ok;
-	int code = ctl_pack_fields(&fields, err, "{s:s*}", "policy", policy);
 
-	if (code == DP_OK)
-		code = ctl_call(ctl, "shutdown", fields, &ok, err);
-	if (code != DP_OK)
-		return code;
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, ok);
 	for (size_t i = 0; i < DP_COUNT(says); i++)
-		if (ctl->format != CTL_JSON &&
-		    strcmp(dp_json_str(ok, "policy", ""), says[i].policy) == 0)
+		if (strcmp(dp_json_str(ok, "policy", ""), says[i].policy) == 0)
 			ctl_print_message(ctl, "the daemon is stopping; %s", says[i].sentence);
-	json_decref(ok);
-	return DP_OK;
 }
 
 static int cmd_daemon_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *what = ctl->argv[0];
+	const char *what = ctl->argv[0], *policy = ctl_get_option(ctl, "policy");
+	json_t *fields;
 
-	if (ctl_get_option(ctl, "policy") && strcmp(what, "stop") != 0)
+	if (policy && strcmp(what, "stop") != 0)
 		return dp_fail(err, DP_E_USAGE, "--policy is for 'daemon stop'");
 	if (strcmp(what, "status") == 0)
-		return cmd_daemon_status(ctl, err);
+		return ctl_call_print(ctl, "hello", NULL, cmd_daemon_print_status, err);
 	if (strcmp(what, "reload") == 0)
-		return cmd_daemon_reload(ctl, err);
-	if (strcmp(what, "stop") == 0)
-		return cmd_daemon_stop(ctl, err);
-	return dp_fail(err, DP_E_USAGE, "'daemon' takes status, reload or stop, not '%s'", what);
+		return ctl_call_print(ctl, "reload", NULL, cmd_daemon_print_reloaded, err);
+	if (strcmp(what, "stop") != 0)
+		return dp_fail(err, DP_E_USAGE, "'daemon' takes status, reload or stop, not '%s'",
+			       what);
+	if (ctl_pack_fields(&fields, err, "{s:s*}", "policy", policy) != DP_OK)
+		return err->code;
+	return ctl_call_print(ctl, "shutdown", fields, cmd_daemon_print_stopping, err);
 }
 
 static const struct ctl_option options[] = {

@@ -113,12 +113,10 @@ static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m, const do
 		json_decref(list);
 		return DP_OK;
 	}
-	t = ctl_table_new();
-	ctl_table_add_column(t, "delta", CTL_RIGHT);
-	ctl_table_add_column(t, "epsilon", CTL_LEFT);
+	t = ctl_table_new("delta>|epsilon");
 	for (int i = 0; i < POINTS; i++) {
 		ctl_table_add_cell(t, CTL_NORMAL, "%.0e", deltas[i]);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", dp_num_text(e[i].epsilon, text));
+		ctl_table_add_text(t, dp_num_text(e[i].epsilon, text));
 	}
 	ctl_table_print(ctl, t);
 	return DP_OK;

@@ -112,20 +112,16 @@ static int key_depth(const char *path, const char **name)
 
 static void explain_print_key_table(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("KEY|TYPE*|DEFAULT*");
 	const char *name;
 	int least = key_depth(keys[0]->path, &name);
 
-	ctl_table_add_column(t, "KEY", CTL_LEFT);
-	ctl_table_add_column(t, "TYPE", CTL_FLEX);
-	ctl_table_add_column(t, "DEFAULT", CTL_FLEX);
 	for (size_t i = 0; i < n; i++) {
 		int depth = key_depth(keys[i]->path, &name) - least;
 
 		ctl_table_add_cell(t, CTL_NORMAL, "%*s%s", depth > 0 ? 2 * depth : 0, "", name);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", keys[i]->type ? keys[i]->type : "-");
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   keys[i]->default_text ? keys[i]->default_text : "none");
+		ctl_table_add_text(t, keys[i]->type ? keys[i]->type : "-");
+		ctl_table_add_text(t, keys[i]->default_text ? keys[i]->default_text : "none");
 	}
 	ctl_table_print(ctl, t);
 	ctl_print_message(ctl, "'dparetoctl explain KEY' says more; a key is named as in "
@@ -232,22 +228,17 @@ static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 	ctl_text_wrap(&text, m->source, 4, TEXT_COLUMNS);
 	dp_buf_putc(&text, '\n');
 	ctl_print_buf(ctl, &text);
-	t = ctl_table_new();
-	ctl_table_add_column(t, "KEY", CTL_LEFT);
-	ctl_table_add_column(t, "TYPE", CTL_LEFT);
-	ctl_table_add_column(t, "NEEDED", CTL_LEFT);
-	ctl_table_add_column(t, "MEANING", CTL_FLEX);
+	t = ctl_table_new("KEY|TYPE|NEEDED|MEANING*");
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", k->name);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", dp_privacy_key_format_range(k, rule));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   k->replaced_by          ? "one of"
-				   : k->required           ? "yes"
-				   : k->alternatives_group ? "one of"
-							   : "no");
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", k->help);
+		ctl_table_add_text(t, k->name);
+		ctl_table_add_text(t, dp_privacy_key_format_range(k, rule));
+		ctl_table_add_text(t, k->replaced_by          ? "one of"
+				      : k->required           ? "yes"
+				      : k->alternatives_group ? "one of"
+							      : "no");
+		ctl_table_add_text(t, k->help);
 	}
 	ctl_table_print(ctl, t);
 }

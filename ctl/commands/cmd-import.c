@@ -10,17 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A folder is named from where we are, which the daemon does not know. */
-static char *import_resolve_source(const char *from)
-{
-	char here[4096], *path;
-
-	if (!strchr(from, '/') || *from == '/' || !getcwd(here, sizeof here))
-		return dp_strdup(from);
-	path = dp_path_join(here, from);
-	return path;
-}
-
 static void import_print_result(struct ctl *ctl, const json_t *answer)
 {
 	const json_t *study = json_object_get(answer, "study");
@@ -39,26 +28,21 @@ static void import_print_result(struct ctl *ctl, const json_t *answer)
 static int cmd_import_run(struct ctl *ctl, struct dp_err *err)
 {
 	const char *from = ctl_get_option(ctl, "from");
-	json_t *fields, *ok;
-	char *origin;
+	char here[4096], *origin;
+	json_t *fields;
 	int code;
 
 	if (!from)
 		return dp_fail(err, DP_E_USAGE,
 			       "whose results? --from names a study or a state folder");
-	origin = import_resolve_source(from);
+	/* a folder is named from where we are, which the daemon does not know */
+	origin = strchr(from, '/') && *from != '/' && getcwd(here, sizeof here)
+			 ? dp_path_join(here, from)
+			 : dp_strdup(from);
 	code = ctl_pack_fields(&fields, err, "{s:s, s:s}", "study", ctl->argv[0], "origin", origin);
 	free(origin);
-	if (code == DP_OK)
-		code = ctl_call(ctl, "import", fields, &ok, err);
-	if (code != DP_OK)
-		return code;
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, ok);
-	else
-		import_print_result(ctl, ok);
-	json_decref(ok);
-	return DP_OK;
+	return code == DP_OK ? ctl_call_print(ctl, "import", fields, import_print_result, err)
+			     : code;
 }
 
 static const struct ctl_option options[] = {

@@ -20,7 +20,7 @@ static void list_print_table(struct ctl *ctl, const json_t *studies)
 		{ "FRONT", CTL_RIGHT },   { "HYPERVOLUME", CTL_RIGHT }, { "LEFT", CTL_RIGHT },
 		{ "CHANGED", CTL_RIGHT },
 	};
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("");
 	char text[CTL_TEXT_LEN];
 	const json_t *s;
 	size_t i;
@@ -33,18 +33,13 @@ static void list_print_table(struct ctl *ctl, const json_t *studies)
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "id", 0));
 		ctl_table_add_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_table_add_cell(t, ctl_state_style(state), "%s", state);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", ctl_format_progress_cell(s, text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "running"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "failed"), text));
+		ctl_table_add_text(t, ctl_format_progress_cell(s, text));
+		ctl_table_add_value(t, json_object_get(s, "running"));
+		ctl_table_add_value(t, json_object_get(s, "failed"));
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "front", 0));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "hypervolume"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_duration(json_object_get(s, "eta"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_age(dp_json_str(s, "updated", NULL), text));
+		ctl_table_add_value(t, json_object_get(s, "hypervolume"));
+		ctl_table_add_text(t, ctl_format_duration(json_object_get(s, "eta"), text));
+		ctl_table_add_text(t, ctl_format_age(dp_json_str(s, "updated", NULL), text));
 	}
 	ctl_table_print(ctl, t);
 }

@@ -30,21 +30,17 @@ static void propose_print_point(struct ctl *ctl, const json_t *p)
 		ctl_print_message(ctl, "note: %s", note);
 	if (!json_is_object(json_object_get(p, "predicted")))
 		return;
-	t = ctl_table_new();
-	ctl_table_add_column(t, "OBJECTIVE", CTL_LEFT);
-	ctl_table_add_column(t, "EXPECTED", CTL_RIGHT);
-	ctl_table_add_column(t, "95% FROM", CTL_RIGHT);
-	ctl_table_add_column(t, "TO", CTL_RIGHT);
+	t = ctl_table_new("OBJECTIVE|EXPECTED>|95% FROM>|TO>");
 	json_object_foreach (json_object_get(p, "predicted"), name, q) {
 		const json_t *low = json_object_get(q, "low"), *high = json_object_get(q, "high");
 		/* what is computed is a bound, as epsilon is */
 		char *(*shown)(const json_t *, char *) =
 			json_equal(low, high) ? ctl_format_upper_bound : ctl_format_value;
 
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", shown(json_object_get(q, "value"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", shown(low, lo));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", shown(high, hi));
+		ctl_table_add_text(t, name);
+		ctl_table_add_text(t, shown(json_object_get(q, "value"), text));
+		ctl_table_add_text(t, shown(low, lo));
+		ctl_table_add_text(t, shown(high, hi));
 	}
 	ctl_table_print(ctl, t);
 	ctl_printf(ctl, "acquisition %s, feasible with probability %s\n",

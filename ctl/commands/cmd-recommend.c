@@ -19,24 +19,6 @@
 
 /* ---- measured ---- */
 
-/* Has a recommended point measured; its number goes to the end of `numbers`. */
-static int request_verification(struct ctl *ctl, const char *study, const json_t *found,
-				int64_t runs, json_t *numbers, struct dp_err *err)
-{
-	json_t *fields, *ok;
-	int code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
-				   (json_int_t)runs, "parameters",
-				   json_object_get(found, "parameters"));
-
-	if (code == DP_OK)
-		code = ctl_call(ctl, "measure", fields, &ok, err);
-	if (code != DP_OK)
-		return code;
-	json_array_append(numbers, json_array_get(json_object_get(ok, "measurements"), 0));
-	json_decref(ok);
-	return DP_OK;
-}
-
 /* Those members of a measurement's object that are predicted, too. */
 static json_t *select_predicted_members(const json_t *row, const char *key, const json_t *found)
 {
@@ -53,47 +35,48 @@ static json_t *select_predicted_members(const json_t *row, const char *key, cons
 }
 
 /* The contract's "verified" of a measurement that came to something. */
-static void set_verified_result(json_t *found, const json_t *row)
+static json_t *verified_json(const json_t *row, const json_t *found)
 {
-	json_t *v;
-
-	if (!json_is_object(json_object_get(row, "objectives")))
-		return;
-	v = json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)dp_json_int(row, "done", 0),
-		      "objectives", select_predicted_members(row, "objectives", found), "low",
-		      select_predicted_members(row, "low", found), "high",
-		      select_predicted_members(row, "high", found));
-	json_object_set_new(found, "verified", v);
-}
-
-static const json_t *find_reevaluation_row(const json_t *rows, const json_t *number)
-{
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (rows, i, row)
-		if (json_equal(json_object_get(row, "measure"), number))
-			return row;
-	return NULL;
+	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)dp_json_int(row, "done", 0),
+			 "objectives", select_predicted_members(row, "objectives", found), "low",
+			 select_predicted_members(row, "low", found), "high",
+			 select_predicted_members(row, "high", found));
 }
 
 /* Measures all points that were recommended, at once, and puts in what came out. */
 static int verify_recommendations(struct ctl *ctl, const char *study, json_t *list, int64_t runs,
 				  struct dp_err *err)
 {
-	json_t *numbers = json_array(), *rows = NULL, *found;
+	json_t *numbers = json_array(), *rows = NULL, *found, *row, *fields, *ok;
 	int code = DP_OK;
-	size_t i, k = 0;
+	size_t i, k;
 
-	json_array_foreach (list, i, found)
-		if (code == DP_OK && !json_object_get(found, "error"))
-			code = request_verification(ctl, study, found, runs, numbers, err);
+	json_array_foreach (list, i, found) {
+		if (code != DP_OK || json_object_get(found, "error"))
+			continue;
+		code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:O}", "study", study, "runs",
+				       (json_int_t)runs, "parameters",
+				       json_object_get(found, "parameters"));
+		if (code == DP_OK)
+			code = ctl_call(ctl, "measure", fields, &ok, err);
+		if (code == DP_OK) {
+			json_t *number = json_array_get(json_object_get(ok, "measurements"), 0);
+
+			json_array_append(numbers, number);
+			json_object_set(found, "measure", number);
+			json_decref(ok);
+		}
+	}
 	if (code == DP_OK && json_array_size(numbers) > 0)
 		code = ctl_reevaluation_follow(ctl, study, numbers, &rows, err);
-	json_array_foreach (list, i, found)
-		if (code == DP_OK && !json_object_get(found, "error"))
-			set_verified_result(
-				found, find_reevaluation_row(rows, json_array_get(numbers, k++)));
+	json_array_foreach (list, i, found) {
+		json_array_foreach (rows, k, row)
+			if (code == DP_OK && json_is_object(json_object_get(row, "objectives")) &&
+			    json_equal(json_object_get(row, "measure"),
+				       json_object_get(found, "measure")))
+				json_object_set_new(found, "verified", verified_json(row, found));
+		json_object_del(found, "measure");
+	}
 	if (code == DP_OK)
 		code = ctl_reevaluation_check_success(rows, err);
 	json_decref(rows);
@@ -103,53 +86,18 @@ static int verify_recommendations(struct ctl *ctl, const char *study, json_t *li
 
 /* ---- as people read it ---- */
 
-/* "epsilon at most 1" */
-static void format_level(const json_t *found, struct dp_buf *out)
-{
-	const char *name;
-	json_t *value;
-	char text[CTL_TEXT_LEN];
-
-	json_object_foreach (json_object_get(found, "at"), name, value)
-		dp_buf_printf(out, "%s %s %s", name, dp_json_str(found, "holds", "at most"),
-			      ctl_format_value(value, text));
-}
-
-/* What is computed is never shown below what it is; what was tested, beside it. */
-static void add_computed_rows(struct ctl_table *t, const json_t *found)
-{
-	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
-	const char *name;
-	json_t *value;
-	char text[CTL_TEXT_LEN], before[CTL_TEXT_LEN];
-
-	json_object_foreach (json_object_get(found, "objectives"), name, value) {
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", ctl_format_upper_bound(value, text));
-		ctl_table_add_cell(t, CTL_NORMAL, "computed");
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", "");
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_upper_bound(json_object_get(tested, name), before));
-	}
-}
-
 static void add_predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
 {
 	const json_t *tested = json_object_get(json_object_get(found, "tested"), "objectives");
 	const char *name;
 	json_t *q;
-	char text[CTL_TEXT_LEN], lo[CTL_TEXT_LEN], hi[CTL_TEXT_LEN], was[CTL_TEXT_LEN];
 
 	json_object_foreach (json_object_get(found, which), name, q) {
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(q, "value"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(q, "low"), lo));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(q, "high"), hi));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(tested, name), was));
+		ctl_table_add_text(t, name);
+		ctl_table_add_value(t, json_object_get(q, "value"));
+		ctl_table_add_value(t, json_object_get(q, "low"));
+		ctl_table_add_value(t, json_object_get(q, "high"));
+		ctl_table_add_value(t, json_object_get(tested, name));
 	}
 }
 
@@ -180,22 +128,6 @@ static void print_model_trust(struct ctl *ctl, const json_t *found)
 			  ctl_format_number(error, 2, false, off), 100 * coverage);
 	if (dp_json_str(trust, "why", NULL))
 		ctl_print_wrapped(ctl, "because %s", dp_json_str(trust, "why", ""));
-}
-
-/* With all digits: with fewer, epsilon could be more than was asked for. */
-static void print_settings(struct ctl *ctl, const json_t *found)
-{
-	struct dp_buf out = DP_BUF_INIT;
-	const char *name;
-	json_t *value;
-
-	dp_buf_puts(&out, "in full:");
-	json_object_foreach (json_object_get(found, "parameters"), name, value) {
-		dp_buf_printf(&out, " %s=", name);
-		ctl_format_exact_value(value, &out);
-	}
-	dp_buf_puts(&out, "\n");
-	ctl_print_buf(ctl, &out);
 }
 
 /* Is what was measured where it was predicted? */
@@ -260,56 +192,55 @@ static void print_best_tested_point(struct ctl *ctl, const json_t *found, const 
 
 static void print_recommendation(struct ctl *ctl, const json_t *found)
 {
-	const json_t *tested = json_object_get(found, "tested");
-	struct dp_buf words = DP_BUF_INIT, pairs = DP_BUF_INIT;
-	struct ctl_table *t = ctl_table_new();
-	char trial[CTL_TEXT_LEN], title[CTL_TEXT_LEN + 16] = "TESTED";
+	const json_t *tested = json_object_get(found, "tested"),
+		     *before = json_object_get(tested, "objectives");
+	struct dp_buf level = DP_BUF_INIT, text = DP_BUF_INIT;
+	struct ctl_table *t = ctl_table_new("OBJECTIVE|RECOMMENDED>|95% FROM>|TO>");
+	char value[CTL_TEXT_LEN], title[CTL_TEXT_LEN + 16] = "TESTED";
+	const char *name;
+	json_t *v;
 
-	format_level(found, &words);
-	ctl_format_pairs(json_object_get(found, "parameters"), &pairs);
-	ctl_print_wrapped(ctl, "%s: %s", dp_buf_text(&words), dp_buf_text(&pairs));
+	json_object_foreach (json_object_get(found, "at"), name, v)
+		dp_buf_printf(&level, "%s %s %s", name, dp_json_str(found, "holds", "at most"),
+			      ctl_format_value(v, value));
+	ctl_format_pairs(json_object_get(found, "parameters"), &text);
+	ctl_print_wrapped(ctl, "%s: %s", dp_buf_text(&level), dp_buf_text(&text));
 	if (json_is_object(tested))
-		snprintf(title, sizeof title, "TRIAL %s", ctl_format_result_id(tested, trial));
-	ctl_table_add_column(t, "OBJECTIVE", CTL_LEFT);
-	ctl_table_add_column(t, "RECOMMENDED", CTL_RIGHT);
-	ctl_table_add_column(t, "95% FROM", CTL_RIGHT);
-	ctl_table_add_column(t, "TO", CTL_RIGHT);
+		snprintf(title, sizeof title, "TRIAL %s", ctl_format_result_id(tested, value));
 	ctl_table_add_column(t, title, CTL_RIGHT);
-	add_computed_rows(t, found);
+	/* what is computed is never shown below what it is */
+	json_object_foreach (json_object_get(found, "objectives"), name, v) {
+		ctl_table_add_text(t, name);
+		ctl_table_add_text(t, ctl_format_upper_bound(v, value));
+		ctl_table_add_text(t, "computed");
+		ctl_table_add_text(t, "");
+		ctl_table_add_text(t, ctl_format_upper_bound(json_object_get(before, name), value));
+	}
 	add_predicted_rows(t, found, "predicted");
 	add_predicted_rows(t, found, "constraints");
 	ctl_table_print(ctl, t);
-	print_best_tested_point(ctl, found, dp_buf_text(&words));
+	print_best_tested_point(ctl, found, dp_buf_text(&level));
 	print_verification(ctl, found);
 	print_model_trust(ctl, found);
-	print_settings(ctl, found);
-	dp_buf_free(&words);
-	dp_buf_free(&pairs);
-}
-
-static void print_recommendations(struct ctl *ctl, const json_t *list)
-{
-	const json_t *found;
-	size_t i;
-
-	json_array_foreach (list, i, found) {
-		const json_t *error = json_object_get(found, "error");
-
-		if (i > 0)
-			ctl_printf(ctl, "\n");
-		if (!error)
-			print_recommendation(ctl, found);
-		else
-			ctl_printf(ctl, "%s\n", dp_json_str(error, "message", "?"));
+	/* with all digits: with fewer, epsilon could be more than was asked for */
+	dp_buf_clear(&text);
+	dp_buf_puts(&text, "in full:");
+	json_object_foreach (json_object_get(found, "parameters"), name, v) {
+		dp_buf_printf(&text, " %s=", name);
+		ctl_format_exact_value(v, &text);
 	}
+	dp_buf_puts(&text, "\n");
+	ctl_print_buf(ctl, &text);
+	dp_buf_free(&level);
 }
 
 /* ---- the command ---- */
 
 static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err)
 {
-	const json_t *list = json_object_get(ok, "recommendations");
+	const json_t *list = json_object_get(ok, "recommendations"), *found;
 	int code = ctl_recommendations_error(ok, err);
+	size_t i;
 
 	if (code != DP_OK && json_array_size(list) == 1)
 		return code;
@@ -319,7 +250,16 @@ static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err
 		ctl_print_json(ctl, all);
 		json_decref(all);
 	} else {
-		print_recommendations(ctl, list);
+		json_array_foreach (list, i, found) {
+			const json_t *error = json_object_get(found, "error");
+
+			if (i > 0)
+				ctl_printf(ctl, "\n");
+			if (error)
+				ctl_printf(ctl, "%s\n", dp_json_str(error, "message", "?"));
+			else
+				print_recommendation(ctl, found);
+		}
 		if (code == DP_OK && !ctl_get_option(ctl, "verify"))
 			ctl_print_message(ctl, "predicted, not measured: --verify 50 runs it 50 "
 					       "times");

@@ -49,23 +49,6 @@ static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_e
 	return code;
 }
 
-static int build_reevaluate_request(struct ctl *ctl, json_t **fields, struct dp_err *err)
-{
-	const char *text = ctl_get_option(ctl, "runs");
-	json_t *pairs;
-	int64_t runs = 50;
-	int code;
-
-	if (text && (!dp_int_parse(text, &runs) || runs < 1))
-		return dp_fail(err, DP_E_USAGE, "--runs takes a number from 1, not '%s'", text);
-	code = parse_reevaluate_points(ctl_get_option(ctl, "points"), &pairs, err);
-	if (code == DP_OK)
-		return ctl_pack_fields(fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0],
-				       "runs", (json_int_t)runs, "points", pairs);
-	json_decref(pairs);
-	return code;
-}
-
 /* ---- what came of it ---- */
 
 /* "16 % smaller" */
@@ -164,15 +147,24 @@ static int reevaluate_and_print(struct ctl *ctl, void *fields, struct dp_err *er
 
 static int cmd_remeasure_run(struct ctl *ctl, struct dp_err *err)
 {
-	const char *folder = ctl_get_option(ctl, "state");
-	json_t *fields;
+	const char *text = ctl_get_option(ctl, "runs");
+	json_t *fields, *points;
+	int64_t runs = 50;
 	int code;
 
-	if (folder && ctl_has_option(ctl, "no-wait"))
+	if (ctl_get_option(ctl, "state") && ctl_has_option(ctl, "no-wait"))
 		return dp_fail(err, DP_E_USAGE,
-			       "with --state nothing goes on once this command has "
-			       "ended, so it cannot be left with --no-wait");
-	code = build_reevaluate_request(ctl, &fields, err);
+			       "with --state nothing goes on once this command has ended, so it "
+			       "cannot be left with --no-wait");
+	if (text && (!dp_int_parse(text, &runs) || runs < 1))
+		return dp_fail(err, DP_E_USAGE, "--runs takes a number from 1, not '%s'", text);
+	code = parse_reevaluate_points(ctl_get_option(ctl, "points"), &points, err);
+	if (code != DP_OK) {
+		json_decref(points);
+		return code;
+	}
+	code = ctl_pack_fields(&fields, err, "{s:s, s:I, s:o*}", "study", ctl->argv[0], "runs",
+			       (json_int_t)runs, "points", points);
 	if (code != DP_OK)
 		return code;
 	code = ctl_reevaluation_with_daemon(ctl, reevaluate_and_print, fields, err);

@@ -7,41 +7,32 @@
 
 #include <jansson.h>
 
-static int retry_all_failed(struct ctl *ctl, struct dp_err *err)
+static void retry_print_result(struct ctl *ctl, const json_t *ok)
 {
-	const json_t *study;
-	json_t *fields, *ok;
+	const json_t *study = json_object_get(ok, "study");
 	char count[DP_PLURAL_LEN];
-	int code;
 
-	if (ctl->argc > 1)
-		return dp_fail(err, DP_E_USAGE,
-			       "give trials or --failed, which is all that failed");
-	code = ctl_pack_fields(&fields, err, "{s:s, s:b}", "study", ctl->argv[0], "failed", 1);
-	if (code == DP_OK)
-		code = ctl_call(ctl, "retry", fields, &ok, err);
-	if (code != DP_OK)
-		return code;
-	study = json_object_get(ok, "study");
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, ok);
-	else
-		ctl_print_message(ctl, "%s of study '%s', which is %s, will be tried again",
-				  dp_plural_text(json_array_size(json_object_get(ok, "trials")),
-						 "failed trial", count),
-				  dp_json_str(study, "name", "?"),
-				  dp_json_str(study, "state", "?"));
-	json_decref(ok);
-	return DP_OK;
+	ctl_print_message(ctl, "%s of study '%s', which is %s, will be tried again",
+			  dp_plural_text(json_array_size(json_object_get(ok, "trials")),
+					 "failed trial", count),
+			  dp_json_str(study, "name", "?"), dp_json_str(study, "state", "?"));
 }
 
 static int cmd_retry_run(struct ctl *ctl, struct dp_err *err)
 {
-	if (ctl_has_option(ctl, "failed"))
-		return retry_all_failed(ctl, err);
-	if (ctl->argc < 2)
+	json_t *fields;
+
+	if (!ctl_has_option(ctl, "failed") && ctl->argc < 2)
 		return dp_fail(err, DP_E_USAGE, "which trials? give their numbers, or --failed");
-	return ctl_call_each_trial_arg(ctl, "retry", "will be tried again", err);
+	if (!ctl_has_option(ctl, "failed"))
+		return ctl_call_each_trial_arg(ctl, "retry", "will be tried again", err);
+	if (ctl->argc > 1)
+		return dp_fail(err, DP_E_USAGE,
+			       "give trials or --failed, which is all that failed");
+	if (ctl_pack_fields(&fields, err, "{s:s, s:b}", "study", ctl->argv[0], "failed", 1) !=
+	    DP_OK)
+		return err->code;
+	return ctl_call_print(ctl, "retry", fields, retry_print_result, err);
 }
 
 static const struct ctl_option options[] = {

@@ -58,29 +58,12 @@ static int run_make_state_dir(struct ctl *ctl, const char *study, char **out, st
 
 /* ---- the study ---- */
 
-/* That a study of the folder goes on, with what its file changes. */
-static void run_print_resumed(struct ctl_embedded_daemon *p, const json_t *ok)
-{
-	const json_t *s = json_object_get(ok, "study");
-	const char *note = dp_json_str(ok, "note", NULL);
-	struct dp_buf changes = DP_BUF_INIT, ended = DP_BUF_INIT;
-
-	ctl_format_changes(json_object_get(ok, "changes"), &changes);
-	ctl_format_progress_sentence(s, &ended);
-	if (changes.len || strcmp(dp_json_str(s, "state", ""), "finished") != 0)
-		ctl_print_message(p->ctl, "going on with study '%s': %s%s%s",
-				  dp_json_str(s, "name", "?"), dp_buf_text(&changes),
-				  changes.len ? "; " : "", dp_buf_text(&ended));
-	dp_buf_free(&changes);
-	dp_buf_free(&ended);
-	if (note)
-		ctl_print_message(p->ctl, "%s", note);
-}
-
 static int run_submit(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 		      struct dp_err *err)
 {
-	const char *state;
+	struct dp_buf changes = DP_BUF_INIT, ended = DP_BUF_INIT;
+	const json_t *s;
+	const char *state, *note;
 	json_t *ok;
 	int code = ctl_study_file_submit(p->ctl, file, false, &ok, err);
 
@@ -91,34 +74,27 @@ static int run_submit(struct ctl_embedded_daemon *p, const struct ctl_study_file
 	}
 	if (code != DP_OK)
 		return code;
-	if (!dp_json_bool(ok, "new", true))
-		run_print_resumed(p, ok);
-	state = dp_json_str(json_object_get(ok, "study"), "state", "");
+	s = json_object_get(ok, "study");
+	state = dp_json_str(s, "state", "");
+	note = dp_json_str(ok, "note", NULL);
+	if (!dp_json_bool(ok, "new", true)) {
+		ctl_format_changes(json_object_get(ok, "changes"), &changes);
+		ctl_format_progress_sentence(s, &ended);
+		if (changes.len || strcmp(state, "finished") != 0)
+			ctl_print_message(p->ctl, "going on with study '%s': %s%s%s",
+					  dp_json_str(s, "name", "?"), dp_buf_text(&changes),
+					  changes.len ? "; " : "", dp_buf_text(&ended));
+		dp_buf_free(&changes);
+		dp_buf_free(&ended);
+		if (note)
+			ctl_print_message(p->ctl, "%s", note);
+	}
 	if (strcmp(state, "paused") == 0 || strcmp(state, "stopped") == 0) {
 		json_decref(ok);
 		code = ctl_call_study(p->ctl, "resume", file->study->name, &ok, err);
 	}
 	if (code == DP_OK)
 		json_decref(ok);
-	return code;
-}
-
-/* Follows the study and fetches its result and its latest failure. */
-static int run_follow(struct ctl_embedded_daemon *p, const char *study, json_t **summary,
-		      json_t **front, json_t **failure, struct dp_err *err)
-{
-	enum ctl_follow_result how;
-	json_t *status;
-	int code = ctl_follow_study(p->ctl, study, p->ctl->err_stream, NULL, &how, summary, err);
-
-	if (code == DP_OK)
-		code = ctl_call_front(p->ctl, study, NULL, front, err);
-	if (code == DP_OK)
-		code = ctl_call_study(p->ctl, "status", study, &status, err);
-	if (code == DP_OK) {
-		*failure = json_incref(json_array_get(json_object_get(status, "failures"), 0));
-		json_decref(status);
-	}
 	return code;
 }
 
@@ -168,35 +144,26 @@ static void print_result(struct ctl_embedded_daemon *p, const json_t *front, con
 	ctl_result_columns_clear(&cols);
 }
 
-/* A study that ended without finishing: why, and where to look. With -o json
- * standard output has its one object already, so this goes to standard error. */
-static void explain_failure(struct ctl_embedded_daemon *p, const json_t *summary,
-			    const json_t *failure, struct dp_err *err)
-{
-	if (ctl_study_check_finished(summary, err) == DP_OK)
-		return;
-	if (failure)
-		dp_hint(err,
-			"the latest failure is in %.150s (stdout, stderr); mend it and run the "
-			"same command again",
-			dp_json_str(failure, "directory", "?"));
-	else
-		dp_hint(err, "the same command goes on where it stopped");
-	p->ctl->json_printed = true;
-}
-
 static int run_study(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 		     struct dp_err *err)
 {
-	json_t *summary = NULL, *front = NULL, *failure = NULL;
+	const char *name = file->study->name;
+	json_t *summary = NULL, *front = NULL, *status = NULL;
+	const json_t *failure;
+	enum ctl_follow_result how;
 	int code = ctl_embedded_open(p, err);
 
 	if (code == DP_OK)
 		code = run_submit(p, file, err);
 	if (code == DP_OK)
-		code = run_follow(p, file->study->name, &summary, &front, &failure, err);
+		code = ctl_follow_study(p->ctl, name, p->ctl->err_stream, NULL, &how, &summary,
+					err);
 	if (code == DP_OK)
-		code = ctl_embedded_wait_report(p, file->study->name, &summary, err);
+		code = ctl_call_front(p->ctl, name, NULL, &front, err);
+	if (code == DP_OK)
+		code = ctl_call_study(p->ctl, "status", name, &status, err);
+	if (code == DP_OK)
+		code = ctl_embedded_wait_report(p, name, &summary, err);
 	if (ctl_interrupted)
 		code = DP_E_INTERRUPTED;
 	if (code == DP_E_INTERRUPTED) {
@@ -207,12 +174,21 @@ static int run_study(struct ctl_embedded_daemon *p, const struct ctl_study_file 
 	ctl_embedded_stop(p);
 	if (code == DP_OK) {
 		print_result(p, front, summary);
-		explain_failure(p, summary, failure, err);
-		code = ctl_study_check_finished(summary, NULL);
+		p->ctl->json_printed = true;
+		code = ctl_study_check_finished(summary, err);
+		/* why it ended without finishing, and where to look */
+		failure = json_array_get(json_object_get(status, "failures"), 0);
+		if (code != DP_OK && failure)
+			dp_hint(err,
+				"the latest failure is in %.150s (stdout, stderr); mend it and run "
+				"the same command again",
+				dp_json_str(failure, "directory", "?"));
+		else if (code != DP_OK)
+			dp_hint(err, "the same command goes on where it stopped");
 	}
 	json_decref(summary);
 	json_decref(front);
-	json_decref(failure);
+	json_decref(status);
 	return code;
 }
 

@@ -14,16 +14,6 @@
 #include <jansson.h>
 #include <string.h>
 
-static void print_study(struct ctl *ctl, const json_t *status)
-{
-	struct ctl_screen screen = { .color = ctl_use_color(ctl, ctl->out), .utf8 = ctl->utf8 };
-	struct dp_buf out = DP_BUF_INIT;
-
-	ctl_terminal_size(ctl->out, &screen.columns, &screen.rows);
-	ctl_render_status(&out, status, &screen);
-	ctl_print_buf(ctl, &out);
-}
-
 static void print_daemon(struct ctl *ctl, const json_t *d)
 {
 	const json_t *journal = json_object_get(d, "journal");
@@ -49,14 +39,6 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 			   ctl_style_off(CTL_BAD, color));
 }
 
-/* Why a study does nothing more than it does: its own words. */
-static const char *status_wait_reason(const json_t *s)
-{
-	const char *waiting = dp_json_str(s, "waiting", NULL);
-
-	return waiting ? waiting : dp_json_str(s, "reason", "");
-}
-
 static void print_studies(struct ctl *ctl, const json_t *studies)
 {
 	struct ctl_table *t;
@@ -67,50 +49,45 @@ static void print_studies(struct ctl *ctl, const json_t *studies)
 		ctl_print_message(ctl, "no studies yet; 'dparetoctl submit FILE' adds one");
 		return;
 	}
-	t = ctl_table_new();
-	ctl_table_add_column(t, "STUDY", CTL_FLEX);
-	ctl_table_add_column(t, "STATE", CTL_LEFT);
-	ctl_table_add_column(t, "ENDED", CTL_RIGHT);
-	ctl_table_add_column(t, "RUNNING", CTL_RIGHT);
-	ctl_table_add_column(t, "LEFT", CTL_RIGHT);
-	ctl_table_add_column(t, "WHY NO MORE", CTL_FLEX);
+	t = ctl_table_new("STUDY*|STATE|ENDED>|RUNNING>|LEFT>|WHY NO MORE*");
 	json_array_foreach (studies, i, s) {
 		const char *state = dp_json_str(s, "state", "?");
 		char text[CTL_TEXT_LEN];
 
 		ctl_table_add_cell(t, CTL_BOLD, "%s", dp_json_str(s, "name", "?"));
 		ctl_table_add_cell(t, ctl_state_style(state), "%s", state);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", ctl_format_progress_cell(s, text));
+		ctl_table_add_text(t, ctl_format_progress_cell(s, text));
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64 "/%" PRId64,
 				   dp_json_int(s, "running", 0), dp_json_int(s, "parallel", 0));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_duration(json_object_get(s, "eta"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", status_wait_reason(s));
+		ctl_table_add_text(t, ctl_format_duration(json_object_get(s, "eta"), text));
+		ctl_table_add_text(t, dp_json_str(s, "waiting", dp_json_str(s, "reason", "")));
 	}
 	ctl_printf(ctl, "\n");
 	ctl_table_print(ctl, t);
 }
 
-/* A daemon has reckoned what all trainings cost when it is asked the second time; one
- * that only looks is asked once, and waited for. */
-static int status_fetch_study(struct ctl *ctl, const char *study, json_t **ok, struct dp_err *err)
-{
-	return ctl_get_option(ctl, "state") ? ctl_call_complete_status(ctl, study, ok, err)
-					    : ctl_call_study(ctl, "status", study, ok, err);
-}
-
 static int cmd_status_run(struct ctl *ctl, struct dp_err *err)
 {
+	struct ctl_screen screen = { .color = ctl_use_color(ctl, ctl->out), .utf8 = ctl->utf8 };
+	struct dp_buf out = DP_BUF_INIT;
 	json_t *ok;
-	int code = ctl->argc ? status_fetch_study(ctl, ctl->argv[0], &ok, err)
-			     : ctl_call(ctl, "status", NULL, &ok, err);
+	int code;
 
+	/* a daemon has computed the cost of all trainings when it is asked the second time; a
+	 * read-only one is asked once, and waited for */
+	if (ctl->argc && ctl_get_option(ctl, "state"))
+		code = ctl_call_complete_status(ctl, ctl->argv[0], &ok, err);
+	else
+		code = ctl->argc ? ctl_call_study(ctl, "status", ctl->argv[0], &ok, err)
+				 : ctl_call(ctl, "status", NULL, &ok, err);
 	if (code != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON) {
 		ctl_print_json(ctl, ok);
 	} else if (ctl->argc) {
-		print_study(ctl, ok);
+		ctl_terminal_size(ctl->out, &screen.columns, &screen.rows);
+		ctl_render_status(&out, ok, &screen);
+		ctl_print_buf(ctl, &out);
 	} else {
 		print_daemon(ctl, json_object_get(ok, "daemon"));
 		print_studies(ctl, json_object_get(ok, "studies"));

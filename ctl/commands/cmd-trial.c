@@ -15,72 +15,48 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Why it ended so, and which job of a cluster it was. */
-static void add_attempt_message_cell(struct ctl_table *t, const json_t *attempt)
-{
-	const char *message = dp_json_str(attempt, "message", ""),
-		   *job = dp_json_str(attempt, "job", NULL);
-
-	if (job && !strstr(message, job))
-		ctl_table_add_cell(t, CTL_NORMAL, "%s%sSlurm job %s", message, *message ? "; " : "",
-				   job);
-	else
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", message);
-}
-
 static void print_attempts(struct ctl *ctl, const json_t *attempts)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("ATTEMPT>|RUN>|END|STARTED|CPU>|MEMORY>|MESSAGE*");
 	char text[CTL_TEXT_LEN], size[DP_NUM_LEN];
 	const json_t *a;
 	size_t i;
 
-	ctl_table_add_column(t, "ATTEMPT", CTL_RIGHT);
-	ctl_table_add_column(t, "RUN", CTL_RIGHT);
-	ctl_table_add_column(t, "END", CTL_LEFT);
-	ctl_table_add_column(t, "STARTED", CTL_LEFT);
-	ctl_table_add_column(t, "CPU", CTL_RIGHT);
-	ctl_table_add_column(t, "MEMORY", CTL_RIGHT);
-	ctl_table_add_column(t, "MESSAGE", CTL_FLEX);
 	json_array_foreach (attempts, i, a) {
 		const char *end = dp_json_str(a, "end", "running");
+		const char *message = dp_json_str(a, "message", "");
+		const char *job = dp_json_str(a, "job", NULL);
+		const json_t *run = json_object_get(a, "run");
 		int64_t memory = dp_json_int(a, "peak_memory", -1);
 
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(a, "attempt", 0));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   json_is_integer(json_object_get(a, "run"))
-					   ? ctl_format_value(json_object_get(a, "run"), text)
-					   : "all");
+		ctl_table_add_text(t, json_is_integer(run) ? ctl_format_value(run, text) : "all");
 		ctl_table_add_cell(t, strcmp(end, "ok") == 0 ? CTL_GOOD : CTL_NORMAL, "%s", end);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_local_time(dp_json_str(a, "started", NULL), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_duration(json_object_get(a, "cpu_seconds"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   memory < 0 ? "-" : dp_size_text((uint64_t)memory, size));
-		add_attempt_message_cell(t, a);
+		ctl_table_add_text(t, ctl_format_local_time(dp_json_str(a, "started", NULL), text));
+		ctl_table_add_text(t, ctl_format_duration(json_object_get(a, "cpu_seconds"), text));
+		ctl_table_add_text(t, memory < 0 ? "-" : dp_size_text((uint64_t)memory, size));
+		if (job && !strstr(message, job))
+			ctl_table_add_cell(t, CTL_NORMAL, "%s%sSlurm job %s", message,
+					   *message ? "; " : "", job);
+		else
+			ctl_table_add_text(t, message);
 	}
 	ctl_table_print(ctl, t);
 }
 
 static void print_runs(struct ctl *ctl, const json_t *runs)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("RUN>|SEED>|METRICS*");
 	struct dp_buf pairs = DP_BUF_INIT;
-	char seed[CTL_TEXT_LEN];
 	const json_t *r;
 	size_t i;
 
-	ctl_table_add_column(t, "RUN", CTL_RIGHT);
-	ctl_table_add_column(t, "SEED", CTL_RIGHT);
-	ctl_table_add_column(t, "METRICS", CTL_FLEX);
 	json_array_foreach (runs, i, r) {
 		dp_buf_clear(&pairs);
 		ctl_format_pairs(json_object_get(r, "metrics"), &pairs);
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(r, "run", 0));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(r, "seed"), seed));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", pairs.len ? dp_buf_text(&pairs) : "-");
+		ctl_table_add_value(t, json_object_get(r, "seed"));
+		ctl_table_add_text(t, pairs.len ? dp_buf_text(&pairs) : "-");
 	}
 	dp_buf_free(&pairs);
 	ctl_table_print(ctl, t);
@@ -89,26 +65,22 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 /* What the training was on its way. */
 static void print_checkpoints(struct ctl *ctl, const json_t *waypoints)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("AT>|OBJECTIVES|MEAN METRICS*");
 	struct dp_buf pairs = DP_BUF_INIT;
 	const json_t *w;
 	size_t i;
 
-	ctl_table_add_column(t, "AT", CTL_RIGHT);
-	ctl_table_add_column(t, "OBJECTIVES", CTL_LEFT);
-	ctl_table_add_column(t, "MEAN METRICS", CTL_FLEX);
 	json_array_foreach (waypoints, i, w) {
 		bool dropped = dp_json_bool(w, "dropped", false);
 
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(w, "at", 0));
 		dp_buf_clear(&pairs);
 		ctl_format_objectives(w, json_object_get(w, "objectives"), &pairs);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   dropped ? "dropped: not finite, or not told by every run"
-					   : dp_buf_text(&pairs));
+		ctl_table_add_text(t, dropped ? "dropped: not finite, or not told by every run"
+					      : dp_buf_text(&pairs));
 		dp_buf_clear(&pairs);
 		ctl_format_pairs(json_object_get(w, "metrics"), &pairs);
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", dp_buf_text(&pairs));
+		ctl_table_add_text(t, dp_buf_text(&pairs));
 	}
 	dp_buf_free(&pairs);
 	ctl_table_print(ctl, t);
@@ -165,25 +137,16 @@ static void print_result_summary(struct ctl *ctl, const char *study, const json_
 /* How far the runs lie apart, if that is known of any objective. */
 static void print_run_spread(struct ctl *ctl, const json_t *spread)
 {
-	struct ctl_table *t = ctl_table_new();
-	char text[CTL_TEXT_LEN];
+	struct ctl_table *t = ctl_table_new("OBJECTIVE|RUNS>|SD>|95% FROM>|TO>");
 	const char *name;
 	json_t *s;
 
-	ctl_table_add_column(t, "OBJECTIVE", CTL_LEFT);
-	ctl_table_add_column(t, "RUNS", CTL_RIGHT);
-	ctl_table_add_column(t, "SD", CTL_RIGHT);
-	ctl_table_add_column(t, "95% FROM", CTL_RIGHT);
-	ctl_table_add_column(t, "TO", CTL_RIGHT);
 	json_object_foreach ((json_t *)spread, name, s) {
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", name);
+		ctl_table_add_text(t, name);
 		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(s, "runs", 0));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "sd"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "low"), text));
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(s, "high"), text));
+		ctl_table_add_value(t, json_object_get(s, "sd"));
+		ctl_table_add_value(t, json_object_get(s, "low"));
+		ctl_table_add_value(t, json_object_get(s, "high"));
 	}
 	if (ctl_table_count_rows(t) == 0) {
 		ctl_table_free(t);
@@ -193,31 +156,19 @@ static void print_run_spread(struct ctl *ctl, const json_t *spread)
 	ctl_table_print(ctl, t);
 }
 
-static void print_checkpoint_result(struct ctl *ctl, const char *study, const json_t *way)
-{
-	print_result_summary(ctl, study, way);
-	print_name_values(ctl, "metrics", json_object_get(way, "metrics"));
-	ctl_printf(ctl,
-		   "  on the way of trial %" PRId64 ": 'dparetoctl trial %s %" PRId64
-		   "' shows its attempts\n",
-		   dp_json_int(way, "trial", 0), study, dp_json_int(way, "trial", 0));
-	print_run_spread(ctl, json_object_get(way, "spread"));
-}
-
-static void print_trial_details(struct ctl *ctl, const char *study, const json_t *trial)
+static void print_trial(struct ctl *ctl, const json_t *trial)
 {
 	const json_t *attempts = json_object_get(trial, "attempts");
-	const json_t *last = json_array_get(
-		attempts, json_array_size(attempts) ? json_array_size(attempts) - 1 : 0);
+	size_t n = json_array_size(attempts);
 	char took[CTL_TEXT_LEN];
 
-	print_result_summary(ctl, study, trial);
 	ctl_printf(ctl, "  proposed by %s, took %s\n", dp_json_str(trial, "source", "?"),
 		   ctl_format_duration(json_object_get(trial, "seconds"), took));
-	if (last)
-		ctl_printf(ctl, "  folder      %s\n", dp_json_str(last, "directory", "-"));
+	if (n > 0)
+		ctl_printf(ctl, "  folder      %s\n",
+			   dp_json_str(json_array_get(attempts, n - 1), "directory", "-"));
 	print_run_spread(ctl, json_object_get(trial, "spread"));
-	if (json_array_size(attempts) > 0) {
+	if (n > 0) {
 		ctl_printf(ctl, "\n");
 		print_attempts(ctl, attempts);
 	}
@@ -233,17 +184,28 @@ static void print_trial_details(struct ctl *ctl, const char *study, const json_t
 
 static int cmd_trial_run(struct ctl *ctl, struct dp_err *err)
 {
+	const char *study = ctl->argv[0];
 	json_t *trial;
-	int code = ctl_query_trial(ctl, ctl->argv[0], ctl->argv[1], &trial, err);
+	int64_t number;
+	int code = ctl_query_trial(ctl, study, ctl->argv[1], &trial, err);
 
 	if (code != DP_OK)
 		return code;
-	if (ctl->format == CTL_JSON)
+	number = dp_json_int(trial, "trial", 0);
+	if (ctl->format == CTL_JSON) {
 		ctl_print_json(ctl, trial);
-	else if (strchr(ctl->argv[1], '@'))
-		print_checkpoint_result(ctl, ctl->argv[0], trial);
-	else
-		print_trial_details(ctl, ctl->argv[0], trial);
+	} else if (strchr(ctl->argv[1], '@')) {
+		print_result_summary(ctl, study, trial);
+		print_name_values(ctl, "metrics", json_object_get(trial, "metrics"));
+		ctl_printf(ctl,
+			   "  on the way of trial %" PRId64 ": 'dparetoctl trial %s %" PRId64
+			   "' shows its attempts\n",
+			   number, study, number);
+		print_run_spread(ctl, json_object_get(trial, "spread"));
+	} else {
+		print_result_summary(ctl, study, trial);
+		print_trial(ctl, trial);
+	}
 	json_decref(trial);
 	return DP_OK;
 }

@@ -26,23 +26,6 @@ struct trial_listing {
 	size_t n_rows;
 };
 
-static void listing_start_table(struct trial_listing *l)
-{
-	const json_t *name;
-	size_t i;
-
-	l->table = ctl_table_new();
-	ctl_table_add_column(l->table, "TRIAL", CTL_RIGHT);
-	ctl_table_add_column(l->table, "STATE", CTL_LEFT);
-	json_array_foreach (l->columns.objectives, i, name)
-		ctl_table_add_column(l->table, json_string_value(name), CTL_RIGHT);
-	ctl_table_add_column(l->table, "FRONT", CTL_LEFT);
-	ctl_table_add_column(l->table, "TRIES", CTL_RIGHT);
-	ctl_table_add_column(l->table, "TOOK", CTL_RIGHT);
-	ctl_table_add_column(l->table, "PARAMETERS", CTL_FLEX);
-	ctl_table_add_column(l->table, "REASON", CTL_FLEX);
-}
-
 static void listing_add_row(struct trial_listing *l, const json_t *trial)
 {
 	const char *state = dp_json_str(trial, "state", "?");
@@ -51,80 +34,67 @@ static void listing_add_row(struct trial_listing *l, const json_t *trial)
 	char text[CTL_TEXT_LEN];
 	size_t i;
 
-	ctl_table_add_cell(l->table, CTL_NORMAL, "%s", ctl_format_result_id(trial, text));
+	if (!l->table) {
+		l->table = ctl_table_new("TRIAL>|STATE");
+		json_array_foreach (l->columns.objectives, i, name)
+			ctl_table_add_column(l->table, json_string_value(name), CTL_RIGHT);
+		ctl_table_add_column(l->table, "FRONT", CTL_LEFT);
+		ctl_table_add_column(l->table, "TRIES", CTL_RIGHT);
+		ctl_table_add_column(l->table, "TOOK", CTL_RIGHT);
+		ctl_table_add_column(l->table, "PARAMETERS", CTL_FLEX);
+		ctl_table_add_column(l->table, "REASON", CTL_FLEX);
+	}
+	ctl_table_add_text(l->table, ctl_format_result_id(trial, text));
 	ctl_table_add_cell(l->table, ctl_state_style(state), "%s", state);
-	json_array_foreach (l->columns.objectives, i, name)
-		ctl_table_add_cell(l->table, CTL_NORMAL, "%s",
-				   ctl_format_objective(
-					   trial, json_string_value(name),
-					   json_object_get(values, json_string_value(name)), text));
+	json_array_foreach (l->columns.objectives, i, name) {
+		const char *key = json_string_value(name);
+
+		ctl_table_add_text(
+			l->table,
+			ctl_format_objective(trial, key, json_object_get(values, key), text));
+	}
 	ctl_table_add_cell(l->table, CTL_GOOD, "%s",
 			   dp_json_bool(trial, "on_front", false) ? "yes" : "");
-	ctl_table_add_cell(l->table, CTL_NORMAL, "%s",
-			   ctl_format_value(json_object_get(trial, "attempts"), text));
-	ctl_table_add_cell(l->table, CTL_NORMAL, "%s",
-			   ctl_format_duration(json_object_get(trial, "seconds"), text));
+	ctl_table_add_value(l->table, json_object_get(trial, "attempts"));
+	ctl_table_add_text(l->table, ctl_format_duration(json_object_get(trial, "seconds"), text));
 	ctl_format_pairs(json_object_get(trial, "parameters"), &pairs);
-	ctl_table_add_cell(l->table, CTL_NORMAL, "%s", dp_buf_text(&pairs));
-	ctl_table_add_cell(l->table, CTL_NORMAL, "%s", dp_json_str(trial, "reason", ""));
+	ctl_table_add_text(l->table, dp_buf_text(&pairs));
+	ctl_table_add_text(l->table, dp_json_str(trial, "reason", ""));
 	dp_buf_free(&pairs);
-}
-
-static void listing_print_csv_row(struct ctl *ctl, struct trial_listing *l, const json_t *trial)
-{
-	struct dp_buf out = DP_BUF_INIT;
-
-	if (l->n_rows == 0) {
-		l->columns.parameters = ctl_json_keys(json_object_get(trial, "parameters"));
-		ctl_trial_csv_header(&l->columns, &out);
-	}
-	ctl_trial_csv_row(trial, &l->columns, &out);
-	ctl_print_buf(ctl, &out);
-}
-
-static void listing_add_json(struct trial_listing *l, json_t *trial)
-{
-	if (l->array) {
-		json_array_append(l->array, trial);
-		return;
-	}
-	dp_buf_putc(&l->json, l->n_rows ? ',' : '[');
-	dp_json_dump(&l->json, trial, 0);
-}
-
-static void listing_print_json(struct ctl *ctl, struct trial_listing *l)
-{
-	if (l->array) {
-		ctl_print_json(ctl, l->array);
-		return;
-	}
-	dp_buf_puts(&l->json, l->n_rows ? "]\n" : "[]\n");
-	ctl_print_buf(ctl, &l->json);
 }
 
 static int listing_add_trial(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct trial_listing *l = arg;
+	struct dp_buf row = DP_BUF_INIT;
 	char text[CTL_TEXT_LEN];
 
 	(void)err;
 	ctl_trial_set_on_front((json_t *)trial, l->front_points);
 	switch (ctl->format) {
 	case CTL_JSON:
-		listing_add_json(l, (json_t *)trial);
+		if (l->array) {
+			json_array_append(l->array, (json_t *)trial);
+			break;
+		}
+		dp_buf_putc(&l->json, l->n_rows ? ',' : '[');
+		dp_json_dump(&l->json, trial, 0);
 		break;
 	case CTL_JSONL:
 		ctl_print_json_line(ctl, trial);
 		break;
 	case CTL_CSV:
-		listing_print_csv_row(ctl, l, trial);
+		if (l->n_rows == 0) {
+			l->columns.parameters = ctl_json_keys(json_object_get(trial, "parameters"));
+			ctl_trial_csv_header(&l->columns, &row);
+		}
+		ctl_trial_csv_row(trial, &l->columns, &row);
+		ctl_print_buf(ctl, &row);
 		break;
 	case CTL_NAME:
 		ctl_printf(ctl, "%s\n", ctl_format_result_id(trial, text));
 		break;
 	default:
-		if (l->n_rows == 0)
-			listing_start_table(l);
 		listing_add_row(l, trial);
 	}
 	l->n_rows++;
@@ -167,11 +137,15 @@ static int cmd_trials_run(struct ctl *ctl, struct dp_err *err)
 		code = ctl_for_each_trial(ctl, &which, listing_add_trial, &l, err);
 		json_decref(summary);
 	}
-	if (code == DP_OK && ctl->format == CTL_JSON)
-		listing_print_json(ctl, &l);
-	else if (code == DP_OK && l.n_rows == 0 && ctl->format == CTL_TABLE)
+	if (code == DP_OK && ctl->format == CTL_JSON && l.array) {
+		ctl_print_json(ctl, l.array);
+	} else if (code == DP_OK && ctl->format == CTL_JSON) {
+		dp_buf_puts(&l.json, l.n_rows ? "]\n" : "[]\n");
+		ctl_print_buf(ctl, &l.json);
+	} else if (code == DP_OK && l.n_rows == 0 && ctl->format == CTL_TABLE) {
 		ctl_print_message(ctl, state ? "no trial is in state '%s'" : "no trials yet",
 				  state);
+	}
 	if (l.table && code == DP_OK)
 		ctl_table_print(ctl, l.table);
 	else if (l.table)

@@ -63,28 +63,6 @@ static bool wait_condition_met(const struct wait_condition *c, const json_t *sum
 	}
 }
 
-/* The study has ended and the condition was not met. */
-static int fail_condition_unmet(const struct wait_condition *c, const json_t *summary,
-				struct dp_err *err)
-{
-	int code = ctl_study_check_finished(summary, err);
-
-	if (code != DP_OK)
-		return code;
-	return dp_fail(err, DP_E_STUDY, "study '%s' has finished without reaching %s",
-		       dp_json_str(summary, "name", "?"), c->text);
-}
-
-static int wait_next_status(struct ctl *ctl, const json_t *status, double left, json_t **out,
-			    struct dp_err *err)
-{
-	const json_t *summary = json_object_get(status, "study");
-	int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS;
-
-	return ctl_call_changes(ctl, dp_json_str(summary, "name", ""), ctl_status_version(status),
-				poll_ms, out, err);
-}
-
 static int wait_until_condition(struct ctl *ctl, const struct wait_condition *c, double seconds,
 				struct ctl_reconnect *reconnect, json_t **status,
 				struct dp_err *err)
@@ -97,23 +75,31 @@ static int wait_until_condition(struct ctl *ctl, const struct wait_condition *c,
 		ctl_reconnect_enable(ctl, reconnect);
 	while (code == DP_OK) {
 		const json_t *summary = json_object_get(*status, "study");
+		const char *name = dp_json_str(summary, "name", "?");
 		double left = seconds - (double)(dp_monotonic_us() - start) / 1e6;
+		int poll_ms = left * 1000 < POLL_MS ? (int)ceil(left * 1000) : POLL_MS;
 		char text[DP_NUM_LEN];
 		bool saved = ctl_status_is_durable(*status);
 		json_t *next;
 
 		if (saved && wait_condition_met(c, summary))
 			return DP_OK;
-		if (saved && ctl_study_has_ended(summary))
-			return fail_condition_unmet(c, summary, err);
+		if (saved && ctl_study_has_ended(summary)) {
+			code = ctl_study_check_finished(summary, err);
+			return code != DP_OK
+				       ? code
+				       : dp_fail(err, DP_E_STUDY,
+						 "study '%s' has finished without reaching %s",
+						 name, c->text);
+		}
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 		if (left <= 0)
 			return dp_fail(err, DP_E_TIMEOUT, "study '%s' did not reach %s within %s",
-				       dp_json_str(summary, "name", "?"), c->text,
-				       dp_duration_text(seconds, text));
+				       name, c->text, dp_duration_text(seconds, text));
 		reconnect->max_seconds = left < patient ? left : patient;
-		code = wait_next_status(ctl, *status, left, &next, err);
+		code = ctl_call_changes(ctl, name, ctl_status_version(*status), poll_ms, &next,
+					err);
 		if (code == DP_OK) {
 			json_decref(*status);
 			*status = next;

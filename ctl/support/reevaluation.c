@@ -47,68 +47,54 @@ static int reevaluation_fetch_rows(struct ctl *ctl, const char *study, const jso
 	return DP_OK;
 }
 
-/* Tells how far they are whenever another one is over; how many are. */
-static size_t reevaluation_print_progress(struct ctl *ctl, const json_t *rows, size_t told)
-{
-	size_t i, over = 0, all = json_array_size(rows);
-	int64_t runs = 0, made = 0;
-	const json_t *row;
-
-	json_array_foreach (rows, i, row) {
-		over += ctl_trial_has_ended(row);
-		runs += dp_json_int(row, "runs", 0);
-		made += dp_json_int(row, "done", 0) + dp_json_int(row, "failed", 0);
-	}
-	if (over != told)
-		ctl_print_message(
-			ctl, "measured again: %zu of %zu point%s, %" PRId64 " of %" PRId64 " run%s",
-			over, all, all == 1 ? "" : "s", made, runs, runs == 1 ? "" : "s");
-	return over;
-}
-
-/* Waits for a change; a study that cannot go on without a person is an error. */
-static int reevaluation_wait_change(struct ctl *ctl, const char *study, int64_t *version,
-				    struct dp_err *err)
-{
-	const json_t *summary;
-	json_t *status;
-	int code = ctl_call_changes(ctl, study, *version, POLL_MS, &status, err);
-
-	if (code != DP_OK)
-		return code;
-	*version = ctl_status_version(status);
-	summary = json_object_get(status, "study");
-	if (ctl_status_is_durable(status) && ctl_study_has_ended(summary) &&
-	    json_is_object(json_object_get(summary, "measuring")))
-		code = ctl_study_check_finished(summary, err);
-	json_decref(status);
-	return code;
-}
-
 int ctl_reevaluation_follow(struct ctl *ctl, const char *study, const json_t *numbers,
 			    json_t **rows, struct dp_err *err)
 {
-	size_t over = SIZE_MAX;
+	size_t last_over = SIZE_MAX, i;
 	int64_t version = 0;
-	int code;
 
 	*rows = NULL;
 	for (;;) {
+		size_t over = 0, all;
+		int64_t runs = 0, made = 0;
+		const json_t *row, *summary;
+		json_t *status;
+		int code;
+
 		json_decref(*rows);
 		code = reevaluation_fetch_rows(ctl, study, numbers, rows, err);
 		if (code != DP_OK)
-			break;
-		over = reevaluation_print_progress(ctl, *rows, over);
-		if (over == json_array_size(*rows))
-			break;
+			return code;
+		all = json_array_size(*rows);
+		json_array_foreach (*rows, i, row) {
+			over += ctl_trial_has_ended(row);
+			runs += dp_json_int(row, "runs", 0);
+			made += dp_json_int(row, "done", 0) + dp_json_int(row, "failed", 0);
+		}
+		if (over != last_over)
+			ctl_print_message(ctl,
+					  "measured again: %zu of %zu point%s, %" PRId64
+					  " of %" PRId64 " run%s",
+					  over, all, all == 1 ? "" : "s", made, runs,
+					  runs == 1 ? "" : "s");
+		last_over = over;
+		if (over == all)
+			return DP_OK;
 		if (ctl_interrupted)
-			code = dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		else
-			code = reevaluation_wait_change(ctl, study, &version, err);
+			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
+		code = ctl_call_changes(ctl, study, version, POLL_MS, &status, err);
 		if (code != DP_OK)
-			break;
+			return code;
+		version = ctl_status_version(status);
+		summary = json_object_get(status, "study");
+		/* a study that cannot go on without a person is an error */
+		if (ctl_status_is_durable(status) && ctl_study_has_ended(summary) &&
+		    json_is_object(json_object_get(summary, "measuring")))
+			code = ctl_study_check_finished(summary, err);
+		json_decref(status);
+		if (code != DP_OK)
+			return code;
 	}
-	return code;
 }
 
 /* ---- where ---- */
@@ -218,10 +204,16 @@ int ctl_reevaluation_with_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void 
 
 /* ---- showing ---- */
 
-/* What was searched of each result: the trial as it stands. */
+/* A member of a member: null where there is none. */
+static const json_t *json_get_nested(const json_t *object, const char *key, const char *name)
+{
+	return json_object_get(json_object_get(object, key), name);
+}
+
+/* What was searched of a result: the trial as it stands. */
 static json_t *fetch_searched_objectives(struct ctl *ctl, const char *study, const json_t *row)
 {
-	json_t *fields, *ok, *objectives = NULL;
+	json_t *fields, *ok, *objectives;
 	const json_t *at = json_object_get(row, "at");
 	struct dp_err ignored;
 
@@ -236,97 +228,57 @@ static json_t *fetch_searched_objectives(struct ctl *ctl, const char *study, con
 	return objectives;
 }
 
-/* A row that came to something; NULL: none did. */
-static const json_t *find_row_with_objectives(const json_t *rows)
+void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
 {
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (rows, i, row)
-		if (json_is_object(json_object_get(row, "objectives")))
-			return row;
-	return NULL;
-}
-
-/* Is the objective a metric? What is computed from the settings is not measured. */
-static bool objective_is_measured(const json_t *row, const char *objective)
-{
-	return json_object_get(json_object_get(row, "low"), objective) != NULL;
-}
-
-static void reevaluation_add_columns(struct ctl_table *t, const json_t *example)
-{
-	struct dp_buf head = DP_BUF_INIT;
+	const json_t *example = NULL, *row;
+	struct ctl_table *t = ctl_table_new("TRIAL>");
+	char text[CTL_TEXT_LEN], more[CTL_TEXT_LEN];
 	const char *key;
 	json_t *value;
+	size_t i;
 
-	ctl_table_add_column(t, "TRIAL", CTL_RIGHT);
+	json_array_foreach (rows, i, row) /* columns are those of a row that came to something */
+		if (!example && json_is_object(json_object_get(row, "objectives")))
+			example = row;
 	json_object_foreach (json_object_get(example, "objectives"), key, value) {
-		if (!objective_is_measured(example, key)) {
-			ctl_table_add_column(t, key, CTL_RIGHT);
+		struct dp_buf title = DP_BUF_INIT;
+		bool measured = json_get_nested(example, "low", key) != NULL;
+
+		dp_buf_printf(&title, "%s%s", measured ? "searched " : "", key);
+		ctl_table_add_column(t, dp_buf_text(&title), CTL_RIGHT);
+		dp_buf_free(&title);
+		if (!measured) /* it is computed from the settings */
 			continue;
-		}
-		dp_buf_clear(&head);
-		dp_buf_printf(&head, "searched %s", key);
-		ctl_table_add_column(t, dp_buf_text(&head), CTL_RIGHT);
 		ctl_table_add_column(t, "measured again", CTL_RIGHT);
 		ctl_table_add_column(t, "95 %", CTL_LEFT);
 	}
 	ctl_table_add_column(t, "RUNS", CTL_RIGHT);
-	dp_buf_free(&head);
-}
-
-/* A member of a member: null where there is none. */
-static const json_t *json_get_nested(const json_t *object, const char *key, const char *name)
-{
-	return json_object_get(json_object_get(object, key), name);
-}
-
-static void reevaluation_add_cells(struct ctl_table *t, const json_t *example, const json_t *row,
-				   const json_t *before)
-{
-	char text[CTL_TEXT_LEN], more[CTL_TEXT_LEN];
-	const char *key;
-	json_t *value;
-
-	ctl_table_add_cell(t, CTL_NORMAL, "%s",
-			   json_is_integer(json_object_get(row, "trial"))
-				   ? ctl_format_result_id(row, text)
-				   : "-");
-	json_object_foreach (json_object_get(example, "objectives"), key, value) {
-		if (!objective_is_measured(example, key)) { /* an epsilon: rounded up */
-			ctl_table_add_cell(
-				t, CTL_NORMAL, "%s",
-				ctl_format_upper_bound(json_object_get(before, key), text));
-			continue;
-		}
-		ctl_table_add_cell(t, CTL_NORMAL, "%s",
-				   ctl_format_value(json_object_get(before, key), text));
-		ctl_table_add_cell(t, CTL_BOLD, "%s",
-				   ctl_format_value(json_get_nested(row, "objectives", key), text));
-		if (!json_get_nested(row, "low", key) ||
-		    json_is_null(json_get_nested(row, "low", key)))
-			ctl_table_add_cell(t, CTL_NORMAL, "-"); /* one run, or none */
-		else
-			ctl_table_add_cell(
-				t, CTL_NORMAL, "%s to %s",
-				ctl_format_value(json_get_nested(row, "low", key), text),
-				ctl_format_value(json_get_nested(row, "high", key), more));
-	}
-	ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(row, "done", 0));
-}
-
-void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
-{
-	const json_t *example = find_row_with_objectives(rows), *row;
-	struct ctl_table *t = ctl_table_new();
-	size_t i;
-
-	reevaluation_add_columns(t, example);
 	json_array_foreach (rows, i, row) {
 		json_t *before = fetch_searched_objectives(ctl, ctl->argv[0], row);
 
-		reevaluation_add_cells(t, example, row, before);
+		ctl_table_add_text(t, json_is_integer(json_object_get(row, "trial"))
+					      ? ctl_format_result_id(row, text)
+					      : "-");
+		json_object_foreach (json_object_get(example, "objectives"), key, value) {
+			const json_t *searched = json_object_get(before, key),
+				     *low = json_get_nested(row, "low", key);
+
+			if (!json_get_nested(example, "low", key)) { /* an epsilon: rounded up */
+				ctl_table_add_text(t, ctl_format_upper_bound(searched, text));
+				continue;
+			}
+			ctl_table_add_value(t, searched);
+			ctl_table_add_cell(
+				t, CTL_BOLD, "%s",
+				ctl_format_value(json_get_nested(row, "objectives", key), text));
+			if (!low || json_is_null(low))
+				ctl_table_add_text(t, "-"); /* one run, or none */
+			else
+				ctl_table_add_cell(
+					t, CTL_NORMAL, "%s to %s", ctl_format_value(low, text),
+					ctl_format_value(json_get_nested(row, "high", key), more));
+		}
+		ctl_table_add_cell(t, CTL_NORMAL, "%" PRId64, dp_json_int(row, "done", 0));
 		json_decref(before);
 	}
 	ctl_table_print(ctl, t);

@@ -245,32 +245,6 @@ void ctl_result_columns_from_front(const json_t *front, const json_t *points,
 	cols->reevaluated = ctl_reevaluated_objectives(points);
 }
 
-/* Do the models say something else than what was observed? Of an epsilon they do not. */
-static bool smoothed_differs(const json_t *points, const char *name)
-{
-	const json_t *point;
-	size_t i;
-
-	json_array_foreach (points, i, point)
-		if (!json_equal(json_object_get(json_object_get(point, "objectives"), name),
-				json_object_get(json_object_get(point, "denoised"), name)))
-			return true;
-	return false;
-}
-
-/* Does a point of the front have this objective's interval? By the models, where the
- * column is theirs. */
-static bool any_point_has_interval(const json_t *points, const char *name, bool denoised)
-{
-	const json_t *point;
-	size_t i;
-
-	json_array_foreach (points, i, point)
-		if (!isnan(ctl_interval_half_width(point, name, denoised)))
-			return true;
-	return false;
-}
-
 /* A column of the table: of an objective as observed, or by the models, and whether its
  * interval stands beside it. */
 struct front_column {
@@ -278,61 +252,60 @@ struct front_column {
 	bool is_smoothed, has_interval;
 };
 
-/* The columns of the objectives, at most `room`; how many. The interval is that of the
- * value that put the point on the front. */
+/* A member of a member. */
+static const json_t *get_nested(const json_t *object, const char *key, const char *name)
+{
+	return json_object_get(json_object_get(object, key), name);
+}
+
+/* The columns of the objectives, at most `room`; how many. The interval is that of the value that
+ * put the point on the front. */
 static size_t front_plan_columns(const json_t *points, const struct ctl_result_columns *cols,
 				 struct front_column *plan, size_t room)
 {
-	const json_t *name;
-	size_t n = 0, i;
+	const json_t *name, *point;
+	size_t n = 0, i, k;
 
-	for (int by_models_too = 0; by_models_too <= cols->with_smoothed; by_models_too++)
+	for (int smoothed = 0; smoothed <= cols->with_smoothed; smoothed++)
 		json_array_foreach (cols->objectives, i, name) {
-			struct front_column c = { .name = json_string_value(name),
-						  .is_smoothed = by_models_too };
-			bool differs = cols->with_smoothed && smoothed_differs(points, c.name);
+			const char *key = json_string_value(name);
+			bool differs = false, interval = false;
 
-			if (n == room || (c.is_smoothed && !differs))
-				continue;
-			c.has_interval =
-				c.is_smoothed == differs &&
-				any_point_has_interval(points, c.name, cols->with_smoothed);
-			plan[n++] = c;
+			/* of an epsilon the models say what was observed */
+			json_array_foreach (points, k, point) {
+				differs |= cols->with_smoothed &&
+					   !json_equal(get_nested(point, "objectives", key),
+						       get_nested(point, "denoised", key));
+				interval |= !isnan(
+					ctl_interval_half_width(point, key, cols->with_smoothed));
+			}
+			if (n < room && (!smoothed || differs))
+				plan[n++] =
+					(struct front_column){ key, smoothed,
+							       smoothed == differs && interval };
 		}
 	return n;
 }
 
-static void front_add_column_heads(struct ctl_table *t, const struct front_column *c)
+/* A column called "PREFIX NAME", and one for its interval. */
+static void add_value_columns(struct ctl_table *t, const char *prefix, const char *name,
+			      bool interval)
 {
-	struct dp_buf text = DP_BUF_INIT;
+	struct dp_buf title = DP_BUF_INIT;
 
-	dp_buf_printf(&text, "%s%s", c->is_smoothed ? "denoised " : "", c->name);
-	ctl_table_add_column(t, dp_buf_text(&text), CTL_RIGHT);
-	if (c->has_interval)
+	dp_buf_printf(&title, "%s%s%s", prefix, *prefix ? " " : "", name);
+	ctl_table_add_column(t, dp_buf_text(&title), CTL_RIGHT);
+	if (interval)
 		ctl_table_add_column(t, "95%", CTL_LEFT);
-	dp_buf_free(&text);
+	dp_buf_free(&title);
 }
 
 static void add_half_width_cell(struct ctl *ctl, struct ctl_table *t, double half)
 {
 	if (isnan(half))
-		ctl_table_add_cell(t, CTL_NORMAL, "-");
+		ctl_table_add_text(t, "-");
 	else
 		ctl_table_add_cell(t, CTL_NORMAL, "%s%.2g", ctl->utf8 ? "±" : "+-", half);
-}
-
-static void front_add_column_cells(struct ctl *ctl, struct ctl_table *t, const json_t *point,
-				   const struct front_column *c, bool denoised)
-{
-	const json_t *values = json_object_get(point, c->is_smoothed ? "denoised" : "objectives");
-	double half = ctl_interval_half_width(point, c->name, denoised);
-	char text[CTL_TEXT_LEN];
-
-	ctl_table_add_cell(
-		t, CTL_BOLD, "%s",
-		ctl_format_objective(point, c->name, json_object_get(values, c->name), text));
-	if (c->has_interval)
-		add_half_width_cell(ctl, t, half);
 }
 
 static void table_add_columns(struct ctl_table *t, const json_t *names)
@@ -346,75 +319,56 @@ static void table_add_columns(struct ctl_table *t, const json_t *names)
 
 static void table_add_cells(struct ctl_table *t, const json_t *object, const json_t *names)
 {
-	char text[CTL_TEXT_LEN];
 	const json_t *name;
 	size_t i;
 
 	json_array_foreach (names, i, name)
-		ctl_table_add_cell(
-			t, CTL_NORMAL, "%s",
-			ctl_format_value(json_object_get(object, json_string_value(name)), text));
-}
-
-/* What was measured again, and half of its interval. */
-static void add_reevaluated_columns(struct ctl_table *t, const json_t *names)
-{
-	struct dp_buf text = DP_BUF_INIT;
-	const json_t *name;
-	size_t i;
-
-	json_array_foreach (names, i, name) {
-		dp_buf_clear(&text);
-		dp_buf_printf(&text, "remeasured %s", json_string_value(name));
-		ctl_table_add_column(t, dp_buf_text(&text), CTL_RIGHT);
-		ctl_table_add_column(t, "95%", CTL_LEFT);
-	}
-	dp_buf_free(&text);
-}
-
-static void add_reevaluated_cells(struct ctl *ctl, struct ctl_table *t, const json_t *again,
-				  const json_t *names)
-{
-	char text[CTL_TEXT_LEN];
-	const json_t *name;
-	size_t i;
-
-	json_array_foreach (names, i, name) {
-		const char *key = json_string_value(name);
-		double low, high, half = NAN;
-
-		ctl_table_add_cell(
-			t, CTL_BOLD, "%s",
-			ctl_format_value(json_object_get(json_object_get(again, "objectives"), key),
-					 text));
-		if (dp_json_to_real(json_object_get(json_object_get(again, "low"), key), &low) &&
-		    dp_json_to_real(json_object_get(json_object_get(again, "high"), key), &high))
-			half = (high - low) / 2;
-		add_half_width_cell(ctl, t, half);
-	}
+		ctl_table_add_value(t, json_object_get(object, json_string_value(name)));
 }
 
 void ctl_front_print_table(struct ctl *ctl, const json_t *front,
 			   const struct ctl_result_columns *cols)
 {
-	const json_t *points = json_object_get(front, "front"), *point;
+	const json_t *points = json_object_get(front, "front"), *point, *name;
 	struct front_column plan[2 * DP_OBJECTIVES_MAX];
 	size_t n = front_plan_columns(points, cols, plan, DP_COUNT(plan)), i, k;
-	struct ctl_table *t = ctl_table_new();
-	char name[CTL_TEXT_LEN];
+	struct ctl_table *t = ctl_table_new("TRIAL>");
+	char text[CTL_TEXT_LEN];
 
-	ctl_table_add_column(t, "TRIAL", CTL_RIGHT);
 	for (k = 0; k < n; k++)
-		front_add_column_heads(t, &plan[k]);
-	add_reevaluated_columns(t, cols->reevaluated);
+		add_value_columns(t, plan[k].is_smoothed ? "denoised" : "", plan[k].name,
+				  plan[k].has_interval);
+	json_array_foreach (cols->reevaluated, k, name)
+		add_value_columns(t, "remeasured", json_string_value(name), true);
 	table_add_columns(t, cols->metrics);
 	table_add_columns(t, cols->parameters);
 	json_array_foreach (points, i, point) {
-		ctl_table_add_cell(t, CTL_NORMAL, "%s", ctl_format_result_id(point, name));
-		for (k = 0; k < n; k++)
-			front_add_column_cells(ctl, t, point, &plan[k], cols->with_smoothed);
-		add_reevaluated_cells(ctl, t, json_object_get(point, "remeasured"),
-				      cols->reevaluated);
+		ctl_table_add_text(t, ctl_format_result_id(point, text));
+		for (k = 0; k < n; k++) {
+			const struct front_column *c = &plan[k];
+			const json_t *value = get_nested(
+				point, c->is_smoothed ? "denoised" : "objectives", c->name);
+
+			ctl_table_add_cell(t, CTL_BOLD, "%s",
+					   ctl_format_objective(point, c->name, value, text));
+			if (c->has_interval)
+				add_half_width_cell(ctl, t,
+						    ctl_interval_half_width(point, c->name,
+									    cols->with_smoothed));
+		}
+		json_array_foreach (cols->reevaluated, k, name) {
+			const json_t *again = json_object_get(point, "remeasured");
+			const char *key = json_string_value(name);
+			double low, high, half = NAN;
+
+			ctl_table_add_cell(
+				t, CTL_BOLD, "%s",
+				ctl_format_value(get_nested(again, "objectives", key), text));
+			if (dp_json_to_real(get_nested(again, "low", key), &low) &&
+			    dp_json_to_real(get_nested(again, "high", key), &high))
+				half = (high - low) / 2;
+			add_half_width_cell(ctl, t, half);
+		}
 		table_add_cells(t, json_object_get(point, "metrics"), cols->metrics);
 		table_add_cells(t, json_object_get(point, "parameters"), cols->parameters);
 	}

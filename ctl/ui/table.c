@@ -34,9 +34,21 @@ struct ctl_table {
 	struct dp_buf texts;
 };
 
-struct ctl_table *ctl_table_new(void)
+struct ctl_table *ctl_table_new(const char *columns)
 {
-	return dp_calloc(1, sizeof(struct ctl_table));
+	struct ctl_table *t = dp_calloc(1, sizeof *t);
+
+	while (*columns) {
+		size_t len = strcspn(columns, "|");
+		char mark = columns[len - 1];
+		enum ctl_align align = mark == '>' ? CTL_RIGHT : mark == '*' ? CTL_FLEX : CTL_LEFT;
+		char *title = dp_strndup(columns, align == CTL_LEFT ? len : len - 1);
+
+		ctl_table_add_column(t, title, align);
+		free(title);
+		columns += len + (columns[len] == '|');
+	}
+	return t;
 }
 
 void ctl_table_free(struct ctl_table *t)
@@ -87,6 +99,18 @@ void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *f
 		free(text);
 	if (cell->width > t->columns[column].width)
 		t->columns[column].width = cell->width;
+}
+
+void ctl_table_add_text(struct ctl_table *t, const char *text)
+{
+	ctl_table_add_cell(t, CTL_NORMAL, "%s", text);
+}
+
+void ctl_table_add_value(struct ctl_table *t, const json_t *value)
+{
+	char text[CTL_TEXT_LEN];
+
+	ctl_table_add_text(t, ctl_format_value(value, text));
 }
 
 size_t ctl_table_count_rows(const struct ctl_table *t)

@@ -13,11 +13,15 @@ enum ctl_align {
 	CTL_RIGHT,
 	CTL_FLEX, /* left; is shortened first when the line gets too long */
 };
-struct ctl_table *ctl_table_new(void);
+/* With these columns: "TRIAL>|STATE|MESSAGE*", '>' for right, '*' for flexible; "" for none. */
+struct ctl_table *ctl_table_new(const char *columns);
 void ctl_table_free(struct ctl_table *t);
 void ctl_table_add_column(struct ctl_table *t, const char *title, enum ctl_align align);
 void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...)
 	DP_PRINTF(3, 4);
+/* A cell of plain text, and one of a value of the protocol, short. */
+void ctl_table_add_text(struct ctl_table *t, const char *text);
+void ctl_table_add_value(struct ctl_table *t, const json_t *value);
 size_t ctl_table_count_rows(const struct ctl_table *t);
 /* Appends the table; `columns` 0: as wide as it is. */
 void ctl_table_format(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,

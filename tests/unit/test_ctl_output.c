@@ -259,7 +259,7 @@ static void test_sentences(void **state)
 
 static struct ctl_table *sample(void)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("");
 
 	ctl_table_add_column(t, "NAME", CTL_LEFT);
 	ctl_table_add_column(t, "N", CTL_RIGHT);
@@ -322,7 +322,7 @@ static void test_table(void **state)
 
 static void test_table_edges(void **state)
 {
-	struct ctl_table *t = ctl_table_new();
+	struct ctl_table *t = ctl_table_new("");
 
 	(void)state;
 	ctl_table_add_column(t, "ONLY", CTL_LEFT);
@@ -332,7 +332,7 @@ static void test_table_edges(void **state)
 		ctl_table_add_cell(t, CTL_NORMAL, "%s", "x\ny\033");
 	assert_int_equal(ctl_table_count_rows(t), 1000);
 	ctl_table_free(t);
-	t = ctl_table_new();
+	t = ctl_table_new("");
 	ctl_table_add_column(t, "A", CTL_LEFT);
 	ctl_table_add_cell(t, CTL_NORMAL, "%s", "x\ny\033"); /* stays on its line */
 	table_is(t, 0, false, true, "A\nx?y?\n");

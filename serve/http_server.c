@@ -45,6 +45,7 @@ struct exchange {
 	struct dp_buf body;
 	uint64_t body_bytes; /* bytes of the body, kept or not */
 	char peer_address[NI_MAXHOST], local_address[NI_MAXHOST + 2];
+	unsigned n_hosts; /* Host headers */
 	bool headers_read, is_refused, is_invalid;
 	struct dp_err error; /* it is bad */
 };
@@ -76,35 +77,6 @@ static void mhd_conn_set_state(struct http_server *server, struct MHD_Connection
 		conn_set_state(&server->acceptor, conn, state);
 }
 
-/* Finds out whether its user may use the daemon's socket. Where a token is needed, that decides. */
-static void conn_check_user(struct http_server *server, struct conn *conn)
-{
-	conn->user_checked = true;
-	if (server->app->auth.token_required)
-		return;
-	conn->user_denied =
-		!conn->is_local || !peer_may_use_socket(conn->uid, server->app->auth.socket);
-	if (conn->is_local)
-		acceptor_remember_user(&server->acceptor, conn->uid, !conn->user_denied);
-	if (!conn->user_denied)
-		peer_format_user(conn->uid, conn->user_name);
-}
-
-/* Finds the connection that was handed over, by its descriptor. */
-static void conn_attach_mhd(struct http_server *server, struct MHD_Connection *c, void **context)
-{
-	struct conn *conn;
-	int fd = get_mhd_socket(c);
-
-	pthread_mutex_lock(&server->acceptor.lock);
-	for (conn = server->acceptor.conns.newest; conn && conn->fd != fd;)
-		conn = conn->next;
-	if (conn)
-		conn->mhd_started = true;
-	pthread_mutex_unlock(&server->acceptor.lock);
-	*context = conn;
-}
-
 static void conn_remove_and_free(struct http_server *server, struct conn *conn)
 {
 	pthread_mutex_lock(&server->acceptor.lock);
@@ -117,10 +89,21 @@ static void conn_remove_and_free(struct http_server *server, struct conn *conn)
 static void on_connected(void *arg, struct MHD_Connection *c, void **context,
 			 enum MHD_ConnectionNotificationCode what)
 {
+	struct http_server *server = arg;
+	struct conn *conn;
+	int fd = get_mhd_socket(c);
+
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		conn_attach_mhd(arg, c, context);
+		/* the connection that was handed over, by its descriptor */
+		pthread_mutex_lock(&server->acceptor.lock);
+		for (conn = server->acceptor.conns.newest; conn && conn->fd != fd;)
+			conn = conn->next;
+		if (conn)
+			conn->mhd_started = true;
+		pthread_mutex_unlock(&server->acceptor.lock);
+		*context = conn;
 	} else if (*context) {
-		conn_remove_and_free(arg, *context);
+		conn_remove_and_free(server, *context);
 		*context = NULL;
 	}
 }
@@ -176,25 +159,6 @@ static void format_address(const struct sockaddr_storage *address, socklen_t len
 		memmove(out, out + n, strlen(out + n) + 1);
 }
 
-static void read_addresses(struct exchange *x, struct MHD_Connection *c)
-{
-	struct sockaddr_storage address;
-	socklen_t len = sizeof address;
-	int fd = get_mhd_socket(c);
-	char text[NI_MAXHOST];
-
-	if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
-		format_address(&address, len, x->peer_address);
-	len = sizeof address;
-	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
-		format_address(&address, len, text);
-		snprintf(x->local_address, sizeof x->local_address,
-			 strchr(text, ':') ? "[%s]" : "%s", text);
-	}
-	x->request.peer_address = x->peer_address;
-	x->request.local_address = x->local_address;
-}
-
 static const char *get_header(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
@@ -207,71 +171,75 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 
 	(void)arg;
 	(void)c;
-	if (x && http_parse_target(&x->request, target, &x->error) != DP_OK)
-		x->is_invalid = true;
+	x->is_invalid = http_parse_target(&x->request, target, &x->error) != DP_OK;
 	return x;
 }
 
-/* In a header of its own or, as Prometheus sends one, in that for such things. No other
- * site's page can set either. */
-static const char *get_request_token(struct MHD_Connection *c)
+static enum MHD_Result on_host_header(void *arg, enum MHD_ValueKind kind, const char *name,
+				      const char *value)
 {
-	const char *own = get_header(c, "X-DPareto-Token");
-
-	return own ? own : auth_bearer_token(get_header(c, "Authorization"));
-}
-
-/* Found out once, in the connection's own thread: asking for a user's groups may take time. */
-static void read_request_user(struct http_server *server, struct exchange *x,
-			      struct MHD_Connection *c)
-{
-	struct conn *conn = get_mhd_conn(c);
-
-	if (conn && !conn->user_checked)
-		conn_check_user(server, conn);
-	x->request.user_denied = !conn || conn->user_denied;
-	x->request.user_name = conn && conn->user_name[0] ? conn->user_name : NULL;
-}
-
-struct host_headers {
-	const char *first;
-	unsigned count;
-};
-
-static enum MHD_Result on_header(void *arg, enum MHD_ValueKind kind, const char *name,
-				 const char *value)
-{
-	struct host_headers *hosts = arg;
+	struct exchange *x = arg;
 
 	(void)kind;
-	if (strcasecmp(name, "Host") == 0 && hosts->count++ == 0)
-		hosts->first = value;
+	if (strcasecmp(name, "Host") == 0 && x->n_hosts++ == 0)
+		x->request.host = value;
 	return MHD_YES;
 }
 
-/* Of two, a proxy in between might have gone by the other one. NULL: not one. */
-static const char *get_single_host(struct MHD_Connection *c)
+/* Notes the connection's user, which is found out once, in its own thread: asking for a user's
+ * groups may take time. Where a token is needed, that decides who may read. */
+static void read_request_user(struct http_server *server, struct exchange *x, struct conn *conn)
 {
-	struct host_headers hosts = { 0 };
+	const struct auth *auth = &server->app->auth;
 
-	MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &hosts);
-	return hosts.count == 1 ? hosts.first : NULL;
+	if (conn && !conn->user_checked && !auth->token_required) {
+		conn->user_denied =
+			!conn->is_local || !peer_may_use_socket(conn->uid, auth->socket);
+		if (conn->is_local)
+			acceptor_remember_user(&server->acceptor, conn->uid, !conn->user_denied);
+		if (!conn->user_denied)
+			peer_format_user(conn->uid, conn->user_name);
+	}
+	if (conn)
+		conn->user_checked = true;
+	x->request.user_denied = !conn || conn->user_denied;
+	x->request.user_name = conn && conn->user_name[0] ? conn->user_name : NULL;
 }
 
 static void read_headers(struct http_server *server, struct exchange *x, struct MHD_Connection *c,
 			 const char *method)
 {
-	x->request.method = http_parse_method(method);
-	x->request.host = get_single_host(c);
-	x->request.origin = get_header(c, "Origin");
-	x->request.fetch_site = get_header(c, "Sec-Fetch-Site");
-	x->request.fetch_mode = get_header(c, "Sec-Fetch-Mode");
-	x->request.fetch_dest = get_header(c, "Sec-Fetch-Dest");
-	x->request.token = get_request_token(c);
-	x->request.cookie = get_header(c, "Cookie");
-	x->request.if_none_match = get_header(c, "If-None-Match");
-	read_request_user(server, x, c);
-	read_addresses(x, c);
+	struct http_request *q = &x->request;
+	const char *token = get_header(c, "X-DPareto-Token");
+	struct sockaddr_storage address;
+	socklen_t len = sizeof address;
+	char text[NI_MAXHOST];
+	int fd = get_mhd_socket(c);
+
+	q->method = http_parse_method(method);
+	q->origin = get_header(c, "Origin");
+	q->fetch_site = get_header(c, "Sec-Fetch-Site");
+	q->fetch_mode = get_header(c, "Sec-Fetch-Mode");
+	q->fetch_dest = get_header(c, "Sec-Fetch-Dest");
+	q->cookie = get_header(c, "Cookie");
+	q->if_none_match = get_header(c, "If-None-Match");
+	/* a page of another site can set neither header; Prometheus sends the second */
+	q->token = token ? token : auth_bearer_token(get_header(c, "Authorization"));
+	/* of two hosts, a proxy in between might have gone by the other one */
+	MHD_get_connection_values(c, MHD_HEADER_KIND, on_host_header, x);
+	if (x->n_hosts != 1)
+		q->host = NULL;
+	read_request_user(server, x, get_mhd_conn(c));
+	if (getpeername(fd, (struct sockaddr *)&address, &len) == 0)
+		format_address(&address, len, x->peer_address);
+	len = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &len) == 0) {
+		format_address(&address, len, text);
+		snprintf(x->local_address, sizeof x->local_address,
+			 strchr(text, ':') ? "[%s]" : "%s", text);
+	}
+	q->peer_address = x->peer_address;
+	q->local_address = x->local_address;
 }
 
 /* ---- answers ---- */
@@ -285,17 +253,11 @@ struct event_stream {
 	int fd;
 };
 
-static bool peer_is_connected(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
-
-	return poll(&p, 1, 0) <= 0;
-}
-
-/* Events as they come; at times a comment, so that nobody in between takes the stream for dead. */
+/* Events as they come; at times a comment, so that no proxy takes the stream for dead. */
 static ssize_t event_stream_read(void *arg, uint64_t position, char *out, size_t size)
 {
 	struct event_stream *st = arg;
+	struct pollfd peer = { .fd = st->fd, .events = POLLRDHUP };
 	size_t n;
 
 	(void)position;
@@ -304,7 +266,7 @@ static ssize_t event_stream_read(void *arg, uint64_t position, char *out, size_t
 		st->sent = 0;
 		if (!event_broker_next(st->server->app->broker, &st->cursor, STREAM_POLL_MS,
 				       &st->text) ||
-		    !peer_is_connected(st->fd))
+		    poll(&peer, 1, 0) > 0)
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		if (st->text.len == 0 && ++st->n_polls % POLLS_PER_KEEPALIVE == 0)
 			dp_buf_puts(&st->text, ": still here\n\n");
@@ -323,49 +285,26 @@ static void event_stream_free(void *arg)
 	free(st);
 }
 
-static struct MHD_Response *event_stream_response(struct http_server *server,
-						  struct MHD_Connection *c)
-{
-	struct MHD_Response *response;
-	struct event_stream *st = dp_calloc(1, sizeof *st);
-
-	*st = (struct event_stream){ .server = server, .fd = get_mhd_socket(c) };
-	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
-						     event_stream_read, st, event_stream_free);
-	if (!response) {
-		dp_buf_free(&st->text);
-		free(st);
-		return NULL;
-	}
-	return response;
-}
-
-/* Makes room for another stream: the oldest one of the peer with the most streams ends,
- * if this peer has fewer. Browsers connect again by themselves. With the lock. */
-static bool event_stream_evict(struct conn_list *list, const struct conn *conn)
-{
-	struct conn *other = conn_to_evict(list, CONN_STREAMING, CONN_OWNER);
-
-	if (!other || conn_same_peer(other, conn) ||
-	    conn_count_of_peer(list, other, CONN_STREAMING) <=
-		    conn_count_of_peer(list, conn, CONN_STREAMING) + 1)
-		return false;
-	conn_evict(other);
-	return true;
-}
-
-/* Makes the connection a stream, if there may be another one. */
+/* Makes the connection a stream, if there may be another one. When there are too many, the oldest
+ * of the peer with the most streams ends, if this peer has fewer; browsers connect again by
+ * themselves. */
 static bool event_stream_start(struct http_server *server, struct MHD_Connection *c,
 			       struct http_reply *a)
 {
 	struct conn_list *list = &server->acceptor.conns;
-	struct conn *conn = get_mhd_conn(c);
+	struct conn *conn = get_mhd_conn(c), *other;
 	struct dp_err err;
-	bool begins;
+	bool begins = conn != NULL;
 
 	pthread_mutex_lock(&server->acceptor.lock);
-	begins = conn &&
-		 (conn_count(list, CONN_STREAMING) < STREAMS_MAX || event_stream_evict(list, conn));
+	if (begins && conn_count(list, CONN_STREAMING) >= STREAMS_MAX) {
+		other = conn_to_evict(list, CONN_STREAMING, CONN_OWNER);
+		begins = other && !conn_same_peer(other, conn) &&
+			 conn_count_of_peer(list, other, CONN_STREAMING) >
+				 conn_count_of_peer(list, conn, CONN_STREAMING) + 1;
+		if (begins)
+			conn_evict(other);
+	}
 	if (begins)
 		conn->state = CONN_STREAMING;
 	pthread_mutex_unlock(&server->acceptor.lock);
@@ -383,8 +322,33 @@ static void put_header(struct MHD_Response *r, const char *name, const char *val
 		(void)MHD_add_response_header(r, name, value);
 }
 
-static void put_headers(struct MHD_Response *r, const struct http_reply *a)
+static enum MHD_Result http_server_send_reply(struct http_server *server, struct MHD_Connection *c,
+					      struct http_reply *a)
 {
+	struct event_stream *st = NULL;
+	struct MHD_Response *r;
+	enum MHD_Result sent;
+	size_t len = a->body.len;
+	char *body = NULL;
+
+	if (a->is_event_stream && event_stream_start(server, c, a)) {
+		st = dp_calloc(1, sizeof *st);
+		*st = (struct event_stream){ .server = server, .fd = get_mhd_socket(c) };
+		r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
+						      event_stream_read, st, event_stream_free);
+	} else {
+		mhd_conn_set_state(server, c, CONN_SENDING);
+		len = a->body.len;
+		body = dp_buf_detach(&a->body);
+		r = MHD_create_response_from_buffer(len, body ? body : (char *)"",
+						    body ? MHD_RESPMEM_MUST_FREE
+							 : MHD_RESPMEM_PERSISTENT);
+	}
+	if (!r) { /* libmicrohttpd has no memory: the connection ends */
+		free(st);
+		free(body);
+		return MHD_NO;
+	}
 	put_header(r, "Content-Type", a->content_type);
 	put_header(r, "Content-Security-Policy",
 		   a->security_policy ? a->security_policy
@@ -402,59 +366,27 @@ static void put_headers(struct MHD_Response *r, const struct http_reply *a)
 	put_header(r, "Connection", "close"); /* acceptor.c checks one request */
 	if (a->is_event_stream)
 		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
-}
-
-static enum MHD_Result http_server_send_reply(struct http_server *server, struct MHD_Connection *c,
-					      struct http_reply *a)
-{
-	bool events = a->is_event_stream && event_stream_start(server, c, a);
-	struct MHD_Response *r;
-	enum MHD_Result sent;
-	size_t len = a->body.len;
-	char *body;
-
-	if (events) {
-		r = event_stream_response(server, c);
-	} else {
-		mhd_conn_set_state(server, c, CONN_SENDING);
-		body = dp_buf_detach(&a->body);
-		r = MHD_create_response_from_buffer(len, body ? body : (char *)"",
-						    body ? MHD_RESPMEM_MUST_FREE
-							 : MHD_RESPMEM_PERSISTENT);
-		if (!r)
-			free(body);
-	}
-	if (!r)
-		return MHD_NO; /* no memory: the connection ends */
-	put_headers(r, a);
 	sent = MHD_queue_response(c, a->status, r);
 	MHD_destroy_response(r);
 	return sent;
-}
-
-/* Does it say that its body is longer than any that is wanted? */
-static bool exchange_body_too_long(struct exchange *x, struct MHD_Connection *c)
-{
-	const char *length = get_header(c, "Content-Length");
-	int64_t n;
-
-	if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
-		return false;
-	dp_fail(&x->error, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
-		HTTP_BODY_MAX);
-	http_reply_error_status(&x->reply, 413, &x->error);
-	return true;
 }
 
 /* Its headers are read: may it go on? */
 static enum MHD_Result exchange_begin(struct http_server *server, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
 {
+	const char *length = get_header(c, "Content-Length");
+	int64_t n;
+
 	x->headers_read = true;
 	read_headers(server, x, c, method);
-	if (!x->is_invalid && web_app_authorize(server->app, &x->request, &x->reply) &&
-	    !exchange_body_too_long(x, c))
-		return MHD_YES;
+	if (!x->is_invalid && web_app_authorize(server->app, &x->request, &x->reply)) {
+		if (!length || !dp_int_parse(length, &n) || n <= HTTP_BODY_MAX)
+			return MHD_YES;
+		dp_fail(&x->error, DP_E_LIMIT, "what is sent may not be longer than %d bytes",
+			HTTP_BODY_MAX);
+		http_reply_error_status(&x->reply, 413, &x->error);
+	}
 	x->is_refused = true;
 	if (x->is_invalid)
 		http_reply_error_status(&x->reply, 400, &x->error);
@@ -513,32 +445,23 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
 
 /* ---- the server ---- */
 
-static struct MHD_Daemon *start_mhd_daemon(struct http_server *server)
-{
-	return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-					MHD_USE_POLL | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
-				0, NULL, NULL, on_request, server, MHD_OPTION_CONNECTION_LIMIT,
-				CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				(size_t)MHD_MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-				IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-				MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
-				MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-				MHD_OPTION_NOTIFY_CONNECTION, on_connected, server, MHD_OPTION_END);
-}
-
 int http_server_start(struct web_app *app, int fd, struct http_server **out, struct dp_err *err)
 {
 	struct http_server *server = dp_calloc(1, sizeof *server);
 	int code;
 
-	if (!server) {
-		close(fd);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a server");
-	}
 	server->app = app;
 	server->acceptor =
 		(struct acceptor){ .auth = &app->auth, .handoff = on_handoff, .arg = server };
-	server->mhd = start_mhd_daemon(server);
+	server->mhd = MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+		0, NULL, NULL, on_request, server, MHD_OPTION_CONNECTION_LIMIT,
+		CONN_THREADS_MAX + 8, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MHD_MEMORY_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_URI_LOG_CALLBACK, on_target, server, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connected, server,
+		MHD_OPTION_END);
 	if (!server->mhd) {
 		close(fd);
 		free(server);

@@ -95,23 +95,6 @@ void acceptor_remember_user(struct acceptor *acc, uid_t user, bool allowed)
 	pthread_mutex_unlock(&acc->lock);
 }
 
-/* False: the user's groups were not looked up lately. */
-static bool known_user_find(struct acceptor *acc, uid_t user, bool *allowed)
-{
-	int64_t oldest = dp_monotonic_us() - KNOWN_USER_S * INT64_C(1000000);
-	bool found = false;
-
-	pthread_mutex_lock(&acc->lock);
-	for (size_t i = 0; i < KNOWN_USERS_MAX && !found; i++) {
-		found = acc->users[i].in_use && acc->users[i].uid == user &&
-			acc->users[i].checked_us > oldest;
-		if (found)
-			*allowed = acc->users[i].allowed;
-	}
-	pthread_mutex_unlock(&acc->lock);
-	return found;
-}
-
 /* Turns "::ffff:127.0.0.1" into the IPv4 address: the kernel lists the peer's socket under that. */
 static void unmap_ipv4(struct sockaddr_storage *a)
 {
@@ -126,45 +109,50 @@ static void unmap_ipv4(struct sockaddr_storage *a)
 	memcpy(a, &v4, sizeof v4);
 }
 
-/* Can the peer be on this machine? The kernel knows the user of no other. */
-static bool maybe_local(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs)
-{
-	const struct sockaddr_in *a4 = (const void *)ours, *b4 = (const void *)theirs;
-	const struct sockaddr_in6 *a6 = (const void *)ours, *b6 = (const void *)theirs;
-
-	if (ours->ss_family == AF_INET)
-		return ntohl(b4->sin_addr.s_addr) >> 24 == 127 ||
-		       a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-	return IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr) ||
-	       IN6_IS_ADDR_LOOPBACK(&b6->sin6_addr);
-}
-
+/* Finds out the user of a peer on this machine: the kernel knows the user of no other. */
 static void conn_identify(struct conn *c)
 {
 	struct sockaddr_storage ours = { 0 }, theirs = c->peer;
+	const struct sockaddr_in *a4 = (const void *)&ours, *b4 = (const void *)&theirs;
+	const struct sockaddr_in6 *a6 = (const void *)&ours, *b6 = (const void *)&theirs;
 	socklen_t n = sizeof ours;
 	uid_t user = 0;
 	bool local = getsockname(c->fd, (struct sockaddr *)&ours, &n) == 0;
 
 	unmap_ipv4(&ours);
 	unmap_ipv4(&theirs);
-	local = local && maybe_local(&ours, &theirs) &&
+	if (ours.ss_family == AF_INET)
+		local = local && (ntohl(b4->sin_addr.s_addr) >> 24 == 127 ||
+				  a4->sin_addr.s_addr == b4->sin_addr.s_addr);
+	else
+		local = local && (IN6_ARE_ADDR_EQUAL(&a6->sin6_addr, &b6->sin6_addr) ||
+				  IN6_IS_ADDR_LOOPBACK(&b6->sin6_addr));
+	local = local &&
 		peer_find_user((struct sockaddr *)&ours, (struct sockaddr *)&theirs, &user);
 	conn_set_peer(c, (struct sockaddr *)&theirs, local, user);
 }
 
-/* Without a token, the user decides. A user whose groups are not known yet stays
- * untrusted until a request has its thread, which looks them up. False: refused. */
+/* Without a token, the user decides. A user whose groups were not looked up lately stays untrusted
+ * until a request has its thread, which looks them up. False: refused. */
 static bool conn_authorize(struct acceptor *acc, struct conn *c)
 {
 	enum peer_access access =
 		c->is_local ? peer_access_by_mode(c->uid, acc->auth->socket) : PEER_DENIED;
-	bool allowed = access == PEER_ALLOWED;
+	int64_t oldest = dp_monotonic_us() - KNOWN_USER_S * INT64_C(1000000);
+	bool allowed = access == PEER_ALLOWED, known = access != PEER_BY_GROUP;
 	struct dp_err err;
 
 	if (acc->auth->token_required)
 		return true;
-	if (access == PEER_BY_GROUP && !known_user_find(acc, c->uid, &allowed))
+	pthread_mutex_lock(&acc->lock);
+	for (size_t i = 0; i < KNOWN_USERS_MAX && !known; i++) {
+		const struct known_user *u = &acc->users[i];
+
+		known = u->in_use && u->uid == c->uid && u->checked_us > oldest;
+		allowed = known && u->allowed;
+	}
+	pthread_mutex_unlock(&acc->lock);
+	if (!known)
 		return true;
 	if (allowed) {
 		c->trust = conn_is_owner(c) ? CONN_OWNER : CONN_TRUSTED;
@@ -177,28 +165,6 @@ static bool conn_authorize(struct acceptor *acc, struct conn *c)
 }
 
 /* ---- headers, and bodies of peers without the token ---- */
-
-static bool head_has_token(const struct auth *auth, const struct request_head *head)
-{
-	bool own = head->token.text != NULL;
-	char *text = head_value_copy(own ? &head->token : &head->authorization);
-	char *cookie = head_value_copy(&head->cookie);
-	struct http_request q = { .token = own ? text : auth_bearer_token(text), .cookie = cookie };
-	bool known = auth_has_token(auth, &q, true);
-
-	free(text);
-	free(cookie);
-	return known;
-}
-
-static bool head_asks_metrics(const struct request_head *head)
-{
-	static const char metrics[] = "/metrics";
-	size_t n = strlen(metrics);
-
-	return head->target.len >= n && memcmp(head->target.text, metrics, n) == 0 &&
-	       (head->target.len == n || head->target.text[n] == '?');
-}
 
 /* A peer without the token gets a thread only for a request that is complete: otherwise
  * 64 addresses with a slow body each would have all threads for such peers. `n` bytes of
@@ -228,28 +194,31 @@ static bool conn_body_arrived(struct acceptor *acc, struct conn *c, const struct
 static void conn_enqueue(struct acceptor *acc, struct conn *c, const struct request_head *head,
 			 size_t n)
 {
-	bool known = head_has_token(acc->auth, head);
+	static const char metrics[] = "/metrics";
+	size_t len = strlen(metrics);
+	bool own = head->token.text != NULL, known;
+	char *text = head_value_copy(own ? &head->token : &head->authorization);
+	char *cookie = head_value_copy(&head->cookie);
+	struct http_request q = { .token = own ? text : auth_bearer_token(text), .cookie = cookie };
 
+	known = auth_has_token(acc->auth, &q, true);
+	free(text);
+	free(cookie);
 	if (acc->auth->token_required && known)
 		c->trust = conn_is_owner(c) ? CONN_OWNER : CONN_TRUSTED;
 	if (c->trust == CONN_UNTRUSTED && !known && !conn_body_arrived(acc, c, head, n))
 		return;
-	c->asks_metrics = head_asks_metrics(head);
+	c->asks_metrics = head->target.len >= len && memcmp(head->target.text, metrics, len) == 0 &&
+			  (head->target.len == len || head->target.text[len] == '?');
 	conn_set_state(acc, c, CONN_QUEUED);
-}
-
-/* Will no more bytes arrive than those in the socket? */
-static bool peer_has_finished(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
-
-	return poll(&p, 1, 0) > 0;
 }
 
 /* Leaves the bytes in the socket: libmicrohttpd reads them again. */
 static void conn_peek(struct acceptor *acc, struct conn *c)
 {
-	bool finished = peer_has_finished(c->fd); /* before the bytes are looked at */
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	/* will no more bytes arrive? asked before the bytes are looked at */
+	bool finished = poll(&p, 1, 0) > 0;
 	ssize_t n = recv(c->fd, acc->head_buf, PEEK_MAX, MSG_PEEK | MSG_DONTWAIT);
 	struct request_head head;
 	struct dp_err err;
@@ -278,32 +247,29 @@ static void conn_peek(struct acceptor *acc, struct conn *c)
 		conn_drop(acc, c);
 }
 
-static void conn_discard_input(struct acceptor *acc, struct conn *c)
+/* A refused connection's input is thrown away. A peer that sends byte by byte must not have its
+ * headers parsed for each of them. */
+static void conn_on_input(struct acceptor *acc, struct conn *c)
 {
-	ssize_t n;
+	int64_t pause = c->n_peeks > UNTHROTTLED_PEEKS ? PEEK_PAUSE_MS * INT64_C(1000) : 0;
 
+	if (c->state == CONN_INCOMPLETE) {
+		c->has_unread = true;
+		if (dp_monotonic_us() - c->last_peek_us >= pause)
+			conn_peek(acc, c); /* which may free it */
+		return;
+	}
+	if (c->state != CONN_REFUSED)
+		return;
 	for (int i = 0; i < 16; i++) {
-		n = recv(c->fd, acc->head_buf, PEEK_MAX, MSG_DONTWAIT);
+		ssize_t n = recv(c->fd, acc->head_buf, PEEK_MAX, MSG_DONTWAIT);
+
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
 			break;
 	}
 	conn_drop(acc, c);
-}
-
-/* A peer that sends byte by byte must not have its headers parsed for each of them. */
-static void conn_on_input(struct acceptor *acc, struct conn *c)
-{
-	int64_t pause = c->n_peeks > UNTHROTTLED_PEEKS ? PEEK_PAUSE_MS * INT64_C(1000) : 0;
-
-	if (c->state == CONN_REFUSED) {
-		conn_discard_input(acc, c);
-	} else if (c->state == CONN_INCOMPLETE) {
-		c->has_unread = true;
-		if (dp_monotonic_us() - c->last_peek_us >= pause)
-			conn_peek(acc, c);
-	}
 }
 
 /* ---- too many ---- */
@@ -408,16 +374,6 @@ static struct conn *next_queued(struct acceptor *acc)
 	return next;
 }
 
-static void start_queued(struct acceptor *acc)
-{
-	struct conn *c;
-
-	while ((c = next_queued(acc)) != NULL) {
-		epoll_ctl(acc->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
-		acc->handoff(acc->arg, c);
-	}
-}
-
 /* ---- the thread ---- */
 
 static bool epoll_add(struct acceptor *acc, int fd, uint32_t events, void *what)
@@ -427,32 +383,12 @@ static bool epoll_add(struct acceptor *acc, int fd, uint32_t events, void *what)
 	return epoll_ctl(acc->epoll_fd, EPOLL_CTL_ADD, fd, &e) == 0;
 }
 
-/* libmicrohttpd says nothing of a connection that it closed for want of memory before it
- * started. The kernel gives its descriptor out again, which shows that it is gone. */
-static void conn_forget_reused_fd(struct acceptor *acc, int fd)
-{
-	struct conn *c;
-
-	pthread_mutex_lock(&acc->lock);
-	for (c = acc->conns.newest; c && c->fd != fd;)
-		c = c->next;
-	if (c)
-		conn_list_remove(c);
-	pthread_mutex_unlock(&acc->lock);
-	free(c);
-}
-
 static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_storage *peer,
 			socklen_t len)
 {
-	struct conn *c = dp_calloc(1, sizeof *c);
+	struct conn *c = dp_malloc(sizeof *c), *gone;
 	int on = 1;
 
-	conn_forget_reused_fd(acc, fd);
-	if (!c) {
-		close(fd);
-		return;
-	}
 	*c = (struct conn){ .fd = fd,
 			    .peer = *peer,
 			    .peer_len = len,
@@ -461,23 +397,20 @@ static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_stor
 	/* else a later urgent byte would take a byte out of the headers already checked */
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
 	conn_identify(c);
+	/* libmicrohttpd says nothing of a connection that it closed for want of memory before it
+	 * started; that the kernel gives its descriptor out again shows that it is gone */
 	pthread_mutex_lock(&acc->lock);
+	for (gone = acc->conns.newest; gone && gone->fd != fd;)
+		gone = gone->next;
+	if (gone)
+		conn_list_remove(gone);
 	conn_list_add(&acc->conns, c);
 	pthread_mutex_unlock(&acc->lock);
+	free(gone);
 	if (!epoll_add(acc, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, c))
 		conn_drop(acc, c);
 	else if (conn_authorize(acc, c))
 		conn_peek(acc, c);
-}
-
-static bool too_many_pending(struct acceptor *acc)
-{
-	size_t n;
-
-	pthread_mutex_lock(&acc->lock);
-	n = conn_count(&acc->conns, CONN_PENDING);
-	pthread_mutex_unlock(&acc->lock);
-	return n > CONN_PENDING_MAX;
 }
 
 static void accept_batch(struct acceptor *acc)
@@ -501,34 +434,13 @@ static void accept_batch(struct acceptor *acc)
 	}
 }
 
-static bool conn_expired(const struct conn *c, int64_t now)
-{
-	int64_t seconds = c->state == CONN_REFUSED  ? REFUSED_TIMEOUT_S
-			  : c->state == CONN_QUEUED ? QUEUE_TIMEOUT_S
-						    : REQUEST_TIMEOUT_S;
-
-	return now - c->state_since_us > seconds * 1000000;
-}
-
-static void conn_expire(struct acceptor *acc, struct conn *c)
-{
-	struct dp_err err;
-
-	if (c->state != CONN_QUEUED) {
-		conn_drop(acc, c);
-		return;
-	}
-	dp_fail(&err, DP_E_BUSY, "too many requests run at the moment");
-	dp_hint(&err, "try again");
-	conn_refuse(acc, c, 503, &err);
-}
-
 /* Closes what took too long, and parses what had to wait. True: some of it still waits. */
 static bool check_pending(struct acceptor *acc)
 {
 	struct conn *pending[CONN_PENDING_MAX + ACCEPT_BATCH_MAX];
 	int64_t now = dp_monotonic_us();
 	bool unread = false;
+	struct dp_err err;
 	size_t n = 0;
 
 	pthread_mutex_lock(&acc->lock);
@@ -537,20 +449,41 @@ static bool check_pending(struct acceptor *acc)
 			pending[n++] = c;
 	pthread_mutex_unlock(&acc->lock);
 	for (size_t i = 0; i < n; i++) {
-		if (conn_expired(pending[i], now)) {
-			conn_expire(acc, pending[i]);
-		} else if (pending[i]->has_unread) {
+		struct conn *c = pending[i];
+		int64_t seconds = c->state == CONN_REFUSED  ? REFUSED_TIMEOUT_S
+				  : c->state == CONN_QUEUED ? QUEUE_TIMEOUT_S
+							    : REQUEST_TIMEOUT_S;
+		bool expired = now - c->state_since_us > seconds * 1000000;
+
+		if (expired && c->state != CONN_QUEUED) {
+			conn_drop(acc, c);
+		} else if (expired) {
+			dp_fail(&err, DP_E_BUSY, "too many requests run at the moment");
+			dp_hint(&err, "try again");
+			conn_refuse(acc, c, 503, &err);
+		} else if (c->has_unread) {
 			unread = true; /* until the next round: it may be gone then */
-			conn_on_input(acc, pending[i]);
+			conn_on_input(acc, c);
 		}
 	}
 	return unread;
+}
+
+static bool too_many_pending(struct acceptor *acc)
+{
+	size_t n;
+
+	pthread_mutex_lock(&acc->lock);
+	n = conn_count(&acc->conns, CONN_PENDING);
+	pthread_mutex_unlock(&acc->lock);
+	return n > CONN_PENDING_MAX;
 }
 
 static void *acceptor_run(void *arg)
 {
 	struct acceptor *acc = arg;
 	struct epoll_event events[EPOLL_EVENTS_MAX];
+	struct conn *next;
 	bool unread = false;
 
 	while (!atomic_load(&acc->stopping)) {
@@ -571,7 +504,10 @@ static void *acceptor_run(void *arg)
 		if (connections)
 			accept_batch(acc);
 		unread = check_pending(acc);
-		start_queued(acc);
+		while ((next = next_queued(acc)) != NULL) {
+			epoll_ctl(acc->epoll_fd, EPOLL_CTL_DEL, next->fd, NULL);
+			acc->handoff(acc->arg, next);
+		}
 		while (too_many_pending(acc) && evict_pending(acc))
 			;
 	}

@@ -84,20 +84,6 @@ bool study_figure_choose_axes(const json_t *summary, struct figure_axis *x, stru
 	return true;
 }
 
-static void format_axis_label(const json_t *summary, const struct objective_axis *s,
-			      struct dp_buf *out)
-{
-	char number[CTL_TEXT_LEN];
-	const json_t *delta = json_object_get(json_object_get(summary, "deltas"), s->name);
-
-	if (!s->is_privacy)
-		dp_buf_puts(out, s->name);
-	else if (json_is_number(delta) && json_number_value(delta) > 0)
-		dp_buf_printf(out, "ε (δ = %s)", ctl_format_value(delta, number));
-	else
-		dp_buf_puts(out, "ε");
-}
-
 /* ---- points ---- */
 
 /* A front's points as they are drawn: by the models' values, where these chose them. */
@@ -118,21 +104,6 @@ static void front_series_free(struct front_series *d)
 	free(d->links);
 }
 
-static bool front_series_alloc(struct front_series *d, size_t n)
-{
-	double *all = dp_malloc(4 * n * sizeof *all + 1);
-
-	*d = (struct front_series){ .x = all,
-				    .tooltips = dp_calloc(n + 1, sizeof *d->tooltips),
-				    .links = dp_calloc(n + 1, sizeof *d->links) };
-	if (!all || !d->tooltips || !d->links)
-		return false;
-	d->y = all + n;
-	d->lo = all + 2 * n;
-	d->hi = all + 3 * n;
-	return true;
-}
-
 static double json_nested_number(const json_t *point, const char *part, const char *name)
 {
 	double x;
@@ -146,10 +117,11 @@ static bool point_is_smoothed(const json_t *point)
 	return json_is_object(json_object_get(point, "denoised"));
 }
 
-/* What put the point where it is. */
-static const char *point_values_key(const json_t *point)
+/* A point's value that put it where it is. */
+static double point_value(const json_t *point, const char *name)
 {
-	return point_is_smoothed(point) ? "denoised" : "objectives";
+	return json_nested_number(point, point_is_smoothed(point) ? "denoised" : "objectives",
+				  name);
 }
 
 static void get_point_interval(const json_t *point, const char *name, double *lo, double *hi)
@@ -168,7 +140,9 @@ static void get_point_interval(const json_t *point, const char *name, double *lo
 /* "trial 13: ε 0.42, error 0.155 (0.152 to 0.158); lr 0.1, epochs 3" */
 static char *format_point_tooltip(const json_t *summary, const json_t *point, const char *study)
 {
-	const json_t *names = json_object_get(summary, "objectives"), *v;
+	const json_t *names = json_object_get(summary, "objectives"), *v,
+		     *values = json_object_get(point, point_is_smoothed(point) ? "denoised"
+									       : "objectives");
 	struct dp_buf out = DP_BUF_INIT;
 	char text[CTL_TEXT_LEN], low[CTL_TEXT_LEN], high[CTL_TEXT_LEN];
 	const char *name, *sign = "; ";
@@ -177,16 +151,17 @@ static char *format_point_tooltip(const json_t *summary, const json_t *point, co
 		dp_buf_printf(&out, "%s, ", study);
 	dp_buf_printf(&out, "trial %s", ctl_format_result_id(point, text));
 	for (size_t i = 0; i < json_array_size(names); i++) {
+		bool privacy;
 		double lo, hi;
 
 		name = json_string_at(names, i);
-		v = json_object_get(json_object_get(point, point_values_key(point)), name);
-		dp_buf_printf(&out, "%s%s %s", i ? ", " : ": ",
-			      objective_is_privacy(summary, name) ? "ε" : name,
-			      objective_is_privacy(summary, name) ? ctl_format_upper_bound(v, text)
-								  : ctl_format_value(v, text));
+		privacy = objective_is_privacy(summary, name);
+		v = json_object_get(values, name);
+		dp_buf_printf(&out, "%s%s %s", i ? ", " : ": ", privacy ? "ε" : name,
+			      privacy ? ctl_format_upper_bound(v, text)
+				      : ctl_format_value(v, text));
 		get_point_interval(point, name, &lo, &hi);
-		if (!objective_is_privacy(summary, name) && isfinite(lo) && isfinite(hi))
+		if (!privacy && isfinite(lo) && isfinite(hi))
 			dp_buf_printf(&out, " (%s to %s)", ctl_format_number(lo, 4, false, low),
 				      ctl_format_number(hi, 4, false, high));
 	}
@@ -197,28 +172,15 @@ static char *format_point_tooltip(const json_t *summary, const json_t *point, co
 	return dp_buf_detach(&out);
 }
 
-static char *format_point_link(const char *study, const json_t *point)
-{
-	struct dp_buf out = DP_BUF_INIT;
-	char name[CTL_TEXT_LEN];
-
-	dp_buf_printf(&out, "/studies/%s/trials/%s", study, ctl_format_result_id(point, name));
-	return dp_buf_detach(&out);
-}
-
 static int compare_points_by_x(const void *a, const void *b, void *arg)
 {
-	const char *name = arg;
-	double u = json_nested_number(*(json_t *const *)a, point_values_key(*(json_t *const *)a),
-				      name);
-	double v = json_nested_number(*(json_t *const *)b, point_values_key(*(json_t *const *)b),
-				      name);
+	double u = point_value(*(json_t *const *)a, arg), v = point_value(*(json_t *const *)b, arg);
 
 	return (u > v) - (u < v);
 }
 
 /* The points of a front from left to right. */
-static bool front_series_load(struct front_series *d, const struct figure_study *s,
+static void front_series_load(struct front_series *d, const struct figure_study *s,
 			      const struct objective_axis *x, const struct objective_axis *y,
 			      bool named)
 {
@@ -226,28 +188,32 @@ static bool front_series_load(struct front_series *d, const struct figure_study 
 	const char *study = dp_json_str(s->summary, "name", "");
 	size_t n = json_array_size(front);
 	const json_t **order = dp_malloc(n * sizeof *order + 1);
-	bool whole = order && front_series_alloc(d, n);
 
-	for (size_t i = 0; whole && i < n; i++)
+	d->x = dp_malloc(4 * n * sizeof *d->x + 1);
+	d->y = d->x + n;
+	d->lo = d->x + 2 * n;
+	d->hi = d->x + 3 * n;
+	d->tooltips = dp_calloc(n + 1, sizeof *d->tooltips);
+	d->links = dp_calloc(n + 1, sizeof *d->links);
+	for (size_t i = 0; i < n; i++)
 		order[i] = json_array_get(front, i);
-	if (whole)
-		qsort_r(order, n, sizeof *order, compare_points_by_x, (void *)x->name);
-	for (size_t i = 0; whole && i < n; i++) {
+	qsort_r(order, n, sizeof *order, compare_points_by_x, (void *)x->name);
+	for (size_t i = 0; i < n; i++) {
 		const json_t *p = order[i];
+		char id[CTL_TEXT_LEN];
 		size_t k = d->n;
 
-		d->x[k] = json_nested_number(p, point_values_key(p), x->name);
-		d->y[k] = json_nested_number(p, point_values_key(p), y->name);
+		d->x[k] = point_value(p, x->name);
+		d->y[k] = point_value(p, y->name);
 		if (!isfinite(d->x[k]) || !isfinite(d->y[k]))
 			continue;
 		get_point_interval(p, y->name, &d->lo[k], &d->hi[k]);
 		d->tooltips[k] = format_point_tooltip(s->summary, p, named ? study : NULL);
-		d->links[k] = format_point_link(study, p);
+		d->links[k] =
+			dp_asprintf("/studies/%s/trials/%s", study, ctl_format_result_id(p, id));
 		d->n++;
-		whole = d->tooltips[k] && d->links[k];
 	}
 	free(order);
-	return whole;
 }
 
 /* ---- the front ---- */
@@ -377,105 +343,49 @@ static bool is_on_projected_front(const struct front_series *d, size_t i,
 	return true;
 }
 
-/* A staircase goes on to the right at what was reached for less. */
-static void draw_front_line(struct plot_panel *a, const struct plot_style *style, const char *name,
-			    const struct front_series *d, const struct objective_axis *x,
-			    const struct objective_axis *y)
-{
-	double *at = dp_malloc(2 * d->n * sizeof *at + 1);
-	size_t n = 0;
-
-	for (size_t i = 0; i < d->n; i++) {
-		if (!is_on_projected_front(d, i, x, y))
-			continue;
-		at[n] = d->x[i];
-		at[d->n + n++] = d->y[i];
-	}
-	if (x->is_maximized)
-		panel_line(a, style, name, at, at + d->n, n);
-	else
-		panel_steps(a, style, name, at, at + d->n, n);
-	free(at);
-}
-
 static void draw_front(struct plot_panel *a, const struct front_series *d,
 		       const struct objective_axis *x, const struct objective_axis *y, size_t i,
 		       const char *name)
 {
 	struct plot_style style = get_study_style(i), bar = style;
+	double *at = dp_malloc(2 * d->n * sizeof *at + 1);
+	size_t n = 0;
 
 	bar.width = 1.2;
 	bar.size = 4;
 	bar.opacity = 0.6;
 	panel_add_error_bars(a, &bar, NULL, d->x, d->lo, d->hi, d->n);
-	draw_front_line(a, &style, name, d, x, y);
+	for (size_t k = 0; k < d->n; k++) {
+		if (!is_on_projected_front(d, k, x, y))
+			continue;
+		at[n] = d->x[k];
+		at[d->n + n++] = d->y[k];
+	}
+	/* a staircase goes on to the right at what was reached for less */
+	(x->is_maximized ? panel_line : panel_steps)(a, &style, name, at, at + d->n, n);
 	panel_points(a, &style, name, d->x, d->y, d->n);
 	panel_add_tooltips(a, (const char *const *)d->tooltips, (const char *const *)d->links,
 			   d->n);
+	free(at);
 }
 
-/* What the picture does not show. */
-static void add_hidden_points_note(struct plot *p, const json_t *summary, size_t outside)
+/* An axis with its label; that of privacy has its delta. */
+static void set_front_axis(struct plot_panel *a, enum plot_side which, const json_t *summary,
+			   const struct objective_axis *s, const struct axis_range *r)
 {
-	size_t n = json_array_size(json_object_get(summary, "objectives"));
-	char count[DP_PLURAL_LEN];
-	struct dp_buf text = DP_BUF_INIT;
-
-	if (outside)
-		dp_buf_printf(&text, "Not shown: %s beyond the axes. ",
-			      dp_plural_text(outside, "point", count));
-	if (n > 2)
-		dp_buf_printf(&text, "The line is the front of these two of %zu objectives.", n);
-	if (text.len)
-		plot_note(p, dp_buf_text(&text));
-	dp_buf_free(&text);
-}
-
-/* The point to take. */
-static void draw_recommended_point(struct plot_panel *a, const struct figure_study *s,
-				   const struct objective_axis *x, const struct objective_axis *y)
-{
-	const json_t *p = json_array_get(json_object_get(s->recommended, "front"), 0);
-	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
-				   .marker = PLOT_STAR,
-				   .size = 13,
-				   .outline = true };
-	double at[2];
-
-	if (!p)
-		return;
-	at[0] = json_nested_number(p, point_values_key(p), x->name);
-	at[1] = json_nested_number(p, point_values_key(p), y->name);
-	panel_points(a, &star, "recommended", &at[0], &at[1], 1);
-}
-
-static void draw_reference_region(struct plot_panel *a, const struct objective_axis *x,
-				  const struct objective_axis *y)
-{
-	struct plot_style style = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
-
-	if (isnan(x->anti_ideal) || isnan(y->anti_ideal))
-		return;
-	panel_add_region(
-		a, &style, "better than the anti-ideal", x->is_maximized ? x->anti_ideal : NAN,
-		x->is_maximized ? NAN : x->anti_ideal, y->is_maximized ? y->anti_ideal : NAN,
-		y->is_maximized ? NAN : y->anti_ideal);
-}
-
-static void set_front_axes(struct plot_panel *a, const json_t *summary,
-			   const struct objective_axis *x, const struct objective_axis *y,
-			   const struct axis_range *rx, const struct axis_range *ry)
-{
+	const json_t *delta = json_object_get(json_object_get(summary, "deltas"), s->name);
 	struct dp_buf label = DP_BUF_INIT;
+	char number[CTL_TEXT_LEN];
 
-	format_axis_label(summary, x, &label);
-	panel_axis(a, PLOT_X, dp_buf_text(&label), x->scale);
-	dp_buf_clear(&label);
-	format_axis_label(summary, y, &label);
-	panel_axis(a, PLOT_Y, dp_buf_text(&label), y->scale);
+	if (!s->is_privacy)
+		dp_buf_puts(&label, s->name);
+	else if (json_is_number(delta) && json_number_value(delta) > 0)
+		dp_buf_printf(&label, "ε (δ = %s)", ctl_format_value(delta, number));
+	else
+		dp_buf_puts(&label, "ε");
+	panel_axis(a, which, dp_buf_text(&label), s->scale);
+	panel_limits(a, which, r->lo, r->hi);
 	dp_buf_free(&label);
-	panel_limits(a, PLOT_X, rx->lo, rx->hi);
-	panel_limits(a, PLOT_Y, ry->lo, ry->hi);
 }
 
 static struct plot *figure_new(const struct figure_options *form, const char *id)
@@ -490,8 +400,7 @@ static struct plot *figure_new(const struct figure_options *form, const char *id
 static int figure_finish(struct plot *p, const struct figure_options *form, struct dp_buf *out,
 			 struct dp_err *err)
 {
-	int code = p ? plot_render(p, form->is_inline ? PLOT_INLINE_SVG : PLOT_SVG, out, err)
-		     : dp_fail(err, DP_E_NOMEM, "no memory for a picture");
+	int code = plot_render(p, form->is_inline ? PLOT_INLINE_SVG : PLOT_SVG, out, err);
 
 	plot_free(p);
 	return code;
@@ -520,26 +429,25 @@ static void compute_front_ranges(const struct front_series *d, size_t n,
 	axis_range_pad(ry, y->scale);
 }
 
-static bool front_is_smoothed(const struct figure_study *s)
-{
-	return point_is_smoothed(json_array_get(json_object_get(s->front, "front"), 0));
-}
-
 /* In the legend. Of several, where models chose some fronts and others are as observed,
  * with which kind it is: their values and intervals mean different things. */
 static const char *format_front_name(const struct figure_study *studies, size_t n, size_t i,
 				     char out[DP_NAME_MAX + 32])
 {
-	bool modelled = front_is_smoothed(&studies[i]), mixed = false;
+	bool smoothed[FIGURE_MAX_STUDIES], mixed = false;
 
 	if (n == 1)
 		return "front";
-	for (size_t k = 0; k < n; k++)
-		mixed |= front_is_smoothed(&studies[k]) != modelled;
+	for (size_t k = 0; k < n; k++) {
+		const json_t *front = json_object_get(studies[k].front, "front");
+
+		smoothed[k] = point_is_smoothed(json_array_get(front, 0));
+		mixed |= smoothed[k] != smoothed[0];
+	}
 	snprintf(out, DP_NAME_MAX + 32, "%s%s", dp_json_str(studies[i].summary, "name", ""),
-		 !mixed     ? ""
-		 : modelled ? ", without noise"
-			    : ", as observed");
+		 !mixed        ? ""
+		 : smoothed[i] ? ", without noise"
+			       : ", as observed");
 	return out;
 }
 
@@ -547,40 +455,67 @@ static void draw_front_panel(struct plot *p, const struct figure_study *studies,
 			     const struct front_series *d, size_t n, const struct objective_axis *x,
 			     const struct objective_axis *y)
 {
+	const json_t *summary = studies[0].summary,
+		     *recommended =
+			     json_array_get(json_object_get(studies[0].recommended, "front"), 0);
+	struct plot_style better = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
+	struct plot_style star = { .colour = plot_palette(PLOT_ORANGE),
+				   .marker = PLOT_STAR,
+				   .size = 13,
+				   .outline = true };
 	struct plot_panel *a = plot_panel(p, 0, 0);
+	size_t outside = 0, n_objectives = json_array_size(json_object_get(summary, "objectives"));
 	struct axis_range rx, ry;
-	size_t outside = 0;
+	struct dp_buf note = DP_BUF_INIT;
+	char name[DP_NAME_MAX + 32], count[DP_PLURAL_LEN];
 
 	compute_front_ranges(d, n, x, y, &rx, &ry);
-	set_front_axes(a, studies[0].summary, x, y, &rx, &ry);
+	set_front_axis(a, PLOT_X, summary, x, &rx);
+	set_front_axis(a, PLOT_Y, summary, y, &ry);
 	if (isnan(rx.lo) || isnan(ry.lo)) {
 		panel_set_empty_text(a, "No point to show yet");
 		return;
 	}
-	draw_reference_region(a, x, y);
+	if (!isnan(x->anti_ideal) && !isnan(y->anti_ideal))
+		panel_add_region(a, &better, "better than the anti-ideal",
+				 x->is_maximized ? x->anti_ideal : NAN,
+				 x->is_maximized ? NAN : x->anti_ideal,
+				 y->is_maximized ? y->anti_ideal : NAN,
+				 y->is_maximized ? NAN : y->anti_ideal);
 	if (n == 1 && studies[0].rows)
 		outside = draw_evaluated(a, &studies[0], x, y, &rx, &ry);
-	for (size_t i = 0; i < n; i++) {
-		char name[DP_NAME_MAX + 32];
-
+	for (size_t i = 0; i < n; i++)
 		draw_front(a, &d[i], x, y, i, format_front_name(studies, n, i, name));
+	if (n == 1 && recommended) {
+		double at[] = { point_value(recommended, x->name),
+				point_value(recommended, y->name) };
+
+		panel_points(a, &star, "recommended", &at[0], &at[1], 1);
 	}
-	if (n == 1)
-		draw_recommended_point(a, &studies[0], x, y);
-	add_hidden_points_note(p, studies[0].summary, outside);
+	if (outside)
+		dp_buf_printf(&note, "Not shown: %s beyond the axes. ",
+			      dp_plural_text(outside, "point", count));
+	if (n_objectives > 2)
+		dp_buf_printf(&note, "The line is the front of these two of %zu objectives.",
+			      n_objectives);
+	if (note.len)
+		plot_note(p, dp_buf_text(&note));
+	dp_buf_free(&note);
 }
 
-/* Do all studies have both objectives, towards the same side? */
-static int check_fronts_comparable(const struct figure_study *studies, size_t n,
-				   const struct objective_axis *x, const struct objective_axis *y,
-				   struct dp_err *err)
+int study_figure_render_front(const struct figure_study *studies, size_t n,
+			      const struct figure_options *form, struct dp_buf *out,
+			      struct dp_err *err)
 {
-	for (size_t i = 1; i < n; i++) {
-		struct objective_axis u, v;
+	struct front_series d[FIGURE_MAX_STUDIES] = { 0 };
+	struct objective_axis x, y, u, v;
+	bool two = choose_objective_axes(studies[0].summary, &x, &y);
+	struct plot *p;
 
+	for (size_t i = 1; two && i < n; i++) {
 		if (choose_objective_axes(studies[i].summary, &u, &v) &&
-		    strcmp(u.name, x->name) == 0 && strcmp(v.name, y->name) == 0 &&
-		    u.is_maximized == x->is_maximized && v.is_maximized == y->is_maximized)
+		    strcmp(u.name, x.name) == 0 && strcmp(v.name, y.name) == 0 &&
+		    u.is_maximized == x.is_maximized && v.is_maximized == y.is_maximized)
 			continue;
 		return dp_fail(err, DP_E_INVALID,
 			       "'%s' and '%s' have different objectives, so they do not "
@@ -588,29 +523,14 @@ static int check_fronts_comparable(const struct figure_study *studies, size_t n,
 			       dp_json_str(studies[0].summary, "name", ""),
 			       dp_json_str(studies[i].summary, "name", ""));
 	}
-	return DP_OK;
-}
-
-int study_figure_render_front(const struct figure_study *studies, size_t n,
-			      const struct figure_options *form, struct dp_buf *out,
-			      struct dp_err *err)
-{
-	struct plot *p = figure_new(form, "front");
-	struct front_series d[FIGURE_MAX_STUDIES] = { 0 };
-	struct objective_axis x, y;
-	bool whole = true, two = choose_objective_axes(studies[0].summary, &x, &y);
-	int code = two ? check_fronts_comparable(studies, n, &x, &y, err) : DP_OK;
-
-	if (code != DP_OK) {
-		plot_free(p);
-		return code;
-	}
-	if (!two)
+	p = figure_new(form, "front");
+	if (!two) {
 		panel_set_empty_text(plot_panel(p, 0, 0), "A study of one objective has no front");
-	for (size_t i = 0; two && whole && i < n; i++)
-		whole = front_series_load(&d[i], &studies[i], &x, &y, n > 1);
-	if (two && whole)
-		draw_front_panel(p, studies, d, n, &x, &y);
+		return figure_finish(p, form, out, err);
+	}
+	for (size_t i = 0; i < n; i++)
+		front_series_load(&d[i], &studies[i], &x, &y, n > 1);
+	draw_front_panel(p, studies, d, n, &x, &y);
 	for (size_t i = 0; i < n; i++)
 		front_series_free(&d[i]);
 	return figure_finish(p, form, out, err);

@@ -6,7 +6,7 @@
 #include "ctl/support/journal_actions.h"
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
-#include "journal/journal.h"
+#include "journal/maintenance/maintenance.h"
 
 #include <errno.h>
 #include <fcntl.h>

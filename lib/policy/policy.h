@@ -9,7 +9,7 @@
 #include "journal/journal.h"
 #include "state/state.h"
 
-/* ---- the next step (policy.c) ---- */
+/* ---- the next step (next_step.c) ---- */
 
 enum dp_step_kind {
 	DP_STEP_WAIT,             /* nothing, until something is recorded or `until_us` has come */

@@ -17,7 +17,7 @@ allowed() {
 	ctl) echo config.h ctl/commands journal privacy protocol/control ;;
 	ctl/client) echo ctl journal protocol/control state ;;
 	ctl/commands) echo ctl ctl/client ctl/support ctl/ui journal privacy protocol/control state study ;;
-	ctl/support) echo compare ctl ctl/client ctl/ui journal optimize/pareto privacy protocol/control study ;;
+	ctl/support) echo compare ctl ctl/client ctl/ui journal journal/maintenance optimize/pareto privacy protocol/control study ;;
 	ctl/ui) echo ctl ctl/client journal study ;;
 	daemon) echo config.h daemon/api daemon/core daemon/executors daemon/notify daemon/studies linalg protocol/control ;;
 	daemon/api) echo config.h daemon/core daemon/studies daemon/studies/proposals optimize/propose protocol/control state ;;
@@ -32,10 +32,10 @@ allowed() {
 	daemon/studies/proposals) echo daemon/core daemon/studies optimize/history optimize/propose state ;;
 	lib/base) ;;
 	lib/compare) echo optimize/pareto study ;;
-	lib/journal) echo protocol/trainer study ;;
-	lib/journal/codec) echo journal ;;
+	lib/journal) echo journal/codec ;;
+	lib/journal/codec) echo protocol/trainer study ;;
 	lib/journal/maintenance) echo journal journal/store state ;;
-	lib/journal/store) echo journal journal/maintenance ;;
+	lib/journal/store) echo journal ;;
 	lib/linalg) ;;
 	lib/optimize/gp) echo linalg ;;
 	lib/optimize/history) echo optimize/pareto optimize/propose optimize/recommend policy state ;;

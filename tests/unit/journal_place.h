@@ -6,7 +6,7 @@
 #define DP_TEST_JOURNAL_PLACE_H
 #include "base/fs.h"
 #include "base/units.h"
-#include "journal/journal.h"
+#include "journal/maintenance/maintenance.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -190,13 +190,27 @@ static inline uint32_t next_study(struct dp_journal *j)
 	return id;
 }
 
-static inline uint64_t faults(struct dp_journal *j, dp_journal_fault_fn *bad, void *arg)
+/* These records have no study-created before them: that alone is no fault here. */
+static inline bool is_missing_study(const char *fault)
+{
+	return strstr(fault, "which was never created") != NULL;
+}
+
+static inline void count_fault(void *arg, uint32_t study, uint32_t seq, const char *fault)
+{
+	(void)study;
+	(void)seq;
+	*(uint64_t *)arg += !is_missing_study(fault);
+}
+
+static inline uint64_t faults(const char *dir)
 {
 	struct dp_journal_verify_result r;
+	uint64_t n = 0;
 	struct dp_err err;
 
-	assert_int_equal(dp_journal_verify(j, bad, arg, &r, &err), DP_OK);
-	return r.faults;
+	assert_int_equal(dp_journal_verify_path(dir, count_fault, &n, &r, &err), DP_OK);
+	return n;
 }
 
 static inline void assert_child_ok(pid_t pid)

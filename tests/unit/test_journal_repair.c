@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "state/state.h"
+#include "journal/maintenance/maintenance.h"
 #include "journal_place.h"
 
 enum {

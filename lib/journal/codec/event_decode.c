@@ -1,6 +1,8 @@
 /* event_decode.c - a stored event as it was: strict, since the bytes may be anybody's. */
 #include "journal/codec/event_internal.h"
 
+#include "base/alloc.h"
+
 #include <msgpack.h>
 #include <string.h>
 #include <zlib.h>
@@ -25,7 +27,7 @@ static void *decoder_alloc(struct event_decoder *r, size_t size)
 	void *p = msgpack_zone_malloc(r->arena, size ? size : 1);
 
 	if (!p)
-		dp_fail(r->err, DP_E_NOMEM, "no memory to read a record");
+		dp_out_of_memory();
 	return p;
 }
 
@@ -73,8 +75,6 @@ static int event_read_str(struct event_decoder *r, const struct dp__field *f,
 	if (n && memchr(o->via.str.ptr, '\0', n))
 		return fail_event_field(r, f, "holds a NUL byte");
 	copy = decoder_alloc(r, (size_t)n + 1);
-	if (!copy)
-		return DP_E_NOMEM;
 	if (n)
 		memcpy(copy, o->via.str.ptr, n);
 	copy[n] = '\0';
@@ -96,8 +96,6 @@ static int event_read_array(struct event_decoder *r, const struct dp__field *f,
 	if (o->type != MSGPACK_OBJECT_ARRAY)
 		return fail_event_field(r, f, "is not an array");
 	p = decoder_alloc(r, n * width);
-	if (!p)
-		return DP_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		const msgpack_object *item = &o->via.array.ptr[i];
 
@@ -302,41 +300,31 @@ static int event_read(struct event_decoder *r, const msgpack_object *o, struct d
 }
 
 /* Forgets what the event held but keeps the memory for the next one. */
-static int reset_event(struct dp_event *e, struct dp_err *err)
+static void reset_event(struct dp_event *e)
 {
-	uint32_t study = e->study, seq = e->seq;
-	void *arena = e->arena;
+	struct dp_event empty = { .study = e->study, .seq = e->seq, .arena = e->arena };
 
-	if (arena)
-		msgpack_zone_clear(arena);
-	else
-		arena = msgpack_zone_new(ARENA_CHUNK);
-	memset(e, 0, sizeof *e);
-	e->study = study;
-	e->seq = seq;
-	e->arena = arena;
-	return e->arena ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory to read a record");
-}
-
-static uint32_t stored_crc(const unsigned char *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+	if (empty.arena)
+		msgpack_zone_clear(empty.arena);
+	else if ((empty.arena = msgpack_zone_new(ARENA_CHUNK)) == NULL)
+		dp_out_of_memory();
+	*e = empty;
 }
 
 int dp_event_decode(const void *bytes, size_t len, struct dp_event *out, struct dp_err *err)
 {
 	struct event_decoder r = { .err = err };
+	size_t used = 0, body = len > DP__CRC_SIZE ? len - DP__CRC_SIZE : 0;
+	const unsigned char *crc = (const unsigned char *)bytes + body;
 	msgpack_object root;
-	size_t used = 0, body;
-	int code = reset_event(out, err);
+	int code;
 
-	if (code != DP_OK)
-		return code;
+	reset_event(out);
 	r.arena = out->arena;
-	body = len > DP__CRC_SIZE ? len - DP__CRC_SIZE : 0;
 	if (body == 0 || body > DP__RECORD_MAX)
 		code = dp_fail(err, DP_E_CORRUPT, "a record cannot have %zu bytes", len);
-	else if (crc32(0, bytes, (uInt)body) != stored_crc((const unsigned char *)bytes + body))
+	else if (crc32(0, bytes, (uInt)body) !=
+		 (crc[0] | (uint32_t)crc[1] << 8 | (uint32_t)crc[2] << 16 | (uint32_t)crc[3] << 24))
 		code = dp_fail(err, DP_E_CORRUPT,
 			       "the record is damaged: its checksum does not fit");
 	else if (msgpack_unpack(bytes, body, &used, r.arena, &root) != MSGPACK_UNPACK_SUCCESS)

@@ -17,10 +17,10 @@ static json_t *dump_text(const char *s)
 	if (v)
 		return v;
 	copy = dp_strdup(s);
-	for (char *p = copy; p && *p; p++)
+	for (char *p = copy; *p; p++)
 		if ((unsigned char)*p >= 0x80)
 			*p = '?';
-	v = copy ? json_string(copy) : NULL;
+	v = json_string(copy);
 	free(copy);
 	return v;
 }

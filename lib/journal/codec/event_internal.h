@@ -2,7 +2,7 @@
  * dumping all come (event_fields.c has the rows). */
 #ifndef DP_JOURNAL_CODEC_EVENT_INTERNAL_H
 #define DP_JOURNAL_CODEC_EVENT_INTERNAL_H
-#include "journal/journal.h"
+#include "journal/codec/event.h"
 
 enum dp__field_kind {
 	DP__FIELD_STR,        /* const char *; NULL: absent */

@@ -57,7 +57,7 @@ static void mark_record_lost(struct dp__reconciled_record *slot, const char *why
 	snprintf(slot->lost_reason, sizeof slot->lost_reason, "%.127s", why);
 }
 
-static bool init_reconciled_records(const struct dp__salvaged_record *finds, size_t n,
+static void init_reconciled_records(const struct dp__salvaged_record *finds, size_t n,
 				    struct dp__reconciled_study *m)
 {
 	m->n = count_usable_records(finds, n);
@@ -72,7 +72,6 @@ static bool init_reconciled_records(const struct dp__salvaged_record *finds, siz
 		if (!finds[i].is_valid)
 			mark_record_lost(&m->records[finds[i].seq], finds[i].fault);
 	}
-	return true;
 }
 
 /* ---- records that are implied by others ---- */
@@ -337,8 +336,7 @@ int dp__reconcile_study(const struct dp__salvaged_record *finds, size_t n, const
 	int code;
 
 	*out = (struct dp__reconciled_study){ .study = finds[0].study };
-	if (!init_reconciled_records(finds, n, out))
-		return dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
+	init_reconciled_records(finds, n, out);
 	for (size_t i = 0; i < n; i++)
 		tail += finds[i].seq >= out->n;
 	out->lost_count = tail;

@@ -1,5 +1,6 @@
 /* repair.c - a damaged journal made anew from what can be read of it. */
 #include "journal/maintenance/restore.h"
+#include "journal/maintenance/maintenance.h"
 #include "journal/store/journal_internal.h"
 #include "journal/maintenance/salvage.h"
 
@@ -17,11 +18,11 @@
 
 struct repair {
 	const char *dir;
-	char *studies_dir;              /* STATE/studies */
-	char *new_dir;                  /* the new journal is made in it */
-	struct dp_journal *new_journal; /* the new one */
-	uint64_t last_ticket;           /* of its last record */
-	struct dp_buf aside_lines;      /* lines of what is set aside */
+	char *studies_dir; /* STATE/studies */
+	char *new_dir;     /* the new journal is made in it */
+	struct dp_journal *new_journal;
+	uint64_t last_ticket;      /* of its last record */
+	struct dp_buf aside_lines; /* lines of what is set aside */
 	uint64_t record_count, aside_count, rebuilt_count;
 	json_t *study_reports; /* of studies, for the report */
 };
@@ -36,10 +37,8 @@ static void set_aside_record(struct repair *r, const struct dp__salvaged_record 
 	r->aside_count++;
 	dp_json_dump(&r->aside_lines, line, 0);
 	json_decref(line);
-	if (r->aside_lines.len > 0 && r->aside_lines.data[r->aside_lines.len - 1] == '}') {
-		r->aside_lines.data[--r->aside_lines.len] = '\0';
-		dp_buf_puts(&r->aside_lines, ",\"bytes\":\"");
-	}
+	r->aside_lines.len--; /* the brace */
+	dp_buf_puts(&r->aside_lines, ",\"bytes\":\"");
 	for (size_t i = 0; i < f->len; i++)
 		dp_buf_printf(&r->aside_lines, "%02x", f->bytes[i]);
 	dp_buf_puts(&r->aside_lines, "\"}\n");
@@ -95,7 +94,7 @@ static int copy_journal_meta(struct repair *r, const json_t *facts, struct dp_er
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(r->new_journal, err, mdb_code, "write to");
 }
 
-static int put_study(struct repair *r, const struct dp__reconciled_study *m, struct dp_err *err)
+static void put_study(struct repair *r, const struct dp__reconciled_study *m)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct dp__reconciled_record *slot = &m->records[i];
@@ -105,11 +104,8 @@ static int put_study(struct repair *r, const struct dp__reconciled_study *m, str
 		r->last_ticket = dp_journal_append(r->new_journal, m->study, i, bytes,
 						   slot->synthesized.len ? slot->synthesized.len
 									 : slot->salvaged->len);
-		if (r->last_ticket == 0)
-			return dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
 		r->record_count++;
 	}
-	return DP_OK;
 }
 
 static int repair_study(struct repair *r, const struct dp__salvaged_record *finds, size_t n,
@@ -131,7 +127,7 @@ static int repair_study(struct repair *r, const struct dp__salvaged_record *find
 				  !m.is_unrecoverable && m.lost_count == 0));
 	}
 	if (code == DP_OK && !m.is_unrecoverable)
-		code = put_study(r, &m, err);
+		put_study(r, &m);
 	dp__reconciled_study_clear(&m);
 	return code;
 }
@@ -249,8 +245,6 @@ static int repair_locked(struct repair *r, json_t **report, struct dp_err *err)
 	bool whole = false;
 	int fd, code;
 
-	if (!data)
-		return dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
 	fd = dp_open_regular(data, err);
 	if (fd < 0) {
 		free(data);
@@ -293,16 +287,14 @@ int dp_journal_repair(const char *dir, json_t **report, struct dp_err *err)
 	int code;
 
 	*report = NULL;
-	r.studies_dir = state ? dp_path_join(state, "studies") : NULL;
 	r.new_dir = dp_path_join(dir, DP__REPAIR_DIR);
+	if (state)
+		r.studies_dir = dp_path_join(state, "studies");
 	free(state);
-	code = r.studies_dir && r.new_dir && r.study_reports
-		       ? dp__writer_lock_acquire(dir, &lock, err)
-		       : dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
+	code = r.studies_dir ? dp__writer_lock_acquire(dir, &lock, err)
+			     : dp_fail_errno(err, errno, "cannot find %s", dir);
 	if (code == DP_OK)
 		code = repair_locked(&r, report, err);
-	if (code == DP_OK && !*report)
-		code = dp_fail(err, DP_E_NOMEM, "no memory to repair a journal");
 	dp__writer_lock_release(lock);
 	dp_buf_free(&r.aside_lines);
 	json_decref(r.study_reports);

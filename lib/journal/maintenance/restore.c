@@ -1,14 +1,13 @@
 /* restore.c - one journal put in the place of another; copies, compact ones. */
 #include "journal/maintenance/restore.h"
+#include "journal/maintenance/maintenance.h"
 
 #include "base/fs.h"
 #include "base/units.h"
 #include "journal/store/journal_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 enum {
 	COPY_CHUNK = 1 << 20
 };
-#define NEW_JOURNAL_FILE "data.mdb.new"
 
 void dp__format_kept_name(const char *before, const char *after, char out[64])
 {
@@ -52,9 +50,7 @@ int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 	char *kept = dp_path_join(dir, keep ? keep : "");
 	int code = DP_OK;
 
-	if (!data || !lock || !kept)
-		code = dp_fail(err, DP_E_NOMEM, "no memory to put a journal in place");
-	else if (keep && link(data, kept) != 0 && errno != ENOENT)
+	if (keep && link(data, kept) != 0 && errno != ENOENT)
 		code = dp_fail_errno(err, errno, "cannot keep the old journal as %s", kept);
 	else {
 		/* The lock file speaks of the old file. Readers that have it go on with
@@ -68,66 +64,6 @@ int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 	free(lock);
 	free(kept);
 	return code == DP_OK ? sync_dir_entries(dir, err) : code;
-}
-
-/* ---- what was left behind ---- */
-
-/* Is it a name of dp_journal_backup() for NEW_JOURNAL_FILE? *pid is the process that made it. */
-static bool is_unfinished_copy(const char *name, int64_t *pid)
-{
-	size_t before = strlen(NEW_JOURNAL_FILE "."), after = strlen(".tmp"), n = strlen(name);
-	char digits[16];
-
-	if (strncmp(name, NEW_JOURNAL_FILE ".", before) != 0 || n <= before + after ||
-	    n - before - after >= sizeof digits || strcmp(name + n - after, ".tmp") != 0)
-		return false;
-	snprintf(digits, sizeof digits, "%.*s", (int)(n - before - after), name + before);
-	return digits[strspn(digits, "0123456789")] == '\0' && dp_int_parse(digits, pid) &&
-	       *pid > 0 && *pid <= INT32_MAX;
-}
-
-/* The lock says that no compaction runs here. Where locks do not work the process that
- * made the file is asked for, too. */
-static bool is_leftover_file(const char *name)
-{
-	int64_t pid;
-
-	if (strcmp(name, NEW_JOURNAL_FILE) == 0)
-		return true;
-	return is_unfinished_copy(name, &pid) &&
-	       (pid == getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
-}
-
-static void remove_leftover_entry(int folder, const char *dir, const char *name)
-{
-	bool is_repair = strcmp(name, DP__REPAIR_DIR) == 0;
-	struct stat st;
-	char *path;
-
-	if ((!is_repair && !is_leftover_file(name)) ||
-	    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    (st.st_uid != geteuid() && st.st_uid != 0))
-		return;
-	if (!is_repair && S_ISREG(st.st_mode) && unlinkat(folder, name, 0) != 0)
-		return; /* the next start tries again */
-	if (!is_repair || !S_ISDIR(st.st_mode))
-		return;
-	path = dp_path_join(dir, name);
-	if (path && dp_remove_tree(path, NULL) != DP_OK) {
-		/* the same */
-	}
-	free(path);
-}
-
-void dp__remove_leftover_files(const char *dir)
-{
-	DIR *folder = opendir(dir);
-	const struct dirent *e;
-
-	while (folder && (e = readdir(folder)) != NULL)
-		remove_leftover_entry(dirfd(folder), dir, e->d_name);
-	if (folder)
-		closedir(folder);
 }
 
 /* ---- copies ---- */
@@ -146,12 +82,9 @@ static int copy_env(struct dp_journal *j, int fd, struct dp_err *err)
 
 int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err)
 {
-	char *temporary = NULL;
-	int fd, code;
+	char *temporary = dp_asprintf("%s.%ld.tmp", to, (long)getpid());
+	int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), code;
 
-	if (asprintf(&temporary, "%s.%ld.tmp", to, (long)getpid()) < 0)
-		return dp_fail(err, DP_E_NOMEM, "no memory to copy the journal");
-	fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		code = dp_fail_errno(err, errno, "cannot create %s", temporary);
 		free(temporary);
@@ -165,7 +98,7 @@ int dp_journal_backup(struct dp_journal *j, const char *to, struct dp_err *err)
 		char *dir = dp_path_dir_absolute(to);
 
 		code = dir ? sync_dir_entries(dir, err)
-			   : dp_fail(err, DP_E_NOMEM, "no memory to copy the journal");
+			   : dp_fail_errno(err, errno, "cannot find the directory of %s", to);
 		free(dir);
 	} else {
 		unlink(temporary);
@@ -204,13 +137,11 @@ static int check_no_faults(const char *path, const char *what, struct dp_err *er
 
 int dp_journal_restore(const char *dir, const char *file, char kept[64], struct dp_err *err)
 {
-	char *new = dp_path_join(dir, NEW_JOURNAL_FILE);
+	char *new = dp_path_join(dir, DP__NEW_JOURNAL_FILE);
 	struct dp__writer_lock *lock = NULL;
 	bool ours = false; /* is `new` a file of this restore? */
 	int from = -1, to = -1, code;
 
-	if (!new)
-		return dp_fail(err, DP_E_NOMEM, "no memory to restore a journal");
 	dp__format_kept_name("data-", ".mdb", kept);
 	code = dp_mkdirs(dir, 0700, err);
 	if (code == DP_OK)
@@ -252,15 +183,13 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64], struct 
 int dp_journal_compact(const char *dir, struct dp_err *err)
 {
 	struct dp_journal_options readonly = { .readonly = true };
-	char *new = dp_path_join(dir, NEW_JOURNAL_FILE);
+	char *new = dp_path_join(dir, DP__NEW_JOURNAL_FILE);
 	struct dp_journal *j = NULL;
 	struct dp__writer_lock *lock = NULL;
 	bool ours = false; /* is `new` a file of this compaction? */
 	struct stat st;
 	int code;
 
-	if (!new)
-		return dp_fail(err, DP_E_NOMEM, "no memory to compact a journal");
 	code = dp__writer_lock_acquire(dir, &lock, err);
 	if (code == DP_OK) {
 		dp__remove_leftover_files(dir);

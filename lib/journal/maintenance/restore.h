@@ -3,9 +3,6 @@
 #define DP_JOURNAL_MAINTENANCE_RESTORE_H
 #include "base/base.h"
 
-/* Where a repair makes the new journal, in the folder of the old one. */
-#define DP__REPAIR_DIR "repair.tmp"
-
 /* A name for what is kept, with the time in it: "data-20261117T001122Z.mdb". */
 void dp__format_kept_name(const char *before, const char *after, char out[64]);
 /* Puts the file `new`, which is on the disk, in the place of the journal's file; `keep`
@@ -13,9 +10,5 @@ void dp__format_kept_name(const char *before, const char *after, char out[64]);
  * moment the journal is either the old or the new one. */
 DP_MUSTCHECK int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 					  struct dp_err *err);
-/* Removes what a compaction, a restore or a repair left in the folder when it was killed:
- * files of ours or of root, and none of a process that lives. The caller holds the lock
- * of the folder, as those three do. What cannot be removed stays for the next time. */
-void dp__remove_leftover_files(const char *dir);
 
 #endif

@@ -42,24 +42,6 @@ static int compare_record_quality(const void *a, const void *b)
 					    : x->is_orphaned - y->is_orphaned;
 }
 
-static int salvage_add_record(struct dp__salvage *s, const struct dp__salvaged_record *find,
-			      const void *bytes)
-{
-	struct dp__salvaged_record *grown;
-
-	if (s->n == s->capacity) {
-		size_t room = s->capacity ? 2 * s->capacity : 1024;
-
-		grown = dp_realloc(s->records, room * sizeof *grown);
-		s->records = grown;
-		s->capacity = room;
-	}
-	s->records[s->n] = *find;
-	s->records[s->n].bytes = dp_malloc(find->len + 1);
-	memcpy(s->records[s->n++].bytes, bytes, find->len);
-	return DP_OK;
-}
-
 /* Would this record, found on some page, tell anything new? */
 static bool salvage_needs_record(const struct salvager *v, const struct dp__salvaged_record *find)
 {
@@ -78,11 +60,10 @@ static int on_salvage_record(void *arg, uint32_t study, uint32_t seq, const void
 {
 	struct salvager *v = arg;
 	struct dp__salvaged_record find = { .study = study, .seq = seq, .len = len };
+	struct dp__salvage *s = v->salvage;
 	struct dp_err why;
 	int code = dp_event_decode(bytes, len, &v->event, &why);
 
-	if (code == DP_E_NOMEM)
-		return code;
 	find.is_valid = code == DP_OK;
 	find.is_newer_version = code == DP_E_PROTOCOL;
 	find.is_orphaned = v->is_scanning;
@@ -90,7 +71,13 @@ static int on_salvage_record(void *arg, uint32_t study, uint32_t seq, const void
 		snprintf(find.fault, sizeof find.fault, "%.95s", why.msg);
 	if (v->is_scanning && !salvage_needs_record(v, &find))
 		return DP_OK;
-	return salvage_add_record(v->salvage, &find, bytes);
+	if (s->n == s->capacity) {
+		s->capacity = s->capacity ? 2 * s->capacity : 1024;
+		s->records = dp_reallocarray(s->records, s->capacity, sizeof *s->records);
+	}
+	find.bytes = dp_memdup(bytes, len);
+	s->records[s->n++] = find;
+	return DP_OK;
 }
 
 static int on_salvage_meta(void *arg, const void *name, size_t name_len, const void *value,
@@ -177,17 +164,15 @@ int dp__salvage_read(struct dp__salvage *s, int fd, struct dp_err *err)
 	v.from_trees = s->n;
 	v.is_scanning = true;
 	if (code == DP_OK && !salvage_is_complete(s)) {
-		code = dp__lmdb_scan_records(&pages, false, err);
+		code = dp__lmdb_scan_records(&pages, false);
 		v.known_studies_only = true;
 		if (code == DP_OK)
-			code = dp__lmdb_scan_records(&pages, true, err);
+			code = dp__lmdb_scan_records(&pages, true);
 		if (code == DP_OK)
 			salvage_deduplicate(s);
 	}
 	dp__lmdb_file_clear(&pages);
 	dp_event_clear(&v.event);
-	if (code == DP_E_NOMEM || !s->meta)
-		return dp_fail(err, DP_E_NOMEM, "no memory to read a journal");
 	return code;
 }
 

@@ -1,6 +1,7 @@
-/* verify.c - reads a whole journal and tells every fault: of the file, of each record,
+/* verify.c - reads a whole journal and reports every fault: of the file, of each record,
  * and of studies whose records do not follow from each other. */
 #include "journal/store/journal_internal.h"
+#include "journal/maintenance/maintenance.h"
 
 #include "base/fs.h"
 #include "base/units.h"
@@ -19,7 +20,7 @@ struct verifier {
 	dp_journal_fault_fn *on_fault;
 	void *arg;
 	struct dp_journal_verify_result *result;
-	struct dp_state *state;   /* NULL: whether studies fold is not asked */
+	struct dp_state state;
 	struct dp_event event;    /* its memory is used again for each record */
 	uint32_t study, next_seq; /* the key that should come now */
 	bool is_broken;           /* of this study no more is folded */
@@ -40,20 +41,19 @@ static void check_key(struct verifier *v, uint32_t study, uint32_t seq)
 
 	if (study != v->study) {
 		v->result->studies++;
-		if (v->state)
-			dp_state_remove_study(v->state, v->study);
+		dp_state_remove_study(&v->state, v->study);
 		v->study = study;
 		v->next_seq = 0;
 		v->is_broken = false;
 		if (study == 0)
 			verify_report(v, study, seq, "studies are counted from 1");
 	}
-	if (seq == v->next_seq + 1)
-		snprintf(text, sizeof text, "record %u before it is missing", v->next_seq);
-	else
-		snprintf(text, sizeof text, "records %u to %u before it are missing", v->next_seq,
-			 seq - 1);
 	if (seq != v->next_seq) {
+		if (seq == v->next_seq + 1)
+			snprintf(text, sizeof text, "record %u before it is missing", v->next_seq);
+		else
+			snprintf(text, sizeof text, "records %u to %u before it are missing",
+				 v->next_seq, seq - 1);
 		verify_report(v, study, seq, text);
 		v->is_broken = true;
 	}
@@ -66,11 +66,11 @@ static int verify_replay(struct verifier *v, uint32_t study, uint32_t seq)
 {
 	int code;
 
-	if (!v->state || v->is_broken)
+	if (v->is_broken)
 		return DP_OK;
 	v->event.study = study;
 	v->event.seq = seq;
-	code = dp_state_apply(v->state, &v->event, &v->err);
+	code = dp_state_apply(&v->state, &v->event, &v->err);
 	if (code != DP_E_CORRUPT)
 		return code;
 	v->is_broken = true;
@@ -126,15 +126,10 @@ static void on_verify_page_fault(void *arg, const char *fault)
 }
 
 /* One state of the file: the newest, or the one that a reader holds. */
-static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg, bool fold,
+static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg,
 		       struct dp_journal_verify_result *out, struct dp_err *err)
 {
-	struct dp_state state = { 0 };
-	struct verifier v = { .on_fault = bad,
-			      .arg = arg,
-			      .result = out,
-			      .state = fold ? &state : NULL,
-			      .study = UINT32_MAX };
+	struct verifier v = { .on_fault = bad, .arg = arg, .result = out, .study = UINT32_MAX };
 	struct dp__lmdb_visitor visitor = { .arg = &v,
 					    .on_record = verify_record,
 					    .on_meta = verify_meta,
@@ -150,24 +145,7 @@ static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg
 		*err = v.err;
 	dp__lmdb_file_clear(&pages);
 	dp_event_clear(&v.event);
-	dp_state_free(&state);
-	return code;
-}
-
-int dp_journal_verify(struct dp_journal *j, dp_journal_fault_fn *bad, void *arg,
-		      struct dp_journal_verify_result *out, struct dp_err *err)
-{
-	MDB_txn *txn;
-	int fd, code = DP_E_BUSY, mdb_code;
-
-	for (int tries = 0; code == DP_E_BUSY && tries < DP__SNAPSHOT_TRIES; tries++) {
-		mdb_code = dp__txn_begin(j, MDB_RDONLY, &txn);
-		if (mdb_code != 0)
-			return dp__fail_mdb(j, err, mdb_code, "read");
-		mdb_env_get_fd(j->env, &fd);
-		code = verify_file(fd, mdb_txn_id(txn), bad, arg, false, out, err);
-		mdb_txn_abort(txn);
-	}
+	dp_state_free(&v.state);
 	return code;
 }
 
@@ -195,7 +173,7 @@ static int verify_held_snapshot(const char *dir, int fd, dp_journal_fault_fn *ba
 	MDB_env *env;
 	MDB_txn *txn;
 	bool held = dp__lmdb_has_headers(fd) && hold_snapshot(dir, &env, &txn);
-	int code = verify_file(fd, held ? mdb_txn_id(txn) : 0, bad, arg, true, out, err);
+	int code = verify_file(fd, held ? mdb_txn_id(txn) : 0, bad, arg, out, err);
 
 	if (held) {
 		mdb_txn_abort(txn);
@@ -211,8 +189,6 @@ static int check_lock_file(const char *dir, struct dp_err *err)
 	struct stat st;
 	int code = DP_OK;
 
-	if (!lock)
-		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 	if (stat(lock, &st) == 0 && !S_ISREG(st.st_mode))
 		code = dp_fail(err, DP_E_INVALID, "%s is %s, not a regular file", lock,
 			       dp_special_file_kind(st.st_mode));
@@ -229,8 +205,6 @@ int dp_journal_verify_path(const char *path, dp_journal_fault_fn *bad, void *arg
 	bool folder;
 	int fd, code = DP_E_BUSY;
 
-	if (!file)
-		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 	folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	fd = dp_open_regular(folder ? file : path, &why);
 	free(file);
@@ -248,7 +222,7 @@ int dp_journal_verify_path(const char *path, dp_journal_fault_fn *bad, void *arg
 	for (int tries = 0; code == DP_E_BUSY && tries < DP__SNAPSHOT_TRIES; tries++)
 		code = folder && tries + 1 < DP__SNAPSHOT_TRIES
 			       ? verify_held_snapshot(path, fd, bad, arg, out, err)
-			       : verify_file(fd, 0, bad, arg, true, out, err);
+			       : verify_file(fd, 0, bad, arg, out, err);
 	close(fd);
 	return code;
 }

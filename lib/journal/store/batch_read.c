@@ -62,6 +62,7 @@ static int copy_batch_and_end_txn(struct dp_journal *j, MDB_txn *txn,
 	MDB_cursor *cur;
 	int code, mdb_code = mdb_cursor_open(txn, j->events, &cur);
 
+	dp_buf_clear(out);
 	if (mdb_code == 0) {
 		code = copy_batch(j, cur, from, most, out, err);
 		mdb_cursor_close(cur);
@@ -70,16 +71,6 @@ static int copy_batch_and_end_txn(struct dp_journal *j, MDB_txn *txn,
 	}
 	mdb_txn_abort(txn);
 	return code;
-}
-
-static int next_batch(struct dp_journal *j, const struct batch_entry *from, struct dp_buf *out,
-		      struct dp_err *err)
-{
-	MDB_txn *txn;
-	int code = begin_read(j, &txn, err);
-
-	dp_buf_clear(out);
-	return code == DP_OK ? copy_batch_and_end_txn(j, txn, from, BATCH_RECORDS, out, err) : code;
 }
 
 /* Gives the records of a batch to fn. *next is where the next one begins; `done` if the
@@ -111,11 +102,14 @@ int dp_journal_for_each(struct dp_journal *j, uint32_t study, dp_journal_record_
 {
 	struct batch_entry from = { .study = study };
 	struct dp_buf batch = DP_BUF_INIT;
+	MDB_txn *txn;
 	bool done = false;
 	int code = DP_OK;
 
 	while (code == DP_OK && !done) {
-		code = next_batch(j, &from, &batch, err);
+		code = begin_read(j, &txn, err);
+		if (code == DP_OK)
+			code = copy_batch_and_end_txn(j, txn, &from, BATCH_RECORDS, &batch, err);
 		if (code != DP_OK)
 			break;
 		j->is_reading = true;
@@ -132,7 +126,6 @@ void dp__read_request_serve(struct dp_journal *j, struct dp__read_request *f)
 	MDB_txn *txn;
 	int mdb_code;
 
-	dp_buf_free(&f->batch); /* after a failure it would stay one */
 	if (!j->env) {
 		f->code = dp_fail(&f->err, DP_E_IO, "the journal in %s is not open", j->dir);
 		return;

@@ -136,6 +136,15 @@ void dp__clean_mark_write(const char *path, size_t txn_id);
 /* Before anything is written. */
 DP_MUSTCHECK int dp__clean_mark_remove(const char *path, struct dp_err *err);
 
+/* ---- unfinished work of maintenance (leftover_files.c) ---- */
+
+#define DP__NEW_JOURNAL_FILE "data.mdb.new" /* becomes data.mdb */
+#define DP__REPAIR_DIR       "repair.tmp"   /* a repair makes its new journal in it */
+/* Removes what a killed compaction, restore or repair left: files of ours or of root, and none of a
+ * process that lives. The caller holds the lock of the directory. What cannot be removed stays for
+ * the next time. */
+void dp__remove_leftover_files(const char *dir);
+
 /* Ends the writer's thread and frees what it left (writer.c). */
 void dp__writer_stop(struct dp_journal *j);
 

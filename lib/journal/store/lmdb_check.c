@@ -1,4 +1,4 @@
-/* pages.c - the pages of an LMDB file, read without trusting one of them. */
+/* lmdb_check.c - the pages of an LMDB file, read without trusting one of them. */
 #include "journal/store/lmdb_check.h"
 
 #include "base/fs.h"
@@ -152,15 +152,6 @@ static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t cou
 	return true;
 }
 
-static void *alloc_or_stop(struct dp__lmdb_file *p, size_t size)
-{
-	void *m = dp_malloc(size ? size : 1);
-
-	if (!m)
-		p->stop_code = DP_E_NOMEM;
-	return m;
-}
-
 /* ---- entries ---- */
 
 /* The value of a leaf's node: within the page, or on pages of its own, which are then
@@ -194,8 +185,8 @@ static const unsigned char *read_node_value(struct dp__lmdb_file *p, struct lmdb
 	}
 	if (!wanted)
 		return NULL;
-	*own = alloc_or_stop(p, len);
-	if (*own && !page_read(p, at * p->page_size + PAGE_HEADER_SIZE, *own, len)) {
+	*own = dp_malloc(len + 1);
+	if (!page_read(p, at * p->page_size + PAGE_HEADER_SIZE, *own, len)) {
 		report_page_fault(p, "page %llu cannot be read", (unsigned long long)at);
 		free(*own);
 		*own = NULL;
@@ -400,9 +391,7 @@ static void check_tree_page(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64
 
 	if (!mark_pages_used(p, number, 1, PAGE_USE_DATA, t->name))
 		return;
-	page = alloc_or_stop(p, p->page_size);
-	if (!page)
-		return;
+	page = dp_malloc(p->page_size);
 	if (!page_read(p, number * p->page_size, page, p->page_size)) {
 		report_page_fault(p,
 				  "page %llu of %s cannot be read: the file is shorter, or "
@@ -568,7 +557,7 @@ static int init_page_uses(struct dp__lmdb_file *p, const unsigned char *meta, st
 		p->last_page = p->page_count ? p->page_count - 1 : 0;
 	}
 	p->page_uses = dp_calloc(p->last_page + 1, 1);
-	return p->page_uses ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
+	return DP_OK;
 }
 
 int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
@@ -598,8 +587,6 @@ int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
 	tree_walk(p, &trees);
 	if (!p->stop_code)
 		tree_walk(p, &given);
-	if (p->stop_code == DP_E_NOMEM)
-		return dp_fail(err, DP_E_NOMEM, "no memory to check a journal");
 	return p->stop_code;
 }
 
@@ -626,8 +613,8 @@ static void scan_node(struct dp__lmdb_file *p, const unsigned char *page, size_t
 		if (big < FIRST_DATA_PAGE || big >= p->page_count ||
 		    len > (p->page_count - big) * p->page_size - PAGE_HEADER_SIZE)
 			return;
-		value = own = alloc_or_stop(p, len);
-		if (own && !page_read(p, big * p->page_size + PAGE_HEADER_SIZE, own, len))
+		value = own = dp_malloc(len + 1);
+		if (!page_read(p, big * p->page_size + PAGE_HEADER_SIZE, own, len))
 			value = NULL;
 	} else if (at + NODE_HEADER_SIZE + DP__KEY_SIZE + len > p->page_size) {
 		return;
@@ -638,11 +625,11 @@ static void scan_node(struct dp__lmdb_file *p, const unsigned char *page, size_t
 	free(own);
 }
 
-int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too, struct dp_err *err)
+int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too)
 {
-	unsigned char *page = alloc_or_stop(p, p->page_size);
+	unsigned char *page = dp_malloc(p->page_size);
 
-	for (uint64_t i = FIRST_DATA_PAGE; page && i < p->page_count && !p->stop_code; i++) {
+	for (uint64_t i = FIRST_DATA_PAGE; i < p->page_count && !p->stop_code; i++) {
 		if (!free_too && i <= p->last_page && p->page_uses[i] == PAGE_USE_FREE)
 			continue;
 		if (!page_read(p, i * p->page_size, page, p->page_size))
@@ -652,8 +639,7 @@ int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too, struct dp_err 
 			scan_node(p, page, get16(page + k));
 	}
 	free(page);
-	return p->stop_code == DP_E_NOMEM ? dp_fail(err, DP_E_NOMEM, "no memory to read a journal")
-					  : p->stop_code;
+	return p->stop_code;
 }
 
 void dp__lmdb_file_clear(struct dp__lmdb_file *p)

@@ -1,4 +1,4 @@
-/* pages.h - the pages of an LMDB file, read without trusting one of them.
+/* lmdb_check.h - the pages of an LMDB file, read without trusting one of them.
  *
  * LMDB follows whatever its pages say, into addresses that are none. Here every page is
  * read from the file, and every number in it is checked before it is used; so that what
@@ -40,12 +40,12 @@ bool dp__lmdb_has_headers(int fd);
 bool dp__lmdb_format_is_known(int fd);
 /* Walks over everything that LMDB would use: headers, the lists of free pages, the
  * trees of facts and of records. txn: that state, which a reader holds; 0: the newest.
- * DP_OK also with faults; DP_E_IO, DP_E_NOMEM; or what the visitor returned. */
+ * DP_OK also with faults; DP_E_IO; or what the visitor returned. */
 DP_MUSTCHECK int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
 				      const struct dp__lmdb_visitor *visitor, struct dp_err *err);
 /* After a walk: gives the visitor everything on any page that has the shape of a record.
  * `free_too`: also from pages that are free, where older copies lie. */
-DP_MUSTCHECK int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too, struct dp_err *err);
+DP_MUSTCHECK int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too);
 void dp__lmdb_file_clear(struct dp__lmdb_file *p);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/fs.h"
 #include "base/units.h"
-#include "journal/maintenance/restore.h"
 #include "journal/store/lmdb_check.h"
 
 #include <errno.h>
@@ -331,7 +330,7 @@ static int check_headers(const struct dp_journal *j, struct dp_err *err)
 {
 	char *path = dp_path_join(j->dir, "data.mdb");
 	struct dp_err ignored; /* LMDB says why it cannot open it */
-	int fd = path ? dp_open_regular(path, &ignored) : -1;
+	int fd = dp_open_regular(path, &ignored);
 	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__lmdb_has_headers(fd) ||
 		     !dp__lmdb_format_is_known(fd);
 
@@ -477,34 +476,20 @@ void dp__env_close(struct dp_journal *j)
 	j->env = NULL;
 }
 
-static int init_locks(struct dp_journal *j)
-{
-	pthread_condattr_t attr;
-	int failure = pthread_mutex_init(&j->mutex, NULL);
-
-	if (failure == 0)
-		failure = pthread_condattr_init(&attr);
-	if (failure == 0)
-		failure = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	if (failure == 0)
-		failure = pthread_cond_init(&j->cond, &attr);
-	if (failure == 0)
-		pthread_condattr_destroy(&attr);
-	return failure;
-}
-
 int dp_journal_open(const char *dir, const struct dp_journal_options *opt, struct dp_journal **out,
 		    struct dp_err *err)
 {
 	struct dp_journal *j = dp_calloc(1, sizeof *j);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = opt ? opt->map_size : 0;
+	pthread_condattr_t attr;
 	int code = DP_OK;
 
-	if (!j || !(j->dir = dp_strdup(dir)) || init_locks(j) != 0) {
-		free(j ? j->dir : NULL);
-		free(j);
-		return dp_fail(err, DP_E_NOMEM, "no memory to open the journal");
-	}
+	j->dir = dp_strdup(dir);
+	pthread_mutex_init(&j->mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&j->cond, &attr);
+	pthread_condattr_destroy(&attr);
 	j->readonly = opt && opt->readonly;
 	j->no_lock_file = j->readonly && opt->no_lock_file;
 	size = size == 0 ? MAP_SIZE : size < MAP_MIN ? MAP_MIN : size;

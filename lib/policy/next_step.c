@@ -1,4 +1,4 @@
-/* policy.c - the next step of a study. */
+/* next_step.c - the next step of a study. */
 #include "policy/policy_internal.h"
 
 #include "base/units.h"

@@ -1,6 +1,7 @@
 /* main.c - dpareto-report: options, then the files of one report. */
 #include "config.h"
-#include "reports/model/groups_model.h"
+#include "reports/model/report_data.h"
+#include "reports/model/study_groups.h"
 #include "reports/report_options.h"
 #include "reports/text/report_document.h"
 

@@ -1,5 +1,5 @@
 /* groups_model.c - builds the model of a report of groups. */
-#include "reports/model/groups_model.h"
+#include "reports/model/report_model.h"
 
 #include "base/json.h"
 

@@ -1,6 +1,6 @@
 /* report_model.c - builds report.json from its sections. */
 #include "config.h"
-#include "reports/model/groups_model.h"
+#include "reports/model/report_model.h"
 
 #include "state/state_json.h"
 

@@ -8,6 +8,7 @@
 #include "reports/figures/figure_render.h"
 #include "reports/model/number_format.h"
 #include "reports/model/report_fields.h"
+#include "reports/model/study_groups.h"
 
 /* One of the points that a report proposes. */
 struct report_choice {
@@ -47,6 +48,24 @@ struct report_recommendation {
 	enum choice_rule rule;
 };
 
+/* Two groups whose difference is told. */
+struct report_group_pair {
+	size_t a, b;
+	struct dp_t_test tests[BASIS_COUNT]; /* of hypervolumes, where these are known */
+};
+
+/* The numbers behind report.json of groups. */
+struct report_groups {
+	const struct study_groups *groups;
+	struct dp_compare_answer hypervolumes[BASIS_COUNT]; /* of those that are known */
+	struct dp_compare_answers level_answers;
+	/* Each group against the first one of its model; where no two groups share one,
+	 * the first against the others. */
+	struct report_group_pair *pairs; /* (npairs) */
+	size_t npairs;
+	json_t *settings; /* of each study, what its file means: an object by key */
+};
+
 struct report_model {
 	const struct report_data *data;
 	const struct study_data *study;               /* its first study */
@@ -66,6 +85,16 @@ void report_model_free(struct report_model *report);
 json_t *report_objective(const struct report_model *report, size_t objective);
 /* "7", "7@4": how people are told which result an object with "trial" and "at" is. */
 char *point_name(const json_t *point, char out[RESULT_NAME_LEN]);
+
+/* ---- groups_model.c ---- */
+
+/* Fills in groups and json; takes the list of figures. */
+DP_MUSTCHECK int report_model_build_groups(struct report_model *report, json_t *figures,
+					   struct dp_err *err);
+void report_groups_free(struct report_groups *g);
+/* The value of a setting in a group; NULL: it has none. *mixed: not in all members. */
+const char *report_group_setting(const struct report_groups *g, const struct report_data *r,
+				 size_t group, const char *key, bool *mixed);
 
 /* ---- the sections; each returns a new reference, NULL for null ---- */
 

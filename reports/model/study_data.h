@@ -110,16 +110,17 @@ struct report_data {
 
 /* ---- study_data.c ---- */
 
-/* Reads the studies (selectors as in dp_state_find_study) from the journal in this folder,
- * beside a running daemon or not. */
-DP_MUSTCHECK int report_data_load(struct report_data *r, const char *journal,
-				  const char *const *studies, size_t n, struct dp_err *err);
-void report_data_free(struct report_data *r);
+/* How much a report asks of a study's models. */
+enum surrogate_detail {
+	SURROGATES_NONE,
+	SURROGATES_FRONT_ONLY, /* the front that they choose */
+	SURROGATES_ALL
+};
+DP_MUSTCHECK int study_data_init(struct study_data *s, struct dp_public_state view,
+				 enum surrogate_detail detail, struct dp_err *err);
+void study_data_free(struct study_data *s);
 /* What it is called where people read it: its label, else the study's name. */
 const char *study_data_name(const struct study_data *s);
-/* Gives the subjects the labels of the report; an error names a study that is not among
- * them. */
-DP_MUSTCHECK int report_data_apply_labels(struct report_data *r, struct dp_err *err);
 /* Lists its results, and finds which objectives are shares. */
 void study_data_load_results(struct study_data *s);
 /* The study's front, as search.front says, in the contract's order: how many points, the

@@ -293,34 +293,3 @@ int study_groups_build(struct report_data *r, struct dp_err *err)
 	}
 	return DP_OK;
 }
-
-/* ---- from the journal ---- */
-
-int report_data_load_groups(struct report_data *r, const char *journal, const char *const *studies,
-			    size_t n, struct dp_err *err)
-{
-	struct dp_group_spec *all = dp_calloc(n + r->ngroup_specs + 1, sizeof *all);
-	const char **names;
-	size_t members = 0;
-	int code = DP_OK;
-
-	/* plain studies before the groups that were asked for */
-	memcpy(all + n, r->group_specs, r->ngroup_specs * sizeof *all);
-	free(r->group_specs);
-	r->group_specs = all;
-	r->ngroup_specs += n;
-	for (size_t i = 0; i < n && code == DP_OK; i++)
-		code = dp_group_spec_parse(studies[i], &all[i], err);
-	if (code != DP_OK)
-		return code;
-	for (size_t i = 0; i < r->ngroup_specs; i++)
-		members += all[i].n;
-	names = dp_calloc(members + 1, sizeof *names);
-	members = 0;
-	for (size_t i = 0; i < r->ngroup_specs; i++)
-		for (size_t k = 0; k < all[i].n; k++)
-			names[members++] = all[i].list[k].study;
-	code = report_data_load(r, journal, names, members, err);
-	free(names);
-	return code == DP_OK ? study_groups_build(r, err) : code;
-}

@@ -1,4 +1,4 @@
-/* groups.h - groups of seeds: studies, or parts of long ones, that differ by chance only,
+/* study_groups.h - groups of seeds: studies, or parts of long ones, that differ by chance only,
  * and how sure a difference between groups is. The numbers are those of dparetoctl
  * compare: both are made by lib/compare. */
 #ifndef DP_REPORTS_MODEL_STUDY_GROUPS_H
@@ -32,11 +32,7 @@ struct study_groups {
 	size_t nstudies, ntrainers;
 };
 
-/* Reads the studies of r->asked and makes r->groups of them; each of the n plain studies
- * is a group of its own before these. Refuses what cannot be compared. */
-DP_MUSTCHECK int report_data_load_groups(struct report_data *r, const char *journal,
-					 const char *const *studies, size_t n, struct dp_err *err);
-/* The same of subjects that are there already. */
+/* Makes r->groups of the studies; refuses what cannot be compared. */
 DP_MUSTCHECK int study_groups_build(struct report_data *r, struct dp_err *err);
 /* How many trials of a member have ended. */
 size_t study_groups_count_ended(const struct study_groups *g, size_t group, size_t member);

@@ -1,5 +1,5 @@
 /* groups_report.c - a report of groups in words. */
-#include "reports/model/groups_model.h"
+#include "reports/model/report_model.h"
 #include "reports/text/sections.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "made_journal.h"
+#include "reports/model/report_data.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* made_space.c - a study made in memory, for the tests of figures of the parameter
  * space. */
 #include "made_space.h"
+#include "reports/model/report_data.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* made_studies.c - studies made in memory, for the tests of figures. */
 #include "made_studies.h"
+#include "reports/model/report_data.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* test_figures_groups.c - groups of seeds: their means and bands, what they attain, their
  * looks, the true front, and studies side by side; against hand computations. */
 #include "made_studies.h"
-#include "reports/model/groups_model.h"
+#include "reports/model/report_model.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,6 +2,7 @@
  * chosen by name. */
 #include "made_studies.h"
 #include "reports/figures/figure_render.h"
+#include "reports/model/report_data.h"
 
 #include <setjmp.h>
 #include <string.h>

@@ -15,6 +15,8 @@
 #include "daemon/api/requests.h"
 #include "daemon/studies/scheduler.h"
 
+#include <sys/stat.h>
+
 /* The attempt that runs now of a trial; fails if none does. */
 static struct fake_job *running(uint32_t trial)
 {
@@ -718,12 +720,47 @@ static void a_trainer_found_while_stopping(void **s)
 	FAKE_UNTIL(fake_jobs[0].cancelled);
 }
 
+/* What names the result of a private selection is made once its end is on the disk, like all that
+ * can be seen from outside. */
+static void the_link_of_a_selection_waits_for_its_records(void **s)
+{
+	time_t limit = time(NULL) + FAKE_LIMIT_S;
+	struct study *study;
+	struct stat st;
+	bool linked = false;
+	char link[400];
+
+	(void)s;
+	fake_do("submit", json_pack("{s:s, s:s}", "dir", "/", "text",
+				    "study: p\ntrainer: {command: [x]}\n"
+				    "parameters: {x: {type: float, range: [0, 1]}}\n"
+				    "objectives: {e: {privacy: {mechanism: gaussian, sigma: 5, "
+				    "delta: 1e-5}}, u: {metric: f1, goal: maximize, release: "
+				    "{records: 5000, sigma: 1e-3}}}\n"
+				    "anti_ideal: {e: 10, u: 0}\n"
+				    "search: {method: select, rounds: {poisson: 20}}\n"));
+	assert_int_equal(study_find(&fake_d, "p", &study, NULL), DP_OK);
+	snprintf(link, sizeof link, "%s/studies/p/selected", fake_dir);
+	while (!linked && time(NULL) < limit) {
+		uv_run(&fake_d.loop, UV_RUN_NOWAIT);
+		linked = lstat(link, &st) == 0;
+		assert_true(!linked || commit_queue_is_durable(&fake_d));
+		for (unsigned i = 0; i < fake_njobs; i++)
+			if (fake_jobs[i].running)
+				fake_end_ok(&fake_jobs[i], 0.5);
+	}
+	assert_int_equal(study->state->status, DP_STUDY_FINISHED);
+	assert_true(linked);
+	assert_true(stat(link, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_study_runs_to_its_end),
+		CASE(the_link_of_a_selection_waits_for_its_records),
 		CASE(epsilon_is_known_before_the_training),
 		CASE(slots_and_priorities),
 		CASE(slots_have_numbers),

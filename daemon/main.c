@@ -93,21 +93,11 @@ static void print_help(void)
 	       "systemd/\n");
 }
 
-static size_t count_config_options(void)
-{
-	struct config_option_doc doc;
-	size_t n = 0;
-
-	while (config_get_doc(n, &doc))
-		n++;
-	return n;
-}
-
 /* getopt's table: our own options and a row for each of the configuration's. */
 static struct option *option_table(void)
 {
-	size_t own = DP_COUNT(own_options);
-	struct option *table = dp_calloc(own + count_config_options() + 1, sizeof *table);
+	size_t n = DP_COUNT(own_options);
+	struct option *table = dp_calloc(n + 1, sizeof *table);
 	struct config_option_doc doc;
 
 	memcpy(table, own_options, sizeof own_options);
@@ -115,17 +105,12 @@ static struct option *option_table(void)
 		char *flag = dp_strdup(doc.name);
 
 		option_name_to_flag(flag);
-		table[own + i] =
+		table = dp_reallocarray(table, n + 2, sizeof *table);
+		table[n++] =
 			(struct option){ flag, required_argument, NULL, (int)(OPT_CONFIG_ROW + i) };
+		table[n] = (struct option){ 0 };
 	}
 	return table;
-}
-
-static void option_table_free(struct option *table)
-{
-	for (size_t i = DP_COUNT(own_options); table[i].name; i++)
-		free((char *)table[i].name);
-	free(table);
 }
 
 /* Keeps an option for each reading of the configuration; false if there is no room. */
@@ -194,7 +179,9 @@ static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 	s->control_fd = -1;
 	while (code < 0 && (option = getopt_long(argc, argv, "hV", table, NULL)) != -1)
 		code = take_option(s, option, optarg);
-	option_table_free(table);
+	for (size_t i = DP_COUNT(own_options); table[i].name; i++)
+		free((char *)table[i].name);
+	free(table);
 	if (code < 0 && s->read_only && s->control_fd < 0) {
 		fprintf(stderr, "dparetod: --look needs --control-fd; 'dparetoctl "
 				"COMMAND --state DIR' uses both\n");
@@ -211,9 +198,9 @@ static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 
 /* ---- its end by abort() ---- */
 
-/* libuv does not go on without a thread or a place in the kernel's list of descriptors.
- * The journal makes that harmless; people shall know it. The end stays what it is, an
- * abort with its core dump; so does one from outside, as a watchdog's is. */
+/* libuv does not go on without a thread or a place in the kernel's list of descriptors. The journal
+ * makes that harmless; people shall know it. The end stays what it is, an abort with its core dump;
+ * so does one from outside, as a watchdog's is. */
 static void on_abort(int number, siginfo_t *from, void *context)
 {
 	static const char text[] =
@@ -227,14 +214,6 @@ static void on_abort(int number, siginfo_t *from, void *context)
 		/* nobody listens */
 	}
 	raise(number); /* by default now, once this handler is left */
-}
-
-static void install_abort_handler(void)
-{
-	struct sigaction tell = { .sa_sigaction = on_abort,
-				  .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND) };
-
-	sigaction(SIGABRT, &tell, NULL);
 }
 
 /* ---- the program ---- */
@@ -278,6 +257,8 @@ static void enlarge_thread_pool(void)
 int main(int argc, char **argv)
 {
 	struct daemon_options s = { 0 };
+	struct sigaction tell = { .sa_sigaction = on_abort,
+				  .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND) };
 	struct daemon d;
 	struct dp_err err;
 	int code;
@@ -289,7 +270,7 @@ int main(int argc, char **argv)
 	if (!open_standard_fds())
 		return 1;
 	signal(SIGPIPE, SIG_IGN);
-	install_abort_handler();
+	sigaction(SIGABRT, &tell, NULL);
 	dp_linalg_set_single_thread(); /* same bits on every machine of a kind */
 	enlarge_thread_pool();
 	umask(027);

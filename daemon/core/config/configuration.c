@@ -35,10 +35,9 @@ struct config_option {
 	const char *name;
 	size_t offset; /* of its field in struct config */
 	enum config_kind kind;
-	const char *default_value; /* the default, as text */
+	const char *default_value; /* as text; NULL: config_set_defaults() has it */
 	const char *help;
-	const char *default_text;         /* the default in words, where the text says it badly */
-	void (*set_default)(void *field); /* the default, where no text can say it */
+	const char *default_text; /* the default in words, where the text says it badly */
 	unsigned min, max;
 	const char *const *choices; /* ends with NULL */
 	/* of a tree: checks JSON and returns what is held, with a sentence otherwise */
@@ -49,13 +48,6 @@ struct config_option {
 static const char *const executor_words[] = { "local", "slurm", NULL };
 static const char *const stop_policy_words[] = { "leave", "finish", "kill", NULL };
 
-static void config_default_slots(void *field)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	*(unsigned *)field = cores > 0 ? (unsigned)cores : 1;
-}
-
 /* An option's name and place. Does not compile if the field has another type. */
 #define FIELD(type, field)                                                                         \
 	.name = #field, .offset = offsetof(struct config, field) +                                 \
@@ -63,7 +55,7 @@ static void config_default_slots(void *field)
 
 static const struct config_option options[] = {
 	{ FIELD(unsigned, slots), KIND_COUNT, .min = 1, .max = CONFIG_SLOTS_MAX,
-	  .set_default = config_default_slots, .default_text = "number of cores",
+	  .default_text = "number of cores",
 	  .help = "Trainers that run at once, over all studies." },
 	{ FIELD(struct config_group, socket_group), KIND_GROUP, .default_value = "",
 	  .default_text = "none",
@@ -123,8 +115,7 @@ _Static_assert(sizeof(enum stop_policy) == sizeof(unsigned) &&
 		       sizeof(enum config_executor) == sizeof(unsigned),
 	       "a word is kept as unsigned");
 
-/* ---- kinds: reading a text into a field, comparing two fields, saying what it is ----
- */
+/* ---- kinds: reading a text into a field, comparing two fields, saying what it is ---- */
 
 static int config_find_word(const char *const *words, const char *s)
 {
@@ -134,168 +125,110 @@ static int config_find_word(const char *const *words, const char *s)
 	return -1;
 }
 
-static bool read_count(const struct config_option *o, const char *text, void *field)
+static bool config_read_group(const char *text, struct config_group *group)
 {
-	int64_t v;
+	struct group *known = *text ? getgrnam(text) : NULL;
 
-	if (!dp_int_parse(text, &v) || v < o->min || v > o->max)
+	if (*text && !known)
 		return false;
-	*(unsigned *)field = (unsigned)v;
+	free(group->name);
+	group->name = dp_strdup(text);
+	group->gid = known ? known->gr_gid : (gid_t)-1;
 	return true;
 }
 
-static bool same_count(const void *a, const void *b)
+/* False, and the field as it was, if the text is none of this kind; of a tree *err says why. */
+static bool config_read_value(const struct config_option *o, const char *text, void *field,
+			      struct dp_err *err)
 {
-	return *(const unsigned *)a == *(const unsigned *)b;
-}
+	json_t *tree;
+	int64_t v;
+	int word;
 
-static void describe_count(const struct config_option *o, struct dp_buf *out)
-{
-	dp_buf_printf(out, "int, %u to %u", o->min, o->max);
-}
-
-static bool read_size(const struct config_option *o, const char *text, void *field)
-{
-	(void)o;
-	return dp_size_parse(text, field);
-}
-
-static bool same_size(const void *a, const void *b)
-{
-	return *(const uint64_t *)a == *(const uint64_t *)b;
-}
-
-static void describe_size(const struct config_option *o, struct dp_buf *out)
-{
-	(void)o;
-	dp_buf_puts(out, "size");
-}
-
-static bool read_duration(const struct config_option *o, const char *text, void *field)
-{
-	if (o->kind == KIND_DURATION_OR_FOREVER && strcmp(text, "forever") == 0) {
-		*(double *)field = INFINITY;
+	switch (o->kind) {
+	case KIND_COUNT:
+		if (!dp_int_parse(text, &v) || v < o->min || v > o->max)
+			return false;
+		*(unsigned *)field = (unsigned)v;
+		return true;
+	case KIND_SIZE:
+		return dp_size_parse(text, field);
+	case KIND_DURATION_OR_FOREVER:
+		if (strcmp(text, "forever") == 0) {
+			*(double *)field = INFINITY;
+			return true;
+		}
+		return dp_duration_parse(text, field);
+	case KIND_DURATION:
+		return dp_duration_parse(text, field);
+	case KIND_WORD:
+		word = config_find_word(o->choices, text);
+		if (word >= 0)
+			*(unsigned *)field = (unsigned)word;
+		return word >= 0;
+	case KIND_GROUP:
+		return config_read_group(text, field);
+	case KIND_TREE:
+		if (o->parse(text, &tree, err) != DP_OK)
+			return false;
+		json_decref(*(json_t **)field);
+		*(json_t **)field = tree;
 		return true;
 	}
-	return dp_duration_parse(text, field);
+	return false;
 }
 
-static bool same_duration(const void *a, const void *b)
-{
-	return *(const double *)a == *(const double *)b;
-}
-
-static void describe_duration(const struct config_option *o, struct dp_buf *out)
-{
-	dp_buf_puts(out, o->kind == KIND_DURATION_OR_FOREVER ? "duration or forever" : "duration");
-}
-
-static bool read_word(const struct config_option *o, const char *text, void *field)
-{
-	int i = config_find_word(o->choices, text);
-
-	if (i < 0)
-		return false;
-	*(unsigned *)field = (unsigned)i;
-	return true;
-}
-
-static void describe_word(const struct config_option *o, struct dp_buf *out)
-{
-	for (int i = 0; o->choices[i]; i++)
-		dp_buf_printf(out, "%s%s", i ? " | " : "", o->choices[i]);
-}
-
-static bool read_group(const struct config_option *o, const char *text, void *field)
-{
-	struct config_group *mine = field;
-	struct group *known = *text ? getgrnam(text) : NULL;
-	char *copy = known || !*text ? dp_strdup(text) : NULL;
-
-	(void)o;
-	if (!copy)
-		return false;
-	free(mine->name);
-	mine->name = copy;
-	mine->gid = known ? known->gr_gid : (gid_t)-1;
-	return true;
-}
-
-static bool same_group(const void *a, const void *b)
+static bool config_same_value(const struct config_option *o, const void *a, const void *b)
 {
 	const struct config_group *x = a, *y = b;
 
-	return strcmp(x->name ? x->name : "", y->name ? y->name : "") == 0;
+	switch (o->kind) {
+	case KIND_COUNT:
+	case KIND_WORD:
+		return *(const unsigned *)a == *(const unsigned *)b;
+	case KIND_SIZE:
+		return *(const uint64_t *)a == *(const uint64_t *)b;
+	case KIND_DURATION:
+	case KIND_DURATION_OR_FOREVER:
+		return *(const double *)a == *(const double *)b;
+	case KIND_GROUP:
+		return strcmp(x->name ? x->name : "", y->name ? y->name : "") == 0;
+	case KIND_TREE:
+		return json_equal(*(json_t *const *)a, *(json_t *const *)b);
+	}
+	return false;
 }
 
-static void describe_group(const struct config_option *o, struct dp_buf *out)
+static void config_describe_kind(const struct config_option *o, char *out, size_t room)
 {
-	(void)o;
-	dp_buf_puts(out, "name of a group that exists");
+	size_t n = 0;
+
+	switch (o->kind) {
+	case KIND_COUNT:
+		snprintf(out, room, "int, %u to %u", o->min, o->max);
+		break;
+	case KIND_SIZE:
+		snprintf(out, room, "size");
+		break;
+	case KIND_DURATION:
+		snprintf(out, room, "duration");
+		break;
+	case KIND_DURATION_OR_FOREVER:
+		snprintf(out, room, "duration or forever");
+		break;
+	case KIND_WORD:
+		for (int i = 0; o->choices[i]; i++)
+			n += (size_t)snprintf(out + n, room - n, "%s%s", i ? " | " : "",
+					      o->choices[i]);
+		break;
+	case KIND_GROUP:
+		snprintf(out, room, "name of a group that exists");
+		break;
+	case KIND_TREE:
+		snprintf(out, room, "%s", o->type_text);
+		break;
+	}
 }
-
-static void clear_group(void *field)
-{
-	struct config_group *mine = field;
-
-	free(mine->name);
-	*mine = (struct config_group){ .gid = (gid_t)-1 };
-}
-
-static bool read_tree(const struct config_option *o, const char *text, void *field)
-{
-	json_t **mine = field, *made;
-	struct dp_err ignored;
-
-	if (o->parse(text, &made, &ignored) != DP_OK)
-		return false;
-	json_decref(*mine);
-	*mine = made;
-	return true;
-}
-
-/* Why that refused the text: a tree has more than one way to be wrong. */
-static int config_explain_tree_error(const struct config_option *o, const char *text,
-				     struct dp_err *err)
-{
-	json_t *made = NULL;
-	int code = o->parse(text, &made, err);
-
-	json_decref(made);
-	return code != DP_OK ? code : dp_fail(err, DP_E_NOMEM, "no memory for %s", o->name);
-}
-
-static bool same_tree(const void *a, const void *b)
-{
-	return json_equal(*(json_t *const *)a, *(json_t *const *)b);
-}
-
-static void describe_tree(const struct config_option *o, struct dp_buf *out)
-{
-	dp_buf_puts(out, o->type_text);
-}
-
-static void clear_tree(void *field)
-{
-	json_decref(*(json_t **)field);
-	*(json_t **)field = NULL;
-}
-
-static const struct {
-	/* False, and the field as it was, if the text is none of this kind. */
-	bool (*read)(const struct config_option *o, const char *text, void *field);
-	bool (*same)(const void *a, const void *b);
-	void (*describe)(const struct config_option *o, struct dp_buf *out);
-	void (*clear)(void *field); /* NULL: the field owns nothing */
-} config_kind_ops[] = {
-	[KIND_COUNT] = { read_count, same_count, describe_count, NULL },
-	[KIND_SIZE] = { read_size, same_size, describe_size, NULL },
-	[KIND_DURATION] = { read_duration, same_duration, describe_duration, NULL },
-	[KIND_DURATION_OR_FOREVER] = { read_duration, same_duration, describe_duration, NULL },
-	[KIND_WORD] = { read_word, same_count, describe_word, NULL },
-	[KIND_GROUP] = { read_group, same_group, describe_group, clear_group },
-	[KIND_TREE] = { read_tree, same_tree, describe_tree, clear_tree },
-};
 
 /* ---- walking the table ---- */
 
@@ -311,45 +244,40 @@ static const void *option_value(const struct config_option *o, const struct conf
 
 void config_set_defaults(struct config *c)
 {
-	*c = (struct config){ .slots = 0 };
-	for (size_t i = 0; i < DP_COUNT(options); i++) {
-		const struct config_option *o = &options[i];
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	struct dp_err err;
 
-		if (o->set_default)
-			o->set_default(option_field(o, c));
-		else
-			config_kind_ops[o->kind].read(o, o->default_value, option_field(o, c));
-	}
+	*c = (struct config){ .slots = cores > 0 ? (unsigned)cores : 1 };
+	for (size_t i = 0; i < DP_COUNT(options); i++)
+		if (options[i].default_value)
+			config_read_value(&options[i], options[i].default_value,
+					  option_field(&options[i], c), &err);
 }
 
 void config_clear(struct config *c)
 {
+	free(c->socket_group.name);
+	c->socket_group = (struct config_group){ .gid = (gid_t)-1 };
 	for (size_t i = 0; i < DP_COUNT(options); i++)
-		if (config_kind_ops[options[i].kind].clear)
-			config_kind_ops[options[i].kind].clear(option_field(&options[i], c));
-}
+		if (options[i].kind == KIND_TREE) {
+			json_t **tree = option_field(&options[i], c);
 
-static void option_type(const struct config_option *o, char *out, size_t room)
-{
-	struct dp_buf text = DP_BUF_INIT;
-
-	config_kind_ops[o->kind].describe(o, &text);
-	snprintf(out, room, "%s", dp_buf_text(&text));
-	dp_buf_free(&text);
+			json_decref(*tree);
+			*tree = NULL;
+		}
 }
 
 bool config_get_doc(size_t i, struct config_option_doc *doc)
 {
-	const struct config_option *o;
+	const struct config_option *o = &options[i];
 
 	if (i >= DP_COUNT(options))
 		return false;
-	o = &options[i];
 	*doc = (struct config_option_doc){ .name = o->name,
 					   .default_text = o->default_text ? o->default_text
 									   : o->default_value,
 					   .help = o->help };
-	option_type(o, doc->type, sizeof doc->type);
+	config_describe_kind(o, doc->type, sizeof doc->type);
 	return true;
 }
 
@@ -364,10 +292,10 @@ int config_set(struct config *c, const char *name, const char *value, struct dp_
 		names[i] = o->name;
 		if (strcmp(o->name, name) != 0)
 			continue;
-		if (config_kind_ops[o->kind].read(o, value, option_field(o, c)))
+		if (config_read_value(o, value, option_field(o, c), err))
 			return DP_OK;
 		if (o->kind == KIND_TREE)
-			return config_explain_tree_error(o, value, err);
+			return err->code;
 		config_get_doc(i, &doc);
 		return dp_fail(err, DP_E_USAGE, "%s cannot be '%.80s'; it is %s", name, value,
 			       doc.type);
@@ -382,7 +310,7 @@ void config_list_changes(const struct config *before, const struct config *after
 	for (size_t i = 0; i < DP_COUNT(options); i++) {
 		const struct config_option *o = &options[i];
 
-		if (!config_kind_ops[o->kind].same(option_value(o, before), option_value(o, after)))
+		if (!config_same_value(o, option_value(o, before), option_value(o, after)))
 			json_array_append_new(names, json_string(o->name));
 	}
 }

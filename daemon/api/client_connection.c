@@ -41,21 +41,18 @@ static void client_update_memory(struct client *c)
 	c->counted_bytes = now;
 }
 
-static void client_remove_from_index(struct client *c)
-{
-	struct client **p = &c->daemon->clients->buckets[c->id % CLIENT_BUCKETS];
-
-	while (*p != c)
-		p = &(*p)->next_in_bucket;
-	*p = c->next_in_bucket;
-}
-
 static void on_client_closed(uv_handle_t *h)
 {
 	struct client *c = h->data;
 	struct daemon *d = c->daemon;
 
-	client_remove_from_index(c);
+	for (struct client **p = &d->clients->buckets[c->id % CLIENT_BUCKETS]; *p;
+	     p = &(*p)->next_in_bucket) {
+		if (*p == c) {
+			*p = c->next_in_bucket;
+			break;
+		}
+	}
 	for (struct client **p = &d->clients->list; *p; p = &(*p)->next) {
 		if (*p == c) {
 			*p = c->next;
@@ -69,13 +66,6 @@ static void on_client_closed(uv_handle_t *h)
 	free(c);
 	if (d->clients->on_closed)
 		d->clients->on_closed(d);
-}
-
-static const char *client_user_name(struct client *c)
-{
-	if (!c->user_name[0])
-		peer_name_format(c->uid, c->user_name);
-	return c->user_name;
 }
 
 void client_close(struct client *c)
@@ -391,11 +381,12 @@ static void queued_request_free(struct queued_request *t)
 static void client_handle_request(struct client *c, const json_t *json)
 {
 	const char *verb = dp_json_str(json, "do", "");
-	struct request r = { .daemon = c->daemon,
-			     .client_id = c->id,
-			     .user_name = request_is_read_only(verb) ? "" : client_user_name(c),
-			     .json = json };
+	struct request r = {
+		.daemon = c->daemon, .client_id = c->id, .user_name = c->user_name, .json = json
+	};
 
+	if (!request_is_read_only(verb) && !c->user_name[0])
+		peer_name_format(c->uid, c->user_name);
 	switch (request_handle(&r, verb)) {
 	case REQUEST_ANSWERED:
 		break;
@@ -439,17 +430,6 @@ static void on_request_queue_idle(uv_idle_t *idle)
 		uv_idle_stop(idle);
 }
 
-/* Takes the reference. */
-static void client_enqueue_request(struct client *c, struct request_queue *l, json_t *request)
-{
-	struct queued_request *t = dp_malloc(sizeof *t);
-
-	*t = (struct queued_request){ .client_id = c->id, .request = request };
-	*l->last = t;
-	l->last = &t->next;
-	uv_idle_start(&c->daemon->clients->requests_idle, on_request_queue_idle);
-}
-
 void clients_init(struct daemon *d)
 {
 	struct clients *all = d->clients = dp_calloc(1, sizeof *all);
@@ -477,6 +457,9 @@ void clients_free(struct daemon *d)
 
 static void client_handle_line(struct client *c, const char *line, size_t len)
 {
+	struct clients *all = c->daemon->clients;
+	struct request_queue *queue;
+	struct queued_request *t;
 	json_t *request = NULL;
 	const char *verb;
 	struct dp_err err;
@@ -489,21 +472,12 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 		return;
 	}
 	c->is_read_only = request_is_read_only(verb);
-	client_enqueue_request(c,
-			       request_is_long(verb, request) ? &c->daemon->clients->long_requests
-							      : &c->daemon->clients->short_requests,
-			       request);
-}
-
-/* Takes the first `n` bytes of what it sent away, and room that is large and empty. */
-static void client_consume_input(struct client *c, size_t n)
-{
-	dp_buf_consume(&c->input, n);
-	c->scanned = 0;
-	c->input_since_us = dp_monotonic_us();
-	if (c->input.len == 0 && c->input.cap > READ_BUFFER_SIZE)
-		dp_buf_free(&c->input);
-	client_update_memory(c);
+	queue = request_is_long(verb, request) ? &all->long_requests : &all->short_requests;
+	t = dp_malloc(sizeof *t);
+	*t = (struct queued_request){ .client_id = c->id, .request = request };
+	*queue->last = t;
+	queue->last = &t->next;
+	uv_idle_start(&all->requests_idle, on_request_queue_idle);
 }
 
 static void client_process_lines(struct client *c)
@@ -522,7 +496,12 @@ static void client_process_lines(struct client *c)
 		}
 		len = (size_t)(end - c->input.data);
 		client_handle_line(c, c->input.data, len);
-		client_consume_input(c, len + 1);
+		dp_buf_consume(&c->input, len + 1);
+		c->scanned = 0;
+		c->input_since_us = dp_monotonic_us();
+		if (c->input.len == 0 && c->input.cap > READ_BUFFER_SIZE)
+			dp_buf_free(&c->input);
+		client_update_memory(c);
 	}
 	c->processing_lines = false;
 	if (c->close_after_reply)
@@ -553,26 +532,22 @@ static void on_client_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 	buf->len = READ_BUFFER_SIZE;
 }
 
-static void client_receive(struct client *c, const char *bytes, size_t n)
-{
-	if (c->input.len == 0)
-		c->input_since_us = dp_monotonic_us();
-	dp_buf_add(&c->input, bytes, n);
-	client_update_memory(c);
-	client_process_lines(c);
-	if (c->input.len > DP_CONTROL_REQUEST_MAX && c->awaiting_reply && !c->closing) {
-		c->reading_paused = true;
-		uv_read_stop((uv_stream_t *)&c->pipe);
-	}
-	clients_enforce_memory(c->daemon);
-}
-
 static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct client *c = stream->data;
 
-	if (n > 0 && !c->close_after_reply)
-		client_receive(c, buf->base, (size_t)n);
+	if (n > 0 && !c->close_after_reply) {
+		if (c->input.len == 0)
+			c->input_since_us = dp_monotonic_us();
+		dp_buf_add(&c->input, buf->base, (size_t)n);
+		client_update_memory(c);
+		client_process_lines(c);
+		if (c->input.len > DP_CONTROL_REQUEST_MAX && c->awaiting_reply && !c->closing) {
+			c->reading_paused = true;
+			uv_read_stop(stream);
+		}
+		clients_enforce_memory(c->daemon);
+	}
 	free(buf->base);
 	if (n >= 0)
 		return;

@@ -121,29 +121,6 @@ bool request_is_long(const char *verb, const json_t *request)
 		     (v->kind == VERB_READS_ALL && !json_object_get(request, "study")));
 }
 
-/* Nothing can be added to a study one of whose records cannot be read. */
-static int request_check_not_quarantined(const struct request *r, const char *verb,
-					 struct dp_err *err)
-{
-	const struct dp_study_state *s = r->study->state;
-
-	return s->quarantined ? dp_fail(err, DP_E_CORRUPT, "cannot %s study '%s': %s", verb,
-					s->spec->name, s->reason)
-			      : DP_OK;
-}
-
-/* The study that a request names; with `exact` neither by a number nor by the beginning
- * of its name: who shows a page of one must not be given another that looks like it. */
-static int request_find_study(struct request *r, const char *selector, struct dp_err *err)
-{
-	int code = study_find(r->daemon, selector, &r->study, err);
-
-	if (code == DP_OK && dp_json_bool(r->json, "exact", false) &&
-	    strcmp(r->study->state->spec->name, selector) != 0)
-		code = dp_fail(err, DP_E_NOT_FOUND, "there is no study '%s'", selector);
-	return code;
-}
-
 int request_refuse_read_only(const struct daemon *d, const char *verb, struct dp_err *err)
 {
 	dp_fail(err, DP_E_INVALID, "this only looks at %s: it does not %s", d->paths.state_dir,
@@ -170,12 +147,19 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok, st
 	if ((v->study_need == NEEDS_STUDY || v->study_need == NEEDS_INTACT_STUDY) && !selector)
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->study_need != NEEDS_NO_STUDY && selector)
-		code = request_find_study(r, selector, err);
+		code = study_find(r->daemon, selector, &r->study, err);
+	/* with `exact` neither by a number nor by the beginning of its name: who shows a page of
+	 * one must not be given another that looks like it */
+	if (code == DP_OK && r->study && dp_json_bool(r->json, "exact", false) &&
+	    strcmp(r->study->state->spec->name, selector) != 0)
+		code = dp_fail(err, DP_E_NOT_FOUND, "there is no study '%s'", selector);
 	if (code == DP_E_NOT_FOUND && r->daemon->read_only.enabled)
 		return dp_hint(err, "'dparetoctl list --state %s' shows the studies there are",
 			       r->daemon->paths.state_dir);
-	if (code == DP_OK && v->study_need == NEEDS_INTACT_STUDY)
-		code = request_check_not_quarantined(r, name, err);
+	/* nothing can be added to a study one of whose records cannot be read */
+	if (code == DP_OK && v->study_need == NEEDS_INTACT_STUDY && r->study->state->quarantined)
+		code = dp_fail(err, DP_E_CORRUPT, "cannot %s study '%s': %s", name,
+			       r->study->state->spec->name, r->study->state->reason);
 	if (v->kind == VERB_CHANGES || v->kind == VERB_CONTROLS_DAEMON)
 		r->daemon->status_cache->n_changes++;
 	if (code == DP_OK && v->kind == VERB_CHANGES)

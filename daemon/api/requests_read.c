@@ -1,6 +1,7 @@
 /* requests_read.c - verbs that only look: list, status, changes, trials, trial. */
 #include "daemon/api/requests.h"
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "daemon/studies/derived_results.h"
 #include "daemon/studies/private_selection.h"
@@ -93,14 +94,6 @@ static int64_t study_latest_time(const struct study *study)
 	return idle ? study->state->updated_us : clock_now(study->daemon);
 }
 
-/* Seconds of max_time that are used up; null without one. */
-static json_t *active_seconds_json(const struct study *study)
-{
-	if (study->state->current_spec->search.max_time <= 0)
-		return json_null();
-	return json_real((double)dp_policy_active_us(study->state, study_latest_time(study)) / 1e6);
-}
-
 json_t *request_summary_json(struct study *study)
 {
 	struct dp_public_state view = study_public_view(study);
@@ -114,7 +107,13 @@ json_t *request_summary_json(struct study *study)
 					      : json_real((double)(study_latest_time(study) -
 								   view.state->created_us) /
 							  1e6));
-	json_object_set_new(o, "active", active_seconds_json(study));
+	/* seconds of max_time that are used up */
+	json_object_set_new(o, "active",
+			    study->state->current_spec->search.max_time > 0
+				    ? json_real((double)dp_policy_active_us(
+							study->state, study_latest_time(study)) /
+						1e6)
+				    : json_null());
 	json_object_set_new(o, "eta", eta_json(study));
 	json_object_set_new(o, "waiting", dp_text_json(waiting));
 	json_object_set_new(o, "directory", dp_text_json(folder));
@@ -173,31 +172,35 @@ static json_t *running_list(struct study *study)
 	return list;
 }
 
-static json_t *failure_json(const struct study *study, const struct dp_trial *t,
-			    const struct dp_attempt *a)
-{
-	char *folder = study_folder(study), below[64], path[4096];
-
-	dp_attempt_format_dir(t->number, a->run, a->number, below);
-	snprintf(path, sizeof path, "%s/%s", folder, below);
-	free(folder);
-	return json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial", (json_int_t)t->number,
-			 "at", "attempt", (json_int_t)a->number, "run", run_json(a->run), "end",
-			 dp_end_class_name(a->end_class), "time", dp_time_json(a->ended_us),
-			 "message", dp_text_json(a->message), "directory", dp_text_json(path));
-}
-
+/* Adds failed attempts of these trials, the newest trial first. */
 static void failures_add(const struct study *study, struct dp_trial *const *trials, uint32_t n,
 			 json_t *list)
 {
-	while (n-- > 0 && json_array_size(list) < FAILURES_MAX)
-		for (uint32_t k = trials[n]->nattempts;
-		     k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
-			const struct dp_attempt *a = &trials[n]->attempts[k];
+	char *folder = study_folder(study);
 
-			if (a->end_class != DP_END_NONE && a->end_class != DP_END_OK)
-				json_array_append_new(list, failure_json(study, trials[n], a));
+	while (n-- > 0 && json_array_size(list) < FAILURES_MAX) {
+		const struct dp_trial *t = trials[n];
+
+		for (uint32_t k = t->nattempts; k-- > 0 && json_array_size(list) < FAILURES_MAX;) {
+			const struct dp_attempt *a = &t->attempts[k];
+			char below[64], *path;
+
+			if (a->end_class == DP_END_NONE || a->end_class == DP_END_OK)
+				continue;
+			dp_attempt_format_dir(t->number, a->run, a->number, below);
+			path = dp_path_join(folder, below);
+			json_array_append_new(
+				list, json_pack("{s:I, s:n, s:I, s:o, s:s, s:o, s:o, s:o}", "trial",
+						(json_int_t)t->number, "at", "attempt",
+						(json_int_t)a->number, "run", run_json(a->run),
+						"end", dp_end_class_name(a->end_class), "time",
+						dp_time_json(a->ended_us), "message",
+						dp_text_json(a->message), "directory",
+						dp_text_json(path)));
+			free(path);
 		}
+	}
+	free(folder);
 }
 
 _Static_assert((int)FAILURES_MAX <= (int)DP_FAILED_TRIALS_MAX, "each has one failure or more");
@@ -364,35 +367,30 @@ static bool trial_list_wants(const struct trial_list *l, enum dp_trial_status st
 	return !l->wanted_status || strcmp(l->wanted_status, dp_trial_status_text(status)) == 0;
 }
 
-/* Rows for the waypoints of a trial that are results; what they cost. */
-static unsigned trial_list_add_checkpoints(struct trial_list *l, const struct dp_trial *t)
+/* The rows of a trial, those of its checkpoints that are results and its own last; what they cost.
+ */
+static unsigned trial_list_add(struct trial_list *l, const struct dp_trial *t)
 {
+	const struct dp_study_state *s = l->view.state;
+	uint32_t n = l->own_rows_only || !t->checkpoints || !trial_list_wants(l, DP_TRIAL_OK)
+			     ? 0
+			     : t->checkpoints->count;
 	unsigned work = 0;
 
-	if (l->own_rows_only || !t->checkpoints || !trial_list_wants(l, DP_TRIAL_OK))
-		return 0;
-	for (uint32_t w = 0; w < t->checkpoints->count; w++) {
+	for (uint32_t w = 0; w < n; w++) {
 		struct dp_result_id p = { t->number, (int32_t)w };
 
-		if (!dp_checkpoint_is_result(l->view.state, t->checkpoints, w))
+		if (!dp_checkpoint_is_result(s, t->checkpoints, w))
 			continue;
 		work += COST_TRIAL;
 		json_array_append_new(l->rows, dp_checkpoint_json(l->view, p, l->full));
 	}
-	return work;
-}
-
-/* The rows of a trial, its own last; what they cost. */
-static unsigned trial_list_add(struct trial_list *l, const struct dp_trial *t)
-{
-	unsigned work = trial_list_add_checkpoints(l, t);
-
 	if (!trial_list_wants(l, t->status))
 		return work;
 	json_array_append_new(
 		l->rows, l->full ? dp_trial_page_json(l->view, t, l->directory, 0, PAGE_RUNS_MAX)
 				 : dp_trial_json(l->view, t, false, NULL));
-	return work + page_cost_of_trial(l->view.state, t, l->full);
+	return work + page_cost_of_trial(s, t, l->full);
 }
 
 int request_trials(struct request *r, json_t **ok, struct dp_err *err)
@@ -451,29 +449,24 @@ json_t *request_trial_json(struct study *study, const struct dp_trial *t)
 	return trial_part_json(study, t, 0);
 }
 
-static int request_reply_checkpoint(struct request *r, const struct dp_trial *t, int64_t at,
-				    json_t **ok, struct dp_err *err)
-{
-	struct dp_public_state view = study_public_view(r->study);
-	struct dp_result_id p;
-	int code = dp_policy_find_checkpoint(view.state, t, at, &p, err);
-
-	if (code == DP_OK)
-		*ok = json_pack("{s:o}", "trial", dp_checkpoint_json(view, p, true));
-	return code;
-}
-
 int request_trial(struct request *r, json_t **ok, struct dp_err *err)
 {
+	struct dp_public_state view = study_public_view(r->study);
 	const json_t *at = json_object_get(r->json, "at");
 	int64_t from = dp_json_int(r->json, "from", 0);
+	struct dp_result_id p;
 	struct dp_trial *t;
 	int code = request_find_trial(r, &t, err);
 
-	if (code == DP_OK && json_is_integer(at))
-		return request_reply_checkpoint(r, t, json_integer_value(at), ok, err);
-	if (code == DP_OK)
+	if (code != DP_OK)
+		return code;
+	if (!json_is_integer(at)) {
 		*ok = trial_part_json(r->study, t,
 				      from < 0 || from > INT32_MAX ? 0 : (uint32_t)from);
+		return DP_OK;
+	}
+	code = dp_policy_find_checkpoint(view.state, t, json_integer_value(at), &p, err);
+	if (code == DP_OK)
+		*ok = json_pack("{s:o}", "trial", dp_checkpoint_json(view, p, true));
 	return code;
 }

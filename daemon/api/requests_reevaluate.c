@@ -39,17 +39,6 @@ static int reevaluate_parse_points(const struct dp_study_state *s, const json_t 
 	return DP_OK;
 }
 
-static int reevaluate_parse_runs(const json_t *json, uint32_t *runs, struct dp_err *err)
-{
-	int64_t n = dp_json_int(json, "runs", 0);
-
-	if (n < 1 || n > DP_REEVALUATE_RUNS_MAX)
-		return dp_fail(err, DP_E_INVALID, "runs must be a whole number from 1 to %d",
-			       DP_REEVALUATE_RUNS_MAX);
-	*runs = (uint32_t)n;
-	return DP_OK;
-}
-
 int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 {
 	const json_t *pairs = json_object_get(r->json, "points"),
@@ -62,11 +51,15 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 	struct dp_result_id *points = NULL;
 	struct dp_transition_events none;
 	double x[DP_PARAMS_MAX];
-	int code = reevaluate_parse_runs(r->json, &wish.runs, err);
+	int64_t runs = dp_json_int(r->json, "runs", 0);
+	int code;
 
 	(void)ok;
-	if (code == DP_OK)
-		code = study_check_not_deleted(r->study, err);
+	if (runs < 1 || runs > DP_REEVALUATE_RUNS_MAX)
+		return dp_fail(err, DP_E_INVALID, "runs must be a whole number from 1 to %d",
+			       DP_REEVALUATE_RUNS_MAX);
+	wish.runs = (uint32_t)runs;
+	code = study_check_not_deleted(r->study, err);
 	if (code == DP_OK) /* refused before anything is computed */
 		code = dp_policy_reevaluate(s, &none, err);
 	if (code != DP_OK)

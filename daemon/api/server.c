@@ -37,76 +37,54 @@ struct server {
 
 /* ---- who may speak ---- */
 
-static bool server_peer_is_in_group(int fd, const struct ucred *peer, gid_t gid)
-{
-	gid_t groups[1024];
-	socklen_t len = sizeof groups;
-
-	if (peer->gid == gid)
-		return true;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) != 0)
-		return false;
-	for (size_t i = 0; i < len / sizeof groups[0]; i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
-}
-
 /* Same user, root, or a member of socket_group. */
 static bool server_peer_is_allowed(struct daemon *d, int fd, bool *own)
 {
-	gid_t gid = d->config.socket_group.gid;
+	gid_t gid = d->config.socket_group.gid, groups[1024];
 	struct ucred peer;
-	socklen_t len = sizeof peer;
+	socklen_t len = sizeof peer, groups_len = sizeof groups;
 
 	*own = false;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
 		return false;
 	*own = peer.uid == geteuid() || peer.uid == 0;
-	return *own || (gid != (gid_t)-1 && server_peer_is_in_group(fd, &peer, gid));
+	if (*own || gid == (gid_t)-1)
+		return *own;
+	if (peer.gid == gid)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &groups_len) != 0)
+		return false;
+	for (size_t i = 0; i < groups_len / sizeof groups[0]; i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
 }
 
 /* ---- places ---- */
 
-/* Who has a place, and who has had one for nothing for the longest time. */
-struct client_census {
-	unsigned n_clients;
-	struct client *idle_owner, *idle_other;
-};
-
-static void server_count_clients(struct daemon *d, const struct client *newcomer,
-				 struct client_census *t)
+/* Is there a place for the newcomer? If all are taken, the client that asked nothing for the
+ * longest time makes room for it; members of the group never for the daemon's own user, for whom
+ * some are kept. */
+static bool server_make_room(struct daemon *d, const struct client *newcomer)
 {
+	unsigned most = fd_limits_max_clients(&d->fd_limits, &d->config), n = 0;
+	unsigned kept = most / 8 < OWNER_CLIENTS_RESERVED ? most / 8 : OWNER_CLIENTS_RESERVED;
 	int64_t before = dp_monotonic_us() - EVICTABLE_IDLE_US;
+	struct client *idle_owner = NULL, *idle_other = NULL, *idle;
 
-	*t = (struct client_census){ 0 };
 	for (struct client *c = d->clients->list; c; c = c->next) {
-		struct client **idle = c->is_owner ? &t->idle_owner : &t->idle_other;
+		struct client **longest = c->is_owner ? &idle_owner : &idle_other;
 
 		if (c == newcomer || c->closing || c->close_after_reply)
 			continue;
-		t->n_clients++;
+		n++;
 		if (!c->awaiting_reply && !c->lifeline && c->last_active_us < before &&
-		    (!*idle || c->last_active_us < (*idle)->last_active_us))
-			*idle = c;
+		    (!*longest || c->last_active_us < (*longest)->last_active_us))
+			*longest = c;
 	}
-}
-
-/* Is there a place for the newcomer? If all are taken, who asks nothing makes room for
- * it; members of the group never for the daemon's own user, for whom some are kept. */
-static bool server_make_room(struct daemon *d, const struct client *newcomer)
-{
-	unsigned most = fd_limits_max_clients(&d->fd_limits, &d->config);
-	unsigned kept = most / 8 < OWNER_CLIENTS_RESERVED ? most / 8 : OWNER_CLIENTS_RESERVED;
-	struct client *idle;
-	struct client_census t;
-
-	server_count_clients(d, newcomer, &t);
-	if (t.n_clients < most - (newcomer->is_owner ? 0 : kept))
+	if (n < most - (newcomer->is_owner ? 0 : kept))
 		return true;
-	idle = t.idle_other;
-	if (!idle && newcomer->is_owner)
-		idle = t.idle_owner;
+	idle = idle_other || !newcomer->is_owner ? idle_other : idle_owner;
 	if (!idle)
 		return false;
 	log_line(&d->log, LOG_DEBUG, "", "client %llu, idle, makes room for another",
@@ -205,29 +183,23 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* Does a process listen at the address? */
-static bool server_socket_has_listener(const struct sockaddr_un *a)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
-			       errno == EAGAIN); /* its backlog is full */
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
-/* After a daemon was killed, a child of it that is between fork and exec holds the
- * listening socket for a moment. */
+/* Does a process listen at the address? After a daemon was killed, a child of it that is between
+ * fork and exec holds the listening socket for a moment. */
 static bool socket_stays_alive(const struct sockaddr_un *a)
 {
 	struct timespec pause = { .tv_nsec = PROBE_PAUSE_MS * 1000000L };
 
 	for (int i = 0; i < PROBES; i++) {
-		if (i > 0)
-			nanosleep(&pause, NULL);
-		if (!server_socket_has_listener(a))
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		bool alive = fd >= 0 && (connect(fd, (const struct sockaddr *)a, sizeof *a) == 0 ||
+					 errno == EAGAIN); /* its backlog is full */
+
+		if (fd >= 0)
+			close(fd);
+		if (!alive)
 			return false;
+		if (i < PROBES - 1)
+			nanosleep(&pause, NULL);
 	}
 	return true;
 }

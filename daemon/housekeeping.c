@@ -27,14 +27,6 @@ enum {
 	FILES_PER_ATTEMPT = 10,    /* that an attempt needs, its trainer's own included */
 };
 
-/* Too few files can be made for every place to get an attempt. Some file systems do not
- * count them, and say 0 of 0. */
-static bool disk_inodes_are_low(const struct daemon *d, const struct statvfs *v)
-{
-	return d->config.disk_watermark > 0 && v->f_files > 0 &&
-	       v->f_favail < (fsfilcnt_t)FILES_PER_ATTEMPT * (d->config.slots + 1);
-}
-
 static void disk_check_space(struct daemon *d)
 {
 	char free_text[DP_NUM_LEN], mark[DP_NUM_LEN], slots[DP_PLURAL_LEN], why[500];
@@ -49,7 +41,10 @@ static void disk_check_space(struct daemon *d)
 	snprintf(disk->reason, sizeof disk->reason, "%s of disk are free, %s disk_watermark (%s)",
 		 dp_size_text(disk->free_bytes, free_text), low ? "below" : "above",
 		 dp_size_text(d->config.disk_watermark, mark));
-	if (!low && disk_inodes_are_low(d, &v)) {
+	/* too few files can be made for every slot to get an attempt; some file systems do not
+	 * count them, and say 0 of 0 */
+	if (!low && d->config.disk_watermark > 0 && v.f_files > 0 &&
+	    v.f_favail < (fsfilcnt_t)FILES_PER_ATTEMPT * (d->config.slots + 1)) {
 		low = true;
 		snprintf(disk->reason, sizeof disk->reason,
 			 "%llu files (inodes) can still be made on the disk, too few for "

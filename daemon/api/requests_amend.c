@@ -188,22 +188,6 @@ int request_set(struct request *r, json_t **ok, struct dp_err *err)
 
 /* ---- a file of the same name ---- */
 
-/* One difference that makes it another study. Values of the environment may be secret. */
-static void amend_describe_difference(struct dp_buf *out, const json_t *d)
-{
-	const char *key = dp_json_str(d, "key", "");
-	const char *from = dp_json_str(d, "from", NULL), *to = dp_json_str(d, "to", NULL);
-	bool show = strncmp(key, "trainer.env.", 12) != 0;
-
-	dp_buf_printf(out, "%s%s", out->len ? "; " : "", key);
-	if (show && from && to && strlen(from) <= VALUE_SHOWN_MAX && strlen(to) <= VALUE_SHOWN_MAX)
-		dp_buf_printf(out, ": '%s' there, '%s' here", from, to);
-	else if (!from || !to)
-		dp_buf_printf(out, " is only %s", from ? "there" : "here");
-	else
-		dp_buf_puts(out, " differs");
-}
-
 /* DP_E_EXISTS with the keys in which the file means another study, if there are any. */
 static int amend_check_same_study(const struct dp_study_state *s, const json_t *differences,
 				  struct dp_err *err)
@@ -212,13 +196,26 @@ static int amend_check_same_study(const struct dp_study_state *s, const json_t *
 	size_t i, n = 0;
 	const json_t *d;
 
-	json_array_foreach (differences, i, d)
-		if (!dp_json_bool(d, "live", false) && n++ < DIFFERENCES_SHOWN_MAX)
-			amend_describe_difference(&names, d);
-	if (n > DIFFERENCES_SHOWN_MAX)
-		dp_buf_printf(&names, "; and %zu more", n - DIFFERENCES_SHOWN_MAX);
+	json_array_foreach (differences, i, d) {
+		const char *key = dp_json_str(d, "key", "");
+		const char *from = dp_json_str(d, "from", NULL), *to = dp_json_str(d, "to", NULL);
+		bool is_secret = strncmp(key, "trainer.env.", 12) == 0; /* it may be */
+
+		if (dp_json_bool(d, "live", false) || n++ >= DIFFERENCES_SHOWN_MAX)
+			continue;
+		dp_buf_printf(&names, "%s%s", names.len ? "; " : "", key);
+		if (!from || !to)
+			dp_buf_printf(&names, " is only %s", from ? "there" : "here");
+		else if (is_secret || strlen(from) > VALUE_SHOWN_MAX ||
+			 strlen(to) > VALUE_SHOWN_MAX)
+			dp_buf_puts(&names, " differs");
+		else
+			dp_buf_printf(&names, ": '%s' there, '%s' here", from, to);
+	}
 	if (n == 0)
 		return DP_OK;
+	if (n > DIFFERENCES_SHOWN_MAX)
+		dp_buf_printf(&names, "; and %zu more", n - DIFFERENCES_SHOWN_MAX);
 	dp_fail(err, DP_E_EXISTS, "there is another study '%s': %.400s", s->spec->name,
 		dp_buf_text(&names));
 	dp_buf_free(&names);

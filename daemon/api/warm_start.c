@@ -28,20 +28,16 @@ struct warm_start_read {
 	struct dp_err err;
 };
 
-static bool same_folder(const char *a, const char *b)
-{
-	struct stat s, t;
-
-	return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
 static void warm_start_worker(void *arg)
 {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	struct warm_start_read *o = arg;
+	struct stat there, own;
 	char *journal;
 
-	o->is_own_directory = same_folder(o->directory, o->daemon->paths.state_dir);
+	o->is_own_directory = stat(o->directory, &there) == 0 &&
+			      stat(o->daemon->paths.state_dir, &own) == 0 &&
+			      there.st_dev == own.st_dev && there.st_ino == own.st_ino;
 	if (o->is_own_directory)
 		return;
 	journal = dp_path_join(o->directory, "journal");
@@ -53,14 +49,6 @@ static void warm_start_worker(void *arg)
 		dp_hint(&o->err, "a state folder has a folder 'journal'; a relative one "
 				 "starts from where the study file is");
 	free(journal);
-}
-
-static void warm_start_free(struct warm_start_read *o)
-{
-	dp_state_free(&o->state);
-	json_decref(o->request);
-	free(o->directory);
-	free(o);
 }
 
 static void on_warm_start_read(void *arg)
@@ -79,7 +67,10 @@ static void on_warm_start_read(void *arg)
 				&o->err);
 		request_answer(&r, o->code, ok, &o->err);
 	}
-	warm_start_free(o);
+	dp_state_free(&o->state);
+	json_decref(o->request);
+	free(o->directory);
+	free(o);
 }
 
 void warm_start_read_directory(struct request *r, const char *option, const char *origin,

@@ -1,4 +1,4 @@
-/* child.c - a program that the daemon runs beside its studies. */
+/* child_process.c - a program that the daemon runs beside its studies. */
 #include "daemon/core/child_process.h"
 
 #include "base/fs.h"
@@ -62,8 +62,6 @@ static int child_spawn(struct child *c, char *const *argv, int input, int output
 	sigset_t none, all;
 	int e;
 
-	if (!environment)
-		return ENOMEM;
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);

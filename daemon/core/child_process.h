@@ -1,4 +1,4 @@
-/* child.h - a program that the daemon runs beside its studies: a report, a hook. It has a
+/* child_process.h - a program that the daemon runs beside its studies: a report, a hook. It has a
  * session of its own, a text on its standard input, a limit of time, and its last words
  * are kept. Nothing of it can hold up the loop. */
 #ifndef DP_DAEMON_CORE_CHILD_PROCESS_H

@@ -219,22 +219,6 @@ static void after_commit_run_due(struct daemon *d)
 
 /* ---- the writer ---- */
 
-/* The journal has made something durable. */
-static void commit_queue_note_durable(struct daemon *d)
-{
-	struct commit_queue *q = d->commits;
-	uint64_t durable = dp_journal_durable_ticket(d->journal);
-
-	if (durable == q->durable_ticket)
-		return;
-	if (q->stall_logged)
-		log_line(&d->log, LOG_WARN, "", "the journal answered after %.1f s",
-			 commit_queue_wait_seconds(d));
-	q->stall_logged = false;
-	q->durable_ticket = durable;
-	q->wait_since_us = dp_monotonic_us();
-}
-
 void commit_queue_log_stall(struct daemon *d)
 {
 	struct commit_queue *q = d->commits;
@@ -255,6 +239,7 @@ static void on_journal_progress(uv_async_t *handle)
 	struct commit_queue *q = d->commits;
 	struct dp_err why;
 	bool trouble = dp_journal_get_write_error(d->journal, &why);
+	uint64_t durable = dp_journal_durable_ticket(d->journal);
 
 	if (trouble && !q->is_failing)
 		log_line(&d->log, LOG_ERROR, "",
@@ -264,7 +249,14 @@ static void on_journal_progress(uv_async_t *handle)
 	if (!trouble && q->is_failing)
 		log_line(&d->log, LOG_WARN, "", "the journal can be written again");
 	q->is_failing = trouble;
-	commit_queue_note_durable(d);
+	if (durable != q->durable_ticket) {
+		if (q->stall_logged)
+			log_line(&d->log, LOG_WARN, "", "the journal answered after %.1f s",
+				 commit_queue_wait_seconds(d));
+		q->stall_logged = false;
+		q->durable_ticket = durable;
+		q->wait_since_us = dp_monotonic_us();
+	}
 	after_commit_run_due(d);
 	daemon_request_turn(d);
 }

@@ -1,4 +1,4 @@
-/* log.c - log lines: time, level, what it is about, one write each. */
+/* daemon_log.c - log lines: time, level, what it is about, one write each. */
 #include "daemon/core/daemon_log.h"
 
 #include "base/units.h"

@@ -1,4 +1,4 @@
-/* log.h - log lines with time, level and what they are about, on stderr or in a file.
+/* daemon_log.h - log lines with time, level and what they are about, on stderr or in a file.
  *
  * Owns nothing: the descriptor of a logger is its maker's. Called on the loop thread and
  * before the loop runs, never from worker threads: a reload changes the level. */

@@ -1,4 +1,4 @@
-/* peer_format_user.c - who asks, as the journal and people are told. */
+/* peer_name.c - who asks, as the journal and people are told. */
 #include "daemon/core/peer_name.h"
 
 #include <pwd.h>

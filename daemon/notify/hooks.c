@@ -131,15 +131,6 @@ static bool hooks_are_configured(const struct hooks *k)
 	return json_array_size(k->daemon->config.hooks) > 0;
 }
 
-static void hooks_save_cursor(struct hooks *k)
-{
-	const struct daemon *d = k->daemon;
-
-	if (k->cursor_dirty && !d->commits->is_failing && commit_queue_is_durable(d))
-		k->cursor_dirty = !hook_cursor_save(
-			k->cursor, hooks_are_configured(k) ? hooks_cursor_json(k) : NULL);
-}
-
 void hooks_resume_undelivered(struct daemon *d)
 {
 	struct hooks *k = d->hooks;
@@ -287,7 +278,9 @@ void hooks_run_due(struct daemon *d)
 	hooks_refill_from_backlog(k);
 	while (hook_run_can_start(k))
 		hook_run_begin(k);
-	hooks_save_cursor(k);
+	if (k->cursor_dirty && !d->commits->is_failing && commit_queue_is_durable(d))
+		k->cursor_dirty = !hook_cursor_save(
+			k->cursor, hooks_are_configured(k) ? hooks_cursor_json(k) : NULL);
 }
 
 void hooks_tick(struct daemon *d)

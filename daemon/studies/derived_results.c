@@ -175,17 +175,6 @@ static void on_hypervolume_done(void *arg)
 	derived_results_on_done(r);
 }
 
-/* Are the results others than those that the volume is of, and by enough? */
-static bool hypervolume_is_due(const struct derived_results *r)
-{
-	const struct dp_study_state *s = r->study->state;
-	const struct smoothed_hypervolume *v = &r->volume;
-	size_t grown = v->last.n_results + v->last.n_results / HYPERVOLUME_GROWTH_PART + 1;
-
-	return !v->is_known || s->status != DP_STUDY_RUNNING ||
-	       dp_history_count_results(s) >= grown;
-}
-
 static void hypervolume_start_if_due(struct derived_results *r)
 {
 	struct study *study = r->study;
@@ -200,9 +189,12 @@ static void hypervolume_start_if_due(struct derived_results *r)
 		hypervolume_store(v, front);
 		return;
 	}
-	/* one study at a time */
-	if (!hypervolume_is_due(r) || all->n_hypervolume_jobs > 0 ||
-	    dp_monotonic_us() < v->not_before_us || study->daemon->stopping)
+	/* while a study runs, with many more results only; one study at a time */
+	if ((v->is_known && study->state->status == DP_STUDY_RUNNING &&
+	     dp_history_count_results(study->state) <=
+		     v->last.n_results + v->last.n_results / HYPERVOLUME_GROWTH_PART) ||
+	    all->n_hypervolume_jobs > 0 || dp_monotonic_us() < v->not_before_us ||
+	    study->daemon->stopping)
 		return;
 	smoothed_front_snapshot(study, &v->input);
 	all->n_hypervolume_jobs++;

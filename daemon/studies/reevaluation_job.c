@@ -50,13 +50,6 @@ struct reevaluation_job {
 	int code;
 };
 
-static void reevaluation_free(struct reevaluation_job *job)
-{
-	smoothed_front_input_clear(&job->input);
-	free(job->points);
-	free(job);
-}
-
 static void reevaluation_alloc_points(struct reevaluation_job *job, size_t n)
 {
 	free(job->points);
@@ -180,25 +173,12 @@ static uint32_t reevaluation_find_existing(const struct reevaluation_job *job,
 
 /* ---- somebody asked ---- */
 
-/* Each trial takes some memory until the study is deleted: not more than people mean. */
-static int reevaluation_check_limit(const struct reevaluation_job *job, struct dp_err *err)
-{
-	uint32_t runs = (uint32_t)job->study->state->spec->trainer.runs;
-	uint64_t trials = (uint64_t)job->n_points * ((job->runs + runs - 1) / runs);
-
-	if (trials <= REEVALUATION_TRIALS_MAX)
-		return DP_OK;
-	return dp_fail(err, DP_E_LIMIT,
-		       "%zu points with %u runs each are more than can be asked for at "
-		       "once: %d trials of trainer.runs",
-		       job->n_points, job->runs, REEVALUATION_TRIALS_MAX);
-}
-
 /* May it still be asked for, and is there room for what is new of it? */
 static int reevaluation_check_allowed(struct reevaluation_job *job,
 				      struct dp_transition_events *orders, struct dp_err *err)
 {
 	const struct dp_study_state *s = job->study->state;
+	uint32_t runs = (uint32_t)s->spec->trainer.runs;
 	double k = 0;
 
 	if (job->point_err.code != DP_OK) {
@@ -214,8 +194,12 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet", s->spec->name);
 		return dp_hint(err, "'dparetoctl status %s' shows how far it is", s->spec->name);
 	}
-	if (reevaluation_check_limit(job, err) != DP_OK)
-		return err->code;
+	/* each trial takes some memory until the study is deleted: not more than people mean */
+	if ((uint64_t)job->n_points * ((job->runs + runs - 1) / runs) > REEVALUATION_TRIALS_MAX)
+		return dp_fail(err, DP_E_LIMIT,
+			       "%zu points with %u runs each are more than can be asked for at "
+			       "once: %d trials of trainer.runs",
+			       job->n_points, job->runs, REEVALUATION_TRIALS_MAX);
 	for (size_t i = 0; i < job->n_points; i++) {
 		struct reevaluation_point *p = &job->points[i];
 
@@ -327,7 +311,9 @@ static void on_reevaluation_done(void *arg)
 			reevaluation_record_final(job);
 		study_mark_changed(study);
 	}
-	reevaluation_free(job);
+	smoothed_front_input_clear(&job->input);
+	free(job->points);
+	free(job);
 }
 
 /* Rows of a front that is known: [trial, at] each. */

@@ -112,42 +112,26 @@ static bool report_writer_can_run(const struct daemon *d)
 
 /* ---- the process ---- */
 
-/* The sentence that it ended with; its hints are left out. */
-static void report_writer_error_line(const struct child *c, char *out, size_t room)
-{
-	const char *line = strstr(c->output_tail, "dpareto-report: ");
-
-	if (line)
-		snprintf(out, room, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
-	else
-		child_last_line(c, out, room);
-}
-
-static void report_writer_note_end(struct report_writer *r, struct study *study, int status)
-{
-	char words[300];
-
-	report_writer_status(study)->shown_seq =
-		r->seq; /* also after a failure: not again for the same */
-	if (status == 0) {
-		report_writer_set_error(study, "");
-		log_line(&study->daemon->log, LOG_DEBUG, study->state->spec->name,
-			 "report written");
-		return;
-	}
-	report_writer_error_line(&r->child, words, sizeof words);
-	if (WIFSIGNALED(status))
-		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
-			 WTERMSIG(status));
-	report_writer_set_error(study, words[0] ? words : "dpareto-report did not say why");
-}
-
 static void on_report_writer_exit(struct child *c, int status)
 {
 	struct report_writer *r = c->daemon->report_writer;
 	struct study *study = r->study;
+	const char *line = strstr(c->output_tail, "dpareto-report: ");
+	char words[300] = "";
 
-	report_writer_note_end(r, study, status);
+	report_writer_status(study)->shown_seq = r->seq; /* also after a failure: once is enough */
+	if (WIFSIGNALED(status))
+		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
+			 WTERMSIG(status));
+	else if (status != 0 && line) /* the sentence that it ended with, without hints */
+		snprintf(words, sizeof words, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
+	else if (status != 0)
+		child_last_line(c, words, sizeof words);
+	if (status != 0 && !words[0])
+		snprintf(words, sizeof words, "dpareto-report did not say why");
+	report_writer_set_error(study, words);
+	if (status == 0)
+		log_line(&c->daemon->log, LOG_DEBUG, study->state->spec->name, "report written");
 	r->study = NULL;
 	study_mark_changed(study); /* it may wait for its deletion; another for its report */
 }

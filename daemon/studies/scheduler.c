@@ -10,11 +10,6 @@
 
 #include <stdio.h>
 
-static bool scheduler_can_start(const struct daemon *d)
-{
-	return !d->stopping && !d->commits->is_failing && !d->disk.is_low;
-}
-
 /* Looks at every study that changed, until none has. They are added to *visited. */
 static void scheduler_settle_changed(struct daemon *d, struct study **visited)
 {
@@ -34,16 +29,7 @@ static void scheduler_settle_changed(struct daemon *d, struct study **visited)
 	}
 }
 
-static bool scheduler_study_wants_slot(const struct study *study)
-{
-	const struct attempt_runner *attempts = study->daemon->attempts;
-
-	return (study->next_step.kind == DP_STEP_ATTEMPT ||
-		(study->next_step.kind == DP_STEP_PROPOSE && proposal_is_ready(study))) &&
-	       !attempts->is_held(study) && attempts->free_slots(study) > 0;
-}
-
-static bool scheduler_compare_studies(const struct study *a, const struct study *b)
+static bool scheduler_goes_first(const struct study *a, const struct study *b)
 {
 	if (a->state->priority != b->state->priority)
 		return a->state->priority > b->state->priority;
@@ -53,15 +39,18 @@ static bool scheduler_compare_studies(const struct study *a, const struct study 
 	return a->last_served < b->last_served;
 }
 
+/* The study that gets the next free slot; NULL: none wants one. */
 static struct study *scheduler_pick_study(const struct daemon *d)
 {
 	struct study *best = NULL;
 
 	for (uint32_t i = 0; i < d->studies->n; i++) {
 		struct study *study = d->studies->list[i];
+		bool wants = study->next_step.kind == DP_STEP_ATTEMPT ||
+			     (study->next_step.kind == DP_STEP_PROPOSE && proposal_is_ready(study));
 
-		if (scheduler_study_wants_slot(study) &&
-		    (!best || scheduler_compare_studies(study, best)))
+		if (wants && !d->attempts->is_held(study) && d->attempts->free_slots(study) > 0 &&
+		    (!best || scheduler_goes_first(study, best)))
 			best = study;
 	}
 	return best;
@@ -88,7 +77,8 @@ struct study *scheduler_run(struct daemon *d)
 	struct study *visited = NULL, *study;
 
 	scheduler_settle_changed(d, &visited);
-	while (scheduler_can_start(d) && (study = scheduler_pick_study(d)) != NULL) {
+	while (!d->stopping && !d->commits->is_failing && !d->disk.is_low &&
+	       (study = scheduler_pick_study(d)) != NULL) {
 		scheduler_serve_study(study);
 		scheduler_settle_changed(d, &visited);
 	}

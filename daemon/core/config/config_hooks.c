@@ -137,8 +137,6 @@ int config_hooks_parse(const char *text, json_t **out, struct dp_err *err)
 	size_t i;
 	int code = dp_json_parse(text, strlen(text), &list, &why);
 
-	if (code == DP_E_NOMEM)
-		return dp_fail(err, DP_E_NOMEM, "no memory for hooks");
 	if (code != DP_OK || !json_is_array(list))
 		code = dp_fail(err, DP_E_USAGE,
 			       "hooks must be a list of {on: [EVENT...], command: "

@@ -34,20 +34,7 @@ static int slot_check_name(const char *name, struct dp_err *err)
 	return DP_OK;
 }
 
-/* A number is taken for its text. NULL for what is neither, and without memory. */
-static json_t *slot_text(const json_t *value)
-{
-	char text[32];
-
-	if (json_is_string(value))
-		return json_string(json_string_value(value));
-	if (!json_is_integer(value))
-		return NULL;
-	snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-	return json_string(text);
-}
-
-/* The values of one variable as texts, in *out. */
+/* The values of one variable as texts, in *out; a number is taken for its text. */
 static int slot_values(const char *name, const json_t *list, json_t *out, struct dp_err *err)
 {
 	const json_t *value;
@@ -59,53 +46,41 @@ static int slot_values(const char *name, const json_t *list, json_t *out, struct
 			       "slot, such as [\"0\", \"1\"]",
 			       name);
 	json_array_foreach (list, i, value) {
-		if (!json_is_string(value) && !json_is_integer(value))
+		if (json_is_integer(value))
+			json_array_append_new(out, json_sprintf("%" JSON_INTEGER_FORMAT,
+								json_integer_value(value)));
+		else if (json_is_string(value))
+			json_array_append_new(out, json_string(json_string_value(value)));
+		else
 			return dp_fail(err, DP_E_USAGE, "slot_env.%.40s[%zu] must be a text", name,
 				       i);
-		if (json_array_append_new(out, slot_text(value)) != 0)
-			return dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
-	}
-	return DP_OK;
-}
-
-static int slot_env_read(const json_t *tree, json_t *out, struct dp_err *err)
-{
-	const char *name;
-	json_t *list;
-	int code;
-
-	if (!json_is_object(tree))
-		return dp_fail(err, DP_E_USAGE,
-			       "slot_env must be a map of names to lists, such as "
-			       "{CUDA_VISIBLE_DEVICES: [\"0\", \"1\"]}");
-	if (json_object_size(tree) > SLOT_NAMES_MAX)
-		return dp_fail(err, DP_E_USAGE, "slot_env can have %d names at most",
-			       SLOT_NAMES_MAX);
-	json_object_foreach ((json_t *)tree, name, list) {
-		json_t *texts = json_array();
-
-		/* out has it from here on */
-		if (json_object_set_new(out, name, texts) != 0)
-			return dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
-		code = slot_check_name(name, err);
-		if (code == DP_OK)
-			code = slot_values(name, list, texts, err);
-		if (code != DP_OK)
-			return code;
 	}
 	return DP_OK;
 }
 
 int slot_env_parse(const char *text, json_t **out, struct dp_err *err)
 {
-	json_t *tree = NULL, *texts = json_object();
+	json_t *tree = NULL, *texts = json_object(), *list;
+	const char *name;
 	struct dp_err why;
 	int code = dp_json_parse(text, strlen(text), &tree, &why);
 
-	if (!texts || code == DP_E_NOMEM)
-		code = dp_fail(err, DP_E_NOMEM, "no memory for slot_env");
-	else /* what is no JSON is no map either */
-		code = slot_env_read(tree, texts, err);
+	if (code != DP_OK || !json_is_object(tree))
+		code = dp_fail(err, DP_E_USAGE,
+			       "slot_env must be a map of names to lists, such as "
+			       "{CUDA_VISIBLE_DEVICES: [\"0\", \"1\"]}");
+	else if (json_object_size(tree) > SLOT_NAMES_MAX)
+		code = dp_fail(err, DP_E_USAGE, "slot_env can have %d names at most",
+			       SLOT_NAMES_MAX);
+	json_object_foreach (tree, name, list) {
+		json_t *values = json_array();
+
+		json_object_set_new(texts, name, values);
+		if (code == DP_OK)
+			code = slot_check_name(name, err);
+		if (code == DP_OK)
+			code = slot_values(name, list, values, err);
+	}
 	json_decref(tree);
 	if (code == DP_OK)
 		*out = texts;

@@ -23,24 +23,22 @@ static void prefetch_drop_before(struct proposal_job *job, uint32_t before)
 			job->n_prefetched * sizeof *job->prefetched);
 }
 
-/* Adds what was found to what is there; what does not join on is asked again. */
-static void prefetch_append_found(struct proposal_job *job)
-{
-	uint32_t next = job->n_prefetched ? job->prefetched[job->n_prefetched - 1].trial + 1
-					  : job->study->state->ntrials;
-	if (job->n_points == 0 || job->points[0].trial != next)
-		return;
-	job->prefetched = dp_reallocarray(job->prefetched, job->n_prefetched + job->n_points,
-					  sizeof *job->prefetched);
-	memcpy(job->prefetched + job->n_prefetched, job->points,
-	       job->n_points * sizeof *job->points);
-	job->n_prefetched += job->n_points;
-}
-
 void prefetch_finish(struct proposal_job *job)
 {
-	prefetch_drop_before(job, job->study->state->ntrials);
-	prefetch_append_found(job);
+	uint32_t next = job->study->state->ntrials;
+
+	prefetch_drop_before(job, next);
+	if (job->n_prefetched)
+		next = job->prefetched[job->n_prefetched - 1].trial + 1;
+	/* what does not join on is asked again */
+	if (job->n_points && job->points[0].trial == next) {
+		job->prefetched =
+			dp_reallocarray(job->prefetched, job->n_prefetched + job->n_points,
+					sizeof *job->prefetched);
+		memcpy(job->prefetched + job->n_prefetched, job->points,
+		       job->n_points * sizeof *job->points);
+		job->n_prefetched += job->n_points;
+	}
 	/* what was found before the failure is used first */
 	if (job->code != DP_OK && job->n_prefetched == 0 && job->n_points == 0 &&
 	    job->trial == job->study->state->ntrials)

@@ -116,16 +116,6 @@ double fig_median_attainment_at(const struct study_data *s, const struct fig_ban
 
 /* ---- the figure ---- */
 
-struct attainment_data {
-	const struct study_groups *groups;
-	const struct study_data *study; /* for its objectives */
-	struct fig_band *attainment;    /* (n) */
-	size_t n;
-	struct fig_reference_front reference;
-	double caption_x;      /* of x, where the words compare; NaN: nowhere */
-	bool all_groups_small; /* no group has ten members */
-};
-
 /* The worst x that one of the members' fronts has. */
 static double worst_x(const struct study_groups *g)
 {
@@ -148,123 +138,104 @@ static double worst_x(const struct study_groups *g)
 }
 
 /* Bands go on to the worst value that is attained anywhere where too few attain one. */
-static void fill_unattained(struct attainment_data *d)
+static void fill_unattained(const struct study_data *s, struct fig_band *attained, size_t n)
 {
-	bool down = fig_is_maximised(d->study, d->study->y_obj);
+	bool down = fig_is_maximised(s, s->y_obj);
 	double worst = NAN;
 
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->attainment[i].n; k++) {
-			double y = isnan(d->attainment[i].to[k]) ? d->attainment[i].mid[k]
-								 : d->attainment[i].to[k];
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < attained[i].n; k++) {
+			double y =
+				isnan(attained[i].to[k]) ? attained[i].mid[k] : attained[i].to[k];
 
 			worst = down ? fmin(worst, y) : fmax(worst, y);
 		}
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->attainment[i].n; k++)
-			if (isnan(d->attainment[i].to[k]))
-				d->attainment[i].to[k] = worst;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < attained[i].n; k++)
+			if (isnan(attained[i].to[k]))
+				attained[i].to[k] = worst;
 }
 
-static int attainment_gather(const struct report_data *r, struct arena *mem, void *data,
-			     struct dp_err *err)
-{
-	struct attainment_data *d = data;
-	size_t points = 0;
-	double end;
-
-	if (!r->groups)
-		return fig_nothing(err, FIG_NO_GROUPS);
-	d->groups = r->groups;
-	d->study = d->groups->list[0].studies[0];
-	d->n = d->groups->contests[0].n;
-	d->attainment = arena_calloc(mem, d->n, sizeof *d->attainment);
-	d->all_groups_small = true;
-	end = worst_x(d->groups);
-	for (size_t i = 0; i < d->n; i++) {
-		d->attainment[i] = fig_compute_attainment(mem, d->groups, i, end);
-		d->all_groups_small &= d->groups->contests[BASIS_OBSERVED].groups[i].n < 10;
-		points += d->attainment[i].n;
-	}
-	if (points == 0)
-		return fig_nothing(err, "no member has a point better than the anti-ideal");
-	fill_unattained(d);
-	d->caption_x =
-		d->study->privacy_obj >= 0 && (size_t)d->study->privacy_obj == d->study->x_obj
-			? 1
-			: NAN;
-	d->reference = fig_reference_front_load(mem, r, end, NULL);
-	return DP_OK;
-}
-
-static struct plot *attainment_draw(const void *data)
-{
-	const struct attainment_data *d = data;
-	struct plot *p = fig_new(NULL, figure_attainment.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
-	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
-	struct dp_buf note = DP_BUF_INIT;
-
-	for (size_t i = 0; i < d->n; i++)
-		fig_widen_scales(scale, d->study, d->attainment[i].x, d->attainment[i].mid,
-				 d->attainment[i].n);
-	fig_plane_axes(a, d->study, scale);
-	fig_reference_front_draw(a, &d->reference);
-	fig_draw_group_bands(a, d->groups, d->attainment, false);
-	dp_buf_puts(&note, d->all_groups_small
-				   ? "Lines: attained by half of the seeds. Bands: from "
-				     "the best to the worst of them."
-				   : "Lines: attained by half of the seeds. Bands: by a "
-				     "tenth to nine tenths of them.");
-	fig_append_group_legend(d->groups, &note);
-	fig_note(p, &note);
-	return p;
-}
-
-/* What half of each group attain where the words compare. */
-static void append_attainment_at(const struct attainment_data *d, struct dp_buf *out)
+/* What half of each group attain at x. */
+static void append_attainment_at(const struct study_groups *g, const struct study_data *s,
+				 const struct fig_band *attained, double x, struct dp_buf *out)
 {
 	size_t told = 0;
 	char value[FIG_NUMBER_LEN];
 
-	for (size_t i = 0; i < d->n; i++) {
-		double y = fig_median_attainment_at(d->study, &d->attainment[i], d->caption_x);
+	for (size_t i = 0; i < g->contests[0].n; i++) {
+		double y = fig_median_attainment_at(s, &attained[i], x);
 
-		if (isnan(d->caption_x) || isnan(y))
+		if (isnan(y))
 			continue;
 		if (told == 0) {
 			dp_buf_puts(out, " At ");
-			fig_append_value(d->study, d->study->x_obj, d->caption_x, out);
+			fig_append_value(s, s->x_obj, x, out);
 			dp_buf_printf(out, " half of them attain %s ",
-				      d->study->state->spec->objectives[d->study->y_obj].name);
+				      s->state->spec->objectives[s->y_obj].name);
 		}
 		dp_buf_printf(out, "%s%s (%s)", told++ ? ", " : "",
-			      fig_value(d->study, d->study->y_obj, y, value),
-			      d->groups->contests[0].groups[i].name);
+			      fig_value(s, s->y_obj, y, value), g->contests[0].groups[i].name);
 	}
 	if (told)
 		dp_buf_putc(out, '.');
 }
 
-static void attainment_caption(const void *data, struct dp_buf *out)
+static int attainment_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct attainment_data *d = data;
+	const struct study_groups *g = r->groups;
+	const struct study_data *s = g ? g->list[0].studies[0] : NULL; /* for its objectives */
+	size_t n = g ? g->contests[0].n : 0, points = 0;
+	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
+	struct fig_reference_front reference;
+	struct dp_buf note = DP_BUF_INIT;
 	char name[FIG_STUDY_NAME_LEN];
+	struct fig_band *attained;
+	struct plot_panel *a;
+	bool all_small = true; /* no group has ten members */
+	double end;
 
-	dp_buf_puts(out, "Observed fronts of groups: the line is what half of a group's "
-			 "members attain, ");
-	dp_buf_puts(out, d->all_groups_small ? "the band goes from the best to the worst of them."
-					     : "the band goes from what a tenth of them attains to "
-					       "what nine tenths do.");
-	append_attainment_at(d, out);
-	if (d->study->state->spec->nobjectives > 2)
-		dp_buf_printf(out, " Of %zu objectives it goes by the two shown alone.",
-			      d->study->state->spec->nobjectives);
-	if (d->reference.study)
-		dp_buf_printf(out,
+	if (!g)
+		return fig_nothing(err, FIG_NO_GROUPS);
+	attained = arena_calloc(&f->mem, n, sizeof *attained);
+	end = worst_x(g);
+	for (size_t i = 0; i < n; i++) {
+		attained[i] = fig_compute_attainment(&f->mem, g, i, end);
+		all_small &= g->contests[BASIS_OBSERVED].groups[i].n < 10;
+		points += attained[i].n;
+		fig_widen_scales(scale, s, attained[i].x, attained[i].mid, attained[i].n);
+	}
+	if (points == 0)
+		return fig_nothing(err, "no member has a point better than the anti-ideal");
+	fill_unattained(s, attained, n);
+	reference = fig_reference_front_load(&f->mem, r, end, NULL);
+
+	f->plot = fig_new(NULL, figure_attainment.title, FIG_WIDTH, FIG_HEIGHT);
+	a = plot_panel(f->plot, 0, 0);
+	fig_plane_axes(a, s, scale);
+	fig_reference_front_draw(a, &reference);
+	fig_draw_group_bands(a, g, attained, false);
+	dp_buf_printf(&note, "Lines: attained by half of the seeds. Bands: %s of them.",
+		      all_small ? "from the best to the worst" : "by a tenth to nine tenths");
+	fig_append_group_legend(g, &note);
+	fig_note(f->plot, &note);
+
+	dp_buf_printf(&f->caption,
+		      "Observed fronts of groups: the line is what half of a group's "
+		      "members attain, the band goes from %s.",
+		      all_small ? "the best to the worst of them"
+				: "what a tenth of them attains to what nine tenths do");
+	if (s->privacy_obj >= 0 && (size_t)s->privacy_obj == s->x_obj)
+		append_attainment_at(g, s, attained, 1, &f->caption);
+	if (s->state->spec->nobjectives > 2)
+		dp_buf_printf(&f->caption, " Of %zu objectives it goes by the two shown alone.",
+			      s->state->spec->nobjectives);
+	if (reference.study)
+		dp_buf_printf(&f->caption,
 			      " The thick line is the true front, as far as study %s "
 			      "knows it.",
-			      fig_format_study_name(d->reference.study, name));
+			      fig_format_study_name(reference.study, name));
+	return DP_OK;
 }
 
 const struct figure figure_attainment = {
@@ -272,8 +243,5 @@ const struct figure figure_attainment = {
 	.title = "Fronts of groups",
 	.for_groups = true,
 	.chapter = FIGURE_CHAPTER_FRONT,
-	.data_size = sizeof(struct attainment_data),
-	.gather = attainment_gather,
-	.draw = attainment_draw,
-	.caption = attainment_caption,
+	.make = attainment_make,
 };

@@ -17,10 +17,9 @@ struct comparison_data {
 	const struct report_data *r; /* for its baselines */
 	struct compared_study *list; /* (n) */
 	size_t n;
-	double test_records; /* that utilities are shares of, as the first study has it; or NaN
-			      */
+	double x_best, x_worst; /* of all fronts */
+	double test_records; /* that utilities are shares of, as the first study has it; or NaN */
 	bool beats_baseline; /* a front is better than a baseline */
-	struct fig_reference_front reference;
 };
 
 /* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
@@ -29,54 +28,16 @@ static double baseline_error(const struct comparison_data *d, double value)
 	return 2 * sqrt(value * (1 - value) / d->test_records);
 }
 
-static bool any_front_beats_baseline(const struct comparison_data *d)
+static void gather_compared(struct arena *mem, struct comparison_data *d)
 {
-	const struct study_data *s = d->list[0].s;
+	const struct study_data *first = d->list[0].s;
+	bool left = fig_is_maximised(first, first->x_obj);
+	bool up = fig_is_maximised(first, first->y_obj);
 
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->list[i].front.n; k++)
-			for (size_t b = 0; b < d->r->nbaselines; b++) {
-				double by = d->list[i].front.y[k] - d->r->baselines[b].value;
-
-				if (fig_is_maximised(s, s->y_obj) ? by > 0 : by < 0)
-					return true;
-			}
-	return false;
-}
-
-/* Where staircases go on to: the worst x that one of the fronts has. */
-static double worst_front_x(const struct comparison_data *d)
-{
-	bool left = fig_is_maximised(d->list[0].s, d->list[0].s->x_obj);
-	double end = NAN;
-
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_points *f = &d->list[i].front;
-
-		if (f->n)
-			end = left ? fmin(end, f->x[0]) : fmax(end, f->x[f->n - 1]);
-	}
-	return end;
-}
-
-static int comparison_gather(const struct report_data *r, struct arena *mem, void *data,
-			     struct dp_err *err)
-{
-	struct comparison_data *d = data;
-	const struct study_data *first;
-	size_t others = 0;
-	double end;
-	int code = fig_main_study(r, &first, err);
-
-	if (code != DP_OK)
-		return code;
-	d->r = r;
-	d->n = r->nstudies;
-	d->list = arena_calloc(mem, d->n, sizeof *d->list);
+	d->x_best = d->x_worst = NAN;
 	for (size_t i = 0; i < d->n; i++) {
 		struct compared_study *c = &d->list[i];
 
-		c->s = &r->studies[i];
 		c->comparable = fig_same_plane(first, c->s);
 		c->majority = c->comparable ? study_data_majority_value(c->s, c->s->y_obj) : NAN;
 		if (!c->comparable)
@@ -84,21 +45,23 @@ static int comparison_gather(const struct report_data *r, struct arena *mem, voi
 		/* of several studies only the first could have that of models */
 		c->front = d->n > 1 ? fig_observed_front(mem, c->s) : fig_study_front(mem, c->s);
 		fig_trim_front_tail(c->s, &c->front);
-		others += i > 0 && c->front.n > 0;
+		for (size_t k = 0; k < c->front.n; k++) {
+			double x = c->front.x[k];
+
+			d->x_best = left ? fmax(d->x_best, x) : fmin(d->x_best, x);
+			d->x_worst = left ? fmin(d->x_worst, x) : fmax(d->x_worst, x);
+			for (size_t b = 0; b < d->r->nbaselines; b++) {
+				double by = c->front.y[k] - d->r->baselines[b].value;
+
+				d->beats_baseline |= up ? by > 0 : by < 0;
+			}
+		}
 	}
-	end = worst_front_x(d);
 	for (size_t i = 0; i < d->n; i++)
-		d->list[i].stairs = fig_staircase(mem, d->list[i].s, &d->list[i].front, end, NAN);
-	if (!d->list[0].front.n)
-		return fig_nothing(err, "the study has no front");
-	if (!others && !r->nbaselines && !r->reference)
-		return fig_nothing(err, "there is nothing to compare the front with but guessing, "
-					"which the figure 'front' shows");
+		d->list[i].stairs =
+			fig_staircase(mem, d->list[i].s, &d->list[i].front, d->x_worst, NAN);
 	d->test_records =
 		study_data_is_percent(first, first->y_obj) ? study_data_test_records(first) : NAN;
-	d->beats_baseline = any_front_beats_baseline(d);
-	d->reference = fig_reference_front_load(mem, r, end, &d->list[0].front);
-	return DP_OK;
 }
 
 static void draw_compared(struct plot_panel *a, const struct compared_study *c, size_t i)
@@ -118,7 +81,7 @@ static void draw_compared(struct plot_panel *a, const struct compared_study *c, 
 	fig_add_tooltips(a, c->s, &c->front, FIG_TOOLTIP_STUDY);
 }
 
-/* One line for the commonest class of each study's data, as far as they differ. */
+/* One line for the majority class of each study's data, as far as they differ. */
 static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			  const struct plot_style *style)
 {
@@ -139,34 +102,26 @@ static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 	}
 }
 
-/* What the test records leave open of a baseline, as wide as the fronts. */
-static void draw_baseline_error(struct plot_panel *a, const struct comparison_data *d, double value)
-{
-	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
-	double by = baseline_error(d, value), x0 = INFINITY, x1 = -INFINITY;
-	double y0 = value - by, y1 = value + by;
-
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->list[i].front.n; k++) {
-			x0 = fmin(x0, d->list[i].front.x[k]);
-			x1 = fmax(x1, d->list[i].front.x[k]);
-		}
-	if (by > 0 && x0 < x1)
-		panel_add_rects(a, &grey, "two standard errors of a baseline", &x0, &x1, &y0, &y1,
-				1);
-}
-
 static void draw_baselines(struct plot_panel *a, const struct comparison_data *d)
 {
 	const struct study_data *s = d->list[0].s;
+	struct plot_style grey = { .colour = plot_palette(PLOT_GREY), .opacity = 0.2 };
 	struct plot_style style = {
 		.colour = plot_palette(PLOT_BLACK), .width = 1, .dash = PLOT_DASHED, .opacity = 0.7
 	};
+	double x0 = fmin(d->x_best, d->x_worst), x1 = fmax(d->x_best, d->x_worst);
 	char value[FIG_NUMBER_LEN], label[200];
 
-	/* it explains what looks better than a baseline, and hides fronts else */
-	for (size_t i = 0; d->beats_baseline && i < d->r->nbaselines; i++)
-		draw_baseline_error(a, d, d->r->baselines[i].value);
+	/* What the test records leave open of a baseline, as wide as the fronts: it explains what
+	 * looks better than a baseline, and hides fronts else. */
+	for (size_t i = 0; d->beats_baseline && i < d->r->nbaselines; i++) {
+		double at = d->r->baselines[i].value, by = baseline_error(d, at);
+		double y0 = at - by, y1 = at + by;
+
+		if (by > 0 && x0 < x1)
+			panel_add_rects(a, &grey, "two standard errors of a baseline", &x0, &x1,
+					&y0, &y1, 1);
+	}
 	for (size_t i = 0; i < d->r->nbaselines; i++) {
 		double at = d->r->baselines[i].value;
 
@@ -198,50 +153,32 @@ static void note_incomparable_studies(struct plot *p, const struct comparison_da
 	fig_note(p, &text);
 }
 
-static struct plot *comparison_draw(const void *data)
+/* The best utility of each study, which goes with the worst x, and lines to compare with. */
+static void append_best_utilities(const struct comparison_data *d, struct dp_buf *out)
 {
-	const struct comparison_data *d = data;
-	const struct study_data *s = d->list[0].s;
-	struct plot *p =
-		fig_new(d->n > 1 ? NULL : s, figure_comparison.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
-	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
-
-	for (size_t i = 0; i < d->n; i++)
-		fig_widen_scales(scale, d->list[i].s, d->list[i].front.x, d->list[i].front.y,
-				 d->list[i].front.n);
-	fig_plane_axes(a, s, scale);
-	draw_baselines(a, d);
-	fig_reference_front_draw(a, &d->reference);
-	for (size_t i = 0; i < d->n; i++)
-		draw_compared(a, &d->list[i], i);
-	note_incomparable_studies(p, d);
-	return p;
-}
-
-/* The best utility of a study, which goes with the worst x. */
-static void append_best_utility(const struct compared_study *c, struct dp_buf *out)
-{
-	const struct study_data *s = c->s;
-	size_t end = fig_is_maximised(s, s->x_obj) ? 0 : c->front.n - 1;
+	const struct study_data *first = d->list[0].s;
 	char name[FIG_STUDY_NAME_LEN], value[FIG_NUMBER_LEN];
+	size_t named = 0;
 
-	dp_buf_printf(out, "%s %s at ", fig_format_study_name(s, name),
-		      fig_value(s, s->y_obj, c->front.y[end], value));
-	fig_append_value(s, s->x_obj, c->front.x[end], out);
-}
+	for (size_t i = 0; i < d->n; i++) {
+		const struct fig_points *f = &d->list[i].front;
+		const struct study_data *s = d->list[i].s;
+		size_t end = fig_is_maximised(s, s->x_obj) ? 0 : f->n - 1;
 
-static void append_baseline_values(const struct comparison_data *d, struct dp_buf *out)
-{
-	const struct study_data *s = d->list[0].s;
-	char value[FIG_NUMBER_LEN];
-
+		if (!f->n)
+			continue;
+		dp_buf_printf(out, "%s%s %s at ", named++ ? ", " : "",
+			      fig_format_study_name(s, name),
+			      fig_value(s, s->y_obj, f->y[end], value));
+		fig_append_value(s, s->x_obj, f->x[end], out);
+	}
 	for (size_t i = 0; i < d->r->nbaselines; i++)
 		dp_buf_printf(out, ", %s %s", d->r->baselines[i].label,
-			      fig_value(s, s->y_obj, d->r->baselines[i].value, value));
+			      fig_value(first, first->y_obj, d->r->baselines[i].value, value));
 	if (isfinite(d->list[0].majority))
 		dp_buf_printf(out, ", commonest class %s",
-			      fig_value(s, s->y_obj, d->list[0].majority, value));
+			      fig_value(first, first->y_obj, d->list[0].majority, value));
+	dp_buf_putc(out, '.');
 }
 
 /* Why private trainings may seem better than others. */
@@ -265,36 +202,57 @@ static void append_beats_baseline_note(const struct comparison_data *d, struct d
 				 "a front is the best of many.");
 }
 
-static void comparison_caption(const void *data, struct dp_buf *out)
+static int comparison_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct comparison_data *d = data;
-	const struct study_data *s = d->list[0].s;
-	bool first = true;
+	struct comparison_data d = { .r = r, .n = r->nstudies };
+	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
+	struct fig_reference_front reference;
+	const struct study_data *first;
+	struct plot_panel *a;
+	size_t others = 0;
+	int code = fig_main_study(r, &first, err);
 
-	dp_buf_printf(out, "%s Best %s: ",
-		      d->n > 1 ? "The fronts of several studies, as observed."
-			       : "The front and what it compares with.",
-		      s->state->spec->objectives[s->y_obj].name);
-	for (size_t i = 0; i < d->n; i++) {
-		if (!d->list[i].front.n)
-			continue;
-		dp_buf_puts(out, first ? "" : ", ");
-		append_best_utility(&d->list[i], out);
-		first = false;
-	}
-	append_baseline_values(d, out);
-	dp_buf_putc(out, '.');
-	fig_reference_front_append(&d->reference, out);
-	if (d->beats_baseline)
-		append_beats_baseline_note(d, out);
+	if (code != DP_OK)
+		return code;
+	d.list = arena_calloc(&f->mem, d.n, sizeof *d.list);
+	for (size_t i = 0; i < d.n; i++)
+		d.list[i].s = &r->studies[i];
+	gather_compared(&f->mem, &d);
+	for (size_t i = 1; i < d.n; i++)
+		others += d.list[i].front.n > 0;
+	if (!d.list[0].front.n)
+		return fig_nothing(err, "the study has no front");
+	if (!others && !r->nbaselines && !r->reference)
+		return fig_nothing(err, "there is nothing to compare the front with but guessing, "
+					"which the figure 'front' shows");
+	reference = fig_reference_front_load(&f->mem, r, d.x_worst, &d.list[0].front);
+
+	f->plot = fig_new(d.n > 1 ? NULL : first, figure_comparison.title, FIG_WIDTH, FIG_HEIGHT);
+	a = plot_panel(f->plot, 0, 0);
+	for (size_t i = 0; i < d.n; i++)
+		fig_widen_scales(scale, d.list[i].s, d.list[i].front.x, d.list[i].front.y,
+				 d.list[i].front.n);
+	fig_plane_axes(a, first, scale);
+	draw_baselines(a, &d);
+	fig_reference_front_draw(a, &reference);
+	for (size_t i = 0; i < d.n; i++)
+		draw_compared(a, &d.list[i], i);
+	note_incomparable_studies(f->plot, &d);
+
+	dp_buf_printf(&f->caption, "%s Best %s: ",
+		      d.n > 1 ? "The fronts of several studies, as observed."
+			      : "The front and what it compares with.",
+		      first->state->spec->objectives[first->y_obj].name);
+	append_best_utilities(&d, &f->caption);
+	fig_reference_front_append(&reference, &f->caption);
+	if (d.beats_baseline)
+		append_beats_baseline_note(&d, &f->caption);
+	return DP_OK;
 }
 
 const struct figure figure_comparison = {
 	.name = "comparison",
 	.title = "Comparison",
 	.chapter = FIGURE_CHAPTER_FRONT,
-	.data_size = sizeof(struct comparison_data),
-	.gather = comparison_gather,
-	.draw = comparison_draw,
-	.caption = comparison_caption,
+	.make = comparison_make,
 };

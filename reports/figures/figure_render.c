@@ -71,11 +71,9 @@ static int check_figure_names(const char *wanted, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The picture in the forms that were asked for and that of the page, and its words. */
-static int render_figure_data(const struct figure_output *look, const struct figure *f,
-			      const void *data, struct rendered_figure *p, struct dp_err *err)
+void figure_render(const struct report_data *r, const struct figure *f, struct rendered_figure *p)
 {
-	struct plot *plot = f->draw(data);
+	const struct figure_output *look = &r->figure_output;
 	const struct {
 		bool wanted;
 		enum plot_format form;
@@ -86,40 +84,32 @@ static int render_figure_data(const struct figure_output *look, const struct fig
 		{ look->formats & FIGURE_SVG, PLOT_SVG, &p->svg },
 		{ look->formats & FIGURE_PDF, PLOT_PDF, &p->pdf },
 	};
-	int code = DP_OK;
-
-	p->is_wide = plot_is_wide(plot);
-	p->is_single_row = plot_is_single_row(plot);
-	plot_id(plot, f->name);
-	if (look->no_title)
-		plot_hide_title(plot);
-	if (look->width_mm > 0)
-		plot_set_print_width(plot, look->width_mm / 25.4 * 96);
-	for (size_t i = 0; code == DP_OK && i < DP_COUNT(forms); i++)
-		if (forms[i].wanted)
-			code = plot_render(plot, forms[i].form, forms[i].bytes, err);
-	plot_csv(plot, &p->csv);
-	plot_write_alt_text(plot, &p->alt);
-	f->caption(data, &p->caption);
-	plot_free(plot);
-	return code;
-}
-
-void figure_render(const struct report_data *r, const struct figure *f, struct rendered_figure *p)
-{
-	struct arena mem = { 0 };
-	void *data = arena_calloc(&mem, 1, f->data_size);
+	struct figure_draft draft = { 0 };
 	struct dp_err err = { 0 };
-	int code = f->gather(r, &mem, data, &err);
+	int code = f->make(r, &draft, &err);
 
 	*p = (struct rendered_figure){ .figure = f, .has_nothing_to_show = code == DP_E_NOT_FOUND };
-	if (code == DP_OK)
-		code = render_figure_data(&r->figure_output, f, data, p, &err);
+	if (code == DP_OK) {
+		p->caption = draft.caption;
+		p->is_wide = plot_is_wide(draft.plot);
+		p->is_single_row = plot_is_single_row(draft.plot);
+		plot_id(draft.plot, f->name);
+		if (look->no_title)
+			plot_hide_title(draft.plot);
+		if (look->width_mm > 0)
+			plot_set_print_width(draft.plot, look->width_mm / 25.4 * 96);
+		for (size_t i = 0; code == DP_OK && i < DP_COUNT(forms); i++)
+			if (forms[i].wanted)
+				code = plot_render(draft.plot, forms[i].form, forms[i].bytes, &err);
+		plot_csv(draft.plot, &p->csv);
+		plot_write_alt_text(draft.plot, &p->alt);
+	}
 	if (code != DP_OK) {
 		rendered_figure_free(p);
 		snprintf(p->reason, sizeof p->reason, "%.299s", err.msg);
 	}
-	arena_free(&mem);
+	plot_free(draft.plot);
+	arena_free(&draft.mem);
 }
 
 /* Would it show what models say that are not to be trusted? A sentence stands in its

@@ -245,9 +245,8 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 	draw_staircase(a, d);
 }
 
-struct plot *front_draw(const void *data)
+struct plot *front_draw(const struct front_data *d)
 {
-	const struct front_data *d = data;
 	const struct study_data *s = d->study;
 	struct plot *p = fig_new(s, figure_front.title, FRONT_WIDTH, FRONT_HEIGHT);
 	struct plot_panel *a = plot_panel(p, 0, 0);

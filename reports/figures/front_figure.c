@@ -397,11 +397,18 @@ static void front_gather_lines(const struct report_data *r, struct arena *mem, s
 	}
 }
 
-static void gather_front(const struct report_data *r, struct arena *mem, bool linear,
-			 struct front_data *d)
+int front_gather(const struct report_data *r, struct arena *mem, bool linear, struct front_data *d,
+		 struct dp_err *err)
 {
-	const struct study_data *s = d->study;
+	const struct study_data *s;
+	int code = fig_main_study(r, &s, err);
 
+	if (code != DP_OK)
+		return code;
+	/* what failed is described elsewhere: an empty plot adds nothing */
+	if (!linear && !s->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	d->study = s;
 	d->third_obj = -1;
 	for (size_t i = s->state->spec->nobjectives; i-- > 0;)
 		if (i != s->x_obj && i != s->y_obj)
@@ -418,7 +425,7 @@ static void gather_front(const struct report_data *r, struct arena *mem, bool li
 	d->scale[PLOT_X] =
 		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
 	if (d->all.n == 0)
-		return;
+		return linear ? fig_nothing(err, "there is no point to show yet") : DP_OK;
 	d->scale[PLOT_Y] = fig_objective_scale(s, s->y_obj, d->all.y, d->all.n);
 	find_limits(mem, d);
 	gather_diverged(mem, d);
@@ -426,33 +433,7 @@ static void gather_front(const struct report_data *r, struct arena *mem, bool li
 				     front_side_objective(s, PLOT_Y)->anti_ideal);
 	if (d->third_obj >= 0)
 		gather_colour_bins(mem, d);
-}
-
-static int front_gather(const struct report_data *r, struct arena *mem, void *data,
-			struct dp_err *err)
-{
-	struct front_data *d = data;
-	int code = fig_main_study(r, &d->study, err);
-
-	if (code != DP_OK)
-		return code;
-	/* what failed is described elsewhere: an empty plot adds nothing */
-	if (!d->study->npoints)
-		return fig_nothing(err, "no trial has given a result");
-	gather_front(r, mem, false, d);
 	return DP_OK;
-}
-
-static int front_linear_gather(const struct report_data *r, struct arena *mem, void *data,
-			       struct dp_err *err)
-{
-	struct front_data *d = data;
-	int code = fig_main_study(r, &d->study, err);
-
-	if (code != DP_OK)
-		return code;
-	gather_front(r, mem, true, d);
-	return d->all.n == 0 ? fig_nothing(err, "there is no point to show yet") : DP_OK;
 }
 
 /* ---- in words ---- */
@@ -533,9 +514,8 @@ static void append_beaten_lines(const struct front_data *d, struct dp_buf *out)
 	}
 }
 
-static void front_caption(const void *data, struct dp_buf *out)
+void front_append_caption(const struct front_data *d, struct dp_buf *out)
 {
-	const struct front_data *d = data;
 	const struct study_data *s = d->study;
 	char points[DP_PLURAL_LEN];
 
@@ -573,15 +553,37 @@ static void front_caption(const void *data, struct dp_buf *out)
 	}
 }
 
+static int front_make(const struct report_data *r, struct figure_draft *f, bool linear,
+		      struct dp_err *err)
+{
+	struct front_data *d = arena_calloc(&f->mem, 1, sizeof *d);
+	int code = front_gather(r, &f->mem, linear, d, err);
+
+	if (code != DP_OK)
+		return code;
+	f->plot = front_draw(d);
+	front_append_caption(d, &f->caption);
+	return DP_OK;
+}
+
+static int front_over_decades_make(const struct report_data *r, struct figure_draft *f,
+				   struct dp_err *err)
+{
+	return front_make(r, f, false, err);
+}
+
+static int front_linear_make(const struct report_data *r, struct figure_draft *f,
+			     struct dp_err *err)
+{
+	return front_make(r, f, true, err);
+}
+
 const struct figure figure_front = {
 	.name = "front",
 	.title = "Pareto front",
 	.chapter = FIGURE_CHAPTER_FRONT,
 	.on_first_screen = true,
-	.data_size = sizeof(struct front_data),
-	.gather = front_gather,
-	.draw = front_draw,
-	.caption = front_caption,
+	.make = front_over_decades_make,
 };
 
 const struct figure figure_front_linear = {
@@ -589,8 +591,5 @@ const struct figure figure_front_linear = {
 	.title = "Pareto front up to the anti-ideal",
 	.chapter = FIGURE_CHAPTER_FRONT,
 	.only_on_request = true,
-	.data_size = sizeof(struct front_data),
-	.gather = front_linear_gather,
-	.draw = front_draw,
-	.caption = front_caption,
+	.make = front_linear_make,
 };

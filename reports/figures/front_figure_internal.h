@@ -59,6 +59,10 @@ double front_member_value(const struct front_data *d, size_t place, enum plot_si
 /* From where to where a side is better than the reference point, which need not be in sight;
  * NaN: there is no end. */
 void front_reference_region(const struct front_data *d, enum plot_side side, double edge[2]);
-struct plot *front_draw(const void *data);
+/* Gathers all that is drawn. A linear x axis goes up to the reference point. */
+DP_MUSTCHECK int front_gather(const struct report_data *r, struct arena *mem, bool linear,
+			      struct front_data *d, struct dp_err *err);
+struct plot *front_draw(const struct front_data *d);
+void front_append_caption(const struct front_data *d, struct dp_buf *out);
 
 #endif

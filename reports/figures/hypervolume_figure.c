@@ -54,34 +54,6 @@ static double lower_limit(const struct hypervolume_data *d)
 	return fig_hypervolume_axis_start(early, high, 1.5);
 }
 
-static int hypervolume_gather(const struct report_data *r, struct arena *mem, void *data,
-			      struct dp_err *err)
-{
-	struct hypervolume_data *d = data;
-	const struct study_data *first;
-	int code = fig_main_study(r, &first, err);
-
-	if (code != DP_OK)
-		return code;
-	if (!first->npoints)
-		return fig_nothing(err, "no trial has given a result");
-	/* the parameter that trainings walk up in the first study that has a path */
-	for (size_t i = r->nstudies; i-- > 0;) {
-		const struct dp_study *spec = r->studies[i].state->spec;
-
-		if (study_data_has_checkpoints(&r->studies[i]))
-			d->path_parameter = spec->params[spec->trainer.learning_curve.param].name;
-	}
-	d->n = r->nstudies;
-	d->lines = arena_calloc(mem, d->n, sizeof *d->lines);
-	for (size_t i = 0; i < d->n; i++) {
-		d->lines[i] = gather_line(mem, &r->studies[i], d->path_parameter);
-		d->max_seconds = fmax(d->max_seconds, d->lines[i].total[FIG_COST_SECONDS]);
-	}
-	d->y_min = lower_limit(d);
-	return DP_OK;
-}
-
 /* One line for each end of an initial design that differs. */
 static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 {
@@ -205,30 +177,6 @@ static void draw_hypervolume_panel(struct plot_panel *a, const struct hypervolum
 	}
 }
 
-static struct plot *hypervolume_draw(const void *data)
-{
-	const struct hypervolume_data *d = data;
-	int panels = 0, column = 0;
-	struct dp_buf note = DP_BUF_INIT;
-	struct plot *p;
-
-	for (int by = 0; by < FIG_COST_AXES; by++)
-		panels += has_cost_panel(d, by);
-	p = fig_new(d->n > 1 ? NULL : d->lines[0].s, figure_hypervolume.title,
-		    panels == 1 ? FIG_WIDTH : 60 + 350 * panels, panels == 1 ? FIG_HEIGHT : 400);
-	plot_grid(p, 1, panels);
-	for (int by = 0; by < FIG_COST_AXES; by++)
-		if (has_cost_panel(d, by))
-			draw_hypervolume_panel(plot_panel(p, 0, column++), d, by);
-	if (d->y_min > 0)
-		dp_buf_puts(&note, "The vertical axis does not start at zero. ");
-	if (!has_same_reference_point(d))
-		dp_buf_puts(&note, "The studies have different objectives or anti-ideal points: "
-				   "compare shapes, not heights.");
-	fig_note(p, &note);
-	return p;
-}
-
 /* What a study's evaluations cost: "12 evaluations, 340 epochs, 1.2 minutes". */
 static void append_cost_spent(const struct hypervolume_data *d, const struct hypervolume_line *line,
 			      struct dp_buf *out)
@@ -245,41 +193,77 @@ static void append_cost_spent(const struct hypervolume_data *d, const struct hyp
 			      unit.name);
 }
 
-static void hypervolume_caption(const void *data, struct dp_buf *out)
+static int hypervolume_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct hypervolume_data *d = data;
+	struct hypervolume_data d = { .n = r->nstudies };
+	const struct study_data *first;
 	char name[FIG_STUDY_NAME_LEN], volume[FIG_NUMBER_LEN];
+	int panels = 0, column = 0, code = fig_main_study(r, &first, err);
+	struct dp_buf note = DP_BUF_INIT;
+	uint32_t initial;
 
-	dp_buf_puts(out, "The hypervolume that the front of observed means dominates, as "
-			 "evaluations end: ");
-	for (size_t i = 0; i < d->n; i++) {
-		const struct hypervolume_line *line = &d->lines[i];
+	if (code != DP_OK)
+		return code;
+	if (!first->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	/* the parameter that trainings walk up in the first study that has a path */
+	for (size_t i = d.n; i-- > 0;) {
+		const struct dp_study *spec = r->studies[i].state->spec;
 
-		if (d->n > 1)
-			dp_buf_printf(out, "%s ", fig_format_study_name(line->s, name));
-		dp_buf_printf(out, "%s after ",
-			      d->n > 1 ? volume_text(line->s->state->hypervolume, volume)
-				       : fig_number(line->s->state->hypervolume, volume));
-		append_cost_spent(d, line, out);
-		dp_buf_puts(out, i + 1 < d->n ? "; " : ".");
+		if (study_data_has_checkpoints(&r->studies[i]))
+			d.path_parameter = spec->params[spec->trainer.learning_curve.param].name;
 	}
-	if (d->n == 1 && d->lines[0].s->smoothed.is_modelled)
-		dp_buf_printf(out, " Without the noise, by the models, it is %s.",
-			      fig_number(d->lines[0].s->smoothed.hypervolume, volume));
-	if (d->lines[0].initial_design_size)
-		dp_buf_printf(out,
-			      d->lines[0].initial_design_size == 1
-				      ? " The first point was the initial design."
-				      : " The first %u points were the initial design.",
-			      d->lines[0].initial_design_size);
+	d.lines = arena_calloc(&f->mem, d.n, sizeof *d.lines);
+	for (size_t i = 0; i < d.n; i++) {
+		d.lines[i] = gather_line(&f->mem, &r->studies[i], d.path_parameter);
+		d.max_seconds = fmax(d.max_seconds, d.lines[i].total[FIG_COST_SECONDS]);
+	}
+	d.y_min = lower_limit(&d);
+
+	for (int by = 0; by < FIG_COST_AXES; by++)
+		panels += has_cost_panel(&d, by);
+	f->plot = fig_new(d.n > 1 ? NULL : first, figure_hypervolume.title,
+			  panels == 1 ? FIG_WIDTH : 60 + 350 * panels,
+			  panels == 1 ? FIG_HEIGHT : 400);
+	plot_grid(f->plot, 1, panels);
+	for (int by = 0; by < FIG_COST_AXES; by++)
+		if (has_cost_panel(&d, by))
+			draw_hypervolume_panel(plot_panel(f->plot, 0, column++), &d, by);
+	if (d.y_min > 0)
+		dp_buf_puts(&note, "The vertical axis does not start at zero. ");
+	if (!has_same_reference_point(&d))
+		dp_buf_puts(&note, "The studies have different objectives or anti-ideal points: "
+				   "compare shapes, not heights.");
+	fig_note(f->plot, &note);
+
+	dp_buf_puts(&f->caption, "The hypervolume that the front of observed means dominates, as "
+				 "evaluations end: ");
+	for (size_t i = 0; i < d.n; i++) {
+		double v = d.lines[i].s->state->hypervolume;
+
+		if (d.n > 1)
+			dp_buf_printf(&f->caption, "%s ",
+				      fig_format_study_name(d.lines[i].s, name));
+		dp_buf_printf(&f->caption, "%s after ",
+			      d.n > 1 ? volume_text(v, volume) : fig_number(v, volume));
+		append_cost_spent(&d, &d.lines[i], &f->caption);
+		dp_buf_puts(&f->caption, i + 1 < d.n ? "; " : ".");
+	}
+	if (d.n == 1 && first->smoothed.is_modelled)
+		dp_buf_printf(&f->caption, " Without the noise, by the models, it is %s.",
+			      fig_number(first->smoothed.hypervolume, volume));
+	initial = d.lines[0].initial_design_size;
+	if (initial)
+		dp_buf_printf(&f->caption,
+			      initial == 1 ? " The first point was the initial design."
+					   : " The first %u points were the initial design.",
+			      initial);
+	return DP_OK;
 }
 
 const struct figure figure_hypervolume = {
 	.name = "hypervolume",
 	.title = "Hypervolume",
 	.chapter = FIGURE_CHAPTER_SEARCH,
-	.data_size = sizeof(struct hypervolume_data),
-	.gather = hypervolume_gather,
-	.draw = hypervolume_draw,
-	.caption = hypervolume_caption,
+	.make = hypervolume_make,
 };

@@ -43,114 +43,100 @@ struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_gro
 	return out;
 }
 
-struct hypervolume_groups_data {
-	const struct study_groups *g;
-	struct fig_band *curves; /* (n) */
-	size_t *evaluations;     /* (n) that are shown */
-	size_t n;
-	double y_min, y_max; /* ends of the vertical axis */
-	bool is_truncated;   /* a member has more evaluations than are shown of it */
-};
-
 /* From a little below the lowest curve at a tenth of its way, where the rest would be a flat line
  * at the top, to above all that comes later: means of the first few evaluations may lie anywhere.
  */
-static void find_volume_limits(struct hypervolume_groups_data *d)
+static void find_volume_limits(const struct fig_band *curves, size_t n, double *y_min,
+			       double *y_max)
 {
 	double early = INFINITY, end = 0, high = 0;
 
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_band *m = &d->curves[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct fig_band *m = &curves[i];
 
 		end = fmax(end, m->mid[m->n - 1]);
 		early = fmin(early, fmin(m->mid[m->n / 10], m->from[m->n / 10]));
 		for (size_t k = m->n / 10; k < m->n; k++)
 			high = fmax(high, fmax(m->mid[k], m->to[k]));
 	}
-	d->y_min = fig_hypervolume_axis_start(early, end, 1.2);
-	d->y_max = high > 0 ? high + 0.05 * (high - d->y_min) : NAN;
+	*y_min = fig_hypervolume_axis_start(early, end, 1.2);
+	*y_max = high > 0 ? high + 0.05 * (high - *y_min) : NAN;
 }
 
-static int hypervolume_groups_gather(const struct report_data *r, struct arena *mem, void *data,
-				     struct dp_err *err)
+/* "CNN after 31 evaluations: 1.47 (1.41 to 1.53, 5 members)" */
+static void append_mean_at_end(const struct dp_compare_group *group, const struct fig_band *m,
+			       size_t evaluations, struct dp_buf *out)
 {
-	struct hypervolume_groups_data *d = data;
-	const struct study_groups *g = d->g = r->groups;
-	bool any = false;
+	char mean[FORMAT_LEN], lo[FORMAT_LEN], hi[FORMAT_LEN], n[DP_PLURAL_LEN];
+	size_t last = m->n - 1;
+	double error = (m->to[last] - m->from[last]) / 4;
+
+	dp_buf_printf(out, "%s after %s: %s", group->name,
+		      dp_plural_text(evaluations, "evaluation", n),
+		      format_with_error(m->mid[last], error, mean));
+	if (!isnan(m->from[last]))
+		dp_buf_printf(out, " (%s to %s, %zu members)",
+			      format_with_error(m->from[last], error, lo),
+			      format_with_error(m->to[last], error, hi), group->n);
+}
+
+static int hypervolume_groups_make(const struct report_data *r, struct figure_draft *f,
+				   struct dp_err *err)
+{
+	const struct study_groups *g = r->groups;
+	size_t n = g ? g->contests[BASIS_OBSERVED].n : 0, *evaluations;
+	struct dp_buf note = DP_BUF_INIT;
+	bool any = false, is_truncated = false;
+	struct fig_band *curves;
+	struct plot_panel *a;
+	double y_min, y_max;
 
 	if (!g)
 		return fig_nothing(err, FIG_NO_GROUPS);
-	d->n = g->contests[0].n;
-	d->curves = arena_calloc(mem, d->n, sizeof *d->curves);
-	d->evaluations = arena_calloc(mem, d->n, sizeof *d->evaluations);
-	for (size_t i = 0; i < d->n; i++) {
-		d->curves[i] = fig_compute_mean_curve(mem, g, i, &d->evaluations[i]);
-		any |= d->evaluations[i] > 0;
+	curves = arena_calloc(&f->mem, n, sizeof *curves);
+	evaluations = arena_calloc(&f->mem, n, sizeof *evaluations); /* that are shown */
+	for (size_t i = 0; i < n; i++) {
+		curves[i] = fig_compute_mean_curve(&f->mem, g, i, &evaluations[i]);
+		any |= evaluations[i] > 0;
 		for (size_t k = 0; k < g->contests[BASIS_OBSERVED].groups[i].n; k++)
-			d->is_truncated |= study_groups_count_ended(g, i, k) > d->evaluations[i];
+			is_truncated |= study_groups_count_ended(g, i, k) > evaluations[i];
 	}
 	if (!any)
 		return fig_nothing(err, "every group has a member without an evaluation");
-	find_volume_limits(d);
+	find_volume_limits(curves, n, &y_min, &y_max);
 	/* where a mean is below the axis its band, wider than all the rest, would be a bar across
 	 * the picture without a meaning */
-	for (size_t i = 0; i < d->n; i++) {
-		struct fig_band *m = &d->curves[i];
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < curves[i].n; k++)
+			if (curves[i].mid[k] < y_min)
+				curves[i].from[k] = curves[i].to[k] = NAN;
 
-		for (size_t k = 0; k < m->n; k++)
-			if (m->mid[k] < d->y_min)
-				m->from[k] = m->to[k] = NAN;
-	}
-	return DP_OK;
-}
-
-static struct plot *hypervolume_groups_draw(const void *data)
-{
-	const struct hypervolume_groups_data *d = data;
-	struct plot *p = fig_new(NULL, figure_hypervolume_groups.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
-	struct dp_buf note = DP_BUF_INIT;
-
+	f->plot = fig_new(NULL, figure_hypervolume_groups.title, FIG_WIDTH, FIG_HEIGHT);
+	a = plot_panel(f->plot, 0, 0);
 	panel_axis(a, PLOT_X, "evaluations", PLOT_LINEAR);
 	panel_set_integer_ticks(a, PLOT_X);
 	panel_limits(a, PLOT_X, 0, NAN);
 	panel_axis(a, PLOT_Y, "hypervolume", PLOT_LINEAR);
-	panel_limits(a, PLOT_Y, d->y_min, d->y_max);
-	fig_draw_group_bands(a, d->g, d->curves, true);
+	panel_limits(a, PLOT_Y, y_min, y_max);
+	fig_draw_group_bands(a, g, curves, true);
 	dp_buf_puts(&note, "Lines: means. Bands: where these lie with 95 %.");
-	fig_append_group_legend(d->g, &note);
-	if (d->y_min > 0)
+	fig_append_group_legend(g, &note);
+	if (y_min > 0)
 		dp_buf_puts(&note, " The vertical axis does not start at zero.");
-	fig_note(p, &note);
-	return p;
-}
+	fig_note(f->plot, &note);
 
-static void hypervolume_groups_caption(const void *data, struct dp_buf *out)
-{
-	const struct hypervolume_groups_data *d = data;
-	char mean[FORMAT_LEN], lo[FORMAT_LEN], hi[FORMAT_LEN], n[DP_PLURAL_LEN];
-
-	dp_buf_puts(out, "The hypervolume of observed fronts as evaluations end: the "
-			 "mean over the members of each group and, as a band, where that "
-			 "mean lies with 95 %. ");
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_band *m = &d->curves[i];
-		size_t last = m->n - 1;
-		double error = (m->to[last] - m->from[last]) / 4;
-
-		dp_buf_printf(out, "%s%s after %s: %s", i ? "; " : "",
-			      d->g->contests[0].groups[i].name,
-			      dp_plural_text(d->evaluations[i], "evaluation", n),
-			      format_with_error(m->mid[last], error, mean));
-		if (!isnan(m->from[last]))
-			dp_buf_printf(out, " (%s to %s, %zu members)",
-				      format_with_error(m->from[last], error, lo),
-				      format_with_error(m->to[last], error, hi),
-				      d->g->contests[0].groups[i].n);
+	dp_buf_puts(&f->caption, "The hypervolume of observed fronts as evaluations end: the "
+				 "mean over the members of each group and, as a band, where that "
+				 "mean lies with 95 %. ");
+	for (size_t i = 0; i < n; i++) {
+		dp_buf_puts(&f->caption, i ? "; " : "");
+		append_mean_at_end(&g->contests[0].groups[i], &curves[i], evaluations[i],
+				   &f->caption);
 	}
-	dp_buf_putc(out, '.');
-	if (d->is_truncated)
-		dp_buf_puts(out, " Curves end where the shortest member of a group ends.");
+	dp_buf_putc(&f->caption, '.');
+	if (is_truncated)
+		dp_buf_puts(&f->caption, " Curves end where the shortest member of a group ends.");
+	return DP_OK;
 }
 
 const struct figure figure_hypervolume_groups = {
@@ -158,8 +144,5 @@ const struct figure figure_hypervolume_groups = {
 	.title = "Hypervolume, mean over seeds",
 	.for_groups = true,
 	.chapter = FIGURE_CHAPTER_SEARCH,
-	.data_size = sizeof(struct hypervolume_groups_data),
-	.gather = hypervolume_groups_gather,
-	.draw = hypervolume_groups_draw,
-	.caption = hypervolume_groups_caption,
+	.make = hypervolume_groups_make,
 };

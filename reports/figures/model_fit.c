@@ -13,16 +13,12 @@ enum {
 	OUTSIDE_INTERVAL = 1
 };
 
-struct fit_data {
-	const struct study_data *s;
-	size_t n; /* panels */
-	struct fit_panel {
-		size_t objective;
-		/* Predicted over observed, by WITHIN_INTERVAL and OUTSIDE_INTERVAL. */
-		struct fig_band predictions[2];
-		struct dp_result_id *results[2];
-		double least, most; /* of what is observed and predicted */
-	} panel[FIT_PANELS_MAX];
+struct fit_panel {
+	size_t objective;
+	/* Predicted over observed, by WITHIN_INTERVAL and OUTSIDE_INTERVAL. */
+	struct fig_band predictions[2];
+	struct dp_result_id *results[2];
+	double least, most; /* of what is observed and predicted */
 };
 
 static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
@@ -55,24 +51,6 @@ static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
 		p->most = fmax(p->most, fmax(r->observed, r->predicted.value));
 	}
 	return DP_OK;
-}
-
-static int fit_gather(const struct report_data *r, struct arena *mem, void *data,
-		      struct dp_err *err)
-{
-	struct fit_data *d = data;
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code != DP_OK)
-		return code;
-	for (size_t k = 0; d->s->surrogates && k < d->s->state->spec->nobjectives; k++)
-		if (d->s->fit[k].n_left_out && d->n < FIT_PANELS_MAX)
-			d->panel[d->n++].objective = k;
-	if (d->n == 0)
-		return fig_nothing(err, "there are no models");
-	for (size_t i = 0; i < d->n && code == DP_OK; i++)
-		code = gather_loo_predictions(mem, d->s, &d->panel[i], err);
-	return code;
 }
 
 /* ---- the picture ---- */
@@ -121,20 +99,6 @@ static void draw_fit(struct plot_panel *a, const struct study_data *s, const str
 	draw_loo_predictions(a, s, p, OUTSIDE_INTERVAL, &red, "outside");
 }
 
-static struct plot *fit_draw(const void *data)
-{
-	const struct fit_data *d = data;
-	struct plot *p =
-		fig_new(d->s, figure_fit.title, d->n == 1 ? FIG_WIDTH : (int)d->n * 460, 430);
-
-	plot_grid(p, 1, (int)d->n);
-	for (int i = 0; i < (int)d->n; i++)
-		draw_fit(plot_panel(p, 0, i), d->s, &d->panel[i]);
-	return p;
-}
-
-/* ---- in words ---- */
-
 static void append_fit_quality(const struct study_data *s, size_t objective, struct dp_buf *out)
 {
 	const struct dp_objective *o = &s->state->spec->objectives[objective];
@@ -152,30 +116,50 @@ static void append_fit_quality(const struct study_data *s, size_t objective, str
 	dp_buf_putc(out, '.');
 }
 
-static void fit_caption(const void *data, struct dp_buf *out)
+static int fit_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct fit_data *d = data;
-	const struct surrogate_fit *doubtful = study_data_find_untrusted(d->s);
+	struct fit_panel panels[FIT_PANELS_MAX];
+	const struct surrogate_fit *doubtful;
+	const struct study_data *s;
+	int n = 0, code = fig_main_study(r, &s, err);
 
-	dp_buf_puts(out, "Each of ");
-	fig_count(out, d->s->fit[d->panel[0].objective].n_left_out, "result");
-	dp_buf_puts(out, ", left out once, against what the model of all others says of "
-			 "it; bars are 95 % intervals of a result.");
-	for (size_t i = 0; i < d->n; i++)
-		append_fit_quality(d->s, d->panel[i].objective, out);
-	if (study_data_has_checkpoints(d->s))
-		dp_buf_puts(out, " Of a training with waypoints the others stay in, "
-				 "which makes it easier.");
+	if (code != DP_OK)
+		return code;
+	for (size_t k = 0; s->surrogates && k < s->state->spec->nobjectives; k++) {
+		if (!s->fit[k].n_left_out || n == FIT_PANELS_MAX)
+			continue;
+		panels[n].objective = k;
+		code = gather_loo_predictions(&f->mem, s, &panels[n++], err);
+		if (code != DP_OK)
+			return code;
+	}
+	if (n == 0)
+		return fig_nothing(err, "there are no models");
+
+	f->plot = fig_new(s, figure_fit.title, n == 1 ? FIG_WIDTH : n * 460, 430);
+	plot_grid(f->plot, 1, n);
+	for (int i = 0; i < n; i++)
+		draw_fit(plot_panel(f->plot, 0, i), s, &panels[i]);
+
+	dp_buf_puts(&f->caption, "Each of ");
+	fig_count(&f->caption, s->fit[panels[0].objective].n_left_out, "result");
+	dp_buf_puts(&f->caption, ", left out once, against what the model of all others says of "
+				 "it; bars are 95 % intervals of a result.");
+	for (int i = 0; i < n; i++)
+		append_fit_quality(s, panels[i].objective, &f->caption);
+	if (study_data_has_checkpoints(s))
+		dp_buf_puts(&f->caption, " Of a training with waypoints the others stay in, "
+					 "which makes it easier.");
+	doubtful = study_data_find_untrusted(s);
 	if (doubtful)
-		dp_buf_printf(out, " What the models believe is not shown: %s.", doubtful->reason);
+		dp_buf_printf(&f->caption, " What the models believe is not shown: %s.",
+			      doubtful->reason);
+	return DP_OK;
 }
 
 const struct figure figure_fit = {
 	.name = "fit",
 	.title = "How far to trust the models",
 	.chapter = FIGURE_CHAPTER_SURROGATES,
-	.data_size = sizeof(struct fit_data),
-	.gather = fit_gather,
-	.draw = fit_draw,
-	.caption = fit_caption,
+	.make = fit_make,
 };

@@ -18,7 +18,7 @@ struct maps_points {
 struct maps_data {
 	const struct study_data *s;
 	struct space_slice slice;
-	struct fig_points all, front; /* on the plane of the objectives */
+	struct fig_points front;
 	struct maps_objective {
 		size_t objective;
 		enum space_source source;
@@ -26,8 +26,6 @@ struct maps_data {
 		struct fig_points marked_points; /* of the points that colour their cells */
 		struct maps_points points;       /* against the only parameter */
 	} maps[2];
-	struct fig_points staircase;                     /* of the front */
-	struct maps_points on_objectives, on_parameters; /* on both planes */
 };
 
 /* ---- gathering ---- */
@@ -42,53 +40,19 @@ static struct maps_points gather_front_and_all(struct arena *mem, const struct m
 /* With one parameter: a curve where an accountant or a model knows it, and all points. Else a map,
  * with the evaluated points where each colours its surroundings, or a model goes by them and
  * nothing is projected. */
-static int gather_objective(struct arena *mem, struct maps_data *d, struct maps_objective *m,
-			    struct dp_err *err)
+static void gather_objective(struct arena *mem, struct maps_data *d, struct maps_objective *m)
 {
 	struct space_slice *c = &d->slice;
 	bool line = c->nfree == 1, exact = m->source == SPACE_COMPUTED,
 	     predicted = m->source == SPACE_PREDICTED;
-	int code = DP_OK;
 
 	if (!line || exact || predicted)
-		code = space_values(mem, c, m->objective, &m->values, err);
+		m->values = space_values(mem, c, m->objective);
 	if (line)
 		m->points =
 			gather_front_and_all(mem, d, c->x.param, SPACE_OBJECTIVE + m->objective);
 	else if (m->source == SPACE_NEAREST || (predicted && c->nfree == 2))
 		m->marked_points = space_collect_points(mem, d->s, NULL, c->x.param, c->y.param);
-	return code;
-}
-
-static int maps_gather(const struct report_data *r, struct arena *mem, void *data,
-		       struct dp_err *err)
-{
-	struct maps_data *d = data;
-	size_t param[DP_PARAMS_MAX];
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code != DP_OK)
-		return code;
-	if (!d->s->npoints)
-		return fig_nothing(err, "no trial has given a result");
-	if (!space_searched_params(d->s->state->spec, param))
-		return fig_nothing(err, "all parameters are fixed");
-	if (!d->s->nranked)
-		return fig_nothing(err, SPACE_NO_RANKING);
-	d->slice = space_slice(mem, d->s, true);
-	d->all = fig_collect_points(mem, d->s);
-	d->front = fig_study_front(mem, d->s);
-	d->staircase = fig_staircase(mem, d->s, &d->front, NAN, NAN);
-	d->on_objectives = gather_front_and_all(mem, d, SPACE_OBJECTIVE + d->s->x_obj,
-						SPACE_OBJECTIVE + d->s->y_obj);
-	if (d->slice.nfree > 1)
-		d->on_parameters = gather_front_and_all(mem, d, d->slice.x.param, d->slice.y.param);
-	for (int i = 0; code == DP_OK && i < 2; i++) {
-		d->maps[i].objective = i == 0 ? d->s->x_obj : d->s->y_obj;
-		d->maps[i].source = space_source(&d->slice, d->maps[i].objective);
-		code = gather_objective(mem, d, &d->maps[i], err);
-	}
-	return code;
 }
 
 /* ---- panels ---- */
@@ -165,52 +129,6 @@ static void draw_objective_line(struct plot_panel *a, const struct maps_data *d,
 	draw_front_and_all(a, &m->points);
 }
 
-static void draw_objective_plane(struct plot_panel *a, const struct maps_data *d)
-{
-	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
-
-	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
-	fig_plane_axes_for(a, d->s, d->all.x, d->all.y, d->all.n);
-	panel_line(a, &line, NULL, d->staircase.x, d->staircase.y, d->staircase.n);
-	draw_front_and_all(a, &d->on_objectives);
-}
-
-static void draw_parameter_plane(struct plot_panel *a, const struct maps_data *d)
-{
-	const struct space_cells *x = &d->slice.x, *y = &d->slice.y;
-
-	panel_title(a, "its points in the parameter space");
-	space_axis(a, PLOT_X, d->s->state->spec, x->param);
-	space_axis(a, PLOT_Y, d->s->state->spec, y->param);
-	panel_limits(a, PLOT_X, x->edge[0], x->edge[x->n]);
-	panel_limits(a, PLOT_Y, y->edge[0], y->edge[y->n]);
-	draw_front_and_all(a, &d->on_parameters);
-}
-
-static struct plot *maps_draw(const void *data)
-{
-	const struct maps_data *d = data;
-	bool plane = d->slice.nfree > 1;
-	struct plot *p =
-		fig_new(d->s, figure_objective_maps.title, plane ? 920 : 1080, plane ? 760 : 380);
-
-	plot_grid(p, plane ? 2 : 1, plane ? 2 : 3);
-	for (int i = 0; i < 2; i++) {
-		struct plot_panel *a = plot_panel(p, 0, i);
-
-		if (plane)
-			draw_map(a, d, &d->maps[i]);
-		else
-			draw_objective_line(a, d, &d->maps[i]);
-	}
-	draw_objective_plane(plot_panel(p, plane ? 1 : 0, plane ? 0 : 2), d);
-	if (plane)
-		draw_parameter_plane(plot_panel(p, 1, 1), d);
-	return p;
-}
-
-/* ---- in words ---- */
-
 static void append_value_source(const struct maps_data *d, enum space_source source,
 				struct dp_buf *out)
 {
@@ -234,9 +152,36 @@ static void append_value_source(const struct maps_data *d, enum space_source sou
 	}
 }
 
-static void maps_caption(const void *data, struct dp_buf *out)
+/* The front on the plane of the objectives. */
+static void draw_objective_plane(struct plot_panel *a, struct arena *mem, const struct maps_data *d)
 {
-	const struct maps_data *d = data;
+	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };
+	struct fig_points all = fig_collect_points(mem, d->s);
+	struct fig_points staircase = fig_staircase(mem, d->s, &d->front, NAN, NAN);
+	struct maps_points shown = gather_front_and_all(mem, d, SPACE_OBJECTIVE + d->s->x_obj,
+							SPACE_OBJECTIVE + d->s->y_obj);
+
+	panel_title(a, d->front.n ? "the front" : "no front: no point qualifies");
+	fig_plane_axes_for(a, d->s, all.x, all.y, all.n);
+	panel_line(a, &line, NULL, staircase.x, staircase.y, staircase.n);
+	draw_front_and_all(a, &shown);
+}
+
+static void draw_parameter_plane(struct plot_panel *a, struct arena *mem, const struct maps_data *d)
+{
+	const struct space_cells *x = &d->slice.x, *y = &d->slice.y;
+	struct maps_points shown = gather_front_and_all(mem, d, x->param, y->param);
+
+	panel_title(a, "its points in the parameter space");
+	space_axis(a, PLOT_X, d->s->state->spec, x->param);
+	space_axis(a, PLOT_Y, d->s->state->spec, y->param);
+	panel_limits(a, PLOT_X, x->edge[0], x->edge[x->n]);
+	panel_limits(a, PLOT_Y, y->edge[0], y->edge[y->n]);
+	draw_front_and_all(a, &shown);
+}
+
+static void append_maps_sources(const struct maps_data *d, struct dp_buf *out)
+{
 	const struct dp_objective *o = d->s->state->spec->objectives;
 
 	if (d->slice.nfree == 1) {
@@ -251,25 +196,58 @@ static void maps_caption(const void *data, struct dp_buf *out)
 		append_value_source(d, d->maps[1].source, out);
 	}
 	dp_buf_putc(out, '.');
-	if (d->front.n) {
-		dp_buf_puts(out, d->slice.nfree == 1 ? " Colours mark " : " Bottom: colours mark ");
-		fig_count(out, d->front.n, "point");
-		dp_buf_putc(out, ' ');
-		fig_append_front_name(d->s, out);
-		dp_buf_puts(out, ", the same in each panel.");
-	} else {
-		dp_buf_puts(out, " There is no front: no point meets the constraints "
-				 "with finite values.");
+}
+
+static int maps_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
+{
+	struct maps_data d = { 0 };
+	size_t param[DP_PARAMS_MAX];
+	int code = fig_main_study(r, &d.s, err);
+	bool plane;
+
+	if (code != DP_OK)
+		return code;
+	if (!d.s->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	if (!space_searched_params(d.s->state->spec, param))
+		return fig_nothing(err, "all parameters are fixed");
+	if (!d.s->nranked)
+		return fig_nothing(err, SPACE_NO_RANKING);
+	d.slice = space_slice(&f->mem, d.s, true);
+	d.front = fig_study_front(&f->mem, d.s);
+	for (int i = 0; i < 2; i++) {
+		d.maps[i].objective = i == 0 ? d.s->x_obj : d.s->y_obj;
+		d.maps[i].source = space_source(&d.slice, d.maps[i].objective);
+		gather_objective(&f->mem, &d, &d.maps[i]);
 	}
-	space_append_slice(&d->slice, out);
+
+	plane = d.slice.nfree > 1;
+	f->plot = fig_new(d.s, figure_objective_maps.title, plane ? 920 : 1080, plane ? 760 : 380);
+	plot_grid(f->plot, plane ? 2 : 1, plane ? 2 : 3);
+	for (int i = 0; i < 2; i++)
+		(plane ? draw_map : draw_objective_line)(plot_panel(f->plot, 0, i), &d, &d.maps[i]);
+	draw_objective_plane(plot_panel(f->plot, plane ? 1 : 0, plane ? 0 : 2), &f->mem, &d);
+	if (plane)
+		draw_parameter_plane(plot_panel(f->plot, 1, 1), &f->mem, &d);
+
+	append_maps_sources(&d, &f->caption);
+	if (d.front.n) {
+		dp_buf_puts(&f->caption, plane ? " Bottom: colours mark " : " Colours mark ");
+		fig_count(&f->caption, d.front.n, "point");
+		dp_buf_putc(&f->caption, ' ');
+		fig_append_front_name(d.s, &f->caption);
+		dp_buf_puts(&f->caption, ", the same in each panel.");
+	} else {
+		dp_buf_puts(&f->caption, " There is no front: no point meets the constraints "
+					 "with finite values.");
+	}
+	space_append_slice(&d.slice, &f->caption);
+	return DP_OK;
 }
 
 const struct figure figure_objective_maps = {
 	.name = "oracles",
 	.title = "Objectives over the parameters",
 	.chapter = FIGURE_CHAPTER_PARAMETERS,
-	.data_size = sizeof(struct maps_data),
-	.gather = maps_gather,
-	.draw = maps_draw,
-	.caption = maps_caption,
+	.make = maps_make,
 };

@@ -20,7 +20,6 @@ struct study_panel {
 struct panels_data {
 	struct study_panel *list; /* (n) */
 	size_t n;
-	size_t n_omitted;    /* studies with other objectives, or too many */
 	double lo[2], hi[2]; /* what all of them show of x and y */
 	enum plot_scale scale[2];
 	struct fig_reference_front reference;
@@ -67,39 +66,6 @@ static void find_panel_axes(struct panels_data *d)
 	}
 }
 
-static int panels_gather(const struct report_data *r, struct arena *mem, void *data,
-			 struct dp_err *err)
-{
-	struct panels_data *d = data;
-	const struct study_data *first;
-	int code = fig_main_study(r, &first, err);
-
-	if (code != DP_OK)
-		return code;
-	d->list = arena_calloc(mem, r->nstudies, sizeof *d->list);
-	for (size_t i = 0; i < r->nstudies; i++) {
-		struct study_panel *p = &d->list[d->n];
-
-		if (d->n == STUDY_PANELS_MAX || !fig_same_plane(first, &r->studies[i])) {
-			d->n_omitted++;
-			continue;
-		}
-		p->s = &r->studies[i];
-		p->all = fig_collect_points(mem, p->s);
-		p->band = fig_compute_run_band(mem, p->s);
-		for (size_t k = 0; k < p->band.n; k++)
-			p->runs_differ |= p->band.from[k] != p->band.to[k];
-		d->n++;
-	}
-	find_panel_axes(d);
-	if (d->n < 2)
-		return fig_nothing(err, "there are no two studies with the same objectives");
-	if (!(d->lo[PLOT_X] <= d->hi[PLOT_X]))
-		return fig_nothing(err, "no study has a point better than the anti-ideal");
-	d->reference = fig_reference_front_load(mem, r, d->hi[PLOT_X], NULL);
-	return DP_OK;
-}
-
 static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 			     const struct study_panel *p)
 {
@@ -121,62 +87,74 @@ static void draw_study_panel(struct plot_panel *a, const struct panels_data *d,
 	panel_line(a, &mean, "front of the means", b->x, b->mid, b->n);
 }
 
-static struct plot *panels_draw(const void *data)
+static int panels_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct panels_data *d = data;
-	int across = d->n < STUDY_PANEL_COLUMNS ? (int)d->n : STUDY_PANEL_COLUMNS;
-	int rows = ((int)d->n + across - 1) / across;
-	struct plot *p;
-
-	if (d->n == 4) /* two by two leaves no hole */
-		across = rows = 2;
-	p = fig_new(NULL, figure_panels.title, 60 + 310 * across, 80 + 290 * rows);
-	plot_grid(p, rows, across);
-	for (size_t i = 0; i < d->n; i++)
-		draw_study_panel(plot_panel(p, (int)i / across, (int)i % across), d, &d->list[i]);
-	if (d->n_omitted)
-		plot_note(p, "Studies with other objectives, and more than nine, are not "
-			     "shown.");
-	return p;
-}
-
-static void panels_caption(const void *data, struct dp_buf *out)
-{
-	const struct panels_data *d = data;
-	const struct study_data *s = d->list[0].s;
+	struct panels_data d = { 0 };
+	const struct study_data *first;
 	char name[FIG_STUDY_NAME_LEN], value[FIG_NUMBER_LEN];
+	int across, rows, code = fig_main_study(r, &first, err);
 	bool walks = false;
 
-	for (size_t i = 0; i < d->n; i++)
-		walks |= study_data_has_checkpoints(d->list[i].s);
-	dp_buf_printf(out,
+	if (code != DP_OK)
+		return code;
+	d.list = arena_calloc(&f->mem, r->nstudies, sizeof *d.list);
+	for (size_t i = 0; i < r->nstudies; i++) {
+		struct study_panel *p = &d.list[d.n];
+
+		if (d.n == STUDY_PANELS_MAX || !fig_same_plane(first, &r->studies[i]))
+			continue;
+		p->s = &r->studies[i];
+		p->all = fig_collect_points(&f->mem, p->s);
+		p->band = fig_compute_run_band(&f->mem, p->s);
+		for (size_t k = 0; k < p->band.n; k++)
+			p->runs_differ |= p->band.from[k] != p->band.to[k];
+		walks |= study_data_has_checkpoints(p->s);
+		d.n++;
+	}
+	find_panel_axes(&d);
+	if (d.n < 2)
+		return fig_nothing(err, "there are no two studies with the same objectives");
+	if (!(d.lo[PLOT_X] <= d.hi[PLOT_X]))
+		return fig_nothing(err, "no study has a point better than the anti-ideal");
+	d.reference = fig_reference_front_load(&f->mem, r, d.hi[PLOT_X], NULL);
+
+	/* two by two leaves no hole */
+	across = d.n == 4 ? 2 : d.n < STUDY_PANEL_COLUMNS ? (int)d.n : STUDY_PANEL_COLUMNS;
+	rows = ((int)d.n + across - 1) / across;
+	f->plot = fig_new(NULL, figure_panels.title, 60 + 310 * across, 80 + 290 * rows);
+	plot_grid(f->plot, rows, across);
+	for (size_t i = 0; i < d.n; i++)
+		draw_study_panel(plot_panel(f->plot, (int)i / across, (int)i % across), &d,
+				 &d.list[i]);
+	if (d.n < r->nstudies)
+		plot_note(f->plot, "Studies with other objectives, and more than nine, are not "
+				   "shown.");
+
+	dp_buf_printf(&f->caption,
 		      "Every study on the same axes: its points, what the means of the "
 		      "runs reach and, as a band, what the best and the worst runs do%s. "
 		      "Best mean %s: ",
 		      walks ? ", or, of trainings with waypoints, one standard deviation "
 			      "better and worse"
 			    : "",
-		      s->state->spec->objectives[s->y_obj].name);
-	for (size_t i = 0, told = 0; i < d->n; i++) {
-		const struct fig_band *b = &d->list[i].band;
+		      first->state->spec->objectives[first->y_obj].name);
+	for (size_t i = 0, told = 0; i < d.n; i++) {
+		const struct fig_band *b = &d.list[i].band;
+		bool left = fig_is_maximised(first, first->x_obj);
 
 		if (b->n)
 			dp_buf_printf(
-				out, "%s%s %s", told++ ? ", " : "",
-				fig_format_study_name(d->list[i].s, name),
-				fig_value(s, s->y_obj,
-					  b->mid[fig_is_maximised(s, s->x_obj) ? 0 : b->n - 1],
-					  value));
+				&f->caption, "%s%s %s", told++ ? ", " : "",
+				fig_format_study_name(d.list[i].s, name),
+				fig_value(first, first->y_obj, b->mid[left ? 0 : b->n - 1], value));
 	}
-	dp_buf_putc(out, '.');
+	dp_buf_putc(&f->caption, '.');
+	return DP_OK;
 }
 
 const struct figure figure_panels = {
 	.name = "panels",
 	.title = "Studies side by side",
 	.chapter = FIGURE_CHAPTER_FRONT,
-	.data_size = sizeof(struct panels_data),
-	.gather = panels_gather,
-	.draw = panels_draw,
-	.caption = panels_caption,
+	.make = panels_make,
 };

@@ -142,86 +142,71 @@ static void gather_lines(struct arena *mem, const struct parallel_data *d, struc
 	l->colour_values[m + 1] = utility->hi;
 }
 
-static int parallel_gather(const struct report_data *r, struct arena *mem, void *data,
-			   struct dp_err *err)
-{
-	struct parallel_data *d = data;
-	size_t param[DP_PARAMS_MAX];
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code != DP_OK)
-		return code;
-	if (d->s->npoints < 2 || !space_has_front(d->s))
-		return fig_nothing(err, "lines need two results and a front");
-	if (space_searched_params(d->s->state->spec, param) < 2)
-		return fig_nothing(err, "there are no two parameters that are not fixed");
-	d->nparams =
-		space_top_params_with_calibrated(d->s, PARALLEL_PARAMS_MAX, d->param, &d->nfree);
-	d->all.points = fig_collect_points(mem, d->s);
-	d->front.points = fig_front_members(mem, d->s);
-	make_axes(mem, d);
-	gather_lines(mem, d, &d->all, PARALLEL_LINES_MAX);
-	gather_lines(mem, d, &d->front, PARALLEL_FRONT_MAX);
-	return DP_OK;
-}
-
 /* "all 80 points", "100 of 272 points" */
-static void count_text(const struct parallel_lines *l, const char *what, char out[LINE_COUNT_LEN])
+static char *count_text(const struct parallel_lines *l, const char *what, char out[LINE_COUNT_LEN])
 {
 	if (l->shown < l->points.n)
 		snprintf(out, LINE_COUNT_LEN, "%zu of %zu %s", l->shown, l->points.n, what);
 	else
 		snprintf(out, LINE_COUNT_LEN, "all %zu %s", l->points.n, what);
+	return out;
 }
 
-static struct plot *parallel_figure_draw(const void *data)
+static int parallel_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct parallel_data *d = data;
-	const struct plot_parallel_axis *utility = &d->axis[d->n - 1];
-	const struct parallel_lines *panel[2] = { &d->all, &d->front };
-	struct plot *p = fig_new(d->s, figure_parallel.title, d->n > 8 ? 1200 : 920, 700);
+	struct parallel_data d = { 0 };
+	const struct parallel_lines *panel[2] = { &d.all, &d.front };
+	const struct plot_parallel_axis *utility;
+	size_t param[DP_PARAMS_MAX];
+	char text[LINE_COUNT_LEN];
+	const struct study_data *s;
+	int code = fig_main_study(r, &s, err);
 
-	plot_grid(p, 2, 1);
+	if (code != DP_OK)
+		return code;
+	if (s->npoints < 2 || !space_has_front(s))
+		return fig_nothing(err, "lines need two results and a front");
+	if (space_searched_params(s->state->spec, param) < 2)
+		return fig_nothing(err, "there are no two parameters that are not fixed");
+	d.s = s;
+	d.nparams = space_top_params_with_calibrated(s, PARALLEL_PARAMS_MAX, d.param, &d.nfree);
+	d.all.points = fig_collect_points(&f->mem, s);
+	d.front.points = fig_front_members(&f->mem, s);
+	make_axes(&f->mem, &d);
+	gather_lines(&f->mem, &d, &d.all, PARALLEL_LINES_MAX);
+	gather_lines(&f->mem, &d, &d.front, PARALLEL_FRONT_MAX);
+
+	utility = &d.axis[d.n - 1];
+	f->plot = fig_new(s, figure_parallel.title, d.n > 8 ? 1200 : 920, 700);
+	plot_grid(f->plot, 2, 1);
 	for (int row = 0; row < 2; row++) {
-		struct plot_panel *a = plot_panel(p, row, 0);
-		char title[LINE_COUNT_LEN];
+		struct plot_panel *a = plot_panel(f->plot, row, 0);
 
-		count_text(panel[row], row ? "points of the front" : "points", title);
-		panel_title(a, title);
+		panel_title(a,
+			    count_text(panel[row], row ? "points of the front" : "points", text));
 		if (panel[row]->shown)
-			panel_parallel(a, d->axis, d->n, panel[row]->values, panel[row]->shown + 2,
+			panel_parallel(a, d.axis, d.n, panel[row]->values, panel[row]->shown + 2,
 				       panel[row]->colour_values, utility->scale, utility->label);
 	}
-	return p;
-}
 
-static void parallel_caption(const void *data, struct dp_buf *out)
-{
-	const struct parallel_data *d = data;
-	char count[LINE_COUNT_LEN];
-
-	dp_buf_printf(out, "Each line is one %s, coloured by %s: ",
-		      study_data_has_checkpoints(d->s) ? "result" : "evaluation",
-		      d->s->state->spec->objectives[d->s->y_obj].name);
-	count_text(&d->all, "points", count);
-	dp_buf_printf(out, "%s above, ", count);
-	if (d->all.shown < d->all.points.n)
-		dp_buf_puts(out, "evenly from worst to best, ");
-	count_text(&d->front, "of the front", count);
-	dp_buf_printf(out, "%s below.", count);
-	if (d->s->uses_smoothed_front)
-		dp_buf_puts(out, " The models chose the front; values are as observed.");
-	if (d->nfree > d->nparams)
-		dp_buf_printf(out, " Shown are the %zu most relevant of %zu parameters.",
-			      d->nparams, d->nfree);
+	dp_buf_printf(&f->caption, "Each line is one %s, coloured by %s: %s above, ",
+		      study_data_has_checkpoints(s) ? "result" : "evaluation",
+		      s->state->spec->objectives[s->y_obj].name,
+		      count_text(&d.all, "points", text));
+	if (d.all.shown < d.all.points.n)
+		dp_buf_puts(&f->caption, "evenly from worst to best, ");
+	dp_buf_printf(&f->caption, "%s below.", count_text(&d.front, "of the front", text));
+	if (s->uses_smoothed_front)
+		dp_buf_puts(&f->caption, " The models chose the front; values are as observed.");
+	if (d.nfree > d.nparams)
+		dp_buf_printf(&f->caption, " Shown are the %zu most relevant of %zu parameters.",
+			      d.nparams, d.nfree);
+	return DP_OK;
 }
 
 const struct figure figure_parallel = {
 	.name = "parallel",
 	.title = "All parameters at once",
 	.chapter = FIGURE_CHAPTER_PARAMETERS,
-	.data_size = sizeof(struct parallel_data),
-	.gather = parallel_gather,
-	.draw = parallel_figure_draw,
-	.caption = parallel_caption,
+	.make = parallel_make,
 };

@@ -33,35 +33,6 @@ static double max_total_index(const struct relevance_data *v, size_t param)
 	return most;
 }
 
-static int relevance_gather(const struct report_data *r, struct arena *mem, void *data,
-			    struct dp_err *err)
-{
-	struct relevance_data *v = data;
-	const struct surrogate_fit *doubtful;
-	int code = fig_main_study(r, &v->s, err);
-
-	(void)mem;
-	if (code != DP_OK)
-		return code;
-	for (size_t k = 0; k < v->s->state->spec->nobjectives; k++)
-		if (v->s->importance[k].source != DP_IMPORTANCE_UNKNOWN)
-			v->objective[v->n++] = k;
-	doubtful = study_data_find_untrusted(v->s);
-	if (!v->s->npoints)
-		return fig_nothing(err, "no trial has given a result");
-	if (v->s->nranked < 2)
-		return fig_nothing(err, "there are no two parameters that are not fixed");
-	if (v->n == 0)
-		return fig_nothing(err, doubtful ? doubtful->reason : "there are no models");
-	/* At least the first; the ranking goes by the mean over objectives, so that one which
-	 * matters to a single objective stands below others, and all down to it are shown. */
-	v->rows = 1;
-	for (size_t i = 0; i < v->s->nranked && i < IMPORTANCE_BARS_MAX; i++)
-		if (max_total_index(v, v->s->ranking[i]) >= MIN_VISIBLE_FRACTION)
-			v->rows = i + 1;
-	return DP_OK;
-}
-
 /* "46 %", "79 %, in all 90 %", "below 1 %" */
 static void format_sobol_indices(double first, double total, char *out, size_t size)
 {
@@ -109,41 +80,7 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 	dp_buf_free(&in_all);
 }
 
-static struct plot *relevance_draw(const void *data)
-{
-	const struct relevance_data *v = data;
-	double row_height = v->n > 1 ? 17 * (double)v->n + 8 : 26;
-	struct plot *p = fig_new(v->s, figure_relevance.title, FIG_WIDTH,
-				 140 + (int)((double)v->rows * row_height));
-	struct plot_panel *a = plot_panel(p, 0, 0);
-	const char *names[IMPORTANCE_BARS_MAX];
-
-	for (size_t i = 0; i < v->rows; i++)
-		names[v->rows - 1 - i] = v->s->state->spec->params[v->s->ranking[i]].name;
-	panel_axis(a, PLOT_X, "share of what varies, %", PLOT_LINEAR);
-	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
-	panel_set_categories(a, PLOT_Y, names, v->rows);
-	panel_limits(a, PLOT_Y, -0.6, (double)v->rows - 0.4);
-	panel_limits(a, PLOT_X, 0, NAN);
-	for (size_t k = 0; k < v->n; k++)
-		draw_objective_indices(a, v, k);
-	return p;
-}
-
 /* ---- in words ---- */
-
-static const char *objective_scale_prefix(const struct dp_objective *o)
-{
-	switch (o->transform) {
-	case DP_TRANSFORM_LOG:
-		return "log ";
-	case DP_TRANSFORM_LOGIT:
-		return "logit ";
-	case DP_TRANSFORM_NONE:
-		break;
-	}
-	return "";
-}
 
 /* "log epsilon (computed)", "error (by its model, which explains 67 % of it)" */
 static void append_importance_source(const struct relevance_data *v, size_t k, struct dp_buf *out)
@@ -151,7 +88,11 @@ static void append_importance_source(const struct relevance_data *v, size_t k, s
 	const struct dp_objective *o = &v->s->state->spec->objectives[v->objective[k]];
 	const struct surrogate_fit *fit = &v->s->fit[v->objective[k]];
 
-	dp_buf_printf(out, "%s%s%s (", k ? " and in " : "", objective_scale_prefix(o), o->name);
+	dp_buf_printf(out, "%s%s%s (", k ? " and in " : "",
+		      o->transform == DP_TRANSFORM_LOG     ? "log "
+		      : o->transform == DP_TRANSFORM_LOGIT ? "logit "
+							   : "",
+		      o->name);
 	if (get_shown_importance(v, k)->source == DP_IMPORTANCE_COMPUTED)
 		dp_buf_puts(out, "computed");
 	else if (o->privacy)
@@ -164,57 +105,82 @@ static void append_importance_source(const struct relevance_data *v, size_t k, s
 	dp_buf_putc(out, ')');
 }
 
-/* "noise 66 % of epsilon and 32 % of error" */
-static void append_top_parameter(const struct relevance_data *v, struct dp_buf *out)
+static int relevance_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct dp_study *spec = v->s->state->spec;
-	size_t most = v->s->ranking[0];
+	struct relevance_data v = { 0 };
+	const char *names[IMPORTANCE_BARS_MAX];
+	const struct surrogate_fit *doubtful;
+	const struct study_data *s;
+	const struct dp_study *spec;
+	struct plot_panel *a;
+	double row_height, hidden = 0;
+	int code = fig_main_study(r, &s, err);
 
-	dp_buf_printf(out, " %s matters most: ", spec->params[most].name);
-	for (size_t k = 0; k < v->n; k++)
-		dp_buf_printf(out, "%s%.0f %% of what varies in %s", k ? ", " : "",
-			      100 * get_shown_importance(v, k)->total_order[most],
-			      spec->objectives[v->objective[k]].name);
-	dp_buf_puts(out, " has to do with it.");
-}
+	if (code != DP_OK)
+		return code;
+	v.s = s;
+	spec = s->state->spec;
+	for (size_t k = 0; k < spec->nobjectives; k++)
+		if (s->importance[k].source != DP_IMPORTANCE_UNKNOWN)
+			v.objective[v.n++] = k;
+	doubtful = study_data_find_untrusted(s);
+	if (!s->npoints)
+		return fig_nothing(err, "no trial has given a result");
+	if (s->nranked < 2)
+		return fig_nothing(err, "there are no two parameters that are not fixed");
+	if (v.n == 0)
+		return fig_nothing(err, doubtful ? doubtful->reason : "there are no models");
+	/* At least the first; the ranking goes by the mean over objectives, so that one which
+	 * matters to a single objective stands below others, and all down to it are shown. */
+	v.rows = 1;
+	for (size_t i = 0; i < s->nranked && i < IMPORTANCE_BARS_MAX; i++)
+		if (max_total_index(&v, s->ranking[i]) >= MIN_VISIBLE_FRACTION)
+			v.rows = i + 1;
 
-static void append_hidden_parameters(const struct relevance_data *v, struct dp_buf *out)
-{
-	size_t others = v->s->nranked - v->rows;
-	double most = 0;
+	row_height = v.n > 1 ? 17 * (double)v.n + 8 : 26;
+	f->plot = fig_new(s, figure_relevance.title, FIG_WIDTH,
+			  140 + (int)((double)v.rows * row_height));
+	a = plot_panel(f->plot, 0, 0);
+	for (size_t i = 0; i < v.rows; i++)
+		names[v.rows - 1 - i] = spec->params[s->ranking[i]].name;
+	panel_axis(a, PLOT_X, "share of what varies, %", PLOT_LINEAR);
+	panel_axis(a, PLOT_Y, NULL, PLOT_LINEAR);
+	panel_set_categories(a, PLOT_Y, names, v.rows);
+	panel_limits(a, PLOT_Y, -0.6, (double)v.rows - 0.4);
+	panel_limits(a, PLOT_X, 0, NAN);
+	for (size_t k = 0; k < v.n; k++)
+		draw_objective_indices(a, &v, k);
 
-	for (size_t i = v->rows; i < v->s->nranked; i++)
-		most = fmax(most, max_total_index(v, v->s->ranking[i]));
-	if (others && most < MIN_VISIBLE_FRACTION)
-		dp_buf_printf(out, " Not shown: %zu parameter%s with less than 1 %% of any.",
-			      others, others == 1 ? "" : "s");
-	else if (others)
-		dp_buf_printf(out, " Shown are %zu of %zu parameters.", v->rows, v->s->nranked);
-}
-
-static void relevance_caption(const void *data, struct dp_buf *out)
-{
-	const struct relevance_data *v = data;
-
-	dp_buf_puts(out, "How much of the variance in ");
-	for (size_t k = 0; k < v->n; k++)
-		append_importance_source(v, k, out);
-	dp_buf_puts(out, ", over the points that the study samples, is due to each "
-			 "parameter alone (strong, Sobol's first order) and together with "
-			 "others (faint, total order).");
-	append_top_parameter(v, out);
-	append_hidden_parameters(v, out);
-	for (size_t k = 0; k < v->s->state->spec->nobjectives; k++)
-		if (v->s->surrogates && !study_data_trusts_surrogate(v->s, k))
-			dp_buf_printf(out, " Not shown: %s.", v->s->fit[k].reason);
+	dp_buf_puts(&f->caption, "How much of the variance in ");
+	for (size_t k = 0; k < v.n; k++)
+		append_importance_source(&v, k, &f->caption);
+	dp_buf_printf(&f->caption,
+		      ", over the points that the study samples, is due to each "
+		      "parameter alone (strong, Sobol's first order) and together with "
+		      "others (faint, total order). %s matters most: ",
+		      spec->params[s->ranking[0]].name);
+	for (size_t k = 0; k < v.n; k++)
+		dp_buf_printf(&f->caption, "%s%.0f %% of what varies in %s", k ? ", " : "",
+			      100 * get_shown_importance(&v, k)->total_order[s->ranking[0]],
+			      spec->objectives[v.objective[k]].name);
+	dp_buf_puts(&f->caption, " has to do with it.");
+	for (size_t i = v.rows; i < s->nranked; i++)
+		hidden = fmax(hidden, max_total_index(&v, s->ranking[i]));
+	if (v.rows < s->nranked && hidden < MIN_VISIBLE_FRACTION)
+		dp_buf_printf(&f->caption,
+			      " Not shown: %zu parameter%s with less than 1 %% of any.",
+			      s->nranked - v.rows, s->nranked - v.rows == 1 ? "" : "s");
+	else if (v.rows < s->nranked)
+		dp_buf_printf(&f->caption, " Shown are %zu of %zu parameters.", v.rows, s->nranked);
+	for (size_t k = 0; k < spec->nobjectives; k++)
+		if (s->surrogates && !study_data_trusts_surrogate(s, k))
+			dp_buf_printf(&f->caption, " Not shown: %s.", s->fit[k].reason);
+	return DP_OK;
 }
 
 const struct figure figure_relevance = {
 	.name = "relevance",
 	.title = "Which parameters matter",
 	.chapter = FIGURE_CHAPTER_PARAMETERS,
-	.data_size = sizeof(struct relevance_data),
-	.gather = relevance_gather,
-	.draw = relevance_draw,
-	.caption = relevance_caption,
+	.make = relevance_make,
 };

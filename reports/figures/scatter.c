@@ -112,11 +112,6 @@ struct study_scatter {
 	struct fig_points all, front, stairs;
 };
 
-struct scatter_data {
-	struct study_scatter scatter[2]; /* of the report's study, and of the other one */
-	struct fig_points shared;        /* points of the first that both have evaluated */
-};
-
 /* The first study on the same plane as the report's own, or NULL; of groups the first of
  * the next one that has others. */
 static const struct study_data *find_second_study(const struct report_data *r)
@@ -155,37 +150,6 @@ static struct study_scatter gather_study_scatter(struct arena *mem, const struct
 	return c;
 }
 
-static int scatter_gather(const struct report_data *r, struct arena *mem, void *data,
-			  struct dp_err *err)
-{
-	struct scatter_data *d = data;
-	const struct study_data *first, *other;
-	struct fig_points *all = &d->scatter[0].all;
-	int code = fig_main_study(r, &first, err);
-	bool *shared;
-
-	if (code != DP_OK)
-		return code;
-	other = first->npoints ? find_second_study(r) : NULL;
-	if (!other)
-		return fig_nothing(err,
-				   "there are no two studies with results in the same objectives");
-	d->scatter[0] = gather_study_scatter(mem, r, first);
-	d->scatter[1] = gather_study_scatter(mem, r, other);
-	/* Two methods on one model have one colour in other figures. Here they need two: one that
-	 * no model has there. */
-	d->scatter[1].style.marker = PLOT_TRIANGLE;
-	if (d->scatter[0].style.colour == d->scatter[1].style.colour)
-		d->scatter[1].style.colour = fig_style(r->groups ? r->groups->ntrainers : 1).colour;
-	d->shared = fig_points_new(mem, all->n);
-	shared = arena_calloc(mem, all->n, sizeof *shared);
-	fig_find_shared_points(first, all, other, shared);
-	for (size_t i = 0; i < all->n; i++)
-		if (shared[i])
-			fig_add_point(&d->shared, all->x[i], all->y[i], all->results[i]);
-	return DP_OK;
-}
-
 enum {
 	SCATTER_NAME_LEN = FIG_STUDY_NAME_LEN + DP_PLURAL_LEN + 4
 };
@@ -199,15 +163,6 @@ static char *format_scatter_name(const struct study_scatter *c, char out[SCATTER
 	return out;
 }
 
-static void draw_scatter_front(struct plot_panel *a, const struct study_scatter *c)
-{
-	struct plot_style line = c->style;
-	char name[SCATTER_NAME_LEN];
-
-	line.width = 2;
-	panel_line(a, &line, format_scatter_name(c, name), c->stairs.x, c->stairs.y, c->stairs.n);
-}
-
 static void draw_study_scatter(struct plot_panel *a, const struct study_scatter *c)
 {
 	struct plot_style dots = fig_faint_dot_style(c->style.colour, c->all.n);
@@ -218,56 +173,74 @@ static void draw_study_scatter(struct plot_panel *a, const struct study_scatter 
 	fig_add_tooltips(a, c->s, &c->all, FIG_TOOLTIP_STUDY);
 }
 
-static void draw_shared(struct plot_panel *a, const struct fig_points *p)
+static int scatter_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	struct plot_style style = {
+	struct plot_style ring = {
 		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 9, .width = 1.2
 	};
-	char name[64];
-
-	snprintf(name, sizeof name, "in both studies (%zu)", p->n);
-	if (p->n)
-		panel_points(a, &style, name, p->x, p->y, p->n);
-}
-
-static struct plot *scatter_draw(const void *data)
-{
-	const struct scatter_data *d = data;
-	struct plot *p = fig_new(NULL, figure_scatter.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
 	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
+	struct study_scatter of[2]; /* of the report's study, and of the other one */
+	const struct study_data *first, *other;
+	struct fig_points shared; /* points of the first that both have evaluated */
+	char name[SCATTER_NAME_LEN], points[DP_PLURAL_LEN];
+	struct plot_panel *a;
+	bool *is_shared;
+	int code = fig_main_study(r, &first, err);
 
+	if (code != DP_OK)
+		return code;
+	other = first->npoints ? find_second_study(r) : NULL;
+	if (!other)
+		return fig_nothing(err,
+				   "there are no two studies with results in the same objectives");
+	of[0] = gather_study_scatter(&f->mem, r, first);
+	of[1] = gather_study_scatter(&f->mem, r, other);
+	/* Two methods on one model have one colour in other figures. Here they need two: one that
+	 * no model has there. */
+	of[1].style.marker = PLOT_TRIANGLE;
+	if (of[0].style.colour == of[1].style.colour)
+		of[1].style.colour = fig_style(r->groups ? r->groups->ntrainers : 1).colour;
+	shared = fig_points_new(&f->mem, of[0].all.n);
+	is_shared = arena_calloc(&f->mem, of[0].all.n, sizeof *is_shared);
+	fig_find_shared_points(first, &of[0].all, other, is_shared);
+	for (size_t i = 0; i < of[0].all.n; i++)
+		if (is_shared[i])
+			fig_add_point(&shared, of[0].all.x[i], of[0].all.y[i],
+				      of[0].all.results[i]);
+
+	f->plot = fig_new(NULL, figure_scatter.title, FIG_WIDTH, FIG_HEIGHT);
+	a = plot_panel(f->plot, 0, 0);
 	for (int i = 0; i < 2; i++)
-		fig_widen_scales(scale, d->scatter[i].s, d->scatter[i].all.x, d->scatter[i].all.y,
-				 d->scatter[i].all.n);
-	fig_plane_axes(a, d->scatter[0].s, scale);
-	draw_study_scatter(a, &d->scatter[0]);
-	draw_study_scatter(a, &d->scatter[1]);
-	draw_scatter_front(a, &d->scatter[0]);
-	draw_scatter_front(a, &d->scatter[1]);
-	draw_shared(a, &d->shared);
-	return p;
-}
-
-static void scatter_caption(const void *data, struct dp_buf *out)
-{
-	const struct scatter_data *d = data;
-	char name[FIG_STUDY_NAME_LEN], points[DP_PLURAL_LEN];
-
-	dp_buf_puts(out, "Every point and the observed front of two studies.");
+		fig_widen_scales(scale, of[i].s, of[i].all.x, of[i].all.y, of[i].all.n);
+	fig_plane_axes(a, first, scale);
+	draw_study_scatter(a, &of[0]);
+	draw_study_scatter(a, &of[1]);
 	for (int i = 0; i < 2; i++) {
-		const struct study_scatter *c = &d->scatter[i];
+		struct plot_style line = of[i].style;
+
+		line.width = 2;
+		panel_line(a, &line, format_scatter_name(&of[i], name), of[i].stairs.x,
+			   of[i].stairs.y, of[i].stairs.n);
+	}
+	snprintf(name, sizeof name, "in both studies (%zu)", shared.n);
+	if (shared.n)
+		panel_points(a, &ring, name, shared.x, shared.y, shared.n);
+
+	dp_buf_puts(&f->caption, "Every point and the observed front of two studies.");
+	for (int i = 0; i < 2; i++) {
 		size_t inside = 0;
 
-		for (size_t k = 0; k < c->all.n; k++)
-			inside += fig_beats_reference_point(c->s, c->all.x[k], c->all.y[k]);
-		dp_buf_printf(out, "%s %s: %zu of %s better than the anti-ideal", i ? ";" : "",
-			      fig_format_study_name(c->s, name), inside,
-			      dp_plural_text(c->all.n, "point", points));
+		for (size_t k = 0; k < of[i].all.n; k++)
+			inside +=
+				fig_beats_reference_point(of[i].s, of[i].all.x[k], of[i].all.y[k]);
+		dp_buf_printf(&f->caption, "%s %s: %zu of %s better than the anti-ideal",
+			      i ? ";" : "", fig_format_study_name(of[i].s, name), inside,
+			      dp_plural_text(of[i].all.n, "point", points));
 	}
-	dp_buf_putc(out, '.');
-	if (d->shared.n)
-		dp_buf_printf(out, " Both evaluated %zu of them.", d->shared.n);
+	dp_buf_putc(&f->caption, '.');
+	if (shared.n)
+		dp_buf_printf(&f->caption, " Both evaluated %zu of them.", shared.n);
+	return DP_OK;
 }
 
 const struct figure figure_scatter = {
@@ -275,8 +248,5 @@ const struct figure figure_scatter = {
 	.title = "Where two studies looked",
 	.chapter = FIGURE_CHAPTER_FRONT,
 	.for_groups = true,
-	.data_size = sizeof(struct scatter_data),
-	.gather = scatter_gather,
-	.draw = scatter_draw,
-	.caption = scatter_caption,
+	.make = scatter_make,
 };

@@ -10,43 +10,15 @@
 struct surrogates_data {
 	const struct study_data *s;
 	struct space_slice slice;
-	/* What the models say in every cell. */
-	struct surrogate_prediction {
-		size_t objective;
-		bool is_exact; /* known without uncertainty */
-		struct fig_band cells;
-		struct fig_points points; /* evaluated points: in the plane, or against the
-					   * only parameter */
-	} predictions[2];
 	size_t best_cell; /* the cell that promises most; the number of cells: none does */
 	/* What it promises, as a share of the hypervolume that there is; NaN: that is not
 	 * what the study looks for, or there is none yet. */
 	double expected_gain;
 	bool gain_is_implausible; /* the promise; none is shown then */
-	/* On the plane of the objectives; `evaluated` are those that are drawn. */
-	struct fig_points all, evaluated, front, smoothed;
-	struct fig_points front_staircase, smoothed_staircase;
+	/* On the plane of the objectives. */
+	struct fig_points all, front, smoothed;
 	struct fig_reference_front reference;
 };
-
-/* ---- gathering ---- */
-
-static void gather_surrogate_prediction(struct arena *mem, const struct surrogates_data *d,
-					struct surrogate_prediction *b)
-{
-	const struct space_slice *c = &d->slice;
-	size_t n = space_count_cells(c), p = d->s->state->spec->nobjectives;
-
-	b->cells = fig_band_new(mem, n);
-	b->is_exact = c->predictions[b->objective].model_sd == 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct dp_prediction *y = &c->predictions[i * p + b->objective];
-
-		fig_band_add(&b->cells, c->x.centre[i % c->x.n], y->value, y->lo, y->hi);
-	}
-	b->points = space_collect_points(mem, d->s, NULL, c->x.param,
-					 c->y.n ? c->y.param : SPACE_OBJECTIVE + b->objective);
-}
 
 static bool is_continuous_axis(const struct surrogates_data *d, const struct space_cells *c)
 {
@@ -93,110 +65,78 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 	}
 }
 
-static int surrogates_gather(const struct report_data *r, struct arena *mem, void *data,
-			     struct dp_err *err)
-{
-	struct surrogates_data *d = data;
-	const struct study_data *s;
-	int code = fig_main_study(r, &s, err);
-
-	if (code != DP_OK)
-		return code;
-	d->s = s;
-	if (!s->surrogates || !s->npoints)
-		return fig_nothing(err, "there are no models");
-	if (study_data_find_untrusted(s))
-		return fig_nothing(err, study_data_find_untrusted(s)->reason);
-	d->slice = space_slice(mem, s, false);
-	if ((code = space_predict(mem, &d->slice, err)) != DP_OK)
-		return code;
-	if (4 * d->slice.n_blank > 3 * space_count_cells(&d->slice))
-		return fig_nothing(err, "the models know too little of what it would show");
-	for (int i = 0; i < 2; i++) {
-		d->predictions[i].objective = i == 0 ? s->x_obj : s->y_obj;
-		gather_surrogate_prediction(mem, d, &d->predictions[i]);
-	}
-	find_best_acquisition(mem, d);
-	check_expected_gain(d);
-	d->all = fig_collect_points(mem, s);
-	d->front = fig_filter_front(mem, s, &d->all);
-	d->front_staircase = fig_staircase(mem, s, &d->front, NAN, NAN);
-	d->smoothed = fig_smoothed_front(mem, s);
-	d->smoothed_staircase = fig_staircase(mem, s, &d->smoothed, NAN, NAN);
-	d->evaluated = space_collect_points(mem, s, NULL, SPACE_OBJECTIVE + s->x_obj,
-					    SPACE_OBJECTIVE + s->y_obj);
-	d->reference = fig_reference_front_load(mem, r, NAN, &d->front);
-	return DP_OK;
-}
-
 /* ---- the models ---- */
 
-static void set_prediction_title(struct plot_panel *a, const struct surrogates_data *d,
-				 const struct surrogate_prediction *b)
+/* A map of the means; with one parameter: mean, 95 % interval and the evaluations. */
+static void draw_prediction(struct plot_panel *a, struct arena *mem,
+			    const struct surrogates_data *d, size_t objective)
 {
-	char text[DP_NAME_MAX + 40];
-
-	snprintf(text, sizeof text, "%s, %s", d->s->state->spec->objectives[b->objective].name,
-		 b->is_exact ? "computed exactly" : "predicted by the model");
-	panel_title(a, text);
-}
-
-static void draw_prediction_map(struct plot_panel *a, const struct surrogates_data *d,
-				const struct surrogate_prediction *b)
-{
-	struct plot_style white = fig_background_style(b->points.n, true);
-
-	set_prediction_title(a, d, b);
-	space_objective_heat(a, &d->slice, b->objective, b->cells.mid);
-	panel_points(a, &white, NULL, b->points.x, b->points.y, b->points.n);
-	space_draw_anchor(a, &d->slice);
-}
-
-/* With one parameter: mean, 95 % interval and the evaluations. */
-static void draw_prediction_line(struct plot_panel *a, const struct surrogates_data *d,
-				 const struct surrogate_prediction *b)
-{
-	const struct space_cells *x = &d->slice.x;
+	const struct space_slice *c = &d->slice;
+	const struct dp_study *spec = d->s->state->spec;
+	size_t n = space_count_cells(c), p = spec->nobjectives;
+	bool is_exact = c->predictions[objective].model_sd == 0; /* known without uncertainty */
+	struct fig_points at = space_collect_points(
+		mem, d->s, NULL, c->x.param, c->y.n ? c->y.param : SPACE_OBJECTIVE + objective);
+	struct plot_style white = fig_background_style(at.n, true);
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.3 };
 	struct plot_style dots = { .colour = plot_palette(PLOT_BLACK), .size = 5, .outline = true };
+	struct fig_band b = fig_band_new(mem, n);
+	char title[DP_NAME_MAX + 40];
 
-	set_prediction_title(a, d, b);
-	space_axis(a, PLOT_X, d->s->state->spec, x->param);
-	fig_axis(a, PLOT_Y, d->s, b->objective,
-		 fig_objective_scale(d->s, b->objective, b->cells.mid, x->n));
-	if (!b->is_exact)
-		panel_band(a, &area, "95 % interval", x->centre, b->cells.from, b->cells.to, x->n,
-			   false);
-	panel_line(a, &blue, b->is_exact ? "computed" : "model", x->centre, b->cells.mid, x->n);
-	panel_points(a, &dots, "evaluated", b->points.x, b->points.y, b->points.n);
+	for (size_t i = 0; i < n; i++) {
+		const struct dp_prediction *y = &c->predictions[i * p + objective];
+
+		fig_band_add(&b, c->x.centre[i % c->x.n], y->value, y->lo, y->hi);
+	}
+	snprintf(title, sizeof title, "%s, %s", spec->objectives[objective].name,
+		 is_exact ? "computed exactly" : "predicted by the model");
+	panel_title(a, title);
+	if (c->y.n) {
+		space_objective_heat(a, c, objective, b.mid);
+		panel_points(a, &white, NULL, at.x, at.y, at.n);
+		space_draw_anchor(a, c);
+		return;
+	}
+	space_axis(a, PLOT_X, spec, c->x.param);
+	fig_axis(a, PLOT_Y, d->s, objective, fig_objective_scale(d->s, objective, b.mid, n));
+	if (!is_exact)
+		panel_band(a, &area, "95 % interval", b.x, b.from, b.to, n, false);
+	panel_line(a, &blue, is_exact ? "computed" : "model", b.x, b.mid, n);
+	panel_points(a, &dots, "evaluated", at.x, at.y, at.n);
 }
 
 /* ---- the fronts ---- */
 
 /* A staircase with its points, which alone show where it has but one. */
-static void draw_stairs(struct plot_panel *a, const struct fig_points *front,
-			const struct fig_points *stairs, const struct plot_style *style,
+static void draw_stairs(struct plot_panel *a, struct arena *mem, const struct study_data *s,
+			const struct fig_points *front, const struct plot_style *style,
 			const char *name)
 {
+	struct fig_points stairs = fig_staircase(mem, s, front, NAN, NAN);
+
 	if (!front->n)
 		return;
-	panel_line(a, style, name, stairs->x, stairs->y, stairs->n);
+	panel_line(a, style, name, stairs.x, stairs.y, stairs.n);
 	panel_points(a, style, NULL, front->x, front->y, front->n);
 }
 
-static void draw_observed_and_smoothed(struct plot_panel *a, const struct surrogates_data *d)
+static void draw_observed_and_smoothed(struct plot_panel *a, struct arena *mem,
+				       const struct surrogates_data *d)
 {
+	const struct study_data *s = d->s;
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE), .width = 3, .size = 7 };
 	struct plot_style orange = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5, .size = 4 };
+	struct fig_points evaluated = space_collect_points(mem, s, NULL, SPACE_OBJECTIVE + s->x_obj,
+							   SPACE_OBJECTIVE + s->y_obj);
 
 	panel_title(a,
 		    d->front.n ? "observed front and the models'" : "no front: no point qualifies");
-	fig_plane_axes_for(a, d->s, d->all.x, d->all.y, d->all.n);
+	fig_plane_axes_for(a, s, d->all.x, d->all.y, d->all.n);
 	fig_reference_front_draw(a, &d->reference);
-	fig_draw_background(a, "evaluated", &d->evaluated);
-	draw_stairs(a, &d->front, &d->front_staircase, &blue, "observed");
-	draw_stairs(a, &d->smoothed, &d->smoothed_staircase, &orange, "without noise");
+	fig_draw_background(a, "evaluated", &evaluated);
+	draw_stairs(a, mem, s, &d->front, &blue, "observed");
+	draw_stairs(a, mem, s, &d->smoothed, &orange, "without noise");
 }
 
 /* ---- the acquisition ---- */
@@ -234,19 +174,6 @@ static void acquisition_label(const struct dp_study *s, char *out, size_t size)
 static bool has_plausible_gain(const struct surrogates_data *d)
 {
 	return d->best_cell < space_count_cells(&d->slice) && !d->gain_is_implausible;
-}
-
-static void append_best_cell(const struct surrogates_data *d, struct dp_buf *out)
-{
-	const struct space_slice *c = &d->slice;
-	const struct dp_study *spec = d->s->state->spec;
-
-	dp_buf_printf(out, "%s ", spec->params[c->x.param].name);
-	space_append_value(spec, c->x.param, c->x.centre[d->best_cell % c->x.n], out);
-	if (!c->y.n)
-		return;
-	dp_buf_printf(out, ", %s ", spec->params[c->y.param].name);
-	space_append_value(spec, c->y.param, c->y.centre[d->best_cell / c->x.n], out);
 }
 
 static void draw_star(struct plot_panel *a, double x, double y)
@@ -288,27 +215,6 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 	}
 }
 
-/* ---- the figure ---- */
-
-static struct plot *surrogates_draw(const void *data)
-{
-	const struct surrogates_data *d = data;
-	struct plot *p = fig_new(d->s, figure_surrogates.title, 920, 760);
-
-	plot_grid(p, 2, 2);
-	for (int i = 0; i < 2; i++) {
-		struct plot_panel *a = plot_panel(p, 0, i);
-
-		if (d->slice.y.n)
-			draw_prediction_map(a, d, &d->predictions[i]);
-		else
-			draw_prediction_line(a, d, &d->predictions[i]);
-	}
-	draw_observed_and_smoothed(plot_panel(p, 1, 0), d);
-	draw_acquisition(plot_panel(p, 1, 1), d);
-	return p;
-}
-
 /* "; the star marks the most promising place, b 0.5, where 3.2 % more hypervolume is
  * expected" */
 static void append_expected_gain(const struct surrogates_data *d, struct dp_buf *out)
@@ -316,15 +222,22 @@ static void append_expected_gain(const struct surrogates_data *d, struct dp_buf 
 	enum {
 		NEGLIGIBLE_GAIN_DIVISOR = 1000 /* a gain below one part of so many is none */
 	};
+	const struct space_slice *c = &d->slice;
+	const struct dp_study *spec = d->s->state->spec;
 	char text[FIG_NUMBER_LEN];
 
-	if (acquisition_name(d->s->state->spec) && d->gain_is_implausible)
+	if (acquisition_name(spec) && d->gain_is_implausible)
 		dp_buf_puts(out, "; they promise more than was reached in all so far, "
 				 "which is not to be believed");
-	if (!acquisition_name(d->s->state->spec) || !has_plausible_gain(d))
+	if (!acquisition_name(spec) || !has_plausible_gain(d))
 		return;
 	dp_buf_puts(out, "; the star marks the most promising place, ");
-	append_best_cell(d, out);
+	dp_buf_printf(out, "%s ", spec->params[c->x.param].name);
+	space_append_value(spec, c->x.param, c->x.centre[d->best_cell % c->x.n], out);
+	if (c->y.n) {
+		dp_buf_printf(out, ", %s ", spec->params[c->y.param].name);
+		space_append_value(spec, c->y.param, c->y.centre[d->best_cell / c->x.n], out);
+	}
 	if (d->expected_gain * NEGLIGIBLE_GAIN_DIVISOR < 1)
 		dp_buf_puts(out, ", but less than 0.1 % more hypervolume is expected "
 				 "there");
@@ -333,37 +246,63 @@ static void append_expected_gain(const struct surrogates_data *d, struct dp_buf 
 			      fig_percent(d->expected_gain, text));
 }
 
-static void surrogates_caption(const void *data, struct dp_buf *out)
+static int surrogates_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct surrogates_data *d = data;
+	struct surrogates_data d = { 0 };
+	const struct study_data *s;
+	int code = fig_main_study(r, &s, err);
 
-	dp_buf_puts(out, "Top: the models of ");
-	fig_count(out, d->s->history.n, "result");
-	dp_buf_printf(out, ", with the sampled points %s. Bottom: ",
-		      d->slice.y.n ? "in white" : "as dots");
-	if (d->front.n) {
-		dp_buf_puts(out, "the observed front of ");
-		fig_count(out, d->front.n, "point");
-		dp_buf_printf(out, ", and of %zu once the models take the noise away",
-			      d->smoothed.n);
+	if (code != DP_OK)
+		return code;
+	d.s = s;
+	if (!s->surrogates || !s->npoints)
+		return fig_nothing(err, "there are no models");
+	if (study_data_find_untrusted(s))
+		return fig_nothing(err, study_data_find_untrusted(s)->reason);
+	d.slice = space_slice(&f->mem, s, false);
+	space_predict(&f->mem, &d.slice);
+	if (4 * d.slice.n_blank > 3 * space_count_cells(&d.slice))
+		return fig_nothing(err, "the models know too little of what it would show");
+	find_best_acquisition(&f->mem, &d);
+	check_expected_gain(&d);
+	d.all = fig_collect_points(&f->mem, s);
+	d.front = fig_filter_front(&f->mem, s, &d.all);
+	d.smoothed = fig_smoothed_front(&f->mem, s);
+	d.reference = fig_reference_front_load(&f->mem, r, NAN, &d.front);
+
+	f->plot = fig_new(s, figure_surrogates.title, 920, 760);
+	plot_grid(f->plot, 2, 2);
+	for (int i = 0; i < 2; i++)
+		draw_prediction(plot_panel(f->plot, 0, i), &f->mem, &d,
+				i == 0 ? s->x_obj : s->y_obj);
+	draw_observed_and_smoothed(plot_panel(f->plot, 1, 0), &f->mem, &d);
+	draw_acquisition(plot_panel(f->plot, 1, 1), &d);
+
+	dp_buf_puts(&f->caption, "Top: the models of ");
+	fig_count(&f->caption, s->history.n, "result");
+	dp_buf_printf(&f->caption, ", with the sampled points %s. Bottom: ",
+		      d.slice.y.n ? "in white" : "as dots");
+	if (d.front.n) {
+		dp_buf_puts(&f->caption, "the observed front of ");
+		fig_count(&f->caption, d.front.n, "point");
+		dp_buf_printf(&f->caption, ", and of %zu once the models take the noise away",
+			      d.smoothed.n);
 	} else {
-		dp_buf_puts(out, "there is no front yet");
+		dp_buf_puts(&f->caption, "there is no front yet");
 	}
-	append_expected_gain(d, out);
-	dp_buf_putc(out, '.');
-	fig_reference_front_append(&d->reference, out);
-	if (d->slice.n_blank)
-		dp_buf_puts(out, " Nothing is shown where the models know too little, "
-				 "far from what was tested.");
-	space_append_slice(&d->slice, out);
+	append_expected_gain(&d, &f->caption);
+	dp_buf_putc(&f->caption, '.');
+	fig_reference_front_append(&d.reference, &f->caption);
+	if (d.slice.n_blank)
+		dp_buf_puts(&f->caption, " Nothing is shown where the models know too little, "
+					 "far from what was tested.");
+	space_append_slice(&d.slice, &f->caption);
+	return DP_OK;
 }
 
 const struct figure figure_surrogates = {
 	.name = "surrogates",
 	.title = "What the models believe",
 	.chapter = FIGURE_CHAPTER_SURROGATES,
-	.data_size = sizeof(struct surrogates_data),
-	.gather = surrogates_gather,
-	.draw = surrogates_draw,
-	.caption = surrogates_caption,
+	.make = surrogates_make,
 };

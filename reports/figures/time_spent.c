@@ -10,15 +10,10 @@ enum {
 	TIME_SHARE_BINS = 40 /* of shares over time */
 };
 
-struct time_spent_data {
-	const struct study_data *s;
-	double length; /* of the study, seconds */
-	size_t slots;
+struct time_spent {
+	struct fig_attempt_spans spans;
 	double seconds[TIME_SHARE_BINS * FIG_USE_COUNT]; /* as in fig_compute_slot_usage() */
 	double total[FIG_USE_COUNT], total_seconds;      /* seconds over all bins */
-	bool has_estimated_times;                        /* how long it took to find points */
-	/* In the unit of the axis, in percent, one upon the other. */
-	struct fig_rects shares[FIG_USE_COUNT];
 };
 
 static const struct {
@@ -32,53 +27,8 @@ static const struct {
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 
-static void gather_shares(struct arena *mem, struct time_spent_data *d)
-{
-	double width = d->length / TIME_SHARE_BINS, unit = fig_choose_time_unit(d->length).seconds;
-	double below[TIME_SHARE_BINS] = { 0 };
-
-	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
-		d->shares[use] = fig_rects_new(mem, TIME_SHARE_BINS);
-		for (size_t i = 0; i < TIME_SHARE_BINS; i++) {
-			double share = 100 * d->seconds[i * FIG_USE_COUNT + use] /
-				       (width * (double)d->slots);
-
-			if (share > 0)
-				fig_rects_add(&d->shares[use], (double)i * width / unit,
-					      (double)(i + 1) * width / unit, below[i],
-					      below[i] + share);
-			below[i] += share;
-		}
-	}
-}
-
-static int time_spent_gather(const struct report_data *r, struct arena *mem, void *data,
-			     struct dp_err *err)
-{
-	struct time_spent_data *d = data;
-	struct fig_attempt_spans spans;
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code == DP_OK)
-		code = fig_collect_attempt_spans(mem, d->s, &spans, err);
-	if (code != DP_OK)
-		return code;
-	d->length = spans.length;
-	d->slots = spans.slots;
-	d->has_estimated_times = spans.has_estimated_times;
-	fig_compute_slot_usage(&spans, TIME_SHARE_BINS, d->seconds);
-	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
-		for (size_t i = 0; i < TIME_SHARE_BINS; i++)
-			d->total[use] += d->seconds[i * FIG_USE_COUNT + use];
-		d->total_seconds += d->total[use];
-	}
-	if (d->total_seconds > 0)
-		gather_shares(mem, d);
-	return DP_OK;
-}
-
 /* Totals as bars, with the numbers in their names; what took no time has none. */
-static void draw_totals(struct plot_panel *a, const struct time_spent_data *d)
+static void draw_totals(struct plot_panel *a, const struct time_spent *d)
 {
 	char text[FIG_USE_COUNT][80], time[DP_NUM_LEN];
 	const char *names[FIG_USE_COUNT];
@@ -104,77 +54,86 @@ static void draw_totals(struct plot_panel *a, const struct time_spent_data *d)
 	panel_set_categories(a, PLOT_Y, names, (size_t)row);
 }
 
-static void draw_shares(struct plot_panel *a, const struct time_spent_data *d)
+/* In percent, one upon the other. */
+static void draw_shares(struct plot_panel *a, struct arena *mem, const struct time_spent *d)
 {
-	for (int use = 0; use < FIG_USE_COUNT; use++) {
-		const struct fig_rects *b = &d->shares[use];
-		struct plot_style style = { .colour = plot_palette(slot_use_styles[use].role) };
+	double length = d->spans.length, width = length / TIME_SHARE_BINS;
+	double unit = fig_choose_time_unit(length).seconds, below[TIME_SHARE_BINS] = { 0 };
 
-		panel_add_rects(a, &style, NULL, b->x0, b->x1, b->y0, b->y1, b->n);
+	for (int use = 0; use < FIG_USE_COUNT; use++) {
+		struct plot_style style = { .colour = plot_palette(slot_use_styles[use].role) };
+		struct fig_rects b = fig_rects_new(mem, TIME_SHARE_BINS);
+
+		for (int i = 0; i < TIME_SHARE_BINS; i++) {
+			double share = 100 * d->seconds[i * FIG_USE_COUNT + use] /
+				       (width * (double)d->spans.slots);
+
+			if (share > 0)
+				fig_rects_add(&b, i * width / unit, (i + 1) * width / unit,
+					      below[i], below[i] + share);
+			below[i] += share;
+		}
+		panel_add_rects(a, &style, NULL, b.x0, b.x1, b.y0, b.y1, b.n);
 	}
 	panel_title(a, "Over time");
-	fig_set_time_axis(a, d->length);
+	fig_set_time_axis(a, length);
 	panel_axis(a, PLOT_Y, "share of the slots, %", PLOT_LINEAR);
 	panel_limits(a, PLOT_Y, 0, 100);
 }
 
-static struct plot *time_spent_draw(const void *data)
+static int time_spent_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct time_spent_data *d = data;
-	struct plot *p = fig_new(d->s, figure_time_spent.title, 900, 340);
+	struct time_spent d = { 0 };
+	const struct study_data *s;
+	char text[DP_NUM_LEN];
+	size_t named = 0;
+	int code = fig_main_study(r, &s, err);
 
-	if (d->total_seconds > 0) {
-		plot_grid(p, 1, 2);
-		draw_totals(plot_panel(p, 0, 0), d);
-		draw_shares(plot_panel(p, 0, 1), d);
-	} else {
-		panel_set_empty_text(plot_panel(p, 0, 0), "No time has passed yet");
+	if (code == DP_OK)
+		code = fig_collect_attempt_spans(&f->mem, s, &d.spans, err);
+	if (code != DP_OK)
+		return code;
+	fig_compute_slot_usage(&d.spans, TIME_SHARE_BINS, d.seconds);
+	for (size_t use = 0; use < FIG_USE_COUNT; use++) {
+		for (size_t i = 0; i < TIME_SHARE_BINS; i++)
+			d.total[use] += d.seconds[i * FIG_USE_COUNT + use];
+		d.total_seconds += d.total[use];
 	}
-	return p;
-}
 
-/* "93.1 % went to training, 5.0 % to waiting." The smallest shares are left out. */
-static void append_time_shares(const struct time_spent_data *d, struct dp_buf *out)
-{
-	bool first = true;
+	f->plot = fig_new(s, figure_time_spent.title, 900, 340);
+	if (!(d.total_seconds > 0)) {
+		panel_set_empty_text(plot_panel(f->plot, 0, 0), "No time has passed yet");
+		dp_buf_puts(&f->caption, "No time has passed yet.");
+		return DP_OK;
+	}
+	plot_grid(f->plot, 1, 2);
+	draw_totals(plot_panel(f->plot, 0, 0), &d);
+	draw_shares(plot_panel(f->plot, 0, 1), &f->mem, &d);
 
+	/* "93.1 % went to training, 5.0 % to waiting." The smallest shares are left out. */
+	dp_buf_printf(&f->caption, "Of %s of slot time ", dp_duration_text(d.total_seconds, text));
 	for (int i = 0; i < FIG_USE_COUNT; i++) {
-		double percent = 100 * d->total[i] / d->total_seconds;
+		double percent = 100 * d.total[i] / d.total_seconds;
 
 		if (percent < 0.05)
 			continue;
-		dp_buf_printf(out, "%s%.1f %% %s %s", first ? "" : ", ", percent,
-			      first ? "went to" : "to", slot_use_styles[i].in_words);
-		first = false;
+		dp_buf_printf(&f->caption, "%s%.1f %% %s %s", named ? ", " : "", percent,
+			      named ? "to" : "went to", slot_use_styles[i].in_words);
+		named++;
 	}
-	dp_buf_putc(out, '.');
-}
-
-static void time_spent_caption(const void *data, struct dp_buf *out)
-{
-	const struct time_spent_data *d = data;
-	char text[DP_NUM_LEN];
-
-	if (!(d->total_seconds > 0)) {
-		dp_buf_puts(out, "No time has passed yet.");
-		return;
-	}
-	dp_buf_printf(out, "Of %s of slot time ", dp_duration_text(d->total_seconds, text));
-	append_time_shares(d, out);
-	if (d->has_estimated_times)
-		dp_buf_puts(out, " The journal is of an older version, which did not "
-				 "tell how long finding a point took: it is counted "
-				 "from the end of what came before, with pauses of the "
-				 "study and with waiting for a slot that other studies "
-				 "of the daemon have.");
+	dp_buf_putc(&f->caption, '.');
+	if (d.spans.has_estimated_times)
+		dp_buf_puts(&f->caption,
+			    " The journal is of an older version, which did not tell how long "
+			    "finding a point took: it is counted from the end of what came before, "
+			    "with pauses of the study and with waiting for a slot that other "
+			    "studies of the daemon have.");
+	return DP_OK;
 }
 
 const struct figure figure_time_spent = {
 	.name = "time-spent",
 	.title = "Where the time went",
 	.chapter = FIGURE_CHAPTER_SEARCH,
-	.data_size = sizeof(struct time_spent_data),
-	.gather = time_spent_gather,
-	.draw = time_spent_draw,
-	.caption = time_spent_caption,
+	.make = time_spent_make,
 };

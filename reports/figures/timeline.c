@@ -16,10 +16,6 @@ struct timeline_data {
 	const struct study_data *s;
 	struct fig_attempt_spans spans;
 	size_t count[FIG_SPAN_KINDS];
-	/* In the unit of the axis: a row for each slot, or with very many slots how
-	 * many were busy. */
-	struct fig_rects rows[FIG_SPAN_KINDS];
-	struct fig_rects training, failed;
 };
 
 /* ---- rows ---- */
@@ -86,60 +82,7 @@ static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_k
 	trim_span_rects(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
 }
 
-static void gather_rows(struct arena *mem, struct timeline_data *d)
-{
-	size_t *open = arena_calloc(mem, d->spans.slots, sizeof *open);
-
-	for (int kind = 0; kind < FIG_SPAN_KINDS; kind++) {
-		d->rows[kind] = fig_rects_new(mem, d->count[kind]);
-		gather_span_rects(&d->spans, kind, open, &d->rows[kind]);
-	}
-}
-
-/* ---- busy slots ---- */
-
-static void gather_busy(struct arena *mem, struct timeline_data *d)
-{
-	const struct fig_attempt_spans *s = &d->spans;
-	double *seconds = arena_calloc(mem, BUSY_SLOT_BINS * FIG_USE_COUNT, sizeof *seconds);
-	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
-
-	d->training = fig_rects_new(mem, BUSY_SLOT_BINS);
-	d->failed = fig_rects_new(mem, BUSY_SLOT_BINS);
-	fig_compute_slot_usage(s, BUSY_SLOT_BINS, seconds);
-	for (size_t i = 0; i < BUSY_SLOT_BINS; i++) {
-		const double *use = seconds + i * FIG_USE_COUNT;
-		double from = (double)i * width / unit, to = (double)(i + 1) * width / unit;
-		double low = use[FIG_USE_TRAINING] / width;
-		double high = low + use[FIG_USE_FAILED] / width;
-
-		if (low > 0)
-			fig_rects_add(&d->training, from, to, 0, low);
-		if (high > low)
-			fig_rects_add(&d->failed, from, to, low, high);
-	}
-}
-
 /* ---- the figure ---- */
-
-static int timeline_gather(const struct report_data *r, struct arena *mem, void *data,
-			   struct dp_err *err)
-{
-	struct timeline_data *d = data;
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code == DP_OK)
-		code = fig_collect_attempt_spans(mem, d->s, &d->spans, err);
-	if (code != DP_OK)
-		return code;
-	for (size_t i = 0; i < d->spans.n; i++)
-		d->count[d->spans.list[i].kind]++;
-	if (d->spans.slots > TIMELINE_SLOTS_MAX)
-		gather_busy(mem, d);
-	else
-		gather_rows(mem, d);
-	return DP_OK;
-}
 
 static const struct {
 	const char *name;
@@ -151,17 +94,17 @@ static const struct {
 	[FIG_SPAN_RUNNING] = { "running", PLOT_SKY },
 };
 
-/* What the blocks of one kind say, which were drawn last; nothing where blocks are
- * several attempts: "trial 13, ended well: 2.3s, 1m05s after the study was submitted". */
-static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *d,
+/* What the blocks of one kind say, which were drawn last, one for each attempt: "trial 13, ended
+ * well: 2.3s, 1m05s after the study was submitted". */
+static void add_span_tooltips(struct plot_panel *a, const struct fig_attempt_spans *spans,
 			      enum fig_span_kind kind)
 {
 	struct arena mem = { 0 };
-	const char **tips = arena_calloc(&mem, d->count[kind], sizeof *tips);
+	const char **tips = arena_calloc(&mem, spans->n, sizeof *tips);
 	size_t n = 0;
 
-	for (size_t i = 0; i < d->spans.n && d->rows[kind].n == d->count[kind]; i++) {
-		const struct fig_attempt_span *s = &d->spans.list[i];
+	for (size_t i = 0; i < spans->n; i++) {
+		const struct fig_attempt_span *s = &spans->list[i];
 		char took[DP_NUM_LEN], after[DP_NUM_LEN];
 
 		if (s->kind == kind)
@@ -172,92 +115,112 @@ static void add_span_tooltips(struct plot_panel *a, const struct timeline_data *
 					    dp_duration_text(s->end - s->start, took),
 					    dp_duration_text(s->start, after)));
 	}
-	if (n)
-		panel_add_tooltips(a, tips, NULL, n);
+	panel_add_tooltips(a, tips, NULL, n);
 	arena_free(&mem);
 }
 
-static void draw_rows(struct plot_panel *a, const struct timeline_data *d)
+/* A row for each slot. */
+static void draw_rows(struct plot_panel *a, struct arena *mem, const struct timeline_data *d)
 {
 	static const enum fig_span_kind order[] = { FIG_SPAN_OK, FIG_SPAN_RUNNING,
 						    FIG_SPAN_DIVERGED, FIG_SPAN_FAILED };
+	size_t *open = arena_calloc(mem, d->spans.slots, sizeof *open);
 
 	panel_axis(a, PLOT_Y, "slot", PLOT_LINEAR);
 	panel_set_integer_ticks(a, PLOT_Y);
 	panel_limits(a, PLOT_Y, 0.4, (double)d->spans.slots + 0.6);
 	for (size_t i = 0; i < DP_COUNT(order); i++) {
-		const struct fig_rects *b = &d->rows[order[i]];
+		struct fig_rects b = fig_rects_new(mem, d->count[order[i]]);
 		const char *name = span_styles[order[i]].name;
 		struct plot_style style = { .colour = plot_palette(span_styles[order[i]].role) };
 
+		gather_span_rects(&d->spans, order[i], open, &b);
 		if (order[i] == FIG_SPAN_RUNNING) {
 			style.opacity = 0.3;
-			for (size_t k = 0; k < b->n; k++)
-				panel_add_region(a, &style, k == 0 ? name : NULL, b->x0[k],
-						 b->x1[k], b->y0[k], b->y1[k]);
-		} else if (b->n) {
-			panel_add_rects(a, &style, name, b->x0, b->x1, b->y0, b->y1, b->n);
-			add_span_tooltips(a, d, order[i]);
+			for (size_t k = 0; k < b.n; k++)
+				panel_add_region(a, &style, k == 0 ? name : NULL, b.x0[k], b.x1[k],
+						 b.y0[k], b.y1[k]);
+		} else if (b.n) {
+			panel_add_rects(a, &style, name, b.x0, b.x1, b.y0, b.y1, b.n);
+			if (b.n == d->count[order[i]])
+				add_span_tooltips(a, &d->spans, order[i]);
 		}
 	}
 }
 
-static void draw_busy(struct plot_panel *a, const struct timeline_data *d)
+/* With very many slots: how many were busy. */
+static void draw_busy(struct plot_panel *a, struct arena *mem, const struct fig_attempt_spans *s)
 {
 	struct plot_style good = { .colour = plot_palette(PLOT_BLUE) };
 	struct plot_style bad = { .colour = plot_palette(PLOT_VERMILLION) };
+	double *seconds = arena_calloc(mem, BUSY_SLOT_BINS * FIG_USE_COUNT, sizeof *seconds);
+	double width = s->length / BUSY_SLOT_BINS, unit = fig_choose_time_unit(s->length).seconds;
+	struct fig_rects training = fig_rects_new(mem, BUSY_SLOT_BINS);
+	struct fig_rects failed = fig_rects_new(mem, BUSY_SLOT_BINS);
 
+	fig_compute_slot_usage(s, BUSY_SLOT_BINS, seconds);
+	for (size_t i = 0; i < BUSY_SLOT_BINS; i++) {
+		const double *use = seconds + i * FIG_USE_COUNT;
+		double from = (double)i * width / unit, to = (double)(i + 1) * width / unit;
+		double low = use[FIG_USE_TRAINING] / width;
+		double high = low + use[FIG_USE_FAILED] / width;
+
+		if (low > 0)
+			fig_rects_add(&training, from, to, 0, low);
+		if (high > low)
+			fig_rects_add(&failed, from, to, low, high);
+	}
 	panel_axis(a, PLOT_Y, "busy slots", PLOT_LINEAR);
 	panel_limits(a, PLOT_Y, 0, NAN);
-	panel_add_rects(a, &good, "training", d->training.x0, d->training.x1, d->training.y0,
-			d->training.y1, d->training.n);
-	if (d->failed.n)
-		panel_add_rects(a, &bad, "failed", d->failed.x0, d->failed.x1, d->failed.y0,
-				d->failed.y1, d->failed.n);
+	panel_add_rects(a, &good, "training", training.x0, training.x1, training.y0, training.y1,
+			training.n);
+	if (failed.n)
+		panel_add_rects(a, &bad, "failed", failed.x0, failed.x1, failed.y0, failed.y1,
+				failed.n);
 }
 
-static struct plot *timeline_draw(const void *data)
+static int timeline_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	const struct timeline_data *d = data;
-	bool many = d->spans.slots > TIMELINE_SLOTS_MAX;
-	int height = many ? 360 : 190 + 24 * (int)d->spans.slots;
-	struct plot *p =
-		fig_new(d->s, figure_timeline.title, FIG_WIDTH, height < 460 ? height : 460);
-	struct plot_panel *a = plot_panel(p, 0, 0);
-
-	fig_set_time_axis(a, d->spans.length);
-	if (many)
-		draw_busy(a, d);
-	else
-		draw_rows(a, d);
-	return p;
-}
-
-static void timeline_caption(const void *data, struct dp_buf *out)
-{
-	const struct timeline_data *d = data;
-	const size_t *count = d->count;
+	struct timeline_data d = { 0 };
 	char text[DP_NUM_LEN];
+	bool many;
+	int height, code = fig_main_study(r, &d.s, err);
+	struct plot_panel *a;
 
-	fig_count(out, d->spans.n, "attempt");
-	dp_buf_printf(out,
+	if (code == DP_OK)
+		code = fig_collect_attempt_spans(&f->mem, d.s, &d.spans, err);
+	if (code != DP_OK)
+		return code;
+	for (size_t i = 0; i < d.spans.n; i++)
+		d.count[d.spans.list[i].kind]++;
+
+	many = d.spans.slots > TIMELINE_SLOTS_MAX;
+	height = many ? 360 : 190 + 24 * (int)d.spans.slots;
+	f->plot = fig_new(d.s, figure_timeline.title, FIG_WIDTH, height < 460 ? height : 460);
+	a = plot_panel(f->plot, 0, 0);
+	fig_set_time_axis(a, d.spans.length);
+	if (many)
+		draw_busy(a, &f->mem, &d.spans);
+	else
+		draw_rows(a, &f->mem, &d);
+
+	fig_count(&f->caption, d.spans.n, "attempt");
+	dp_buf_printf(&f->caption,
 		      " in %s, at most %zu at a time: %zu ended well, %zu diverged, "
 		      "%zu failed",
-		      dp_duration_text(d->spans.length, text), d->spans.slots, count[FIG_SPAN_OK],
-		      count[FIG_SPAN_DIVERGED], count[FIG_SPAN_FAILED]);
-	if (count[FIG_SPAN_RUNNING])
-		dp_buf_printf(out, ", %zu still running", count[FIG_SPAN_RUNNING]);
-	if (count[FIG_SPAN_FAILED] && d->spans.slots <= TIMELINE_SLOTS_MAX)
-		dp_buf_puts(out, "; what failed is half as high");
-	dp_buf_putc(out, '.');
+		      dp_duration_text(d.spans.length, text), d.spans.slots, d.count[FIG_SPAN_OK],
+		      d.count[FIG_SPAN_DIVERGED], d.count[FIG_SPAN_FAILED]);
+	if (d.count[FIG_SPAN_RUNNING])
+		dp_buf_printf(&f->caption, ", %zu still running", d.count[FIG_SPAN_RUNNING]);
+	if (d.count[FIG_SPAN_FAILED] && !many)
+		dp_buf_puts(&f->caption, "; what failed is half as high");
+	dp_buf_putc(&f->caption, '.');
+	return DP_OK;
 }
 
 const struct figure figure_timeline = {
 	.name = "timeline",
 	.title = "Timeline",
 	.chapter = FIGURE_CHAPTER_SEARCH,
-	.data_size = sizeof(struct timeline_data),
-	.gather = timeline_gather,
-	.draw = timeline_draw,
-	.caption = timeline_caption,
+	.make = timeline_make,
 };

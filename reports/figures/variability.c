@@ -107,13 +107,11 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 
 /* ---- the figure ---- */
 
-struct variability_data {
-	const struct study_data *s;
-	struct fig_band band;
-	struct fig_points front;          /* within the reference point */
+/* The points of the front within the reference point, at the mean of their runs, with the range of
+ * these, and their results. */
+struct front_spread {
+	struct fig_points front;
 	double *best, *worst;             /* (front.n) of the runs of each */
-	bool *has_bar;                    /* (front.n) as a bar */
-	size_t nbars;                     /* so many are */
 	double median_spread, max_spread; /* of the differences between best and worst */
 };
 
@@ -128,18 +126,15 @@ static bool front_has_run_spread(const struct study_data *s)
 	return false;
 }
 
-/* The points of the front with their spread. */
-static void gather_front_spread(struct arena *mem, struct variability_data *d)
+static struct front_spread gather_front_spread(struct arena *mem, const struct study_data *s)
 {
-	const struct study_data *s = d->s;
-	struct fig_points *front = &d->front;
-	double *apart;
+	struct front_spread d = { .front = fig_study_front(mem, s) };
+	struct fig_points *front = &d.front;
+	double *apart = arena_calloc(mem, front->n, sizeof *apart);
 	size_t kept = 0;
 
-	*front = fig_study_front(mem, s);
-	d->best = arena_calloc(mem, front->n, sizeof *d->best);
-	d->worst = arena_calloc(mem, front->n, sizeof *d->worst);
-	apart = arena_calloc(mem, front->n, sizeof *apart);
+	d.best = arena_calloc(mem, front->n, sizeof *d.best);
+	d.worst = arena_calloc(mem, front->n, sizeof *d.worst);
 	for (size_t i = 0; i < front->n; i++) {
 		struct run_spread spread;
 
@@ -149,143 +144,111 @@ static void gather_front_spread(struct arena *mem, struct variability_data *d)
 		front->results[kept] = front->results[i];
 		front->x[kept] = spread.x;
 		front->y[kept] = spread.mean;
-		d->best[kept] = spread.best;
-		d->worst[kept] = spread.worst;
+		d.best[kept] = spread.best;
+		d.worst[kept] = spread.worst;
 		apart[kept++] = fabs(spread.best - spread.worst);
 	}
 	front->n = kept;
 	qsort(apart, kept, sizeof *apart, fig_compare_doubles);
 	if (kept) {
-		d->median_spread = apart[kept / 2];
-		d->max_spread = apart[kept - 1];
+		d.median_spread = apart[kept / 2];
+		d.max_spread = apart[kept - 1];
 	}
+	return d;
 }
 
-/* Those bars that stand far enough from the one before. */
-static void choose_bars(struct arena *mem, struct variability_data *d)
+/* Bars that stand far enough from the one before. Returns how many. */
+static size_t draw_spread_bars(struct plot_panel *a, const struct front_spread *d, bool by_log)
 {
+	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK), .width = 1, .opacity = 0.5 };
 	const struct fig_points *f = &d->front;
-	bool log = fig_objective_scale(d->s, d->s->x_obj, d->band.x, d->band.n) == PLOT_LOG;
 	double last = NAN, apart = 0;
+	size_t nbars = 0;
 
-	d->has_bar = arena_calloc(mem, f->n, sizeof *d->has_bar);
 	if (f->n)
-		apart = (log ? log10(f->x[f->n - 1] / f->x[0]) : f->x[f->n - 1] - f->x[0]) /
+		apart = (by_log ? log10(f->x[f->n - 1] / f->x[0]) : f->x[f->n - 1] - f->x[0]) /
 			SPREAD_BARS_MAX;
 	for (size_t i = 0; i < f->n; i++) {
-		double at = log ? log10(f->x[i]) : f->x[i];
+		double at = by_log ? log10(f->x[i]) : f->x[i];
 
 		if (f->n > SPREAD_BARS_MAX && at - last < apart)
 			continue;
-		d->has_bar[i] = true;
-		d->nbars++;
+		panel_add_error_bars(a, &bar, "spread of a point on the front", &f->x[i],
+				     &d->best[i], &d->worst[i], 1);
+		nbars++;
 		last = at;
 	}
+	return nbars;
 }
 
-static int variability_gather(const struct report_data *r, struct arena *mem, void *data,
-			      struct dp_err *err)
+static int variability_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
-	struct variability_data *d = data;
-	int code = fig_main_study(r, &d->s, err);
-
-	if (code != DP_OK)
-		return code;
-	if (dp_study_reported_runs(d->s->state->spec) < 2 || !front_has_run_spread(d->s))
-		return fig_nothing(err, "no point of the front has runs that differ");
-	d->band = fig_compute_run_band(mem, d->s);
-	gather_front_spread(mem, d);
-	choose_bars(mem, d);
-	return DP_OK;
-}
-
-static const char mean_name[] = "mean of the runs";
-
-static void draw_run_band(struct plot_panel *a, const struct fig_band *b, bool sd)
-{
+	static const char mean_name[] = "mean of the runs";
 	struct plot_style area = { .colour = plot_palette(PLOT_SKY), .opacity = 0.25 };
 	struct plot_style best = { .colour = plot_palette(PLOT_GREEN), .width = 1.5 };
 	struct plot_style mean = { .colour = plot_palette(PLOT_BLUE), .width = 2 };
-	struct plot_style worst = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5 };
+	struct plot_style worst = { .colour = plot_palette(PLOT_ORANGE), .width = 1.5 }, dot;
+	const struct study_data *s;
+	char middle[FIG_NUMBER_LEN], most[FIG_NUMBER_LEN];
+	struct front_spread d;
+	enum plot_scale scale;
+	struct plot_panel *a;
+	struct fig_band b;
+	size_t nbars = 0;
+	int code = fig_main_study(r, &s, err);
+	bool sd;
 
-	panel_band(a, &area, NULL, b->x, b->from, b->to, b->n, false);
-	panel_line(a, &best, sd ? "one sd better" : "best runs", b->x, b->from, b->n);
-	panel_line(a, &mean, mean_name, b->x, b->mid, b->n);
-	panel_line(a, &worst, sd ? "one sd worse" : "worst runs", b->x, b->to, b->n);
-}
+	if (code != DP_OK)
+		return code;
+	if (dp_study_reported_runs(s->state->spec) < 2 || !front_has_run_spread(s))
+		return fig_nothing(err, "no point of the front has runs that differ");
+	sd = study_data_has_checkpoints(s);
+	b = fig_compute_run_band(&f->mem, s);
+	d = gather_front_spread(&f->mem, s);
+	dot = fig_dots(plot_palette(PLOT_BLUE), d.front.n);
 
-static void draw_spread(struct plot_panel *a, const struct variability_data *d)
-{
-	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK), .width = 1, .opacity = 0.5 };
-	struct plot_style dot = fig_dots(plot_palette(PLOT_BLUE), d->front.n);
-
-	for (size_t i = 0; i < d->front.n; i++)
-		if (d->has_bar[i])
-			panel_add_error_bars(a, &bar, "spread of a point on the front",
-					     &d->front.x[i], &d->best[i], &d->worst[i], 1);
-	panel_points(a, &dot, mean_name, d->front.x, d->front.y, d->front.n);
-	fig_add_tooltips(a, d->s, &d->front, FIG_TOOLTIP_OTHER_AXES);
-}
-
-static struct plot *variability_draw(const void *data)
-{
-	const struct variability_data *d = data;
-	const struct fig_band *b = &d->band;
-	struct plot *p = fig_new(d->s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
-	struct plot_panel *a = plot_panel(p, 0, 0);
-
-	fig_axis(a, PLOT_X, d->s, d->s->x_obj, fig_objective_scale(d->s, d->s->x_obj, b->x, b->n));
-	fig_axis(a, PLOT_Y, d->s, d->s->y_obj, fig_objective_scale(d->s, d->s->y_obj, b->to, b->n));
-	if (b->n) {
-		draw_run_band(a, b, study_data_has_checkpoints(d->s));
-		draw_spread(a, d);
+	f->plot = fig_new(s, figure_variability.title, FIG_WIDTH, FIG_HEIGHT);
+	a = plot_panel(f->plot, 0, 0);
+	scale = fig_objective_scale(s, s->x_obj, b.x, b.n);
+	fig_axis(a, PLOT_X, s, s->x_obj, scale);
+	fig_axis(a, PLOT_Y, s, s->y_obj, fig_objective_scale(s, s->y_obj, b.to, b.n));
+	if (b.n) {
+		panel_band(a, &area, NULL, b.x, b.from, b.to, b.n, false);
+		panel_line(a, &best, sd ? "one sd better" : "best runs", b.x, b.from, b.n);
+		panel_line(a, &mean, mean_name, b.x, b.mid, b.n);
+		panel_line(a, &worst, sd ? "one sd worse" : "worst runs", b.x, b.to, b.n);
+		nbars = draw_spread_bars(a, &d, scale == PLOT_LOG);
+		panel_points(a, &dot, mean_name, d.front.x, d.front.y, d.front.n);
+		fig_add_tooltips(a, s, &d.front, FIG_TOOLTIP_OTHER_AXES);
 	} else {
 		panel_set_empty_text(a, "No point is better than the anti-ideal");
 	}
-	return p;
-}
 
-static void variability_caption(const void *data, struct dp_buf *out)
-{
-	const struct variability_data *d = data;
-	const struct study_data *s = d->s;
-	char middle[FIG_NUMBER_LEN], most[FIG_NUMBER_LEN];
-
-	if (study_data_has_checkpoints(s))
-		dp_buf_printf(out,
-			      "What the mean of %d runs of each point reaches, and what "
-			      "it would if all were one standard deviation (sd) of the "
-			      "runs better or worse.",
-			      s->state->spec->trainer.runs);
-	else
-		dp_buf_printf(out,
-			      "What the best, the mean and the worst of %d runs of each "
-			      "point reach.",
-			      s->state->spec->trainer.runs);
-	if (d->front.n)
-		dp_buf_printf(out,
-			      " Between %s of a point on the front lie %s (median), "
-			      "at most %s.",
-			      study_data_has_checkpoints(s) ? "both" : "best and worst run",
-			      fig_difference(s, s->y_obj, d->median_spread, middle),
-			      fig_difference(s, s->y_obj, d->max_spread, most));
-	if (d->nbars < d->front.n)
-		dp_buf_printf(out,
-			      " That of %zu of %zu points is drawn, for which there "
-			      "is room.",
-			      d->nbars, d->front.n);
-	if (d->front.n && s->uses_smoothed_front)
-		dp_buf_puts(out, " Dots are points of the front that the models chose, "
-				 "at the means of their runs, and need not lie on the "
-				 "line of the luckiest means.");
+	dp_buf_printf(&f->caption,
+		      sd ? "What the mean of %d runs of each point reaches, and what it would if "
+			   "all were one standard deviation (sd) of the runs better or worse."
+			 : "What the best, the mean and the worst of %d runs of each point reach.",
+		      s->state->spec->trainer.runs);
+	if (d.front.n)
+		dp_buf_printf(&f->caption,
+			      " Between %s of a point on the front lie %s (median), at most %s.",
+			      sd ? "both" : "best and worst run",
+			      fig_difference(s, s->y_obj, d.median_spread, middle),
+			      fig_difference(s, s->y_obj, d.max_spread, most));
+	if (b.n && nbars < d.front.n)
+		dp_buf_printf(&f->caption,
+			      " That of %zu of %zu points is drawn, for which there is room.",
+			      nbars, d.front.n);
+	if (d.front.n && s->uses_smoothed_front)
+		dp_buf_puts(&f->caption, " Dots are points of the front that the models chose, "
+					 "at the means of their runs, and need not lie on the "
+					 "line of the luckiest means.");
+	return DP_OK;
 }
 
 const struct figure figure_variability = {
 	.name = "variability",
 	.title = "Variability of the front",
 	.chapter = FIGURE_CHAPTER_FRONT,
-	.data_size = sizeof(struct variability_data),
-	.gather = variability_gather,
-	.draw = variability_draw,
-	.caption = variability_caption,
+	.make = variability_make,
 };

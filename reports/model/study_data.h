@@ -237,8 +237,13 @@ enum figure_chapter {
 	FIGURE_CHAPTER_COUNT
 };
 
-/* A figure gathers what it shows once. Its picture and its words are made of that and of
- * nothing else, so that they agree, and so does whatever else is made of it. */
+/* A figure that is being made. */
+struct figure_draft {
+	struct arena mem; /* of all numbers that are drawn or described; freed once it is drawn */
+	struct plot *plot;
+	struct dp_buf caption; /* one or two sentences below it: what it shows */
+};
+
 struct figure {
 	const char *name;  /* "front": its files are called after it */
 	const char *title; /* "Pareto front" */
@@ -246,15 +251,9 @@ struct figure {
 	bool on_first_screen; /* it stands on the first screen, before all chapters */
 	bool only_on_request; /* drawn only if it is asked for by name */
 	bool for_groups;      /* it is one of a report of groups */
-	size_t data_size;     /* of its data, which is all zero before it is gathered */
-	/* Gathers all numbers that are drawn or described, in memory that is freed once the figure
-	 * is drawn. DP_E_NOT_FOUND: there is nothing to show, and the message says why, as the end
-	 * of a sentence: "the report has one study only". Data may point into the report. */
-	int (*gather)(const struct report_data *r, struct arena *mem, void *data,
-		      struct dp_err *err);
-	struct plot *(*draw)(const void *data);
-	/* One or two sentences below it: what it shows. */
-	void (*caption)(const void *data, struct dp_buf *out);
+	/* Draws what the report has and describes it. DP_E_NOT_FOUND: there is nothing to show, and
+	 * the message says why, as the end of a sentence: "the report has one study only". */
+	int (*make)(const struct report_data *r, struct figure_draft *f, struct dp_err *err);
 };
 
 /* Refuses a true front of other objectives than those shown (figures/truth.c). */

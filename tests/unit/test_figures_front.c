@@ -237,7 +237,7 @@ static void anti_ideal_is_where_it_is(void **s)
 		double edge[2];
 		struct dp_err err;
 
-		assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
+		assert_int_equal(front_gather(&r, &made_mem, false, &d, &err), DP_OK);
 		front_reference_region(&d, PLOT_Y, edge);
 		assert_true(isnan(edge[0])); /* what is better has no end */
 		assert_true(edge[1] == 10);
@@ -271,7 +271,7 @@ static void the_band_follows_the_staircase(void **s)
 		double wide = 12.706205 * 0.1; /* two runs 0.1 around their mean */
 		struct dp_err err;
 
-		assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
+		assert_int_equal(front_gather(&r, &made_mem, false, &d, &err), DP_OK);
 		assert_int_equal(d.band.n, 3);
 		assert_false(d.band_by_surrogates);
 		/* where x is to be small a step goes on to the right */
@@ -299,7 +299,7 @@ static void lines_to_compare_with(void **s)
 	made_result(study, 2, 0.2);
 	made_subjects();
 	r.studies = made_report.studies;
-	assert_int_equal(figure_front.gather(&r, &made_mem, &d, &err), DP_OK);
+	assert_int_equal(front_gather(&r, &made_mem, false, &d, &err), DP_OK);
 	for (size_t i = 0; i < d.nlines; i++) {
 		bool far = strcmp(d.lines[i].label, "far") == 0,
 		     ideal = strcmp(d.lines[i].label, "ideal") == 0;
@@ -311,7 +311,7 @@ static void lines_to_compare_with(void **s)
 		if (d.lines[i].is_shown)
 			assert_true(d.lines[i].at > d.lo[PLOT_Y] && d.lines[i].at < d.hi[PLOT_Y]);
 	}
-	figure_front.caption(&d, &words);
+	front_append_caption(&d, &words);
 	assert_non_null(strstr(dp_buf_text(&words), "better than \"non-private\": the "
 						    "noise of test records and runs"));
 	assert_non_null(strstr(dp_buf_text(&words), "The star is recommended."));

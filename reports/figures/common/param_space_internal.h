@@ -118,11 +118,10 @@ enum space_source {
 };
 /* Where an objective's values over a slice come from. */
 enum space_source space_source(const struct space_slice *c, size_t objective);
-/* These values: *z (space_count_cells), NaN where unknown. */
-DP_MUSTCHECK int space_values(struct arena *mem, struct space_slice *c, size_t objective,
-			      double **z, struct dp_err *err);
+/* These values, NaN where unknown (space_count_cells). */
+double *space_values(struct arena *mem, struct space_slice *c, size_t objective);
 /* Predicts every cell, unless that was done. */
-DP_MUSTCHECK int space_predict(struct arena *mem, struct space_slice *c, struct dp_err *err);
+void space_predict(struct arena *mem, struct space_slice *c);
 
 /* Colours of epsilon by the logarithm, those of what the study takes the logarithm of
  * where it covers one and a half decades; other values where they cover more. Shares stay

@@ -358,31 +358,28 @@ static void fill_nearest_values(struct arena *mem, const struct space_slice *c, 
 	}
 }
 
-int space_values(struct arena *mem, struct space_slice *c, size_t objective, double **z,
-		 struct dp_err *err)
+double *space_values(struct arena *mem, struct space_slice *c, size_t objective)
 {
 	size_t n = space_count_cells(c), nobjectives = c->s->state->spec->nobjectives;
-	int code;
+	double *z = arena_calloc(mem, n, sizeof *z);
 
-	*z = arena_calloc(mem, n, sizeof **z);
 	switch (space_source(c, objective)) {
 	case SPACE_EVALUATED:
-		fill_mean_values(c, objective, *z);
+		fill_mean_values(c, objective, z);
 		break;
 	case SPACE_COMPUTED:
-		fill_accountant_values(c, objective, *z);
+		fill_accountant_values(c, objective, z);
 		break;
 	case SPACE_NEAREST:
-		fill_nearest_values(mem, c, objective, *z);
+		fill_nearest_values(mem, c, objective, z);
 		break;
 	case SPACE_PREDICTED:
-		if ((code = space_predict(mem, c, err)) != DP_OK)
-			return code;
+		space_predict(mem, c);
 		for (size_t i = 0; i < n; i++)
-			(*z)[i] = c->predictions[i * nobjectives + objective].value;
+			z[i] = c->predictions[i * nobjectives + objective].value;
 		break;
 	}
-	return DP_OK;
+	return z;
 }
 
 static bool is_unknown(const struct surrogate_fit *fit, const struct dp_objective *o, double doubt,
@@ -422,15 +419,14 @@ static void blank_unknown(struct space_slice *c)
 	}
 }
 
-int space_predict(struct arena *mem, struct space_slice *c, struct dp_err *err)
+void space_predict(struct arena *mem, struct space_slice *c)
 {
 	const struct dp_study *spec = c->s->state->spec;
 	size_t n = space_count_cells(c);
 	double *x;
 
-	(void)err;
 	if (c->predictions)
-		return DP_OK;
+		return;
 	x = dp_calloc(n * spec->nparams, sizeof *x);
 	c->predictions = arena_calloc(mem, n * spec->nobjectives, sizeof *c->predictions);
 	c->acquisition = arena_calloc(mem, n, sizeof *c->acquisition);
@@ -439,7 +435,6 @@ int space_predict(struct arena *mem, struct space_slice *c, struct dp_err *err)
 	dp_surrogate_predict(c->s->surrogates, x, n, c->predictions, NULL, c->acquisition);
 	free(x);
 	blank_unknown(c);
-	return DP_OK;
 }
 
 /* ---- drawing ---- */

@@ -61,8 +61,7 @@ const struct trainer linear_trainer = {
 	.name = "linear",
 	.summary = "logistic regression and linear SVM by DP-SGD or DP-Adam",
 	.about = "Linear models of two classes, trained by noisy, clipped gradients of\n"
-		 "sampled lots (Avent et al. 2020, Algorithms 3 and 4). Its privacy is "
-		 "the\n"
+		 "sampled lots (Avent et al. 2020, Algorithms 3 and 4). Its privacy is the\n"
 		 "mechanism 'dp-sgd' of a study.\n",
 	.params_help = DPSGD_PARAMS_HELP
 	"            model             logistic or svm, in the place of "

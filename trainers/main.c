@@ -16,8 +16,7 @@ static void print_trainers(FILE *to)
 	fputs("usage: dpareto-train TRAINER [OPTION...]\n"
 	      "\n"
 	      "The built-in trainers, as `trainer.command` of a study. They speak the\n"
-	      "trainer protocol, which docs/trainer-protocol.md describes: the request "
-	      "is\n"
+	      "trainer protocol, which docs/trainer-protocol.md describes: the request is\n"
 	      "read from $DPARETO_REQUEST, results go to $DPARETO_RESULT.\n"
 	      "\n"
 	      "Trainers:\n",
@@ -25,8 +24,7 @@ static void print_trainers(FILE *to)
 	for (size_t i = 0; i < DP_COUNT(trainers); i++)
 		fprintf(to, "  %-20s %s\n", trainers[i]->name, trainers[i]->summary);
 	fputs("\n"
-	      "'dpareto-train TRAINER --help' tells its options, parameters and "
-	      "metrics.\n"
+	      "'dpareto-train TRAINER --help' tells its options, parameters and metrics.\n"
 	      "Exit codes: 0 done, 1 failed, 2 wrong usage.\n",
 	      to);
 }

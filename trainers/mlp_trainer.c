@@ -98,10 +98,8 @@ static int mlp_model_run(int argc, char **argv, struct dp_err *err)
 const struct trainer mlp_trainer = {
 	.name = "mlp",
 	.summary = "multi-layer perceptrons by DP-SGD or DP-Adam",
-	.about = "Networks of fully connected layers with ReLU and a softmax at the end, "
-		 "trained\n"
-		 "by noisy, clipped gradients of sampled lots (Avent et al. 2020, "
-		 "Algorithms 3\n"
+	.about = "Networks of fully connected layers with ReLU and a softmax at the end, trained\n"
+		 "by noisy, clipped gradients of sampled lots (Avent et al. 2020, Algorithms 3\n"
 		 "and 4). Its privacy is the mechanism 'dp-sgd' of a study.\n",
 	.params_help = DPSGD_PARAMS_HELP MODEL_METRICS_HELP,
 	.option_groups = OPTIONS_DATA | OPTIONS_SGD | OPTIONS_MLP,

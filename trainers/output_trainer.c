@@ -75,8 +75,7 @@ static int output_model_run(int argc, char **argv, struct dp_err *err)
 const struct trainer output_trainer = {
 	.name = "output-perturbation",
 	.summary = "logistic regression with noise on its final weights",
-	.about = "Logistic regression with L2 regularisation, trained by projected "
-		 "stochastic\n"
+	.about = "Logistic regression with L2 regularisation, trained by projected stochastic\n"
 		 "gradient descent, with Gaussian noise added to its weights at the end\n"
 		 "(Wu et al. 2017, Algorithm 2). Its privacy is the mechanism\n"
 		 "'output-perturbation' of a study.\n",

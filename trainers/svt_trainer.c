@@ -1,8 +1,8 @@
 /* svt_trainer.c - the sparse vector technique, scored by how well it finds the ones.
  *
- * Avent et al. 2020, "Automatic Discovery of Privacy-Utility Pareto Fronts", Alg. 1:
- * a non-interactive form of Lyu et al. 2017, Alg. 7, for binary queries of
- * sensitivity 1 and the threshold 1/2. */
+ * Avent et al. 2020, "Automatic Discovery of Privacy-Utility Pareto Fronts", Alg. 1: a
+ * non-interactive form of Lyu et al. 2017, Alg. 7, for binary queries of sensitivity 1 and the
+ * threshold 1/2. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -97,8 +97,7 @@ const struct trainer svt_trainer = {
 	.name = "svt",
 	.summary = "the sparse vector technique on random binary queries",
 	.about = "Each run asks binary queries in random order and reports how well the\n"
-		 "sparse vector technique (Avent et al. 2020, Alg. 1) finds those that "
-		 "are\n"
+		 "sparse vector technique (Avent et al. 2020, Alg. 1) finds those that are\n"
 		 "one. Its privacy is the mechanism 'svt' of a study.\n",
 	.params_help = "Parameters: C  stop after this many positive answers, a whole number "
 		       "from 1\n"

@@ -17,8 +17,7 @@ struct trainer {
 	const char *params_help;           /* its parameters and metrics, after them */
 	unsigned option_groups;            /* which it takes: OPTIONS_* */
 	const char *no_checkpoints_reason; /* why it cannot walk one, as a clause; NULL: it can */
-	/* Reads its options from argv (argv[0] is its name), then does what the
-	 * request asks. */
+	/* Reads its options from argv (argv[0] is its name), then does what the request asks. */
 	int (*run)(int argc, char **argv, struct dp_err *err);
 };
 
@@ -36,8 +35,7 @@ enum {
 	OPTIONS_ALL = 64, /* what every trainer takes */
 };
 
-/* The words of --optimizer and --model, in the order of their enums; NULL at the end.
- */
+/* The words of --optimizer and --model, in the order of their enums; NULL at the end. */
 extern const char *const optimizer_words[], *const model_words[];
 
 struct trainer_options {
@@ -79,24 +77,23 @@ DP_MUSTCHECK int checkpoint_epochs_read(const struct trainer *t, const struct dp
 DP_MUSTCHECK int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q,
 					 struct dp_err *err);
 
-/* A finite number of at least `lo`, or above it with `open`; a whole number; one that
- * counts something, from 1. The error names the parameter. */
+/* A finite number of at least `lo`, or above it with `open`; a whole number; one that counts
+ * something, from 1. The error names the parameter. */
 DP_MUSTCHECK int param_read_number(const struct dp_trainer_request *q, const char *name, double lo,
 				   bool open, double *out, struct dp_err *err);
 DP_MUSTCHECK int param_read_integer(const struct dp_trainer_request *q, const char *name,
 				    int64_t lo, int64_t *out, struct dp_err *err);
 DP_MUSTCHECK int param_read_count(const struct dp_trainer_request *q, const char *name,
 				  uint32_t *out, struct dp_err *err);
-/* One of a list of words into its place there; *out stays what it is where the request
- * has no such parameter. */
+/* One of a list of words into its place there; *out stays what it is where the request has no such
+ * parameter. */
 DP_MUSTCHECK int param_read_word(const struct dp_trainer_request *q, const char *name,
 				 const char *const *words, int *out, struct dp_err *err);
 bool param_is_given(const struct dp_trainer_request *q, const char *name);
 
 /* ---- dpsgd_params.c: what linear and mlp have in common ---- */
 
-/* epochs, lot_size, learning_rate, clip and the noise; the optimizer, where that is a
- * parameter. */
+/* epochs, lot_size, learning_rate, clip and the noise; the optimizer, where that is a parameter. */
 DP_MUSTCHECK int dpsgd_read_params(const struct trainer_options *o,
 				   const struct dp_trainer_request *q, struct sgd *out,
 				   struct dp_err *err);
@@ -180,8 +177,8 @@ struct svt_params {
 	double noise_scale; /* b */
 };
 
-/* One run: the F1 score of the sparse vector technique on queries in random order.
- * `answers` is scratch memory for s->queries bytes. */
+/* One run: the F1 score of the sparse vector technique on queries in random order. `answers` is
+ * scratch memory for s->queries bytes. */
 double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers);
 
 #endif

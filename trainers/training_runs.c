@@ -38,8 +38,8 @@ int need_two_classes(const struct sparse_rows *rows, struct dp_err *err)
 		       (unsigned)rows->nclasses);
 }
 
-/* Every run has streams of its own, and shares no lot with another: a mean over runs
- * with common lots is hardly better than one of them. */
+/* Every run has streams of its own, and shares no lot with another: a mean over runs with common
+ * lots is hardly better than one of them. */
 static int training_open_streams(const struct training_runs *r, uint32_t i, struct run_streams *s,
 				 struct dp_err *err)
 {
@@ -194,8 +194,7 @@ int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *r
 		"--report gap:%u: %s of the %u records that are scored has feature %u",
 		(unsigned)g->feature + 1, with ? "every one" : "none", (unsigned)rows->n,
 		(unsigned)g->feature + 1);
-	return dp_hint(err, "a gap needs a feature that some of them have and others have "
-			    "not");
+	return dp_hint(err, "a gap needs a feature that some of them have and others have not");
 }
 
 /* ---- the request ---- */

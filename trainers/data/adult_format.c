@@ -84,8 +84,8 @@ static const char *const country[] = { "United-States",
 				       "Holand-Netherlands",
 				       NULL };
 
-/* A field is one of `names`, or a number: the block's column is that of the first cut
- * which is not below it, or the last. */
+/* A field is one of `names`, or a number: the block's column is that of the first cut which is not
+ * below it, or the last. */
 static const struct adult_field {
 	const char *name;
 	const char *const *names;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it a whole number written as dp_num_text() would? Most labels are, and then need
- * no conversion. */
+/* Is it a whole number written as dp_num_text() would? Most labels are, and then need no
+ * conversion. */
 static bool is_plain_integer(const char *s, size_t len)
 {
 	size_t digits = len - (*s == '-');

@@ -1,5 +1,5 @@
-/* csv.c - comma-separated values (RFC 4180): numeric columns and one of labels, which may
- * be text. */
+/* csv.c - comma-separated values (RFC 4180): numeric columns and one of labels, which may be
+ * text. */
 #include "base/units.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -137,8 +137,7 @@ static int csv_find_label_column(struct csv_layout *l, const char *label_column,
 			if (span_equals(csv_get_field(&l->header, l->label_column), label_column))
 				return DP_OK;
 		dp_fail(err, DP_E_INVALID,
-			"line %zu: none of the %zu columns is called '%s'; the first is "
-			"'%s'",
+			"line %zu: none of the %zu columns is called '%s'; the first is '%s'",
 			l->header.line, l->ncolumns, span_printable(name, shown),
 			span_printable(csv_get_field(&l->header, 0), first));
 		return dp_hint(err, "Give the label column's name as in the first line, "

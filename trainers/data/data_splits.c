@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where there is no test file, this share of the records is the test set. The seed is
- * fixed, so that every trial is measured on the same records. */
+/* Where there is no test file, this share of the records is the test set. The seed is fixed, so
+ * that every trial is measured on the same records. */
 static const double test_share = 0.2;
 static const uint64_t test_seed = 1;
 
@@ -169,8 +169,7 @@ static int load_dataset_files(const struct data_options *o, struct data_memory *
 		code = dataset_load(files.train, o, train, err);
 	if (code == DP_OK && train->rows.nclasses < 2)
 		code = dp_fail(err, DP_E_INVALID,
-			       "%s: every record has the label '%s', so there is nothing "
-			       "to learn",
+			       "%s: every record has the label '%s', so there is nothing to learn",
 			       files.train, train->classes.name[0]);
 	if (code == DP_OK && !files.test) {
 		code = split_train(m, test_share, test_seed, SPLIT_TEST, &m->test, err);
@@ -189,8 +188,7 @@ static int check_options(const struct data_options *o, struct dp_err *err)
 {
 	if (!(o->holdout >= 0 && o->holdout < 1))
 		return dp_fail(err, DP_E_INVALID,
-			       "the share held out is %g; it must be at least 0 and below "
-			       "1",
+			       "the share held out is %g; it must be at least 0 and below 1",
 			       o->holdout);
 	if (o->test && is_named_dataset(o->name))
 		return dp_fail(err, DP_E_INVALID,

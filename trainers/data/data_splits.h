@@ -1,11 +1,11 @@
-/* data_splits.h - labelled records for the built-in trainers, from files of four formats or
- * made up, kept parsed in a memory-mapped cache that trainers share. */
+/* data_splits.h - labelled records for the built-in trainers, from files of four formats or made
+ * up, kept parsed in a memory-mapped cache that trainers share. */
 #ifndef DP_TRAINERS_DATA_DATA_SPLITS_H
 #define DP_TRAINERS_DATA_DATA_SPLITS_H
 #include "base/base.h"
 
-/* Records as sparse rows: row i has the entries start[i] .. start[i + 1]. Indices rise
- * within a row. */
+/* Records as sparse rows: row i has the entries start[i] .. start[i + 1]. Indices rise within a
+ * row. */
 struct sparse_rows {
 	uint32_t n, nfeatures, nclasses;
 	const uint64_t *start;    /* (n + 1) */
@@ -37,8 +37,8 @@ struct data_options {
 /* Does record i have this feature, numbered from 0, other than as 0? */
 bool sparse_rows_has_feature(const struct sparse_rows *rows, uint32_t i, uint32_t feature);
 
-/* Opens a data set. The error names file, line or offset, and the reason; when a set
- * is nowhere to be found, all places that were looked at and what to do. */
+/* Opens a data set. The error names file, line or offset, and the reason; when a set is nowhere to
+ * be found, all places that were looked at and what to do. */
 DP_MUSTCHECK int data_splits_open(struct data_splits *d, const struct data_options *o,
 				  struct dp_err *err);
 void data_splits_close(struct data_splits *d);

@@ -1,9 +1,9 @@
-/* dataset_cache.c - parsed sets in files that are mapped, so that a trainer starts in
- * milliseconds and trainers share the pages.
+/* dataset_cache.c - parsed sets in files that are mapped, so that a trainer starts in milliseconds
+ * and trainers share the pages.
  *
- * A cache is a header, then start, value (unless all are 1), index and label as they
- * are in memory. It is checked whole when it is opened: a damaged one is as good as
- * none, and no content can lead a trainer outside its arrays. */
+ * A cache is a header, then start, value (unless all are 1), index and label as they are in memory.
+ * It is checked whole when it is opened: a damaged one is as good as none, and no content can lead
+ * a trainer outside its arrays. */
 #include "base/fs.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -47,8 +47,7 @@ _Static_assert(sizeof(struct cache_header) % 8 == 0, "the arrays behind it are a
 
 /* ---- what is in a cache ---- */
 
-/* A sum of 8-byte words in four lanes, as fast as memory; it is to find damage, not
- * forgery. */
+/* A sum of 8-byte words in four lanes, as fast as memory; it is to find damage, not forgery. */
 static uint64_t checksum64(const void *p, size_t len)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
@@ -100,8 +99,8 @@ static bool cache_header_is_valid(const struct cache_header *h, size_t len)
 	       len == sizeof *h + 8 * ((uint64_t)h->n + 1) + each * h->nentries + h->n;
 }
 
-/* How many indices are not above the one before them. In blocks, which compilers turn
- * into vector instructions. */
+/* How many indices are not above the one before them. In blocks, which compilers turn into vector
+ * instructions. */
 static uint64_t count_non_increasing(const uint16_t *index, uint64_t n)
 {
 	enum {
@@ -347,9 +346,9 @@ bool dataset_cache_encode(const struct cache_source *from, const struct file_sta
 	return true;
 }
 
-/* Under a name of its own first, so that trainers which start together do not write
- * into each other's file; the last to rename wins, and all wrote the same. Readable for
- * those who may read the data. Not synced: what a crash damages is made again. */
+/* Under a name of its own first, so that trainers which start together do not write into each
+ * other's file; the last to rename wins, and all wrote the same. Readable for those who may read
+ * the data. Not synced: what a crash damages is made again. */
 static bool cache_write_file(const char *cache, const struct dp_buf *content, uint32_t mode)
 {
 	char *tmp = dp_asprintf("%s.XXXXXX", cache);

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The sets that have a name. A second line of one name is another way to get the same
- * records. */
+/* The sets that have a name. A second line of one name is another way to get the same records. */
 static const struct named_dataset {
 	const char *name, *folder, *train, *test;
 } named_datasets[] = {
@@ -128,8 +127,7 @@ static int find_named_dataset(const struct named_dataset *k, const struct data_o
 		code = fail_dataset_not_found(k, places, n, err);
 	else if (!(f->test = find_sibling_file(f->train, k->test)))
 		code = dp_fail(err, DP_E_NOT_FOUND,
-			       "%s is there, but the test file %s or %s.gz is not beside "
-			       "it",
+			       "%s is there, but the test file %s or %s.gz is not beside it",
 			       f->train, k->test, k->test);
 	for (size_t i = 0; i < n; i++)
 		free(places[i]);

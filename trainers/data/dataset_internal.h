@@ -14,9 +14,9 @@ enum {
 	CLASS_NAME_LEN = 64,
 	FILE_CONTENT_MAX = 1 << 30, /* bytes of a file, unpacked */
 };
-/* Larger values count as this one (3.5e13), with their sign: models multiply and square
- * values in single precision. A constant, and no error, because both a limit that
- * follows the data and a refusal would tell something about a single record. */
+/* Larger values count as this one (3.5e13), with their sign: models multiply and square values in
+ * single precision. A constant, and no error, because both a limit that follows the data and a
+ * refusal would tell something about a single record. */
 #define VALUE_MAX 0x1p45f
 
 /* ---- class_labels.c: labels as written, and their numbers ---- */
@@ -26,12 +26,12 @@ struct class_labels {
 	uint32_t n;
 	char name[CLASSES_MAX][CLASS_NAME_LEN];
 };
-/* The number of a label, which is a new class if it was not met before. Classes are
- * numbered as they come until class_labels_sort(). */
+/* The number of a label, which is a new class if it was not met before. Classes are numbered as
+ * they come until class_labels_sort(). */
 DP_MUSTCHECK int class_labels_intern(struct class_labels *c, const char *text, size_t len,
 				     uint8_t *number, struct dp_err *err);
-/* Puts the classes in order, by value if all are numbers and by bytes otherwise, and
- * renumbers `count` labels. */
+/* Puts the classes in order, by value if all are numbers and by bytes otherwise, and renumbers
+ * `count` labels. */
 void class_labels_sort(struct class_labels *c, uint8_t *label, size_t count);
 /* The number of the class called `name`, or -1. */
 int class_labels_find(const struct class_labels *c, const char *name);
@@ -79,8 +79,7 @@ struct text_span {
 void text_scanner_init(struct text_scanner *t, const char *p, size_t len); /* skips a UTF-8 mark */
 /* The next line without its end; false at the end of the text. */
 bool text_scanner_read_line(struct text_scanner *t, struct text_span *line);
-/* Gives each line to `read_row`, which adds a record or none; its errors get the line's
- * number. */
+/* Gives each line to `read_row`, which adds a record or none; its errors get the line's number. */
 DP_MUSTCHECK int text_parse_rows(const char *p, size_t len,
 				 int (*read_row)(struct text_span line, struct dataset_builder *b,
 						 struct dataset *s, struct dp_err *err),
@@ -97,8 +96,8 @@ enum {
 	SPAN_PRINTABLE_LEN = 48
 };
 const char *span_printable(struct text_span w, char out[SPAN_PRINTABLE_LEN]);
-/* False if it is not a finite number. One that a float cannot hold, however large, is
- * the largest or smallest float. */
+/* False if it is not a finite number. One that a float cannot hold, however large, is the largest
+ * or smallest float. */
 DP_MUSTCHECK bool span_parse_float(struct text_span w, float *x);
 /* A whole number of at most 9 digits. */
 DP_MUSTCHECK bool span_parse_uint(struct text_span w, uint32_t *x);
@@ -160,8 +159,8 @@ struct cache_source {
 	const char *path, *labels; /* labels: IDX, or NULL; in the same folder */
 	const char *label_column;  /* or NULL */
 };
-/* Maps a cache of `path` that is whole and not older than what it was made of; false
- * if there is none. */
+/* Maps a cache of `path` that is whole and not older than what it was made of; false if there is
+ * none. */
 bool dataset_cache_open(const char *path, const char *label_column, struct dataset *s);
 /* What origin's files are now; taken before they are read. */
 struct file_stamp {
@@ -187,8 +186,8 @@ enum split_purpose {
 	SPLIT_TEST = 1,
 	SPLIT_HOLDOUT = 2,
 };
-/* Copies rint(share * n) records, at least one and not all, to `part` and the others
- * to `rest`; both keep their order. */
+/* Copies rint(share * n) records, at least one and not all, to `part` and the others to `rest`;
+ * both keep their order. */
 DP_MUSTCHECK int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed,
 				   enum split_purpose use, struct dataset *rest,
 				   struct dataset *part, struct dp_err *err);

@@ -1,6 +1,6 @@
 /* synthetic_census.c - records that are made up, so that everything runs without a download: 123
- * binary features in 14 groups of which one each is 1, as in Adult, and a label that a
- * linear model can learn. Integers alone decide, so they are the same everywhere. */
+ * binary features in 14 groups of which one each is 1, as in Adult, and a label that a linear model
+ * can learn. Integers alone decide, so they are the same everywhere. */
 #include "base/rng.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -17,10 +17,9 @@ enum {
 static const uint64_t seed = 0x43454e535553;
 static const int32_t cutoff = -2310; /* above it a label is 1: 24 % of them */
 
-/* Categories get rarer by ratio/256 from one to the next. A record's category follows
- * its trait with probability follows/16, else it is independent. A category's effect
- * on the score rises by `slope` from one to the next, from -slope * size / 2, plus at
- * most +-spread of its own. */
+/* Categories get rarer by ratio/256 from one to the next. A record's category follows its trait
+ * with probability follows/16, else it is independent. A category's effect on the score rises by
+ * `slope` from one to the next, from -slope * size / 2, plus at most +-spread of its own. */
 static const struct census_group {
 	uint16_t size, ratio;
 	uint8_t trait, follows;
@@ -73,8 +72,8 @@ static void census_add_record(const struct census_model *m, struct dp_rng *rng,
 		uint32_t draw;
 		uint8_t c;
 
-		/* half a word for a group: 12 bits for the category, 4 for whether it
-		 * follows the trait */
+		/* half a word for a group: 12 bits for the category, 4 for whether it follows the
+		 * trait */
 		bits = g % 2 ? bits >> 16 : dp_rng_u32(rng);
 		draw = bits & DRAW_MASK;
 		if ((bits >> DRAW_BITS & 15) < groups[g].follows)

@@ -1,7 +1,7 @@
 /* learn.h - training by private gradient descent: what the models share.
  *
- * Avent et al. 2020, Algorithms 3 (DP-SGD) and 4 (DP-Adam). One run is one model
- * trained once, with streams of its own. */
+ * Avent et al. 2020, Algorithms 3 (DP-SGD) and 4 (DP-Adam). One run is one model trained once, with
+ * streams of its own. */
 #ifndef DP_LEARN_H
 #define DP_LEARN_H
 #include "base/base.h"
@@ -16,13 +16,12 @@ enum optimizer {
 	OPTIMIZER_ADAM, /* beta 0.9 and 0.999, kappa 1e-8 */
 };
 
-/* Where a training is looked at on its way: after so many epochs it is what a training
- * that ends there would be, to the bit. */
+/* Where a training is looked at on its way: after so many epochs it is what a training that ends
+ * there would be, to the bit. */
 struct training_checkpoints {
 	const uint32_t *epochs; /* ascending, from 1, below the training's own */
 	size_t n;
-	/* The weights are in the caller's w. Another code than DP_OK ends the training.
-	 */
+	/* The weights are in the caller's w. Another code than DP_OK ends the training. */
 	int (*on_checkpoint)(void *who, uint32_t epochs, struct dp_err *err);
 	void *arg;
 };
@@ -42,30 +41,29 @@ struct sgd {
 
 /* epochs x rint(n / lot), half to even, at least one an epoch. */
 uint64_t sgd_total_steps(const struct sgd *s, uint32_t n);
-/* Calls `leg` for the steps up to each waypoint and up to the end, and looks between.
- * A leg must leave the weights so far where s->walk finds them, and must not depend on
- * how many there are. */
+/* Calls `leg` for the steps up to each waypoint and up to the end, and looks between. A leg must
+ * leave the weights so far where s->walk finds them, and must not depend on how many there are. */
 DP_MUSTCHECK int sgd_run_with_checkpoints(const struct sgd *s, uint32_t n,
 					  int (*leg)(void *training, uint64_t steps,
 						     struct dp_err *err),
 					  void *training, struct dp_err *err);
 /* sd of the noise on the sum of a lot's clipped gradients. */
 double sgd_noise_sd(const struct sgd *s);
-/* The bound on the norm of a record's gradient: L, or 2^40 without clipping, so that sums
- * stay finite. */
+/* The bound on the norm of a record's gradient: L, or 2^40 without clipping, so that sums stay
+ * finite. */
 double sgd_clip_norm(const struct sgd *s);
-/* Does single precision hold sums, noise and weights of every training with these
- * settings, whatever its records? It looks at the settings alone. */
+/* Does single precision hold sums, noise and weights of every training with these settings,
+ * whatever its records? It looks at the settings alone. */
 bool sgd_in_range(const struct sgd *s);
-/* In place of a training whose settings are not: all n weights are NaN at every
- * checkpoint and at the end. */
+/* In place of a training whose settings are not: all n weights are NaN at every checkpoint and at
+ * the end. */
 DP_MUSTCHECK int sgd_fill_diverged(const struct sgd *s, uint32_t records,
 				   struct training_progress *progress, float *w, size_t n,
 				   struct dp_err *err);
-/* Clipping: the largest float, or nearly, that a vector may be multiplied by so that
- * its length is at most `clip`, always rounded down, because L is a bound. `squares` is
- * the sum of the squares of its elements, less by no more than the share `slack` than
- * in exact arithmetic. 0 where `squares` is not finite. */
+/* Clipping: the largest float, or nearly, that a vector may be multiplied by so that its length is
+ * at most `clip`, always rounded down, because L is a bound. `squares` is the sum of the squares of
+ * its elements, less by no more than the share `slack` than in exact arithmetic. 0 where `squares`
+ * is not finite. */
 float sgd_clip_factor(double clip, double squares, double slack);
 
 /* The moments of Algorithm 4 for n weights. */
@@ -95,9 +93,8 @@ struct lot_sampler {
 DP_MUSTCHECK int lot_sampler_init(struct lot_sampler *l, const struct noise_stream *stream,
 				  uint32_t n, const struct sgd *s, struct dp_err *err);
 void lot_sampler_free(struct lot_sampler *l);
-/* The next lot: `*count` record numbers, valid until the next call. Without
- * replacement: `lot` distinct records, every set equally likely, afresh each time.
- * Poisson: any number, also none. */
+/* The next lot: `*count` record numbers, valid until the next call. Without replacement: `lot`
+ * distinct records, every set equally likely, afresh each time. Poisson: any number, also none. */
 const uint32_t *lot_sampler_next(struct lot_sampler *l, uint32_t *count);
 
 /* ---- training_progress.c: progress out, TERM in ---- */
@@ -110,8 +107,8 @@ struct training_progress {
 };
 /* From here TERM waits for the next beat. */
 void training_progress_start(struct training_progress *p, int fd, uint64_t total);
-/* Call it every so many microseconds of work: counts steps, tells progress at most
- * once a second. False if the trainer was asked to stop (TERM): give up at once. */
+/* Call it every so many microseconds of work: counts steps, tells progress at most once a second.
+ * False if the trainer was asked to stop (TERM): give up at once. */
 bool training_progress_tick(struct training_progress *p, uint64_t steps);
 /* TERM is itself again: one that came meanwhile ends the program here. */
 void training_progress_end(struct training_progress *p);
@@ -127,11 +124,11 @@ enum linear_loss {
 	LINEAR_LOGISTIC,
 	LINEAR_HINGE,
 };
-/* Weights of a linear model for so many features: the bias is the last. A multiple of
- * 16, the rest stays 0. */
+/* Weights of a linear model for so many features: the bias is the last. A multiple of 16, the rest
+ * stays 0. */
 size_t linear_count_weights(uint32_t nfeatures);
-/* Trains from zero weights, with `lots` and `noise` as this run's streams.
- * DP_E_INTERRUPTED if the pulse stopped. */
+/* Trains from zero weights, with `lots` and `noise` as this run's streams. DP_E_INTERRUPTED if the
+ * pulse stopped. */
 DP_MUSTCHECK int linear_train(enum linear_loss loss, const struct sparse_rows *train,
 			      const struct sgd *sgd, const struct noise_stream *lots,
 			      struct noise_stream *noise, struct training_progress *progress,

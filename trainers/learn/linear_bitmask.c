@@ -1,9 +1,8 @@
 /* linear_bitmask.c - margins and gradients of short binary rows by bit masks.
  *
- * With 128 weights, as for Adult, a row is 128 bits, its bias included, and the weights
- * fill eight AVX-512 registers: a row selects among them by eight masks of 16 bits. That
- * takes 8 masked additions where rows have some 15 entries to be looked up one by
- * one. */
+ * With 128 weights, as for Adult, a row is 128 bits, its bias included, and the weights fill eight
+ * AVX-512 registers: a row selects among them by eight masks of 16 bits. That takes 8 masked
+ * additions where rows have some 15 entries to be looked up one by one. */
 #include "trainers/learn/linear_internal.h"
 
 #include <stdlib.h>

@@ -23,8 +23,7 @@ struct linear_kernel_rows {
 	const struct linear_padded *padded;   /* of linear_kernel_padded */
 };
 
-/* The inner loops, in several forms. `ids` are `n` record numbers, at most
- * LINEAR_BLOCK. */
+/* The inner loops, in several forms. `ids` are `n` record numbers, at most LINEAR_BLOCK. */
 struct linear_kernel {
 	const char *name;
 	/* Asks for the rows before they are needed. */
@@ -39,15 +38,15 @@ struct linear_kernel {
 
 extern const struct linear_kernel linear_by_index, linear_by_value, linear_kernel_bitmask,
 	linear_kernel_padded;
-/* Rows as bit masks for linear_kernel_bitmask; NULL where they do not fit or the machine lacks
- * the instructions. */
+/* Rows as bit masks for linear_kernel_bitmask; NULL where they do not fit or the machine lacks the
+ * instructions. */
 struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows);
 /* Rows of one length for linear_kernel_padded; NULL where they do not fit. */
 struct linear_padded *linear_padded_new(const struct sparse_rows *rows);
 void linear_padded_free(struct linear_padded *e);
 
-/* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if
- * it cannot take these rows. */
+/* linear_train() with the kernel of this name, or the fastest (NULL); DP_E_INVALID if it cannot
+ * take these rows. */
 DP_MUSTCHECK int linear_train_with_kernel(const char *kernel, enum linear_loss loss,
 					  const struct sparse_rows *train, const struct sgd *sgd,
 					  const struct noise_stream *lots,

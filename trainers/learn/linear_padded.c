@@ -1,8 +1,8 @@
 /* linear_padded.c - margins and gradients of binary rows that are about equally long.
  *
- * Rows are made equally long by entries that point to a weight nobody uses, always 0.
- * Then no loop ends where the processor did not expect it, and no row crosses a cache
- * line. Sums have the order of linear_sparse.c, and so the same bits. */
+ * Rows are made equally long by entries that point to a weight nobody uses, always 0. Then no loop
+ * ends where the processor did not expect it, and no row crosses a cache line. Sums have the order
+ * of linear_sparse.c, and so the same bits. */
 #include "trainers/learn/linear_internal.h"
 
 #include <stdlib.h>

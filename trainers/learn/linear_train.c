@@ -1,9 +1,8 @@
-/* linear_train.c - logistic regression and linear support vector machines by DP-SGD and
- * DP-Adam.
+/* linear_train.c - logistic regression and linear support vector machines by DP-SGD and DP-Adam.
  *
- * The gradient of one record is slope * (row, 1), so its norm is known without forming
- * it, and clipping is a limit on the slope. The bias is a weight like the others: it
- * counts in the norm and gets its noise. */
+ * The gradient of one record is slope * (row, 1), so its norm is known without forming it, and
+ * clipping is a limit on the slope. The bias is a weight like the others: it counts in the norm and
+ * gets its noise. */
 #include "trainers/learn/linear_internal.h"
 
 #include "linalg/simd.h"
@@ -232,8 +231,8 @@ static void linear_update(struct linear_training *t)
 		add_scaled(t->padded_width, (float)(-rate / lot), t->gradient_sum, t->weights);
 }
 
-/* The next lot is drawn before the noise of this step is made, so that its rows are on
- * their way meanwhile. */
+/* The next lot is drawn before the noise of this step is made, so that its rows are on their way
+ * meanwhile. */
 static const uint32_t *linear_next_lot(struct linear_training *t, uint32_t *count)
 {
 	const uint32_t *ids = lot_sampler_next(&t->lots, count);

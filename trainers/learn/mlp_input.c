@@ -1,10 +1,9 @@
-/* mlp_input.c - the first layer's input: sparse rows of a lot, spread out or in groups
- * that share what they multiply.
+/* mlp_input.c - the first layer's input: sparse rows of a lot, spread out or in groups that share
+ * what they multiply.
  *
- * A sparse product takes MLP_GROUP_ROWS rows at a time and the columns where any of them is
- * not 0: a row of the other matrix is then read once for the group. Forward, a group is
- * records; for the gradient it is features next to each other, which in images are
- * often not 0 together. */
+ * A sparse product takes MLP_GROUP_ROWS rows at a time and the columns where any of them is not 0:
+ * a row of the other matrix is then read once for the group. Forward, a group is records; for the
+ * gradient it is features next to each other, which in images are often not 0 together. */
 #include "trainers/learn/mlp_internal.h"
 
 #include <stdlib.h>
@@ -34,8 +33,8 @@ static size_t feature_groups(const struct mlp_input *in)
 	return in->features / MLP_GROUP_ROWS + 1; /* with the last input, which is 1 */
 }
 
-/* n groups with room for so many entries each. What they hold is not set: memory that no
- * entry needs is never touched. */
+/* n groups with room for so many entries each. What they hold is not set: memory that no entry
+ * needs is never touched. */
 static void groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
 	size_t bytes = n * entries * MLP_GROUP_ROWS * sizeof *g->value;
@@ -115,9 +114,9 @@ void mlp__input_free(struct mlp_input *in)
 
 /* ---- taking rows ---- */
 
-/* Reads something of every cache line of the rows. Entries are all over memory, and a
- * loop as small as this one waits for those of many records at once: dense MNIST rows
- * are loaded in 0.3 us each instead of 0.5. Prefetch instructions changed nothing. */
+/* Reads something of every cache line of the rows. Entries are all over memory, and a loop as small
+ * as this one waits for those of many records at once: dense MNIST rows are loaded in 0.3 us each
+ * instead of 0.5. Prefetch instructions changed nothing. */
 static void prefetch_rows(const struct sparse_rows *rows, const uint32_t *number, size_t count)
 {
 	const size_t line = 64 / sizeof *rows->value;

@@ -1,9 +1,9 @@
 /* mlp_internal.h - what the files of the multi-layer perceptron share.
  *
- * Weights of a layer are kept in panels of MLP_PANEL_OUTPUTS outputs: a panel is a row-major
- * matrix with one row for each input and a last one for the bias, so that a bias is the
- * weight of an input that is always 1. Panels, and the rows of all other matrices, are
- * padded to whole vectors and tiles; what the padding holds is never used. */
+ * Weights of a layer are kept in panels of MLP_PANEL_OUTPUTS outputs: a panel is a row-major matrix
+ * with one row for each input and a last one for the bias, so that a bias is the weight of an input
+ * that is always 1. Panels, and the rows of all other matrices, are padded to whole vectors and
+ * tiles; what the padding holds is never used. */
 #ifndef DP_MLP_INTERNAL_H
 #define DP_MLP_INTERNAL_H
 #include "trainers/learn/learn.h"
@@ -28,8 +28,8 @@ enum {
 #define MLP_UNROLL _Pragma("GCC unroll 24")
 #endif
 
-/* C = A B, or C += A B: B is a panel of `width` columns, a multiple of MLP_LANES. Rows
- * of C are c_row apart. Whole tiles of C are made: up to MLP_TILE_ROWS - 1 rows more. */
+/* C = A B, or C += A B: B is a panel of `width` columns, a multiple of MLP_LANES. Rows of C are
+ * c_row apart. Whole tiles of C are made: up to MLP_TILE_ROWS - 1 rows more. */
 struct mlp_product {
 	const float *b;
 	float *c;
@@ -41,8 +41,8 @@ struct mlp_dense {
 	const float *data;
 	size_t row_stride, column_stride, depth;
 };
-/* Rows in groups of MLP_GROUP_ROWS: group g has the columns index[from[g]] .. index[to[g]],
- * and MLP_GROUP_ROWS values for each. */
+/* Rows in groups of MLP_GROUP_ROWS: group g has the columns index[from[g]] .. index[to[g]], and
+ * MLP_GROUP_ROWS values for each. */
 struct mlp_sparse {
 	const uint32_t *from, *to;
 	const uint16_t *index;
@@ -54,15 +54,15 @@ struct mlp_kernels {
 	void (*dense)(const struct mlp_product *p, const struct mlp_dense *a);
 	void (*sparse)(const struct mlp_product *p, const struct mlp_sparse *a);
 	float (*sum_squares)(const float *x, size_t n); /* the sum of squares, any n and x */
-	/* Widths are multiples of MLP_LANES from here, and x on a boundary.
-	 * x = max(x, 0), keeping NaN; the sum of squares. */
+	/* Widths are multiples of MLP_LANES from here, and x on a boundary. x = max(x, 0), keeping
+	 * NaN; the sum of squares. */
 	float (*relu)(float *x, size_t width);
 	/* x = 0 where y is not positive; the sum of squares. */
 	float (*relu_backward)(float *x, const float *y, size_t width);
 	void (*scale)(float *out, const float *x, float factor, size_t width);
 };
-/* The best of this machine, or the one so named ("avx512", "avx2", "portable"); NULL
- * where the machine cannot. */
+/* The best of this machine, or the one so named ("avx512", "avx2", "portable"); NULL where the
+ * machine cannot. */
 const struct mlp_kernels *mlp__kernels_select(const char *name);
 
 /* ---- mlp_input.c: the first layer's input ---- */
@@ -70,9 +70,8 @@ const struct mlp_kernels *mlp__kernels_select(const char *name);
 size_t mlp__round_up(size_t n, size_t to);
 /* n floats on a 64-byte boundary, set to 0; free() them. */
 float *mlp__alloc_floats(size_t n);
-/* Floats from one record to the next in a matrix with so many columns, and one more
- * that is 1: an odd number of cache lines, for a power of two would put a column into
- * few places of the cache. */
+/* Floats from one record to the next in a matrix with so many columns, and one more that is 1: an
+ * odd number of cache lines, for a power of two would put a column into few places of the cache. */
 size_t mlp__record_stride(size_t width);
 
 struct mlp_groups { /* a struct mlp_sparse in the making */
@@ -93,8 +92,8 @@ struct mlp_input {
 	size_t x_stride;
 	struct mlp_groups by_record;  /* sparse: X */
 	struct mlp_groups by_feature; /* and X', for each MLP_SPARSE_BLOCK records */
-	/* sparse: zeros between calls; x is one row, column MLP_GROUP_ROWS rows side by side,
-	 * has and seen hold a bit for each feature they have */
+	/* sparse: zeros between calls; x is one row, column MLP_GROUP_ROWS rows side by side, has
+	 * and seen hold a bit for each feature they have */
 	float *group_values;
 	uint64_t *row_bits, *group_bits;
 };
@@ -143,8 +142,8 @@ struct mlp_net {
 void mlp__net_init(struct mlp_net *net, const struct mlp_shape *m, enum mlp_input_mode path,
 		   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
 		   size_t records_max);
-/* To go forward only: its input has room for all of the rows, unless they take more than
- * so many bytes. Where they do not go forward at once, `capacity` is whole groups. */
+/* To go forward only: its input has room for all of the rows, unless they take more than so many
+ * bytes. Where they do not go forward at once, `capacity` is whole groups. */
 void mlp__net_init_forward(struct mlp_net *net, const struct mlp_shape *m,
 			   const struct mlp_kernels *kernels, const struct sparse_rows *rows,
 			   size_t bytes);
@@ -152,13 +151,13 @@ void mlp__net_free(struct mlp_net *net);
 /* Between weights row by row, as learn.h has them, and panels. */
 void mlp__net_pack(const struct mlp_net *net, const float *w, float *panels);
 void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w);
-/* Logits of the records that net->input took; with forward_only, of input.count of them
- * from input.first on, a multiple of MLP_GROUP_ROWS. */
+/* Logits of the records that net->input took; with forward_only, of input.count of them from
+ * input.first on, a multiple of MLP_GROUP_ROWS. */
 void mlp__net_forward(struct mlp_net *net, const float *panels);
 /* Call it whenever the weights changed, before mlp__net_backward(). */
 void mlp__net_transpose(struct mlp_net *net, const float *panels);
-/* Deltas of the records that went forward, and their factors: `unit`, less where a
- * gradient is longer than `clip`, 0 where its length is not finite. */
+/* Deltas of the records that went forward, and their factors: `unit`, less where a gradient is
+ * longer than `clip`, 0 where its length is not finite. */
 void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, const uint32_t *number,
 		       double clip, double unit);
 /* Where the noise of a step comes from; sd 0: none. */

@@ -1,8 +1,8 @@
 /* mlp_kernel_template.h - the inner loops of the MLP for one kind of vector register.
  *
- * mlp_kernels.c includes it once for each kind, with NAME() to tell them apart, TARGET
- * for the compiler, LANES floats in a register, and how many columns of a product, in
- * units of MLP_LANES (4 at most), have their sums in registers: UNITS. */
+ * mlp_kernels.c includes it once for each kind, with NAME() to tell them apart, TARGET for the
+ * compiler, LANES floats in a register, and how many columns of a product, in units of MLP_LANES (4
+ * at most), have their sums in registers: UNITS. */
 typedef float NAME(vec) __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 #define VEC  NAME(vec)
@@ -10,8 +10,8 @@ typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 #define TILE NAME(tile)
 #define UNIT (MLP_LANES / LANES) /* registers */
 
-/* The tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at
- * a + k * a_depth, whose elements are a_row apart, times row k, or index[k], of b. */
+/* The tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at a + k *
+ * a_depth, whose elements are a_row apart, times row k, or index[k], of b. */
 TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const float *b, float *c,
 					    const float *a, size_t a_row, size_t a_depth,
 					    const uint16_t *index, size_t depth, const int nrow,
@@ -68,8 +68,8 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 	}
 }
 
-/* The product in strips of columns whose sums are in registers: how many those are has
- * to be known to the compiler. */
+/* The product in strips of columns whose sums are in registers: how many those are has to be known
+ * to the compiler. */
 #define STRIPS(strip)                                                                              \
 	for (size_t col = 0, n; col < p->width; col += n * MLP_LANES) {                            \
 		n = (p->width - col) / MLP_LANES;                                                  \

@@ -1,9 +1,9 @@
 /* mlp_net.c - activations, deltas and gradients of some records.
  *
- * Per-example gradients are never made. The gradient of one record by a layer's weights
- * is the outer product of the layer's input a and of delta, so its squared length, bias
- * included, is (|a|^2 + 1) |delta|^2; the sum over a lot of gradients times a factor
- * each is one product of matrices. */
+ * Per-example gradients are never made. The gradient of one record by a layer's weights is the
+ * outer product of the layer's input a and of delta, so its squared length, bias included, is
+ * (|a|^2 + 1) |delta|^2; the sum over a lot of gradients times a factor each is one product of
+ * matrices. */
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
@@ -19,8 +19,8 @@ enum {
 
 /* ---- memory ---- */
 
-/* Records whose activations are kept at a time: as many as take twice the memory of the
- * weights. Each chunk reads all weights again; more records than that leave the cache. */
+/* Records whose activations are kept at a time: as many as take twice the memory of the weights.
+ * Each chunk reads all weights again; more records than that leave the cache. */
 static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_max)
 {
 	size_t floats = mlp__record_stride(m->width[0]), n;
@@ -34,10 +34,9 @@ static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_ma
 	return n > 0 ? n : 1;
 }
 
-/* Finding the zeros costs the same for every width, skipping them gains the more the
- * wider the first layer is. Measured for AVX-512 with rows of 784 and 123 inputs: it
- * breaks even at a share of entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with
- * 32. */
+/* Finding the zeros costs the same for every width, skipping them gains the more the wider the
+ * first layer is. Measured for AVX-512 with rows of 784 and 123 inputs: it breaks even at a share
+ * of entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with 32. */
 static bool sparse_input_pays(const struct mlp_shape *m, const struct sparse_rows *rows)
 {
 	double share = (double)rows->start[rows->n] / rows->n / rows->nfeatures;
@@ -256,9 +255,9 @@ static void compute_previous_delta(const struct mlp_net *net, const struct mlp_l
 			&(struct mlp_dense){ y->delta, y->record_stride, 1, y->n_outputs });
 }
 
-/* Adds what the layer's weights and biases have in the squared length of a record's
- * gradient, and to net->reach. Its delta is finished on the way: that of the last layer
- * made from the logits, others are 0 where the output was. */
+/* Adds what the layer's weights and biases have in the squared length of a record's gradient, and
+ * to net->reach. Its delta is finished on the way: that of the last layer made from the logits,
+ * others are 0 where the output was. */
 static void finish_layer_delta(struct mlp_net *net, size_t l, const struct sparse_rows *rows,
 			       const uint32_t *number, float *norm)
 {
@@ -280,10 +279,10 @@ static void finish_layer_delta(struct mlp_net *net, size_t l, const struct spars
 	}
 }
 
-/* By what share the squared length of a gradient, summed in float, may be too small:
- * half a unit in the last place for every rounding that a term goes through. Those are
- * an addition for every register of a layer's inputs and outputs, one for every layer,
- * and less than 16 for products, ends of sums and the factor's product with delta. */
+/* By what share the squared length of a gradient, summed in float, may be too small: half a unit in
+ * the last place for every rounding that a term goes through. Those are an addition for every
+ * register of a layer's inputs and outputs, one for every layer, and less than 16 for products,
+ * ends of sums and the factor's product with delta. */
 static double norm_rounding_slack(const struct mlp_net *net)
 {
 	size_t most = 0;
@@ -297,11 +296,10 @@ static double norm_rounding_slack(const struct mlp_net *net)
 	return (double)most * FLT_EPSILON / 2;
 }
 
-/* What rounding to subnormal numbers may hide, at most: of the squared length of record
- * r's gradient, and of the length of its multiple in the sum. A product may be too small
- * or too large by 2^-150. A square of delta is multiplied by |a|^2 + 1 afterwards, the
- * factor's product with delta by an element of a, and each weight has a product of its
- * own. */
+/* What rounding to subnormal numbers may hide, at most: of the squared length of record r's
+ * gradient, and of the length of its multiple in the sum. A product may be too small or too large
+ * by 2^-150. A square of delta is multiplied by |a|^2 + 1 afterwards, the factor's product with
+ * delta by an element of a, and each weight has a product of its own. */
 static double subnormal_slack(const struct mlp_net *net, size_t r)
 {
 	return ((double)net->n_weights + net->rounding_bound[r]) * 0x1p-149;

@@ -18,8 +18,8 @@ struct mlp_scorer {
 	bool is_input_loaded; /* net.input has all of them */
 };
 
-/* Records of a class lie together, for they are alike: a group of them has fewer inputs
- * that are not 0 for all. With MNIST it is a sixth less. */
+/* Records of a class lie together, for they are alike: a group of them has fewer inputs that are
+ * not 0 for all. With MNIST it is a sixth less. */
 static void order_by_class(const struct sparse_rows *rows, uint32_t *order)
 {
 	size_t at[UINT8_MAX + 2] = { 0 };
@@ -58,9 +58,9 @@ void mlp_scorer_free(struct mlp_scorer *s)
 	free(s);
 }
 
-/* Is the highest logit that of the label? *loss: the record's cross-entropy. A record for
- * which single precision has no logits counts as wrong, with a loss as high as a logit
- * can be: one record must not take the score of the others away. */
+/* Is the highest logit that of the label? *loss: the record's cross-entropy. A record for which
+ * single precision has no logits counts as wrong, with a loss as high as a logit can be: one record
+ * must not take the score of the others away. */
 static bool score_record(const float *logit, size_t n, size_t label, double *loss)
 {
 	double sum = 0;
@@ -78,8 +78,8 @@ static bool score_record(const float *logit, size_t n, size_t label, double *los
 	return false;
 }
 
-/* The records that net.input took, which are so many from order[from] on; how many of
- * them are right. */
+/* The records that net.input took, which are so many from order[from] on; how many of them are
+ * right. */
 static uint32_t score_records(struct mlp_scorer *s, uint32_t from, uint32_t count)
 {
 	const struct mlp_layer *last = &s->net.layer[s->net.n_layers - 1];

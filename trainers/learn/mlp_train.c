@@ -17,10 +17,10 @@ size_t mlp_count_weights(const struct mlp_shape *m)
 	return n;
 }
 
-/* He et al. 2015: normal with variance 2 / inputs, which keeps the size of what passes
- * through a rectifier that cuts off half of it. Nothing is cut off behind the last
- * layer: 1 / inputs. Biases start at 0. With all weights at 0, as linear models start,
- * the units of a hidden layer would have the same gradient for ever. */
+/* He et al. 2015: normal with variance 2 / inputs, which keeps the size of what passes through a
+ * rectifier that cuts off half of it. Nothing is cut off behind the last layer: 1 / inputs. Biases
+ * start at 0. With all weights at 0, as linear models start, the units of a hidden layer would have
+ * the same gradient for ever. */
 static void mlp_init_weights(const struct mlp_shape *m, struct noise_stream *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {

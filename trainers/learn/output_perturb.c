@@ -1,8 +1,8 @@
 /* output_perturb.c - logistic regression made private by noise on its final weights.
  *
- * Wu et al., Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based
- * Analytics, SIGMOD 2017, Algorithm 2 with batches of one record. Replacing one record
- * moves the final weights by at most 4 / (gamma n), because
+ * Wu et al., Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based Analytics,
+ * SIGMOD 2017, Algorithm 2 with batches of one record. Replacing one record moves the final weights
+ * by at most 4 / (gamma n), because
  * - every record is visited exactly once in each pass, so the two trainings differ in
  *   one step of each pass; the order within a pass may be any, but not depend on data;
  * - the loss of a record is gamma-strongly convex: all weights are regularised, the bias
@@ -26,12 +26,11 @@ enum {
 	NORMALISE_STEPS = 1024, /* rounding in what is kept of the norm stays small */
 	NORMALS_BATCH = 64
 };
-/* Above it 1 - step * gamma is lost in rounding. Weights are shorter than 1 / gamma, so
- * they stay at 0 there: noise alone is private, too. */
+/* Above it 1 - step * gamma is lost in rounding. Weights are shorter than 1 / gamma, so they stay
+ * at 0 there: noise alone is private, too. */
 #define GAMMA_MAX 0x1p50
 
-/* The weights are multiplier * v: shrinking and projecting them costs one
- * multiplication. */
+/* The weights are multiplier * v: shrinking and projecting them costs one multiplication. */
 struct scaled_weights {
 	size_t n;
 	double *v;
@@ -97,8 +96,8 @@ static void output_step(struct output_descent *d, uint32_t i)
 	d->step++;
 	step = fmin(1 / (1 + gamma), 1 / (gamma * (double)d->step));
 	dot = row_dot(d->rows, i, w->v, &squares);
-	/* A row that is longer than the public bound is shortened to it: that depends on
-	 * nothing but the row. */
+	/* A row that is longer than the public bound is shortened to it: that depends on nothing
+	 * but the row. */
 	factor = fmin(d->settings->row_scale, 1 / sqrt(squares));
 	slope = 1 / (1 + exp(-w->multiplier * factor * dot)) - d->rows->label[i];
 	w->multiplier *= 1 - step * gamma;
@@ -138,8 +137,8 @@ static float clamp_to_finite_float(double x)
 	return (float)fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX);
 }
 
-/* Noise on every weight; the rest is arithmetic on the result: scaling the weights in
- * place of the rows that they will meet. */
+/* Noise on every weight; the rest is arithmetic on the result: scaling the weights in place of the
+ * rows that they will meet. */
 static void output_release_weights(const struct output_descent *d, struct noise_stream *noise,
 				   float *out)
 {

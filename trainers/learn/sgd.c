@@ -12,10 +12,10 @@
 #define ADAM_KAPPA        1e-8
 #define NEGLIGIBLE_MOMENT 1e-30f
 
-/* Settings that single precision can hold. A float that is 2^25 times an addend does not
- * change when the addend is added, so what grows by additions of at most x stays below
- * 2^26 x, however many there are. With these bounds a sum of gradients stays below 2^66,
- * a step of SGD below 2^99 and a weight below 2^126, for any records. */
+/* Settings that single precision can hold. A float that is 2^25 times an addend does not change
+ * when the addend is added, so what grows by additions of at most x stays below 2^26 x, however
+ * many there are. With these bounds a sum of gradients stays below 2^66, a step of SGD below 2^99
+ * and a weight below 2^126, for any records. */
 #define LEARNING_RATE_MAX 0x1p32
 #define CLIP_MAX          0x1p40
 #define CLIP_MIN          0x1p-100 /* products with subnormal results are rounded coarsely */
@@ -130,8 +130,8 @@ void adam_free(struct adam *a)
 
 DP_SIMD_BEGIN
 
-/* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the
- * corrections for the start at zero. gcc needs -fno-math-errno to make vectors of it. */
+/* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the corrections for
+ * the start at zero. gcc needs -fno-math-errno to make vectors of it. */
 DP_SIMD
 static void adam_update_weights(size_t n, float rate, float root, float scale,
 				const float *restrict g, float *restrict mean,
@@ -142,8 +142,8 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 		float mu = (float)ADAM_BETA1 * mean[i] + (float)(1 - ADAM_BETA1) * x;
 		float nu = (float)ADAM_BETA2 * square[i] + (float)(1 - ADAM_BETA2) * (x * x);
 
-		/* without noise, the mean of a feature that is not seen again would
-		 * become subnormal, too */
+		/* without noise, the mean of a feature that is not seen again would become
+		 * subnormal, too */
 		mean[i] = fabsf(mu) < NEGLIGIBLE_MOMENT ? 0 : mu;
 		square[i] = nu;
 		w[i] -= rate * mu / (root * sqrtf(nu) + (float)ADAM_KAPPA);
@@ -152,8 +152,8 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 
 DP_SIMD_END
 
-/* beta to the power of one step more. What no longer counts beside 1 becomes 0, before
- * it is a subnormal number, which are slow. */
+/* beta to the power of one step more. What no longer counts beside 1 becomes 0, before it is a
+ * subnormal number, which are slow. */
 static double decay_bias(double x, double beta)
 {
 	return x > 0x1p-60 ? x * beta : 0;

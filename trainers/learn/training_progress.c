@@ -1,9 +1,8 @@
 /* training_progress.c - progress out, TERM in.
  *
- * TERM is blocked while training and looked for at every beat, so nothing has to be
- * remembered between a handler and the training: the training unwinds, and the signal
- * does its work when it is let in again. To whoever waits the program then ended by
- * TERM, as it did. */
+ * TERM is blocked while training and looked for at every beat, so nothing has to be remembered
+ * between a handler and the training: the training unwinds, and the signal does its work when it is
+ * let in again. To whoever waits the program then ended by TERM, as it did. */
 #include "trainers/learn/learn.h"
 
 #include "base/units.h"

@@ -1,8 +1,8 @@
-/* aes128.c - AES-128 in plain C (FIPS-197): for key expansion everywhere, and for the
- * blocks on machines without AES instructions.
+/* aes128.c - AES-128 in plain C (FIPS-197): for key expansion everywhere, and for the blocks on
+ * machines without AES instructions.
  *
- * Its table look-ups take time that depends on the key, which a process on the same
- * machine might observe; the AES instructions of the other paths do not. */
+ * Its table look-ups take time that depends on the key, which a process on the same machine might
+ * observe; the AES instructions of the other paths do not. */
 #include "trainers/noise/noise_internal.h"
 
 #include <string.h>

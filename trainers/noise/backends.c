@@ -17,13 +17,13 @@ static const struct noise_backend *const backends[] = {
 	&dp__path_portable,
 };
 
-/* The one variable at file scope: a choice that every thread would make alike, so it
- * does not matter which of them stores it first. */
+/* The one variable at file scope: a choice that every thread would make alike, so it does not
+ * matter which of them stores it first. */
 static _Atomic(const struct noise_backend *) current_backend;
 
 #ifdef __x86_64__
-/* By cpuid, because clang 14 does not know "vaes" in __builtin_cpu_supports. That the
- * operating system keeps the wide registers is the caller's to ask, there. */
+/* By cpuid, because clang 14 does not know "vaes" in __builtin_cpu_supports. That the operating
+ * system keeps the wide registers is the caller's to ask, there. */
 bool cpu_has_vaes(void)
 {
 	unsigned a, b, c = 0, d;

@@ -1,12 +1,12 @@
-/* noise_internal.h - what the paths share: the shape of a batch, AES in plain C, and
- * the table of kernels that a path fills. */
+/* noise_internal.h - what the paths share: the shape of a batch, AES in plain C, and the table of
+ * kernels that a path fills. */
 #ifndef DP_NOISE_INTERNAL_H
 #define DP_NOISE_INTERNAL_H
 #include "trainers/noise/noise.h"
 
-/* Everything is made in batches of 16 blocks, so that the counter of a batch's first
- * block is a multiple of 16 and the number of a block in its batch only touches the
- * last byte of the counter block. */
+/* Everything is made in batches of 16 blocks, so that the counter of a batch's first block is a
+ * multiple of 16 and the number of a block in its batch only touches the last byte of the counter
+ * block. */
 enum {
 	NOISE_BATCH_BLOCKS = 16,
 	NOISE_BATCH_WORDS = 64, /* words of a batch, and normals from it */

@@ -1,6 +1,6 @@
-/* vector_types.h - vectors of LANES numbers by the compiler's vector extension; a path
- * includes it after it has defined LANES and TARGET, the attribute that lets its
- * functions use the instructions of the machine. */
+/* vector_types.h - vectors of LANES numbers by the compiler's vector extension; a path includes it
+ * after it has defined LANES and TARGET, the attribute that lets its functions use the instructions
+ * of the machine. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else

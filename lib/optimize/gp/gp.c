@@ -192,9 +192,9 @@ double dp_gp_residual(const struct dp_gp *gp, size_t i)
 }
 
 /* With K^-1 at hand nothing is refitted. Of P = K^-1 - K^-1 1 1' K^-1 / 1' K^-1 1, which is K^-1
- * where the mean is estimated as well, y_i less its prediction without it is (P y)_i / P_ii, and
- * P y is alpha. (Dubrule, "Cross validation of kriging in a unique neighborhood", 1983; with a
- * known mean Rasmussen & Williams, 5.12.) The mean counts as certain in the variance, as in every
+ * where the mean is estimated as well, y_i less its prediction without it is (P y)_i / P_ii, and P
+ * y is alpha. (Dubrule, "Cross validation of kriging in a unique neighborhood", 1983; with a known
+ * mean Rasmussen & Williams, 5.12.) The mean counts as certain in the variance, as in every
  * prediction here. */
 int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance)
 {
@@ -239,8 +239,8 @@ static double gp_covariance(const struct dp_gp *gp, const double *a, const doubl
 	return k;
 }
 
-/* The covariances of all m points are one matrix (m x n), so that mean and variance
- * are a matrix-vector product and one triangular solve. */
+/* The covariances of all m points are one matrix (m x n), so that mean and variance are a
+ * matrix-vector product and one triangular solve. */
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
 		   double *var, double *work)
 {
@@ -291,8 +291,8 @@ void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu,
 		next[m - 1] = 0;
 }
 
-/* Adds up what each point contributes to the slopes of mean and variance by input i.
- * dk: derivatives by r^2, v: K^-1 k; by: room for n. */
+/* Adds up what each point contributes to the slopes of mean and variance by input i. dk:
+ * derivatives by r^2, v: K^-1 k; by: room for n. */
 static void gp_gradient_by_input(const struct dp_gp *gp, const double *z, size_t i,
 				 const double *dk, const double *v, double *by, double *dmean,
 				 double *dvar)
@@ -425,8 +425,7 @@ static void sequence_cov_derivative(const struct dp_gp *gp, const struct sequenc
 		by[l] *= chain * (z[j] - zs[l]);
 }
 
-/* Derivative of the prior covariance of row point i with the one before by its input j.
- */
+/* Derivative of the prior covariance of row point i with the one before by its input j. */
 static double sequence_prior_derivative(const struct dp_gp *gp, const struct sequence_work *r,
 					size_t i, size_t j, double u)
 {

@@ -3,15 +3,14 @@
  * Model: y(u) = mean + f(u) + noise, f with covariance
  *   signal * ((1 - additive) k(r) + additive / d * sum_k k(r_k)), where
  *   r_k = (w_k(u_k) - w_k(u'_k)) / length_k, r^2 = sum_k r_k^2,
- * w_k is a warp of input k and k() the Matern 5/2 correlation (kernel.c).
- * Inputs lie in the unit cube; input k of point i is u[k * ldu + i] ("one row an
- * input"), so that loops over points are contiguous. Outputs should be standardised by
- * the caller.
+ * w_k is a warp of input k and k() the Matern 5/2 correlation (kernel.c). Inputs lie in the unit
+ * cube; input k of point i is u[k * ldu + i] ("one row an input"), so that loops over points are
+ * contiguous. Outputs should be standardised by the caller.
  *
- * Warp: w(u) = (exp(c u) - 1) / (exp(c) - 1), the identity for c = 0. Where u is the
- * logarithm of a positive parameter scaled to 0..1, c = 0 is the log scale and
- * c = log(hi/lo) the linear one, so the likelihood chooses between the two and all
- * powers in between. A categorical input counts 1 where two values differ.
+ * Warp: w(u) = (exp(c u) - 1) / (exp(c) - 1), the identity for c = 0. Where u is the logarithm of a
+ * positive parameter scaled to 0..1, c = 0 is the log scale and c = log(hi/lo) the linear one, so
+ * the likelihood chooses between the two and all powers in between. A categorical input counts 1
+ * where two values differ.
  *
  * Rasmussen & Williams, "Gaussian Processes for Machine Learning" (2006), ch. 2, 5. */
 #ifndef DP_OPTIMIZE_GP_GP_H
@@ -52,10 +51,10 @@ struct dp_gp_noise_group {
 	double position; /* the place on its path, above 0 */
 };
 
-/* Training data of a fit. noise[i]: the variance of y[i], NaN: learned; lean[i], with
- * mean 0: in what proportion the learned one may vary (NULL: it does not). run[i]: whose
- * noise it is (NULL: all are independent). known[i]: the part of a learned variance that
- * is known beforehand (NULL: none). */
+/* Training data of a fit. noise[i]: the variance of y[i], NaN: learned; lean[i], with mean 0: in
+ * what proportion the learned one may vary (NULL: it does not). run[i]: whose noise it is (NULL:
+ * all are independent). known[i]: the part of a learned variance that is known beforehand (NULL:
+ * none). */
 struct dp_gp_data {
 	const double *u; /* (d x ldu) */
 	size_t ldu, n;
@@ -82,9 +81,8 @@ struct dp_gp_fit_options {
 	double rival_value;        /* dropped once it is clear that it stays behind */
 };
 
-/* Maximum a posteriori from *h as the start. *value is what was reached. DP_E_FAILED if
- * no finite posterior was met (*h is untouched), DP_E_INTERRUPTED if *cancel became
- * true. */
+/* Maximum a posteriori from *h as the start. *value is what was reached. DP_E_FAILED if no finite
+ * posterior was met (*h is untouched), DP_E_INTERRUPTED if *cancel became true. */
 DP_MUSTCHECK int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 			   const struct dp_gp_fit_options *effort, struct dp_gp_hyper *h,
 			   double *value);
@@ -106,26 +104,26 @@ struct dp_gp {
 	double jitter; /* added to the diagonal by the factorisation */
 };
 
-/* Conditions on the data's inputs (outputs come with dp_gp_set_outputs()); room for
- * `room` points. */
+/* Conditions on the data's inputs (outputs come with dp_gp_set_outputs()); room for `room`
+ * points. */
 DP_MUSTCHECK int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec,
 			     const struct dp_gp_hyper *h, const struct dp_gp_data *data,
 			     size_t room);
 void dp_gp_free(struct dp_gp *gp);
-/* Adds one input point u (d); noise as in dp_gp_data, and so is run if the data of the
- * build had one (else it is ignored). */
+/* Adds one input point u (d); noise as in dp_gp_data, and so is run if the data of the build had
+ * one (else it is ignored). */
 void dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
 			const struct dp_gp_noise_group *run);
 /* Forgets all points but the first n. */
 void dp_gp_truncate(struct dp_gp *gp, size_t n);
-/* Sets the outputs of the first n points. Later points keep the value the model
- * predicts for them: they lower the variance and leave the mean ("Kriging believer"). */
+/* Sets the outputs of the first n points. Later points keep the value the model predicts for them:
+ * they lower the variance and leave the mean ("Kriging believer"). */
 void dp_gp_set_outputs(struct dp_gp *gp, const double *y, size_t n);
 /* How far the output of point i is from the posterior mean there: what noise took. */
 double dp_gp_residual(const struct dp_gp *gp, size_t i);
-/* Of each point, all of which were observed (two at least): its output less what the
- * model would predict for it had it not seen it, with the same hyperparameters; and the
- * variance of that, the output's own noise included. missed, variance: (n). */
+/* Of each point, all of which were observed (two at least): its output less what the model would
+ * predict for it had it not seen it, with the same hyperparameters; and the variance of that, the
+ * output's own noise included. missed, variance: (n). */
 DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance);
 
 /* Mean and variance (unless NULL: much cheaper) of f at m points u (d x ldu). work:
@@ -133,17 +131,17 @@ DP_MUSTCHECK int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, dou
 size_t dp_gp_predict_workspace(const struct dp_gp *gp, size_t m);
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
 		   double *var, double *work);
-/* The same of m points in a row, each with its covariance with the next: next (m), of the
- * last 0. */
+/* The same of m points in a row, each with its covariance with the next: next (m), of the last
+ * 0. */
 void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu, size_t m,
 			    double *mean, double *var, double *next, double *work);
 /* At one point, with derivatives by u (0 for categorical inputs). */
 void dp_gp_predict_gradient(const struct dp_gp *gp, const double *u, double *mean, double *var,
 			    double *dmean, double *dvar, double *work);
 
-/* What a model says of m points in a row that differ in one input only, with derivatives.
- * By that input, `along`, they are those of a move of the last point alone, by all others
- * of a move of the whole row. */
+/* What a model says of m points in a row that differ in one input only, with derivatives. By that
+ * input, `along`, they are those of a move of the last point alone, by all others of a move of the
+ * whole row. */
 struct dp_gp_sequence {
 	double *mean, *var, *cov_next;    /* (m) as dp_gp_predict_sequence() */
 	double *dmean, *dvar, *dcov_next; /* (m x d) */

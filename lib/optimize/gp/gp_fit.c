@@ -23,8 +23,7 @@ static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
 static const double noise_exponent_sd = 0.5;
 static const double additive_rate = 2;
-/* How far a start may be behind another after its first steps, and after twice as many.
- */
+/* How far a start may be behind another after its first steps, and after twice as many. */
 static const double max_behind_first = 15, max_behind_second = 5;
 
 static double log_length_mean(const struct dp_gp_spec *spec)
@@ -231,8 +230,8 @@ static void add_pair_gradients(struct dp__gp_fit *f, const struct dp_gp_hyper *h
 	}
 }
 
-/* Adds what noise that pairs share contributes to twice the slopes by signal, noise and
- * lean: it goes with the square root of both variances. */
+/* Adds what noise that pairs share contributes to twice the slopes by signal, noise and lean: it
+ * goes with the square root of both variances. */
 static void add_noise_cov_gradients(const struct dp__gp_fit *f, double *signal, double *noise,
 				    double *lean)
 {
@@ -253,9 +252,8 @@ static void add_noise_cov_gradients(const struct dp__gp_fit *f, double *signal, 
 		}
 }
 
-/* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k
- * holds K^-1. The sums over pairs are kept one per column until the end, so that no
- * loop has to carry a sum. */
+/* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k holds K^-1. The
+ * sums over pairs are kept one per column until the end, so that no loop has to carry a sum. */
 static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
@@ -271,8 +269,8 @@ static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *
 		g[k] = -2 * h->signal * each * sum_vector(f->gradient_sums + k * n, n);
 		g[d + k] = 2 * h->signal * sum_vector(f->gradient_sums + (d + k) * n, n);
 	}
-	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha
-	 * and tr(K^-1 signal C) = n - tr(K^-1 N) */
+	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha and tr(K^-1
+	 * signal C) = n - tr(K^-1 N) */
 	for (size_t i = 0; i < n; i++) {
 		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];
 

@@ -17,13 +17,12 @@ void dp__gp_warp_by_c(double u, double c, double expm1_c, double *w, double *by_
 enum {
 	DP__GP_POINT_MAX = 4 * DP_GP_INPUTS_MAX
 };
-/* A point as the kernel sees it, d numbers of each kind: warped inputs over their length
- * (the category itself where it is one), their exponentials and the inverses of these
+/* A point as the kernel sees it, d numbers of each kind: warped inputs over their length (the
+ * category itself where it is one), their exponentials and the inverses of these
  * (dp__gp_additive_exponentials()), 1 / length^2. Of known points the first 3 d are kept. */
 void dp__gp_encode_point(const struct dp_gp_spec *spec, const struct dp_gp_hyper *h,
 			 const double *u, size_t stride, double *z);
-/* r2[j] (j < n) = squared distance of point z to the columns of the rows zs
- * (d x ld). */
+/* r2[j] (j < n) = squared distance of point z to the columns of the rows zs (d x ld). */
 void dp__gp_squared_distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 			      const double *z, double *r2);
 /* acc[j] += w[j] * (zs[j] - z)^2, or w[j] where the categories differ */
@@ -46,13 +45,13 @@ void dp__gp_add_noise_covariances(const struct dp_gp_noise_group *run, const dou
 
 /* Fills the second and third d of a point of which the others are known. */
 void dp__gp_additive_exponentials(const struct dp_gp_spec *spec, double *z);
-/* sum[j] (j < n) += scale * the terms of all inputs between point z and column j of
- * zs (3 d x ld) */
+/* sum[j] (j < n) += scale * the terms of all inputs between point z and column j of zs (3 d x
+ * ld) */
 void dp__gp_add_additive_terms(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 			       const double *z, double scale, double *sum);
-/* k[j] and dk[j], correlations of the kernel and their derivative by r^2, become those of
- * the share that is left to it; the correlations get the terms' share, too. more[j]:
- * the terms' correlations, then these less the kernel's. */
+/* k[j] and dk[j], correlations of the kernel and their derivative by r^2, become those of the share
+ * that is left to it; the correlations get the terms' share, too. more[j]: the terms' correlations,
+ * then these less the kernel's. */
 void dp__gp_mix_additive(double share, size_t n, double *more, double *k, double *dk);
 /* dk[j] += scale * the derivative of input k's term by its squared distance */
 void dp__gp_add_additive_slope(const struct dp_gp_spec *spec, size_t k, const double *zs, size_t ld,
@@ -86,10 +85,9 @@ struct dp__gp_fit {
 void dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
 		     const struct dp_gp_data *data);
 void dp__gp_fit_free(struct dp__gp_fit *f);
-/* Log posterior of the hyperparameters (up to a constant) with the mean at its best,
- * and its gradient by log length (d), warp (d), log signal, log noise, additive
- * share, lean (2 d + 4 numbers). -inf and a gradient of 0 where the covariance cannot be
- * factorised. */
+/* Log posterior of the hyperparameters (up to a constant) with the mean at its best, and its
+ * gradient by log length (d), warp (d), log signal, log noise, additive share, lean (2 d + 4
+ * numbers). -inf and a gradient of 0 where the covariance cannot be factorised. */
 double dp__gp_log_posterior(struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g);
 
 #endif

@@ -1,12 +1,12 @@
 /* kernel.c - the covariance function: warps, Matern 5/2 of the distance, the additive part, and
  * noise that points share; loops over points are elementwise.
  *
- * Additive part: many functions are nearly a sum of functions of one input each. With such terms
- * a result informs about all points that share a coordinate with it, so that the effect of an
- * input is learned from few results, however often it goes up and down (Duvenaud, Nickisch &
- * Rasmussen 2011, order 1 and d). A term is Matern 5/2, too: exp(-|a - b|) is the smaller of
- * exp(a) exp(-b) and exp(b) exp(-a), so that a point needs exponentials and a pair none. The
- * shortest length that a fit tries, 0.01, makes them exp(224) at most. */
+ * Additive part: many functions are nearly a sum of functions of one input each. With such terms a
+ * result informs about all points that share a coordinate with it, so that the effect of an input
+ * is learned from few results, however often it goes up and down (Duvenaud, Nickisch & Rasmussen
+ * 2011, order 1 and d). A term is Matern 5/2, too: exp(-|a - b|) is the smaller of exp(a) exp(-b)
+ * and exp(b) exp(-a), so that a point needs exponentials and a pair none. The shortest length that
+ * a fit tries, 0.01, makes them exp(224) at most. */
 #include "optimize/gp/gp_internal.h"
 
 #include <math.h>
@@ -37,8 +37,7 @@ DP_SIMD void dp__gp_matern52_slopes(const double *r2, size_t n, double *k, doubl
 
 DP_SIMD_END
 
-/* Near c = 0 the quotients lose digits; there two terms of the series are exact to
- * rounding. */
+/* Near c = 0 the quotients lose digits; there two terms of the series are exact to rounding. */
 #define WARP_SERIES_BELOW 1e-5
 
 double dp__gp_warp(double u, double c)
@@ -247,9 +246,9 @@ void dp__gp_add_additive_slope(const struct dp_gp_spec *spec, size_t k, const do
 
 /* ---- correlated noise ---- */
 
-/* A run that is above average after 4 epochs is likely to be so after 5, and less so after 40:
- * the correlation of two checkpoints falls with the ratio of their positions. A little of the
- * noise is each point's own. */
+/* A run that is above average after 4 epochs is likely to be so after 5, and less so after 40: the
+ * correlation of two checkpoints falls with the ratio of their positions. A little of the noise is
+ * each point's own. */
 static const double max_correlation = 0.9;
 
 double dp__gp_noise_covariance(const struct dp_gp_noise_group *run, const double *noise, size_t i,

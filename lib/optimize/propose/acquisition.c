@@ -148,8 +148,8 @@ static void expected_gain_lognormal(const struct dp__box_edges *side, const stru
 	}
 }
 
-/* Integrals up to some x of s(z) phi(x), s'(z) phi(x), x s'(z) phi(x), z = m + sd x,
- * s the logistic function. */
+/* Integrals up to some x of s(z) phi(x), s'(z) phi(x), x s'(z) phi(x), z = m + sd x, s the logistic
+ * function. */
 struct logistic_integrals {
 	double a, b, c;
 };
@@ -163,8 +163,8 @@ static void logistic_integrals_add(struct logistic_integrals *o, double x, doubl
 	o->c += w * x * d;
 }
 
-/* For a small sd the logistic function is its Taylor polynomial of order 4; what is
- * left are incomplete moments of the normal distribution. */
+/* For a small sd the logistic function is its Taylor polynomial of order 4; what is left are
+ * incomplete moments of the normal distribution. */
 static struct logistic_integrals logistic_series(const struct dp__normal *x, double a)
 {
 	double v = dp__distribution_to_min(DP__DIST_LOGITNORMAL, x->mean), d1 = v * (1 - v),

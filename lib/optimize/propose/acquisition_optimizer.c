@@ -280,8 +280,8 @@ static void climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluati
 		memcpy(u, c.u, s->d * sizeof *u);
 }
 
-/* Scores the roundings of u: all to the nearest, then each integer the other way alone. u gets
- * the best. */
+/* Scores the roundings of u: all to the nearest, then each integer the other way alone. u gets the
+ * best. */
 static void score_roundings(struct acq_search *s, double *u)
 {
 	const struct dp__encoding *in = &s->p->encoding;

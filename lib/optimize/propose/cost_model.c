@@ -7,9 +7,9 @@
  * its scales are fixed, because exponents are of the order of 1 whatever is trained. Each result's
  * noise follows from how badly the others predict it (as if it were Student's t), so that a single
  * outlier does not matter. With `privacy` it is what the training takes of search.budget
- * (proposal_budget.c) and of the evaluations that are left. In any case a point that no longer
- * fits the budget costs infinity. Fitted anew for each history: a proposer that is reused answers
- * as a new one. */
+ * (proposal_budget.c) and of the evaluations that are left. In any case a point that no longer fits
+ * the budget costs infinity. Fitted anew for each history: a proposer that is reused answers as a
+ * new one. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -40,8 +40,7 @@ static double time_slope(const struct dp__input *in)
 	return in->is_log ? in->log_range : slope_of_other;
 }
 
-/* Covariance of the log seconds at a and b; by_a (d, may be NULL) gets its derivatives.
- */
+/* Covariance of the log seconds at a and b; by_a (d, may be NULL) gets its derivatives. */
 static double time_covariance(const struct dp__encoding *in, const double *a, const double *b,
 			      double *by_a)
 {
@@ -109,8 +108,8 @@ static void time_model_collect_results(struct dp_proposer *p, const struct dp_hi
 		y[i] -= t->log_median;
 }
 
-/* One round: alpha from the noise of each, then the noise anew from how far each is from
- * what the others predict. l: (n x n) workspace. */
+/* One round: alpha from the noise of each, then the noise anew from how far each is from what the
+ * others predict. l: (n x n) workspace. */
 static int time_model_reweight(struct dp_proposer *p, const double *y, double *noise, double *sd,
 			       double *l)
 {

@@ -86,8 +86,8 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 
 /* ---- the terms ---- */
 
-/* Derivatives of the log of a term by mean and sd of each output of its first and second
- * point, and by their covariance. */
+/* Derivatives of the log of a term by mean and sd of each output of its first and second point, and
+ * by their covariance. */
 struct term_gradient {
 	double by_mean[2][CURVE_OUTPUTS_MAX], by_sd[2][CURVE_OUTPUTS_MAX],
 		by_cov[CURVE_OUTPUTS_MAX];

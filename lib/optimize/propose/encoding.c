@@ -26,8 +26,8 @@ static void encoding_init_path(const struct dp_study *study, struct dp__encoding
 	double x[DP_PARAMS_MAX] = { 0 };
 	struct dp__input *in = out->inputs;
 
-	/* a fixed parameter is an input all the same, for its values at checkpoints; the last one
-	 */
+	/* a fixed parameter is an input all the same, for its values at checkpoints; the last
+	 * one */
 	if (study->params[param].kind == DP_PARAM_FIXED) {
 		in = &out->inputs[out->d++];
 		encoding_init_numeric(

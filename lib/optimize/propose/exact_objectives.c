@@ -1,7 +1,7 @@
 /* exact_objectives.c - objectives whose value is computed from the point, not learned: privacy.
  *
- * A search asks for epsilon at hundreds of points a proposal, so what depends on the noise alone
- * is cached. */
+ * A search asks for epsilon at hundreds of points a proposal, so what depends on the noise alone is
+ * cached. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* noise_model.c - how far a result may be from the value it measures.
  *
- * The spread of a study's runs is seldom the same everywhere: it grows with the error where
- * privacy is strong, and the slope of a transform multiplies it near 0 and 1. So the variances of
- * the runs, in natural units, are averaged over results of a similar value into a curve, and each
- * result's own variance is shrunk to it. Values are those of a smooth model: the slope at a value
- * that is good by chance would make it look reliable. With one run only the noise is learned, and
- * with it how much of the transform's slope it follows. The noise of a released metric is known,
- * and that of the runs is learned in addition. */
+ * The spread of a study's runs is seldom the same everywhere: it grows with the error where privacy
+ * is strong, and the slope of a transform multiplies it near 0 and 1. So the variances of the runs,
+ * in natural units, are averaged over results of a similar value into a curve, and each result's
+ * own variance is shrunk to it. Values are those of a smooth model: the slope at a value that is
+ * good by chance would make it look reliable. With one run only the noise is learned, and with it
+ * how much of the transform's slope it follows. The noise of a released metric is known, and that
+ * of the runs is learned in addition. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -19,8 +19,8 @@ enum {
 };
 /* of the smooth model, and of the curve in standard deviations of the values */
 static const double smooth_noise = 0.1, curve_width = 0.5;
-/* A learned noise below this share of the output's variance is a rough function rather
- * than a noisy one. */
+/* A learned noise below this share of the output's variance is a rough function rather than a noisy
+ * one. */
 static const double negligible_noise = 1e-3, min_noise = 1e-8;
 
 /* d model / d natural at a place of model space. */
@@ -40,8 +40,8 @@ static double run_variance(const struct dp_proposer *p, size_t o, const struct d
 	return k->var[o];
 }
 
-/* The curve: mean variance of the runs near a value, at even steps between the least
- * and the largest value. */
+/* The curve: mean variance of the runs near a value, at even steps between the least and the
+ * largest value. */
 static void noise_curve_fit(struct dp_proposer *p, size_t o, const double *around, size_t n)
 {
 	struct dp__surrogate_output *out = &p->output[o];

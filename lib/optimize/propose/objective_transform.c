@@ -1,5 +1,5 @@
-/* objective_transform.c - objectives as the models see them: on a scale where they are smooth
- * and unbounded, and always to be minimised. */
+/* objective_transform.c - objectives as the models see them: on a scale where they are smooth and
+ * unbounded, and always to be minimised. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>

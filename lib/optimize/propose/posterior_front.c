@@ -1,5 +1,5 @@
-/* posterior_front.c - the front that a proposal improves on: posterior means at results and
- * pending points. */
+/* posterior_front.c - the front that a proposal improves on: posterior means at results and pending
+ * points. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -41,8 +41,8 @@ static size_t find_model_row(const struct dp_proposer *p, const struct dp_observ
 										  : SIZE_MAX;
 }
 
-/* Posterior means at the feasible ok results and the pending points, to be minimised: y (at most
- * n x p) and their points (at most n). Returns how many. */
+/* Posterior means at the feasible ok results and the pending points, to be minimised: y (at most n
+ * x p) and their points (at most n). Returns how many. */
 static size_t posterior_objective_values(struct dp_proposer *p, double *y,
 					 struct dp__front_point *at)
 {
@@ -83,8 +83,8 @@ static double clip_reference(const struct dp_objective *o, double ref)
 				       dp__objective_to_model(o, dp__objective_to_min(o, ref)));
 }
 
-/* The anti-ideal point, or with reference: front the front's worst and twice its
- * range over its size (as the paper's library has it). */
+/* The anti-ideal point, or with reference: front the front's worst and twice its range over its
+ * size (as the paper's library has it). */
 static void compute_reference_point(const struct dp_proposer *p, const double *y,
 				    const size_t *front, size_t n, double *ref)
 {
@@ -113,8 +113,8 @@ static void compute_reference_point(const struct dp_proposer *p, const double *y
 	}
 }
 
-/* While nothing is better than the reference in every objective no point promises a
- * gain: until then it is moved out to the front's worst and a tenth of its range. */
+/* While nothing is better than the reference in every objective no point promises a gain: until
+ * then it is moved out to the front's worst and a tenth of its range. */
 static void extend_reference_point(const struct dp_study *s, const double *y, const size_t *front,
 				   size_t n, double *ref)
 {

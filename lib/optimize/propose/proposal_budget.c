@@ -1,5 +1,4 @@
-/* budget.c - search.budget in a proposal: what a training takes of it, and what still
- * fits. */
+/* budget.c - search.budget in a proposal: what a training takes of it, and what still fits. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
@@ -59,8 +58,8 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial)
 
 	if (dp_study_cost(p->study) != DP_COST_PRIVACY || trial >= initial)
 		return left;
-	/* an even part of the share, of which `trial` parts are gone; retries are kept
-	 * room for in what is left */
+	/* an even part of the share, of which `trial` parts are gone; retries are kept room for in
+	 * what is left */
 	return fmin(left, left * (1 + p->study->trainer.retries) * design_share /
 				  (initial - design_share * trial));
 }
@@ -78,8 +77,8 @@ static double budget_log_cost_with_input(const struct dp_proposer *p, double *u,
 	return value;
 }
 
-/* The place of one input, with the others as they are in u, where a training is cheapest:
- * one of its ends, or any of the categories. Where it has no say it stays. */
+/* The place of one input, with the others as they are in u, where a training is cheapest: one of
+ * its ends, or any of the categories. Where it has no say it stays. */
 static double find_cheapest_input(const struct dp_proposer *p, double *u, size_t k)
 {
 	const struct dp__input *in = &p->encoding.inputs[k];
@@ -97,8 +96,8 @@ static double find_cheapest_input(const struct dp_proposer *p, double *u, size_t
 	return best;
 }
 
-/* The point of the space that is so far on the way from `cheap` to `dear`; categories
- * are those of the cheap one. */
+/* The point of the space that is so far on the way from `cheap` to `dear`; categories are those of
+ * the cheap one. */
 static void interpolate_points(const struct dp_proposer *p, const double *cheap, const double *dear,
 			       double far, double *u)
 {

@@ -1,7 +1,7 @@
 /* proposer.h - ask: which point comes next.
  *
- * A proposal is a pure function of what it is given: no clock, no address, no thread
- * count, no I/O. The daemon journals it before anything is done with it. */
+ * A proposal is a pure function of what it is given: no clock, no address, no thread count, no I/O.
+ * The daemon journals it before anything is done with it. */
 #ifndef DP_OPTIMIZE_PROPOSE_PROPOSER_H
 #define DP_OPTIMIZE_PROPOSE_PROPOSER_H
 #include "base/base.h"
@@ -17,8 +17,8 @@ enum dp_observation_status {
 	DP_OBSERVATION_PENDING,  /* proposed and not ended */
 };
 
-/* A trial's own result or pending point, or that of a waypoint of its training. Natural
- * units, NaN where unknown. */
+/* A trial's own result or pending point, or that of a waypoint of its training. Natural units, NaN
+ * where unknown. */
 struct dp_observation {
 	uint32_t trial;
 	enum dp_observation_status status;
@@ -35,18 +35,18 @@ struct dp_observation {
 /* Does a result meet the study's constraints? Not one of which that is unknown. */
 bool dp_observation_is_feasible(const struct dp_study *study, const struct dp_observation *k);
 
-/* Trials in an order that a resumed study comes to again: by number, those that were
- * taken over from another study (initial_from) first. */
+/* Trials in an order that a resumed study comes to again: by number, those that were taken over
+ * from another study (initial_from) first. */
 struct dp_history {
 	const struct dp_observation *observations;
 	size_t n;
-	/* Optional: objectives (bits) whose value is this function of the point instead
-	 * of a model's, for benchmarks. Natural units; must be pure. */
+	/* Optional: objectives (bits) whose value is this function of the point instead of a
+	 * model's, for benchmarks. Natural units; must be pure. */
 	unsigned exact_objectives;
 	double (*exact_fn)(void *arg, size_t objective, const double *x);
 	void *exact_arg;
-	/* search.budget: the filter's order (0: there is none), and the largest K of one
-	 * training that still fits. */
+	/* search.budget: the filter's order (0: there is none), and the largest K of one training
+	 * that still fits. */
 	double budget_order, budget_remaining;
 	/* Who asks the study's oracle programs; NULL: nobody, or there are none. */
 	const struct dp_external_callback *external_accountants;
@@ -71,16 +71,15 @@ struct dp_proposal {
 	struct dp_prediction predicted[DP_OBJECTIVES_MAX];
 	double feasible_probability; /* probability that the constraints hold */
 	double acquisition;          /* in the acquisition's own units, by search.cost's unit */
-	/* always there: what the training costs in search.cost's unit, and what all
-	 * pending ones do together; NaN: that is not counted, or nothing is known of it
-	 * yet */
+	/* always there: what the training costs in search.cost's unit, and what all pending ones do
+	 * together; NaN: that is not counted, or nothing is known of it yet */
 	double cost, pending_cost;
 };
 
 /* Is there a proposer for the study's method? DP_OK, or a sentence why not. */
 DP_MUSTCHECK int dp_propose_check_method(const struct dp_study *study, struct dp_err *err);
-/* How many trials the method can offer at most: a grid ends, and so does a space of
- * whole numbers and categories (UINT64_MAX: no end). */
+/* How many trials the method can offer at most: a grid ends, and so does a space of whole numbers
+ * and categories (UINT64_MAX: no end). */
 uint64_t dp_propose_max_trials(const struct dp_study *study);
 /* Keeps its models from one call to the next and extends them by what is new. Answers are those of
  * a new proposer, bit for bit: hyperparameters are fitted when the number of results reaches the
@@ -99,8 +98,8 @@ DP_MUSTCHECK int dp_proposer_propose(struct dp_proposer *p, const struct dp_hist
 
 /* ---- the models, for reports ---- */
 
-/* Fits the models to a history; DP_E_FAILED if there is too little to fit. Valid until
- * the proposer's next use. */
+/* Fits the models to a history; DP_E_FAILED if there is too little to fit. Valid until the
+ * proposer's next use. */
 DP_MUSTCHECK int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h,
 				  const atomic_bool *cancel, struct dp_err *err);
 /* After dp_surrogate_fit(): predictions at m points x (m x nparams): `out` (m x nobjectives),

@@ -15,8 +15,8 @@ enum dp__input_kind {
 	DP__INPUT_CATEGORY
 };
 
-/* One free parameter. Its place u in 0..1 is on the logarithm where the range is
- * positive and wide: the models' warps can then turn it into any power. */
+/* One free parameter. Its place u in 0..1 is on the logarithm where the range is positive and wide:
+ * the models' warps can then turn it into any power. */
 struct dp__input {
 	size_t param;
 	enum dp__input_kind kind;
@@ -34,8 +34,8 @@ struct dp__encoding {
 	double n_points;     /* in the whole space; inf with a float */
 	size_t n_calibrated; /* calibrated parameters, which are no inputs */
 	size_t calibrated[DP_PARAMS_MAX];
-	/* trainer.path: the input that a training walks up and its waypoints on the way
-	 * to the largest value; no waypoints: there is no path */
+	/* trainer.path: the input that a training walks up and its waypoints on the way to the
+	 * largest value; no waypoints: there is no path */
 	size_t path_input;
 	size_t n_checkpoints;
 	double checkpoints[DP_CHECKPOINTS_MAX], checkpoints_u[DP_CHECKPOINTS_MAX];
@@ -49,15 +49,15 @@ void dp__encoding_set_column(const struct dp__encoding *s, const double *one, do
 			     size_t ldu);
 /* Is there an input of this kind to be searched? */
 bool dp__encoding_has_kind(const struct dp__encoding *s, enum dp__input_kind kind);
-/* Gives a fixed parameter that trainings walk up the value that models know it by (x of a
- * proposal, study.h, has 0 there), and takes it away again. */
+/* Gives a fixed parameter that trainings walk up the value that models know it by (x of a proposal,
+ * study.h, has 0 there), and takes it away again. */
 void dp__encoding_pin(const struct dp__encoding *s, double *x);
 void dp__encoding_pin_unset(const struct dp__encoding *s, double *x); /* unless it has one */
 void dp__encoding_unpin(const struct dp__encoding *s, double *x);
 double dp__input_encode(const struct dp__input *in, double x);
 double dp__input_decode(const struct dp__input *in, double u); /* not rounded */
-/* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams);
- * calibrated parameters are NaN. */
+/* The nearest point of the space: whole numbers rounded, ranges kept. x (nparams); calibrated
+ * parameters are NaN. */
 void dp__encoding_decode(const struct dp__encoding *s, const double *u, double *x);
 void dp__encoding_encode(const struct dp__encoding *s, const double *x, double *u);
 /* Puts u on a point of the space. */
@@ -74,8 +74,8 @@ void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *ou
 void dp__encoding_nth_point(const struct dp__encoding *s, uint64_t index, double *x);
 
 /* ---- sobol_sequence.c ---- */
-/* Coordinate `dim` (0..63) of point `index` of the Sobol sequence, scrambled by Owen's
- * method with a hash keyed by the seed; in (0, 1). */
+/* Coordinate `dim` (0..63) of point `index` of the Sobol sequence, scrambled by Owen's method with
+ * a hash keyed by the seed; in (0, 1). */
 double dp__sobol_coordinate(uint64_t seed, uint32_t index, unsigned dim);
 /* The same, scrambled as the study's other draws are. */
 double dp__sobol_study_coordinate(const struct dp_study *study, uint32_t index, unsigned dim);
@@ -143,8 +143,8 @@ struct dp__acq_region {
 struct dp__acquisition {
 	const char *name;
 	bool accounts_for_noise; /* an sd is what one noisy result could tell (else all of it) */
-	/* Log of the acquisition and its derivatives by mean and sd of each objective
-	 * (grad: 2 p, may be NULL). -inf where it is 0. */
+	/* Log of the acquisition and its derivatives by mean and sd of each objective (grad: 2 p,
+	 * may be NULL). -inf where it is 0. */
 	double (*log_value)(struct dp__acq_region *t, const struct dp__normal *f, double *grad);
 };
 
@@ -212,8 +212,7 @@ enum {
 		8 /* of one proposal: the finalists, and the one that was chosen */
 };
 
-/* Points whose calibrated parameters were solved for, the newest in place of the oldest.
- */
+/* Points whose calibrated parameters were solved for, the newest in place of the oldest. */
 struct dp__calibration_cache {
 	double x[DP__CALIBRATION_CACHE_SIZE][DP_PARAMS_MAX];
 	size_t n;
@@ -243,8 +242,8 @@ struct dp_proposer {
 	size_t n_observed, observed_capacity;
 	size_t n_fitted;           /* hyperparameters belong to the first so many; 0: none */
 	size_t n_fitted_trainings; /* which are of so many trainings */
-	/* (nfits) fits before this one, and itself, oldest first; (nfits x noutputs)
-	 * their hyperparameters */
+	/* (nfits) fits before this one, and itself, oldest first; (nfits x noutputs) their
+	 * hyperparameters */
 	struct dp__fit_record *fits;
 	struct dp_gp_hyper *fit_hypers;
 	size_t n_fits, fits_capacity;
@@ -276,24 +275,24 @@ bool dp__proposer_has_costly(const struct dp_proposer *p); /* any of them? */
 /* Value in model space of an exact objective at x; NaN if its accountant refuses the point or
  * fails: then p->accountant_error says so, and no external one is asked any more. */
 double dp__exact_objective_value(const struct dp_proposer *p, size_t objective, const double *x);
-/* A function of the point and an objective, such as that, at u, with the gradient by u. It may
- * know whole numbers only: between them it is taken as linear, with the slope from one whole
- * number to the next. */
+/* A function of the point and an objective, such as that, at u, with the gradient by u. It may know
+ * whole numbers only: between them it is taken as linear, with the slope from one whole number to
+ * the next. */
 typedef double dp__point_fn(const struct dp_proposer *p, size_t objective, const double *x);
 double dp__point_fn_gradient(const struct dp_proposer *p, dp__point_fn *value, size_t objective,
 			     const double *u, double *gradient);
 
 /* ---- noise_model.c ---- */
 
-/* Learns from the first n results what is known of an output's noise; fit: those that
- * the likelihood sees. around (n) gets where each value is, in model space. */
+/* Learns from the first n results what is known of an output's noise; fit: those that the
+ * likelihood sees. around (n) gets where each value is, in model space. */
 DP_MUSTCHECK int dp__noise_model_fit(struct dp_proposer *p, size_t output,
 				     const struct dp_gp_data *fit, size_t n, double *around);
 /* The same place for a later result at u with value z (NaN: not there yet). */
 double dp__noise_smoothed_value(const struct dp_proposer *p, size_t output, const double *u,
 				double z);
-/* Variance of a result around a place, in units of scale^2 (k NULL: of one that is
- * expected there); NaN: runs do not tell, to be learned. */
+/* Variance of a result around a place, in units of scale^2 (k NULL: of one that is expected there);
+ * NaN: runs do not tell, to be learned. */
 double dp__noise_measured_variance(const struct dp_proposer *p, size_t output,
 				   const struct dp_observation *k, double around);
 /* The part of it that was added to a released metric, and is known; 0: none. */
@@ -318,27 +317,27 @@ double dp__surrogate_posterior_mean(const struct dp_proposer *p, size_t output, 
 size_t dp__surrogate_count_trainings(const struct dp_proposer *p); /* whose results models have */
 bool dp__observation_has_result(
 	const struct dp_observation *k); /* is there something to learn from? */
-/* Do models take it, as a result or as pending? Of the paths of later trainings they take
- * some waypoints only. */
+/* Do models take it, as a result or as pending? Of the paths of later trainings they take some
+ * waypoints only. */
 bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k);
 /* The bound of a constraint, or an objective's anti-ideal, in model space. */
 double dp__output_bound(const struct dp_study *s, size_t output);
 
 /* ---- surrogate_predict.c ---- */
 
-/* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's
- * grid); f: (m x p), feas (m), may be NULL. exactly: costly oracles are asked too. */
+/* Log acquisition, for what a training costs, at m points u (d x ldu, on the space's grid); f: (m x
+ * p), feas (m), may be NULL. exactly: costly oracles are asked too. */
 void dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, size_t m,
 			  bool exactly, double *logacq, struct dp__normal *f, double *feas);
-/* At one point that may lie between whole numbers, with the gradient by u. Needs the
- * workspace of dp__predict_reserve(). */
+/* At one point that may lie between whole numbers, with the gradient by u. Needs the workspace of
+ * dp__predict_reserve(). */
 double dp__acquisition_gradient(struct dp_proposer *p, const double *u, double *gradient);
 /* Mean and sd of one modelled output there, with derivatives (d each). */
 struct dp__normal dp__output_predict_gradient(struct dp_proposer *p, size_t output, const double *u,
 					      double *dm, double *ds);
 void dp__predict_reserve(struct dp_proposer *p, size_t m);
-/* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs);
- * next (likewise, or NULL): the covariance with the point that comes next. */
+/* Mean and (with_sd) sd in model space of every output at m points: f (m x noutputs); next
+ * (likewise, or NULL): the covariance with the point that comes next. */
 void dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, size_t m, bool with_sd,
 			 bool exactly, struct dp__normal *f, double *next);
 /* A prediction of an output in natural units, with its 95 % interval. */
@@ -346,8 +345,8 @@ struct dp_prediction dp__predict_to_natural(const struct dp_study *s, size_t out
 					    const struct dp__normal *f);
 /* Mean of one modelled output in model space at one point. Needs dp__predict_reserve(). */
 double dp__predict_mean(struct dp_proposer *p, size_t output, const double *u);
-/* Log probability that the constraints hold, and (unless NULL) its derivatives by mean
- * and sd of their outputs, which are set. */
+/* Log probability that the constraints hold, and (unless NULL) its derivatives by mean and sd of
+ * their outputs, which are set. */
 double dp__log_feasibility(const struct dp_proposer *p, const struct dp__normal *f, double *by_m,
 			   double *by_s);
 /* What is left of an objective's sd when noise is reckoned with, and its derivatives. */
@@ -361,17 +360,17 @@ struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, si
 
 /* Is a training of the study a path? */
 bool dp__has_learning_curve(const struct dp_proposer *p);
-/* Log acquisition of m trainings u (d x ldu, on the space's grid) with all checkpoints, over
- * their cost: score (m). choose: each stops where that is best, and u's path row gets that place.
- * f (m x p, may be NULL): predictions at the stops. */
+/* Log acquisition of m trainings u (d x ldu, on the space's grid) with all checkpoints, over their
+ * cost: score (m). choose: each stops where that is best, and u's path row gets that place. f (m x
+ * p, may be NULL): predictions at the stops. */
 void dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, bool exactly,
 			bool choose, double *score, struct dp__normal *f);
-/* At one training, as dp__acquisition_gradient(). Needs the workspace of dp__curve_acq_reserve().
- */
+/* At one training, as dp__acquisition_gradient(). Needs the workspace of
+ * dp__curve_acq_reserve(). */
 double dp__curve_acq_gradient(struct dp_proposer *p, const double *u, double *gradient);
 void dp__curve_acq_reserve(struct dp_proposer *p);
-/* The larger of two normal variables with correlation rho as a normal variable with its
- * moments, and their derivatives by both means, both sds, and rho. */
+/* The larger of two normal variables with correlation rho as a normal variable with its moments,
+ * and their derivatives by both means, both sds, and rho. */
 struct dp__normal_max {
 	struct dp__normal normal;
 	double mean_by[5], sd_by[5];
@@ -383,9 +382,9 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 
 /* Learns what trainings cost from the history, as far as it is to be learned. */
 void dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h);
-/* Log of what a training at u costs, 0 if nothing counts; u may lie between whole
- * numbers. Adds minus its derivatives by u to gradient (d), which may be NULL: a gain for
- * what it costs is a log acquisition minus this. */
+/* Log of what a training at u costs, 0 if nothing counts; u may lie between whole numbers. Adds
+ * minus its derivatives by u to gradient (d), which may be NULL: a gain for what it costs is a log
+ * acquisition minus this. */
 double dp__cost_log_at(struct dp_proposer *p, const double *u, double *gradient);
 /* Is the next trial chosen by its gain, whatever it costs? By gain over cost alone an expensive
  * training is put off as long as a cheap one promises a little, so that a search would never see

@@ -1,10 +1,10 @@
 /* replicate.c - a point measured again: is it noise, or is it rough?
  *
- * One run a point does not say how noisy a trainer is. A model that sees values jump
- * can call it noise (and smooth away what is there) or short length scales (and chase
- * luck); a second run of the same point decides. So where the models learned much noise
- * now and then a point of the front is proposed again: the trial's own number gives it
- * other seeds. Runs that repeat bit for bit show that there is no noise at all. */
+ * One run a point does not say how noisy a trainer is. A model that sees values jump can call it
+ * noise (and smooth away what is there) or short length scales (and chase luck); a second run of
+ * the same point decides. So where the models learned much noise now and then a point of the front
+ * is proposed again: the trial's own number gives it other seeds. Runs that repeat bit for bit show
+ * that there is no noise at all. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
@@ -61,8 +61,8 @@ static bool has_replicate(const struct dp_proposer *p, size_t at)
 	return false;
 }
 
-/* The training that a point of the front is of, by its position in the history. SIZE_MAX:
- * it did not come to its end, and would not this time. */
+/* The training that a point of the front is of, by its position in the history. SIZE_MAX: it did
+ * not come to its end, and would not this time. */
 static size_t find_front_point_training(const struct dp_proposer *p,
 					const struct dp__front_point *f)
 {

@@ -1,9 +1,9 @@
 /* sobol_sequence.c - Sobol points, scrambled: initial designs that leave no large holes.
  *
- * Sobol (1967) with the direction numbers of Joe & Kuo (2008) for the first 21
- * coordinates and odd numbers drawn once for the rest; scrambled by a hash that acts
- * on each bit through the higher ones only (Laine & Karras 2011), which is Owen's
- * nested scrambling: every prefix of 2^k points stays evenly spread. */
+ * Sobol (1967) with the direction numbers of Joe & Kuo (2008) for the first 21 coordinates and odd
+ * numbers drawn once for the rest; scrambled by a hash that acts on each bit through the higher
+ * ones only (Laine & Karras 2011), which is Owen's nested scrambling: every prefix of 2^k points
+ * stays evenly spread. */
 #include "optimize/propose/proposer_internal.h"
 
 enum {
@@ -11,8 +11,8 @@ enum {
 	BITS = 32
 };
 
-/* Coordinates 1 to 63: degree of a primitive polynomial, its inner coefficients, and
- * the first direction numbers. Coordinate 0 is the radical inverse. */
+/* Coordinates 1 to 63: degree of a primitive polynomial, its inner coefficients, and the first
+ * direction numbers. Coordinate 0 is the radical inverse. */
 static const struct {
 	unsigned char degree;
 	unsigned short inner;

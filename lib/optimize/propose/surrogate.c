@@ -1,12 +1,12 @@
 /* surrogate.c - surrogate models of a study's objectives and constraints.
  *
- * How a warm proposer gives the bits of a cold one: hyperparameters depend only on the
- * first m results, where m is the largest number of the sequence next_fit_size() that the
- * history reaches, and on the fit before that in the sequence. The factor is made for
- * these m results and then grows by one row per result. A kept model is used exactly
- * as far as the new history begins like the old one. What each fit of the sequence came
- * to is kept as well: where many run at once, a result of a trial that took long comes
- * between older ones, and only the fits that know of it are made again. */
+ * How a warm proposer gives the bits of a cold one: hyperparameters depend only on the first m
+ * results, where m is the largest number of the sequence next_fit_size() that the history reaches,
+ * and on the fit before that in the sequence. The factor is made for these m results and then grows
+ * by one row per result. A kept model is used exactly as far as the new history begins like the old
+ * one. What each fit of the sequence came to is kept as well: where many run at once, a result of a
+ * trial that took long comes between older ones, and only the fits that know of it are made
+ * again. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -75,8 +75,8 @@ double dp__output_bound(const struct dp_study *s, size_t o)
 	return c->at_least ? -c->bound : c->bound;
 }
 
-/* Model-space values of the first n results; what is not finite counts as the worst
- * that is known, or the limit if nothing is. */
+/* Model-space values of the first n results; what is not finite counts as the worst that is known,
+ * or the limit if nothing is. */
 static void output_values(const struct dp_proposer *p, size_t o, size_t n, double *z)
 {
 	double worst = -INFINITY;
@@ -212,9 +212,9 @@ static const struct fit_start {
 	{ START_COLD, DP_GP_START_ADDITIVE, 50 },
 };
 
-/* False if the start is not one for n trainings. A rapid change along one input can pass for
- * noise, and a search that starts there stays there: START_SHORTENED is the last fit with a much
- * shorter shortest length scale and without noise. */
+/* False if the start is not one for n trainings. A rapid change along one input can pass for noise,
+ * and a search that starts there stays there: START_SHORTENED is the last fit with a much shorter
+ * shortest length scale and without noise. */
 static bool init_start_hyper(const struct dp_gp_spec *spec, const struct dp__surrogate_output *out,
 			     const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
 {
@@ -465,8 +465,8 @@ static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit
 	       count_results_of_trainings(p, fit->n_trainings) == fit->n_results;
 }
 
-/* With nothing fitted: restores the newest kept fit whose successor in the sequence is needed for
- * n trainings. Returns the size of that successor, or 0 if no fit is kept. */
+/* With nothing fitted: restores the newest kept fit whose successor in the sequence is needed for n
+ * trainings. Returns the size of that successor, or 0 if no fit is kept. */
 static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 {
 	while (p->n_fits > 0 && !is_saved_fit_valid(p, &p->fits[p->n_fits - 1], n))

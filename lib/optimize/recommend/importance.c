@@ -1,5 +1,5 @@
-/* importance.c - Sobol' indices by quasi-random points: first orders as Saltelli et al.
- * (2010) estimate them, totals as Jansen (1999) does. */
+/* importance.c - Sobol' indices by quasi-random points: first orders as Saltelli et al. (2010)
+ * estimate them, totals as Jansen (1999) does. */
 #include "optimize/recommend/importance.h"
 
 #include "optimize/propose/proposer_internal.h"
@@ -75,8 +75,8 @@ static bool sobol_design_moments(struct sobol_design *d)
 	return n > (double)d->n_points;
 }
 
-/* Both orders of one parameter. Where their error would put a first order below 0 or
- * above the total it is put there. */
+/* Both orders of one parameter. Where their error would put a first order below 0 or above the
+ * total it is put there. */
 static void estimate_sobol_indices(const struct sobol_design *d, double *first, double *total)
 {
 	double alone = 0, any = 0, n = 0;

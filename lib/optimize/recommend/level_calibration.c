@@ -16,8 +16,8 @@ enum {
 };
 
 static const double first_step = 0.01; /* of an input's range */
-/* The part of `near` that is left while points are compared, and in the end. It is not
- * what a limit counts as reached by: an accountant's number may jump a little. */
+/* The part of `near` that is left while points are compared, and in the end. It is not what a limit
+ * counts as reached by: an accountant's number may jump a little. */
 static const double coarse_tolerance = 0.5, fine_tolerance = 0.02;
 
 /* How far the limit is exceeded with input k at a place. */
@@ -53,8 +53,8 @@ static void add_calibration_input(struct dp__query *q, size_t input)
 		q->calibration_inputs[q->n_calibration_inputs++] = input;
 }
 
-/* Where no noise is known or searched: the continuous inputs, those first between whose
- * ends the value changes most, as seen from the middle of the space. */
+/* Where no noise is known or searched: the continuous inputs, those first between whose ends the
+ * value changes most, as seen from the middle of the space. */
 static void rank_inputs(struct dp__query *q)
 {
 	double u[DP_PARAMS_MAX], change[DP_PARAMS_MAX];
@@ -108,8 +108,8 @@ static struct bracket bracket_make(double a, double f_a, double b, double f_b)
 	return f_a <= 0 ? (struct bracket){ a, b, f_a, f_b } : (struct bracket){ b, a, f_b, f_a };
 }
 
-/* Where to look next, after the places a and b on the same side of the limit: where a
- * line through both reaches it, and a little further, but within the input's range. */
+/* Where to look next, after the places a and b on the same side of the limit: where a line through
+ * both reaches it, and a little further, but within the input's range. */
 static double extrapolate_to_level(double a, double f_a, double b, double f_b)
 {
 	double step = -f_b * (b - a) / (f_b - f_a);
@@ -213,8 +213,8 @@ static void bracket_shrink_integer(const struct dp__query *q, double *u, size_t 
 	u[k] = dp__input_encode(input, in);
 }
 
-/* Is the limit within the input's reach? Else it goes to the end that is closest, from
- * below if it can. */
+/* Is the limit within the input's reach? Else it goes to the end that is closest, from below if it
+ * can. */
 static bool calibrate_input(const struct dp__query *q, double *u, size_t k)
 {
 	enum dp__input_kind kind = q->p->encoding.inputs[k].kind;
@@ -273,8 +273,8 @@ static void find_min_point(struct dp__query *q)
 	q->has_min_point = true;
 }
 
-/* The point of the space that is so far on the way from the least point to `from`. What
- * has no say in the value is as it is there. */
+/* The point of the space that is so far on the way from the least point to `from`. What has no say
+ * in the value is as it is there. */
 static void move_towards_min_point(const struct dp__query *q, const double *from, double far,
 				   double *u)
 {

@@ -76,8 +76,8 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 
 /* ---- around a point ---- */
 
-/* The nearest ok results, by the length scales of the model: what does not matter to it
- * takes nothing away. At most NEIGHBOURS_MAX. */
+/* The nearest ok results, by the length scales of the model: what does not matter to it takes
+ * nothing away. At most NEIGHBOURS_MAX. */
 static size_t find_neighbours(const struct dp_proposer *p, size_t o, const double *u,
 			      struct dp__result_distance *list)
 {

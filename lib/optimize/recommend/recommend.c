@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is computed comes up to its limit within this, relatively: the contract's 0.1 %
- * with room, and never exceeds it, not even by rounding. */
+/* What is computed comes up to its limit within this, relatively: the contract's 0.1 % with room,
+ * and never exceeds it, not even by rounding. */
 static const double reach_tolerance = 5e-4, limit_margin = 1e-9;
 
 /* A model with fixed hyperparameters has intervals that are too narrow, by this factor on real
@@ -270,8 +270,8 @@ static int fail_level_impossible(const struct dp__query *q, const struct dp_reco
 	return dp_hint(err, "try --at %s=%s", name, text);
 }
 
-/* Nothing was found that has the level: finds the closest value that is possible. That may be
- * close enough after all, by the models' means. */
+/* Nothing was found that has the level: finds the closest value that is possible. That may be close
+ * enough after all, by the models' means. */
 static int search_closest_level(struct dp_proposer *p, const struct dp_recommend_level *level,
 				const atomic_bool *cancel, struct dp__query *q,
 				struct dp__scored_point *best, struct dp_err *err)
@@ -290,8 +290,7 @@ static int search_closest_level(struct dp_proposer *p, const struct dp_recommend
 		return code;
 	if (best->violation > 0)
 		return dp_fail(err, DP_E_LIMIT,
-			       "no setting of this study is predicted to meet its "
-			       "constraints");
+			       "no setting of this study is predicted to meet its constraints");
 	f.mean = best->score;
 	least = dp__predict_to_natural(s, q->held_output, &f).value;
 	if (dp_output_is_maximized(s, q->held_output) ? least >= level->value
@@ -304,8 +303,7 @@ static int search_level(struct dp_proposer *p, const struct dp_recommend_level *
 			const atomic_bool *cancel, struct dp__query *q,
 			struct dp__scored_point *best, struct dp_err *err)
 {
-	/* standard deviations that are added, and what is tried if nothing has the level
-	 * then */
+	/* standard deviations that are added, and what is tried if nothing has the level then */
 	static const double doubts[] = { 0.5, 0 };
 
 	for (size_t i = 0; i < DP_COUNT(doubts); i++) {

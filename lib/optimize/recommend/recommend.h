@@ -1,14 +1,13 @@
 /* recommend.h - settings for a point of the front, whether it was tested or not.
  *
- * Asked for: the best predicted other objective where one output is at most (or, if it is
- * to be large, at least) a value. Like a proposal a pure function of what it is given. */
+ * Asked for: the best predicted other objective where one output is at most (or, if it is to be
+ * large, at least) a value. Like a proposal a pure function of what it is given. */
 #ifndef DP_OPTIMIZE_RECOMMEND_RECOMMEND_H
 #define DP_OPTIMIZE_RECOMMEND_RECOMMEND_H
 #include "optimize/propose/proposer.h"
 
-/* The output, an objective or nobjectives + a constraint, that is held, and where;
- * natural units. Large is good of what is maximised and of a metric that is constrained
- * by >=. */
+/* The output, an objective or nobjectives + a constraint, that is held, and where; natural units.
+ * Large is good of what is maximised and of a metric that is constrained by >=. */
 struct dp_recommend_level {
 	size_t output;
 	double value;
@@ -18,14 +17,13 @@ bool dp_output_is_maximized(const struct dp_study *study, size_t output);
 /* Is it computed from the point, whatever models say? */
 bool dp_output_is_computed(const struct dp_study *study, size_t output);
 
-/* What the other objectives y (natural units) are worth to who asks for the level: less
- * is better. Of several others it is the hypervolume that counts, between y and the
- * anti-ideal point. */
+/* What the other objectives y (natural units) are worth to who asks for the level: less is better.
+ * Of several others it is the hypervolume that counts, between y and the anti-ideal point. */
 double dp_recommend_level_cost(const struct dp_study *study, const struct dp_recommend_level *level,
 			       const double *y);
 
-/* How good the model is around a point, by the results nearest to it, each predicted
- * without itself. */
+/* How good the model is around a point, by the results nearest to it, each predicted without
+ * itself. */
 struct dp_model_trust {
 	size_t output;       /* whose model it is */
 	size_t n_neighbours; /* results that were asked; 0: nothing is modelled */
@@ -52,14 +50,14 @@ struct dp_recommendation {
 	struct dp_model_trust trust;
 };
 
-/* After dp_surrogate_fit() with a history whose results before position `own` are another
- * study's. DP_E_LIMIT with the nearest possible value if nothing has the level,
- * DP_E_INTERRUPTED, or what an oracle program said that could not be asked. */
+/* After dp_surrogate_fit() with a history whose results before position `own` are another study's.
+ * DP_E_LIMIT with the nearest possible value if nothing has the level, DP_E_INTERRUPTED, or what an
+ * oracle program said that could not be asked. */
 DP_MUSTCHECK int dp_recommend(struct dp_proposer *p, const struct dp_recommend_level *level,
 			      size_t own, const atomic_bool *cancel, struct dp_recommendation *out,
 			      struct dp_err *err);
-/* The predicted mean of DP_PREDICTED_RUNS fresh runs at a point of the history, by the same
- * models: out has one for every objective and constraint. */
+/* The predicted mean of DP_PREDICTED_RUNS fresh runs at a point of the history, by the same models:
+ * out has one for every objective and constraint. */
 void dp_recommend_predict_at(struct dp_proposer *p, const double *x, struct dp_prediction *out);
 
 /* A result beside what the model would have said of it without it. */

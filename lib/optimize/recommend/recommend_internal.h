@@ -8,9 +8,9 @@ enum {
 	DP__OUTPUTS_MAX = DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX
 };
 
-/* What is looked for: the least of the aims within the limits. All in model space, where
- * less is better. A modelled value counts as its mean plus `doubt` standard deviations:
- * where little is known the least mean is the most mistaken one. */
+/* What is looked for: the least of the aims within the limits. All in model space, where less is
+ * better. A modelled value counts as its mean plus `doubt` standard deviations: where little is
+ * known the least mean is the most mistaken one. */
 struct dp__query {
 	struct dp_proposer *p;
 	const atomic_bool *cancel;
@@ -64,8 +64,8 @@ double dp__query_output_value(const struct dp__query *q, size_t output, const do
 /* Scores m points u (d x ldu) of the space. */
 void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
 			    struct dp__scored_point *out);
-/* Score and, for each limit, how far it is exceeded (beyond, nlimits) at a point that may
- * lie between whole numbers, with derivatives by u: d and nlimits x d. */
+/* Score and, for each limit, how far it is exceeded (beyond, nlimits) at a point that may lie
+ * between whole numbers, with derivatives by u: d and nlimits x d. */
 double dp__query_gradient(struct dp__query *q, const double *u, double *by_u, double *beyond,
 			  double *beyond_by_u);
 
@@ -73,9 +73,9 @@ double dp__query_gradient(struct dp__query *q, const double *u, double *by_u, do
 
 /* Finds the inputs that tune what is held. */
 void dp__calibrate_choose_inputs(struct dp__query *q);
-/* Moves u, a point of the space, to where the held output reaches its limit, or as close
- * below it as it can be; pulls it towards where the value is least if noise alone is not
- * enough. Does nothing unless q->computed. */
+/* Moves u, a point of the space, to where the held output reaches its limit, or as close below it
+ * as it can be; pulls it towards where the value is least if noise alone is not enough. Does
+ * nothing unless q->computed. */
 void dp__calibrate_to_level(struct dp__query *q, double *u);
 
 /* ---- recommend_search.c ---- */

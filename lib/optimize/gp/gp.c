@@ -409,22 +409,6 @@ static void sequence_compute_moments(const struct dp_gp *gp, const struct sequen
 		dp_chol_backward_rows(gp->chol, n, gp->capacity, r->v, r->n_points);
 }
 
-/* Derivatives of the covariances of row point i with all known points by its input j. */
-static void sequence_cov_derivative(const struct dp_gp *gp, const struct sequence_work *r, size_t i,
-				    size_t j, double u, double *by)
-{
-	const double *z = r->z + i * DP__GP_POINT_MAX, *zs = gp->z + j * gp->capacity;
-	double share = gp->hyper.additive_share;
-	double chain = 2 * dp__gp_warp_by_u(u, gp->hyper.warp[j]) / gp->hyper.length[j];
-
-	memcpy(by, r->dk + i * gp->n, gp->n * sizeof *by);
-	if (share > 0)
-		dp__gp_add_additive_slope(&gp->spec, j, gp->z, gp->capacity, gp->n, z,
-					  share / (double)gp->spec.d * gp->hyper.signal, by);
-	for (size_t l = 0; l < gp->n; l++)
-		by[l] *= chain * (z[j] - zs[l]);
-}
-
 /* Derivative of the prior covariance of row point i with the one before by its input j. */
 static double sequence_prior_derivative(const struct dp_gp *gp, const struct sequence_work *r,
 					size_t i, size_t j, double u)
@@ -449,14 +433,23 @@ static void sequence_compute_gradient(const struct dp_gp *gp, const struct seque
 				      const struct dp_gp_sequence *out)
 {
 	size_t n = gp->n, d = gp->spec.d, last = r->n_points - 1;
+	const double *zs = gp->z + j * gp->capacity;
+	double share = gp->hyper.additive_share;
 
 	for (size_t i = last_only ? last : 0; i <= last; i++) {
 		double *by = r->cov_by_input + (i % 2) * n,
 		       *before = r->cov_by_input + ((i + 1) % 2) * n;
-		const double *v = r->v + i * n;
+		const double *v = r->v + i * n, *z = r->z + i * DP__GP_POINT_MAX;
 		double at = u[j * ldu + i];
+		double chain = 2 * dp__gp_warp_by_u(at, gp->hyper.warp[j]) / gp->hyper.length[j];
 
-		sequence_cov_derivative(gp, r, i, j, at, by);
+		/* by: derivatives of the covariances of this point with all known points */
+		memcpy(by, r->dk + i * n, n * sizeof *by);
+		if (share > 0)
+			dp__gp_add_additive_slope(&gp->spec, j, gp->z, gp->capacity, n, z,
+						  share / (double)d * gp->hyper.signal, by);
+		for (size_t l = 0; l < n; l++)
+			by[l] *= chain * (z[j] - zs[l]);
 		out->dmean[i * d + j] = cblas_ddot((int)n, by, 1, gp->alpha, 1);
 		out->dvar[i * d + j] = -2 * cblas_ddot((int)n, by, 1, v, 1);
 		if (i == 0)

@@ -99,31 +99,7 @@ void dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
 		f->has_noise_scale |= data->log_noise_scale[i] != 0;
 }
 
-/* All points as the kernel sees them. */
-static void fit_encode_points(struct dp__gp_fit *f, const struct dp_gp_hyper *h)
-{
-	size_t n = f->data->n, d = f->spec->d;
-	double z[DP__GP_POINT_MAX], expm1_c[DP_GP_INPUTS_MAX];
-
-	for (size_t k = 0; k < d; k++) {
-		expm1_c[k] = expm1(h->warp[k]);
-		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
-	}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < d; k++) {
-			double u = f->data->u[k * f->data->ldu + i], w, by_c;
-
-			dp__gp_warp_by_c(u, h->warp[k], expm1_c[k], &w, &by_c);
-			z[k] = f->spec->input[k].categorical ? u : w / h->length[k];
-			f->dz_dwarp[k * n + i] = by_c / h->length[k];
-		}
-		dp__gp_additive_exponentials(f->spec, z);
-		for (size_t k = 0; k < 3 * d; k++)
-			f->z[k * n + i] = z[k];
-	}
-}
-
-/* Point i of fit_encode_points(). */
+/* Point i of f->z. */
 static void fit_get_point(const struct dp__gp_fit *f, const struct dp_gp_hyper *h, size_t i,
 			  double *z)
 {
@@ -145,9 +121,24 @@ static double learned_noise(const struct dp__gp_fit *f, const struct dp_gp_hyper
 static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hyper *h)
 {
 	size_t n = f->data->n, d = f->spec->d;
-	double z[DP__GP_POINT_MAX];
+	double z[DP__GP_POINT_MAX], expm1_c[DP_GP_INPUTS_MAX];
 
-	fit_encode_points(f, h);
+	for (size_t k = 0; k < d; k++) {
+		expm1_c[k] = expm1(h->warp[k]);
+		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
+	}
+	for (size_t i = 0; i < n; i++) { /* all points as the kernel sees them */
+		for (size_t k = 0; k < d; k++) {
+			double u = f->data->u[k * f->data->ldu + i], w, by_c;
+
+			dp__gp_warp_by_c(u, h->warp[k], expm1_c[k], &w, &by_c);
+			z[k] = f->spec->input[k].categorical ? u : w / h->length[k];
+			f->dz_dwarp[k * n + i] = by_c / h->length[k];
+		}
+		dp__gp_additive_exponentials(f->spec, z);
+		for (size_t k = 0; k < 3 * d; k++)
+			f->z[k * n + i] = z[k];
+	}
 	for (size_t i = 0; i < n; i++) {
 		double *row = f->k + i * n, *dk = f->dk + i * n, *more = f->additive_diff + i * n;
 		double own = f->data->noise[i];
@@ -298,44 +289,27 @@ static double normal_prior(double x, double mean, double sd, double *g)
 	return -0.5 * z * z;
 }
 
-/* Student's t with 4 degrees of freedom: a narrow core, but room for exceptions. */
-static double student_t_prior(double x, double mean, double scale, double *g)
+static double add_priors(const struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g)
 {
-	double z = (x - mean) / scale;
+	size_t d = f->spec->d;
+	double x[DP_GP_INPUTS_MAX], mean = 0, by_mean = 0, value;
 
-	*g -= 5 * z / (scale * (4 + z * z));
-	return -2.5 * log1p(z * z / 4);
-}
-
-/* Of the log lengths x: their mean and how far each is from it. Adds the slopes to g. */
-static double length_prior(const struct dp_gp_spec *spec, const double *x, double *g)
-{
-	size_t d = spec->d;
-	double mean = 0, value, by_mean = 0;
-
-	for (size_t k = 0; k < d; k++)
-		mean += x[k] / (double)d;
-	value = normal_prior(mean, log_length_mean(spec), length_sd, &by_mean);
 	for (size_t k = 0; k < d; k++) {
-		double by_own = 0;
+		x[k] = log(h->length[k]);
+		mean += x[k] / (double)d;
+	}
+	value = normal_prior(mean, log_length_mean(f->spec), length_sd, &by_mean);
+	for (size_t k = 0; k < d; k++) {
+		/* Student's t with 4 degrees of freedom: a narrow core, but room for exceptions */
+		double z = (x[k] - mean) / length_scale;
+		double by_own = -(5 * z / (length_scale * (4 + z * z)));
 
-		value += student_t_prior(x[k], mean, length_scale, &by_own);
+		value += -2.5 * log1p(z * z / 4);
 		g[k] += by_own;
 		by_mean -= by_own; /* the mean moves the other way */
 	}
 	for (size_t k = 0; k < d; k++)
 		g[k] += by_mean / (double)d;
-	return value;
-}
-
-static double add_priors(const struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g)
-{
-	size_t d = f->spec->d;
-	double x[DP_GP_INPUTS_MAX], value = 0;
-
-	for (size_t k = 0; k < d; k++)
-		x[k] = log(h->length[k]);
-	value += length_prior(f->spec, x, g);
 	for (size_t k = 0; k < d; k++) {
 		const struct dp_gp_input *in = &f->spec->input[k];
 
@@ -408,23 +382,12 @@ static void fit_set_bounds(const struct dp__gp_fit *f, double *lo, double *hi, d
 		x[k] = fmin(fmax(x[k], lo[k]), hi[k]);
 }
 
-/* Is this start so far behind another one that more steps would be wasted? The more inputs there
- * are, the more steps it takes until that can be said. */
-static bool fit_is_behind_rival(const struct dp__gp_fit *f)
-{
-	int steps = f->spec->d < 12 ? (int)f->spec->d + 4 : 16;
-	double behind = f->options->rival_value - f->best_value;
-
-	return f->options->has_rival &&
-	       ((f->n_evaluations == steps && behind > max_behind_first) ||
-		(f->n_evaluations == 2 * steps && behind > max_behind_second));
-}
-
 static double fit_objective(unsigned count, const double *x, double *g, void *arg)
 {
 	struct dp__gp_fit *f = arg;
 	size_t d = f->spec->d;
-	double gradient[FIT_VARIABLES_MAX], value;
+	int steps = d < 12 ? (int)d + 4 : 16; /* until a start can be compared with its rival */
+	double gradient[FIT_VARIABLES_MAX], value, behind;
 	struct dp_gp_hyper h = { .signal = exp(x[2 * d]),
 				 .noise = exp(x[2 * d + 1]),
 				 .additive_share = x[2 * d + 2],
@@ -442,7 +405,10 @@ static double fit_objective(unsigned count, const double *x, double *g, void *ar
 		f->best_value = value;
 		f->best_hyper = h;
 	}
-	if (fit_is_behind_rival(f))
+	behind = f->options->rival_value - f->best_value;
+	if (f->options->has_rival &&
+	    ((f->n_evaluations == steps && behind > max_behind_first) ||
+	     (f->n_evaluations == 2 * steps && behind > max_behind_second)))
 		nlopt_force_stop(f->opt);
 	if (g)
 		memcpy(g, gradient, count * sizeof *g);

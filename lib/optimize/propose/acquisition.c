@@ -105,28 +105,6 @@ static const double node_weight[PANEL_NODES] = { 0.17132449237917036, 0.36076157
 						 0.467913934572691,   0.467913934572691,
 						 0.3607615730481386,  0.17132449237917036 };
 
-static void quadrature_init(struct dp__quadrature *q)
-{
-	for (size_t i = 0; i < QUADRATURE_POINTS; i++) {
-		double mid = panel_from + ((double)(i / PANEL_NODES) + 0.5) * panel_width;
-
-		q->x[i] = mid + node_at[i % PANEL_NODES] * panel_width / 2;
-		q->w[i] = node_weight[i % PANEL_NODES] * panel_width / 2 *
-			  dp__std_normal_pdf(q->x[i]);
-	}
-}
-
-static void expected_gain_normal(const struct dp__box_edges *side, const struct dp__normal *x,
-				 struct edge_row *out)
-{
-	for (size_t i = 0; i < side->n_edges; i++) {
-		double a = (side->values[i] - x->mean) / x->sd, c = dp__std_normal_cdf(a),
-		       d = dp__std_normal_pdf(a);
-
-		edge_row_set(out, i, fmax(0, x->sd * (a * c + d)), -c, d);
-	}
-}
-
 /* Closed forms of a log-normal variable (a put option's, and a call's). */
 static void expected_gain_lognormal(const struct dp__box_edges *side, const struct dp__normal *x,
 				    struct edge_row *out)
@@ -254,7 +232,12 @@ static void edge_expected_gain(const struct dp__box_edges *side, const struct dp
 	if (x->sd == 0)
 		edge_gain(side, q, x, out);
 	else if (side->distribution == DP__DIST_NORMAL)
-		expected_gain_normal(side, x, out);
+		for (size_t i = 0; i < side->n_edges; i++) {
+			double a = (side->values[i] - x->mean) / x->sd, c = dp__std_normal_cdf(a),
+			       d = dp__std_normal_pdf(a);
+
+			edge_row_set(out, i, fmax(0, x->sd * (a * c + d)), -c, d);
+		}
 	else if (side->distribution == DP__DIST_LOGNORMAL ||
 		 side->distribution == DP__DIST_LOGNORMAL_MAX)
 		expected_gain_lognormal(side, x, out);
@@ -428,7 +411,14 @@ void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__dist
 	t->n_objectives = p;
 	t->gain_in_model_space = gain_model;
 	t->n_boxes = c.count;
-	quadrature_init(&t->quadrature);
+	for (size_t i = 0; i < QUADRATURE_POINTS; i++) {
+		double mid = panel_from + ((double)(i / PANEL_NODES) + 0.5) * panel_width;
+		double at = mid + node_at[i % PANEL_NODES] * panel_width / 2;
+
+		t->quadrature.x[i] = at;
+		t->quadrature.w[i] =
+			node_weight[i % PANEL_NODES] * panel_width / 2 * dp__std_normal_pdf(at);
+	}
 	t->lower = dp_malloc(c.count * p * sizeof *t->lower);
 	t->upper = dp_malloc(c.count * p * sizeof *t->upper);
 	for (size_t j = 0; j < p; j++) {

@@ -247,24 +247,18 @@ static double compute_training_cost(struct dp_proposer *p, const double *x)
 	return exp(dp__cost_log_at(p, u, NULL));
 }
 
-/* Of the most expensive training known. */
-static double find_max_training_cost(struct dp_proposer *p, const struct dp_history *h)
-{
-	double most = 0;
-
-	if (dp_study_cost(p->study) == DP_COST_PATH)
-		return p->encoding.inputs[p->encoding.path_input].hi;
-	for (size_t i = 0; i < h->n; i++)
-		if (h->observations[i].checkpoint == 0)
-			most = fmax(most, compute_training_cost(p, h->observations[i].x));
-	return most;
-}
-
 bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h)
 {
-	double highest = find_max_training_cost(p, h), spent = 0;
+	double highest = 0, spent = 0; /* the highest: of the most expensive training known */
 	size_t expensive = 0;
 
+	if (dp_study_cost(p->study) == DP_COST_PATH)
+		highest = p->encoding.inputs[p->encoding.path_input].hi;
+	else
+		for (size_t i = 0; i < h->n; i++)
+			if (h->observations[i].checkpoint == 0)
+				highest = fmax(highest,
+					       compute_training_cost(p, h->observations[i].x));
 	for (size_t i = 0; i < h->n; i++) {
 		double cost = h->observations[i].checkpoint == 0
 				      ? compute_training_cost(p, h->observations[i].x)

@@ -9,20 +9,6 @@
 
 /* ---- calibrated parameters ---- */
 
-/* Does what they are solved from agree? Not the path's parameter: that has no say. */
-static bool is_same_calibration(const struct dp_proposer *p, const double *solved, const double *x)
-{
-	const struct dp__encoding *s = &p->encoding;
-
-	for (size_t k = 0; k < s->d; k++) {
-		size_t i = s->inputs[k].param;
-
-		if (solved[i] != x[i] && !(s->n_checkpoints && k == s->path_input))
-			return false;
-	}
-	return true;
-}
-
 int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err *err)
 {
 	const struct dp__encoding *s = &p->encoding;
@@ -35,7 +21,13 @@ int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err
 	if (unset == 0)
 		return DP_OK;
 	for (size_t i = 0; known && i < known->n && i < DP__CALIBRATION_CACHE_SIZE; i++) {
-		if (!is_same_calibration(p, known->x[i], x))
+		bool same = true;
+
+		/* they depend on all inputs but the one of the learning curve */
+		for (size_t k = 0; k < s->d; k++)
+			same &= known->x[i][s->inputs[k].param] == x[s->inputs[k].param] ||
+				(s->n_checkpoints && k == s->path_input);
+		if (!same)
 			continue;
 		for (size_t k = 0; k < s->n_calibrated; k++)
 			x[s->calibrated[k]] = known->x[i][s->calibrated[k]];

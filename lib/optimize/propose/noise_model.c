@@ -153,28 +153,23 @@ double dp__noise_smoothed_value(const struct dp_proposer *p, size_t o, const dou
 	return isnan(z) ? smoothed : 0.5 * (smoothed + z);
 }
 
-/* The curve in natural units, at a place of model space. */
-static double noise_curve_eval(const struct dp__noise_curve *c, double z)
-{
-	double at = fmin(fmax((z - c->lo) / c->step, 0), DP__NOISE_CURVE_POINTS - 1);
-	size_t k = at < DP__NOISE_CURVE_POINTS - 2 ? (size_t)at : DP__NOISE_CURVE_POINTS - 2;
-
-	at -= (double)k;
-	return (1 - at) * c->variance[k] + at * c->variance[k + 1];
-}
-
 double dp__noise_measured_variance(const struct dp_proposer *p, size_t o,
 				   const struct dp_observation *k, double around)
 {
 	const struct dp__surrogate_output *out = &p->output[o];
+	const struct dp__noise_curve *c = &out->noise_curve;
 	double v = k ? run_variance(p, o, k) : 0, df = p->study->trainer.runs - 1;
-	double near, slope;
+	double at, near, slope; /* near: the curve there, in natural units */
+	size_t n;
 
 	if (out->is_deterministic)
 		return min_noise;
 	if (isnan(v) || !out->noise_curve.is_known)
 		return NAN;
-	near = noise_curve_eval(&out->noise_curve, around);
+	at = fmin(fmax((around - c->lo) / c->step, 0), DP__NOISE_CURVE_POINTS - 1);
+	n = at < DP__NOISE_CURVE_POINTS - 2 ? (size_t)at : DP__NOISE_CURVE_POINTS - 2;
+	at -= (double)n;
+	near = (1 - at) * c->variance[n] + at * c->variance[n + 1];
 	slope = transform_slope_at(p, o, around) / out->scale;
 	v = k ? fmax((df * v + PRIOR_DEGREES_OF_FREEDOM * near) / (df + PRIOR_DEGREES_OF_FREEDOM),
 		     0.01 * near)

@@ -15,20 +15,7 @@ enum {
 };
 static const double much_noise = 0.01; /* share of an output's variance */
 
-/* Is there an objective whose noise had to be learned, and is it large? */
-static bool is_noise_uncertain(const struct dp_proposer *p)
-{
-	for (size_t o = 0; o < p->study->nobjectives; o++) {
-		const struct dp__surrogate_output *out = &p->output[o];
-
-		if (!out->is_exact && !out->is_deterministic && !out->noise_curve.is_known &&
-		    out->hyper.noise > much_noise)
-			return true;
-	}
-	return false;
-}
-
-/* Is it a trial of its own, not a waypoint of one? */
+/* Is it a trial of its own, not a checkpoint of one? */
 static bool is_whole_trial(const struct dp_observation *k)
 {
 	return k->checkpoint == 0;
@@ -106,10 +93,17 @@ static double compute_model_misfit(const struct dp_proposer *p, size_t i)
 bool dp__propose_replicate(const struct dp_proposer *p, double *x)
 {
 	const struct dp_history *h = p->history;
+	bool uncertain = false; /* is there an objective with learned noise, and is it large? */
 	double most = -1;
 
-	/* a finite space is to be gone through, each point once */
-	if (isfinite(p->encoding.n_points) || !is_noise_uncertain(p) ||
+	for (size_t o = 0; o < p->study->nobjectives; o++) {
+		const struct dp__surrogate_output *out = &p->output[o];
+
+		uncertain |= !out->is_exact && !out->is_deterministic &&
+			     !out->noise_curve.is_known && out->hyper.noise > much_noise;
+	}
+	/* in a finite space each point is proposed once */
+	if (isfinite(p->encoding.n_points) || !uncertain ||
 	    count_replicates(p) >= dp__surrogate_count_trainings(p) / TRAININGS_PER_REPLICATE)
 		return false;
 	for (size_t i = 0; i < p->n_front; i++) {

@@ -115,21 +115,17 @@ static uint32_t reverse_bits(uint32_t x)
 	return __builtin_bswap32(x);
 }
 
-/* In reversed order of bits each step lets a bit depend only on those below it. */
-static uint32_t sobol_scramble(uint32_t x, uint32_t seed)
+static double sobol_draw_scrambled(struct dp_rng *r, uint32_t index, unsigned dim)
 {
-	x = reverse_bits(x);
-	x += seed;
+	uint32_t x = reverse_bits(sobol_bits(index, dim));
+
+	/* in reversed order of bits each step lets a bit depend only on those below it */
+	x += dp_rng_u32(r);
 	x ^= x * 0x6c50b47cu;
 	x ^= x * 0xb82f1e52u;
 	x ^= x * 0xc7afe638u;
 	x ^= x * 0x8d22f6e6u;
-	return reverse_bits(x);
-}
-
-static double sobol_draw_scrambled(struct dp_rng *r, uint32_t index, unsigned dim)
-{
-	return (sobol_scramble(sobol_bits(index, dim), dp_rng_u32(r)) + 0.5) * 0x1p-32;
+	return (reverse_bits(x) + 0.5) * 0x1p-32;
 }
 
 double dp__sobol_coordinate(uint64_t seed, uint32_t index, unsigned dim)

@@ -293,21 +293,6 @@ static int fit_output(struct dp_proposer *p, size_t o, size_t n, size_t training
 	return DP_OK;
 }
 
-static int build_output_gp(struct dp_proposer *p, size_t o, size_t n)
-{
-	struct dp__surrogate_output *out = &p->output[o];
-	struct dp_gp_data data = {
-		.u = p->u,
-		.ldu = p->ldu,
-		.n = n,
-		.noise = out->noise,
-		.noise_group = has_correlated_noise(p) ? p->noise_group : NULL,
-	};
-
-	dp_gp_free(&out->gp);
-	return dp_gp_build(&out->gp, &p->spec, &out->hyper, &data, next_fit_size(n) + 16);
-}
-
 bool dp__output_is_modelled(const struct dp__surrogate_output *out)
 {
 	return !out->is_exact || out->is_costly;
@@ -488,6 +473,9 @@ static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 /* Makes the fits of the sequence up to n trainings. */
 static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 {
+	struct dp_gp_data data = { .u = p->u,
+				   .ldu = p->ldu,
+				   .noise_group = has_correlated_noise(p) ? p->noise_group : NULL };
 	bool fresh = false;
 	size_t at = p->n_fitted ? p->n_fitted_trainings : resume_fit_sequence(p, n);
 	int code = DP_OK;
@@ -510,9 +498,17 @@ static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *
 			fresh = true;
 		}
 	}
-	for (size_t o = 0; o < p->n_outputs && code == DP_OK && fresh; o++)
-		if (dp__output_is_modelled(&p->output[o]))
-			code = build_output_gp(p, o, p->n_fitted);
+	data.n = p->n_fitted;
+	for (size_t o = 0; o < p->n_outputs && code == DP_OK && fresh; o++) {
+		struct dp__surrogate_output *out = &p->output[o];
+
+		if (!dp__output_is_modelled(out))
+			continue;
+		data.noise = out->noise;
+		dp_gp_free(&out->gp);
+		code = dp_gp_build(&out->gp, &p->spec, &out->hyper, &data,
+				   next_fit_size(data.n) + 16);
+	}
 	if (code != DP_OK)
 		p->n_fitted = 0;
 	return code;

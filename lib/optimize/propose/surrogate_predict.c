@@ -63,15 +63,6 @@ void dp__predict_outputs(struct dp_proposer *p, const double *u, size_t ldu, siz
 	}
 }
 
-static double log_normal_cdf(double x)
-{
-	double r = 1 / (x * x);
-
-	/* an asymptotic form where the distribution would be 0 */
-	return x > -30 ? log(dp__std_normal_cdf(x))
-		       : -0.5 * x * x - log(-x) - 0.9189385332046727 + log1p(r * (3 * r - 1));
-}
-
 double dp__predict_mean(struct dp_proposer *p, size_t o, const double *u)
 {
 	const struct dp__surrogate_output *out = &p->output[o];
@@ -108,8 +99,11 @@ double dp__log_feasibility(const struct dp_proposer *p, const struct dp__normal 
 	double sum = 0;
 
 	for (size_t o = p->study->nobjectives; o < p->n_outputs; o++) {
-		double a = (dp__output_bound(p->study, o) - f[o].mean) / f[o].sd,
-		       b = log_normal_cdf(a);
+		double a = (dp__output_bound(p->study, o) - f[o].mean) / f[o].sd, r = 1 / (a * a);
+		/* log of the normal distribution; an asymptotic form where it would be 0 */
+		double b = a > -30 ? log(dp__std_normal_cdf(a))
+				   : -0.5 * a * a - log(-a) - 0.9189385332046727 +
+					     log1p(r * (3 * r - 1));
 
 		sum += b;
 		if (!by_m)

@@ -183,27 +183,20 @@ static void eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
 		z[i] = out->shift + out->scale * z[i];
 }
 
-/* Can epsilon depend on the parameter, as itself or through one that is solved for? */
-static bool epsilon_may_depend_on(const struct dp_study *s, const struct dp_accounting_spec *o,
-				  size_t param)
-{
-	bool solved = false;
-
-	for (size_t i = 0; i < s->nparams; i++)
-		solved |=
-			s->params[i].kind == DP_PARAM_CALIBRATED && dp_accounting_depends_on(o, i);
-	return solved || dp_accounting_depends_on(o, param);
-}
-
+/* The inputs that the objective can depend on: epsilon by itself or through a calibrated one. */
 static size_t find_varied(const struct dp_proposer *p, size_t objective, size_t *varied)
 {
 	const struct dp_accounting_spec *o = p->study->objectives[objective].privacy;
+	bool all = !o;
 	size_t n = 0;
 
+	for (size_t i = 0; i < p->study->nparams && o; i++)
+		all |= p->study->params[i].kind == DP_PARAM_CALIBRATED &&
+		       dp_accounting_depends_on(o, i);
 	for (size_t k = 0; k < p->encoding.d; k++) {
 		const struct dp__input *in = &p->encoding.inputs[k];
 
-		if (!in->is_pinned && (!o || epsilon_may_depend_on(p->study, o, in->param)))
+		if (!in->is_pinned && (all || dp_accounting_depends_on(o, in->param)))
 			varied[n++] = in->param;
 	}
 	return n;

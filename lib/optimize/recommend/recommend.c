@@ -165,34 +165,20 @@ static void find_nearest(const struct dp_proposer *p, size_t own, const double *
 	out->distance = sqrt(least / (double)p->encoding.d);
 }
 
-/* Whose model the answer depends on: that of an aim, or else of what is held. */
-static size_t find_modelled_output(const struct dp__query *q)
-{
-	for (size_t i = 0; i < q->n_aims; i++)
-		if (!dp__query_uses_accountant(q, q->aims[i]))
-			return q->aims[i];
-	return q->held_output;
-}
-
-/* The variance that the mean of many runs still has there, in model space. */
-static double residual_noise_variance(const struct dp_proposer *p, size_t o, double m)
-{
-	double noise;
-
-	if (!dp__output_is_modelled(&p->output[o]) || dp__noise_is_negligible(p, o))
-		return 0;
-	noise = dp__noise_variance(p, o, NULL, m) - dp__noise_release_variance(p, o, m);
-	return fmax(noise, 0) * p->output[o].scale * p->output[o].scale * p->study->trainer.runs /
-	       DP_PREDICTED_RUNS;
-}
-
 /* Means over DP_PREDICTED_RUNS fresh runs, f of the models at the point. */
 static void predict_run_means(const struct dp_proposer *p, struct dp__normal *f,
 			      struct dp_prediction *out)
 {
 	for (size_t o = 0; o < p->n_outputs; o++) {
-		f[o].sd = sqrt(pow(interval_widening * f[o].sd, 2) +
-			       residual_noise_variance(p, o, f[o].mean));
+		double noise = 0, m = f[o].mean; /* the variance that the mean still has */
+
+		if (dp__output_is_modelled(&p->output[o]) && !dp__noise_is_negligible(p, o)) {
+			noise = dp__noise_variance(p, o, NULL, m) -
+				dp__noise_release_variance(p, o, m);
+			noise = fmax(noise, 0) * p->output[o].scale * p->output[o].scale *
+				p->study->trainer.runs / DP_PREDICTED_RUNS;
+		}
+		f[o].sd = sqrt(pow(interval_widening * f[o].sd, 2) + noise);
 		out[o] = dp__predict_to_natural(p->study, o, &f[o]);
 	}
 }
@@ -221,8 +207,12 @@ static int fill_recommendation(struct dp__query *q, const struct dp_recommend_le
 	out->feasible_probability = exp(dp__log_feasibility(p, f, NULL, NULL));
 	out->n_evaluated = q->n_evaluated;
 	predict_run_means(p, f, out->predicted);
+	/* the answer depends on the model of an aim, or else of what is held */
 	q->use_exact = true;
-	out->trust.output = find_modelled_output(q);
+	out->trust.output = q->held_output;
+	for (size_t i = q->n_aims; i-- > 0;)
+		if (!dp__query_uses_accountant(q, q->aims[i]))
+			out->trust.output = q->aims[i];
 	q->use_exact = false;
 	code = dp__model_trust_at(p, best->u, &out->trust);
 	if (code != DP_OK)

@@ -117,12 +117,14 @@ static void search_add_neighbours(struct query_searcher *s, size_t from, size_t 
 
 /* ---- the best so far ---- */
 
-static bool is_same_point(const struct query_searcher *s, const double *a, const double *b)
+/* The largest difference of a coordinate. */
+static double distance_max(const struct query_searcher *s, const double *a, const double *b)
 {
+	double apart = 0;
+
 	for (size_t k = 0; k < s->d; k++)
-		if (fabs(a[k] - b[k]) > 1e-9)
-			return false;
-	return true;
+		apart = fmax(apart, fabs(a[k] - b[k]));
+	return apart;
 }
 
 static void keep_finalist(struct query_searcher *s, const struct dp__scored_point *one)
@@ -130,7 +132,7 @@ static void keep_finalist(struct query_searcher *s, const struct dp__scored_poin
 	size_t at = s->n_finalists;
 
 	for (size_t i = 0; i < s->n_finalists; i++)
-		if (is_same_point(s, s->finalists[i].u, one->u))
+		if (distance_max(s, s->finalists[i].u, one->u) <= 1e-9)
 			return;
 	while (at > 0 && dp__scored_point_is_better(one, &s->finalists[at - 1]))
 		at--;
@@ -248,14 +250,9 @@ static void score_rounded_points(struct query_searcher *s, double *u)
 static bool is_near_chosen_start(const struct query_searcher *s, size_t i, const size_t *chosen,
 				 size_t count)
 {
-	for (size_t c = 0; c < count; c++) {
-		double apart = 0;
-
-		for (size_t k = 0; k < s->d; k++)
-			apart = fmax(apart, fabs(s->scored[i].u[k] - s->scored[chosen[c]].u[k]));
-		if (apart < apart_at_least)
+	for (size_t c = 0; c < count; c++)
+		if (distance_max(s, s->scored[i].u, s->scored[chosen[c]].u) < apart_at_least)
 			return true;
-	}
 	return false;
 }
 

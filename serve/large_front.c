@@ -2,7 +2,7 @@
 #include "serve/large_front.h"
 
 #include "base/json.h"
-#include "serve/figures/recommended_point.h"
+#include "ctl/support/front_filter.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -266,7 +266,7 @@ json_t *large_front_recommend_row(const struct large_front *f, const json_t *sum
 				  size_t *member)
 {
 	json_t *slim = minimal_front_json(f, summary);
-	json_t *choice = recommended_point_find(summary, slim);
+	json_t *choice = ctl_front_recommend(slim, summary);
 	const json_t *point = json_array_get(json_object_get(choice, "front"), 0);
 
 	*member = point ? (size_t)dp_json_int(point, "member", 0) : SIZE_MAX;

@@ -31,7 +31,7 @@ void large_front_free(struct large_front *f);
  * share a spot the last, and the ends of both axes. The caller owns it. */
 json_t *large_front_downsample(const struct large_front *f, const struct figure_axis *x,
 			       const struct figure_axis *y);
-/* As recommended_point_find(), of all points; *member is the chosen one's position, SIZE_MAX if
+/* As ctl_front_recommend(), of all points; *member is the chosen one's position, SIZE_MAX if
  * there is none, and the point in the answer has not all that a front shows of it. */
 json_t *large_front_recommend_row(const struct large_front *f, const json_t *summary,
 				  size_t *member);

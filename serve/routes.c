@@ -4,9 +4,9 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
+#include "ctl/support/front_filter.h"
 #include "ctl/support/study_queries.h"
 #include "reports/plot/plot.h"
-#include "serve/figures/recommended_point.h"
 #include "serve/figures/study_figures.h"
 #include "serve/large_front.h"
 #include "serve/trial_log.h"
@@ -255,7 +255,7 @@ static int load_front(struct web_app *app, const char *study, const json_t *summ
 	if (!large_front_applies(summary)) {
 		code = fetch_front(&app->daemon, study, NULL, front, err);
 		if (code == DP_OK && choice)
-			*choice = recommended_point_find(summary, *front);
+			*choice = ctl_front_recommend(*front, summary);
 		return code;
 	}
 	code = large_front_load(&app->trial_cache, study, &large, err);

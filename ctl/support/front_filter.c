@@ -359,6 +359,66 @@ static int keep_one_se(json_t *front, const json_t *summary, const char *best, s
 	return code;
 }
 
+/* ---- the point to take ---- */
+
+/* The position of the first objective that is one of privacy, or is none; -1: there is none. */
+static int find_objective(const json_t *names, const json_t *privacy, bool is_privacy)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name)
+		if (ctl_json_array_has(privacy, json_string_value(name)) == is_privacy)
+			return (int)i;
+	return -1;
+}
+
+json_t *ctl_front_recommend(const json_t *front, const json_t *summary)
+{
+	json_t *points = json_object_get(front, "front"), *found = json_array();
+	struct front_matrix natural, scaled;
+	enum dp_point_rule rule = DP_POINT_NONE;
+	size_t cost = 0, loss = 1, n, within = 0, at = SIZE_MAX;
+	double *plane, *error, max = NAN;
+	int epsilon, utility;
+
+	front_matrix_build(front, summary, false, &natural);
+	front_matrix_build(front, summary, true, &scaled);
+	epsilon = find_objective(natural.names, json_object_get(summary, "privacy"), true);
+	utility = find_objective(natural.names, json_object_get(summary, "privacy"), false);
+	if (epsilon >= 0 && utility >= 0) {
+		cost = (size_t)epsilon;
+		loss = (size_t)utility;
+	}
+	n = natural.p > loss ? natural.n : 0;
+	plane = dp_calloc(2 * n + 1, sizeof *plane);
+	error = dp_calloc(n + 1, sizeof *error);
+	for (size_t i = 0; i < n; i++) {
+		plane[2 * i] = natural.y[i * natural.p + cost];
+		plane[2 * i + 1] = natural.y[i * natural.p + loss];
+		error[i] = standard_error(json_array_get(points, i),
+					  front_matrix_objective(&natural, loss));
+	}
+	if (n) {
+		max = dp_pareto_max_cost(natural.ref[cost], (int)cost == epsilon);
+		within = dp_pareto_limit_cost(plane, n, max);
+		at = dp_pareto_recommend(plane, error, scaled.y, n, scaled.p, scaled.ref, &rule);
+	}
+	if (at != SIZE_MAX)
+		json_array_append(found, json_array_get(points, at));
+	found = json_pack("{s:s, s:s?, s:o, s:o}", "rule",
+			  dp_point_rule_name(rule ? rule : DP_POINT_ONE_SE), "objective",
+			  epsilon >= 0 ? front_matrix_objective(&natural, (size_t)epsilon) : NULL,
+			  "limit",
+			  within > 0 && (int)cost == epsilon ? dp_json_real(max) : json_null(),
+			  "front", found);
+	free(plane);
+	free(error);
+	front_matrix_free(&natural);
+	front_matrix_free(&scaled);
+	return found;
+}
+
 /* ---- all of it ---- */
 
 static bool is_limit(const struct ctl_given_option *given)

@@ -14,6 +14,12 @@ bool ctl_front_filter_requested(const struct ctl *ctl);
  * points get "metrics" from the daemon, unless they have them. */
 DP_MUSTCHECK int ctl_front_filter_apply(struct ctl *ctl, json_t *front, const json_t *summary,
 					struct dp_err *err);
+/* The point of a front to take: {"rule":"one-se","objective":"epsilon","limit":10 or
+ * null,"front":[POINT]}. Of the points whose epsilon is not beyond the reference point's, nor
+ * beyond all meaning (of all points where none is within), the least epsilon within one
+ * standard error of the best; the knee where nothing is known of the noise; the best where
+ * nothing is within the reference point. The list is empty if the front is. */
+json_t *ctl_front_recommend(const json_t *front, const json_t *summary);
 /* The metrics that the command line asks for: their names, a new array. */
 json_t *ctl_front_filter_metrics(const struct ctl *ctl, const json_t *front);
 

@@ -299,9 +299,7 @@ static bool read_result(struct job *j)
 /* Did the trainer sample as the accountant assumes? */
 static void check_declared(struct job *j)
 {
-	const struct dp_declaration *told = dp_result_reader_declaration(j->files.result);
-	struct dp_privacy_declaration declared = { told->sampling, told->records, told->lot,
-						   told->steps, told->noise_over_clip };
+	const struct dp_declaration *declared = dp_result_reader_declaration(j->files.result);
 	struct dp_err err;
 
 	for (size_t i = 0; i < j->spec->nobjectives; i++) {
@@ -309,7 +307,7 @@ static void check_declared(struct job *j)
 
 		if (!j->spec->objectives[i].privacy)
 			continue;
-		if (dp_objective_check_declaration(j->spec, i, j->x, j->at, &declared, warning,
+		if (dp_objective_check_declaration(j->spec, i, j->x, j->at, declared, warning,
 						   &err) != DP_OK)
 			snprintf(j->files.declared_mismatch, sizeof j->files.declared_mismatch,
 				 "%.299s", err.msg);

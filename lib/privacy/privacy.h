@@ -7,6 +7,7 @@
 #ifndef DP_PRIVACY_H
 #define DP_PRIVACY_H
 #include "base/base.h"
+#include "privacy/declaration.h"
 #include <jansson.h>
 
 enum dp_privacy_key_kind {
@@ -86,7 +87,6 @@ struct dp_privacy_description {
 	char noise[DP_PRIVACY_TEXT_LEN];   /* how much of it; "": nothing to say */
 };
 
-struct dp_privacy_declaration;
 struct dp_privacy_workspace; /* opaque: tables and workspaces of prepared mechanisms */
 struct dp_privacy_component; /* opaque: what the accountants compose */
 
@@ -130,7 +130,7 @@ struct dp_mechanism {
 	void (*resolve)(double *values);
 	/* As dp_privacy_check_declaration(). NULL: nothing that a trainer can declare
 	 * contradicts it. */
-	int (*check_declaration)(const double *values, const struct dp_privacy_declaration *d,
+	int (*check_declaration)(const double *values, const struct dp_declaration *d,
 				 char *warning, struct dp_err *err);
 	/* Changes what the row alone cannot say; *out holds what it can. Values may be
 	 * NaN as for cost(). NULL: nothing to change. */
@@ -272,15 +272,11 @@ DP_MUSTCHECK int dp_privacy_epsilon_curve(const struct dp_mechanism *m, const do
 
 /* ---- what a trainer declares ---- */
 
-struct dp_privacy_declaration {
-	const char *sampling;                        /* NULL: not said */
-	double records, lot, steps, noise_over_clip; /* NaN: not said */
-};
 /* Does it fit the mechanism with these values? DP_E_INVALID with a sentence that names
  * the first contradiction. `shuffle` is let through with a sentence in `warning`
  * (else ""). */
 DP_MUSTCHECK int dp_privacy_check_declaration(const struct dp_mechanism *m, const double *values,
-					      const struct dp_privacy_declaration *d,
+					      const struct dp_declaration *d,
 					      char warning[DP_PRIVACY_WARNING_LEN],
 					      struct dp_err *err);
 

@@ -335,7 +335,7 @@ json_t *dp_objectives_accounting_json(const struct dp_study *s, const double *x,
 }
 
 int dp_objective_check_declaration(const struct dp_study *s, size_t objective, const double *x,
-				   double at, const struct dp_privacy_declaration *declared,
+				   double at, const struct dp_declaration *declared,
 				   char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	const struct dp_accounting_spec *o = s->objectives[objective].privacy;

@@ -631,7 +631,7 @@ json_t *dp_objectives_accounting_json(const struct dp_study *s, const double *x,
  * sentence. */
 DP_MUSTCHECK int dp_objective_check_declaration(const struct dp_study *s, size_t objective,
 						const double *x, double at,
-						const struct dp_privacy_declaration *declared,
+						const struct dp_declaration *declared,
 						char warning[DP_PRIVACY_WARNING_LEN],
 						struct dp_err *err);
 /* Has the study a privacy objective? */

@@ -30,46 +30,38 @@ static double choice_loss(const struct choice_values *r, size_t i)
 	return r->y[2 * i + 1];
 }
 
-/* The highest price that the study asks for and, of an epsilon, that means anything. */
-static double max_choice_cost(const struct study_data *s)
-{
-	const struct dp_objective *o = &s->state->spec->objectives[s->x_obj];
-
-	return o->privacy ? fmin(o->anti_ideal, REPORT_MAX_MEANINGFUL_EPSILON)
-			  : to_minimised_value(s, s->x_obj, o->anti_ideal);
-}
-
-/* Takes out what costs more, if anything is left then. */
+/* Takes out what costs more than the limit, if anything is left then. */
 static void exclude_over_limit(const struct study_data *s, struct choice_values *r,
 			       struct choices *out)
 {
-	double most = max_choice_cost(s);
-	size_t dear = 0;
+	const struct dp_objective *o = &s->state->spec->objectives[s->x_obj];
+	double max = dp_pareto_max_cost(to_minimised_value(s, s->x_obj, o->anti_ideal),
+					o->privacy != NULL);
+	size_t within = dp_pareto_limit_cost(r->y, r->n, max);
 
-	for (size_t i = 0; i < r->n; i++)
-		dear += choice_cost(r, i) > most;
-	if (dear == 0 || dear == r->n)
+	if (within == 0 || within == r->n)
 		return;
-	out->max_cost = to_minimised_value(s, s->x_obj, most);
+	out->max_cost = to_minimised_value(s, s->x_obj, max);
 	for (size_t i = 0; i < r->n; i++) {
-		if (!(choice_cost(r, i) > most))
-			continue;
-		if (out->best_over_limit == SIZE_MAX ||
-		    to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj)) <
-			    to_minimised_value(
+		double loss =
+			to_minimised_value(s, s->y_obj, study_data_front_value(s, i, s->y_obj));
+
+		if (choice_cost(r, i) > max &&
+		    (out->best_over_limit == SIZE_MAX ||
+		     loss < to_minimised_value(
 				    s, s->y_obj,
-				    study_data_front_value(s, out->best_over_limit, s->y_obj)))
+				    study_data_front_value(s, out->best_over_limit, s->y_obj))))
 			out->best_over_limit = i;
-		r->y[2 * i + 1] = NAN;
 	}
 }
 
-/* As `dparetoctl front --knee` finds it among what is left; SIZE_MAX: there is none. */
-static size_t find_knee(const struct study_data *s, const struct choice_values *r)
+static void choose_recommended(const struct study_data *s, const struct choice_values *r,
+			       struct choices *out)
 {
 	const struct dp_study *spec = s->state->spec;
-	size_t n = study_data_front_size(s), p = spec->nobjectives, knee;
+	size_t n = r->n, p = spec->nobjectives;
 	double *y = dp_calloc((n + 1) * p, sizeof *y), *ref = y + n * p;
+	double *error = dp_calloc(n + 1, sizeof *error);
 
 	for (size_t j = 0; j < p; j++) {
 		const struct dp_objective *o = &spec->objectives[j];
@@ -77,39 +69,14 @@ static size_t find_knee(const struct study_data *s, const struct choice_values *
 
 		ref[j] = dp_objective_transform(scale, o->maximize, o->anti_ideal);
 		for (size_t i = 0; i < n; i++)
-			y[i * p + j] =
-				isnan(choice_loss(r, i))
-					? INFINITY
-					: dp_objective_transform(scale, o->maximize,
-								 study_data_front_value(s, i, j));
+			y[i * p + j] = dp_objective_transform(scale, o->maximize,
+							      study_data_front_value(s, i, j));
 	}
-	knee = dp_pareto_find_knee(y, n, p, ref);
+	for (size_t i = 0; i < n; i++)
+		error[i] = study_data_front_std_error(s, i, s->y_obj);
+	out->recommended = dp_pareto_recommend(r->y, error, y, n, p, ref, &out->rule);
 	free(y);
-	return knee;
-}
-
-/* One standard error of the best, as `dparetoctl front --one-se --max epsilon=LIMIT` has
- * it; where nothing is known of the noise, the knee; where nothing is within the
- * anti-ideal, the best. */
-static void choose_recommended(const struct study_data *s, const struct choice_values *r,
-			       struct choices *out)
-{
-	size_t best = dp_pareto_find_min(r->y, r->n, 2, 1);
-	double error = best == SIZE_MAX ? NAN : study_data_front_std_error(s, best, s->y_obj);
-
-	if (best == SIZE_MAX)
-		return;
-	if (!isnan(error)) {
-		out->recommended = dp_pareto_find_one_se(r->y, r->n, 2, 1, error);
-		out->rule = CHOICE_ONE_SE;
-		return;
-	}
-	out->recommended = find_knee(s, r);
-	out->rule = CHOICE_KNEE;
-	if (out->recommended == SIZE_MAX) {
-		out->recommended = best;
-		out->rule = CHOICE_BEST;
-	}
+	free(error);
 }
 
 /* What is to be beaten: the commonest class, else the anti-ideal. */

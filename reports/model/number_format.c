@@ -122,7 +122,7 @@ void format_parameter_list(json_t *parameters, struct dp_buf *out)
 
 const char *guarantee_note(double epsilon)
 {
-	return epsilon > REPORT_MAX_MEANINGFUL_EPSILON ? ": no meaningful guarantee" : "";
+	return epsilon > DP_MAX_MEANINGFUL_EPSILON ? ": no meaningful guarantee" : "";
 }
 
 const char *plural_suffix(int64_t n)

@@ -3,11 +3,8 @@
 #define DP_REPORTS_MODEL_NUMBER_FORMAT_H
 #include "base/buf.h"
 #include "base/units.h"
+#include "optimize/pareto/pareto.h"
 #include <jansson.h>
-
-/* An epsilon above this bounds nothing that matters: whoever looks at the result may be
- * e^20, some 500 million, times as sure that a record was among the others. */
-#define REPORT_MAX_MEANINGFUL_EPSILON 20.0
 
 enum {
 	FORMAT_LEN = 48

@@ -226,8 +226,8 @@ bool append_privacy_statement(const struct study_data *s, struct dp_result_id p,
 	dp_buf_puts(out, ") is (");
 	number_append_rounded_up(epsilon, 4, out);
 	dp_buf_printf(out, ", %g)-differentially private%s.\n", delta,
-		      epsilon > REPORT_MAX_MEANINGFUL_EPSILON ? ", which is no meaningful guarantee"
-							      : "");
+		      epsilon > DP_MAX_MEANINGFUL_EPSILON ? ", which is no meaningful guarantee"
+							  : "");
 	statement_add_checkpoint(out, s, p, objective);
 	if (uses.n) {
 		dp_buf_puts(out, "Unit of privacy: ");

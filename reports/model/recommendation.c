@@ -28,8 +28,8 @@ static struct report_choice make_choice(const struct report_model *report, const
 	c.no_better = majority && s->y_obj == (size_t)s->utility_obj &&
 		      !beats_majority_class(s, s->y_obj, c.value, c.std_error,
 					    get_number(majority, "value"));
-	c.meaningless = s->state->spec->objectives[s->x_obj].privacy &&
-			c.cost > REPORT_MAX_MEANINGFUL_EPSILON;
+	c.meaningless =
+		s->state->spec->objectives[s->x_obj].privacy && c.cost > DP_MAX_MEANINGFUL_EPSILON;
 	return c;
 }
 
@@ -189,11 +189,11 @@ static void append_front_query(struct dp_buf *out, const struct report_model *re
 	const struct dp_objective *x = &s->state->spec->objectives[s->x_obj];
 	char limit[DP_NUM_LEN];
 
-	if (r->rule == CHOICE_BEST || (r->rule == CHOICE_ONE_SE && s->x_obj != 0))
+	if (r->rule == DP_POINT_BEST || (r->rule == DP_POINT_ONE_SE && s->x_obj != 0))
 		return;
 	dp_buf_printf(out, "dparetoctl front %s --%s", s->state->spec->name,
-		      r->rule == CHOICE_KNEE ? "knee" : "one-se");
-	if (r->rule == CHOICE_ONE_SE && s->y_obj != 1)
+		      r->rule == DP_POINT_KNEE ? "knee" : "one-se");
+	if (r->rule == DP_POINT_ONE_SE && s->y_obj != 1)
 		dp_buf_printf(out, " --best %s", s->state->spec->objectives[s->y_obj].name);
 	if (!isnan(r->max_cost))
 		dp_buf_printf(out, " --%s %s=%s", x->maximize ? "min" : "max", x->name,
@@ -204,10 +204,6 @@ static void append_front_query(struct dp_buf *out, const struct report_model *re
 static json_t *recommendation_json(const struct report_model *report,
 				   const struct report_recommendation *r)
 {
-	static const char *const rules[] = { [CHOICE_NONE] = NULL,
-					     [CHOICE_ONE_SE] = "one-se",
-					     [CHOICE_KNEE] = "knee",
-					     [CHOICE_BEST] = "best" };
 	struct dp_buf query = DP_BUF_INIT, sentence = DP_BUF_INIT;
 	json_t *o;
 
@@ -215,7 +211,7 @@ static json_t *recommendation_json(const struct report_model *report,
 		return NULL;
 	o = choice_json(report, r->recommended);
 	append_front_query(&query, report, r);
-	put_text(o, "rule", rules[r->rule]);
+	put_text(o, "rule", dp_point_rule_name(r->rule));
 	put_text(o, "ask", query.len ? dp_buf_text(&query) : NULL);
 	put_number(o, "limit", r->max_cost);
 	put_json(o, "beyond", choice_json(report, r->best_over_limit));

@@ -230,7 +230,7 @@ void append_recommendation_sentence(struct dp_buf *out, const struct report_mode
 	if (r->best_over_limit)
 		append_over_limit(out, r, x, y);
 	append_baselines(out, report, r, y);
-	if (r->rule == CHOICE_KNEE)
+	if (r->rule == DP_POINT_KNEE)
 		dp_buf_puts(out, " With one run per point the noise of the best is not known, so "
 				 "this is the front's knee, where more begins to buy less.");
 	if (nobjectives > 2)

@@ -45,7 +45,7 @@ struct report_recommendation {
 	struct report_utility_gain gain_from_cheaper; /* if there is one */
 	struct report_choice enough, beyond;          /* what the pointers point to */
 	double max_cost; /* the highest price that is taken; NaN: no point costs more */
-	enum choice_rule rule;
+	enum dp_point_rule rule;
 };
 
 /* Two groups whose difference is told. */

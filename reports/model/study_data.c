@@ -49,14 +49,7 @@ size_t study_data_front_size(const struct study_data *s)
 
 struct dp_result_id study_data_model_result(const struct study_data *s, size_t i)
 {
-	const struct dp_observation *k = &s->results.known[i];
-	const struct dp_checkpoints *way = s->state->trials[k->trial]->checkpoints;
-	struct dp_result_id p = { k->trial, DP_CHECKPOINT_FINAL };
-
-	for (uint32_t w = 0; k->checkpoint > 0 && way && w < way->count; w++)
-		if (way->values[w] == k->checkpoint)
-			p.checkpoint = (int32_t)w;
-	return p;
+	return s->results.ids[i];
 }
 
 struct dp_result_id study_data_front_point(const struct study_data *s, size_t i)

@@ -10,6 +10,7 @@
 #include "state/public_view.h"
 #include "optimize/recommend/importance.h"
 #include "optimize/history/smoothed_front.h"
+#include "optimize/pareto/pareto.h"
 #include "reports/plot/arena.h"
 #include "reports/plot/plot.h"
 
@@ -190,13 +191,7 @@ struct choices {
 	 * sides of it (else NaN), and the best of those that cost more. */
 	double max_cost;
 	size_t best_over_limit;
-	enum choice_rule {
-		CHOICE_NONE,
-		CHOICE_ONE_SE, /* the least epsilon within one standard error of the best
-				*/
-		CHOICE_KNEE,   /* nothing is known of the noise */
-		CHOICE_BEST,   /* and nothing is better than the anti-ideal */
-	} rule;                /* that recommends */
+	enum dp_point_rule rule; /* that recommends */
 };
 void choices_find(const struct study_data *s, struct choices *out);
 

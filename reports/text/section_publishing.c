@@ -63,7 +63,7 @@ static void write_single_run_row(struct doc *d, const struct report_model *repor
 	else
 		doc_cell(d, "%s to %s along the front%s", format_rounded_up(least, a),
 			 format_rounded_up(most, b),
-			 most > REPORT_MAX_MEANINGFUL_EPSILON
+			 most > DP_MAX_MEANINGFUL_EPSILON
 				 ? "; beyond 20 there is no meaningful guarantee"
 				 : "");
 	doc_cell(d, "for a model with settings that were not chosen on these records");

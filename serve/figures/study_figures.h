@@ -16,7 +16,7 @@ struct figure_study {
 	json_t *status; /* which the summary is a part of */
 	json_t *front;
 	struct trial_rows *rows; /* of all trials; NULL: only the front is drawn */
-	json_t *recommended;     /* as recommended_point_find() gives it; or NULL */
+	json_t *recommended;     /* as ctl_front_recommend() gives it; or NULL */
 };
 
 struct figure_options {

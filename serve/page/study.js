@@ -181,6 +181,7 @@ function whyRecommended(s, { rule, objective: least, limit }) {
 			`${utility} is within one standard error of the best one.`,
 		knee: `where more ${least ?? s.objectives[0]} begins to buy little. How sure each point is, ` +
 			"is not known: that takes two runs or more of each trial.",
+		best: `the best ${utility}: no point is within the reference point.`,
 	};
 	const text = within + (words[rule] ?? "");
 

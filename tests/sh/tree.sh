@@ -49,7 +49,7 @@ allowed() {
 	lib/privacy/external) echo study ;;
 	lib/privacy/mechanisms) echo privacy ;;
 	lib/protocol/control) ;;
-	lib/protocol/trainer) ;;
+	lib/protocol/trainer) echo privacy ;;
 	lib/state) echo journal journal/store optimize/pareto study ;;
 	lib/study) echo privacy privacy/composition study/parse ;;
 	lib/study/parse) echo study ;;

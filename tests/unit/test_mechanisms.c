@@ -193,7 +193,7 @@ static void poisson_lots(void **state)
 /* What a trainer says of its lots must fit the rate. */
 static void declared_rate(void **state)
 {
-	struct dp_privacy_declaration d = { "poisson", 1000, 10, 300, 2 };
+	struct dp_declaration d = { "poisson", 1000, 10, 300, 2 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
@@ -232,7 +232,7 @@ static void warnings(void **state)
 
 static void declarations(void **state)
 {
-	struct dp_privacy_declaration d = { "without-replacement", 1000, 10, 300, 4 };
+	struct dp_declaration d = { "without-replacement", 1000, 10, 300, 4 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;
@@ -267,7 +267,7 @@ static void declarations(void **state)
 /* A mean lot that a trainer has as rate times records is the same but for rounding. */
 static void mean_lots(void **state)
 {
-	struct dp_privacy_declaration d = { "poisson", 49, 1.0 / 49 * 49, 147, 2 };
+	struct dp_declaration d = { "poisson", 49, 1.0 / 49 * 49, 147, 2 };
 	char text[DP_PRIVACY_WARNING_LEN];
 	double v[DP_PRIVACY_KEYS_MAX];
 	struct dp_err err;

@@ -142,7 +142,7 @@ static enum dp_privacy_cost coin_cost(const double *v)
 	return DP_PRIVACY_COST_EXPENSIVE;
 }
 
-static int coin_declared(const double *v, const struct dp_privacy_declaration *d, char *warning,
+static int coin_declared(const double *v, const struct dp_declaration *d, char *warning,
 			 struct dp_err *err)
 {
 	(void)v;
@@ -267,7 +267,7 @@ static void test_study_files(void **state)
 static void test_declared(void **state)
 {
 	struct dp_study *s = parse_event_study(STUDY("mechanism: coin, calm: c"), NULL);
-	struct dp_privacy_declaration d = { NULL, NAN, NAN, NAN, NAN };
+	struct dp_declaration d = { NULL, NAN, NAN, NAN, NAN };
 	char warning[DP_PRIVACY_WARNING_LEN];
 	double x[] = { 2, 5 };
 	struct dp_err err;

@@ -75,9 +75,9 @@ static void the_best_tested_point(void **state)
 		read_levels(st->spec, "[{\"epsilon\":1},{\"error\":0.3},{\"epsilon\":0.4}]", &l),
 		DP_OK);
 	dp_level_queries_find_tested(st, &l);
-	assert_true(l.list[0].has_tested && l.list[0].tested_trial == 1);
+	assert_true(l.list[0].has_tested && l.list[0].tested.trial == 1);
 	assert_true(isnan(l.list[0].tested_checkpoint) && l.list[0].tested_objectives[1] == 0.3);
-	assert_true(l.list[1].has_tested && l.list[1].tested_trial == 2);
+	assert_true(l.list[1].has_tested && l.list[1].tested.trial == 2);
 	assert_false(l.list[2].has_tested);
 }
 
@@ -94,8 +94,8 @@ static void the_best_of_three_objectives(void **state)
 	TRIAL(V(0.4), V(1, 20, 11)); /* outside */
 	assert_int_equal(read_levels(st->spec, "[{\"a\":2},{\"b\":5}]", &l), DP_OK);
 	dp_level_queries_find_tested(st, &l);
-	assert_int_equal(l.list[0].tested_trial, 1);
-	assert_int_equal(l.list[1].tested_trial, 2);
+	assert_int_equal(l.list[0].tested.trial, 1);
+	assert_int_equal(l.list[1].tested.trial, 2);
 }
 
 struct question {

@@ -71,7 +71,7 @@ static void test_one_standard_error(void **state)
 	r = recommended();
 	assert_int_equal(get_count(r->recommended->point, "trial"), 1);
 	assert_int_equal(get_count(r->best_utility->point, "trial"), 2);
-	assert_int_equal(r->rule, CHOICE_ONE_SE);
+	assert_int_equal(r->rule, DP_POINT_ONE_SE);
 	assert_string_equal(fact_text("recommendation/ask"), "dparetoctl front s --one-se");
 	assert_string_equal(r->recommended->source, "runs");
 	/* 4.303 standard errors of three runs */

@@ -2,7 +2,7 @@
  * path answers, tables, curves, metrics, and that nobody's text becomes markup. */
 #include "fake_asked.h"
 #include "reports/plot/plot.h"
-#include "serve/figures/recommended_point.h"
+#include "ctl/support/front_filter.h"
 #include "serve/http/conn_limits.h"
 #include "serve/figures/study_figures.h"
 #include "serve/large_front.h"
@@ -852,7 +852,7 @@ static void test_large_front(void **state)
 	}
 	for (i = 0; i <= 1000; i++)
 		assert_true(seen[i][1000 - i]);
-	by_all = recommended_point_find(summary, whole);
+	by_all = ctl_front_recommend(whole, summary);
 	by_rows = large_front_recommend_row(&f, summary, &member);
 	assert_string_equal(dp_json_str(by_rows, "rule", ""), "one-se");
 	assert_string_equal(dp_json_str(by_all, "rule", ""), "one-se");

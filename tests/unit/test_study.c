@@ -496,7 +496,7 @@ static void test_dp_sgd(void **state)
 		{ "delta: 1e-5", "delta: 1e-3", "below 1/records", true },
 	};
 	const double x[] = { 30, 128, 1.5 };
-	struct dp_privacy_declaration told = { NULL, NAN, NAN, NAN, NAN };
+	struct dp_declaration told = { NULL, NAN, NAN, NAN, NAN };
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_epsilon e;
 	struct dp_err err;
@@ -623,7 +623,7 @@ static void test_composition(void **state)
 	struct dp_composition_item items[] = { { o->uses[0].mechanism, v[0], 3 },
 					       { o->uses[1].mechanism, v[1], 1 },
 					       { o->uses[2].mechanism, v[2], 7 } };
-	struct dp_privacy_declaration told = { "without-replacement", 1000, 10, 700, 4 };
+	struct dp_declaration told = { "without-replacement", 1000, 10, 700, 4 };
 	struct dp_accounting_cache *prepared = dp_accounting_cache_open(s);
 	char warning[DP_PRIVACY_WARNING_LEN];
 	struct dp_epsilon e, again, by_hand;

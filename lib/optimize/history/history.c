@@ -198,6 +198,7 @@ struct dp_history_subset dp_history_subset_load(struct dp_study_state *s)
 	if (all > DP_HISTORY_SUBSET_MAX)
 		steps = DP_HISTORY_SUBSET_MAX - of_front;
 	out.known = dp_calloc(steps + of_front + 1, sizeof *out.known);
+	out.ids = dp_calloc(steps + of_front + 1, sizeof *out.ids);
 	out.front = dp_calloc(of_front + 1, sizeof *out.front);
 	for (uint32_t i = 0; i < s->nimported; i++)
 		if (is_sampled_position(seen++, all, steps))
@@ -208,6 +209,7 @@ struct dp_history_subset dp_history_subset_load(struct dp_study_state *s)
 		if (!list[i].is_taken)
 			continue;
 		list[i].position = out.n;
+		out.ids[out.n] = ids[i];
 		load_result(s, ids[i], &out.known[out.n++]);
 	}
 	for (uint32_t i = 0; i < s->nfront; i++)
@@ -223,6 +225,7 @@ struct dp_history_subset dp_history_subset_load(struct dp_study_state *s)
 void dp_history_subset_free(struct dp_history_subset *r)
 {
 	free(r->known);
+	free(r->ids);
 	free(r->front);
 	*r = (struct dp_history_subset){ 0 };
 }

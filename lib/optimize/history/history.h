@@ -19,6 +19,7 @@ enum {
  * DP_HISTORY_SUBSET_MAX those of the observed front and others, at even steps. */
 struct dp_history_subset {
 	struct dp_observation *known; /* (n) in the order of dp_history_load() */
+	struct dp_result_id *ids;     /* (n) which results these are, but for imported ones */
 	size_t n, nimported;          /* the first so many are of another study */
 	size_t *front, nfront;        /* positions in known of the observed front, in its order;
 				       * of one that is too large some */

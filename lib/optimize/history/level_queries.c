@@ -111,7 +111,7 @@ void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_leve
 				continue;
 			least[k] = cost;
 			q->has_tested = true;
-			q->tested_trial = points[i].trial;
+			q->tested = points[i];
 			q->tested_checkpoint = dp_result_checkpoint_value(s, points[i]);
 			memcpy(q->tested_objectives, y, s->spec->nobjectives * sizeof *y);
 		}
@@ -154,10 +154,9 @@ struct tested_prediction {
 static const struct dp_observation *find_tested(const struct dp_history_subset *r,
 						const struct dp_level_query *l)
 {
-	double at = isnan(l->tested_checkpoint) ? 0 : l->tested_checkpoint;
-
 	for (size_t i = r->nimported; i < r->n && l->has_tested; i++)
-		if (r->known[i].trial == l->tested_trial && r->known[i].checkpoint == at)
+		if (r->ids[i].trial == l->tested.trial &&
+		    r->ids[i].checkpoint == l->tested.checkpoint)
 			return &r->known[i];
 	return NULL;
 }
@@ -208,7 +207,7 @@ static json_t *recommended_json(const struct dp_study *s, const struct dp_histor
 		json_object_set_new(constraints, s->constraints[i].metric,
 				    dp_predicted_json(&found->predicted[s->nobjectives + i]));
 	if (l->has_tested)
-		tested = json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->tested_trial, "at",
+		tested = json_pack("{s:I, s:o, s:o}", "trial", (json_int_t)l->tested.trial, "at",
 				   dp_checkpoint_value_json(l->tested_checkpoint), "objectives",
 				   dp_objectives_json(s, l->tested_objectives));
 	if (found->nearest_observation < r->n) {

@@ -12,8 +12,8 @@ enum {
 struct dp_level_query {
 	struct dp_recommend_level level;
 	bool has_tested; /* there is one: */
-	uint32_t tested_trial;
-	double tested_checkpoint; /* NaN: the trial's own result */
+	struct dp_result_id tested;
+	double tested_checkpoint; /* its value; NaN: the trial's own result */
 	double tested_objectives[DP_OBJECTIVES_MAX];
 };
 struct dp_level_queries {

@@ -43,6 +43,30 @@ size_t dp_pareto_find_min(const double *y, size_t n, size_t p, size_t j);
  * there is none. */
 size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, double error);
 
+/* An epsilon above this bounds nothing that matters: an observer may be e^20, some 500
+ * million, times as sure that a record was among the others. */
+#define DP_MAX_MEANINGFUL_EPSILON 20.0
+
+enum dp_point_rule {
+	DP_POINT_NONE,
+	DP_POINT_ONE_SE, /* the least cost within one standard error of the best */
+	DP_POINT_KNEE,   /* nothing is known of the noise */
+	DP_POINT_BEST    /* and nothing is within the reference point */
+};
+/* "one-se", "knee", "best"; NULL: DP_POINT_NONE. */
+const char *dp_point_rule_name(enum dp_point_rule rule);
+/* The highest cost of points to take: the reference point's, and of an epsilon no more than
+ * means anything. */
+double dp_pareto_max_cost(double reference, bool is_epsilon);
+/* plane (n x 2): cost and loss of points. Those that cost more than `max` are not to be
+ * taken, unless all do: their loss becomes NaN. Returns how many are within. */
+size_t dp_pareto_limit_cost(double *plane, size_t n, double max);
+/* The point of the plane to recommend, among those whose loss is not NaN; SIZE_MAX: there is
+ * none. error (n): standard errors of the losses, NaN: not known. y (n x p), ref: all
+ * objectives on the scales on which a knee is looked for. */
+size_t dp_pareto_recommend(const double *plane, const double *error, const double *y, size_t n,
+			   size_t p, const double *ref, enum dp_point_rule *rule);
+
 /* What a front of two objectives holds if at each value of the first coordinate the last
  * point up to there is taken, and nothing is chosen again by the second: y (n x 2), the
  * first coordinate ascending. A hypervolume of fresh measurements of points that are

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Is the row finite, and nowhere worse than ref? */
 static bool is_within_reference(const double *row, size_t p, const double *ref)
@@ -73,4 +74,53 @@ size_t dp_pareto_find_one_se(const double *y, size_t n, size_t p, size_t j, doub
 		if (y[i * p + j] <= y[best * p + j] + error && y[i * p] < y[found * p])
 			found = i;
 	return found;
+}
+
+const char *dp_point_rule_name(enum dp_point_rule rule)
+{
+	static const char *const names[] = { [DP_POINT_NONE] = NULL,
+					     [DP_POINT_ONE_SE] = "one-se",
+					     [DP_POINT_KNEE] = "knee",
+					     [DP_POINT_BEST] = "best" };
+
+	return names[rule];
+}
+
+double dp_pareto_max_cost(double reference, bool is_epsilon)
+{
+	return is_epsilon ? fmin(reference, DP_MAX_MEANINGFUL_EPSILON) : reference;
+}
+
+size_t dp_pareto_limit_cost(double *plane, size_t n, double max)
+{
+	size_t over = 0;
+
+	for (size_t i = 0; i < n; i++)
+		over += plane[2 * i] > max;
+	for (size_t i = 0; i < n && over < n; i++)
+		if (plane[2 * i] > max)
+			plane[2 * i + 1] = NAN;
+	return n - over;
+}
+
+size_t dp_pareto_recommend(const double *plane, const double *error, const double *y, size_t n,
+			   size_t p, const double *ref, enum dp_point_rule *rule)
+{
+	size_t best = dp_pareto_find_min(plane, n, 2, 1), knee;
+	double *allowed;
+
+	*rule = best == SIZE_MAX ? DP_POINT_NONE : DP_POINT_ONE_SE;
+	if (best == SIZE_MAX)
+		return best;
+	if (!isnan(error[best]))
+		return dp_pareto_find_one_se(plane, n, 2, 1, error[best]);
+	allowed = dp_malloc(n * p * sizeof *allowed + 1);
+	memcpy(allowed, y, n * p * sizeof *allowed);
+	for (size_t i = 0; i < n; i++)
+		if (isnan(plane[2 * i + 1]))
+			allowed[i * p] = INFINITY; /* not within ref */
+	knee = dp_pareto_find_knee(allowed, n, p, ref);
+	free(allowed);
+	*rule = knee == SIZE_MAX ? DP_POINT_BEST : DP_POINT_KNEE;
+	return knee == SIZE_MAX ? best : knee;
 }

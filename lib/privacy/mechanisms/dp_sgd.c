@@ -409,8 +409,8 @@ static bool sgd_lot_differs(const double *v, double lot)
 	return v[SAMPLING] == POISSON ? !(fabs(lot / v[LOT] - 1) < 1e-6) : lot != v[LOT];
 }
 
-static int sgd_check_declaration(const double *v, const struct dp_privacy_declaration *d,
-				 char *warning, struct dp_err *err)
+static int sgd_check_declaration(const double *v, const struct dp_declaration *d, char *warning,
+				 struct dp_err *err)
 {
 	const char *ours = samplings[(int)v[SAMPLING]];
 	/* noise relative to 2L is twice that relative to L */

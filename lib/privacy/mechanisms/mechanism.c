@@ -319,7 +319,7 @@ bool dp_privacy_warning(const struct dp_mechanism *m, const double *values,
 }
 
 int dp_privacy_check_declaration(const struct dp_mechanism *m, const double *values,
-				 const struct dp_privacy_declaration *d,
+				 const struct dp_declaration *d,
 				 char warning[DP_PRIVACY_WARNING_LEN], struct dp_err *err)
 {
 	double full[DP_PRIVACY_KEYS_MAX];

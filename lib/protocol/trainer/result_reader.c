@@ -87,7 +87,6 @@ void dp_result_reader_free(struct dp_result_reader *r)
 		free(r->names[i]);
 	free(r->run_numbers);
 	free(r->run_reports);
-	free(r->declaration.sampling);
 	dp_buf_free(&r->partial);
 	dp_buf_free(&r->scratch);
 	free(r);
@@ -330,7 +329,7 @@ static void declare_sampling(struct dp_result_reader *r, const json_t *v)
 {
 	static const char *const allowed[] = { "without-replacement", "poisson", "shuffle" };
 	const char *word = json_string_value(v);
-	char **kept = &r->declaration.sampling;
+	const char **kept = &r->declaration.sampling;
 
 	for (size_t i = 0; word && i < DP_COUNT(allowed); i++) {
 		if (strcmp(word, allowed[i]) != 0)
@@ -338,8 +337,8 @@ static void declare_sampling(struct dp_result_reader *r, const json_t *v)
 		if (*kept && strcmp(*kept, word) != 0)
 			LINE_PROBLEM(r, "sampling is declared as %s, but before as %s", word,
 				     *kept);
-		else if (!*kept && !(*kept = dp_strdup(word)))
-			result_no_memory(r, r->lines);
+		else
+			*kept = allowed[i];
 		return;
 	}
 	LINE_PROBLEM(r, "%s", "'sampling' must be without-replacement, poisson or shuffle");

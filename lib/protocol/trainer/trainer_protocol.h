@@ -6,6 +6,7 @@
 #define DP_PROTOCOL_TRAINER_TRAINER_PROTOCOL_H
 #include "base/base.h"
 #include "base/buf.h"
+#include "privacy/declaration.h"
 #include <jansson.h>
 
 enum {
@@ -96,12 +97,6 @@ int dp_exit_errno_from_name(const char *name);
 void dp_exit_record_parse(const char *text, size_t len, struct dp_exit_record *out);
 
 /* ---- the result file (result_reader.c) ---- */
-
-/* What a trainer declares of its sampler; NaN or NULL where it said nothing. */
-struct dp_declaration {
-	char *sampling;
-	double records, lot, steps, noise_over_clip;
-};
 
 /* Reader of a result file: give it the bytes as they come. Opaque. */
 struct dp_result_reader;

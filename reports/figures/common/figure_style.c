@@ -196,7 +196,7 @@ void fig_append_value(const struct study_data *s, size_t objective, double v, st
 	if (!o->privacy)
 		dp_buf_printf(out, "%s ", o->name);
 	dp_buf_puts(out, fig_value(s, objective, v, text));
-	if (o->privacy && v > REPORT_MAX_MEANINGFUL_EPSILON)
+	if (o->privacy && v > DP_MAX_MEANINGFUL_EPSILON)
 		dp_buf_puts(out, ", no meaningful guarantee");
 }
 

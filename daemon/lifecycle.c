@@ -459,15 +459,6 @@ static void ignore_signal(uv_signal_t *h)
 	signal(number, SIG_IGN);
 }
 
-static void daemon_paths_free(struct daemon_paths *at)
-{
-	free(at->state_dir);
-	free(at->bin_dir);
-	free(at->shim_path);
-	free(at->report_path);
-	free(at->socket_path);
-}
-
 void daemon_close(struct daemon *d)
 {
 	struct lifecycle *life = d->lifecycle;
@@ -504,6 +495,10 @@ void daemon_close(struct daemon *d)
 	config_clear(&d->config);
 	if (d->options->log_file && d->log.fd > STDERR_FILENO)
 		close(d->log.fd);
-	daemon_paths_free(&d->paths);
+	free(d->paths.state_dir);
+	free(d->paths.bin_dir);
+	free(d->paths.shim_path);
+	free(d->paths.report_path);
+	free(d->paths.socket_path);
 	free(life);
 }

@@ -54,10 +54,8 @@ DP_MUSTCHECK int request_parse_point(const struct dp_study_state *s, const json_
 json_t *request_trial_json(struct study *study, const struct dp_trial *t);
 /* its front, and what models say (requests_front.c) */
 request_fn request_front, request_propose, request_recommend;
-/* new studies (requests_submit.c) */
-request_fn request_submit;
-/* results of others (requests_import.c) */
-request_fn request_import;
+/* new studies, and results of others (requests_submit.c) */
+request_fn request_submit, request_import;
 /* steering (requests_control.c) */
 request_fn request_pause, request_resume, request_stop, request_delete, request_retry,
 	request_cancel, request_enqueue;

@@ -50,23 +50,19 @@ static json_t *commits_json(struct dp_journal *j)
 			 seconds_json(c.p90), "p99", seconds_json(c.p99));
 }
 
-/* {"written":true,"writer":123}: whether a process writes the journal, and which, if that is known.
- * NULL for a daemon that does not only look. */
-static json_t *read_only_json(const struct read_only_mode *mode)
-{
-	if (!mode->enabled)
-		return NULL;
-	return json_pack("{s:b, s:o}", "written", mode->has_writer, "writer",
-			 mode->writer_pid ? json_integer(mode->writer_pid) : json_null());
-}
-
 json_t *request_hello_json(struct daemon *d)
 {
+	const struct read_only_mode *mode = &d->read_only;
 	struct dp_journal_stat st = { 0 };
+	json_t *looking = NULL; /* whether a process writes the journal, and which, if known */
 	char why[700];
 
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
 		st = (struct dp_journal_stat){ 0 };
+	if (mode->enabled)
+		looking =
+			json_pack("{s:b, s:o}", "written", mode->has_writer, "writer",
+				  mode->writer_pid ? json_integer(mode->writer_pid) : json_null());
 	return json_pack(
 		"{s:s, s:i, s:i, s:i, s:o, s:o, s:i, s:i, s:o, s:I, "
 		"s:{s:I, s:I, s:f, s:o, s:o, s:o}, s:o, s:s, s:I, s:i, s:i, s:o*}",
@@ -81,8 +77,7 @@ json_t *request_hello_json(struct daemon *d)
 		dp_text_json(commit_queue_describe_trouble(d, why, sizeof why)), "stop_policy",
 		stop_policy_text(d->config.stop_policy), "disk_free",
 		(json_int_t)d->disk.free_bytes, "clients", (int)d->clients->n, "max_clients",
-		(int)fd_limits_max_clients(&d->fd_limits, &d->config), "looking",
-		read_only_json(&d->read_only));
+		(int)fd_limits_max_clients(&d->fd_limits, &d->config), "looking", looking);
 }
 
 int request_hello(struct request *r, json_t **ok, struct dp_err *err)

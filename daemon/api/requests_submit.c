@@ -1,4 +1,4 @@
-/* requests_submit.c - new studies. */
+/* requests_submit.c - new studies, and results of others for one that there is. */
 #include "daemon/api/warm_start.h"
 #include "daemon/api/requests.h"
 
@@ -36,7 +36,8 @@ static struct study *submit_find(const struct daemon *d, const char *name)
 static int submit_create_study(struct request *r, const struct dp_state *there, struct dp_event *e,
 			       struct study **made, struct dp_err *err)
 {
-	const char *from = e->study_created.parsed_study->search.initial_from;
+	struct dp_ev_study_created *new = &e->study_created;
+	const char *from = new->parsed_study->search.initial_from;
 	struct dp_study_state *origin = NULL;
 	char secret[DP_SECRET_SIZE] = "";
 	int code = DP_OK;
@@ -45,20 +46,19 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 		return dp_fail(err, DP_E_LIMIT, "there are %d studies already; delete some",
 			       STUDIES_MAX);
 	if (from)
-		code = warm_start_find_study(there, from, e->study_created.parsed_study, &origin,
-					     err);
+		code = warm_start_find_study(there, from, new->parsed_study, &origin, err);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "search.initial_from");
-	e->study_created.seeds = dp_seed_mode_text(
-		dp_study_seed_mode(e->study_created.parsed_study)); /* `data` may change later */
-	if (dp_study_seed_mode(e->study_created.parsed_study) == DP_SEEDS_SECRET ||
-	    dp_study_needs_secret(e->study_created.parsed_study)) {
+	new->seeds = dp_seed_mode_text(
+		dp_study_seed_mode(new->parsed_study)); /* `data` may change later */
+	if (dp_study_seed_mode(new->parsed_study) == DP_SEEDS_SECRET ||
+	    dp_study_needs_secret(new->parsed_study)) {
 		code = dp_secret_generate(secret, err);
-		e->study_created.secret = secret;
+		new->secret = secret;
 	}
 	if (code != DP_OK)
 		return code;
-	e->study_created.name = e->study_created.parsed_study->name;
+	new->name = new->parsed_study->name;
 	*made = study_record_created(r->daemon, e);
 	explicit_bzero(secret, sizeof secret);
 	amend_record_executor(*made);
@@ -73,17 +73,9 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 						   .requested_by = r->requested_by,
 						   .study_moved = { .state = dp_study_status_text(
 									    DP_STUDY_PAUSED) } });
-	log_line(&r->daemon->log, LOG_INFO, e->study_created.name, "submitted from %s by %s",
-		 e->study_created.path, r->requested_by);
+	log_line(&r->daemon->log, LOG_INFO, new->name, "submitted from %s by %s", new->path,
+		 r->requested_by);
 	return DP_OK;
-}
-
-/* Does the study start from one in a state folder? */
-static bool submit_reads_state_directory(const struct dp_study *spec)
-{
-	const char *from = spec->search.initial_from, *name;
-
-	return from && dp_warm_start_parse(from, &name) > 0;
 }
 
 /* `there`: where the study may start from; NULL: not known yet. */
@@ -99,6 +91,7 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 	struct dp_ev_study_created *new = &e.study_created;
 	struct dp_command_files files = { 0 };
 	struct study *study = NULL;
+	const char *name;
 	size_t len;
 	int code;
 
@@ -120,7 +113,8 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 		if (code == DP_OK)
 			json_object_update_new(*ok, json_pack("{s:b, s:[]}", "new", 0, "warnings"));
 		dp_study_free(new->parsed_study);
-	} else if (code == DP_OK && !there && submit_reads_state_directory(new->parsed_study)) {
+	} else if (code == DP_OK && !there && new->parsed_study->search.initial_from &&
+		   dp_warm_start_parse(new->parsed_study->search.initial_from, &name) > 0) {
 		warm_start_read_directory(r, "search.initial_from",
 					  new->parsed_study->search.initial_from, submit_study);
 		dp_study_free(new->parsed_study);
@@ -142,4 +136,46 @@ static int submit_study(struct request *r, const struct dp_state *there, json_t 
 int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 {
 	return submit_study(r, NULL, ok, err);
+}
+
+/* ---- import ---- */
+
+/* The study is looked for again: it may be gone since somebody asked. */
+static int import_from(struct request *r, const struct dp_state *there, json_t **ok,
+		       struct dp_err *err)
+{
+	const char *from = dp_json_str(r->json, "origin", "");
+	struct dp_study_state *origin;
+	int code = study_find(r->daemon, dp_json_str(r->json, "study", ""), &r->study, err);
+	unsigned n;
+
+	if (code == DP_OK)
+		code = study_check_not_deleted(r->study, err);
+	if (code == DP_OK)
+		code = dp_policy_check_import(r->study->state, err);
+	if (code == DP_OK)
+		code = warm_start_find_study(there, from, r->study->state->spec, &origin, err);
+	if (code != DP_OK)
+		return code;
+	if (origin == r->study->state)
+		return dp_fail(err, DP_E_INVALID, "study '%s' knows its own results",
+			       origin->spec->name);
+	n = warm_start_import(r->study, origin, r->requested_by);
+	*ok = json_pack("{s:o, s:s, s:i}", "study", request_summary_json(r->study), "origin",
+			origin->spec->name, "imported", (int)n);
+	return DP_OK;
+}
+
+int request_import(struct request *r, json_t **ok, struct dp_err *err)
+{
+	const char *from = dp_json_str(r->json, "origin", NULL), *name;
+	size_t folder = from ? dp_warm_start_parse(from, &name) : 0;
+
+	if (!from || (folder && from[0] != '/'))
+		return dp_fail(err, DP_E_PROTOCOL,
+			       "import needs an 'origin': a study, or an absolute folder");
+	if (!folder)
+		return import_from(r, &r->daemon->state, ok, err);
+	warm_start_read_directory(r, "import", from, import_from);
+	return DP_OK;
 }

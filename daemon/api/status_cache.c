@@ -67,47 +67,37 @@ static void status_clear(struct status_entry *e)
 	*e = (struct status_entry){ 0 };
 }
 
-/* Does it show all that a client may know of? */
-static bool status_entry_is_valid(const struct study *study, const struct status_entry *e,
-				  bool newest)
-{
-	if (e->study_id != study->state->id || study->daemon->commits->is_failing ||
-	    commit_queue_is_stalled(study->daemon) ||
-	    dp_monotonic_us() - e->rendered_us > STATUS_CACHE_MS * 1000)
-		return false;
-	if (e->seq == study->state->next_seq)
-		return e->digest == status_digest(study);
-	return !newest && e->ticket >= dp_journal_durable_ticket(study->daemon->journal);
-}
-
-/* Keeps it, unless it is too long, or longer than a reply may be. */
-static void status_cache_store(struct study *study, struct status_entry *e, struct dp_buf *text)
-{
-	status_clear(e);
-	if (text->over_limit || text->len > STATUS_CACHE_TEXT_MAX)
-		return;
-	dp_buf_add(&e->text, text->data, text->len);
-	e->study_id = study->state->id;
-	e->ticket = study->daemon->commits->last_ticket;
-	e->seq = study->state->next_seq;
-	e->digest = status_digest(study);
-	e->rendered_us = dp_monotonic_us();
-}
-
 uint64_t status_cache_reply(struct study *study, bool newest, json_t *(*make)(struct study *study),
 			    struct dp_buf *out)
 {
-	struct status_cache *cache = study->daemon->status_cache;
-	struct status_entry *e = status_find(cache, study->state->id);
+	struct daemon *d = study->daemon;
+	const struct dp_study_state *s = study->state;
+	struct status_entry *e = status_find(d->status_cache, s->id);
+	bool valid = e->study_id == s->id && !d->commits->is_failing &&
+		     !commit_queue_is_stalled(d) &&
+		     dp_monotonic_us() - e->rendered_us <= STATUS_CACHE_MS * 1000;
 
-	if (status_entry_is_valid(study, e, newest)) {
+	/* does it show all that a client may know of? */
+	if (valid && e->seq == s->next_seq)
+		valid = e->digest == status_digest(study);
+	else if (valid)
+		valid = !newest && e->ticket >= dp_journal_durable_ticket(d->journal);
+	if (valid) {
 		dp_buf_add(out, e->text.data, e->text.len);
 		return e->ticket;
 	}
-	cache->n_rendered++;
+	d->status_cache->n_rendered++;
 	dp_control_format_ok(out, make(study));
-	status_cache_store(study, e, out);
-	return study->daemon->commits->last_ticket;
+	status_clear(e);
+	if (out->over_limit || out->len > STATUS_CACHE_TEXT_MAX)
+		return d->commits->last_ticket;
+	dp_buf_add(&e->text, out->data, out->len);
+	e->study_id = s->id;
+	e->ticket = d->commits->last_ticket;
+	e->seq = s->next_seq;
+	e->digest = status_digest(study);
+	e->rendered_us = dp_monotonic_us();
+	return e->ticket;
 }
 
 void status_cache_init(struct daemon *d)

@@ -26,14 +26,6 @@ void argv_add(struct argv_list *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool argv_has_prefix(const char *entry, const char *const *prefixes)
-{
-	for (; *prefixes; prefixes++)
-		if (strncmp(entry, *prefixes, strlen(*prefixes)) == 0)
-			return true;
-	return false;
-}
-
 char **argv_copy_environ(const char *const *without)
 {
 	size_t n = 0, kept = 0;
@@ -42,9 +34,14 @@ char **argv_copy_environ(const char *const *without)
 	while (environ[n])
 		n++;
 	list = dp_calloc(n + 1, sizeof *list);
-	for (size_t i = 0; i < n; i++)
-		if (!argv_has_prefix(environ[i], without))
+	for (size_t i = 0; i < n; i++) {
+		const char *const *prefix = without;
+
+		while (*prefix && strncmp(environ[i], *prefix, strlen(*prefix)) != 0)
+			prefix++;
+		if (!*prefix)
 			list[kept++] = environ[i];
+	}
 	return list;
 }
 

@@ -34,15 +34,6 @@ static bool notification_classify(const struct dp_event *e, enum hook_event *wha
 
 /* ---- the objects ---- */
 
-/* How the attempt that ended a trial ended; NULL if none did. */
-static const char *notification_failure_class(const struct dp_trial *t)
-{
-	for (uint32_t i = t->nattempts; i-- > 0;)
-		if (t->attempts[i].charged && t->attempts[i].end_class != DP_END_OK)
-			return dp_end_class_name(t->attempts[i].end_class);
-	return NULL;
-}
-
 static json_t *notification_payload(struct study *study, const struct dp_event *e,
 				    enum hook_event what)
 {
@@ -60,10 +51,14 @@ static json_t *notification_payload(struct study *study, const struct dp_event *
 	json_object_update_new(news, result);
 	if (what == HOOK_EVENT_TRIAL_FAILED) {
 		const struct dp_trial *t = dp_state_find_trial(s, e->trial);
+		const char *class = NULL; /* of the attempt that ended it */
 
+		for (uint32_t i = t->nattempts; i-- > 0 && !class;)
+			if (t->attempts[i].charged && t->attempts[i].end_class != DP_END_OK)
+				class = dp_end_class_name(t->attempts[i].end_class);
 		json_object_set_new(news, "trial", json_integer(e->trial));
 		json_object_set_new(news, "at", json_null());
-		json_object_set_new(news, "class", dp_text_json(notification_failure_class(t)));
+		json_object_set_new(news, "class", dp_text_json(class));
 	}
 	json_object_set_new(news, "time",
 			    dp_time_json(dp_state_is_private_selection(s) ? 0 : e->time_us));

@@ -59,22 +59,6 @@ static void accounting_worker(void *arg)
 		job->renyi = INFINITY; /* then it does not fit */
 }
 
-/* Do search.max_cost and search.budget leave room for the training? */
-static int accounting_check_budget(const struct study *study, const struct accounting_job *job,
-				   struct dp_err *err)
-{
-	const struct dp_study *spec = study->state->spec;
-	struct dp_expected_cost e = { .next = NAN };
-	int code = dp_policy_check_budget(study->state, job->renyi, err);
-
-	if (code != DP_OK || spec->search.max_cost == 0)
-		return code;
-	e.spent = dp_state_cost_spent(study->state);
-	if (dp_study_cost(spec) == DP_COST_PATH)
-		e.next = dp_learning_curve_end(spec, job->x);
-	return dp_policy_check_max_cost(study->state, &e, err);
-}
-
 /* The budget may have been given out meanwhile. */
 static int accounting_record_enqueued(struct accounting_job *job, struct dp_err *err)
 {
@@ -82,6 +66,8 @@ static int accounting_record_enqueued(struct accounting_job *job, struct dp_err 
 	struct proposal_source how = { .source = "enqueued",
 				       .conditioned_on = study->state->next_seq,
 				       .requested_by = job->requested_by };
+	const struct dp_study *spec = study->state->spec;
+	struct dp_expected_cost cost = { .next = NAN };
 	int code;
 
 	*err = job->code != DP_OK ? job->err : job->point_err;
@@ -89,7 +75,13 @@ static int accounting_record_enqueued(struct accounting_job *job, struct dp_err 
 		return err->code;
 	code = dp_policy_check_enqueue(study->state, err);
 	if (code == DP_OK && !job->refusal[0])
-		code = accounting_check_budget(study, job, err);
+		code = dp_policy_check_budget(study->state, job->renyi, err);
+	if (code == DP_OK && !job->refusal[0] && spec->search.max_cost > 0) {
+		cost.spent = dp_state_cost_spent(study->state);
+		if (dp_study_cost(spec) == DP_COST_PATH)
+			cost.next = dp_learning_curve_end(spec, job->x);
+		code = dp_policy_check_max_cost(study->state, &cost, err);
+	}
 	if (code == DP_OK)
 		proposal_record_trial(study, job->x, &how, job->privacy, job->refusal, job->renyi);
 	return code;

@@ -27,14 +27,6 @@ const char *hook_event_text(enum hook_event h)
 	return hook_event_names[h];
 }
 
-static bool hook_event_is_known(const char *word)
-{
-	for (size_t i = 0; word && hook_event_names[i]; i++)
-		if (strcmp(hook_event_names[i], word) == 0)
-			return true;
-	return false;
-}
-
 static int hook_check_events(const json_t *on, size_t hook, struct dp_err *err)
 {
 	const json_t *v;
@@ -47,8 +39,12 @@ static int hook_check_events(const json_t *on, size_t hook, struct dp_err *err)
 			       "[finished, failed]",
 			       hook);
 	json_array_foreach (on, i, v) {
+		const char *const *known = hook_event_names;
+
 		word = json_string_value(v);
-		if (hook_event_is_known(word))
+		while (word && *known && strcmp(*known, word) != 0)
+			known++;
+		if (word && *known)
 			continue;
 		near = word ? dp_nearest_word(word, hook_event_names) : NULL;
 		return dp_fail(err, DP_E_USAGE,

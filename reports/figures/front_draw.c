@@ -59,23 +59,6 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* What fresh seeds gave. */
-static void draw_reevaluated_points(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style square = { .colour = plot_palette(PLOT_GREEN),
-				     .marker = PLOT_SQUARE,
-				     .size = fig_marker_size(d->front.n) - 1,
-				     .outline = true };
-	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN), .width = 1.2, .size = 4 };
-
-	if (d->reevaluated.n == 0)
-		return;
-	panel_add_error_bars(a, &bar, "measured again, 95 %", d->reevaluated.x, d->reevaluated.from,
-			     d->reevaluated.to, d->reevaluated.n);
-	panel_points(a, &square, "measured again, 95 %", d->reevaluated.x, d->reevaluated.mid,
-		     d->reevaluated.n);
-}
-
 /* What guessing and no privacy give. */
 static void draw_comparison_lines(struct plot_panel *a, const struct front_data *d)
 {
@@ -100,33 +83,24 @@ static void draw_comparison_lines(struct plot_panel *a, const struct front_data 
 	}
 }
 
-/* What was observed at the points of the models' front: faint rings, tied to them. */
-static void draw_observed(struct plot_panel *a, const struct front_data *d)
-{
-	struct plot_style ring = { .colour = plot_palette(PLOT_BLUE),
-				   .marker = PLOT_RING,
-				   .size = fig_marker_size(d->front.n),
-				   .opacity = 0.45 };
-	struct plot_style tie = { .colour = plot_palette(PLOT_BLUE), .width = 1, .opacity = 0.25 };
-
-	for (size_t i = 0; i < d->observed.n; i++) {
-		const double x[2] = { d->observed.x[i], d->front.x[i] };
-		const double y[2] = { d->observed.y[i], d->front.y[i] };
-
-		panel_line(a, &tie, NULL, x, y, 2);
-	}
-	if (d->observed.n)
-		panel_points(a, &ring, "the same points as searched", d->observed.x, d->observed.y,
-			     d->observed.n);
-}
-
+/* The front with where it lies, what was observed at its points and what fresh seeds gave. */
 static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 {
+	const struct fig_band *again = &d->reevaluated;
+	double size = fig_marker_size(d->front.n);
 	struct plot_style blue = { .colour = plot_palette(PLOT_BLUE),
-				   .size = fig_marker_size(d->front.n),
+				   .size = size,
 				   .width = 2,
 				   .outline = fig_outlined(d->front.n) };
-	struct plot_style band = { .colour = plot_palette(PLOT_BLUE), .opacity = 0.16 };
+	struct plot_style band = { .colour = blue.colour, .opacity = 0.16 };
+	struct plot_style tie = { .colour = blue.colour, .width = 1, .opacity = 0.25 };
+	struct plot_style ring = {
+		.colour = blue.colour, .marker = PLOT_RING, .size = size, .opacity = 0.45
+	};
+	struct plot_style bar = { .colour = plot_palette(PLOT_GREEN), .width = 1.2, .size = 4 };
+	struct plot_style square = {
+		.colour = bar.colour, .marker = PLOT_SQUARE, .size = size - 1, .outline = true
+	};
 	char name[80];
 
 	snprintf(name, sizeof name, "front%s%s", d->third_obj < 0 ? "" : " of these two",
@@ -135,7 +109,12 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 		panel_band(a, &band,
 			   d->band_by_surrogates ? "95 % by the models" : "95 % by the runs",
 			   d->band.x, d->band.from, d->band.to, d->band.n, false);
-	draw_observed(a, d);
+	for (size_t i = 0; i < d->observed.n; i++)
+		panel_line(a, &tie, NULL, (const double[]){ d->observed.x[i], d->front.x[i] },
+			   (const double[]){ d->observed.y[i], d->front.y[i] }, 2);
+	if (d->observed.n)
+		panel_points(a, &ring, "the same points as searched", d->observed.x, d->observed.y,
+			     d->observed.n);
 	panel_line(a, &blue, name, d->staircase.x, d->staircase.y, d->staircase.n);
 	if (d->third_obj < 0) {
 		panel_points(a, &blue, name, d->front.x, d->front.y, d->front.n);
@@ -143,7 +122,11 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	} else {
 		draw_colour_bins(a, d);
 	}
-	draw_reevaluated_points(a, d);
+	if (again->n) {
+		panel_add_error_bars(a, &bar, "measured again, 95 %", again->x, again->from,
+				     again->to, again->n);
+		panel_points(a, &square, "measured again, 95 %", again->x, again->mid, again->n);
+	}
 	draw_choices(a, d);
 }
 

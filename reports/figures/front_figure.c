@@ -84,21 +84,6 @@ static double worst_relevant_x(const struct front_data *d)
 	return o->maximize ? fmin(o->anti_ideal, at) : fmax(o->anti_ideal, at);
 }
 
-/* Which points have an x of interest? False: none has. */
-static bool select_relevant_x(const struct front_data *d, bool *keep)
-{
-	const struct dp_objective *o = front_side_objective(d->study, PLOT_X);
-	double last = worst_relevant_x(d);
-	bool any = false;
-
-	for (size_t i = 0; i < d->all.n; i++) {
-		keep[i] = (o->maximize ? d->all.x[i] >= last : d->all.x[i] <= last) &&
-			  (d->scale[PLOT_X] == PLOT_LINEAR || d->all.x[i] > 0);
-		any |= keep[i];
-	}
-	return any;
-}
-
 /* Leaves out points that are so bad that the front would be a line at the edge if they
  * were shown: a quarter of what front and lines span is left beyond these. */
 static void select_near_front(const struct front_data *d, bool *keep)
@@ -124,24 +109,6 @@ static void select_near_front(const struct front_data *d, bool *keep)
 		keep[i] &= sign * front_to_scale(d->all.y[i], scale) <= worst + (worst - best) / 4;
 }
 
-/* A linear x goes from the best value to the anti-ideal. */
-static void limit_x_to_reference(struct front_data *d)
-{
-	const struct dp_objective *o = front_side_objective(d->study, PLOT_X);
-	double best = o->maximize ? d->hi[PLOT_X] : d->lo[PLOT_X], margin;
-	double last = worst_relevant_x(d);
-
-	if (!o->maximize && best > 0 && best < 0.25 * last)
-		best = 0;
-	margin = 0.03 * fabs(last - best);
-	if (o->maximize) {
-		d->lo[PLOT_X] = last - margin;
-	} else {
-		d->lo[PLOT_X] = best;
-		d->hi[PLOT_X] = last + margin;
-	}
-}
-
 static void extend_y_limits(struct front_data *d, double x, double y)
 {
 	if (x < d->lo[PLOT_X] || x > d->hi[PLOT_X] || !isfinite(y) ||
@@ -151,11 +118,36 @@ static void extend_y_limits(struct front_data *d, double x, double y)
 	d->hi[PLOT_Y] = fmax(d->hi[PLOT_Y], y);
 }
 
-/* What models make of the results may reach beyond all of them, and so may lines. */
-static void extend_limits_to_front(struct front_data *d)
+static void find_limits(struct arena *mem, struct front_data *d)
 {
-	double margin = 0.03 * (d->hi[PLOT_Y] - d->lo[PLOT_Y]);
+	const struct dp_objective *o = front_side_objective(d->study, PLOT_X);
+	bool *keep = arena_calloc(mem, d->all.n, sizeof *keep);
+	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any = false;
+	double last = worst_relevant_x(d), margin;
 
+	/* points with an x of interest, or all where none has */
+	for (size_t i = 0; i < d->all.n; i++) {
+		double x = d->all.x[i];
+
+		keep[i] = (o->maximize ? x >= last : x <= last) && (linear || x > 0);
+		any |= keep[i];
+	}
+	for (size_t i = 0; !any && i < d->all.n; i++)
+		keep[i] = linear || d->all.x[i] > 0;
+	front_fit_limits(d, PLOT_X, keep);
+	if (any && linear) { /* from the best value to the reference point */
+		double best = o->maximize ? d->hi[PLOT_X] : d->lo[PLOT_X];
+
+		if (!o->maximize && best > 0 && best < 0.25 * last)
+			best = 0;
+		margin = 0.03 * fabs(last - best);
+		d->lo[PLOT_X] = o->maximize ? last - margin : best;
+		d->hi[PLOT_X] = o->maximize ? d->hi[PLOT_X] : last + margin;
+	}
+	select_near_front(d, keep);
+	front_fit_limits(d, PLOT_Y, keep);
+	/* what models make of the results may reach beyond all of them, and so may lines */
+	margin = 0.03 * (d->hi[PLOT_Y] - d->lo[PLOT_Y]);
 	for (size_t i = 0; i < d->front.n; i++)
 		extend_y_limits(d, d->front.x[i], d->front.y[i]);
 	for (size_t i = 0; i < d->reevaluated.n; i++)
@@ -165,21 +157,6 @@ static void extend_limits_to_front(struct front_data *d)
 			extend_y_limits(d, d->lo[PLOT_X], d->lines[i].at - margin);
 			extend_y_limits(d, d->lo[PLOT_X], d->lines[i].at + margin);
 		}
-}
-
-static void find_limits(struct arena *mem, struct front_data *d)
-{
-	bool *keep = arena_calloc(mem, d->all.n, sizeof *keep);
-	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any = select_relevant_x(d, keep);
-
-	for (size_t i = 0; !any && i < d->all.n; i++)
-		keep[i] = linear || d->all.x[i] > 0;
-	front_fit_limits(d, PLOT_X, keep);
-	if (any && linear)
-		limit_x_to_reference(d);
-	select_near_front(d, keep);
-	front_fit_limits(d, PLOT_Y, keep);
-	extend_limits_to_front(d);
 	for (size_t i = 0; i < d->all.n; i++)
 		d->n_outside += !front_is_within_limits(d, d->all.x[i], d->all.y[i]);
 }
@@ -299,19 +276,6 @@ static void gather_colour_bins(struct arena *mem, struct front_data *d)
 
 /* ---- gathering: what is known beside the points ---- */
 
-/* The place in the study's front of a point; SIZE_MAX: with more than two objectives it
- * may be on that of the plane only. */
-static size_t find_front_index(const struct study_data *s, struct dp_result_id p)
-{
-	for (size_t i = 0; i < study_data_front_size(s); i++) {
-		struct dp_result_id q = study_data_front_point(s, i);
-
-		if (q.trial == p.trial && q.checkpoint == p.checkpoint)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
 /* What a point reaches holds up to the next one in the direction in which x gets worse,
  * as in the staircase. */
 static void gather_band(struct arena *mem, struct front_data *d)
@@ -324,7 +288,8 @@ static void gather_band(struct arena *mem, struct front_data *d)
 	study_data_estimate_front(d->study, d->study->y_obj, known);
 	d->band = fig_band_new(mem, 2 * d->front.n + 1);
 	for (size_t i = 0; i < d->front.n; i++) {
-		size_t place = find_front_index(d->study, d->front.results[i]);
+		size_t place = fig_front_index(d->study, d->front.results[i]);
+		/* with more than two objectives it may be on the front of the plane only */
 		const struct estimate *at = place == SIZE_MAX ? NULL : &known[place];
 		const struct estimate *step = left ? at : before;
 
@@ -337,21 +302,6 @@ static void gather_band(struct arena *mem, struct front_data *d)
 		d->band_by_surrogates = at->source == ESTIMATE_SMOOTHED;
 		before = at;
 		x = d->front.x[i];
-	}
-}
-
-static void gather_reevaluated_points(struct arena *mem, struct front_data *d)
-{
-	size_t y_obj = d->study->y_obj;
-	struct dp_reeval_stats m;
-
-	d->reevaluated = fig_band_new(mem, d->front.n);
-	for (size_t i = 0; i < d->front.n; i++) {
-		if (!dp_result_compute_reeval_stats(d->study->state, d->front.results[i], &m))
-			continue;
-		fig_band_add(&d->reevaluated, d->front.x[i], m.objectives[y_obj],
-			     m.runs > 1 ? m.low[y_obj] : m.objectives[y_obj],
-			     m.runs > 1 ? m.high[y_obj] : m.objectives[y_obj]);
 	}
 }
 
@@ -379,24 +329,6 @@ static void front_add_line(struct front_data *d, const char *label, double at, d
 	d->nlines++;
 }
 
-static void front_gather_lines(const struct report_data *r, struct arena *mem, struct front_data *d)
-{
-	const struct study_data *s = d->study;
-	double records = study_data_test_records(s);
-	bool share = study_data_is_percent(s, s->y_obj);
-
-	d->lines = arena_calloc(mem, r->nbaselines + 1, sizeof *d->lines);
-	if (!s->state->spec->objectives[s->y_obj].metric)
-		return;
-	front_add_line(d, "commonest class", study_data_majority_value(s, s->y_obj), NAN, false);
-	for (size_t i = 0; i < r->nbaselines; i++) {
-		double p = r->baselines[i].value;
-
-		front_add_line(d, r->baselines[i].label, p,
-			       share ? 2 * sqrt(p * (1 - p) / records) : NAN, true);
-	}
-}
-
 int front_gather(const struct report_data *r, struct arena *mem, bool linear, struct front_data *d,
 		 struct dp_err *err)
 {
@@ -420,8 +352,30 @@ int front_gather(const struct report_data *r, struct arena *mem, bool linear, st
 	gather_observed_and_infeasible(mem, d);
 	choices_find(s, &d->choices);
 	gather_band(mem, d);
-	gather_reevaluated_points(mem, d);
-	front_gather_lines(r, mem, d);
+	d->reevaluated = fig_band_new(mem, d->front.n);
+	for (size_t i = 0; i < d->front.n; i++) {
+		struct dp_reeval_stats m;
+		size_t k = s->y_obj;
+
+		if (dp_result_compute_reeval_stats(s->state, d->front.results[i], &m))
+			fig_band_add(&d->reevaluated, d->front.x[i], m.objectives[k],
+				     m.runs > 1 ? m.low[k] : m.objectives[k],
+				     m.runs > 1 ? m.high[k] : m.objectives[k]);
+	}
+	d->lines = arena_calloc(mem, r->nbaselines + 1, sizeof *d->lines);
+	if (s->state->spec->objectives[s->y_obj].metric) {
+		double records =
+			study_data_is_percent(s, s->y_obj) ? study_data_test_records(s) : NAN;
+
+		front_add_line(d, "commonest class", study_data_majority_value(s, s->y_obj), NAN,
+			       false);
+		for (size_t i = 0; i < r->nbaselines; i++) {
+			double p = r->baselines[i].value;
+
+			front_add_line(d, r->baselines[i].label, p, 2 * sqrt(p * (1 - p) / records),
+				       true);
+		}
+	}
 	d->scale[PLOT_X] =
 		linear ? PLOT_LINEAR : fig_objective_scale(s, s->x_obj, d->all.x, d->all.n);
 	if (d->all.n == 0)
@@ -475,23 +429,6 @@ static void append_front_range(const struct study_data *s, const struct fig_poin
 	dp_buf_putc(out, '.');
 }
 
-/* What each look means. */
-static void append_front_legend(const struct front_data *d, struct dp_buf *out)
-{
-	dp_buf_puts(out, d->observed.n ? " The line is what models of all results leave of it "
-					 "without the noise (denoised)"
-				       : " The line is what was observed in the search");
-	if (d->band.n)
-		dp_buf_printf(out, ", the band where that lies with 95 %% by the %s",
-			      d->band_by_surrogates ? "models" : "runs");
-	if (d->observed.n)
-		dp_buf_puts(out, ", rings what was observed in the search");
-	if (d->reevaluated.n)
-		dp_buf_puts(out, ", squares with bars what fresh seeds gave (measured "
-				 "again, 95 %)");
-	dp_buf_puts(out, ". The star is recommended.");
-}
-
 /* Why a front can be better than no privacy. */
 static void append_beaten_lines(const struct front_data *d, struct dp_buf *out)
 {
@@ -531,7 +468,19 @@ void front_append_caption(const struct front_data *d, struct dp_buf *out)
 				      front_side_objective(s, PLOT_X)->name,
 				      front_side_objective(s, PLOT_Y)->name);
 		append_front_range(s, &d->front, out);
-		append_front_legend(d, out);
+		/* what each look means */
+		dp_buf_puts(out, d->observed.n ? " The line is what models of all results leave of "
+						 "it without the noise (denoised)"
+					       : " The line is what was observed in the search");
+		if (d->band.n)
+			dp_buf_printf(out, ", the band where that lies with 95 %% by the %s",
+				      d->band_by_surrogates ? "models" : "runs");
+		if (d->observed.n)
+			dp_buf_puts(out, ", rings what was observed in the search");
+		if (d->reevaluated.n)
+			dp_buf_puts(out, ", squares with bars what fresh seeds gave (measured "
+					 "again, 95 %)");
+		dp_buf_puts(out, ". The star is recommended.");
 		append_beaten_lines(d, out);
 		fig_reference_front_append(&d->reference, out);
 		if (d->npaths)

@@ -38,22 +38,6 @@ static struct hypervolume_line gather_line(struct arena *mem, const struct study
 	return line;
 }
 
-/* Most of the growth comes with the first few points: the axis begins a little below the lowest
- * curve at a tenth of its way. */
-static double lower_limit(const struct hypervolume_data *d)
-{
-	double early = INFINITY, high = 0;
-
-	for (size_t i = 0; i < d->n; i++) {
-		const struct fig_hypervolume_curve *g = &d->lines[i].curve;
-
-		high = fmax(high, g->volume[g->n - 1]);
-		if (d->lines[i].s->npoints)
-			early = fmin(early, g->volume[g->n / 10]);
-	}
-	return fig_hypervolume_axis_start(early, high, 1.5);
-}
-
 /* One line for each end of an initial design that differs. */
 static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 {
@@ -200,6 +184,7 @@ static int hypervolume_make(const struct report_data *r, struct figure_draft *f,
 	char name[FIG_STUDY_NAME_LEN], volume[FIG_NUMBER_LEN];
 	int panels = 0, column = 0, code = fig_main_study(r, &first, err);
 	struct dp_buf note = DP_BUF_INIT;
+	double early = INFINITY, high = 0;
 	uint32_t initial;
 
 	if (code != DP_OK)
@@ -215,10 +200,17 @@ static int hypervolume_make(const struct report_data *r, struct figure_draft *f,
 	}
 	d.lines = arena_calloc(&f->mem, d.n, sizeof *d.lines);
 	for (size_t i = 0; i < d.n; i++) {
+		const struct fig_hypervolume_curve *g = &d.lines[i].curve;
+
 		d.lines[i] = gather_line(&f->mem, &r->studies[i], d.path_parameter);
 		d.max_seconds = fmax(d.max_seconds, d.lines[i].total[FIG_COST_SECONDS]);
+		high = fmax(high, g->volume[g->n - 1]);
+		if (r->studies[i].npoints)
+			early = fmin(early, g->volume[g->n / 10]);
 	}
-	d.y_min = lower_limit(&d);
+	/* Most of the growth comes with the first few points: the axis begins a little below the
+	 * lowest curve at a tenth of its way. */
+	d.y_min = fig_hypervolume_axis_start(early, high, 1.5);
 
 	for (int by = 0; by < FIG_COST_AXES; by++)
 		panels += has_cost_panel(&d, by);

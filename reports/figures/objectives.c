@@ -22,15 +22,10 @@ static struct fig_points gather_front_pair(struct arena *mem, const struct study
 	struct fig_points out = fig_points_new(mem, front->n);
 
 	for (size_t k = 0; k < front->n; k++) {
-		struct dp_result_id p = front->results[k];
-		size_t i = 0;
+		size_t i = fig_front_index(s, front->results[k]);
 
-		while (i < study_data_front_size(s) &&
-		       (study_data_front_point(s, i).trial != p.trial ||
-			study_data_front_point(s, i).checkpoint != p.checkpoint))
-			i++;
 		fig_add_point(&out, study_data_front_value(s, i, x),
-			      study_data_front_value(s, i, y), p);
+			      study_data_front_value(s, i, y), front->results[k]);
 	}
 	return out;
 }

@@ -126,24 +126,15 @@ static const struct study_data *find_second_study(const struct report_data *r)
 	return NULL;
 }
 
-/* That of its study in other figures, or of its group. */
-static struct plot_style study_scatter_style(const struct report_data *r,
-					     const struct study_data *s)
-{
-	struct plot_style style = fig_style((size_t)(s - r->studies));
-	size_t n = r->groups ? r->groups->contests[0].n : 0;
-
-	for (size_t i = n; i-- > 0;)
-		if (r->groups->list[i].studies[0] == s)
-			style = fig_group_style(r->groups, i);
-	return style;
-}
-
 static struct study_scatter gather_study_scatter(struct arena *mem, const struct report_data *r,
 						 const struct study_data *s)
 {
-	struct study_scatter c = { .s = s, .style = study_scatter_style(r, s) };
+	struct study_scatter c = { .s = s, .style = fig_style((size_t)(s - r->studies)) };
 
+	/* that of its study in other figures, or of its group */
+	for (size_t i = r->groups ? r->groups->contests[0].n : 0; i-- > 0;)
+		if (r->groups->list[i].studies[0] == s)
+			c.style = fig_group_style(r->groups, i);
 	c.all = fig_collect_points(mem, s);
 	c.front = fig_filter_front(mem, s, &c.all);
 	c.stairs = fig_staircase(mem, s, &c.front, NAN, NAN);

@@ -25,23 +25,6 @@ static bool is_continuous_axis(const struct surrogates_data *d, const struct spa
 	return c->n && d->s->state->spec->params[c->param].kind == DP_PARAM_FLOAT;
 }
 
-/* A model that promises more than all that was reached so far extrapolates: such a place
- * is not to be recommended. */
-static void check_expected_gain(struct surrogates_data *d)
-{
-	const struct dp_study *spec = d->s->state->spec;
-	enum dp_acquisition what = spec->search.acquisition;
-	double there = fmax(d->s->state->hypervolume, d->s->smoothed.hypervolume);
-
-	d->expected_gain = NAN;
-	if (d->best_cell == space_count_cells(&d->slice) || !(there > 0) ||
-	    (what != DP_ACQUISITION_DEFAULT && what != DP_ACQUISITION_EHVI) ||
-	    dp_study_cost(spec) != DP_COST_NONE)
-		return;
-	d->expected_gain = d->slice.acquisition[d->best_cell] / there;
-	d->gain_is_implausible = d->expected_gain > 1;
-}
-
 /* The free cell where the acquisition is largest, if it is more than as good as 0. What
  * has been evaluated is not proposed again. Among real numbers that says nothing of a
  * cell around, and it keeps its colour. */
@@ -51,7 +34,9 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 	bool real = is_continuous_axis(d, &c->x) || is_continuous_axis(d, &c->y);
 	size_t n = space_count_cells(c);
 	bool *taken = arena_calloc(mem, n, sizeof *taken);
-	double most = 1e-12;
+	const struct dp_study *spec = d->s->state->spec;
+	enum dp_acquisition what = spec->search.acquisition;
+	double most = 1e-12, there = fmax(d->s->state->hypervolume, d->s->smoothed.hypervolume);
 
 	space_mark_evaluated_cells(c, taken);
 	d->best_cell = n;
@@ -63,6 +48,14 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 		most = c->acquisition[i];
 		d->best_cell = i;
 	}
+	d->expected_gain = NAN;
+	if (d->best_cell == n || !(there > 0) || dp_study_cost(spec) != DP_COST_NONE ||
+	    (what != DP_ACQUISITION_DEFAULT && what != DP_ACQUISITION_EHVI))
+		return;
+	/* A model that promises more than all that was reached so far extrapolates: such a place
+	 * is not to be recommended. */
+	d->expected_gain = most / there;
+	d->gain_is_implausible = d->expected_gain > 1;
 }
 
 /* ---- the models ---- */
@@ -158,19 +151,6 @@ static const char *acquisition_name(const struct dp_study *s)
 	return NULL;
 }
 
-/* The same with what it is divided by. */
-static void acquisition_label(const struct dp_study *s, char *out, size_t size)
-{
-	const char *by = dp_study_cost_text(s);
-
-	if (dp_study_cost(s) == DP_COST_PATH)
-		by = s->params[s->trainer.learning_curve.param].name;
-	if (dp_study_cost(s) == DP_COST_NONE)
-		snprintf(out, size, "%s", acquisition_name(s));
-	else
-		snprintf(out, size, "%s / %s", acquisition_name(s), by);
-}
-
 static bool has_plausible_gain(const struct surrogates_data *d)
 {
 	return d->best_cell < space_count_cells(&d->slice) && !d->gain_is_implausible;
@@ -191,11 +171,16 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 {
 	const struct space_slice *c = &d->slice;
 	struct plot_style line = { .colour = plot_palette(PLOT_PURPLE), .width = 2 };
-	const char *name = acquisition_name(d->s->state->spec);
+	const struct dp_study *spec = d->s->state->spec;
+	const char *name = acquisition_name(spec);
+	const char *by = dp_study_cost(spec) == DP_COST_PATH
+				 ? spec->params[spec->trainer.learning_curve.param].name
+				 : dp_study_cost_text(spec);
+	bool divided = dp_study_cost(spec) != DP_COST_NONE;
 	char label[DP_NAME_MAX + 40];
 
-	if (name)
-		acquisition_label(d->s->state->spec, label, sizeof label);
+	snprintf(label, sizeof label, "%s%s%s", name ? name : "", divided ? " / " : "",
+		 divided ? by : "");
 	panel_title(a, c->nfree > 2 ? "where in this plane to look next" : "where to look next");
 	if (!name || !has_plausible_gain(d)) {
 		panel_set_empty_text(a, !name ? "This study takes random points"
@@ -207,7 +192,7 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 		draw_star(a, c->x.centre[d->best_cell % c->x.n],
 			  c->y.centre[d->best_cell / c->x.n]);
 	} else {
-		space_axis(a, PLOT_X, d->s->state->spec, c->x.param);
+		space_axis(a, PLOT_X, spec, c->x.param);
 		panel_axis(a, PLOT_Y, label, PLOT_LINEAR);
 		panel_limits(a, PLOT_Y, 0, 1.1 * d->slice.acquisition[d->best_cell]);
 		panel_line(a, &line, NULL, c->x.centre, c->acquisition, c->x.n);
@@ -264,7 +249,6 @@ static int surrogates_make(const struct report_data *r, struct figure_draft *f, 
 	if (4 * d.slice.n_blank > 3 * space_count_cells(&d.slice))
 		return fig_nothing(err, "the models know too little of what it would show");
 	find_best_acquisition(&f->mem, &d);
-	check_expected_gain(&d);
 	d.all = fig_collect_points(&f->mem, s);
 	d.front = fig_filter_front(&f->mem, s, &d.all);
 	d.smoothed = fig_smoothed_front(&f->mem, s);

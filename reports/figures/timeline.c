@@ -47,39 +47,33 @@ static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kin
 	}
 }
 
-/* To picture units; blocks leave a hair between them where they are wide enough, and
- * are never too thin to be seen. */
-static void trim_span_rects(struct fig_rects *b, double length, double least)
-{
-	double unit = fig_choose_time_unit(length).seconds;
-
-	for (size_t i = 0; i < b->n; i++) {
-		double width = b->x1[i] - b->x0[i];
-
-		b->x1[i] -= fmin(0.1 * width, 0.0015 * length);
-		if (width < least)
-			b->x1[i] = b->x0[i] + least;
-		if (b->x1[i] > length) {
-			b->x0[i] -= b->x1[i] - length;
-			b->x1[i] = length;
-		}
-		b->x0[i] /= unit;
-		b->x1[i] /= unit;
-	}
-}
-
+/* The spans of one kind in the unit of the axis; blocks leave a hair between them where they are
+ * wide enough, and are never too thin to be seen. */
 static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_kind kind,
 			      size_t *open, struct fig_rects *b)
 {
-	double gap = 0;
+	double unit = fig_choose_time_unit(s->length).seconds, gap = 0;
+	/* one failure among thousands must be seen */
+	double least = kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500;
 
 	join_spans(s, kind, gap, open, b);
 	while (b->n > TIMELINE_RECTS_MAX && gap < s->length) {
 		gap = gap > 0 ? 2 * gap : s->length / 1000;
 		join_spans(s, kind, gap, open, b);
 	}
-	/* one failure among thousands must be seen */
-	trim_span_rects(b, s->length, kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500);
+	for (size_t i = 0; i < b->n; i++) {
+		double width = b->x1[i] - b->x0[i];
+
+		b->x1[i] -= fmin(0.1 * width, 0.0015 * s->length);
+		if (width < least)
+			b->x1[i] = b->x0[i] + least;
+		if (b->x1[i] > s->length) {
+			b->x0[i] -= b->x1[i] - s->length;
+			b->x1[i] = s->length;
+		}
+		b->x0[i] /= unit;
+		b->x1[i] /= unit;
+	}
 }
 
 /* ---- the figure ---- */

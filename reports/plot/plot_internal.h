@@ -1,7 +1,7 @@
 /* plot_internal.h - what the files of the plotting layer share.
  *
  * plot_builder.c fills a struct plot; layout.c decides where everything stands, from
- * measured text; plot.c draws panel by panel: axes.c (with ticks.c), series.c, heatmap.c,
+ * measured text; plot_render.c draws panel by panel: axes.c (with ticks.c), series.c, heatmap.c,
  * parallel_coordinates.c, labels.c, legend.c, all on a canvas (canvas.c, plot_text.c) that one of
  * the back ends draws: gd_backend.c as pixels (with raster.c), svg_backend.c, pdf_backend.c.
  * plot_csv.c writes the description itself. */

@@ -48,6 +48,8 @@ struct fig_points fig_study_front(struct arena *mem, const struct study_data *s)
 /* All members of the study's front, x ascending: with more than two objectives most of them are
  * not on that of the plane. */
 struct fig_points fig_front_members(struct arena *mem, const struct study_data *s);
+/* The place in the study's front of a result; SIZE_MAX: it is not there. */
+size_t fig_front_index(const struct study_data *s, struct dp_result_id p);
 /* The corners of a front's staircase, to be drawn as a line: what is reached at each x for the
  * goals of the two objectives. It goes on to x_to and y_to, where these are not NaN and beyond its
  * ends. */

@@ -135,6 +135,17 @@ struct fig_points fig_study_front(struct arena *mem, const struct study_data *s)
 	return s->uses_smoothed_front ? fig_smoothed_front(mem, s) : fig_observed_front(mem, s);
 }
 
+size_t fig_front_index(const struct study_data *s, struct dp_result_id p)
+{
+	for (size_t i = 0; i < study_data_front_size(s); i++) {
+		struct dp_result_id q = study_data_front_point(s, i);
+
+		if (q.trial == p.trial && q.checkpoint == p.checkpoint)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
 struct front_member {
 	double x, y;
 	struct dp_result_id result;

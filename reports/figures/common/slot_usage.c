@@ -95,20 +95,6 @@ static bool proposal_takes_time(const struct dp_study *spec, const char *source)
 	return true;
 }
 
-/* The earliest that it can have been asked for: when the trial before it had been
- * proposed and the last attempt before it had ended. */
-static double earliest_request_time(const struct dp_study_state *st,
-				    const struct fig_attempt_span *span, const double *ends,
-				    size_t n)
-{
-	double at = last_not_above(ends, n, span->proposed);
-
-	if (span->trial > 0)
-		at = fmax(at, seconds_since_creation(st->created_us,
-						     st->trials[span->trial - 1]->proposed_us));
-	return fmin(at, span->proposed);
-}
-
 /* A point that is there at once is asked for when a slot can take it; others for as long
  * before they were found as the journal says they took. `ends` has room for n. */
 static void find_request_times(const struct dp_study_state *st, struct fig_attempt_spans *s,
@@ -120,11 +106,20 @@ static void find_request_times(const struct dp_study_state *st, struct fig_attem
 	for (size_t i = 0; i < s->n; i++) {
 		struct fig_attempt_span *span = &s->list[i];
 		const struct dp_trial *t = st->trials[span->trial];
+		double earliest;
 
 		span->requested = span->proposed;
 		if (!proposal_takes_time(st->spec, t->source))
 			continue;
-		span->requested = earliest_request_time(st, span, ends, s->n);
+		/* not before the trial before it had been proposed and the last attempt before it
+		 * had ended */
+		earliest = last_not_above(ends, s->n, span->proposed);
+		if (span->trial > 0)
+			earliest = fmax(
+				earliest,
+				seconds_since_creation(st->created_us,
+						       st->trials[span->trial - 1]->proposed_us));
+		span->requested = fmin(earliest, span->proposed);
 		if (t->proposal_seconds > 0)
 			span->requested =
 				fmax(span->requested, span->proposed - t->proposal_seconds);
@@ -133,26 +128,11 @@ static void find_request_times(const struct dp_study_state *st, struct fig_attem
 	}
 }
 
-/* First fit in the order of plans: never more slots than attempts at one time. */
-static void find_slots(struct fig_attempt_spans *s, double *free_at)
-{
-	for (size_t i = 0; i < s->n; i++) {
-		size_t slot = 0;
-
-		while (slot < s->slots && free_at[slot] > s->list[i].planned)
-			slot++;
-		if (slot == s->slots)
-			s->slots++;
-		free_at[slot] = s->list[i].end;
-		s->list[i].slot = slot;
-	}
-}
-
 int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 			      struct fig_attempt_spans *out, struct dp_err *err)
 {
 	const struct dp_study_state *st = s->state;
-	double *scratch;
+	double *free_at;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < st->ntrials; i++)
@@ -175,9 +155,19 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 	for (size_t i = 0; i < n; i++)
 		out->length = fmax(out->length, out->list[i].end);
 	qsort(out->list, n, sizeof *out->list, compare_span_plans);
-	scratch = arena_calloc(mem, n, sizeof *scratch);
-	find_request_times(st, out, scratch);
-	find_slots(out, scratch);
+	find_request_times(st, out, arena_calloc(mem, n, sizeof(double)));
+	free_at = arena_calloc(mem, n, sizeof *free_at);
+	/* first fit in the order of plans: never more slots than attempts at one time */
+	for (size_t i = 0; i < n; i++) {
+		size_t slot = 0;
+
+		while (slot < out->slots && free_at[slot] > out->list[i].planned)
+			slot++;
+		if (slot == out->slots)
+			out->slots++;
+		free_at[slot] = out->list[i].end;
+		out->list[i].slot = slot;
+	}
 	return DP_OK;
 }
 

@@ -1,4 +1,4 @@
-/* plot.c - a figure from its description to its picture. */
+/* plot_render.c - a figure from its description to its picture. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>

@@ -130,18 +130,6 @@ static int option_parse_integer(const struct option_spec *k, const char *text, i
 	return DP_OK;
 }
 
-static int option_parse_word(const struct option_spec *k, const char *text, int *out,
-			     struct dp_err *err)
-{
-	for (int i = 0; k->words[i]; i++) {
-		if (strcmp(k->words[i], text) != 0)
-			continue;
-		*out = i;
-		return DP_OK;
-	}
-	return dp_fail(err, DP_E_USAGE, "--%s is %s, not '%s'", k->name, k->help, text);
-}
-
 /* NAME=VALUE into the object: as a number if it is one. */
 static int option_parse_set(const char *text, json_t **set, struct dp_err *err)
 {
@@ -173,6 +161,7 @@ static int option_parse_value(const struct option_spec *k, const char *text,
 			      struct trainer_options *o, struct dp_err *err)
 {
 	void *at = (char *)o + k->offset;
+	int *word = at;
 
 	switch (k->kind) {
 	case OPTION_FLAG:
@@ -186,26 +175,16 @@ static int option_parse_value(const struct option_spec *k, const char *text,
 	case OPTION_INTEGER:
 		return option_parse_integer(k, text, at, err);
 	case OPTION_WORD:
-		return option_parse_word(k, text, at, err);
+		for (*word = 0; k->words[*word]; ++*word)
+			if (strcmp(k->words[*word], text) == 0)
+				return DP_OK;
+		return dp_fail(err, DP_E_USAGE, "--%s is %s, not '%s'", k->name, k->help, text);
 	default:
 		return option_parse_set(text, at, err);
 	}
 }
 
 /* ---- the command line ---- */
-
-static int options_check(const struct trainer *t, const struct trainer_options *o,
-			 struct dp_err *err)
-{
-	if ((t->option_groups & OPTIONS_DATA) && !o->data.name) {
-		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
-		return dp_hint(err, "'--data census' needs no file.");
-	}
-	if (o->ones > o->queries)
-		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
-			       (long long)o->ones, (long long)o->queries);
-	return DP_OK;
-}
 
 int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct trainer_options *o,
 			  struct dp_err *err)
@@ -242,7 +221,14 @@ int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct
 	if (optind < argc)
 		return dp_fail(err, DP_E_USAGE, "%s takes no argument such as '%s'", t->name,
 			       argv[optind]);
-	return options_check(t, o, err);
+	if ((t->option_groups & OPTIONS_DATA) && !o->data.name) {
+		dp_fail(err, DP_E_USAGE, "%s needs --data", t->name);
+		return dp_hint(err, "'--data census' needs no file.");
+	}
+	if (o->ones > o->queries)
+		return dp_fail(err, DP_E_USAGE, "--ones %lld is more than --queries %lld",
+			       (long long)o->ones, (long long)o->queries);
+	return DP_OK;
 }
 
 void trainer_options_clear(struct trainer_options *o)

@@ -38,24 +38,6 @@ int need_two_classes(const struct sparse_rows *rows, struct dp_err *err)
 		       (unsigned)rows->nclasses);
 }
 
-/* Every run has streams of its own, and shares no lot with another: a mean over runs with common
- * lots is hardly better than one of them. */
-static int training_open_streams(const struct training_runs *r, uint32_t i, struct run_streams *s,
-				 struct dp_err *err)
-{
-	uint64_t seed = r->request->seeds[i];
-	int code;
-
-	noise_stream_init_seeded(&s->lots, seed, NOISE_LOTS);
-	noise_stream_init_seeded(&s->gradient, seed, NOISE_GRADIENT);
-	noise_stream_init_seeded(&s->initial_weights, seed, NOISE_INIT_WEIGHTS);
-	if (!r->options->secure)
-		return DP_OK;
-	/* who knows the lots knows more than the accountants assume */
-	code = noise_stream_init_secure(&s->lots, err);
-	return code == DP_OK ? noise_stream_init_secure(&s->gradient, err) : code;
-}
-
 static double cpu_seconds(void)
 {
 	struct timespec t;
@@ -132,6 +114,8 @@ static int training_on_checkpoint(void *who, uint32_t epochs, struct dp_err *err
 	return code;
 }
 
+/* Every run has streams of its own, and shares no lot with another: a mean over runs with common
+ * lots is hardly better than one of them. */
 static int training_run_one(const struct training_runs *r, uint32_t i,
 			    struct training_progress *progress, struct dp_err *err)
 {
@@ -141,8 +125,17 @@ static int training_run_one(const struct training_runs *r, uint32_t i,
 							  .on_checkpoint = training_on_checkpoint,
 							  .arg = &now };
 	struct run_streams streams;
-	int code = training_open_streams(r, i, &streams, err);
+	int code = DP_OK;
 
+	noise_stream_init_seeded(&streams.lots, r->request->seeds[i], NOISE_LOTS);
+	noise_stream_init_seeded(&streams.gradient, r->request->seeds[i], NOISE_GRADIENT);
+	noise_stream_init_seeded(&streams.initial_weights, r->request->seeds[i],
+				 NOISE_INIT_WEIGHTS);
+	/* lots, too: with known lots there is less privacy than the accountants assume */
+	if (r->options->secure)
+		code = noise_stream_init_secure(&streams.lots, err);
+	if (r->options->secure && code == DP_OK)
+		code = noise_stream_init_secure(&streams.gradient, err);
 	if (code == DP_OK)
 		code = r->model->train(r->self, &r->data.train, &streams,
 				       checkpoints.n > 0 ? &checkpoints : NULL, progress,

@@ -135,26 +135,15 @@ static int adult_read_field(const struct adult_field *f, struct text_span w, int
 		       span_printable(w, shown));
 }
 
-/* adult.test ends its labels with a full stop. Written as in a9a. */
-static int adult_parse_label(struct text_span w, struct class_labels *c, uint8_t *label,
-			     struct dp_err *err)
-{
-	char shown[SPAN_PRINTABLE_LEN];
-	bool above = span_equals(w, ">50K") || span_equals(w, ">50K.");
-
-	if (!above && !span_equals(w, "<=50K") && !span_equals(w, "<=50K."))
-		return dp_fail(err, DP_E_INVALID, "the label '%s' is neither <=50K nor >50K",
-			       span_printable(w, shown));
-	return class_labels_intern(c, above ? "1" : "-1", above ? 1 : 2, label, err);
-}
-
 static int adult_read_row(struct text_span line, struct dataset_builder *b, struct dataset *s,
 			  struct dp_err *err)
 {
+	char shown[SPAN_PRINTABLE_LEN];
 	uint32_t first = 0;
 	struct text_span w;
 	uint8_t label;
 	int column, code;
+	bool above;
 
 	/* adult.test begins with a remark */
 	if (span_trim(line).len == 0 || *line.p == '|')
@@ -172,7 +161,13 @@ static int adult_read_row(struct text_span line, struct dataset_builder *b, stru
 	if (!span_split_at(&line, ',', &w) || line.p)
 		return dp_fail(err, DP_E_INVALID, "%s than %d fields", line.p ? "more" : "fewer",
 			       FIELDS + 1);
-	code = adult_parse_label(span_trim(w), &s->classes, &label, err);
+	/* adult.test ends its labels with a full stop; they are written as in a9a */
+	w = span_trim(w);
+	above = span_equals(w, ">50K") || span_equals(w, ">50K.");
+	if (!above && !span_equals(w, "<=50K") && !span_equals(w, "<=50K."))
+		return dp_fail(err, DP_E_INVALID, "the label '%s' is neither <=50K nor >50K",
+			       span_printable(w, shown));
+	code = class_labels_intern(&s->classes, above ? "1" : "-1", above ? 1 : 2, &label, err);
 	if (code == DP_OK)
 		dataset_builder_end_row(b, label);
 	return code;

@@ -23,15 +23,6 @@ static bool is_plain_integer(const char *s, size_t len)
 	return true;
 }
 
-/* One spelling for one number. */
-static void normalise_number_label(char name[CLASS_NAME_LEN])
-{
-	double x;
-
-	if (!is_plain_integer(name, strlen(name)) && dp_num_parse(name, &x) && isfinite(x))
-		dp_num_text(x == 0 ? 0 : x, name); /* no minus zero */
-}
-
 int class_labels_find(const struct class_labels *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->n; i++)
@@ -44,6 +35,7 @@ int class_labels_intern(struct class_labels *c, const char *text, size_t len, ui
 			struct dp_err *err)
 {
 	char name[CLASS_NAME_LEN], shown[SPAN_PRINTABLE_LEN];
+	double x;
 	int found;
 
 	if (len > 1 && *text == '+' && isdigit((unsigned char)text[1])) {
@@ -62,7 +54,9 @@ int class_labels_intern(struct class_labels *c, const char *text, size_t len, ui
 				       span_printable((struct text_span){ text, len }, shown));
 	memcpy(name, text, len);
 	name[len] = '\0';
-	normalise_number_label(name);
+	/* one spelling for one number, without a minus zero */
+	if (!is_plain_integer(name, len) && dp_num_parse(name, &x) && isfinite(x))
+		dp_num_text(x == 0 ? 0 : x, name);
 	found = class_labels_find(c, name);
 	if (found < 0) {
 		if (c->n == CLASSES_MAX)

@@ -113,18 +113,6 @@ struct csv_layout {
 	struct csv_record header; /* without fields if the file has none */
 };
 
-static bool csv_is_header(const struct csv_record *first, bool label_by_name)
-{
-	float x;
-
-	if (label_by_name)
-		return true;
-	for (size_t i = 0; i < first->n_fields; i++)
-		if (span_parse_float(csv_get_field(first, i), &x))
-			return false;
-	return true;
-}
-
 static int csv_find_label_column(struct csv_layout *l, const char *label_column, struct dp_err *err)
 {
 	int64_t number = -1;
@@ -216,7 +204,8 @@ static int csv_read_layout(struct text_scanner *t, struct csv_record *r, const c
 			   struct csv_layout *l, struct dp_err *err)
 {
 	int64_t number;
-	bool by_name = label_column && !dp_int_parse(label_column, &number);
+	bool header = true;
+	float x;
 	int code = csv_next_record(t, r, err);
 
 	if (code != DP_OK)
@@ -228,7 +217,11 @@ static int csv_read_layout(struct text_scanner *t, struct csv_record *r, const c
 					   : "there are no records in it",
 			       r->line);
 	l->ncolumns = r->n_fields;
-	if (csv_is_header(r, by_name)) {
+	/* a header has no number, or its columns are named */
+	if (!label_column || dp_int_parse(label_column, &number))
+		for (size_t i = 0; i < r->n_fields && header; i++)
+			header = !span_parse_float(csv_get_field(r, i), &x);
+	if (header) {
 		l->header = *r;
 		memset(r, 0, sizeof *r);
 	}

@@ -184,40 +184,22 @@ static int load_dataset_files(const struct data_options *o, struct data_memory *
 	return code;
 }
 
-static int check_options(const struct data_options *o, struct dp_err *err)
+int data_splits_open(struct data_splits *d, const struct data_options *o, struct dp_err *err)
 {
+	uint32_t count[CLASSES_MAX] = { 0 }, most = 0;
+	struct data_memory *m;
+	int code;
+
+	memset(d, 0, sizeof *d);
 	if (!(o->holdout >= 0 && o->holdout < 1))
 		return dp_fail(err, DP_E_INVALID,
 			       "the share held out is %g; it must be at least 0 and below 1",
 			       o->holdout);
 	if (o->test && is_named_dataset(o->name))
-		return dp_fail(err, DP_E_INVALID,
-			       "the data set '%s' has a test set of its own; %s cannot be "
-			       "used with it",
-			       o->name, o->test);
-	return DP_OK;
-}
-
-/* The share of the commonest class. */
-static double majority_class_share(const struct sparse_rows *r)
-{
-	uint32_t count[CLASSES_MAX] = { 0 }, most = 0;
-
-	for (uint32_t i = 0; i < r->n; i++)
-		if (++count[r->label[i]] > most)
-			most = count[r->label[i]];
-	return (double)most / (double)r->n;
-}
-
-int data_splits_open(struct data_splits *d, const struct data_options *o, struct dp_err *err)
-{
-	struct data_memory *m;
-	int code;
-
-	memset(d, 0, sizeof *d);
-	code = check_options(o, err);
-	if (code != DP_OK)
-		return code;
+		return dp_fail(
+			err, DP_E_INVALID,
+			"the data set '%s' has a test set of its own; %s cannot be used with it",
+			o->name, o->test);
 	d->memory = m = dp_calloc(1, sizeof *m);
 	code = strcmp(o->name, "census") == 0 ? census_generate(&m->train, &m->test, err)
 					      : load_dataset_files(o, m, err);
@@ -233,6 +215,9 @@ int data_splits_open(struct data_splits *d, const struct data_options *o, struct
 	d->test = m->test.rows;
 	if (m->test_label)
 		d->test.label = m->test_label;
-	d->majority_share = majority_class_share(&d->test);
+	for (uint32_t i = 0; i < d->test.n; i++)
+		if (++count[d->test.label[i]] > most)
+			most = count[d->test.label[i]];
+	d->majority_share = (double)most / (double)d->test.n;
 	return DP_OK;
 }

@@ -366,7 +366,7 @@ static bool cache_write_file(const char *cache, const struct dp_buf *content, ui
 	return done;
 }
 
-/* A folder that nobody may write to is left alone, by root as well. */
+/* A folder without write permission is left alone, by root as well. */
 static bool is_directory_writable(const char *path)
 {
 	char *folder = dp_path_dir_absolute(path);

@@ -22,9 +22,13 @@ static uint32_t read_be32(const uint8_t *p)
 }
 
 /* Bytes 0..3: two zeros, the type, the number of dimensions. Then their sizes. */
-static int idx_check_magic(const struct idx_file *x, const uint8_t *p, size_t len, bool images,
+static int idx_read_header(struct idx_file *x, const char *content, size_t len, bool images,
 			   struct dp_err *err)
 {
+	const uint8_t *p = (const uint8_t *)content;
+	uint64_t each = 1;
+	size_t header;
+
 	if (len < 4)
 		return dp_fail(err, DP_E_CORRUPT, "the %s end within their header (%zu bytes)",
 			       x->content_name, len);
@@ -42,23 +46,10 @@ static int idx_check_magic(const struct idx_file *x, const uint8_t *p, size_t le
 	if (images ? p[3] < 2 || p[3] > 4 : p[3] != 1)
 		return dp_fail(err, DP_E_INVALID, "the %s have %d dimensions at offset 3, not %s",
 			       x->content_name, p[3], images ? "2 to 4" : "1");
-	if (len < 4 + 4 * (size_t)p[3])
+	header = 4 + 4 * (size_t)p[3];
+	if (len < header)
 		return dp_fail(err, DP_E_CORRUPT, "the %s end within their header (%zu bytes)",
 			       x->content_name, len);
-	return DP_OK;
-}
-
-static int idx_read_header(struct idx_file *x, const char *content, size_t len, bool images,
-			   struct dp_err *err)
-{
-	const uint8_t *p = (const uint8_t *)content;
-	uint64_t each = 1;
-	size_t header;
-	int code = idx_check_magic(x, p, len, images, err);
-
-	if (code != DP_OK)
-		return code;
-	header = 4 + 4 * (size_t)p[3];
 	x->n = read_be32(p + 4);
 	for (size_t at = 8; at < header; at += 4) {
 		each *= read_be32(p + at);

@@ -55,20 +55,6 @@ static inline uint32_t lots_below(struct lot_sampler *l, uint32_t n)
 	return (uint32_t)(product >> 32);
 }
 
-/* The first steps of Fisher and Yates' shuffle: the first `lot` places are a uniform set of
- * distinct records, whatever the order was before. */
-static void draw_fixed(struct lot_sampler *l)
-{
-	uint32_t *order = l->order;
-
-	for (uint32_t i = 0; i < l->lot_size; i++) {
-		uint32_t j = i + lots_below(l, l->n - i), drawn = order[j];
-
-		order[j] = order[i];
-		order[i] = drawn;
-	}
-}
-
 /* Each bit is 1 with probability 2^-halvings, independently. */
 static uint64_t draw_sparse_bits(struct lot_sampler *l, unsigned halvings)
 {
@@ -106,11 +92,16 @@ static uint32_t draw_poisson(struct lot_sampler *l)
 
 const uint32_t *lot_sampler_next(struct lot_sampler *l, uint32_t *count)
 {
-	if (l->is_poisson) {
-		*count = draw_poisson(l);
-	} else {
-		draw_fixed(l);
-		*count = l->lot_size;
+	uint32_t *order = l->order;
+
+	*count = l->is_poisson ? draw_poisson(l) : l->lot_size;
+	/* The first steps of Fisher and Yates' shuffle: the first places are a uniform set of
+	 * distinct records, whatever the order was before. */
+	for (uint32_t i = 0; i < l->lot_size && !l->is_poisson; i++) {
+		uint32_t j = i + lots_below(l, l->n - i), drawn = order[j];
+
+		order[j] = order[i];
+		order[i] = drawn;
 	}
-	return l->order;
+	return order;
 }

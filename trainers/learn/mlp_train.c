@@ -21,7 +21,7 @@ size_t mlp_count_weights(const struct mlp_shape *m)
  * rectifier that cuts off half of it. Nothing is cut off behind the last layer: 1 / inputs. Biases
  * start at 0. With all weights at 0, as linear models start, the units of a hidden layer would have
  * the same gradient for ever. */
-static void mlp_init_weights(const struct mlp_shape *m, struct noise_stream *start, float *w)
+static void init_weights(const struct mlp_shape *m, struct noise_stream *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {
 		size_t out = m->width[l + 1], n = (size_t)m->width[l] * out;
@@ -168,7 +168,7 @@ int mlp_train(const struct mlp_shape *m, enum mlp_input_mode path, const struct 
 	      struct noise_stream *noise, struct training_progress *progress, float *w,
 	      struct dp_err *err)
 {
-	mlp_init_weights(m, start, w);
+	init_weights(m, start, w);
 	return mlp__train_from(m, path, mlp__kernels_select(NULL), train, sgd, lots, noise,
 			       progress, w, err);
 }

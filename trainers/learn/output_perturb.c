@@ -45,16 +45,6 @@ struct output_descent {
 	uint64_t step; /* t, over all passes */
 };
 
-static void scaled_weights_normalise(struct scaled_weights *w)
-{
-	w->squared_norm = 0;
-	for (size_t k = 0; k < w->n; k++) {
-		w->v[k] *= w->multiplier;
-		w->squared_norm += w->v[k] * w->v[k];
-	}
-	w->multiplier = 1;
-}
-
 /* (row i, 1) . v, and the squared norm of (row i, 1) */
 static double row_dot(const struct sparse_rows *rows, uint32_t i, const double *v, double *squares)
 {
@@ -106,8 +96,14 @@ static void output_step(struct output_descent *d, uint32_t i)
 	w->squared_norm += c * (c * squares - 2 * dot);
 	if (w->multiplier * w->multiplier * w->squared_norm > radius * radius)
 		w->multiplier = radius / sqrt(w->squared_norm);
-	if (d->step % NORMALISE_STEPS == 0)
-		scaled_weights_normalise(w);
+	if (d->step % NORMALISE_STEPS != 0)
+		return;
+	w->squared_norm = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		w->v[k] *= w->multiplier;
+		w->squared_norm += w->v[k] * w->v[k];
+	}
+	w->multiplier = 1;
 }
 
 static int run_passes(struct output_descent *d, struct lot_sampler *order,
@@ -129,14 +125,6 @@ static int run_passes(struct output_descent *d, struct lot_sampler *order,
 	return DP_OK;
 }
 
-/* The float that a noisy weight is released as, always finite. */
-static float clamp_to_finite_float(double x)
-{
-	if (isnan(x))
-		return 0;
-	return (float)fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX);
-}
-
 /* Noise on every weight; the rest is arithmetic on the result: scaling the weights in place of the
  * rows that they will meet. */
 static void output_release_weights(const struct output_descent *d, struct noise_stream *noise,
@@ -145,11 +133,15 @@ static void output_release_weights(const struct output_descent *d, struct noise_
 	float z[NORMALS_BATCH];
 
 	for (size_t k = 0; k < d->weights.n; k++) {
+		double x;
+
 		if (k % NORMALS_BATCH == 0)
 			noise_fill_normals(noise, z, NORMALS_BATCH);
-		out[k] = clamp_to_finite_float((d->weights.multiplier * d->weights.v[k] +
-						d->settings->sigma * z[k % NORMALS_BATCH]) *
-					       d->settings->row_scale);
+		x = (d->weights.multiplier * d->weights.v[k] +
+		     d->settings->sigma * z[k % NORMALS_BATCH]) *
+		    d->settings->row_scale;
+		/* always finite */
+		out[k] = isnan(x) ? 0 : (float)fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX);
 	}
 }
 

@@ -188,6 +188,64 @@ bool dp__encoding_round_variant(const struct dp__encoding *s, const double *u, s
 	return true;
 }
 
+double dp__encoding_min_input(const struct dp__encoding *s, size_t k, dp__cube_fn *fn,
+			      const void *arg, double *u, bool *matters)
+{
+	const struct dp__input *in = &s->inputs[k];
+	double kept = u[k], best = kept, here = fn(arg, u), least = here;
+	size_t places = in->kind == DP__INPUT_CATEGORY ? (size_t)in->n_values : 2;
+
+	*matters = false;
+	for (size_t i = 0; i < places && in->n_values > 1; i++) {
+		double value;
+
+		u[k] = (double)i;
+		value = fn(arg, u);
+		*matters |= value != here;
+		if (value < least) {
+			least = value;
+			best = (double)i;
+		}
+	}
+	u[k] = kept;
+	return best;
+}
+
+/* The point of the space at `far` (0 to 1) on the way between two. */
+static void interpolate_points(const struct dp__encoding *s, const double *inside,
+			       const double *from, double far, double *u)
+{
+	for (size_t k = 0; k < s->d; k++)
+		u[k] = isnan(inside[k]) ? from[k]
+		       : s->inputs[k].kind == DP__INPUT_CATEGORY
+			       ? inside[k]
+			       : inside[k] + far * (from[k] - inside[k]);
+	dp__encoding_round(s, u);
+}
+
+bool dp__encoding_pull(const struct dp__encoding *s, dp__cube_fn *fn, const void *arg, double limit,
+		       int bisections, const double *inside, double *u)
+{
+	double from[DP_PARAMS_MAX], at[DP_PARAMS_MAX], lo = 0, hi = 1;
+
+	memcpy(from, u, s->d * sizeof *from);
+	interpolate_points(s, inside, from, 0, u);
+	if (!(fn(arg, u) <= limit))
+		return false;
+	for (int i = 0; i < bisections; i++) {
+		double middle = 0.5 * (lo + hi);
+
+		interpolate_points(s, inside, from, middle, at);
+		if (fn(arg, at) <= limit) {
+			memcpy(u, at, s->d * sizeof *u);
+			lo = middle;
+		} else {
+			hi = middle;
+		}
+	}
+	return true;
+}
+
 nlopt_opt dp__encoding_new_climb(const struct dp__encoding *s, nlopt_algorithm algorithm,
 				 const double *u, bool held)
 {

@@ -66,71 +66,26 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial)
 
 /* ---- cheaper points ---- */
 
-static double budget_log_cost_with_input(const struct dp_proposer *p, double *u, size_t k,
-					 double place)
+static double log_cost_at(const void *arg, const double *u)
 {
-	double kept = u[k], value;
-
-	u[k] = place;
-	value = dp__budget_log_cost(p, u, NULL);
-	u[k] = kept;
-	return value;
-}
-
-/* The place of one input, with the others as they are in u, where a training is cheapest: one of
- * its ends, or any of the categories. Where it has no say it stays. */
-static double find_cheapest_input(const struct dp_proposer *p, double *u, size_t k)
-{
-	const struct dp__input *in = &p->encoding.inputs[k];
-	double best = u[k], least = budget_log_cost_with_input(p, u, k, best);
-	size_t places = in->kind == DP__INPUT_CATEGORY ? (size_t)in->n_values : 2;
-
-	for (size_t i = 0; i < places && in->n_values > 1; i++) {
-		double value = budget_log_cost_with_input(p, u, k, (double)i);
-
-		if (value < least) {
-			least = value;
-			best = (double)i;
-		}
-	}
-	return best;
-}
-
-/* The point of the space that is so far on the way from `cheap` to `dear`; categories are those of
- * the cheap one. */
-static void interpolate_points(const struct dp_proposer *p, const double *cheap, const double *dear,
-			       double far, double *u)
-{
-	for (size_t k = 0; k < p->encoding.d; k++)
-		u[k] = p->encoding.inputs[k].kind == DP__INPUT_CATEGORY
-			       ? cheap[k]
-			       : cheap[k] + far * (dear[k] - cheap[k]);
-	dp__encoding_round(&p->encoding, u);
+	return dp__budget_log_cost(arg, u, NULL);
 }
 
 bool dp__budget_move_to_affordable(const struct dp_proposer *p, double most, double *u)
 {
-	double cheap[DP_PARAMS_MAX], dear[DP_PARAMS_MAX], lo = 0, hi = 1;
-	double limit = log(most);
+	const struct dp__encoding *in = &p->encoding;
+	double cheap[DP_PARAMS_MAX], moved[DP_PARAMS_MAX];
+	bool matters;
 
-	if (dp__budget_log_cost(p, u, NULL) <= limit)
+	if (dp__budget_log_cost(p, u, NULL) <= log(most))
 		return true;
-	memcpy(dear, u, p->encoding.d * sizeof *dear);
-	for (size_t k = 0; k < p->encoding.d; k++)
-		cheap[k] = p->encoding.inputs[k].is_pinned ? u[k] : find_cheapest_input(p, dear, k);
-	if (!(dp__budget_log_cost(p, cheap, NULL) <= limit))
+	memcpy(moved, u, in->d * sizeof *moved);
+	for (size_t k = 0; k < in->d; k++)
+		cheap[k] = in->inputs[k].is_pinned
+				   ? u[k]
+				   : dp__encoding_min_input(in, k, log_cost_at, p, moved, &matters);
+	if (!dp__encoding_pull(in, log_cost_at, p, log(most), BUDGET_BISECTIONS, cheap, moved))
 		return false;
-	memcpy(u, cheap, p->encoding.d * sizeof *cheap);
-	for (int i = 0; i < BUDGET_BISECTIONS; i++) {
-		double middle = 0.5 * (lo + hi), at[DP_PARAMS_MAX];
-
-		interpolate_points(p, cheap, dear, middle, at);
-		if (dp__budget_log_cost(p, at, NULL) <= limit) {
-			memcpy(u, at, p->encoding.d * sizeof *at);
-			lo = middle;
-		} else {
-			hi = middle;
-		}
-	}
+	memcpy(u, moved, in->d * sizeof *moved);
 	return true;
 }

@@ -69,6 +69,16 @@ bool dp__encoding_round_variant(const struct dp__encoding *s, const double *u, s
 /* An optimizer on the unit cube; categories stay as in u, and (held) integers, too. */
 nlopt_opt dp__encoding_new_climb(const struct dp__encoding *s, nlopt_algorithm algorithm,
 				 const double *u, bool held);
+/* A function of a point of the cube. */
+typedef double dp__cube_fn(const void *arg, const double *u);
+/* Where input k, with the others as in u, makes fn least: an end, or any of the categories; u[k]
+ * where it does not matter. */
+double dp__encoding_min_input(const struct dp__encoding *s, size_t k, dp__cube_fn *fn,
+			      const void *arg, double *u, bool *matters);
+/* Pulls u towards `inside` (NaN: that input stays) until fn is at most `limit`, and no further.
+ * False, with u at `inside`, if fn is more even there. Categories are those of `inside`. */
+bool dp__encoding_pull(const struct dp__encoding *s, dp__cube_fn *fn, const void *arg, double limit,
+		       int bisections, const double *inside, double *u);
 void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *out);
 /* The index-th point of a finite space. */
 void dp__encoding_nth_point(const struct dp__encoding *s, uint64_t index, double *x);

@@ -31,9 +31,11 @@ static double level_excess_with_input(const struct dp__query *q, double *u, size
 	return value;
 }
 
-static double level_excess(const struct dp__query *q, double *u)
+static double level_excess(const void *query, const double *u)
 {
-	return level_excess_with_input(q, u, 0, u[0]);
+	const struct dp__query *q = query;
+
+	return dp__query_output_value(q, q->held_output, u) - q->held_max;
 }
 
 /* ---- which inputs ---- */
@@ -234,28 +236,7 @@ static bool calibrate_input(const struct dp__query *q, double *u, size_t k)
 
 /* ---- beyond the reach of noise ---- */
 
-/* Where an input, with the others as they are, has the least value: an end, or any of the
- * categories. NaN: it has no say. */
-static double find_min_input(const struct dp__query *q, double *u, size_t k)
-{
-	const struct dp__input *in = &q->p->encoding.inputs[k];
-	double best = u[k], here = level_excess(q, u), least = here;
-	size_t places = in->kind == DP__INPUT_CATEGORY ? (size_t)in->n_values : 2;
-	bool matters = false;
-
-	for (size_t i = 0; i < places && in->n_values > 1; i++) {
-		double value = level_excess_with_input(q, u, k, (double)i);
-
-		matters |= value != here;
-		if (value < least) {
-			least = value;
-			best = (double)i;
-		}
-	}
-	return matters ? best : NAN;
-}
-
-/* Finds it once, from the middle of the space. */
+/* Finds the point of the least value once, from the middle of the space. */
 static void find_min_point(struct dp__query *q)
 {
 	const struct dp__encoding *in = &q->p->encoding;
@@ -265,51 +246,18 @@ static void find_min_point(struct dp__query *q)
 	middle_point(in, low);
 	q->use_exact = true; /* a model knows little of corners */
 	for (size_t k = 0; k < in->d; k++) {
-		q->min_point[k] = in->inputs[k].is_pinned ? NAN : find_min_input(q, low, k);
-		if (!isnan(q->min_point[k]))
+		bool matters = false;
+
+		if (!in->inputs[k].is_pinned)
+			q->min_point[k] =
+				dp__encoding_min_input(in, k, level_excess, q, low, &matters);
+		if (!matters)
+			q->min_point[k] = NAN;
+		else
 			low[k] = q->min_point[k];
 	}
 	q->use_exact = exactly;
 	q->has_min_point = true;
-}
-
-/* The point of the space that is so far on the way from the least point to `from`. What has no say
- * in the value is as it is there. */
-static void move_towards_min_point(const struct dp__query *q, const double *from, double far,
-				   double *u)
-{
-	const struct dp__encoding *in = &q->p->encoding;
-
-	for (size_t k = 0; k < in->d; k++)
-		u[k] = isnan(q->min_point[k]) ? from[k]
-		       : in->inputs[k].kind == DP__INPUT_CATEGORY
-			       ? q->min_point[k]
-			       : q->min_point[k] + far * (from[k] - q->min_point[k]);
-	dp__encoding_round(in, u);
-}
-
-/* Pulls u towards the least point until it is within the limit. */
-static void pull_within_level(struct dp__query *q, double *u)
-{
-	double from[DP_PARAMS_MAX], at[DP_PARAMS_MAX], near = 0, far = 1;
-
-	if (!q->has_min_point)
-		find_min_point(q);
-	memcpy(from, u, q->p->encoding.d * sizeof *from);
-	move_towards_min_point(q, from, 0, u);
-	if (level_excess(q, u) > 0)
-		return; /* nothing is within */
-	for (int i = 0; i < LEVEL_BISECTIONS; i++) {
-		double part = 0.5 * (near + far);
-
-		move_towards_min_point(q, from, part, at);
-		if (level_excess(q, at) <= 0) {
-			memcpy(u, at, q->p->encoding.d * sizeof *u);
-			near = part;
-		} else {
-			far = part;
-		}
-	}
 }
 
 static void calibrate_inputs(const struct dp__query *q, double *u)
@@ -327,6 +275,9 @@ void dp__calibrate_to_level(struct dp__query *q, double *u)
 	calibrate_inputs(q, u);
 	if (level_excess(q, u) <= 0)
 		return;
-	pull_within_level(q, u);
+	if (!q->has_min_point)
+		find_min_point(q);
+	(void)dp__encoding_pull(&q->p->encoding, level_excess, q, 0, LEVEL_BISECTIONS, q->min_point,
+				u);
 	calibrate_inputs(q, u);
 }

@@ -179,7 +179,7 @@ DP_MUSTCHECK bool dataset_cache_encode(const struct cache_source *from,
 /* A cache in memory: true if all in it is consistent; *s then points into it. */
 bool dataset_cache_decode(const void *p, size_t len, struct dataset *s);
 
-/* ---- data_splits.c ---- */
+/* ---- open_dataset.c ---- */
 
 /* Which stream of a seed chooses the records. */
 enum split_purpose {

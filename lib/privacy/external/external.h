@@ -22,7 +22,7 @@ enum {
 DP_MUSTCHECK int dp_external_answer_parse(const char *line, size_t len, uint64_t id,
 					  double *epsilon, struct dp_err *err);
 
-/* ---- the programs of a study (external.c) ---- */
+/* ---- the programs of a study (external_query.c) ---- */
 
 /* How a program is started: the command of dpareto-shim --oracle, and all of its
  * environment; both end with NULL. */

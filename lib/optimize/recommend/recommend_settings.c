@@ -1,4 +1,4 @@
-/* recommend.c - settings for a point of the front, whether it was tested or not.
+/* recommend_settings.c - settings for a point of the front, whether it was tested or not.
  *
  * Finds the best predicted value of the other objective where one output is within a limit.
  * docs/optimizer.md has the rules and what they are good for. */

@@ -1,4 +1,4 @@
-/* gp.c - a Gaussian process conditioned on points: growth and prediction. */
+/* gp_posterior.c - a Gaussian process conditioned on points: growth and prediction. */
 #include "optimize/gp/gp_internal.h"
 #include "linalg/linalg.h"
 

@@ -1,4 +1,4 @@
-/* data_splits.c - opens a data set: finds, loads, matches and splits. */
+/* open_dataset.c - opens a data set: finds, loads, matches and splits. */
 #include "base/rng.h"
 #include "trainers/data/dataset_internal.h"
 

@@ -1,4 +1,4 @@
-/* proposer.c - the proposers by name; each method is one const entry. */
+/* proposer_methods.c - the proposers by name; each method is one const entry. */
 #include "optimize/propose/proposer_internal.h"
 
 #include "base/units.h"

@@ -1,5 +1,5 @@
-/* noise.c - streams: their keys, and words and normals in any number from the whole batches that a
- * path makes. */
+/* noise_stream.c - streams: their keys, and words and normals in any number from the whole batches
+ * that a path makes. */
 #include "trainers/noise/noise_internal.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* external.c - the oracle programs of a study: one question at a time, answers that are
+/* external_query.c - the oracle programs of a study: one question at a time, answers that are
  * kept, some questions asked twice, and a sentence for whatever goes wrong. */
 #include "privacy/external/external_internal.h"
 

@@ -1,4 +1,4 @@
-/* state.c - what is known: names of states, memory, finding a study. */
+/* studies.c - what is known: names of states, memory, finding a study. */
 #include "state/state_internal.h"
 
 #include "base/units.h"

@@ -42,15 +42,6 @@ void ctl_groups_clear(struct ctl_groups *g)
 	memset(g, 0, sizeof *g);
 }
 
-/* Room for one thing more at the end of a list. */
-static void *groups_grow_array(void *list, size_t n, size_t size)
-{
-	void *more = dp_realloc(list, (n + 1) * size);
-
-	memset((char *)more + n * size, 0, size);
-	return more;
-}
-
 /* ---- objectives ---- */
 
 bool ctl_groups_objective_is_privacy(const struct ctl_groups *g, size_t objective)
@@ -117,29 +108,15 @@ static int fail_studies_differ(const json_t *first, const json_t *other, const c
 	return code;
 }
 
-/* Epsilons are of the same kind only at the same delta, where both are known. */
-static int check_deltas(const json_t *first, const json_t *other, struct dp_err *err)
+/* May the studies be compared? With --anti-ideal theirs need not be the same. */
+static int check_studies_comparable(struct ctl *ctl, const json_t *first, const json_t *other,
+				    struct dp_err *err)
 {
 	const json_t *its = json_object_get(other, "deltas");
 	const char *name;
 	json_t *value;
 	double a, b;
 
-	json_object_foreach (json_object_get(first, "deltas"), name, value)
-		if (dp_json_to_real(value, &a) && dp_json_to_real(json_object_get(its, name), &b) &&
-		    a != b)
-			return dp_fail(err, DP_E_INVALID,
-				       "'%s' and '%s' cannot be compared: their %s is at "
-				       "delta %g and %g",
-				       dp_json_str(first, "name", "?"),
-				       dp_json_str(other, "name", "?"), name, a, b);
-	return DP_OK;
-}
-
-/* May the studies be compared? With --anti-ideal theirs need not be the same. */
-static int check_studies_comparable(struct ctl *ctl, const json_t *first, const json_t *other,
-				    struct dp_err *err)
-{
 	if (!json_equal(json_object_get(first, "objectives"),
 			json_object_get(other, "objectives")) ||
 	    !json_equal(json_object_get(first, "goals"), json_object_get(other, "goals")))
@@ -150,7 +127,16 @@ static int check_studies_comparable(struct ctl *ctl, const json_t *first, const 
 		fail_studies_differ(first, other, "anti-ideals", ctl_format_reference_point, err);
 		return dp_hint(err, "--anti-ideal NAME=V,NAME=V gives one to all");
 	}
-	return check_deltas(first, other, err);
+	/* epsilons are of the same kind only at the same delta, where both are known */
+	json_object_foreach (json_object_get(first, "deltas"), name, value)
+		if (dp_json_to_real(value, &a) && dp_json_to_real(json_object_get(its, name), &b) &&
+		    a != b)
+			return dp_fail(err, DP_E_INVALID,
+				       "'%s' and '%s' cannot be compared: their %s is at "
+				       "delta %g and %g",
+				       dp_json_str(first, "name", "?"),
+				       dp_json_str(other, "name", "?"), name, a, b);
+	return DP_OK;
 }
 
 /* --anti-ideal epsilon=10,error=1 */
@@ -237,21 +223,25 @@ static int on_trial_add_result(struct ctl *ctl, const json_t *row, void *arg, st
 	return results_add(r, json_object_get(row, "objectives"), trial, err);
 }
 
-/* The points of a front, the study's own or that of `choice`, by what `values` has of
- * each; those of which it has nothing are left out. */
-static int results_add_front(struct ctl *ctl, struct results_builder *r, const char *choice,
-			     const json_t *(*values)(const json_t *point), struct dp_err *err)
+/* The points of a front, the study's own or, with `smoothed`, that of the models, of which no
+ * point beside it adds volume or is the best at something. Else what was measured again, and
+ * points that were not are left out. */
+static int results_add_front(struct ctl *ctl, struct results_builder *r, bool smoothed,
+			     struct dp_err *err)
 {
 	const json_t *point;
 	json_t *front;
 	size_t i;
-	int code = ctl_call_front(ctl, study_results_name(r->study), choice, &front, err);
+	int code = ctl_call_front(ctl, study_results_name(r->study), smoothed ? "denoised" : NULL,
+				  &front, err);
 
 	if (code != DP_OK)
 		return code;
 	json_array_foreach (json_object_get(front, "front"), i, point) {
-		const json_t *y = values(point);
+		const json_t *from = smoothed ? point : json_object_get(point, "remeasured"),
+			     *y = smoothed ? json_object_get(point, "denoised") : NULL;
 
+		y = y ? y : json_object_get(from, "objectives");
 		if (y)
 			code = results_add(r, y, (uint32_t)dp_json_int(point, "trial", 0), err);
 		if (code != DP_OK)
@@ -259,19 +249,6 @@ static int results_add_front(struct ctl *ctl, struct results_builder *r, const c
 	}
 	json_decref(front);
 	return code;
-}
-
-/* The models' values: no point beside their front adds volume, or is the best at something. */
-static const json_t *point_smoothed_values(const json_t *point)
-{
-	const json_t *values = json_object_get(point, "denoised");
-
-	return values ? values : json_object_get(point, "objectives");
-}
-
-static const json_t *point_reevaluated_values(const json_t *point)
-{
-	return json_object_get(json_object_get(point, "remeasured"), "objectives");
 }
 
 /* Which values are compared: those of --by. */
@@ -296,9 +273,9 @@ static int load_study_results(struct ctl *ctl, struct ctl_groups *g, struct ctl_
 	g->contest.is_realised =
 		remeasured && g->contest.nobjectives == 2 && ctl_groups_objective_is_privacy(g, 0);
 	if (compares_by(ctl, "denoised"))
-		code = results_add_front(ctl, &r, "denoised", point_smoothed_values, err);
+		code = results_add_front(ctl, &r, true, err);
 	else if (remeasured)
-		code = results_add_front(ctl, &r, NULL, point_reevaluated_values, err);
+		code = results_add_front(ctl, &r, false, err);
 	else
 		code = ctl_for_each_trial(ctl, &which, on_trial_add_result, &r, err);
 	if (code != DP_OK || !remeasured || of->results.n > 0)
@@ -330,9 +307,10 @@ static int groups_find_or_load_study(struct ctl *ctl, struct ctl_groups *g, cons
 					  study_results_name(*out));
 			return DP_OK;
 		}
-	g->studies = groups_grow_array(g->studies, g->n_studies, sizeof *g->studies);
-	g->studies[g->n_studies].results.name = dp_json_str(summary, "name", "?");
-	g->studies[g->n_studies++].summary = summary;
+	g->studies = dp_reallocarray(g->studies, g->n_studies + 1, sizeof *g->studies);
+	g->studies[g->n_studies++] =
+		(struct ctl_study_results){ .summary = summary,
+					    .results.name = dp_json_str(summary, "name", "?") };
 	code = g->n_studies == 1
 		       ? groups_set_objectives(&g->contest, summary, err)
 		       : check_studies_comparable(ctl, g->studies[0].summary, summary, err);
@@ -344,48 +322,39 @@ static int groups_find_or_load_study(struct ctl *ctl, struct ctl_groups *g, cons
 
 /* ---- groups ---- */
 
-/* What of a study is in no part. */
-static void groups_note_unused_trials(struct ctl *ctl, const struct dp_compare_study *of,
-				      uint32_t size)
-{
-	uint32_t left = dp_compare_count_leftover_trials(of, size);
-	char parts[DP_PLURAL_LEN], last[DP_PLURAL_LEN];
-
-	if (left > 0)
-		ctl_print_message(ctl, "study '%s': %s of %u; the last %s %s left out", of->name,
-				  dp_plural_text(of->nended / size, "part", parts), size,
-				  dp_plural_text(left, "trial", last), left == 1 ? "is" : "are");
-}
-
-/* A study, or parts of one, for the newest group. */
-static int group_add_study(struct ctl *ctl, struct ctl_groups *g, const struct dp_group_entry *m,
-			   struct dp_err *err)
-{
-	const struct ctl_study_results *of;
-	int code = groups_find_or_load_study(ctl, g, m->study, &of, err);
-
-	if (code == DP_OK && m->part_size > 0 && !compares_by(ctl, "observed"))
-		code = dp_fail(err, DP_E_USAGE,
-			       "parts of a study can only be compared by observed "
-			       "values: the others are of its whole front");
-	if (code == DP_OK)
-		code = dp_comparison_add_study(&g->contest, &of->results, m->part_size, err);
-	if (code == DP_OK && m->part_size > 0)
-		groups_note_unused_trials(ctl, &of->results, m->part_size);
-	return code;
-}
-
 /* A group as in "NAME=a,b/256"; without a name the studies are its name. */
 static int groups_add_group(struct ctl *ctl, struct ctl_groups *g, const char *text,
 			    struct dp_err *err)
 {
+	char parts[DP_PLURAL_LEN], last[DP_PLURAL_LEN];
 	struct dp_group_spec members;
 	int code = dp_group_spec_parse(text, &members, err);
 
 	if (code == DP_OK)
 		code = dp_comparison_add_group(&g->contest, members.name, err);
-	for (size_t i = 0; i < members.n && code == DP_OK; i++)
-		code = group_add_study(ctl, g, &members.list[i], err);
+	for (size_t i = 0; i < members.n && code == DP_OK; i++) {
+		const struct dp_group_entry *m = &members.list[i];
+		const struct ctl_study_results *of;
+		uint32_t left = 0;
+
+		code = groups_find_or_load_study(ctl, g, m->study, &of, err);
+		if (code == DP_OK && m->part_size > 0 && !compares_by(ctl, "observed"))
+			code = dp_fail(err, DP_E_USAGE,
+				       "parts of a study can only be compared by observed "
+				       "values: the others are of its whole front");
+		if (code == DP_OK)
+			code = dp_comparison_add_study(&g->contest, &of->results, m->part_size,
+						       err);
+		if (code == DP_OK && m->part_size > 0)
+			left = dp_compare_count_leftover_trials(&of->results, m->part_size);
+		if (left > 0)
+			ctl_print_message(
+				ctl, "study '%s': %s of %u; the last %s %s left out",
+				of->results.name,
+				dp_plural_text(of->results.nended / m->part_size, "part", parts),
+				m->part_size, dp_plural_text(left, "trial", last),
+				left == 1 ? "is" : "are");
+	}
 	dp_group_spec_free(&members);
 	return code;
 }

@@ -23,96 +23,38 @@ enum {
 
 /* ---- the training ---- */
 
-/* A cluster's nodes have temporary folders of their own, but see that of the study. */
-static const char *dry_run_parent_dir(const struct ctl_study_file *file)
-{
-	const char *base =
-		file->study->trainer.executor == DP_EXECUTOR_SLURM ? file->dir : getenv("TMPDIR");
-
-	return base && *base == '/' ? base : "/tmp";
-}
-
-static int dry_run_make_dir(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
-			    struct dp_err *err)
-{
-	p->state_dir = dp_path_join(dry_run_parent_dir(file), "dpareto-try-XXXXXX");
-	if (!mkdtemp(p->state_dir))
-		return dp_fail_errno(err, errno, "cannot make the folder %s", p->state_dir);
-	p->log_path = dp_path_join(p->state_dir, "dparetod.log");
-	return DP_OK;
-}
-
-/* Hands in the study of one training that the file becomes. */
-static int dry_run_submit(struct ctl *ctl, const struct ctl_study_file *file, struct dp_err *err)
-{
-	struct ctl_study_file once = *file;
-	json_t *ok;
-	int code;
-
-	once.text = (struct dp_buf)DP_BUF_INIT;
-	code = dp_study_smoke_variant(dp_buf_text(&file->text), file->text.len, &once.text, err);
-	if (code == DP_OK)
-		code = ctl_study_file_submit(ctl, &once, false, &ok, err);
-	if (code == DP_OK)
-		json_decref(ok);
-	dp_buf_free(&once.text);
-	return code;
-}
-
-/* What it waits for, whenever that is something new: when it is tried again, behind the
- * last semicolon, is not. */
-static void dry_run_print_waiting(struct ctl *ctl, const json_t *before, const json_t *now)
-{
-	const char *waiting = dp_json_str(now, "waiting", ""), *told, *end;
-	size_t len;
-
-	told = dp_json_str(before, "waiting", "");
-	end = strrchr(waiting, ';');
-	len = end ? (size_t)(end - waiting) : strlen(waiting);
-	if (len > 0 && strncmp(waiting, told, len) != 0)
-		ctl_print_message(ctl, "waiting: %.*s (Ctrl-C ends it)", (int)len, waiting);
-}
-
-/* Waits for its end; *summary is the study's last. */
+/* Waits for its end, and says what it waits for whenever that is something new: when it is tried
+ * again, behind the last semicolon, is not. *summary is the study's last. */
 static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary,
 			    struct dp_err *err)
 {
 	int64_t version = 0;
 
 	for (;;) {
-		json_t *status;
+		json_t *status, *now;
+		const char *waiting, *end;
+		size_t len;
 		int code = ctl_call_changes(ctl, study, version, POLL_MS, &status, err);
 
 		if (code != DP_OK)
 			return code;
-		if (*summary) /* what takes but a moment is not told */
-			dry_run_print_waiting(ctl, *summary, json_object_get(status, "study"));
-		json_decref(*summary);
-		*summary = json_incref(json_object_get(status, "study"));
+		now = json_incref(json_object_get(status, "study"));
 		version = ctl_status_version(status);
 		json_decref(status);
+		waiting = dp_json_str(now, "waiting", "");
+		end = strrchr(waiting, ';');
+		len = end ? (size_t)(end - waiting) : strlen(waiting);
+		/* what takes but a moment is not told */
+		if (*summary && len > 0 &&
+		    strncmp(waiting, dp_json_str(*summary, "waiting", ""), len) != 0)
+			ctl_print_message(ctl, "waiting: %.*s (Ctrl-C ends it)", (int)len, waiting);
+		json_decref(*summary);
+		*summary = now;
 		if (ctl_study_has_ended(*summary))
 			return DP_OK;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 	}
-}
-
-/* Its one trial; NULL where no point came to be trained: a privacy oracle has no answer. */
-static int dry_run_fetch_trial(struct ctl *ctl, const char *study, json_t **trial,
-			       struct dp_err *err)
-{
-	json_t *fields, *ok;
-	int code = ctl_pack_fields(&fields, err, "{s:s, s:i}", "study", study, "trial", 0);
-
-	*trial = NULL;
-	if (code == DP_OK)
-		code = ctl_call(ctl, "trial", fields, &ok, err);
-	if (code == DP_OK) {
-		*trial = json_incref(json_object_get(ok, "trial"));
-		json_decref(ok);
-	}
-	return code == DP_E_NOT_FOUND ? DP_OK : code;
 }
 
 /* ---- what came back ---- */
@@ -165,45 +107,42 @@ static json_t *dry_run_read_declared(const char *folder)
 	return json_null();
 }
 
-/* Metrics of the study's constraints that the run did not report. */
-static json_t *dry_run_missing_metrics(const struct dp_study *s, const json_t *metrics)
+/* Of a trial and its last attempt. */
+static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < s->nconstraints; i++)
-		if (!json_object_get(metrics, s->constraints[i].metric))
-			json_array_append_new(list, json_string(s->constraints[i].metric));
-	return list;
-}
-
-/* Of a trial and its last attempt; `dir` is where its files are. */
-static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial,
-				  const json_t *attempt, const char *dir)
-{
-	const json_t *run = json_array_get(json_object_get(trial, "runs"), 0);
-	json_t *metrics = json_object_get(trial, "released"), *request = NULL;
-	const char *state = dp_json_str(trial, "state", "");
+	const json_t *attempts = json_object_get(trial, "attempts"), *attempt,
+		     *run = json_array_get(json_object_get(trial, "runs"), 0);
+	json_t *metrics = json_object_get(trial, "released"), *missing = json_array();
+	json_t *request = NULL, *out;
+	const char *state = dp_json_str(trial, "state", ""), *dir;
 	/* what diverges is a result, too */
 	bool ok = strcmp(state, "ok") == 0 || strcmp(state, "diverged") == 0;
-	char *path = dp_path_join(dir, "request.json");
 	struct dp_err unread;
-	json_t *out;
+	char *path;
 
+	attempt = json_array_size(attempts) > 0
+			  ? json_array_get(attempts, json_array_size(attempts) - 1)
+			  : NULL;
+	dir = dp_json_str(attempt, "directory", "");
+	path = dp_path_join(dir, "request.json");
 	if (!metrics)
 		metrics = json_object_get(run, "metrics");
-	if (!path || dp_json_read_file(path, ATTEMPT_FILE_MAX, &request, &unread) != DP_OK)
+	/* of the study's constraints, those that the run did not report */
+	for (size_t i = 0; i < s->nconstraints; i++)
+		if (!json_object_get(metrics, s->constraints[i].metric))
+			json_array_append_new(missing, json_string(s->constraints[i].metric));
+	if (dp_json_read_file(path, ATTEMPT_FILE_MAX, &request, &unread) != DP_OK)
 		request = NULL;
-	out = json_pack("{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, s:O?}",
-			"ok", ok, "end", json_object_get(attempt, "end"), "message",
-			attempt ? json_object_get(attempt, "message")
-				: json_object_get(trial, "reason"),
-			"seconds", json_object_get(trial, "seconds"), "parameters",
-			json_object_get(trial, "parameters"), "metrics", metrics, "objectives",
-			json_object_get(trial, "objectives"), "path",
-			json_object_get(json_object_get(request, "path"), "values"), "waypoints",
-			json_object_get(trial, "waypoints"), "missing",
-			dry_run_missing_metrics(s, metrics), "declared", dry_run_read_declared(dir),
-			"accounted", json_object_get(request, "privacy"));
+	out = json_pack(
+		"{s:b, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:o, s:O?}", "ok", ok,
+		"end", json_object_get(attempt, "end"), "message",
+		attempt ? json_object_get(attempt, "message") : json_object_get(trial, "reason"),
+		"seconds", json_object_get(trial, "seconds"), "parameters",
+		json_object_get(trial, "parameters"), "metrics", metrics, "objectives",
+		json_object_get(trial, "objectives"), "path",
+		json_object_get(json_object_get(request, "path"), "values"), "waypoints",
+		json_object_get(trial, "waypoints"), "missing", missing, "declared",
+		dry_run_read_declared(dir), "accounted", json_object_get(request, "privacy"));
 	json_object_set_new(out, "directory", ok ? json_null() : json_string(dir));
 	json_object_set_new(out, "result", ok ? json_null() : json_file_tail(dir, "result.jsonl"));
 	json_object_set_new(out, "stdout", ok ? json_null() : json_file_tail(dir, "stdout"));
@@ -213,41 +152,44 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial,
 	return out;
 }
 
-static json_t *dry_run_json(const struct ctl_embedded_daemon *p, const struct dp_study *s,
-			    const json_t *trial, const json_t *summary)
-{
-	const json_t *attempts = json_object_get(trial, "attempts");
-	size_t n = json_array_size(attempts);
-	const json_t *last = n ? json_array_get(attempts, n - 1) : NULL;
-	json_t *out;
-
-	if (trial)
-		return dry_run_trial_json(s, trial, last, dp_json_str(last, "directory", ""));
-	out = json_pack("{s:b, s:n, s:O?, s:s}", "ok", 0, "end", "message",
-			json_object_get(summary, "reason"), "directory", p->state_dir);
-	return out;
-}
-
 /* Everything with a daemon that is there until it returns. */
 static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 			       json_t **out, struct dp_err *err)
 {
-	const char *name = file->study->name;
-	json_t *summary = NULL, *trial = NULL;
+	struct ctl_study_file once = *file;
+	json_t *summary = NULL, *ok = NULL, *fields;
 	int code = ctl_embedded_open(p, err);
 
+	/* the study of one training that the file becomes */
+	once.text = (struct dp_buf)DP_BUF_INIT;
 	if (code == DP_OK)
-		code = dry_run_submit(p->ctl, file, err);
+		code = dp_study_smoke_variant(dp_buf_text(&file->text), file->text.len, &once.text,
+					      err);
 	if (code == DP_OK)
-		code = dry_run_wait_end(p->ctl, name, &summary, err);
+		code = ctl_study_file_submit(p->ctl, &once, false, &ok, err);
+	json_decref(ok);
+	dp_buf_free(&once.text);
 	if (code == DP_OK)
-		code = dry_run_fetch_trial(p->ctl, name, &trial, err);
+		code = dry_run_wait_end(p->ctl, file->study->name, &summary, err);
 	if (code == DP_OK)
-		*out = dry_run_json(p, file->study, trial, summary);
+		code = ctl_pack_fields(&fields, err, "{s:s, s:i}", "study", file->study->name,
+				       "trial", 0);
+	if (code == DP_OK) {
+		code = ctl_call(p->ctl, "trial", fields, &ok, err);
+		if (code == DP_OK) {
+			*out = dry_run_trial_json(file->study, json_object_get(ok, "trial"));
+			json_decref(ok);
+		} else if (code == DP_E_NOT_FOUND) {
+			/* no point came to be trained: a privacy accountant has no answer */
+			*out = json_pack("{s:b, s:n, s:O?, s:s}", "ok", 0, "end", "message",
+					 json_object_get(summary, "reason"), "directory",
+					 p->state_dir);
+			code = DP_OK;
+		}
+	}
 	if (ctl_interrupted)
 		code = dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 	ctl_embedded_stop(p);
-	json_decref(trial);
 	json_decref(summary);
 	return code;
 }
@@ -256,17 +198,24 @@ int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out
 		struct dp_err *err)
 {
 	struct ctl_embedded_daemon p = { .ctl = ctl };
+	/* a cluster's nodes have temporary directories of their own, but see that of the study */
+	const char *base =
+		file->study->trainer.executor == DP_EXECUTOR_SLURM ? file->dir : getenv("TMPDIR");
 	struct dp_err left;
-	int code = dry_run_make_dir(&p, file, err);
+	int code;
 
 	*out = NULL;
+	p.state_dir = dp_path_join(base && *base == '/' ? base : "/tmp", "dpareto-try-XXXXXX");
 	ctl_catch_signals();
-	if (code == DP_OK) {
+	if (mkdtemp(p.state_dir)) {
+		p.log_path = dp_path_join(p.state_dir, "dparetod.log");
 		code = dry_run_with_daemon(&p, file, out, err);
 		/* what failed can be looked at */
 		if ((code == DP_E_INTERRUPTED || dp_json_bool(*out, "ok", false)) &&
 		    dp_remove_tree(p.state_dir, &left) != DP_OK)
 			ctl_print_message(ctl, "warning: %s", left.msg);
+	} else {
+		code = dp_fail_errno(err, errno, "cannot make the folder %s", p.state_dir);
 	}
 	if (code != DP_OK) {
 		json_decref(*out);
@@ -301,64 +250,6 @@ static void dry_run_print_values(struct ctl *ctl, const char *label, const json_
 	dp_buf_free(&text);
 }
 
-static void dry_run_print_checkpoints(struct ctl *ctl, const json_t *asked, const json_t *reached)
-{
-	size_t stand = 0, i;
-	const json_t *w;
-
-	if (json_array_size(asked) == 0)
-		return;
-	json_array_foreach (reached, i, w)
-		stand += !dp_json_bool(w, "dropped", false);
-	ctl_printf(ctl, "  %-10s  %zu of the %zu that were asked for\n", "waypoints", stand,
-		   json_array_size(asked));
-}
-
-/* What is accounted for, as a line that `dparetoctl epsilon --batch` reads. */
-static void dry_run_print_accounted(struct ctl *ctl, const json_t *accounted)
-{
-	const char *objective;
-	json_t *v;
-
-	if (json_object_size(accounted) == 0)
-		dry_run_print_row(ctl, "accounted", "nothing: no objective is a privacy mechanism");
-	json_object_foreach ((json_t *)accounted, objective, v) {
-		struct dp_buf text = DP_BUF_INIT;
-
-		dp_buf_printf(&text, "%s: ", objective);
-		dp_json_dump(&text, v, 0);
-		dry_run_print_row(ctl, "accounted", dp_buf_text(&text));
-		dp_buf_free(&text);
-	}
-}
-
-static void dry_run_print_declared(struct ctl *ctl, const json_t *tried)
-{
-	const json_t *declared = json_object_get(tried, "declared");
-
-	if (json_object_size(declared) > 0)
-		dry_run_print_values(ctl, "declared", declared, NULL);
-	else
-		dry_run_print_row(ctl, "declared",
-				  "nothing: nothing checks that it trains as is accounted for");
-}
-
-static void dry_run_print_result(struct ctl *ctl, const json_t *tried)
-{
-	const json_t *accounted = json_object_get(tried, "accounted"), *name;
-	size_t i;
-
-	dry_run_print_values(ctl, "metrics", json_object_get(tried, "metrics"), NULL);
-	json_array_foreach (json_object_get(tried, "missing"), i, name)
-		ctl_printf(ctl, "  %-10s  %s, which a constraint is on\n", "missing",
-			   json_string_value(name));
-	dry_run_print_values(ctl, "objectives", json_object_get(tried, "objectives"), accounted);
-	dry_run_print_checkpoints(ctl, json_object_get(tried, "path"),
-				  json_object_get(tried, "waypoints"));
-	dry_run_print_declared(ctl, tried);
-	dry_run_print_accounted(ctl, accounted);
-}
-
 /* The end of a file of the attempt, unless it is empty. */
 static void dry_run_print_file_tail(struct ctl *ctl, const json_t *tried, const char *name)
 {
@@ -367,6 +258,42 @@ static void dry_run_print_file_tail(struct ctl *ctl, const json_t *tried, const 
 	if (*text)
 		ctl_printf(ctl, "  the end of its %s:\n%s%s", name, text,
 			   text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+static void dry_run_print_success(struct ctl *ctl, const json_t *tried)
+{
+	const json_t *accounted = json_object_get(tried, "accounted"),
+		     *declared = json_object_get(tried, "declared"), *one;
+	size_t asked = json_array_size(json_object_get(tried, "path")), reached = 0, i;
+	const char *objective;
+	json_t *v;
+
+	dry_run_print_values(ctl, "metrics", json_object_get(tried, "metrics"), NULL);
+	json_array_foreach (json_object_get(tried, "missing"), i, one)
+		ctl_printf(ctl, "  %-10s  %s, which a constraint is on\n", "missing",
+			   json_string_value(one));
+	dry_run_print_values(ctl, "objectives", json_object_get(tried, "objectives"), accounted);
+	json_array_foreach (json_object_get(tried, "waypoints"), i, one)
+		reached += !dp_json_bool(one, "dropped", false);
+	if (asked > 0)
+		ctl_printf(ctl, "  %-10s  %zu of the %zu that were asked for\n", "waypoints",
+			   reached, asked);
+	if (json_object_size(declared) > 0)
+		dry_run_print_values(ctl, "declared", declared, NULL);
+	else
+		dry_run_print_row(ctl, "declared",
+				  "nothing: nothing checks that it trains as is accounted for");
+	if (json_object_size(accounted) == 0)
+		dry_run_print_row(ctl, "accounted", "nothing: no objective is a privacy mechanism");
+	json_object_foreach ((json_t *)accounted, objective, v) {
+		struct dp_buf text = DP_BUF_INIT;
+
+		/* as a line that `dparetoctl epsilon --batch` reads */
+		dp_buf_printf(&text, "%s: ", objective);
+		dp_json_dump(&text, v, 0);
+		dry_run_print_row(ctl, "accounted", dp_buf_text(&text));
+		dp_buf_free(&text);
+	}
 }
 
 void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried)
@@ -385,7 +312,7 @@ void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried)
 	if (json_object_get(tried, "parameters"))
 		dry_run_print_values(ctl, "parameters", json_object_get(tried, "parameters"), NULL);
 	if (dp_json_bool(tried, "ok", false)) {
-		dry_run_print_result(ctl, tried);
+		dry_run_print_success(ctl, tried);
 		return;
 	}
 	dry_run_print_file_tail(ctl, tried, "result");

@@ -42,15 +42,12 @@ struct doctor {
 	int n_failed;
 };
 
-static const char *doctor_result_name(enum doctor_result r)
-{
-	return r == DOCTOR_OK ? "ok" : r == DOCTOR_WARN ? "warn" : "fail";
-}
-
+DP_PRINTF(5, 6)
 DP_PRINTF(5, 6)
 static void doctor_add_check(struct doctor *d, enum doctor_result r, const char *what,
 			     const char *hint, const char *format, ...)
 {
+	static const char *const names[] = { "ok", "warn", "fail" };
 	char text[512];
 	va_list ap;
 
@@ -58,10 +55,24 @@ static void doctor_add_check(struct doctor *d, enum doctor_result r, const char 
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 	d->n_failed += r == DOCTOR_FAIL;
-	json_array_append_new(d->checks,
-			      json_pack("{s:s, s:s, s:o?, s:s?}", "check", what, "result",
-					doctor_result_name(r), "message", json_string(text), "hint",
-					r == DOCTOR_OK ? NULL : hint));
+	json_array_append_new(d->checks, json_pack("{s:s, s:s, s:o?, s:s?}", "check", what,
+						   "result", names[r], "message", json_string(text),
+						   "hint", r == DOCTOR_OK ? NULL : hint));
+}
+
+/* A program of the project: beside this one, or one that only programs start. */
+static void check_program(struct doctor *d, const char *name, bool libexec)
+{
+	char *path = libexec ? ctl_find_libexec_program(name) : ctl_find_program(name);
+
+	doctor_add_check(d, path ? DOCTOR_OK : DOCTOR_FAIL, name,
+			 libexec ? "install it with the other programs ('make install')"
+				 : "install it beside dparetoctl ('make install')",
+			 "%s",
+			 path      ? path
+			 : libexec ? "neither in libexec nor beside dparetoctl"
+				   : "neither beside dparetoctl nor in PATH");
+	free(path);
 }
 
 static void check_daemon(struct doctor *d)
@@ -157,59 +168,15 @@ static void check_state_dir(struct doctor *d)
 	check_disk_space(d);
 }
 
-static void check_socket_path(struct doctor *d)
-{
-	char *path = ctl_socket_path(d->ctl);
-	size_t len = strlen(path);
-
-	doctor_add_check(d, len > DP_CONTROL_SOCKET_PATH_MAX ? DOCTOR_FAIL : DOCTOR_OK,
-			 "socket path", "give a shorter one with --socket or DPARETO_SOCKET",
-			 "%zu of at most %d bytes: %s", len, DP_CONTROL_SOCKET_PATH_MAX, path);
-	free(path);
-}
-
-/* Frees the path, which is NULL where there is none. */
-static void doctor_add_program_check(struct doctor *d, const char *name, char *path,
-				     const char *hint, const char *missing)
-{
-	doctor_add_check(d, path ? DOCTOR_OK : DOCTOR_FAIL, name, hint, "%s",
-			 path ? path : missing);
-	free(path);
-}
-
-static void check_program(struct doctor *d, const char *name)
-{
-	doctor_add_program_check(d, name, ctl_find_program(name),
-				 "install it beside dparetoctl ('make install')",
-				 "neither beside dparetoctl nor in PATH");
-}
-
-static void check_libexec_program(struct doctor *d, const char *name)
-{
-	doctor_add_program_check(d, name, ctl_find_libexec_program(name),
-				 "install it with the other programs ('make install')",
-				 "neither in libexec nor beside dparetoctl");
-}
-
-/* Can Slurm be asked? Blocks for as long as its own commands wait. False with its word. */
-static bool doctor_slurm_responds(char *said, size_t room)
-{
-	FILE *answer = popen("squeue --noheader --me --format=%i 2>&1", "re");
-	char line[256];
-
-	snprintf(said, room, "squeue cannot be run");
-	while (answer && fgets(line, sizeof line, answer))
-		snprintf(said, room, "%.*s", (int)strcspn(line, "\n"), line);
-	return answer && pclose(answer) == 0;
-}
-
-/* Without Slurm nothing else changes, so that it is nothing to be warned of. */
+/* Without Slurm nothing else changes, so that it is nothing to be warned of. Blocks for as long as
+ * Slurm's own commands wait. */
 static void check_slurm(struct doctor *d)
 {
 	static const char *const needed[] = { "sbatch", "squeue", "scancel" };
 	const char *absent = NULL;
-	char said[256];
+	char said[256] = "squeue cannot be run", line[256];
 	size_t found = 0;
+	FILE *answer;
 
 	for (size_t i = 0; i < DP_COUNT(needed); i++) {
 		char *path = ctl_find_program(needed[i]);
@@ -218,20 +185,27 @@ static void check_slurm(struct doctor *d)
 		absent = path ? absent : needed[i];
 		free(path);
 	}
-	if (found == 0)
+	if (found == 0) {
 		doctor_add_check(d, DOCTOR_OK, "slurm", NULL,
 				 "not installed here: trainers run on this machine only");
-	else if (absent)
+		return;
+	}
+	if (absent) {
 		doctor_add_check(d, DOCTOR_WARN, "slurm", "install all of Slurm's client commands",
 				 "%s is not found, so that 'executor: slurm' cannot work", absent);
-	else if (doctor_slurm_responds(said, sizeof said))
+		return;
+	}
+	answer = popen("squeue --noheader --me --format=%i 2>&1", "re");
+	while (answer && fgets(line, sizeof line, answer))
+		snprintf(said, sizeof said, "%.*s", (int)strcspn(line, "\n"), line);
+	if (answer && pclose(answer) == 0)
 		doctor_add_check(d, DOCTOR_OK, "slurm", NULL, "its controller answers");
 	else
 		doctor_add_check(d, DOCTOR_WARN, "slurm",
 				 "studies with 'executor: slurm' wait until it does", "%s", said);
 }
 
-static void check_open_file_limit(struct doctor *d)
+static void check_open_files(struct doctor *d)
 {
 	struct rlimit limit;
 
@@ -297,42 +271,30 @@ static void check_journal(struct doctor *d)
 	free(folder);
 }
 
-static void doctor_print(struct ctl *ctl, const json_t *checks)
-{
-	bool color = ctl_use_color(ctl, ctl->out);
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (checks, i, c) {
-		const char *result = dp_json_str(c, "result", "?");
-		const char *hint = dp_json_str(c, "hint", NULL);
-		enum ctl_style style = ctl_state_style(result);
-
-		ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color), result,
-			   ctl_style_off(style, color), dp_json_str(c, "check", "?"),
-			   dp_json_str(c, "message", ""));
-		if (hint)
-			ctl_printf(ctl, "%21s-> %s\n", "", hint);
-	}
-}
-
 static int cmd_doctor_run(struct ctl *ctl, struct dp_err *err)
 {
 	struct doctor d = { .ctl = ctl, .checks = json_array() };
-	char count[DP_PLURAL_LEN];
+	bool color = ctl_use_color(ctl, ctl->out);
+	char count[DP_PLURAL_LEN], *path = ctl_socket_path(ctl);
+	const json_t *c;
 	json_t *object;
+	size_t i;
 
 	check_daemon(&d);
-	check_socket_path(&d);
+	doctor_add_check(&d, strlen(path) > DP_CONTROL_SOCKET_PATH_MAX ? DOCTOR_FAIL : DOCTOR_OK,
+			 "socket path", "give a shorter one with --socket or DPARETO_SOCKET",
+			 "%zu of at most %d bytes: %s", strlen(path), DP_CONTROL_SOCKET_PATH_MAX,
+			 path);
+	free(path);
 	check_state_dir(&d);
 	check_journal(&d);
-	check_program(&d, "dparetod");
-	check_libexec_program(&d, "dpareto-shim");
-	check_libexec_program(&d, "dpareto-serve");
-	check_program(&d, "dpareto-train");
-	check_program(&d, "dpareto-report");
+	check_program(&d, "dparetod", false);
+	check_program(&d, "dpareto-shim", true);
+	check_program(&d, "dpareto-serve", true);
+	check_program(&d, "dpareto-train", false);
+	check_program(&d, "dpareto-report", false);
 	check_slurm(&d);
-	check_open_file_limit(&d);
+	check_open_files(&d);
 	check_clock(&d);
 	if (ctl->format == CTL_JSON) {
 		object = json_pack("{s:b, s:O}", "ok", d.n_failed == 0, "checks", d.checks);
@@ -340,7 +302,17 @@ static int cmd_doctor_run(struct ctl *ctl, struct dp_err *err)
 		json_decref(object);
 		ctl->error_reported = true;
 	} else {
-		doctor_print(ctl, d.checks);
+		json_array_foreach (d.checks, i, c) {
+			const char *result = dp_json_str(c, "result", "?");
+			const char *hint = dp_json_str(c, "hint", NULL);
+			enum ctl_style style = ctl_state_style(result);
+
+			ctl_printf(ctl, "%s%-4s%s  %-14s %s\n", ctl_style_on(style, color), result,
+				   ctl_style_off(style, color), dp_json_str(c, "check", "?"),
+				   dp_json_str(c, "message", ""));
+			if (hint)
+				ctl_printf(ctl, "%21s-> %s\n", "", hint);
+		}
 	}
 	json_decref(d.checks);
 	json_decref(d.hello);

@@ -16,23 +16,17 @@ enum {
 	TEXT_COLUMNS = 80
 };
 
-/* Does one part of a key match? "NAME" in the table stands for any name. */
-static bool key_part_matches(const char *mine, size_t mine_len, const char *asked, size_t asked_len)
-{
-	bool any = mine_len > 1;
-
-	for (size_t i = 0; i < mine_len; i++)
-		any = any && isupper((unsigned char)mine[i]);
-	return any ? asked_len > 0 : mine_len == asked_len && memcmp(mine, asked, mine_len) == 0;
-}
-
-/* Compares part by part, from the start of both; *rest is what `path` has beyond. */
+/* Compares part by part, from the start of both; *rest is what `path` has beyond. A part in
+ * capital letters, "NAME", stands for any name. */
 static bool key_path_has_prefix(const char *path, const char *asked, const char **rest)
 {
 	for (;;) {
 		size_t n = strcspn(path, "."), m = strcspn(asked, ".");
+		bool any = n > 1;
 
-		if (!key_part_matches(path, n, asked, m))
+		for (size_t i = 0; i < n; i++)
+			any = any && isupper((unsigned char)path[i]);
+		if (any ? m == 0 : n != m || memcmp(path, asked, n) != 0)
 			return false;
 		path += n;
 		asked += m;
@@ -58,13 +52,6 @@ static bool key_path_matches(const char *path, const char *asked)
 			return false;
 		path++;
 	}
-}
-
-static json_t *explain_key_json(const struct dp_key_doc *k)
-{
-	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "key", k->path, "type", k->type,
-			 "default", k->default_text, "help", k->help, "example", k->example, "live",
-			 k->mutability == DP_KEY_LIVE);
 }
 
 static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
@@ -138,7 +125,12 @@ static void explain_print(struct ctl *ctl, const struct dp_key_doc *const *keys,
 	case CTL_JSON:
 		list = json_array();
 		for (size_t i = 0; i < n; i++)
-			json_array_append_new(list, explain_key_json(keys[i]));
+			json_array_append_new(
+				list, json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:b}", "key",
+						keys[i]->path, "type", keys[i]->type, "default",
+						keys[i]->default_text, "help", keys[i]->help,
+						"example", keys[i]->example, "live",
+						keys[i]->mutability == DP_KEY_LIVE));
 		ctl_print_json(ctl, list);
 		json_decref(list);
 		break;
@@ -179,84 +171,53 @@ static int fail_unknown_key(const char *asked, const struct dp_key_doc *all, siz
 	return dp_hint(err, "'dparetoctl explain' lists all keys");
 }
 
-/* The keys below a section such as "trainer", itself not included. */
-static size_t find_keys_below(const struct dp_key_doc *all, size_t count, const char *section,
-			      const struct dp_key_doc **below)
-{
-	const char *rest;
-	size_t n = 0;
-
-	for (size_t i = 0; i < count && n < MAX_STUDY_KEYS; i++)
-		if (key_path_has_prefix(all[i].path, section, &rest) && *rest)
-			below[n++] = &all[i];
-	return n;
-}
-
-static json_t *explain_mechanism_json(const struct dp_mechanism *m)
-{
-	json_t *keys = json_array();
-	char rule[DP_PRIVACY_RANGE_TEXT_LEN];
-
-	for (size_t i = 0; i < m->nkeys; i++)
-		json_array_append_new(
-			keys, json_pack("{s:s, s:s, s:b, s:s}", "key", m->keys[i].name, "type",
-					dp_privacy_key_format_range(&m->keys[i], rule), "needed",
-					m->keys[i].required, "help", m->keys[i].help));
-	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "mechanism", m->name, "summary", m->summary,
-			 "neighbours", m->relation, "source", m->source, "keys", keys);
-}
-
 /* A mechanism is explained by its own table of keys. */
 static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 {
-	struct ctl_table *t;
+	struct ctl_table *t = ctl_table_new("KEY|TYPE|NEEDED|MEANING*");
 	char rule[DP_PRIVACY_RANGE_TEXT_LEN];
 	struct dp_buf text = DP_BUF_INIT;
-	json_t *object;
+	json_t *keys = json_array(), *object;
 
-	if (ctl->format != CTL_TABLE) {
-		object = explain_mechanism_json(m);
-		ctl_print_json(ctl, object);
-		json_decref(object);
-		return;
-	}
-	dp_buf_printf(&text, "mechanism %s\n", m->name);
-	ctl_text_wrap(&text, m->summary, 2, TEXT_COLUMNS);
-	dp_buf_puts(&text, "\n  neighbours\n");
-	ctl_text_wrap(&text, m->relation, 4, TEXT_COLUMNS);
-	dp_buf_puts(&text, "\n  source\n");
-	ctl_text_wrap(&text, m->source, 4, TEXT_COLUMNS);
-	dp_buf_putc(&text, '\n');
-	ctl_print_buf(ctl, &text);
-	t = ctl_table_new("KEY|TYPE|NEEDED|MEANING*");
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
 
+		dp_privacy_key_format_range(k, rule);
+		json_array_append_new(keys,
+				      json_pack("{s:s, s:s, s:b, s:s}", "key", k->name, "type",
+						rule, "needed", k->required, "help", k->help));
 		ctl_table_add_text(t, k->name);
-		ctl_table_add_text(t, dp_privacy_key_format_range(k, rule));
+		ctl_table_add_text(t, rule);
 		ctl_table_add_text(t, k->replaced_by          ? "one of"
 				      : k->required           ? "yes"
 				      : k->alternatives_group ? "one of"
 							      : "no");
 		ctl_table_add_text(t, k->help);
 	}
-	ctl_table_print(ctl, t);
-}
-
-static void list_mechanisms(struct ctl *ctl)
-{
-	char names[DP_MECHANISMS_LEN];
-
-	ctl_print_message(ctl,
-			  "Each mechanism has keys of its own; 'dparetoctl explain MECHANISM' "
-			  "lists them: %s.",
-			  dp_mechanism_names_text(names));
+	object = json_pack("{s:s, s:s, s:s, s:s, s:o}", "mechanism", m->name, "summary", m->summary,
+			   "neighbours", m->relation, "source", m->source, "keys", keys);
+	if (ctl->format != CTL_TABLE) {
+		ctl_print_json(ctl, object);
+		ctl_table_free(t);
+	} else {
+		dp_buf_printf(&text, "mechanism %s\n", m->name);
+		ctl_text_wrap(&text, m->summary, 2, TEXT_COLUMNS);
+		dp_buf_puts(&text, "\n  neighbours\n");
+		ctl_text_wrap(&text, m->relation, 4, TEXT_COLUMNS);
+		dp_buf_puts(&text, "\n  source\n");
+		ctl_text_wrap(&text, m->source, 4, TEXT_COLUMNS);
+		dp_buf_putc(&text, '\n');
+		ctl_print_buf(ctl, &text);
+		ctl_table_print(ctl, t);
+	}
+	json_decref(object);
 }
 
 static int cmd_explain_run(struct ctl *ctl, struct dp_err *err)
 {
 	const struct dp_key_doc *found[MAX_STUDY_KEYS], *below[MAX_STUDY_KEYS], *all;
-	const char *asked = ctl->argc ? ctl->argv[0] : NULL;
+	const char *asked = ctl->argc ? ctl->argv[0] : NULL, *section, *rest;
+	char names[DP_MECHANISMS_LEN];
 	size_t count, n = 0, nbelow = 0;
 
 	if (asked && dp_mechanism_find(asked)) {
@@ -267,8 +228,11 @@ static int cmd_explain_run(struct ctl *ctl, struct dp_err *err)
 	for (size_t i = 0; i < count && n < MAX_STUDY_KEYS; i++)
 		if (!asked || key_path_matches(all[i].path, asked))
 			found[n++] = &all[i];
-	if (asked)
-		nbelow = find_keys_below(all, count, n == 1 ? found[0]->path : asked, below);
+	/* the keys below a section such as "trainer", itself not included */
+	section = n == 1 ? found[0]->path : asked;
+	for (size_t i = 0; asked && i < count && nbelow < MAX_STUDY_KEYS; i++)
+		if (key_path_has_prefix(all[i].path, section, &rest) && *rest)
+			below[nbelow++] = &all[i];
 	if (n + nbelow == 0)
 		return fail_unknown_key(asked, all, count, err);
 	if (n > 0)
@@ -279,7 +243,11 @@ static int cmd_explain_run(struct ctl *ctl, struct dp_err *err)
 		explain_print(ctl, below, nbelow, false);
 	}
 	if (asked && (strcmp(asked, "privacy") == 0 || strcmp(asked, "mechanism") == 0))
-		list_mechanisms(ctl);
+		ctl_print_message(
+			ctl,
+			"Each mechanism has keys of its own; 'dparetoctl explain MECHANISM' "
+			"lists them: %s.",
+			dp_mechanism_names_text(names));
 	return DP_OK;
 }
 

@@ -50,26 +50,6 @@ struct follow_state {
 
 /* ---- on a terminal ---- */
 
-/* Keys are read one by one and not shown; Ctrl-C stays a signal. Only in the
- * foreground: changing the terminal from behind would stop us. */
-static void keyboard_set_raw(struct follow_state *f)
-{
-	struct termios raw;
-
-	if (!isatty(STDIN_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
-	    tcgetattr(STDIN_FILENO, &f->saved_termios) != 0)
-		return;
-	raw = f->saved_termios;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	f->keyboard_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
-}
-
-static void keyboard_restore(struct follow_state *f)
-{
-	if (f->keyboard_raw)
-		tcsetattr(STDIN_FILENO, TCSANOW, &f->saved_termios);
-}
-
 static bool keyboard_quit_pressed(const struct follow_state *f)
 {
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -79,15 +59,6 @@ static bool keyboard_quit_pressed(const struct follow_state *f)
 		if (key == 'q' || key == 'Q')
 			return true;
 	return false;
-}
-
-static int count_lines(const struct dp_buf *b)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < b->len; i++)
-		n += b->data[i] == '\n';
-	return n;
 }
 
 /* The view, in so many rows that the line below it, where the cursor rests, is on the
@@ -144,7 +115,9 @@ static void follow_redraw(struct follow_state *f, bool last)
 			      rows > 1 || last ? "\n" : "");
 	}
 	dp_buf_puts(&frame, rows > 1 || last ? "\033[J" : "");
-	f->drawn_lines = rows > 1 ? count_lines(&view) : 0;
+	f->drawn_lines = 0;
+	for (size_t i = 0; rows > 1 && i < view.len; i++)
+		f->drawn_lines += view.data[i] == '\n';
 	fwrite(dp_buf_text(&frame), 1, frame.len, f->stream);
 	fflush(f->stream);
 	dp_buf_free(&view);
@@ -195,17 +168,7 @@ static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 	return !was;
 }
 
-static int on_trial_mark_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
-{
-	struct follow_state *f = arg;
-
-	(void)ctl, (void)err;
-	if (ctl_trial_has_ended(trial) &&
-	    follow_mark_reported(f, (uint32_t)dp_json_int(trial, "trial", 0)))
-		f->n_ended++;
-	return DP_OK;
-}
-
+/* The first time trials are only marked. */
 static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct follow_state *f = arg;
@@ -219,11 +182,13 @@ static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg,
 	(void)ctl, (void)err;
 	if (!ctl_trial_has_ended(trial) || !follow_mark_reported(f, number))
 		return DP_OK;
+	f->n_ended++;
+	if (!f->reported_state)
+		return DP_OK;
 	if (strcmp(state, "ok") == 0)
 		ctl_format_objectives(trial, json_object_get(trial, "objectives"), &text);
 	else if (reason)
 		dp_buf_puts(&text, reason);
-	f->n_ended++;
 	follow_print_line(f, "%s: trial %u %s in %s%s%s (%s)", dp_json_str(s, "name", "?"), number,
 			  state, ctl_format_duration(json_object_get(trial, "seconds"), took),
 			  text.len ? ": " : "", dp_buf_text(&text),
@@ -232,75 +197,42 @@ static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg,
 	return DP_OK;
 }
 
-static void follow_print_state(struct follow_state *f)
+/* Tells what is new since the last time: ended trials, then re-evaluations and the state. The
+ * first time trials are only marked, and the state comes after that: what ends later is told. */
+static int follow_print_changes(struct follow_state *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
-	const char *state = dp_json_str(s, "state", "?");
+	const char *name = dp_json_str(s, "name", "?"), *state = dp_json_str(s, "state", "?");
 	const char *reason = dp_json_str(s, "reason", NULL);
-	char volume[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
-
-	if (f->reported_state && strcmp(f->reported_state, state) == 0)
-		return;
-	free(f->reported_state);
-	f->reported_state = dp_strdup(state);
-	follow_print_line(f, "%s: %s%s%s (%s ended, hypervolume %s)", dp_json_str(s, "name", "?"),
-			  state, reason ? ": " : "", reason ? reason : "",
-			  ctl_format_progress(s, dp_json_int(s, "ended", 0), ended),
-			  ctl_format_value(json_object_get(s, "hypervolume"), volume));
-}
-
-static void follow_print_reevaluation(struct follow_state *f)
-{
-	const json_t *s = json_object_get(f->status, "study");
-	struct dp_buf text = DP_BUF_INIT;
-
-	if (ctl_format_reevaluation(s, &text) &&
-	    strcmp(dp_buf_text(&text), dp_buf_text(&f->reported_reevaluation)) != 0)
-		follow_print_line(f, "%s: measured %s", dp_json_str(s, "name", "?"),
-				  dp_buf_text(&text));
-	dp_buf_free(&f->reported_reevaluation);
-	f->reported_reevaluation = text;
-}
-
-/* Tells what is new since the last time: ended trials, then the state. The first time
- * trials are only marked, and the state comes after that: what ends later is told. */
-static int follow_print_changes(struct follow_state *f, bool first, struct dp_err *err)
-{
 	struct ctl_trial_query which = {
-		.study = dp_json_str(json_object_get(f->status, "study"), "name", ""),
+		.study = dp_json_str(s, "name", ""),
 		.from = f->first_unreported,
 		.own_results_only = true,
 	};
-	int code;
+	char volume[CTL_TEXT_LEN], ended[CTL_TEXT_LEN];
+	struct dp_buf text = DP_BUF_INIT;
+	int code = ctl_for_each_trial(f->ctl, &which, on_trial_print_ended, f, err);
 
-	code = ctl_for_each_trial(f->ctl, &which,
-				  first ? on_trial_mark_ended : on_trial_print_ended, f, err);
 	while (f->first_unreported < f->capacity && f->reported[f->first_unreported])
 		f->first_unreported++;
-	follow_print_reevaluation(f);
-	follow_print_state(f);
+	if (ctl_format_reevaluation(s, &text) &&
+	    strcmp(dp_buf_text(&text), dp_buf_text(&f->reported_reevaluation)) != 0)
+		follow_print_line(f, "%s: measured %s", name, dp_buf_text(&text));
+	dp_buf_free(&f->reported_reevaluation);
+	f->reported_reevaluation = text;
+	if (!f->reported_state || strcmp(f->reported_state, state) != 0) {
+		free(f->reported_state);
+		f->reported_state = dp_strdup(state);
+		follow_print_line(f, "%s: %s%s%s (%s ended, hypervolume %s)", name, state,
+				  reason ? ": " : "", reason ? reason : "",
+				  ctl_format_progress(s, dp_json_int(s, "ended", 0), ended),
+				  ctl_format_value(json_object_get(s, "hypervolume"), volume));
+	}
 	fflush(f->stream);
 	return code;
 }
 
 /* ---- both ---- */
-
-static int follow_wait_status(struct follow_state *f, struct dp_err *err)
-{
-	const json_t *s = json_object_get(f->status, "study");
-	json_t *ok;
-	int code =
-		ctl_call_changes(f->ctl, dp_json_str(s, "name", ""), ctl_status_version(f->status),
-				 f->columns ? REDRAW_MS : LINE_POLL_MS, &ok, err);
-
-	if (code == DP_E_INTERRUPTED && (f->has_quit || !ctl_interrupted))
-		return DP_OK; /* the window's size changed, or we were stopped */
-	if (code != DP_OK)
-		return code;
-	json_decref(f->status);
-	f->status = ok;
-	return DP_OK;
-}
 
 static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, struct dp_err *err)
 {
@@ -311,12 +243,13 @@ static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, stru
 		const json_t *s = json_object_get(f->status, "study");
 		bool saved = ctl_status_is_durable(f->status);
 		bool ended = saved && ctl_study_has_ended(s);
+		json_t *next;
 
 		now = dp_json_int(s, "version", 0);
 		if (f->columns)
 			follow_redraw(f, ended);
 		else if (saved && now != version)
-			code = follow_print_changes(f, version < 0, err);
+			code = follow_print_changes(f, err);
 		if (saved)
 			version = now;
 		*how = ended ? CTL_FOLLOW_ENDED : CTL_FOLLOW_QUIT;
@@ -325,9 +258,16 @@ static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, stru
 			return code;
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		code = follow_wait_status(f, err);
-		if (code != DP_OK)
+		code = ctl_call_changes(f->ctl, dp_json_str(s, "name", ""),
+					ctl_status_version(f->status),
+					f->columns ? REDRAW_MS : LINE_POLL_MS, &next, err);
+		if (code == DP_OK) {
+			json_decref(f->status);
+			f->status = next;
+		} else if (code != DP_E_INTERRUPTED || (!f->has_quit && ctl_interrupted)) {
 			return code;
+		}
+		code = DP_OK; /* else the window's size changed, or we were stopped */
 	}
 }
 
@@ -359,14 +299,23 @@ int ctl_follow_study(struct ctl *ctl, const char *study, FILE *stream,
 	f.n_reconnects = ctl->n_reconnects;
 	if (!(stream == ctl->err_stream && ctl->quiet))
 		ctl_terminal_size(stream, &f.columns, &f.rows);
-	if (f.columns && stream == ctl->out)
-		keyboard_set_raw(&f);
+	/* keys are read one by one and not shown; Ctrl-C stays a signal. Only in the foreground:
+	 * changing the terminal from behind would stop us */
+	if (f.columns && stream == ctl->out && isatty(STDIN_FILENO) &&
+	    tcgetpgrp(STDIN_FILENO) == getpgrp() &&
+	    tcgetattr(STDIN_FILENO, &f.saved_termios) == 0) {
+		struct termios raw = f.saved_termios;
+
+		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		f.keyboard_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	}
 	code = follow_loop(&f, how, err);
 	/* what was last seen stays, without the hint, if nothing was said below it */
 	if ((f.drawn_lines > 0 || f.rows == 1) && f.n_reconnects == ctl->n_reconnects &&
 	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
 		follow_redraw(&f, true);
-	keyboard_restore(&f);
+	if (f.keyboard_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &f.saved_termios);
 	if (reconnect)
 		reconnect->on_waiting = NULL;
 	if (code == DP_OK)

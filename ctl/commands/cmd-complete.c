@@ -65,7 +65,7 @@ static void offer_names(struct completion_line *l, const json_t *names, const ch
 			offer_word(l, json_string_value(name), end, NULL);
 }
 
-static void offer_object_keys(struct completion_line *l, json_t *object, const char *end)
+static void offer_keys(struct completion_line *l, json_t *object, const char *end)
 {
 	const char *key;
 	json_t *value;
@@ -189,7 +189,7 @@ static void offer_metrics(struct completion_line *l, const char *spec)
 	json_t *ok = complete_call_study(l, "status"), *study = json_object_get(ok, "study");
 
 	offer_names(l, json_object_get(study, "objectives"), name_suffix(spec));
-	offer_object_keys(l, json_object_get(study, "metrics"), name_suffix(spec));
+	offer_keys(l, json_object_get(study, "metrics"), name_suffix(spec));
 	json_decref(ok);
 }
 
@@ -200,9 +200,9 @@ static void offer_parameters(struct completion_line *l, const char *spec)
 	if (l->study)
 		ok = complete_call_daemon(l, "trials",
 					  json_pack("{s:s, s:i}", "study", l->study, "limit", 1));
-	offer_object_keys(
-		l, json_object_get(json_array_get(json_object_get(ok, "trials"), 0), "parameters"),
-		name_suffix(spec));
+	offer_keys(l,
+		   json_object_get(json_array_get(json_object_get(ok, "trials"), 0), "parameters"),
+		   name_suffix(spec));
 	json_decref(ok);
 }
 
@@ -225,20 +225,8 @@ static const struct {
 	{ "NAME", offer_metrics },
 };
 
-/* What one of the choices in "a|b|TRIAL" stands for. */
-static void offer_alternative(struct completion_line *l, const char *choice)
-{
-	for (size_t i = 0; i < DP_COUNT(kinds); i++)
-		if (strncmp(choice, kinds[i].prefix, strlen(kinds[i].prefix)) == 0) {
-			kinds[i].offer(l, choice);
-			return;
-		}
-	if (!isupper((unsigned char)*choice))
-		offer_word(l, choice, "", NULL);
-}
-
-/* A word of the tables. Where a list may stand, its last part is completed, and where a
- * group is named, what follows. */
+/* A word of the tables, "a|b|TRIAL". Where a list may stand, its last part is completed, and where
+ * a group is named, what follows. */
 static void offer_arg_spec(struct completion_line *l, const char *spec)
 {
 	char *copy = dp_strdup(spec + strspn(spec, "[")), *rest = copy, *choice;
@@ -248,9 +236,20 @@ static void offer_arg_spec(struct completion_line *l, const char *spec)
 		for (const char *c = l->word + l->fixed_len; *c; c++)
 			if (*c == ',' || (named && *c == '='))
 				l->fixed_len = (size_t)(c - l->word) + 1;
-	while ((choice = strsep(&rest, "|")) != NULL)
-		if (several || isupper((unsigned char)*choice))
-			offer_alternative(l, choice);
+	while ((choice = strsep(&rest, "|")) != NULL) {
+		bool literal = !isupper((unsigned char)*choice);
+		size_t i = 0;
+
+		while (i < DP_COUNT(kinds) &&
+		       strncmp(choice, kinds[i].prefix, strlen(kinds[i].prefix)) != 0)
+			i++;
+		if (!several && literal)
+			continue;
+		if (i < DP_COUNT(kinds))
+			kinds[i].offer(l, choice);
+		else if (literal)
+			offer_word(l, choice, "", NULL);
+	}
 	free(copy);
 }
 
@@ -293,50 +292,44 @@ static void line_set_study(struct completion_line *l, const char *text)
 	l->study[strcspn(l->study, ",/")] = '\0';
 }
 
-/* What the line gives counts here, too: the socket and the folder that are asked. */
-static void line_add_given_option(struct completion_line *l, const struct ctl_option *o,
-				  const char *value)
+static void line_parse_word(struct completion_line *l, const char *word)
 {
+	const struct ctl_option *o = NULL;
+	const char *value = NULL, *equals = strchr(word, '=');
 	struct ctl *ctl = l->ctl;
 
-	ctl->given_options = dp_realloc(ctl->given_options,
-					(ctl->n_given_options + 1) * sizeof *ctl->given_options);
+	if (l->pending_option) {
+		o = l->pending_option;
+		value = word;
+		l->pending_option = NULL;
+	} else if (!l->options_ended && strcmp(word, "--") == 0) {
+		l->options_ended = true;
+	} else if (!l->options_ended && word[0] == '-' && word[1]) {
+		o = line_find_option(l, word);
+		if (!o || !o->arg)
+			return;
+		if (word[1] == '-')
+			value = equals ? equals + 1 : NULL;
+		else
+			value = word[2] ? word + 2 : NULL;
+		if (!value)
+			l->pending_option = o;
+	} else if (!l->command) {
+		l->command = ctl_command_find(word);
+		l->unknown_command = l->command == NULL;
+	} else if (l->n_arguments++ == 0) {
+		line_set_study(l, word);
+	}
+	if (!value)
+		return;
+	/* what the line gives counts here, too: the socket and the directory that are asked */
+	ctl->given_options = dp_reallocarray(ctl->given_options, ctl->n_given_options + 1,
+					     sizeof *ctl->given_options);
 	ctl->given_options[ctl->n_given_options++] = (struct ctl_given_option){ o, value };
 	if (strcmp(o->name, "socket") == 0)
 		ctl->socket = value;
 	if (strcmp(o->name, "group") == 0)
 		line_set_study(l, value);
-}
-
-static void line_parse_option(struct completion_line *l, const char *word)
-{
-	const struct ctl_option *o = line_find_option(l, word);
-	const char *equals = strchr(word, '=');
-
-	if (!o || !o->arg)
-		return;
-	if (word[1] == '-' ? equals != NULL : word[2] != '\0')
-		line_add_given_option(l, o, word[1] == '-' ? equals + 1 : word + 2);
-	else
-		l->pending_option = o;
-}
-
-static void line_parse_word(struct completion_line *l, const char *word)
-{
-	if (l->pending_option) {
-		line_add_given_option(l, l->pending_option, word);
-		l->pending_option = NULL;
-	} else if (!l->options_ended && strcmp(word, "--") == 0) {
-		l->options_ended = true;
-	} else if (!l->options_ended && word[0] == '-' && word[1]) {
-		line_parse_option(l, word);
-	} else if (!l->command) {
-		l->command = ctl_command_find(word);
-		l->unknown_command = l->command == NULL;
-	} else {
-		if (l->n_arguments++ == 0)
-			line_set_study(l, word);
-	}
 }
 
 /* ---- the word at the cursor ---- */
@@ -370,24 +363,11 @@ static void offer_options(struct completion_line *l, const struct ctl_option *o)
 	}
 }
 
-/* The word of "STUDY TRIAL..." for the argument at the cursor. */
-static void offer_argument(struct completion_line *l)
-{
-	char *copy = dp_strdup(l->command->args), *rest = copy, *spec, *last = NULL;
-	int place = 0;
-
-	while ((spec = strsep(&rest, " ")) != NULL && place++ < l->n_arguments)
-		last = spec;
-	if (!spec && last && strstr(last, "..."))
-		spec = last;
-	if (spec)
-		offer_arg_spec(l, spec);
-	free(copy);
-}
-
 static void line_offer_completions(struct completion_line *l)
 {
 	const struct ctl_option *o;
+	char *copy, *rest, *spec, *last = NULL;
+	int place = 0;
 
 	if (l->unknown_command)
 		return;
@@ -408,7 +388,15 @@ static void line_offer_completions(struct completion_line *l)
 	} else if (!l->command) {
 		offer_commands(l, NULL);
 	} else {
-		offer_argument(l);
+		/* the word of "STUDY TRIAL..." for the argument at the cursor */
+		copy = rest = dp_strdup(l->command->args);
+		while ((spec = strsep(&rest, " ")) != NULL && place++ < l->n_arguments)
+			last = spec;
+		if (!spec && last && strstr(last, "..."))
+			spec = last;
+		if (spec)
+			offer_arg_spec(l, spec);
+		free(copy);
 	}
 }
 

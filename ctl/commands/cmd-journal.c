@@ -51,63 +51,24 @@ static int on_record_find_name(void *arg, uint32_t study, uint32_t seq, const vo
 	return DP_OK;
 }
 
-/* The number of --study, by name or by number; 0 for all. */
-static int journal_find_study_id(struct ctl *ctl, struct dp_journal *j, uint32_t *id,
-				 struct dp_err *err)
+/* Of a private selection, whose trainings are secret, only what is about the study itself. */
+static bool dump_is_omitted(struct journal_walk *w, uint32_t study, const struct dp_event *e)
 {
-	struct journal_walk w = { .ctl = ctl, .name = ctl_get_option(ctl, "study") };
-	int64_t number;
-	int code;
-
-	*id = 0;
-	if (!w.name)
-		return DP_OK;
-	code = dp_journal_for_each(j, 0, on_record_find_name, &w, err);
-	dp_event_clear(&w.event);
-	if (code != DP_OK)
-		return code;
-	if (!w.found && dp_int_parse(w.name, &number) && number > 0 && number < UINT32_MAX)
-		w.found = (uint32_t)number;
-	if (!w.found)
-		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'", w.name);
-	*id = w.found;
-	return DP_OK;
-}
-
-/* Is it a private selection, whose trainings are nobody's business? */
-static bool dump_is_private_selection(const struct dp_event *created)
-{
+	const char *text = e->study_created.text;
 	struct dp_diagnostics problems = { 0 };
 	struct dp_study *spec = NULL;
 	struct dp_err ignored;
-	bool hides =
-		dp_study_parse(created->study_created.text, strlen(created->study_created.text),
-			       created->study_created.name, created->study_created.dir, &spec,
-			       &problems, &ignored) == DP_OK &&
-		spec->search.method == DP_METHOD_SELECT;
 
-	dp_diagnostics_free(&problems);
-	dp_study_free(spec);
-	return hides;
-}
-
-/* Its number among all records, and when it was, tell how many there are of others. */
-static void dump_redact_line(struct journal_walk *w, json_t *line)
-{
-	json_object_set_new(line, "seq", json_integer(w->n_shown++));
-	if (w->n_shown > 1)
-		json_object_set_new(line, "time", json_null());
-}
-
-/* Of a private selection only what is about the study itself. */
-static bool dump_is_omitted(struct journal_walk *w, uint32_t study, const struct dp_event *e)
-{
 	if (e->type == DP_EV_STUDY_CREATED) {
 		w->n_shown = 0;
-		w->private_study_id = e->study_created.text && e->study_created.dir &&
-						      dump_is_private_selection(e)
-					      ? study
-					      : 0;
+		w->private_study_id = 0;
+		if (text && e->study_created.dir &&
+		    dp_study_parse(text, strlen(text), e->study_created.name, e->study_created.dir,
+				   &spec, &problems, &ignored) == DP_OK &&
+		    spec->search.method == DP_METHOD_SELECT)
+			w->private_study_id = study;
+		dp_diagnostics_free(&problems);
+		dp_study_free(spec);
 	}
 	return w->private_study_id == study && e->type != DP_EV_STUDY_CREATED &&
 	       e->type != DP_EV_STUDY_MOVED && e->type != DP_EV_STUDY_AMENDED;
@@ -121,26 +82,26 @@ static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *b
 	json_t *line;
 	int code = dp_event_decode(bytes, len, &w->event, &why);
 
-	if (code == DP_E_NOMEM) {
-		*err = why;
-		return code;
-	}
-	if (code == DP_OK && dump_is_omitted(w, study, &w->event)) {
-		w->found++;
+	(void)err;
+	w->found++;
+	if (code == DP_OK && dump_is_omitted(w, study, &w->event))
 		return DP_OK;
-	}
 	if (code == DP_OK) {
 		w->event.study = study;
 		w->event.seq = seq;
 		line = dp_event_to_json(&w->event);
-		if (w->private_study_id == study)
-			dump_redact_line(w, line);
+		/* its number among all records, and when it was, tell how many there are of others
+		 */
+		if (w->private_study_id == study) {
+			json_object_set_new(line, "seq", json_integer(w->n_shown++));
+			if (w->n_shown > 1)
+				json_object_set_new(line, "time", json_null());
+		}
 	} else {
 		w->n_faults++;
 		line = json_pack("{s:I, s:I, s:o?}", "study", (json_int_t)study, "seq",
 				 (json_int_t)seq, "fault", json_string(why.msg));
 	}
-	w->found++;
 	ctl_print_json_line(w->ctl, line);
 	json_decref(line);
 	return w->ctl->out_closed ? DP_E_IO : DP_OK;
@@ -148,13 +109,24 @@ static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *b
 
 static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
-	struct journal_walk w = { .ctl = ctl };
-	uint32_t study;
-	int code = journal_find_study_id(ctl, j, &study, err);
+	struct journal_walk w = { .ctl = ctl, .name = ctl_get_option(ctl, "study") };
+	uint32_t study = 0; /* all */
+	int64_t number;
+	int code = DP_OK;
 
-	if (code != DP_OK)
-		return code;
-	code = dp_journal_for_each(j, study, on_record_dump, &w, err);
+	if (w.name) {
+		code = dp_journal_for_each(j, 0, on_record_find_name, &w, err);
+		study = w.found;
+		w.found = 0;
+		if (code == DP_OK && !study && dp_int_parse(w.name, &number) && number > 0 &&
+		    number < UINT32_MAX)
+			study = (uint32_t)number;
+		if (code == DP_OK && !study)
+			code = dp_fail(err, DP_E_NOT_FOUND, "the journal has no study '%s'",
+				       w.name);
+	}
+	if (code == DP_OK)
+		code = dp_journal_for_each(j, study, on_record_dump, &w, err);
 	dp_event_clear(&w.event);
 	if (ctl->out_closed)
 		return DP_OK;
@@ -162,7 +134,7 @@ static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *er
 		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study %u", study);
 	if (code == DP_OK && w.n_faults > 0) {
 		/* standard output holds the lines; the verdict must not be among them */
-		ctl->format = CTL_TABLE;
+		ctl->json_printed = true;
 		return dp_fail(err, DP_E_CORRUPT,
 			       "%" PRIu64 " records are damaged; they are shown as faults",
 			       w.n_faults);
@@ -194,19 +166,6 @@ static const struct {
 	{ "restore", true, ctl_journal_restore }, { "compact", false, ctl_journal_compact },
 };
 
-static int journal_check_usage(struct ctl *ctl, size_t action, struct dp_err *err)
-{
-	if (ctl_get_option(ctl, "study") && actions[action].run != ctl_journal_dump)
-		return dp_fail(err, DP_E_USAGE,
-			       "--study is for 'journal dump'; 'journal %s' is about all studies",
-			       actions[action].name);
-	if (ctl_has_option(ctl, "force") && actions[action].run != ctl_journal_backup)
-		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
-	if (ctl->argc > 1 && !actions[action].takes_file)
-		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file", actions[action].name);
-	return DP_OK;
-}
-
 static int cmd_journal_run(struct ctl *ctl, struct dp_err *err)
 {
 	char *folder = NULL;
@@ -220,9 +179,15 @@ static int cmd_journal_run(struct ctl *ctl, struct dp_err *err)
 			       "'journal' takes dump, verify, repair, backup, restore or "
 			       "compact, not '%s'",
 			       ctl->argv[0]);
-	code = journal_check_usage(ctl, i, err);
-	if (code == DP_OK)
-		code = ctl_journal_dir_path(ctl, &folder, err);
+	if (ctl_get_option(ctl, "study") && actions[i].run != ctl_journal_dump)
+		return dp_fail(err, DP_E_USAGE,
+			       "--study is for 'journal dump'; 'journal %s' is about all studies",
+			       actions[i].name);
+	if (ctl_has_option(ctl, "force") && actions[i].run != ctl_journal_backup)
+		return dp_fail(err, DP_E_USAGE, "--force is for 'journal backup'");
+	if (ctl->argc > 1 && !actions[i].takes_file)
+		return dp_fail(err, DP_E_USAGE, "'journal %s' takes no file", actions[i].name);
+	code = ctl_journal_dir_path(ctl, &folder, err);
 	if (code == DP_OK)
 		code = actions[i].run(ctl, folder, err);
 	if (code == DP_E_NOT_FOUND && !err->hint[0])

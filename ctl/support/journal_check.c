@@ -46,24 +46,20 @@ static int isolated_verify_journal(const void *arg, json_t **out, struct dp_err 
 	return code;
 }
 
-/* Long enough for the largest journal, but not for ever. */
-static double verify_timeout_seconds(const char *path)
+int ctl_journal_scan_faults(const char *path, json_t **out, struct dp_err *err)
 {
 	char *data = dp_path_join(path, "data.mdb");
 	struct stat st = { 0 };
+	double seconds;
+	json_t *list;
+	int code;
 
 	if (stat(data, &st) != 0 && stat(path, &st) != 0)
 		st.st_size = 0;
 	free(data);
-	return VERIFY_MIN_SECONDS + (double)st.st_size / VERIFY_BYTES_PER_SECOND;
-}
-
-int ctl_journal_scan_faults(const char *path, json_t **out, struct dp_err *err)
-{
-	json_t *list;
-	int code = ctl_run_isolated(isolated_verify_journal, path, verify_timeout_seconds(path),
-				    out, err);
-
+	/* long enough for the largest journal, but not for ever */
+	seconds = VERIFY_MIN_SECONDS + (double)st.st_size / VERIFY_BYTES_PER_SECOND;
+	code = ctl_run_isolated(isolated_verify_journal, path, seconds, out, err);
 	if (code != DP_E_CORRUPT)
 		return code;
 	/* the child did not live to tell more */
@@ -76,38 +72,14 @@ int ctl_journal_scan_faults(const char *path, json_t **out, struct dp_err *err)
 
 /* ---- verify ---- */
 
-static void print_fault(struct ctl *ctl, const json_t *f)
-{
-	const char *text = dp_json_str(f, "fault", "?");
-
-	if (json_is_null(json_object_get(f, "study")))
-		ctl_printf(ctl, "file: %s\n", text);
-	else
-		ctl_printf(ctl, "study %" PRId64 ", record %" PRId64 ": %s\n",
-			   dp_json_int(f, "study", 0), dp_json_int(f, "seq", 0), text);
-}
-
-static void print_verify_result(struct ctl *ctl, const char *folder, const json_t *found)
-{
-	const json_t *f;
-	char size[DP_NUM_LEN], text[3][DP_PLURAL_LEN];
-	size_t i;
-
-	json_array_foreach (json_object_get(found, "faults"), i, f)
-		print_fault(ctl, f);
-	ctl_printf(ctl, "%s: %s of %s, %s, %s\n", folder,
-		   ctl_format_count(found, "records", "record", text[0]),
-		   ctl_format_count(found, "studies", "study", text[1]),
-		   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size),
-		   ctl_format_count(found, "count", "fault", text[2]));
-}
-
 int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
 	const char *path = ctl->argc > 1 ? ctl->argv[1] : folder;
-	char count[DP_PLURAL_LEN];
+	char count[DP_PLURAL_LEN], size[DP_NUM_LEN], text[3][DP_PLURAL_LEN];
+	const json_t *f;
 	json_t *found;
 	int64_t faults;
+	size_t i;
 	int code = ctl_journal_scan_faults(path, &found, err);
 
 	if (code != DP_OK)
@@ -118,7 +90,19 @@ int ctl_journal_verify(struct ctl *ctl, const char *folder, struct dp_err *err)
 		ctl_print_json(ctl, found);
 		ctl->error_reported = true;
 	} else {
-		print_verify_result(ctl, path, found);
+		json_array_foreach (json_object_get(found, "faults"), i, f) {
+			if (!json_is_null(json_object_get(f, "study")))
+				ctl_printf(ctl, "study %" PRId64 ", record %" PRId64 ": ",
+					   dp_json_int(f, "study", 0), dp_json_int(f, "seq", 0));
+			else
+				ctl_printf(ctl, "file: ");
+			ctl_printf(ctl, "%s\n", dp_json_str(f, "fault", "?"));
+		}
+		ctl_printf(ctl, "%s: %s of %s, %s, %s\n", path,
+			   ctl_format_count(found, "records", "record", text[0]),
+			   ctl_format_count(found, "studies", "study", text[1]),
+			   dp_size_text((uint64_t)dp_json_int(found, "bytes", 0), size),
+			   ctl_format_count(found, "count", "fault", text[2]));
 	}
 	json_decref(found);
 	if (faults == 0)

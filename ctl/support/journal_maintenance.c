@@ -42,51 +42,28 @@ static int add_busy_hint(int code, struct dp_err *err)
 
 /* ---- backup ---- */
 
-static int print_file_bytes(struct ctl *ctl, const char *path, struct dp_err *err)
-{
-	char *chunk = dp_calloc(1, 1 << 16);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 0;
-
-	while (fd >= 0 && !ctl->out_closed && (n = read(fd, chunk, 1 << 16)) > 0)
-		ctl_print_bytes(ctl, chunk, (size_t)n);
-	free(chunk);
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 || n < 0 ? dp_fail_errno(err, errno, "cannot read %s", path) : DP_OK;
-}
-
-/* Through a file: who reads standard output may take any time, and must not hold the
- * journal for so long. */
+/* Through a file: who reads standard output may take any time, and must not hold the journal for
+ * so long. */
 static int backup_to_stdout(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *path;
-	int code;
+	char *path = dp_asprintf("%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp", (long)getpid());
+	char chunk[1 << 16];
+	int fd, code = dp_journal_backup(j, path, err);
+	ssize_t n = 0;
 
-	path = dp_asprintf("%s/dparetoctl-backup-%ld", tmp ? tmp : "/tmp", (long)getpid());
-	code = dp_journal_backup(j, path, err);
-	if (code == DP_OK)
-		code = print_file_bytes(ctl, path, err);
+	if (code == DP_OK) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		while (fd >= 0 && !ctl->out_closed && (n = read(fd, chunk, sizeof chunk)) > 0)
+			ctl_print_bytes(ctl, chunk, (size_t)n);
+		if (fd < 0 || n < 0)
+			code = dp_fail_errno(err, errno, "cannot read %s", path);
+		if (fd >= 0)
+			close(fd);
+	}
 	unlink(path);
 	free(path);
 	return code;
-}
-
-static void print_backup_result(struct ctl *ctl, const char *file, uint64_t records)
-{
-	char size[DP_NUM_LEN], count[DP_PLURAL_LEN];
-	json_t *o;
-
-	if (ctl->format != CTL_JSON) {
-		ctl_printf(ctl, "%s: %s, %s\n", file, dp_plural_text(records, "record", count),
-			   dp_size_text((uint64_t)file_size(file), size));
-		return;
-	}
-	o = json_pack("{s:o, s:I, s:I}", "file", json_string(file), "records", (json_int_t)records,
-		      "bytes", (json_int_t)file_size(file));
-	ctl_print_json(ctl, o);
-	json_decref(o);
 }
 
 int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
@@ -94,8 +71,10 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	struct dp_journal_options readonly = { .readonly = true };
 	struct dp_journal_verify_result copied;
 	struct dp_journal *j = NULL;
+	char size[DP_NUM_LEN], count[DP_PLURAL_LEN];
 	const char *file;
 	bool to_output;
+	json_t *o;
 	int code = journal_require_file_arg(ctl, &file, err);
 
 	if (code != DP_OK)
@@ -120,9 +99,19 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	code = dp_journal_verify_path(file, NULL, NULL, &copied, err);
 	if (code == DP_OK && copied.faults > 0)
 		return dp_fail(err, DP_E_CORRUPT, "%s has %" PRIu64 " faults", file, copied.faults);
-	if (code == DP_OK)
-		print_backup_result(ctl, file, copied.records);
-	return code;
+	if (code != DP_OK)
+		return code;
+	if (ctl->format != CTL_JSON) {
+		ctl_printf(ctl, "%s: %s, %s\n", file,
+			   dp_plural_text(copied.records, "record", count),
+			   dp_size_text((uint64_t)file_size(file), size));
+		return DP_OK;
+	}
+	o = json_pack("{s:o, s:I, s:I}", "file", json_string(file), "records",
+		      (json_int_t)copied.records, "bytes", (json_int_t)file_size(file));
+	ctl_print_json(ctl, o);
+	json_decref(o);
+	return DP_OK;
 }
 
 /* ---- restore ---- */
@@ -214,11 +203,6 @@ int ctl_journal_compact(struct ctl *ctl, const char *folder, struct dp_err *err)
 
 /* ---- repair ---- */
 
-static int isolated_repair_journal(const void *arg, json_t **out, struct dp_err *err)
-{
-	return dp_journal_repair(arg, out, err);
-}
-
 static void print_repair_result(struct ctl *ctl, const char *folder, const json_t *r)
 {
 	const char *aside = dp_json_str(r, "file", NULL);
@@ -255,14 +239,17 @@ static void print_repair_result(struct ctl *ctl, const char *folder, const json_
 			  "'dparetoctl resume STUDY'");
 }
 
+static int isolated_repair(const void *arg, json_t **out, struct dp_err *err)
+{
+	return dp_journal_repair(arg, out, err);
+}
+
 int ctl_journal_repair(struct ctl *ctl, const char *folder, struct dp_err *err)
 {
 	json_t *report = NULL;
-	int code = add_busy_hint(ctl_run_isolated(isolated_repair_journal, folder,
-						  REPAIR_TIMEOUT_SECONDS, &report, err),
-				 err);
+	int code = ctl_run_isolated(isolated_repair, folder, REPAIR_TIMEOUT_SECONDS, &report, err);
 
-	if (code != DP_OK)
+	if (add_busy_hint(code, err) != DP_OK)
 		return code;
 	if (ctl->format == CTL_JSON)
 		ctl_print_json(ctl, report);

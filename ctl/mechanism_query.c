@@ -93,16 +93,6 @@ int ctl_mechanism_query_parse(struct ctl *ctl, const struct dp_mechanism **m, do
 	return code;
 }
 
-static void format_key_value(const struct dp_privacy_key *k, double v, char *out, size_t room)
-{
-	char number[DP_NUM_LEN];
-
-	if (k->kind == DP_PRIVACY_CHOICE)
-		snprintf(out, room, "%s", k->choices[(size_t)v]);
-	else
-		snprintf(out, room, "%s", dp_num_text(v, number));
-}
-
 enum {
 	ASSUMPTION_INDENT = 20
 };
@@ -120,12 +110,6 @@ static void print_assumption_row(struct ctl *ctl, const char *label, const char 
 	dp_buf_free(&wrapped);
 }
 
-/* Does the key count with another accountant only than the one that answered? */
-static bool key_is_ignored(const struct dp_privacy_key *k, const struct dp_epsilon *e)
-{
-	return k->only_accountant && strcmp(k->only_accountant, e->accountant) != 0;
-}
-
 void ctl_print_assumptions(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
 			   const struct dp_epsilon *e)
 {
@@ -139,12 +123,17 @@ void ctl_print_assumptions(struct ctl *ctl, const struct dp_mechanism *m, const 
 	print_assumption_row(ctl, "neighbours", m->relation);
 	print_assumption_row(ctl, "by", m->source);
 	for (size_t i = 0; i < m->nkeys; i++) {
-		if (isnan(full[i]) || (isnan(values[i]) && key_is_ignored(&m->keys[i], e)))
+		const struct dp_privacy_key *k = &m->keys[i];
+		/* does it count with another accountant only than the one that answered? */
+		bool ignored = k->only_accountant && strcmp(k->only_accountant, e->accountant) != 0;
+
+		if (isnan(full[i]) || (isnan(values[i]) && ignored))
 			continue;
-		format_key_value(&m->keys[i], full[i], text, sizeof text);
-		if (isnan(values[i]))
-			snprintf(text + strlen(text), sizeof text - strlen(text), " (default)");
-		print_assumption_row(ctl, m->keys[i].name, text);
+		snprintf(text, sizeof text, "%s%s",
+			 k->kind == DP_PRIVACY_CHOICE ? k->choices[(size_t)full[i]]
+						      : dp_num_text(full[i], number),
+			 isnan(values[i]) ? " (default)" : "");
+		print_assumption_row(ctl, k->name, text);
 	}
 	if (!isnan(e->order))
 		print_assumption_row(ctl, "Renyi order", dp_num_text(e->order, number));

@@ -97,14 +97,6 @@ static void getopt_tables_init(struct getopt_tables *t, struct ctl *ctl,
 	getopt_tables_add(t, ctl_global_options, &shorts);
 }
 
-static void getopt_tables_free(struct getopt_tables *t)
-{
-	free(t->options);
-	free(t->names);
-	free(t->long_options);
-	free(t->short_options);
-}
-
 static const struct ctl_option *getopt_find_option(const struct getopt_tables *t, int value)
 {
 	if (value >= LONG_OPTION_BASE && value < LONG_OPTION_BASE + (int)t->count)
@@ -117,21 +109,20 @@ static const struct ctl_option *getopt_find_option(const struct getopt_tables *t
 
 /* ---- mistakes ---- */
 
-static void add_help_hint(const struct ctl_command *command, struct dp_err *err)
+/* getopt returned '?' or ':'. */
+static int fail_getopt_error(const struct getopt_tables *t, const struct ctl_command *command,
+			     int value, char **argv, struct dp_err *err)
 {
-	if (command)
-		dp_hint(err, "'dparetoctl %s --help' lists its options", command->name);
-	else
-		dp_hint(err, "'dparetoctl --help' lists the options and commands");
-}
+	const struct ctl_option *o = getopt_find_option(t, optopt);
+	char letter[3] = { '-', (char)optopt, '\0' }, word[64] = "";
+	const char *text = optopt ? letter : argv[optind - 1], *near;
 
-static int fail_unknown_option(const struct getopt_tables *t, const struct ctl_command *command,
-			       const char *text, struct dp_err *err)
-{
-	const char *near = NULL;
-	char word[64] = "";
-
-	if (strncmp(text, "--", 2) == 0) {
+	if (value == ':' && o) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s", o->name,
+			o->name, o->arg);
+	} else if (o && !o->arg && optopt >= LONG_OPTION_BASE) {
+		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
+	} else if (strncmp(text, "--", 2) == 0) {
 		snprintf(word, sizeof word, "%.*s", (int)strcspn(text + 2, "="), text + 2);
 		near = dp_nearest_word(word, t->names);
 		dp_fail(err, DP_E_USAGE, "unknown option '--%s'%s%s%s", word,
@@ -140,59 +131,40 @@ static int fail_unknown_option(const struct getopt_tables *t, const struct ctl_c
 		dp_fail(err, DP_E_USAGE, "unknown option '%s'", text);
 	}
 	if (command && strcmp(word, "state") == 0)
-		return dp_hint(err,
-			       "--state DIR is for commands that only look at studies, as "
-			       "'status' and 'front' do; for '%s' name the socket of the "
-			       "folder's daemon with --socket",
-			       command->name);
-	add_help_hint(command, err);
-	return DP_E_USAGE;
-}
-
-/* getopt returned '?' or ':'. */
-static int fail_getopt_error(const struct getopt_tables *t, const struct ctl_command *command,
-			     int value, char **argv, struct dp_err *err)
-{
-	const struct ctl_option *o = getopt_find_option(t, optopt);
-	char letter[3] = { '-', (char)optopt, '\0' };
-
-	if (value == ':' && o) {
-		dp_fail(err, DP_E_USAGE, "the option '--%s' needs a value: --%s %s", o->name,
-			o->name, o->arg);
-	} else if (o && !o->arg && optopt >= LONG_OPTION_BASE) {
-		dp_fail(err, DP_E_USAGE, "the option '--%s' takes no value", o->name);
-	} else {
-		return fail_unknown_option(t, command, optopt ? letter : argv[optind - 1], err);
-	}
-	add_help_hint(command, err);
+		dp_hint(err,
+			"--state DIR is for commands that only look at studies, as 'status' and "
+			"'front' do; for '%s' name the socket of the folder's daemon with --socket",
+			command->name);
+	else if (command)
+		dp_hint(err, "'dparetoctl %s --help' lists its options", command->name);
+	else
+		dp_hint(err, "'dparetoctl --help' lists the options and commands");
 	return DP_E_USAGE;
 }
 
 /* Is `value` one of the words of "a|b|c"? Other descriptions allow anything. */
 static int check_option_choice(const struct ctl_option *o, const char *value, struct dp_err *err)
 {
-	char *words, *save = NULL;
+	char *words, *rest, *word;
 	const char **list, *near;
+	bool known = !strchr(o->arg, '|');
 	size_t n = 0;
-	int code = DP_OK;
 
-	if (!o->arg || !strchr(o->arg, '|'))
-		return DP_OK;
-	words = dp_strdup(o->arg);
+	words = rest = dp_strdup(o->arg);
 	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
-	for (char *w = strtok_r(words, "|", &save); w; w = strtok_r(NULL, "|", &save)) {
-		list[n++] = w;
-		if (strcmp(w, value) == 0)
-			goto done;
+	while ((word = strsep(&rest, "|")) != NULL) {
+		list[n++] = word;
+		known |= strcmp(word, value) == 0;
 	}
-	near = dp_nearest_word(value, list);
-	code = dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s", o->name,
-		       o->arg, value, near ? "; did you mean '" : "", near ? near : "",
-		       near ? "'?" : "");
-done:
+	if (!known) {
+		near = dp_nearest_word(value, list);
+		dp_fail(err, DP_E_USAGE, "the option '--%s' takes %s, not '%s'%s%s%s", o->name,
+			o->arg, value, near ? "; did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
+	}
 	free(list);
 	free(words);
-	return code;
+	return known ? DP_OK : DP_E_USAGE;
 }
 
 static int check_argument_count(const struct ctl *ctl, const struct ctl_command *command,
@@ -220,13 +192,23 @@ static int check_argument_count(const struct ctl *ctl, const struct ctl_command 
 
 /* ---- global options ---- */
 
-static int apply_output_format(struct ctl *ctl, const struct ctl_command *command,
-			       struct dp_err *err)
+static int apply_global_options(struct ctl *ctl, const struct ctl_command *command,
+				struct dp_err *err)
 {
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	const char *asked = ctl_get_option(ctl, "output"), *wish = getenv("DPARETO_OUTPUT");
-	struct dp_buf allowed = DP_BUF_INIT;
 	int format = ctl_parse_format_name(asked ? asked : wish);
+	struct dp_buf allowed = DP_BUF_INIT;
 
+	ctl->socket = ctl_get_option(ctl, "socket");
+	if (!ctl->socket)
+		ctl->socket = getenv("DPARETO_SOCKET");
+	if (ctl->socket && !*ctl->socket)
+		ctl->socket = NULL;
+	ctl->quiet = ctl_has_option(ctl, "quiet");
+	ctl->raw = ctl_has_option(ctl, "raw");
+	ctl->color = !ctl_has_option(ctl, "no-color") && !(no_color && *no_color) && term &&
+		     strcmp(term, "dumb") != 0;
 	if (!asked && wish && *wish && format < 0)
 		return dp_fail(err, DP_E_USAGE,
 			       "DPARETO_OUTPUT is '%s'; it can be table, json, jsonl, "
@@ -250,23 +232,6 @@ static int apply_output_format(struct ctl *ctl, const struct ctl_command *comman
 		dp_buf_text(&allowed));
 	dp_buf_free(&allowed);
 	return DP_E_USAGE;
-}
-
-static int apply_global_options(struct ctl *ctl, const struct ctl_command *command,
-				struct dp_err *err)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	ctl->socket = ctl_get_option(ctl, "socket");
-	if (!ctl->socket)
-		ctl->socket = getenv("DPARETO_SOCKET");
-	if (ctl->socket && !*ctl->socket)
-		ctl->socket = NULL;
-	ctl->quiet = ctl_has_option(ctl, "quiet");
-	ctl->raw = ctl_has_option(ctl, "raw");
-	ctl->color = !ctl_has_option(ctl, "no-color") && !(no_color && *no_color) && term &&
-		     strcmp(term, "dumb") != 0;
-	return apply_output_format(ctl, command, err);
 }
 
 /* Walks the command line and notes what is given. */
@@ -304,7 +269,10 @@ int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int ar
 	ctl->given_options = dp_realloc(ctl->given_options, (ctl->n_given_options + (size_t)argc) *
 								    sizeof *ctl->given_options);
 	code = parse_with_getopt(ctl, &t, command, argc, argv, err);
-	getopt_tables_free(&t);
+	free(t.options);
+	free(t.names);
+	free(t.long_options);
+	free(t.short_options);
 	if (code == DP_OK)
 		code = apply_global_options(ctl, command, err);
 	if (code != DP_OK || !command || ctl_has_option(ctl, "help") ||

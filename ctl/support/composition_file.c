@@ -75,12 +75,6 @@ static int composition_read_file(struct ctl *ctl, const char *path, json_t *quer
 	return code;
 }
 
-static bool is_component_key(const struct dp_mechanism *m, const char *name)
-{
-	return strcmp(name, "mechanism") == 0 || strcmp(name, "times") == 0 ||
-	       dp_privacy_key_find(m, name);
-}
-
 /* A key that goes unheard in a file would make epsilon that of something else. */
 static int composition_check_keys(const json_t *query, const struct dp_privacy_composition *c,
 				  struct dp_err *err)
@@ -100,7 +94,8 @@ static int composition_check_keys(const json_t *query, const struct dp_privacy_c
 		const struct dp_mechanism *m = c->items[i].mechanism;
 
 		json_object_foreach (json_array_get(list, i), name, v) {
-			if (is_component_key(m, name))
+			if (strcmp(name, "mechanism") == 0 || strcmp(name, "times") == 0 ||
+			    dp_privacy_key_find(m, name))
 				continue;
 			dp_fail(err, DP_E_INVALID, "compose[%zu]: mechanism %s has no key '%.64s'",
 				i, m->name, name);

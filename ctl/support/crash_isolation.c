@@ -54,29 +54,12 @@ static bool isolated_read_reply(int from, double seconds, struct dp_buf *text)
 	}
 }
 
-static int isolated_parse_reply(const struct dp_buf *text, json_t **out, struct dp_err *err)
-{
-	json_t *root, *error;
-	int code = dp_json_parse(dp_buf_text(text), text->len, &root, err);
-
-	if (code != DP_OK)
-		return code;
-	error = json_object_get(root, "error");
-	if (error) {
-		dp_json_to_error(error, err);
-		code = err->code;
-	} else {
-		*out = json_incref(json_object_get(root, "ok"));
-	}
-	json_decref(root);
-	return code;
-}
-
 int ctl_run_isolated(ctl_isolated_fn *fn, const void *arg, double seconds, json_t **out,
 		     struct dp_err *err)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	int ends[2], status = 0, code;
+	json_t *root = NULL;
 	bool in_time;
 	pid_t child;
 
@@ -100,7 +83,14 @@ int ctl_run_isolated(ctl_isolated_fn *fn, const void *arg, double seconds, json_
 		code = dp_fail(err, DP_E_FAILED, "reading it ended with exit code %d",
 			       WEXITSTATUS(status));
 	else
-		code = isolated_parse_reply(&text, out, err);
+		code = dp_json_parse(dp_buf_text(&text), text.len, &root, err);
+	if (code == DP_OK && json_object_get(root, "error")) {
+		dp_json_to_error(json_object_get(root, "error"), err);
+		code = err->code;
+	} else if (code == DP_OK) {
+		*out = json_incref(json_object_get(root, "ok"));
+	}
+	json_decref(root);
 	dp_buf_free(&text);
 	return code;
 }

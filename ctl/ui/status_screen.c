@@ -189,16 +189,6 @@ static void format_front_range(const json_t *summary, const json_t *front, struc
 	}
 }
 
-static void screen_add_counts(struct status_screen *v, const json_t *s)
-{
-	screen_printf(v, RANK_COUNTS, CTL_NORMAL, "trials",
-		      "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
-		      " running (at most %" PRId64 ")",
-		      dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
-		      dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
-		      dp_json_int(s, "parallel", 0));
-}
-
 static void screen_add_progress(struct status_screen *v, const json_t *s)
 {
 	struct dp_buf bar = DP_BUF_INIT;
@@ -220,32 +210,6 @@ static void screen_add_progress(struct status_screen *v, const json_t *s)
 		dp_buf_printf(&bar, ", %s left", eta);
 	screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "progress", "%s", dp_buf_text(&bar));
 	dp_buf_free(&bar);
-}
-
-/* How far the points are that are measured again. */
-static void screen_add_reevaluation(struct status_screen *v, const json_t *s)
-{
-	struct dp_buf text = DP_BUF_INIT;
-
-	if (ctl_format_reevaluation(s, &text))
-		screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "measuring", "%s", dp_buf_text(&text));
-	dp_buf_free(&text);
-}
-
-static void screen_add_times(struct status_screen *v, const json_t *s)
-{
-	bool runs = strcmp(dp_json_str(s, "state", ""), "running") == 0;
-	char value[CTL_TEXT_LEN], age[CTL_TEXT_LEN], created[CTL_TEXT_LEN];
-
-	ctl_format_local_time(dp_json_str(s, "created", NULL), created);
-	if (ctl_study_hides_trials(s))
-		screen_printf(v, RANK_TIME, CTL_NORMAL, "time", "submitted %s", created);
-	else
-		screen_printf(v, RANK_TIME, CTL_NORMAL, "time",
-			      "%s%s; submitted %s, last change %s",
-			      ctl_format_duration(json_object_get(s, "elapsed"), value),
-			      runs ? " so far" : "", created,
-			      ctl_format_age(dp_json_str(s, "updated", NULL), age));
 }
 
 /* What all trainings together have cost, of each privacy objective. */
@@ -280,33 +244,17 @@ static void screen_add_total_privacy(struct status_screen *v, const json_t *s)
 	}
 }
 
-/* What voids all these numbers. */
-static void screen_add_seed_warning(struct status_screen *v, const json_t *s)
-{
-	const char *warning = dp_json_str(s, "seeds_warning", NULL);
-
-	if (warning)
-		screen_add_wrapped(v, RANK_STATE, CTL_WARN, "warning", warning);
-}
-
-/* Whose numbers they are, where they are not the accountants' of this project. */
-static void screen_add_accountants(struct status_screen *v, json_t *programs)
-{
-	const char *name;
-	json_t *command;
-
-	json_object_foreach (programs, name, command)
-		screen_printf(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
-			      json_string_value(command));
-}
-
 static void screen_add_summary(struct status_screen *v, const json_t *status)
 {
 	const json_t *s = json_object_get(status, "study");
 	const char *state = dp_json_str(s, "state", "?");
 	const char *waiting = dp_json_str(s, "waiting", NULL);
 	const char *reason = dp_json_str(s, "reason", NULL);
+	const char *seeds_warning = dp_json_str(s, "seeds_warning", NULL), *name;
+	bool hidden = ctl_study_hides_trials(s);
+	char elapsed[CTL_TEXT_LEN], age[CTL_TEXT_LEN], created[CTL_TEXT_LEN];
 	struct dp_buf text = DP_BUF_INIT;
+	json_t *command;
 
 	screen_printf(v, RANK_STUDY, CTL_BOLD, "study",
 		      "%s (number %" PRId64 ", %s search, priority %" PRId64 ")",
@@ -317,14 +265,23 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
 	screen_add_wrapped(v, RANK_STATE, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
-	screen_add_seed_warning(v, s);
-	if (ctl_study_hides_trials(s)) {
+	if (seeds_warning) /* it voids all numbers below */
+		screen_add_wrapped(v, RANK_STATE, CTL_WARN, "warning", seeds_warning);
+	if (hidden) {
 		screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "trials",
 			      "secret, all but the selected one");
 	} else {
 		screen_add_progress(v, s);
-		screen_add_reevaluation(v, s);
-		screen_add_counts(v, s);
+		if (ctl_format_reevaluation(s, &text))
+			screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "measuring", "%s",
+				      dp_buf_text(&text));
+		dp_buf_clear(&text);
+		screen_printf(v, RANK_COUNTS, CTL_NORMAL, "trials",
+			      "%" PRId64 " ok, %" PRId64 " diverged, %" PRId64 " failed; %" PRId64
+			      " running (at most %" PRId64 ")",
+			      dp_json_int(s, "ok", 0), dp_json_int(s, "diverged", 0),
+			      dp_json_int(s, "failed", 0), dp_json_int(s, "running", 0),
+			      dp_json_int(s, "parallel", 0));
 	}
 	ctl_format_pairs(json_object_get(s, "trained"), &text);
 	if (text.len)
@@ -332,7 +289,10 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 			      dp_buf_text(&text));
 	dp_buf_clear(&text);
 	screen_add_total_privacy(v, s);
-	screen_add_accountants(v, json_object_get(s, "programs"));
+	/* whose numbers they are, where they are not the accountants' of this project */
+	json_object_foreach (json_object_get(s, "programs"), name, command)
+		screen_printf(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
+			      json_string_value(command));
 	if (waiting)
 		screen_add_wrapped(v, RANK_WAITING, CTL_WARN, "waiting", waiting);
 	ctl_format_hypervolume(s, &text);
@@ -344,7 +304,15 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 	if (ctl_format_selection_cost(json_object_get(s, "selection"), &text))
 		screen_add_wrapped(v, RANK_PRIVACY, CTL_NORMAL, "selection", dp_buf_text(&text));
 	dp_buf_free(&text);
-	screen_add_times(v, s);
+	ctl_format_local_time(dp_json_str(s, "created", NULL), created);
+	if (hidden)
+		screen_printf(v, RANK_TIME, CTL_NORMAL, "time", "submitted %s", created);
+	else
+		screen_printf(v, RANK_TIME, CTL_NORMAL, "time",
+			      "%s%s; submitted %s, last change %s",
+			      ctl_format_duration(json_object_get(s, "elapsed"), elapsed),
+			      strcmp(state, "running") == 0 ? " so far" : "", created,
+			      ctl_format_age(dp_json_str(s, "updated", NULL), age));
 	screen_printf(v, RANK_DIRECTORY, CTL_NORMAL, "folder", "%s",
 		      dp_json_str(s, "directory", "-"));
 }
@@ -444,12 +412,6 @@ static void screen_add_list(struct status_screen *v, enum status_list which, con
 	dp_buf_free(&more);
 }
 
-/* So many rows that lists do not fill the screen. */
-static size_t max_list_rows(const struct status_screen *v)
-{
-	return v->rows == 0 ? SIZE_MAX : v->rows >= 6 ? (size_t)v->rows / 3 : 1;
-}
-
 /* ---- the picture ---- */
 
 static void set_plot_axis(const json_t *summary, size_t k, struct ctl_ascii_plot_axis *out)
@@ -474,41 +436,32 @@ static bool beats_reference_point(const json_t *summary, size_t k, const char *n
 	return goal && strcmp(goal, "maximize") == 0 ? x > worst : x < worst;
 }
 
-/* The front in its first two objectives, as far as it is better than the anti-ideal. */
-static size_t collect_plot_points(const json_t *status, const struct ctl_ascii_plot *s,
-				  double *points)
-{
-	const json_t *summary = json_object_get(status, "study"), *point;
-	size_t n = 0, i;
-
-	json_array_foreach (json_object_get(status, "front"), i, point) {
-		const json_t *y = json_object_get(point, "objectives");
-		double *p = points + 2 * n;
-
-		if (dp_json_to_real(json_object_get(y, s->x.name), &p[0]) &&
-		    dp_json_to_real(json_object_get(y, s->y.name), &p[1]) &&
-		    beats_reference_point(summary, 0, s->x.name, p[0]) &&
-		    beats_reference_point(summary, 1, s->y.name, p[1]))
-			n++;
-	}
-	return n;
-}
-
-/* Draws the front in the rows that are left, before the i-th line. */
+/* Draws the front in its first two objectives, as far as it is better than the anti-ideal, in the
+ * rows that are left, before the i-th line. */
 static void screen_add_plot(struct status_screen *v, const json_t *status, size_t i)
 {
-	const json_t *summary = json_object_get(status, "study");
-	size_t n = json_array_size(json_object_get(status, "front"));
-	double *points = dp_calloc(2 * n + 2, sizeof *points);
+	const json_t *summary = json_object_get(status, "study"),
+		     *front = json_object_get(status, "front"), *point;
+	double *points = dp_calloc(2 * json_array_size(front) + 2, sizeof *points);
 	struct dp_buf drawn = DP_BUF_INIT;
 	struct ctl_ascii_plot s = { .points = points,
 				    .columns = v->columns,
 				    .rows = v->rows - (int)v->layout.n_lines - 1,
 				    .utf8 = v->utf8 };
+	size_t k;
 
 	set_plot_axis(summary, 0, &s.x);
 	set_plot_axis(summary, 1, &s.y);
-	s.n_points = s.x.name && s.y.name ? collect_plot_points(status, &s, points) : 0;
+	json_array_foreach (front, k, point) {
+		const json_t *y = json_object_get(point, "objectives");
+		double *p = points + 2 * s.n_points;
+
+		if (s.x.name && s.y.name && dp_json_to_real(json_object_get(y, s.x.name), &p[0]) &&
+		    dp_json_to_real(json_object_get(y, s.y.name), &p[1]) &&
+		    beats_reference_point(summary, 0, s.x.name, p[0]) &&
+		    beats_reference_point(summary, 1, s.y.name, p[1]))
+			s.n_points++;
+	}
 	s.rows = s.rows > MAX_PLOT_ROWS ? MAX_PLOT_ROWS : s.rows;
 	dp_buf_putc(&drawn, '\n');
 	if (ctl_ascii_plot_draw(&s, &drawn))
@@ -517,47 +470,46 @@ static void screen_add_plot(struct status_screen *v, const json_t *status, size_
 	free(points);
 }
 
-/* ---- all of it ---- */
-
-static void screen_finish(struct status_screen *v, struct dp_buf *out)
-{
-	ctl_layout_format(&v->layout, out);
-	ctl_layout_free(&v->layout);
-}
-
-void ctl_render_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
+/* `status` wraps its lines and shows all that it has; `watch` fits the screen. */
+static void render_screen(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen,
+			  bool watch)
 {
 	struct status_screen v = { .columns = screen->columns > 0 ? screen->columns
 								  : UNLIMITED_COLUMNS,
 				   .rows = screen->rows,
+				   .truncate_lines = watch,
 				   .color = screen->color,
 				   .utf8 = screen->utf8 };
+	/* so many running trials that they do not fill the screen */
+	size_t max_running = v.rows == 0   ? SIZE_MAX
+			     : v.rows >= 6 ? (size_t)v.rows / 3
+					   : 1,
+	       n_summary;
 
 	screen_add_summary(&v, status);
-	screen_add_list(&v, LIST_RUNNING, json_object_get(status, "running"), max_list_rows(&v));
+	n_summary = v.layout.n_lines;
+	screen_add_list(&v, LIST_RUNNING, json_object_get(status, "running"), max_running);
+	if (watch)
+		screen_add_list(&v, LIST_LATEST, json_object_get(status, "latest"),
+				v.rows >= TALL_SCREEN_ROWS ? SIZE_MAX : MAX_LATEST_SHOWN);
 	screen_add_list(&v, LIST_FAILURES, json_object_get(status, "failures"),
-			v.rows > 0 ? MAX_FAILURES_SHOWN : SIZE_MAX);
-	screen_finish(&v, out);
+			watch || v.rows > 0 ? MAX_FAILURES_SHOWN : SIZE_MAX);
+	if (watch)
+		screen_add_plot(&v, status, n_summary);
+	if (watch && v.rows > 0)
+		ctl_layout_fit_rows(&v.layout, (size_t)v.rows);
+	ctl_layout_format(&v.layout, out);
+	ctl_layout_free(&v.layout);
+}
+
+/* ---- all of it ---- */
+
+void ctl_render_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
+{
+	render_screen(out, status, screen, false);
 }
 
 void ctl_render_watch(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
 {
-	struct status_screen v = { .columns = screen->columns > 0 ? screen->columns
-								  : UNLIMITED_COLUMNS,
-				   .rows = screen->rows,
-				   .truncate_lines = true,
-				   .color = screen->color,
-				   .utf8 = screen->utf8 };
-	size_t summary;
-
-	screen_add_summary(&v, status);
-	summary = v.layout.n_lines;
-	screen_add_list(&v, LIST_RUNNING, json_object_get(status, "running"), max_list_rows(&v));
-	screen_add_list(&v, LIST_LATEST, json_object_get(status, "latest"),
-			v.rows >= TALL_SCREEN_ROWS ? SIZE_MAX : MAX_LATEST_SHOWN);
-	screen_add_list(&v, LIST_FAILURES, json_object_get(status, "failures"), MAX_FAILURES_SHOWN);
-	screen_add_plot(&v, status, summary);
-	if (v.rows > 0)
-		ctl_layout_fit_rows(&v.layout, (size_t)v.rows);
-	screen_finish(&v, out);
+	render_screen(out, status, screen, true);
 }

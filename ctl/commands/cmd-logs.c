@@ -51,63 +51,46 @@ struct logs {
 
 /* ---- which attempt ---- */
 
-static const json_t *logs_match_attempt(const struct logs *l, const json_t *trial)
-{
-	const json_t *attempts = json_object_get(trial, "attempts"), *a, *best = NULL;
-	size_t i;
-
-	json_array_foreach (attempts, i, a) {
-		if (l->attempt >= 0 && dp_json_int(a, "attempt", -1) != l->attempt)
-			continue;
-		if (l->run >= 0 && dp_json_int(a, "run", -1) != l->run)
-			continue;
-		best = a;
-	}
-	return best;
-}
-
-/* Drops the reply. */
-static int fail_logs_not_kept(const struct logs *l, json_t **ok, struct dp_err *err)
-{
-	json_decref(*ok);
-	*ok = NULL;
-	dp_fail(err, DP_E_FAILED,
-		"study '%s' releases noisy values only (objectives.NAME.release), and "
-		"what a trainer prints may tell the exact ones: its logs are not kept",
-		l->study);
-	return dp_hint(err,
-		       "to see what it prints, start it by hand with the request.json in "
-		       "the attempt's folder, which 'dparetoctl trial %s %s' names",
-		       l->study, l->trial);
-}
-
-/* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is
- * the caller's. */
+/* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is the
+ * caller's. */
 static int logs_fetch_attempt(struct logs *l, json_t **ok, struct dp_err *err)
 {
-	const json_t *trial, *a;
+	const json_t *trial, *a, *found = NULL;
 	json_t *fields;
-	int code;
+	size_t i;
+	int code = ctl_pack_fields(&fields, err, "{s:s, s:I}", "study", l->study, "trial",
+				   (json_int_t)l->result.trial);
 
-	code = ctl_pack_fields(&fields, err, "{s:s, s:I}", "study", l->study, "trial",
-			       (json_int_t)l->result.trial);
 	if (code == DP_OK)
 		code = ctl_call(l->ctl, "trial", fields, ok, err);
 	if (code != DP_OK)
 		return code;
 	trial = json_object_get(*ok, "trial");
-	if (json_object_get(trial, "released"))
-		return fail_logs_not_kept(l, ok, err);
-	a = logs_match_attempt(l, trial);
-	if (!a)
+	if (json_object_get(trial, "released")) {
+		json_decref(*ok);
+		*ok = NULL;
+		dp_fail(err, DP_E_FAILED,
+			"study '%s' releases noisy values only (objectives.NAME.release), and "
+			"what a trainer prints may tell the exact ones: its logs are not kept",
+			l->study);
+		return dp_hint(err,
+			       "to see what it prints, start it by hand with the request.json in "
+			       "the attempt's folder, which 'dparetoctl trial %s %s' names",
+			       l->study, l->trial);
+	}
+	json_array_foreach (json_object_get(trial, "attempts"), i, a)
+		if ((l->attempt < 0 || dp_json_int(a, "attempt", -1) == l->attempt) &&
+		    (l->run < 0 || dp_json_int(a, "run", -1) == l->run))
+			found = a;
+	if (!found)
 		return DP_OK;
 	if (!l->attempt_dir) {
-		l->attempt_dir = json_incref(json_object_get(a, "directory"));
+		l->attempt_dir = json_incref(json_object_get(found, "directory"));
 		/* the one that is followed, even if another one starts meanwhile */
-		l->attempt = dp_json_int(a, "attempt", -1);
-		l->run = dp_json_int(a, "run", -1);
+		l->attempt = dp_json_int(found, "attempt", -1);
+		l->run = dp_json_int(found, "run", -1);
 	}
-	l->has_ended = dp_json_str(a, "end", NULL) != NULL;
+	l->has_ended = dp_json_str(found, "end", NULL) != NULL;
 	return DP_OK;
 }
 
@@ -186,31 +169,6 @@ static int logs_wait_for_attempt(struct logs *l, bool follow, struct dp_err *err
 
 /* ---- the files ---- */
 
-static int open_stream(struct logs *l, struct log_stream *s, struct dp_err *err)
-{
-	const char *folder = json_string_value(l->attempt_dir);
-	char *path;
-	int e;
-
-	if (s->fd >= 0)
-		return DP_OK;
-	path = dp_path_join(folder, s->name);
-	s->fd = dp_open_untrusted(path);
-	e = errno;
-	if (s->fd >= 0 || (e == ENOENT && !l->has_ended)) {
-		free(path);
-		return DP_OK;
-	}
-	dp_fail_errno(err, e, "cannot read %s", path);
-	if (e == ENOENT)
-		dp_hint(err, "a cancelled or never started attempt has no logs, and "
-			     "'retention' in the daemon's configuration removes old ones");
-	else if (e == EACCES)
-		dp_hint(err, "logs belong to the daemon's user; read them as that user");
-	free(path);
-	return err->code;
-}
-
 /* Moves a file to where its last `lines` lines begin. */
 static void seek_tail(int fd, int64_t lines)
 {
@@ -272,13 +230,30 @@ static int logs_copy_all_streams(struct logs *l, bool *any, struct dp_err *err)
 	int code = DP_OK;
 
 	for (size_t i = 0; i < l->nstreams && code == DP_OK; i++) {
-		bool fresh = l->streams[i].fd < 0;
+		struct log_stream *s = &l->streams[i];
+		char *path = dp_path_join(json_string_value(l->attempt_dir), s->name);
+		int errnum = 0;
 
-		code = open_stream(l, &l->streams[i], err);
-		if (code == DP_OK && fresh && l->streams[i].fd >= 0 && l->tail_lines >= 0)
-			seek_tail(l->streams[i].fd, l->tail_lines);
+		if (s->fd < 0) {
+			s->fd = dp_open_untrusted(path);
+			errnum = s->fd < 0 ? errno : 0;
+			if (s->fd >= 0 && l->tail_lines >= 0)
+				seek_tail(s->fd, l->tail_lines);
+		}
+		if (errnum && (errnum != ENOENT || l->has_ended)) {
+			code = dp_fail_errno(err, errnum, "cannot read %s", path);
+			if (errnum == ENOENT)
+				dp_hint(err,
+					"a cancelled or never started attempt has no logs, and "
+					"'retention' in the daemon's configuration removes old "
+					"ones");
+			else if (errnum == EACCES)
+				dp_hint(err, "logs belong to the daemon's user; read them as that "
+					     "user");
+		}
+		free(path);
 		if (code == DP_OK)
-			code = copy_stream(l, &l->streams[i], any, err);
+			code = copy_stream(l, s, any, err);
 	}
 	return code;
 }
@@ -372,35 +347,31 @@ static int logs_print_json(struct logs *l, struct dp_err *err)
 
 /* ---- the command ---- */
 
-static int logs_parse_number_option(struct ctl *ctl, const char *option, int64_t *out,
-				    struct dp_err *err)
-{
-	const char *text = ctl_get_option(ctl, option);
-
-	*out = -1;
-	if (!text || (dp_int_parse(text, out) && *out >= 0))
-		return DP_OK;
-	return dp_fail(err, DP_E_USAGE, "--%s takes a number, not '%s'", option, text);
-}
-
 static int logs_parse_options(struct ctl *ctl, struct logs *l, struct dp_err *err)
 {
+	const struct {
+		const char *name;
+		int64_t *number;
+	} numbers[] = { { "attempt", &l->attempt },
+			{ "run", &l->run },
+			{ "tail", &l->tail_lines } };
 	bool out = ctl_has_option(ctl, "stdout"), errors = ctl_has_option(ctl, "stderr");
-	int code;
+	int code = ctl_result_id_parse(ctl->argv[1], &l->result, err);
 
-	code = ctl_result_id_parse(ctl->argv[1], &l->result, err);
 	if (code != DP_OK)
 		return code;
 	dp_trial_format_name((uint32_t)l->result.trial, l->trial);
 	code = ctl_reconnect_parse_option(ctl, &l->reconnect, err);
 	l->reconnect.on_waiting = logs_on_daemon_away;
 	l->reconnect.on_waiting_arg = l;
-	if (code == DP_OK)
-		code = logs_parse_number_option(ctl, "attempt", &l->attempt, err);
-	if (code == DP_OK)
-		code = logs_parse_number_option(ctl, "run", &l->run, err);
-	if (code == DP_OK)
-		code = logs_parse_number_option(ctl, "tail", &l->tail_lines, err);
+	for (size_t i = 0; i < DP_COUNT(numbers) && code == DP_OK; i++) {
+		const char *text = ctl_get_option(ctl, numbers[i].name);
+
+		*numbers[i].number = -1;
+		if (text && (!dp_int_parse(text, numbers[i].number) || *numbers[i].number < 0))
+			code = dp_fail(err, DP_E_USAGE, "--%s takes a number, not '%s'",
+				       numbers[i].name, text);
+	}
 	if (code == DP_OK && ctl_has_option(ctl, "follow") && ctl_get_option(ctl, "state"))
 		code = dp_fail(err, DP_E_USAGE,
 			       "-f needs the daemon, which tells when the attempt ends; "

@@ -59,69 +59,6 @@ static int scale_to_dot(const struct ascii_scale *s, double v, int n)
 	return (int)lround(part * (n - 1));
 }
 
-/* The bits of a braille cell by dot, left column first, from top to bottom. */
-static unsigned braille_bit(int x, int y)
-{
-	static const unsigned char bits[DOTS_ACROSS][DOTS_DOWN] = { { 0x01, 0x02, 0x04, 0x40 },
-								    { 0x08, 0x10, 0x20, 0x80 } };
-
-	return bits[x][y];
-}
-
-/* A cell in UTF-8: the characters from U+2800 on. */
-static void append_braille_cell(struct dp_buf *out, unsigned bits, bool utf8)
-{
-	if (bits == 0)
-		dp_buf_putc(out, ' ');
-	else if (!utf8)
-		dp_buf_putc(out, '*');
-	else
-		dp_buf_printf(out, "\xe2%c%c", (char)(0xa0 | (bits >> 6)),
-			      (char)(0x80 | (bits & 0x3f)));
-}
-
-/* Marks the points in a field of cells; without braille a cell is one dot. */
-static void plot_mark_points(const struct ctl_ascii_plot *k, const struct ascii_scale *x,
-			     const struct ascii_scale *y, unsigned char *cells, int wide, int high)
-{
-	int across = k->utf8 ? DOTS_ACROSS : 1, down = k->utf8 ? DOTS_DOWN : 1;
-
-	for (size_t i = 0; i < k->n_points; i++) {
-		const double *p = k->points + 2 * i;
-		int u, v;
-
-		if (!isfinite(p[0]) || !isfinite(p[1]))
-			continue;
-		u = scale_to_dot(x, p[0], wide * across);
-		v = high * down - 1 - scale_to_dot(y, p[1], high * down);
-		cells[v / down * wide + u / across] |=
-			(unsigned char)braille_bit(u % across, v % down);
-	}
-}
-
-/* The lines of the field: the ends of y at its left. */
-static void append_plot_rows(const struct ctl_ascii_plot *k, const unsigned char *cells, int wide,
-			     int high, const char *top, const char *bottom, int label,
-			     struct dp_buf *out)
-{
-	for (int row = 0; row < high; row++) {
-		struct dp_buf line = DP_BUF_INIT;
-		size_t end;
-
-		dp_buf_printf(&line, "%*s %s", label,
-			      row == 0          ? top
-			      : row == high - 1 ? bottom
-						: "",
-			      k->utf8 ? "│" : "|");
-		for (int i = 0; i < wide; i++)
-			append_braille_cell(&line, cells[row * wide + i], k->utf8);
-		for (end = line.len; end > 0 && line.data[end - 1] == ' ';)
-			end--;
-		dp_buf_printf(out, "%.*s\n", (int)end, dp_buf_text(&line));
-		dp_buf_free(&line);
-	}
-}
-
 /* The axis below the field, and its ends. */
 static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x, int wide,
 		     int label, struct dp_buf *out)
@@ -148,6 +85,12 @@ static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x
 
 bool ctl_ascii_plot_draw(const struct ctl_ascii_plot *k, struct dp_buf *out)
 {
+	/* the bits of a braille cell by dot, left column first, from top to bottom */
+	static const unsigned char dot_bits[DOTS_ACROSS][DOTS_DOWN] = {
+		{ 0x01, 0x02, 0x04, 0x40 }, { 0x08, 0x10, 0x20, 0x80 }
+	};
+	/* without braille a cell is one dot */
+	int across = k->utf8 ? DOTS_ACROSS : 1, down = k->utf8 ? DOTS_DOWN : 1;
 	char top[CTL_TEXT_LEN], bottom[CTL_TEXT_LEN];
 	struct ascii_scale x, y;
 	unsigned char *cells;
@@ -164,11 +107,41 @@ bool ctl_ascii_plot_draw(const struct ctl_ascii_plot *k, struct dp_buf *out)
 	wide = wide > MAX_PLOT_WIDTH ? MAX_PLOT_WIDTH : wide;
 	high = high > MAX_PLOT_HEIGHT ? MAX_PLOT_HEIGHT : high;
 	cells = dp_calloc((size_t)(wide * high), 1);
-	plot_mark_points(k, &x, &y, cells, wide, high);
+	for (size_t i = 0; i < k->n_points; i++) {
+		const double *p = k->points + 2 * i;
+		int u, v;
+
+		if (!isfinite(p[0]) || !isfinite(p[1]))
+			continue;
+		u = scale_to_dot(&x, p[0], wide * across);
+		v = high * down - 1 - scale_to_dot(&y, p[1], high * down);
+		cells[v / down * wide + u / across] |= dot_bits[u % across][v % down];
+	}
 	ctl_text_truncate(out, k->y.name, k->columns, k->utf8);
 	dp_buf_printf(out, "%s\n",
 		      y.is_log && k->columns > ctl_text_width(k->y.name) + 6 ? " (log)" : "");
-	append_plot_rows(k, cells, wide, high, top, bottom, label, out);
+	for (int row = 0; row < high; row++) {
+		const unsigned char *cell = cells + row * wide;
+		int end = wide;
+
+		dp_buf_printf(out, "%*s %s", label,
+			      row == 0          ? top
+			      : row == high - 1 ? bottom
+						: "",
+			      k->utf8 ? "│" : "|");
+		while (end > 0 && cell[end - 1] == 0)
+			end--;
+		for (int i = 0; i < end; i++) {
+			if (cell[i] == 0)
+				dp_buf_putc(out, ' ');
+			else if (!k->utf8)
+				dp_buf_putc(out, '*');
+			else /* the characters from U+2800 on */
+				dp_buf_printf(out, "\xe2%c%c", (char)(0xa0 | (cell[i] >> 6)),
+					      (char)(0x80 | (cell[i] & 0x3f)));
+		}
+		dp_buf_putc(out, '\n');
+	}
 	put_axis(k, &x, wide, label, out);
 	free(cells);
 	return true;

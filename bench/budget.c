@@ -14,6 +14,11 @@
 #include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/search_budget.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

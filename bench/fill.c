@@ -4,7 +4,10 @@
 #include "base/units.h"
 #include "base/rng.h"
 #include "journal/journal.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

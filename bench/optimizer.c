@@ -23,6 +23,10 @@
 #include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/space.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

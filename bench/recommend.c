@@ -14,6 +14,9 @@
 #include "bench/problems.h"
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

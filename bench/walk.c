@@ -16,6 +16,9 @@
 #include "optimize/pareto/pareto.h"
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

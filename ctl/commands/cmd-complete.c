@@ -12,7 +12,7 @@
 #include "ctl/ui/result_id.h"
 #include "ctl/mechanism_query.h"
 #include "ctl/text_format.h"
-#include "study/study.h"
+#include "study/study_file.h"
 
 #include <ctype.h>
 #include <jansson.h>

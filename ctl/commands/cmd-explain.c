@@ -4,7 +4,8 @@
 #include "ctl/ctl_output.h"
 #include "ctl/ui/table.h"
 #include "ctl/text_format.h"
-#include "study/study.h"
+#include "study/study_file.h"
+#include "privacy/privacy.h"
 
 #include <ctype.h>
 #include <jansson.h>

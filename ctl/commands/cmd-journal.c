@@ -5,7 +5,9 @@
 #include "ctl/support/journal_actions.h"
 #include "ctl/ctl_output.h"
 #include "journal/journal.h"
+#include "study/diagnostics.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <inttypes.h>
 #include <jansson.h>

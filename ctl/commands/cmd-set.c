@@ -7,6 +7,8 @@
 #include "ctl/ctl_output.h"
 #include "ctl/text_format.h"
 #include "study/study.h"
+#include "study/study_change.h"
+#include "study/study_file.h"
 
 #include <inttypes.h>
 #include <jansson.h>

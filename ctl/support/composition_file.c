@@ -7,6 +7,8 @@
 #include "base/units.h"
 #include "ctl/ctl_output.h"
 #include "privacy/privacy.h"
+#include "study/config_file.h"
+#include "study/diagnostics.h"
 #include "study/study.h"
 
 #include <jansson.h>

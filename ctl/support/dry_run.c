@@ -9,6 +9,7 @@
 #include "ctl/client/embedded_daemon.h"
 #include "ctl/text_format.h"
 #include "study/study.h"
+#include "study/study_file.h"
 #include "ctl/study_status.h"
 
 #include <errno.h>

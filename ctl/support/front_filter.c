@@ -8,7 +8,7 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/ui/result_table.h"
 #include "optimize/pareto/pareto.h"
-#include "study/study.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdio.h>

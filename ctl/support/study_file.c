@@ -9,7 +9,10 @@
 #include "ctl/client/daemon_call.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/programs.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <jansson.h>
 #include <stdio.h>

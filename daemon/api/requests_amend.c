@@ -3,6 +3,10 @@
 #include "daemon/api/requests.h"
 
 #include "base/json.h"
+#include "study/diagnostics.h"
+#include "study/seeds.h"
+#include "study/study_change.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

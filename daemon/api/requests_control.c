@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "daemon/studies/accounting_job.h"
 #include "daemon/studies/study_lifecycle.h"
+#include "study/space.h"
 
 /* Records the orders and answers with the study. */
 static int control_apply(struct request *r, struct dp_transition_events *orders, json_t **ok)

@@ -8,6 +8,7 @@
 #include "daemon/studies/report_writer.h"
 #include "daemon/studies/scheduler.h"
 #include "state/state_json.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

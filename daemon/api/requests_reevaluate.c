@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "daemon/studies/reevaluation_job.h"
 #include "state/state_json.h"
+#include "study/space.h"
 
 #include <stdlib.h>
 

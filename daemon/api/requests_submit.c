@@ -5,6 +5,12 @@
 #include "base/json.h"
 #include "base/secret.h"
 #include "optimize/propose/proposer.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/metric_release.h"
+#include "study/seeds.h"
+#include "study/study_file.h"
+#include "study/warm_start_source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "daemon/core/background_job.h"
+#include "study/calibrated_params.h"
+#include "study/warm_start_source.h"
 
 #include <pthread.h>
 #include <stdlib.h>

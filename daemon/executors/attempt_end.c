@@ -3,6 +3,7 @@
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"
+#include "study/metric_release.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,6 +7,9 @@
 #include "base/program.h"
 #include "daemon/studies/proposals/proposals.h"
 #include "daemon/studies/external_accountants.h"
+#include "study/accounting.h"
+#include "study/learning_curve.h"
+#include "study/metric_release.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "daemon/executors/executor.h"
 #include "daemon/executors/job.h"
 #include "state/state_json.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

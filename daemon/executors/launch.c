@@ -7,6 +7,10 @@
 #include "base/program.h"
 #include "base/rng.h"
 #include "daemon/core/argv.h"
+#include "study/accounting.h"
+#include "study/metric_release.h"
+#include "study/seeds.h"
+#include "study/space.h"
 
 #include <errno.h>
 #include <stdio.h>

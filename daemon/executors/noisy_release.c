@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "state/state_json.h"
+#include "study/metric_release.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,6 +5,8 @@
 #include "daemon/core/background_job.h"
 #include "daemon/studies/external_accountants.h"
 #include "daemon/studies/proposals/proposals.h"
+#include "study/calibrated_params.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <stdio.h>

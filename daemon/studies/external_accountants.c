@@ -3,6 +3,7 @@
 #include "daemon/studies/external_accountants.h"
 
 #include "daemon/core/argv.h"
+#include "study/accounting.h"
 
 #include <stdlib.h>
 

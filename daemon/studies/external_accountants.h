@@ -4,6 +4,7 @@
 #define DP_DAEMON_STUDIES_EXTERNAL_ACCOUNTANTS_H
 #include "daemon/studies/study_object.h"
 #include "privacy/external/external.h"
+#include "study/accounting.h"
 
 enum {
 	ACCOUNTANT_USERS_MAX = 8 /* studies whose programs are asked for points at once: a

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "daemon/core/background_job.h"
 #include "state/state_json.h"
+#include "study/private_selection.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "daemon/studies/external_accountants.h"
 #include "daemon/studies/proposals/proposals.h"
 #include "daemon/studies/smoothed_front.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 #include "optimize/propose/proposer.h"
+#include "study/metric_release.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "journal/journal.h"
 #include "state/state.h"
+#include "privacy/composition/adaptive_composition.h"
 
 /* ---- the next step (next_step.c) ---- */
 

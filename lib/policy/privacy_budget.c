@@ -5,6 +5,7 @@
  * order is a field of its trial's proposal. What has begun counts for good, whatever
  * became of it: a trainer that was killed has seen the data. */
 #include "policy/policy_internal.h"
+#include "study/search_budget.h"
 
 #include <math.h>
 

@@ -3,6 +3,10 @@
 #include "policy/policy_internal.h"
 
 #include "base/units.h"
+#include "study/learning_curve.h"
+#include "study/metric_release.h"
+#include "study/study_change.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdio.h>

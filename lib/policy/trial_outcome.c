@@ -1,5 +1,6 @@
 /* trial_outcome.c - whether a trial has ended, and how. */
 #include "policy/policy_internal.h"
+#include "study/objective.h"
 
 #include <stdio.h>
 

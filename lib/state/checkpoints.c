@@ -1,6 +1,8 @@
 /* checkpoints.c - the waypoints of a training: gathered while its attempts end, and what they
  * come to once the trial has. */
 #include "state/state_internal.h"
+#include "study/metric_release.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

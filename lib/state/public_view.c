@@ -2,6 +2,9 @@
 #include "state/public_view.h"
 
 #include "state/state_internal.h"
+#include "study/diagnostics.h"
+#include "study/private_selection.h"
+#include "study/study_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,12 @@
 
 #include "base/rng.h"
 #include "base/secret.h"
+#include "study/diagnostics.h"
+#include "study/metric_release.h"
+#include "study/private_selection.h"
+#include "study/seeds.h"
+#include "study/study_file.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* reducer_amend.c - folds in what a person changed of a study that goes on. */
 #include "state/state_internal.h"
+#include "study/study_change.h"
 
 #include <limits.h>
 #include <math.h>

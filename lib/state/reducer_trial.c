@@ -1,6 +1,8 @@
 /* reducer_trial.c - folds in what happens to a trial: proposed, attempted, ended, retried.
  */
 #include "state/state_internal.h"
+#include "study/seeds.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "state/state_json.h"
 
 #include "base/json.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

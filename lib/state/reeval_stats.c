@@ -3,6 +3,7 @@
 
 #include "base/t_distribution.h"
 #include "optimize/pareto/pareto.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "state/state_internal.h"
 
 #include "optimize/pareto/pareto.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

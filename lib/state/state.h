@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "journal/journal.h"
 #include "study/study.h"
+#include "privacy/composition/adaptive_composition.h"
 
 /* States of a study; the texts are journaled and part of the contract. */
 #define DP_STUDY_STATES(X)                                                                         \

@@ -6,6 +6,11 @@
 #include "base/rng.h"
 #include "base/t_distribution.h"
 #include "base/utf8.h"
+#include "study/accounting.h"
+#include "study/metric_release.h"
+#include "study/private_selection.h"
+#include "study/seeds.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #ifndef DP_STATE_STATE_JSON_H
 #define DP_STATE_STATE_JSON_H
 #include "state/public_view.h"
+#include "study/private_selection.h"
 
 /* The object of `dparetoctl run -o json` (contract, section 3): no times, no paths. */
 json_t *dp_state_result_json(struct dp_public_state v);

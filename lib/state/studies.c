@@ -2,6 +2,7 @@
 #include "state/state_internal.h"
 
 #include "base/units.h"
+#include "study/seeds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* trial_stats.c - what follows from the runs of a trial. */
 #include "state/state_internal.h"
+#include "study/learning_curve.h"
+#include "study/metric_release.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <stdlib.h>

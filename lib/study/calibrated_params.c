@@ -1,6 +1,9 @@
 /* calibrated_params.c - parameters that are not searched but solved for: the least noise of a
  * mechanism that keeps a target epsilon. Their key, and their values. */
 #include "study/parse/study_parse_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
 #include "study/parse/study_parse_internal.h"
 
 #include "base/fs.h"
+#include "study/study_file.h"
 
 #include <stdlib.h>
 #include <string.h>

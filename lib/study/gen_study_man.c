@@ -2,7 +2,7 @@
  * @MECHANISMS@ are replaced by the tables that the parser itself uses. */
 #include "base/fs.h"
 #include "privacy/privacy.h"
-#include "study/study.h"
+#include "study/study_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "base/sha256.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 #include <stdio.h>

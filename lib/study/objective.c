@@ -1,5 +1,6 @@
 /* objective.c - the values of objectives: of what a trainer reports, and on their scale.
  */
+#include "study/objective.h"
 #include "study/study.h"
 
 #include <math.h>

@@ -1,6 +1,12 @@
 /* budget.c - search.budget: what all trainings of a study may cost together, and what
  * one of them adds to it. */
 #include "study/parse/study_parse_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/learning_curve.h"
+#include "study/search_budget.h"
+#include "study/space.h"
+#include "study/warm_start_source.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* seeds.c - what run seeds and drawn settings of a study follow from. */
 #include "study/parse/study_parse_internal.h"
+#include "study/seeds.h"
 
 enum dp_seed_mode dp_study_seed_mode(const struct dp_study *s)
 {

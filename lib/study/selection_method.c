@@ -1,6 +1,9 @@
 /* selection_method.c - method select: its keys, and the conditions of its theorems, which the file
  * must meet. */
 #include "study/parse/study_parse_internal.h"
+#include "study/accounting.h"
+#include "study/metric_release.h"
+#include "study/private_selection.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,9 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "base/rng.h"
+#include "study/calibrated_params.h"
+#include "study/seeds.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* origin.c - what search.initial_from names. */
-#include "study/study.h"
+#include "study/warm_start_source.h"
 
 #include <string.h>
 

@@ -6,6 +6,9 @@
  * `worse`), or its values are tried one by one. A continuous one without such an end is
  * refused: a maximum that was only sampled would be no upper bound. */
 #include "study/parse/study_parse_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/private_selection.h"
 
 #include <math.h>
 

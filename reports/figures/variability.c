@@ -2,6 +2,7 @@
  * the worst runs as a band, and the spread of each point on the front. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "reports/model/study_data.h"
 
 #include "optimize/pareto/pareto.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "reports/model/study_data.h"
 
 #include "base/t_distribution.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 #include <stdlib.h>

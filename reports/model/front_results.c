@@ -3,6 +3,8 @@
 #include "reports/model/report_model.h"
 
 #include "state/state_json.h"
+#include "study/metric_release.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
 #include "reports/model/report_model.h"
 
 #include "base/json.h"
+#include "study/seeds.h"
+#include "study/study_change.h"
 
 #include <math.h>
 #include <stdlib.h>

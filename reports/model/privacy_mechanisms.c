@@ -4,6 +4,8 @@
 
 #include "privacy/privacy.h"
 #include "privacy/composition/adaptive_composition.h"
+#include "study/accounting.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

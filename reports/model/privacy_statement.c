@@ -3,6 +3,11 @@
 
 #include "base/units.h"
 #include "privacy/privacy.h"
+#include "study/accounting.h"
+#include "study/learning_curve.h"
+#include "study/metric_release.h"
+#include "study/private_selection.h"
+#include "study/seeds.h"
 
 #include <math.h>
 #include <stdio.h>

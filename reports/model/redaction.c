@@ -1,6 +1,9 @@
 /* redaction.c - a report that may be published: what would leak is named, and then there is
  * none; what nobody needs is left out. */
 #include "reports/model/study_data.h"
+#include "study/metric_release.h"
+#include "study/seeds.h"
+#include "study/warm_start_source.h"
 
 #include <math.h>
 #include <stdio.h>

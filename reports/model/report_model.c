@@ -3,6 +3,8 @@
 #include "reports/model/report_model.h"
 
 #include "state/state_json.h"
+#include "study/private_selection.h"
+#include "study/seeds.h"
 
 #include <math.h>
 #include <stdlib.h>

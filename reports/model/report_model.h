@@ -9,6 +9,8 @@
 #include "reports/model/number_format.h"
 #include "reports/model/report_fields.h"
 #include "reports/model/study_groups.h"
+#include "study/accounting.h"
+#include "study/private_selection.h"
 
 /* One of the points that a report proposes. */
 struct report_choice {

@@ -2,6 +2,9 @@
 #include "reports/model/study_data.h"
 
 #include "base/units.h"
+#include "study/accounting.h"
+#include "study/metric_release.h"
+#include "study/objective.h"
 
 #include <inttypes.h>
 #include <math.h>

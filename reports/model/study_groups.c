@@ -1,5 +1,6 @@
 /* study_groups.c - the groups of a report, from its studies. */
 #include "reports/model/study_groups.h"
+#include "study/accounting.h"
 
 #include <stdlib.h>
 #include <string.h>

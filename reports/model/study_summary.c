@@ -4,6 +4,10 @@
 #include "reports/model/report_model.h"
 
 #include "base/units.h"
+#include "study/diagnostics.h"
+#include "study/metric_release.h"
+#include "study/study_file.h"
+#include "study/warm_start_source.h"
 
 #include <ctype.h>
 #include <math.h>

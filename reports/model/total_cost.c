@@ -5,6 +5,7 @@
 #include "optimize/history/release_cost.h"
 #include "optimize/history/total_privacy_loss.h"
 #include "privacy/privacy.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 

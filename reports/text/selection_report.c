@@ -2,6 +2,7 @@
  * and what that costs. It is a report of its own, because everything else that a report
  * tells is about trainings that nobody may know of. */
 #include "reports/text/sections.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "policy/policy.h"
 #include "state/state_json.h"
 #include "tests/unit/policy_requests.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

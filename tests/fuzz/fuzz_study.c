@@ -1,5 +1,9 @@
 /* fuzz_study.c - any bytes as a study file: no crash, no hang, no contradiction. */
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/space.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,9 @@
 #include "base/json.h"
 #include "made_journal.h"
 #include "reports/model/report_data.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,6 +2,8 @@
  * space. */
 #include "made_space.h"
 #include "reports/model/report_data.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,9 @@
 #define DP_TEST_STUDY_TEXT_H
 #include "base/fs.h"
 #include "base/json.h"
+#include "study/diagnostics.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,6 +9,9 @@
 #include <cmocka.h>
 
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 /* A study with this privacy objective. */
 static struct dp_study *study_with(const char *privacy, const char *parameters)

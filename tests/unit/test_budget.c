@@ -13,6 +13,11 @@
 #include "optimize/propose/proposer.h"
 #include "propose_once.h"
 #include "optimize/history/total_privacy_loss.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/diagnostics.h"
+#include "study/search_budget.h"
+#include "study/study_file.h"
 
 #include <stdlib.h>
 

@@ -14,6 +14,10 @@
 #include "optimize/propose/proposer_internal.h"
 #include "propose_once.h"
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/search_budget.h"
+#include "study/space.h"
 
 #define SVT      "{mechanism: svt, cutoff: C, scale: b}"
 #define SVT_KEYS "mechanism: svt, cutoff: C"

@@ -12,6 +12,8 @@
 
 #include "folder.h"
 #include "study_text.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 /* A study of this trainer and this oracle program. */
 static struct dp_study *parse_event_study(const char *trainer, const char *oracle, char text[1024])

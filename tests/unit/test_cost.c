@@ -16,6 +16,9 @@
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "propose_once.h"
+#include "study/diagnostics.h"
+#include "study/space.h"
+#include "study/study_file.h"
 
 enum {
 	MOST = 160,

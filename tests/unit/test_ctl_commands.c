@@ -4,7 +4,7 @@
 #include "ctl/option_parser.h"
 #include "ctl_run.h"
 #include "privacy/privacy.h"
-#include "study/study.h"
+#include "study/study_file.h"
 
 #include <ctype.h>
 #include <math.h>

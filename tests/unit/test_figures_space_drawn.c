@@ -1,6 +1,8 @@
 /* test_figures_space_drawn.c - every picture of the parameter space on odd studies. */
 #include "made_space.h"
 #include "reports/figures/figure_render.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
 
 #include <math.h>
 #include <setjmp.h>

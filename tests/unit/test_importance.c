@@ -9,6 +9,8 @@
 #include "linalg/linalg.h"
 #include "optimize/recommend/importance.h"
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

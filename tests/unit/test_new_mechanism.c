@@ -18,6 +18,9 @@
 #include "privacy_query.h"
 #include "optimize/propose/proposer.h"
 #include "reports/model/report_model.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/search_budget.h"
 
 /* base with this path, and parameter C as given. */
 static struct dp_study *walked(const char *path, const char *c)

@@ -16,6 +16,12 @@
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "propose_once.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/search_budget.h"
+#include "study/space.h"
+#include "study/study_file.h"
 
 enum {
 	MOST = 60 /* results */

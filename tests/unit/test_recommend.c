@@ -11,6 +11,9 @@
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend.h"
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

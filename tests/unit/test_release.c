@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "privacy/composition/adaptive_composition.h"
 #include "optimize/history/release_cost.h"
+#include "study/metric_release.h"
 #include "study/study.h"
 
 #include <math.h>

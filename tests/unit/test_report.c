@@ -1,6 +1,7 @@
 /* test_report.c - the facts of a report against hand computations. */
 #include "made_journal.h"
 #include "privacy/privacy.h"
+#include "study/accounting.h"
 
 #include <math.h>
 #include <setjmp.h>

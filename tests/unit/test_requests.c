@@ -13,6 +13,7 @@
 #include "daemon/api/requests.h"
 #include "daemon/api/status_cache.h"
 #include "daemon/studies/proposals/proposals.h"
+#include "study/accounting.h"
 
 static json_t *ok;
 static struct dp_err err;

@@ -14,6 +14,7 @@
 #include "daemon/studies/report_writer.h"
 #include "daemon/api/requests.h"
 #include "daemon/studies/scheduler.h"
+#include "study/accounting.h"
 
 #include <sys/stat.h>
 

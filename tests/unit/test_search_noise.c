@@ -4,6 +4,8 @@
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "propose_once.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,10 @@
 
 #include "optimize/propose/proposer.h"
 #include "propose_once.h"
+#include "study/diagnostics.h"
+#include "study/seeds.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

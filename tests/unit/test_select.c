@@ -7,6 +7,11 @@
 
 #include "attack.h"
 #include "policy_requests.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/private_selection.h"
+#include "study/space.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,10 @@
 /* test_space.c - random points against their distributions, grids against lists. */
 #include "base/units.h"
 #include "base/rng.h"
+#include "study/diagnostics.h"
+#include "study/space.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -14,6 +14,12 @@
 #include <unistd.h>
 
 #include "study_text.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/objective.h"
+#include "study/seeds.h"
+#include "study/study_file.h"
+#include "study/warm_start_source.h"
 
 /* ---- good files ---- */
 

@@ -18,6 +18,7 @@
 #include "optimize/propose/proposer.h"
 #include "propose_once.h"
 #include "optimize/history/total_privacy_loss.h"
+#include "study/search_budget.h"
 
 #include <stdio.h>
 

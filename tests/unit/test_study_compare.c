@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "study_text.h"
+#include "study/study_change.h"
+#include "study/study_file.h"
 
 static const char every[] =
 	"study: s\n"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "study_text.h"
+#include "study/diagnostics.h"
 
 /* ---- hostile files ---- */
 

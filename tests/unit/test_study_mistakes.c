@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "study_text.h"
+#include "study/diagnostics.h"
 
 /* ---- bad files: one mistake each; '@' in the new text marks its place ---- */
 

@@ -5,6 +5,11 @@
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "propose_once.h"
+#include "study/accounting.h"
+#include "study/diagnostics.h"
+#include "study/learning_curve.h"
+#include "study/space.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "study/study.h"
+#include "study/study_file.h"
 
 #include <string.h>
 

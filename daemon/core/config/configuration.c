@@ -7,6 +7,8 @@
 #include "daemon/core/config/config_hooks.h"
 #include "daemon/core/config/config_slot_env.h"
 #include "daemon/core/config/config_slurm.h"
+#include "study/config_file.h"
+#include "study/diagnostics.h"
 #include "study/study.h"
 
 #include <grp.h>

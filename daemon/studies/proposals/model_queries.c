@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "state/state_json.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,10 @@
 #include "daemon/studies/proposals/proposals.h"
 
 #include "daemon/studies/external_accountants.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/learning_curve.h"
+#include "study/search_budget.h"
 
 #include <math.h>
 #include <stdio.h>

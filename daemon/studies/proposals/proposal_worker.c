@@ -3,6 +3,7 @@
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "daemon/studies/external_accountants.h"
+#include "study/search_budget.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* recommend_query.c - settings that clients ask for, by levels of an objective. */
 #include "daemon/studies/proposals/recommend_query.h"
+#include "study/accounting.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #define DP_DAEMON_STUDIES_PROPOSALS_RECOMMEND_QUERY_H
 #include "daemon/studies/study_object.h"
 #include "optimize/history/level_queries.h"
+#include "study/accounting.h"
 
 /* Clients with their questions, first come first. */
 struct recommend_query;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "study/study.h"
 #include "protocol/trainer/trainer_protocol.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <jansson.h>
 

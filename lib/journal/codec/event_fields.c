@@ -1,6 +1,7 @@
 /* event_fields.c - the types of events and their fields: one table, from which writing, reading
  * and dumping all come. */
 #include "journal/codec/event_internal.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 #include <string.h>

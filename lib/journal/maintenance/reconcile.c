@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "state/state.h"
 #include "state/state_json.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "optimize/history/history.h"
 
 #include "policy/policy.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

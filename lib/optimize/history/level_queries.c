@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 #include "state/state_json.h"
+#include "study/accounting.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

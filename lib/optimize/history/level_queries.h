@@ -3,6 +3,7 @@
 #define DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #include "optimize/recommend/recommend.h"
 #include "optimize/history/history.h"
+#include "study/accounting.h"
 
 enum {
 	DP_LEVEL_QUERIES_MAX = 100 /* levels in one question */

@@ -1,5 +1,8 @@
 /* released.c - how often a study's test records were looked at, and what that costs. */
 #include "optimize/history/release_cost.h"
+#include "study/accounting.h"
+#include "study/metric_release.h"
+#include "privacy/composition/adaptive_composition.h"
 
 #include <math.h>
 

@@ -2,6 +2,10 @@
 #include "optimize/history/total_privacy_loss.h"
 
 #include "base/json.h"
+#include "study/accounting.h"
+#include "study/learning_curve.h"
+#include "study/private_selection.h"
+#include "study/search_budget.h"
 
 #include <math.h>
 #include <stdio.h>

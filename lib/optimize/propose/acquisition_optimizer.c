@@ -5,6 +5,7 @@
  * fixed. Ties go to the candidate that was drawn first. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "study/seeds.h"
 
 #include <math.h>
 #include <nlopt.h>

@@ -12,6 +12,7 @@
  * new one. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* encoding.c - the study's free parameters as the unit cube of the models. */
 #include "optimize/propose/proposer_internal.h"
+#include "study/learning_curve.h"
 
 #include <math.h>
 #include <string.h>

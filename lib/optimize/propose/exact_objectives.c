@@ -3,6 +3,8 @@
  * A search asks for epsilon at hundreds of points a proposal, so what depends on the noise alone is
  * cached. */
 #include "optimize/propose/proposer_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
 
 #include <math.h>
 #include <string.h>

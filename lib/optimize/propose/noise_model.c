@@ -9,6 +9,7 @@
  * of the runs is learned in addition. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 #include <stdlib.h>

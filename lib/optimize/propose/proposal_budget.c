@@ -1,5 +1,6 @@
 /* budget.c - search.budget in a proposal: what a training takes of it, and what still fits. */
 #include "optimize/propose/proposer_internal.h"
+#include "study/search_budget.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #ifndef DP_OPTIMIZE_PROPOSE_PROPOSER_H
 #define DP_OPTIMIZE_PROPOSE_PROPOSER_H
 #include "base/base.h"
+#include "study/accounting.h"
 #include "study/study.h"
 #include <stdatomic.h>
 

@@ -2,6 +2,11 @@
 #include "optimize/propose/proposer_internal.h"
 
 #include "base/units.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/private_selection.h"
+#include "study/seeds.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

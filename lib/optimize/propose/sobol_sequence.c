@@ -5,6 +5,7 @@
  * ones only (Laine & Karras 2011), which is Owen's nested scrambling: every prefix of 2^k points
  * stays evenly spread. */
 #include "optimize/propose/proposer_internal.h"
+#include "study/seeds.h"
 
 enum {
 	DEGREE_MAX = 9,

@@ -9,6 +9,7 @@
  * again. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
+#include "study/metric_release.h"
 
 #include <math.h>
 #include <stdio.h>

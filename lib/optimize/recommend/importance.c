@@ -3,6 +3,9 @@
 #include "optimize/recommend/importance.h"
 
 #include "optimize/propose/proposer_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * find the place in a few evaluations. Where it is not, the result is still within the limit: the
  * point that is kept has been evaluated. */
 #include "optimize/recommend/recommend_internal.h"
+#include "study/calibrated_params.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* level_query.c - how a point answers a query for a recommendation. */
 #include "optimize/recommend/recommend_internal.h"
+#include "study/calibrated_params.h"
 
 #include <math.h>
 #include <stdlib.h>

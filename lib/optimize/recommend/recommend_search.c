@@ -7,6 +7,7 @@
  * count. Ties go to the first. */
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend_internal.h"
+#include "study/seeds.h"
 
 #include <math.h>
 #include <nlopt.h>

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "optimize/recommend/recommend_internal.h"
+#include "study/accounting.h"
 
 #include <math.h>
 #include <stdio.h>

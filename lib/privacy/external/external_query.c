@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "base/program.h"
 #include "base/sha256.h"
+#include "study/space.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,8 @@
 /* amend.c - keys of a study that may change while it goes on: LIVE rows of keys.def. */
 #include "study/parse/study_parse_internal.h"
+#include "study/diagnostics.h"
+#include "study/study_change.h"
+#include "study/study_file.h"
 
 #include <string.h>
 

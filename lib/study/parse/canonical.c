@@ -3,6 +3,9 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "study/seeds.h"
+#include "study/study_change.h"
+#include "study/study_file.h"
 
 #include <math.h>
 #include <string.h>

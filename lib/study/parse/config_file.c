@@ -2,6 +2,8 @@
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
+#include "study/config_file.h"
+#include "study/diagnostics.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* problems.c - the mistakes found in a study file: collected, sorted, shown. */
 #include "study/parse/study_parse_internal.h"
+#include "study/diagnostics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

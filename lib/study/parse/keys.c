@@ -1,5 +1,7 @@
 /* keys.c - the table of keys, and the walk along it that reads a section. */
 #include "study/parse/study_parse_internal.h"
+#include "study/seeds.h"
+#include "study/study_file.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include "study/parse/study_parse_internal.h"
 
 #include "base/program.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>

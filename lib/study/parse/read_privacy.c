@@ -3,6 +3,7 @@
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
+#include "study/accounting.h"
 
 #include <errno.h>
 #include <math.h>

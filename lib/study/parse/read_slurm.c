@@ -1,6 +1,7 @@
 /* read_slurm.c - trainer.executor and trainer.slurm: who runs trainers, and what a cluster is
  * asked for. */
 #include "study/parse/study_parse_internal.h"
+#include "study/study_file.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/units.h"
+#include "study/warm_start_source.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* study.c - from the text of a file to a checked study, and its end. */
 #include "study/parse/study_parse_internal.h"
+#include "study/diagnostics.h"
+#include "study/study_file.h"
 
 #include <stdlib.h>
 #include <string.h>

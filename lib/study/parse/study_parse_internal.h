@@ -2,7 +2,9 @@
  * becomes, the table of keys, the readers that the table names. */
 #ifndef DP_STUDY_PARSE_STUDY_PARSE_INTERNAL_H
 #define DP_STUDY_PARSE_STUDY_PARSE_INTERNAL_H
+#include "study/diagnostics.h"
 #include "study/study.h"
+#include "study/study_file.h"
 
 /* ---- the tree (yaml_tree.c) ---- */
 

@@ -3,6 +3,8 @@
 #include "reports/figures/common/figure_data.h"
 
 #include "base/units.h"
+#include "study/accounting.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

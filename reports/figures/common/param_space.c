@@ -1,6 +1,9 @@
 /* param_space.c - the parameters of a study in pictures: axes, which ones are shown, the point
  * that slices go through. */
 #include "reports/figures/common/param_space_internal.h"
+#include "study/accounting.h"
+#include "study/calibrated_params.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "reports/figures/common/figures_internal.h"
 
 #include "optimize/pareto/pareto.h"
+#include "study/accounting.h"
 
 #include <math.h>
 #include <stdlib.h>

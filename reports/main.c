@@ -20,18 +20,6 @@
 
 /* ---- folders ---- */
 
-/* The state folder, or NULL where only a journal was named. */
-static int find_state_dir(const struct report_options *o, char **state, struct dp_err *err)
-{
-	*state = NULL;
-	if (o->journal_path)
-		return DP_OK;
-	*state = o->state_dir ? dp_strdup(o->state_dir) : dp_default_state_dir();
-	return *state ? DP_OK
-		      : dp_fail(err, DP_E_USAGE,
-				"no home folder is known; name the state folder with --state");
-}
-
 /* Makes the folder and waits for whoever else writes a report there; the lock ends
  * with the program. Its absolute path in *path. */
 static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
@@ -59,24 +47,6 @@ static int write_report_file(const char *folder, const char *name, const struct 
 	return code;
 }
 
-/* The bytes of this file of a figure, of a report with these pictures; NULL: it has none.
- */
-static const struct dp_buf *find_figure_bytes(const struct report_model *report,
-					      const struct figure *figure, size_t kind)
-{
-	struct rendered_file files[RENDERED_FILE_COUNT];
-
-	for (size_t i = 0; i < report->nfigures; i++) {
-		rendered_figure_files(&report->figures[i], files);
-		if (report->figures[i].figure == figure && files[kind].bytes->len)
-			return files[kind].bytes;
-	}
-	return NULL;
-}
-
-/* Figures that earlier versions drew and this one does not know. */
-static const struct figure removed_figures[] = { { .name = "front-log" } };
-
 static void remove_file(const char *folder, const char *name)
 {
 	char *path = dp_path_join(folder, name);
@@ -85,42 +55,33 @@ static void remove_file(const char *folder, const char *name)
 	free(path);
 }
 
-/* Files of figures of an earlier report that this one has not. */
-static void remove_stale(const char *folder, const struct report_model *report)
+/* Writes the files that the figures have; `stale`: removes those of an earlier report that they
+ * have not. */
+static int update_figure_files(const struct report_model *report, const char *folder, bool stale,
+			       struct dp_err *err)
 {
+	/* what earlier versions drew and this one does not know */
+	static const struct figure removed = { .name = "front-log" };
+	static const struct rendered_figure nothing;
 	struct rendered_file files[RENDERED_FILE_COUNT];
-	char file[FIGURE_FILENAME_LEN];
-
-	rendered_figure_files(&(struct rendered_figure){ 0 }, files);
-	for (size_t i = 0; i < DP_COUNT(removed_figures); i++)
-		for (size_t k = 0; k < RENDERED_FILE_COUNT; k++)
-			remove_file(folder, figure_format_filename(&removed_figures[i],
-								   files[k].extension, file));
-	for (size_t i = 0; report_figures[i]; i++) {
-		for (size_t k = 0; k < RENDERED_FILE_COUNT; k++)
-			if (!find_figure_bytes(report, report_figures[i], k))
-				remove_file(folder,
-					    figure_format_filename(report_figures[i],
-								   files[k].extension, file));
-	}
-}
-
-static int write_figure_files(const struct report_model *report, const char *folder,
-			      struct dp_err *err)
-{
-	struct rendered_file files[RENDERED_FILE_COUNT];
-	char file[FIGURE_FILENAME_LEN];
+	char name[FIGURE_FILENAME_LEN];
 	int code = DP_OK;
 
-	for (size_t i = 0; i < report->nfigures; i++) {
-		rendered_figure_files(&report->figures[i], files);
-		for (size_t k = 0; code == DP_OK && k < RENDERED_FILE_COUNT; k++)
-			if (files[k].bytes->len)
-				code = write_report_file(
-					folder,
-					figure_format_filename(report->figures[i].figure,
-							       files[k].extension, file),
-					files[k].bytes, err);
+	for (size_t i = 0; i == 0 || report_figures[i - 1]; i++) {
+		const struct figure *figure = report_figures[i] ? report_figures[i] : &removed;
+		const struct rendered_figure *drawn = &nothing;
+
+		for (size_t k = 0; k < report->nfigures; k++)
+			if (report->figures[k].figure == figure)
+				drawn = &report->figures[k];
+		rendered_figure_files(drawn, files);
+		for (size_t k = 0; code == DP_OK && k < RENDERED_FILE_COUNT; k++) {
+			figure_format_filename(figure, files[k].extension, name);
+			if (files[k].bytes->len && !stale)
+				code = write_report_file(folder, name, files[k].bytes, err);
+			else if (!files[k].bytes->len && stale)
+				remove_file(folder, name);
+		}
 	}
 	return code;
 }
@@ -163,67 +124,65 @@ static void set_html_mtime(const char *folder, int64_t updated)
 	free(path);
 }
 
-/* When the last of the studies that it shows changed. */
-static int64_t last_change(const struct report_data *r)
-{
-	int64_t updated = r->studies[0].state->updated_us;
-
-	for (size_t i = 1; r->groups && i < r->nstudies; i++)
-		if (r->studies[i].state->updated_us > updated)
-			updated = r->studies[i].state->updated_us;
-	return updated;
-}
-
 /* Each file whole or not at all, report.html last. */
 static int write_report(const struct report_model *report, const char *folder, struct dp_err *err)
 {
-	int code = write_figure_files(report, folder, err);
+	const struct report_data *r = report->data;
+	int64_t updated = r->studies[0].state->updated_us;
+	int code = update_figure_files(report, folder, false, err);
 
 	if (code == DP_OK)
 		code = write_texts(folder, report, err);
+	if (code == DP_OK)
+		code = update_figure_files(report, folder, true, err);
 	if (code != DP_OK)
 		return code;
-	remove_stale(folder, report);
-	set_html_mtime(folder, last_change(report->data));
+	for (size_t i = 1; r->groups && i < r->nstudies; i++)
+		if (r->studies[i].state->updated_us > updated)
+			updated = r->studies[i].state->updated_us;
+	set_html_mtime(folder, updated);
 	return DP_OK;
 }
 
 /* ---- the whole way ---- */
 
-static void print_report_result(const struct report_options *o, const char *folder,
-				const json_t *json)
+/* One line of JSON; takes the reference. */
+static void print_json(json_t *answer)
 {
 	struct dp_buf out = DP_BUF_INIT;
-	json_t *answer;
 
-	if (!o->json) {
-		printf("%s/report.html\n", folder);
-		return;
-	}
-	answer = json_pack("{s:O, s:s, s:o, s:O}", "study", json_object_get(json, "study"),
-			   "folder", folder, "html", json_sprintf("%s/report.html", folder),
-			   "figures", json_object_get(json, "figures"));
 	dp_json_dump(&out, answer, 0);
 	puts(dp_buf_text(&out));
 	dp_buf_free(&out);
 	json_decref(answer);
 }
 
-/* Letters, digits and dots of a name; others are a dash, and so is a dot at the
- * beginning:
- * ".." would be another folder. */
-static void append_dir_name(struct dp_buf *out, const char *name)
+static void print_report_result(const struct report_options *o, const char *folder,
+				const json_t *json)
 {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	char *html = dp_path_join(folder, "report.html");
+	json_t *answer;
 
-	for (; *name && out->len < 120; name++)
-		dp_buf_putc(out, strchr(plain, *name) && (out->len || *name != '.') ? *name : '-');
+	if (o->json) {
+		answer = json_object();
+		json_object_set(answer, "study", json_object_get(json, "study"));
+		put_text(answer, "folder", folder);
+		put_text(answer, "html", html);
+		json_object_set(answer, "figures", json_object_get(json, "figures"));
+		print_json(answer);
+	} else {
+		puts(html);
+	}
+	free(html);
 }
 
 /* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */
 static char *default_report_dir(const struct report_data *r, const char *state)
 {
+	/* other characters of a name are a dash, and so is a dot at the beginning: ".." would be
+	 * another folder */
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	const char *end = r->is_public ? "-public" : "";
 	struct dp_buf names = DP_BUF_INIT;
 	char *folder;
@@ -232,8 +191,12 @@ static char *default_report_dir(const struct report_data *r, const char *state)
 		return dp_asprintf("%s/studies/%s/report%s", state, r->studies[0].state->spec->name,
 				   end);
 	for (size_t i = 0; i < r->groups->contests[0].n; i++) {
+		const char *c = r->groups->contests[0].groups[i].name;
+
 		dp_buf_puts(&names, i ? "-" : "");
-		append_dir_name(&names, r->groups->contests[0].groups[i].name);
+		for (; *c && names.len < 120; c++)
+			dp_buf_putc(&names,
+				    strchr(plain, *c) && (names.len || *c != '.') ? *c : '-');
 	}
 	folder = dp_asprintf("%s/reports/%s%s", state, dp_buf_text(&names), end);
 	dp_buf_free(&names);
@@ -267,11 +230,14 @@ static int make_report(const struct report_options *o, struct report_data *r, co
 
 static int run_report(const struct report_options *o, struct report_data *r, struct dp_err *err)
 {
-	char *state = NULL, *journal = NULL, *real;
-	int code = find_state_dir(o, &state, err);
+	char *state = NULL, *journal, *real;
+	int code;
 
-	if (code != DP_OK)
-		return code;
+	if (!o->journal_path)
+		state = o->state_dir ? dp_strdup(o->state_dir) : dp_default_state_dir();
+	if (!o->journal_path && !state)
+		return dp_fail(err, DP_E_USAGE,
+			       "no home folder is known; name the state folder with --state");
 	journal = state ? dp_path_join(state, "journal") : dp_strdup(o->journal_path);
 	real = realpath(journal, NULL);
 	if (real) { /* as the report names it; what is not there is told by name */
@@ -295,24 +261,6 @@ static int run_report(const struct report_options *o, struct report_data *r, str
 	return code;
 }
 
-static void print_report_error(const struct report_options *o, const struct dp_err *err)
-{
-	struct dp_buf out = DP_BUF_INIT;
-	json_t *answer;
-
-	if (!o->json) {
-		fprintf(stderr, "dpareto-report: %s\n", err->msg);
-		if (err->hint[0])
-			fprintf(stderr, "hint: %s\n", err->hint);
-		return;
-	}
-	answer = json_pack("{s:o}", "error", dp_json_from_error(err));
-	dp_json_dump(&out, answer, 0);
-	puts(dp_buf_text(&out));
-	dp_buf_free(&out);
-	json_decref(answer);
-}
-
 int main(int argc, char **argv)
 {
 	struct report_options o = { 0 };
@@ -329,8 +277,13 @@ int main(int argc, char **argv)
 		printf("dpareto-report %s\n", PACKAGE_VERSION);
 	else if (code == DP_OK)
 		code = run_report(&o, &r, &err);
-	if (code != DP_OK)
-		print_report_error(&o, &err);
+	if (code != DP_OK && o.json) {
+		print_json(json_pack("{s:o}", "error", dp_json_from_error(&err)));
+	} else if (code != DP_OK) {
+		fprintf(stderr, "dpareto-report: %s\n", err.msg);
+		if (err.hint[0])
+			fprintf(stderr, "hint: %s\n", err.hint);
+	}
 	report_data_free(&r);
 	plot_shutdown();
 	return dp_code_exit(code);

@@ -1,4 +1,4 @@
-/* options.c - the command line of dpareto-report. */
+/* report_options.c - the command line of dpareto-report. */
 #include "reports/report_options.h"
 
 #include "base/units.h"
@@ -72,75 +72,44 @@ void report_help(void)
 	     "  dpareto-report --public adult-released");
 }
 
-/* Names that people give are shown, and stand in JSON. */
-static int check_option_utf8(int option, struct dp_err *err)
-{
-	return strchr("blg", option) && !dp_utf8_is_valid(optarg)
-		       ? dp_fail(err, DP_E_USAGE,
-				 "a name of --baseline, --label or --group is not UTF-8")
-		       : DP_OK;
-}
-
-/* The array with room for one more, which is all zero; NULL without memory. */
+/* The array with room for one more, which is all zero. */
 static void *grow_array_by_one(void *array, size_t n, size_t size)
 {
-	char *grown = dp_realloc(array, (n + 1) * size);
+	char *grown = dp_reallocarray(array, n + 1, size);
 
-	if (grown)
-		memset(grown + n * size, 0, size);
+	memset(grown + n * size, 0, size);
 	return grown;
-}
-
-/* What is before the `equals` sign, for the caller to free. */
-static int take_name(const char *given, const char *equals, char **name, struct dp_err *err)
-{
-	*name = dp_strndup(given, (size_t)(equals - given));
-	return *name ? DP_OK : dp_fail(err, DP_E_NOMEM, "out of memory");
 }
 
 static int add_baseline(struct report_data *r, const char *given, struct dp_err *err)
 {
 	const char *equals = strrchr(given, '=');
-	struct baseline *grown = grow_array_by_one(r->baselines, r->nbaselines, sizeof *grown);
+	double value;
 
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	r->baselines = grown;
-	if (!equals || equals == given || !dp_num_parse(equals + 1, &grown[r->nbaselines].value) ||
-	    !isfinite(grown[r->nbaselines].value))
+	if (!equals || equals == given || !dp_num_parse(equals + 1, &value) || !isfinite(value))
 		return dp_fail(err, DP_E_USAGE, "--baseline takes LABEL=NUMBER, not '%.80s'",
 			       given);
-	return take_name(given, equals, &grown[r->nbaselines++].label, err);
+	r->baselines = grow_array_by_one(r->baselines, r->nbaselines, sizeof *r->baselines);
+	r->baselines[r->nbaselines++] =
+		(struct baseline){ dp_strndup(given, (size_t)(equals - given)), value };
+	return DP_OK;
 }
 
 static int add_label(struct report_data *r, const char *given, struct dp_err *err)
 {
 	const char *equals = strchr(given, '=');
-	struct study_label *grown = grow_array_by_one(r->labels, r->nlabels, sizeof *grown);
+	size_t n = equals ? (size_t)(equals - given) : 0;
 
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	r->labels = grown;
-	if (!equals || equals == given || !equals[1])
+	if (n == 0 || !equals[1])
 		return dp_fail(err, DP_E_USAGE, "--label takes STUDY=TEXT, not '%.80s'", given);
 	for (size_t i = 0; i < r->nlabels; i++)
-		if (strlen(grown[i].study) == (size_t)(equals - given) &&
-		    strncmp(grown[i].study, given, (size_t)(equals - given)) == 0)
+		if (strlen(r->labels[i].study) == n && strncmp(r->labels[i].study, given, n) == 0)
 			return dp_fail(err, DP_E_USAGE, "--label calls the study '%s' two things",
-				       grown[i].study);
-	grown[r->nlabels].label = dp_strdup(equals + 1);
-	return take_name(given, equals, &grown[r->nlabels++].study, err);
-}
-
-static int add_group(struct report_data *r, const char *given, struct dp_err *err)
-{
-	struct dp_group_spec *grown =
-		grow_array_by_one(r->group_specs, r->ngroup_specs, sizeof *grown);
-
-	if (!grown)
-		return dp_fail(err, DP_E_NOMEM, "out of memory");
-	r->group_specs = grown;
-	return dp_group_spec_parse(given, &grown[r->ngroup_specs++], err);
+				       r->labels[i].study);
+	r->labels = grow_array_by_one(r->labels, r->nlabels, sizeof *r->labels);
+	r->labels[r->nlabels++] =
+		(struct study_label){ dp_strndup(given, n), dp_strdup(equals + 1) };
+	return DP_OK;
 }
 
 static int set_formats(struct figure_output *look, const char *given, struct dp_err *err)
@@ -183,18 +152,14 @@ static int set_width(struct figure_output *look, const char *given, struct dp_er
 		       given);
 }
 
-static int set_output(struct report_options *o, const char *format, struct dp_err *err)
-{
-	o->json = strcmp(format, "json") == 0;
-	if (!o->json && strcmp(format, "text") != 0)
-		return dp_fail(err, DP_E_USAGE, "--output takes text or json, not '%.40s'", format);
-	return DP_OK;
-}
-
 /* One option. */
 static int report_parse_option(struct report_options *o, struct report_data *r, int c,
 			       struct dp_err *err)
 {
+	/* names that people give are shown, and stand in JSON */
+	if (strchr("blg", c) && !dp_utf8_is_valid(optarg))
+		return dp_fail(err, DP_E_USAGE,
+			       "a name of --baseline, --label or --group is not UTF-8");
 	switch (c) {
 	case 's':
 		o->state_dir = optarg;
@@ -210,7 +175,9 @@ static int report_parse_option(struct report_options *o, struct report_data *r, 
 	case 'l':
 		return add_label(r, optarg, err);
 	case 'g':
-		return add_group(r, optarg, err);
+		r->group_specs =
+			grow_array_by_one(r->group_specs, r->ngroup_specs, sizeof *r->group_specs);
+		return dp_group_spec_parse(optarg, &r->group_specs[r->ngroup_specs++], err);
 	case 'a':
 		r->at_option = optarg;
 		return DP_OK;
@@ -237,7 +204,11 @@ static int report_parse_option(struct report_options *o, struct report_data *r, 
 		setpriority(PRIO_PROCESS, 0, 10);
 		return DP_OK;
 	case 'o':
-		return set_output(o, optarg, err);
+		o->json = strcmp(optarg, "json") == 0;
+		return o->json || strcmp(optarg, "text") == 0
+			       ? DP_OK
+			       : dp_fail(err, DP_E_USAGE,
+					 "--output takes text or json, not '%.40s'", optarg);
 	case 'h':
 		o->help = true;
 		return DP_OK;
@@ -256,11 +227,8 @@ int report_parse_options(struct report_options *o, struct report_data *r, int ar
 
 	r->figure_output.formats = FIGURE_PNG | FIGURE_SVG;
 	while (code == DP_OK && !o->help && !o->version &&
-	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1) {
-		code = check_option_utf8(c, err);
-		if (code == DP_OK)
-			code = report_parse_option(o, r, c, err);
-	}
+	       (c = getopt_long(argc, argv, "o:hV", table, NULL)) != -1)
+		code = report_parse_option(o, r, c, err);
 	if (code == DP_OK && (o->help || o->version))
 		return DP_OK;
 	o->studies = (const char *const *)argv + optind;

@@ -80,23 +80,17 @@ static void choose_recommended(const struct study_data *s, const struct choice_v
 	free(error);
 }
 
-/* What is to be beaten: the commonest class, else the anti-ideal. */
-static double baseline_loss(const struct study_data *s)
-{
-	double majority = study_data_majority_value(s, s->y_obj);
-
-	return to_minimised_value(s, s->y_obj,
-				  isnan(majority) ? s->state->spec->objectives[s->y_obj].anti_ideal
-						  : majority);
-}
-
 /* The least price at which half of what the loose one has over guessing is left, and more
  * than two standard errors. */
 static size_t choose_high_privacy(const struct study_data *s, const struct choice_values *r,
 				  size_t loose)
 {
 	size_t found = SIZE_MAX;
-	double guess = baseline_loss(s);
+	double majority = study_data_majority_value(s, s->y_obj);
+	/* what is to be beaten: the majority class, else the anti-ideal */
+	double guess = to_minimised_value(
+		s, s->y_obj,
+		isnan(majority) ? s->state->spec->objectives[s->y_obj].anti_ideal : majority);
 
 	for (size_t i = 0; loose != SIZE_MAX && i < r->n; i++) {
 		double gain = guess - choice_loss(r, i),

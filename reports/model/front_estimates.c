@@ -71,16 +71,6 @@ static struct estimate estimate_from_runs(const struct study_data *s, size_t i, 
 				  .source = isnan(wide) ? ESTIMATE_OBSERVED : ESTIMATE_RUNS };
 }
 
-/* Models and intervals of runs do not know that a share is from 0 to 1. */
-static void clamp_fraction_estimate(struct estimate *e)
-{
-	e->value = fmin(fmax(e->value, 0), 1);
-	if (!isnan(e->low)) {
-		e->low = fmin(fmax(e->low, 0), 1);
-		e->high = fmin(fmax(e->high, 0), 1);
-	}
-}
-
 void study_data_estimate_front(const struct study_data *s, size_t objective, struct estimate *out)
 {
 	const struct dp_study *spec = s->state->spec;
@@ -102,8 +92,14 @@ void study_data_estimate_front(const struct study_data *s, size_t objective, str
 			};
 		else
 			out[i] = estimate_from_runs(s, i, objective);
-		if (study_data_is_percent(s, objective))
-			clamp_fraction_estimate(&out[i]);
+		if (!study_data_is_percent(s, objective))
+			continue;
+		/* models and intervals of runs do not know that a share is from 0 to 1 */
+		out[i].value = fmin(fmax(out[i].value, 0), 1);
+		if (!isnan(out[i].low)) {
+			out[i].low = fmin(fmax(out[i].low, 0), 1);
+			out[i].high = fmin(fmax(out[i].high, 0), 1);
+		}
 	}
 	free(p);
 }

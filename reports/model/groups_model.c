@@ -23,22 +23,6 @@ void report_groups_free(struct report_groups *g)
 
 /* ---- values and tests ---- */
 
-/* `at`: where groups are compared beside their hypervolume; NULL: nowhere. */
-static int compute_group_answers(struct report_groups *f, const char *at, struct dp_err *err)
-{
-	const struct dp_compare_query volume = { .is_hypervolume = true };
-	const struct study_groups *g = f->groups;
-	int code = DP_OK;
-
-	for (int by = 0; by < BASIS_COUNT; by++)
-		if (g->has_basis[by])
-			f->hypervolumes[by] = dp_comparison_answer(&g->contests[by], &volume);
-	if (at)
-		code = dp_comparison_answer_at(&g->contests[BASIS_OBSERVED], at, &f->level_answers,
-					       err);
-	return code;
-}
-
 static void add_pair(struct report_groups *f, size_t a, size_t b)
 {
 	struct report_group_pair *p = &f->pairs[f->npairs++];
@@ -176,22 +160,6 @@ static void warn_unfinished(json_t *warnings, json_t *members)
 			    (long long)least, (long long)most);
 }
 
-/* The first study that stands in two groups, or NULL. */
-static const char *find_shared_study(json_t *members)
-{
-	const json_t *a, *b;
-	size_t i, k;
-
-	json_array_foreach (members, i, a)
-		for (k = 0; k < i; k++) {
-			b = json_array_get(members, k);
-			if (strcmp(get_text(a, "group"), get_text(b, "group")) != 0 &&
-			    strcmp(get_text(a, "study"), get_text(b, "study")) == 0)
-				return get_text(a, "study");
-		}
-	return NULL;
-}
-
 /* A member of a group whose seed is that of this study, or NULL. */
 static const struct study_data *find_same_seed(const struct study_groups *g, size_t group,
 					       const struct study_data *s)
@@ -267,16 +235,25 @@ static void warn_partial_studies(json_t *warnings, const struct report_data *r,
 static json_t *group_warnings_json(const struct report_data *r, const struct report_groups *f,
 				   json_t *members)
 {
-	const char *shared = find_shared_study(members);
+	const char *shared = NULL;
 	json_t *warnings = json_array();
+	const json_t *a, *b;
+	size_t i, k;
 
 	warn_fixed_seeds(warnings, r);
 	warn_unfinished(warnings, members);
-	for (size_t i = 0; i < r->ngroup_specs; i++)
-		for (size_t k = 0; k < r->group_specs[i].n; k++)
+	for (i = 0; i < r->ngroup_specs; i++)
+		for (k = 0; k < r->group_specs[i].n; k++)
 			warn_partial_studies(warnings, r, &r->group_specs[i].list[k]);
 	if (!r->is_public)
 		warn_seeds(warnings, f);
+	json_array_foreach (members, i, a)
+		for (k = 0; !shared && k < i; k++) {
+			b = json_array_get(members, k);
+			if (strcmp(get_text(a, "group"), get_text(b, "group")) != 0 &&
+			    strcmp(get_text(a, "study"), get_text(b, "study")) == 0)
+				shared = get_text(a, "study");
+		}
 	if (shared)
 		add_warning(warnings,
 			    "Study %.100s stands in more than one group; tests take "
@@ -286,13 +263,6 @@ static json_t *group_warnings_json(const struct report_data *r, const struct rep
 }
 
 /* ---- settings ---- */
-
-/* Of no interest, or known to differ. */
-static bool is_ignored_setting(const char *key, bool public)
-{
-	return strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 || strcmp(key, "seeds") == 0 ||
-	       (public && strncmp(key, "trainer.", 8) == 0);
-}
 
 static bool same_text(const char *a, const char *b)
 {
@@ -316,10 +286,10 @@ const char *report_group_setting(const struct report_groups *g, const struct rep
 	return first;
 }
 
-/* Adds {"DPareto":"dpareto","Random":"random"} of a key that is not the same in all members;
- * null: not the same in all of the group, or not set there. */
-static void put_differing_setting(json_t *out, const struct report_groups *f,
-				  const struct report_data *r, const char *key)
+/* {"DPareto":"dpareto","Random":"random"} of a key that is not the same in all members, where
+ * null is: not the same in all of the group, or not set there; NULL: it is the same. */
+static json_t *differing_setting_json(const struct report_groups *f, const struct report_data *r,
+				      const char *key)
 {
 	const struct dp_comparison *c = &f->groups->contests[0];
 	bool mixed, differs = false;
@@ -332,21 +302,28 @@ static void put_differing_setting(json_t *out, const struct report_groups *f,
 		put_text(by_group, c->groups[i].name, mixed ? NULL : value);
 	}
 	if (differs)
-		put_json(out, key, by_group);
-	else
-		json_decref(by_group);
+		return by_group;
+	json_decref(by_group);
+	return NULL;
 }
 
 static json_t *differing_settings_json(const struct report_groups *f, const struct report_data *r)
 {
-	json_t *out = json_object(), *study, *value;
+	json_t *out = json_object(), *study, *value, *by_group;
 	const char *key;
 	size_t i;
 
 	json_array_foreach (f->settings, i, study)
-		json_object_foreach (study, key, value)
-			if (!is_ignored_setting(key, r->is_public) && !json_object_get(out, key))
-				put_differing_setting(out, f, r, key);
+		json_object_foreach (study, key, value) {
+			/* of no interest, known to differ, or told already */
+			if (strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 ||
+			    strcmp(key, "seeds") == 0 || json_object_get(out, key) ||
+			    (r->is_public && strncmp(key, "trainer.", 8) == 0))
+				continue;
+			by_group = differing_setting_json(f, r, key);
+			if (by_group)
+				put_json(out, key, by_group);
+		}
 	return out;
 }
 
@@ -387,7 +364,8 @@ int report_model_build_groups(struct report_model *report, json_t *figures, stru
 	struct dp_buf usual = DP_BUF_INIT, command = DP_BUF_INIT;
 	const char *at = r->at_option;
 	json_t *o, *members;
-	int code;
+	const struct dp_compare_query volume = { .is_hypervolume = true };
+	int code = DP_OK;
 
 	if (!at && s->privacy_obj >= 0 && s->utility_obj >= 0) {
 		dp_buf_printf(&usual, "%s=0.1,1,10",
@@ -395,7 +373,13 @@ int report_model_build_groups(struct report_model *report, json_t *figures, stru
 		at = dp_buf_text(&usual);
 	}
 	g->groups = r->groups;
-	code = compute_group_answers(g, at, err);
+	for (int by = 0; by < BASIS_COUNT; by++)
+		if (r->groups->has_basis[by])
+			g->hypervolumes[by] =
+				dp_comparison_answer(&r->groups->contests[by], &volume);
+	if (at)
+		code = dp_comparison_answer_at(&r->groups->contests[BASIS_OBSERVED], at,
+					       &g->level_answers, err);
 	if (code == DP_OK) {
 		find_pairs(g);
 		members = members_json(g);

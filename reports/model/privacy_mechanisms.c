@@ -356,17 +356,6 @@ static void put_composition(json_t *out, const struct study_data *s,
 	put_text(out, "source", theorem);
 }
 
-static void put_external_accountant(json_t *out, const struct dp_accounting_spec *o)
-{
-	put_text(out, "mechanism", "program");
-	put_text(out, "summary", "Epsilon is the answer of a program that came with the study.");
-	put_texts(out, "command", o->argv);
-	put_text(out, "accountant", "program");
-	put_text(out, "accountant_text",
-		 "that program's own; DPareto asked it and checked nothing "
-		 "but that equal questions have equal answers");
-}
-
 /* A privacy objective with its mechanism, its assumptions and the study's cost. */
 static json_t *mechanism_json(const struct study_data *s, size_t objective)
 {
@@ -392,7 +381,14 @@ static json_t *mechanism_json(const struct study_data *s, size_t objective)
 	put_json(out, "keys", json_object());
 	if (o->kind == DP_ACCOUNTING_EXTERNAL) {
 		dp_buf_puts(&unit, "what the program means by it");
-		put_external_accountant(out, o);
+		put_text(out, "mechanism", "program");
+		put_text(out, "summary",
+			 "Epsilon is the answer of a program that came with the study.");
+		put_texts(out, "command", o->argv);
+		put_text(out, "accountant", "program");
+		put_text(out, "accountant_text",
+			 "that program's own; DPareto asked it and checked nothing "
+			 "but that equal questions have equal answers");
 	} else {
 		json_object_del(out, "command");
 		/* all parts of a composition hold for groups of one size */

@@ -52,15 +52,6 @@ static void find_exact_values(struct leak_list *l, const struct dp_study_state *
 				      : "?");
 }
 
-/* How long something takes depends on the records, too. */
-static void find_timing_leaks(struct leak_list *l, const struct dp_study_state *s)
-{
-	if (dp_study_cost(s->spec) == DP_COST_SECONDS)
-		leak_list_add(l, "points were chosen by the seconds of trainings (search.cost)");
-	if (s->had_max_time)
-		leak_list_add(l, "the clock said when to end (search.max_time)");
-}
-
 /* Whether a training ends by itself or in time may hang on one record. */
 static void find_failure_leaks(struct leak_list *l, const struct dp_study_state *s)
 {
@@ -100,7 +91,12 @@ static void find_report_leaks(struct leak_list *l, const struct report_data *r)
 					 "give the seed away, and the seed gives all noise");
 			l->noise_exposed = true;
 		}
-		find_timing_leaks(l, s);
+		/* how long something takes depends on the records, too */
+		if (dp_study_cost(s->spec) == DP_COST_SECONDS)
+			leak_list_add(
+				l, "points were chosen by the seconds of trainings (search.cost)");
+		if (s->had_max_time)
+			leak_list_add(l, "the clock said when to end (search.max_time)");
 		find_failure_leaks(l, s);
 	}
 	for (size_t i = 0; i < r->nbaselines && !r->studies[0].state->current_spec->public_data;

@@ -31,35 +31,26 @@ static int load_created_record(void *arg, uint32_t study, uint32_t seq, const vo
 	return code == DP_E_CORRUPT || code == DP_E_PROTOCOL ? DP_OK : code;
 }
 
-/* The numbers of the studies that the selectors name. */
-static int resolve_study_ids(struct dp_journal *j, const char *const *studies, size_t n,
-			     uint32_t *ids, struct dp_err *err)
+/* Reads the records of the studies that the selectors name, each once. */
+static int replay_selected_studies(struct report_data *r, const char *folder,
+				   const char *const *studies, size_t n, uint32_t *ids,
+				   struct dp_err *err)
 {
+	struct dp_journal_options options = { .readonly = true };
 	struct dp_state names = { 0 };
 	struct dp_study_state *found;
-	int code = dp_journal_for_each(j, 0, load_created_record, &names, err);
+	struct dp_journal *j;
+	int code = dp_journal_open(folder, &options, &j, err);
 
+	if (code != DP_OK)
+		return code;
+	code = dp_journal_for_each(j, 0, load_created_record, &names, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		code = dp_state_find_study(&names, studies[i], &found, err);
 		if (code == DP_OK)
 			ids[i] = found->id;
 	}
 	dp_state_free(&names);
-	return code;
-}
-
-/* Reads the records of the chosen studies, each once. */
-static int replay_selected_studies(struct report_data *r, const char *folder,
-				   const char *const *studies, size_t n, uint32_t *ids,
-				   struct dp_err *err)
-{
-	struct dp_journal_options options = { .readonly = true };
-	struct dp_journal *j;
-	int code = dp_journal_open(folder, &options, &j, err);
-
-	if (code != DP_OK)
-		return code;
-	code = resolve_study_ids(j, studies, n, ids, err);
 	for (size_t i = 0; code == DP_OK && i < n; i++)
 		if (!dp_state_get_study(&r->state, ids[i]))
 			code = dp_state_replay(&r->state, j, ids[i], err);

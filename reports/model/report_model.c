@@ -128,21 +128,6 @@ static json_t *baselines_json(const struct report_data *r)
 	return list;
 }
 
-/* Names of the files that a figure has. */
-static json_t *figure_files_json(const struct rendered_figure *p)
-{
-	struct rendered_file files[RENDERED_FILE_COUNT];
-	json_t *list = json_array();
-	char file[FIGURE_FILENAME_LEN];
-
-	rendered_figure_files(p, files);
-	for (size_t i = 0; i < RENDERED_FILE_COUNT; i++)
-		if (files[i].bytes->len)
-			json_array_append_new(list, json_string(figure_format_filename(
-							    p->figure, files[i].extension, file)));
-	return list;
-}
-
 static json_t *figures_json(const struct report_model *report)
 {
 	json_t *list = json_array();
@@ -150,14 +135,22 @@ static json_t *figures_json(const struct report_model *report)
 	for (size_t i = 0; i < report->nfigures; i++) {
 		const struct rendered_figure *p = &report->figures[i];
 		bool drawn = rendered_figure_is_drawn(p);
+		struct rendered_file files[RENDERED_FILE_COUNT];
 		char file[FIGURE_FILENAME_LEN];
-		json_t *o = json_object();
+		json_t *o = json_object(), *names = json_array();
+
+		rendered_figure_files(p, files);
+		for (size_t k = 0; k < RENDERED_FILE_COUNT; k++)
+			if (files[k].bytes->len)
+				json_array_append_new(
+					names, json_string(figure_format_filename(
+						       p->figure, files[k].extension, file)));
 
 		put_text(o, "file",
 			 drawn ? figure_format_filename(p->figure, rendered_figure_extension(p),
 							file)
 			       : NULL);
-		put_json(o, "files", figure_files_json(p));
+		put_json(o, "files", names);
 		put_text(o, "title", p->figure->title);
 		put_text(o, "alt", dp_buf_text(&p->alt));
 		put_text(o, "caption", dp_buf_text(&p->caption));

@@ -45,44 +45,20 @@ static bool has_word(char *const *argv, const char *word)
 	return false;
 }
 
-/* All digits: with fewer the noise could be too little. */
-static void command_setting(struct dp_buf *out, const char *name, const json_t *value)
-{
-	struct dp_buf word = DP_BUF_INIT;
-
-	dp_buf_printf(&word, "%s=", name);
-	if (json_is_string(value))
-		dp_buf_puts(&word, json_string_value(value));
-	else
-		dp_json_dump(&word, value, 0);
-	command_append_word(out, "--set");
-	command_append_word(out, dp_buf_text(&word));
-	dp_buf_free(&word);
-}
-
-/* Is it where the daemon of this user, or of the system, keeps its studies? */
-static bool is_default_state_dir(const char *folder)
-{
-	char *usual = dp_default_state_dir();
-	bool same =
-		(usual && strcmp(usual, folder) == 0) || strcmp(folder, "/var/lib/dpareto") == 0;
-
-	free(usual);
-	return same;
-}
-
 void command_append_state_dir(struct dp_buf *out, const struct report_data *r)
 {
 	const char *end = r->is_public || !r->journal_path ? NULL : strrchr(r->journal_path, '/');
-	char *folder;
+	char *folder, *usual;
 
 	if (!end || strcmp(end, "/journal") != 0)
 		return;
 	folder = dp_strndup(r->journal_path, (size_t)(end - r->journal_path));
-	if (!is_default_state_dir(folder)) {
+	usual = dp_default_state_dir(); /* of this user; else of the system */
+	if (!(usual && strcmp(usual, folder) == 0) && strcmp(folder, "/var/lib/dpareto") != 0) {
 		command_append_word(out, "--state");
 		command_append_word(out, folder);
 	}
+	free(usual);
 	free(folder);
 }
 
@@ -92,6 +68,7 @@ void append_retrain_command(struct dp_buf *out, const struct report_model *repor
 	const struct dp_study_state *s = report->study->state;
 	char *const *argv = s->spec->trainer.argv;
 	json_t *parameters = get_json(point, "parameters"), *value;
+	struct dp_buf word = DP_BUF_INIT;
 	char id[RESULT_NAME_LEN];
 	const char *name;
 
@@ -109,6 +86,15 @@ void append_retrain_command(struct dp_buf *out, const struct report_model *repor
 	if (!s->current_spec->public_data && has_word(argv, "--data") &&
 	    !has_word(argv, "--secure"))
 		command_append_word(out, "--secure");
-	json_object_foreach (parameters, name, value)
-		command_setting(out, name, value);
+	json_object_foreach (parameters, name, value) {
+		dp_buf_clear(&word);
+		dp_buf_printf(&word, "%s=", name);
+		if (json_is_string(value))
+			dp_buf_puts(&word, json_string_value(value));
+		else /* all digits: with fewer the noise could be too little */
+			dp_json_dump(&word, value, 0);
+		command_append_word(out, "--set");
+		command_append_word(out, dp_buf_text(&word));
+	}
+	dp_buf_free(&word);
 }

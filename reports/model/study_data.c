@@ -70,32 +70,22 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 
 /* ---- studies ---- */
 
-/* Does a metric of this name, with values from 0 to 1, count a share of something? */
-static bool is_fraction_metric(const char *metric)
-{
-	static const char *const words[] = { "accuracy",  "f1",     "auc",
-					     "precision", "recall", "error_rate" };
-
-	for (size_t i = 0; i < DP_COUNT(words); i++)
-		if (strstr(metric, words[i]))
-			return true;
-	return strcmp(metric, "error") == 0;
-}
-
 /* Is it a share, such as an error rate, which people read in percent? */
 static bool is_percent_objective(const struct study_data *s, size_t objective)
 {
+	static const char *const shares[] = { "accuracy",  "f1",     "auc",
+					      "precision", "recall", "error_rate" };
 	const struct dp_objective *o = &s->state->spec->objectives[objective];
+	bool percent = o->metric && (o->one_minus || strcmp(o->metric, "error") == 0);
 
-	if (!o->metric || (!o->one_minus && !is_fraction_metric(o->metric)))
-		return false;
-	for (size_t i = 0; i < s->npoints; i++) {
+	for (size_t i = 0; o->metric && i < DP_COUNT(shares); i++)
+		percent |= strstr(o->metric, shares[i]) != NULL;
+	for (size_t i = 0; percent && i < s->npoints; i++) {
 		double v = dp_result_get_objectives(s->state, s->points[i])[objective];
 
-		if (isfinite(v) && (v < 0 || v > 1))
-			return false;
+		percent = !isfinite(v) || (v >= 0 && v <= 1);
 	}
-	return true;
+	return percent;
 }
 
 bool study_data_is_percent(const struct study_data *s, size_t objective)

@@ -110,35 +110,7 @@ static void group_results_collect(struct group_results *r, const struct study_da
 	}
 }
 
-/* Of every study of the report, each way; what one has not is unknown of all. */
-static void collect_group_results(struct study_groups *g, const struct report_data *r)
-{
-	g->nstudies = r->nstudies;
-	for (int by = 0; by < BASIS_COUNT; by++) {
-		g->results[by] = dp_calloc(r->nstudies + 1, sizeof *g->results[by]);
-		g->has_basis[by] = true;
-		for (size_t i = 0; i < r->nstudies; i++) {
-			group_results_collect(&g->results[by][i], &r->studies[i],
-					      (enum comparison_basis)by);
-			if (by == BASIS_SMOOTHED)
-				g->has_basis[by] &= r->studies[i].smoothed.is_modelled;
-			else if (by == BASIS_REEVALUATED)
-				g->has_basis[by] &= g->results[by][i].rated.n > 0;
-		}
-	}
-}
-
 /* ---- may they be compared? ---- */
-
-static bool is_comparable_objective(const struct dp_objective *a, const struct dp_objective *b)
-{
-	double of_a = a->privacy ? dp_accounting_delta(a->privacy) : 0;
-	double of_b = b->privacy ? dp_accounting_delta(b->privacy) : 0;
-
-	/* as dparetoctl compare decides: a delta that is not known stands for any */
-	return strcmp(a->name, b->name) == 0 && a->maximize == b->maximize &&
-	       a->anti_ideal == b->anti_ideal && !(of_a < of_b || of_a > of_b);
-}
 
 static int check_comparable(const struct report_data *r, struct dp_err *err)
 {
@@ -153,9 +125,17 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 				       "study '%s' is a private selection, of which "
 				       "nothing but the result may be compared",
 				       other->name);
-		for (size_t k = 0; alike && k < first->nobjectives; k++)
-			alike = is_comparable_objective(&first->objectives[k],
-							&other->objectives[k]);
+		for (size_t k = 0; alike && k < first->nobjectives; k++) {
+			const struct dp_objective *a = &first->objectives[k];
+			const struct dp_objective *b = &other->objectives[k];
+			double of_a = a->privacy ? dp_accounting_delta(a->privacy) : 0;
+			double of_b = b->privacy ? dp_accounting_delta(b->privacy) : 0;
+
+			/* as dparetoctl compare decides: a delta that is not known stands for any
+			 */
+			alike = strcmp(a->name, b->name) == 0 && a->maximize == b->maximize &&
+				a->anti_ideal == b->anti_ideal && !(of_a < of_b || of_a > of_b);
+		}
 		if (alike)
 			continue;
 		dp_fail(err, DP_E_INVALID,
@@ -169,16 +149,6 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 }
 
 /* ---- groups ---- */
-
-static void copy_contest_objectives(struct dp_comparison *c, const struct dp_study *spec)
-{
-	for (size_t k = 0; k < spec->nobjectives; k++) {
-		c->objectives[k] = dp_strdup(spec->objectives[k].name);
-		c->sign[k] = spec->objectives[k].maximize ? -1 : 1;
-		c->reference_point[k] = spec->objectives[k].anti_ideal;
-		c->nobjectives++;
-	}
-}
 
 /* A member for the newest group of each contest. */
 static int add_member(struct study_groups *g, const struct report_data *r,
@@ -238,18 +208,6 @@ static const struct study_data *find_rival_study(const struct study_groups *g,
 	return NULL;
 }
 
-/* One method of all members, or -1. */
-static int group_common_method(const struct study_groups *g, size_t i)
-{
-	const struct study_group *group = &g->list[i];
-
-	for (size_t k = 0; k < g->contests[0].groups[i].n; k++)
-		if (group->studies[k]->state->spec->search.method !=
-		    group->studies[0]->state->spec->search.method)
-			return -1;
-	return (int)group->studies[0]->state->spec->search.method;
-}
-
 /* The same trainer in all members, as in those of an earlier group? Else a new model. */
 static size_t group_trainer_id(struct study_groups *g, size_t i)
 {
@@ -264,33 +222,64 @@ static size_t group_trainer_id(struct study_groups *g, size_t i)
 	return g->ntrainers++;
 }
 
-int study_groups_build(struct report_data *r, struct dp_err *err)
+/* The comparison by these values, without its groups; what a study has not is unknown of all. */
+static void begin_comparison(struct study_groups *g, const struct report_data *r,
+			     enum comparison_basis by)
 {
 	const struct dp_study *spec = r->studies[0].state->spec;
+	struct dp_comparison *c = &g->contests[by];
+
+	g->results[by] = dp_calloc(r->nstudies + 1, sizeof *g->results[by]);
+	g->has_basis[by] = true;
+	for (size_t i = 0; i < r->nstudies; i++) {
+		group_results_collect(&g->results[by][i], &r->studies[i], by);
+		if (by == BASIS_SMOOTHED)
+			g->has_basis[by] &= r->studies[i].smoothed.is_modelled;
+		else if (by == BASIS_REEVALUATED)
+			g->has_basis[by] &= g->results[by][i].rated.n > 0;
+	}
+	for (size_t k = 0; k < spec->nobjectives; k++) {
+		c->objectives[k] = dp_strdup(spec->objectives[k].name);
+		c->sign[k] = spec->objectives[k].maximize ? -1 : 1;
+		c->reference_point[k] = spec->objectives[k].anti_ideal;
+		c->nobjectives++;
+	}
+	c->is_realised =
+		by == BASIS_REEVALUATED && spec->nobjectives == 2 && spec->objectives[0].privacy;
+}
+
+/* Links the members of a group to their studies, and finds what they share. */
+static void describe_group(struct study_groups *g, size_t i)
+{
+	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];
+	struct study_group *group = &g->list[i];
+
+	group->studies = dp_calloc(rivals->n + 1, sizeof *group->studies);
+	for (size_t k = 0; k < rivals->n; k++)
+		group->studies[k] = find_rival_study(g, &rivals->members[k]);
+	group->method = (int)group->studies[0]->state->spec->search.method;
+	for (size_t k = 0; k < rivals->n; k++)
+		if ((int)group->studies[k]->state->spec->search.method != group->method)
+			group->method = -1;
+	group->trainer_id = group_trainer_id(g, i);
+}
+
+int study_groups_build(struct report_data *r, struct dp_err *err)
+{
 	struct study_groups *g = r->groups = dp_calloc(1, sizeof *g);
 	int code = check_comparable(r, err);
 
 	if (code != DP_OK)
 		return code;
-	collect_group_results(g, r);
-	for (int by = 0; by < BASIS_COUNT; by++) {
-		copy_contest_objectives(&g->contests[by], spec);
-		g->contests[by].is_realised = by == BASIS_REEVALUATED && spec->nobjectives == 2 &&
-					      spec->objectives[0].privacy;
-	}
+	g->nstudies = r->nstudies;
+	for (int by = 0; by < BASIS_COUNT; by++)
+		begin_comparison(g, r, (enum comparison_basis)by);
 	for (size_t i = 0; i < r->ngroup_specs && code == DP_OK; i++)
 		code = groups_add_one(g, r, &r->group_specs[i], err);
 	if (code != DP_OK)
 		return code;
 	g->list = dp_calloc(g->contests[0].n + 1, sizeof *g->list);
-	for (size_t i = 0; i < g->contests[0].n; i++) {
-		const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];
-
-		g->list[i].studies = dp_calloc(rivals->n + 1, sizeof *g->list[i].studies);
-		for (size_t k = 0; k < rivals->n; k++)
-			g->list[i].studies[k] = find_rival_study(g, &rivals->members[k]);
-		g->list[i].method = group_common_method(g, i);
-		g->list[i].trainer_id = group_trainer_id(g, i);
-	}
+	for (size_t i = 0; i < g->contests[0].n; i++)
+		describe_group(g, i);
 	return DP_OK;
 }

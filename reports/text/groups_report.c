@@ -274,20 +274,12 @@ static void write_tests(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-/* A value of an objective; a bound on privacy is rounded up. */
-static const char *format_group_value(const struct report_model *report, size_t objective, double x,
-				      double low, double high, char out[FORMAT_LEN])
-{
-	const struct dp_study *spec = report->groups->groups->list[0].studies[0]->state->spec;
-
-	return spec->objectives[objective].privacy ? format_rounded_up(x, out)
-						   : format_by_interval(x, low, high, out);
-}
-
 static void level_row(struct doc *d, const struct report_model *report,
 		      const struct dp_compare_answer *a, size_t group)
 {
 	const struct dp_comparison *c = &report->groups->groups->contests[BASIS_OBSERVED];
+	const struct dp_study *spec = report->study->state->spec;
+	size_t bounded = a->query.bounded_objective, target = a->query.target_objective;
 	const struct dp_sample_stats *s = &a->samples[group];
 	const struct dp_t_test *t = &a->tests[group];
 	const double *values = dp_compare_group_values(c, a, group);
@@ -296,15 +288,16 @@ static void level_row(struct doc *d, const struct report_model *report,
 
 	for (size_t i = 0; i < c->groups[group].n; i++)
 		have += !isnan(values[i]);
-	doc_cell(d, "%s %s %s", c->objectives[a->query.bounded_objective],
-		 c->sign[a->query.bounded_objective] < 0 ? ">=" : "<=",
-		 format_short(a->query.bound, bound));
-	doc_cell(d, "%s", c->objectives[a->query.target_objective]);
+	doc_cell(d, "%s %s %s", c->objectives[bounded],
+		 c->sign[bounded] < 0 ? ">=" : "<=", format_short(a->query.bound, bound));
+	doc_cell(d, "%s", c->objectives[target]);
 	doc_cell(d, "%s", c->groups[group].name);
 	doc_cell(d, "%zu of %zu", have, c->groups[group].n);
+	/* a bound on privacy is rounded up */
 	doc_cell(d, "%s",
-		 format_group_value(report, a->query.target_objective, s->mean, s->ci_low,
-				    s->ci_high, mean));
+		 spec->objectives[target].privacy
+			 ? format_rounded_up(s->mean, mean)
+			 : format_by_interval(s->mean, s->ci_low, s->ci_high, mean));
 	doc_cell(d, "%s", format_error(s->sd, sd));
 	interval_cell(d, s->ci_low, s->ci_high);
 	doc_cell(d, "%s",

@@ -33,7 +33,7 @@ static void compared_row(struct doc *d, const json_t *study, size_t front_size,
 		doc_cell(d, "%s", format_short(reevaluated, number));
 }
 
-static void compared_table(struct doc *d, const struct report_model *report)
+static void write_compared(struct doc *d, const struct report_model *report)
 {
 	json_t *compared = get_json(report->json, "compared"), *study;
 	struct known_hypervolumes known = {
@@ -42,10 +42,14 @@ static void compared_table(struct doc *d, const struct report_model *report)
 	};
 	size_t i;
 
+	if (json_array_size(compared) == 0)
+		return;
 	json_array_foreach (compared, i, study) {
 		known.smoothed |= !isnan(get_number(study, "hypervolume_denoised"));
 		known.reevaluated |= !isnan(get_number(study, "hypervolume_remeasured"));
 	}
+	doc_folded_section(d, "compared", "Studies compared with it", "Compared",
+			   "states, fronts and hypervolumes");
 	doc_table_begin(d, "Studies compared");
 	doc_text_columns(d, "study", "state", NULL);
 	doc_number_columns(d, "evaluations", "points on the front", "hypervolume as observed",
@@ -58,19 +62,11 @@ static void compared_table(struct doc *d, const struct report_model *report)
 	json_array_foreach (compared, i, study)
 		compared_row(d, study, study_data_front_size(&report->data->studies[i + 1]), known);
 	doc_table_end(d);
-}
-
-static void write_compared(struct doc *d, const struct report_model *report)
-{
-	if (json_array_size(get_json(report->json, "compared")) == 0)
-		return;
-	doc_folded_section(d, "compared", "Studies compared with it", "Compared",
-			   "states, fronts and hypervolumes");
-	compared_table(d, report);
-	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal points are the "
-			 "same. As observed they are those of the best of many noisy results: the "
-			 "noisier the trainings, the more of a front is luck. Fronts that are "
-			 "measured again (dparetoctl remeasure) compare without it.");
+	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
+			 "points are the same. As observed they are those of the best of "
+			 "many noisy results: the noisier the trainings, the more of a "
+			 "front is luck. Fronts that are measured again (dparetoctl "
+			 "remeasure) compare without it.");
 }
 
 /* ---- all of it ---- */

@@ -54,41 +54,33 @@ static bool level_is_no_better(const struct report_model *report, const json_t *
 				     get_number(majority, "value"));
 }
 
-static void write_level_row(struct doc *d, const struct report_model *report, const json_t *row)
-{
-	const json_t *o = utility_objective(report), *runs = json_object_get(row, "runs");
-	char s[FORMAT_LEN], point[RESULT_NAME_LEN];
-
-	doc_cell(d, "%s", format_short(get_number(row, "epsilon"), s));
-	if (runs)
-		doc_cell(d, "%s%s",
-			 format_objective_number(o, get_number(row, "value"), level_std_error(row),
-						 s),
-			 level_is_no_better(report, row) ? " (as the commonest class)" : "");
-	else
-		doc_cell(d, "none");
-	if (report->study->uses_smoothed_front)
-		doc_cell(d, "%s",
-			 format_objective_number(o, runs ? get_number(runs, "mean") : NAN,
-						 level_std_error(row), s));
-	table_add_range_cell(d, o, runs);
-	doc_cell(d, "%s", format_rounded_up(optional_number(row, "spent"), s));
-	doc_cell(d, "%s", runs ? point_name(row, point) : "-");
-}
-
 static void write_levels_table(struct doc *d, const struct report_model *report)
 {
 	const json_t *o = utility_objective(report), *row;
+	bool smoothed = report->study->uses_smoothed_front;
+	char s[FORMAT_LEN], point[RESULT_NAME_LEN];
 	size_t i;
 
 	doc_table_begin(d, "The best utility with epsilon at most so much");
 	doc_column(d, "epsilon at most", true);
 	table_add_value_column(d, o, get_text(o, "name"));
-	if (report->study->uses_smoothed_front)
+	if (smoothed)
 		doc_column(d, "as observed", true);
 	doc_number_columns(d, "least to most of the runs", "epsilon spent", "trial", NULL);
-	json_array_foreach (get_json(report->json, "headline"), i, row)
-		write_level_row(d, report, row);
+	json_array_foreach (get_json(report->json, "headline"), i, row) {
+		const json_t *runs = json_object_get(row, "runs");
+		double error = level_std_error(row), value = optional_number(row, "value");
+		double observed = runs ? get_number(runs, "mean") : NAN;
+
+		doc_cell(d, "%s", format_short(get_number(row, "epsilon"), s));
+		doc_cell(d, "%s%s", runs ? format_objective_number(o, value, error, s) : "none",
+			 level_is_no_better(report, row) ? " (as the commonest class)" : "");
+		if (smoothed)
+			doc_cell(d, "%s", format_objective_number(o, observed, error, s));
+		table_add_range_cell(d, o, runs);
+		doc_cell(d, "%s", format_rounded_up(optional_number(row, "spent"), s));
+		doc_cell(d, "%s", runs ? point_name(row, point) : "-");
+	}
 	doc_table_end(d);
 }
 

@@ -105,13 +105,31 @@ static void front_columns(struct doc *d, const struct front_table *t)
 		doc_column(d, name, !json_is_string(v));
 }
 
-/* The mean of the runs that re-evaluated a point, and where it lies; `again` may be NULL. */
-static void write_reevaluated_cells(struct doc *d, const json_t *objective, const json_t *again)
+/* What is known of a measured objective at a point; re-evaluated: the mean of those runs, and
+ * where it lies. */
+static void write_metric_cells(struct doc *d, const struct front_table *t, const json_t *point,
+			       size_t i)
 {
+	const json_t *objective = report_objective(t->report, i);
 	const char *name = get_text(objective, "name");
+	const json_t *runs = get_json(get_json(point, "runs"), name);
+	const json_t *smoothed = get_json(point, "denoised");
+	double observed = get_number(get_json(point, "objectives"), name);
+	double model = smoothed ? get_number(smoothed, name) : NAN;
+	double error = get_number(runs, "standard_error"), sd = get_number(runs, "sd"), low, high;
+	const json_t *again = get_json(point, "remeasured");
 	char a[FORMAT_LEN], b[FORMAT_LEN];
-	double low, high, error;
 
+	doc_cell(d, "%s",
+		 format_objective_number(objective, t->shows_model ? observed : model, error, a));
+	if (t->observed_differs[i])
+		doc_cell(d, "%s", format_objective_number(objective, observed, error, a));
+	table_add_range_cell(d, objective, runs);
+	doc_cell(d, "%s", format_error(get_bool(objective, "share") ? 100 * sd : sd, a));
+	if (t->shows_model)
+		doc_cell(d, "%s", format_objective_number(objective, model, error, a));
+	if (!t->shows_reevaluated)
+		return;
 	if (!again) {
 		doc_cell(d, "-");
 		doc_cell(d, "-");
@@ -128,31 +146,6 @@ static void write_reevaluated_cells(struct doc *d, const json_t *objective, cons
 			 format_objective_number(objective, high, error, b));
 	else
 		doc_cell(d, "-");
-}
-
-/* What is known of a measured objective at a point. */
-static void write_metric_cells(struct doc *d, const struct front_table *t, const json_t *point,
-			       size_t i)
-{
-	const json_t *objective = report_objective(t->report, i);
-	const char *name = get_text(objective, "name");
-	const json_t *runs = get_json(get_json(point, "runs"), name);
-	const json_t *smoothed = get_json(point, "denoised");
-	double observed = get_number(get_json(point, "objectives"), name);
-	double model = smoothed ? get_number(smoothed, name) : NAN;
-	double error = get_number(runs, "standard_error"), sd = get_number(runs, "sd");
-	char a[FORMAT_LEN];
-
-	doc_cell(d, "%s",
-		 format_objective_number(objective, t->shows_model ? observed : model, error, a));
-	if (t->observed_differs[i])
-		doc_cell(d, "%s", format_objective_number(objective, observed, error, a));
-	table_add_range_cell(d, objective, runs);
-	doc_cell(d, "%s", format_error(get_bool(objective, "share") ? 100 * sd : sd, a));
-	if (t->shows_model)
-		doc_cell(d, "%s", format_objective_number(objective, model, error, a));
-	if (t->shows_reevaluated)
-		write_reevaluated_cells(d, objective, get_json(point, "remeasured"));
 }
 
 static void front_row(struct doc *d, const struct front_table *t, const json_t *point)

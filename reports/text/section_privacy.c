@@ -67,18 +67,6 @@ static void write_component(struct doc *d, const json_t *part)
 	write_mechanism_keys(d, get_json(part, "keys"));
 }
 
-static void write_accountant_command(struct doc *d, const json_t *command)
-{
-	struct dp_buf words = DP_BUF_INIT;
-	const json_t *word;
-	size_t i;
-
-	json_array_foreach (command, i, word)
-		dp_buf_printf(&words, "%s%s", i ? " " : "", json_string_value(word));
-	doc_labelled_item(d, "Program", "%s", dp_buf_text(&words));
-	dp_buf_free(&words);
-}
-
 /* A line with this field, where it is known. */
 static void write_text_field(struct doc *d, const json_t *m, const char *key, const char *title)
 {
@@ -91,12 +79,15 @@ static void write_mechanism(struct doc *d, const json_t *m)
 	const json_t *command = json_object_get(m, "command"), *part;
 	json_t *keys = get_json(m, "keys");
 	double records = get_number(m, "records");
+	struct dp_buf words = DP_BUF_INIT;
 	size_t i;
 
 	doc_labelled_item(d, "Mechanism", "%s. %s", get_text(m, "mechanism"),
 			  get_text(m, "summary"));
+	json_array_foreach (command, i, part)
+		dp_buf_printf(&words, "%s%s", i ? " " : "", json_string_value(part));
 	if (command)
-		write_accountant_command(d, command);
+		doc_labelled_item(d, "Program", "%s", dp_buf_text(&words));
 	else
 		doc_labelled_item(d, "Unit of privacy",
 				  "%s. A person with more records is protected less than "
@@ -121,6 +112,7 @@ static void write_mechanism(struct doc *d, const json_t *m)
 		write_mechanism_keys(d, keys);
 	json_array_foreach (get_json(m, "parts"), i, part)
 		write_component(d, part);
+	dp_buf_free(&words);
 }
 
 /* ---- a second accountant ---- */
@@ -131,26 +123,12 @@ static const json_t *point_check(const json_t *point, const char *objective)
 	return get_json(get_json(point, "checks"), objective);
 }
 
-/* `classic`: that conversion has numbers, too. */
-static void check_row(struct doc *d, const json_t *point, const char *objective, bool classic)
-{
-	const json_t *check = point_check(point, objective);
-	double epsilon = get_number(get_json(point, "objectives"), objective);
-	char s[FORMAT_LEN], name[RESULT_NAME_LEN];
-
-	doc_cell(d, "%s", point_name(point, name));
-	doc_cell(d, "%s", format_rounded_up(epsilon, s));
-	doc_cell(d, "%s", format_rounded_up(get_number(check, "pld"), s));
-	doc_cell(d, "%s", format_rounded_up(get_number(check, "rdp_improved"), s));
-	if (classic)
-		doc_cell(d, "%s", format_rounded_up(get_number(check, "rdp_classic"), s));
-	doc_cell(d, "%s", get_bool(check, "holds") ? "yes" : "NO");
-}
-
-/* Of many points every k-th, and each that does not fit. */
+/* Of many points every k-th, and each that does not fit. `classic`: that conversion has
+ * numbers, too. */
 static void check_table(struct doc *d, const json_t *front, const char *objective, bool classic)
 {
 	size_t every = (json_array_size(front) + CHECK_ROWS_MAX - 1) / CHECK_ROWS_MAX, i;
+	char s[FORMAT_LEN], name[RESULT_NAME_LEN];
 	const json_t *point;
 
 	doc_table_begin(d, "Each epsilon of the front by several accountants");
@@ -158,9 +136,22 @@ static void check_table(struct doc *d, const json_t *front, const char *objectiv
 	if (classic)
 		doc_column(d, "rdp, classic", true);
 	doc_column(d, "fits", false);
-	json_array_foreach (front, i, point)
-		if (i % every == 0 || !get_bool(point_check(point, objective), "holds"))
-			check_row(d, point, objective, classic);
+	json_array_foreach (front, i, point) {
+		const json_t *check = point_check(point, objective);
+		bool holds = get_bool(check, "holds");
+
+		if (i % every != 0 && holds)
+			continue;
+		doc_cell(d, "%s", point_name(point, name));
+		doc_cell(
+			d, "%s",
+			format_rounded_up(get_number(get_json(point, "objectives"), objective), s));
+		doc_cell(d, "%s", format_rounded_up(get_number(check, "pld"), s));
+		doc_cell(d, "%s", format_rounded_up(get_number(check, "rdp_improved"), s));
+		if (classic)
+			doc_cell(d, "%s", format_rounded_up(get_number(check, "rdp_classic"), s));
+		doc_cell(d, "%s", holds ? "yes" : "NO");
+	}
 	doc_table_end(d);
 	if (every > 1)
 		doc_paragraph(d, "Some of those that fit are left out; report.json has all.");
@@ -221,51 +212,45 @@ static void append_declared_names(struct dp_buf *out, const json_t *declared, bo
 	}
 }
 
-static void write_declared_fields(struct doc *d, const json_t *declared)
-{
-	struct dp_buf told = DP_BUF_INIT, untold = DP_BUF_INIT;
-
-	append_declared_names(&told, declared, true);
-	append_declared_names(&untold, declared, false);
-	if (told.len && untold.len)
-		doc_labelled_item(d, "Declared by the trainer",
-				  "%s, which agree with what epsilon is computed from. Not "
-				  "declared: %s; nothing checks that the trainer does these as "
-				  "accounted for.",
-				  dp_buf_text(&told), dp_buf_text(&untold));
-	else if (told.len)
-		doc_labelled_item(d, "Declared by the trainer",
-				  "%s, which agree with what epsilon is computed from.",
-				  dp_buf_text(&told));
-	else
-		doc_labelled_item(d, "Declared by the trainer",
-				  "nothing (of %s): nothing checks that it samples and adds "
-				  "noise as accounted for.",
-				  dp_buf_text(&untold));
-	dp_buf_free(&told);
-	dp_buf_free(&untold);
-}
-
 /* What of the training was compared with what is accounted for, and what was not. */
 static void write_declarations(struct doc *d, const json_t *declared)
 {
 	int64_t attempts = get_count(declared, "attempts");
 	int64_t shuffled = get_count(declared, "shuffled");
+	struct dp_buf told = DP_BUF_INIT, untold = DP_BUF_INIT;
+	const char *title = "Declared by the trainer";
 
+	append_declared_names(&told, declared, true);
+	append_declared_names(&untold, declared, false);
 	if (!get_bool(declared, "compared"))
 		doc_paragraph(d, "No mechanism of this study knows a declaration of the "
 				 "trainer to be compared with: nothing checks that it "
 				 "does what is accounted for.");
 	else if (!get_bool(declared, "kept"))
-		doc_paragraph(d, "What the trainer declared was compared with what epsilon is "
-				 "computed from, and not kept: utilities are released with noise.");
+		doc_paragraph(d, "What the trainer declared was compared with what "
+				 "epsilon is computed from, and not kept: utilities are "
+				 "released with noise.");
+	else if (attempts > 0 && told.len && untold.len)
+		doc_labelled_item(d, title,
+				  "%s, which agree with what epsilon is computed from. Not "
+				  "declared: %s; nothing checks that the trainer does these as "
+				  "accounted for.",
+				  dp_buf_text(&told), dp_buf_text(&untold));
+	else if (attempts > 0 && told.len)
+		doc_labelled_item(d, title, "%s, which agree with what epsilon is computed from.",
+				  dp_buf_text(&told));
 	else if (attempts > 0)
-		write_declared_fields(d, declared);
+		doc_labelled_item(d, title,
+				  "nothing (of %s): nothing checks that it samples and adds "
+				  "noise as accounted for.",
+				  dp_buf_text(&untold));
 	if (shuffled > 0)
 		doc_warning(d,
 			    "In %lld of %lld attempts the trainer declared that it shuffles "
 			    "the records. Epsilon is not proven for that.",
 			    (long long)shuffled, (long long)attempts);
+	dp_buf_free(&told);
+	dp_buf_free(&untold);
 }
 
 void write_assumptions(struct doc *d, const struct report_model *report)

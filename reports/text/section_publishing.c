@@ -94,33 +94,15 @@ static void write_total_cost_row(struct doc *d, const json_t *cost)
 		    "composition with parameters fixed in advance does not cover that");
 }
 
-static void write_epsilon_table(struct doc *d, const struct report_model *report,
-				const json_t *mechanism)
-{
-	doc_table_begin(d, "What one training and the whole search cost");
-	doc_column(d, "epsilon of", false);
-	doc_column(d, get_text(mechanism, "objective"), false);
-	doc_column(d, "holds", false);
-	write_single_run_row(d, report, get_text(mechanism, "objective"));
-	write_total_cost_row(d, get_json(mechanism, "composed"));
-	doc_table_end(d);
-}
-
-/* Were points trained again with fresh seeds? */
-static bool has_reevaluated(const struct dp_study_state *s)
-{
-	for (uint32_t i = 0; i < s->reevals.ntrials; i++)
-		if (dp_trial_count_started_runs(s->reevals.trials[i]) > 0)
-			return true;
-	return false;
-}
-
 static void write_accounted_runs(struct doc *d, const struct report_model *report,
 				 const json_t *cost)
 {
 	const struct dp_study_state *s = report->study->state;
 	char a[FORMAT_LEN], b[FORMAT_LEN];
+	bool reevaluated = false;
 
+	for (uint32_t i = 0; i < s->reevals.ntrials; i++)
+		reevaluated |= dp_trial_count_started_runs(s->reevals.trials[i]) > 0;
 	if (!isnan(get_number(cost, "limit")))
 		doc_paragraph(d,
 			      "Of the budget %s of %s is spent, as Renyi divergence at order "
@@ -142,7 +124,7 @@ static void write_accounted_runs(struct doc *d, const struct report_model *repor
 		      "itself.",
 		      (long long)get_count(cost, "evaluations"),
 		      (long long)get_count(cost, "trainings"),
-		      has_reevaluated(s) ? ", those that measured points again" : "");
+		      reevaluated ? ", those that measured points again" : "");
 	if (study_data_has_checkpoints(report->study))
 		doc_paragraph(d, "Each training counts in full. What it was on its way is in that "
 				 "already and adds nothing: the accountant covers every iterate.");
@@ -255,7 +237,11 @@ void write_publishing_cost(struct doc *d, const struct report_model *report)
 				 "nobody's privacy, and all of this may be published. Repeating "
 				 "the search on private data would cost what stands here.");
 	json_array_foreach (privacy, i, mechanism) {
-		write_epsilon_table(d, report, mechanism);
+		doc_table_begin(d, "What one training and the whole search cost");
+		doc_text_columns(d, "epsilon of", get_text(mechanism, "objective"), "holds", NULL);
+		write_single_run_row(d, report, get_text(mechanism, "objective"));
+		write_total_cost_row(d, get_json(mechanism, "composed"));
+		doc_table_end(d);
 		write_accounted_runs(d, report, get_json(mechanism, "composed"));
 	}
 	if (json_array_size(privacy) == 0)

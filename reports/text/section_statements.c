@@ -50,25 +50,21 @@ static bool same_line(const char *a, size_t n, const char *b, size_t m)
 	return n == m && strncmp(a, b, n) == 0;
 }
 
-static void add_statement_label(struct statement_labels *kinds, struct statement_label kind)
-{
-	for (size_t i = 0; i < kinds->n; i++)
-		if (same_line(kinds->list[i].text, kinds->list[i].len, kind.text, kind.len))
-			return;
-	if (kinds->n < STATEMENT_LABELS_MAX)
-		kinds->list[kinds->n++] = kind;
-}
-
 /* Adds what the one has and the other has not, or not so. */
 static void add_differing_labels(struct statement_labels *kinds, const char *text,
 				 const char *other)
 {
 	for (text = next_line(text); *text; text = next_line(text)) {
+		struct statement_label kind = statement_label_of(text);
 		size_t n = strcspn(text, "\n"), m = 0;
-		const char *line = statement_find_line(other, statement_label_of(text), &m);
+		const char *line = statement_find_line(other, kind, &m);
+		bool known = n == 0 || (line && same_line(text, n, line, m));
 
-		if (n && !(line && same_line(text, n, line, m)))
-			add_statement_label(kinds, statement_label_of(text));
+		for (size_t i = 0; !known && i < kinds->n; i++)
+			known = same_line(kinds->list[i].text, kinds->list[i].len, kind.text,
+					  kind.len);
+		if (!known && kinds->n < STATEMENT_LABELS_MAX)
+			kinds->list[kinds->n++] = kind;
 	}
 }
 

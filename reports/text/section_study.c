@@ -38,30 +38,12 @@ static void format_parameter_values(const json_t *p, struct dp_buf *out)
 	}
 }
 
-static void parameters_table(struct doc *d, const json_t *parameters)
-{
-	const json_t *p;
-	size_t i;
-
-	doc_table_begin(d, "Parameters");
-	doc_text_columns(d, "parameter", "type", "values", NULL);
-	json_array_foreach (parameters, i, p) {
-		struct dp_buf values = DP_BUF_INIT;
-
-		doc_cell(d, "%s", get_text(p, "name"));
-		doc_cell(d, "%s", get_text(p, "type"));
-		format_parameter_values(p, &values);
-		doc_cell(d, "%s", dp_buf_text(&values));
-		dp_buf_free(&values);
-	}
-	doc_table_end(d);
-}
-
 void write_settings(struct doc *d, const struct report_model *report)
 {
 	const json_t *s = get_json(report->json, "settings"), *path = get_json(s, "path"), *o;
 	const char *acquisition = get_text(s, "acquisition"), *cost = get_text(s, "cost");
 	double max_cost = get_number(s, "max_cost");
+	struct dp_buf values = DP_BUF_INIT;
 	char t[FORMAT_LEN];
 	size_t i;
 
@@ -94,31 +76,27 @@ void write_settings(struct doc *d, const struct report_model *report)
 	json_array_foreach (get_json(s, "constraints"), i, o)
 		doc_labelled_item(d, "Constraint", "%s %s %s", get_text(o, "metric"),
 				  get_text(o, "is"), format_short(get_number(o, "bound"), t));
-	parameters_table(d, get_json(s, "parameters"));
+	doc_table_begin(d, "Parameters");
+	doc_text_columns(d, "parameter", "type", "values", NULL);
+	json_array_foreach (get_json(s, "parameters"), i, o) {
+		dp_buf_clear(&values);
+		format_parameter_values(o, &values);
+		doc_cell(d, "%s", get_text(o, "name"));
+		doc_cell(d, "%s", get_text(o, "type"));
+		doc_cell(d, "%s", dp_buf_text(&values));
+	}
+	doc_table_end(d);
+	dp_buf_free(&values);
 }
 
 /* ---- failures ---- */
 
-static void write_failure_class(struct doc *d, const json_t *group)
-{
-	int64_t attempts = get_count(group, "attempts"), trials = get_count(group, "trials");
-	const json_t *message;
-	size_t i;
-
-	doc_labelled_item(d, get_text(group, "end"), "%lld attempt%s of %lld trial%s",
-			  (long long)attempts, plural_suffix(attempts), (long long)trials,
-			  plural_suffix(trials));
-	json_array_foreach (get_json(group, "messages"), i, message)
-		doc_item(d, "trial %lld: %s", (long long)get_count(message, "trial"),
-			 get_text(message, "message"));
-}
-
 void write_failure_list(struct doc *d, const struct report_model *report)
 {
-	const json_t *all = get_json(report->json, "failures"), *group;
+	const json_t *all = get_json(report->json, "failures"), *group, *message;
 	int64_t attempts = get_count(all, "attempts"), failed = get_count(all, "failed");
-	int64_t kept = get_count(all, "waypoints_kept");
-	size_t i;
+	int64_t kept = get_count(all, "waypoints_kept"), trials;
+	size_t i, k;
 
 	if (json_array_size(get_json(all, "groups")) == 0) {
 		doc_paragraph(d, "None: every attempt ended well.");
@@ -134,8 +112,16 @@ void write_failure_list(struct doc *d, const struct report_model *report)
 			      "What trainings had reached by then is kept: %lld "
 			      "waypoint%s of them %s among the results.",
 			      (long long)kept, plural_suffix(kept), kept == 1 ? "is" : "are");
-	json_array_foreach (get_json(all, "groups"), i, group)
-		write_failure_class(d, group);
+	json_array_foreach (get_json(all, "groups"), i, group) {
+		attempts = get_count(group, "attempts");
+		trials = get_count(group, "trials");
+		doc_labelled_item(d, get_text(group, "end"), "%lld attempt%s of %lld trial%s",
+				  (long long)attempts, plural_suffix(attempts), (long long)trials,
+				  plural_suffix(trials));
+		json_array_foreach (get_json(group, "messages"), k, message)
+			doc_item(d, "trial %lld: %s", (long long)get_count(message, "trial"),
+				 get_text(message, "message"));
+	}
 	if (get_bool(all, "messages_left_out"))
 		doc_paragraph(d, "Their messages are left out: a trainer may have printed "
 				 "a seed or a record.");

@@ -7,45 +7,10 @@
 #include <string.h>
 
 enum {
-	BADGE_LEN = 200,
-	REASON_LEN = 120, /* fits into one */
+	BADGE_LEN = 200
 };
 
 /* ---- badges ---- */
-
-static struct doc_badge state_badge(const struct report_model *report, char text[BADGE_LEN])
-{
-	const json_t *s = report->json;
-	const char *state = get_text(s, "state");
-	long long failed = get_count(s, "failed"), diverged = get_count(s, "diverged");
-	int n = snprintf(text, BADGE_LEN, "%s, %lld of %lld evaluations", state,
-			 (long long)get_count(s, "evaluations"), (long long)get_count(s, "budget"));
-
-	if (failed)
-		n += snprintf(text + n, (size_t)(BADGE_LEN - n), ", %lld failed", failed);
-	if (diverged)
-		snprintf(text + n, (size_t)(BADGE_LEN - n), ", %lld diverged", diverged);
-	return (struct doc_badge){ strcmp(state, "finished") == 0 ? DOC_BADGE_GOOD : DOC_BADGE_BAD,
-				   text };
-}
-
-/* What the values rest on that were not measured again. */
-static void trust_reason(const struct report_model *report, const char *y, char out[REASON_LEN])
-{
-	const json_t *optimism = get_json(report->json, "optimism");
-	char runs[DP_PLURAL_LEN];
-
-	dp_plural_text((size_t)get_count(optimism, "runs"), "run", runs);
-	if (strcmp(report->recommendation->recommended->source, "models") == 0 &&
-	    find_by_text(get_json(report->json, "models"), "objective", y))
-		snprintf(out, REASON_LEN, "%s per point, models that predict well", runs);
-	else if (get_json(report->json, "released"))
-		snprintf(out, REASON_LEN, "the noise on utilities is known");
-	else
-		snprintf(out, REASON_LEN, "%s per point, %s", runs,
-			 get_text(optimism, "no_models") ? "no models"
-							 : "models do not predict well");
-}
 
 /* How far to trust the recommendation, and why. */
 static struct doc_badge trust_badge(const struct report_model *report, char text[BADGE_LEN])
@@ -53,8 +18,9 @@ static struct doc_badge trust_badge(const struct report_model *report, char text
 	const struct report_choice *taken = report->recommendation->recommended;
 	const char *y = report->study->state->spec->objectives[report->study->y_obj].name;
 	const json_t *again = choice_reevaluation(taken);
+	const json_t *optimism = get_json(report->json, "optimism");
 	enum doc_badge_tone tone = DOC_BADGE_NEUTRAL;
-	char reason[REASON_LEN];
+	char runs[DP_PLURAL_LEN];
 
 	if (again) {
 		bool agrees = !(optional_number(get_json(again, "low"), y) > taken->high) &&
@@ -65,8 +31,20 @@ static struct doc_badge trust_badge(const struct report_model *report, char text
 			 agrees ? "good, measured again"
 				: "poor, measured again it is not the same");
 	} else if (taken->source) {
-		trust_reason(report, y, reason);
-		snprintf(text, BADGE_LEN, "trust: fair, %s, not measured again", reason);
+		bool models = strcmp(taken->source, "models") == 0 &&
+			      find_by_text(get_json(report->json, "models"), "objective", y);
+
+		dp_plural_text((size_t)get_count(optimism, "runs"), "run", runs);
+		if (!models && get_json(report->json, "released"))
+			snprintf(text, BADGE_LEN,
+				 "trust: fair, the noise on utilities is known, "
+				 "not measured again");
+		else
+			snprintf(text, BADGE_LEN,
+				 "trust: fair, %s per point, %s, not measured again", runs,
+				 models                            ? "models that predict well"
+				 : get_text(optimism, "no_models") ? "no models"
+								   : "models do not predict well");
 	} else if (json_object_get(get_json(taken->point, "runs"), y)) {
 		tone = DOC_BADGE_BAD;
 		snprintf(text, BADGE_LEN, "trust: poor, one run per point, noise unknown");
@@ -78,17 +56,29 @@ static struct doc_badge trust_badge(const struct report_model *report, char text
 
 static void write_badges(struct doc *d, const struct report_model *report)
 {
-	bool warning = get_text(report->json, "seeds_warning") != NULL;
-	char state[BADGE_LEN], data[BADGE_LEN], trust[BADGE_LEN];
-	struct doc_badge list[3] = { state_badge(report, state),
+	const json_t *s = report->json;
+	bool warning = get_text(s, "seeds_warning") != NULL;
+	bool finished = strcmp(get_text(s, "state"), "finished") == 0;
+	long long failed = get_count(s, "failed"), diverged = get_count(s, "diverged");
+	char data[BADGE_LEN], trust[BADGE_LEN];
+	struct dp_buf state = DP_BUF_INIT;
+	struct doc_badge list[3] = { { finished ? DOC_BADGE_GOOD : DOC_BADGE_BAD, NULL },
 				     { warning ? DOC_BADGE_BAD : DOC_BADGE_NEUTRAL, data } };
 	size_t n = 2;
 
+	dp_buf_printf(&state, "%s, %lld of %lld evaluations", get_text(s, "state"),
+		      (long long)get_count(s, "evaluations"), (long long)get_count(s, "budget"));
+	if (failed)
+		dp_buf_printf(&state, ", %lld failed", failed);
+	if (diverged)
+		dp_buf_printf(&state, ", %lld diverged", diverged);
+	list[0].text = dp_buf_text(&state);
 	snprintf(data, sizeof data, "%s data%s", get_text(report->json, "data"),
 		 warning ? ", fixed seeds" : "");
 	if (report->recommendation && report->recommendation->recommended)
 		list[n++] = trust_badge(report, trust);
 	doc_badges(d, list, n);
+	dp_buf_free(&state);
 }
 
 /* ---- three points ---- */
@@ -186,45 +176,31 @@ static void choice_commands(struct doc *d, const struct report_model *report)
 
 /* ---- all of it ---- */
 
-static void write_unfinished(struct doc *d, const struct report_model *report)
+void write_summary(struct doc *d, const struct report_model *report)
 {
+	const json_t *recommendation = get_json(report->json, "recommendation");
+	const char *warning = get_text(report->json, "seeds_warning");
 	const char *state = get_text(report->json, "state");
 	const char *reason = get_text(report->json, "reason");
 	const char *updated = get_text(get_json(report->json, "reproduce"), "updated");
 
+	doc_box(d, "first");
+	write_badges(d, report);
+	if (warning)
+		doc_warning(d, "%s", warning);
 	if (reason && *reason)
 		doc_warning(d, "Why it is %s: %s.", state, reason);
 	if (strcmp(state, "running") == 0 || strcmp(state, "paused") == 0)
 		doc_warning(d, "The study has not ended%s%.19s%s.",
 			    updated ? ": this is what was known at " : "", updated ? updated : "",
 			    updated ? "Z" : "");
-}
-
-/* A study without a front: why, and nothing else. */
-static void write_no_front(struct doc *d, const struct report_model *report)
-{
-	const json_t *failures = get_json(report->json, "failures");
-
-	doc_paragraph(d, "%s, so there is no front.",
-		      get_count(get_json(report->json, "optimism"), "chosen_from")
-			      ? "No result meets the constraints with finite values"
-			      : "No trial has given a result");
-	if (json_array_size(get_json(failures, "groups")))
-		write_failure_list(d, report);
-}
-
-void write_summary(struct doc *d, const struct report_model *report)
-{
-	const json_t *recommendation = get_json(report->json, "recommendation");
-	const char *warning = get_text(report->json, "seeds_warning");
-
-	doc_box(d, "first");
-	write_badges(d, report);
-	if (warning)
-		doc_warning(d, "%s", warning);
-	write_unfinished(d, report);
-	if (!recommendation) {
-		write_no_front(d, report);
+	if (!recommendation) { /* without a front: why, and nothing else */
+		doc_paragraph(d, "%s, so there is no front.",
+			      get_count(get_json(report->json, "optimism"), "chosen_from")
+				      ? "No result meets the constraints with finite values"
+				      : "No trial has given a result");
+		if (json_array_size(get_json(get_json(report->json, "failures"), "groups")))
+			write_failure_list(d, report);
 		doc_box_end(d);
 		return;
 	}

@@ -52,7 +52,10 @@ size_t study_data_front_size(const struct study_data *s)
 
 struct dp_result_id study_data_model_result(const struct study_data *s, size_t i)
 {
-	return s->results.ids[i];
+	/* an imported result is none of the study's own: it has no checkpoint here */
+	return i < s->results.nimported
+		       ? (struct dp_result_id){ s->results.known[i].trial, DP_CHECKPOINT_FINAL }
+		       : s->results.ids[i];
 }
 
 struct dp_result_id study_data_front_point(const struct study_data *s, size_t i)

@@ -21,24 +21,6 @@
 
 extern char **environ;
 
-/* As a field of an address: '+' and '%' mean something else there. */
-static void append_percent_encoded(struct dp_buf *out, const char *text)
-{
-	for (; *text; text++)
-		dp_buf_printf(out, isalnum((unsigned char)*text) ? "%c" : "%%%02X",
-			      (unsigned char)*text);
-}
-
-static void append_redirect_page(struct dp_buf *out, const char *address, const char *token)
-{
-	dp_buf_puts(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
-			 "<meta http-equiv=\"refresh\" content=\"0;url=");
-	dp_buf_add_xml_escaped(out, address);
-	dp_buf_puts(out, "#token=");
-	append_percent_encoded(out, token);
-	dp_buf_puts(out, "\">\n");
-}
-
 static int write_redirect_file(struct browser *b, const char *address, const char *token,
 			       struct dp_err *err)
 {
@@ -58,7 +40,15 @@ static int write_redirect_file(struct browser *b, const char *address, const cha
 		b->redirect_file[0] = '\0';
 		return code;
 	}
-	append_redirect_page(&page, address, token);
+	dp_buf_puts(&page, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>DPareto</title>\n"
+			   "<meta http-equiv=\"refresh\" content=\"0;url=");
+	dp_buf_add_xml_escaped(&page, address);
+	dp_buf_puts(&page, "#token=");
+	for (; *token;
+	     token++) /* as a field of an address: '+' and '%' mean something else there */
+		dp_buf_printf(&page, isalnum((unsigned char)*token) ? "%c" : "%%%02X",
+			      (unsigned char)*token);
+	dp_buf_puts(&page, "\">\n");
 	if (dp_write_all(fd, page.data, page.len) != 0)
 		code = dp_fail_errno(err, errno, "cannot write %s", b->redirect_file);
 	close(fd);

@@ -195,36 +195,9 @@ static int embedded_start_until_ready(struct ctl_embedded_daemon *p, struct dp_e
 	}
 }
 
-/* Restart=on-failure: what ended of its own accord, or says that it cannot start, is not
+/* A call got no answer: the daemon is gone, or hangs, which is the same (WatchdogSec= of the
+ * units). Restart=on-failure: what ended of its own accord, or says that it cannot start, is not
  * started again, nor what crashes all the time. */
-static bool embedded_may_restart(struct ctl_embedded_daemon *p)
-{
-	int64_t now = dp_monotonic_us(),
-		*oldest = &p->restart_times_us[p->n_restarts % CTL_RESTART_BURST];
-
-	if (!WIFSIGNALED(p->wait_status) && WEXITSTATUS(p->wait_status) != 1)
-		return false;
-	if (p->n_restarts >= CTL_RESTART_BURST && now - *oldest < RESTART_WINDOW_US)
-		return false;
-	*oldest = now;
-	p->n_restarts++;
-	return true;
-}
-
-static void embedded_print_restart(struct ctl_embedded_daemon *p)
-{
-	const char *what = "it is started again, and its trainers go on";
-
-	if (WIFSIGNALED(p->wait_status))
-		ctl_print_message(p->ctl, "the study's daemon was killed by signal %d; %s",
-				  WTERMSIG(p->wait_status), what);
-	else
-		ctl_print_message(p->ctl, "the study's daemon ended with exit status %d; %s",
-				  WEXITSTATUS(p->wait_status), what);
-}
-
-/* A call got no answer: the daemon is gone, or hangs, which is the same (WatchdogSec=
- * of the units). */
 static int embedded_restart(struct ctl *ctl, int why, struct dp_err *err)
 {
 	struct timespec pause = { .tv_nsec = RESTART_DELAY_MS * 1000000L };
@@ -236,6 +209,9 @@ static int embedded_restart(struct ctl *ctl, int why, struct dp_err *err)
 		kill(p->pid, SIGKILL);
 	}
 	do {
+		int64_t now, *oldest = &p->restart_times_us[p->n_restarts % CTL_RESTART_BURST];
+		bool killed;
+
 		if (ctl_interrupted)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
 		dp_client_close(ctl->client);
@@ -243,9 +219,18 @@ static int embedded_restart(struct ctl *ctl, int why, struct dp_err *err)
 		embedded_wait_exit(p);
 		if (p->pid > 0)
 			return dp_fail(err, DP_E_INTERRUPTED, "interrupted");
-		if (!embedded_may_restart(p))
+		now = dp_monotonic_us();
+		killed = WIFSIGNALED(p->wait_status);
+		if ((!killed && WEXITSTATUS(p->wait_status) != 1) ||
+		    (p->n_restarts >= CTL_RESTART_BURST && now - *oldest < RESTART_WINDOW_US))
 			return embedded_report_exit(p, err);
-		embedded_print_restart(p);
+		*oldest = now;
+		p->n_restarts++;
+		ctl_print_message(ctl,
+				  "the study's daemon %s %d; it is started again, and its trainers "
+				  "go on",
+				  killed ? "was killed by signal" : "ended with exit status",
+				  killed ? WTERMSIG(p->wait_status) : WEXITSTATUS(p->wait_status));
 		nanosleep(&pause, NULL);
 		code = embedded_start_until_ready(p, err);
 	} while (code != DP_OK && code != DP_E_INTERRUPTED && WIFSIGNALED(p->wait_status));

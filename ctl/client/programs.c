@@ -38,60 +38,34 @@ char *ctl_find_libexec_program(const char *name)
 	return NULL;
 }
 
-static int report_program_spawn(char **argv, int out, pid_t *pid, struct dp_err *err)
-{
-	posix_spawn_file_actions_t files;
-	int errnum;
-
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	errnum = posix_spawn(pid, argv[0], &files, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	return errnum == 0 ? DP_OK : dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
-}
-
 /* Runs it and reads what it says: one object. */
 static int report_program_run(char **argv, struct dp_buf *said, struct dp_err *err)
 {
-	int ends[2], status = 0, code;
+	posix_spawn_file_actions_t files;
+	int ends[2], status = 0, errnum;
 	char bytes[4096];
 	ssize_t n;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return dp_fail_errno(err, errno, "cannot make a pipe");
-	code = report_program_spawn(argv, ends[1], &pid, err);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+	errnum = posix_spawn(&pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
 	close(ends[1]);
-	while (code == DP_OK &&
+	while (errnum == 0 &&
 	       ((n = read(ends[0], bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)))
 		dp_buf_add(said, bytes, n > 0 ? (size_t)n : 0);
 	close(ends[0]);
-	if (code != DP_OK)
-		return code;
+	if (errnum != 0)
+		return dp_fail_errno(err, errnum, "cannot start %s", argv[0]);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!WIFEXITED(status))
 		return dp_fail(err, DP_E_FAILED, "dpareto-report was killed by signal %d",
 			       WTERMSIG(status));
 	return DP_OK;
-}
-
-/* The program's answer, or its error as ours. */
-static int report_program_parse_reply(const struct dp_buf *said, json_t **answer,
-				      struct dp_err *err)
-{
-	int code = dp_json_parse(dp_buf_text(said), said->len, answer, err);
-	const json_t *error;
-
-	if (code != DP_OK)
-		return dp_fail(err, DP_E_FAILED, "dpareto-report ended without an answer");
-	error = json_object_get(*answer, "error");
-	if (!error)
-		return DP_OK;
-	dp_json_to_error(error, err);
-	json_decref(*answer);
-	*answer = NULL;
-	return err->code;
 }
 
 int ctl_run_report_program(char *const *arguments, json_t **answer, struct dp_err *err)
@@ -112,8 +86,14 @@ int ctl_run_report_program(char *const *arguments, json_t **answer, struct dp_er
 	argv[0] = program;
 	memcpy(argv + 1, arguments, n * sizeof *argv);
 	code = report_program_run(argv, &said, err);
-	if (code == DP_OK)
-		code = report_program_parse_reply(&said, answer, err);
+	if (code == DP_OK && dp_json_parse(dp_buf_text(&said), said.len, answer, err) != DP_OK)
+		code = dp_fail(err, DP_E_FAILED, "dpareto-report ended without an answer");
+	if (code == DP_OK && json_object_get(*answer, "error")) {
+		dp_json_to_error(json_object_get(*answer, "error"), err);
+		json_decref(*answer);
+		*answer = NULL;
+		code = err->code;
+	}
 	dp_buf_free(&said);
 	free(argv);
 	free(program);

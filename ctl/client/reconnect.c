@@ -30,14 +30,6 @@ int ctl_reconnect_parse_option(struct ctl *ctl, struct ctl_reconnect *reconnect,
 		       "'%s' is not a duration; give one like 90s or 30m, or forever", text);
 }
 
-static void reconnect_sleep(double seconds)
-{
-	struct timespec t = { .tv_sec = (time_t)seconds,
-			      .tv_nsec = (long)(fmod(seconds, 1) * 1e9) };
-
-	nanosleep(&t, NULL);
-}
-
 /* Connected, and somebody answers: one that starts may take its time. */
 static bool reconnect_try(struct ctl *ctl)
 {
@@ -54,20 +46,13 @@ static bool reconnect_try(struct ctl *ctl)
 	return false;
 }
 
-static int fail_reconnect_timeout(const struct ctl_reconnect *reconnect, struct dp_err *err)
-{
-	char text[DP_NUM_LEN];
-
-	dp_fail(err, DP_E_NO_DAEMON, "the daemon went away and was not back within %s (--patience)",
-		dp_duration_text(reconnect->max_seconds, text));
-	return dp_hint(err, "start it again; its studies go on where they were");
-}
-
 static int reconnect_wait(struct ctl *ctl, int why, struct dp_err *err)
 {
 	struct ctl_reconnect *reconnect = ctl->on_daemon_lost_arg;
 	int64_t start = dp_monotonic_us();
+	struct timespec pause;
 	char text[DP_NUM_LEN];
+	double seconds;
 
 	dp_client_close(ctl->client);
 	ctl->client = NULL;
@@ -91,9 +76,16 @@ static int reconnect_wait(struct ctl *ctl, int why, struct dp_err *err)
 					  dp_duration_text(ceil(away), text));
 			return DP_OK;
 		}
-		if (away >= reconnect->max_seconds)
-			return fail_reconnect_timeout(reconnect, err);
-		reconnect_sleep(fmin(nap, reconnect->max_seconds - away));
+		if (away >= reconnect->max_seconds) {
+			dp_fail(err, DP_E_NO_DAEMON,
+				"the daemon went away and was not back within %s (--patience)",
+				dp_duration_text(reconnect->max_seconds, text));
+			return dp_hint(err, "start it again; its studies go on where they were");
+		}
+		seconds = fmin(nap, reconnect->max_seconds - away);
+		pause = (struct timespec){ .tv_sec = (time_t)seconds,
+					   .tv_nsec = (long)(fmod(seconds, 1) * 1e9) };
+		nanosleep(&pause, NULL);
 	}
 }
 

@@ -45,64 +45,48 @@ static int export_add_trial(struct ctl *ctl, const json_t *trial, void *arg, str
 	return DP_OK;
 }
 
-/* The objectives of results that were measured again, which get columns; NULL: none. */
-static json_t *export_find_reevaluated(struct ctl *ctl, const char *study)
-{
-	json_t *ok, *names = NULL, *row;
-	struct dp_err ignored;
-	size_t i;
-
-	if (ctl_call_study(ctl, "measures", study, &ok, &ignored) != DP_OK)
-		return NULL; /* a daemon of before */
-	json_array_foreach (json_object_get(ok, "measures"), i, row) {
-		const json_t *low = json_object_get(row, "low");
-
-		if (!names && json_is_object(low) && json_is_integer(json_object_get(row, "trial")))
-			names = ctl_json_keys(low);
-	}
-	json_decref(ok);
-	return names;
-}
-
-/* Adds to the summary the hypervolume of what was measured again of its front, which only
- * the front tells; null: nothing was. */
-static int export_add_reevaluated_volume(struct ctl *ctl, json_t *summary, struct dp_err *err)
-{
-	json_t *front, *volume;
-	int code = ctl_call_front(ctl, dp_json_str(summary, "name", ""), NULL, &front, err);
-
-	if (code != DP_OK)
-		return code;
-	volume = json_object_get(front, "hypervolume_remeasured");
-	json_object_set(summary, "hypervolume_remeasured", volume ? volume : json_null());
-	json_decref(front);
-	return DP_OK;
-}
-
 static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 {
 	struct ctl_trial_query which = { .full = !e->csv,
 					 .own_results_only = ctl_has_option(ctl, "own") };
-	json_t *status, *summary;
+	json_t *status, *summary, *front, *measured, *volume, *row;
+	struct dp_err ignored;
+	size_t i;
 	int code = e->csv ? ctl_call_study(ctl, "status", ctl->argv[0], &status, err)
 			  : ctl_call_complete_status(ctl, ctl->argv[0], &status, err);
 
 	if (code != DP_OK)
 		return code;
 	summary = json_object_get(status, "study");
+	which.study = dp_json_str(summary, "name", "");
 	ctl_result_columns_from_study(summary, &e->cols);
 	code = ctl_fetch_smoothed_front(ctl, summary, &e->front_points, err);
 	e->cols.with_smoothed = e->front_points != NULL;
-	if (code == DP_OK && !e->csv)
-		code = export_add_reevaluated_volume(ctl, summary, err);
-	if (!e->csv) {
+	if (code == DP_OK && !e->csv) {
+		/* the hypervolume of re-evaluated points is told only with the front */
+		code = ctl_call_front(ctl, which.study, NULL, &front, err);
+		if (code == DP_OK) {
+			volume = json_object_get(front, "hypervolume_remeasured");
+			json_object_set(summary, "hypervolume_remeasured",
+					volume ? volume : json_null());
+			json_decref(front);
+		}
 		dp_buf_puts(&e->out, "{\"version\":1,\"study\":");
 		dp_json_dump(&e->out, summary, 0);
 		dp_buf_puts(&e->out, ",\"trials\":[");
+	} else if (code == DP_OK &&
+		   ctl_call_study(ctl, "measures", which.study, &measured, &ignored) == DP_OK) {
+		/* objectives of results that were measured again get columns; an older daemon knows
+		 * none */
+		json_array_foreach (json_object_get(measured, "measures"), i, row) {
+			const json_t *low = json_object_get(row, "low");
+
+			if (!e->cols.reevaluated && json_is_object(low) &&
+			    json_is_integer(json_object_get(row, "trial")))
+				e->cols.reevaluated = ctl_json_keys(low);
+		}
+		json_decref(measured);
 	}
-	which.study = dp_json_str(summary, "name", "");
-	if (code == DP_OK && e->csv)
-		e->cols.reevaluated = export_find_reevaluated(ctl, which.study);
 	if (code == DP_OK)
 		code = ctl_for_each_trial(ctl, &which, export_add_trial, e, err);
 	if (code == DP_OK && e->csv && e->n_rows == 0)

@@ -41,17 +41,6 @@ static char *find_python_package_dir(void)
 	return found;
 }
 
-static void print_python_package_usage(struct ctl *ctl, const char *folder)
-{
-	ctl_printf(ctl,
-		   "%s/" PYTHON_PACKAGE_FILE "\n\n"
-		   "A trainer can import it if it lies beside it, or if this is set where\n"
-		   "the daemon, or 'dparetoctl run', is started:\n\n"
-		   "  export PYTHONPATH=\"$(dparetoctl kit --path)\"\n\n"
-		   "docs/python.md has a whole trainer; so has the beginning of the file.\n",
-		   folder);
-}
-
 static int cmd_kit_run(struct ctl *ctl, struct dp_err *err)
 {
 	char *folder = find_python_package_dir();
@@ -71,7 +60,14 @@ static int cmd_kit_run(struct ctl *ctl, struct dp_err *err)
 	} else if (ctl_has_option(ctl, "path")) {
 		ctl_printf(ctl, "%s\n", folder);
 	} else {
-		print_python_package_usage(ctl, folder);
+		ctl_printf(
+			ctl,
+			"%s/" PYTHON_PACKAGE_FILE "\n\n"
+			"A trainer can import it if it lies beside it, or if this is set where\n"
+			"the daemon, or 'dparetoctl run', is started:\n\n"
+			"  export PYTHONPATH=\"$(dparetoctl kit --path)\"\n\n"
+			"docs/python.md has a whole trainer; so has the beginning of the file.\n",
+			folder);
 	}
 	free(folder);
 	return DP_OK;

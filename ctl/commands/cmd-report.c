@@ -39,22 +39,12 @@ static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err
 			      "no home folder is known; name the state folder with --state");
 }
 
-/* As dpareto-report has the option; NULL: it has not. */
-static const char *find_forwarded_option(const char *name)
+/* The arguments of dpareto-report; the strings are not its own. */
+static char **report_build_argv(struct ctl *ctl, char *state)
 {
 	static const char *const known[] = { "--dir",     "--public", "--baseline", "--label",
 					     "--figures", "--format", "--width",    "--no-title",
 					     "--group",   "--at",     "--truth" };
-
-	for (size_t i = 0; i < DP_COUNT(known); i++)
-		if (strcmp(known[i] + 2, name) == 0)
-			return known[i];
-	return NULL;
-}
-
-/* The arguments of dpareto-report; the strings are not its own. */
-static char **report_build_argv(struct ctl *ctl, char *state)
-{
 	char **argv = dp_calloc((size_t)ctl->argc + 2 * ctl->n_given_options + 16, sizeof *argv);
 	size_t n = 0;
 
@@ -63,13 +53,16 @@ static char **report_build_argv(struct ctl *ctl, char *state)
 	argv[n++] = "--state";
 	argv[n++] = state;
 	for (size_t i = 0; i < ctl->n_given_options; i++) {
-		const char *option = find_forwarded_option(ctl->given_options[i].option->name);
+		const struct ctl_given_option *given = &ctl->given_options[i];
+		size_t k = 0;
 
-		if (!option)
+		while (k < DP_COUNT(known) && strcmp(known[k] + 2, given->option->name) != 0)
+			k++;
+		if (k == DP_COUNT(known))
 			continue;
-		argv[n++] = (char *)option;
-		if (ctl->given_options[i].option->arg)
-			argv[n++] = (char *)ctl->given_options[i].value;
+		argv[n++] = (char *)known[k];
+		if (given->option->arg)
+			argv[n++] = (char *)given->value;
 	}
 	argv[n++] = "--";
 	for (int i = 0; i < ctl->argc; i++)
@@ -98,20 +91,10 @@ static int open_in_browser(struct ctl *ctl, const char *page, struct dp_err *err
 	return DP_OK;
 }
 
-static int report_print_result(struct ctl *ctl, const json_t *answer, struct dp_err *err)
-{
-	const char *page = dp_json_str(answer, "html", "");
-
-	if (ctl->format == CTL_JSON)
-		ctl_print_json(ctl, answer);
-	else
-		ctl_printf(ctl, "%s\n", page);
-	return ctl_has_option(ctl, "open") ? open_in_browser(ctl, page, err) : DP_OK;
-}
-
 static int cmd_report_run(struct ctl *ctl, struct dp_err *err)
 {
 	char *state = NULL, **arguments;
+	const char *page;
 	json_t *answer = NULL;
 	int code;
 
@@ -129,8 +112,13 @@ static int cmd_report_run(struct ctl *ctl, struct dp_err *err)
 	if (code == DP_E_DENIED && !err->hint[0])
 		dp_hint(err, "only who may read the journal can make a report of it; "
 			     "--dir writes it elsewhere");
-	if (code == DP_OK)
-		code = report_print_result(ctl, answer, err);
+	page = dp_json_str(answer, "html", "");
+	if (code == DP_OK && ctl->format == CTL_JSON)
+		ctl_print_json(ctl, answer);
+	else if (code == DP_OK)
+		ctl_printf(ctl, "%s\n", page);
+	if (code == DP_OK && ctl_has_option(ctl, "open"))
+		code = open_in_browser(ctl, page, err);
 	json_decref(answer);
 	free(state);
 	return code;

@@ -9,36 +9,11 @@
 
 #include <jansson.h>
 
-static void validate_print_text(struct ctl *ctl, const struct ctl_study_file *file,
-				const json_t *tried)
-{
-	ctl_print_bytes(ctl, dp_buf_text(&file->problem_text), file->problem_text.len);
-	if (file->study && !ctl->quiet)
-		ctl_printf(ctl, "%s: study '%s' is valid\n", file->path, file->study->name);
-	if (tried)
-		ctl_dry_run_print(ctl, file->path, tried);
-}
-
-static void validate_print(struct ctl *ctl, const struct ctl_study_file *file, const json_t *tried)
-{
-	json_t *object;
-
-	if (ctl->format != CTL_JSON) {
-		validate_print_text(ctl, file, tried);
-		return;
-	}
-	object = ctl_study_file_json(file);
-	if (tried)
-		json_object_set(object, "try", (json_t *)tried);
-	ctl_print_json(ctl, object);
-	json_decref(object);
-}
-
 /* One file that cannot be read does not keep the others from being checked. */
 static int validate_file(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;
-	json_t *tried = NULL;
+	json_t *tried = NULL, *object;
 	int code = ctl_study_file_read_new(path, &file, err);
 
 	if (code == DP_OK && file.study && ctl_has_option(ctl, "try"))
@@ -48,7 +23,19 @@ static int validate_file(struct ctl *ctl, const char *path, struct dp_err *err)
 		ctl_study_file_clear(&file);
 		return code;
 	}
-	validate_print(ctl, &file, tried);
+	if (ctl->format == CTL_JSON) {
+		object = ctl_study_file_json(&file);
+		if (tried)
+			json_object_set(object, "try", tried);
+		ctl_print_json(ctl, object);
+		json_decref(object);
+	} else {
+		ctl_print_bytes(ctl, dp_buf_text(&file.problem_text), file.problem_text.len);
+		if (file.study && !ctl->quiet)
+			ctl_printf(ctl, "%s: study '%s' is valid\n", path, file.study->name);
+		if (tried)
+			ctl_dry_run_print(ctl, path, tried);
+	}
 	if (!file.study)
 		code = dp_fail(err, DP_E_INVALID, "%s is not valid", path);
 	else if (tried && !dp_json_bool(tried, "ok", false))

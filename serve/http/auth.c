@@ -46,43 +46,6 @@ static bool request_is_cross_site(const struct http_request *q)
 	       strcmp(q->fetch_site, "none") != 0;
 }
 
-/* Would a browser show the answer inside of a page of another site? Such a page could
- * lay it under its own buttons, and measure how long it took. */
-static bool request_is_cross_site_frame(const struct http_request *q)
-{
-	static const char *const inside[] = { "iframe", "frame", "embed", "object", "fencedframe" };
-
-	if (!q->fetch_dest || !request_is_cross_site(q))
-		return false;
-	for (size_t i = 0; i < DP_COUNT(inside); i++)
-		if (strcmp(q->fetch_dest, inside[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Does a reader follow a link, so that the answer is a page of its own? Browsers that
- * send no Sec-Fetch-Dest obey X-Frame-Options. */
-static bool request_is_link_navigation(const struct http_request *q)
-{
-	return q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
-	       (!q->fetch_dest || strcmp(q->fetch_dest, "document") == 0);
-}
-
-/* Does a request that changes something come from a page of this server, or from no page at all? */
-static bool request_is_same_origin(const struct http_request *q)
-{
-	const char *origin = q->origin;
-
-	if (request_is_cross_site(q))
-		return false;
-	if (!origin)
-		return true;
-	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
-		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
-						       : "";
-	return q->host && strcasecmp(origin, q->host) == 0;
-}
-
 static bool auth_deny(struct http_reply *a, unsigned status, int code, const char *message,
 		      const char *hint)
 {
@@ -96,6 +59,9 @@ static bool auth_deny(struct http_reply *a, unsigned status, int code, const cha
 
 bool auth_check_request(const struct auth *auth, const struct http_request *q, struct http_reply *a)
 {
+	static const char *const frames[] = { "iframe", "frame", "embed", "object", "fencedframe" };
+	const char *origin = q->origin ? q->origin : "";
+
 	if (!host_is_known(auth, q))
 		return auth_deny(a, 421, DP_E_DENIED,
 				 "this server is not called by that name (Host)",
@@ -107,19 +73,34 @@ bool auth_check_request(const struct auth *auth, const struct http_request *q, s
 		a->allow = auth->allow_control ? "GET, HEAD, POST" : "GET, HEAD";
 		return auth_deny(a, 405, DP_E_USAGE, "this method is not known here", "");
 	}
-	if (q->method == HTTP_POST && !request_is_same_origin(q))
+	/* a change comes from a page of this server, or from no page at all */
+	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
+		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
+						       : "";
+	if (q->method == HTTP_POST &&
+	    (request_is_cross_site(q) ||
+	     (q->origin && (!q->host || strcasecmp(origin, q->host) != 0))))
 		return auth_deny(a, 403, DP_E_DENIED,
 				 "a page of another site may change nothing here", "");
-	if (request_is_cross_site_frame(q))
-		return auth_deny(a, 403, DP_E_DENIED,
-				 "a page of another site may not show this one inside of it",
-				 "follow a link to it instead");
+	/* inside of a page of another site, that one could lay the answer under its own buttons,
+	 * and measure how long it took */
+	for (size_t i = 0; q->fetch_dest && i < DP_COUNT(frames); i++)
+		if (strcmp(q->fetch_dest, frames[i]) == 0 && request_is_cross_site(q))
+			return auth_deny(a, 403, DP_E_DENIED,
+					 "a page of another site may not show this one inside "
+					 "of it",
+					 "follow a link to it instead");
 	return true;
 }
 
 bool auth_check_reader(const struct http_request *q, struct http_reply *a)
 {
-	if (!request_is_cross_site(q) || request_is_link_navigation(q))
+	/* a reader who follows a link gets a page of its own; browsers that send no
+	 * Sec-Fetch-Dest obey X-Frame-Options */
+	bool link = q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
+		    (!q->fetch_dest || strcmp(q->fetch_dest, "document") == 0);
+
+	if (!request_is_cross_site(q) || link)
 		return true;
 	return auth_deny(a, 403, DP_E_DENIED, "a page of another site may read nothing here", "");
 }

@@ -260,8 +260,6 @@ size_t marker_corners(enum plot_marker marker, double radius, double grow,
 					   radius * 1.25 + grow * M_SQRT2, 0);
 	case PLOT_CROSS:
 		return marker_plus_corners(p, radius * 1.2 + grow, thick, M_PI / 4);
-	case PLOT_PLUS:
-		return marker_plus_corners(p, radius * 1.2 + grow, thick, 0);
 	case PLOT_STAR:
 		return marker_star_corners(p, 10, radius * 1.5 + 2 * grow, radius * 0.62 + grow, 0);
 	case PLOT_DOT:

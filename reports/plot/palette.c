@@ -16,8 +16,7 @@ plot_colour plot_palette(unsigned role)
 }
 
 /* Every 15th of the 256 published colours of each map; a straight line between them
- * stays within 5 of 255 of the rest. Viridis and magma are by Smith and van der Walt,
- * cividis by Nunez, Anderton and Renslow. */
+ * stays within 5 of 255 of the rest. The maps are by Smith and van der Walt. */
 enum {
 	STOPS = 18
 };
@@ -25,9 +24,6 @@ static const plot_colour stops[][STOPS] = {
 	[PLOT_VIRIDIS] = { 0x440154, 0x481769, 0x472a7a, 0x433d84, 0x3d4e8a, 0x355e8d, 0x2e6d8e,
 			   0x297b8e, 0x23898e, 0x1f978b, 0x21a585, 0x2eb37c, 0x46c06f, 0x65cb5e,
 			   0x89d548, 0xb0dd2f, 0xd8e219, 0xfde725 },
-	[PLOT_CIVIDIS] = { 0x00224e, 0x002d68, 0x163770, 0x2e416d, 0x3f4c6c, 0x4e566c, 0x5c616e,
-			   0x696b71, 0x767676, 0x838179, 0x928c78, 0xa09875, 0xafa471, 0xbfb06b,
-			   0xcfbd62, 0xdfca57, 0xf0d846, 0xfee838 },
 	[PLOT_MAGMA] = { 0x000004, 0x090720, 0x1a1042, 0x311165, 0x4a1079, 0x621980, 0x792282,
 			 0x912b81, 0xaa337d, 0xc23b75, 0xd9466b, 0xec5860, 0xf7725c, 0xfc8e64,
 			 0xfeaa74, 0xfec68a, 0xfde2a3, 0xfcfdbf },
@@ -59,10 +55,10 @@ static const struct dark_colour {
 	plot_colour colour, dark;
 	const char *name;
 } dark_colours[] = {
-	{ TITLE_COLOUR, 0xe4e7ea, "ink" },        { AXIS_COLOUR, 0xb9c0c8, "grey" },
-	{ NOTE_COLOUR, 0x9aa2aa, "faint" },       { GRID_COLOUR, 0x2b3036, "grid" },
-	{ WHITE, PLOT_DARK_BACKGROUND, "white" }, { NO_VALUE_COLOUR, 0x24282d, "none" },
-	{ 0x000000, 0xe4e7ea, "black" },          { 0xcfcfcf, 0x59616a, "light" },
+	{ TITLE_COLOUR, 0xe4e7ea, "ink" },   { AXIS_COLOUR, 0xb9c0c8, "grey" },
+	{ NOTE_COLOUR, 0x9aa2aa, "faint" },  { GRID_COLOUR, 0x2b3036, "grid" },
+	{ WHITE, DARK_BACKGROUND, "white" }, { NO_VALUE_COLOUR, 0x24282d, "none" },
+	{ 0x000000, 0xe4e7ea, "black" },     { 0xcfcfcf, 0x59616a, "light" },
 	{ 0x0072b2, 0x3d9bd9, "blue" },
 };
 
@@ -84,13 +80,6 @@ const char *dark_colour_class(plot_colour colour)
 	return s ? s->name : NULL;
 }
 
-plot_colour plot_dark_colour(plot_colour colour)
-{
-	const struct dark_colour *s = find_dark_colour(colour);
-
-	return s ? s->dark : colour;
-}
-
 /* As WCAG 2 has it. */
 static double colour_luminance(plot_colour colour)
 {
@@ -105,7 +94,7 @@ static double colour_luminance(plot_colour colour)
 	return sum;
 }
 
-double plot_contrast(plot_colour a, plot_colour b)
+double colour_contrast(plot_colour a, plot_colour b)
 {
 	double x = colour_luminance(a), y = colour_luminance(b);
 
@@ -114,7 +103,7 @@ double plot_contrast(plot_colour a, plot_colour b)
 
 bool colour_invisible_on_dark(plot_colour colour)
 {
-	return !find_dark_colour(colour) && plot_contrast(colour, PLOT_DARK_BACKGROUND) < 3;
+	return !find_dark_colour(colour) && colour_contrast(colour, DARK_BACKGROUND) < 3;
 }
 
 void plot_write_dark_css(struct dp_buf *out)

@@ -30,17 +30,11 @@ enum plot_palette_role { /* Okabe and Ito's palette, safe for colour-blind reade
 };
 plot_colour plot_palette(unsigned role);
 
-/* What this colour is instead on the dark ground of a page. */
-#define PLOT_DARK_BACKGROUND 0x15181b
-plot_colour plot_dark_colour(plot_colour colour);
-/* The contrast of two colours, from 1 to 21. */
-double plot_contrast(plot_colour a, plot_colour b);
 /* Appends the style that a page with figures has in the dark. */
 void plot_write_dark_css(struct dp_buf *out);
 
 enum plot_colourmap {
 	PLOT_VIRIDIS,
-	PLOT_CIVIDIS,
 	PLOT_MAGMA
 };
 plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t); /* t in [0, 1] */
@@ -131,7 +125,6 @@ struct plot_style {
 		PLOT_TRIANGLE,
 		PLOT_DIAMOND,
 		PLOT_CROSS,
-		PLOT_PLUS,
 		PLOT_STAR
 	} marker;
 	enum plot_dash {

@@ -194,6 +194,10 @@ void heat_cells_draw_rects(struct canvas *c, const struct heat_cells *cells);
 
 /* ---- palette.c ---- */
 
+#define DARK_BACKGROUND 0x15181b /* of a page */
+/* The contrast of two colours, from 1 to 21, as WCAG 2 has it. */
+double colour_contrast(plot_colour a, plot_colour b);
+
 /* What a colour is called that is another one on a dark ground; NULL: it stays. */
 const char *dark_colour_class(plot_colour colour);
 

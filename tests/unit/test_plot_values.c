@@ -160,7 +160,7 @@ static struct plot *hostile_figure(const double *v, size_t n, enum plot_scale sc
 		panel_label(a, v[i], v[i + 1], names[i % 4]);
 	a = plot_panel(p, 0, 1);
 	panel_set_categories(a, PLOT_X, names, 4);
-	panel_heat(a, PLOT_CIVIDIS, v, 2, v + 1, 2, v, scale, long_name);
+	panel_heat(a, PLOT_MAGMA, v, 2, v + 1, 2, v, scale, long_name);
 	return p;
 }
 

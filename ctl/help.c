@@ -227,20 +227,6 @@ static void roff_options(struct dp_buf *out, const struct ctl_option *o)
 	}
 }
 
-static void roff_paragraphs(struct dp_buf *out, const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		char *line = dp_strndup(text, len);
-
-		dp_buf_puts(out, len ? "" : ".PP\n");
-		roff_escape(out, line);
-		dp_buf_puts(out, len ? "\n" : "");
-		free(line);
-		text += len + (text[len] == '\n');
-	}
-}
-
 static void roff_command(struct ctl *ctl, struct dp_buf *out, const struct ctl_command *c)
 {
 	dp_buf_puts(out, ".SS ");
@@ -254,9 +240,16 @@ static void roff_command(struct ctl *ctl, struct dp_buf *out, const struct ctl_c
 	dp_buf_putc(out, (char)toupper((unsigned char)c->summary[0]));
 	roff_escape(out, c->summary + 1);
 	dp_buf_puts(out, ".\n");
-	if (c->help) {
-		dp_buf_puts(out, ".PP\n");
-		roff_paragraphs(out, c->help);
+	dp_buf_puts(out, c->help ? ".PP\n" : "");
+	for (const char *text = c->help ? c->help : ""; *text;) {
+		size_t len = strcspn(text, "\n");
+		char *line = dp_strndup(text, len);
+
+		dp_buf_puts(out, len ? "" : ".PP\n");
+		roff_escape(out, line);
+		dp_buf_puts(out, len ? "\n" : "");
+		free(line);
+		text += len + (text[len] == '\n');
 	}
 	roff_options(out, c->options);
 	roff_options(out, ctl_mechanism_options(ctl, c));

@@ -155,16 +155,6 @@ static int route_session(struct route_context *v, struct dp_err *err)
 		err);
 }
 
-static int route_daemon(struct route_context *v, struct dp_err *err)
-{
-	return reply_call(v, "hello", NULL, NULL, err);
-}
-
-static int route_studies(struct route_context *v, struct dp_err *err)
-{
-	return reply_call(v, "list", NULL, "studies", err);
-}
-
 /* With front=first, of a long front only its first points. */
 static int route_study(struct route_context *v, struct dp_err *err)
 {
@@ -546,6 +536,14 @@ static int call_with_origin(struct route_context *v, const char *verb, json_t *f
 	return reply_call(v, verb, fields, member, err);
 }
 
+/* What the daemon says of itself, or of all studies: by the path's last part. */
+static int route_overview(struct route_context *v, struct dp_err *err)
+{
+	if (strcmp(v->last_segment, "studies") == 0)
+		return reply_call(v, "list", NULL, "studies", err);
+	return reply_call(v, "hello", NULL, NULL, err);
+}
+
 /* A verb that changes a study, which is the path's last part. */
 static int route_control(struct route_context *v, struct dp_err *err)
 {
@@ -617,9 +615,9 @@ static const struct route {
 	{ HTTP_GET, ACCESS_READ, "studies/:study/report", route_report },
 	{ HTTP_GET, ACCESS_PUBLIC, "api/session", route_session },
 	{ HTTP_GET, ACCESS_PUBLIC, "api/figures.css", route_figure_style },
-	{ HTTP_GET, ACCESS_READ, "api/daemon", route_daemon },
+	{ HTTP_GET, ACCESS_READ, "api/daemon", route_overview },
 	{ HTTP_GET, ACCESS_READ, "api/events", route_events },
-	{ HTTP_GET, ACCESS_READ, "api/studies", route_studies },
+	{ HTTP_GET, ACCESS_READ, "api/studies", route_overview },
 	{ HTTP_GET, ACCESS_READ, "api/compare/front.svg", route_compare },
 	{ HTTP_GET, ACCESS_READ, "api/studies/:study", route_study },
 	{ HTTP_GET, ACCESS_READ, "api/studies/:study/front", route_front },

@@ -1,7 +1,6 @@
 /* cmd-compare.c - groups of studies beside each other, and how sure a difference is. */
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/support/comparison_groups.h"
 #include "ctl/ctl_output.h"
@@ -9,7 +8,6 @@
 #include "ctl/text_format.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* cmd-completion.c - completion for shells: scripts that ask complete-words. */
-#include "base/buf.h"
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
 

@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/ui/follow_study.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"

@@ -8,7 +8,6 @@
 #include "ctl/ctl_output.h"
 #include "ctl/client/reconnect.h"
 #include "ctl/ui/result_id.h"
-#include "ctl/ui/table.h"
 #include "ctl/text_format.h"
 #include "ctl/ui/result_table.h"
 #include "ctl/ui/status_screen.h"

@@ -1,5 +1,4 @@
 /* cmd-report.c - has dpareto-report write the report of a study. */
-#include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"

@@ -4,7 +4,6 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/client/daemon_call.h"
-#include "ctl/ui/follow_study.h"
 #include "ctl/ctl_output.h"
 #include "ctl/client/embedded_daemon.h"
 #include "ctl/text_format.h"

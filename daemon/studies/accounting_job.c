@@ -7,6 +7,7 @@
 #include "daemon/studies/proposals/proposals.h"
 #include "study/calibrated_params.h"
 #include "study/learning_curve.h"
+#include "study/space.h"
 
 #include <math.h>
 #include <stdio.h>

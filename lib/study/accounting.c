@@ -81,22 +81,6 @@ double dp_accounting_delta(const struct dp_accounting_spec *o)
 	return isnan(o->uses[0].constant[key]) ? m->delta->default_value : o->uses[0].constant[key];
 }
 
-bool dp_accounting_depends_on(const struct dp_accounting_spec *o, size_t param)
-{
-	if (o->kind == DP_ACCOUNTING_EXTERNAL)
-		return true;
-	for (size_t i = 0; i < o->nuses; i++) {
-		const struct dp_mechanism_use *u = &o->uses[i];
-
-		if (u->times_param == (int)param)
-			return true;
-		for (size_t k = 0; k < u->mechanism->nkeys; k++)
-			if (u->param[k] == (int)param)
-				return true;
-	}
-	return false;
-}
-
 enum dp_privacy_cost dp_accounting_cost(const struct dp_accounting_spec *o)
 {
 	return o->kind == DP_ACCOUNTING_MECHANISM

@@ -30,8 +30,6 @@ DP_MUSTCHECK int dp_accounting_items(const struct dp_study *s, size_t objective,
 				     struct dp_err *err);
 /* delta of a privacy objective: NaN where a parameter sets it, 0 where there is none. */
 double dp_accounting_delta(const struct dp_accounting_spec *o);
-/* Does epsilon depend on this parameter? On every one, if a program is asked. */
-bool dp_accounting_depends_on(const struct dp_accounting_spec *o, size_t param);
 /* What one evaluation takes. */
 enum dp_privacy_cost dp_accounting_cost(const struct dp_accounting_spec *o);
 /* The oracles of a study prepared for many evaluations; one thread at a time. The study

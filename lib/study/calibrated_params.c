@@ -4,6 +4,7 @@
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
 #include "study/space.h"
+#include "study/objective.h"
 
 #include <math.h>
 
@@ -126,13 +127,6 @@ int dp_space_solve_calibrated(const struct dp_study *s, double *x, struct dp_err
 			dp_err_prefix(err, "parameter '%s'", s->params[i].name);
 	}
 	return code;
-}
-
-void dp_space_clear_calibrated(const struct dp_study *s, double *x)
-{
-	for (size_t i = 0; i < s->nparams; i++)
-		if (s->params[i].kind == DP_PARAM_CALIBRATED)
-			x[i] = NAN;
 }
 
 void dp__space_any_point(const struct dp_study *s, double *x)

@@ -9,8 +9,6 @@
  * loss distributions. DP_E_INVALID with a sentence if no noise is enough; they are NaN
  * then. */
 DP_MUSTCHECK int dp_space_solve_calibrated(const struct dp_study *s, double *x, struct dp_err *err);
-/* Makes them NaN again. */
-void dp_space_clear_calibrated(const struct dp_study *s, double *x);
 /* Does epsilon of a privacy objective depend on one that must be solved for first? Not
  * where it is known without: dp_calibration_target_epsilon(). */
 bool dp_objective_needs_calibration(const struct dp_study *s, size_t objective);

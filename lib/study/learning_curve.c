@@ -1,10 +1,10 @@
 /* path.c - trainer.path: a training that walks one parameter up has been, on its way, a
  * training with each smaller value. Its key, and the values at which it is looked at. */
 #include "study/parse/study_parse_internal.h"
-#include "study/accounting.h"
 #include "study/diagnostics.h"
 #include "study/learning_curve.h"
 #include "study/space.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdio.h>

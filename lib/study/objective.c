@@ -19,3 +19,19 @@ double dp_objective_transform(const char *transform, bool maximize, double y)
 		y = log(y / (1 - y));
 	return maximize ? -y : y;
 }
+
+bool dp_accounting_depends_on(const struct dp_accounting_spec *o, size_t param)
+{
+	if (o->kind == DP_ACCOUNTING_EXTERNAL)
+		return true;
+	for (size_t i = 0; i < o->nuses; i++) {
+		const struct dp_mechanism_use *u = &o->uses[i];
+
+		if (u->times_param == (int)param)
+			return true;
+		for (size_t k = 0; k < u->mechanism->nkeys; k++)
+			if (u->param[k] == (int)param)
+				return true;
+	}
+	return false;
+}

@@ -7,6 +7,7 @@
 #include "study/search_budget.h"
 #include "study/space.h"
 #include "study/warm_start_source.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

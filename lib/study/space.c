@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "base/rng.h"
-#include "study/calibrated_params.h"
 #include "study/seeds.h"
 #include "study/space.h"
 
@@ -295,6 +294,13 @@ uint64_t dp_space_grid_size(const struct dp_study *s)
 	double points = dp__grid_point_count(s);
 
 	return points > DP_GRID_MAX ? (uint64_t)DP_GRID_MAX + 1 : (uint64_t)points;
+}
+
+void dp_space_clear_calibrated(const struct dp_study *s, double *x)
+{
+	for (size_t i = 0; i < s->nparams; i++)
+		if (s->params[i].kind == DP_PARAM_CALIBRATED)
+			x[i] = NAN;
 }
 
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x)

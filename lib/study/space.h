@@ -22,6 +22,8 @@ double dp_space_quantile(const struct dp_study *s, size_t param, double t);
 uint64_t dp_space_grid_size(const struct dp_study *s);
 /* The index-th point, the last parameter running fastest. */
 void dp_space_grid_point(const struct dp_study *s, uint64_t index, double *x);
+/* Makes the calibrated parameters of x NaN, as before they were solved for. */
+void dp_space_clear_calibrated(const struct dp_study *s, double *x);
 /* {"lot_size":64,...} in native units, fixed parameters too. */
 json_t *dp_space_to_json(const struct dp_study *s, const double *x);
 /* The same at the waypoint `at` of x's training; NaN: of x itself. */

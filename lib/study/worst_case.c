@@ -9,6 +9,7 @@
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
 #include "study/private_selection.h"
+#include "study/objective.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
 #include "study/space.h"
+#include "study/objective.h"
 
 #include <math.h>
 #include <stdlib.h>

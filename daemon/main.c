@@ -199,8 +199,8 @@ static int parse_command_line(struct daemon_options *s, int argc, char **argv)
 /* ---- its end by abort() ---- */
 
 /* libuv does not go on without a thread or a place in the kernel's list of descriptors. The journal
- * makes that harmless; people shall know it. The end stays what it is, an abort with its core dump;
- * so does one from outside, as a watchdog's is. */
+ * makes that harmless, and the message says so. The end stays what it is, an abort with its core
+ * dump; so does one from outside, as a watchdog's is. */
 static void on_abort(int number, siginfo_t *from, void *context)
 {
 	static const char text[] =
@@ -237,9 +237,8 @@ static void pool_noop_worker(uv_work_t *w)
 	(void)w;
 }
 
-/* libuv has four worker threads unless told otherwise, and is told by the environment,
- * which is not to reach trainers. An oracle program that hangs holds one for a minute or
- * more. */
+/* libuv has four worker threads unless the environment says otherwise, which must not reach
+ * trainers. An external accountant that hangs holds one for a minute or more. */
 static void enlarge_thread_pool(void)
 {
 	uv_work_t first;

@@ -176,12 +176,12 @@ static struct reply *reply_new(struct client *c, struct dp_buf *text)
 	return r;
 }
 
-static void client_reply_after_commit(struct client *c, struct dp_buf *text, bool looks)
+static void client_reply_after_commit(struct client *c, struct dp_buf *text, bool is_read_only)
 {
 	struct reply *r = reply_new(c, text);
 
 	r->ticket = c->daemon->commits->last_ticket;
-	if (looks)
+	if (is_read_only)
 		after_commit_read_only(c->daemon, send_reply, r);
 	else
 		after_commit(c->daemon, send_reply, r);
@@ -320,7 +320,7 @@ static void long_poll_format(struct daemon *d, uint32_t study_id, int64_t since,
 	}
 }
 
-/* Answers all that wait for the same and are due, with one text. What is told of one
+/* Answers all that wait for the same and are due, with one text. What is sent of one
  * study is the same for everybody; of all of them it is what each does not know yet, but
  * those who wait know the same. */
 static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, int64_t now)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Fields by type; which of them a verb looks at is its own business, but none may
+/* Fields by type; each verb reads those it needs, but none may
  * have the wrong type. `at` may be null as in answers: a trial's own. */
 static const struct {
 	const char *name;
@@ -64,7 +64,7 @@ enum verb_kind {
 	VERB_READS_ALL, /* the same, but without a study the answer is long */
 	VERB_READS_LONG,
 	VERB_CONTROLS_DAEMON, /* what becomes of the daemon itself: not the journal's business, a
-			       * disk that hangs keeps nobody from it */
+			       * disk that hangs does not prevent it */
 };
 
 static const struct verb {

@@ -13,7 +13,7 @@ struct request {
 	/* the handlers': */
 	struct study *study;              /* found already where the verb needs one */
 	char requested_by[REQUESTER_LEN]; /* who asks, of a verb that changes something */
-	bool replies_later;               /* the handler has seen to it that somebody answers */
+	bool replies_later;               /* the handler arranged for a later answer */
 	bool wants_status, wants_changes;
 	int64_t since, timeout_us; /* wants_changes */
 };

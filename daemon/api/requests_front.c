@@ -45,7 +45,7 @@ static bool point_is_retried(const struct dp_study_state *s, const json_t *pair)
 }
 
 /* These points: what "more" of the first page listed. What is on a front once stays what
- * it is, so that all pages together are the front of one moment; but for waypoints of a
+ * it is, so that all pages together are the front of one moment; but for checkpoints of a
  * training that was retried meanwhile, which are left out. */
 static int front_reply_points(struct request *r, const json_t *pairs, json_t **ok,
 			      struct dp_err *err)

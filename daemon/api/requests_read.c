@@ -16,12 +16,12 @@
 #include <string.h>
 
 /* What an answer costs, in tens of microseconds. A page ends when it has cost PAGE_COST_MAX:
- * a few milliseconds, so that nobody else waits for longer. */
+ * a few milliseconds, so that no other client waits for longer. */
 enum {
 	PAGE_COST_MAX = 500,
 	COST_STUDY = 3,
 	COST_TRIAL = 2,
-	COST_RUN = 1,          /* or an attempt, or a waypoint of a trial in full */
+	COST_RUN = 1,          /* or an attempt, or a checkpoint of a trial in full */
 	PAGE_RUNS_MAX = 200,   /* of one trial in a page, and attempts */
 	RESULTS_PER_COST = 25, /* so many make a front new */
 	TRIALS_PER_COST = 250, /* so many are added up */
@@ -74,7 +74,7 @@ static json_t *eta_json(const struct study *study)
 
 		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
 			continue;
-		/* the end is told by the shim's clock, which may be behind ours */
+		/* the end is a time of the shim's clock, which may be behind ours */
 		for (uint32_t k = 0; k < t->nattempts; k++)
 			seconds += fmax(
 				0, (double)(t->attempts[k].ended_us - t->attempts[k].planned_us) /
@@ -85,7 +85,7 @@ static json_t *eta_json(const struct study *study)
 		 : json_null();
 }
 
-/* Up to when something may have happened in the study: now, unless nobody works on it. */
+/* Up to when something may have happened in the study: now, unless no daemon works on it. */
 static int64_t study_latest_time(const struct study *study)
 {
 	const struct read_only_mode *mode = &study->daemon->read_only;
@@ -102,7 +102,7 @@ json_t *request_summary_json(struct study *study)
 	char *folder = study_folder(study), why[700];
 	const char *waiting = scheduler_waiting_reason(study, why, sizeof why);
 
-	/* how long it took tells of how many trainings there were */
+	/* how long it took would show how many trainings there were */
 	json_object_set_new(o, "elapsed",
 			    view.hides_search ? json_null()
 					      : json_real((double)(study_latest_time(study) -
@@ -259,7 +259,7 @@ json_t *request_status_json(struct study *study)
 
 /* ---- verbs ---- */
 
-/* What it costs to show a study. Where trainings have waypoints, each of these may be a
+/* What it costs to show a study. Where trainings have checkpoints, each of these may be a
  * result, too, and what was trained is added up. */
 static unsigned page_cost_of_study(const struct dp_study_state *s)
 {
@@ -358,7 +358,7 @@ struct trial_list {
 	struct dp_public_state view;
 	const char *wanted_status; /* only rows in this state; NULL: any */
 	bool full;
-	bool own_rows_only; /* only trials' own rows, none of waypoints */
+	bool own_rows_only; /* only trials' own rows, none of checkpoints */
 	char *directory;
 	json_t *rows;
 };

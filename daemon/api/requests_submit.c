@@ -37,7 +37,7 @@ static struct study *submit_find(const struct daemon *d, const char *name)
 	return NULL;
 }
 
-/* A study that nobody has submitted yet, which may start from one that is `there`. Takes
+/* A study of a new name, which may start from one that is `there`. Takes
  * over e->spec if it is accepted. */
 static int submit_create_study(struct request *r, const struct dp_state *there, struct dp_event *e,
 			       struct study **made, struct dp_err *err)
@@ -146,7 +146,7 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 
 /* ---- import ---- */
 
-/* The study is looked for again: it may be gone since somebody asked. */
+/* The study is looked for again: it may be gone since the request came. */
 static int import_from(struct request *r, const struct dp_state *there, json_t **ok,
 		       struct dp_err *err)
 {

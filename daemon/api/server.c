@@ -174,7 +174,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		if (fd >= 0) {
 			server_admit(d, fd);
 		} else if (errno == EAGAIN) {
-			d->server->pause_ms = 0; /* nobody waits any more */
+			d->server->pause_ms = 0; /* no client waits any more */
 			return;
 		} else if (errno != EINTR && errno != ECONNABORTED) {
 			pause_listening(d, strerror(errno));

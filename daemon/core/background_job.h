@@ -14,7 +14,7 @@ struct background_job {
 	void (*done)(void *arg);
 	void *arg;
 	bool is_running;
-	atomic_bool cancel; /* run() gives up as soon as it can, if it looks */
+	atomic_bool cancel; /* run() gives up as soon as it can, if it reads this */
 };
 
 /* Has run(arg) called on a worker thread, then done(arg) on the loop. done() is called in any case,

@@ -19,9 +19,9 @@ struct child {
 	pid_t pid; /* 0: none runs */
 	int pidfd, output_fd;
 	uv_poll_t poll;
-	int64_t deadline_us; /* dp_monotonic_us() from which it is told to end */
+	int64_t deadline_us; /* dp_monotonic_us() from which it is asked to end */
 	int64_t grace_us;    /* microseconds from then until it is killed */
-	bool timed_out;      /* it was told */
+	bool timed_out;      /* it was asked to end */
 	bool killed;         /* and then killed */
 	char output_tail[CHILD_TAIL_MAX + 1];
 	size_t tail_len;
@@ -31,8 +31,8 @@ void child_init(struct child *c, struct daemon *d, void (*ended)(struct child *,
 /* Starts argv[0], looked for in PATH if it has no '/', for at most so many seconds.
  * `input` may be NULL. 0 or an errno. */
 DP_MUSTCHECK int child_start(struct child *c, char *const *argv, const char *input, double seconds);
-/* A file in memory with the text (NULL: nothing): whoever does not read it holds up
- * nobody. -1 with errno. Any thread. */
+/* A file in memory with the text (NULL: nothing): a program that does not read it
+ * delays nothing. -1 with errno. Any thread. */
 int child_open_input(const char *text);
 bool child_is_running(const struct child *c);
 /* It ends no later than this; dp_monotonic_us(). */

@@ -113,18 +113,18 @@ static void on_read_only_timer(uv_timer_t *timer)
 		uv_timer_stop(timer);
 }
 
-static void after_commit_add(struct daemon *d, bool looks, uint64_t ticket,
+static void after_commit_add(struct daemon *d, bool is_read_only, uint64_t ticket,
 			     void (*fn)(struct daemon *d, void *arg), void *arg)
 {
 	struct commit_queue *q = d->commits;
 	struct commit_callback *a = dp_malloc(sizeof *a);
 
 	*a = (struct commit_callback){
-		.ticket = ticket, .is_read_only = looks, .fn = fn, .arg = arg
+		.ticket = ticket, .is_read_only = is_read_only, .fn = fn, .arg = arg
 	};
 	*q->callbacks_end = a;
 	q->callbacks_end = &a->next;
-	if (looks && q->n_read_only_callbacks++ == 0 && !d->loop_ended)
+	if (is_read_only && q->n_read_only_callbacks++ == 0 && !d->loop_ended)
 		uv_timer_start(&q->read_only_timer, on_read_only_timer, READ_ONLY_TIMER_MS,
 			       READ_ONLY_TIMER_MS);
 }

@@ -46,7 +46,7 @@ double commit_queue_wait_seconds(const struct daemon *d);
 bool commit_queue_is_stalled(const struct daemon *d);
 /* Why nothing can be recorded at present, as a sentence; NULL if it can. */
 const char *commit_queue_describe_trouble(const struct daemon *d, char *out, size_t room);
-/* Now and then: tells the log of a journal that does not answer. */
+/* Now and then: logs a journal that does not answer. */
 void commit_queue_log_stall(struct daemon *d);
 
 #endif

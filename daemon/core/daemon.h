@@ -11,7 +11,7 @@
  * in a turn of the loop (scheduler.c), by lib/policy.
  *
  * Unless its header says otherwise, a function of daemon/ is for the loop thread alone. Worker
- * threads get copies, or what nobody else touches meanwhile. */
+ * threads get copies, or what no other thread touches meanwhile. */
 #ifndef DP_DAEMON_CORE_DAEMON_H
 #define DP_DAEMON_CORE_DAEMON_H
 #include "base/base.h"

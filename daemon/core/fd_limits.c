@@ -1,5 +1,5 @@
 /* fd_limits.c - open files are a limit of the machine: as many as it allows, and enough
- * of them kept for the journal and the trainers, whoever connects. */
+ * of them kept for the journal and the trainers, however many clients connect. */
 #include "daemon/core/fd_limits.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ unsigned fd_limits_max_clients(const struct fd_limits *f, const struct config *c
 	uint64_t kept = f->open_at_start + FDS_FOR_WORKERS + (uint64_t)FDS_PER_SLOT * config->slots;
 	uint64_t left = f->soft_limit > kept ? f->soft_limit - kept : 0;
 
-	/* a limit too small for everything is shared: somebody must be able to ask */
+	/* a limit too small for everything is shared: some clients must get in */
 	if (left < f->soft_limit / 4)
 		left = f->soft_limit / 4;
 	if (left > config->max_clients)

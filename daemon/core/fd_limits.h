@@ -1,5 +1,5 @@
 /* fd_limits.h - open files are a limit of the machine: as many as it allows, and enough
- * of them kept for the journal and the trainers, whoever connects. */
+ * of them kept for the journal and the trainers, however many clients connect. */
 #ifndef DP_DAEMON_CORE_FD_LIMITS_H
 #define DP_DAEMON_CORE_FD_LIMITS_H
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* peer_name.c - who asks, as the journal and people are told. */
+/* peer_name.c - the name of a client, for the journal and for people. */
 #include "daemon/core/peer_name.h"
 
 #include <pwd.h>

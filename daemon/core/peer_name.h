@@ -1,4 +1,4 @@
-/* peer_format_user.h - who asks, as the journal and people are told. */
+/* peer_name.h - the name of a client, for the journal and for people. */
 #ifndef DP_DAEMON_CORE_PEER_NAME_H
 #define DP_DAEMON_CORE_PEER_NAME_H
 #include "base/base.h"

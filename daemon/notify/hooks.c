@@ -143,7 +143,7 @@ void hooks_resume_undelivered(struct daemon *d)
 		if (from < study->state->next_seq)
 			hook_backlog_add(&k->backlog, study, from, 0);
 		/* a study that cannot be read to its end is paused, but there is no
-		 * record of it: it is told at each start until it is repaired */
+		 * record of it: it is reported at each start until it is repaired */
 		if (study->state->quarantined)
 			hook_backlog_add_quarantined(&k->backlog, study);
 	}
@@ -208,7 +208,7 @@ static void on_hook_end(struct child *c, int status)
 	else
 		log_line(&c->daemon->log, LOG_DEBUG, k->running->name, "told %s of '%s'",
 			 hook_run_program(k->running), hook_event_text(k->running->event));
-	/* one that our own stop has cut short is told again by the next daemon */
+	/* one that our own stop has cut short is run again by the next daemon */
 	if (!c->timed_out || !k->stop_deadline_us)
 		hook_run_finish(k);
 	hooks_run_due(c->daemon);

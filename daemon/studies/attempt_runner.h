@@ -19,7 +19,8 @@ struct attempt_runner {
 	unsigned (*capacity)(const struct study *study);
 	unsigned (*free_slots)(const struct study *study);
 	bool (*is_held)(const struct study *study);
-	/* Slots for points that are being proposed: nobody else gets them. -n gives them back. */
+	/* Slots for points that are being proposed: no other study gets them. -n gives them back.
+	 */
 	void (*reserve_slots)(struct study *study, int n);
 	/* Plans the attempt that study->next_step is about, and starts it once that is durable. */
 	void (*launch)(struct study *study);

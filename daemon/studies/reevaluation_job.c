@@ -42,7 +42,7 @@ struct reevaluation_job {
 	double filter_order; /* of search.budget's filter; 0: there is none */
 	struct reevaluation_point *points;
 	size_t n_points;
-	bool is_given_point;      /* points[0] is somebody's: its epsilon is asked for */
+	bool is_given_point;      /* points[0] was given: its epsilon is asked for */
 	bool uses_smoothed_front; /* the points are those of the front of this input */
 	struct smoothed_front_input input;
 	char refusal[POINT_REFUSAL_LEN];
@@ -172,7 +172,7 @@ static uint32_t reevaluation_find_existing(const struct reevaluation_job *job,
 	return i;
 }
 
-/* ---- somebody asked ---- */
+/* ---- a client asked ---- */
 
 /* May it still be asked for, and is there room for what is new of it? */
 static int reevaluation_check_allowed(struct reevaluation_job *job,
@@ -266,7 +266,7 @@ static void reevaluation_record_final(struct reevaluation_job *job)
 	dp_policy_next_step(study->state, clock_now(study->daemon), &step);
 	if (step.kind != DP_STEP_REEVALUATE_FRONT || study->delete_requests)
 		return; /* it goes on otherwise: asked again when that is over */
-	/* of what could not be reckoned nobody knows what it costs: nothing of it then */
+	/* the cost of what could not be computed is unknown: nothing of it then */
 	for (size_t i = 0; i < job->n_points && job->code == DP_OK; i++) {
 		struct reevaluation_point *p = &job->points[i];
 
@@ -384,7 +384,7 @@ static void reevaluation_start(struct study *study, const struct reevaluation_re
 	} else {
 		reevaluation_points_from_front(job);
 	}
-	/* what results cost follows from their settings; what is none is told later */
+	/* what results cost follows from their settings; a result that is none is reported later */
 	for (size_t i = 0; !wish->x && i < job->n_points; i++)
 		reevaluation_refresh_point(study->state, &job->points[i]);
 	accountants_prepare(study);

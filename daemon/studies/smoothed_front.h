@@ -1,8 +1,8 @@
 /* smoothed_front.h - the front of a study by its models, kept until the results are others.
  *
- * A fit of hundreds of results takes seconds, and what it gives is a pure function of study and
- * results: whoever has one made for some version of the results, to show a front, to compute the
- * hypervolume or to find what to re-evaluate, leaves it here for the others. */
+ * A fit of hundreds of results takes seconds, and its front is a pure function of study and
+ * results. So there is one for each version of the results: what was computed to show a front, to
+ * find the hypervolume or to choose points to re-evaluate is kept here for all of them. */
 #ifndef DP_DAEMON_STUDIES_SMOOTHED_FRONT_H
 #define DP_DAEMON_STUDIES_SMOOTHED_FRONT_H
 #include "daemon/studies/study_object.h"

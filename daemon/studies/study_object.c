@@ -160,7 +160,7 @@ static void study_log(const struct study *study, const struct dp_event *e)
 	const struct dp_study_state *s = study->state;
 	char about[DP_NAME_MAX + 1 + DP_TRIAL_NAME_LEN], name[DP_TRIAL_NAME_LEN];
 	enum log_level level = LOG_INFO;
-	char told[DP_REASON_LEN];
+	char text[DP_REASON_LEN];
 	const char *reason, *state;
 
 	snprintf(about, sizeof about, "%s", s->spec->name);
@@ -179,7 +179,7 @@ static void study_log(const struct study *study, const struct dp_event *e)
 	} else {
 		return;
 	}
-	reason = dp_reason_text(e->reason, e->requested_by, told);
+	reason = dp_reason_text(e->reason, e->requested_by, text);
 	if (reason && strncmp(reason, state, strlen(state)) == 0)
 		log_line(&study->daemon->log, level, about, "%s", reason);
 	else

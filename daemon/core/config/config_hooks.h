@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* What a hook can be told of; the words are those of the configuration. */
+/* What a hook can be run for; the words are those of the configuration. */
 #define HOOK_EVENTS(X)                                                                             \
 	X(FINISHED, "finished")                                                                    \
 	X(FAILED, "failed")                                                                        \
@@ -26,7 +26,7 @@ const char *hook_event_text(enum hook_event h);
 /* Reads the option; *out is the caller's. DP_E_USAGE with a sentence that begins with
  * the place of the mistake: "hooks[1].on ...". */
 DP_MUSTCHECK int config_hooks_parse(const char *text, json_t **out, struct dp_err *err);
-/* Is this hook (an element of the option) to be told of it? */
+/* Does this hook (an element of the option) want it? */
 bool hook_wants_event(const json_t *hook, enum hook_event what);
 /* Seconds that it may take. */
 double hook_timeout_seconds(const json_t *hook);

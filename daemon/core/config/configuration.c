@@ -335,7 +335,7 @@ static int on_config_file_tree(void *config, const char *name, const char *json,
 
 int config_read_file(struct config *c, const char *path, struct dp_err *err)
 {
-	struct dp_buf text = DP_BUF_INIT, told = DP_BUF_INIT;
+	struct dp_buf text = DP_BUF_INIT, message = DP_BUF_INIT;
 	struct dp_diagnostics problems = { 0 };
 	int code = DP_OK;
 
@@ -347,14 +347,14 @@ int config_read_file(struct config *c, const char *path, struct dp_err *err)
 		code = dp_config_parse(dp_buf_text(&text), text.len, path, on_config_file_option,
 				       on_config_file_tree, c, &problems, err);
 	if (problems.count) {
-		dp_diagnostics_format(&problems, path, dp_buf_text(&text), text.len, &told);
-		while (told.len && told.data[told.len - 1] == '\n')
-			told.data[--told.len] = '\0';
-		code = dp_fail(err, DP_E_INVALID, "%s", dp_buf_text(&told));
+		dp_diagnostics_format(&problems, path, dp_buf_text(&text), text.len, &message);
+		while (message.len && message.data[message.len - 1] == '\n')
+			message.data[--message.len] = '\0';
+		code = dp_fail(err, DP_E_INVALID, "%s", dp_buf_text(&message));
 		dp_hint(err, "dparetod(8) lists the options");
 	}
 	dp_diagnostics_free(&problems);
-	dp_buf_free(&told);
+	dp_buf_free(&message);
 	dp_buf_free(&text);
 	return code;
 }

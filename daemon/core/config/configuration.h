@@ -49,9 +49,9 @@ struct config {
 	uint64_t client_memory;        /* bytes that requests and replies may take in all */
 	double report_interval;        /* seconds between reports of a running study; 0: none */
 	enum config_executor executor; /* of studies that name none */
-	json_t *slurm;                 /* config_slurm.h; never NULL but without memory */
-	json_t *hooks;                 /* config_hooks.h; the same */
-	json_t *slot_env;              /* config_slot_env.h; the same */
+	json_t *slurm;                 /* config_slurm.h; never NULL */
+	json_t *hooks;                 /* config_hooks.h; never NULL */
+	json_t *slot_env;              /* config_slot_env.h; never NULL */
 };
 
 /* Where a configuration comes from. A later source wins: defaults, then the file, then
@@ -71,12 +71,12 @@ void config_clear(struct config *c);
  * leaves the old one. */
 DP_MUSTCHECK int config_set(struct config *c, const char *name, const char *value,
 			    struct dp_err *err);
-/* Reads a configuration file over what *c holds; all mistakes are told at once. */
+/* Reads a configuration file over what *c holds; all mistakes are reported at once. */
 DP_MUSTCHECK int config_read_file(struct config *c, const char *path, struct dp_err *err);
 /* Appends the names of the options whose values differ. */
 void config_list_changes(const struct config *before, const struct config *after, json_t *names);
 
-/* What --help tells of an option. */
+/* What --help says about an option. */
 struct config_option_doc {
 	const char *name, *default_text, *help;
 	char type[80];

@@ -1,5 +1,5 @@
 /* point_privacy.c - what a point costs: its epsilons, and what a training there takes of
- * search.budget. On worker threads, because oracles may take their time. */
+ * search.budget. On worker threads, because accountants may take their time. */
 #include "daemon/studies/proposals/proposals.h"
 
 #include "daemon/studies/external_accountants.h"
@@ -11,15 +11,15 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Programs are asked about the waypoints, too, before anything is trained: what they
+/* Programs are asked about the checkpoints, too, before anything is trained: what they
  * refuse there is no result, but one that cannot answer is found out. Their answers are
  * kept. */
 static int point_privacy_probe_checkpoints(const struct dp_study *spec,
 					   const struct dp_external_callback *asker,
 					   const double *x, struct dp_err *err)
 {
-	double waypoints[DP_CHECKPOINTS_MAX];
-	size_t n = asker ? dp_learning_curve_checkpoints(spec, x, waypoints) : 0;
+	double checkpoints[DP_CHECKPOINTS_MAX];
+	size_t n = asker ? dp_learning_curve_checkpoints(spec, x, checkpoints) : 0;
 	struct dp_epsilon e;
 
 	for (size_t i = 0; i < n * spec->nobjectives; i++) {
@@ -29,7 +29,7 @@ static int point_privacy_probe_checkpoints(const struct dp_study *spec,
 
 		if (o && o->kind == DP_ACCOUNTING_EXTERNAL)
 			code = dp_objective_epsilon_at(spec, asker, objective, x,
-						       waypoints[i / spec->nobjectives], &e, err);
+						       checkpoints[i / spec->nobjectives], &e, err);
 		if (code != DP_OK && code != DP_E_INVALID)
 			return code;
 	}

@@ -23,7 +23,7 @@ bool proposal_is_blocked_by_budget(const struct study *study);
 bool proposal_is_busy(const struct study *study);
 /* A worker thread gives up what it does for the study as soon as it can. */
 void proposal_cancel(struct study *study);
-/* The same if it looks for the study's next point, which nobody needs. */
+/* The same if it looks for the study's next point, which is not needed. */
 void proposal_cancel_point(struct study *study);
 /* There is no next point, or what is there cannot be accounted for, and why: the study ends here,
  * or waits for a person. */
@@ -51,7 +51,7 @@ enum {
 	POINT_REFUSAL_LEN = 300
 };
 /* On a worker thread: what the privacy accountants say of a point, NaN for the other objectives;
- * refused: why one has no answer, or "". Calibrated parameters that nobody solved for yet are
+ * refused: why one has no answer, or "". Calibrated parameters that are not solved for yet are
  * solved for before. accountants_prepare() comes first. An error: a program could not be asked. */
 DP_MUSTCHECK int point_privacy_compute(const struct study *study, const atomic_bool *cancel,
 				       double *x, double *privacy, char refused[POINT_REFUSAL_LEN],
@@ -65,7 +65,7 @@ struct proposal_source {
 	const char *source;
 	uint32_t conditioned_on;
 	double proposal_seconds;
-	const char *requested_by; /* who asked for it; NULL: nobody */
+	const char *requested_by; /* who asked for it; NULL: no client */
 };
 /* Journals a point as the study's next trial. `privacy` has an entry for each objective, NaN where
  * there is no accountant; refused: why one has no answer, or ""; renyi: K as point_privacy_renyi()

@@ -112,6 +112,30 @@ static void too_few_results(void **state)
 	assert_ptr_equal(study_data_find_untrusted(s), &s->fit[0]);
 }
 
+/* A result of another study is drawn as one without a checkpoint here. */
+static void an_imported_result(void **state)
+{
+	double x[] = { 0.4, 0.4, 0.4 }, y[] = { 4, 3 };
+	struct rendered_figure p;
+	struct study_data *s;
+
+	(void)state;
+	made_study(SQUARE);
+	made_scatter(12, noisy_waves);
+	made_apply((struct dp_event){ .type = DP_EV_RESULT_IMPORTED,
+				      .result_imported = { .study_name = "other",
+							   .params = x,
+							   .nparams = 3,
+							   .objectives = y,
+							   .nobjectives = 2 } });
+	s = made_subject(true);
+	assert_int_equal(s->results.nimported, 1);
+	assert_int_equal(study_data_checkpoint_of(s, study_data_model_result(s, 0)), -1);
+	figure_render(&made_report, &figure_fit, &p);
+	assert_true(p.png.len > 1000);
+	rendered_figure_free(&p);
+}
+
 /* What examples/svt-grid.yaml gave: a row for each C, from b = 0.01 to 100. With C = 1
  * most is missed whatever b is, with more the error goes to 0. What lies between nobody
  * has seen, and a model of logits dips there. */
@@ -177,6 +201,7 @@ int main(void)
 		TEST(a_good_model),
 		TEST(a_model_of_noise),
 		TEST(too_few_results),
+		TEST(an_imported_result),
 		TEST(between_the_columns_of_a_grid),
 	};
 #undef TEST

@@ -66,19 +66,6 @@ static double front_smoothed_value(const struct study_data *s, size_t i, size_t 
 						  study_data_front_point(s, i))[objective];
 }
 
-static json_t *check_json(const struct study_data *s, struct dp_result_id p, size_t objective)
-{
-	struct accountant_check check = check_result_epsilon(s, p, objective);
-	json_t *o = json_object();
-
-	put_number(o, "pld", check.pld);
-	put_number(o, "rdp_improved", check.rdp_improved);
-	put_number(o, "rdp_classic", check.rdp_classic);
-	put_bool(o, "recomputed", check.recomputed);
-	put_bool(o, "holds", check.holds);
-	return o;
-}
-
 /* The fields of a point that have a member for each objective. `p`: predictions there, by
  * objective, or NULL. */
 static void put_point_objectives(json_t *o, const struct study_data *s, size_t i,
@@ -93,6 +80,8 @@ static void put_point_objectives(json_t *o, const struct study_data *s, size_t i
 	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
 		const struct dp_objective *objective = &s->state->spec->objectives[k];
 		struct dp_buf statement = DP_BUF_INIT;
+		struct accountant_check check;
+		json_t *one;
 
 		if (smoothed)
 			put_number(smoothed, objective->name,
@@ -105,7 +94,14 @@ static void put_point_objectives(json_t *o, const struct study_data *s, size_t i
 						   "high", number_json(p[k].hi)));
 			continue;
 		}
-		put_json(checks, objective->name, check_json(s, point, k));
+		check = check_result_epsilon(s, point, k);
+		one = json_object();
+		put_number(one, "pld", check.pld);
+		put_number(one, "rdp_improved", check.rdp_improved);
+		put_number(one, "rdp_classic", check.rdp_classic);
+		put_bool(one, "recomputed", check.recomputed);
+		put_bool(one, "holds", check.holds);
+		put_json(checks, objective->name, one);
 		put_text(statements, objective->name,
 			 append_privacy_statement(s, point, k, &statement) ? dp_buf_text(&statement)
 									   : NULL);

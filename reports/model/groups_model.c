@@ -160,39 +160,36 @@ static void warn_unfinished(json_t *warnings, json_t *members)
 			    (long long)least, (long long)most);
 }
 
-/* A member of a group whose seed is that of this study, or NULL. */
-static const struct study_data *find_same_seed(const struct study_groups *g, size_t group,
-					       const struct study_data *s)
+/* Do two studies share their random points, because they have the same seed? */
+static bool have_same_seed(const struct dp_study *a, const struct dp_study *b)
 {
-	for (size_t i = 0; i < g->contests[0].groups[group].n; i++) {
-		const struct study_data *other = g->list[group].studies[i];
-
-		if (other != s && other->state->spec->seed == s->state->spec->seed &&
-		    dp_study_seed_mode(other->state->spec) == DP_SEEDS_FIXED &&
-		    dp_study_seed_mode(s->state->spec) == DP_SEEDS_FIXED)
-			return other;
-	}
-	return NULL;
+	return a != b && a->seed == b->seed && dp_study_seed_mode(a) == DP_SEEDS_FIXED &&
+	       dp_study_seed_mode(b) == DP_SEEDS_FIXED;
 }
 
-/* With the same seed two searches share their random points. */
 static void warn_seeds(json_t *warnings, const struct report_groups *f)
 {
-	const struct study_groups *g = f->groups;
+	const struct dp_compare_group *groups = f->groups->contests[0].groups;
 
-	for (size_t i = 0; i < f->npairs; i++)
-		for (size_t k = 0; k < g->contests[0].groups[f->pairs[i].a].n; k++) {
-			const struct study_data *s = g->list[f->pairs[i].a].studies[k];
-			const struct study_data *other = find_same_seed(g, f->pairs[i].b, s);
+	for (size_t p = 0; p < f->npairs; p++)
+		for (size_t i = 0; i < groups[f->pairs[p].a].n; i++)
+			for (size_t k = 0; k < groups[f->pairs[p].b].n; k++) {
+				const struct study_group *list = f->groups->list;
+				const struct dp_study *a =
+					list[f->pairs[p].a].studies[i]->state->spec;
+				const struct dp_study *b =
+					list[f->pairs[p].b].studies[k]->state->spec;
 
-			if (!other)
-				continue;
-			add_warning(warnings,
-				    "%.100s and %.100s have the same seed and so may share random "
-				    "points; tests take groups for independent of each other.",
-				    s->state->spec->name, other->state->spec->name);
-			return;
-		}
+				if (!have_same_seed(a, b))
+					continue;
+				add_warning(
+					warnings,
+					"%.100s and %.100s have the same seed and so may share "
+					"random "
+					"points; tests take groups for independent of each other.",
+					a->name, b->name);
+				return;
+			}
 }
 
 static void warn_fixed_seeds(json_t *warnings, const struct report_data *r)

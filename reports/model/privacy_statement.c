@@ -98,19 +98,6 @@ static const char *neighbouring_relation_text(const struct dp_composition_items 
 	return words.relation;
 }
 
-/* Both sums of pure epsilons and Gaussian mechanisms alone are closed forms. */
-static const char *composition_accountant_text(const struct dp_composition_items *uses,
-					       const struct dp_epsilon *answer)
-{
-	if (strcmp(answer->accountant, "pld") == 0)
-		return "privacy loss distributions of all parts";
-	if (strcmp(answer->accountant, "rdp") == 0)
-		return "Renyi divergences of all parts";
-	return dp_privacy_check_composable(uses->items, uses->n, 0, NULL) == DP_OK
-		       ? "the sum of the epsilons of all parts"
-		       : GAUSSIAN_ACCOUNTANT_TEXT;
-}
-
 /* Who gave the number, which need not be who was asked. */
 static void statement_add_accountant(struct dp_buf *out, const struct dp_accounting_spec *o,
 				     const struct dp_composition_items *uses,
@@ -124,8 +111,15 @@ static void statement_add_accountant(struct dp_buf *out, const struct dp_account
 		return;
 	}
 	if (o->kind == DP_ACCOUNTING_COMPOSED) {
+		/* both sums of pure epsilons and Gaussian mechanisms alone are closed forms */
 		dp_buf_printf(out, "Accountant: %s, an upper bound.\n",
-			      composition_accountant_text(uses, answer));
+			      strcmp(answer->accountant, "pld") == 0
+				      ? "privacy loss distributions of all parts"
+			      : strcmp(answer->accountant, "rdp") == 0
+				      ? "Renyi divergences of all parts"
+			      : dp_privacy_check_composable(uses->items, uses->n, 0, NULL) == DP_OK
+				      ? "the sum of the epsilons of all parts"
+				      : GAUSSIAN_ACCOUNTANT_TEXT);
 		return;
 	}
 	dp_privacy_describe_answer(uses->items->mechanism, uses->values[0], answer, &words);

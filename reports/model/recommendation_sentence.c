@@ -153,42 +153,19 @@ static void append_over_limit(struct dp_buf *out, const struct report_recommenda
 		      c->meaningless ? ": no meaningful guarantee" : "");
 }
 
-/* How much better than a line the best of the choices is; NaN: it is not. */
-static double max_gain_over_line(const struct report_recommendation *r, const json_t *y,
-				 double line)
-{
-	bool maximize = strcmp(get_text(y, "goal"), "maximize") == 0;
-	double most = NAN;
-
-	for (size_t i = 0; i < r->nchoices; i++) {
-		double by = maximize ? r->choices[i].value - line : line - r->choices[i].value;
-
-		if (by > 0)
-			most = fmax(by, isnan(most) ? by : most);
-	}
-	return most;
-}
-
-/* What of a difference to a line may be noise, of runs and test records. */
-static double baseline_noise(const struct report_model *report,
-			     const struct report_recommendation *r, const json_t *y)
-{
-	double noise = isnan(r->recommended->std_error) ? 0 : 2 * r->recommended->std_error;
-	const json_t *trust =
-		find_by_text(get_json(get_json(report->json, "optimism"), "objectives"),
-			     "objective", get_text(y, "name"));
-	const json_t *sampling = trust ? get_json(trust, "sampling") : NULL;
-
-	return sampling ? fmax(noise, 2 * get_number(sampling, "error")) : noise;
-}
-
 /* The lines of the picture: what guessing gives, and what no privacy does. */
 static void append_baselines(struct dp_buf *out, const struct report_model *report,
 			     const struct report_recommendation *r, const json_t *y)
 {
 	const json_t *majority = get_json(report->json, "majority"), *baseline;
 	const json_t *baselines = get_json(report->json, "baselines");
-	double noise = baseline_noise(report, r, y);
+	const json_t *trust =
+		find_by_text(get_json(get_json(report->json, "optimism"), "objectives"),
+			     "objective", get_text(y, "name"));
+	const json_t *sampling = trust ? get_json(trust, "sampling") : NULL;
+	bool maximize = strcmp(get_text(y, "goal"), "maximize") == 0;
+	/* what of a difference to a line may be noise, of runs and test records */
+	double noise = isnan(r->recommended->std_error) ? 0 : 2 * r->recommended->std_error;
 	char a[FORMAT_LEN], b[FORMAT_LEN];
 	size_t i;
 
@@ -197,9 +174,14 @@ static void append_baselines(struct dp_buf *out, const struct report_model *repo
 	if (majority)
 		dp_buf_printf(out, " Always guessing the commonest class: %s.",
 			      format_objective_value(y, get_number(majority, "value"), 0, a));
+	if (sampling)
+		noise = fmax(noise, 2 * get_number(sampling, "error"));
 	json_array_foreach (baselines, i, baseline) {
-		double line = get_number(baseline, "value"),
-		       beyond = max_gain_over_line(r, y, line);
+		double line = get_number(baseline, "value"), beyond = 0;
+
+		for (size_t k = 0; k < r->nchoices; k++)
+			beyond = fmax(beyond, maximize ? r->choices[k].value - line
+						       : line - r->choices[k].value);
 
 		dp_buf_printf(out, " %s: %s", get_text(baseline, "label"),
 			      format_objective_value(y, line, 0, a));

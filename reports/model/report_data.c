@@ -60,25 +60,19 @@ static int replay_selected_studies(struct report_data *r, const char *folder,
 
 /* ---- studies ---- */
 
-/* Parts of a study have no models, and groups with parts are compared without. */
-static bool has_partial_studies(const struct report_data *r)
-{
-	for (size_t i = 0; i < r->ngroup_specs; i++)
-		for (size_t k = 0; k < r->group_specs[i].n; k++)
-			if (r->group_specs[i].list[k].part_size > 0)
-				return true;
-	return false;
-}
-
 /* The studies, each once. */
 static int report_data_init_studies(struct report_data *r, const uint32_t *ids, size_t n,
 				    struct dp_err *err)
 {
-	enum surrogate_detail others = n <= MAX_MODELLED_STUDIES && !has_partial_studies(r)
-					       ? SURROGATES_FRONT_ONLY
-					       : SURROGATES_NONE;
+	enum surrogate_detail others =
+		n <= MAX_MODELLED_STUDIES ? SURROGATES_FRONT_ONLY : SURROGATES_NONE;
 	int code = DP_OK;
 
+	/* parts of a study have no models, and groups with parts are compared without */
+	for (size_t i = 0; i < r->ngroup_specs; i++)
+		for (size_t k = 0; k < r->group_specs[i].n; k++)
+			if (r->group_specs[i].list[k].part_size > 0)
+				others = SURROGATES_NONE;
 	for (size_t i = 0; code == DP_OK && i < n; i++) {
 		struct dp_public_state view =
 			dp_state_public_view(dp_state_get_study(&r->state, ids[i]));

@@ -39,19 +39,6 @@ static const char *kind_text(enum dp_param_kind k)
 	return "one that has no name";
 }
 
-static json_t *calibration_json(const struct dp_study *spec, const struct dp_calibration *c)
-{
-	json_t *o = json_object();
-
-	put_text(o, "mechanism", c->use.mechanism->name);
-	put_text(o, "key", c->use.mechanism->noise->name);
-	if (!isnan(c->epsilon))
-		put_number(o, "epsilon", c->epsilon);
-	if (c->epsilon_param >= 0)
-		put_text(o, "epsilon_of", spec->params[c->epsilon_param].name);
-	return o;
-}
-
 static json_t *parameters_json(const struct dp_study *spec)
 {
 	json_t *list = json_array();
@@ -69,22 +56,18 @@ static json_t *parameters_json(const struct dp_study *spec)
 		} else if (p->values) {
 			put_json(o, "values", json_incref(p->values));
 		}
-		if (p->calibrate)
-			put_json(o, "calibrated", calibration_json(spec, p->calibrate));
 		json_array_append_new(list, o);
+		if (!p->calibrate)
+			continue;
+		put_json(o, "calibrated", json_object());
+		o = get_json(o, "calibrated");
+		put_text(o, "mechanism", p->calibrate->use.mechanism->name);
+		put_text(o, "key", p->calibrate->use.mechanism->noise->name);
+		if (!isnan(p->calibrate->epsilon))
+			put_number(o, "epsilon", p->calibrate->epsilon);
+		if (p->calibrate->epsilon_param >= 0)
+			put_text(o, "epsilon_of", spec->params[p->calibrate->epsilon_param].name);
 	}
-	return list;
-}
-
-static json_t *constraints_json(const struct dp_study *spec)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < spec->nconstraints; i++)
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:o}", "metric", spec->constraints[i].metric,
-					"is", spec->constraints[i].at_least ? ">=" : "<=", "bound",
-					number_json(spec->constraints[i].bound)));
 	return list;
 }
 
@@ -95,7 +78,7 @@ json_t *settings_json(const struct study_data *s)
 	const struct dp_trainer *trainer = &spec->trainer;
 	const struct dp_learning_curve *path = &trainer->learning_curve;
 	bool models = search->method == DP_METHOD_DPARETO;
-	json_t *o = json_object();
+	json_t *o = json_object(), *constraints = json_array();
 
 	put_text(o, "method", dp_method_text(search->method));
 	put_text(o, "acquisition", models ? dp_acquisition_text(search->acquisition) : NULL);
@@ -119,7 +102,13 @@ json_t *settings_json(const struct study_data *s)
 			 : json_pack("{s:s, s:I}", "parameter", spec->params[path->param].name,
 				     "points", (json_int_t)path->points));
 	put_json(o, "parameters", parameters_json(spec));
-	put_json(o, "constraints", constraints_json(spec));
+	for (size_t i = 0; i < spec->nconstraints; i++)
+		json_array_append_new(
+			constraints,
+			json_pack("{s:s, s:s, s:o}", "metric", spec->constraints[i].metric, "is",
+				  spec->constraints[i].at_least ? ">=" : "<=", "bound",
+				  number_json(spec->constraints[i].bound)));
+	put_json(o, "constraints", constraints);
 	return o;
 }
 
@@ -243,14 +232,6 @@ json_t *resources_json(const struct study_data *s, bool times)
 
 /* ---- how to reproduce it ---- */
 
-static bool line_names_seed(const char *line, size_t n)
-{
-	for (size_t i = 0; i + 4 <= n; i++)
-		if (strncasecmp(line + i, "seed", 4) == 0)
-			return true;
-	return false;
-}
-
 /* Does the number stand in the text, as a whole? */
 static bool text_has_number(const char *text, uint64_t number)
 {
@@ -288,8 +269,11 @@ static bool redact_study_file(const struct dp_study_state *s, struct dp_buf *out
 {
 	for (const char *line = s->text; *line;) {
 		size_t n = strcspn(line, "\n");
+		bool names_seed = false;
 
-		if (line_names_seed(line, n))
+		for (size_t i = 0; i + 4 <= n; i++)
+			names_seed |= strncasecmp(line + i, "seed", 4) == 0;
+		if (names_seed)
 			dp_buf_puts(out, "# (a line that names a seed was left out)");
 		else
 			dp_buf_add(out, line, n);

@@ -99,20 +99,6 @@ const struct surrogate_fit *study_data_find_untrusted(const struct study_data *s
 
 /* ---- what matters ---- */
 
-static void compute_importance(struct study_data *s)
-{
-	struct dp_proposer *p = s->surrogates ? s->surrogates : dp_proposer_new(s->state->spec);
-
-	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
-		dp_surrogate_importance(p, k, &s->importance[k]);
-		if (s->importance[k].source == DP_IMPORTANCE_MODELLED &&
-		    !study_data_trusts_surrogate(s, k))
-			s->importance[k].source = DP_IMPORTANCE_UNKNOWN;
-	}
-	if (!s->surrogates)
-		dp_proposer_free(p);
-}
-
 static double sum_total_indices(const struct study_data *s, size_t param)
 {
 	double sum = 0;
@@ -143,13 +129,22 @@ static void rank_parameters(struct study_data *s)
 
 int study_data_assess_surrogates(struct study_data *s, struct dp_err *err)
 {
+	struct dp_proposer *p;
 	int code = DP_OK;
 
 	for (size_t k = 0; s->surrogates && k < s->state->spec->nobjectives && code == DP_OK; k++)
 		code = assess_surrogate(s, k, &s->fit[k], err);
 	if (code != DP_OK)
 		return code;
-	compute_importance(s);
+	p = s->surrogates ? s->surrogates : dp_proposer_new(s->state->spec);
+	for (size_t k = 0; k < s->state->spec->nobjectives; k++) {
+		dp_surrogate_importance(p, k, &s->importance[k]);
+		if (s->importance[k].source == DP_IMPORTANCE_MODELLED &&
+		    !study_data_trusts_surrogate(s, k))
+			s->importance[k].source = DP_IMPORTANCE_UNKNOWN;
+	}
+	if (!s->surrogates)
+		dp_proposer_free(p);
 	rank_parameters(s);
 	return DP_OK;
 }

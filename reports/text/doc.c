@@ -120,7 +120,7 @@ static char *doc_format(const char *fmt, va_list ap)
 	return cleaned;
 }
 
-/* For HTML; a number stays on one line with its percent sign, as in add_percents(). */
+/* For HTML; a number stays on one line with its percent sign, as in add_text(). */
 static void html_escape_text(struct dp_buf *out, const char *text)
 {
 	const char *percent;
@@ -169,24 +169,12 @@ static void doc_piece(cmark_node *parent, const char *text, size_t n)
 	free(piece);
 }
 
-/* A number stays on one line with its percent sign. */
-static void add_percents(cmark_node *parent, const char *cleaned)
-{
-	const char *percent;
-
-	while ((percent = strstr(cleaned, " %")) != NULL) {
-		doc_piece(parent, cleaned, (size_t)(percent - cleaned));
-		doc_piece(parent, "\xc2\xa0", 2);
-		cleaned = percent + 1;
-	}
-	doc_piece(parent, cleaned, strlen(cleaned));
-}
-
 /* cmark's own escaping leaves out '~', which can open a block of code or strike text
  * out, and '$', which some readers take for mathematics. */
 static void add_text(const struct doc *d, cmark_node *parent, const char *cleaned)
 {
 	char escaped[] = "\\?";
+	const char *percent;
 
 	while (d->form == DOC_MARKDOWN && cleaned[strcspn(cleaned, "~$")]) {
 		size_t n = strcspn(cleaned, "~$");
@@ -196,10 +184,13 @@ static void add_text(const struct doc *d, cmark_node *parent, const char *cleane
 		cmark_node_set_on_enter(doc_add(parent, CMARK_NODE_CUSTOM_INLINE), escaped);
 		cleaned += n + 1;
 	}
-	if (d->form == DOC_HTML)
-		add_percents(parent, cleaned);
-	else
-		doc_piece(parent, cleaned, strlen(cleaned));
+	/* in HTML a number stays on one line with its percent sign */
+	while (d->form == DOC_HTML && (percent = strstr(cleaned, " %")) != NULL) {
+		doc_piece(parent, cleaned, (size_t)(percent - cleaned));
+		doc_piece(parent, "\xc2\xa0", 2);
+		cleaned = percent + 1;
+	}
+	doc_piece(parent, cleaned, strlen(cleaned));
 }
 
 static void doc_heading_at(struct doc *d, int level, const char *title)
@@ -519,19 +510,6 @@ static void markdown_row(const struct doc *d, struct dp_buf *out, char *const *c
 	dp_buf_putc(out, '\n');
 }
 
-static void markdown_table(const struct doc *d, struct dp_buf *out)
-{
-	size_t n = d->columns.n;
-
-	markdown_row(d, out, d->columns.items);
-	dp_buf_putc(out, '|');
-	for (size_t i = 0; i < n; i++)
-		dp_buf_puts(out, d->is_number[i] ? " ---: |" : " --- |");
-	dp_buf_putc(out, '\n');
-	for (size_t i = 0; i + n <= d->cells.n; i += n)
-		markdown_row(d, out, d->cells.items + i);
-}
-
 static void html_table(const struct doc *d, struct dp_buf *out)
 {
 	size_t n = d->columns.n;
@@ -570,13 +548,21 @@ static void html_table(const struct doc *d, struct dp_buf *out)
 void doc_table_end(struct doc *d)
 {
 	struct dp_buf out = DP_BUF_INIT;
+	size_t n = d->columns.n;
 
-	if (d->columns.n == 0)
+	if (n == 0)
 		return;
-	if (d->form == DOC_HTML)
+	if (d->form == DOC_HTML) {
 		html_table(d, &out);
-	else
-		markdown_table(d, &out);
+	} else {
+		markdown_row(d, &out, d->columns.items);
+		dp_buf_putc(&out, '|');
+		for (size_t i = 0; i < n; i++)
+			dp_buf_puts(&out, d->is_number[i] ? " ---: |" : " --- |");
+		dp_buf_putc(&out, '\n');
+		for (size_t i = 0; i + n <= d->cells.n; i += n)
+			markdown_row(d, &out, d->cells.items + i);
+	}
 	doc_raw(d, &out);
 }
 

@@ -154,21 +154,6 @@ static void write_group_pairs(struct doc *d, const struct report_model *report,
 	}
 }
 
-static void write_group_findings(struct doc *d, const struct report_model *report)
-{
-	const struct report_groups *g = report->groups;
-	const json_t *warning;
-	size_t i;
-
-	if (g->npairs == 0)
-		doc_paragraph(d, "There is one group, and so nothing to compare it with.");
-	for (int by = 0; g->npairs && by < BASIS_COUNT; by++)
-		if (g->groups->has_basis[by])
-			write_group_pairs(d, report, by);
-	json_array_foreach (get_json(report->json, "warnings"), i, warning)
-		doc_warning(d, "%s", json_string_value(warning));
-}
-
 /* ---- tables ---- */
 
 static void groups_table(struct doc *d, const struct report_model *report)
@@ -421,8 +406,18 @@ static void write_differing_settings(struct doc *d, const struct report_model *r
 
 void write_groups(struct doc *d, const struct report_model *report)
 {
+	const struct report_groups *g = report->groups;
+	const json_t *warning;
+	size_t i;
+
 	doc_section(d, "short", "In short");
-	write_group_findings(d, report);
+	if (g->npairs == 0)
+		doc_paragraph(d, "There is one group, and so nothing to compare it with.");
+	for (int by = 0; g->npairs && by < BASIS_COUNT; by++)
+		if (g->groups->has_basis[by])
+			write_group_pairs(d, report, by);
+	json_array_foreach (get_json(report->json, "warnings"), i, warning)
+		doc_warning(d, "%s", json_string_value(warning));
 	groups_table(d, report);
 	write_all_figures(d, report);
 	write_tests(d, report);

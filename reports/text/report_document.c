@@ -62,11 +62,10 @@ static void write_compared(struct doc *d, const struct report_model *report)
 	json_array_foreach (compared, i, study)
 		compared_row(d, study, study_data_front_size(&report->data->studies[i + 1]), known);
 	doc_table_end(d);
-	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal "
-			 "points are the same. As observed they are those of the best of "
-			 "many noisy results: the noisier the trainings, the more of a "
-			 "front is luck. Fronts that are measured again (dparetoctl "
-			 "remeasure) compare without it.");
+	doc_paragraph(d, "Hypervolumes compare only where objectives and anti-ideal points are the "
+			 "same. As observed they are those of the best of many noisy results: the "
+			 "noisier the trainings, the more of a front is luck. Fronts that are "
+			 "measured again (dparetoctl remeasure) compare without it.");
 }
 
 /* ---- all of it ---- */

@@ -227,9 +227,8 @@ static void write_declarations(struct doc *d, const json_t *declared)
 				 "trainer to be compared with: nothing checks that it "
 				 "does what is accounted for.");
 	else if (!get_bool(declared, "kept"))
-		doc_paragraph(d, "What the trainer declared was compared with what "
-				 "epsilon is computed from, and not kept: utilities are "
-				 "released with noise.");
+		doc_paragraph(d, "What the trainer declared was compared with what epsilon is "
+				 "computed from, and not kept: utilities are released with noise.");
 	else if (attempts > 0 && told.len && untold.len)
 		doc_labelled_item(d, title,
 				  "%s, which agree with what epsilon is computed from. Not "

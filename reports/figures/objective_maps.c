@@ -180,24 +180,6 @@ static void draw_parameter_plane(struct plot_panel *a, struct arena *mem, const 
 	draw_front_and_all(a, &shown);
 }
 
-static void append_maps_sources(const struct maps_data *d, struct dp_buf *out)
-{
-	const struct dp_objective *o = d->s->state->spec->objectives;
-
-	if (d->slice.nfree == 1) {
-		dp_buf_printf(out, "Both objectives against %s for ",
-			      d->s->state->spec->params[d->slice.x.param].name);
-		fig_count_results(out, d->s);
-	} else {
-		dp_buf_printf(out, "Top: %s", o[d->s->x_obj].name);
-		if (d->maps[0].source != d->maps[1].source)
-			append_value_source(d, d->maps[0].source, out);
-		dp_buf_printf(out, " and %s", o[d->s->y_obj].name);
-		append_value_source(d, d->maps[1].source, out);
-	}
-	dp_buf_putc(out, '.');
-}
-
 static int maps_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
 	struct maps_data d = { 0 };
@@ -230,7 +212,20 @@ static int maps_make(const struct report_data *r, struct figure_draft *f, struct
 	if (plane)
 		draw_parameter_plane(plot_panel(f->plot, 1, 1), &f->mem, &d);
 
-	append_maps_sources(&d, &f->caption);
+	if (!plane) {
+		dp_buf_printf(&f->caption, "Both objectives against %s for ",
+			      d.s->state->spec->params[d.slice.x.param].name);
+		fig_count_results(&f->caption, d.s);
+	} else {
+		const struct dp_objective *o = d.s->state->spec->objectives;
+
+		dp_buf_printf(&f->caption, "Top: %s", o[d.s->x_obj].name);
+		if (d.maps[0].source != d.maps[1].source)
+			append_value_source(&d, d.maps[0].source, &f->caption);
+		dp_buf_printf(&f->caption, " and %s", o[d.s->y_obj].name);
+		append_value_source(&d, d.maps[1].source, &f->caption);
+	}
+	dp_buf_putc(&f->caption, '.');
 	if (d.front.n) {
 		dp_buf_puts(&f->caption, plane ? " Bottom: colours mark " : " Colours mark ");
 		fig_count(&f->caption, d.front.n, "point");

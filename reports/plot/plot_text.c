@@ -96,29 +96,21 @@ double text_line_height(const struct canvas *c, enum font f)
 	return ceil(text_size(c, f) * 1.3);
 }
 
-/* libgd reads "&amp;" and the like in a text: an ampersand must be one of them. */
-static void text_escape(const char *text, char out[PLOT_TEXT_LEN * 5])
-{
-	for (; *text; text++) {
-		if (*text == '&') {
-			memcpy(out, "&amp;", 5);
-			out += 5;
-		} else {
-			*out++ = *text;
-		}
-	}
-	*out = '\0';
-}
-
 static void text_draw_or_measure(struct canvas *c, gdImagePtr im, double zoom, enum font f,
 				 struct point at, double angle, const char *text,
 				 plot_colour colour, int box[8])
 {
 	gdFTStringExtra extra = { .flags = gdFTEX_FONTPATHNAME };
-	char plain[PLOT_TEXT_LEN * 5];
+	char plain[PLOT_TEXT_LEN * 5], *to = plain;
 
 	memset(box, 0, 8 * sizeof *box);
-	text_escape(text, plain);
+	/* libgd reads "&amp;" and the like in a text: an ampersand must be one of them */
+	for (; *text; text++)
+		if (*text == '&')
+			to = stpcpy(to, "&amp;");
+		else
+			*to++ = *text;
+	*to = '\0';
 	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
 			      text_size(c, f) * zoom * 0.75, angle * M_PI / 180,

@@ -21,23 +21,15 @@ static double tick_step_multiple(double k, const struct tick_step *s)
 			       : k * s->mantissa * pow(10, s->exponent);
 }
 
-static void tick_superscript(int n, char *out)
-{
-	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
-	char text[16];
-
-	*out = '\0';
-	snprintf(text, sizeof text, "%d", n);
-	for (const char *s = text; *s; s++)
-		strcat(out, *s == '-' ? "⁻" : digits[*s - '0']);
-}
-
 /* "10⁵", "2×10⁵", "2.5×10⁵". */
 static void power_text(double mantissa, int decimals, int exponent, char out[TICK_LABEL_LEN])
 {
-	char high[64];
+	static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+	char text[16], high[64] = "";
 
-	tick_superscript(exponent, high);
+	snprintf(text, sizeof text, "%d", exponent);
+	for (const char *s = text; *s; s++)
+		strcat(high, *s == '-' ? "⁻" : digits[*s - '0']);
 	if (mantissa == 1 && !decimals)
 		snprintf(out, TICK_LABEL_LEN, "10%s", high);
 	else if (mantissa == -1 && !decimals)
@@ -110,13 +102,6 @@ static size_t tick_count(double lo, double hi, const struct tick_step *s)
 	return n < 0 ? 0 : n > TICKS_MAX ? TICKS_MAX + 1 : (size_t)n;
 }
 
-static bool is_integer_step(const struct tick_step *s)
-{
-	double x = tick_step_multiple(1, s);
-
-	return x >= 1 && x == floor(x);
-}
-
 /* The finest of the round steps that gives at most `most` ticks; a finer one where
  * that would leave less than two. */
 static struct tick_step choose_step(double lo, double hi, size_t most, bool whole)
@@ -129,10 +114,12 @@ static struct tick_step choose_step(double lo, double hi, size_t most, bool whol
 		exponent = 0;
 	for (;; exponent++) {
 		for (size_t i = 0; i < DP_COUNT(mantissas); i++) {
+			double size;
 			size_t n;
 
 			step = (struct tick_step){ mantissas[i], exponent };
-			if (whole && !is_integer_step(&step))
+			size = tick_step_multiple(1, &step);
+			if (whole && (size < 1 || size != floor(size)))
 				continue;
 			n = tick_count(lo, hi, &step);
 			if (n <= most)

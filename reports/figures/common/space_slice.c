@@ -21,11 +21,6 @@ static const double max_unknown_fraction = 0.5;
 
 /* ---- cells ---- */
 
-static double interpolate_range(double lo, double hi, bool log_scale, double t)
-{
-	return log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
-}
-
 static struct space_cells space_cells_new(struct arena *mem, size_t param, size_t room)
 {
 	return (struct space_cells){ .param = param,
@@ -77,8 +72,9 @@ struct space_cells space_split_range(struct arena *mem, const struct dp_study *s
 	/* the ends of the range are centres: optima like to lie there */
 	for (size_t i = 0; i < most; i++) {
 		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
-		double v = fmin(fmax(interpolate_range(lo, hi, p->log_scale && !named, t), lo), hi);
+		double v = p->log_scale && !named ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
 
+		v = fmin(fmax(v, lo), hi);
 		out.centre[i] = whole ? rint(v) : v;
 	}
 	finish_cells(&out, most, p->log_scale && !named);

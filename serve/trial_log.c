@@ -43,18 +43,6 @@ static int log_request_parse(const struct http_request *q, struct log_request *w
 	return dp_fail(err, DP_E_USAGE, "'stream' must be stderr or stdout");
 }
 
-static const json_t *find_requested_attempt(const json_t *trial, const struct log_request *w)
-{
-	const json_t *each, *best = NULL;
-	size_t i;
-
-	json_array_foreach (json_object_get(trial, "attempts"), i, each)
-		if ((w->attempt < 0 || dp_json_int(each, "attempt", -1) == w->attempt) &&
-		    (w->run < 0 || dp_json_int(each, "run", -1) == w->run))
-			best = each;
-	return best;
-}
-
 struct log_chunk {
 	int64_t from, next, size;
 	struct dp_buf text;
@@ -130,8 +118,9 @@ int trial_log_read_part(struct daemon_client *daemon, const char *study, const c
 			const struct http_request *q, json_t **out, struct dp_err *err)
 {
 	struct log_chunk r = { .text = DP_BUF_INIT };
-	const json_t *t, *a;
+	const json_t *t, *a = NULL, *each;
 	struct ctl_result_id id;
+	size_t i;
 	struct log_request w;
 	json_t *ok = NULL;
 	bool ended;
@@ -147,7 +136,10 @@ int trial_log_read_part(struct daemon_client *daemon, const char *study, const c
 	if (code != DP_OK)
 		return code;
 	t = json_object_get(ok, "trial");
-	a = find_requested_attempt(t, &w);
+	json_array_foreach (json_object_get(t, "attempts"), i, each)
+		if ((w.attempt < 0 || dp_json_int(each, "attempt", -1) == w.attempt) &&
+		    (w.run < 0 || dp_json_int(each, "run", -1) == w.run))
+			a = each; /* the latest */
 	ended = dp_json_str(a, "end", NULL) != NULL;
 	if (json_object_get(t, "released"))
 		code = dp_fail(err, DP_E_FAILED,

@@ -95,29 +95,11 @@ static void print_selection_bias(struct ctl *ctl, const json_t *front)
 	dp_buf_free(&text);
 }
 
-static int print_reevaluation(struct ctl *ctl, const json_t *rows, struct dp_err *err)
-{
-	json_t *front;
-	int code = ctl_call_front(ctl, ctl->argv[0], NULL, &front, err);
-
-	if (code != DP_OK)
-		return code;
-	if (ctl->format == CTL_JSON) {
-		json_object_set(front, "measures", (json_t *)rows);
-		ctl_print_json(ctl, front);
-	} else {
-		ctl_reevaluation_print_table(ctl, rows);
-		print_selection_bias(ctl, front);
-	}
-	json_decref(front);
-	ctl->json_printed = true;
-	return ctl_reevaluation_check_success(rows, err);
-}
-
 /* Asks, follows, shows. */
 static int reevaluate_and_print(struct ctl *ctl, void *fields, struct dp_err *err)
 {
-	json_t *ok, *rows = NULL;
+	const char *study = ctl->argv[0];
+	json_t *ok, *rows = NULL, *front;
 	int code = ctl_call(ctl, "measure", json_incref(fields), &ok, err);
 
 	if (code != DP_OK)
@@ -131,14 +113,25 @@ static int reevaluate_and_print(struct ctl *ctl, void *fields, struct dp_err *er
 			ctl_print_message(ctl,
 					  "asked for; 'dparetoctl status %s' shows how far it "
 					  "is, 'dparetoctl front %s' what came of it",
-					  ctl->argv[0], ctl->argv[0]);
+					  study, study);
 		json_decref(ok);
 		return DP_OK;
 	}
-	code = ctl_reevaluation_follow(ctl, ctl->argv[0], json_object_get(ok, "measurements"),
-				       &rows, err);
+	code = ctl_reevaluation_follow(ctl, study, json_object_get(ok, "measurements"), &rows, err);
 	if (code == DP_OK)
-		code = print_reevaluation(ctl, rows, err);
+		code = ctl_call_front(ctl, study, NULL, &front, err);
+	if (code == DP_OK) {
+		if (ctl->format == CTL_JSON) {
+			json_object_set(front, "measures", rows);
+			ctl_print_json(ctl, front);
+		} else {
+			ctl_reevaluation_print_table(ctl, rows);
+			print_selection_bias(ctl, front);
+		}
+		json_decref(front);
+		ctl->json_printed = true;
+		code = ctl_reevaluation_check_success(rows, err);
+	}
 	json_decref(rows);
 	json_decref(ok);
 	return code;

@@ -120,30 +120,11 @@ static int reevaluation_use_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, voi
 	return code;
 }
 
-/* A study that waits for a person is set going: that is what this person wants. */
-static int reevaluation_resume_paused(struct ctl *ctl, struct dp_err *err)
-{
-	json_t *status, *ok;
-	int code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-	bool paused;
-
-	if (code != DP_OK)
-		return code;
-	paused = strcmp(dp_json_str(json_object_get(status, "study"), "state", ""), "paused") == 0;
-	json_decref(status);
-	if (!paused)
-		return DP_OK;
-	code = ctl_call_study(ctl, "resume", ctl->argv[0], &ok, err);
-	if (code == DP_OK)
-		json_decref(ok);
-	return code;
-}
-
 static int reevaluation_use_embedded(struct ctl *ctl, const char *folder, ctl_reevaluation_fn *fn,
 				     void *arg, struct dp_err *err)
 {
 	struct ctl_embedded_daemon p = { .ctl = ctl, .state_dir = realpath(folder, NULL) };
-	json_t *summary = NULL;
+	json_t *summary = NULL, *status = NULL, *resumed = NULL;
 	int code;
 
 	if (!p.state_dir)
@@ -151,7 +132,13 @@ static int reevaluation_use_embedded(struct ctl *ctl, const char *folder, ctl_re
 	p.log_path = dp_path_join(p.state_dir, "dparetod.log");
 	code = ctl_embedded_open(&p, err);
 	if (code == DP_OK)
-		code = reevaluation_resume_paused(ctl, err);
+		code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
+	/* a study that waits for a person is set going: that is what this person wants */
+	if (code == DP_OK &&
+	    strcmp(dp_json_str(json_object_get(status, "study"), "state", ""), "paused") == 0)
+		code = ctl_call_study(ctl, "resume", ctl->argv[0], &resumed, err);
+	json_decref(status);
+	json_decref(resumed);
 	if (code == DP_OK)
 		code = fn(ctl, arg, err);
 	if (code == DP_OK && !ctl_has_option(ctl, "no-wait"))

@@ -216,6 +216,28 @@ static void clouds_of_one_model_differ(void **state)
 	rendered_figure_free(&p);
 }
 
+/* The parameters of a study of a group are not ranked: figures that need that are not drawn. */
+static void parameters_of_groups_are_not_ranked(void **state)
+{
+	static const struct figure *const needy[] = { &figure_objective_maps,
+						      &figure_hyperparameters };
+	static const char *const groups[] = { "g=a", "h=b", NULL };
+
+	(void)state;
+	two_seeds(LOWER_BOTH);
+	made_subjects();
+	made_groups(groups);
+	made_report.studies[0].nranked = 0; /* as report_data_load_groups() leaves it */
+	for (size_t i = 0; i < DP_COUNT(needy); i++) {
+		struct rendered_figure p;
+
+		figure_render(&made_report, needy[i], &p);
+		assert_true(p.has_nothing_to_show);
+		assert_string_equal(p.reason, "it is not known which parameters matter");
+		rendered_figure_free(&p);
+	}
+}
+
 static void a_model_is_a_trainer(void **state)
 {
 	static const char *const groups[] = { "g=a", "h=b", NULL };
@@ -439,6 +461,7 @@ int main(void)
 		cmocka_unit_test(colour_by_model_and_dash_by_method),
 		cmocka_unit_test(dashes_are_explained),
 		MADE(clouds_of_one_model_differ),
+		MADE(parameters_of_groups_are_not_ranked),
 		MADE(a_model_is_a_trainer),
 		MADE(other_measures_are_refused),
 		MADE(what_is_told),

@@ -8,31 +8,26 @@
 static const char *const one_hot[] = { "adult", "adult-a9a", "census" };
 #define ONE_HOT_BOUND sqrt(14 + 1) /* the bias is a feature, too */
 
-/* The bound must not come from private data, so it is not looked up there. */
-static int find_bound(const struct trainer_options *o, double *bound, struct dp_err *err)
-{
-	*bound = o->norm_bound;
-	for (size_t i = 0; isnan(*bound) && i < DP_COUNT(one_hot); i++)
-		if (strcmp(one_hot[i], o->data.name) == 0)
-			*bound = ONE_HOT_BOUND;
-	if (!isnan(*bound))
-		return DP_OK;
-	dp_fail(err, DP_E_USAGE, "output-perturbation needs --norm-bound for these data");
-	return dp_hint(err, "a bound on the norm of rows, with a 1 added for the bias, "
-			    "that does not depend on private data; longer rows are "
-			    "shortened to it");
-}
-
 static int output_model_prepare(void *self, const struct trainer_options *o,
 				const struct dp_trainer_request *q, const struct sparse_rows *train,
 				struct training_plan *out, struct dp_err *err)
 {
 	struct output_perturbation *s = self;
-	double bound;
+	double bound = o->norm_bound; /* it must not come from private data */
 	int code = need_two_classes(train, err);
 
-	if (code != DP_OK || (code = find_bound(o, &bound, err)) != DP_OK ||
-	    (code = param_read_number(q, "regularization", 0, true, &s->regularization, err)) !=
+	if (code != DP_OK)
+		return code;
+	for (size_t i = 0; isnan(bound) && i < DP_COUNT(one_hot); i++)
+		if (strcmp(one_hot[i], o->data.name) == 0)
+			bound = ONE_HOT_BOUND;
+	if (isnan(bound)) {
+		dp_fail(err, DP_E_USAGE, "output-perturbation needs --norm-bound for these data");
+		return dp_hint(err, "a bound on the norm of rows, with a 1 added for the bias, "
+				    "that does not depend on private data; longer rows are "
+				    "shortened to it");
+	}
+	if ((code = param_read_number(q, "regularization", 0, true, &s->regularization, err)) !=
 		    DP_OK ||
 	    (code = param_read_number(q, "sigma", 0, true, &s->sigma, err)) != DP_OK)
 		return code;

@@ -74,15 +74,6 @@ char *find_sibling_file(const char *path, const char *name)
 		dp_asprintf("%.*s%s", (int)(path_basename(path) - path), path, name));
 }
 
-static char *find_file_in_dir(const char *place, const char *folder, const char *name)
-{
-	char *below = dp_path_join(place, folder);
-	char *path = resolve_plain_or_gz(dp_path_join(below, name));
-
-	free(below);
-	return path ? path : resolve_plain_or_gz(dp_path_join(place, name));
-}
-
 static size_t list_data_dirs(const struct data_options *o, char *places[DATA_DIRS_MAX])
 {
 	const char *env = getenv("DPARETO_DATA");
@@ -121,8 +112,14 @@ static int find_named_dataset(const struct named_dataset *k, const struct data_o
 	size_t n = list_data_dirs(o, places);
 	int code = DP_OK;
 
-	for (size_t i = 0; i < n && !f->train; i++)
-		f->train = find_file_in_dir(places[i], k->folder, k->train);
+	for (size_t i = 0; i < n && !f->train; i++) {
+		char *below = dp_path_join(places[i], k->folder);
+
+		f->train = resolve_plain_or_gz(dp_path_join(below, k->train));
+		if (!f->train)
+			f->train = resolve_plain_or_gz(dp_path_join(places[i], k->train));
+		free(below);
+	}
 	if (!f->train)
 		code = fail_dataset_not_found(k, places, n, err);
 	else if (!(f->test = find_sibling_file(f->train, k->test)))

@@ -112,20 +112,6 @@ static int parse_idx(const char *path, const struct dp_buf *images, struct cache
 
 /* ---- formats ---- */
 
-/* The first line that is no comment. */
-static bool first_line(const char *p, size_t len, struct text_span *line)
-{
-	struct text_scanner text;
-
-	text_scanner_init(&text, p, len);
-	while (text_scanner_read_line(&text, line)) {
-		*line = span_trim(*line);
-		if (line->len > 0 && *line->p != '#' && *line->p != '|')
-			return true;
-	}
-	return false;
-}
-
 /* A number, then nothing or a word with a colon. */
 static bool looks_libsvm(struct text_span line)
 {
@@ -153,11 +139,16 @@ static bool looks_adult(struct text_span line)
 enum data_format data_format_detect(const char *p, size_t len)
 {
 	struct text_span line, field;
+	struct text_scanner text;
 
 	if (len >= 4 && p[0] == 0 && p[1] == 0)
 		return DATA_FORMAT_IDX;
-	if (!first_line(p, len, &line))
-		return DATA_FORMAT_UNKNOWN;
+	text_scanner_init(&text, p, len);
+	do { /* to the first line that is no comment */
+		if (!text_scanner_read_line(&text, &line))
+			return DATA_FORMAT_UNKNOWN;
+		line = span_trim(line);
+	} while (line.len == 0 || *line.p == '#' || *line.p == '|');
 	if (looks_libsvm(line))
 		return DATA_FORMAT_LIBSVM;
 	if (looks_adult(line))

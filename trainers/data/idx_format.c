@@ -69,33 +69,12 @@ static int idx_read_header(struct idx_file *x, const char *content, size_t len, 
 	return DP_OK;
 }
 
-/* Distinct labels become classes. */
-static int idx_number_labels(const struct idx_file *labels, uint8_t number[CLASSES_MAX],
-			     struct class_labels *c, struct dp_err *err)
-{
-	bool met[CLASSES_MAX] = { false };
-	char text[8];
-
-	for (uint32_t i = 0; i < labels->n; i++)
-		met[labels->data[i]] = true;
-	for (int v = 0; v < CLASSES_MAX; v++) {
-		int len, code;
-
-		if (!met[v])
-			continue;
-		len = snprintf(text, sizeof text, "%d", v);
-		code = class_labels_intern(c, text, (size_t)len, &number[v], err);
-		if (code != DP_OK)
-			return code;
-	}
-	return DP_OK;
-}
-
 int idx_parse(const char *images, size_t nimages, const char *labels, size_t nlabels,
 	      struct dataset *s, struct dp_err *err)
 {
 	struct idx_file x = { .content_name = "images" }, y = { .content_name = "labels" };
 	uint8_t number[CLASSES_MAX] = { 0 };
+	bool met[CLASSES_MAX] = { false };
 	float shade[256];
 	struct dataset_builder b = { 0 };
 	int code;
@@ -108,7 +87,15 @@ int idx_parse(const char *images, size_t nimages, const char *labels, size_t nla
 			       "there are %u images but %u labels: the files do not "
 			       "belong together",
 			       x.n, y.n);
-	code = idx_number_labels(&y, number, &s->classes, err);
+	for (uint32_t i = 0; i < y.n; i++)
+		met[y.data[i]] = true;
+	for (int v = 0; v < CLASSES_MAX && code == DP_OK; v++) { /* distinct labels are classes */
+		char text[8];
+		int len = snprintf(text, sizeof text, "%d", v);
+
+		if (met[v])
+			code = class_labels_intern(&s->classes, text, (size_t)len, &number[v], err);
+	}
 	for (int v = 0; v < 256; v++)
 		shade[v] = (float)v / 255;
 	for (uint32_t i = 0; code == DP_OK && i < x.n; i++) {

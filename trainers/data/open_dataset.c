@@ -30,19 +30,6 @@ void data_splits_close(struct data_splits *d)
 	memset(d, 0, sizeof *d);
 }
 
-/* Marks `count` of n records, every set of that size equally likely. */
-static void mark_random_rows(bool *chosen, uint32_t n, uint32_t count, uint64_t seed,
-			     enum split_purpose use)
-{
-	struct dp_rng rng;
-
-	dp_rng_init(&rng, seed, DP_RNG_TRAIN, 0, (uint32_t)use);
-	for (uint32_t i = 0; i < n; i++) {
-		chosen[i] = dp_rng_below(&rng, n - i) < count;
-		count -= chosen[i];
-	}
-}
-
 /* Copies the records whose mark is `mark`. */
 static void copy_marked_rows(const struct sparse_rows *all, const bool *marks, bool mark,
 			     struct dataset *out)
@@ -85,14 +72,19 @@ int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed
 		      enum split_purpose use, struct dataset *rest, struct dataset *part,
 		      struct dp_err *err)
 {
-	double count = rint(share * (double)all->n);
+	uint32_t left; /* records still to be chosen */
+	struct dp_rng rng;
 	bool *chosen;
 
 	if (all->n < 2)
 		return dp_fail(err, DP_E_INVALID, "one record cannot be split in two parts");
-	count = fmin(fmax(count, 1), (double)(all->n - 1));
+	left = (uint32_t)fmin(fmax(rint(share * (double)all->n), 1), (double)(all->n - 1));
 	chosen = dp_malloc(all->n);
-	mark_random_rows(chosen, all->n, (uint32_t)count, seed, use);
+	dp_rng_init(&rng, seed, DP_RNG_TRAIN, 0, (uint32_t)use);
+	for (uint32_t i = 0; i < all->n; i++) { /* every set of that size is equally likely */
+		chosen[i] = dp_rng_below(&rng, all->n - i) < left;
+		left -= chosen[i];
+	}
 	copy_marked_rows(all, chosen, false, rest);
 	copy_marked_rows(all, chosen, true, part);
 	free(chosen);

@@ -40,6 +40,7 @@ struct census_model {
 	int32_t effect[CENSUS_GROUPS][GROUP_MAX];
 };
 
+/* Categories and effects of a group. */
 static void census_init_group(const struct census_group *g, struct dp_rng *rng, uint8_t *category,
 			      int32_t *effect)
 {

@@ -304,15 +304,6 @@ int linear_train(enum linear_loss loss, const struct sparse_rows *train, const s
 
 /* ---- scoring ---- */
 
-/* The loss at a margin that is positive on the right side. */
-static double linear_loss_at(enum linear_loss loss, double margin)
-{
-	if (loss == LINEAR_HINGE)
-		return margin >= 1 ? 0 : 1 - margin; /* NaN stays NaN */
-	/* log(1 + exp(-margin)), for large negative margins too */
-	return margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
-}
-
 static double linear_margin(const struct sparse_rows *rows, uint32_t i, const float *w)
 {
 	const struct linear_kernel *kernel = rows->value ? &linear_by_value : &linear_by_index;
@@ -340,7 +331,11 @@ void linear_score(enum linear_loss loss, const struct sparse_rows *rows, const f
 		int label = rows->label[i] != 0;
 
 		right += (margin > 0) == label;
-		sum += linear_loss_at(loss, label ? margin : -margin);
+		margin = label ? margin : -margin;
+		if (loss == LINEAR_HINGE)
+			sum += margin >= 1 ? 0 : 1 - margin; /* NaN stays NaN */
+		else /* log(1 + exp(-margin)), for large negative margins too */
+			sum += margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 	}
 	*out = (struct model_score){ .accuracy = (double)right / rows->n, .loss = sum / rows->n };
 }

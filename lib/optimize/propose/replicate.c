@@ -64,18 +64,6 @@ static size_t find_front_point_training(const struct dp_proposer *p,
 		       : SIZE_MAX;
 }
 
-/* What another study found may lie outside of this one's ranges. */
-static bool is_within_ranges(const struct dp__encoding *s, const double *x)
-{
-	for (size_t k = 0; k < s->d; k++) {
-		double v = x[s->inputs[k].param];
-
-		if (!(v >= s->inputs[k].lo && v <= s->inputs[k].hi))
-			return false;
-	}
-	return true;
-}
-
 /* By how much the models disbelieve result i, in standard deviations of the outputs. */
 static double compute_model_misfit(const struct dp_proposer *p, size_t i)
 {
@@ -110,10 +98,15 @@ bool dp__propose_replicate(const struct dp_proposer *p, double *x)
 		const struct dp__front_point *f = &p->posterior_front[i];
 		size_t training = find_front_point_training(p, f);
 		const double *at = h->observations[training == SIZE_MAX ? 0 : training].x;
+		bool within = true; /* a result of another study may lie outside of the ranges */
 
-		if (f->is_pending || f->model_row == SIZE_MAX || training == SIZE_MAX ||
-		    has_replicate(p, training) || !is_within_ranges(&p->encoding, at) ||
-		    !dp__budget_can_afford(p, at) ||
+		for (size_t k = 0; k < p->encoding.d; k++) {
+			const struct dp__input *in = &p->encoding.inputs[k];
+
+			within &= at[in->param] >= in->lo && at[in->param] <= in->hi;
+		}
+		if (f->is_pending || f->model_row == SIZE_MAX || training == SIZE_MAX || !within ||
+		    has_replicate(p, training) || !dp__budget_can_afford(p, at) ||
 		    !(compute_model_misfit(p, f->model_row) > most))
 			continue;
 		most = compute_model_misfit(p, f->model_row);

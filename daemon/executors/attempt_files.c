@@ -49,16 +49,11 @@ struct dp_result_reader *job_new_result(const struct job *j)
 {
 	uint32_t *runs = dp_calloc(j->runs, sizeof *runs);
 	double waypoints[DP_CHECKPOINTS_MAX];
-	struct dp_result_reader *r = NULL;
+	struct dp_result_reader *r = dp_result_reader_new(runs, job_list_runs(j, runs));
 
-	if (runs)
-		r = dp_result_reader_new(runs, job_list_runs(j, runs));
 	free(runs);
-	if (r && !dp_result_reader_set_checkpoints(r, waypoints,
-						   (uint32_t)job_list_checkpoints(j, waypoints))) {
-		dp_result_reader_free(r);
-		r = NULL;
-	}
+	dp_result_reader_set_checkpoints(r, waypoints,
+					 (uint32_t)job_list_checkpoints(j, waypoints));
 	return r;
 }
 
@@ -278,7 +273,7 @@ static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
 	struct dp_result_reader *r = job_new_result(j);
-	int fd = r ? job_open_result_file(j) : -1, e = r ? errno : ENOMEM;
+	int fd = job_open_result_file(j), e = errno;
 
 	f->sha256[0] = '\0';
 	f->directory_removed = fd < 0 && e == ENOENT && access(j->directory, F_OK) != 0;
@@ -286,8 +281,6 @@ static bool read_result(struct job *j)
 		e = job_read_whole_file(j, fd, r);
 		close(fd);
 		dp_result_reader_finish(r);
-		if (e == 0 && dp_result_reader_no_memory(r))
-			e = ENOMEM;
 	}
 	if (dp_errno_is_transient(e)) {
 		dp_result_reader_free(r);

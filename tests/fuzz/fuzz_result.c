@@ -67,8 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct dp_exit_record read;
 	char why[200];
 
-	demand(dp_result_reader_set_checkpoints(whole, waypoints, 2) &&
-	       dp_result_reader_set_checkpoints(pieces, waypoints, 2));
+	dp_result_reader_set_checkpoints(whole, waypoints, 2);
+	dp_result_reader_set_checkpoints(pieces, waypoints, 2);
 	dp_result_reader_feed(whole, data, size);
 	for (size_t i = 0; i < size; i += step)
 		dp_result_reader_feed(pieces, data + i, size - i < step ? size - i : step);

@@ -1,4 +1,4 @@
-/* client.c - a blocking client of the control protocol. */
+/* control_client.c - a blocking client of the control protocol. */
 #include "protocol/control/control_protocol.h"
 
 #include "base/fs.h"
@@ -63,33 +63,21 @@ void dp_client_close(struct dp_client *c)
 	free(c);
 }
 
-static const char *user_name(uid_t uid, char *room, size_t size)
+static void user_name(uid_t uid, char out[64])
 {
 	struct passwd *p = getpwuid(uid);
 
 	if (p)
-		snprintf(room, size, "%s", p->pw_name);
+		snprintf(out, 64, "%s", p->pw_name);
 	else
-		snprintf(room, size, "number %u", (unsigned)uid);
-	return room;
+		snprintf(out, 64, "number %u", (unsigned)uid);
 }
 
-static const char *group_name(gid_t gid, char *room, size_t size)
-{
-	struct group *g = getgrgid(gid);
-
-	if (g)
-		snprintf(room, size, "%s", g->gr_name);
-	else
-		snprintf(room, size, "number %u", (unsigned)gid);
-	return room;
-}
-
-/* Names those who may use a socket that we may not: its owner and its group or, if
- * we may not even see it, those of the folder that hides it. */
+/* Names the owner and group of a socket that we may not use, or of the directory that hides it. */
 static int fail_denied(const char *path, struct dp_err *err)
 {
 	char owner[64], group[64], me[64], place[DP_CONTROL_SOCKET_PATH_MAX + 1];
+	struct group *g;
 	struct stat st;
 	char *slash;
 
@@ -100,9 +88,13 @@ static int fail_denied(const char *path, struct dp_err *err)
 			return dp_fail(err, DP_E_DENIED, "you may not use the socket %s", path);
 		*slash = '\0';
 	}
-	user_name(st.st_uid, owner, sizeof owner);
-	group_name(st.st_gid, group, sizeof group);
-	user_name(geteuid(), me, sizeof me);
+	user_name(st.st_uid, owner);
+	g = getgrgid(st.st_gid);
+	if (g)
+		snprintf(group, sizeof group, "%s", g->gr_name);
+	else
+		snprintf(group, sizeof group, "number %u", (unsigned)st.st_gid);
+	user_name(geteuid(), me);
 	if (st.st_mode & S_IXGRP || (S_ISSOCK(st.st_mode) && st.st_mode & S_IWGRP)) {
 		dp_fail(err, DP_E_DENIED,
 			"the daemon at %s is for user %s and group %s; you are user %s", path,
@@ -182,10 +174,6 @@ int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	c = dp_client_from_fd(fd);
-	if (!c) {
-		close(fd);
-		return dp_fail(err, DP_E_NOMEM, "no memory for a connection");
-	}
 	c->path = dp_strdup(path);
 	*out = c;
 	return DP_OK;
@@ -208,13 +196,6 @@ static int reconnect_if_closed(struct dp_client *c, struct dp_err *err)
 	c->fd = fd;
 	set_socket_nonblocking(fd);
 	return DP_OK;
-}
-
-static int fail_daemon_gone(struct dp_err *err)
-{
-	dp_fail(err, DP_E_NO_DAEMON, "the daemon went away before it answered");
-	return dp_hint(err, "'dparetoctl daemon status' tells whether it runs again; its "
-			    "log tells why");
 }
 
 /* Sends what the socket takes of the request. */
@@ -251,8 +232,11 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return DP_OK;
-	if (n == 0 || errno == ECONNRESET)
-		return fail_daemon_gone(err);
+	if (n == 0 || errno == ECONNRESET) {
+		dp_fail(err, DP_E_NO_DAEMON, "the daemon went away before it answered");
+		return dp_hint(err, "'dparetoctl daemon status' tells whether it runs again; its "
+				    "log tells why");
+	}
 	return dp_fail_errno(err, errno, "cannot read from the daemon");
 }
 

@@ -7,51 +7,30 @@
 #include <stdio.h>
 #include <string.h>
 
-/* {"v":1, key: value}; takes the reference. NULL without memory. */
-static json_t *new_control_message(const char *key, json_t *value)
+/* Appends {"v":1, key: value, ...more} as a line; takes both references. `more` may not pose as one
+ * of the others. Appends nothing for a value of NULL: a text in it is not UTF-8. */
+static void append_message(struct dp_buf *out, const char *key, json_t *value, json_t *more)
 {
 	json_t *message = json_object();
 
-	if (!message || !value ||
-	    json_object_set_new(message, "v", json_integer(DP_CONTROL_VERSION)) != 0) {
-		json_decref(value);
-		json_decref(message);
-		return NULL;
+	json_object_set_new(message, "v", json_integer(DP_CONTROL_VERSION));
+	if (value && json_object_set_new(message, key, value) == 0 &&
+	    (!more || json_object_update_missing(message, more) == 0)) {
+		dp_json_dump(out, message, 0);
+		dp_buf_putc(out, '\n');
 	}
-	if (json_object_set_new(message, key, value) != 0) {
-		json_decref(message);
-		return NULL;
-	}
-	return message;
-}
-
-/* Appends the message as a line; takes the reference. Appends nothing for NULL: a text in it
- * is not UTF-8. */
-static void append_message_line(struct dp_buf *out, json_t *message)
-{
-	if (!message)
-		return;
-	dp_json_dump(out, message, 0);
-	dp_buf_putc(out, '\n');
+	json_decref(more);
 	json_decref(message);
 }
 
 void dp_control_format_request(struct dp_buf *out, const char *verb, json_t *fields)
 {
-	json_t *message = new_control_message("do", json_string(verb));
-
-	/* only what is missing: a field may not pose as the version or the verb */
-	if (message && fields && json_object_update_missing(message, fields) != 0) {
-		json_decref(message);
-		message = NULL;
-	}
-	json_decref(fields);
-	append_message_line(out, message);
+	append_message(out, "do", json_string(verb), fields);
 }
 
 void dp_control_format_ok(struct dp_buf *out, json_t *ok)
 {
-	append_message_line(out, new_control_message("ok", ok));
+	append_message(out, "ok", ok, NULL);
 }
 
 void dp_control_format_error(struct dp_buf *out, const struct dp_err *err)
@@ -65,7 +44,7 @@ void dp_control_format_error(struct dp_buf *out, const struct dp_err *err)
 		plain.hint[0] = '\0';
 		object = dp_json_from_error(&plain);
 	}
-	append_message_line(out, new_control_message("error", object));
+	append_message(out, "error", object, NULL);
 }
 
 void dp_control_mark_unsaved(struct dp_buf *reply, double seconds)
@@ -78,8 +57,7 @@ void dp_control_mark_unsaved(struct dp_buf *reply, double seconds)
 	dp_buf_printf(reply, ",\"unsaved\":%s}\n", dp_num_text(seconds, number));
 }
 
-/* Reads a line as an object of our version. `newer` says what to do about another
- * one. */
+/* Reads a line as an object of our version. `newer` is the hint for another one. */
 static int parse_control_message(const char *line, size_t len, size_t max, const char *what,
 				 const char *newer, json_t **out, struct dp_err *err)
 {
@@ -90,8 +68,6 @@ static int parse_control_message(const char *line, size_t len, size_t max, const
 	if (len > max)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is longer than %zu bytes", what, max);
 	code = dp_json_parse(line, len, &message, &why);
-	if (code == DP_E_NOMEM)
-		return dp_fail(err, code, "no memory to read %s", what);
 	if (code != DP_OK)
 		return dp_fail(err, DP_E_PROTOCOL, "%s is %s", what, why.msg);
 	version = json_object_get(message, "v");

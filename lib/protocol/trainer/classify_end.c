@@ -1,4 +1,4 @@
-/* set_end_class.c - which of the contract's classes an attempt's end belongs to, and why. */
+/* classify_end.c - which of the contract's classes an attempt's end belongs to, and why. */
 #include "protocol/trainer/trainer_protocol_internal.h"
 
 #include "base/units.h"
@@ -20,8 +20,7 @@ struct reason_buffer {
 	size_t capacity;
 };
 
-static enum dp_end_class set_end_class(struct reason_buffer *s, enum dp_end_class class,
-				       const char *fmt, ...) DP_PRINTF(3, 4);
+DP_PRINTF(3, 4)
 static enum dp_end_class set_end_class(struct reason_buffer *s, enum dp_end_class class,
 				       const char *fmt, ...)
 {
@@ -33,21 +32,19 @@ static enum dp_end_class set_end_class(struct reason_buffer *s, enum dp_end_clas
 	return class;
 }
 
-/* What a shell that started the trainer says of it: 128 and the number of the signal that
- * ended it. Only signals that no program gives as an exit code of its own by habit (129
- * is usage for some); 0 for any other code. */
+/* A shell reports the signal that ended the trainer as the exit code 128 + its number. Only signals
+ * whose code no program commonly uses itself (129 is usage for some); 0 for any other code. */
 static int signal_from_shell_code(int code)
 {
-	static const int told[] = { SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM };
+	static const int signals[] = { SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM };
 
-	for (size_t i = 0; i < DP_COUNT(told); i++)
-		if (code == 128 + told[i])
-			return told[i];
+	for (size_t i = 0; i < DP_COUNT(signals); i++)
+		if (code == 128 + signals[i])
+			return signals[i];
 	return 0;
 }
 
-/* What is said of a trainer that got SIGKILL: most likely from a kernel without memory.
- */
+/* SIGKILL comes most likely from a kernel without memory. */
 static void format_killed_advice(const struct dp_exit_record *exit, char *out, size_t room)
 {
 	char peak[DP_NUM_LEN], largest[80] = "";
@@ -62,7 +59,7 @@ static void format_killed_advice(const struct dp_exit_record *exit, char *out, s
 				      "trainer that passes it");
 }
 
-/* shell: the exit code that told of it; 0: it was the trainer itself. */
+/* shell: the exit code of the shell that reported it; 0: the trainer itself got the signal. */
 static enum dp_end_class classify_signal(struct reason_buffer *s, const struct dp_exit_record *exit,
 					 int sig, int shell)
 {
@@ -161,11 +158,8 @@ static enum dp_end_class classify_bad_output(struct reason_buffer *s,
 	const char *metric;
 	size_t run;
 
-	/* what could not be read is not the trainer's fault: another try may do */
 	if (dp_result_reader_problem(r))
-		return set_end_class(
-			s, dp_result_reader_no_memory(r) ? DP_END_LOST : DP_END_BAD_OUTPUT, "%s",
-			dp_result_reader_problem(r));
+		return set_end_class(s, DP_END_BAD_OUTPUT, "%s", dp_result_reader_problem(r));
 	for (size_t i = 0; i < dp__result_reader_count_runs(r); i++)
 		if (!dp__result_reader_has_run(r, i))
 			return set_end_class(s, DP_END_BAD_OUTPUT,

@@ -1,4 +1,4 @@
-/* request.c - request.json: what a trainer is asked to do. */
+/* request_json.c - request.json: what a trainer is asked to do. */
 #include "protocol/trainer/trainer_protocol.h"
 
 #include "base/json.h"
@@ -10,14 +10,6 @@ enum {
 	REQUEST_VERSION = 1
 };
 #define SEED_MAX ((INT64_C(1) << 53) - 1) /* every JSON reader holds it exactly */
-
-static void format_request_path(const struct dp_trainer_request *r, struct dp_buf *out)
-{
-	dp_buf_printf(out, ",\"path\":{\"parameter\":\"%s\",\"values\":[", r->path_parameter);
-	for (uint32_t i = 0; i < r->ncheckpoints; i++)
-		dp_buf_printf(out, "%s%.0f", i ? "," : "", r->checkpoints[i]);
-	dp_buf_puts(out, "]}");
-}
 
 void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf *out)
 {
@@ -38,8 +30,13 @@ void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf
 		dp_buf_printf(out, "%s{\"run\":%u,\"seed\":%llu}", i ? "," : "",
 			      (unsigned)r->runs[i], (unsigned long long)r->seeds[i]);
 	dp_buf_putc(out, ']');
-	if (r->path_parameter)
-		format_request_path(r, out);
+	if (r->path_parameter) {
+		dp_buf_printf(out, ",\"path\":{\"parameter\":\"%s\",\"values\":[",
+			      r->path_parameter);
+		for (uint32_t i = 0; i < r->ncheckpoints; i++)
+			dp_buf_printf(out, "%s%.0f", i ? "," : "", r->checkpoints[i]);
+		dp_buf_puts(out, "]}");
+	}
 	dp_buf_puts(out, "}\n");
 }
 
@@ -84,17 +81,6 @@ static int read_parameters(const json_t *root, struct dp_trainer_request *out, s
 				       "'parameters' holds something else than names "
 				       "with plain values");
 	out->parameters = json_incref(parameters);
-	return DP_OK;
-}
-
-static int parse_request_privacy(const json_t *root, struct dp_trainer_request *out,
-				 struct dp_err *err)
-{
-	json_t *privacy = json_object_get(root, "privacy");
-
-	if (privacy && !json_is_object(privacy))
-		return dp_fail(err, DP_E_INVALID, "'privacy' is not an object");
-	out->privacy = json_incref(privacy);
 	return DP_OK;
 }
 
@@ -144,15 +130,24 @@ static int read_runs(const json_t *root, struct dp_trainer_request *out, struct 
 	return check_unique(out->runs, out->nruns, err);
 }
 
-/* Whole numbers that ascend and end below the parameter's own value. */
-static int parse_request_checkpoints(const json_t *list, const json_t *own,
-				     struct dp_trainer_request *out, struct dp_err *err)
+/* The values are whole numbers that ascend and end below the parameter's own value. */
+static int read_path(const json_t *root, struct dp_trainer_request *out, struct dp_err *err)
 {
-	size_t n = json_array_size(list), i;
-	const json_t *v;
+	const json_t *path = json_object_get(root, "path"), *own, *v;
+	const char *name = dp_json_str(path, "parameter", "");
+	const json_t *values = json_object_get(path, "values");
+	size_t n = json_array_size(values), i;
 
-	out->checkpoints = dp_malloc((n + 1) * sizeof *out->checkpoints);
-	json_array_foreach (list, i, v) {
+	if (!path)
+		return DP_OK;
+	own = json_object_get(out->parameters, name);
+	if (!json_is_integer(own) || !json_is_array(values) || n > UINT32_MAX)
+		return dp_fail(err, DP_E_INVALID,
+			       "'path' needs 'parameter', the name of one that is a "
+			       "whole number, and 'values', an array");
+	out->path_parameter = dp_strdup(name);
+	out->checkpoints = dp_calloc(n + 1, sizeof *out->checkpoints);
+	json_array_foreach (values, i, v) {
 		double x = json_number_value(v);
 
 		if (!json_is_integer(v) || x >= json_number_value(own) ||
@@ -166,26 +161,10 @@ static int parse_request_checkpoints(const json_t *list, const json_t *own,
 	return DP_OK;
 }
 
-static int read_path(const json_t *root, struct dp_trainer_request *out, struct dp_err *err)
-{
-	const json_t *path = json_object_get(root, "path"), *own;
-	const char *name = dp_json_str(path, "parameter", "");
-	const json_t *values = json_object_get(path, "values");
-
-	if (!path)
-		return DP_OK;
-	own = json_object_get(out->parameters, name);
-	if (!json_is_integer(own) || !json_is_array(values) || json_array_size(values) > UINT32_MAX)
-		return dp_fail(err, DP_E_INVALID,
-			       "'path' needs 'parameter', the name of one that is a "
-			       "whole number, and 'values', an array");
-	out->path_parameter = dp_strdup(name);
-	return parse_request_checkpoints(values, own, out, err);
-}
-
 static int read_request(const json_t *root, struct dp_trainer_request *out, struct dp_err *err)
 {
-	const char *study;
+	json_t *privacy = json_object_get(root, "privacy");
+	const char *study = dp_json_str(root, "study", "");
 	int64_t trial, attempt;
 	int code;
 
@@ -193,14 +172,16 @@ static int read_request(const json_t *root, struct dp_trainer_request *out, stru
 		return dp_fail(err, DP_E_INVALID, "the request is not a JSON object");
 	if ((code = check_version(root, err)) != DP_OK)
 		return code;
-	study = dp_json_str(root, "study", "");
 	if (!dp_name_ok(study))
 		return dp_fail(err, DP_E_INVALID, "'study' is missing or not a name");
 	if ((code = parse_whole_number(root, "trial", UINT32_MAX, &trial, err)) != DP_OK ||
 	    (code = parse_whole_number(root, "attempt", UINT32_MAX, &attempt, err)) != DP_OK ||
-	    (code = read_parameters(root, out, err)) != DP_OK ||
-	    (code = parse_request_privacy(root, out, err)) != DP_OK ||
-	    (code = read_runs(root, out, err)) != DP_OK ||
+	    (code = read_parameters(root, out, err)) != DP_OK)
+		return code;
+	if (privacy && !json_is_object(privacy))
+		return dp_fail(err, DP_E_INVALID, "'privacy' is not an object");
+	out->privacy = json_incref(privacy);
+	if ((code = read_runs(root, out, err)) != DP_OK ||
 	    (code = read_path(root, out, err)) != DP_OK)
 		return code;
 	out->trial = (uint32_t)trial;

@@ -13,7 +13,7 @@ struct value {
 	double x;
 };
 
-/* The metrics of one run, at its end or at a waypoint. */
+/* The metrics of one run, at its end or at a checkpoint. */
 struct report {
 	bool reported;
 	uint32_t nvalues;
@@ -26,18 +26,17 @@ struct dp_result_reader {
 	struct report *run_reports; /* in the same order */
 	uint32_t ncheckpoints;
 	double *checkpoints;               /* values of the path that were asked, ascending */
-	struct report *checkpoint_reports; /* (nruns x nwaypoints) */
+	struct report *checkpoint_reports; /* (nruns x ncheckpoints) */
 	size_t nmetrics;
 	char *names[DP_METRICS_MAX]; /* in order of first appearance */
 	struct dp_declaration declaration;
 	double progress;
 	bool is_done;
-	struct dp_buf partial;  /* a line whose end has not come */
-	struct dp_buf scratch;  /* a line made readable for jansson */
-	size_t lines, bytes;    /* read so far */
-	char problem[320];      /* "" if none; plain ASCII */
-	bool ran_out_of_memory; /* the problem is ours, not the trainer's */
-	bool is_truncated;      /* the problem is a last line without its end */
+	struct dp_buf partial; /* a line whose end has not come */
+	struct dp_buf scratch; /* a line made readable for jansson */
+	size_t lines, bytes;   /* read so far */
+	char problem[320];     /* "" if none; plain ASCII */
+	bool is_truncated;     /* the problem is a last line without its end */
 };
 
 #define LINE_FORMS "'progress', 'run' with 'metrics', 'declare' or 'done'"
@@ -49,35 +48,25 @@ struct dp_result_reader *dp_result_reader_new(const uint32_t *runs, uint32_t nru
 	r->nruns = nruns;
 	r->progress = NAN;
 	r->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
-	r->run_numbers = dp_calloc(nruns ? nruns : 1, sizeof *r->run_numbers);
-	r->run_reports = dp_calloc(nruns ? nruns : 1, sizeof *r->run_reports);
-	if (!r->run_numbers || !r->run_reports) {
-		dp_result_reader_free(r);
-		return NULL;
-	}
-	if (nruns)
-		memcpy(r->run_numbers, runs, nruns * sizeof *runs);
+	r->run_numbers = dp_memdup(runs, nruns * sizeof *runs);
+	r->run_reports = dp_calloc(nruns, sizeof *r->run_reports);
 	return r;
 }
 
-bool dp_result_reader_set_checkpoints(struct dp_result_reader *r, const double *waypoints,
-				      uint32_t nwaypoints)
+void dp_result_reader_set_checkpoints(struct dp_result_reader *r, const double *checkpoints,
+				      uint32_t ncheckpoints)
 {
-	if (nwaypoints == 0)
-		return true;
-	r->checkpoints = dp_malloc(nwaypoints * sizeof *r->checkpoints);
+	r->checkpoints = dp_memdup(checkpoints, ncheckpoints * sizeof *checkpoints);
 	r->checkpoint_reports =
-		dp_calloc((size_t)r->nruns * nwaypoints + 1, sizeof *r->checkpoint_reports);
-	memcpy(r->checkpoints, waypoints, nwaypoints * sizeof *waypoints);
-	r->ncheckpoints = nwaypoints;
-	return true;
+		dp_calloc((size_t)r->nruns * ncheckpoints, sizeof *r->checkpoint_reports);
+	r->ncheckpoints = ncheckpoints;
 }
 
 void dp_result_reader_free(struct dp_result_reader *r)
 {
 	if (!r)
 		return;
-	for (uint32_t i = 0; r->run_reports && i < r->nruns; i++)
+	for (uint32_t i = 0; i < r->nruns; i++)
 		free(r->run_reports[i].values);
 	for (size_t i = 0; i < (size_t)r->nruns * r->ncheckpoints; i++)
 		free(r->checkpoint_reports[i].values);
@@ -92,8 +81,8 @@ void dp_result_reader_free(struct dp_result_reader *r)
 	free(r);
 }
 
-/* Keeps the first problem. Bytes of the trainer's may be quoted in it, so whatever
- * is not plain ASCII is masked: it will be shown on terminals and put into JSON. */
+/* Keeps the first problem. It may quote bytes of the trainer, and goes to terminals and into JSON:
+ * what is not plain ASCII is masked. */
 static void result_problem(struct dp_result_reader *r, const char *fmt, ...) DP_PRINTF(2, 3);
 static void result_problem(struct dp_result_reader *r, const char *fmt, ...)
 {
@@ -112,12 +101,6 @@ static void result_problem(struct dp_result_reader *r, const char *fmt, ...)
 /* A problem of the line being read. */
 #define LINE_PROBLEM(r, fmt, ...)                                                                  \
 	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
-
-static void result_no_memory(struct dp_result_reader *r, size_t line)
-{
-	r->ran_out_of_memory = true;
-	result_problem(r, "line %zu of the result file: no memory to read it", line);
-}
 
 static const char *type_name(const json_t *v)
 {
@@ -200,10 +183,6 @@ static int result_intern(struct dp_result_reader *r, const char *name, size_t gu
 		return -1;
 	}
 	r->names[r->nmetrics] = dp_strdup(name);
-	if (!r->names[r->nmetrics]) {
-		result_no_memory(r, r->lines);
-		return -1;
-	}
 	return (int)r->nmetrics++;
 }
 
@@ -214,10 +193,6 @@ static void read_metrics(struct dp_result_reader *r, uint32_t number, struct rep
 	json_t *v;
 
 	run->values = dp_calloc(json_object_size(metrics) + 1, sizeof *run->values);
-	if (!run->values) {
-		result_no_memory(r, r->lines);
-		return;
-	}
 	json_object_foreach (metrics, name, v) {
 		struct value *value = &run->values[run->nvalues];
 		int metric = result_intern(r, name, run->nvalues);
@@ -249,7 +224,7 @@ static uint32_t find_run(const struct dp_result_reader *r, double number)
 	return i;
 }
 
-/* The metrics of the i-th run asked on its way. */
+/* The metrics of the i-th run at a checkpoint. */
 static void parse_checkpoint_report(struct dp_result_reader *r, uint32_t i, const json_t *at,
 				    json_t *metrics)
 {
@@ -281,17 +256,6 @@ static void parse_checkpoint_report(struct dp_result_reader *r, uint32_t i, cons
 			     metrics);
 }
 
-static void parse_final_report(struct dp_result_reader *r, uint32_t i, json_t *metrics)
-{
-	if (r->run_reports[i].reported) {
-		LINE_PROBLEM(r, "run %u was reported before; each run is reported once",
-			     (unsigned)r->run_numbers[i]);
-		return;
-	}
-	read_metrics(r, r->run_numbers[i], &r->run_reports[i], metrics);
-	r->nreported += r->run_reports[i].reported;
-}
-
 static void read_run(struct dp_result_reader *r, const json_t *line)
 {
 	const json_t *number = json_object_get(line, "run"), *at = json_object_get(line, "at");
@@ -321,8 +285,13 @@ static void read_run(struct dp_result_reader *r, const json_t *line)
 			     x);
 	else if (at)
 		parse_checkpoint_report(r, i, at, metrics);
-	else
-		parse_final_report(r, i, metrics);
+	else if (r->run_reports[i].reported)
+		LINE_PROBLEM(r, "run %u was reported before; each run is reported once",
+			     (unsigned)r->run_numbers[i]);
+	else {
+		read_metrics(r, r->run_numbers[i], &r->run_reports[i], metrics);
+		r->nreported += r->run_reports[i].reported;
+	}
 }
 
 static void declare_sampling(struct dp_result_reader *r, const json_t *v)
@@ -386,7 +355,7 @@ static void read_declare(struct dp_result_reader *r, const json_t *line)
 	}
 }
 
-static void result_read_done(struct dp_result_reader *r, const json_t *line)
+static void read_done(struct dp_result_reader *r, const json_t *line)
 {
 	if (json_is_true(json_object_get(line, "done")))
 		r->is_done = true;
@@ -402,7 +371,7 @@ static const struct {
 	{ "progress", NULL, read_progress },
 	{ "run", "metrics", read_run },
 	{ "declare", NULL, read_declare },
-	{ "done", NULL, result_read_done },
+	{ "done", NULL, read_done },
 };
 
 static void read_object(struct dp_result_reader *r, const json_t *line)
@@ -657,7 +626,7 @@ bool dp_result_reader_has_checkpoint(const struct dp_result_reader *r, size_t w)
 
 bool dp_result_reader_is_usable(const struct dp_result_reader *r)
 {
-	return !r->problem[0] || (r->is_truncated && !r->ran_out_of_memory);
+	return !r->problem[0] || r->is_truncated;
 }
 
 int dp_result_reader_find_metric(const struct dp_result_reader *r, const char *name)
@@ -666,11 +635,6 @@ int dp_result_reader_find_metric(const struct dp_result_reader *r, const char *n
 		if (strcmp(r->names[i], name) == 0)
 			return (int)i;
 	return -1;
-}
-
-bool dp_result_reader_no_memory(const struct dp_result_reader *r)
-{
-	return r->ran_out_of_memory;
 }
 
 uint32_t dp__result_reader_run_number(const struct dp_result_reader *r, size_t i)

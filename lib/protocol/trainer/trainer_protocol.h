@@ -15,7 +15,7 @@ enum {
 	DP_METRICS_MAX = 256, /* different names in one attempt */
 };
 
-/* ---- the request (request.c) ---- */
+/* ---- the request (request_json.c) ---- */
 
 struct dp_trainer_request {
 	char *study;
@@ -25,8 +25,8 @@ struct dp_trainer_request {
 	uint32_t nruns;
 	uint32_t *runs; /* numbers of the runs asked of this process */
 	uint64_t *seeds;
-	/* the parameter that the training walks up, or NULL, and the values below its own
-	 * at which metrics are asked for, too: whole numbers, ascending */
+	/* the parameter of trainer.path, or NULL, and the values below its own at which metrics are
+	 * asked for, too: whole numbers, ascending */
 	char *path_parameter;
 	double *checkpoints;
 	uint32_t ncheckpoints;
@@ -100,12 +100,11 @@ void dp_exit_record_parse(const char *text, size_t len, struct dp_exit_record *o
 
 /* Reader of a result file: give it the bytes as they come. Opaque. */
 struct dp_result_reader;
-/* A reader for these runs; NULL without memory. */
+/* A reader for these runs. */
 struct dp_result_reader *dp_result_reader_new(const uint32_t *runs, uint32_t nruns);
-/* Before anything is read: the values of the path that were asked, ascending. False
- * without memory. */
-DP_MUSTCHECK bool dp_result_reader_set_checkpoints(struct dp_result_reader *r,
-						   const double *waypoints, uint32_t nwaypoints);
+/* Before anything is read, at most once: the values of the path that were asked for, ascending. */
+void dp_result_reader_set_checkpoints(struct dp_result_reader *r, const double *checkpoints,
+				      uint32_t ncheckpoints);
 void dp_result_reader_free(struct dp_result_reader *r);
 /* More bytes; whole lines are read at once. After the first problem the rest is
  * ignored. */
@@ -119,8 +118,6 @@ bool dp_result_reader_is_complete(
 	const struct dp_result_reader *r); /* every run asked was reported */
 /* The first mistake in the file as a sentence with its line number, or NULL. */
 const char *dp_result_reader_problem(const struct dp_result_reader *r);
-/* Is that problem that there was no memory to read it? */
-bool dp_result_reader_no_memory(const struct dp_result_reader *r);
 const struct dp_declaration *dp_result_reader_declaration(const struct dp_result_reader *r);
 size_t dp_result_reader_count_metrics(const struct dp_result_reader *r);
 const char *dp_result_reader_metric_name(const struct dp_result_reader *r, size_t metric);
@@ -128,18 +125,18 @@ const char *dp_result_reader_metric_name(const struct dp_result_reader *r, size_
  * it. Non-finite values are possible. */
 bool dp_result_reader_run_value(const struct dp_result_reader *r, size_t i, size_t metric,
 				double *value);
-/* Likewise at the w-th waypoint asked. */
+/* Likewise at the w-th checkpoint. */
 bool dp_result_reader_checkpoint_value(const struct dp_result_reader *r, size_t i, size_t w,
 				       size_t metric, double *value);
-/* Has every run asked reported the w-th waypoint? */
+/* Has every run reported the w-th checkpoint? */
 bool dp_result_reader_has_checkpoint(const struct dp_result_reader *r, size_t w);
-/* Can what was read of a trainer that was ended before its time be relied on? Half a line
- * at the end of the file is no mistake then. */
+/* Can what was read of a trainer that was ended early be relied on? Half a line at the end of the
+ * file is no mistake then. */
 bool dp_result_reader_is_usable(const struct dp_result_reader *r);
 /* Index of a metric by name, or -1. */
 int dp_result_reader_find_metric(const struct dp_result_reader *r, const char *name);
 
-/* ---- classification (set_end_class.c) ---- */
+/* ---- classification (classify_end.c) ---- */
 
 /* The class of an attempt that has ended, and one sentence for people in
  * why (what happened and what to look at; "" for ok). `needed` are the metrics
@@ -148,26 +145,25 @@ enum dp_end_class dp_trainer_classify_end(const struct dp_exit_record *exit,
 					  const struct dp_result_reader *result,
 					  const char *const *needed, bool cancelled, char *why,
 					  size_t room);
-/* Of a result that lacks a needed metric, in a run that was reported, what that run has
- * instead: "; reported were: acc, loss; did you mean 'acc'?". "" where none is lacking.
- */
+/* If a needed metric is missing in a run that was reported, what that run has instead: "; reported
+ * were: acc, loss; did you mean 'acc'?". "" where none is missing. */
 void dp_result_reader_suggest_metric(const struct dp_result_reader *result,
 				     const char *const *needed, char *out, size_t room);
 /* Is one of the lines of a text what would be the result of a run in a result file? */
 bool dp_text_has_result_line(const char *text, size_t n);
-/* Does what a training that ended so reached on its path count (ok, diverged, and what
- * was cut short: cancelled, timeout, memory, stalled)? */
+/* Do the checkpoints of a run that ended so count (ok, diverged, and what was cut short: cancelled,
+ * timeout, memory, stalled)? */
 bool dp_end_class_keeps_checkpoints(enum dp_end_class e);
-/* May a retry mend this class (signal, lost)? */
+/* May a retry succeed after this class (signal, lost)? */
 bool dp_end_class_is_retryable(enum dp_end_class e);
 
-/* ---- the trainer's side (report.c) ---- */
+/* ---- the trainer's side (trainer_report.c) ---- */
 
 /* Appends one line to the result file and returns DP_OK or DP_E_IO. */
 DP_MUSTCHECK int dp_trainer_report_progress(int fd, double progress, struct dp_err *err);
 DP_MUSTCHECK int dp_trainer_report_run(int fd, uint32_t run, const json_t *metrics,
 				       struct dp_err *err);
-/* The result of a run on its way, at this value of the path's parameter. */
+/* The metrics of a run at a checkpoint. */
 DP_MUSTCHECK int dp_trainer_report_checkpoint(int fd, uint32_t run, uint32_t at,
 					      const json_t *metrics, struct dp_err *err);
 DP_MUSTCHECK int dp_trainer_report_declaration(int fd, const json_t *declared, struct dp_err *err);

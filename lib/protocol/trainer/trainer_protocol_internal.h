@@ -1,4 +1,4 @@
-/* trainer_protocol_internal.h - what the files of lib/trial share. */
+/* trainer_protocol_internal.h - what the files of lib/protocol/trainer share. */
 #ifndef DP_PROTOCOL_TRAINER_TRAINER_PROTOCOL_INTERNAL_H
 #define DP_PROTOCOL_TRAINER_TRAINER_PROTOCOL_INTERNAL_H
 #include "protocol/trainer/trainer_protocol.h"

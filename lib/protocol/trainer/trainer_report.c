@@ -1,4 +1,4 @@
-/* report.c - the trainer's side: open the request, append lines to the result. */
+/* trainer_report.c - the trainer's side: open the request, append lines to the result. */
 #include "protocol/trainer/trainer_protocol.h"
 
 #include "base/fs.h"
@@ -14,81 +14,61 @@ enum {
 	REQUEST_MAX = 16 << 20 /* bytes; ten thousand runs are half a megabyte */
 };
 
-/* Writes the line and frees it. One write() for a whole line, so that a reader never
- * sees half of one and a signal cannot leave half of one behind. */
-static int append_line(int fd, struct dp_buf *line, struct dp_err *err)
+/* Appends a line, whose text before and behind `object` is given. One write() for the whole line,
+ * so that a reader never sees half of one and a signal cannot leave half of one behind. */
+DP_PRINTF(4, 5)
+static int append_line(int fd, struct dp_err *err, const json_t *object, const char *fmt, ...)
 {
-	const char *p;
-	size_t left;
+	struct dp_buf line = DP_BUF_INIT;
 	int code = DP_OK;
+	char *text;
+	va_list ap;
 
-	dp_buf_putc(line, '\n');
-	p = line->data;
-	left = line->len;
-	while (left > 0) {
-		ssize_t n = write(fd, p, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			code = dp_fail_errno(err, errno, "cannot write the result file");
-			break;
-		}
-		p += n;
-		left -= (size_t)n;
+	va_start(ap, fmt);
+	text = dp_vasprintf(fmt, ap);
+	va_end(ap);
+	dp_buf_puts(&line, text);
+	if (object) {
+		dp_json_dump(&line, object, 0);
+		dp_buf_putc(&line, '}');
 	}
-	dp_buf_free(line);
+	dp_buf_putc(&line, '\n');
+	if (dp_write_all(fd, line.data, line.len) != 0)
+		code = dp_fail_errno(err, errno, "cannot write the result file");
+	free(text);
+	dp_buf_free(&line);
 	return code == DP_OK ? DP_OK : DP_E_IO;
 }
 
 int dp_trainer_report_progress(int fd, double progress, struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
 	char text[DP_NUM_LEN];
 
-	/* it is for people to look at: a slip in it must not fail the training */
+	/* for people only: a wrong value must not fail the run */
 	progress = progress >= 0 ? progress < 1 ? progress : 1 : 0;
-	dp_buf_printf(&line, "{\"progress\":%s}", dp_num_text(progress, text));
-	return append_line(fd, &line, err);
+	return append_line(fd, err, NULL, "{\"progress\":%s}", dp_num_text(progress, text));
 }
 
 int dp_trainer_report_run(int fd, uint32_t run, const json_t *metrics, struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
-
-	dp_buf_printf(&line, "{\"run\":%u,\"metrics\":", (unsigned)run);
-	dp_json_dump(&line, metrics, 0);
-	dp_buf_putc(&line, '}');
-	return append_line(fd, &line, err);
+	return append_line(fd, err, metrics, "{\"run\":%u,\"metrics\":", (unsigned)run);
 }
 
 int dp_trainer_report_checkpoint(int fd, uint32_t run, uint32_t at, const json_t *metrics,
 				 struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
-
-	dp_buf_printf(&line, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run, (unsigned)at);
-	dp_json_dump(&line, metrics, 0);
-	dp_buf_putc(&line, '}');
-	return append_line(fd, &line, err);
+	return append_line(fd, err, metrics, "{\"run\":%u,\"at\":%u,\"metrics\":", (unsigned)run,
+			   (unsigned)at);
 }
 
 int dp_trainer_report_declaration(int fd, const json_t *declared, struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
-
-	dp_buf_puts(&line, "{\"declare\":");
-	dp_json_dump(&line, declared, 0);
-	dp_buf_putc(&line, '}');
-	return append_line(fd, &line, err);
+	return append_line(fd, err, declared, "{\"declare\":");
 }
 
 int dp_trainer_report_done(int fd, struct dp_err *err)
 {
-	struct dp_buf line = DP_BUF_INIT;
-
-	dp_buf_puts(&line, "{\"done\":true}");
-	return append_line(fd, &line, err);
+	return append_line(fd, err, NULL, "{\"done\":true}");
 }
 
 static int get_trainer_variable(const char *name, const char **value, struct dp_err *err)

@@ -107,11 +107,6 @@ void dp__pad_file(struct dp_journal *j);
 /* Reads what was asked for (batch_read.c); only for the thread that owns the environment. */
 void dp__read_request_serve(struct dp_journal *j, struct dp__read_request *f);
 
-/* ---- how long commits take (commit_stats.c) ---- */
-
-/* One more; `mutex` is held. */
-void dp__commit_times_add(struct dp_journal *j, double seconds);
-
 /* ---- other programs that read (stale_readers.c) ---- */
 
 /* Frees the places of readers that died, and notes the one that lags most, if one does.
@@ -145,6 +140,8 @@ DP_MUSTCHECK int dp__clean_mark_remove(const char *path, struct dp_err *err);
  * the next time. */
 void dp__remove_leftover_files(const char *dir);
 
+/* Notes how long a commit took; `mutex` is held. */
+void dp__commit_times_add(struct dp_journal *j, double seconds);
 /* Ends the writer's thread and frees what it left (writer.c). */
 void dp__writer_stop(struct dp_journal *j);
 

@@ -88,17 +88,12 @@ static uint32_t node_value_size(const unsigned char *node)
 	return get16(node) | (uint32_t)get16(node + 2) << 16;
 }
 
-static uint64_t node_child(const unsigned char *node)
-{
-	return node_value_size(node) | (uint64_t)get16(node + 4) << 32;
-}
-
 static struct lmdb_key node_key(const unsigned char *node)
 {
 	return (struct lmdb_key){ node + NODE_HEADER_SIZE, get16(node + 6) };
 }
 
-/* ---- reading and telling ---- */
+/* ---- reading and reporting ---- */
 
 DP_PRINTF(2, 3)
 static void report_page_fault(struct dp__lmdb_file *p, const char *format, ...)
@@ -130,7 +125,7 @@ static bool page_read(struct dp__lmdb_file *p, uint64_t offset, void *to, size_t
 	return true;
 }
 
-/* Notes what a page is for; false if it is outside, or for something else already. */
+/* Notes what a page is used for; false if it is outside, or used already. */
 static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t count, int use,
 			    const char *whose)
 {
@@ -154,8 +149,8 @@ static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t cou
 
 /* ---- entries ---- */
 
-/* The value of a leaf's node: within the page, or on pages of its own, which are then
- * in *own. NULL if it cannot be had, which was told. */
+/* The value of a leaf's node: within the page, or on pages of its own, which are then in *own. NULL
+ * if it is damaged, which was reported, or not wanted. */
 static const unsigned char *read_node_value(struct dp__lmdb_file *p, struct lmdb_tree *t,
 					    const unsigned char *node, bool wanted,
 					    unsigned char **own)
@@ -197,33 +192,32 @@ static const unsigned char *read_node_value(struct dp__lmdb_file *p, struct lmdb
 static void visit_record_entry(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 			       const unsigned char *node)
 {
+	const struct dp__lmdb_visitor *v = p->visitor;
 	struct lmdb_key k = node_key(node);
 	MDB_val key = { k.len, (void *)k.bytes };
 	uint32_t study, seq;
 	unsigned char *own;
-	const unsigned char *value =
-		read_node_value(p, t, node, p->visitor->on_record != NULL, &own);
+	const unsigned char *value = read_node_value(p, t, node, v->on_record != NULL, &own);
 
 	if (!dp__key_read(&key, &study, &seq))
 		report_page_fault(p, "page %llu: a record has a key of %zu bytes",
 				  (unsigned long long)page, k.len);
-	else if (value && p->visitor->on_record)
-		p->stop_code = p->visitor->on_record(p->visitor->arg, study, seq, value,
-						     node_value_size(node));
+	else if (value && v->on_record)
+		p->stop_code = v->on_record(v->arg, study, seq, value, node_value_size(node));
 	free(own);
 }
 
 static void visit_meta_entry(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 			     const unsigned char *node)
 {
+	const struct dp__lmdb_visitor *v = p->visitor;
 	struct lmdb_key k = node_key(node);
 	unsigned char *own;
-	const unsigned char *value = read_node_value(p, t, node, p->visitor->on_meta != NULL, &own);
+	const unsigned char *value = read_node_value(p, t, node, v->on_meta != NULL, &own);
 
 	(void)page;
-	if (value && p->visitor->on_meta)
-		p->stop_code = p->visitor->on_meta(p->visitor->arg, k.bytes, k.len, value,
-						   node_value_size(node));
+	if (value && v->on_meta)
+		p->stop_code = v->on_meta(v->arg, k.bytes, k.len, value, node_value_size(node));
 	free(own);
 }
 
@@ -332,27 +326,29 @@ static bool check_page_layout(struct dp__lmdb_file *p, const struct lmdb_tree *t
 	return true;
 }
 
-/* The keys of a page rise, and lie between those that the page above says. */
-static bool are_page_keys_ordered(struct dp__lmdb_file *p, const struct lmdb_tree *t,
-				  const unsigned char *page, const struct lmdb_key *low,
-				  const struct lmdb_key *high)
+/* The i-th of the nodes of a page, which is_node_valid() has found inside it. */
+static const unsigned char *page_node(const unsigned char *page, size_t i)
+{
+	return page + get16(page + PAGE_HEADER_SIZE + 2 * i);
+}
+
+/* The keys of a page ascend, and lie between those that the page above says. */
+static bool are_page_keys_ordered(const struct lmdb_tree *t, const unsigned char *page,
+				  const struct lmdb_key *low, const struct lmdb_key *high)
 {
 	size_t n = (get16(page + 12) - (size_t)PAGE_HEADER_SIZE) / 2;
 	size_t first = get16(page + 10) == PAGE_IS_LEAF ? 0 : 1;
 
 	for (size_t i = first; i < n; i++) {
-		struct lmdb_key k = node_key(page + get16(page + PAGE_HEADER_SIZE + 2 * i));
+		struct lmdb_key k = node_key(page_node(page, i));
 
 		if (i == first && low && compare_lmdb_keys(t, k, *low) < 0)
 			return false;
-		if (i > first &&
-		    compare_lmdb_keys(
-			    t, node_key(page + get16(page + PAGE_HEADER_SIZE + 2 * i - 2)), k) >= 0)
+		if (i > first && compare_lmdb_keys(t, node_key(page_node(page, i - 1)), k) >= 0)
 			return false;
 		if (high && compare_lmdb_keys(t, k, *high) >= 0)
 			return false;
 	}
-	(void)p;
 	return true;
 }
 
@@ -367,7 +363,7 @@ static void visit_tree_nodes(struct dp__lmdb_file *p, struct lmdb_tree *t,
 	size_t n = (get16(page + 12) - (size_t)PAGE_HEADER_SIZE) / 2;
 
 	for (size_t i = 0; i < n && !p->stop_code; i++) {
-		const unsigned char *node = page + get16(page + PAGE_HEADER_SIZE + 2 * i);
+		const unsigned char *node = page_node(page, i);
 		struct lmdb_key from = node_key(node), to;
 
 		if (depth == t->depth) {
@@ -376,13 +372,13 @@ static void visit_tree_nodes(struct dp__lmdb_file *p, struct lmdb_tree *t,
 			continue;
 		}
 		if (i + 1 < n)
-			to = node_key(page + get16(page + PAGE_HEADER_SIZE + 2 * i + 2));
-		check_tree_page(p, t, node_child(node), depth + 1, i ? &from : low,
-				i + 1 < n ? &to : high);
+			to = node_key(page_node(page, i + 1));
+		check_tree_page(p, t, node_value_size(node) | (uint64_t)get16(node + 4) << 32,
+				depth + 1, i ? &from : low, i + 1 < n ? &to : high);
 	}
 }
 
-/* A page that is not sound is told and left out with all below it. */
+/* A damaged page is reported and left out with all below it. */
 static void check_tree_page(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t number,
 			    unsigned depth, const struct lmdb_key *low, const struct lmdb_key *high)
 {
@@ -399,7 +395,7 @@ static void check_tree_page(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64
 				  (unsigned long long)number, t->name);
 	} else if (check_page_layout(p, t, page, number, leaf)) {
 		*(leaf ? &t->found_leaves : &t->found_branches) += 1;
-		if (!are_page_keys_ordered(p, t, page, low, high))
+		if (!are_page_keys_ordered(t, page, low, high))
 			report_page_fault(p, "page %llu of %s: its keys are out of order",
 					  (unsigned long long)number, t->name);
 		visit_tree_nodes(p, t, page, number, depth, low, high);
@@ -590,7 +586,7 @@ int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
 	return p->stop_code;
 }
 
-/* ---- what lies about ---- */
+/* ---- records on any page ---- */
 
 /* One node of any page, if it looks like that of a record. */
 static void scan_node(struct dp__lmdb_file *p, const unsigned char *page, size_t at)
@@ -633,7 +629,7 @@ int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too)
 		if (!free_too && i <= p->last_page && p->page_uses[i] == PAGE_USE_FREE)
 			continue;
 		if (!page_read(p, i * p->page_size, page, p->page_size))
-			continue; /* the walk has told it */
+			continue; /* the walk has reported it */
 		for (size_t k = PAGE_HEADER_SIZE;
 		     k + 2 <= get16(page + 12) && k + 2 <= p->page_size; k += 2)
 			scan_node(p, page, get16(page + k));

@@ -44,6 +44,13 @@ bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *seq)
 	return true;
 }
 
+static int fail_damaged(const struct dp_journal *j, struct dp_err *err, const char *why)
+{
+	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir, why);
+	dp_hint(err, DP__REPAIR_HINT);
+	return DP_E_CORRUPT;
+}
+
 int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, const char *what)
 {
 	struct statvfs fs;
@@ -70,10 +77,7 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, c
 	case MDB_INCOMPATIBLE:
 	case MDB_CORRUPTED:
 	case MDB_PAGE_NOTFOUND:
-		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir,
-			mdb_strerror(mdb_code));
-		dp_hint(err, DP__REPAIR_HINT);
-		return DP_E_CORRUPT;
+		return fail_damaged(j, err, mdb_strerror(mdb_code));
 	case MDB_READERS_FULL:
 		return dp_fail(err, DP_E_BUSY, "too many programs read the journal in %s", j->dir);
 	}
@@ -130,15 +134,6 @@ static bool has_file(const struct dp_journal *j, const char *name)
 	return there;
 }
 
-static int fail_file_truncated(const struct dp_journal *j, off_t size, uint64_t of,
-			       struct dp_err *err)
-{
-	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is cut short: it has %lld bytes, of %llu", j->dir,
-		(long long)size, (unsigned long long)of);
-	dp_hint(err, DP__REPAIR_HINT);
-	return DP_E_CORRUPT;
-}
-
 /* Pages behind the end of the file would kill the process when touched. */
 static int check_length(struct dp_journal *j, struct dp_err *err)
 {
@@ -150,9 +145,13 @@ static int check_length(struct dp_journal *j, struct dp_err *err)
 	mdb_env_info(j->env, &info);
 	mdb_env_stat(j->env, &db);
 	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
-	    (uint64_t)st.st_size / db.ms_psize < info.me_last_pgno + 1)
-		return fail_file_truncated(j, st.st_size,
-					   (uint64_t)(info.me_last_pgno + 1) * db.ms_psize, err);
+	    (uint64_t)st.st_size / db.ms_psize < info.me_last_pgno + 1) {
+		dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is cut short: it has %lld bytes, of %llu",
+			j->dir, (long long)st.st_size,
+			(unsigned long long)(info.me_last_pgno + 1) * db.ms_psize);
+		dp_hint(err, DP__REPAIR_HINT);
+		return DP_E_CORRUPT;
+	}
 	return DP_OK;
 }
 
@@ -231,22 +230,15 @@ static int create_databases(struct dp_journal *j, MDB_txn *txn)
 	return mdb_code;
 }
 
-/* Is nothing at all in the environment yet? */
-static bool is_env_empty(MDB_txn *txn)
-{
-	MDB_dbi root;
-	MDB_stat st;
-
-	return mdb_dbi_open(txn, NULL, 0, &root) == 0 && mdb_stat(txn, root, &st) == 0 &&
-	       st.ms_entries == 0;
-}
-
 static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err)
 {
 	uint32_t format;
+	MDB_dbi root;
+	MDB_stat st;
 	int code, mdb_code;
 
-	if (is_env_empty(txn)) {
+	if (mdb_dbi_open(txn, NULL, 0, &root) == 0 && mdb_stat(txn, root, &st) == 0 &&
+	    st.ms_entries == 0) {
 		/* a running writer that opens again must not begin anew */
 		if (j->readonly || j->writer_started)
 			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
@@ -337,11 +329,7 @@ static int check_headers(const struct dp_journal *j, struct dp_err *err)
 	free(path);
 	if (fd >= 0)
 		close(fd);
-	if (sound)
-		return DP_OK;
-	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (its headers)", j->dir);
-	dp_hint(err, DP__REPAIR_HINT);
-	return DP_E_CORRUPT;
+	return sound ? DP_OK : fail_damaged(j, err, "its headers");
 }
 
 static void keep_first_fault(void *arg, const char *fault)
@@ -395,11 +383,7 @@ static int check_pages(struct dp_journal *j, struct dp_err *err)
 	for (int tries = 0; code == DP_E_BUSY && tries < DP__SNAPSHOT_TRIES; tries++)
 		code = check_pages_of_snapshot(j, j->readonly && tries + 1 < DP__SNAPSHOT_TRIES,
 					       first, err);
-	if (code != DP_OK || !first[0])
-		return code;
-	dp_fail(err, DP_E_CORRUPT, "%s/data.mdb is damaged or is no journal (%s)", j->dir, first);
-	dp_hint(err, DP__REPAIR_HINT);
-	return DP_E_CORRUPT;
+	return code != DP_OK || !first[0] ? code : fail_damaged(j, err, first);
 }
 
 /* To read. Without a lock file there is no writer, so that a folder in which none can be
@@ -420,6 +404,7 @@ static int open_lmdb_env_readonly(struct dp_journal *j)
 	return mdb_code;
 }
 
+/* The number of the newest transaction. */
 static size_t newest_txn(const struct dp_journal *j)
 {
 	MDB_envinfo info;

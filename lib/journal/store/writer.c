@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,6 +258,14 @@ static struct dp__write_op *dequeue_commit_batch(struct dp_journal *j)
 	return unit;
 }
 
+void dp__commit_times_add(struct dp_journal *j, double seconds)
+{
+	struct dp__commit_times *c = &j->commit_times;
+
+	c->samples[c->count++ % DP__COMMIT_SAMPLES] = seconds;
+	c->total_seconds += seconds;
+}
+
 /* The unit is on the disk. */
 static void writer_publish(struct dp_journal *j, const struct dp__write_op *unit)
 {
@@ -369,16 +378,17 @@ void dp__writer_stop(struct dp_journal *j)
 
 /* ---- the other threads' side ---- */
 
-static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq, bool forget,
-			       const void *bytes, size_t len)
+static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq,
+			       bool deletes_study, const void *bytes, size_t len)
 {
-	struct dp__write_op *op = j->readonly ? NULL : dp_malloc(sizeof *op + len);
+	struct dp__write_op *op;
 	uint64_t ticket;
 
-	if (!op)
+	if (j->readonly)
 		return 0;
+	op = dp_malloc(sizeof *op + len);
 	*op = (struct dp__write_op){
-		.study = study, .seq = seq, .deletes_study = forget, .len = len
+		.study = study, .seq = seq, .deletes_study = deletes_study, .len = len
 	};
 	if (len)
 		memcpy(op->bytes, bytes, len);
@@ -458,4 +468,36 @@ bool dp_journal_get_write_error(struct dp_journal *j, struct dp_err *why)
 		*why = j->write_error;
 	pthread_mutex_unlock(&j->mutex);
 	return troubled;
+}
+
+/* ---- how long commits take ---- */
+
+static int compare_commit_times(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The smallest value that at least this share of n sorted ones does not exceed. */
+static double commit_quantile(const double *sorted, size_t n, double share)
+{
+	return n ? sorted[(size_t)ceil(share * (double)n) - 1] : NAN;
+}
+
+void dp_journal_get_commit_stats(struct dp_journal *j, struct dp_journal_commit_stats *out)
+{
+	struct dp__commit_times c;
+	size_t n;
+
+	pthread_mutex_lock(&j->mutex);
+	c = j->commit_times;
+	pthread_mutex_unlock(&j->mutex);
+	n = c.count < DP__COMMIT_SAMPLES ? (size_t)c.count : DP__COMMIT_SAMPLES;
+	qsort(c.samples, n, sizeof *c.samples, compare_commit_times);
+	*out = (struct dp_journal_commit_stats){ .count = c.count,
+						 .total_seconds = c.total_seconds,
+						 .median = commit_quantile(c.samples, n, 0.5),
+						 .p90 = commit_quantile(c.samples, n, 0.9),
+						 .p99 = commit_quantile(c.samples, n, 0.99) };
 }

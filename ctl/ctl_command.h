@@ -80,7 +80,7 @@ struct ctl {
 	struct dp_client *client;             /* once connected */
 	bool socket_serves_state; /* the daemon of the socket has the folder of --state: ask it */
 	bool exact_names;         /* a study is meant by its whole name only */
-	struct json_t *readonly_info; /* look.h: who writes the journal looked at */
+	struct json_t *readonly_info; /* of a read-only daemon: what has the journal open */
 	/* For those who live through the end of a daemon: a call that found none, or got
 	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */
 	int (*on_daemon_lost)(struct ctl *ctl, int why, struct dp_err *err);

@@ -1,4 +1,4 @@
-/* output.c - data to standard output, talk and errors to standard error, tables. */
+/* ctl_output.c - data to standard output, talk and errors to standard error, tables. */
 #include "ctl/ctl_output.h"
 
 #include "base/buf.h"

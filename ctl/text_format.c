@@ -1,4 +1,4 @@
-/* text.c - values of the protocol as people read them. */
+/* text_format.c - values of the protocol as people read them. */
 #include "ctl/text_format.h"
 
 #include "base/buf.h"

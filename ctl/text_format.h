@@ -1,4 +1,4 @@
-/* text.h - values of the protocol as people read them.
+/* text_format.h - values of the protocol as people read them.
  *
  * Owns nothing. Texts are UTF-8; columns are counted by the C library, which needs a
  * UTF-8 LC_CTYPE (main() sets one). */

@@ -1,4 +1,4 @@
-/* log.c - reads a part of a trainer's log. */
+/* trial_log.c - reads a part of a trainer's log. */
 #include "serve/trial_log.h"
 
 #include "base/fs.h"

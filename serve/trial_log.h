@@ -1,4 +1,4 @@
-/* log.h - what a trainer has printed, a part at a time, for who follows it. */
+/* trial_log.h - what a trainer has printed, a part at a time, for who follows it. */
 #ifndef DP_SERVE_TRIAL_LOG_H
 #define DP_SERVE_TRIAL_LOG_H
 #include "serve/data/daemon_client.h"

@@ -1,4 +1,4 @@
-/* table.c - filters and sorts the rows of trials. */
+/* trial_table.c - filters and sorts the rows of trials. */
 #include "serve/trial_table.h"
 
 #include "base/json.h"

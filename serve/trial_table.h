@@ -1,4 +1,4 @@
-/* table.h - the rows of a study's trials as a page shows them: filtered, sorted, a part.
+/* trial_table.h - the rows of a study's trials as a page shows them: filtered, sorted, a part.
  *
  * Columns are `trial`, `state`, `source`, `attempts`, `seconds`, `started`, `ended`, and
  * the study's objectives and parameters by their names; "objectives.x" and "parameters.x"

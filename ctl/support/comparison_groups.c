@@ -1,4 +1,4 @@
-/* groups.c - what is compared: groups of studies, or of parts of a long one. */
+/* comparison_groups.c - what is compared: groups of studies, or of parts of a long one. */
 #include "ctl/support/comparison_groups.h"
 
 #include "base/buf.h"

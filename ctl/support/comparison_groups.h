@@ -1,4 +1,4 @@
-/* groups.h - what is compared: groups of studies, or of parts of a long one.
+/* comparison_groups.h - what is compared: groups of studies, or of parts of a long one.
  *
  * A struct ctl_groups owns all that it points to. */
 #ifndef DP_CTL_SUPPORT_COMPARISON_GROUPS_H

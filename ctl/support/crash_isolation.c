@@ -1,4 +1,4 @@
-/* child.c - work that may crash or hang, done by a child process. */
+/* crash_isolation.c - work that may crash or hang, done by a child process. */
 #include "ctl/support/crash_isolation.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* child.h - work that may crash or hang, done by a child process.
+/* crash_isolation.h - work that may crash or hang, done by a child process.
  *
  * Owns nothing. What the child finds comes back as JSON; its death is an error with a
  * sentence, never ours. */

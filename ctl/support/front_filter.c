@@ -1,4 +1,5 @@
-/* choose.c - questions to a front: which of its points are within limits, and which one to take. */
+/* front_filter.c - questions to a front: which of its points are within limits, and which one to
+ * take. */
 #include "ctl/support/front_filter.h"
 
 #include "base/buf.h"

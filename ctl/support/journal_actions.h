@@ -1,4 +1,4 @@
-/* journal.h - the journal as dparetoctl looks at it and keeps it.
+/* journal_actions.h - the journal as dparetoctl looks at it and keeps it.
  *
  * Owns nothing; the folder of the journal belongs to the caller. */
 #ifndef DP_CTL_SUPPORT_JOURNAL_ACTIONS_H

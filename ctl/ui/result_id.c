@@ -1,4 +1,4 @@
-/* point.c - results as people name them. */
+/* result_id.c - results as people name them. */
 #include "ctl/ui/result_id.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* view.c - one study on the screen: what `status` prints and `watch` redraws. */
+/* status_screen.c - one study on the screen: what `status` prints and `watch` redraws. */
 #include "ctl/ui/status_screen.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* view.h - one study on the screen.
+/* status_screen.h - one study on the screen.
  *
  * Owns nothing: appends to a buffer what a status of the protocol says. */
 #ifndef DP_CTL_UI_STATUS_SCREEN_H

@@ -1,4 +1,4 @@
-/* figures.c - draws fronts and hypervolumes. */
+/* study_figures.c - draws fronts and hypervolumes. */
 #include "serve/figures/study_figures.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
-/* figures.h - pictures of studies from what the daemon tells, by the report's own plot library. */
+/* study_figures.h - pictures of studies from what the daemon tells, by the report's own plot
+ * library. */
 #ifndef DP_SERVE_FIGURES_STUDY_FIGURES_H
 #define DP_SERVE_FIGURES_STUDY_FIGURES_H
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* create_listen_socket.c - makes the listening socket. */
+/* listen_socket.c - makes the listening socket. */
 #include "serve/http/listen_socket.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* create_listen_socket.h - where the server is reached. */
+/* listen_socket.h - where the server is reached. */
 #ifndef DP_SERVE_HTTP_LISTEN_SOCKET_H
 #define DP_SERVE_HTTP_LISTEN_SOCKET_H
 #include "base/base.h"

@@ -1,4 +1,4 @@
-/* peer_find_user.c - finds the user at the other end of a local connection. */
+/* peer_user.c - finds the user at the other end of a local connection. */
 #include "serve/http/peer_user.h"
 
 #include <arpa/inet.h>

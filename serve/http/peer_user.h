@@ -1,4 +1,4 @@
-/* peer_find_user.h - who looks is who may use the daemon's socket.
+/* peer_user.h - who looks is who may use the daemon's socket.
  *
  * A port of this machine is open to everybody who is logged in on it. The kernel knows
  * whose the other end of such a connection is; whoever could not ask the daemon by

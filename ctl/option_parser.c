@@ -283,7 +283,7 @@ int ctl_parse_options(struct ctl *ctl, const struct ctl_command *command, int ar
 
 static int parse_trial_range(const char *part, uint32_t **list, size_t *count, struct dp_err *err)
 {
-	int64_t lo, hi, base = part[0] == 'm' ? DP_REEVAL_TRIAL_FIRST : 0;
+	int64_t lo, hi, base = part[0] == 'm' ? dp_trial_number_join(DP_TRIAL_REEVAL, 0) : 0;
 	char first[24];
 	const char *from = part + (base > 0), *dash = strchr(part, '-');
 	const char *to = dash ? dash + 1 + (base > 0 && dash[1] == 'm') : NULL;

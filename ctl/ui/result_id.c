@@ -19,7 +19,7 @@ int ctl_result_id_parse(const char *text, struct ctl_result_id *out, struct dp_e
 	snprintf(trial, sizeof trial, "%.*s", (int)(n < 23 ? n : 23), text);
 	if (trial[0] == 'm' && !text[n] && dp_int_parse(trial + 1, &out->trial) &&
 	    out->trial >= 0 && out->trial < DP_REEVAL_TRIAL_FIRST) {
-		out->trial += DP_REEVAL_TRIAL_FIRST;
+		out->trial = dp_trial_number_join(DP_TRIAL_REEVAL, (uint32_t)out->trial);
 		return DP_OK;
 	}
 	if (dp_int_parse(trial, &out->trial) && out->trial >= 0 &&
@@ -39,9 +39,9 @@ json_t *ctl_result_id_checkpoint_json(const struct ctl_result_id *p)
 char *ctl_format_result_id(const json_t *object, char out[CTL_TEXT_LEN])
 {
 	int64_t trial = dp_json_int(object, "trial", -1);
-	bool measures = trial >= DP_REEVAL_TRIAL_FIRST;
-	int n = snprintf(out, CTL_TEXT_LEN, "%s%" PRId64, measures ? "m" : "",
-			 measures ? trial - DP_REEVAL_TRIAL_FIRST : trial);
+	bool is_reeval = trial >= 0 && dp_trial_number_kind((uint32_t)trial) == DP_TRIAL_REEVAL;
+	int n = snprintf(out, CTL_TEXT_LEN, "%s%" PRId64, is_reeval ? "m" : "",
+			 is_reeval ? (int64_t)dp_trial_number_index((uint32_t)trial) : trial);
 
 	if (json_is_integer(json_object_get(object, "at")))
 		snprintf(out + n, CTL_TEXT_LEN - (size_t)n, "@%" PRId64,

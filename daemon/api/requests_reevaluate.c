@@ -26,11 +26,11 @@ static int reevaluate_parse_points(const struct dp_study_state *s, const json_t 
 		if (code != DP_OK)
 			return code;
 		t = dp_state_find_trial(s, points[i].trial);
-		if (dp_trial_is_reeval(t->number))
+		if (t->kind == DP_TRIAL_REEVAL)
 			return dp_fail(err, DP_E_INVALID,
 				       "trial m%u measures a point itself; name the "
 				       "trial that it measures",
-				       t->number - DP_REEVAL_TRIAL_FIRST);
+				       t->index);
 		if (points[i].checkpoint == DP_CHECKPOINT_FINAL && t->status != DP_TRIAL_OK)
 			return dp_fail(err, DP_E_INVALID,
 				       "trial %u is %s: only a result can be measured "

@@ -41,8 +41,8 @@ uint32_t job_list_runs(const struct job *j, uint32_t *runs)
 
 size_t job_list_checkpoints(const struct job *j, double values[DP_CHECKPOINTS_MAX])
 {
-	return dp_trial_is_reeval(j->trial) ? 0
-					    : dp_learning_curve_checkpoints(j->spec, j->x, values);
+	return j->kind == DP_TRIAL_REEVAL ? 0
+					  : dp_learning_curve_checkpoints(j->spec, j->x, values);
 }
 
 struct dp_result_reader *job_new_result(const struct job *j)

@@ -42,6 +42,7 @@ struct job *job_new(struct study *study, uint32_t trial, int32_t run, uint32_t a
 	j->spec = study->state->current_spec;
 	j->x = t->x;
 	j->at = t->stop_at;
+	j->kind = t->kind;
 	j->runs = t->runs;
 	j->trial = trial;
 	j->run = run;

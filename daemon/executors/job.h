@@ -72,6 +72,7 @@ struct job {
 	struct job_files files;
 	const struct dp_study *spec; /* these two live as long as the attempt is open */
 	const double *x;
+	enum dp_trial_kind kind;
 	double at;     /* as in dp_trial */
 	uint32_t runs; /* of the trial */
 };

@@ -46,7 +46,7 @@ static int launch_write_request(const struct job *j, struct dp_err *err)
 	size_t room = j->runs;
 	int code;
 
-	if (j->spec->trainer.learning_curve.points && !dp_trial_is_reeval(j->trial)) {
+	if (j->spec->trainer.learning_curve.points && j->kind == DP_TRIAL_SEARCH) {
 		r.path_parameter = j->spec->params[j->spec->trainer.learning_curve.param].name;
 		r.checkpoints = waypoints;
 		r.ncheckpoints = (uint32_t)job_list_checkpoints(j, waypoints);

@@ -188,7 +188,7 @@ int dp_policy_retry(const struct dp_study_state *s, uint32_t trial,
 	transition_add_event(out, DP_EV_TRIAL_RETRY_ASKED);
 	out->events[0].trial = t->number;
 	if (s->status == DP_STUDY_FINISHED || s->status == DP_STUDY_FAILED ||
-	    (s->status == DP_STUDY_STOPPED && dp_trial_is_reeval(t->number)))
+	    (s->status == DP_STUDY_STOPPED && t->kind == DP_TRIAL_REEVAL))
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	return DP_OK;
 }
@@ -332,14 +332,17 @@ int dp_policy_delete(const struct dp_study_state *s, bool now, struct dp_transit
 int dp_policy_find_trial(const struct dp_study_state *s, int64_t number, struct dp_trial **t,
 			 struct dp_err *err)
 {
-	*t = number >= 0 && number <= UINT32_MAX ? dp_state_find_trial(s, (uint32_t)number) : NULL;
+	bool is_number = number >= 0 && number <= UINT32_MAX;
+	char name[DP_TRIAL_NAME_LEN];
+
+	*t = is_number ? dp_state_find_trial(s, (uint32_t)number) : NULL;
 	if (*t)
 		return DP_OK;
-	if (number >= DP_REEVAL_TRIAL_FIRST)
+	if (is_number && dp_trial_number_kind((uint32_t)number) == DP_TRIAL_REEVAL)
 		return dp_fail(err, DP_E_NOT_FOUND,
-			       "study '%s' has no trial m%lld that measures a point "
+			       "study '%s' has no trial %s that measures a point "
 			       "again",
-			       s->spec->name, (long long)number - DP_REEVAL_TRIAL_FIRST);
+			       s->spec->name, dp_trial_format_name((uint32_t)number, name));
 	if (s->ntrials == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trials yet", s->spec->name);
 	return dp_fail(err, DP_E_NOT_FOUND, "study '%s' has no trial %lld; it has 0 to %u",

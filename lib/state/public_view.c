@@ -76,7 +76,7 @@ static void copy_selected_trial(struct dp__public_view *view, const struct dp_tr
 {
 	view->attempt = (struct dp_attempt){ .run = DP_RUN_ALL, .end_class = DP_END_OK };
 	view->selected_trial = *t;
-	view->selected_trial.number = 0;
+	view->selected_trial.number = view->selected_trial.index = 0;
 	view->selected_trial.conditioned_on = 0;
 	view->selected_trial.proposal_seconds = 0;
 	view->selected_trial.reason = NULL; /* it has none, and would be the true one's */

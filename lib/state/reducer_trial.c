@@ -46,6 +46,8 @@ int dp__trial_new(const struct dp_study_state *st, const struct dp_event_point *
 		return dp_fail(err, DP_E_NOMEM, "no memory for a trial");
 	}
 	t->number = number;
+	t->kind = dp_trial_number_kind(number);
+	t->index = dp_trial_number_index(number);
 	code = reduce_trial_accounted(st, t, point->privacy, point->nprivacy, e->reason, err);
 	if (code != DP_OK) {
 		dp__trial_free(t);
@@ -65,14 +67,14 @@ int dp__trial_new(const struct dp_study_state *st, const struct dp_event_point *
 /* Those that wait: of the search, or of what is measured. */
 static uint32_t *waiting_trials_counter(struct dp_study_state *st, const struct dp_trial *t)
 {
-	return dp_trial_is_reeval(t->number) ? &st->reevals.waiting_trials : &st->waiting_trials;
+	return t->kind == DP_TRIAL_REEVAL ? &st->reevals.waiting_trials : &st->waiting_trials;
 }
 
 static void mark_trial_waiting(struct dp_study_state *st, struct dp_trial *t)
 {
 	t->status = DP_TRIAL_WAITING;
 	*waiting_trials_counter(st, t) += 1;
-	if (!dp_trial_is_reeval(t->number) && t->number < st->first_waiting)
+	if (t->kind == DP_TRIAL_SEARCH && t->number < st->first_waiting)
 		st->first_waiting = t->number;
 }
 
@@ -81,7 +83,7 @@ static void unmark_trial_waiting(struct dp_study_state *st, struct dp_trial *t,
 {
 	t->status = status;
 	*waiting_trials_counter(st, t) -= 1;
-	if (dp_trial_is_reeval(t->number))
+	if (t->kind == DP_TRIAL_REEVAL)
 		return;
 	if (st->waiting_trials == 0) /* the common case, in which nobody looks for the next */
 		st->first_waiting = st->ntrials;
@@ -125,7 +127,7 @@ int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *
 /* The open attempts: of the search, or of what is measured. */
 static uint32_t *open_attempts_counter(struct dp_study_state *st, const struct dp_trial *t)
 {
-	return dp_trial_is_reeval(t->number) ? &st->reevals.open_attempts : &st->open_attempts;
+	return t->kind == DP_TRIAL_REEVAL ? &st->reevals.open_attempts : &st->open_attempts;
 }
 
 static int reduce_attempt_planned(struct dp_study_state *st, struct dp_trial *t,
@@ -336,7 +338,7 @@ static int reduce_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	a->peak_memory = e->attempt_ended.exit.peak_memory;
 	if (e->attempt_ended.end_class == DP_END_NOT_STARTED)
 		st->blocked_trial = t->number;
-	if (e->attempt_ended.end_class != DP_END_OK && !dp_trial_is_reeval(t->number))
+	if (e->attempt_ended.end_class != DP_END_OK && t->kind == DP_TRIAL_SEARCH)
 		add_newest_failed(st, t->number);
 	t->open_attempts--;
 	*open_attempts_counter(st, t) -= 1;
@@ -413,7 +415,7 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	}
 	unmark_trial_waiting(st, t, (enum dp_trial_status)status);
 	t->ended_us = e->time_us;
-	if (dp_trial_is_reeval(t->number)) {
+	if (t->kind == DP_TRIAL_REEVAL) {
 		dp__reevals_on_trial_ended(st, t);
 		return DP_OK;
 	}
@@ -435,7 +437,7 @@ static int reduce_trial_retry_asked(struct dp_study_state *st, struct dp_trial *
 		return dp_fail(err, DP_E_CORRUPT,
 			       "trial %u of study %u is retried but has not failed", t->number,
 			       st->id);
-	if (dp_trial_is_reeval(t->number))
+	if (t->kind == DP_TRIAL_REEVAL)
 		code = dp__reevals_save_resume_state(st, err);
 	if (code != DP_OK)
 		return code;
@@ -450,7 +452,7 @@ static int reduce_trial_retry_asked(struct dp_study_state *st, struct dp_trial *
 	t->ended_us = 0;
 	free(t->reason);
 	t->reason = NULL;
-	if (dp_trial_is_reeval(t->number)) {
+	if (t->kind == DP_TRIAL_REEVAL) {
 		dp__reevals_on_trial_retried(st, t);
 		return DP_OK;
 	}
@@ -471,7 +473,7 @@ int dp__reduce_trial_event(struct dp_study_state *st, const struct dp_event *e, 
 			       "%s names trial %u of study %u, which was "
 			       "never proposed",
 			       dp_event_type_name(e->type), e->trial, st->id);
-	if (dp_trial_is_reeval(t->number))
+	if (t->kind == DP_TRIAL_REEVAL)
 		dp__reevals_on_trial_event(st, t);
 	switch (e->type) {
 	case DP_EV_ATTEMPT_PLANNED:

@@ -25,7 +25,8 @@ json_t *dp_result_reeval_json(struct dp_public_state v, struct dp_result_id p)
 	const struct dp_study_state *s = v.state;
 	struct dp_reeval_stats stats;
 
-	if (dp_trial_is_reeval(p.trial) || !dp_result_compute_reeval_stats(s, p, &stats))
+	if (dp_state_find_trial(s, p.trial)->kind == DP_TRIAL_REEVAL ||
+	    !dp_result_compute_reeval_stats(s, p, &stats))
 		return json_null();
 	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)stats.runs, "objectives",
 			 dp_objectives_json(s->spec, stats.objectives), "low",

@@ -15,7 +15,8 @@ uint32_t dp_state_next_reeval_trial(const struct dp_study_state *s)
 {
 	const struct dp_reevals *m = &s->reevals;
 
-	return m->ntrials ? m->trials[m->ntrials - 1]->number + 1 : DP_REEVAL_TRIAL_FIRST;
+	return m->ntrials ? m->trials[m->ntrials - 1]->number + 1
+			  : dp_trial_number_join(DP_TRIAL_REEVAL, 0);
 }
 
 bool dp_state_has_pending_reevals(const struct dp_study_state *s)

@@ -79,7 +79,9 @@ struct dp_checkpoints {
 };
 
 struct dp_trial {
-	uint32_t number;
+	enum dp_trial_kind kind;
+	uint32_t index;  /* among those of its kind */
+	uint32_t number; /* that records and requests name it by: see enum dp_trial_kind */
 	enum dp_trial_status status;
 	bool cancel_requested;
 	uint32_t conditioned_on; /* see trial-proposed in journal.h */
@@ -285,8 +287,6 @@ DP_MUSTCHECK int dp_state_find_study(const struct dp_state *s, const char *selec
 bool dp_result_is_on_front(const struct dp_study_state *s, struct dp_result_id p);
 /* Also one that measures; NULL: there is none. */
 struct dp_trial *dp_state_find_trial(const struct dp_study_state *s, uint32_t number);
-/* Is this the number of a trial that measures a point again? */
-bool dp_trial_is_reeval(uint32_t trial);
 /* What people call it: "7", or "m7" of one that measures. Returns `out`. */
 enum {
 	DP_TRIAL_NAME_LEN = 16

@@ -506,7 +506,7 @@ static json_t *result_row_json(struct dp_public_state v, struct dp_result_id p,
 {
 	struct dp_study_state *s = v.state;
 	const struct dp_trial *t = dp_state_find_trial(s, p.trial);
-	double at = dp_trial_is_reeval(p.trial) ? t->stop_at : dp_result_checkpoint_value(s, p);
+	double at = t->kind == DP_TRIAL_REEVAL ? t->stop_at : dp_result_checkpoint_value(s, p);
 
 	dp_state_update_front(s);
 	return json_pack("{s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "trial",

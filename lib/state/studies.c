@@ -215,24 +215,21 @@ int dp_state_find_study(const struct dp_state *s, const char *selector, struct d
 	return DP_OK;
 }
 
-bool dp_trial_is_reeval(uint32_t trial)
-{
-	return trial >= DP_REEVAL_TRIAL_FIRST;
-}
-
 const char *dp_trial_format_name(uint32_t trial, char out[DP_TRIAL_NAME_LEN])
 {
-	if (dp_trial_is_reeval(trial))
-		snprintf(out, DP_TRIAL_NAME_LEN, "m%u", trial - DP_REEVAL_TRIAL_FIRST);
-	else
-		snprintf(out, DP_TRIAL_NAME_LEN, "%u", trial);
+	snprintf(out, DP_TRIAL_NAME_LEN, "%s%u",
+		 dp_trial_number_kind(trial) == DP_TRIAL_REEVAL ? "m" : "",
+		 dp_trial_number_index(trial));
 	return out;
 }
 
-static struct dp_trial *find_reeval_trial(const struct dp_reevals *m, uint32_t number)
+struct dp_trial *dp_state_find_trial(const struct dp_study_state *s, uint32_t number)
 {
+	const struct dp_reevals *m = &s->reevals;
 	uint32_t lo = 0, hi = m->ntrials;
 
+	if (dp_trial_number_kind(number) == DP_TRIAL_SEARCH)
+		return number < s->ntrials ? s->trials[number] : NULL;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -242,13 +239,6 @@ static struct dp_trial *find_reeval_trial(const struct dp_reevals *m, uint32_t n
 			hi = mid;
 	}
 	return lo < m->ntrials && m->trials[lo]->number == number ? m->trials[lo] : NULL;
-}
-
-struct dp_trial *dp_state_find_trial(const struct dp_study_state *s, uint32_t number)
-{
-	if (dp_trial_is_reeval(number))
-		return find_reeval_trial(&s->reevals, number);
-	return number < s->ntrials ? s->trials[number] : NULL;
 }
 
 uint32_t dp_state_count_open_attempts(const struct dp_study_state *s)

@@ -43,9 +43,30 @@ enum {
 	DP_RUN_ALL = -1
 }; /* an attempt that makes all runs of its trial */
 
-/* Trials that measure a point again have numbers from here on, so that nothing which
- * walks over the trials of the search meets them. People see m0, m1, ... */
+/* What a trial is for. Records, requests and directories name trials of both kinds by one
+ * number: those that re-evaluate a point count from DP_REEVAL_TRIAL_FIRST on. People see
+ * m0, m1, ... */
+enum dp_trial_kind {
+	DP_TRIAL_SEARCH,
+	DP_TRIAL_REEVAL
+};
 #define DP_REEVAL_TRIAL_FIRST UINT32_C(1000000000)
+
+static inline enum dp_trial_kind dp_trial_number_kind(uint32_t number)
+{
+	return number < DP_REEVAL_TRIAL_FIRST ? DP_TRIAL_SEARCH : DP_TRIAL_REEVAL;
+}
+
+/* Its number among those of its kind, and the other way. */
+static inline uint32_t dp_trial_number_index(uint32_t number)
+{
+	return number < DP_REEVAL_TRIAL_FIRST ? number : number - DP_REEVAL_TRIAL_FIRST;
+}
+
+static inline uint32_t dp_trial_number_join(enum dp_trial_kind kind, uint32_t index)
+{
+	return index + (kind == DP_TRIAL_REEVAL ? DP_REEVAL_TRIAL_FIRST : 0);
+}
 
 /* A point to be evaluated. Arrays: see struct dp_event. */
 struct dp_event_point {

@@ -158,7 +158,7 @@ static bool synthesize_missing_event(struct reconciler *w, const struct dp_event
 	    e->type == DP_EV_STUDY_AMENDED || e->type == DP_EV_RESULT_IMPORTED ||
 	    e->type == DP_EV_MEASURE_ASKED)
 		return false;
-	if (!t && dp_trial_is_reeval(e->trial))
+	if (!t && dp_trial_number_kind(e->trial) == DP_TRIAL_REEVAL)
 		return synthesize_measure_asked(w, e, out);
 	if (!t || (e->type == DP_EV_TRIAL_PROPOSED && e->trial > s->ntrials)) {
 		out->type = DP_EV_TRIAL_PROPOSED;

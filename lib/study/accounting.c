@@ -1,4 +1,4 @@
-/* oracle.c - where epsilon comes from: one mechanism, several composed, or a program. */
+/* accounting.c - where epsilon comes from: one mechanism, several composed, or a program. */
 #include "study/accounting.h"
 #include "study/learning_curve.h"
 #include "study/space.h"

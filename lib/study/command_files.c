@@ -1,4 +1,4 @@
-/* command.c - the words of a study's commands: which of them name files beside it. */
+/* command_files.c - the words of a study's commands: which of them name files beside it. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* path.c - trainer.path: a training that walks one parameter up has been, on its way, a
+/* learning_curve.c - trainer.path: a training that walks one parameter up has been, on its way, a
  * training with each smaller value. Its key, and the values at which it is looked at. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"

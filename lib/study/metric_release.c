@@ -1,4 +1,4 @@
-/* release.c - objectives.NAME.release: noise on what a trainer reports, so that the
+/* metric_release.c - objectives.NAME.release: noise on what a trainer reports, so that the
  * records that it was measured on are covered, too. The key and what it asks of the other
  * keys. */
 #include "study/parse/study_parse_internal.h"

@@ -1,4 +1,4 @@
-/* budget.c - search.budget: what all trainings of a study may cost together, and what
+/* search_budget.c - search.budget: what all trainings of a study may cost together, and what
  * one of them adds to it. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"

@@ -12,7 +12,7 @@ DP_MUSTCHECK int dp_study_check_composable(const struct dp_study *s, size_t obje
 /* The privacy objective that search.budget counts. */
 size_t dp_budget_objective(const struct dp_study *s);
 /* k[i] = K(orders[i]) of one training at x, which covers all of its waypoints; see
- * whole.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
+ * adaptive_composition.h. `at`: of one that ends there; NaN: at x itself. On error +inf. */
 DP_MUSTCHECK int dp_study_training_renyi(const struct dp_study *s, struct dp_renyi_cache *m,
 					 size_t objective, const double *x, double at,
 					 const double *orders, size_t n, double *k,

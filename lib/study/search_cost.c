@@ -1,4 +1,4 @@
-/* cost.c - search.cost and search.max_cost: what a training costs, and what must hold
+/* search_cost.c - search.cost and search.max_cost: what a training costs, and what must hold
  * between these keys and the rest of the file. */
 #include "study/parse/study_parse_internal.h"
 

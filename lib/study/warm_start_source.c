@@ -1,4 +1,4 @@
-/* origin.c - what search.initial_from names. */
+/* warm_start_source.c - what search.initial_from names. */
 #include "study/warm_start_source.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* count_worst_case_runs.c - the worst setting that a prior can draw, for method select.
+/* worst_case.c - the worst setting that a prior can draw, for method select.
  *
  * Theorems about private selection want the Renyi curve of one training, the largest over
  * all settings that can be drawn. A parameter on which epsilon depends either has an end

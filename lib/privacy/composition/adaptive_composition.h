@@ -1,4 +1,4 @@
-/* whole.h - what a whole search costs: many trainings on the same data, each with
+/* adaptive_composition.h - what a whole search costs: many trainings on the same data, each with
  * settings that may depend on the results of those before it.
  *
  * Everything here is added up as K(a) = (a - 1) x Renyi divergence of order a > 1, the
@@ -134,7 +134,7 @@ bool dp_filter_allows(const struct dp_filter *f, double spent, double pending, d
 /* The greatest `next` that is allowed, rounded down; 0: none. */
 double dp_filter_remaining(const struct dp_filter *f, double spent, double pending);
 
-/* ---- noise on what is released (release.c) ----
+/* ---- noise on what is released (gaussian_release.c) ----
  *
  * The mean of a share (values within [0, 1]) over `records` records moves by at most
  * 1/records when one of them is replaced, and so does its mean over runs. Gaussian noise

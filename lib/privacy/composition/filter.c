@@ -1,4 +1,4 @@
-/* filter.c - a budget for a whole search; the theorems are in whole.h. */
+/* filter.c - a budget for a whole search; the theorems are in adaptive_composition.h. */
 #include "privacy/composition/adaptive_composition.h"
 
 #include <float.h>

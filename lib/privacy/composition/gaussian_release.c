@@ -1,4 +1,5 @@
-/* release.c - Gaussian noise on a mean of shares; the theorems are in whole.h. */
+/* gaussian_release.c - Gaussian noise on a mean of shares; the theorems are in
+ * adaptive_composition.h. */
 #include "privacy/privacy_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 

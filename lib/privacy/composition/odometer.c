@@ -1,6 +1,6 @@
 /* odometer.c - what an adaptive search has cost so far, at any time.
  *
- * The supermartingale and Ville's inequality are in whole.h; mixed over orders as in
+ * The supermartingale and Ville's inequality are in adaptive_composition.h; mixed over orders as in
  * Whitehouse, Ramdas, Rogers and Wu, Fully Adaptive Composition in Differential Privacy,
  * ICML 2023. */
 #include "privacy/composition/adaptive_composition.h"

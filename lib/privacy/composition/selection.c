@@ -1,8 +1,8 @@
 /* selection.c - the best of a secret number of independent trainings.
  *
- * Papernot and Steinke 2022, Theorem 2 and Theorem 6; their setting is in whole.h. The
- * truncated negative binomial law is handled by L = ln(1/gamma): its mean is
- *     E[K] = eta (exp(L) - 1) / (1 - exp(-eta L)), and (exp(L) - 1) / L for eta = 0. */
+ * Papernot and Steinke 2022, Theorem 2 and Theorem 6; their setting is in adaptive_composition.h.
+ * The truncated negative binomial law is handled by L = ln(1/gamma): its mean is E[K] = eta (exp(L)
+ * - 1) / (1 - exp(-eta L)), and (exp(L) - 1) / L for eta = 0. */
 #include "privacy/privacy_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 

@@ -1,4 +1,4 @@
-/* svt.c - the sparse vector technique: a closed form in its cutoff and noise. */
+/* sparse_vector.c - the sparse vector technique: a closed form in its cutoff and noise. */
 #include "privacy/privacy_internal.h"
 
 #include <float.h>

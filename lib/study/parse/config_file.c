@@ -1,4 +1,4 @@
-/* options.c - files of `option: value`, read as strictly as study files are. */
+/* config_file.c - files of `option: value`, read as strictly as study files are. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* problems.c - the mistakes found in a study file: collected, sorted, shown. */
+/* diagnostics.c - the mistakes found in a study file: collected, sorted, shown. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 

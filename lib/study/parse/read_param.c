@@ -1,4 +1,4 @@
-/* param_value_from_json.c - readers of parameters, and what must hold within one. */
+/* read_param.c - readers of parameters, and what must hold within one. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"

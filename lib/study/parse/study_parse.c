@@ -1,4 +1,4 @@
-/* study.c - from the text of a file to a checked study, and its end. */
+/* study_parse.c - from the text of a file to a checked study, and its end. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 #include "study/study_file.h"

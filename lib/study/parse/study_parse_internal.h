@@ -65,7 +65,7 @@ enum dp__scalar_type dp__scalar_type_of(const struct dp__node *v);
 /* Length of the valid, printable UTF-8 character at p, or 0. */
 size_t dp__utf8_printable_len(const char *p, size_t n);
 
-/* ---- problems (problems.c); `allowed` is copied and may be NULL ---- */
+/* ---- problems (diagnostics.c); `allowed` is copied and may be NULL ---- */
 
 void dp__report_error(struct dp__study_parser *r, size_t pos, const char *allowed, const char *fmt,
 		      ...) DP_PRINTF(4, 5);
@@ -178,19 +178,19 @@ dp__format_fn dp__format_int, dp__format_u32, dp__format_seed, dp__format_number
 
 dp__read_fn dp__read_trainer, dp__read_command, dp__read_env;            /* read_trainer.c */
 dp__read_fn dp__read_slurm, dp__read_slurm_word, dp__read_slurm_options; /* read_slurm.c */
-dp__read_fn dp__read_learning_curve;                                     /* path.c */
+dp__read_fn dp__read_learning_curve;                                     /* learning_curve.c */
 dp__read_fn dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
-	dp__read_exponential, dp__read_values, dp__read_fixed; /* param_value_from_json.c */
+	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
 dp__read_fn dp__read_calibrate;                                /* calibrated_params.c */
 dp__read_fn dp__read_objectives, dp__read_anti_ideal, dp__read_constraints; /* read_objective.c */
 /* read_privacy.c; dp__read_deferred() leaves a key to dp__check_privacy() */
 dp__read_fn dp__read_privacy, dp__read_deferred;
-dp__read_fn dp__read_release; /* release.c */
+dp__read_fn dp__read_release; /* metric_release.c */
 dp__read_fn dp__read_search;  /* read_search.c */
 dp__read_fn dp__read_rounds;  /* selection_method.c */
-dp__read_fn dp__read_budget;  /* budget.c */
+dp__read_fn dp__read_budget;  /* search_budget.c */
 
-/* ---- command.c ---- */
+/* ---- command_files.c ---- */
 
 /* A relative path from the study file's folder on. The caller frees it. */
 char *dp__resolve_path(const char *dir, const char *word);
@@ -201,10 +201,10 @@ void dp__check_calibrations(
 	struct dp__study_parser *r);                   /* calibrated_params.c; before objectives */
 void dp__check_objectives(struct dp__study_parser *r); /* read_objective.c */
 void dp__check_search(struct dp__study_parser *r);     /* read_search.c */
-void dp__check_learning_curve(struct dp__study_parser *r); /* path.c */
-void dp__check_budget(struct dp__study_parser *r);         /* budget.c */
-void dp__check_cost(struct dp__study_parser *r);           /* cost.c */
-void dp__check_release(struct dp__study_parser *r);        /* release.c */
+void dp__check_learning_curve(struct dp__study_parser *r); /* learning_curve.c */
+void dp__check_budget(struct dp__study_parser *r);         /* search_budget.c */
+void dp__check_cost(struct dp__study_parser *r);           /* search_cost.c */
+void dp__check_release(struct dp__study_parser *r);        /* metric_release.c */
 void dp__check_selection(struct dp__study_parser *r);      /* selection_method.c */
 /* seeds.c; of the whole file */
 void dp__check_seeds(struct dp__study_parser *r, const struct dp__node *top);
@@ -246,7 +246,7 @@ void dp__space_any_point(const struct dp_study *s, double *x);
 /* What is calibrated by trainer.path's parameter is refused. */
 void dp__check_calibrated_curve(struct dp__study_parser *r, size_t walked);
 
-/* ---- path.c ---- */
+/* ---- learning_curve.c ---- */
 
 /* The smallest and the largest value that the search gives trainer.path's parameter:
  * random points and grids lie within `accept`, a fixed parameter can be had from 1 on. */

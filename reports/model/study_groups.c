@@ -150,24 +150,7 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 
 /* ---- groups ---- */
 
-/* A member for the newest group of each contest. */
-static int add_member(struct study_groups *g, const struct report_data *r,
-		      const struct dp_group_entry *m, struct dp_err *err)
-{
-	struct dp_study_state *found = NULL;
-	size_t place = 0;
-	int code = dp_state_find_study(&r->state, m->study, &found, err);
-
-	while (code == DP_OK && place + 1 < r->nstudies && r->studies[place].state->id != found->id)
-		place++;
-	for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++) {
-		g->has_basis[by] &= by == BASIS_OBSERVED || m->part_size == 0;
-		code = dp_comparison_add_study(&g->contests[by], &g->results[by][place].rated,
-					       by == BASIS_OBSERVED ? m->part_size : 0, err);
-	}
-	return code;
-}
-
+/* A group of each comparison, with its members. */
 static int groups_add_one(struct study_groups *g, const struct report_data *r,
 			  const struct dp_group_spec *asked, struct dp_err *err)
 {
@@ -175,8 +158,22 @@ static int groups_add_one(struct study_groups *g, const struct report_data *r,
 
 	for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++)
 		code = dp_comparison_add_group(&g->contests[by], asked->name, err);
-	for (size_t i = 0; i < asked->n && code == DP_OK; i++)
-		code = add_member(g, r, &asked->list[i], err);
+	for (size_t i = 0; i < asked->n && code == DP_OK; i++) {
+		const struct dp_group_entry *m = &asked->list[i];
+		struct dp_study_state *found = NULL;
+		size_t place = 0;
+
+		code = dp_state_find_study(&r->state, m->study, &found, err);
+		while (code == DP_OK && place + 1 < r->nstudies &&
+		       r->studies[place].state->id != found->id)
+			place++;
+		for (int by = 0; by < BASIS_COUNT && code == DP_OK; by++) {
+			g->has_basis[by] &= by == BASIS_OBSERVED || m->part_size == 0;
+			code = dp_comparison_add_study(
+				&g->contests[by], &g->results[by][place].rated,
+				by == BASIS_OBSERVED ? m->part_size : 0, err);
+		}
+	}
 	return code;
 }
 

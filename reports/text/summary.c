@@ -99,58 +99,52 @@ static const char *format_choice_names(const struct report_recommendation *r, si
 	return out;
 }
 
-static void choice_cells(struct doc *d, const struct report_model *report,
-			 const struct report_choice *c)
-{
-	const json_t *values = get_json(c->point, "objectives"), *o;
-	double error = choice_display_error(c);
-	struct dp_buf settings = DP_BUF_INIT;
-	char a[FORMAT_LEN], b[FORMAT_LEN], point[RESULT_NAME_LEN];
-	size_t i;
-
-	doc_cell(d, "%s", point_name(c->point, point));
-	json_array_foreach (get_json(report->json, "objectives"), i, o) {
-		bool shown = i == report->study->y_obj;
-		double value = shown ? c->value : get_number(values, get_text(o, "name"));
-
-		doc_cell(d, "%s%s%s", format_objective_number(o, value, shown ? error : 0, a),
-			 i == report->study->x_obj && c->meaningless ? " (no meaningful guarantee)"
-								     : "",
-			 shown && c->no_better ? " (as guessing)" : "");
-		if (shown && c->source)
-			doc_cell(d, "%s to %s", format_objective_number(o, c->low, error, a),
-				 format_objective_number(o, c->high, error, b));
-		else if (shown)
-			doc_cell(d, "-");
-	}
-	format_parameter_list(get_json(c->point, "parameters"), &settings);
-	doc_cell(d, "%s", dp_buf_text(&settings));
-	dp_buf_free(&settings);
-}
-
 static void choice_table(struct doc *d, const struct report_model *report)
 {
 	const struct report_recommendation *r = report->recommendation;
-	char name[BADGE_LEN];
-	const json_t *o;
-	size_t i;
+	const json_t *objectives = get_json(report->json, "objectives"), *o;
+	size_t x = report->study->x_obj, y = report->study->y_obj, i;
+	char name[BADGE_LEN], a[FORMAT_LEN], b[FORMAT_LEN];
+	struct dp_buf settings = DP_BUF_INIT;
 
 	doc_table_begin(d, "Points to take");
 	doc_column(d, "take", false);
 	doc_column(d, "trial", true);
-	json_array_foreach (get_json(report->json, "objectives"), i, o) {
+	json_array_foreach (objectives, i, o) {
 		table_add_value_column(d, o, get_text(o, "name"));
-		if (i == report->study->y_obj)
+		if (i == y)
 			doc_column(d, "95 %", true);
 	}
 	doc_column(d, "settings", false);
-	for (i = 0; i < r->nchoices; i++) {
-		if (!format_choice_names(r, i, name))
+	for (size_t k = 0; k < r->nchoices; k++) {
+		const struct report_choice *c = &r->choices[k];
+		const json_t *values = get_json(c->point, "objectives");
+		double error = choice_display_error(c);
+
+		if (!format_choice_names(r, k, name))
 			continue;
 		doc_cell(d, "%s", name);
-		choice_cells(d, report, &r->choices[i]);
+		doc_cell(d, "%s", point_name(c->point, a));
+		json_array_foreach (objectives, i, o) {
+			double value = i == y ? c->value : get_number(values, get_text(o, "name"));
+
+			doc_cell(d, "%s%s%s",
+				 format_objective_number(o, value, i == y ? error : 0, a),
+				 i == x && c->meaningless ? " (no meaningful guarantee)" : "",
+				 i == y && c->no_better ? " (as guessing)" : "");
+			if (i == y && c->source)
+				doc_cell(d, "%s to %s",
+					 format_objective_number(o, c->low, error, a),
+					 format_objective_number(o, c->high, error, b));
+			else if (i == y)
+				doc_cell(d, "-");
+		}
+		dp_buf_clear(&settings);
+		format_parameter_list(get_json(c->point, "parameters"), &settings);
+		doc_cell(d, "%s", dp_buf_text(&settings));
 	}
 	doc_table_end(d);
+	dp_buf_free(&settings);
 }
 
 /* One for each row, those that are not recommended in a fold. */

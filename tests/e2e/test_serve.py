@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 import unittest
+import encodings.idna  # noqa: F401 (a child that is another user may not read the library)
 import urllib.parse
 
 from harness import LIMIT, Case, program, wait_for

@@ -3,7 +3,7 @@
  * a person may ask for fits what is known. */
 #include "policy/policy.h"
 #include "state/state_json.h"
-#include "tests/unit/policy_requests.h"
+#include "tests/unit/support/policy_requests.h"
 #include "study/diagnostics.h"
 #include "study/study_file.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The values in tests/unit/test_mechanism_values.c: every outcome and its loss, summed with 40 digits. Needs mpmath; takes a minute."""
+"""The values in tests/unit/lib/privacy/test_discrete_mechanisms.c: every outcome and its loss, summed with 40 digits. Needs mpmath; takes a minute."""
 from mpmath import binomial, exp, log, mp, mpf, nstr, sqrt
 
 mp.dps = 40

@@ -4,7 +4,7 @@ delta at each answer with 60 digits from the very doubles that were asked about:
 
     tests/ref/rounding.py _b/dparetoctl [settings of each mechanism, 1000] [seed]
 
-Prints what is optimistic, and exits with 1 if there is anything. Also prints the values in tests/unit/test_rounding.c."""
+Prints what is optimistic, and exits with 1 if there is anything. Also prints the values in tests/unit/lib/privacy/test_rounding.c."""
 import json
 import math
 import random

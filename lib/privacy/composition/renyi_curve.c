@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Curves come from sums and quadratures that agree with each other to 1e-9 at worst
- * (tests/unit/test_rdp.c, test_whole.c); each K is raised by that much. */
+ * (tests/unit/lib/privacy/test_rdp.c, test_whole.c); each K is raised by that much. */
 #define RENYI_SLACK 1e-9
 /* A few roundings of a short formula. */
 #define RENYI_ROUNDINGS (16 * DBL_EPSILON)

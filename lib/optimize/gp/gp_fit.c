@@ -1,16 +1,15 @@
-/* gp_fit.c - hyperparameters by maximum a posteriori with analytic gradients.
+/* gp_fit.c - fits hyperparameters by maximum a posteriori with analytic gradients.
  *
  * Priors, all weak, on the unit cube and for standardised outputs:
- *   m, the mean of the log lengths ~ N(log(0.7 sqrt(d)), 0.7^2): a typical distance
- *     between two points of the cube grows with sqrt(d), and where one input matters
- *     over a short way the others mostly do;
- *   log length - m ~ 0.6 t4: Student's t has tails that let one input change rapidly
- *     and another not matter at all;
+ *   m, the mean of the log lengths ~ N(log(0.7 sqrt(d)), 0.7^2): the typical distance of two
+ *     points of the cube grows with sqrt(d), and length scales tend to be short together;
+ *   log length - m ~ 0.6 t4: the heavy tails of Student's t allow one input with rapid changes
+ *     and another without any effect;
  *   log signal ~ N(0, 2^2): outputs have variance 1, but a smooth trend needs more;
  *   log noise ~ N(log 1e-4, 3^2): most trainers repeat well, some do not at all;
- *   lean ~ N(0, 0.5^2): noise that is the same everywhere, unless data shows otherwise;
- *   warp ~ N(as the study says, its sd): data must show that another scale is better;
- *   additive share ~ exp(-2 share): so must a sum over the inputs. */
+ *   noise exponent ~ N(0, 0.5^2): constant noise unless the data shows otherwise;
+ *   warp ~ N(warp_prior_mean, warp_sd^2): the data must show that another scale is better;
+ *   additive share ~ exp(-2 share): the data must show that the function is additive. */
 #include "optimize/gp/gp_internal.h"
 #include "linalg/linalg.h"
 
@@ -23,7 +22,8 @@ static const double length_centre = 0.7, length_sd = 0.7, length_scale = 0.6;
 static const double signal_sd = 2, noise_sd = 3, log_noise_mean = -9.21;
 static const double noise_exponent_sd = 0.5;
 static const double additive_rate = 2;
-/* How far a start may be behind another after its first steps, and after twice as many. */
+/* A start is dropped if it is further than this (log posterior) behind its rival after its first
+ * steps, or after twice as many. */
 static const double max_behind_first = 15, max_behind_second = 5;
 
 static double log_length_mean(const struct dp_gp_spec *spec)
@@ -39,7 +39,7 @@ void dp_gp_init_hyper(const struct dp_gp_spec *spec, enum dp_gp_fit_start from,
 	memset(h, 0, sizeof *h);
 	h->signal = 1;
 	h->noise = 1e-4;
-	h->additive_share = 0.2; /* not 0, where it would not be missed */
+	h->additive_share = 0.2; /* not 0, a bound of the search */
 	if (from == DP_GP_START_SHORT_LENGTHS) {
 		length *= 0.3;
 		h->noise = 1e-2;
@@ -99,7 +99,7 @@ void dp__gp_fit_init(struct dp__gp_fit *f, const struct dp_gp_spec *spec,
 		f->has_noise_scale |= data->log_noise_scale[i] != 0;
 }
 
-/* Point i of f->z. */
+/* Point i of f->z, with the inverse squared lengths. */
 static void fit_get_point(const struct dp__gp_fit *f, const struct dp_gp_hyper *h, size_t i,
 			  double *z)
 {
@@ -117,7 +117,7 @@ static double learned_noise(const struct dp__gp_fit *f, const struct dp_gp_hyper
 	       (f->has_noise_scale ? exp(h->noise_exponent * f->data->log_noise_scale[i]) : 1);
 }
 
-/* Covariance and its kernel's derivative by r^2, lower triangles. */
+/* Lower triangles of the covariance and of the kernel's derivative by r^2. */
 static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hyper *h)
 {
 	size_t n = f->data->n, d = f->spec->d;
@@ -127,7 +127,7 @@ static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hype
 		expm1_c[k] = expm1(h->warp[k]);
 		z[3 * d + k] = 1 / (h->length[k] * h->length[k]);
 	}
-	for (size_t i = 0; i < n; i++) { /* all points as the kernel sees them */
+	for (size_t i = 0; i < n; i++) { /* encode all points */
 		for (size_t k = 0; k < d; k++) {
 			double u = f->data->u[k * f->data->ldu + i], w, by_c;
 
@@ -160,7 +160,7 @@ static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hype
 	}
 }
 
-/* Solves for the mean and K^-1 (y - mean); returns the log likelihood. */
+/* Sets alpha = K^-1 (y - mean) for the best mean. Returns the log likelihood. */
 static double fit_log_likelihood(struct dp__gp_fit *f)
 {
 	size_t n = f->data->n;
@@ -193,7 +193,7 @@ static double sum_vector(const double *v, size_t n)
 	return s;
 }
 
-/* Adds what the pairs of point i with those before it contribute to the slopes. */
+/* Adds the contributions of the pairs (i, j), j < i, to the gradient sums. */
 static void add_pair_gradients(struct dp__gp_fit *f, const struct dp_gp_hyper *h, size_t i)
 {
 	size_t n = f->data->n, d = f->spec->d;
@@ -221,8 +221,8 @@ static void add_pair_gradients(struct dp__gp_fit *f, const struct dp_gp_hyper *h
 	}
 }
 
-/* Adds what noise that pairs share contributes to twice the slopes by signal, noise and lean: it
- * goes with the square root of both variances. */
+/* Adds the contributions of correlated noise to twice the derivatives by log signal, log noise and
+ * noise exponent. A noise covariance is proportional to the square root of both variances. */
 static void add_noise_cov_gradients(const struct dp__gp_fit *f, double *signal, double *noise,
 				    double *lean)
 {
@@ -243,8 +243,8 @@ static void add_noise_cov_gradients(const struct dp__gp_fit *f, double *signal, 
 		}
 }
 
-/* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k holds K^-1. The
- * sums over pairs are kept one per column until the end, so that no loop has to carry a sum. */
+/* d log p / d theta = 1/2 tr((alpha alpha' - K^-1) dK / dtheta); R&W eq. 5.9. f->k holds K^-1. Sums
+ * over pairs stay separate per column until the end, so that no inner loop carries a sum. */
 static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *h, double *g)
 {
 	size_t n = f->data->n, d = f->spec->d;
@@ -261,7 +261,7 @@ static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *
 		g[d + k] = 2 * h->signal * sum_vector(f->gradient_sums + (d + k) * n, n);
 	}
 	/* K = signal C + N, so alpha' signal C alpha = alpha'(y - mean) - alpha'N alpha and tr(K^-1
-	 * signal C) = n - tr(K^-1 N) */
+	 * signal C) = n - tr(K^-1 N). */
 	for (size_t i = 0; i < n; i++) {
 		double a = f->alpha[i] * f->alpha[i] - f->k[i * n + i];
 
@@ -280,7 +280,7 @@ static void likelihood_gradient(struct dp__gp_fit *f, const struct dp_gp_hyper *
 	g[2 * d + 3] = 0.5 * lean;
 }
 
-/* One normal log density up to its constant; adds its slope to *g. */
+/* Log density of a normal up to a constant; adds its derivative by x to *g. */
 static double normal_prior(double x, double mean, double sd, double *g)
 {
 	double z = (x - mean) / sd;
@@ -300,13 +300,13 @@ static double add_priors(const struct dp__gp_fit *f, const struct dp_gp_hyper *h
 	}
 	value = normal_prior(mean, log_length_mean(f->spec), length_sd, &by_mean);
 	for (size_t k = 0; k < d; k++) {
-		/* Student's t with 4 degrees of freedom: a narrow core, but room for exceptions */
+		/* Student's t with 4 degrees of freedom: a narrow core with heavy tails */
 		double z = (x[k] - mean) / length_scale;
 		double by_own = -(5 * z / (length_scale * (4 + z * z)));
 
 		value += -2.5 * log1p(z * z / 4);
 		g[k] += by_own;
-		by_mean -= by_own; /* the mean moves the other way */
+		by_mean -= by_own; /* the mean enters z with the opposite sign */
 	}
 	for (size_t k = 0; k < d; k++)
 		g[k] += by_mean / (double)d;
@@ -345,7 +345,7 @@ double dp__gp_log_posterior(struct dp__gp_fit *f, const struct dp_gp_hyper *h, d
 	return isfinite(value) ? value : -INFINITY;
 }
 
-/* ---- the search: its variables are those of dp__gp_log_posterior()'s gradient ---- */
+/* ---- the search, over the variables of dp__gp_log_posterior()'s gradient ---- */
 
 enum {
 	FIT_VARIABLES_MAX = 2 * DP_GP_INPUTS_MAX + 4
@@ -373,7 +373,7 @@ static void fit_set_bounds(const struct dp__gp_fit *f, double *lo, double *hi, d
 	hi[2 * d + 1] = log(f->has_learned_noise ? 0.5 : h->noise);
 	x[2 * d + 1] = log(h->noise);
 	lo[2 * d + 2] = 0;
-	hi[2 * d + 2] = d > 1 ? 1 : 0; /* one input is a sum as it is */
+	hi[2 * d + 2] = d > 1 ? 1 : 0; /* with one input both parts are the same */
 	x[2 * d + 2] = h->additive_share;
 	lo[2 * d + 3] = f->has_noise_scale ? -0.5 : h->noise_exponent;
 	hi[2 * d + 3] = f->has_noise_scale ? 1.5 : h->noise_exponent;
@@ -386,7 +386,8 @@ static double fit_objective(unsigned count, const double *x, double *g, void *ar
 {
 	struct dp__gp_fit *f = arg;
 	size_t d = f->spec->d;
-	int steps = d < 12 ? (int)d + 4 : 16; /* until a start can be compared with its rival */
+	int steps = d < 12 ? (int)d + 4
+			   : 16; /* evaluations before the first comparison with the rival */
 	double gradient[FIT_VARIABLES_MAX], value, behind;
 	struct dp_gp_hyper h = { .signal = exp(x[2 * d]),
 				 .noise = exp(x[2 * d + 1]),
@@ -436,7 +437,7 @@ int dp_gp_fit(const struct dp_gp_spec *spec, const struct dp_gp_data *data,
 	nlopt_set_ftol_rel(f.opt, 1e-6);
 	nlopt_set_ftol_abs(f.opt, 1e-4);
 	nlopt_set_vector_storage(f.opt, 12);
-	/* whatever stops the search, the best point met is what counts */
+	/* the best point met counts, whatever ended the search */
 	(void)nlopt_optimize(f.opt, x, &reached);
 	nlopt_destroy(f.opt);
 	dp__gp_fit_free(&f);

@@ -1,4 +1,4 @@
-/* gp_posterior.c - a Gaussian process conditioned on points: growth and prediction. */
+/* gp_posterior.c - conditions a Gaussian process on points and predicts with it. */
 #include "optimize/gp/gp_internal.h"
 #include "linalg/linalg.h"
 
@@ -49,7 +49,7 @@ static void gp_store_point(struct dp_gp *gp, size_t i, const double *z)
 		gp->z[k * gp->capacity + i] = z[k];
 }
 
-/* Keeps the noise of point i and adds what it shares with those before it to row. */
+/* Stores the noise of point i and adds its noise covariances with earlier points to row. */
 static void gp_set_point_noise(struct dp_gp *gp, size_t i, double noise,
 			       const struct dp_gp_noise_group *run, double *row)
 {
@@ -61,7 +61,7 @@ static void gp_set_point_noise(struct dp_gp *gp, size_t i, double noise,
 	dp__gp_add_noise_covariances(gp->noise_group, gp->noise, i, row);
 }
 
-/* Makes covariances of the kernel's correlations k between point z and the first n. */
+/* Turns the kernel's correlations k between point z and the first n points into covariances. */
 static void gp_mix_additive_terms(const struct dp_gp *gp, const double *z, size_t n, double *k)
 {
 	double signal = gp->hyper.signal, share = gp->hyper.additive_share;
@@ -113,7 +113,7 @@ int dp_gp_build(struct dp_gp *gp, const struct dp_gp_spec *spec, const struct dp
 	return DP_OK;
 }
 
-/* More rows; the old ones move. */
+/* Grows the arrays to `room` points. */
 static void gp_enlarge(struct dp_gp *gp, size_t room)
 {
 	struct dp_gp old = *gp;
@@ -145,7 +145,7 @@ void dp_gp_append_point(struct dp_gp *gp, const double *u, double noise,
 	gp_set_point_noise(gp, n, noise, run, row);
 	row[n] += gp->jitter;
 	variance = row[n];
-	/* a point on top of another may leave nothing but rounding */
+	/* if the point coincides with another, only rounding error may be left */
 	dp_chol_append(gp->chol, n, gp->capacity, row, 1e-12 * variance);
 	gp_store_point(gp, n, z);
 	for (size_t j = 0; j < n; j++)
@@ -191,11 +191,11 @@ double dp_gp_residual(const struct dp_gp *gp, size_t i)
 	return sum;
 }
 
-/* With K^-1 at hand nothing is refitted. Of P = K^-1 - K^-1 1 1' K^-1 / 1' K^-1 1, which is K^-1
- * where the mean is estimated as well, y_i less its prediction without it is (P y)_i / P_ii, and P
- * y is alpha. (Dubrule, "Cross validation of kriging in a unique neighborhood", 1983; with a known
- * mean Rasmussen & Williams, 5.12.) The mean counts as certain in the variance, as in every
- * prediction here. */
+/* Needs no refit. Let P = K^-1 - K^-1 1 1' K^-1 / 1' K^-1 1, which replaces K^-1 when the mean is
+ * estimated. Then y_i minus its prediction without it is (P y)_i / P_ii, and P y is alpha.
+ * (Dubrule, "Cross validation of kriging in a unique neighborhood", 1983; for a known mean
+ * Rasmussen & Williams, 5.12.) As in all predictions here, the variance treats the mean as
+ * known. */
 int dp_gp_leave_one_out(const struct dp_gp *gp, double *missed, double *variance)
 {
 	size_t n = gp->n;
@@ -225,7 +225,7 @@ size_t dp_gp_predict_workspace(const struct dp_gp *gp, size_t m)
 	return gp->n * (m > 4 ? m : 4) + m + gp->n;
 }
 
-/* Prior covariance of two points, each as dp__gp_encode_point() has it. */
+/* Prior covariance of two encoded points. */
 static double gp_covariance(const struct dp_gp *gp, const double *a, const double *b)
 {
 	double r2, k, share = gp->hyper.additive_share, signal = gp->hyper.signal;
@@ -239,8 +239,8 @@ static double gp_covariance(const struct dp_gp *gp, const double *a, const doubl
 	return k;
 }
 
-/* The covariances of all m points are one matrix (m x n), so that mean and variance are a
- * matrix-vector product and one triangular solve. */
+/* The covariances of all m points form one matrix (m x n), so that the mean is a matrix-vector
+ * product and the variance needs one triangular solve. */
 void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m, double *mean,
 		   double *var, double *work)
 {
@@ -255,7 +255,6 @@ void dp_gp_predict(const struct dp_gp *gp, const double *u, size_t ldu, size_t m
 	}
 	if (n == 0 || m == 0)
 		return;
-	/* one row a point */
 	for (size_t i = 0; i < m; i++) {
 		dp__gp_encode_point(&gp->spec, &gp->hyper, u + i, ldu, z);
 		gp_covariances(gp, z, n, b + i * n, r2);
@@ -280,7 +279,7 @@ void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu,
 
 	dp_gp_predict(gp, u, ldu, m, mean, var, work);
 	for (size_t i = 0; i < m; i++) {
-		const double *b = work + i * n; /* L^-1 k, by dp_gp_predict() */
+		const double *b = work + i * n; /* L^-1 k, left there by dp_gp_predict() */
 
 		dp__gp_encode_point(&gp->spec, &gp->hyper, u + i, ldu, z[i % 2]);
 		if (i > 0)
@@ -291,8 +290,8 @@ void dp_gp_predict_sequence(const struct dp_gp *gp, const double *u, size_t ldu,
 		next[m - 1] = 0;
 }
 
-/* Adds up what each point contributes to the slopes of mean and variance by input i. dk:
- * derivatives by r^2, v: K^-1 k; by: room for n. */
+/* Derivatives of mean and variance by encoded input i. dk: derivatives by r^2, v: K^-1 k, by:
+ * scratch for n doubles. */
 static void gp_gradient_by_input(const struct dp_gp *gp, const double *z, size_t i,
 				 const double *dk, const double *v, double *by, double *dmean,
 				 double *dvar)
@@ -351,19 +350,19 @@ void dp_gp_predict_gradient(const struct dp_gp *gp, const double *u, double *mea
 	}
 }
 
-/* ---- a row of points ---- */
+/* ---- sequences of points ---- */
 
 size_t dp_gp_sequence_workspace(const struct dp_gp *gp, size_t m)
 {
 	return gp->n * (3 * m + 2) + DP__GP_POINT_MAX * m;
 }
 
-/* What is known of the points of a row. */
+/* Intermediate values for the points of a sequence. */
 struct sequence_work {
 	size_t n_points;
-	double *k, *dk, *v;   /* (m x n) covariances, their slopes by r^2, K^-1 k */
+	double *k, *dk, *v;   /* (m x n) covariances, derivatives by r^2, K^-1 k */
 	double *z;            /* (m x DP__GP_POINT_MAX) */
-	double *cov_by_input; /* (2 x n) of two neighbours */
+	double *cov_by_input; /* (2 x n) derivatives for two neighbours */
 };
 
 static void sequence_init_covariances(const struct dp_gp *gp, const double *u, size_t ldu,
@@ -385,7 +384,7 @@ static void sequence_init_covariances(const struct dp_gp *gp, const double *u, s
 		dp_chol_forward_rows(gp->chol, n, gp->capacity, r->v, r->n_points);
 }
 
-/* Means, variances and covariances; r->v is L^-1 k and becomes K^-1 k. */
+/* Means, variances and covariances with the next point. Replaces L^-1 k in r->v by K^-1 k. */
 static void sequence_compute_moments(const struct dp_gp *gp, const struct sequence_work *r,
 				     const struct dp_gp_sequence *out)
 {
@@ -409,7 +408,7 @@ static void sequence_compute_moments(const struct dp_gp *gp, const struct sequen
 		dp_chol_backward_rows(gp->chol, n, gp->capacity, r->v, r->n_points);
 }
 
-/* Derivative of the prior covariance of row point i with the one before by its input j. */
+/* Derivative, by input j of point i, of its prior covariance with point i - 1. */
 static double sequence_prior_derivative(const struct dp_gp *gp, const struct sequence_work *r,
 					size_t i, size_t j, double u)
 {
@@ -426,8 +425,7 @@ static double sequence_prior_derivative(const struct dp_gp *gp, const struct seq
 	       gp->hyper.length[j];
 }
 
-/* Derivatives by input j. Points that share it keep their prior covariance when they move
- * together. */
+/* Derivatives by input j. Points that move together keep their prior covariance. */
 static void sequence_compute_gradient(const struct dp_gp *gp, const struct sequence_work *r,
 				      const double *u, size_t ldu, size_t j, bool last_only,
 				      const struct dp_gp_sequence *out)
@@ -443,7 +441,7 @@ static void sequence_compute_gradient(const struct dp_gp *gp, const struct seque
 		double at = u[j * ldu + i];
 		double chain = 2 * dp__gp_warp_by_u(at, gp->hyper.warp[j]) / gp->hyper.length[j];
 
-		/* by: derivatives of the covariances of this point with all known points */
+		/* by: derivatives of the covariances of point i with all known points */
 		memcpy(by, r->dk + i * n, n * sizeof *by);
 		if (share > 0)
 			dp__gp_add_additive_slope(&gp->spec, j, gp->z, gp->capacity, n, z,

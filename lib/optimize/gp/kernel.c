@@ -1,12 +1,13 @@
-/* kernel.c - the covariance function: warps, Matern 5/2 of the distance, the additive part, and
- * noise that points share; loops over points are elementwise.
+/* kernel.c - the covariance function: warps, Matern 5/2, the additive part, correlated noise.
  *
- * Additive part: many functions are nearly a sum of functions of one input each. With such terms a
- * result informs about all points that share a coordinate with it, so that the effect of an input
- * is learned from few results, however often it goes up and down (Duvenaud, Nickisch & Rasmussen
- * 2011, order 1 and d). A term is Matern 5/2, too: exp(-|a - b|) is the smaller of exp(a) exp(-b)
- * and exp(b) exp(-a), so that a point needs exponentials and a pair none. The shortest length that
- * a fit tries, 0.01, makes them exp(224) at most. */
+ * Loops over points are elementwise, so that they vectorise.
+ *
+ * Additive part: many functions are nearly a sum of functions of one input each. With additive
+ * terms a result informs about all points that share a coordinate with it, so that few results
+ * suffice to learn the effect of an input, even a wavy one (Duvenaud, Nickisch & Rasmussen 2011,
+ * order 1 and d). The terms are Matern 5/2, too. exp(-|a - b|) is the smaller of exp(a) exp(-b) and
+ * exp(b) exp(-a): exponentials are computed per point, not per pair. A fit tries lengths from 0.01,
+ * so that they are at most exp(224). */
 #include "optimize/gp/gp_internal.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ DP_SIMD void dp__gp_matern52_slopes(const double *r2, size_t n, double *k, doubl
 
 DP_SIMD_END
 
-/* Near c = 0 the quotients lose digits; there two terms of the series are exact to rounding. */
+/* Near c = 0 the quotients lose digits; two terms of the series are exact to rounding there. */
 #define WARP_SERIES_BELOW 1e-5
 
 double dp__gp_warp(double u, double c)
@@ -81,7 +82,8 @@ DP_SIMD static void add_category_mismatch(const double *zs, double z, double wei
 
 DP_SIMD_END
 
-/* A categorical's row holds category numbers; z[3 d + k] is what a difference counts. */
+/* A row of a categorical input holds category numbers; z[3 d + k] = 1 / length^2 is its squared
+ * distance if they differ. */
 void dp__gp_squared_distances(const struct dp_gp_spec *spec, const double *zs, size_t ld, size_t n,
 			      const double *z, double *r2)
 {
@@ -148,7 +150,7 @@ static const double root5 = 2.2360679774997896964;
 void dp__gp_additive_exponentials(const struct dp_gp_spec *spec, double *z)
 {
 	for (size_t k = 0, d = spec->d; k < d; k++) {
-		/* of a category only the distance to another one counts */
+		/* two different categories are always at distance 1 / length */
 		double a = spec->input[k].categorical ? sqrt(z[3 * d + k]) : z[k];
 
 		z[d + k] = exp(root5 * a);
@@ -156,7 +158,7 @@ void dp__gp_additive_exponentials(const struct dp_gp_spec *spec, double *z)
 	}
 }
 
-/* One input of the points and of the point they are compared with. */
+/* One input of the known points and of the point they are compared with. */
 struct additive_term {
 	const double *zs, *exp_pos, *exp_neg;
 	double z, z_exp_pos, z_exp_neg;
@@ -177,7 +179,7 @@ static struct additive_term additive_term_get(const struct dp_gp_spec *spec, siz
 
 DP_SIMD_BEGIN
 
-/* sqrt(5) times the distance, and the exponential of minus that */
+/* sqrt(5) times the distance; *e is exp() of minus that. */
 static inline double additive_term_distance(const struct additive_term *t, size_t j, double *e)
 {
 	double a = t->z_exp_pos * t->exp_neg[j], b = t->z_exp_neg * t->exp_pos[j];
@@ -247,8 +249,8 @@ void dp__gp_add_additive_slope(const struct dp_gp_spec *spec, size_t k, const do
 /* ---- correlated noise ---- */
 
 /* A run that is above average after 4 epochs is likely to be so after 5, and less so after 40: the
- * correlation of two checkpoints falls with the ratio of their positions. A little of the noise is
- * each point's own. */
+ * correlation of two checkpoints falls with the ratio of their positions. It stays below 1, since a
+ * part of the noise is independent. */
 static const double max_correlation = 0.9;
 
 double dp__gp_noise_covariance(const struct dp_gp_noise_group *run, const double *noise, size_t i,

@@ -1,5 +1,4 @@
-/* choices.c - which points of a front to take: the recommended one, a stricter and a
- * looser one. */
+/* choices.c - choose the recommended, high-privacy and best-utility points of the front. */
 #include "reports/model/number_format.h"
 #include "reports/model/study_data.h"
 
@@ -9,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A front's values to be minimised: column 0 is what is paid, epsilon, column 1 what is
- * bought; NaN at a price that is out of the question. */
+/* Values of the front, all to be minimised: column 0 is the cost (epsilon), column 1 the loss
+ * (utility). A cost of NaN excludes the point. */
 struct choice_values {
 	size_t n;
 	double *y; /* (n x 2) */
@@ -31,7 +30,7 @@ static double choice_loss(const struct choice_values *r, size_t i)
 	return r->y[2 * i + 1];
 }
 
-/* Takes out what costs more than the limit, if anything is left then. */
+/* Excludes points above the cost limit, unless that excludes all points. */
 static void exclude_over_limit(const struct study_data *s, struct choice_values *r,
 			       struct choices *out)
 {
@@ -80,14 +79,14 @@ static void choose_recommended(const struct study_data *s, const struct choice_v
 	free(error);
 }
 
-/* The least price at which half of what the loose one has over guessing is left, and more
- * than two standard errors. */
+/* The cheapest point that keeps half of the best-utility point's gain over guessing, if its gain
+ * exceeds two standard errors. */
 static size_t choose_high_privacy(const struct study_data *s, const struct choice_values *r,
 				  size_t loose)
 {
 	size_t found = SIZE_MAX;
 	double majority = study_data_majority_value(s, s->y_obj);
-	/* what is to be beaten: the majority class, else the anti-ideal */
+	/* guessing: the majority class, or else the reference point */
 	double guess = to_minimised_value(
 		s, s->y_obj,
 		isnan(majority) ? s->state->spec->objectives[s->y_obj].anti_ideal : majority);
@@ -124,7 +123,7 @@ void choices_find(const struct study_data *s, struct choices *out)
 	choose_recommended(s, &r, out);
 	out->best_utility = dp_pareto_find_min(r.y, r.n, 2, 1);
 	out->high_privacy = choose_high_privacy(s, &r, out->best_utility);
-	/* what is recommended may be as good at less */
+	/* the recommended point may be as good at a lower cost */
 	if (out->recommended != SIZE_MAX && out->high_privacy != SIZE_MAX &&
 	    choice_cost(&r, out->high_privacy) > choice_cost(&r, out->recommended))
 		out->high_privacy = out->recommended;

@@ -1,5 +1,4 @@
-/* front_estimates.c - the best that is known of an objective along the front, and how far that
- * can be trusted. */
+/* front_estimates.c - best estimate and 95% interval of an objective at each point of the front. */
 #include "reports/model/study_data.h"
 
 #include "base/t_distribution.h"
@@ -51,8 +50,8 @@ struct dp_prediction *study_data_predict_front(const struct study_data *s)
 	return out;
 }
 
-/* What was observed at the i-th point of the front, with the 95 % of its runs where these
- * have a spread. */
+/* The observed value at the i-th point of the front, with a 95% interval if its runs have a
+ * spread. */
 static struct estimate estimate_from_runs(const struct study_data *s, size_t i, size_t objective)
 {
 	struct dp_result_id p = study_data_front_point(s, i);
@@ -63,7 +62,7 @@ static struct estimate estimate_from_runs(const struct study_data *s, size_t i, 
 	if (o->metric)
 		wide = sqrt(dp_result_metric_mean_variance(
 			s->state, p, dp_state_metric_column(s->state, o->metric)));
-	/* noise on utilities is known, and so needs no runs */
+	/* the variance of noisy releases is known: no t distribution */
 	wide *= o->release.records > 0 ? DP_NORMAL_CRITICAL_95 : dp_t_critical_95(runs - 1);
 	return (struct estimate){ .value = y,
 				  .low = y - wide,
@@ -94,7 +93,7 @@ void study_data_estimate_front(const struct study_data *s, size_t objective, str
 			out[i] = estimate_from_runs(s, i, objective);
 		if (!study_data_is_percent(s, objective))
 			continue;
-		/* models and intervals of runs do not know that a share is from 0 to 1 */
+		/* models and intervals can leave the range of a share, 0 to 1 */
 		out[i].value = fmin(fmax(out[i].value, 0), 1);
 		if (!isnan(out[i].low)) {
 			out[i].low = fmin(fmax(out[i].low, 0), 1);

@@ -1,5 +1,5 @@
-/* front_results.c - the front in the report model: its points, the best at each level of
- * epsilon, and how far to trust them. */
+/* front_results.c - the front in the report model: points, best values by epsilon level, selection
+ * bias. */
 #include "reports/model/report_model.h"
 
 #include "state/state_json.h"
@@ -12,8 +12,7 @@
 
 /* ---- spread over runs ---- */
 
-/* Of an objective over the runs of a result; `least` and `most` of those at a checkpoint are
- * not kept. */
+/* Spread of an objective over the runs of a result. A checkpoint keeps no `least` and `most`. */
 struct run_spread {
 	double least, mean, most, sd, standard_error;
 	int64_t runs;
@@ -29,7 +28,7 @@ static struct run_spread compute_run_spread(const struct study_data *s, struct d
 	out.mean = dp_result_get_objectives(s->state, p)[objective];
 	out.sd = study_data_run_sd(s, p, objective);
 	out.standard_error = out.sd / sqrt((double)out.runs);
-	/* of the runs nothing is told, but the noise on their mean is known */
+	/* single runs are not kept, but the noise on their mean is known */
 	if (s->state->spec->objectives[objective].release.records > 0)
 		out.standard_error = s->state->spec->objectives[objective].release.sigma;
 	return out;
@@ -51,8 +50,8 @@ static json_t *run_spread_json(const struct study_data *s, struct dp_result_id p
 
 /* ---- the front ---- */
 
-/* An objective at the i-th point of the front, smoothed; NaN where no model has looked at it.
- * `p`: the prediction there, or NULL. */
+/* Smoothed value of an objective at the i-th point of the front, or NaN without a model. `p`: the
+ * prediction there, or NULL. */
 static double front_smoothed_value(const struct study_data *s, size_t i, size_t objective,
 				   const struct dp_prediction *p)
 {
@@ -66,8 +65,8 @@ static double front_smoothed_value(const struct study_data *s, size_t i, size_t 
 						  study_data_front_point(s, i))[objective];
 }
 
-/* The fields of a point that have a member for each objective. `p`: predictions there, by
- * objective, or NULL. */
+/* Adds the fields that have one member for each objective. `p`: predictions there, by objective, or
+ * NULL. */
 static void put_point_objectives(json_t *o, const struct study_data *s, size_t i,
 				 const struct dp_prediction *p)
 {
@@ -172,7 +171,8 @@ static double result_epsilon(const struct study_data *s, struct dp_result_id p)
 	return s->privacy_obj >= 0 ? dp_result_get_objectives(s->state, p)[s->privacy_obj] : 0;
 }
 
-/* Of two that are as good: the more private, then as dp_state_list_results() has them. */
+/* Of equally good results the more private comes first, then the order of
+ * dp_state_list_results(). */
 static bool result_precedes(const struct study_data *s, struct dp_result_id a,
 			    struct dp_result_id b)
 {
@@ -287,7 +287,7 @@ json_t *bests_json(const struct study_data *s)
 	return list;
 }
 
-/* ---- optimism ---- */
+/* ---- selection bias ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -296,7 +296,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts; NaN if there is none. */
+/* Sorts v. NaN if v is empty. */
 static double median_of(double *v, size_t n)
 {
 	if (n == 0)
@@ -305,7 +305,7 @@ static double median_of(double *v, size_t n)
 	return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
-/* How much worse than observed the models think the points of the front are. */
+/* How much worse the smoothed values are than the observed values of the front. */
 static json_t *shrinkage_json(const struct study_data *s, size_t objective,
 			      const struct dp_prediction *p)
 {
@@ -329,7 +329,7 @@ static json_t *shrinkage_json(const struct study_data *s, size_t objective,
 			 number_json(most));
 }
 
-/* What fresh seeds gave, less what was searched. */
+/* Re-evaluated minus searched values. */
 static json_t *reevaluation_json(const struct study_data *s, size_t objective)
 {
 	double sign = s->state->spec->objectives[objective].maximize ? -1 : 1;
@@ -354,8 +354,7 @@ static json_t *reevaluation_json(const struct study_data *s, size_t objective)
 				  number_json(than_smoothed / (double)n));
 }
 
-/* The mean over the front of a metric on a holdout, less that of the metric that the search
- * looked at. */
+/* The mean over the front of the holdout metric minus that of the searched metric. */
 static json_t *holdout_json(const struct study_data *s, const struct dp_objective *o)
 {
 	char name[DP_NAME_MAX + 8];
@@ -377,8 +376,8 @@ static json_t *holdout_json(const struct study_data *s, const struct dp_objectiv
 			 number_json(sum / (double)n));
 }
 
-/* The sampling error of a share p of n test records. Trainers tell n as a metric, or the
- * study file does for the noise on it. */
+/* Sampling error of a share p of n test records. n comes from the trainer's metric test_records, or
+ * else from the study file's `release`. */
 static json_t *sampling_error_json(const struct study_data *s, const struct dp_objective *objective,
 				   double p)
 {
@@ -400,7 +399,7 @@ static json_t *sampling_error_json(const struct study_data *s, const struct dp_o
 	return o;
 }
 
-/* How far the values of a measured objective can be trusted; `work` has room for the front. */
+/* How far to trust the values of a measured objective. `work` has room for the front. */
 static json_t *utility_trust_json(const struct study_data *s, size_t objective,
 				  const struct dp_prediction *p, double *work)
 {

@@ -1,4 +1,4 @@
-/* groups_model.c - builds the model of a report of groups. */
+/* groups_model.c - build the model of a group report. */
 #include "reports/model/report_model.h"
 
 #include "base/json.h"
@@ -52,7 +52,7 @@ static void find_pairs(struct report_groups *f)
 			add_pair(f, 0, i);
 }
 
-/* Groups of one model against each other. */
+/* Tests between groups that share a trainer. */
 static json_t *pairs_json(const struct report_groups *f)
 {
 	const struct dp_comparison *c = &f->groups->contests[BASIS_OBSERVED];
@@ -68,7 +68,8 @@ static json_t *pairs_json(const struct report_groups *f)
 	return list;
 }
 
-/* Groups and tests by other values than those observed; null where a member has none. */
+/* Hypervolumes of groups and their tests for smoothed or re-evaluated values; null if a member has
+ * no such values. */
 static json_t *group_hypervolumes_json(const struct report_groups *f, enum comparison_basis by)
 {
 	const struct dp_comparison *c = &f->groups->contests[by];
@@ -82,7 +83,7 @@ static json_t *group_hypervolumes_json(const struct report_groups *f, enum compa
 
 /* ---- members ---- */
 
-/* Members, group by group. */
+/* Members in the order of groups. */
 static json_t *members_json(const struct report_groups *f)
 {
 	static const char *const keys[] = { [BASIS_OBSERVED] = "hypervolume",
@@ -129,7 +130,7 @@ static void add_warning(json_t *warnings, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Studies that have not ended are compared by what they have by now. */
+/* Unfinished studies are compared by the results that they have now. */
 static void warn_unfinished(json_t *warnings, json_t *members)
 {
 	const json_t *member, *first = NULL;
@@ -160,7 +161,7 @@ static void warn_unfinished(json_t *warnings, json_t *members)
 			    (long long)least, (long long)most);
 }
 
-/* Do two studies share their random points, because they have the same seed? */
+/* Studies with the same seed share their random points. */
 static bool have_same_seed(const struct dp_study *a, const struct dp_study *b)
 {
 	return a != b && a->seed == b->seed && dp_study_seed_mode(a) == DP_SEEDS_FIXED &&
@@ -205,7 +206,7 @@ static void warn_fixed_seeds(json_t *warnings, const struct report_data *r)
 	}
 }
 
-/* What is left out of parts, and parts that are no draws of their own. */
+/* Warns of trials that parts leave out, and of parts that are not independent samples. */
 static void warn_partial_studies(json_t *warnings, const struct report_data *r,
 				 const struct dp_group_entry *member)
 {
@@ -283,8 +284,8 @@ const char *report_group_setting(const struct report_groups *g, const struct rep
 	return first;
 }
 
-/* {"DPareto":"dpareto","Random":"random"} of a key that is not the same in all members, where
- * null is: not the same in all of the group, or not set there; NULL: it is the same. */
+/* One setting by group: {"DPareto":"dpareto","Random":"random"}. A group is null if its members
+ * differ or have no value. NULL if all members of all groups agree. */
 static json_t *differing_setting_json(const struct report_groups *f, const struct report_data *r,
 				      const char *key)
 {
@@ -312,7 +313,7 @@ static json_t *differing_settings_json(const struct report_groups *f, const stru
 
 	json_array_foreach (f->settings, i, study)
 		json_object_foreach (study, key, value) {
-			/* of no interest, known to differ, or told already */
+			/* not a setting, expected to differ, or reported elsewhere */
 			if (strcmp(key, "study") == 0 || strcmp(key, "seed") == 0 ||
 			    strcmp(key, "seeds") == 0 || json_object_get(out, key) ||
 			    (r->is_public && strncmp(key, "trainer.", 8) == 0))
@@ -324,9 +325,9 @@ static json_t *differing_settings_json(const struct report_groups *f, const stru
 	return out;
 }
 
-/* ---- all of it ---- */
+/* ---- assembly ---- */
 
-/* dparetoctl compare --group NAME=a,b/256 ... --at ... */
+/* Appends `dparetoctl compare --group NAME=a,b/256 ... --at ...`. */
 static void append_compare_command(struct dp_buf *out, const struct report_data *r, const char *at)
 {
 	struct dp_buf word = DP_BUF_INIT;

@@ -1,4 +1,4 @@
-/* number_format.c - numbers for people. */
+/* number_format.c - format numbers for readers. */
 #include "reports/model/number_format.h"
 
 #include "base/json.h"
@@ -18,10 +18,10 @@ const char *format_short(double x, char out[FORMAT_LEN])
 
 const char *format_with_error(double x, double error, char out[FORMAT_LEN])
 {
-	/* 0.0002 to 0.0019 leave four decimals, 0.002 to 0.019 three */
+	/* errors of 0.0002 to 0.0019 give four decimals, 0.002 to 0.019 three */
 	double decimals = -floor(log10(error / 2));
 
-	/* beyond 1e15 digits are no longer those of the value */
+	/* beyond 1e15 a double has no exact decimal digits */
 	if (isnan(x) || !(error > 0) || !isfinite(error) || !(fabs(x) < 1e15))
 		return format_short(x, out);
 	snprintf(out, FORMAT_LEN, "%.*f", (int)fmin(fmax(decimals, 0), 9), x);
@@ -69,7 +69,7 @@ const char *format_objective_number(const json_t *o, double x, double error, cha
 		return number_format_rounded_up(x, 3, out);
 	if (!get_bool(o, "share"))
 		return format_with_error(x, error, out);
-	/* two decimals of a percent are all that anybody reads */
+	/* at most two decimals of a percent */
 	if (error > 0 && isfinite(error))
 		return format_with_error(100 * x, fmax(100 * error, 0.02), out);
 	snprintf(out, FORMAT_LEN, "%.1f", 100 * x);

@@ -1,5 +1,4 @@
-/* privacy_mechanisms.c - what is behind each epsilon: mechanisms, assumptions, other accountants'
- * numbers. */
+/* privacy_mechanisms.c - mechanisms, assumptions and accountant checks behind each epsilon. */
 #include "reports/model/report_model.h"
 
 #include "privacy/privacy.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME_EPSILON_TOLERANCE 1e-6 /* relative: two ways to the same number */
+#define SAME_EPSILON_TOLERANCE 1e-6 /* relative difference at which two accountants agree */
 #define CLOSED_FORM_ACCOUNTANT "closed-form"
 
 static const struct dp_accounting_spec *objective_accountant(const struct study_data *s,
@@ -52,8 +51,8 @@ int study_data_mechanisms_at(const struct study_data *s, struct dp_result_id p, 
 	return code;
 }
 
-/* The values of a use that hold for every trial: NaN where a parameter sets them, and
- * where a composition has the say. */
+/* Values of a mechanism that hold for every trial. NaN if a parameter or the composition sets
+ * them. */
 static void load_constant_keys(const struct dp_accounting_spec *o, const struct dp_mechanism_use *u,
 			       double values[DP_PRIVACY_KEYS_MAX])
 {
@@ -96,7 +95,7 @@ static double compute_rdp_epsilon(const struct dp_mechanism *m, const double *fu
 	return dp_privacy_epsilon(m, values, &e, NULL) == DP_OK ? e.epsilon : NAN;
 }
 
-/* By either way of composing; the least that may be exact in *least. */
+/* Epsilon by both ways of composing. *least: the smallest value that may be exact. */
 static double compute_composed_epsilon(const struct dp_composition_items *uses, double delta,
 				       bool pld, double *least)
 {
@@ -109,13 +108,13 @@ static double compute_composed_epsilon(const struct dp_composition_items *uses, 
 	return e.epsilon;
 }
 
-/* The curve of all of them, converted at orders over the whole range, then at orders
- * around the best of these. */
+/* Composes all Renyi curves and converts: first at orders over the whole range, then around the
+ * best one. */
 static double convert_renyi_curve(struct dp_renyi_cache *m, const struct dp_composition_items *uses,
 				  double delta)
 {
 	double order[DP_RENYI_ORDERS_MAX], k[DP_RENYI_ORDERS_MAX];
-	double lo = 1e-3, hi = 1e6, best, epsilon = NAN; /* of the order less 1 */
+	double lo = 1e-3, hi = 1e6, best, epsilon = NAN; /* order - 1 */
 
 	for (int pass = 0; pass < 2; pass++) {
 		double ratio = pow(hi / lo, 1.0 / (DP_RENYI_ORDERS_MAX - 1));
@@ -134,8 +133,8 @@ static double convert_renyi_curve(struct dp_renyi_cache *m, const struct dp_comp
 	return epsilon;
 }
 
-/* By Renyi divergences with the improved conversion, also where the answer would be the
- * closed form: a composition of Gaussian mechanisms alone. */
+/* Epsilon by Renyi divergence with the improved conversion, even for Gaussian mechanisms alone,
+ * which have a closed form. */
 static double compute_renyi_epsilon(const struct dp_composition_items *uses, double delta)
 {
 	struct dp_renyi_cache *m;
@@ -152,8 +151,8 @@ static double compute_renyi_epsilon(const struct dp_composition_items *uses, dou
 	return epsilon;
 }
 
-/* pld <= improved <= classic, and the journal's number is the one its own accountant
- * gives. */
+/* Consistent if pld <= improved <= classic and the journal's value is what its accountant
+ * computes. */
 static struct accountant_check check_accountants(const struct dp_composition_items *uses,
 						 double delta, double ours)
 {
@@ -168,15 +167,15 @@ static struct accountant_check check_accountants(const struct dp_composition_ite
 			? classic
 			: improved;
 	if (dp_privacy_value(m, full, m->accountant) == DP_PRIVACY_PLD)
-		again = fmin(again, pld); /* it takes the less of the two, too */
+		again = fmin(again, pld); /* the rdp accountant also takes the smaller one */
 	same = about_equal(ours, again);
 	return (struct accountant_check){ pld, improved, classic, same,
 					  same && at_most(least, improved) &&
 						  at_most(improved, classic) };
 }
 
-/* The same of a composition, which has one conversion. Older versions did not merge
- * Gaussian mechanisms: their numbers hold, too, if they lie between both accountants'. */
+/* The same for a composition, which has one conversion. Older versions did not merge Gaussian
+ * mechanisms; their values pass if they lie between both accountants. */
 static struct accountant_check check_composition(const struct dp_accounting_spec *o,
 						 const struct dp_composition_items *uses,
 						 double ours)
@@ -193,7 +192,7 @@ static struct accountant_check check_composition(const struct dp_accounting_spec
 	};
 }
 
-/* The same of a mechanism with a formula of its own. */
+/* The same for a mechanism with a closed form. */
 static struct accountant_check check_formula(const struct dp_composition_items *uses, double delta,
 					     double ours)
 {
@@ -225,7 +224,7 @@ struct accountant_check check_result_epsilon(const struct study_data *s, struct 
 
 /* ---- assumptions ---- */
 
-/* The keys that a parameter sets or that have a value. */
+/* The keys that have a value or are set by a parameter. */
 static json_t *mechanism_keys_json(const struct dp_study *spec, const struct dp_mechanism_use *u,
 				   const double *values)
 {
@@ -245,7 +244,7 @@ static json_t *mechanism_keys_json(const struct dp_study *spec, const struct dp_
 	return keys;
 }
 
-/* One mechanism of a composition. */
+/* One component of a composition. */
 static json_t *component_json(const struct dp_study *spec, const struct dp_accounting_spec *o,
 			      const struct dp_mechanism_use *u)
 {
@@ -297,8 +296,8 @@ static void put_single_mechanism(json_t *out, const struct study_data *s,
 	put_text(out, "warning", dp_privacy_warning(m, v, warning) ? warning : NULL);
 }
 
-/* The closed form for Gaussian mechanisms alone, as they are at the first result;
- * else the one that was asked. */
+/* The closed form if the first result uses Gaussian mechanisms alone, else the requested
+ * accountant. */
 static const char *composition_accountant(const struct study_data *s,
 					  const struct dp_accounting_spec *o, size_t objective)
 {
@@ -315,7 +314,7 @@ static const char *composition_accountant(const struct study_data *s,
 		       : asked;
 }
 
-/* The relation is that of the parts which have one of their own: they agree. */
+/* Takes the neighbouring relation from the components that have one: they agree. */
 static void put_composition(json_t *out, const struct study_data *s,
 			    const struct dp_accounting_spec *o, size_t objective)
 {
@@ -356,10 +355,10 @@ static void put_composition(json_t *out, const struct study_data *s,
 	put_text(out, "source", theorem);
 }
 
-/* A privacy objective with its mechanism, its assumptions and the study's cost. */
+/* A privacy objective with its mechanism, its assumptions and the total privacy loss. */
 static json_t *mechanism_json(const struct study_data *s, size_t objective)
 {
-	/* in this order; null where this kind of mechanism has no such thing */
+	/* output order; null if the mechanism has no such field */
 	static const char *const fields[] = {
 		"objective",  "mechanism",       "summary",
 		"command",    "parts",           "unit",
@@ -391,7 +390,7 @@ static json_t *mechanism_json(const struct study_data *s, size_t objective)
 			 "but that equal questions have equal answers");
 	} else {
 		json_object_del(out, "command");
-		/* all parts of a composition hold for groups of one size */
+		/* all components have the same group size */
 		load_constant_keys(o, o->uses, v);
 		append_privacy_unit(&unit, o->uses->mechanism, v);
 		if (o->kind == DP_ACCOUNTING_COMPOSED)

@@ -1,4 +1,4 @@
-/* privacy_statement.c - what may be said of one training, to copy. */
+/* privacy_statement.c - the privacy statement of one training run, ready to copy. */
 #include "reports/model/report_model.h"
 
 #include "base/units.h"
@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what was done ---- */
+/* ---- mechanism and accountant ---- */
 
-/* "dp-sgd", "gaussian x 3 and dp-sgd", the program's name, of which a line has to do. */
+/* "dp-sgd", "gaussian x 3 and dp-sgd", or the name of the external accountant. */
 static void statement_add_mechanisms(struct dp_buf *out, const struct dp_accounting_spec *o,
 				     const struct dp_composition_items *uses)
 {
@@ -33,7 +33,7 @@ static void statement_add_mechanisms(struct dp_buf *out, const struct dp_account
 	}
 }
 
-/* How one mechanism drew its records and its noise. */
+/* How one component samples records and adds noise. */
 static void statement_add_component(struct dp_buf *out, const struct dp_composition_item *item,
 				    bool named)
 {
@@ -84,7 +84,7 @@ void append_privacy_unit(struct dp_buf *out, const struct dp_mechanism *m, const
 		dp_buf_printf(out, "all training records of one person, up to %.0f", group);
 }
 
-/* The relation of a composition is that of the part that has one of its own. */
+/* The neighbouring relation of a composition is that of the components that have one. */
 static const char *neighbouring_relation_text(const struct dp_composition_items *uses)
 {
 	struct dp_privacy_description words = { .relation = NULL };
@@ -98,7 +98,7 @@ static const char *neighbouring_relation_text(const struct dp_composition_items 
 	return words.relation;
 }
 
-/* Who gave the number, which need not be who was asked. */
+/* Names the accountant that computed the value, which may differ from the requested one. */
 static void statement_add_accountant(struct dp_buf *out, const struct dp_accounting_spec *o,
 				     const struct dp_composition_items *uses,
 				     const struct dp_epsilon *answer)
@@ -111,7 +111,7 @@ static void statement_add_accountant(struct dp_buf *out, const struct dp_account
 		return;
 	}
 	if (o->kind == DP_ACCOUNTING_COMPOSED) {
-		/* both sums of pure epsilons and Gaussian mechanisms alone are closed forms */
+		/* sums of pure epsilons and Gaussian mechanisms alone have closed forms */
 		dp_buf_printf(out, "Accountant: %s, an upper bound.\n",
 			      strcmp(answer->accountant, "pld") == 0
 				      ? "privacy loss distributions of all parts"
@@ -127,9 +127,9 @@ static void statement_add_accountant(struct dp_buf *out, const struct dp_account
 		      words.theorem);
 }
 
-/* ---- what else was done to the same records ---- */
+/* ---- other uses of the same records ---- */
 
-/* The runs that the utility is a mean of are all trainings on the same records. */
+/* The utility is a mean over runs, and each run trains on the same records. */
 static void statement_add_runs(struct dp_buf *out, const struct study_data *s,
 			       const struct dp_composition_items *uses, double delta)
 {
@@ -153,7 +153,7 @@ static void statement_add_runs(struct dp_buf *out, const struct study_data *s,
 	dp_buf_puts(out, " at the same delta.\n");
 }
 
-/* What is published of a training that went on, and what going on cost. */
+/* What a checkpoint publishes of a longer run, and what the longer run costs. */
 static void statement_add_checkpoint(struct dp_buf *out, const struct study_data *s,
 				     struct dp_result_id p, size_t objective)
 {
@@ -182,7 +182,7 @@ static void statement_add_checkpoint(struct dp_buf *out, const struct study_data
 	dp_buf_puts(out, ".\n");
 }
 
-/* Noise that can be computed is no noise. The seed itself is left out: statements are
+/* Warns if the noise can be recomputed from a seed. Does not print the seed: statements are
  * published. */
 static void statement_add_randomness(struct dp_buf *out, const struct dp_study_state *s)
 {

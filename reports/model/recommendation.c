@@ -1,4 +1,4 @@
-/* recommendation.c - the points that a report proposes, and what more epsilon buys. */
+/* recommendation.c - the points that a report proposes, and the utility gained by more epsilon. */
 #include "reports/model/report_model.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static const struct report_choice *choice_named(const struct report_recommendati
 	return NULL;
 }
 
-/* What b has over a, and what of that can be seen. */
+/* The gain of b over a, and whether noise can explain it. */
 static struct report_utility_gain compute_utility_gain(const struct report_model *report,
 						       const struct report_choice *a,
 						       const struct report_choice *b)
@@ -51,7 +51,7 @@ static struct report_utility_gain compute_utility_gain(const struct report_model
 	const struct dp_objective *y = &s->state->spec->objectives[s->y_obj];
 	const json_t *trust = find_by_text(
 		get_json(get_json(report->json, "optimism"), "objectives"), "objective", y->name);
-	/* NULL: it is no share of records */
+	/* NULL: not a share of records */
 	const json_t *sampling =
 		trust && study_data_is_percent(s, s->y_obj) ? get_json(trust, "sampling") : NULL;
 	struct report_utility_gain step = {
@@ -66,7 +66,7 @@ static struct report_utility_gain compute_utility_gain(const struct report_model
 	return step;
 }
 
-/* The least price whose difference from what is taken the runs cannot show. */
+/* The cheapest point that the runs cannot distinguish from the recommended one. */
 static void find_cheaper_equivalent(const struct report_model *report,
 				    struct report_recommendation *r, const struct estimate *known)
 {
@@ -78,8 +78,8 @@ static void find_cheaper_equivalent(const struct report_model *report,
 		struct report_choice c = make_choice(report, "enough", i, known);
 		struct report_utility_gain step = compute_utility_gain(report, &c, r->recommended);
 
-		/* two standard errors of the difference to a point as noisy as that: a noisier
-		 * one may be no worse, but is not known to be as good */
+		/* The threshold assumes a point as noisy as the recommended one: a noisier point
+		 * may be no worse, but is not known to be as good. */
 		if (!(sign * c.cost < least) ||
 		    !(step.gain <= fmin(step.noise, 2 * hypot(error, error))))
 			continue;
@@ -90,8 +90,8 @@ static void find_cheaper_equivalent(const struct report_model *report,
 	}
 }
 
-/* Where the recommended point is the loose one, too, the row before it is the least price
- * that cannot be told from it. */
+/* If the recommended point is also the best-utility point, inserts the cheaper equivalent before
+ * it. */
 static void insert_cheaper_equivalent(struct report_recommendation *r)
 {
 	size_t i = (size_t)(r->recommended - r->choices);
@@ -181,7 +181,7 @@ static json_t *utility_gain_json(const struct report_utility_gain *gain)
 	return o;
 }
 
-/* The question whose answer is the same point; none: nothing is written. */
+/* Appends the `dparetoctl front` query that returns the same point; nothing if there is none. */
 static void append_front_query(struct dp_buf *out, const struct report_model *report,
 			       const struct report_recommendation *r)
 {

@@ -1,4 +1,4 @@
-/* recommendation_sentence.c - the recommendation of a report in sentences. */
+/* recommendation_sentence.c - the recommendation in sentences. */
 #include "reports/model/report_model.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ const json_t *choice_reevaluation(const struct report_choice *c)
 	return again && get_count(again, "runs") > 1 ? again : NULL;
 }
 
-/* What a point costs: rounded up, or to the digits that its runs leave. */
+/* The cost of a point: epsilon rounded up, else digits by its standard error. */
 static const char *format_choice_cost(const json_t *x, const struct report_choice *c,
 				      char out[FORMAT_LEN])
 {
@@ -67,7 +67,7 @@ static void append_recommended(struct dp_buf *out, const json_t *x, const json_t
 	}
 }
 
-/* What cannot see so small a difference, if anything. */
+/* Names the noise that hides so small a difference, if any. */
 static void append_resolution(struct dp_buf *out, const struct report_model *report,
 			      const json_t *y, const struct report_utility_gain *step)
 {
@@ -98,7 +98,7 @@ static void append_higher_cost(struct dp_buf *out, const struct report_model *re
 	char a[FORMAT_LEN], b[FORMAT_LEN];
 
 	format_choice_cost(x, to, a);
-	/* of three objectives the knee may cost more */
+	/* with three objectives the knee may cost more */
 	if (maximize ? from->cost < to->cost : from->cost > to->cost) {
 		dp_buf_printf(out, " At %s %s it is %s.", get_text(x, "name"), a,
 			      format_objective_value(y, to->value, choice_display_error(to), b));
@@ -115,7 +115,7 @@ static void append_higher_cost(struct dp_buf *out, const struct report_model *re
 	dp_buf_putc(out, '.');
 }
 
-/* What is recommended is the best: what does less cost? */
+/* The recommended point is the best one: say what a cheaper one loses. */
 static void append_lower_cost(struct dp_buf *out, const struct report_model *report,
 			      const struct report_recommendation *r, const json_t *x,
 			      const json_t *y)
@@ -138,7 +138,7 @@ static void append_lower_cost(struct dp_buf *out, const struct report_model *rep
 	dp_buf_putc(out, '.');
 }
 
-/* Why what is better still is not recommended. */
+/* Why a better point above the cost limit is not recommended. */
 static void append_over_limit(struct dp_buf *out, const struct report_recommendation *r,
 			      const json_t *x, const json_t *y)
 {
@@ -153,7 +153,7 @@ static void append_over_limit(struct dp_buf *out, const struct report_recommenda
 		      c->meaningless ? ": no meaningful guarantee" : "");
 }
 
-/* The lines of the picture: what guessing gives, and what no privacy does. */
+/* The baselines of the figure: majority class and non-private. */
 static void append_baselines(struct dp_buf *out, const struct report_model *report,
 			     const struct report_recommendation *r, const json_t *y)
 {
@@ -164,7 +164,7 @@ static void append_baselines(struct dp_buf *out, const struct report_model *repo
 			     "objective", get_text(y, "name"));
 	const json_t *sampling = trust ? get_json(trust, "sampling") : NULL;
 	bool maximize = strcmp(get_text(y, "goal"), "maximize") == 0;
-	/* what of a difference to a line may be noise, of runs and test records */
+	/* uncertainty of the difference to a baseline, from runs and test records */
 	double noise = isnan(r->recommended->std_error) ? 0 : 2 * r->recommended->std_error;
 	char a[FORMAT_LEN], b[FORMAT_LEN];
 	size_t i;

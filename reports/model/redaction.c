@@ -1,5 +1,4 @@
-/* redaction.c - a report that may be published: what would leak is named, and then there is
- * none; what nobody needs is left out. */
+/* redaction.c - check a public report for leaks and remove private details. */
 #include "reports/model/study_data.h"
 #include "study/metric_release.h"
 #include "study/seeds.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What keeps a report from being public, as the end of a sentence. */
+/* Reasons why a report cannot be public, each as the end of a sentence. */
 struct leak_list {
 	struct dp_buf text;
 	size_t count;
@@ -29,7 +28,7 @@ static void leak_list_add(struct leak_list *l, const char *fmt, ...)
 	l->count++;
 }
 
-/* What is exact in what the optimiser, and so every point, has seen. */
+/* Exact values that guided the search, and so influenced every point. */
 static void find_exact_values(struct leak_list *l, const struct dp_study_state *s)
 {
 	const struct dp_study *spec = s->spec;
@@ -52,7 +51,7 @@ static void find_exact_values(struct leak_list *l, const struct dp_study_state *
 				      : "?");
 }
 
-/* Whether a training ends by itself or in time may hang on one record. */
+/* One record may decide whether a run fails or times out. */
 static void find_failure_leaks(struct leak_list *l, const struct dp_study_state *s)
 {
 	unsigned n = 0;
@@ -91,7 +90,7 @@ static void find_report_leaks(struct leak_list *l, const struct report_data *r)
 					 "give the seed away, and the seed gives all noise");
 			l->noise_exposed = true;
 		}
-		/* how long something takes depends on the records, too */
+		/* durations depend on the records, too */
 		if (dp_study_cost(s->spec) == DP_COST_SECONDS)
 			leak_list_add(
 				l, "points were chosen by the seconds of trainings (search.cost)");
@@ -122,7 +121,7 @@ int redaction_check_leaks(const struct report_data *r, struct dp_err *err)
 	return code;
 }
 
-/* Messages quote the trainer; how long it took and how much it used is as exact. */
+/* Messages quote the trainer, and durations and resource usage are exact values. */
 static void redact_trial(struct dp_trial *t)
 {
 	t->proposed_us = t->ended_us = 0;

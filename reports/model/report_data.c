@@ -1,4 +1,4 @@
-/* report_data.c - from the journal to the studies and groups that a report is about. */
+/* report_data.c - load studies and groups from the journal. */
 #include "reports/model/report_data.h"
 
 #include "reports/model/study_groups.h"
@@ -7,12 +7,12 @@
 #include <string.h>
 
 enum {
-	MAX_MODELLED_STUDIES = 60 /* studies; each takes a part of a second */
+	MAX_MODELLED_STUDIES = 60 /* each takes a fraction of a second */
 };
 
 /* ---- reading ---- */
 
-/* Only the records that name studies. */
+/* Reads only the records that name studies. */
 static int load_created_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 			       size_t len, struct dp_err *err)
 {
@@ -27,11 +27,11 @@ static int load_created_record(void *arg, uint32_t study, uint32_t seq, const vo
 		code = dp_state_apply(arg, &e, err);
 		dp_event_clear(&e);
 	}
-	/* of a study that nobody may have asked for */
+	/* the damaged record may belong to a study that was not requested */
 	return code == DP_E_CORRUPT || code == DP_E_PROTOCOL ? DP_OK : code;
 }
 
-/* Reads the records of the studies that the selectors name, each once. */
+/* Replays each study that the selectors name, once. */
 static int replay_selected_studies(struct report_data *r, const char *folder,
 				   const char *const *studies, size_t n, uint32_t *ids,
 				   struct dp_err *err)
@@ -60,7 +60,7 @@ static int replay_selected_studies(struct report_data *r, const char *folder,
 
 /* ---- studies ---- */
 
-/* The studies, each once. */
+/* Loads each study once. */
 static int report_data_init_studies(struct report_data *r, const uint32_t *ids, size_t n,
 				    struct dp_err *err)
 {
@@ -68,7 +68,7 @@ static int report_data_init_studies(struct report_data *r, const uint32_t *ids, 
 		n <= MAX_MODELLED_STUDIES ? SURROGATES_FRONT_ONLY : SURROGATES_NONE;
 	int code = DP_OK;
 
-	/* parts of a study have no models, and groups with parts are compared without */
+	/* parts of a study have no models, so groups with parts are compared without them */
 	for (size_t i = 0; i < r->ngroup_specs; i++)
 		for (size_t k = 0; k < r->group_specs[i].n; k++)
 			if (r->group_specs[i].list[k].part_size > 0)
@@ -151,7 +151,7 @@ int report_data_load_groups(struct report_data *r, const char *journal, const ch
 	size_t members = 0;
 	int code = DP_OK;
 
-	/* plain studies before the groups that were asked for */
+	/* plain studies come before the requested groups */
 	memcpy(all + n, r->group_specs, r->ngroup_specs * sizeof *all);
 	free(r->group_specs);
 	r->group_specs = all;

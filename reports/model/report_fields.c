@@ -1,4 +1,4 @@
-/* report_fields.c - the fields of the report model. */
+/* report_fields.c - read and write fields of the report model. */
 #include "reports/model/report_fields.h"
 
 #include "base/json.h"
@@ -62,7 +62,7 @@ void put_json(json_t *o, const char *key, json_t *v)
 	json_object_set_new(o, key, v ? v : json_null());
 }
 
-/* The field, also one that is null. */
+/* The field, which may be null. */
 static json_t *get_field(const json_t *o, const char *key)
 {
 	json_t *v = json_object_get(o, key);

@@ -1,4 +1,4 @@
-/* report_model.c - builds report.json from its sections. */
+/* report_model.c - build report.json from its sections. */
 #include "config.h"
 #include "reports/model/report_model.h"
 
@@ -34,7 +34,7 @@ static const char *objective_name(const struct study_data *s, int objective)
 	return objective >= 0 ? s->state->spec->objectives[objective].name : NULL;
 }
 
-/* What it is, of a study and of a private selection. */
+/* The kind of a study, also for private selection. */
 static void put_kind_of_study(json_t *o, const struct report_data *r)
 {
 	struct dp_study_state *s = r->studies[0].state;
@@ -79,7 +79,7 @@ static json_t *one_front_json(size_t points, double volume)
 			 number_json(volume));
 }
 
-/* Searched, smoothed and re-evaluated: told apart. */
+/* The observed, smoothed and re-evaluated fronts, kept apart. */
 static json_t *fronts_json(const struct study_data *s)
 {
 	struct front_variants v = compute_front_variants(s);
@@ -95,7 +95,7 @@ static json_t *fronts_json(const struct study_data *s)
 	return o;
 }
 
-/* What `run` prints of each other study, and its best values by levels of epsilon. */
+/* For each other study: its result as `run` prints it and its best values by epsilon level. */
 static json_t *compared_json(const struct report_data *r)
 {
 	json_t *list = json_array();
@@ -168,8 +168,8 @@ static json_t *study_report_json(const struct report_model *report)
 	const struct study_data *s = report->study;
 	struct front_variants v = compute_front_variants(s);
 	struct dp_prediction *predictions = study_data_predict_front(s);
-	/* what `run` prints, and more: the smoothed hypervolume also of a front that is not
-	 * chosen by it */
+	/* The result as `run` prints it, plus the smoothed hypervolume even if search.front is
+	 * observed. */
 	json_t *o = dp_state_smoothed_result_json(s->view, v.smoothed_hypervolume, json_array());
 
 	put_number(o, "hypervolume_denoised", v.smoothed_hypervolume);
@@ -204,7 +204,7 @@ static json_t *study_report_json(const struct report_model *report)
 	return o;
 }
 
-/* Of a private selection nothing is told but the result: what `run` prints, and its cost. */
+/* A private selection shows only its result and its cost. */
 static int build_selection_json(struct report_model *report, struct dp_err *err)
 {
 	const struct study_data *s = report->study;

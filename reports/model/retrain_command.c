@@ -1,4 +1,4 @@
-/* retrain_command.c - the command line that trains a point of the front again, to paste. */
+/* retrain_command.c - the command line that trains a point of the front again. */
 #include "reports/model/report_model.h"
 
 #include "base/fs.h"
@@ -28,7 +28,7 @@ void command_append_word(struct dp_buf *out, const char *word)
 	dp_buf_putc(out, '\'');
 }
 
-/* Is the trainer one that takes parameters by hand, wherever it is started? */
+/* Whether the trainer takes parameters as options and runs from any directory. */
 static bool trainer_takes_settings(const struct dp_trainer *t)
 {
 	const char *name = strrchr(t->argv[0], '/');
@@ -53,7 +53,7 @@ void command_append_state_dir(struct dp_buf *out, const struct report_data *r)
 	if (!end || strcmp(end, "/journal") != 0)
 		return;
 	folder = dp_strndup(r->journal_path, (size_t)(end - r->journal_path));
-	usual = dp_default_state_dir(); /* of this user; else of the system */
+	usual = dp_default_state_dir(); /* the user's, else the system's */
 	if (!(usual && strcmp(usual, folder) == 0) && strcmp(folder, "/var/lib/dpareto") != 0) {
 		command_append_word(out, "--state");
 		command_append_word(out, folder);
@@ -82,7 +82,7 @@ void append_retrain_command(struct dp_buf *out, const struct report_model *repor
 	}
 	for (size_t i = 0; argv[i]; i++)
 		command_append_word(out, argv[i]);
-	/* else its seed is 0, and everybody can take the noise away */
+	/* otherwise its seed is 0, and anyone can subtract the noise */
 	if (!s->current_spec->public_data && has_word(argv, "--data") &&
 	    !has_word(argv, "--secure"))
 		command_append_word(out, "--secure");
@@ -91,7 +91,7 @@ void append_retrain_command(struct dp_buf *out, const struct report_model *repor
 		dp_buf_printf(&word, "%s=", name);
 		if (json_is_string(value))
 			dp_buf_puts(&word, json_string_value(value));
-		else /* all digits: with fewer the noise could be too little */
+		else /* all digits: rounding could reduce the noise */
 			dp_json_dump(&word, value, 0);
 		command_append_word(out, "--set");
 		command_append_word(out, dp_buf_text(&word));

@@ -1,4 +1,4 @@
-/* study_data.c - what a report needs of one study. */
+/* study_data.c - load the results and models of one study for a report. */
 #include "reports/model/study_data.h"
 
 #include "base/units.h"
@@ -14,7 +14,7 @@
 
 /* ---- models ---- */
 
-/* The front that models choose; they are the caller's then. */
+/* Computes the smoothed front. The caller owns *models. */
 static int load_smoothed_front(struct study_data *s, struct dp_proposer **models,
 			       struct dp_err *err)
 {
@@ -37,7 +37,7 @@ static int fit_study_surrogates(struct study_data *s, struct dp_err *err)
 		return code;
 	s->history = (struct dp_history){ .observations = s->results.known, .n = s->results.n };
 	if (dp_surrogate_fit(s->surrogates, &s->history, NULL, &why) ==
-	    DP_OK) /* for the figures: they are fitted by now */
+	    DP_OK) /* for the figures: the models are fitted now */
 		return DP_OK;
 	snprintf(s->no_surrogates_reason, sizeof s->no_surrogates_reason, "%.255s", why.msg);
 	dp_proposer_free(s->surrogates);
@@ -52,7 +52,7 @@ size_t study_data_front_size(const struct study_data *s)
 
 struct dp_result_id study_data_model_result(const struct study_data *s, size_t i)
 {
-	/* an imported result is none of the study's own: it has no checkpoint here */
+	/* an imported result has no checkpoint in this study */
 	return i < s->results.nimported
 		       ? (struct dp_result_id){ s->results.known[i].trial, DP_CHECKPOINT_FINAL }
 		       : s->results.ids[i];
@@ -73,7 +73,7 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 
 /* ---- studies ---- */
 
-/* Is it a share, such as an error rate, which people read in percent? */
+/* Shares, such as an error rate, are shown in percent. */
 static bool is_percent_objective(const struct study_data *s, size_t objective)
 {
 	static const char *const shares[] = { "accuracy",  "f1",     "auc",
@@ -131,7 +131,7 @@ int study_data_init(struct study_data *s, struct dp_public_state view, enum surr
 	}
 	strcpy(s->no_surrogates_reason,
 	       "models are shown of the study alone that a report is about");
-	/* a study beside others needs its smoothed front and no more */
+	/* other studies need only their smoothed front */
 	if (detail == SURROGATES_FRONT_ONLY)
 		code = load_smoothed_front(s, &models, err);
 	dp_proposer_free(models);
@@ -151,7 +151,7 @@ void study_data_free(struct study_data *s)
 	dp_smoothed_front_free(&s->smoothed);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 size_t study_data_count_trials(const struct study_data *s)
 {
@@ -215,7 +215,7 @@ static double run_objective_value(const struct study_data *s, struct dp_result_i
 	const struct dp_trial *t = s->state->trials[p.trial];
 	int column = o->metric ? dp_state_metric_column(s->state, o->metric) : -1;
 
-	/* with a single run it is the result */
+	/* a single run is the result */
 	if (!o->metric ||
 	    (p.checkpoint != DP_CHECKPOINT_FINAL && dp_study_reported_runs(s->state->spec) == 1))
 		return dp_result_get_objectives(s->state, p)[objective];
@@ -274,5 +274,5 @@ double study_data_majority_value(const struct study_data *s, size_t objective)
 		return dp_objective_from_metric(o, accuracy);
 	if (strstr(o->metric, "error"))
 		return dp_objective_from_metric(o, 1 - accuracy);
-	return NAN; /* a loss or the like, which an accuracy says nothing about */
+	return NAN; /* a loss or the like, which has no majority class */
 }

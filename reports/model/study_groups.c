@@ -1,4 +1,4 @@
-/* study_groups.c - the groups of a report, from its studies. */
+/* study_groups.c - build the groups of a report from its studies. */
 #include "reports/model/study_groups.h"
 #include "study/accounting.h"
 
@@ -72,7 +72,7 @@ static void group_results_add(struct group_results *r, uint32_t trial, const dou
 	r->trial[r->rated.n++] = trial;
 }
 
-/* The results of a study by these values. */
+/* Collects the results of a study for one basis of comparison. */
 static void group_results_collect(struct group_results *r, const struct study_data *s,
 				  enum comparison_basis by)
 {
@@ -110,7 +110,7 @@ static void group_results_collect(struct group_results *r, const struct study_da
 	}
 }
 
-/* ---- may they be compared? ---- */
+/* ---- comparability ---- */
 
 static int check_comparable(const struct report_data *r, struct dp_err *err)
 {
@@ -131,8 +131,7 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 			double of_a = a->privacy ? dp_accounting_delta(a->privacy) : 0;
 			double of_b = b->privacy ? dp_accounting_delta(b->privacy) : 0;
 
-			/* as dparetoctl compare decides: a delta that is not known stands for any
-			 */
+			/* as in dparetoctl compare: an unknown delta matches any */
 			alike = strcmp(a->name, b->name) == 0 && a->maximize == b->maximize &&
 				a->anti_ideal == b->anti_ideal && !(of_a < of_b || of_a > of_b);
 		}
@@ -150,7 +149,7 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 
 /* ---- groups ---- */
 
-/* A group of each comparison, with its members. */
+/* Adds a group with its members to each comparison. */
 static int groups_add_one(struct study_groups *g, const struct report_data *r,
 			  const struct dp_group_spec *asked, struct dp_err *err)
 {
@@ -177,7 +176,7 @@ static int groups_add_one(struct study_groups *g, const struct report_data *r,
 	return code;
 }
 
-/* ---- what members share ---- */
+/* ---- properties that members share ---- */
 
 /* Do two studies train the same model? */
 static bool same_trainer(const struct study_data *a, const struct study_data *b)
@@ -190,7 +189,7 @@ static bool same_trainer(const struct study_data *a, const struct study_data *b)
 	return !*x && !*y;
 }
 
-/* The study that a rival is, or is a part of: "a", "a/256#1". */
+/* The study of a member, which may be a part: "a", "a/256#1". */
 static const struct study_data *find_rival_study(const struct study_groups *g,
 						 const struct dp_compare_member *r)
 {
@@ -205,7 +204,7 @@ static const struct study_data *find_rival_study(const struct study_groups *g,
 	return NULL;
 }
 
-/* The same trainer in all members, as in those of an earlier group? Else a new model. */
+/* The id of an earlier group if all members use the same trainer, else a new one. */
 static size_t group_trainer_id(struct study_groups *g, size_t i)
 {
 	const struct study_group *group = &g->list[i];
@@ -219,7 +218,8 @@ static size_t group_trainer_id(struct study_groups *g, size_t i)
 	return g->ntrainers++;
 }
 
-/* The comparison by these values, without its groups; what a study has not is unknown of all. */
+/* Sets up the comparison for one basis, without groups. A value that one study lacks is unknown for
+ * all. */
 static void begin_comparison(struct study_groups *g, const struct report_data *r,
 			     enum comparison_basis by)
 {
@@ -245,7 +245,7 @@ static void begin_comparison(struct study_groups *g, const struct report_data *r
 		by == BASIS_REEVALUATED && spec->nobjectives == 2 && spec->objectives[0].privacy;
 }
 
-/* Links the members of a group to their studies, and finds what they share. */
+/* Links the members of a group to their studies and finds what they share. */
 static void describe_group(struct study_groups *g, size_t i)
 {
 	const struct dp_compare_group *rivals = &g->contests[BASIS_OBSERVED].groups[i];

@@ -1,25 +1,26 @@
-/* study_groups.h - groups of seeds: studies, or parts of long ones, that differ by chance only,
- * and how sure a difference between groups is. The numbers are those of dparetoctl
- * compare: both are made by lib/compare. */
+/* study_groups.h - groups of studies that differ only by seed, and tests between groups.
+ *
+ * A member is a study or a part of a long one. lib/compare computes the numbers, as for dparetoctl
+ * compare. */
 #ifndef DP_REPORTS_MODEL_STUDY_GROUPS_H
 #define DP_REPORTS_MODEL_STUDY_GROUPS_H
 #include "compare/compare.h"
 #include "reports/model/study_data.h"
 
-/* Which values are compared. */
+/* The values that are compared. */
 enum comparison_basis {
 	BASIS_OBSERVED,
-	BASIS_SMOOTHED,    /* by the models, of whole studies */
-	BASIS_REEVALUATED, /* what was measured again of each front */
+	BASIS_SMOOTHED,    /* smoothed fronts, of whole studies only */
+	BASIS_REEVALUATED, /* re-evaluated points of each front */
 	BASIS_COUNT
 };
-/* As report.json and compare --by call them. */
+/* The name in report.json and of compare --by. */
 const char *comparison_basis_name(enum comparison_basis by);
 
-/* What members of a group share. Those that differ have a look of their own. */
+/* Properties of the members. Groups that differ in them are drawn differently. */
 struct study_group {
-	const struct study_data **studies; /* (as many as members) each one's study */
-	size_t trainer_id;                 /* the same number: the same trainer */
+	const struct study_data **studies; /* (as many as members) by member */
+	size_t trainer_id;                 /* equal for groups with the same trainer */
 	int method;                        /* enum dp_method; -1: members differ */
 };
 struct group_results; /* the results of a study */
@@ -32,11 +33,11 @@ struct study_groups {
 	size_t nstudies, ntrainers;
 };
 
-/* Makes r->groups of the studies; refuses what cannot be compared. */
+/* Builds r->groups. Fails if the studies cannot be compared. */
 DP_MUSTCHECK int study_groups_build(struct report_data *r, struct dp_err *err);
-/* How many trials of a member have ended. */
+/* The number of finished trials of a member. */
 size_t study_groups_count_ended(const struct study_groups *g, size_t group, size_t member);
-/* The observed results of a study that is in a group. */
+/* The observed results of a study in a group. */
 const struct dp_compare_study *study_groups_find_results(const struct study_groups *g,
 							 const struct dp_study_state *s);
 void study_groups_free(struct study_groups *g);

@@ -1,5 +1,5 @@
-/* study_summary.c - the study around its results in the report model: settings, failures,
- * resources, how to reproduce it. */
+/* study_summary.c - settings, failures, resources and reproduction of the study in the report
+ * model. */
 #include "config.h"
 #include "reports/model/report_model.h"
 
@@ -17,7 +17,7 @@
 #include <sys/utsname.h>
 
 enum {
-	FAILURE_MESSAGES_MAX = 3 /* of each kind of failure */
+	FAILURE_MESSAGES_MAX = 3 /* for each class of failure */
 };
 
 /* ---- settings ---- */
@@ -114,7 +114,7 @@ json_t *settings_json(const struct study_data *s)
 
 /* ---- failures ---- */
 
-/* Adds the message of an attempt to a few that differ. */
+/* Adds the message of an attempt, if it is new and there is room. */
 static void add_message(json_t *messages, uint32_t trial, const char *message)
 {
 	json_t *o;
@@ -131,7 +131,7 @@ static void add_message(json_t *messages, uint32_t trial, const char *message)
 		json_array_append_new(messages, o);
 }
 
-/* The attempts that ended in this way; NULL: there are none. */
+/* Attempts that ended with this class; NULL: none. */
 static json_t *failure_class_json(const struct dp_study_state *s, enum dp_end_class end,
 				  bool public)
 {
@@ -210,7 +210,7 @@ static void add_trial_resources(struct dp_trial *const *trials, uint32_t n, stru
 json_t *resources_json(const struct study_data *s, bool times)
 {
 	struct dp_study_state *st = s->state;
-	/* not kept with noisy values */
+	/* not kept with noisy releases */
 	bool usage = times && !dp_study_has_metric_release(st->spec);
 	struct resources spent = { 0 };
 	json_t *o = json_object();
@@ -230,9 +230,9 @@ json_t *resources_json(const struct study_data *s, bool times)
 	return o;
 }
 
-/* ---- how to reproduce it ---- */
+/* ---- reproduction ---- */
 
-/* Does the number stand in the text, as a whole? */
+/* Whether the number occurs in the text as a whole word. */
 static bool text_has_number(const char *text, uint64_t number)
 {
 	char digits[32];
@@ -245,8 +245,8 @@ static bool text_has_number(const char *text, uint64_t number)
 	return false;
 }
 
-/* Is the seed nowhere in the text, in no form that its reader would take for it? A
- * single digit may stand for anything. */
+/* Whether the text does not show the seed in any form that YAML would read as it. A single digit
+ * may mean anything. */
 static bool study_file_hides_seed(const char *text, const struct dp_study_state *s)
 {
 	struct dp_diagnostics problems = { 0 };
@@ -263,8 +263,7 @@ static bool study_file_hides_seed(const char *text, const struct dp_study_state 
 	return gone;
 }
 
-/* The study file without the lines that name a seed; false where that does not rid it of
- * the seed. */
+/* The study file without lines that contain a seed. False if the seed remains. */
 static bool redact_study_file(const struct dp_study_state *s, struct dp_buf *out)
 {
 	for (const char *line = s->text; *line;) {

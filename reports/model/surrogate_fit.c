@@ -1,5 +1,4 @@
-/* surrogate_fit.c - what a report makes of its models, once: how far they are to be trusted, and
- * which parameters matter. */
+/* surrogate_fit.c - assess model quality and parameter importance for a report. */
 #include "reports/model/report_model.h"
 
 #include "optimize/recommend/recommend.h"
@@ -9,10 +8,10 @@
 #include <stdlib.h>
 
 enum {
-	MIN_FIT_RESULTS = 5 /* that say something of a model */
+	MIN_FIT_RESULTS = 5 /* results needed to assess a model */
 };
-/* A right model has 95 % of the results in its intervals; and one that explains less than
- * half of what varies has no shape worth a picture. */
+/* A correct model covers 95% of the results. One that explains less than half of the variance is
+ * too uncertain to plot. */
 static const double min_coverage = 0.8, min_variance_explained = 0.5;
 
 /* ---- trust ---- */
@@ -40,7 +39,7 @@ static void compute_fit_quality(const struct dp_loo_prediction *all, size_t n,
 	fit->n_left_out = n;
 	fit->coverage = n ? within / (double)n : 0;
 	fit->rmse = n ? sqrt(squares / (double)n) : 0;
-	/* what does not vary is explained by its mean */
+	/* constant values: the mean explains them */
 	fit->variance_explained = varied > 0 ? 1 - missed / varied : 1;
 }
 
@@ -80,7 +79,7 @@ static int assess_surrogate(const struct study_data *s, size_t objective, struct
 		classify_fit(s->state->spec->objectives[objective].name, fit);
 	}
 	free(all);
-	return code == DP_E_FAILED ? DP_OK : code; /* it has no model */
+	return code == DP_E_FAILED ? DP_OK : code; /* no model */
 }
 
 bool study_data_trusts_surrogate(const struct study_data *s, size_t objective)
@@ -97,7 +96,7 @@ const struct surrogate_fit *study_data_find_untrusted(const struct study_data *s
 	return study_data_trusts_surrogate(s, s->y_obj) ? NULL : &s->fit[s->y_obj];
 }
 
-/* ---- what matters ---- */
+/* ---- importance ---- */
 
 static double sum_total_indices(const struct study_data *s, size_t param)
 {
@@ -109,7 +108,7 @@ static double sum_total_indices(const struct study_data *s, size_t param)
 	return sum;
 }
 
-/* Equal ones keep the order of the file. */
+/* Stable: equal parameters keep the order of the file. */
 static void rank_parameters(struct study_data *s)
 {
 	s->nranked = 0;
@@ -149,7 +148,7 @@ int study_data_assess_surrogates(struct study_data *s, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- in the report model ---- */
+/* ---- report.json ---- */
 
 json_t *surrogates_json(const struct study_data *s)
 {

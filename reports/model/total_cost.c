@@ -1,5 +1,4 @@
-/* total_cost.c - what all trainings of a study cost together, what released utilities cost,
- * and what trainers declared. */
+/* total_cost.c - total privacy loss, cost of noisy releases, and the trainer's declarations. */
 #include "reports/model/report_model.h"
 
 #include "optimize/history/release_cost.h"
@@ -9,8 +8,8 @@
 
 #include <math.h>
 
-/* Attempts of these trials, and those of them that never started; returns how many of the
- * trials were begun. */
+/* Returns how many of the trials were started. Counts their attempts, and those that never
+ * started. */
 static int64_t count_started_trials(struct dp_trial *const *trials, uint32_t n, int64_t *attempts,
 				    int64_t *not_started)
 {
@@ -40,7 +39,7 @@ json_t *total_cost_json(const struct study_data *s, size_t objective)
 	count_started_trials(s->state->reevals.trials, s->state->reevals.ntrials, &attempts,
 			     &not_started);
 	if (dp_total_privacy_of_study(s->state, objective, &whole, &err) != DP_OK)
-		dp_out_of_memory(); /* the one reason there is */
+		dp_out_of_memory(); /* its only failure */
 	put_count(o, "trainings", (int64_t)whole.started_runs);
 	put_count(o, "attempts", attempts);
 	put_count(o, "not_started", not_started);
@@ -88,7 +87,7 @@ json_t *release_cost_json(const struct study_data *s)
 	return o;
 }
 
-/* Is there a mechanism that a declaration can contradict? */
+/* Whether a declaration could contradict a mechanism. */
 static bool has_declarable_mechanism(const struct dp_study *spec)
 {
 	for (size_t i = 0; i < spec->nobjectives; i++) {

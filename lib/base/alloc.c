@@ -14,7 +14,7 @@ _Noreturn void dp_out_of_memory(void)
 	char line[128];
 	int n = snprintf(line, sizeof line, "%s: out of memory\n", program_invocation_short_name);
 
-	/* write() and _exit(): exit handlers and stdio may allocate */
+	/* write() and _exit(), because stdio and exit handlers may allocate */
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		_exit(1);
 	_exit(1);

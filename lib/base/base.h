@@ -1,4 +1,4 @@
-/* base.h - what every folder shares: error codes, must-check, small macros. */
+/* base.h - error codes, name rules and macros that every directory uses. */
 #ifndef DP_BASE_H
 #define DP_BASE_H
 #include "base/alloc.h"
@@ -12,8 +12,7 @@
 #define DP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define DP_COUNT(a)          (sizeof(a) / sizeof((a)[0]))
 
-/* Every error: name, exit code of a program that ends with it, kind as shown in
- * JSON, and the words used where no better sentence is known. */
+/* Every error: name, exit code of the process, kind in JSON, default text. */
 #define DP_ERRORS(X)                                                                               \
 	X(FAILED, 1, "failed", "the operation failed")                                             \
 	X(INVALID, 1, "invalid", "invalid value")                                                  \
@@ -40,38 +39,35 @@ enum dp_code {
 #undef X
 };
 
-/* An error as a person reads it: what and why in `msg`, what to do next in
- * `hint` (may be empty). Every fallible function takes one, which may be NULL,
- * and returns the code: 0 or one of DP_E_*. */
+/* An error for a person: `msg` says what failed and why, `hint` (may be empty) what to do next.
+ * Every fallible function takes one, which may be NULL, and returns DP_OK or one of DP_E_*. */
 struct dp_err {
 	int code;
 	char msg[512];
 	char hint[256];
 };
 
-/* Fills *err (unless NULL) and returns `code`, so that callers can write
- * `return dp_fail(err, ...)`. Clears the hint. */
+/* Fills *err (unless NULL), clears the hint and returns `code`, for `return dp_fail(err, ...)`. */
 int dp_fail(struct dp_err *err, int code, const char *fmt, ...) DP_PRINTF(3, 4);
-/* Adds what to do next to an error that dp_fail() filled; returns its code. */
+/* Adds a hint to an error that dp_fail() filled. Returns its code. */
 int dp_hint(struct dp_err *err, const char *fmt, ...) DP_PRINTF(2, 3);
-/* Puts "prefix: " before the sentence in *err. Returns its code. */
+/* Puts "prefix: " before the message. Returns its code. */
 int dp_err_prefix(struct dp_err *err, const char *fmt, ...) DP_PRINTF(2, 3);
 
 const char *dp_code_kind(int code); /* "not-found" */
 const char *dp_code_text(int code);
-int dp_code_exit(int code);              /* the process exit code of the contract */
+int dp_code_exit(int code);              /* exit code of the process */
 int dp_code_from_kind(const char *kind); /* DP_E_FAILED if unknown */
 
-/* Is `name` fit to name a study, parameter, metric or objective:
- * [A-Za-z0-9_][A-Za-z0-9_.-]{0,63} ? */
+/* A valid name of a study, parameter, metric or objective: [A-Za-z0-9_][A-Za-z0-9_.-]{0,63}. */
 bool dp_name_ok(const char *name);
 #define DP_NAME_RULE                                                                               \
 	"names start with a letter, digit or '_' and go on with letters, digits, "                 \
 	"'_', '.' or '-', at most 64 characters"
 #define DP_NAME_MAX 64
 
-/* The candidate nearest to `word` by edit distance, or NULL when none is near
- * enough to be what was meant. `list` ends with NULL. */
+/* The candidate nearest to `word` by edit distance, or NULL if none is near. `list` ends with
+ * NULL. */
 const char *dp_nearest_word(const char *word, const char *const *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* error.c - names and texts of errors, and the near-miss search behind hints. */
+/* error.c - error codes and messages, and the nearest word for hints. */
 #include "base/base.h"
 
 #include <ctype.h>
@@ -107,10 +107,10 @@ bool dp_name_ok(const char *name)
 
 enum {
 	EDIT_DISTANCE_LEN_MAX = 32
-}; /* longer words are not worth guessing at */
+}; /* no guesses for longer words */
 
-/* Optimal string alignment distance: edits and swaps of neighbours, because a
- * swap is the commonest slip of a typing hand. */
+/* Optimal string alignment distance: counts a swap of neighbours, the most frequent typing error,
+ * as one edit. */
 static int edit_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b);

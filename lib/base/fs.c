@@ -1,4 +1,4 @@
-/* fs.c - files: whole reads with a limit, atomic writes, folders. */
+/* fs.c - files and directories: bounded reads, atomic writes, recursive removal, XDG paths. */
 #include "base/fs.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@ bool dp_errno_is_transient(int errnum)
 	case ENOLCK:
 	case EINTR:
 	case EBUSY:
-	case EROFS: /* a kernel makes a disk read-only on an error, a person to repair it
+	case EROFS: /* the kernel remounts a failing disk read-only; an administrator can repair it
 		     */
-	case EIO:   /* a disk, or the network that leads to one */
+	case EIO:   /* a disk, or the network to a file server */
 	case EREMOTEIO:
 	case ESTALE:
 	case ETIMEDOUT:
@@ -65,7 +65,7 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 	case EEXIST:
 		code = DP_E_EXISTS;
 		break;
-	case E2BIG: /* what was asked for cannot be, on any day */
+	case E2BIG: /* permanent: a retry cannot help */
 	case ENAMETOOLONG:
 	case ELOOP:
 		code = DP_E_INVALID;
@@ -76,7 +76,7 @@ int dp_fail_errno(struct dp_err *err, int errnum, const char *fmt, ...)
 	return dp_fail(err, code, "%s: %s", what, strerror(errnum));
 }
 
-/* Reads all of it and closes it. */
+/* Reads to the end of the file or to `max`, and closes fd. */
 static int fs_read_and_close(int fd, const char *path, size_t max, struct dp_buf *out,
 			     struct dp_err *err)
 {
@@ -101,8 +101,7 @@ static int fs_read_and_close(int fd, const char *path, size_t max, struct dp_buf
 	return code;
 }
 
-/* What is not in reach at once (a signal, a server that forgot the file) mostly is at the
- * next call, which looks the name up anew. */
+/* EINTR and ESTALE (a file server lost its handle) mostly pass at the next open. */
 static int fs_open_retry(const char *path, int flags)
 {
 	int fd = -1;
@@ -157,12 +156,12 @@ int dp_open_regular(const char *path, struct dp_err *err)
 	struct stat st;
 	int fd;
 
-	/* before the open, which does something to some devices */
+	/* before open(), which has side effects on some devices */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		fs_fail_not_regular(path, st.st_mode, err);
 		return -1;
 	}
-	/* without O_NONBLOCK one that has become a FIFO since would make us wait */
+	/* O_NONBLOCK: the file may have become a FIFO since */
 	fd = fs_open_retry(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		dp_fail_errno(err, errno, "cannot open %s", path);
@@ -189,8 +188,8 @@ int dp_read_regular(const char *path, size_t max, struct dp_buf *out, struct dp_
 	return why.code;
 }
 
-/* Does the path name a descriptor that this process has open? Only a number may follow
- * the directory: "/dev/fd/../x" is a path like any other. */
+/* True for the name of an open descriptor. Only digits may follow the directory: "/dev/fd/../x" is
+ * an ordinary path. */
 static bool path_is_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -309,7 +308,7 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync, str
 	int fd, e;
 
 	snprintf(tmp, room, "%s.tmp", path);
-	/* O_NONBLOCK: a FIFO of that name must not make us wait for a reader */
+	/* O_NONBLOCK: a FIFO of that name must not block */
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644);
 	e = 0;
 	if (fd < 0 || dp_write_all(fd, data, len) != 0 || (sync && fdatasync(fd) != 0))
@@ -324,8 +323,8 @@ int dp_write_file(const char *path, const void *data, size_t len, bool sync, str
 	return e == 0 ? DP_OK : dp_fail_errno(err, e, "cannot write %s", path);
 }
 
-/* mkdir; when the parent is missing, that first. From the end, because mostly all but
- * the last part exists. Returns 0 or an errno; `path` is changed and put right again. */
+/* Creates a directory and its missing parents. Starts at the end, because most parents exist.
+ * Returns 0 or an errno. `path` is modified and restored. */
 static int fs_make_dirs(char *path, unsigned mode)
 {
 	char *slash;
@@ -407,7 +406,7 @@ char *dp_path_dir_absolute(const char *path)
 	return real;
 }
 
-/* A variable that names a folder counts only if it is an absolute path. */
+/* The value of an XDG variable. The standard ignores relative paths. */
 static const char *xdg_dir_from_env(const char *name)
 {
 	const char *v = getenv(name);

@@ -1,5 +1,4 @@
-/* json.c - what jansson leaves to us: shortest doubles, non-finite numbers as
- * strings, strict reading. */
+/* json.c - JSON on top of jansson: shortest doubles, non-finite numbers, strict parsing. */
 #include "base/json.h"
 
 #include "base/fs.h"
@@ -63,7 +62,7 @@ static bool json_char_is_plain(unsigned char c)
 	return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
 }
 
-/* As "%lld" does, which takes its time. */
+/* Faster than "%lld". */
 static void dump_integer(struct dp_buf *out, json_int_t v)
 {
 	char text[24], *p = text + sizeof text;
@@ -172,7 +171,7 @@ void dp_json_dump(struct dp_buf *out, const json_t *v, int indent)
 
 json_t *dp_json_from_error(const struct dp_err *err)
 {
-	/* a message built from foreign bytes may not be valid UTF-8 */
+	/* a message with foreign bytes may not be valid UTF-8 */
 	json_t *message = json_string(err->msg);
 
 	if (!message)

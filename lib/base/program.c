@@ -1,4 +1,4 @@
-/* program.c - which file a program's name means, and why it would not start. */
+/* program.c - finds the executable file of a command and checks that it can start. */
 #include "base/program.h"
 
 #include "base/fs.h"
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	SHEBANG_LEN_MAX = 256, /* as much of it as Linux reads */
-	ELF_IDENT_LEN = 20     /* bytes up to the machine's number */
+	SHEBANG_LEN_MAX = 256, /* Linux reads no more */
+	ELF_IDENT_LEN = 20     /* bytes up to e_machine */
 };
 
 char *dp_program_dir(void)
@@ -74,7 +74,7 @@ static bool can_execute(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* dir/name if that can be executed; the caller frees it. */
+/* dir/name if it is executable. The caller frees it. */
 static char *find_program_in_dir(const char *dir, const char *name)
 {
 	char *path = dp_path_join(dir, name);
@@ -113,9 +113,9 @@ char *dp_program_helper_path(const char *folder, const char *name)
 	return beside;
 }
 
-/* ---- its first line ---- */
+/* ---- the first line of a file ---- */
 
-/* The first bytes of a file, and how many there are. */
+/* Returns how many bytes it read. */
 static size_t read_first_bytes(const char *path, char out[SHEBANG_LEN_MAX])
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -133,14 +133,14 @@ static unsigned elf_machine(const char *first)
 	return (unsigned char)first[18] | (unsigned)(unsigned char)first[19] << 8;
 }
 
-/* Programs of its own kind, and most often those of its 32 bits. */
+/* A machine runs its own format and often that of its 32-bit variant. */
 static bool machine_can_run(unsigned own, unsigned other)
 {
 	return own == other || (own == EM_X86_64 && other == EM_386) ||
 	       (own == EM_AARCH64 && other == EM_ARM);
 }
 
-/* What is no script: a program of this machine, or something that execvp() gives to
+/* Checks a file without #!: an ELF file must be for this machine; execvp() gives other files to
  * /bin/sh. */
 static int check_binary(const char *path, const char *first, size_t n, struct dp_err *err)
 {
@@ -161,7 +161,7 @@ static int check_binary(const char *path, const char *first, size_t n, struct dp
 	return DP_OK;
 }
 
-/* What env(1) is asked to find: `rest` is all that follows it. */
+/* Checks the program that env(1) would find. `rest` is the text after "env". */
 static int check_env_interpreter(const char *path, char *rest, const char *search,
 				 struct dp_err *err)
 {
@@ -174,7 +174,7 @@ static int check_env_interpreter(const char *path, char *rest, const char *searc
 			"%s: its first line makes env look for a program named '%s'", path, rest);
 		return dp_hint(err, "write #!/usr/bin/env -S %s", rest);
 	}
-	if (split && rest[1] == 'S') /* -Spython3 is the same */
+	if (split && rest[1] == 'S') /* -Spython3 is valid, too */
 		rest += 2;
 	do
 		word = strsep(&rest, " \t");
@@ -194,7 +194,7 @@ static int check_env_interpreter(const char *path, char *rest, const char *searc
 	return DP_OK;
 }
 
-/* `line`: what follows #!, without its end. */
+/* `line`: the text after #!, without the newline. */
 static int check_interpreter(const char *path, char *line, const char *search, struct dp_err *err)
 {
 	size_t n = strlen(line);
@@ -230,7 +230,7 @@ static int check_executable_format(const char *path, const char *search, struct 
 	size_t n = read_first_bytes(path, first);
 
 	if (n == 0 && access(path, R_OK) != 0)
-		return DP_OK; /* a program that may be executed but not read */
+		return DP_OK; /* execute permission without read permission */
 	if (n < 2 || memcmp(first, "#!", 2) != 0)
 		return check_binary(path, first, n, err);
 	first[strcspn(first, "\n")] = '\0';

@@ -1,4 +1,4 @@
-/* rng.c - counter-based random streams, of a seed or of a secret. */
+/* rng.c - counter-based random streams from a seed or a secret. */
 #include "base/rng.h"
 
 #include "base/secret.h"
@@ -8,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Seed or secret is the key; purpose, trial and run fill three counter words, and the
- * fourth counts blocks. Different streams therefore never overlap before 2^32
- * blocks, which is 2^34 words. */
+/* The key is the seed or secret. Purpose, trial and run fill three counter words, the fourth counts
+ * blocks. So different streams never overlap before 2^32 blocks (2^34 words). */
 static void rng_set_counter(struct dp_rng *r, enum dp_rng_purpose purpose, uint32_t trial,
 			    uint32_t run)
 {
@@ -30,7 +29,7 @@ void dp_rng_init(struct dp_rng *r, uint64_t seed, enum dp_rng_purpose purpose, u
 	rng_set_counter(r, purpose, trial, run);
 }
 
-/* SHA-256 of n words, each with its low byte first whatever the machine, as words. */
+/* SHA-256 of n words in little-endian order on every machine. */
 static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
 {
 	unsigned char bytes[DP_SHA256_SIZE];
@@ -48,7 +47,7 @@ static void rng_digest(const uint32_t *words, size_t n, uint32_t out[8])
 			 (uint32_t)bytes[4 * i + 2] << 16 | (uint32_t)bytes[4 * i + 3] << 24;
 }
 
-/* The characters of a secret as words; how many. */
+/* The characters of a secret as words. Returns their number. */
 static size_t rng_secret_words(const char *secret, uint32_t words[DP_SECRET_SIZE])
 {
 	size_t n = 0;
@@ -69,7 +68,7 @@ void dp_rng_init_secret(struct dp_rng *r, const char *secret, enum dp_rng_purpos
 	explicit_bzero(words, sizeof words);
 }
 
-/* Two words longer than a secret alone: no key of the one is a key of the other. */
+/* Two words longer than a secret alone, so the two kinds of keys never coincide. */
 void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed,
 			     enum dp_rng_purpose purpose, uint32_t trial, uint32_t run)
 {
@@ -84,9 +83,8 @@ void dp_rng_init_secret_seed(struct dp_rng *r, const char *secret, uint64_t seed
 	explicit_bzero(words, sizeof words);
 }
 
-/* Key and counter have one length always, so that a plain digest of both is a
- * pseudorandom function: no digest is the beginning of another. Half of it is handed
- * out. */
+/* Key and counter have a fixed length. So no digest's input is a prefix of another's, and a plain
+ * digest of both is a pseudorandom function. Half of it is output. */
 static void rng_fill_secret(struct dp_rng *r)
 {
 	uint32_t input[12], digest[8];
@@ -135,7 +133,7 @@ double dp_rng_uniform(struct dp_rng *r)
 
 uint64_t dp_rng_below(struct dp_rng *r, uint64_t n)
 {
-	uint64_t reject = -n % n, x; /* 2^64 mod n: values below it would favour some */
+	uint64_t reject = -n % n, x; /* 2^64 mod n: values below it would bias the result */
 
 	do
 		x = dp_rng_u64(r);
@@ -145,8 +143,8 @@ uint64_t dp_rng_below(struct dp_rng *r, uint64_t n)
 
 double dp_rng_normal(struct dp_rng *r)
 {
-	/* Box and Muller; the second output is given up so that a stream's position
-	 * depends on nothing but the number of calls. */
+	/* Box-Muller. The second value is dropped, so that the position in the stream depends only
+	 * on the number of calls. */
 	double radius = sqrt(-2.0 * log(dp_rng_uniform(r)));
 
 	return radius * cos(2.0 * M_PI * dp_rng_uniform(r));

@@ -1,4 +1,4 @@
-/* secret.c - secrets of studies. */
+/* secret.c - creates and checks the secrets of studies. */
 #include "base/secret.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 enum {
-	SECRET_BYTES = 32 /* up to 256 come whole, or not at all, once there are any */
+	SECRET_BYTES = 32 /* getrandom() returns up to 256 bytes whole or not at all */
 };
 
 int dp_secret_generate(char out[DP_SECRET_SIZE], struct dp_err *err)

@@ -1,18 +1,18 @@
-/* secret.h - what only a study's own journal knows: 32 random bytes, in hexadecimal.
+/* secret.h - the secret of a study: 32 random bytes in hexadecimal, stored only in its journal.
  *
- * dp_rng_init_secret() makes streams of it. Whoever has it can take the noise off what
- * was released, so it is shown nowhere. */
+ * dp_rng_init_secret() derives streams from it. With it, noise can be removed from released values,
+ * so no output shows it. */
 #ifndef DP_SECRET_H
 #define DP_SECRET_H
 #include "base/base.h"
 
 enum {
-	DP_SECRET_SIZE = 65 /* room for one */
+	DP_SECRET_SIZE = 65 /* with the NUL */
 };
 
-/* A new one, from the system's generator. */
+/* A new secret from the system's generator. */
 DP_MUSTCHECK int dp_secret_generate(char out[DP_SECRET_SIZE], struct dp_err *err);
-/* Can this be one? For what was read. */
+/* Checks the format of a secret that was read. */
 bool dp_secret_ok(const char *text);
 
 #endif

@@ -15,7 +15,7 @@ void dp_sha256_update(struct dp_sha256 *s, const void *bytes, size_t n)
 
 void dp_sha256_digest(const struct dp_sha256 *s, unsigned char out[DP_SHA256_SIZE])
 {
-	struct sha256_ctx copy = s->state; /* nettle's digest starts the state anew */
+	struct sha256_ctx copy = s->state; /* nettle's digest resets the state */
 
 	sha256_digest(&copy, DP_SHA256_SIZE, out);
 }

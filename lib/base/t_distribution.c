@@ -1,4 +1,4 @@
-/* t_distribution.c - Student's t, by the regularised incomplete beta function. */
+/* t_distribution.c - Student's t distribution, confidence intervals and Welch's test. */
 #include "base/t_distribution.h"
 
 #include <float.h>
@@ -6,8 +6,8 @@
 
 /* ---- the distribution ---- */
 
-/* Gamma(a + 1/2) / Gamma(a). The logarithms of large ones would leave too few digits of
- * their difference, so these go by the series of the ratio. */
+/* Gamma(a + 1/2) / Gamma(a). For large a the difference of logarithms loses digits, so it uses the
+ * series of the ratio. */
 static double gamma_half_step_ratio(double a)
 {
 	double r = 1 / a;
@@ -19,8 +19,8 @@ static double gamma_half_step_ratio(double a)
 									    r * 399 / 262144.0)))));
 }
 
-/* The continued fraction of the incomplete beta function (DLMF 8.17.22) by the method of
- * Lentz. It takes about sqrt(max(a, b)) steps where x is below (a + 1) / (a + b + 2). */
+/* The continued fraction of the incomplete beta function (DLMF 8.17.22) by Lentz's method. Takes
+ * about sqrt(max(a, b)) steps for x < (a + 1) / (a + b + 2). */
 static double beta_continued_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), f = d, step = 0;
@@ -40,7 +40,7 @@ static double beta_continued_fraction(double a, double b, double x)
 	return f;
 }
 
-/* log(1 + t^2 / freedom), also where the square is no number any more. */
+/* log(1 + t^2 / freedom), also where t^2 overflows. */
 static double log1p_t_squared(double t, double freedom)
 {
 	double s = fabs(t) / sqrt(freedom);
@@ -74,8 +74,8 @@ static double t_density(double t, double freedom)
 	       gamma_half_step_ratio(freedom / 2) / sqrt(M_PI * freedom);
 }
 
-/* By Newton's method on logarithms of both, where the curve bends one way only: from
- * wherever it begins it comes down to the root from above, and does not pass it. */
+/* Newton's method on the logarithms of both. The curve there has no inflection, so the iteration
+ * approaches the root from above and never passes it. */
 double dp_t_critical_value(double p, double freedom)
 {
 	double u = 0, step = 1;
@@ -93,7 +93,7 @@ double dp_t_critical_value(double p, double freedom)
 
 double dp_t_critical_95(double freedom)
 {
-	/* of 1, 2, 3, ... as dp_t_critical_value() has them: every row of a long table asks */
+	/* dp_t_critical_value() at 1, 2, 3, ... degrees: a long table needs one in every row */
 	static const double known[] = {
 		12.706204736174703, 4.3026527297494637, 3.1824463052837109, 2.7764451051977939,
 		2.5705818356363159, 2.4469118511449701, 2.3646242515927853, 2.3060041352041667,
@@ -128,7 +128,7 @@ struct dp_sample_stats dp_sample_stats_compute(const double *values, size_t n)
 	}
 	if (n < 2)
 		return s;
-	/* the mean of three times 0.1 is not 0.1: that is no spread */
+	/* rounding: the mean of 0.1, 0.1, 0.1 is not 0.1 */
 	s.sd = differ || isnan(squares) ? sqrt(squares / (double)(n - 1)) : 0;
 	half = dp_t_critical_95((double)(n - 1)) * s.sd / sqrt((double)n);
 	s.ci_low = s.mean - half;
@@ -136,13 +136,13 @@ struct dp_sample_stats dp_sample_stats_compute(const double *values, size_t n)
 	return s;
 }
 
-/* The variance of a sample's mean; of a single value, which is taken as fixed, 0. */
+/* The variance of a sample's mean. A single value counts as exact: 0. */
 static double mean_variance(const struct dp_sample_stats *s)
 {
 	return s->n < 2 ? 0 : s->sd * s->sd / (double)s->n;
 }
 
-/* Welch's and Satterthwaite's degrees of freedom; of one sample those that it has. */
+/* Welch-Satterthwaite degrees of freedom. With one sample, those of the sample. */
 static double welch_df(const struct dp_sample_stats *a, const struct dp_sample_stats *b)
 {
 	double u = mean_variance(a), v = mean_variance(b), sum = u + v;

@@ -1,4 +1,4 @@
-/* units.c - numbers, durations, sizes and times as text. */
+/* units.c - parses and prints numbers, durations, sizes and times. */
 #include "base/units.h"
 
 #include <ctype.h>
@@ -12,9 +12,9 @@
 
 /* ---- the shortest decimal ----
  *
- * printf() and strtod() take a microsecond each, and long answers are full of numbers.
- * For x from 1e-6 to 2^53 the same digits are found with integers of 128 bits, exactly: x
- * is m / 2^s, and its first 17 digits are those of m 10^k / 2^s. */
+ * printf() and strtod() take a microsecond each, and long answers have many numbers. For x from
+ * 1e-6 to 2^53 exact 128-bit integers give the same digits: x is m / 2^s, and its first 17 digits
+ * are those of m 10^k / 2^s. */
 
 enum {
 	DOUBLE_DIGITS_MAX = 17
@@ -35,17 +35,17 @@ static u128 pow10_u128(int k)
 	return k < 12 ? power[k] : (u128)power[11] * power[k - 11];
 }
 
-/* m 10^k / 2^s, where m is odd or not: what a half to each side of x's last bit is. */
+/* A double as m 10^k / 2^s, with the distance to its neighbours. */
 struct scaled_double {
 	u128 scaled;          /* m 10^k */
-	u128 ulp;             /* 10^k: what the last bit of m counts */
+	u128 ulp;             /* 10^k: the value of m's last bit */
 	int shift;            /* s */
-	int exponent;         /* of ten, of the first digit */
-	bool is_even;         /* the ends of the interval read back as x, too */
-	bool is_power_of_two; /* m is a power of two: the interval is shorter below */
+	int exponent;         /* decimal exponent of the first digit */
+	bool is_even;         /* both ends of the rounding interval read back as x */
+	bool is_power_of_two; /* m is a power of two: the interval below is shorter */
 };
 
-/* False: x is not from the range. */
+/* False if x is outside the range of this method. */
 static bool double_to_scaled(double x, struct scaled_double *n)
 {
 	int e, k;
@@ -57,10 +57,10 @@ static bool double_to_scaled(double x, struct scaled_double *n)
 	n->is_even = m % 2 == 0;
 	n->is_power_of_two = m == UINT64_C(1) << 52;
 	n->exponent = (int)floor(log10(x));
-	for (int tries = 0; tries < 3; tries++) { /* the logarithm may be rounded */
+	for (int tries = 0; tries < 3; tries++) { /* log10 may be off by rounding */
 		u128 digits;
 
-		if (n->exponent < -6) /* 1e-6 itself lies below it */
+		if (n->exponent < -6) /* the double 1e-6 is below 10^-6 */
 			return false;
 		k = DOUBLE_DIGITS_MAX - 1 - n->exponent;
 		n->ulp = pow10_u128(k);
@@ -76,7 +76,7 @@ static bool double_to_scaled(double x, struct scaled_double *n)
 	return false;
 }
 
-/* The first so many digits, rounded; does that read back as x? */
+/* Rounds to `digits` digits. True if they read back as x. */
 static bool scaled_round_digits(const struct scaled_double *n, int digits, uint64_t *out)
 {
 	uint64_t all = (uint64_t)(n->scaled >> n->shift);
@@ -151,7 +151,7 @@ char *dp_num_text(double x, char out[DP_NUM_LEN])
 		return strcpy(out, x < 0 ? "-inf" : "inf");
 	if (format_shortest_double(x, out))
 		return out;
-	/* 17 digits always read back; fewer often do and are what a person typed. */
+	/* 17 digits always read back. Fewer often do, and look as a person typed them. */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(out, DP_NUM_LEN, "%.*g", digits, x);
 		if (strtod(out, NULL) == x)
@@ -174,7 +174,7 @@ bool dp_num_parse(const char *s, double *x)
 		*x = NAN;
 		return true;
 	}
-	/* strtod also takes "0x1p3", "infinity" and leading space: not ours. */
+	/* strtod() also accepts "0x1p3", "infinity" and leading space. */
 	if (!isdigit((unsigned char)*digits) && *digits != '.')
 		return false;
 	if (strspn(digits, "0123456789.eE+-") != strlen(digits))
@@ -202,7 +202,7 @@ bool dp_int_parse(const char *s, int64_t *x)
 	return true;
 }
 
-/* A non-negative plain decimal at *s; moves *s behind it. */
+/* Parses a non-negative plain decimal and advances *s. */
 static bool parse_plain_decimal(const char **s, double *x)
 {
 	char *end;
@@ -233,8 +233,7 @@ bool dp_duration_parse(const char *s, double *seconds)
 		if (!parse_plain_decimal(&s, &x))
 			return false;
 		if (!*s) {
-			/* a bare number means seconds, but only alone: "2h30" is not
-			 * clear */
+			/* a bare number is seconds only alone: "2h30" is ambiguous */
 			if (total > 0)
 				return false;
 			total = x;

@@ -1,4 +1,4 @@
-/* utf8.c - characters of a text that may be broken. */
+/* utf8.c - decodes and validates UTF-8. */
 #include "base/utf8.h"
 
 #include <string.h>

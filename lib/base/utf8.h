@@ -1,15 +1,15 @@
-/* utf8.h - characters of a text that may be broken. */
+/* utf8.h - decodes and validates UTF-8. */
 #ifndef DP_UTF8_H
 #define DP_UTF8_H
 #include "base/base.h"
 
-/* The length of the UTF-8 character at the start of n bytes, and its number; 0 where
- * there is none: no bytes, a broken one, a longer form than needed, a surrogate. */
+/* The length of the UTF-8 character at the start of n bytes, and its code point. 0 for an empty or
+ * invalid sequence, an overlong form or a surrogate. */
 size_t dp_utf8_decode(const char *text, size_t n, uint32_t *number);
-/* Is it whole characters to its end? */
+/* True if all of the text is valid UTF-8. */
 bool dp_utf8_is_valid(const char *text);
-/* Is it no character to be read: a control, one that turns the direction of writing, or
- * one that no text may have? */
+/* True for a code point that must not be printed: control characters, bidirectional overrides and
+ * noncharacters. */
 bool dp_utf8_is_control(uint32_t number);
 
 #endif

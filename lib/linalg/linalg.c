@@ -1,4 +1,4 @@
-/* linalg.c - Cholesky factors and vector functions. */
+/* linalg.c - Cholesky factors and vectorised functions on OpenBLAS and LAPACKE. */
 #include "linalg/linalg.h"
 
 #include <cblas.h>
@@ -35,7 +35,7 @@ DP_SIMD void dp_vec_exp(double *out, const double *x, size_t n)
 
 DP_SIMD_END
 
-/* Row-major lower is column-major upper, which LAPACK takes without a copy. */
+/* Row-major lower is column-major upper, so LAPACK needs no copy. */
 int dp_chol_factor(double *a, size_t n, size_t ld, double *diag, double *jitter)
 {
 	double mean = 0, add = 0;

@@ -1,12 +1,11 @@
-/* simd.h - loops that become vector code without -ffast-math.
+/* simd.h - marks loops for vector code without -ffast-math.
  *
- * DP_SIMD compiles a function for plain x86-64, AVX2 and AVX-512; the machine's own is chosen at
- * load time. Results agree to rounding, and are the same bits every time on one machine.
+ * DP_SIMD compiles a function for plain x86-64, AVX2 and AVX-512; the loader picks the machine's
+ * own. Versions differ by rounding only, and one machine always computes the same bits.
  *
- * DP_SIMD_BEGIN and DP_SIMD_END stand around such functions and what they inline, and around
- * nothing else: gcc makes vectors at -O3, and of sqrt and of conditions only where errno and the
- * exceptions of floating point are of no concern. Here they are not. No value depends on it: sums
- * keep their order. */
+ * Put DP_SIMD_BEGIN and DP_SIMD_END around such functions and what they inline, nothing else. gcc
+ * vectorises at -O3, and vectorises sqrt and conditions only if errno and floating-point exceptions
+ * do not matter. Here they do not. No value depends on it: sums keep their order. */
 #ifndef DP_SIMD_H
 #define DP_SIMD_H
 #include <stdint.h>
@@ -28,8 +27,8 @@
 
 DP_SIMD_BEGIN
 
-/* exp(x): x = k log 2 + r, |r| <= log(2)/2, Taylor to r^13. Adding 1.5 * 2^52 rounds to a whole
- * number and leaves it in the low bits. */
+/* exp(x): x = k log 2 + r, |r| <= log(2)/2, Taylor series to r^13. Adding 1.5 * 2^52 rounds to an
+ * integer and leaves it in the low bits. */
 static inline double dp__exp(double x)
 {
 	const double magic = 0x1.8p52;

@@ -1,5 +1,5 @@
-/* checkpoints.c - the waypoints of a training: gathered while its attempts end, and what they
- * come to once the trial has. */
+/* checkpoints.c - checkpoints of learning curves, gathered as attempts end and averaged when the
+ * trial ends. */
 #include "state/state_internal.h"
 #include "study/metric_release.h"
 #include "study/objective.h"
@@ -38,7 +38,7 @@ static size_t count_privacy_objectives(const struct dp_study *spec)
 	return n;
 }
 
-/* Do the waypoints of a record fit the study, themselves and what is known already? */
+/* True if the checkpoints of a record are consistent with the study and with earlier attempts. */
 static bool are_event_checkpoints_valid(const struct dp_study_state *st, const struct dp_trial *t,
 					const struct dp_event *e)
 {
@@ -93,7 +93,7 @@ static void checkpoints_store_event(const struct dp_study_state *st,
 				int column = dp_state_metric_column(
 					st, e->attempt_ended.metric_names[k]);
 
-				/* what an attempt before it reached stays */
+				/* NaN does not overwrite the value of an earlier attempt. */
 				if (e->attempt_ended.runs[i] < runs && !isnan(*v))
 					checkpoints->run_metrics[(w * runs +
 								  e->attempt_ended.runs[i]) *
@@ -103,7 +103,7 @@ static void checkpoints_store_event(const struct dp_study_state *st,
 	for (size_t w = 0; e->attempt_ended.ncheckpoint_epsilons && w < checkpoints->count; w++)
 		for (size_t k = 0; k < m; k++)
 			if (st->spec->objectives[k].privacy) {
-				/* one that did not reach it takes no epsilon away */
+				/* NaN does not overwrite a known epsilon. */
 				if (!isnan(*epsilon))
 					checkpoints->objectives[w * m + k] = *epsilon;
 				epsilon++;
@@ -135,7 +135,7 @@ int dp__checkpoints_add_attempt(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* What the runs come to at the w-th waypoint. */
+/* Averages the runs at checkpoint w. */
 static void checkpoint_compute_result(const struct dp_study_state *st,
 				      struct dp_checkpoints *checkpoints, uint32_t w)
 {

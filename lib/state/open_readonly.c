@@ -1,9 +1,9 @@
-/* look.c - reads a journal of others, and leaves no trace of that. */
+/* open_readonly.c - opens a journal that another process may write, without changing any file. */
 #include "journal/store/journal_internal.h"
 #include "state/state.h"
 
-/* Opens and folds once. *again: a daemon began to write meanwhile, so that what was read
- * may be half of one state and half of another. */
+/* Opens and replays once. *again: a daemon began to write meanwhile, so what was read may mix two
+ * states. */
 static int open_and_replay_once(struct dp_state *s, const char *dir, struct dp_journal **j,
 				bool *again, struct dp_err *err)
 {

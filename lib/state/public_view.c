@@ -1,4 +1,4 @@
-/* public_view.c - copies of private selections without what is secret. */
+/* public_view.c - copies of private selections without their secrets. */
 #include "state/public_view.h"
 
 #include "state/state_internal.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The study without its secrets. What has no reason to differ is the true one's: only
- * `spec`, which must not have the secret seed, and the front are its own. */
+/* A copy of a study without its secrets. It shares the original's memory, except `spec`, which must
+ * not have the secret seed, and the front. */
 struct dp__public_view {
 	struct dp_study_state study;
-	struct dp_study current_spec; /* the true one's, without what is secret */
+	struct dp_study current_spec; /* the original's, without its secrets */
 	struct dp_trial selected_trial, *trials[1];
 	struct dp_attempt attempt;
-	uint32_t source_changes; /* of the true study when this was made */
+	uint32_t source_changes; /* `changes` of the original when this was made */
 };
 
 void dp__public_view_free(struct dp__public_view *view)
@@ -33,7 +33,7 @@ bool dp_state_is_private_selection(const struct dp_study_state *s)
 	return s->spec->search.method == DP_METHOD_SELECT;
 }
 
-/* Of equals the first: which of independent draws that is, is chance. */
+/* On a tie the first trial wins: the draws are independent, so the order is random. */
 const struct dp_trial *dp_state_selected_trial(const struct dp_study_state *s)
 {
 	size_t utility = dp_select_utility_objective(s->spec);
@@ -56,7 +56,7 @@ const struct dp_trial *dp_state_selected_trial(const struct dp_study_state *s)
 	return best;
 }
 
-/* The file's own study: the true one's seed is secret. */
+/* Parses the file again: the seed in the original's spec is secret. */
 static struct dp_study *parse_public_spec(const struct dp_study_state *s, struct dp_err *err)
 {
 	struct dp_diagnostics problems = { 0 };
@@ -71,7 +71,7 @@ static struct dp_study *parse_public_spec(const struct dp_study_state *s, struct
 	return spec;
 }
 
-/* The winner without its number, its times, and how often it was tried. */
+/* The selected trial without its number, its times and its number of attempts. */
 static void copy_selected_trial(struct dp__public_view *view, const struct dp_trial *t)
 {
 	view->attempt = (struct dp_attempt){ .run = DP_RUN_ALL, .end_class = DP_END_OK };
@@ -79,7 +79,7 @@ static void copy_selected_trial(struct dp__public_view *view, const struct dp_tr
 	view->selected_trial.number = view->selected_trial.index = 0;
 	view->selected_trial.conditioned_on = 0;
 	view->selected_trial.proposal_seconds = 0;
-	view->selected_trial.reason = NULL; /* it has none, and would be the true one's */
+	view->selected_trial.reason = NULL;
 	view->selected_trial.proposed_us = view->selected_trial.ended_us = 0;
 	view->selected_trial.attempts = &view->attempt;
 	view->selected_trial.nattempts = 1;

@@ -1,18 +1,17 @@
 /* public_view.h - what may be shown of a study.
  *
- * A private selection (method select) is private only if nobody learns how many training runs
- * were made or what became of the others. Whatever answers a request, reports, exports or
- * notifies takes a struct dp_public_state, and only dp_state_public_view() makes one. */
+ * A private selection (method select) is private only if the number of training runs and the
+ * results of all but the selected one stay secret. All code that answers requests, reports, exports
+ * or notifies takes a struct dp_public_state, and only dp_state_public_view() makes one. */
 #ifndef DP_STATE_PUBLIC_VIEW_H
 #define DP_STATE_PUBLIC_VIEW_H
 #include "state/state.h"
 
 struct dp_public_state {
-	/* The study itself; of a private selection one without trials, or once it has finished
-	 * with a single one, the selected, as number 0. */
+	/* The study itself. For a private selection, a copy without trials; once it has finished,
+	 * with the selected trial only, as number 0. */
 	struct dp_study_state *state;
-	/* Is it a private selection? Then counts, times and the daemon's work for it are secret,
-	 * too. */
+	/* True for a private selection: counts, times and the daemon's work are secret, too. */
 	bool hides_search;
 };
 

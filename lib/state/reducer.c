@@ -1,4 +1,4 @@
-/* reducer.c - folds journal events into what is known now. */
+/* reducer.c - applies journal events to the state. */
 #include "state/state_internal.h"
 
 #include "base/rng.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORD_TIME_US_MAX (INT64_MAX / 4) /* microseconds: sums of a few of them fit */
+#define RECORD_TIME_US_MAX (INT64_MAX / 4) /* microseconds; sums of a few do not overflow */
 
 static bool event_has_seed_mode(const struct dp_event *e, enum dp_seed_mode seeds)
 {
@@ -22,7 +22,7 @@ static bool event_has_seed_mode(const struct dp_event *e, enum dp_seed_mode seed
 	       strcmp(e->study_created.seeds, dp_seed_mode_text(seeds)) == 0;
 }
 
-/* Noise and seeds follow from the secret: without it there would be others. */
+/* Noise and seeds derive from the secret, so a study without it would get different ones. */
 static int check_event_secret(const struct dp_event *e, const struct dp_study *spec,
 			      struct dp_err *err)
 {
@@ -38,8 +38,8 @@ static int check_event_secret(const struct dp_event *e, const struct dp_study *s
 	return DP_OK;
 }
 
-/* What the record says beside its text: which words name files was found out when it was
- * submitted, and does not change with what becomes of these. */
+/* Restores what the text does not hold. Which words of a command are file names was decided at
+ * submission, and does not depend on whether the files still exist. */
 static int resolve_event_files(const struct dp_event *e, struct dp_study *spec, struct dp_err *err)
 {
 	struct dp_command_files files = { (const char **)e->study_created.files,
@@ -49,7 +49,7 @@ static int resolve_event_files(const struct dp_event *e, struct dp_study *spec, 
 	return check_event_secret(e, spec, err);
 }
 
-/* The text as parsed by whoever submitted it, or parsed here. */
+/* Takes the study that the submitter has parsed, or parses the text. */
 static int parse_event_study(const struct dp_event *e, struct dp_study **spec, struct dp_err *err)
 {
 	struct dp_diagnostics problems = { 0 };
@@ -72,8 +72,8 @@ static int parse_event_study(const struct dp_event *e, struct dp_study **spec, s
 		       e->study);
 }
 
-/* The mode is that of the record, whatever `data` says now. A study of a version before
- * 0.3 has fixed seeds, unless it is a private selection (draw_selection()). */
+/* The record decides the mode, not the current value of `data`. A study of a version before 0.3 has
+ * fixed seeds, unless it is a private selection (draw_selection()). */
 static int set_seed_mode(struct dp_study_state *st, const struct dp_event *e, struct dp_err *err)
 {
 	bool select = st->spec->search.method == DP_METHOD_SELECT;
@@ -90,9 +90,9 @@ static int set_seed_mode(struct dp_study_state *st, const struct dp_event *e, st
 	return st->spec->secret ? DP_OK : dp_fail(err, DP_E_NOMEM, "no memory for a study");
 }
 
-/* All that chance decides in a private selection comes from its secret: how many
- * trainings there are, their settings (dp_space_sample()) and the seeds of their runs.
- * Versions before 0.3 made a seed of it for the last. */
+/* All randomness of a private selection comes from its secret: the number of trials, their
+ * parameters (dp_space_sample()) and the seeds of their runs. Versions before 0.3 derived one study
+ * seed from it for the runs. */
 static int draw_selection(struct dp_study_state *st, struct dp_err *err)
 {
 	struct dp_selection law;
@@ -136,7 +136,8 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 	    dp__replace_string(&st->secret, e->study_created.secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
-		code = parse_event_study(e, &st->spec, err); /* last: only now is it ours */
+		code = parse_event_study(e, &st->spec,
+					 err); /* last: on success the study takes ownership */
 	if (code != DP_OK) {
 		dp__study_state_free(st);
 		return code;
@@ -170,8 +171,7 @@ static int reduce_study_moved(struct dp_study_state *st, const struct dp_event *
 
 	if (status < 0)
 		return dp_fail(err, DP_E_CORRUPT, "study %u is moved to no known state", st->id);
-	/* one that is only measured goes back to where it was, with who brought it there
-	 */
+	/* A study that only runs re-evaluations returns to its former status and requester. */
 	stays = st->reevals.has_resume_state && (status == DP_STUDY_RUNNING || !e->requested_by);
 	if (dp__replace_string(&st->reason, e->reason) ||
 	    (!stays && dp__replace_string(&st->moved_by, e->requested_by)))
@@ -223,7 +223,7 @@ bool dp__params_are_valid(const struct dp_study *spec, const double *params, uin
 	return true;
 }
 
-/* Is the filter that of the study's budget, if it has one? */
+/* True if the filter belongs to the study's budget; without a budget there must be none. */
 static bool is_event_filter_valid(const struct dp_study *spec, const struct dp_filter *f)
 {
 	const struct dp_budget *b = &spec->search.budget;
@@ -235,7 +235,7 @@ static bool is_event_filter_valid(const struct dp_study *spec, const struct dp_f
 	       f->limit <= bound * (f->order - 1);
 }
 
-/* Once, before anything was trained: fixed later it would prove nothing. */
+/* Allowed once, before the first trial: fixed later it would prove nothing. */
 static int reduce_accounting_fixed(struct dp_study_state *st, const struct dp_event *e,
 				   struct dp_err *err)
 {
@@ -289,7 +289,7 @@ static int reduce_result_imported(struct dp_study_state *st, const struct dp_eve
 	return DP_OK;
 }
 
-/* The time since the record before counts if the study ran, and a daemon did. */
+/* Adds the time since the previous record if the study ran under a daemon. */
 static void add_active_time(struct dp_study_state *st, bool ran, const struct dp_event *e)
 {
 	bool counts = ran && (e->type != DP_EV_TIME_NOTED || e->time_noted.daemon_ran);
@@ -306,7 +306,7 @@ static int reduce_event(struct dp_study_state *st, const struct dp_event *e, str
 	switch (e->type) {
 	case DP_EV_STUDY_CREATED:
 	case DP_EV_TIME_NOTED:
-	case DP_EV_RECORD_LOST: /* keeps the place of a record that was damaged */
+	case DP_EV_RECORD_LOST: /* placeholder for a damaged record */
 		return DP_OK;
 	case DP_EV_STUDY_AMENDED:
 		return dp__reduce_study_amended(st, e, err);

@@ -1,4 +1,4 @@
-/* reducer_amend.c - folds in what a person changed of a study that goes on. */
+/* reducer_amend.c - applies changes that a user made to an existing study. */
 #include "state/state_internal.h"
 #include "study/study_change.h"
 
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is this left as it is, or a number that the study's own can hold? */
+/* True for NaN (unchanged) or a number in the range of the study's field. */
 static bool is_amendable_number(double v, double lo, double hi)
 {
 	return isnan(v) || (v >= lo && v <= hi);
 }
 
-/* A record's changes, made ready while nothing can fail any more. */
+/* All changes of a record, allocated first so that applying them cannot fail. */
 struct spec_amendment {
 	struct dp__spec_version *spec_version; /* NULL: no key changes */
 	char *text, *path, *dir;               /* NULL: the file stays */
@@ -29,7 +29,7 @@ static void amendment_free(struct spec_amendment *a)
 	free(a->budget_end_reason);
 }
 
-/* Keys that may change, in a new version of the study. */
+/* Applies the changed keys to a new version of the study. */
 static int amendment_set_keys(const struct dp_study_state *st, const struct dp_event *e,
 			      struct spec_amendment *a, struct dp_err *err)
 {
@@ -48,7 +48,7 @@ static int amendment_set_keys(const struct dp_study_state *st, const struct dp_e
 	return dp_fail(err, DP_E_CORRUPT, "study %u cannot be changed as recorded", st->id);
 }
 
-/* The file as it reads now; what it means is what it meant, or among the changes. */
+/* Takes the new text of the file. It has the old meaning, apart from the recorded changes. */
 static int amendment_set_file(const struct dp_study_state *st, const struct dp_event *e,
 			      struct spec_amendment *a, struct dp_err *err)
 {
@@ -83,7 +83,7 @@ static void amendment_apply(struct dp_study_state *st, const struct dp_event *e,
 		st->current_spec = &a->spec_version->spec;
 		a->spec_version = NULL;
 		st->had_max_time |= st->current_spec->search.max_time > 0;
-		/* decided with the study's creation, when nobody else has read it yet */
+		/* Fixed before the first trial, while no other thread reads `spec`. */
 		if (st->spec->search.initial != st->current_spec->search.initial)
 			st->spec->search.initial = st->current_spec->search.initial;
 	}

@@ -1,5 +1,5 @@
-/* reducer_reeval.c - folds what is measured again, and how a study that had come to its end
- * goes back there. */
+/* reducer_reeval.c - applies re-evaluation events, and returns an ended study to its former
+ * status. */
 #include "state/state_internal.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ void dp__reevals_free(struct dp_reevals *m)
 	free(m->final_reason);
 }
 
-/* ---- the end that it goes back to ---- */
+/* ---- the status to return to ---- */
 
 static bool is_end_status(enum dp_study_status s)
 {
@@ -38,8 +38,8 @@ int dp__reevals_save_resume_state(struct dp_study_state *st, struct dp_err *err)
 	return DP_OK;
 }
 
-/* A study that is set running while it runs has been resumed: it searches on. One that
- * was paused only goes on with what it did. */
+/* A study that is set running while it runs has been resumed, so its search continues. A study that
+ * was paused only continues its re-evaluations. */
 void dp__reevals_on_study_moved(struct dp_study_state *st, enum dp_study_status to)
 {
 	if (is_end_status(to) || (to == DP_STUDY_RUNNING && st->status == DP_STUDY_RUNNING))
@@ -53,9 +53,9 @@ void dp__reevals_clear_resume_state(struct dp_study_state *st)
 	st->reevals.resume_reason = NULL;
 }
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
-/* search.remeasure has asked for all of the front. */
+/* search.remeasure has requested the whole front. */
 static int reduce_final_reeval_asked(struct dp_study_state *st, const struct dp_event *e,
 				     struct dp_err *err)
 {
@@ -80,7 +80,7 @@ static bool is_reeval_event_valid(const struct dp_study_state *st, const struct 
 		 st->spec->trainer.learning_curve.points > 0));
 }
 
-/* Room for a measurement of n trials; what is there is left as it is. */
+/* Allocates room for one more re-evaluation with n trials; changes nothing else. */
 static bool reevals_reserve(struct dp_reevals *m, uint32_t n)
 {
 	struct dp_trial **trials = dp_realloc(m->trials, ((size_t)m->ntrials + n) * sizeof *trials);
@@ -92,8 +92,8 @@ static bool reevals_reserve(struct dp_reevals *m, uint32_t n)
 	return true;
 }
 
-/* Its trials, behind those that count already: of trainer.runs runs, the last of the
- * rest. */
+/* Appends the trials of a re-evaluation, not yet counted: trainer.runs runs each, the last one the
+ * remainder. */
 static int add_reeval_trials(struct dp_study_state *st, const struct dp_event *e, uint32_t n,
 			     struct dp_err *err)
 {

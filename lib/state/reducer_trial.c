@@ -1,5 +1,4 @@
-/* reducer_trial.c - folds in what happens to a trial: proposed, attempted, ended, retried.
- */
+/* reducer_trial.c - applies events of a trial: proposed, attempted, ended, retried. */
 #include "state/state_internal.h"
 #include "study/seeds.h"
 #include "privacy/composition/adaptive_composition.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the privacy oracles say of a trial, or why they do not. */
+/* Stores what the accountants say of a trial, or why they have no answer. */
 static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_trial *t,
 				  const double *values, uint32_t n, const char *reason,
 				  struct dp_err *err)
@@ -64,7 +63,7 @@ int dp__trial_new(const struct dp_study_state *st, const struct dp_event_point *
 	return DP_OK;
 }
 
-/* Those that wait: of the search, or of what is measured. */
+/* Waiting trials are counted separately for the search and for re-evaluations. */
 static uint32_t *waiting_trials_counter(struct dp_study_state *st, const struct dp_trial *t)
 {
 	return t->kind == DP_TRIAL_REEVAL ? &st->reevals.waiting_trials : &st->waiting_trials;
@@ -85,7 +84,7 @@ static void unmark_trial_waiting(struct dp_study_state *st, struct dp_trial *t,
 	*waiting_trials_counter(st, t) -= 1;
 	if (t->kind == DP_TRIAL_REEVAL)
 		return;
-	if (st->waiting_trials == 0) /* the common case, in which nobody looks for the next */
+	if (st->waiting_trials == 0) /* the common case: spares the scan */
 		st->first_waiting = st->ntrials;
 	while (st->first_waiting < st->ntrials &&
 	       st->trials[st->first_waiting]->status != DP_TRIAL_WAITING)
@@ -124,7 +123,7 @@ int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *
 	return DP_OK;
 }
 
-/* The open attempts: of the search, or of what is measured. */
+/* Open attempts are counted separately, too. */
 static uint32_t *open_attempts_counter(struct dp_study_state *st, const struct dp_trial *t)
 {
 	return t->kind == DP_TRIAL_REEVAL ? &st->reevals.open_attempts : &st->open_attempts;
@@ -214,15 +213,15 @@ static int store_attempt_metrics(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* Seconds as a trainer's machine told them, in microseconds; 0 for what is no time. */
+/* Seconds from the trainer's machine, in microseconds; 0 if they are not a valid time. */
 static int64_t seconds_to_us(double seconds)
 {
 	return seconds > 0 && seconds < 9e12 ? (int64_t)(seconds * 1e6) : 0;
 }
 
-/* When the trainer began and ended, by its own machine's clock as far as that fits the
- * one of the records: somebody may have set it meanwhile. How long it took is believed as
- * far as there was time for it. */
+/* Start and end by the clock of the trainer's machine if they fit the clock of the records, which
+ * may have been set meanwhile. Otherwise the duration is kept, limited to the time between the plan
+ * and the record. */
 static void set_attempt_times(struct dp_attempt *a, double start, double end, int64_t recorded)
 {
 	int64_t room = recorded > a->planned_us ? recorded - a->planned_us : 0, took;
@@ -251,7 +250,7 @@ static struct dp_attempt *find_attempt(struct dp_trial *t, int32_t run, uint32_t
 	return NULL;
 }
 
-/* An attempt was taken by a cluster; a later word replaces an earlier one. */
+/* A cluster has accepted an attempt; a later record replaces an earlier one. */
 static int reduce_attempt_placed(const struct dp_study_state *st, struct dp_trial *t,
 				 const struct dp_event *e, struct dp_err *err)
 {
@@ -281,7 +280,7 @@ static void count_declaration(struct dp_declarations *all, const struct dp_decla
 	all->noise_over_clip += !isnan(one->noise_over_clip);
 }
 
-/* Whoever shows the newest failures need not look through all trials for them. */
+/* Keeps the newest failures, so that showing them needs no scan of all trials. */
 static void add_newest_failed(struct dp_study_state *st, uint32_t trial)
 {
 	uint32_t at = 0;
@@ -318,7 +317,7 @@ static int reduce_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (code == DP_OK && dp__replace_string(&a->message, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	if (code != DP_OK) {
-		if (new_way) { /* it has none until the record comes again */
+		if (new_way) { /* undo: the record will be applied again */
 			dp__checkpoints_free(t->checkpoints);
 			t->checkpoints = NULL;
 		}
@@ -343,11 +342,11 @@ static int reduce_attempt_ended(struct dp_study_state *st, struct dp_trial *t,
 	t->open_attempts--;
 	*open_attempts_counter(st, t) -= 1;
 	if (t->open_attempts == 0)
-		mark_trial_waiting(st, t); /* until trial-ended says otherwise */
+		mark_trial_waiting(st, t); /* until trial-ended */
 	return DP_OK;
 }
 
-/* Did it end with what its last attempt reached, not only with what was kept before? */
+/* True if the last failed attempt kept its checkpoints, and one of them is a result. */
 static bool was_trial_cut_short(const struct dp_study_state *st, const struct dp_trial *t)
 {
 	uint32_t i = t->nattempts;
@@ -368,7 +367,7 @@ static void count_ended_trial(struct dp_study_state *st, const struct dp_trial *
 		st->failed++;
 	if (result || dp_trial_has_checkpoint_results(st, t))
 		dp__results_add_trial(st, t->number);
-	if (result || was_trial_cut_short(st, t)) /* it ran out of time, but works */
+	if (result || was_trial_cut_short(st, t)) /* timed out, but the trainer works */
 		st->consecutive_failures = 0;
 	else if (t->status == DP_TRIAL_FAILED)
 		st->consecutive_failures++;
@@ -409,7 +408,7 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	t->reason = reason;
 	free(t->objectives);
 	t->objectives = objectives;
-	if (objectives) { /* they have it */
+	if (objectives) { /* they include the epsilons */
 		free(t->privacy);
 		t->privacy = NULL;
 	}
@@ -426,7 +425,7 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* A failed or cancelled trial gets another chance; what it used up is given back. */
+/* Returns a failed or cancelled trial to waiting, with all its retries. */
 static int reduce_trial_retry_asked(struct dp_study_state *st, struct dp_trial *t,
 				    const struct dp_event *e, struct dp_err *err)
 {
@@ -446,7 +445,7 @@ static int reduce_trial_retry_asked(struct dp_study_state *st, struct dp_trial *
 	if (dp_trial_has_checkpoint_results(st, t))
 		dp__results_invalidate(st);
 	dp__checkpoints_clear_results(
-		t->checkpoints); /* a run that it has already does not come by again */
+		t->checkpoints); /* run_metrics stay: runs with a result are not repeated */
 	mark_trial_waiting(st, t);
 	t->cancel_requested = false;
 	t->ended_us = 0;
@@ -492,7 +491,7 @@ int dp__reduce_trial_event(struct dp_study_state *st, const struct dp_event *e, 
 		return DP_OK;
 	case DP_EV_TRIAL_RETRY_ASKED:
 		return reduce_trial_retry_asked(st, t, e, err);
-	case DP_EV_ATTEMPT_ADOPTED: /* a note for people; changes nothing */
+	case DP_EV_ATTEMPT_ADOPTED: /* information only */
 	default:
 		return DP_OK;
 	}

@@ -1,4 +1,4 @@
-/* reeval_json.c - points that were measured again, as JSON. */
+/* reeval_json.c - re-evaluated points as JSON. */
 #include "state/state_json.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* {"error":0.15} of the objectives that are metrics: null where nothing is known. */
+/* {"error":0.15} for the objectives that are metrics; null: unknown. */
 static json_t *metric_objectives_json(const struct dp_study_state *s, const double *values)
 {
 	json_t *o = json_object();
@@ -82,7 +82,7 @@ json_t *dp_state_reeval_progress_json(struct dp_public_state v)
 			 "runs_done", made);
 }
 
-/* What it came to so far: nulls if that is nothing. */
+/* The statistics so far; all null if there are none. */
 static json_t *reeval_values_json(const struct dp_study_state *s, const struct dp_reeval *m)
 {
 	struct dp_reeval_stats stats;

@@ -1,4 +1,4 @@
-/* reeval_stats.c - what came of the points that were measured again. */
+/* reeval_stats.c - progress and statistics of re-evaluations. */
 #include "state/state_internal.h"
 
 #include "base/t_distribution.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 uint32_t dp_state_next_reeval_trial(const struct dp_study_state *s)
 {
@@ -78,14 +78,14 @@ enum dp_trial_status dp_reeval_get_status(const struct dp_study_state *s, const 
 	return failed ? DP_TRIAL_FAILED : DP_TRIAL_OK;
 }
 
-/* ---- its values ---- */
+/* ---- statistics ---- */
 
-/* The runs of trials that are ok, one objective after the other. */
+/* Pools the runs of ok trials, one objective at a time. */
 struct reeval_pool {
 	const struct dp_study_state *s;
-	const struct dp_trial *any_trial; /* one of them; NULL: there is none */
+	const struct dp_trial *any_trial; /* one of the trials, or NULL */
 	uint32_t runs;
-	int metric_column; /* of the metric that is added up; < 0: none */
+	int metric_column; /* of the metric that is summed; < 0: none */
 	double sum, scaled_sum, mean, sum_squares, min, max;
 };
 
@@ -124,7 +124,7 @@ static void pool_add_sums(struct reeval_pool *p, const struct dp_trial *t)
 		double v = pool_metric_value(p, t, i);
 
 		p->sum += v;
-		p->scaled_sum += v / p->runs; /* cannot overflow where the values do not */
+		p->scaled_sum += v / p->runs; /* cannot overflow unless a value does */
 		p->min = fmin(p->min, v);
 		p->max = fmax(p->max, v);
 	}
@@ -139,7 +139,7 @@ static void pool_add_squares(struct reeval_pool *p, const struct dp_trial *t)
 	}
 }
 
-/* Which measurements are put together: one, or all of a result. */
+/* What is pooled: one re-evaluation, or all of a result. */
 struct reeval_filter {
 	const struct dp_reeval *reeval;
 	struct dp_result_id result;
@@ -174,7 +174,8 @@ static void pool_compute_objective(struct reeval_pool *p, const struct reeval_fi
 	p->sum = p->scaled_sum = p->sum_squares = 0;
 	p->min = p->max = NAN;
 	pool_visit_matching(p, which, pool_add_sums);
-	/* the mean of three times 0.1 is not 0.1 by adding them up */
+	/* If all values are equal, rounding must not change them: (0.1 + 0.1 + 0.1) / 3 is not
+	 * 0.1. */
 	p->mean = p->min == p->max ? p->min : isfinite(p->sum) ? p->sum / p->runs : p->scaled_sum;
 	pool_visit_matching(p, which, pool_add_squares);
 	out->objectives[k] = dp_objective_from_metric(o, p->mean);

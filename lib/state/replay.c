@@ -1,4 +1,4 @@
-/* replay.c - folds a journal into what is known: strictly, or around what is damaged. */
+/* replay.c - replays a journal into the state: strictly, or skipping damaged studies. */
 #include "state/state_internal.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 struct replay {
 	struct dp_state *state;
-	struct dp_event event;      /* its memory is used again for each record */
-	uint32_t quarantined_study; /* the study that was set apart last; 0: none */
+	struct dp_event event;      /* its memory is reused for each record */
+	uint32_t quarantined_study; /* the last one; 0: none */
 };
 
 static int replay_one(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len,
@@ -49,7 +49,7 @@ int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study, st
 	return replay_all(s, j, study, replay_strict, err);
 }
 
-/* ---- around what is damaged ---- */
+/* ---- skipping damaged studies ---- */
 
 static int note_unreadable(struct dp_state *s, uint32_t study, char *why)
 {
@@ -84,7 +84,7 @@ static int quarantine_study(struct dp_state *s, uint32_t study, uint32_t seq, in
 	st->moved_by = NULL;
 	st->reason = text;
 	st->status = DP_STUDY_PAUSED;
-	st->moved_by_failures = true; /* nobody's wish: who waits for it is told */
+	st->moved_by_failures = true; /* not by request, so waiting clients are notified */
 	st->quarantined = true;
 	st->changes++;
 	return DP_OK;

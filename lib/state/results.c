@@ -1,4 +1,4 @@
-/* results.c - the results of a study, those at checkpoints too, and their front. */
+/* results.c - results of a study, including checkpoints, and their front. */
 #include "state/state_internal.h"
 
 #include "optimize/pareto/pareto.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which there are ---- */
+/* ---- lists of results ---- */
 
 static bool checkpoint_is_result(const struct dp_study_state *s, const struct dp_trial *t,
 				 uint32_t i)
@@ -158,7 +158,7 @@ bool dp_result_is_feasible(const struct dp_study_state *s, struct dp_result_id p
 		const struct dp_constraint *c = &s->spec->constraints[i];
 		double mean = dp_result_metric_mean(s, p, dp_state_metric_column(s, c->metric));
 
-		/* a metric that was not reported (NaN) does not meet its constraint */
+		/* a metric that was not reported is NaN and does not meet its constraint */
 		if (!(c->at_least ? mean >= c->bound : mean <= c->bound))
 			return false;
 	}
@@ -174,7 +174,7 @@ struct ranked_rows {
 	const size_t *order;
 };
 
-/* The contract's order: the first objective, the best first, then `order`. */
+/* Contract order: by the first objective, best first, then by `order`. */
 static int compare_by_first_objective(const void *a, const void *b, void *arg)
 {
 	const struct ranked_rows *r = arg;
@@ -217,12 +217,12 @@ size_t dp_study_find_front(const struct dp_study *spec, double *y, size_t n, con
 	return count;
 }
 
-/* As dp_state_list_results() has them: by trial, checkpoints before its own. */
+/* The order of dp_state_list_results(): by trial, then by checkpoint, the final one last. */
 static int compare_result_ids(const void *a, const void *b)
 {
 	const struct dp_result_id *p = a, *q = b;
 	uint32_t u = (uint32_t)p->checkpoint,
-		 v = (uint32_t)q->checkpoint; /* DP_CHECKPOINT_FINAL becomes the last */
+		 v = (uint32_t)q->checkpoint; /* DP_CHECKPOINT_FINAL sorts last */
 
 	if (p->trial != q->trial)
 		return p->trial < q->trial ? -1 : 1;
@@ -235,9 +235,9 @@ bool dp_result_is_on_front(const struct dp_study_state *s, struct dp_result_id p
 	       bsearch(&p, s->front_by_trial, s->nfront, sizeof p, compare_result_ids) != NULL;
 }
 
-/* Where only results were added, the points of the last front and these are enough: of
- * two objectives the area, too, is the same to the last bit, since boxes inside of others
- * add nothing to it (of more they split sums). */
+/* If results were only added, the new front is within the last front and the added results. With
+ * two objectives the hypervolume is also identical to the last bit, since dominated boxes add
+ * nothing to the sum; with more objectives they split its terms. */
 static struct dp_result_id *list_front_candidates(const struct dp_study_state *s, size_t *n)
 {
 	size_t most = s->nfront;

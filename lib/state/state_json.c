@@ -37,7 +37,7 @@ const char *dp_reason_text(const char *reason, const char *by, char out[DP_REASO
 	if (!by || n < end || strcmp(reason + n - end, request) != 0)
 		return reason;
 	len = snprintf(out, DP_REASON_LEN, "%.*sby %s", (int)(n - end), reason, by);
-	return len < DP_REASON_LEN ? out : reason; /* a journal may hold anything */
+	return len < DP_REASON_LEN ? out : reason; /* may be longer in a foreign journal */
 }
 
 json_t *dp_reason_json(const char *reason, const char *by)
@@ -103,7 +103,7 @@ static json_t *spread_json(const struct dp_study *spec, uint32_t runs, const dou
 	return all;
 }
 
-/* Variances of the objectives' means; NaN: not known. */
+/* Variances of the objectives' means; NaN: unknown. */
 static void result_variances(const struct dp_study_state *s, struct dp_result_id p, double *var)
 {
 	for (size_t i = 0; i < s->spec->nobjectives; i++) {
@@ -159,14 +159,13 @@ json_t *dp_result_metrics_json(struct dp_public_state v, struct dp_result_id p)
 	return metrics;
 }
 
-/* A number of trials, or null where that is secret. */
+/* A number of trials, or null if it is secret. */
 static json_t *count_json(struct dp_public_state v, uint32_t n)
 {
 	return v.hides_search ? json_null() : json_integer((json_int_t)n);
 }
 
-/* The whole object with the front of the result, whose reference is taken; NaN for a
- * hypervolume that it does not have. */
+/* The whole object. Takes the reference to `front`; a hypervolume of NaN is omitted. */
 static json_t *result_json(struct dp_public_state v, double smoothed, double reevaluated,
 			   json_t *front)
 {
@@ -252,8 +251,8 @@ static json_t *cost_json(const struct dp_study_state *s)
 			: json_null();
 }
 
-/* {"epsilon":4,"delta":1e-5,"order":9,"spent":0.6,"most":2.1}, or null without
- * search.budget; before its filter is chosen the last three are null. */
+/* {"epsilon":4,"delta":1e-5,"order":9,"spent":0.6,"most":2.1}, or null without search.budget. The
+ * last three are null before the filter is chosen. */
 static json_t *budget_json(const struct dp_study_state *s)
 {
 	const struct dp_budget *b = &s->spec->search.budget;
@@ -269,8 +268,8 @@ static json_t *budget_json(const struct dp_study_state *s)
 			 known ? dp_json_real(most) : json_null());
 }
 
-/* Whose number a privacy objective is, if it is that of an oracle program: {"epsilon":
- * "python3 accountant.py"}; null: of none. */
+/* The external accountant of each privacy objective that has one, {"epsilon": "python3
+ * accountant.py"}; null if none has. */
 static json_t *accountant_programs_json(const struct dp_study *spec)
 {
 	json_t *o = NULL;
@@ -291,7 +290,7 @@ static json_t *accountant_programs_json(const struct dp_study *spec)
 	return o ? o : json_null();
 }
 
-/* {"epsilon":1e-05}: of each privacy objective; null where a parameter sets it. */
+/* {"epsilon":1e-05} for each privacy objective; null if a parameter sets it. */
 static json_t *deltas_json(const struct dp_study *spec)
 {
 	json_t *o = json_object();
@@ -309,7 +308,7 @@ static const char *goal_text(bool maximize)
 	return maximize ? "maximize" : "minimize";
 }
 
-/* Which way a reported metric is better: NULL if no objective and no constraint is of
+/* The direction in which a reported metric is better; NULL if no objective or constraint uses
  * it. */
 static const char *metric_goal(const struct dp_study *spec, const char *metric)
 {
@@ -325,9 +324,8 @@ static const char *metric_goal(const struct dp_study *spec, const char *metric)
 	return NULL;
 }
 
-/* What the objectives are, each list in their order: their names, which way is better,
- * the scale that they are modelled on, those of privacy; and the metrics that trainers
- * reported, with their goals. */
+/* Lists in the order of the objectives (names, goals, modelled scales, names of the privacy
+ * objectives), and the goals of the reported metrics. */
 static json_t *objective_lists_json(const struct dp_study_state *s)
 {
 	json_t *names = json_array(), *goals = json_array(), *scales = json_array(),
@@ -394,7 +392,7 @@ static json_t *attempt_json(struct dp_public_state v, const struct dp_trial *t,
 {
 	const struct dp_study_state *s = v.state;
 	char below[64], folder[4096];
-	/* where only noisy values are kept, these are not kept either */
+	/* not kept where only noisy values are */
 	bool known = a->exit_kind != DP_EXIT_MISSING && !dp_study_has_metric_release(s->spec);
 	json_t *o;
 
@@ -428,7 +426,7 @@ static json_t *attempt_json(struct dp_public_state v, const struct dp_trial *t,
 	return o;
 }
 
-/* Null where it is secret: who knows it can compute the noise of the run. */
+/* Null if secret: a reader who knows the seed can compute the noise of the run. */
 static json_t *seed_json(const struct dp_study_state *s, uint32_t trial, uint32_t run)
 {
 	return dp_study_seed_mode(s->spec) == DP_SEEDS_SECRET
@@ -440,7 +438,7 @@ static json_t *runs_json(const struct dp_study_state *s, const struct dp_trial *
 			 uint32_t end)
 {
 	json_t *runs = json_array();
-	bool released = dp_study_has_metric_release(s->spec); /* nothing of a single run is */
+	bool released = dp_study_has_metric_release(s->spec); /* then single runs stay secret */
 
 	for (uint32_t i = from; i < end; i++) {
 		json_t *metrics = json_object();
@@ -468,7 +466,7 @@ static json_t *checkpoint_metrics_json(const struct dp_study_state *s,
 	return metrics;
 }
 
-/* What a trial that has ended reached on its way, and what of it is no result. */
+/* All checkpoints of an ended trial, including dropped ones. */
 static json_t *checkpoints_json(struct dp_public_state v, const struct dp_trial *t)
 {
 	const struct dp_study_state *s = v.state;
@@ -491,7 +489,7 @@ static json_t *checkpoints_json(struct dp_public_state v, const struct dp_trial 
 	return list;
 }
 
-/* Does it meet the constraints? Null of what is no result. */
+/* Does it meet the constraints? Null for what is not a result. */
 static json_t *feasible_json(const struct dp_study_state *s, struct dp_result_id p,
 			     enum dp_trial_status status)
 {
@@ -500,7 +498,7 @@ static json_t *feasible_json(const struct dp_study_state *s, struct dp_result_id
 	return json_boolean(dp_result_is_feasible(s, p));
 }
 
-/* What the rows of a trial and of its waypoints begin with. */
+/* The common fields of the rows of trials and checkpoints. */
 static json_t *result_row_json(struct dp_public_state v, struct dp_result_id p,
 			       enum dp_trial_status status)
 {
@@ -519,7 +517,7 @@ static json_t *result_row_json(struct dp_public_state v, struct dp_result_id p,
 			 dp_result_reeval_json(v, p));
 }
 
-/* Journals of earlier versions have "cancelled" as the reason of a cancelled trial. */
+/* Journals of earlier versions give "cancelled" as the reason of a cancelled trial. */
 static json_t *reason_json(const struct dp_trial *t)
 {
 	const char *state = dp_trial_status_text(t->status);
@@ -551,7 +549,7 @@ json_t *dp_checkpoint_json(struct dp_public_state v, struct dp_result_id p, bool
 	struct dp_study_state *s = v.state;
 	json_t *o = result_row_json(v, p, DP_TRIAL_OK);
 
-	/* attempts and times are the training's, and stand in its own row */
+	/* attempts and times are in the row of the trial */
 	json_object_set_new(o, "attempts", full ? json_array() : json_null());
 	json_object_update_new(
 		o, json_pack("{s:n, s:n, s:n, s:n}", "started", "ended", "seconds", "reason"));
@@ -564,7 +562,7 @@ json_t *dp_checkpoint_json(struct dp_public_state v, struct dp_result_id p, bool
 	return o;
 }
 
-/* What is released of a trial, by metric. */
+/* The released values of a trial, by metric. */
 static json_t *released_json(const struct dp_study_state *s, const struct dp_trial *t)
 {
 	json_t *metrics = json_object();
@@ -574,7 +572,7 @@ static json_t *released_json(const struct dp_study_state *s, const struct dp_tri
 	return metrics;
 }
 
-/* Where a part of n things that begins at `from` ends. */
+/* End of the page of n items that starts at `from`. */
 static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 {
 	return from < n && most < n - from ? from + most : n;

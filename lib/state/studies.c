@@ -1,4 +1,4 @@
-/* studies.c - what is known: names of states, memory, finding a study. */
+/* studies.c - names of statuses, memory management and lookup of studies and trials. */
 #include "state/state_internal.h"
 
 #include "base/units.h"

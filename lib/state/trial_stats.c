@@ -1,4 +1,4 @@
-/* trial_stats.c - what follows from the runs of a trial. */
+/* trial_stats.c - statistics of a trial: metric means, durations, cost and privacy spending. */
 #include "state/state_internal.h"
 #include "study/learning_curve.h"
 #include "study/metric_release.h"
@@ -24,7 +24,7 @@ double dp__runs_mean(const double *first, size_t stride, int runs)
 		double v = first[(size_t)i * stride];
 
 		sum += v;
-		scaled += v / runs; /* cannot overflow where the values do not */
+		scaled += v / runs; /* cannot overflow unless a value does */
 	}
 	if (isfinite(sum))
 		return sum / runs;
@@ -44,7 +44,8 @@ double dp__runs_mean_variance(const double *first, size_t stride, int runs)
 		sum += (v - mean) * (v - mean);
 		differ |= v != *first;
 	}
-	/* the mean of three times 0.1 is not 0.1: that is no spread */
+	/* Equal values have no spread, although rounding moves the mean: (0.1 + 0.1 + 0.1) / 3 is
+	 * not 0.1. */
 	return differ ? sum / (runs - 1) / runs : 0;
 }
 
@@ -96,7 +97,7 @@ double dp_trial_result_seconds(const struct dp_trial *t)
 	return sum;
 }
 
-/* Seconds of all of its processes, however they ended. */
+/* Seconds of all attempts, however they ended. */
 static double sum_attempt_seconds(const struct dp_trial *t)
 {
 	double sum = 0;
@@ -146,7 +147,7 @@ uint32_t dp_trial_count_started_runs(const struct dp_trial *t)
 	return n;
 }
 
-/* K of all trainings that were begun for these trials. */
+/* K of all runs that were started for these trials. */
 static double sum_renyi_of_trials(struct dp_trial *const *trials, uint32_t n)
 {
 	double sum = 0;

@@ -1,8 +1,7 @@
-/* ctl_command.h - what a command is, the table of all of them, and one invocation.
+/* ctl_command.h - the command table and the state of one invocation.
  *
- * Owns the table (commands.def, ctl_command.c). A command is one file cmd-NAME.c with one const
- * row; the row is all that parsing, help, the man page and completion know of it. struct ctl is the
- * whole state of an invocation; main() owns it and what it points to. */
+ * Each command is one file cmd-NAME.c with one const row. Parsing, help, the man page and
+ * completion use only that row. main() owns struct ctl and what it points to. */
 #ifndef DP_CTL_CTL_COMMAND_H
 #define DP_CTL_CTL_COMMAND_H
 #include "base/base.h"
@@ -16,41 +15,40 @@ enum ctl_format {
 	CTL_NAME,
 };
 #define CTL_FORMAT_BIT(format) (1u << CTL_##format)
-/* every command takes these two */
+/* supported by every command */
 #define CTL_TABLE_OR_JSON (CTL_FORMAT_BIT(TABLE) | CTL_FORMAT_BIT(JSON))
 
-/* A row of an option table; the last has no name. Parsing, --help, the man page and
- * shell completion all come from it. */
+/* A row of an option table, which ends with a row without a name. Parsing, --help, the man page and
+ * shell completion use it. */
 struct ctl_option {
 	const char *name;
 	char letter;     /* short form, or 0 */
-	const char *arg; /* what it takes: "PATH", or "a|b|c" which is then checked */
+	const char *arg; /* argument: "PATH", or the choices "a|b|c", which are checked */
 	const char *help;
 };
 
-/* The options that every command has. */
+/* The options of every command. */
 extern const struct ctl_option ctl_global_options[];
 
 struct ctl;
 struct dp_client;
 struct ctl_command {
-	const char *name, *alias;         /* alias may be NULL */
-	const char *summary;              /* one line, no full stop */
-	const char *args;                 /* as in usage: "STUDY [TRIAL...]"; completion knows
-					   * these words, see kinds[] of cmd-complete.c */
+	const char *name, *alias; /* alias: or NULL */
+	const char *summary;      /* one line, no full stop */
+	const char *args; /* as in usage: "STUDY [TRIAL...]"; words: kinds[] of cmd-complete.c */
 	int min_args, max_args;           /* max -1: any number */
-	unsigned formats;                 /* CTL_FORMAT_BIT(...) | ... */
-	bool hidden;                      /* not in help */
-	const struct ctl_option *options; /* may be NULL */
-	bool has_mechanism_options;       /* has ctl_mechanism_options(), too */
+	unsigned formats;                 /* mask of CTL_FORMAT_BIT() */
+	bool hidden;                      /* not listed in help */
+	const struct ctl_option *options; /* or NULL */
+	bool has_mechanism_options;       /* also has ctl_mechanism_options() */
 	const char *help;                 /* paragraphs, without indentation */
 	const char *examples;             /* "command\n  what it does\n..." */
-	/* DP_OK, or a code with the sentence in *err. A command that has said all
-	 * there is to say about a failure itself sets ctl->told. */
+	/* Returns DP_OK, or a code with a sentence in *err. Sets ctl->error_reported if it has
+	 * already reported the failure in full. */
 	int (*run)(struct ctl *ctl, struct dp_err *err);
 };
 
-/* Every command, one file each; ended by NULL. */
+/* All commands, NULL-terminated. */
 extern const struct ctl_command *const ctl_commands[];
 #define COMMAND(name) extern const struct ctl_command ctl_cmd_##name;
 #include "ctl/commands/commands.def"
@@ -67,39 +65,37 @@ struct ctl {
 	const struct ctl_command *command;
 	enum ctl_format format;
 	bool quiet;
-	bool color;         /* allowed at all; a stream must be a terminal, too */
-	bool raw;           /* control characters go to a terminal, too */
-	bool utf8;          /* the terminal shows UTF-8 */
-	const char *socket; /* as given, or NULL: the defaults */
+	bool color;         /* allowed if the stream is a terminal */
+	bool raw;           /* do not escape control characters on a terminal */
+	bool utf8;          /* the terminal supports UTF-8 */
+	const char *socket; /* --socket; NULL: the default paths */
 	int argc;           /* positional arguments */
 	char **argv;
-	struct ctl_given_option *given_options; /* options in the order given */
+	struct ctl_given_option *given_options; /* in command-line order */
 	size_t n_given_options;
-	struct ctl_option *mechanism_options; /* see ctl_mechanism_options(); one block */
-	FILE *out, *err_stream;               /* standard output and error, or what tests look at */
-	struct dp_client *client;             /* once connected */
-	bool socket_serves_state; /* the daemon of the socket has the folder of --state: ask it */
-	bool exact_names;         /* a study is meant by its whole name only */
-	struct json_t *readonly_info; /* of a read-only daemon: what has the journal open */
-	/* For those who live through the end of a daemon: a call that found none, or got
-	 * no answer (`why`), is made again once this has brought one. NULL: it fails. */
+	struct ctl_option *mechanism_options; /* see ctl_mechanism_options(); one allocation */
+	FILE *out, *err_stream;               /* standard output and error, or streams of a test */
+	struct dp_client *client;             /* NULL until connected */
+	bool socket_serves_state;     /* the daemon at the socket has the directory of --state */
+	bool exact_names;             /* do not match studies by prefix */
+	struct json_t *readonly_info; /* from a read-only daemon: the other users of the journal */
+	/* Called when a call finds no daemon or gets no answer (`why` is the code). If it returns
+	 * DP_OK, the call is repeated. NULL: the call fails. */
 	int (*on_daemon_lost)(struct ctl *ctl, int why, struct dp_err *err);
 	void *on_daemon_lost_arg;
-	unsigned n_reconnects; /* how often that was needed */
-	bool error_reported;   /* nothing more to say about a failure */
-	bool json_printed;     /* with -o json: standard output has its one object, so an error goes
-				* to standard error */
-	bool out_closed;       /* nobody reads standard output any more */
-	int out_errno;         /* of the first write of data that failed; 0: none did */
-	bool unsaved_reported; /* that what is shown may not be on the disk */
+	unsigned n_reconnects; /* by on_daemon_lost */
+	bool error_reported;   /* do not print the error again */
+	bool json_printed;     /* the object of -o json is out: errors go to standard error */
+	bool out_closed;       /* the reader of standard output has closed it */
+	int out_errno;         /* of the first failed write of data; 0: none */
+	bool unsaved_reported; /* has warned that data may not be on disk yet */
 };
 
-/* Finds a command by name or alias; NULL. */
+/* Finds a command by name or alias; NULL: unknown. */
 const struct ctl_command *ctl_command_find(const char *name);
-/* The last value given for an option, "" for a flag, NULL if not given. */
+/* Returns the last value of an option, "" for a flag, NULL if not given. */
 const char *ctl_get_option(const struct ctl *ctl, const char *name);
 bool ctl_has_option(const struct ctl *ctl, const char *name);
-/* The version of this program. */
 const char *ctl_version(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* ctl_output.h - data to standard output, talk and errors to standard error.
+/* ctl_output.h - writes data to standard output, messages and errors to standard error.
  *
- * Owns what is done with the two streams of struct ctl. What programs read goes to `out`, what
- * people are told beside it to `talk`; no command names stdout or stderr, so that a test can look
- * at both. Data is flushed before each message: with `2>&1` no message lands inside a row. */
+ * Data goes to ctl->out, messages to ctl->err_stream. Commands never use stdout or stderr, so that
+ * tests can capture both. Data is flushed before each message: with `2>&1`, no message splits a
+ * row. */
 #ifndef DP_CTL_CTL_OUTPUT_H
 #define DP_CTL_CTL_OUTPUT_H
 #include "base/buf.h"
@@ -10,44 +10,43 @@
 #include "ctl/text_format.h"
 #include <jansson.h>
 
-/* What trainers, study files and other people wrote must not steer the terminal of
- * whoever looks at it: whatever goes to one is shown visibly, "^[" for an escape, "\x9b"
- * for a byte that is not UTF-8 and "<U+009B>" for other control characters, unless --raw
- * is given. Pipes and files get the bytes as they are. */
+/* Text from trainers, study files and other users must not control the terminal. On a terminal it
+ * is escaped unless --raw is given: "^[" for an escape character, "\x9b" for a byte that is not
+ * UTF-8, "<U+009B>" for other control characters. Pipes and files get the original bytes. */
 
-/* Data, to ctl->out, of which nothing is ours. A reader that went away is no error. */
+/* Prints untrusted data to ctl->out. A closed pipe is not an error. */
 void ctl_print_bytes(struct ctl *ctl, const char *text, size_t len);
-/* The same for texts that may have our own styles in them. */
+/* The same for text that may contain our own style sequences. */
 void ctl_printf(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
 void ctl_print_buf(struct ctl *ctl, struct dp_buf *buf); /* and frees it */
-/* One JSON value and a newline; indented if a person looks. Borrows it. */
+/* Prints one JSON value and a newline, indented on a terminal. Borrows the value. */
 void ctl_print_json(struct ctl *ctl, const json_t *value);
 void ctl_print_json_line(struct ctl *ctl, const json_t *value);
-/* Pushes out what was printed; DP_E_IO with a sentence when that fails (a reader
- * that went away is no failure). */
+/* Flushes standard output. Returns DP_E_IO if a write has failed; a closed pipe is not a
+ * failure. */
 DP_MUSTCHECK int ctl_flush(struct ctl *ctl, struct dp_err *err);
-/* Talk, to ctl->talk, unless --quiet. The newline is added. */
+/* Prints a message to ctl->err_stream unless --quiet. Adds the newline. */
 void ctl_print_message(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
-/* A sentence among data, wrapped on a terminal as talk is. The newline is added. */
+/* Prints a sentence as data, wrapped on a terminal. Adds the newline. */
 void ctl_print_wrapped(struct ctl *ctl, const char *format, ...) DP_PRINTF(2, 3);
-/* Foreign lines to ctl->talk, also with --quiet. */
+/* Prints another program's lines to ctl->err_stream, also with --quiet. */
 void ctl_print_stderr(struct ctl *ctl, const char *text);
-/* Does the stream get texts in their visible form? */
+/* Is text for this stream escaped? */
 bool ctl_escapes_output(const struct ctl *ctl, FILE *stream);
-/* Appends that form; with `styles` our own styles stay what they are. */
+/* Appends the escaped text; with `styles`, keeps our own style sequences. */
 void ctl_escape_controls(struct dp_buf *out, const char *text, size_t len, bool styles);
-/* Bytes at the end of a text that are the beginning of a character. */
+/* Returns the length of an incomplete UTF-8 character at the end of a text. */
 size_t ctl_utf8_partial_len(const char *text, size_t len);
-/* "dparetoctl: sentence" and "hint: ..." on ctl->talk, or the contract's JSON object on
- * ctl->out. */
+/* Prints "dparetoctl: sentence" and "hint: ..." to ctl->err_stream, or with -o json the error
+ * object to ctl->out. */
 void ctl_print_error(struct ctl *ctl, const struct dp_err *err);
 
-/* The escape sequence that starts a style ("" without colour), and the one that ends it. */
+/* Escape sequences that start and end a style; "" without color. */
 const char *ctl_style_on(enum ctl_style style, bool color);
 const char *ctl_style_off(enum ctl_style style, bool color);
-/* Is colour wanted on this stream? */
+/* Does this stream get color? */
 bool ctl_use_color(const struct ctl *ctl, FILE *stream);
-/* Columns and rows of the terminal behind a stream; 0 columns if it is none. */
+/* Size of the terminal of a stream; 0 columns if it is not a terminal. */
 void ctl_terminal_size(FILE *stream, int *columns, int *rows);
 
 #endif

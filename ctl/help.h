@@ -1,7 +1,4 @@
-/* help.h - help for people, from the command tables.
- *
- * Owns the layout of help and of the manual's COMMANDS section, no text about a
- * command: that is in the command's row. */
+/* help.h - formats help and the COMMANDS section of the man page from the command tables. */
 #ifndef DP_CTL_HELP_H
 #define DP_CTL_HELP_H
 #include "base/buf.h"

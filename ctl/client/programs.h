@@ -1,17 +1,17 @@
-/* programs.h - the project's other programs. */
+/* programs.h - finds and runs the other programs of the project. */
 #ifndef DP_CTL_CLIENT_PROGRAMS_H
 #define DP_CTL_CLIENT_PROGRAMS_H
 #include "base/base.h"
 #include <jansson.h>
 
-/* A program of the project: beside this one, else in PATH. The caller frees it; NULL
- * if it is nowhere. */
+/* Looks in the directory of this program, then in PATH. The caller frees the result; NULL: not
+ * found. */
 char *ctl_find_program(const char *name);
-/* One that only programs start, in libexec or, in a build, beside this one. */
+/* The same for a program in libexec. In a build tree it is in the directory of this program. */
 char *ctl_find_libexec_program(const char *name);
-/* Runs dpareto-report with these arguments (after the program's name; ends with NULL) and reads
- * its answer, one JSON object; its error is ours. It has the models, which would make every
- * command of dparetoctl slower to start. */
+/* Runs dpareto-report with these arguments (after the program name, NULL-terminated) and reads its
+ * answer, one JSON object. Returns its error. The surrogates are in that program because they would
+ * slow the start of every dparetoctl command. */
 DP_MUSTCHECK int ctl_run_report_program(char *const *arguments, json_t **answer,
 					struct dp_err *err);
 

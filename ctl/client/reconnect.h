@@ -1,5 +1,4 @@
-/* reconnect.h - followers live through a restart of the daemon: they wait for it, say so,
- * and ask again. */
+/* reconnect.h - lets commands that follow a study survive a restart of the daemon. */
 #ifndef DP_CTL_CLIENT_RECONNECT_H
 #define DP_CTL_CLIENT_RECONNECT_H
 #include "ctl/ctl_command.h"
@@ -13,18 +12,18 @@
 	}
 
 struct ctl_reconnect {
-	double max_seconds; /* INFINITY: for ever */
-	/* What can be done while the daemon is away, or NULL; ends the waiting with what
-	 * is not DP_OK. */
+	double max_seconds; /* INFINITY: no limit */
+	/* Called repeatedly while the daemon is away; may be NULL. A code other than DP_OK ends the
+	 * wait. */
 	int (*on_waiting)(void *arg, struct dp_err *err);
 	void *on_waiting_arg;
 };
 
-/* What --patience says. */
+/* Parses --patience. */
 DP_MUSTCHECK int ctl_reconnect_parse_option(struct ctl *ctl, struct ctl_reconnect *reconnect,
 					    struct dp_err *err);
-/* From here on every call waits for a daemon that is not there; for followers whose
- * first call was answered. *p must outlive them. */
+/* From now on, calls wait for a lost daemon and are repeated. Enable after the first answer.
+ * *reconnect must outlive the calls. */
 void ctl_reconnect_enable(struct ctl *ctl, struct ctl_reconnect *reconnect);
 
 #endif

@@ -7,39 +7,39 @@
 #include "ctl/ctl_command.h"
 #include <jansson.h>
 
-/* Names of the columns that a study's trials have, each a JSON array of strings. */
+/* Column names of a study's trials, each a JSON array of strings. */
 struct ctl_result_columns {
 	json_t *objectives, *parameters;
-	json_t *metric_objectives; /* the objectives that are metrics: they have a spread */
-	json_t *metrics;           /* that were asked for; NULL: none */
-	bool with_smoothed;        /* the objectives also by the models, of points on their front */
-	/* those that were measured again, an array as well; NULL: nothing was */
+	json_t *metric_objectives; /* objectives that are metrics: they have a spread */
+	json_t *metrics;           /* requested metrics; NULL: none */
+	bool with_smoothed;        /* also smoothed objectives, for points on the smoothed front */
+	/* objectives with re-evaluations, an array; NULL: none */
 	json_t *reevaluated;
 };
 void ctl_result_columns_clear(struct ctl_result_columns *cols);
-/* The objectives of a study by its summary: all of them, and those that are metrics. */
+/* Collects the objectives of a study from its summary. */
 void ctl_result_columns_from_study(const json_t *summary, struct ctl_result_columns *cols);
-/* The keys of an object as an array; empty for anything else. */
+/* Returns the keys of an object; an empty array for other values. */
 json_t *ctl_json_keys(const json_t *object);
-/* Is the text one of the array's? */
+/* Does the array contain the text? */
 bool ctl_json_array_has(const json_t *array, const char *text);
-/* The first line of a CSV of trials, and one line. */
+/* Append the header and one row of a CSV of trials. */
 void ctl_trial_csv_header(const struct ctl_result_columns *cols, struct dp_buf *out);
 void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *cols,
 		       struct dp_buf *out);
-/* The objectives of which one of these points was measured again, as an array; NULL: none was. */
+/* Returns the objectives that were re-evaluated at any of these points; NULL: none. */
 json_t *ctl_reevaluated_objectives(const json_t *points);
-/* How many of them were. */
+/* Counts the re-evaluated points. */
 size_t ctl_count_reevaluated(const json_t *points);
-/* The columns of a front object that has, or had, these points. */
+/* Collects the columns of a front object. points: all its points before a filter. */
 void ctl_result_columns_from_front(const json_t *front, const json_t *points,
 				   struct ctl_result_columns *cols);
-/* The points of a front object, as a table or CSV. */
+/* Prints the points of a front object as a table or CSV. */
 void ctl_front_print_table(struct ctl *ctl, const json_t *front,
 			   const struct ctl_result_columns *cols);
 void ctl_front_print_csv(struct ctl *ctl, const json_t *front,
 			 const struct ctl_result_columns *cols);
-/* Why a front object has no points. */
+/* Explains why a front object has no points. */
 const char *ctl_front_empty_reason(const json_t *front);
 
 #endif

@@ -1,4 +1,4 @@
-/* table.h - tables for people, and fields of CSV.
+/* table.h - text tables and CSV fields.
  *
  * A struct ctl_table owns copies of its titles and cells. */
 #ifndef DP_CTL_UI_TABLE_H
@@ -6,30 +6,30 @@
 #include "base/buf.h"
 #include "ctl/ctl_output.h"
 
-/* A table for people: columns first, then cells row by row. */
+/* A table: columns first, then cells row by row. */
 struct ctl_table;
 enum ctl_align {
 	CTL_LEFT,
 	CTL_RIGHT,
-	CTL_FLEX, /* left; is shortened first when the line gets too long */
+	CTL_FLEX, /* left; shortened first when the line is too long */
 };
-/* With these columns: "TRIAL>|STATE|MESSAGE*", '>' for right, '*' for flexible; "" for none. */
+/* Columns as in "TRIAL>|STATE|MESSAGE*": '>' right-aligned, '*' flexible. "" for none. */
 struct ctl_table *ctl_table_new(const char *columns);
 void ctl_table_free(struct ctl_table *t);
 void ctl_table_add_column(struct ctl_table *t, const char *title, enum ctl_align align);
 void ctl_table_add_cell(struct ctl_table *t, enum ctl_style style, const char *format, ...)
 	DP_PRINTF(3, 4);
-/* A cell of plain text, and one of a value of the protocol, short. */
+/* Add a cell: plain text, or a protocol value in short form. */
 void ctl_table_add_text(struct ctl_table *t, const char *text);
 void ctl_table_add_value(struct ctl_table *t, const json_t *value);
 size_t ctl_table_count_rows(const struct ctl_table *t);
-/* Appends the table; `columns` 0: as wide as it is. */
+/* Appends the table. columns 0: no limit. */
 void ctl_table_format(const struct ctl_table *t, struct dp_buf *out, int columns, bool color,
 		      bool utf8);
-/* Prints it to ctl->out, as wide as the terminal, and frees it. */
+/* Prints the table to ctl->out at the terminal's width and frees it. */
 void ctl_table_print(struct ctl *ctl, struct ctl_table *t);
 
-/* One row of CSV: quotes where RFC 4180 asks for it. */
+/* Appends a CSV field, quoted where RFC 4180 requires it. */
 void ctl_append_csv_field(struct dp_buf *out, const char *text, bool first);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - dpareto-report: options, then the files of one report. */
+/* main.c - dpareto-report: read options and write the files of one report. */
 #include "config.h"
 #include "reports/model/report_data.h"
 #include "reports/model/study_groups.h"
@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
-/* Makes the folder and waits for whoever else writes a report there; the lock ends
- * with the program. Its absolute path in *path. */
+/* Creates the directory and waits until no other process writes a report there. The lock lasts
+ * until the process exits. *path: the absolute path. */
 static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
 {
 	int fd, code = dp_mkdirs(dir, 0755, err);
@@ -55,12 +55,12 @@ static void remove_file(const char *folder, const char *name)
 	free(path);
 }
 
-/* Writes the files that the figures have; `stale`: removes those of an earlier report that they
- * have not. */
+/* Writes the files of the figures. `stale`: removes files of an earlier report that this one does
+ * not have. */
 static int update_figure_files(const struct report_model *report, const char *folder, bool stale,
 			       struct dp_err *err)
 {
-	/* what earlier versions drew and this one does not know */
+	/* drawn by earlier versions only */
 	static const struct figure removed = { .name = "front-log" };
 	static const struct rendered_figure nothing;
 	struct rendered_file files[RENDERED_FILE_COUNT];
@@ -109,8 +109,8 @@ static int write_texts(const char *folder, const struct report_model *report, st
 	return code;
 }
 
-/* report.html gets the time of the last record that it shows: whoever finds that of the
- * journal there knows that the report is whole and up to date. */
+/* Sets the mtime of report.html to the time of the last journal record that it shows. A report with
+ * the mtime of the journal is complete and up to date. */
 static void set_html_mtime(const char *folder, int64_t updated)
 {
 	struct timespec t = { .tv_sec = (time_t)(updated / 1000000),
@@ -124,7 +124,7 @@ static void set_html_mtime(const char *folder, int64_t updated)
 	free(path);
 }
 
-/* Each file whole or not at all, report.html last. */
+/* Replaces each file atomically, report.html last. */
 static int write_report(const struct report_model *report, const char *folder, struct dp_err *err)
 {
 	const struct report_data *r = report->data;
@@ -144,9 +144,9 @@ static int write_report(const struct report_model *report, const char *folder, s
 	return DP_OK;
 }
 
-/* ---- the whole way ---- */
+/* ---- the program ---- */
 
-/* One line of JSON; takes the reference. */
+/* Prints one line of JSON. Takes the reference. */
 static void print_json(json_t *answer)
 {
 	struct dp_buf out = DP_BUF_INIT;
@@ -176,11 +176,11 @@ static void print_report_result(const struct report_options *o, const char *fold
 	free(html);
 }
 
-/* STATE/studies/STUDY/report, or of groups STATE/reports/A-B. */
+/* STATE/studies/STUDY/report, or STATE/reports/A-B for groups. */
 static char *default_report_dir(const struct report_data *r, const char *state)
 {
-	/* other characters of a name are a dash, and so is a dot at the beginning: ".." would be
-	 * another folder */
+	/* other characters become '-', and so does a leading dot: ".." would be another
+	 * directory */
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	const char *end = r->is_public ? "-public" : "";
@@ -240,7 +240,7 @@ static int run_report(const struct report_options *o, struct report_data *r, str
 			       "no home folder is known; name the state folder with --state");
 	journal = state ? dp_path_join(state, "journal") : dp_strdup(o->journal_path);
 	real = realpath(journal, NULL);
-	if (real) { /* as the report names it; what is not there is told by name */
+	if (real) { /* as the report prints it; otherwise the open fails and reports the name */
 		free(journal);
 		journal = real;
 	}
@@ -270,7 +270,7 @@ int main(int argc, char **argv)
 
 	dp_alloc_init();
 	code = report_parse_options(&o, &r, argc, argv, &err);
-	dp_linalg_set_single_thread(); /* same bits on every machine of a kind */
+	dp_linalg_set_single_thread(); /* same bits on every machine of one type */
 	if (code == DP_OK && o.help)
 		report_help();
 	else if (code == DP_OK && o.version)

@@ -1,4 +1,4 @@
-/* report_options.c - the command line of dpareto-report. */
+/* report_options.c - parse the command line of dpareto-report. */
 #include "reports/report_options.h"
 
 #include "base/units.h"
@@ -72,7 +72,7 @@ void report_help(void)
 	     "  dpareto-report --public adult-released");
 }
 
-/* The array with room for one more, which is all zero. */
+/* Grows the array by one zeroed item. */
 static void *grow_array_by_one(void *array, size_t n, size_t size)
 {
 	char *grown = dp_reallocarray(array, n + 1, size);
@@ -133,7 +133,7 @@ static int set_formats(struct figure_output *look, const char *given, struct dp_
 	return DP_OK;
 }
 
-/* "88mm", "18cm": so far figures can be read, and memory suffices. */
+/* Parses "88mm", "18cm". Limits keep figures readable and memory bounded. */
 static int set_width(struct figure_output *look, const char *given, struct dp_err *err)
 {
 	size_t n = strlen(given);
@@ -152,11 +152,10 @@ static int set_width(struct figure_output *look, const char *given, struct dp_er
 		       given);
 }
 
-/* One option. */
 static int report_parse_option(struct report_options *o, struct report_data *r, int c,
 			       struct dp_err *err)
 {
-	/* names that people give are shown, and stand in JSON */
+	/* user-supplied names are shown and written to JSON */
 	if (strchr("blg", c) && !dp_utf8_is_valid(optarg))
 		return dp_fail(err, DP_E_USAGE,
 			       "a name of --baseline, --label or --group is not UTF-8");

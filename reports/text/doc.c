@@ -1,4 +1,4 @@
-/* doc.c - a document, described once: as Markdown or as HTML. */
+/* doc.c - build a document and write it as Markdown or HTML. */
 #include "reports/text/doc.h"
 
 #include "base/utf8.h"
@@ -10,20 +10,20 @@
 #include <string.h>
 
 struct text_list {
-	char **items; /* as given, cleaned */
+	char **items; /* sanitised */
 	size_t n, capacity;
 };
 
 struct doc {
 	enum doc_format form;
 	cmark_node *root;
-	cmark_node *parent; /* where blocks go */
-	cmark_node *list;   /* if the last block is one */
+	cmark_node *parent; /* parent of new blocks */
+	cmark_node *list;   /* the list, if it is the last block */
 	struct dp_buf contents;
-	/* the table being written */
-	char *caption; /* or NULL */
+	/* the current table */
+	char *caption; /* NULL: none */
 	struct text_list columns, cells;
-	struct text_list row_ids; /* of its rows, "" for none; may be fewer than there are */
+	struct text_list row_ids; /* ids of rows, "" for none; may be shorter than the table */
 	bool *is_number;          /* (titles.n) */
 };
 
@@ -81,8 +81,8 @@ void doc_contents(const struct doc *d, struct dp_buf *out)
 
 /* ---- text ---- */
 
-/* Valid UTF-8 that steers nothing; `lines`: newlines and tabs stay. Spaces are made
- * single otherwise, as Markdown would. The caller frees it. */
+/* Returns valid UTF-8 without control characters; the caller frees it. Collapses white space as
+ * Markdown would; `lines` keeps newlines and tabs. */
 static char *doc_clean(const char *text, bool lines)
 {
 	const char *s = text, *end = text + strlen(text);
@@ -120,7 +120,8 @@ static char *doc_format(const char *fmt, va_list ap)
 	return cleaned;
 }
 
-/* For HTML; a number stays on one line with its percent sign, as in add_text(). */
+/* Escapes text for HTML. A no-break space keeps a number and its percent sign together, as in
+ * add_text(). */
 static void html_escape_text(struct dp_buf *out, const char *text)
 {
 	const char *percent;
@@ -169,8 +170,8 @@ static void doc_piece(cmark_node *parent, const char *text, size_t n)
 	free(piece);
 }
 
-/* cmark's own escaping leaves out '~', which can open a block of code or strike text
- * out, and '$', which some readers take for mathematics. */
+/* cmark's own escaping misses '~', which can open a code block or strike text out, and '$', which
+ * some readers take for mathematics. */
 static void add_text(const struct doc *d, cmark_node *parent, const char *cleaned)
 {
 	char escaped[] = "\\?";
@@ -184,7 +185,7 @@ static void add_text(const struct doc *d, cmark_node *parent, const char *cleane
 		cmark_node_set_on_enter(doc_add(parent, CMARK_NODE_CUSTOM_INLINE), escaped);
 		cleaned += n + 1;
 	}
-	/* in HTML a number stays on one line with its percent sign */
+	/* in HTML a no-break space keeps a number and its percent sign together */
 	while (d->form == DOC_HTML && (percent = strstr(cleaned, " %")) != NULL) {
 		doc_piece(parent, cleaned, (size_t)(percent - cleaned));
 		doc_piece(parent, "\xc2\xa0", 2);
@@ -209,7 +210,7 @@ void doc_title(struct doc *d, const char *title)
 	doc_heading_at(d, 1, title);
 }
 
-/* In HTML what follows goes into a block of its own. */
+/* Opens an HTML block for what follows. No effect in Markdown. */
 static void doc_open_html_block(struct doc *d, const char *open, const char *close)
 {
 	if (d->form != DOC_HTML)
@@ -243,7 +244,7 @@ void doc_folded_section(struct doc *d, const char *id, const char *title, const 
 	doc_html_text(&open, title);
 	dp_buf_puts(&open, "</h2> <span>");
 	doc_html_text(&open, about);
-	/* the place that links name is inside of the fold: browsers open what holds it */
+	/* the link target is inside the fold: browsers open a fold around their target */
 	dp_buf_printf(&open, "</span></summary>\n<div class=\"fold\" id=\"%s\">", id);
 	doc_open_html_block(d, dp_buf_text(&open), "</div></details>");
 	dp_buf_free(&open);
@@ -365,7 +366,7 @@ void doc_code(struct doc *d, const char *language, const char *text)
 	free(cleaned);
 }
 
-/* A block whose text is ours in both forms. */
+/* Adds markup that we generated, in either form. */
 static void doc_raw(struct doc *d, struct dp_buf *text)
 {
 	cmark_node *n = doc_block(d, CMARK_NODE_CUSTOM_BLOCK);
@@ -468,7 +469,7 @@ void doc_cell(struct doc *d, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Does it hold nothing that Markdown could mistake? */
+/* Whether the text contains no character that is special in Markdown. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -477,7 +478,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-/* A cell as cmark would write it in a paragraph, and no '|' to end it. */
+/* A cell as cmark would write it in a paragraph, with '|' escaped. */
 static void markdown_cell(const struct doc *d, struct dp_buf *out, const char *text)
 {
 	cmark_node *p;
@@ -514,7 +515,7 @@ static void html_table(const struct doc *d, struct dp_buf *out)
 {
 	size_t n = d->columns.n;
 
-	/* what scrolls can be reached by keys */
+	/* tabindex: keyboards can scroll it */
 	dp_buf_puts(out, "<div class=\"table\" tabindex=\"0\"><table>\n");
 	if (d->caption) {
 		dp_buf_puts(out, "<caption>");

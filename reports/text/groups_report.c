@@ -1,4 +1,4 @@
-/* groups_report.c - a report of groups in words. */
+/* groups_report.c - write the text of a group report. */
 #include "reports/model/report_model.h"
 #include "reports/text/sections.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-	TITLE_GROUPS_MAX = 4 /* that a title names */
+	TITLE_GROUPS_MAX = 4 /* groups in a title */
 };
 
 void groups_report_title(const struct report_model *report, struct dp_buf *out)
@@ -35,7 +35,7 @@ static const char *report_group_name(const struct report_model *report, size_t g
 
 /* ---- numbers ---- */
 
-/* What is known of a mean or a difference goes by its interval. */
+/* Formats a mean or a difference with the digits that its interval justifies. */
 static const char *format_by_interval(double x, double low, double high, char out[FORMAT_LEN])
 {
 	return format_with_error(x, (high - low) / 4, out);
@@ -86,7 +86,7 @@ static void append_test_result(struct dp_buf *out, const struct dp_t_test *t, si
 		      test_kind_name(t->kind), a, b);
 }
 
-/* Whose is larger, by how much, and how sure that is. */
+/* Says which group is larger, by how much, and how sure that is. */
 static void append_group_difference(struct dp_buf *out, const struct report_model *report,
 				    const struct report_group_pair *p, enum comparison_basis by,
 				    bool inside)
@@ -130,7 +130,7 @@ static void append_group_difference(struct dp_buf *out, const struct report_mode
 	}
 }
 
-/* One pair is a paragraph, several are a list. */
+/* A paragraph for one pair, a list for several. */
 static void write_group_pairs(struct doc *d, const struct report_model *report,
 			      enum comparison_basis by)
 {
@@ -191,7 +191,7 @@ static void groups_table(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-/* Is every pair one of the first group against another? */
+/* Whether every pair compares the first group with another. */
 static bool pairs_cover_all_tests(const struct report_groups *g)
 {
 	for (size_t i = 0; i < g->npairs; i++)
@@ -278,7 +278,7 @@ static void level_row(struct doc *d, const struct report_model *report,
 	doc_cell(d, "%s", c->objectives[target]);
 	doc_cell(d, "%s", c->groups[group].name);
 	doc_cell(d, "%zu of %zu", have, c->groups[group].n);
-	/* a bound on privacy is rounded up */
+	/* a privacy bound is rounded up */
 	doc_cell(d, "%s",
 		 spec->objectives[target].privacy
 			 ? format_rounded_up(s->mean, mean)
@@ -312,7 +312,7 @@ static void write_levels(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-/* ---- what is behind them ---- */
+/* ---- settings ---- */
 
 static void write_group_members(struct doc *d, const struct report_model *report)
 {
@@ -357,7 +357,7 @@ static void write_group_members(struct doc *d, const struct report_model *report
 			 "more results and the noisier, the more of it is luck.");
 }
 
-/* "dpareto in DPareto, A; random in Random": groups of one value together. */
+/* "dpareto in DPareto, A; random in Random": groups with the same value together. */
 static void append_setting_by_group(struct dp_buf *out, const struct report_model *report,
 				    const char *key)
 {

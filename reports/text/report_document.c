@@ -1,4 +1,4 @@
-/* report_document.c - a report in words: its title and the order of its sections. */
+/* report_document.c - write a report's text: title, sections in order, and the HTML page. */
 #include "reports/text/report_document.h"
 
 #include "reports/text/sections.h"
@@ -6,12 +6,12 @@
 #include <math.h>
 
 enum {
-	TITLE_STUDIES_MAX = 3 /* that a title names beside the first */
+	TITLE_STUDIES_MAX = 3 /* other studies that a title names */
 };
 
 /* ---- other studies ---- */
 
-/* Which hypervolumes are known of one of the studies, beside those observed. */
+/* The kinds of hypervolume that at least one study has, besides the observed one. */
 struct known_hypervolumes {
 	bool smoothed, reevaluated;
 };
@@ -68,7 +68,7 @@ static void write_compared(struct doc *d, const struct report_model *report)
 			 "measured again (dparetoctl remeasure) compare without it.");
 }
 
-/* ---- all of it ---- */
+/* ---- title and order of sections ---- */
 
 /* "Study a", "Study a beside b and 2 others", "DPareto and Random compared" */
 static void append_report_title(const struct report_model *report, struct dp_buf *out)
@@ -113,7 +113,7 @@ void report_document_write(struct doc *d, const struct report_model *report)
 	write_assumptions(d, report);
 	write_statements(d, report);
 	write_settings(d, report);
-	/* without a front the first screen has told already why */
+	/* without a front, the first screen explains why */
 	if (json_array_size(get_json(report->json, "front")) > 0 ||
 	    json_array_size(get_json(get_json(report->json, "failures"), "groups")) == 0)
 		write_failures(d, report);
@@ -123,7 +123,7 @@ void report_document_write(struct doc *d, const struct report_model *report)
 
 /* ---- report.html ---- */
 
-extern const char report_css[]; /* report.css */
+extern const char report_css[];
 
 void report_html_write(const struct report_model *report, struct dp_buf *out)
 {
@@ -141,7 +141,7 @@ void report_html_write(const struct report_model *report, struct dp_buf *out)
 	doc_html_text(out, dp_buf_text(&title));
 	dp_buf_free(&title);
 	dp_buf_printf(out, " - DPareto</title>\n<style>\n%s", report_css);
-	/* not in print, which is always light */
+	/* printed pages are always light */
 	dp_buf_puts(out, "@media screen and (prefers-color-scheme:dark){");
 	plot_write_dark_css(out);
 	dp_buf_puts(out, "}\n</style>\n</head>\n<body>\n"

@@ -1,4 +1,4 @@
-/* section_epsilon_levels.c - what each level of epsilon buys. */
+/* section_epsilon_levels.c - section: the best utility at each level of epsilon. */
 #include "reports/text/sections.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ void table_add_range_cell(struct doc *d, const json_t *objective, const json_t *
 		 format_objective_number(objective, get_number(runs, "most"), error, b));
 }
 
-/* The objective that rows are of. */
+/* The objective whose values the rows show. */
 static const json_t *utility_objective(const struct report_model *report)
 {
 	return report_objective(report, (size_t)report->study->utility_obj);
@@ -35,7 +35,7 @@ static const json_t *utility_objective(const struct report_model *report)
 
 /* ---- rows ---- */
 
-/* The standard error of a row's value by its runs; NaN: unknown. */
+/* Standard error of a row's value, by its runs; NaN: unknown. */
 static double level_std_error(const json_t *row)
 {
 	const json_t *runs = json_object_get(row, "runs");
@@ -43,7 +43,7 @@ static double level_std_error(const json_t *row)
 	return runs ? get_number(runs, "standard_error") : NAN;
 }
 
-/* Is it no better than the majority class, where that is known? */
+/* Whether the row is known to be no better than the majority class. */
 static bool level_is_no_better(const struct report_model *report, const json_t *row)
 {
 	const json_t *majority = get_json(report->json, "majority");
@@ -84,9 +84,9 @@ static void write_levels_table(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-/* ---- in words ---- */
+/* ---- sentences ---- */
 
-/* Twice the standard error of the difference of two rows by their runs; NaN: unknown. */
+/* Two standard errors of the difference of two rows, by their runs; NaN: unknown. */
 static double level_resolution(const json_t *a, const json_t *b)
 {
 	return 2 * hypot(level_std_error(a), level_std_error(b));
@@ -103,8 +103,8 @@ static bool levels_are_one_result(const json_t *a, const json_t *b)
 	       get_count(a, "at") == get_count(b, "at");
 }
 
-/* What the noise lets one see of the difference. `enough` is the first row that cannot be
- * told from the last. */
+/* Says whether noise can explain the difference. `enough`: the first row that cannot be
+ * distinguished from the last. */
 static void append_level_resolution(struct dp_buf *out, const json_t *o, const json_t *first,
 				    const json_t *enough, const json_t *last)
 {
@@ -130,7 +130,7 @@ static void append_level_resolution(struct dp_buf *out, const json_t *o, const j
 			      format_short(get_number(enough, "epsilon"), from));
 }
 
-/* What more epsilon buys. */
+/* The utility that more epsilon buys. */
 static void write_levels_summary(struct doc *d, const struct report_model *report)
 {
 	const json_t *all = get_json(report->json, "headline"), *row;
@@ -199,7 +199,7 @@ static void write_best_values(struct doc *d, const struct report_model *report)
 	}
 }
 
-/* What guessing gives, and who does no better. */
+/* The majority class value, and rows that are no better. */
 static void write_majority_class(struct doc *d, const struct report_model *report)
 {
 	const json_t *m = get_json(report->json, "majority"), *o;

@@ -1,4 +1,4 @@
-/* section_figures.c - the figures of a report, by the questions that they answer. */
+/* section_figures.c - sections: the figures, by the question that they answer. */
 #include "reports/text/sections.h"
 
 void write_figure(struct doc *d, const struct rendered_figure *p)
@@ -14,8 +14,8 @@ void write_figure(struct doc *d, const struct rendered_figure *p)
 			   dp_buf_text(&p->alt), dp_buf_text(&p->caption), &p->page_svg);
 }
 
-/* Does it belong to the chapter? What is on the first screen does not; of a study without
- * a front that shows an empty plane, which nobody needs to see. */
+/* Whether the chapter includes the figure. Excludes figures of the first screen, and empty planes
+ * of a study without a front. */
 static bool figure_in_chapter(const struct rendered_figure *p, enum figure_chapter chapter)
 {
 	return p->figure->chapter == chapter &&
@@ -39,7 +39,7 @@ static void write_titled(struct doc *d, const struct rendered_figure *p)
 	doc_box_end(d);
 }
 
-/* Side by side where there is room. */
+/* Figures stand side by side where the page is wide enough. */
 void write_chapter(struct doc *d, const struct report_model *report, enum figure_chapter chapter)
 {
 	doc_box(d, "figures");
@@ -71,7 +71,7 @@ void write_figures(struct doc *d, const struct report_model *report)
 		  "progress and time" },
 	};
 
-	/* without a front there is no fold for these */
+	/* without a front these have no fold */
 	if (json_array_size(get_json(report->json, "front")) == 0 &&
 	    count_chapter_figures(report, FIGURE_CHAPTER_FRONT)) {
 		doc_folded_section(d, "figures", "Figures", "Figures", "what there is to see");

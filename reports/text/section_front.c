@@ -1,4 +1,4 @@
-/* section_front.c - the front in tables. */
+/* section_front.c - section: tables of the front. */
 #include "reports/text/sections.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- searched, smoothed, re-evaluated ---- */
+/* ---- observed, smoothed, re-evaluated ---- */
 
 static void write_front_variant_row(struct doc *d, const char *name, const json_t *front,
 				    const char *what)
@@ -20,7 +20,7 @@ static void write_front_variant_row(struct doc *d, const char *name, const json_
 	doc_cell(d, "%s", what);
 }
 
-/* Three fronts that are easily taken for each other. */
+/* Tells the three fronts apart. */
 static void write_front_variants(struct doc *d, const struct report_model *report)
 {
 	const json_t *fronts = get_json(report->json, "fronts");
@@ -48,11 +48,11 @@ static void write_front_variants(struct doc *d, const struct report_model *repor
 
 /* ---- every point ---- */
 
-/* The columns that the table of the front has. */
+/* Columns of the front table. */
 struct front_table {
 	const struct report_model *report;
-	bool is_measured[DP_OBJECTIVES_MAX];      /* it has a spread of runs, */
-	bool observed_differs[DP_OBJECTIVES_MAX]; /* and is shown smoothed, unlike observed */
+	bool is_measured[DP_OBJECTIVES_MAX];      /* the runs have a spread */
+	bool observed_differs[DP_OBJECTIVES_MAX]; /* shown smoothed, which differs from observed */
 	bool shows_model, shows_reevaluated;
 };
 
@@ -105,8 +105,8 @@ static void front_columns(struct doc *d, const struct front_table *t)
 		doc_column(d, name, !json_is_string(v));
 }
 
-/* What is known of a measured objective at a point; re-evaluated: the mean of those runs, and
- * where it lies. */
+/* A measured objective at a point: best estimate with its interval. Re-evaluated: mean of those
+ * runs with its interval. */
 static void write_metric_cells(struct doc *d, const struct front_table *t, const json_t *point,
 			       size_t i)
 {
@@ -178,7 +178,7 @@ static void front_row(struct doc *d, const struct front_table *t, const json_t *
 	}
 }
 
-/* What 7@4 is, where there is one. */
+/* Explains the notation 7@4 if checkpoints occur. */
 static void write_checkpoint_note(struct doc *d, const struct report_model *report)
 {
 	const json_t *path = get_json(get_json(report->json, "settings"), "path"), *point;
@@ -201,7 +201,7 @@ static void write_checkpoint_note(struct doc *d, const struct report_model *repo
 	}
 }
 
-/* What the table has. */
+/* Explains the columns. */
 static void write_front_note(struct doc *d, const struct report_model *report, bool models)
 {
 	const char *each = study_data_has_checkpoints(report->study)

@@ -1,12 +1,12 @@
-/* section_privacy.c - what is behind each epsilon: mechanisms, assumptions, a second
- * accountant. */
+/* section_privacy.c - section: mechanisms, assumptions and accountant checks behind each
+ * epsilon. */
 #include "reports/text/sections.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-	CHECK_ROWS_MAX = 30 /* rows, beside those that do not fit */
+	CHECK_ROWS_MAX = 30 /* rows, plus those that fail the check */
 };
 
 static void write_mechanism_keys(struct doc *d, json_t *keys)
@@ -46,7 +46,7 @@ static void write_delta_field(struct doc *d, const json_t *m)
 				  delta == 0 ? ": pure differential privacy" : "");
 }
 
-/* How records are drawn and noise is added in one part of a composition. */
+/* Sampling and noise of one component. */
 static void write_component(struct doc *d, const json_t *part)
 {
 	const char *name = get_text(part, "mechanism"), *summary = get_text(part, "summary");
@@ -67,7 +67,7 @@ static void write_component(struct doc *d, const json_t *part)
 	write_mechanism_keys(d, get_json(part, "keys"));
 }
 
-/* A line with this field, where it is known. */
+/* A line with this field, if it is known. */
 static void write_text_field(struct doc *d, const json_t *m, const char *key, const char *title)
 {
 	if (get_text(m, key))
@@ -117,14 +117,14 @@ static void write_mechanism(struct doc *d, const json_t *m)
 
 /* ---- a second accountant ---- */
 
-/* The check of an objective at a point. */
+/* The accountant check of an objective at a point. */
 static const json_t *point_check(const json_t *point, const char *objective)
 {
 	return get_json(get_json(point, "checks"), objective);
 }
 
-/* Of many points every k-th, and each that does not fit. `classic`: that conversion has
- * numbers, too. */
+/* Shows every k-th of many points, and each one that fails the check. `classic`: include that
+ * conversion. */
 static void check_table(struct doc *d, const json_t *front, const char *objective, bool classic)
 {
 	size_t every = (json_array_size(front) + CHECK_ROWS_MAX - 1) / CHECK_ROWS_MAX, i;
@@ -191,7 +191,7 @@ static void write_accountant_checks(struct doc *d, const json_t *front, const ch
 
 /* ---- what the trainer declared ---- */
 
-/* Names of what was declared, or of what never was. */
+/* Names of declared keys, or of those that were not declared. */
 static void append_declared_names(struct dp_buf *out, const json_t *declared, bool told)
 {
 	static const char *const keys[] = { "sampling", "records", "lot", "steps",
@@ -212,7 +212,7 @@ static void append_declared_names(struct dp_buf *out, const json_t *declared, bo
 	}
 }
 
-/* What of the training was compared with what is accounted for, and what was not. */
+/* Which declared values were compared with the accounting, and which were missing. */
 static void write_declarations(struct doc *d, const json_t *declared)
 {
 	int64_t attempts = get_count(declared, "attempts");

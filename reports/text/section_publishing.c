@@ -1,10 +1,10 @@
-/* section_publishing.c - what may be published, and what the whole search cost. */
+/* section_publishing.c - section: what may be published, and the total privacy loss. */
 #include "reports/text/sections.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What the proof of a whole search's epsilon says, and what it does not. */
+/* What the proof of the total privacy loss covers, and what it does not. */
 static const char *proof_text(const char *proof, double delta)
 {
 	static const struct {
@@ -33,7 +33,7 @@ static const char *proof_text(const char *proof, double delta)
 	return "unknown";
 }
 
-/* Why a total cost is not known. */
+/* Why a total cost is unknown. */
 static const char *unknown_reason(const json_t *cost)
 {
 	const char *why = optional_text(cost, "why");
@@ -176,7 +176,7 @@ void write_search_cost(struct doc *d, const struct report_model *report)
 			      trainings, e, t, guarantee_note(epsilon));
 }
 
-/* What noise on utilities covers. */
+/* What the noise on utilities covers. */
 static void write_release_cost(struct doc *d, const json_t *released)
 {
 	char e[FORMAT_LEN], t[FORMAT_LEN], u[FORMAT_LEN];

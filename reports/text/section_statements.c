@@ -1,22 +1,22 @@
-/* section_statements.c - a statement to copy for the recommended point, and in what those of
- * the others differ from it. */
+/* section_statements.c - section: the privacy statement of the recommended point, and how other
+ * points differ. */
 #include "reports/text/sections.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	STATEMENT_ROWS_MAX = 30, /* rows; more are in report.json only */
+	STATEMENT_ROWS_MAX = 30, /* rows; report.json has all */
 	STATEMENT_LABELS_MAX = 8 /* columns, likewise */
 };
 
-/* The words before the colon of a line, which say what it is about. */
+/* The words before the colon of a line: its label. */
 struct statement_label {
 	const char *text;
-	size_t len; /* with the colon */
+	size_t len; /* includes the colon */
 };
 
-/* In which lines the statements of other points differ from that of the first. */
+/* Labels of the lines that differ from the first point's statement. */
 struct statement_labels {
 	struct statement_label list[STATEMENT_LABELS_MAX];
 	size_t n;
@@ -27,14 +27,14 @@ static struct statement_label statement_label_of(const char *line)
 	return (struct statement_label){ line, strcspn(line, ":\n") + 1 };
 }
 
-/* The line after this one; the first line of a statement names the point. */
+/* The next line. The first line of a statement names the point. */
 static const char *next_line(const char *text)
 {
 	text += strcspn(text, "\n");
 	return *text ? text + 1 : text;
 }
 
-/* The line of a statement that is about this, *n its length; NULL: there is none. */
+/* The line with this label and its length *n, or NULL. */
 static const char *statement_find_line(const char *text, struct statement_label kind, size_t *n)
 {
 	for (; text && *text; text = next_line(text)) {
@@ -50,7 +50,7 @@ static bool same_line(const char *a, size_t n, const char *b, size_t m)
 	return n == m && strncmp(a, b, n) == 0;
 }
 
-/* Adds what the one has and the other has not, or not so. */
+/* Adds labels of lines that `other` lacks or has with another text. */
 static void add_differing_labels(struct statement_labels *kinds, const char *text,
 				 const char *other)
 {
@@ -68,8 +68,8 @@ static void add_differing_labels(struct statement_labels *kinds, const char *tex
 	}
 }
 
-/* What of a line is not as in the model: from the first word that differs to the last
- * one, and a single word after it, such as a unit. */
+/* Writes the part of a line that differs from the model: first to last differing word, and one more
+ * word, such as a unit. */
 static void write_line_difference(struct doc *d, const char *line, size_t n, const char *model,
 				  size_t m)
 {
@@ -89,7 +89,7 @@ static void write_line_difference(struct doc *d, const char *line, size_t n, con
 	doc_cell(d, "%.*s", (int)(end - from), line + from);
 }
 
-/* A line of a statement: what of it is not as in the first statement that has it. */
+/* A table cell: the difference of this line from the first statement that has it. */
 static void write_statement_cell(struct doc *d, const char *text, struct statement_label kind,
 				 const char *taken, const char *first)
 {
@@ -109,7 +109,7 @@ static void write_statement_cell(struct doc *d, const char *text, struct stateme
 		write_line_difference(d, line, n, model, m);
 }
 
-/* Points whose statements are compared. */
+/* The points whose statements are compared. */
 struct statement_rows {
 	const char *objective;
 	const json_t *points[STATEMENT_ROWS_MAX];
@@ -121,8 +121,8 @@ static const char *point_statement(const json_t *point, const char *objective)
 	return optional_text(get_json(point, "statements"), objective);
 }
 
-/* The first statement that has such a line: it is told in full, and serves the rows
- * below. */
+/* The first statement that has this line. Its line is shown in full, and later rows show
+ * differences from it. */
 static const char *find_statement_with_label(const struct statement_rows *rows,
 					     struct statement_label kind)
 {
@@ -137,7 +137,7 @@ static const char *find_statement_with_label(const struct statement_rows *rows,
 	return NULL;
 }
 
-/* `taken` is told in full; the table has other points at even steps of the front. */
+/* Shows `taken` in full, and other points at even steps along the front. */
 static void statement_table(struct doc *d, const json_t *front, const json_t *taken,
 			    const char *objective)
 {
@@ -183,7 +183,7 @@ static void statement_table(struct doc *d, const json_t *front, const json_t *ta
 	doc_table_end(d);
 }
 
-/* Where the whole text of any point is. */
+/* Says where to find the full statement of any point. */
 static void write_statement_query(struct doc *d, const json_t *front, const char *objective)
 {
 	size_t n = json_array_size(front);

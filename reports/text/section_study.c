@@ -1,5 +1,4 @@
-/* section_study.c - the study around its results: settings, failures, resources, how to
- * reproduce it. */
+/* section_study.c - section: settings, failures, resources and reproduction of the study. */
 #include "reports/text/sections.h"
 
 #include "base/json.h"
@@ -10,7 +9,7 @@
 
 /* ---- settings ---- */
 
-/* "0.1 to 100, log", a list of values, or what it is calibrated to. */
+/* "0.1 to 100, log", a list of values, or the target of a calibrated parameter. */
 static void format_parameter_values(const json_t *p, struct dp_buf *out)
 {
 	const json_t *calibrated = json_object_get(p, "calibrated");
@@ -174,7 +173,7 @@ void write_resources(struct doc *d, const struct report_model *report)
 			  dp_size_text((uint64_t)get_count(s, "peak_memory"), t));
 }
 
-/* ---- how to reproduce it ---- */
+/* ---- reproduction ---- */
 
 static void write_seed_field(struct doc *d, const struct report_model *report)
 {
@@ -198,7 +197,7 @@ static void write_seed_field(struct doc *d, const struct report_model *report)
 					  : "");
 }
 
-/* What comes of making the study again. */
+/* What a second run of the study would reproduce. */
 static void write_repeatability(struct doc *d, const struct report_model *report)
 {
 	bool released = get_json(report->json, "released") != NULL;

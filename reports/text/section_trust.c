@@ -1,4 +1,4 @@
-/* section_trust.c - how far the utilities of a front can be trusted. */
+/* section_trust.c - section: how far the utilities of a front can be trusted. */
 #include "reports/text/sections.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void write_sampling_error(struct doc *d, const char *name, const json_t *
 			 format_short(get_number(sampling, "error_at_10000"), f));
 }
 
-/* How far the smoothed values are from those observed. */
+/* How far smoothed values differ from observed ones. */
 static void write_shrinkage(struct doc *d, const char *name, const json_t *worse)
 {
 	double mean = get_number(worse, "mean"), most = get_number(worse, "most");
@@ -51,7 +51,7 @@ static void format_worse_by(double by, char out[FORMAT_LEN + 8])
 		 by < 0 ? "better" : "worse");
 }
 
-/* What fresh seeds said. */
+/* The result of re-evaluation with fresh seeds. */
 static void write_reevaluation(struct doc *d, const char *name, const json_t *again)
 {
 	char observed[FORMAT_LEN + 8], smoothed[FORMAT_LEN + 8] = "";

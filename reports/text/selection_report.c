@@ -1,6 +1,7 @@
-/* selection_report.c - the report of a private selection (method select): what was published,
- * and what that costs. It is a report of its own, because everything else that a report
- * tells is about trainings that nobody may know of. */
+/* selection_report.c - the report of a private selection (method select): the published result and
+ * its cost.
+ *
+ * It is separate because every other report describes runs that must stay private. */
 #include "reports/text/sections.h"
 #include "study/space.h"
 

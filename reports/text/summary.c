@@ -1,5 +1,4 @@
-/* summary.c - the first screen of a report: what it is, what it recommends, and what
- * that rests on. */
+/* summary.c - the first screen of a report: study, recommendation and how far to trust it. */
 #include "reports/text/sections.h"
 
 #include <math.h>
@@ -12,7 +11,7 @@ enum {
 
 /* ---- badges ---- */
 
-/* How far to trust the recommendation, and why. */
+/* How far to trust the recommendation, with the reason. */
 static struct doc_badge trust_badge(const struct report_model *report, char text[BADGE_LEN])
 {
 	const struct report_choice *taken = report->recommendation->recommended;
@@ -81,10 +80,10 @@ static void write_badges(struct doc *d, const struct report_model *report)
 	dp_buf_free(&state);
 }
 
-/* ---- three points ---- */
+/* ---- table of three points ---- */
 
-/* "strict", "recommended and loose": what the row stands for that begins here; NULL: it
- * was told already. */
+/* "strict", "recommended and loose": all choices of the row that starts here. NULL: an earlier row
+ * includes this choice. */
 static const char *format_choice_names(const struct report_recommendation *r, size_t i,
 				       char out[BADGE_LEN])
 {
@@ -147,7 +146,7 @@ static void choice_table(struct doc *d, const struct report_model *report)
 	dp_buf_free(&settings);
 }
 
-/* One for each row, those that are not recommended in a fold. */
+/* One training command for each row; all but the recommended one are in a fold. */
 static void choice_commands(struct doc *d, const struct report_model *report)
 {
 	const struct report_recommendation *r = report->recommendation;
@@ -168,7 +167,7 @@ static void choice_commands(struct doc *d, const struct report_model *report)
 	dp_buf_free(&others);
 }
 
-/* ---- all of it ---- */
+/* ---- first screen ---- */
 
 void write_summary(struct doc *d, const struct report_model *report)
 {
@@ -188,7 +187,7 @@ void write_summary(struct doc *d, const struct report_model *report)
 		doc_warning(d, "The study has not ended%s%.19s%s.",
 			    updated ? ": this is what was known at " : "", updated ? updated : "",
 			    updated ? "Z" : "");
-	if (!recommendation) { /* without a front: why, and nothing else */
+	if (!recommendation) { /* no front: say why, and stop */
 		doc_paragraph(d, "%s, so there is no front.",
 			      get_count(get_json(report->json, "optimism"), "chosen_from")
 				      ? "No result meets the constraints with finite values"

@@ -1,23 +1,22 @@
-/* warm_start.h - a study whose results another one takes over: of this daemon, or in a state
- * folder, which a worker thread reads. */
+/* warm_start.h - finds a study to start from, in this daemon or in another state directory, and
+ * imports its results. A worker thread reads other state directories. */
 #ifndef DP_DAEMON_API_WARM_START_H
 #define DP_DAEMON_API_WARM_START_H
 #include "daemon/api/requests.h"
 
-/* Goes on with a request once what is in the folder is known. */
+/* Continues a request after the directory was read. */
 typedef int warm_start_continuation(struct request *r, const struct dp_state *there, json_t **ok,
 				    struct dp_err *err);
 
-/* Reads the folder that an origin names, by which `option`, then `then` answers. */
+/* Reads the state directory in `origin`, the value of `option`, then calls `then` to answer. */
 void warm_start_read_directory(struct request *r, const char *option, const char *origin,
 			       warm_start_continuation *then);
-/* The study that `origin` names among those that are there; one whose results `spec` can
- * use. */
+/* Finds the study that `origin` names in `there`. Fails if `spec` cannot use its results. */
 DP_MUSTCHECK int warm_start_find_study(const struct dp_state *there, const char *origin,
 				       const struct dp_study *spec, struct dp_study_state **out,
 				       struct dp_err *err);
-/* Records all its results in the study h but those that it took over before; how many.
- * by: who asked for that. */
+/* Records all results of `origin` that were not imported before. Returns their number. by: the
+ * requester. */
 unsigned warm_start_import(struct study *study, const struct dp_study_state *origin,
 			   const char *by);
 

@@ -1,18 +1,18 @@
-/* argv.h - a list of texts as exec() wants it: owned, ended with NULL. */
+/* argv.h - builds NULL-terminated, owned argument lists for exec(). */
 #ifndef DP_DAEMON_CORE_ARGV_H
 #define DP_DAEMON_CORE_ARGV_H
 #include "base/base.h"
 
 struct argv_list {
-	char **list; /* NULL while there is none */
+	char **list; /* NULL if the list is empty */
 	size_t n, capacity;
 };
 
 void argv_add(struct argv_list *s, const char *fmt, ...) DP_PRINTF(2, 3);
-/* Takes the text over. */
+/* Takes ownership of the text. */
 void argv_take(struct argv_list *s, char *text);
-/* Our environment, less what begins with one of these (ends with NULL). The entries are
- * shared: the caller frees the list alone. */
+/* Copies the environment without entries that begin with one of `without` (NULL-terminated). The
+ * entries are shared: the caller frees only the list. */
 char **argv_copy_environ(const char *const *without);
 /* Frees a list and its texts. */
 void argv_free_list(char **list);

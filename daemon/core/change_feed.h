@@ -1,7 +1,6 @@
-/* change_feed.h - which study changed after which, for clients that wait for any of them.
- *
- * Each change of what is shown of a study, and each deletion, gets the daemon's next revision.
- * Revisions begin at the daemon's clock, so that none occurs again after a restart. */
+/* change_feed.h - orders studies by their last change, for clients that wait for changes. Each
+ * visible change of a study and each deletion gets the daemon's next revision. Revisions begin at
+ * the daemon's clock, so that none is used again after a restart. */
 #ifndef DP_DAEMON_CORE_CHANGE_FEED_H
 #define DP_DAEMON_CORE_CHANGE_FEED_H
 #include "base/base.h"
@@ -9,21 +8,21 @@
 #include <jansson.h>
 
 enum {
-	CHANGE_FEED_DELETIONS_MAX = 64 /* that are remembered; with one more all begins again */
+	CHANGE_FEED_DELETIONS_MAX = 64 /* remembered deletions; one more resets the feed */
 };
 
-/* Of a study: part of its struct, which begins as zeros but for the name. */
+/* Part of a study's struct; zero except for the name. */
 struct change_entry {
-	const char *name; /* the study's */
+	const char *name; /* of the study */
 	struct change_entry *older, *newer;
-	int64_t revision; /* its last change; 0: none is known yet */
-	uint32_t version; /* as it is shown since then */
+	int64_t revision; /* of its last change; 0: unknown */
+	uint32_t version; /* the version shown since then */
 };
 
 struct change_feed {
-	/* clients that know of less than the first, or of more than the current one, get all */
+	/* clients whose revision is outside this range get everything */
 	int64_t first_revision, current_revision;
-	struct change_entry *oldest, *newest; /* by their last change */
+	struct change_entry *oldest, *newest; /* by last change */
 	unsigned n_studies, n_deletions;
 	struct {
 		int64_t revision;
@@ -31,14 +30,15 @@ struct change_feed {
 	} deletions[CHANGE_FEED_DELETIONS_MAX]; /* oldest first */
 };
 
-/* Whoever asks from before gets all. `now`, here and below: clock_now(). */
+/* Forgets history: a client with an older revision gets everything. `now`, here and below:
+ * clock_now(). */
 void change_feed_reset(struct change_feed *f, int64_t now);
-/* A record was made: the study is the newest, if its version is another one. */
+/* Called after a record. Moves the study to the newest place if its version changed. */
 void change_feed_note_change(struct change_feed *f, struct change_entry *e, uint32_t version,
 			     int64_t now);
-/* The study is about to go. */
+/* Called before the study is deleted. */
 void change_feed_note_deletion(struct change_feed *f, struct change_entry *e, int64_t now);
-/* What changed after `since`, oldest change first, or the first page of it. */
+/* Changes after `since`, oldest first; at most one page. */
 json_t *change_feed_json(const struct change_feed *f, int64_t since);
 
 #endif

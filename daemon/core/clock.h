@@ -1,11 +1,11 @@
-/* clock.h - the time of the records, and how much of it a daemon ran. */
+/* clock.h - the daemon's clock for records, and how long a daemon has run since a given time. */
 #ifndef DP_DAEMON_CORE_CLOCK_H
 #define DP_DAEMON_CORE_CLOCK_H
 #include "daemon/core/daemon.h"
 
-/* An hour or more in which no daemon ran, as far as is known. */
+/* A known period of at least an hour without a daemon. */
 struct clock_gap {
-	int64_t end_us, length_us; /* microseconds; the end: when the daemon after it started */
+	int64_t end_us, length_us; /* microseconds; the end is when the next daemon started */
 };
 
 struct daemon_clock {
@@ -15,19 +15,18 @@ struct daemon_clock {
 };
 
 void clock_init(struct daemon *d);
-/* Starts the clock: at the wall's time, but not before the newest record. */
+/* Starts at the wall clock, but not before the newest record. */
 void clock_start(struct daemon *d);
-/* Notes the time for the next daemon. */
+/* Saves the time for the next daemon. */
 void clock_stop(struct daemon *d);
 void clock_free(struct daemon *d);
-/* Microseconds since 1970 as the daemon counts them: from clock_start() on it goes with the
- * machine's monotonic clock, so that no record is older than the one before it, whatever is done to
- * the wall's. */
+/* Microseconds since 1970. Follows the monotonic clock from clock_start() on, so that records stay
+ * in order even if the wall clock is set. */
 int64_t clock_now(const struct daemon *d);
-/* Microseconds that a daemon ran between a time of the records and now. */
+/* Microseconds between `then` and now in which a daemon ran. */
 int64_t clock_running_time_since(const struct daemon *d, int64_t then);
 
-/* The time for the next daemon. Made on the loop; written on any thread. */
+/* The saved time for the next daemon. Made on the loop, written on any thread. */
 struct clock_file;
 struct clock_file *clock_file_new(const struct daemon *d);
 void clock_file_write(const struct clock_file *file);

@@ -1,17 +1,17 @@
-/* daemon.h - what all parts of the daemon share: the loop, the configuration, the journaled state,
- * and a pointer to the struct of each part, which only that part looks into.
+/* daemon.h - what all parts of the daemon share: the loop, the configuration, the journaled state
+ * and one opaque pointer for each part.
  *
- * Parts know each other in one direction: core <- studies <- executors, api, notify, and
- * lifecycle.c above all. A lower part has something done by a higher one through one of the tables
- * below, which are registered while the daemon opens.
+ * Dependencies go in one direction: core <- studies <- executors, api, notify, with lifecycle.c on
+ * top. A lower part calls a higher one through the tables below, which are registered while the
+ * daemon opens.
  *
  * Flow: requests and ended attempts -> study_record_event() -> journal -> (durable) -> act. An
- * event changes the state in memory at once, so that decisions have one order, but nothing is
- * shown, answered or started before the journal has it. What follows from a record is decided once
- * in a turn of the loop (scheduler.c), by lib/policy.
+ * event changes the state in memory at once, so that decisions have one order. Nothing is shown,
+ * answered or started before the journal has it. The scheduler decides what follows once in each
+ * turn of the loop (scheduler.c, lib/policy).
  *
- * Unless its header says otherwise, a function of daemon/ is for the loop thread alone. Worker
- * threads get copies, or what no other thread touches meanwhile. */
+ * Functions of daemon/ are for the loop thread unless their header says otherwise. Worker threads
+ * get copies, or data that no other thread uses meanwhile. */
 #ifndef DP_DAEMON_CORE_DAEMON_H
 #define DP_DAEMON_CORE_DAEMON_H
 #include "base/base.h"
@@ -27,45 +27,45 @@
 struct daemon;
 struct executor_ops;
 
-/* What was said on the command line. */
+/* From the command line. */
 struct daemon_options {
 	const char *state_dir, *socket_path, *log_file;
 	int control_fd; /* -1: none */
-	bool read_only; /* only answer questions about state_dir */
+	bool read_only; /* only answer queries about state_dir */
 	struct config_source config_source;
 	const struct executor_ops *const *executors; /* NULL: those of executor.c */
-	const int64_t *simulated_clock_us; /* clock_now() of a simulation; NULL: the machine's */
+	const int64_t *simulated_clock_us;           /* for simulations; NULL: the real clock */
 };
 
-/* Where the daemon's files are; all absolute. */
+/* Absolute paths of the daemon's files. */
 struct daemon_paths {
 	char *state_dir, *bin_dir, *shim_path, *report_path;
 	char *socket_path; /* NULL: none */
 };
 
-/* A daemon that only looks at a state directory: it records, starts and writes nothing. */
+/* A read-only daemon records, starts and writes nothing. */
 struct read_only_mode {
 	bool enabled;
 	bool has_writer; /* another process writes the journal */
-	long writer_pid; /* its number; 0: not known, or there is none */
+	long writer_pid; /* its pid; 0: unknown or none */
 };
 
-/* Free space below the state directory (housekeeping.c). */
+/* Free space of the state directory (housekeeping.c). */
 struct disk_space {
 	bool is_low; /* nothing new starts */
 	uint64_t free_bytes;
-	char reason[160]; /* what there is too little of */
+	char reason[160]; /* says which resource is short */
 };
 
-/* lifecycle.c */
+/* Implemented by lifecycle.c. */
 struct daemon_ops {
 	void (*run_turn)(struct daemon *d);
 	void (*stop)(struct daemon *d, enum stop_policy policy, const char *why);
 	int (*reload)(struct daemon *d, json_t *changed, struct dp_err *err);
 };
 
-/* api: sends a reply to a client, to a request that changes something once everything recorded so
- * far is durable. A client that has gone gets none. */
+/* Implemented by api: sends a reply to a client. The reply to a request that changes something
+ * waits until all records so far are durable. Does nothing if the client has gone. */
 struct reply_ops {
 	void (*ok)(struct daemon *d, uint64_t client_id, json_t *ok); /* takes the reference */
 	void (*error)(struct daemon *d, uint64_t client_id, const struct dp_err *err);
@@ -73,12 +73,12 @@ struct reply_ops {
 
 struct daemon {
 	uv_loop_t loop;
-	bool loop_failed; /* it could not be made */
+	bool loop_failed; /* uv_loop_init() failed */
 	bool loop_ended;  /* callbacks only clean up */
 	uv_idle_t turn_idle;
-	unsigned n_background_jobs; /* under way: background_job.c */
+	unsigned n_background_jobs; /* running: background_job.c */
 
-	const struct daemon_options *options; /* read again at a reload */
+	const struct daemon_options *options; /* kept for reloads */
 	struct config config;
 	struct logger log;
 	struct daemon_paths paths;
@@ -90,11 +90,11 @@ struct daemon {
 	enum stop_policy stop_policy;
 
 	struct dp_journal *journal;
-	struct dp_state state; /* what is known; changed by commit_queue_append() */
+	struct dp_state state; /* changed only by commit_queue_append() */
 
 	const struct daemon_ops *ops;
 	const struct reply_ops *replies;
-	const struct attempt_runner *attempts; /* executors: who runs what studies want run */
+	const struct attempt_runner *attempts; /* implemented by executors */
 
 	struct daemon_clock *clock;
 	struct commit_queue *commits;
@@ -110,7 +110,7 @@ struct daemon {
 };
 
 void daemon_init_turns(struct daemon *d);
-/* Something changed: a turn, once the callbacks of this round of the loop are done. */
+/* Schedules a turn after the callbacks of this round of the loop. */
 void daemon_request_turn(struct daemon *d);
 
 #endif

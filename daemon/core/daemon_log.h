@@ -1,7 +1,5 @@
-/* daemon_log.h - log lines with time, level and what they are about, on stderr or in a file.
- *
- * Owns nothing: the descriptor of a logger is its maker's. Called on the loop thread and
- * before the loop runs, never from worker threads: a reload changes the level. */
+/* daemon_log.h - writes log lines with time, level and subject to stderr or a file. Does not own
+ * the descriptor. Never called from worker threads, because a reload changes the level. */
 #ifndef DP_DAEMON_CORE_DAEMON_LOG_H
 #define DP_DAEMON_CORE_DAEMON_LOG_H
 #include "base/base.h"
@@ -13,16 +11,16 @@ enum log_level {
 	LOG_DEBUG
 };
 
-/* In the order of the enum; ends with NULL. */
+/* In the order of the enum; NULL-terminated. */
 extern const char *const log_level_words[];
 
 struct logger {
 	enum log_level level;
 	int fd;
-	bool journald; /* priorities instead of times */
+	bool journald; /* write priorities instead of times */
 };
 
-/* `about` is "" or a study, "study/trial". */
+/* `about` is "", "study" or "study/trial". */
 void log_line(const struct logger *l, enum log_level level, const char *about, const char *fmt, ...)
 	DP_PRINTF(4, 5);
 

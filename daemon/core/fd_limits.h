@@ -1,5 +1,5 @@
-/* fd_limits.h - open files are a limit of the machine: as many as it allows, and enough
- * of them kept for the journal and the trainers, however many clients connect. */
+/* fd_limits.h - raises the limit of open files and reserves descriptors for the journal and
+ * trainers, however many clients connect. */
 #ifndef DP_DAEMON_CORE_FD_LIMITS_H
 #define DP_DAEMON_CORE_FD_LIMITS_H
 #include "base/base.h"
@@ -8,21 +8,19 @@
 #include <sys/types.h>
 
 struct fd_limits {
-	uint64_t inherited_limit; /* the soft limit that the daemon was started with; trainers get
-				   * it back, because programs with select() break above 1024 */
-	uint64_t soft_limit;      /* its own */
-	unsigned open_at_start;   /* were open when it was ready to listen */
+	uint64_t inherited_limit; /* the soft limit at start; trainers get it back, because programs
+				     with select() break above 1024 */
+	uint64_t soft_limit;      /* the daemon's own */
+	unsigned open_at_start;   /* open when the daemon was ready to listen */
 };
 
-/* Raises the soft limit to the hard one. */
+/* Raises the soft limit to the hard limit. */
 void fd_limits_raise(struct fd_limits *f);
-/* A child that was just started gets the limit that the daemon was given. */
+/* Gives a new child the limit that the daemon inherited. */
 void fd_limits_restore_for_child(const struct fd_limits *f, pid_t child);
-/* Counts what is open: the journal, the log and the loop are, trainers and clients are
- * not yet. */
+/* Counts open descriptors: the journal, the log and the loop, but no trainers or clients yet. */
 void fd_limits_count_open(struct fd_limits *f);
-/* So many clients at once: max_clients, or what the trainers and the daemon's own work
- * leave of the limit. */
+/* The limit on clients: max_clients, or what trainers and the daemon leave of the descriptors. */
 unsigned fd_limits_max_clients(const struct fd_limits *f, const struct config *config);
 
 #endif

@@ -1,12 +1,12 @@
-/* service_manager.h - systemd, where it is. */
+/* service_manager.h - systemd notifications, socket activation and watchdog, where available. */
 #ifndef DP_DAEMON_CORE_SERVICE_MANAGER_H
 #define DP_DAEMON_CORE_SERVICE_MANAGER_H
 #include <stdint.h>
 
 void service_manager_notify(const char *state);
-/* The socket systemd opened for us, or -1; clears the variables. */
+/* Returns the socket that systemd passed, or -1. Clears its environment variables. */
 int service_manager_socket(void);
-/* Microseconds between watchdog pings, or 0. */
+/* Microseconds between watchdog pings; 0: none. */
 uint64_t service_manager_watchdog_us(void);
 
 #endif

@@ -1,15 +1,17 @@
-/* state_dir.h - who else may write to the state directory. It holds what the daemon runs:
- * another user who can change it can run programs as the daemon's user. */
+/* state_dir.h - opens the state directory and checks that no other user can write to it. The daemon
+ * runs programs that it holds, so a user who can change it can run programs as the daemon's
+ * user. */
 #ifndef DP_DAEMON_CORE_STATE_DIR_H
 #define DP_DAEMON_CORE_STATE_DIR_H
 #include "daemon/core/daemon.h"
 
-/* Creates the directory if it is missing, and sets d->at.state_dir to its path without
- * links. DP_E_DENIED if another user owns it, or `journal` or `studies` in it, or if
- * every user may write to one of them; one that only its group may write to, or that has
- * the sticky bit, is a warning in the log. DP_E_DENIED also if a symbolic link on the way
- * belongs to another user, in a directory that others may write to. Before the journal is
- * opened. */
+/* Creates the directory if needed and sets d->paths.state_dir to its real path. Call it before
+ * opening the journal.
+ *
+ * DP_E_DENIED if another user owns it, or `journal` or `studies` in it; if one of them is
+ * world-writable; or if the path has a symbolic link that another user owns, in a directory that
+ * others can write to. Group-writable directories and those with the sticky bit give a warning in
+ * the log. */
 DP_MUSTCHECK int state_dir_open(struct daemon *d, const char *path, struct dp_err *err);
 
 #endif

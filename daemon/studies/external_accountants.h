@@ -1,5 +1,5 @@
-/* external_accountants.h - the external accountants of studies: programs that are made known before
- * a worker thread asks them, and ended when they are not needed. lib/privacy/external runs them. */
+/* external_accountants.h - owns the external accountants of studies: registers them for worker
+ * threads and stops idle ones. lib/privacy/external runs the programs. */
 #ifndef DP_DAEMON_STUDIES_EXTERNAL_ACCOUNTANTS_H
 #define DP_DAEMON_STUDIES_EXTERNAL_ACCOUNTANTS_H
 #include "daemon/studies/study_object.h"
@@ -7,16 +7,16 @@
 #include "study/accounting.h"
 
 enum {
-	ACCOUNTANT_USERS_MAX = 8 /* studies whose programs are asked for points at once: a
-				  * program that hangs holds a worker thread */
+	ACCOUNTANT_USERS_MAX = 8 /* studies that ask for points at once: a program that hangs blocks
+				    a worker thread */
 };
 
-/* Has the study an external accountant? */
+/* True if the study has an external accountant. */
 bool accountants_are_external(const struct dp_study *spec);
-/* Makes what a worker thread needs to ask them; starts nothing. */
+/* Prepares queries from worker threads. Starts no program. */
 void accountants_prepare(struct study *study);
-/* Who asks them, on a worker thread: a turn and its asker, which are the caller's. NULL if the
- * study has none. */
+/* Fills *t, which the caller owns, for queries on a worker thread. NULL if the study has no
+ * external accountant. */
 struct accountants_turn {
 	struct dp_external_caller turn;
 	struct dp_external_callback asker;
@@ -24,11 +24,11 @@ struct accountants_turn {
 const struct dp_external_callback *accountants_get_asker(const struct study *study,
 							 const atomic_bool *cancel,
 							 struct accountants_turn *t);
-/* Ends those of a study that does not run, unless they are being asked: then later. */
+/* Stops the programs of a study that is not running; later if one is in use. */
 void accountants_stop_if_not_running(struct study *study);
-/* Ends those that have nothing to do, and sooner if many run. */
+/* Stops idle programs, sooner if many run. */
 void accountants_stop_idle(struct study *study);
-/* Whoever asks gives up: the study goes, or the daemon does. */
+/* Makes queries give up, because the study is deleted or the daemon stops. */
 void accountants_close(struct study *study);
 void accountants_free(struct study *study);
 

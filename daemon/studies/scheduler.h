@@ -1,16 +1,16 @@
-/* scheduler.h - what follows from what was recorded, and which study gets the next free slot. */
+/* scheduler.h - applies the policy to changed studies and assigns free slots. */
 #ifndef DP_DAEMON_STUDIES_SCHEDULER_H
 #define DP_DAEMON_STUDIES_SCHEDULER_H
 #include "daemon/studies/study_object.h"
 
-/* In a turn of the loop: looks at every study that changed, and gives out free slots. Those that
- * were looked at are linked by next_visited until scheduler_end_turn(). */
+/* Runs in each turn of the loop: visits every changed study and assigns free slots. Visited studies
+ * are linked by next_visited until scheduler_end_turn(). */
 struct study *scheduler_run(struct daemon *d);
-/* When nothing else is on the stack: what is over of these studies is freed. */
+/* Frees what is over in these studies, when nothing else is on the stack. */
 void scheduler_end_turn(struct study *visited);
-/* Studies whose time has come are looked at. */
+/* Marks studies whose next event is due as changed. */
 void scheduler_wake_due(struct daemon *d);
-/* Why no more of this study's trials are running, as a sentence; NULL if they are. */
+/* A sentence on why the study does not run more trials; NULL if it does. */
 const char *scheduler_waiting_reason(const struct study *study, char *out, size_t room);
 
 #endif

@@ -1,19 +1,18 @@
-/* study_lifecycle.h - what is begun for a study, and how it ends: work that follows from its next
- * step, the end of a turn, deletion. */
+/* study_lifecycle.h - starts background work of a study, ends its turn and deletes it. */
 #ifndef DP_DAEMON_STUDIES_STUDY_LIFECYCLE_H
 #define DP_DAEMON_STUDIES_STUDY_LIFECYCLE_H
 #include "daemon/studies/study_object.h"
 
-/* Begins the work off the loop that the next step is about. */
+/* Starts the background work that next_step needs. */
 void study_start_due_work(struct study *study);
-/* The end of a turn in which the study was looked at: frees its models if it does not run, and the
- * study itself if it is to go and nothing of it is under way. */
+/* Called at the end of a turn that visited the study: frees the models of a study that is not
+ * running, and a deleted study once nothing uses it. */
 void study_end_turn(struct study *study);
-/* Twice a second: ends external accountants that have nothing to do. */
+/* Called twice a second: stops idle external accountants. */
 void studies_tick(struct daemon *d);
-/* What worker threads do for the study is given up as soon as can be. */
+/* Asks all worker threads of the study to give up. */
 void study_cancel_work(struct study *study);
-/* The study goes once its last trainer has ended; then the client gets its reply. */
+/* Deletes the study once its last trainer has ended, then replies to the client. */
 void study_request_deletion(struct study *study, uint64_t client_id, const char *by);
 void studies_free(struct daemon *d);
 

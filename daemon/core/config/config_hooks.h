@@ -1,12 +1,12 @@
-/* config_hooks.h - the option `hooks`: a list of {on: [EVENT...], command: [ARG...],
- * timeout: DURATION}, read from JSON and held as JSON. */
+/* config_hooks.h - reads the option `hooks`: a JSON list of {on: [EVENT...], command: [ARG...],
+ * timeout: DURATION}. */
 #ifndef DP_DAEMON_CORE_CONFIG_CONFIG_HOOKS_H
 #define DP_DAEMON_CORE_CONFIG_CONFIG_HOOKS_H
 #include "base/base.h"
 
 #include <jansson.h>
 
-/* What a hook can be run for; the words are those of the configuration. */
+/* Events that run a hook, with their names in the configuration. */
 #define HOOK_EVENTS(X)                                                                             \
 	X(FINISHED, "finished")                                                                    \
 	X(FAILED, "failed")                                                                        \
@@ -23,12 +23,12 @@ enum hook_event {
 };
 const char *hook_event_text(enum hook_event h);
 
-/* Reads the option; *out is the caller's. DP_E_USAGE with a sentence that begins with
- * the place of the mistake: "hooks[1].on ...". */
+/* Parses the option. The caller owns *out. DP_E_USAGE names the place of the mistake first:
+ * "hooks[1].on ...". */
 DP_MUSTCHECK int config_hooks_parse(const char *text, json_t **out, struct dp_err *err);
-/* Does this hook (an element of the option) want it? */
+/* True if this element of the option lists the event. */
 bool hook_wants_event(const json_t *hook, enum hook_event what);
-/* Seconds that it may take. */
+/* Its time limit in seconds. */
 double hook_timeout_seconds(const json_t *hook);
 
 #endif

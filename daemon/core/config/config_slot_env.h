@@ -1,15 +1,15 @@
-/* config_slot_env.h - the option `slot_env`: environment variables of trainers with one value
- * for each slot, {NAME: [VALUE...]}, read from JSON and held as JSON. */
+/* config_slot_env.h - reads the option `slot_env`: environment variables with one value per slot,
+ * as JSON {NAME: [VALUE...]}. */
 #ifndef DP_DAEMON_CORE_CONFIG_CONFIG_SLOT_ENV_H
 #define DP_DAEMON_CORE_CONFIG_CONFIG_SLOT_ENV_H
 #include "base/base.h"
 
 #include <jansson.h>
 
-/* Reads the option; *out is the caller's, and all of its values are texts. DP_E_USAGE
- * with a sentence that begins with the place of the mistake: "slot_env.NAME[1] ...". */
+/* Parses the option. The caller owns *out; all its values are strings. DP_E_USAGE names the place
+ * of the mistake first: "slot_env.NAME[1] ...". */
 DP_MUSTCHECK int slot_env_parse(const char *text, json_t **out, struct dp_err *err);
-/* Is there a value for each of so many slots? */
+/* Checks that each variable has a value for each slot. */
 DP_MUSTCHECK int slot_env_check_count(const json_t *slot_env, unsigned slots, struct dp_err *err);
 
 #endif

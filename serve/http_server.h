@@ -1,15 +1,15 @@
-/* http_server.h - HTTP: libmicrohttpd with a thread for each connection, and limits. */
+/* http_server.h - the HTTP server: libmicrohttpd with one thread per connection, and limits. */
 #ifndef DP_SERVE_HTTP_SERVER_H
 #define DP_SERVE_HTTP_SERVER_H
 #include "serve/routes.h"
 
 struct http_server;
-/* Serves what comes to a listening socket, which it owns from now on. */
+/* Serves a listening socket and takes it over. */
 DP_MUSTCHECK int http_server_start(struct web_app *app, int fd, struct http_server **out,
 				   struct dp_err *err);
-/* Ends connections that take too long. To be called every second or so. */
+/* Ends connections that are too slow. Call about once a second. */
 void http_server_close_slow(struct http_server *server);
-/* Answers what is being answered, and ends. */
+/* Finishes running requests and stops. */
 void http_server_stop(struct http_server *server);
 
 #endif

@@ -1,4 +1,4 @@
-/* trial_log.h - what a trainer has printed, a part at a time, for who follows it. */
+/* trial_log.h - reads a part of a trainer's output log. */
 #ifndef DP_SERVE_TRIAL_LOG_H
 #define DP_SERVE_TRIAL_LOG_H
 #include "serve/data/daemon_client.h"

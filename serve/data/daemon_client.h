@@ -1,5 +1,6 @@
-/* daemon_client.h - what dpareto-serve asks of the daemon, each request over a connection of
- * its own. Any thread may ask; a few do so at a time, the others wait. */
+/* daemon_client.h - requests of dpareto-serve to the daemon, one connection each.
+ *
+ * Any thread may call. A few requests run at a time; the others wait. */
 #ifndef DP_SERVE_DATA_DAEMON_CLIENT_H
 #define DP_SERVE_DATA_DAEMON_CLIENT_H
 #include "base/base.h"
@@ -12,8 +13,8 @@
 struct dp_client;
 
 struct daemon_client {
-	const char *socket; /* of the daemon; NULL: as dparetoctl finds it */
-	/* Where tests have a daemon of their own; NULL: at the socket. */
+	const char *socket; /* of the daemon; NULL: the defaults of dparetoctl */
+	/* A test's way to connect; NULL: by the socket. */
 	int (*open_client)(void *arg, struct dp_client **client, struct dp_err *err);
 	void *open_client_arg;
 	pthread_mutex_t lock;
@@ -24,52 +25,55 @@ struct daemon_client {
 void daemon_client_init(struct daemon_client *daemon, const char *socket);
 void daemon_client_free(struct daemon_client *daemon);
 
-/* A connection for the functions of ctl/ that ask the daemon: ctl prints nothing here. */
+/* A connection for functions of ctl/ that call the daemon. Its ctl prints nothing. */
 struct daemon_session {
 	struct daemon_client *daemon;
 	struct ctl ctl;
 };
 
-/* Waits for its turn. If it fails, there is nothing to end. */
+/* Waits until another session may run. After a failure, do not end it. */
 DP_MUSTCHECK int daemon_session_begin(struct daemon_session *s, struct daemon_client *daemon,
 				      struct dp_err *err);
 void daemon_session_end(struct daemon_session *s);
 
-/* A verb of the protocol, all pages of its answer. Takes the reference `fields`. */
+/* Calls a verb and fetches all pages of its answer. Takes the reference `fields`. */
 DP_MUSTCHECK int daemon_call(struct daemon_client *daemon, const char *verb, json_t *fields,
 			     json_t **ok, struct dp_err *err);
-/* All rows of a study's trials, checkpoints before their trial. The caller owns a reference. A
- * page of them at a time is there as JSON. DP_E_LIMIT: they take more than `max_bytes`. */
+/* Fetches all rows of a study's trials, checkpoints before their trial. The caller owns a
+ * reference. Only one page at a time is held as JSON. DP_E_LIMIT: the rows take more than
+ * `max_bytes`. */
 DP_MUSTCHECK int daemon_fetch_trials(struct daemon_client *daemon, const char *study,
 				     size_t max_bytes, struct trial_rows **rows,
 				     struct dp_err *err);
-/* The same as text: what `trials -o json` prints. */
+/* Appends the rows as text, like `trials -o json`. */
 DP_MUSTCHECK int daemon_append_trials(struct daemon_client *daemon, const char *study,
 				      struct dp_buf *out, struct dp_err *err);
 
-/* Some rows of a study's trials in the order of their numbers. */
+/* A range of a study's rows, in the order of trial numbers. */
 struct trial_page {
-	int64_t from, limit; /* of the rows: the first one, and how many at most */
-	bool newest_first;   /* counted from the last row, which comes first */
+	int64_t from, limit; /* first row, and maximum number of rows */
+	bool newest_first;   /* count from the last row, and return it first */
 };
 
-/* A part of the rows, fetched without the others: *rows is an array that the caller owns.
- * *rows is NULL if the daemon does not know how many rows there are. */
+/* Fetches only a part of the rows. The caller owns the array *rows. *rows is NULL if the daemon
+ * does not know the number of rows. */
 DP_MUSTCHECK int daemon_fetch_trial_page(struct daemon_client *daemon, const char *study,
 					 const struct trial_page *part, json_t **rows,
 					 int64_t *total, struct dp_err *err);
-/* The observed front of a study as its first reply has it: the first points in full, the
- * others in "more". */
+/* Fetches the first page of a study's observed front: the first points in full, the others in
+ * "more". */
 DP_MUSTCHECK int daemon_fetch_front_head(struct daemon_client *daemon, const char *study,
 					 json_t **front, struct dp_err *err);
-/* These points of it in full, at most 250; the caller owns the list. Takes the reference
+/* Fetches these points in full, at most 250. The caller owns the list. Takes the reference
  * `pairs`. */
 DP_MUSTCHECK int daemon_fetch_front_points(struct daemon_client *daemon, const char *study,
 					   json_t *pairs, json_t **points, struct dp_err *err);
-/* A study's status; *summary is borrowed from it. Of a long front it has the first points only. */
+/* Fetches a study's status, with only the first points of a long front. *summary is borrowed from
+ * it. */
 DP_MUSTCHECK int daemon_fetch_study(struct daemon_client *daemon, const char *study,
 				    json_t **status, const json_t **summary, struct dp_err *err);
-/* Waits so many milliseconds for changes of any study after a revision. Takes no turn. */
+/* Waits at most `ms` milliseconds for a change of any study after revision `since`. Does not count
+ * as a running request. */
 DP_MUSTCHECK int daemon_wait_changes(struct daemon_client *daemon, int64_t since, int ms,
 				     json_t **answer, struct dp_err *err);
 

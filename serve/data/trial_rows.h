@@ -1,9 +1,8 @@
-/* trial_rows.h - the rows of a study's trials, compact: each row as the text that answers have,
- * and beside it the columns that tables sort and filter by and pictures are drawn from.
- * A row takes about a fifth of what it takes as a json_t.
+/* trial_rows.h - a compact table of a study's trials.
  *
- * Whoever fills them is alone with them; afterwards nothing changes them, and any thread
- * may read. */
+ * Keeps each row as JSON text, plus columns for sorting, filters and figures. A row takes about a
+ * fifth of the memory of its json_t. One thread fills a table; after that it is constant and any
+ * thread may read it. */
 #ifndef DP_SERVE_DATA_TRIAL_ROWS_H
 #define DP_SERVE_DATA_TRIAL_ROWS_H
 #include "base/base.h"
@@ -11,25 +10,25 @@
 
 struct trial_rows;
 
-/* With one reference. */
+/* Returns an empty table with one reference. */
 struct trial_rows *trial_rows_new(void);
 struct trial_rows *trial_rows_ref(struct trial_rows *r);
-/* Lets go of a reference; NULL is fine. */
+/* Drops a reference; NULL is allowed. */
 void trial_rows_unref(struct trial_rows *r);
-/* Appends a row of `trials`. The caller keeps what trial_rows_memory_bytes() says below 4 GiB. */
+/* Appends a row of `trials`. The caller keeps trial_rows_memory_bytes() below 4 GiB. */
 void trial_rows_append(struct trial_rows *r, const json_t *row);
-/* All of a list. */
+/* Builds a table from a list of rows. */
 struct trial_rows *trial_rows_from_json(const json_t *list);
-/* Gives back memory that was kept for more rows. */
+/* Frees unused capacity. */
 void trial_rows_trim(struct trial_rows *r);
 
 size_t trial_rows_count(const struct trial_rows *r);
-/* Of memory that the rows fill. */
+/* Memory in use by the rows. */
 size_t trial_rows_memory_bytes(const struct trial_rows *r);
 const char *trial_rows_get_text(const struct trial_rows *r, size_t i, size_t *len);
 
 enum trial_cell_kind {
-	CELL_NONE, /* null, or not there */
+	CELL_NONE, /* null or absent */
 	CELL_NUMBER,
 	CELL_STRING,
 	CELL_BOOL, /* number: 0 or 1 */
@@ -38,12 +37,13 @@ enum trial_cell_kind {
 struct trial_cell {
 	enum trial_cell_kind kind;
 	double number;
-	const char *string; /* also of a number that is not finite: "inf"; else NULL */
+	const char *string; /* also for numbers that are not finite ("inf"); else NULL */
 };
 
-/* A column: `part` is "objectives", "parameters" or NULL for the row's own. -1: no row has it. */
+/* Finds a column. part: "objectives", "parameters" or NULL for the row's own members. -1: not
+ * found. */
 int trial_rows_find_column(const struct trial_rows *r, const char *part, const char *name);
-/* CELL_NONE of column -1. */
+/* Returns a value; CELL_NONE for column -1. */
 struct trial_cell trial_rows_get_cell(const struct trial_rows *r, size_t i, int column);
 
 #endif

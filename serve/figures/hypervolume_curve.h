@@ -1,4 +1,4 @@
-/* hypervolume_curve.h - the hypervolume of a study as its evaluations ended. */
+/* hypervolume_curve.h - the hypervolume of a study after each number of evaluations. */
 #ifndef DP_SERVE_FIGURES_HYPERVOLUME_CURVE_H
 #define DP_SERVE_FIGURES_HYPERVOLUME_CURVE_H
 #include "base/base.h"
@@ -6,7 +6,7 @@
 #include "serve/data/trial_rows.h"
 
 enum {
-	HYPERVOLUME_CURVE_STEPS = 150 /* more cannot be told apart on a screen */
+	HYPERVOLUME_CURVE_STEPS = 150 /* the resolution of a screen */
 };
 
 struct hypervolume_curve {
@@ -15,7 +15,7 @@ struct hypervolume_curve {
 	double volume[HYPERVOLUME_CURVE_STEPS + 1];
 };
 
-/* Of a study's summary and the rows of its trials. */
+/* Computes the curve from a study's summary and the rows of its trials. */
 void hypervolume_curve_compute(const json_t *summary, const struct trial_rows *rows,
 			       struct hypervolume_curve *out);
 

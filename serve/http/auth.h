@@ -1,9 +1,8 @@
-/* auth.h - who may ask at all: looked at before anything else.
+/* auth.h - decides whether a request may be answered, before anything else looks at it.
  *
- * A page of somebody else's, opened in the same browser, must reach nothing here. A name
- * of another site that suddenly points to this machine is known by its Host header; a
- * form or script of another site by its Origin; and what changes something needs the
- * token in a header, which no other site can set. */
+ * A page of another site in the same browser must not get access. Host reveals DNS rebinding, that
+ * is, another site's name that resolves to this machine. Origin reveals forms and scripts of other
+ * sites. Changes need the token in a header, which other sites cannot set. */
 #ifndef DP_SERVE_HTTP_AUTH_H
 #define DP_SERVE_HTTP_AUTH_H
 #include "serve/http/http_message.h"
@@ -14,34 +13,34 @@ enum {
 };
 
 struct auth {
-	const char *hosts[AUTH_MAX_HOSTS]; /* names it is called by, beside localhost */
+	const char *hosts[AUTH_MAX_HOSTS]; /* accepted host names besides localhost */
 	size_t n_hosts;
-	const char *socket;   /* the daemon's: who may use it may look */
-	bool allow_control;   /* something may be changed */
-	bool token_required;  /* reading needs the token, too */
-	char cookie_name[32]; /* the name of the cookie: cookies know no ports */
+	const char *socket;   /* the daemon's: its users may read */
+	bool allow_control;   /* studies may be changed */
+	bool token_required;  /* reading needs the token too */
+	char cookie_name[32]; /* has the port, which cookies ignore */
 	struct token token;
 };
 
-/* May this request be answered? If not, the answer says why. Whether its path and method
- * belong together is not looked at. */
+/* May this request be answered? If not, writes the refusal. Does not check that the method fits the
+ * path. */
 DP_MUSTCHECK bool auth_check_request(const struct auth *auth, const struct http_request *q,
 				     struct http_reply *a);
-/* May it read what is of studies? A page of another site may lead its reader here by a
- * link, but neither show the answer in a frame nor ask by itself: browsers would keep the
- * answer from it, yet not how long it took, and the daemon would have had the work. */
+/* May this request read study data? A page of another site may link here, but not embed the answer
+ * or fetch it. Browsers would hide the answer from that page, but not its timing, and the daemon
+ * would do the work. */
 DP_MUSTCHECK bool auth_check_reader(const struct http_request *q, struct http_reply *a);
-/* What a user reads who may not use the daemon's socket. */
+/* The error for a user without access to the daemon's socket. */
 #define AUTH_USER_DENIED_TEXT                                                                      \
 	"your user may not use the daemon's socket, so this page is not for you either"
 #define AUTH_USER_DENIED_HINT                                                                      \
 	"ask to be let into the group of the socket, or for a server with a "                      \
 	"--token-file"
-/* The token in an Authorization header; NULL: it has none. */
+/* Returns the token of an Authorization header; NULL: none. */
 const char *auth_bearer_token(const char *authorization);
-/* Has it shown the token, in the header, or (cookie) as a browser that signed in? */
+/* Has the request the token, in the header or (cookie) in the cookie of a signed-in browser? */
 bool auth_has_token(const struct auth *auth, const struct http_request *q, bool cookie);
-/* Answers that it has not. */
+/* Writes the refusal for a missing token. */
 void auth_reply_token_required(struct http_reply *a);
 
 #endif

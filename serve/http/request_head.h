@@ -1,7 +1,7 @@
-/* request_head.h - parses the request line and the headers before libmicrohttpd does.
+/* request_head.h - parses the request line and headers before libmicrohttpd does.
  *
- * libmicrohttpd accepts requests that a proxy in front of it may read in another way: two
- * Content-Length, a NUL in a header, a header of several lines. They are invalid here. */
+ * libmicrohttpd accepts requests that a proxy may parse differently: two Content-Length, a NUL in a
+ * header, folded headers. This parser rejects them. */
 #ifndef DP_SERVE_HTTP_REQUEST_HEAD_H
 #define DP_SERVE_HTTP_REQUEST_HEAD_H
 #include "base/base.h"
@@ -14,11 +14,11 @@ enum {
 enum head_status {
 	HEAD_INCOMPLETE,
 	HEAD_COMPLETE,
-	HEAD_INVALID, /* `status` and `why` are the answer */
+	HEAD_INVALID, /* `status` and `why` hold the answer */
 };
 
 struct head_value {
-	const char *text; /* NULL: the header is absent */
+	const char *text; /* NULL: absent */
 	size_t len;
 };
 
@@ -26,17 +26,17 @@ struct request_head {
 	unsigned status;
 	const char *error;
 	/* of a complete head */
-	size_t len;            /* bytes up to the empty line, which is included */
-	uint64_t body_length;  /* Content-Length, 0 without one */
-	bool chunked;          /* the body's length is unknown */
-	bool expects_continue; /* the peer waits for "100 Continue" with its body */
-	struct head_value target, token, authorization, cookie; /* point into the bytes */
+	size_t len;            /* bytes, with the empty line */
+	uint64_t body_length;  /* Content-Length; 0 if absent */
+	bool chunked;          /* the length of the body is unknown */
+	bool expects_continue; /* the peer waits for "100 Continue" */
+	struct head_value target, token, authorization, cookie; /* point into the input */
 };
 
-/* Parses the first `n` bytes of a connection. An invalid head is often recognised before
- * it is complete. */
+/* Parses the first `n` bytes of a connection. Often detects an invalid head before it is
+ * complete. */
 enum head_status request_head_parse(const char *bytes, size_t n, struct request_head *out);
-/* A copy that ends in NUL; NULL: absent, or no memory. */
+/* Returns a NUL-terminated copy; NULL: absent, or out of memory. */
 char *head_value_copy(const struct head_value *v);
 
 #endif

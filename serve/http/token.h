@@ -1,7 +1,7 @@
-/* token.h - the word that lets somebody in: made at start, or kept in a file.
+/* token.h - the access token of the server: generated at start, or read from a file.
  *
- * A browser that has shown it once is known by a cookie, which is the token's digest: so
- * it outlives a restart, and the token itself stays out of the browser's store. */
+ * A browser that has shown the token gets a cookie with its digest. With a token file the cookie
+ * survives a restart, and the browser never stores the token itself. */
 #ifndef DP_SERVE_HTTP_TOKEN_H
 #define DP_SERVE_HTTP_TOKEN_H
 #include "base/base.h"
@@ -14,16 +14,16 @@ enum {
 
 struct token {
 	char text[TOKEN_MAX_LEN + 1];
-	char cookie_value[DP_SHA256_HEX_SIZE]; /* what stands for it in a cookie */
+	char cookie_value[DP_SHA256_HEX_SIZE]; /* digest of the token */
 };
 
-/* A new one, from the system's generator. */
+/* Generates a token with the system's random generator. */
 DP_MUSTCHECK int token_generate(struct token *t, struct dp_err *err);
-/* The first line of a file that only its owner and group can read. */
+/* Reads the first line of a file that only its owner and group can read. */
 DP_MUSTCHECK int token_read_file(struct token *t, const char *path, struct dp_err *err);
-/* Is it this one? Takes as long for any other. */
+/* Compares in constant time. */
 bool token_matches(const struct token *t, const char *text);
-/* Does a Cookie header have the cookie of this name, with the token's digest? */
+/* Does a Cookie header have this cookie with the token's digest? */
 bool token_matches_cookie(const struct token *t, const char *header, const char *name);
 
 #endif

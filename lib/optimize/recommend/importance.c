@@ -1,5 +1,6 @@
-/* importance.c - Sobol' indices by quasi-random points: first orders as Saltelli et al. (2010)
- * estimate them, totals as Jansen (1999) does. */
+/* importance.c - estimates Sobol' indices from quasi-random points.
+ *
+ * First-order indices as in Saltelli et al. (2010), total indices as in Jansen (1999). */
 #include "optimize/recommend/importance.h"
 
 #include "optimize/propose/proposer_internal.h"
@@ -13,19 +14,21 @@
 #include <string.h>
 
 enum {
-	EVALUATIONS_MAX = 8192, /* of a model or a closed form, for all parameters together */
-	PREPARED_EVALUATIONS_MAX = 2048, /* of an accountant that prepares each noise level */
+	EVALUATIONS_MAX =
+		8192, /* evaluations of a model or a closed form, for all parameters together */
+	PREPARED_EVALUATIONS_MAX =
+		2048, /* the same for an accountant that caches work per noise level */
 	POINTS_MIN = 128,
-	SOBOL_DIMENSIONS = 64, /* of the Sobol sequence */
-	EVAL_BATCH = 64        /* points in one call */
+	SOBOL_DIMENSIONS = 64, /* dimensions of the Sobol' sequence; random numbers beyond */
+	EVAL_BATCH = 64        /* points per call */
 };
 static const uint64_t importance_seed = 1; /* the same for every study */
-/* Less than this share of a mean square is rounding. */
+/* Variance below this share of the squared mean is rounding error. */
 static const double no_variance = 1e-20;
 
-/* ---- the design: two samples A and B, and A with one column of B ---- */
+/* ---- the design: two samples A and B, and A with one column taken from B ----  */
 
-/* A sample: x (points x nparams); from the first dimension on. */
+/* A sample x (points x nparams) that uses the dimensions from `dimension` on. */
 static void sobol_design_sample(const struct dp_study *s, const size_t *varied, size_t nvaried,
 				size_t points, size_t dimension, double *x)
 {
@@ -56,7 +59,7 @@ struct sobol_design {
 	double mean, variance;    /* of fa and fb */
 };
 
-/* Mean and variance over both samples, where there is a value. False: mostly not. */
+/* Mean and variance over both samples, without NaN. Returns false if most values are NaN. */
 static bool sobol_design_moments(struct sobol_design *d)
 {
 	double sum = 0, squares = 0, n = 0;
@@ -79,8 +82,8 @@ static bool sobol_design_moments(struct sobol_design *d)
 	return n > (double)d->n_points;
 }
 
-/* Both orders of one parameter. Where their error would put a first order below 0 or above the
- * total it is put there. */
+/* Both indices of one parameter. The first-order index is clamped to 0..total, which it can leave
+ * by estimation error. */
 static void estimate_sobol_indices(const struct sobol_design *d, double *first, double *total)
 {
 	double alone = 0, any = 0, n = 0;
@@ -187,7 +190,8 @@ static void eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
 		z[i] = out->shift + out->scale * z[i];
 }
 
-/* The inputs that the objective can depend on: epsilon by itself or through a calibrated one. */
+/* Parameters that the objective can depend on. Epsilon also depends on all inputs of a calibrated
+ * parameter that it uses. */
 static size_t find_varied(const struct dp_proposer *p, size_t objective, size_t *varied)
 {
 	const struct dp_accounting_spec *o = p->study->objectives[objective].privacy;

@@ -1,9 +1,9 @@
-/* level_calibration.c - noise that is just enough: moves a point to where a computed output, such
- * as epsilon, comes up to a limit and does not exceed it.
+/* level_calibration.c - moves a point so that a computed output, such as epsilon, just meets a
+ * limit.
  *
- * Along the input that is the noise the value is monotone, so that a bracket and false position
- * find the place in a few evaluations. Where it is not, the result is still within the limit: the
- * point that is kept has been evaluated. */
+ * The value is monotone in a noise input, so that a bracket and false position find the place in a
+ * few evaluations. Without monotonicity the result is still within the limit, because the point
+ * that is kept has been evaluated. */
 #include "optimize/recommend/recommend_internal.h"
 #include "study/calibrated_params.h"
 
@@ -11,17 +11,18 @@
 #include <string.h>
 
 enum {
-	BRACKET_EVALUATIONS = 60, /* evaluations of one bracket */
-	BRACKET_STEPS = 12,       /* steps to find one */
-	LEVEL_BISECTIONS = 24     /* halvings of the way to where the value is least */
+	BRACKET_EVALUATIONS = 60, /* evaluations to shrink a bracket */
+	BRACKET_STEPS = 12,       /* steps to find a bracket */
+	LEVEL_BISECTIONS = 24     /* bisections towards the point of the least value */
 };
 
-static const double first_step = 0.01; /* of an input's range */
-/* The part of `near` that is left while points are compared, and in the end. It is not what a limit
- * counts as reached by: an accountant's number may jump a little. */
+static const double first_step = 0.01; /* share of an input's range */
+/* Remaining distance, as a share of reach_tolerance, while points are compared and for the final
+ * answer. Both are tighter than the tolerance itself, since an accountant's value may jump a
+ * little. */
 static const double coarse_tolerance = 0.5, fine_tolerance = 0.02;
 
-/* How far the limit is exceeded with input k at a place. */
+/* Excess over the limit with input k at `place`. */
 static double level_excess_with_input(const struct dp__query *q, double *u, size_t k, double place)
 {
 	double kept = u[k], value;
@@ -39,7 +40,7 @@ static double level_excess(const void *query, const double *u)
 	return dp__query_output_value(q, q->held_output, u) - q->held_max;
 }
 
-/* ---- which inputs ---- */
+/* ---- choice of inputs ---- */
 
 static void middle_point(const struct dp__encoding *in, double *u)
 {
@@ -56,8 +57,8 @@ static void add_calibration_input(struct dp__query *q, size_t input)
 		q->calibration_inputs[q->n_calibration_inputs++] = input;
 }
 
-/* Where no noise is known or searched: the continuous inputs, those first between whose ends the
- * value changes most, as seen from the middle of the space. */
+/* Fallback if no noise parameter is searched: the continuous inputs, ordered by how much the value
+ * changes between their ends, seen from the middle of the space. */
 static void rank_inputs(struct dp__query *q)
 {
 	double u[DP_PARAMS_MAX], change[DP_PARAMS_MAX];
@@ -94,14 +95,14 @@ void dp__calibrate_choose_inputs(struct dp__query *q)
 		for (size_t k = 0; k < in->d; k++)
 			if (in->inputs[k].param == params[i] && !in->inputs[k].is_pinned)
 				add_calibration_input(q, k);
-	if (q->n_calibration_inputs == 0) /* whatever else is searched */
+	if (q->n_calibration_inputs == 0)
 		rank_inputs(q);
 	q->can_calibrate = q->n_calibration_inputs > 0;
 }
 
 /* ---- one input ---- */
 
-/* A bracket: `in` is within the limit, `out` beyond it. */
+/* `inside` is within the limit, `outside` beyond it. */
 struct bracket {
 	double inside, outside, f_inside, f_outside;
 };
@@ -111,8 +112,8 @@ static struct bracket bracket_make(double a, double f_a, double b, double f_b)
 	return f_a <= 0 ? (struct bracket){ a, b, f_a, f_b } : (struct bracket){ b, a, f_b, f_a };
 }
 
-/* Where to look next, after the places a and b on the same side of the limit: where a line through
- * both reaches it, and a little further, but within the input's range. */
+/* The next place to try after a and b, both on the same side of the limit: slightly beyond the
+ * point where the line through them reaches the limit, but within the input's range. */
 static double extrapolate_to_level(double a, double f_a, double b, double f_b)
 {
 	double step = -f_b * (b - a) / (f_b - f_a);
@@ -123,11 +124,11 @@ static double extrapolate_to_level(double a, double f_a, double b, double f_b)
 
 enum bracket_status {
 	BRACKET_FOUND,
-	BRACKET_OUT_OF_REACH, /* the limit is out of reach: u is at the closest end */
+	BRACKET_OUT_OF_REACH, /* u[k] is at the closest end */
 	BRACKET_NOT_FOUND
 };
 
-/* From the current place, which takes few evaluations if that is near. */
+/* Searches from the current place, which takes few evaluations if the limit is near. */
 static enum bracket_status bracket_from_point(const struct dp__query *q, double *u, size_t k,
 					      struct bracket *out)
 {
@@ -156,7 +157,7 @@ static enum bracket_status bracket_from_point(const struct dp__query *q, double 
 	return BRACKET_NOT_FOUND;
 }
 
-/* From both ends. */
+/* Brackets the limit by both ends of the input. */
 static enum bracket_status bracket_from_ends(const struct dp__query *q, double *u, size_t k,
 					     struct bracket *out)
 {
@@ -170,7 +171,7 @@ static enum bracket_status bracket_from_ends(const struct dp__query *q, double *
 	return BRACKET_OUT_OF_REACH;
 }
 
-/* Closes in on the limit from within: u[k] ends at a place that was evaluated. */
+/* Shrinks the bracket from within the limit. u[k] ends at a place that was evaluated. */
 static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struct bracket b)
 {
 	double least = -(q->use_exact ? fine_tolerance : coarse_tolerance) * q->reach_tolerance;
@@ -181,7 +182,8 @@ static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struc
 			       (b.f_outside - b.f_inside),
 		       f;
 
-		/* false position, sometimes halved, since it may creep */
+		/* false position, with a bisection every third step because it may converge
+		 * slowly */
 		if (!isfinite(place) || i % 3 == 2)
 			place = 0.5 * (b.inside + b.outside);
 		if (place == b.inside || place == b.outside)
@@ -198,7 +200,7 @@ static void bracket_shrink(const struct dp__query *q, double *u, size_t k, struc
 	u[k] = b.inside;
 }
 
-/* The same among whole numbers. */
+/* The same for an integer input. */
 static void bracket_shrink_integer(const struct dp__query *q, double *u, size_t k, struct bracket b)
 {
 	const struct dp__input *input = &q->p->encoding.inputs[k];
@@ -216,8 +218,8 @@ static void bracket_shrink_integer(const struct dp__query *q, double *u, size_t 
 	u[k] = dp__input_encode(input, in);
 }
 
-/* Is the limit within the input's reach? Else it goes to the end that is closest, from below if it
- * can. */
+/* Calibrates input k. Returns false if the input cannot reach the limit; u[k] is then at the
+ * closest end, one within the limit if possible. */
 static bool calibrate_input(const struct dp__query *q, double *u, size_t k)
 {
 	enum dp__input_kind kind = q->p->encoding.inputs[k].kind;
@@ -235,9 +237,9 @@ static bool calibrate_input(const struct dp__query *q, double *u, size_t k)
 	return found == BRACKET_FOUND;
 }
 
-/* ---- beyond the reach of noise ---- */
+/* ---- if noise alone is not enough ---- */
 
-/* Finds the point of the least value once, from the middle of the space. */
+/* Finds the point of the least value from the middle of the space. Runs once per query. */
 static void find_min_point(struct dp__query *q)
 {
 	const struct dp__encoding *in = &q->p->encoding;
@@ -245,7 +247,7 @@ static void find_min_point(struct dp__query *q)
 	bool exactly = q->use_exact;
 
 	middle_point(in, low);
-	q->use_exact = true; /* a model knows little of corners */
+	q->use_exact = true; /* a surrogate is unreliable in corners */
 	for (size_t k = 0; k < in->d; k++) {
 		bool matters = false;
 

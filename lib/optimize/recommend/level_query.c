@@ -1,4 +1,4 @@
-/* level_query.c - how a point answers a query for a recommendation. */
+/* level_query.c - scores a point for a recommendation query. */
 #include "optimize/recommend/recommend_internal.h"
 #include "study/calibrated_params.h"
 
@@ -30,7 +30,7 @@ bool dp__query_uses_accountant(const struct dp__query *q, size_t o)
 
 	if (p->output[o].is_exact && !p->output[o].is_costly)
 		return true;
-	/* also with privacy_model: gp: a recommendation reports the exact value */
+	/* also with privacy_model: gp, because a recommendation reports the exact value */
 	return dp_output_is_computed(p->study, o) &&
 	       (q->use_exact ||
 		dp_objective_accounting_cost(p->study, o) != DP_PRIVACY_COST_EXPENSIVE);
@@ -51,8 +51,8 @@ double dp__query_output_value(const struct dp__query *q, size_t o, const double 
 					       : dp__predict_mean(q->p, o, u);
 }
 
-/* Several aims are one by the hypervolume between the point and the reference point: minus its
- * logarithm, continued as a line where the point is outside. */
+/* Cost of one aim. Several aims are combined as minus the logarithm of the hypervolume between the
+ * point and the reference point, continued linearly where the point is beyond it. */
 static double aim_cost(const struct dp__query *q, size_t i, double z, double *slope)
 {
 	const struct dp_objective *o = &q->p->study->objectives[q->aims[i]];
@@ -68,13 +68,12 @@ static double aim_cost(const struct dp__query *q, size_t i, double z, double *sl
 	return gap > least ? -log(gap) : (least - gap) / least - log(least);
 }
 
-/* None for a model that stands in for an accountant, which decides in the end. */
+/* 0 for the surrogate of an accountant: the accountant decides in the end. */
 static double get_sd_penalty(const struct dp__query *q, size_t o)
 {
 	return dp_output_is_computed(q->p->study, o) ? 0 : q->sd_penalty;
 }
 
-/* What counts of the prediction of an output. */
 static double penalised_value(const struct dp__query *q, size_t o, const struct dp__normal *f)
 {
 	return f->mean + get_sd_penalty(q, o) * f->sd;
@@ -98,7 +97,7 @@ static void score_point(const struct dp__query *q, const struct dp__normal *f,
 	s->reaches_level =
 		!q->can_calibrate || f[q->held_output].mean >= q->held_max - q->reach_tolerance;
 	if (!isfinite(s->score) || isnan(s->violation))
-		s->violation = INFINITY; /* an accountant refuses the point */
+		s->violation = INFINITY; /* the accountant rejects the point */
 }
 
 void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, size_t m,
@@ -126,7 +125,7 @@ void dp__query_score_points(struct dp__query *q, const double *u, size_t ldu, si
 	free(f);
 }
 
-/* What counts of an output at u, and its derivatives. */
+/* Penalised value of an output at u, with its gradient. */
 static double penalised_gradient(struct dp__query *q, size_t o, const double *u, double *by)
 {
 	size_t d = q->p->spec.d;

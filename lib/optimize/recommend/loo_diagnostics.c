@@ -1,4 +1,4 @@
-/* loo_diagnostics.c - whether models can be trusted: leave-one-out predictions of results. */
+/* loo_diagnostics.c - judges surrogates by leave-one-out predictions of results. */
 #include "optimize/recommend/recommend_internal.h"
 
 #include "base/t_distribution.h"
@@ -10,15 +10,15 @@
 #include <string.h>
 
 enum {
-	NEIGHBOURS_MAX = 16, /* nearest results of a point */
-	NEIGHBOURS_MIN = 5   /* fewer are too few to judge a model by */
+	NEIGHBOURS_MAX = 16, /* nearest results of a point that are used */
+	NEIGHBOURS_MIN = 5   /* fewer cannot judge a model */
 };
-/* Of 16 results fewer than 13 are within their 95 % intervals in 1 of 100 cases. */
+/* Fewer than 13 of 16 results are within their 95 % intervals with probability 0.01. */
 static const double min_coverage = 0.8;
-/* Posterior over prior variance: above it a model knows too little of a point. */
+/* Posterior over prior variance: above it, the model knows too little of a point. */
 static const double max_variance_share = 0.5;
 
-/* Result i in model space: what it is, and its prediction without it. */
+/* Result i in model space: the observed value and its leave-one-out prediction. */
 struct loo_result {
 	double observed;
 	struct dp__normal prediction;
@@ -41,7 +41,7 @@ static int compute_loo_predictions(const struct dp_proposer *p, size_t o, struct
 	return code;
 }
 
-/* ---- of all results ---- */
+/* ---- all results ---- */
 
 int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_prediction *out,
 			       size_t *count, struct dp_err *err)
@@ -74,10 +74,10 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 	return code == DP_OK ? DP_OK : dp_fail(err, code, "the model's covariance is singular");
 }
 
-/* ---- around a point ---- */
+/* ---- results near a point ---- */
 
-/* The nearest ok results, by the length scales of the model: what does not matter to it takes
- * nothing away. At most NEIGHBOURS_MAX. */
+/* Finds the nearest ok results, at most NEIGHBOURS_MAX. Distances are in length scales of the
+ * model, so that inputs without effect do not count. */
 static size_t find_neighbours(const struct dp_proposer *p, size_t o, const double *u,
 			      struct dp__result_distance *list)
 {

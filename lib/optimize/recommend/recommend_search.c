@@ -1,10 +1,10 @@
-/* recommend_search.c - the best point within limits.
+/* recommend_search.c - searches for the best point within limits.
  *
- * As in acquisition_optimizer.c candidates on the space's own grid are scored in one batch; climbs
- * start from the best few with integers relaxed, are rounded to the grid and start again with
- * integers fixed. Here there are limits, so the climbs are by sequential quadratic programming; and
- * every point is calibrated before it is scored: of the points within a limit those on its surface
- * count. Ties go to the first. */
+ * As in acquisition_optimizer.c, candidates on the grid of the space are scored in one batch. Local
+ * searches start from the best few with integers relaxed, are rounded to the grid and start again
+ * with integers fixed. Because of the limits they use sequential quadratic programming. Every point
+ * is calibrated before it is scored, so that it lies on the surface of the held limit. Ties go to
+ * the first. */
 #include "linalg/linalg.h"
 #include "optimize/recommend/recommend_internal.h"
 #include "study/seeds.h"
@@ -15,17 +15,17 @@
 #include <string.h>
 
 enum {
-	SOBOL_CANDIDATES = 96,     /* candidates anywhere, */
-	RESULT_CANDIDATES = 96,    /* at results, */
-	NEIGHBOUR_CANDIDATES = 64, /* and near these */
+	SOBOL_CANDIDATES = 96,     /* candidates anywhere */
+	RESULT_CANDIDATES = 96,    /* candidates at results */
+	NEIGHBOUR_CANDIDATES = 64, /* candidates near results */
 	SQP_STARTS = 4,
 	SQP_EVALUATIONS = 40,
 	FINALISTS = 8,
-	COSTLY_FINALISTS = 3, /* if slow accountants are asked about them */
-	ENUMERATE_MAX = 2048, /* smaller spaces are scored completely */
+	COSTLY_FINALISTS = 3, /* if expensive accountants evaluate them */
+	ENUMERATE_MAX = 2048, /* smaller spaces are enumerated */
 };
 static const double apart_at_least = 0.05;
-/* Climbs stay this much (of an output's standard deviation) within modelled limits. */
+/* Local searches stay this far, in standard deviations of the output, within modelled limits. */
 static const double margin = 1e-7;
 
 struct query_searcher {
@@ -72,7 +72,7 @@ static void search_add_sobol_points(struct query_searcher *s)
 	}
 }
 
-/* Results: those of the front, then others by how near they are to the limit. */
+/* Adds results: the front first, then the others by distance from the held limit. */
 static void search_add_results(struct query_searcher *s)
 {
 	const struct dp_proposer *p = s->query->p;
@@ -96,7 +96,7 @@ static void search_add_results(struct query_searcher *s)
 	free(list);
 }
 
-/* Candidates that are there, moved a little. */
+/* Adds perturbed copies of `count` candidates from position `from` on. */
 static void search_add_neighbours(struct query_searcher *s, size_t from, size_t count)
 {
 	for (size_t i = 0; i < NEIGHBOUR_CANDIDATES && count > 0; i++) {
@@ -116,9 +116,8 @@ static void search_add_neighbours(struct query_searcher *s, size_t from, size_t 
 	}
 }
 
-/* ---- the best so far ---- */
+/* ---- finalists ---- */
 
-/* The largest difference of a coordinate. */
 static double distance_max(const struct query_searcher *s, const double *a, const double *b)
 {
 	double apart = 0;
@@ -146,18 +145,18 @@ static void keep_finalist(struct query_searcher *s, const struct dp__scored_poin
 	s->finalists[at] = *one;
 }
 
-/* ---- climbing ---- */
+/* ---- local search ---- */
 
 struct sqp_state {
 	struct query_searcher *searcher;
 	nlopt_opt opt;
-	double u[DP_PARAMS_MAX]; /* where what follows was found */
+	double u[DP_PARAMS_MAX]; /* the point of the values below */
 	bool is_evaluated;
 	double score, by_u[DP_PARAMS_MAX];
 	double violation[DP__OUTPUTS_MAX], violation_by_u[DP__OUTPUTS_MAX * DP_PARAMS_MAX];
 };
 
-/* Limits and score are asked for one after the other at the same place. */
+/* NLopt asks for limits and score separately; both are computed once per point. */
 static void sqp_evaluate(struct sqp_state *c, const double *u)
 {
 	const atomic_bool *cancel = c->searcher->query->cancel;
@@ -200,7 +199,7 @@ static void sqp_constraints(unsigned m, double *result, unsigned n, const double
 		gradient[i] = isfinite(c->violation_by_u[i]) ? c->violation_by_u[i] : 0;
 }
 
-/* From u; integers move freely or (held) not at all. */
+/* Local search from u. Integers are relaxed, or fixed if `held`. */
 static void minimise_sqp(struct query_searcher *s, double *u, bool held)
 {
 	struct sqp_state c = { .searcher = s };
@@ -222,8 +221,8 @@ static void minimise_sqp(struct query_searcher *s, double *u, bool held)
 		dp_out_of_memory();
 }
 
-/* Scores the roundings of u: all to the nearest, then each integer the other way alone, each
- * calibrated. u gets the best. */
+/* Scores the roundings of u: all integers to the nearest, then each one the other way. Each is
+ * calibrated first. u becomes the best of them. */
 static void score_rounded_points(struct query_searcher *s, double *u)
 {
 	const struct dp__encoding *in = &s->query->p->encoding;
@@ -257,7 +256,7 @@ static bool is_near_chosen_start(const struct query_searcher *s, size_t i, const
 	return false;
 }
 
-/* The best candidates that are not close to one another. */
+/* Chooses the best candidates that are not close to one another. */
 static size_t choose_sqp_starts(const struct query_searcher *s, size_t *chosen)
 {
 	size_t count = 0;
@@ -280,7 +279,7 @@ static size_t choose_sqp_starts(const struct query_searcher *s, size_t *chosen)
 
 /* ---- the search ---- */
 
-/* Calibrates the finalists with every accountant, and puts the best first. */
+/* Calibrates and scores the finalists with all accountants. The best becomes the first. */
 static void rescore_with_accountants(struct query_searcher *s)
 {
 	struct dp__query *q = s->query;
@@ -302,7 +301,7 @@ static void rescore_with_accountants(struct query_searcher *s)
 	q->use_exact = false;
 }
 
-/* All points of a small space, else random ones, results, and points near results. */
+/* Adds all points of a small space, otherwise random points, results, and neighbours of results. */
 static void add_candidates(struct query_searcher *s, bool whole)
 {
 	const struct dp__encoding *in = &s->query->p->encoding;

@@ -1,7 +1,6 @@
-/* recommend_settings.c - settings for a point of the front, whether it was tested or not.
+/* recommend_settings.c - answers a query for settings that meet a level of one output.
  *
- * Finds the best predicted value of the other objective where one output is within a limit.
- * docs/optimizer.md has the rules and what they are good for. */
+ * docs/optimizer.md explains the rules. */
 #include "optimize/recommend/recommend.h"
 
 #include "base/units.h"
@@ -13,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is computed comes up to its limit within this, relatively: the contract's 0.1 % with room,
- * and never exceeds it, not even by rounding. */
+/* A computed output comes within this relative distance of its limit (docs promise 0.1 %) and never
+ * exceeds it, not even by rounding. */
 static const double reach_tolerance = 5e-4, limit_margin = 1e-9;
 
-/* A model with fixed hyperparameters has intervals that are too narrow, by this factor on real
- * trainings: docs/optimizer.md. */
+/* A model with fixed hyperparameters has intervals that are too narrow, by this factor for real
+ * trainers: docs/optimizer.md. */
 static const double interval_widening = 1.5;
 
 /* ---- outputs ---- */
@@ -63,7 +62,7 @@ double dp_recommend_level_cost(const struct dp_study *s, const struct dp_recomme
 	return outside > 0 ? 1e6 + outside : -volume;
 }
 
-/* Its value in model space. */
+/* The level in model space. */
 static double level_to_model(const struct dp_study *s, size_t o, double value)
 {
 	if (o < s->nobjectives)
@@ -71,14 +70,14 @@ static double level_to_model(const struct dp_study *s, size_t o, double value)
 	return dp_output_is_maximized(s, o) ? -value : value;
 }
 
-/* ---- the question ---- */
+/* ---- the query ---- */
 
 static void query_add_limit(struct dp__query *q, size_t output, double most)
 {
 	q->limits[q->n_limits++] = (struct dp__limit){ output, most };
 }
 
-/* Its tolerance is a hundredth of the range of its results. */
+/* The tolerance is a hundredth of the range of the results. */
 static void query_add_aim(struct dp__query *q, size_t objective)
 {
 	const struct dp_proposer *p = q->p;
@@ -96,8 +95,8 @@ static void query_add_aim(struct dp__query *q, size_t objective)
 	q->aims[q->n_aims++] = objective;
 }
 
-/* The limit that was asked for. Values beyond the clip of a transform are all equal, so a limit
- * there excludes the clip itself. */
+/* Adds the limit of the query. All values beyond the clip of a transform are equal, so that a limit
+ * there must exclude the clip itself. */
 static void query_hold_level(struct dp__query *q, const struct dp_recommend_level *level)
 {
 	const struct dp_study *s = q->p->study;
@@ -115,7 +114,7 @@ static void query_hold_level(struct dp__query *q, const struct dp_recommend_leve
 	query_add_limit(q, o, q->held_max);
 }
 
-/* Adds the study's own constraints, and finds what can be calibrated. */
+/* Adds the study's own constraints and chooses the inputs to calibrate. */
 static void query_finish(struct dp__query *q)
 {
 	const struct dp_study *s = q->p->study;
@@ -137,7 +136,7 @@ static void query_init(struct dp__query *q, struct dp_proposer *p,
 
 /* ---- the answer ---- */
 
-/* The nearest result of the study itself, and how far it is. */
+/* The nearest result of the study itself, and its distance. */
 static void find_nearest(const struct dp_proposer *p, size_t own, const double *u,
 			 struct dp_recommendation *out)
 {
@@ -166,12 +165,12 @@ static void find_nearest(const struct dp_proposer *p, size_t own, const double *
 	out->distance = sqrt(least / (double)p->encoding.d);
 }
 
-/* Means over DP_PREDICTED_RUNS fresh runs, f of the models at the point. */
+/* Turns model predictions f at a point into predictions of the mean of DP_PREDICTED_RUNS runs. */
 static void predict_run_means(const struct dp_proposer *p, struct dp__normal *f,
 			      struct dp_prediction *out)
 {
 	for (size_t o = 0; o < p->n_outputs; o++) {
-		double noise = 0, m = f[o].mean; /* the variance that the mean still has */
+		double noise = 0, m = f[o].mean; /* noise: variance of that mean around f */
 
 		if (dp__output_is_modelled(&p->output[o]) && !dp__noise_is_negligible(p, o)) {
 			noise = dp__noise_variance(p, o, NULL, m) -
@@ -208,7 +207,7 @@ static int fill_recommendation(struct dp__query *q, const struct dp_recommend_le
 	out->feasible_probability = exp(dp__log_feasibility(p, f, NULL, NULL));
 	out->n_evaluated = q->n_evaluated;
 	predict_run_means(p, f, out->predicted);
-	/* the answer depends on the model of an aim, or else of what is held */
+	/* judge the model of the first modelled aim, otherwise that of the held output */
 	q->use_exact = true;
 	out->trust.output = q->held_output;
 	for (size_t i = q->n_aims; i-- > 0;)
@@ -233,9 +232,9 @@ static int fill_recommendation(struct dp__query *q, const struct dp_recommend_le
 	return DP_OK;
 }
 
-/* ---- the impossible ---- */
+/* ---- no point meets the level ---- */
 
-/* Four digits that are still possible, and the words for it. */
+/* Rounds v to four digits on the side that is still possible. */
 static const char *format_possible_value(double v, bool large, char text[DP_NUM_LEN])
 {
 	double unit = pow(10, floor(log10(fabs(v))) - 3), steps = v / unit;
@@ -261,8 +260,8 @@ static int fail_level_impossible(const struct dp__query *q, const struct dp_reco
 	return dp_hint(err, "try --at %s=%s", name, text);
 }
 
-/* Nothing was found that has the level: finds the closest value that is possible. That may be close
- * enough after all, by the models' means. */
+/* Finds the closest possible value if no point meets the level. The models' means may meet it after
+ * all. */
 static int search_closest_level(struct dp_proposer *p, const struct dp_recommend_level *level,
 				const atomic_bool *cancel, struct dp__query *q,
 				struct dp__scored_point *best, struct dp_err *err)
@@ -294,7 +293,7 @@ static int search_level(struct dp_proposer *p, const struct dp_recommend_level *
 			const atomic_bool *cancel, struct dp__query *q,
 			struct dp__scored_point *best, struct dp_err *err)
 {
-	/* standard deviations that are added, and what is tried if nothing has the level then */
+	/* standard deviations that count against a point, tried in this order */
 	static const double doubts[] = { 0.5, 0 };
 
 	for (size_t i = 0; i < DP_COUNT(doubts); i++) {
@@ -330,7 +329,8 @@ int dp_recommend(struct dp_proposer *p, const struct dp_recommend_level *level, 
 	if (code == DP_OK && trouble.code == 0)
 		code = fill_recommendation(&q, level, own, &best, out, &own_err);
 	p->accountant_error = NULL;
-	if (trouble.code) { /* the search ended without the accountant */
+	if (trouble.code) { /* the search continued without the accountant, so that its result is
+			       void */
 		own_err = trouble;
 		code = trouble.code;
 	}

@@ -1,4 +1,4 @@
-/* event.h - one record of the journal in memory, and its stored form. */
+/* event.h - one journal record in memory, and its stored form. */
 #ifndef DP_JOURNAL_CODEC_EVENT_H
 #define DP_JOURNAL_CODEC_EVENT_H
 #include "base/base.h"
@@ -9,8 +9,7 @@
 
 #include <jansson.h>
 
-/* Every type of record: number as stored, name as dumped. Numbers are never
- * reused. */
+/* Every record type: stored number, dumped name. Numbers are never reused. */
 #define DP_EVENTS(X)                                                                               \
 	X(STUDY_CREATED, 1, "study-created")                                                       \
 	X(STUDY_AMENDED, 2, "study-amended")                                                       \
@@ -38,14 +37,13 @@ enum dp_event_type {
 
 enum {
 	DP_EVENT_VERSION = 1
-}; /* of every record written today */
+}; /* of every record written by this version */
 enum {
 	DP_RUN_ALL = -1
-}; /* an attempt that makes all runs of its trial */
+}; /* an attempt with all runs of its trial */
 
-/* What a trial is for. Records, requests and directories name trials of both kinds by one
- * number: those that re-evaluate a point count from DP_REEVAL_TRIAL_FIRST on. People see
- * m0, m1, ... */
+/* The purpose of a trial. Records, requests and directories name both kinds by one number:
+ * re-evaluations count from DP_REEVAL_TRIAL_FIRST on. They are displayed as m0, m1, ... */
 enum dp_trial_kind {
 	DP_TRIAL_SEARCH,
 	DP_TRIAL_REEVAL
@@ -57,7 +55,7 @@ static inline enum dp_trial_kind dp_trial_number_kind(uint32_t number)
 	return number < DP_REEVAL_TRIAL_FIRST ? DP_TRIAL_SEARCH : DP_TRIAL_REEVAL;
 }
 
-/* Its number among those of its kind, and the other way. */
+/* Conversion between the number and the index within the kind. */
 static inline uint32_t dp_trial_number_index(uint32_t number)
 {
 	return number < DP_REEVAL_TRIAL_FIRST ? number : number - DP_REEVAL_TRIAL_FIRST;
@@ -70,32 +68,33 @@ static inline uint32_t dp_trial_number_join(enum dp_trial_kind kind, uint32_t in
 
 /* A point to be evaluated. Arrays: see struct dp_event. */
 struct dp_event_point {
-	const char *source; /* "random", "dpareto", ...; of a measure-asked: "verify", "end", ... */
+	/* "random", "dpareto", ...; for a measure-asked "verify", "end", ... */
+	const char *source;
 	const double *params; /* (nparams) one per parameter of the study, see study.h */
 	uint32_t nparams;
-	/* (nprivacy) epsilons, NaN for objectives that are no epsilons; none if an accountant
-	 * refused the point, which `reason` explains */
+	/* (nprivacy) epsilons, NaN for other objectives; empty if an accountant refused the point,
+	 * `reason` then says why. */
 	const double *privacy;
 	uint32_t nprivacy;
-	/* with search.budget one number: the Renyi divergence of one run at the filter's order */
+	/* With search.budget one number: the Renyi divergence of one run at the filter's order. */
 	const double *renyi;
 	uint32_t nrenyi;
 };
 
 struct dp_ev_study_created {
 	const char *name, *text, *path, *dir; /* dir: directory of the study file */
-	const char *secret;                   /* base/secret.h; NULL: the study needs none */
+	const char *secret;                   /* base/secret.h; NULL: not needed */
 	const char *seeds;                    /* "fixed", "secret"; NULL: before version 0.3 */
-	const char *const *files;             /* (nfiles) as of dp_study_resolve_files() */
+	const char *const *files;             /* (nfiles) from dp_study_resolve_files() */
 	uint32_t nfiles;
-	/* Never stored: `text` as parsed already, which the reducer takes over. NULL: it parses
-	 * the text itself, as it does in a replay. */
+	/* Never stored: `text` as parsed by the submitter; the reducer takes ownership. NULL, as in
+	 * a replay: the reducer parses the text. */
 	struct dp_study *parsed_study;
 };
 
 struct dp_ev_study_amended {
 	double evaluations, parallel, priority; /* NaN: unchanged */
-	const char *const *changes;             /* (nchanges) other keys: "trainer.timeout=30s" */
+	const char *const *changes; /* (nchanges) other keys, such as "trainer.timeout=30s" */
 	uint32_t nchanges;
 	const char *text, *path, *dir; /* of an edited study file; NULL: unchanged */
 };
@@ -107,40 +106,42 @@ struct dp_ev_study_moved {
 
 struct dp_ev_trial_proposed {
 	struct dp_event_point point;
-	uint32_t conditioned_on; /* the proposal knew the study's records before this seq */
-	double proposal_seconds; /* finding it took; 0: unknown */
+	/* The proposal depends on the study's records before this seq. */
+	uint32_t conditioned_on;
+	double proposal_seconds; /* duration; 0: unknown */
 };
 
-/* The trial of the head is the first of the re-evaluation. Without runs: search.remeasure has
- * asked for the whole front, or `reason` says which part it left out. */
+/* The trial in the head is the first of the re-evaluation. Without runs: search.remeasure has
+ * requested the whole front, or `reason` says which part it left out. */
 struct dp_ev_measure_asked {
 	struct dp_event_point point;
-	double result_trial, result_checkpoint; /* the result; NaN: none, or the trial's own */
+	double result_trial, result_checkpoint; /* NaN: no result, or a trial's final one */
 	uint32_t runs;
 };
 
 struct dp_ev_attempt_planned {
-	uint32_t slot_plus_one; /* of DPARETO_SLOT; 0: it has none */
+	uint32_t slot_plus_one; /* DPARETO_SLOT + 1; 0: no slot */
 };
 
 struct dp_ev_attempt_placed {
-	const char *job_id; /* of Slurm */
+	const char *job_id; /* from Slurm */
 };
 
 struct dp_ev_attempt_ended {
 	enum dp_end_class end_class;
-	bool charged;   /* false: says nothing about the trial (never started, daemon stopped),
-			 * so it costs no retry */
-	bool never_ran; /* certainly no trainer ran, so it cost no privacy */
+	/* False: the end says nothing about the trial (never started, daemon stopped), so it costs
+	 * no retry. */
+	bool charged;
+	bool never_ran; /* it is certain that no trainer ran, so it cost no privacy */
 	struct dp_exit_record exit;
-	const uint32_t *runs; /* (nruns) run numbers that were asked for */
+	const uint32_t *runs; /* (nruns) numbers of the requested runs */
 	uint32_t nruns;
 	const char *const *metric_names; /* (nmetrics) */
 	uint32_t nmetrics;
-	const double *metrics; /* (nruns x nmetrics); NaN also where a run reported none */
-	/* the checkpoints that it reached, where they count: their values, the metrics there
-	 * (ncheckpoints x nruns x nmetrics; NaN as above), and the epsilons there (ncheckpoints x
-	 * privacy objectives; none if another attempt has recorded them) */
+	const double *metrics; /* (nruns x nmetrics); NaN also for a run without a value */
+	/* The checkpoints that the attempt reached, if they count: their path values, the metrics
+	 * there (ncheckpoints x nruns x nmetrics; NaN as above), and the epsilons there
+	 * (ncheckpoints x privacy objectives; none if another attempt has recorded them). */
 	const double *checkpoints, *checkpoint_metrics, *checkpoint_epsilons;
 	uint32_t ncheckpoints, ncheckpoint_metrics, ncheckpoint_epsilons;
 	struct dp_declaration declaration;
@@ -149,23 +150,24 @@ struct dp_ev_attempt_ended {
 
 struct dp_ev_trial_ended {
 	const char *status;       /* "ok", "diverged", "failed", "cancelled" */
-	const double *objectives; /* (nobjectives), natural units; NaN: not known */
+	const double *objectives; /* (nobjectives), natural units; NaN: unknown */
 	uint32_t nobjectives;
 };
 
 struct dp_ev_result_imported {
-	const char *study_name; /* where it comes from; the trial of the head is its number there */
+	/* Origin; the trial in the head is its number there. */
+	const char *study_name;
 	const double *params, *objectives;
 	uint32_t nparams, nobjectives;
 };
 
 struct dp_ev_trial_accounted {
-	const double *privacy; /* (nprivacy) as in struct dp_event_point */
+	const double *privacy; /* (nprivacy), as in struct dp_event_point */
 	uint32_t nprivacy;
 };
 
 struct dp_ev_time_noted {
-	bool daemon_ran; /* since the record before */
+	bool daemon_ran; /* since the previous record */
 };
 
 struct dp_ev_accounting_fixed {
@@ -174,24 +176,27 @@ struct dp_ev_accounting_fixed {
 	struct dp_filter filter; /* of search.budget; all 0: none */
 };
 
-/* One record in memory: a head, and what its type adds. Strings and arrays belong to the caller
- * when encoding; a decoded event points into its own arena and lives until dp_event_clear(). */
+/* One record in memory: a head, and the fields of its type. When encoding, strings and arrays
+ * belong to the caller. A decoded event points into its own arena; free it with
+ * dp_event_clear(). */
 struct dp_event {
 	enum dp_event_type type;
-	uint32_t study;  /* key, part one; from 1 */
-	uint32_t seq;    /* key, part two; from 0 within the study */
+	uint32_t study;  /* first part of the key, from 1 */
+	uint32_t seq;    /* second part of the key, from 0 in each study */
 	int64_t time_us; /* microseconds since 1970 */
 
-	uint32_t trial;   /* that it is about */
-	int32_t run;      /* attempt-*: DP_RUN_ALL or the one run of this process */
-	uint32_t attempt; /* attempt-*: its number */
+	uint32_t trial;   /* the subject */
+	int32_t run;      /* attempt-*: DP_RUN_ALL or the only run of this process */
+	uint32_t attempt; /* attempt-* */
 	const char *reason;
 	const char
-		*requested_by; /* who, and from where; NULL: the daemon decided. For people only */
+		/* The user and host of a request; NULL: the daemon decided. For display only. */
+		*requested_by;
 
 	union {
-		struct dp_ev_attempt_ended attempt_ended; /* first, since it is the largest: an
-							   * initialiser without any clears all */
+		/* First, because it is the largest: an initialiser that names no member clears
+		 * all. */
+		struct dp_ev_attempt_ended attempt_ended;
 		struct dp_ev_study_created study_created;
 		struct dp_ev_study_amended study_amended;
 		struct dp_ev_study_moved study_moved;
@@ -210,14 +215,13 @@ struct dp_event {
 };
 
 const char *dp_event_type_name(enum dp_event_type t);
-/* The stored form: MessagePack [type, version, time, {fields}] and a CRC-32, in place
- * of what `out` held. DP_E_INVALID for a mistake of the program. */
+/* Encodes as MessagePack [type, version, time, {fields}] and a CRC-32; replaces the contents of
+ * `out`. DP_E_INVALID signals a bug in the caller. */
 DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out, struct dp_err *err);
-/* DP_E_CORRUPT with a reason if the bytes are damaged, cut short, or have a field of the
- * wrong type; DP_E_PROTOCOL if they are sound, but of a type or version from the future.
- * study and seq are the
- * key's business: the caller sets them and they are left alone. `out` must be zeroed
- * or a former result, whose memory is used again; after an error it holds none. */
+/* Returns DP_E_CORRUPT with a reason if the bytes are damaged, truncated, or have a field of the
+ * wrong type; DP_E_PROTOCOL if they are sound but of a newer type or version. study and seq are
+ * part of the key: the caller sets them, decoding leaves them alone. `out` must be zeroed or an
+ * earlier result, whose memory is reused; after an error it holds none. */
 DP_MUSTCHECK int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
 				 struct dp_err *err);
 void dp_event_clear(struct dp_event *e);

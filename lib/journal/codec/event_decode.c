@@ -1,4 +1,4 @@
-/* event_decode.c - a stored event as it was: strict, since the bytes may be anybody's. */
+/* event_decode.c - decodes stored records strictly, because the bytes are untrusted. */
 #include "journal/codec/event_internal.h"
 
 #include "base/alloc.h"
@@ -8,13 +8,13 @@
 #include <zlib.h>
 
 enum {
-	ARENA_CHUNK = 4096 /* holds an ordinary record: reuse then allocates nothing */
+	ARENA_CHUNK = 4096 /* fits a typical record: reuse then allocates nothing */
 };
 
 struct event_decoder {
 	msgpack_zone *arena;
 	struct dp_err *err;
-	uint32_t matrix_values; /* of the matrix, which must fit runs x names in the end */
+	uint32_t matrix_values; /* of the matrix; must be runs x names */
 };
 
 static int fail_event_field(struct event_decoder *r, const struct dp__field *f, const char *what)
@@ -211,7 +211,7 @@ static int event_read_field(struct event_decoder *r, const struct dp__field *f,
 	return DP_OK;
 }
 
-/* Gives every number whose absence means NaN that value. */
+/* Sets every number to the value that stands for its absence. */
 static void set_absent_values(const struct dp__field *f, void *base)
 {
 	for (; f->name; f++) {
@@ -222,8 +222,8 @@ static void set_absent_values(const struct dp__field *f, void *base)
 	}
 }
 
-/* The row of this name, looked for from *hint on and around: records are written
- * in the table's order, so that it is nearly always the next one. */
+/* The row with this name. Records are written in the order of the table, so the row at *hint nearly
+ * always matches. */
 static const struct dp__field *event_find_row(const struct dp__field *table, size_t rows,
 					      size_t *hint, const msgpack_object *key)
 {
@@ -257,7 +257,7 @@ static int event_read_map(struct event_decoder *r, const struct dp__field *table
 			return dp_fail(r->err, DP_E_CORRUPT, "a field of the record has no name");
 		f = event_find_row(table, rows, &hint, &kv->key);
 		if (!f)
-			continue; /* of a later program of the same version */
+			continue; /* a field of a later release with the same version */
 		if (seen >> (f - table) & 1)
 			return fail_event_field(r, f, "is there twice");
 		seen |= UINT64_C(1) << (f - table);
@@ -299,7 +299,7 @@ static int event_read(struct event_decoder *r, const msgpack_object *o, struct d
 	return DP_OK;
 }
 
-/* Forgets what the event held but keeps the memory for the next one. */
+/* Clears the event but keeps its memory for the next one. */
 static void reset_event(struct dp_event *e)
 {
 	struct dp_event empty = { .study = e->study, .seq = e->seq, .arena = e->arena };

@@ -1,4 +1,4 @@
-/* event_dump.c - an event as a JSON object, for people. */
+/* event_dump.c - an event as a JSON object, for display. */
 #include "journal/codec/event_internal.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text of any origin: what is no UTF-8 is shown with its odd bytes as '?'. */
+/* Text of any origin. If it is not UTF-8, '?' replaces all non-ASCII bytes. */
 static json_t *dump_text(const char *s)
 {
 	json_t *v = json_string(s);
@@ -61,7 +61,7 @@ static json_t *dump_array(const struct dp__field *f, const void *base)
 
 static void dump_fields(json_t *into, const struct dp__field *f, const void *base);
 
-/* NULL for what is not shown. Numbers and flags are shown at their zero, too. */
+/* NULL if the field is not shown. Numbers and flags are shown even if they are zero. */
 static json_t *dump_field(const struct dp__field *f, const void *base)
 {
 	bool none = dp__field_is_absent(f, base), flag;

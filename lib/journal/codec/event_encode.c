@@ -1,4 +1,4 @@
-/* event_encode.c - an event as it is stored: MessagePack and a checksum. */
+/* event_encode.c - encodes an event as MessagePack with a checksum. */
 #include "journal/codec/event_internal.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@ static void pack_text(msgpack_packer *pk, const char *s)
 	msgpack_pack_str_with_body(pk, s, strlen(s));
 }
 
-/* Whole numbers are stored as integers, which are shorter and just as exact; -0 is
- * not one of them. */
+/* Whole numbers are stored as integers: shorter and as exact. -0 is not one of them. */
 static void pack_number(msgpack_packer *pk, double x)
 {
 	if (fabs(x) <= 0x1p53 && (double)(int64_t)x == x && !(x == 0 && signbit(x)))
@@ -132,7 +131,7 @@ static int event_check_array(const struct dp__field *f, const struct dp_event *e
 		 : dp_fail(err, DP_E_INVALID, "field '%s' has a length and no values", f->name);
 }
 
-/* Can this field be written? A mistake of the program is told, not stored. */
+/* Checks that the field can be written. A bug in the caller is reported, not stored. */
 static int event_check_field(const struct dp__field *f, const struct dp_event *e,
 			     struct dp_err *err)
 {

@@ -1,5 +1,5 @@
-/* event_fields.c - the types of events and their fields: one table, from which writing, reading
- * and dumping all come. */
+/* event_fields.c - the table of event types and their fields, used for encoding, decoding and
+ * dumping. */
 #include "journal/codec/event_internal.h"
 #include "privacy/composition/adaptive_composition.h"
 
@@ -65,7 +65,7 @@ static const struct dp__field filter_fields[] = {
 #define BY      { FIELD(requested_by, "by", STR) }
 #define END     { 0 }
 
-/* Records hold their fields in this order. Names are stored: never change one, nor its kind. */
+/* Records hold their fields in this order. Names are stored: never change a name or its kind. */
 
 static const struct dp__field study_created[] = {
 	{ FIELD(study_created.name, "name", STR) },
@@ -232,7 +232,7 @@ const struct dp__field *dp__event_fields(uint64_t type)
 	return type < DP_COUNT(tables) ? tables[type] : NULL;
 }
 
-/* ---- access to a field by its row; memcpy keeps the compiler's aliasing rules ---- */
+/* ---- access to a field by its row; memcpy respects strict aliasing ---- */
 
 void dp__field_load(const void *base, size_t at, void *to, size_t size)
 {

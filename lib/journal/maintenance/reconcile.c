@@ -1,10 +1,10 @@
-/* reconcile.c - makes of what is left of a study's records a history that follows from itself.
+/* reconcile.c - rebuilds a consistent history of a study from the records that are left.
  *
- * Every record keeps its number, since proposals name what they knew by it. A place whose
- * record is lost gets a record-lost; where a later record cannot be used without it, what
- * that one implies is put there instead: that an attempt was planned which ended, that a
- * trial's attempts ended before the trial did, or a point as it was written for its
- * trainer. No result is ever made. What cannot be used all the same is set aside, too. */
+ * Every record keeps its number, because proposals refer to what they knew by it. A lost record
+ * becomes a record-lost. If a later record cannot be used without it, the record that the later one
+ * implies takes its place: an attempt-planned before an attempt-ended, the attempt-ended before a
+ * trial-ended, or a proposal with the point from the attempt's request.json. Results are never
+ * invented. Records that remain unusable are set aside, too. */
 #include "journal/maintenance/salvage.h"
 
 #include "base/fs.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum {
-	SEQ_GAP_MAX = 10000, /* records missing in a row, beyond which a key is damaged */
+	SEQ_GAP_MAX = 10000, /* a longer gap means a damaged key */
 	REQUEST_MAX = 1 << 20,
 	ATTEMPT_DIRS_TRIED = 16,
 };
@@ -35,9 +35,9 @@ struct reconciler {
 	double params[DP_PARAMS_MAX];
 };
 
-/* ---- the places ---- */
+/* ---- record positions ---- */
 
-/* How many places there are: up to the last sound record that can belong here. */
+/* Number of positions: up to the last valid record that can belong to the study. */
 static uint32_t count_usable_records(const struct dp__salvaged_record *finds, size_t n)
 {
 	uint32_t length = 0;
@@ -62,7 +62,8 @@ static void init_reconciled_records(const struct dp__salvaged_record *finds, siz
 				    struct dp__reconciled_study *m)
 {
 	m->n = count_usable_records(finds, n);
-	m->records = dp_calloc((size_t)m->n + 2, sizeof *m->records); /* one more to say why */
+	m->records = dp_calloc((size_t)m->n + 2,
+			       sizeof *m->records); /* room for append_pause_record() */
 	for (uint32_t i = 0; i < m->n; i++)
 		mark_record_lost(&m->records[i], "it is missing");
 	for (size_t i = 0; i < n; i++) {
@@ -75,9 +76,9 @@ static void init_reconciled_records(const struct dp__salvaged_record *finds, siz
 	}
 }
 
-/* ---- records that are implied by others ---- */
+/* ---- synthesized records ---- */
 
-/* The point of a trial, from what was written for its trainer. */
+/* Recovers the parameters of a trial from the request.json of one of its attempts. */
 static bool recover_trial_params(struct reconciler *w, uint32_t trial)
 {
 	const struct dp_study_state *s = w->state.studies[0];
@@ -86,7 +87,7 @@ static bool recover_trial_params(struct reconciler *w, uint32_t trial)
 	bool found = false;
 
 	for (uint32_t i = 0; i < ATTEMPT_DIRS_TRIED && !found; i++) {
-		bool alone = i % 2; /* one run a process */
+		bool alone = i % 2; /* one run per process */
 		json_t *root = NULL;
 
 		dp_attempt_format_dir(trial, alone ? 0 : DP_RUN_ALL, i / 2, below);
@@ -109,7 +110,7 @@ static const struct dp_attempt *find_open_attempt(const struct dp_trial *t)
 	return NULL;
 }
 
-/* The end of an attempt, of which only the trial's end is left. */
+/* An attempt-ended, implied by the end of the trial. */
 static bool synthesize_attempt_ended(const struct dp_trial *t, const struct dp_event *e,
 				     struct dp_event *out)
 {
@@ -129,8 +130,8 @@ static bool synthesize_attempt_ended(const struct dp_trial *t, const struct dp_e
 	return true;
 }
 
-/* That a point was to be measured, of which a trial is left: the point as it was written
- * for its trainer. Which result it was measured for is not known any more. */
+/* A measure-asked, implied by one of its trials. The parameters come from the trial's request.json;
+ * the result that was re-evaluated is unknown. */
 static bool synthesize_measure_asked(struct reconciler *w, const struct dp_event *e,
 				     struct dp_event *out)
 {
@@ -146,7 +147,7 @@ static bool synthesize_measure_asked(struct reconciler *w, const struct dp_event
 	return recover_trial_params(w, e->trial);
 }
 
-/* What must have been recorded before `e`, which does not fit without it. */
+/* The record that must have preceded `e`, which does not fit without it. */
 static bool synthesize_missing_event(struct reconciler *w, const struct dp_event *e,
 				     struct dp_event *out)
 {
@@ -191,7 +192,7 @@ static bool synthesize_missing_event(struct reconciler *w, const struct dp_event
 	}
 }
 
-/* A lost place behind `after` and before `before`; `before` itself if there is none. */
+/* A lost position after `after` and before `before`; `before` if there is none. */
 static uint32_t find_lost_position(const struct dp__reconciled_study *m, uint32_t after,
 				   uint32_t before)
 {
@@ -203,7 +204,7 @@ static uint32_t find_lost_position(const struct dp__reconciled_study *m, uint32_
 
 /* ---- the study ---- */
 
-/* The record of a place: as found, as made, or the note that it was lost. */
+/* The record of a position: salvaged, synthesized, or a record-lost. */
 static int load_reconciled_event(struct reconciler *w, uint32_t i)
 {
 	struct dp__reconciled_record *slot = &w->out->records[i];
@@ -221,7 +222,7 @@ static int load_reconciled_event(struct reconciler *w, uint32_t i)
 	return DP_OK;
 }
 
-/* Folds all places. The first that does not fit is in *at. */
+/* Replays all positions. *at is the first that does not fit. */
 static int replay_reconciled_records(struct reconciler *w, uint32_t *at)
 {
 	int code = DP_OK;
@@ -241,14 +242,15 @@ static int replay_reconciled_records(struct reconciler *w, uint32_t *at)
 	return code;
 }
 
-/* Place `at` does not fit: something is put before it, moved, or it is given up. */
+/* Position `at` does not fit: insert a record before it, move a synthesized one, or give it up. */
 static int reconcile_misfit(struct reconciler *w, uint32_t at)
 {
 	struct dp__reconciled_record *slot = &w->out->records[at];
 	uint32_t later, target = slot->synthesized.len ? slot->needed_by : at;
 	struct dp_event implied;
 
-	if (slot->synthesized.len) { /* too early here: further on, or the other goes, too */
+	if (slot->synthesized.len) { /* Too early here: move it towards the record that needs it, or
+					give up that record, too. */
 		later = find_lost_position(w->out, at, target);
 		if (later < target) {
 			w->out->records[later].synthesized = slot->synthesized;
@@ -271,7 +273,7 @@ static int reconcile_misfit(struct reconciler *w, uint32_t at)
 	return DP_OK;
 }
 
-/* What stays lost gets its note. */
+/* Encodes record-lost for the positions that stay lost. */
 static int encode_lost_records(struct reconciler *w)
 {
 	int code;
@@ -292,7 +294,7 @@ static int encode_lost_records(struct reconciler *w)
 	return DP_OK;
 }
 
-/* The study waits for somebody who knows what was lost. */
+/* Pauses the study until a user has looked at the losses. */
 static int append_pause_record(struct reconciler *w)
 {
 	struct dp__reconciled_record *slot = &w->out->records[w->out->n];
@@ -344,7 +346,7 @@ int dp__reconcile_study(const struct dp__salvaged_record *finds, size_t n, const
 	code = out->n > 0 && out->records[0].salvaged && !out->records[0].is_lost
 		       ? reconcile_until_consistent(&w, tail > 0)
 		       : DP_E_CORRUPT;
-	if (code == DP_E_CORRUPT) { /* nothing can be made of it */
+	if (code == DP_E_CORRUPT) { /* unrecoverable */
 		out->is_unrecoverable = true;
 		code = DP_OK;
 	}

@@ -1,4 +1,4 @@
-/* repair.c - a damaged journal made anew from what can be read of it. */
+/* repair.c - rebuilds a damaged journal from the records that can be read. */
 #include "journal/maintenance/restore.h"
 #include "journal/maintenance/maintenance.h"
 #include "journal/store/journal_internal.h"
@@ -19,15 +19,15 @@
 struct repair {
 	const char *dir;
 	char *studies_dir; /* STATE/studies */
-	char *new_dir;     /* the new journal is made in it */
+	char *new_dir;     /* directory of the new journal */
 	struct dp_journal *new_journal;
-	uint64_t last_ticket;      /* of its last record */
-	struct dp_buf aside_lines; /* lines of what is set aside */
+	uint64_t last_ticket;      /* of the new journal's last record */
+	struct dp_buf aside_lines; /* JSON lines of the records set aside */
 	uint64_t record_count, aside_count, rebuilt_count;
-	json_t *study_reports; /* of studies, for the report */
+	json_t *study_reports; /* one entry per study */
 };
 
-/* ---- what is set aside ---- */
+/* ---- records set aside ---- */
 
 static void set_aside_record(struct repair *r, const struct dp__salvaged_record *f, const char *why)
 {
@@ -37,14 +37,14 @@ static void set_aside_record(struct repair *r, const struct dp__salvaged_record 
 	r->aside_count++;
 	dp_json_dump(&r->aside_lines, line, 0);
 	json_decref(line);
-	r->aside_lines.len--; /* the brace */
+	r->aside_lines.len--; /* drop the closing brace */
 	dp_buf_puts(&r->aside_lines, ",\"bytes\":\"");
 	for (size_t i = 0; i < f->len; i++)
 		dp_buf_printf(&r->aside_lines, "%02x", f->bytes[i]);
 	dp_buf_puts(&r->aside_lines, "\"}\n");
 }
 
-/* What of a study's finds is not in the new journal. */
+/* Sets aside the records of a study that are not in the new journal. */
 static void set_aside_lost_records(struct repair *r, const struct dp__salvaged_record *finds,
 				   size_t n, const struct dp__reconciled_study *m)
 {
@@ -64,7 +64,7 @@ static void set_aside_lost_records(struct repair *r, const struct dp__salvaged_r
 
 /* ---- the new journal ---- */
 
-/* Numbers of studies are below this one: a key with another is damaged. */
+/* Study numbers are below this one, so a key with a higher number is damaged. */
 static uint32_t read_next_study_id(const json_t *facts)
 {
 	const char *text = json_string_value(json_object_get(facts, "next-study"));
@@ -132,7 +132,7 @@ static int repair_study(struct repair *r, const struct dp__salvaged_record *find
 	return code;
 }
 
-/* Everything is on the disk, or the disk refuses. */
+/* Waits until all records are durable, or the disk refuses. */
 static int wait_until_durable(struct repair *r, struct dp_err *err)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
@@ -172,9 +172,9 @@ static int repair_write(struct repair *r, const struct dp__salvage *s, struct dp
 	return code;
 }
 
-/* ---- the whole ---- */
+/* ---- the repair ---- */
 
-/* A record of a newer version is nobody's damage. */
+/* Records of a newer version are not damage, so a repair must not drop them. */
 static int refuse_newer_records(const struct dp__salvage *s, struct dp_err *err)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -200,8 +200,8 @@ static json_t *repair_report(const struct repair *r, const struct dp__salvage *s
 	return o;
 }
 
-/* The new journal is sound: it takes the place of the old one, and what was set aside is
- * on the disk before that. */
+/* Verifies the new journal and replaces the old one by it. The records set aside are on the disk
+ * before that. */
 static int install_repaired_journal(struct repair *r, const struct dp__salvage *s, json_t **report,
 				    struct dp_err *err)
 {
@@ -228,7 +228,7 @@ static int install_repaired_journal(struct repair *r, const struct dp__salvage *
 	return code;
 }
 
-/* Is there nothing to do? Asked of the file, which LMDB is not to touch. */
+/* Verifies the file itself, because LMDB must not open a damaged one. */
 static int check_needs_repair(const char *file, bool *whole, struct dp_err *err)
 {
 	struct dp_journal_verify_result v;
@@ -263,7 +263,7 @@ static int repair_locked(struct repair *r, json_t **report, struct dp_err *err)
 		dp_hint(err, "put a backup in place with 'dparetoctl journal restore'");
 		code = DP_E_CORRUPT;
 	}
-	/* what an earlier repair left that was interrupted */
+	/* remove what an interrupted repair left */
 	if (code == DP_OK)
 		code = dp_remove_tree(r->new_dir, err);
 	if (code == DP_OK && whole) {

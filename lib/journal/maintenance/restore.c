@@ -1,4 +1,4 @@
-/* restore.c - one journal put in the place of another; copies, compact ones. */
+/* restore.c - backup, restore and compaction: copies of a journal, and its replacement. */
 #include "journal/maintenance/restore.h"
 #include "journal/maintenance/maintenance.h"
 
@@ -31,7 +31,7 @@ void dp__format_kept_name(const char *before, const char *after, char out[64])
 	snprintf(out, 64, "%s%s.%06dZ%s", before, when, (int)(now % 1000000), after);
 }
 
-/* A folder whose entries changed. */
+/* Call after entries of the directory have changed. */
 static int sync_dir_entries(const char *dir, struct dp_err *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -53,8 +53,7 @@ int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 	if (keep && link(data, kept) != 0 && errno != ENOENT)
 		code = dp_fail_errno(err, errno, "cannot keep the old journal as %s", kept);
 	else {
-		/* The lock file speaks of the old file. Readers that have it go on with
-		 * both old ones. */
+		/* The lock file belongs to the old data file. Open readers keep both old files. */
 		unlink(lock);
 		if (rename(new, data) != 0)
 			code = dp_fail_errno(err, errno, "cannot put %s in place", new);
@@ -72,7 +71,7 @@ static int copy_env(struct dp_journal *j, int fd, struct dp_err *err)
 {
 	int mdb_code = mdb_env_copyfd2(j->env, fd, MDB_CP_COMPACT);
 
-	/* compacting counts pages, and an old file may have lost track of some */
+	/* Compaction counts pages, and an old file may have leaked some: copy it unchanged then. */
 	if (mdb_code == MDB_INCOMPATIBLE && ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0)
 		mdb_code = mdb_env_copyfd2(j->env, fd, 0);
 	if (mdb_code != 0)
@@ -139,7 +138,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64], struct 
 {
 	char *new = dp_path_join(dir, DP__NEW_JOURNAL_FILE);
 	struct dp__writer_lock *lock = NULL;
-	bool ours = false; /* is `new` a file of this restore? */
+	bool ours = false; /* `new` was created by this restore */
 	int from = -1, to = -1, code;
 
 	dp__format_kept_name("data-", ".mdb", kept);
@@ -152,12 +151,12 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64], struct 
 			code = err->code;
 	}
 	if (code == DP_OK) {
-		dp__remove_leftover_files(dir); /* `file` may be among it, and is open */
+		dp__remove_leftover_files(dir); /* `file` may be one of these; it is open already */
 		code = dp_check_replaceable(new, err);
 		ours = code == DP_OK;
 	}
 	if (code == DP_OK) {
-		/* O_NONBLOCK: one that has become a FIFO since must not make us wait */
+		/* O_NONBLOCK: do not block if the file has become a FIFO meanwhile */
 		to = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 			  0600);
 		if (to < 0)
@@ -165,7 +164,7 @@ int dp_journal_restore(const char *dir, const char *file, char kept[64], struct 
 	}
 	if (code == DP_OK)
 		code = copy_bytes(from, to, err);
-	if (code == DP_OK) /* the copy, which is what will be used */
+	if (code == DP_OK) /* checks the copy, because that is what will be used */
 		code = check_no_faults(new, file, err);
 	if (code == DP_OK)
 		code = dp__replace_journal_file(dir, new, kept, err);
@@ -186,14 +185,14 @@ int dp_journal_compact(const char *dir, struct dp_err *err)
 	char *new = dp_path_join(dir, DP__NEW_JOURNAL_FILE);
 	struct dp_journal *j = NULL;
 	struct dp__writer_lock *lock = NULL;
-	bool ours = false; /* is `new` a file of this compaction? */
+	bool ours = false; /* `new` was created by this compaction */
 	struct stat st;
 	int code;
 
 	code = dp__writer_lock_acquire(dir, &lock, err);
 	if (code == DP_OK) {
 		dp__remove_leftover_files(dir);
-		/* a link is replaced by the rename, and never followed */
+		/* rename() replaces a symbolic link and does not follow it */
 		if (lstat(new, &st) != 0 || !S_ISLNK(st.st_mode))
 			code = dp_check_replaceable(new, err);
 		ours = code == DP_OK;

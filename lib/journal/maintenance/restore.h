@@ -1,13 +1,13 @@
-/* restore.h - one journal put in the place of another. */
+/* restore.h - replaces the data file of a journal. */
 #ifndef DP_JOURNAL_MAINTENANCE_RESTORE_H
 #define DP_JOURNAL_MAINTENANCE_RESTORE_H
 #include "base/base.h"
 
-/* A name for what is kept, with the time in it: "data-20261117T001122Z.mdb". */
+/* A name with the current UTC time: "data-20261117T001122.123456Z.mdb". */
 void dp__format_kept_name(const char *before, const char *after, char out[64]);
-/* Puts the file `new`, which is on the disk, in the place of the journal's file; `keep`
- * is the name under which the old one stays in the folder, NULL if it goes. At every
- * moment the journal is either the old or the new one. */
+/* Replaces the journal's data file by the file `new`, which must be durable. The old file stays in
+ * the directory under the name `keep`, or is removed if `keep` is NULL. At every moment the journal
+ * is either the old or the new one. */
 DP_MUSTCHECK int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 					  struct dp_err *err);
 

@@ -1,4 +1,4 @@
-/* salvage.c - everything that can be read of a damaged journal. */
+/* salvage.c - reads everything that is readable of a damaged journal. */
 #include "journal/maintenance/salvage.h"
 
 #include "journal/store/lmdb_check.h"
@@ -9,11 +9,11 @@
 
 struct salvager {
 	struct dp__salvage *salvage;
-	size_t from_trees;       /* so many finds came by the trees, in order */
-	bool is_scanning;        /* any page is looked at */
-	bool known_studies_only; /* records of studies that the trees do not know are
-				  * those of deleted ones */
-	struct dp_event event;   /* its memory is used again for each record */
+	size_t from_trees; /* number of records found through the trees, sorted */
+	bool is_scanning;  /* any page is searched */
+	/* Records of studies that the trees do not contain belong to deleted studies. */
+	bool known_studies_only;
+	struct dp_event event; /* its memory is reused for each record */
 };
 
 static int compare_record_studies(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare_record_keys(const void *a, const void *b)
 	return order ? order : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Of one key the best first. */
+/* By key; for equal keys the best record first. */
 static int compare_record_quality(const void *a, const void *b)
 {
 	const struct dp__salvaged_record *x = a, *y = b;
@@ -42,7 +42,7 @@ static int compare_record_quality(const void *a, const void *b)
 					    : x->is_orphaned - y->is_orphaned;
 }
 
-/* Would this record, found on some page, tell anything new? */
+/* True if a record found on some page adds to those from the trees. */
 static bool salvage_needs_record(const struct salvager *v, const struct dp__salvaged_record *find)
 {
 	const struct dp__salvaged_record *all = v->salvage->records, *same;
@@ -92,7 +92,7 @@ static int on_salvage_meta(void *arg, const void *name, size_t name_len, const v
 		key[name_len] = '\0';
 		json_object_set_new(v->salvage->meta, key, text);
 	} else {
-		json_decref(text); /* no text of ours */
+		json_decref(text); /* not a text of the journal */
 	}
 	return DP_OK;
 }
@@ -105,7 +105,7 @@ static void on_salvage_fault(void *arg, const char *text)
 		snprintf(v->salvage->first_fault, sizeof v->salvage->first_fault, "%s", text);
 }
 
-/* Is every record there and sound? */
+/* True if no record is missing or damaged. */
 static bool salvage_is_complete(const struct dp__salvage *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -118,8 +118,8 @@ static bool salvage_is_complete(const struct dp__salvage *s)
 	return s->page_faults == 0;
 }
 
-/* Of several under one key the best stays. Two astray ones that differ are none: nobody
- * can say which of them was the truth. */
+/* Keeps the best record of each key. If orphaned records differ, none is used: which of them was
+ * current is unknown. */
 static void salvage_deduplicate(struct dp__salvage *s)
 {
 	size_t kept = 0, next;
@@ -160,7 +160,7 @@ int dp__salvage_read(struct dp__salvage *s, int fd, struct dp_err *err)
 	*s = (struct dp__salvage){ .meta = json_object() };
 	code = dp__lmdb_check_pages(&pages, fd, 0, &visitor, err);
 	if (code == DP_OK)
-		salvage_deduplicate(s); /* in a damaged file nothing need be in order */
+		salvage_deduplicate(s); /* a damaged tree may be out of order */
 	v.from_trees = s->n;
 	v.is_scanning = true;
 	if (code == DP_OK && !salvage_is_complete(s)) {

@@ -1,5 +1,4 @@
-/* salvage.h - everything that can be read of a damaged journal, and what makes a study of
- * it again. */
+/* salvage.h - what can be read of a damaged journal, and the rebuilding of its studies. */
 #ifndef DP_JOURNAL_MAINTENANCE_SALVAGE_H
 #define DP_JOURNAL_MAINTENANCE_SALVAGE_H
 #include "base/buf.h"
@@ -13,34 +12,34 @@ struct dp__salvaged_record {
 	unsigned char *bytes;
 	size_t len;
 	bool is_valid;         /* it can be decoded */
-	bool is_newer_version; /* it could be, by a newer version */
-	bool is_orphaned;      /* not where it belongs: from a page that nothing leads to */
-	char fault[96];        /* why it is not sound */
+	bool is_newer_version; /* only a newer version can decode it */
+	bool is_orphaned;      /* from a page that no tree refers to */
+	char fault[96];        /* why it is not valid */
 };
 
 struct dp__salvage {
-	struct dp__salvaged_record *records; /* (n), by study and number, each once */
+	struct dp__salvaged_record *records; /* (n), by study and number, one per key */
 	size_t n, capacity;
 	uint64_t page_faults;
 	char first_fault[256]; /* of the pages */
-	json_t *meta;          /* texts of the database of facts */
+	json_t *meta;          /* entries of the "meta" database */
 };
 
-/* Reads the file, in which nobody writes. What cannot be had by its trees is looked for
- * on every page. */
+/* Reads the file, which must have no writer. Records that the trees do not lead to are searched on
+ * every page. */
 DP_MUSTCHECK int dp__salvage_read(struct dp__salvage *s, int fd, struct dp_err *err);
 void dp__salvage_clear(struct dp__salvage *s);
 
-/* ---- one study made whole (reconcile.c) ---- */
+/* ---- reconciliation of one study (reconcile.c) ---- */
 
-/* One record of a study as it shall be. */
+/* One position in the history of a study. */
 struct dp__reconciled_record {
-	const struct dp__salvaged_record *salvaged; /* as it was; NULL: missing or made */
-	struct dp_buf synthesized;                  /* made in place of one that was lost */
-	uint32_t needed_by;       /* the record that could not be used without it */
-	bool is_lost;             /* what was here is set aside, or was never found */
-	char lost_reason[128];    /* it was lost */
-	int64_t previous_time_us; /* of the record before it */
+	const struct dp__salvaged_record *salvaged; /* NULL: missing */
+	struct dp_buf synthesized;                  /* replaces a lost record */
+	uint32_t needed_by;                         /* the record that is unusable without it */
+	bool is_lost; /* the record is set aside, or was never found */
+	char lost_reason[128];
+	int64_t previous_time_us; /* of the preceding record */
 };
 
 struct dp__reconciled_study {
@@ -48,13 +47,13 @@ struct dp__reconciled_study {
 	char name[DP_NAME_MAX + 1];
 	struct dp__reconciled_record *records; /* (n) */
 	uint32_t n;
-	uint32_t lost_count, synthesized_count; /* of them */
-	bool is_unrecoverable;                  /* not even its first record is there */
+	uint32_t lost_count, synthesized_count;
+	bool is_unrecoverable; /* the first record is lost */
 };
 
-/* Makes of the finds of one study the longest history that follows from itself. Records
- * that others need are made anew where that invents nothing: points from the
- * request.json of their attempts, below `folder` (STATE/studies). */
+/* Builds the longest consistent history from the records of one study. Missing records that others
+ * need are synthesized if that invents nothing; points come from the request.json of their attempts
+ * below `folder` (STATE/studies). */
 DP_MUSTCHECK int dp__reconcile_study(const struct dp__salvaged_record *finds, size_t n,
 				     const char *folder, struct dp__reconciled_study *out,
 				     struct dp_err *err);

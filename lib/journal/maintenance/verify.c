@@ -1,5 +1,5 @@
-/* verify.c - reads a whole journal and reports every fault: of the file, of each record,
- * and of studies whose records do not follow from each other. */
+/* verify.c - verifies a whole journal: the file, each record, and whether the records of each study
+ * follow from each other. */
 #include "journal/store/journal_internal.h"
 #include "journal/maintenance/maintenance.h"
 
@@ -21,11 +21,11 @@ struct verifier {
 	void *arg;
 	struct dp_journal_verify_result *result;
 	struct dp_state state;
-	struct dp_event event;    /* its memory is used again for each record */
-	uint32_t study, next_seq; /* the key that should come now */
-	bool is_broken;           /* of this study no more is folded */
-	int64_t next_study_id;    /* numbers of studies below it were given; 0: not known */
-	struct dp_err err;        /* what ended the walk */
+	struct dp_event event;    /* its memory is reused for each record */
+	uint32_t study, next_seq; /* the expected key */
+	bool is_broken;           /* the rest of this study is not replayed */
+	int64_t next_study_id;    /* all study numbers are below it; 0: unknown */
+	struct dp_err err;        /* why the iteration ended */
 };
 
 static void verify_report(struct verifier *v, uint32_t study, uint32_t seq, const char *fault)
@@ -60,8 +60,8 @@ static void check_key(struct verifier *v, uint32_t study, uint32_t seq)
 	v->next_seq = seq + 1;
 }
 
-/* A record that was read: does it follow from those before it? After a fault the rest of
- * the study is not asked, since all of it could be wrong for that reason alone. */
+/* Applies a decoded record to the state. After a fault the rest of the study is not checked,
+ * because that fault could be the cause of all later ones. */
 static int verify_replay(struct verifier *v, uint32_t study, uint32_t seq)
 {
 	int code;
@@ -90,7 +90,7 @@ static int verify_record(void *arg, uint32_t study, uint32_t seq, const void *by
 	if (code == DP_OK)
 		return verify_replay(v, study, seq);
 	if (code != DP_E_CORRUPT && code != DP_E_PROTOCOL)
-		return code; /* says nothing about the record */
+		return code; /* not a fault of the record */
 	v->is_broken = true;
 	verify_report(v, study, seq, v->err.msg);
 	return DP_OK;
@@ -113,7 +113,7 @@ static int verify_meta(void *arg, const void *name, size_t name_len, const void 
 	return DP_OK;
 }
 
-/* Keys have no checksum: one that is damaged shows as a study that never was. */
+/* Keys have no checksum: a damaged one shows as a study number that was never given. */
 static void verify_last_study(struct verifier *v)
 {
 	if (v->next_study_id && v->result->studies && v->study >= v->next_study_id)
@@ -125,7 +125,7 @@ static void on_verify_page_fault(void *arg, const char *fault)
 	verify_report(arg, 0, 0, fault);
 }
 
-/* One state of the file: the newest, or the one that a reader holds. */
+/* Verifies one snapshot of the file: the newest, or the one with this transaction. */
 static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg,
 		       struct dp_journal_verify_result *out, struct dp_err *err)
 {
@@ -149,10 +149,10 @@ static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg
 	return code;
 }
 
-/* ---- a journal that LMDB need not be able to open ---- */
+/* ---- a journal that LMDB may be unable to open ---- */
 
-/* Holds the newest state against a daemon that writes. LMDB looks at nothing but the
- * headers for this. False if it cannot: then nobody else can write, either. */
+/* Pins the newest snapshot while a daemon writes. LMDB reads only the headers for this. Returns
+ * false if it cannot; then no other process can write, either. */
 static bool hold_snapshot(const char *dir, MDB_env **env, MDB_txn **txn)
 {
 	*env = NULL;
@@ -182,7 +182,7 @@ static int verify_held_snapshot(const char *dir, int fd, dp_journal_fault_fn *ba
 	return code;
 }
 
-/* LMDB would wait for it, or fail; a journal beside it cannot be opened. */
+/* LMDB would block on a FIFO. Without a regular lock file the journal cannot be opened. */
 static int check_lock_file(const char *dir, struct dp_err *err)
 {
 	char *lock = dp_path_join(dir, "lock.mdb");

@@ -1,4 +1,4 @@
-/* batch_read.c - reads the journal a batch at a time: copied, then let go. */
+/* batch_read.c - reads records in batches: copies them, then ends the transaction. */
 #include "journal/store/journal_internal.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 enum {
 	BATCH_BYTES = 1 << 20,
 	BATCH_RECORDS = 4096,
-	FETCH_RECORDS = 128, /* their reader is an event loop */
+	FETCH_RECORDS = 128, /* the caller is an event loop */
 };
 
-/* One record of a batch; its bytes follow. */
+/* Header of a record in a batch; its bytes follow. */
 struct batch_entry {
 	uint32_t study, seq;
 	size_t len;
@@ -29,7 +29,7 @@ static int begin_read(struct dp_journal *j, MDB_txn **txn, struct dp_err *err)
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
-/* Copies at most `most` records from a key on, as many as a batch takes. */
+/* Copies at most `most` records from the key `from` on, as far as a batch has room. */
 static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct batch_entry *from,
 		      int most, struct dp_buf *out, struct dp_err *err)
 {
@@ -54,7 +54,7 @@ static int copy_batch(struct dp_journal *j, MDB_cursor *cur, const struct batch_
 							 : dp__fail_mdb(j, err, mdb_code, "read");
 }
 
-/* Ends the transaction. */
+/* Always ends the transaction. */
 static int copy_batch_and_end_txn(struct dp_journal *j, MDB_txn *txn,
 				  const struct batch_entry *from, int most, struct dp_buf *out,
 				  struct dp_err *err)
@@ -73,8 +73,8 @@ static int copy_batch_and_end_txn(struct dp_journal *j, MDB_txn *txn,
 	return code;
 }
 
-/* Gives the records of a batch to fn. *next is where the next one begins; `done` if the
- * walk is over. */
+/* Passes the records of a batch to fn. *next is the key that the next batch starts at; *done: the
+ * iteration is over. */
 static int visit_batch(const struct dp_buf *batch, uint32_t only, dp_journal_record_fn *fn,
 		       void *arg, struct batch_entry *next, bool *done, struct dp_err *err)
 {
@@ -160,7 +160,7 @@ bool dp_journal_take_records(struct dp_journal *j, dp_journal_record_fn *fn, voi
 	return true;
 }
 
-/* The study of the last key; 0 if there is none. */
+/* The study of the last key; 0 if the journal is empty. */
 static int last_study(struct dp_journal *j, MDB_txn *txn, uint32_t *study, struct dp_err *err)
 {
 	MDB_cursor *cur;

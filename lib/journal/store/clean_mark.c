@@ -1,9 +1,9 @@
-/* clean_mark.c - the file `clean` beside a journal that its writer closed in order.
+/* clean_mark.c - the file `clean`, which marks a journal that its writer closed in order.
  *
- * LMDB trusts its pages, so that all of them are checked before it is let near a file that may be
- * damaged; which takes a while where the file is large. The mark names the file as its writer left
- * it: while it is the same file, unchanged since, the check can be left out. A writer removes the
- * mark before it changes anything, so that one which is killed leaves none. */
+ * LMDB trusts its pages, so DPareto checks all of them before it opens a file that may be damaged.
+ * That is slow for a large file. The mark identifies the file as the writer left it: if the file is
+ * unchanged since, the check is skipped. A writer removes the mark before its first change, so a
+ * killed writer leaves none. */
 #include "journal/store/journal_internal.h"
 
 #include "base/fs.h"
@@ -21,7 +21,7 @@ enum {
 	MARK_LEN = 160
 };
 
-/* The text of a mark: what tells this file from any other, and from itself after a change. */
+/* The text of the mark: identifies the file and its last change. */
 static bool format_mark(int dir, size_t txn_id, char out[MARK_LEN])
 {
 	struct stat st;
@@ -58,7 +58,7 @@ void dp__clean_mark_write(const char *path, size_t txn_id)
 
 	if (dir >= 0 && format_mark(dir, txn_id, text))
 		fd = openat(dir, MARK_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0) { /* where it cannot be written the next start checks the pages */
+	if (fd >= 0) { /* without a mark the next start checks the pages */
 		if (dp_write_all(fd, text, strlen(text)) == 0)
 			fsync(fd);
 		close(fd);
@@ -72,7 +72,7 @@ int dp__clean_mark_remove(const char *path, struct dp_err *err)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code = DP_OK;
 
-	/* a mark that came back after a power loss would vouch for a file that was written */
+	/* fsync: a mark that reappeared after a power loss would vouch for a changed file */
 	if (dir < 0 || (unlinkat(dir, MARK_FILE, 0) == 0 ? fsync(dir) != 0 : errno != ENOENT))
 		code = dp_fail_errno(err, errno, "cannot remove %s/" MARK_FILE, path);
 	if (dir >= 0)

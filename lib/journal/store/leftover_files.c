@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is it an unfinished copy by dp_journal_backup() for DP__NEW_JOURNAL_FILE? *pid is the process
- * that made it. */
+/* True for an unfinished copy that dp_journal_backup() made for DP__NEW_JOURNAL_FILE. *pid is the
+ * process that made it. */
 static bool is_unfinished_copy(const char *name, int64_t *pid)
 {
 	size_t before = strlen(DP__NEW_JOURNAL_FILE "."), after = strlen(".tmp"), n = strlen(name);
@@ -29,8 +29,8 @@ static bool is_unfinished_copy(const char *name, int64_t *pid)
 	       *pid > 0 && *pid <= INT32_MAX;
 }
 
-/* The lock says that no compaction runs here. Where locks do not work the process that made the
- * file is looked for, too. */
+/* The lock excludes a running compaction. On file systems without locks the pid in the name is
+ * checked, too. */
 static bool is_leftover_file(const char *name)
 {
 	int64_t pid;

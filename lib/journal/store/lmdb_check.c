@@ -1,4 +1,4 @@
-/* lmdb_check.c - the pages of an LMDB file, read without trusting one of them. */
+/* lmdb_check.c - checks the pages of an LMDB file without trusting any of them. */
 #include "journal/store/lmdb_check.h"
 
 #include "base/fs.h"
@@ -17,23 +17,23 @@
 #define LMDB_MAP_SIZE_MAX ((uint64_t)1 << 46)
 
 enum {
-	PAGE_HEADER_SIZE = 16, /* of a page: number, flags, bounds */
-	NODE_HEADER_SIZE = 8,  /* of a node, before its key */
+	PAGE_HEADER_SIZE = 16, /* page number, flags, bounds */
+	NODE_HEADER_SIZE = 8,  /* before the key of a node */
 	META_SIZE = 136,
-	TREE_SIZE = 48, /* a tree's own description */
+	TREE_SIZE = 48, /* descriptor of a tree */
 	DEPTH_MAX = 32,
 	PAGE_SIZE_LOWEST = 512,
 	PAGE_SIZE_HIGHEST = 65536,
-	FIRST_DATA_PAGE = 2, /* behind the headers */
+	FIRST_DATA_PAGE = 2, /* after the headers */
 	FREE_TREE_FLAGS = 0x08,
-	/* flags of pages and of nodes */
+	/* Flags of pages and nodes. */
 	PAGE_IS_BRANCH = 1,
 	PAGE_IS_LEAF = 2,
 	PAGE_IS_OVERFLOW = 4,
 	PAGE_IS_META = 8,
 	NODE_IS_OVERFLOW = 1,
 	NODE_IS_TREE = 2,
-	/* what a page is for */
+	/* What a page is used for. */
 	PAGE_USE_DATA = 1,
 	PAGE_USE_FREE = 2,
 };
@@ -42,22 +42,22 @@ struct lmdb_tree {
 	const char *name;
 	uint16_t flags, depth;
 	uint64_t branches, leaves, overflows, entries, root;
-	bool has_integer_keys; /* keys are numbers of this machine */
-	/* what to do with an entry */
+	bool has_integer_keys; /* integers in native byte order */
+	/* Called for each entry. */
 	void (*visit_entry)(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 			    const unsigned char *node);
-	/* found so far */
+	/* Counted so far. */
 	uint64_t found_branches, found_leaves, found_overflows, found_entries;
-	struct lmdb_tree *subtrees; /* of the tree of trees: the two that it names */
+	struct lmdb_tree *subtrees; /* of the root tree: "events" and "meta" */
 };
 
-/* A key inside a page. */
+/* A key inside of a page. */
 struct lmdb_key {
 	const unsigned char *bytes;
 	size_t len;
 };
 
-/* ---- numbers ---- */
+/* ---- integers ---- */
 
 static uint16_t get16(const unsigned char *at)
 {
@@ -125,7 +125,7 @@ static bool page_read(struct dp__lmdb_file *p, uint64_t offset, void *to, size_t
 	return true;
 }
 
-/* Notes what a page is used for; false if it is outside, or used already. */
+/* Marks pages as used; false if one does not exist or is used already. */
 static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t count, int use,
 			    const char *whose)
 {
@@ -149,8 +149,8 @@ static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t cou
 
 /* ---- entries ---- */
 
-/* The value of a leaf's node: within the page, or on pages of its own, which are then in *own. NULL
- * if it is damaged, which was reported, or not wanted. */
+/* The value of a leaf node: in the page, or copied from overflow pages into *own, which the caller
+ * frees. NULL if it is damaged, which is reported, or not wanted. */
 static const unsigned char *read_node_value(struct dp__lmdb_file *p, struct lmdb_tree *t,
 					    const unsigned char *node, bool wanted,
 					    unsigned char **own)
@@ -221,7 +221,7 @@ static void visit_meta_entry(struct dp__lmdb_file *p, struct lmdb_tree *t, uint6
 	free(own);
 }
 
-/* A list of pages that were given back: its length, then the pages, highest first. */
+/* A list of freed pages: its length, then the pages, highest first. */
 static void visit_free_list_entry(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 				  const unsigned char *node)
 {
@@ -268,7 +268,7 @@ static int compare_lmdb_keys(const struct lmdb_tree *t, struct lmdb_key a, struc
 	return order ? order : a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* Is the i-th node inside its page, and its key one of this tree? */
+/* True if node i is inside of its page and its key is valid for this tree. */
 static bool is_node_valid(const struct dp__lmdb_file *p, const struct lmdb_tree *t,
 			  const unsigned char *page, size_t i, size_t *length)
 {
@@ -289,7 +289,7 @@ static bool is_node_valid(const struct dp__lmdb_file *p, const struct lmdb_tree 
 	*length = len + len % 2;
 	if (at + len > p->page_size)
 		return false;
-	/* the first key of a branch is not looked at */
+	/* the first key of a branch is unused */
 	return (!leaf && i == 0) ||
 	       (t->has_integer_keys ? get16(node + 6) == 8 : get16(node + 6) > 0);
 }
@@ -326,13 +326,13 @@ static bool check_page_layout(struct dp__lmdb_file *p, const struct lmdb_tree *t
 	return true;
 }
 
-/* The i-th of the nodes of a page, which is_node_valid() has found inside it. */
+/* Node i of a page that is_node_valid() has accepted. */
 static const unsigned char *page_node(const unsigned char *page, size_t i)
 {
 	return page + get16(page + PAGE_HEADER_SIZE + 2 * i);
 }
 
-/* The keys of a page ascend, and lie between those that the page above says. */
+/* True if the keys of a page ascend and lie between those of the page above. */
 static bool are_page_keys_ordered(const struct lmdb_tree *t, const unsigned char *page,
 				  const struct lmdb_key *low, const struct lmdb_key *high)
 {
@@ -378,7 +378,7 @@ static void visit_tree_nodes(struct dp__lmdb_file *p, struct lmdb_tree *t,
 	}
 }
 
-/* A damaged page is reported and left out with all below it. */
+/* Reports a damaged page and skips all pages below it. */
 static void check_tree_page(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t number,
 			    unsigned depth, const struct lmdb_key *low, const struct lmdb_key *high)
 {
@@ -438,7 +438,7 @@ static void tree_walk(struct dp__lmdb_file *p, struct lmdb_tree *t)
 				  (unsigned long long)t->entries);
 }
 
-/* The tree of trees: "events" and "meta". */
+/* The root tree, which names "events" and "meta". */
 static void visit_tree_entry(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 			     const unsigned char *node)
 {
@@ -496,7 +496,7 @@ bool dp__lmdb_has_headers(int fd)
 	return meta_read(&p, 1, meta) && get32(meta + 24) == p.page_size;
 }
 
-/* The header of the state that is looked at; false if there is none. */
+/* Chooses the header of the requested snapshot; false if there is none. */
 static bool choose_meta_page(struct dp__lmdb_file *p, unsigned char meta[META_SIZE])
 {
 	unsigned char both[2][META_SIZE];
@@ -520,21 +520,21 @@ static bool choose_meta_page(struct dp__lmdb_file *p, unsigned char meta[META_SI
 	for (unsigned i = 0; i < 2; i++)
 		number[i] = sound[i] ? get64(both[i] + 128) : 0;
 	at = !sound[0] || (sound[1] && number[1] > number[0]);
-	/* LMDB looks for each state in its own header, by its number */
+	/* LMDB finds the header of a transaction by its number modulo 2 */
 	if (sound[0] && sound[1] && number[0] == number[1])
 		at = number[0] % 2;
 	if (p->txn_id && sound[p->txn_id % 2] && number[p->txn_id % 2] == p->txn_id)
 		at = p->txn_id % 2;
 	memcpy(meta, both[at], META_SIZE);
 	if (p->txn_id && get64(meta + 128) != p->txn_id)
-		return false; /* the writer was faster: not a fault */
+		return false; /* the writer has gone on: not a fault */
 	p->txn_id = get64(meta + 128);
 	if (p->txn_id % 2 != at)
 		report_page_fault(p, "page %u, a header of the file, is the other one's", at);
 	return true;
 }
 
-/* The pages of the file, and whether the header speaks of no others. */
+/* Allocates the table of page uses, and checks that the header fits the file. */
 static int init_page_uses(struct dp__lmdb_file *p, const unsigned char *meta, struct dp_err *err)
 {
 	struct stat st;
@@ -586,9 +586,9 @@ int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
 	return p->stop_code;
 }
 
-/* ---- records on any page ---- */
+/* ---- search for records on any page ---- */
 
-/* One node of any page, if it looks like that of a record. */
+/* Reports a node of any page that looks like a record. */
 static void scan_node(struct dp__lmdb_file *p, const unsigned char *page, size_t at)
 {
 	const unsigned char *node = page + at;
@@ -629,7 +629,7 @@ int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too)
 		if (!free_too && i <= p->last_page && p->page_uses[i] == PAGE_USE_FREE)
 			continue;
 		if (!page_read(p, i * p->page_size, page, p->page_size))
-			continue; /* the walk has reported it */
+			continue; /* reported by the tree walk */
 		for (size_t k = PAGE_HEADER_SIZE;
 		     k + 2 <= get16(page + 12) && k + 2 <= p->page_size; k += 2)
 			scan_node(p, page, get16(page + k));

@@ -1,9 +1,8 @@
-/* lmdb_check.h - the pages of an LMDB file, read without trusting one of them.
+/* lmdb_check.h - checks the pages of an LMDB file without trusting any of them.
  *
- * LMDB follows whatever its pages say, into addresses that are none. Here every page is
- * read from the file, and every number in it is checked before it is used; so that what
- * is found sound can be given to LMDB, for reading and for writing, and of the rest can
- * be said what is wrong with it. The layout is that of LMDB 0.9 on 64 bit machines. */
+ * LMDB follows the numbers in its pages, even to invalid addresses. This code reads every page from
+ * the file and checks every number before use. A file without faults is safe for LMDB to read and
+ * write; for others, the faults are reported. Layout: LMDB 0.9 on 64-bit machines. */
 #ifndef DP_JOURNAL_STORE_LMDB_CHECK_H
 #define DP_JOURNAL_STORE_LMDB_CHECK_H
 #include "base/base.h"
@@ -12,39 +11,39 @@
 
 struct dp__lmdb_visitor {
 	void *arg;
-	/* A record as it lies there, nothing checked; a non-zero return ends the walk.
-	 * NULL: the bytes are not even read. */
+	/* A record as stored, not checked; a non-zero return ends the walk. NULL: the bytes are not
+	 * read. */
 	int (*on_record)(void *arg, uint32_t study, uint32_t seq, const void *bytes, size_t len);
-	/* An entry of the database of facts; may be NULL. */
+	/* An entry of the "meta" database; may be NULL. */
 	int (*on_meta)(void *arg, const void *name, size_t name_len, const void *value, size_t len);
-	/* Something that LMDB could not live with, as a sentence. */
+	/* A fault that LMDB could not handle, as a sentence. */
 	void (*on_fault)(void *arg, const char *text);
 };
 
 struct dp__lmdb_file {
 	int fd;
 	const struct dp__lmdb_visitor *visitor;
-	size_t page_size;         /* of a page */
-	uint64_t page_count;      /* whole pages of the file */
-	uint64_t last_page;       /* the last page that is in use or free */
-	uint64_t fault_count;     /* in all */
-	uint64_t txn_id;          /* the state of the file that is looked at */
-	unsigned char *page_uses; /* a byte for each page up to `last`: what it is for */
-	int stop_code;            /* the code with which the walk ended early */
+	size_t page_size;    /* bytes */
+	uint64_t page_count; /* whole pages in the file */
+	uint64_t last_page;  /* the last page that is used or free */
+	uint64_t fault_count;
+	uint64_t txn_id;          /* of the checked snapshot */
+	unsigned char *page_uses; /* PAGE_USE_* of each page up to last_page */
+	int stop_code;            /* the code that ended the walk early */
 };
 
-/* Do the headers say what LMDB believes without asking: what it is, how large a page is?
- * With others it crashes at once. */
+/* True if the fields of the headers that LMDB does not check (format, page size) are valid. With
+ * invalid ones LMDB crashes at once. */
 bool dp__lmdb_has_headers(int fd);
-/* False if the file says that its format is another one than that of LMDB 0.9. */
+/* False if the header names a format other than that of LMDB 0.9. */
 bool dp__lmdb_format_is_known(int fd);
-/* Walks over everything that LMDB would use: headers, the lists of free pages, the
- * trees of facts and of records. txn: that state, which a reader holds; 0: the newest.
- * DP_OK also with faults; DP_E_IO; or what the visitor returned. */
+/* Walks everything that LMDB would use: the headers, the free lists, and the trees of "meta" and
+ * "events". txn: a snapshot that a reader holds; 0: the newest. Returns DP_OK even with faults,
+ * DP_E_BUSY if the snapshot is gone, an I/O error, or the code of the visitor. */
 DP_MUSTCHECK int dp__lmdb_check_pages(struct dp__lmdb_file *p, int fd, uint64_t txn,
 				      const struct dp__lmdb_visitor *visitor, struct dp_err *err);
-/* After a walk: gives the visitor everything on any page that has the shape of a record.
- * `free_too`: also from pages that are free, where older copies lie. */
+/* After a walk: passes everything that looks like a record, on any page, to the visitor.
+ * `free_too`: also from free pages, which hold older copies. */
 DP_MUSTCHECK int dp__lmdb_scan_records(struct dp__lmdb_file *p, bool free_too);
 void dp__lmdb_file_clear(struct dp__lmdb_file *p);
 

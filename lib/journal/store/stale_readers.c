@@ -1,4 +1,4 @@
-/* stale_readers.c - other programs that read the journal: who holds back space. */
+/* stale_readers.c - finds other processes whose snapshots keep the writer from reusing pages. */
 #include "journal/store/journal_internal.h"
 
 #include "base/units.h"
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 enum {
-	STALE_AFTER_US = 2 * 1000 * 1000 /* a batch takes far less; more is holding on */
+	STALE_AFTER_US = 2 * 1000 * 1000 /* a batch takes far less */
 };
 
-/* One line of LMDB's list: process, thread, state ("-": none at present). Keeps the
- * oldest state in *arg. */
+/* One line of LMDB's reader list: process, thread, transaction ("-": none). Keeps the oldest
+ * transaction in *arg. */
 static int on_reader_line(const char *line, void *arg)
 {
 	struct dp_journal_stale_reader *oldest = arg;

@@ -1,4 +1,4 @@
-/* store.c - the journal's LMDB environment: opening, reading, measuring. */
+/* store.c - the journal's LMDB environment: opening, checking, sizes. */
 #include "journal/store/journal_internal.h"
 
 #include "base/fs.h"
@@ -15,9 +15,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define MAP_SIZE        ((size_t)256 << 20) /* of addresses, not of memory or disk */
+#define MAP_SIZE        ((size_t)256 << 20) /* address space, not memory or disk */
 #define MAP_MIN         ((size_t)64 << 10)
-#define DISK_FULL_BYTES (1u << 20) /* bytes free on a disk that counts as full */
+#define DISK_FULL_BYTES (1u << 20) /* a disk with less free space counts as full */
 #define PAD_MIN         ((off_t)1 << 20)
 #define PAD_STEP        ((off_t)8 << 20)
 #define FAULT_LEN       256
@@ -56,7 +56,7 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, c
 	struct statvfs fs;
 	uint64_t space;
 
-	/* a full disk shows as EIO, because LMDB sees a short write */
+	/* LMDB reports a short write on a full disk as EIO */
 	if ((mdb_code == EIO || mdb_code == ENOSPC || mdb_code == EDQUOT) &&
 	    statvfs(j->dir, &fs) == 0) {
 		space = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -122,7 +122,7 @@ static int open_lmdb_env(struct dp_journal *j, unsigned flags)
 	return mdb_code;
 }
 
-/* False also where nobody may look: errno is EACCES then. */
+/* False also if access is denied: errno is EACCES then. */
 static bool has_file(const struct dp_journal *j, const char *name)
 {
 	int dir = open(j->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -134,7 +134,7 @@ static bool has_file(const struct dp_journal *j, const char *name)
 	return there;
 }
 
-/* Pages behind the end of the file would kill the process when touched. */
+/* Access to mapped pages after the end of the file would kill the process with SIGBUS. */
 static int check_length(struct dp_journal *j, struct dp_err *err)
 {
 	MDB_envinfo info;
@@ -168,7 +168,7 @@ void dp__pad_file(struct dp_journal *j)
 	need = (off_t)(info.me_last_pgno + 1) * db.ms_psize;
 	if (mdb_env_get_fd(j->env, &fd) == 0 && fstat(fd, &st) == 0 &&
 	    st.st_size < need + PAD_MIN && ftruncate(fd, need + PAD_STEP) != 0)
-		return; /* a help only: writing will tell what is wrong */
+		return; /* padding is optional; a later write reports the error */
 }
 
 int dp__meta_put(struct dp_journal *j, MDB_txn *txn, const char *name, const char *value)
@@ -202,7 +202,7 @@ int dp__meta_get_number(struct dp_journal *j, MDB_txn *txn, const char *name, ui
 	return dp_fail(err, DP_E_CORRUPT, "the journal in %s has a damaged '%s'", j->dir, name);
 }
 
-/* Makes the two databases, in the transaction that finds them missing. */
+/* Creates the two databases in the transaction that found them missing. */
 static int create_databases(struct dp_journal *j, MDB_txn *txn)
 {
 	unsigned char r[16];
@@ -239,7 +239,7 @@ static int find_databases(struct dp_journal *j, MDB_txn *txn, struct dp_err *err
 
 	if (mdb_dbi_open(txn, NULL, 0, &root) == 0 && mdb_stat(txn, root, &st) == 0 &&
 	    st.ms_entries == 0) {
-		/* a running writer that opens again must not begin anew */
+		/* a running writer that reopens must not create a new journal */
 		if (j->readonly || j->writer_started)
 			return dp_fail(err, DP_E_NOT_FOUND, "there is no journal in %s", j->dir);
 		mdb_code = create_databases(j, txn);
@@ -277,7 +277,7 @@ int dp__txn_begin(struct dp_journal *j, unsigned flags, MDB_txn **txn)
 		if (tries && (mdb_code = mdb_env_set_mapsize(j->env, 0)) != 0)
 			return mdb_code;
 		mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
-		/* readers that were killed keep their places until someone checks */
+		/* killed readers keep their slots until a check */
 		if (mdb_code == MDB_READERS_FULL && mdb_reader_check(j->env, &dead) == 0 &&
 		    dead > 0)
 			mdb_code = mdb_txn_begin(j->env, NULL, flags, txn);
@@ -297,11 +297,11 @@ static int open_databases(struct dp_journal *j, struct dp_err *err)
 		mdb_txn_abort(txn);
 		return code;
 	}
-	mdb_code = mdb_txn_commit(txn); /* keeps the handles, also of a reader */
+	mdb_code = mdb_txn_commit(txn); /* keeps the database handles, also for a reader */
 	return mdb_code == 0 ? DP_OK : dp__fail_mdb(j, err, mdb_code, "open");
 }
 
-/* LMDB would wait for the writer of a FIFO. */
+/* LMDB would block on a FIFO. */
 static int check_file_types(const struct dp_journal *j, struct dp_err *err)
 {
 	static const char *const names[] = { "data.mdb", "lock.mdb" };
@@ -317,11 +317,11 @@ static int check_file_types(const struct dp_journal *j, struct dp_err *err)
 	return code;
 }
 
-/* LMDB must not even open a file whose headers are not its own. */
+/* LMDB must not open a file with foreign headers. */
 static int check_headers(const struct dp_journal *j, struct dp_err *err)
 {
 	char *path = dp_path_join(j->dir, "data.mdb");
-	struct dp_err ignored; /* LMDB says why it cannot open it */
+	struct dp_err ignored; /* LMDB reports why it cannot open the file */
 	int fd = dp_open_regular(path, &ignored);
 	bool sound = fd < 0 || !has_file(j, "data.mdb") || dp__lmdb_has_headers(fd) ||
 		     !dp__lmdb_format_is_known(fd);
@@ -340,7 +340,7 @@ static void keep_first_fault(void *arg, const char *fault)
 		snprintf(first, FAULT_LEN, "%s", fault);
 }
 
-/* The pages of one state of the file, which a reader holds while the daemon writes. */
+/* Checks the pages of one snapshot; `hold` pins it with a reader while a daemon writes. */
 static int check_pages_of_snapshot(struct dp_journal *j, bool hold, char first[FAULT_LEN],
 				   struct dp_err *err)
 {
@@ -360,9 +360,9 @@ static int check_pages_of_snapshot(struct dp_journal *j, bool hold, char first[F
 	return code;
 }
 
-/* LMDB trusts its pages: damaged ones would lead it, and us, to wild addresses. All of them are
- * checked, unless nothing can have happened to the file: its writer closed it in order, or is a
- * daemon that runs. A format that the check does not know is left to LMDB. */
+/* LMDB trusts its pages, so damaged ones would lead it to invalid addresses. All pages are checked
+ * unless the file cannot have changed: its writer closed it in order, or is a running daemon.
+ * Formats that the check does not know are left to LMDB. */
 static bool must_check_pages(const struct dp_journal *j)
 {
 	long pid;
@@ -386,9 +386,9 @@ static int check_pages(struct dp_journal *j, struct dp_err *err)
 	return code != DP_OK || !first[0] ? code : fail_damaged(j, err, first);
 }
 
-/* To read. Without a lock file there is no writer, so that a folder in which none can be
- * made (a copy, an archive) is read without. One that may not be opened is another
- * matter, unless the caller can tell that he was disturbed. */
+/* Opens read-only. A directory without a lock file has no writer, so if none can be created (a
+ * copy, an archive) it is read without locking. A lock file that cannot be opened is an error,
+ * unless the caller detects concurrent writes itself (no_lock_file). */
 static int open_lmdb_env_readonly(struct dp_journal *j)
 {
 	int mdb_code = EACCES;
@@ -404,7 +404,6 @@ static int open_lmdb_env_readonly(struct dp_journal *j)
 	return mdb_code;
 }
 
-/* The number of the newest transaction. */
 static size_t newest_txn(const struct dp_journal *j)
 {
 	MDB_envinfo info;
@@ -448,7 +447,7 @@ int dp__env_open(struct dp_journal *j, struct dp_err *err)
 		return code;
 	}
 	if (!j->readonly) {
-		mdb_reader_check(j->env, &dead); /* slots of readers that were killed */
+		mdb_reader_check(j->env, &dead); /* slots of killed readers */
 		dp__pad_file(j);
 	}
 	return DP_OK;
@@ -520,7 +519,7 @@ void dp_journal_close(struct dp_journal *j)
 	free(j);
 }
 
-/* ---- measuring ---- */
+/* ---- sizes ---- */
 
 int dp__journal_read_stat(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err)
 {

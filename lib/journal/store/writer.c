@@ -1,5 +1,5 @@
-/* writer.c - the one thread that writes to the journal: everything that was queued
- * meanwhile goes into one commit. */
+/* writer.c - the only thread that writes to the journal; all that was queued during a commit goes
+ * into the next one. */
 #include "journal/store/journal_internal.h"
 
 #include "base/units.h"
@@ -13,9 +13,9 @@
 #include <time.h>
 
 enum {
-	COMMIT_BYTES_MAX = 16 << 20, /* of records in one commit, so that none grows huge */
+	COMMIT_BYTES_MAX = 16 << 20, /* record bytes per commit, to bound its size */
 	RETRY_SECONDS = 1,
-	READERS_CHECK_US = 1000 * 1000, /* between looks at the readers */
+	READERS_CHECK_US = 1000 * 1000, /* interval */
 };
 
 /* ---- one commit ---- */
@@ -33,9 +33,8 @@ static int update_next_study_id(struct dp_journal *j, MDB_txn *txn, uint32_t stu
 	return dp__meta_put(j, txn, "next-study", text);
 }
 
-/* MDB_KEYEXIST: there is another record under this key; MDB_NOTFOUND: the one that
- * it should follow is missing. That the very same record is there already is fine: a
- * commit that was reported as failed may have reached the disk. */
+/* MDB_KEYEXIST: a different record has this key. MDB_NOTFOUND: the preceding record is missing. An
+ * identical record is accepted: a commit that was reported as failed may have reached the disk. */
 static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
 		      const struct dp__write_op *op)
 {
@@ -52,7 +51,7 @@ static int put_record(struct dp_journal *j, MDB_txn *txn, MDB_cursor *cur,
 	}
 	if (mdb_code != 0)
 		return mdb_code;
-	/* at the very end pages are filled whole; elsewhere they are split */
+	/* appended pages are filled completely, others are split */
 	mdb_code = mdb_cursor_put(cur, &k, &v, MDB_APPEND);
 	if (mdb_code != MDB_KEYEXIST)
 		return mdb_code;
@@ -88,7 +87,7 @@ static int delete_study_records(MDB_cursor *cur, uint32_t study)
 	}
 }
 
-/* One try with the map as it is. *at tells how far it came. */
+/* One try with the current map size. *at: the operation that failed. */
 static int write_commit_batch(struct dp_journal *j, const struct dp__write_op *unit,
 			      const struct dp__write_op **at)
 {
@@ -115,7 +114,7 @@ static int write_commit_batch(struct dp_journal *j, const struct dp__write_op *u
 	return mdb_code;
 }
 
-/* A transaction that found the map full is dead: the caller begins a new one. */
+/* After MDB_MAP_FULL the transaction is dead, so the caller begins a new one. */
 static int grow_map(struct dp_journal *j)
 {
 	int dead, mdb_code;
@@ -159,7 +158,7 @@ static int commit_batch_growing_map(struct dp_journal *j, const struct dp__write
 	return DP_OK;
 }
 
-/* ---- the thread ---- */
+/* ---- the writer thread ---- */
 
 static void call_wake(struct dp_journal *j)
 {
@@ -177,7 +176,7 @@ static void free_ops(struct dp__write_op *op)
 	}
 }
 
-/* Looks at the readers, at most once a second. */
+/* At most once a second. */
 static void update_stale_reader(struct dp_journal *j)
 {
 	struct dp_journal_stale_reader now, was;
@@ -195,8 +194,8 @@ static void update_stale_reader(struct dp_journal *j)
 	pthread_mutex_unlock(&j->mutex);
 }
 
-/* Waits with the mutex held. While a reader lags it is looked at again and again: nobody
- * shall be blamed who has let go. */
+/* Waits for work with the mutex held. A lagging reader is checked every second, so that one that
+ * has let go is no longer reported. */
 static void wait_for_work(struct dp_journal *j)
 {
 	struct timespec until;
@@ -214,7 +213,7 @@ static void wait_for_work(struct dp_journal *j)
 	}
 }
 
-/* Between two commits, with the mutex held. */
+/* Between two commits, with the mutex held on entry and return. */
 static void serve_read_request(struct dp_journal *j)
 {
 	if (!j->read_request.is_open || j->read_request.is_ready)
@@ -228,9 +227,9 @@ static void serve_read_request(struct dp_journal *j)
 	pthread_mutex_lock(&j->mutex);
 }
 
-/* Waits for work and takes it from the queue; NULL when the writer shall stop and
- * all is done. A removal is a unit of its own, so that a unit can be written again
- * after a failure without harm. */
+/* Waits for work and takes it from the queue; NULL when the writer must stop and the queue is
+ * empty. A removal is a unit of its own, so that a failed unit can be written again without
+ * harm. */
 static struct dp__write_op *dequeue_commit_batch(struct dp_journal *j)
 {
 	struct dp__write_op *unit, **end;
@@ -266,7 +265,7 @@ void dp__commit_times_add(struct dp_journal *j, double seconds)
 	c->total_seconds += seconds;
 }
 
-/* The unit is on the disk. */
+/* The unit is durable. */
 static void writer_publish(struct dp_journal *j, const struct dp__write_op *unit)
 {
 	struct dp_journal_stat now = { 0 };
@@ -286,8 +285,8 @@ static void writer_publish(struct dp_journal *j, const struct dp__write_op *unit
 	update_stale_reader(j);
 }
 
-/* Notes why a commit failed and waits a while. False if the journal is being closed
- * and the unit must be given up. */
+/* Stores the reason of a failed commit and waits. Returns false if the journal is being closed and
+ * the unit must be given up. */
 static bool wait_to_retry(struct dp_journal *j, const struct dp_err *why)
 {
 	struct timespec until;
@@ -349,15 +348,15 @@ int dp_journal_start_writer(struct dp_journal *j, dp_journal_wake_fn *wake, void
 		return code;
 	j->wake = wake;
 	j->wake_arg = arg;
-	j->writer_started = true; /* before the thread looks at it */
-	/* signals are the business of the program's own threads */
+	j->writer_started = true; /* before the thread reads it */
+	/* signals are handled by the program's other threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failure = pthread_create(&j->thread, NULL, writer_thread, j);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (failure == 0)
 		return DP_OK;
-	j->writer_started = false; /* there is no thread to join */
+	j->writer_started = false; /* no thread to join */
 	return dp_fail(err, DP_E_FAILED, "cannot start the journal's thread: %s",
 		       strerror(failure));
 }
@@ -376,7 +375,7 @@ void dp__writer_stop(struct dp_journal *j)
 	j->queue_head = NULL;
 }
 
-/* ---- the other threads' side ---- */
+/* ---- other threads ---- */
 
 static uint64_t writer_enqueue(struct dp_journal *j, uint32_t study, uint32_t seq,
 			       bool deletes_study, const void *bytes, size_t len)
@@ -470,7 +469,7 @@ bool dp_journal_get_write_error(struct dp_journal *j, struct dp_err *why)
 	return troubled;
 }
 
-/* ---- how long commits take ---- */
+/* ---- commit durations ---- */
 
 static int compare_commit_times(const void *a, const void *b)
 {
@@ -479,7 +478,8 @@ static int compare_commit_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The smallest value that at least this share of n sorted ones does not exceed. */
+/* Quantile by nearest rank: the smallest value that at least this share of the n sorted values does
+ * not exceed. */
 static double commit_quantile(const double *sorted, size_t n, double share)
 {
 	return n ? sorted[(size_t)ceil(share * (double)n) - 1] : NAN;

@@ -1,10 +1,10 @@
 /* writer_lock.c - the lock of the one process that may write to a journal.
  *
- * It is on the folder itself, so that it holds whatever becomes of the files in it, and
- * on `writer.lock`, as in version 0.1. flock() belongs to the open description, which
- * children share until they execute something else; one that is killed or stopped before
- * that would hold the lock after our death. So a thread with a table of descriptors of
- * its own has them: no child ever sees them, and they go when the process goes. */
+ * The lock is on the directory, so that it holds whatever happens to the files in it, and on
+ * `writer.lock`, as in version 0.1. flock() belongs to the open file description, which children
+ * share until they exec; a child that is killed or stopped before that would hold the lock after
+ * our death. So a thread with its own descriptor table holds the descriptors: children never share
+ * them, and they close when the process ends. */
 #include "journal/store/journal_internal.h"
 
 #include "base/fs.h"
@@ -22,22 +22,22 @@
 #include <unistd.h>
 
 enum {
-	LOCK_PID_LEN = 32 /* bytes of a process's number as text */
+	LOCK_PID_LEN = 32 /* a process id as text */
 };
 
 struct dp__writer_lock {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	const char *dir; /* only until `answered` */
+	const char *dir; /* valid until is_answered */
 	bool is_answered, release_requested;
-	int error_number;              /* errno of the first thing that went wrong; 0: locked */
-	char holder_pid[LOCK_PID_LEN]; /* whose it is, if not ours */
-	int fds[2];                    /* folder and file */
+	int error_number;              /* errno of the first failure; 0: locked */
+	char holder_pid[LOCK_PID_LEN]; /* of another process that has the lock */
+	int fds[2];                    /* directory and file */
 };
 
 enum {
-	LOCK_TRIES = 5, /* dp_journal_has_writer() has it for an instant */
+	LOCK_TRIES = 5, /* dp_journal_has_writer() locks for a moment */
 	LOCK_RETRY_NS = 2000000,
 };
 
@@ -53,7 +53,7 @@ static int lock_fd(int fd)
 	return 0;
 }
 
-/* Which process has it, as that one noted in the file. */
+/* Reads the pid of the holder, as it wrote it to the file. */
 static void lock_read_pid(int fd, char pid[LOCK_PID_LEN])
 {
 	ssize_t n = fd >= 0 ? pread(fd, pid, LOCK_PID_LEN - 1, 0) : 0;
@@ -96,7 +96,7 @@ static void lock_files(struct dp__writer_lock *l)
 
 	l->fds[0] = open(l->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	failure = lock_fd(l->fds[0]);
-	/* a network's file system may not lock folders: the file has to do there */
+	/* network file systems may not lock directories; the file lock must do there */
 	if (failure == EBADF || failure == ENOLCK || failure == EOPNOTSUPP)
 		failure = 0;
 	l->fds[1] =
@@ -107,7 +107,7 @@ static void lock_files(struct dp__writer_lock *l)
 		failure = lock_fd(l->fds[1]);
 	if (failure != 0)
 		lock_read_pid(l->fds[1], l->holder_pid);
-	/* the number is a help for people; the lock counts */
+	/* the pid is for display; only the lock counts */
 	else if (ftruncate(l->fds[1], 0) == 0)
 		dprintf(l->fds[1], "%ld\n", (long)getpid());
 	l->error_number = failure;
@@ -117,7 +117,7 @@ static void *lock_thread(void *arg)
 {
 	struct dp__writer_lock *l = arg;
 
-	/* Where this is not allowed, the lock is as good as any program's. */
+	/* Where this is not permitted, the lock is as good as that of any program. */
 	if (unshare(CLONE_FILES) == 0)
 		close_range(0, ~0U, 0);
 	lock_files(l);
@@ -138,7 +138,7 @@ static int lock_start(struct dp__writer_lock *l)
 	sigset_t all, before;
 	int failure;
 
-	sigfillset(&all); /* signals are the business of the program's own threads */
+	sigfillset(&all); /* signals are handled by the program's other threads */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failure = pthread_create(&l->thread, NULL, lock_thread, l);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

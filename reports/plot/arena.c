@@ -1,4 +1,4 @@
-/* arena.c - memory that is released together, and arrays that grow. */
+/* arena.c - arena memory, freed as a whole, and growing arrays. */
 #include "reports/plot/arena.h"
 
 #include <stdlib.h>

@@ -1,25 +1,25 @@
-/* arena.h - memory that is released together, such as all numbers of one figure. */
+/* arena.h - arena memory, freed as a whole, and growing arrays. */
 #ifndef DP_REPORTS_PLOT_ARENA_H
 #define DP_REPORTS_PLOT_ARENA_H
 #include "base/buf.h"
 
-/* Starts as all zero. */
+/* Initialise with zeros. */
 struct arena {
 	void **blocks;
 	size_t n, cap;
 };
 
-/* Zeroed memory for `count` items of this size. */
+/* Zeroed memory for `count` items of `size` bytes. */
 void *arena_calloc(struct arena *a, size_t count, size_t size);
-/* Makes the arena the owner of memory from malloc(); returns it. */
+/* Takes ownership of memory from malloc() and returns it. */
 void *arena_adopt(struct arena *a, void *block);
-/* Copies; NULL stays NULL. */
+/* Copies; NULL gives NULL. */
 double *arena_copy_doubles(struct arena *a, const double *v, size_t n);
-/* Takes the text out of a buffer, which is empty afterwards. */
+/* Takes the text of the buffer and leaves the buffer empty. */
 char *arena_take_text(struct arena *a, struct dp_buf *text);
 void arena_free(struct arena *a);
 
-/* An array with room for `need` items of this size; *cap is the room that it has. */
+/* Returns the array with room for `need` items; *cap is its capacity. */
 void *grow_array(void *array, size_t *cap, size_t need, size_t size);
 
 #endif

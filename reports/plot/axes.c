@@ -1,4 +1,4 @@
-/* axes.c - ranges, ticks that fit, margins for them, and the drawing of axes. */
+/* axes.c - compute axis ranges, ticks and margins, and draw axes. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 /* Lengths in CSS pixels. */
 static const double tick = 4, minor_tick = 2.5, gap = 4, between_labels = 8;
 static const double names_beside = 150, names_below = 110, slant = 40;
-/* Beyond this, differences and margins of values are no longer numbers. */
+/* Larger values could overflow in differences and margins. */
 static const double huge_value = 1e300;
 
 bool axis_can_show(const struct axis *a, double value)
@@ -14,7 +14,7 @@ bool axis_can_show(const struct axis *a, double value)
 	return isfinite(value) && (a->scale == PLOT_LINEAR || value > 0);
 }
 
-/* Can the axis end at this value? */
+/* Whether the value can be a limit of the axis. */
 static bool axis_can_end_at(const struct axis *a, double value)
 {
 	return axis_can_show(a, value) && fabs(value) <= huge_value &&
@@ -53,7 +53,7 @@ static bool axis_is_fixed(const struct axis *a, int end)
 	return axis_can_end_at(a, a->limits[end]);
 }
 
-/* How far a range goes beyond values from lo to hi. */
+/* Padding around values from lo to hi. */
 static double axis_padding(const struct axis *a, double lo, double hi)
 {
 	double size = fmax(fabs(lo), fabs(hi));
@@ -94,7 +94,7 @@ void axis_finish_range(struct axis *a)
 		a->lo = axis_from_scale(a, lo - pad);
 	if (!axis_is_fixed(a, 1) || alone)
 		a->hi = axis_from_scale(a, hi + pad);
-	/* values of one sign do not need room on the other side of zero */
+	/* values of one sign need no room across zero */
 	if (a->scale == PLOT_LINEAR && lo >= 0 && hi > lo)
 		a->lo = fmax(a->lo, 0);
 	if (a->scale == PLOT_LINEAR && hi <= 0 && hi > lo)
@@ -103,7 +103,7 @@ void axis_finish_range(struct axis *a)
 
 double axis_fraction(const struct axis *a, double value)
 {
-	const double far = 1e4; /* out of sight, and still a place */
+	const double far = 1e4; /* outside the picture, but a valid coordinate */
 	double lo = axis_to_scale(a, a->lo), hi = axis_to_scale(a, a->hi),
 	       t = (axis_to_scale(a, value) - lo) / (hi - lo);
 
@@ -115,9 +115,9 @@ double axis_to_pixel(const struct axis *a, double value)
 	return a->pixel_lo + axis_fraction(a, value) * (a->pixel_hi - a->pixel_lo);
 }
 
-/* ---- ticks that fit ---- */
+/* ---- ticks without overlap ---- */
 
-/* Do the labels of two ticks touch over this length? */
+/* Whether the labels of two ticks touch on an axis of this length. */
 static bool tick_labels_touch(struct canvas *c, const struct axis *a, enum plot_side side,
 			      double length, size_t i, size_t k)
 {
@@ -180,7 +180,7 @@ void axis_ticks(struct canvas *c, struct axis *a, enum plot_side side, double le
 		if (most <= 2)
 			break;
 	}
-	/* where even the fewest ticks are too close, some keep only their mark */
+	/* if even the fewest ticks are too close, some lose their label */
 	for (size_t i = 1, kept = 0; i < a->ticks.n; i++) {
 		if (tick_labels_touch(c, a, side, length, kept, i))
 			a->ticks.label[i][0] = '\0';
@@ -222,7 +222,7 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 {
 	struct axis *x = &a->axis[PLOT_X], *y = &a->axis[PLOT_Y];
 	double width = a->area.x1 - a->area.x0, height = a->area.y1 - a->area.y0;
-	double left = 0, right = 0; /* what labels of the x axis need beyond its ends */
+	double left = 0, right = 0; /* overhang of x axis labels */
 
 	if (panel_has_data(a) || (axis_is_fixed(x, 0) && axis_is_fixed(x, 1)))
 		axis_ticks(c, x, PLOT_X, width);
@@ -248,7 +248,7 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 
 /* ---- drawing ---- */
 
-/* A sharp line across an axis at this place of it. */
+/* A sharp line across an axis at this position. */
 static void axis_rule(struct canvas *c, enum plot_side side, double at, double from, double to,
 		      plot_colour colour)
 {
@@ -272,7 +272,7 @@ void axes_draw_grid(struct canvas *c, struct plot_panel *a)
 	}
 }
 
-/* Below the x axis, or left of the y axis. */
+/* Draws marks below the x axis or left of the y axis. */
 static void draw_tick_marks(struct canvas *c, const struct axis *a, enum plot_side side,
 			    double edge)
 {

@@ -1,5 +1,4 @@
-/* canvas.c - what all forms of a picture have in common: clipped lines, markers, sharp rectangles.
- */
+/* canvas.c - drawing shared by all back ends: clipped lines, markers, sharp rectangles. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -30,7 +29,7 @@ void canvas_close(struct canvas *c)
 
 double canvas_zoom(const struct canvas *c)
 {
-	return c->for_print ? 4 : 2; /* 384 and 192 pixels to the inch */
+	return c->for_print ? 4 : 2; /* 384 and 192 pixels per inch */
 }
 
 static double snap_to_pixel(const struct canvas *c, double css)
@@ -108,9 +107,9 @@ void canvas_cells(struct canvas *c, const struct heat_cells *cells)
 		c->backend->cells(c, cells);
 }
 
-/* ---- lines, without what cannot be seen of them ---- */
+/* ---- lines, clipped ---- */
 
-/* One end of a-b is moved to where it crosses the edge; `inside` values are >= 0. */
+/* Moves the end of a-b that is outside to the edge; `inside` values are >= 0. */
 static bool clip_to_edge(double in_a, double in_b, double *from, double *to)
 {
 	double t;
@@ -157,8 +156,7 @@ static void line_flush_stroke(struct canvas *c, size_t n, const struct pen *pen,
 		c->backend->stroke(c, c->line_points, n, pen, phase);
 }
 
-/* Parts outside the clip are left out before they are cut into dashes: a segment to
- * 1e6 pixels would have 1e5 of them. */
+/* Clips before the line is split into dashes: a segment to 1e6 pixels would have 1e5 of them. */
 void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct pen *pen)
 {
 	double far = pen->width + 2, along = 0, phase = 0;
@@ -214,7 +212,7 @@ double pen_dash_period(const struct pen *pen, double *on)
 	return *on + (pen->dash == PLOT_DOTTED ? 2.2 : 2.4) * unit;
 }
 
-/* A polygon or star with every second corner at the inner radius. */
+/* A polygon, or a star with every second corner at the inner radius. */
 static size_t marker_star_corners(struct point *p, size_t n, double outer, double inner,
 				  double turn)
 {
@@ -227,11 +225,11 @@ static size_t marker_star_corners(struct point *p, size_t n, double outer, doubl
 	return n;
 }
 
-/* A plus of arms `reach` long and 2 x `thick` wide, turned. */
+/* A plus with arms of length `reach` and width 2 x `thick`, rotated by `turn`. */
 static size_t marker_plus_corners(struct point *p, double reach, double thick, double turn)
 {
 	for (size_t i = 0; i < 12; i++) {
-		/* three corners for each of the four arms: left end, right end, armpit */
+		/* three corners for each arm: left end, right end, inner corner */
 		double angle = M_PI / 2 * (double)(i / 3) + turn, x = i % 3 == 0 ? -thick : thick,
 		       y = i % 3 == 2 ? -thick : -reach;
 
@@ -241,7 +239,7 @@ static size_t marker_plus_corners(struct point *p, double reach, double thick, d
 	return 12;
 }
 
-/* The shapes have about the same area at the same radius. */
+/* Shapes of the same radius have about the same area. */
 size_t marker_corners(enum plot_marker marker, double radius, double grow,
 		      struct point p[MARKER_CORNERS_MAX])
 {

@@ -1,4 +1,4 @@
-/* colourbar.c - the key from colours to values. */
+/* colourbar.c - draw the colour bar of a heat map or of coloured lines. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ double colourbar_width(struct canvas *c, struct colourbar *b, double height)
 	       (double)l.n * text_line_height(c, FONT_AXIS);
 }
 
-/* Do the same colours mean the same, by limits that were set? */
+/* Whether two bars map colours to values alike, with fixed limits. */
 static bool colourbar_is_equal(const struct colourbar *a, const struct colourbar *b)
 {
 	return a->map == b->map && a->axis.scale == b->axis.scale &&
@@ -45,7 +45,7 @@ plot_colour colourbar_colour(const struct colourbar *b, double value)
 	return plot_colourmap_lookup(b->map, axis_fraction(&b->axis, value));
 }
 
-/* From the lowest value at the bottom. */
+/* Draws from the lowest value at the bottom. */
 static void colourbar_draw_gradient(struct canvas *c, const struct colourbar *b,
 				    const struct rect *area)
 {

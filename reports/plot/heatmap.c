@@ -1,4 +1,4 @@
-/* heatmap.c - coloured cells of heat maps: their ranges, their drawing, and as a small image. */
+/* heatmap.c - ranges and drawing of heat map cells, as rectangles or as a small image. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -58,13 +58,13 @@ static bool edges_are_even(const double *edge, size_t n)
 	return fabs(step) > 0;
 }
 
-/* How many samples show the edges well. */
+/* The number of samples that places the edges accurately. */
 static size_t edges_count_samples(const double *edge, size_t n)
 {
 	return edges_are_even(edge, n) ? n : (size_t)fmax(ceil(fabs(edge[n] - edge[0]) * 2), 1);
 }
 
-/* Which cell each of m samples is in, for edges that go one way. */
+/* Assigns each of m samples to a cell. Edges are monotonic. */
 static void edges_assign_samples(const double *edge, size_t n, size_t *of, size_t m)
 {
 	double way = edge[n] < edge[0] ? -1 : 1;

@@ -1,7 +1,6 @@
-/* labels.c - small texts beside points and lines, where they cover nothing.
+/* labels.c - place small labels at points and lines without overlap.
  *
- * What is drawn in the panel is entered in a grid of small cells; a text may stand
- * where its cells are free. */
+ * Everything drawn in the panel marks cells of an occupancy grid; a label needs free cells. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -25,7 +24,7 @@ static int occupancy_row(const struct occupancy_map *m, double y)
 	return (int)floor(fmin(fmax((y - m->area.y0) / cell, -1), m->height));
 }
 
-/* Always 0, so that occupancy_visit_line() can call it. */
+/* Marks the cells. Always returns 0, as a callback of occupancy_visit_line() must. */
 static int occupancy_mark_rect(struct occupancy_map *m, const struct rect *r)
 {
 	for (int y = occupancy_row(m, r->y0); y <= occupancy_row(m, r->y1); y++) {
@@ -37,7 +36,7 @@ static int occupancy_mark_rect(struct occupancy_map *m, const struct rect *r)
 	return 0;
 }
 
-/* Calls for each place on the line from a to b, `half` wide on either side. */
+/* Calls back for each position on the line from a to b, `half` wide on either side. */
 static int occupancy_visit_line(struct occupancy_map *m, struct point a, struct point b,
 				double half,
 				int (*visit)(struct occupancy_map *, const struct rect *))
@@ -62,8 +61,8 @@ static void occupancy_mark_line(struct occupancy_map *m, struct point a, struct 
 	occupancy_visit_line(m, a, b, width / 2 + 0.5, occupancy_mark_rect);
 }
 
-/* Cells that a text would cover; those outside count more, as text must not leave the
- * panel. */
+/* Counts occupied cells under a label. Cells outside the panel weigh more: labels must not leave
+ * it. */
 static int occupancy_count_covered(struct occupancy_map *m, const struct rect *r)
 {
 	int n = 0;
@@ -78,7 +77,7 @@ static int occupancy_count_covered(struct occupancy_map *m, const struct rect *r
 	return n;
 }
 
-/* A line or a staircase. */
+/* Marks a line or a staircase. */
 static void occupancy_mark_path(struct occupancy_map *m, const struct plot_panel *a,
 				const struct series *s)
 {
@@ -105,7 +104,7 @@ static void occupancy_mark_series(struct occupancy_map *m, const struct plot_pan
 	double half = marker_reach(&s->style);
 	struct point p, ends[2];
 
-	/* hair lines may be covered: they stand for how things hang together, not for values */
+	/* labels may cover hairlines, which connect points and show no values */
 	if ((s->kind == SERIES_LINE || s->kind == SERIES_STEPS) && s->style.width >= 1)
 		occupancy_mark_path(m, a, s);
 	if (s->kind == SERIES_REFERENCE_LINE && series_reference_line(a, s, ends))
@@ -127,11 +126,11 @@ static void occupancy_mark_series(struct occupancy_map *m, const struct plot_pan
 	}
 }
 
-/* A place for a text, and the way there from its point. */
+/* A candidate position of a label. */
 struct label_spot {
 	struct rect box;
 	struct point from, to;
-	bool needs_leader_line; /* a thin line shows the way */
+	bool needs_leader_line; /* a thin line connects label and point */
 };
 
 static int label_spot_cost(struct occupancy_map *m, const struct label_spot *s)
@@ -140,8 +139,8 @@ static int label_spot_cost(struct occupancy_map *m, const struct label_spot *s)
 	       occupancy_visit_line(m, s->from, s->to, 0, occupancy_count_covered);
 }
 
-/* Writes in the best of the places, or nowhere if it covers something there, or on the
- * way, and is not `needed`. */
+/* Draws at the best candidate. Draws nothing if label or leader line would cover something, unless
+ * `needed`. */
 static void label_draw_at_best_spot(struct canvas *c, struct occupancy_map *m,
 				    const struct label_spot *spots, size_t n, const char *text,
 				    plot_colour colour, bool needed)
@@ -191,7 +190,7 @@ static void mark_label(struct canvas *c, struct occupancy_map *m, const struct p
 	for (size_t i = 0; i < 6; i++) {
 		double along = i < 2 ? 1 : i < 4 ? 0 : 0.5;
 
-		/* on either side of the line: at its end, its start, its middle */
+		/* on either side of the line: at its end, start and middle */
 		spots[i].box =
 			s->side == PLOT_Y
 				? make_label_box(r->x0 + 2 + (r->x1 - r->x0 - width - 4) * along,
@@ -208,11 +207,11 @@ enum {
 	LABEL_RINGS = 6
 };
 
-/* How much farther a label stands than the marker of its point reaches. */
+/* Extra distance between a marker and its label. */
 static const double spare = 1.5;
 
-/* Right above first, then the other corners, then the sides; `clear` is how far the
- * point's own marker reaches, and a little more. */
+/* Candidates in order: upper right, other corners, sides. `clear`: reach of the point's own marker
+ * plus `spare`. */
 static struct label_spot label_spot_near(struct point p, size_t i, double clear, double width,
 					 double height)
 {
@@ -221,7 +220,7 @@ static struct label_spot label_spot_near(struct point p, size_t i, double clear,
 							      { 1, 0 },   { -1, 0 } };
 	static const double ring[LABEL_RINGS] = { 0, 5, 14, 26, 42, 60 };
 	double x = way[i % LABEL_DIRECTIONS][0], y = way[i % LABEL_DIRECTIONS][1];
-	/* a corner is nearer, but not on the marker, which is `spare` smaller */
+	/* corners are closer, but clear of the marker, which is `spare` smaller */
 	double slope = x != 0 && y != 0 ? 0.8 : 1, near = fmax(clear * slope, clear - spare + 1.05),
 	       away = near + ring[i / LABEL_DIRECTIONS] * slope;
 	struct label_spot s = { .needs_leader_line = i / LABEL_DIRECTIONS > 1 };
@@ -234,7 +233,7 @@ static struct label_spot label_spot_near(struct point p, size_t i, double clear,
 	return s;
 }
 
-/* How far markers at this place reach, and a little more. */
+/* The largest reach of markers at this point, plus `spare`. */
 static double label_clearance(const struct plot_panel *a, struct point p)
 {
 	double reach = 4.5;
@@ -273,7 +272,7 @@ static void point_label(struct canvas *c, struct occupancy_map *m, const struct 
 	label_draw_at_best_spot(c, m, spots, DP_COUNT(spots), text, TITLE_COLOUR, false);
 }
 
-/* Between a point and a text that is fixed to it. */
+/* Between a point and a fixed label. */
 static const double fixed_gap = 5;
 
 double labels_overhang(struct canvas *c, const struct plot_panel *a, double width)

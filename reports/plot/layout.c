@@ -1,17 +1,17 @@
-/* layout.c - where everything stands, from measured text; on paper anew for the width of a
- * column. */
+/* layout.c - compute the positions of all parts of a figure; for paper, rearrange it to the column
+ * width. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* CSS pixels; on paper the edge is the page's. */
+/* CSS pixels. On paper the page provides the edge. */
 static const double screen_edge = 12, print_edge = 3, between = 14;
-/* So that the label of a bar is nearer to it than to the next axis. */
+/* Keeps the label of a bar closer to it than to the next axis. */
 static const double after_bar = 8;
-/* CSS pixels that a panel needs on paper with its axes, with colours, with a bar of these, with
- * names beside it. */
+/* CSS pixels that a panel needs on paper: with axes only, with heat map cells, with a colour bar,
+ * with names beside it. */
 static const double plain_width = 150, cells_width = 185, bar_width = 215, names_width = 240;
 
 static void layout_find_ranges(struct plot_panel *a)
@@ -20,7 +20,7 @@ static void layout_find_ranges(struct plot_panel *a)
 		parallel_find_ranges(a->parallel);
 		return;
 	}
-	/* cells end at their edges */
+	/* the axis range ends at the cells' edges */
 	axis_reset_range(&a->axis[PLOT_X], a->heatmap != NULL);
 	axis_reset_range(&a->axis[PLOT_Y], a->heatmap != NULL);
 	if (a->heatmap)
@@ -30,7 +30,7 @@ static void layout_find_ranges(struct plot_panel *a)
 	axis_finish_range(&a->axis[PLOT_Y]);
 }
 
-/* Legends of single panels, or one for the figure when all are the same. */
+/* Legends of single panels, or one for the figure if all are equal. */
 static void collect_legends(struct plot *p)
 {
 	struct plot_panel *first = NULL, *a;
@@ -54,7 +54,7 @@ static void collect_legends(struct plot *p)
 		legend_free(&a->legend);
 }
 
-/* Title, note and the common legend take their parts of the figure. Returns the rest. */
+/* Places title, note and shared legend. Returns the remaining area. */
 static struct rect layout_place_titles(struct canvas *c, struct plot *p)
 {
 	double edge = p->for_print ? print_edge : screen_edge;
@@ -63,7 +63,7 @@ static struct rect layout_place_titles(struct canvas *c, struct plot *p)
 	double width = inner.x1 - inner.x0;
 
 	p->frame = inner;
-	/* a page has its title as a heading of its own */
+	/* a page has the title as its own heading */
 	text_wrap(c, FONT_TITLE, titled ? p->title : NULL, width, 2, &p->heading);
 	inner.y0 += (double)p->heading.n * text_line_height(c, FONT_TITLE) + (p->heading.n ? 6 : 0);
 	text_wrap(c, FONT_NOTE, p->note, width, p->for_print ? 3 : 2, &p->notes);
@@ -79,7 +79,7 @@ static struct rect layout_place_titles(struct canvas *c, struct plot *p)
 	return inner;
 }
 
-/* A letter stands beside the first line of the heading, or alone. */
+/* The letter is beside the first line of the heading, or alone. */
 double panel_heading_height(const struct canvas *c, const struct plot_panel *a)
 {
 	size_t n = a->heading.n || !a->letter[0] ? a->heading.n : 1;
@@ -107,13 +107,13 @@ static void measure_panel(struct canvas *c, struct plot_panel *a)
 		m->top += a->legend.height;
 }
 
-/* Margins that the panels of each row and column have in common. */
+/* Margins shared by the panels of each row and column. */
 struct grid_margins {
 	double *left, *right; /* by column */
 	double *top, *bottom; /* by row */
 };
 
-/* What is left of `size` for each of n areas. */
+/* The part of `size` that is left for each of n areas. */
 static double layout_area_size(double size, const double *before, const double *after, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -121,7 +121,7 @@ static double layout_area_size(double size, const double *before, const double *
 	return fmax((size - between * (n - 1)) / n, 8);
 }
 
-/* Snapped to whole pixels, so that axes and cells are sharp. */
+/* Snaps areas to whole pixels, so that axes and cells are sharp. */
 static void place_areas(struct plot *p, const struct rect *inner, const struct grid_margins *g)
 {
 	double width = floor(
@@ -147,8 +147,7 @@ static void place_areas(struct plot *p, const struct rect *inner, const struct g
 	}
 }
 
-/* Ticks and margins depend on the size of the areas and they on the margins: begin
- * without margins, and repeat. */
+/* Ticks and margins depend on the area sizes and vice versa: start without margins and iterate. */
 static void layout_panels(struct canvas *c, struct plot *p)
 {
 	double *space = dp_calloc((size_t)(p->rows + p->columns), 2 * sizeof *space);
@@ -175,7 +174,7 @@ static void layout_panels(struct canvas *c, struct plot *p)
 	free(space);
 	if (!p->shared_colourbar)
 		return;
-	/* the common bar is as high as all rows together */
+	/* the shared bar is as high as all rows together */
 	*all = (struct rect){ 0, INFINITY, 0, -INFINITY };
 	for (int i = 0; (a = plot_next_panel(p, &i));) {
 		all->x1 = fmax(all->x1, a->area.x1);
@@ -187,7 +186,7 @@ static void layout_panels(struct canvas *c, struct plot *p)
 
 /* ---- on paper ---- */
 
-/* Panels row by row in fewer columns, without gaps. */
+/* Fills fewer columns row by row, without gaps. */
 static void rearrange_panels(struct plot *p, int panels, int columns)
 {
 	int rows = panels > 0 ? (panels + columns - 1) / columns : 1;
@@ -203,7 +202,7 @@ static void rearrange_panels(struct plot *p, int panels, int columns)
 static double panel_min_print_width(const struct plot_panel *a)
 {
 	if (a->parallel)
-		return INFINITY; /* each axis more makes it easier to read */
+		return INFINITY; /* each axis is readable at any width */
 	if (a->axis[PLOT_Y].ncategories)
 		return names_width;
 	if (a->heatmap)
@@ -230,14 +229,14 @@ void plot_set_print_width(struct plot *p, double width)
 		rearrange_panels(p, panels, columns);
 	p->for_print = true;
 	p->width = width;
-	/* many below each other are flat, to fit on a page */
+	/* many rows get flat panels, to fit on a page */
 	p->panel_aspect = fmin(fmax(cell, 0.55), columns == 1 && p->rows > 2 ? 0.6 : 1);
 	for (int i = 0; (a = plot_next_panel(p, &i)); count++) {
-		/* a, b, ... z, aa, ab: how a text refers to the panels, where there are several */
+		/* a, b, ... z, aa, ab: letters to refer to panels */
 		if (panels > 1)
 			snprintf(a->letter, sizeof a->letter, "%.*s%c", count >= 26,
 				 &letters[(count / 26 + 25) % 26], letters[count % 26]);
-		/* on paper marks are nearer to the eye */
+		/* smaller markers: paper is read closer */
 		for (size_t k = 0; k < a->nseries; k++) {
 			a->series[k].style.size *= 0.75;
 			a->series[k].style.width *= 0.8;
@@ -245,11 +244,11 @@ void plot_set_print_width(struct plot *p, double width)
 	}
 }
 
-/* Names beside an axis need a line or two each. */
+/* Names beside an axis need one or two lines each. */
 static double panel_min_height(const struct canvas *c, const struct plot_panel *a)
 {
 	double n = (double)a->axis[PLOT_Y].ncategories, lines = n < 12 ? 2.8 : n < 20 ? 2.2 : 1;
-	double beside = 0; /* texts beside bars, one below the other */
+	double beside = 0; /* height of labels beside bars */
 
 	for (size_t i = 0; i < a->nlabels; i++)
 		beside += a->labels[i].is_fixed;
@@ -257,7 +256,7 @@ static double panel_min_height(const struct canvas *c, const struct plot_panel *
 		    1.3 * beside * text_line_height(c, FONT_SMALL));
 }
 
-/* The height at which panels have their shape, from where they stand now. */
+/* The height that gives panels their aspect ratio, from their current positions. */
 static double print_height(const struct canvas *c, const struct plot *p)
 {
 	double more = -INFINITY;
@@ -280,7 +279,7 @@ void plot_layout(struct canvas *c, struct plot *p)
 	for (int i = 0; (a = plot_next_panel(p, &i));)
 		layout_find_ranges(a);
 	p->shared_colourbar = colourbar_find_shared(p);
-	if (p->for_print) /* the same beginning for every form of the picture */
+	if (p->for_print) /* start from the same state for every format */
 		p->height = p->width;
 	layout_panels(c, p);
 	for (int pass = 0; p->for_print && pass < 3; pass++) {

@@ -1,4 +1,4 @@
-/* legend.c - names of series, beside or above the data and never on them. */
+/* legend.c - lay out and draw the legend, beside or above the data. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const double gap = 6, apart = 16, around = 8;
-/* On paper a narrower figure needs its width for the data. */
+/* A narrower figure on paper needs its width for the data. */
 static const double least_beside = 450;
 
 static void legend_add(struct legend *l, const struct series *s)
@@ -62,7 +62,7 @@ bool legend_is_equal(const struct legend *a, const struct legend *b)
 	return true;
 }
 
-/* Width of the picture before the name. */
+/* Width of the sample before the name. */
 static double legend_sample_width(const struct legend_entry *e)
 {
 	double width = 0;
@@ -75,7 +75,7 @@ static double legend_sample_width(const struct legend_entry *e)
 	return width;
 }
 
-/* Rows above: how many are needed at this width. */
+/* The number of rows that a legend of this width needs. */
 static size_t legend_rows(const struct legend *l, double width)
 {
 	size_t n = 1;

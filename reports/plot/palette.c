@@ -1,4 +1,4 @@
-/* palette.c - colours for series and for values, and what they become on a dark page. */
+/* palette.c - colour palette, colour maps, and their dark mode variants. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ plot_colour plot_palette(unsigned role)
 	return colours[role % DP_COUNT(colours)];
 }
 
-/* Every 15th of the 256 published colours of each map; a straight line between them
- * stays within 5 of 255 of the rest. The maps are by Smith and van der Walt. */
+/* Every 15th of the 256 published colours of each map. Linear interpolation stays within 5 of 255
+ * of the others. The maps are by Smith and van der Walt. */
 enum {
 	STOPS = 18
 };
@@ -31,7 +31,7 @@ static const plot_colour stops[][STOPS] = {
 
 plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t)
 {
-	double place = fmin(fmax(t, 0), 1) * (STOPS - 1), share; /* NaN: 0 */
+	double place = fmin(fmax(t, 0), 1) * (STOPS - 1), share; /* NaN gives 0 */
 	int i = place < STOPS - 2 ? (int)place : STOPS - 2;
 	plot_colour a = stops[map][i], b = stops[map][i + 1], out = 0;
 
@@ -44,12 +44,12 @@ plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t)
 	return out;
 }
 
-/* ---- on a dark page ---- */
+/* ---- dark mode ---- */
 
-/* Marks of one look on white need not be seen on a dark ground. SVG gives every such colour a class
- * beside the colour itself; the style below, in a page, changes it there. Okabe and Ito's colours
- * that are not in the table have enough contrast on both. Colours of a map cannot be changed
- * without the map; where they would be lost, they get a light ground of their own. */
+/* Some colours on white are invisible on a dark background. SVG gives these a class as well as the
+ * colour, and the page's style replaces them. Okabe and Ito's colours that are not in the table
+ * have enough contrast on both. Colours of a map cannot change without the map; where they would be
+ * invisible, they get a light background. */
 
 static const struct dark_colour {
 	plot_colour colour, dark;
@@ -62,7 +62,7 @@ static const struct dark_colour {
 	{ 0x0072b2, 0x3d9bd9, "blue" },
 };
 
-/* Of a dark page, behind colours of a map. */
+/* Background of colour maps on a dark page. */
 static const plot_colour light_background_colour = 0xeceef0;
 
 static const struct dark_colour *find_dark_colour(plot_colour colour)
@@ -80,7 +80,7 @@ const char *dark_colour_class(plot_colour colour)
 	return s ? s->name : NULL;
 }
 
-/* As WCAG 2 has it. */
+/* Relative luminance as defined by WCAG 2. */
 static double colour_luminance(plot_colour colour)
 {
 	const double weight[] = { 0.0722, 0.7152, 0.2126 };

@@ -1,4 +1,5 @@
-/* parallel_coordinates.c - parallel coordinates: one upright axis for each column of values. */
+/* parallel_coordinates.c - draw parallel coordinates: one vertical axis for each column of
+ * values. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -33,14 +34,14 @@ static double parallel_axis_x(const struct parallel_coordinates *p, const struct
 			    : (area->x0 + area->x1) / 2;
 }
 
-/* Labels stand above their axes in up to three lines. */
+/* Wraps a label above its axis to at most three lines. */
 static void parallel_wrap_label(struct canvas *c, const struct parallel_coordinates *p,
 				const struct rect *area, size_t i, struct wrapped_text *l)
 {
 	text_wrap(c, FONT_LEGEND, p->axes[i].label, fmax(parallel_spacing(p, area) - 6, 30), 3, l);
 }
 
-/* Is some word of a label too long for its place? Then all are slanted. */
+/* Whether a word of any label is too wide for its place. All labels are slanted then. */
 static bool parallel_slanted(struct canvas *c, const struct parallel_coordinates *p,
 			     const struct rect *area)
 {
@@ -64,7 +65,7 @@ static void parallel_ellipsize_label(struct canvas *c, const struct axis *a,
 	text_ellipsize(c, FONT_LEGEND, a->label ? a->label : "", slanted_width, out);
 }
 
-/* What the labels need above the axes, and beyond the first and the last. */
+/* Measures the labels above the axes and beyond the first and last axis. */
 static void parallel_measure_labels(struct canvas *c, const struct parallel_coordinates *p,
 				    const struct rect *area, struct margins *m)
 {
@@ -106,7 +107,7 @@ void parallel_measure(struct canvas *c, struct parallel_coordinates *p, const st
 		axis_ticks(c, &p->axes[i], PLOT_Y, height);
 	if (p->naxes)
 		m->left = fmax(m->left, axis_max_label_width(c, &p->axes[0]) + tick + gap);
-	/* the bar stands below the heading of the last axis */
+	/* the bar is below the heading of the last axis */
 	m->right = fmax(m->right, colourbar_width(c, &p->bar, height));
 }
 
@@ -184,7 +185,7 @@ void parallel_draw(struct canvas *c, struct parallel_coordinates *p, const struc
 		p->axes[i].pixel_lo = area->y1;
 		p->axes[i].pixel_hi = area->y0;
 	}
-	/* with room for the numbers of the first axis */
+	/* includes the tick labels of the first axis */
 	canvas_begin_light_background(c, (struct rect){ area->x0 - first - tick - gap, area->y0 - 6,
 							area->x1 + 1, area->y1 + 6 });
 	canvas_clip(c, &clip);

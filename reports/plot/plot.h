@@ -1,12 +1,9 @@
-/* plot.h - figures: panels with axes, series in the order they were added, a legend
- * beside the data. Describe a figure, then ask for it in one form or several.
+/* plot.h - describe a figure of panels, axes and series, and render it in one or more formats.
  *
- * Sizes are in CSS pixels; a PNG has twice as many each way. Nothing is drawn
- * before plot_render(), so ranges, ticks and margins are chosen from all there is to
- * show. Additions copy what they are given. Points
- * that are not finite, or not positive on a log axis, are left out; lines and bands
- * have a gap there. The same description gives the same bytes. Text is UTF-8; what is
- * too long for its place is wrapped or ends in an ellipsis. */
+ * Sizes are in CSS pixels; a PNG has two pixels for each. plot_render() draws, so ranges, ticks and
+ * margins consider all data. Functions copy their arguments. Points that are not finite, or not
+ * positive on a log axis, are skipped; lines and bands have a gap there. The same description gives
+ * the same bytes. Text is UTF-8, wrapped or shortened with an ellipsis if too long. */
 #ifndef DP_PLOT_H
 #define DP_PLOT_H
 #include "base/base.h"
@@ -26,11 +23,11 @@ enum plot_palette_role { /* Okabe and Ito's palette, safe for colour-blind reade
 	PLOT_YELLOW,
 	PLOT_BLACK,
 	PLOT_GREY,
-	PLOT_LIGHT, /* for what stands back */
+	PLOT_LIGHT, /* for the background */
 };
 plot_colour plot_palette(unsigned role);
 
-/* Appends the style that a page with figures has in the dark. */
+/* Appends the dark mode style of pages with figures. */
 void plot_write_dark_css(struct dp_buf *out);
 
 enum plot_colourmap {
@@ -47,43 +44,40 @@ struct plot_panel;
 /* `title` may be NULL. */
 struct plot *plot_new(int width, int height, const char *title);
 void plot_free(struct plot *p);
-/* Panels stand in rows and columns of equal size; call before the first panel
- * (default: 1 x 1). */
+/* Sets a grid of panels of equal size; call before the first panel (default: 1 x 1). */
 void plot_grid(struct plot *p, int rows, int columns);
-/* The panel there, within the grid; made at the first call. */
+/* The panel at this place of the grid, created at the first call. */
 struct plot_panel *plot_panel(struct plot *p, int row, int column);
-/* One line of small text below everything, such as where the numbers come from. */
+/* A line of small text below the figure, such as the source of its data. */
 void plot_note(struct plot *p, const char *text);
-/* What it is called in a page: ids in its SVG begin with this (letters, digits, '-'). */
+/* The prefix of ids in the SVG (letters, digits, '-'). */
 void plot_id(struct plot *p, const char *id);
-/* Has it so many panels that half a page is too narrow to read them? */
+/* Whether the panels are too many to read at half a page's width. */
 bool plot_is_wide(const struct plot *p);
-/* Is it wide and one row of panels, so that a whole line of paper is not too much? */
+/* Whether it is wide with one row of panels, and so suits the full width of a page. */
 bool plot_is_single_row(const struct plot *p);
-/* Leaves out the title, for who writes a caption instead. */
+/* Omits the title, for a caller that writes a caption. */
 void plot_hide_title(struct plot *p);
 
-/* Lays it out for paper at this width, once all panels are there: fonts of 7 to 9 points,
- * as many panels beside each other as can be read, letters to refer to them; the height
- * follows. A PNG has 384 pixels to the inch then. */
+/* Lays the figure out for paper at this width; call after all panels exist. Fonts are 7 to 9
+ * points, panels are lettered, as many stand in a row as stay readable, and the height follows. A
+ * PNG has 384 pixels per inch. */
 void plot_set_print_width(struct plot *p, double width);
 
 enum plot_format {
 	PLOT_PNG,
-	PLOT_SVG,        /* a file */
-	PLOT_INLINE_SVG, /* SVG to be put into a page, with links and classes for its style */
+	PLOT_SVG,        /* SVG file */
+	PLOT_INLINE_SVG, /* SVG for embedding in a page, with links and style classes */
 	PLOT_PDF,
 };
-/* Adds the bytes of the picture to `out`. */
+/* Appends the bytes of the picture to `out`. */
 DP_MUSTCHECK int plot_render(struct plot *p, enum plot_format form, struct dp_buf *out,
 			     struct dp_err *err);
-/* Adds the numbers that it draws as CSV (RFC 4180): see plot_csv.c for the columns. */
+/* Appends the plotted numbers as CSV (RFC 4180); plot_csv.c documents the columns. */
 void plot_csv(const struct plot *p, struct dp_buf *out);
-/* Appends what kind of picture it is and what its axes and series are: a text
- * alternative. What the picture shows is for a caption to say. */
+/* Appends alternative text: kind of figure, axes and series. The caption describes the content. */
 void plot_write_alt_text(const struct plot *p, struct dp_buf *out);
-/* Lets go of the fonts that libraries keep for the next figure. Before the end of a
- * program, for those who count what is left. */
+/* Frees fonts that libraries cache. For leak checkers; call before exit. */
 void plot_shutdown(void);
 
 /* ---- axes ---- */
@@ -100,24 +94,26 @@ enum plot_scale {
 void panel_title(struct plot_panel *a, const char *title);
 void panel_axis(struct plot_panel *a, enum plot_side side, const char *label,
 		enum plot_scale scale);
-/* Fixed limits; without them the data's range and a margin. NaN: that end is free. */
+/* Fixed limits; the default is the data range with a margin. NaN: that end is free. */
 void panel_limits(struct plot_panel *a, enum plot_side side, double lo, double hi);
 /* Whole-number ticks only. */
 void panel_set_integer_ticks(struct plot_panel *a, enum plot_side side);
 /* Names at 0, 1, ..., n-1 instead of numbers. */
 void panel_set_categories(struct plot_panel *a, enum plot_side side, const char *const *names,
 			  size_t n);
-/* Says in the middle of an empty panel why it is empty. */
+/* Explains an empty panel in its middle. */
 void panel_set_empty_text(struct plot_panel *a, const char *why);
 
-/* ---- series: `name` goes to the legend, NULL: not there. x and y have n values ----
- * Series of one name share its place in the legend: a line, its points, its band. Where
- * all panels have the same legend, the figure has it once. */
+/* ---- series ----
+ *
+ * `name` is the legend entry; NULL: none. x and y have n values. Series of one name (a line, its
+ * points, its band) share a legend entry. If all panels have the same legend, the figure shows it
+ * once. */
 
 struct plot_style {
 	plot_colour colour;
-	double width; /* of lines, 0: 1.5 */
-	double size;  /* of markers: diameter, 0: 6 */
+	double width; /* of lines; 0: 1.5 */
+	double size;  /* diameter of markers; 0: 6 */
 	enum plot_marker {
 		PLOT_DOT,
 		PLOT_RING,
@@ -133,18 +129,18 @@ struct plot_style {
 		PLOT_DOTTED
 	} dash;
 	double opacity; /* 0: 1, of bands 0.25 */
-	bool outline;   /* markers get a thin white edge, so that they stay apart (a ring
-			 * is white inside then), blocks a gap to the next one */
+	bool outline; /* markers get a thin white edge (a ring is white inside), rectangles a gap to
+			 the next one */
 };
 
 void panel_line(struct plot_panel *a, const struct plot_style *s, const char *name, const double *x,
 		const double *y, size_t n);
-/* A staircase: from each point across, then up or down at the next x. */
+/* A staircase: from each point horizontally, then vertically at the next x. */
 void panel_steps(struct plot_panel *a, const struct plot_style *s, const char *name,
 		 const double *x, const double *y, size_t n);
 void panel_points(struct plot_panel *a, const struct plot_style *s, const char *name,
 		  const double *x, const double *y, size_t n);
-/* A bar from lo to hi in y; its ends are as wide as a marker. */
+/* A bar from lo to hi in y; its caps are as wide as a marker. */
 void panel_add_error_bars(struct plot_panel *a, const struct plot_style *s, const char *name,
 			  const double *x, const double *lo, const double *hi, size_t n);
 /* The area between two curves; `steps`: between staircases. */
@@ -154,45 +150,42 @@ void panel_band(struct plot_panel *a, const struct plot_style *s, const char *na
 void panel_add_rects(struct plot_panel *a, const struct plot_style *s, const char *name,
 		     const double *x0, const double *x1, const double *y0, const double *y1,
 		     size_t n);
-/* A line across the whole panel at x or y, with a small label at its end. The range of
- * the axis is wide enough to show it. */
+/* A line across the panel at x or y, with a small label at its end. The axis range includes it. */
 void panel_add_reference_line(struct plot_panel *a, const struct plot_style *s, enum plot_side side,
 			      double at, const char *label);
-/* A shaded box and a dashed outline: the region that a reference point bounds. NaN: it is
- * open on that side. */
+/* A shaded box with a dashed outline: the region bounded by a reference point. NaN: open on that
+ * side. */
 void panel_add_region(struct plot_panel *a, const struct plot_style *s, const char *name, double x0,
 		      double x1, double y0, double y1);
 
 enum {
-	PLOT_TOOLTIPS_MAX = 2000 /* a page with more would be too large to load */
+	PLOT_TOOLTIPS_MAX = 2000 /* pages with more load too slowly */
 };
-/* What each item of the points or blocks added last says when one points at it, and where
- * it leads in a page ("#trial-13"). `links`, and each text, may be NULL. Of more items
- * than that nothing is said. */
+/* Tooltips of the points or rectangles added last, and their link targets in a page ("#trial-13").
+ * `links`, and each text, may be NULL. With more than PLOT_TOOLTIPS_MAX items there are no
+ * tooltips. */
 void panel_add_tooltips(struct plot_panel *a, const char *const *tips, const char *const *links,
 			size_t n);
-/* Small text beside a point, moved or left out where it would cover other text,
- * markers or lines (of at least a pixel's width); earlier ones win. */
+/* A label near a point. It moves, or is omitted, if it would cover text, markers or lines at least
+ * one pixel wide. Earlier labels win. */
 void panel_label(struct plot_panel *a, double x, double y, const char *text);
-/* Small text right of a point, exactly there: for values beside bars. Where it is longer
- * than the panel goes, the margin makes room for it. */
+/* A label exactly right of a point, for values beside bars. The margin makes room for labels beyond
+ * the panel. */
 void panel_add_value_label(struct plot_panel *a, double x, double y, const char *text);
 
-/* Cells between the edges x (nx + 1) and y (ny + 1), z (ny x nx) row-major from the
- * lowest y; NaN stays empty. A colour bar with `label` stands at the right; where all
- * panels have the same one, with limits that were set, the figure has it once. */
+/* A heat map with cells between the edges x (nx + 1) and y (ny + 1). z (ny x nx) is row-major from
+ * the lowest y; NaN stays empty. A colour bar with `label` is at the right. If all panels have the
+ * same bar with fixed limits, the figure shows it once. */
 void panel_heat(struct plot_panel *a, enum plot_colourmap map, const double *x, size_t nx,
 		const double *y, size_t ny, const double *z, enum plot_scale scale,
 		const char *label);
 
-/* The scale of its colour bar and the values at its ends; without this those of its
- * cells. */
+/* Fixed scale and limits of the colour bar; the default is the range of the cells. */
 void panel_heat_limits(struct plot_panel *a, enum plot_scale scale, double lo, double hi);
 
-/* Parallel coordinates: `n` axes side by side, each with its own label and scale;
- * m lines, values (m x n), coloured by `by` (m) through the map with a colour bar
- * `by_label`. Takes the whole panel. Names (or NULL) as in panel_set_categories, for each
- * axis. */
+/* Parallel coordinates: `n` axes, each with its own label and scale, and m lines with values (m x
+ * n). `by` (m) sets the colours through the map, with a colour bar `by_label`. Takes the whole
+ * panel. Names of each axis as in panel_set_categories(), or NULL. */
 struct plot_parallel_axis {
 	const char *label;
 	enum plot_scale scale;

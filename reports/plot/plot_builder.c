@@ -1,4 +1,4 @@
-/* plot_builder.c - what a figure shows, as its author adds it. */
+/* plot_builder.c - build the description of a figure. */
 #include "reports/plot/plot_internal.h"
 
 #include <ctype.h>
@@ -8,16 +8,16 @@
 
 enum {
 	PLOT_SIDE_MAX = 4000, /* CSS pixels */
-	WIDE_PLOT_MIN = 800   /* from here on its text is too small at half a page */
+	WIDE_PLOT_MIN = 800   /* a narrower figure is readable at half a page */
 };
 
-/* A copy that belongs to the plot; NULL stays NULL. */
+/* A copy owned by the plot; NULL gives NULL. */
 static char *plot_copy_text(struct plot *p, const char *text)
 {
 	return text ? arena_adopt(&p->mem, text_sanitized_copy(text)) : NULL;
 }
 
-/* Copies of n texts, each of which may be NULL. */
+/* Copies n texts, each of which may be NULL. */
 static char **plot_copy_texts(struct plot *p, const char *const *texts, size_t n)
 {
 	char **out = arena_calloc(&p->mem, n, sizeof *out);
@@ -144,7 +144,7 @@ void panel_set_empty_text(struct plot_panel *a, const char *why)
 
 /* ---- series ---- */
 
-/* NULL arrays are not there. */
+/* Arrays may be NULL. */
 static struct series *add_series(struct plot_panel *a, enum series_kind kind,
 				 const struct plot_style *s, const char *name,
 				 const double *const v[4], size_t n)

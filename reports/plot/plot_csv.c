@@ -1,9 +1,8 @@
-/* plot_csv.c - a figure in numbers and in words, from its description: what is drawn and nothing
- * else.
+/* plot_csv.c - write a figure's data as CSV, and its alternative text.
  *
- * CSV has one row for each item, as RFC 4180 has it. What the panels and their axes are called
- * stands in rows of its own (kind "panel", "x axis", "y axis", "colours"), since heat maps have
- * thousands of others. */
+ * Both come from the description: they contain what is drawn and nothing else. CSV (RFC 4180) has
+ * one row for each item. Panel titles and axis labels have rows of their own (kind "panel", "x
+ * axis", "y axis", "colours"), since heat maps have thousands of item rows. */
 #include "reports/plot/plot_internal.h"
 
 #include "base/units.h"
@@ -18,8 +17,8 @@ static const char *const kinds[] = {
 	[SERIES_REFERENCE_LINE] = "mark", [SERIES_REGION] = "box",
 };
 
-/* What somebody called a study must not run in the spreadsheet of somebody else: an
- * apostrophe before a formula keeps it text. A number that is a name is left as it is. */
+/* Prefixes formulas with an apostrophe, so that a spreadsheet does not run a study's name. A name
+ * that is a number stays as it is. */
 static void csv_text(struct dp_buf *out, const char *text)
 {
 	bool quoted = text && strpbrk(text, ",\"\r\n");
@@ -38,8 +37,8 @@ static void csv_text(struct dp_buf *out, const char *text)
 		dp_buf_putc(out, '"');
 }
 
-/* Numbers are x, x_to, y, y_to and value, NaN: empty; texts x_name, y_name and text. The panel
- * counts from 1. */
+/* Writes numbers as x, x_to, y, y_to and value, NaN as empty; texts are x_name, y_name and text.
+ * Panels count from 1. */
 static void csv_row(struct dp_buf *out, int panel, const char *kind, const char *series,
 		    const double numbers[5], const char *const texts[3])
 {
@@ -68,7 +67,7 @@ static void csv_name(struct dp_buf *out, int panel, const char *kind, const char
 		csv_row(out, panel, kind, name, none, texts);
 }
 
-/* What an axis with names calls the value. */
+/* The category name of a value, if the axis has categories. */
 static const char *csv_category_name(const struct axis *a, double value)
 {
 	double i = rint(value);
@@ -80,7 +79,7 @@ static const char *csv_category_name(const struct axis *a, double value)
 static void csv_series(struct dp_buf *out, const struct plot_panel *a, int panel,
 		       const struct series *s)
 {
-	/* the number of each array of values */
+	/* the column of each array of values */
 	static const char columns[][4] = {
 		[SERIES_LINE] = { 0, 2 },         [SERIES_STEPS] = { 0, 2 },
 		[SERIES_POINTS] = { 0, 2 },       [SERIES_ERROR_BARS] = { 0, 2, 3 },
@@ -105,8 +104,7 @@ static void csv_series(struct dp_buf *out, const struct plot_panel *a, int panel
 	}
 }
 
-/* x is the number of the axis, from 1, and x_name what it is called; the value is what
- * the line is coloured by. */
+/* x is the number of the axis from 1, x_name its label, value the colour value of the line. */
 static void csv_parallel(struct dp_buf *out, const struct parallel_coordinates *p, int panel)
 {
 	for (size_t i = 0; i < p->naxes * p->nlines; i++) {
@@ -162,7 +160,7 @@ void plot_csv(const struct plot *p, struct dp_buf *out)
 		csv_panel(out, a, ++panel);
 }
 
-/* ---- the alternative text ---- */
+/* ---- alternative text ---- */
 
 static const char *panel_kind_name(const struct plot_panel *a)
 {

@@ -1,15 +1,15 @@
-/* plot_render.c - a figure from its description to its picture. */
+/* plot_render.c - render a figure from its description. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
 
-/* Title, letter and legend of a panel, in its margins. */
+/* Draws title, letter and legend of a panel in its margins. */
 static void draw_panel_title_and_legend(struct canvas *c, const struct plot_panel *a)
 {
 	const struct rect *r = &a->area;
 	struct rect box = *r;
 
-	/* titles of a row stand at one height, a legend at its panel */
+	/* titles of a row are aligned; a legend is next to its panel */
 	text_draw_lines(c, FONT_PANEL, (struct point){ r->x0, a->top }, 0, &a->heading,
 			TITLE_COLOUR);
 	text_draw(c, FONT_PANEL,
@@ -44,7 +44,7 @@ static void draw_empty_panel_text(struct canvas *c, struct plot_panel *a)
 
 static void draw_panel(struct canvas *c, struct plot_panel *a)
 {
-	bool card = false; /* has it colours that would be lost in the dark? */
+	bool card = false; /* needs a light background in dark mode */
 
 	draw_panel_title_and_legend(c, a);
 	if (a->parallel) {

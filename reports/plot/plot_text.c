@@ -1,6 +1,6 @@
-/* plot_text.c - measuring, shortening and drawing text.
+/* plot_text.c - measure, wrap, shorten and draw text.
  *
- * Text is drawn at the picture's own resolution: FreeType smooths it already. */
+ * Text is drawn at image resolution: FreeType already antialiases it. */
 #include "reports/plot/plot_internal.h"
 
 #include "base/utf8.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct {
-	double size, print; /* CSS pixels: on a screen, and on paper (3/4 of them points) */
+	double size, print; /* CSS pixels, on screen and on paper (times 3/4 gives points) */
 	bool bold;
 } fonts[] = {
 	[FONT_TITLE] = { 15, 12, true },     [FONT_PANEL] = { 13, 11, true },
@@ -20,17 +20,16 @@ static const struct {
 	[FONT_SMALL] = { 9.5, 9.34, false },
 };
 
-/* Text is measured at this size whatever the form of the picture, so that all have the
- * same layout. */
+/* Text is measured at this zoom for every format, so that all have the same layout. */
 static const double measured_zoom = 2;
 
 #define ELLIPSIS         "\xe2\x80\xa6"
 #define REPLACEMENT_CHAR "\xef\xbf\xbd" /* U+FFFD */
 
-/* Height of the capitals, in parts of the font's size. */
+/* Height of capitals, relative to the font size. */
 static const double cap_height = 0.73;
 
-/* The file that fontconfig finds, so that it is asked only once for a picture. */
+/* The file that fontconfig finds; one lookup for each picture. */
 static char *find_font(const char *name, const char **why)
 {
 	gdFTStringExtra extra = { .flags = gdFTEX_FONTCONFIG | gdFTEX_RETURNFONTPATHNAME };
@@ -104,18 +103,18 @@ static void text_draw_or_measure(struct canvas *c, gdImagePtr im, double zoom, e
 	char plain[PLOT_TEXT_LEN * 5], *to = plain;
 
 	memset(box, 0, 8 * sizeof *box);
-	/* libgd reads "&amp;" and the like in a text: an ampersand must be one of them */
+	/* libgd expands "&amp;" and the like: escape each ampersand */
 	for (; *text; text++)
 		if (*text == '&')
 			to = stpcpy(to, "&amp;");
 		else
 			*to++ = *text;
 	*to = '\0';
-	/* libgd counts in points of 1/72 inch at 96 pixels an inch */
+	/* libgd takes points of 1/72 inch, at 96 pixels per inch */
 	if (gdImageStringFTEx(im, box, (int)colour, c->fonts[fonts[f].bold],
 			      text_size(c, f) * zoom * 0.75, angle * M_PI / 180,
 			      (int)lrint(at.x * zoom), (int)lrint(at.y * zoom), plain, &extra))
-		dp_out_of_memory(); /* the font was found and the text is valid */
+		dp_out_of_memory(); /* font and text are valid, so memory ran out */
 }
 
 void text_draw_on_image(struct canvas *c, gdImagePtr im, double zoom, enum font f, struct point pen,
@@ -159,8 +158,8 @@ double text_width(struct canvas *c, enum font f, const char *text)
 	return m->right - m->left;
 }
 
-/* Moved along the line of the text and below it; counter-clockwise, in a picture whose y
- * grows downwards. */
+/* Moves along and below the line of the text. Angles are counter-clockwise, while y grows
+ * downwards. */
 static struct point text_offset_point(struct point at, double angle, double x, double y)
 {
 	double turn = angle * M_PI / 180;
@@ -190,7 +189,7 @@ void text_draw(struct canvas *c, enum font f, struct point at, double across, do
 		c->backend->text(c, f, at, across, angle, text, colour);
 }
 
-/* Bytes of the character at s: a whole one, or the part of a broken one. */
+/* Bytes of the character at s, or of an invalid sequence (*good false). */
 static size_t text_char_length(const char *s, bool *good)
 {
 	unsigned char lead = (unsigned char)s[0];
@@ -229,7 +228,7 @@ char *text_sanitized_copy(const char *text)
 	return dp_buf_detach(&b);
 }
 
-/* Where the longest beginning of `text` ends that fits with `tail` behind it. */
+/* Length of the longest prefix of `text` that fits together with `tail`. */
 static size_t text_fitting_length(struct canvas *c, enum font f, const char *text, const char *tail,
 				  double width)
 {
@@ -286,7 +285,7 @@ void text_wrap(struct canvas *c, enum font f, const char *text, double width, si
 		end = text_fitting_length(c, f, text, "", width);
 		while (end && text[end] != ' ')
 			end--;
-		if (!end) { /* one long word */
+		if (!end) { /* a single long word */
 			end = strcspn(text, " ");
 			memcpy(line, text, end);
 			line[end] = '\0';

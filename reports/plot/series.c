@@ -1,18 +1,18 @@
-/* series.c - lines, staircases, points, bars, bands, blocks, marks and boxes. */
+/* series.c - ranges, pixel positions and drawing of all kinds of series. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Which axis each array of a series belongs to. */
+/* The axis of each array of a series. */
 static const char *const sides_of[] = {
 	[SERIES_LINE] = "xy",         [SERIES_STEPS] = "xy",    [SERIES_POINTS] = "xy",
 	[SERIES_ERROR_BARS] = "xyy",  [SERIES_BAND] = "xyy",    [SERIES_RECTS] = "xxyy",
 	[SERIES_REFERENCE_LINE] = "", [SERIES_REGION] = "xxyy",
 };
 
-/* Can item i be shown? */
+/* Whether item i can be shown. */
 static bool series_can_show_item(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	const char *sides = sides_of[s->kind];
@@ -40,7 +40,7 @@ static void include_series_values(struct plot_panel *a, const struct series *s)
 	}
 }
 
-/* Marks come last: alone they make no range. */
+/* Reference lines come last: alone they make no range. */
 void series_find_ranges(struct plot_panel *a)
 {
 	for (size_t i = 0; i < a->nseries; i++)
@@ -68,7 +68,7 @@ bool series_item_pixel(const struct plot_panel *a, const struct series *s, size_
 	return true;
 }
 
-/* Points of a staircase or a line through items [from, to) of an array of y. */
+/* Corners of a staircase or line through items [from, to) of an array of y. */
 static size_t series_path(const struct plot_panel *a, const double *x, const double *y, size_t from,
 			  size_t to, bool steps, struct point *out)
 {
@@ -82,7 +82,7 @@ static size_t series_path(const struct plot_panel *a, const double *x, const dou
 	return n;
 }
 
-/* The next run of items that can be shown: from *from, returns its end. */
+/* Finds the next run of items that can be shown: sets *from, returns its end. */
 static size_t next_run(const struct plot_panel *a, const struct series *s, size_t *from)
 {
 	size_t to;
@@ -130,7 +130,7 @@ static void draw_band(struct canvas *c, const struct plot_panel *a, const struct
 	free(p);
 }
 
-/* Says what is told of an item of a series, or that nothing is. */
+/* Sets the tooltip of an item, or none. */
 static void series_set_tooltip(struct canvas *c, const struct series *s, size_t i)
 {
 	canvas_set_tooltip(c, s->tooltips && i < s->ntooltips ? s->tooltips[i] : NULL,
@@ -145,7 +145,7 @@ static void draw_points(struct canvas *c, const struct plot_panel *a, const stru
 
 	canvas_clip(c, NULL);
 	for (size_t i = 0; i < s->n; i++) {
-		/* whole markers at the edge of the panel, but none beyond it */
+		/* whole markers at the edge of the panel, none beyond it */
 		if (!series_item_pixel(a, s, i, &p[n]) || p[n].x < r->x0 - 0.5 ||
 		    p[n].x > r->x1 + 0.5 || p[n].y < r->y0 - 0.5 || p[n].y > r->y1 + 0.5)
 			continue;
@@ -194,7 +194,7 @@ static void draw_blocks(struct canvas *c, const struct plot_panel *a, const stru
 		p = panel_to_pixel(a, s->values[0][i], s->values[2][i]);
 		q = panel_to_pixel(a, s->values[1][i], s->values[3][i]);
 		r = (struct rect){ fmin(p.x, q.x), fmin(p.y, q.y), fmax(p.x, q.x), fmax(p.y, q.y) };
-		if (s->style.outline && r.x1 - r.x0 > 3) /* a gap to the next one */
+		if (s->style.outline && r.x1 - r.x0 > 3) /* gap to the next rectangle */
 			r.x1 -= 1;
 		r.x1 = fmax(r.x1, r.x0 + 0.75);
 		r.y1 = fmax(r.y1, r.y0 + 0.75);
@@ -217,7 +217,7 @@ static void draw_region_rect(struct canvas *c, const struct rect *r, const struc
 	canvas_line(c, outline, DP_COUNT(outline), &pen);
 }
 
-/* Where a box ends; where it is open, out of sight: a panel's length before or after. */
+/* The pixel of a region's edge. An open edge lies one panel length outside. */
 static bool region_edge_pixel(const struct axis *a, double value, int open, double *at)
 {
 	*at = isnan(value) ? a->pixel_lo + open * (a->pixel_hi - a->pixel_lo)
@@ -272,8 +272,7 @@ static void (*const drawers[])(struct canvas *, const struct plot_panel *,
 void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
 {
 	bool area = s->kind == SERIES_BAND || s->kind == SERIES_RECTS;
-	/* an area ends at the axes, which are one pixel wide; a line along an axis keeps
-	 * its width */
+	/* areas end at the axes, which are one pixel wide; a line along an axis keeps its width */
 	double wide = area ? -0.5 : s->style.width / 2 + 0.5;
 	struct rect clip = { a->area.x0 - wide, a->area.y0 - fmax(wide, 0),
 			     a->area.x1 + fmax(wide, 0), a->area.y1 + wide };

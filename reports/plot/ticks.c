@@ -1,11 +1,11 @@
-/* ticks.c - round numbers along an axis, and how they are written. */
+/* ticks.c - choose round tick values and format their labels. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Values that differ by less than this part of a step are the same. */
+/* Values closer than this fraction of a step are equal. */
 static const double slack = 1e-6;
 
 /* A step of mantissa x 10^exponent. */
@@ -14,7 +14,7 @@ struct tick_step {
 	int exponent;
 };
 
-/* k x mantissa x 10^exponent with a single rounding where that is possible. */
+/* k x mantissa x 10^exponent, with a single rounding where possible. */
 static double tick_step_multiple(double k, const struct tick_step *s)
 {
 	return s->exponent < 0 ? k * s->mantissa / pow(10, -s->exponent)
@@ -44,7 +44,7 @@ static void plain_text(double value, int decimals, char out[TICK_LABEL_LEN])
 	snprintf(out, TICK_LABEL_LEN, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
 }
 
-/* Characters, not bytes. */
+/* Counts characters, not bytes. */
 static size_t tick_length(const char *s)
 {
 	size_t n = 0;
@@ -54,8 +54,7 @@ static size_t tick_length(const char *s)
 	return n;
 }
 
-/* All labels of an axis have the same form: the one that is shorter, where plain
- * digits would be many. */
+/* All labels of an axis have the same form: powers of ten where plain digits would be longer. */
 static void label_linear(struct ticks *t, const struct tick_step *step)
 {
 	int fine = step->exponent - (step->mantissa == 2.5), decimals = fine < 0 ? -fine : 0;
@@ -78,7 +77,7 @@ static void label_linear(struct ticks *t, const struct tick_step *step)
 			   text);
 		powers += tick_length(text);
 	}
-	/* so many zeros are hard to count, even where they are as short */
+	/* long rows of zeros are hard to read, even if not longer */
 	if ((top < 1e6 && decimals <= 4) || (plain <= powers && (decimals <= 5 || top >= 1e-3)))
 		return;
 	for (size_t i = 0; i < t->n; i++) {
@@ -102,8 +101,7 @@ static size_t tick_count(double lo, double hi, const struct tick_step *s)
 	return n < 0 ? 0 : n > TICKS_MAX ? TICKS_MAX + 1 : (size_t)n;
 }
 
-/* The finest of the round steps that gives at most `most` ticks; a finer one where
- * that would leave less than two. */
+/* The finest round step with at most `most` ticks, or a finer one if that leaves fewer than two. */
 static struct tick_step choose_step(double lo, double hi, size_t most, bool whole)
 {
 	static const double mantissas[] = { 1, 2, 2.5, 5 };
@@ -147,8 +145,7 @@ void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole
 
 /* ---- logarithmic ---- */
 
-/* Every tick m x 10^e in [lo, hi] for the given mantissas and exponents that are
- * multiples of `stride`. */
+/* Ticks m x 10^e in [lo, hi], for these mantissas and exponents that are multiples of `stride`. */
 static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissas,
 		      size_t nmantissas, int stride)
 {
@@ -188,8 +185,7 @@ static bool is_tick(const struct ticks *t, double x)
 	return false;
 }
 
-/* Marks between the ticks: 2 to 9 times every power, or only the powers where those
- * would be too many. */
+/* Minor ticks: 2 to 9 times every power, or only powers if those are too many. */
 static void log_minor(struct ticks *t, double lo, double hi)
 {
 	int from = (int)floor(log10(lo)), to = (int)ceil(log10(hi)), last = to - from > 10 ? 1 : 9;
@@ -205,7 +201,7 @@ static void log_minor(struct ticks *t, double lo, double hi)
 	}
 }
 
-/* Every how many powers of ten: so that there are at most `most`, but two. */
+/* The stride in powers of ten that gives at most `most` ticks, but at least two. */
 static int choose_stride(double lo, double hi, size_t most)
 {
 	static const int strides[] = { 1, 2, 3, 4, 5, 10, 20, 50, 100 };
@@ -243,7 +239,7 @@ void ticks_log(struct ticks *t, double lo, double hi, size_t most)
 	}
 	if (span >= 2.1 || t->n > most)
 		log_ticks(t, lo, hi, one_two_five, 1, choose_stride(lo, hi, most));
-	if (t->n < 2) /* there are two of these in any 0.7 decades */
+	if (t->n < 2) /* any 0.7 decades contain two of these */
 		log_ticks(t, lo, hi, one_two_five, 3, 1);
 	log_minor(t, lo, hi);
 }

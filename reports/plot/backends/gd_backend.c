@@ -1,4 +1,4 @@
-/* gd_backend.c - the back end that paints pixels, for PNG: text by libgd, shapes by raster.c. */
+/* gd_backend.c - draw figures as pixels for PNG: text by libgd, shapes by raster.c. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static int gd_finish(struct canvas *c, struct dp_buf *out, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Into the picture's pixels, without leaving what an int can hold. */
+/* Converts to image pixels, clamped to the range of int. */
 static int gd_pixel(const struct canvas *c, double css, int limit)
 {
 	return (int)lrint(fmin(fmax(css * canvas_zoom(c), 0), limit));
@@ -69,7 +69,7 @@ static void gd_polygon(struct canvas *c, const struct point *p, size_t n, plot_c
 	gd_fill(c, colour, opacity);
 }
 
-/* The corners of a marker that stands there. */
+/* The corners of a marker at this point. */
 static size_t gd_corners(const struct plot_style *s, double radius, double grow, struct point at,
 			 struct point p[MARKER_CORNERS_MAX])
 {
@@ -106,10 +106,10 @@ static void gd_text(struct canvas *c, enum font f, struct point at, double acros
 			   text_pen_start(c, f, at, across, angle, text), angle, text, colour);
 }
 
-/* ---- lines, cut into dashes and made into shapes ---- */
+/* ---- lines: split into dashes, drawn as polygons ---- */
 
 enum {
-	STROKE_CROSSINGS_MAX = 1 << 19 /* crossings after which an opaque line is painted so far */
+	STROKE_CROSSINGS_MAX = 1 << 19 /* paint an opaque line in parts after this many crossings */
 };
 
 static void stroke_disc(struct canvas *c, struct point at, double radius)
@@ -127,7 +127,7 @@ static void stroke_disc(struct canvas *c, struct point at, double radius)
 	raster_add_polygon(&gd_get_surface(c)->raster, p, CORNERS);
 }
 
-/* Unit direction from a to b; false where they are the same place. */
+/* Unit direction from a to b; false if the points coincide. */
 static bool stroke_direction(struct point a, struct point b, struct point *d)
 {
 	double length = hypot(b.x - a.x, b.y - a.y);
@@ -138,7 +138,7 @@ static bool stroke_direction(struct point a, struct point b, struct point *d)
 	return true;
 }
 
-/* Fills the wedge between two bars that meet: pointed, or round at a sharp turn. */
+/* Fills the wedge between two segments: mitred, or round at a sharp turn. */
 static void stroke_join(struct canvas *c, struct point at, struct point d, struct point e,
 			double half)
 {
@@ -194,17 +194,17 @@ static void stroke_solid(struct canvas *c, const struct point *p, size_t n, cons
 	}
 }
 
-/* A walk along a line that draws `on` of every `period`; an `on` of 0 makes dots. */
+/* Walks along a line and draws `on` of every `period`; an `on` of 0 makes dots. */
 struct dash_walk {
 	struct canvas *c;
 	const struct pen *pen;
 	double on, period;
-	double pattern_offset; /* how far into the pattern */
-	struct point *dash;    /* the one that is being drawn */
+	double pattern_offset; /* position within the pattern */
+	struct point *dash;    /* the current dash */
 	size_t n;
 };
 
-/* A dash begins or ends here. */
+/* Starts or ends a dash at this point. */
 static void dash_walk_toggle(struct dash_walk *w, struct point here)
 {
 	if (w->pattern_offset < w->on) {
@@ -239,7 +239,7 @@ static void dash_walk_segment(struct dash_walk *w, struct point a, struct point 
 		w->dash[w->n++] = b;
 }
 
-/* `phase` is how far the line went before it begins here. */
+/* `phase`: the length of the line before its first point. */
 static void gd_stroke(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
 		      double phase)
 {

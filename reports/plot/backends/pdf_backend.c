@@ -1,19 +1,18 @@
-/* pdf_backend.c - the back end that writes PDF, by cairo: text stays text, in an embedded font.
- */
+/* pdf_backend.c - draw figures as PDF by cairo, with text in an embedded font. */
 #include "reports/plot/plot_internal.h"
 
 #include <cairo-pdf.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* PDF counts in points. */
+/* PDF units are points. */
 static const double points_per_pixel = 0.75;
 
 struct pdf_surface {
 	cairo_surface_t *surface;
 	cairo_t *cr;
 	struct dp_buf bytes;
-	bool has_pending_rects; /* the path has opaque blocks that are not filled yet */
+	bool has_pending_rects; /* the path has opaque rectangles not filled yet */
 	plot_colour colour;
 };
 
@@ -36,8 +35,7 @@ static void pdf_open(struct canvas *c)
 
 	p->surface = cairo_pdf_surface_create_for_stream(
 		pdf_write, &p->bytes, c->width * points_per_pixel, c->height * points_per_pixel);
-	/* what is no date makes cairo leave it out, so that the same figure gives the
-	 * same bytes */
+	/* an invalid date makes cairo omit the date: the same figure gives the same bytes */
 	cairo_pdf_surface_set_metadata(p->surface, CAIRO_PDF_METADATA_CREATE_DATE, "none");
 	if (c->plot && c->plot->title)
 		cairo_pdf_surface_set_metadata(p->surface, CAIRO_PDF_METADATA_TITLE,
@@ -73,7 +71,7 @@ static void pdf_flush_rects(struct pdf_surface *p)
 	p->has_pending_rects = false;
 }
 
-/* To draw something else than blocks. */
+/* The cairo context, with pending rectangles filled. */
 static cairo_t *pdf_get_cairo(struct canvas *c)
 {
 	pdf_flush_rects(pdf_get_surface(c));
@@ -105,7 +103,7 @@ static void pdf_clip(struct canvas *c)
 {
 	cairo_t *cr = pdf_get_cairo(c);
 
-	/* a clip can only be made smaller: begin again from the whole page */
+	/* a clip can only shrink: start again from the whole page */
 	cairo_restore(cr);
 	cairo_save(cr);
 	cairo_rectangle(cr, c->clip.x0, c->clip.y0, c->clip.x1 - c->clip.x0,
@@ -115,7 +113,7 @@ static void pdf_clip(struct canvas *c)
 
 static void pdf_path(cairo_t *cr, struct point at, const struct point *p, size_t n)
 {
-	const double far = 1e5; /* cairo's numbers end at 8e6 */
+	const double far = 1e5; /* cairo's coordinates end at 8e6 */
 
 	cairo_new_path(cr);
 	for (size_t i = 0; i < n; i++)
@@ -134,7 +132,8 @@ static void pdf_polygon(struct canvas *c, const struct point *p, size_t n, plot_
 	cairo_fill(cr);
 }
 
-/* Opaque ones of one colour are one shape: between two that touch there is no seam. */
+/* Collects opaque rectangles of one colour in one path, so that no seam shows between
+ * neighbours. */
 static void pdf_rect(struct canvas *c, struct rect r, plot_colour colour, double opacity)
 {
 	struct point p[4] = { { r.x0, r.y0 }, { r.x1, r.y0 }, { r.x1, r.y1 }, { r.x0, r.y1 } };
@@ -163,7 +162,7 @@ static void pdf_line(struct canvas *c, const struct point *p, size_t n, const st
 	pdf_path(cr, (struct point){ 0, 0 }, p, n);
 	if (n > 2 && p[0].x == p[n - 1].x && p[0].y == p[n - 1].y)
 		cairo_close_path(cr);
-	if (n == 1) /* a dot, as ends are round */
+	if (n == 1) /* a dot: line ends are round */
 		cairo_close_path(cr);
 	cairo_set_line_width(cr, pen->width);
 	cairo_set_line_cap(cr,

@@ -1,7 +1,7 @@
-/* png_encode.c - a picture as PNG bytes.
+/* png_encode.c - encode an image as PNG.
  *
- * With libpng itself: libgd lets it try all five filters on every row, which takes
- * twice the time and makes pictures of lines and text larger. */
+ * Uses libpng directly: libgd tries all five filters on every row, which takes twice the time and
+ * makes images of lines and text larger. */
 #include "reports/plot/plot_internal.h"
 
 #include <png.h>
@@ -19,14 +19,14 @@ static void no_flush(png_structp png)
 	(void)png;
 }
 
-/* The default prints. */
+/* The default handler prints. */
 static void ignore_png_warning(png_structp png, png_const_charp message)
 {
 	(void)png;
 	(void)message;
 }
 
-/* What libpng can refuse here is for want of memory. */
+/* libpng can only fail for lack of memory here. */
 static void png_give_up(png_structp png, png_const_charp message)
 {
 	(void)png;
@@ -83,7 +83,7 @@ void png_encode_cells(const struct heat_image *cells, struct dp_buf *out)
 	png_set_IHDR(png, info, (png_uint_32)cells->width, (png_uint_32)cells->height, 8,
 		     PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
 		     PNG_FILTER_TYPE_DEFAULT);
-	/* rows of one cell are alike */
+	/* rows of one cell are equal */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
 	png_write_info(png, info);
 	for (size_t j = 0; j < cells->height; j++) {

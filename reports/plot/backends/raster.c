@@ -1,10 +1,9 @@
-/* raster.c - fills polygons with smooth edges.
+/* raster.c - fill polygons with antialiasing.
  *
- * Every row of pixels is sampled at SUBROWS sub-rows. In each the spans inside the shape
- * (where the winding number is not zero) are exact in x; the coverage of a pixel is
- * their mean over its sub-rows. A shape is blended once, however much its parts
- * overlap, so that transparent lines have no dark joins. Coordinates are doubles and
- * are clipped while they are sampled: no value is too large. */
+ * Every row of pixels is sampled at SUBROWS sub-rows. In each, the spans with a nonzero winding
+ * number are exact in x; the coverage of a pixel is their mean over its sub-rows. A shape is
+ * blended once even if its parts overlap, so that transparent lines have no dark joins. Coordinates
+ * are doubles, clipped while they are sampled: no value is too large. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -13,14 +12,14 @@
 
 enum {
 	SUBROWS = 4,
-	INSERTION_SORT_MAX = 24, /* crossings that are sorted by insertion */
-	ROW_BLOCK_PIXELS = 32    /* pixels: a row is looked through in blocks */
+	INSERTION_SORT_MAX = 24, /* up to this many crossings are sorted by insertion */
+	ROW_BLOCK_PIXELS = 32    /* pixels: a row is searched in blocks */
 };
 
 struct crossing {
 	float x;
 	int16_t winding; /* +1 or -1 */
-	int next;        /* in the same sub-row */
+	int next;        /* index of the next crossing in the same sub-row */
 };
 
 void raster_open(struct raster *r, int width, int height, double zoom)
@@ -47,7 +46,7 @@ void raster_close(struct raster *r)
 	*r = (struct raster){ 0 };
 }
 
-/* The sub-row whose middle is the first at or below y, within the clip. */
+/* The first sub-row whose middle is at or below y, within the clip. */
 static int raster_subrow_at(const struct raster *r, double y)
 {
 	double k = ceil(y * SUBROWS - 0.5);
@@ -94,8 +93,7 @@ static struct point raster_scale_point(const struct raster *r, struct point p)
 	return (struct point){ p.x * r->zoom, p.y * r->zoom };
 }
 
-/* Polygons turn the same way whatever the order of their points, so that overlapping
- * ones add up and never cancel. */
+/* Gives all polygons the same orientation, so that overlaps add up and never cancel. */
 static void raster_add_oriented(struct raster *r, const struct point *p, size_t n, int turn)
 {
 	double area = 0;
@@ -152,8 +150,8 @@ static size_t raster_sort_subrow(struct raster *r, int k)
 	return n;
 }
 
-/* Adds the span [a, b) of one sub-row: `part` is what single pixels get, `rise` what
- * this pixel and all further ones get. */
+/* Adds the span [a, b) of one sub-row: `part` is the coverage of single pixels, `rise` the change
+ * from this pixel on. */
 static void raster_span(struct raster *r, float a, float b)
 {
 	const float w = 1.0F / SUBROWS;
@@ -179,7 +177,7 @@ static int blend_channel(int under, int over, int alpha)
 struct paint {
 	plot_colour colour;
 	int red, green, blue;
-	float opacity; /* 256: nothing shines through */
+	float opacity; /* 256: opaque */
 };
 
 static int blend_pixel(int under, const struct paint *p, int alpha)
@@ -192,10 +190,10 @@ static int blend_pixel(int under, const struct paint *p, int alpha)
 }
 
 enum {
-	COVER_LEVELS = 16 /* of an edge: the eye sees no more, and pictures get smaller */
+	COVER_LEVELS = 16 /* of antialiasing: more are not visible, and fewer make files smaller */
 };
 
-/* Paints one row from the coverage that was collected, and clears that. */
+/* Paints one row from its coverage, and clears that. */
 static void raster_paint_row(struct raster *r, int *pixels, int from, int to, const struct paint *p)
 {
 	float level = 0, cover;
@@ -221,7 +219,7 @@ static void raster_paint_row(struct raster *r, int *pixels, int from, int to, co
 	}
 }
 
-/* The spans of one row of pixels; false: none. */
+/* Collects the spans of one row of pixels; false: none. */
 static bool raster_collect_spans(struct raster *r, int y, int *from, int *to)
 {
 	*from = r->x1;

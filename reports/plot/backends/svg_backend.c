@@ -1,12 +1,12 @@
-/* svg_backend.c - the back end that writes SVG: text stays text, lines stay lines.
+/* svg_backend.c - draw figures as SVG with real text and lines.
  *
- * Written by hand, since cairo's SVG turns text into shapes. What follows each other and
- * looks alike is in one group, so that thousands of points are not thousands of
- * colours. Ids begin with the figure's name: many figures may be in one page. Texts are
- * those that text_sanitized_copy() let through, which are XML once they are escaped.
+ * Written by hand, since cairo's SVG turns text into shapes. Consecutive elements of one style
+ * share a group, which keeps figures of thousands of points small. Ids begin with the figure's
+ * name, because a page may embed many figures. Texts passed text_sanitized_copy() and need only
+ * escaping.
  *
- * plot_backend_svg makes a file: a title, no links. plot_backend_inline_svg makes what stands in
- * a page: an accessible name, and items that lead to places of the page. */
+ * plot_backend_svg writes a file with a title and without links. plot_backend_inline_svg writes SVG
+ * for a page, with an accessible name and links to places of the page. */
 #include "reports/plot/plot_internal.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 static void svg_number(struct dp_buf *out, double x)
 {
-	const double far = 1e6; /* out of sight, and still exact for all readers */
+	const double far = 1e6; /* outside the picture, but exact in all SVG readers */
 	long v = lrint(fmin(fmax(x, -far), far) * 100);
 	char text[32];
 	int n;
@@ -102,7 +102,7 @@ static void svg_path(struct dp_buf *out, const struct point *p, size_t n)
 		else
 			svg_number(out, way == 'H' ? p[i].x : p[i].y);
 	}
-	if (n == 1) /* a dot, where ends are round */
+	if (n == 1) /* a dot, if ends are round */
 		dp_buf_puts(out, "h0");
 }
 
@@ -129,23 +129,23 @@ static void svg_base64(struct dp_buf *out, const struct dp_buf *bytes)
 
 enum {
 	NO_CLIP = -1,
-	MARKER_PATH_MIN = 400 /* markers that are drawn as a path's own, with no room for tips */
+	MARKER_PATH_MIN = 400 /* from here on markers share one path, without tooltips */
 };
 
 struct svg_surface {
 	struct dp_buf defs, body;
-	struct dp_buf open_attributes; /* attributes of the group that is open, or empty */
-	struct dp_buf next_attributes; /* those of what comes next */
-	struct dp_buf pending_rects;   /* a path of blocks that is not written yet */
+	struct dp_buf open_attributes; /* of the open group, or empty */
+	struct dp_buf next_attributes; /* of the next element */
+	struct dp_buf pending_rects;   /* path of rectangles not written yet */
 	struct rect *clips;
 	size_t nclips, clips_cap;
-	int clip, open_clip; /* numbers of clips, or NO_CLIP */
+	int clip, open_clip; /* clip numbers, or NO_CLIP */
 	struct svg_marker {
 		struct plot_style style;
 		bool on_colours;
 	} * markers;
 	size_t nmarkers, markers_cap, nmarker_paths;
-	bool has_links; /* some item leads somewhere */
+	bool has_links; /* at least one item has a link */
 };
 
 static struct svg_surface *svg_get_surface(const struct canvas *c)
@@ -211,7 +211,7 @@ static void svg_end_clip(struct canvas *c)
 	s->open_clip = NO_CLIP;
 }
 
-/* Opens the clip and the group that the look asks for, where they are not open. */
+/* Opens the clip and group that the current style needs, unless they are open. */
 static void svg_open_group(struct canvas *c)
 {
 	struct svg_surface *s = svg_get_surface(c);
@@ -234,7 +234,7 @@ static void svg_open_group(struct canvas *c)
 	dp_buf_clear(&s->next_attributes);
 }
 
-/* A new number for the rectangle, or the one that it has. */
+/* The clip number of a rectangle, new or existing. */
 static int svg_define_clip(struct canvas *c, struct rect r)
 {
 	struct svg_surface *s = svg_get_surface(c);
@@ -268,7 +268,7 @@ static bool svg_has_link(const struct canvas *c)
 	return c->link && c->backend == &plot_backend_inline_svg;
 }
 
-/* Around the element of an item: begun by "<use", ended by its name. */
+/* Opens the link of an item. Its element begins with "<use" and ends by name. */
 static void svg_begin_link(struct canvas *c)
 {
 	struct svg_surface *s = svg_get_surface(c);
@@ -312,7 +312,7 @@ static void svg_polygon(struct canvas *c, const struct point *p, size_t n, plot_
 	dp_buf_puts(&s->body, "z\"/>\n");
 }
 
-/* Opaque ones that nothing is told of wait for more of their kind. */
+/* Collects opaque rectangles without tooltips in one path. */
 static void svg_rect(struct canvas *c, struct rect r, plot_colour colour, double opacity)
 {
 	struct svg_surface *s = svg_get_surface(c);
@@ -338,7 +338,7 @@ static void svg_rect(struct canvas *c, struct rect r, plot_colour colour, double
 	svg_end_element(c, "rect");
 }
 
-/* Solid lines have round ends, and so have dots; dashes have not. */
+/* Solid lines and dots have round ends, dashes do not. */
 static void svg_pen(const struct canvas *c, struct dp_buf *out, const struct pen *pen)
 {
 	double on, period = pen_dash_period(pen, &on);
@@ -378,7 +378,7 @@ static void svg_line(struct canvas *c, const struct point *p, size_t n, const st
 	svg_end_element(c, "path");
 }
 
-/* ---- markers: each look is described once ---- */
+/* ---- markers: each style is defined once ---- */
 
 static void svg_write_marker_shape(struct dp_buf *out, const struct plot_style *s, double grow)
 {
@@ -437,7 +437,7 @@ static size_t svg_define_marker(struct canvas *c, const struct plot_style *b)
 	return s->nmarkers++;
 }
 
-/* A path that is not drawn itself, only its corners. */
+/* An invisible path; its corners carry the markers. */
 static void svg_write_marker_path(struct canvas *c, const struct point *at, size_t n, size_t marker)
 {
 	static const char *const where[] = { "start", "mid", "end" };
@@ -484,7 +484,7 @@ static void svg_markers(struct canvas *c, const struct point *at, size_t n,
 	}
 }
 
-/* ---- cells: a small picture of its own ---- */
+/* ---- cells: an embedded image ---- */
 
 static void svg_cells(struct canvas *c, const struct heat_cells *cells)
 {
@@ -505,7 +505,7 @@ static void svg_cells(struct canvas *c, const struct heat_cells *cells)
 	free(image.colour);
 }
 
-/* It is seen only where the style of a page says so. */
+/* Visible only if the page's style shows it. */
 static void svg_light_background(struct canvas *c, struct rect r)
 {
 	struct svg_surface *s = svg_get_surface(c);
@@ -550,16 +550,16 @@ static void svg_text(struct canvas *c, enum font f, struct point at, double acro
 	dp_buf_puts(&s->body, "</text>\n");
 }
 
-/* ---- the whole ---- */
+/* ---- document ---- */
 
-/* Who cannot see it is told what it is. Of a picture with links in it the parts must
- * stay known to programs that read it out: no role "img". */
+/* Writes the accessible name. A figure with links has no role "img", which would hide its parts
+ * from screen readers. */
 static void svg_head(struct canvas *c, struct dp_buf *out)
 {
 	const struct svg_surface *s = svg_get_surface(c);
 	struct dp_buf alt = DP_BUF_INIT;
 	bool page = c->backend == &plot_backend_inline_svg;
-	/* on paper the size that was asked for, else CSS pixels */
+	/* the requested size on paper, else CSS pixels */
 	const char *unit = c->for_print ? "mm" : "";
 	double scale = c->for_print ? 25.4 / 96 : 1;
 

@@ -1,4 +1,4 @@
-/* accounting.c - where epsilon comes from: one mechanism, several composed, or a program. */
+/* accounting.c - epsilon of an objective: mechanism, composition or external accountant. */
 #include "study/accounting.h"
 #include "study/learning_curve.h"
 #include "study/space.h"
@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- what is done at a point ---- */
+/* ---- mechanism uses at a point ---- */
 
-/* A parameter at the waypoint `at` on the way to x; NaN: at x itself. */
+/* A parameter at the checkpoint `at` of x's run; NaN: x itself. */
 static double param_value_at(const struct dp_study *s, size_t i, const double *x, double at)
 {
 	return !isnan(at) && i == s->trainer.learning_curve.param ? at : dp_space_value(s, i, x);
@@ -25,7 +25,7 @@ void dp_mechanism_use_values(const struct dp_study *s, const struct dp_mechanism
 					    : param_value_at(s, (size_t)u->param[i], x, at);
 }
 
-/* The same with the delta of the whole composition that it is a part of. */
+/* The same with the delta of the composition that it belongs to. */
 static void composed_use_values(const struct dp_study *s, const struct dp_accounting_spec *o,
 				const struct dp_mechanism_use *u, const double *x, double at,
 				double *values)
@@ -110,8 +110,7 @@ static int external_epsilon(const struct dp_study *s, const struct dp_external_c
 	return code;
 }
 
-/* Of the end alone, whatever its checkpoints cost. `prepared` is NULL where nothing is
- * kept between questions. */
+/* Epsilon at the end alone, without checkpoints. `cache` may be NULL. */
 static int epsilon_at_end(const struct dp_study *s, struct dp_mechanism_cache *cache,
 			  const struct dp_external_callback *external, size_t objective,
 			  const double *x, double at, struct dp_epsilon *out, struct dp_err *err)
@@ -132,8 +131,8 @@ static int epsilon_at_end(const struct dp_study *s, struct dp_mechanism_cache *c
 		     : dp_privacy_epsilon(o->uses[0].mechanism, uses.values[0], out, err);
 }
 
-/* The same of a run: the maximum over its checkpoints and its end. What is refused at a
- * checkpoint is no result there. *most: where it is; may be NULL. */
+/* The maximum over the end and the checkpoints. Skips checkpoints that the accountant refuses.
+ * *most (may be NULL): where the maximum is. */
 static int epsilon_over_curve(const struct dp_study *s, struct dp_mechanism_cache *cache,
 			      const struct dp_external_callback *external, size_t objective,
 			      const double *x, double at, struct dp_epsilon *out, double *most,
@@ -221,7 +220,7 @@ bool dp_study_has_privacy(const struct dp_study *s)
 
 struct dp_accounting_cache {
 	const struct dp_study *study;
-	/* NULL but for a single mechanism */
+	/* NULL except for a single mechanism */
 	struct dp_mechanism_cache *mechanism_caches[DP_OBJECTIVES_MAX];
 };
 
@@ -252,15 +251,15 @@ int dp_accounting_cache_epsilon(struct dp_accounting_cache *o,
 				const double *x, double at, struct dp_epsilon *out,
 				struct dp_err *err)
 {
-	/* programs are asked about the end alone: their answers take time, and what is
-	 * journaled of a point that is tried counts its checkpoints, too */
+	/* external accountants answer for the end alone, because they are slow; the journaled value
+	 * of a point counts its checkpoints */
 	if (o->study->objectives[objective].privacy->kind == DP_ACCOUNTING_EXTERNAL)
 		return epsilon_at_end(o->study, NULL, external, objective, x, at, out, err);
 	return epsilon_over_curve(o->study, o->mechanism_caches[objective], external, objective, x,
 				  at, out, NULL, err);
 }
 
-/* ---- what a trainer is told and declares ---- */
+/* ---- JSON for the trainer, and its declaration ---- */
 
 static json_t *composition_to_json(const struct dp_accounting_spec *o,
 				   const struct dp_composition_items *uses)
@@ -334,7 +333,7 @@ int dp_objective_check_declaration(const struct dp_study *s, size_t objective, c
 		const struct dp_mechanism_use *u = &o->uses[i];
 
 		if (!u->mechanism->check_declaration)
-			continue; /* nothing contradicts it, and nothing fits it */
+			continue; /* neither contradicted nor matched */
 		composed_use_values(s, o, u, x, at, values);
 		code = dp_privacy_check_declaration(u->mechanism, values, declared, warning, err);
 		if (code == DP_OK)

@@ -1,5 +1,5 @@
-/* calibrated_params.c - parameters that are not searched but solved for: the least noise of a
- * mechanism that keeps a target epsilon. Their key, and their values. */
+/* calibrated_params.c - calibrated parameters: the `calibrate` key, and solving for their
+ * values. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -23,7 +23,7 @@ void dp__read_calibrate(struct dp__study_parser *r, const struct dp__key *k,
 	dp__read_section(r, DP__CALIBRATE, v->key_pos, v, c);
 }
 
-/* Does a parameter have a say in this one's value? Returns the key that takes it. */
+/* The key of the calibration that uses this parameter, or NULL. */
 static const char *calibration_key_of_param(const struct dp_calibration *c, size_t param)
 {
 	if (c->epsilon_param == (int)param)
@@ -34,7 +34,7 @@ static const char *calibration_key_of_param(const struct dp_calibration *c, size
 	return NULL;
 }
 
-/* What is solved for follows from what is known, never from one another. */
+/* A calibration must not depend on another calibrated parameter. */
 static void refuse_nested_calibration(struct dp__study_parser *r, const struct dp_calibration *c,
 				      const struct dp__node *map)
 {
@@ -137,15 +137,14 @@ void dp__space_any_point(const struct dp_study *s, double *x)
 			x[i] = 1;
 }
 
-/* ---- what is known without solving ---- */
+/* ---- known without solving ---- */
 
 static bool is_same_number(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* A key's value, the default where it is absent; NaN with the parameter that the search
- * gives it. */
+/* A key's value, or its default. NaN, with the parameter, if the search sets it. */
 static double mechanism_use_key_value(const struct dp_study *s, const struct dp_mechanism_use *u,
 				      size_t k, int *param)
 {
@@ -161,7 +160,7 @@ static double mechanism_use_key_value(const struct dp_study *s, const struct dp_
 	return isnan(u->constant[k]) ? u->mechanism->keys[k].default_value : u->constant[k];
 }
 
-/* Are they the same but for the noise? */
+/* True if they differ at most in the noise. */
 static bool is_same_use_but_noise(const struct dp_study *s, const struct dp_mechanism_use *a,
 				  const struct dp_study *t, const struct dp_mechanism_use *b)
 {
@@ -180,7 +179,7 @@ static bool is_same_use_but_noise(const struct dp_study *s, const struct dp_mech
 	return true;
 }
 
-/* The calibration whose very mechanism the objective is, or NULL. */
+/* The calibration whose mechanism is the objective itself, or NULL. */
 static const struct dp_calibration *find_objective_calibration(const struct dp_study *s,
 							       size_t objective)
 {
@@ -216,7 +215,7 @@ bool dp_objective_needs_calibration(const struct dp_study *s, size_t objective)
 	return false;
 }
 
-/* The parameter that is a use's noise, or the target that it is calibrated to; -1. */
+/* The parameter that sets a use's noise, or the target that calibrates it; -1 if none. */
 static int mechanism_use_noise_param(const struct dp_study *s, const struct dp_mechanism_use *u)
 {
 	for (size_t k = 0; k < u->mechanism->nkeys; k++) {

@@ -1,4 +1,4 @@
-/* command_files.c - the words of a study's commands: which of them name files beside it. */
+/* command_files.c - finds the arguments of commands that name files next to the study file. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/fs.h"
@@ -15,7 +15,7 @@ char *dp__resolve_path(const char *dir, const char *word)
 	return dp_path_join(dir, word);
 }
 
-/* Where one of both is NULL: files that are looked for, or that are known. */
+/* One is NULL: `found` while searching, `known` while restoring. */
 struct file_resolver {
 	const char *dir;
 	struct dp_command_files *found;
@@ -30,7 +30,7 @@ static bool is_known_file(const char *path, const struct dp_command_files *known
 	return false;
 }
 
-/* A plain file, or a link to one; not a folder, which many a word names by chance. */
+/* A regular file or a link to one. Not a directory: many words are the name of one by chance. */
 static bool is_regular_file(const char *path)
 {
 	struct stat st;
@@ -38,7 +38,7 @@ static bool is_regular_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The words after the program; absolute ones stay. */
+/* Skips the program and absolute words. */
 static void resolve_command_argv(const struct file_resolver *p, char **argv)
 {
 	for (char **word = argv; word && *word; word++) {

@@ -1,5 +1,6 @@
-/* gen_study_man.c - prints dpareto-study(5): a template whose lines @KEYS@ and
- * @MECHANISMS@ are replaced by the tables that the parser itself uses. */
+/* gen_study_man.c - generates dpareto-study(5) from a template and the parser's tables.
+ *
+ * Replaces the lines @KEYS@ and @MECHANISMS@. */
 #include "base/fs.h"
 #include "privacy/privacy.h"
 #include "study/study_file.h"
@@ -7,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text for roff: backslashes and hyphens that stay what they are, and no line that
- * could be a request. */
+/* Escapes text for roff: no backslash, hyphen or quote changes, and no line becomes a request. */
 static void man_print_escaped(const char *s)
 {
 	if (*s == '.' || *s == '\'')
@@ -25,7 +25,7 @@ static void man_print_escaped(const char *s)
 	}
 }
 
-/* What holds where the key is absent; keys.def tells how that is written. */
+/* The default of an absent key; see keys.def for its notation. */
 static void man_print_default(const char *default_text)
 {
 	if (strcmp(default_text, "none") == 0) {

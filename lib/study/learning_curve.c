@@ -1,5 +1,6 @@
-/* learning_curve.c - trainer.path: a training that walks one parameter up has been, on its way, a
- * training with each smaller value. Its key, and the values at which it is looked at. */
+/* learning_curve.c - trainer.path: its key, and the checkpoints of a run.
+ *
+ * A run that increases one parameter passes through the results of every smaller value. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 #include "study/learning_curve.h"
@@ -69,8 +70,8 @@ static void check_learning_curve_param(struct dp__study_parser *r, const struct 
 				 p->name, first);
 }
 
-/* Without a privacy objective that takes the parameter every waypoint has the epsilon of
- * the whole training: true, because that covers all of it, but more than it costs. */
+/* If no privacy objective depends on the parameter, every checkpoint gets the epsilon of the whole
+ * run. That is a valid bound, but not tight. */
 static void warn_curve_unaccounted(struct dp__study_parser *r, size_t param, size_t pos)
 {
 	const struct dp_study *s = r->study;
@@ -97,7 +98,7 @@ void dp__check_learning_curve(struct dp__study_parser *r)
 	if (v && v->kind == DP__NODE_MAP)
 		v = dp__map_get(v, "parameter");
 	if (!v || v->kind != DP__NODE_SCALAR || s->nparams == 0)
-		return; /* there is none, or it is told already */
+		return; /* none, or already reported */
 	for (size_t i = 0; i < s->nparams; i++) {
 		names[i] = s->params[i].name;
 		if (strcmp(names[i], v->text) != 0)
@@ -146,8 +147,8 @@ size_t dp_learning_curve_checkpoints(const struct dp_study *s, const double *x,
 
 /* ---- is it a learning curve? ---- */
 
-/* The first key of a use that the parameter sets and whose larger values may be more
- * private; NULL: none. More of `times` never is. */
+/* The first key that the parameter sets and whose larger values may be more private, or NULL.
+ * Larger `times` never are. */
 static const struct dp_privacy_key *find_nonmonotone_key(const struct dp_mechanism_use *u,
 							 size_t param)
 {
@@ -177,7 +178,7 @@ size_t dp_learning_curve_costlier(const struct dp_study *s, size_t objective, co
 	if (path->points == 0 || !o || epsilon_rises_along_curve(o, path->param))
 		return 0;
 	n = dp_learning_curve_checkpoints(s, x, values);
-	while (n > 0 && values[n - 1] >= at) /* never for NaN */
+	while (n > 0 && values[n - 1] >= at) /* false for NaN */
 		n--;
 	return n;
 }

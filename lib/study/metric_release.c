@@ -1,6 +1,6 @@
-/* metric_release.c - objectives.NAME.release: noise on what a trainer reports, so that the
- * records that it was measured on are covered, too. The key and what it asks of the other
- * keys. */
+/* metric_release.c - objectives.NAME.release: noise that protects the evaluation records.
+ *
+ * Its key, the checks against other keys, and the released value. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/rng.h"
@@ -15,7 +15,7 @@
 #define SIGMA_MIN   1e-6
 #define SIGMA_MAX   1e3
 enum {
-	GRID_BITS = 30 /* steps of the grid in one sigma: 2^30 or up to twice as many */
+	GRID_BITS = 30 /* grid steps in one sigma: from 2^30 to 2^31 */
 };
 
 void dp__read_release(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
@@ -71,9 +71,9 @@ bool dp_study_needs_secret(const struct dp_study *s)
 	return dp_study_has_metric_release(s) || s->search.method == DP_METHOD_SELECT;
 }
 
-/* ---- what must hold between it and other keys ---- */
+/* ---- checks against other keys ---- */
 
-/* The first objective of this metric, as a position; nobjectives: none. */
+/* The first objective of this metric, or nobjectives. */
 static size_t find_metric_objective(const struct dp_study *s, const char *metric)
 {
 	size_t i = 0;
@@ -84,8 +84,8 @@ static size_t find_metric_objective(const struct dp_study *s, const char *metric
 	return i;
 }
 
-/* A metric that is seen as it is would undo the noise on the others, which are measured
- * on the same records. */
+/* A metric without noise would reveal the noise of the others, which are measured on the same
+ * records. */
 static void check_metric_released(struct dp__study_parser *r, size_t i)
 {
 	const struct dp_study *s = r->study;
@@ -166,19 +166,18 @@ void dp__check_release(struct dp__study_parser *r)
 
 /* ---- the value ---- */
 
-/* A power of 2. The low bits of a sum of two doubles tell which of two neighbouring means
- * it was made of, whatever the noise (Mironov, On significance of the least significant
- * bits for differential privacy, CCS 2012). So both are rounded to a grid first: then the
- * sum is exact, and it is the rounded value of a Gaussian mechanism with real numbers
- * around the rounded mean, which needs nothing but that mean's sensitivity. As the grid
- * is a power of 2, "1 - METRIC" of it is exact, too. */
+/* A power of 2. The low bits of a sum of two doubles show which of two neighbouring means it came
+ * from, whatever the noise (Mironov, On significance of the least significant bits for differential
+ * privacy, CCS 2012). So both are rounded to a grid first. Then the sum is exact: the rounded value
+ * of a real-valued Gaussian mechanism around the rounded mean, which needs only that mean's
+ * sensitivity. As the grid is a power of 2, "1 - METRIC" is exact, too. */
 static double release_grid_step(const struct dp_metric_release *r)
 {
 	return ldexp(1, ilogb(r->sigma) - GRID_BITS);
 }
 
-/* Both of two neighbouring means may be rounded away from each other, by half a step
- * each; as much again is far more than the means themselves were rounded by. */
+/* Two neighbouring means may round away from each other by half a step each. The other step is far
+ * more than the rounding error of the means themselves. */
 double dp_metric_release_records(const struct dp_metric_release *r)
 {
 	return 1 / (1 / r->records + 2 * release_grid_step(r));
@@ -189,11 +188,10 @@ double dp_metric_release_variance(const struct dp_metric_release *r)
 	return r->sigma * r->sigma;
 }
 
-/* The noise belongs to this mean of this result. Trainers need not repeat bit for bit: if
- * one made another mean in place of a lost one, the same noise on both would tell the
- * difference between them; so another mean has another noise. Box and Muller's normal
- * numbers are made of doubles: they end at 8.5 sigma, where 2e-17 of the law is left, and
- * that they follow it up to there is taken for granted. */
+/* The noise depends on this mean of this result. Trainers need not repeat bit for bit: if a rerun
+ * gave another mean in place of a lost one, the same noise on both would reveal their difference.
+ * Box-Muller normals are doubles and end at 8.5 sigma, where 2e-17 of the probability is left; the
+ * analysis ignores their deviation from the normal distribution up to there. */
 static double release_noise(const char *secret, const char *metric, uint32_t trial, double at,
 			    double mean)
 {

@@ -1,5 +1,4 @@
-/* objective.c - the values of objectives: of what a trainer reports, and on their scale.
- */
+/* objective.c - objective values from metrics, and their scale. */
 #include "study/objective.h"
 #include "study/study.h"
 

@@ -1,5 +1,5 @@
-/* search_budget.c - search.budget: what all trainings of a study may cost together, and what
- * one of them adds to it. */
+/* search_budget.c - search.budget: its key, the cost of one training run, and the privacy
+ * filter. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-	BUDGET_SAMPLE_SIZE = 64 /* of the space, from which the filter's order is chosen */
+	BUDGET_SAMPLE_SIZE = 64 /* points of the space, to choose the filter's order */
 };
 
 /* ---- reading ---- */
@@ -41,15 +41,14 @@ static size_t count_objectives_with_privacy(const struct dp_study *s)
 	return n;
 }
 
-/* As many evaluations as somebody may want to count, where only the budget ends them. */
+/* The largest number of evaluations, where only the budget ends the search. */
 static void set_unlimited_evaluations(struct dp_search *search)
 {
 	if (!search->evaluations && search->method != DP_METHOD_GRID)
 		search->evaluations = DP_EVALUATIONS_MAX;
 }
 
-/* What a candidate takes of the budget depends on its noise, and a proposal weighs
- * thousands of them. */
+/* A candidate's cost depends on its noise, and a proposal evaluates thousands of candidates. */
 static void refuse_slow_calibration(struct dp__study_parser *r, const struct dp__node *budget)
 {
 	const struct dp_study *s = r->study;
@@ -69,7 +68,7 @@ static void refuse_slow_calibration(struct dp__study_parser *r, const struct dp_
 	}
 }
 
-/* What people should know who are about to rely on it. */
+/* Warnings about the limits of the guarantee. */
 static void warn_budget_limits(struct dp__study_parser *r, const struct dp__node *budget)
 {
 	const struct dp__node *from = dp__map_get(r->search_node, "initial_from");
@@ -113,7 +112,7 @@ void dp__check_budget(struct dp__study_parser *r)
 		refuse_slow_calibration(r, v);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool dp_study_is_adaptive(const struct dp_study *s)
 {
@@ -137,12 +136,11 @@ int dp_study_check_composable(const struct dp_study *s, size_t objective, struct
 
 	dp__space_any_point(s, x);
 	code = dp_accounting_items(s, objective, x, NAN, &uses, err);
-	/* any delta: pure mechanisms add up at delta 0, too, but that is not asked here
-	 */
+	/* any delta will do: pure mechanisms also compose at delta 0, which does not matter here */
 	return code == DP_OK ? dp_privacy_check_composable(uses.items, uses.n, 0.5, err) : code;
 }
 
-/* Of the end alone, whatever its checkpoints cost. */
+/* K at the end alone, without checkpoints. */
 static int renyi_at_end(const struct dp_study *s, struct dp_renyi_cache *m, size_t objective,
 			const double *x, double at, const double *orders, size_t n, double *k,
 			struct dp_err *err)
@@ -171,7 +169,8 @@ int dp_study_training_renyi(const struct dp_study *s, struct dp_renyi_cache *m, 
 			       DP_RENYI_ORDERS_MAX);
 	for (size_t i = 0; i < checkpoints; i++) {
 		code = renyi_at_end(s, m, objective, x, before[i], orders, n, one, err);
-		if (code == DP_E_INVALID) /* no result there */
+		if (code ==
+		    DP_E_INVALID) /* the accountant refuses this checkpoint: it has no result */
 			continue;
 		for (size_t j = 0; j < n; j++)
 			k[j] = code == DP_OK ? fmax(k[j], one[j]) : INFINITY;
@@ -181,8 +180,8 @@ int dp_study_training_renyi(const struct dp_study *s, struct dp_renyi_cache *m, 
 	return checkpoints > 0 ? DP_OK : code;
 }
 
-/* Curves of the settings, with all their runs; a setting that the oracle refuses can
- * never be trained, and its curve is infinite. */
+/* Curves of the settings with all their runs. A setting that the accountant refuses never runs; its
+ * curve is infinite. */
 static int sample_renyi_curves(const struct dp_study *s, struct dp_renyi_cache *m,
 			       const struct dp_odometer *o, double *k, struct dp_err *err)
 {

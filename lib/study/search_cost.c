@@ -1,5 +1,4 @@
-/* search_cost.c - search.cost and search.max_cost: what a training costs, and what must hold
- * between these keys and the rest of the file. */
+/* search_cost.c - search.cost and search.max_cost: the cost of a run, and checks of these keys. */
 #include "study/parse/study_parse_internal.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ enum dp_cost dp_study_cost(const struct dp_study *s)
 	return s->trainer.learning_curve.points ? DP_COST_PATH : DP_COST_NONE;
 }
 
-/* What one training costs at least and at most; 0: that is not known beforehand. */
+/* The least and the largest cost of one run. 0: unknown beforehand. */
 static void training_cost_range(const struct dp_study *s, double *cheapest, double *dearest)
 {
 	*cheapest = *dearest = 0;
@@ -22,7 +21,7 @@ static void training_cost_range(const struct dp_study *s, double *cheapest, doub
 		*cheapest = *dearest;
 }
 
-/* Without `evaluations` there are as many as the cheapest trainings would be. */
+/* Without `evaluations`, there are as many as the cheapest runs allow. */
 static void check_max_cost(struct dp__study_parser *r, const struct dp__node *most)
 {
 	struct dp_search *search = &r->study->search;
@@ -77,7 +76,7 @@ void dp__check_cost(struct dp__study_parser *r)
 		return;
 	}
 	if ((r->learning_curve_node && r->diagnostics->error_count) || (cost && !search->cost))
-		return; /* what is wrong with the path or the cost is told already */
+		return; /* errors of the path or the cost are already reported */
 	if (most)
 		check_max_cost(r, most);
 	else if (cost && search->method != DP_METHOD_DPARETO)

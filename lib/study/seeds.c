@@ -1,4 +1,4 @@
-/* seeds.c - what run seeds and drawn settings of a study follow from. */
+/* seeds.c - derives run seeds and random streams from a study's seed and secret. */
 #include "study/parse/study_parse_internal.h"
 #include "study/seeds.h"
 
@@ -6,7 +6,7 @@ enum dp_seed_mode dp_study_seed_mode(const struct dp_study *s)
 {
 	if (s->seeds != DP_SEEDS_DEFAULT)
 		return s->seeds;
-	if (s->search.method == DP_METHOD_SELECT) /* its theorems need it */
+	if (s->search.method == DP_METHOD_SELECT) /* required by its theorems */
 		return DP_SEEDS_SECRET;
 	return s->public_data ? DP_SEEDS_FIXED : DP_SEEDS_SECRET;
 }

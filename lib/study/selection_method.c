@@ -1,5 +1,4 @@
-/* selection_method.c - method select: its keys, and the conditions of its theorems, which the file
- * must meet. */
+/* selection_method.c - method select: its keys, its cost, and the conditions of its theorems. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/metric_release.h"
@@ -8,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the law ---- */
+/* ---- the distribution of the number of runs ---- */
 
 struct rounds_law {
 	const char *name;
-	double mean; /* 0: not this one */
+	double mean; /* 0: another distribution */
 	double eta;  /* of the truncated negative binomial; NaN: Poisson */
 };
 
@@ -48,7 +47,7 @@ int dp_select_rounds_law(const struct dp_study *s, struct dp_selection *out, str
 			    : dp_selection_init_neg_binomial(l.eta, l.mean, out, err);
 }
 
-/* ---- what it costs ---- */
+/* ---- its cost ---- */
 
 static size_t find_objective_by_kind(const struct dp_study *s, bool privacy)
 {
@@ -69,7 +68,7 @@ size_t dp_select_utility_objective(const struct dp_study *s)
 	return find_objective_by_kind(s, false);
 }
 
-/* Of the best of many, where one has the curve k. */
+/* Of the selection, if one run has the curve k. */
 static double selection_epsilon(const struct dp_selection *law, const struct dp_odometer *o,
 				const double *k, double delta, double *order)
 {
@@ -137,7 +136,7 @@ static void check_rounds_law(struct dp__study_parser *r)
 		return;
 	}
 	if (v->kind != DP__NODE_MAP || r->diagnostics->error_count)
-		return; /* what is wrong with it is told already */
+		return; /* already reported */
 	if (v->count != 1)
 		dp__report_error(r, v->pos, "poisson, geometric or logarithmic",
 				 "'rounds' needs one law of the number of trainings, not %zu",
@@ -152,9 +151,8 @@ static const char ban_time[] = "how long a training takes can tell of the data, 
 static const char ban_memory[] = "how much memory a training takes can tell of the "
 				 "data, and so could what such a limit ends";
 
-/* Keys that would break a condition, and why. What may end a search, or a training, by
- * something else than chance would let results tell of the data what no theorem covers.
- */
+/* Keys that would break a condition of the theorems, and why. A search or run that ends for another
+ * reason than chance would leak information that no theorem covers. */
 static const struct {
 	const char *path, *why;
 } banned[] = {

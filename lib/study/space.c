@@ -1,6 +1,6 @@
-/* space.c - points of a study's parameter space: drawn, on a grid, as JSON.
+/* space.c - points of a study's parameter space: random, on a grid, as JSON and as text.
  *
- * Whole numbers are rounded to the nearest, halves to the even one (rint). */
+ * Rounds integers to the nearest, halves to even (rint). */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-	REJECTION_DRAWS_MAX = 1000000 /* more only if accept is nearly impossible */
+	REJECTION_DRAWS_MAX = 1000000 /* enough unless accept is nearly impossible */
 };
 
-/* The place t (0 to 1) of the way from lo to hi, on the scale. */
+/* Interpolates from lo to hi on the scale, t from 0 to 1. */
 static double interpolate_on_scale(double lo, double hi, bool log_scale, double t)
 {
 	double x = log_scale ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
@@ -32,7 +32,7 @@ static double draw_uniform_on_scale(const struct dp_param *p, struct dp_rng *r)
 		return interpolate_on_scale(p->lo, p->hi, p->log_scale, dp_rng_uniform(r));
 	if (!p->log_scale)
 		return p->lo + (double)dp_rng_below(r, (uint64_t)(p->hi - p->lo) + 1);
-	/* every whole number gets the stretch of the scale around it */
+	/* every integer gets the part of the scale around it */
 	return rint(interpolate_on_scale(p->lo - 0.5, p->hi + 0.5, true, dp_rng_uniform(r)));
 }
 
@@ -57,9 +57,9 @@ static double draw_from_distribution(const struct dp_param *p, struct dp_rng *r)
 	return p->kind == DP_PARAM_INT ? rint(x) : x;
 }
 
-/* What a draw must lie in. */
+/* The range that a draw must lie in. */
 struct accepted_range {
-	double lo, hi; /* of a whole number whole */
+	double lo, hi; /* integers for an integer parameter */
 };
 
 static struct accepted_range param_accepted_range(const struct dp_param *p, bool with_range)
@@ -96,7 +96,7 @@ void dp_space_sample(const struct dp_study *s, uint32_t trial, bool with_range, 
 		const struct dp_param *p = &s->params[i];
 		struct dp_rng r;
 
-		/* a stream for each parameter: one more does not move the others */
+		/* one stream per parameter: a new parameter leaves the others as they were */
 		if (s->secret && s->seeds != DP_SEEDS_SECRET) /* select, before 0.3 */
 			dp_rng_init_secret(&r, s->secret, DP_RNG_SAMPLE, trial, (uint32_t)i);
 		else
@@ -122,7 +122,7 @@ static double normal_probability_between(double z, double w)
 
 double dp__accept_probability(const struct dp_param *p, double lo, double hi)
 {
-	if (p->kind == DP_PARAM_INT) { /* what rounds into it */
+	if (p->kind == DP_PARAM_INT) { /* values that round into the range */
 		lo = ceil(lo) - 0.5;
 		hi = floor(hi) + 0.5;
 	}
@@ -147,7 +147,7 @@ double dp__accept_probability(const struct dp_param *p, double lo, double hi)
 
 /* ---- quantiles ---- */
 
-/* Where the share t of what a normal distribution has between lo and hi is below. */
+/* The quantile t of a normal distribution truncated to [lo, hi]. */
 static double truncated_normal_quantile(const struct dp_param *p, double lo, double hi, double t)
 {
 	double z = (lo - p->dist_a) / p->dist_b, w = (hi - p->dist_a) / p->dist_b, from = lo;
@@ -164,7 +164,7 @@ static double truncated_normal_quantile(const struct dp_param *p, double lo, dou
 	return hi;
 }
 
-/* The same of an exponential one, by its closed form. */
+/* The same for an exponential distribution, in closed form. */
 static double truncated_exp_quantile(const struct dp_param *p, double lo, double hi, double t)
 {
 	double first = exp(-p->dist_a * fmax(0, lo - p->dist_b)),
@@ -177,7 +177,7 @@ double dp_space_quantile(const struct dp_study *s, size_t param, double t)
 {
 	const struct dp_param *p = &s->params[param];
 	struct accepted_range a = param_accepted_range(p, true);
-	/* a whole number gets what rounds to it */
+	/* an integer has the probability of all that rounds to it */
 	double half = p->kind == DP_PARAM_INT ? 0.5 : 0, x = 0;
 	double lo = a.lo - half, hi = a.hi + half;
 
@@ -207,10 +207,10 @@ double dp_space_quantile(const struct dp_study *s, size_t param, double t)
 
 /* ---- the grid ---- */
 
-/* One axis; for whole numbers lo and hi are whole. */
+/* One axis. lo and hi are integers for an integer parameter. */
 struct grid_axis {
 	double lo, hi;
-	uint64_t n_points; /* points asked for */
+	uint64_t n_points; /* requested points */
 	bool log_scale, is_integer;
 };
 
@@ -220,7 +220,7 @@ static struct grid_axis grid_axis_of(const struct dp_study *s, const struct dp_p
 			       p->kind == DP_PARAM_INT };
 
 	if (p->kind != DP_PARAM_FLOAT && p->kind != DP_PARAM_INT) {
-		/* the points are the indices of the values */
+		/* points are value indices */
 		a.n_points = p->kind == DP_PARAM_CATEGORICAL ? json_array_size(p->values) : 1;
 		a.lo = 0;
 		a.hi = (double)a.n_points - 1;
@@ -249,8 +249,8 @@ static double grid_axis_raw_point(const struct grid_axis *a, uint64_t k)
 	return a->is_integer ? rint(x) : x;
 }
 
-/* Only whole numbers on a log scale can fall together: on a linear one the step is
- * at least 1, because grid_axis_of() asks for no more points than there are. */
+/* Only integers on a log scale can coincide. On a linear scale the step is at least 1, because
+ * grid_axis_of() requests no more points than there are. */
 static uint64_t grid_axis_count(const struct grid_axis *a)
 {
 	uint64_t n = 1;
@@ -262,7 +262,7 @@ static uint64_t grid_axis_count(const struct grid_axis *a)
 	return n;
 }
 
-/* The index-th of the different points. */
+/* The index-th distinct point. */
 static double grid_axis_point(const struct grid_axis *a, uint64_t index)
 {
 	uint64_t k = 0;
@@ -283,7 +283,7 @@ double dp__grid_point_count(const struct dp_study *s)
 	for (size_t i = 0; i < s->nparams; i++) {
 		struct grid_axis a = grid_axis_of(s, &s->params[i]);
 
-		/* already too many: no need to look which fall together */
+		/* already too many: duplicates no longer matter */
 		points *= (double)(points > DP_GRID_MAX ? a.n_points : grid_axis_count(&a));
 	}
 	return points;
@@ -352,7 +352,7 @@ json_t *dp_space_to_json_at(const struct dp_study *s, const double *x, double at
 	return all;
 }
 
-/* The position of a categorical value, or -1. */
+/* The index of a categorical value, or -1. */
 static int find_category_index(const struct dp_param *p, const json_t *v)
 {
 	for (size_t i = 0; i < json_array_size(p->values); i++)

@@ -1,6 +1,6 @@
-/* study.h - a study as the user wrote it: parsed, checked, immutable. study_file.h reads it.
+/* study.h - a study as the user wrote it: parsed, checked, immutable.
  *
- * Keys and defaults are those of docs: `dparetoctl explain`, dpareto-study(5). */
+ * study_file.h parses it. dpareto-study(5) and `dparetoctl explain` document keys and defaults. */
 #ifndef DP_STUDY_H
 #define DP_STUDY_H
 #include "privacy/privacy.h"
@@ -10,16 +10,16 @@ enum {
 	DP_STUDY_TEXT_MAX = 1 << 20, /* bytes of a study file */
 	DP_PARAMS_MAX = 64,
 	DP_OBJECTIVES_MAX = 8,
-	DP_VALUES_MAX = 256, /* of one categorical parameter */
+	DP_VALUES_MAX = 256, /* of a categorical parameter */
 	DP_CONSTRAINTS_MAX = 16,
 	DP_ARGV_MAX = 256,
 	DP_RUNS_MAX = 10000,
 	DP_PARALLEL_MAX = 4096,
 	DP_EVALUATIONS_MAX = 10000000,
 	DP_REEVALUATE_RUNS_MAX = 100000, /* of one point */
-	DP_GRID_MAX = 1000000,           /* points of a whole grid */
-	DP_CHECKPOINTS_MAX = 64,         /* of one training */
-	DP_INITIAL_DEFAULT = 16,         /* search.initial of a file that does not say */
+	DP_GRID_MAX = 1000000,           /* points of a grid */
+	DP_CHECKPOINTS_MAX = 64,         /* of one run */
+	DP_INITIAL_DEFAULT = 16,         /* default of search.initial */
 };
 
 enum dp_param_kind {
@@ -27,7 +27,7 @@ enum dp_param_kind {
 	DP_PARAM_INT,
 	DP_PARAM_CATEGORICAL,
 	DP_PARAM_FIXED,
-	DP_PARAM_CALIBRATED, /* solved for: dp_space_solve_calibrated() */
+	DP_PARAM_CALIBRATED, /* computed by dp_space_solve_calibrated() */
 };
 
 enum dp_dist {
@@ -37,7 +37,7 @@ enum dp_dist {
 	DP_DIST_EXPONENTIAL, /* a = rate, b = shift */
 };
 
-/* A mechanism as a file uses it: each of its keys is a constant or a parameter. */
+/* One use of a mechanism: each key is a constant or a parameter. */
 struct dp_mechanism_use {
 	const struct dp_mechanism *mechanism;
 	double constant[DP_PRIVACY_KEYS_MAX]; /* NaN: absent or bound */
@@ -46,10 +46,10 @@ struct dp_mechanism_use {
 	int times_param;                      /* or -1 */
 };
 
-/* What a calibrated parameter is: the least noise of a mechanism that keeps a target. */
+/* A calibrated parameter: the least noise of a mechanism that keeps a target epsilon. */
 struct dp_calibration {
 	struct dp_mechanism_use use; /* without its noise */
-	double epsilon;              /* the target; NaN: bound */
+	double epsilon;              /* target; NaN: bound */
 	int epsilon_param;           /* or -1 */
 };
 
@@ -73,26 +73,26 @@ enum dp_transform {
 };
 
 enum dp_accounting_kind {
-	DP_ACCOUNTING_MECHANISM, /* one use, once; its delta is the mechanism's own key */
-	DP_ACCOUNTING_COMPOSED,  /* all uses on the same data */
-	DP_ACCOUNTING_EXTERNAL,  /* `argv` is asked */
+	DP_ACCOUNTING_MECHANISM, /* one use, once; delta is the mechanism's own key */
+	DP_ACCOUNTING_COMPOSED,  /* several uses on the same data */
+	DP_ACCOUNTING_EXTERNAL,  /* an external accountant: `argv` */
 };
 
-/* Where the epsilon of an objective comes from. */
+/* The source of a privacy objective's epsilon. */
 struct dp_accounting_spec {
 	enum dp_accounting_kind kind;
-	struct dp_mechanism_use *uses; /* (nuses) none of a program */
+	struct dp_mechanism_use *uses; /* (nuses); none for an external accountant */
 	size_t nuses;
-	/* not of a single mechanism: */
+	/* of a composition or an external accountant: */
 	double delta;
 	enum dp_privacy_accountant accountant; /* of a composition */
-	char **argv;                           /* ends with NULL; as that of a trainer */
-	size_t command_pos;                    /* where it stands in the file's text */
+	char **argv;                           /* as a trainer's command; ends with NULL */
+	size_t command_pos;                    /* byte offset in the file */
 };
 
-/* Noise on a metric before anybody sees it; records 0: none. */
+/* Noisy release of a metric. records 0: none. */
 struct dp_metric_release {
-	double records; /* that the metric is a share of */
+	double records; /* the metric is a share of these */
 	double sigma;   /* standard deviation of the noise */
 };
 
@@ -101,7 +101,7 @@ struct dp_objective {
 	bool maximize;
 	enum dp_transform transform;
 	double anti_ideal;
-	/* exactly one of the two: */
+	/* exactly one of the two is set: */
 	struct dp_accounting_spec *privacy;
 	char *metric;
 	bool one_minus; /* of: "1 - METRIC" */
@@ -146,59 +146,59 @@ enum dp_cost {
 	DP_COST_PRIVACY
 };
 
-/* search.budget: what all trainings of the study may cost together. */
+/* search.budget: the limit of the study's total privacy loss. */
 struct dp_budget {
-	double epsilon, delta; /* both 0: there is none */
+	double epsilon, delta; /* both 0: unlimited */
 };
 
-/* trainer.path: the parameter that a training walks up. */
+/* trainer.path: the parameter of the learning curve. */
 struct dp_learning_curve {
-	int points;   /* about so many over its whole range; 0: there is no path */
+	int points;   /* approximate number over the whole range; 0: no path */
 	size_t param; /* index of the parameter */
-	size_t pos;   /* of its name in the study file */
+	size_t pos;   /* of its name, byte offset in the file */
 };
 
-/* Who runs a study's trainers. */
+/* What runs a study's trainers. */
 enum dp_executor {
-	DP_EXECUTOR_DEFAULT, /* not named: decided when the study is submitted */
+	DP_EXECUTOR_DEFAULT, /* not named: decided at submit */
 	DP_EXECUTOR_LOCAL,
 	DP_EXECUTOR_SLURM
 };
 
 enum {
-	DP_SLURM_NAME_SIZE = 128 /* bytes of a partition's or an account's name */
+	DP_SLURM_NAME_SIZE = 128 /* bytes of a partition or account name */
 };
 
-/* trainer.slurm: what its jobs ask for; where it is silent, the daemon's own. */
+/* trainer.slurm: resources of a job. Unset ones are the daemon's. */
 struct dp_slurm {
-	char partition[DP_SLURM_NAME_SIZE], account[DP_SLURM_NAME_SIZE]; /* "": not said */
-	double time_limit;                                               /* seconds; 0: not said */
-	char **options; /* of sbatch, ends with NULL; may be NULL */
+	char partition[DP_SLURM_NAME_SIZE], account[DP_SLURM_NAME_SIZE]; /* "": unset */
+	double time_limit;                                               /* seconds; 0: unset */
+	char **options; /* of sbatch; ends with NULL; may be NULL */
 };
 
 struct dp_trainer {
-	/* ends with NULL; argv[0] with '/' is absolute, and so are words that name files,
-	 * once dp_study_resolve_files() or dp_study_restore_files() has been called */
+	/* ends with NULL. argv[0] with '/' is absolute. Words that name files are absolute after
+	 * dp_study_resolve_files() or dp_study_restore_files(). */
 	char **argv;
-	size_t command_pos; /* where the command stands in the file's text */
+	size_t command_pos; /* byte offset in the file */
 	int runs;
 	bool run_per_process;  /* runs_per_process: 1 */
-	double timeout, stall; /* seconds; 0: none */
+	double timeout, stall; /* seconds; 0: unlimited */
 	double grace;          /* seconds between TERM and KILL */
-	char *cwd;             /* absolute, or NULL: the attempt's folder */
+	char *cwd;             /* absolute; NULL: the attempt's directory */
 	char **env;            /* "K=V", ends with NULL; may be NULL */
 	int retries;
 	int max_failures;
 	uint64_t log_limit;    /* bytes each of stdout and stderr */
-	uint64_t memory_limit; /* bytes of all of its processes together; 0: no limit */
+	uint64_t memory_limit; /* bytes of all processes together; 0: unlimited */
 	struct dp_learning_curve learning_curve;
 	enum dp_executor executor;
 	struct dp_slurm slurm;
-	int gpus; /* of each process, under Slurm */
+	int gpus; /* per process, under Slurm */
 };
 
-/* search.rounds: the law of the secret number of trainings of method select, by its mean;
- * exactly one is not 0. */
+/* search.rounds: the distribution of the secret number of runs of method select, by its mean.
+ * Exactly one is not 0. */
 struct dp_rounds {
 	double poisson, geometric, logarithmic;
 };
@@ -207,30 +207,29 @@ struct dp_search {
 	enum dp_method method;
 	uint32_t evaluations; /* total, initial points included */
 	uint32_t initial;
-	bool initial_given; /* in the file */
+	bool initial_given; /* named in the file */
 	uint32_t parallel;
 	int grid;
 	bool deterministic_order; /* order: deterministic */
-	double max_time;          /* seconds; 0: none */
+	double max_time;          /* seconds; 0: unlimited */
 	enum dp_front_kind front;
-	uint32_t reevaluate_runs; /* runs of each of the front's points at the end; 0: none */
+	uint32_t reevaluate_runs; /* for each point of the final front; 0: none */
 	enum dp_cost cost;
-	double max_cost;         /* 0: none */
-	struct dp_rounds rounds; /* select only */
+	double max_cost;         /* 0: unlimited */
+	struct dp_rounds rounds; /* method select only */
 	struct dp_budget budget;
-	/* dpareto only */
+	/* method dpareto only */
 	enum dp_acquisition acquisition;
 	enum dp_privacy_model privacy_model;
 	bool sobol_design;    /* design: sobol */
-	char *initial_from;   /* a study's name, or an absolute folder and perhaps #NAME; or
-			       * NULL */
+	char *initial_from;   /* study name, or absolute directory with optional #NAME; or NULL */
 	bool gain_model;      /* gain: model */
 	bool reference_front; /* reference: front */
 };
 
-/* What run seeds and drawn settings follow from. */
+/* The source of run seeds and random settings. */
 enum dp_seed_mode {
-	DP_SEEDS_DEFAULT, /* not named: decided by `data` when the study is submitted */
+	DP_SEEDS_DEFAULT, /* not named: `data` decides at submit */
 	DP_SEEDS_FIXED,   /* the study's seed */
 	DP_SEEDS_SECRET   /* the study's seed and its secret */
 };
@@ -239,8 +238,8 @@ struct dp_study {
 	char *name;
 	uint64_t seed;
 	enum dp_seed_mode seeds;
-	/* Not of the file: base/secret.h, set by the fold, of a study with secret seeds
-	 * and of method select. NULL: it has none, or is only a file so far. */
+	/* Not in the file: base/secret.h. The reducer sets it, for secret seeds and for method
+	 * select. NULL: the study has none or is not submitted yet. */
 	char *secret;
 	int priority;
 	bool public_data; /* data: public */
@@ -255,19 +254,17 @@ struct dp_study {
 };
 
 void dp_study_free(struct dp_study *s);
-/* Has the study a privacy objective? */
 bool dp_study_has_privacy(const struct dp_study *s);
-/* Is the study's front that of the models' values? Here alone it is decided what a file
- * means that does not name search.front: denoised with method dpareto, whose models are
- * there anyhow, observed with the others. */
+/* True if the study's front is the smoothed one. If the file does not name search.front: smoothed
+ * for method dpareto, which has models anyway, observed for the others. Only this function decides
+ * it. */
 bool dp_study_uses_smoothed_front(const struct dp_study *s);
-/* Do settings of later trainings depend on results of earlier ones? */
+/* True if later settings depend on earlier results. */
 bool dp_study_is_adaptive(const struct dp_study *s);
-/* What a training of the study costs, never DP_COST_DEFAULT: a file that does not name
- * search.cost means the path's value where there is a path. */
+/* The cost measure, never DP_COST_DEFAULT. If the file does not name search.cost: the path's value
+ * where there is a path. */
 enum dp_cost dp_study_cost(const struct dp_study *s);
-/* The word of the study file for a value; of an acquisition that the file does not name
- * the one that is taken then. */
+/* The study file's word for a value. For an unnamed acquisition, that of the default. */
 const char *dp_method_text(enum dp_method m);
 const char *dp_transform_text(enum dp_transform t);
 const char *dp_acquisition_text(enum dp_acquisition a);

@@ -1,4 +1,4 @@
-/* warm_start_source.c - what search.initial_from names. */
+/* warm_start_source.c - parses search.initial_from. */
 #include "study/warm_start_source.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ size_t dp_warm_start_parse(const char *text, const char **name)
 	*name = text;
 	if (!strchr(text, '/'))
 		return 0;
-	if (mark && strchr(mark, '/')) /* it belongs to the name of a folder */
+	if (mark && strchr(mark, '/')) /* the '#' is part of a directory name */
 		mark = NULL;
 	*name = mark ? mark + 1 : NULL;
 	return mark ? (size_t)(mark - text) : strlen(text);

@@ -1,10 +1,9 @@
-/* worst_case.c - the worst setting that a prior can draw, for method select.
+/* worst_case.c - the largest Renyi curve over all settings of a prior, for method select.
  *
- * Theorems about private selection want the Renyi curve of one training, the largest over
- * all settings that can be drawn. A parameter on which epsilon depends either has an end
- * that is worst whatever the others are (all mechanisms that use it say so: their keys'
- * `worse`), or its values are tried one by one. A continuous one without such an end is
- * refused: a maximum that was only sampled would be no upper bound. */
+ * The theorems need the curve of one training, maximised over all settings that can be drawn.
+ * Either a parameter has an end that is worst for all values of the others (every mechanism that
+ * uses it says so in its keys' `epsilon_trend`), or its values are tried one by one. A continuous
+ * parameter without such an end is refused: a sampled maximum is not an upper bound. */
 #include "study/parse/study_parse_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -13,21 +12,20 @@
 
 #include <math.h>
 
-/* Noise that is solved for grows while the target falls, but only as evenly as
- * accountants follow noise, which loss distributions do to some 0.1 % of epsilon. So that
- * a smaller target is never met with less noise than was looked at, that is less by this
- * much. */
+/* Calibrated noise falls as the target grows, but only as smoothly as the accountant: loss
+ * distributions vary by about 0.1 % of epsilon. This factor ensures that no smaller target has less
+ * noise than was tried. */
 #define NOISE_MARGIN 0.998
 
 enum {
-	WORST_CASE_SETTINGS_MAX = 1024, /* settings that are tried */
-	WORST_CASE_SOLVED_MAX = 64      /* where noise is to be solved for, in each */
+	WORST_CASE_SETTINGS_MAX = 1024, /* settings tried */
+	WORST_CASE_SOLVED_MAX = 64      /* settings tried if each needs a calibration */
 };
 
 /* A parameter on which epsilon depends. */
 struct worst_case_axis {
 	size_t param;
-	double first_value; /* the worst end, or the lowest of `count` whole numbers */
+	double first_value; /* the worst end, or the lowest of `count` integers */
 	uint64_t count;
 };
 
@@ -38,7 +36,7 @@ struct worst_case {
 	uint64_t n_settings, max_settings;
 };
 
-/* What is done with a parameter: so often, and the sum of which way is worse. */
+/* How often a parameter is used, and the sum of its trends. */
 struct trend_votes {
 	int n_uses, trend_sum;
 };
@@ -49,13 +47,13 @@ static void trend_vote(struct trend_votes *w, int worse)
 	w->trend_sum += worse;
 }
 
-/* 1 or -1: which way is worse, if all that is done with it agrees; 0: none. */
+/* 1 or -1 if all uses agree on the worse direction, else 0. */
 static int trend_agreed(const struct trend_votes *w)
 {
 	return w->trend_sum == w->n_uses ? 1 : w->trend_sum == -w->n_uses ? -1 : 0;
 }
 
-/* What an oracle itself does with it. */
+/* Uses in the privacy objective itself. */
 static struct trend_votes trend_of_uses(const struct dp_accounting_spec *o, size_t param)
 {
 	struct trend_votes w = { 0, 0 };
@@ -72,15 +70,15 @@ static struct trend_votes trend_of_uses(const struct dp_accounting_spec *o, size
 	return w;
 }
 
-/* Is this one solved for, and does epsilon depend on it? */
+/* True if the parameter is calibrated and epsilon depends on it. */
 static bool epsilon_needs_solved_param(const struct dp_study *s, const struct dp_accounting_spec *o,
 				       size_t param)
 {
 	return s->params[param].calibrate && dp_accounting_depends_on(o, param);
 }
 
-/* The same with what it does through parameters that are calibrated: a larger target
- * gives less noise; of the rest nothing is known, since noise makes up for it. */
+/* Also counts uses through calibrated parameters: a larger target gives less noise. The trend of
+ * their other keys is unknown, because the noise compensates. */
 static struct trend_votes trend_of_param(const struct dp_study *s,
 					 const struct dp_accounting_spec *o, size_t param)
 {
@@ -101,7 +99,7 @@ static struct trend_votes trend_of_param(const struct dp_study *s,
 	return w;
 }
 
-/* Everything that can be drawn lies within; see dp_space_sample(). */
+/* A range that holds every draw; see dp_space_sample(). */
 static void param_drawable_range(const struct dp_param *p, double *lo, double *hi)
 {
 	bool whole = p->kind == DP_PARAM_INT;
@@ -178,7 +176,7 @@ int dp_select_check_worst_case(const struct dp_study *s, struct dp_err *err)
 	return worst_case_find_axes(s, &support, err);
 }
 
-/* Beyond what a target that varies can be met with; see NOISE_MARGIN. */
+/* Reduces calibrated noise below that of any target; see NOISE_MARGIN. */
 static void worst_case_add_noise_margin(const struct dp_study *s,
 					const struct dp_accounting_spec *o, double *x)
 {
@@ -193,8 +191,8 @@ static void worst_case_add_noise_margin(const struct dp_study *s,
 	}
 }
 
-/* The number-th setting, the last axis running fastest. What epsilon does not depend on
- * is left as it is. */
+/* Sets the number-th setting; the last axis varies fastest. Leaves parameters alone on which
+ * epsilon does not depend. */
 static int worst_case_point(const struct dp_study *s, const struct worst_case *support,
 			    uint64_t number, double *x, struct dp_err *err)
 {
@@ -216,7 +214,7 @@ static int worst_case_point(const struct dp_study *s, const struct worst_case *s
 	return code;
 }
 
-/* The curve of one setting, all runs together, joins the largest. */
+/* Merges the curve of one setting, all runs together, into the maximum. */
 static int worst_case_join_curve(const struct dp_study *s, size_t objective, const double *x,
 				 struct dp_renyi_cache *m, const double *orders, size_t n,
 				 double *k, struct dp_err *err)

@@ -1,4 +1,4 @@
-/* amend.c - keys of a study that may change while it goes on: LIVE rows of keys.def. */
+/* amend.c - sets live keys of a study: LIVE rows of keys.def, which may change while it runs. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 #include "study/study_change.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Does `name` mean this key: its path, or the end of that? */
+/* True if `name` is the path or its ending. */
 static bool live_key_matches(const char *path, const char *name)
 {
 	const char *dot = strrchr(path, '.');
@@ -14,7 +14,7 @@ static bool live_key_matches(const char *path, const char *name)
 	return strcmp(path, name) == 0 || (dot && strcmp(dot + 1, name) == 0);
 }
 
-/* The ends of all keys that may change, then NULL. */
+/* The last words of all live keys, then NULL. */
 static void list_live_key_names(const char *names[DP__KEY_NAMES_MAX])
 {
 	const struct dp_key_doc *docs;
@@ -27,7 +27,7 @@ static void list_live_key_names(const char *names[DP__KEY_NAMES_MAX])
 	names[n] = NULL;
 }
 
-/* No key that may change has this name: why, and which there are. */
+/* Explains that no live key has this name, and lists those there are. */
 static void fail_not_live_key(const char *name, bool other, struct dp_err *err)
 {
 	struct dp_buf all = DP_BUF_INIT;
@@ -66,7 +66,7 @@ const struct dp_key_doc *dp_study_find_live_key(const char *name, struct dp_err 
 	return NULL;
 }
 
-/* The struct that holds the section's keys; NULL: not one of those that change. */
+/* The struct of the section's keys. NULL: it has no live keys. */
 static void *amend_section_struct(struct dp_study *s, enum dp__section section)
 {
 	switch (section) {
@@ -83,7 +83,7 @@ static void *amend_section_struct(struct dp_study *s, enum dp__section section)
 	}
 }
 
-/* Reads the value as the file's reader does. */
+/* Parses the value with the reader of the file. */
 static int amend_parse_value(struct dp_study *s, const struct dp__key *k, const char *value,
 			     void *to, struct dp_err *err)
 {
@@ -106,7 +106,7 @@ static int amend_parse_value(struct dp_study *s, const struct dp__key *k, const 
 	return code;
 }
 
-/* Takes a limit away; false for what is none. */
+/* Removes a limit. False if the key is not a limit. */
 static bool amend_clear_limit(const struct dp__key *k, void *to)
 {
 	if (k->read == dp__read_duration)

@@ -1,4 +1,4 @@
-/* canonical.c - what a study file means, key by key, and where two of them differ. */
+/* canonical.c - the canonical form of a study file, and the differences of two. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
@@ -10,14 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-/* What is collected, and the path and value at hand. */
+/* The texts so far, and the current path and value. */
 struct canonical_form {
 	const struct dp_study *study;
 	json_t *texts;
 	struct dp_buf path, value;
 };
 
-/* Puts what m->value and m->path hold among the texts. */
+/* Adds m->value at m->path. */
 static void canonical_put(struct canonical_form *m)
 {
 	json_object_set_new_nocheck(m->texts, dp_buf_text(&m->path),
@@ -25,7 +25,7 @@ static void canonical_put(struct canonical_form *m)
 	dp_buf_clear(&m->value);
 }
 
-/* The path of a row; `name` stands in the place of its NAME. */
+/* The path of a row, with `name` in place of its NAME. */
 static void canonical_set_path(struct canonical_form *m, const char *path, const char *name)
 {
 	const char *at = name ? strstr(path, "NAME") : NULL;
@@ -45,7 +45,7 @@ static void canonical_put_text(struct canonical_form *m, const char *path, const
 	canonical_put(m);
 }
 
-/* ---- texts of single values, which their readers read back ---- */
+/* ---- texts of single values, which their readers parse back ---- */
 
 static void canonical_format_number(struct dp_buf *out, double x)
 {
@@ -82,7 +82,7 @@ bool dp__format_number(struct dp_buf *out, const struct dp__key *k, const void *
 	return true;
 }
 
-/* In the largest unit of which it is a whole number. */
+/* In the largest unit that gives a whole number. */
 bool dp__format_duration(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	double seconds = *(const double *)at;
@@ -123,7 +123,7 @@ bool dp__format_bool(struct dp_buf *out, const struct dp__key *k, const void *at
 	return true;
 }
 
-/* As JSON, which no two lists have in common. */
+/* As JSON, which is unambiguous. */
 bool dp__format_list(struct dp_buf *out, const struct dp__key *k, const void *at)
 {
 	char *const *list = *(char **const *)at;
@@ -175,7 +175,7 @@ static bool is_zero_text(const char *text)
 	return strcmp(text, "0") == 0 || strcmp(text, "0s") == 0;
 }
 
-/* The rows of a section that are single values; `name` as in canonical_set_path(). */
+/* The rows of a section that are single values. `name` as in canonical_set_path(). */
 static void canonical_put_section(struct canonical_form *m, enum dp__section section,
 				  const void *base, const char *name)
 {
@@ -200,7 +200,7 @@ static void canonical_put_section(struct canonical_form *m, enum dp__section sec
 
 /* ---- mechanisms ---- */
 
-/* A constant, or the parameter that sets it. */
+/* A constant, or the name of a parameter. */
 static void canonical_format_bound_value(struct canonical_form *m, double constant, int param)
 {
 	if (param >= 0)
@@ -209,8 +209,7 @@ static void canonical_format_bound_value(struct canonical_form *m, double consta
 		canonical_format_number(&m->value, constant);
 }
 
-/* The keys of a use below the path `place`; those that are not given mean their defaults.
- */
+/* The keys of a use below the path `place`. Absent keys mean their defaults. */
 static void canonical_put_use(struct canonical_form *m, const char *place,
 			      const struct dp_mechanism_use *u)
 {
@@ -255,7 +254,7 @@ static void canonical_put_accounting(struct canonical_form *m, const char *objec
 	}
 	dp_buf_free(&place);
 	if (o->kind == DP_ACCOUNTING_EXTERNAL)
-		canonical_put_section(m, DP__PRIVACY, o, objective); /* its command */
+		canonical_put_section(m, DP__PRIVACY, o, objective); /* command */
 	if (o->kind == DP_ACCOUNTING_MECHANISM)
 		return;
 	canonical_format_number(&m->value, o->delta);
@@ -372,7 +371,7 @@ static void canonical_put_trainer(struct canonical_form *m)
 			   m->study->params[t->learning_curve.param].name);
 }
 
-/* What a file that does not name them means. */
+/* With the effective defaults of keys that the file does not name. */
 static void canonical_put_search(struct canonical_form *m)
 {
 	const struct dp_search *search = &m->study->search;
@@ -403,7 +402,7 @@ static void canonical_put_constraints(struct canonical_form *m)
 	}
 }
 
-/* Names in their order, by which points are drawn and results sorted. */
+/* The order of names matters: points are drawn and results sorted by it. */
 static void canonical_put_names(struct canonical_form *m)
 {
 	dp_buf_putc(&m->value, '[');
@@ -454,7 +453,7 @@ static bool key_is_live(const char *path)
 	return false;
 }
 
-/* Does a list of names say already that there is no such part? */
+/* True if a list of names already shows that the part is absent. */
 static bool diff_has_parent(const json_t *out, const char *path)
 {
 	const json_t *d;

@@ -1,4 +1,4 @@
-/* config_file.c - files of `option: value`, read as strictly as study files are. */
+/* config_file.c - reads `option: value` files as strictly as study files. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing but white space and comments? */
+/* True if it has only white space and comments. */
 static bool config_is_blank(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -21,7 +21,7 @@ static bool config_is_blank(const char *text, size_t len)
 	return true;
 }
 
-/* The value as JSON, every scalar a text. */
+/* The value as JSON with every scalar as text. */
 static json_t *config_node_to_json(const struct dp__node *v)
 {
 	json_t *out;
@@ -38,8 +38,8 @@ static json_t *config_node_to_json(const struct dp__node *v)
 	return out;
 }
 
-/* The member that "[1]" or ".on" at the beginning of *path names, and *path moved behind
- * it; NULL if there is none. */
+/* The member that "[1]" or ".on" at the start of *path names; advances *path. NULL if there is
+ * none. */
 static const struct dp__node *config_find_member(const struct dp__node *v, const char **path)
 {
 	const struct dp__node *n = v->first_child;
@@ -60,7 +60,7 @@ static const struct dp__node *config_find_member(const struct dp__node *v, const
 	return n;
 }
 
-/* Where a sentence belongs that begins with a path into the value, "hooks[1].on ...". */
+/* The place of an error that begins with a path into the value, "hooks[1].on ...". */
 static size_t config_error_position(const struct dp__node *v, const char *sentence)
 {
 	size_t len = strlen(v->key);
@@ -74,7 +74,7 @@ static size_t config_error_position(const struct dp__node *v, const char *senten
 	return v->pos;
 }
 
-/* An option whose value is a list or a map. */
+/* An option whose value is a list or map. */
 static void config_set_tree(struct dp__study_parser *r, const struct dp__node *v,
 			    dp_config_set_fn *set_tree, void *arg)
 {

@@ -1,4 +1,4 @@
-/* diagnostics.c - the mistakes found in a study file: collected, sorted, shown. */
+/* diagnostics.c - collects, sorts and formats the diagnostics of a study file. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 
@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-	DIAGNOSTICS_MAX = 100, /* problems kept; a file can have a hundred thousand */
-	EXCERPT_MAX = 100,     /* columns of a line that are shown */
-	EXCERPT_BEFORE = 60    /* of them before the caret, where a line is cut */
+	DIAGNOSTICS_MAX = 100, /* a file can have a hundred thousand errors */
+	EXCERPT_MAX = 100,     /* columns of a source line */
+	EXCERPT_BEFORE = 60    /* of them before the caret, in a cut line */
 };
 
 void dp_diagnostics_free(struct dp_diagnostics *p)
@@ -27,7 +27,7 @@ static size_t bom_len(const char *text, size_t len)
 	return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* Where the line that starts at `pos` ends; *next is the start of the one after. */
+/* The end of the line at `pos`. *next is the start of the next line. */
 static size_t line_end(const char *text, size_t len, size_t pos, size_t *next)
 {
 	size_t end = pos;
@@ -40,8 +40,7 @@ static size_t line_end(const char *text, size_t len, size_t pos, size_t *next)
 	return end;
 }
 
-/* Columns count characters, so that an editor's column is the same; a byte that is
- * no character counts as one. */
+/* Columns count characters, as editors do. An invalid byte counts as one. */
 static size_t utf8_step(const char *text, size_t len, size_t pos)
 {
 	size_t n = dp__utf8_printable_len(text + pos, len - pos);
@@ -121,8 +120,7 @@ void dp__report_error_at(struct dp__study_parser *r, int line, int column, const
 	va_end(ap);
 }
 
-/* By place, in the order they were found where that is the same. There are
- * DIAGNOSTICS_MAX at most. */
+/* Stable sort by place. At most DIAGNOSTICS_MAX items. */
 void dp__diagnostics_sort(struct dp_diagnostics *p)
 {
 	for (size_t i = 1; i < p->count; i++) {
@@ -174,9 +172,9 @@ char *dp__did_you_mean(const char *word, const char *const *list, char out[DP__D
 	return out;
 }
 
-/* Appends line `line` as it may be printed: bytes that are no characters, control
- * characters and tabs become one column each, a long line is cut around the column.
- * Returns the column of the caret in what was appended. */
+/* Appends line `line` in printable form: invalid bytes, control characters and tabs become one
+ * column each, and a long line is cut around the column. Returns the caret's column in the
+ * result. */
 static int diagnostic_excerpt(const char *text, size_t len, int line, int column,
 			      struct dp_buf *out)
 {

@@ -1,4 +1,4 @@
-/* keys.c - the table of keys, and the walk along it that reads a section. */
+/* keys.c - the table of keys, and the loop that reads a section by it. */
 #include "study/parse/study_parse_internal.h"
 #include "study/seeds.h"
 #include "study/study_file.h"
@@ -20,12 +20,12 @@ _Static_assert(sizeof(enum dp_param_kind) == sizeof(int) &&
 
 static const char *const data_words[] = { "private", "public", NULL };
 static const char *const seeds_words[] = {
-	[DP_SEEDS_FIXED - 1] = "fixed", /* before it: not named in the file */
+	[DP_SEEDS_FIXED - 1] = "fixed", /* 0: not named in the file */
 	[DP_SEEDS_SECRET - 1] = "secret",
 	NULL,
 };
 static const char *const executor_words[] = {
-	[DP_EXECUTOR_LOCAL - 1] = "local", /* before it: not named in the file */
+	[DP_EXECUTOR_LOCAL - 1] = "local", /* 0: not named in the file */
 	[DP_EXECUTOR_SLURM - 1] = "slurm",
 	NULL,
 };
@@ -44,13 +44,13 @@ static const char *const method_words[] = {
 static const char *const order_words[] = { "asap", "deterministic", NULL };
 static const char *const design_words[] = { "random", "sobol", NULL };
 static const char *const acquisition_words[] = {
-	[DP_ACQUISITION_HVPOI - 1] = "hvpoi", /* before it: not named in the file */
+	[DP_ACQUISITION_HVPOI - 1] = "hvpoi", /* 0: not named in the file */
 	[DP_ACQUISITION_EHVI - 1] = "ehvi",     [DP_ACQUISITION_POI - 1] = "poi",
 	[DP_ACQUISITION_RANDOM - 1] = "random", NULL,
 };
 static const char *const front_words[] = { "observed", "denoised", NULL };
 static const char *const cost_words[] = {
-	[DP_COST_NONE - 1] = "none", /* before it: not named in the file */
+	[DP_COST_NONE - 1] = "none", /* 0: not named in the file */
 	[DP_COST_PATH - 1] = "path",       [DP_COST_SECONDS - 1] = "seconds",
 	[DP_COST_PRIVACY - 1] = "privacy", NULL,
 };
@@ -196,7 +196,7 @@ static void report_unknown_key(struct dp__study_parser *r, enum dp__section sect
 	char shown[DP__PRINTABLE_SIZE], guess[DP__DID_YOU_MEAN_SIZE];
 
 	if (dp__diagnostics_full(r)) {
-		r->diagnostics->error_count++; /* a guess would cost time and not be seen */
+		r->diagnostics->error_count++; /* no slow guess that would not be shown */
 		return;
 	}
 	dp__section_key_names(section, names);
@@ -247,7 +247,7 @@ void dp__read_section(struct dp__study_parser *r, enum dp__section section, size
 		struct dp__key k;
 
 		if (i == KEY_ROWS) {
-			/* a mechanism's own keys: dp__read_mechanism_use() */
+			/* mechanism keys belong to dp__read_mechanism_use() */
 			if (section != DP__PRIVACY && section != DP__CALIBRATE)
 				report_unknown_key(r, section, m);
 			continue;

@@ -1,5 +1,6 @@
-/* preflight.c - can the programs of a study be started? What is found is worth a word and
- * no more: the study may be for another machine. */
+/* preflight.c - warns about programs of a study that cannot start on this machine.
+ *
+ * Warnings only: the study may be for another machine. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/program.h"
@@ -12,20 +13,20 @@
 #include <unistd.h>
 
 enum {
-	SUGGESTIONS_MAX = 256 /* names in a folder that one word is compared with */
+	SUGGESTIONS_MAX = 256 /* directory entries to compare a word with */
 };
 
-/* One command and where it stands. */
+/* One command and its place in the file. */
 struct preflight_command {
 	char *const *argv;
-	char *const *env; /* of the study; NULL */
-	const char *cwd;  /* NULL: an empty folder */
+	char *const *env; /* the study's; may be NULL */
+	const char *cwd;  /* NULL: an empty directory */
 	size_t pos;
 };
 
-/* One look at a study's commands. */
+/* The check of one study's commands. */
 struct preflight {
-	struct dp__study_parser parser; /* where warnings go */
+	struct dp__study_parser parser; /* receives the warnings */
 	const char *dir, *program_dir;
 };
 
@@ -47,7 +48,7 @@ static void preflight_program(struct preflight *s, const struct preflight_comman
 			   why.hint);
 }
 
-/* Does a word look like a script, which an interpreter is to read? */
+/* True if a word looks like a script for an interpreter. */
 static bool is_script_name(const char *word)
 {
 	static const char *const ends[] = { ".py", ".sh", ".R", ".r", ".jl", ".pl", ".rb", ".js" };
@@ -59,8 +60,8 @@ static bool is_script_name(const char *word)
 	return false;
 }
 
-/* The name in the study's folder that a word without '/' may be meant for: "; did you
- * mean 'train.py'?" or "". */
+/* "; did you mean 'train.py'?" with the nearest name in the study's directory, for a word without
+ * '/'. Else "". */
 static void suggest_script(const char *dir, const char *word, char guess[DP__DID_YOU_MEAN_SIZE])
 {
 	const char *names[SUGGESTIONS_MAX + 1] = { NULL };
@@ -78,7 +79,7 @@ static void suggest_script(const char *dir, const char *word, char guess[DP__DID
 		closedir(d);
 }
 
-/* It may be meant for the working folder. */
+/* The word may be relative to the working directory. */
 static bool exists_in_cwd(const struct preflight_command *c, const char *word)
 {
 	char *path = c->cwd ? dp__resolve_path(c->cwd, word) : NULL;
@@ -88,7 +89,7 @@ static bool exists_in_cwd(const struct preflight_command *c, const char *word)
 	return there;
 }
 
-/* After dp_study_resolve_files(): what is still relative is no file there. */
+/* After dp_study_resolve_files(), a word that is still relative is not an existing file. */
 static void preflight_scripts(struct preflight *s, const struct preflight_command *c)
 {
 	char shown[DP__PRINTABLE_SIZE], guess[DP__DID_YOU_MEAN_SIZE];
@@ -124,7 +125,7 @@ static void preflight_check_command(struct preflight *s, const struct preflight_
 	preflight_scripts(s, c);
 }
 
-/* What a cluster's trainers need that this machine lacks, and what only they can have. */
+/* Programs that Slurm trainers need and this machine lacks, and options that only Slurm has. */
 static void preflight_slurm(struct preflight *s, const struct dp_trainer *t)
 {
 	struct dp_program_search places = { NULL, dp_program_path_env(NULL) };

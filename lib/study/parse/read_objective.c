@@ -1,5 +1,4 @@
-/* read_objective.c - readers of objectives, the anti-ideal point and constraints, and
- * what must hold between them. */
+/* read_objective.c - reads objectives, the reference point and constraints, and checks them. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
@@ -43,7 +42,7 @@ void dp__read_anti_ideal(struct dp__study_parser *r, const struct dp__key *k,
 {
 	(void)to;
 	if (dp__expect_map(r, v, k->name, k->doc->type, SIZE_MAX))
-		r->anti_ideal_node = v; /* read once the objectives are known */
+		r->anti_ideal_node = v; /* read after the objectives */
 }
 
 /* ---- constraints ---- */
@@ -86,7 +85,7 @@ void dp__read_constraints(struct dp__study_parser *r, const struct dp__key *k,
 
 /* ---- a metric objective ---- */
 
-/* `of` without its spaces, compared with "METRIC" and "1-METRIC". */
+/* Compares `of`, without spaces, with "METRIC" and "1-METRIC". */
 static void check_metric_expression(struct dp__study_parser *r, struct dp_objective *o,
 				    const struct dp__node *of)
 {
@@ -116,9 +115,9 @@ static void check_metric_objective(struct dp__study_parser *r, struct dp_objecti
 		check_metric_expression(r, o, of);
 }
 
-/* ---- the anti-ideal point ---- */
+/* ---- the reference point ---- */
 
-/* The objective's scale must have a place for it. */
+/* True if the value is in the domain of the objective's scale. */
 static bool transform_allows(const struct dp_objective *o, double x)
 {
 	if (o->transform == DP_TRANSFORM_LOG)

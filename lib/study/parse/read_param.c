@@ -1,4 +1,4 @@
-/* read_param.c - readers of parameters, and what must hold within one. */
+/* read_param.c - reads parameters, and checks each on its own. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this a point would take more draws than the sampler makes. */
+/* Below this, a point would take more draws than the sampler makes. */
 #define ACCEPT_PROBABILITY_MIN 1e-4
 
 static const char value_types[] = "number, text or boolean";
 
-/* A scalar with its YAML type, or NULL with a problem. */
+/* A scalar with its YAML type. NULL with a diagnostic. */
 static json_t *read_typed_scalar(struct dp__study_parser *r, const struct dp__node *v,
 				 const char *name)
 {
@@ -42,8 +42,7 @@ static json_t *read_typed_scalar(struct dp__study_parser *r, const struct dp__no
 	return value;
 }
 
-/* A parameter with both `values` and `fixed` is refused later; until then the last one
- * stands. */
+/* A parameter with both `values` and `fixed` is refused later. Until then the last one counts. */
 static void param_replace_json(void *to, json_t *value)
 {
 	json_t **slot = to;
@@ -147,7 +146,7 @@ void dp__read_sample(struct dp__study_parser *r, const struct dp__key *k, const 
 
 /* ---- one parameter ---- */
 
-/* A key that this kind of parameter has no use for. */
+/* Refuses a key that does not apply to this kind of parameter. */
 static void param_refuse_key(struct dp__study_parser *r, const struct dp__node *v, const char *key,
 			     const char *kind)
 {
@@ -178,7 +177,7 @@ static void check_integer_range(struct dp__study_parser *r, const struct dp_para
 				 "'range' is too wide for whole numbers");
 }
 
-/* Can the distribution reach what is accepted? */
+/* Checks that the distribution can reach the accepted range. */
 static void check_accept_range(struct dp__study_parser *r, const struct dp_param *p,
 			       const struct dp__node *sample)
 {
@@ -222,7 +221,7 @@ static void check_numeric_param(struct dp__study_parser *r, struct dp_param *p,
 		check_accept_range(r, p, sample);
 }
 
-/* A parameter of a kind that is told by its one key. */
+/* Checks a parameter whose kind is given by its only key. */
 static void check_only_key(struct dp__study_parser *r, const struct dp__node *v, const char *key,
 			   const char *kind)
 {
@@ -243,7 +242,7 @@ static void check_calibrated_param(struct dp__study_parser *r, struct dp_param *
 				   const struct dp__node *v)
 {
 	p->kind = DP_PARAM_CALIBRATED;
-	p->log_scale = true; /* noise is shown on this scale */
+	p->log_scale = true; /* noise is displayed on a log scale */
 	check_only_key(r, v, "calibrate", "calibrated");
 }
 

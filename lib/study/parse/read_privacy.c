@@ -1,5 +1,6 @@
-/* read_privacy.c - readers of privacy oracles: a mechanism with its keys, a composition,
- * a program; and what must hold between them and the parameters. */
+/* read_privacy.c - reads the `privacy` of objectives, and checks it against the parameters.
+ *
+ * A single mechanism, a composition, or the command of an external accountant. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
@@ -30,7 +31,7 @@ void dp__read_deferred(struct dp__study_parser *r, const struct dp__key *k,
 
 /* ---- the mechanism ---- */
 
-/* The place of what is missing in a map: its key, or itself in a list. */
+/* The place for a missing key: the map's own key, or the map itself in a list. */
 static size_t map_position(const struct dp__node *map)
 {
 	return map->key_pos ? map->key_pos : map->pos;
@@ -59,7 +60,7 @@ static void report_missing_mechanism(struct dp__study_parser *r, const struct dp
 				 rules->place);
 }
 
-/* NULL with a problem if the map does not name one that is known. */
+/* NULL, with a diagnostic, if the map names no known mechanism. */
 static const struct dp_mechanism *read_mechanism(struct dp__study_parser *r,
 						 const struct dp__node *map,
 						 const struct dp__mechanism_use_rules *rules)
@@ -143,8 +144,8 @@ bool dp__key_is_noise(const struct dp_mechanism *m, const struct dp_privacy_key 
 		(k->alternatives_group && k->alternatives_group == m->noise->alternatives_group));
 }
 
-/* A calibrated parameter is any number above 0, and is for the key that it was solved
- * as: its mechanism knows no other names of it. */
+/* A calibrated parameter is any number above 0, and sets only the key that it was computed as. Its
+ * mechanism has no other names for it. */
 static void check_calibrated_binding(struct dp__study_parser *r, const struct dp_privacy_key *k,
 				     const struct dp_param *p, const struct dp__node *v,
 				     const char *rule)
@@ -165,7 +166,7 @@ static void check_calibrated_binding(struct dp__study_parser *r, const struct dp
 				 p->name, k->name);
 }
 
-/* Every value that the parameter can take must be one that the key allows. */
+/* The key must allow every value of the parameter. */
 static void check_param_binding(struct dp__study_parser *r, const struct dp_privacy_key *k,
 				int param, const struct dp__node *v, const char *rule)
 {
@@ -235,8 +236,8 @@ void dp__read_number_or_param(struct dp__study_parser *r, const struct dp_privac
 	}
 }
 
-/* Epsilons for persons with different numbers of records are of different things: they
- * are not to be compared, and not to be added up over a search. */
+/* Epsilons for different group sizes protect different things: they can be neither compared nor
+ * added up over a search. */
 static void refuse_searched_group(struct dp__study_parser *r, const struct dp_privacy_key *k,
 				  int param, const struct dp__node *v)
 {
@@ -264,8 +265,7 @@ static void bind_mechanism_key(struct dp__study_parser *r, struct dp_mechanism_u
 		u->constant[index] = word;
 }
 
-/* Of the alternatives in a group exactly one must be there. Looked at once, at the
- * group's first key. */
+/* Exactly one alternative of a group must be present. Checked at the group's first key. */
 static void check_alternative_keys(struct dp__study_parser *r, const struct dp_mechanism *m,
 				   size_t first, const struct dp__node *privacy)
 {
@@ -290,7 +290,7 @@ static void check_alternative_keys(struct dp__study_parser *r, const struct dp_m
 	dp_buf_free(&names);
 }
 
-/* A key that has no say in this place: problem and true. */
+/* True, with a diagnostic, if the key does not apply here. */
 static bool refuse_misplaced_key(struct dp__study_parser *r, const struct dp_mechanism *m,
 				 const struct dp__mechanism_use_rules *rules,
 				 const struct dp_privacy_key *k, const struct dp__node *v)
@@ -313,7 +313,7 @@ static bool refuse_misplaced_key(struct dp__study_parser *r, const struct dp_mec
 	return true;
 }
 
-/* Fractions where this mechanism, with the words that it was given, has none. */
+/* Refuses fractions where this mechanism, with its words, has none. */
 static void check_integer_key(struct dp__study_parser *r, const struct dp_mechanism_use *u,
 			      size_t index, const struct dp__node *v)
 {
@@ -396,7 +396,7 @@ bool dp__read_mechanism_use(struct dp__study_parser *r, const struct dp__node *m
 
 /* ---- compositions ---- */
 
-/* How often a use is made: a whole number or an int parameter. */
+/* The number of uses: an integer or an int parameter. */
 static void read_mechanism_use_times(struct dp__study_parser *r, struct dp_mechanism_use *u,
 				     const struct dp__node *v)
 {
@@ -427,7 +427,7 @@ static void warn_large_delta(struct dp__study_parser *r, const struct dp_account
 	}
 }
 
-/* Are there theorems for all of them together? Which does not depend on the point. */
+/* Checks that theorems cover all of them together, at any point. */
 static void check_composition_items(struct dp__study_parser *r, size_t objective, size_t pos)
 {
 	double x[DP_PARAMS_MAX];
@@ -468,7 +468,7 @@ static void read_composition(struct dp__study_parser *r, struct dp_accounting_sp
 	}
 }
 
-/* ---- what stands beside a composition or a program ---- */
+/* ---- keys next to a composition or a command ---- */
 
 static const char *const beside_compose[] = { "compose", "delta", "accountant", NULL };
 static const char *const beside_command[] = { "command", "delta", NULL };

@@ -1,4 +1,4 @@
-/* read_search.c - the search section: what must hold between its keys and the space. */
+/* read_search.c - checks the search section against the parameter space. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
@@ -23,7 +23,7 @@ static bool is_numeric_param(const struct dp_param *p)
 	return p->kind == DP_PARAM_FLOAT || p->kind == DP_PARAM_INT;
 }
 
-/* Every axis has its number of points, and log axes lie above zero. */
+/* Every axis needs a number of points, and log axes must be positive. */
 static bool check_grid_axes(struct dp__study_parser *r)
 {
 	size_t errors = r->diagnostics->error_count;
@@ -53,7 +53,7 @@ static void check_grid_search(struct dp__study_parser *r)
 	const struct dp__node *given = dp__map_get(r->search_node, "evaluations");
 	double points;
 
-	/* what is wrong with a parameter is told already */
+	/* errors of parameters are already reported */
 	for (size_t i = 0; i < r->study->nparams; i++)
 		if (r->param_invalid[i])
 			return;
@@ -80,7 +80,7 @@ static void check_grid_search(struct dp__study_parser *r)
 		search->evaluations = (uint32_t)points;
 }
 
-/* dpareto draws its initial points from accept and range together. */
+/* dpareto draws initial points from the intersection of accept and range. */
 static void check_dpareto_search(struct dp__study_parser *r)
 {
 	const struct dp__node *given = dp__map_get(r->search_node, "initial");

@@ -1,5 +1,4 @@
-/* read_slurm.c - trainer.executor and trainer.slurm: who runs trainers, and what a cluster is
- * asked for. */
+/* read_slurm.c - reads trainer.executor and trainer.slurm. */
 #include "study/parse/study_parse_internal.h"
 #include "study/study_file.h"
 
@@ -28,7 +27,7 @@ bool dp_slurm_name_ok(const char *word)
 	return n > 0 && n < DP_SLURM_NAME_SIZE && !word[n] && word[0] != '-';
 }
 
-/* Does the word set this option, in its long or its short form ('\0': it has none)? */
+/* True if the word sets this option, in its long or short form ('\0': none). */
 static bool slurm_word_sets_option(const char *word, const char *full, char brief)
 {
 	size_t n = strlen(full);

@@ -1,4 +1,4 @@
-/* read_trainer.c - readers of the trainer's command and environment. */
+/* read_trainer.c - reads the trainer's command and environment. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/program.h"
@@ -22,7 +22,7 @@ void dp__read_trainer(struct dp__study_parser *r, const struct dp__key *k, const
 		((struct dp_trainer *)to)->command_pos = dp__map_get(v, "command")->pos;
 }
 
-/* The program: with a '/' in it, a path that starts at the study file's folder. */
+/* A program with '/' is relative to the study file's directory. */
 static char *resolve_trainer_program(struct dp__study_parser *r, const char *word)
 {
 	if (*word == '/' || !strchr(word, '/'))

@@ -1,4 +1,4 @@
-/* read_value.c - readers of single values: names, numbers, words, durations. */
+/* read_value.c - reads single values: names, numbers, words, durations, sizes. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/fs.h"
@@ -101,7 +101,7 @@ void dp__read_name(struct dp__study_parser *r, const struct dp__key *k, const st
 	*(char **)to = dp_strdup(text);
 }
 
-/* A study's name, or FOLDER or FOLDER#NAME, the folder made absolute. */
+/* A study's name, DIRECTORY or DIRECTORY#NAME; makes the directory absolute. */
 void dp__read_warm_start(struct dp__study_parser *r, const struct dp__key *k,
 			 const struct dp__node *v, void *to)
 {
@@ -121,8 +121,7 @@ void dp__read_warm_start(struct dp__study_parser *r, const struct dp__key *k,
 	dp__read_file_path(r, k, v, to);
 }
 
-/* Looks at the kind of value only: `of` is compared with its metric once that is
- * known. */
+/* Checks only the kind of the value: `of` is compared with its metric later. */
 void dp__read_text(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
 		   void *to)
 {
@@ -144,7 +143,7 @@ void dp__read_file_path(struct dp__study_parser *r, const struct dp__key *k,
 	*(char **)to = *text == '/' ? dp_strdup(text) : dp_path_join(r->dir, text);
 }
 
-/* A whole number within the row's bounds; 5.0 and 1e3 are whole numbers too. */
+/* An integer within the row's bounds. 5.0 and 1e3 count as integers. */
 static bool read_integer_in_range(struct dp__study_parser *r, const struct dp__key *k,
 				  const struct dp__node *v, double *out)
 {
@@ -270,7 +269,7 @@ void dp__read_enum(struct dp__study_parser *r, const struct dp__key *k, const st
 {
 	int i = dp__expect_word(r, v, k->name, k->words);
 
-	/* every enum of the structs has the size of an int: checked in keys.c */
+	/* enums in these structs have the size of an int (asserted in keys.c) */
 	if (i >= 0)
 		*(int *)to = (int)k->lo + i;
 }
@@ -284,7 +283,7 @@ void dp__read_bool(struct dp__study_parser *r, const struct dp__key *k, const st
 		*(bool *)to = i == 1;
 }
 
-/* [lo, hi] into two doubles in a row; both stay as they were if it is wrong. */
+/* Reads [lo, hi] into two adjacent doubles. Leaves both alone on error. */
 void dp__read_bounds(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
 		     void *to)
 {
@@ -297,7 +296,7 @@ void dp__read_bounds(struct dp__study_parser *r, const struct dp__key *k, const 
 		dp__report_error(r, v->pos, k->doc->type, "'%s' has only one number", k->name);
 		return;
 	}
-	/* both are looked at, so that both mistakes are told */
+	/* reads both, to report errors in both */
 	lo_ok = dp__expect_number(r, v->first_child, k->name, k->doc->type, &lo);
 	hi_ok = dp__expect_number(r, v->first_child->next_sibling, k->name, k->doc->type, &hi);
 	if (!lo_ok || !hi_ok)

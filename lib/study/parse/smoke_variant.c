@@ -1,7 +1,6 @@
-/* smoke_variant.c - a study of one training with one run, made of another's text.
+/* smoke_variant.c - the smoke variant of a study: one trial with one run.
  *
- * The tree is written out again as JSON, which is YAML, with other words in a few places:
- * whoever reads it gets the same study in all others. */
+ * Writes the tree as JSON, which is YAML, with other values in a few places. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/json.h"
@@ -10,7 +9,7 @@
 
 #include <string.h>
 
-/* What is another's in it, each value as JSON; the whole section `search` is. */
+/* The replaced values, as JSON. The whole section `search` is replaced. */
 static const struct {
 	const char *key, *value;
 } once_trainer[] = {
@@ -35,7 +34,7 @@ static void smoke_write_key(struct dp_buf *out, const char *key, bool *first)
 	*first = false;
 	smoke_write_string(out, key);
 	dp_buf_putc(out, ':');
-	dp_buf_putc(out, ' '); /* YAML wants it where the value is plain */
+	dp_buf_putc(out, ' '); /* YAML needs the space before a plain value */
 }
 
 static void smoke_write_children(struct dp_buf *out, const struct dp__node *v)
@@ -51,7 +50,7 @@ static void smoke_write_children(struct dp_buf *out, const struct dp__node *v)
 	}
 }
 
-/* Numbers and the like as they stand; whatever else is a text is quoted. */
+/* Writes plain numbers and the like as they are and quotes other texts. */
 static void smoke_write_node(struct dp_buf *out, const struct dp__node *v)
 {
 	if (v->kind == DP__NODE_SCALAR) {

@@ -1,4 +1,4 @@
-/* study_parse.c - from the text of a file to a checked study, and its end. */
+/* study_parse.c - parses a study file into a checked study, and frees it. */
 #include "study/parse/study_parse_internal.h"
 #include "study/diagnostics.h"
 #include "study/study_file.h"
@@ -83,7 +83,7 @@ static void read_study_tree(struct dp__study_parser *r)
 	dp__check_seeds(r, top);
 }
 
-/* One sentence for those who show only one. */
+/* One sentence for callers that show only one. */
 static int summarize_diagnostics(const struct dp_diagnostics *p, const char *path,
 				 struct dp_err *err)
 {

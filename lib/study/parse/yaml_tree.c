@@ -1,7 +1,7 @@
-/* yaml_tree.c - the text of a study file as a tree that knows where everything stands.
+/* yaml_tree.c - parses the text of a study file into a tree of nodes with positions.
  *
- * libfyaml's events are used, not its documents: anchors, tags, duplicate keys and
- * depth are then refused while reading, before they cost anything. */
+ * Uses libfyaml's events, not its documents. So anchors, tags, duplicate keys and deep nesting are
+ * refused while reading, before they cost memory. */
 #include "study/parse/study_parse_internal.h"
 
 #include "base/units.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	TREE_DEPTH_MAX = 16,      /* the deepest key lies five deep */
+	TREE_DEPTH_MAX = 16,      /* the deepest key has depth five */
 	NODE_CHILDREN_MAX = 1024, /* of one list or map */
 	ARENA_CHUNK_SIZE = 8192
 };
@@ -23,7 +23,7 @@ struct dp__arena_chunk {
 	_Alignas(16) char data[];
 };
 
-/* Memory that lives as long as the tree. */
+/* Memory with the lifetime of the tree. */
 static void *arena_alloc(struct dp__study_parser *r, size_t n)
 {
 	struct dp__arena_chunk *c = r->arena;
@@ -120,7 +120,7 @@ enum dp__scalar_type dp__scalar_type_of(const struct dp__node *v)
 	return is_real_text(s) || is_one_of(s, specials) ? DP__SCALAR_REAL : DP__SCALAR_STRING;
 }
 
-/* ---- what may not even reach libfyaml ---- */
+/* ---- checks before libfyaml sees the text ---- */
 
 size_t dp__utf8_printable_len(const char *text, size_t n)
 {
@@ -163,7 +163,7 @@ struct tree_builder {
 	struct fy_parser *parser;
 	struct dp__node *root;
 	struct dp__node *open_nodes[TREE_DEPTH_MAX], *last_children[TREE_DEPTH_MAX];
-	const char *pending_keys[TREE_DEPTH_MAX]; /* read, and waiting for its value */
+	const char *pending_keys[TREE_DEPTH_MAX]; /* read, waiting for its value */
 	size_t pending_key_pos[TREE_DEPTH_MAX];
 	size_t depth, documents;
 	struct dp_buf scratch;
@@ -189,7 +189,7 @@ static size_t yaml_event_pos(struct tree_builder *b, struct fy_event *e)
 static void refuse_anchor_and_tag(struct tree_builder *b, struct fy_token *anchor,
 				  struct fy_token *tag)
 {
-	if (anchor) /* the mark is behind the sign */
+	if (anchor) /* the mark follows the sign */
 		dp__report_error(b->parser_state, yaml_token_pos(anchor, 1) - 1, NULL,
 				 "anchors (&name), aliases (*name) and merge keys (<<) are not "
 				 "used in study files; write the value out");
@@ -199,9 +199,8 @@ static void refuse_anchor_and_tag(struct tree_builder *b, struct fy_token *ancho
 				 "make it a text");
 }
 
-/* The text of a scalar until the next call. libfyaml 0.7.12's
- * fy_token_get_text() leaks where a quoted text has many escapes; going through its
- * pieces does not. */
+/* The text of a scalar, valid until the next call. fy_token_get_text() of libfyaml 0.7.12 leaks for
+ * quoted text with many escapes; iterating over its pieces does not. */
 static const char *yaml_token_text(struct tree_builder *b, struct fy_token *t, size_t *len)
 {
 	const struct fy_iter_chunk *piece = NULL;
@@ -228,7 +227,7 @@ static const char *yaml_token_text(struct tree_builder *b, struct fy_token *t, s
 	return dp_buf_text(&b->scratch);
 }
 
-/* The text of a scalar in the tree's memory, or NULL with a problem. */
+/* The text of a scalar, copied into the tree's memory. NULL with a diagnostic. */
 static const char *tree_copy_text(struct tree_builder *b, struct fy_token *t, size_t pos)
 {
 	size_t len = 0;
@@ -238,8 +237,8 @@ static const char *tree_copy_text(struct tree_builder *b, struct fy_token *t, si
 	for (size_t i = 0; i < len;) {
 		size_t n = dp__utf8_printable_len(text + i, len - i);
 
-		/* an escape such as "\0" or "\ud800" makes what no program can be given;
-		 * other control characters are the trainer's affair */
+		/* an escape such as "\0" or "\ud800" cannot be an argument of a program; other
+		 * control characters are left to the trainer */
 		if (n == 0 && (text[i] == '\0' || (unsigned char)text[i] >= 0x80)) {
 			dp__report_error(b->parser_state, pos, NULL,
 					 "this text holds a NUL or a broken character");
@@ -262,7 +261,7 @@ static int compare_node_keys(const void *a, const void *b)
 	return order ? order : (x->key_pos > y->key_pos) - (x->key_pos < y->key_pos);
 }
 
-/* Reports keys given twice and takes the later ones out of the map. */
+/* Reports duplicate keys and removes the later ones. */
 static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 {
 	struct dp__node **all = dp_malloc((map->count + 1) * sizeof *all), *m, **link;
@@ -297,7 +296,7 @@ static void drop_duplicate_keys(struct tree_builder *b, struct dp__node *map)
 	}
 }
 
-/* Hangs a new value into the open list or map. */
+/* Adds a new value to the open list or map. */
 static struct dp__node *node_attach(struct tree_builder *b, enum dp__node_kind kind, size_t pos)
 {
 	struct dp__node *v = arena_alloc(b->parser_state, sizeof *v), *parent;
@@ -365,7 +364,7 @@ static void node_add_scalar(struct tree_builder *b, struct fy_event *e)
 	const char *text;
 	struct dp__node *v;
 
-	/* the mark is behind the quote */
+	/* the mark follows the quote */
 	if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && pos > 0)
 		pos--;
 	refuse_anchor_and_tag(b, e->scalar.anchor, e->scalar.tag);
@@ -433,7 +432,7 @@ static void tree_on_event(struct tree_builder *b, struct fy_event *e)
 	}
 }
 
-/* libfyaml's own complaints. */
+/* Reports libfyaml's syntax errors. */
 static void report_syntax_errors(struct tree_builder *b, struct fy_diag *diag)
 {
 	struct fy_diag_error *e;
@@ -473,7 +472,7 @@ static void tree_read_events(struct tree_builder *b, struct fy_diag *diag)
 
 struct dp__node *dp__tree_parse(struct dp__study_parser *r)
 {
-	struct fy_diag_cfg output; /* nowhere: errors are collected */
+	struct fy_diag_cfg output; /* none: errors are collected */
 	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 |
 					     FYPCF_JSON_NONE };
 	struct dp_buf whole = DP_BUF_INIT;
@@ -489,7 +488,7 @@ struct dp__node *dp__tree_parse(struct dp__study_parser *r)
 		dp_out_of_memory();
 	fy_diag_set_collect_errors(cfg.diag, true);
 	b.parser = fy_parser_create(&cfg);
-	/* with a newline at its end: libfyaml 0.7.12 reads beyond a block that has none */
+	/* with a newline at the end: libfyaml 0.7.12 reads past a block without one */
 	dp_buf_add(&whole, r->text, r->len);
 	if (r->len && r->text[r->len - 1] != '\n')
 		dp_buf_puts(&whole, "\n");

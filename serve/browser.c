@@ -1,8 +1,8 @@
-/* browser.c - starts xdg-open.
+/* browser.c - opens the page with xdg-open, without exposing the token.
  *
- * Everybody on the machine can read the arguments of its processes. So a browser that is
- * to sign in gets the name of a file that only this user can read, and that leads on to
- * the page; there the token stands behind '#', which no browser sends anywhere. */
+ * Every user of the machine can read process arguments. So xdg-open gets a file that only this user
+ * can read and that redirects to the page. The token is there after '#', which browsers do not
+ * send. */
 #include "serve/browser.h"
 
 #include "base/buf.h"
@@ -44,8 +44,7 @@ static int write_redirect_file(struct browser *b, const char *address, const cha
 			   "<meta http-equiv=\"refresh\" content=\"0;url=");
 	dp_buf_add_xml_escaped(&page, address);
 	dp_buf_puts(&page, "#token=");
-	for (; *token;
-	     token++) /* as a field of an address: '+' and '%' mean something else there */
+	for (; *token; token++) /* '+' and '%' are special in forms */
 		dp_buf_printf(&page, isalnum((unsigned char)*token) ? "%c" : "%%%02X",
 			      (unsigned char)*token);
 	dp_buf_puts(&page, "\">\n");
@@ -56,7 +55,7 @@ static int write_redirect_file(struct browser *b, const char *address, const cha
 	return code;
 }
 
-/* Without the signals that this process holds back. */
+/* Starts xdg-open without the blocked signals of this process. */
 static int spawn_xdg_open(struct browser *b, const char *what, struct dp_err *err)
 {
 	char *argv[] = { "xdg-open", (char *)what, NULL };

@@ -1,4 +1,4 @@
-/* html_page.c - puts the page together. */
+/* html_page.c - assembles the page from its files and a snapshot of the data. */
 #include "serve/html_page.h"
 
 #include "base/json.h"
@@ -47,7 +47,7 @@ bool page_reply_file(const char *name, const char *known, struct http_reply *a)
 	return true;
 }
 
-/* ---- what is seen without a script ---- */
+/* ---- content without scripts ---- */
 
 static void snapshot_table(const json_t *studies, struct dp_buf *out)
 {
@@ -83,7 +83,7 @@ static void snapshot_table(const json_t *studies, struct dp_buf *out)
 	dp_buf_puts(out, "</tbody></table>\n");
 }
 
-/* All studies, or the one, or the error. */
+/* Appends all studies, the one study, or the error. */
 static int snapshot_append(struct daemon_client *daemon, const char *study, struct dp_buf *out)
 {
 	json_t *fields = study ? json_pack("{s:s}", "study", study) : NULL, *ok, *list;
@@ -104,7 +104,7 @@ static int snapshot_append(struct daemon_client *daemon, const char *study, stru
 	return DP_OK;
 }
 
-/* The text up to a mark, which is then behind. */
+/* Appends the text up to a marker and moves *text past it. */
 static void append_until_marker(const char **text, const char *mark, struct dp_buf *out)
 {
 	const char *at = strstr(*text, mark);
@@ -135,7 +135,7 @@ void page_reply_html(struct daemon_client *daemon, const char *study, bool close
 	dp_buf_puts(&a->body, rest);
 	a->content_type = "text/html; charset=utf-8";
 	a->security_policy = PAGE_SECURITY_POLICY;
-	/* the script shows what is missing, and goes on when it is there */
+	/* the script shows the error and continues once the study or daemon is there */
 	a->status = code == DP_E_NOT_FOUND ? 404 : 200;
 	dp_buf_free(&inside);
 	dp_buf_free(&text);

@@ -1,10 +1,9 @@
-/* http_server.c - between libmicrohttpd and routes.c.
+/* http_server.c - connects libmicrohttpd to routes.c and enforces time limits.
  *
- * A request has a thread, so that an answer may take its time: it waits for the daemon,
- * or for events. What a client can hold up is bounded: how many requests there are, what
- * a request may be, and how long it may take to send one or to take its answer.
- * Connections come from acceptor.c, which has checked the headers of the first request;
- * each is closed after its answer, so that no second request goes past that check. */
+ * Each request has a thread, so it may wait for the daemon or for events. Limits bound what a
+ * client can occupy: the number of requests, their size, and the time to send one or to read its
+ * reply. acceptor.c has checked the headers of each connection's first request. The connection
+ * closes after the reply, so that no second request bypasses that check. */
 #include "serve/http_server.h"
 
 #include "base/units.h"
@@ -22,35 +21,35 @@
 #include <unistd.h>
 
 enum {
-	STREAMS_MAX = 128,           /* of events: the rest is for pages */
-	MHD_MEMORY_BYTES = 32 << 10, /* of a connection, for its headers */
-	IDLE_TIMEOUT_S = 20,         /* nothing comes or goes for so long */
-	BODY_TIMEOUT_S = 15,         /* from a request's head to the end of its body */
-	REPLY_TIMEOUT_S = 120,       /* from there to the end of its answer */
-	STREAM_POLL_MS = 1000,       /* streams look so often whether somebody listens, */
-	POLLS_PER_KEEPALIVE = 15,    /* and say so often that they are there */
+	STREAMS_MAX = 128,           /* event streams; the other threads are for pages */
+	MHD_MEMORY_BYTES = 32 << 10, /* per connection, for headers */
+	IDLE_TIMEOUT_S = 20,         /* without input or output */
+	BODY_TIMEOUT_S = 15,         /* from the end of the headers to the end of the body */
+	REPLY_TIMEOUT_S = 120,       /* from there to the end of the reply */
+	STREAM_POLL_MS = 1000,       /* how often a stream checks whether its client is gone */
+	POLLS_PER_KEEPALIVE = 15,    /* polls without events before a keepalive */
 	STREAM_BLOCK_BYTES = 16 << 10,
 };
 
 struct http_server {
 	struct web_app *app;
 	struct MHD_Daemon *mhd;
-	struct acceptor acceptor; /* its lock is that of all connections */
+	struct acceptor acceptor; /* its lock protects all connections */
 };
 
-/* A request that is being read. */
+/* A request while it is read. */
 struct exchange {
 	struct http_request request;
 	struct http_reply reply;
 	struct dp_buf body;
-	uint64_t body_bytes; /* bytes of the body, kept or not */
+	uint64_t body_bytes; /* bytes of the body, stored or not */
 	char peer_address[NI_MAXHOST], local_address[NI_MAXHOST + 2];
-	unsigned n_hosts; /* Host headers */
+	unsigned n_hosts; /* number of Host headers */
 	bool headers_read, is_refused, is_invalid;
-	struct dp_err error; /* it is bad */
+	struct dp_err error; /* why the request is invalid */
 };
 
-/* ---- connections and their time ---- */
+/* ---- connections and timeouts ---- */
 
 static struct conn *get_mhd_conn(struct MHD_Connection *c)
 {
@@ -94,7 +93,7 @@ static void on_connected(void *arg, struct MHD_Connection *c, void **context,
 	int fd = get_mhd_socket(c);
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		/* the connection that was handed over, by its descriptor */
+		/* find the handed-over connection by its descriptor */
 		pthread_mutex_lock(&server->acceptor.lock);
 		for (conn = server->acceptor.conns.newest; conn && conn->fd != fd;)
 			conn = conn->next;
@@ -108,7 +107,7 @@ static void on_connected(void *arg, struct MHD_Connection *c, void **context,
 	}
 }
 
-/* Hands a connection to libmicrohttpd, which closes it in any case. */
+/* Hands a connection to libmicrohttpd, which closes it in every case. */
 static void on_handoff(void *arg, struct conn *conn)
 {
 	struct http_server *server = arg;
@@ -118,7 +117,7 @@ static void on_handoff(void *arg, struct conn *conn)
 	if (MHD_add_connection(server->mhd, conn->fd, (struct sockaddr *)&peer, conn->peer_len) ==
 	    MHD_YES)
 		return;
-	/* no memory or no thread; if it started, on_connected() has forgotten it */
+	/* no memory or thread; if it was started, on_connected() has taken it off the list */
 	pthread_mutex_lock(&server->acceptor.lock);
 	for (left = server->acceptor.conns.newest; left && left != conn;)
 		left = left->next;
@@ -127,7 +126,7 @@ static void on_handoff(void *arg, struct conn *conn)
 		conn_remove_and_free(server, left);
 }
 
-/* libmicrohttpd's own limit is one of silence: a byte every ten seconds would outlive it. */
+/* libmicrohttpd only limits silence: a client could send a byte every ten seconds. */
 void http_server_close_slow(struct http_server *server)
 {
 	int64_t now = dp_monotonic_us();
@@ -145,7 +144,7 @@ void http_server_close_slow(struct http_server *server)
 
 /* ---- requests ---- */
 
-/* As people write it, too where a socket of both kinds has "::ffff:192.0.2.7". */
+/* Formats an address, "::ffff:192.0.2.7" of a dual-stack socket as "192.0.2.7". */
 static void format_address(const struct sockaddr_storage *address, socklen_t len,
 			   char out[NI_MAXHOST])
 {
@@ -164,7 +163,7 @@ static const char *get_header(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* The first that is heard of a request: its path as it was sent. */
+/* First callback for a request: receives the path as sent. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 {
 	struct exchange *x = dp_calloc(1, sizeof *x);
@@ -186,8 +185,8 @@ static enum MHD_Result on_host_header(void *arg, enum MHD_ValueKind kind, const 
 	return MHD_YES;
 }
 
-/* Notes the connection's user, which is found out once, in its own thread: asking for a user's
- * groups may take time. Where a token is needed, that decides who may read. */
+/* Records the connection's user. Runs once, in the connection's thread, because group lookup may be
+ * slow. If reading needs the token, skips it: the token decides. */
 static void read_request_user(struct http_server *server, struct exchange *x, struct conn *conn)
 {
 	const struct auth *auth = &server->app->auth;
@@ -223,9 +222,9 @@ static void read_headers(struct http_server *server, struct exchange *x, struct 
 	q->fetch_dest = get_header(c, "Sec-Fetch-Dest");
 	q->cookie = get_header(c, "Cookie");
 	q->if_none_match = get_header(c, "If-None-Match");
-	/* a page of another site can set neither header; Prometheus sends the second */
+	/* other sites' pages can set neither header; Prometheus sends the second */
 	q->token = token ? token : auth_bearer_token(get_header(c, "Authorization"));
-	/* of two hosts, a proxy in between might have gone by the other one */
+	/* with two Host headers, a proxy may have used the other one */
 	MHD_get_connection_values(c, MHD_HEADER_KIND, on_host_header, x);
 	if (x->n_hosts != 1)
 		q->host = NULL;
@@ -242,7 +241,7 @@ static void read_headers(struct http_server *server, struct exchange *x, struct 
 	q->local_address = x->local_address;
 }
 
-/* ---- answers ---- */
+/* ---- replies ---- */
 
 struct event_stream {
 	struct http_server *server;
@@ -253,7 +252,7 @@ struct event_stream {
 	int fd;
 };
 
-/* Events as they come; at times a comment, so that no proxy takes the stream for dead. */
+/* Sends events as they come, and sometimes a comment, so that proxies keep the stream open. */
 static ssize_t event_stream_read(void *arg, uint64_t position, char *out, size_t size)
 {
 	struct event_stream *st = arg;
@@ -285,9 +284,8 @@ static void event_stream_free(void *arg)
 	free(st);
 }
 
-/* Makes the connection a stream, if there may be another one. When there are too many, the oldest
- * of the peer with the most streams ends, if this peer has fewer; browsers connect again by
- * themselves. */
+/* Turns the connection into a stream if the limit allows. At the limit, ends the oldest stream of
+ * the peer with the most, if this peer has fewer. Browsers reconnect by themselves. */
 static bool event_stream_start(struct http_server *server, struct MHD_Connection *c,
 			       struct http_reply *a)
 {
@@ -344,7 +342,7 @@ static enum MHD_Result http_server_send_reply(struct http_server *server, struct
 						    body ? MHD_RESPMEM_MUST_FREE
 							 : MHD_RESPMEM_PERSISTENT);
 	}
-	if (!r) { /* libmicrohttpd has no memory: the connection ends */
+	if (!r) { /* libmicrohttpd is out of memory: the connection ends */
 		free(st);
 		free(body);
 		return MHD_NO;
@@ -363,15 +361,15 @@ static enum MHD_Result http_server_send_reply(struct http_server *server, struct
 	put_header(r, "Allow", a->allow);
 	put_header(r, "Location", a->location);
 	put_header(r, "Set-Cookie", a->cookie);
-	put_header(r, "Connection", "close"); /* acceptor.c checks one request */
+	put_header(r, "Connection", "close"); /* acceptor.c checks only one request */
 	if (a->is_event_stream)
-		put_header(r, "X-Accel-Buffering", "no"); /* nginx's word for it */
+		put_header(r, "X-Accel-Buffering", "no"); /* for nginx: do not buffer */
 	sent = MHD_queue_response(c, a->status, r);
 	MHD_destroy_response(r);
 	return sent;
 }
 
-/* Its headers are read: may it go on? */
+/* Called after the headers: decides whether to read the body. */
 static enum MHD_Result exchange_begin(struct http_server *server, struct MHD_Connection *c,
 				      struct exchange *x, const char *method)
 {
@@ -390,7 +388,7 @@ static enum MHD_Result exchange_begin(struct http_server *server, struct MHD_Con
 	x->is_refused = true;
 	if (x->is_invalid)
 		http_reply_error_status(&x->reply, 400, &x->error);
-	/* a body is not waited for */
+	/* reply without waiting for the body */
 	return x->request.method == HTTP_GET ? MHD_YES
 					     : http_server_send_reply(server, c, &x->reply);
 }
@@ -413,7 +411,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		if (!x->is_refused && x->body_bytes <= HTTP_BODY_MAX)
 			dp_buf_add(&x->body, data, *size);
 		*size = 0;
-		/* it did not say how long it is: there is no other way to stop it */
+		/* the length was not announced: closing is the only way to stop it */
 		return x->body_bytes > HTTP_BODY_MAX ? MHD_NO : MHD_YES;
 	}
 	if (!x->is_refused) {

@@ -1,4 +1,4 @@
-/* large_front.c - draws from and chooses in fronts of many thousand points. */
+/* large_front.c - draws and filters fronts of many thousand points. */
 #include "serve/large_front.h"
 
 #include "base/json.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	GRID_CELLS = 4000 /* each way at first: several to a pixel */
+	GRID_CELLS = 4000 /* initial grid per axis: several cells per pixel */
 };
 
 bool large_front_applies(const json_t *summary)
@@ -25,17 +25,17 @@ void large_front_free(struct large_front *f)
 	free(f->member_rows);
 }
 
-/* ---- its points ---- */
+/* ---- points ---- */
 
-/* Appends the row of a point, if there is one: a training that is made again has left its
- * checkpoints out. */
+/* Adds the row of a point if it exists. When a trial is retried, the rows of its checkpoints are
+ * removed. */
 static void large_front_add_member(struct large_front *f, int trial, int at, const json_t *number,
 				   const json_t *checkpoint)
 {
 	double n = json_number_value(number);
 	size_t lo = 0, hi = trial_rows_count(f->rows);
 
-	/* the first row of this trial or of a later one */
+	/* binary search: first row of this trial or a later one */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -90,7 +90,7 @@ int large_front_load(struct trial_cache *cache, const char *study, struct large_
 	return code;
 }
 
-/* The front with other points. Takes the reference. */
+/* Returns the front with other points. Takes the reference. */
 static json_t *front_with_points(const struct large_front *f, json_t *points)
 {
 	json_t *front = json_copy(f->head);
@@ -99,20 +99,20 @@ static json_t *front_with_points(const struct large_front *f, json_t *points)
 	return front;
 }
 
-/* A member as its row has it. */
+/* Returns a member as JSON from its row. */
 static json_t *large_front_member_json(const struct large_front *f, size_t member)
 {
 	size_t len;
 	const char *text = trial_rows_get_text(f->rows, f->member_rows[member], &len);
-	struct dp_err ignored; /* the row was JSON before it was kept as text */
+	struct dp_err ignored; /* the text was written from JSON, so it parses */
 	json_t *row;
 
 	return dp_json_parse(text, len, &row, &ignored) == DP_OK ? row : NULL;
 }
 
-/* ---- what can be seen ---- */
+/* ---- visible points ---- */
 
-/* Where the values of a column lie, and its lowest and highest member. */
+/* The range of a column and the members with its lowest and highest values. */
 struct sample_axis {
 	int column;
 	bool is_log;
@@ -120,7 +120,7 @@ struct sample_axis {
 	size_t lowest, highest;
 };
 
-/* Its place on the axis; NaN: it has none. */
+/* Position on the axis; NaN: none. */
 static double sample_axis_position(const struct large_front *f, const struct sample_axis *a,
 				   size_t i)
 {
@@ -152,7 +152,7 @@ static void sample_axis_init(const struct large_front *f, const struct figure_ax
 	}
 }
 
-/* Which of so many parts of the axis a member is in. */
+/* Returns which of `cells` parts of the axis a member is in. */
 static uint32_t sample_axis_cell(const struct large_front *f, const struct sample_axis *a, size_t i,
 				 uint32_t cells)
 {
@@ -175,8 +175,8 @@ static int compare_spots(const void *a, const void *b)
 	return (u->member > v->member) - (u->member < v->member);
 }
 
-/* Marks the last member in each of cells x cells spots, with the cells so large that these are
- * LARGE_FRONT_MAX_DRAWN at most, and the axes' ends. */
+/* Marks the last member in each cell of a cells x cells grid, and the ends of the axes. Coarsens
+ * the grid until at most LARGE_FRONT_MAX_DRAWN are marked. */
 static void mark_visible_points(const struct large_front *f, const struct sample_axis axis[2],
 				bool *keep)
 {
@@ -221,10 +221,10 @@ json_t *large_front_downsample(const struct large_front *f, const struct figure_
 	return front_with_points(f, list);
 }
 
-/* ---- the point to take ---- */
+/* ---- the recommended point ---- */
 
-/* All points with what rules go by: objectives and, where one is the least or the greatest of
- * all, what runs say of the noise, since the standard error there counts. */
+/* Builds all points with what the rules need: the objectives and, for the points with the smallest
+ * or largest value of an objective, the spread of the runs for the standard error. */
 static json_t *minimal_front_json(const struct large_front *f, const json_t *summary)
 {
 	const json_t *names = json_object_get(summary, "objectives"), *name;
@@ -284,7 +284,7 @@ int large_front_recommend(struct daemon_client *daemon, const struct large_front
 
 	picked = large_front_recommend_row(f, summary, &member);
 	if (member != SIZE_MAX) {
-		/* in full, as the front has it */
+		/* fetch the point in full */
 		row = large_front_member_json(f, member);
 		code = daemon_fetch_front_points(daemon, study,
 						 json_pack("[[O, O]]",

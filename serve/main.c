@@ -1,4 +1,4 @@
-/* main.c - dpareto-serve: what 'dparetoctl serve' becomes. */
+/* main.c - the main program of dpareto-serve, started by 'dparetoctl serve'. */
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 #include "ctl/help.h"
@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 enum {
-	SHUTDOWN_SECONDS = 5 /* for answers that are on their way */
+	SHUTDOWN_SECONDS = 5 /* for replies in progress */
 };
 
-/* Names by which it may be called, beside its addresses. */
+/* Collects the accepted host names besides the addresses. */
 static int auth_set_hosts(struct auth *auth, const struct ctl *ctl, const struct listen_socket *l,
 			  struct dp_err *err)
 {
-	static char own[256]; /* as long as the process */
+	static char own[256]; /* used until exit */
 
 	auth->hosts[auth->n_hosts++] = l->host;
 	if (!l->is_loopback && gethostname(own, sizeof own - 1) == 0)
@@ -90,11 +90,11 @@ static int run_server(struct ctl *ctl, struct web_app *app, const struct listen_
 	if (code == DP_OK) {
 		snprintf(address, sizeof address, "http://%s:%u/", l->host, l->port);
 		ctl_printf(ctl, "dpareto-serve: %s\n", address);
-		/* one that is in a file is not for everybody who sees this terminal */
+		/* do not show a token from a file on this terminal */
 		if (app->auth.allow_control && !app->auth.token_required)
 			ctl_printf(ctl, "token: %s\n", app->auth.token.text);
 		fflush(ctl->out);
-		/* without need for a token it is empty */
+		/* the token is "" if reading does not need it */
 		if (ctl_has_option(ctl, "open") &&
 		    browser_open(&browser, address, app->auth.token.text, &no_browser) != DP_OK)
 			print_open_hint(ctl, address);
@@ -104,10 +104,11 @@ static int run_server(struct ctl *ctl, struct web_app *app, const struct listen_
 				print_open_hint(ctl, address);
 		}
 		browser_cleanup(&browser);
-		/* nothing here has to be saved: a daemon that does not answer is not waited for */
+		/* no state to save: do not wait for a daemon that hangs */
 		signal(SIGALRM, on_alarm);
 		alarm(SHUTDOWN_SECONDS);
-		event_broker_close(app->broker); /* streams end first, so that the rest can */
+		event_broker_close(
+			app->broker); /* end the streams first: http_server_stop() waits for them */
 		http_server_stop(server);
 	}
 	event_broker_stop(app->broker);
@@ -126,7 +127,7 @@ static int listen_and_serve(struct ctl *ctl, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	/* the main thread alone takes these, when it looks for them */
+	/* only the main thread takes these, with sigtimedwait() */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
 
 	dp_alloc_init();
 	signal(SIGPIPE, SIG_IGN);
-	setlocale(LC_CTYPE, "C.UTF-8"); /* texts are UTF-8 */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	code = ctl_parse_options(&ctl, ctl.command, argc, argv, &err);
 	if (code == DP_OK && ctl_has_option(&ctl, "version"))
 		ctl_printf(&ctl, "dpareto-serve %s\n", ctl_version());

@@ -1,4 +1,4 @@
-/* metrics.c - numbers for Prometheus, one scrape. */
+/* metrics.c - writes the Prometheus metrics of one scrape. */
 #include "serve/metrics.h"
 
 #include "base/json.h"
@@ -18,7 +18,7 @@ static void metric_head(struct dp_buf *out, const char *name, const char *type, 
 	dp_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A value of a metric: dpareto_trials_total{study="svt",end="ok"} 3. Labels may be NULL. */
+/* Writes a sample: dpareto_trials_total{study="svt",end="ok"} 3. Labels may be NULL. */
 static void metric_sample(struct dp_buf *out, const char *name, const char *first,
 			  const char *value, const char *second, const char *other, double x)
 {
@@ -56,7 +56,7 @@ static void metric_of_study(struct dp_buf *out, const char *name, const json_t *
 	metric_sample(out, name, "study", dp_json_str(study, "name", ""), NULL, NULL, x);
 }
 
-/* A number of an object; NaN: there is none, or it is hidden. */
+/* Returns a number of an object; NaN: absent or hidden. */
 static double json_real_or_nan(const json_t *object, const char *key)
 {
 	double x;
@@ -64,7 +64,7 @@ static double json_real_or_nan(const json_t *object, const char *key)
 	return dp_json_to_real(json_object_get(object, key), &x) ? x : NAN;
 }
 
-/* One number of each study that has it. */
+/* Writes a sample for each study that has this number. */
 static void metric_each_study(struct dp_buf *out, const json_t *studies, const char *name,
 			      const char *key)
 {
@@ -79,7 +79,7 @@ static void metric_each_study(struct dp_buf *out, const json_t *studies, const c
 	}
 }
 
-/* ---- what there is to tell ---- */
+/* ---- metrics ---- */
 
 static void metrics_write_daemon(struct dp_buf *out, const json_t *hello)
 {
@@ -162,7 +162,7 @@ static void metrics_write_studies(struct dp_buf *out, const json_t *studies)
 		for (size_t k = 0; k < DP_COUNT(ends); k++) {
 			double x = json_real_or_nan(one, ends[k]);
 
-			if (!isnan(x)) /* else a private selection hides it */
+			if (!isnan(x)) /* NaN: hidden by a private selection */
 				metric_sample(out, "dpareto_trials_total", "study",
 					      dp_json_str(one, "name", ""), "end", ends[k], x);
 		}

@@ -1,4 +1,4 @@
-/* routes.c - which path is answered by what: routes[] has all of them. */
+/* routes.c - maps paths to handlers: routes[] lists all of them. */
 #include "serve/routes.h"
 
 #include "base/fs.h"
@@ -23,11 +23,11 @@ enum {
 	MIN_FIGURE_WIDTH = 280,
 	DEFAULT_FIGURE_WIDTH = 760,
 	MAX_FIGURE_WIDTH = 1600,
-	HELD_MAX_BYTES = 256 << 20, /* of long answers that are being sent */
+	HELD_MAX_BYTES = 256 << 20, /* of long replies being sent */
 	MAX_QUERY_OPTIONS = 24,
 };
 
-/* A picture alone may have a style of its own, and nothing else. */
+/* A figure by itself may use its own style, and nothing else. */
 #define FIGURE_SECURITY_POLICY                                                                     \
 	"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 #define REPORT_SECURITY_POLICY                                                                     \
@@ -35,12 +35,12 @@ enum {
 	"'none'; "                                                                                 \
 	"form-action 'none'; frame-ancestors 'none'"
 
-/* A request on its way to its answer. */
+/* A request being handled. */
 struct route_context {
 	struct web_app *app;
 	const struct http_request *request;
-	const char *study, *trial; /* of the path; NULL where it has none */
-	const char *last_segment;  /* its last part */
+	const char *study, *trial; /* from the path; NULL: absent */
+	const char *last_segment;  /* of the path */
 	struct http_reply *reply;
 };
 
@@ -63,7 +63,7 @@ void web_app_free(struct web_app *app)
 	daemon_client_free(&app->daemon);
 }
 
-/* ---- the page and its files ---- */
+/* ---- page and files ---- */
 
 static int route_page(struct route_context *v, struct dp_err *err)
 {
@@ -107,10 +107,10 @@ static int route_report(struct route_context *v, struct dp_err *err)
 	return code;
 }
 
-/* ---- what commands of dparetoctl answer ---- */
+/* ---- data of dparetoctl commands ---- */
 
-/* All trials, an answer that grows with the study. Memory is bounded: one is written at a time,
- * and none while peers read too much of earlier ones. */
+/* Replies with all trials, which grows with the study. To bound memory, only one such reply is
+ * written at a time, and none while slow peers still hold too much of earlier ones. */
 static int reply_all_trials(struct route_context *v, struct dp_err *err)
 {
 	int code;
@@ -128,8 +128,8 @@ static int reply_all_trials(struct route_context *v, struct dp_err *err)
 	return code;
 }
 
-/* Asks the daemon, and replies with what it says or, unless `member` is NULL, a member of that.
- * Takes the reference `fields`. */
+/* Calls the daemon and replies with its answer or with one member of it. Takes the reference
+ * `fields`. */
 static int reply_call(struct route_context *v, const char *verb, json_t *fields, const char *member,
 		      struct dp_err *err)
 {
@@ -155,7 +155,7 @@ static int route_session(struct route_context *v, struct dp_err *err)
 		err);
 }
 
-/* With front=first, of a long front only its first points. */
+/* With front=first, a long front has only its first points. */
 static int route_study(struct route_context *v, struct dp_err *err)
 {
 	const char *front = http_query_get(v->request, "front");
@@ -172,7 +172,7 @@ static int route_study(struct route_context *v, struct dp_err *err)
 	return http_reply_json(v->reply, status, err);
 }
 
-/* The query's fields as options of a command of dparetoctl. */
+/* The query's fields as dparetoctl options. */
 struct query_options {
 	struct ctl_given_option given[MAX_QUERY_OPTIONS];
 	size_t n;
@@ -188,7 +188,7 @@ static int parse_query_options(const struct http_request *q, const struct ctl_co
 
 		while (o->name && strcmp(o->name, name) != 0)
 			o++;
-		/* a state folder is none of a visitor's business */
+		/* clients must not choose a state directory */
 		if (!o->name || strcmp(name, "state") == 0)
 			return dp_fail(err, DP_E_USAGE, "there is nothing to ask for by '%.80s'",
 				       name);
@@ -201,7 +201,7 @@ static int parse_query_options(const struct http_request *q, const struct ctl_co
 	return DP_OK;
 }
 
-/* A front as ctl_query_front() has it; options: NULL for none. */
+/* Returns a front like ctl_query_front(). options may be NULL. */
 static int fetch_front(struct daemon_client *daemon, const char *study,
 		       struct query_options *options, json_t **front, struct dp_err *err)
 {
@@ -230,8 +230,8 @@ static int route_front(struct route_context *v, struct dp_err *err)
 	return code == DP_OK ? http_reply_json(v->reply, front, err) : code;
 }
 
-/* A front to draw (of a large one the points that can be seen), and the point to take unless
- * `choice` is NULL. The caller owns both, whatever is returned. */
+/* Loads a front to draw, reduced to visible points if large, and the recommended point unless
+ * `choice` is NULL. The caller always frees both. */
 static int load_front(struct web_app *app, const char *study, const json_t *summary, json_t **front,
 		      json_t **choice, struct dp_err *err)
 {
@@ -271,7 +271,7 @@ static int route_choice(struct route_context *v, struct dp_err *err)
 	return code == DP_OK ? http_reply_json(v->reply, choice, err) : code;
 }
 
-/* Only what models say: a point that is verified would be trained. */
+/* Uses only predictions: verifying a point would train it. */
 static int route_recommend(struct route_context *v, struct dp_err *err)
 {
 	struct query_options options;
@@ -319,8 +319,8 @@ static int route_trial(struct route_context *v, struct dp_err *err)
 	return code == DP_OK ? http_reply_json(v->reply, trial, err) : code;
 }
 
-/* A part in the order of numbers, fetched alone. *done is false if there is none: all
- * rows are needed then. */
+/* Replies with a range in trial order, fetched without other rows. *done is false if that is not
+ * possible; the caller then needs all rows. */
 static int reply_trial_page(struct route_context *v, bool *done, struct dp_err *err)
 {
 	struct event_broker *broker = v->app->broker;
@@ -353,7 +353,7 @@ static int route_trials(struct route_context *v, struct dp_err *err)
 		code = reply_trial_page(v, &done, err);
 	if (done)
 		return code;
-	/* its answer says what version it has: who reads on can ask again */
+	/* the reply states its version, so the client can ask again */
 	code = trial_cache_get(&v->app->trial_cache, v->study, TRIAL_CACHE_STALE_OK, &rows,
 			       &version, err);
 	if (code != DP_OK)
@@ -371,9 +371,9 @@ static int route_log(struct route_context *v, struct dp_err *err)
 	return code == DP_OK ? http_reply_json(v->reply, part, err) : code;
 }
 
-/* ---- pictures ---- */
+/* ---- figures ---- */
 
-/* What figures show of studies, and how. */
+/* The studies of a figure and how to draw them. */
 struct figure_request {
 	struct figure_options options;
 	struct figure_study studies[FIGURE_MAX_STUDIES];
@@ -383,7 +383,7 @@ struct figure_request {
 enum {
 	FIGURE_NEEDS_FRONT = 1,
 	FIGURE_NEEDS_ROWS = 2,
-	FIGURE_NEEDS_NEWEST_ROWS = 4, /* nobody asks again for a picture that is out of date */
+	FIGURE_NEEDS_NEWEST_ROWS = 4, /* for figures that are not requested again when outdated */
 	FIGURE_NEEDS_RECOMMENDED = 8
 };
 
@@ -417,7 +417,7 @@ static int figure_request_add(struct web_app *app, struct figure_request *f, con
 	return code;
 }
 
-/* Ends a request for a figure: draws it if nothing has failed, and frees what it shows. */
+/* Finishes a figure request: draws it unless `code` is an error, and frees the data. */
 static int reply_figure(struct route_context *v, struct figure_request *f, int code,
 			struct dp_err *err)
 {
@@ -446,7 +446,7 @@ static int route_figure(struct route_context *v, struct dp_err *err)
 {
 	struct figure_request f;
 	int code = figure_request_parse(v->request, &f, err);
-	/* a list has many sparklines, none of which may hold it up */
+	/* a list has many sparklines: do not wait for new rows */
 	unsigned needs = FIGURE_NEEDS_ROWS;
 
 	if (strcmp(v->last_segment, "front.svg") == 0)
@@ -481,7 +481,7 @@ static int route_compare(struct route_context *v, struct dp_err *err)
 	return reply_figure(v, &f, code, err);
 }
 
-/* The colours of pictures in a dark page. */
+/* Style for figures on a dark page. */
 static int route_figure_style(struct route_context *v, struct dp_err *err)
 {
 	(void)err;
@@ -492,7 +492,7 @@ static int route_figure_style(struct route_context *v, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- the others ---- */
+/* ---- other routes ---- */
 
 static int route_events(struct route_context *v, struct dp_err *err)
 {
@@ -512,11 +512,11 @@ static int route_metrics(struct route_context *v, struct dp_err *err)
 }
 
 enum {
-	REQUEST_ORIGIN_LEN = 200 /* as much as the protocol takes, with its end */
+	REQUEST_ORIGIN_LEN = 200 /* the protocol's limit, with the NUL */
 };
 
-/* Asks the daemon for a change with who asks and from where, for the journal: the daemon itself
- * sees only this server's user. Takes the reference `fields`. */
+/* Calls the daemon with the user and address of the request for the journal, because the daemon
+ * only sees this server's user. Takes the reference `fields`. */
 static int call_with_origin(struct route_context *v, const char *verb, json_t *fields,
 			    const char *member, struct dp_err *err)
 {
@@ -536,7 +536,7 @@ static int call_with_origin(struct route_context *v, const char *verb, json_t *f
 	return reply_call(v, verb, fields, member, err);
 }
 
-/* What the daemon says of itself, or of all studies: by the path's last part. */
+/* Replies about the daemon or all studies, by the last segment of the path. */
 static int route_overview(struct route_context *v, struct dp_err *err)
 {
 	if (strcmp(v->last_segment, "studies") == 0)
@@ -544,7 +544,7 @@ static int route_overview(struct route_context *v, struct dp_err *err)
 	return reply_call(v, "hello", NULL, NULL, err);
 }
 
-/* A verb that changes a study, which is the path's last part. */
+/* Calls a verb that changes a study; the last segment of the path. */
 static int route_control(struct route_context *v, struct dp_err *err)
 {
 	json_t *fields = json_pack("{s:s}", "study", v->study);
@@ -573,7 +573,7 @@ static int route_enqueue(struct route_context *v, struct dp_err *err)
 	return code;
 }
 
-/* A browser that shows the token once is known by a cookie from then on. */
+/* Checks the token and sets a cookie for later requests. */
 static int route_login(struct route_context *v, struct dp_err *err)
 {
 	const struct auth *auth = &v->app->auth;
@@ -594,18 +594,18 @@ static int route_login(struct route_context *v, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- the table ---- */
+/* ---- route table ---- */
 
 enum route_access {
-	ACCESS_PUBLIC,  /* anybody's: it shows nothing of a study */
-	ACCESS_READ,    /* who may read */
-	ACCESS_CONTROL, /* who has the token, where things may be changed */
+	ACCESS_PUBLIC,  /* shows no study data */
+	ACCESS_READ,    /* readers */
+	ACCESS_CONTROL, /* holders of the token, with --control */
 };
 
 static const struct route {
 	enum http_method method;
 	enum route_access access;
-	const char *path; /* ":study", ":trial" and ":file" stand for any */
+	const char *path; /* ":study", ":trial" and ":file" match any segment */
 	route_fn *handler;
 } routes[] = {
 	{ HTTP_GET, ACCESS_PUBLIC, "", route_page },
@@ -638,7 +638,7 @@ static const struct route {
 	{ HTTP_GET, ACCESS_PUBLIC, ":file", route_file },
 };
 
-/* Do the path's parts match the row's pattern? Notes the study and trial that they name. */
+/* Does the path match the row's pattern? Records study and trial. */
 static bool route_matches(const struct route *r, struct route_context *v)
 {
 	const char *pattern = r->path;
@@ -664,7 +664,7 @@ static bool route_matches(const struct route *r, struct route_context *v)
 	return *pattern == '\0';
 }
 
-/* Does what the request shows allow this row? If not, the answer is written. */
+/* May this request use this row? If not, writes the refusal. */
 static bool route_authorize(const struct route *r, const struct route_context *v)
 {
 	const struct auth *auth = &v->app->auth;
@@ -675,14 +675,14 @@ static bool route_authorize(const struct route *r, const struct route_context *v
 		return false;
 	if (r->access == ACCESS_READ && !auth->token_required)
 		return true;
-	/* what changes something needs the header, which no other site can send */
+	/* changes need the header, which other sites cannot send */
 	if (auth_has_token(auth, v->request, r->access == ACCESS_READ))
 		return true;
 	auth_reply_token_required(v->reply);
 	return false;
 }
 
-/* The row that answers, or NULL and the refusal is written. */
+/* Returns the row for the request; NULL: the refusal is written. */
 static const struct route *find_authorized_route(struct route_context *v)
 {
 	bool other_method = v->request->method == HTTP_POST;
@@ -698,7 +698,7 @@ static const struct route *find_authorized_route(struct route_context *v)
 
 		if (!route_matches(r, v))
 			continue;
-		/* without --control, as if those rows were of another method */
+		/* without --control, control rows count as a wrong method */
 		if (r->method == v->request->method &&
 		    (r->access != ACCESS_CONTROL || v->app->auth.allow_control))
 			return route_authorize(r, v) ? r : NULL;
@@ -735,7 +735,7 @@ void web_app_handle_request(struct web_app *app, const struct http_request *q, s
 	a->security_policy = NULL;
 	http_reply_error(a, &err);
 	if (q->n_segments > 0 && strcmp(q->segments[0], "api") != 0) {
-		/* a reader who followed a link to a report gets a sentence, not JSON */
+		/* a reader who followed a link to a report gets text instead of JSON */
 		dp_buf_clear(&a->body);
 		dp_buf_printf(&a->body, "%s\n%s%s", err.msg, err.hint, *err.hint ? "\n" : "");
 		a->content_type = "text/plain; charset=utf-8";

@@ -1,4 +1,4 @@
-/* trial_log.c - reads a part of a trainer's log. */
+/* trial_log.c - reads a part of a trainer's output log. */
 #include "serve/trial_log.h"
 
 #include "base/fs.h"
@@ -17,11 +17,11 @@
 
 enum {
 	LOG_PART_MAX_BYTES = 64 << 10, /* bytes in one answer */
-	LOG_TAIL_BYTES = 16 << 10,     /* of the end, where nothing else is asked for */
+	LOG_TAIL_BYTES = 16 << 10,     /* the default part is the end */
 };
 
 struct log_request {
-	int64_t attempt, run, from; /* -1: the latest; the end */
+	int64_t attempt, run, from; /* -1: latest attempt and run; from -1: the end */
 	const char *stream_name;
 };
 
@@ -58,19 +58,19 @@ static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, st
 
 	r->size = fstat(fd, &st) == 0 ? st.st_size : 0;
 	r->from = w->from >= 0 ? w->from : r->size > LOG_TAIL_BYTES ? r->size - LOG_TAIL_BYTES : 0;
-	if (r->from > r->size) /* it was begun anew */
+	if (r->from > r->size) /* the log was truncated: start again */
 		r->from = 0;
 	n = pread(fd, bytes, LOG_PART_MAX_BYTES, r->from);
 	if (n < 0) {
 		free(bytes);
 		return dp_fail_errno(err, errno, "cannot read the log");
 	}
-	/* a tail begins after the first end of a line in it */
+	/* a tail starts after its first newline */
 	end = w->from < 0 && r->from > 0 ? memchr(bytes, '\n', (size_t)n) : NULL;
 	if (end && end + 1 < bytes + n)
 		skip = (size_t)(end + 1 - bytes);
 	left = (size_t)n - skip;
-	/* an incomplete character is left for the next part, unless the log has ended */
+	/* keep an incomplete character for the next part unless the log has ended */
 	if (!ended || r->from + n < r->size)
 		left -= ctl_utf8_partial_len(bytes + skip, left);
 	r->from += (int64_t)skip;
@@ -79,7 +79,7 @@ static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, st
 		uint32_t number;
 		size_t one = dp_utf8_decode(bytes + i, skip + left - i, &number);
 
-		if (one == 0 || number == 0) /* no text */
+		if (one == 0 || number == 0) /* invalid UTF-8, or NUL */
 			dp_buf_puts(&r->text, "\xef\xbf\xbd");
 		else
 			dp_buf_add(&r->text, bytes + i, one);
@@ -89,7 +89,7 @@ static int log_chunk_read_fd(int fd, const struct log_request *w, bool ended, st
 	return DP_OK;
 }
 
-/* A log that is not there yet is an empty one. */
+/* Reads a part of the log. A missing file counts as empty. */
 static int log_chunk_read_file(const char *dir, const struct log_request *w, bool ended,
 			       struct log_chunk *r, struct dp_err *err)
 {
@@ -139,7 +139,7 @@ int trial_log_read_part(struct daemon_client *daemon, const char *study, const c
 	json_array_foreach (json_object_get(t, "attempts"), i, each)
 		if ((w.attempt < 0 || dp_json_int(each, "attempt", -1) == w.attempt) &&
 		    (w.run < 0 || dp_json_int(each, "run", -1) == w.run))
-			a = each; /* the latest */
+			a = each; /* the last match is the latest attempt */
 	ended = dp_json_str(a, "end", NULL) != NULL;
 	if (json_object_get(t, "released"))
 		code = dp_fail(err, DP_E_FAILED,

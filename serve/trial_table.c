@@ -1,4 +1,4 @@
-/* trial_table.c - filters and sorts the rows of trials. */
+/* trial_table.c - filters, sorts and pages the rows of trials. */
 #include "serve/trial_table.h"
 
 #include "base/json.h"
@@ -21,7 +21,7 @@ static const char *const parts[] = { "objectives", "parameters" };
 
 /* ---- columns ---- */
 
-/* Finds it by its name in a query; -1: it is one, but no row has it. */
+/* Finds a column by its query name. *column is -1 if it exists but no row has it. */
 static bool find_query_column(const struct trial_rows *rows, const char *name, int *column)
 {
 	for (size_t i = 0; i < DP_COUNT(fixed_columns); i++)
@@ -43,7 +43,7 @@ static bool find_query_column(const struct trial_rows *rows, const char *name, i
 /* ---- filters ---- */
 
 enum filter_operator {
-	FILTER_CONTAINS, /* somewhere in the row */
+	FILTER_CONTAINS, /* anywhere in the row */
 	FILTER_EQUALS,
 	FILTER_AT_MOST,
 	FILTER_AT_LEAST,
@@ -53,10 +53,10 @@ struct table_filter {
 	enum filter_operator op;
 	int column;
 	const char *value;
-	double number; /* the value, NaN if it is none */
+	double number; /* NaN: not a number */
 };
 
-/* "lr<=0.1", "state=ok"; what names no column is text to be found. */
+/* Parses "lr<=0.1" or "state=ok"; anything else is text to search for. */
 static void filter_parse(const struct trial_rows *rows, const char *text, struct table_filter *f)
 {
 	char name[HTTP_TARGET_MAX];
@@ -83,7 +83,7 @@ static void filter_parse(const struct trial_rows *rows, const char *text, struct
 	}
 }
 
-/* Is the text in a value, or in one of an object's? */
+/* Does the value, or a member of an object, contain the text? */
 static bool json_value_contains(const json_t *v, const char *text)
 {
 	char number[DP_NUM_LEN];
@@ -100,8 +100,8 @@ static bool json_value_contains(const json_t *v, const char *text)
 	return false;
 }
 
-/* Is the text in one of the row's values? Reading a row takes long, so a text that would stand
- * in the row as it is, neither escaped nor as a part of a large number, is looked for first. */
+/* Does any value of the row contain the text? Parsing a row is slow, so text that JSON would store
+ * unchanged (no escapes, not part of a long number) is first searched in the raw row. */
 static bool row_contains(const struct trial_rows *rows, size_t i, const char *text)
 {
 	size_t len, text_len = strlen(text), at = 0;
@@ -143,13 +143,13 @@ static bool filter_matches(const struct table_filter *f, const struct trial_rows
 struct table_row {
 	const char *text;
 	double number;
-	bool is_missing;  /* no value there: such rows come last, whatever the order */
+	bool is_missing;  /* such rows sort last in both directions */
 	size_t row_index; /* among all rows */
 };
 
 struct table_order {
 	int column;
-	int sign; /* -1: the greatest first */
+	int sign; /* -1: descending */
 };
 
 static int compare_table_rows(const void *a, const void *b, void *arg)
@@ -163,7 +163,7 @@ static int compare_table_rows(const void *a, const void *b, void *arg)
 	if (u->text && v->text)
 		first = strcmp(u->text, v->text);
 	else if (u->text || v->text)
-		first = u->text ? 1 : -1; /* numbers before words */
+		first = u->text ? 1 : -1; /* numbers before strings */
 	else
 		first = (u->number > v->number) - (u->number < v->number);
 	if (first == 0)
@@ -186,9 +186,9 @@ static int parse_sort_order(const struct trial_rows *rows, const struct http_req
 	return dp_fail(err, DP_E_USAGE, "there is no column '%.80s' to sort by", sort);
 }
 
-/* ---- the part asked for ---- */
+/* ---- page ---- */
 
-/* Rows that all filters of the query let through. */
+/* Collects the rows that pass all filters. */
 static size_t filter_rows(const struct trial_rows *rows, const struct http_request *q,
 			  struct table_row *out)
 {
@@ -227,7 +227,7 @@ static int parse_page_limits(const struct http_request *q, int64_t *from, int64_
 			     : code;
 }
 
-/* Ends the answer that begins with the rows. */
+/* Appends the end of the reply after the rows. */
 static void append_table_end(size_t total, int64_t from, int64_t version, struct dp_buf *out)
 {
 	dp_buf_printf(out, "],\"total\":%zu,\"from\":%" PRId64 ",\"version\":", total, from);

@@ -1,4 +1,4 @@
-/* daemon_client.c - asks the daemon, by the functions that dparetoctl asks it by. */
+/* daemon_client.c - requests to the daemon through the client functions of ctl/. */
 #include "serve/data/daemon_client.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include "protocol/control/control_protocol.h"
 
 enum {
-	MAX_CONCURRENT_SESSIONS = 8 /* the daemon has other clients, too */
+	MAX_CONCURRENT_SESSIONS = 8 /* leaves capacity for the daemon's other clients */
 };
 
 void daemon_client_init(struct daemon_client *daemon, const char *socket)
@@ -160,7 +160,7 @@ int daemon_append_trials(struct daemon_client *daemon, const char *study, struct
 	return code;
 }
 
-/* Appends the rows from *from up to `end`, as many as replies have. */
+/* Appends the rows from *from to `end`, over several replies. */
 static int append_trial_range(struct ctl *ctl, const char *study, int64_t from, int64_t end,
 			      json_t *list, int64_t *total, struct dp_err *err)
 {
@@ -195,7 +195,7 @@ int daemon_fetch_trial_page(struct daemon_client *daemon, const char *study,
 	int code = daemon_session_begin(&s, daemon, err);
 
 	*rows = NULL;
-	if (code == DP_OK) { /* the first row, for their number */
+	if (code == DP_OK) { /* fetch the first row to learn the number of rows */
 		code = append_trial_range(&s.ctl, study, 0, 1, list, total, err);
 		if (code == DP_OK && *total >= 0) {
 			json_array_clear(list);

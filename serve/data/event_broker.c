@@ -1,4 +1,4 @@
-/* event_broker.c - listens to the daemon for all streams of events. */
+/* event_broker.c - waits for the daemon's changes and serves them to all event streams. */
 #include "serve/data/event_broker.h"
 
 #include "base/json.h"
@@ -10,29 +10,29 @@
 #include <time.h>
 
 enum {
-	CHANGES_TIMEOUT_MS = 1000, /* for the daemon's word: as long a stop may take */
-	RECONNECT_DELAY_MS = 500   /* until a daemon that is away is looked for again */
+	CHANGES_TIMEOUT_MS = 1000, /* wait for changes; also the longest delay of a stop */
+	RECONNECT_DELAY_MS = 500   /* between attempts to reach the daemon */
 };
 
 struct broker_study {
 	char name[DP_NAME_MAX + 1];
-	int64_t version;        /* -1: it is gone */
-	uint64_t change_number; /* when that was told */
-	bool is_listed;         /* in the answer that lists all */
+	int64_t version;        /* -1: deleted */
+	uint64_t change_number; /* of its last change */
+	bool is_listed;         /* in the answer that lists all studies */
 };
 
 struct event_broker {
 	struct daemon_client *daemon;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* protects all members below */
 	pthread_cond_t changed;
 	struct broker_study *studies;
 	size_t n_studies, capacity;
-	uint64_t n_changes;        /* counts what was told of studies, */
-	uint64_t n_daemon_changes; /* and how often a daemon came or went */
+	uint64_t n_changes;        /* number of study changes, */
+	uint64_t n_daemon_changes; /* and of daemon starts and losses */
 	bool daemon_up, is_closed;
-	bool is_listing_all;   /* the daemon lists all that there is, in pages */
-	char down_reason[512]; /* why it is not there */
+	bool is_listing_all;   /* the daemon is listing all studies, in pages */
+	char down_reason[512]; /* why the daemon is unreachable */
 };
 
 static struct broker_study *broker_find_study(struct event_broker *broker, const char *name)
@@ -66,7 +66,8 @@ static void broker_set_version(struct event_broker *broker, const char *name, in
 	s->change_number = ++broker->n_changes;
 }
 
-/* An answer that lists all begins, goes on, or ends: what it has not named is gone then. */
+/* Handles an answer that lists all studies. At the end of the list, studies that it did not name
+ * are deleted. */
 static void broker_sweep_deleted(struct event_broker *broker, const json_t *answer, bool before)
 {
 	size_t i;
@@ -84,7 +85,7 @@ static void broker_sweep_deleted(struct event_broker *broker, const json_t *answ
 			broker_set_version(broker, broker->studies[i].name, -1);
 }
 
-/* The daemon's answer: what changed. */
+/* Applies the changes in an answer of the daemon. */
 static void broker_apply_changes(struct event_broker *broker, const json_t *answer)
 {
 	const json_t *one;
@@ -116,7 +117,7 @@ static void broker_set_daemon_down(struct event_broker *broker, const struct dp_
 	pthread_mutex_unlock(&broker->lock);
 }
 
-/* Sleeps unless the broker is closed; false: it is. */
+/* Sleeps; returns false if the broker is closed. */
 static bool broker_sleep(struct event_broker *broker, int ms)
 {
 	struct timespec until;
@@ -148,7 +149,7 @@ static void *broker_thread_main(void *arg)
 
 		if (code != DP_OK) {
 			broker_set_daemon_down(broker, &err);
-			revision = 0; /* the next one may be another daemon */
+			revision = 0; /* the daemon may be a new one with other revisions */
 			(void)broker_sleep(broker, RECONNECT_DELAY_MS);
 			continue;
 		}

@@ -1,4 +1,4 @@
-/* trial_cache.c - keeps the trials of a few studies. */
+/* trial_cache.c - fetches, keeps and drops the trials of recently used studies. */
 #include "serve/data/trial_cache.h"
 
 #include "base/units.h"
@@ -8,13 +8,12 @@
 #include <time.h>
 
 enum {
-	REFETCH_PAUSE_FACTOR = 4, /* times as long as fetching took, until it is done again; */
-	REFETCH_PAUSE_MAX_US = 5000000, /* but no longer, in microseconds */
-	MAX_CONCURRENT_FETCHES =
-		2, /* studies at a time: each takes up to TRIAL_CACHE_MAX_BYTES meanwhile */
+	REFETCH_PAUSE_FACTOR = 4, /* pause before a refetch, as a multiple of the last duration; */
+	REFETCH_PAUSE_MAX_US = 5000000, /* and its limit in microseconds */
+	MAX_CONCURRENT_FETCHES = 2,     /* each uses up to TRIAL_CACHE_MAX_BYTES meanwhile */
 };
 
-/* A study whose rows are on their way, by the thread that has this on its stack. */
+/* A fetch in progress, on the stack of its thread. */
 struct trial_fetch {
 	struct trial_fetch *next;
 	const char *study;
@@ -40,7 +39,7 @@ void trial_cache_free(struct trial_cache *cache)
 	pthread_mutex_destroy(&cache->lock);
 }
 
-/* NULL: it has none. */
+/* Returns NULL if the study is not cached. */
 static struct trial_cache_entry *trial_cache_find(struct trial_cache *cache, const char *study)
 {
 	for (size_t i = 0; i < TRIAL_CACHE_MAX_STUDIES; i++)
@@ -49,8 +48,7 @@ static struct trial_cache_entry *trial_cache_find(struct trial_cache *cache, con
 	return NULL;
 }
 
-/* The place that was not used for longest; one with rows, as long as there are any that
- * have to make room. */
+/* Returns the least recently used entry; with `with_rows`, only one that has rows, or NULL. */
 static struct trial_cache_entry *trial_cache_find_oldest(struct trial_cache *cache, bool with_rows)
 {
 	struct trial_cache_entry *oldest = NULL;
@@ -71,7 +69,7 @@ static void trial_cache_clear_entry(struct trial_cache *cache, struct trial_cach
 	*p = (struct trial_cache_entry){ 0 };
 }
 
-/* Keeps the rows. The least recently used studies make room for them. */
+/* Stores the rows and drops the least recently used studies to stay within the limit. */
 static void trial_cache_put(struct trial_cache *cache, const char *study, struct trial_rows *rows,
 			    const struct study_version *word, int64_t begun)
 {
@@ -95,7 +93,7 @@ static void trial_cache_put(struct trial_cache *cache, const char *study, struct
 	snprintf(p->study, sizeof p->study, "%s", study);
 }
 
-/* Without the lock meanwhile: who asks for another study does not wait for this one. */
+/* Releases the lock during the fetch, so that requests for other studies do not wait. */
 static int trial_cache_fetch(struct trial_cache *cache, const char *study,
 			     const struct study_version *version, struct trial_rows **rows,
 			     struct dp_err *err)
@@ -117,7 +115,7 @@ static int trial_cache_fetch(struct trial_cache *cache, const char *study,
 	return code;
 }
 
-/* How many studies are being fetched; *this_one: the study is among them. */
+/* Counts fetches in progress; *this_one: the study is among them. */
 static unsigned count_fetches(const struct trial_cache *cache, const char *study, bool *this_one)
 {
 	unsigned n = 0;
@@ -128,7 +126,7 @@ static unsigned count_fetches(const struct trial_cache *cache, const char *study
 	return n;
 }
 
-/* When its rows may be fetched again. */
+/* Earliest time of the next fetch. */
 static int64_t entry_refetch_time_us(const struct trial_cache_entry *p)
 {
 	int64_t pause = REFETCH_PAUSE_FACTOR * p->fetch_duration_us;
@@ -155,7 +153,7 @@ int trial_cache_get(struct trial_cache *cache, const char *study,
 	for (;;) {
 		struct trial_cache_entry *p = trial_cache_find(cache, study);
 		bool rests = p && dp_monotonic_us() < entry_refetch_time_us(p);
-		/* without a version, only what was fetched since the request is new enough */
+		/* without a version, only rows fetched after this request are fresh */
 		bool fresh = p && ((wanted.version >= 0 &&
 				    p->version.change_number >= wanted.change_number) ||
 				   p->fetched_us - p->fetch_duration_us >= requested_us);
@@ -175,13 +173,13 @@ int trial_cache_get(struct trial_cache *cache, const char *study,
 			(void)pthread_cond_timedwait(&cache->fetch_done, &cache->lock, &at);
 		} else if (!waited && fetching) {
 			pthread_cond_wait(&cache->fetch_done, &cache->lock);
-			/* what failed for another request, each tries alone */
+			/* if another request's fetch failed, each request retries by itself */
 			count_fetches(cache, study, &fetching);
 			waited = !fetching;
 		} else if (n_fetches >= MAX_CONCURRENT_FETCHES) {
 			pthread_cond_wait(&cache->fetch_done, &cache->lock);
 		} else {
-			/* it is as new as can be, whether it is kept or not */
+			/* these rows are current, whether they are cached or not */
 			const struct study_version now = known_version(cache, study);
 
 			*version = now.version;

@@ -1,4 +1,4 @@
-/* trial_rows.c - rows of trials as text and columns. */
+/* trial_rows.c - stores the rows of trials as text and columns. */
 #include "serve/data/trial_rows.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	STRING_HASH_SIZE = 256 /* places to find words that were seen before */
+	STRING_HASH_SIZE = 256 /* slots to find strings seen before */
 };
 
 static const char *const own_columns[] = { "trial",   "at",      "state", "source",  "attempts",
@@ -19,23 +19,23 @@ static const char *const row_parts[] = { "objectives", "parameters" };
 
 struct trial_value {
 	double number;
-	uint32_t string_offset; /* its place among the words, plus 1; 0: none */
+	uint32_t string_offset; /* offset in the strings, plus 1; 0: none */
 	uint32_t kind;
 };
 
 struct trial_column {
-	const char *group; /* of sequence_work[], or NULL */
+	const char *group; /* from sequence_work[], or NULL */
 	char *name;
-	struct trial_value *values; /* (n) rows after these have none */
+	struct trial_value *values; /* (n_values); later rows have no value */
 	size_t n_values, capacity;
 };
 
 struct trial_rows {
 	atomic_uint refcount;
 	size_t n_rows, capacity;
-	size_t *text_ends; /* (n) of each row's text */
+	size_t *text_ends; /* (n) end of each row's text */
 	struct dp_buf text, strings;
-	uint32_t string_hash[STRING_HASH_SIZE]; /* places of words, plus 1, by their hash */
+	uint32_t string_hash[STRING_HASH_SIZE]; /* offsets of strings, plus 1, by hash */
 	struct trial_column *columns;
 	size_t n_columns;
 };
@@ -71,7 +71,7 @@ void trial_rows_unref(struct trial_rows *r)
 
 /* ---- filling ---- */
 
-/* The place of the word, plus 1. Most words are few and come again. */
+/* Returns the offset of the string, plus 1. Most columns have few distinct strings. */
 static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
 {
 	size_t len = strlen(word), hash = len;
@@ -87,7 +87,7 @@ static uint32_t trial_rows_intern_string(struct trial_rows *r, const char *word)
 	return *seen;
 }
 
-/* The list with room for one more. */
+/* Returns the list with space for one more element. */
 static void *grown_list(void *list, size_t n, size_t *room, size_t each)
 {
 	if (n < *room)
@@ -96,7 +96,7 @@ static void *grown_list(void *list, size_t n, size_t *room, size_t each)
 	return dp_reallocarray(list, *room, each);
 }
 
-/* The value of row r->n in a column; those of rows before it that have none are null. */
+/* Sets the value of the current row in a column. Earlier rows without a value are null. */
 static void trial_rows_set_value(struct trial_rows *r, const char *part, const char *name,
 				 const json_t *v)
 {

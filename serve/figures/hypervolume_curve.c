@@ -1,7 +1,6 @@
-/* hypervolume_curve.c - the hypervolume of the results that were there after so many evaluations.
+/* hypervolume_curve.c - computes the hypervolume of a study after each number of evaluations.
  *
- * As the report's figure has it: evaluations in the order in which they ended, each with
- * what came of it on its way. */
+ * Uses the order of the report's figure: evaluations by end time, each with its checkpoints. */
 #include "serve/figures/hypervolume_curve.h"
 
 #include "base/json.h"
@@ -14,17 +13,17 @@ enum {
 	OBJECTIVES_MAX = 16
 };
 
-/* A row that ended an evaluation, and where its results begin among all rows. */
+/* The row of an ended evaluation, and where its results begin. */
 struct ended_trial {
 	const char *ended_at;
-	size_t first_row, last_row; /* rows; `last` is the trial's own */
+	size_t first_row, last_row; /* rows; `last_row` is the trial's own */
 };
 
-/* Where a study's objectives are in its rows, and which way they are better. */
+/* The columns of a study's objectives, and their directions. */
 struct curve_columns {
 	size_t p;
 	int objectives[OBJECTIVES_MAX], feasible;
-	double sign[OBJECTIVES_MAX]; /* -1: it is maximised */
+	double sign[OBJECTIVES_MAX]; /* -1: maximised */
 	double ref[OBJECTIVES_MAX];
 };
 
@@ -36,7 +35,7 @@ static int compare_end_times(const void *a, const void *b)
 	return first ? first : (u->first_row > v->first_row) - (u->first_row < v->first_row);
 }
 
-/* Evaluations that have ended, in that order. */
+/* Collects ended evaluations, ordered by end time. */
 static size_t collect_ended_trials(const struct trial_rows *rows, struct ended_trial *out)
 {
 	int at = trial_rows_find_column(rows, NULL, "at"),
@@ -49,7 +48,7 @@ static size_t collect_ended_trials(const struct trial_rows *rows, struct ended_t
 		const char *when = trial_rows_get_cell(rows, i, ended).string;
 
 		if (trial_rows_get_cell(rows, i, at).kind != CELL_NONE)
-			continue; /* waypoints stand before their trial */
+			continue; /* checkpoints precede their trial */
 		if (is && (strcmp(is, "ok") == 0 || strcmp(is, "failed") == 0 ||
 			   strcmp(is, "diverged") == 0))
 			out[n++] = (struct ended_trial){ when ? when : "", first, i };
@@ -84,7 +83,7 @@ static bool find_curve_columns(struct curve_columns *c, const json_t *summary,
 	return true;
 }
 
-/* The result of a row, to be minimised; false: it has none that counts. */
+/* Reads the result of a row as values to minimise; false: no valid result. */
 static bool get_row_result(const struct curve_columns *c, const struct trial_rows *rows, size_t row,
 			   double *y)
 {

@@ -1,4 +1,4 @@
-/* study_figures.c - draws fronts and hypervolumes. */
+/* study_figures.c - draws fronts and hypervolume curves. */
 #include "serve/figures/study_figures.h"
 
 #include "base/json.h"
@@ -33,7 +33,7 @@ static bool objective_is_privacy(const json_t *summary, const char *objective)
 	return false;
 }
 
-/* An objective as a side of the picture. */
+/* An objective as an axis. */
 struct objective_axis {
 	const char *name;
 	bool is_maximized, is_privacy;
@@ -56,7 +56,7 @@ static void objective_axis_init(const json_t *summary, size_t i, struct objectiv
 		s->anti_ideal = NAN;
 }
 
-/* Privacy goes across, the first other objective up. False: there are not two. */
+/* Chooses privacy for x and the first other objective for y. False: there are fewer than two. */
 static bool choose_objective_axes(const json_t *summary, struct objective_axis *x,
 				  struct objective_axis *y)
 {
@@ -86,9 +86,9 @@ bool study_figure_choose_axes(const json_t *summary, struct figure_axis *x, stru
 
 /* ---- points ---- */
 
-/* A front's points as they are drawn: by the models' values, where these chose them. */
+/* The points of a front as drawn, smoothed where the models chose them. */
 struct front_series {
-	double *x, *y, *lo, *hi; /* (n); lo and hi NaN where no interval is known */
+	double *x, *y, *lo, *hi; /* (n); lo and hi are NaN without an interval */
 	char **tooltips, **links;
 	size_t n;
 };
@@ -117,7 +117,7 @@ static bool point_is_smoothed(const json_t *point)
 	return json_is_object(json_object_get(point, "denoised"));
 }
 
-/* A point's value that put it where it is. */
+/* Returns the value that put a point on the front. */
 static double point_value(const json_t *point, const char *name)
 {
 	return json_nested_number(point, point_is_smoothed(point) ? "denoised" : "objectives",
@@ -179,7 +179,7 @@ static int compare_points_by_x(const void *a, const void *b, void *arg)
 	return (u > v) - (u < v);
 }
 
-/* The points of a front from left to right. */
+/* Loads the points of a front from left to right. */
 static void front_series_load(struct front_series *d, const struct figure_study *s,
 			      const struct objective_axis *x, const struct objective_axis *y,
 			      bool named)
@@ -218,8 +218,8 @@ static void front_series_load(struct front_series *d, const struct figure_study 
 
 /* ---- the front ---- */
 
-/* What a side shows: all that is on a front, and the anti-ideal; what is evaluated beyond
- * that would only push the front into a corner. */
+/* The range of an axis: the fronts and the reference point. A wider range, for evaluated points
+ * beyond it, would push the front into a corner. */
 struct axis_range {
 	double lo, hi;
 };
@@ -251,12 +251,12 @@ static void axis_range_pad(struct axis_range *r, enum plot_scale scale)
 }
 
 struct scatter_points {
-	double *x, *y; /* room for all rows */
+	double *x, *y; /* capacity: all rows */
 	size_t n;
 };
 
-/* Points that were evaluated and met the constraints, or did not, within the picture;
- * how many are beyond it. */
+/* Collects evaluated points within the figure that met the constraints (`feasible`) or did not.
+ * Returns the number of points outside. */
 static size_t scatter_points_collect(const struct trial_rows *rows, bool feasible,
 				     const struct objective_axis *x, const struct objective_axis *y,
 				     const struct axis_range *rx, const struct axis_range *ry,
@@ -290,7 +290,7 @@ static size_t scatter_points_collect(const struct trial_rows *rows, bool feasibl
 	return outside;
 }
 
-/* How many of them are beyond the picture. */
+/* Returns the number of points outside the figure. */
 static size_t draw_evaluated(struct plot_panel *a, const struct figure_study *s,
 			     const struct objective_axis *x, const struct objective_axis *y,
 			     const struct axis_range *rx, const struct axis_range *ry)
@@ -326,8 +326,8 @@ static struct plot_style get_study_style(size_t i)
 				    .outline = true };
 }
 
-/* Is a point of the front also on that of the two objectives shown? Of only two all
- * are. Points are sorted from left to right. */
+/* Is a point of the front also on the front of these two objectives? Always true if the study has
+ * only two. Points are sorted from left to right. */
 static bool is_on_projected_front(const struct front_series *d, size_t i,
 				  const struct objective_axis *x, const struct objective_axis *y)
 {
@@ -361,7 +361,7 @@ static void draw_front(struct plot_panel *a, const struct front_series *d,
 		at[n] = d->x[k];
 		at[d->n + n++] = d->y[k];
 	}
-	/* a staircase goes on to the right at what was reached for less */
+	/* steps: right of a point, the best value so far holds */
 	(x->is_maximized ? panel_line : panel_steps)(a, &style, name, at, at + d->n, n);
 	panel_points(a, &style, name, d->x, d->y, d->n);
 	panel_add_tooltips(a, (const char *const *)d->tooltips, (const char *const *)d->links,
@@ -369,7 +369,7 @@ static void draw_front(struct plot_panel *a, const struct front_series *d,
 	free(at);
 }
 
-/* An axis with its label; that of privacy has its delta. */
+/* Sets up an axis and its label; for privacy, with delta. */
 static void set_front_axis(struct plot_panel *a, enum plot_side which, const json_t *summary,
 			   const struct objective_axis *s, const struct axis_range *r)
 {
@@ -406,7 +406,7 @@ static int figure_finish(struct plot *p, const struct figure_options *form, stru
 	return code;
 }
 
-/* Ranges of what is drawn. */
+/* Computes the axis ranges. */
 static void compute_front_ranges(const struct front_series *d, size_t n,
 				 const struct objective_axis *x, const struct objective_axis *y,
 				 struct axis_range *rx, struct axis_range *ry)
@@ -429,8 +429,8 @@ static void compute_front_ranges(const struct front_series *d, size_t n,
 	axis_range_pad(ry, y->scale);
 }
 
-/* In the legend. Of several, where models chose some fronts and others are as observed,
- * with which kind it is: their values and intervals mean different things. */
+/* Returns a legend entry. If some fronts are smoothed and others observed, it says which, because
+ * their values and intervals mean different things. */
 static const char *format_front_name(const struct figure_study *studies, size_t n, size_t i,
 				     char out[DP_NAME_MAX + 32])
 {
@@ -538,8 +538,8 @@ int study_figure_render_front(const struct figure_study *studies, size_t n,
 
 /* ---- the hypervolume ---- */
 
-/* Where the axis begins: what was reached with the first results is often most of it, and
- * all that follows would be a flat line. */
+/* Lower end of the axis. The first results often reach most of the hypervolume; an axis from 0
+ * would flatten the rest. */
 static double hypervolume_axis_min(const struct hypervolume_curve *curve)
 {
 	double first = curve->n_points > 1 ? curve->volume[1] : 0,

@@ -18,11 +18,11 @@
 
 enum {
 	EPOLL_EVENTS_MAX = 64,
-	ACCEPT_BATCH_MAX = 64, /* in a row, before other events */
+	ACCEPT_BATCH_MAX = 64, /* accepted in a row before other events */
 	TICK_MS = 250,
-	UNTHROTTLED_PEEKS = 8, /* looks at an incomplete request without a pause */
-	PEEK_PAUSE_MS = 100,   /* between two looks after that */
-	ACCEPT_RETRY_MS = 20,  /* no descriptor is left: until the next try */
+	UNTHROTTLED_PEEKS = 8, /* peeks at an incomplete request without delay */
+	PEEK_PAUSE_MS = 100,   /* between later peeks */
+	ACCEPT_RETRY_MS = 20,  /* after running out of descriptors */
 };
 
 void acceptor_wake(struct acceptor *acc)
@@ -48,12 +48,12 @@ static void conn_drop(struct acceptor *acc, struct conn *c)
 	pthread_mutex_lock(&acc->lock);
 	conn_list_remove(c);
 	pthread_mutex_unlock(&acc->lock);
-	close(c->fd); /* leaves the epoll set by that */
+	close(c->fd); /* this removes it from the epoll set */
 	free(c);
 }
 
-/* Answers without a thread. The connection stays open for a while: closing it while
- * unread bytes wait would reset it, and the peer would lose the answer. */
+/* Answers without a thread. The connection stays open for a while: close() with unread input would
+ * reset it and lose the answer. */
 static void conn_refuse(struct acceptor *acc, struct conn *c, unsigned status,
 			const struct dp_err *err)
 {
@@ -95,7 +95,7 @@ void acceptor_remember_user(struct acceptor *acc, uid_t user, bool allowed)
 	pthread_mutex_unlock(&acc->lock);
 }
 
-/* Turns "::ffff:127.0.0.1" into the IPv4 address: the kernel lists the peer's socket under that. */
+/* Maps "::ffff:127.0.0.1" to IPv4, under which the kernel lists the peer's socket. */
 static void unmap_ipv4(struct sockaddr_storage *a)
 {
 	struct sockaddr_in6 v6;
@@ -109,7 +109,7 @@ static void unmap_ipv4(struct sockaddr_storage *a)
 	memcpy(a, &v4, sizeof v4);
 }
 
-/* Finds out the user of a peer on this machine: the kernel knows the user of no other. */
+/* Finds the user of a local peer; the kernel knows no others. */
 static void conn_identify(struct conn *c)
 {
 	struct sockaddr_storage ours = { 0 }, theirs = c->peer;
@@ -132,8 +132,8 @@ static void conn_identify(struct conn *c)
 	conn_set_peer(c, (struct sockaddr *)&theirs, local, user);
 }
 
-/* Without a token, the user decides. A user whose groups were not looked up lately stays untrusted
- * until a request has its thread, which looks them up. False: refused. */
+/* Authorizes a connection by its user if it shows no token. A user whose groups are not in the
+ * cache stays untrusted until the request's thread looks them up. False: refused. */
 static bool conn_authorize(struct acceptor *acc, struct conn *c)
 {
 	enum peer_access access =
@@ -166,9 +166,9 @@ static bool conn_authorize(struct acceptor *acc, struct conn *c)
 
 /* ---- headers, and bodies of peers without the token ---- */
 
-/* A peer without the token gets a thread only for a request that is complete: otherwise
- * 64 addresses with a slow body each would have all threads for such peers. `n` bytes of
- * the request have arrived. False: it waits for the rest, or was refused. */
+/* A peer without the token gets a thread only for a complete request. Otherwise 64 addresses with
+ * slow bodies could occupy all threads for such peers. `n` bytes of the request have arrived.
+ * False: waiting for more, or refused. */
 static bool conn_body_arrived(struct acceptor *acc, struct conn *c, const struct request_head *head,
 			      size_t n)
 {
@@ -190,7 +190,7 @@ static bool conn_body_arrived(struct acceptor *acc, struct conn *c, const struct
 	return false;
 }
 
-/* The headers are complete, and `n` bytes of the request have arrived. */
+/* Queues a request with complete headers, of which `n` bytes have arrived. */
 static void conn_enqueue(struct acceptor *acc, struct conn *c, const struct request_head *head,
 			 size_t n)
 {
@@ -213,11 +213,11 @@ static void conn_enqueue(struct acceptor *acc, struct conn *c, const struct requ
 	conn_set_state(acc, c, CONN_QUEUED);
 }
 
-/* Leaves the bytes in the socket: libmicrohttpd reads them again. */
+/* Peeks: leaves the bytes in the socket for libmicrohttpd. */
 static void conn_peek(struct acceptor *acc, struct conn *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
-	/* will no more bytes arrive? asked before the bytes are looked at */
+	/* is the input complete? check before the peek */
 	bool finished = poll(&p, 1, 0) > 0;
 	ssize_t n = recv(c->fd, acc->head_buf, PEEK_MAX, MSG_PEEK | MSG_DONTWAIT);
 	struct request_head head;
@@ -247,8 +247,8 @@ static void conn_peek(struct acceptor *acc, struct conn *c)
 		conn_drop(acc, c);
 }
 
-/* A refused connection's input is thrown away. A peer that sends byte by byte must not have its
- * headers parsed for each of them. */
+/* Discards the input of a refused connection. Limits how often headers are parsed if a peer sends
+ * byte by byte. */
 static void conn_on_input(struct acceptor *acc, struct conn *c)
 {
 	int64_t pause = c->n_peeks > UNTHROTTLED_PEEKS ? PEEK_PAUSE_MS * INT64_C(1000) : 0;
@@ -256,7 +256,7 @@ static void conn_on_input(struct acceptor *acc, struct conn *c)
 	if (c->state == CONN_INCOMPLETE) {
 		c->has_unread = true;
 		if (dp_monotonic_us() - c->last_peek_us >= pause)
-			conn_peek(acc, c); /* which may free it */
+			conn_peek(acc, c); /* may free it */
 		return;
 	}
 	if (c->state != CONN_REFUSED)
@@ -272,7 +272,7 @@ static void conn_on_input(struct acceptor *acc, struct conn *c)
 	conn_drop(acc, c);
 }
 
-/* ---- too many ---- */
+/* ---- eviction ---- */
 
 static bool evict_pending(struct acceptor *acc)
 {
@@ -289,13 +289,13 @@ static bool evict_pending(struct acceptor *acc)
 void conn_evict(struct conn *c)
 {
 	c->is_evicted = true;
-	if (c->mhd_started) /* else libmicrohttpd may have closed the descriptor */
+	if (c->mhd_started) /* otherwise libmicrohttpd may have closed the descriptor */
 		shutdown(c->fd, SHUT_RDWR);
 }
 
-/* Makes room for a queued request: the peer with the most threads loses one that waits
- * for the peer. A thread that computes an answer is left alone, since it would not end.
- * Another peer loses one only if it has more than this one will have. */
+/* Makes room for a queued request: ends a request of the peer with the most threads that is waiting
+ * for its peer. A thread that computes an answer is spared, since it would not end. Another peer
+ * loses one only if it has more than this peer will have. */
 static void evict_running(struct acceptor *acc, const struct conn *queued)
 {
 	enum conn_trust max = queued->trust == CONN_UNTRUSTED ? CONN_UNTRUSTED : CONN_OWNER;
@@ -307,8 +307,8 @@ static void evict_running(struct acceptor *acc, const struct conn *queued)
 		conn_evict(c);
 }
 
-/* Running requests of the peers that were counted last. In a flood, few peers queue most
- * of the requests. */
+/* Caches the running requests of recently counted peers. In a flood, a few peers queue most
+ * requests. */
 struct running_cache {
 	struct {
 		const struct conn *of;
@@ -331,8 +331,8 @@ static size_t count_running(const struct acceptor *acc, struct running_cache *ca
 	return cache->peer[i].n;
 }
 
-/* The most trusted request; of equals that of the peer with the fewest running ones; of
- * equals the oldest. */
+/* Chooses the most trusted request; among equals, of the peer with the fewest running requests;
+ * then the oldest. */
 static struct conn *choose_queued(const struct acceptor *acc, const struct conn_usage *usage,
 				  bool available)
 {
@@ -352,8 +352,8 @@ static struct conn *choose_queued(const struct acceptor *acc, const struct conn_
 	return found;
 }
 
-/* The request that gets a thread next. If there is none for some request, a running one
- * is evicted, at most as many as requests wait. */
+/* Returns the next request to get a thread. If none is free for a request, evicts running ones, at
+ * most one for each waiting request. */
 static struct conn *next_queued(struct acceptor *acc)
 {
 	struct conn_usage usage;
@@ -394,11 +394,11 @@ static void conn_accept(struct acceptor *acc, int fd, const struct sockaddr_stor
 			    .peer_len = len,
 			    .state = CONN_INCOMPLETE,
 			    .state_since_us = dp_monotonic_us() };
-	/* else a later urgent byte would take a byte out of the headers already checked */
+	/* otherwise a later urgent byte would remove a byte from checked headers */
 	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
 	conn_identify(c);
-	/* libmicrohttpd says nothing of a connection that it closed for want of memory before it
-	 * started; that the kernel gives its descriptor out again shows that it is gone */
+	/* libmicrohttpd does not report a connection that it closed early for lack of memory; a
+	 * reused descriptor shows that it is gone */
 	pthread_mutex_lock(&acc->lock);
 	for (gone = acc->conns.newest; gone && gone->fd != fd;)
 		gone = gone->next;
@@ -434,7 +434,8 @@ static void accept_batch(struct acceptor *acc)
 	}
 }
 
-/* Closes what took too long, and parses what had to wait. True: some of it still waits. */
+/* Closes connections over their time limit and parses delayed input. True: some is still
+ * delayed. */
 static bool check_pending(struct acceptor *acc)
 {
 	struct conn *pending[CONN_PENDING_MAX + ACCEPT_BATCH_MAX];
@@ -492,7 +493,7 @@ static void *acceptor_run(void *arg)
 		bool connections = false;
 		uint64_t count;
 
-		/* accepting may drop connections: only after all events about them */
+		/* accept last: it may drop connections that have events in this batch */
 		for (int i = 0; i < n; i++) {
 			if (events[i].data.ptr == &acc->listen_fd)
 				connections = true;
@@ -555,7 +556,7 @@ void acceptor_free(struct acceptor *acc)
 {
 	struct conn *c;
 
-	while ((c = acc->conns.newest) != NULL) { /* handed over, and never started */
+	while ((c = acc->conns.newest) != NULL) { /* handed over, but never started */
 		conn_list_remove(c);
 		free(c);
 	}

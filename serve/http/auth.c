@@ -1,12 +1,12 @@
-/* auth.c - refuses what does not come from this server's own page or its people. */
+/* auth.c - refuses requests from other sites and from users without access. */
 #include "serve/http/auth.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-/* The name of a Host header, without its port: through a tunnel that is another one. 0:
- * it is none. */
+/* Length of the name in a Host header, without the port: a tunnel has another port. 0:
+ * malformed. */
 static size_t host_name_len(const char *host)
 {
 	const char *end = *host == '[' ? strchr(host, ']') : NULL;
@@ -38,8 +38,8 @@ static bool host_is_known(const struct auth *auth, const struct http_request *q)
 	return false;
 }
 
-/* Does a browser say that a page of another site asks? "same-site" is another port of
- * this machine, and somebody else's. */
+/* Does the browser say that another site's page sent this? "same-site" is another port of this
+ * machine, which may be another user's. */
 static bool request_is_cross_site(const struct http_request *q)
 {
 	return q->fetch_site && strcmp(q->fetch_site, "same-origin") != 0 &&
@@ -73,7 +73,7 @@ bool auth_check_request(const struct auth *auth, const struct http_request *q, s
 		a->allow = auth->allow_control ? "GET, HEAD, POST" : "GET, HEAD";
 		return auth_deny(a, 405, DP_E_USAGE, "this method is not known here", "");
 	}
-	/* a change comes from a page of this server, or from no page at all */
+	/* a change must come from a page of this server or from no page */
 	origin = strncmp(origin, "http://", 7) == 0    ? origin + 7
 		 : strncmp(origin, "https://", 8) == 0 ? origin + 8
 						       : "";
@@ -82,8 +82,8 @@ bool auth_check_request(const struct auth *auth, const struct http_request *q, s
 	     (q->origin && (!q->host || strcasecmp(origin, q->host) != 0))))
 		return auth_deny(a, 403, DP_E_DENIED,
 				 "a page of another site may change nothing here", "");
-	/* inside of a page of another site, that one could lay the answer under its own buttons,
-	 * and measure how long it took */
+	/* an embedding page of another site could overlay its own buttons (clickjacking) and
+	 * measure the response time */
 	for (size_t i = 0; q->fetch_dest && i < DP_COUNT(frames); i++)
 		if (strcmp(q->fetch_dest, frames[i]) == 0 && request_is_cross_site(q))
 			return auth_deny(a, 403, DP_E_DENIED,
@@ -95,8 +95,8 @@ bool auth_check_request(const struct auth *auth, const struct http_request *q, s
 
 bool auth_check_reader(const struct http_request *q, struct http_reply *a)
 {
-	/* a reader who follows a link gets a page of its own; browsers that send no
-	 * Sec-Fetch-Dest obey X-Frame-Options */
+	/* a followed link opens its own page; browsers without Sec-Fetch-Dest obey
+	 * X-Frame-Options */
 	bool link = q->fetch_mode && strcmp(q->fetch_mode, "navigate") == 0 &&
 		    (!q->fetch_dest || strcmp(q->fetch_dest, "document") == 0);
 

@@ -29,7 +29,7 @@ void conn_set_peer(struct conn *c, const struct sockaddr *peer, bool local, uid_
 	memset(c->address, 0, sizeof c->address);
 	if (peer->sa_family == AF_INET)
 		memcpy(c->address + 12, &v4->sin_addr, 4);
-	else if (peer->sa_family == AF_INET6) /* one machine can have all of a /64 */
+	else if (peer->sa_family == AF_INET6) /* one machine may own a whole /64 */
 		memcpy(c->address, &v6->sin6_addr, 8);
 	c->is_local = local;
 	c->uid = local ? user : 0;
@@ -40,7 +40,7 @@ bool conn_is_owner(const struct conn *c)
 	return c->is_local && (c->uid == 0 || c->uid == geteuid());
 }
 
-/* All peers on other machines are one user. */
+/* All peers on other machines count as one user. */
 static bool conn_same_user(const struct conn *a, const struct conn *b)
 {
 	return a->is_local == b->is_local && a->uid == b->uid;
@@ -101,7 +101,7 @@ static bool is_evictable(const struct conn *c, unsigned states, enum conn_trust 
 	return (c->state & states) && c->trust <= max && !c->is_evicted;
 }
 
-/* Evictable connections of this one's user, and of its user at its address. */
+/* Counts evictable connections of the user, and of the user at this address. */
 static void count_evictable(const struct conn_list *list, const struct conn *of, unsigned states,
 			    enum conn_trust max, size_t *of_user, size_t *of_peer)
 {
@@ -121,7 +121,7 @@ struct conn *conn_to_evict(const struct conn_list *list, unsigned states, enum c
 	struct conn *found = NULL;
 	size_t of_user, of_peer, max_user = 0, max_peer = 0;
 
-	/* from the newest on: of equals, the last one is the oldest */
+	/* the list starts with the newest: among equals, take the last */
 	for (struct conn *c = list->newest; c; c = c->next) {
 		if (!is_evictable(c, states, max))
 			continue;
@@ -164,8 +164,8 @@ bool conn_thread_available(const struct conn_usage *u, const struct conn *c)
 
 	if (conn_uses_metrics_reserve(u, c))
 		return true;
-	/* the user is known before the token is; a proxy may run as this user, so that
-	 * the user alone must not get all threads */
+	/* the user is known before the token; a proxy may run as this user, so the user alone must
+	 * not get all threads */
 	if (conn_is_owner(c)) {
 		limit += CONN_OWNER_RESERVE;
 		untrusted += CONN_SIGN_IN_RESERVE;

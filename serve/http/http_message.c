@@ -1,4 +1,4 @@
-/* http_message.c - takes requests apart and puts answers together. */
+/* http_message.c - parses request targets and builds replies. */
 #include "serve/http/http_message.h"
 
 #include "base/json.h"
@@ -24,7 +24,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes %41 in place, and in a query '+', too. False: that is no text. */
+/* Decodes %41 in place, in a query also '+'. False: not valid text. */
 static bool percent_decode(char *text, bool plus)
 {
 	char *to = text;
@@ -56,7 +56,7 @@ static bool parse_path_segments(struct http_request *q, char *path)
 			return false;
 		q->segments[q->n_segments++] = part;
 	}
-	/* "/" has one empty part, which is none */
+	/* "/" has one empty segment, which does not count */
 	if (q->n_segments == 1 && !*q->segments[0])
 		q->n_segments = 0;
 	return true;
@@ -157,9 +157,9 @@ static unsigned http_status_of_code(int code)
 	case DP_E_INVALID:
 	case DP_E_FAILED:
 	case DP_E_LIMIT:
-		return 409; /* it cannot be done as things are */
+		return 409; /* not possible in the current state */
 	case DP_E_NO_DAEMON:
-	case DP_E_DENIED: /* to us, by the daemon or the file system */
+	case DP_E_DENIED: /* access denied to us, by the daemon or the file system */
 	case DP_E_BUSY:
 		return 503;
 	case DP_E_TIMEOUT:

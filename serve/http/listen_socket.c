@@ -1,4 +1,4 @@
-/* listen_socket.c - makes the listening socket. */
+/* listen_socket.c - parses the address and opens the listening socket. */
 #include "serve/http/listen_socket.h"
 
 #include "base/fs.h"
@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 enum {
-	BACKLOG = 4096 /* the kernel may allow less */
+	BACKLOG = 4096 /* the kernel may reduce it */
 };
 
-/* Takes "[::1]:8410" apart; the host without its brackets. */
+/* Splits "[::1]:8410" into a host without brackets and a port. */
 static int parse_listen_address(const char *where, char host[256], char port[8], struct dp_err *err)
 {
 	const char *colon = strrchr(where, ':');

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 enum {
-	PROC_ADDRESS_LEN = 48, /* "0100007F:20DA", or as much of an IPv6 address */
+	PROC_ADDRESS_LEN = 48, /* "0100007F:20DA", longer for IPv6 */
 	GROUPS_MAX = 1024
 };
 
-/* One end as the kernel's table has it: each 32 bits of the address as a number. */
+/* Formats an address as in /proc/net/tcp: each 32 bits as a number. */
 static void format_proc_address(const struct sockaddr *a, char out[PROC_ADDRESS_LEN])
 {
 	const struct sockaddr_in6 *v6 = (const void *)a;
@@ -74,11 +74,11 @@ static bool send_diag_request(int fd, const struct sockaddr *ours, const struct 
 enum diag_result {
 	DIAG_FOUND,
 	DIAG_NONE,
-	DIAG_UNSUPPORTED /* this kernel, or a sandbox, does not answer */
+	DIAG_UNSUPPORTED /* not available in this kernel or sandbox */
 };
 
-/* Asks the kernel for this one socket. To read its table takes the longer the more
- * connections the machine has, and any user can open many. */
+/* Asks the kernel about this one socket. Reading the whole table takes longer with more
+ * connections, and any user can open many. */
 static enum diag_result query_diag_user(const struct sockaddr *ours, const struct sockaddr *theirs,
 					uid_t *user)
 {
@@ -99,12 +99,12 @@ static enum diag_result query_diag_user(const struct sockaddr *ours, const struc
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof *found) || head->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return DIAG_UNSUPPORTED;
 	*user = found->idiag_uid;
-	/* not a listening socket with the port of one that is gone, nor one that its
-	 * process has closed */
+	/* not a listening socket that reuses the port, and not a socket that its process has
+	 * closed */
 	return found->idiag_state != TCP_LISTEN && found->idiag_inode ? DIAG_FOUND : DIAG_NONE;
 }
 
-/* Looks it up in the kernel's table of all connections. */
+/* Finds the user in the kernel's table of all connections. */
 static bool read_proc_tcp_user(const struct sockaddr *ours, const struct sockaddr *theirs,
 			       uid_t *user)
 {
@@ -123,8 +123,7 @@ static bool read_proc_tcp_user(const struct sockaddr *ours, const struct sockadd
 		if (sscanf(line, "%*d: %47s %47s %*x %*x:%*x %*x:%*x %*x %u %*d %lu", local, remote,
 			   &number, &inode) != 4)
 			continue;
-		/* an end that its process has closed is nobody's any more: the table
-		 * says root's then, and no inode */
+		/* a socket closed by its process is listed with root and inode 0 */
 		found = inode != 0 && strcmp(local, there) == 0 && strcmp(remote, here) == 0;
 		*user = number;
 	}

@@ -1,4 +1,4 @@
-/* request_head.c - the grammar of RFC 9112, without what it tolerates of old clients. */
+/* request_head.c - parses the grammar of RFC 9112 without its tolerance for old clients. */
 #include "serve/http/request_head.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <strings.h>
 
 enum {
-	LENGTH_DIGITS_MAX = 18, /* of a Content-Length: fits into 64 bits */
+	LENGTH_DIGITS_MAX = 18, /* of a Content-Length: fits 64 bits */
 };
 
 struct head_counts {
@@ -123,7 +123,7 @@ static enum head_status check_field(const char *line, size_t n, struct request_h
 	return HEAD_COMPLETE;
 }
 
-/* Finds the CR at the end of the next line. Tabs are for the caller to judge; any other
+/* Finds the CR at the end of the next line. Accepts tabs, which the caller checks. Any other
  * control character makes the request invalid. */
 static enum head_status find_line_end(const char *bytes, size_t n, size_t from, size_t *end,
 				      struct request_head *out)

@@ -1,4 +1,4 @@
-/* token.c - tokens and their cookies. */
+/* token.c - generates and checks tokens and their cookies. */
 #include "serve/http/token.h"
 
 #include "base/buf.h"
@@ -33,7 +33,7 @@ int token_generate(struct token *t, struct dp_err *err)
 
 	if (code != DP_OK)
 		return code;
-	secret[32] = '\0'; /* 128 bits, which a person can still copy */
+	secret[32] = '\0'; /* 128 bits, short enough to copy by hand */
 	token_set(t, secret);
 	return DP_OK;
 }
@@ -65,7 +65,7 @@ int token_read_file(struct token *t, const char *path, struct dp_err *err)
 	n = strcspn(dp_buf_text(&text), "\r\n");
 	for (size_t i = 0; i < n; i++)
 		if (text.data[i] <= ' ' || text.data[i] > '~')
-			code = DP_E_INVALID; /* no header could carry it */
+			code = DP_E_INVALID; /* not valid in a header */
 	if (n == 0 || n > TOKEN_MAX_LEN || code != DP_OK) {
 		code = dp_fail(err, DP_E_INVALID,
 			       "the first line of %s is not a token: 1 to %d letters, "
@@ -80,7 +80,7 @@ int token_read_file(struct token *t, const char *path, struct dp_err *err)
 	return code;
 }
 
-/* Digests are compared, so that the time it takes tells nothing of the token. */
+/* Compares digests, so that timing does not reveal the token. */
 bool token_matches(const struct token *t, const char *text)
 {
 	char own[DP_SHA256_HEX_SIZE], other[DP_SHA256_HEX_SIZE];

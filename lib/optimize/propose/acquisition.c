@@ -1,16 +1,16 @@
-/* acquisition.c - acquisition functions, each one const entry.
+/* acquisition.c - computes the acquisition functions: ehvi, poi and hvpoi.
  *
- * The region that the front does not dominate is cut into boxes
- * (lib/optimize/pareto/box_decomposition.c). With independent objectives every acquisition here is
- * a sum over boxes of a product over objectives of F(upper edge) - F(lower edge):
- *   poi    F(t) = P(f < t): the probability to enter the region;
- *   ehvi   F(t) = E max(0, t - f), the integral of P(f < t): the sum is the expected volume gained
- *          (Emmerich, Deutz & Klinkenberg 2011), in natural units: f is the transformed-back normal
- *          variable;
- *   hvpoi  poi times the volume that the predicted value itself would gain, F(t) = max(0, t -
- * value) (Couckuyt, Deschrijver & Dhaene 2014; the paper's eq. 3). The value is the
- *          transformed-back mean, which is the median.
- * Logarithms are returned: they keep a slope where the value is tiny. */
+ * The region that the front does not dominate is split into boxes
+ * (lib/optimize/pareto/box_decomposition.c). With independent objectives, every acquisition is a
+ * sum over boxes of a product over objectives of F(upper edge) - F(lower edge):
+ *   poi    F(t) = P(f < t): the probability of entering the region;
+ *   ehvi   F(t) = E max(0, t - f), the integral of P(f < t): the sum is the expected hypervolume
+ *          improvement (Emmerich, Deutz & Klinkenberg 2011) in natural units, f being the
+ *          back-transformed normal variable;
+ *   hvpoi  poi times the improvement by the predicted value itself, F(t) = max(0, t - value)
+ *          (Couckuyt, Deschrijver & Dhaene 2014; the paper's eq. 3). The value is the
+ *          back-transformed mean, which is the median.
+ * All functions return logarithms, whose slope survives where the value is tiny. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 
@@ -28,9 +28,9 @@ double dp__std_normal_cdf(double x)
 	return x > 8.3 ? 1 : x < -38 ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* F and its derivatives by mean and sd at each side. */
+/* F at each edge, and its derivatives by mean and sd. */
 struct edge_row {
-	double *f, *m, *s; /* (n) */
+	double *f, *m, *s; /* (n_edges) */
 };
 
 typedef void edge_fn(const struct dp__box_edges *side, const struct dp__quadrature *q,
@@ -53,7 +53,7 @@ static void edge_probability(const struct dp__box_edges *side, const struct dp__
 		double a = (side->model_values[i] - x->mean) / x->sd, d;
 
 		if (x->sd == 0 || isinf(a)) {
-			/* an exact value on a side belongs to the cell below it */
+			/* an exact value on an edge belongs to the box below it */
 			edge_row_set(out, i, x->mean < side->model_values[i] ? 1 : 0, 0, 0);
 			continue;
 		}
@@ -62,7 +62,7 @@ static void edge_probability(const struct dp__box_edges *side, const struct dp__
 	}
 }
 
-/* ---- max(0, t - value): what the median would gain ---- */
+/* ---- max(0, t - value): the gain of the median ---- */
 
 static void edge_gain(const struct dp__box_edges *side, const struct dp__quadrature *q,
 		      const struct dp__normal *x, struct edge_row *out)
@@ -97,7 +97,7 @@ enum {
 	QUADRATURE_POINTS = DP__QUADRATURE_POINTS
 };
 static const double panel_from = -7.5, panel_width = 1;
-/* Gauss-Legendre on -1..1 */
+/* Gauss-Legendre nodes and weights on -1..1 */
 static const double node_at[PANEL_NODES] = { -0.932469514203152,  -0.6612093864662645,
 					     -0.2386191860831969, 0.2386191860831969,
 					     0.6612093864662645,  0.932469514203152 };
@@ -105,7 +105,7 @@ static const double node_weight[PANEL_NODES] = { 0.17132449237917036, 0.36076157
 						 0.467913934572691,   0.467913934572691,
 						 0.3607615730481386,  0.17132449237917036 };
 
-/* Closed forms of a log-normal variable (a put option's, and a call's). */
+/* Closed forms for a log-normal variable (as for a put and a call option). */
 static void expected_gain_lognormal(const struct dp__box_edges *side, const struct dp__normal *x,
 				    struct edge_row *out)
 {
@@ -126,8 +126,8 @@ static void expected_gain_lognormal(const struct dp__box_edges *side, const stru
 	}
 }
 
-/* Integrals up to some x of s(z) phi(x), s'(z) phi(x), x s'(z) phi(x), z = m + sd x, s the logistic
- * function. */
+/* Integrals up to some x of s(z) phi(x), s'(z) phi(x) and x s'(z) phi(x), where z = m + sd x and s
+ * is the logistic function. */
 struct logistic_integrals {
 	double a, b, c;
 };
@@ -141,15 +141,15 @@ static void logistic_integrals_add(struct logistic_integrals *o, double x, doubl
 	o->c += w * x * d;
 }
 
-/* For a small sd the logistic function is its Taylor polynomial of order 4; what is left are
- * incomplete moments of the normal distribution. */
+/* For a small sd: the logistic function as its Taylor polynomial of order 4, times incomplete
+ * moments of the normal distribution. */
 static struct logistic_integrals logistic_series(const struct dp__normal *x, double a)
 {
 	double v = dp__distribution_to_min(DP__DIST_LOGITNORMAL, x->mean), d1 = v * (1 - v),
 	       r = 1 - 2 * v;
 	double d2 = d1 * r, d3 = d1 * (1 - 6 * d1), d4 = d1 * r * (1 - 12 * d1);
 	double P = dp__std_normal_cdf(a), p = isinf(a) ? 0 : dp__std_normal_pdf(a), s = x->sd;
-	double q = p == 0 ? 0 : a * p; /* a p(a) goes to 0 */
+	double q = p == 0 ? 0 : a * p; /* the limit of a p(a) is 0 */
 	double m1 = -p, m2 = P - q, m3 = -2 * p - a * q, m4;
 	struct logistic_integrals o;
 
@@ -178,7 +178,7 @@ static void logistic_panels(const struct dp__quadrature *q, const struct dp__nor
 	}
 }
 
-/* Whole panels, then Gauss-Legendre over what is left of the last one. */
+/* Sums whole panels, and applies Gauss-Legendre to the rest of the last one. */
 static struct logistic_integrals logistic_upto(const struct dp__normal *x, double a,
 					       const struct logistic_integrals total[PANELS + 1])
 {
@@ -252,7 +252,7 @@ static double box_edge_difference(const double *v, int lower, int upper)
 	return v[upper] - (lower < 0 ? 0 : v[lower]);
 }
 
-/* Sum over boxes; grad (2 p) gets its derivatives by means, then sds. */
+/* Sum over boxes; grad (2 p) becomes its derivatives by means, then sds. */
 static double acq_region_sum_boxes(struct dp__acq_region *t, const struct dp__normal *x,
 				   edge_fn *side, double *grad)
 {
@@ -337,7 +337,7 @@ const struct dp__acquisition *dp__acquisition_get(const struct dp_study *study)
 	return &acquisitions[study->search.acquisition];
 }
 
-/* ---- the target: cells by the numbers of their sides ---- */
+/* ---- the region: boxes as indexes of their edges ---- */
 
 static int compare_edge_values(const void *a, const void *b)
 {
@@ -397,7 +397,7 @@ void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__dist
 	struct dp_box_decomposition c;
 	int code = DP_E_LIMIT;
 
-	/* more boxes: the front is thinned to every second point until they fit, which overstates
+	/* with too many boxes, keep every second point of the front until they fit; that enlarges
 	 * the region a little */
 	for (size_t step = 1; code == DP_E_LIMIT; step *= 2) {
 		size_t m = 0;

@@ -1,7 +1,7 @@
-/* acquisition_optimizer.c - where the acquisition is largest.
+/* acquisition_optimizer.c - finds the point with the largest acquisition.
  *
- * Many candidates on the space's own grid are scored in one batch; L-BFGS starts from the best few
- * with integers relaxed, its results are rounded to the grid, and it runs again with integers
+ * Many candidates on the grid of the space are scored in one batch. L-BFGS starts from the best few
+ * with integers relaxed; its results are rounded to the grid, and it runs again with integers
  * fixed. Ties go to the candidate that was drawn first. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
@@ -19,9 +19,9 @@ enum {
 	CLIMB_EVALUATIONS = 18,
 	FIXED_INT_EVALUATIONS = 8,
 	FINALISTS = 12,
-	COSTLY_FINALISTS = 3,        /* with learning curves, or where noise is solved for */
+	COSTLY_FINALISTS = 3,        /* with learning curves or calibrated parameters */
 	CURVE_CANDIDATE_DIVISOR = 2, /* fewer candidates if each is a learning curve */
-	ENUMERATE_MAX = 2048,        /* smaller spaces are scored completely */
+	ENUMERATE_MAX = 2048,        /* smaller spaces are enumerated */
 };
 
 struct finalist {
@@ -36,7 +36,7 @@ struct acq_search {
 	double *u;     /* (d x ld) candidates */
 	double *score; /* (n) log acquisition */
 	struct dp__normal *predictions;
-	struct finalist finalists[FINALISTS]; /* the best met, best first */
+	struct finalist finalists[FINALISTS]; /* best first */
 	size_t n_finalists;
 };
 
@@ -52,7 +52,7 @@ bool dp__points_are_equal(const struct dp_proposer *p, const double *a, const do
 
 bool dp__point_is_proposed(const struct dp_proposer *p, const double *x)
 {
-	for (size_t i = 0; i < p->history->n; i++) /* a checkpoint is no proposal */
+	for (size_t i = 0; i < p->history->n; i++) /* checkpoints do not count */
 		if (p->history->observations[i].checkpoint == 0 &&
 		    dp__points_are_equal(p, p->history->observations[i].x, x))
 			return true;
@@ -95,8 +95,8 @@ static void insert_finalist(struct acq_search *s, const double *u, double score)
 	s->finalists[at].score = score;
 }
 
-/* Log acquisition at m points, or of the trainings with their checkpoints, which (choose) stop
- * where it is best: u gets that place. */
+/* Log acquisition at m points, or of m training runs with their checkpoints. choose: each run stops
+ * where it is best, and u is set to that. */
 static void score_points(struct acq_search *s, double *u, size_t ldu, size_t m, bool exactly,
 			 bool choose, double *score, struct dp__normal *f)
 {
@@ -106,7 +106,7 @@ static void score_points(struct acq_search *s, double *u, size_t ldu, size_t m, 
 		dp__acquisition_eval(s->p, u, ldu, m, exactly, score, f, NULL);
 }
 
-/* Asks the accountant that is too slow for many points about the few that are left. */
+/* Rescores the finalists with expensive accountants and puts the best first. */
 static void rescore_finalists_exactly(struct acq_search *s)
 {
 	double u[DP_PARAMS_MAX * FINALISTS], score[FINALISTS];
@@ -142,12 +142,12 @@ static void add_snapped_candidate(struct acq_search *s, const double *u)
 	for (size_t k = 0; k < s->d; k++)
 		if (s->p->encoding.inputs[k].is_pinned)
 			v[k] = 1;
-	if (!can_afford_point(s->p, v)) /* what no longer fits has a neighbour that does */
+	if (!can_afford_point(s->p, v)) /* the nearest affordable point instead */
 		dp__budget_move_to_affordable(s->p, s->p->history->budget_remaining, v);
 	dp__encoding_set_column(&s->p->encoding, v, s->u + s->n++, s->ld);
 }
 
-/* Uniform on the file's scale or on the logarithm. */
+/* Uniform on the scale of the study file or on the logarithm. */
 static double draw_input_uniform(struct acq_search *s, const struct dp__input *in)
 {
 	double t = dp_rng_uniform(&s->rng);
@@ -166,7 +166,7 @@ static double reflect_into_unit(double u)
 	return fmin(fmax(u, 0), 1);
 }
 
-/* A front point moved a little in some of its coordinates. */
+/* A front point, perturbed in some of its coordinates. */
 static void draw_near_front_point(struct acq_search *s, const double *front, double *u)
 {
 	double width = exp(log(0.005) + dp_rng_uniform(&s->rng) * log(0.3 / 0.005));
@@ -221,7 +221,7 @@ static void draw_candidates(struct acq_search *s, bool whole)
 		if (n == 0 || s->n < s->ld / 4) {
 			for (size_t k = 0; k < s->d; k++)
 				u[k] = draw_input_uniform(s, &s->p->encoding.inputs[k]);
-		} else if (s->n < s->ld / 2) { /* one coordinate anywhere */
+		} else if (s->n < s->ld / 2) { /* change one coordinate */
 			size_t k = (size_t)dp_rng_below(&s->rng, s->d);
 
 			memcpy(u, front[i].u, s->d * sizeof *u);
@@ -237,7 +237,7 @@ static void draw_candidates(struct acq_search *s, bool whole)
 	}
 }
 
-/* ---- climbing ---- */
+/* ---- local search ---- */
 
 struct climb {
 	struct acq_search *s;
@@ -263,7 +263,7 @@ static double climb_objective(unsigned n, const double *u, double *gradient, voi
 	return isfinite(value) ? value : -1e6;
 }
 
-/* From u; integers move freely or (held) not at all. u gets the best met. */
+/* Maximises from u. Integers are relaxed, or fixed if `held`. u becomes the best point met. */
 static void climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluations)
 {
 	struct climb c = { .s = s, .best_value = -INFINITY };
@@ -281,8 +281,8 @@ static void climb_lbfgs(struct acq_search *s, double *u, bool held, int evaluati
 		memcpy(u, c.u, s->d * sizeof *u);
 }
 
-/* Scores the roundings of u: all to the nearest, then each integer the other way alone. u gets the
- * best. */
+/* Scores the roundings of u: all integers to the nearest, then each one the other way. u becomes
+ * the best of them. */
 static void score_roundings(struct acq_search *s, double *u)
 {
 	const struct dp__encoding *in = &s->p->encoding;
@@ -303,7 +303,7 @@ static void score_roundings(struct acq_search *s, double *u)
 	free(all);
 }
 
-/* The best candidates that are not close to one another. */
+/* Chooses the best candidates that are not close to one another. */
 static size_t choose_starts(const struct acq_search *s, size_t most, size_t *chosen)
 {
 	size_t count = 0;
@@ -335,7 +335,7 @@ static size_t choose_starts(const struct acq_search *s, size_t most, size_t *cho
 	return count;
 }
 
-/* Where every candidate is worth 0 the least known one is taken. */
+/* If every candidate has acquisition 0, takes the one with the largest sd. */
 static void choose_most_uncertain(struct acq_search *s)
 {
 	size_t np = s->p->study->nobjectives;
@@ -357,8 +357,8 @@ static void choose_most_uncertain(struct acq_search *s)
 	}
 }
 
-/* Effort falls as models grow beyond `from` results: a candidate and a step of a climb cost n^2
- * each, and with many results fewer of them are needed. */
+/* Reduces the effort as models grow beyond `from` results: a candidate and a step of a local search
+ * cost n^2 each, and with many results fewer of them are needed. */
 static size_t search_effort(size_t most, size_t n, size_t from, size_t least)
 {
 	size_t e = n > from ? most * from / n : most;
@@ -374,8 +374,8 @@ static int acq_search_run(struct acq_search *s, struct dp_proposal *out)
 	size_t chosen[CLIMB_STARTS], n = s->p->n_observed, count = 0;
 	double u[DP_PARAMS_MAX];
 
-	/* stops are chosen in infinite spaces only: in a finite one the best stop may have been
-	 * proposed, and others not */
+	/* choose stops in infinite spaces only: in a finite one, the best stop of a run may have
+	 * been proposed while others have not */
 	score_points(s, s->u, s->ld, s->n, false, isinf(in->n_points), s->score, s->predictions);
 	for (size_t i = 0; i < s->n; i++) {
 		dp__encoding_get_column(in, s->u + i, s->ld, u);

@@ -1,15 +1,15 @@
-/* cost_model.c - what a training costs (search.cost), for proposals: its gain is divided by it.
+/* cost_model.c - predicts the cost of a training run (search.cost), which divides its gain.
  *
- * With `path` that is the value of trainer.path's parameter. With `seconds` it is learned from the
- * durations of trainings: a duration is close to a product of powers of the parameters, so its
- * logarithm is linear in the encoded parameters, where these are logarithms, and bends a little.
- * That is a Gaussian process whose covariance is the sum of a linear part and a smaller Matern one;
- * its scales are fixed, because exponents are of the order of 1 whatever is trained. Each result's
- * noise follows from how badly the others predict it (as if it were Student's t), so that a single
- * outlier does not matter. With `privacy` it is what the training takes of search.budget
- * (proposal_budget.c) and of the evaluations that are left. In any case a point that no longer fits
- * the budget costs infinity. Fitted anew for each history: a proposer that is reused answers as a
- * new one. */
+ * path:    the value of trainer.path's parameter.
+ * seconds: learned from the durations of runs. A duration is close to a product of powers of the
+ *          parameters, so that its logarithm is nearly linear in the encoded parameters. The model
+ *          is a Gaussian process with a linear and a smaller Matern covariance. Its scales are
+ *          fixed, because exponents are of the order of 1 for any trainer. The noise of each
+ *          result follows from how badly the others predict it (as for Student's t), so that an
+ *          outlier has no effect.
+ * privacy: the share of search.budget (proposal_budget.c) and of the remaining evaluations.
+ * A point that does not fit the budget costs infinity in any case. The model is fitted anew for
+ * each history, so that a reused proposer answers like a new one. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "study/learning_curve.h"
@@ -19,21 +19,21 @@
 #include <string.h>
 
 enum {
-	TIMES_MIN = 4,   /* with fewer only the median is used */
-	TIMES_MAX = 128, /* the newest */
+	TIMES_MIN = 4,   /* with fewer, only the median is used */
+	TIMES_MAX = 128, /* newest durations that are used */
 	REWEIGHT_ROUNDS = 6
 };
-static const double least_seconds = 1e-3; /* below it is not the training that takes them */
+static const double least_seconds = 1e-3; /* shorter durations are not spent on training */
 static const double constant_variance = 1, category_variance = 0.5, bend_variance = 0.1;
 static const double bend_length = 0.7;
-static const double slope_of_other = 2; /* sd over the range of what has no logarithm */
+static const double slope_of_other = 2; /* sd over the range of an input that is not logarithmic */
 static const double noise_sd = 0.2, noise_least = 0.03, noise_most = 1;
-static const double t_degrees_of_freedom = 3; /* of the t distribution */
-static const double costly_share = 0.5;       /* of what is spent, for dear trainings */
+static const double t_degrees_of_freedom = 3;
+static const double costly_share = 0.5; /* of the total cost, for expensive runs */
 
 /* ---- the covariance ---- */
 
-/* What the linear part multiplies the place of an input by. */
+/* Slope of the linear part in an input. */
 static double time_slope(const struct dp__input *in)
 {
 	if (in->kind == DP__INPUT_CATEGORY)
@@ -41,7 +41,7 @@ static double time_slope(const struct dp__input *in)
 	return in->is_log ? in->log_range : slope_of_other;
 }
 
-/* Covariance of the log seconds at a and b; by_a (d, may be NULL) gets its derivatives. */
+/* Covariance of the log seconds at a and b; by_a (d, may be NULL) becomes its gradient. */
 static double time_covariance(const struct dp__encoding *in, const double *a, const double *b,
 			      double *by_a)
 {
@@ -72,7 +72,7 @@ static double time_covariance(const struct dp__encoding *in, const double *a, co
 	return sum + (1 + r + 5.0 / 3 * r2) * decay;
 }
 
-/* ---- learning ---- */
+/* ---- fitting ---- */
 
 static int compare_cost_doubles(const void *a, const void *b)
 {
@@ -81,14 +81,15 @@ static int compare_cost_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts x (n > 0). */
+/* Requires n > 0. */
 static double sort_and_get_median(double *x, size_t n)
 {
 	qsort(x, n, sizeof *x, compare_cost_doubles);
 	return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
-/* The newest results with known seconds: encoded parameters, and (y) the logarithms. */
+/* Collects the newest results with known seconds: encoded parameters, and log seconds (y) minus
+ * their median. */
 static void time_model_collect_results(struct dp_proposer *p, const struct dp_history *h, double *y)
 {
 	struct dp__time_model *t = &p->time_model;
@@ -109,8 +110,8 @@ static void time_model_collect_results(struct dp_proposer *p, const struct dp_hi
 		y[i] -= t->log_median;
 }
 
-/* One round: alpha from the noise of each, then the noise anew from how far each is from what the
- * others predict. l: (n x n) workspace. */
+/* One round: computes alpha, then each noise variance from the leave-one-out residual. l: (n x n)
+ * workspace. */
 static int time_model_reweight(struct dp_proposer *p, const double *y, double *noise, double *sd,
 			       double *l)
 {
@@ -138,7 +139,7 @@ static int time_model_reweight(struct dp_proposer *p, const double *y, double *n
 	}
 	if (code != DP_OK)
 		return code;
-	/* the median of the square of a normal variable is 0.455 */
+	/* the median of the square of a standard normal variable is 0.455 */
 	*sd = fmin(fmax(*sd * sqrt(sort_and_get_median(diag, n) / 0.455), noise_least), noise_most);
 	for (size_t i = 0; i < n; i++)
 		noise[i] = *sd * *sd * (t_degrees_of_freedom + off[i]) / (t_degrees_of_freedom + 1);
@@ -164,11 +165,11 @@ void dp__cost_model_fit(struct dp_proposer *p, const struct dp_history *h)
 	for (int round = 0; round < REWEIGHT_ROUNDS && code == DP_OK; round++)
 		code = time_model_reweight(p, y, noise, &sd, l);
 	free(l);
-	if (code != DP_OK) /* only the median is known */
+	if (code != DP_OK) /* use the median alone */
 		memset(t->alpha, 0, t->n * sizeof *t->alpha);
 }
 
-/* ---- asking ---- */
+/* ---- prediction ---- */
 
 static double log_path_cost(const struct dp_proposer *p, const double *u, double *gradient)
 {
@@ -195,15 +196,15 @@ static double log_seconds_cost(const struct dp_proposer *p, const double *u, dou
 	return sum;
 }
 
-/* A training spends some of the budget and one of the evaluations: with few evaluations left, one
- * that spends hardly any budget is not free. The cost is the sum of both shares of what is left,
- * here as a part of the budget. */
+/* A run spends some of the budget and one of the evaluations: with few evaluations left, a run that
+ * spends hardly any budget is not free. The cost is the sum of both shares of what is left, in
+ * units of the budget. */
 static double log_privacy_cost(const struct dp_proposer *p, const double *u, double *gradient)
 {
 	double evaluations = p->study->search.evaluations, share, own, by[DP_PARAMS_MAX];
 
 	if (!dp__budget_is_set(p))
-		return 0; /* what is left to spend is not known here */
+		return 0; /* the remaining budget is not known here */
 	share = p->history->budget_remaining / fmax(evaluations - p->trial, 1);
 	own = exp(dp__budget_log_cost(p, u, gradient ? by : NULL));
 	for (size_t k = 0; gradient && k < p->encoding.d; k++)
@@ -230,7 +231,7 @@ double dp__cost_log_at(struct dp_proposer *p, const double *u, double *gradient)
 	}
 }
 
-/* Of one training at x; NaN: unknown. */
+/* Cost of one training run at x; NaN: unknown. */
 static double compute_training_cost(struct dp_proposer *p, const double *x)
 {
 	double u[DP_PARAMS_MAX];
@@ -250,7 +251,7 @@ static double compute_training_cost(struct dp_proposer *p, const double *x)
 
 bool dp__cost_is_ignored_next(struct dp_proposer *p, const struct dp_history *h)
 {
-	double highest = 0, spent = 0; /* the highest: of the most expensive training known */
+	double highest = 0, spent = 0; /* highest: cost of the most expensive known run */
 	size_t expensive = 0;
 
 	if (dp_study_cost(p->study) == DP_COST_PATH)

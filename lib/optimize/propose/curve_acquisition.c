@@ -1,21 +1,20 @@
-/* curve_acquisition.c - acquisition of a training with its checkpoints: the expected gain of all
- * points of a learning curve together.
+/* curve_acquisition.c - acquisition of a training run with its checkpoints: the expected gain of
+ * all points of a learning curve together.
  *
- * The points of a curve dominate much of the same, so that their gains cannot be added. Along it
- * epsilon rises, and the error falls or falls and then rises: the points that dominate a given
- * point of the region are then one stretch of the curve. The number of points of a stretch less the
- * number of its neighbouring pairs is 1, so
- *   |union of all A_k| = sum |A_k| - sum |A_k and A_(k + 1)|,
- * A_k being what the k-th point dominates. What two points both dominate is what the worse of both
- * in each objective dominates. Of an exact objective that is the larger value, of a modelled one
- * the larger of two correlated normal variables, which is approximated by a normal variable with
- * its mean and variance (Clark 1961). So each term is an acquisition as that of one point, with its
- * slopes; it works with any acquisition and any number of objectives. A pair's overlap never counts
- * for more than its second point, so the sums up to each point never fall. They are the gains of
- * trainings that stop there: all stops for the price of one.
+ * The points of a curve dominate overlapping regions, so that their gains cannot be added. Along
+ * the curve epsilon rises, and the error falls or falls and then rises. The points that dominate a
+ * given point of the region are then a contiguous part of the curve, where the number of points
+ * minus the number of neighbouring pairs is 1. With A_k the region that point k dominates,
+ *   |union of all A_k| = sum |A_k| - sum |A_k and A_(k + 1)|.
+ * Two points both dominate what the worse of the two in each objective dominates. For an exact
+ * objective that is the larger value. For a modelled one it is the maximum of two correlated normal
+ * variables, approximated by a normal variable with the same mean and variance (Clark 1961). So
+ * each term is the acquisition of a single point, with its gradient, for any acquisition and any
+ * number of objectives. The overlap of a pair counts at most as much as its second point, so that
+ * partial sums never fall. They are the gains of runs that stop there: one pass yields all stops.
  *
  * Further approximations: a region that a sampled curve enters twice counts twice; where noise
- * reduces an sd (dp__compute_learnable_sd()) the correlation stays; both points of a pair meet the
+ * reduces an sd (dp__compute_learnable_sd()), the correlation stays; both points of a pair meet the
  * constraints with the probability of the less likely one; the product of hvpoi is treated like a
  * volume. */
 #include "linalg/linalg.h"
@@ -28,7 +27,7 @@
 enum {
 	CURVE_OUTPUTS_MAX = DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX,
 	CURVE_POINTS_MAX = DP_CHECKPOINTS_MAX + 1, /* points of a curve, its end included */
-	BLOCK_COLUMNS = 256                        /* in one prediction */
+	BLOCK_COLUMNS = 256                        /* points in one prediction */
 };
 
 bool dp__has_learning_curve(const struct dp_proposer *p)
@@ -36,7 +35,7 @@ bool dp__has_learning_curve(const struct dp_proposer *p)
 	return p->encoding.n_checkpoints > 0;
 }
 
-/* ---- the larger of two ---- */
+/* ---- maximum of two normal variables ---- */
 
 struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const struct dp__normal *b,
 					     double rho)
@@ -53,7 +52,7 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 		w.mean_by[first ? 0 : 1] = w.sd_by[first ? 2 : 3] = 1;
 		return w;
 	}
-	/* moments around the second's mean */
+	/* moments around b->mean */
 	at = apart / t;
 	c = dp__std_normal_cdf(at);
 	d = dp__std_normal_pdf(at);
@@ -63,7 +62,7 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 	w.normal = (struct dp__normal){ b->mean + mean, sqrt(variance) };
 	w.mean_by[0] = c;
 	w.mean_by[1] = 1 - c;
-	for (int i = 2; i < 5; i++) { /* by the sds and rho, of which t is made */
+	for (int i = 2; i < 5; i++) { /* by the sds and rho, through t */
 		double dt = i == 2   ? (a->sd - rho * b->sd) / t
 			    : i == 3 ? (b->sd - rho * a->sd) / t
 				     : -a->sd * b->sd / t;
@@ -84,7 +83,7 @@ struct dp__normal_max dp__normal_max_moments(const struct dp__normal *a, const s
 	return w;
 }
 
-/* ---- the terms ---- */
+/* ---- terms of the sum ---- */
 
 /* Derivatives of the log of a term by mean and sd of each output of its first and second point, and
  * by their covariance. */
@@ -101,7 +100,7 @@ static bool predictions_are_finite(const struct dp_proposer *p, const struct dp_
 	return true;
 }
 
-/* Log of what one point is worth. */
+/* Log gain of one point. */
 static double log_point_gain(struct dp_proposer *p, const struct dp__normal *f,
 			     struct term_gradient *by)
 {
@@ -125,12 +124,12 @@ static double log_point_gain(struct dp_proposer *p, const struct dp__normal *f,
 	return isnan(value) ? -INFINITY : value;
 }
 
-/* One objective of a pair: the worse of both, and how it depends on them. */
+/* One objective of a pair: the worse of both, and its derivatives. */
 struct pair_objective {
 	struct dp__learnable_sd learnable[2];
 	struct dp__normal_max max;
 	double rho;
-	bool is_rho_fixed; /* the correlation has no slope */
+	bool is_rho_fixed; /* the correlation has no derivative */
 };
 
 static void pair_objective_init(const struct dp_proposer *p, size_t o, const struct dp__normal *a,
@@ -174,7 +173,7 @@ static void pair_objective_gradient(const struct pair_objective *side, size_t o,
 		by->by_cov[o] = by_rho / (a->sd * b->sd);
 }
 
-/* Log of what two points are worth both; next (noutputs): their covariances. */
+/* Log gain that two points share; next (n_outputs): their covariances. */
 static double log_pair_gain(struct dp_proposer *p, const struct dp__normal *a,
 			    const struct dp__normal *b, const double *next,
 			    struct term_gradient *by)
@@ -205,9 +204,9 @@ static double log_pair_gain(struct dp_proposer *p, const struct dp__normal *a,
 	return isnan(value) ? -INFINITY : value;
 }
 
-/* ---- all stops of many trainings ---- */
+/* ---- all stops of many runs ---- */
 
-/* The points of a training that ends at the place `end`, a column each; how many. */
+/* Writes the points of a run that stops at `end` to columns. Returns their number. */
 static size_t curve_expand_points(const struct dp_proposer *p, const double *u, size_t ldu,
 				  double end, double *columns, size_t ld)
 {
@@ -224,7 +223,7 @@ static size_t curve_expand_points(const struct dp_proposer *p, const double *u, 
 	return n + 1;
 }
 
-/* The best stop among n points, or (!choose) the last. */
+/* Returns the best stop among n points, or the last without `choose`. */
 static size_t curve_find_best_stop(struct dp_proposer *p, const double *columns, size_t ld,
 				   size_t n, const struct dp__normal *f, const double *next,
 				   bool choose, double *score)
@@ -240,7 +239,7 @@ static size_t curve_find_best_stop(struct dp_proposer *p, const double *columns,
 		if (k > 0 && !isinf(own))
 			both = log_pair_gain(p, f + (k - 1) * count, f + k * count,
 					     next + (k - 1) * count, NULL);
-		if (own > scale) { /* sums are in units of the largest term */
+		if (own > scale) { /* keep sums in units of the largest term */
 			sum *= exp(scale - own);
 			scale = own;
 		}
@@ -268,7 +267,7 @@ void dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, 
 	double *columns = dp_vec_new(p->encoding.d * ld), *cov_next = dp_vec_new(ld * no);
 	struct dp__normal *predictions = dp_calloc(ld * no, sizeof *predictions);
 
-	for (size_t first = 0, next = 0; first < m; first = next) { /* a block of trainings */
+	for (size_t first = 0, next = 0; first < m; first = next) { /* one block of runs */
 		size_t size[BLOCK_COLUMNS], n = 0;
 
 		for (; next < m && n < BLOCK_COLUMNS; next++) {
@@ -298,14 +297,14 @@ void dp__curve_acq_eval(struct dp_proposer *p, double *u, size_t ldu, size_t m, 
 	free(predictions);
 }
 
-/* ---- one training, with slopes ---- */
+/* ---- one run, with its gradient ---- */
 
-/* Parts of p->walk, for n points of a path. */
+/* Slices of p->curve_work for n points of a curve. */
 struct curve_gradient {
 	size_t n_points;
 	double *u; /* (d x CURVE_POINTS_MAX) */
 	struct dp_gp_sequence sequence[CURVE_OUTPUTS_MAX];
-	double *by_mean, *by_sd, *by_cov; /* (n x noutputs) of the union's log */
+	double *by_mean, *by_sd, *by_cov; /* (n x n_outputs) derivatives of the log gain */
 	double *work;
 };
 
@@ -356,7 +355,7 @@ static void curve_gradient_init(struct dp_proposer *p, struct curve_gradient *w)
 	w->work = at;
 }
 
-/* An exact objective at the points of a path, as a row without variance. */
+/* Fills in an exact objective at the points of a curve, without variance. */
 static void curve_fill_exact(const struct dp_proposer *p, size_t o, const struct curve_gradient *w,
 			     const struct dp_gp_sequence *r)
 {
@@ -372,12 +371,12 @@ static void curve_fill_exact(const struct dp_proposer *p, size_t o, const struct
 		dp__encoding_get_column(&p->encoding, w->u + i, steps, u);
 		r->mean[i] =
 			dp__point_fn_gradient(p, dp__exact_objective_value, o, u, r->dmean + i * d);
-		if (i + 1 < w->n_points) /* waypoints stay where they are */
+		if (i + 1 < w->n_points) /* checkpoints do not move */
 			r->dmean[i * d + p->encoding.path_input] = 0;
 	}
 }
 
-/* Predictions along the path in model space, f (n x noutputs), next likewise. */
+/* Predictions along the curve in model space: f and next (n x n_outputs). */
 static void curve_predict(struct dp_proposer *p, struct curve_gradient *w, struct dp__normal *f,
 			  double *next)
 {
@@ -405,7 +404,7 @@ static void curve_predict(struct dp_proposer *p, struct curve_gradient *w, struc
 	}
 }
 
-/* Adds `weight` times the slopes of a term to those of points i and i + 1. */
+/* Adds `weight` times the derivatives of a term to those of points i and i + 1. */
 static void curve_add_term_gradient(const struct dp_proposer *p, struct curve_gradient *w, size_t i,
 				    bool pair, double weight, const struct term_gradient *by)
 {
@@ -422,7 +421,7 @@ static void curve_add_term_gradient(const struct dp_proposer *p, struct curve_gr
 	}
 }
 
-/* Log of the union and its slopes by what was predicted. */
+/* Log gain of the curve, and its derivatives by the predictions. */
 static double curve_log_gain(struct dp_proposer *p, struct curve_gradient *w,
 			     const struct dp__normal *f, const double *next)
 {
@@ -460,7 +459,7 @@ static double curve_log_gain(struct dp_proposer *p, struct curve_gradient *w,
 	return scale + log(sum);
 }
 
-/* From slopes by what was predicted to slopes by u. */
+/* Chain rule: from derivatives by the predictions to derivatives by u. */
 static void curve_chain_gradient(const struct dp_proposer *p, const struct curve_gradient *w,
 				 double *gradient)
 {

@@ -1,11 +1,11 @@
-/* encoding.c - the study's free parameters as the unit cube of the models. */
+/* encoding.c - maps the searched parameters of a study to the unit cube of the models. */
 #include "optimize/propose/proposer_internal.h"
 #include "study/learning_curve.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Ranges narrower than this factor look the same on both scales. */
+/* On narrower ranges (hi / lo) both scales look the same. */
 #define LOG_SCALE_MIN_RATIO 3
 
 static void encoding_init_numeric(const struct dp_param *p, struct dp__input *in)
@@ -27,8 +27,7 @@ static void encoding_init_path(const struct dp_study *study, struct dp__encoding
 	double x[DP_PARAMS_MAX] = { 0 };
 	struct dp__input *in = out->inputs;
 
-	/* a fixed parameter is an input all the same, for its values at checkpoints; the last
-	 * one */
+	/* a fixed parameter becomes the last input, because it varies over checkpoints */
 	if (study->params[param].kind == DP_PARAM_FIXED) {
 		in = &out->inputs[out->d++];
 		encoding_init_numeric(
@@ -59,7 +58,7 @@ void dp__encoding_init(const struct dp_study *study, struct dp__encoding *out)
 
 		if (p->kind == DP_PARAM_FIXED)
 			continue;
-		if (p->kind == DP_PARAM_CALIBRATED) { /* follows from the others */
+		if (p->kind == DP_PARAM_CALIBRATED) { /* computed from the others */
 			out->calibrated[out->n_calibrated++] = i;
 			continue;
 		}
@@ -212,7 +211,7 @@ double dp__encoding_min_input(const struct dp__encoding *s, size_t k, dp__cube_f
 	return best;
 }
 
-/* The point of the space at `far` (0 to 1) on the way between two. */
+/* Point of the space at `far` (0 to 1) of the way from `inside` to `from`. */
 static void interpolate_points(const struct dp__encoding *s, const double *inside,
 			       const double *from, double far, double *u)
 {
@@ -279,7 +278,7 @@ void dp__encoding_to_gp_spec(const struct dp__encoding *s, struct dp_gp_spec *ou
 		g->categorical = in->kind == DP__INPUT_CATEGORY;
 		if (g->categorical)
 			continue;
-		if (in->is_log) { /* 0: logarithm, ln_ratio: linear */
+		if (in->is_log) { /* c = 0: logarithmic, c = log_range: linear */
 			g->warp_prior_mean = in->is_log_in_study ? 0 : in->log_range;
 			g->warp_alternative = in->is_log_in_study ? in->log_range : 0;
 			g->warp_sd = 0.75 * in->log_range;

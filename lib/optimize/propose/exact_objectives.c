@@ -1,7 +1,7 @@
-/* exact_objectives.c - objectives whose value is computed from the point, not learned: privacy.
+/* exact_objectives.c - computes objectives that are exact functions of the point, such as epsilon.
  *
- * A search asks for epsilon at hundreds of points a proposal, so what depends on the noise alone is
- * cached. */
+ * A proposal evaluates epsilon at hundreds of points, so that values that depend on the noise alone
+ * are cached. */
 #include "optimize/propose/proposer_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -25,7 +25,7 @@ int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err
 	for (size_t i = 0; known && i < known->n && i < DP__CALIBRATION_CACHE_SIZE; i++) {
 		bool same = true;
 
-		/* they depend on all inputs but the one of the learning curve */
+		/* they depend on all inputs but that of the learning curve */
 		for (size_t k = 0; k < s->d; k++)
 			same &= known->x[i][s->inputs[k].param] == x[s->inputs[k].param] ||
 				(s->n_checkpoints && k == s->path_input);
@@ -43,7 +43,7 @@ int dp__proposer_calibrate(const struct dp_proposer *p, double *x, struct dp_err
 
 /* ---- values ---- */
 
-/* Did the caller bring a function of its own for this objective? */
+/* True if the caller supplies the objective as a function. */
 static bool has_caller_function(const struct dp_proposer *p, size_t o)
 {
 	return p->history->exact_objectives >> o & 1;
@@ -73,7 +73,7 @@ bool dp__proposer_has_costly(const struct dp_proposer *p)
 	return false;
 }
 
-/* Epsilon of x; NaN if its accountant refuses the point. */
+/* Epsilon of x; NaN if its accountant rejects the point. */
 static double compute_accountant_epsilon(const struct dp_proposer *p, size_t o, const double *x)
 {
 	const struct dp__encoding *in = &p->encoding;

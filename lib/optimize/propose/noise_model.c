@@ -1,12 +1,12 @@
-/* noise_model.c - how far a result may be from the value it measures.
+/* noise_model.c - estimates the noise variance of each result.
  *
- * The spread of a study's runs is seldom the same everywhere: it grows with the error where privacy
- * is strong, and the slope of a transform multiplies it near 0 and 1. So the variances of the runs,
- * in natural units, are averaged over results of a similar value into a curve, and each result's
- * own variance is shrunk to it. Values are those of a smooth model: the slope at a value that is
- * good by chance would make it look reliable. With one run only the noise is learned, and with it
- * how much of the transform's slope it follows. The noise of a released metric is known, and that
- * of the runs is learned in addition. */
+ * The variance between a study's runs is seldom constant: it grows with the error at high privacy,
+ * and the slope of a transform multiplies it near 0 and 1. So the run variances, in natural units,
+ * are averaged over results of similar value into a curve, and each result's own variance is shrunk
+ * towards it. Values come from a smooth model: the slope at a value that is good by selection bias
+ * would make it look reliable. With one run per trial only the noise is learned, together with the
+ * exponent of the transform's slope in it. The noise of a released metric is known, and that of the
+ * runs is learned in addition. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "study/metric_release.h"
@@ -16,15 +16,15 @@
 #include <string.h>
 
 enum {
-	PRIOR_DEGREES_OF_FREEDOM = 4 /* of the curve */
+	PRIOR_DEGREES_OF_FREEDOM = 4 /* of the curve, when a variance is shrunk towards it */
 };
-/* of the smooth model, and of the curve in standard deviations of the values */
+/* noise of the smooth model; width of the curve's kernel in standard deviations of the values */
 static const double smooth_noise = 0.1, curve_width = 0.5;
-/* A learned noise below this share of the output's variance is a rough function rather than a noisy
- * one. */
+/* Learned noise below this share of the output's variance indicates a rough function rather than
+ * noise. */
 static const double negligible_noise = 1e-3, min_noise = 1e-8;
 
-/* d model / d natural at a place of model space. */
+/* d model / d natural at z in model space. */
 static double transform_slope_at(const struct dp_proposer *p, size_t o, double z)
 {
 	const struct dp_objective *obj = &p->study->objectives[o];
@@ -41,7 +41,7 @@ static double run_variance(const struct dp_proposer *p, size_t o, const struct d
 	return k->var[o];
 }
 
-/* The curve: mean variance of the runs near a value, at even steps between the least and the
+/* Computes the curve: mean run variance near a value, at even steps between the smallest and the
  * largest value. */
 static void noise_curve_fit(struct dp_proposer *p, size_t o, const double *around, size_t n)
 {
@@ -73,13 +73,13 @@ static void noise_curve_fit(struct dp_proposer *p, size_t o, const double *aroun
 			weight += w;
 		}
 		c->variance[k] = sum / weight;
-		/* runs that hardly differ say as little as equal ones */
+		/* a negligible variance does not count as known */
 		slope = transform_slope_at(p, o, at) / out->scale;
 		c->is_known |= c->variance[k] * slope * slope > min_noise;
 	}
 }
 
-/* What the smooth model predicts at n points u (d x ldu), in model space. */
+/* Predictions of the smooth model at n points u (d x ldu), in model space. */
 static void predict_smooth_gp(const struct dp__surrogate_output *out, const double *u, size_t ldu,
 			      size_t n, double *z)
 {
@@ -96,7 +96,7 @@ static void predict_smooth_gp(const struct dp__surrogate_output *out, const doub
 	free(work);
 }
 
-/* Have results at one point, where there are such, the same value to the last bit? */
+/* True if there are replicates and all are identical to the last bit. */
 static bool replicates_are_identical(const struct dp_proposer *p, size_t o, size_t n)
 {
 	bool repeat = false;
@@ -160,7 +160,7 @@ double dp__noise_measured_variance(const struct dp_proposer *p, size_t o,
 	const struct dp__surrogate_output *out = &p->output[o];
 	const struct dp__noise_curve *c = &out->noise_curve;
 	double v = k ? run_variance(p, o, k) : 0, df = p->study->trainer.runs - 1;
-	double at, near, slope; /* near: the curve there, in natural units */
+	double at, near, slope; /* near: variance of the curve at `around`, in natural units */
 	size_t n;
 
 	if (out->is_deterministic)

@@ -1,12 +1,12 @@
-/* objective_transform.c - objectives as the models see them: on a scale where they are smooth and
- * unbounded, and always to be minimised. */
+/* objective_transform.c - transforms objectives to model space, where they are smooth, unbounded
+ * and minimised. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
 
-/* logit(1) is infinite and logit(1 - 1e-9) an outlier that would wreck a fit. */
+/* logit(1) is infinite, and logit(1 - 1e-9) an outlier that would spoil a fit. */
 static const double logit_clip = 1e-3;
-/* Epsilon of a hopeless corner is capped at this multiple of the anti-ideal. */
+/* Limits for log, as multiples of the reference point: epsilon of a hopeless corner is capped. */
 static const double log_cap = 1e3, log_floor = 1e-12;
 
 enum dp__distribution dp__objective_distribution(const struct dp_objective *o)

@@ -1,4 +1,4 @@
-/* posterior_front.c - the front that a proposal improves on: posterior means at results and pending
+/* posterior_front.c - computes the smoothed front: posterior means at results and pending
  * points. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
@@ -18,8 +18,8 @@ bool dp_observation_is_feasible(const struct dp_study *study, const struct dp_ob
 	return true;
 }
 
-/* The posterior mean of k, which is result `at` of the models (SIZE_MAX: none); where there is no
- * noise, the observed value to the last bit. To be minimised. */
+/* Posterior mean of k, row `at` of the models (SIZE_MAX: none), to be minimised. Without noise it
+ * is the observed value to the last bit. */
 static double posterior_objective_value(struct dp_proposer *p, size_t o,
 					const struct dp_observation *k, size_t at)
 {
@@ -33,7 +33,7 @@ static double posterior_objective_value(struct dp_proposer *p, size_t o,
 	return dp__distribution_to_min(dp__objective_distribution(obj), z);
 }
 
-/* The number of k among the results of the models; *next is that of the next one. */
+/* Row of k in the models, SIZE_MAX if it has none; *next counts the rows. */
 static size_t find_model_row(const struct dp_proposer *p, const struct dp_observation *k,
 			     size_t *next)
 {
@@ -41,8 +41,8 @@ static size_t find_model_row(const struct dp_proposer *p, const struct dp_observ
 										  : SIZE_MAX;
 }
 
-/* Posterior means at the feasible ok results and the pending points, to be minimised: y (at most n
- * x p) and their points (at most n). Returns how many. */
+/* Posterior means y (at most n x p) at the feasible ok results and the pending points, to be
+ * minimised, with their points `at` (at most n). Returns their number. */
 static size_t posterior_objective_values(struct dp_proposer *p, double *y,
 					 struct dp__front_point *at)
 {
@@ -76,15 +76,15 @@ static size_t posterior_objective_values(struct dp_proposer *p, double *y,
 	return count;
 }
 
-/* Clipped as the models' values are, so that no gain is infinite in model space. */
+/* Clips as the models' values are clipped, so that no gain is infinite in model space. */
 static double clip_reference(const struct dp_objective *o, double ref)
 {
 	return dp__distribution_to_min(dp__objective_distribution(o),
 				       dp__objective_to_model(o, dp__objective_to_min(o, ref)));
 }
 
-/* The anti-ideal point, or with reference: front the front's worst and twice its range over its
- * size (as the paper's library has it). */
+/* The reference point of the study. With reference: front, the front's worst value plus twice its
+ * range over its size (as in the paper's library). */
 static void compute_reference_point(const struct dp_proposer *p, const double *y,
 				    const size_t *front, size_t n, double *ref)
 {
@@ -113,8 +113,8 @@ static void compute_reference_point(const struct dp_proposer *p, const double *y
 	}
 }
 
-/* While nothing is better than the reference in every objective no point promises a gain: until
- * then it is moved out to the front's worst and a tenth of its range. */
+/* As long as no point is better than the reference point in every objective, no point promises a
+ * gain. Until then, moves it to the front's worst value plus a tenth of its range. */
 static void extend_reference_point(const struct dp_study *s, const double *y, const size_t *front,
 				   size_t n, double *ref)
 {
@@ -193,7 +193,7 @@ size_t dp_surrogate_posterior_front(struct dp_proposer *p, const struct dp_histo
 
 		if (k->status != DP_OBSERVATION_OK || !dp_observation_is_feasible(p->study, k))
 			continue;
-		for (size_t j = 0; j < np; j++) /* to minimise, as dp_pareto_find_front() wants */
+		for (size_t j = 0; j < np; j++)
 			all[m * np + j] = posterior_objective_value(p, j, k, at);
 		from[m++] = i;
 	}

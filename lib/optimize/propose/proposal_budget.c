@@ -1,4 +1,5 @@
-/* budget.c - search.budget in a proposal: what a training takes of it, and what still fits. */
+/* proposal_budget.c - applies search.budget to proposals: the cost of a run, and what still
+ * fits. */
 #include "optimize/propose/proposer_internal.h"
 #include "study/search_budget.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 
 enum {
-	BUDGET_BISECTIONS = 30 /* halvings of the way to the cheapest point */
+	BUDGET_BISECTIONS = 30 /* bisections towards the cheapest point */
 };
 static const double design_share = 0.5; /* of the budget, for the initial design */
 
@@ -31,7 +32,7 @@ double dp__budget_renyi_cost(const struct dp_proposer *p, const double *x)
 
 static double budget_log_cost_at(const struct dp_proposer *p, size_t objective, const double *x)
 {
-	(void)objective; /* there is one */
+	(void)objective; /* only one objective has a budget */
 	return log(dp__budget_renyi_cost(p, x));
 }
 
@@ -59,8 +60,8 @@ double dp__budget_initial_share(const struct dp_proposer *p, uint32_t trial)
 
 	if (dp_study_cost(p->study) != DP_COST_PRIVACY || trial >= initial)
 		return left;
-	/* an even part of the share, of which `trial` parts are gone; retries are kept room for in
-	 * what is left */
+	/* an even part of the design's share, `trial` parts being spent; what remains covers
+	 * retries */
 	return fmin(left, left * (1 + p->study->trainer.retries) * design_share /
 				  (initial - design_share * trial));
 }

@@ -1,4 +1,4 @@
-/* proposer_methods.c - the proposers by name; each method is one const entry. */
+/* proposer_methods.c - implements the search methods and the lifecycle of a proposer. */
 #include "optimize/propose/proposer_internal.h"
 
 #include "base/units.h"
@@ -39,8 +39,8 @@ static int propose_random(struct dp_proposer *p, const struct dp_history *h, uin
 	return DP_OK;
 }
 
-/* Drawn as by random search, but from the study's secret. The first point is refused where the
- * selection has no finite epsilon. */
+/* Draws like random search, but from the study's secret. Rejects the first trial if the selection
+ * has no finite epsilon. */
 static int propose_private_selection(struct dp_proposer *p, const struct dp_history *h,
 				     uint32_t trial, const atomic_bool *cancel,
 				     struct dp_proposal *out, struct dp_err *err)
@@ -79,9 +79,9 @@ static int propose_grid(struct dp_proposer *p, const struct dp_history *h, uint3
 /* ---- dpareto ---- */
 
 enum {
-	RANDOM_DRAWS_MAX = 64 /* for a random point that is not taken */
+	RANDOM_DRAWS_MAX = 64 /* for a random point that was not proposed yet */
 };
-static const double design_part = 0.5; /* of the logarithm of a path's range */
+static const double design_part = 0.5; /* of the logarithm of the learning curve's range */
 
 static uint64_t max_trials_of_space(const struct dp_study *study)
 {
@@ -91,7 +91,7 @@ static uint64_t max_trials_of_space(const struct dp_study *study)
 	return in.n_points < 1e18 ? (uint64_t)in.n_points : UINT64_MAX;
 }
 
-/* Any point of a finite space that is not taken, from a random one on. */
+/* Finds an unproposed, affordable point of a finite space, starting at a random one. */
 static int find_unproposed_point(struct dp_proposer *p, uint32_t trial, double *x,
 				 struct dp_err *err)
 {
@@ -134,8 +134,8 @@ static void sobol_point(const struct dp_proposer *p, uint32_t trial, double *x)
 	dp__encoding_decode(&p->encoding, u, x);
 }
 
-/* A point for the trial: that of the design, or (redraw) a random one of the study with another
- * seed. False: nothing like it fits what is left of search.budget. */
+/* Draws a point: that of the design, or (redraw) a random one of the study with another seed.
+ * False: no such point fits the remaining budget. */
 static bool draw_point(struct dp_proposer *p, const struct dp_study *study, bool redraw,
 		       uint32_t trial, double *x)
 {
@@ -150,8 +150,8 @@ static bool draw_point(struct dp_proposer *p, const struct dp_study *study, bool
 	dp__encoding_pin(&p->encoding, x);
 	if (trial < study->search.initial && dp__has_learning_curve(p) && !in->is_pinned &&
 	    in->is_log) {
-		/* trainings of the design, which know nothing yet, are short: their ends lie evenly
-		 * on the logarithm of the lower part of the range */
+		/* Runs of the initial design are short, because nothing is known yet: their ends
+		 * are log-uniform in the lower part of the range. */
 		dp_study_rng_init(study, DP_RNG_PROPOSE, trial, 3, &r);
 		x[in->param] = rint(dp__input_decode(in, design_part * dp_rng_uniform(&r)));
 	}
@@ -165,7 +165,7 @@ static bool draw_point(struct dp_proposer *p, const struct dp_study *study, bool
 	return true;
 }
 
-/* A point of the initial design, or where that was proposed before another random one. */
+/* A point of the initial design, or another random one if that was proposed before. */
 static int propose_initial(struct dp_proposer *p, uint32_t trial, struct dp_proposal *out,
 			   struct dp_err *err)
 {
@@ -329,14 +329,14 @@ int dp_proposer_propose(struct dp_proposer *p, const struct dp_history *h, uint3
 	p->accountant_error = h->external_accountants ? &trouble : NULL;
 	code = propose_methods[p->study->search.method].propose(p, h, trial, cancel, out, err);
 	p->accountant_error = NULL;
-	if (trouble.code) { /* whatever was chosen then was chosen without it */
+	if (trouble.code) { /* the point was chosen without the accountant, so that it is void */
 		code = trouble.code;
 		if (err)
 			*err = trouble;
 	}
-	dp_space_clear_calibrated(p->study, out->x); /* a re-run may be of another study */
+	dp_space_clear_calibrated(p->study, out->x); /* a replicate may come from another study */
 	if (code == DP_OK) {
-		/* where no noise is enough the accountants say so when they are asked */
+		/* if no noise is enough, the accountants report it later */
 		(void)dp__proposer_calibrate(p, out->x, NULL);
 		dp__cost_fill_proposal(p, h, out);
 	}
@@ -368,7 +368,7 @@ int dp_surrogate_fit(struct dp_proposer *p, const struct dp_history *h, const at
 }
 
 enum {
-	PREDICT_BLOCK = 64 /* points in one prediction: the workspace is n numbers a point */
+	PREDICT_BLOCK = 64 /* points in one prediction, to bound the workspace */
 };
 
 void dp_surrogate_predict(struct dp_proposer *p, const double *x, size_t m,

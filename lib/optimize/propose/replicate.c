@@ -1,10 +1,10 @@
-/* replicate.c - a point measured again: is it noise, or is it rough?
+/* replicate.c - proposes replicates, which separate noise from a rough objective.
  *
- * One run a point does not say how noisy a trainer is. A model that sees values jump can call it
- * noise (and smooth away what is there) or short length scales (and chase luck); a second run of
- * the same point decides. So where the models learned much noise now and then a point of the front
- * is proposed again: the trial's own number gives it other seeds. Runs that repeat bit for bit show
- * that there is no noise at all. */
+ * One run per point does not show how noisy a trainer is. A model that sees values jump can explain
+ * it by noise (and smooth real structure away) or by short length scales (and chase selection
+ * bias); a second run of the same point decides. So if the models learned much noise, a point of
+ * the front is proposed again now and then. The new trial number gives it other seeds. Identical
+ * results show that the trainer is deterministic. */
 #include "optimize/propose/proposer_internal.h"
 
 #include <math.h>
@@ -15,13 +15,13 @@ enum {
 };
 static const double much_noise = 0.01; /* share of an output's variance */
 
-/* Is it a trial of its own, not a checkpoint of one? */
+/* True for a trial's own result or point, false for a checkpoint. */
 static bool is_whole_trial(const struct dp_observation *k)
 {
 	return k->checkpoint == 0;
 }
 
-/* How many trials are at a point that another one was at before. */
+/* Number of trials at a point where another trial was before. */
 static size_t count_replicates(const struct dp_proposer *p)
 {
 	const struct dp_history *h = p->history;
@@ -48,8 +48,8 @@ static bool has_replicate(const struct dp_proposer *p, size_t at)
 	return false;
 }
 
-/* The training that a point of the front is of, by its position in the history. SIZE_MAX: it did
- * not come to its end, and would not this time. */
+/* Position in the history of the trial of a front point. SIZE_MAX: it has no result of its own, or
+ * failed. */
 static size_t find_front_point_training(const struct dp_proposer *p,
 					const struct dp__front_point *f)
 {
@@ -64,7 +64,7 @@ static size_t find_front_point_training(const struct dp_proposer *p,
 		       : SIZE_MAX;
 }
 
-/* By how much the models disbelieve result i, in standard deviations of the outputs. */
+/* Distance of result i from the models, in standard deviations of the outputs. */
 static double compute_model_misfit(const struct dp_proposer *p, size_t i)
 {
 	double sum = 0;
@@ -81,7 +81,7 @@ static double compute_model_misfit(const struct dp_proposer *p, size_t i)
 bool dp__propose_replicate(const struct dp_proposer *p, double *x)
 {
 	const struct dp_history *h = p->history;
-	bool uncertain = false; /* is there an objective with learned noise, and is it large? */
+	bool uncertain = false; /* some objective has much learned noise */
 	double most = -1;
 
 	for (size_t o = 0; o < p->study->nobjectives; o++) {
@@ -90,7 +90,7 @@ bool dp__propose_replicate(const struct dp_proposer *p, double *x)
 		uncertain |= !out->is_exact && !out->is_deterministic &&
 			     !out->noise_curve.is_known && out->hyper.noise > much_noise;
 	}
-	/* in a finite space each point is proposed once */
+	/* a finite space proposes each point once */
 	if (isfinite(p->encoding.n_points) || !uncertain ||
 	    count_replicates(p) >= dp__surrogate_count_trainings(p) / TRAININGS_PER_REPLICATE)
 		return false;
@@ -98,7 +98,7 @@ bool dp__propose_replicate(const struct dp_proposer *p, double *x)
 		const struct dp__front_point *f = &p->posterior_front[i];
 		size_t training = find_front_point_training(p, f);
 		const double *at = h->observations[training == SIZE_MAX ? 0 : training].x;
-		bool within = true; /* a result of another study may lie outside of the ranges */
+		bool within = true; /* a result of another study may lie outside the ranges */
 
 		for (size_t k = 0; k < p->encoding.d; k++) {
 			const struct dp__input *in = &p->encoding.inputs[k];

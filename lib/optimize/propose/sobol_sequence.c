@@ -1,8 +1,8 @@
-/* sobol_sequence.c - Sobol points, scrambled: initial designs that leave no large holes.
+/* sobol_sequence.c - generates scrambled Sobol' points for initial designs and quasi-random sums.
  *
- * Sobol (1967) with the direction numbers of Joe & Kuo (2008) for the first 21 coordinates and odd
- * numbers drawn once for the rest; scrambled by a hash that acts on each bit through the higher
- * ones only (Laine & Karras 2011), which is Owen's nested scrambling: every prefix of 2^k points
+ * Sobol' (1967) with the direction numbers of Joe & Kuo (2008) for the first 21 coordinates and odd
+ * numbers drawn once for the rest. The scrambling is a hash in which each bit depends on higher
+ * bits only (Laine & Karras 2011), which is Owen's nested scrambling: every prefix of 2^k points
  * stays evenly spread. */
 #include "optimize/propose/proposer_internal.h"
 #include "study/seeds.h"
@@ -120,7 +120,7 @@ static double sobol_draw_scrambled(struct dp_rng *r, uint32_t index, unsigned di
 {
 	uint32_t x = reverse_bits(sobol_bits(index, dim));
 
-	/* in reversed order of bits each step lets a bit depend only on those below it */
+	/* with the bits reversed, each step lets a bit depend only on those below it */
 	x += dp_rng_u32(r);
 	x ^= x * 0x6c50b47cu;
 	x ^= x * 0xb82f1e52u;

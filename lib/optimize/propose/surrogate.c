@@ -1,12 +1,12 @@
-/* surrogate.c - surrogate models of a study's objectives and constraints.
+/* surrogate.c - keeps surrogate models of objectives and constraints up to date with the history.
  *
- * How a warm proposer gives the bits of a cold one: hyperparameters depend only on the first m
+ * A reused proposer gives the same bits as a new one. Hyperparameters depend only on the first m
  * results, where m is the largest number of the sequence next_fit_size() that the history reaches,
- * and on the fit before that in the sequence. The factor is made for these m results and then grows
- * by one row per result. A kept model is used exactly as far as the new history begins like the old
- * one. What each fit of the sequence came to is kept as well: where many run at once, a result of a
- * trial that took long comes between older ones, and only the fits that know of it are made
- * again. */
+ * and on the previous fit of the sequence. The factor is built for these m results and then grows
+ * by one row per result. A kept model is used exactly as far as the new history agrees with the old
+ * one. The hyperparameters of each fit of the sequence are kept, too: with many concurrent trials,
+ * the result of a long one is inserted between older ones, and only the fits that include it are
+ * repeated. */
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
 #include "study/metric_release.h"
@@ -17,31 +17,31 @@
 #include <string.h>
 
 enum {
-	FIT_POINTS_MAX = 400,        /* at most these are in a likelihood */
-	COLD_FIT_TRAININGS = 24,     /* up to here a fit starts without the fit before it */
-	RESTART_FIT_TRAININGS = 130, /* up to here it also starts from elsewhere */
-	LARGE_FIT_POINTS = 160,      /* above it a step is expensive */
+	FIT_POINTS_MAX = 400,        /* points in one likelihood */
+	COLD_FIT_TRAININGS = 24,     /* up to here, a fit starts without the previous fit */
+	RESTART_FIT_TRAININGS = 130, /* up to here, it also starts from other points */
+	LARGE_FIT_POINTS = 160,      /* beyond, one step is expensive */
 	LARGE_FIT_EVALUATIONS = 12,
-	FULL_CURVE_TRAININGS = 16, /* up to here all checkpoints are modelled */
-	HALF_CURVE_TRAININGS = 48  /* up to here half of them, then a quarter */
+	FULL_CURVE_TRAININGS = 16, /* up to here, all checkpoints are modelled */
+	HALF_CURVE_TRAININGS = 48  /* up to here, half of them; beyond, a quarter */
 };
 
-/* The numbers of results at which hyperparameters are fitted. */
+/* Numbers of trainings at which hyperparameters are fitted. */
 static size_t next_fit_size(size_t n)
 {
 	return n + (n < 16 ? 1 : n / 7);
 }
 
-/* ---- results in the form of the models ---- */
+/* ---- results in model space ---- */
 
 bool dp__observation_has_result(const struct dp_observation *k)
 {
 	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
 }
 
-/* All checkpoints of the first trainings are modelled, of later ones a half or a quarter, with an
- * offset by trial: along a learning curve little is new, and the work grows with the square of the
- * number of points. The choice depends on the trial alone, so that models can be kept. */
+/* All checkpoints of the first trainings are modelled, of later ones a half or a quarter with an
+ * offset by trial: the points of a learning curve add little, and the work grows with the square of
+ * their number. The choice depends on the trial alone, so that models can be kept. */
 bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k)
 {
 	size_t step = k->trial < FULL_CURVE_TRAININGS   ? 1
@@ -76,8 +76,8 @@ double dp__output_bound(const struct dp_study *s, size_t o)
 	return c->at_least ? -c->bound : c->bound;
 }
 
-/* Model-space values of the first n results; what is not finite counts as the worst that is known,
- * or the limit if nothing is. */
+/* Model-space values of the first n results. A value that is not finite counts as the worst known
+ * one, or as the bound if none is known. */
 static void output_values(const struct dp_proposer *p, size_t o, size_t n, double *z)
 {
 	double worst = -INFINITY;
@@ -96,15 +96,15 @@ static void output_values(const struct dp_proposer *p, size_t o, size_t n, doubl
 
 /* ---- fitting ---- */
 
-/* The points of one training share part of their noise. To model that helps with one run a trial,
- * and not where several runs measure the noise (docs/optimizer.md). */
+/* The points of one training run share part of their noise. Modelling that helps with one run per
+ * trial, but not if several runs measure the noise (docs/optimizer.md). */
 static bool has_correlated_noise(const struct dp_proposer *p)
 {
 	return p->encoding.n_checkpoints > 0 && p->study->trainer.runs == 1 &&
-	       !dp_study_has_metric_release(p->study); /* each release has its own */
+	       !dp_study_has_metric_release(p->study); /* each release has independent noise */
 }
 
-/* Whose noise a result or pending point has. */
+/* Noise group of a result or pending point. */
 static struct dp_gp_noise_group get_noise_group(const struct dp_proposer *p,
 						const struct dp_observation *k)
 {
@@ -133,8 +133,8 @@ static void fit_data_free(struct fit_data *f)
 	free(f->noise_group);
 }
 
-/* The first n results, or FIT_POINTS_MAX of them at even steps, standardised. The caller calls
- * fit_data_free(), also after an error. */
+/* Collects the first n results, or FIT_POINTS_MAX of them at even steps, standardised. The caller
+ * calls fit_data_free(), also after an error. */
 static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, size_t n)
 {
 	struct dp__surrogate_output *out = &p->output[o];
@@ -194,15 +194,14 @@ static int fit_data_new(struct fit_data *f, struct dp_proposer *p, size_t o, siz
 	return code;
 }
 
-/* Where a fit starts, in the order of trying: one that stays behind those before it is soon
- * dropped. */
+/* Starts of a fit, in order. A start that stays behind earlier ones is dropped. */
 static const struct fit_start {
 	enum {
 		START_LAST_FIT,  /* the last fit */
-		START_SHORTENED, /* that with a shorter length */
+		START_SHORTENED, /* the last fit, shortened */
 		START_COLD
 	} from;
-	enum dp_gp_fit_start cold_start; /* from nothing */
+	enum dp_gp_fit_start cold_start; /* of START_COLD */
 	int evaluations;
 } fit_starts[] = {
 	{ START_LAST_FIT, 0, 20 },
@@ -213,9 +212,9 @@ static const struct fit_start {
 	{ START_COLD, DP_GP_START_ADDITIVE, 50 },
 };
 
-/* False if the start is not one for n trainings. A rapid change along one input can pass for noise,
- * and a search that starts there stays there: START_SHORTENED is the last fit with a much shorter
- * shortest length scale and without noise. */
+/* Sets *h to a start. False if the start is not used for n trainings. A fit can mistake a rapid
+ * change along one input for noise and stay there. START_SHORTENED is the last fit with a much
+ * shorter shortest length scale and hardly any noise. */
 static bool init_start_hyper(const struct dp_gp_spec *spec, const struct dp__surrogate_output *out,
 			     const struct fit_start *start, size_t n, struct dp_gp_hyper *h)
 {
@@ -237,7 +236,7 @@ static bool init_start_hyper(const struct dp_gp_spec *spec, const struct dp__sur
 	return !fresh && (start->from == START_LAST_FIT || n <= RESTART_FIT_TRAININGS);
 }
 
-/* The best that all starts reach; *most stays -inf if none reaches anything. */
+/* The best result of all starts; *most stays -INFINITY if all fail. */
 static int fit_multistart(const struct dp_proposer *p, size_t o, size_t trainings,
 			  const struct dp_gp_data *data, const atomic_bool *cancel,
 			  struct dp_gp_hyper *best, double *most)
@@ -299,7 +298,7 @@ bool dp__output_is_modelled(const struct dp__surrogate_output *out)
 	return !out->is_exact || out->is_costly;
 }
 
-/* ---- following the history ---- */
+/* ---- synchronisation with the history ---- */
 
 static void reserve_observed(struct dp_proposer *p, size_t n)
 {
@@ -347,7 +346,7 @@ static bool is_modelled_result(const struct dp_proposer *p, const struct dp_obse
 	return dp__observation_has_result(k) && dp__observation_is_modelled(p, k);
 }
 
-/* Copies the results; keeps what was there as far as it is the same. */
+/* Copies the results. Keeps the models as far as the history is unchanged. */
 static void sync_with_history(struct dp_proposer *p, const struct dp_history *h)
 {
 	const struct dp_study *s = p->study;
@@ -364,7 +363,7 @@ static void sync_with_history(struct dp_proposer *p, const struct dp_history *h)
 
 		if (!is_modelled_result(p, from))
 			continue;
-		/* only what the study has: the rest of a caller's arrays may hold anything */
+		/* copy only what the study defines: the rest of the caller's arrays is undefined */
 		memset(&k, 0, sizeof k);
 		k.trial = from->trial;
 		k.status = from->status;
@@ -392,7 +391,7 @@ static void sync_with_history(struct dp_proposer *p, const struct dp_history *h)
 		truncate_observed(p, n);
 }
 
-/* Is the i-th result the last of its training? */
+/* True if result i is the last of its training run. */
 static bool is_last_of_training(const struct dp_proposer *p, size_t i)
 {
 	return p->observed[i].checkpoint == 0 || i + 1 == p->n_observed ||
@@ -408,7 +407,7 @@ size_t dp__surrogate_count_trainings(const struct dp_proposer *p)
 	return n;
 }
 
-/* How many results the first so many trainings have. */
+/* Number of results of the first `trainings` training runs. */
 static size_t count_results_of_trainings(const struct dp_proposer *p, size_t trainings)
 {
 	size_t i = 0;
@@ -425,7 +424,7 @@ static struct dp_gp_hyper *get_saved_hyper(const struct dp_proposer *p, size_t f
 	return p->fit_hypers + fit * p->n_outputs;
 }
 
-/* The fit that was just made, which comes after all that are kept. */
+/* Appends the current fit and drops saved fits of the same or a later size. */
 static void save_fit(struct dp_proposer *p)
 {
 	while (p->n_fits > 0 && p->fits[p->n_fits - 1].n_trainings >= p->n_fitted_trainings)
@@ -442,7 +441,7 @@ static void save_fit(struct dp_proposer *p)
 	p->n_fits++;
 }
 
-/* Is this a fit of the first trainings, at most n, as they are now? */
+/* True if a saved fit covers the first trainings, at most n, as they are now. */
 static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit_record *fit,
 			       size_t n)
 {
@@ -451,8 +450,8 @@ static bool is_saved_fit_valid(const struct dp_proposer *p, const struct dp__fit
 	       count_results_of_trainings(p, fit->n_trainings) == fit->n_results;
 }
 
-/* With nothing fitted: restores the newest kept fit whose successor in the sequence is needed for n
- * trainings. Returns the size of that successor, or 0 if no fit is kept. */
+/* Call without a current fit: restores the newest saved fit whose successor in the sequence is
+ * needed for n trainings. Returns the size of that successor, or 0 without saved fits. */
 static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 {
 	while (p->n_fits > 0 && !is_saved_fit_valid(p, &p->fits[p->n_fits - 1], n))
@@ -461,7 +460,7 @@ static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 		size_t next = next_fit_size(p->fits[i].n_trainings);
 
 		if (next > n)
-			continue; /* only its hyperparameters are kept: it is made again */
+			continue; /* only hyperparameters are saved: this fit must run again */
 		for (size_t o = 0; o < p->n_outputs; o++) {
 			p->output[o].hyper = get_saved_hyper(p, i)[o];
 			p->output[o].is_fitted = dp__output_is_modelled(&p->output[o]);
@@ -471,7 +470,7 @@ static size_t resume_fit_sequence(struct dp_proposer *p, size_t n)
 	return 0;
 }
 
-/* Makes the fits of the sequence up to n trainings. */
+/* Runs the fits of the sequence up to n trainings. */
 static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *cancel)
 {
 	struct dp_gp_data data = { .u = p->u,
@@ -481,7 +480,7 @@ static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *
 	size_t at = p->n_fitted ? p->n_fitted_trainings : resume_fit_sequence(p, n);
 	int code = DP_OK;
 
-	if (at == 0) /* fits before this one would leave no trace */
+	if (at == 0) /* earlier fits would have no effect */
 		at = n < COLD_FIT_TRAININGS ? 2 : 16;
 	for (; at <= n && code == DP_OK; at = next_fit_size(at)) {
 		size_t results = count_results_of_trainings(p, at);
@@ -515,7 +514,7 @@ static int run_fit_sequence(struct dp_proposer *p, size_t n, const atomic_bool *
 	return code;
 }
 
-/* Adds the results since the fit, then the pending points, and sets the outputs. */
+/* Appends the results since the fit, then the pending points, and sets the outputs. */
 static void extend_output_gp(struct dp_proposer *p, size_t o, const struct dp_history *h)
 {
 	struct dp__surrogate_output *out = &p->output[o];
@@ -557,14 +556,14 @@ int dp__surrogate_update(struct dp_proposer *p, const struct dp_history *h,
 	p->history = h;
 	for (size_t o = 0; o < p->n_outputs; o++) {
 		if (p->output[o].is_exact != dp__objective_is_exact(p, o))
-			truncate_observed(p, 0); /* nor are fits kept then */
+			truncate_observed(p, 0); /* invalidates saved fits, too */
 		p->output[o].is_exact = dp__objective_is_exact(p, o);
 		p->output[o].is_costly = dp__objective_is_costly(p, o);
-		/* pending points of the last call go */
+		/* drop the pending points of the last call */
 		dp_gp_truncate(&p->output[o].gp, p->n_observed);
 	}
 	sync_with_history(p, h);
-	/* the last training of the fit was cut short and has been retried: it goes on */
+	/* the last run of the fit was interrupted and now continues */
 	if (p->n_fitted && !is_last_of_training(p, p->n_fitted - 1))
 		discard_fit(p);
 	if (dp__surrogate_count_trainings(p) < 2 || p->spec.d == 0)

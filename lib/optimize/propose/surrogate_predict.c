@@ -1,4 +1,4 @@
-/* surrogate_predict.c - what the models say of points, and what a point is worth by that. */
+/* surrogate_predict.c - predicts outputs with the surrogates and evaluates acquisitions. */
 #include "base/t_distribution.h"
 #include "linalg/linalg.h"
 #include "optimize/propose/proposer_internal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double noise_share = 0.2; /* of the noise that a gain is computed with */
+static const double noise_share = 0.2; /* of the noise variance, in acquisitions */
 
 void dp__predict_reserve(struct dp_proposer *p, size_t m)
 {
@@ -72,7 +72,7 @@ double dp__predict_mean(struct dp_proposer *p, size_t o, const double *u)
 	return out->shift + out->scale * mean;
 }
 
-/* A constraint's metric is as it was reported, or negated. */
+/* A constraint's metric is not transformed, only negated if it is bounded from below. */
 static double output_to_natural(const struct dp_study *s, size_t o, double z)
 {
 	if (o < s->nobjectives)
@@ -100,7 +100,7 @@ double dp__log_feasibility(const struct dp_proposer *p, const struct dp__normal 
 
 	for (size_t o = p->study->nobjectives; o < p->n_outputs; o++) {
 		double a = (dp__output_bound(p->study, o) - f[o].mean) / f[o].sd, r = 1 / (a * a);
-		/* log of the normal distribution; an asymptotic form where it would be 0 */
+		/* log of the normal distribution; asymptotic where it would underflow */
 		double b = a > -30 ? log(dp__std_normal_cdf(a))
 				   : -0.5 * a * a - log(-a) - 0.9189385332046727 +
 					     log1p(r * (3 * r - 1));
@@ -114,7 +114,7 @@ double dp__log_feasibility(const struct dp_proposer *p, const struct dp__normal 
 	return sum;
 }
 
-/* The variance in model space that a result around m would have. */
+/* Variance of a future result around m, in model space. */
 static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 {
 	const struct dp__surrogate_output *out = &p->output[o];
@@ -122,9 +122,9 @@ static double expected_noise(const struct dp_proposer *p, size_t o, double m)
 	return dp__noise_variance(p, o, NULL, m) * out->scale * out->scale;
 }
 
-/* How far one more result at a point would move the model, s^2 / sqrt(s^2 + noise), is what can be
- * gained from it. A fifth of the noise was best: with none the search goes after differences that
- * it can never tell from chance (docs/optimizer.md). */
+/* One more result at a point moves the model by s^2 / sqrt(s^2 + noise), which bounds what can be
+ * gained from it. A fifth of the noise was best: without it, the search pursues differences that it
+ * can never tell from chance (docs/optimizer.md). */
 struct dp__learnable_sd dp__compute_learnable_sd(const struct dp_proposer *p, size_t o,
 						 const struct dp__normal *f)
 {

@@ -329,8 +329,7 @@ int dp_recommend(struct dp_proposer *p, const struct dp_recommend_level *level, 
 	if (code == DP_OK && trouble.code == 0)
 		code = fill_recommendation(&q, level, own, &best, out, &own_err);
 	p->accountant_error = NULL;
-	if (trouble.code) { /* the search continued without the accountant, so that its result is
-			       void */
+	if (trouble.code) { /* searched without the accountant: void */
 		own_err = trouble;
 		code = trouble.code;
 	}

@@ -1,9 +1,10 @@
-/* adult_format.c - UCI Adult (adult.data, adult.test), encoded to the 123 binary columns of
- * LIBSVM's a9a and a9a.t: a block of columns per field, one of which is 1. */
+/* adult_format.c - parses UCI Adult (adult.data, adult.test) into the 123 columns of LIBSVM's a9a.
+ *
+ * Each field becomes a block of binary columns, one of which is 1. */
 #include "trainers/data/dataset_internal.h"
 
 enum {
-	FIELDS = 14, /* and then the label */
+	FIELDS = 14, /* followed by the label */
 	BIN_EDGES_MAX = 4,
 	FIELD_UNKNOWN = -1, /* '?': no column of the block is 1 */
 };
@@ -84,8 +85,8 @@ static const char *const country[] = { "United-States",
 				       "Holand-Netherlands",
 				       NULL };
 
-/* A field is one of `names`, or a number: the block's column is that of the first cut which is not
- * below it, or the last. */
+/* A field is one of `names`, or a number. The column of a number is that of the first edge which is
+ * not below it, or the last. */
 static const struct adult_field {
 	const char *name;
 	const char *const *names;
@@ -145,7 +146,7 @@ static int adult_read_row(struct text_span line, struct dataset_builder *b, stru
 	int column, code;
 	bool above;
 
-	/* adult.test begins with a remark */
+	/* adult.test begins with a comment */
 	if (span_trim(line).len == 0 || *line.p == '|')
 		return DP_OK;
 	for (int i = 0; i < FIELDS; i++) {
@@ -161,7 +162,7 @@ static int adult_read_row(struct text_span line, struct dataset_builder *b, stru
 	if (!span_split_at(&line, ',', &w) || line.p)
 		return dp_fail(err, DP_E_INVALID, "%s than %d fields", line.p ? "more" : "fewer",
 			       FIELDS + 1);
-	/* adult.test ends its labels with a full stop; they are written as in a9a */
+	/* labels of adult.test end with a full stop; use the spelling of a9a */
 	w = span_trim(w);
 	above = span_equals(w, ">50K") || span_equals(w, ">50K.");
 	if (!above && !span_equals(w, "<=50K") && !span_equals(w, "<=50K."))

@@ -1,4 +1,4 @@
-/* class_labels.c - labels as written, and their numbers. */
+/* class_labels.c - numbers the class labels of a data set. */
 #include "base/units.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it a whole number written as dp_num_text() would? Most labels are, and then need no
- * conversion. */
+/* True for an integer in the spelling of dp_num_text(). Most labels are, and need no conversion. */
 static bool is_plain_integer(const char *s, size_t len)
 {
 	size_t digits = len - (*s == '-');
@@ -54,7 +53,7 @@ int class_labels_intern(struct class_labels *c, const char *text, size_t len, ui
 				       span_printable((struct text_span){ text, len }, shown));
 	memcpy(name, text, len);
 	name[len] = '\0';
-	/* one spelling for one number, without a minus zero */
+	/* one spelling per number, without minus zero */
 	if (!is_plain_integer(name, len) && dp_num_parse(name, &x) && isfinite(x))
 		dp_num_text(x == 0 ? 0 : x, name);
 	found = class_labels_find(c, name);
@@ -66,13 +65,13 @@ int class_labels_intern(struct class_labels *c, const char *text, size_t len, ui
 				       span_printable((struct text_span){ text, len }, shown),
 				       CLASSES_MAX);
 		found = (int)c->n++;
-		strcpy(c->name[found], name); /* zeros behind it: it is cached whole */
+		strcpy(c->name[found], name); /* zero-filled, since caches store all of it */
 	}
 	*number = (uint8_t)found;
 	return DP_OK;
 }
 
-/* A class with its old number while it is sorted. */
+/* A class with its old number, for sorting. */
 struct sorted_class {
 	const char *name;
 	double value;

@@ -1,5 +1,6 @@
-/* csv.c - comma-separated values (RFC 4180): numeric columns and one of labels, which may be
- * text. */
+/* csv_format.c - parses CSV files (RFC 4180).
+ *
+ * One column has the labels, which may be text; the others are numeric. */
 #include "base/units.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -12,12 +13,12 @@ enum {
 	COLUMNS_MAX = FEATURES_MAX + 1,
 };
 
-/* One record: its fields without quotes, one after the other in `bytes`. */
+/* One record: its fields without quotes, concatenated in `bytes`. */
 struct csv_record {
 	struct dp_buf bytes;
-	size_t *field_ends; /* of each field within `bytes` */
+	size_t *field_ends; /* end of each field in `bytes` */
 	size_t n_fields, capacity;
-	size_t line; /* where it begins */
+	size_t line; /* its first line */
 };
 
 static struct text_span csv_get_field(const struct csv_record *r, size_t i)
@@ -43,7 +44,7 @@ static int csv_end_field(struct csv_record *r, struct dp_err *err)
 	return DP_OK;
 }
 
-/* A field in quotes, behind the first of them; "" means one. */
+/* Reads a quoted field after its opening quote; "" is a quote. */
 static int csv_read_quoted_field(struct text_scanner *t, struct csv_record *r, struct dp_err *err)
 {
 	for (;; t->pos++) {
@@ -77,7 +78,7 @@ static void csv_read_bare_field(struct text_scanner *t, struct csv_record *r)
 	dp_buf_add(&r->bytes, w.p, w.len);
 }
 
-/* The next record that is not an empty line; none left: r->n is 0. */
+/* Reads the next record, skipping empty lines. r->n_fields is 0 at the end. */
 static int csv_next_record(struct text_scanner *t, struct csv_record *r, struct dp_err *err)
 {
 	int code = DP_OK;
@@ -107,10 +108,10 @@ static int csv_next_record(struct text_scanner *t, struct csv_record *r, struct 
 	return code;
 }
 
-/* The columns of a file, as its first record shows them. */
+/* Columns of a file, from its first record. */
 struct csv_layout {
 	size_t ncolumns, label_column;
-	struct csv_record header; /* without fields if the file has none */
+	struct csv_record header; /* no fields if the file has none */
 };
 
 static int csv_find_label_column(struct csv_layout *l, const char *label_column, struct dp_err *err)
@@ -140,7 +141,7 @@ static int csv_find_label_column(struct csv_layout *l, const char *label_column,
 	return DP_OK;
 }
 
-/* A checksum of the features' names, so that a test file with other columns is seen. */
+/* Checksum of the feature names, to detect a test file with other columns. */
 static uint32_t csv_column_checksum(const struct csv_layout *l)
 {
 	uLong sum = crc32(0, NULL, 0);
@@ -199,7 +200,7 @@ static int csv_read_row(const struct csv_layout *l, const struct csv_record *r,
 	return DP_OK;
 }
 
-/* Reads the first record. If it is a header, *r is then the one after it. */
+/* Reads the first record. If it is a header, also reads the next one into *r. */
 static int csv_read_layout(struct text_scanner *t, struct csv_record *r, const char *label_column,
 			   struct csv_layout *l, struct dp_err *err)
 {
@@ -217,7 +218,8 @@ static int csv_read_layout(struct text_scanner *t, struct csv_record *r, const c
 					   : "there are no records in it",
 			       r->line);
 	l->ncolumns = r->n_fields;
-	/* a header has no number, or its columns are named */
+	/* a header has no number; if the label column is given by name, the first record is a
+	 * header */
 	if (!label_column || dp_int_parse(label_column, &number))
 		for (size_t i = 0; i < r->n_fields && header; i++)
 			header = !span_parse_float(csv_get_field(r, i), &x);

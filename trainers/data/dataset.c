@@ -1,4 +1,4 @@
-/* dataset.c - parsed records that own their memory, and how they are put together. */
+/* dataset.c - builds and frees parsed data sets. */
 #include "trainers/data/dataset_internal.h"
 
 #include <stdlib.h>
@@ -50,8 +50,7 @@ void dataset_builder_add_entry(struct dataset_builder *b, uint32_t index, float 
 	value = value > VALUE_MAX ? VALUE_MAX : value < -VALUE_MAX ? -VALUE_MAX : value;
 	if (b->nentries == b->entry_capacity)
 		dataset_builder_grow_entries(b);
-	if (value != 1 &&
-	    !b->value) { /* the first entry that is not 1: from now on values are kept */
+	if (value != 1 && !b->value) { /* the first entry other than 1: keep values from now on */
 		b->value = dp_reallocarray(NULL, b->entry_capacity, sizeof *b->value);
 		for (size_t i = 0; i < b->nentries; i++)
 			b->value[i] = 1;
@@ -84,7 +83,7 @@ int dataset_builder_finish(struct dataset_builder *b, uint32_t nfeatures, struct
 	if (b->nrows == 0)
 		return dp_fail(err, DP_E_INVALID, "there are no records in it");
 	if (b->nentries == 0)
-		dataset_builder_grow_entries(b); /* so that `index` is never NULL */
+		dataset_builder_grow_entries(b); /* `index` must not be NULL */
 	class_labels_sort(&s->classes, b->label, b->nrows);
 	for (size_t i = 0; i < b->nrows; i++) {
 		uint64_t len = b->start[i + 1] - b->start[i];

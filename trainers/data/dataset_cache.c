@@ -1,9 +1,10 @@
-/* dataset_cache.c - parsed sets in files that are mapped, so that a trainer starts in milliseconds
- * and trainers share the pages.
+/* dataset_cache.c - caches parsed data sets in files that trainers map.
  *
- * A cache is a header, then start, value (unless all are 1), index and label as they are in memory.
- * It is checked whole when it is opened: a damaged one is as good as none, and no content can lead
- * a trainer outside its arrays. */
+ * Trainers start in milliseconds and share pages.
+ *
+ * A cache is a header, then start, value (unless all are 1), index and label as in memory. It is
+ * validated completely when it is opened: a damaged cache is ignored, and no content can lead a
+ * trainer outside its arrays. */
 #include "base/fs.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -18,7 +19,7 @@
 #include <zlib.h>
 
 enum {
-	VERSION = 2, /* of this layout and of what parsers make of a file */
+	VERSION = 2, /* of this layout and of the parsers' output */
 	BYTE_ORDER_MARK = 0x01020304,
 	NAME_LEN = 256,
 };
@@ -27,7 +28,7 @@ static const char magic[8] = "DPDATA\r\n";
 struct cache_source_file {
 	uint64_t size;
 	int64_t seconds, nanoseconds;
-	char name[NAME_LEN]; /* without folder */
+	char name[NAME_LEN]; /* without directory */
 };
 
 struct cache_header {
@@ -37,17 +38,17 @@ struct cache_header {
 	uint64_t nentries;
 	uint32_t has_value, column_checksum, can_widen, n_sources;
 	struct cache_source_file sources[2];
-	char label_column[NAME_LEN]; /* empty: none was named */
+	char label_column[NAME_LEN]; /* empty: none was given */
 	char class_name[CLASSES_MAX][CLASS_NAME_LEN];
 	uint64_t content_checksum;
-	uint32_t header_checksum; /* crc32 of the header with 0 in this place */
+	uint32_t header_checksum; /* crc32 of the header with this field 0 */
 	uint32_t unused;
 };
 _Static_assert(sizeof(struct cache_header) % 8 == 0, "the arrays behind it are aligned");
 
-/* ---- what is in a cache ---- */
+/* ---- format ---- */
 
-/* A sum of 8-byte words in four lanes, as fast as memory; it is to find damage, not forgery. */
+/* A sum of 8-byte words in four lanes, as fast as memory. It detects damage, not forgery. */
 static uint64_t checksum64(const void *p, size_t len)
 {
 	static const uint64_t odd = 0x9e3779b97f4a7c15;
@@ -99,8 +100,7 @@ static bool cache_header_is_valid(const struct cache_header *h, size_t len)
 	       len == sizeof *h + 8 * ((uint64_t)h->n + 1) + each * h->nentries + h->n;
 }
 
-/* How many indices are not above the one before them. In blocks, which compilers turn into vector
- * instructions. */
+/* Number of indices that do not exceed their predecessor. In blocks, which compilers vectorise. */
 static uint64_t count_non_increasing(const uint16_t *index, uint64_t n)
 {
 	enum {
@@ -121,7 +121,8 @@ static uint64_t count_non_increasing(const uint16_t *index, uint64_t n)
 	return falls;
 }
 
-/* Every row within the arrays, its indices rising and below nfeatures; labels too. */
+/* True if every row lies within the arrays, its indices ascend below nfeatures, and labels are
+ * classes. */
 static bool cached_rows_are_valid(const struct sparse_rows *r, uint64_t nentries)
 {
 	uint64_t fullest = 0, falls = 0;
@@ -140,7 +141,7 @@ static bool cached_rows_are_valid(const struct sparse_rows *r, uint64_t nentries
 			fullest = to - from;
 		if (r->index[to - 1] >= r->nfeatures)
 			return false;
-		/* only from one row to the next may they fall */
+		/* indices may fall only from one row to the next */
 		falls += from > 0 && r->index[from - 1] >= r->index[from];
 	}
 	for (uint32_t i = 0; i < r->n; i++)
@@ -178,9 +179,9 @@ bool dataset_cache_decode(const void *p, size_t len, struct dataset *s)
 	return true;
 }
 
-/* ---- where it is ---- */
+/* ---- paths ---- */
 
-/* The cache beside a file is hidden; its name begins with a dot. */
+/* A hidden file in the same directory. */
 static char *cache_path_beside(const char *path)
 {
 	const char *base = path_basename(path);
@@ -188,7 +189,7 @@ static char *cache_path_beside(const char *path)
 	return dp_asprintf("%.*s.%s.dpcache", (int)(base - path), path, base);
 }
 
-/* In the user's folder files of one name from many folders meet. */
+/* Includes a checksum of the directory, since the user's cache holds files of many directories. */
 static char *cache_path_in_user_dir(const char *path)
 {
 	char *folder = dp_user_dir("XDG_CACHE_HOME", ".cache");
@@ -217,7 +218,7 @@ int file_stamp_read(const char *path, struct file_stamp *t, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Are the files still what the cache was made of? */
+/* True if the files are unchanged since the cache was written. */
 static bool cache_is_current(const struct cache_header *h, const char *path,
 			     const char *label_column)
 {
@@ -252,7 +253,7 @@ static bool cache_map_file(const char *cache, const char *path, const char *labe
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size >= (off_t)sizeof(struct cache_header)) {
 		len = (size_t)st.st_size;
-		/* it is read whole at once, to check it */
+		/* populate: it is read completely for validation */
 		p = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 	}
 	close(fd);
@@ -346,9 +347,9 @@ bool dataset_cache_encode(const struct cache_source *from, const struct file_sta
 	return true;
 }
 
-/* Under a name of its own first, so that trainers which start together do not write into each
- * other's file; the last to rename wins, and all wrote the same. Readable for those who may read
- * the data. Not synced: what a crash damages is made again. */
+/* Writes to a temporary file first, so that trainers that start together do not write into the same
+ * file; the last rename wins, and all wrote the same content. Readable by users who can read the
+ * data. Not synced: a cache damaged by a crash is rebuilt. */
 static bool cache_write_file(const char *cache, const struct dp_buf *content, uint32_t mode)
 {
 	char *tmp = dp_asprintf("%s.XXXXXX", cache);
@@ -366,7 +367,7 @@ static bool cache_write_file(const char *cache, const struct dp_buf *content, ui
 	return done;
 }
 
-/* A folder without write permission is left alone, by root as well. */
+/* A directory without write permission bits is respected by root, too. */
 static bool is_directory_writable(const char *path)
 {
 	char *folder = dp_path_dir_absolute(path);

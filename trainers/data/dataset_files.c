@@ -1,4 +1,4 @@
-/* dataset_files.c - which files make up a data set. */
+/* dataset_files.c - finds the files of a data set. */
 #include "base/fs.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The sets that have a name. A second line of one name is another way to get the same records. */
+/* Named data sets. A second entry of one name is an alternative source of the same records. */
 static const struct named_dataset {
 	const char *name, *folder, *train, *test;
 } named_datasets[] = {
@@ -19,7 +19,7 @@ static const struct named_dataset {
 };
 static const char *const dataset_names[] = { "adult", "adult-a9a", "mnist", "census", NULL };
 
-/* How the test file of a training file is called; otherwise it ends in ".t". */
+/* Names of test files; otherwise ".t" is appended to that of the training file. */
 static const struct {
 	const char *train, *test;
 } test_file_names[] = {
@@ -45,7 +45,7 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What cannot be looked at counts as there: opening it says why. */
+/* If stat() fails for another reason, assumes that the file exists: opening it reports why. */
 static bool file_may_exist(const char *path)
 {
 	struct stat st;
@@ -53,7 +53,7 @@ static bool file_may_exist(const char *path)
 	return stat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* `path` as it is or with ".gz"; takes it over. */
+/* Returns `path`, or `path`.gz, or NULL if neither exists. Takes ownership of `path`. */
 static char *resolve_plain_or_gz(char *path)
 {
 	char *packed;
@@ -131,7 +131,7 @@ static int find_named_dataset(const struct named_dataset *k, const struct data_o
 	return code;
 }
 
-/* The test file that goes with a training file by its name, or NULL. */
+/* The test file for a training file, by its name, or NULL. */
 static char *find_test_file(const char *train)
 {
 	const char *base = path_basename(train), *at;
@@ -187,7 +187,7 @@ int dataset_files_find(const struct data_options *o, struct dataset_files *f, st
 	for (size_t i = 0; i < DP_COUNT(named_datasets); i++) {
 		if (strcmp(named_datasets[i].name, o->name) != 0)
 			continue;
-		/* of several ways, the first one's error is told */
+		/* of several alternatives, report the error of the first */
 		code = find_named_dataset(&named_datasets[i], o, f, first.code ? NULL : &first);
 		if (code == DP_OK)
 			return DP_OK;

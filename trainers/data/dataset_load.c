@@ -1,4 +1,4 @@
-/* dataset_load.c - one file, or images with their labels, to one set. */
+/* dataset_load.c - loads one data file, or IDX images with their labels, by way of the cache. */
 #include "base/fs.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -39,10 +39,10 @@ static int read_gzip_stream(gzFile in, const char *path, struct dp_buf *out, str
 	return DP_OK;
 }
 
-/* The content of a file, plain or gzip. */
+/* Reads a file, plain or gzip. */
 static int read_data_file(const char *path, struct dp_buf *out, struct dp_err *err)
 {
-	/* without O_NONBLOCK a pipe would make us wait for ever */
+	/* without O_NONBLOCK, opening a FIFO would block */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), code;
 	struct stat st = { 0 };
 	gzFile in;
@@ -65,7 +65,7 @@ static int read_data_file(const char *path, struct dp_buf *out, struct dp_err *e
 	return code;
 }
 
-/* The file of labels that goes with a file of images. */
+/* Finds the file of labels for a file of images. */
 static int find_label_file(const char *images, char **labels, struct dp_err *err)
 {
 	static const char *const swap[][2] = { { "images", "labels" }, { "idx3", "idx1" } };
@@ -123,7 +123,7 @@ static bool looks_libsvm(struct text_span line)
 	return !span_next_word(&line, &entry) || (span_split_at(&entry, ':', &index) && entry.p);
 }
 
-/* 15 fields, the last one Adult's label. */
+/* 15 fields, the last one a label of Adult. */
 static bool looks_adult(struct text_span line)
 {
 	struct text_span field = { NULL, 0 };
@@ -144,7 +144,7 @@ enum data_format data_format_detect(const char *p, size_t len)
 	if (len >= 4 && p[0] == 0 && p[1] == 0)
 		return DATA_FORMAT_IDX;
 	text_scanner_init(&text, p, len);
-	do { /* to the first line that is no comment */
+	do { /* skip comments */
 		if (!text_scanner_read_line(&text, &line))
 			return DATA_FORMAT_UNKNOWN;
 		line = span_trim(line);
@@ -159,7 +159,8 @@ enum data_format data_format_detect(const char *p, size_t len)
 	return line.p ? DATA_FORMAT_CSV : DATA_FORMAT_UNKNOWN;
 }
 
-/* Reads the files and says by *from and stamps what they were. The caller frees from->labels. */
+/* Parses the files and records their identity in *from and stamps. The caller frees
+ * from->labels. */
 static int parse_file(const char *path, const char *label_column, struct cache_source *from,
 		      struct file_stamp stamps[2], struct dataset *s, struct dp_err *err)
 {
@@ -217,7 +218,7 @@ int dataset_load(const char *path, const struct data_options *o, struct dataset 
 	if (code == DP_OK && !o->no_cache && dataset_cache_write(&from, stamps, s)) {
 		struct dataset *mapped = dp_calloc(1, sizeof *mapped);
 
-		/* so that even the first trainer shares its pages */
+		/* so that the first trainer shares its pages, too */
 		if (dataset_cache_open(path, o->label_column, mapped)) {
 			dataset_free(s);
 			*s = *mapped;

@@ -1,18 +1,19 @@
-/* idx_format.c - MNIST's IDX format: a file of images and one of their labels, bytes with a
- * big-endian header. Pixels become 0..1. */
+/* idx_format.c - parses MNIST's IDX format: a file of images and a file of labels.
+ *
+ * Both contain bytes after a big-endian header. Pixels are scaled to 0..1. */
 #include "trainers/data/dataset_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	IDX_TYPE_UBYTE = 8, /* the type of the elements: unsigned bytes */
+	IDX_TYPE_UBYTE = 8, /* unsigned bytes */
 };
 
 struct idx_file {
 	const char *content_name; /* for messages */
 	uint32_t n;               /* elements along the first dimension */
-	uint32_t element_bytes;   /* bytes of one of them */
+	uint32_t element_bytes;   /* of one element */
 	const uint8_t *data;
 };
 
@@ -21,7 +22,7 @@ static uint32_t read_be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Bytes 0..3: two zeros, the type, the number of dimensions. Then their sizes. */
+/* Header: two zeros, the type, the number of dimensions (one byte each), then the sizes. */
 static int idx_read_header(struct idx_file *x, const char *content, size_t len, bool images,
 			   struct dp_err *err)
 {

@@ -1,7 +1,7 @@
-/* libsvm_format.c - LIBSVM's text format: "label index:value index:value ...". */
+/* libsvm_format.c - parses LIBSVM's text format: "label index:value index:value ...". */
 #include "trainers/data/dataset_internal.h"
 
-/* "index:value"; indices rise and count from 1. */
+/* "index:value"; indices ascend from 1. */
 static int libsvm_parse_entry(struct text_span w, uint32_t last, uint32_t *index, float *value,
 			      struct dp_err *err)
 {
@@ -36,7 +36,7 @@ static int libsvm_read_row(struct text_span line, struct dataset_builder *b, str
 	char shown[SPAN_PRINTABLE_LEN];
 	int code;
 
-	(void)span_split_at(&line, '#', &w); /* what follows is a comment */
+	(void)span_split_at(&line, '#', &w); /* the rest is a comment */
 	line = w;
 	if (!span_next_word(&line, &w))
 		return DP_OK;

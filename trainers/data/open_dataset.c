@@ -1,4 +1,4 @@
-/* open_dataset.c - opens a data set: finds, loads, matches and splits. */
+/* open_dataset.c - opens a data set: loads its files, matches train and test, and splits them. */
 #include "base/rng.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where there is no test file, this share of the records is the test set. The seed is fixed, so
- * that every trial is measured on the same records. */
+/* Without a test file, this share of the records is the test set. The seed is fixed, so that all
+ * trials are scored on the same records. */
 static const double test_share = 0.2;
 static const uint64_t test_seed = 1;
 
 struct data_memory {
 	struct dataset train, test, validation;
-	uint8_t *test_label; /* the test set's labels in the classes of train */
+	uint8_t *test_label; /* labels of the test set, numbered like the classes of train */
 };
 
 void data_splits_close(struct data_splits *d)
@@ -30,7 +30,7 @@ void data_splits_close(struct data_splits *d)
 	memset(d, 0, sizeof *d);
 }
 
-/* Copies the records whose mark is `mark`. */
+/* Copies the records with marks[i] == mark. */
 static void copy_marked_rows(const struct sparse_rows *all, const bool *marks, bool mark,
 			     struct dataset *out)
 {
@@ -81,7 +81,7 @@ int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed
 	left = (uint32_t)fmin(fmax(rint(share * (double)all->n), 1), (double)(all->n - 1));
 	chosen = dp_malloc(all->n);
 	dp_rng_init(&rng, seed, DP_RNG_TRAIN, 0, (uint32_t)use);
-	for (uint32_t i = 0; i < all->n; i++) { /* every set of that size is equally likely */
+	for (uint32_t i = 0; i < all->n; i++) { /* every subset of that size is equally likely */
 		chosen[i] = dp_rng_below(&rng, all->n - i) < left;
 		left -= chosen[i];
 	}
@@ -91,7 +91,7 @@ int sparse_rows_split(const struct sparse_rows *all, double share, uint64_t seed
 	return DP_OK;
 }
 
-/* Moves a part of the training set to `part`. */
+/* Moves a share of the training set to `part`. */
 static int split_train(struct data_memory *m, double share, uint64_t seed, enum split_purpose use,
 		       struct dataset *part, struct dp_err *err)
 {
@@ -104,8 +104,8 @@ static int split_train(struct data_memory *m, double share, uint64_t seed, enum 
 	return code;
 }
 
-/* The test set in the classes of the training set: a file that lacks some of them numbers the
- * others differently. */
+/* Renumbers the classes of the test set like those of the training set: a file that lacks a class
+ * numbers the others differently. */
 static int match_classes(struct data_memory *m, struct dp_err *err)
 {
 	const struct class_labels *train = &m->train.classes, *test = &m->test.classes;

@@ -1,6 +1,8 @@
-/* synthetic_census.c - records that are made up, so that everything runs without a download: 123
- * binary features in 14 groups of which one each is 1, as in Adult, and a label that a linear model
- * can learn. Integers alone decide, so they are the same everywhere. */
+/* synthetic_census.c - generates synthetic data like Adult.
+ *
+ * It lets trainers run without a download. A record has 123 binary features in 14 groups, one 1 per
+ * group as in Adult, and a label that a linear model can learn. It uses integers only, so that the
+ * records are the same on all machines. */
 #include "base/rng.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -8,18 +10,19 @@
 
 enum {
 	GROUP_MAX = 41,
-	TRAITS = 2,   /* hidden properties of a record that several groups show */
-	NO_TRAIT = 0, /* a trait that nothing follows */
+	TRAITS = 2,   /* hidden properties of a record that several groups reflect */
+	NO_TRAIT = 0, /* of a group that reflects no trait */
 	DRAW_BITS = 12,
 	DRAW_MASK = (1 << DRAW_BITS) - 1,
 };
-/* Part of what the records are: never change them. */
+/* The records depend on both: never change them. */
 static const uint64_t seed = 0x43454e535553;
-static const int32_t cutoff = -2310; /* above it a label is 1: 24 % of them */
+static const int32_t cutoff = -2310; /* labels above it are 1: 24 % of them */
 
-/* Categories get rarer by ratio/256 from one to the next. A record's category follows its trait
- * with probability follows/16, else it is independent. A category's effect on the score rises by
- * `slope` from one to the next, from -slope * size / 2, plus at most +-spread of its own. */
+/* Frequencies of categories fall by a factor of ratio/256 from one to the next. A record's category
+ * follows its trait with probability follows/16, otherwise it is independent. A category's effect
+ * on the score rises by `slope` from one to the next, from -slope * size / 2, plus at most
+ * +-spread. */
 static const struct census_group {
 	uint16_t size, ratio;
 	uint8_t trait, follows;
@@ -34,13 +37,13 @@ static const struct census_group {
 	{ 5, 180, 0, 6, 150, 80 },      { 41, 120, NO_TRAIT, 0, 0, 160 },
 };
 
-/* What follows from the table above and the first numbers of the stream. */
+/* Tables computed from `groups` and the first numbers of the stream. */
 struct census_model {
-	uint8_t category[CENSUS_GROUPS][1 << DRAW_BITS]; /* of a draw */
+	uint8_t category[CENSUS_GROUPS][1 << DRAW_BITS]; /* by draw */
 	int32_t effect[CENSUS_GROUPS][GROUP_MAX];
 };
 
-/* Categories and effects of a group. */
+/* Computes categories and effects of a group. */
 static void census_init_group(const struct census_group *g, struct dp_rng *rng, uint8_t *category,
 			      int32_t *effect)
 {
@@ -48,7 +51,7 @@ static void census_init_group(const struct census_group *g, struct dp_rng *rng, 
 	uint8_t c = 0;
 
 	for (int i = 0; i < g->size; i++) {
-		total += weight + 64; /* the rarest still occur */
+		total += weight + 64; /* so that the rarest still occurs */
 		sums[i] = total;
 		weight = weight * g->ratio >> 8;
 		effect[i] = g->slope * (2 * i - g->size) / 2 - g->spread +
@@ -61,7 +64,6 @@ static void census_init_group(const struct census_group *g, struct dp_rng *rng, 
 	}
 }
 
-/* Adds one record to the builder. */
 static void census_add_record(const struct census_model *m, struct dp_rng *rng,
 			      struct dataset_builder *b)
 {
@@ -73,8 +75,7 @@ static void census_add_record(const struct census_model *m, struct dp_rng *rng,
 		uint32_t draw;
 		uint8_t c;
 
-		/* half a word for a group: 12 bits for the category, 4 for whether it follows the
-		 * trait */
+		/* 16 bits per group: 12 for the category, 4 to decide if it follows the trait */
 		bits = g % 2 ? bits >> 16 : dp_rng_u32(rng);
 		draw = bits & DRAW_MASK;
 		if ((bits >> DRAW_BITS & 15) < groups[g].follows)

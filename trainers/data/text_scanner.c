@@ -1,4 +1,4 @@
-/* text.c - what the text formats share: lines, words, numbers. */
+/* text_scanner.c - scans lines, words and numbers for the text formats. */
 #include "base/units.h"
 #include "trainers/data/dataset_internal.h"
 
@@ -126,7 +126,7 @@ bool span_parse_uint(struct text_span w, uint32_t *x)
 	return true;
 }
 
-/* A number that even a double cannot hold; dp_num_parse() refuses it. */
+/* True for a number too large for a double, which dp_num_parse() rejects. */
 static bool is_double_overflow(const char *text, double *x)
 {
 	const char *digits = text + (*text == '-' || *text == '+');
@@ -146,7 +146,7 @@ bool span_parse_float(struct text_span w, float *x)
 	uint32_t whole;
 	double v;
 
-	/* most are, and need no conversion from text */
+	/* most values are integers and need no slow conversion */
 	if (span_parse_uint(w, &whole)) {
 		*x = (float)whole;
 		return true;

@@ -1,13 +1,13 @@
-/* aes128.c - AES-128 in plain C (FIPS-197): for key expansion everywhere, and for the blocks on
- * machines without AES instructions.
+/* aes128.c - AES-128 in plain C (FIPS-197).
  *
- * Its table look-ups take time that depends on the key, which a process on the same machine might
- * observe; the AES instructions of the other paths do not. */
+ * All backends use its key expansion, the portable one its cipher, too. The time of its table
+ * look-ups depends on the key, which another process on the machine might observe. The AES
+ * instructions of the other backends do not have that weakness. */
 #include "trainers/noise/noise_internal.h"
 
 #include <string.h>
 
-/* The S-box as a list that both tables are made of. */
+/* The S-box as a list from which both tables are made. */
 #define ROW(X, a, b, c, d, e, f, g, h) X(a), X(b), X(c), X(d), X(e), X(f), X(g), X(h)
 #define SBOX(X)                                                                                    \
 	ROW(X, 0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5),                                    \
@@ -43,9 +43,9 @@
 		ROW(X, 0x8c, 0xa1, 0x89, 0x0d, 0xbf, 0xe6, 0x42, 0x68),                            \
 		ROW(X, 0x41, 0x99, 0x2d, 0x0f, 0xb0, 0x54, 0xbb, 0x16)
 
-/* The product of a byte with x in GF(2^8). */
+/* Product of a byte with x in GF(2^8). */
 #define TIMES_X(s) (((s) << 1 ^ ((s) >> 7) * 0x1b) & 0xff)
-/* What a byte in the first row gives to its column in SubBytes and MixColumns. */
+/* Contribution of a byte in the first row to its column after SubBytes and MixColumns. */
 #define MIXED(s) (TIMES_X(s) | (s) << 8 | (s) << 16 | (TIMES_X(s) ^ (s)) << 24)
 #define BYTE(s)  s
 
@@ -69,7 +69,7 @@ static uint32_t rotate_right(uint32_t c, int bits)
 	return c >> bits | c << (32 - bits);
 }
 
-/* SubBytes of four bytes, each from the column where ShiftRows finds it. */
+/* SubBytes of four bytes, each from the column that ShiftRows selects. */
 static uint32_t aes128_sub_bytes(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3)
 {
 	return sbox[c0 & 0xff] | (uint32_t)sbox[c1 >> 8 & 0xff] << 8 |

@@ -1,14 +1,14 @@
-/* aes_x86.h - what the paths by AES instructions share. */
+/* aes_x86.h - helpers shared by the backends with AES instructions. */
 #include <immintrin.h>
 
-/* The counter block of a batch's first block. */
+/* The counter block of the first block of a batch. */
 INLINE __m128i counter_block(uint64_t stream, uint64_t counter)
 {
 	return _mm_set_epi64x((long long)__builtin_bswap64(counter),
 			      (long long)__builtin_bswap64(stream));
 }
 
-/* To add to the first block for block i of the batch, in the upper of two words. */
+/* Added to the upper word of the first counter block to get that of block i. */
 INLINE long long block_counter_offset(int i)
 {
 	return (long long)i << 56;

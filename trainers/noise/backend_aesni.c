@@ -1,4 +1,4 @@
-/* backend_aesni.c - noise by AES-NI and AVX2. */
+/* backend_aesni.c - noise backend with AES-NI and AVX2. */
 #include "trainers/noise/noise_internal.h"
 
 #ifdef __x86_64__
@@ -9,7 +9,7 @@
 #include "trainers/noise/vector_avx2.h"
 
 enum {
-	PARALLEL_BLOCKS = 8 /* blocks: the registers hold no more */
+	PARALLEL_BLOCKS = 8 /* as many as the registers hold */
 };
 
 /* Blocks i, i + 1... of the batch. */

@@ -1,4 +1,4 @@
-/* backend_portable.c - noise in plain C, for any machine. */
+/* backend_portable.c - noise backend in plain C, for any machine. */
 #include "trainers/noise/noise_internal.h"
 
 #include <math.h>

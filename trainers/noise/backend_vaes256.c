@@ -1,4 +1,4 @@
-/* backend_vaes256.c - noise by VAES, two blocks in a register, and AVX2. */
+/* backend_vaes256.c - noise backend with VAES, two blocks per register, and AVX2. */
 #include "trainers/noise/noise_internal.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* backend_vaes512.c - noise by VAES, four blocks in a register, and AVX-512. */
+/* backend_vaes512.c - noise backend with VAES, four blocks per register, and AVX-512. */
 #include "trainers/noise/noise_internal.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,4 @@
-/* backends.c - which path this machine uses: the best that it can run. */
+/* backends.c - selects the fastest noise backend that the machine can run. */
 #include "trainers/noise/noise_internal.h"
 
 #include <stdatomic.h>
@@ -17,13 +17,13 @@ static const struct noise_backend *const backends[] = {
 	&dp__path_portable,
 };
 
-/* The one variable at file scope: a choice that every thread would make alike, so it does not
- * matter which of them stores it first. */
+/* The only mutable variable at file scope. All threads would choose the same backend, so that it
+ * does not matter which one stores it first. */
 static _Atomic(const struct noise_backend *) current_backend;
 
 #ifdef __x86_64__
-/* By cpuid, because clang 14 does not know "vaes" in __builtin_cpu_supports. That the operating
- * system keeps the wide registers is the caller's to ask, there. */
+/* By cpuid, because clang 14 does not know "vaes" in __builtin_cpu_supports. The caller must check
+ * that the operating system saves the wide registers. */
 bool cpu_has_vaes(void)
 {
 	unsigned a, b, c = 0, d;
@@ -47,7 +47,7 @@ const struct noise_backend *noise_backend_get(void)
 
 	if (path)
 		return path;
-	while (!backends[i]->is_usable()) /* the portable path, the last, always is */
+	while (!backends[i]->is_usable()) /* the portable backend, the last, always is */
 		i++;
 	atomic_store(&current_backend, backends[i]);
 	return backends[i];

@@ -1,26 +1,26 @@
-/* box_muller.h - whole batches of words and normals; a path includes it after vector_types.h and
- * the definitions, by functions or by names of functions, of
+/* box_muller.h - generates batches of words and normals (a template for the backends).
+ *
+ * A backend includes it after vector_types.h and after it has defined, as functions or as macros:
  *   cipher(n, stream, counter, word)  the keystream of a batch
- *   fused(a, b, c)                    a * b + c, rounded once where the machine can
+ *   fused(a, b, c)                    a * b + c, rounded once if the machine can
  *   root(x)                           the square root
  *   choose(mask, a, b)                a where the mask is -1, b where it is 0
- *   any(mask)                         is a lane of the mask -1?
+ *   any(mask)                         true if a lane of the mask is -1
  *
- * Normals are made by the transform of Box and Muller. Pair j of a batch takes its radius from word
- * j, its angle from word 32 + j, and gives the normals j and 32 + j.
+ * Normals come from the Box-Muller transform. Pair j of a batch takes its radius from word j and
+ * its angle from word 32 + j, and yields the normals j and 32 + j.
  *
  * Radius: sqrt(-2 ln u). The top bit of the word says whether u is in the lower (1) or the upper
  * half (0) of (0, 1). The other 31 bits, with the lowest set, are the distance of u from 0 or from
- * 1 in units of 2^-32. Where they are below 2^20, the lowest two units are filled by a further word
- * with its top bit cleared and its lowest set, in units of 2^-62: word j of the batch that has the
- * same counters in the stream that NOISE_EXTRA_STREAM() names. So the leading bit of a distance has
- * 19 random bits or more behind it, and u goes down to 2^-62, which is 9.2 standard deviations.
+ * 1 in units of 2^-32. If they are below 2^20, the lowest two units are replaced by an extra word
+ * with its top bit cleared and its lowest set, in units of 2^-62: word j of the batch with the same
+ * counters in the stream NOISE_EXTRA_STREAM(). So at least 19 random bits follow the leading bit of
+ * a distance, and u goes down to 2^-62, which is 9.2 standard deviations.
  *
  * Angle: the word with its lowest bit set, an odd number between -2^31 and 2^31, stands for -90 to
  * 90 degrees; the lowest bit itself negates both normals.
  *
- * Each step is done for all vectors of a batch before the next step, so that a step need not wait
- * for the one before. */
+ * Each step is done for all vectors of a batch before the next one, to hide its latency. */
 #include <string.h>
 
 enum {
@@ -32,13 +32,13 @@ INLINE vf vec_to_float(vi x)
 	return __builtin_convertvector(x, vf);
 }
 
-/* The number that is made of 31 bits, never 0. */
+/* The number formed by 31 bits, never 0. */
 INLINE vf odd_bits_to_float(vi bits)
 {
 	return vec_to_float((bits & INT32_MAX) | 1);
 }
 
-/* x / 2^bits where neither is 0 or subnormal: cheaper than a product. */
+/* x / 2^bits if neither is 0 or subnormal: cheaper than a multiplication. */
 INLINE vf divide_by_pow2(vf x, int bits)
 {
 	return (vf)((vi)x - (bits << 23));
@@ -74,8 +74,8 @@ INLINE void quartic(const float c[5], const vf y[RADII], vf p[RADII])
 	FOR_ALL(k, RADII, p[k] = fused(p[k], y[k], vec_broadcast(c[0])));
 }
 
-/* -ln u is e ln 2 - ln(1 - f) with f in (0, 1/2]. In the upper half f is the distance from 1, and e
- * is 0; in the lower half (1 - f) 2^-e is the distance from 0. */
+/* -ln u = e ln 2 - ln(1 - f) with f in (0, 1/2]. In the upper half, f is the distance from 1 and e
+ * is 0; in the lower half, (1 - f) 2^-e is the distance from 0. */
 INLINE vf log_fraction(vi word, vf distance)
 {
 	vf mantissa = (vf)(((vi)distance & 0x007fffff) | 0x3f000000);
@@ -102,8 +102,8 @@ INLINE void box_muller_radii(const vi word[RADII], const vf distance[RADII], vf 
 
 INLINE void box_muller(const vi word[VECTORS], const vf distance[RADII], vf z[VECTORS])
 {
-	/* sin(90 degrees * t) / t and cos(90 degrees * t) in powers of t^2 on [0, 1], relative
-	 * error 5e-8 and absolute error 8e-8 */
+	/* sin(90 degrees * t) / t and cos(90 degrees * t) in powers of t^2 on [0, 1]: relative
+	 * error 5e-8, absolute error 8e-8 */
 	static const float sine[] = { 1.570796371f, -0.6459650993f, 0.07969578356f,
 				      -0.004682860803f, 0.0001558073564f };
 	static const float cosine[] = { 1.0f, -1.233698845f, 0.2536531985f, -0.02081396617f,
@@ -154,7 +154,7 @@ INLINE void transform_fine(const vi word[VECTORS], const vi further[VECTORS], vf
 	box_muller(word, distance, z);
 }
 
-/* ---- what a path does with batches ---- */
+/* ---- batches ---- */
 
 struct batch_output {
 	float *w;
@@ -180,8 +180,9 @@ INLINE uint64_t counter_of(const struct noise_stream *n, size_t batch)
 	return n->counter + NOISE_BATCH_BLOCKS * (uint64_t)batch;
 }
 
-/* Does batches b..last until one needs further words, and gives the next to do. The cipher of the
- * next batch goes beside the transform of one: each of them alone leaves the machine waiting. */
+/* Processes batches b..last until one needs extra words; returns the next batch to do. The cipher
+ * of the next batch runs interleaved with the transform of the current one: each alone is bound by
+ * latency. */
 INLINE size_t generate_plain_batches(const struct noise_stream *n, const struct batch_output *o,
 				     size_t b, size_t last)
 {
@@ -214,7 +215,7 @@ INLINE void generate_fine_batch(const struct noise_stream *n, const struct batch
 	store_batch(o, b, z);
 }
 
-/* One batch in 64 is a fine one. */
+/* One batch in 64 needs extra words. */
 INLINE void generate_batches(const struct noise_stream *n, const struct batch_output *o,
 			     size_t batches)
 {

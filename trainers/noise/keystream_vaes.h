@@ -1,7 +1,9 @@
-/* keystream_vaes.h - the cipher by VAES, for a path that has defined
+/* keystream_vaes.h - generates the keystream of a batch with VAES.
+ *
+ * The backend must have defined
  *   wide           a register of LANES / 4 blocks
- *   spread(block)  a block in all places of a register
- *   numbers(i)     the numbers of the blocks from i on
+ *   spread(block)  a register with copies of a block
+ *   numbers(i)     the offsets of the blocks from i on
  *   encrypt(s, key), encrypt_last(s, key)  the rounds */
 INLINE void cipher_vaes(const struct noise_stream *n, uint64_t stream, uint64_t counter,
 			vi word[VECTORS])

@@ -1,5 +1,4 @@
-/* noise_stream.c - streams: their keys, and words and normals in any number from the whole batches
- * that a path makes. */
+/* noise_stream.c - keys random streams and reads any number of words or normals from them. */
 #include "trainers/noise/noise_internal.h"
 
 #include <errno.h>
@@ -47,7 +46,7 @@ static void noise_advance(struct noise_stream *n, size_t batches)
 	n->counter += NOISE_BATCH_BLOCKS * (uint64_t)batches;
 }
 
-/* Words or normals: both are four bytes. */
+/* For words and normals: both take four bytes. */
 static void noise_fill_batches(struct noise_stream *n, noise_fill_fn *batches_of, void *out,
 			       size_t count)
 {

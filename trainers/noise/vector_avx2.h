@@ -1,4 +1,4 @@
-/* vector_avx2.h - what box_muller.h asks of a path, by AVX2 and FMA. */
+/* vector_avx2.h - the vector operations that box_muller.h needs, with AVX2 and FMA. */
 INLINE vf fused_avx2(vf a, vf b, vf c)
 {
 	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);

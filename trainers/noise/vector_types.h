@@ -1,12 +1,13 @@
-/* vector_types.h - vectors of LANES numbers by the compiler's vector extension; a path includes it
- * after it has defined LANES and TARGET, the attribute that lets its functions use the instructions
- * of the machine. */
+/* vector_types.h - vectors of LANES numbers by the compiler's vector extension.
+ *
+ * A backend includes it after it has defined LANES and TARGET, the attribute that enables the
+ * instructions of the machine. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
-/* Does a statement for all values of a variable from 0 to count - 1. */
+/* Executes a statement for all values of a variable from 0 to count - 1, unrolled. */
 #define FOR_ALL(variable, count, ...)                                                              \
 	do {                                                                                       \
 		UNROLL                                                                             \

@@ -1,4 +1,4 @@
-/* dpsgd_params.c - parameters and declaration of trainings by noisy gradients. */
+/* dpsgd_params.c - reads the parameters of DP-SGD and DP-Adam and writes their declaration. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #define NOISE_MULTIPLIER_PARAM "noise_multiplier"
 #define NOISE_VARIANCE_PARAM   "noise_variance"
 
-/* Exactly one of the two says how much noise there is. */
+/* The request must have exactly one of the two noise parameters. */
 static int dpsgd_read_noise(const struct dp_trainer_request *q, double *out, struct dp_err *err)
 {
 	bool multiplier = param_is_given(q, NOISE_MULTIPLIER_PARAM);
@@ -47,7 +47,7 @@ int dpsgd_read_params(const struct trainer_options *o, const struct dp_trainer_r
 		    DP_OK)
 		return code;
 	sgd.optimizer = (enum optimizer)optimizer;
-	/* without clipping, L is still what noise is measured in */
+	/* without clipping, noise is still measured in units of L */
 	if (clips || adds_noise)
 		code = param_read_number(q, "clip", 0, true, &sgd.noise_clip, err);
 	if (code == DP_OK && adds_noise)
@@ -62,7 +62,8 @@ int dpsgd_read_params(const struct trainer_options *o, const struct dp_trainer_r
 
 json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n)
 {
-	/* 0 without clipping: gradients then have no bound, and noise over it is nothing */
+	/* 0 without clipping: gradients have no bound, so that no noise is large compared with
+	 * it */
 	double over_clip = sgd_noise_sd(sgd) / sgd->clip;
 
 	return json_pack("{s:s, s:I, s:I, s:I, s:o}", "sampling",

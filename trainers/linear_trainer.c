@@ -1,4 +1,4 @@
-/* linear_trainer.c - the trainer of linear models. */
+/* linear_trainer.c - the trainer `linear`: linear models by DP-SGD or DP-Adam. */
 #include "trainers/trainers.h"
 
 struct linear_model_state {

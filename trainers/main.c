@@ -1,7 +1,7 @@
-/* main.c - dpareto-train: the table of built-in trainers.
+/* main.c - dpareto-train: selects a built-in trainer and runs it.
  *
- * Signals keep their default actions but while a model is trained (training_progress.c): every line
- * of a result is one write, so TERM at any moment leaves whole lines behind. */
+ * Signals keep their default actions except while a model is trained (training_progress.c): every
+ * line of a result is one write, so that TERM leaves only whole lines behind. */
 #include "config.h"
 #include "trainers/trainers.h"
 

@@ -1,11 +1,11 @@
-/* mlp_trainer.c - the trainer of multi-layer perceptrons. */
+/* mlp_trainer.c - the trainer `mlp`: multi-layer perceptrons by DP-SGD or DP-Adam. */
 #include "trainers/trainers.h"
 
 #include <stdlib.h>
 
 enum {
 	WIDTH_MAX = 65535,
-	SCORED_SETS = 2 /* sets of records: those held out and the test records */
+	SCORED_SETS = 2 /* the held-out and the test records */
 };
 
 struct mlp_model_state {
@@ -15,7 +15,7 @@ struct mlp_model_state {
 	struct mlp_scorer *scorer[SCORED_SETS];
 };
 
-/* "128,64" between the inputs and the classes. */
+/* Parses --hidden, such as "128,64", and adds the layers of inputs and classes. */
 static int parse_hidden_layers(const char *hidden, const struct sparse_rows *train,
 			       struct mlp_shape *out, struct dp_err *err)
 {

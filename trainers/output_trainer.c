@@ -1,19 +1,19 @@
-/* output_trainer.c - the trainer of logistic regression by output perturbation. */
+/* output_trainer.c - the trainer `output-perturbation` (logistic regression). */
 #include "trainers/trainers.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The data sets whose rows have one 1 in each of 14 groups at most. */
+/* Data sets with at most one 1 in each of 14 groups of features. */
 static const char *const one_hot[] = { "adult", "adult-a9a", "census" };
-#define ONE_HOT_BOUND sqrt(14 + 1) /* the bias is a feature, too */
+#define ONE_HOT_BOUND sqrt(14 + 1) /* bias included */
 
 static int output_model_prepare(void *self, const struct trainer_options *o,
 				const struct dp_trainer_request *q, const struct sparse_rows *train,
 				struct training_plan *out, struct dp_err *err)
 {
 	struct output_perturbation *s = self;
-	double bound = o->norm_bound; /* it must not come from private data */
+	double bound = o->norm_bound; /* must not come from private data */
 	int code = need_two_classes(train, err);
 
 	if (code != DP_OK)

@@ -1,4 +1,4 @@
-/* svt_trainer.c - the sparse vector technique, scored by how well it finds the ones.
+/* svt_trainer.c - the trainer `svt`: the sparse vector technique, scored by F1.
  *
  * Avent et al. 2020, "Automatic Discovery of Privacy-Utility Pareto Fronts", Alg. 1: a
  * non-interactive form of Lyu et al. 2017, Alg. 7, for binary queries of sensitivity 1 and the
@@ -19,7 +19,7 @@ double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned c
 	double threshold;
 	size_t hits = 0, false_hits = 0, missed, sum;
 
-	/* every order equally likely (Fisher and Yates) */
+	/* Fisher-Yates: all orders are equally likely */
 	memset(answers, 1, s->n_ones);
 	memset(answers + s->n_ones, 0, s->n_queries - s->n_ones);
 	for (size_t i = s->n_queries; i > 1; i--) {
@@ -42,7 +42,7 @@ double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned c
 	}
 	missed = s->n_ones - hits;
 	sum = 2 * hits + false_hits + missed;
-	/* no ones and none found: nothing was identified, so nothing is scored */
+	/* no ones and none reported: define F1 as 0 */
 	return sum ? 2.0 * (double)hits / (double)sum : 0;
 }
 
@@ -60,7 +60,7 @@ static int svt_run_all(const struct dp_trainer_request *q, int fd, struct svt_pa
 		struct dp_rng rng;
 		json_t *metrics;
 
-		/* The run's seed is different for every trial and run already. */
+		/* the seed is unique for each trial and run */
 		dp_rng_init(&rng, q->seeds[i], DP_RNG_TRAIN, 0, 0);
 		metrics = json_pack("{s:o}", "f1", dp_json_real(svt_compute_f1(s, &rng, answers)));
 		code = dp_trainer_report_run(fd, q->runs[i], metrics, err);

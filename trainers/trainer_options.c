@@ -1,4 +1,4 @@
-/* trainer_options.c - the command lines of all trainers: one table for reading and for help. */
+/* trainer_options.c - parses the command lines of all trainers and prints their help. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -12,7 +12,7 @@
 enum option_kind {
 	OPTION_FLAG,
 	OPTION_TEXT,
-	OPTION_NUMBER,  /* above lo and below hi */
+	OPTION_NUMBER,  /* between lo and hi, exclusive */
 	OPTION_INTEGER, /* from lo to hi */
 	OPTION_WORD,
 	OPTION_SET_PARAM,
@@ -22,7 +22,7 @@ struct option_spec {
 	const char *name, *value_hint, *help;
 	unsigned groups; /* OPTIONS_* */
 	enum option_kind kind;
-	size_t offset; /* in struct options */
+	size_t offset; /* in struct trainer_options */
 	double lo, hi;
 	const char *const *words;
 };
@@ -130,7 +130,7 @@ static int option_parse_integer(const struct option_spec *k, const char *text, i
 	return DP_OK;
 }
 
-/* NAME=VALUE into the object: as a number if it is one. */
+/* Adds NAME=VALUE to the object, as a number if it is one. */
 static int option_parse_set(const char *text, json_t **set, struct dp_err *err)
 {
 	const char *equals = strchr(text, '=');
@@ -199,7 +199,7 @@ int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct
 				       .queries = 100,
 				       .ones = 10,
 				       .runs = 1 };
-	/* an option that this trainer takes has its place in the table as its value */
+	/* the value of a getopt option is its index in option_specs */
 	for (size_t k = 0; k < DP_COUNT(option_specs); k++)
 		if (option_applies_to_trainer(t, &option_specs[k]))
 			list[n++] = (struct option){ option_specs[k].name,
@@ -207,7 +207,7 @@ int trainer_options_parse(const struct trainer *t, int argc, char **argv, struct
 							     ? no_argument
 							     : required_argument,
 						     NULL, (int)k };
-	optind = 0; /* the table of trainers has read options before */
+	optind = 0; /* restart getopt */
 	opterr = 0;
 	while (code == DP_OK && (i = getopt_long(argc, argv, "", list, NULL)) != -1) {
 		if (i == '?')

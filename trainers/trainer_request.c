@@ -1,5 +1,4 @@
-/* trainer_request.c - what is asked of a trainer, by a study or by a person at a terminal: the
- * request, its parameters, and its checkpoints. */
+/* trainer_request.c - opens a trainer's request and reads its parameters and checkpoints. */
 #include "trainers/trainers.h"
 
 #include "base/fs.h"
@@ -14,7 +13,7 @@
 
 #define CHECKPOINT_PARAM "epochs"
 
-/* The seeds are those of trial 0 of a study with this seed. */
+/* Uses the seeds of trial 0 of a study with the given seed. */
 static int request_from_options(const struct trainer_options *o, struct dp_trainer_request *q,
 				int *fd, struct dp_err *err)
 {
@@ -94,7 +93,7 @@ int param_read_integer(const struct dp_trainer_request *q, const char *name, int
 
 	if (code != DP_OK)
 		return code;
-	/* above 2^53 a double no longer tells neighbours apart */
+	/* above 2^53, a double cannot hold every integer */
 	if (x != floor(x) || x > 0x1p53)
 		return dp_fail(err, DP_E_INVALID, "parameter '%s' must be a whole number", name);
 	*out = (int64_t)x;
@@ -139,18 +138,17 @@ int param_read_word(const struct dp_trainer_request *q, const char *name, const 
 
 /* ---- checkpoints: values of `epochs` that are reported before the end ----
  *
- * Nothing in a training by noisy gradients depends on how many epochs there will be: rates are
- * constant, nothing is averaged, and lots, noise and initial weights come from streams that are
- * keyed by the run alone and used up step by step. So the weights after some epochs are those of a
- * training that ends there with the same seed. A schedule that depends on the end would have to
- * refuse checkpoints here. */
+ * A checkpoint equals the result of a run that ends there with the same seed. Nothing in DP-SGD
+ * depends on the number of epochs: rates are constant, nothing is averaged, and lots, noise and
+ * initial weights come from streams that are keyed by the run alone and consumed step by step. A
+ * schedule that depends on the end would have to refuse checkpoints here. */
 
 int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q, struct dp_err *err)
 {
 	const char *p = text;
 
 	q->path_parameter = dp_strdup(CHECKPOINT_PARAM);
-	/* a value takes two characters at least, but for the last */
+	/* each value but the last takes at least two characters */
 	q->checkpoints = dp_calloc(strlen(text) / 2 + 1, sizeof *q->checkpoints);
 	while (p) {
 		char *end = NULL;
@@ -176,7 +174,7 @@ int checkpoint_epochs_read(const struct trainer *t, const struct dp_trainer_requ
 	*out = (struct checkpoint_epochs){ 0 };
 	if (!q->path_parameter)
 		return DP_OK;
-	/* checkpoints that would be wrong or missing: better to say so at the first trial */
+	/* fail at the first trial rather than report wrong checkpoints */
 	if (t->no_checkpoints_reason) {
 		dp_fail(err, DP_E_INVALID, "%s cannot walk a path: %s", t->name,
 			t->no_checkpoints_reason);

@@ -1,4 +1,4 @@
-/* trainers.h - the built-in trainers: one file each, with one const entry.
+/* trainers.h - the built-in trainers, one file and one const entry each, and what they share.
  *
  * They are ordinary trainer programs: they know the trainer protocol (lib/protocol/trainer) and
  * nothing of the daemon. */
@@ -12,18 +12,19 @@
 
 struct trainer {
 	const char *name;
-	const char *summary;               /* one line */
-	const char *about;                 /* what it does, before the options in its help */
-	const char *params_help;           /* its parameters and metrics, after them */
-	unsigned option_groups;            /* which it takes: OPTIONS_* */
-	const char *no_checkpoints_reason; /* why it cannot walk one, as a clause; NULL: it can */
-	/* Reads its options from argv (argv[0] is its name), then does what the request asks. */
+	const char *summary;     /* one line */
+	const char *about;       /* description, printed before the options in its help */
+	const char *params_help; /* parameters and metrics, printed after the options */
+	unsigned option_groups;  /* OPTIONS_* that it accepts */
+	const char
+		*no_checkpoints_reason; /* a clause for messages; NULL: it supports checkpoints */
+	/* Parses options from argv (argv[0] is the trainer's name) and serves the request. */
 	int (*run)(int argc, char **argv, struct dp_err *err);
 };
 
 extern const struct trainer linear_trainer, mlp_trainer, output_trainer, svt_trainer;
 
-/* ---- trainer_options.c: the command line ---- */
+/* ---- trainer_options.c ---- */
 
 enum {
 	OPTIONS_DATA = 1,
@@ -32,36 +33,37 @@ enum {
 	OPTIONS_MLP = 8,
 	OPTIONS_OUTPUT = 16,
 	OPTIONS_SVT = 32,
-	OPTIONS_ALL = 64, /* what every trainer takes */
+	OPTIONS_ALL = 64, /* accepted by every trainer */
 };
 
-/* The words of --optimizer and --model, in the order of their enums; NULL at the end. */
+/* Values of --optimizer and --model, in the order of their enums; NULL-terminated. */
 extern const char *const optimizer_words[], *const model_words[];
 
 struct trainer_options {
 	struct data_options data;
 	bool secure;
-	int optimizer, model, sampling; /* places in their lists of words */
+	int optimizer, model, sampling; /* indexes of the words */
 	bool no_privacy, no_clip, no_noise;
 	const char *hidden;
-	const char *report; /* "gap:72" of --report; NULL: nothing more */
+	const char *report; /* of --report, such as "gap:72", or NULL */
 	double norm_bound;  /* NaN if not given */
 	int64_t passes, queries, ones;
-	/* for a person: parameters, path and runs without a request */
+	/* for manual use: parameters, checkpoints and runs without a request */
 	json_t *set_params; /* NULL if not given */
 	const char *checkpoints;
 	int64_t runs, seed;
 };
-/* Reads argv[1..]; the caller calls trainer_options_clear(), also after an error. */
+/* Parses argv[1..]. The caller calls trainer_options_clear(), also after an error. */
 DP_MUSTCHECK int trainer_options_parse(const struct trainer *t, int argc, char **argv,
 				       struct trainer_options *o, struct dp_err *err);
 void trainer_options_clear(struct trainer_options *o);
 void trainer_options_print_help(const struct trainer *t, FILE *to);
 
-/* ---- trainer_request.c: the request and its parameters ---- */
+/* ---- trainer_request.c ---- */
 
-/* The request of the protocol and where results go; or, with --set, a request made of the options,
- * and the standard output. The caller closes *fd and calls dp_trainer_request_clear(). */
+/* Opens the request of the protocol and the result file. With --set, builds a request from the
+ * options and writes to standard output. The caller closes *fd and calls
+ * dp_trainer_request_clear(). */
 DP_MUSTCHECK int trainer_request_open(const struct trainer_options *o, struct dp_trainer_request *q,
 				      int *fd, struct dp_err *err);
 
@@ -69,35 +71,35 @@ struct checkpoint_epochs {
 	uint32_t *epochs; /* ascending, below the parameter `epochs` */
 	size_t n;
 };
-/* The checkpoints that are asked for; none is none. An error where `t` has none. The caller frees
+/* Reads the requested checkpoints, if any. Fails if `t` does not support them. The caller frees
  * out->epochs, also after an error. */
 DP_MUSTCHECK int checkpoint_epochs_read(const struct trainer *t, const struct dp_trainer_request *q,
 					struct checkpoint_epochs *out, struct dp_err *err);
-/* "1,2,4" of --path into a request; the caller clears it, also after an error. */
+/* Parses "1,2,4" of --path into a request. The caller clears it, also after an error. */
 DP_MUSTCHECK int checkpoint_epochs_parse(const char *text, struct dp_trainer_request *q,
 					 struct dp_err *err);
 
-/* A finite number of at least `lo`, or above it with `open`; a whole number; one that counts
- * something, from 1. The error names the parameter. */
+/* Parameters of a request: a finite number of at least `lo` (above it with `open`), an integer of
+ * at least `lo`, a count from 1. The error names the parameter. */
 DP_MUSTCHECK int param_read_number(const struct dp_trainer_request *q, const char *name, double lo,
 				   bool open, double *out, struct dp_err *err);
 DP_MUSTCHECK int param_read_integer(const struct dp_trainer_request *q, const char *name,
 				    int64_t lo, int64_t *out, struct dp_err *err);
 DP_MUSTCHECK int param_read_count(const struct dp_trainer_request *q, const char *name,
 				  uint32_t *out, struct dp_err *err);
-/* One of a list of words into its place there; *out stays what it is where the request has no such
+/* Index of the parameter in a list of words. *out is unchanged if the request has no such
  * parameter. */
 DP_MUSTCHECK int param_read_word(const struct dp_trainer_request *q, const char *name,
 				 const char *const *words, int *out, struct dp_err *err);
 bool param_is_given(const struct dp_trainer_request *q, const char *name);
 
-/* ---- dpsgd_params.c: what linear and mlp have in common ---- */
+/* ---- dpsgd_params.c: for linear and mlp ---- */
 
-/* epochs, lot_size, learning_rate, clip and the noise; the optimizer, where that is a parameter. */
+/* Reads epochs, lot_size, learning_rate, clip and noise, and the optimizer if it is a parameter. */
 DP_MUSTCHECK int dpsgd_read_params(const struct trainer_options *o,
 				   const struct dp_trainer_request *q, struct sgd *out,
 				   struct dp_err *err);
-/* What the training will do with n records. */
+/* The declaration of a training run on n records. New reference. */
 json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n);
 #define DPSGD_PARAMS_HELP                                                                          \
 	"Parameters: epochs            passes over the records, on average\n"                      \
@@ -109,33 +111,33 @@ json_t *dpsgd_declaration_json(const struct sgd *sgd, uint32_t n);
 	"            noise_variance    its square\n"                                               \
 	"            optimizer         sgd or adam, in the place of --optimizer\n"
 
-/* ---- training_runs.c: the runs of a request on a data set ---- */
+/* ---- training_runs.c ---- */
 
 /* The random streams of one run. */
 struct run_streams {
 	struct noise_stream lots, gradient, initial_weights;
 };
 
-/* What a model needs for a request. */
+/* Derived from a request by a model. */
 struct training_plan {
 	size_t n_weights;
 	uint64_t n_steps;    /* of one run */
-	json_t *declaration; /* taken over */
+	json_t *declaration; /* new reference */
 };
 
-/* A kind of model; `self` is its own. */
+/* Operations of a model; `self` is its state. */
 struct model_ops {
 	int (*prepare)(void *self, const struct trainer_options *o,
 		       const struct dp_trainer_request *q, const struct sparse_rows *train,
 		       struct training_plan *out, struct dp_err *err);
-	/* `checkpoints` may be NULL, and is where the trainer has a no_checkpoints_reason */
+	/* `checkpoints` may be NULL, and is if the trainer has a no_checkpoints_reason */
 	int (*train)(const void *self, const struct sparse_rows *train, struct run_streams *streams,
 		     const struct training_checkpoints *checkpoints,
 		     struct training_progress *progress, float *w, struct dp_err *err);
 	void (*score)(void *self, const struct sparse_rows *rows, const float *w,
 		      struct model_score *out);
-	/* |accuracy of the records with a feature - that of the others|; NULL where
-	 * --report is no option */
+	/* accuracy of the records with the feature - accuracy of the others|; NULL if --report is
+	 * not supported */
 	double (*fairness_gap)(const struct sparse_rows *rows, uint32_t feature, const float *w);
 };
 
@@ -143,13 +145,13 @@ struct model_ops {
 struct fairness_gap {
 	bool is_requested;
 	uint32_t feature;          /* from 0 */
-	char metric_name[32];      /* of the metric: "gap_72" */
-	char test_metric_name[32]; /* "test_gap_72" */
+	char metric_name[32];      /* such as "gap_72" */
+	char test_metric_name[32]; /* such as "test_gap_72" */
 };
-/* What `report` asks for; nothing, if it is NULL. */
+/* Parses --report. NULL requests nothing. */
 DP_MUSTCHECK int fairness_gap_parse(const char *report, uint32_t nfeatures,
 				    struct fairness_gap *out, struct dp_err *err);
-/* Fails unless some of the records have the feature and some have not. */
+/* Fails unless there are records with and without the feature. */
 DP_MUSTCHECK int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *rows,
 				    struct dp_err *err);
 
@@ -165,7 +167,7 @@ DP_MUSTCHECK int need_two_classes(const struct sparse_rows *rows, struct dp_err 
 	"            majority_accuracy  of always naming the commonest class\n"                    \
 	"            test_records       how many records accuracy is measured on\n"
 
-/* Reads options and request, opens the data, trains and reports every run. */
+/* Serves a request: parses options and request, opens the data, trains and reports every run. */
 DP_MUSTCHECK int model_run_request(const struct trainer *t, const struct model_ops *model,
 				   void *self, int argc, char **argv, struct dp_err *err);
 
@@ -178,7 +180,7 @@ struct svt_params {
 };
 
 /* One run: the F1 score of the sparse vector technique on queries in random order. `answers` is
- * scratch memory for s->queries bytes. */
+ * scratch memory of s->n_queries bytes. */
 double svt_compute_f1(const struct svt_params *s, struct dp_rng *rng, unsigned char *answers);
 
 #endif

@@ -1,4 +1,4 @@
-/* training_runs.c - the utility of a point: trains and scores every run of a request. */
+/* training_runs.c - serves a request: trains and scores every run and reports the metrics. */
 #include "trainers/trainers.h"
 
 #include "base/json.h"
@@ -23,11 +23,11 @@ struct training_runs {
 	float *weights;
 };
 
-/* The run that is being trained. */
+/* The run in progress. */
 struct active_run {
 	const struct training_runs *runs;
-	uint32_t run_index;       /* place in the request */
-	double start_cpu_seconds; /* processor time; later by every second spent on scores since */
+	uint32_t run_index;       /* position in the request */
+	double start_cpu_seconds; /* processor time at the start, plus the time spent on scores */
 };
 
 int need_two_classes(const struct sparse_rows *rows, struct dp_err *err)
@@ -48,10 +48,10 @@ static double cpu_seconds(void)
 
 struct reported_score {
 	struct model_score score;
-	double gap; /* 0 where none is requested */
+	double gap; /* fairness gap; 0 if none is requested */
 };
 
-/* The score on some records; NaN throughout if the training diverged. */
+/* Scores some records; all NaN if the training diverged. */
 static struct reported_score training_score(const struct training_runs *r,
 					    const struct sparse_rows *rows)
 {
@@ -65,7 +65,7 @@ static struct reported_score training_score(const struct training_runs *r,
 	return s;
 }
 
-/* What is reported of the weights as they are. */
+/* The metrics of the current weights. */
 static json_t *training_collect_metrics(const struct training_runs *r, double seconds)
 {
 	const struct data_splits *d = &r->data;
@@ -89,7 +89,7 @@ static json_t *training_collect_metrics(const struct training_runs *r, double se
 	return metrics;
 }
 
-/* `at` is 0 for the run's own result. */
+/* Reports a checkpoint after `at` epochs, or the result of the run if `at` is 0. */
 static int training_report_result(const struct active_run *now, uint32_t at, double seconds,
 				  struct dp_err *err)
 {
@@ -103,7 +103,7 @@ static int training_report_result(const struct active_run *now, uint32_t at, dou
 	return code;
 }
 
-/* The time of scoring is not counted as training. */
+/* Does not count the time of scoring as training. */
 static int training_on_checkpoint(void *who, uint32_t epochs, struct dp_err *err)
 {
 	struct active_run *now = who;
@@ -114,8 +114,8 @@ static int training_on_checkpoint(void *who, uint32_t epochs, struct dp_err *err
 	return code;
 }
 
-/* Every run has streams of its own, and shares no lot with another: a mean over runs with common
- * lots is hardly better than one of them. */
+/* Every run has its own random streams, so that no two share lots: a mean over runs with common
+ * lots is hardly better than one run. */
 static int training_run_one(const struct training_runs *r, uint32_t i,
 			    struct training_progress *progress, struct dp_err *err)
 {
@@ -131,7 +131,7 @@ static int training_run_one(const struct training_runs *r, uint32_t i,
 	noise_stream_init_seeded(&streams.gradient, r->request->seeds[i], NOISE_GRADIENT);
 	noise_stream_init_seeded(&streams.initial_weights, r->request->seeds[i],
 				 NOISE_INIT_WEIGHTS);
-	/* lots, too: with known lots there is less privacy than the accountants assume */
+	/* lots must be secret, too: the accountants assume unknown lots */
 	if (r->options->secure)
 		code = noise_stream_init_secure(&streams.lots, err);
 	if (r->options->secure && code == DP_OK)
@@ -192,7 +192,7 @@ int fairness_gap_check(const struct fairness_gap *g, const struct sparse_rows *r
 
 /* ---- the request ---- */
 
-/* With the data open. */
+/* Requires open data. */
 static int training_serve_request(struct training_runs *r, struct dp_err *err)
 {
 	const struct data_splits *d = &r->data;
@@ -201,7 +201,7 @@ static int training_serve_request(struct training_runs *r, struct dp_err *err)
 	int code =
 		fairness_gap_parse(r->options->report, d->train.nfeatures, &r->fairness_gap, err);
 
-	/* the feature of a gap must tell apart the records that are scored */
+	/* scored records with and without the feature must exist */
 	if (code == DP_OK && d->validation.n > 0)
 		code = fairness_gap_check(&r->fairness_gap, &d->validation, err);
 	if (code == DP_OK)

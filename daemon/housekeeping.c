@@ -1,5 +1,5 @@
-/* housekeeping.c - what a clock has to remind us of: progress of running trainers, free
- * disk, retries that are due, time limits of studies, old directories. */
+/* housekeeping.c - the timer for periodic work: progress, free disk, retries, time limits,
+ * retention. */
 #include "daemon/housekeeping.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* housekeeping.h - what a clock has to remind us of: progress of running trainers, free disk,
- * retries that are due, time limits of studies, old directories. */
+/* housekeeping.h - the timer for periodic work: progress, free disk, retries, time limits,
+ * retention. */
 #ifndef DP_DAEMON_HOUSEKEEPING_H
 #define DP_DAEMON_HOUSEKEEPING_H
 #include "daemon/core/daemon.h"
@@ -10,7 +10,7 @@ struct housekeeping {
 	unsigned n_ticks;
 };
 
-/* The loop may run. */
+/* Starts the timer. */
 void housekeeping_start(struct daemon *d);
 void housekeeping_free(struct daemon *d);
 

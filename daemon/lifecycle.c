@@ -1,5 +1,4 @@
-/* lifecycle.c - the life of a daemon: ordered start, signals, another configuration, ordered stop.
- */
+/* lifecycle.c - starts and stops the daemon in order, handles signals and reloads. */
 #include "config.h"
 #include "daemon/lifecycle.h"
 

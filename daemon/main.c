@@ -1,4 +1,4 @@
-/* main.c - dparetod: its command line; lifecycle.c has the rest. */
+/* main.c - the command line of dparetod. */
 #include "config.h"
 #include "daemon/lifecycle.h"
 

@@ -1,5 +1,4 @@
-/* client_connection.c - the connections to the daemon: lines in, replies out, and what one that is
- * idle, slow or greedy may cost the others. */
+/* client_connection.c - client connections: request lines, replies, timeouts and memory limits. */
 #include "daemon/api/client_connection.h"
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
-/* requests.c - the verbs of the control protocol, one row each; docs/protocol.md lists
- * them. A handler answers exactly once, now or later. */
+/* requests.c - the table of verbs of the control protocol, and how a request is dispatched. A
+ * handler answers exactly once, now or later. */
 #include "config.h"
 #include "daemon/api/requests.h"
 

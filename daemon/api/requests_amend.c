@@ -1,5 +1,5 @@
-/* requests_amend.c - keys of a study that change while it goes on: by `set`, or because
- * its file was edited and is submitted again. */
+/* requests_amend.c - changes keys of an existing study, by `set` or by submitting its edited
+ * file. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"

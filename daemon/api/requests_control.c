@@ -1,5 +1,5 @@
-/* requests_control.c - pausing, resuming, stopping and deleting studies, retrying and cancelling
- * trials, adding points: policy.h decides what may be requested and what is journaled for it. */
+/* requests_control.c - transitions: pause, resume, stop, delete, retry, cancel, enqueue. policy.h
+ * decides what is allowed and what is journaled. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"

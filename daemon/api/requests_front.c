@@ -1,5 +1,4 @@
-/* requests_front.c - a study's best trade-offs, as observed or by models, and what models propose
- * or recommend. */
+/* requests_front.c - the observed and smoothed fronts, proposals and recommendations. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"

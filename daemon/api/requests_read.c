@@ -1,4 +1,4 @@
-/* requests_read.c - verbs that only look: list, status, changes, trials, trial. */
+/* requests_read.c - read-only verbs: list, status, changes, trials, trial. */
 #include "daemon/api/requests.h"
 
 #include "base/fs.h"

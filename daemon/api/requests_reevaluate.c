@@ -1,4 +1,4 @@
-/* requests_reevaluate.c - points that are re-evaluated: asking for them, and looking. */
+/* requests_reevaluate.c - requests and lists re-evaluations. */
 #include "daemon/api/requests.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* requests_submit.c - new studies, and results of others for one that there is. */
+/* requests_submit.c - creates studies, and imports results into existing ones. */
 #include "daemon/api/warm_start.h"
 #include "daemon/api/requests.h"
 

@@ -1,4 +1,4 @@
-/* server.c - the control socket: listening, who may speak, and who has a place. */
+/* server.c - the control socket: listens, checks permissions and limits the number of clients. */
 #include "daemon/api/server.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* status_cache.c - answers to `status`, kept for the next client. */
+/* status_cache.c - caches replies to `status`. */
 #include "daemon/api/status_cache.h"
 
 #include "base/units.h"

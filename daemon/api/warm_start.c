@@ -1,4 +1,4 @@
-/* warm_start.c - a study whose results another one takes over. */
+/* warm_start.c - imports the results of another study. */
 #include "daemon/api/warm_start.h"
 
 #include "base/fs.h"

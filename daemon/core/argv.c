@@ -1,4 +1,4 @@
-/* argv.c - a list of texts as exec() wants it. */
+/* argv.c - builds argument lists for exec(). */
 #include "daemon/core/argv.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* background_job.c - work on libuv's threads, with its completion on the loop. */
+/* background_job.c - runs work on libuv's threads and completes it on the loop. */
 #include "daemon/core/background_job.h"
 
 #include "base/fs.h"

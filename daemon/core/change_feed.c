@@ -1,4 +1,4 @@
-/* change_feed.c - which study changed after which. */
+/* change_feed.c - orders studies by their last change. */
 #include "daemon/core/change_feed.h"
 
 #include <stdio.h>

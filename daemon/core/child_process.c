@@ -1,4 +1,4 @@
-/* child_process.c - a program that the daemon runs beside its studies. */
+/* child_process.c - runs a helper program with a time limit. */
 #include "daemon/core/child_process.h"
 
 #include "base/fs.h"

@@ -37,7 +37,7 @@ int child_open_input(const char *text);
 bool child_is_running(const struct child *c);
 /* Makes the deadline `until` at the latest; dp_monotonic_us(). */
 void child_shorten_deadline(struct child *c, int64_t until);
-/* Sends SIGKILL to the program's session. on_ended() follows. */
+/* Sends SIGKILL to the program's process group. on_ended() follows. */
 void child_kill(struct child *c);
 /* Called twice a second: reads output and enforces the deadline. */
 void child_tick(struct child *c);

@@ -1,9 +1,7 @@
-/* clock.c - the time of the records, and how much of it a daemon ran.
- *
- * The second is what limits count. It cannot be derived from times alone: a machine may have been
- * switched off, or its clock set. STATE/clock therefore keeps when a daemon was last seen, written
- * now and then, and the gaps in which there was none. Without that file nothing is known, and
- * counting begins anew. */
+/* clock.c - the clock for records, and how long a daemon has run. Limits count running time. It
+ * cannot be derived from timestamps: the machine may have been off, or its clock set. STATE/clock
+ * therefore keeps when a daemon was last seen, written periodically, and the gaps without one.
+ * Without that file, counting starts again from zero. */
 #include "daemon/core/clock.h"
 
 #include "base/fs.h"

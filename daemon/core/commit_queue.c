@@ -1,4 +1,4 @@
-/* commit_queue.c - the way of every decision: into the journal, then into the world. */
+/* commit_queue.c - journals events and calls back once they are durable. */
 #include "daemon/core/commit_queue.h"
 
 #include "base/units.h"

@@ -1,5 +1,4 @@
-/* daemon.c - turns of the loop: what follows from all that happened in one round is decided once.
- */
+/* daemon.c - schedules turns: decisions are made once for each round of the loop. */
 #include "daemon/core/daemon.h"
 
 static void on_turn_idle(uv_idle_t *idle)

@@ -1,4 +1,4 @@
-/* daemon_log.c - log lines: time, level, what it is about, one write each. */
+/* daemon_log.c - writes each log line with one write(). */
 #include "daemon/core/daemon_log.h"
 
 #include "base/units.h"

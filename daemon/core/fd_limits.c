@@ -1,5 +1,5 @@
-/* fd_limits.c - open files are a limit of the machine: as many as it allows, and enough
- * of them kept for the journal and the trainers, however many clients connect. */
+/* fd_limits.c - raises the limit of open files and reserves descriptors for the journal and
+ * trainers. */
 #include "daemon/core/fd_limits.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* peer_name.c - the name of a client, for the journal and for people. */
+/* peer_name.c - formats the name of a client for the journal and for users. */
 #include "daemon/core/peer_name.h"
 
 #include <pwd.h>

@@ -1,5 +1,5 @@
-/* service_manager.c - what systemd wants to hear, and the socket it hands over. Without
- * libsystemd all of it does nothing. */
+/* service_manager.c - systemd notifications, socket and watchdog; does nothing without
+ * libsystemd. */
 #include "config.h"
 #include "daemon/core/service_manager.h"
 

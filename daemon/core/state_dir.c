@@ -1,4 +1,4 @@
-/* state_dir.c - who else may write to the state directory. */
+/* state_dir.c - opens the state directory and checks who can write to it. */
 #include "daemon/core/state_dir.h"
 
 #include "base/fs.h"

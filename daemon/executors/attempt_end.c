@@ -1,5 +1,5 @@
-/* attempt_end.c - the end of an attempt: what class it was, and its record. What follows
- * from it is the course's business. */
+/* attempt_end.c - classifies the end of an attempt and records it; lib/policy decides what
+ * follows. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

@@ -1,5 +1,5 @@
-/* attempt_files.c - the files of an attempt, read by a worker thread, which has the job's
- * `files` to itself meanwhile. */
+/* attempt_files.c - reads an attempt's files on a worker thread, which owns the job's `files`
+ * meanwhile. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* attempt_runner.c - what studies need of executors and their jobs. */
+/* attempt_runner.c - implements the interface between studies and executors. */
 #include "base/json.h"
 #include "daemon/executors/executor.h"
 #include "daemon/executors/job.h"

@@ -1,4 +1,4 @@
-/* executor.c - the executors there are, and those in use. */
+/* executor.c - the table of executors, and those in use. */
 #include "daemon/executors/executor.h"
 
 #include "base/units.h"

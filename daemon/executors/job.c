@@ -1,5 +1,5 @@
-/* job.c - one attempt under way: planned, started, watched by its executor, collected.
- * What an executor reports arrives here. */
+/* job.c - the life of an attempt: planned, started, watched by its executor, collected. Executors
+ * report here. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

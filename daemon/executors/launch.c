@@ -1,5 +1,5 @@
-/* launch.c - what an attempt is given, whoever starts it: its folder, its request, the
- * wrapper's command and environment. */
+/* launch.c - prepares an attempt for any executor: its directory, request file, command and
+ * environment. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

@@ -1,8 +1,6 @@
-/* lease.c - who has the claim of an attempt.
- *
- * It is outside of the attempt's folder, where a trainer does not clean up. Version 0.1
- * had it in the folder only: its shims may still run, so that one is asked, too, and
- * taken. */
+/* lease.c - reads and takes the claim of an attempt. The claim is outside of the attempt's
+ * directory, where a trainer does not clean up. Version 0.1 had it only inside; its shims may still
+ * run, so that one is read and taken, too. */
 #include "daemon/executors/executor.h"
 
 #include "base/fs.h"

@@ -1,6 +1,6 @@
-/* released.c - attempts of studies that release what they measure with noise
- * (objectives.NAME.release): the record of their end carries the noisy means and nothing
- * else that the trainer said, and then its files go. */
+/* noisy_release.c - attempts of studies that publish metrics only with noise
+ * (objectives.NAME.release). The record of their end has the noisy means and nothing else of the
+ * trainer. Then its files are removed. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

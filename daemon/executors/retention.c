@@ -1,4 +1,4 @@
-/* retention.c - folders of ended attempts go when they are old enough. */
+/* retention.c - removes directories of ended attempts after the retention time. */
 #include "daemon/executors/retention.h"
 
 #include "base/buf.h"

@@ -1,13 +1,12 @@
-/* retention.h - folders of ended attempts go when they are old enough.
- *
- * How old one is counts from the journaled end of its attempt, in time that a daemon ran
- * (clock.c): whatever the wall's clock says, nothing goes before its time. */
+/* retention.h - removes directories of ended attempts after the retention time. The age counts from
+ * the journaled end of the attempt, in time that a daemon ran (clock.c), so that a wrong wall clock
+ * removes nothing early. */
 #ifndef DP_DAEMON_EXECUTORS_RETENTION_H
 #define DP_DAEMON_EXECUTORS_RETENTION_H
 #include "daemon/core/daemon.h"
 
-/* Notes the time and removes what is due, both on a worker thread. Does nothing while the
- * last one is under way. */
+/* Saves the clock and removes what is due, both on a worker thread. Does nothing while another
+ * sweep runs. */
 void retention_sweep(struct daemon *d);
 
 #endif

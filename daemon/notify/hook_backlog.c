@@ -1,5 +1,5 @@
-/* hook_backlog.c - reads notifications that had to wait from the journal, and queues them: those of
- * a study in the order of its records, those of several by their time. */
+/* hook_backlog.c - reads waiting notifications from the journal and queues them: in record order
+ * within a study, by time between studies. */
 #include "daemon/notify/hook_backlog.h"
 
 #include "base/units.h"

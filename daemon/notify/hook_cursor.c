@@ -1,6 +1,6 @@
-/* hook_cursor.c - the file that says how far hooks were run: {"version":1,"studies":{"3":17}},
- * where 17 is the number of the study's next record to report. Written whole or not at all; one
- * that cannot be read counts as none. */
+/* hook_cursor.c - keeps how far hooks were run in a file: {"version":1,"studies":{"3":17}}, where
+ * 17 is the study's next record to report. The file is replaced atomically; an unreadable one
+ * counts as missing. */
 #include "daemon/notify/hook_cursor.h"
 
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* hook_queue.c - hooks that wait to be run. */
+/* hook_queue.c - the queue of hooks to run. */
 #include "daemon/notify/hook_queue.h"
 
 #include "base/units.h"

@@ -1,13 +1,13 @@
-/* hook_queue.h - hooks that wait to be run, in the order of what happened. */
+/* hook_queue.h - the queue of hooks to run, in the order of their events. */
 #ifndef DP_DAEMON_NOTIFY_HOOK_QUEUE_H
 #define DP_DAEMON_NOTIFY_HOOK_QUEUE_H
 #include "daemon/notify/notification.h"
 
 enum {
-	HOOK_QUEUE_MAX = 1000 /* more wait in the journal */
+	HOOK_QUEUE_MAX = 1000 /* further ones wait in the journal */
 };
 
-/* One program to run for one thing that happened. */
+/* One run of a hook for one notification. */
 struct hook_run {
 	struct hook_run *next;
 	json_t *hook, *payload;
@@ -25,9 +25,9 @@ struct hook_queue {
 
 void hook_queue_init(struct hook_queue *q);
 bool hook_queue_has_room(const struct hook_queue *q);
-/* Queues it for each hook that wants it. Takes the reference of its payload. */
+/* Queues the notification for each hook that wants it. Takes the reference of its payload. */
 void hook_queue_add(struct hook_queue *q, const json_t *hooks, struct notification one);
-/* Takes the first. */
+/* Removes and returns the first. */
 struct hook_run *hook_queue_pop(struct hook_queue *q);
 void hook_run_free(struct hook_run *r);
 

@@ -1,4 +1,4 @@
-/* hooks.c - what is to be reported, and the one program that is being run. */
+/* hooks.c - runs hooks, one at a time. */
 #include "daemon/notify/hooks.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* notification.c - from records and from the daemon's own life to the objects that hooks get. */
+/* notification.c - builds the JSON notifications for hooks. */
 #include "daemon/notify/notification.h"
 
 #include "state/state_json.h"

@@ -1,5 +1,4 @@
-/* notification.h - what people want to hear of: from records, and from the daemon's own life, to
- * the JSON objects that hooks get. */
+/* notification.h - turns records and events of the daemon into notifications for hooks. */
 #ifndef DP_DAEMON_NOTIFY_NOTIFICATION_H
 #define DP_DAEMON_NOTIFY_NOTIFICATION_H
 #include "daemon/core/config/config_hooks.h"
@@ -7,20 +6,20 @@
 
 struct notification {
 	enum hook_event event;
-	uint32_t study_id, seq; /* its record; study 0: it has none */
-	uint64_t ticket;        /* not to be sent before this is durable */
-	const char *name;       /* of the study, or "" */
-	json_t *payload;        /* the object that hooks get; the maker's reference */
+	uint32_t study_id, seq; /* of its record; study 0: no record */
+	uint64_t ticket;        /* do not send before this is durable */
+	const char *name;       /* of the study; "" */
+	json_t *payload;        /* JSON for the hook; owned by the maker */
 };
 
-/* Does a hook want to hear of this? */
+/* True if a hook wants this event. */
 bool notification_is_wanted(const struct daemon *d, enum hook_event what);
-/* Does one want to hear of this record? */
+/* True if a hook wants this record. */
 bool notification_record_is_wanted(const struct study *study, const struct dp_event *e);
-/* Of a record that is wanted; json_decref() frees the payload. */
+/* The notification of a wanted record. The caller owns the payload. */
 struct notification notification_of_record(struct study *study, const struct dp_event *e,
 					   uint64_t ticket);
-/* Of the daemon itself; likewise. */
+/* The same for an event of the daemon. */
 struct notification notification_of_daemon(const struct daemon *d, enum hook_event what,
 					   const char *reason);
 

@@ -1,7 +1,6 @@
-/* shim_accountant.c - dpareto-shim --oracle: the parent of an oracle program, which answers
- * whoever has the other end of its stdin. When nobody has it any more - the daemon closed
- * it, or was killed in the middle of a question - the program and all that it has started
- * are ended. */
+/* shim_accountant.c - dpareto-shim --oracle: the parent of an external accountant. It kills the
+ * program and all its children when no process can send queries any more, because the daemon closed
+ * the socket or was killed. */
 #include "daemon/shim/shim.h"
 
 #include <errno.h>

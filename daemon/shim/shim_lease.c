@@ -1,12 +1,8 @@
-/* shim_lease.c - dpareto-shim: the claim of an attempt at its beginning, and the record
- * of its end.
- *
- * Both are files that the daemon relies on, so with --beside they are outside of the
- * attempt's folder, where no trainer cleans up; the folder has them under their usual
- * names, too. A random token in both says that the record is of the shim that has the
- * claim, and not one that a trainer wrote or copied. The record is made before anything
- * is started, as large as it can become: a disk that is full in the end cannot keep it
- * from being written. */
+/* shim_lease.c - dpareto-shim: the claim of an attempt, and the record of its end. The daemon
+ * relies on both files, so with --beside they are outside of the attempt's directory, where no
+ * trainer cleans up; the directory has them under their usual names, too. A random token in both
+ * proves that the shim with the claim wrote the record, not a trainer. The record is made before
+ * anything starts, at its largest size, so that a full disk cannot keep it from being written. */
 #include "daemon/shim/shim.h"
 
 #include <errno.h>

@@ -1,11 +1,8 @@
-/* shim_main.c - dpareto-shim, the resident parent of one trainer.
- *
- * It claims the attempt's folder, starts the trainer, caps what it prints, enforces
- * its limits, kills what it leaves behind and records how it ended. It is a program
- * of its own, linked statically and knowing nothing but libc, because it must outlive
- * the daemon, run on cluster nodes, and start thousands of times cheaply.
- *
- * What it leaves in the folder is described in docs/trainer-protocol.md. */
+/* shim_main.c - dpareto-shim, the parent process of one trainer. It claims the attempt's directory,
+ * starts the trainer, limits its output, enforces its limits, kills what it leaves behind and
+ * records how it ended. It is a separate static program that uses only libc, because it must
+ * outlive the daemon, run on cluster nodes and start thousands of times cheaply.
+ * docs/trainer-protocol.md describes the files that it leaves. */
 #include "config.h"
 #include "daemon/shim/shim.h"
 

@@ -1,12 +1,9 @@
-/* shim_memory.c - dpareto-shim: the memory that all processes of a trainer have together,
- * and its limit.
- *
- * Where the trainer has a cgroup with a memory controller the kernel keeps the limit.
- * Else this process adds up what the tree has, now and then: first resident pages, which
- * is cheap and never too little, and only where these are beyond the limit the share of
- * each process in pages that cannot be had back (anonymous and shared memory, but not
- * files that are mapped). What workers have in common since they were forked counts once
- * then. */
+/* shim_memory.c - dpareto-shim: enforces the memory limit of a trainer's process tree. If the
+ * trainer has a cgroup with a memory controller, the kernel enforces the limit. Otherwise this
+ * process periodically adds up the tree: first resident pages, which is cheap and never too low,
+ * and only if these exceed the limit, each process's proportional share of pages that cannot be
+ * reclaimed (anonymous and shared memory, not mapped files). Pages that forked workers share then
+ * count once. */
 #include "daemon/shim/shim.h"
 
 #include <dirent.h>

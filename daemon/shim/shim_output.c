@@ -1,4 +1,4 @@
-/* shim_output.c - dpareto-shim: what the trainer prints, kept up to a limit. */
+/* shim_output.c - dpareto-shim: copies the trainer's output to files, up to a limit. */
 #include "daemon/shim/shim.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* shim_process_tree.c - dpareto-shim: everything that descends from the trainer. Orphans of any
- * depth come to this process as their subreaper; a cgroup, where there is one, also holds
- * them together when this process is killed. */
+/* shim_process_tree.c - dpareto-shim: tracks and kills all descendants of the trainer. This process
+ * is their subreaper, so orphans of any depth come to it. A cgroup, if available, also holds them
+ * together when this process is killed. */
 #include "daemon/shim/shim.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* accounting_job.c - privacy accountants asked off the loop, for points that no proposer found. */
+/* accounting_job.c - computes epsilons off the loop for points that no proposer found. */
 #include "daemon/studies/accounting_job.h"
 
 #include "base/units.h"

@@ -1,9 +1,8 @@
-/* derived_results.c - numbers about a study that take a worker thread to find.
- *
- * Models of hundreds of results take seconds to fit, and the privacy loss of a training about a
- * millisecond, for numbers on a screen: so nothing waits for them, and they take nothing from the
- * search. After each there is a pause of many times as long as it took. Clients that look meanwhile
- * see the last numbers, which say what they are of. */
+/* derived_results.c - computes the total privacy loss and the smoothed hypervolume of a study.
+ * Fitting models of hundreds of results takes seconds, and the privacy loss of a run about a
+ * millisecond. These numbers are only displayed: nothing waits for them, and they must not slow the
+ * search. After each job there is a pause many times as long as the job. Clients meanwhile see the
+ * last numbers, which say what they cover. */
 #include "daemon/studies/derived_results.h"
 
 #include "base/json.h"

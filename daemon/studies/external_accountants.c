@@ -1,5 +1,4 @@
-/* external_accountants.c - the external accountants of studies: when they are made, and when ended.
- */
+/* external_accountants.c - registers and stops the external accountants of studies. */
 #include "daemon/studies/external_accountants.h"
 
 #include "daemon/core/argv.h"

@@ -1,4 +1,4 @@
-/* pending_replies.c - clients whose answer waits for a worker thread. */
+/* pending_replies.c - clients whose reply waits for a worker thread. */
 #include "daemon/studies/pending_replies.h"
 
 #include <stdlib.h>

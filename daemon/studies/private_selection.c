@@ -1,4 +1,5 @@
-/* private_selection.c - private selections: what one costs, and the directory that it publishes. */
+/* private_selection.c - the privacy cost of a private selection, and the link to its published
+ * directory. */
 #include "daemon/studies/private_selection.h"
 
 #include "base/fs.h"

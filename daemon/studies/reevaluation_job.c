@@ -1,8 +1,6 @@
-/* reevaluation_job.c - finds what is to be re-evaluated, and journals it.
- *
- * The front may be one of models, epsilon that of a program, and what a training takes of
- * search.budget has to be computed: all of that is a worker's. Whatever happened to the study
- * meanwhile, what is recorded then is what still may be. */
+/* reevaluation_job.c - chooses points to re-evaluate and journals them. A worker thread computes
+ * the smoothed front, epsilons of external accountants and the shares of search.budget. The study
+ * may change meanwhile: only what is still allowed is recorded. */
 #include "daemon/studies/reevaluation_job.h"
 
 #include "base/json.h"

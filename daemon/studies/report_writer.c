@@ -1,6 +1,5 @@
-/* report_writer.c - has dpareto-report write the reports of studies: at their end, and now and
- * then while they run. One at a time, in a process of its own; what becomes of it never
- * touches a study. */
+/* report_writer.c - runs dpareto-report when a study ends, and periodically while it runs. One at a
+ * time, in its own process; a failure never affects a study. */
 #include "daemon/studies/report_writer.h"
 
 #include "base/units.h"

@@ -1,8 +1,7 @@
-/* scheduler.c - what follows from what was recorded, and which study gets the next free slot.
- *
- * Higher priority first; between equals the study with fewer running trainers, then the one that
- * was served longest ago. A study never has more trainers at once than its `parallel`, and all
- * together never more than their executor takes. */
+/* scheduler.c - applies the policy to changed studies and assigns free slots. Higher priority goes
+ * first; among equals the study with fewer running trainers, then the one served longest ago. A
+ * study never has more trainers than its `parallel`, and all together never more than their
+ * executor takes. */
 #include "daemon/studies/scheduler.h"
 
 #include "daemon/studies/proposals/proposals.h"

@@ -1,4 +1,4 @@
-/* smoothed_front.c - the front of a study by its models, kept until the results are others. */
+/* smoothed_front.c - computes and caches the smoothed front of a study. */
 #include "daemon/studies/smoothed_front.h"
 
 #include "state/state_json.h"

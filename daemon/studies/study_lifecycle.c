@@ -1,4 +1,4 @@
-/* study_lifecycle.c - what is begun for a study, and how it ends. */
+/* study_lifecycle.c - starts background work of a study, ends its turn and deletes it. */
 #include "daemon/studies/study_lifecycle.h"
 
 #include "base/fs.h"

@@ -1,5 +1,4 @@
-/* study_object.c - a study in the daemon: made, found, recorded, looked at when something changed.
- */
+/* study_object.c - makes and finds studies, records their events and marks changes. */
 #include "daemon/studies/study_object.h"
 
 #include "state/state_json.h"

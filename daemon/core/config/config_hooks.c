@@ -1,5 +1,4 @@
-/* config_hooks.c - the option `hooks`, checked when the configuration is read: what is
- * held is right. */
+/* config_hooks.c - parses and checks the option `hooks` when the configuration is read. */
 #include "daemon/core/config/config_hooks.h"
 
 #include "base/json.h"

@@ -1,5 +1,4 @@
-/* config_slot_env.c - the option `slot_env`, checked when the configuration is read: what is
- * held is right. */
+/* config_slot_env.c - parses and checks the option `slot_env` when the configuration is read. */
 #include "daemon/core/config/config_slot_env.h"
 
 #include "base/json.h"

@@ -1,5 +1,4 @@
-/* config_slurm.c - the option `slurm`, checked when the configuration is read: what is
- * held is right. */
+/* config_slurm.c - parses and checks the option `slurm` when the configuration is read. */
 #include "daemon/core/config/config_slurm.h"
 
 #include "base/json.h"

@@ -1,5 +1,4 @@
-/* configuration.c - the daemon's options: one row each, for the command line, the
- * configuration file, --help, the manual's test and what a reload has changed. */
+/* configuration.c - the table of options, for the command line, the file, --help and reloads. */
 #include "daemon/core/config/configuration.h"
 
 #include "base/fs.h"

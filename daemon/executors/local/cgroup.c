@@ -1,4 +1,4 @@
-/* cgroup.c - control groups, version 2: where ours is, and the end of one. */
+/* cgroup.c - version 2 control groups: finds the delegated one and removes those of trainers. */
 #include "daemon/executors/local/cgroup.h"
 
 #include "base/buf.h"

@@ -1,20 +1,18 @@
-/* cgroup.h - the daemon's own place among the control groups. */
+/* cgroup.h - version 2 control groups: finds the delegated one and removes those of trainers. */
 #ifndef DP_DAEMON_EXECUTORS_LOCAL_CGROUP_H
 #define DP_DAEMON_EXECUTORS_LOCAL_CGROUP_H
 #include "base/base.h"
 
-/* The folder of this process's cgroup, if its manager says that groups may be made below
- * it (systemd: Delegate=yes), or of the service's that it is a part of
- * (DelegateSubgroup=); the caller frees it. NULL: there is none, or it is not ours. */
+/* The directory of this process's cgroup if its manager delegates it (systemd: Delegate=yes), or of
+ * the service's with DelegateSubgroup=. The caller frees it. NULL: no cgroup is delegated. */
 char *cgroup_find_delegated(void);
-/* Has the groups below the folder have limits of memory. False: they go without, as where
- * this process is in the folder itself: a group with limits for those below has no
- * processes of its own. It does not move out of the way. Its manager puts the next daemon
- * where it put this one, and could not as long as a trainer of this one runs; only with
- * DelegateSubgroup= it knows another place. */
+/* Enables memory limits in the cgroups below the directory. False: not possible, as where this
+ * process is in the directory itself, because a cgroup that sets limits for its children can have
+ * no processes. The daemon does not move to another one: its manager would start the next daemon in
+ * the old place, and that fails while a trainer runs, unless DelegateSubgroup= is set. */
 bool cgroup_enable_memory(const char *folder);
-/* Ends everything in a cgroup and removes it. 0: it is gone; EBUSY: something in it does
- * not end yet; another errno. Any thread. */
+/* Kills all processes in a cgroup and removes it. Returns 0, EBUSY if a process has not ended yet,
+ * or another errno. Any thread. */
 int cgroup_kill_and_remove(const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/* local_executor.c - the local executor: a trainer is a process of this machine, under a
- * shim that outlives the daemon. */
+/* local_executor.c - the local executor: a trainer is a process under a shim that outlives the
+ * daemon. */
 #include "daemon/executors/job.h"
 
 #include "base/fs.h"

@@ -1,13 +1,11 @@
-/* orphans.c - what an attempt left running when its shim was killed, on this machine.
- *
- * A trainer is its whole tree. Its cgroup holds it together where there is one. Else its
- * processes are known by DPARETO_CLAIM in their environment, which is this attempt's
- * alone and is inherited by whatever they start, in whatever session. Who has cleared its
- * environment is known by a parent or a session that it shares with one of them, or by
- * being both in the shim's session and in the attempt's folder. Nothing older than the
- * shim is touched, and a process is only killed through a descriptor that was opened
- * before its number and start time were looked at once more: numbers are used again, the
- * two together are not. */
+/* orphans.c - kills the processes that an attempt left on this machine when its shim was killed. A
+ * trainer is its whole process tree, held together by its cgroup if it has one. Otherwise its
+ * processes are known by DPARETO_CLAIM in their environment, which is unique to the attempt and
+ * inherited in every session. A process that cleared its environment is known by a parent or
+ * session that it shares with one of them, or by being both in the shim's session and in the
+ * attempt's directory. Nothing older than the shim is touched. A process is killed only through a
+ * pidfd that was opened before its pid and start time were checked again: pids are reused, but not
+ * with the same start time. */
 #include "daemon/executors/local/orphans.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* slurm_command.c - Slurm's own commands: run, and their answers read. */
+/* slurm_command.c - runs Slurm's commands and parses their output. */
 #include "daemon/executors/slurm/slurm_command.h"
 
 #include "base/units.h"

@@ -1,8 +1,6 @@
-/* slurm_command.h - Slurm's own commands: what they are asked, how they are run, and what
- * their answers mean. Nothing here knows a job of ours. Any thread.
- *
- * An answer that did not come, or came with an error, tells nothing: whoever asked must
- * not take a job for gone because of it. */
+/* slurm_command.h - runs Slurm's commands and parses their output. Knows nothing of jobs of the
+ * daemon. Any thread. A missing or failed answer says nothing: a caller must not take a job for
+ * gone because of it. */
 #ifndef DP_DAEMON_EXECUTORS_SLURM_SLURM_COMMAND_H
 #define DP_DAEMON_EXECUTORS_SLURM_SLURM_COMMAND_H
 #include "base/base.h"
@@ -11,85 +9,84 @@
 #include <stdatomic.h>
 
 enum {
-	SLURM_ID_LEN = 40,   /* bytes of a job's number, "314" or "314_3" */
-	SLURM_NAME_LEN = 200 /* of a job's name */
+	SLURM_ID_LEN = 40,   /* bytes of a job id, "314" or "314_3" */
+	SLURM_NAME_LEN = 200 /* bytes of a job name */
 };
 
-/* ---- running one ---- */
+/* ---- running a command ---- */
 
 struct slurm_output {
-	int error;         /* errno: it could not be started, or read (EBADMSG); 0 */
+	int error;         /* errno: could not be started, or read (EBADMSG); 0 */
 	int status;        /* waitpid's */
-	bool timed_out;    /* it took too long, or nobody waits any more, and was killed */
-	struct dp_buf out; /* standard output, its beginning */
-	struct dp_buf err; /* standard error, its beginning */
+	bool timed_out;    /* killed after its time limit or because of *stop */
+	struct dp_buf out; /* beginning of standard output */
+	struct dp_buf err; /* beginning of standard error */
 };
 
-/* Runs argv[0], looked for in PATH, with `input` (NULL: nothing) and env (NULL: ours,
- * less what changes the answers),
- * for at most so many seconds and no longer than *stop is false. */
+/* Runs argv[0], searched in PATH, with `input` (NULL: nothing) and env (NULL: the daemon's, without
+ * variables that change the output). Ends it after `seconds`, or when *stop becomes true. */
 void slurm_command_run(struct slurm_output *r, char *const *argv, char *const *env,
 		       const char *input, double seconds, const atomic_bool *stop);
 void slurm_output_free(struct slurm_output *r);
 bool slurm_output_ok(const struct slurm_output *r);
-/* What went wrong with it, as the end of a sentence: "squeue: Unable to contact ...". */
+/* The error as the end of a sentence: "squeue: Unable to contact ...". */
 void slurm_output_describe_error(const struct slurm_output *r, const char *command, char *out,
 				 size_t room);
 
 /* ---- submitting ---- */
 
 enum slurm_submit_result {
-	SLURM_SUBMIT_ACCEPTED, /* it has a number */
-	SLURM_SUBMIT_REFUSED,  /* nothing was submitted, and asking again will not help */
-	SLURM_SUBMIT_BUSY,     /* nothing was submitted: there is no room now */
-	SLURM_SUBMIT_UNKNOWN   /* it may have been submitted, or not */
+	SLURM_SUBMIT_ACCEPTED, /* it has an id */
+	SLURM_SUBMIT_REFUSED,  /* nothing was submitted; do not retry */
+	SLURM_SUBMIT_BUSY,     /* nothing was submitted: no room now */
+	SLURM_SUBMIT_UNKNOWN   /* it may have been submitted or not */
 };
-/* What sbatch --parsable said. */
+/* Parses the output of sbatch --parsable. */
 enum slurm_submit_result slurm_submit_parse(const struct slurm_output *r, char id[SLURM_ID_LEN]);
-/* A number as sbatch gives it: "314" or "314;cluster". */
+/* Parses an id as sbatch prints it: "314" or "314;cluster". */
 bool slurm_id_parse(const char *line, char id[SLURM_ID_LEN]);
 
-/* ---- what became of jobs ---- */
+/* ---- states of jobs ---- */
 
 enum slurm_state {
 	SLURM_PENDING,
-	SLURM_RUNNING, /* or about to, or about to have ended: it has a node */
-	SLURM_ENDED,   /* by itself, in whatever way */
+	SLURM_RUNNING, /* it has a node: also while it starts or completes */
+	SLURM_ENDED,   /* by itself, with any exit code */
 	SLURM_CANCELLED,
 	SLURM_TIMEOUT,
 	SLURM_OUT_OF_MEMORY,
 	SLURM_PREEMPTED,
 	SLURM_NODE_FAIL,
-	SLURM_UNRECOGNISED /* a word of another version: taken for a job that lives */
+	SLURM_UNRECOGNISED /* of another version of Slurm; treated as alive */
 };
-/* Of Slurm's word, "NODE_FAIL" or "CANCELLED by 1000". */
+/* Parses Slurm's word, such as "NODE_FAIL" or "CANCELLED by 1000". */
 enum slurm_state slurm_state_parse(const char *word);
 bool slurm_state_is_final(enum slurm_state s);
 
-/* One job, or one task of an array. Texts point into what was parsed. */
+/* One job, or one task of an array. Strings point into the parsed text. */
 struct slurm_row {
 	const char *id, *state_word, *nodes, *name, *reason;
 	enum slurm_state state;
-	long task;       /* of an array; -1: it is none */
-	bool is_matched; /* whoever looks through them notes here what is his */
+	long task;       /* of an array; -1: not an array */
+	bool is_matched; /* a mark for the caller */
 };
 struct slurm_rows {
 	struct slurm_row *list; /* sorted by name, then by task */
 	size_t n;
-	char *text; /* that they point into */
+	char *text; /* the parsed text */
 };
-/* Lines "id|state|nodes|name|reason" as SLURM_ROW_FORMAT asks for; a line that is none is left
- * out, such as the second one of a name with a line break in it. 0, or an errno: ENOMEM,
- * or EBADMSG where none of them is one. */
+/* Parses lines "id|state|nodes|name|reason" of SLURM_ROW_FORMAT. Skips other lines, such as the
+ * rest of a name with a line break. Returns 0 or an errno: ENOMEM, or EBADMSG if no line is
+ * valid. */
 #define SLURM_ROW_FORMAT "%i|%T|%N|%j|%r"
 int slurm_rows_parse(const struct dp_buf *text, struct slurm_rows *out);
 void slurm_rows_free(struct slurm_rows *rows);
-/* The first with this name and task; those that follow it may be the same. */
+/* The first row with this name and task; equal rows follow it. */
 struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *name, long task);
 
-/* ---- words ---- */
+/* ---- quoting ---- */
 
-/* 'text' for a shell. */
+/* Appends 'text', quoted for a shell. */
 void slurm_shell_quote(struct dp_buf *out, const char *text);
 
 #endif

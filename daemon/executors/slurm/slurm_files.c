@@ -1,5 +1,4 @@
-/* slurm_files.c - what became of jobs by their files: the record of the end, who has the
- * claim, and what follows from it with what Slurm says. */
+/* slurm_files.c - decides from an attempt's files and Slurm's state what became of its job. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include "base/fs.h"

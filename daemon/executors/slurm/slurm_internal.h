@@ -1,5 +1,5 @@
-/* slurm_internal.h - what the files of the Slurm executor share; nobody else includes it. All of
- * it is the loop thread's, but for what a task runs. */
+/* slurm_internal.h - types and functions shared by the files of the Slurm executor. Loop thread
+ * only, except for what tasks run. */
 #ifndef DP_DAEMON_EXECUTORS_SLURM_SLURM_INTERNAL_H
 #define DP_DAEMON_EXECUTORS_SLURM_SLURM_INTERNAL_H
 #include "daemon/core/background_job.h"
@@ -17,56 +17,56 @@
 #define SLURM_LOG_NAME "slurm.log" /* in an attempt's folder: what its job itself said */
 
 enum slurm_job_phase {
-	SLURM_PHASE_QUEUED,     /* waits for its turn to be submitted */
+	SLURM_PHASE_QUEUED,     /* waits to be submitted */
 	SLURM_PHASE_SUBMITTING, /* sbatch runs */
-	SLURM_PHASE_SEARCHING,  /* Slurm may have it, or not: the next answer tells */
+	SLURM_PHASE_SEARCHING,  /* Slurm may have it or not: the next poll decides */
 	SLURM_PHASE_ACTIVE,
-	SLURM_PHASE_ENDED /* Slurm says so, or does not know it: its files tell */
+	SLURM_PHASE_ENDED /* Slurm says so or does not know it; its files decide */
 };
 
 /* One attempt. */
 struct slurm_job {
-	struct slurm_job *next;        /* of all */
-	struct slurm_job *next_queued; /* the next in the queue, or of the same submission */
+	struct slurm_job *next;        /* in the list of all */
+	struct slurm_job *next_queued; /* in the queue, or in the same submission */
 	struct slurm_executor *slurm;
 	struct job *job;
-	uint64_t serial; /* of all that there were */
+	uint64_t serial; /* unique, in order of creation */
 	enum slurm_job_phase phase;
 	char name[SLURM_NAME_LEN], id[SLURM_ID_LEN];
-	long task;              /* of an array; -1: a job of its own */
-	int64_t phase_since_us; /* clock_now() of this phase */
-	/* what Slurm said of it */
+	long task;              /* of an array; -1: not an array */
+	int64_t phase_since_us; /* clock_now() */
+	/* from Slurm */
 	enum slurm_state state;
-	char state_word[40];  /* Slurm's own, of its state */
+	char state_word[40];  /* Slurm's word for `state` */
 	char reason[80];      /* why it waits; "" */
-	int64_t last_seen_us; /* clock_now() of the last question whose answer named it; 0 */
+	int64_t last_seen_us; /* clock_now() of the last poll that listed it; 0 */
 	bool was_running;     /* it was seen on a node */
-	bool requeued;        /* and waits in the queue again */
-	/* what Slurm did not say: SLURM_PHASE_ENDED */
-	bool unknown_to_squeue;  /* squeue does not know it */
-	unsigned n_missed_polls; /* answers of squeue, one after the other, that do not name it */
-	bool sacct_asked;        /* sacct was asked for it, too */
-	bool sacct_pending;      /* it is now */
+	bool requeued;        /* it waits in the queue again */
+	/* missing from Slurm: SLURM_PHASE_ENDED */
+	bool unknown_to_squeue;  /* squeue does not list it */
+	unsigned n_missed_polls; /* consecutive answers of squeue without it */
+	bool sacct_asked;        /* sacct was asked, too */
+	bool sacct_pending;      /* sacct is being asked */
 	/* cancelling */
 	bool cancelling;
-	int64_t next_cancel_us; /* clock_now() from when on scancel is due */
-	int64_t term_sent_us;   /* clock_now() of the gentle one; 0: not yet */
-	/* its files */
-	int64_t next_check_us;    /* clock_now() from when on they are looked at again */
+	int64_t next_cancel_us; /* clock_now() when scancel is due */
+	int64_t term_sent_us;   /* clock_now() of scancel with TERM; 0: not yet */
+	/* files */
+	int64_t next_check_us;    /* clock_now() of the next check */
 	int64_t stopped_since_us; /* clock_now() since SLURM_FILES_MAYBE_STOPPED was seen; 0 */
-	bool takes_lease;         /* it takes the claim, if there is none */
+	bool takes_lease;         /* takes the claim if it is free */
 	enum slurm_file_state {
 		SLURM_FILES_NO_END,        /* no end is recorded */
-		SLURM_FILES_END_RECORDED,  /* its end is */
-		SLURM_FILES_MAYBE_STOPPED, /* its end is, and somebody may have asked for it */
-		SLURM_FILES_NEVER_STARTED, /* nothing ran, and nothing can start any more */
-		SLURM_FILES_UNKNOWN        /* it cannot be told at present: look_errno */
+		SLURM_FILES_END_RECORDED,  /* the end is recorded */
+		SLURM_FILES_MAYBE_STOPPED, /* recorded, but possibly on a request to stop */
+		SLURM_FILES_NEVER_STARTED, /* nothing ran and nothing will */
+		SLURM_FILES_UNKNOWN        /* unknown now; see check_errno */
 	} file_state;
 	int check_errno;
 	struct background_job files_job;
 };
 
-/* A command under way on a worker thread; one of a kind at a time. */
+/* A command on a worker thread; one of each kind at a time. */
 struct slurm_task {
 	struct background_job job;
 	struct slurm_executor *slurm;
@@ -76,7 +76,7 @@ struct slurm_task {
 	char *input; /* NULL: none */
 	struct slurm_output output;
 	struct slurm_rows rows;
-	int64_t started_us; /* clock_now() when it was begun */
+	int64_t started_us; /* clock_now() */
 	void (*on_done)(struct slurm_task *t);
 };
 
@@ -84,25 +84,25 @@ struct slurm_executor {
 	struct executor *executor;
 	struct slurm_job *jobs;
 	struct slurm_job *queue, **queue_tail; /* to be submitted, in order */
-	struct slurm_job *submitting;          /* those that `submit` is about */
+	struct slurm_job *submitting;          /* the jobs of submit_task */
 	struct slurm_task submit_task, poll_task, sacct_task, cancel_task;
 	uv_timer_t gather_timer, watch_timer;
-	bool watch_running;         /* a worker thread looks for records */
-	unsigned watch_interval_ms; /* until the next time */
+	bool watch_running;         /* a worker thread looks for end records */
+	unsigned watch_interval_ms; /* until the next look */
 	uint64_t serial;
 	atomic_bool stop_requested;
-	atomic_uint n_orphan_queries; /* worker threads that ask for those of an attempt */
-	char shim_path[4096];         /* the copy that nodes see; "": not made yet */
-	double poll_seconds;          /* seconds until the next question */
-	int64_t poll_asked_us, poll_answered_us; /* clock_now() of the last one with an answer */
+	atomic_uint n_orphan_queries; /* worker threads that query processes of an attempt */
+	char shim_path[4096];         /* the copy for nodes; "": not made yet */
+	double poll_seconds;          /* until the next poll */
+	int64_t poll_asked_us, poll_answered_us; /* clock_now() of the last poll with an answer */
 	int64_t next_poll_us;                    /* clock_now() */
-	int64_t next_sacct_us;                   /* clock_now() of the next one of sacct */
-	int64_t poll_until_us;        /* clock_now() until when it is asked though we have none */
-	int64_t unreachable_since_us; /* clock_now() of the first without an answer; 0 */
+	int64_t next_sacct_us;                   /* clock_now() of the next query of sacct */
+	int64_t poll_until_us;        /* clock_now(): polls continue until then without jobs */
+	int64_t unreachable_since_us; /* clock_now() of the first poll without an answer; 0 */
 	int64_t stopping_since_us;    /* clock_now() when this daemon began to stop; 0 */
-	bool no_accounting_logged;    /* that there is no accounting, in the log */
+	bool no_accounting_logged;    /* logged that Slurm has no accounting */
 	char trouble[300];
-	unsigned progress_offset; /* where the looks of the last tick ended */
+	unsigned progress_offset; /* where the last tick stopped checking progress */
 };
 
 /* ---- slurm_executor.c ---- */
@@ -110,48 +110,46 @@ struct slurm_executor {
 int64_t slurm_now(const struct slurm_executor *s);
 int64_t slurm_time_after(int64_t from, double seconds);
 struct slurm_config slurm_get_config(const struct executor *b);
-/* Runs t->argv, which is filled; `done` may start the next. With `parses` the answer is
- * read as rows. False, and t empty again: no memory; what is asked for again needs not
- * look. */
+/* Runs t->argv. `done` may start the next task. parses: reads the output as rows. False if t->argv
+ * is empty; t is then cleared. */
 bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *), bool parses);
 void slurm_task_clear(struct slurm_task *t);
-/* Something happens: Slurm is asked soon, and often for a while. */
+/* Polls Slurm soon, and often for a while. */
 void slurm_poll_soon(struct slurm_executor *s);
-/* The attempt with a name and a place among ours; NULL without memory. */
+/* Makes the job of an attempt and links it. */
 struct slurm_job *slurm_job_new(struct executor *b, struct job *j);
-/* Is it a job of a study that we have, by its name? */
+/* True if the name belongs to a job of one of this daemon's studies. */
 bool slurm_name_is_ours(const struct slurm_executor *s, const char *name);
-/* Frees k, before the last report about its attempt. */
+/* Frees k and returns its attempt. Call it before the last report. */
 struct job *slurm_job_detach(struct slurm_job *k);
 void slurm_job_set_phase(struct slurm_job *k, enum slurm_job_phase phase);
-/* Tells people where it is. */
+/* Updates the location that users see. */
 void slurm_job_update_location(struct slurm_job *k, const char *nodes);
-/* The gentle way first. */
+/* Cancels with TERM first. */
 void slurm_job_cancel(struct slurm_job *k);
-/* The numbers of jobs that wait and that nobody needs, if scancel is free. Takes them. */
+/* Cancels pending jobs that belong to no attempt, if scancel is not running. Takes ids. */
 void slurm_cancel_strays(struct slurm_executor *s, struct argv_list *ids);
 
 /* ---- slurm_submit.c ---- */
 
 DP_MUSTCHECK int slurm_start(struct executor *b, struct job *j, struct dp_err *err);
-/* The next of the queue, unless something holds it back. */
+/* Submits the next job of the queue, unless something holds it back. */
 void slurm_submit_next(struct slurm_executor *s);
 
-/* ---- slurm_poll_start.c ---- */
+/* ---- slurm_poll.c ---- */
 
-/* What is due of questions to Slurm. */
+/* Starts squeue or sacct if due. */
 void slurm_poll_if_due(struct slurm_executor *s);
 
 /* ---- slurm_files.c ---- */
 
-/* Looks at the attempt's files on a worker thread; `take`: and makes the claim, if nobody
- * has. */
+/* Checks the attempt's files on a worker thread; take: also takes the claim if it is free. */
 void slurm_files_check(struct slurm_job *k, bool take);
 /* The shim has recorded the end. */
 void slurm_on_end_recorded(struct executor *b, struct job *j);
-/* What is due of looks at what Slurm says has ended, or does not tell about. */
+/* Starts due file checks of jobs that have ended or that Slurm does not list. */
 void slurm_files_check_due(struct slurm_executor *s);
-/* Something happens: for a while records are looked for often. */
+/* Looks for end records often for a while. */
 void slurm_watch_soon(struct slurm_executor *s);
 
 #endif

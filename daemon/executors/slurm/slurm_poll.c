@@ -1,5 +1,5 @@
-/* slurm_poll_start.c - what became of jobs by Slurm's word: squeue for all, sacct for those that
- * it does not know any more. */
+/* slurm_poll.c - polls the state of jobs: squeue for all, sacct for those that squeue does not
+ * list. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include <math.h>

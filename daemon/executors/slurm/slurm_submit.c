@@ -1,5 +1,5 @@
-/* slurm_submit.c - what Slurm is given: a script that starts the wrapper of an attempt,
- * or of all runs of one that were planned together. */
+/* slurm_submit.c - submits attempts to Slurm: one job for an attempt, one array for runs planned
+ * together. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include "base/fs.h"

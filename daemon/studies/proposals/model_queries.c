@@ -1,4 +1,5 @@
-/* model_queries.c - what clients ask of a study's models: the next point, the front, settings. */
+/* model_queries.c - client queries to a study's models: the next point, the front,
+ * recommendations. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "base/json.h"

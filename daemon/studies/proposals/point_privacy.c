@@ -1,5 +1,5 @@
-/* point_privacy.c - what a point costs: its epsilons, and what a training there takes of
- * search.budget. On worker threads, because accountants may take their time. */
+/* point_privacy.c - computes a point's epsilons and its share of search.budget, on worker threads
+ * because accountants may be slow. */
 #include "daemon/studies/proposals/proposals.h"
 
 #include "daemon/studies/external_accountants.h"

@@ -1,4 +1,4 @@
-/* prefetch.c - points found ahead of time, for methods that need no results. */
+/* prefetch.c - computes points ahead of time, for methods that need no results. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "daemon/studies/external_accountants.h"

@@ -1,8 +1,6 @@
-/* proposal_job.c - the next point of a study.
- *
- * Every task goes to a worker thread, because even where a point is found at once its privacy
- * accountants may take their time. Methods whose points depend on no result are asked ahead of
- * time, so that a free slot need not wait for them. */
+/* proposal_job.c - proposes the next point of a study. Every task runs on a worker thread: even if
+ * a point is found at once, its privacy accountants may be slow. Methods that need no results are
+ * asked ahead of time, so that a free slot need not wait. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "daemon/studies/external_accountants.h"

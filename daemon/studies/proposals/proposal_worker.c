@@ -1,5 +1,5 @@
-/* proposal_worker.c - what a worker thread finds for a study: points, fronts, settings. It works on
- * the snapshot that the loop has copied, and nothing else of the job is its own. */
+/* proposal_worker.c - computes points, fronts and recommendations on a worker thread, from the
+ * snapshot that the loop copied. */
 #include "daemon/studies/proposals/proposal_internal.h"
 
 #include "daemon/studies/external_accountants.h"

@@ -1,4 +1,4 @@
-/* recommend_query.c - settings that clients ask for, by levels of an objective. */
+/* recommend_query.c - client queries for recommended settings at given levels of an objective. */
 #include "daemon/studies/proposals/recommend_query.h"
 #include "study/accounting.h"
 

@@ -1,85 +1,86 @@
-/* compare.h - groups of studies beside each other: a number of each member, what the
- * groups have of it on average, and how sure a difference is.
+/* compare.h - comparison of groups of studies: a value for each member, statistics of each group,
+ * and tests of the differences.
  *
- * A member is a study, or one of the consecutive parts of a long one. dparetoctl compare
- * and reports of groups are both made of this, so that they say the same. */
+ * A member is a study, or one of the consecutive parts of a long one. dparetoctl compare and group
+ * reports both use this code, so their numbers agree. */
 #ifndef DP_COMPARE_H
 #define DP_COMPARE_H
 #include "base/t_distribution.h"
 #include "study/study.h"
 #include <jansson.h>
 
-/* ---- which (group_spec.c) ---- */
+/* ---- group specifications (group_spec.c) ---- */
 
 struct dp_group_entry {
-	char *study;        /* as it was named */
-	uint32_t part_size; /* of its parts; 0: the whole study */
+	char *study;        /* name or number, as given */
+	uint32_t part_size; /* trials in each part; 0: the whole study */
 };
 struct dp_group_spec {
-	char *name; /* of the group */
+	char *name;
 	struct dp_group_entry *list;
 	size_t n;
 };
-/* "NAME=a,b/256", or without a name, which is then the whole text. What is read is freed
- * with dp_group_spec_free(), also after a failure. */
+/* Parses "NAME=a,b/256", or a text without "=", which is then also the name. Free *out with
+ * dp_group_spec_free(), also after a failure. */
 DP_MUSTCHECK int dp_group_spec_parse(const char *text, struct dp_group_spec *out,
 				     struct dp_err *err);
 void dp_group_spec_free(struct dp_group_spec *m);
 
-/* ---- with what ---- */
+/* ---- groups ---- */
 
-/* A study and its results in order of trials. */
+/* A study and its results in the order of trials. */
 struct dp_compare_study {
 	const char *name;
-	const double *y;               /* (n x objectives) to be minimised; feasible ones only */
-	const uint32_t *trial_numbers; /* (n) whose they are */
+	const double *y;               /* (n x objectives) to be minimised; feasible results only */
+	const uint32_t *trial_numbers; /* (n) the trial of each result */
 	size_t n;
-	uint32_t ntrials; /* that there are */
-	uint32_t nended;  /* of these, before the first that has not ended */
+	uint32_t ntrials;
+	uint32_t nended; /* trials before the first that has not ended */
 };
-/* How many trials are not in a full part of this size. */
+/* Trials that are not in a full part of this size. */
 uint32_t dp_compare_count_leftover_trials(const struct dp_compare_study *r, uint32_t size);
 
 struct dp_compare_member {
-	char *name;      /* "a", or "a/256#1" for the first 256 trials of it */
-	const double *y; /* (n x objectives) of the study's */
+	char *name;      /* "a", or "a/256#1" for its first 256 trials */
+	const double *y; /* (n x objectives), in the study's memory */
 	size_t n;
-	uint32_t first_trial, end_trial; /* its trials */
+	uint32_t first_trial, end_trial; /* half-open range of trials */
 };
-struct dp_compare_group { /* a group */
+struct dp_compare_group {
 	char *name;
 	struct dp_compare_member *members;
 	size_t n;
 };
-/* Owns the names and lists. */
+/* Owns names and lists. */
 struct dp_comparison {
 	struct dp_compare_group *groups;
 	size_t n;
-	/* what all studies have in common: */
+	/* Common to all studies. */
 	size_t nobjectives;
 	char *objectives[DP_OBJECTIVES_MAX];
-	double sign[DP_OBJECTIVES_MAX];            /* -1: is maximised */
+	double sign[DP_OBJECTIVES_MAX];            /* -1: maximised */
 	double reference_point[DP_OBJECTIVES_MAX]; /* natural units */
-	/* Results are the points of each front in its order, measured again, where the
-	 * first of two objectives is computed: none is chosen by its new value. */
+	/* Results are re-evaluated points of each front, in its order, and the first of two
+	 * objectives is computed. No point is chosen by its new value, which would cause selection
+	 * bias. */
 	bool is_realised;
 };
 void dp_comparison_free(struct dp_comparison *c);
-/* A new group without members. No two have the same name. */
+/* Adds an empty group. Names must be unique. */
 DP_MUSTCHECK int dp_comparison_add_group(struct dp_comparison *c, const char *name,
 					 struct dp_err *err);
-/* Adds a study, or with a size all its full parts, to the newest group. None is in it
+/* Adds a study, or with a size all its full parts, to the newest group. No member may be added
  * twice. */
 DP_MUSTCHECK int dp_comparison_add_study(struct dp_comparison *c, const struct dp_compare_study *of,
 					 uint32_t size, struct dp_err *err);
-/* The place of an objective, or a code with those that there are in the hint. */
+/* Position of an objective, or an error whose hint lists the objectives. */
 DP_MUSTCHECK int dp_comparison_find_objective(const struct dp_comparison *c, const char *name,
 					      size_t *place, struct dp_err *err);
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
-/* The hypervolume, or the best value of an objective among results where another is at
- * most (at least, if it is maximised) a number. */
+/* The hypervolume, or the best target objective among results whose bounded objective is at most
+ * (if maximised: at least) the bound. */
 struct dp_compare_query {
 	bool is_hypervolume;
 	size_t bounded_objective, target_objective;
@@ -87,38 +88,38 @@ struct dp_compare_query {
 };
 struct dp_compare_answer {
 	struct dp_compare_query query;
-	size_t ngroups;                  /* groups */
+	size_t ngroups;
 	double *values;                  /* of all members, group by group; NaN: no such result */
-	struct dp_sample_stats *samples; /* (n) */
-	struct dp_t_test *tests;         /* (n) [0] is none; of the first group against it */
+	struct dp_sample_stats *samples; /* (ngroups) */
+	struct dp_t_test *tests;         /* (ngroups) first group against this one; [0] unused */
 };
 struct dp_compare_answer dp_comparison_answer(const struct dp_comparison *c,
 					      const struct dp_compare_query *q);
 void dp_compare_answer_free(struct dp_compare_answer *a);
-/* The values of a group. */
+/* The values of one group. */
 const double *dp_compare_group_values(const struct dp_comparison *c,
 				      const struct dp_compare_answer *a, size_t group);
-/* Why there is no test between two samples. */
+/* Why two samples cannot be tested. */
 const char *dp_compare_no_test_reason(const struct dp_sample_stats *a,
 				      const struct dp_sample_stats *b);
 
-/* Answers to "epsilon=0.1,1,10": at each number all other objectives. */
+/* Answers to "epsilon=0.1,1,10": all other objectives at each number. */
 struct dp_compare_answers {
 	struct dp_compare_answer *list;
 	size_t n;
 };
-/* Adds to them. */
+/* Parses such a text and appends its answers to *out. */
 DP_MUSTCHECK int dp_comparison_answer_at(const struct dp_comparison *c, const char *text,
 					 struct dp_compare_answers *out, struct dp_err *err);
 void dp_compare_answers_free(struct dp_compare_answers *a);
 
-/* ---- the answer as the contract has it (compare_json.c): new references ---- */
+/* ---- JSON output of the contract (compare_json.c); all return new references ---- */
 
-/* {"version","by","anti_ideal","groups","tests","at"}, of hypervolumes. */
+/* {"version","by","anti_ideal","groups","tests","at"}; groups and tests are of hypervolumes. */
 json_t *dp_compare_json(const struct dp_comparison *c, const char *by,
 			const struct dp_compare_answer *volumes,
 			const struct dp_compare_answers *at);
-/* The groups and the tests of an answer alone. */
+/* Only the groups, or the tests, of an answer. */
 json_t *dp_compare_groups_json(const struct dp_comparison *c, const struct dp_compare_answer *a);
 json_t *dp_compare_tests_json(const struct dp_comparison *c, const struct dp_compare_answer *a);
 json_t *dp_test_json(const char *a, const char *b, const struct dp_sample_stats *of_a,

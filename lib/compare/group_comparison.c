@@ -1,4 +1,4 @@
-/* group_comparison.c - groups of results, and what is asked of them. */
+/* group_comparison.c - groups of results, their values and tests. */
 #include "compare/compare.h"
 
 #include "base/buf.h"
@@ -37,7 +37,7 @@ int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp
 	return DP_OK;
 }
 
-/* Takes the member's name. */
+/* Takes ownership of new.name, also on error. */
 static int compare_group_add_member(struct dp_compare_group *to, struct dp_compare_member new,
 				    struct dp_err *err)
 {
@@ -113,7 +113,7 @@ int dp_comparison_find_objective(const struct dp_comparison *c, const char *name
 
 /* ---- values ---- */
 
-/* NaN: there is no such result. */
+/* NaN if no result meets the bound. */
 static double member_best_within_bound(const struct dp_comparison *c,
 				       const struct dp_compare_query *q,
 				       const struct dp_compare_member *r)
@@ -201,7 +201,7 @@ const char *dp_compare_no_test_reason(const struct dp_sample_stats *a,
 	return "the values of a group do not differ, and so have no spread to go by";
 }
 
-/* ---- at some values of an objective ---- */
+/* ---- answers at bounds of an objective ---- */
 
 void dp_compare_answers_free(struct dp_compare_answers *a)
 {

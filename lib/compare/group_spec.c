@@ -1,4 +1,4 @@
-/* group_spec.c - what a group is made of, as people write it. */
+/* group_spec.c - parses group specifications of the command line. */
 #include "compare/compare.h"
 
 #include "base/units.h"
@@ -46,7 +46,7 @@ int dp_group_spec_parse(const char *text, struct dp_group_spec *out, struct dp_e
 						      : dp_strdup(text) };
 	if (equals == text)
 		code = dp_fail(err, DP_E_USAGE, "'%s' is a group without a name", text);
-	else if (!dp_utf8_is_valid(out->name)) /* it becomes part of a JSON text */
+	else if (!dp_utf8_is_valid(out->name)) /* the name becomes JSON text */
 		code = dp_fail(err, DP_E_USAGE, "the name of a group is not UTF-8");
 	while (code == DP_OK && (part = strsep(&rest, ",")) != NULL)
 		code = add_entry(out, part, err);

@@ -1,9 +1,9 @@
-/* cost_limit.c - search.max_cost: may one more run be started? */
+/* cost_limit.c - search.max_cost: decides whether one more run may start. */
 #include "policy/policy.h"
 
 #include <math.h>
 
-/* Mean seconds of the trials that came to a result; 0: none has. */
+/* Mean seconds of the trials with a result; 0: there are none. */
 static double mean_seconds(const struct dp_study_state *s)
 {
 	double sum = 0;
@@ -18,13 +18,13 @@ static double mean_seconds(const struct dp_study_state *s)
 	return n ? sum / n : 0;
 }
 
-/* The cost of all runs and the next one. */
+/* The cost of all runs, including the next one. */
 static double expected_cost(const struct dp_study_state *s, const struct dp_expected_cost *e)
 {
 	uint32_t pending = 0;
 
 	if (dp_study_cost(s->spec) == DP_COST_PATH)
-		return e->spent + e->next; /* pending trials are in `spent` */
+		return e->spent + e->next; /* `spent` includes pending trials */
 	if (!isnan(e->next))
 		return e->spent + e->pending + e->next;
 	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++)
@@ -36,7 +36,7 @@ int dp_policy_check_max_cost(const struct dp_study_state *s, const struct dp_exp
 			     struct dp_err *err)
 {
 	const struct dp_study *spec = s->spec;
-	bool path = dp_study_cost(spec) == DP_COST_PATH; /* whole numbers */
+	bool path = dp_study_cost(spec) == DP_COST_PATH; /* printed as whole numbers */
 	double max = spec->search.max_cost, sum = max == 0 ? 0 : expected_cost(s, e);
 
 	if (sum <= max)

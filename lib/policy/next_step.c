@@ -1,4 +1,4 @@
-/* next_step.c - the next step of a study. */
+/* next_step.c - computes the next step of a study. */
 #include "policy/policy_internal.h"
 
 #include "base/units.h"
@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TIME_NOTE_SECONDS  60.0 /* time-noted: at most once in this time, */
-#define TIME_NOTE_FRACTION 0.01 /* and in this part of max_time */
+#define TIME_NOTE_SECONDS  60.0 /* at most one time-noted in this time, */
+#define TIME_NOTE_FRACTION 0.01 /* and in this fraction of max_time */
 
 enum {
 	FIRST_FAILURES_MAX = 3, /* in a row before any result: the trainer does not work */
-	REEVAL_FAILURES_MAX = 3 /* in a row of re-evaluations of points that worked once */
+	REEVAL_FAILURES_MAX = 3 /* in a row; these points have worked before */
 };
 
 /* ---- records of steps ---- */
@@ -43,12 +43,12 @@ struct dp_event dp_step_event(const struct dp_step *step)
 		return e;
 	case DP_EV_ACCOUNTING_FIXED:
 		return dp_policy_accounting_event(&step->odometer, &(struct dp_filter){ 0 });
-	default: /* attempt-planned */
+	default:
 		return e;
 	}
 }
 
-/* step->reason explains it, or is "". */
+/* step->reason is set by the caller or "". */
 static bool step_change_study_status(struct dp_step *step, enum dp_study_status to,
 				     bool by_failures)
 {
@@ -74,12 +74,12 @@ int64_t dp_policy_active_us(const struct dp_study_state *s, int64_t now)
 		       : s->active_us;
 }
 
-/* When max_time will be used up, if the study and its daemon go on. */
+/* When max_time will be used up if the study keeps running. */
 static int64_t max_time_deadline_us(const struct dp_study_state *s)
 {
 	int64_t max = (int64_t)(s->current_spec->search.max_time * 1e6);
 
-	/* re-evaluations do not use it, and a search that has ended stays so */
+	/* re-evaluations do not use it, and a search that has ended stays ended */
 	if (max > 0 && s->status == DP_STUDY_RUNNING && dp_state_is_search_over(s))
 		return s->active_us < max ? INT64_MAX : 0;
 	if (!dp_policy_is_time_limited(s))
@@ -87,8 +87,8 @@ static int64_t max_time_deadline_us(const struct dp_study_state *s)
 	return s->updated_us + (s->active_us < max ? max - s->active_us : 0);
 }
 
-/* A killed daemon loses at most the time since the newest record. So a note is due when nothing
- * else was recorded for a minute or, to keep the journal small, a hundredth of the limit. */
+/* A killed daemon loses at most the time since the newest record. So a note is due after a minute
+ * without records; to keep the journal small, not before a hundredth of the limit. */
 static int64_t next_time_note_us(const struct dp_study_state *s)
 {
 	double seconds =
@@ -109,7 +109,7 @@ static bool step_record_time(const struct dp_study_state *s, int64_t now, struct
 
 /* ---- pauses after failures ---- */
 
-/* Trials that the method and the budget leave, whatever the time. */
+/* Trials that the method and `evaluations` leave, ignoring time. */
 static uint32_t proposals_left(const struct dp_study_state *s)
 {
 	uint64_t limit = dp_propose_max_trials(s->spec);
@@ -127,7 +127,7 @@ uint32_t dp_policy_count_proposals_left(const struct dp_study_state *s, int64_t 
 		       : 0;
 }
 
-/* The one of these trials that failed last, by the time of its end; NULL: none has. */
+/* The trial that failed last, by the time of its end, or NULL. */
 static const struct dp_trial *find_last_failed_trial(struct dp_trial *const *trials, uint32_t n)
 {
 	const struct dp_trial *last = NULL;
@@ -144,7 +144,7 @@ static const char *get_failure_reason(const struct dp_trial *t)
 	return t->reason ? t->reason : "no reason is known";
 }
 
-/* The trainer of this trial could not be started. */
+/* Pauses because the trainer of this trial could not be started. */
 static bool step_pause_on_blocked_trial(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *t = dp_state_find_trial(s, (uint32_t)s->blocked_trial);
@@ -158,7 +158,7 @@ static bool step_pause_on_blocked_trial(const struct dp_study_state *s, struct d
 	return step_change_study_status(step, DP_STUDY_PAUSED, true);
 }
 
-/* The first trials failed in a row without any result, and others would follow. */
+/* Pauses if the first trials failed in a row without any result, and more would follow. */
 static bool step_pause_on_first_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *last;
@@ -168,11 +168,11 @@ static bool step_pause_on_first_failures(const struct dp_study_state *s, struct 
 	    dp_state_has_results(s))
 		return false;
 	if (!proposals_left(s) && !s->waiting_trials && !s->open_attempts)
-		return false; /* it ends here anyway */
+		return false; /* the study ends anyway */
 	last = find_last_failed_trial(s->trials, s->ntrials);
 	if (!last)
 		return false;
-	/* where utilities are released with noise nothing else is kept */
+	/* with noisy releases stderr is not kept */
 	if (!dp_study_has_metric_release(s->spec))
 		snprintf(logs, sizeof logs, "'dparetoctl logs %s %u' shows its stderr; ",
 			 s->spec->name, last->number);
@@ -206,8 +206,8 @@ static bool step_pause_on_reeval_failures(const struct dp_study_state *s, struct
 	return step_change_study_status(step, DP_STUDY_PAUSED, true);
 }
 
-/* A study whose trainers do not work waits for a person. A private selection does not, since its
- * waiting would reveal how many of its runs failed. */
+/* Pauses a study whose trainers do not work until a user acts. A private selection is not paused
+ * for failed trials, because the pause would reveal how many of its runs failed. */
 static bool step_pause_on_failures(const struct dp_study_state *s, struct dp_step *step)
 {
 	char trials[DP_PLURAL_LEN];
@@ -232,7 +232,7 @@ static bool step_pause_on_failures(const struct dp_study_state *s, struct dp_ste
 
 /* ---- the study's end ---- */
 
-/* max_time is over: trials that wait for another attempt do not get it. */
+/* max_time is over: cancels trials that wait for another attempt. */
 static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_step *step)
 {
 	for (uint32_t i = s->first_unfinished; i < s->ntrials; i++) {
@@ -245,7 +245,7 @@ static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_
 	return false;
 }
 
-/* The study ends without any result. */
+/* Ends a study without any result. */
 static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
@@ -266,7 +266,7 @@ static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step 
 	return step_change_study_status(step, DP_STUDY_FAILED, true);
 }
 
-/* That nothing was selected is all that the reason may reveal. */
+/* The reason must reveal no more than that nothing was selected. */
 static bool step_finish_selection(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (s->ok > 0)
@@ -279,13 +279,13 @@ static bool step_finish_selection(const struct dp_study_state *s, struct dp_step
 	return step_change_study_status(step, DP_STUDY_FAILED, true);
 }
 
-/* Has search.remeasure asked for the front as it is now? */
+/* True if search.remeasure has requested the current front. */
 static bool is_final_reeval_requested(const struct dp_study_state *s)
 {
 	return s->reevals.final_requested && s->reevals.final_results_version == s->results_version;
 }
 
-/* Nothing is left to do. */
+/* Ends a study that has nothing left to do. */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	char points[DP_PLURAL_LEN];
@@ -312,7 +312,7 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	return step_change_study_status(step, DP_STUDY_FINISHED, false);
 }
 
-/* The last re-evaluation has ended: the study is again what it was before. */
+/* After the last re-evaluation, returns the study to its former status. */
 static bool step_restore_study_status(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_reevals *m = &s->reevals;
@@ -355,7 +355,7 @@ static double backoff_seconds(int failures)
 	return failures <= 0 ? 0 : failures > 4 ? 32 : 0.5 * (double)(1 << (2 * (failures - 1)));
 }
 
-/* The trial is not tried again before this time. */
+/* The time before which the trial is not retried. */
 static int64_t backoff_until(const struct dp_trial *t)
 {
 	int64_t until = 0;
@@ -373,8 +373,8 @@ static int64_t backoff_until(const struct dp_trial *t)
 	return until;
 }
 
-/* The first of trials[from..to) that may have an attempt now. Trials that must wait before their
- * retry are counted in *backing_off; the earliest of their times goes to step->until_us. */
+/* Plans the first attempt of trials[from..to) that is due. Counts trials that wait for their retry
+ * in *backing_off, and lowers step->until_us to the earliest of their times. */
 static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_trial *const *trials,
 				   uint32_t from, uint32_t to, int64_t now, struct dp_step *step,
 				   uint32_t *backing_off)
@@ -405,8 +405,8 @@ static bool step_first_due_attempt(const struct dp_study_state *s, struct dp_tri
 	return false;
 }
 
-/* While the search has work, re-evaluations have half of the slots, so that neither waits for the
- * other to end. */
+/* While the search has work, re-evaluations get half of the slots, so that neither waits for the
+ * other to finish. */
 static bool step_reeval_attempt(const struct dp_study_state *s, int64_t now, bool all_slots,
 				struct dp_step *step)
 {
@@ -427,7 +427,7 @@ uint32_t dp_policy_visible_trials(const struct dp_study_state *s)
 	return s->ntrials >= s->parallel ? s->ntrials - s->parallel + 1 : 0;
 }
 
-/* Does the next proposal depend on a result that is not there yet? */
+/* True if the next proposal depends on a missing result. */
 static bool is_blocked_by_order(const struct dp_study_state *s)
 {
 	const struct dp_search *search = &s->spec->search;
@@ -436,7 +436,7 @@ static bool is_blocked_by_order(const struct dp_study_state *s)
 	       s->ntrials >= search->initial && s->first_unfinished < dp_policy_visible_trials(s);
 }
 
-/* Odometer and filter are fixed before the first run. */
+/* Fixes odometer and filter before the first run. */
 static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (!dp__needs_accounting_fixed(s))
@@ -451,7 +451,7 @@ static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *
 	return true;
 }
 
-/* What the search does next with a free slot. */
+/* Proposes a trial for a free slot of the search, or says why it must wait. */
 static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint32_t backing_off,
 				 struct dp_step *step)
 {
@@ -461,7 +461,7 @@ static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint
 					    ? DP_WAIT_REEVALS
 					    : DP_WAIT_RUNNING_TRIALS;
 	} else if (s->open_attempts + backing_off >= s->parallel) {
-		/* a trial that is tried again keeps its slot: with `parallel: 1` the next
+		/* a trial that waits for its retry keeps its slot: with `parallel: 1` the next
 		 * proposal knows its result */
 		step->wait_reason = DP_WAIT_RETRY;
 	} else if (is_blocked_by_order(s)) {
@@ -474,7 +474,7 @@ static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint
 
 static void step_start_work(const struct dp_study_state *s, int64_t now, struct dp_step *step)
 {
-	/* one that runs has room for another attempt only where each run has its own */
+	/* a running trial can take another attempt only with one process per run */
 	uint32_t from = s->spec->trainer.run_per_process ? s->first_unfinished : s->first_waiting;
 	int64_t deadline = max_time_deadline_us(s), note = next_time_note_us(s);
 	bool late = now >= deadline;
@@ -492,7 +492,7 @@ static void step_start_work(const struct dp_study_state *s, int64_t now, struct 
 	if (step_reeval_attempt(s, now, false, step))
 		return;
 	step_propose_or_wait(s, late, backing_off, step);
-	if (step->kind == DP_STEP_WAIT) /* the search has no use for its slots */
+	if (step->kind == DP_STEP_WAIT) /* the search does not need its slots */
 		step_reeval_attempt(s, now, true, step);
 }
 

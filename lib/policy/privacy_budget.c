@@ -1,9 +1,7 @@
-/* budget.c - search.budget: may one more training begin? And what is fixed before the
- * first.
+/* privacy_budget.c - search.budget: decides whether one more run may start.
  *
- * Everything here is a pure function of the journal: K of a training at the filter's
- * order is a field of its trial's proposal. What has begun counts for good, whatever
- * became of it: a trainer that was killed has seen the data. */
+ * A pure function of the journal: K of a run at the filter's order is a field of its trial's
+ * proposal. A started run counts for good, however it ended: a killed trainer has seen the data. */
 #include "policy/policy_internal.h"
 #include "study/search_budget.h"
 
@@ -14,7 +12,7 @@ static bool has_budget(const struct dp_study_state *s)
 	return s->spec->search.budget.epsilon > 0;
 }
 
-/* ---- what is fixed ---- */
+/* ---- accounting-fixed ---- */
 
 static bool has_composable_objective(const struct dp_study *spec)
 {
@@ -45,9 +43,9 @@ struct dp_event dp_policy_accounting_event(const struct dp_odometer *o,
 							.filter = *filter } };
 }
 
-/* ---- what is spent ---- */
+/* ---- spending ---- */
 
-/* Trainings of a new trial if each run fails as often as it may be tried. */
+/* Runs of a new trial if every run uses all its retries. */
 static uint32_t count_worst_case_runs(const struct dp_study *spec)
 {
 	return (uint32_t)spec->trainer.runs * (1 + (uint32_t)spec->trainer.retries);
@@ -61,7 +59,7 @@ static bool has_open_attempt(const struct dp_trial *t, int32_t run)
 	return false;
 }
 
-/* Attempts of this run that may still begin. */
+/* Attempts of this run that may still start. */
 static uint32_t count_attempts_left(const struct dp_study_state *s, const struct dp_trial *t,
 				    int32_t run)
 {
@@ -73,7 +71,7 @@ static uint32_t count_attempts_left(const struct dp_study_state *s, const struct
 	return (uint32_t)left;
 }
 
-/* Trainings that may still begin for a trial. */
+/* Runs of a trial that may still start. */
 static uint32_t count_runs_left(const struct dp_study_state *s, const struct dp_trial *t)
 {
 	uint32_t runs = t->runs, n = 0;
@@ -110,9 +108,9 @@ void dp_policy_compute_spending(const struct dp_study_state *s, uint32_t window,
 	}
 }
 
-/* ---- what fits ---- */
+/* ---- limits ---- */
 
-/* The study's filter; before it is journaled one that allows nothing. */
+/* The study's filter; before it is journaled, one that allows nothing. */
 static const struct dp_filter *budget_filter(const struct dp_study_state *s)
 {
 	static const struct dp_filter nothing = { .order = 2 };
@@ -127,7 +125,7 @@ double dp_policy_budget_per_run(const struct dp_study_state *s, uint32_t window)
 	if (!has_budget(s))
 		return INFINITY;
 	dp_policy_compute_spending(s, window, &now);
-	/* a little less, for those who compare logarithms */
+	/* slightly less, because callers compare logarithms */
 	return dp_filter_remaining(budget_filter(s), now.max, 0) /
 	       count_worst_case_runs(s->current_spec) * (1 - 1e-12);
 }
@@ -182,7 +180,7 @@ int dp__check_attempt_budget(const struct dp_study_state *s, const struct dp_tri
 	double next = dp_renyi_multiply(runs, t->renyi_per_run);
 	struct dp_privacy_spending now;
 
-	/* what was planned is nearly always what is spent, and needs no adding up */
+	/* planned_renyi nearly always equals what is spent, and spares the sum */
 	if (!has_budget(s) || dp_filter_allows(budget_filter(s), s->planned_renyi, 0, next))
 		return DP_OK;
 	dp_policy_compute_spending(s, s->ntrials, &now);

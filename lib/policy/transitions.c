@@ -1,5 +1,5 @@
-/* transitions.c - what a person may request of a study in which state, what happens when there is
- * no next proposal, and what is journaled for that. */
+/* transitions.c - what a user may request in which state, what follows from a missing proposal, and
+ * the events to journal. */
 #include "policy/policy_internal.h"
 
 #include "base/units.h"
@@ -25,7 +25,7 @@ static void transition_add_status(struct dp_transition_events *out, enum dp_stud
 	out->events[out->count - 1].reason = reason;
 }
 
-/* Every evaluation is given out: what to do about it. */
+/* Hint for a study whose evaluations are all used. */
 static int hint_evaluations_used_up(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (s->budget_end_reason && s->spec->search.budget.epsilon > 0)
@@ -43,7 +43,7 @@ static int hint_evaluations_used_up(const struct dp_study_state *s, struct dp_er
 		       s->spec->name);
 }
 
-/* Refuses what would reveal how the runs of a private selection ended, or bias their draw. */
+/* Refuses what would reveal how runs of a private selection ended, or bias its draw. */
 static int check_not_selection(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (!dp_state_is_private_selection(s))
@@ -91,7 +91,7 @@ int dp_policy_resume(const struct dp_study_state *s, struct dp_transition_events
 			       has_ended ? "its selection is made"
 					 : "a selection that was broken off is none, and "
 					   "cannot go on");
-	/* a stopped study that only runs re-evaluations searches on */
+	/* a stopped study that only runs re-evaluations resumes its search */
 	if (s->status == DP_STUDY_RUNNING &&
 	    !(s->reevals.has_resume_state && s->reevals.resume_state == DP_STUDY_STOPPED && search))
 		return DP_OK;
@@ -109,8 +109,8 @@ int dp_policy_resume(const struct dp_study_state *s, struct dp_transition_events
 void dp_policy_stop(const struct dp_study_state *s, struct dp_transition_events *out)
 {
 	out->count = 0;
-	/* a study that only runs re-evaluations has ended already: the caller cancels these, and
-	 * it returns to its former status */
+	/* A study that only runs re-evaluations has ended already: the caller cancels them, and the
+	 * study returns to its former status. */
 	if (s->reevals.has_resume_state && s->status == DP_STUDY_PAUSED)
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
 	else if (!s->reevals.has_resume_state &&
@@ -118,7 +118,7 @@ void dp_policy_stop(const struct dp_study_state *s, struct dp_transition_events 
 		transition_add_status(out, DP_STUDY_STOPPED, "stopped by request");
 }
 
-/* Did its search end because of a max_time that `wanted` raises enough? */
+/* True if the search ended because of a max_time that `wanted` raises enough. */
 static bool is_max_time_lifted(const struct dp_study_state *s, const struct dp_study *wanted,
 			       double evaluations)
 {
@@ -134,7 +134,7 @@ static bool is_max_time_lifted(const struct dp_study_state *s, const struct dp_s
 int dp_policy_amend(const struct dp_study_state *s, const struct dp_ev_study_amended *changes,
 		    struct dp_transition_events *out, struct dp_err *err)
 {
-	struct dp_study wanted = *s->current_spec; /* a copy by value */
+	struct dp_study wanted = *s->current_spec;
 	double evaluations = changes->evaluations;
 	int code = DP_OK;
 
@@ -159,7 +159,7 @@ int dp_policy_amend(const struct dp_study_state *s, const struct dp_ev_study_ame
 	}
 	transition_add_event(out, DP_EV_STUDY_AMENDED);
 	out->events[0].study_amended = *changes;
-	/* a larger budget, or more time, wakes a study that had used up its own */
+	/* a larger budget or more time resumes a study that had used up its own */
 	if (is_max_time_lifted(s, &wanted, evaluations) ||
 	    (s->status == DP_STUDY_FINISHED && s->ntrials < evaluations))
 		transition_add_status(out, DP_STUDY_RUNNING, NULL);
@@ -193,8 +193,8 @@ int dp_policy_retry(const struct dp_study_state *s, uint32_t trial,
 	return DP_OK;
 }
 
-/* The first trial from `from` on that can be retried, next to one with divergence k that is retried
- * anyway. A trial that an accountant refused would be refused again. */
+/* The first trial from `from` on that can be retried together with a trial of divergence k. Trials
+ * that an accountant refused would be refused again. */
 static uint32_t find_retryable_trial(const struct dp_study_state *s, uint32_t from, double k)
 {
 	double left = dp_policy_budget_per_run(s, s->ntrials);
@@ -209,7 +209,7 @@ static uint32_t find_retryable_trial(const struct dp_study_state *s, uint32_t fr
 	return from;
 }
 
-/* With the last trial the study goes on, too, unless a person has paused or stopped it. */
+/* With the last trial the study resumes, too, unless a user has paused or stopped it. */
 int dp_policy_retry_failed(const struct dp_study_state *s, uint32_t *trial, bool *has_more,
 			   struct dp_transition_events *out, struct dp_err *err)
 {
@@ -349,7 +349,7 @@ int dp_policy_find_trial(const struct dp_study_state *s, int64_t number, struct 
 		       s->spec->name, (long long)number, s->ntrials - 1);
 }
 
-/* Why there is no such checkpoint. */
+/* Says why there is no such checkpoint. */
 static int fail_no_checkpoint(const struct dp_study_state *s, const struct dp_trial *t, int64_t at,
 			      struct dp_err *err)
 {
@@ -398,7 +398,7 @@ void dp_policy_on_no_proposal(const struct dp_study_state *s, const struct dp_er
 	out->count = 0;
 	if (why->code == DP_E_INTERRUPTED || s->status != DP_STUDY_RUNNING ||
 	    dp_policy_can_propose_later(s, why))
-		return; /* it is asked again when it fits */
+		return; /* the next step will propose again */
 	if (why->code != DP_E_LIMIT) {
 		transition_add_status(out,
 				      why->code == DP_E_ORACLE ? DP_STUDY_PAUSED : DP_STUDY_FAILED,

@@ -1,10 +1,10 @@
-/* trial_outcome.c - whether a trial has ended, and how. */
+/* trial_outcome.c - decides whether a trial has ended, and how. */
 #include "policy/policy_internal.h"
 #include "study/objective.h"
 
 #include <stdio.h>
 
-/* ---- the verdict on a trial ---- */
+/* ---- outcome of a trial ---- */
 
 int dp__count_retryable_failures(const struct dp_trial *t, int32_t run, uint32_t last)
 {
@@ -35,8 +35,8 @@ static bool trial_has_all_runs(const struct dp_trial *t)
 	return true;
 }
 
-/* How the trial stands: its final state, or DP_TRIAL_WAITING while it needs more
- * attempts. *cause is the attempt that decided, or NULL. */
+/* The final status of the trial, or DP_TRIAL_WAITING if it needs more attempts. *cause: the attempt
+ * that decided, or NULL. */
 static enum dp_trial_status decide_trial_outcome(const struct dp_study_state *s,
 						 const struct dp_trial *t,
 						 const struct dp_attempt **cause)
@@ -76,7 +76,7 @@ void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t
 		const struct dp_objective *o = &s->spec->objectives[i];
 		int column = o->privacy ? -1 : dp_state_metric_column(s, o->metric);
 
-		/* natural units; NaN where a diverged trial has no value */
+		/* natural units; NaN for a value that a diverged trial lacks */
 		step->objectives[i] =
 			o->privacy
 				? t->privacy[i]
@@ -107,8 +107,8 @@ bool dp__trial_next_run(const struct dp_study_state *s, const struct dp_trial *t
 	return false;
 }
 
-/* search.budget has no room for another attempt: more attempts were lost than retries were allowed
- * for, as when daemons are killed again and again. */
+/* Cancels a trial if search.budget has no room for another attempt: more attempts were lost than
+ * the retries that were budgeted, for example because daemons were killed repeatedly. */
 static bool step_cancel_unaffordable_trial(const struct dp_study_state *s, const struct dp_trial *t,
 					   struct dp_step *step)
 {
@@ -122,7 +122,7 @@ static bool step_cancel_unaffordable_trial(const struct dp_study_state *s, const
 	return true;
 }
 
-/* A trial without an open attempt ends, if it can. */
+/* Ends a trial without open attempts if its outcome is decided. */
 static bool step_end_decided_trial(const struct dp_study_state *s, const struct dp_trial *t,
 				   struct dp_step *step)
 {

@@ -1,4 +1,4 @@
-/* history.c - a study's results as a proposer takes them. */
+/* history.c - converts a study's results into the observations that proposers take. */
 #include "optimize/history/history.h"
 
 #include "policy/policy.h"
@@ -31,7 +31,7 @@ static bool observation_has_result(const struct dp_observation *k)
 	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
 }
 
-/* What was measured at a point. */
+/* Stores the measured values of a result. */
 static void load_result_values(const struct dp_study_state *s, struct dp_result_id p,
 			       struct dp_observation *k)
 {
@@ -49,7 +49,6 @@ static void load_result_values(const struct dp_study_state *s, struct dp_result_
 			s, p, dp_state_metric_column(s, spec->constraints[i].metric));
 }
 
-/* A result of an ended trial. */
 static void load_result(const struct dp_study_state *s, struct dp_result_id p,
 			struct dp_observation *k)
 {
@@ -67,7 +66,7 @@ static void load_result(const struct dp_study_state *s, struct dp_result_id p,
 		load_result_values(s, p, k);
 }
 
-/* A training whose results are not known yet: its waypoints, then its own. */
+/* Observations of a trial without results: its checkpoints, then its final result. */
 static struct dp_observation *load_pending_trial(const struct dp_study_state *s,
 						 const struct dp_trial *t, struct dp_observation *k)
 {
@@ -87,8 +86,7 @@ static struct dp_observation *load_pending_trial(const struct dp_study_state *s,
 	return k;
 }
 
-/* What a trial that has ended came to: its waypoints, whatever became of it, then its
- * own. */
+/* Results of an ended trial: its checkpoints, whatever its outcome, then its final result. */
 static struct dp_observation *load_ended_trial(const struct dp_study_state *s,
 					       const struct dp_trial *t, struct dp_observation *k)
 {
@@ -160,13 +158,13 @@ size_t dp_history_count_results(const struct dp_study_state *s)
 	return n;
 }
 
-/* Does one of `steps` even steps through n things end at the i-th? */
+/* True if one of `steps` even steps through n items ends at item i. */
 static bool is_sampled_position(size_t i, size_t n, size_t steps)
 {
 	return steps >= n || i * steps / n != (i + 1) * steps / n;
 }
 
-/* A result of the study's own: is it taken, and where it is in the subset then. */
+/* Whether a result is in the subset, and its position there. */
 struct subset_candidate {
 	bool is_taken;
 	size_t position;
@@ -185,7 +183,7 @@ struct dp_history_subset dp_history_subset_load(struct dp_study_state *s)
 		first[i] = own;
 		own += dp_trial_list_results(s, s->trials[i], true, ids + own);
 	}
-	/* those of the front are taken; of one that is too large, some */
+	/* take the front, or a sample if it is too large */
 	front = dp_malloc((s->nfront + 1) * sizeof *front);
 	for (uint32_t i = 0; i < s->nfront; i++) {
 		size_t k = first[s->front[i].trial];

@@ -1,4 +1,4 @@
-/* level_queries.c - settings for points of a study's front, beside what was tested. */
+/* level_queries.c - recommends settings for levels of an objective or constraint. */
 #include "optimize/history/level_queries.h"
 
 #include "base/json.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the question ---- */
+/* ---- queries ---- */
 
 static int fail_unknown_output(const struct dp_study *s, const char *name, struct dp_err *err)
 {
@@ -71,7 +71,7 @@ int dp_level_queries_parse(const struct dp_study *s, const json_t *levels,
 	return DP_OK;
 }
 
-/* ---- what was tested ---- */
+/* ---- tested points ---- */
 
 static double get_observed_output(const struct dp_study_state *s, struct dp_result_id p, size_t o)
 {
@@ -121,7 +121,7 @@ void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_leve
 	free(points);
 }
 
-/* ---- the answer ---- */
+/* ---- answers ---- */
 
 json_t *dp_predicted_json(const struct dp_prediction *q)
 {
@@ -145,11 +145,10 @@ static json_t *level_json(const struct dp_study *s, const struct dp_recommend_le
 	return json_pack("{s:o}", dp_output_name(s, level->output), dp_json_real(level->value));
 }
 
-/* What the models expect of the best tested point, whose observed values have selection
- * bias. */
+/* What the models predict for the best tested point, whose observed values have selection bias. */
 struct tested_prediction {
 	bool is_known;
-	bool is_as_good; /* as what is recommended: it has the level and is worth as much */
+	bool is_as_good; /* meets the level, at no higher cost than the recommendation */
 	struct dp_prediction output[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX];
 };
 
@@ -163,7 +162,7 @@ static const struct dp_observation *find_tested(const struct dp_history_subset *
 	return NULL;
 }
 
-/* Values of objectives by the models; what is computed is what it is. */
+/* Predicted values of the objectives; computed ones are exact. */
 static void predicted_objective_values(const struct dp_study *s, const struct dp_prediction *q,
 				       const double *computed, double *y)
 {
@@ -258,7 +257,7 @@ static bool has_no_searched_parameter(const struct dp_study *s)
 	return true;
 }
 
-/* The answer to one level: settings, or that there are none. */
+/* Answers one level: settings, or an error if there are none. */
 static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 			   const struct dp_history_subset *r, const struct dp_level_query *l,
 			   const atomic_bool *cancel, json_t **out, struct dp_err *err)

@@ -1,4 +1,5 @@
-/* level_queries.h - settings for points of a study's front, beside what was tested. */
+/* level_queries.h - recommended settings for levels of an objective or constraint, compared with
+ * tested points. */
 #ifndef DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #define DP_OPTIMIZE_HISTORY_LEVEL_QUERIES_H
 #include "optimize/recommend/recommend.h"
@@ -6,15 +7,15 @@
 #include "study/accounting.h"
 
 enum {
-	DP_LEVEL_QUERIES_MAX = 100 /* levels in one question */
+	DP_LEVEL_QUERIES_MAX = 100 /* per request */
 };
 
-/* A level that settings are asked for, and the best tested point that has it. */
+/* A requested level, and the best tested point that meets it. */
 struct dp_level_query {
 	struct dp_recommend_level level;
-	bool has_tested; /* there is one: */
+	bool has_tested; /* the fields below are set */
 	struct dp_result_id tested;
-	double tested_checkpoint; /* its value; NaN: the trial's own result */
+	double tested_checkpoint; /* path value; NaN: a final result */
 	double tested_objectives[DP_OBJECTIVES_MAX];
 };
 struct dp_level_queries {
@@ -22,15 +23,15 @@ struct dp_level_queries {
 	struct dp_level_query list[DP_LEVEL_QUERIES_MAX];
 };
 
-/* Reads [{"epsilon":1},...]. DP_E_USAGE with the names there are. */
+/* Parses [{"epsilon":1},...]. DP_E_USAGE lists the valid names. */
 DP_MUSTCHECK int dp_level_queries_parse(const struct dp_study *study, const json_t *levels,
 					struct dp_level_queries *out, struct dp_err *err);
-/* Looks for the best tested point of each, by what was observed. */
+/* Finds the best tested point for each level, by observed values. */
 void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_level_queries *l);
-/* [{"at":{...},"parameters":{...},...},...]: docs/protocol.md. One that is impossible has
- * an "error" instead. A pure function of study and results; the proposer may keep models
- * from before, and is then to be fitted or asked anew. On any thread that has the
- * proposer to itself. */
+/* [{"at":{...},"parameters":{...},...},...], see docs/protocol.md. An impossible level has an
+ * "error" instead. A pure function of study and results. The proposer may hold older models; they
+ * are replaced, so fit it again before other use. Runs on any thread with exclusive use of the
+ * proposer. */
 DP_MUSTCHECK int dp_level_queries_recommend(struct dp_proposer *p, const struct dp_study *study,
 					    const struct dp_history_subset *r,
 					    const struct dp_external_callback *programs,

@@ -1,4 +1,4 @@
-/* released.c - how often a study's test records were looked at, and what that costs. */
+/* release_cost.c - the privacy loss of all noisy releases of a study. */
 #include "optimize/history/release_cost.h"
 #include "study/accounting.h"
 #include "study/metric_release.h"
@@ -8,7 +8,7 @@
 
 #define DEFAULT_RELEASE_DELTA 1e-5
 
-/* One of `n` values that is there. */
+/* True if one of n values is known. */
 static bool any_known(const double *v, size_t n)
 {
 	for (size_t i = 0; v && i < n; i++)
@@ -17,7 +17,7 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Results that were released, whatever became of their trials. */
+/* Number of released results, whatever the outcome of their trials. */
 static uint64_t count_released(const struct dp_study_state *s)
 {
 	uint64_t n = 0;
@@ -38,8 +38,8 @@ static uint64_t count_released(const struct dp_study_state *s)
 	return n;
 }
 
-/* A file without a number of its own may train as often as its budget affords, and
- * whoever raises it has seen results, even if it is lowered again. */
+/* Without `evaluations` in the file, the number of runs depends on the budget. A user who raises
+ * `evaluations` has seen results, even if it is lowered again later. */
 static double max_released_results(const struct dp_study_state *s)
 {
 	const struct dp_search *search = &s->spec->search;
@@ -61,7 +61,7 @@ static double released_delta(const struct dp_study *spec)
 	return DEFAULT_RELEASE_DELTA;
 }
 
-/* Every result releases each metric once, and Gaussian mechanisms add up in mu^2. */
+/* Every result releases each metric once. Gaussian mechanisms compose by the sum of mu^2. */
 static double fixed_release_epsilon(const struct dp_study *spec, double n, double delta)
 {
 	double squares = 0;

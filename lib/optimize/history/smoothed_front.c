@@ -1,4 +1,4 @@
-/* smoothed_front.c - the front of a study by what models make of its results. */
+/* smoothed_front.c - computes the smoothed front of a study. */
 #include "optimize/history/smoothed_front.h"
 
 #include "base/json.h"
@@ -41,10 +41,9 @@ static int compare_settings(const void *a, const void *b)
 	return order ? order : u->index < v->index ? -1 : 1;
 }
 
-/* The results with only those still ok that may stand on the front: not what is another
- * study's or breaks a constraint, and of trials at one setting, whose posterior differs by
- * nothing but rounding, only the first. The others stay results, so that the models see the
- * same. */
+/* A copy of the observations in which only candidates for the front are ok. Imported results,
+ * infeasible ones, and all but the first trial with equal parameters (their posteriors differ only
+ * by rounding) become diverged. They stay results, so that the models do not change. */
 static struct dp_observation *select_front_candidates(const struct dp_study *study,
 						      const struct dp_history_subset *r)
 {
@@ -69,9 +68,9 @@ static struct dp_observation *select_front_candidates(const struct dp_study *stu
 	return known;
 }
 
-/* ---- the front of their values ---- */
+/* ---- values ---- */
 
-/* Puts candidates and their values by the models into d, dominated ones too. */
+/* Stores all candidates and their posterior means in d, including dominated ones. */
 static void load_modelled_values(struct dp_proposer *p, const struct dp_study *study,
 				 const struct dp_history_subset *r, struct dp_smoothed_front *d)
 {
@@ -81,7 +80,7 @@ static void load_modelled_values(struct dp_proposer *p, const struct dp_study *s
 
 	d->n = dp_surrogate_posterior_front(p, &h, d->result_index, d->y);
 	for (size_t i = 0; i < d->n * m; i++)
-		if (study->objectives[i % m].privacy) /* computed, which needs no model */
+		if (study->objectives[i % m].privacy) /* computed: no model needed */
 			d->y[i] = r->known[d->result_index[i / m]].y[i % m];
 	d->is_modelled = true;
 	free(known);
@@ -99,7 +98,7 @@ static void load_observed_values(const struct dp_study *study, const struct dp_h
 	d->n = r->nfront;
 }
 
-/* Leaves those that no other dominates, in the contract's order. */
+/* Removes dominated points and sorts the others in the contract's order. */
 static void smoothed_front_drop_dominated(const struct dp_study *study, struct dp_smoothed_front *d)
 {
 	size_t m = study->nobjectives, *front = dp_malloc((d->n + 1) * sizeof *front), n;
@@ -122,7 +121,7 @@ static void smoothed_front_drop_dominated(const struct dp_study *study, struct d
 	d->n = n;
 }
 
-/* Where the models say that the values of the front lie. */
+/* Computes the 95 % intervals of the values. */
 static void predict_intervals(struct dp_proposer *p, const struct dp_study *study,
 			      const struct dp_history_subset *r, struct dp_smoothed_front *d)
 {
@@ -158,7 +157,7 @@ int dp_smoothed_front_compute(struct dp_proposer *p, const struct dp_study *stud
 	code = dp_surrogate_fit(p, &h, cancel, err);
 	if (code == DP_OK) {
 		load_modelled_values(p, study, r, out);
-	} else if (code == DP_E_FAILED) { /* too little is known */
+	} else if (code == DP_E_FAILED) { /* too few results */
 		load_observed_values(study, r, out);
 	} else {
 		dp_smoothed_front_free(out);

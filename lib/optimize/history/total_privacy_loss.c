@@ -1,4 +1,4 @@
-/* total_privacy_loss.c - the privacy loss of all training runs of a study together. */
+/* total_privacy_loss.c - computes the privacy loss of all runs of a study together. */
 #include "optimize/history/total_privacy_loss.h"
 
 #include "base/json.h"
@@ -23,17 +23,17 @@ const char *dp_total_privacy_proof_name(enum dp_total_privacy_proof p)
 	return words[p];
 }
 
-/* ---- what was trained ---- */
+/* ---- started runs ---- */
 
-/* Was everything made that the file fixes, and nothing else? A study that was stopped, or
- * is not there yet, may have stopped because of its results; and so may whoever enqueues,
- * cancels, tries again, or sets another number. */
+/* True if exactly the runs that the file fixes were made. An unfinished study may have stopped
+ * because of its results; likewise, results may have led a user to enqueue, cancel, retry, or
+ * change `evaluations`. */
 static bool is_run_as_planned(const struct dp_study_state *s)
 {
 	const struct dp_study *spec = s->spec;
 	uint32_t runs = (uint32_t)spec->trainer.runs;
 
-	/* what is measured again was chosen by somebody who saw results */
+	/* points are chosen for re-evaluation by their results */
 	if (dp_study_is_adaptive(spec) || s->reevals.count ||
 	    s->evaluations != spec->search.evaluations || s->ntrials != spec->search.evaluations)
 		return false;
@@ -95,8 +95,8 @@ void dp_started_runs_free(struct dp_started_runs *t)
 
 /* ---- composition ---- */
 
-/* May a checkpoint of a training cost more than its end? Then no one setting stands for
- * the training, but its curve does. */
+/* May a checkpoint cost more than the end of its run? Then the run's cost is not that of one
+ * setting, but its Renyi curve still holds. */
 static bool has_costlier_checkpoint(const struct dp_study *study, const struct dp_started_runs *t,
 				    size_t objective)
 {
@@ -109,7 +109,7 @@ static bool has_costlier_checkpoint(const struct dp_study *study, const struct d
 	return false;
 }
 
-/* Epsilon of all training runs at out->delta, had their settings been fixed beforehand. */
+/* Epsilon of all runs at out->delta if their parameters had been fixed beforehand. */
 static int compute_fixed_composition(const struct dp_study *study, const struct dp_started_runs *t,
 				     size_t objective, struct dp_total_privacy *out,
 				     struct dp_err *err)
@@ -145,8 +145,8 @@ static int compute_fixed_composition(const struct dp_study *study, const struct 
 
 /* ---- the odometer ---- */
 
-/* The odometer's reading; and what its curves give had all settings been fixed, which is
- * less than their composition above where they are tighter than the published ones. */
+/* The odometer's reading, and the epsilon of its curves if all parameters had been fixed, which
+ * replaces the composition above where it is smaller. */
 static int read_odometer(const struct dp_study *study, const struct dp_started_runs *t,
 			 size_t objective, struct dp_total_privacy *out, struct dp_err *err)
 {
@@ -170,7 +170,7 @@ static int read_odometer(const struct dp_study *study, const struct dp_started_r
 	return DP_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- total privacy loss ---- */
 
 /* Delta of the proof: that of the budget, else that of the objective. */
 static double get_proof_delta(const struct dp_study *study, const struct dp_started_runs *t,
@@ -183,7 +183,7 @@ static double get_proof_delta(const struct dp_study *study, const struct dp_star
 	return isnan(delta) ? DP_TOTAL_PRIVACY_DEFAULT_DELTA : delta;
 }
 
-/* Which of the proofs there is. */
+/* Chooses the proof that applies. */
 static int choose_privacy_proof(const struct dp_study *study, const struct dp_started_runs *t,
 				size_t objective, struct dp_total_privacy *out, struct dp_err *err)
 {
@@ -191,7 +191,7 @@ static int choose_privacy_proof(const struct dp_study *study, const struct dp_st
 	struct dp_select_cost cost;
 	int code;
 
-	if (study->search.method == DP_METHOD_SELECT) { /* how many runs there were has no say */
+	if (study->search.method == DP_METHOD_SELECT) { /* independent of the number of runs */
 		code = dp_select_compute_cost(study, &cost, err);
 		if (code != DP_OK)
 			return code;
@@ -202,9 +202,9 @@ static int choose_privacy_proof(const struct dp_study *study, const struct dp_st
 		return DP_OK;
 	}
 	out->proof = DP_TOTAL_PRIVACY_ODOMETER;
-	out->epsilon = out->epsilon_if_fixed = 0; /* before the first training */
+	out->epsilon = out->epsilon_if_fixed = 0; /* before the first run */
 	code = t->n ? compute_fixed_composition(study, t, objective, out, err) : DP_OK;
-	/* pure losses are bounded one by one, so their sum needs no luck */
+	/* pure losses are bounded for certain, so their sum holds adaptively */
 	out->epsilon = out->epsilon_if_fixed;
 	if (code == DP_OK && t->n && out->delta > 0)
 		code = read_odometer(study, t, objective, out, err);
@@ -244,7 +244,7 @@ int dp_total_privacy_compute(const struct dp_study *study, const struct dp_start
 		out->delta = get_proof_delta(study, t, objective);
 		code = choose_privacy_proof(study, t, objective, out, &why);
 	}
-	if (code == DP_E_INVALID) { /* there is no theorem for it */
+	if (code == DP_E_INVALID) { /* no theorem covers it */
 		out->proof = DP_TOTAL_PRIVACY_UNKNOWN;
 		out->epsilon = out->epsilon_if_fixed = NAN;
 		snprintf(out->unknown_reason, sizeof out->unknown_reason, "%.299s", why.msg);

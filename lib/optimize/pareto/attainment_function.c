@@ -1,5 +1,5 @@
-/* attainment_function.c - what several sets of points attain: empirical attainment of two
- * objectives (Fonseca, Guerreiro, Lopez-Ibanez and Paquete 2011). */
+/* attainment_function.c - empirical attainment of several sets with two objectives (Fonseca,
+ * Guerreiro, Lopez-Ibanez and Paquete 2011). */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static int attainment_compare_values(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-/* The rows of all sets that can be placed; every x where something may change. */
+/* Collects every distinct x of rows without NaN, ascending: attainment changes only there. */
 static void attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
 				 struct dp_attainment *out)
 {
@@ -41,7 +41,7 @@ static void attainment_collect_x(const struct dp_pareto_points *sets, size_t m,
 			out->x[out->n_places++] = out->x[i];
 }
 
-/* The least y of a set's rows up to x; +inf: it has none. */
+/* The smallest y of the set's rows up to x; +inf: none. */
 static double attainment_best_y(const struct dp_pareto_points *set, double x)
 {
 	double least = INFINITY;
@@ -69,7 +69,7 @@ struct dp_attainment dp_attainment_compute(const struct dp_pareto_points *sets, 
 
 size_t dp_attainment_rank(size_t m, double share)
 {
-	/* a share of 0.1 of 10 sets is one of them, whatever 10 x 0.1 is */
+	/* 0.1 of 10 sets is one set, even if 10 x 0.1 is rounded up */
 	size_t k = (size_t)ceil(share * (double)m - 1e-9);
 
 	return k < 1 ? 0 : k > m ? m - 1 : k - 1;

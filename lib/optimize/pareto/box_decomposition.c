@@ -1,8 +1,8 @@
 /* box_decomposition.c - the non-dominated region as disjoint boxes.
  *
- * A point y inside a box takes away the part above it. What is left falls into p
- * disjoint boxes: the j-th has z_i > y_i for i < j and z_j <= y_j. Each is cut on by
- * the points that reach into it. The pivot is the point that takes away most. */
+ * A point y in a box removes the part above it. The rest consists of p disjoint boxes: the j-th has
+ * z_i > y_i for i < j and z_j <= y_j. The points that reach into a box split it further. The pivot
+ * is the point that removes most. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 struct box_cutter {
 	struct dp_box_decomposition *out;
 	size_t p, capacity, max_boxes;
-	const double *finite_floor; /* a finite stand-in for -inf when volumes are compared */
+	const double *finite_floor; /* replaces -inf when volumes are compared */
 };
 
 static int decomposition_append_box(struct box_cutter *c, const double *lower, const double *upper)
@@ -35,8 +35,8 @@ static int decomposition_append_box(struct box_cutter *c, const double *lower, c
 	return DP_OK;
 }
 
-/* Keeps the rows that reach into the box, moved up to its lower corner, without those
- * that another one covers. Returns how many are in `to`. */
+/* Copies the rows that reach into the box to `to`, clipped to its lower corner and without rows
+ * that another one covers. Returns their number. */
 static size_t decomposition_clip_points(const struct box_cutter *c, const double *y, size_t n,
 					const double *lower, const double *upper, double *to)
 {
@@ -52,7 +52,7 @@ static size_t decomposition_clip_points(const struct box_cutter *c, const double
 		}
 		if (j < p)
 			continue;
-		while (k < kept) { /* is it covered by one that is there already? */
+		while (k < kept) { /* covered by a kept row? */
 			for (j = 0; j < p && to[k * p + j] <= row[j]; j++)
 				;
 			if (j == p)
@@ -61,7 +61,7 @@ static size_t decomposition_clip_points(const struct box_cutter *c, const double
 		}
 		if (k < kept)
 			continue;
-		for (k = 0; k < kept; k++) { /* does it cover some of them? */
+		for (k = 0; k < kept; k++) { /* drop kept rows that it covers */
 			for (j = 0; j < p && row[j] <= to[k * p + j]; j++)
 				;
 			if (j == p)
@@ -76,7 +76,7 @@ static size_t decomposition_clip_points(const struct box_cutter *c, const double
 	return kept;
 }
 
-/* The row that takes away the largest part of the box. */
+/* The row that removes the largest part of the box. */
 static size_t decomposition_choose_pivot(const struct box_cutter *c, const double *y, size_t n,
 					 const double *upper)
 {

@@ -1,4 +1,4 @@
-/* dominance.c - the rows that nobody dominates. */
+/* dominance.c - finds the rows that no other row dominates. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct row_matrix {
 	size_t p;
 };
 
-/* By coordinates, the first before the second, then by index. */
+/* Lexicographic, then by index. */
 static int compare_rows_lexicographic(const void *a, const void *b, void *arg)
 {
 	const struct row_matrix *r = arg;
@@ -48,8 +48,8 @@ size_t dp_pareto_find_front(const double *y, size_t n, size_t p, size_t *front)
 			front[usable++] = i;
 	if (usable)
 		qsort_r(front, usable, sizeof *front, compare_rows_lexicographic, &rows);
-	/* In this order a row can be dominated, or equalled, only by one before it; with
-	 * up to two coordinates the last one kept decides. */
+	/* In this order only an earlier row can dominate or equal a row; with up to two
+	 * coordinates, the last kept row decides. */
 	for (size_t i = 0; i < usable; i++) {
 		const double *row = y + front[i] * p;
 		size_t k = p <= 2 && kept ? kept - 1 : 0;

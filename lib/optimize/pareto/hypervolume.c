@@ -1,7 +1,6 @@
-/* hypervolume.c - the volume that a set of points dominates, exactly.
+/* hypervolume.c - the exact volume that a set of points dominates.
  *
- * Everything below works on the boxes between a point and the reference point, that
- * is on z = ref - y > 0: the volume is that of the union of the boxes [0, z]. */
+ * All functions use z = ref - y > 0: the volume is that of the union of the boxes [0, z]. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
@@ -9,11 +8,11 @@
 #include <string.h>
 
 enum {
-	RANKED_BOX_SIZE = 5 /* numbers of a box in four dimensions and its rank */
+	RANKED_BOX_SIZE = 5 /* a box in four dimensions and its rank */
 };
 
-/* Descending by the last coordinate, then the one before it and so on: the result of
- * a sum does not depend on the order in which the points were given. */
+/* Descending by the last coordinate, then the one before it, and so on. It makes sums independent
+ * of the order of the input. */
 static int compare_boxes(const void *a, const void *b, void *arg)
 {
 	const double *u = a, *v = b;
@@ -38,7 +37,7 @@ static double longest_side(const double *z, size_t n)
 	return most;
 }
 
-/* From high to low, each box that is wider than all before it adds a strip. */
+/* From high to low: each box that is wider than all before it adds a strip. */
 static double union_area_2d(double *z, size_t n)
 {
 	double wide = 0, sum = 0;
@@ -53,7 +52,7 @@ static double union_area_2d(double *z, size_t n)
 	return sum;
 }
 
-/* The union of rectangles [0, x] x [0, y] by its corners: x never falls, y does. */
+/* The union of rectangles [0, x] x [0, y] as corners: x ascends, y descends. */
 struct staircase {
 	double *x, *y;
 	size_t n;
@@ -65,7 +64,7 @@ static void staircase_add_rectangle(struct staircase *s, double x, double y)
 	size_t lo = 0, hi = s->n, left;
 	double right = x, height, added = 0;
 
-	while (lo < hi) { /* the first corner at x or to the right of it */
+	while (lo < hi) { /* find the first corner not left of x */
 		size_t mid = lo + (hi - lo) / 2;
 
 		if (s->x[mid] < x)
@@ -83,7 +82,7 @@ static void staircase_add_rectangle(struct staircase *s, double x, double y)
 	}
 	added += (right - (left > 0 ? s->x[left - 1] : 0)) * (y - height);
 	s->area += added;
-	/* the new corner takes the place of those it covers, left..lo-1 */
+	/* the new corner replaces the covered ones, left..lo-1 */
 	memmove(s->x + left + 1, s->x + lo, (s->n - lo) * sizeof *s->x);
 	memmove(s->y + left + 1, s->y + lo, (s->n - lo) * sizeof *s->y);
 	s->n = s->n - (lo - left) + 1;
@@ -91,8 +90,8 @@ static void staircase_add_rectangle(struct staircase *s, double x, double y)
 	s->y[left] = y;
 }
 
-/* Three dimensions: slices of constant area from the top down. A box costs a binary
- * search and a move of corners in one piece. work: room for 2 n. */
+/* Three dimensions: slices of constant area from the top down. Each box costs a binary search and
+ * one memmove() of corners. work: room for 2 n. */
 static double union_volume_3d(double *z, size_t n, double *work)
 {
 	struct staircase s = { .x = work, .y = work + n };
@@ -108,10 +107,9 @@ static double union_volume_3d(double *z, size_t n, double *work)
 	return sum;
 }
 
-/* What a box shares with those that are at least as high: the volume of their first three
- * coordinates, cut to its own. by_third: (n) boxes of four and their rank by height,
- * sorted by the third coordinate; those of a rank below `rank` take part. work: room for
- * 2 n. */
+/* The volume that a box shares with higher ones, in the first three coordinates. by_third: (n)
+ * four-dimensional boxes with their rank by height, sorted by the third coordinate; only ranks
+ * below `rank` take part. work: room for 2 n. */
 static double box_overlap_volume(const double *by_third, size_t n, const double *box, double rank,
 				 double *work)
 {
@@ -139,10 +137,10 @@ static int compare_third(const void *a, const void *b)
 	return u[2] != v[2] ? (u[2] > v[2] ? -1 : 1) : (u[4] > v[4]) - (u[4] < v[4]);
 }
 
-/* Four dimensions: as union_volume_wfg() below, but the order in which the shared parts are
- * swept is the same for every box, so that none of them is sorted or thinned out. A
- * thousand boxes take a fifth of the time; small sets, as there are many within higher
- * dimensions, take more. work: room for (RANKED_BOX_SIZE + 2) n. */
+/* Four dimensions: as union_volume_wfg(), but the shared parts are swept in the same order for
+ * every box, so they need no sorting and no removal of covered boxes. A thousand boxes take a fifth
+ * of the time; small sets, which are frequent in higher dimensions, take more. work: room for
+ * (RANKED_BOX_SIZE + 2) n. */
 static double union_volume_4d(double *z, size_t n, double *work)
 {
 	double *by_third = work, *corners = work + RANKED_BOX_SIZE * n, sum = 0;
@@ -170,7 +168,7 @@ static bool box_inside(const double *u, const double *v, size_t p)
 	return true;
 }
 
-/* Adds a box to a set of n of which none lies inside another; returns the new n. */
+/* Adds a box to n boxes, none inside of another; returns the new n. */
 static size_t add_maximal_box(double *set, size_t n, const double *box, size_t p)
 {
 	size_t kept = 0;
@@ -185,14 +183,13 @@ static size_t add_maximal_box(double *set, size_t n, const double *box, size_t p
 			memcpy(set + kept * p, set + i * p, p * sizeof *set);
 		kept++;
 	}
-	memmove(set + kept * p, box, p * sizeof *set); /* may be there already */
+	memmove(set + kept * p, box, p * sizeof *set); /* may overlap */
 	return kept + 1;
 }
 
-/* WFG (While, Bradstreet & Barone 2012): a box adds what it has itself, less what it
- * shares with those before it. As those are at least as high in the last coordinate,
- * the shared part is a problem of one dimension less. Takes z apart; work: see
- * wfg_workspace_size(). */
+/* WFG (While, Bradstreet & Barone 2012): a box adds its own volume minus what it shares with
+ * earlier boxes. These are at least as high in the last coordinate, so the shared part has one
+ * dimension less. Modifies z; work: see wfg_workspace_size(). */
 static double union_volume_wfg(double *z, size_t n, size_t p, double *work)
 {
 	size_t q = p - 1;
@@ -227,7 +224,7 @@ static size_t wfg_workspace_size(size_t n, size_t p)
 	return room;
 }
 
-/* Puts the boxes of the rows that are better than ref into z; returns how many. */
+/* Stores the boxes of the rows that are better than ref in z; returns their number. */
 static size_t boxes_from_points(double *z, const double *y, size_t n, size_t p, const double *ref)
 {
 	size_t m = 0;
@@ -245,8 +242,8 @@ static size_t boxes_from_points(double *z, const double *y, size_t n, size_t p, 
 	return m;
 }
 
-/* Divides each coordinate by a power of two, so that products of many stay far from
- * overflow and nothing is rounded. The volume must be multiplied by 2 to the result. */
+/* Divides each coordinate by a power of two, so that products cannot overflow and nothing is
+ * rounded. The volume must be multiplied by 2 to the returned power. */
 static int scale_boxes_pow2(double *z, size_t n, size_t p)
 {
 	int total = 0;
@@ -265,14 +262,14 @@ static int scale_boxes_pow2(double *z, size_t n, size_t p)
 	return total;
 }
 
-/* Many dimensions: only boxes that lie in no other take part. */
+/* Three and more dimensions; from four on without boxes inside of others. */
 static double union_volume(double *z, size_t n, size_t p)
 {
 	size_t m = n;
 	double *work, volume;
 
 	if (p > 3) {
-		sort_boxes(z, n, p); /* wide ones first: most are dropped at once */
+		sort_boxes(z, n, p); /* wide ones first, so that most are dropped at once */
 		m = 0;
 		for (size_t i = 0; i < n; i++)
 			m = add_maximal_box(z, m, z + i * p, p);
@@ -290,7 +287,7 @@ double dp_hypervolume(const double *y, size_t n, size_t p, const double *ref)
 	size_t m = boxes_from_points(z, y, n, p, ref);
 
 	if (m > 0 && p > 0) {
-		if (isinf(longest_side(z, m * p))) { /* or longer than a double can hold */
+		if (isinf(longest_side(z, m * p))) { /* also if the length overflows */
 			volume = INFINITY;
 		} else {
 			int e = scale_boxes_pow2(z, m, p);
@@ -312,7 +309,7 @@ static int compare_positions(const void *a, const void *b)
 	return (i > k) - (i < k);
 }
 
-/* Leaves the rows of the front, in their order. Returns how many. */
+/* Keeps only the rows of the front, in their order. Returns their number. */
 static size_t drop_dominated(double *y, size_t n, size_t p, size_t *front)
 {
 	size_t count = dp_pareto_find_front(y, n, p, front);
@@ -332,7 +329,7 @@ void dp_hypervolume_curve(double *y, size_t p, const size_t *ends, size_t n, con
 			  size_t steps, double *volume)
 {
 	size_t *front = dp_malloc((n ? ends[n - 1] : 0) * sizeof *front + 1);
-	size_t used = 0, kept = 0; /* rows so far; those of the front are the first of y */
+	size_t used = 0, kept = 0; /* rows read so far, and front rows at the start of y */
 
 	for (size_t i = 0; i < steps; i++) {
 		size_t end = ends[dp_hypervolume_curve_evaluations(n, steps, i) - 1];

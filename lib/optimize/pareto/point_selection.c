@@ -1,11 +1,11 @@
-/* point_selection.c - rules that pick one point of a front. */
+/* point_selection.c - rules that select one point of a front. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Is the row finite, and nowhere worse than ref? */
+/* True if the row is finite and nowhere worse than ref. */
 static bool is_within_reference(const double *row, size_t p, const double *ref)
 {
 	for (size_t j = 0; j < p; j++)
@@ -14,8 +14,8 @@ static bool is_within_reference(const double *row, size_t p, const double *ref)
 	return true;
 }
 
-/* The sum of a row's coordinates, each scaled to 0..1 between the front's ends lo and hi:
- * 1 on the plane through the ends, less below it. */
+/* The sum of the coordinates scaled to 0..1 between lo and hi, the ends of the front: 1 on the
+ * plane through the ends, less below it. */
 static double sum_scaled_coordinates(const double *row, size_t p, const double *lo,
 				     const double *hi)
 {
@@ -118,7 +118,7 @@ size_t dp_pareto_recommend(const double *plane, const double *error, const doubl
 	memcpy(allowed, y, n * p * sizeof *allowed);
 	for (size_t i = 0; i < n; i++)
 		if (isnan(plane[2 * i + 1]))
-			allowed[i * p] = INFINITY; /* not within ref */
+			allowed[i * p] = INFINITY; /* excluded: not within ref */
 	knee = dp_pareto_find_knee(allowed, n, p, ref);
 	free(allowed);
 	*rule = knee == SIZE_MAX ? DP_POINT_BEST : DP_POINT_KNEE;

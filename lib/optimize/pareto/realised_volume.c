@@ -1,5 +1,4 @@
-/* realised_volume.c - what somebody gets who follows a front, by values that were not known when
- * it was chosen. */
+/* realised_volume.c - the volume that a front realises with re-evaluated values. */
 #include "optimize/pareto/pareto.h"
 
 #include <math.h>

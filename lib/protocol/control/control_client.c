@@ -20,17 +20,17 @@
 #include <unistd.h>
 
 enum {
-	CONNECT_SECONDS = 10 /* for a daemon whose queue of connections is full */
+	CONNECT_SECONDS = 10 /* timeout if the daemon's connection queue is full */
 };
 
 struct dp_client {
 	int fd;
-	char *path;        /* to connect again; NULL: it cannot */
-	struct dp_buf out; /* what is still to be sent */
-	struct dp_buf in;  /* what came and was not read yet */
-	size_t scanned;    /* bytes of `in` known to hold no newline */
-	/* Replies to requests whose caller gave up (a timeout, a signal): they still
-	 * come, in order, and are thrown away. */
+	char *path;        /* to reconnect; NULL: not possible */
+	struct dp_buf out; /* not yet sent */
+	struct dp_buf in;  /* received and not yet parsed */
+	size_t scanned;    /* bytes of `in` known to have no newline */
+	/* Replies that callers no longer wait for (timeout, signal). They still arrive, in order,
+	 * and are discarded. */
 	unsigned abandoned_replies;
 };
 
@@ -137,7 +137,7 @@ static int fail_connect(int errnum, const char *path, struct dp_err *err)
 	}
 }
 
-/* A connection to the socket at `path`, its number in *out. */
+/* Connects to the socket at `path`; *out is the descriptor. */
 static int connect_to(const char *path, int *out, struct dp_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -179,8 +179,8 @@ int dp_client_open(const char *path, struct dp_client **out, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The daemon closes connections that ask nothing for long. That is noticed before the
- * next request goes out, so that none can be carried out twice. */
+/* The daemon closes idle connections. This is detected before the next request is sent, so that no
+ * request can be executed twice. */
 static int reconnect_if_closed(struct dp_client *c, struct dp_err *err)
 {
 	char byte;
@@ -198,7 +198,7 @@ static int reconnect_if_closed(struct dp_client *c, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Sends what the socket takes of the request. */
+/* Sends as much of the request as the socket accepts. */
 static int send_some(struct dp_client *c, struct dp_err *err)
 {
 	ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -210,7 +210,7 @@ static int send_some(struct dp_client *c, struct dp_err *err)
 	if (errno == EAGAIN || errno == EINTR)
 		return DP_OK;
 	if (errno == EPIPE || errno == ECONNRESET) {
-		/* a refusal may have been sent before it closed: read on for it */
+		/* a refusal may have been sent before the close: read it */
 		dp_buf_clear(&c->out);
 		return DP_OK;
 	}
@@ -240,7 +240,7 @@ static int receive_some(struct dp_client *c, struct dp_err *err)
 	return dp_fail_errno(err, errno, "cannot read from the daemon");
 }
 
-/* Waits until the socket can go on. `deadline` in monotonic microseconds, or < 0. */
+/* Waits until the socket is readable or writable. deadline: monotonic microseconds, < 0: none. */
 static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms, struct dp_err *err)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -262,7 +262,7 @@ static int wait_ready(struct dp_client *c, int64_t deadline, int timeout_ms, str
 	return dp_fail_errno(err, errno, "cannot wait for the daemon");
 }
 
-/* The length of the first whole line in `in`, or -1. */
+/* The length of the first complete line in `in`, or -1. */
 static ssize_t find_complete_line(struct dp_client *c)
 {
 	const char *nl = NULL;
@@ -273,8 +273,8 @@ static ssize_t find_complete_line(struct dp_client *c)
 	return nl ? nl - c->in.data : -1;
 }
 
-/* Behind the rest of a request that was given up on, if there is one; whole or not at
- * all. Takes the reference. */
+/* Queues a request behind an abandoned one that is not fully sent; completely or not at all. Takes
+ * the reference. */
 static int queue_request(struct dp_client *c, const char *verb, json_t *fields, struct dp_err *err)
 {
 	size_t before = c->out.len;

@@ -1,4 +1,4 @@
-/* control_message.c - framing of the control protocol: one JSON object a line. */
+/* control_message.c - framing of the control protocol: one JSON object per line. */
 #include "protocol/control/control_protocol.h"
 
 #include "base/json.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends {"v":1, key: value, ...more} as a line; takes both references. `more` may not pose as one
- * of the others. Appends nothing for a value of NULL: a text in it is not UTF-8. */
+/* Appends {"v":1, key: value, ...more} as a line; takes both references. Keys in `more` cannot
+ * override the others. Appends nothing if `value` is NULL because a text was not UTF-8. */
 static void append_message(struct dp_buf *out, const char *key, json_t *value, json_t *more)
 {
 	json_t *message = json_object();
@@ -39,7 +39,7 @@ void dp_control_format_error(struct dp_buf *out, const struct dp_err *err)
 	json_t *object = dp_json_from_error(err);
 
 	if (!object) {
-		/* the hint was not UTF-8, cut within a character for instance */
+		/* the hint is not UTF-8, for example cut within a character */
 		plain = *err;
 		plain.hint[0] = '\0';
 		object = dp_json_from_error(&plain);
@@ -57,7 +57,7 @@ void dp_control_mark_unsaved(struct dp_buf *reply, double seconds)
 	dp_buf_printf(reply, ",\"unsaved\":%s}\n", dp_num_text(seconds, number));
 }
 
-/* Reads a line as an object of our version. `newer` is the hint for another one. */
+/* Parses a line as an object of this protocol version. `newer`: the hint for another version. */
 static int parse_control_message(const char *line, size_t len, size_t max, const char *what,
 				 const char *newer, json_t **out, struct dp_err *err)
 {
@@ -132,7 +132,7 @@ int dp_control_parse_reply(const char *line, size_t len, json_t **ok, struct dp_
 		*ok = json_incref(result);
 	} else if (json_is_object(error) && !result) {
 		dp_json_to_error(error, &sent);
-		if (sent.code == DP_OK) /* an error of kind "ok" is none of ours */
+		if (sent.code == DP_OK) /* an error of kind "ok" is not valid */
 			sent.code = DP_E_PROTOCOL;
 		if (!sent.msg[0])
 			snprintf(sent.msg, sizeof sent.msg, "%s", dp_code_text(sent.code));

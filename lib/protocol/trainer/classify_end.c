@@ -1,4 +1,4 @@
-/* classify_end.c - which of the contract's classes an attempt's end belongs to, and why. */
+/* classify_end.c - assigns the end of an attempt to a class of the contract, and says why. */
 #include "protocol/trainer/trainer_protocol_internal.h"
 
 #include "base/units.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-	SUGGESTED_NAMES_MAX = 12, /* names of metrics in a sentence */
-	PARTIAL_NAME_MIN = 3      /* letters of a name that may be short for another */
+	SUGGESTED_NAMES_MAX = 12, /* in one sentence */
+	PARTIAL_NAME_MIN = 3      /* to match a part of a name */
 };
 
-/* The sentence of one classification, being written. */
+/* Receives the reason of a classification. */
 struct reason_buffer {
 	char *text;
 	size_t capacity;
@@ -32,8 +32,8 @@ static enum dp_end_class set_end_class(struct reason_buffer *s, enum dp_end_clas
 	return class;
 }
 
-/* A shell reports the signal that ended the trainer as the exit code 128 + its number. Only signals
- * whose code no program commonly uses itself (129 is usage for some); 0 for any other code. */
+/* A shell reports the signal that ended a command as exit code 128 + its number. Only signals whose
+ * code programs rarely use themselves (some use 129 for usage errors); 0 for other codes. */
 static int signal_from_shell_code(int code)
 {
 	static const int signals[] = { SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGTERM };
@@ -44,7 +44,7 @@ static int signal_from_shell_code(int code)
 	return 0;
 }
 
-/* SIGKILL comes most likely from a kernel without memory. */
+/* SIGKILL most likely comes from the kernel when memory runs out. */
 static void format_killed_advice(const struct dp_exit_record *exit, char *out, size_t room)
 {
 	char peak[DP_NUM_LEN], largest[80] = "";
@@ -59,7 +59,7 @@ static void format_killed_advice(const struct dp_exit_record *exit, char *out, s
 				      "trainer that passes it");
 }
 
-/* shell: the exit code of the shell that reported it; 0: the trainer itself got the signal. */
+/* shell: the exit code of the shell that reported the signal; 0: the trainer itself received it. */
 static enum dp_end_class classify_signal(struct reason_buffer *s, const struct dp_exit_record *exit,
 					 int sig, int shell)
 {
@@ -74,8 +74,8 @@ static enum dp_end_class classify_signal(struct reason_buffer *s, const struct d
 			     text ? text : "unknown", advice);
 }
 
-/* The peak is above the limit where dpareto-shim saw it there; a kernel that keeps the
- * limit lets nothing pass it. */
+/* The peak exceeds the limit if dpareto-shim detected it; a kernel that enforces the limit does not
+ * let it. */
 static enum dp_end_class classify_memory_limit(struct reason_buffer *s,
 					       const struct dp_exit_record *exit)
 {
@@ -133,8 +133,7 @@ static enum dp_end_class classify_exit_record(struct reason_buffer *s,
 	return DP_END_NONE;
 }
 
-/* The first needed metric that is lacking, and the run that it is lacking in; NULL: none.
- */
+/* The first missing metric and the run that lacks it, or NULL. */
 static const char *find_missing_metric(const struct dp_result_reader *r, const char *const *needed,
 				       size_t *run)
 {
@@ -150,7 +149,7 @@ static const char *find_missing_metric(const struct dp_result_reader *r, const c
 	return NULL;
 }
 
-/* What is missing in the result, or DP_END_NONE. */
+/* Reports what is missing in the result, or DP_END_NONE. */
 static enum dp_end_class classify_bad_output(struct reason_buffer *s,
 					     const struct dp_result_reader *r,
 					     const char *const *needed)
@@ -173,7 +172,7 @@ static enum dp_end_class classify_bad_output(struct reason_buffer *s,
 	return DP_END_NONE;
 }
 
-/* After classify_bad_output(): every needed metric is there. */
+/* Call after classify_bad_output(): all needed metrics exist. */
 static enum dp_end_class classify_diverged(struct reason_buffer *s,
 					   const struct dp_result_reader *r,
 					   const char *const *needed)
@@ -209,7 +208,7 @@ enum dp_end_class dp_trainer_classify_end(const struct dp_exit_record *exit,
 	class = classify_exit_record(&s, exit);
 	if (class != DP_END_NONE)
 		return class;
-	/* Nobody recorded an end: only a trainer that said it was done is believed. */
+	/* Without a record of the end, only a result that is complete and done counts. */
 	if (exit->kind == DP_EXIT_MISSING &&
 	    !(dp_result_reader_is_complete(result) && dp_result_reader_is_done(result)))
 		return set_end_class(
@@ -222,7 +221,7 @@ enum dp_end_class dp_trainer_classify_end(const struct dp_exit_record *exit,
 	return class == DP_END_NONE ? DP_END_OK : class;
 }
 
-/* The name that was meant, as far as can be guessed: misspelt, or a part of it. */
+/* Guesses the intended name: a misspelling or a part of it. */
 static const char *guess_metric_name(const char *metric, const char *const *names)
 {
 	const char *near = dp_nearest_word(metric, names);

@@ -1,4 +1,4 @@
-/* exit_record.c - exit.json, as dpareto-shim wrote it, and the names of ends. */
+/* exit_record.c - parses exit.json of dpareto-shim, and names the classes of ends. */
 #include "protocol/trainer/trainer_protocol.h"
 
 #include "base/json.h"
@@ -16,7 +16,7 @@ const char *dp_end_class_name(enum dp_end_class e)
 	return end_names[(size_t)e < DP_COUNT(end_names) ? e : DP_END_NONE];
 }
 
-/* An errno name; anything else would have to be doubted wherever it is shown. */
+/* Accepts only errno names, so that the text is safe to display. */
 static bool errno_name_ok(const char *s)
 {
 	size_t n = strlen(s);
@@ -28,7 +28,7 @@ static bool errno_name_ok(const char *s)
 int dp_exit_errno_from_name(const char *name)
 {
 	enum {
-		ERRNO_END = 256 /* above every number in use on Linux */
+		ERRNO_END = 256 /* above all errno values of Linux */
 	};
 
 	for (int e = 1; e < ERRNO_END; e++) {
@@ -40,7 +40,7 @@ int dp_exit_errno_from_name(const char *name)
 	return 0;
 }
 
-/* How it ended; DP_EXIT_MISSING if the object does not say. */
+/* The kind of end; DP_EXIT_MISSING if the object does not say. */
 static enum dp_exit_kind parse_exit_kind(const json_t *root, struct dp_exit_record *out)
 {
 	const char *exec = dp_json_str(root, "exec", NULL);

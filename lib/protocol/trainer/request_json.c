@@ -1,4 +1,4 @@
-/* request_json.c - request.json: what a trainer is asked to do. */
+/* request_json.c - formats and parses request.json, the request to a trainer. */
 #include "protocol/trainer/trainer_protocol.h"
 
 #include "base/json.h"
@@ -9,15 +9,15 @@
 enum {
 	REQUEST_VERSION = 1
 };
-#define SEED_MAX ((INT64_C(1) << 53) - 1) /* every JSON reader holds it exactly */
+#define SEED_MAX ((INT64_C(1) << 53) - 1) /* exact in every JSON parser */
 
 void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf *out)
 {
-	/* names of studies and parameters need no escaping: dp_name_ok() */
+	/* dp_name_ok() names need no escaping */
 	dp_buf_printf(out, "{\"version\":%d,\"study\":\"%s\",\"trial\":%u,\"attempt\":%u,",
 		      REQUEST_VERSION, r->study, (unsigned)r->trial, (unsigned)r->attempt);
-	/* before the parameters: a script that looks for the last "NAME": of the line
-	 * finds the parameter of that name */
+	/* Before the parameters: a script that searches for the last "NAME": in the line then finds
+	 * the parameter of that name. */
 	if (r->privacy) {
 		dp_buf_puts(out, "\"privacy\":");
 		dp_json_dump(out, r->privacy, 0);
@@ -40,7 +40,7 @@ void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf
 	dp_buf_puts(out, "}\n");
 }
 
-/* A whole number 0..max of an object. */
+/* Reads a whole number from 0 to max. */
 static int parse_whole_number(const json_t *object, const char *key, int64_t max, int64_t *out,
 			      struct dp_err *err)
 {
@@ -130,7 +130,7 @@ static int read_runs(const json_t *root, struct dp_trainer_request *out, struct 
 	return check_unique(out->runs, out->nruns, err);
 }
 
-/* The values are whole numbers that ascend and end below the parameter's own value. */
+/* The values must be ascending whole numbers below the parameter's own value. */
 static int read_path(const json_t *root, struct dp_trainer_request *out, struct dp_err *err)
 {
 	const json_t *path = json_object_get(root, "path"), *own, *v;

@@ -1,4 +1,4 @@
-/* result_reader.c - the result file: strict reading of what a trainer wrote, as it comes. */
+/* result_reader.c - incremental, strict parser of the trainer's result file. */
 #include "protocol/trainer/trainer_protocol_internal.h"
 
 #include "base/json.h"
@@ -13,7 +13,7 @@ struct value {
 	double x;
 };
 
-/* The metrics of one run, at its end or at a checkpoint. */
+/* Metrics of one run, at its end or at a checkpoint. */
 struct report {
 	bool reported;
 	uint32_t nvalues;
@@ -22,21 +22,21 @@ struct report {
 
 struct dp_result_reader {
 	uint32_t nruns, nreported;
-	uint32_t *run_numbers;      /* of the runs asked */
+	uint32_t *run_numbers;      /* of the requested runs */
 	struct report *run_reports; /* in the same order */
 	uint32_t ncheckpoints;
-	double *checkpoints;               /* values of the path that were asked, ascending */
+	double *checkpoints;               /* requested path values, ascending */
 	struct report *checkpoint_reports; /* (nruns x ncheckpoints) */
 	size_t nmetrics;
 	char *names[DP_METRICS_MAX]; /* in order of first appearance */
 	struct dp_declaration declaration;
 	double progress;
 	bool is_done;
-	struct dp_buf partial; /* a line whose end has not come */
-	struct dp_buf scratch; /* a line made readable for jansson */
-	size_t lines, bytes;   /* read so far */
-	char problem[320];     /* "" if none; plain ASCII */
-	bool is_truncated;     /* the problem is a last line without its end */
+	struct dp_buf partial; /* an incomplete line */
+	struct dp_buf scratch; /* a line rewritten for jansson */
+	size_t lines, bytes;
+	char problem[320]; /* plain ASCII; "": none */
+	bool is_truncated; /* the problem is an unterminated last line */
 };
 
 #define LINE_FORMS "'progress', 'run' with 'metrics', 'declare' or 'done'"
@@ -81,8 +81,8 @@ void dp_result_reader_free(struct dp_result_reader *r)
 	free(r);
 }
 
-/* Keeps the first problem. It may quote bytes of the trainer, and goes to terminals and into JSON:
- * what is not plain ASCII is masked. */
+/* Keeps the first problem. It may quote bytes of the trainer and goes to terminals and into JSON,
+ * so bytes other than printable ASCII are masked. */
 static void result_problem(struct dp_result_reader *r, const char *fmt, ...) DP_PRINTF(2, 3);
 static void result_problem(struct dp_result_reader *r, const char *fmt, ...)
 {
@@ -98,7 +98,7 @@ static void result_problem(struct dp_result_reader *r, const char *fmt, ...)
 			*p = '?';
 }
 
-/* A problem of the line being read. */
+/* A problem in the current line. */
 #define LINE_PROBLEM(r, fmt, ...)                                                                  \
 	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
 
@@ -163,8 +163,8 @@ static bool metric_value(const json_t *v, double *x)
 	return false;
 }
 
-/* Index of a metric, known or new; -1 after a problem. Trainers report the same
- * metrics in the same order in every run, so `guess` is nearly always right. */
+/* Index of a metric, known or new; -1 after a problem. Trainers report the same metrics in the same
+ * order in every run, so `guess` is nearly always right. */
 static int result_intern(struct dp_result_reader *r, const char *name, size_t guess)
 {
 	int known;
@@ -210,12 +210,12 @@ static void read_metrics(struct dp_result_reader *r, uint32_t number, struct rep
 	run->reported = true;
 }
 
-/* The place of run `number` among those asked; nruns if it is not among them. */
+/* Position of a run among the requested ones; nruns: not requested. */
 static uint32_t find_run(const struct dp_result_reader *r, double number)
 {
 	uint32_t i;
 
-	/* runs_per_process: all asks for 0..R-1 */
+	/* runs_per_process: all requests 0..R-1 */
 	if (number < r->nruns && r->run_numbers[(uint32_t)number] == number)
 		return (uint32_t)number;
 	for (i = 0; i < r->nruns; i++)
@@ -224,7 +224,7 @@ static uint32_t find_run(const struct dp_result_reader *r, double number)
 	return i;
 }
 
-/* The metrics of the i-th run at a checkpoint. */
+/* Parses the metrics of the i-th run at a checkpoint. */
 static void parse_checkpoint_report(struct dp_result_reader *r, uint32_t i, const json_t *at,
 				    json_t *metrics)
 {
@@ -316,7 +316,7 @@ static void declare_sampling(struct dp_result_reader *r, const json_t *v)
 static void declare_number(struct dp_result_reader *r, const char *name, const json_t *v,
 			   double *kept)
 {
-	/* a training without noise says so, for what claims privacy to be contradicted */
+	/* 0 is allowed: a training without noise declares it, to contradict any claim of privacy */
 	bool zero = strcmp(name, "noise_over_clip") == 0;
 	double x = json_number_value(v);
 
@@ -363,7 +363,7 @@ static void read_done(struct dp_result_reader *r, const json_t *line)
 		LINE_PROBLEM(r, "%s", "'done' must be true");
 }
 
-/* A run's two keys are one form, so that half of it gets a sentence of its own. */
+/* The two keys of a run are one form, so that a missing one gets its own message. */
 static const struct {
 	const char *key, *other;
 	void (*read)(struct dp_result_reader *r, const json_t *line);
@@ -401,8 +401,7 @@ static size_t skip_blanks(const char *p, size_t n, size_t i)
 	return i;
 }
 
-/* The length of a bare NaN, Infinity or -Infinity at p[i] that ends a value there;
- * 0 if there is none. */
+/* The length of a bare NaN, Infinity or -Infinity at p[i] that ends a value there; 0 if none. */
 static size_t bare_word(const char *p, size_t n, size_t i)
 {
 	static const char *const words[] = { "-Infinity", "Infinity", "NaN" };
@@ -419,8 +418,8 @@ static size_t bare_word(const char *p, size_t n, size_t i)
 	return 0;
 }
 
-/* Python's json module writes non-finite numbers as bare words. Outside of strings
- * they become strings; everything else is left for jansson to judge. */
+/* Python's json module writes non-finite numbers as bare words. Outside of strings they become
+ * strings; jansson judges the rest. */
 static void quote_bare_words(const char *p, size_t n, struct dp_buf *out)
 {
 	bool quoted = false;
@@ -441,7 +440,7 @@ static void quote_bare_words(const char *p, size_t n, struct dp_buf *out)
 	}
 }
 
-/* The line as JSON, or NULL after a problem. */
+/* The parsed line, or NULL after a problem. */
 static json_t *parse_line(struct dp_result_reader *r, const char *p, size_t n)
 {
 	json_error_t e;
@@ -453,8 +452,8 @@ static json_t *parse_line(struct dp_result_reader *r, const char *p, size_t n)
 		p = r->scratch.data;
 		n = r->scratch.len;
 	}
-	/* Every number is read as a double: a metric of 2^70 is none the worse for
-	 * being an integer, and a run of 1.0 is run 1. */
+	/* Reads every number as a double: integer metrics such as 2^70 are valid, and run 1.0 is
+	 * run 1. */
 	v = json_loadb(p, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &e);
 	if (!v) {
 		LINE_PROBLEM(r, "it is not JSON (%s); each line must be one JSON object", e.text);
@@ -486,7 +485,7 @@ static void read_line(struct dp_result_reader *r, const char *p, size_t n)
 	json_decref(line);
 }
 
-/* A piece of a line, and whether its end has come with it. */
+/* Adds a piece of a line; whole: the piece ends the line. */
 static void result_add_piece(struct dp_result_reader *r, const char *p, size_t n, bool whole)
 {
 	if (r->partial.len + n > DP_RESULT_LINE_MAX) {
@@ -554,7 +553,7 @@ bool dp_text_has_result_line(const char *text, size_t n)
 	return false;
 }
 
-/* ---- what was read ---- */
+/* ---- access to the result ---- */
 
 double dp_result_reader_progress(const struct dp_result_reader *r)
 {

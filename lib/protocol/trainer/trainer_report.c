@@ -1,4 +1,4 @@
-/* trainer_report.c - the trainer's side: open the request, append lines to the result. */
+/* trainer_report.c - the trainer side: opens the request, appends lines to the result. */
 #include "protocol/trainer/trainer_protocol.h"
 
 #include "base/fs.h"
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 enum {
-	REQUEST_MAX = 16 << 20 /* bytes; ten thousand runs are half a megabyte */
+	REQUEST_MAX = 16 << 20 /* bytes; ten thousand runs take half a megabyte */
 };
 
-/* Appends a line, whose text before and behind `object` is given. One write() for the whole line,
- * so that a reader never sees half of one and a signal cannot leave half of one behind. */
+/* Appends a line: the formatted text, then `object` and "}" unless it is NULL. A single write(), so
+ * that readers and signals cannot split a line. */
 DP_PRINTF(4, 5)
 static int append_line(int fd, struct dp_err *err, const json_t *object, const char *fmt, ...)
 {
@@ -44,7 +44,7 @@ int dp_trainer_report_progress(int fd, double progress, struct dp_err *err)
 {
 	char text[DP_NUM_LEN];
 
-	/* for people only: a wrong value must not fail the run */
+	/* for display only: a wrong value must not fail the run */
 	progress = progress >= 0 ? progress < 1 ? progress : 1 : 0;
 	return append_line(fd, err, NULL, "{\"progress\":%s}", dp_num_text(progress, text));
 }

@@ -1,5 +1,5 @@
-/* attainment_figure.c - the fronts of groups of seeds: what half of a group's members attain,
- * and what nearly none and nearly all of them do. */
+/* attainment_figure.c - figure: median attainment of groups of seeds, with a band from best to
+ * worst. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Shares of the members that the edges of a band are attained by. */
+/* Shares of the members that attain the edges of the band. */
 static const double best_attainment_level = 0.1, worst_attainment_level = 0.9;
 
 /* ---- numbers ---- */
 
-/* The plane that is shown, with both objectives to be minimised. */
+/* The plotted plane, with both objectives to be minimised. */
 struct attainment_plane {
-	size_t n, x, y; /* objectives of a row; those shown */
+	size_t n, x, y; /* objectives in a row; those shown */
 	double sign[2], ref[2];
 };
 
@@ -34,8 +34,8 @@ static struct attainment_plane make_attainment_plane(const struct study_groups *
 					    c->sign[s->y_obj] * c->reference_point[s->y_obj] } };
 }
 
-/* A member's front on the plane, x ascending; only what is better than the reference point,
- * so that tails do not set the axes. */
+/* A member's front on the plane, x ascending, without points worse than the reference point: tails
+ * must not set the axes. */
 static struct dp_pareto_points member_front(struct arena *mem, const struct attainment_plane *p,
 					    const struct dp_compare_member *r)
 {
@@ -59,7 +59,7 @@ static struct dp_pareto_points member_front(struct arena *mem, const struct atta
 	return (struct dp_pareto_points){ kept, count };
 }
 
-/* Appends what is attained at place `at`, drawn at x. */
+/* Appends what is attained at position `at`, drawn at x. */
 static void attainment_add_corner(struct fig_band *out, const struct attainment_plane *p,
 				  const struct dp_attainment *all, double x, size_t at)
 {
@@ -85,7 +85,7 @@ struct fig_band fig_compute_attainment(struct arena *mem, const struct study_gro
 	for (size_t k = 0; k < members->n; k++)
 		sets[k] = member_front(mem, &p, &members->members[k]);
 	all = dp_attainment_compute(sets, members->n);
-	/* staircases: across to the next place, there up or down */
+	/* staircases: horizontally to the next position, then vertically */
 	out = fig_band_new(mem, 2 * all.n_places + 1);
 	for (size_t i = 0; i < all.n_places; i++) {
 		if (i > 0)
@@ -104,7 +104,7 @@ double fig_median_attainment_at(const struct study_data *s, const struct fig_ban
 {
 	double found = NAN;
 
-	/* of the corners up to there, the last on the way to worse */
+	/* of the corners up to there, the last one towards worse values */
 	for (size_t i = 0; i < a->n; i++) {
 		size_t k = fig_is_maximised(s, s->x_obj) ? a->n - 1 - i : i;
 
@@ -116,7 +116,7 @@ double fig_median_attainment_at(const struct study_data *s, const struct fig_ban
 
 /* ---- the figure ---- */
 
-/* The worst x that one of the members' fronts has. */
+/* The worst x of all members' fronts. */
 static double worst_x(const struct study_groups *g)
 {
 	const struct dp_comparison *c = &g->contests[BASIS_OBSERVED];
@@ -137,7 +137,7 @@ static double worst_x(const struct study_groups *g)
 	return p.sign[0] * worst;
 }
 
-/* Bands go on to the worst value that is attained anywhere where too few attain one. */
+/* Where too few members attain a value, the band extends to the worst value attained anywhere. */
 static void fill_unattained(const struct study_data *s, struct fig_band *attained, size_t n)
 {
 	bool down = fig_is_maximised(s, s->y_obj);
@@ -156,7 +156,7 @@ static void fill_unattained(const struct study_data *s, struct fig_band *attaine
 				attained[i].to[k] = worst;
 }
 
-/* What half of each group attain at x. */
+/* The median attainment of each group at x. */
 static void append_attainment_at(const struct study_groups *g, const struct study_data *s,
 				 const struct fig_band *attained, double x, struct dp_buf *out)
 {
@@ -184,7 +184,7 @@ static void append_attainment_at(const struct study_groups *g, const struct stud
 static int attainment_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
 	const struct study_groups *g = r->groups;
-	const struct study_data *s = g ? g->list[0].studies[0] : NULL; /* for its objectives */
+	const struct study_data *s = g ? g->list[0].studies[0] : NULL; /* for the objectives */
 	size_t n = g ? g->contests[0].n : 0, points = 0;
 	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
 	struct fig_reference_front reference;

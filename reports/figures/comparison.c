@@ -1,11 +1,11 @@
-/* comparison.c - the fronts of several studies in one picture, with baselines. */
+/* comparison.c - figure: the fronts of several studies, with baselines. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A study, with its front where it has the objectives of the first. */
+/* A study, with its front if it has the objectives of the first. */
 struct compared_study {
 	const struct study_data *s;
 	bool comparable;
@@ -14,15 +14,15 @@ struct compared_study {
 };
 
 struct comparison_data {
-	const struct report_data *r; /* for its baselines */
+	const struct report_data *r; /* for the baselines */
 	struct compared_study *list; /* (n) */
 	size_t n;
 	double x_best, x_worst; /* of all fronts */
-	double test_records; /* that utilities are shares of, as the first study has it; or NaN */
-	bool beats_baseline; /* a front is better than a baseline */
+	double test_records;    /* of the first study, if utilities are shares; or NaN */
+	bool beats_baseline;    /* a front is better than a baseline */
 };
 
-/* Two standard errors of a baseline, if it is a share of test records; NaN: unknown. */
+/* Two standard errors of a baseline that is a share of test records; NaN: unknown. */
 static double baseline_error(const struct comparison_data *d, double value)
 {
 	return 2 * sqrt(value * (1 - value) / d->test_records);
@@ -42,7 +42,7 @@ static void gather_compared(struct arena *mem, struct comparison_data *d)
 		c->majority = c->comparable ? study_data_majority_value(c->s, c->s->y_obj) : NAN;
 		if (!c->comparable)
 			continue;
-		/* of several studies only the first could have that of models */
+		/* several studies are compared by observed fronts */
 		c->front = d->n > 1 ? fig_observed_front(mem, c->s) : fig_study_front(mem, c->s);
 		fig_trim_front_tail(c->s, &c->front);
 		for (size_t k = 0; k < c->front.n; k++) {
@@ -81,7 +81,7 @@ static void draw_compared(struct plot_panel *a, const struct compared_study *c, 
 	fig_add_tooltips(a, c->s, &c->front, FIG_TOOLTIP_STUDY);
 }
 
-/* One line for the majority class of each study's data, as far as they differ. */
+/* One line for each distinct majority class value. */
 static void draw_majority(struct plot_panel *a, const struct comparison_data *d,
 			  const struct plot_style *style)
 {
@@ -112,8 +112,8 @@ static void draw_baselines(struct plot_panel *a, const struct comparison_data *d
 	double x0 = fmin(d->x_best, d->x_worst), x1 = fmax(d->x_best, d->x_worst);
 	char value[FIG_NUMBER_LEN], label[200];
 
-	/* What the test records leave open of a baseline, as wide as the fronts: it explains what
-	 * looks better than a baseline, and hides fronts else. */
+	/* Sampling error of a baseline as a band across the fronts. Drawn only if a front beats a
+	 * baseline, which it may explain; otherwise it would just hide fronts. */
 	for (size_t i = 0; d->beats_baseline && i < d->r->nbaselines; i++) {
 		double at = d->r->baselines[i].value, by = baseline_error(d, at);
 		double y0 = at - by, y1 = at + by;
@@ -133,7 +133,7 @@ static void draw_baselines(struct plot_panel *a, const struct comparison_data *d
 	draw_majority(a, d, &style);
 }
 
-/* Which studies have other objectives, and which these are. */
+/* Names the studies with other objectives, and their objectives. */
 static void note_incomparable_studies(struct plot *p, const struct comparison_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -153,7 +153,7 @@ static void note_incomparable_studies(struct plot *p, const struct comparison_da
 	fig_note(p, &text);
 }
 
-/* The best utility of each study, which goes with the worst x, and lines to compare with. */
+/* The best utility of each study, at its worst x, and baselines. */
 static void append_best_utilities(const struct comparison_data *d, struct dp_buf *out)
 {
 	const struct study_data *first = d->list[0].s;
@@ -181,7 +181,7 @@ static void append_best_utilities(const struct comparison_data *d, struct dp_buf
 	dp_buf_putc(out, '.');
 }
 
-/* Why private trainings may seem better than others. */
+/* Explains how private training can appear better than a baseline. */
 static void append_beats_baseline_note(const struct comparison_data *d, struct dp_buf *out)
 {
 	const struct study_data *s = d->list[0].s;

@@ -1,5 +1,5 @@
-/* figure_render.c - all figures in the order of a report, and their drawing; one that fails does
- * not end it. */
+/* figure_render.c - gather and draw all figures of a report; a failed figure does not stop the
+ * others. */
 #include "reports/figures/figure_list.h"
 #include "reports/figures/figure_render.h"
 
@@ -47,7 +47,7 @@ char *figure_format_filename(const struct figure *f, const char *kind,
 	return out;
 }
 
-/* Is the figure in the list? */
+/* Whether the list contains the figure. */
 static bool is_figure_requested(const struct figure *f, const char *wanted)
 {
 	for (const char *w = wanted; w; w = strchr(w, ',') ? strchr(w, ',') + 1 : NULL)
@@ -56,7 +56,7 @@ static bool is_figure_requested(const struct figure *f, const char *wanted)
 	return !wanted && !f->only_on_request;
 }
 
-/* Every name of the list is one of a figure. */
+/* Fails if a name in the list is not a figure. */
 static int check_figure_names(const char *wanted, struct dp_err *err)
 {
 	while (wanted && *wanted) {
@@ -112,8 +112,7 @@ void figure_render(const struct report_data *r, const struct figure *f, struct r
 	arena_free(&draft.mem);
 }
 
-/* Would it show what models say that are not to be trusted? A sentence stands in its
- * place. */
+/* Whether the figure shows models that are not trusted. A sentence replaces it. */
 static bool is_untrusted_model_figure(const struct report_data *r, const struct rendered_figure *p)
 {
 	const struct study_data *s = r->nstudies ? &r->studies[0] : NULL;

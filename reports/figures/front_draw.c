@@ -1,4 +1,4 @@
-/* front_draw.c - draws the Pareto front. */
+/* front_draw.c - draw the Pareto front figure. */
 #include "reports/figures/front_figure_internal.h"
 
 #include "base/units.h"
@@ -27,7 +27,7 @@ static void draw_colour_bins(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* The points to take. */
+/* Draws the recommended, high-privacy and best-utility points. */
 static void draw_choices(struct plot_panel *a, const struct front_data *d)
 {
 	const struct {
@@ -59,7 +59,7 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* What guessing and no privacy give. */
+/* Draws baselines and the majority class. */
 static void draw_comparison_lines(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style style = {
@@ -83,7 +83,7 @@ static void draw_comparison_lines(struct plot_panel *a, const struct front_data 
 	}
 }
 
-/* The front with where it lies, what was observed at its points and what fresh seeds gave. */
+/* Draws the front with its band, the observed points and re-evaluations. */
 static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 {
 	const struct fig_band *again = &d->reevaluated;
@@ -130,7 +130,7 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	draw_choices(a, d);
 }
 
-/* Why there is nothing to see. */
+/* Explains an empty figure. */
 static void set_front_empty_text(struct plot_panel *a, const struct front_data *d)
 {
 	const struct dp_study_state *st = d->study->state;
@@ -155,7 +155,7 @@ static void set_front_empty_text(struct plot_panel *a, const struct front_data *
 	dp_buf_free(&why);
 }
 
-/* What the picture leaves out, and where it is a projection. */
+/* Notes omitted points, and whether the plane is a projection. */
 static void note_hidden_points(struct plot *p, const struct front_data *d)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -198,7 +198,7 @@ static void draw_all_points(struct plot_panel *a, const struct front_data *d)
 				   .opacity = 0.6 };
 	struct plot_style region = { .colour = plot_palette(PLOT_GREY), .opacity = 0.07 };
 	struct plot_style cross = { .colour = plot_palette(PLOT_VERMILLION), .marker = PLOT_CROSS };
-	/* what one training was on its way; fainter where they are many */
+	/* learning curves; fainter if there are many */
 	struct plot_style path = { .colour = plot_palette(PLOT_SKY),
 				   .width = 0.8,
 				   .opacity = d->npaths > FRONT_PATHS_MAX / 2 ? 0.4 : 0.7 };

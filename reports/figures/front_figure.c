@@ -1,5 +1,5 @@
-/* front_figure.c - the Pareto front: the front as a staircase with where it lies, the point that
- * is recommended, lines to compare with, and everything that was evaluated. */
+/* front_figure.c - figure: the Pareto front with interval, recommendation, baselines and all
+ * evaluated points. */
 #include "reports/figures/front_figure_internal.h"
 
 #include "base/units.h"
@@ -12,7 +12,7 @@ const struct dp_objective *front_side_objective(const struct study_data *s, enum
 	return &s->state->spec->objectives[side == PLOT_X ? s->x_obj : s->y_obj];
 }
 
-/* A value as a place on an axis. */
+/* Converts a value to a linear axis position. */
 static double front_to_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? log10(v) : v;
@@ -38,8 +38,8 @@ void front_reference_region(const struct front_data *d, enum plot_side side, dou
 	edge[1] = o->maximize ? NAN : o->anti_ideal;
 }
 
-/* Limits around the values of the points that stand (keep), with a margin; they reach
- * to the anti-ideal where it is near enough not to squeeze the points. */
+/* Limits around the points marked in `keep`, with a margin. Includes the reference point unless it
+ * would squeeze the points. */
 static void front_fit_limits(struct front_data *d, enum plot_side side, const bool *keep)
 {
 	const double *values = side == PLOT_X ? d->all.x : d->all.y;
@@ -64,14 +64,14 @@ static void front_fit_limits(struct front_data *d, enum plot_side side, const bo
 	margin = 0.04 * (hi - lo);
 	if (margin == 0)
 		margin = scale == PLOT_LOG || lo == 0 ? 0.5 : 0.1 * fabs(lo);
-	/* linear axes of positive values do not start below zero for a margin's sake */
+	/* the margin must not push positive values of a linear axis below zero */
 	d->lo[side] = scale == PLOT_LINEAR && lo >= 0 && lo < margin
 			      ? 0
 			      : front_from_scale(lo - margin, scale);
 	d->hi[side] = front_from_scale(hi + margin, scale);
 }
 
-/* The worst x that is of interest: the anti-ideal's, or that of what is recommended. */
+/* The worst x of interest: the reference point's or the recommendation's. */
 static double worst_relevant_x(const struct front_data *d)
 {
 	const struct dp_objective *o = front_side_objective(d->study, PLOT_X);
@@ -84,8 +84,8 @@ static double worst_relevant_x(const struct front_data *d)
 	return o->maximize ? fmin(o->anti_ideal, at) : fmax(o->anti_ideal, at);
 }
 
-/* Leaves out points that are so bad that the front would be a line at the edge if they
- * were shown: a quarter of what front and lines span is left beyond these. */
+/* Excludes points so bad that the front would shrink to a line at the edge. Keeps a quarter of the
+ * span of front and baselines beyond them. */
 static void select_near_front(const struct front_data *d, bool *keep)
 {
 	enum plot_scale scale = d->scale[PLOT_Y];
@@ -103,7 +103,7 @@ static void select_near_front(const struct front_data *d, bool *keep)
 	for (size_t i = 0; i < d->nlines; i++)
 		if (d->lines[i].is_shown)
 			worst = fmax(worst, sign * front_to_scale(d->lines[i].at, scale));
-	if (!(worst > best)) /* one point is no measure */
+	if (!(worst > best)) /* one point has no span */
 		return;
 	for (size_t i = 0; i < d->all.n; i++)
 		keep[i] &= sign * front_to_scale(d->all.y[i], scale) <= worst + (worst - best) / 4;
@@ -125,7 +125,7 @@ static void find_limits(struct arena *mem, struct front_data *d)
 	bool linear = d->scale[PLOT_X] == PLOT_LINEAR, any = false;
 	double last = worst_relevant_x(d), margin;
 
-	/* points with an x of interest, or all where none has */
+	/* keep points with an x of interest, or all if there are none */
 	for (size_t i = 0; i < d->all.n; i++) {
 		double x = d->all.x[i];
 
@@ -146,7 +146,7 @@ static void find_limits(struct arena *mem, struct front_data *d)
 	}
 	select_near_front(d, keep);
 	front_fit_limits(d, PLOT_Y, keep);
-	/* what models make of the results may reach beyond all of them, and so may lines */
+	/* smoothed values and baselines may lie beyond all results */
 	margin = 0.03 * (d->hi[PLOT_Y] - d->lo[PLOT_Y]);
 	for (size_t i = 0; i < d->front.n; i++)
 		extend_y_limits(d, d->front.x[i], d->front.y[i]);
@@ -169,7 +169,7 @@ double front_member_value(const struct front_data *d, size_t place, enum plot_si
 				      side == PLOT_X ? d->study->x_obj : d->study->y_obj);
 }
 
-/* Where the points of the models' front were observed, and the results that do not meet a
+/* Gathers the observed values of the smoothed front's points, and results that violate a
  * constraint. */
 static void gather_observed_and_infeasible(struct arena *mem, struct front_data *d)
 {
@@ -207,7 +207,7 @@ static bool trial_is_on_front(const struct front_data *d, uint32_t trial)
 	return false;
 }
 
-/* The trainings whose points are joined. */
+/* Gathers the learning curves to draw. */
 static void gather_paths(struct arena *mem, struct front_data *d)
 {
 	const struct fig_points *all = &d->all;
@@ -223,7 +223,7 @@ static void gather_paths(struct arena *mem, struct front_data *d)
 			d->path_starts[d->npaths++] = i;
 }
 
-/* Places at the border where utility is worst, for trials that diverged. */
+/* Places trials that diverged at the border with the worst utility. */
 static void gather_diverged(struct arena *mem, struct front_data *d)
 {
 	const struct dp_study_state *st = d->study->state;
@@ -243,7 +243,7 @@ static void gather_diverged(struct arena *mem, struct front_data *d)
 	}
 }
 
-/* The members of the front in even steps of the objective beyond the two that are shown. */
+/* Bins the points of the front by even steps of the third objective. */
 static void gather_colour_bins(struct arena *mem, struct front_data *d)
 {
 	const struct study_data *s = d->study;
@@ -274,10 +274,9 @@ static void gather_colour_bins(struct arena *mem, struct front_data *d)
 	}
 }
 
-/* ---- gathering: what is known beside the points ---- */
+/* ---- gathering: intervals and baselines ---- */
 
-/* What a point reaches holds up to the next one in the direction in which x gets worse,
- * as in the staircase. */
+/* As in the staircase, the interval of a point holds up to the next point with a worse x. */
 static void gather_band(struct arena *mem, struct front_data *d)
 {
 	struct estimate *known = arena_calloc(mem, study_data_front_size(d->study), sizeof *known);
@@ -289,7 +288,7 @@ static void gather_band(struct arena *mem, struct front_data *d)
 	d->band = fig_band_new(mem, 2 * d->front.n + 1);
 	for (size_t i = 0; i < d->front.n; i++) {
 		size_t place = fig_front_index(d->study, d->front.results[i]);
-		/* with more than two objectives it may be on the front of the plane only */
+		/* with more than two objectives it may be only on the front of the plane */
 		const struct estimate *at = place == SIZE_MAX ? NULL : &known[place];
 		const struct estimate *step = left ? at : before;
 
@@ -323,7 +322,7 @@ static void front_add_line(struct front_data *d, const char *label, double at, d
 	}
 	if (lo <= hi) {
 		l->is_beaten = can_be_beaten && (up ? hi > at : lo < at);
-		/* not so far that the front becomes a line at the other end */
+		/* if not so far that the front would shrink to a line at the other end */
 		l->is_shown = at >= lo - 2 * (hi - lo) && at <= hi + 2 * (hi - lo);
 	}
 	d->nlines++;
@@ -337,7 +336,7 @@ int front_gather(const struct report_data *r, struct arena *mem, bool linear, st
 
 	if (code != DP_OK)
 		return code;
-	/* what failed is described elsewhere: an empty plot adds nothing */
+	/* other text describes failures: an empty plot adds nothing */
 	if (!linear && !s->npoints)
 		return fig_nothing(err, "no trial has given a result");
 	d->study = s;
@@ -390,7 +389,7 @@ int front_gather(const struct report_data *r, struct arena *mem, bool linear, st
 	return DP_OK;
 }
 
-/* ---- in words ---- */
+/* ---- caption ---- */
 
 static void append_front_point(const struct study_data *s, double x, double y, struct dp_buf *out)
 {
@@ -399,7 +398,7 @@ static void append_front_point(const struct study_data *s, double x, double y, s
 	fig_append_value(s, s->x_obj, x, out);
 }
 
-/* The front points that are better than the anti-ideal: from the first to the last. */
+/* The range of the front points that are better than the reference point. */
 static void append_front_range(const struct study_data *s, const struct fig_points *front,
 			       struct dp_buf *out)
 {
@@ -429,7 +428,7 @@ static void append_front_range(const struct study_data *s, const struct fig_poin
 	dp_buf_putc(out, '.');
 }
 
-/* Why a front can be better than no privacy. */
+/* Explains how a front can beat a non-private baseline. */
 static void append_beaten_lines(const struct front_data *d, struct dp_buf *out)
 {
 	for (size_t i = 0; i < d->nlines; i++) {
@@ -468,7 +467,7 @@ void front_append_caption(const struct front_data *d, struct dp_buf *out)
 				      front_side_objective(s, PLOT_X)->name,
 				      front_side_objective(s, PLOT_Y)->name);
 		append_front_range(s, &d->front, out);
-		/* what each look means */
+		/* explain the markers and lines */
 		dp_buf_puts(out, d->observed.n ? " The line is what models of all results leave of "
 						 "it without the noise (denoised)"
 					       : " The line is what was observed in the search");

@@ -1,5 +1,4 @@
-/* hyperparameters.c - how the parameters change along the front: each of them against
- * the first objective. */
+/* hyperparameters.c - figure: each parameter along the front, against the first objective. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -8,12 +7,12 @@
 enum {
 	PARAMETER_PANELS_MAX = 12,
 	PARAMETER_COLUMNS_MAX = 4,
-	CATEGORY_NAMES_MAX = 24, /* of a category: more cannot all have their name */
+	CATEGORY_NAMES_MAX = 24, /* values of a category: more names do not fit */
 };
 
 struct hyperparameter {
 	size_t param;
-	struct fig_points all, front; /* evaluated, and those of the front */
+	struct fig_points all, front; /* evaluated points, and points of the front */
 	double trend;                 /* along the front: see find_trend() */
 };
 
@@ -29,14 +28,15 @@ static void draw_param(struct plot_panel *a, const struct study_data *s,
 	fig_add_tooltips(a, s, &h->front, FIG_TOOLTIP_LINK | FIG_TOOLTIP_OTHER_AXES);
 }
 
-/* How far a parameter rises (1) or falls (-1) along the front: the rank correlation of
- * its values with their order. */
+/* Trend of a parameter along the front, 1 (rises) to -1 (falls): the rank correlation of its values
+ * with their order. */
 static double find_trend(const struct fig_points *path)
 {
 	double n = (double)path->n, middle = (n - 1) / 2, both = 0, own = 0, order = 0;
 
 	for (size_t i = 0; i < path->n; i++) {
-		double rank = -0.5, at = (double)i - middle; /* it is equal to itself */
+		double rank = -0.5,
+		       at = (double)i - middle; /* compensates for comparing with itself */
 
 		for (size_t k = 0; k < path->n; k++)
 			rank += path->y[k] < path->y[i] ? 1 : path->y[k] == path->y[i] ? 0.5 : 0;
@@ -47,8 +47,8 @@ static double find_trend(const struct fig_points *path)
 	return own > 0 && order > 0 ? both / sqrt(own * order) : 0;
 }
 
-/* The parameters that have a trend that is more than chance would give so many points, and not just
- * a little, the clearest first. Categories have no order. Returns how many. */
+/* Parameters with a strong trend that is unlikely to be chance for this number of points, strongest
+ * first. Excludes categories. Returns their number. */
 static size_t order_by_trend(const struct study_data *s, const struct hyperparameter *shown,
 			     size_t nshown,
 			     const struct hyperparameter *order[PARAMETER_PANELS_MAX])
@@ -75,13 +75,13 @@ static void append_parameter_trends(const struct study_data *s, const struct hyp
 				    size_t nshown, struct dp_buf *out)
 {
 	enum {
-		NAMED_TRENDS_MAX = 4 /* more would be a table */
+		NAMED_TRENDS_MAX = 4 /* more would need a table */
 	};
 	const struct dp_study *spec = s->state->spec;
 	const struct hyperparameter *order[PARAMETER_PANELS_MAX];
 	size_t n = order_by_trend(s, shown, nshown, order);
 
-	/* "b falls (100 to 0.0774)": between both ends of the front */
+	/* "b falls (100 to 0.0774)": values at both ends of the front */
 	for (size_t i = 0; i < n && i < NAMED_TRENDS_MAX; i++) {
 		const struct hyperparameter *h = order[i];
 
@@ -132,7 +132,7 @@ static int hyperparameters_make(const struct report_data *r, struct figure_draft
 		shown[i].all = space_collect_points(&f->mem, s, NULL, front_x, param[i]);
 		shown[i].front = space_collect_points(&f->mem, s, &front, front_x, param[i]);
 		shown[i].trend = find_trend(&shown[i].front);
-		/* each value of a category has a name */
+		/* room for the name of each category */
 		if (values <= CATEGORY_NAMES_MAX && height < 70 + 18 * values)
 			height = 70 + 18 * values;
 	}

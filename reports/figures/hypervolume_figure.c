@@ -1,5 +1,5 @@
-/* hypervolume_figure.c - how the hypervolume grows with the evaluations, and with what they
- * cost; several studies in one picture. */
+/* hypervolume_figure.c - figure: hypervolume against evaluations and cost, for one or more
+ * studies. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -10,16 +10,16 @@
 struct hypervolume_line {
 	const struct study_data *s;
 	struct fig_hypervolume_curve curve;
-	uint32_t initial_design_size; /* where its initial design ended, or 0 */
-	double total[FIG_COST_AXES];  /* spent on its evaluations */
+	uint32_t initial_design_size; /* evaluations in the initial design, or 0 */
+	double total[FIG_COST_AXES];  /* of all evaluations */
 };
 
 struct hypervolume_data {
-	struct hypervolume_line *lines; /* (n) one a study */
+	struct hypervolume_line *lines; /* (n) one for each study */
 	size_t n;
-	const char *path_parameter; /* what trainings of one of them walk up, or NULL */
-	double max_seconds;         /* seconds of training of one of them */
-	double y_min;               /* end of the vertical axis */
+	const char *path_parameter; /* path parameter of one of the studies, or NULL */
+	double max_seconds;         /* the longest total duration of a study */
+	double y_min;               /* lower axis limit */
 };
 
 static struct hypervolume_line gather_line(struct arena *mem, const struct study_data *s,
@@ -38,7 +38,7 @@ static struct hypervolume_line gather_line(struct arena *mem, const struct study
 	return line;
 }
 
-/* One line for each end of an initial design that differs. */
+/* One line for each distinct end of an initial design. */
 static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 {
 	struct plot_style style = { .colour = plot_palette(PLOT_GREY),
@@ -56,7 +56,7 @@ static void mark_initial(struct plot_panel *a, const struct hypervolume_data *d)
 	}
 }
 
-/* Four digits: those of studies that are compared differ by little. */
+/* Four digits: compared studies differ by little. */
 static char *volume_text(double volume, char out[FIG_NUMBER_LEN])
 {
 	snprintf(out, FIG_NUMBER_LEN, "%.4g", volume);
@@ -78,7 +78,8 @@ static char *format_gain_tooltip(const struct hypervolume_line *line, size_t i, 
 	return dp_buf_detach(&out);
 }
 
-/* The curve, with markers where results made the hypervolume grow. Costs are parts of `unit`. */
+/* Draws the curve with markers where results increased the hypervolume. Costs are divided by
+ * `unit`. */
 static void draw_hypervolume_line(struct plot_panel *a, const struct hypervolume_line *line,
 				  const struct plot_style *style, const char *name,
 				  enum fig_cost_axis by, double unit)
@@ -104,7 +105,7 @@ static void draw_hypervolume_line(struct plot_panel *a, const struct hypervolume
 	arena_free(&mem);
 }
 
-/* Do all studies measure the same from the same point? */
+/* Whether all studies measure the same objectives from the same reference point. */
 static bool has_same_reference_point(const struct hypervolume_data *d)
 {
 	const struct dp_study *first = d->lines[0].s->state->spec;
@@ -161,7 +162,7 @@ static void draw_hypervolume_panel(struct plot_panel *a, const struct hypervolum
 	}
 }
 
-/* What a study's evaluations cost: "12 evaluations, 340 epochs, 1.2 minutes". */
+/* The total cost of a study's evaluations: "12 evaluations, 340 epochs, 1.2 minutes". */
 static void append_cost_spent(const struct hypervolume_data *d, const struct hypervolume_line *line,
 			      struct dp_buf *out)
 {
@@ -191,7 +192,7 @@ static int hypervolume_make(const struct report_data *r, struct figure_draft *f,
 		return code;
 	if (!first->npoints)
 		return fig_nothing(err, "no trial has given a result");
-	/* the parameter that trainings walk up in the first study that has a path */
+	/* the path parameter of the first study that has one */
 	for (size_t i = d.n; i-- > 0;) {
 		const struct dp_study *spec = r->studies[i].state->spec;
 
@@ -208,8 +209,8 @@ static int hypervolume_make(const struct report_data *r, struct figure_draft *f,
 		if (r->studies[i].npoints)
 			early = fmin(early, g->volume[g->n / 10]);
 	}
-	/* Most of the growth comes with the first few points: the axis begins a little below the
-	 * lowest curve at a tenth of its way. */
+	/* The first few points give most of the growth: the axis starts a little below the lowest
+	 * curve at a tenth of its length. */
 	d.y_min = fig_hypervolume_axis_start(early, high, 1.5);
 
 	for (int by = 0; by < FIG_COST_AXES; by++)

@@ -1,5 +1,5 @@
-/* hypervolume_groups.c - how the hypervolume of groups of seeds grows: the mean over
- * their members, and where it lies with 95 %. */
+/* hypervolume_groups.c - figure: mean hypervolume of groups of seeds against evaluations, with 95%
+ * intervals. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -30,7 +30,7 @@ struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_gro
 		all[k] = fig_compute_trials_curve(mem, g->list[group].studies[k], &which, NULL);
 	}
 	out = fig_band_new(mem, all[0].n);
-	/* all members have their steps in common */
+	/* all members share their steps */
 	for (size_t i = 0; i < all[0].n; i++) {
 		struct dp_sample_stats s;
 
@@ -43,9 +43,9 @@ struct fig_band fig_compute_mean_curve(struct arena *mem, const struct study_gro
 	return out;
 }
 
-/* From a little below the lowest curve at a tenth of its way, where the rest would be a flat line
- * at the top, to above all that comes later: means of the first few evaluations may lie anywhere.
- */
+/* Axis limits: from a little below the lowest curve at a tenth of its length, if the rest would be
+ * flat at the top, to above all later values. Means of the first few evaluations may lie
+ * outside. */
 static void find_volume_limits(const struct fig_band *curves, size_t n, double *y_min,
 			       double *y_max)
 {
@@ -94,7 +94,8 @@ static int hypervolume_groups_make(const struct report_data *r, struct figure_dr
 	if (!g)
 		return fig_nothing(err, FIG_NO_GROUPS);
 	curves = arena_calloc(&f->mem, n, sizeof *curves);
-	evaluations = arena_calloc(&f->mem, n, sizeof *evaluations); /* that are shown */
+	evaluations =
+		arena_calloc(&f->mem, n, sizeof *evaluations); /* number of evaluations shown */
 	for (size_t i = 0; i < n; i++) {
 		curves[i] = fig_compute_mean_curve(&f->mem, g, i, &evaluations[i]);
 		any |= evaluations[i] > 0;
@@ -104,8 +105,8 @@ static int hypervolume_groups_make(const struct report_data *r, struct figure_dr
 	if (!any)
 		return fig_nothing(err, "every group has a member without an evaluation");
 	find_volume_limits(curves, n, &y_min, &y_max);
-	/* where a mean is below the axis its band, wider than all the rest, would be a bar across
-	 * the picture without a meaning */
+	/* a mean below the axis has a very wide band, which would cross the figure without
+	 * meaning */
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < curves[i].n; k++)
 			if (curves[i].mid[k] < y_min)

@@ -1,5 +1,4 @@
-/* model_fit.c - whether the models can be trusted: every result beside what the model of the
- * others says of it. */
+/* model_fit.c - figure: observed results against leave-one-out predictions, to judge the models. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -18,7 +17,7 @@ struct fit_panel {
 	/* Predicted over observed, by WITHIN_INTERVAL and OUTSIDE_INTERVAL. */
 	struct fig_band predictions[2];
 	struct dp_result_id *results[2];
-	double least, most; /* of what is observed and predicted */
+	double least, most; /* range of observed and predicted values */
 };
 
 static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
@@ -53,7 +52,7 @@ static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
 	return DP_OK;
 }
 
-/* ---- the picture ---- */
+/* ---- drawing ---- */
 
 static void draw_loo_predictions(struct plot_panel *a, const struct study_data *s,
 				 const struct fit_panel *p, int which,
@@ -109,7 +108,7 @@ static void append_fit_quality(const struct study_data *s, size_t objective, str
 		      " Of %s %.0f %% are within theirs, where 95 %% should be; the "
 		      "model explains %.0f %% of what varies",
 		      o->name, 100 * fit->coverage, 100 * fmax(fit->variance_explained, 0));
-	/* over decades it would be that of the largest values alone */
+	/* over decades only the largest values would count */
 	if (o->transform != DP_TRANSFORM_LOG)
 		dp_buf_printf(out, " and is off by %s (root mean square)",
 			      fig_difference(s, objective, fit->rmse, text));

@@ -1,5 +1,6 @@
-/* objective_maps.c - the two objectives over the parameters that matter most, the front, and
- * where its points lie in the space. Its file is called oracles.png, as in the paper. */
+/* objective_maps.c - figure: both objectives over the most relevant parameters, and the front.
+ *
+ * Its file is oracles.png, as in the paper. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -10,7 +11,7 @@ enum {
 	FRONT_COLOURS_MAX = 24, /* colours along the front */
 };
 
-/* Evaluated points and the front's at two coordinates. */
+/* Evaluated points and front points at two coordinates. */
 struct maps_points {
 	struct fig_points all, front;
 };
@@ -23,7 +24,7 @@ struct maps_data {
 		size_t objective;
 		enum space_source source;
 		double *values; /* (cells of the slice), or NULL: only points are known */
-		struct fig_points marked_points; /* of the points that colour their cells */
+		struct fig_points marked_points; /* points that colour their cells */
 		struct maps_points points;       /* against the only parameter */
 	} maps[2];
 };
@@ -37,9 +38,9 @@ static struct maps_points gather_front_and_all(struct arena *mem, const struct m
 				     space_collect_points(mem, d->s, &d->front, x, y) };
 }
 
-/* With one parameter: a curve where an accountant or a model knows it, and all points. Else a map,
- * with the evaluated points where each colours its surroundings, or a model goes by them and
- * nothing is projected. */
+/* One parameter: a curve if an accountant or model knows it, and all points. Otherwise a map; it
+ * shows the evaluated points if each colours its neighbourhood, or if a model uses them and the
+ * slice is the whole space. */
 static void gather_objective(struct arena *mem, struct maps_data *d, struct maps_objective *m)
 {
 	struct space_slice *c = &d->slice;
@@ -57,7 +58,7 @@ static void gather_objective(struct arena *mem, struct maps_data *d, struct maps
 
 /* ---- panels ---- */
 
-/* Points of the front in colours that run along it, the same ones in every panel. */
+/* Draws front points in colours along the front, the same in every panel. */
 static void draw_front_points(struct plot_panel *a, const struct fig_points *p)
 {
 	size_t shades = p->n < FRONT_COLOURS_MAX ? p->n : FRONT_COLOURS_MAX;
@@ -92,7 +93,7 @@ static void maps_title(struct plot_panel *a, const struct maps_data *d,
 	char text[DP_NAME_MAX + 40];
 
 	if (d->slice.nfree == 1 && source == SPACE_NEAREST)
-		source = SPACE_EVALUATED; /* points on a line need no neighbours */
+		source = SPACE_EVALUATED; /* points on a line have no cells */
 	snprintf(text, sizeof text, "%s, %s", d->s->state->spec->objectives[m->objective].name,
 		 how[source]);
 	panel_title(a, text);
@@ -152,7 +153,7 @@ static void append_value_source(const struct maps_data *d, enum space_source sou
 	}
 }
 
-/* The front on the plane of the objectives. */
+/* Draws the front on the objective plane. */
 static void draw_objective_plane(struct plot_panel *a, struct arena *mem, const struct maps_data *d)
 {
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };

@@ -1,5 +1,5 @@
-/* objectives.c - three and more objectives: each pair of them, the points of the front in
- * colours that run along the first objective and are the same in every panel. */
+/* objectives.c - figure: pairs of three or more objectives. Colours of front points follow the
+ * first objective. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -10,12 +10,12 @@
 
 enum {
 	PAIR_COLOUR_BINS = 5,    /* colours */
-	PAIR_OBJECTIVES_MAX = 4, /* objectives that are shown at most */
-	PAIR_COLUMNS = 3,        /* of panels */
+	PAIR_OBJECTIVES_MAX = 4, /* objectives shown at most */
+	PAIR_COLUMNS = 3,        /* columns of panels */
 };
 
-/* The members of the front in the order of `front`, where the models put each, so that it stands
- * where other pictures have it. */
+/* The points of the study's front in the order of `front`, at smoothed values if other figures show
+ * these. */
 static struct fig_points gather_front_pair(struct arena *mem, const struct study_data *s,
 					   const struct fig_points *front, size_t x, size_t y)
 {
@@ -30,7 +30,7 @@ static struct fig_points gather_front_pair(struct arena *mem, const struct study
 	return out;
 }
 
-/* `front` has them on the plane of the first two objectives. */
+/* `front`: the points on the plane of the first two objectives. */
 static void draw_bins(struct plot_panel *a, const struct study_data *s,
 		      const struct fig_points *front, const struct fig_points *p)
 {
@@ -44,7 +44,7 @@ static void draw_bins(struct plot_panel *a, const struct study_data *s,
 					      bins > 1 ? 0.9 * (double)k / (double)(bins - 1) : 0),
 			p->n);
 
-		style.size = fmax(style.size, 6); /* or its colour is not seen */
+		style.size = fmax(style.size, 6); /* smaller colours are not visible */
 		snprintf(name, sizeof name, "%s to %s", fig_value(s, s->x_obj, front->x[from], low),
 			 fig_value(s, s->x_obj, front->x[to - 1], high));
 		panel_points(a, &style, name, p->x + from, p->y + from, to - from);
@@ -71,7 +71,7 @@ static int objectives_make(const struct report_data *r, struct figure_draft *f, 
 					"shows");
 	if (!space_has_front(s))
 		return fig_nothing(err, "the study has no front");
-	/* the shown two first, then the others */
+	/* first the two shown elsewhere, then the others */
 	chosen[0] = s->x_obj;
 	chosen[1] = s->y_obj;
 	for (size_t i = 0; i < spec->nobjectives && n < PAIR_OBJECTIVES_MAX; i++)

@@ -1,4 +1,4 @@
-/* pairs.c - the model of the utility over every pair of the parameters that matter most. */
+/* pairs.c - figure: the model of the utility over each pair of the most relevant parameters. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -6,19 +6,19 @@
 
 enum {
 	PAIRED_PARAMETERS_MAX = 4, /* parameters */
-	PARAMETER_PAIRS_MAX = 6,   /* of these */
-	PARAMETER_PAIR_COLUMNS = 3 /* of panels */
+	PARAMETER_PAIRS_MAX = 6,   /* pairs of them */
+	PARAMETER_PAIR_COLUMNS = 3 /* columns of panels */
 };
 
 static int pairs_make(const struct report_data *r, struct figure_draft *f, struct dp_err *err)
 {
 	struct space_slice slices[PARAMETER_PAIRS_MAX];
-	double *utility[PARAMETER_PAIRS_MAX];     /* (cells of the slice) by the model */
-	double ends[2] = { INFINITY, -INFINITY }; /* of the utility over all of them */
+	double *utility[PARAMETER_PAIRS_MAX];     /* (cells of the slice) predicted */
+	double ends[2] = { INFINITY, -INFINITY }; /* range of the utility over all slices */
 	size_t param[DP_PARAMS_MAX], shown, all, side, n = 0;
 	const struct study_data *s;
 	const struct dp_objective *o;
-	struct space_anchor anchor; /* the result that all planes go through */
+	struct space_anchor anchor; /* the result that all slices pass through */
 	bool has_blank_cells = false;
 	int rows, code = fig_main_study(r, &s, err);
 

@@ -1,5 +1,5 @@
-/* panels.c - several studies side by side on the same axes: what the best, the mean and
- * the worst of the runs of each point reach, over all points. */
+/* panels.c - figure: several studies on equal axes, with values attained by the best, mean and
+ * worst run. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -14,13 +14,13 @@ struct study_panel {
 	const struct study_data *s;
 	struct fig_points all;
 	struct fig_band band;
-	bool runs_differ; /* it has runs that differ */
+	bool runs_differ; /* runs of a point differ */
 };
 
 struct panels_data {
 	struct study_panel *list; /* (n) */
 	size_t n;
-	double lo[2], hi[2]; /* what all of them show of x and y */
+	double lo[2], hi[2]; /* limits of x and y over all studies */
 	enum plot_scale scale[2];
 	struct fig_reference_front reference;
 };
@@ -36,7 +36,7 @@ static void extend_panel_limits(struct panels_data *d, enum plot_side side, cons
 	}
 }
 
-/* Axes for what fronts reach; single points may lie beyond. */
+/* Axes for the attained values; single points may lie outside. */
 static void find_panel_axes(struct panels_data *d)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -118,7 +118,7 @@ static int panels_make(const struct report_data *r, struct figure_draft *f, stru
 		return fig_nothing(err, "no study has a point better than the anti-ideal");
 	d.reference = fig_reference_front_load(&f->mem, r, d.hi[PLOT_X], NULL);
 
-	/* two by two leaves no hole */
+	/* 2 x 2 fills the grid */
 	across = d.n == 4 ? 2 : d.n < STUDY_PANEL_COLUMNS ? (int)d.n : STUDY_PANEL_COLUMNS;
 	rows = ((int)d.n + across - 1) / across;
 	f->plot = fig_new(NULL, figure_panels.title, 60 + 310 * across, 80 + 290 * rows);

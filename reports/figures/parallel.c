@@ -1,5 +1,4 @@
-/* parallel.c - parallel coordinates: every point as a line over parameters and
- * objectives, coloured by its utility. */
+/* parallel.c - figure: parallel coordinates of parameters and objectives, coloured by utility. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -8,23 +7,22 @@
 #include <stdlib.h>
 
 enum {
-	PARALLEL_LINES_MAX = 60,   /* of all points: more would cover each other */
-	PARALLEL_FRONT_MAX = 1000, /* of the front, which is to be seen whole */
+	PARALLEL_LINES_MAX = 60,   /* lines of all points: more would hide each other */
+	PARALLEL_FRONT_MAX = 1000, /* lines of the front, which should be complete */
 	LINE_COUNT_LEN = 80,
 	PARALLEL_PARAMS_MAX = 12,
 };
 
-/* The axes: parameters, then the objectives, the coloured one last. The panels: all
- * points, the front. */
+/* Axes: parameters, then objectives with the coloured one last. Panels: all points, the front. */
 struct parallel_data {
 	const struct study_data *s;
 	size_t nfree, n, nparams;
 	size_t param[PARALLEL_PARAMS_MAX];   /* (nparams) */
-	size_t objective[DP_OBJECTIVES_MAX]; /* (nobjectives) in the order of axes */
+	size_t objective[DP_OBJECTIVES_MAX]; /* (nobjectives) in axis order */
 	size_t nobjectives;
 	struct plot_parallel_axis axis[PARALLEL_PARAMS_MAX + DP_OBJECTIVES_MAX];
 	struct parallel_lines {
-		struct fig_points points; /* to choose from; sorted by utility: `results` */
+		struct fig_points points; /* candidates; `results` is sorted by utility */
 		size_t shown;
 		double *values;        /* (shown + 2) x n */
 		double *colour_values; /* (shown + 2) utility */
@@ -41,7 +39,7 @@ static double parallel_axis_value(const struct parallel_data *d, struct dp_resul
 	return x[d->param[axis]];
 }
 
-/* From the range of a parameter, or of what was seen. */
+/* The range of a parameter, or of the observed values. */
 static void set_range(struct parallel_data *d, size_t i)
 {
 	const struct dp_param *p = i < d->nparams ? &d->s->state->spec->params[d->param[i]] : NULL;
@@ -80,7 +78,7 @@ static void make_axes(struct arena *mem, struct parallel_data *d)
 		if (!a->ncategories)
 			a->categories = NULL;
 	}
-	/* the first one shown, those that other pictures leave out, the one that colours */
+	/* the x axis of other figures, then objectives not in other figures, then the colour */
 	d->objective[d->nobjectives++] = d->s->x_obj;
 	for (size_t i = 0; i < spec->nobjectives; i++)
 		if (i != d->s->x_obj && i != d->s->y_obj)
@@ -102,7 +100,7 @@ static void make_axes(struct arena *mem, struct parallel_data *d)
 		set_range(d, i);
 }
 
-/* Results by utility, the best last: it is drawn over the others. */
+/* Sorts by utility with the best last, so that it is drawn on top. */
 static int by_utility(const void *a, const void *b, void *arg)
 {
 	const struct study_data *s = arg;
@@ -116,8 +114,8 @@ static int by_utility(const void *a, const void *b, void *arg)
 	return (x > y) == s->state->spec->objectives[s->y_obj].maximize ? 1 : -1;
 }
 
-/* At most `most` lines, evenly from worst to best, both included. Two more, without a
- * place, stretch the colours over the range of all points: the same in both panels. */
+/* At most `most` lines, evenly from worst to best, both included. Two invisible lines extend the
+ * colour range to all points, so that both panels have the same colours. */
 static void gather_lines(struct arena *mem, const struct parallel_data *d, struct parallel_lines *l,
 			 size_t most)
 {

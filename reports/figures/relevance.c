@@ -1,5 +1,5 @@
-/* relevance.c - how much of what varies in each objective is due to which parameter: its
- * Sobol' indices, alone and in all. */
+/* relevance.c - figure: importance of each parameter for each objective, as first-order and total
+ * Sobol indices. */
 #include "reports/figures/common/param_space_internal.h"
 #include "reports/figures/figure_list.h"
 
@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 enum {
-	IMPORTANCE_BARS_MAX = 12 /* parameters */
+	IMPORTANCE_BARS_MAX = 12 /* parameters shown */
 };
-#define MIN_VISIBLE_FRACTION 0.005 /* one percent when rounded */
+#define MIN_VISIBLE_FRACTION 0.005 /* rounds to one percent */
 
-/* The objectives of which it is known. Parameters are in the order of s->rank. */
+/* Objectives with known importance. Parameters are in the order of s->ranking. */
 struct relevance_data {
 	const struct study_data *s;
 	size_t n, objective[DP_OBJECTIVES_MAX];
-	size_t rows; /* parameters that are shown: of which some share can be seen */
+	size_t rows; /* parameters shown: those with a visible share */
 };
 
 static const struct dp_importance *get_shown_importance(const struct relevance_data *v, size_t k)
@@ -23,7 +23,7 @@ static const struct dp_importance *get_shown_importance(const struct relevance_d
 	return &v->s->importance[v->objective[k]];
 }
 
-/* The most that a parameter has to do with any objective. */
+/* The largest total index of a parameter over the objectives. */
 static double max_total_index(const struct relevance_data *v, size_t param)
 {
 	double most = 0;
@@ -46,7 +46,7 @@ static void format_sobol_indices(double first, double total, char *out, size_t s
 		snprintf(out, size, "%.0f %%, in all %.0f %%", first, total);
 }
 
-/* The bars of one objective. */
+/* Draws the bars of one objective. */
 static void draw_objective_indices(struct plot_panel *a, const struct relevance_data *v, size_t k)
 {
 	const struct dp_importance *share = get_shown_importance(v, k);
@@ -66,7 +66,7 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 		double y0 = y1 - height * 0.92;
 		char text[40];
 
-		/* a bar of no length is still seen as a line; the first names the bars */
+		/* a bar of zero length still shows as a line; the first bar names the series */
 		if (i == 0 || first > 0)
 			panel_add_rects(a, &solid, i == 0 ? dp_buf_text(&alone) : NULL, &x0, &first,
 					&y0, &y1, 1);
@@ -80,7 +80,7 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 	dp_buf_free(&in_all);
 }
 
-/* ---- in words ---- */
+/* ---- caption ---- */
 
 /* "log epsilon (computed)", "error (by its model, which explains 67 % of it)" */
 static void append_importance_source(const struct relevance_data *v, size_t k, struct dp_buf *out)
@@ -130,8 +130,8 @@ static int relevance_make(const struct report_data *r, struct figure_draft *f, s
 		return fig_nothing(err, "there are no two parameters that are not fixed");
 	if (v.n == 0)
 		return fig_nothing(err, doubtful ? doubtful->reason : "there are no models");
-	/* At least the first; the ranking goes by the mean over objectives, so that one which
-	 * matters to a single objective stands below others, and all down to it are shown. */
+	/* Shows at least one parameter. The ranking uses the mean over objectives, so one that
+	 * matters for a single objective can rank low: shows all parameters up to it. */
 	v.rows = 1;
 	for (size_t i = 0; i < s->nranked && i < IMPORTANCE_BARS_MAX; i++)
 		if (max_total_index(&v, s->ranking[i]) >= MIN_VISIBLE_FRACTION)

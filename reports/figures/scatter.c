@@ -1,5 +1,5 @@
-/* scatter.c - the points of two studies on one plane with their fronts, and the points
- * that both evaluated. */
+/* scatter.c - figure: points and fronts of two studies on one plane, with the points that both
+ * evaluated. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Do both studies vary the same parameters, so that their points can be compared? */
+/* Whether both studies search the same parameters, so that points are comparable. */
 static bool same_parameters(const struct dp_study *a, const struct dp_study *b)
 {
 	if (a->nparams != b->nparams)
@@ -36,7 +36,7 @@ static int compare_parameters(const void *a, const void *b, void *arg)
 	return 0;
 }
 
-/* bsearch() that passes an argument on. */
+/* A bsearch() with a context argument. */
 static bool contains_parameters(const double **sorted, size_t n, const double *x, size_t params)
 {
 	size_t lo = 0, hi = n;
@@ -55,8 +55,8 @@ static bool contains_parameters(const double **sorted, size_t n, const double *x
 	return false;
 }
 
-/* The parameters of every trial, imported result and checkpoint of a study. Those of a
- * trial are as proposed: a fixed parameter is one whether trainings walk it up or not. */
+/* The parameters of every trial, imported result and checkpoint. Trials count as proposed: a path
+ * parameter has its full value. */
 static const double **list_evaluated_parameters(struct arena *mem, const struct study_data *s,
 						size_t *n)
 {
@@ -112,8 +112,8 @@ struct study_scatter {
 	struct fig_points all, front, stairs;
 };
 
-/* The first study on the same plane as the report's own, or NULL; of groups the first of
- * the next one that has others. */
+/* The first other study on the plane of the main study, or NULL. With groups: the first of the next
+ * group that has other studies. */
 static const struct study_data *find_second_study(const struct report_data *r)
 {
 	for (size_t i = 1; r->groups && i < r->groups->contests[0].n; i++)
@@ -131,7 +131,7 @@ static struct study_scatter gather_study_scatter(struct arena *mem, const struct
 {
 	struct study_scatter c = { .s = s, .style = fig_style((size_t)(s - r->studies)) };
 
-	/* that of its study in other figures, or of its group */
+	/* the study's style in other figures, or its group's */
 	for (size_t i = r->groups ? r->groups->contests[0].n : 0; i-- > 0;)
 		if (r->groups->list[i].studies[0] == s)
 			c.style = fig_group_style(r->groups, i);
@@ -170,9 +170,9 @@ static int scatter_make(const struct report_data *r, struct figure_draft *f, str
 		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 9, .width = 1.2
 	};
 	enum plot_scale scale[2] = { PLOT_LINEAR, PLOT_LINEAR };
-	struct study_scatter of[2]; /* of the report's study, and of the other one */
+	struct study_scatter of[2]; /* the main study and the other one */
 	const struct study_data *first, *other;
-	struct fig_points shared; /* points of the first that both have evaluated */
+	struct fig_points shared; /* points of the first that both evaluated */
 	char name[SCATTER_NAME_LEN], points[DP_PLURAL_LEN];
 	struct plot_panel *a;
 	bool *is_shared;
@@ -186,8 +186,8 @@ static int scatter_make(const struct report_data *r, struct figure_draft *f, str
 				   "there are no two studies with results in the same objectives");
 	of[0] = gather_study_scatter(&f->mem, r, first);
 	of[1] = gather_study_scatter(&f->mem, r, other);
-	/* Two methods on one model have one colour in other figures. Here they need two: one that
-	 * no model has there. */
+	/* Two methods on one model share a colour in other figures. Here the second gets a colour
+	 * that no model has. */
 	of[1].style.marker = PLOT_TRIANGLE;
 	if (of[0].style.colour == of[1].style.colour)
 		of[1].style.colour = fig_style(r->groups ? r->groups->ntrainers : 1).colour;

@@ -1,5 +1,4 @@
-/* seed_hypervolumes.c - the hypervolume of each member of each group, with the mean of the
- * group. */
+/* seed_hypervolumes.c - figure: hypervolume of each member of each group, with the group's mean. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -8,13 +7,13 @@
 
 #include <math.h>
 
-/* One group at its height: its members, and its mean with the interval of that. */
+/* Draws the members of a group at this height, and their mean with its interval. */
 static void draw_seeds(struct plot_panel *a, const struct study_groups *g, size_t group, double at,
 		       const struct dp_sample_stats *s, const double *volumes, double *dot_y)
 {
 	size_t n = g->contests[BASIS_OBSERVED].groups[group].n;
 	struct plot_style dot = fig_group_style(g, group), mean = dot, bar = dot;
-	/* dots above, the mean below them: neither hides the other */
+	/* dots above and mean below, so that neither hides the other */
 	const double x[2] = { s->ci_low, s->ci_high }, y[2] = { at - 0.14, at - 0.14 };
 
 	dot.size = 7;
@@ -50,7 +49,7 @@ static int seeds_make(const struct report_data *r, struct figure_draft *f, struc
 	if (most < 2)
 		return fig_nothing(err, "no group has more than one member");
 	names = arena_calloc(&f->mem, c->n, sizeof *names);
-	rows = arena_calloc(&f->mem, c->n, sizeof *rows); /* from the bottom to the top */
+	rows = arena_calloc(&f->mem, c->n, sizeof *rows); /* from bottom to top */
 	dot_y = arena_calloc(&f->mem, most, sizeof *dot_y);
 	for (size_t i = 0; i < c->n; i++)
 		rows[c->n - 1 - i] = fig_format_group_name(g, i, names[i]);

@@ -1,5 +1,5 @@
-/* surrogates.c - what the models believe: both objectives over the parameters that matter
- * most, the front without its noise, and where to look next. */
+/* surrogates.c - figure: the models over the most relevant parameters, the smoothed front and the
+ * acquisition. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 #include "reports/figures/common/param_space_internal.h"
@@ -10,12 +10,12 @@
 struct surrogates_data {
 	const struct study_data *s;
 	struct space_slice slice;
-	size_t best_cell; /* the cell that promises most; the number of cells: none does */
-	/* What it promises, as a share of the hypervolume that there is; NaN: that is not
-	 * what the study looks for, or there is none yet. */
+	size_t best_cell; /* cell with the largest acquisition; the number of cells: none */
+	/* Its expected gain as a share of the current hypervolume. NaN: the study maximises
+	 * something else, or the hypervolume is 0. */
 	double expected_gain;
-	bool gain_is_implausible; /* the promise; none is shown then */
-	/* On the plane of the objectives. */
+	bool gain_is_implausible; /* the gain is not shown then */
+	/* on the objective plane */
 	struct fig_points all, front, smoothed;
 	struct fig_reference_front reference;
 };
@@ -25,9 +25,8 @@ static bool is_continuous_axis(const struct surrogates_data *d, const struct spa
 	return c->n && d->s->state->spec->params[c->param].kind == DP_PARAM_FLOAT;
 }
 
-/* The free cell where the acquisition is largest, if it is more than as good as 0. What
- * has been evaluated is not proposed again. Among real numbers that says nothing of a
- * cell around, and it keeps its colour. */
+/* The unevaluated cell with the largest positive acquisition. Evaluated points are not proposed
+ * again. With real parameters one point says nothing about its cell, which keeps its colour. */
 static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 {
 	const struct space_slice *c = &d->slice;
@@ -52,22 +51,22 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 	if (d->best_cell == n || !(there > 0) || dp_study_cost(spec) != DP_COST_NONE ||
 	    (what != DP_ACQUISITION_DEFAULT && what != DP_ACQUISITION_EHVI))
 		return;
-	/* A model that promises more than all that was reached so far extrapolates: such a place
-	 * is not to be recommended. */
+	/* A model that expects more gain than the whole hypervolume so far extrapolates: its point
+	 * is not recommended. */
 	d->expected_gain = most / there;
 	d->gain_is_implausible = d->expected_gain > 1;
 }
 
-/* ---- the models ---- */
+/* ---- models ---- */
 
-/* A map of the means; with one parameter: mean, 95 % interval and the evaluations. */
+/* A map of the means; with one parameter: mean, 95% interval and evaluations. */
 static void draw_prediction(struct plot_panel *a, struct arena *mem,
 			    const struct surrogates_data *d, size_t objective)
 {
 	const struct space_slice *c = &d->slice;
 	const struct dp_study *spec = d->s->state->spec;
 	size_t n = space_count_cells(c), p = spec->nobjectives;
-	bool is_exact = c->predictions[objective].model_sd == 0; /* known without uncertainty */
+	bool is_exact = c->predictions[objective].model_sd == 0; /* no model uncertainty */
 	struct fig_points at = space_collect_points(
 		mem, d->s, NULL, c->x.param, c->y.n ? c->y.param : SPACE_OBJECTIVE + objective);
 	struct plot_style white = fig_background_style(at.n, true);
@@ -99,9 +98,9 @@ static void draw_prediction(struct plot_panel *a, struct arena *mem,
 	panel_points(a, &dots, "evaluated", at.x, at.y, at.n);
 }
 
-/* ---- the fronts ---- */
+/* ---- fronts ---- */
 
-/* A staircase with its points, which alone show where it has but one. */
+/* A staircase with its points; a single point has no line. */
 static void draw_stairs(struct plot_panel *a, struct arena *mem, const struct study_data *s,
 			const struct fig_points *front, const struct plot_style *style,
 			const char *name)
@@ -132,9 +131,9 @@ static void draw_observed_and_smoothed(struct plot_panel *a, struct arena *mem,
 	draw_stairs(a, mem, s, &d->smoothed, &orange, "without noise");
 }
 
-/* ---- the acquisition ---- */
+/* ---- acquisition ---- */
 
-/* What the study maximises; NULL: it takes random points. */
+/* The acquisition function of the study; NULL: random search. */
 static const char *acquisition_name(const struct dp_study *s)
 {
 	switch (s->search.acquisition) {
@@ -205,7 +204,7 @@ static void draw_acquisition(struct plot_panel *a, const struct surrogates_data 
 static void append_expected_gain(const struct surrogates_data *d, struct dp_buf *out)
 {
 	enum {
-		NEGLIGIBLE_GAIN_DIVISOR = 1000 /* a gain below one part of so many is none */
+		NEGLIGIBLE_GAIN_DIVISOR = 1000 /* a relative gain below 1/1000 is none */
 	};
 	const struct space_slice *c = &d->slice;
 	const struct dp_study *spec = d->s->state->spec;

@@ -1,4 +1,4 @@
-/* time_spent.c - where the slots' time went, in all and over time. */
+/* time_spent.c - figure: slot usage in total and over time. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 enum {
-	TIME_SHARE_BINS = 40 /* of shares over time */
+	TIME_SHARE_BINS = 40 /* time bins */
 };
 
 struct time_spent {
 	struct fig_attempt_spans spans;
-	double seconds[TIME_SHARE_BINS * FIG_USE_COUNT]; /* as in fig_compute_slot_usage() */
-	double total[FIG_USE_COUNT], total_seconds;      /* seconds over all bins */
+	double seconds[TIME_SHARE_BINS * FIG_USE_COUNT]; /* see fig_compute_slot_usage() */
+	double total[FIG_USE_COUNT], total_seconds;      /* over all bins */
 };
 
 static const struct {
@@ -27,7 +27,7 @@ static const struct {
 	[FIG_USE_WAITING] = { "waiting", "waiting", PLOT_LIGHT },
 };
 
-/* Totals as bars, with the numbers in their names; what took no time has none. */
+/* Draws totals as bars with the numbers in their names; omits zeros. */
 static void draw_totals(struct plot_panel *a, const struct time_spent *d)
 {
 	char text[FIG_USE_COUNT][80], time[DP_NUM_LEN];
@@ -35,7 +35,7 @@ static void draw_totals(struct plot_panel *a, const struct time_spent *d)
 	struct fig_time_unit unit = fig_choose_time_unit(d->total_seconds);
 	int row = 0;
 
-	for (int i = FIG_USE_COUNT - 1; i >= 0; i--) { /* y rises, reading goes down */
+	for (int i = FIG_USE_COUNT - 1; i >= 0; i--) { /* y goes up, reading order down */
 		struct plot_style style = { .colour = plot_palette(slot_use_styles[i].role) };
 		double x0 = 0, x1 = d->total[i] / unit.seconds;
 		double y0 = row - 0.35, y1 = row + 0.35;
@@ -54,7 +54,7 @@ static void draw_totals(struct plot_panel *a, const struct time_spent *d)
 	panel_set_categories(a, PLOT_Y, names, (size_t)row);
 }
 
-/* In percent, one upon the other. */
+/* Draws stacked bars in percent. */
 static void draw_shares(struct plot_panel *a, struct arena *mem, const struct time_spent *d)
 {
 	double length = d->spans.length, width = length / TIME_SHARE_BINS;
@@ -110,7 +110,7 @@ static int time_spent_make(const struct report_data *r, struct figure_draft *f, 
 	draw_totals(plot_panel(f->plot, 0, 0), &d);
 	draw_shares(plot_panel(f->plot, 0, 1), &f->mem, &d);
 
-	/* "93.1 % went to training, 5.0 % to waiting." The smallest shares are left out. */
+	/* "93.1 % went to training, 5.0 % to waiting." Omits the smallest shares. */
 	dp_buf_printf(&f->caption, "Of %s of slot time ", dp_duration_text(d.total_seconds, text));
 	for (int i = 0; i < FIG_USE_COUNT; i++) {
 		double percent = 100 * d.total[i] / d.total_seconds;

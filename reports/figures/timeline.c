@@ -1,4 +1,4 @@
-/* timeline.c - evaluations over time by slot. */
+/* timeline.c - figure: evaluations over time by slot. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 
@@ -7,9 +7,9 @@
 #include <math.h>
 
 enum {
-	TIMELINE_RECTS_MAX = 2000, /* more cannot be told apart */
-	TIMELINE_SLOTS_MAX = 40,   /* beyond, a count of busy slots says more than rows */
-	BUSY_SLOT_BINS = 300,      /* of that count */
+	TIMELINE_RECTS_MAX = 2000, /* more are not visible */
+	TIMELINE_SLOTS_MAX = 40,   /* with more slots, a plot of the busy count is clearer */
+	BUSY_SLOT_BINS = 300,      /* of that plot */
 };
 
 struct timeline_data {
@@ -20,8 +20,8 @@ struct timeline_data {
 
 /* ---- rows ---- */
 
-/* The spans of one kind as blocks; those of a slot that are nearer than `gap` seconds
- * become one. `open` (slots) is room to work in. */
+/* Rectangles for the spans of one kind; merges spans of a slot that are less than `gap` seconds
+ * apart. `open` (slots) is scratch memory. */
 static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kind, double gap,
 		       size_t *open, struct fig_rects *out)
 {
@@ -41,19 +41,19 @@ static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kin
 			continue;
 		}
 		*last = out->n;
-		/* Rows stand at 1, 2, ... with some room between them. What failed is half as
-		 * high: its colour alone is that of the others in grey. */
+		/* Rows are at 1, 2, ... with a gap between them. Failures have half the height, to
+		 * stand out in greyscale. */
 		fig_rects_add(out, span->planned, span->end, middle - half, middle + half);
 	}
 }
 
-/* The spans of one kind in the unit of the axis; blocks leave a hair between them where they are
- * wide enough, and are never too thin to be seen. */
+/* Rectangles for the spans of one kind, in the unit of the axis. Wide ones leave a hairline gap;
+ * all are wide enough to see. */
 static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_kind kind,
 			      size_t *open, struct fig_rects *b)
 {
 	double unit = fig_choose_time_unit(s->length).seconds, gap = 0;
-	/* one failure among thousands must be seen */
+	/* one failure among thousands must be visible */
 	double least = kind == FIG_SPAN_FAILED ? s->length / 300 : s->length / 1500;
 
 	join_spans(s, kind, gap, open, b);
@@ -88,8 +88,8 @@ static const struct {
 	[FIG_SPAN_RUNNING] = { "running", PLOT_SKY },
 };
 
-/* What the blocks of one kind say, which were drawn last, one for each attempt: "trial 13, ended
- * well: 2.3s, 1m05s after the study was submitted". */
+/* Tooltips of the rectangles of one kind, added last, one for each attempt: "trial 13, ended well:
+ * 2.3s, 1m05s after the study was submitted". */
 static void add_span_tooltips(struct plot_panel *a, const struct fig_attempt_spans *spans,
 			      enum fig_span_kind kind)
 {
@@ -113,7 +113,7 @@ static void add_span_tooltips(struct plot_panel *a, const struct fig_attempt_spa
 	arena_free(&mem);
 }
 
-/* A row for each slot. */
+/* One row for each slot. */
 static void draw_rows(struct plot_panel *a, struct arena *mem, const struct timeline_data *d)
 {
 	static const enum fig_span_kind order[] = { FIG_SPAN_OK, FIG_SPAN_RUNNING,
@@ -142,7 +142,7 @@ static void draw_rows(struct plot_panel *a, struct arena *mem, const struct time
 	}
 }
 
-/* With very many slots: how many were busy. */
+/* With many slots: the number of busy slots. */
 static void draw_busy(struct plot_panel *a, struct arena *mem, const struct fig_attempt_spans *s)
 {
 	struct plot_style good = { .colour = plot_palette(PLOT_BLUE) };

@@ -1,5 +1,5 @@
-/* variability.c - how far the runs of a point differ: fronts from the best, the mean and
- * the worst runs as a band, and the spread of each point on the front. */
+/* variability.c - figure: the spread of runs, as a band of fronts and at each point of the
+ * front. */
 #include "reports/figures/common/figure_data.h"
 #include "reports/figures/figure_list.h"
 #include "study/metric_release.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 enum {
-	SPREAD_BARS_MAX = 40 /* beside each other; more hide what is behind them */
+	SPREAD_BARS_MAX = 40 /* more bars would hide the background */
 };
 
-/* One evaluated point with the spread of its runs. */
+/* An evaluated point with the spread of its runs. */
 struct run_spread {
 	double x, mean, best, worst;
 };
@@ -23,7 +23,7 @@ static bool run_spread_of(const struct study_data *s, struct dp_result_id p, str
 	bool up = fig_is_maximised(s, s->y_obj);
 	double lo, hi;
 
-	if (study_data_has_checkpoints(s)) { /* all by the one measure that all points have */
+	if (study_data_has_checkpoints(s)) { /* every point uses the spread that all points have */
 		double sd = study_data_run_sd(s, p, s->y_obj);
 
 		lo = y[s->y_obj] - sd;
@@ -52,7 +52,7 @@ static int by_run_x_down(const void *a, const void *b)
 	return by_run_x(b, a);
 }
 
-/* Improves what is reached by a point; true if that changed anything. */
+/* Improves the attained values by a point; true if anything changed. */
 static bool improve_reached(struct run_spread *reached, const struct run_spread *p, bool up)
 {
 	struct run_spread before = *reached;
@@ -77,7 +77,7 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 	struct fig_band out;
 	size_t n = 0;
 
-	/* the points whose x is no worse than the reference point's, the best x first */
+	/* points with x better than the reference point, best x first */
 	for (size_t i = 0; i < all.n; i++)
 		if ((o->maximize ? all.x[i] >= o->anti_ideal : all.x[i] <= o->anti_ideal) &&
 		    run_spread_of(s, all.results[i], &p[n]))
@@ -86,7 +86,7 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 	out = fig_band_new(mem, 2 * n + 1);
 	if (n == 0)
 		return out;
-	/* on the way to the worst x, what was reached before counts on */
+	/* attained values carry over to worse x */
 	reached = p[0];
 	add_reached(&out, p[0].x, &reached);
 	for (size_t i = 1; i < n; i++) {
@@ -94,7 +94,7 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 
 		if (!improve_reached(&reached, &p[i], fig_is_maximised(s, s->y_obj)))
 			continue;
-		if (p[i].x == p[0].x) /* the staircase has no step at its start */
+		if (p[i].x == p[0].x) /* the staircase does not step at its start */
 			out.n = 0;
 		else
 			add_reached(&out, p[i].x, &before);
@@ -108,12 +108,12 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 
 /* ---- the figure ---- */
 
-/* The points of the front within the reference point, at the mean of their runs, with the range of
- * these, and their results. */
+/* Points of the front within the reference point: mean and range of their runs, and their
+ * results. */
 struct front_spread {
 	struct fig_points front;
-	double *best, *worst;             /* (front.n) of the runs of each */
-	double median_spread, max_spread; /* of the differences between best and worst */
+	double *best, *worst;             /* (front.n) of each point's runs */
+	double median_spread, max_spread; /* of best minus worst */
 };
 
 static bool front_has_run_spread(const struct study_data *s)
@@ -158,7 +158,7 @@ static struct front_spread gather_front_spread(struct arena *mem, const struct s
 	return d;
 }
 
-/* Bars that stand far enough from the one before. Returns how many. */
+/* Draws bars that are far enough from the previous one. Returns their number. */
 static size_t draw_spread_bars(struct plot_panel *a, const struct front_spread *d, bool by_log)
 {
 	struct plot_style bar = { .colour = plot_palette(PLOT_BLACK), .width = 1, .opacity = 0.5 };

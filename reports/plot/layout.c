@@ -202,7 +202,7 @@ static void rearrange_panels(struct plot *p, int panels, int columns)
 static double panel_min_print_width(const struct plot_panel *a)
 {
 	if (a->parallel)
-		return INFINITY; /* each axis is readable at any width */
+		return INFINITY; /* always the full width: axes far apart are easier to read */
 	if (a->axis[PLOT_Y].ncategories)
 		return names_width;
 	if (a->heatmap)

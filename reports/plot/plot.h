@@ -23,7 +23,7 @@ enum plot_palette_role { /* Okabe and Ito's palette, safe for colour-blind reade
 	PLOT_YELLOW,
 	PLOT_BLACK,
 	PLOT_GREY,
-	PLOT_LIGHT, /* for the background */
+	PLOT_LIGHT, /* for secondary marks */
 };
 plot_colour plot_palette(unsigned role);
 

@@ -1,4 +1,4 @@
-/* figure_style.c - titles, labels, numbers, colours and tooltips of the figures. */
+/* figure_style.c - titles, labels, numbers, colours and tooltips of figures. */
 #include "reports/model/number_format.h"
 #include "reports/figures/common/figure_data.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	OUTLINED_POINTS_MAX = 60 /* that are told apart */
+	OUTLINED_POINTS_MAX = 60 /* larger sets have no outlines */
 };
 
 struct plot *fig_new(const struct study_data *s, const char *title, int width, int height)
@@ -155,7 +155,7 @@ char *fig_value(const struct study_data *s, size_t objective, double v, char out
 	const struct dp_objective *o = &s->state->spec->objectives[objective];
 	char number[DP_NUM_LEN];
 
-	if (o->privacy) { /* never below what it is */
+	if (o->privacy) { /* round epsilon up: never understate it */
 		snprintf(out, FIG_NUMBER_LEN, "ε %s", number_format_rounded_up(v, 3, number));
 		tidy_exponent(out);
 	} else if (study_data_is_percent(s, objective) && v <= 1 && (v >= 0.0005 || v == 0)) {
@@ -215,7 +215,7 @@ char *fig_format_study_name(const struct study_data *s, char out[FIG_STUDY_NAME_
 		snprintf(out, FIG_STUDY_NAME_LEN, "%s", name);
 		return out;
 	}
-	/* a label may have characters of several bytes */
+	/* do not split a UTF-8 sequence */
 	for (tail -= TAIL; (*tail & 0xc0) == 0x80; tail++)
 		;
 	while (head > 0 && (name[head] & 0xc0) == 0x80)
@@ -276,7 +276,7 @@ void fig_draw_background(struct plot_panel *a, const char *name, const struct fi
 
 struct plot_style fig_style(size_t i)
 {
-	/* vermillion is kept for what failed, yellow is too pale for lines */
+	/* vermillion marks failures; yellow is too pale for lines */
 	static const unsigned roles[] = { PLOT_BLUE,   PLOT_ORANGE, PLOT_GREEN,
 					  PLOT_PURPLE, PLOT_SKY,    PLOT_BLACK };
 	static const enum plot_dash dashes[] = { PLOT_SOLID, PLOT_DASHED, PLOT_DOTTED };
@@ -325,7 +325,7 @@ void fig_count_results(struct dp_buf *out, const struct study_data *s)
 
 /* ---- tooltips ---- */
 
-/* "ε 0.42, error 15.5 %"; where the models have put the point elsewhere, also there. */
+/* "ε 0.42, error 15.5 %"; adds the smoothed values if they differ. */
 static void tooltip_append_objectives(const struct study_data *s, const struct fig_points *p,
 				      size_t i, bool plane, struct dp_buf *out)
 {
@@ -409,7 +409,7 @@ void fig_add_tooltips(struct plot_panel *a, const struct study_data *s, const st
 
 /* ---- groups of studies ---- */
 
-/* Would two groups of one model look the same? */
+/* Whether two groups of one model would look the same. */
 static bool group_styles_clash(const struct study_groups *g)
 {
 	for (size_t i = 0; i < g->contests[0].n; i++)
@@ -427,7 +427,7 @@ static enum plot_dash search_method_dash(int method)
 					  : PLOT_SOLID;
 }
 
-/* Does each group have a colour of its own, and not that of its model? */
+/* Whether each group has its own colour instead of its model's. */
 static bool is_coloured_by_group(const struct study_groups *g)
 {
 	return g->ntrainers == 1 || group_styles_clash(g);
@@ -442,7 +442,7 @@ void fig_append_group_legend(const struct study_groups *g, struct dp_buf *out)
 
 	for (size_t i = 0; i < g->contests[0].n; i++) {
 		if (g->list[i].method < 0)
-			return; /* its members differ */
+			return; /* members differ */
 		has[search_method_dash(g->list[i].method)] = true;
 	}
 	if (has[PLOT_SOLID] + has[PLOT_DASHED] + has[PLOT_DOTTED] < 2)

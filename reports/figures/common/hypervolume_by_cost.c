@@ -1,5 +1,4 @@
-/* hypervolume_by_cost.c - the hypervolume as evaluations end: by their number, by what trainings
- * walked up, and by the time that they took. */
+/* hypervolume_by_cost.c - hypervolume as a function of evaluations, path parameter or duration. */
 #include "reports/figures/common/figure_data.h"
 
 #include "optimize/pareto/pareto.h"
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More steps cannot be told apart in a picture; with many objectives each is dear. */
+/* More steps are not visible, and each is expensive with many objectives. */
 static size_t max_curve_steps(size_t objectives)
 {
 	return objectives <= 2 ? FIG_CURVE_STEPS_MAX : objectives == 3 ? 200 : 40;
@@ -24,7 +23,7 @@ static int compare_trial_end(const void *a, const void *b)
 	return t->number < u->number ? -1 : t->number > u->number;
 }
 
-/* Those of the trials that have ended, in the order in which they did. */
+/* Completed trials in order of completion. */
 static const struct dp_trial **ended_trials(const struct dp_study_state *st,
 					    const struct fig_trial_range *which, size_t *n)
 {
@@ -39,15 +38,14 @@ static const struct dp_trial **ended_trials(const struct dp_study_state *st,
 	return list;
 }
 
-/* Puts a trial's results, those of its checkpoints too, into rows to be minimised. Returns
- * how many. */
+/* Writes a trial's results and checkpoints as rows to be minimised. Returns their number. */
 static size_t load_trial_results(const struct dp_study_state *st, const struct dp_trial *t,
 				 double *rows)
 {
 	size_t p = st->spec->nobjectives, n = 0;
 	int32_t ncheckpoints = t->checkpoints ? (int32_t)t->checkpoints->count : 0;
 
-	/* its own is DP_CHECKPOINT_FINAL, -1, and stands behind the others */
+	/* the trial's own result is DP_CHECKPOINT_FINAL (-1), after the checkpoints */
 	for (int32_t i = 0; i <= ncheckpoints; i++) {
 		struct dp_result_id id = { t->number, i < ncheckpoints ? i : DP_CHECKPOINT_FINAL };
 		bool is_result = i < ncheckpoints
@@ -66,8 +64,7 @@ static size_t load_trial_results(const struct dp_study_state *st, const struct d
 	return n;
 }
 
-/* What a training walked up: its value of the parameter of this name, in full whatever
- * became of it; NaN: it has none. */
+/* The path parameter's value of a trial, in full whatever the outcome; NaN: not a parameter. */
 static double trial_path_value(const struct dp_study *s, const double *x, const char *name)
 {
 	for (size_t i = 0; name && i < s->nparams; i++) {
@@ -82,12 +79,12 @@ static double trial_path_value(const struct dp_study *s, const double *x, const 
 	return NAN;
 }
 
-/* Adds what an evaluation cost. */
+/* Adds the cost of an evaluation. */
 static void curve_add_trial_cost(struct fig_hypervolume_curve *g, const struct dp_study_state *st,
 				 const struct dp_trial *t, const char *walked)
 {
 	g->spent[FIG_COST_EVALUATIONS][g->n] += 1;
-	if (!t->refusal_reason) /* what an oracle has no answer for is not trained */
+	if (!t->refusal_reason) /* points without an epsilon are not trained */
 		g->spent[FIG_COST_PATH][g->n] += trial_path_value(st->spec, t->x, walked);
 	for (uint32_t i = 0; i < t->nattempts; i++)
 		g->spent[FIG_COST_SECONDS][g->n] += dp_attempt_seconds(&t->attempts[i]);

@@ -1,5 +1,4 @@
-/* param_space.c - the parameters of a study in pictures: axes, which ones are shown, the point
- * that slices go through. */
+/* param_space.c - the parameter space in figures: axes, shown parameters, slice anchor. */
 #include "reports/figures/common/param_space_internal.h"
 #include "study/accounting.h"
 #include "study/calibrated_params.h"
@@ -65,11 +64,11 @@ bool space_is_accountant_slow(const struct study_data *s, size_t objective)
 	const struct dp_objective *o = &s->state->spec->objectives[objective];
 	struct dp_surrogate_info info;
 
-	if (!s->surrogates) /* what is prepared for a search is not prepared here */
+	if (!s->surrogates) /* a search's caches are not filled here */
 		return o->privacy && dp_objective_accounting_cost(s->state->spec, objective) !=
 					     DP_PRIVACY_COST_CLOSED_FORM;
 	return dp_surrogate_get_info(s->surrogates, objective, &info) == DP_OK &&
-	       info.length[0] > 0 && /* 0: known exactly, never fitted */
+	       info.length[0] > 0 && /* 0: known exactly, not fitted */
 	       info.is_exact;
 }
 
@@ -86,19 +85,19 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 		return DP_OK;
 	}
 	memcpy(own, x, s->nparams * sizeof *own);
-	dp_space_clear_calibrated(s, own); /* it was that of another point */
+	dp_space_clear_calibrated(s, own); /* it belonged to another point */
 	if (dp_objective_needs_calibration(s, objective) &&
 	    (code = dp_space_solve_calibrated(s, own, err)) != DP_OK)
 		return code;
-	/* elsewhere a fixed parameter has its one value, whatever x says */
+	/* a fixed parameter ignores x, so the path value is passed separately */
 	return dp_objective_epsilon_at(s, NULL, objective, own, walked ? x[path->param] : NAN, out,
 				       err);
 }
 
-/* ---- parameters that matter ---- */
+/* ---- relevant parameters ---- */
 
-/* The first `most` parameters by relevance and the first `derived` of those that follow
- * from the others, in the order of the file. Returns how many. */
+/* The `most` most relevant parameters and `derived` of the calibrated ones, in the order of the
+ * file. Returns their number. */
 static size_t choose_shown_params(const struct study_data *s, size_t most, size_t derived,
 				  size_t *shown, size_t *all)
 {
@@ -137,7 +136,7 @@ size_t space_top_params_with_calibrated(const struct study_data *s, size_t most,
 	return n;
 }
 
-/* ---- the incumbent ---- */
+/* ---- slice anchor ---- */
 
 bool space_has_front(const struct study_data *s)
 {
@@ -151,7 +150,7 @@ bool space_has_front(const struct study_data *s)
 	return false;
 }
 
-/* How far each value of an objective is from the best of them, in 0..1. */
+/* Distance of the i-th value from the best, scaled to 0..1. */
 static double distance_from_best(const struct dp_objective *o, const double *v, size_t n, size_t i)
 {
 	double lo = INFINITY, hi = -INFINITY, at = v[i];
@@ -174,7 +173,7 @@ static double distance_from_best(const struct dp_objective *o, const double *v, 
 size_t space_knee(const struct study_data *s, const struct fig_points *front)
 {
 	const struct dp_objective *o = s->state->spec->objectives;
-	double least[2] = { INFINITY, INFINITY }; /* outside and inside of the box */
+	double least[2] = { INFINITY, INFINITY }; /* outside and inside the reference box */
 	size_t best[2] = { 0, 0 };
 
 	for (size_t i = 0; i < front->n; i++) {
@@ -230,7 +229,7 @@ void space_append_result(const struct study_data *s, struct dp_result_id p, stru
 
 /* ---- points ---- */
 
-/* One of given points has its objectives where it stands: models may have put it there. */
+/* Given points may be smoothed: uses their own objective values. */
 static double point_coordinate(const struct study_data *s, const struct fig_points *only, size_t i,
 			       size_t which)
 {
@@ -258,7 +257,7 @@ struct fig_points space_collect_points(struct arena *mem, const struct study_dat
 		double a = point_coordinate(s, only, i, x), b = point_coordinate(s, only, i, y);
 
 		if (i * room / n == (i + 1) * room / n)
-			continue; /* one at each of `room` even steps */
+			continue; /* thin out to `room` evenly spaced points */
 		if (isfinite(a) && isfinite(b))
 			fig_add_point(&out, a, b, only ? only->results[i] : s->points[i]);
 	}

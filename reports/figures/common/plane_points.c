@@ -1,4 +1,4 @@
-/* plane_points.c - a study's points on the plane of two objectives, fronts, staircases, bands. */
+/* plane_points.c - points of a study on the objective plane: fronts, staircases, bands. */
 #include "reports/figures/common/figures_internal.h"
 
 #include "optimize/pareto/pareto.h"
@@ -66,7 +66,7 @@ struct fig_points fig_collect_points(struct arena *mem, const struct study_data 
 	return all;
 }
 
-/* Values to be minimised, as the Pareto library wants them; for the caller to free. */
+/* Values to be minimised, as rows for the Pareto library. The caller frees them. */
 static double *points_to_minimised_rows(const struct study_data *s, const struct fig_points *p)
 {
 	double *rows = dp_calloc(p->n, 2 * sizeof *rows);
@@ -100,7 +100,7 @@ struct fig_points fig_filter_front(struct arena *mem, const struct study_data *s
 	size_t count = dp_pareto_find_front(rows, p->n, 2, indexes);
 
 	for (size_t i = 0; i < count; i++) {
-		/* a maximised x comes in falling order */
+		/* a maximised x is in descending order */
 		size_t from = indexes[fig_is_maximised(s, s->x_obj) ? count - 1 - i : i];
 
 		fig_add_point(&front, p->x[from], p->y[from], p->results[from]);
@@ -183,14 +183,14 @@ struct fig_points fig_front_members(struct arena *mem, const struct study_data *
 struct fig_points fig_staircase(struct arena *mem, const struct study_data *s,
 				const struct fig_points *front, double x_to, double y_to)
 {
-	/* where it is worse */
+	/* direction of worse values */
 	bool left = fig_is_maximised(s, s->x_obj), down = fig_is_maximised(s, s->y_obj);
 	struct fig_points out = fig_points_new(mem, 2 * front->n + 2);
 	size_t last = front->n - 1, end;
 
 	if (front->n == 0)
 		return out;
-	/* worse in x from the end with the worst x, worse in y from the other end */
+	/* extend to worse x at the end with the worst x, to worse y at the other end */
 	end = left ? 0 : last;
 	if (!(left ? x_to < front->x[end] : x_to > front->x[end]))
 		x_to = front->x[end];
@@ -242,7 +242,7 @@ bool fig_same_objective(const struct dp_objective *a, const struct dp_objective 
 		return false;
 	if (!a->privacy)
 		return strcmp(a->metric, b->metric) == 0 && a->one_minus == b->one_minus;
-	/* epsilons are of the same kind at the same delta, where both are known */
+	/* epsilons compare only at the same delta, if both are known */
 	delta_a = dp_accounting_delta(a->privacy);
 	delta_b = dp_accounting_delta(b->privacy);
 	return isnan(delta_a) || isnan(delta_b) || delta_a == delta_b;

@@ -1,5 +1,5 @@
-/* reference_front.c - the reference front under an empirical one, as far as another study, such as
- * a fine grid, knows it. */
+/* reference_front.c - the reference front of another study, such as a fine grid, drawn under the
+ * study's front. */
 #include "reports/figures/common/figure_data.h"
 
 #include <math.h>

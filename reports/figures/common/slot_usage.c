@@ -1,5 +1,4 @@
-/* slot_usage.c - time axes, attempts as stretches of time in slots, and what the slots' time went
- * to. */
+/* slot_usage.c - time axes, attempts by slot, and slot usage over time. */
 #include "reports/figures/common/figure_data.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ static double seconds_since_creation(int64_t created, int64_t us)
 	return fmax((double)(us - created) / 1e6, 0);
 }
 
-/* What is unknown or came too early by the clocks is moved to where it fits. */
+/* Clamps times that are unknown or out of order (clock changes) to a consistent span. */
 static struct fig_attempt_span span_of(const struct dp_study_state *st, const struct dp_trial *t,
 				       const struct dp_attempt *a)
 {
@@ -64,7 +63,7 @@ static int compare_span_plans(const void *a, const void *b)
 	return u->trial < v->trial ? -1 : u->trial > v->trial;
 }
 
-/* The last value of n sorted ones that is not above `limit`, or 0. */
+/* The largest of n sorted values that is at most `limit`, or 0. */
 static double last_not_above(const double *sorted, size_t n, double limit)
 {
 	size_t lo = 0, hi = n;
@@ -80,8 +79,8 @@ static double last_not_above(const double *sorted, size_t n, double limit)
 	return lo ? sorted[lo - 1] : 0;
 }
 
-/* Does it take time to find such a point? By models, or with a program to ask for its
- * epsilon. A point that people enqueue is found by them. */
+/* Whether proposals from this source take time: those of models do, and all that ask an external
+ * accountant. */
 static bool proposal_takes_time(const struct dp_study *spec, const char *source)
 {
 	static const char *const at_once[] = { "grid", "random", "initial", "enqueued" };
@@ -95,8 +94,9 @@ static bool proposal_takes_time(const struct dp_study *spec, const char *source)
 	return true;
 }
 
-/* A point that is there at once is asked for when a slot can take it; others for as long
- * before they were found as the journal says they took. `ends` has room for n. */
+/* Finds when each proposal was requested: proposal_seconds before it was proposed, where the
+ * journal has these, else right after the previous event. An immediate one is requested when a slot
+ * is free. `ends` has room for n. */
 static void find_request_times(const struct dp_study_state *st, struct fig_attempt_spans *s,
 			       double *ends)
 {
@@ -111,8 +111,7 @@ static void find_request_times(const struct dp_study_state *st, struct fig_attem
 		span->requested = span->proposed;
 		if (!proposal_takes_time(st->spec, t->source))
 			continue;
-		/* not before the trial before it had been proposed and the last attempt before it
-		 * had ended */
+		/* after the previous trial was proposed and the last attempt before it ended */
 		earliest = last_not_above(ends, s->n, span->proposed);
 		if (span->trial > 0)
 			earliest = fmax(
@@ -139,8 +138,7 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 		n += st->trials[i]->nattempts;
 	if (n == 0)
 		return fig_nothing(err, "no attempt has been made");
-	/* points are re-evaluated when the search is long over, by trials that are not shown here
-	 */
+	/* re-evaluations run long after the search, by trials that are not shown here */
 	*out = (struct fig_attempt_spans){
 		.list = arena_calloc(mem, n, sizeof *out->list),
 		.length = st->reevals.count ? 0
@@ -157,7 +155,7 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 	qsort(out->list, n, sizeof *out->list, compare_span_plans);
 	find_request_times(st, out, arena_calloc(mem, n, sizeof(double)));
 	free_at = arena_calloc(mem, n, sizeof *free_at);
-	/* first fit in the order of plans: never more slots than attempts at one time */
+	/* first fit ordered by plan: never more slots than simultaneous attempts */
 	for (size_t i = 0; i < n; i++) {
 		size_t slot = 0;
 
@@ -171,15 +169,15 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 	return DP_OK;
 }
 
-/* ---- use of time ---- */
+/* ---- slot usage ---- */
 
-/* Adds the time [from, end) of a slot to the bins. */
+/* Adds the interval [from, end) of a slot to the bins. */
 static void add_slot_time(double from, double end, size_t bins, double width, enum fig_slot_use use,
 			  double *seconds)
 {
 	for (size_t bin = (size_t)(from / width); bin < bins && (double)bin * width < end; bin++) {
 		double lo = fmax(from, (double)bin * width);
-		/* the end of the last may be rounded down */
+		/* rounding may end the last bin early */
 		double hi = bin == bins - 1 ? end : fmin(end, (double)(bin + 1) * width);
 
 		if (hi > lo)

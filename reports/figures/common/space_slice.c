@@ -1,5 +1,4 @@
-/* space_slice.c - planes through the parameter space, cut into cells: their edges, and what
- * is known in each of them. */
+/* space_slice.c - slices of the parameter space: cells and the values in them. */
 #include "reports/figures/common/param_space_internal.h"
 
 #include <math.h>
@@ -10,13 +9,12 @@ enum {
 	SLICE_SIDE_MAX = 60, /* cells each way */
 	SLICE_SIDE_MIN = 16,
 	SLICE_LINE_MAX = 240,   /* cells of a line */
-	INTEGER_CELLS_MAX = 40, /* whole numbers with a cell of their own */
+	INTEGER_CELLS_MAX = 40, /* integers with a cell of their own */
 };
 
-/* A model knows too little of a point beyond this share of the variance that it has where
- * there are no results (who asks for settings is told so, too:
- * optimize/recommend/loo_diagnostics.c), or where its 95 % interval is wider than this share of all
- * that was observed. */
+/* A model is too uncertain at a point if its variance exceeds this share of the prior variance, or
+ * its 95% interval this share of the observed range. optimize/recommend/loo_diagnostics.c applies
+ * the same limit to recommendations. */
 static const double max_unknown_fraction = 0.5;
 
 /* ---- cells ---- */
@@ -28,8 +26,7 @@ static struct space_cells space_cells_new(struct arena *mem, size_t param, size_
 				     .edge = arena_calloc(mem, room + 1, sizeof(double)) };
 }
 
-/* Half-way between two centres, or as far beyond an end as the next edge is on its
- * other side. */
+/* Halfway between two centres. At an end, as far outside as the edge on the other side. */
 static double edge_between(const double *v, size_t n, size_t i, bool log_scale)
 {
 	double a, b;
@@ -43,7 +40,7 @@ static double edge_between(const double *v, size_t n, size_t i, bool log_scale)
 	return log_scale ? a * sqrt(a / b) : a + (a - b) / 2;
 }
 
-/* Drops centres that are the same as the one before, and finds the edges. */
+/* Drops repeated centres and computes the edges. */
 static void finish_cells(struct space_cells *c, size_t n, bool log_scale)
 {
 	for (size_t i = 0; i < n; i++)
@@ -69,7 +66,7 @@ struct space_cells space_split_range(struct arena *mem, const struct dp_study *s
 		most = (size_t)(hi - lo) + 1;
 	}
 	out = space_cells_new(mem, param, most);
-	/* the ends of the range are centres: optima like to lie there */
+	/* both ends of the range are centres: optima are often there */
 	for (size_t i = 0; i < most; i++) {
 		double t = most > 1 ? (double)i / (double)(most - 1) : 0;
 		double v = p->log_scale && !named ? lo * pow(hi / lo, t) : lo + t * (hi - lo);
@@ -96,7 +93,7 @@ struct space_cells space_split_around_values(struct arena *mem, const struct dp_
 	return out;
 }
 
-/* The cell whose centre is v; n: none. */
+/* The cell with centre v, or n. */
 static size_t find_cell_of_value(const struct space_cells *c, double v)
 {
 	const double *at = bsearch(&v, c->centre, c->n, sizeof v, fig_compare_doubles);
@@ -108,7 +105,7 @@ static size_t find_cell_of_value(const struct space_cells *c, double v)
 
 size_t space_choose_resolution(const struct study_data *s, size_t panels)
 {
-	/* a prediction takes the square of the results in a model, for each cell */
+	/* cost of a prediction for each cell: the square of the number of results */
 	double n = (double)s->history.n + 100, work = 6e8 / (double)panels;
 
 	if (!s->surrogates)
@@ -142,7 +139,7 @@ struct space_slice space_slice_over(struct arena *mem, const struct study_data *
 	return out;
 }
 
-/* Do these parameters lie in the plane? Calibrated ones follow from the others. */
+/* Whether the parameters lie in the plane. Calibrated ones follow from the others. */
 static bool in_slice(const struct space_slice *c, const double *x)
 {
 	const struct dp_study *s = c->s->state->spec;
@@ -154,8 +151,8 @@ static bool in_slice(const struct space_slice *c, const double *x)
 	return true;
 }
 
-/* Every trial, whatever became of it, and the checkpoints among the results; for the caller to
- * free. */
+/* Every trial, whatever its outcome, and the checkpoints among the results. The caller frees the
+ * list. */
 static struct dp_result_id *list_evaluated_points(const struct study_data *s, size_t *n)
 {
 	struct dp_result_id *all = dp_calloc(s->npoints + s->state->ntrials, sizeof *all);
@@ -169,7 +166,7 @@ static struct dp_result_id *list_evaluated_points(const struct study_data *s, si
 	return all;
 }
 
-/* The cell whose very point it is; the number of cells: there is none. */
+/* The cell with exactly this point, or the number of cells. */
 static size_t point_cell(const struct space_slice *c, struct dp_result_id p)
 {
 	double v[DP_PARAMS_MAX];
@@ -202,7 +199,7 @@ size_t space_mark_evaluated_cells(const struct space_slice *c, bool *taken)
 	return n;
 }
 
-/* Cells around the values that were visited in the plane; n: how many points. */
+/* Cells around the evaluated values in the plane; n: the number of points. */
 static struct space_cells split_around_evaluated(struct arena *mem, const struct space_slice *c,
 						 size_t param, size_t *n)
 {
@@ -222,7 +219,7 @@ static struct space_cells split_around_evaluated(struct arena *mem, const struct
 	return space_split_around_values(mem, c->s->state->spec, param, values, *n);
 }
 
-/* Replaces the cells by those of the evaluated points if these look like a grid. */
+/* Replaces the cells by those of the evaluated points if these form a grid. */
 static void try_grid(struct arena *mem, struct space_slice *c)
 {
 	struct space_slice g = *c;
@@ -257,7 +254,7 @@ struct space_slice space_slice(struct arena *mem, const struct study_data *s, bo
 
 /* ---- values ---- */
 
-/* The point of a cell. */
+/* The parameters of a cell. */
 static void cell_point(const struct space_slice *c, size_t cell, double *x)
 {
 	memcpy(x, c->anchor.x, c->s->state->spec->nparams * sizeof *x);
@@ -276,7 +273,7 @@ enum space_source space_source(const struct space_slice *c, size_t objective)
 	return study_data_trusts_surrogate(c->s, objective) ? SPACE_PREDICTED : SPACE_NEAREST;
 }
 
-/* Means of the evaluations in each cell of a grid. */
+/* Mean of the evaluations in each cell of a grid. */
 static void fill_mean_values(const struct space_slice *c, size_t objective, double *z)
 {
 	size_t n = space_count_cells(c), *count = dp_calloc(n, sizeof *count);
@@ -310,7 +307,7 @@ static void fill_accountant_values(const struct space_slice *c, size_t objective
 	}
 }
 
-/* A value's place in 0..1 of the parameter's range; categories are 1 apart. */
+/* The position of a value in the parameter's range, 0..1; categories are 1 apart. */
 static double position_in_range(const struct dp_param *p, double v)
 {
 	if (p->kind == DP_PARAM_CATEGORICAL)
@@ -391,8 +388,8 @@ static bool is_unknown(const struct surrogate_fit *fit, const struct dp_objectiv
 	       (all > 0 && width > max_unknown_fraction * all);
 }
 
-/* Removes what a model says of cells that it knows too little of, and their acquisition: it says
- * only that such a cell could be anything. */
+/* Blanks predictions and acquisition in cells where a model is too uncertain: the acquisition there
+ * only reflects that. */
 static void blank_unknown(struct space_slice *c)
 {
 	size_t nobjectives = c->s->state->spec->nobjectives;
@@ -477,7 +474,7 @@ void space_objective_heat(struct plot_panel *a, const struct space_slice *c, siz
 
 void space_draw_anchor(struct plot_panel *a, const struct space_slice *c)
 {
-	/* a dark edge, for where it reaches over the end of the colours */
+	/* a dark edge, visible beyond the colours */
 	struct plot_style edge = {
 		.colour = plot_palette(PLOT_BLACK), .marker = PLOT_RING, .size = 11, .width = 3.6
 	};

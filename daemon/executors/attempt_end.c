@@ -41,7 +41,7 @@ bool attempt_checkpoints_are_valid(const struct job *j, enum dp_end_class end, b
 	       dp_result_reader_is_usable(f->result) && !f->declared_mismatch[0];
 }
 
-/* What it reached of its path. */
+/* Fills in the results at its checkpoints. */
 static void attempt_fill_checkpoints(const struct job *j, bool counted, struct attempt_report *t,
 				     struct dp_ev_attempt_ended *end)
 {
@@ -66,7 +66,7 @@ static void attempt_fill_checkpoints(const struct job *j, bool counted, struct a
 	end->ncheckpoint_epsilons = f->n_checkpoint_privacy;
 }
 
-/* All that it reported. */
+/* Fills in everything that it reported. */
 static void attempt_fill_report(const struct job *j, bool counted, struct attempt_report *t,
 				struct dp_ev_attempt_ended *end)
 {
@@ -109,7 +109,7 @@ void attempt_record_end(struct job *j, enum dp_end_class end, bool counted, cons
 
 /* ---- the class ---- */
 
-/* Nothing that the trainer said may be quoted, and only a share can be released. */
+/* Nothing that the trainer printed may be quoted, and only values in [0, 1] can be released. */
 static enum dp_end_class attempt_classify_released(const struct job *j, enum dp_end_class end,
 						   char *why, size_t room)
 {
@@ -128,7 +128,7 @@ static enum dp_end_class attempt_classify_released(const struct job *j, enum dp_
 	return end;
 }
 
-/* The metrics that objectives use; ends with NULL. */
+/* Metrics that objectives use; NULL-terminated. */
 static void attempt_required_metrics(const struct dp_study *spec,
 				     const char *needed[DP_OBJECTIVES_MAX + 1])
 {
@@ -150,7 +150,7 @@ static enum dp_end_class attempt_classify(const struct job *j, char *why, size_t
 
 	attempt_required_metrics(spec, needed);
 	if (dp_study_has_metric_release(spec))
-		exit.peak_memory = 0; /* it may tell of the data, and is not kept */
+		exit.peak_memory = 0; /* may depend on the data, and is not kept */
 	end = dp_trainer_classify_end(&exit, f->result, needed, job_trial(j)->cancel_requested, why,
 				      room);
 	if (dp_study_has_metric_release(spec))
@@ -173,16 +173,16 @@ static enum dp_end_class attempt_classify(const struct job *j, char *why, size_t
 	return DP_END_BAD_OUTPUT;
 }
 
-/* It ended as a trainer does that cannot write, and its shim could not keep what it said
- * either: a full disk, most likely not its own fault. */
+/* The trainer ended as if it could not write, and its shim could not keep its output either: most
+ * likely a full disk, not its fault. */
 static bool attempt_is_disk_full(const struct job *j, enum dp_end_class end)
 {
 	return (end == DP_END_EXIT_CODE || end == DP_END_SIGNAL || end == DP_END_BAD_OUTPUT) &&
 	       dp_errno_is_transient(dp_exit_errno_from_name(j->files.exit.output_errno));
 }
 
-/* The attempt ended without room for what its trainer wrote. A full disk counts: the
- * trainer may be the one that filled it. No trainer makes a disk read-only. */
+/* Handles an attempt that ended without disk space. A full disk costs a retry, because the trainer
+ * may have filled it; a read-only disk does not. */
 static bool attempt_handle_disk_full(struct job *j, char *why, size_t room)
 {
 	int error = dp_exit_errno_from_name(j->files.exit.output_errno);
@@ -193,7 +193,7 @@ static bool attempt_handle_disk_full(struct job *j, char *why, size_t room)
 	return error != EROFS;
 }
 
-/* The machine had nothing to start the trainer with: nothing ran. */
+/* Handles a machine that lacked the resources to start the trainer: nothing ran. */
 static bool attempt_refuse_if_not_started(struct job *j)
 {
 	int error = j->files.exit.kind == DP_EXIT_EXEC
@@ -208,7 +208,7 @@ static bool attempt_refuse_if_not_started(struct job *j)
 	return true;
 }
 
-/* Adds what the trainer itself said to the reason of a failure. */
+/* Appends the last line of stderr to the reason of a failure. */
 static void attempt_append_stderr_tail(const struct job *j, enum dp_end_class end, char *why,
 				       size_t room)
 {
@@ -220,7 +220,7 @@ static void attempt_append_stderr_tail(const struct job *j, enum dp_end_class en
 		snprintf(why + n, room - n, "; its last line on stderr: %s", j->files.stderr_tail);
 }
 
-/* Python's own words for a kit that it does not find do not say where to get it. */
+/* Appends where to get the Python package, because Python's own error does not say. */
 static void attempt_append_package_hint(const struct job *j, char *why, size_t room)
 {
 	size_t n = strlen(why);
@@ -229,7 +229,7 @@ static void attempt_append_package_hint(const struct job *j, char *why, size_t r
 		snprintf(why + n, room - n, "; 'dparetoctl kit' says how a trainer comes to it");
 }
 
-/* Adds what is wrong with the program itself. */
+/* Appends what is wrong with the program. */
 static void attempt_append_program_error(const struct job *j, enum dp_end_class end, char *why,
 					 size_t room)
 {
@@ -239,7 +239,7 @@ static void attempt_append_program_error(const struct job *j, enum dp_end_class 
 		snprintf(why + n, room - n, "; %s", j->files.program_error);
 }
 
-/* Adds what people who write their first trainer should know. */
+/* Appends advice for a first trainer. */
 static void attempt_append_advice(const struct job *j, enum dp_end_class end, char *why,
 				  size_t room)
 {
@@ -257,16 +257,16 @@ static void attempt_append_advice(const struct job *j, enum dp_end_class end, ch
 		dp_result_reader_suggest_metric(j->files.result, needed, why + n, room - n);
 }
 
-/* The shim was told to end it, but not because the trial was cancelled: a daemon that
- * stops its trainers, or a machine that shuts down. As if it had never run. */
+/* True if the shim was asked to stop it although the trial was not cancelled: the daemon stops its
+ * trainers, or the machine shuts down. The attempt then counts as never run. */
 static bool attempt_was_stopped(const struct job *j, enum dp_end_class end)
 {
 	return j->files.exit.cancelled && !job_trial(j)->cancel_requested && end != DP_END_OK &&
 	       end != DP_END_DIVERGED;
 }
 
-/* Is what the executor knows more than the record says? A limit or a hand from outside
- * also explains a signal, or the exit code of a trainer that heard of it first. */
+/* True if the executor knows more than the record. A limit or a cancellation from outside also
+ * explains a signal, or the exit code of a trainer that received a warning first. */
 static bool attempt_external_end_applies(const struct job *j, enum dp_end_class end)
 {
 	if (j->external_end == DP_END_NONE || job_trial(j)->cancel_requested)
@@ -277,7 +277,7 @@ static bool attempt_external_end_applies(const struct job *j, enum dp_end_class 
 	       (end == DP_END_SIGNAL || end == DP_END_EXIT_CODE || attempt_was_stopped(j, end));
 }
 
-/* True: it decides. */
+/* True if the executor's class replaces the record's. */
 static bool attempt_apply_external_end(const struct job *j, enum dp_end_class *end, char *why,
 				       size_t room)
 {
@@ -312,7 +312,7 @@ void attempt_finish(struct job *j)
 		end = DP_END_LOST;
 		counted = attempt_handle_disk_full(j, why, sizeof why);
 	} else if (j->external_end == DP_END_CANCELLED && end == DP_END_CANCELLED) {
-		/* whoever did that may do it again as soon as it starts */
+		/* the same may happen to the next one at once */
 		executor_hold(j->study->executor, "the last trainer was ended from outside", NULL);
 	} else {
 		executor_release_hold(j->study->executor);

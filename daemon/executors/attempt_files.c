@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds until what could not be read is read again. */
+/* Seconds until a failed read is retried. */
 #define REREAD_MIN_SECONDS 0.5
 #define REREAD_MAX_SECONDS 32.0
 
@@ -59,7 +59,7 @@ struct dp_result_reader *job_new_result(const struct job *j)
 
 /* ---- on a worker thread ---- */
 
-/* The machine keeps us from reading it: not the trainer's doing, and it may pass. */
+/* Notes that the machine prevents the read. It is not the trainer's fault and may pass. */
 static bool job_set_read_trouble(struct job *j, const char *what, int error)
 {
 	snprintf(j->files.trouble, sizeof j->files.trouble, "%s cannot be read: %s", what,
@@ -67,7 +67,7 @@ static bool job_set_read_trouble(struct job *j, const char *what, int error)
 	return false;
 }
 
-/* A record of the end, parsed; frees its path. 0 or an errno. */
+/* Reads and parses a record of the end, and frees the path. Returns 0 or an errno. */
 static int read_exit_file(struct job *j, char *path)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -80,9 +80,9 @@ static int read_exit_file(struct job *j, char *path)
 	return e;
 }
 
-/* How it ended. A trainer that removed its folder has left the record beside it; a shim
- * that the daemon killed may have left none, and then the daemon's own counts. False: the
- * machine is in trouble. */
+/* Reads how the attempt ended. If the trainer removed its directory, the record is in the directory
+ * of claims. A shim that the daemon killed may have left none; then the daemon's own record counts.
+ * False: the machine prevents it. */
 static bool read_exit(struct job *j)
 {
 	char *paths[] = { dp_path_join(j->directory, "exit.json"),
@@ -100,7 +100,7 @@ static bool read_exit(struct job *j)
 	return !dp_errno_is_transient(e) || job_set_read_trouble(j, "the record of its end", e);
 }
 
-/* Nobody saw everything end: what is left of it goes first. */
+/* No shim saw the whole process tree end: kills what is left first. */
 static bool job_kill_orphans(struct job *j)
 {
 	const struct executor *b = j->study->executor;
@@ -111,8 +111,7 @@ static bool job_kill_orphans(struct job *j)
 	return b->ops->kill_orphans(b, j->directory, j->files.trouble, sizeof j->files.trouble);
 }
 
-/* The first or, with `tail`, the last `room` bytes of what the trainer printed, and how
- * many there are. */
+/* Reads the first or, with `tail`, the last `room` bytes of an output. Returns their number. */
 static size_t job_read_output(const struct job *j, const char *name, bool tail, char *out,
 			      size_t room)
 {
@@ -128,7 +127,7 @@ static size_t job_read_output(const struct job *j, const char *name, bool tail, 
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The last line of what the trainer said on stderr: most often it tells why. */
+/* Reads the last line of stderr, which usually names the cause. */
 static void job_read_stderr_tail(struct job *j)
 {
 	char tail[2048], *line, *words = j->files.stderr_tail;
@@ -139,19 +138,19 @@ static void job_read_stderr_tail(struct job *j)
 	tail[n] = '\0';
 	line = strrchr(tail, '\n');
 	snprintf(words, sizeof j->files.stderr_tail, "%.199s", line ? line + 1 : tail);
-	/* it goes into messages and the journal: plain text only */
+	/* printable text only, for messages and the journal */
 	for (char *p = words; *p; p++)
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
 			*p = '?';
 }
 
-/* A shell's exit codes for what it cannot execute or find; env(1) has them, too. */
+/* Exit codes of shells and env(1) for a program that cannot be executed or found. */
 static bool exit_is_exec_failure(const struct dp_exit_record *e)
 {
 	return e->kind == DP_EXIT_CODE && (e->value == 126 || e->value == 127);
 }
 
-/* Why the program did not start, or was not what was meant. */
+/* Finds out why the program did not start, or was the wrong one. */
 static void job_check_program(struct job *j)
 {
 	const struct dp_trainer *t = &j->spec->trainer;
@@ -166,14 +165,15 @@ static void job_check_program(struct job *j)
 		dp_fail_errno(&why, errno, "its working folder (trainer.cwd) is %s", t->cwd);
 	else if (dp_program_check(t->argv[0], &places, &why) == DP_OK)
 		return;
-	/* of a script without #! line that ran, any code may be the shell's */
+	/* a script without #! line ran in a shell, which may exit with any code */
 	if (e->kind == DP_EXIT_CODE && !exit_is_exec_failure(e) && why.code != DP_E_INVALID)
 		return;
 	snprintf(j->files.program_error, sizeof j->files.program_error, "%s%s%s", why.msg,
 		 why.hint[0] ? "; " : "", why.hint);
 }
 
-/* A first trainer often prints its results instead of appending them to the file. */
+/* Detects results printed to stdout instead of appended to the file, a common mistake in a first
+ * trainer. */
 static void job_check_stdout_results(struct job *j)
 {
 	char printed[8192];
@@ -188,13 +188,12 @@ static void job_check_stdout_results(struct job *j)
 	}
 }
 
-/* Gives the reader what stands in the file from `*seen` on, and adds it to the digest,
- * if there is one. 0 or an errno; a trainer that never reported has no file, which is the
- * reader's finding. */
+/* Feeds the reader from offset `*seen` on, and the digest if it is not NULL. Returns 0 or an errno.
+ * A missing file is left to the reader. */
 static int result_file_feed(int fd, struct dp_result_reader *r, uint64_t *seen,
 			    struct dp_sha256 *digest)
 {
-	/* one byte beyond the limit is enough for the reader to refuse the file */
+	/* with one byte beyond the limit the reader refuses the file */
 	const uint64_t until = DP_RESULT_FILE_MAX + 1;
 	char *chunk = dp_malloc(READ_CHUNK);
 	ssize_t n = chunk ? 1 : -1;
@@ -232,8 +231,7 @@ static int job_open_result_file(const struct job *j)
 	return fd;
 }
 
-/* While it runs: what is new. It is shown and decides nothing. What cannot be read now is
- * read later. */
+/* While it runs: reads new data for display only. Errors are ignored; a later read catches up. */
 static void job_read_new_results(struct job *j)
 {
 	int fd = job_open_result_file(j);
@@ -242,7 +240,7 @@ static void job_read_new_results(struct job *j)
 	if (fd < 0)
 		return;
 	if (lseek(fd, 0, SEEK_END) < (off_t)j->files.bytes_read)
-		anew = job_new_result(j); /* the trainer has begun it again */
+		anew = job_new_result(j); /* the trainer has rewritten the file */
 	if (anew) {
 		dp_result_reader_free(j->files.result);
 		j->files.result = anew;
@@ -252,9 +250,8 @@ static void job_read_new_results(struct job *j)
 	close(fd);
 }
 
-/* All of the file, whatever was read before: the result is what the file holds when the
- * attempt has ended, so that it does not depend on which daemon ran meanwhile. 0 or an
- * errno. */
+/* Reads the whole file again: the result is the content at the end of the attempt, and must not
+ * depend on which daemon ran meanwhile. Returns 0 or an errno. */
 static int job_read_whole_file(struct job *j, int fd, struct dp_result_reader *r)
 {
 	struct dp_sha256 all;
@@ -268,7 +265,7 @@ static int job_read_whole_file(struct job *j, int fd, struct dp_result_reader *r
 	return e;
 }
 
-/* The end of the result file. False: the machine is in trouble. */
+/* Reads the final result. False: the machine prevents it. */
 static bool read_result(struct job *j)
 {
 	struct job_files *f = &j->files;
@@ -292,7 +289,7 @@ static bool read_result(struct job *j)
 	return true;
 }
 
-/* Did the trainer sample as the accountant assumes? */
+/* Compares the trainer's sampling with the accountant's assumptions. */
 static void check_declared(struct job *j)
 {
 	const struct dp_declaration *declared = dp_result_reader_declaration(j->files.result);
@@ -312,7 +309,7 @@ static void check_declared(struct job *j)
 	}
 	if (!dp_study_has_metric_release(j->spec))
 		return;
-	if (j->files.declared_mismatch[0]) /* these quote what it declared */
+	if (j->files.declared_mismatch[0]) /* these quote its declaration */
 		noisy_release_redact_reason(j->files.declared_mismatch,
 					    sizeof j->files.declared_mismatch);
 	if (j->files.warning[0])
@@ -321,7 +318,7 @@ static void check_declared(struct job *j)
 			 "accountant's number is proven for");
 }
 
-/* A program that cannot be asked keeps it from being read, as a disk would. */
+/* An external accountant that does not answer delays the read, as a failing disk would. */
 static bool job_set_accountant_trouble(struct job *j, int code, const struct dp_err *err)
 {
 	j->files.accountant_err = *err;
@@ -331,9 +328,8 @@ static bool job_set_accountant_trouble(struct job *j, int code, const struct dp_
 	return false;
 }
 
-/* The epsilons of one waypoint at `out`, which moves on. False: a program cannot be
- * asked.
- */
+/* Computes the epsilons of one checkpoint and appends them at `*out`. False: an external accountant
+ * does not answer. */
 static bool job_account_checkpoint(struct job *j, const struct dp_external_callback *asker,
 				   double at, bool reached, double **out)
 {
@@ -354,8 +350,8 @@ static bool job_account_checkpoint(struct job *j, const struct dp_external_callb
 	return true;
 }
 
-/* What each waypoint costs: here, since oracles take their time. False: no memory, or a
- * program that cannot be asked. */
+/* Computes the epsilons of each checkpoint, on this thread because accountants may be slow. False:
+ * an external accountant does not answer. */
 static bool job_account_checkpoints(struct job *j)
 {
 	struct job_files *f = &j->files;
@@ -371,8 +367,8 @@ static bool job_account_checkpoints(struct job *j)
 	f->checkpoint_privacy = out = dp_calloc(n * DP_OBJECTIVES_MAX + 1, sizeof *out);
 	if (!out)
 		return job_set_read_trouble(j, "its result file", ENOMEM);
-	turn.turn.no_wait = true; /* one that hangs holds a single thread of those who
-				   * read the study's attempts */
+	turn.turn.no_wait = true; /* a program that hangs may block only one thread that reads
+				     attempts of the study */
 	for (size_t w = 0; w < n; w++)
 		if (!job_account_checkpoint(j, asker, waypoints[w],
 					    dp_result_reader_has_checkpoint(f->result, w), &out))
@@ -381,7 +377,7 @@ static bool job_account_checkpoints(struct job *j)
 	return true;
 }
 
-/* Has the shim recorded the end? Only for those who do not see it end. */
+/* True if the shim has recorded the end. Only for executors that do not see it. */
 static bool job_end_is_recorded(const struct job *j)
 {
 	char *path = j->study->executor->ops->on_end_recorded
@@ -413,18 +409,17 @@ static void job_read_worker(void *arg)
 
 /* ---- on the loop ---- */
 
-/* Somebody else asks the oracle program just now, or it has to be mended: the study waits
- * for that, and the attempt with it. */
+/* The external accountant is busy or broken: the attempt waits until the study runs again. */
 static void job_retry_after_accountant(struct job *j)
 {
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
-	j->retry_at_us = 0; /* at the next tick, once the study runs */
+	j->retry_at_us = 0; /* at the next tick in which the study runs */
 	if (j->files.accountant_err.code == DP_E_ORACLE)
 		proposal_handle_no_point(j->study, &j->files.accountant_err);
 	study_mark_changed(j->study);
 }
 
-/* The machine's trouble: told, and tried again, later each time. */
+/* Logs the machine's problem and retries with growing delays. */
 static void job_schedule_reread(struct job *j)
 {
 	j->retry_seconds =
@@ -457,7 +452,7 @@ static void on_job_read_done(void *arg)
 void job_read_files(struct job *j)
 {
 	if (j->reader.is_running)
-		return; /* on_job_read_done() looks again */
+		return; /* on_job_read_done() checks again */
 	if (j->has_ended)
 		accountants_prepare(j->study);
 	j->trial_cancelled = job_trial(j)->cancel_requested;

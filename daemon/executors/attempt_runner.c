@@ -81,7 +81,7 @@ static json_t *runner_running_json(const struct study *study)
 {
 	json_t *list = json_array();
 
-	/* newest job first in the list: put the oldest on top */
+	/* the list has the newest job first */
 	for (struct job *j = study->daemon->executors->jobs; j; j = j->next)
 		if (j->study == study && j->phase != JOB_PLANNED && j->phase != JOB_OVER)
 			json_array_insert_new(list, 0, runner_job_json(j));

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HOLD_MIN_SECONDS 1.0 /* after the machine refused a start, then doubling */
+#define HOLD_MIN_SECONDS 1.0 /* after a refused start; doubles each time */
 #define HOLD_MAX_SECONDS 32.0
 
 const struct executor_ops *const executors[] = { &executor_local, &executor_slurm, NULL };
@@ -70,7 +70,7 @@ unsigned executor_free_slots(const struct executor *b)
 	return taken < places ? places - taken : 0;
 }
 
-/* ---- the machine's trouble ---- */
+/* ---- holds ---- */
 
 bool executor_is_held(const struct executor *b)
 {
@@ -82,7 +82,7 @@ void executor_hold(struct executor *b, const char *what, const char *why)
 	struct launch_hold *hold = &b->hold;
 
 	if (executor_is_held(b))
-		return; /* planned with the one that was refused first */
+		return; /* planned together with the one that was refused first */
 	hold->seconds = dp_backoff_next(hold->seconds, HOLD_MIN_SECONDS, HOLD_MAX_SECONDS);
 	hold->until_us = clock_now(b->daemon) + (int64_t)(hold->seconds * 1e6);
 	snprintf(hold->reason, sizeof hold->reason, "%.90s%s%.300s%s", what, why ? " (" : "",

@@ -102,8 +102,7 @@ struct dp_trial *job_trial(const struct job *j)
 
 static void job_start(struct daemon *d, void *arg);
 
-/* On a worker thread: ends what runs under the number of this attempt or of later ones,
- * as far as there are any. */
+/* On a worker thread: kills the processes of this attempt and of later ones with its number. */
 static void job_orphans_worker(void *arg)
 {
 	struct job *j = arg;
@@ -128,12 +127,12 @@ static void on_job_orphans_killed(void *arg)
 
 	j->orphans_cleared = j->files.trouble[0] == '\0';
 	snprintf(j->trouble, sizeof j->trouble, "%s", j->files.trouble);
-	if (j->orphans_cleared) /* else it is asked again in a moment */
+	if (j->orphans_cleared) /* else it is retried soon */
 		job_start(j->daemon, j);
 }
 
-/* A journal that was restored or repaired may have lost an attempt that still runs, and
- * gives its number again: two must never run at once. True: that is looked for first. */
+/* A restored or repaired journal may have lost an attempt that still runs, and may reuse its
+ * number: two must never run at once. True: the check for such processes was started. */
 static bool job_start_orphan_cleanup(struct job *j)
 {
 	if (j->orphans_cleared || !j->study->executor->ops->kill_orphans ||
@@ -148,9 +147,9 @@ static bool job_start_orphan_cleanup(struct job *j)
 	return true;
 }
 
-/* The lowest number that no attempt of the executor has, from its plan until its end is
- * recorded, when nothing of it runs any more. There is one below `slots`, since fewer
- * attempts than that are open when another is planned. */
+/* The lowest slot that is free: no attempt of the executor has it, from its plan until its end is
+ * recorded and none of its processes runs. One is free below `slots`, since fewer attempts are open
+ * when another is planned. */
 static int32_t job_find_free_slot(const struct executor *b)
 {
 	bool taken[CONFIG_SLOTS_MAX] = { false };
@@ -165,7 +164,7 @@ static int32_t job_find_free_slot(const struct executor *b)
 	return slot < CONFIG_SLOTS_MAX ? slot : -1;
 }
 
-/* The attempt is on the disk: now it may start. */
+/* The attempt is durable: starts it. */
 static void job_start(struct daemon *d, void *arg)
 {
 	struct job *j = arg;
@@ -173,7 +172,7 @@ static void job_start(struct daemon *d, void *arg)
 	struct dp_err err;
 
 	if (d->stopping || d->loop_ended)
-		return; /* planned and never claimed: the next daemon sees that */
+		return; /* planned but never claimed: the next daemon sees that */
 	if (job_trial(j)->cancel_requested) {
 		attempt_record_end(j, DP_END_CANCELLED, true, "cancelled before it started");
 		return;
@@ -186,7 +185,7 @@ static void job_start(struct daemon *d, void *arg)
 	if (job_start_orphan_cleanup(j))
 		return;
 	j->phase = JOB_STARTED;
-	j->started_us = clock_now(d); /* until its executor knows better */
+	j->started_us = clock_now(d); /* until the executor reports */
 	if (b->ops->start(b, j, &err) != DP_OK)
 		job_on_refused(j, &err);
 }
@@ -242,7 +241,7 @@ void job_on_started(struct job *j, const char *where)
 {
 	struct executor *b = j->study->executor;
 
-	if (j->phase == JOB_STARTED) { /* it was not running when the daemon came */
+	if (j->phase == JOB_STARTED) { /* it was not running when the daemon started */
 		j->started_us = clock_now(j->daemon);
 		job_log(j, LOG_DEBUG, "attempt %u started, %s", j->attempt, where);
 	} else {
@@ -250,7 +249,7 @@ void job_on_started(struct job *j, const char *where)
 	}
 	j->phase = JOB_STARTED;
 	j->trouble[0] = '\0';
-	/* asked for while it was not known to run */
+	/* requested before the attempt was known to run */
 	if (job_trial(j)->cancel_requested ||
 	    (j->daemon->stopping && j->daemon->stop_policy == STOP_KILL))
 		b->ops->cancel(b, j);
@@ -310,8 +309,8 @@ void job_recover(struct study *study, const struct dp_trial *t, const struct dp_
 	study->executor->ops->adopt(study->executor, j);
 }
 
-/* What an oracle program kept from being read waits for the study to be resumed, or for
- * the trial to be given up. */
+/* False for a read that failed because of an external accountant, until the study is resumed or the
+ * trial cancelled. */
 static bool job_may_reread(const struct job *j)
 {
 	return j->files.accountant_err.code != DP_E_ORACLE ||

@@ -23,14 +23,14 @@ extern char **environ;
 
 /* ---- the request, the environment, the command ---- */
 
-/* What is accounted for; NULL without a privacy objective. */
+/* The accounting part of the request; NULL without a privacy objective. */
 static json_t *launch_accounted_json(const struct job *j)
 {
 	const struct dp_trial *t = job_trial(j);
 
 	if (!dp_study_has_privacy(j->spec))
 		return NULL;
-	/* a trial that is retried has its epsilon among its objectives already */
+	/* a retried trial has its epsilon among its objectives */
 	return dp_objectives_accounting_json(j->spec, j->x, j->at,
 					     t->privacy ? t->privacy : t->objectives);
 }
@@ -69,7 +69,7 @@ static int launch_write_request(const struct job *j, struct dp_err *err)
 	return code;
 }
 
-/* Does "NAME=value" set one of these names ("A=" whole, "A_*" a beginning)? */
+/* True if "NAME=value" sets one of these names ("A=" exact, "A_*" prefix). */
 static bool launch_env_is_dropped(const char *entry, const char *const *names)
 {
 	for (; *names; names++) {
@@ -89,7 +89,7 @@ static bool launch_env_has(char *const *list, const char *name_equals)
 	return false;
 }
 
-/* What the slot's number and the configuration say of it. */
+/* Adds the variables of the slot from `slot_env`. */
 static void launch_add_slot_env(struct argv_list *env, const json_t *slot_env, int32_t slot)
 {
 	const char *name;
@@ -103,7 +103,7 @@ static void launch_add_slot_env(struct argv_list *env, const json_t *slot_env, i
 	argv_add(env, "DPARETO_SLOT=%d", (int)slot);
 }
 
-/* The name of "NAME=value" with its '=', as much of it as there is room for. */
+/* Copies NAME and '=' of "NAME=value", truncated to `room`. */
 static void launch_env_key(const char *entry, char *out, size_t room)
 {
 	size_t name = strcspn(entry, "="), most = room - 2;
@@ -111,9 +111,9 @@ static void launch_env_key(const char *entry, char *out, size_t room)
 	snprintf(out, room, "%.*s=", (int)(name < most ? name : most), entry);
 }
 
-/* Contract 1.2: the daemon's own, less what belongs to its service manager; then the
- * study's; then the slot's, which are the machine's word about what may be used of it;
- * then ours, which nobody can override. slot: -1 for none. */
+/* Builds the environment (trainer protocol 1.2): the daemon's, without the variables of its service
+ * manager; then the study's; then the slot's, which say which devices may be used; then DPARETO_*,
+ * which nothing can override. slot: -1 for none. */
 static void launch_build_env(struct argv_list *env, const struct study *study, int32_t slot)
 {
 	static const char *const dropped[] = {
@@ -155,13 +155,12 @@ static void launch_build_attempt_env(struct argv_list *env, const struct job *j)
 	argv_add(env, "DPARETO_RESULT=%s/result.jsonl", j->directory);
 	argv_add(env, "DPARETO_TRIAL=%u", j->trial);
 	argv_add(env, "DPARETO_ATTEMPT=%u", j->attempt);
-	/* what all of its processes are known by: orphans.c */
+	/* identifies all its processes: orphans.c */
 	argv_add(env, "DPARETO_CLAIM=%s", claim);
 	free(claim);
 }
 
-/* The end of the wrapper's command: what it is to run, and how many files that may open;
- * the daemon raised its own limit. */
+/* Appends the program and its limit of open files; the daemon raised its own. */
 static void launch_add_program(struct argv_list *argv, const struct daemon *d, const char *cwd,
 			       char *const *program)
 {
@@ -175,7 +174,7 @@ static void launch_add_program(struct argv_list *argv, const struct daemon *d, c
 		argv_add(argv, "%s", cwd);
 	}
 	argv_add(argv, "--");
-	/* a bare name: our own bin folder first, then the shim looks through PATH */
+	/* a bare name: the daemon's bin directory first; the shim then searches PATH */
 	beside = strchr(program[0], '/') ? NULL : dp_program_find(program[0], &bin);
 	argv_add(argv, "%s", beside ? beside : program[0]);
 	free(beside);
@@ -215,13 +214,13 @@ static void launch_build_argv(struct argv_list *argv, const struct job *j,
 	argv_add(argv, "--grace");
 	argv_add(argv, "%s", dp_num_text(t->grace, number));
 	argv_add(argv, "--log-limit");
-	/* what is released has noise, and what is printed has none */
+	/* results are released with noise, but printed text would have none */
 	argv_add(argv, "%llu",
 		 dp_study_has_metric_release(j->spec) ? 0ULL : (unsigned long long)t->log_limit);
 	launch_add_program(argv, j->daemon, t->cwd, t->argv);
 }
 
-/* What an attempt of another life left outside of its folder. */
+/* Removes files that an earlier attempt of the same name left outside of its directory. */
 static int launch_remove_old_lease(const struct job *j, struct dp_err *err)
 {
 	static const char *const names[] = { ".claim", ".exit", ".killed", ".job" };
@@ -237,8 +236,8 @@ static int launch_remove_old_lease(const struct job *j, struct dp_err *err)
 	return code;
 }
 
-/* A new, empty folder for the attempt. Files of another life of this name must not be
- * taken for this attempt's. */
+/* Makes a new, empty directory, so that files of an earlier attempt of the same name are not taken
+ * for this one's. */
 static int launch_make_directory(const struct job *j, struct dp_err *err)
 {
 	char *slash = strrchr(j->directory, '/');

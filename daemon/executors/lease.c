@@ -20,7 +20,7 @@ enum {
 	LEASE_TOKEN_LEN = 32
 };
 
-/* The daemon makes the claim, so that a shim that comes late cannot start. */
+/* Makes the claim for the daemon, so that a late shim cannot start. */
 static bool lease_create(const char *claim)
 {
 	int fd = open(claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -28,7 +28,7 @@ static bool lease_create(const char *claim)
 	if (fd < 0)
 		return false;
 	if (write(fd, "daemon\n", 7) < 0) {
-		/* the name is what counts */
+		/* only the name matters */
 	}
 	close(fd);
 	return true;
@@ -42,7 +42,7 @@ static enum lease_state lease_read_holder(int fd, long *holder)
 	if (pread(fd, text, sizeof text - 1, 0) < 0)
 		return LEASE_UNKNOWN;
 	if (strcmp(text, "daemon\n") == 0)
-		return LEASE_ACQUIRED; /* also where the disk knows no locks */
+		return LEASE_ACQUIRED; /* also if the file system has no locks */
 	locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
 	if (locked && errno != EWOULDBLOCK)
 		return LEASE_UNKNOWN;
@@ -51,7 +51,7 @@ static enum lease_state lease_read_holder(int fd, long *holder)
 	*holder = strtol(text, NULL, 10);
 	if (*holder > 1)
 		return LEASE_HELD;
-	errno = EAGAIN; /* somebody looks at it as we do */
+	errno = EAGAIN; /* another process is checking it, too */
 	return LEASE_UNKNOWN;
 }
 
@@ -74,7 +74,7 @@ static enum lease_state lease_acquire_file(const char *claim, long *holder)
 	return answer;
 }
 
-/* The beginning of a path, up to its n-th slash from the end. */
+/* Length of a path up to its n-th slash from the end. */
 static int lease_path_prefix_len(const char *path, int n)
 {
 	size_t len = strlen(path);
@@ -147,8 +147,8 @@ bool lease_may_exist(const char *folder)
 
 /* ---- the record of the end ---- */
 
-/* The token in the claim; "" in one of version 0.2 and before, or of the daemon. 0 or an
- * errno that passes. */
+/* Reads the token of the claim; "" in a claim of version 0.2 or older, or of a daemon. Returns 0 or
+ * a transient errno. */
 static int lease_read_token(const char *folder, char token[LEASE_TOKEN_LEN + 1])
 {
 	char *path = lease_file_path(folder, ".claim");
@@ -164,9 +164,9 @@ static int lease_read_token(const char *folder, char token[LEASE_TOKEN_LEN + 1])
 	return dp_errno_is_transient(e) ? e : 0;
 }
 
-/* The shim's record lies beside the attempt's folder until the end, when it takes its
- * name there: while it does, another file of that name is a trainer's. A network's file
- * system may show the same file under both names for a while. */
+/* True while the shim's record waits outside of the attempt's directory to be renamed into it: a
+ * file of that name in the directory is then the trainer's. A network file system may show the same
+ * file under both names for a while. */
 static bool lease_record_is_pending(const char *folder, const char *path)
 {
 	size_t len = strlen(folder);

@@ -16,8 +16,8 @@
 
 /* ---- the record ---- */
 
-/* The mean over the runs of a metric at the w-th waypoint, or at the end (DP_CHECKPOINT_FINAL); NaN
- * unless every run told it. */
+/* The mean of a metric over the runs at the w-th checkpoint, or at the end (DP_CHECKPOINT_FINAL);
+ * NaN unless every run reported it. */
 static double noisy_release_mean(const struct job *j, const char *metric, int32_t w)
 {
 	const struct dp_result_reader *r = j->files.result;
@@ -31,7 +31,7 @@ static double noisy_release_mean(const struct job *j, const char *metric, int32_
 				     : dp_result_reader_checkpoint_value(r, (size_t)i, (size_t)w,
 									 (size_t)k, &v));
 
-		/* a run that is no share is none in the mean either */
+		/* a value outside [0, 1] makes the mean invalid */
 		if (!told || !(v >= 0 && v <= 1))
 			return NAN;
 		sum += v;
@@ -46,8 +46,8 @@ static double noisy_release_value(const struct job *j, const char *metric, int32
 				       noisy_release_mean(j, metric, w));
 }
 
-/* Has an attempt before it released this waypoint? It is not released again: two values
- * of one point would tell more than one. */
+/* True if an earlier attempt released this checkpoint. A second release of the same point would
+ * cost more privacy. */
 static bool noisy_release_is_done(const struct job *j, const char *metric, uint32_t w)
 {
 	const struct dp_checkpoints *way = job_trial(j)->checkpoints;
@@ -103,7 +103,7 @@ void noisy_release_fill(const struct job *j, bool counted, struct attempt_report
 	end->nruns = 1;
 	end->metrics = t->metrics;
 	end->declaration = (struct dp_declaration){ NULL, NAN, NAN, NAN, NAN };
-	/* a digest of few possible values tells which it was; so may these */
+	/* if few values are possible, a digest reveals the value; so may these */
 	end->exit.cpu_seconds = 0;
 	end->exit.peak_memory = end->exit.stdout_bytes = end->exit.stderr_bytes = 0;
 	noisy_release_fill_checkpoints(j, counted, t, end);
@@ -133,13 +133,13 @@ void noisy_release_redact_reason(char *why, size_t room)
 
 /* ---- the files ---- */
 
-/* Folders of attempts whose end is in the journal. */
+/* Directories of attempts whose end is in the journal. */
 struct exact_files {
 	struct background_job job;
 	struct daemon *daemon;
 	char **directories; /* (n) */
 	size_t n, capacity;
-	char trouble[300]; /* "": they are gone */
+	char trouble[300]; /* "": removed */
 };
 
 static void exact_files_free(struct exact_files *f)
@@ -150,7 +150,7 @@ static void exact_files_free(struct exact_files *f)
 	free(f);
 }
 
-/* Takes the path over. */
+/* Takes ownership of the path. */
 static void exact_files_add(struct exact_files *f, char *directory)
 {
 	if (f->n == f->capacity) {
@@ -192,13 +192,13 @@ static void on_exact_files_removed(void *arg)
 	exact_files_free(f);
 }
 
-/* Their ends are on the disk. */
+/* The ends are durable. */
 static void exact_files_start_removal(struct daemon *d, void *arg)
 {
 	struct exact_files *f = arg;
 
 	if (d->loop_ended) {
-		exact_files_free(f); /* the next daemon does it */
+		exact_files_free(f); /* left to the next daemon */
 		return;
 	}
 	f->daemon = d;

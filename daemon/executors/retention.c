@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A folder to remove. */
+/* A directory to remove. */
 struct expired_attempt {
-	uint32_t study_index; /* place in `folders` */
+	uint32_t study_index; /* index in study_dirs */
 	uint32_t trial, attempt;
 	int32_t run;
 };
@@ -23,7 +23,7 @@ struct retention_sweep {
 	struct background_job job;
 	struct daemon *daemon;
 	struct clock_file *clock_file;
-	char **study_dirs; /* of the studies */
+	char **study_dirs;
 	uint32_t n_study_dirs;
 	struct expired_attempt *expired;
 	size_t n_expired, capacity;
@@ -40,7 +40,7 @@ static void sweep_free(struct retention_sweep *sw)
 	free(sw);
 }
 
-/* ---- on the loop: what is due ---- */
+/* ---- on the loop: selection ---- */
 
 static void sweep_add(struct retention_sweep *sw, uint32_t study_index, uint32_t trial,
 		      const struct dp_attempt *a)
@@ -135,7 +135,7 @@ static void sweep_done(void *arg)
 	sweep_free(sw);
 }
 
-/* What ended is on the disk: its files are not needed any more. */
+/* The ends are durable: their files can go. */
 static void sweep_start(struct daemon *d, void *arg)
 {
 	struct retention_sweep *sw = arg;
@@ -155,7 +155,7 @@ void retention_sweep(struct daemon *d)
 	sw = dp_calloc(1, sizeof *sw);
 	sw->daemon = d;
 	sw->clock_file = clock_file_new(d);
-	/* a repair may need the folders of what cannot be read now */
+	/* a repair may need the directories of studies that cannot be read now */
 	if (isfinite(d->config.retention) && dp_state_is_intact(&d->state))
 		sweep_gather(sw);
 	d->executors->retention_running = true;

@@ -16,7 +16,7 @@ enum {
 	PROC_FILE_MAX = 4 << 20
 };
 
-/* Where the one hierarchy of version 2 is mounted, all of it; NULL: nowhere. */
+/* The mount point of the whole version 2 hierarchy; NULL: not mounted. */
 static char *cgroup_find_mount(void)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -36,7 +36,7 @@ static char *cgroup_find_mount(void)
 	return found;
 }
 
-/* What stands behind "0::" in /proc/self/cgroup; NULL: nothing. */
+/* The path after "0::" in /proc/self/cgroup; NULL: none. */
 static char *cgroup_read_own_path(void)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -51,8 +51,8 @@ static char *cgroup_read_own_path(void)
 	return found;
 }
 
-/* Being able to write there is not enough: root can everywhere, and a manager does not
- * expect strangers in its tree. */
+/* Write permission is not enough: root can write everywhere, and managers expect no foreign groups
+ * in their tree. */
 static bool cgroup_is_delegated(const char *folder)
 {
 	static const char *const marks[] = { "user.delegate", "trusted.delegate" };
@@ -73,7 +73,7 @@ static bool cgroup_has_suffix(const char *folder, const char *end)
 	return n >= m && strcmp(folder + n - m, end) == 0;
 }
 
-/* Is it a part of a service, and no unit itself? Then cuts the part off. */
+/* If the directory is a subgroup of a service and no unit itself, cuts off its last part. */
 static bool cgroup_strip_subgroup(char *folder)
 {
 	static const char *const units[] = { ".service", ".scope", ".slice" };
@@ -103,9 +103,9 @@ char *cgroup_find_delegated(void)
 	return NULL;
 }
 
-/* ---- limits of memory ---- */
+/* ---- memory limits ---- */
 
-/* Does a file of a cgroup have this word? */
+/* True if a file of the cgroup contains this word. */
 static bool cgroup_file_has_word(const char *folder, const char *file, const char *word)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -121,7 +121,7 @@ static bool cgroup_file_has_word(const char *folder, const char *file, const cha
 	return found;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int cgroup_write_file(const char *folder, const char *file, const char *text)
 {
 	char *path = dp_path_join(folder, file);

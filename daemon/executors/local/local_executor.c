@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seconds that a shim has beyond its grace time to end what it is to end, before it is
- * killed: more than it takes by itself (docs/trainer-protocol.md). */
+/* Seconds beyond the grace time before a shim is killed; longer than it needs
+ * (docs/trainer-protocol.md). */
 #define SHIM_END_MARGIN_SECONDS 10.0
-/* Seconds after which a killed shim that is still there is reported. */
+/* Seconds after which a killed shim that still exists is reported. */
 #define SHIM_KILLED_SECONDS 5.0
 
 enum {
@@ -33,25 +33,24 @@ enum {
 struct local_job {
 	struct job *job;
 	pid_t pid;
-	int pidfd;       /* -1: a child whose number is all we have */
-	bool is_watched; /* by the loop; else it is asked for every tick */
-	bool is_child;   /* ours to reap, not adopted */
-	int status;      /* of a child that was reaped */
+	int pidfd;       /* -1: a child that is known only by its pid */
+	bool is_watched; /* by the loop; else polled every tick */
+	bool is_child;   /* started by this daemon, not adopted */
+	int status;      /* of a reaped child */
 	bool cancelling; /* TERM was sent to it */
-	bool continued;  /* CONT was: it was stopped */
-	/* its limits in seconds, as it was given them; timeout 0: none */
+	bool continued;  /* CONT was sent: it was stopped */
+	/* its own limits, in seconds; timeout 0: none */
 	double timeout, grace;
-	/* monotonic seconds: when it started, not later; when it must have ended because
-	 * of its timeout, and because it was cancelled (INFINITY: not); when KILL was
-	 * sent to it (0: not) */
+	/* monotonic seconds: latest possible start; deadlines by timeout and by cancellation
+	 * (INFINITY: none); when KILL was sent (0: not) */
 	double started, timeout_deadline, cancel_deadline, killed_at;
 	uv_poll_t poll; /* on pidfd */
 };
 
 /* ---- watching ---- */
 
-/* A shim of ours that claimed nothing started nothing: the machine did not let it, or it
- * was killed before. */
+/* A shim of this daemon that made no claim started nothing: the machine refused, or it was killed
+ * before. */
 static void local_job_never_started(struct job *j, int status)
 {
 	struct dp_err err;
@@ -64,7 +63,7 @@ static void local_job_never_started(struct job *j, int status)
 	job_on_refused(j, &err);
 }
 
-/* The shim has ended and l is not watched any more: frees it. */
+/* Reports the end of a shim that is not watched any more, and frees l. */
 static void local_job_on_ended(struct local_job *l)
 {
 	struct job *j = l->job;
@@ -85,7 +84,7 @@ static void on_shim_closed(uv_handle_t *h)
 {
 	struct local_job *l = h->data;
 
-	if (!l->job->daemon->loop_ended) /* else local_release_handle() does the rest */
+	if (!l->job->daemon->loop_ended) /* else local_release_handle() frees it */
 		local_job_on_ended(l);
 }
 
@@ -102,7 +101,7 @@ static void on_shim_end(uv_poll_t *poll, int status, int events)
 	uv_close((uv_handle_t *)poll, on_shim_closed);
 }
 
-/* Has the loop watch it, if the machine has room for one more. */
+/* Watches the shim on the loop if the machine has a descriptor for it. */
 static void local_job_watch_pidfd(struct local_job *l)
 {
 	if (l->pidfd < 0 || uv_poll_init(&l->job->daemon->loop, &l->poll, l->pidfd) != 0)
@@ -127,7 +126,7 @@ static void local_job_set_limits(struct local_job *l, double began, double timeo
 		timeout > 0 ? began + timeout + grace + SHIM_END_MARGIN_SECONDS : INFINITY;
 }
 
-/* Takes l over. */
+/* Takes ownership of l. */
 static void local_job_attach(struct job *j, struct local_job *l)
 {
 	char where[40];
@@ -135,18 +134,18 @@ static void local_job_attach(struct job *j, struct local_job *l)
 	l->job = j;
 	j->executor_data = l;
 	local_job_watch_pidfd(l);
-	if (!l->is_watched) /* it runs all the same */
+	if (!l->is_watched) /* it runs, but must be polled */
 		job_log(j, LOG_WARN, "process %d cannot be watched; it is asked for instead",
 			(int)l->pid);
 	snprintf(where, sizeof where, "process %d", (int)l->pid);
 	job_on_started(j, where);
 }
 
-/* Has one that is not watched ended, or can it be watched by now? */
+/* Polls an unwatched shim, or starts to watch it. */
 static void local_job_check_exit(struct local_job *l)
 {
 	struct pollfd look = { .fd = l->pidfd, .events = POLLIN };
-	/* the number of a child is its own until it is reaped */
+	/* the pid of a child is not reused before it is reaped */
 	bool ended =
 		l->is_child ? waitpid(l->pid, &l->status, WNOHANG) != 0 : poll(&look, 1, 0) == 1;
 
@@ -159,8 +158,7 @@ static void local_job_check_exit(struct local_job *l)
 	local_job_watch_pidfd(l);
 }
 
-/* By pidfd: the number may belong to another process by now, but of a child that is not
- * reaped. */
+/* By pidfd, because the pid may be reused, except that of an unreaped child. */
 static bool local_job_signal(const struct local_job *l, int sig)
 {
 	return (l->pidfd < 0 ? kill(l->pid, sig) : pidfd_send_signal(l->pidfd, sig, NULL, 0)) == 0;
@@ -179,8 +177,8 @@ static void local_release_handle(struct executor *b, struct job *j)
 
 /* ---- starting ---- */
 
-/* posix_spawn, because uv_spawn of this libuv forks the whole heap. Every signal is
- * blocked, and the shim unblocks none: one that comes before it is ready waits for it. */
+/* Uses posix_spawn because libuv's uv_spawn forks the whole heap. All signals are blocked and the
+ * shim unblocks none: one that arrives early waits until the shim is ready. */
 static int local_spawn(const char *shim, const struct launch_command *launch, pid_t *pid,
 		       struct dp_err *err)
 {
@@ -225,8 +223,8 @@ static int local_start(struct executor *b, struct job *j, struct dp_err *err)
 
 /* ---- after a restart ---- */
 
-/* As lease_acquire(), with the shim's pidfd in *l where it lives. The claim is looked at
- * again after the pidfd is open: then the number cannot have been reused. */
+/* As lease_acquire(); also opens the pidfd of a living shim in *l. Reads the claim again
+ * afterwards, which proves that the pid was not reused. */
 static enum lease_state local_acquire_lease(const struct job *j, struct local_job *l)
 {
 	enum lease_state answer;
@@ -246,13 +244,13 @@ static enum lease_state local_acquire_lease(const struct job *j, struct local_jo
 		close(l->pidfd);
 	if (answer != LEASE_HELD)
 		return answer;
-	errno = EAGAIN; /* held, but by no process of ours: look once more */
+	errno = EAGAIN; /* held, but not by a process found here: try again */
 	return LEASE_UNKNOWN;
 }
 
-/* The limits of an adopted shim are those on its command line: the study may have others
- * by now. Its start is in seconds since boot, which a suspended machine counts and the
- * monotonic clock does not: the limit is never early. */
+/* Reads an adopted shim's limits from its command line, because the study's may have changed. Its
+ * start is in seconds since boot, which include suspends; the monotonic clock does not, so the
+ * deadline is never early. */
 static void local_job_read_limits(struct local_job *l)
 {
 	double timeout = 0, grace = l->job->spec->trainer.grace, began = local_now();
@@ -350,16 +348,15 @@ static void local_cancel(struct executor *b, struct job *j)
 		return;
 	l->cancelling = true;
 	l->cancel_deadline = local_now() + l->grace + SHIM_END_MARGIN_SECONDS;
-	/* a stopped process sees no TERM before it runs again */
+	/* a stopped process receives TERM only when it runs again */
 	if (!local_job_signal(l, SIGTERM) || !local_job_signal(l, SIGCONT))
 		job_log(j, LOG_DEBUG, "the shim has ended already");
 }
 
-/* Kills a shim that does not end its trainer in time; what it leaves is ended once it is
- * gone, as after any killed shim. The record of the end is written first, so that a
- * daemon that is killed meanwhile changes no verdict. Where it cannot be written the shim
- * has more time, since it may wait for the same disk with its own; but not where the
- * journal has the verdict. */
+/* Kills a shim that does not end its trainer in time. Its orphans are killed afterwards, as for any
+ * killed shim. The record is written first, so that a crash of the daemon in between does not
+ * change the class. If it cannot be written, the shim gets more time, since it may wait for the
+ * same disk; not if the journal already has the class. */
 static void local_job_kill_shim(struct local_job *l, bool late)
 {
 	struct job *j = l->job;
@@ -385,8 +382,8 @@ static void local_job_kill_shim(struct local_job *l, bool late)
 	local_job_signal(l, SIGKILL);
 }
 
-/* The shim keeps the limits of its trainer. What keeps the shim from it is undone, as
- * long as that helps. */
+/* The shim enforces its trainer's limits. This undoes what keeps the shim from doing so, and kills
+ * it if that does not help. */
 static void local_job_enforce_limits(struct local_job *l)
 {
 	double now = local_now(), since;
@@ -397,7 +394,7 @@ static void local_job_enforce_limits(struct local_job *l)
 			return;
 		snprintf(l->job->trouble, sizeof l->job->trouble,
 			 "dpareto-shim (process %d) was killed and does not end", (int)l->pid);
-		daemon_request_turn(l->job->daemon); /* a daemon that stops need not wait for it */
+		daemon_request_turn(l->job->daemon); /* a stopping daemon need not wait for it */
 	} else if (now >= l->timeout_deadline || now >= l->cancel_deadline) {
 		local_job_kill_shim(l, now >= l->timeout_deadline);
 	} else if (process_get_state(l->pid, &stopped, &since) && stopped) {

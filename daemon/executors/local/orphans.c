@@ -45,19 +45,19 @@ struct process_list {
 	size_t n, capacity;
 };
 
-/* What the attempt's claim says. */
+/* What is known from the attempt's claim. */
 struct orphan_search {
 	const char *directory;
 	char *env_marker; /* "DPARETO_CLAIM=..." */
 	pid_t shim_pid;
-	unsigned long long shim_start; /* of the shim; 0: not known */
+	unsigned long long shim_start; /* of the shim; 0: unknown */
 	char cgroup[4096];             /* "": none */
 };
 
 /* ---- one process ---- */
 
-/* A file of /proc. 0 or an errno; what cannot be read of one that opened is empty: it is
- * ending, or becoming another program. */
+/* Reads a file of /proc. Returns 0 or an errno. A file that opens but cannot be read gives an empty
+ * text: the process is ending or in exec(). */
 static int process_read_proc_file(pid_t pid, const char *name, size_t max, struct dp_buf *out)
 {
 	char path[64], chunk[4096];
@@ -78,7 +78,7 @@ static int process_read_stat(pid_t pid, struct process *p)
 {
 	struct dp_buf text = DP_BUF_INIT;
 	int e = process_read_proc_file(pid, "stat", STAT_MAX, &text), parent, session;
-	/* the second field is the program's name, which may hold spaces and ')' */
+	/* the second field is the program's name and may contain spaces and ')' */
 	const char *after = e == 0 ? strrchr(dp_buf_text(&text), ')') : NULL;
 
 	if (e == 0 && (!after || sscanf(after + 1,
@@ -96,7 +96,7 @@ static int process_read_stat(pid_t pid, struct process *p)
 	return e;
 }
 
-/* Does its environment have the token? 0 or an errno. */
+/* Looks for the token in its environment. Returns 0 or an errno. */
 static int process_env_has(const struct process *p, const char *token, bool *has)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -115,7 +115,7 @@ static int process_env_has(const struct process *p, const char *token, bool *has
 	return e;
 }
 
-/* The number of a session alone may have been used again since the shim ended. */
+/* A session id alone is not proof: it may be reused after the shim has ended. */
 static bool process_is_in_shim_session(const struct process *p, const struct orphan_search *search)
 {
 	size_t len = strlen(search->directory);
@@ -131,7 +131,7 @@ static bool process_is_in_shim_session(const struct process *p, const struct orp
 	       (cwd[len] == '\0' || cwd[len] == '/' || cwd[len] == ' ');
 }
 
-/* KILL, if it still is the process that was looked at. */
+/* Kills the process if it is still the one that was examined. */
 static void process_kill(const struct process *p)
 {
 	int fd = pidfd_open(p->pid, 0);
@@ -159,8 +159,8 @@ static bool process_list_add(struct process_list *all, const struct process *p)
 	return true;
 }
 
-/* Adds a process if it is alive and young enough. 0 or an errno that passes: without an
- * answer nobody can say that nothing is left. */
+/* Adds a process that is alive and young enough. Returns 0 or a transient errno: without an answer,
+ * survivors cannot be ruled out. */
 static int process_list_add_if_young(struct process_list *all, pid_t pid,
 				     const struct orphan_search *search)
 {
@@ -171,7 +171,7 @@ static int process_list_add_if_young(struct process_list *all, pid_t pid,
 		return dp_errno_is_transient(e) ? e : 0;
 	if (p.state == 'Z' || p.state == 'X' || p.start < search->shim_start)
 		return 0;
-	/* one whose environment is not ours to read may still be a child of ours */
+	/* one whose environment cannot be read may still be a child of an orphan */
 	e = process_env_has(&p, search->env_marker, &p.is_orphan);
 	if (e != 0 && dp_errno_is_transient(e))
 		return e;
@@ -209,8 +209,8 @@ static bool process_is_related(const struct process *p, const struct process_lis
 	return false;
 }
 
-/* Those that cleared their environment. A session is one that a shim or its trainer
- * began: a process cannot join another's. */
+/* Marks processes that cleared their environment. A shim or its trainer began the session: a
+ * process cannot join another one. */
 static void process_list_mark_related(struct process_list *all)
 {
 	bool more;
@@ -226,7 +226,7 @@ static void process_list_mark_related(struct process_list *all)
 	} while (more);
 }
 
-/* Kills what there is; *alive is one of them. 0 or an errno that passes. */
+/* Kills all found; *alive is one of them. Returns 0 or a transient errno. */
 static int orphans_kill_found(const struct orphan_search *search, struct process *alive, bool *any)
 {
 	struct process_list all = { 0 };
@@ -247,7 +247,7 @@ static int orphans_kill_found(const struct orphan_search *search, struct process
 
 /* ---- the attempt ---- */
 
-/* Only a group that is named after this very shim. */
+/* Accepts only a cgroup that is named after this shim. */
 static void orphans_parse_cgroup(struct orphan_search *search, const char *line)
 {
 	char mine[64];
@@ -260,7 +260,7 @@ static void orphans_parse_cgroup(struct orphan_search *search, const char *line)
 		snprintf(search->cgroup, sizeof search->cgroup, "%.*s", (int)len, line);
 }
 
-/* 0 or an errno that passes. */
+/* Returns 0 or a transient errno. */
 static int orphans_read_lease(struct orphan_search *search, const char *folder)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -285,8 +285,7 @@ static int orphans_read_lease(struct orphan_search *search, const char *folder)
 	return dp_errno_is_transient(e) ? e : 0;
 }
 
-/* One round: 0 when nothing is left, EBUSY with a sentence while something is, or an
- * errno that passes. */
+/* One round: 0 if nothing is left, EBUSY with a reason if something is, or a transient errno. */
 static int orphans_kill_round(const struct orphan_search *search, char *why, size_t room)
 {
 	struct process alive;
@@ -296,7 +295,7 @@ static int orphans_kill_round(const struct orphan_search *search, char *why, siz
 	if (e == EBUSY)
 		snprintf(why, room, "something in the cgroup %s does not end", search->cgroup);
 	else if (!dp_errno_is_transient(e))
-		e = 0; /* no group that we may end: its processes are found below */
+		e = 0; /* not a cgroup of ours: its processes are found below */
 	looked = orphans_kill_found(search, &alive, &any);
 	if (looked != 0)
 		return looked;
@@ -308,8 +307,8 @@ static int orphans_kill_round(const struct orphan_search *search, char *why, siz
 	return any ? EBUSY : e;
 }
 
-/* Nothing is left once two rounds in a row found nothing: what starts others and ends can
- * slip through one. */
+/* Requires two empty rounds in a row, because a process that forks and exits can slip through
+ * one. */
 bool orphans_kill_all(const char *folder, char *why, size_t room)
 {
 	struct orphan_search search = { .directory = folder };
@@ -326,7 +325,7 @@ bool orphans_kill_all(const char *folder, char *why, size_t room)
 	if (e != 0)
 		snprintf(why, room, "cannot look for what it left running: %s", strerror(e));
 	if (clean == 2)
-		why[0] = '\0'; /* what did not end at once has ended */
+		why[0] = '\0'; /* a later round succeeded */
 	free(search.env_marker);
 	return clean == 2;
 }

@@ -18,17 +18,17 @@
 #include <unistd.h>
 
 enum {
-	STDOUT_MAX = 64 << 20, /* bytes that are read of an answer: 100,000 jobs and more */
+	STDOUT_MAX = 64 << 20, /* enough for more than 100,000 jobs */
 	STDERR_MAX = 8 << 10,
-	STOP_CHECK_MS = 50 /* how often it is looked whether somebody still waits */
+	STOP_CHECK_MS = 50 /* interval for checking *stop */
 };
 
-/* ---- running one ---- */
+/* ---- running a command ---- */
 
-/* In a session of its own, so that all it has started can be ended. 0 or an errno. */
+/* Starts it in its own session, so that all its children can be killed. Returns 0 or an errno. */
 static int slurm_command_spawn(char *const *argv, char *const *env, const int files[3], pid_t *pid)
 {
-	/* with these Slurm's commands leave out jobs, or words */
+	/* these make Slurm's commands omit jobs or words */
 	static const char *const without[] = { "SQUEUE_", "SACCT_", "SCANCEL_", NULL };
 	char **own = env ? NULL : argv_copy_environ(without);
 	posix_spawn_file_actions_t actions;
@@ -55,7 +55,7 @@ static int slurm_command_spawn(char *const *argv, char *const *env, const int fi
 	return e;
 }
 
-/* Takes what a pipe has; closes it at its end. What is beyond `most` is not kept. */
+/* Reads what a pipe holds and closes it at its end. Drops what exceeds `most`. */
 static void slurm_command_read_pipe(int *fd, struct dp_buf *to, size_t most)
 {
 	char chunk[65536];
@@ -72,7 +72,7 @@ static void slurm_command_read_pipe(int *fd, struct dp_buf *to, size_t most)
 		dp_buf_add(to, chunk, (size_t)n);
 }
 
-/* Reads both pipes to their ends, or until it is to end. */
+/* Reads both pipes to their ends, or until the deadline or *stop. */
 static void slurm_command_read_output(struct slurm_output *r, int pipes[2], int64_t until,
 				      const atomic_bool *stop)
 {
@@ -93,7 +93,7 @@ static void slurm_command_read_output(struct slurm_output *r, int pipes[2], int6
 	}
 }
 
-/* The process with these files, to its end. */
+/* Runs the process with these files until it ends. */
 static void slurm_command_run_process(struct slurm_output *r, char *const *argv, char *const *env,
 				      int input, int out[2], int err[2], int64_t until,
 				      const atomic_bool *stop)
@@ -148,8 +148,8 @@ bool slurm_output_ok(const struct slurm_output *r)
 	return !r->error && !r->timed_out && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 0;
 }
 
-/* The last line that says something, without control characters. Where to read about
- * options says nothing about the one that is wrong. */
+/* The last meaningful line, without control characters. Skips Slurm's advice on where to read about
+ * options. */
 static void slurm_output_last_line(const char *text, char *out, size_t room)
 {
 	const char *advice = strstr(text, "\nTry \"");
@@ -207,7 +207,7 @@ bool slurm_id_parse(const char *line, char id[SLURM_ID_LEN])
 	return true;
 }
 
-/* Does any of these (ends with NULL) occur? */
+/* True if any of the phrases (NULL-terminated) occurs. */
 static bool slurm_text_has_phrase(const char *text, const char *const *phrases)
 {
 	for (; *phrases; phrases++)
@@ -216,8 +216,8 @@ static bool slurm_text_has_phrase(const char *text, const char *const *phrases)
 	return false;
 }
 
-/* Slurm's own messages (slurm_errno.c, sbatch). The controller, or the way to it, is in
- * trouble: nobody knows what it still did. */
+/* Slurm's own messages (slurm_errno.c, sbatch). The controller cannot be reached: the effect of the
+ * command is unknown. */
 static const char *const unreachable_phrases[] = { "Unable to contact",
 						   "Socket timed out",
 						   "Connection refused",
@@ -231,7 +231,7 @@ static const char *const unreachable_phrases[] = { "Unable to contact",
 						   "authentication",
 						   "Munge",
 						   NULL };
-/* It answered, and has no room at present. */
+/* It answered, but has no room now. */
 static const char *const busy_phrases[] = { "temporarily unable to accept",
 					    "Resource temporarily unavailable",
 					    "job submit limit",
@@ -249,14 +249,14 @@ enum slurm_submit_result slurm_submit_parse(const struct slurm_output *r, char i
 		return SLURM_SUBMIT_ACCEPTED;
 	if (r->error)
 		return SLURM_SUBMIT_BUSY; /* sbatch never ran */
-	/* one that found no room tries again by itself: nobody knows what came of it */
+	/* sbatch retries by itself when there is no room, so the effect is unknown */
 	if (r->timed_out || slurm_output_ok(r) || !WIFEXITED(r->status) ||
 	    slurm_text_has_phrase(said, unreachable_phrases))
 		return SLURM_SUBMIT_UNKNOWN;
 	return slurm_text_has_phrase(said, busy_phrases) ? SLURM_SUBMIT_BUSY : SLURM_SUBMIT_REFUSED;
 }
 
-/* ---- what became of jobs ---- */
+/* ---- states of jobs ---- */
 
 static const struct {
 	const char *word;
@@ -292,7 +292,7 @@ bool slurm_state_is_final(enum slurm_state s)
 	return s >= SLURM_ENDED && s != SLURM_UNRECOGNISED;
 }
 
-/* The field at *p, ended, and *p behind it; NULL: there is none. */
+/* Ends the field at *p and moves *p behind it; NULL: no field. */
 static char *slurm_row_next_field(char **p, char until)
 {
 	char *start = *p, *end = start ? strchr(start, until) : NULL;
@@ -382,7 +382,7 @@ struct slurm_row *slurm_rows_find(const struct slurm_rows *rows, const char *nam
 									     : NULL;
 }
 
-/* ---- words ---- */
+/* ---- quoting ---- */
 
 void slurm_shell_quote(struct dp_buf *out, const char *text)
 {

@@ -1,16 +1,16 @@
-/* slurm_executor.c - the Slurm executor: a trainer is a job of a cluster, under the same
- * shim.
+/* slurm_executor.c - the Slurm executor: a trainer is a job of a cluster, under the same shim.
  *
- * Slurm is asked by its own commands, each on a worker thread: sbatch for what is to
- * start, one squeue for all that is under way, sacct for what squeue does not know any
- * more, scancel. What none of them can be believed for:
- * - An answer that does not come tells nothing, and so does one with an error.
- * - A number that sbatch gave may be unknown after a restart of the controller, or belong
- *   to somebody else. A job is known by its name, which only one attempt has.
- * - A job that Slurm gave up may still run, on a node that it cannot reach. It can only
- *   write to the folder of its own attempt, and that is read once.
- * - A job that was submitted twice starts once: whoever makes the claim.
- * The end is the shim's record in the attempt's folder, as it is on this machine. */
+ * Slurm's own commands run on worker threads: sbatch to submit, one squeue for all open jobs, sacct
+ * for jobs that squeue does not list, scancel to cancel. Their answers are trusted only so far:
+ *
+ * - A missing or failed answer says nothing.
+ * - An id from sbatch may be unknown after a restart of the controller, or belong to another job.
+ *   Jobs are known by their name, which is unique to an attempt.
+ * - A job that Slurm gave up may still run on a node that Slurm cannot reach. It can only write to
+ *   the directory of its own attempt, which is read once.
+ * - Of a job that was submitted twice, only the one that makes the claim starts.
+ *
+ * The end is the shim's record in the attempt's directory, as with the local executor. */
 #include "daemon/executors/slurm/slurm_internal.h"
 
 #include "base/fs.h"
@@ -22,20 +22,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLL_MIN_SECONDS             1.0 /* seconds between two questions while something happens */
-#define CANCEL_KILL_SECONDS          5.0 /* beyond the grace time, until all of a job is ended */
+#define POLL_MIN_SECONDS             1.0 /* between two polls while something happens */
+#define CANCEL_KILL_SECONDS          5.0 /* beyond the grace time, until the whole job is killed */
 #define CANCEL_RETRY_SECONDS         5.0
-#define CANCEL_PENDING_RETRY_SECONDS 2.0 /* the same, of a job that waits, or after a failure */
-#define ID_VALID_SECONDS                                                                           \
-	5.0                          /* a number is another job's after a while, in the worst case \
-				      */
-#define SBATCH_SLOW_SECONDS      5.0 /* of sbatch, before people are told */
-#define STOP_UNREACHABLE_SECONDS 20.0 /* without an answer of Slurm's, a daemon that stops goes */
+#define CANCEL_PENDING_RETRY_SECONDS 2.0  /* for a pending job, or after a failure */
+#define ID_VALID_SECONDS             5.0  /* Slurm may reuse an id after that */
+#define SBATCH_SLOW_SECONDS          5.0  /* of sbatch, before users see it as slow */
+#define STOP_UNREACHABLE_SECONDS     20.0 /* a stopping daemon waits for Slurm */
 
 enum {
-	PROGRESS_READS_PER_TICK = 128, /* attempts whose files are read in one tick */
-	CANCELS_PER_COMMAND_MAX = 100, /* jobs of one scancel */
-	ORPHAN_QUERIES_MAX = 3, /* worker threads that may wait for squeue because of these */
+	PROGRESS_READS_PER_TICK = 128, /* attempts */
+	CANCELS_PER_COMMAND_MAX = 100, /* jobs */
+	ORPHAN_QUERIES_MAX = 3,        /* worker threads that may wait for squeue */
 };
 
 int64_t slurm_now(const struct slurm_executor *s)
@@ -79,7 +77,7 @@ static void on_slurm_task_done(void *arg)
 {
 	struct slurm_task *t = arg, ended = *t;
 
-	/* whoever is told may have it do the next one at once */
+	/* the callback may start the next task at once */
 	*t = (struct slurm_task){ .slurm = t->slurm };
 	if (!t->slurm->executor->daemon->loop_ended)
 		ended.on_done(&ended);
@@ -100,7 +98,7 @@ bool slurm_task_start(struct slurm_task *t, void (*done)(struct slurm_task *), b
 	return true;
 }
 
-/* ---- our jobs ---- */
+/* ---- jobs ---- */
 
 void slurm_poll_soon(struct slurm_executor *s)
 {
@@ -112,8 +110,8 @@ void slurm_poll_soon(struct slurm_executor *s)
 	slurm_watch_soon(s);
 }
 
-/* The first eight digits of what tells a study of this state folder from any other, also
- * from one of the same name that was deleted. */
+/* Eight digits that identify a study of this state directory, also against a deleted one of the
+ * same name. */
 static void slurm_study_token(const struct study *study, char out[9])
 {
 	char text[DP_SHA256_HEX_SIZE], created[40];
@@ -128,7 +126,7 @@ static void slurm_study_token(const struct study *study, char out[9])
 	snprintf(out, 9, "%.8s", text);
 }
 
-/* Attempts of a study that is set apart are nobody's yet. */
+/* Attempts of a quarantined study cannot be assigned yet. */
 bool slurm_name_is_ours(const struct slurm_executor *s, const char *name)
 {
 	const struct daemon *d = s->executor->daemon;
@@ -237,9 +235,9 @@ void slurm_job_cancel(struct slurm_job *k)
 }
 
 enum slurm_cancel_mode {
-	SLURM_CANCEL_PENDING, /* what waits, unless it has begun meanwhile */
+	SLURM_CANCEL_PENDING, /* pending jobs only */
 	SLURM_CANCEL_TERM,    /* a signal for the shim alone, which knows the grace time */
-	SLURM_CANCEL_KILL     /* by Slurm's own rules */
+	SLURM_CANCEL_KILL     /* by Slurm's rules */
 };
 
 static enum slurm_cancel_mode slurm_cancel_choose_mode(const struct slurm_job *k)
@@ -249,8 +247,8 @@ static enum slurm_cancel_mode slurm_cancel_choose_mode(const struct slurm_job *k
 	return k->term_sent_us ? SLURM_CANCEL_KILL : SLURM_CANCEL_TERM;
 }
 
-/* The last answer, of a moment ago, had it under this number: after a controller has lost
- * what it knew, that may be another job's. */
+/* Requires that a recent poll listed the job under this id: after a controller has lost its state,
+ * the id may be another job's. */
 static bool slurm_cancel_is_due(const struct slurm_job *k, int64_t now)
 {
 	return k->cancelling && k->phase == SLURM_PHASE_ACTIVE && now >= k->next_cancel_us &&
@@ -271,7 +269,7 @@ static void slurm_cancel_build_argv(struct argv_list *argv, enum slurm_cancel_mo
 	}
 }
 
-/* A signal that did not get through is sent again before anything harder. */
+/* A signal that was not delivered is sent again before anything harder. */
 static void on_slurm_cancel_done(struct slurm_task *t)
 {
 	struct slurm_executor *s = t->slurm;
@@ -299,7 +297,7 @@ static double slurm_cancel_retry_seconds(const struct slurm_job *k, enum slurm_c
 	return CANCEL_RETRY_SECONDS;
 }
 
-/* As many of one way as a command takes. */
+/* Cancels due jobs of one kind, as many as a command takes. */
 static void slurm_cancel_due_jobs(struct slurm_executor *s)
 {
 	struct argv_list *argv = &s->cancel_task.argv;
@@ -310,7 +308,7 @@ static void slurm_cancel_due_jobs(struct slurm_executor *s)
 
 	for (struct slurm_job *k = s->jobs; k && n < CANCELS_PER_COMMAND_MAX; k = k->next) {
 		if (k->cancelling)
-			slurm_poll_soon(s); /* what becomes of it is asked often */
+			slurm_poll_soon(s); /* poll often for the outcome */
 		if (!slurm_cancel_is_due(k, now) || (n > 0 && slurm_cancel_choose_mode(k) != way))
 			continue;
 		if (n++ == 0) {
@@ -355,7 +353,7 @@ static void slurm_cancel(struct executor *b, struct job *j)
 		slurm_job_cancel(k);
 }
 
-/* ---- after a restart, and what is left ---- */
+/* ---- after a restart, and orphans ---- */
 
 static void slurm_adopt(struct executor *b, struct job *j)
 {
@@ -363,7 +361,7 @@ static void slurm_adopt(struct executor *b, struct job *j)
 	struct slurm_job *k = j->executor_data;
 
 	if (k)
-		return; /* it is sought */
+		return; /* already searching */
 	k = slurm_job_new(b, j);
 	if (!k) {
 		job_on_unknown(j, "there is no memory to ask Slurm for it");
@@ -376,10 +374,10 @@ static void slurm_adopt(struct executor *b, struct job *j)
 	k->phase = SLURM_PHASE_SEARCHING;
 	k->slurm->next_poll_us = 0;
 	k->slurm->poll_until_us = slurm_time_after(slurm_now(k->slurm), SLURM_STRAY_WATCH_SECONDS);
-	slurm_files_check(k, false); /* its end may be recorded already */
+	slurm_files_check(k, false); /* its end may be recorded */
 }
 
-/* The name that an attempt's job has, and its task, from beside its folder. */
+/* Reads the name and task of the attempt's job from its file. */
 static bool slurm_orphan_read_name(const char *folder, char name[SLURM_NAME_LEN], long *task)
 {
 	char *path = lease_file_path(folder, ".job"), text[SLURM_NAME_LEN + 40] = "";
@@ -405,7 +403,7 @@ static void slurm_orphan_cancel(struct slurm_executor *s, const char *id)
 	argv_free_list(argv.list);
 }
 
-/* Cancels what lives of those with the name and task. True: nothing does. */
+/* Cancels living jobs of this name and task. True: none lives. */
 static bool slurm_orphan_cancel_rows(struct slurm_executor *s, const struct slurm_rows *rows,
 				     const char *name, long task, char *why, size_t room)
 {
@@ -449,9 +447,9 @@ static bool slurm_orphan_query(struct slurm_executor *s, const char *name, long 
 	return gone;
 }
 
-/* Slurm's word that no job of the attempt lives; until it answers nobody knows. What a
- * node does that Slurm cannot reach it does in a folder that is not read again. A Slurm
- * that hangs must not take all worker threads. */
+/* Asks Slurm if a job of the attempt lives; without an answer it may. A node that Slurm cannot
+ * reach only writes to a directory that is not read again. A Slurm that hangs must not block all
+ * worker threads. */
 static bool slurm_kill_orphans(const struct executor *b, const char *folder, char *why, size_t room)
 {
 	struct slurm_executor *s = b->data;
@@ -461,7 +459,7 @@ static bool slurm_kill_orphans(const struct executor *b, const char *folder, cha
 
 	why[0] = '\0';
 	if (!slurm_orphan_read_name(folder, name, &task))
-		return true; /* it was never submitted */
+		return true; /* never submitted */
 	if (atomic_fetch_add(&s->n_orphan_queries, 1) < ORPHAN_QUERIES_MAX)
 		gone = slurm_orphan_query(s, name, task, why, room);
 	else
@@ -519,7 +517,7 @@ static bool slurm_job_is_held(const struct slurm_job *k)
 	       strcasestr(k->reason, "held") != NULL;
 }
 
-/* Slurm itself is in trouble. */
+/* Reports that Slurm cannot be reached. */
 static bool slurm_explain_unreachable(const struct slurm_executor *s, char *out, size_t room)
 {
 	double seconds = s->submit_task.job.is_running
@@ -568,8 +566,8 @@ static bool slurm_explain_waiting(const struct executor *b, const struct study *
 	return true;
 }
 
-/* Reads what attempts have told, a part of them at a time if there are many; then those
- * that wait in the queue have nothing to tell. */
+/* Reads progress, of a part of the attempts at a time if there are many; then pending jobs are
+ * skipped. */
 static void slurm_read_progress(struct slurm_executor *s)
 {
 	unsigned n = 0, from = s->progress_offset;
@@ -587,8 +585,8 @@ static void slurm_read_progress(struct slurm_executor *s)
 		n > from + PROGRESS_READS_PER_TICK ? from + PROGRESS_READS_PER_TICK : 0;
 }
 
-/* A daemon that is to end its trainers cannot while Slurm does not answer. It waits for a
- * while, and leaves them to the next one. */
+/* A daemon that should end its trainers cannot while Slurm does not answer. It waits for a while,
+ * then leaves them to the next daemon. */
 static void slurm_abandon_on_stop(struct slurm_executor *s)
 {
 	struct daemon *d = s->executor->daemon;

@@ -11,22 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define END_RECORD_WAIT_SECONDS 10.0 /* after Slurm says that a job has ended: for the record */
-#define COMPLETING_SECONDS      60.0 /* for its word of how, while it cleans up */
-#define FILES_CHECK_SECONDS     1.0  /* between two looks at the files of one that has ended */
-#define FILES_SEARCH_SECONDS    5.0  /* the same, of one that Slurm does not tell about */
+#define END_RECORD_WAIT_SECONDS 10.0 /* for the record, after Slurm says that a job has ended */
+#define COMPLETING_SECONDS      60.0 /* for Slurm's reason, while the job completes */
+#define FILES_CHECK_SECONDS     1.0  /* between two checks of an ended job */
+#define FILES_SEARCH_SECONDS    5.0  /* between two checks of a job that Slurm does not list */
 
 enum {
-	MISSED_POLLS_NEVER_STARTED = 2, /* answers that do not name a job which claimed nothing */
-	MISSED_POLLS_LOST = 3,          /* the same, of one that did */
-	WATCH_MIN_MS = 100,             /* milliseconds between two looks for records */
+	MISSED_POLLS_NEVER_STARTED = 2, /* answers without a job that made no claim */
+	MISSED_POLLS_LOST = 3,          /* answers without a job that made one */
+	WATCH_MIN_MS = 100,             /* between two looks for records */
 	WATCH_MAX_MS = 500,             /* the same, while nothing happens */
-	WATCHED_JOBS_MAX = 256          /* attempts of one of them */
+	WATCHED_JOBS_MAX = 256          /* attempts in one look */
 };
 
-/* ---- looking ---- */
+/* ---- checking ---- */
 
-/* Is the end recorded, and as that of a trainer which somebody may have ended? */
+/* Reads if the end is recorded, and if a request to stop may have caused it. */
 static enum slurm_file_state slurm_files_read_end(const char *folder)
 {
 	char *path = dp_path_join(folder, "exit.json");
@@ -40,14 +40,14 @@ static enum slurm_file_state slurm_files_read_end(const char *folder)
 			       ? SLURM_FILES_MAYBE_STOPPED
 			       : SLURM_FILES_END_RECORDED;
 	else if (e != 0 && path && access(path, F_OK) == 0)
-		look = SLURM_FILES_END_RECORDED; /* the final read reports why */
+		look = SLURM_FILES_END_RECORDED; /* the final read reports the problem */
 	dp_buf_free(&text);
 	free(path);
 	return look;
 }
 
-/* Making and removing a name has a network's file system look at the folder anew, which
- * it otherwise does up to a minute late. */
+/* Makes and removes a file, so that a network file system refreshes its view of the directory,
+ * which may otherwise be a minute old. */
 static void slurm_files_refresh_cache(const char *folder)
 {
 	char *path = dp_path_join(folder, ".look");
@@ -60,8 +60,8 @@ static void slurm_files_refresh_cache(const char *folder)
 	free(path);
 }
 
-/* Makes the claim if nobody has: then no shim that comes late can. A daemon that died may
- * have ended before it could make a folder for either. */
+/* Takes the claim if it is free, so that no late shim can start. Makes missing directories, since a
+ * daemon may have died before it made them. */
 static void slurm_files_acquire_lease(struct slurm_job *k)
 {
 	const char *folder = k->job->directory;
@@ -78,7 +78,7 @@ static void slurm_files_acquire_lease(struct slurm_job *k)
 	case LEASE_ACQUIRED:
 		k->file_state = SLURM_FILES_NEVER_STARTED;
 		break;
-	case LEASE_UNKNOWN: /* a disk may know no locks */
+	case LEASE_UNKNOWN: /* the file system may have no locks */
 		k->check_errno = errno;
 		k->file_state = lease_exists(folder) ? SLURM_FILES_NO_END : SLURM_FILES_UNKNOWN;
 		break;
@@ -105,15 +105,14 @@ static void on_slurm_files_checked(void *arg);
 void slurm_files_check(struct slurm_job *k, bool take)
 {
 	if (k->files_job.is_running || k->job->reader.is_running)
-		return; /* what is found may be the end of the job, and of what is read */
+		return; /* the check may have ended and freed the job */
 	k->takes_lease = take;
 	k->next_check_us = slurm_time_after(slurm_now(k->slurm), FILES_CHECK_SECONDS);
 	background_job_start(k->slurm->executor->daemon, &k->files_job, slurm_files_worker,
 			     on_slurm_files_checked, k);
 }
 
-/* The last line of what the job itself said: the shim could not be started, most likely.
- */
+/* Logs the last line that the job itself printed; most likely the shim could not be started. */
 static void slurm_job_log_last_line(const struct slurm_job *k, char *out, size_t room)
 {
 	char text[512] = "", *path = dp_path_join(k->job->directory, SLURM_LOG_NAME), *line;
@@ -133,7 +132,7 @@ static void slurm_job_log_last_line(const struct slurm_job *k, char *out, size_t
 	free(path);
 }
 
-/* Nothing ran of it, and nothing will. */
+/* Handles a job that never ran and never will. */
 static void slurm_job_on_never_ran(struct slurm_job *k)
 {
 	struct slurm_executor *s = k->slurm;
@@ -159,11 +158,11 @@ static void slurm_job_on_never_ran(struct slurm_job *k)
 			"daemon's user must be able to write there",
 			k->id, k->state_word[0] ? k->state_word : "it is not known how",
 			said[0] ? "; it said: " : "", said, s->executor->daemon->paths.state_dir);
-	s->shim_path[0] = '\0'; /* the copy may be what is missing */
+	s->shim_path[0] = '\0'; /* the copy may be missing */
 	job_on_refused(slurm_job_detach(k), &err);
 }
 
-/* What Slurm says of an end that the shim may not have been able to record. */
+/* Reports Slurm's reason of an end that the shim may not have recorded. */
 static void slurm_job_report_external_end(const struct slurm_job *k)
 {
 	static const struct {
@@ -198,7 +197,7 @@ static void slurm_job_report_external_end(const struct slurm_job *k)
 	job_set_external_end(k->job, fates[k->state].end, why);
 }
 
-/* Its files are all there is to know. */
+/* Ends the job; only its files decide. */
 static void slurm_job_finish(struct slurm_job *k)
 {
 	if (k->phase == SLURM_PHASE_ENDED)
@@ -211,7 +210,7 @@ static bool slurm_job_has_waited(const struct slurm_job *k, int64_t since, doubl
 	return (double)(slurm_now(k->slurm) - since) / 1e6 >= seconds;
 }
 
-/* A shim has it and no end is recorded: is there no more hope for one? */
+/* True if a shim made the claim, no end is recorded, and none can be expected any more. */
 static bool slurm_job_is_lost(const struct slurm_job *k)
 {
 	if (k->phase != SLURM_PHASE_ENDED)
@@ -222,15 +221,15 @@ static bool slurm_job_is_lost(const struct slurm_job *k)
 	       slurm_job_has_waited(k, k->phase_since_us, SLURM_LOST_SECONDS);
 }
 
-/* How long Slurm may take to say how a job ended whose record is there. */
+/* Seconds to wait for Slurm's reason when the end is already recorded. */
 static double slurm_job_final_state_seconds(const struct slurm_job *k)
 {
 	return strcmp(k->state_word, "COMPLETING") == 0 ? COMPLETING_SECONDS
 							: END_RECORD_WAIT_SECONDS;
 }
 
-/* Somebody may have ended it, and it was not us: Slurm knows whether that was asked for
- * from outside, or its time was over. */
+/* The job was stopped, but not by this daemon. Slurm knows if it was cancelled from outside or
+ * reached its time limit. */
 static void slurm_job_on_stopped(struct slurm_job *k)
 {
 	struct slurm_executor *s = k->slurm;
@@ -281,8 +280,8 @@ void slurm_on_end_recorded(struct executor *b, struct job *j)
 		slurm_files_check(k, false);
 }
 
-/* Those that Slurm says have ended, or does not know: what do their files say? Of those
- * that it does not tell about the end may be recorded all the same. */
+/* Checks the files of jobs that have ended or that Slurm does not list. The end of an unlisted job
+ * may still be recorded. */
 void slurm_files_check_due(struct slurm_executor *s)
 {
 	int64_t now = slurm_now(s);
@@ -302,10 +301,10 @@ void slurm_files_check_due(struct slurm_executor *s)
 	}
 }
 
-/* ---- watching for records ---- */
+/* ---- watching for end records ---- */
 
-/* The attempts whose records a worker thread looks for, all at once and many times a
- * second: jobs are known by their numbers here, since any of them may go meanwhile. */
+/* Attempts whose records one worker thread looks for, many times a second. Jobs are known by serial
+ * here, because they may be freed meanwhile. */
 struct slurm_watch {
 	struct background_job job;
 	struct slurm_executor *slurm;
@@ -357,8 +356,8 @@ static void on_slurm_watch_done(void *arg)
 	slurm_watch_free(w);
 }
 
-/* Those that may have ended since. If there are many, what waits in the queue has not;
- * with very many the ticks tell. */
+/* Selects jobs that may have ended, without pending ones if there are many. The ticks check jobs
+ * beyond WATCHED_JOBS_MAX. */
 static void slurm_watch_select_jobs(struct slurm_watch *w)
 {
 	bool many = w->slurm->executor->n_jobs > WATCHED_JOBS_MAX;
@@ -379,7 +378,7 @@ static void slurm_watch_start(struct slurm_executor *s)
 	struct slurm_watch *w = s->watch_running ? NULL : dp_calloc(1, sizeof *w);
 
 	if (!w)
-		return; /* the next time */
+		return; /* at the next look */
 	w->slurm = s;
 	slurm_watch_select_jobs(w);
 	if (w->n == 0) {

@@ -7,22 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SACCT_INTERVAL_SECONDS 5.0 /* seconds between two questions to sacct */
+#define SACCT_INTERVAL_SECONDS 5.0 /* between two queries of sacct */
 
 enum {
-	SACCT_NAMES_MAX = 200 /* names of one sacct */
+	SACCT_NAMES_MAX = 200 /* in one query of sacct */
 };
 
-/* How well a row fits: one that lives before one that does not, what has a node before
- * what waits, then the number that we know. */
+/* Ranks how well a row fits: living before ended, running before pending, then the known id. */
 static int slurm_row_match_rank(const struct slurm_job *k, const struct slurm_row *r)
 {
 	return 4 * !slurm_state_is_final(r->state) + 2 * (r->state == SLURM_RUNNING) +
 	       (strcmp(r->id, k->id) == 0);
 }
 
-/* Its row; all with its name and task are known from here on. A job may be there twice.
- */
+/* Finds the best row of the job, which may have several, and marks all of them. */
 static struct slurm_row *slurm_row_find_best(const struct slurm_rows *rows,
 					     const struct slurm_job *k)
 {
@@ -54,7 +52,7 @@ static void slurm_job_update_from_row(struct slurm_job *k, const struct slurm_ro
 	slurm_job_update_location(k, r->nodes);
 }
 
-/* Slurm has it, and it lives. */
+/* Slurm has the job, and it lives. */
 static void slurm_job_on_alive(struct slurm_job *k)
 {
 	char where[SLURM_ID_LEN + 20];
@@ -68,7 +66,7 @@ static void slurm_job_on_alive(struct slurm_job *k)
 	}
 }
 
-/* Slurm says that it has ended; time counts from when it first does. */
+/* Slurm says that the job has ended; waiting times count from the first answer. */
 static void slurm_job_on_ended(struct slurm_job *k)
 {
 	if (k->phase == SLURM_PHASE_ENDED && !k->unknown_to_squeue)
@@ -79,8 +77,8 @@ static void slurm_job_on_ended(struct slurm_job *k)
 	k->next_check_us = 0;
 }
 
-/* It ran and waits again: somebody had it queued once more although we forbid that. It
- * would find its claim made and end at once; who finds it in the queue cancels it. */
+/* True if the job ran and is pending again: it was requeued although jobs forbid that. It would
+ * find the claim taken and end at once; slurm_poll_find_strays() cancels it. */
 static bool slurm_job_check_requeued(struct slurm_job *k)
 {
 	bool recorded = k->stopped_since_us && k->last_seen_us > k->stopped_since_us;
@@ -94,11 +92,11 @@ static bool slurm_job_check_requeued(struct slurm_job *k)
 	return true;
 }
 
-/* One answer of squeue or sacct about it. */
+/* Handles one row of squeue or sacct. */
 static void slurm_job_on_row(struct slurm_job *k, struct slurm_row *r, int64_t asked)
 {
 	if (k->requeued) {
-		r->is_matched = false; /* nobody needs it */
+		r->is_matched = false; /* not needed any more */
 		return;
 	}
 	slurm_job_update_from_row(k, r, asked);
@@ -110,7 +108,7 @@ static void slurm_job_on_row(struct slurm_job *k, struct slurm_row *r, int64_t a
 		slurm_job_on_alive(k);
 }
 
-/* squeue answered, and did not name it. */
+/* squeue answered without the job. */
 static void slurm_job_on_missing(struct slurm_job *k)
 {
 	k->n_missed_polls++;
@@ -122,7 +120,7 @@ static void slurm_job_on_missing(struct slurm_job *k)
 	k->n_missed_polls = 1;
 }
 
-/* It was submitted, or sought, before the question was asked. */
+/* True if the job was submitted, or its search began, before the query. */
 static bool slurm_poll_concerns_job(const struct slurm_job *k, int64_t asked)
 {
 	return k->phase >= SLURM_PHASE_SEARCHING && k->phase_since_us < asked;
@@ -142,7 +140,7 @@ static void slurm_poll_on_failure(struct slurm_executor *s, const struct slurm_t
 			job_on_unknown(k->job, s->trouble);
 }
 
-/* What was held back because of it may go on. */
+/* Slurm answers again: releases the hold. */
 static void slurm_poll_on_recovery(struct slurm_executor *s)
 {
 	if (!s->unreachable_since_us)
@@ -154,8 +152,8 @@ static void slurm_poll_on_recovery(struct slurm_executor *s)
 	daemon_request_turn(s->executor->daemon);
 }
 
-/* Jobs that wait under a name of ours and that nobody needs: submitted twice or too late,
- * put back into the queue, or of attempts that the journal has lost. */
+/* Finds pending jobs of this daemon that belong to no attempt: submitted twice or too late,
+ * requeued, or of attempts that the journal has lost. */
 static void slurm_poll_find_strays(struct slurm_executor *s, const struct slurm_rows *rows)
 {
 	struct argv_list ids = { 0 };
@@ -216,7 +214,8 @@ static bool slurm_job_is_unknown(const struct slurm_job *k)
 	return k->phase == SLURM_PHASE_ENDED && k->unknown_to_squeue;
 }
 
-/* Names that squeue does not know, those first that sacct was not asked for. How many. */
+/* Collects names that squeue does not list, those first that sacct was not asked for. Returns their
+ * number. */
 static unsigned slurm_sacct_collect_names(struct slurm_executor *s, struct dp_buf *names)
 {
 	unsigned n = 0;
@@ -244,7 +243,7 @@ static void slurm_sacct_log_failure(struct slurm_executor *s, const struct slurm
 	s->no_accounting_logged = true;
 }
 
-/* Without accounting nobody remembers: the files tell, after a while. */
+/* Without accounting there is no answer: the files decide after a while. */
 static void on_slurm_sacct_done(struct slurm_task *t)
 {
 	struct slurm_executor *s = t->slurm;
@@ -259,7 +258,7 @@ static void on_slurm_sacct_done(struct slurm_task *t)
 		k->sacct_pending = false;
 		if (concerns)
 			k->sacct_asked = true;
-		/* what the database takes for running the controller does not know */
+		/* a job that the database shows as running may be unknown to the controller */
 		if (r && slurm_state_is_final(r->state))
 			slurm_job_on_row(k, r, t->started_us);
 	}
@@ -287,7 +286,7 @@ static void slurm_sacct_start(struct slurm_executor *s)
 	dp_buf_free(&names);
 }
 
-/* Is there anything that Slurm should be asked about? */
+/* True if there is anything to poll for. */
 static bool slurm_poll_is_needed(const struct slurm_executor *s)
 {
 	for (const struct slurm_job *k = s->jobs; k; k = k->next)

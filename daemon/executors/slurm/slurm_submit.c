@@ -14,23 +14,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GATHER_MS          5 /* runs of a trial that are planned together are one array */
+#define GATHER_MS          5 /* waits this long for runs that share an array */
 #define MEMORY_MARGIN_MB   65
-#define NOTICE_MIN_SECONDS 300.0 /* limits below this are not announced: see slurm_add_limits() */
+#define NOTICE_MIN_SECONDS 300.0 /* no notice for shorter limits: see slurm_add_limits() */
 
 /* ---- the command ---- */
 
-/* Whole minutes, which is what Slurm counts in, never fewer than asked. */
+/* Slurm counts in minutes; rounds up. */
 static void slurm_add_time(struct argv_list *argv, double seconds)
 {
 	argv_add(argv, "--time=%.0f", ceil(seconds / 60));
 }
 
-/* The shim enforces trainer.timeout; Slurm's own limit is for when that fails, or what
- * somebody asked for. Then the shim is told shortly before, so that the trainer has its
- * grace time whatever Slurm's is. Slurm may tell it a minute too early, which a short
- * limit has no room for, and a partition's own may be short: then Slurm's word of the end
- * is all there is. */
+/* The shim enforces trainer.timeout. Slurm's limit is a fallback, or set by the user. In the second
+ * case Slurm signals the shim shortly before, so that the trainer gets its full grace time. Slurm
+ * may signal a minute early, too much for a short limit, and a partition's own limit may be
+ * shorter: then only Slurm's reason of the end is known. */
 static void slurm_add_limits(struct argv_list *argv, const struct dp_trainer *t,
 			     const struct slurm_config *o)
 {
@@ -58,7 +57,7 @@ static void slurm_add_resources(struct argv_list *argv, const struct dp_trainer 
 		argv_add(argv, "--account=%s", account);
 	if (t->gpus > 0)
 		argv_add(argv, "--gres=gpu:%d", t->gpus);
-	if (t->memory_limit > 0) /* a little more, so that the shim is the first to see it */
+	if (t->memory_limit > 0) /* a little more, so that the shim detects it first */
 		argv_add(argv, "--mem=%lluM",
 			 (unsigned long long)(t->memory_limit >> 20) + MEMORY_MARGIN_MB);
 	slurm_add_limits(argv, t, o);
@@ -68,7 +67,7 @@ static void slurm_add_resources(struct argv_list *argv, const struct dp_trainer 
 		argv_add(argv, "%s", *p);
 }
 
-/* "0,3-7" of the runs of one submission, which are in order. */
+/* Adds "0,3-7": the runs of one submission, in order. */
 static void slurm_add_array(struct argv_list *argv, const struct slurm_job *first)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -79,8 +78,8 @@ static void slurm_add_array(struct argv_list *argv, const struct slurm_job *firs
 	argv_take(argv, dp_buf_detach(&text));
 }
 
-/* Where the job itself prints to. Slurm replaces what follows a '%' in the whole path,
- * the working folder included, and nothing at all in one that has a backslash. */
+/* Adds the job's output file. Slurm expands '%' in the whole path, including the working directory,
+ * and nothing at all in a path with a backslash. */
 static void slurm_add_output(struct argv_list *argv, const struct slurm_job *first)
 {
 	const char *folder = first->job->directory, *name = strrchr(folder, '/') + 1;
@@ -101,7 +100,7 @@ static void slurm_add_output(struct argv_list *argv, const struct slurm_job *fir
 	argv_take(argv, dp_buf_detach(&text));
 }
 
-/* What decides whether we find it again stands last, where nobody can override it. */
+/* Options needed to find the job again come last, so that nothing can override them. */
 static void slurm_build_sbatch(struct argv_list *argv, const struct slurm_job *first)
 {
 	const struct job *j = first->job;
@@ -121,7 +120,7 @@ static void slurm_build_sbatch(struct argv_list *argv, const struct slurm_job *f
 		slurm_add_array(argv, first);
 }
 
-/* The variables of one attempt, which runs of an array do not share, and its wrapper. */
+/* Adds the variables that runs of an array do not share, and the shim's command. */
 static void slurm_script_add_attempt(struct dp_buf *out, const struct launch_command *l)
 {
 	for (char **e = l->env; *e; e++) {
@@ -141,8 +140,8 @@ static void slurm_script_add_attempt(struct dp_buf *out, const struct launch_com
 	dp_buf_putc(out, '\n');
 }
 
-/* Takes out what would make several jobs of one, have sbatch wait for its end, or hand it
- * to a cluster that is not asked about it. */
+/* Removes variables that would split the job, make sbatch wait for its end, or send it to a cluster
+ * that is not polled. */
 static void slurm_script_filter_env(char **env)
 {
 	static const char *const dropped[] = { "SBATCH_ARRAY_INX=", "SBATCH_WAIT=",
@@ -162,8 +161,8 @@ static void slurm_script_filter_env(char **env)
 	*kept = NULL;
 }
 
-/* The script of one submission; the environment that all of its attempts share is that of
- * the first, which sbatch hands on. */
+/* Builds the script of one submission. sbatch passes on the environment of the first attempt, which
+ * all share. */
 static void slurm_build_script(const struct slurm_job *first, struct dp_buf *out, char ***env)
 {
 	struct launch_options how = { .shim_path = first->slurm->shim_path, .is_remote = true };
@@ -190,7 +189,7 @@ static void slurm_build_script(const struct slurm_job *first, struct dp_buf *out
 		dp_buf_puts(out, "esac\n");
 }
 
-/* ---- the wrapper that nodes see ---- */
+/* ---- the shim for nodes ---- */
 
 static int slurm_shim_digest(const char *path, char out[DP_SHA256_HEX_SIZE], struct dp_buf *content,
 			     struct dp_err *err)
@@ -209,7 +208,7 @@ static int slurm_shim_digest(const char *path, char out[DP_SHA256_HEX_SIZE], str
 	return DP_OK;
 }
 
-/* Is the copy whole? */
+/* True if the copy is complete. */
 static bool slurm_shim_is_current(const char *path, const char *digest)
 {
 	struct dp_buf content = DP_BUF_INIT;
@@ -245,8 +244,8 @@ static int slurm_shim_write(const char *path, const struct dp_buf *content, stru
 	return code;
 }
 
-/* Nodes may have another version of the wrapper, or none: it goes with the studies, once
- * for each version, and every daemon looks whether it is whole. */
+/* Installs the shim next to the studies, once for each version, because nodes may have another one
+ * or none. Every daemon checks that it is complete. */
 static int slurm_shim_install(struct slurm_executor *s, struct dp_err *err)
 {
 	const struct daemon *d = s->executor->daemon;
@@ -297,7 +296,7 @@ static void slurm_submit_on_accepted(struct slurm_job *k, const char *id)
 	job_on_started(k->job, where);
 }
 
-/* Nobody knows whether they were submitted. */
+/* The submission may or may not have happened. */
 static void slurm_submit_on_unknown(struct slurm_job *k, const char *why)
 {
 	slurm_job_set_phase(k, SLURM_PHASE_SEARCHING);
@@ -335,7 +334,7 @@ static void on_slurm_submit_done(struct slurm_task *t)
 		slurm_submit_on_refused(first, answer, why);
 		first = NULL;
 	} else if (answer == SLURM_SUBMIT_UNKNOWN) {
-		/* it may come late, or twice */
+		/* it may start late, or twice */
 		s->poll_until_us = slurm_time_after(slurm_now(s), SLURM_STRAY_WATCH_SECONDS);
 		executor_hold(s->executor, HOLD_REASON_NO_START, why);
 	} else {
@@ -360,7 +359,7 @@ static void slurm_queue_insert(struct slurm_job **list, struct slurm_job *k)
 	*list = k;
 }
 
-/* The first of the queue, with all runs of the same attempt that wait, too, in order. */
+/* Takes the first of the queue and all waiting runs of the same trial, in order. */
 static struct slurm_job *slurm_queue_take_group(struct slurm_executor *s)
 {
 	struct slurm_job *all = s->queue, *group = NULL, *k;
@@ -380,7 +379,7 @@ static struct slurm_job *slurm_queue_take_group(struct slurm_executor *s)
 	return group;
 }
 
-/* Of each attempt, what end_leftovers() may have to ask for. */
+/* Writes the name and task that slurm_kill_orphans() needs. */
 static int slurm_job_write_name(const struct slurm_job *k, struct dp_err *err)
 {
 	char *path = lease_file_path(k->job->directory, ".job"), text[SLURM_NAME_LEN + 40];
@@ -400,7 +399,7 @@ void slurm_submit_next(struct slurm_executor *s)
 	int code = DP_OK;
 
 	if (t->job.is_running || !s->queue || slurm_now(s) < s->executor->hold.until_us)
-		return; /* tick() comes back to it */
+		return; /* tick() retries */
 	s->submitting = slurm_queue_take_group(s);
 	for (struct slurm_job *k = s->submitting; k && code == DP_OK; k = k->next_queued) {
 		slurm_job_set_phase(k, SLURM_PHASE_SUBMITTING);

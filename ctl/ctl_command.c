@@ -1,4 +1,4 @@
-/* ctl_command.c - the table of commands, and the options of an invocation. */
+/* ctl_command.c - the table of commands, and lookup of commands and options. */
 #include "config.h"
 #include "ctl/ctl_command.h"
 

@@ -1,4 +1,4 @@
-/* ctl_output.c - data to standard output, talk and errors to standard error, tables. */
+/* ctl_output.c - writes data to standard output, messages and errors to standard error. */
 #include "ctl/ctl_output.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* ---- what must not reach a terminal ---- */
+/* ---- escaping for terminals ---- */
 
 static const char *const style_codes[] = {
 	[CTL_NORMAL] = "",       [CTL_BOLD] = "\033[1m",  [CTL_DIM] = "\033[2m",
@@ -24,7 +24,7 @@ static const char *const style_codes[] = {
 };
 #define STYLE_OFF "\033[0m"
 
-/* The length of one of our own styles at the beginning of a text; 0: there is none. */
+/* Returns the length of one of our style sequences at the start of a text; 0: none. */
 static size_t style_prefix_len(const char *text, size_t len)
 {
 	size_t off = strlen(STYLE_OFF);
@@ -40,7 +40,7 @@ static size_t style_prefix_len(const char *text, size_t len)
 	return 0;
 }
 
-/* Control characters of Unicode, too, and what turns the direction of the text. */
+/* Includes Unicode control characters and marks that change the text direction. */
 static bool is_terminal_control(wchar_t w)
 {
 	return (wcwidth(w) < 0 && w != L'\n' && w != L'\t') || (w >= 0x202a && w <= 0x202e) ||
@@ -63,7 +63,7 @@ void ctl_escape_controls(struct dp_buf *out, const char *text, size_t len, bool 
 		} else if (own || (n > 0 && !is_terminal_control(w))) {
 			dp_buf_add(out, text, n);
 		} else if (w < 0x80) {
-			n = 1; /* also of NUL, which counts as 0 */
+			n = 1; /* NUL counts as length 0 */
 			dp_buf_printf(out, "^%c", (char)(w ^ 0x40));
 		} else {
 			dp_buf_printf(out, "<U+%04X>", (unsigned)w);
@@ -89,7 +89,7 @@ size_t ctl_utf8_partial_len(const char *text, size_t len)
 
 /* ---- streams ---- */
 
-/* A write of data failed. ctl_flush() reports it at the end of the command. */
+/* Records a failed write of data. ctl_flush() reports it at the end of the command. */
 static void out_record_failure(struct ctl *ctl, int errnum)
 {
 	if (errnum == EPIPE)
@@ -104,8 +104,8 @@ static void out_write_bytes(struct ctl *ctl, const char *text, size_t len)
 		out_record_failure(ctl, errno);
 }
 
-/* Both streams may lead to one file or pipe. Data is buffered and messages are not, so
- * that without the flush a message would land in the middle of an earlier row. */
+/* Flushes data before a message: both streams may lead to one file or pipe, and only data is
+ * buffered. Otherwise a message could split a row. */
 static void err_stream_puts(struct ctl *ctl, const char *text)
 {
 	if (!ctl->out_closed && fflush(ctl->out) != 0)
@@ -113,7 +113,7 @@ static void err_stream_puts(struct ctl *ctl, const char *text)
 	fputs(text, ctl->err_stream);
 }
 
-/* As it is to pipes and files; visibly to people. */
+/* Writes text escaped to terminals, unchanged to pipes and files. */
 static void out_write_escaped(struct ctl *ctl, const char *text, size_t len, bool styles)
 {
 	struct dp_buf shown = DP_BUF_INIT;
@@ -171,7 +171,7 @@ static void print_json_indented(struct ctl *ctl, const json_t *value, int indent
 {
 	struct dp_buf out = DP_BUF_INIT;
 
-	if (!value) { /* jansson makes no string of bytes that are not UTF-8 */
+	if (!value) { /* jansson builds no strings from invalid UTF-8 */
 		fputs("dparetoctl: the answer has text that is not UTF-8\n", stderr);
 		exit(dp_code_exit(DP_E_INVALID));
 	}
@@ -204,7 +204,7 @@ int ctl_flush(struct ctl *ctl, struct dp_err *err)
 		       ctl->out_errno ? strerror(ctl->out_errno) : "a write failed");
 }
 
-/* A line, which a terminal would break in the middle of words. */
+/* Wraps a line between words, where a terminal would break words. */
 static void wrap_line(FILE *stream, const char *line, struct dp_buf *out)
 {
 	int columns, rows;
@@ -249,7 +249,7 @@ void ctl_print_wrapped(struct ctl *ctl, const char *format, ...)
 	free(text);
 }
 
-/* A sentence as a terminal may have it. Mistakes of a file are several lines. */
+/* Appends an escaped message. Errors about files may have several lines. */
 static void append_clean_lines(struct dp_buf *out, const char *text)
 {
 	while (text) {

@@ -1,4 +1,4 @@
-/* help.c - help for people and roff for the man page, from the command tables. */
+/* help.c - formats help for people and roff for the man page from the command tables. */
 #include "ctl/help.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@
 
 enum {
 	HELP_COLUMNS = 80,
-	NAME_COLUMNS = 12 /* of a command's name in lists */
+	NAME_COLUMNS = 12 /* width of command names in lists */
 };
 
 void ctl_format_usage(const struct ctl_command *command, struct dp_buf *out)
@@ -49,7 +49,7 @@ void ctl_help_short(struct ctl *ctl)
 	ctl_print_buf(ctl, &out);
 }
 
-/* "  --name a|b|c", on more lines where there are many to choose from. */
+/* Prints " --name a|b|c", on several lines if there are many choices. */
 static void help_print_choices(struct dp_buf *out, const char *text)
 {
 	size_t column = 2;
@@ -183,9 +183,9 @@ const struct ctl_command ctl_cmd_help = {
 	.run = cmd_help_run,
 };
 
-/* ---- the man page's part ---- */
+/* ---- man page ---- */
 
-/* Text for roff: what the formatter would take as its own is escaped. */
+/* Escapes characters that are special in roff. */
 static void roff_escape(struct dp_buf *out, const char *text)
 {
 	bool line_start = true;

@@ -1,4 +1,4 @@
-/* main.c - dparetoctl: streams and locale, then what the command line says. */
+/* main.c - the main program of dparetoctl: sets up streams and locale, and runs the command. */
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
 #include "ctl/option_parser.h"
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A closed standard stream would hand its number to the next file opened, and
- * output would go there. */
+/* Opens closed standard streams. Otherwise the next opened file would get their descriptor, and
+ * output would go into it. */
 static void open_standard_streams(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -33,14 +33,14 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	setlocale(LC_CTYPE, "");
 	ctl.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	/* texts are UTF-8 whatever the terminal is, and are measured as such */
+	/* texts are UTF-8 and measured as such, whatever the terminal's locale */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	code = ctl_dispatch(&ctl, argc, argv, &err);
 	if (code != DP_OK && !ctl.error_reported)
 		ctl_print_error(&ctl, &err);
 	if (ctl_flush(&ctl, &write_err) != DP_OK && code == DP_OK) {
 		code = write_err.code;
-		ctl.json_printed = true; /* standard output is the one that failed */
+		ctl.json_printed = true; /* standard output has failed: report on standard error */
 		ctl_print_error(&ctl, &write_err);
 	}
 	dp_client_close(ctl.client);

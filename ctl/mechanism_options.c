@@ -1,4 +1,4 @@
-/* mechanism_options.c - an option for every key of every mechanism, from their tables. */
+/* mechanism_options.c - builds one option for each key of each mechanism from their tables. */
 #include "ctl/mechanism_query.h"
 
 #include "base/buf.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows in the making: each has three texts (name, arg, help) one after the other. */
+/* Option rows under construction: the texts name, arg and help of each, in sequence. */
 struct option_draft {
 	size_t n_rows;
 	struct dp_buf text;
@@ -18,7 +18,7 @@ static void draft_end_text(struct option_draft *d)
 	dp_buf_putc(&d->text, '\0');
 }
 
-/* Has a mechanism before the k-th this key, too? */
+/* Does a mechanism before the k-th have this key? */
 static bool key_seen(size_t k, const char *key)
 {
 	for (size_t i = 0; i < k; i++)
@@ -27,7 +27,7 @@ static bool key_seen(size_t k, const char *key)
 	return false;
 }
 
-/* "N", "NUMBER" or, of a choice, "a|b" of all mechanisms that have the key. */
+/* Adds "N", "NUMBER" or, for a choice, the words "a|b" of all mechanisms with this key. */
 static void draft_add_arg(struct option_draft *d, const struct dp_privacy_key *key)
 {
 	const char *words[64] = { 0 };
@@ -52,7 +52,7 @@ static void draft_add_arg(struct option_draft *d, const struct dp_privacy_key *k
 	draft_end_text(d);
 }
 
-/* The brief of a key of the k-th mechanism, or NULL. */
+/* Returns the brief of a key of the k-th mechanism, or NULL. */
 static const char *key_brief(size_t k, const char *key)
 {
 	const struct dp_privacy_key *row = dp_privacy_key_find(dp_mechanisms[k], key);
@@ -60,7 +60,7 @@ static const char *key_brief(size_t k, const char *key)
 	return row ? row->short_help : NULL;
 }
 
-/* "gaussian, laplace: of the result", or just the words if all mechanisms say the same. */
+/* Adds "gaussian, laplace: of the result", or only the text if it is the same for all. */
 static void draft_add_help(struct option_draft *d, const char *key)
 {
 	const char *first = key_brief(0, key);
@@ -122,7 +122,7 @@ const struct ctl_option *ctl_mechanism_options(struct ctl *ctl, const struct ctl
 			draft_add_help(&d, key->name);
 			d.n_rows++;
 		}
-	/* rows and their texts in one piece of memory */
+	/* one allocation for rows and texts */
 	rows = (d.n_rows + 1) * sizeof(struct ctl_option);
 	ctl->mechanism_options = dp_calloc(1, rows + d.text.len);
 	text = (char *)ctl->mechanism_options + rows;

@@ -1,5 +1,5 @@
-/* mechanism_query.c - questions to the privacy oracles, asked with options: what `epsilon` and
- * `noise` share. */
+/* mechanism_query.c - reads the mechanism options of `epsilon` and `noise` and prints
+ * assumptions. */
 #include "ctl/mechanism_query.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The option of a key: noise_multiplier is --noise-multiplier. */
+/* Returns the option of a key: --noise-multiplier for noise_multiplier. */
 static const char *get_key_option(const struct ctl *ctl, const char *key)
 {
 	char name[64];
@@ -26,7 +26,7 @@ static const char *get_key_option(const struct ctl *ctl, const char *key)
 	return ctl_get_option(ctl, name);
 }
 
-/* An option of another mechanism would go unheard: it is refused. */
+/* Refuses options of other mechanisms, which would have no effect. */
 static int check_foreign_options(const struct ctl *ctl, const struct dp_mechanism *m,
 				 struct dp_err *err)
 {
@@ -124,7 +124,7 @@ void ctl_print_assumptions(struct ctl *ctl, const struct dp_mechanism *m, const 
 	print_assumption_row(ctl, "by", m->source);
 	for (size_t i = 0; i < m->nkeys; i++) {
 		const struct dp_privacy_key *k = &m->keys[i];
-		/* does it count with another accountant only than the one that answered? */
+		/* is the key used only by an accountant other than the one that answered? */
 		bool ignored = k->only_accountant && strcmp(k->only_accountant, e->accountant) != 0;
 
 		if (isnan(full[i]) || (isnan(values[i]) && ignored))

@@ -1,4 +1,4 @@
-/* option_parser.c - reads a command line by the command's own option table, and runs it. */
+/* option_parser.c - parses a command line by the option table of its command, and runs it. */
 #include "config.h"
 #include "ctl/option_parser.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-	LONG_OPTION_BASE = 256, /* getopt's value for the i-th option is LONG_OPTION_BASE + i */
+	LONG_OPTION_BASE = 256, /* getopt returns LONG_OPTION_BASE + i for option i */
 	MAX_RANGE_TRIALS = 1000000
 };
 
@@ -35,11 +35,11 @@ int ctl_parse_format_name(const char *name)
 	return -1;
 }
 
-/* ---- one table for getopt ---- */
+/* ---- tables for getopt ---- */
 
-struct getopt_tables { /* (count) rows: a command's own options, then the global ones */
+struct getopt_tables { /* (count) rows: the command's options, then the global ones */
 	const struct ctl_option **options;
-	const char **names; /* for suggestions; ends with NULL */
+	const char **names; /* for suggestions; NULL-terminated */
 	struct option *long_options;
 	char *short_options;
 	size_t count;
@@ -90,8 +90,8 @@ static void getopt_tables_init(struct getopt_tables *t, struct ctl *ctl,
 	};
 	shorts = t->short_options;
 	if (!command)
-		*shorts++ = '+'; /* stop at the command's name */
-	*shorts++ = ':';         /* tell a missing value from an unknown option */
+		*shorts++ = '+'; /* stop at the command name */
+	*shorts++ = ':';         /* distinguish a missing argument from an unknown option */
 	getopt_tables_add(t, own, &shorts);
 	getopt_tables_add(t, more, &shorts);
 	getopt_tables_add(t, ctl_global_options, &shorts);
@@ -107,7 +107,7 @@ static const struct ctl_option *getopt_find_option(const struct getopt_tables *t
 	return NULL;
 }
 
-/* ---- mistakes ---- */
+/* ---- errors ---- */
 
 /* getopt returned '?' or ':'. */
 static int fail_getopt_error(const struct getopt_tables *t, const struct ctl_command *command,
@@ -142,7 +142,7 @@ static int fail_getopt_error(const struct getopt_tables *t, const struct ctl_com
 	return DP_E_USAGE;
 }
 
-/* Is `value` one of the words of "a|b|c"? Other descriptions allow anything. */
+/* Is `value` one of the choices "a|b|c"? Other descriptions allow any value. */
 static int check_option_choice(const struct ctl_option *o, const char *value, struct dp_err *err)
 {
 	char *words, *rest, *word;
@@ -151,7 +151,7 @@ static int check_option_choice(const struct ctl_option *o, const char *value, st
 	size_t n = 0;
 
 	words = rest = dp_strdup(o->arg);
-	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list); /* and NULL */
+	list = dp_calloc(strlen(o->arg) / 2 + 2, sizeof *list); /* plus the final NULL */
 	while ((word = strsep(&rest, "|")) != NULL) {
 		list[n++] = word;
 		known |= strcmp(word, value) == 0;
@@ -221,7 +221,7 @@ static int apply_global_options(struct ctl *ctl, const struct ctl_command *comma
 		return DP_OK;
 	}
 	if (!asked) {
-		/* a general wish that this command cannot fulfil to the letter */
+		/* DPARETO_OUTPUT is for all commands: use the nearest supported format */
 		ctl->format = format == CTL_JSONL ? CTL_JSON : CTL_TABLE;
 		return DP_OK;
 	}
@@ -234,7 +234,7 @@ static int apply_global_options(struct ctl *ctl, const struct ctl_command *comma
 	return DP_E_USAGE;
 }
 
-/* Walks the command line and notes what is given. */
+/* Parses the options and records them. */
 static int parse_with_getopt(struct ctl *ctl, const struct getopt_tables *t,
 			     const struct ctl_command *command, int argc, char **argv,
 			     struct dp_err *err)
@@ -242,7 +242,7 @@ static int parse_with_getopt(struct ctl *ctl, const struct getopt_tables *t,
 	int value, code;
 
 	opterr = 0;
-	optind = 0; /* start anew: this runs twice in one process */
+	optind = 0; /* restart getopt: this runs twice in one process */
 	while ((value = getopt_long(argc, argv, t->short_options, t->long_options, NULL)) != -1) {
 		const struct ctl_option *o = getopt_find_option(t, value);
 
@@ -363,8 +363,7 @@ static int fail_unknown_command(const char *word, struct dp_err *err)
 	return DP_E_USAGE;
 }
 
-/* Is standard output of this command line meant for a program, even if its options
- * cannot be read? */
+/* Returns the output format, for errors in options that could not be parsed. */
 static enum ctl_format guess_format(int argc, char **argv)
 {
 	const char *value = getenv("DPARETO_OUTPUT");
@@ -404,7 +403,7 @@ int ctl_dispatch(struct ctl *ctl, int argc, char **argv, struct dp_err *err)
 	ctl->command = ctl_command_find(word);
 	if (!ctl->command)
 		return fail_unknown_command(word, err);
-	/* the command's name takes the place of the program's for getopt */
+	/* getopt takes the command name as the program name */
 	code = ctl_parse_options(ctl, ctl->command, ctl->argc, ctl->argv, err);
 	if (code != DP_OK)
 		return code;

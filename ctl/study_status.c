@@ -1,4 +1,4 @@
-/* study_status.c - what a study's status says of its state. */
+/* study_status.c - reads the state of a study from its JSON status. */
 #include "ctl/study_status.h"
 
 #include "base/json.h"

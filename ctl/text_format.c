@@ -1,4 +1,4 @@
-/* text_format.c - values of the protocol as people read them. */
+/* text_format.c - formats protocol values for people. */
 #include "ctl/text_format.h"
 
 #include "base/buf.h"
@@ -17,17 +17,17 @@
 #include <wchar.h>
 
 enum {
-	DISPLAY_DIGITS = 5 /* that people are shown */
+	DISPLAY_DIGITS = 5 /* digits shown to people */
 };
 
-/* What nearly all text is, and needs no tables. */
+/* A fast path: nearly all text is ASCII. */
 static bool is_printable_ascii(char c)
 {
 	return c >= ' ' && c <= '~';
 }
 
-/* Decodes one character of *s and moves behind it. Bytes that are not UTF-8 count
- * as '?', one by one. main() has set a UTF-8 character type for mbrtowc(). */
+/* Decodes one character and advances *s. Each invalid byte counts as '?'. Needs the UTF-8 LC_CTYPE
+ * that main() sets. */
 static wchar_t utf8_next_char(const char **s)
 {
 	mbstate_t state;
@@ -62,7 +62,7 @@ int ctl_text_width(const char *text)
 	return width;
 }
 
-/* Appends the bytes of one character, or '?' for what must not reach a terminal. */
+/* Appends the bytes of a character, or '?' for a control character. */
 static void append_safe_char(struct dp_buf *out, wchar_t w, const char *bytes, size_t n)
 {
 	if (wcwidth(w) < 0 || (w == L'?' && n == 1))
@@ -125,7 +125,7 @@ size_t ctl_text_line_len(const char *text, int columns)
 	return (size_t)(at - text);
 }
 
-/* Seconds since 1970 of "2026-03-01T12:00:03.123456Z". */
+/* Parses "2026-03-01T12:00:03.123456Z" into seconds since 1970. */
 static bool parse_iso_time(const char *iso, time_t *out)
 {
 	struct tm tm;
@@ -252,7 +252,7 @@ bool ctl_format_selection_cost(const json_t *selection, struct dp_buf *out)
 	return true;
 }
 
-/* All trials that there will be: a budget that was lowered ends none of those made. */
+/* Returns the planned number of trials. A lowered budget does not remove existing trials. */
 static int64_t count_planned_trials(const json_t *summary, int64_t ended)
 {
 	int64_t evaluations = dp_json_int(summary, "evaluations", 0);

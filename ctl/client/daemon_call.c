@@ -1,4 +1,4 @@
-/* daemon_call.c - calls to the daemon, and loops over studies and trials. */
+/* daemon_call.c - sends requests to the daemon and fetches all pages of long answers. */
 #include "ctl/client/daemon_call.h"
 
 #include "base/fs.h"
@@ -16,12 +16,11 @@
 #include <unistd.h>
 
 enum {
-	MODEL_TIMEOUT_MS = 600000, /* for one that needs models of many results, or adds up
-				    * thousands of trainings */
-	REPLY_TIMEOUT_MS = 60000,  /* for an answer that the daemon gives at once */
-	TRIALS_PER_PAGE = 1000,    /* trials a request; the protocol's most */
+	MODEL_TIMEOUT_MS = 600000, /* answers that need surrogates or compositions */
+	REPLY_TIMEOUT_MS = 60000,  /* immediate answers */
+	TRIALS_PER_PAGE = 1000,    /* the protocol's maximum */
 	FULL_TRIALS_PER_PAGE = 20, /* each may have 10,000 runs */
-	POINTS_PER_REQUEST = 200   /* of a front; the protocol's most are 250 */
+	POINTS_PER_REQUEST = 200   /* the protocol's maximum is 250 */
 };
 
 #define SYSTEM_SOCKET_PATH "/run/dpareto/dparetod.sock"
@@ -69,7 +68,7 @@ int ctl_connect(struct ctl *ctl, struct dp_err *err)
 		return ctl_readonly_daemon_open(ctl, folder, err);
 	path = ctl_socket_path(ctl);
 	code = dp_client_open(path, &ctl->client, err);
-	/* without a socket named and without a daemon of one's own, the system's is meant */
+	/* without --socket and a user daemon, try the system daemon */
 	if (code == DP_E_NO_DAEMON && !ctl->socket && strcmp(path, SYSTEM_SOCKET_PATH) != 0) {
 		struct dp_err system;
 		int other = dp_client_open(SYSTEM_SOCKET_PATH, &ctl->client, &system);
@@ -118,9 +117,9 @@ int ctl_call_first_page(struct ctl *ctl, const char *verb, json_t *fields, json_
 	return call_with_reconnect(ctl, REPLY_TIMEOUT_MS, verb, fields, ok, err);
 }
 
-/* ---- long answers, which come in pages (docs/protocol.md) ---- */
+/* ---- paged answers (docs/protocol.md) ---- */
 
-/* The studies, or what is measured again, from position "next" on. */
+/* Fetches the studies or re-evaluations from position "next". */
 static int fetch_remaining_list(struct ctl *ctl, const char *verb, const char *study,
 				const char *key, json_t *ok, struct dp_err *err)
 {
@@ -143,7 +142,7 @@ static int fetch_remaining_list(struct ctl *ctl, const char *verb, const char *s
 	return DP_OK;
 }
 
-/* The points that "more" lists, as many a request as it may have. */
+/* Fetches the front points listed in "more", in batches. */
 static int fetch_remaining_front(struct ctl *ctl, const char *study, json_t *ok, struct dp_err *err)
 {
 	const json_t *more = json_object_get(ok, "more");
@@ -169,7 +168,7 @@ static int fetch_remaining_front(struct ctl *ctl, const char *study, json_t *ok,
 	return DP_OK;
 }
 
-/* The runs and attempts of a trial in full, from position "next" on. */
+/* Fetches the runs and attempts of a full trial from position "next". */
 static int fetch_remaining_runs(struct ctl *ctl, const char *study, json_t *trial,
 				struct dp_err *err)
 {
@@ -197,7 +196,7 @@ static int fetch_remaining_runs(struct ctl *ctl, const char *study, json_t *tria
 	return DP_OK;
 }
 
-/* What of a verb's answer comes in pages. */
+/* The paged part of a verb's answer. */
 enum paging {
 	PAGES_NOTHING,
 	PAGES_STUDIES,
@@ -206,10 +205,10 @@ enum paging {
 	PAGES_REEVALUATIONS,
 };
 
-/* Verbs that are not here have one page; those of `trials` are ctl_for_each_trial()'s. */
+/* Verbs not listed here have one page. ctl_for_each_trial() handles `trials`. */
 static const struct paged_verb {
 	const char *name;
-	enum paging of_study, of_all; /* asked with a study, and without */
+	enum paging of_study, of_all; /* with and without a study */
 } paged_verbs[] = {
 	{ "list", PAGES_NOTHING, PAGES_STUDIES },
 	{ "status", PAGES_FRONT, PAGES_STUDIES },
@@ -219,7 +218,7 @@ static const struct paged_verb {
 	{ "measures", PAGES_REEVALUATIONS, PAGES_NOTHING },
 };
 
-/* Completes a first page: then it has neither "next" nor "more". */
+/* Completes a first page and removes "next" and "more". */
 static int fetch_remaining_pages(struct ctl *ctl, const char *verb, const char *study, json_t *ok,
 				 struct dp_err *err)
 {
@@ -243,7 +242,7 @@ static int fetch_remaining_pages(struct ctl *ctl, const char *verb, const char *
 	return DP_OK;
 }
 
-/* Says so, once, if the answer shows what is not on the disk yet. */
+/* Warns once if the answer shows changes that are not on disk yet. */
 static void warn_unsaved(struct ctl *ctl, const json_t *ok)
 {
 	double seconds;
@@ -438,7 +437,7 @@ int ctl_call_each_trial_arg(struct ctl *ctl, const char *verb, const char *done,
 		*err = why;
 		first = first == DP_OK ? one : first;
 		if (one == DP_E_NO_DAEMON || one == DP_E_DENIED || one == DP_E_TIMEOUT)
-			break; /* the next would fare no better */
+			break; /* the next one would fail too */
 	}
 	free(trials);
 	return code != DP_OK ? code : first;

@@ -1,4 +1,4 @@
-/* daemon_process.c - starts a dparetod, and the signals that end a wait for one. */
+/* daemon_process.c - starts dparetod as a child process and handles signals. */
 #include "ctl/client/daemon_process.h"
 
 #include "base/buf.h"
@@ -23,7 +23,7 @@ extern char **environ;
 
 enum {
 	HELLO_TIMEOUT_MS = 1000,
-	CONTROL_FD = 3, /* where the daemon finds its end of the connection */
+	CONTROL_FD = 3, /* descriptor of the control connection in the daemon */
 	LOG_READ_MAX = 1 << 20
 };
 
@@ -40,17 +40,17 @@ void ctl_catch_signals(void)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_handler = on_interrupt_signal }, old;
 
-	/* without SA_RESTART: a wait shall end */
+	/* without SA_RESTART: signals must interrupt waits */
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < DP_COUNT(numbers); i++) {
 		sigaction(numbers[i], NULL, &old);
-		/* what nohup or a shell's & made deaf stays deaf */
+		/* keep signals ignored that nohup or a shell's & ignores */
 		if (old.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
 }
 
-/* In a session of its own, so that Ctrl-C reaches only us: we then tell it what to do. */
+/* Starts the daemon in its own session, so that Ctrl-C reaches only dparetoctl. */
 static int embedded_spawn_process(char **argv, const char *log, int theirs, pid_t *pid,
 				  struct dp_err *err)
 {
@@ -61,7 +61,7 @@ static int embedded_spawn_process(char **argv, const char *log, int theirs, pid_
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	/* O_NONBLOCK: the open would wait for the reader of a FIFO, signals blocked */
+	/* O_NONBLOCK: opening a FIFO would wait for a reader with signals blocked */
 	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK,
 					 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
@@ -124,9 +124,9 @@ int ctl_daemon_wait_ready(struct ctl *ctl, json_t **hello, struct dp_err *err)
 	}
 }
 
-/* ---- a read-only one ---- */
+/* ---- read-only daemon ---- */
 
-/* It ended without an answer: its last words, if it had any. */
+/* Reports the last log lines of a daemon that ended without an answer. */
 static int readonly_report_exit(const char *dir, const char *log, pid_t pid, struct dp_err *err)
 {
 	struct dp_buf said = DP_BUF_INIT;

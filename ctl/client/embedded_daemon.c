@@ -1,4 +1,4 @@
-/* embedded_daemon.c - a daemon of one's own, for one study and one command. */
+/* embedded_daemon.c - starts, restarts and stops a private daemon for one study and one command. */
 #include "ctl/client/embedded_daemon.h"
 
 #include "base/buf.h"
@@ -30,7 +30,7 @@ enum {
 	PREDECESSOR_WAIT_US = 5000000,
 	LOG_READ_MAX = 64 << 20,
 	LOG_TAIL_LINES = 10,
-	RESTART_WINDOW_US = 60 * 1000000, /* StartLimitIntervalSec= of the units */
+	RESTART_WINDOW_US = 60 * 1000000, /* StartLimitIntervalSec= in the systemd units */
 	RESTART_DELAY_MS = 200
 };
 
@@ -68,9 +68,9 @@ static int embedded_start(struct ctl_embedded_daemon *p, struct dp_err *err)
 	return code;
 }
 
-/* Waits for the daemon to end. A further Ctrl-C ends the waiting, not the daemon,
- * which stops by itself; but one signal often comes twice (to the process and to its
- * group), so what comes at once is not a further one. */
+/* Waits for the daemon to end. Another Ctrl-C ends the wait; the daemon then stops by itself. A
+ * signal often arrives twice (for the process and its group), so one that comes at once is
+ * ignored. */
 static void embedded_wait_exit(struct ctl_embedded_daemon *p)
 {
 	int64_t start = dp_monotonic_us();
@@ -96,14 +96,14 @@ void ctl_embedded_stop(struct ctl_embedded_daemon *p)
 	    ctl_pack_fields(&fields, &ignored, "{s:s}", "policy", "kill") == DP_OK &&
 	    dp_client_call(p->ctl->client, "shutdown", fields, 5000, &ok, &ignored) == DP_OK)
 		json_decref(ok);
-	/* whatever came of that, it also stops when the connection closes */
+	/* the daemon also stops when the connection closes */
 	dp_client_close(p->ctl->client);
 	p->ctl->client = NULL;
 	embedded_wait_exit(p);
 }
 
-/* It went away by itself: its own last words become our error, which is returned. A complaint at
- * start is one line "dparetod: ..." and perhaps a hint; else the end of the log is shown. */
+/* Returns the last words of a daemon that ended by itself as the error. An error at start is one
+ * line "dparetod: ..." and possibly a hint; otherwise prints the end of the log. */
 static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *err)
 {
 	struct dp_buf log = DP_BUF_INIT;
@@ -144,9 +144,9 @@ static int embedded_report_exit(struct ctl_embedded_daemon *p, struct dp_err *er
 	return DP_E_FAILED;
 }
 
-/* After the death of an earlier dparetoctl its daemon still ends its trainers and holds
- * the journal: that is waited for, for a while. True if the journal is free now, which
- * it may have become since our daemon failed to get it. */
+/* Waits for a limited time for the daemon of an earlier dparetoctl that died: it still stops its
+ * trainers and holds the journal. Returns true if the journal is free now, which may have happened
+ * since our daemon failed to lock it. */
 static bool embedded_wait_predecessor(struct ctl_embedded_daemon *p)
 {
 	struct dp_journal_options options = { 0 };
@@ -175,7 +175,7 @@ static bool embedded_wait_predecessor(struct ctl_embedded_daemon *p)
 	return code == DP_OK;
 }
 
-/* Starts it until it answers or says why not. */
+/* Starts the daemon and waits until it answers; retries once after an earlier daemon has ended. */
 static int embedded_start_until_ready(struct ctl_embedded_daemon *p, struct dp_err *err)
 {
 	for (bool again = false;; again = true) {
@@ -195,9 +195,9 @@ static int embedded_start_until_ready(struct ctl_embedded_daemon *p, struct dp_e
 	}
 }
 
-/* A call got no answer: the daemon is gone, or hangs, which is the same (WatchdogSec= of the
- * units). Restart=on-failure: what ended of its own accord, or says that it cannot start, is not
- * started again, nor what crashes all the time. */
+/* Restarts a daemon that gave no answer: it is gone, or it hangs, which counts the same
+ * (WatchdogSec= in the systemd units). As with Restart=on-failure, does not restart after a regular
+ * exit or an error at start, nor after repeated crashes. */
 static int embedded_restart(struct ctl *ctl, int why, struct dp_err *err)
 {
 	struct timespec pause = { .tv_nsec = RESTART_DELAY_MS * 1000000L };

@@ -1,4 +1,4 @@
-/* programs.c - finds the project's other programs, and asks dpareto-report. */
+/* programs.c - finds the other programs of the project, and runs dpareto-report. */
 #include "ctl/client/programs.h"
 
 #include "base/buf.h"
@@ -38,7 +38,7 @@ char *ctl_find_libexec_program(const char *name)
 	return NULL;
 }
 
-/* Runs it and reads what it says: one object. */
+/* Runs the program and reads its output, one JSON object. */
 static int report_program_run(char **argv, struct dp_buf *said, struct dp_err *err)
 {
 	posix_spawn_file_actions_t files;

@@ -1,4 +1,4 @@
-/* reconnect.c - waits for a daemon that went away. */
+/* reconnect.c - waits for a lost daemon and reconnects. */
 #include "ctl/client/reconnect.h"
 
 #include "base/units.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds between two tries. */
+/* Delay between attempts. */
 #define RETRY_MIN_SECONDS 0.1
 #define RETRY_MAX_SECONDS 1.0
 
@@ -30,7 +30,7 @@ int ctl_reconnect_parse_option(struct ctl *ctl, struct ctl_reconnect *reconnect,
 		       "'%s' is not a duration; give one like 90s or 30m, or forever", text);
 }
 
-/* Connected, and somebody answers: one that starts may take its time. */
+/* Connects and checks that the daemon answers; a starting daemon may take time. */
 static bool reconnect_try(struct ctl *ctl)
 {
 	struct dp_err ignored;

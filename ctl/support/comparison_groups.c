@@ -1,4 +1,4 @@
-/* comparison_groups.c - what is compared: groups of studies, or of parts of a long one. */
+/* comparison_groups.c - reads the groups of studies, and their results, for `compare`. */
 #include "ctl/support/comparison_groups.h"
 
 #include "base/buf.h"
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A study and its results in order of trials. */
+/* A study and its results in trial order. */
 struct ctl_study_results {
 	json_t *summary;
-	double *y; /* what `of` has */
+	double *y; /* arrays behind `of` */
 	uint32_t *trial;
 	size_t capacity;
 	struct dp_compare_study results;
@@ -50,7 +50,7 @@ bool ctl_groups_objective_is_privacy(const struct ctl_groups *g, size_t objectiv
 			       g->contest.objectives[objective]) != NULL;
 }
 
-/* The objectives of the first study are those of all. */
+/* Sets the objectives from the first study. */
 static int groups_set_objectives(struct dp_comparison *c, const json_t *summary, struct dp_err *err)
 {
 	const json_t *names = json_object_get(summary, "objectives");
@@ -89,7 +89,7 @@ static void format_objective_goals(const json_t *summary, struct dp_buf *out)
 			json_string_value(name));
 }
 
-/* Two studies differ in something that is shown by `show`. */
+/* Fails because two studies differ in what `show` formats. */
 static int fail_studies_differ(const json_t *first, const json_t *other, const char *what,
 			       void (*show)(const json_t *summary, struct dp_buf *out),
 			       struct dp_err *err)
@@ -108,7 +108,7 @@ static int fail_studies_differ(const json_t *first, const json_t *other, const c
 	return code;
 }
 
-/* May the studies be compared? With --anti-ideal theirs need not be the same. */
+/* Checks that studies are comparable. With --anti-ideal, their reference points may differ. */
 static int check_studies_comparable(struct ctl *ctl, const json_t *first, const json_t *other,
 				    struct dp_err *err)
 {
@@ -127,7 +127,7 @@ static int check_studies_comparable(struct ctl *ctl, const json_t *first, const 
 		fail_studies_differ(first, other, "anti-ideals", ctl_format_reference_point, err);
 		return dp_hint(err, "--anti-ideal NAME=V,NAME=V gives one to all");
 	}
-	/* epsilons are of the same kind only at the same delta, where both are known */
+	/* epsilons are comparable only at the same delta, if both are known */
 	json_object_foreach (json_object_get(first, "deltas"), name, value)
 		if (dp_json_to_real(value, &a) && dp_json_to_real(json_object_get(its, name), &b) &&
 		    a != b)
@@ -139,7 +139,7 @@ static int check_studies_comparable(struct ctl *ctl, const json_t *first, const 
 	return DP_OK;
 }
 
-/* --anti-ideal epsilon=10,error=1 */
+/* Parses --anti-ideal epsilon=10,error=1. */
 static int groups_parse_reference_point(struct dp_comparison *c, const char *text,
 					struct dp_err *err)
 {
@@ -179,7 +179,7 @@ struct results_builder {
 	struct ctl_study_results *study;
 };
 
-/* Adds a result; `values` are its objectives. */
+/* Adds a result with these objectives. */
 static int results_add(struct results_builder *r, const json_t *values, uint32_t trial,
 		       struct dp_err *err)
 {
@@ -205,7 +205,7 @@ static int results_add(struct results_builder *r, const json_t *values, uint32_t
 	return DP_OK;
 }
 
-/* A row of `trials`: of a trial, or before it of one of its waypoints. */
+/* Adds a row of `trials`: a trial or one of its checkpoints, which precede it. */
 static int on_trial_add_result(struct ctl *ctl, const json_t *row, void *arg, struct dp_err *err)
 {
 	struct results_builder *r = arg;
@@ -223,9 +223,8 @@ static int on_trial_add_result(struct ctl *ctl, const json_t *row, void *arg, st
 	return results_add(r, json_object_get(row, "objectives"), trial, err);
 }
 
-/* The points of a front, the study's own or, with `smoothed`, that of the models, of which no
- * point beside it adds volume or is the best at something. Else what was measured again, and
- * points that were not are left out. */
+/* Adds the points of a front. smoothed: the smoothed front, since no other point adds volume or is
+ * best in an objective. Otherwise the re-evaluated points of the study's front. */
 static int results_add_front(struct ctl *ctl, struct results_builder *r, bool smoothed,
 			     struct dp_err *err)
 {
@@ -251,7 +250,7 @@ static int results_add_front(struct ctl *ctl, struct results_builder *r, bool sm
 	return code;
 }
 
-/* Which values are compared: those of --by. */
+/* Does --by have this value? */
 static bool compares_by(const struct ctl *ctl, const char *values)
 {
 	const char *by = ctl_get_option(ctl, "by");
@@ -285,7 +284,7 @@ static int load_study_results(struct ctl *ctl, struct ctl_groups *g, struct ctl_
 	return dp_hint(err, "'dparetoctl remeasure %s' does that", study_results_name(of));
 }
 
-/* The study that is meant by `text`, with its results. */
+/* Returns the study named `text` with its results, loaded on first use. */
 static int groups_find_or_load_study(struct ctl *ctl, struct ctl_groups *g, const char *text,
 				     const struct ctl_study_results **out, struct dp_err *err)
 {
@@ -322,7 +321,7 @@ static int groups_find_or_load_study(struct ctl *ctl, struct ctl_groups *g, cons
 
 /* ---- groups ---- */
 
-/* A group as in "NAME=a,b/256"; without a name the studies are its name. */
+/* Adds a group from "NAME=a,b/256". The default name is the list of studies. */
 static int groups_add_group(struct ctl *ctl, struct ctl_groups *g, const char *text,
 			    struct dp_err *err)
 {

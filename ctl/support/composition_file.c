@@ -1,4 +1,4 @@
-/* composition_file.c - several mechanisms on the same data, from a file. */
+/* composition_file.c - computes the epsilon or delta of a composition read from a file. */
 #include "ctl/support/composition_file.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Values come as texts; what reads as a number is one. */
+/* Converts strings that are numbers, because YAML values arrive as text. */
 static json_t *json_parse_number_strings(const json_t *v)
 {
 	json_t *out, *member;
@@ -56,7 +56,7 @@ static int on_composition_tree(void *arg, const char *name, const char *text, st
 	return code;
 }
 
-/* The file as one object; mistakes of YAML are listed with their places. */
+/* Reads the file as one object. Lists YAML errors with their positions. */
 static int composition_read_file(struct ctl *ctl, const char *path, json_t *query,
 				 struct dp_err *err)
 {
@@ -77,7 +77,7 @@ static int composition_read_file(struct ctl *ctl, const char *path, json_t *quer
 	return code;
 }
 
-/* A key that goes unheard in a file would make epsilon that of something else. */
+/* Refuses unknown keys: ignoring one would compute the epsilon of another composition. */
 static int composition_check_keys(const json_t *query, const struct dp_privacy_composition *c,
 				  struct dp_err *err)
 {
@@ -147,7 +147,7 @@ int ctl_print_composition_file(struct ctl *ctl, const char *path, double at_epsi
 	struct dp_epsilon e;
 	int code = composition_read_file(ctl, path, query, err);
 
-	/* delta is what is asked for */
+	/* the delta is the answer, so the file may omit it */
 	if (code == DP_OK && !isnan(at_epsilon) && !json_object_get(query, "delta"))
 		json_object_set_new(query, "delta", json_real(0));
 	if (code == DP_OK) {

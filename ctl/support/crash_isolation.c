@@ -1,4 +1,4 @@
-/* crash_isolation.c - work that may crash or hang, done by a child process. */
+/* crash_isolation.c - runs work that may crash or hang in a child process. */
 #include "ctl/support/crash_isolation.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Writes {"ok":...} or {"error":...} as of dp_json_from_error(), and ends. */
+/* Writes {"ok":...} or {"error":...} (dp_json_from_error()) and exits. */
 static _Noreturn void isolated_child_main(ctl_isolated_fn *fn, const void *arg, int to)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -23,7 +23,7 @@ static _Noreturn void isolated_child_main(ctl_isolated_fn *fn, const void *arg, 
 	json_t *out = NULL;
 	int code;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would read it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* without the parent, there is no reader */
 	code = fn(arg, &out, &err);
 	out = code == DP_OK ? json_pack("{s:o}", "ok", out)
 			    : json_pack("{s:o}", "error", dp_json_from_error(&err));
@@ -31,7 +31,7 @@ static _Noreturn void isolated_child_main(ctl_isolated_fn *fn, const void *arg, 
 	_exit(dp_write_all(to, text.data, text.len) != 0);
 }
 
-/* Reads until the child closes its end, or time is up. */
+/* Reads until the child closes its end or the time is up. */
 static bool isolated_read_reply(int from, double seconds, struct dp_buf *text)
 {
 	int64_t end = dp_monotonic_us() + (int64_t)(seconds * 1e6);

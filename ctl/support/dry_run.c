@@ -1,4 +1,4 @@
-/* dry_run.c - one training of a study file, by a daemon of its own, to see what comes back. */
+/* dry_run.c - runs the trainer of a study file once in a private daemon and reports the result. */
 #include "ctl/support/dry_run.h"
 
 #include "base/fs.h"
@@ -17,14 +17,14 @@
 
 enum {
 	POLL_MS = 1000,
-	FILE_TAIL_LINES = 10,       /* of each file of an attempt that failed */
+	FILE_TAIL_LINES = 10,       /* shown from each file of a failed attempt */
 	ATTEMPT_FILE_MAX = 64 << 20 /* bytes */
 };
 
-/* ---- the training ---- */
+/* ---- the run ---- */
 
-/* Waits for its end, and says what it waits for whenever that is something new: when it is tried
- * again, behind the last semicolon, is not. *summary is the study's last. */
+/* Waits for the end of the run and prints the waiting reason when it changes. Ignores the part
+ * after the last semicolon, the time of the next attempt. *summary is the last one seen. */
 static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary,
 			    struct dp_err *err)
 {
@@ -44,7 +44,7 @@ static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary
 		waiting = dp_json_str(now, "waiting", "");
 		end = strrchr(waiting, ';');
 		len = end ? (size_t)(end - waiting) : strlen(waiting);
-		/* what takes but a moment is not told */
+		/* skip the first status: it may change at once */
 		if (*summary && len > 0 &&
 		    strncmp(waiting, dp_json_str(*summary, "waiting", ""), len) != 0)
 			ctl_print_message(ctl, "waiting: %.*s (Ctrl-C ends it)", (int)len, waiting);
@@ -57,9 +57,9 @@ static int dry_run_wait_end(struct ctl *ctl, const char *study, json_t **summary
 	}
 }
 
-/* ---- what came back ---- */
+/* ---- results ---- */
 
-/* The last lines of a file of the attempt; null: there is none. */
+/* Returns the last lines of a file of the attempt; null: no file. */
 static json_t *json_file_tail(const char *folder, const char *name)
 {
 	char *path = dp_path_join(folder, name);
@@ -85,7 +85,7 @@ static json_t *json_file_tail(const char *folder, const char *name)
 	return lines;
 }
 
-/* All that the attempt declared, as one object; null: nothing. */
+/* Merges all declarations of the attempt into one object; null: none. */
 static json_t *dry_run_read_declared(const char *folder)
 {
 	char *path = dp_path_join(folder, "result.jsonl"), *rest, *line;
@@ -107,7 +107,7 @@ static json_t *dry_run_read_declared(const char *folder)
 	return json_null();
 }
 
-/* Of a trial and its last attempt. */
+/* Builds the result from a trial and its last attempt. */
 static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 {
 	const json_t *attempts = json_object_get(trial, "attempts"), *attempt,
@@ -115,7 +115,7 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 	json_t *metrics = json_object_get(trial, "released"), *missing = json_array();
 	json_t *request = NULL, *out;
 	const char *state = dp_json_str(trial, "state", ""), *dir;
-	/* what diverges is a result, too */
+	/* a diverged run is a valid result */
 	bool ok = strcmp(state, "ok") == 0 || strcmp(state, "diverged") == 0;
 	struct dp_err unread;
 	char *path;
@@ -127,7 +127,7 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 	path = dp_path_join(dir, "request.json");
 	if (!metrics)
 		metrics = json_object_get(run, "metrics");
-	/* of the study's constraints, those that the run did not report */
+	/* metrics of constraints that the run did not report */
 	for (size_t i = 0; i < s->nconstraints; i++)
 		if (!json_object_get(metrics, s->constraints[i].metric))
 			json_array_append_new(missing, json_string(s->constraints[i].metric));
@@ -152,7 +152,7 @@ static json_t *dry_run_trial_json(const struct dp_study *s, const json_t *trial)
 	return out;
 }
 
-/* Everything with a daemon that is there until it returns. */
+/* Runs the study on a running daemon. */
 static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_study_file *file,
 			       json_t **out, struct dp_err *err)
 {
@@ -160,7 +160,7 @@ static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_s
 	json_t *summary = NULL, *ok = NULL, *fields;
 	int code = ctl_embedded_open(p, err);
 
-	/* the study of one training that the file becomes */
+	/* the smoke variant */
 	once.text = (struct dp_buf)DP_BUF_INIT;
 	if (code == DP_OK)
 		code = dp_study_smoke_variant(dp_buf_text(&file->text), file->text.len, &once.text,
@@ -180,7 +180,7 @@ static int dry_run_with_daemon(struct ctl_embedded_daemon *p, const struct ctl_s
 			*out = dry_run_trial_json(file->study, json_object_get(ok, "trial"));
 			json_decref(ok);
 		} else if (code == DP_E_NOT_FOUND) {
-			/* no point came to be trained: a privacy accountant has no answer */
+			/* no point was tried: an accountant had no answer */
 			*out = json_pack("{s:b, s:n, s:O?, s:s}", "ok", 0, "end", "message",
 					 json_object_get(summary, "reason"), "directory",
 					 p->state_dir);
@@ -198,7 +198,7 @@ int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out
 		struct dp_err *err)
 {
 	struct ctl_embedded_daemon p = { .ctl = ctl };
-	/* a cluster's nodes have temporary directories of their own, but see that of the study */
+	/* Slurm nodes have their own temporary directories, but share that of the study */
 	const char *base =
 		file->study->trainer.executor == DP_EXECUTOR_SLURM ? file->dir : getenv("TMPDIR");
 	struct dp_err left;
@@ -210,7 +210,7 @@ int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out
 	if (mkdtemp(p.state_dir)) {
 		p.log_path = dp_path_join(p.state_dir, "dparetod.log");
 		code = dry_run_with_daemon(&p, file, out, err);
-		/* what failed can be looked at */
+		/* keep the directory of a failure for inspection */
 		if ((code == DP_E_INTERRUPTED || dp_json_bool(*out, "ok", false)) &&
 		    dp_remove_tree(p.state_dir, &left) != DP_OK)
 			ctl_print_message(ctl, "warning: %s", left.msg);
@@ -226,14 +226,15 @@ int ctl_dry_run(struct ctl *ctl, const struct ctl_study_file *file, json_t **out
 	return code;
 }
 
-/* ---- for people ---- */
+/* ---- text output ---- */
 
 static void dry_run_print_row(struct ctl *ctl, const char *label, const char *text)
 {
 	ctl_printf(ctl, "  %-10s  %s\n", label, text);
 }
 
-/* Named values, those of `up` rounded up: epsilon is never shown below what it is. */
+/* Prints named values. Those also in `up` are rounded up: a displayed epsilon is never below the
+ * true one. */
 static void dry_run_print_values(struct ctl *ctl, const char *label, const json_t *values,
 				 const json_t *up)
 {
@@ -250,7 +251,7 @@ static void dry_run_print_values(struct ctl *ctl, const char *label, const json_
 	dp_buf_free(&text);
 }
 
-/* The end of a file of the attempt, unless it is empty. */
+/* Prints the end of a file of the attempt unless it is empty. */
 static void dry_run_print_file_tail(struct ctl *ctl, const json_t *tried, const char *name)
 {
 	const char *text = dp_json_str(tried, name, "");
@@ -288,7 +289,7 @@ static void dry_run_print_success(struct ctl *ctl, const json_t *tried)
 	json_object_foreach ((json_t *)accounted, objective, v) {
 		struct dp_buf text = DP_BUF_INIT;
 
-		/* as a line that `dparetoctl epsilon --batch` reads */
+		/* as an input line of `dparetoctl epsilon --batch` */
 		dp_buf_printf(&text, "%s: ", objective);
 		dp_json_dump(&text, v, 0);
 		dry_run_print_row(ctl, "accounted", dp_buf_text(&text));
@@ -302,8 +303,8 @@ void ctl_dry_run_print(struct ctl *ctl, const char *path, const json_t *tried)
 	struct dp_buf why = DP_BUF_INIT;
 	char took[CTL_TEXT_LEN];
 
-	seconds = json_is_number(seconds) ? seconds : NULL;         /* nothing was started */
-	ctl_text_sanitize(&why, dp_json_str(tried, "message", "")); /* it may quote the trainer */
+	seconds = json_is_number(seconds) ? seconds : NULL;         /* no process was started */
+	ctl_text_sanitize(&why, dp_json_str(tried, "message", "")); /* may quote the trainer */
 	ctl_printf(ctl, "%s: tried once, with one run at a random point: %s%s%s%s%s\n", path,
 		   dp_json_str(tried, "end", "nothing was trained"), seconds ? ", took " : "",
 		   seconds ? ctl_format_duration(seconds, took) : "", why.len ? "\n  " : "",

@@ -1,5 +1,4 @@
-/* front_filter.c - questions to a front: which of its points are within limits, and which one to
- * take. */
+/* front_filter.c - filters a front by limits and chooses one of its points. */
 #include "ctl/support/front_filter.h"
 
 #include "base/buf.h"
@@ -17,7 +16,7 @@
 #include <string.h>
 
 enum {
-	METRICS_BATCH_POINTS = 200 /* of metrics in a request; the protocol's most are 250 */
+	METRICS_BATCH_POINTS = 200 /* the protocol's maximum is 250 */
 };
 
 /* ---- names ---- */
@@ -27,7 +26,7 @@ static bool is_objective(const json_t *front, const char *name)
 	return json_object_get(json_object_get(front, "anti_ideal"), name) != NULL;
 }
 
-/* Appends the keys of an object to the names, of which there are n, and to a text. */
+/* Appends the keys of an object to the array `names`, with n entries so far, and to a text. */
 static size_t collect_names(const json_t *object, const char **names, size_t n, size_t room,
 			    struct dp_buf *text)
 {
@@ -42,7 +41,7 @@ static size_t collect_names(const json_t *object, const char **names, size_t n, 
 	return n;
 }
 
-/* Checks that the study has an objective or a metric of this name. */
+/* Checks that the study has an objective or metric of this name. */
 static int check_metric_name(const json_t *front, const json_t *summary, const char *name,
 			     struct dp_err *err)
 {
@@ -67,7 +66,7 @@ static int check_metric_name(const json_t *front, const json_t *summary, const c
 	return DP_E_USAGE;
 }
 
-/* Which way it is better: 1 to be large, 0 to be small, -1 unknown. */
+/* Returns 1 if the value is to be maximised, 0 minimised, -1 unknown. */
 static int filter_goal_direction(const json_t *front, const json_t *summary, const char *name)
 {
 	json_t *names = ctl_json_keys(json_object_get(front, "anti_ideal"));
@@ -90,7 +89,7 @@ static double json_number_or_nan(const json_t *object, const char *name)
 	return dp_json_to_real(json_object_get(object, name), &x) ? x : NAN;
 }
 
-/* The value that put the point on the front: the models', where they chose it. */
+/* Returns the value that put the point on the front: smoothed if the models chose it. */
 static double point_objective_value(const json_t *point, const char *name)
 {
 	const json_t *values = json_object_get(point, "denoised");
@@ -98,7 +97,7 @@ static double point_objective_value(const json_t *point, const char *name)
 	return json_number_or_nan(values ? values : json_object_get(point, "objectives"), name);
 }
 
-/* Of a metric its mean. */
+/* Returns the mean of a metric. */
 static double point_metric_value(const json_t *front, const json_t *point, const char *name)
 {
 	return is_objective(front, name)
@@ -106,10 +105,10 @@ static double point_metric_value(const json_t *front, const json_t *point, const
 		       : json_number_or_nan(json_object_get(point, "metrics"), name);
 }
 
-/* The standard error of an objective at a point: that of the mean of its runs, also where
- * models chose the point, because they know a mean of hundreds of results far better than
- * anybody could tell two points apart by measuring them. With one run, that of the
- * models. NaN: not known. What is computed, such as epsilon, is what it is. */
+/* Returns the standard error of an objective at a point: that of the mean of its runs, even if the
+ * models chose the point. The models know a mean of hundreds of results more precisely than runs of
+ * two points can distinguish them. With one run, uses the model's. NaN: unknown. Computed
+ * objectives such as epsilon have 0. */
 static double standard_error(const json_t *point, const char *name)
 {
 	const json_t *spread = json_object_get(point, "spread"),
@@ -124,9 +123,9 @@ static double standard_error(const json_t *point, const char *name)
 	       (2 * DP_NORMAL_CRITICAL_95);
 }
 
-/* ---- metrics, which the daemon tells only if it is asked ---- */
+/* ---- metrics, sent only on request ---- */
 
-/* Adds the metrics of the points `from` and on, at most METRICS_BATCH_POINTS of them. */
+/* Adds the metrics of at most METRICS_BATCH_POINTS points, starting at `from`. */
 static int fetch_point_metrics(struct ctl *ctl, const char *study, json_t *points, size_t from,
 			       struct dp_err *err)
 {
@@ -147,7 +146,7 @@ static int fetch_point_metrics(struct ctl *ctl, const char *study, json_t *point
 		code = ctl_call(ctl, "front", fields, &page, err);
 	if (code != DP_OK)
 		return code;
-	/* a training that is made again has left its waypoints out, with their metrics */
+	/* a retried trial has lost its checkpoints: skip points without an answer */
 	for (size_t i = from, k = 0; i < end; i++) {
 		const json_t *told = json_array_get(json_object_get(page, "front"), k);
 		json_t *p = json_array_get(points, i);
@@ -176,13 +175,13 @@ static int ensure_point_metrics(struct ctl *ctl, json_t *front, struct dp_err *e
 
 /* ---- limits ---- */
 
-/* The name in NAME=NUMBER. */
+/* Copies the name in NAME=NUMBER. */
 static void parse_limit_name(const char *value, char out[DP_NAME_MAX + 1])
 {
 	snprintf(out, DP_NAME_MAX + 1, "%.*s", (int)strcspn(value, "="), value);
 }
 
-/* Leaves of the front's points those whose value is within the bound. */
+/* Keeps the points whose value is within the bound. */
 static void keep_points_within(json_t *front, json_t *points, const char *name, bool max,
 			       double bound)
 {
@@ -198,7 +197,7 @@ static void keep_points_within(json_t *front, json_t *points, const char *name, 
 	json_object_set_new(front, "front", left);
 }
 
-/* Removes the points that a --max or --min leaves out. */
+/* Applies one --max or --min. */
 static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 		       const struct ctl_given_option *given, struct dp_err *err)
 {
@@ -222,9 +221,9 @@ static int apply_limit(struct ctl *ctl, json_t *front, const json_t *summary,
 	return code;
 }
 
-/* ---- the one point ---- */
+/* ---- choosing one point ---- */
 
-/* Keeps the i-th point; SIZE_MAX: none. */
+/* Keeps only point i; SIZE_MAX: none. */
 static void keep_single_point(json_t *front, size_t i)
 {
 	json_t *one = json_array(), *point = json_array_get(json_object_get(front, "front"), i);
@@ -262,11 +261,11 @@ static int keep_best(struct ctl *ctl, json_t *front, const json_t *summary, cons
 	return DP_OK;
 }
 
-/* A front as the library takes it: to be minimised. */
+/* A front as matrices, all objectives to be minimised. */
 struct front_matrix {
-	json_t *names; /* of the objectives */
+	json_t *names;
 	size_t n, p;
-	double *y, *ref; /* (n x p), (p): the anti-ideal point */
+	double *y, *ref; /* (n x p), (p): the reference point */
 };
 
 static void front_matrix_free(struct front_matrix *r)
@@ -281,7 +280,7 @@ static const char *front_matrix_objective(const struct front_matrix *r, size_t j
 	return json_string_value(json_array_get(r->names, j));
 }
 
-/* scaled: on the scales of the objectives' transforms, else in natural units. */
+/* Builds the matrices. scaled: on the objectives' transformed scales, else in natural units. */
 static void front_matrix_build(const json_t *front, const json_t *summary, bool scaled,
 			       struct front_matrix *r)
 {
@@ -318,7 +317,7 @@ static void keep_knee(json_t *front, const json_t *summary)
 	front_matrix_free(&r);
 }
 
-/* The objective whose best counts: the one that is named, else the first behind the first one. */
+/* Sets *j to the objective whose best value counts: the one named by --best, else the second. */
 static int find_one_se_objective(const struct front_matrix *r, const char *best, size_t *j,
 				 struct dp_err *err)
 {
@@ -360,9 +359,9 @@ static int keep_one_se(json_t *front, const json_t *summary, const char *best, s
 	return code;
 }
 
-/* ---- the point to take ---- */
+/* ---- recommendation ---- */
 
-/* The position of the first objective that is one of privacy, or is none; -1: there is none. */
+/* Returns the first objective that is (or is not) a privacy objective; -1: none. */
 static int find_objective(const json_t *names, const json_t *privacy, bool is_privacy)
 {
 	const json_t *name;
@@ -420,7 +419,7 @@ json_t *ctl_front_recommend(const json_t *front, const json_t *summary)
 	return found;
 }
 
-/* ---- all of it ---- */
+/* ---- public functions ---- */
 
 static bool is_limit(const struct ctl_given_option *given)
 {

@@ -1,4 +1,4 @@
-/* journal_check.c - journal verify, and what others ask of a journal's health. */
+/* journal_check.c - `journal verify`, and warnings about a journal's health. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 
 enum {
-	MAX_LISTED_FAULTS = 10000, /* that are listed; all are counted */
+	MAX_LISTED_FAULTS = 10000, /* listed; all are counted */
 	VERIFY_MIN_SECONDS = 60,
-	VERIFY_BYTES_PER_SECOND = 1 << 20, /* far slower than any disk */
+	VERIFY_BYTES_PER_SECOND = 1 << 20, /* slower than any disk */
 };
 
 /* ---- reading ---- */
@@ -57,12 +57,12 @@ int ctl_journal_scan_faults(const char *path, json_t **out, struct dp_err *err)
 	if (stat(data, &st) != 0 && stat(path, &st) != 0)
 		st.st_size = 0;
 	free(data);
-	/* long enough for the largest journal, but not for ever */
+	/* enough for the largest journal, but bounded */
 	seconds = VERIFY_MIN_SECONDS + (double)st.st_size / VERIFY_BYTES_PER_SECOND;
 	code = ctl_run_isolated(isolated_verify_journal, path, seconds, out, err);
 	if (code != DP_E_CORRUPT)
 		return code;
-	/* the child did not live to tell more */
+	/* the child died before it could report more */
 	list = json_array();
 	on_journal_fault(list, 0, 0, err->msg);
 	*out = json_pack("{s:i, s:i, s:i, s:i, s:o}", "records", 0, "studies", 0, "bytes", 0,

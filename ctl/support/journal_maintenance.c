@@ -1,4 +1,4 @@
-/* journal_maintenance.c - journal backup, restore, compact and repair. */
+/* journal_maintenance.c - `journal backup`, `restore`, `compact` and `repair`. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -31,7 +31,7 @@ static int journal_require_file_arg(struct ctl *ctl, const char **file, struct d
 	return *file ? DP_OK : dp_fail(err, DP_E_USAGE, "'journal %s' needs a file", ctl->argv[0]);
 }
 
-/* A daemon that runs is told as what it is here. */
+/* Adds a hint if a running daemon has the journal open. */
 static int add_busy_hint(int code, struct dp_err *err)
 {
 	if (code == DP_E_BUSY)
@@ -42,8 +42,8 @@ static int add_busy_hint(int code, struct dp_err *err)
 
 /* ---- backup ---- */
 
-/* Through a file: who reads standard output may take any time, and must not hold the journal for
- * so long. */
+/* Copies through a temporary file: a slow reader of standard output must not keep the journal
+ * open. */
 static int backup_to_stdout(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -84,7 +84,7 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 		dp_fail(err, DP_E_EXISTS, "%s exists already", file);
 		return dp_hint(err, "name another file, or write over it with --force");
 	}
-	/* --force is for an older backup: no link, FIFO or device is replaced */
+	/* --force may replace an older backup, but not a link, FIFO or device */
 	code = to_output ? DP_OK : dp_check_replaceable(file, err);
 	if (code == DP_OK)
 		code = dp_journal_open(folder, &readonly, &j, err);
@@ -95,7 +95,7 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 	dp_journal_close(j);
 	if (code != DP_OK || to_output)
 		return code;
-	/* read back: a backup that cannot be read is none */
+	/* read the backup back: it must be valid */
 	code = dp_journal_verify_path(file, NULL, NULL, &copied, err);
 	if (code == DP_OK && copied.faults > 0)
 		return dp_fail(err, DP_E_CORRUPT, "%s has %" PRIu64 " faults", file, copied.faults);
@@ -116,7 +116,7 @@ int ctl_journal_backup(struct ctl *ctl, const char *folder, struct dp_err *err)
 
 /* ---- restore ---- */
 
-/* What is there now, and what was there before. */
+/* Prints the restored and the replaced journal. */
 static void print_restore_result(struct ctl *ctl, const char *folder, const char *file,
 				 const char *kept, const json_t *before, const json_t *now)
 {
@@ -164,7 +164,7 @@ int ctl_journal_restore(struct ctl *ctl, const char *folder, struct dp_err *err)
 		dp_hint(err, "nothing was changed; 'dparetoctl journal verify %s' lists all", file);
 	}
 	if (code == DP_OK && ctl_journal_scan_faults(folder, &now, err) != DP_OK)
-		now = json_object(); /* there is none yet */
+		now = json_object(); /* no journal yet */
 	if (code == DP_OK)
 		code = add_busy_hint(dp_journal_restore(folder, file, kept, err), err);
 	if (code == DP_OK)

@@ -1,4 +1,4 @@
-/* reevaluation.c - points that are measured again: followed, and shown beside what was searched. */
+/* reevaluation.c - waits for re-evaluations and compares them with the searched values. */
 #include "ctl/support/reevaluation.h"
 
 #include "base/buf.h"
@@ -24,9 +24,9 @@ enum {
 	POLL_MS = 1000
 };
 
-/* ---- following ---- */
+/* ---- waiting ---- */
 
-/* Those of the study's measurements that are asked for. */
+/* Fetches the rows of these re-evaluations. */
 static int reevaluation_fetch_rows(struct ctl *ctl, const char *study, const json_t *numbers,
 				   json_t **rows, struct dp_err *err)
 {
@@ -86,7 +86,7 @@ int ctl_reevaluation_follow(struct ctl *ctl, const char *study, const json_t *nu
 			return code;
 		version = ctl_status_version(status);
 		summary = json_object_get(status, "study");
-		/* a study that cannot go on without a person is an error */
+		/* fail if the study cannot continue without a person */
 		if (ctl_status_is_durable(status) && ctl_study_has_ended(summary) &&
 		    json_is_object(json_object_get(summary, "measuring")))
 			code = ctl_study_check_finished(summary, err);
@@ -96,7 +96,7 @@ int ctl_reevaluation_follow(struct ctl *ctl, const char *study, const json_t *nu
 	}
 }
 
-/* ---- where ---- */
+/* ---- choice of daemon ---- */
 
 static int reevaluation_use_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void *arg,
 				   struct dp_err *err)
@@ -133,7 +133,7 @@ static int reevaluation_use_embedded(struct ctl *ctl, const char *folder, ctl_re
 	code = ctl_embedded_open(&p, err);
 	if (code == DP_OK)
 		code = ctl_call_study(ctl, "status", ctl->argv[0], &status, err);
-	/* a study that waits for a person is set going: that is what this person wants */
+	/* resume a paused study: the user wants it to run */
 	if (code == DP_OK &&
 	    strcmp(dp_json_str(json_object_get(status, "study"), "state", ""), "paused") == 0)
 		code = ctl_call_study(ctl, "resume", ctl->argv[0], &resumed, err);
@@ -155,8 +155,8 @@ static int reevaluation_use_embedded(struct ctl *ctl, const char *folder, ctl_re
 	return code;
 }
 
-/* Does the daemon that answers serve this folder? Then no other can, and it is the one to
- * ask. Else there is no connection. */
+/* Does the daemon at the socket serve this directory? Then only it can. Otherwise the connection is
+ * closed. */
 static bool socket_daemon_serves_dir(struct ctl *ctl, const char *folder)
 {
 	char *ours = realpath(folder, NULL), *served = NULL;
@@ -188,15 +188,15 @@ int ctl_reevaluation_with_daemon(struct ctl *ctl, ctl_reevaluation_fn *fn, void 
 		       : reevaluation_use_daemon(ctl, fn, arg, err);
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
-/* A member of a member: null where there is none. */
+/* Returns a member of a member, or null. */
 static const json_t *json_get_nested(const json_t *object, const char *key, const char *name)
 {
 	return json_object_get(json_object_get(object, key), name);
 }
 
-/* What was searched of a result: the trial as it stands. */
+/* Fetches the searched objectives of a result: the trial's current values. */
 static json_t *fetch_searched_objectives(struct ctl *ctl, const char *study, const json_t *row)
 {
 	json_t *fields, *ok, *objectives;
@@ -223,7 +223,7 @@ void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
 	json_t *value;
 	size_t i;
 
-	json_array_foreach (rows, i, row) /* columns are those of a row that came to something */
+	json_array_foreach (rows, i, row) /* take the columns from a row with a result */
 		if (!example && json_is_object(json_object_get(row, "objectives")))
 			example = row;
 	json_object_foreach (json_object_get(example, "objectives"), key, value) {
@@ -233,7 +233,7 @@ void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
 		dp_buf_printf(&title, "%s%s", measured ? "searched " : "", key);
 		ctl_table_add_column(t, dp_buf_text(&title), CTL_RIGHT);
 		dp_buf_free(&title);
-		if (!measured) /* it is computed from the settings */
+		if (!measured) /* computed from the parameters */
 			continue;
 		ctl_table_add_column(t, "measured again", CTL_RIGHT);
 		ctl_table_add_column(t, "95 %", CTL_LEFT);
@@ -249,7 +249,7 @@ void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
 			const json_t *searched = json_object_get(before, key),
 				     *low = json_get_nested(row, "low", key);
 
-			if (!json_get_nested(example, "low", key)) { /* an epsilon: rounded up */
+			if (!json_get_nested(example, "low", key)) { /* an epsilon: round up */
 				ctl_table_add_text(t, ctl_format_upper_bound(searched, text));
 				continue;
 			}
@@ -258,7 +258,7 @@ void ctl_reevaluation_print_table(struct ctl *ctl, const json_t *rows)
 				t, CTL_BOLD, "%s",
 				ctl_format_value(json_get_nested(row, "objectives", key), text));
 			if (!low || json_is_null(low))
-				ctl_table_add_text(t, "-"); /* one run, or none */
+				ctl_table_add_text(t, "-"); /* fewer than two runs */
 			else
 				ctl_table_add_cell(
 					t, CTL_NORMAL, "%s to %s", ctl_format_value(low, text),

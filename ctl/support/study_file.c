@@ -1,4 +1,4 @@
-/* study_file.c - study files as arguments: read, checked, their problems shown. */
+/* study_file.c - reads and checks study files and prints their diagnostics. */
 #include "ctl/support/study_file.h"
 
 #include "base/buf.h"
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which words of its commands are files, and can they be started? As the daemon looks at
- * them when it is submitted. */
+/* Checks which words of the commands are files and whether they can be started, as the daemon does
+ * on submission. */
 static void study_file_check_programs(struct ctl_study_file *f, struct dp_diagnostics *problems)
 {
 	char *daemon = ctl_find_program("dparetod");
@@ -34,7 +34,7 @@ static void study_file_check_programs(struct ctl_study_file *f, struct dp_diagno
 	free(daemon);
 }
 
-/* `new`: as a study that the daemon does not have yet, which is asked more. */
+/* new: apply the stricter checks for studies that the daemon does not have yet. */
 static int study_file_load(const char *path, bool new, struct ctl_study_file *out,
 			   struct dp_err *err)
 {

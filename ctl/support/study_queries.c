@@ -1,4 +1,4 @@
-/* study_queries.c - what there is to show of a study. */
+/* study_queries.c - queries about a study as JSON, for commands and dpareto-serve. */
 #include "ctl/support/study_queries.h"
 
 #include "base/json.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	RECOMMEND_TIMEOUT_MS = 600000 /* a fit of many results takes its time */
+	RECOMMEND_TIMEOUT_MS = 600000 /* fitting many results is slow */
 };
 
 /* ---- the front ---- */
@@ -81,7 +81,7 @@ static int fail_invalid_level(const char *text, struct dp_err *err)
 	return dp_hint(err, "NAME is an objective, or the metric of a constraint");
 }
 
-/* Adds an object for each number of NAME=NUMBER,NUMBER,... */
+/* Adds an object for each number in NAME=NUMBER,NUMBER,... */
 static int parse_level_list(json_t *levels, const char *text, struct dp_err *err)
 {
 	size_t n = strcspn(text, "=");
@@ -150,7 +150,7 @@ int ctl_recommendations_error(const json_t *answer, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The contract's object, or {"at":...,"error":...}. */
+/* Returns the documented object, or {"at":...,"error":...}. */
 static json_t *answered_level_json(const char *study, json_t *found)
 {
 	json_t *o;
@@ -181,7 +181,7 @@ json_t *ctl_recommendations_json(const json_t *answer, const char *study)
 
 /* ---- trials ---- */
 
-/* The keys of a point that models chose: their values, and where these lie with 95 %. */
+/* Members of a point chosen by models: smoothed values and their 95 % intervals. */
 static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high" };
 
 int ctl_fetch_smoothed_front(struct ctl *ctl, const json_t *summary, json_t **marks,

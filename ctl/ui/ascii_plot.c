@@ -1,4 +1,4 @@
-/* ascii_plot.c - a small picture of points, drawn in characters. */
+/* ascii_plot.c - draws a scatter plot with braille or plain characters. */
 #include "ctl/ui/ascii_plot.h"
 
 #include "ctl/text_format.h"
@@ -9,18 +9,18 @@
 #include <string.h>
 
 enum {
-	DOTS_ACROSS = 2, /* of a braille cell */
+	DOTS_ACROSS = 2, /* dots in a braille cell */
 	DOTS_DOWN = 4,
-	MAX_PLOT_WIDTH = 64, /* cells: more would not show more */
+	MAX_PLOT_WIDTH = 64, /* cells; more add no detail */
 	MAX_PLOT_HEIGHT = 14,
 	LABEL_DIGITS = 4
 };
 
-/* What an axis shows of the points: from and to on its scale. */
+/* The range of an axis, on its scale. */
 struct ascii_scale {
 	bool is_log;
 	double scaled_min, scaled_max; /* on the scale */
-	double min_value, max_value;   /* as they are */
+	double min_value, max_value;   /* in natural units */
 };
 
 static double scale_value(const struct ascii_scale *s, double v)
@@ -28,7 +28,7 @@ static double scale_value(const struct ascii_scale *s, double v)
 	return s->is_log ? log(v) : v;
 }
 
-/* How many points are finite in both coordinates. */
+/* Returns the number of points with two finite coordinates. */
 static size_t find_scale(const struct ctl_ascii_plot *k, size_t coordinate, bool log_wanted,
 			 struct ascii_scale *out)
 {
@@ -50,7 +50,7 @@ static size_t find_scale(const struct ctl_ascii_plot *k, size_t coordinate, bool
 	return finite;
 }
 
-/* Which of n dots along an axis a value falls on. */
+/* Maps a value to one of n dots along an axis. */
 static int scale_to_dot(const struct ascii_scale *s, double v, int n)
 {
 	double wide = s->scaled_max - s->scaled_min;
@@ -59,7 +59,7 @@ static int scale_to_dot(const struct ascii_scale *s, double v, int n)
 	return (int)lround(part * (n - 1));
 }
 
-/* The axis below the field, and its ends. */
+/* Draws the axis below the plot and its end labels. */
 static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x, int wide,
 		     int label, struct dp_buf *out)
 {
@@ -85,11 +85,11 @@ static void put_axis(const struct ctl_ascii_plot *k, const struct ascii_scale *x
 
 bool ctl_ascii_plot_draw(const struct ctl_ascii_plot *k, struct dp_buf *out)
 {
-	/* the bits of a braille cell by dot, left column first, from top to bottom */
+	/* bits of a braille cell by dot: left column first, top to bottom */
 	static const unsigned char dot_bits[DOTS_ACROSS][DOTS_DOWN] = {
 		{ 0x01, 0x02, 0x04, 0x40 }, { 0x08, 0x10, 0x20, 0x80 }
 	};
-	/* without braille a cell is one dot */
+	/* without braille, one dot in a cell */
 	int across = k->utf8 ? DOTS_ACROSS : 1, down = k->utf8 ? DOTS_DOWN : 1;
 	char top[CTL_TEXT_LEN], bottom[CTL_TEXT_LEN];
 	struct ascii_scale x, y;
@@ -136,7 +136,7 @@ bool ctl_ascii_plot_draw(const struct ctl_ascii_plot *k, struct dp_buf *out)
 				dp_buf_putc(out, ' ');
 			else if (!k->utf8)
 				dp_buf_putc(out, '*');
-			else /* the characters from U+2800 on */
+			else /* the characters from U+2800 */
 				dp_buf_printf(out, "\xe2%c%c", (char)(0xa0 | (cell[i] >> 6)),
 					      (char)(0x80 | (cell[i] & 0x3f)));
 		}

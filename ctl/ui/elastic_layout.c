@@ -1,4 +1,4 @@
-/* elastic_layout.c - lines of a screen, of which the least important give way. */
+/* elastic_layout.c - screen lines with ranks; the least important are dropped if space is short. */
 #include "ctl/ui/elastic_layout.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* follow_study.c - follows a study to its end: redrawn in place on a terminal, line by line
- * elsewhere. */
+/* follow_study.c - follows a study: a redrawn view on a terminal, one line per change elsewhere. */
 #include "ctl/ui/follow_study.h"
 
 #include "base/buf.h"
@@ -23,29 +22,28 @@
 #include <unistd.h>
 
 enum {
-	REDRAW_MS = 250, /* between looks at progress and keyboard */
+	REDRAW_MS = 250, /* poll interval for progress and keyboard */
 	LINE_POLL_MS = 1000,
-	HINT_MIN_ROWS = 8 /* a screen with fewer has no room for hints */
+	HINT_MIN_ROWS = 8 /* smaller screens have no space for hints */
 };
 
 struct follow_state {
 	struct ctl *ctl;
 	FILE *stream;
-	json_t *status; /* the last */
+	json_t *status; /* the latest */
 	bool has_quit;  /* q was pressed while the daemon was away */
 	/* on a terminal: */
-	int drawn_lines, columns, rows; /* of what stands there now */
-	unsigned n_reconnects;          /* ctl's at that time */
+	int drawn_lines, columns, rows; /* of the current drawing */
+	unsigned n_reconnects;          /* of ctl at that time */
 	bool keyboard_raw;
 	struct termios saved_termios;
 	/* elsewhere: */
-	int64_t n_ended;           /* trials told and ended before */
-	uint32_t first_unreported; /* every trial before this one was told or had ended before */
-	bool *reported;            /* (room), by number from 0 */
+	int64_t n_ended;           /* ended trials, reported or ended before the start */
+	uint32_t first_unreported; /* all trials before this one are reported */
+	bool *reported;            /* (capacity), by trial number */
 	size_t capacity;
-	char *reported_state; /* as last told */
-	struct dp_buf
-		reported_reevaluation; /* likewise, how far points are that are measured again */
+	char *reported_state;                /* the last one reported */
+	struct dp_buf reported_reevaluation; /* the same for re-evaluations */
 };
 
 /* ---- on a terminal ---- */
@@ -61,9 +59,9 @@ static bool keyboard_quit_pressed(const struct follow_state *f)
 	return false;
 }
 
-/* The view, in so many rows that the line below it, where the cursor rests, is on the
- * screen, too: nothing ever scrolls. On a screen of one row it rests in that. The last
- * one leaves room for what is said then, and for the prompt. */
+/* Renders the view in few enough rows that the cursor's line below it is on the screen too, so that
+ * nothing scrolls. With one row, the cursor stays in it. The last view leaves space for a message
+ * and the prompt. */
 static void follow_render(struct follow_state *f, bool last, struct dp_buf *out)
 {
 	const char *hint =
@@ -83,8 +81,8 @@ static void follow_render(struct follow_state *f, bool last, struct dp_buf *out)
 	dp_buf_putc(out, '\n');
 }
 
-/* Draws over what stood there: to the top, each line and its end cleared, then the
- * rest; in one write, so that nothing flickers. */
+/* Redraws in place: moves to the top, rewrites and clears each line, clears the rest. One write
+ * avoids flicker. */
 static void follow_redraw(struct follow_state *f, bool last)
 {
 	struct dp_buf view = DP_BUF_INIT, frame = DP_BUF_INIT;
@@ -92,12 +90,12 @@ static void follow_redraw(struct follow_state *f, bool last)
 
 	ctl_terminal_size(f->stream, &columns, &rows);
 	if (f->drawn_lines > 0 && (columns != f->columns || rows != f->rows)) {
-		/* lines may have been wrapped: their count is of no use any more. All but the first
-		 * line is cleared, because some terminals keep a screen that is cleared whole */
+		/* after a resize lines may have been wrapped, so their count is useless; clear from
+		 * line 2, because some terminals save a screen that is cleared as a whole */
 		dp_buf_puts(&frame, "\033[2;1H\033[J\033[H");
 		f->drawn_lines = 0;
 	}
-	if (f->n_reconnects != f->ctl->n_reconnects) /* something was said below it */
+	if (f->n_reconnects != f->ctl->n_reconnects) /* a message was printed below the view */
 		f->drawn_lines = 0;
 	f->n_reconnects = f->ctl->n_reconnects;
 	f->columns = columns;
@@ -107,8 +105,8 @@ static void follow_redraw(struct follow_state *f, bool last)
 		dp_buf_printf(&frame, "\r\033[%dA", f->drawn_lines);
 	else if (rows == 1)
 		dp_buf_putc(&frame, '\r');
-	/* cleared before it is written: behind a line as wide as the screen the cursor
-	 * still stands on its last character */
+	/* clear before writing: after a full-width line the cursor is still on its last
+	 * character */
 	for (char *line = view.data, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		dp_buf_printf(&frame, "\033[K%.*s%s", (int)(end - line), line,
@@ -150,7 +148,7 @@ static void follow_print_line(struct follow_state *f, const char *format, ...)
 	dp_buf_free(&line);
 }
 
-/* Marks a trial as told; true if it was not. */
+/* Marks a trial as reported; true if it was not. */
 static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 {
 	size_t room = f->capacity ? f->capacity : 256;
@@ -168,7 +166,7 @@ static bool follow_mark_reported(struct follow_state *f, uint32_t trial)
 	return !was;
 }
 
-/* The first time trials are only marked. */
+/* The first call only marks trials. */
 static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
 {
 	struct follow_state *f = arg;
@@ -197,8 +195,8 @@ static int on_trial_print_ended(struct ctl *ctl, const json_t *trial, void *arg,
 	return DP_OK;
 }
 
-/* Tells what is new since the last time: ended trials, then re-evaluations and the state. The
- * first time trials are only marked, and the state comes after that: what ends later is told. */
+/* Reports changes since the last call: ended trials, then re-evaluations and the state. The first
+ * call only marks trials before it takes the state, so that later ends are reported. */
 static int follow_print_changes(struct follow_state *f, struct dp_err *err)
 {
 	const json_t *s = json_object_get(f->status, "study");
@@ -232,7 +230,7 @@ static int follow_print_changes(struct follow_state *f, struct dp_err *err)
 	return code;
 }
 
-/* ---- both ---- */
+/* ---- common ---- */
 
 static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, struct dp_err *err)
 {
@@ -267,11 +265,11 @@ static int follow_loop(struct follow_state *f, enum ctl_follow_result *how, stru
 		} else if (code != DP_E_INTERRUPTED || (!f->has_quit && ctl_interrupted)) {
 			return code;
 		}
-		code = DP_OK; /* else the window's size changed, or we were stopped */
+		code = DP_OK; /* otherwise the window was resized or the process stopped */
 	}
 }
 
-/* The keyboard is heard while the daemon is away. */
+/* Reads the keyboard while the daemon is away. */
 static int follow_on_daemon_away(void *arg, struct dp_err *err)
 {
 	struct follow_state *f = arg;
@@ -299,8 +297,8 @@ int ctl_follow_study(struct ctl *ctl, const char *study, FILE *stream,
 	f.n_reconnects = ctl->n_reconnects;
 	if (!(stream == ctl->err_stream && ctl->quiet))
 		ctl_terminal_size(stream, &f.columns, &f.rows);
-	/* keys are read one by one and not shown; Ctrl-C stays a signal. Only in the foreground:
-	 * changing the terminal from behind would stop us */
+	/* read single keys without echo, keep Ctrl-C as a signal; only in the foreground, since a
+	 * background process that changes the terminal is stopped */
 	if (f.columns && stream == ctl->out && isatty(STDIN_FILENO) &&
 	    tcgetpgrp(STDIN_FILENO) == getpgrp() &&
 	    tcgetattr(STDIN_FILENO, &f.saved_termios) == 0) {
@@ -310,7 +308,7 @@ int ctl_follow_study(struct ctl *ctl, const char *study, FILE *stream,
 		f.keyboard_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 	}
 	code = follow_loop(&f, how, err);
-	/* what was last seen stays, without the hint, if nothing was said below it */
+	/* leave the last view without the hint, unless a message was printed below it */
 	if ((f.drawn_lines > 0 || f.rows == 1) && f.n_reconnects == ctl->n_reconnects &&
 	    !(code == DP_OK && *how == CTL_FOLLOW_ENDED))
 		follow_redraw(&f, true);

@@ -1,4 +1,4 @@
-/* result_id.c - results as people name them. */
+/* result_id.c - parses and formats result ids and values of results. */
 #include "ctl/ui/result_id.h"
 
 #include "base/json.h"
@@ -95,7 +95,7 @@ double ctl_interval_half_width(const json_t *point, const char *name, bool denoi
 	return fmax(value - from, to - value);
 }
 
-/* How many trainings they are of; 0 if no waypoint is among them. */
+/* Counts the training runs of these points; 0 if there are no checkpoints. */
 static size_t count_training_runs(const json_t *points)
 {
 	json_t *seen = json_object();

@@ -1,4 +1,4 @@
-/* result_table.c - trials and fronts as tables and CSV. */
+/* result_table.c - formats trials and fronts as tables and CSV. */
 #include "ctl/ui/result_table.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of a CSV of trials beside objectives and parameters: the keys of TRIAL. */
+/* CSV columns besides objectives and parameters: keys of TRIAL. */
 static const char *const before[] = { "trial", "at", "state", NULL };
 static const char *const after[] = { "on_front", "source",  "attempts", "started",
 				     "ended",    "seconds", "reason",   NULL };
@@ -72,7 +72,7 @@ void ctl_result_columns_from_study(const json_t *summary, struct ctl_result_colu
 			json_array_append(cols->metric_objectives, (json_t *)name);
 }
 
-/* A name gets a prefix only where it would stand twice in the first line. */
+/* Adds a column name, with a prefix only if the name would appear twice. */
 static void csv_add_column_name(struct dp_buf *out, const char *prefix, const char *name,
 				const json_t *taken)
 {
@@ -85,19 +85,18 @@ static void csv_add_column_name(struct dp_buf *out, const char *prefix, const ch
 	dp_buf_free(&text);
 }
 
-/* The keys of a point that models chose: their values, and where these lie with 95 %. */
+/* Members of a point chosen by models: smoothed values and their 95 % intervals. */
 static const char *const by_models[] = { "denoised", "denoised_low", "denoised_high", NULL };
-/* What is told of the spread of an objective's runs. */
+/* Columns for the spread of an objective's runs. */
 static const char *const of_spread[] = { "runs", "sd", "low", "high", NULL };
-/* What is told of a point that was measured again, beside its runs: the member, and what
- * its columns are called. */
+/* Columns of a re-evaluated point besides its runs: member and column name. */
 static const struct {
 	const char *member, *column;
 } of_again[] = { { "objectives", "remeasured" },
 		 { "low", "remeasured_low" },
 		 { "high", "remeasured_high" } };
 
-/* A column called LEFT.RIGHT. */
+/* Adds a column LEFT.RIGHT. */
 static void csv_add_joined_name(struct dp_buf *out, const char *left, const char *right)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -107,8 +106,7 @@ static void csv_add_joined_name(struct dp_buf *out, const char *left, const char
 	dp_buf_free(&text);
 }
 
-/* The last columns: what models say, how far runs lie apart, what was measured again, and
- * metrics. */
+/* Adds the last columns: smoothed values, spread of runs, re-evaluations, metrics. */
 static void csv_add_extra_names(const struct ctl_result_columns *cols, struct dp_buf *out)
 {
 	const json_t *name;
@@ -199,7 +197,7 @@ void ctl_trial_csv_row(const json_t *trial, const struct ctl_result_columns *col
 	csv_add_members(out, json_object_get(trial, "parameters"), cols->parameters);
 	for (size_t i = 0; after[i]; i++) {
 		value = json_object_get(trial, after[i]);
-		if (json_is_array(value)) { /* attempts, of a trial in full */
+		if (json_is_array(value)) { /* attempts of a full trial */
 			dp_buf_printf(out, ",%zu", json_array_size(value));
 			continue;
 		}
@@ -245,21 +243,20 @@ void ctl_result_columns_from_front(const json_t *front, const json_t *points,
 	cols->reevaluated = ctl_reevaluated_objectives(points);
 }
 
-/* A column of the table: of an objective as observed, or by the models, and whether its
- * interval stands beside it. */
+/* A table column: an observed or smoothed objective, and whether an interval follows. */
 struct front_column {
 	const char *name;
 	bool is_smoothed, has_interval;
 };
 
-/* A member of a member. */
+/* Returns a member of a member. */
 static const json_t *get_nested(const json_t *object, const char *key, const char *name)
 {
 	return json_object_get(json_object_get(object, key), name);
 }
 
-/* The columns of the objectives, at most `room`; how many. The interval is that of the value that
- * put the point on the front. */
+/* Plans at most `room` columns of objectives and returns their number. The interval belongs to the
+ * value that put the point on the front. */
 static size_t front_plan_columns(const json_t *points, const struct ctl_result_columns *cols,
 				 struct front_column *plan, size_t room)
 {
@@ -271,7 +268,7 @@ static size_t front_plan_columns(const json_t *points, const struct ctl_result_c
 			const char *key = json_string_value(name);
 			bool differs = false, interval = false;
 
-			/* of an epsilon the models say what was observed */
+			/* for an epsilon, the smoothed value equals the observed one */
 			json_array_foreach (points, k, point) {
 				differs |= cols->with_smoothed &&
 					   !json_equal(get_nested(point, "objectives", key),
@@ -287,7 +284,7 @@ static size_t front_plan_columns(const json_t *points, const struct ctl_result_c
 	return n;
 }
 
-/* A column called "PREFIX NAME", and one for its interval. */
+/* Adds a column "PREFIX NAME" and one for its interval. */
 static void add_value_columns(struct ctl_table *t, const char *prefix, const char *name,
 			      bool interval)
 {

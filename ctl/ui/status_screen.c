@@ -1,4 +1,4 @@
-/* status_screen.c - one study on the screen: what `status` prints and `watch` redraws. */
+/* status_screen.c - formats one study for `status` and `watch`. */
 #include "ctl/ui/status_screen.h"
 
 #include "base/buf.h"
@@ -20,18 +20,18 @@
 #include <string.h>
 
 enum {
-	LABEL_WIDTH = 13,           /* columns of the labels at the left */
-	NARROW_COLUMNS = 40,        /* on a screen below this, labels are as wide as they are */
-	MAX_PLOT_ROWS = 16,         /* rows */
-	UNLIMITED_COLUMNS = 100000, /* where nothing is cut */
+	LABEL_WIDTH = 13,    /* columns for labels */
+	NARROW_COLUMNS = 40, /* below this width, labels are not padded */
+	MAX_PLOT_ROWS = 16,
+	UNLIMITED_COLUMNS = 100000, /* no truncation */
 	TRIAL_BAR_WIDTH = 12,
 	MAX_FAILURES_SHOWN = 3,
 	MAX_LATEST_SHOWN = 5,
-	TALL_SCREEN_ROWS = 40, /* rows of a screen that has room for all of the last results */
+	TALL_SCREEN_ROWS = 40, /* a screen with this many rows has space for all latest results */
 };
 
-/* What matters most, from the top. Rows of lists take turns behind RANK_LISTS: the first
- * running trial, the first of the last results, the first failure, the second ... */
+/* Order of importance. The lists interleave from RANK_LISTS: first running trial, first of the
+ * latest results, first failure, second running trial, ... */
 enum line_rank {
 	RANK_STUDY,
 	RANK_STATE,
@@ -39,7 +39,7 @@ enum line_rank {
 	RANK_VOLUME,
 	RANK_WAITING,
 	RANK_COUNTS,
-	RANK_FIRST_ROWS, /* and two more: of the three lists */
+	RANK_FIRST_ROWS, /* and two more: one for each list */
 	RANK_FRONT = RANK_FIRST_ROWS + 3,
 	RANK_LISTS,
 	RANK_TIME = RANK_LISTS + 9,
@@ -60,12 +60,12 @@ enum status_list {
 struct status_screen {
 	struct ctl_layout layout;
 	int columns;
-	int rows;            /* 0: as many as it takes */
-	bool truncate_lines; /* lines are cut rather than wrapped */
+	int rows;            /* 0: no limit */
+	bool truncate_lines; /* truncate lines instead of wrapping them */
 	bool color, utf8;
 };
 
-/* A line of its own: a label, what fits of a text. */
+/* Adds one line: a label and as much of the text as fits. */
 static void screen_add_line(struct status_screen *v, enum line_rank rank, enum ctl_style style,
 			    const char *label, const char *text)
 {
@@ -87,7 +87,7 @@ static void screen_add_line(struct status_screen *v, enum line_rank rank, enum c
 	dp_buf_free(&line);
 }
 
-/* As many lines as the text needs, but in a view that fits not more than half of the screen. */
+/* Adds wrapped text; in a fitted view, at most half of the screen. */
 static void screen_add_wrapped(struct status_screen *v, enum line_rank rank, enum ctl_style style,
 			       const char *label, const char *text)
 {
@@ -107,7 +107,7 @@ static void screen_add_wrapped(struct status_screen *v, enum line_rank rank, enu
 	} while (*text);
 }
 
-/* A line of the view: cut or wrapped as the view is. */
+/* Adds a line, truncated or wrapped as set. */
 DP_PRINTF(5, 6)
 static void screen_printf(struct status_screen *v, enum line_rank rank, enum ctl_style style,
 			  const char *label, const char *format, ...)
@@ -212,7 +212,7 @@ static void screen_add_progress(struct status_screen *v, const json_t *s)
 	dp_buf_free(&bar);
 }
 
-/* What all trainings together have cost, of each privacy objective. */
+/* Adds the total privacy loss of each privacy objective. */
 static void screen_add_total_privacy(struct status_screen *v, const json_t *s)
 {
 	const json_t *budget = json_object_get(s, "budget");
@@ -262,10 +262,10 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 		      dp_json_str(s, "method", "?"), dp_json_int(s, "priority", 0));
 	if (!reason || strncmp(reason, state, strlen(state)) != 0)
 		dp_buf_printf(&text, "%s%s", state, reason ? ": " : "");
-	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" says it all */
+	dp_buf_puts(&text, reason ? reason : ""); /* "paused by request" needs no more detail */
 	screen_add_wrapped(v, RANK_STATE, ctl_state_style(state), "state", dp_buf_text(&text));
 	dp_buf_clear(&text);
-	if (seeds_warning) /* it voids all numbers below */
+	if (seeds_warning) /* affects all numbers below */
 		screen_add_wrapped(v, RANK_STATE, CTL_WARN, "warning", seeds_warning);
 	if (hidden) {
 		screen_printf(v, RANK_PROGRESS, CTL_NORMAL, "trials",
@@ -289,7 +289,7 @@ static void screen_add_summary(struct status_screen *v, const json_t *status)
 			      dp_buf_text(&text));
 	dp_buf_clear(&text);
 	screen_add_total_privacy(v, s);
-	/* whose numbers they are, where they are not the accountants' of this project */
+	/* name external accountants */
 	json_object_foreach (json_object_get(s, "programs"), name, command)
 		screen_printf(v, RANK_PRIVACY, CTL_NORMAL, "oracle", "%s is the answer of %s", name,
 			      json_string_value(command));
@@ -343,7 +343,7 @@ static void screen_add_running(struct status_screen *v, enum line_rank rank, con
 	dp_buf_free(&text);
 }
 
-/* A trial that has ended: what it came to, and when. */
+/* Adds an ended trial: its result and time. */
 static void screen_add_latest(struct status_screen *v, enum line_rank rank, const json_t *t)
 {
 	const char *state = dp_json_str(t, "state", "?");
@@ -360,7 +360,7 @@ static void screen_add_latest(struct status_screen *v, enum line_rank rank, cons
 	dp_buf_free(&text);
 }
 
-/* One line each: `logs` has the rest. */
+/* Adds one line; `logs` shows the rest. */
 static void screen_add_failure(struct status_screen *v, enum line_rank rank, const json_t *f)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -376,7 +376,7 @@ static void screen_add_failure(struct status_screen *v, enum line_rank rank, con
 
 /* ---- lists ---- */
 
-/* The i-th rows of the lists take turns. */
+/* The i-th rows of the lists interleave. */
 static enum line_rank list_row_rank(enum status_list which, size_t i)
 {
 	return i == 0 ? RANK_FIRST_ROWS + which
@@ -395,14 +395,14 @@ static void screen_add_list(struct status_screen *v, enum status_list which, con
 		[LIST_FAILURES] = { "failures", screen_add_failure },
 	};
 	size_t n = json_array_size(rows), shown = n > most ? most : n;
-	bool cut = which == LIST_RUNNING && shown < n; /* others are the newest of many */
+	bool cut = which == LIST_RUNNING && shown < n; /* the others have only the newest */
 	struct dp_buf more = DP_BUF_INIT;
 
 	if (n == 0)
 		return;
 	ctl_layout_add_line(&v->layout, RANK_BLANK, "");
 	screen_add_line(v, RANK_HEADING, CTL_NORMAL, lists[which].heading, "");
-	shown -= cut && shown > 1; /* that line says how many more there are */
+	shown -= cut && shown > 1; /* this line gives the number of hidden rows */
 	for (size_t i = 0; i < shown; i++)
 		lists[which].put(v, list_row_rank(which, i), json_array_get(rows, i));
 	if (!cut)
@@ -412,7 +412,7 @@ static void screen_add_list(struct status_screen *v, enum status_list which, con
 	dp_buf_free(&more);
 }
 
-/* ---- the picture ---- */
+/* ---- plot ---- */
 
 static void set_plot_axis(const json_t *summary, size_t k, struct ctl_ascii_plot_axis *out)
 {
@@ -425,7 +425,7 @@ static void set_plot_axis(const json_t *summary, size_t k, struct ctl_ascii_plot
 		out->name && ctl_json_array_has(json_object_get(summary, "privacy"), out->name);
 }
 
-/* Is a value better than the anti-ideal? */
+/* Is the value better than the reference point? */
 static bool beats_reference_point(const json_t *summary, size_t k, const char *name, double x)
 {
 	const char *goal = json_string_value(json_array_get(json_object_get(summary, "goals"), k));
@@ -436,8 +436,8 @@ static bool beats_reference_point(const json_t *summary, size_t k, const char *n
 	return goal && strcmp(goal, "maximize") == 0 ? x > worst : x < worst;
 }
 
-/* Draws the front in its first two objectives, as far as it is better than the anti-ideal, in the
- * rows that are left, before the i-th line. */
+/* Draws the front in its first two objectives, as far as it is better than the reference point, in
+ * the remaining rows before line i. */
 static void screen_add_plot(struct status_screen *v, const json_t *status, size_t i)
 {
 	const json_t *summary = json_object_get(status, "study"),
@@ -470,7 +470,7 @@ static void screen_add_plot(struct status_screen *v, const json_t *status, size_
 	free(points);
 }
 
-/* `status` wraps its lines and shows all that it has; `watch` fits the screen. */
+/* watch: fit the screen; otherwise wrap lines and show everything. */
 static void render_screen(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen,
 			  bool watch)
 {
@@ -480,7 +480,7 @@ static void render_screen(struct dp_buf *out, const json_t *status, const struct
 				   .truncate_lines = watch,
 				   .color = screen->color,
 				   .utf8 = screen->utf8 };
-	/* so many running trials that they do not fill the screen */
+	/* limit running trials so that they do not fill the screen */
 	size_t max_running = v.rows == 0   ? SIZE_MAX
 			     : v.rows >= 6 ? (size_t)v.rows / 3
 					   : 1,
@@ -502,7 +502,7 @@ static void render_screen(struct dp_buf *out, const json_t *status, const struct
 	ctl_layout_free(&v.layout);
 }
 
-/* ---- all of it ---- */
+/* ---- public functions ---- */
 
 void ctl_render_status(struct dp_buf *out, const json_t *status, const struct ctl_screen *screen)
 {

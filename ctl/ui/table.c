@@ -1,4 +1,4 @@
-/* table.c - tables for people, and fields of CSV. */
+/* table.c - formats text tables and CSV fields. */
 #include "ctl/ui/table.h"
 
 #include "base/buf.h"
@@ -10,12 +10,12 @@
 
 enum {
 	MAX_COLUMNS = 96,
-	MIN_FLEX_WIDTH = 8, /* columns that a shortened cell keeps */
+	MIN_FLEX_WIDTH = 8, /* minimum width of a shortened cell */
 	COLUMN_GAP = 2
 };
 
 struct table_cell {
-	size_t text_offset; /* where it begins among the table's texts */
+	size_t text_offset; /* offset in the table's texts */
 	enum ctl_style style;
 	int width;
 };
@@ -29,8 +29,8 @@ struct ctl_table {
 	size_t n_columns;
 	struct table_cell *cells; /* row by row */
 	size_t n_cells, capacity;
-	/* Of all cells, each with its NUL: a block of its own for each of a million
-	 * cells would scatter what else is allocated meanwhile. */
+	/* Texts of all cells, NUL-terminated. Separate allocations for a million cells would
+	 * fragment the heap. */
 	struct dp_buf texts;
 };
 
@@ -118,8 +118,8 @@ size_t ctl_table_count_rows(const struct ctl_table *t)
 	return t->n_columns ? t->n_cells / t->n_columns : 0;
 }
 
-/* Widths that fit: the widest flexible column gives way first. Returns how many
- * columns of the table are shown; the rest has no place. */
+/* Computes widths that fit: shrinks the widest flexible column first. Returns the number of columns
+ * shown; the others do not fit. */
 static size_t table_fit_widths(const struct ctl_table *t, int columns, int *width)
 {
 	size_t shown = t->n_columns, widest;

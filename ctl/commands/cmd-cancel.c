@@ -1,4 +1,4 @@
-/* cmd-cancel.c - gives up trials that have not ended. */
+/* cmd-cancel.c - `cancel`: cancels trials that have not ended. */
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
 

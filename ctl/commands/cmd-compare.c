@@ -1,4 +1,4 @@
-/* cmd-compare.c - groups of studies beside each other, and how sure a difference is. */
+/* cmd-compare.c - `compare`: compares groups of studies and tests their differences. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- for people ---- */
+/* ---- text output ---- */
 
-/* p as people say it. */
+/* Formats p for people. */
 static char *format_p_value(const json_t *p, char out[CTL_TEXT_LEN])
 {
 	double x;
@@ -28,13 +28,13 @@ static char *format_p_value(const json_t *p, char out[CTL_TEXT_LEN])
 	return out;
 }
 
-/* The tables and what is said below them. */
+/* The tables and the sentences below them. */
 struct compare_output {
 	struct ctl_table *value_table, *test_table;
 	struct dp_buf sentences;
 };
 
-/* Numbers of an object as cells; a bound on privacy is rounded up. */
+/* Adds numbers of an object as cells, rounded up if `bound`. */
 static void compare_add_cells(struct ctl_table *t, const json_t *object, const char *const *names,
 			      bool bound)
 {
@@ -77,7 +77,7 @@ static void compare_add_test_sentence(struct compare_output *p, const char *what
 		      difference != 0 && low <= 0 && high >= 0 ? ": that may be chance" : "");
 }
 
-/* The answer to one question: `samples` as sample_json() made them, and their groups' names. */
+/* Adds the rows of one comparison. samples: from sample_json(); groups: their names. */
 static void compare_add_question(struct compare_output *p, const char *what, const json_t *samples,
 				 const json_t *groups, const json_t *tests, bool bound)
 {
@@ -96,7 +96,7 @@ static void compare_add_question(struct compare_output *p, const char *what, con
 		ctl_table_add_text(p->value_table, what);
 		ctl_table_add_text(p->value_table, name);
 		ctl_table_add_cell(p->value_table, CTL_NORMAL, "%zu", json_array_size(values));
-		/* if some of a group have no value, all together have no mean */
+		/* with missing values there is no mean of the group */
 		json_array_foreach (values, k, value)
 			missing += json_is_null(value);
 		if (missing > 0)

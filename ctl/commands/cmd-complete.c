@@ -1,8 +1,8 @@
-/* cmd-complete.c - what can stand at the cursor: the words of all three shells' completion.
+/* cmd-complete.c - `complete-words`: lists the words for shell completion at the cursor.
  *
- * Everything comes from the tables: options and arguments by what they are called there ("STUDY",
- * "FILE", "OBJECTIVE=X", "a|b|c"; see kinds[]). What only the daemon knows, it is asked for, and
- * has a second. */
+ * All words come from the option and command tables, where arguments have names such as "STUDY",
+ * "FILE", "OBJECTIVE=X" or "a|b|c" (see kinds[]). Names in a study are requested from the daemon,
+ * which has one second to answer. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -21,26 +21,26 @@
 #include <string.h>
 
 enum {
-	COMPLETE_TIMEOUT_MS = 1000, /* nobody waits longer for a list */
+	COMPLETE_TIMEOUT_MS = 1000, /* a user does not wait longer for a list */
 };
 
-/* A command line up to the cursor. */
+/* The command line up to the cursor. */
 struct completion_line {
 	struct ctl *ctl;
-	const struct ctl_command *command;       /* NULL: not named yet */
-	bool unknown_command;                    /* it is none of ours */
-	bool options_ended;                      /* "--" was there: no more options */
+	const struct ctl_command *command;       /* NULL: not given yet */
+	bool unknown_command;                    /* not in the command table */
+	bool options_ended;                      /* after "--" */
 	int n_arguments;                         /* arguments before the cursor */
-	char *study;                             /* the first one that is named, or NULL */
-	const struct ctl_option *pending_option; /* the cursor is at its value */
+	char *study;                             /* first study named, or NULL */
+	const struct ctl_option *pending_option; /* option whose value is at the cursor */
 	const char *word;                        /* at the cursor */
-	size_t fixed_len;                        /* so much of it is not completed */
+	size_t fixed_len;                        /* length of the prefix that is kept */
 	struct dp_buf out;
 };
 
 /* ---- offers ---- */
 
-/* A word that may stand here, and what it is (may be NULL). */
+/* Offers a word with a description, which may be NULL. */
 static void offer_word(struct completion_line *l, const char *text, const char *end,
 		       const char *about)
 {
@@ -74,7 +74,7 @@ static void offer_keys(struct completion_line *l, json_t *object, const char *en
 		offer_word(l, key, end, NULL);
 }
 
-/* An answer of the daemon, or NULL: there is nothing to offer then. */
+/* Returns an answer of the daemon; NULL: no words to offer. */
 static json_t *complete_call_daemon(struct completion_line *l, const char *verb, json_t *fields)
 {
 	struct dp_err err;
@@ -93,7 +93,7 @@ static json_t *complete_call_study(struct completion_line *l, const char *verb)
 			: NULL;
 }
 
-/* ---- what the tables' words stand for ---- */
+/* ---- argument kinds ---- */
 
 static void offer_studies(struct completion_line *l, const char *spec)
 {
@@ -107,7 +107,7 @@ static void offer_studies(struct completion_line *l, const char *spec)
 	json_decref(ok);
 }
 
-/* The shells know how. */
+/* Leaves file names to the shell. */
 static void offer_files(struct completion_line *l, const char *spec)
 {
 	(void)spec;
@@ -132,7 +132,7 @@ static void offer_study_keys(struct completion_line *l, const char *spec)
 		offer_word(l, keys[i].path, "", keys[i].type);
 }
 
-/* What `set` changes, without the section. */
+/* Offers the keys that `set` changes, without their section. */
 static void offer_live_keys(struct completion_line *l, const char *spec)
 {
 	size_t count;
@@ -168,7 +168,7 @@ static void offer_trials(struct completion_line *l, const char *spec)
 	}
 }
 
-/* "=" if a value follows the name. */
+/* Returns "=" if a value follows the name. */
 static const char *name_suffix(const char *spec)
 {
 	return strchr(spec, '=') ? "=" : "";
@@ -183,7 +183,7 @@ static void offer_objectives(struct completion_line *l, const char *spec)
 	json_decref(ok);
 }
 
-/* Objectives, and the metrics that trainers reported. */
+/* Offers objectives and the metrics that trainers reported. */
 static void offer_metrics(struct completion_line *l, const char *spec)
 {
 	json_t *ok = complete_call_study(l, "status"), *study = json_object_get(ok, "study");
@@ -206,7 +206,7 @@ static void offer_parameters(struct completion_line *l, const char *spec)
 	json_decref(ok);
 }
 
-/* The first that the table's word begins with says what it stands for. */
+/* The first prefix of a table word that matches decides its kind. */
 static const struct {
 	const char *prefix;
 	void (*offer)(struct completion_line *l, const char *spec);
@@ -225,8 +225,8 @@ static const struct {
 	{ "NAME", offer_metrics },
 };
 
-/* A word of the tables, "a|b|TRIAL". Where a list may stand, its last part is completed, and where
- * a group is named, what follows. */
+/* Offers words for a table word such as "a|b|TRIAL". Completes the last element of a list, and the
+ * study in a group. */
 static void offer_arg_spec(struct completion_line *l, const char *spec)
 {
 	char *copy = dp_strdup(spec + strspn(spec, "[")), *rest = copy, *choice;
@@ -265,7 +265,7 @@ static const struct ctl_option *find_option_row(const struct ctl_option *o, cons
 	return NULL;
 }
 
-/* The option of a word like "--max" or "-o". */
+/* Finds the option of a word like "--max" or "-o". */
 static const struct ctl_option *line_find_option(struct completion_line *l, const char *word)
 {
 	bool is_long = word[1] == '-';
@@ -281,7 +281,7 @@ static const struct ctl_option *line_find_option(struct completion_line *l, cons
 	return o ? o : find_option_row(ctl_global_options, name, len, is_long ? 0 : word[1]);
 }
 
-/* "a", "a/256" or, of a group, "g=a,b": the study a. */
+/* Records the study a of "a", "a/256" or a group "g=a,b". */
 static void line_set_study(struct completion_line *l, const char *text)
 {
 	const char *equals = strchr(text, '=');
@@ -322,7 +322,7 @@ static void line_parse_word(struct completion_line *l, const char *word)
 	}
 	if (!value)
 		return;
-	/* what the line gives counts here, too: the socket and the directory that are asked */
+	/* use options on the line too: they name the socket and the state directory */
 	ctl->given_options = dp_reallocarray(ctl->given_options, ctl->n_given_options + 1,
 					     sizeof *ctl->given_options);
 	ctl->given_options[ctl->n_given_options++] = (struct ctl_given_option){ o, value };
@@ -334,7 +334,7 @@ static void line_parse_word(struct completion_line *l, const char *word)
 
 /* ---- the word at the cursor ---- */
 
-/* Of -o only what this command prints. */
+/* For -o, offers only the formats of this command. */
 static void offer_option_value(struct completion_line *l, const struct ctl_option *o)
 {
 	char *copy, *rest, *word;
@@ -388,7 +388,7 @@ static void line_offer_completions(struct completion_line *l)
 	} else if (!l->command) {
 		offer_commands(l, NULL);
 	} else {
-		/* the word of "STUDY TRIAL..." for the argument at the cursor */
+		/* the word of "STUDY TRIAL..." at the cursor's position */
 		copy = rest = dp_strdup(l->command->args);
 		while ((spec = strsep(&rest, " ")) != NULL && place++ < l->n_arguments)
 			last = spec;

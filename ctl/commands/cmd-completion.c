@@ -1,11 +1,11 @@
-/* cmd-completion.c - completion for shells: scripts that ask complete-words. */
+/* cmd-completion.c - `completion`: shell scripts that call complete-words. */
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
 
 #include <string.h>
 
-/* bash breaks words at = @ and :, which are put together again; of what is found only the
- * part behind such a break replaces what stands there. */
+/* bash splits words at = @ and :, so the script joins them. Of a found word, only the part after
+ * the last such character replaces the word at the cursor. */
 static const char bash_script[] =
 	"# bash completion for dparetoctl; use it with\n"
 	"#   source <(dparetoctl completion bash)\n"
@@ -40,7 +40,7 @@ static const char bash_script[] =
 	"}\n"
 	"complete -F _dparetoctl dparetoctl\n";
 
-/* Read as a function file the function runs, sourced it is registered. */
+/* As an autoloaded function file it calls the function; when sourced, it registers it. */
 static const char zsh_script[] =
 	"#compdef dparetoctl\n"
 	"# zsh completion for dparetoctl; use it with\n"

@@ -1,4 +1,4 @@
-/* cmd-daemon.c - the daemon itself: status, reload, stop. */
+/* cmd-daemon.c - `daemon`: status, reload and stop of the daemon. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"

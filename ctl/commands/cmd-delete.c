@@ -1,4 +1,4 @@
-/* cmd-delete.c - removes a study and everything that belongs to it. */
+/* cmd-delete.c - `delete`: removes a study and all its data. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -20,7 +20,7 @@ static const char *delete_format_trial_count(const json_t *s, char out[DP_PLURAL
 	return ctl_format_count(s, "ended", "ended trial", out);
 }
 
-/* Shows what will be lost and asks; only a typed yes counts. */
+/* Shows what will be lost and asks for confirmation; only a typed yes counts. */
 static int delete_confirm(struct ctl *ctl, const json_t *s, struct dp_err *err)
 {
 	const char *name = dp_json_str(s, "name", "?");
@@ -67,7 +67,7 @@ static int cmd_delete_run(struct ctl *ctl, struct dp_err *err)
 		code = ctl_pack_fields(&fields, err, "{s:s, s:b}", "study",
 				       dp_json_str(summary, "name", ""), "now",
 				       ctl_has_option(ctl, "now"));
-	/* trainers may use their whole grace time to end */
+	/* no timeout: trainers may use their whole grace time */
 	if (code == DP_OK)
 		code = ctl_call_timeout(ctl, -1, "delete", fields, &ok, err);
 	if (code == DP_OK && ctl->format == CTL_JSON)

@@ -1,4 +1,4 @@
-/* cmd-doctor.c - checks what studies need to run well, and says what to do. */
+/* cmd-doctor.c - `doctor`: checks the environment of studies and suggests fixes. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-	FREE_SPACE_FAIL_MIB = 64,   /* MiB free: the daemon's own watermark */
+	FREE_SPACE_FAIL_MIB = 64,   /* MiB; the daemon's own limit */
 	FREE_SPACE_WARN_MIB = 1024, /* MiB */
 	FREE_INODES_WARN = 1000,
-	OPEN_FILES_FAIL = 64, /* open files: the daemon's own and a few trainers' */
+	OPEN_FILES_FAIL = 64, /* enough for the daemon and a few trainers */
 	OPEN_FILES_WARN = 1024
 };
 
@@ -60,7 +60,7 @@ static void doctor_add_check(struct doctor *d, enum doctor_result r, const char 
 						   "hint", r == DOCTOR_OK ? NULL : hint));
 }
 
-/* A program of the project: beside this one, or one that only programs start. */
+/* Checks a program of the project, one in libexec if `libexec`. */
 static void check_program(struct doctor *d, const char *name, bool libexec)
 {
 	char *path = libexec ? ctl_find_libexec_program(name) : ctl_find_program(name);
@@ -168,8 +168,8 @@ static void check_state_dir(struct doctor *d)
 	check_disk_space(d);
 }
 
-/* Without Slurm nothing else changes, so that it is nothing to be warned of. Blocks for as long as
- * Slurm's own commands wait. */
+/* Checks Slurm. Does not warn if it is absent, since only some studies need it. Blocks while
+ * Slurm's commands wait. */
 static void check_slurm(struct doctor *d)
 {
 	static const char *const needed[] = { "sbatch", "squeue", "scancel" };
@@ -239,7 +239,7 @@ static void check_clock(struct doctor *d)
 		doctor_add_check(d, DOCTOR_OK, "clock", NULL, "%s", text);
 }
 
-/* With a daemon its journal is its own affair; without one we read it all. */
+/* Checks the journal: with a daemon by its report, otherwise by reading all of it. */
 static void check_journal(struct doctor *d)
 {
 	json_t *found = NULL;

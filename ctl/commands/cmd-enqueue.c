@@ -1,4 +1,4 @@
-/* cmd-enqueue.c - has a study evaluate a point of one's own choice. */
+/* cmd-enqueue.c - `enqueue`: adds a user's point to a study. */
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NAME=VALUE into an object; a number stays a number, true and false are what they
- * look like, all else is text. */
+/* Adds NAME=VALUE to an object: numbers and true or false as such, everything else as text. */
 static int enqueue_parse_parameter(json_t *values, const char *text, struct dp_err *err)
 {
 	const char *equals = strchr(text, '=');

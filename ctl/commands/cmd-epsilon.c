@@ -1,4 +1,4 @@
-/* cmd-epsilon.c - what a mechanism costs, without a daemon. */
+/* cmd-epsilon.c - `epsilon`: computes the privacy cost of a mechanism without a daemon. */
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
@@ -16,13 +16,13 @@
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,
-	CURVE_MIN_EXPONENT = -10, /* decades of delta */
+	CURVE_MIN_EXPONENT = -10, /* powers of ten of delta */
 	CURVE_MAX_EXPONENT = -2,
 };
 
-/* ---- --batch: a query a line, an answer a line ---- */
+/* ---- --batch: one query and one answer per line ---- */
 
-/* The answer to one line; an error takes its place. */
+/* Returns the answer to one line, or its error. */
 static json_t *epsilon_answer_batch_line(const char *line, size_t len, bool *failed)
 {
 	json_t *query = NULL, *answer = NULL;
@@ -57,17 +57,17 @@ static int epsilon_batch(struct ctl *ctl, struct dp_err *err)
 		answer = epsilon_answer_batch_line(line, (size_t)n, &failed);
 		ctl_print_json_line(ctl, answer);
 		json_decref(answer);
-		/* a co-process waits for this answer before it writes the next line */
+		/* flush: a co-process waits for this answer before its next line */
 		code = ctl_flush(ctl, err);
 	}
 	free(line);
 	if (!failed || code != DP_OK)
 		return code;
-	ctl->error_reported = true; /* in the place of each bad line */
+	ctl->error_reported = true; /* already printed in place of the bad lines */
 	return dp_fail(err, DP_E_FAILED, "some lines could not be answered");
 }
 
-/* ---- one question ---- */
+/* ---- single query ---- */
 
 static void epsilon_print_answer(struct ctl *ctl, const struct dp_mechanism *m,
 				 const double *values, const struct dp_epsilon *e)
@@ -86,7 +86,7 @@ static void epsilon_print_answer(struct ctl *ctl, const struct dp_mechanism *m,
 	ctl_print_assumptions(ctl, m, values, e);
 }
 
-/* Epsilon at delta = 1e-10, 1e-9, ... 1e-2. */
+/* Prints epsilon at delta = 1e-10, 1e-9, ... 1e-2. */
 static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
 			 struct dp_err *err)
 {
@@ -122,7 +122,7 @@ static int epsilon_curve(struct ctl *ctl, const struct dp_mechanism *m, const do
 	return DP_OK;
 }
 
-/* The delta at which an epsilon holds. */
+/* Prints the delta at which an epsilon holds. */
 static int epsilon_print_delta(struct ctl *ctl, const struct dp_mechanism *m, const double *values,
 			       double at, struct dp_err *err)
 {

@@ -1,4 +1,4 @@
-/* cmd-explain.c - documents the keys of study files, from the table that parses them. */
+/* cmd-explain.c - `explain`: documents the keys of study files from the parser's table. */
 #include "base/buf.h"
 #include "ctl/ctl_command.h"
 #include "ctl/ctl_output.h"
@@ -17,8 +17,8 @@ enum {
 	TEXT_COLUMNS = 80
 };
 
-/* Compares part by part, from the start of both; *rest is what `path` has beyond. A part in
- * capital letters, "NAME", stands for any name. */
+/* Does `path` start with `asked`, by segments? *rest is the remainder of `path`. The segment "NAME"
+ * matches any name. */
 static bool key_path_has_prefix(const char *path, const char *asked, const char **rest)
 {
 	for (;;) {
@@ -40,7 +40,7 @@ static bool key_path_has_prefix(const char *path, const char *asked, const char 
 	return !*asked;
 }
 
-/* Is `asked` the key, or its last parts? */
+/* Does `asked` equal the key or its last segments? */
 static bool key_path_matches(const char *path, const char *asked)
 {
 	const char *rest;
@@ -83,8 +83,8 @@ static void print_key(struct ctl *ctl, const struct dp_key_doc *k)
 	ctl_print_buf(ctl, &out);
 }
 
-/* How deep a key is, and the name it has at that depth. NAME is no key of its own: it
- * stands before what comes right below it. */
+/* Returns the depth of a key and its name at that depth. NAME is not a level: it is shown with the
+ * key below it. */
 static int key_depth(const char *path, const char **name)
 {
 	int depth = 0;
@@ -116,7 +116,7 @@ static void explain_print_key_table(struct ctl *ctl, const struct dp_key_doc *co
 			       "trainer.timeout, or by its end, timeout.");
 }
 
-/* Prints the keys that were found: one in full, several as a list. */
+/* Prints the keys found: one in full, several as a list. */
 static void explain_print(struct ctl *ctl, const struct dp_key_doc *const *keys, size_t n,
 			  bool in_full)
 {
@@ -152,7 +152,7 @@ static void explain_print(struct ctl *ctl, const struct dp_key_doc *const *keys,
 	}
 }
 
-/* The nearest key by its whole path or by its last part. */
+/* Fails and suggests the nearest key, by its path or last segment. */
 static int fail_unknown_key(const char *asked, const struct dp_key_doc *all, size_t count,
 			    struct dp_err *err)
 {
@@ -172,7 +172,7 @@ static int fail_unknown_key(const char *asked, const struct dp_key_doc *all, siz
 	return dp_hint(err, "'dparetoctl explain' lists all keys");
 }
 
-/* A mechanism is explained by its own table of keys. */
+/* Explains a mechanism from its own table of keys. */
 static void explain_mechanism(struct ctl *ctl, const struct dp_mechanism *m)
 {
 	struct ctl_table *t = ctl_table_new("KEY|TYPE|NEEDED|MEANING*");
@@ -229,7 +229,7 @@ static int cmd_explain_run(struct ctl *ctl, struct dp_err *err)
 	for (size_t i = 0; i < count && n < MAX_STUDY_KEYS; i++)
 		if (!asked || key_path_matches(all[i].path, asked))
 			found[n++] = &all[i];
-	/* the keys below a section such as "trainer", itself not included */
+	/* the keys below a section such as "trainer", without itself */
 	section = n == 1 ? found[0]->path : asked;
 	for (size_t i = 0; asked && i < count && nbelow < MAX_STUDY_KEYS; i++)
 		if (key_path_has_prefix(all[i].path, section, &rest) && *rest)

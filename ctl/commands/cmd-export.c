@@ -1,4 +1,4 @@
-/* cmd-export.c - all trials of a study in one file. */
+/* cmd-export.c - `export`: writes all trials of a study to one file. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
@@ -19,8 +19,8 @@ struct export
 	struct ctl_result_columns cols;
 	json_t *front_points; /* see ctl_fetch_smoothed_front() */
 	struct dp_buf out;
-	size_t n_rows;   /* of rows */
-	size_t n_trials; /* of these, trials' own */
+	size_t n_rows;
+	size_t n_trials; /* rows that are trials, not checkpoints */
 };
 
 static int export_add_trial(struct ctl *ctl, const json_t *trial, void *arg, struct dp_err *err)
@@ -63,7 +63,7 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 	code = ctl_fetch_smoothed_front(ctl, summary, &e->front_points, err);
 	e->cols.with_smoothed = e->front_points != NULL;
 	if (code == DP_OK && !e->csv) {
-		/* the hypervolume of re-evaluated points is told only with the front */
+		/* the hypervolume of re-evaluated points is only part of the front */
 		code = ctl_call_front(ctl, which.study, NULL, &front, err);
 		if (code == DP_OK) {
 			volume = json_object_get(front, "hypervolume_remeasured");
@@ -76,8 +76,7 @@ static int export_collect(struct ctl *ctl, struct export *e, struct dp_err *err)
 		dp_buf_puts(&e->out, ",\"trials\":[");
 	} else if (code == DP_OK &&
 		   ctl_call_study(ctl, "measures", which.study, &measured, &ignored) == DP_OK) {
-		/* objectives of results that were measured again get columns; an older daemon knows
-		 * none */
+		/* re-evaluated objectives get columns; an older daemon has none */
 		json_array_foreach (json_object_get(measured, "measures"), i, row) {
 			const json_t *low = json_object_get(row, "low");
 

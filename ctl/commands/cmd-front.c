@@ -1,4 +1,4 @@
-/* cmd-front.c - the best trade-offs found so far, and questions to them. */
+/* cmd-front.c - `front`: shows and filters the best trade-offs found so far. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/support/front_filter.h"
@@ -16,7 +16,7 @@
 #include <jansson.h>
 #include <string.h>
 
-/* `all` points were there before questions took some out. */
+/* all: the points before filters. */
 static void front_print_text(struct ctl *ctl, const json_t *front, const json_t *all,
 			     const struct ctl_result_columns *cols)
 {
@@ -32,7 +32,7 @@ static void front_print_text(struct ctl *ctl, const json_t *front, const json_t 
 	char ended[DP_PLURAL_LEN];
 
 	ctl_format_point_count(all, &words);
-	if (again > 0 && again < json_array_size(all)) /* their hypervolume is of nothing else */
+	if (again > 0 && again < json_array_size(all)) /* the hypervolume is of these */
 		dp_buf_printf(&words, " (%zu measured again)", again);
 	if (json_array_size(points) > 0)
 		ctl_front_print_table(ctl, front, cols);
@@ -43,7 +43,7 @@ static void front_print_text(struct ctl *ctl, const json_t *front, const json_t 
 						    : "these limits");
 	else
 		ctl_print_message(ctl, "the front is empty: %s", ctl_front_empty_reason(front));
-	/* of a metric there is no model */
+	/* metrics have no model */
 	if (cols->with_smoothed && metric)
 		ctl_print_message(ctl,
 				  "%s goes by what was observed, luck included; limits on "

@@ -1,4 +1,4 @@
-/* cmd-import.c - has a study learn from the results of another. */
+/* cmd-import.c - `import`: gives a study the results of another one as warm start. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -35,7 +35,7 @@ static int cmd_import_run(struct ctl *ctl, struct dp_err *err)
 	if (!from)
 		return dp_fail(err, DP_E_USAGE,
 			       "whose results? --from names a study or a state folder");
-	/* a folder is named from where we are, which the daemon does not know */
+	/* make a path absolute, because the daemon has another working directory */
 	origin = strchr(from, '/') && *from != '/' && getcwd(here, sizeof here)
 			 ? dp_path_join(here, from)
 			 : dp_strdup(from);

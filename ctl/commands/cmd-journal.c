@@ -1,4 +1,4 @@
-/* cmd-journal.c - the journal itself: its commands, and dump as JSON lines. */
+/* cmd-journal.c - `journal`: dispatches its subcommands, and dumps records as JSON lines. */
 #include "base/fs.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
@@ -16,12 +16,12 @@
 
 struct journal_walk {
 	struct ctl *ctl;
-	const char *name; /* of the study that is looked for */
-	uint32_t found;   /* its number */
+	const char *name; /* name of the wanted study */
+	uint32_t found;   /* its id; later a count of its records */
 	struct dp_event event;
 	uint64_t n_faults;
-	uint32_t private_study_id; /* a study that hides its trials; 0: the one at hand does not */
-	uint32_t n_shown;          /* so many records of it */
+	uint32_t private_study_id; /* the private selection at hand; 0: none */
+	uint32_t n_shown;          /* number of its records shown */
 };
 
 int ctl_journal_dir_path(struct ctl *ctl, char **folder, struct dp_err *err)
@@ -53,7 +53,8 @@ static int on_record_find_name(void *arg, uint32_t study, uint32_t seq, const vo
 	return DP_OK;
 }
 
-/* Of a private selection, whose trainings are secret, only what is about the study itself. */
+/* Omits the records of a private selection's training runs, which are secret. Keeps those about the
+ * study itself. */
 static bool dump_is_omitted(struct journal_walk *w, uint32_t study, const struct dp_event *e)
 {
 	const char *text = e->study_created.text;
@@ -92,8 +93,7 @@ static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *b
 		w->event.study = study;
 		w->event.seq = seq;
 		line = dp_event_to_json(&w->event);
-		/* its number among all records, and when it was, tell how many there are of others
-		 */
+		/* the original number and time would reveal the number of omitted records */
 		if (w->private_study_id == study) {
 			json_object_set_new(line, "seq", json_integer(w->n_shown++));
 			if (w->n_shown > 1)
@@ -112,7 +112,7 @@ static int on_record_dump(void *arg, uint32_t study, uint32_t seq, const void *b
 static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *err)
 {
 	struct journal_walk w = { .ctl = ctl, .name = ctl_get_option(ctl, "study") };
-	uint32_t study = 0; /* all */
+	uint32_t study = 0; /* 0: all studies */
 	int64_t number;
 	int code = DP_OK;
 
@@ -135,7 +135,7 @@ static int dump_records(struct ctl *ctl, struct dp_journal *j, struct dp_err *er
 	if (code == DP_OK && study && w.found == 0)
 		return dp_fail(err, DP_E_NOT_FOUND, "the journal has no study %u", study);
 	if (code == DP_OK && w.n_faults > 0) {
-		/* standard output holds the lines; the verdict must not be among them */
+		/* standard output has the lines; report the result on standard error */
 		ctl->json_printed = true;
 		return dp_fail(err, DP_E_CORRUPT,
 			       "%" PRIu64 " records are damaged; they are shown as faults",

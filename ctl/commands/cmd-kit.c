@@ -1,4 +1,4 @@
-/* cmd-kit.c - where the Python kit is, and how a trainer comes to it. */
+/* cmd-kit.c - `kit`: shows where the Python package is and how trainers import it. */
 #include "base/fs.h"
 #include "base/program.h"
 #include "ctl/ctl_command.h"
@@ -11,8 +11,8 @@
 
 #define PYTHON_PACKAGE_FILE "dpareto.py"
 
-/* The folder of the kit that `place` (from `base` on) is or leads to; the caller frees
- * it. NULL: it is not there. */
+/* Returns the package directory at `place` relative to `base`, links resolved. The caller frees it;
+ * NULL: not found. */
 static char *python_package_dir_at(const char *base, const char *place)
 {
 	char *path = dp_path_join(base, place), *file, *real;
@@ -26,8 +26,8 @@ static char *python_package_dir_at(const char *base, const char *place)
 	return real;
 }
 
-/* In a build tree, then in the tree that this program was installed in, wherever that is
- * now, then where it was to be installed. */
+/* Searches the build tree, then the installed tree relative to this program, then the configured
+ * install path. */
 static char *find_python_package_dir(void)
 {
 	static const char *const beside[] = { "trainers/python", "../share/dpareto/python" };

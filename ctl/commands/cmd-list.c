@@ -1,4 +1,4 @@
-/* cmd-list.c - all studies, one line each. */
+/* cmd-list.c - `list`: shows all studies, one line each. */
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"

@@ -1,4 +1,4 @@
-/* cmd-logs.c - what a trainer wrote to its standard output and standard error. */
+/* cmd-logs.c - `logs`: prints what a trainer wrote to standard output and standard error. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
@@ -22,36 +22,35 @@
 #include <unistd.h>
 
 enum {
-	LOG_POLL_MS = 200,              /* between looks at growing files */
-	LOG_JSON_MAX_BYTES = 256 << 20, /* bytes of a log that -o json takes */
+	LOG_POLL_MS = 200,              /* poll interval of growing files */
+	LOG_JSON_MAX_BYTES = 256 << 20, /* largest log for -o json */
 	TAIL_CHUNK = 64 << 10
 };
 
 struct log_stream {
-	const char *name; /* of the file in the attempt's folder */
-	int fd;           /* -1: not there yet */
+	const char *name; /* of the file in the attempt's directory */
+	int fd;           /* -1: does not exist yet */
 };
 
 struct logs {
 	struct ctl *ctl;
 	const char *study;
-	struct ctl_result_id result; /* of which only the trial matters */
+	struct ctl_result_id result; /* only its trial is used */
 	char trial[DP_TRIAL_NAME_LEN];
-	int64_t attempt, run; /* asked for; -1: the latest */
-	int64_t tail_lines;   /* lines; -1: all */
-	bool show_headings;   /* say which stream it is */
+	int64_t attempt, run; /* requested; -1: latest */
+	int64_t tail_lines;   /* -1: all */
+	bool show_headings;   /* print headings between streams */
 	struct log_stream streams[2];
 	size_t nstreams;
-	const char *last_stream; /* stream that was printed last */
-	json_t *attempt_dir;     /* of the attempt shown, once there is one */
-	bool has_ended;          /* and it has ended */
+	const char *last_stream; /* the last stream printed */
+	json_t *attempt_dir;     /* of the attempt shown; NULL: none yet */
+	bool has_ended;          /* of that attempt */
 	struct ctl_reconnect reconnect;
 };
 
-/* ---- which attempt ---- */
+/* ---- choice of attempt ---- */
 
-/* Asks the daemon for the trial and looks for the attempt in its reply *ok, which is the
- * caller's. */
+/* Fetches the trial and finds the attempt in it. The caller owns the reply *ok. */
 static int logs_fetch_attempt(struct logs *l, json_t **ok, struct dp_err *err)
 {
 	const json_t *trial, *a, *found = NULL;
@@ -85,7 +84,7 @@ static int logs_fetch_attempt(struct logs *l, json_t **ok, struct dp_err *err)
 		return DP_OK;
 	if (!l->attempt_dir) {
 		l->attempt_dir = json_incref(json_object_get(found, "directory"));
-		/* the one that is followed, even if another one starts meanwhile */
+		/* keep following this attempt even if another one starts */
 		l->attempt = dp_json_int(found, "attempt", -1);
 		l->run = dp_json_int(found, "run", -1);
 	}
@@ -115,7 +114,7 @@ static void logs_sleep(void)
 	nanosleep(&t, NULL);
 }
 
-/* Is the trial one that the study has yet to propose? */
+/* Has the study yet to propose this trial? */
 static bool logs_trial_is_pending(const struct logs *l)
 {
 	const json_t *summary;
@@ -132,7 +131,7 @@ static bool logs_trial_is_pending(const struct logs *l)
 	return yes;
 }
 
-/* Finds the attempt; with -f waits for one to start. */
+/* Finds the attempt; with -f, waits until one starts. */
 static int logs_wait_for_attempt(struct logs *l, bool follow, struct dp_err *err)
 {
 	bool told = false;
@@ -166,9 +165,9 @@ static int logs_wait_for_attempt(struct logs *l, bool follow, struct dp_err *err
 	}
 }
 
-/* ---- the files ---- */
+/* ---- files ---- */
 
-/* Moves a file to where its last `lines` lines begin. */
+/* Seeks to the start of the last `lines` lines. */
 static void seek_tail(int fd, int64_t lines)
 {
 	static char chunk[TAIL_CHUNK];
@@ -189,7 +188,7 @@ static void seek_tail(int fd, int64_t lines)
 		for (size_t i = want; i > 0; i--) {
 			off_t pos = at - (off_t)want + (off_t)i;
 
-			/* the newline that ends the file begins no line */
+			/* a newline at the end of the file starts no line */
 			if (chunk[i - 1] == '\n' && pos < st.st_size && --lines == 0) {
 				lseek(fd, pos, SEEK_SET);
 				return;
@@ -199,7 +198,7 @@ static void seek_tail(int fd, int64_t lines)
 	}
 }
 
-/* Prints what is new in a stream; *any tells if there was something. */
+/* Prints new data of a stream; *any is true if there was some. */
 static int copy_stream(struct logs *l, struct log_stream *s, bool *any, struct dp_err *err)
 {
 	bool shows = ctl_escapes_output(l->ctl, l->ctl->out);
@@ -214,7 +213,7 @@ static int copy_stream(struct logs *l, struct log_stream *s, bool *any, struct d
 		if (l->show_headings && l->last_stream != s->name)
 			ctl_printf(l->ctl, "%s==> %s <==\n", l->last_stream ? "\n" : "", s->name);
 		l->last_stream = s->name;
-		/* a character that is cut in two is read again, once there is more */
+		/* an incomplete character is read again later */
 		rest = shows ? (ssize_t)ctl_utf8_partial_len(chunk, (size_t)n) : 0;
 		if (rest > 0 && rest < n && lseek(s->fd, -rest, SEEK_CUR) >= 0)
 			n -= rest;
@@ -257,7 +256,7 @@ static int logs_copy_all_streams(struct logs *l, bool *any, struct dp_err *err)
 	return code;
 }
 
-/* The trainer goes on without the daemon, and so does what it prints. */
+/* Keeps printing without the daemon, since the trainer continues. */
 static int logs_on_daemon_away(void *arg, struct dp_err *err)
 {
 	struct logs *l = arg;
@@ -274,7 +273,7 @@ static int logs_follow(struct logs *l, struct dp_err *err)
 	int code;
 
 	for (;;) {
-		/* ended first: what it wrote last was written before */
+		/* read this before the files, so that the last output is not missed */
 		ended = l->has_ended;
 		any = false;
 		code = logs_copy_all_streams(l, &any, err);
@@ -294,7 +293,7 @@ static int logs_follow(struct logs *l, struct dp_err *err)
 	}
 }
 
-/* Bytes of a log as a JSON string; what is not UTF-8 becomes U+FFFD. */
+/* Converts log bytes to a JSON string; invalid UTF-8 becomes U+FFFD. */
 static json_t *json_from_log_bytes(const struct dp_buf *raw)
 {
 	struct dp_buf clean = DP_BUF_INIT;

@@ -1,4 +1,4 @@
-/* cmd-noise.c - the least noise that keeps a target epsilon. */
+/* cmd-noise.c - `noise`: computes the least noise that keeps a target epsilon. */
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key that --solve names, or that of the noise. */
+/* Finds the key of --solve, by default the noise. */
 static int noise_find_solved_key(struct ctl *ctl, const struct dp_mechanism *m,
 				 const struct dp_privacy_key **k, struct dp_err *err)
 {

@@ -1,4 +1,4 @@
-/* cmd-pause.c - lets a study start nothing new. */
+/* cmd-pause.c - `pause`: stops a study from starting new trials. */
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"

@@ -1,4 +1,4 @@
-/* cmd-propose.c - shows what a study would evaluate next, and runs nothing. */
+/* cmd-propose.c - `propose`: shows the next proposals of a study without running them. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 enum {
-	PROPOSE_TIMEOUT_MS = 600000 /* a fit of thousands of results takes its time */
+	PROPOSE_TIMEOUT_MS = 600000 /* fitting thousands of results is slow */
 };
 
 static void propose_print_point(struct ctl *ctl, const json_t *p)
@@ -33,7 +33,7 @@ static void propose_print_point(struct ctl *ctl, const json_t *p)
 	t = ctl_table_new("OBJECTIVE|EXPECTED>|95% FROM>|TO>");
 	json_object_foreach (json_object_get(p, "predicted"), name, q) {
 		const json_t *low = json_object_get(q, "low"), *high = json_object_get(q, "high");
-		/* what is computed is a bound, as epsilon is */
+		/* a computed value is a bound, such as epsilon */
 		char *(*shown)(const json_t *, char *) =
 			json_equal(low, high) ? ctl_format_upper_bound : ctl_format_value;
 

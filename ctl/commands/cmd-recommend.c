@@ -1,4 +1,4 @@
-/* cmd-recommend.c - settings for a point of the front, whether it was tested or not. */
+/* cmd-recommend.c - `recommend`: parameters for a point of the front, tested or not. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- measured ---- */
+/* ---- verification ---- */
 
-/* Those members of a measurement's object that are predicted, too. */
+/* Returns the members of a re-evaluation that were also predicted. */
 static json_t *select_predicted_members(const json_t *row, const char *key, const json_t *found)
 {
 	json_t *part = json_object(), *predicted;
@@ -34,7 +34,7 @@ static json_t *select_predicted_members(const json_t *row, const char *key, cons
 	return part;
 }
 
-/* The contract's "verified" of a measurement that came to something. */
+/* Builds the documented "verified" object of a finished re-evaluation. */
 static json_t *verified_json(const json_t *row, const json_t *found)
 {
 	return json_pack("{s:I, s:o, s:o, s:o}", "runs", (json_int_t)dp_json_int(row, "done", 0),
@@ -43,7 +43,7 @@ static json_t *verified_json(const json_t *row, const json_t *found)
 			 select_predicted_members(row, "high", found));
 }
 
-/* Measures all points that were recommended, at once, and puts in what came out. */
+/* Evaluates all recommended points at once and adds the results. */
 static int verify_recommendations(struct ctl *ctl, const char *study, json_t *list, int64_t runs,
 				  struct dp_err *err)
 {
@@ -84,7 +84,7 @@ static int verify_recommendations(struct ctl *ctl, const char *study, json_t *li
 	return code;
 }
 
-/* ---- as people read it ---- */
+/* ---- text output ---- */
 
 static void add_predicted_rows(struct ctl_table *t, const json_t *found, const char *which)
 {
@@ -101,7 +101,7 @@ static void add_predicted_rows(struct ctl_table *t, const json_t *found, const c
 	}
 }
 
-/* How far it is from what was tested, and what that says of the model. */
+/* Prints the distance to the nearest tested point and how reliable the model is there. */
 static void print_model_trust(struct ctl *ctl, const json_t *found)
 {
 	const json_t *nearest = json_object_get(found, "nearest");
@@ -116,7 +116,7 @@ static void print_model_trust(struct ctl *ctl, const json_t *found)
 	if (dp_json_int(trust, "neighbours", 0) == 0 ||
 	    !dp_json_to_real(json_object_get(trust, "coverage"), &coverage) ||
 	    !dp_json_to_real(json_object_get(trust, "leave_one_out"), &error))
-		return; /* all is computed */
+		return; /* all values are computed */
 	ctl_print_wrapped(ctl,
 			  "the model of %s %s: left out, the %lld results nearest to it are "
 			  "predicted to within %s (rms), %.0f %% of them within their 95 %% "
@@ -130,7 +130,7 @@ static void print_model_trust(struct ctl *ctl, const json_t *found)
 		ctl_print_wrapped(ctl, "because %s", dp_json_str(trust, "why", ""));
 }
 
-/* Is what was measured where it was predicted? */
+/* Does the evaluated value agree with the prediction? */
 static void print_verification(struct ctl *ctl, const json_t *found)
 {
 	const json_t *v = json_object_get(found, "verified");
@@ -160,8 +160,8 @@ static void print_verification(struct ctl *ctl, const json_t *found)
 	}
 }
 
-/* The best tested point is the luckiest of many, too: what fresh runs of it would give
- * stands beside what it gave. */
+/* Prints the best tested point. It is subject to selection bias, so the expected result of fresh
+ * runs is printed too. */
 static void print_best_tested_point(struct ctl *ctl, const json_t *found, const char *level)
 {
 	const json_t *tested = json_object_get(found, "tested");
@@ -208,7 +208,7 @@ static void print_recommendation(struct ctl *ctl, const json_t *found)
 	if (json_is_object(tested))
 		snprintf(title, sizeof title, "TRIAL %s", ctl_format_result_id(tested, value));
 	ctl_table_add_column(t, title, CTL_RIGHT);
-	/* what is computed is never shown below what it is */
+	/* round up computed values */
 	json_object_foreach (json_object_get(found, "objectives"), name, v) {
 		ctl_table_add_text(t, name);
 		ctl_table_add_text(t, ctl_format_upper_bound(v, value));
@@ -222,7 +222,7 @@ static void print_recommendation(struct ctl *ctl, const json_t *found)
 	print_best_tested_point(ctl, found, dp_buf_text(&level));
 	print_verification(ctl, found);
 	print_model_trust(ctl, found);
-	/* with all digits: with fewer, epsilon could be more than was asked for */
+	/* all digits: a rounded parameter could exceed the requested epsilon */
 	dp_buf_clear(&text);
 	dp_buf_puts(&text, "in full:");
 	json_object_foreach (json_object_get(found, "parameters"), name, v) {
@@ -264,14 +264,14 @@ static int recommend_print(struct ctl *ctl, const json_t *ok, struct dp_err *err
 			ctl_print_message(ctl, "predicted, not measured: --verify 50 runs it 50 "
 					       "times");
 	}
-	ctl->error_reported = code != DP_OK; /* among the answers */
+	ctl->error_reported = code != DP_OK; /* already reported with the answers */
 	return code;
 }
 
-/* What is asked, and how often what is recommended is run. */
+/* The requested levels, and the number of verification runs. */
 struct recommend_request {
 	json_t *levels;
-	int64_t verify_runs; /* 0: not at all */
+	int64_t verify_runs; /* 0: do not verify */
 };
 
 static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
@@ -287,7 +287,7 @@ static int recommend_and_verify(struct ctl *ctl, void *arg, struct dp_err *err)
 		code = verify_recommendations(ctl, dp_json_str(ok, "study", ctl->argv[0]),
 					      json_object_get(ok, "recommendations"),
 					      w->verify_runs, &trouble);
-	/* a measurement that failed takes nothing from what was recommended */
+	/* a failed verification does not invalidate the recommendation */
 	if (code == DP_OK || code == DP_E_STUDY) {
 		int shown = recommend_print(ctl, ok, err);
 

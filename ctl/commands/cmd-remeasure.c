@@ -1,4 +1,5 @@
-/* cmd-remeasure.c - points again with fresh seeds, and what of them was luck. */
+/* cmd-remeasure.c - `remeasure`: re-evaluates points with fresh seeds and shows the selection
+ * bias. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -18,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is asked for ---- */
+/* ---- request ---- */
 
-/* [[7, null], [8, 4]] of "7,8@4"; NULL for "front". */
+/* Parses "7,8@4" to [[7, null], [8, 4]]; "front" to NULL. */
 static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_err *err)
 {
 	char *copy, *rest, *part;
@@ -48,7 +49,7 @@ static int parse_reevaluate_points(const char *text, json_t **pairs, struct dp_e
 	return code;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 /* "16 % smaller" */
 static void format_relative_change(struct dp_buf *out, double from, double to)
@@ -57,9 +58,9 @@ static void format_relative_change(struct dp_buf *out, double from, double to)
 		      to < from ? "smaller" : "larger");
 }
 
-/* How much of the front was luck: known once all of its points are measured again. Models
- * may have chosen other points than the observed front has, so that the difference to
- * that one's hypervolume is not luck alone. */
+/* Prints the selection bias of the front, known once all its points are re-evaluated. Models may
+ * have chosen points other than the observed front's; then the difference to the observed
+ * hypervolume is not selection bias alone. */
 static void print_selection_bias(struct ctl *ctl, const json_t *front)
 {
 	const json_t *points = json_object_get(front, "front");
@@ -95,7 +96,7 @@ static void print_selection_bias(struct ctl *ctl, const json_t *front)
 	dp_buf_free(&text);
 }
 
-/* Asks, follows, shows. */
+/* Submits the request, waits and prints the results. */
 static int reevaluate_and_print(struct ctl *ctl, void *fields, struct dp_err *err)
 {
 	const char *study = ctl->argv[0];

@@ -1,4 +1,4 @@
-/* cmd-report.c - has dpareto-report write the report of a study. */
+/* cmd-report.c - `report`: runs dpareto-report for a study. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* --state, else that of the daemon that answers, else the default one. */
+/* Returns --state, else that of the running daemon, else the default. */
 static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err)
 {
 	const char *state = ctl_get_option(ctl, "state");
@@ -38,7 +38,7 @@ static int report_find_state_dir(struct ctl *ctl, char **out, struct dp_err *err
 			      "no home folder is known; name the state folder with --state");
 }
 
-/* The arguments of dpareto-report; the strings are not its own. */
+/* Builds the arguments of dpareto-report. Borrows the strings. */
 static char **report_build_argv(struct ctl *ctl, char *state)
 {
 	static const char *const known[] = { "--dir",     "--public", "--baseline", "--label",
@@ -74,7 +74,7 @@ static int open_in_browser(struct ctl *ctl, const char *page, struct dp_err *err
 	char *argv[] = { "xdg-open", (char *)page, NULL };
 	int status = 0, errnum;
 	pid_t pid;
-	int code = ctl_flush(ctl, err); /* before what xdg-open says */
+	int code = ctl_flush(ctl, err); /* before the output of xdg-open */
 
 	if (code != DP_OK)
 		return code;

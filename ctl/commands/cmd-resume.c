@@ -1,4 +1,4 @@
-/* cmd-resume.c - takes a paused or stopped study up again. */
+/* cmd-resume.c - `resume`: continues a paused or stopped study. */
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"

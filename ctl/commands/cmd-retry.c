@@ -1,4 +1,4 @@
-/* cmd-retry.c - tries failed trials again. */
+/* cmd-retry.c - `retry`: runs failed trials again. */
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"

@@ -1,5 +1,4 @@
-/* cmd-run.c - the whole job in one command: a private daemon, the study to its end,
- * its report, the front. */
+/* cmd-run.c - `run`: a private daemon runs one study to its end; prints report and front. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
@@ -22,10 +21,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the state folder ---- */
+/* ---- state directory ---- */
 
-/* --state, or the contract's default below the user's own state folder (for root,
- * too: this is no system service). */
+/* Returns --state or the documented default below the user's state directory, also for root because
+ * this is no system service. */
 static int run_make_state_dir(struct ctl *ctl, const char *study, char **out, struct dp_err *err)
 {
 	const char *state = ctl_get_option(ctl, "state"), *base = getenv("XDG_STATE_HOME");
@@ -176,7 +175,7 @@ static int run_study(struct ctl_embedded_daemon *p, const struct ctl_study_file 
 		print_result(p, front, summary);
 		p->ctl->json_printed = true;
 		code = ctl_study_check_finished(summary, err);
-		/* why it ended without finishing, and where to look */
+		/* point to the latest failure */
 		failure = json_array_get(json_object_get(status, "failures"), 0);
 		if (code != DP_OK && failure)
 			dp_hint(err,

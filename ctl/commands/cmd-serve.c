@@ -1,5 +1,6 @@
-/* cmd-serve.c - becomes dpareto-serve, which is a program of its own: it needs libraries
- * that no other command should have to load. */
+/* cmd-serve.c - `serve`: executes dpareto-serve.
+ *
+ * That is a separate program because of libraries that no other command needs. */
 #include "ctl/ctl_command.h"
 #include "ctl/client/programs.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "--listen=127.0.0.1:0"; the caller frees it. */
+/* Formats "--listen=127.0.0.1:0"; the caller frees it. */
 static char *format_option_arg(const char *name, const char *value)
 {
 	struct dp_buf out = DP_BUF_INIT;
@@ -22,7 +23,7 @@ static char *format_option_arg(const char *name, const char *value)
 	return word ? word : dp_strdup("");
 }
 
-/* The same options, for dpareto-serve. */
+/* Builds the same options for dpareto-serve. */
 static char **serve_build_argv(const struct ctl *ctl, char *program)
 {
 	char **argv = dp_calloc(ctl->n_given_options + 4, sizeof *argv);

@@ -1,4 +1,4 @@
-/* cmd-set.c - changes what may change while a study goes on. */
+/* cmd-set.c - `set`: changes settings of a running study. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -34,7 +34,7 @@ static int set_parse_change(json_t *keys, const char *text, struct dp_err *err)
 		return DP_E_USAGE;
 	if (json_object_get(keys, key->path))
 		return dp_fail(err, DP_E_USAGE, "'%s' is given twice", name);
-	/* a number that is out of range is for the daemon to refuse, like a bad file */
+	/* leave range errors to the daemon, which handles them like a bad study file */
 	if (dp_study_set_key(&none, key->path, equals + 1, err) == DP_E_INVALID &&
 	    !dp_num_parse(equals + 1, &number))
 		return err->code = DP_E_USAGE;
@@ -46,7 +46,7 @@ static int set_parse_change(json_t *keys, const char *text, struct dp_err *err)
 		       : dp_fail(err, DP_E_NOMEM, "out of memory");
 }
 
-/* What there is now, what changed, and what that means if it may surprise. */
+/* Prints the settings, what changed, and the daemon's note if there is one. */
 static void set_print_result(struct ctl *ctl, const json_t *ok)
 {
 	const json_t *s = json_object_get(ok, "study");

@@ -1,4 +1,4 @@
-/* cmd-status.c - what is going on, and why nothing is. */
+/* cmd-status.c - `status`: shows what is running, and why a study is waiting. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -22,7 +22,7 @@ static void print_daemon(struct ctl *ctl, const json_t *d)
 	char age[CTL_TEXT_LEN], size[DP_NUM_LEN], records[DP_PLURAL_LEN];
 	int64_t bytes = dp_json_int(journal, "bytes", 0);
 
-	/* one that only looks is nobody to speak of */
+	/* a read-only daemon is not shown */
 	if (!json_object_get(d, "looking"))
 		ctl_printf(ctl,
 			   "dparetod %s, process %" PRId64 ", started %s\n%" PRId64 " of %" PRId64
@@ -73,8 +73,8 @@ static int cmd_status_run(struct ctl *ctl, struct dp_err *err)
 	json_t *ok;
 	int code;
 
-	/* a daemon has computed the cost of all trainings when it is asked the second time; a
-	 * read-only one is asked once, and waited for */
+	/* a running daemon has the total privacy loss at the next call; a read-only one gets only
+	 * this call, so wait for it */
 	if (ctl->argc && ctl_get_option(ctl, "state"))
 		code = ctl_call_complete_status(ctl, ctl->argv[0], &ok, err);
 	else

@@ -1,4 +1,4 @@
-/* cmd-stop.c - ends a study before its budget is used up. */
+/* cmd-stop.c - `stop`: ends a study before its budget is used up. */
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"

@@ -1,4 +1,4 @@
-/* cmd-submit.c - hands study files to the daemon. */
+/* cmd-submit.c - `submit`: submits study files to the daemon. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* A file of a study that is there already. */
+/* Prints the result for a study that already exists. */
 static void submit_print_existing(struct ctl *ctl, const json_t *ok, const char *name)
 {
 	const char *state = dp_json_str(json_object_get(ok, "study"), "state", "?");

@@ -1,4 +1,5 @@
-/* cmd-trial.c - one trial in full: parameters, objectives, runs, attempts. */
+/* cmd-trial.c - `trial`: shows one trial in full with its parameters, objectives, runs and
+ * attempts. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -62,7 +63,7 @@ static void print_runs(struct ctl *ctl, const json_t *runs)
 	ctl_table_print(ctl, t);
 }
 
-/* What the training was on its way. */
+/* Prints the checkpoints of the learning curve. */
 static void print_checkpoints(struct ctl *ctl, const json_t *waypoints)
 {
 	struct ctl_table *t = ctl_table_new("AT>|OBJECTIVES|MEAN METRICS*");
@@ -86,7 +87,7 @@ static void print_checkpoints(struct ctl *ctl, const json_t *waypoints)
 	ctl_table_print(ctl, t);
 }
 
-/* A line of named values. */
+/* Prints a line of named values. */
 static void print_name_values(struct ctl *ctl, const char *label, const json_t *values)
 {
 	struct dp_buf pairs = DP_BUF_INIT;
@@ -96,8 +97,8 @@ static void print_name_values(struct ctl *ctl, const char *label, const json_t *
 	dp_buf_free(&pairs);
 }
 
-/* The same of objectives, where an epsilon is rounded up; nothing, or a dash, where there
- * are none. */
+/* The same for objectives, with epsilon rounded up. Without objectives, prints nothing or a
+ * dash. */
 static void print_objectives(struct ctl *ctl, const json_t *trial, const char *label,
 			     const json_t *values, bool dash)
 {
@@ -109,7 +110,7 @@ static void print_objectives(struct ctl *ctl, const json_t *trial, const char *l
 	dp_buf_free(&pairs);
 }
 
-/* What trials and waypoints have: which it is, where it stands, parameters, objectives. */
+/* Prints what trials and checkpoints share: id, state, parameters, objectives. */
 static void print_result_summary(struct ctl *ctl, const char *study, const json_t *trial)
 {
 	const char *reason = dp_json_str(trial, "reason", NULL);
@@ -118,7 +119,7 @@ static void print_result_summary(struct ctl *ctl, const char *study, const json_
 
 	if (reason) {
 		dp_buf_puts(&why, ": ");
-		ctl_text_sanitize(&why, reason); /* it may quote the trainer */
+		ctl_text_sanitize(&why, reason); /* may quote the trainer */
 	}
 	ctl_printf(ctl, "%s %s of '%s': %s%s%s\n",
 		   json_is_integer(json_object_get(trial, "at")) ? "waypoint" : "trial",
@@ -134,7 +135,7 @@ static void print_result_summary(struct ctl *ctl, const char *study, const json_
 			 false);
 }
 
-/* How far the runs lie apart, if that is known of any objective. */
+/* Prints the spread of the runs if it is known. */
 static void print_run_spread(struct ctl *ctl, const json_t *spread)
 {
 	struct ctl_table *t = ctl_table_new("OBJECTIVE|RUNS>|SD>|95% FROM>|TO>");

@@ -1,4 +1,4 @@
-/* cmd-trials.c - all trials of a study. */
+/* cmd-trials.c - `trials`: lists all trials of a study. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -20,8 +20,8 @@
 struct trial_listing {
 	struct ctl_result_columns columns;
 	struct ctl_table *table;
-	json_t *array;        /* with -o json, for people, who see it indented; or NULL */
-	struct dp_buf json;   /* with -o json else: text takes a tenth of the memory */
+	json_t *array;        /* with -o json on a terminal, which gets indented JSON; else NULL */
+	struct dp_buf json;   /* with -o json elsewhere: text takes a tenth of the memory */
 	json_t *front_points; /* see ctl_fetch_smoothed_front() */
 	size_t n_rows;
 };
@@ -101,7 +101,7 @@ static int listing_add_trial(struct ctl *ctl, const json_t *trial, void *arg, st
 	return ctl->out_closed ? DP_E_IO : DP_OK;
 }
 
-/* --state chose trials by their state once. */
+/* Refuses --state with a trial state, its former meaning. */
 static int check_state_option(struct ctl *ctl, struct dp_err *err)
 {
 	const char *folder = ctl_get_option(ctl, "state"), *at = TRIAL_STATES;

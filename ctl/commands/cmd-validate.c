@@ -1,4 +1,4 @@
-/* cmd-validate.c - checks study files, and tries them, without a daemon. */
+/* cmd-validate.c - `validate`: checks and tries study files without a daemon. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "ctl/ctl_command.h"
@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* One file that cannot be read does not keep the others from being checked. */
+/* Checks one file. An unreadable file does not stop the others. */
 static int validate_file(struct ctl *ctl, const char *path, struct dp_err *err)
 {
 	struct ctl_study_file file;

@@ -1,4 +1,4 @@
-/* cmd-wait.c - waits until a study is where one wants it. */
+/* cmd-wait.c - `wait`: waits until a study reaches a state. */
 #include "base/json.h"
 #include "base/units.h"
 #include "ctl/ctl_command.h"
@@ -104,7 +104,7 @@ static int wait_until_condition(struct ctl *ctl, const struct wait_condition *c,
 			*status = next;
 		}
 		if (code == DP_E_NO_DAEMON && left <= patient)
-			code = DP_OK; /* the time is up, which is told above */
+			code = DP_OK; /* timed out: the next iteration reports it */
 	}
 	return code;
 }

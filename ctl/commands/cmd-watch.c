@@ -1,4 +1,4 @@
-/* cmd-watch.c - follows a study live. */
+/* cmd-watch.c - `watch`: shows a study live. */
 #include "base/json.h"
 #include "ctl/ctl_command.h"
 #include "ctl/client/daemon_call.h"
@@ -14,7 +14,7 @@ enum {
 	POLL_MS = 20000
 };
 
-/* For programs: the status as a line, whenever it has changed. */
+/* Prints the status as a JSON line after each change. */
 static int watch_print_json_lines(struct ctl *ctl, const char *study,
 				  struct ctl_reconnect *reconnect, json_t **summary,
 				  struct dp_err *err)
@@ -69,7 +69,7 @@ static int cmd_watch_run(struct ctl *ctl, struct dp_err *err)
 	}
 	if (code == DP_OK && how == CTL_FOLLOW_ENDED && ctl_study_has_ended(summary)) {
 		code = ctl_study_check_finished(summary, err);
-		ctl->error_reported = ctl->format != CTL_TABLE; /* the last line says it */
+		ctl->error_reported = ctl->format != CTL_TABLE; /* the last line has the error */
 	}
 	json_decref(summary);
 	return code;

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- directories ---- */
-
 /* Creates the directory and waits until no other process writes a report there. The lock lasts
  * until the process exits. *path: the absolute path. */
 static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
@@ -34,8 +32,6 @@ static int lock_report_dir(const char *dir, char **path, struct dp_err *err)
 		return dp_fail_errno(err, errno, "cannot use the folder %s", dir);
 	return DP_OK;
 }
-
-/* ---- files ---- */
 
 static int write_report_file(const char *folder, const char *name, const struct dp_buf *bytes,
 			     struct dp_err *err)
@@ -143,8 +139,6 @@ static int write_report(const struct report_model *report, const char *folder, s
 	set_html_mtime(folder, updated);
 	return DP_OK;
 }
-
-/* ---- the program ---- */
 
 /* Prints one line of JSON. Takes the reference. */
 static void print_json(json_t *answer)

@@ -13,8 +13,6 @@
 /* Shares of the members that attain the edges of the band. */
 static const double best_attainment_level = 0.1, worst_attainment_level = 0.9;
 
-/* ---- numbers ---- */
-
 /* The plotted plane, with both objectives to be minimised. */
 struct attainment_plane {
 	size_t n, x, y; /* objectives in a row; those shown */
@@ -114,9 +112,6 @@ double fig_median_attainment_at(const struct study_data *s, const struct fig_ban
 	return found;
 }
 
-/* ---- the figure ---- */
-
-/* The worst x of all members' fronts. */
 static double worst_x(const struct study_groups *g)
 {
 	const struct dp_comparison *c = &g->contests[BASIS_OBSERVED];
@@ -156,7 +151,6 @@ static void fill_unattained(const struct study_data *s, struct fig_band *attaine
 				attained[i].to[k] = worst;
 }
 
-/* The median attainment of each group at x. */
 static void append_attainment_at(const struct study_groups *g, const struct study_data *s,
 				 const struct fig_band *attained, double x, struct dp_buf *out)
 {

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A study, with its front if it has the objectives of the first. */
 struct compared_study {
 	const struct study_data *s;
 	bool comparable;

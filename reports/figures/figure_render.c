@@ -47,7 +47,6 @@ char *figure_format_filename(const struct figure *f, const char *kind,
 	return out;
 }
 
-/* Whether the list contains the figure. */
 static bool is_figure_requested(const struct figure *f, const char *wanted)
 {
 	for (const char *w = wanted; w; w = strchr(w, ',') ? strchr(w, ',') + 1 : NULL)

@@ -3,7 +3,6 @@
 #define DP_REPORTS_FIGURES_FIGURE_RENDER_H
 #include "reports/model/study_data.h"
 
-/* A figure, or the reason why it was not drawn. */
 struct rendered_figure {
 	const struct figure *figure;
 	struct dp_buf page_svg;      /* for the page; empty: see `why` */
@@ -16,7 +15,6 @@ struct rendered_figure {
 	char reason[300];
 };
 
-/* An output file: its extension and content. */
 struct rendered_file {
 	const char *extension;
 	const struct dp_buf *bytes;

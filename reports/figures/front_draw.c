@@ -27,7 +27,6 @@ static void draw_colour_bins(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* Draws the recommended, high-privacy and best-utility points. */
 static void draw_choices(struct plot_panel *a, const struct front_data *d)
 {
 	const struct {
@@ -59,7 +58,6 @@ static void draw_choices(struct plot_panel *a, const struct front_data *d)
 	}
 }
 
-/* Draws baselines and the majority class. */
 static void draw_comparison_lines(struct plot_panel *a, const struct front_data *d)
 {
 	struct plot_style style = {
@@ -130,7 +128,6 @@ static void draw_staircase(struct plot_panel *a, const struct front_data *d)
 	draw_choices(a, d);
 }
 
-/* Explains an empty figure. */
 static void set_front_empty_text(struct plot_panel *a, const struct front_data *d)
 {
 	const struct dp_study_state *st = d->study->state;

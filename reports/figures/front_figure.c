@@ -12,7 +12,6 @@ const struct dp_objective *front_side_objective(const struct study_data *s, enum
 	return &s->state->spec->objectives[side == PLOT_X ? s->x_obj : s->y_obj];
 }
 
-/* Converts a value to a linear axis position. */
 static double front_to_scale(double v, enum plot_scale scale)
 {
 	return scale == PLOT_LOG ? log10(v) : v;
@@ -207,7 +206,6 @@ static bool trial_is_on_front(const struct front_data *d, uint32_t trial)
 	return false;
 }
 
-/* Gathers the learning curves to draw. */
 static void gather_paths(struct arena *mem, struct front_data *d)
 {
 	const struct fig_points *all = &d->all;

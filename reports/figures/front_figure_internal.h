@@ -49,11 +49,9 @@ struct front_data {
 	} colour_bins[FRONT_COLOUR_BINS];
 };
 
-/* The objective of an axis. */
 const struct dp_objective *front_side_objective(const struct study_data *s, enum plot_side side);
 /* The number of points from this index on that belong to the same trial. */
 size_t front_path_length(const struct fig_points *all, size_t first);
-/* Whether the point is within the limits. */
 bool front_is_within_limits(const struct front_data *d, double x, double y);
 /* The value of an objective that the study's front used. */
 double front_member_value(const struct front_data *d, size_t place, enum plot_side side);

@@ -52,8 +52,6 @@ static int gather_loo_predictions(struct arena *mem, const struct study_data *s,
 	return DP_OK;
 }
 
-/* ---- drawing ---- */
-
 static void draw_loo_predictions(struct plot_panel *a, const struct study_data *s,
 				 const struct fit_panel *p, int which,
 				 const struct plot_style *dots, const char *name)

@@ -29,8 +29,6 @@ struct maps_data {
 	} maps[2];
 };
 
-/* ---- gathering ---- */
-
 static struct maps_points gather_front_and_all(struct arena *mem, const struct maps_data *d,
 					       size_t x, size_t y)
 {
@@ -55,8 +53,6 @@ static void gather_objective(struct arena *mem, struct maps_data *d, struct maps
 	else if (m->source == SPACE_NEAREST || (predicted && c->nfree == 2))
 		m->marked_points = space_collect_points(mem, d->s, NULL, c->x.param, c->y.param);
 }
-
-/* ---- panels ---- */
 
 /* Draws front points in colours along the front, the same in every panel. */
 static void draw_front_points(struct plot_panel *a, const struct fig_points *p)
@@ -153,7 +149,6 @@ static void append_value_source(const struct maps_data *d, enum space_source sou
 	}
 }
 
-/* Draws the front on the objective plane. */
 static void draw_objective_plane(struct plot_panel *a, struct arena *mem, const struct maps_data *d)
 {
 	struct plot_style line = { .colour = plot_palette(PLOT_GREY), .width = 1.2 };

@@ -23,7 +23,6 @@ static const struct dp_importance *get_shown_importance(const struct relevance_d
 	return &v->s->importance[v->objective[k]];
 }
 
-/* The largest total index of a parameter over the objectives. */
 static double max_total_index(const struct relevance_data *v, size_t param)
 {
 	double most = 0;
@@ -46,7 +45,6 @@ static void format_sobol_indices(double first, double total, char *out, size_t s
 		snprintf(out, size, "%.0f %%, in all %.0f %%", first, total);
 }
 
-/* Draws the bars of one objective. */
 static void draw_objective_indices(struct plot_panel *a, const struct relevance_data *v, size_t k)
 {
 	const struct dp_importance *share = get_shown_importance(v, k);
@@ -79,8 +77,6 @@ static void draw_objective_indices(struct plot_panel *a, const struct relevance_
 	dp_buf_free(&alone);
 	dp_buf_free(&in_all);
 }
-
-/* ---- caption ---- */
 
 /* "log epsilon (computed)", "error (by its model, which explains 67 % of it)" */
 static void append_importance_source(const struct relevance_data *v, size_t k, struct dp_buf *out)

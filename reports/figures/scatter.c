@@ -104,8 +104,6 @@ void fig_find_shared_points(const struct study_data *a, const struct fig_points 
 	arena_free(&mem);
 }
 
-/* ---- the figure ---- */
-
 struct study_scatter {
 	const struct study_data *s;
 	struct plot_style style;

@@ -57,8 +57,6 @@ static void find_best_acquisition(struct arena *mem, struct surrogates_data *d)
 	d->gain_is_implausible = d->expected_gain > 1;
 }
 
-/* ---- models ---- */
-
 /* A map of the means; with one parameter: mean, 95% interval and evaluations. */
 static void draw_prediction(struct plot_panel *a, struct arena *mem,
 			    const struct surrogates_data *d, size_t objective)
@@ -98,8 +96,6 @@ static void draw_prediction(struct plot_panel *a, struct arena *mem,
 	panel_points(a, &dots, "evaluated", at.x, at.y, at.n);
 }
 
-/* ---- fronts ---- */
-
 /* A staircase with its points; a single point has no line. */
 static void draw_stairs(struct plot_panel *a, struct arena *mem, const struct study_data *s,
 			const struct fig_points *front, const struct plot_style *style,
@@ -130,8 +126,6 @@ static void draw_observed_and_smoothed(struct plot_panel *a, struct arena *mem,
 	draw_stairs(a, mem, s, &d->front, &blue, "observed");
 	draw_stairs(a, mem, s, &d->smoothed, &orange, "without noise");
 }
-
-/* ---- acquisition ---- */
 
 /* The acquisition function of the study; NULL: random search. */
 static const char *acquisition_name(const struct dp_study *s)

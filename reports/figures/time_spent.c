@@ -54,7 +54,6 @@ static void draw_totals(struct plot_panel *a, const struct time_spent *d)
 	panel_set_categories(a, PLOT_Y, names, (size_t)row);
 }
 
-/* Draws stacked bars in percent. */
 static void draw_shares(struct plot_panel *a, struct arena *mem, const struct time_spent *d)
 {
 	double length = d->spans.length, width = length / TIME_SHARE_BINS;

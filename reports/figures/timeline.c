@@ -18,8 +18,6 @@ struct timeline_data {
 	size_t count[FIG_SPAN_KINDS];
 };
 
-/* ---- rows ---- */
-
 /* Rectangles for the spans of one kind; merges spans of a slot that are less than `gap` seconds
  * apart. `open` (slots) is scratch memory. */
 static void join_spans(const struct fig_attempt_spans *s, enum fig_span_kind kind, double gap,
@@ -76,8 +74,6 @@ static void gather_span_rects(const struct fig_attempt_spans *s, enum fig_span_k
 	}
 }
 
-/* ---- the figure ---- */
-
 static const struct {
 	const char *name;
 	unsigned role;
@@ -113,7 +109,6 @@ static void add_span_tooltips(struct plot_panel *a, const struct fig_attempt_spa
 	arena_free(&mem);
 }
 
-/* One row for each slot. */
 static void draw_rows(struct plot_panel *a, struct arena *mem, const struct timeline_data *d)
 {
 	static const enum fig_span_kind order[] = { FIG_SPAN_OK, FIG_SPAN_RUNNING,

@@ -12,7 +12,6 @@ enum {
 	SPREAD_BARS_MAX = 40 /* more bars would hide the background */
 };
 
-/* An evaluated point with the spread of its runs. */
 struct run_spread {
 	double x, mean, best, worst;
 };
@@ -105,8 +104,6 @@ struct fig_band fig_compute_run_band(struct arena *mem, const struct study_data 
 		fig_band_reverse(&out);
 	return out;
 }
-
-/* ---- the figure ---- */
 
 /* Points of the front within the reference point: mean and range of their runs, and their
  * results. */

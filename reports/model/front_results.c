@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- spread over runs ---- */
-
 /* Spread of an objective over the runs of a result. A checkpoint keeps no `least` and `most`. */
 struct run_spread {
 	double least, mean, most, sd, standard_error;
@@ -47,8 +45,6 @@ static json_t *run_spread_json(const struct study_data *s, struct dp_result_id p
 	put_count(o, "runs", runs.runs);
 	return o;
 }
-
-/* ---- the front ---- */
 
 /* Smoothed value of an objective at the i-th point of the front, or NaN without a model. `p`: the
  * prediction there, or NULL. */
@@ -163,8 +159,6 @@ struct front_variants compute_front_variants(const struct study_data *s)
 	free(points);
 	return out;
 }
-
-/* ---- the best ---- */
 
 static double result_epsilon(const struct study_data *s, struct dp_result_id p)
 {
@@ -286,8 +280,6 @@ json_t *bests_json(const struct study_data *s)
 	}
 	return list;
 }
-
-/* ---- selection bias ---- */
 
 static int compare_doubles(const void *a, const void *b)
 {

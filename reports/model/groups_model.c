@@ -21,8 +21,6 @@ void report_groups_free(struct report_groups *g)
 	free(g);
 }
 
-/* ---- values and tests ---- */
-
 static void add_pair(struct report_groups *f, size_t a, size_t b)
 {
 	struct report_group_pair *p = &f->pairs[f->npairs++];
@@ -81,9 +79,6 @@ static json_t *group_hypervolumes_json(const struct report_groups *f, enum compa
 		       : NULL;
 }
 
-/* ---- members ---- */
-
-/* Members in the order of groups. */
 static json_t *members_json(const struct report_groups *f)
 {
 	static const char *const keys[] = { [BASIS_OBSERVED] = "hypervolume",
@@ -117,8 +112,6 @@ static json_t *members_json(const struct report_groups *f)
 		}
 	return list;
 }
-
-/* ---- warnings ---- */
 
 static void add_warning(json_t *warnings, const char *fmt, ...) DP_PRINTF(2, 3);
 static void add_warning(json_t *warnings, const char *fmt, ...)
@@ -260,8 +253,6 @@ static json_t *group_warnings_json(const struct report_data *r, const struct rep
 	return warnings;
 }
 
-/* ---- settings ---- */
-
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
@@ -324,8 +315,6 @@ static json_t *differing_settings_json(const struct report_groups *f, const stru
 		}
 	return out;
 }
-
-/* ---- assembly ---- */
 
 /* Appends `dparetoctl compare --group NAME=a,b/256 ... --at ...`. */
 static void append_compare_command(struct dp_buf *out, const struct report_data *r, const char *at)

@@ -19,8 +19,6 @@ static const struct dp_accounting_spec *objective_accountant(const struct study_
 	return s->state->spec->objectives[objective].privacy;
 }
 
-/* ---- values of keys ---- */
-
 double study_data_delta_at(const struct study_data *s, uint32_t trial, size_t objective)
 {
 	const struct dp_accounting_spec *o = objective_accountant(s, objective);
@@ -69,8 +67,6 @@ static void load_constant_keys(const struct dp_accounting_spec *o, const struct 
 			values[i] = o->accountant;
 	}
 }
-
-/* ---- other accountants ---- */
 
 static bool about_equal(double a, double b)
 {
@@ -222,9 +218,6 @@ struct accountant_check check_result_epsilon(const struct study_data *s, struct 
 					      : check_formula(&uses, delta, ours);
 }
 
-/* ---- assumptions ---- */
-
-/* The keys that have a value or are set by a parameter. */
 static json_t *mechanism_keys_json(const struct dp_study *spec, const struct dp_mechanism_use *u,
 				   const double *values)
 {
@@ -244,7 +237,6 @@ static json_t *mechanism_keys_json(const struct dp_study *spec, const struct dp_
 	return keys;
 }
 
-/* One component of a composition. */
 static json_t *component_json(const struct dp_study *spec, const struct dp_accounting_spec *o,
 			      const struct dp_mechanism_use *u)
 {

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- mechanism and accountant ---- */
-
 /* "dp-sgd", "gaussian x 3 and dp-sgd", or the name of the external accountant. */
 static void statement_add_mechanisms(struct dp_buf *out, const struct dp_accounting_spec *o,
 				     const struct dp_composition_items *uses)
@@ -126,8 +124,6 @@ static void statement_add_accountant(struct dp_buf *out, const struct dp_account
 	dp_buf_printf(out, "Accountant: %s, an upper bound.\nTheorem: %s.\n", words.accountant,
 		      words.theorem);
 }
-
-/* ---- other uses of the same records ---- */
 
 /* The utility is a mean over runs, and each run trains on the same records. */
 static void statement_add_runs(struct dp_buf *out, const struct study_data *s,

@@ -143,8 +143,6 @@ static void find_recommendation(const struct report_model *report, struct report
 	free(known);
 }
 
-/* ---- in report.json ---- */
-
 static json_t *choice_json(const struct report_model *report, const struct report_choice *c)
 {
 	static const char *const of_point[] = { "trial", "at", "parameters", "objectives" };

@@ -67,7 +67,7 @@ static void append_recommended(struct dp_buf *out, const json_t *x, const json_t
 	}
 }
 
-/* Names the noise that hides so small a difference, if any. */
+/* Names the noise that can explain the difference, if any. */
 static void append_resolution(struct dp_buf *out, const struct report_model *report,
 			      const json_t *y, const struct report_utility_gain *step)
 {

@@ -10,8 +10,6 @@ enum {
 	MAX_MODELLED_STUDIES = 60 /* each takes a fraction of a second */
 };
 
-/* ---- reading ---- */
-
 /* Reads only the records that name studies. */
 static int load_created_record(void *arg, uint32_t study, uint32_t seq, const void *bytes,
 			       size_t len, struct dp_err *err)
@@ -58,9 +56,6 @@ static int replay_selected_studies(struct report_data *r, const char *folder,
 	return code;
 }
 
-/* ---- studies ---- */
-
-/* Loads each study once. */
 static int report_data_init_studies(struct report_data *r, const uint32_t *ids, size_t n,
 				    struct dp_err *err)
 {
@@ -140,8 +135,6 @@ int report_data_apply_labels(struct report_data *r, struct dp_err *err)
 	}
 	return DP_OK;
 }
-
-/* ---- groups ---- */
 
 int report_data_load_groups(struct report_data *r, const char *journal, const char *const *studies,
 			    size_t n, struct dp_err *err)

@@ -62,7 +62,6 @@ void put_json(json_t *o, const char *key, json_t *v)
 	json_object_set_new(o, key, v ? v : json_null());
 }
 
-/* The field, which may be null. */
 static json_t *get_field(const json_t *o, const char *key)
 {
 	json_t *v = json_object_get(o, key);

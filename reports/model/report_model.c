@@ -27,8 +27,6 @@ char *point_name(const json_t *point, char out[RESULT_NAME_LEN])
 	return result_format_name(get_count(point, "trial"), get_count(point, "at"), out);
 }
 
-/* ---- parts ---- */
-
 static const char *objective_name(const struct study_data *s, int objective)
 {
 	return objective >= 0 ? s->state->spec->objectives[objective].name : NULL;
@@ -79,7 +77,6 @@ static json_t *one_front_json(size_t points, double volume)
 			 number_json(volume));
 }
 
-/* The observed, smoothed and re-evaluated fronts, kept apart. */
 static json_t *fronts_json(const struct study_data *s)
 {
 	struct front_variants v = compute_front_variants(s);
@@ -159,8 +156,6 @@ static json_t *figures_json(const struct report_model *report)
 	}
 	return list;
 }
-
-/* ---- the three kinds of report ---- */
 
 static json_t *study_report_json(const struct report_model *report)
 {

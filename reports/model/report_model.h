@@ -12,7 +12,6 @@
 #include "study/accounting.h"
 #include "study/private_selection.h"
 
-/* A point that a report proposes. */
 struct report_choice {
 	const char *name;        /* "strict", "enough", "recommended", "loose", "beyond" */
 	json_t *point;           /* borrowed from the model's "front" */
@@ -50,13 +49,11 @@ struct report_recommendation {
 	enum dp_point_rule rule;
 };
 
-/* Two groups that the report compares. */
 struct report_group_pair {
 	size_t a, b;
 	struct dp_t_test tests[BASIS_COUNT]; /* of hypervolumes, where known */
 };
 
-/* The numbers behind the report.json of a group report. */
 struct report_groups {
 	const struct study_groups *groups;
 	struct dp_compare_answer hypervolumes[BASIS_COUNT]; /* where known */

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- models ---- */
-
 /* Computes the smoothed front. The caller owns *models. */
 static int load_smoothed_front(struct study_data *s, struct dp_proposer **models,
 			       struct dp_err *err)
@@ -70,8 +68,6 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 		       ? s->smoothed.y[i * s->state->spec->nobjectives + objective]
 		       : dp_result_get_objectives(s->state, s->state->front[i])[objective];
 }
-
-/* ---- studies ---- */
 
 /* Shares, such as an error rate, are shown in percent. */
 static bool is_percent_objective(const struct study_data *s, size_t objective)
@@ -150,8 +146,6 @@ void study_data_free(struct study_data *s)
 	dp_history_subset_free(&s->results);
 	dp_smoothed_front_free(&s->smoothed);
 }
-
-/* ---- queries ---- */
 
 size_t study_data_count_trials(const struct study_data *s)
 {

@@ -129,7 +129,6 @@ double study_data_front_value(const struct study_data *s, size_t i, size_t objec
 struct dp_result_id study_data_model_result(const struct study_data *s, size_t i);
 /* The number of trials with results. */
 size_t study_data_count_trials(const struct study_data *s);
-/* Whether runs report a learning curve. */
 bool study_data_has_checkpoints(const struct study_data *s);
 /* The path value of a checkpoint; negative for a trial's own result. */
 int64_t study_data_checkpoint_of(const struct study_data *s, struct dp_result_id p);
@@ -149,7 +148,6 @@ double study_data_run_sd(const struct study_data *s, struct dp_result_id p, size
  * the objective has no such value. */
 double study_data_majority_value(const struct study_data *s, size_t objective);
 
-/* Whether the objective is a share, shown in percent. */
 bool study_data_is_percent(const struct study_data *s, size_t objective);
 
 /* ---- front_estimates.c ---- */
@@ -223,7 +221,6 @@ enum figure_chapter {
 	FIGURE_CHAPTER_COUNT
 };
 
-/* A figure under construction. */
 struct figure_draft {
 	struct arena mem; /* of all values drawn or described; freed after drawing */
 	struct plot *plot;

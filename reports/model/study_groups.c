@@ -39,8 +39,6 @@ void study_groups_free(struct study_groups *g)
 	free(g);
 }
 
-/* ---- results ---- */
-
 size_t study_groups_count_ended(const struct study_groups *g, size_t group, size_t member)
 {
 	const struct dp_compare_member *r =
@@ -72,7 +70,6 @@ static void group_results_add(struct group_results *r, uint32_t trial, const dou
 	r->trial[r->rated.n++] = trial;
 }
 
-/* Collects the results of a study for one basis of comparison. */
 static void group_results_collect(struct group_results *r, const struct study_data *s,
 				  enum comparison_basis by)
 {
@@ -110,8 +107,6 @@ static void group_results_collect(struct group_results *r, const struct study_da
 	}
 }
 
-/* ---- comparability ---- */
-
 static int check_comparable(const struct report_data *r, struct dp_err *err)
 {
 	const struct dp_study *first = r->studies[0].state->spec;
@@ -147,9 +142,6 @@ static int check_comparable(const struct report_data *r, struct dp_err *err)
 	return DP_OK;
 }
 
-/* ---- groups ---- */
-
-/* Adds a group with its members to each comparison. */
 static int groups_add_one(struct study_groups *g, const struct report_data *r,
 			  const struct dp_group_spec *asked, struct dp_err *err)
 {
@@ -176,9 +168,6 @@ static int groups_add_one(struct study_groups *g, const struct report_data *r,
 	return code;
 }
 
-/* ---- properties that members share ---- */
-
-/* Do two studies train the same model? */
 static bool same_trainer(const struct study_data *a, const struct study_data *b)
 {
 	char *const *x = a->state->spec->trainer.argv, *const *y = b->state->spec->trainer.argv;

@@ -35,9 +35,7 @@ struct study_groups {
 
 /* Builds r->groups. Fails if the studies cannot be compared. */
 DP_MUSTCHECK int study_groups_build(struct report_data *r, struct dp_err *err);
-/* The number of finished trials of a member. */
 size_t study_groups_count_ended(const struct study_groups *g, size_t group, size_t member);
-/* The observed results of a study in a group. */
 const struct dp_compare_study *study_groups_find_results(const struct study_groups *g,
 							 const struct dp_study_state *s);
 void study_groups_free(struct study_groups *g);

@@ -20,8 +20,6 @@ enum {
 	FAILURE_MESSAGES_MAX = 3 /* for each class of failure */
 };
 
-/* ---- settings ---- */
-
 static const char *kind_text(enum dp_param_kind k)
 {
 	switch (k) {
@@ -112,8 +110,6 @@ json_t *settings_json(const struct study_data *s)
 	return o;
 }
 
-/* ---- failures ---- */
-
 /* Adds the message of an attempt, if it is new and there is room. */
 static void add_message(json_t *messages, uint32_t trial, const char *message)
 {
@@ -131,7 +127,6 @@ static void add_message(json_t *messages, uint32_t trial, const char *message)
 		json_array_append_new(messages, o);
 }
 
-/* Attempts that ended with this class; NULL: none. */
 static json_t *failure_class_json(const struct dp_study_state *s, enum dp_end_class end,
 				  bool public)
 {
@@ -184,8 +179,6 @@ json_t *failures_json(const struct study_data *s, bool public)
 	return o;
 }
 
-/* ---- resources ---- */
-
 struct resources {
 	int64_t trainings, attempts, peak_memory;
 	double training_seconds, cpu_seconds;
@@ -229,8 +222,6 @@ json_t *resources_json(const struct study_data *s, bool times)
 	put_count(o, "peak_memory", usage ? spent.peak_memory : -1);
 	return o;
 }
-
-/* ---- reproduction ---- */
 
 /* Whether the number occurs in the text as a whole word. */
 static bool text_has_number(const char *text, uint64_t number)

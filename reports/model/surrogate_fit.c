@@ -14,8 +14,6 @@ enum {
  * too uncertain to plot. */
 static const double min_coverage = 0.8, min_variance_explained = 0.5;
 
-/* ---- trust ---- */
-
 static void compute_fit_quality(const struct dp_loo_prediction *all, size_t n,
 				struct surrogate_fit *fit)
 {
@@ -96,8 +94,6 @@ const struct surrogate_fit *study_data_find_untrusted(const struct study_data *s
 	return study_data_trusts_surrogate(s, s->y_obj) ? NULL : &s->fit[s->y_obj];
 }
 
-/* ---- importance ---- */
-
 static double sum_total_indices(const struct study_data *s, size_t param)
 {
 	double sum = 0;
@@ -147,8 +143,6 @@ int study_data_assess_surrogates(struct study_data *s, struct dp_err *err)
 	rank_parameters(s);
 	return DP_OK;
 }
-
-/* ---- report.json ---- */
 
 json_t *surrogates_json(const struct study_data *s)
 {

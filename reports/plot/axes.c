@@ -14,7 +14,6 @@ bool axis_can_show(const struct axis *a, double value)
 	return isfinite(value) && (a->scale == PLOT_LINEAR || value > 0);
 }
 
-/* Whether the value can be a limit of the axis. */
 static bool axis_can_end_at(const struct axis *a, double value)
 {
 	return axis_can_show(a, value) && fabs(value) <= huge_value &&
@@ -115,8 +114,6 @@ double axis_to_pixel(const struct axis *a, double value)
 	return a->pixel_lo + axis_fraction(a, value) * (a->pixel_hi - a->pixel_lo);
 }
 
-/* ---- ticks without overlap ---- */
-
 /* Whether the labels of two ticks touch on an axis of this length. */
 static bool tick_labels_touch(struct canvas *c, const struct axis *a, enum plot_side side,
 			      double length, size_t i, size_t k)
@@ -198,8 +195,6 @@ double axis_max_label_width(struct canvas *c, const struct axis *a)
 	return widest;
 }
 
-/* ---- margins ---- */
-
 static double label_height(struct canvas *c, const struct axis *a, double length)
 {
 	struct wrapped_text l;
@@ -246,9 +241,6 @@ void axes_measure(struct canvas *c, struct plot_panel *a, struct margins *m)
 	m->bottom = tick + 2 + x_tick_labels_height(c, x) + 2 + label_height(c, x, width);
 }
 
-/* ---- drawing ---- */
-
-/* A sharp line across an axis at this position. */
 static void axis_rule(struct canvas *c, enum plot_side side, double at, double from, double to,
 		      plot_colour colour)
 {

@@ -107,8 +107,6 @@ void canvas_cells(struct canvas *c, const struct heat_cells *cells)
 		c->backend->cells(c, cells);
 }
 
-/* ---- lines, clipped ---- */
-
 /* Moves the end of a-b that is outside to the edge; `inside` values are >= 0. */
 static bool clip_to_edge(double in_a, double in_b, double *from, double *to)
 {
@@ -181,8 +179,6 @@ void canvas_line(struct canvas *c, const struct point *p, size_t n, const struct
 	}
 	line_flush_stroke(c, k, pen, phase);
 }
-
-/* ---- markers and styles ---- */
 
 struct plot_style style_with_defaults(const struct plot_style *s)
 {

@@ -46,8 +46,6 @@ void heatmap_draw(struct canvas *c, struct plot_panel *a)
 	free(colour);
 }
 
-/* ---- as an image ---- */
-
 static bool edges_are_even(const double *edge, size_t n)
 {
 	double step = (edge[n] - edge[0]) / (double)n;

@@ -77,7 +77,6 @@ static int occupancy_count_covered(struct occupancy_map *m, const struct rect *r
 	return n;
 }
 
-/* Marks a line or a staircase. */
 static void occupancy_mark_path(struct occupancy_map *m, const struct plot_panel *a,
 				const struct series *s)
 {

@@ -184,8 +184,6 @@ static void layout_panels(struct canvas *c, struct plot *p)
 	colourbar_width(c, p->shared_colourbar, all->y1 - all->y0); /* ticks for this height */
 }
 
-/* ---- on paper ---- */
-
 /* Fills fewer columns row by row, without gaps. */
 static void rearrange_panels(struct plot *p, int panels, int columns)
 {

@@ -62,7 +62,6 @@ bool legend_is_equal(const struct legend *a, const struct legend *b)
 	return true;
 }
 
-/* Width of the sample before the name. */
 static double legend_sample_width(const struct legend_entry *e)
 {
 	double width = 0;

@@ -44,8 +44,6 @@ plot_colour plot_colourmap_lookup(enum plot_colourmap map, double t)
 	return out;
 }
 
-/* ---- dark mode ---- */
-
 /* Some colours on white are invisible on a dark background. SVG gives these a class as well as the
  * colour, and the page's style replaces them. Okabe and Ito's colours that are not in the table
  * have enough contrast on both. Colours of a map cannot change without the map; where they would be
@@ -80,7 +78,6 @@ const char *dark_colour_class(plot_colour colour)
 	return s ? s->name : NULL;
 }
 
-/* Relative luminance as defined by WCAG 2. */
 static double colour_luminance(plot_colour colour)
 {
 	const double weight[] = { 0.0722, 0.7152, 0.2126 };

@@ -27,8 +27,6 @@ static char **plot_copy_texts(struct plot *p, const char *const *texts, size_t n
 	return out;
 }
 
-/* ---- figure and panels ---- */
-
 struct plot *plot_new(int width, int height, const char *title)
 {
 	struct plot *p = dp_calloc(1, sizeof *p);
@@ -106,8 +104,6 @@ void plot_note(struct plot *p, const char *text)
 	p->note = plot_copy_text(p, text);
 }
 
-/* ---- axes ---- */
-
 void panel_title(struct plot_panel *a, const char *title)
 {
 	a->title = plot_copy_text(a->plot, title);
@@ -141,8 +137,6 @@ void panel_set_empty_text(struct plot_panel *a, const char *why)
 {
 	a->empty_text = plot_copy_text(a->plot, why);
 }
-
-/* ---- series ---- */
 
 /* Arrays may be NULL. */
 static struct series *add_series(struct plot_panel *a, enum series_kind kind,

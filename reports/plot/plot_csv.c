@@ -160,8 +160,6 @@ void plot_csv(const struct plot *p, struct dp_buf *out)
 		csv_panel(out, a, ++panel);
 }
 
-/* ---- alternative text ---- */
-
 static const char *panel_kind_name(const struct plot_panel *a)
 {
 	bool has[SERIES_REGION + 1] = { false };

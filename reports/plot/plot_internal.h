@@ -52,7 +52,6 @@ void raster_open(struct raster *r, int width, int height, double zoom);
 void raster_close(struct raster *r);
 /* Adds a closed polygon to the shape. Overlaps count once. */
 void raster_add_polygon(struct raster *r, const struct point *p, size_t n);
-/* Adds a hole. */
 void raster_add_hole(struct raster *r, const struct point *p, size_t n);
 /* Paints the shape and starts a new one. */
 void raster_fill(struct raster *r, gdImagePtr im, plot_colour colour, double opacity);
@@ -96,7 +95,6 @@ struct heat_cells {
 
 struct canvas;
 
-/* One output format. */
 struct plot_backend {
 	/* Creates the drawing surface with the canvas size. */
 	void (*open)(struct canvas *c);
@@ -111,7 +109,6 @@ struct plot_backend {
 	/* A polyline that stays near the clip. `phase`: length of the line clipped before it. */
 	void (*stroke)(struct canvas *c, const struct point *p, size_t n, const struct pen *pen,
 		       double phase);
-	/* Markers of one style. */
 	void (*markers)(struct canvas *c, const struct point *at, size_t n,
 			const struct plot_style *s);
 	void (*cells)(struct canvas *c, const struct heat_cells *cells);
@@ -187,7 +184,6 @@ struct heat_image {
 	plot_colour *colour; /* (height x width) from the top; the caller frees it */
 };
 struct heat_image heat_cells_to_image(const struct heat_cells *cells);
-/* Draws each cell as a rectangle. */
 void heat_cells_draw_rects(struct canvas *c, const struct heat_cells *cells);
 
 /* ---- palette.c ---- */
@@ -230,7 +226,6 @@ static inline bool marker_is_round(enum plot_marker m)
 /* The marker's reach from its centre, horizontally or vertically. */
 double marker_reach(const struct plot_style *s);
 
-/* The style with defaults filled in. */
 struct plot_style style_with_defaults(const struct plot_style *s);
 struct pen style_pen(const struct plot_style *s);
 /* The dash period, and the length *on drawn in it; 0: dots. */
@@ -238,7 +233,6 @@ double pen_dash_period(const struct pen *pen, double *on);
 
 /* ---- plot_text.c ---- */
 
-/* Finds the font files. */
 DP_MUSTCHECK int text_load_fonts(struct canvas *c, struct dp_err *err);
 void text_unload_fonts(struct canvas *c);
 /* The baseline of text drawn at this point. */
@@ -257,7 +251,6 @@ double text_width(struct canvas *c, enum font f, const char *text);
  * end (1). `angle` in degrees rotates about that point. */
 void text_draw(struct canvas *c, enum font f, struct point at, double across, double angle,
 	       const char *text, plot_colour colour);
-/* Shortens the text to the width, with an ellipsis. */
 void text_ellipsize(struct canvas *c, enum font f, const char *text, double width,
 		    char out[PLOT_TEXT_LEN]);
 
@@ -365,7 +358,6 @@ void series_draw(struct canvas *c, struct plot_panel *a, const struct series *s)
  * shown. */
 bool series_item_pixel(const struct plot_panel *a, const struct series *s, size_t i,
 		       struct point *p);
-/* The ends of a reference line; false: not shown. */
 bool series_reference_line(const struct plot_panel *a, const struct series *s,
 			   struct point ends[2]);
 /* Draws the legend sample in a box around `at`. */

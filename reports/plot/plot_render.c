@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-/* Draws title, letter and legend of a panel in its margins. */
 static void draw_panel_title_and_legend(struct canvas *c, const struct plot_panel *a)
 {
 	const struct rect *r = &a->area;

@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The axis of each array of a series. */
 static const char *const sides_of[] = {
 	[SERIES_LINE] = "xy",         [SERIES_STEPS] = "xy",    [SERIES_POINTS] = "xy",
 	[SERIES_ERROR_BARS] = "xyy",  [SERIES_BAND] = "xyy",    [SERIES_RECTS] = "xxyy",
 	[SERIES_REFERENCE_LINE] = "", [SERIES_REGION] = "xxyy",
 };
 
-/* Whether item i can be shown. */
 static bool series_can_show_item(const struct plot_panel *a, const struct series *s, size_t i)
 {
 	const char *sides = sides_of[s->kind];
@@ -130,7 +128,6 @@ static void draw_band(struct canvas *c, const struct plot_panel *a, const struct
 	free(p);
 }
 
-/* Sets the tooltip of an item, or none. */
 static void series_set_tooltip(struct canvas *c, const struct series *s, size_t i)
 {
 	canvas_set_tooltip(c, s->tooltips && i < s->ntooltips ? s->tooltips[i] : NULL,

@@ -143,8 +143,6 @@ void ticks_linear(struct ticks *t, double lo, double hi, size_t most, bool whole
 	label_linear(t, &step);
 }
 
-/* ---- logarithmic ---- */
-
 /* Ticks m x 10^e in [lo, hi], for these mantissas and exponents that are multiples of `stride`. */
 static void log_ticks(struct ticks *t, double lo, double hi, const int *mantissas,
 		      size_t nmantissas, int stride)

@@ -469,7 +469,6 @@ void doc_cell(struct doc *d, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Whether the text contains no character that is special in Markdown. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# embed_css.sh FILE - prints C that has this style sheet as report_css[], without its comment.
+# embed_css.sh FILE - print C code that defines the style sheet as report_css[], without comments.
 set -eu
 echo '/* Made by reports/text/embed_css.sh. */'
 echo 'extern const char report_css[];'

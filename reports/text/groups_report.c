@@ -33,8 +33,6 @@ static const char *report_group_name(const struct report_model *report, size_t g
 	return report->groups->groups->contests[0].groups[group].name;
 }
 
-/* ---- numbers ---- */
-
 /* Formats a mean or a difference with the digits that its interval justifies. */
 static const char *format_by_interval(double x, double low, double high, char out[FORMAT_LEN])
 {
@@ -69,8 +67,6 @@ static void interval_cell(struct doc *d, double low, double high)
 		doc_cell(d, "%s to %s", format_by_interval(low, low, high, a),
 			 format_by_interval(high, low, high, b));
 }
-
-/* ---- the finding ---- */
 
 /* "0.158 (95 %: 0.053 to 0.264, p = 0.006, Welch's t-test, 5 against 19)" */
 static void append_test_result(struct dp_buf *out, const struct dp_t_test *t, size_t a, size_t b)
@@ -153,8 +149,6 @@ static void write_group_pairs(struct doc *d, const struct report_model *report,
 		dp_buf_free(&text);
 	}
 }
-
-/* ---- tables ---- */
 
 static void groups_table(struct doc *d, const struct report_model *report)
 {
@@ -311,8 +305,6 @@ static void write_levels(struct doc *d, const struct report_model *report)
 			level_row(d, report, &g->level_answers.list[i], k);
 	doc_table_end(d);
 }
-
-/* ---- settings ---- */
 
 static void write_group_members(struct doc *d, const struct report_model *report)
 {

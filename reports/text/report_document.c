@@ -9,8 +9,6 @@ enum {
 	TITLE_STUDIES_MAX = 3 /* other studies that a title names */
 };
 
-/* ---- other studies ---- */
-
 /* The kinds of hypervolume that at least one study has, besides the observed one. */
 struct known_hypervolumes {
 	bool smoothed, reevaluated;
@@ -68,8 +66,6 @@ static void write_compared(struct doc *d, const struct report_model *report)
 			 "measured again (dparetoctl remeasure) compare without it.");
 }
 
-/* ---- title and order of sections ---- */
-
 /* "Study a", "Study a beside b and 2 others", "DPareto and Random compared" */
 static void append_report_title(const struct report_model *report, struct dp_buf *out)
 {
@@ -120,8 +116,6 @@ void report_document_write(struct doc *d, const struct report_model *report)
 	write_resources(d, report);
 	write_reproduce(d, report);
 }
-
-/* ---- report.html ---- */
 
 extern const char report_css[];
 

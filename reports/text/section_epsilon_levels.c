@@ -33,9 +33,6 @@ static const json_t *utility_objective(const struct report_model *report)
 	return report_objective(report, (size_t)report->study->utility_obj);
 }
 
-/* ---- rows ---- */
-
-/* Standard error of a row's value, by its runs; NaN: unknown. */
 static double level_std_error(const json_t *row)
 {
 	const json_t *runs = json_object_get(row, "runs");
@@ -84,8 +81,6 @@ static void write_levels_table(struct doc *d, const struct report_model *report)
 	doc_table_end(d);
 }
 
-/* ---- sentences ---- */
-
 /* Two standard errors of the difference of two rows, by their runs; NaN: unknown. */
 static double level_resolution(const json_t *a, const json_t *b)
 {
@@ -130,7 +125,6 @@ static void append_level_resolution(struct dp_buf *out, const json_t *o, const j
 			      format_short(get_number(enough, "epsilon"), from));
 }
 
-/* The utility that more epsilon buys. */
 static void write_levels_summary(struct doc *d, const struct report_model *report)
 {
 	const json_t *all = get_json(report->json, "headline"), *row;

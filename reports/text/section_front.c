@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- observed, smoothed, re-evaluated ---- */
-
 static void write_front_variant_row(struct doc *d, const char *name, const json_t *front,
 				    const char *what)
 {
@@ -46,9 +44,6 @@ static void write_front_variants(struct doc *d, const struct report_model *repor
 	doc_table_end(d);
 }
 
-/* ---- every point ---- */
-
-/* Columns of the front table. */
 struct front_table {
 	const struct report_model *report;
 	bool is_measured[DP_OBJECTIVES_MAX];      /* the runs have a spread */
@@ -201,7 +196,6 @@ static void write_checkpoint_note(struct doc *d, const struct report_model *repo
 	}
 }
 
-/* Explains the columns. */
 static void write_front_note(struct doc *d, const struct report_model *report, bool models)
 {
 	const char *each = study_data_has_checkpoints(report->study)

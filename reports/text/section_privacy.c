@@ -46,7 +46,6 @@ static void write_delta_field(struct doc *d, const json_t *m)
 				  delta == 0 ? ": pure differential privacy" : "");
 }
 
-/* Sampling and noise of one component. */
 static void write_component(struct doc *d, const json_t *part)
 {
 	const char *name = get_text(part, "mechanism"), *summary = get_text(part, "summary");
@@ -115,9 +114,6 @@ static void write_mechanism(struct doc *d, const json_t *m)
 	dp_buf_free(&words);
 }
 
-/* ---- a second accountant ---- */
-
-/* The accountant check of an objective at a point. */
 static const json_t *point_check(const json_t *point, const char *objective)
 {
 	return get_json(get_json(point, "checks"), objective);
@@ -188,8 +184,6 @@ static void write_accountant_checks(struct doc *d, const json_t *front, const ch
 		      dp_plural_text(n, "point", points));
 	check_table(d, front, objective, third > 0);
 }
-
-/* ---- what the trainer declared ---- */
 
 /* Names of declared keys, or of those that were not declared. */
 static void append_declared_names(struct dp_buf *out, const json_t *declared, bool told)

@@ -33,7 +33,6 @@ static const char *proof_text(const char *proof, double delta)
 	return "unknown";
 }
 
-/* Why a total cost is unknown. */
 static const char *unknown_reason(const json_t *cost)
 {
 	const char *why = optional_text(cost, "why");

@@ -109,7 +109,6 @@ static void write_statement_cell(struct doc *d, const char *text, struct stateme
 		write_line_difference(d, line, n, model, m);
 }
 
-/* The points whose statements are compared. */
 struct statement_rows {
 	const char *objective;
 	const json_t *points[STATEMENT_ROWS_MAX];

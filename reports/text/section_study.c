@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- settings ---- */
-
 /* "0.1 to 100, log", a list of values, or the target of a calibrated parameter. */
 static void format_parameter_values(const json_t *p, struct dp_buf *out)
 {
@@ -88,8 +86,6 @@ void write_settings(struct doc *d, const struct report_model *report)
 	dp_buf_free(&values);
 }
 
-/* ---- failures ---- */
-
 void write_failure_list(struct doc *d, const struct report_model *report)
 {
 	const json_t *all = get_json(report->json, "failures"), *group, *message;
@@ -139,8 +135,6 @@ void write_failures(struct doc *d, const struct report_model *report)
 	write_failure_list(d, report);
 }
 
-/* ---- resources ---- */
-
 void write_resources(struct doc *d, const struct report_model *report)
 {
 	const json_t *s = get_json(report->json, "spent");
@@ -172,8 +166,6 @@ void write_resources(struct doc *d, const struct report_model *report)
 	doc_labelled_item(d, "Most memory of one trainer", "%s",
 			  dp_size_text((uint64_t)get_count(s, "peak_memory"), t));
 }
-
-/* ---- reproduction ---- */
 
 static void write_seed_field(struct doc *d, const struct report_model *report)
 {

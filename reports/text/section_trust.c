@@ -25,7 +25,6 @@ static void write_sampling_error(struct doc *d, const char *name, const json_t *
 			 format_short(get_number(sampling, "error_at_10000"), f));
 }
 
-/* How far smoothed values differ from observed ones. */
 static void write_shrinkage(struct doc *d, const char *name, const json_t *worse)
 {
 	double mean = get_number(worse, "mean"), most = get_number(worse, "most");
@@ -51,7 +50,6 @@ static void format_worse_by(double by, char out[FORMAT_LEN + 8])
 		 by < 0 ? "better" : "worse");
 }
 
-/* The result of re-evaluation with fresh seeds. */
 static void write_reevaluation(struct doc *d, const char *name, const json_t *again)
 {
 	char observed[FORMAT_LEN + 8], smoothed[FORMAT_LEN + 8] = "";

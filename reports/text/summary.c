@@ -9,9 +9,6 @@ enum {
 	BADGE_LEN = 200
 };
 
-/* ---- badges ---- */
-
-/* How far to trust the recommendation, with the reason. */
 static struct doc_badge trust_badge(const struct report_model *report, char text[BADGE_LEN])
 {
 	const struct report_choice *taken = report->recommendation->recommended;
@@ -79,8 +76,6 @@ static void write_badges(struct doc *d, const struct report_model *report)
 	doc_badges(d, list, n);
 	dp_buf_free(&state);
 }
-
-/* ---- table of three points ---- */
 
 /* "strict", "recommended and loose": all choices of the row that starts here. NULL: an earlier row
  * includes this choice. */
@@ -166,8 +161,6 @@ static void choice_commands(struct doc *d, const struct report_model *report)
 	}
 	dp_buf_free(&others);
 }
-
-/* ---- first screen ---- */
 
 void write_summary(struct doc *d, const struct report_model *report)
 {

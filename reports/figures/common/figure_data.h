@@ -28,7 +28,7 @@ fig_compute_hypervolume_curve(struct arena *mem, const struct study_data *s, con
 /* The same for a subset of the trials, as if the study had no others. */
 struct fig_trial_range {
 	uint32_t from, end; /* trial numbers [from, end) */
-	size_t max_count;   /* at most so many, in order of completion */
+	size_t max_count;   /* at most this many, in order of completion */
 };
 struct fig_hypervolume_curve fig_compute_trials_curve(struct arena *mem, const struct study_data *s,
 						      const struct fig_trial_range *which,

@@ -409,7 +409,6 @@ void fig_add_tooltips(struct plot_panel *a, const struct study_data *s, const st
 
 /* ---- groups of studies ---- */
 
-/* Whether two groups of one model would look the same. */
 static bool group_styles_clash(const struct study_groups *g)
 {
 	for (size_t i = 0; i < g->contests[0].n; i++)

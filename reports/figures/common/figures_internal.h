@@ -59,7 +59,6 @@ double fig_dominated_area(const struct study_data *s, const struct fig_points *p
 bool fig_is_maximised(const struct study_data *s, size_t objective);
 /* Comparison function for qsort(). */
 int fig_compare_doubles(const void *a, const void *b);
-/* Whether the point is better than the reference point in both objectives. */
 bool fig_beats_reference_point(const struct study_data *s, double x, double y);
 /* Removes points worse than the reference point, so that the tail does not set the axes. A front
  * without better points stays whole. */
@@ -67,7 +66,6 @@ void fig_trim_front_tail(const struct study_data *s, struct fig_points *front);
 /* Whether two objectives measure the same: name, goal, metric and its aggregate, delta. Their model
  * transforms may differ. */
 bool fig_same_objective(const struct dp_objective *a, const struct dp_objective *b);
-/* Whether two studies show the same objectives, and so share a plane. */
 bool fig_same_plane(const struct study_data *a, const struct study_data *b);
 
 /* A line with a band around it, from `from` to `to` at each x. */
@@ -79,7 +77,6 @@ struct fig_band fig_band_new(struct arena *mem, size_t room);
 void fig_band_add(struct fig_band *b, double x, double mid, double from, double to);
 void fig_band_reverse(struct fig_band *b);
 
-/* Rectangles x0..x1, y0..y1. */
 struct fig_rects {
 	double *x0, *x1, *y0, *y1; /* (n) */
 	size_t n;
@@ -118,7 +115,6 @@ void fig_count_results(struct dp_buf *out, const struct study_data *s);
 struct plot *fig_new(const struct study_data *s, const char *title, int width, int height);
 /* Adds the text as a note below the figure, unless it is empty, and frees it. */
 void fig_note(struct plot *p, struct dp_buf *text);
-/* Sets up an axis for an objective, with its label. */
 void fig_axis(struct plot_panel *a, enum plot_side side, const struct study_data *s,
 	      size_t objective, enum plot_scale scale);
 /* Log if all values are positive, span more than two decades, and a linear axis would squeeze half

@@ -79,7 +79,6 @@ static double trial_path_value(const struct dp_study *s, const double *x, const 
 	return NAN;
 }
 
-/* Adds the cost of an evaluation. */
 static void curve_add_trial_cost(struct fig_hypervolume_curve *g, const struct dp_study_state *st,
 				 const struct dp_trial *t, const char *walked)
 {

@@ -18,8 +18,6 @@ size_t space_searched_params(const struct dp_study *s, size_t param[DP_PARAMS_MA
 	return n;
 }
 
-/* ---- axes ---- */
-
 const char **space_category_names(struct arena *mem, const struct dp_study *s, size_t param,
 				  size_t *n)
 {
@@ -57,8 +55,6 @@ void space_axis(struct plot_panel *a, enum plot_side side, const struct dp_study
 	arena_free(&mem);
 }
 
-/* ---- models and accountants ---- */
-
 bool space_is_accountant_slow(const struct study_data *s, size_t objective)
 {
 	const struct dp_objective *o = &s->state->spec->objectives[objective];
@@ -93,8 +89,6 @@ int space_epsilon(const struct dp_study *s, size_t objective, const double *x,
 	return dp_objective_epsilon_at(s, NULL, objective, own, walked ? x[path->param] : NAN, out,
 				       err);
 }
-
-/* ---- relevant parameters ---- */
 
 /* The `most` most relevant parameters and `derived` of the calibrated ones, in the order of the
  * file. Returns their number. */
@@ -135,8 +129,6 @@ size_t space_top_params_with_calibrated(const struct study_data *s, size_t most,
 	*all += derived;
 	return n;
 }
-
-/* ---- slice anchor ---- */
 
 bool space_has_front(const struct study_data *s)
 {
@@ -226,8 +218,6 @@ void space_append_result(const struct study_data *s, struct dp_result_id p, stru
 	fig_append_value(s, s->y_obj, y[s->y_obj], out);
 	dp_buf_puts(out, ")");
 }
-
-/* ---- points ---- */
 
 /* Given points may be smoothed: uses their own objective values. */
 static double point_coordinate(const struct study_data *s, const struct fig_points *only, size_t i,

@@ -114,7 +114,6 @@ enum space_source {
 	SPACE_NEAREST,   /* the nearest evaluation in the plane */
 	SPACE_PREDICTED, /* by the model */
 };
-/* The source of an objective's values over a slice. */
 enum space_source space_source(const struct space_slice *c, size_t objective);
 /* These values (space_count_cells); NaN: unknown. */
 double *space_values(struct arena *mem, struct space_slice *c, size_t objective);

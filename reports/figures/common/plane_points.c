@@ -31,8 +31,6 @@ int fig_compare_doubles(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-/* ---- points ---- */
-
 struct fig_points fig_points_new(struct arena *mem, size_t room)
 {
 	return (struct fig_points){
@@ -255,8 +253,6 @@ bool fig_same_plane(const struct study_data *a, const struct study_data *b)
 	return fig_same_objective(&sa->objectives[a->x_obj], &sb->objectives[b->x_obj]) &&
 	       fig_same_objective(&sa->objectives[a->y_obj], &sb->objectives[b->y_obj]);
 }
-
-/* ---- bands and rectangles ---- */
 
 struct fig_band fig_band_new(struct arena *mem, size_t room)
 {

@@ -27,8 +27,6 @@ void fig_set_time_axis(struct plot_panel *a, double length)
 	panel_limits(a, PLOT_X, 0, fmax(length, 1e-3) / u.seconds);
 }
 
-/* ---- attempts ---- */
-
 static double seconds_since_creation(int64_t created, int64_t us)
 {
 	return fmax((double)(us - created) / 1e6, 0);
@@ -168,8 +166,6 @@ int fig_collect_attempt_spans(struct arena *mem, const struct study_data *s,
 	}
 	return DP_OK;
 }
-
-/* ---- slot usage ---- */
 
 /* Adds the interval [from, end) of a slot to the bins. */
 static void add_slot_time(double from, double end, size_t bins, double width, enum fig_slot_use use,

@@ -254,7 +254,6 @@ struct space_slice space_slice(struct arena *mem, const struct study_data *s, bo
 
 /* ---- values ---- */
 
-/* The parameters of a cell. */
 static void cell_point(const struct space_slice *c, size_t cell, double *x)
 {
 	memcpy(x, c->anchor.x, c->s->state->spec->nparams * sizeof *x);

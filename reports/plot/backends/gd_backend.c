@@ -69,7 +69,6 @@ static void gd_polygon(struct canvas *c, const struct point *p, size_t n, plot_c
 	gd_fill(c, colour, opacity);
 }
 
-/* The corners of a marker at this point. */
 static size_t gd_corners(const struct plot_style *s, double radius, double grow, struct point at,
 			 struct point p[MARKER_CORNERS_MAX])
 {
@@ -105,8 +104,6 @@ static void gd_text(struct canvas *c, enum font f, struct point at, double acros
 	text_draw_on_image(c, gd_get_surface(c)->im, canvas_zoom(c), f,
 			   text_pen_start(c, f, at, across, angle, text), angle, text, colour);
 }
-
-/* ---- lines: split into dashes, drawn as polygons ---- */
 
 enum {
 	STROKE_CROSSINGS_MAX = 1 << 19 /* paint an opaque line in parts after this many crossings */
@@ -204,7 +201,6 @@ struct dash_walk {
 	size_t n;
 };
 
-/* Starts or ends a dash at this point. */
 static void dash_walk_toggle(struct dash_walk *w, struct point here)
 {
 	if (w->pattern_offset < w->on) {

@@ -193,7 +193,6 @@ enum {
 	COVER_LEVELS = 16 /* of antialiasing: more are not visible, and fewer make files smaller */
 };
 
-/* Paints one row from its coverage, and clears that. */
 static void raster_paint_row(struct raster *r, int *pixels, int from, int to, const struct paint *p)
 {
 	float level = 0, cover;
@@ -219,7 +218,6 @@ static void raster_paint_row(struct raster *r, int *pixels, int from, int to, co
 	}
 }
 
-/* Collects the spans of one row of pixels; false: none. */
 static bool raster_collect_spans(struct raster *r, int y, int *from, int *to)
 {
 	*from = r->x1;

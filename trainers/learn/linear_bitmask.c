@@ -1,8 +1,8 @@
-/* linear_bitmask.c - margins and gradients of short binary rows by bit masks.
+/* linear_bitmask.c - linear kernel for short binary rows, by bit masks.
  *
- * With 128 weights, as for Adult, a row is 128 bits, its bias included, and the weights fill eight
+ * With 128 weights, as for Adult, a row including its bias is 128 bits, and the weights fill eight
  * AVX-512 registers: a row selects among them by eight masks of 16 bits. That takes 8 masked
- * additions where rows have some 15 entries to be looked up one by one. */
+ * additions instead of some 15 look-ups. */
 #include "trainers/learn/linear_internal.h"
 
 #include <stdlib.h>
@@ -89,7 +89,7 @@ struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 		uint64_t end = rows->start[i + 1], half[2] = { 0, 0 };
 		unsigned index = rows->nfeatures;
 
-		/* without a branch or a store for each entry: this is done for every run */
+		/* without branches or stores per entry, since every run does this */
 		for (uint64_t k = rows->start[i];; k++) {
 			half[0] |= (uint64_t)(index < 64) << index % 64;
 			half[1] |= (uint64_t)(index >= 64) << index % 64;
@@ -97,7 +97,7 @@ struct linear_bitmask *linear_bitmask_new(const struct sparse_rows *rows)
 				break;
 			index = rows->index[k];
 		}
-		memcpy(bits[i].mask, half, sizeof half); /* the machine is little-endian */
+		memcpy(bits[i].mask, half, sizeof half); /* little-endian */
 	}
 	return bits;
 }

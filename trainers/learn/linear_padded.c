@@ -1,29 +1,28 @@
-/* linear_padded.c - margins and gradients of binary rows that are about equally long.
+/* linear_padded.c - linear kernel for binary rows of similar length.
  *
- * Rows are made equally long by entries that point to a weight nobody uses, always 0. Then no loop
- * ends where the processor did not expect it, and no row crosses a cache line. Sums have the order
- * of linear_sparse.c, and so the same bits. */
+ * Rows are padded to equal length with entries for an unused weight that is always 0. So loops have
+ * a predictable length and no row crosses a cache line. Sums have the same order as in
+ * linear_sparse.c, and so the same bits. */
 #include "trainers/learn/linear_internal.h"
 
 #include <stdlib.h>
 
 #ifdef __clang__
-#define UNROLL /* of itself where the length is a constant, and elsewhere it warns */
+#define UNROLL /* implied if the length is constant; otherwise clang warns */
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
 enum {
-	ADULT_ROW_LENGTH = 14, /* the length of Adult's rows, whose loops are unrolled */
+	ADULT_ROW_LENGTH = 14, /* length of Adult's rows, whose loops are unrolled */
 	ROW_LENGTH_MAX = 64,   /* entries: a cache line */
-	PADDING_DIVISOR = 4    /* at most one entry in so many is added */
+	PADDING_DIVISOR = 4    /* padding may be at most this fraction of the entries */
 };
 
 struct linear_padded {
-	uint32_t length;     /* entries of a row, an even number */
-	uint32_t stride;     /* from row to row: a power of two, so that none crosses a cache
-				line */
-	uint8_t zero_weight; /* the weight that is always 0 */
+	uint32_t length; /* entries per row, an even number */
+	uint32_t stride; /* a power of two, so that no row crosses a cache line */
+	uint8_t zero_weight;
 	uint8_t *index;
 };
 
@@ -38,7 +37,7 @@ static void padded_prefetch(const struct linear_kernel_rows *r, const uint32_t *
 		__builtin_prefetch(padded_get_row(r->padded, ids[i]));
 }
 
-/* Where the length is a constant the loops over entries are unrolled. */
+/* The loops over entries are unrolled if the length is a constant. */
 static inline __attribute__((always_inline)) void
 padded_margins_length(const struct linear_kernel_rows *r, const float *w, const uint32_t *ids,
 		      uint32_t n, float *restrict margin, size_t length)

@@ -1,4 +1,4 @@
-/* linear_sparse.c - margins and gradients of sparse rows, entry by entry. */
+/* linear_sparse.c - linear kernels for any sparse rows, entry by entry. */
 #include "trainers/learn/linear_internal.h"
 
 static void sparse_prefetch(const struct linear_kernel_rows *r, const uint32_t *ids, uint32_t n)
@@ -9,7 +9,7 @@ static void sparse_prefetch(const struct linear_kernel_rows *r, const uint32_t *
 		__builtin_prefetch(rows->index + rows->start[ids[i]]);
 }
 
-/* Two partial sums, so that an addition need not wait for the one before. */
+/* Two partial sums, so that additions do not wait for each other. */
 static void sparse_binary_margins(const struct linear_kernel_rows *r, const float *w,
 				  const uint32_t *ids, uint32_t n, float *margin)
 {

@@ -1,8 +1,8 @@
-/* linear_train.c - logistic regression and linear support vector machines by DP-SGD and DP-Adam.
+/* linear_train.c - trains and scores logistic regression and linear SVMs (DP-SGD, DP-Adam).
  *
- * The gradient of one record is slope * (row, 1), so its norm is known without forming it, and
- * clipping is a limit on the slope. The bias is a weight like the others: it counts in the norm and
- * gets its noise. */
+ * The gradient of one record is slope * (row, 1). Its norm follows without forming it, so that
+ * clipping is a bound on the slope. The bias is a weight like the others: it counts in the norm and
+ * gets noise. */
 #include "trainers/learn/linear_internal.h"
 
 #include "linalg/simd.h"
@@ -28,7 +28,7 @@ size_t linear_count_weights(uint32_t nfeatures)
 
 DP_SIMD_BEGIN
 
-/* exp(x) to 2 units in the last place; x beyond +-87 counts as +-87. See dp__exp(). */
+/* exp(x) to 2 units in the last place, x clamped to +-87. See dp__exp(). */
 static inline float exp_float(float x)
 {
 	const float magic = 0x1.8p23f;
@@ -62,7 +62,7 @@ static void logistic_slopes(const struct linear_record *restrict records, uint32
 	for (uint32_t i = 0; i < n; i++) {
 		float s = 1 / (1 + exp_float(-slope[i])) - records[i].target;
 
-		/* a margin that is the difference of two infinities has no slope */
+		/* a margin of inf - inf has no slope */
 		slope[i] = clamp_abs(s == s ? s : 0, records[i].max_slope);
 	}
 }
@@ -98,7 +98,7 @@ float linear_max_slope(const struct sparse_rows *rows, uint32_t i, double clip)
 		return sgd_clip_factor(clip, squares + (double)n, 0);
 	for (uint64_t k = start; k < start + n; k++)
 		squares += (double)rows->value[k] * rows->value[k];
-	/* squares of floats are exact in double, and every sum right to half a unit */
+	/* squares of floats are exact in double; each addition is correct to half a unit */
 	return sgd_clip_factor(clip, squares, (double)n * DBL_EPSILON);
 }
 
@@ -111,12 +111,12 @@ struct linear_training {
 	struct linear_kernel_rows rows;
 	struct linear_bitmask *bitmask;
 	struct linear_padded *padded;
-	struct linear_record *records; /* of all rows */
+	struct linear_record *records; /* (n) */
 	struct lot_sampler lots;
 	struct adam adam;
 	size_t n_weights;    /* without padding */
-	size_t padded_width; /* with it */
-	float *gradient_sum; /* the sum of a lot's gradients */
+	size_t padded_width; /* with padding */
+	float *gradient_sum; /* (padded_width) */
 	double noise_sd;
 	struct noise_stream *noise;
 	struct training_progress *progress;
@@ -125,7 +125,7 @@ struct linear_training {
 	uint32_t lot_count;
 };
 
-/* Chooses the kernel by name, or the fastest that fits. */
+/* Selects the kernel by name, or the fastest that accepts the rows. */
 static int choose_kernel(struct linear_training *t, const char *name, struct dp_err *err)
 {
 	const struct sparse_rows *rows = t->rows.rows;
@@ -183,10 +183,9 @@ static void linear_training_free(struct linear_training *t)
 	adam_free(&t->adam);
 }
 
-/* The loop over lots is a kernel, too: a step of eight records takes 0.3 us. */
+/* The loop over lots is compiled for SIMD, too: a step of eight records takes 0.3 us. */
 DP_SIMD_BEGIN
 
-/* y += a * x */
 DP_SIMD
 static void add_scaled(size_t n, float a, const float *restrict x, float *restrict y)
 {
@@ -194,7 +193,6 @@ static void add_scaled(size_t n, float a, const float *restrict x, float *restri
 		y[i] += a * x[i];
 }
 
-/* The sum of the lot's clipped gradients. */
 static void linear_sum_gradients(struct linear_training *t, const uint32_t *ids, uint32_t count)
 {
 	float slope[LINEAR_BLOCK];
@@ -214,13 +212,13 @@ static void linear_sum_gradients(struct linear_training *t, const uint32_t *ids,
 	}
 }
 
-/* Noise goes onto the sum, so that the weights only ever see a private value. With Poisson
- * sampling, too, the sum is divided by the expected size of a lot: the real one is a secret. */
+/* Noise is added to the gradient sum, so that weights only ever depend on a private value. Poisson
+ * sampling also divides by the expected lot size: the actual size is secret. */
 static void linear_update(struct linear_training *t)
 {
 	double rate = t->sgd->learning_rate, lot = t->sgd->lot_size;
 
-	if (t->noise_sd != 0) { /* whole vectors are faster, and padding must stay 0 */
+	if (t->noise_sd != 0) { /* whole vectors are faster; padding must stay 0 */
 		noise_add_normals(t->noise, (float)t->noise_sd, t->gradient_sum, t->padded_width);
 		for (size_t k = t->n_weights; k < t->padded_width; k++)
 			t->gradient_sum[k] = 0;
@@ -231,8 +229,8 @@ static void linear_update(struct linear_training *t)
 		add_scaled(t->padded_width, (float)(-rate / lot), t->gradient_sum, t->weights);
 }
 
-/* The next lot is drawn before the noise of this step is made, so that its rows are on their way
- * meanwhile. */
+/* Draws the next lot before the noise of the current step is generated, so that its rows are
+ * prefetched meanwhile. */
 static const uint32_t *linear_next_lot(struct linear_training *t, uint32_t *count)
 {
 	const uint32_t *ids = lot_sampler_next(&t->lots, count);
@@ -314,7 +312,7 @@ static double linear_margin(const struct sparse_rows *rows, uint32_t i, const fl
 	kernel->margins(&all, w, &i, 1, &margin);
 	if (isfinite(margin))
 		return margin;
-	/* in double, where no sum of products of floats overflows */
+	/* in double, where sums of products of floats cannot overflow */
 	for (uint64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
 		sum += (double)w[rows->index[k]] * (rows->value ? rows->value[k] : 1);
 	return sum;
@@ -334,7 +332,7 @@ void linear_score(enum linear_loss loss, const struct sparse_rows *rows, const f
 		margin = label ? margin : -margin;
 		if (loss == LINEAR_HINGE)
 			sum += margin >= 1 ? 0 : 1 - margin; /* NaN stays NaN */
-		else /* log(1 + exp(-margin)), for large negative margins too */
+		else /* log(1 + exp(-margin)) without overflow */
 			sum += margin > 0 ? log1p(exp(-margin)) : log1p(exp(margin)) - margin;
 	}
 	*out = (struct model_score){ .accuracy = (double)right / rows->n, .loss = sum / rows->n };

@@ -1,7 +1,7 @@
-/* lot_sampler.c - which records make a step: fixed-size lots or Poisson samples.
+/* lot_sampler.c - draws the records of a step: fixed-size lots or Poisson samples.
  *
- * Both laws are exact if the words of the stream are uniform: nothing is rounded, so the
- * accountants' assumptions about sampling hold as they stand. */
+ * Both distributions are exact if the words of the stream are uniform: nothing is rounded, so that
+ * the accountants' assumptions about sampling hold exactly. */
 #include "trainers/learn/learn.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static inline uint32_t lots_word(struct lot_sampler *l)
 	return l->words[l->n_words_used++];
 }
 
-/* Uniform on 0..n-1, exactly (Lemire 2019): the high half of a product is the answer, and the few
- * low halves that would make some answers likelier are drawn again. */
+/* Uniform on 0..n-1, exactly (Lemire 2019): the high half of a product is the result; the few low
+ * halves that would favour some results are rejected. */
 static inline uint32_t lots_below(struct lot_sampler *l, uint32_t n)
 {
 	uint64_t product = (uint64_t)lots_word(l) * n;
@@ -68,10 +68,10 @@ static uint64_t draw_sparse_bits(struct lot_sampler *l, unsigned halvings)
 	return bits;
 }
 
-/* Each record joins with probability lot / n, in two exact steps: it is a candidate with the power
- * of two just above that (one bit of many at once), and a candidate is taken with the fraction that
- * is left. Skipping ahead by logarithms of uniforms is faster, but its rounding changes the
- * probabilities, which the proofs do not cover. */
+/* Each record joins with probability lot / n, in two exact steps: it becomes a candidate with the
+ * next higher power of two (one bit of many at once), and a candidate is accepted with the
+ * remaining fraction. Skipping ahead by logarithms of uniforms is faster, but its rounding changes
+ * the probabilities, which the proofs do not cover. */
 static uint32_t draw_poisson(struct lot_sampler *l)
 {
 	unsigned halvings = 31 - (unsigned)__builtin_clz(l->n / l->lot_size);
@@ -95,8 +95,8 @@ const uint32_t *lot_sampler_next(struct lot_sampler *l, uint32_t *count)
 	uint32_t *order = l->order;
 
 	*count = l->is_poisson ? draw_poisson(l) : l->lot_size;
-	/* The first steps of Fisher and Yates' shuffle: the first places are a uniform set of
-	 * distinct records, whatever the order was before. */
+	/* The first steps of a Fisher-Yates shuffle: the first lot_size positions are a uniform set
+	 * of distinct records for any earlier order. */
 	for (uint32_t i = 0; i < l->lot_size && !l->is_poisson; i++) {
 		uint32_t j = i + lots_below(l, l->n - i), drawn = order[j];
 

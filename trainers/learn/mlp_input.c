@@ -1,9 +1,9 @@
-/* mlp_input.c - the first layer's input: sparse rows of a lot, spread out or in groups that share
- * what they multiply.
+/* mlp_input.c - stores the input of the first layer, dense or in sparse groups of rows.
  *
  * A sparse product takes MLP_GROUP_ROWS rows at a time and the columns where any of them is not 0:
- * a row of the other matrix is then read once for the group. Forward, a group is records; for the
- * gradient it is features next to each other, which in images are often not 0 together. */
+ * a row of the other matrix is then read once per group. In a forward pass, a group consists of
+ * records. For the gradient it consists of neighbouring features, which in images are often 0
+ * together. */
 #include "trainers/learn/mlp_internal.h"
 
 #include <stdlib.h>
@@ -30,10 +30,10 @@ float *mlp__alloc_floats(size_t n)
 
 static size_t feature_groups(const struct mlp_input *in)
 {
-	return in->features / MLP_GROUP_ROWS + 1; /* with the last input, which is 1 */
+	return in->features / MLP_GROUP_ROWS + 1; /* with the constant 1 */
 }
 
-/* n groups with room for so many entries each. What they hold is not set: memory that no entry
+/* n groups with room for `entries` entries each. They are not initialised: memory that no entry
  * needs is never touched. */
 static void groups_init(struct mlp_groups *g, size_t n, size_t entries)
 {
@@ -48,7 +48,7 @@ static void groups_init(struct mlp_groups *g, size_t n, size_t entries)
 		g->from[i] = (uint32_t)(i * entries);
 }
 
-/* Features that MLP_GROUP_ROWS rows have together, at most, with the last one. */
+/* Maximum number of distinct features of MLP_GROUP_ROWS rows, constant included. */
 static size_t max_union_features(size_t features, size_t row_max)
 {
 	size_t n = (row_max + 1) * MLP_GROUP_ROWS;
@@ -60,7 +60,7 @@ size_t mlp__input_bytes(const struct sparse_rows *rows, size_t features, bool sp
 {
 	if (!sparse)
 		return mlp__record_stride(features) * sizeof(float);
-	/* a value of its own, and a share of the index */
+	/* a value, and a share of the index */
 	return max_union_features(features, rows->max_row_entries) * (sizeof(float) + 1);
 }
 
@@ -87,7 +87,7 @@ void mlp__input_init(struct mlp_input *in, const struct sparse_rows *rows, size_
 	in->group_bits = dp_calloc(features / 64 + 1, sizeof *in->group_bits);
 	groups_init(&in->by_record, mlp__round_up(capacity, MLP_GROUP_ROWS) / MLP_GROUP_ROWS,
 		    max_union_features(features, rows->max_row_entries));
-	if (!forward_only) /* the lists of features fill together: an odd number of lines apart */
+	if (!forward_only) /* these lists fill in parallel: an odd number of cache lines apart */
 		groups_init(&in->by_feature, blocks * feature_groups(in),
 			    mlp__round_up(blocks > 1 ? MLP_SPARSE_BLOCK : capacity, 8) + 4);
 }
@@ -112,11 +112,11 @@ void mlp__input_free(struct mlp_input *in)
 	*in = (struct mlp_input){ 0 };
 }
 
-/* ---- taking rows ---- */
+/* ---- loading ---- */
 
-/* Reads something of every cache line of the rows. Entries are all over memory, and a loop as small
- * as this one waits for those of many records at once: dense MNIST rows are loaded in 0.3 us each
- * instead of 0.5. Prefetch instructions changed nothing. */
+/* Reads one element of every cache line of the rows. Entries are scattered in memory, and a small
+ * loop keeps the misses of many records in flight: dense MNIST rows load in 0.3 us each instead of
+ * 0.5. Prefetch instructions had no effect. */
 static void prefetch_rows(const struct sparse_rows *rows, const uint32_t *number, size_t count)
 {
 	const size_t line = 64 / sizeof *rows->value;
@@ -153,8 +153,7 @@ static void load_dense(struct mlp_input *in, const struct sparse_rows *rows, uin
 	x[in->features] = 1;
 }
 
-/* Puts a row into x and into one of the MLP_GROUP_ROWS places of each column, and notes the
- * features it has. */
+/* Writes a row to x and to column `place` of group_values, and its features to row_bits. */
 static void scatter_row(struct mlp_input *in, const struct sparse_rows *rows, uint32_t number,
 			size_t place)
 {
@@ -168,7 +167,7 @@ static void scatter_row(struct mlp_input *in, const struct sparse_rows *rows, ui
 		size_t k = index[i];
 
 		x[k] = column[k * MLP_GROUP_ROWS] = rows->value ? rows->value[start + i] : 1;
-		if (k / 64 != word) { /* indices rise: once a word */
+		if (k / 64 != word) { /* indices ascend: once per word */
 			has[word] = bits;
 			word = k / 64;
 			bits = 0;
@@ -180,7 +179,7 @@ static void scatter_row(struct mlp_input *in, const struct sparse_rows *rows, ui
 	has[in->features / 64] |= UINT64_C(1) << in->features % 64;
 }
 
-/* Moves x to the lists of its groups of features, as row r. */
+/* Moves x to the lists of its feature groups, as row r. */
 static void gather_feature_groups(struct mlp_input *in, size_t r)
 {
 	struct mlp_groups *to = &in->by_feature;
@@ -204,8 +203,8 @@ static void gather_feature_groups(struct mlp_input *in, size_t r)
 	}
 }
 
-/* Moves the columns seen to the list of a group of records. Lists that are kept lie close
- * together. */
+/* Moves the columns in group_bits to the list of a record group. With forward_only the lists are
+ * kept and stored contiguously. */
 static void gather_record_group(struct mlp_input *in, size_t group)
 {
 	struct mlp_groups *to = &in->by_record;

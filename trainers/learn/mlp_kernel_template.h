@@ -1,8 +1,8 @@
 /* mlp_kernel_template.h - the inner loops of the MLP for one kind of vector register.
  *
- * mlp_kernels.c includes it once for each kind, with NAME() to tell them apart, TARGET for the
- * compiler, LANES floats in a register, and how many columns of a product, in units of MLP_LANES (4
- * at most), have their sums in registers: UNITS. */
+ * mlp_kernels.c includes it once per kind, with NAME() to distinguish them, TARGET for the
+ * compiler, LANES floats per register, and UNITS: how many columns of a product, in units of
+ * MLP_LANES (4 at most), have their sums in registers. */
 typedef float NAME(vec) __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 #define VEC  NAME(vec)
@@ -10,8 +10,8 @@ typedef int32_t NAME(mask) __attribute__((vector_size(4 * LANES), may_alias));
 #define TILE NAME(tile)
 #define UNIT (MLP_LANES / LANES) /* registers */
 
-/* The tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at a + k *
- * a_depth, whose elements are a_row apart, times row k, or index[k], of b. */
+/* Computes the tile of C at c, of nrow rows and nvec registers: the sum over k of A's column at a +
+ * k * a_depth, whose elements are a_row apart, times row k (or index[k]) of b. */
 TARGET static ALWAYS_INLINE void NAME(tile)(const struct mlp_product *p, const float *b, float *c,
 					    const float *a, size_t a_row, size_t a_depth,
 					    const uint16_t *index, size_t depth, const int nrow,
@@ -68,8 +68,8 @@ TARGET static ALWAYS_INLINE void NAME(sparse_strip)(const struct mlp_product *p,
 	}
 }
 
-/* The product in strips of columns whose sums are in registers: how many those are has to be known
- * to the compiler. */
+/* The product in strips of columns whose sums fit in registers. The compiler must know the number
+ * of columns. */
 #define STRIPS(strip)                                                                              \
 	for (size_t col = 0, n; col < p->width; col += n * MLP_LANES) {                            \
 		n = (p->width - col) / MLP_LANES;                                                  \
@@ -94,7 +94,7 @@ TARGET static void NAME(sparse)(const struct mlp_product *p, const struct mlp_sp
 	STRIPS(sparse_strip);
 }
 
-/* In double, so that the lanes' sums are all that is rounded more than once. */
+/* In double, so that only the sums of the lanes are rounded more than once. */
 TARGET static double NAME(total)(const float *part)
 {
 	double sum = 0;
@@ -114,7 +114,7 @@ TARGET static float NAME(square)(const float *x, size_t n)
 	for (; i + LANES <= n; i += LANES) {
 		VEC v;
 
-		memcpy(&v, x + i, sizeof v); /* not on a boundary */
+		memcpy(&v, x + i, sizeof v); /* not aligned */
 		squares += v * v;
 	}
 	memcpy(part, &squares, sizeof part);

@@ -1,9 +1,8 @@
-/* mlp_net.c - activations, deltas and gradients of some records.
+/* mlp_net.c - computes activations, deltas and clipped gradients of a batch of records.
  *
- * Per-example gradients are never made. The gradient of one record by a layer's weights is the
- * outer product of the layer's input a and of delta, so its squared length, bias included, is
- * (|a|^2 + 1) |delta|^2; the sum over a lot of gradients times a factor each is one product of
- * matrices. */
+ * Per-example gradients are never formed. The gradient of a record by a layer's weights is the
+ * outer product of the layer's input a and of delta, so that its squared norm, bias included, is
+ * (|a|^2 + 1) |delta|^2. The weighted sum of gradients over a lot is one matrix product. */
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
@@ -13,14 +12,14 @@
 #include <string.h>
 
 enum {
-	CHUNK_MIN = MLP_SPARSE_BLOCK, /* records */
+	CHUNK_MIN = MLP_SPARSE_BLOCK,
 	CHUNK_MAX = 1024,
 };
 
 /* ---- memory ---- */
 
-/* Records whose activations are kept at a time: as many as take twice the memory of the weights.
- * Each chunk reads all weights again; more records than that leave the cache. */
+/* Records per chunk: their activations take twice the memory of the weights. Each chunk reads all
+ * weights again; larger chunks leave the cache. */
 static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_max)
 {
 	size_t floats = mlp__record_stride(m->width[0]), n;
@@ -34,9 +33,9 @@ static size_t choose_chunk_capacity(const struct mlp_shape *m, size_t records_ma
 	return n > 0 ? n : 1;
 }
 
-/* Finding the zeros costs the same for every width, skipping them gains the more the wider the
- * first layer is. Measured for AVX-512 with rows of 784 and 123 inputs: it breaks even at a share
- * of entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with 32. */
+/* The cost of finding zeros does not depend on the layer's width, the gain of skipping them does.
+ * Measured with AVX-512 on rows of 784 and 123 inputs: sparse input breaks even at a share of
+ * entries of 0.4 with 1000 units, 0.25 with 128 and 0.1 with 32. */
 static bool sparse_input_pays(const struct mlp_shape *m, const struct sparse_rows *rows)
 {
 	double share = (double)rows->start[rows->n] / rows->n / rows->nfeatures;
@@ -44,7 +43,7 @@ static bool sparse_input_pays(const struct mlp_shape *m, const struct sparse_row
 	return share < 0.45 * m->width[1] / (m->width[1] + 100.0);
 }
 
-/* All but net->input, which is there. */
+/* Initialises all but net->input. */
 static void net_init_layers(struct mlp_net *net, const struct mlp_shape *m,
 			    const struct mlp_kernels *kernels, size_t capacity)
 {
@@ -126,7 +125,7 @@ static size_t panel_width(size_t columns, size_t column)
 	return columns - column < MLP_PANEL_OUTPUTS ? columns - column : MLP_PANEL_OUTPUTS;
 }
 
-/* Where the weight from input i to output `column` of a layer is among the panels. */
+/* Position of the weight from input i to output `column` of a layer. */
 static size_t panel_weight_offset(const struct mlp_layer *y, size_t i, size_t column)
 {
 	size_t panel = column / MLP_PANEL_OUTPUTS * MLP_PANEL_OUTPUTS;
@@ -151,7 +150,7 @@ void mlp__net_unpack(const struct mlp_net *net, const float *panels, float *w)
 				*w++ = panels[panel_weight_offset(&net->layer[l], i, o)];
 }
 
-/* The inputs in, in + 1, .. of a layer as a panel: one row for each output. */
+/* Transposes inputs in, in + 1, .. of a layer to a panel with one row per output. */
 static void transpose_panel(const struct mlp_layer *y, const float *panels, size_t in,
 			    float *backward)
 {
@@ -200,7 +199,7 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 									     x->record_stride, 1,
 									     y->n_inputs + 1 });
 		}
-		/* the next layer's input: max(0, x), and 1 for its bias */
+		/* input of the next layer: max(0, x), and 1 for its bias */
 		for (size_t r = 0; r < net->input.count && l < net->n_layers - 1; r++) {
 			float *act = y->activation + r * y->record_stride;
 
@@ -216,7 +215,7 @@ void mlp__net_forward(struct mlp_net *net, const float *panels)
 
 DP_SIMD_BEGIN
 
-/* delta = softmax(logits) - the one-hot label; its squared length. */
+/* delta = softmax(logits) - the one-hot label. Returns its squared norm. */
 DP_SIMD
 static float softmax_delta(const float *restrict logit, float *restrict delta, size_t n,
 			   size_t label)
@@ -240,7 +239,7 @@ static float softmax_delta(const float *restrict logit, float *restrict delta, s
 
 DP_SIMD_END
 
-/* Deltas of the layer before y, unrectified, into its buffer. */
+/* Computes the deltas of the layer before y, before its rectifier. */
 static void compute_previous_delta(const struct mlp_net *net, const struct mlp_layer *y)
 {
 	const struct mlp_layer *before = y - 1;
@@ -255,9 +254,9 @@ static void compute_previous_delta(const struct mlp_net *net, const struct mlp_l
 			&(struct mlp_dense){ y->delta, y->record_stride, 1, y->n_outputs });
 }
 
-/* Adds what the layer's weights and biases have in the squared length of a record's gradient, and
- * to net->reach. Its delta is finished on the way: that of the last layer made from the logits,
- * others are 0 where the output was. */
+/* Finishes the deltas of a layer: derives those of the last one from the logits, and zeroes the
+ * others where the output was 0. Adds the layer's share to the squared norm of each record's
+ * gradient, and to net->rounding_bound. */
 static void finish_layer_delta(struct mlp_net *net, size_t l, const struct sparse_rows *rows,
 			       const uint32_t *number, float *norm)
 {
@@ -279,10 +278,10 @@ static void finish_layer_delta(struct mlp_net *net, size_t l, const struct spars
 	}
 }
 
-/* By what share the squared length of a gradient, summed in float, may be too small: half a unit in
- * the last place for every rounding that a term goes through. Those are an addition for every
- * register of a layer's inputs and outputs, one for every layer, and less than 16 for products,
- * ends of sums and the factor's product with delta. */
+/* Relative error by which the squared norm of a gradient, summed in float, may be too small: half a
+ * unit in the last place per rounding that a term goes through. These are one addition per register
+ * of a layer's inputs and outputs, one per layer, and less than 16 for products, ends of sums and
+ * the factor's product with delta. */
 static double norm_rounding_slack(const struct mlp_net *net)
 {
 	size_t most = 0;
@@ -296,10 +295,10 @@ static double norm_rounding_slack(const struct mlp_net *net)
 	return (double)most * FLT_EPSILON / 2;
 }
 
-/* What rounding to subnormal numbers may hide, at most: of the squared length of record r's
- * gradient, and of the length of its multiple in the sum. A product may be too small or too large
- * by 2^-150. A square of delta is multiplied by |a|^2 + 1 afterwards, the factor's product with
- * delta by an element of a, and each weight has a product of its own. */
+/* Upper bound for what rounding to subnormal numbers hides, of the squared norm of record r's
+ * gradient and of the norm of its multiple in the sum. A product is wrong by at most 2^-150. A
+ * square of delta is multiplied by |a|^2 + 1 afterwards, the factor's product with delta by an
+ * element of a, and each weight has its own product. */
 static double subnormal_slack(const struct mlp_net *net, size_t r)
 {
 	return ((double)net->n_weights + net->rounding_bound[r]) * 0x1p-149;
@@ -308,7 +307,7 @@ static double subnormal_slack(const struct mlp_net *net, size_t r)
 void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, const uint32_t *number,
 		       double clip, double unit)
 {
-	float *norm = net->clip_factor; /* squared at first */
+	float *norm = net->clip_factor; /* squared norms first, then factors */
 	float whole = (float)fabs(unit), factor;
 	double slack = norm_rounding_slack(net);
 
@@ -322,8 +321,9 @@ void mlp__net_backward(struct mlp_net *net, const struct sparse_rows *rows, cons
 	for (size_t r = 0; r < net->input.count; r++) {
 		double hidden = subnormal_slack(net, r), left = fabs(unit) * clip - hidden;
 
-		/* A record whose norm is not finite adds exactly 0: its activations must not meet a
-		 * factor of 0. Deltas are left out by compute_gradient_panel(). */
+		/* A record without a finite norm must contribute exactly 0: zero its activations,
+		 * because infinity times a factor of 0 is NaN. compute_gradient_panel() zeroes its
+		 * deltas. */
 		for (size_t l = 0; !isfinite(norm[r]) && l + 1 < net->n_layers; l++) {
 			const struct mlp_layer *y = &net->layer[l];
 

@@ -1,7 +1,7 @@
-/* mlp_score.c - how well a network does on the same records, again and again.
+/* mlp_score.c - scores a network repeatedly on the same records.
  *
- * A training with checkpoints is scored after every few epochs, and to preprocess the records takes
- * half as long as their way through the network. So they are kept, as far as memory allows. */
+ * With checkpoints, a run is scored every few epochs. Preprocessing the records takes half as long
+ * as the forward pass, so that they are kept as far as memory allows. */
 #include "trainers/learn/mlp_internal.h"
 
 #include <float.h>
@@ -13,9 +13,9 @@ struct mlp_scorer {
 	size_t nweights;
 	struct mlp_net net;
 	float *panels;
-	uint32_t *order;      /* records as they go through the network */
-	double *loss;         /* of each record: they are summed as the rows have them */
-	bool is_input_loaded; /* net.input has all of them */
+	uint32_t *order;      /* order of records in the network */
+	double *loss;         /* per record, so that they are summed in the order of the rows */
+	bool is_input_loaded; /* net.input contains all records */
 };
 
 struct mlp_scorer *mlp_scorer_new(const struct mlp_shape *m, const struct sparse_rows *rows,
@@ -30,8 +30,8 @@ struct mlp_scorer *mlp_scorer_new(const struct mlp_shape *m, const struct sparse
 	s->panels = mlp__alloc_floats(s->net.n_weights);
 	s->order = dp_calloc(rows->n, sizeof *s->order);
 	s->loss = dp_calloc(rows->n, sizeof *s->loss);
-	/* Records of a class lie together, for they are alike: a group of them has fewer inputs
-	 * that are not 0 for all. With MNIST it is a sixth less. */
+	/* Sort records by class: similar records in a group have fewer distinct features, a sixth
+	 * less with MNIST. */
 	for (uint32_t i = 0; i < rows->n; i++)
 		at[rows->label[i] + 1]++;
 	for (size_t c = 0; c < UINT8_MAX; c++)
@@ -52,9 +52,9 @@ void mlp_scorer_free(struct mlp_scorer *s)
 	free(s);
 }
 
-/* Is the highest logit that of the label? *loss: the record's cross-entropy. A record for which
- * single precision has no logits counts as wrong, with a loss as high as a logit can be: one record
- * must not take the score of the others away. */
+/* True if the highest logit is that of the label. *loss: the cross-entropy. If the logits overflow,
+ * the record counts as wrong with loss FLT_MAX, so that one record cannot void the score of the
+ * others. */
 static bool score_record(const float *logit, size_t n, size_t label, double *loss)
 {
 	double sum = 0;
@@ -72,8 +72,8 @@ static bool score_record(const float *logit, size_t n, size_t label, double *los
 	return false;
 }
 
-/* The records that net.input took, which are so many from order[from] on; how many of them are
- * right. */
+/* Scores the records in net.input, which are `count` from order[from] on. Returns the number that
+ * is classified correctly. */
 static uint32_t score_records(struct mlp_scorer *s, uint32_t from, uint32_t count)
 {
 	const struct mlp_layer *last = &s->net.layer[s->net.n_layers - 1];
@@ -115,6 +115,6 @@ void mlp_scorer_score(struct mlp_scorer *s, const float *w, struct model_score *
 	for (uint32_t i = 0; i < n; i++)
 		loss += s->loss[i];
 	out->accuracy = (double)right / n;
-	/* also where an input that no record has is what diverged */
+	/* NaN also if only the weights of an unused input diverged */
 	out->loss = weights_are_finite(w, s->nweights) ? loss / n : NAN;
 }

@@ -1,11 +1,11 @@
-/* mlp_train.c - multi-layer perceptrons by private gradient descent. */
+/* mlp_train.c - trains multi-layer perceptrons by DP-SGD or DP-Adam. */
 #include "trainers/learn/mlp_internal.h"
 #include "linalg/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Weights times records of a lot: about a millisecond of work. */
+/* Weights times records of a lot; takes about a millisecond. */
 #define TICK_WORK 3e7
 
 size_t mlp_count_weights(const struct mlp_shape *m)
@@ -17,10 +17,10 @@ size_t mlp_count_weights(const struct mlp_shape *m)
 	return n;
 }
 
-/* He et al. 2015: normal with variance 2 / inputs, which keeps the size of what passes through a
- * rectifier that cuts off half of it. Nothing is cut off behind the last layer: 1 / inputs. Biases
- * start at 0. With all weights at 0, as linear models start, the units of a hidden layer would have
- * the same gradient for ever. */
+/* He et al. 2015: normal with variance 2 / inputs, which preserves the scale of activations through
+ * a rectifier that zeroes half of them. No rectifier follows the last layer: 1 / inputs. Biases
+ * start at 0. From zero weights, as in linear models, all units of a hidden layer would have the
+ * same gradient forever. */
 static void init_weights(const struct mlp_shape *m, struct noise_stream *start, float *w)
 {
 	for (size_t l = 0; l < m->nlayers; l++) {
@@ -35,8 +35,6 @@ static void init_weights(const struct mlp_shape *m, struct noise_stream *start, 
 		w += n + out;
 	}
 }
-
-/* ---- descent ---- */
 
 int mlp__training_init(struct mlp_training *d, const struct mlp_shape *m, enum mlp_input_mode path,
 		       const struct mlp_kernels *kernels, const struct noise_stream *lots,
@@ -81,13 +79,13 @@ static void vec_add(float *restrict w, const float *restrict x, size_t n)
 
 DP_SIMD_END
 
-/* In chunks of like size. Noise goes onto the sum, so that the weights only ever see a private
- * value. */
+/* One step, in chunks of similar size. Noise is added to the gradient sum, so that weights only
+ * ever depend on a private value. */
 bool mlp__training_step(struct mlp_training *d)
 {
 	const struct sgd *sgd = d->sgd;
 	bool adam = sgd->optimizer == OPTIMIZER_ADAM;
-	/* what a unit of a record's gradient is in the sum */
+	/* factor of a record's gradient in the sum */
 	double unit = adam ? 1 : -sgd->learning_rate / sgd->lot_size;
 	struct mlp_noise noise = { d->noise, (float)(unit * sgd_noise_sd(sgd)) }, none = { 0 };
 	uint32_t count, capacity = (uint32_t)d->net.capacity;

@@ -1,20 +1,20 @@
-/* output_perturb.c - logistic regression made private by noise on its final weights.
+/* output_perturb.c - trains logistic regression with output perturbation.
  *
  * Wu et al., Bolt-on Differential Privacy for Scalable Stochastic Gradient Descent-based Analytics,
  * SIGMOD 2017, Algorithm 2 with batches of one record. Replacing one record moves the final weights
  * by at most 4 / (gamma n), because
- * - every record is visited exactly once in each pass, so the two trainings differ in
- *   one step of each pass; the order within a pass may be any, but not depend on data;
- * - the loss of a record is gamma-strongly convex: all weights are regularised, the bias
- *   too, which is a feature that is always 1;
- * - its gradient has norm 2 at most: rows have norm 1 at most, bias included, and weights
- *   stay within the radius 1 / gamma, so the regulariser's part is 1 at most;
+ * - every record is visited exactly once in each pass, so that the two training runs differ in
+ *   one step of each pass; the order within a pass is arbitrary, but independent of the data;
+ * - the loss of a record is gamma-strongly convex: all weights are regularised, including the
+ *   bias, which is a feature that is always 1;
+ * - its gradient has norm at most 2: rows have norm at most 1, bias included, and weights
+ *   stay within the radius 1 / gamma, so that the regulariser contributes at most 1;
  * - no step is longer than 1 / (1 + gamma), one over the smoothness of the loss, so that
- *   steps on equal records bring two trainings closer: by 1 - gamma * step; with steps
- *   1 / (gamma t) that leaves 2 * 2 / (gamma t) * t / (n passes) of a difference made at
- *   step t, and there are `passes` of them; projection never drives them apart;
- * - the number of passes is fixed in advance, and the last weights are the result: a
- *   stop that looks at the data is not covered. */
+ *   steps on equal records contract the difference by 1 - gamma * step. With steps
+ *   1 / (gamma t), a difference made at step t shrinks to 2 * 2 / (gamma t) * t / (n passes),
+ *   and there are `passes` of them; projection never increases the difference;
+ * - the number of passes is fixed in advance, and the last weights are the result: stopping
+ *   that depends on the data is not covered. */
 #include "trainers/learn/learn.h"
 
 #include <float.h>
@@ -23,14 +23,14 @@
 #include <string.h>
 
 enum {
-	NORMALISE_STEPS = 1024, /* rounding in what is kept of the norm stays small */
+	NORMALISE_STEPS = 1024, /* often enough to keep rounding errors of squared_norm small */
 	NORMALS_BATCH = 64
 };
-/* Above it 1 - step * gamma is lost in rounding. Weights are shorter than 1 / gamma, so they stay
- * at 0 there: noise alone is private, too. */
+/* Above it, 1 - step * gamma is lost in rounding. Weights are shorter than 1 / gamma, so that they
+ * stay at 0 there: noise alone is private, too. */
 #define GAMMA_MAX 0x1p50
 
-/* The weights are multiplier * v: shrinking and projecting them costs one multiplication. */
+/* The weights are multiplier * v, so that shrinking and projecting take one multiplication. */
 struct scaled_weights {
 	size_t n;
 	double *v;
@@ -45,7 +45,7 @@ struct output_descent {
 	uint64_t step; /* t, over all passes */
 };
 
-/* (row i, 1) . v, and the squared norm of (row i, 1) */
+/* Returns (row i, 1) . v; *squares becomes the squared norm of (row i, 1). */
 static double row_dot(const struct sparse_rows *rows, uint32_t i, const double *v, double *squares)
 {
 	double sum = v[rows->nfeatures];
@@ -86,8 +86,8 @@ static void output_step(struct output_descent *d, uint32_t i)
 	d->step++;
 	step = fmin(1 / (1 + gamma), 1 / (gamma * (double)d->step));
 	dot = row_dot(d->rows, i, w->v, &squares);
-	/* A row that is longer than the public bound is shortened to it: that depends on nothing
-	 * but the row. */
+	/* A row longer than the public bound is scaled down to it. The factor depends on the row
+	 * alone. */
 	factor = fmin(d->settings->row_scale, 1 / sqrt(squares));
 	slope = 1 / (1 + exp(-w->multiplier * factor * dot)) - d->rows->label[i];
 	w->multiplier *= 1 - step * gamma;
@@ -111,7 +111,7 @@ static int run_passes(struct output_descent *d, struct lot_sampler *order,
 {
 	for (uint32_t pass = 0; pass < d->settings->passes; pass++) {
 		uint32_t n, since = 0;
-		const uint32_t *ids = lot_sampler_next(order, &n); /* all, in a new order */
+		const uint32_t *ids = lot_sampler_next(order, &n); /* all records, in a new order */
 
 		for (uint32_t i = 0; i < n; i++) {
 			output_step(d, ids[i]);
@@ -125,8 +125,8 @@ static int run_passes(struct output_descent *d, struct lot_sampler *order,
 	return DP_OK;
 }
 
-/* Noise on every weight; the rest is arithmetic on the result: scaling the weights in place of the
- * rows that they will meet. */
+/* Adds noise to every weight. The rest is postprocessing: it scales the weights instead of the rows
+ * that they are applied to. */
 static void output_release_weights(const struct output_descent *d, struct noise_stream *noise,
 				   float *out)
 {
@@ -140,7 +140,6 @@ static void output_release_weights(const struct output_descent *d, struct noise_
 		x = (d->weights.multiplier * d->weights.v[k] +
 		     d->settings->sigma * z[k % NORMALS_BATCH]) *
 		    d->settings->row_scale;
-		/* always finite */
 		out[k] = isnan(x) ? 0 : (float)fmin(fmax(x, -(double)FLT_MAX), (double)FLT_MAX);
 	}
 }

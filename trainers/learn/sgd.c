@@ -1,4 +1,4 @@
-/* sgd.c - what DP-SGD and DP-Adam have in common, whatever the model. */
+/* sgd.c - the parts of DP-SGD and DP-Adam that do not depend on the model. */
 #include "trainers/learn/learn.h"
 
 #include "linalg/simd.h"
@@ -12,16 +12,16 @@
 #define ADAM_KAPPA        1e-8
 #define NEGLIGIBLE_MOMENT 1e-30f
 
-/* Settings that single precision can hold. A float that is 2^25 times an addend does not change
- * when the addend is added, so what grows by additions of at most x stays below 2^26 x, however
- * many there are. With these bounds a sum of gradients stays below 2^66, a step of SGD below 2^99
- * and a weight below 2^126, for any records. */
+/* Limits within which single precision cannot overflow. A float 2^25 times an addend does not
+ * change when it is added, so that a sum of terms up to x stays below 2^26 x for any number of
+ * terms. With these limits a sum of gradients stays below 2^66, a step of SGD below 2^99 and a
+ * weight below 2^126, for any records. */
 #define LEARNING_RATE_MAX 0x1p32
 #define CLIP_MAX          0x1p40
-#define CLIP_MIN          0x1p-100 /* products with subnormal results are rounded coarsely */
+#define CLIP_MIN          0x1p-100 /* products with subnormal results are inaccurate */
 #define NOISE_SD_MAX      0x1p50
 
-/* The accountant's own rule: the current rounding mode is half to even. */
+/* As in the accountant: rounds half to even, the current rounding mode. */
 static uint64_t epoch_steps(const struct sgd *s, uint32_t n)
 {
 	double steps = rint((double)n / s->lot_size);
@@ -59,7 +59,7 @@ double sgd_noise_sd(const struct sgd *s)
 {
 	double clip = isinf(s->clip) ? s->noise_clip : s->clip;
 
-	if (s->noise_multiplier == 0) /* and not 0 times infinity */
+	if (s->noise_multiplier == 0) /* avoids 0 times infinity */
 		return 0;
 	return s->noise_multiplier * clip * (s->is_poisson ? 1 : 2);
 }
@@ -80,7 +80,7 @@ bool sgd_in_range(const struct sgd *s)
 		return false;
 	if (s->noise_multiplier == 0)
 		return true;
-	/* rounded to a subnormal number, noise could be less than is accounted for */
+	/* subnormal noise could be smaller than accounted for */
 	return sd <= NOISE_SD_MAX && sd >= (double)FLT_MIN &&
 	       (s->learning_rate == 0 || unit * sd >= (double)FLT_MIN);
 }
@@ -102,7 +102,7 @@ int sgd_fill_diverged(const struct sgd *s, uint32_t records, struct training_pro
 
 float sgd_clip_factor(double clip, double squares, double slack)
 {
-	/* a division, a root and two products in double, each right to half a unit */
+	/* a division, a root and two products in double, each correct to half a unit */
 	const double ours = 1 - 4 * DBL_EPSILON;
 	double limit;
 	float rounded;
@@ -130,8 +130,8 @@ void adam_free(struct adam *a)
 
 DP_SIMD_BEGIN
 
-/* w -= rate * mean / (root * sqrt(square) + kappa), where rate and root carry the corrections for
- * the start at zero. gcc needs -fno-math-errno to make vectors of it. */
+/* w -= rate * mean / (root * sqrt(square) + kappa). rate and root include the corrections for the
+ * start at zero. gcc vectorises it only with -fno-math-errno. */
 DP_SIMD
 static void adam_update_weights(size_t n, float rate, float root, float scale,
 				const float *restrict g, float *restrict mean,
@@ -142,8 +142,8 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 		float mu = (float)ADAM_BETA1 * mean[i] + (float)(1 - ADAM_BETA1) * x;
 		float nu = (float)ADAM_BETA2 * square[i] + (float)(1 - ADAM_BETA2) * (x * x);
 
-		/* without noise, the mean of a feature that is not seen again would become
-		 * subnormal, too */
+		/* without noise, the mean of a feature that no longer occurs would become
+		 * subnormal */
 		mean[i] = fabsf(mu) < NEGLIGIBLE_MOMENT ? 0 : mu;
 		square[i] = nu;
 		w[i] -= rate * mu / (root * sqrtf(nu) + (float)ADAM_KAPPA);
@@ -152,8 +152,8 @@ static void adam_update_weights(size_t n, float rate, float root, float scale,
 
 DP_SIMD_END
 
-/* beta to the power of one step more. What no longer counts beside 1 becomes 0, before it is a
- * subnormal number, which are slow. */
+/* Multiplies x by beta. Returns 0 when x is negligible against 1, since subnormal numbers are
+ * slow. */
 static double decay_bias(double x, double beta)
 {
 	return x > 0x1p-60 ? x * beta : 0;

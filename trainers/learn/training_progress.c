@@ -1,8 +1,8 @@
-/* training_progress.c - progress out, TERM in.
+/* training_progress.c - reports progress and stops training on TERM.
  *
- * TERM is blocked while training and looked for at every beat, so nothing has to be remembered
- * between a handler and the training: the training unwinds, and the signal does its work when it is
- * let in again. To whoever waits the program then ended by TERM, as it did. */
+ * TERM is blocked while training, and every tick checks if it is pending. So no state is shared
+ * between a handler and the training: the training unwinds, and the signal takes effect when it is
+ * unblocked. The parent process sees that the program was ended by TERM. */
 #include "trainers/learn/learn.h"
 
 #include "base/units.h"
@@ -32,7 +32,7 @@ bool training_progress_tick(struct training_progress *p, uint64_t steps)
 	p->steps_done += steps;
 	if (p->fd >= 0 && now - p->last_report_us >= REPORT_INTERVAL_US) {
 		p->last_report_us = now;
-		/* a disk that is full will be noticed when results are written */
+		/* a full disk is reported when results are written */
 		if (dp_trainer_report_progress(
 			    p->fd, (double)p->steps_done / (double)p->steps_total, NULL) != DP_OK)
 			p->fd = -1;

@@ -115,7 +115,7 @@ enum space_source {
 	SPACE_PREDICTED, /* by the model */
 };
 enum space_source space_source(const struct space_slice *c, size_t objective);
-/* These values (space_count_cells); NaN: unknown. */
+/* Values of an objective (space_count_cells) from that source; NaN: unknown. */
 double *space_values(struct arena *mem, struct space_slice *c, size_t objective);
 /* Predicts every cell, once. */
 void space_predict(struct arena *mem, struct space_slice *c);

@@ -96,10 +96,8 @@ struct dp_compare_answer {
 struct dp_compare_answer dp_comparison_answer(const struct dp_comparison *c,
 					      const struct dp_compare_query *q);
 void dp_compare_answer_free(struct dp_compare_answer *a);
-/* The values of one group. */
 const double *dp_compare_group_values(const struct dp_comparison *c,
 				      const struct dp_compare_answer *a, size_t group);
-/* Why two samples cannot be tested. */
 const char *dp_compare_no_test_reason(const struct dp_sample_stats *a,
 				      const struct dp_sample_stats *b);
 

@@ -27,7 +27,6 @@ json_t *dp_test_json(const char *a, const char *b, const struct dp_sample_stats 
 			 t.kind == DP_T_TEST_NONE ? dp_compare_no_test_reason(of_a, of_b) : NULL);
 }
 
-/* The values of a group and their statistics. */
 static json_t *sample_json(const double *values, const struct dp_sample_stats *s)
 {
 	json_t *list = json_array();

@@ -25,8 +25,6 @@ void dp_comparison_free(struct dp_comparison *c)
 	*c = (struct dp_comparison){ 0 };
 }
 
-/* ---- groups ---- */
-
 int dp_comparison_add_group(struct dp_comparison *c, const char *name, struct dp_err *err)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -111,8 +109,6 @@ int dp_comparison_find_objective(const struct dp_comparison *c, const char *name
 	return DP_E_USAGE;
 }
 
-/* ---- values ---- */
-
 /* NaN if no result meets the bound. */
 static double member_best_within_bound(const struct dp_comparison *c,
 				       const struct dp_compare_query *q,
@@ -141,8 +137,6 @@ static double member_hypervolume(const struct dp_comparison *c, const struct dp_
 	return c->is_realised ? dp_pareto_realised_volume(r->y, r->n, ref)
 			      : dp_hypervolume(r->y, r->n, c->nobjectives, ref);
 }
-
-/* ---- answers ---- */
 
 void dp_compare_answer_free(struct dp_compare_answer *a)
 {
@@ -200,8 +194,6 @@ const char *dp_compare_no_test_reason(const struct dp_sample_stats *a,
 		return "one value on each side has no spread to go by";
 	return "the values of a group do not differ, and so have no spread to go by";
 }
-
-/* ---- answers at bounds of an objective ---- */
 
 void dp_compare_answers_free(struct dp_compare_answers *a)
 {

@@ -58,7 +58,6 @@ struct dp_journal_stale_reader {
 /* True if it holds the snapshot for longer than any reader of DPareto does. */
 bool dp_journal_reader_is_stale(const struct dp_journal_stale_reader *r);
 
-/* Sizes for status and bench. */
 struct dp_journal_stat {
 	uint64_t records, bytes, map_size;
 	struct dp_journal_stale_reader stale_reader; /* only with the writer running */

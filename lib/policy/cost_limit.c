@@ -18,7 +18,6 @@ static double mean_seconds(const struct dp_study_state *s)
 	return n ? sum / n : 0;
 }
 
-/* The cost of all runs, including the next one. */
 static double expected_cost(const struct dp_study_state *s, const struct dp_expected_cost *e)
 {
 	uint32_t pending = 0;

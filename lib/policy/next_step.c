@@ -144,7 +144,6 @@ static const char *get_failure_reason(const struct dp_trial *t)
 	return t->reason ? t->reason : "no reason is known";
 }
 
-/* Pauses because the trainer of this trial could not be started. */
 static bool step_pause_on_blocked_trial(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_trial *t = dp_state_find_trial(s, (uint32_t)s->blocked_trial);
@@ -245,7 +244,6 @@ static bool step_cancel_waiting_trial(const struct dp_study_state *s, struct dp_
 	return false;
 }
 
-/* Ends a study without any result. */
 static bool step_fail(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	const struct dp_trial *last = s->ntrials ? s->trials[s->ntrials - 1] : NULL;
@@ -285,7 +283,6 @@ static bool is_final_reeval_requested(const struct dp_study_state *s)
 	return s->reevals.final_requested && s->reevals.final_results_version == s->results_version;
 }
 
-/* Ends a study that has nothing left to do. */
 static bool step_finish(const struct dp_study_state *s, bool late, struct dp_step *step)
 {
 	char points[DP_PLURAL_LEN];
@@ -312,7 +309,6 @@ static bool step_finish(const struct dp_study_state *s, bool late, struct dp_ste
 	return step_change_study_status(step, DP_STUDY_FINISHED, false);
 }
 
-/* After the last re-evaluation, returns the study to its former status. */
 static bool step_restore_study_status(const struct dp_study_state *s, struct dp_step *step)
 {
 	const struct dp_reevals *m = &s->reevals;
@@ -436,7 +432,6 @@ static bool is_blocked_by_order(const struct dp_study_state *s)
 	       s->ntrials >= search->initial && s->first_unfinished < dp_policy_visible_trials(s);
 }
 
-/* Fixes odometer and filter before the first run. */
 static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *step)
 {
 	if (!dp__needs_accounting_fixed(s))
@@ -451,7 +446,6 @@ static bool step_fix_accounting(const struct dp_study_state *s, struct dp_step *
 	return true;
 }
 
-/* Proposes a trial for a free slot of the search, or says why it must wait. */
 static void step_propose_or_wait(const struct dp_study_state *s, bool late, uint32_t backing_off,
 				 struct dp_step *step)
 {

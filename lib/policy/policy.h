@@ -157,7 +157,6 @@ DP_MUSTCHECK int dp_policy_cancel(const struct dp_study_state *s, uint32_t trial
 				  struct dp_transition_events *out, struct dp_err *err);
 /* May one more point be enqueued? Its trial-proposed is journaled once its epsilon is known. */
 DP_MUSTCHECK int dp_policy_check_enqueue(const struct dp_study_state *s, struct dp_err *err);
-/* May results of another study be imported? */
 DP_MUSTCHECK int dp_policy_check_import(const struct dp_study_state *s, struct dp_err *err);
 /* Events that follow the measure-asked records of re-evaluated points. */
 DP_MUSTCHECK int dp_policy_reevaluate(const struct dp_study_state *s,

@@ -12,8 +12,6 @@ static bool has_budget(const struct dp_study_state *s)
 	return s->spec->search.budget.epsilon > 0;
 }
 
-/* ---- accounting-fixed ---- */
-
 static bool has_composable_objective(const struct dp_study *spec)
 {
 	for (size_t i = 0; i < spec->nobjectives; i++)
@@ -42,8 +40,6 @@ struct dp_event dp_policy_accounting_event(const struct dp_odometer *o,
 							.nweights = (uint32_t)o->n,
 							.filter = *filter } };
 }
-
-/* ---- spending ---- */
 
 /* Runs of a new trial if every run uses all its retries. */
 static uint32_t count_worst_case_runs(const struct dp_study *spec)
@@ -107,8 +103,6 @@ void dp_policy_compute_spending(const struct dp_study_state *s, uint32_t window,
 		out->max = dp_renyi_add(out->max, dp_renyi_multiply(most, t->renyi_per_run));
 	}
 }
-
-/* ---- limits ---- */
 
 /* The study's filter; before it is journaled, one that allows nothing. */
 static const struct dp_filter *budget_filter(const struct dp_study_state *s)

@@ -25,7 +25,6 @@ static void transition_add_status(struct dp_transition_events *out, enum dp_stud
 	out->events[out->count - 1].reason = reason;
 }
 
-/* Hint for a study whose evaluations are all used. */
 static int hint_evaluations_used_up(const struct dp_study_state *s, struct dp_err *err)
 {
 	if (s->budget_end_reason && s->spec->search.budget.epsilon > 0)
@@ -349,7 +348,6 @@ int dp_policy_find_trial(const struct dp_study_state *s, int64_t number, struct 
 		       s->spec->name, (long long)number, s->ntrials - 1);
 }
 
-/* Says why there is no such checkpoint. */
 static int fail_no_checkpoint(const struct dp_study_state *s, const struct dp_trial *t, int64_t at,
 			      struct dp_err *err)
 {

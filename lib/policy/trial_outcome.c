@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-/* ---- outcome of a trial ---- */
-
 int dp__count_retryable_failures(const struct dp_trial *t, int32_t run, uint32_t last)
 {
 	int n = 0;
@@ -59,8 +57,6 @@ static enum dp_trial_status decide_trial_outcome(const struct dp_study_state *s,
 	*cause = NULL;
 	return trial_has_all_runs(t) ? DP_TRIAL_OK : DP_TRIAL_WAITING;
 }
-
-/* ---- ends of trials ---- */
 
 void dp__step_end_trial(const struct dp_study_state *s, const struct dp_trial *t,
 			enum dp_trial_status status, struct dp_step *step)
@@ -122,7 +118,6 @@ static bool step_cancel_unaffordable_trial(const struct dp_study_state *s, const
 	return true;
 }
 
-/* Ends a trial without open attempts if its outcome is decided. */
 static bool step_end_decided_trial(const struct dp_study_state *s, const struct dp_trial *t,
 				   struct dp_step *step)
 {

@@ -135,7 +135,6 @@ int dp__checkpoints_add_attempt(struct dp_study_state *st, struct dp_trial *t,
 	return DP_OK;
 }
 
-/* Averages the runs at checkpoint w. */
 static void checkpoint_compute_result(const struct dp_study_state *st,
 				      struct dp_checkpoints *checkpoints, uint32_t w)
 {

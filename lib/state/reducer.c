@@ -136,8 +136,7 @@ static int reduce_study_created(struct dp_state *s, const struct dp_event *e, st
 	    dp__replace_string(&st->secret, e->study_created.secret))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a study");
 	else
-		code = parse_event_study(e, &st->spec,
-					 err); /* last: on success the study takes ownership */
+		code = parse_event_study(e, &st->spec, err); /* last: takes ownership */
 	if (code != DP_OK) {
 		dp__study_state_free(st);
 		return code;

@@ -29,7 +29,6 @@ static void amendment_free(struct spec_amendment *a)
 	free(a->budget_end_reason);
 }
 
-/* Applies the changed keys to a new version of the study. */
 static int amendment_set_keys(const struct dp_study_state *st, const struct dp_event *e,
 			      struct spec_amendment *a, struct dp_err *err)
 {

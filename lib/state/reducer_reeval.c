@@ -17,8 +17,6 @@ void dp__reevals_free(struct dp_reevals *m)
 	free(m->final_reason);
 }
 
-/* ---- the status to return to ---- */
-
 static bool is_end_status(enum dp_study_status s)
 {
 	return s == DP_STUDY_FINISHED || s == DP_STUDY_FAILED || s == DP_STUDY_STOPPED;
@@ -52,8 +50,6 @@ void dp__reevals_clear_resume_state(struct dp_study_state *st)
 	free(st->reevals.resume_reason);
 	st->reevals.resume_reason = NULL;
 }
-
-/* ---- requests ---- */
 
 /* search.remeasure has requested the whole front. */
 static int reduce_final_reeval_asked(struct dp_study_state *st, const struct dp_event *e,
@@ -157,8 +153,6 @@ int dp__reduce_measure_asked(struct dp_study_state *st, const struct dp_event *e
 	m->waiting_trials += n;
 	return DP_OK;
 }
-
-/* ---- ends ---- */
 
 void dp__reevals_on_trial_event(struct dp_study_state *st, const struct dp_trial *t)
 {

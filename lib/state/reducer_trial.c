@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stores what the accountants say of a trial, or why they have no answer. */
 static int reduce_trial_accounted(const struct dp_study_state *st, struct dp_trial *t,
 				  const double *values, uint32_t n, const char *reason,
 				  struct dp_err *err)
@@ -123,7 +122,6 @@ int dp__reduce_trial_proposed(struct dp_study_state *st, const struct dp_event *
 	return DP_OK;
 }
 
-/* Open attempts are counted separately, too. */
 static uint32_t *open_attempts_counter(struct dp_study_state *st, const struct dp_trial *t)
 {
 	return t->kind == DP_TRIAL_REEVAL ? &st->reevals.open_attempts : &st->open_attempts;
@@ -397,8 +395,7 @@ static int reduce_trial_ended(struct dp_study_state *st, struct dp_trial *t,
 	if (dp__replace_string(&reason, e->reason))
 		code = dp_fail(err, DP_E_NOMEM, "no memory for a reason");
 	else
-		code = dp__checkpoints_compute_results(st, t, came,
-						       err); /* last: the rest cannot fail */
+		code = dp__checkpoints_compute_results(st, t, came, err); /* last that can fail */
 	if (code != DP_OK) {
 		free(objectives);
 		free(reason);
@@ -444,8 +441,7 @@ static int reduce_trial_retry_asked(struct dp_study_state *st, struct dp_trial *
 		t->attempts[i].charged = false;
 	if (dp_trial_has_checkpoint_results(st, t))
 		dp__results_invalidate(st);
-	dp__checkpoints_clear_results(
-		t->checkpoints); /* run_metrics stay: runs with a result are not repeated */
+	dp__checkpoints_clear_results(t->checkpoints); /* keeps the metrics of completed runs */
 	mark_trial_waiting(st, t);
 	t->cancel_requested = false;
 	t->ended_us = 0;

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- progress ---- */
-
 uint32_t dp_state_next_reeval_trial(const struct dp_study_state *s)
 {
 	const struct dp_reevals *m = &s->reevals;
@@ -77,8 +75,6 @@ enum dp_trial_status dp_reeval_get_status(const struct dp_study_state *s, const 
 		return begun ? DP_TRIAL_RUNNING : DP_TRIAL_WAITING;
 	return failed ? DP_TRIAL_FAILED : DP_TRIAL_OK;
 }
-
-/* ---- statistics ---- */
 
 /* Pools the runs of ok trials, one objective at a time. */
 struct reeval_pool {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lists of results ---- */
-
 static bool checkpoint_is_result(const struct dp_study_state *s, const struct dp_trial *t,
 				 uint32_t i)
 {
@@ -122,7 +120,6 @@ const double *dp_result_get_objectives(const struct dp_study_state *s, struct dp
 		       : t->checkpoints->objectives + (size_t)p.checkpoint * s->spec->nobjectives;
 }
 
-/* The value of a metric in a table of a trial's checkpoints. */
 static double get_checkpoint_metric(const struct dp_checkpoints *c, const double *table,
 				    int32_t checkpoint, int metric)
 {

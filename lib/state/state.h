@@ -52,16 +52,14 @@ struct dp_attempt {
 	enum dp_end_class end_class; /* DP_END_NONE: planned or running */
 	enum dp_exit_kind exit_kind;
 	int exit_value;
-	bool charged;   /* counts as a retry */
-	bool never_ran; /* it is certain that nothing ran */
-	/* ended_us: by the trainer's own clock, if known. */
-	int64_t planned_us, started_us, ended_us;
-	int64_t recorded_us; /* when the end was journaled */
+	bool charged;                             /* counts as a retry */
+	bool never_ran;                           /* it is certain that nothing ran */
+	int64_t planned_us, started_us, ended_us; /* ended_us: by the trainer's clock if known */
+	int64_t recorded_us;                      /* when the end was journaled */
 	float cpu_seconds;
 	uint64_t peak_memory;
 	char *message; /* or NULL */
-	/* The executor's name for it; NULL: none was recorded. */
-	char *job_id;
+	char *job_id;  /* given by the executor, or NULL */
 };
 
 /* The checkpoints of a learning curve (trainer.path): the results of the training with smaller
@@ -89,19 +87,17 @@ struct dp_trial {
 	uint32_t conditioned_on; /* see trial-proposed in journal.h */
 	double proposal_seconds; /* likewise; 0: unknown */
 	char source[16];
-	uint32_t runs; /* requested: trainer.runs, or the share of a re-evaluation */
-	double *x;     /* (nparams) */
-	/* Path value at which a re-evaluation of a checkpoint stops; NaN: train as x says. */
-	double stop_at;
+	uint32_t runs;  /* requested: trainer.runs, or the share of a re-evaluation */
+	double *x;      /* (nparams) */
+	double stop_at; /* path value of a re-evaluated checkpoint; NaN: as x says */
 	/* (nobjectives) epsilon of the privacy objectives, NaN for the others. NULL once
 	 * `objectives` has them, and for trials that version 0.1 proposed. */
 	double *privacy;
 	double renyi_per_run; /* K of one run at the filter's order; NaN: no budget */
 	char *refusal_reason; /* why an accountant has no answer at x, or NULL */
 	double *objectives;   /* (nobjectives), or NULL: unknown */
-	/* (dp_trial_values_per_metric() x nmetrics), or NULL; NaN: not reported. */
-	double *metrics;
-	uint32_t nmetrics;                  /* columns of `metrics`: the study's first nmetrics */
+	double *metrics;      /* (dp_trial_values_per_metric() x nmetrics), NULL; NaN: missing */
+	uint32_t nmetrics;    /* columns of `metrics`: the study's first nmetrics */
 	struct dp_checkpoints *checkpoints; /* NULL: no checkpoint was reached */
 	struct dp_attempt *attempts;
 	uint32_t nattempts;
@@ -123,8 +119,7 @@ enum {
 /* A re-evaluation of one point, by trials of at most trainer.runs runs each. */
 struct dp_reeval {
 	char source[16]; /* "remeasure", "verify", "end" (search.remeasure) */
-	/* The result that is re-evaluated; NaN: no result of this study, or the trial's final
-	 * one. */
+	/* The re-evaluated result; NaN: not a result of this study, or a final one. */
 	double trial, checkpoint_value;
 	uint32_t runs;                 /* of all its trials */
 	uint32_t first_trial, ntrials; /* positions in dp_reevals.trials */
@@ -140,8 +135,7 @@ struct dp_reevals {
 	uint32_t first_unfinished; /* all trials before this position have ended */
 	uint32_t first_untouched;  /* no trial from this position on has an event */
 	uint32_t open_attempts, waiting_trials, consecutive_failures; /* as in dp_study_state */
-	/* First item of the current batch: requested while earlier items were pending. */
-	uint32_t batch_start;
+	uint32_t batch_start; /* first item since nothing was pending */
 	/* The study had ended with this status when the re-evaluation was requested. It returns to
 	 * it at the end of the re-evaluations; until then nothing is searched. */
 	bool has_resume_state;
@@ -182,29 +176,22 @@ enum {
 struct dp_study_state {
 	uint32_t id;
 	char *text, *path, *dir;
-	/* base/secret.h; NULL: neither the seeds nor dp_study_needs_secret() require one. */
-	char *secret;
+	char *secret;          /* base/secret.h; NULL: not needed */
 	struct dp_study *spec; /* as created; never changes: worker threads read it */
 	/* `spec` with later changes; limits are read from it, on the reducer's thread only. A
 	 * pointer to it stays valid as long as the study's state. */
 	const struct dp_study *current_spec;
 	struct dp__spec_version *spec_versions; /* all versions of current_spec but the first */
-	/* A trial was proposed with fixed seeds while the data was private. */
-	bool seeds_exposed;
-	bool had_max_time; /* has, or had, a search.max_time */
+	bool seeds_exposed; /* trials had fixed seeds while the data was private */
+	bool had_max_time;  /* has, or had, a search.max_time */
 	enum dp_study_status status;
 	char *reason;
-	/* The user who requested the status; NULL: none did, or the record is older than the
-	 * field. */
-	char *moved_by;
-	/* Paused or failed by itself, not by request: exit code 6. */
-	bool moved_by_failures;
+	char *moved_by;         /* user who requested the status; NULL: none, or unknown */
+	bool moved_by_failures; /* paused or failed by itself: exit code 6 */
 	/* `dparetoctl set` may have changed these, too. They are not in current_spec. */
 	uint32_t evaluations, parallel;
 	int priority;
-	/* Why `evaluations` was lowered to the trials that exist, so that no more are proposed;
-	 * NULL. */
-	char *budget_end_reason;
+	char *budget_end_reason; /* why no more than ntrials can be proposed, or NULL */
 
 	struct dp_trial **trials; /* (ntrials), by number */
 	uint32_t ntrials, capacity;
@@ -216,8 +203,7 @@ struct dp_study_state {
 	uint32_t consecutive_failures;
 	/* The highest numbers of trials with a failed attempt, descending. */
 	uint32_t newest_failed[DP_FAILED_TRIALS_MAX], nnewest_failed;
-	/* A trial whose trainer could not be started since the study last began to run; -1:
-	 * none. */
+	/* Trial whose trainer could not start since the study last began to run; -1: none. */
 	int64_t blocked_trial;
 	struct dp_accounting *accounting; /* NULL: not journaled */
 	/* K of all planned attempts, including those that could not be started: at least what is
@@ -230,8 +216,7 @@ struct dp_study_state {
 	char **metrics; /* (nmetrics) names seen so far */
 	uint32_t nmetrics;
 	uint32_t next_seq; /* of the next event */
-	/* A record cannot be read. The study is paused, `reason` says why, and no event may be
-	 * added. */
+	/* A record cannot be read: paused, `reason` says why, no event may be added. */
 	bool quarantined;
 	int64_t created_us, updated_us;
 	/* Microseconds up to updated_us that the study was running under a daemon: the time between
@@ -305,7 +290,7 @@ enum {
 const char *dp_trial_format_name(uint32_t trial, char out[DP_TRIAL_NAME_LEN]);
 /* Values per metric: one for each run, or the single released one. */
 int dp_trial_values_per_metric(const struct dp_study_state *s, const struct dp_trial *t);
-/* Attempts of all trials that are planned and not ended. */
+/* Of the search and of re-evaluations. */
 uint32_t dp_state_count_open_attempts(const struct dp_study_state *s);
 
 /* ---- private selections: see state/public_view.h ---- */
@@ -331,7 +316,6 @@ double dp_trial_metric_mean_variance(const struct dp_study_state *s, const struc
  * an objective is not finite there, or an accountant had no answer. */
 bool dp_checkpoint_is_result(const struct dp_study_state *s,
 			     const struct dp_checkpoints *checkpoints, uint32_t w);
-/* True if the epsilons of all checkpoints are known. */
 bool dp_checkpoints_have_epsilons(const struct dp_study_state *s,
 				  const struct dp_checkpoints *checkpoints);
 /* Seconds that the process took; 0: it has not ended, or the time is unknown. */
@@ -353,7 +337,6 @@ uint32_t dp_trial_count_started_runs(const struct dp_trial *t);
 /* The Renyi divergence, at the filter's order, of all runs that were started, and its limit. False
  * without search.budget, or before its filter is chosen. */
 bool dp_state_budget_spent(const struct dp_study_state *s, double *spent, double *limit);
-/* True if this run of the trial has a result. */
 bool dp_trial_has_run_result(const struct dp_trial *t, uint32_t run);
 
 /* ---- re-evaluations (reeval_stats.c) ---- */
@@ -379,12 +362,9 @@ enum dp_trial_status dp_reeval_get_status(const struct dp_study_state *s, const 
 /* Runs of its ok trials, and of those that ended otherwise. */
 void dp_reeval_count_runs(const struct dp_study_state *s, const struct dp_reeval *m, uint32_t *done,
 			  uint32_t *failed);
-/* True if it re-evaluates this result. */
 bool dp_reeval_is_of_result(const struct dp_study_state *s, const struct dp_reeval *m,
 			    struct dp_result_id p);
-/* The number of the next re-evaluation trial. */
 uint32_t dp_state_next_reeval_trial(const struct dp_study_state *s);
-/* True if a re-evaluation trial has not ended. */
 bool dp_state_has_pending_reevals(const struct dp_study_state *s);
 /* True if only re-evaluations are left. Their time does not count for search.max_time. */
 bool dp_state_is_search_over(const struct dp_study_state *s);
@@ -418,12 +398,10 @@ double dp_result_metric_mean_variance(const struct dp_study_state *s, struct dp_
 				      int metric);
 /* True if the study has a result; a checkpoint is enough. */
 bool dp_state_has_results(const struct dp_study_state *s);
-/* True if a checkpoint of the ended trial is a result. */
 bool dp_trial_has_checkpoint_results(const struct dp_study_state *s, const struct dp_trial *t);
 /* Sum of the path parameter over all ended trials, however they ended. Trials that an accountant
  * refused were never trained and do not count. */
 double dp_state_total_path_value(const struct dp_study_state *s);
-/* True if the result meets the study's outcome constraints. */
 bool dp_result_is_feasible(const struct dp_study_state *s, struct dp_result_id p);
 /* Updates the front and hypervolume of the feasible results. */
 void dp_state_update_front(struct dp_study_state *s);

@@ -466,7 +466,6 @@ static json_t *checkpoint_metrics_json(const struct dp_study_state *s,
 	return metrics;
 }
 
-/* All checkpoints of an ended trial, including dropped ones. */
 static json_t *checkpoints_json(struct dp_public_state v, const struct dp_trial *t)
 {
 	const struct dp_study_state *s = v.state;
@@ -498,7 +497,6 @@ static json_t *feasible_json(const struct dp_study_state *s, struct dp_result_id
 	return json_boolean(dp_result_is_feasible(s, p));
 }
 
-/* The common fields of the rows of trials and checkpoints. */
 static json_t *result_row_json(struct dp_public_state v, struct dp_result_id p,
 			       enum dp_trial_status status)
 {
@@ -562,7 +560,6 @@ json_t *dp_checkpoint_json(struct dp_public_state v, struct dp_result_id p, bool
 	return o;
 }
 
-/* The released values of a trial, by metric. */
 static json_t *released_json(const struct dp_study_state *s, const struct dp_trial *t)
 {
 	json_t *metrics = json_object();
@@ -572,7 +569,6 @@ static json_t *released_json(const struct dp_study_state *s, const struct dp_tri
 	return metrics;
 }
 
-/* End of the page of n items that starts at `from`. */
 static uint32_t part_end(uint32_t from, uint32_t most, uint32_t n)
 {
 	return from < n && most < n - from ? from + most : n;

@@ -30,7 +30,6 @@ const char *dp_trial_status_text(enum dp_trial_status s)
 	return trial_texts[s];
 }
 
-/* Index of `text` in a table of n, or -1. */
 static int parse_status_text(const char *const *table, size_t n, const char *text)
 {
 	for (size_t i = 0; text && i < n; i++)

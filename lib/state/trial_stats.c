@@ -97,7 +97,6 @@ double dp_trial_result_seconds(const struct dp_trial *t)
 	return sum;
 }
 
-/* Seconds of all attempts, however they ended. */
 static double sum_attempt_seconds(const struct dp_trial *t)
 {
 	double sum = 0;

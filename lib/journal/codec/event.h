@@ -55,7 +55,6 @@ static inline enum dp_trial_kind dp_trial_number_kind(uint32_t number)
 	return number < DP_REEVAL_TRIAL_FIRST ? DP_TRIAL_SEARCH : DP_TRIAL_REEVAL;
 }
 
-/* Conversion between the number and the index within the kind. */
 static inline uint32_t dp_trial_number_index(uint32_t number)
 {
 	return number < DP_REEVAL_TRIAL_FIRST ? number : number - DP_REEVAL_TRIAL_FIRST;
@@ -68,8 +67,7 @@ static inline uint32_t dp_trial_number_join(enum dp_trial_kind kind, uint32_t in
 
 /* A point to be evaluated. Arrays: see struct dp_event. */
 struct dp_event_point {
-	/* "random", "dpareto", ...; for a measure-asked "verify", "end", ... */
-	const char *source;
+	const char *source;   /* "random", "dpareto", ...; measure-asked: "verify", "end", ... */
 	const double *params; /* (nparams) one per parameter of the study, see study.h */
 	uint32_t nparams;
 	/* (nprivacy) epsilons, NaN for other objectives; empty if an accountant refused the point,
@@ -106,8 +104,7 @@ struct dp_ev_study_moved {
 
 struct dp_ev_trial_proposed {
 	struct dp_event_point point;
-	/* The proposal depends on the study's records before this seq. */
-	uint32_t conditioned_on;
+	uint32_t conditioned_on; /* the study's records before this seq were known */
 	double proposal_seconds; /* duration; 0: unknown */
 };
 
@@ -155,8 +152,7 @@ struct dp_ev_trial_ended {
 };
 
 struct dp_ev_result_imported {
-	/* Origin; the trial in the head is its number there. */
-	const char *study_name;
+	const char *study_name; /* origin; the head's trial is its number there */
 	const double *params, *objectives;
 	uint32_t nparams, nobjectives;
 };
@@ -185,17 +181,14 @@ struct dp_event {
 	uint32_t seq;    /* second part of the key, from 0 in each study */
 	int64_t time_us; /* microseconds since 1970 */
 
-	uint32_t trial;   /* the subject */
-	int32_t run;      /* attempt-*: DP_RUN_ALL or the only run of this process */
-	uint32_t attempt; /* attempt-* */
+	uint32_t trial; /* the subject */
+	int32_t run;    /* attempt-*: DP_RUN_ALL or the only run of this process */
+	uint32_t attempt;
 	const char *reason;
-	const char
-		/* The user and host of a request; NULL: the daemon decided. For display only. */
-		*requested_by;
+	const char *requested_by; /* user and host; NULL: the daemon. For display only */
 
 	union {
-		/* First, because it is the largest: an initialiser that names no member clears
-		 * all. */
+		/* First because it is the largest: an initialiser without a member clears all. */
 		struct dp_ev_attempt_ended attempt_ended;
 		struct dp_ev_study_created study_created;
 		struct dp_ev_study_amended study_amended;
@@ -225,7 +218,6 @@ DP_MUSTCHECK int dp_event_encode(const struct dp_event *e, struct dp_buf *out, s
 DP_MUSTCHECK int dp_event_decode(const void *bytes, size_t len, struct dp_event *out,
 				 struct dp_err *err);
 void dp_event_clear(struct dp_event *e);
-/* One JSON object, for dumps. */
 json_t *dp_event_to_json(const struct dp_event *e);
 
 #endif

@@ -63,7 +63,6 @@ static bool event_read_int(const msgpack_object *o, int64_t min, int64_t max, in
 	return o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER && o->via.i64 >= min;
 }
 
-/* A string without a NUL inside, copied into the arena. */
 static int event_read_str(struct event_decoder *r, const struct dp__field *f,
 			  const msgpack_object *o, const char **out)
 {

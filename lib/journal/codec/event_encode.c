@@ -91,7 +91,6 @@ static void pack_field(msgpack_packer *pk, const struct dp__field *f, const void
 	}
 }
 
-/* The present fields of a struct. */
 static void pack_map(msgpack_packer *pk, const struct dp__field *f, const void *base)
 {
 	const struct dp__field *first = f;

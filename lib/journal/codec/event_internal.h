@@ -22,7 +22,6 @@ enum dp__field_kind {
 	DP__FIELD_STRUCT,     /* a struct with its own table */
 };
 
-/* One field of an event, or of a struct in an event. */
 struct dp__field {
 	const char *name;
 	enum dp__field_kind kind;

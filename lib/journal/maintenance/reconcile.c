@@ -35,8 +35,6 @@ struct reconciler {
 	double params[DP_PARAMS_MAX];
 };
 
-/* ---- record positions ---- */
-
 /* Number of positions: up to the last valid record that can belong to the study. */
 static uint32_t count_usable_records(const struct dp__salvaged_record *finds, size_t n)
 {
@@ -62,8 +60,7 @@ static void init_reconciled_records(const struct dp__salvaged_record *finds, siz
 				    struct dp__reconciled_study *m)
 {
 	m->n = count_usable_records(finds, n);
-	m->records = dp_calloc((size_t)m->n + 2,
-			       sizeof *m->records); /* room for append_pause_record() */
+	m->records = dp_calloc((size_t)m->n + 2, sizeof *m->records); /* incl. a pause record */
 	for (uint32_t i = 0; i < m->n; i++)
 		mark_record_lost(&m->records[i], "it is missing");
 	for (size_t i = 0; i < n; i++) {
@@ -75,8 +72,6 @@ static void init_reconciled_records(const struct dp__salvaged_record *finds, siz
 			mark_record_lost(&m->records[finds[i].seq], finds[i].fault);
 	}
 }
-
-/* ---- synthesized records ---- */
 
 /* Recovers the parameters of a trial from the request.json of one of its attempts. */
 static bool recover_trial_params(struct reconciler *w, uint32_t trial)
@@ -202,8 +197,6 @@ static uint32_t find_lost_position(const struct dp__reconciled_study *m, uint32_
 	return before;
 }
 
-/* ---- the study ---- */
-
 /* The record of a position: salvaged, synthesized, or a record-lost. */
 static int load_reconciled_event(struct reconciler *w, uint32_t i)
 {
@@ -249,8 +242,7 @@ static int reconcile_misfit(struct reconciler *w, uint32_t at)
 	uint32_t later, target = slot->synthesized.len ? slot->needed_by : at;
 	struct dp_event implied;
 
-	if (slot->synthesized.len) { /* Too early here: move it towards the record that needs it, or
-					give up that record, too. */
+	if (slot->synthesized.len) { /* too early: move it, or drop both */
 		later = find_lost_position(w->out, at, target);
 		if (later < target) {
 			w->out->records[later].synthesized = slot->synthesized;
@@ -273,7 +265,6 @@ static int reconcile_misfit(struct reconciler *w, uint32_t at)
 	return DP_OK;
 }
 
-/* Encodes record-lost for the positions that stay lost. */
 static int encode_lost_records(struct reconciler *w)
 {
 	int code;
@@ -294,7 +285,6 @@ static int encode_lost_records(struct reconciler *w)
 	return DP_OK;
 }
 
-/* Pauses the study until a user has looked at the losses. */
 static int append_pause_record(struct reconciler *w)
 {
 	struct dp__reconciled_record *slot = &w->out->records[w->out->n];

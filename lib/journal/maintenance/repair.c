@@ -19,15 +19,13 @@
 struct repair {
 	const char *dir;
 	char *studies_dir; /* STATE/studies */
-	char *new_dir;     /* directory of the new journal */
+	char *new_dir;
 	struct dp_journal *new_journal;
 	uint64_t last_ticket;      /* of the new journal's last record */
 	struct dp_buf aside_lines; /* JSON lines of the records set aside */
 	uint64_t record_count, aside_count, rebuilt_count;
-	json_t *study_reports; /* one entry per study */
+	json_t *study_reports;
 };
-
-/* ---- records set aside ---- */
 
 static void set_aside_record(struct repair *r, const struct dp__salvaged_record *f, const char *why)
 {
@@ -44,7 +42,6 @@ static void set_aside_record(struct repair *r, const struct dp__salvaged_record 
 	dp_buf_puts(&r->aside_lines, "\"}\n");
 }
 
-/* Sets aside the records of a study that are not in the new journal. */
 static void set_aside_lost_records(struct repair *r, const struct dp__salvaged_record *finds,
 				   size_t n, const struct dp__reconciled_study *m)
 {
@@ -61,8 +58,6 @@ static void set_aside_lost_records(struct repair *r, const struct dp__salvaged_r
 			set_aside_record(r, f, m->records[f->seq].lost_reason);
 	}
 }
-
-/* ---- the new journal ---- */
 
 /* Study numbers are below this one, so a key with a higher number is damaged. */
 static uint32_t read_next_study_id(const json_t *facts)
@@ -132,7 +127,6 @@ static int repair_study(struct repair *r, const struct dp__salvaged_record *find
 	return code;
 }
 
-/* Waits until all records are durable, or the disk refuses. */
 static int wait_until_durable(struct repair *r, struct dp_err *err)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
@@ -171,8 +165,6 @@ static int repair_write(struct repair *r, const struct dp__salvage *s, struct dp
 	r->new_journal = NULL;
 	return code;
 }
-
-/* ---- the repair ---- */
 
 /* Records of a newer version are not damage, so a repair must not drop them. */
 static int refuse_newer_records(const struct dp__salvage *s, struct dp_err *err)

@@ -65,8 +65,6 @@ int dp__replace_journal_file(const char *dir, const char *new, const char *keep,
 	return code == DP_OK ? sync_dir_entries(dir, err) : code;
 }
 
-/* ---- copies ---- */
-
 static int copy_env(struct dp_journal *j, int fd, struct dp_err *err)
 {
 	int mdb_code = mdb_env_copyfd2(j->env, fd, MDB_CP_COMPACT);

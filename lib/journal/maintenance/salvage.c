@@ -105,7 +105,6 @@ static void on_salvage_fault(void *arg, const char *text)
 		snprintf(v->salvage->first_fault, sizeof v->salvage->first_fault, "%s", text);
 }
 
-/* True if no record is missing or damaged. */
 static bool salvage_is_complete(const struct dp__salvage *s)
 {
 	for (size_t i = 0; i < s->n; i++) {

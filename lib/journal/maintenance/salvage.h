@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-/* A record that was found. */
 struct dp__salvaged_record {
 	uint32_t study, seq;
 	unsigned char *bytes;
@@ -14,15 +13,15 @@ struct dp__salvaged_record {
 	bool is_valid;         /* it can be decoded */
 	bool is_newer_version; /* only a newer version can decode it */
 	bool is_orphaned;      /* from a page that no tree refers to */
-	char fault[96];        /* why it is not valid */
+	char fault[96];
 };
 
 struct dp__salvage {
 	struct dp__salvaged_record *records; /* (n), by study and number, one per key */
 	size_t n, capacity;
 	uint64_t page_faults;
-	char first_fault[256]; /* of the pages */
-	json_t *meta;          /* entries of the "meta" database */
+	char first_fault[256];
+	json_t *meta; /* entries of the "meta" database */
 };
 
 /* Reads the file, which must have no writer. Records that the trees do not lead to are searched on
@@ -32,7 +31,6 @@ void dp__salvage_clear(struct dp__salvage *s);
 
 /* ---- reconciliation of one study (reconcile.c) ---- */
 
-/* One position in the history of a study. */
 struct dp__reconciled_record {
 	const struct dp__salvaged_record *salvaged; /* NULL: missing */
 	struct dp_buf synthesized;                  /* replaces a lost record */
@@ -45,7 +43,7 @@ struct dp__reconciled_record {
 struct dp__reconciled_study {
 	uint32_t study;
 	char name[DP_NAME_MAX + 1];
-	struct dp__reconciled_record *records; /* (n) */
+	struct dp__reconciled_record *records;
 	uint32_t n;
 	uint32_t lost_count, synthesized_count;
 	bool is_unrecoverable; /* the first record is lost */

@@ -149,8 +149,6 @@ static int verify_file(int fd, uint64_t txn, dp_journal_fault_fn *bad, void *arg
 	return code;
 }
 
-/* ---- a journal that LMDB may be unable to open ---- */
-
 /* Pins the newest snapshot while a daemon writes. LMDB reads only the headers for this. Returns
  * false if it cannot; then no other process can write, either. */
 static bool hold_snapshot(const char *dir, MDB_env **env, MDB_txn **txn)

@@ -17,7 +17,6 @@ enum {
 	DP__KEY_SIZE = 8, /* study and sequence number, big-endian, so that keys sort like them */
 };
 
-/* One queued write. */
 struct dp__write_op {
 	struct dp__write_op *next;
 	uint64_t ticket;
@@ -31,18 +30,15 @@ enum {
 	DP__COMMIT_SAMPLES = 1024 /* commits that quantiles are computed from */
 };
 
-/* Durations of commits, in seconds. */
 struct dp__commit_times {
 	uint64_t count;
-	double total_seconds;               /* sum of all */
+	double total_seconds;
 	double samples[DP__COMMIT_SAMPLES]; /* ring buffer */
 };
 
-/* The request of dp_journal_request_records(). */
 struct dp__read_request {
-	bool is_open; /* requested and not yet taken */
-	/* Owner of the fields below: the requester if true, else the writer thread. */
-	bool is_ready;
+	bool is_open;  /* requested and not yet taken */
+	bool is_ready; /* true: the requester owns the rest, else the writer */
 	uint32_t study, seq;
 	struct dp_buf batch;
 	int code;
@@ -52,8 +48,7 @@ struct dp__read_request {
 struct dp_journal {
 	char *dir;
 	bool readonly, no_lock_file;
-	/* The writer does not know of this reader: see dp__snapshot_is_stale(). */
-	bool is_unlocked;
+	bool is_unlocked;             /* unknown to the writer: see dp__snapshot_is_stale() */
 	size_t opened_txn_id;         /* newest transaction when it was opened */
 	size_t map_size;              /* requested, then the current size */
 	struct dp__writer_lock *lock; /* NULL: read-only */
@@ -77,8 +72,7 @@ struct dp_journal {
 	struct dp_journal_stat stat; /* after the last commit */
 	struct dp__commit_times commit_times;
 	int64_t readers_checked_us; /* when the writer last checked the readers */
-	int64_t last_commit_us; /* duration of the last commit in microseconds; writer thread only
-				 */
+	int64_t last_commit_us;     /* of the last commit; writer thread only */
 };
 
 void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE]);
@@ -144,7 +138,6 @@ void dp__remove_leftover_files(const char *dir);
 
 /* Records the duration of a commit; `mutex` is held. */
 void dp__commit_times_add(struct dp_journal *j, double seconds);
-/* Ends the writer thread and frees its queue (writer.c). */
 void dp__writer_stop(struct dp_journal *j);
 
 #endif

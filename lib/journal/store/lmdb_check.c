@@ -43,7 +43,6 @@ struct lmdb_tree {
 	uint16_t flags, depth;
 	uint64_t branches, leaves, overflows, entries, root;
 	bool has_integer_keys; /* integers in native byte order */
-	/* Called for each entry. */
 	void (*visit_entry)(struct dp__lmdb_file *p, struct lmdb_tree *t, uint64_t page,
 			    const unsigned char *node);
 	/* Counted so far. */
@@ -51,13 +50,10 @@ struct lmdb_tree {
 	struct lmdb_tree *subtrees; /* of the root tree: "events" and "meta" */
 };
 
-/* A key inside of a page. */
 struct lmdb_key {
 	const unsigned char *bytes;
 	size_t len;
 };
-
-/* ---- integers ---- */
 
 static uint16_t get16(const unsigned char *at)
 {
@@ -92,8 +88,6 @@ static struct lmdb_key node_key(const unsigned char *node)
 {
 	return (struct lmdb_key){ node + NODE_HEADER_SIZE, get16(node + 6) };
 }
-
-/* ---- reading and reporting ---- */
 
 DP_PRINTF(2, 3)
 static void report_page_fault(struct dp__lmdb_file *p, const char *format, ...)
@@ -146,8 +140,6 @@ static bool mark_pages_used(struct dp__lmdb_file *p, uint64_t page, uint64_t cou
 	}
 	return true;
 }
-
-/* ---- entries ---- */
 
 /* The value of a leaf node: in the page, or copied from overflow pages into *own, which the caller
  * frees. NULL if it is damaged, which is reported, or not wanted. */

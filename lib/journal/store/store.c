@@ -87,8 +87,6 @@ int dp__fail_mdb(const struct dp_journal *j, struct dp_err *err, int mdb_code, c
 		       mdb_strerror(mdb_code));
 }
 
-/* ---- opening ---- */
-
 static void sync_journal_dir(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), up;
@@ -202,7 +200,6 @@ int dp__meta_get_number(struct dp_journal *j, MDB_txn *txn, const char *name, ui
 	return dp_fail(err, DP_E_CORRUPT, "the journal in %s has a damaged '%s'", j->dir, name);
 }
 
-/* Creates the two databases in the transaction that found them missing. */
 static int create_databases(struct dp_journal *j, MDB_txn *txn)
 {
 	unsigned char r[16];
@@ -518,8 +515,6 @@ void dp_journal_close(struct dp_journal *j)
 	free(j->dir);
 	free(j);
 }
-
-/* ---- sizes ---- */
 
 int dp__journal_read_stat(struct dp_journal *j, struct dp_journal_stat *out, struct dp_err *err)
 {

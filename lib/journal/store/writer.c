@@ -15,7 +15,7 @@
 enum {
 	COMMIT_BYTES_MAX = 16 << 20, /* record bytes per commit, to bound its size */
 	RETRY_SECONDS = 1,
-	READERS_CHECK_US = 1000 * 1000, /* interval */
+	READERS_CHECK_US = 1000 * 1000,
 };
 
 /* ---- one commit ---- */
@@ -265,7 +265,6 @@ void dp__commit_times_add(struct dp_journal *j, double seconds)
 	c->total_seconds += seconds;
 }
 
-/* The unit is durable. */
 static void writer_publish(struct dp_journal *j, const struct dp__write_op *unit)
 {
 	struct dp_journal_stat now = { 0 };
@@ -468,8 +467,6 @@ bool dp_journal_get_write_error(struct dp_journal *j, struct dp_err *why)
 	pthread_mutex_unlock(&j->mutex);
 	return troubled;
 }
-
-/* ---- commit durations ---- */
 
 static int compare_commit_times(const void *a, const void *b)
 {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-	LOCK_PID_LEN = 32 /* a process id as text */
+	LOCK_PID_LEN = 32
 };
 
 struct dp__writer_lock {
@@ -53,7 +53,6 @@ static int lock_fd(int fd)
 	return 0;
 }
 
-/* Reads the pid of the holder, as it wrote it to the file. */
 static void lock_read_pid(int fd, char pid[LOCK_PID_LEN])
 {
 	ssize_t n = fd >= 0 ? pread(fd, pid, LOCK_PID_LEN - 1, 0) : 0;

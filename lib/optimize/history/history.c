@@ -31,7 +31,6 @@ static bool observation_has_result(const struct dp_observation *k)
 	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
 }
 
-/* Stores the measured values of a result. */
 static void load_result_values(const struct dp_study_state *s, struct dp_result_id p,
 			       struct dp_observation *k)
 {
@@ -144,8 +143,6 @@ struct dp_observation *dp_history_load(const struct dp_study_state *s, bool for_
 	*n = (size_t)(k - known);
 	return known;
 }
-
-/* ---- a subset ---- */
 
 size_t dp_history_count_results(const struct dp_study_state *s)
 {

@@ -25,7 +25,6 @@ struct dp_history_subset {
 };
 struct dp_history_subset dp_history_subset_load(struct dp_study_state *s);
 void dp_history_subset_free(struct dp_history_subset *r);
-/* Number of all results. */
 size_t dp_history_count_results(const struct dp_study_state *s);
 
 #endif

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- queries ---- */
-
 static int fail_unknown_output(const struct dp_study *s, const char *name, struct dp_err *err)
 {
 	const char *names[DP_OBJECTIVES_MAX + DP_CONSTRAINTS_MAX + 1] = { 0 }, *near;
@@ -71,8 +69,6 @@ int dp_level_queries_parse(const struct dp_study *s, const json_t *levels,
 	return DP_OK;
 }
 
-/* ---- tested points ---- */
-
 static double get_observed_output(const struct dp_study_state *s, struct dp_result_id p, size_t o)
 {
 	const struct dp_study *spec = s->spec;
@@ -121,15 +117,12 @@ void dp_level_queries_find_tested(const struct dp_study_state *s, struct dp_leve
 	free(points);
 }
 
-/* ---- answers ---- */
-
 json_t *dp_predicted_json(const struct dp_prediction *q)
 {
 	return json_pack("{s:o, s:o, s:o}", "value", dp_json_real(q->value), "low",
 			 dp_json_real(q->lo), "high", dp_json_real(q->hi));
 }
 
-/* Predictions of the objectives that are not computed. */
 static json_t *intervals_json(const struct dp_study *s, const struct dp_prediction *q)
 {
 	json_t *o = json_object();
@@ -257,7 +250,6 @@ static bool has_no_searched_parameter(const struct dp_study *s)
 	return true;
 }
 
-/* Answers one level: settings, or an error if there are none. */
 static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 			   const struct dp_history_subset *r, const struct dp_level_query *l,
 			   const atomic_bool *cancel, json_t **out, struct dp_err *err)

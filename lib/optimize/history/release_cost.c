@@ -8,7 +8,6 @@
 
 #define DEFAULT_RELEASE_DELTA 1e-5
 
-/* True if one of n values is known. */
 static bool any_known(const double *v, size_t n)
 {
 	for (size_t i = 0; v && i < n; i++)
@@ -17,7 +16,6 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Number of released results, whatever the outcome of their trials. */
 static uint64_t count_released(const struct dp_study_state *s)
 {
 	uint64_t n = 0;

@@ -18,8 +18,6 @@ void dp_smoothed_front_free(struct dp_smoothed_front *d)
 	*d = (struct dp_smoothed_front){ 0 };
 }
 
-/* ---- candidates ---- */
-
 struct candidate_setting {
 	const double *x;
 	size_t n, index;
@@ -67,8 +65,6 @@ static struct dp_observation *select_front_candidates(const struct dp_study *stu
 	free(settings);
 	return known;
 }
-
-/* ---- values ---- */
 
 /* Stores all candidates and their posterior means in d, including dominated ones. */
 static void load_modelled_values(struct dp_proposer *p, const struct dp_study *study,
@@ -121,7 +117,6 @@ static void smoothed_front_drop_dominated(const struct dp_study *study, struct d
 	d->n = n;
 }
 
-/* Computes the 95 % intervals of the values. */
 static void predict_intervals(struct dp_proposer *p, const struct dp_study *study,
 			      const struct dp_history_subset *r, struct dp_smoothed_front *d)
 {

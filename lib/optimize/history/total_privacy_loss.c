@@ -23,8 +23,6 @@ const char *dp_total_privacy_proof_name(enum dp_total_privacy_proof p)
 	return words[p];
 }
 
-/* ---- started runs ---- */
-
 /* True if exactly the runs that the file fixes were made. An unfinished study may have stopped
  * because of its results; likewise, results may have led a user to enqueue, cancel, retry, or
  * change `evaluations`. */
@@ -93,8 +91,6 @@ void dp_started_runs_free(struct dp_started_runs *t)
 	*t = (struct dp_started_runs){ 0 };
 }
 
-/* ---- composition ---- */
-
 /* May a checkpoint cost more than the end of its run? Then the run's cost is not that of one
  * setting, but its Renyi curve still holds. */
 static bool has_costlier_checkpoint(const struct dp_study *study, const struct dp_started_runs *t,
@@ -143,8 +139,6 @@ static int compute_fixed_composition(const struct dp_study *study, const struct 
 	return code;
 }
 
-/* ---- the odometer ---- */
-
 /* The odometer's reading, and the epsilon of its curves if all parameters had been fixed, which
  * replaces the composition above where it is smaller. */
 static int read_odometer(const struct dp_study *study, const struct dp_started_runs *t,
@@ -170,8 +164,6 @@ static int read_odometer(const struct dp_study *study, const struct dp_started_r
 	return DP_OK;
 }
 
-/* ---- total privacy loss ---- */
-
 /* Delta of the proof: that of the budget, else that of the objective. */
 static double get_proof_delta(const struct dp_study *study, const struct dp_started_runs *t,
 			      size_t objective)
@@ -183,7 +175,6 @@ static double get_proof_delta(const struct dp_study *study, const struct dp_star
 	return isnan(delta) ? DP_TOTAL_PRIVACY_DEFAULT_DELTA : delta;
 }
 
-/* Chooses the proof that applies. */
 static int choose_privacy_proof(const struct dp_study *study, const struct dp_started_runs *t,
 				size_t objective, struct dp_total_privacy *out, struct dp_err *err)
 {

@@ -46,11 +46,11 @@ struct dp_total_privacy {
 /* A copy of the started runs, for computation on another thread. */
 struct dp_started_runs {
 	size_t n;
-	double *x;          /* (n x nparams) */
-	double *stop_at;    /* (n) path value at the end; NaN: as x says */
-	uint32_t *counts;   /* (n) runs with these parameters */
-	uint64_t total;     /* sum of counts */
-	bool is_as_planned; /* see DP_TOTAL_PRIVACY_FIXED */
+	double *x;        /* (n x nparams) */
+	double *stop_at;  /* (n) path value at the end; NaN: as x says */
+	uint32_t *counts; /* (n) runs with these parameters */
+	uint64_t total;   /* sum of counts */
+	bool is_as_planned;
 	bool is_accounting_recorded;
 	struct dp_accounting accounting;
 	double renyi_spent; /* sum of K at the filter's order */
@@ -63,7 +63,6 @@ void dp_started_runs_free(struct dp_started_runs *t);
 DP_MUSTCHECK int dp_total_privacy_compute(const struct dp_study *study,
 					  const struct dp_started_runs *t, size_t objective,
 					  struct dp_total_privacy *out, struct dp_err *err);
-/* dp_started_runs_collect() and dp_total_privacy_compute() in one call. */
 DP_MUSTCHECK int dp_total_privacy_of_study(const struct dp_study_state *s, size_t objective,
 					   struct dp_total_privacy *out, struct dp_err *err);
 /* {"proof":..,"epsilon":..,"delta":..,"order":..,"if_fixed":..,"trainings":..} */

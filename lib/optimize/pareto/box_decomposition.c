@@ -76,7 +76,6 @@ static size_t decomposition_clip_points(const struct box_cutter *c, const double
 	return kept;
 }
 
-/* The row that removes the largest part of the box. */
 static size_t decomposition_choose_pivot(const struct box_cutter *c, const double *y, size_t n,
 					 const double *upper)
 {

@@ -137,7 +137,6 @@ static int fail_connect(int errnum, const char *path, struct dp_err *err)
 	}
 }
 
-/* Connects to the socket at `path`; *out is the descriptor. */
 static int connect_to(const char *path, int *out, struct dp_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -198,7 +197,6 @@ static int reconnect_if_closed(struct dp_client *c, struct dp_err *err)
 	return DP_OK;
 }
 
-/* Sends as much of the request as the socket accepts. */
 static int send_some(struct dp_client *c, struct dp_err *err)
 {
 	ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -1,8 +1,8 @@
 /* control_protocol.h - the control protocol: newline-delimited JSON over a Unix stream socket.
  *
- * Request {"v":1,"do":"status","study":"svt"} one line, <= DP_CONTROL_REQUEST_MAX
- * Reply {"v":1,"ok":{...}} or {"v":1,"error":{"code":5,"kind":"not-found",
- *          "message":"...","hint":"..."}} one line, <= DP_CONTROL_REPLY_MAX
+ * Request  {"v":1,"do":"status","study":"svt"}          one line, <= DP_CONTROL_REQUEST_MAX
+ * Reply    {"v":1,"ok":{...}}  or  {"v":1,"error":{"code":5,"kind":"not-found",
+ *          "message":"...","hint":"..."}}                one line, <= DP_CONTROL_REPLY_MAX
  *          with "unsaved":SECONDS next to "ok" if it shows events that are not durable yet
  *
  * One reply per request, in order. Requests of another version are refused unread. Unknown fields

@@ -14,7 +14,6 @@ enum {
 	PARTIAL_NAME_MIN = 3      /* to match a part of a name */
 };
 
-/* Receives the reason of a classification. */
 struct reason_buffer {
 	char *text;
 	size_t capacity;
@@ -149,7 +148,6 @@ static const char *find_missing_metric(const struct dp_result_reader *r, const c
 	return NULL;
 }
 
-/* Reports what is missing in the result, or DP_END_NONE. */
 static enum dp_end_class classify_bad_output(struct reason_buffer *s,
 					     const struct dp_result_reader *r,
 					     const char *const *needed)

@@ -40,7 +40,6 @@ int dp_exit_errno_from_name(const char *name)
 	return 0;
 }
 
-/* The kind of end; DP_EXIT_MISSING if the object does not say. */
 static enum dp_exit_kind parse_exit_kind(const json_t *root, struct dp_exit_record *out)
 {
 	const char *exec = dp_json_str(root, "exec", NULL);

@@ -40,7 +40,6 @@ void dp_trainer_request_format(const struct dp_trainer_request *r, struct dp_buf
 	dp_buf_puts(out, "}\n");
 }
 
-/* Reads a whole number from 0 to max. */
 static int parse_whole_number(const json_t *object, const char *key, int64_t max, int64_t *out,
 			      struct dp_err *err)
 {

@@ -98,7 +98,6 @@ static void result_problem(struct dp_result_reader *r, const char *fmt, ...)
 			*p = '?';
 }
 
-/* A problem in the current line. */
 #define LINE_PROBLEM(r, fmt, ...)                                                                  \
 	result_problem(r, "line %zu of the result file: " fmt, (r)->lines, __VA_ARGS__)
 
@@ -224,7 +223,6 @@ static uint32_t find_run(const struct dp_result_reader *r, double number)
 	return i;
 }
 
-/* Parses the metrics of the i-th run at a checkpoint. */
 static void parse_checkpoint_report(struct dp_result_reader *r, uint32_t i, const json_t *at,
 				    json_t *metrics)
 {
@@ -440,7 +438,6 @@ static void quote_bare_words(const char *p, size_t n, struct dp_buf *out)
 	}
 }
 
-/* The parsed line, or NULL after a problem. */
 static json_t *parse_line(struct dp_result_reader *r, const char *p, size_t n)
 {
 	json_error_t e;

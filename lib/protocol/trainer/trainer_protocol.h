@@ -76,12 +76,11 @@ enum dp_exit_kind {
 };
 struct dp_exit_record {
 	enum dp_exit_kind kind;
-	int value;           /* exit code or signal */
-	char exec_errno[32]; /* errno name, with DP_EXIT_EXEC */
-	bool cancelled;      /* the shim was told to end it; not journaled */
-	bool has_leftovers;  /* a child process could not be ended; not journaled */
-	/* errno name: why the output could not be kept; not journaled. */
-	char output_errno[32];
+	int value;                         /* exit code or signal */
+	char exec_errno[32];               /* errno name, with DP_EXIT_EXEC */
+	bool cancelled;                    /* the shim was told to end it; not journaled */
+	bool has_leftovers;                /* a child process could not be ended; not journaled */
+	char output_errno[32];             /* errno name: why output was lost; not journaled */
 	double start_seconds, end_seconds; /* seconds since 1970 */
 	double cpu_seconds;                /* user + system, of the whole process tree */
 	uint64_t peak_memory;              /* bytes; 0: unknown */
@@ -96,7 +95,6 @@ void dp_exit_record_parse(const char *text, size_t len, struct dp_exit_record *o
 
 /* ---- the result file (result_reader.c) ---- */
 
-/* Incremental reader of a result file. */
 struct dp_result_reader;
 struct dp_result_reader *dp_result_reader_new(const uint32_t *runs, uint32_t nruns);
 /* Sets the requested path values, ascending. Call at most once, before any input. */
@@ -111,9 +109,8 @@ void dp_result_reader_finish(struct dp_result_reader *r);
 /* 0..1; NaN: not reported. */
 double dp_result_reader_progress(const struct dp_result_reader *r);
 bool dp_result_reader_is_done(const struct dp_result_reader *r); /* {"done":true} was read */
-bool dp_result_reader_is_complete(
-	/* True if every requested run was reported. */
-	const struct dp_result_reader *r);
+/* True if every requested run was reported. */
+bool dp_result_reader_is_complete(const struct dp_result_reader *r);
 /* The first mistake in the file, with its line number, or NULL. */
 const char *dp_result_reader_problem(const struct dp_result_reader *r);
 const struct dp_declaration *dp_result_reader_declaration(const struct dp_result_reader *r);
@@ -126,12 +123,10 @@ bool dp_result_reader_run_value(const struct dp_result_reader *r, size_t i, size
 /* The same at checkpoint w. */
 bool dp_result_reader_checkpoint_value(const struct dp_result_reader *r, size_t i, size_t w,
 				       size_t metric, double *value);
-/* True if every run has reported checkpoint w. */
 bool dp_result_reader_has_checkpoint(const struct dp_result_reader *r, size_t w);
 /* True if the input is usable for a trainer that was ended early: a truncated last line is then not
  * a mistake. */
 bool dp_result_reader_is_usable(const struct dp_result_reader *r);
-/* Index of a metric by name, or -1. */
 int dp_result_reader_find_metric(const struct dp_result_reader *r, const char *name);
 
 /* ---- classification (classify_end.c) ---- */

@@ -183,7 +183,7 @@ static int find_directories(struct daemon *d, const struct daemon_options *s, st
 	if (!state)
 		return dp_fail(err, DP_E_USAGE, "no home folder is known; name one with --state");
 	code = s->read_only ? find_read_only_directory(d, state, err)
-			    : state_dir_open(d, state, err);
+			    : state_dir_prepare(d, state, err);
 	free(state);
 	if (code != DP_OK)
 		return dp_err_prefix(err, "state folder");
@@ -293,7 +293,7 @@ static int lifecycle_replay_journal(struct daemon *d, struct dp_err *err)
 		 dp_plural_text(d->state.nstudies, "study", count),
 		 (double)(dp_monotonic_us() - began) / 1e3);
 	lifecycle_log_quarantined(d);
-	clock_start(d);
+	clock_resume(d);
 	change_feed_reset(&d->studies->change_feed, clock_now(d));
 	for (uint32_t i = 0; i < d->state.nstudies; i++)
 		study_new(d, d->state.studies[i]);

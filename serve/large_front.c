@@ -274,9 +274,9 @@ json_t *large_front_recommend_row(const struct large_front *f, const json_t *sum
 	return choice;
 }
 
-int large_front_recommend(struct daemon_client *daemon, const struct large_front *f,
-			  const char *study, const json_t *summary, json_t **choice,
-			  struct dp_err *err)
+int large_front_fetch_recommended(struct daemon_client *daemon, const struct large_front *f,
+				  const char *study, const json_t *summary, json_t **choice,
+				  struct dp_err *err)
 {
 	json_t *picked, *row, *points;
 	size_t member;

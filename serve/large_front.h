@@ -35,8 +35,9 @@ json_t *large_front_downsample(const struct large_front *f, const struct figure_
 json_t *large_front_recommend_row(const struct large_front *f, const json_t *summary,
 				  size_t *member);
 /* The same with the point in full, fetched from the daemon. */
-DP_MUSTCHECK int large_front_recommend(struct daemon_client *daemon, const struct large_front *f,
-				       const char *study, const json_t *summary, json_t **choice,
-				       struct dp_err *err);
+DP_MUSTCHECK int large_front_fetch_recommended(struct daemon_client *daemon,
+					       const struct large_front *f, const char *study,
+					       const json_t *summary, json_t **choice,
+					       struct dp_err *err);
 
 #endif

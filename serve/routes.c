@@ -206,7 +206,7 @@ static int fetch_front(struct daemon_client *daemon, const char *study,
 		       struct query_options *options, json_t **front, struct dp_err *err)
 {
 	struct daemon_session s;
-	int code = daemon_session_begin(&s, daemon, err);
+	int code = daemon_session_acquire(&s, daemon, err);
 
 	if (code != DP_OK)
 		return code;
@@ -215,7 +215,7 @@ static int fetch_front(struct daemon_client *daemon, const char *study,
 		s.ctl.n_given_options = options->n;
 	}
 	code = ctl_query_front(&s.ctl, study, front, NULL, err);
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	return code;
 }
 
@@ -252,7 +252,8 @@ static int load_front(struct web_app *app, const char *study, const json_t *summ
 	if (code == DP_OK && study_figure_choose_axes(summary, &x, &y))
 		*front = large_front_downsample(&large, &x, &y);
 	if (code == DP_OK && choice)
-		code = large_front_recommend(&app->daemon, &large, study, summary, choice, err);
+		code = large_front_fetch_recommended(&app->daemon, &large, study, summary, choice,
+						     err);
 	large_front_free(&large);
 	return code;
 }
@@ -286,7 +287,7 @@ static int route_recommend(struct route_context *v, struct dp_err *err)
 	if (code == DP_OK)
 		code = parse_query_options(v->request, &ctl_cmd_recommend, &options, err);
 	if (code == DP_OK)
-		code = daemon_session_begin(&s, &v->app->daemon, err);
+		code = daemon_session_acquire(&s, &v->app->daemon, err);
 	if (code != DP_OK)
 		return code;
 	s.ctl.given_options = options.given;
@@ -296,7 +297,7 @@ static int route_recommend(struct route_context *v, struct dp_err *err)
 		code = ctl_query_recommendations(&s.ctl, v->study, levels, &answer, err);
 		json_decref(levels);
 	}
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	if (code != DP_OK)
 		return code;
 	code = ctl_recommendations_error(answer, err);
@@ -310,12 +311,12 @@ static int route_trial(struct route_context *v, struct dp_err *err)
 {
 	struct daemon_session s;
 	json_t *trial;
-	int code = daemon_session_begin(&s, &v->app->daemon, err);
+	int code = daemon_session_acquire(&s, &v->app->daemon, err);
 
 	if (code != DP_OK)
 		return code;
 	code = ctl_query_trial(&s.ctl, v->study, v->trial, &trial, err);
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	return code == DP_OK ? http_reply_json(v->reply, trial, err) : code;
 }
 

@@ -29,7 +29,7 @@ static void print_trainers(FILE *to)
 	      to);
 }
 
-static int print_trainer_error(const struct dp_err *err)
+static int report_trainer_error(const struct dp_err *err)
 {
 	fprintf(stderr, "dpareto-train: %s\n", err->msg);
 	if (err->hint[0])
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 	}
 	t = find_trainer(argv[1], &err);
 	if (!t)
-		return print_trainer_error(&err);
+		return report_trainer_error(&err);
 	for (int i = 2; i < argc; i++) {
 		if (is_help(argv[i])) {
 			trainer_options_print_help(t, stdout);
@@ -88,6 +88,6 @@ int main(int argc, char **argv)
 		}
 	}
 	if (t->run(argc - 1, argv + 1, &err) != DP_OK)
-		return print_trainer_error(&err);
+		return report_trainer_error(&err);
 	return 0;
 }

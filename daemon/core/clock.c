@@ -112,7 +112,7 @@ void clock_init(struct daemon *d)
 	d->clock = dp_calloc(1, sizeof *d->clock);
 }
 
-void clock_start(struct daemon *d)
+void clock_resume(struct daemon *d)
 {
 	const int64_t *simulated = d->options->simulated_clock_us;
 	int64_t now = simulated ? *simulated : dp_now_us(), record = 0, seen;

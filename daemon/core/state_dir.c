@@ -177,7 +177,7 @@ static int state_dir_check_one(struct daemon *d, int state, const char *name, st
 	return code;
 }
 
-int state_dir_open(struct daemon *d, const char *path, struct dp_err *err)
+int state_dir_prepare(struct daemon *d, const char *path, struct dp_err *err)
 {
 	static const char *const names[] = { ".", "journal", "studies" };
 	struct walk w = { .from = AT_FDCWD, .fd = AT_FDCWD };

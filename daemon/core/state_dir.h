@@ -12,6 +12,6 @@
  * world-writable; or if the path has a symbolic link that another user owns, in a directory that
  * others can write to. Group-writable directories and those with the sticky bit give a warning in
  * the log. */
-DP_MUSTCHECK int state_dir_open(struct daemon *d, const char *path, struct dp_err *err);
+DP_MUSTCHECK int state_dir_prepare(struct daemon *d, const char *path, struct dp_err *err);
 
 #endif

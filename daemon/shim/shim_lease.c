@@ -81,7 +81,7 @@ enum lock_mode {
 	LOCK_REQUIRED
 };
 
-static bool lock_file(int fd, enum lock_mode lock)
+static bool apply_lock_mode(int fd, enum lock_mode lock)
 {
 	return lock == LOCK_NONE || flock(fd, LOCK_EX | LOCK_NB) == 0 || lock == LOCK_IF_POSSIBLE;
 }
@@ -96,7 +96,7 @@ static int shim_create_file(const char *name, const char *text, size_t len, enum
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -1;
-	if (lock_file(fd, lock) && write(fd, text, len) == (ssize_t)len)
+	if (apply_lock_mode(fd, lock) && write(fd, text, len) == (ssize_t)len)
 		return fd;
 	e = errno;
 	close(fd);

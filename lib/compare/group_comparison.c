@@ -110,9 +110,8 @@ int dp_comparison_find_objective(const struct dp_comparison *c, const char *name
 }
 
 /* NaN if no result meets the bound. */
-static double member_best_within_bound(const struct dp_comparison *c,
-				       const struct dp_compare_query *q,
-				       const struct dp_compare_member *r)
+static double member_value_at_bound(const struct dp_comparison *c, const struct dp_compare_query *q,
+				    const struct dp_compare_member *r)
 {
 	double best = NAN;
 
@@ -173,9 +172,8 @@ struct dp_compare_answer dp_comparison_answer(const struct dp_comparison *c,
 
 		for (size_t k = 0; k < group->n; k++)
 			out.values[used++] =
-				q->is_hypervolume
-					? member_hypervolume(c, &group->members[k])
-					: member_best_within_bound(c, q, &group->members[k]);
+				q->is_hypervolume ? member_hypervolume(c, &group->members[k])
+						  : member_value_at_bound(c, q, &group->members[k]);
 		out.samples[i] = dp_sample_stats_compute(first, group->n);
 		if (i > 0)
 			out.tests[i] = dp_t_test_means(&out.samples[0], &out.samples[i]);

@@ -34,8 +34,8 @@ static int replay_strict(void *arg, uint32_t study, uint32_t seq, const void *by
 	return code;
 }
 
-static int replay_all(struct dp_state *s, struct dp_journal *j, uint32_t study,
-		      dp_journal_record_fn *fn, struct dp_err *err)
+static int replay_records(struct dp_state *s, struct dp_journal *j, uint32_t study,
+			  dp_journal_record_fn *fn, struct dp_err *err)
 {
 	struct replay r = { .state = s };
 	int code = dp_journal_for_each(j, study, fn, &r, err);
@@ -46,7 +46,7 @@ static int replay_all(struct dp_state *s, struct dp_journal *j, uint32_t study,
 
 int dp_state_replay(struct dp_state *s, struct dp_journal *j, uint32_t study, struct dp_err *err)
 {
-	return replay_all(s, j, study, replay_strict, err);
+	return replay_records(s, j, study, replay_strict, err);
 }
 
 /* ---- skipping damaged studies ---- */
@@ -111,5 +111,5 @@ static int replay_record_tolerant(void *arg, uint32_t study, uint32_t seq, const
 
 int dp_state_replay_tolerant(struct dp_state *s, struct dp_journal *j, struct dp_err *err)
 {
-	return replay_all(s, j, 0, replay_record_tolerant, err);
+	return replay_records(s, j, 0, replay_record_tolerant, err);
 }

@@ -160,7 +160,7 @@ json_t *dp_result_metrics_json(struct dp_public_state v, struct dp_result_id p)
 }
 
 /* A number of trials, or null if it is secret. */
-static json_t *count_json(struct dp_public_state v, uint32_t n)
+static json_t *redacted_count_json(struct dp_public_state v, uint32_t n)
 {
 	return v.hides_search ? json_null() : json_integer((json_int_t)n);
 }
@@ -173,12 +173,12 @@ static json_t *result_json(struct dp_public_state v, double smoothed, double ree
 	json_t *o;
 
 	dp_state_update_front(s);
-	o = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study",
-		      s->spec->name, "state", dp_study_status_text(s->status), "reason",
-		      dp_text_json(s->reason), "evaluations",
-		      count_json(v, dp_state_count_ended_trials(s)), "failed",
-		      count_json(v, s->failed), "diverged", count_json(v, s->diverged),
-		      "hypervolume", dp_json_real(s->hypervolume));
+	o = json_pack(
+		"{s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", 1, "study", s->spec->name,
+		"state", dp_study_status_text(s->status), "reason", dp_text_json(s->reason),
+		"evaluations", redacted_count_json(v, dp_state_count_ended_trials(s)), "failed",
+		redacted_count_json(v, s->failed), "diverged", redacted_count_json(v, s->diverged),
+		"hypervolume", dp_json_real(s->hypervolume));
 	if (!isnan(smoothed))
 		json_object_set_new(o, "hypervolume_denoised", dp_json_real(smoothed));
 	if (!isnan(reevaluated))
@@ -360,13 +360,15 @@ json_t *dp_state_summary_json(struct dp_public_state v)
 		      dp_reason_json(s->reason, by), "by", dp_text_json(by), "by_failures",
 		      s->moved_by_failures, "method", dp_method_text(s->spec->search.method),
 		      "priority", s->priority, "parallel", (json_int_t)s->parallel, "evaluations",
-		      count_json(v, s->evaluations));
+		      redacted_count_json(v, s->evaluations));
 	json_object_update_new(
 		o, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ended",
-			     count_json(v, dp_state_count_ended_trials(s)), "ok",
-			     count_json(v, s->ok), "diverged", count_json(v, s->diverged), "failed",
-			     count_json(v, s->failed), "running",
-			     count_json(v, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
+			     redacted_count_json(v, dp_state_count_ended_trials(s)), "ok",
+			     redacted_count_json(v, s->ok), "diverged",
+			     redacted_count_json(v, s->diverged), "failed",
+			     redacted_count_json(v, s->failed), "running",
+			     redacted_count_json(
+				     v, s->quarantined ? 0 : dp_state_count_open_attempts(s)),
 			     "trained", path_total_json(s), "cost", cost_json(s), "hypervolume",
 			     dp_json_real(s->hypervolume), "anti_ideal", reference_point_json(s),
 			     "front", (json_int_t)s->nfront, "front_of",

@@ -158,8 +158,8 @@ static void draw_points(struct canvas *c, const struct plot_panel *a, const stru
 	free(p);
 }
 
-static void series_bar(struct canvas *c, struct point lo, struct point hi,
-		       const struct plot_style *s)
+static void draw_error_bar(struct canvas *c, struct point lo, struct point hi,
+			   const struct plot_style *s)
 {
 	struct pen pen = style_pen(s);
 	double cap = s->size / 2;
@@ -171,12 +171,13 @@ static void series_bar(struct canvas *c, struct point lo, struct point hi,
 		canvas_line(c, p[i], 2, &pen);
 }
 
-static void draw_bars(struct canvas *c, const struct plot_panel *a, const struct series *s)
+static void draw_error_bars(struct canvas *c, const struct plot_panel *a, const struct series *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (series_can_show_item(a, s, i))
-			series_bar(c, panel_to_pixel(a, s->values[0][i], s->values[1][i]),
-				   panel_to_pixel(a, s->values[0][i], s->values[2][i]), &s->style);
+			draw_error_bar(c, panel_to_pixel(a, s->values[0][i], s->values[1][i]),
+				       panel_to_pixel(a, s->values[0][i], s->values[2][i]),
+				       &s->style);
 	}
 }
 
@@ -261,7 +262,7 @@ static void draw_mark(struct canvas *c, const struct plot_panel *a, const struct
 static void (*const drawers[])(struct canvas *, const struct plot_panel *,
 			       const struct series *) = {
 	[SERIES_LINE] = draw_series_line,    [SERIES_STEPS] = draw_series_line,
-	[SERIES_POINTS] = draw_points,       [SERIES_ERROR_BARS] = draw_bars,
+	[SERIES_POINTS] = draw_points,       [SERIES_ERROR_BARS] = draw_error_bars,
 	[SERIES_BAND] = draw_band,           [SERIES_RECTS] = draw_blocks,
 	[SERIES_REFERENCE_LINE] = draw_mark, [SERIES_REGION] = draw_box,
 };
@@ -300,8 +301,8 @@ void series_draw_legend_sample(struct canvas *c, const struct series *s, struct 
 		canvas_markers(c, &at, 1, &s->style);
 		break;
 	case SERIES_ERROR_BARS:
-		series_bar(c, (struct point){ at.x, swatch.y1 }, (struct point){ at.x, swatch.y0 },
-			   &s->style);
+		draw_error_bar(c, (struct point){ at.x, swatch.y1 },
+			       (struct point){ at.x, swatch.y0 }, &s->style);
 		break;
 	case SERIES_BAND:
 	case SERIES_RECTS:

@@ -34,7 +34,8 @@ static const char *report_group_name(const struct report_model *report, size_t g
 }
 
 /* Formats a mean or a difference with the digits that its interval justifies. */
-static const char *format_by_interval(double x, double low, double high, char out[FORMAT_LEN])
+static const char *format_to_interval_precision(double x, double low, double high,
+						char out[FORMAT_LEN])
 {
 	return format_with_error(x, (high - low) / 4, out);
 }
@@ -64,8 +65,8 @@ static void interval_cell(struct doc *d, double low, double high)
 	if (isnan(low) || isnan(high))
 		doc_cell(d, "-");
 	else
-		doc_cell(d, "%s to %s", format_by_interval(low, low, high, a),
-			 format_by_interval(high, low, high, b));
+		doc_cell(d, "%s to %s", format_to_interval_precision(low, low, high, a),
+			 format_to_interval_precision(high, low, high, b));
 }
 
 /* "0.158 (95 %: 0.053 to 0.264, p = 0.006, Welch's t-test, 5 against 19)" */
@@ -77,8 +78,8 @@ static void append_test_result(struct dp_buf *out, const struct dp_t_test *t, si
 
 	format_group_p_value(t->p, p);
 	dp_buf_printf(out, " (95 %%: %s to %s, p %s%s, %s, %zu against %zu)",
-		      format_by_interval(low, low, high, from),
-		      format_by_interval(high, low, high, to), *p == '<' ? "" : "= ", p,
+		      format_to_interval_precision(low, low, high, from),
+		      format_to_interval_precision(high, low, high, to), *p == '<' ? "" : "= ", p,
 		      test_kind_name(t->kind), a, b);
 }
 
@@ -96,7 +97,7 @@ static void append_group_difference(struct dp_buf *out, const struct report_mode
 	if (t->kind == DP_T_TEST_NONE)
 		snprintf(size, sizeof size, "%.3g", fabs(t->difference));
 	else
-		format_by_interval(fabs(t->difference), t->ci_low, t->ci_high, size);
+		format_to_interval_precision(fabs(t->difference), t->ci_low, t->ci_high, size);
 	if (t->kind == DP_T_TEST_NONE && isfinite(t->difference) && t->difference != 0)
 		dp_buf_printf(out,
 			      "%s's hypervolume is %s %s than %s's; whether that is more "
@@ -177,7 +178,9 @@ static void groups_table(struct doc *d, const struct report_model *report)
 
 			if (!g->groups->has_basis[by])
 				continue;
-			doc_cell(d, "%s", format_by_interval(s->mean, s->ci_low, s->ci_high, mean));
+			doc_cell(
+				d, "%s",
+				format_to_interval_precision(s->mean, s->ci_low, s->ci_high, mean));
 			doc_cell(d, "%s", format_error(s->sd, sd));
 			interval_cell(d, s->ci_low, s->ci_high);
 		}
@@ -209,7 +212,8 @@ static void test_row(struct doc *d, const struct report_model *report, size_t a,
 
 	doc_cell(d, "%s", report_group_name(report, a));
 	doc_cell(d, "%s", report_group_name(report, b));
-	doc_cell(d, "%s", format_by_interval(t->difference, t->ci_low, t->ci_high, difference));
+	doc_cell(d, "%s",
+		 format_to_interval_precision(t->difference, t->ci_low, t->ci_high, difference));
 	interval_cell(d, t->ci_low, t->ci_high);
 	doc_cell(d, "%s", format_group_p_value(t->p, p));
 	doc_cell(d, "%s", format_error(t->t, statistic));
@@ -276,11 +280,12 @@ static void level_row(struct doc *d, const struct report_model *report,
 	doc_cell(d, "%s",
 		 spec->objectives[target].privacy
 			 ? format_rounded_up(s->mean, mean)
-			 : format_by_interval(s->mean, s->ci_low, s->ci_high, mean));
+			 : format_to_interval_precision(s->mean, s->ci_low, s->ci_high, mean));
 	doc_cell(d, "%s", format_error(s->sd, sd));
 	interval_cell(d, s->ci_low, s->ci_high);
 	doc_cell(d, "%s",
-		 group ? format_by_interval(t->difference, t->ci_low, t->ci_high, by) : "-");
+		 group ? format_to_interval_precision(t->difference, t->ci_low, t->ci_high, by)
+		       : "-");
 	doc_cell(d, "%s", group ? format_group_p_value(t->p, p) : "-");
 }
 

@@ -23,7 +23,8 @@ void daemon_client_free(struct daemon_client *daemon)
 	pthread_mutex_destroy(&daemon->lock);
 }
 
-int daemon_session_begin(struct daemon_session *s, struct daemon_client *daemon, struct dp_err *err)
+int daemon_session_acquire(struct daemon_session *s, struct daemon_client *daemon,
+			   struct dp_err *err)
 {
 	int code = DP_OK;
 
@@ -40,11 +41,11 @@ int daemon_session_begin(struct daemon_session *s, struct daemon_client *daemon,
 	if (daemon->open_client)
 		code = daemon->open_client(daemon->open_client_arg, &s->ctl.client, err);
 	if (code != DP_OK)
-		daemon_session_end(s);
+		daemon_session_release(s);
 	return code;
 }
 
-void daemon_session_end(struct daemon_session *s)
+void daemon_session_release(struct daemon_session *s)
 {
 	dp_client_close(s->ctl.client);
 	json_decref(s->ctl.readonly_info);
@@ -58,14 +59,14 @@ static int call_once(struct daemon_client *daemon, bool all_pages, const char *v
 		     json_t **ok, struct dp_err *err)
 {
 	struct daemon_session s;
-	int code = daemon_session_begin(&s, daemon, err);
+	int code = daemon_session_acquire(&s, daemon, err);
 
 	if (code != DP_OK) {
 		json_decref(fields);
 		return code;
 	}
 	code = (all_pages ? ctl_call : ctl_call_first_page)(&s.ctl, verb, fields, ok, err);
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	return code;
 }
 
@@ -103,13 +104,13 @@ int daemon_fetch_trials(struct daemon_client *daemon, const char *study, size_t 
 	struct ctl_trial_query which = { .study = study };
 	struct row_collector kept = { .max_bytes = max_bytes };
 	struct daemon_session s;
-	int code = daemon_session_begin(&s, daemon, err);
+	int code = daemon_session_acquire(&s, daemon, err);
 
 	if (code != DP_OK)
 		return code;
 	kept.rows = trial_rows_new();
 	code = ctl_for_each_trial(&s.ctl, &which, on_trial_append_row, &kept, err);
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	if (code != DP_OK) {
 		trial_rows_unref(kept.rows);
 		return code;
@@ -144,7 +145,7 @@ int daemon_append_trials(struct daemon_client *daemon, const char *study, struct
 	struct text_collector kept = { .out = out };
 	json_t *summary, *marks;
 	struct daemon_session s;
-	int code = daemon_session_begin(&s, daemon, err);
+	int code = daemon_session_acquire(&s, daemon, err);
 
 	if (code != DP_OK)
 		return code;
@@ -155,7 +156,7 @@ int daemon_append_trials(struct daemon_client *daemon, const char *study, struct
 		json_decref(marks);
 		json_decref(summary);
 	}
-	daemon_session_end(&s);
+	daemon_session_release(&s);
 	dp_buf_puts(out, kept.n_rows ? "]\n" : "[]\n");
 	return code;
 }
@@ -192,7 +193,7 @@ int daemon_fetch_trial_page(struct daemon_client *daemon, const char *study,
 	int64_t first, end;
 	json_t *list = json_array();
 	struct daemon_session s;
-	int code = daemon_session_begin(&s, daemon, err);
+	int code = daemon_session_acquire(&s, daemon, err);
 
 	*rows = NULL;
 	if (code == DP_OK) { /* fetch the first row to learn the number of rows */
@@ -206,7 +207,7 @@ int daemon_fetch_trial_page(struct daemon_client *daemon, const char *study,
 						  &(int64_t){ 0 }, err);
 			*rows = code == DP_OK ? json_array() : NULL;
 		}
-		daemon_session_end(&s);
+		daemon_session_release(&s);
 	}
 	for (size_t i = 0, n = json_array_size(list); *rows && i < n; i++)
 		json_array_append(*rows, json_array_get(list, part->newest_first ? n - 1 - i : i));

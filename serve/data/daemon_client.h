@@ -32,9 +32,9 @@ struct daemon_session {
 };
 
 /* Waits until another session may run. After a failure, do not end it. */
-DP_MUSTCHECK int daemon_session_begin(struct daemon_session *s, struct daemon_client *daemon,
-				      struct dp_err *err);
-void daemon_session_end(struct daemon_session *s);
+DP_MUSTCHECK int daemon_session_acquire(struct daemon_session *s, struct daemon_client *daemon,
+					struct dp_err *err);
+void daemon_session_release(struct daemon_session *s);
 
 /* Calls a verb and fetches all pages of its answer. Takes the reference `fields`. */
 DP_MUSTCHECK int daemon_call(struct daemon_client *daemon, const char *verb, json_t *fields,

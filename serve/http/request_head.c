@@ -91,8 +91,8 @@ static enum head_status check_transfer_encoding(const struct head_value *value,
 	return HEAD_COMPLETE;
 }
 
-static enum head_status check_field(const char *line, size_t n, struct request_head *out,
-				    struct head_counts *counts)
+static enum head_status parse_header_field(const char *line, size_t n, struct request_head *out,
+					   struct head_counts *counts)
 {
 	size_t name = token_length(line, n);
 	struct head_value value;
@@ -161,7 +161,7 @@ enum head_status request_head_parse(const char *bytes, size_t n, struct request_
 		if (end == from && !first)
 			break;
 		status = first ? check_request_line(bytes, end, out, &counts)
-			       : check_field(bytes + from, end - from, out, &counts);
+			       : parse_header_field(bytes + from, end - from, out, &counts);
 		if (status != HEAD_COMPLETE)
 			return status;
 	}

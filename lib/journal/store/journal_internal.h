@@ -80,7 +80,7 @@ void dp__key_pack(uint32_t study, uint32_t seq, unsigned char key[DP__KEY_SIZE])
 DP_MUSTCHECK bool dp__key_read(const MDB_val *key, uint32_t *study, uint32_t *seq);
 
 /* Opens the environment and its two databases, and creates them if necessary. */
-DP_MUSTCHECK int dp__env_open(struct dp_journal *j, struct dp_err *err);
+DP_MUSTCHECK int dp__store_open(struct dp_journal *j, struct dp_err *err);
 void dp__env_close(struct dp_journal *j);
 /* Begins a transaction. Adopts the larger map if another process has grown it. */
 DP_MUSTCHECK int dp__txn_begin(struct dp_journal *j, unsigned flags, MDB_txn **txn);

@@ -414,7 +414,7 @@ bool dp__snapshot_is_stale(const struct dp_journal *j)
 	return j->is_unlocked && newest_txn(j) != j->opened_txn_id;
 }
 
-int dp__env_open(struct dp_journal *j, struct dp_err *err)
+int dp__store_open(struct dp_journal *j, struct dp_err *err)
 {
 	int code = check_file_types(j, err), mdb_code, dead;
 
@@ -484,7 +484,7 @@ int dp_journal_open(const char *dir, const struct dp_journal_options *opt, struc
 			dp__remove_leftover_files(dir);
 	}
 	if (code == DP_OK)
-		code = dp__env_open(j, err);
+		code = dp__store_open(j, err);
 	if (code != DP_OK) {
 		dp_journal_close(j);
 		return code;

@@ -135,7 +135,7 @@ static int commit_batch_growing_map(struct dp_journal *j, const struct dp__write
 	int64_t began = dp_monotonic_us();
 	int mdb_code;
 
-	if (!j->env && dp__env_open(j, err) != DP_OK)
+	if (!j->env && dp__store_open(j, err) != DP_OK)
 		return DP_E_IO;
 	while ((mdb_code = write_commit_batch(j, unit, &at)) == MDB_MAP_FULL) {
 		mdb_code = grow_map(j);

@@ -131,7 +131,7 @@ static void fit_compute_covariance(struct dp__gp_fit *f, const struct dp_gp_hype
 		for (size_t k = 0; k < d; k++) {
 			double u = f->data->u[k * f->data->ldu + i], w, by_c;
 
-			dp__gp_warp_by_c(u, h->warp[k], expm1_c[k], &w, &by_c);
+			dp__gp_warp_with_grad_c(u, h->warp[k], expm1_c[k], &w, &by_c);
 			z[k] = f->spec->input[k].categorical ? u : w / h->length[k];
 			f->dz_dwarp[k * n + i] = by_c / h->length[k];
 		}

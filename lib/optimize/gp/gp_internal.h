@@ -10,9 +10,9 @@
 void dp__gp_matern52(const double *r2, size_t n, double *k);
 void dp__gp_matern52_slopes(const double *r2, size_t n, double *k, double *dk);
 double dp__gp_warp(double u, double c);
-double dp__gp_warp_by_u(double u, double c);
+double dp__gp_warp_grad_u(double u, double c);
 /* The warp w and its derivative by c. expm1_c is expm1(c), computed once for all u. */
-void dp__gp_warp_by_c(double u, double c, double expm1_c, double *w, double *by_c);
+void dp__gp_warp_with_grad_c(double u, double c, double expm1_c, double *w, double *by_c);
 
 enum {
 	DP__GP_POINT_MAX = 4 * DP_GP_INPUTS_MAX

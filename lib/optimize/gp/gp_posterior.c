@@ -340,7 +340,7 @@ void dp_gp_predict_gradient(const struct dp_gp *gp, const double *u, double *mea
 		*var = floor;
 	dp_chol_backward(gp->chol, n, gp->capacity, v); /* K^-1 k */
 	for (size_t i = 0; i < d; i++) {
-		double chain = dp__gp_warp_by_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
+		double chain = dp__gp_warp_grad_u(u[i], gp->hyper.warp[i]) / gp->hyper.length[i];
 
 		if (gp->spec.input[i].categorical)
 			continue;
@@ -421,7 +421,7 @@ static double sequence_prior_derivative(const struct dp_gp *gp, const struct seq
 	if (share > 0)
 		dp__gp_add_additive_slope(&gp->spec, j, before, 1, 1, z,
 					  share / (double)gp->spec.d * signal, &dk);
-	return 2 * dk * (z[j] - before[j]) * dp__gp_warp_by_u(u, gp->hyper.warp[j]) /
+	return 2 * dk * (z[j] - before[j]) * dp__gp_warp_grad_u(u, gp->hyper.warp[j]) /
 	       gp->hyper.length[j];
 }
 
@@ -439,7 +439,7 @@ static void sequence_compute_gradient(const struct dp_gp *gp, const struct seque
 		       *before = r->cov_by_input + ((i + 1) % 2) * n;
 		const double *v = r->v + i * n, *z = r->z + i * DP__GP_POINT_MAX;
 		double at = u[j * ldu + i];
-		double chain = 2 * dp__gp_warp_by_u(at, gp->hyper.warp[j]) / gp->hyper.length[j];
+		double chain = 2 * dp__gp_warp_grad_u(at, gp->hyper.warp[j]) / gp->hyper.length[j];
 
 		/* by: derivatives of the covariances of point i with all known points */
 		memcpy(by, r->dk + i * n, n * sizeof *by);

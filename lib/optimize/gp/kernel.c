@@ -46,12 +46,12 @@ double dp__gp_warp(double u, double c)
 	return fabs(c) < WARP_SERIES_BELOW ? u + c * u * (u - 1) / 2 : expm1(c * u) / expm1(c);
 }
 
-double dp__gp_warp_by_u(double u, double c)
+double dp__gp_warp_grad_u(double u, double c)
 {
 	return fabs(c) < WARP_SERIES_BELOW ? 1 + c * (u - 0.5) : c * exp(c * u) / expm1(c);
 }
 
-void dp__gp_warp_by_c(double u, double c, double expm1_c, double *w, double *by_c)
+void dp__gp_warp_with_grad_c(double u, double c, double expm1_c, double *w, double *by_c)
 {
 	double e;
 

@@ -163,10 +163,11 @@ static void predicted_objective_values(const struct dp_study *s, const struct dp
 		y[i] = dp_output_is_computed(s, i) ? computed[i] : q[i].value;
 }
 
-static void predict_tested_point(struct dp_proposer *p, const struct dp_study *s,
-				 const struct dp_history_subset *r, const struct dp_level_query *l,
-				 const struct dp_recommendation *found,
-				 struct tested_prediction *out)
+static void compare_tested_with_recommended(struct dp_proposer *p, const struct dp_study *s,
+					    const struct dp_history_subset *r,
+					    const struct dp_level_query *l,
+					    const struct dp_recommendation *found,
+					    struct tested_prediction *out)
 {
 	const struct dp_observation *tested = find_tested(r, l);
 	double here[DP_OBJECTIVES_MAX], there[DP_OBJECTIVES_MAX], held;
@@ -259,7 +260,7 @@ static int recommend_level(struct dp_proposer *p, const struct dp_study *study,
 	int code = dp_recommend(p, &l->level, r->nimported, cancel, &found, err);
 
 	if (code == DP_OK) {
-		predict_tested_point(p, study, r, l, &found, &expected);
+		compare_tested_with_recommended(p, study, r, l, &found, &expected);
 		*out = recommended_json(study, r, l, &found, &expected);
 	}
 	if (code == DP_E_LIMIT)

@@ -253,8 +253,8 @@ static double box_edge_difference(const double *v, int lower, int upper)
 }
 
 /* Sum over boxes; grad (2 p) becomes its derivatives by means, then sds. */
-static double acq_region_sum_boxes(struct dp__acq_region *t, const struct dp__normal *x,
-				   edge_fn *side, double *grad)
+static double partitioning_sum_boxes(struct dp__box_partitioning *t, const struct dp__normal *x,
+				     edge_fn *side, double *grad)
 {
 	struct edge_row row[DP_OBJECTIVES_MAX];
 	double sum = 0;
@@ -288,10 +288,10 @@ static double acq_region_sum_boxes(struct dp__acq_region *t, const struct dp__no
 }
 
 /* The logarithm of that sum, with its derivatives. */
-static double log_sum_boxes(struct dp__acq_region *t, const struct dp__normal *x, edge_fn *side,
-			    double *grad)
+static double log_sum_boxes(struct dp__box_partitioning *t, const struct dp__normal *x,
+			    edge_fn *side, double *grad)
 {
-	double sum = acq_region_sum_boxes(t, x, side, grad);
+	double sum = partitioning_sum_boxes(t, x, side, grad);
 
 	if (!(sum > 0) || isinf(sum))
 		return -INFINITY;
@@ -300,17 +300,20 @@ static double log_sum_boxes(struct dp__acq_region *t, const struct dp__normal *x
 	return log(sum);
 }
 
-static double acquisition_ehvi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
+static double acquisition_ehvi(struct dp__box_partitioning *t, const struct dp__normal *f,
+			       double *grad)
 {
 	return log_sum_boxes(t, f, edge_expected_gain, grad);
 }
 
-static double acquisition_poi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
+static double acquisition_poi(struct dp__box_partitioning *t, const struct dp__normal *f,
+			      double *grad)
 {
 	return log_sum_boxes(t, f, edge_probability, grad);
 }
 
-static double acquisition_hvpoi(struct dp__acq_region *t, const struct dp__normal *f, double *grad)
+static double acquisition_hvpoi(struct dp__box_partitioning *t, const struct dp__normal *f,
+				double *grad)
 {
 	double more[2 * DP_OBJECTIVES_MAX];
 	edge_fn *gain = t->gain_in_model_space ? edge_gain_model_space : edge_gain;
@@ -390,8 +393,9 @@ enum {
 	BOXES_MAX = 20000
 };
 
-void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distribution *shapes,
-			 const double *y, size_t n, const double *ref, bool gain_model)
+void dp__box_partitioning_init(struct dp__box_partitioning *t, size_t p,
+			       const enum dp__distribution *shapes, const double *y, size_t n,
+			       const double *ref, bool gain_model)
 {
 	double *some = dp_malloc((n ? n : 1) * p * sizeof *some);
 	struct dp_box_decomposition c;
@@ -434,7 +438,7 @@ void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__dist
 	t->work = dp_vec_new(3 * p * t->max_edges);
 }
 
-void dp__acq_region_free(struct dp__acq_region *t)
+void dp__box_partitioning_free(struct dp__box_partitioning *t)
 {
 	for (size_t j = 0; j < t->n_objectives; j++) {
 		free(t->edges[j].values);

@@ -99,7 +99,7 @@ static void time_model_collect_results(struct dp_proposer *p, const struct dp_hi
 	for (size_t i = h->n; i-- > 0 && t->n < TIMES_MAX;) {
 		const struct dp_observation *k = &h->observations[i];
 
-		if (!dp__observation_has_result(k) || k->checkpoint != 0 || !(k->seconds > 0))
+		if (!dp__observation_is_informative(k) || k->checkpoint != 0 || !(k->seconds > 0))
 			continue;
 		dp__encoding_encode(&p->encoding, k->x, t->u + t->n * p->encoding.d);
 		y[t->n] = sorted[t->n] = log(fmax(k->seconds, least_seconds));

@@ -115,7 +115,7 @@ static double log_point_gain(struct dp_proposer *p, const struct dp__normal *f,
 		left[o] = dp__compute_learnable_sd(p, o, &f[o]);
 		gain[o] = (struct dp__normal){ f[o].mean, left[o].sd };
 	}
-	value = dp__acquisition_get(p->study)->log_value(&p->acq_region, gain, by ? slope : NULL);
+	value = dp__acquisition_get(p->study)->log_value(&p->partitioning, gain, by ? slope : NULL);
 	value += dp__log_feasibility(p, f, by ? by->by_mean[0] : NULL, by ? by->by_sd[0] : NULL);
 	for (size_t o = 0; by && o < np; o++) {
 		by->by_mean[0][o] = slope[o] + slope[np + o] * left[o].by_mean;
@@ -125,16 +125,16 @@ static double log_point_gain(struct dp_proposer *p, const struct dp__normal *f,
 }
 
 /* One objective of a pair: the worse of both, and its derivatives. */
-struct pair_objective {
+struct point_pair_max {
 	struct dp__learnable_sd learnable[2];
 	struct dp__normal_max max;
 	double rho;
 	bool is_rho_fixed; /* the correlation has no derivative */
 };
 
-static void pair_objective_init(const struct dp_proposer *p, size_t o, const struct dp__normal *a,
+static void point_pair_max_init(const struct dp_proposer *p, size_t o, const struct dp__normal *a,
 				const struct dp__normal *b, double covariance,
-				struct pair_objective *side)
+				struct point_pair_max *side)
 {
 	struct dp__normal one, two;
 
@@ -151,7 +151,7 @@ static void pair_objective_init(const struct dp_proposer *p, size_t o, const str
 	side->max = dp__normal_max_moments(&one, &two, side->rho);
 }
 
-static void pair_objective_gradient(const struct pair_objective *side, size_t o,
+static void point_pair_max_gradient(const struct point_pair_max *side, size_t o,
 				    const struct dp__normal *a, const struct dp__normal *b,
 				    double by_m, double by_s, struct term_gradient *by)
 {
@@ -179,7 +179,7 @@ static double log_pair_gain(struct dp_proposer *p, const struct dp__normal *a,
 			    struct term_gradient *by)
 {
 	size_t np = p->study->nobjectives;
-	struct pair_objective side[DP_OBJECTIVES_MAX];
+	struct point_pair_max side[DP_OBJECTIVES_MAX];
 	struct dp__normal worse[DP_OBJECTIVES_MAX];
 	double slope[2 * DP_OBJECTIVES_MAX], value, first, second;
 	size_t less;
@@ -187,10 +187,11 @@ static double log_pair_gain(struct dp_proposer *p, const struct dp__normal *a,
 	if (!predictions_are_finite(p, a) || !predictions_are_finite(p, b))
 		return -INFINITY;
 	for (size_t o = 0; o < np; o++) {
-		pair_objective_init(p, o, &a[o], &b[o], next[o], &side[o]);
+		point_pair_max_init(p, o, &a[o], &b[o], next[o], &side[o]);
 		worse[o] = side[o].max.normal;
 	}
-	value = dp__acquisition_get(p->study)->log_value(&p->acq_region, worse, by ? slope : NULL);
+	value = dp__acquisition_get(p->study)->log_value(&p->partitioning, worse,
+							 by ? slope : NULL);
 	first = dp__log_feasibility(p, a, NULL, NULL);
 	second = dp__log_feasibility(p, b, NULL, NULL);
 	less = first < second ? 0 : 1;
@@ -199,7 +200,7 @@ static double log_pair_gain(struct dp_proposer *p, const struct dp__normal *a,
 		(void)dp__log_feasibility(p, less ? b : a, by->by_mean[less], by->by_sd[less]);
 	}
 	for (size_t o = 0; by && o < np; o++)
-		pair_objective_gradient(&side[o], o, &a[o], &b[o], slope[o], slope[np + o], by);
+		point_pair_max_gradient(&side[o], o, &a[o], &b[o], slope[o], slope[np + o], by);
 	value += fmin(first, second);
 	return isnan(value) ? -INFINITY : value;
 }

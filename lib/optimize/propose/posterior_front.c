@@ -37,8 +37,8 @@ static double posterior_objective_value(struct dp_proposer *p, size_t o,
 static size_t find_model_row(const struct dp_proposer *p, const struct dp_observation *k,
 			     size_t *next)
 {
-	return dp__observation_has_result(k) && dp__observation_is_modelled(p, k) ? (*next)++
-										  : SIZE_MAX;
+	return dp__observation_is_informative(k) && dp__observation_is_modelled(p, k) ? (*next)++
+										      : SIZE_MAX;
 }
 
 /* Posterior means y (at most n x p) at the feasible ok results and the pending points, to be
@@ -168,10 +168,10 @@ void dp__posterior_region_update(struct dp_proposer *p)
 	}
 	for (size_t j = 0; j < np; j++)
 		shapes[j] = dp__objective_distribution(&p->study->objectives[j]);
-	dp__acq_region_free(&p->acq_region);
-	dp__acq_region_init(&p->acq_region, np, shapes, rows, count, ref,
-			    p->study->search.gain_model);
-	p->has_acq_region = true;
+	dp__box_partitioning_free(&p->partitioning);
+	dp__box_partitioning_init(&p->partitioning, np, shapes, rows, count, ref,
+				  p->study->search.gain_model);
+	p->has_partitioning = true;
 	free(at);
 	free(front);
 	free(y);

@@ -140,7 +140,7 @@ struct dp__quadrature {
 	double x[DP__QUADRATURE_POINTS], w[DP__QUADRATURE_POINTS];
 };
 
-struct dp__acq_region {
+struct dp__box_partitioning {
 	size_t n_objectives;
 	struct dp__box_edges edges[DP_OBJECTIVES_MAX];
 	size_t n_boxes;
@@ -156,14 +156,16 @@ struct dp__acquisition {
 	bool accounts_for_noise; /* use dp__compute_learnable_sd() for the sd */
 	/* Log of the acquisition (-INFINITY for 0) and its derivatives by mean and sd of each
 	 * objective (grad: 2 p, may be NULL). */
-	double (*log_value)(struct dp__acq_region *t, const struct dp__normal *f, double *grad);
+	double (*log_value)(struct dp__box_partitioning *t, const struct dp__normal *f,
+			    double *grad);
 };
 
 const struct dp__acquisition *dp__acquisition_get(const struct dp_study *study);
 /* Builds the region that the front y (n x p) does not dominate; y and ref are to be minimised. */
-void dp__acq_region_init(struct dp__acq_region *t, size_t p, const enum dp__distribution *shapes,
-			 const double *y, size_t n, const double *ref, bool gain_model);
-void dp__acq_region_free(struct dp__acq_region *t);
+void dp__box_partitioning_init(struct dp__box_partitioning *t, size_t p,
+			       const enum dp__distribution *shapes, const double *y, size_t n,
+			       const double *ref, bool gain_model);
+void dp__box_partitioning_free(struct dp__box_partitioning *t);
 double dp__std_normal_pdf(double x); /* standard normal */
 double dp__std_normal_cdf(double x);
 
@@ -256,8 +258,8 @@ struct dp_proposer {
 	size_t ldu;
 
 	/* state of one proposal */
-	struct dp__acq_region acq_region;
-	bool has_acq_region;
+	struct dp__box_partitioning partitioning;
+	bool has_partitioning;
 	struct dp__front_point *posterior_front; /* (n_front) */
 	size_t n_front;
 	double *work; /* (work_capacity) for predictions */
@@ -322,7 +324,7 @@ bool dp__output_is_modelled(const struct dp__surrogate_output *out);
 double dp__surrogate_posterior_mean(const struct dp_proposer *p, size_t output, size_t i);
 size_t
 dp__surrogate_count_trainings(const struct dp_proposer *p); /* number with results in the models */
-bool dp__observation_has_result(const struct dp_observation *k); /* ok or diverged */
+bool dp__observation_is_informative(const struct dp_observation *k); /* ok or diverged */
 /* True if the models use it, as a result or pending. Of later trainings they use some checkpoints
  * only. */
 bool dp__observation_is_modelled(const struct dp_proposer *p, const struct dp_observation *k);

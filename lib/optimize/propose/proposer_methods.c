@@ -302,7 +302,7 @@ void dp_proposer_free(struct dp_proposer *p)
 	dp_accounting_cache_close(p->accountants);
 	free(p->calibration_cache);
 	dp_renyi_cache_free(p->renyi_cache);
-	dp__acq_region_free(&p->acq_region);
+	dp__box_partitioning_free(&p->partitioning);
 	free(p->time_model.u);
 	free(p->fits);
 	free(p->fit_hypers);

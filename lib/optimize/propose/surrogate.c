@@ -34,7 +34,7 @@ static size_t next_fit_size(size_t n)
 
 /* ---- results in model space ---- */
 
-bool dp__observation_has_result(const struct dp_observation *k)
+bool dp__observation_is_informative(const struct dp_observation *k)
 {
 	return k->status == DP_OBSERVATION_OK || k->status == DP_OBSERVATION_DIVERGED;
 }
@@ -343,7 +343,7 @@ static void truncate_observed(struct dp_proposer *p, size_t n)
 
 static bool is_modelled_result(const struct dp_proposer *p, const struct dp_observation *k)
 {
-	return dp__observation_has_result(k) && dp__observation_is_modelled(p, k);
+	return dp__observation_is_informative(k) && dp__observation_is_modelled(p, k);
 }
 
 /* Copies the results. Keeps the models as far as the history is unchanged. */

@@ -162,8 +162,8 @@ void dp__acquisition_eval(struct dp_proposer *p, const double *u, size_t ldu, si
 						       dp__compute_learnable_sd(p, o, &row[o]).sd };
 		for (size_t o = 0; o < count; o++)
 			ok &= isfinite(row[o].mean) && isfinite(row[o].sd);
-		if (ok && logacq && acq->log_value && p->has_acq_region)
-			v = acq->log_value(&p->acq_region, gain, NULL) + lf;
+		if (ok && logacq && acq->log_value && p->has_partitioning)
+			v = acq->log_value(&p->partitioning, gain, NULL) + lf;
 		dp__encoding_get_column(&p->encoding, u + i, ldu, one);
 		if (v > -INFINITY)
 			v -= dp__cost_log_at(p, one, NULL);
@@ -221,7 +221,7 @@ double dp__acquisition_gradient(struct dp_proposer *p, const double *u, double *
 				ds[o][k] = left.by_sd * ds[o][k] + left.by_mean * dm[o][k];
 		}
 	}
-	value = acq->log_value(&p->acq_region, f, by) + dp__log_feasibility(p, f, by_m, by_s);
+	value = acq->log_value(&p->partitioning, f, by) + dp__log_feasibility(p, f, by_m, by_s);
 	if (!isfinite(value))
 		return -INFINITY;
 	for (size_t o = 0; o < p->n_outputs; o++) {

@@ -192,7 +192,7 @@ static void eval_surrogate_at(void *arg, const double *x, size_t m, double *z)
 
 /* Parameters that the objective can depend on. Epsilon also depends on all inputs of a calibrated
  * parameter that it uses. */
-static size_t find_varied(const struct dp_proposer *p, size_t objective, size_t *varied)
+static size_t select_sobol_inputs(const struct dp_proposer *p, size_t objective, size_t *varied)
 {
 	const struct dp_accounting_spec *o = p->study->objectives[objective].privacy;
 	bool all = !o;
@@ -218,7 +218,7 @@ void dp_surrogate_importance(struct dp_proposer *p, size_t objective, struct dp_
 	bool privacy = p->study->objectives[objective].privacy != NULL;
 	enum dp_privacy_cost cost = privacy ? dp_objective_accounting_cost(p->study, objective)
 					    : DP_PRIVACY_COST_EXPENSIVE;
-	size_t varied[DP_PARAMS_MAX], n = find_varied(p, objective, varied);
+	size_t varied[DP_PARAMS_MAX], n = select_sobol_inputs(p, objective, varied);
 	size_t most = cost == DP_PRIVACY_COST_CACHED ? PREPARED_EVALUATIONS_MAX : EVALUATIONS_MAX;
 	bool asks = cost != DP_PRIVACY_COST_EXPENSIVE;
 	size_t points = POINTS_MIN;

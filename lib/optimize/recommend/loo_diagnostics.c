@@ -61,7 +61,7 @@ int dp_surrogate_leave_one_out(struct dp_proposer *p, size_t o, struct dp_loo_pr
 		const struct dp_observation *k = &h->observations[i];
 		struct dp_loo_prediction *one = &out[*count];
 
-		if (!dp__observation_has_result(k) || !dp__observation_is_modelled(p, k))
+		if (!dp__observation_is_informative(k) || !dp__observation_is_modelled(p, k))
 			continue;
 		one->observation = i;
 		one->observed_in_model = all[seen].observed;

@@ -345,7 +345,7 @@ static double round_up_grid_width(double h)
 }
 
 /* The most of one grid. One that is twice as wide comes first, and takes half of it. */
-static double plan_max_cells(const struct pld_plan *p)
+static double plan_next_grid_max_cells(const struct pld_plan *p)
 {
 	return fmin(GRID_CELLS_MAX, (p->cells_max - p->cells_spent) / 1.5);
 }
@@ -359,10 +359,10 @@ static double plan_choose_width(const struct dp__pld *w, const struct pld_plan *
 	h = plan_width_for_excess(w, p, ERROR_GOAL * effort, longest / GRID_CELLS_SOFT_MAX);
 	if (plan_grid_excess(w, p, h) > ERROR_GOOD * effort)
 		h = plan_width_for_excess(w, p, ERROR_GOOD * effort,
-					  plan_count_cells(p, 1) / plan_max_cells(p));
+					  plan_count_cells(p, 1) / plan_next_grid_max_cells(p));
 	/* what the transform's size leaves over makes the grid finer */
 	return fmax(window / ((double)fft_fast_size(window / h + 4) - 4),
-		    plan_count_cells(p, 1) / plan_max_cells(p));
+		    plan_count_cells(p, 1) / plan_next_grid_max_cells(p));
 }
 
 /* ---- the transform ---- */
@@ -429,7 +429,7 @@ static void spectrum_exclude_near_zero(struct dp__pld *w, size_t n, struct compo
 }
 
 /* Of one cell of a part's grid, in units of dp__prepared_work(). */
-static double cell_work(const struct dp_privacy_component *p)
+static double component_cell_cost(const struct dp_privacy_component *p)
 {
 	if (p->kind->discretise) /* by quadrature */
 		return 2.4;
@@ -472,7 +472,8 @@ static void component_spectrum_compute(struct dp__pld *w, const struct pld_plan 
 		       (g.log_mgf_raised + DBL_EPSILON * (64 + (double)(g.n_upper + g.n_lower)));
 	t->slack += out->count * g.slack;
 	t->log_finite += out->count * log1p(-g.infinite_mass);
-	w->work += (double)n + (double)(g.n_upper + g.n_lower) * cell_work(&p->components[i]);
+	w->work += (double)n +
+		   (double)(g.n_upper + g.n_lower) * component_cell_cost(&p->components[i]);
 	fft_in_place(w->cells, n, FFTW_FORWARD);
 }
 

@@ -21,7 +21,7 @@ double dp_filter_bound(double epsilon, double delta, double order)
 }
 
 /* (order - 1) B, rounded down; 0: nothing can be proved. */
-static double filter_limit(double epsilon, double delta, double order)
+static double filter_renyi_limit(double epsilon, double delta, double order)
 {
 	double bound = dp_filter_bound(epsilon, delta, order);
 
@@ -31,7 +31,7 @@ static double filter_limit(double epsilon, double delta, double order)
 int dp_filter_init(double epsilon, double delta, double order, struct dp_filter *out,
 		   struct dp_err *err)
 {
-	struct dp_filter f = { epsilon, delta, order, filter_limit(epsilon, delta, order) };
+	struct dp_filter f = { epsilon, delta, order, filter_renyi_limit(epsilon, delta, order) };
 
 	if (!(f.limit > 0)) {
 		dp_fail(err, DP_E_INVALID,
@@ -75,7 +75,7 @@ int dp_filter_choose_order(double epsilon, double delta, const double *orders, s
 		return dp_fail(err, DP_E_INVALID, "a filter chooses from 1 to %d orders",
 			       DP_RENYI_ORDERS_MAX);
 	for (size_t i = 0; i < n; i++)
-		limits[i] = filter_limit(epsilon, delta, orders[i]);
+		limits[i] = filter_renyi_limit(epsilon, delta, orders[i]);
 	for (size_t s = 0; s < nsettings; s++)
 		filter_add_shares(limits, n, &k[s * n], shares);
 	for (size_t i = 1; i < n; i++)

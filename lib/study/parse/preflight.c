@@ -126,7 +126,7 @@ static void preflight_check_command(struct preflight *s, const struct preflight_
 }
 
 /* Programs that Slurm trainers need and this machine lacks, and options that only Slurm has. */
-static void preflight_slurm(struct preflight *s, const struct dp_trainer *t)
+static void preflight_executor(struct preflight *s, const struct dp_trainer *t)
 {
 	struct dp_program_search places = { NULL, dp_program_path_env(NULL) };
 	char *sbatch = t->executor == DP_EXECUTOR_SLURM ? dp_program_find("sbatch", &places) : NULL;
@@ -153,7 +153,7 @@ void dp_study_preflight(const struct dp_study *study, const char *dir, const cha
 	struct preflight_command trainer = { t->argv, t->env, t->cwd, t->command_pos };
 
 	preflight_check_command(&s, &trainer);
-	preflight_slurm(&s, t);
+	preflight_executor(&s, t);
 	for (size_t i = 0; i < study->nobjectives; i++) {
 		const struct dp_accounting_spec *o = study->objectives[i].privacy;
 		struct preflight_command oracle = { NULL, t->env, dir, 0 };

@@ -149,7 +149,7 @@ static void read_anti_ideal_value(struct dp__study_parser *r, struct dp_objectiv
 				 o->name, v->text, log ? "log" : "logit");
 }
 
-static void check_anti_ideal_point(struct dp__study_parser *r)
+static void read_reference_point(struct dp__study_parser *r)
 {
 	const char *names[DP_OBJECTIVES_MAX + 1] = { NULL };
 	char shown[DP__PRINTABLE_SIZE], guess[DP__DID_YOU_MEAN_SIZE];
@@ -195,5 +195,5 @@ void dp__check_objectives(struct dp__study_parser *r)
 					 v->key);
 	}
 	if (r->anti_ideal_node && s->nobjectives)
-		check_anti_ideal_point(r);
+		read_reference_point(r);
 }

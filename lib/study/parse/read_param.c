@@ -95,8 +95,8 @@ void dp__read_values(struct dp__study_parser *r, const struct dp__key *k, const 
 
 /* ---- sample ---- */
 
-void dp__read_uniform(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
-		      void *to)
+void dp__read_uniform_dist(struct dp__study_parser *r, const struct dp__key *k,
+			   const struct dp__node *v, void *to)
 {
 	struct dp_param *p = to;
 	double pair[2] = { 0, 1 };
@@ -107,8 +107,8 @@ void dp__read_uniform(struct dp__study_parser *r, const struct dp__key *k, const
 	p->dist_b = pair[1];
 }
 
-void dp__read_normal(struct dp__study_parser *r, const struct dp__key *k, const struct dp__node *v,
-		     void *to)
+void dp__read_normal_dist(struct dp__study_parser *r, const struct dp__key *k,
+			  const struct dp__node *v, void *to)
 {
 	struct dp_param *p = to;
 
@@ -117,8 +117,8 @@ void dp__read_normal(struct dp__study_parser *r, const struct dp__key *k, const 
 		dp__read_section(r, DP__NORMAL, v->key_pos, v, p);
 }
 
-void dp__read_exponential(struct dp__study_parser *r, const struct dp__key *k,
-			  const struct dp__node *v, void *to)
+void dp__read_exponential_dist(struct dp__study_parser *r, const struct dp__key *k,
+			       const struct dp__node *v, void *to)
 {
 	struct dp_param *p = to;
 

@@ -175,9 +175,9 @@ dp__format_fn dp__format_int, dp__format_u32, dp__format_seed, dp__format_number
 dp__read_fn dp__read_trainer, dp__read_command, dp__read_env;            /* read_trainer.c */
 dp__read_fn dp__read_slurm, dp__read_slurm_word, dp__read_slurm_options; /* read_slurm.c */
 dp__read_fn dp__read_learning_curve;                                     /* learning_curve.c */
-dp__read_fn dp__read_parameters, dp__read_sample, dp__read_uniform, dp__read_normal,
-	dp__read_exponential, dp__read_values, dp__read_fixed; /* read_param.c */
-dp__read_fn dp__read_calibrate;                                /* calibrated_params.c */
+dp__read_fn dp__read_parameters, dp__read_sample, dp__read_uniform_dist, dp__read_normal_dist,
+	dp__read_exponential_dist, dp__read_values, dp__read_fixed; /* read_param.c */
+dp__read_fn dp__read_calibrate;                                     /* calibrated_params.c */
 dp__read_fn dp__read_objectives, dp__read_anti_ideal, dp__read_constraints; /* read_objective.c */
 /* read_privacy.c; dp__read_deferred() leaves a key to dp__check_privacy() */
 dp__read_fn dp__read_privacy, dp__read_deferred;

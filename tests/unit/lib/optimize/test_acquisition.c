@@ -106,7 +106,7 @@ struct scene {
 	enum dp__distribution shapes[3];
 	double front[POINTS * 3], ref[3];
 	struct dp__normal f[3];
-	struct dp__acq_region t;
+	struct dp__box_partitioning t;
 };
 
 /* Natural values to minimise in 0..1 (or -1..0 for what is maximised). */
@@ -128,7 +128,7 @@ static void make_scene(struct scene *s, struct dp_rng *r, size_t p,
 		s->f[j].sd =
 			(shapes[j] == DP__DIST_NORMAL ? 0.2 : 0.7) * (0.02 + dp_rng_uniform(r));
 	}
-	dp__acq_region_init(&s->t, p, shapes, s->front, POINTS, s->ref, false);
+	dp__box_partitioning_init(&s->t, p, shapes, s->front, POINTS, s->ref, false);
 }
 
 static const enum dp__distribution shape_sets[][3] = {
@@ -175,7 +175,7 @@ static void expectations_are_monte_carlo(void **state)
 			error = exp(named(DP_ACQUISITION_HVPOI)->log_value(&s.t, s.f, NULL)) -
 				poi * gain(s.front, POINTS, p, s.ref, z);
 			assert_true(fabs(error) < 1e-12);
-			dp__acq_region_free(&s.t);
+			dp__box_partitioning_free(&s.t);
 		}
 	}
 }
@@ -221,7 +221,7 @@ static void slopes_are_finite_differences(void **state)
 		check_slopes(&s, named(DP_ACQUISITION_HVPOI));
 		s.t.gain_in_model_space = true;
 		check_slopes(&s, named(DP_ACQUISITION_HVPOI));
-		dp__acq_region_free(&s.t);
+		dp__box_partitioning_free(&s.t);
 	}
 }
 
@@ -252,7 +252,7 @@ static void exact_values_and_small_sds(void **state)
 			s.f[j].sd = 0.03 + 1e-9;
 		b = exp(named(DP_ACQUISITION_EHVI)->log_value(&s.t, s.f, NULL));
 		assert_true(fabs(a - b) < 2e-9);
-		dp__acq_region_free(&s.t);
+		dp__box_partitioning_free(&s.t);
 	}
 }
 
@@ -267,12 +267,12 @@ static void a_gain_in_model_space_by_hand(void **state)
 
 	(void)state;
 	for (size_t k = 0; k < DP_COUNT(shape_sets); k++) {
-		struct dp__acq_region t;
+		struct dp__box_partitioning t;
 
 		for (size_t i = 0; i < 8; i++)
 			y[i / 2][i % 2] =
 				dp__distribution_to_min(shape_sets[k][i % 2], steps[i / 2][i % 2]);
-		dp__acq_region_init(&t, 2, shape_sets[k], y[0], 3, y[3], true);
+		dp__box_partitioning_init(&t, 2, shape_sets[k], y[0], 3, y[3], true);
 		for (size_t i = 0; i < 4; i++) {
 			below[i] = 0.5 * erfc((0.5 - (double)i) / 0.8 / sqrt(2));
 			at[i] = 0.5 * erfc((0.5 - (double)i) / 0.6 / sqrt(2));
@@ -281,7 +281,7 @@ static void a_gain_in_model_space_by_hand(void **state)
 		       (below[2] - below[1]) * at[1] + (below[3] - below[2]) * at[0];
 		got = exp(named(DP_ACQUISITION_HVPOI)->log_value(&t, f, NULL));
 		assert_true(fabs(got - area * want) < 1e-12);
-		dp__acq_region_free(&t);
+		dp__box_partitioning_free(&t);
 	}
 }
 
@@ -309,7 +309,7 @@ static void a_gain_in_model_space_is_the_hypervolume(void **state)
 		       exp(named(DP_ACQUISITION_POI)->log_value(&s.t, s.f, NULL));
 		got = exp(named(DP_ACQUISITION_HVPOI)->log_value(&s.t, s.f, NULL));
 		assert_true(fabs(got - want) < 1e-10 * (1 + want));
-		dp__acq_region_free(&s.t);
+		dp__box_partitioning_free(&s.t);
 	}
 }
 
@@ -318,16 +318,16 @@ static void beyond_the_reference_nothing_is_gained(void **state)
 	const enum dp__distribution shapes[2] = { DP__DIST_LOGNORMAL, DP__DIST_LOGITNORMAL };
 	double front[2] = { 1, 0.3 }, ref[2] = { 10, 1 };
 	struct dp__normal f[2] = { { 2.5, 0 }, { -1, 0.2 } }; /* epsilon 12.2, exact */
-	struct dp__acq_region t;
+	struct dp__box_partitioning t;
 
 	(void)state;
-	dp__acq_region_init(&t, 2, shapes, front, 1, ref, false);
+	dp__box_partitioning_init(&t, 2, shapes, front, 1, ref, false);
 	assert_true(isinf(named(DP_ACQUISITION_EHVI)->log_value(&t, f, NULL)));
 	assert_true(isinf(named(DP_ACQUISITION_HVPOI)->log_value(&t, f, NULL)));
 	f[0].mean = -50; /* next to nothing of epsilon: finite, whatever the sd */
 	f[1] = (struct dp__normal){ 300, 40 };
 	assert_true(isfinite(named(DP_ACQUISITION_EHVI)->log_value(&t, f, NULL)));
-	dp__acq_region_free(&t);
+	dp__box_partitioning_free(&t);
 }
 
 int main(void)

@@ -574,7 +574,7 @@ static void a_front_of_one_point_keeps_the_anti_ideal(void **state)
 		assert_int_equal(dp_proposer_propose(p, &h, 9, NULL, &warm, &err), DP_OK);
 		assert_int_equal(p->n_front, 1);
 		for (size_t j = 0; j < 2; j++) {
-			const struct dp__box_edges *side = &p->acq_region.edges[j];
+			const struct dp__box_edges *side = &p->partitioning.edges[j];
 
 			assert_true(fabs(side->values[side->n_edges - 1] - (j ? worst : 50)) <
 				    1e-12 * 50);
@@ -683,7 +683,7 @@ static void nothing_inside_moves_the_reference(void **state)
 
 		assert_int_equal(dp_proposer_propose(p, &h, 20, NULL, &out, &err), DP_OK);
 		for (size_t j = 0; j < 2; j++) {
-			const struct dp__box_edges *side = &p->acq_region.edges[j];
+			const struct dp__box_edges *side = &p->partitioning.edges[j];
 
 			assert_true(side->values[side->n_edges - 1] >= 0.5);
 			moved |= side->values[side->n_edges - 1] > 0.5;
@@ -713,7 +713,7 @@ static void a_moved_reference_is_no_infinite_gain(void **state)
 				  "{metric: q}\nanti_ideal: {p: 0.1, q: 0.5}\n",
 			      ", acquisition: hvpoi, gain: model");
 		struct dp_proposer *p = dp_proposer_new(s);
-		const struct dp__box_edges *side = &p->acq_region.edges[0];
+		const struct dp__box_edges *side = &p->partitioning.edges[0];
 		struct dp_proposal out;
 		struct dp_err err;
 

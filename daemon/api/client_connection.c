@@ -14,9 +14,9 @@
 
 enum {
 	READ_BUFFER_SIZE = 64 << 10,
-	CLIENT_MEMORY_MIN = 16 << 20, /* a whole request, its text and its reply */
-	LONG_REQUESTS_US = 4000,  /* for long answers in one round of the loop; then the others */
-	SHORT_REQUESTS_US = 4000, /* likewise, and at most CLIENT_REQUESTS_PER_ROUND of them */
+	CLIENT_MEMORY_MIN = 16 << 20, /* one whole request with its text and its reply */
+	LONG_REQUESTS_US = 4000,      /* for long replies in one round of the loop */
+	SHORT_REQUESTS_US = 4000, /* for short ones, at most CLIENT_REQUESTS_PER_ROUND of them */
 };
 
 static void client_process_lines(struct client *c);
@@ -29,9 +29,9 @@ static struct client *client_find(struct daemon *d, uint64_t id)
 	return NULL;
 }
 
-/* ---- coming and going ---- */
+/* ---- opening and closing ---- */
 
-/* Counts what the client holds of memory now. */
+/* Updates the memory that the client holds. */
 static void client_update_memory(struct client *c)
 {
 	size_t now = c->closing ? 0 : c->input.cap + c->reply_bytes;
@@ -112,7 +112,7 @@ void clients_close_all(struct daemon *d)
 
 struct reply {
 	uint64_t client_id;
-	uint64_t ticket; /* the newest record that it may show */
+	uint64_t ticket; /* the newest record that the reply may show */
 	struct dp_buf text;
 	uv_write_t write;
 	struct daemon *daemon;
@@ -148,7 +148,7 @@ static void send_reply(struct daemon *d, void *arg)
 	struct reply *r = arg;
 	struct client *c = client_find(d, r->client_id);
 	uv_buf_t b;
-	bool is_whole = !r->text.over_limit && r->text.len; /* else no JSON came of it */
+	bool is_whole = !r->text.over_limit && r->text.len; /* else building the JSON failed */
 
 	if (is_whole && r->ticket > dp_journal_durable_ticket(d->journal))
 		dp_control_mark_unsaved(&r->text, commit_queue_wait_seconds(d));
@@ -163,7 +163,7 @@ static void send_reply(struct daemon *d, void *arg)
 	c->reply_since_us = dp_monotonic_us();
 }
 
-/* Takes the text over. */
+/* Takes ownership of the text. */
 static struct reply *reply_new(struct client *c, struct dp_buf *text)
 {
 	struct reply *r = dp_calloc(1, sizeof *r);
@@ -215,7 +215,7 @@ static void client_reply_error(struct daemon *d, uint64_t client_id, const struc
 
 static const struct reply_ops client_reply_ops = { client_reply_ok, client_reply_error };
 
-/* `status` of a study that hides nothing, which shows nothing newer than a ticket. */
+/* Replies to `status` of a study without secrets, from the cache. */
 static void client_reply_status(struct client *c, struct study *study)
 {
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
@@ -227,7 +227,7 @@ static void client_reply_status(struct client *c, struct study *study)
 	clients_enforce_memory(c->daemon);
 }
 
-/* At once: it has nothing to do with the journal, and holds a descriptor. */
+/* Sends at once: the error does not depend on the journal, and the client holds a descriptor. */
 void client_reject(struct client *c, int code, const char *why, const char *hint)
 {
 	struct dp_buf text = DP_BUF_INIT;
@@ -240,7 +240,7 @@ void client_reject(struct client *c, int code, const char *why, const char *hint
 	send_reply(c->daemon, reply_new(c, &text));
 }
 
-/* ---- memory: what all of them hold together ---- */
+/* ---- memory of all clients ---- */
 
 static void client_free_input(struct client *c)
 {
@@ -283,8 +283,8 @@ static void clients_enforce_memory(struct daemon *d)
 
 /* ---- long polls ---- */
 
-/* A change is reported once it is on the disk; while the journal is silent only those are answered
- * whose time is over. */
+/* A change is reported once it is durable. While the journal does not answer, only polls whose time
+ * is over are answered. */
 static bool long_poll_is_due(const struct client *c, int64_t now)
 {
 	const struct study *study;
@@ -319,9 +319,8 @@ static void long_poll_format(struct daemon *d, uint32_t study_id, int64_t since,
 	}
 }
 
-/* Answers all that wait for the same and are due, with one text. What is sent of one
- * study is the same for everybody; of all of them it is what each does not know yet, but
- * those who wait know the same. */
+/* Answers all due polls with the same study and `since` with one text. The reply depends only on
+ * these two. */
 static void long_poll_reply(struct daemon *d, uint32_t study_id, int64_t since, int64_t now)
 {
 	struct dp_buf text = { .max = DP_CONTROL_REPLY_MAX };
@@ -352,8 +351,8 @@ void clients_answer_long_polls(struct daemon *d)
 
 /* ---- requests ---- */
 
-/* A request that waits for its turn. Those with long answers are a queue of their own, so
- * that a short one never waits for more than one of them. */
+/* A request that waits for its turn. Requests with long replies have their own queue, so that a
+ * short one waits for one of them at most. */
 struct queued_request {
 	struct queued_request *next;
 	uint64_t client_id;
@@ -402,7 +401,7 @@ static void client_handle_request(struct client *c, const json_t *json)
 	}
 }
 
-/* Handles what waits in the list, up to a number and until a time. */
+/* Handles queued requests up to a number and a time limit. */
 static void request_queue_run(struct daemon *d, struct request_queue *l, unsigned most, int64_t us)
 {
 	int64_t until = dp_monotonic_us() + us;
@@ -465,7 +464,7 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 
 	c->awaiting_reply = true;
 	if (dp_control_parse_request(line, len, &request, &verb, &err) != DP_OK) {
-		/* a stranger: tell it once, then hang up */
+		/* not a client of this protocol: reply once, then close */
 		c->close_after_reply = true;
 		client_reply_error(c->daemon, c->id, &err);
 		return;
@@ -482,7 +481,7 @@ static void client_handle_line(struct client *c, const char *line, size_t len)
 static void client_process_lines(struct client *c)
 {
 	if (c->processing_lines)
-		return; /* the loop below goes on */
+		return; /* the loop below continues */
 	c->processing_lines = true;
 	while (!c->closing && !c->awaiting_reply && !c->close_after_reply &&
 	       c->input.len > c->scanned) {
@@ -504,7 +503,7 @@ static void client_process_lines(struct client *c)
 	}
 	c->processing_lines = false;
 	if (c->close_after_reply)
-		client_free_input(c); /* nothing more is taken from it */
+		client_free_input(c); /* no more requests are read from it */
 	if (c->closing || c->close_after_reply || c->awaiting_reply)
 		return;
 	if (c->scanned > DP_CONTROL_REQUEST_MAX) {
@@ -551,7 +550,7 @@ static void on_client_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	if (n >= 0)
 		return;
 	c->at_eof = true;
-	/* one that closed only its own side still gets the answers it asked for */
+	/* a client that closed only its sending side still gets its reply */
 	if (n != UV_EOF || !c->awaiting_reply || c->long_polling || c->lifeline)
 		client_close(c);
 }
@@ -562,9 +561,9 @@ void client_start_reading(struct client *c)
 		client_close(c);
 }
 
-/* ---- time ---- */
+/* ---- timeouts ---- */
 
-/* Why it is of no use to keep this one; NULL if it is. */
+/* Why the client should be closed; NULL: keep it. */
 static const char *client_timeout_reason(const struct client *c, int64_t now)
 {
 	const struct config *config = &c->daemon->config;

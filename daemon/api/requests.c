@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Fields by type; each verb reads those it needs, but none may
- * have the wrong type. `at` may be null as in answers: a trial's own. */
+/* Types of the fields; each verb reads those it needs, but none may have the wrong type. `at` may
+ * be null as in replies: the trial's own result. */
 static const struct {
 	const char *name;
-	json_type type; /* JSON_TRUE stands for both truth values */
+	json_type type; /* JSON_TRUE stands for both booleans */
 } fields[] = {
 	{ "study", JSON_STRING },       { "text", JSON_STRING },
 	{ "path", JSON_STRING },        { "dir", JSON_STRING },
@@ -54,17 +54,17 @@ static int request_check_fields(const json_t *json, struct dp_err *err)
 enum verb_study_need {
 	NEEDS_NO_STUDY,
 	NEEDS_STUDY,
-	NEEDS_INTACT_STUDY, /* one that is not set apart */
+	NEEDS_INTACT_STUDY, /* not quarantined */
 	STUDY_OPTIONAL
 };
 
 enum verb_kind {
-	VERB_CHANGES,   /* what is recorded, or what the daemon does */
-	VERB_READS,     /* and is answered at once */
-	VERB_READS_ALL, /* the same, but without a study the answer is long */
+	VERB_CHANGES,   /* changes records or what the daemon does */
+	VERB_READS,     /* answered at once */
+	VERB_READS_ALL, /* the same, but long without a study */
 	VERB_READS_LONG,
-	VERB_CONTROLS_DAEMON, /* what becomes of the daemon itself: not the journal's business, a
-			       * disk that hangs does not prevent it */
+	VERB_CONTROLS_DAEMON, /* stops or reloads the daemon; does not need the journal, so a
+				 hanging disk does not prevent it */
 };
 
 static const struct verb {
@@ -148,15 +148,15 @@ static int request_dispatch(struct request *r, const char *name, json_t **ok, st
 		return dp_fail(err, DP_E_PROTOCOL, "'%s' needs a study", name);
 	if (v->study_need != NEEDS_NO_STUDY && selector)
 		code = study_find(r->daemon, selector, &r->study, err);
-	/* with `exact` neither by a number nor by the beginning of its name: who shows a page of
-	 * one must not be given another that looks like it */
+	/* with `exact` only by full name: a page of one study must not switch to another one with a
+	 * similar name */
 	if (code == DP_OK && r->study && dp_json_bool(r->json, "exact", false) &&
 	    strcmp(r->study->state->spec->name, selector) != 0)
 		code = dp_fail(err, DP_E_NOT_FOUND, "there is no study '%s'", selector);
 	if (code == DP_E_NOT_FOUND && r->daemon->read_only.enabled)
 		return dp_hint(err, "'dparetoctl list --state %s' shows the studies there are",
 			       r->daemon->paths.state_dir);
-	/* nothing can be added to a study one of whose records cannot be read */
+	/* a quarantined study has unreadable records, so nothing can be added */
 	if (code == DP_OK && v->study_need == NEEDS_INTACT_STUDY && r->study->state->quarantined)
 		code = dp_fail(err, DP_E_CORRUPT, "cannot %s study '%s': %s", name,
 			       r->study->state->spec->name, r->study->state->reason);
@@ -175,7 +175,7 @@ void request_answer(struct request *r, int code, json_t *ok, struct dp_err *err)
 	if (code == DP_OK && !r->replies_later && !ok)
 		code = dp_fail(err, DP_E_FAILED, "the answer has text that is not UTF-8");
 	if (code != DP_OK) {
-		json_decref(ok); /* half of an answer */
+		json_decref(ok); /* a partial reply */
 		replies->error(r->daemon, r->client_id, err);
 	} else if (!r->replies_later) {
 		replies->ok(r->daemon, r->client_id, ok);

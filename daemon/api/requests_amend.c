@@ -14,18 +14,18 @@
 #include <string.h>
 
 enum {
-	CHANGES_MAX = 32,          /* more keys than may change */
-	DIFFERENCES_SHOWN_MAX = 6, /* differences that a refusal names */
-	VALUE_SHOWN_MAX = 40       /* bytes of a value that it shows */
+	CHANGES_MAX = 32,          /* more than the keys that can change */
+	DIFFERENCES_SHOWN_MAX = 6, /* in a refusal */
+	VALUE_SHOWN_MAX = 40       /* bytes of a value in a refusal */
 };
 
 struct amendment {
 	struct study *study;
-	const char *requested_by;      /* who asks */
-	struct dp_study before, after; /* copies by value of what is in force */
+	const char *requested_by;
+	struct dp_study before, after; /* copies of the current study */
 	const char *keys[CHANGES_MAX]; /* paths */
 	size_t n_keys;
-	char *changes[CHANGES_MAX]; /* ours */
+	char *changes[CHANGES_MAX]; /* owned */
 	struct dp_ev_study_amended wanted;
 };
 
@@ -49,7 +49,7 @@ static void amend_end(struct amendment *a)
 		free(a->changes[i]);
 }
 
-/* `path` is one of the table's. */
+/* `path` must be a string constant of the table. */
 static int amend_add_key(struct amendment *a, const char *path, const char *value,
 			 struct dp_err *err)
 {
@@ -62,7 +62,7 @@ static int amend_add_key(struct amendment *a, const char *path, const char *valu
 	return dp_study_set_key(&a->after, path, value, err);
 }
 
-/* What was given, as it is journaled: three numbers have fields of their own. */
+/* Formats the changes for the journal; three numbers have fields of their own. */
 static void amend_format_changes(struct amendment *a)
 {
 	json_t *meaning = dp_study_canonical_json(&a->after);
@@ -85,7 +85,7 @@ static void amend_format_changes(struct amendment *a)
 	json_decref(meaning);
 }
 
-/* A budget below what is made already is no mistake, but may not be what was meant. */
+/* A note for a budget below the current number of trials, which is allowed but may be a mistake. */
 static json_t *amend_budget_note(const struct dp_study_state *s, double evaluations,
 				 uint32_t proposed)
 {
@@ -113,7 +113,7 @@ static json_t *amend_budget_note(const struct dp_study_state *s, double evaluati
 	return json_string(text);
 }
 
-/* Asks, records, answers: what changed, and what follows from it. */
+/* Checks, records and answers with the changes and their effect. */
 static int amend_apply(struct amendment *a, json_t **ok, struct dp_err *err)
 {
 	struct dp_study_state *s = a->study->state;
@@ -128,7 +128,7 @@ static int amend_apply(struct amendment *a, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	study_apply_orders(a->study, &orders, a->requested_by);
-	study_apply_policy(a->study); /* so that the answer shows what came of it */
+	study_apply_policy(a->study); /* so that the reply shows the effect */
 	changes = dp_study_diff(&a->before, &a->after);
 	*ok = json_pack("{s:o, s:o, s:o}", "study", request_summary_json(a->study), "changes",
 			changes, "note", amend_budget_note(s, a->wanted.evaluations, proposed));
@@ -137,7 +137,7 @@ static int amend_apply(struct amendment *a, json_t **ok, struct dp_err *err)
 
 /* ---- set ---- */
 
-/* The fields of those that asked before there was `keys`. */
+/* Parses the fields of clients older than `keys`. */
 static int amend_parse_numbers(struct amendment *a, const json_t *json, struct dp_err *err)
 {
 	static const char *const old[] = { "evaluations", "parallel", "priority" };
@@ -192,7 +192,7 @@ int request_set(struct request *r, json_t **ok, struct dp_err *err)
 
 /* ---- a file of the same name ---- */
 
-/* DP_E_EXISTS with the keys in which the file means another study, if there are any. */
+/* DP_E_EXISTS with the keys in which the file is a different study, if any. */
 static int amend_check_same_study(const struct dp_study_state *s, const json_t *differences,
 				  struct dp_err *err)
 {
@@ -203,7 +203,8 @@ static int amend_check_same_study(const struct dp_study_state *s, const json_t *
 	json_array_foreach (differences, i, d) {
 		const char *key = dp_json_str(d, "key", "");
 		const char *from = dp_json_str(d, "from", NULL), *to = dp_json_str(d, "to", NULL);
-		bool is_secret = strncmp(key, "trainer.env.", 12) == 0; /* it may be */
+		bool is_secret =
+			strncmp(key, "trainer.env.", 12) == 0; /* the value may be secret */
 
 		if (dp_json_bool(d, "live", false) || n++ >= DIFFERENCES_SHOWN_MAX)
 			continue;
@@ -229,8 +230,7 @@ static int amend_check_same_study(const struct dp_study_state *s, const json_t *
 		       s->spec->name);
 }
 
-/* The study as its file, which was handed in last, would be read now: words that name
- * files are found in both the same way. */
+/* Parses the study's last file again, so that relative paths resolve as in the new file. */
 static int amend_parse_former(const struct dp_study_state *s, struct dp_study **out,
 			      struct dp_err *err)
 {
@@ -246,8 +246,8 @@ static int amend_parse_former(const struct dp_study_state *s, struct dp_study **
 	return code;
 }
 
-/* What the file changes of the former one. What `set` changed meanwhile, and the file
- * leaves alone, stays. */
+/* Adds the keys that differ from the last file. Keys that `set` changed and the file leaves alone
+ * are kept. */
 static int amend_add_differences(struct amendment *a, const json_t *differences, struct dp_err *err)
 {
 	const json_t *d;
@@ -287,7 +287,7 @@ static int amend_apply_file(struct study *study, const struct dp_event *e, json_
 	return code;
 }
 
-/* A file that does not name the mode means the one that the study was accepted with. */
+/* A file without a seed mode keeps the accepted one. */
 static void amend_inherit_seeds(const struct dp_study *accepted, struct dp_study *file)
 {
 	if (file->seeds == DP_SEEDS_DEFAULT)
@@ -319,9 +319,9 @@ int request_resubmit(struct study *study, const struct dp_event *e, json_t **ok,
 	return code;
 }
 
-/* ---- what is decided with a study's creation ---- */
+/* ---- decisions at creation ---- */
 
-/* Journals one key with its value. */
+/* Journals one key and its value. */
 static void amend_record_decision(struct study *study, const char *change)
 {
 	struct dp_event e = { .type = DP_EV_STUDY_AMENDED,
@@ -338,7 +338,7 @@ void amend_record_executor(struct study *study)
 {
 	if (study->state->current_spec->trainer.executor != DP_EXECUTOR_DEFAULT ||
 	    study->daemon->config.executor == CONFIG_EXECUTOR_LOCAL)
-		return; /* without a word it is local */
+		return; /* the default is local */
 	amend_record_decision(study, "trainer.executor=slurm");
 	study->daemon->attempts->assign_executor(study);
 }

@@ -7,11 +7,11 @@
 #include "daemon/studies/study_lifecycle.h"
 #include "study/space.h"
 
-/* Records the orders and answers with the study. */
+/* Records the events and answers with the study. */
 static int control_apply(struct request *r, struct dp_transition_events *orders, json_t **ok)
 {
 	study_apply_orders(r->study, orders, r->requested_by);
-	study_apply_policy(r->study); /* so that the answer shows what came of it */
+	study_apply_policy(r->study); /* so that the reply shows the effect */
 	*ok = json_pack("{s:o}", "study", request_summary_json(r->study));
 	return DP_OK;
 }
@@ -50,7 +50,7 @@ int request_stop(struct request *r, json_t **ok, struct dp_err *err)
 		study_cancel_all(r->study, r->requested_by);
 	else
 		study_cancel_reevaluations(r->study, now, r->requested_by);
-	study_apply_policy(r->study); /* nothing of it may run: then it is over now */
+	study_apply_policy(r->study); /* ends the study now if nothing runs */
 	json_object_set_new(*ok, "study", request_summary_json(r->study));
 	return DP_OK;
 }
@@ -65,7 +65,7 @@ int request_delete(struct request *r, json_t **ok, struct dp_err *err)
 	if (code != DP_OK)
 		return code;
 	study_apply_orders(r->study, &orders, r->requested_by);
-	r->replies_later = true; /* the answer comes when the last trainer has ended */
+	r->replies_later = true; /* the reply follows when the last trainer has ended */
 	study_request_deletion(r->study, r->client_id, r->requested_by);
 	return DP_OK;
 }
@@ -98,7 +98,7 @@ static int control_apply_trial(struct request *r, trial_policy *policy, struct d
 	return DP_OK;
 }
 
-/* Every failed trial. All events of one turn of the loop go into one commit, so that all of these
+/* Retries every failed trial. All events of one turn of the loop are one commit, so that all these
  * trials are retried or none. */
 static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *err)
 {
@@ -108,7 +108,8 @@ static int request_retry_failed(struct request *r, json_t **ok, struct dp_err *e
 	bool has_more = true;
 	int code = study_check_not_deleted(r->study, err);
 
-	while (code == DP_OK && has_more) { /* only the first can fail: nothing is recorded then */
+	while (code == DP_OK &&
+	       has_more) { /* only the first can fail, before anything is recorded */
 		code = dp_policy_retry_failed(r->study->state, &trial, &has_more, &orders, err);
 		if (code != DP_OK)
 			break;
@@ -161,7 +162,7 @@ int request_enqueue(struct request *r, json_t **ok, struct dp_err *err)
 			       "the study does as soon as it runs; try again then");
 	if (code != DP_OK)
 		return code;
-	r->replies_later = true; /* the answer comes when its epsilon is known */
+	r->replies_later = true; /* the reply follows when the epsilons are known */
 	accounting_enqueue_point(r->study, x, r->client_id, r->requested_by, request_trial_json);
 	return DP_OK;
 }

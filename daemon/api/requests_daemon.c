@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The program that keeps the journal from using its free pages, or null. */
+/* The process whose stale reader keeps the journal from reusing pages, or null. */
 static json_t *reader_json(const struct dp_journal_stale_reader *r)
 {
 	if (!dp_journal_reader_is_stale(r))
@@ -23,7 +23,7 @@ static json_t *reader_json(const struct dp_journal_stale_reader *r)
 			 (double)(dp_monotonic_us() - r->lagging_since_us) / 1e6);
 }
 
-/* Studies of which not even a name can be read. */
+/* Studies without even a readable name. */
 static json_t *unreadable_json(const struct dp_state *s)
 {
 	json_t *list = json_array();
@@ -54,7 +54,7 @@ json_t *request_hello_json(struct daemon *d)
 {
 	const struct read_only_mode *mode = &d->read_only;
 	struct dp_journal_stat st = { 0 };
-	json_t *looking = NULL; /* whether a process writes the journal, and which, if known */
+	json_t *looking = NULL; /* read-only mode: the journal's writer */
 	char why[700];
 
 	if (dp_journal_stat(d->journal, &st, NULL) != DP_OK)
@@ -120,8 +120,8 @@ int request_shutdown(struct request *r, json_t **ok, struct dp_err *err)
 			       text);
 	}
 	r->daemon->replies->ok(r->daemon, r->client_id, json_pack("{s:s}", "policy", text));
-	/* a journal in trouble must not keep the daemon from being stopped */
+	/* a failing journal must not prevent a stop */
 	after_commit_read_only(r->daemon, stop_after_reply, p);
-	r->replies_later = true; /* it is answered already */
+	r->replies_later = true; /* already answered */
 	return DP_OK;
 }

@@ -9,7 +9,7 @@
 #include "state/state_json.h"
 
 enum {
-	REPLY_POINTS_MAX = 250 /* of one reply: a few milliseconds */
+	REPLY_POINTS_MAX = 250 /* in one reply: a few milliseconds */
 };
 
 int request_parse_point(const struct dp_study_state *s, const json_t *pair, struct dp_result_id *p,
@@ -32,7 +32,7 @@ int request_parse_point(const struct dp_study_state *s, const json_t *pair, stru
 				: dp_policy_find_checkpoint(s, t, json_integer_value(at), p, err);
 }
 
-/* Is the point that is missing one of a training that is being made again? */
+/* True if the missing point belongs to a run that is being repeated. */
 static bool point_is_retried(const struct dp_study_state *s, const json_t *pair)
 {
 	struct dp_trial *t;
@@ -43,9 +43,9 @@ static bool point_is_retried(const struct dp_study_state *s, const json_t *pair)
 	       t->nattempts > 0 && t->status < DP_TRIAL_OK;
 }
 
-/* These points: what "more" of the first page listed. What is on a front once stays what
- * it is, so that all pages together are the front of one moment; but for checkpoints of a
- * training that was retried meanwhile, which are left out. */
+/* Answers with the points that "more" of the first page listed. A point of a front does not change,
+ * so all pages show the front of one moment; except for checkpoints of a run that was repeated
+ * meanwhile, which are omitted. */
 static int front_reply_points(struct request *r, const json_t *pairs, json_t **ok,
 			      struct dp_err *err)
 {
@@ -76,7 +76,7 @@ static int front_reply_points(struct request *r, const json_t *pairs, json_t **o
 	return DP_OK;
 }
 
-/* The front of the observed means, or its first part. */
+/* The observed front, or its first part. */
 static json_t *request_front_json(struct study *study)
 {
 	struct dp_public_state view = study_public_view(study);
@@ -94,7 +94,7 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 
 	if (points)
 		return front_reply_points(r, points, ok, err);
-	if (view.hides_search) { /* models would be of all that is hidden */
+	if (view.hides_search) { /* models would reveal hidden results */
 		request_reply_selection(r, request_front_json, ok);
 		return DP_OK;
 	}
@@ -105,7 +105,7 @@ int request_front(struct request *r, json_t **ok, struct dp_err *err)
 	*ok = smoothed_front_json(r->study);
 	if (*ok)
 		return DP_OK;
-	r->replies_later = true; /* model_query_front() answers */
+	r->replies_later = true; /* model_query_front() replies */
 	model_query_front(r->study, r->client_id);
 	return DP_OK;
 }
@@ -123,7 +123,7 @@ int request_propose(struct request *r, json_t **ok, struct dp_err *err)
 	if (s->ntrials >= dp_propose_max_trials(s->spec))
 		return dp_fail(err, DP_E_LIMIT, "every point of study '%s' was proposed",
 			       s->spec->name);
-	r->replies_later = true; /* model_query_next_point() answers */
+	r->replies_later = true; /* model_query_next_point() replies */
 	model_query_next_point(r->study, r->client_id);
 	return DP_OK;
 }
@@ -134,13 +134,13 @@ int request_recommend(struct request *r, json_t **ok, struct dp_err *err)
 	const json_t *levels = json_object_get(r->json, "levels");
 
 	(void)ok;
-	if (dp_state_is_private_selection(s)) /* models would be of all that is hidden */
+	if (dp_state_is_private_selection(s)) /* models would reveal hidden results */
 		return dp_fail(err, DP_E_INVALID,
 			       "study '%s' is a private selection: it publishes one "
 			       "setting, and nothing can be recommended beside it",
 			       s->spec->name);
 	if (!levels)
 		return dp_fail(err, DP_E_PROTOCOL, "'recommend' needs 'levels'");
-	r->replies_later = true; /* model_query_recommend() answers */
+	r->replies_later = true; /* model_query_recommend() replies */
 	return model_query_recommend(r->study, r->client_id, levels, err);
 }

@@ -15,32 +15,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an answer costs, in tens of microseconds. A page ends when it has cost PAGE_COST_MAX:
- * a few milliseconds, so that no other client waits for longer. */
+/* Costs in tens of microseconds. A page ends at PAGE_COST_MAX, a few milliseconds, so that no other
+ * client waits longer. */
 enum {
 	PAGE_COST_MAX = 500,
 	COST_STUDY = 3,
 	COST_TRIAL = 2,
-	COST_RUN = 1,          /* or an attempt, or a checkpoint of a trial in full */
-	PAGE_RUNS_MAX = 200,   /* of one trial in a page, and attempts */
-	RESULTS_PER_COST = 25, /* so many make a front new */
-	TRIALS_PER_COST = 250, /* so many are added up */
+	COST_RUN = 1,          /* also an attempt, or a checkpoint of a trial in full */
+	PAGE_RUNS_MAX = 200,   /* and attempts, of one trial in a page */
+	RESULTS_PER_COST = 25, /* results of a front computed per unit */
+	TRIALS_PER_COST = 250, /* trials summed per unit */
 };
 
 enum {
-	PAGE_TRIALS_MAX = 1000, /* of one reply */
+	PAGE_TRIALS_MAX = 1000, /* in one reply */
 	STATUS_POINTS = 100,    /* of the front */
 	FAILURES_MAX = 10,
 	LATEST_MAX = 10,
 	LONG_POLL_MAX_MS = 600000,
-	ETA_TRIALS = 50, /* the newest so many say how long one takes */
+	ETA_TRIALS = 50, /* newest trials used to estimate durations */
 };
 
-/* ---- views that need the daemon's knowledge ---- */
+/* ---- views that need data of the daemon ---- */
 
-/* Evaluations that are left, or that the rest of search.max_cost or search.budget pays
- * for if each costs what those before it did. Of a path or a budget those that run are
- * paid for. */
+/* Evaluations that are left, or that the rest of search.max_cost or search.budget covers at the
+ * mean cost so far. With learning curves or a budget, running trials are already paid for. */
 static double eta_remaining_evaluations(const struct dp_study_state *s, uint32_t ended)
 {
 	bool path = dp_study_cost(s->spec) == DP_COST_PATH;
@@ -55,8 +54,8 @@ static double eta_remaining_evaluations(const struct dp_study_state *s, uint32_t
 	return left;
 }
 
-/* Seconds until the last evaluation ends, if the rest takes as long as the newest
- * ones did and this study gets the slots it may use. */
+/* Estimated seconds until the last evaluation ends, from the duration of the newest ones and the
+ * slots that the study may use. */
 static json_t *eta_json(const struct study *study)
 {
 	const struct dp_study_state *s = study->state;
@@ -74,7 +73,7 @@ static json_t *eta_json(const struct study *study)
 
 		if (t->status < DP_TRIAL_OK || t->nattempts == 0)
 			continue;
-		/* the end is a time of the shim's clock, which may be behind ours */
+		/* the end is in the shim's clock, which may be behind */
 		for (uint32_t k = 0; k < t->nattempts; k++)
 			seconds += fmax(
 				0, (double)(t->attempts[k].ended_us - t->attempts[k].planned_us) /
@@ -85,7 +84,7 @@ static json_t *eta_json(const struct study *study)
 		 : json_null();
 }
 
-/* Up to when something may have happened in the study: now, unless no daemon works on it. */
+/* The latest time at which something can have happened: now, unless no daemon runs the study. */
 static int64_t study_latest_time(const struct study *study)
 {
 	const struct read_only_mode *mode = &study->daemon->read_only;
@@ -102,13 +101,13 @@ json_t *request_summary_json(struct study *study)
 	char *folder = study_folder(study), why[700];
 	const char *waiting = scheduler_waiting_reason(study, why, sizeof why);
 
-	/* how long it took would show how many trainings there were */
+	/* the duration would reveal the number of runs */
 	json_object_set_new(o, "elapsed",
 			    view.hides_search ? json_null()
 					      : json_real((double)(study_latest_time(study) -
 								   view.state->created_us) /
 							  1e6));
-	/* seconds of max_time that are used up */
+	/* seconds used of max_time */
 	json_object_set_new(o, "active",
 			    study->state->current_spec->search.max_time > 0
 				    ? json_real((double)dp_policy_active_us(
@@ -130,9 +129,7 @@ static json_t *run_json(int32_t run)
 	return run == DP_RUN_ALL ? json_null() : json_integer(run);
 }
 
-/* Adds attempts that are open in the journal: whether they run, a daemon that only looks cannot
- * tell.
- */
+/* Adds attempts that are open in the journal. A read-only daemon cannot know if they run. */
 static void running_add_open(const struct daemon *d, const struct dp_study_state *s,
 			     const struct dp_trial *t, json_t *list)
 {
@@ -173,7 +170,7 @@ static json_t *running_list(struct study *study)
 	return list;
 }
 
-/* Adds failed attempts of these trials, the newest trial first. */
+/* Adds failed attempts of these trials, newest trial first. */
 static void failures_add(const struct study *study, struct dp_trial *const *trials, uint32_t n,
 			 json_t *list)
 {
@@ -206,7 +203,7 @@ static void failures_add(const struct study *study, struct dp_trial *const *tria
 
 _Static_assert((int)FAILURES_MAX <= (int)DP_FAILED_TRIALS_MAX, "each has one failure or more");
 
-/* The newest failed attempts, newest trial first: of those that measure, then others. */
+/* The newest failed attempts, newest trial first: re-evaluations, then others. */
 static json_t *failures_list(const struct study *study)
 {
 	const struct dp_study_state *s = study_public_view(study).state;
@@ -225,7 +222,7 @@ static int compare_ended(const void *a, const void *b)
 	return (u->ended_us < v->ended_us) - (u->ended_us > v->ended_us);
 }
 
-/* The trials that ended last, the newest first, of those with the highest numbers. */
+/* The trials that ended last, newest first, among those with the highest numbers. */
 static json_t *latest_list(const struct study *study)
 {
 	struct dp_public_state view = study_public_view(study);
@@ -259,8 +256,7 @@ json_t *request_status_json(struct study *study)
 
 /* ---- verbs ---- */
 
-/* What it costs to show a study. Where trainings have checkpoints, each of these may be a
- * result, too, and what was trained is added up. */
+/* The cost of showing a study. Each checkpoint may be a result, and training costs are summed. */
 static unsigned page_cost_of_study(const struct dp_study_state *s)
 {
 	uint32_t points = (uint32_t)s->spec->trainer.learning_curve.points;
@@ -270,7 +266,7 @@ static unsigned page_cost_of_study(const struct dp_study_state *s)
 	       (points ? s->ntrials / TRIALS_PER_COST : 0);
 }
 
-/* A page of the studies from number `from` on; the next page's number, or null, in "next". */
+/* Adds studies from number `from` on; "next" is the next page's number, or null. */
 static void page_add_summaries(struct daemon *d, int64_t from, json_t *page)
 {
 	json_t *list = json_array(), *next = json_null();
@@ -353,12 +349,12 @@ static unsigned page_cost_of_trial(const struct dp_study_state *s, const struct 
 			   (runs < PAGE_RUNS_MAX ? runs : PAGE_RUNS_MAX));
 }
 
-/* A list of trials as it was asked for. */
+/* A list of trials being built. */
 struct trial_list {
 	struct dp_public_state view;
-	const char *wanted_status; /* only rows in this state; NULL: any */
+	const char *wanted_status; /* NULL: any */
 	bool full;
-	bool own_rows_only; /* only trials' own rows, none of checkpoints */
+	bool own_rows_only; /* without rows of checkpoints */
 	char *directory;
 	json_t *rows;
 };
@@ -368,8 +364,7 @@ static bool trial_list_wants(const struct trial_list *l, enum dp_trial_status st
 	return !l->wanted_status || strcmp(l->wanted_status, dp_trial_status_text(status)) == 0;
 }
 
-/* The rows of a trial, those of its checkpoints that are results and its own last; what they cost.
- */
+/* Adds the rows of a trial: checkpoints that are results, then its own. Returns their cost. */
 static unsigned trial_list_add(struct trial_list *l, const struct dp_trial *t)
 {
 	const struct dp_study_state *s = l->view.state;
@@ -407,7 +402,7 @@ int request_trials(struct request *r, json_t **ok, struct dp_err *err)
 	int64_t from = dp_json_int(r->json, "from", 0), listed = 0, i;
 	int64_t limit = dp_json_int(r->json, "limit", PAGE_TRIALS_MAX);
 	unsigned work = 0;
-	bool counted; /* each trial is a row */
+	bool counted; /* each trial is one row */
 
 	(void)err;
 	if (limit < 1 || limit > PAGE_TRIALS_MAX)

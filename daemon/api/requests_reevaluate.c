@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 enum {
-	MEASURES_MAX = 200 /* of one reply */
+	MEASURES_MAX = 200 /* in one reply */
 };
 
-/* The results that [[trial, at], ...] names. */
+/* Parses results named as [[trial, at], ...]. */
 static int reevaluate_parse_points(const struct dp_study_state *s, const json_t *pairs,
 				   struct dp_result_id *points, struct dp_err *err)
 {
@@ -61,7 +61,7 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 			       DP_REEVALUATE_RUNS_MAX);
 	wish.runs = (uint32_t)runs;
 	code = study_check_not_deleted(r->study, err);
-	if (code == DP_OK) /* refused before anything is computed */
+	if (code == DP_OK) /* refuse before computing anything */
 		code = dp_policy_reevaluate(s, &none, err);
 	if (code != DP_OK)
 		return code;
@@ -78,7 +78,7 @@ int request_measure(struct request *r, json_t **ok, struct dp_err *err)
 		code = dp_space_from_json(s->spec, given, x, err);
 	}
 	if (code == DP_OK) {
-		r->replies_later = true; /* the answer comes when all is recorded */
+		r->replies_later = true; /* the reply follows when everything is recorded */
 		reevaluation_submit(r->study, &wish);
 	}
 	free(points);

@@ -37,8 +37,7 @@ static struct study *submit_find(const struct daemon *d, const char *name)
 	return NULL;
 }
 
-/* A study of a new name, which may start from one that is `there`. Takes
- * over e->spec if it is accepted. */
+/* Creates a study, which may start from one of `there`. Takes e->spec on success. */
 static int submit_create_study(struct request *r, const struct dp_state *there, struct dp_event *e,
 			       struct study **made, struct dp_err *err)
 {
@@ -84,7 +83,7 @@ static int submit_create_study(struct request *r, const struct dp_state *there, 
 	return DP_OK;
 }
 
-/* `there`: where the study may start from; NULL: not known yet. */
+/* Submits a study. `there`: the studies to start from; NULL: not read yet. */
 static int submit_study(struct request *r, const struct dp_state *there, json_t **ok,
 			struct dp_err *err)
 {
@@ -146,7 +145,7 @@ int request_submit(struct request *r, json_t **ok, struct dp_err *err)
 
 /* ---- import ---- */
 
-/* The study is looked for again: it may be gone since the request came. */
+/* Finds the study again: it may have been deleted since the request. */
 static int import_from(struct request *r, const struct dp_state *there, json_t **ok,
 		       struct dp_err *err)
 {

@@ -19,25 +19,25 @@
 enum {
 	BACKLOG = 1024, /* the kernel may allow less (net.core.somaxconn) */
 	ACCEPTS_PER_ROUND = 32,
-	OWNER_CLIENTS_RESERVED = 8,  /* at most so many are kept for the daemon's own user */
-	EVICTABLE_IDLE_US = 2000000, /* who asked nothing for so long makes room, if it must */
-	LISTEN_PAUSE_MIN_MS = 100,   /* after a connection could not be taken */
+	OWNER_CLIENTS_RESERVED = 8,  /* most clients reserved for the daemon's user */
+	EVICTABLE_IDLE_US = 2000000, /* a client idle for this long may be replaced */
+	LISTEN_PAUSE_MIN_MS = 100,   /* after accept() failed */
 	LISTEN_PAUSE_MAX_MS = 5000,
-	PROBES = 21, /* of a socket that is in use, for a second */
+	PROBES = 21, /* of a socket in use, for a second */
 	PROBE_PAUSE_MS = 50,
 };
 
 struct server {
 	uv_poll_t poll;
-	uv_timer_t resume_timer; /* runs while connections cannot be taken */
+	uv_timer_t resume_timer; /* runs while accept() is paused */
 	int fd;
-	unsigned pause_ms; /* how long that was tried for last; 0: they can */
+	unsigned pause_ms; /* last pause; 0: not paused */
 	bool owns_socket, is_open;
 };
 
-/* ---- who may speak ---- */
+/* ---- permissions ---- */
 
-/* Same user, root, or a member of socket_group. */
+/* Allows the same user, root and members of socket_group. */
 static bool server_peer_is_allowed(struct daemon *d, int fd, bool *own)
 {
 	gid_t gid = d->config.socket_group.gid, groups[1024];
@@ -60,11 +60,10 @@ static bool server_peer_is_allowed(struct daemon *d, int fd, bool *own)
 	return false;
 }
 
-/* ---- places ---- */
+/* ---- client limit ---- */
 
-/* Is there a place for the newcomer? If all are taken, the client that asked nothing for the
- * longest time makes room for it; members of the group never for the daemon's own user, for whom
- * some are kept. */
+/* Makes room for a new client. If the limit is reached, the client idle for longest is closed.
+ * Group members never replace clients of the daemon's user, for whom some places are reserved. */
 static bool server_make_room(struct daemon *d, const struct client *newcomer)
 {
 	unsigned most = fd_limits_max_clients(&d->fd_limits, &d->config), n = 0;
@@ -99,7 +98,7 @@ static void server_admit(struct daemon *d, int fd)
 	struct client *c = client_open(d, fd);
 
 	if (!c)
-		return; /* it has gone already */
+		return; /* it has disconnected */
 	c->is_owner = own;
 	if (!welcome)
 		client_reject(c, DP_E_DENIED, "this daemon is not yours to control",
@@ -124,9 +123,9 @@ int server_add_fd(struct daemon *d, int fd, bool lifeline, struct dp_err *err)
 
 /* ---- listening ----
  *
- * By hand: libuv's uv_listen(), when a machine is out of descriptors, closes one that it
- * kept to hang up on those who wait. If a thread takes that one it never gets it back,
- * and calls accept() for ever within one callback. */
+ * Without uv_listen(): when the process is out of descriptors, libuv closes a spare one to reject
+ * clients. If another thread takes that one, libuv never gets it back and calls accept() forever
+ * within one callback. */
 
 static void on_connection(uv_poll_t *poll, int status, int events);
 
@@ -137,7 +136,7 @@ static void on_listen_resume(uv_timer_t *timer)
 	uv_poll_start(&d->server->poll, UV_READABLE, on_connection);
 }
 
-/* The machine is short of something: those who wait, wait a while longer. */
+/* Pauses accept() while the machine lacks a resource; clients wait in the backlog. */
 static void pause_listening(struct daemon *d, const char *why)
 {
 	if (d->server->pause_ms == 0)
@@ -151,7 +150,7 @@ static void pause_listening(struct daemon *d, const char *why)
 	uv_timer_start(&d->server->resume_timer, on_listen_resume, d->server->pause_ms, 0);
 }
 
-/* A client has gone: there is a descriptor free. */
+/* A client has disconnected, so a descriptor is free. */
 static void server_resume_listening(struct daemon *d)
 {
 	if (d->server->is_open && uv_is_active((uv_handle_t *)&d->server->resume_timer))
@@ -167,7 +166,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		pause_listening(d, uv_strerror(status));
 		return;
 	}
-	/* a few a round, so that those who are served already notice nothing */
+	/* a few per round, so that connected clients are not delayed */
 	for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
 		int fd = accept4(d->server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -183,8 +182,8 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	}
 }
 
-/* Does a process listen at the address? After a daemon was killed, a child of it that is between
- * fork and exec holds the listening socket for a moment. */
+/* True if a process listens at the address. After a daemon was killed, its child between fork and
+ * exec holds the socket for a moment. */
 static bool socket_stays_alive(const struct sockaddr_un *a)
 {
 	struct timespec pause = { .tv_nsec = PROBE_PAUSE_MS * 1000000L };
@@ -204,7 +203,7 @@ static bool socket_stays_alive(const struct sockaddr_un *a)
 	return true;
 }
 
-/* By hand, because libuv cuts long paths off and reports success. */
+/* Without libuv, which truncates long paths and reports success. */
 static int bind_socket(struct daemon *d, int *out, struct dp_err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -282,7 +281,7 @@ int server_start(struct daemon *d, int systemd_fd, struct dp_err *err)
 		code = bind_socket(d, &fd, err);
 	if (code != DP_OK)
 		return code;
-	d->server->owns_socket = systemd_fd < 0; /* a socket of systemd's is not ours to change */
+	d->server->owns_socket = systemd_fd < 0; /* systemd owns the socket that it passed */
 	server_set_group(d);
 	d->server->fd = fd;
 	code = -uv_poll_init(&d->loop, &d->server->poll, fd);

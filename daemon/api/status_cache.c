@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-/* FNV-1a. */
 static void status_digest_add(uint64_t *mark, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
@@ -19,7 +18,7 @@ static void status_digest_add(uint64_t *mark, const void *bytes, size_t n)
 
 #define DIGEST(mark, value) status_digest_add(mark, &(value), sizeof(value))
 
-/* A digest of what `status` shows and the journal does not have, times apart. */
+/* A digest of what `status` shows from outside the journal, except times. */
 static uint64_t status_digest(const struct study *study)
 {
 	uint64_t mark = UINT64_C(14695981039346656037);
@@ -45,7 +44,7 @@ static uint64_t status_digest(const struct study *study)
 	return d->attempts->running_digest(study, mark);
 }
 
-/* The study's entry; else a free one, or the oldest. */
+/* The study's entry, else a free one or the least recently used. */
 static struct status_entry *status_find(struct status_cache *c, uint32_t study_id)
 {
 	struct status_entry *oldest = &c->entry[0];
@@ -77,7 +76,7 @@ uint64_t status_cache_reply(struct study *study, bool newest, json_t *(*make)(st
 		     !commit_queue_is_stalled(d) &&
 		     dp_monotonic_us() - e->rendered_us <= STATUS_CACHE_MS * 1000;
 
-	/* does it show all that a client may know of? */
+	/* valid if it shows everything that clients may know */
 	if (valid && e->seq == s->next_seq)
 		valid = e->digest == status_digest(study);
 	else if (valid)

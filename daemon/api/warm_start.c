@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- a state folder ---- */
+/* ---- a state directory ---- */
 
 struct warm_start_read {
 	struct background_job job;
@@ -20,11 +20,11 @@ struct warm_start_read {
 	uint64_t client_id;
 	json_t *request;
 	warm_start_continuation *continuation;
-	const char *option; /* that named the folder: static text */
+	const char *option; /* that named the directory; static text */
 	char *directory;
 	char requested_by[REQUESTER_LEN];
-	/* what the worker finds: */
-	bool is_own_directory; /* the folder is this daemon's */
+	/* output of the worker: */
+	bool is_own_directory; /* the directory is this daemon's own */
 	struct dp_state state;
 	int code;
 	struct dp_err err;
@@ -43,7 +43,7 @@ static void warm_start_worker(void *arg)
 	if (o->is_own_directory)
 		return;
 	journal = dp_path_join(o->directory, "journal");
-	/* two who read the same one at once would share LMDB's places of readers */
+	/* parallel reads of one journal would share LMDB's reader slots */
 	pthread_mutex_lock(&mutex);
 	o->code = dp_state_open_readonly(&o->state, journal, NULL, &o->err);
 	pthread_mutex_unlock(&mutex);
@@ -88,11 +88,11 @@ void warm_start_read_directory(struct request *r, const char *option, const char
 	o->request = json_incref((json_t *)r->json);
 	o->continuation = then;
 	o->option = option;
-	r->replies_later = true; /* on_warm_start_read() answers */
+	r->replies_later = true; /* on_warm_start_read() replies */
 	background_job_start(r->daemon, &o->job, warm_start_worker, on_warm_start_read, o);
 }
 
-/* ---- the study ---- */
+/* ---- finding the study ---- */
 
 static bool warm_start_spaces_match(const struct dp_study *a, const struct dp_study *b)
 {
@@ -109,7 +109,7 @@ static bool warm_start_spaces_match(const struct dp_study *a, const struct dp_st
 	return same;
 }
 
-/* The only study there. */
+/* The only study in the directory. */
 static int warm_start_only_study(const struct dp_state *there, const char *folder,
 				 struct dp_study_state **out, struct dp_err *err)
 {
@@ -150,12 +150,12 @@ int warm_start_find_study(const struct dp_state *there, const char *origin,
 	return DP_OK;
 }
 
-/* ---- its results ---- */
+/* ---- importing results ---- */
 
 struct import_job {
 	struct study *study;
 	const struct dp_study_state *origin;
-	uint32_t n_before; /* so many were taken over before: none of them twice */
+	uint32_t n_before; /* number of results imported before, which are skipped */
 	const char *requested_by;
 };
 
@@ -172,7 +172,7 @@ static bool import_is_duplicate(const struct import_job *m, const double *x,
 	return false;
 }
 
-/* Copied, so that what happens to the other study later changes nothing here. */
+/* Records a copy, so that later changes of the other study have no effect here. */
 static void import_result(const struct import_job *m, uint32_t trial, const double *x,
 			  const double *objectives)
 {
@@ -195,8 +195,8 @@ static bool import_allows_value(const struct dp_param *p, double value)
 	return p->kind != DP_PARAM_FIXED || json_number_value(p->values) == value;
 }
 
-/* What a training was on its way, as results like any other: unless this study fixes the
- * parameter that it walked up to another value. */
+/* Imports checkpoints as ordinary results, unless this study fixes the path parameter to another
+ * value. */
 static void import_checkpoints(const struct import_job *m, const struct dp_trial *t)
 {
 	const struct dp_study_state *origin = m->origin;
@@ -215,8 +215,8 @@ static void import_checkpoints(const struct import_job *m, const struct dp_trial
 	}
 }
 
-/* Can the end of a training be here: is the parameter that trainings of one of both walk
- * up not fixed to different values? */
+/* True unless both studies fix the parameter of the learning curve (of either) to different
+ * values. */
 static bool import_allows_end(const struct dp_study *here, const struct dp_study *origin)
 {
 	const struct dp_learning_curve *path = origin->trainer.learning_curve.points

@@ -16,7 +16,7 @@ static void on_background_job_done(uv_work_t *work, int status)
 {
 	struct background_job *job = work->data;
 
-	(void)status; /* libuv is never asked to cancel */
+	(void)status; /* work is never cancelled with uv_cancel() */
 	job->is_running = false;
 	job->daemon->n_background_jobs--;
 	job->done(job->arg);
@@ -41,7 +41,7 @@ void background_job_cancel(struct background_job *job)
 	atomic_store(&job->cancel, true);
 }
 
-/* ---- removal of a directory: a study may have 100,000 ---- */
+/* ---- removal of a directory tree: a study may have 100,000 directories ---- */
 
 struct tree_removal {
 	struct background_job job;
@@ -53,7 +53,7 @@ static void tree_removal_worker(void *arg)
 	struct tree_removal *r = arg;
 
 	if (dp_remove_tree(r->directory, NULL) != DP_OK) {
-		/* it is in the trash: the next start tries again */
+		/* the directory is in the trash: the next start retries */
 	}
 }
 

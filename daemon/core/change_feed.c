@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 enum {
-	ROWS_MAX = 1000 /* of one reply: a millisecond or two */
+	ROWS_MAX = 1000 /* in one reply: a millisecond or two */
 };
 
 static int64_t change_feed_next_revision(struct change_feed *f, int64_t now)
@@ -35,7 +35,7 @@ void change_feed_note_change(struct change_feed *f, struct change_entry *e, uint
 			     int64_t now)
 {
 	if (e->revision != 0 && version == e->version)
-		return; /* of a private selection most records are not shown */
+		return; /* most records of a private selection are not visible */
 	change_feed_unlink(f, e);
 	*e = (struct change_entry){ .name = e->name,
 				    .older = f->newest,
@@ -50,7 +50,7 @@ void change_feed_note_deletion(struct change_feed *f, struct change_entry *e, in
 {
 	change_feed_unlink(f, e);
 	if (f->n_deletions == CHANGE_FEED_DELETIONS_MAX) {
-		/* the oldest has to be forgotten: clients that do not know of it get all */
+		/* full: forget all deletions, so that clients get everything */
 		change_feed_reset(f, now);
 		return;
 	}
@@ -59,11 +59,11 @@ void change_feed_note_deletion(struct change_feed *f, struct change_entry *e, in
 	f->n_deletions++;
 }
 
-/* What a client does not know yet. */
+/* What a client has not seen yet. */
 struct change_cursor {
 	const struct change_feed *feed;
-	const struct change_entry *next_study; /* the oldest that changed; NULL: none is left */
-	unsigned next_deletion;                /* the oldest that was deleted */
+	const struct change_entry *next_study; /* the oldest that changed; NULL: none left */
+	unsigned next_deletion;                /* the oldest deletion */
 };
 
 static void change_cursor_seek(struct change_cursor *cursor, int64_t since)
@@ -83,7 +83,7 @@ static bool change_cursor_has_next(const struct change_cursor *cursor)
 	return cursor->next_study || cursor->next_deletion < cursor->feed->n_deletions;
 }
 
-/* Adds the oldest and returns its revision. */
+/* Appends the oldest change and returns its revision. */
 static int64_t change_cursor_append_next(struct change_cursor *cursor, json_t *rows)
 {
 	const struct change_entry *e = cursor->next_study;

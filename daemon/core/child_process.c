@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-	CHILD_GRACE_US = 5 * 1000000, /* from TERM to KILL, at most; no longer than its limit */
-	CHILD_PIPE_BYTES = 1 << 20    /* what it may print between two ticks */
+	CHILD_GRACE_US = 5 * 1000000, /* most time from TERM to KILL; no more than its time limit */
+	CHILD_PIPE_BYTES = 1 << 20    /* output between two ticks */
 };
 
 void child_init(struct child *c, struct daemon *d, void (*ended)(struct child *, int))
@@ -52,7 +52,7 @@ int child_open_input(const char *text)
 
 static int child_spawn(struct child *c, char *const *argv, int input, int output)
 {
-	/* what a service manager gave to the daemon alone */
+	/* variables that a service manager set for the daemon only */
 	static const char *const ours[] = { "NOTIFY_SOCKET=",  "LISTEN_",
 					    "WATCHDOG_",       "CREDENTIALS_DIRECTORY=",
 					    "JOURNAL_STREAM=", NULL };
@@ -93,7 +93,7 @@ static void child_close(struct child *c)
 	c->pid = 0;
 }
 
-/* The process, and a descriptor that tells of its end. */
+/* Starts the process and watches a pidfd for its end. */
 static int child_spawn_and_watch(struct child *c, char *const *argv, const char *text)
 {
 	int input = child_open_input(text), output[2], e;
@@ -105,7 +105,7 @@ static int child_spawn_and_watch(struct child *c, char *const *argv, const char 
 		close(input);
 		return e;
 	}
-	fcntl(output[0], F_SETPIPE_SZ, CHILD_PIPE_BYTES); /* or what it is */
+	fcntl(output[0], F_SETPIPE_SZ, CHILD_PIPE_BYTES); /* the default size works, too */
 	fcntl(output[0], F_SETFL, O_NONBLOCK);
 	c->output_fd = output[0];
 	e = child_spawn(c, argv, input, output[1]);
@@ -122,9 +122,9 @@ static int child_spawn_and_watch(struct child *c, char *const *argv, const char 
 	return e;
 }
 
-/* ---- what it prints ---- */
+/* ---- output ---- */
 
-/* Keeps the end of what it printed; a tick's worth at most. */
+/* Keeps the end of the output; reads at most one tick's worth. */
 static void child_read_output(struct child *c)
 {
 	char chunk[65536];
@@ -158,7 +158,7 @@ void child_last_line(const struct child *c, char *out, size_t room)
 			*p = ' ';
 }
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
 static void on_child_closed(uv_handle_t *handle)
 {
@@ -166,16 +166,16 @@ static void on_child_closed(uv_handle_t *handle)
 	int status = 0;
 
 	if (c->daemon->loop_ended)
-		return; /* child_kill_and_wait() does the rest */
+		return; /* child_kill_and_wait() cleans up */
 	child_read_output(c);
-	if (c->timed_out) /* what it has started ends with it; its number is still its own */
+	if (c->timed_out) /* kills its children; not reaped, so the pid is not reused */
 		kill(-c->pid, SIGKILL);
 	waitpid(c->pid, &status, 0);
 	child_close(c);
 	c->on_ended(c, status);
 }
 
-/* The pidfd became readable: it has ended. */
+/* The pidfd became readable: the process has ended. */
 static void on_child_end(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
@@ -213,7 +213,7 @@ void child_shorten_deadline(struct child *c, int64_t until)
 void child_kill(struct child *c)
 {
 	if (child_is_running(c))
-		kill(-c->pid, SIGKILL); /* not reaped yet: the number is its own */
+		kill(-c->pid, SIGKILL); /* not reaped yet, so the pid is not reused */
 }
 
 void child_tick(struct child *c)

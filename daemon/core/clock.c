@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-	CLOCK_GAPS_MAX = 1000,          /* then the oldest two become one */
-	CLOCK_FILE_MAX_BYTES = 1 << 20, /* bytes */
+	CLOCK_GAPS_MAX = 1000, /* then the oldest two are merged */
+	CLOCK_FILE_MAX_BYTES = 1 << 20,
 };
-#define CLOCK_GAP_MIN_US (INT64_C(3600) * 1000000) /* shorter ones count as if it ran */
-#define CLOCK_MAX_US     (INT64_MAX / 4)           /* beyond it the file is damaged */
+#define CLOCK_GAP_MIN_US (INT64_C(3600) * 1000000) /* shorter gaps count as running */
+#define CLOCK_MAX_US     (INT64_MAX / 4)           /* a larger value means a damaged file */
 
 /* ---- gaps ---- */
 
@@ -26,7 +26,7 @@ static void clock_add_gap(struct daemon_clock *c, int64_t end, int64_t length)
 	c->gaps[c->n_gaps++] = (struct clock_gap){ .end_us = end, .length_us = length };
 	if (c->n_gaps <= CLOCK_GAPS_MAX)
 		return;
-	c->gaps[1].length_us += c->gaps[0].length_us; /* later: what lies between stays longer */
+	c->gaps[1].length_us += c->gaps[0].length_us; /* the longer gap moves to the later end */
 	c->n_gaps--;
 	memmove(c->gaps, c->gaps + 1, c->n_gaps * sizeof *c->gaps);
 }
@@ -69,7 +69,7 @@ struct clock_file *clock_file_new(const struct daemon *d)
 void clock_file_write(const struct clock_file *file)
 {
 	if (dp_write_file(file->path, file->text.data, file->text.len, true, NULL) != DP_OK) {
-		/* the next one is as good; until then less time counts */
+		/* the next write replaces it; until then less time counts */
 	}
 }
 
@@ -80,7 +80,7 @@ void clock_file_free(struct clock_file *file)
 	free(file);
 }
 
-/* What the file says: gaps, and when a daemon was last seen; 0 if it says nothing. */
+/* Reads the gaps. Returns when a daemon was last seen, 0 if unknown. */
 static int64_t clock_read(struct daemon *d)
 {
 	char *path = dp_path_join(d->paths.state_dir, "clock");
@@ -105,7 +105,7 @@ static int64_t clock_read(struct daemon *d)
 	return seen < 0 || seen > CLOCK_MAX_US ? 0 : seen;
 }
 
-/* ---- the clock itself ---- */
+/* ---- the clock ---- */
 
 void clock_init(struct daemon *d)
 {
@@ -124,7 +124,7 @@ void clock_resume(struct daemon *d)
 	now = record > now ? record : now;
 	d->clock->base_us = now - dp_monotonic_us();
 	if (d->read_only.enabled)
-		return; /* no time passes for the studies */
+		return; /* a read-only daemon saves no time */
 	seen = clock_read(d);
 	if (seen == 0) {
 		clock_add_gap(d->clock, now, now);

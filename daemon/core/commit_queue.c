@@ -9,16 +9,16 @@
 #include <stdlib.h>
 
 enum {
-	READ_ONLY_WAIT_MS = 500, /* a look waits so long; commits take less */
+	READ_ONLY_WAIT_MS = 500, /* longest wait of a read-only request; commits take less */
 	READ_ONLY_TIMER_MS = 100,
 	LOG_STALL_SECONDS = 5,
 };
 
-/* Something to do once a ticket of the journal is durable. */
+/* A callback for when a ticket is durable. */
 struct commit_callback {
 	struct commit_callback *next;
 	uint64_t ticket;
-	bool is_read_only; /* changes nothing: need not wait while the journal is in trouble */
+	bool is_read_only; /* does not wait for a failing journal */
 	void (*fn)(struct daemon *d, void *arg);
 	void *arg;
 };
@@ -34,7 +34,7 @@ void commit_queue_free(struct daemon *d)
 	free(d->commits);
 }
 
-/* Before a ticket is given out: from here on the journal owes an answer. */
+/* Call it before a new ticket: from here on a commit is pending. */
 static void commit_queue_start_waiting(struct commit_queue *q)
 {
 	if (q->durable_ticket == q->last_ticket)
@@ -49,13 +49,13 @@ void commit_queue_append(struct daemon *d, struct dp_event *e)
 	e->time_us = clock_now(d);
 	if (dp_event_encode(e, &bytes, &err) != DP_OK ||
 	    dp_state_apply(&d->state, e, &err) != DP_OK) {
-		/* what is on the disk is right: the next daemon starts from there, and trainers
-		 * go on under their shims */
+		/* what is on disk is valid: the next daemon starts from it, and trainers continue
+		 * under their shims */
 		log_line(&d->log, LOG_ERROR, "", "cannot go on: %s", err.msg);
 		dp_journal_close(d->journal);
 		exit(1);
 	}
-	/* the rest of this turn belongs to the same commit: its end lets it go */
+	/* the rest of this turn belongs to the same commit, which starts at the end of the turn */
 	dp_journal_begin_batch(d->journal);
 	commit_queue_start_waiting(d->commits);
 	d->commits->last_ticket =
@@ -141,7 +141,7 @@ bool commit_queue_is_durable(const struct daemon *d)
 	return dp_journal_durable_ticket(d->journal) >= d->commits->last_ticket;
 }
 
-/* Can what is recorded be acted on at once: is nothing left that has to be done before? */
+/* True if everything is durable and no earlier callback is pending. */
 static bool after_commit_is_due(const struct daemon *d)
 {
 	return !d->commits->callbacks && commit_queue_is_durable(d);
@@ -189,8 +189,8 @@ void after_commit_run_all(struct daemon *d)
 	q->callbacks_end = &q->callbacks;
 }
 
-/* Does what is due: durable by now, or only looking while it cannot become so. Taken off
- * the list before any of it is called, because a callback may add to the list. */
+/* Calls what is due: durable, or read-only while nothing can become durable. Removes all of them
+ * from the list first, because a callback may add to it. */
 static void after_commit_run_due(struct daemon *d)
 {
 	struct commit_queue *q = d->commits;
@@ -217,7 +217,7 @@ static void after_commit_run_due(struct daemon *d)
 	}
 }
 
-/* ---- the writer ---- */
+/* ---- the writer thread ---- */
 
 void commit_queue_log_stall(struct daemon *d)
 {
@@ -232,7 +232,7 @@ void commit_queue_log_stall(struct daemon *d)
 	q->stall_logged = true;
 }
 
-/* The writer made tickets durable, or its trouble began or ended. */
+/* Tickets became durable, or the writer's trouble began or ended. */
 static void on_journal_progress(uv_async_t *handle)
 {
 	struct daemon *d = handle->data;
@@ -261,7 +261,7 @@ static void on_journal_progress(uv_async_t *handle)
 	daemon_request_turn(d);
 }
 
-/* On the writer's thread. */
+/* Called on the writer thread. */
 static void journal_wake_loop(void *arg)
 {
 	uv_async_send(arg);

@@ -9,7 +9,7 @@
 
 const char *const log_level_words[] = { "error", "warn", "info", "debug", NULL };
 
-/* As syslog(3) and journald count, in the order of the levels. */
+/* Priorities of syslog(3) and journald, by level. */
 static const int log_priorities[] = { 3, 4, 6, 7 };
 
 void log_line(const struct logger *l, enum log_level level, const char *about, const char *fmt, ...)
@@ -30,13 +30,13 @@ void log_line(const struct logger *l, enum log_level level, const char *about, c
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof line - n - 1, fmt, ap);
 	va_end(ap);
-	/* a message may quote foreign bytes: one line stays one line */
+	/* a message may quote foreign bytes; keep it on one line */
 	for (char *p = line; *p; p++)
 		if ((unsigned char)*p < 0x20)
 			*p = ' ';
 	n = strlen(line);
 	line[n++] = '\n';
 	if (write(l->fd, line, n) < 0) {
-		/* nobody left to tell */
+		/* there is nowhere else to log */
 	}
 }

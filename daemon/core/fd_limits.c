@@ -6,10 +6,9 @@
 #include <sys/resource.h>
 
 enum {
-	FD_LIMIT_DEFAULT = 1024, /* what a system gives that does not tell */
+	FD_LIMIT_DEFAULT = 1024, /* if the system reports no limit */
 	FDS_PER_SLOT = 3,        /* a trainer's pidfd, and files while it starts or ends */
-	FDS_FOR_WORKERS = 64,    /* threads that read results and remove folders, reports,
-				  * hooks, connections that are just being refused */
+	FDS_FOR_WORKERS = 64,    /* worker threads, reports, hooks, refused connections */
 	CLIENTS_MIN = 4,
 };
 
@@ -31,7 +30,7 @@ void fd_limits_restore_for_child(const struct fd_limits *f, pid_t child)
 	struct rlimit r;
 
 	if (prlimit(child, RLIMIT_NOFILE, NULL, &r) != 0)
-		return; /* it has ended */
+		return; /* the child has ended */
 	r.rlim_cur = f->inherited_limit;
 	prlimit(child, RLIMIT_NOFILE, &r, NULL);
 }
@@ -52,7 +51,7 @@ unsigned fd_limits_max_clients(const struct fd_limits *f, const struct config *c
 	uint64_t kept = f->open_at_start + FDS_FOR_WORKERS + (uint64_t)FDS_PER_SLOT * config->slots;
 	uint64_t left = f->soft_limit > kept ? f->soft_limit - kept : 0;
 
-	/* a limit too small for everything is shared: some clients must get in */
+	/* if the limit is too small for all, clients still get a share */
 	if (left < f->soft_limit / 4)
 		left = f->soft_limit / 4;
 	if (left > config->max_clients)

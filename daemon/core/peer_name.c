@@ -6,11 +6,11 @@
 #include <string.h>
 
 enum {
-	PASSWD_LINES_MAX = 10000, /* lines that are looked at: a millisecond or two */
+	PASSWD_LINES_MAX = 10000, /* read at most: a millisecond or two */
 	PASSWD_LINE_MAX = 4096
 };
 
-/* Names are shown as they are, so that no odd one can pretend to be more than a name. */
+/* Names are shown unescaped, so only plain ones are accepted. */
 static bool peer_name_is_plain(const char *name)
 {
 	size_t n = strlen(name);
@@ -41,7 +41,7 @@ void peer_name_format(uid_t user, char out[REQUESTER_NAME_LEN])
 		fclose(f);
 }
 
-/* What would move the cursor of who reads it, or begin a line of its own. */
+/* Characters that move a terminal's cursor or start a new line. */
 static bool peer_text_has_controls(const char *text)
 {
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* root may do everything anyway. */
+/* root is accepted, because root can do everything anyway. */
 static int check_owner(const char *path, const struct stat *st, struct dp_err *err)
 {
 	char owner[REQUESTER_NAME_LEN], self[REQUESTER_NAME_LEN];
@@ -56,21 +56,21 @@ static int check_mode(struct daemon *d, const char *path, const struct stat *st,
 	return DP_OK;
 }
 
-/* ---- the way to it ----
+/* ---- the path ----
  *
- * Each component is opened and then checked, and the next is opened below it. So what is
- * checked is what is opened, also if a link is replaced meanwhile. */
+ * Each component is opened and then checked, and the next one is opened below it. So what is
+ * checked is what is used, even if a link is replaced meanwhile. */
 
 enum {
-	MAX_LINKS = 40 /* as the kernel */
+	MAX_LINKS = 40 /* as in the kernel */
 };
 
 struct walk {
-	int from, fd; /* the directories where it started, and that it reached */
+	int from, fd; /* the start directory, and the one reached so far */
 	int links;
 };
 
-/* The path of a directory, without links; the caller frees it. */
+/* The real path of an open directory. The caller frees it. */
 static char *path_of(int fd)
 {
 	char link[32], path[PATH_MAX];
@@ -81,7 +81,7 @@ static char *path_of(int fd)
 	return n > 0 && n < PATH_MAX ? dp_strndup(path, (size_t)n) : NULL;
 }
 
-/* In a directory that others may write to, the owner of a link can replace it. */
+/* In a directory that others can write to, the owner of a link can replace it. */
 static int check_link(int dir, const char *name, uid_t user, struct dp_err *err)
 {
 	char owner[REQUESTER_NAME_LEN], *path;
@@ -121,7 +121,7 @@ static int walk_link(struct walk *w, const char *name, int link, struct dp_err *
 	return walk(w, target, err);
 }
 
-/* A directory that is missing is created. */
+/* Opens or creates a component of the path. */
 static int walk_component(struct walk *w, const char *name, struct dp_err *err)
 {
 	int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, code = DP_OK;
@@ -145,7 +145,7 @@ static int walk_component(struct walk *w, const char *name, struct dp_err *err)
 
 static int walk(struct walk *w, const char *path, struct dp_err *err)
 {
-	char name[NAME_MAX + 2]; /* one that is too long stays too long */
+	char name[NAME_MAX + 2]; /* a name that is too long stays too long */
 	int code = *path == '/' ? walk_component(w, "/", err) : DP_OK;
 
 	while (code == DP_OK && *(path += strspn(path, "/"))) {

@@ -8,13 +8,13 @@
 #include <string.h>
 
 enum {
-	RETRY_US = 1000000, /* after a read that failed */
-	TURN_US = 10000     /* then the loop has other work */
+	RETRY_US = 1000000, /* after a failed read */
+	TURN_US = 10000     /* then other work of the loop gets its turn */
 };
 
-/* ---- the entries ---- */
+/* ---- entries ---- */
 
-/* Position of the first entry of a study not below this one. */
+/* Position of the first entry with this id or a larger one. */
 static size_t hook_backlog_index(const struct hook_backlog *b, uint32_t study_id)
 {
 	size_t lo = 0, hi = b->n;
@@ -43,7 +43,7 @@ void hook_backlog_add(struct hook_backlog *b, const struct study *study, uint32_
 	size_t i = hook_backlog_index(b, id);
 
 	if (i < b->n && b->entries[i].study_id == id)
-		return; /* from an earlier record on */
+		return; /* an earlier record is already waiting */
 	if (b->n == b->capacity) {
 		b->capacity = b->capacity ? 2 * b->capacity : 16;
 		b->entries = dp_reallocarray(b->entries, b->capacity, sizeof *b->entries);
@@ -79,8 +79,8 @@ void hook_backlog_clear(struct hook_backlog *b)
 	b->n = b->capacity = 0;
 }
 
-/* The entry whose next notification may be the oldest, but for one; NULL: none waits. Those of
- * studies that were deleted meanwhile go. */
+/* The entry with the oldest next notification, other than `except`; NULL: none. Drops entries of
+ * deleted studies. */
 static struct backlog_entry *hook_backlog_find_oldest(struct hook_backlog *b,
 						      const struct daemon *d, uint32_t except)
 {
@@ -104,16 +104,16 @@ struct backlog_scan {
 	struct study *study;
 	struct backlog_entry *entry;
 	struct hook_queue *queue;
-	int64_t max_time;    /* what is younger than this is another study's turn */
+	int64_t max_time;    /* a newer record must wait for another study's */
 	int64_t deadline_us; /* dp_monotonic_us() */
 	bool saw_record;
-	bool stopped; /* by on_backlog_record(), which needs no more of what was read */
+	bool stopped; /* set by on_backlog_record(), which needs no more records */
 };
 
 static int backlog_scan_stop(struct backlog_scan *s)
 {
 	s->stopped = true;
-	return DP_E_BUSY; /* any code does; one of the read itself leaves `stopped` alone */
+	return DP_E_BUSY; /* any code works; an error of the read itself leaves `stopped` false */
 }
 
 static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const void *bytes,
@@ -123,7 +123,7 @@ static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const v
 	struct dp_event e = { 0 };
 	int code;
 
-	/* beyond it: what a study that was set apart does not know */
+	/* beyond next_seq are records of a quarantined study that are not in the state */
 	if (!s->entry || seq >= s->study->state->next_seq)
 		return backlog_scan_stop(s);
 	if (seq < s->entry->first_seq)
@@ -133,7 +133,7 @@ static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const v
 	code = dp_event_decode(bytes, len, &e, err);
 	e.study = study_id;
 	e.seq = seq;
-	if (code == DP_OK) { /* else the state says what is wrong with it */
+	if (code == DP_OK) { /* on an error the state has the reason */
 		s->entry->time = e.time_us;
 		if (!notification_record_is_wanted(s->study, &e))
 			code = DP_OK;
@@ -150,7 +150,7 @@ static int on_backlog_record(void *arg, uint32_t study_id, uint32_t seq, const v
 	return dp_monotonic_us() < s->deadline_us ? DP_OK : backlog_scan_stop(s);
 }
 
-/* Takes what was read. False while it is not there. */
+/* Queues the records that were read. False if they are not there yet. */
 static bool hook_backlog_take_fetched(struct hook_backlog *b, struct daemon *d,
 				      struct hook_queue *queue)
 {
@@ -168,20 +168,20 @@ static bool hook_backlog_take_fetched(struct hook_backlog *b, struct daemon *d,
 	b->fetching = false;
 	if (!s.entry)
 		return true;               /* the study was deleted meanwhile */
-	if (code != DP_OK && !s.stopped) { /* nothing was read: nothing is skipped */
+	if (code != DP_OK && !s.stopped) { /* nothing was read and nothing is skipped */
 		b->retry_at_us = dp_monotonic_us() + RETRY_US;
 		log_line(&d->log, LOG_WARN, s.study->state->spec->name,
 			 "cannot read what hooks have not heard yet: %s; trying again", err.msg);
 	} else if (!s.saw_record && b->was_durable) {
 		if (s.entry->first_seq < b->end_seq)
-			s.entry->first_seq = b->end_seq; /* there is nothing */
+			s.entry->first_seq = b->end_seq; /* the journal has no records there */
 	} else if (!s.saw_record) {
 		b->after_ticket = d->commits->last_ticket;
 	}
 	return true;
 }
 
-/* All of the study is queued. */
+/* All records of the study are queued: adds the notification of a quarantine. */
 static void hook_backlog_finish_study(struct hook_backlog *b, struct backlog_entry *entry,
 				      struct study *study, struct hook_queue *queue)
 {
@@ -198,7 +198,7 @@ static void hook_backlog_finish_study(struct hook_backlog *b, struct backlog_ent
 	hook_backlog_remove(b, entry);
 }
 
-/* False: it must wait, for the journal or for room. */
+/* False if it must wait, for the journal or for room in the queue. */
 static bool hook_backlog_step(struct hook_backlog *b, struct daemon *d, struct hook_queue *queue)
 {
 	struct backlog_entry *entry;

@@ -12,15 +12,15 @@
 #include <unistd.h>
 
 enum {
-	HOOK_CURSOR_FILE_MAX = 16 << 20 /* bytes; 100,000 studies need 2 MB */
+	HOOK_CURSOR_FILE_MAX = 16 << 20 /* 100,000 studies need 2 MB */
 };
 
 struct hook_cursor {
 	struct daemon *daemon;
 	char *path;
-	json_t *studies; /* as the file had it; NULL: there was none */
+	json_t *studies; /* as in the file; NULL: no file */
 	struct background_job job;
-	struct dp_buf text; /* of the file; the worker's while it runs */
+	struct dp_buf text; /* new file content; owned by the worker thread while it runs */
 };
 
 struct hook_cursor *hook_cursor_open(struct daemon *d)
@@ -44,7 +44,7 @@ uint32_t hook_cursor_next_seq(const struct hook_cursor *cursor, uint32_t study_i
 	if (!json_is_object(cursor->studies))
 		return UINT32_MAX;
 	snprintf(key, sizeof key, "%u", study_id);
-	/* a study that the file does not know was created since */
+	/* a study that is not in the file was created later */
 	return (uint32_t)dp_json_int(cursor->studies, key, 0);
 }
 
@@ -62,7 +62,7 @@ static void hook_cursor_write_worker(void *arg)
 	const struct hook_cursor *cursor = arg;
 
 	if (dp_write_file(cursor->path, cursor->text.data, cursor->text.len, true, NULL) != DP_OK) {
-		/* hooks are run twice after the next crash, no more */
+		/* at worst some hooks run twice after a crash */
 	}
 }
 
@@ -71,7 +71,7 @@ static void hook_cursor_remove_worker(void *arg)
 	const struct hook_cursor *cursor = arg;
 
 	if (unlink(cursor->path) != 0) {
-		/* there was none */
+		/* no file existed */
 	}
 }
 

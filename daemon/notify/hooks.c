@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 
 enum {
-	REPORT_WAIT_US = 60 * 1000000, /* a report is waited for so long */
-	STOP_GRACE_US = 5 * 1000000,   /* for what waits when the daemon stops */
-	KILL_GRACE_US = 1000000,       /* and for the running one after TERM */
-	CURSOR_SAVE_TICKS = 120        /* how far it is reported is kept once a minute, too */
+	REPORT_WAIT_US = 60 * 1000000, /* longest wait for a report */
+	STOP_GRACE_US = 5 * 1000000,   /* for waiting hooks when the daemon stops */
+	KILL_GRACE_US = 1000000,       /* for the running hook after TERM */
+	CURSOR_SAVE_TICKS = 120        /* saves the cursor once a minute, too */
 };
 
 struct hooks {
@@ -28,10 +28,10 @@ struct hooks {
 	bool refilling; /* from the journal, until the queue is full */
 	struct child child;
 	struct hook_cursor *cursor;
-	bool cursor_ready; /* what was not reported is known: from here on progress can be kept */
+	bool cursor_ready; /* undelivered records are known, so the cursor may be saved */
 	bool cursor_dirty;
 	unsigned n_ticks;
-	int64_t stop_deadline_us; /* 0: the daemon does not stop */
+	int64_t stop_deadline_us; /* 0: the daemon is not stopping */
 };
 
 /* ---- the queue ---- */
@@ -43,7 +43,7 @@ static void hooks_on_record(struct study *study, const struct dp_event *e)
 
 	if (!notification_record_is_wanted(study, e))
 		return;
-	/* behind those that wait, so that the order stays */
+	/* waiting ones go first, to keep the order */
 	if (k->backlog.n == 0 && hook_queue_has_room(&k->queue)) {
 		hook_queue_add(&k->queue, d->config.hooks,
 			       notification_of_record(study, e, d->commits->last_ticket));
@@ -65,7 +65,7 @@ static void hooks_on_daemon_event(struct daemon *d, enum hook_event what, const 
 		return;
 	if (hook_queue_has_room(&k->queue))
 		hook_queue_add(&k->queue, d->config.hooks, notification_of_daemon(d, what, reason));
-	else /* it has no record that could wait */
+	else /* without a record it cannot wait in the journal */
 		log_line(&d->log, LOG_WARN, "",
 			 "'%s' is not reported: too many hooks wait to be run",
 			 hook_event_text(what));
@@ -81,7 +81,7 @@ void hooks_on_disk_low(struct daemon *d, const char *reason)
 	hooks_on_daemon_event(d, HOOK_EVENT_DISK_LOW, reason);
 }
 
-/* A queue that is half empty is filled in one go. */
+/* Fills the queue in one go once it is half empty. */
 static void hooks_refill_from_backlog(struct hooks *k)
 {
 	if (k->queue.n <= HOOK_QUEUE_MAX / 2)
@@ -92,7 +92,7 @@ static void hooks_refill_from_backlog(struct hooks *k)
 		hook_backlog_poll(&k->backlog, k->daemon, &k->queue);
 }
 
-/* ---- how far it was reported ---- */
+/* ---- the cursor ---- */
 
 static void hooks_lower_cursor(json_t *studies, const struct hook_run *r)
 {
@@ -105,7 +105,7 @@ static void hooks_lower_cursor(json_t *studies, const struct hook_run *r)
 		json_object_set_new(studies, key, json_integer(r->seq));
 }
 
-/* For each study the first record that was not reported to the end. */
+/* The first record of each study that was not reported completely. */
 static json_t *hooks_cursor_json(const struct hooks *k)
 {
 	const struct studies *all = k->daemon->studies;
@@ -135,15 +135,15 @@ void hooks_resume_undelivered(struct daemon *d)
 {
 	struct hooks *k = d->hooks;
 
-	/* without hooks there is nothing to report to */
+	/* without hooks nothing is reported */
 	for (uint32_t i = 0; hooks_are_configured(k) && i < d->studies->n; i++) {
 		struct study *study = d->studies->list[i];
 		uint32_t from = hook_cursor_next_seq(k->cursor, study->state->id);
 
 		if (from < study->state->next_seq)
 			hook_backlog_add(&k->backlog, study, from, 0);
-		/* a study that cannot be read to its end is paused, but there is no
-		 * record of it: it is reported at each start until it is repaired */
+		/* a quarantined study is paused without a record of it, so each start reports it
+		 * until it is repaired */
 		if (study->state->quarantined)
 			hook_backlog_add_quarantined(&k->backlog, study);
 	}
@@ -208,15 +208,15 @@ static void on_hook_end(struct child *c, int status)
 	else
 		log_line(&c->daemon->log, LOG_DEBUG, k->running->name, "told %s of '%s'",
 			 hook_run_program(k->running), hook_event_text(k->running->event));
-	/* one that our own stop has cut short is run again by the next daemon */
+	/* the next daemon repeats a hook that was cut short by this stop */
 	if (!c->timed_out || !k->stop_deadline_us)
 		hook_run_finish(k);
 	hooks_run_due(c->daemon);
 	if (c->daemon->stopping)
-		daemon_request_turn(c->daemon); /* it may wait for this */
+		daemon_request_turn(c->daemon); /* a stopping daemon may wait for this */
 }
 
-/* The object as it goes out: with the report, if there is one by now. */
+/* The JSON sent to the hook; adds the report's path if there is one by now. */
 static char *hook_run_input(const struct daemon *d, const struct hook_run *r)
 {
 	struct study *study = r->study_id ? study_by_id(d, r->study_id) : NULL;
@@ -254,8 +254,8 @@ static void hook_run_begin(struct hooks *k)
 	hook_run_finish(k);
 }
 
-/* May the first one be run? Its record must be on the disk, and who hears of the end of a study
- * wants to look at its report. */
+/* True if the first hook may run: its record is durable, and at the end of a study the report is
+ * written. */
 static bool hook_run_can_start(const struct hooks *k)
 {
 	const struct hook_run *r = k->queue.first;
@@ -292,10 +292,10 @@ void hooks_tick(struct daemon *d)
 		k->cursor_dirty = true;
 	hooks_run_due(d);
 	if (d->stopping)
-		daemon_request_turn(d); /* it may wait for this */
+		daemon_request_turn(d); /* a stopping daemon may wait for this */
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 void hooks_start(struct daemon *d)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ---- which records are worth a word ---- */
+/* ---- which records are reported ---- */
 
 static bool notification_classify(const struct dp_event *e, enum hook_event *what)
 {
@@ -32,7 +32,7 @@ static bool notification_classify(const struct dp_event *e, enum hook_event *wha
 	return false;
 }
 
-/* ---- the objects ---- */
+/* ---- JSON ---- */
 
 static json_t *notification_payload(struct study *study, const struct dp_event *e,
 				    enum hook_event what)
@@ -42,7 +42,7 @@ static json_t *notification_payload(struct study *study, const struct dp_event *
 	struct dp_public_state view = study_public_view(study);
 	json_t *result = dp_state_result_json(view);
 
-	/* the state as it was recorded: a study may have gone on since */
+	/* the state as recorded: the study may have changed since */
 	if (e->type == DP_EV_STUDY_MOVED)
 		json_object_set_new(result, "state", json_string(e->study_moved.state));
 	json_object_set_new(result, "reason", dp_reason_json(e->reason, e->requested_by));
@@ -51,7 +51,7 @@ static json_t *notification_payload(struct study *study, const struct dp_event *
 	json_object_update_new(news, result);
 	if (what == HOOK_EVENT_TRIAL_FAILED) {
 		const struct dp_trial *t = dp_state_find_trial(s, e->trial);
-		const char *class = NULL; /* of the attempt that ended it */
+		const char *class = NULL; /* of the last failed attempt */
 
 		for (uint32_t i = t->nattempts; i-- > 0 && !class;)
 			if (t->attempts[i].charged && t->attempts[i].end_class != DP_END_OK)

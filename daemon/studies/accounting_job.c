@@ -17,7 +17,7 @@
 struct accounting_job {
 	struct background_job job;
 	struct study *study;
-	uint64_t client_id; /* who enqueued the point; 0: `trial` wants its epsilons */
+	uint64_t client_id; /* the requester; 0: the job computes epsilons of `trial` */
 	char requested_by[REQUESTER_LEN];
 	json_t *(*answer)(struct study *, const struct dp_trial *);
 	uint32_t trial;
@@ -25,8 +25,8 @@ struct accounting_job {
 	double privacy[DP_OBJECTIVES_MAX];
 	char refusal[POINT_REFUSAL_LEN];
 	struct dp_err err;
-	int code;                   /* a program could not be asked */
-	struct dp_err point_err;    /* with the point itself; its code is DP_OK: nothing */
+	int code;                   /* an external accountant could not be asked */
+	struct dp_err point_err;    /* an error of the point; code DP_OK: none */
 	double filter_order, renyi; /* of search.budget: see point_privacy_renyi() */
 };
 
@@ -39,7 +39,7 @@ void accounting_solve_calibrated(const struct dp_study *spec, double *x, struct 
 	memcpy(given, x, spec->nparams * sizeof *given);
 	dp_space_clear_calibrated(spec, x);
 	if (dp_space_solve_calibrated(spec, x, &err) != DP_OK)
-		return; /* the accountants are not asked, and that says why */
+		return; /* point_privacy_compute() reports that */
 	for (size_t i = 0; i < spec->nparams; i++)
 		if (!isnan(given[i]) && given[i] != x[i])
 			dp_fail(wrong, DP_E_INVALID,
@@ -59,10 +59,10 @@ static void accounting_worker(void *arg)
 	job->code = point_privacy_compute(job->study, NULL, job->x, job->privacy, job->refusal,
 					  &job->err);
 	if (point_privacy_renyi(spec, job->filter_order, job->x, NAN, &job->renyi, NULL) != DP_OK)
-		job->renyi = INFINITY; /* then it does not fit */
+		job->renyi = INFINITY; /* so it does not fit */
 }
 
-/* The budget may have been given out meanwhile. */
+/* Checks the budget again, because other runs may have used it meanwhile. */
 static int accounting_record_enqueued(struct accounting_job *job, struct dp_err *err)
 {
 	struct study *study = job->study;
@@ -159,7 +159,7 @@ void accounting_start_trial(struct study *study, uint32_t trial)
 	struct accounting_job *job;
 
 	if (study->n_accounting_jobs)
-		return; /* it is asked again once that is recorded */
+		return; /* started again after that job */
 	job = accounting_new(study, dp_state_find_trial(study->state, trial)->x);
 	job->trial = trial;
 	background_job_start(study->daemon, &job->job, accounting_worker, on_accounting_done, job);

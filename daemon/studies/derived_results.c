@@ -15,16 +15,16 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_FACTOR = 20,           /* times as long as the last one took */
-	HYPERVOLUME_GROWTH_PART = 4, /* while a study runs: with 1/4 more results */
+	PAUSE_FACTOR = 20,           /* pause, in durations of the last job */
+	HYPERVOLUME_GROWTH_PART = 4, /* while a study runs: wait for 1/4 more results */
 };
 
-/* The total privacy loss of all trainings. */
+/* The total privacy loss of the search. */
 struct total_privacy {
 	struct background_job job;
-	json_t *result;        /* what was found; NULL: nothing yet */
-	uint32_t result_seq;   /* the seq that this is of */
-	int64_t not_before_us; /* dp_monotonic_us() before which it is not computed again */
+	json_t *result;        /* NULL: none yet */
+	uint32_t result_seq;   /* the seq that it covers */
+	int64_t not_before_us; /* dp_monotonic_us(): no new job before */
 	uint32_t next_seq;
 	struct dp_started_runs runs;
 	json_t *found;
@@ -34,8 +34,8 @@ struct total_privacy {
 struct smoothed_hypervolume {
 	struct background_job job;
 	bool is_known;
-	struct smoothed_front last; /* what it is of, and its value; without rows */
-	int64_t not_before_us;      /* dp_monotonic_us() before which it is not computed again */
+	struct smoothed_front last; /* its input and value; without rows */
+	int64_t not_before_us;      /* dp_monotonic_us(): no new job before */
 	struct smoothed_front_input input;
 	struct dp_err err;
 	int code;
@@ -82,7 +82,7 @@ void derived_results_free(struct study *study)
 	study->derived = NULL;
 }
 
-/* One of both is done. */
+/* One of the two jobs is done. */
 static void derived_results_on_done(struct derived_results *r)
 {
 	struct study *study = r->study;
@@ -188,7 +188,7 @@ static void hypervolume_start_if_due(struct derived_results *r)
 		hypervolume_store(v, front);
 		return;
 	}
-	/* while a study runs, with many more results only; one study at a time */
+	/* while a study runs only after enough new results, and one study at a time */
 	if ((v->is_known && study->state->status == DP_STUDY_RUNNING &&
 	     dp_history_count_results(study->state) <=
 		     v->last.n_results + v->last.n_results / HYPERVOLUME_GROWTH_PART) ||
@@ -204,7 +204,7 @@ static void hypervolume_start_if_due(struct derived_results *r)
 
 void derived_results_start_due(struct study *study)
 {
-	/* of a private selection they would tell what it hides */
+	/* they would reveal what a private selection hides */
 	if (dp_state_is_private_selection(study->state) || study->delete_requests)
 		return;
 	if (!study->derived) {
@@ -240,7 +240,7 @@ void derived_results_add_json(const struct study *study, json_t *summary)
 	json_object_set_new(
 		summary, "denoised_current",
 		json_boolean(known && front->results_version == study->state->results_version));
-	/* of a private selection only the best is published */
+	/* only the best run of a private selection is published */
 	json_object_set_new(summary, "whole",
 			    r && r->privacy.result ? json_incref(r->privacy.result) : json_null());
 }

@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#define ACCOUNTANT_IDLE_SECONDS 30.0 /* without a question */
+#define ACCOUNTANT_IDLE_SECONDS 30.0 /* since the last query */
 
 enum {
-	ACCOUNTANTS_MANY = 16 /* if more run, they go at once */
+	ACCOUNTANTS_MANY = 16 /* if more run, idle ones stop at once */
 };
 
 struct accountants {
@@ -83,7 +83,7 @@ void accountants_close(struct study *study)
 void accountants_stop_if_not_running(struct study *study)
 {
 	if (study->accountants && study->state->status != DP_STUDY_RUNNING)
-		dp_external_stop(study->accountants->programs); /* or the next tick does it */
+		dp_external_stop(study->accountants->programs); /* else the next tick does it */
 }
 
 void accountants_stop_idle(struct study *study)

@@ -6,7 +6,7 @@
 struct pending_reply {
 	struct pending_reply *next;
 	uint64_t client_id;
-	reply_builder *build; /* NULL: they get what is known by then */
+	reply_builder *build; /* NULL: the sender has the reply */
 };
 
 void pending_replies_add(struct pending_reply **list, uint64_t client_id, reply_builder *build)
@@ -41,7 +41,7 @@ void pending_replies_build_each(struct pending_reply **list, struct study *study
 	struct daemon *d = study->daemon;
 	struct pending_reply *waiting = *list, *one;
 
-	*list = NULL; /* a client that comes now waits for the next answer */
+	*list = NULL; /* new clients wait for the next answer */
 	while ((one = pending_replies_pop(&waiting)) != NULL) {
 		if (!d->loop_ended)
 			d->replies->ok(d, one->client_id, one->build(study));

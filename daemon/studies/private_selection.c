@@ -23,8 +23,8 @@ struct private_selection {
 	struct pending_reply *waiters;
 	/* the link */
 	struct background_job link_job;
-	bool is_linking;     /* from its order on, which waits for the journal */
-	uint32_t linked_seq; /* of the study when the link was looked at last */
+	bool is_linking;     /* also while the job waits for the journal */
+	uint32_t linked_seq; /* seq of the study at the last check of the link */
 	char *link, target[64];
 	int link_errno;
 };

@@ -18,10 +18,10 @@
 #include <string.h>
 
 enum {
-	REEVALUATION_TRIALS_MAX = 100000 /* that one request can ask for */
+	REEVALUATION_TRIALS_MAX = 100000 /* in one request */
 };
 
-/* One point, with all that its record has. */
+/* A point with all fields of its record. */
 struct reevaluation_point {
 	double result_trial, result_at; /* as in the record */
 	double x[DP_PARAMS_MAX];
@@ -32,19 +32,19 @@ struct reevaluation_point {
 struct reevaluation_job {
 	struct background_job job;
 	struct study *study;
-	uint64_t client_id;               /* who asked; 0: search.remeasure */
-	char requested_by[REQUESTER_LEN]; /* the same for people */
+	uint64_t client_id;               /* the requester; 0: search.remeasure */
+	char requested_by[REQUESTER_LEN]; /* the same for users */
 	reply_builder *summary;
 	const char *reason; /* static text */
 	uint32_t runs;
-	double filter_order; /* of search.budget's filter; 0: there is none */
+	double filter_order; /* of the filter of search.budget; 0: no budget */
 	struct reevaluation_point *points;
 	size_t n_points;
-	bool is_given_point;      /* points[0] was given: its epsilon is asked for */
-	bool uses_smoothed_front; /* the points are those of the front of this input */
+	bool is_given_point;      /* points[0] is a given point without epsilons */
+	bool uses_smoothed_front; /* the points are the front of this input */
 	struct smoothed_front_input input;
 	char refusal[POINT_REFUSAL_LEN];
-	struct dp_err point_err; /* with what was given; its code is DP_OK: nothing */
+	struct dp_err point_err; /* an error of the request; code DP_OK: none */
 	struct dp_err err;
 	int code;
 };
@@ -99,8 +99,7 @@ static void reevaluation_worker(void *arg)
 
 /* ---- recording ---- */
 
-/* Of a result: its settings and epsilons as the study has them now. False: it is none
- * any more. */
+/* Updates settings and epsilons of a point that is a result. False: it is not a result any more. */
 static bool reevaluation_refresh_point(const struct dp_study_state *s, struct reevaluation_point *p)
 {
 	struct dp_result_id of;
@@ -144,9 +143,9 @@ static bool reevaluation_equal_or_nan(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* The measurement of the same point with as many runs for the same reason, of which
- * something is left to do in a study that does it, or with `any` also one that is over;
- * its position, or the number of all. */
+/* Finds the re-evaluation of the same point, with as many runs and for the same reason, that is
+ * unfinished and will continue; any: also a finished one. Returns its position, or the number of
+ * all. */
 static uint32_t reevaluation_find_existing(const struct reevaluation_job *job,
 					   const struct reevaluation_point *p, bool any)
 {
@@ -170,9 +169,9 @@ static uint32_t reevaluation_find_existing(const struct reevaluation_job *job,
 	return i;
 }
 
-/* ---- a client asked ---- */
+/* ---- requests of clients ---- */
 
-/* May it still be asked for, and is there room for what is new of it? */
+/* Checks that the request is still allowed and that new points fit the limits. */
 static int reevaluation_check_allowed(struct reevaluation_job *job,
 				      struct dp_transition_events *orders, struct dp_err *err)
 {
@@ -193,7 +192,7 @@ static int reevaluation_check_allowed(struct reevaluation_job *job,
 		dp_fail(err, DP_E_INVALID, "study '%s' has no results yet", s->spec->name);
 		return dp_hint(err, "'dparetoctl status %s' shows how far it is", s->spec->name);
 	}
-	/* each trial takes some memory until the study is deleted: not more than people mean */
+	/* each trial uses memory until the study is deleted */
 	if ((uint64_t)job->n_points * ((job->runs + runs - 1) / runs) > REEVALUATION_TRIALS_MAX)
 		return dp_fail(err, DP_E_LIMIT,
 			       "%zu points with %u runs each are more than can be asked for at "
@@ -246,9 +245,8 @@ static void reevaluation_record_and_reply(struct reevaluation_job *job)
 
 /* ---- the end of the search ---- */
 
-/* All that is not asked for yet, as far as search.budget has room; then the note that
- * this was all. A daemon that died before it asks again, and finds what it had asked for.
- */
+/* Records all points that are not requested yet, as far as search.budget allows, then the end
+ * marker. After a crash the next daemon repeats this and finds what was recorded. */
 static void reevaluation_record_final(struct reevaluation_job *job)
 {
 	struct study *study = job->study;
@@ -263,8 +261,8 @@ static void reevaluation_record_final(struct reevaluation_job *job)
 
 	dp_policy_next_step(study->state, clock_now(study->daemon), &step);
 	if (step.kind != DP_STEP_REEVALUATE_FRONT || study->delete_requests)
-		return; /* it goes on otherwise: asked again when that is over */
-	/* the cost of what could not be computed is unknown: nothing of it then */
+		return; /* the next step changed; asked again later */
+	/* points whose cost could not be computed are not recorded */
 	for (size_t i = 0; i < job->n_points && job->code == DP_OK; i++) {
 		struct reevaluation_point *p = &job->points[i];
 
@@ -289,7 +287,7 @@ static void reevaluation_record_final(struct reevaluation_job *job)
 	study_record_event(study, &all);
 }
 
-/* ---- asking ---- */
+/* ---- starting ---- */
 
 static void on_reevaluation_done(void *arg)
 {
@@ -315,7 +313,7 @@ static void on_reevaluation_done(void *arg)
 	free(job);
 }
 
-/* Rows of a front that is known: [trial, at] each. */
+/* Takes points from rows of a known front: [trial, at] each. */
 static void reevaluation_points_from_rows(struct reevaluation_job *job, const json_t *rows)
 {
 	const json_t *row;
@@ -341,7 +339,7 @@ static void reevaluation_points_from_results(struct reevaluation_job *job,
 	}
 }
 
-/* The study's own front, known or to be found. */
+/* Takes points from the study's front, cached or to be computed. */
 static void reevaluation_points_from_front(struct reevaluation_job *job)
 {
 	struct dp_study_state *s = job->study->state;
@@ -382,7 +380,8 @@ static void reevaluation_start(struct study *study, const struct reevaluation_re
 	} else {
 		reevaluation_points_from_front(job);
 	}
-	/* what results cost follows from their settings; a result that is none is reported later */
+	/* the cost of a result follows from its settings; a point that is no result is reported
+	 * later */
 	for (size_t i = 0; !wish->x && i < job->n_points; i++)
 		reevaluation_refresh_point(study->state, &job->points[i]);
 	accountants_prepare(study);
@@ -405,6 +404,6 @@ void reevaluation_start_final(struct study *study)
 {
 	struct reevaluation_request wish = { .runs = study->state->spec->search.reevaluate_runs };
 
-	if (!study->n_reevaluation_jobs) /* else it is asked again after that */
+	if (!study->n_reevaluation_jobs) /* else asked again afterwards */
 		reevaluation_start(study, &wish, "end");
 }

@@ -13,16 +13,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The process that writes one. */
+/* The process that writes a report. */
 struct report_writer {
-	struct study *study; /* that is being written; NULL: none. It does not go before */
-	uint32_t seq;        /* of the study when it began */
+	struct study *study; /* being written; NULL: none. It is not freed before */
+	uint32_t seq;        /* of the study at the start */
 	struct child child;
 };
 
 #define REPORT_TIMEOUT_SECONDS 600.0 /* a report that takes longer hangs */
 
-/* ---- what is there ---- */
+/* ---- status ---- */
 
 static char *report_writer_path(const struct study *study)
 {
@@ -30,8 +30,8 @@ static char *report_writer_path(const struct study *study)
 			   study->state->spec->name);
 }
 
-/* What is known of the study's report. The file, which a former daemon may have had written, is
- * looked at once a study: dpareto-report gives it the time of the last record that it shows. */
+/* The status of the study's report. Checks once for a file of a former daemon: dpareto-report sets
+ * its mtime to the time of the last record that it shows. */
 static struct report_status *report_writer_status(struct study *study)
 {
 	struct report_status *status = study->report_status;
@@ -58,7 +58,7 @@ void report_writer_forget(struct study *study)
 	study->report_status = NULL;
 }
 
-/* Why there is no report of the study; "" for those that have one again. */
+/* Sets why there is no report; "" if there is one again. */
 static void report_writer_set_error(struct study *study, const char *why)
 {
 	struct report_status *status = report_writer_status(study);
@@ -69,7 +69,7 @@ static void report_writer_set_error(struct study *study, const char *why)
 			 why);
 }
 
-/* Nothing more happens by itself, but for trainers that still run. */
+/* True if the study changes only through trainers that still run. */
 static bool report_writer_study_has_ended(const struct dp_study_state *s)
 {
 	switch (s->status) {
@@ -102,8 +102,7 @@ static bool report_writer_is_due(struct study *study)
 	return dp_monotonic_us() - status->last_try_us >= interval;
 }
 
-/* Can it be written now? It reads the journal: what is not on the disk would be
- * missing. */
+/* True if a report can be written now. It reads the journal, so all records must be durable. */
 static bool report_writer_can_run(const struct daemon *d)
 {
 	return !d->stopping && !d->commits->is_failing && !d->disk.is_low && !d->read_only.enabled;
@@ -118,11 +117,11 @@ static void on_report_writer_exit(struct child *c, int status)
 	const char *line = strstr(c->output_tail, "dpareto-report: ");
 	char words[300] = "";
 
-	report_writer_status(study)->shown_seq = r->seq; /* also after a failure: once is enough */
+	report_writer_status(study)->shown_seq = r->seq; /* also after a failure: no retry */
 	if (WIFSIGNALED(status))
 		snprintf(words, sizeof words, "dpareto-report was killed by signal %d",
 			 WTERMSIG(status));
-	else if (status != 0 && line) /* the sentence that it ended with, without hints */
+	else if (status != 0 && line) /* the program's last line, without hints */
 		snprintf(words, sizeof words, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
 	else if (status != 0)
 		child_last_line(c, words, sizeof words);
@@ -132,7 +131,7 @@ static void on_report_writer_exit(struct child *c, int status)
 	if (status == 0)
 		log_line(&c->daemon->log, LOG_DEBUG, study->state->spec->name, "report written");
 	r->study = NULL;
-	study_mark_changed(study); /* it may wait for its deletion; another for its report */
+	study_mark_changed(study); /* its deletion or another report may wait for this */
 }
 
 static void report_writer_start(struct report_writer *r, struct study *study)
@@ -156,7 +155,7 @@ static void report_writer_start(struct report_writer *r, struct study *study)
 	r->seq = study->state->next_seq;
 }
 
-/* ---- for the others ---- */
+/* ---- interface ---- */
 
 void report_writer_start_due(struct daemon *d)
 {

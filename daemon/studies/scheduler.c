@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Looks at every study that changed, until none has. They are added to *visited. */
+/* Visits changed studies until there are none, and adds them to *visited. */
 static void scheduler_settle_changed(struct daemon *d, struct study **visited)
 {
 	struct study *study;
@@ -18,7 +18,7 @@ static void scheduler_settle_changed(struct daemon *d, struct study **visited)
 		d->studies->changed = study->next_changed;
 		study_apply_policy(study);
 		study_start_due_work(study);
-		/* what it recorded itself it has seen; only now may it change again */
+		/* clears changes by its own records; later ones count */
 		study->is_changed = false;
 		if (study->is_visited)
 			continue;
@@ -38,7 +38,7 @@ static bool scheduler_goes_first(const struct study *a, const struct study *b)
 	return a->last_served < b->last_served;
 }
 
-/* The study that gets the next free slot; NULL: none wants one. */
+/* The study that gets the next free slot; NULL: none needs one. */
 static struct study *scheduler_pick_study(const struct daemon *d)
 {
 	struct study *best = NULL;
@@ -55,12 +55,12 @@ static struct study *scheduler_pick_study(const struct daemon *d)
 	return best;
 }
 
-/* A point that was proposed waits, and is an attempt in the next round. */
+/* Starts the next attempt, or proposes a point, which becomes an attempt in a later turn. */
 static void scheduler_serve_study(struct study *study)
 {
 	struct daemon *d = study->daemon;
 
-	if (study->next_step.until_us <= clock_now(d)) { /* it waited for a slot too long */
+	if (study->next_step.until_us <= clock_now(d)) { /* no slot in time */
 		study_mark_changed(study);
 		return;
 	}
@@ -106,9 +106,9 @@ void scheduler_wake_due(struct daemon *d)
 			study_mark_changed(d->studies->list[i]);
 }
 
-/* ---- why not ---- */
+/* ---- reasons for waiting ---- */
 
-/* What the policy waits for, as a sentence; NULL if it need not wait. */
+/* What the policy waits for, as a sentence; NULL: nothing. */
 static const char *scheduler_policy_reason(const struct study *study, char *out, size_t room)
 {
 	double seconds = (double)(study->next_step.until_us - clock_now(study->daemon)) / 1e6;
@@ -180,7 +180,7 @@ const char *scheduler_waiting_reason(const struct study *study, char *out, size_
 	if (next != DP_STEP_ATTEMPT && next != DP_STEP_PROPOSE)
 		return scheduler_policy_reason(study, out, room);
 	if (attempts->free_slots(study) > 0)
-		return NULL; /* it is about to */
+		return NULL; /* about to start */
 	attempts->explain_full(study, out, room);
 	return out;
 }

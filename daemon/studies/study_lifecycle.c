@@ -65,17 +65,17 @@ void study_request_deletion(struct study *study, uint64_t client_id, const char 
 	study_cancel_all(study, by);
 	log_line(&study->daemon->log, LOG_INFO, study->state->spec->name, "to be deleted by %s",
 		 by);
-	study_mark_changed(study); /* it goes at the end of the turn, or of what is under way */
+	study_mark_changed(study); /* freed at the end of the turn, or later */
 }
 
-/* What is left of a study that the journal has forgotten. */
+/* What is left of a study that was deleted from the journal. */
 struct study_deletion {
 	char *directory, *trash_path;
 	struct pending_reply *requests;
 	char name[DP_NAME_MAX + 1];
 };
 
-/* The journal has forgotten it: now its directory may go, out of sight at once. */
+/* The deletion is durable: moves the directory to the trash and removes it. */
 static void study_deletion_finish(struct daemon *d, void *arg)
 {
 	struct study_deletion *r = arg;
@@ -95,7 +95,7 @@ static void study_deletion_finish(struct daemon *d, void *arg)
 	free(r);
 }
 
-/* Nothing of it is under way: forgets the study. */
+/* Deletes a study that nothing uses any more. */
 static void study_remove(struct study *study)
 {
 	struct daemon *d = study->daemon;
@@ -125,7 +125,7 @@ static bool study_has_work(const struct study *study)
 
 /* ---- turns and ticks ---- */
 
-/* A study that does not run needs no programs, and what waits for its next point is given up. */
+/* A study that is not running needs no external accountants; cancels its next point. */
 static void study_stop_accountants(struct study *study)
 {
 	if (!study->accountants || study->state->status == DP_STUDY_RUNNING)
@@ -137,13 +137,13 @@ static void study_stop_accountants(struct study *study)
 void study_end_turn(struct study *study)
 {
 	proposal_serve_queries(study);
-	/* models of thousands of results are large: kept only while they are needed */
+	/* models of thousands of results are large: free them when not needed */
 	if (study->state->status != DP_STUDY_RUNNING && !proposal_is_busy(study) &&
 	    !smoothed_front_start_final(study))
 		proposal_discard_job(study);
 	study_stop_accountants(study);
 	if (!study->delete_requests || study->is_changed)
-		return; /* it is looked at once more */
+		return; /* visited again */
 	if (study_has_work(study))
 		report_writer_cancel(study);
 	else

@@ -12,9 +12,9 @@ void studies_init(struct daemon *d)
 	d->studies = dp_calloc(1, sizeof *d->studies);
 }
 
-/* ---- making and finding ---- */
+/* ---- creation and lookup ---- */
 
-/* Position of the first study with an id not below `id`. */
+/* Position of the first study with this id or a larger one. */
 static uint32_t study_index_of(const struct studies *all, uint32_t id)
 {
 	uint32_t lo = 0, hi = all->n;
@@ -134,7 +134,7 @@ void studies_record_time(struct daemon *d, bool counted)
 	}
 }
 
-/* ---- what follows ---- */
+/* ---- decisions ---- */
 
 void study_mark_changed(struct study *study)
 {
@@ -153,7 +153,7 @@ void study_retry_next_tick(struct study *study)
 	study->next_step.until_us = clock_now(study->daemon);
 }
 
-/* A line of the log for what was decided. */
+/* Logs a decision. */
 static void study_log(const struct study *study, const struct dp_event *e)
 {
 	const struct dp_study_state *s = study->state;
@@ -198,7 +198,7 @@ void study_apply_policy(struct study *study)
 	struct dp_step step;
 
 	if (study->state->quarantined ||
-	    study->daemon->read_only.enabled) { /* until it is repaired; or for ever */
+	    study->daemon->read_only.enabled) { /* nothing can be recorded */
 		study->next_step = (struct dp_step){ .kind = DP_STEP_WAIT, .until_us = INT64_MAX };
 		return;
 	}

@@ -12,8 +12,8 @@ enum {
 	SLOT_VALUES_MAX = 4096
 };
 
-/* What a trainer must not get from here, by the beginning of its name: the trainer
- * protocol's own, and what would speak to the daemon's service manager. */
+/* Prefixes of names that slot_env must not set: those of the trainer protocol and of the service
+ * manager. */
 static const char *const reserved_prefixes[] = { "DPARETO_", "NOTIFY_SOCKET", "LISTEN_",
 						 "WATCHDOG_" };
 
@@ -33,7 +33,7 @@ static int slot_check_name(const char *name, struct dp_err *err)
 	return DP_OK;
 }
 
-/* The values of one variable as texts, in *out; a number is taken for its text. */
+/* Converts the values of one variable to strings in *out; numbers keep their text. */
 static int slot_values(const char *name, const json_t *list, json_t *out, struct dp_err *err)
 {
 	const json_t *value;

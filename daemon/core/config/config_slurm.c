@@ -23,7 +23,7 @@ static int slurm_config_key_error(const char *key, const char *form, struct dp_e
 	return dp_fail(err, DP_E_USAGE, "slurm.%s must be %s", key, form);
 }
 
-/* Values of a file are texts; of the command line they may be numbers, too. */
+/* Values from a file are strings; on the command line they may also be numbers. */
 static bool slurm_config_read_seconds(const json_t *v, double least, double most, double *out)
 {
 	if (json_is_number(v))

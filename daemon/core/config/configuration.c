@@ -19,37 +19,37 @@
 
 enum {
 	CONFIG_FILE_MAX = 1 << 16
-}; /* bytes of a configuration file */
+}; /* of a configuration file */
 
-/* What an option's text may be, and the type of its field. */
+/* The syntax of an option and the type of its field. */
 enum config_kind {
-	KIND_COUNT,               /* unsigned, from `least` to `most` */
+	KIND_COUNT,               /* unsigned, between the row's limits */
 	KIND_SIZE,                /* uint64_t, bytes */
 	KIND_DURATION,            /* double, seconds */
 	KIND_DURATION_OR_FOREVER, /* double, seconds or INFINITY */
-	KIND_WORD,                /* an enum: the position in `words` */
+	KIND_WORD,                /* an enum: an index of the row's words */
 	KIND_GROUP,               /* struct config_group */
-	KIND_TREE,                /* json_t *, as `parse` made it of JSON */
+	KIND_TREE,                /* json_t *, made by `parse` */
 };
 
 struct config_option {
 	const char *name;
 	size_t offset; /* of its field in struct config */
 	enum config_kind kind;
-	const char *default_value; /* as text; NULL: config_set_defaults() has it */
+	const char *default_value; /* NULL: config_set_defaults() sets it */
 	const char *help;
-	const char *default_text; /* the default in words, where the text says it badly */
+	const char *default_text; /* used instead if the value reads badly */
 	unsigned min, max;
-	const char *const *choices; /* ends with NULL */
-	/* of a tree: checks JSON and returns what is held, with a sentence otherwise */
+	const char *const *choices; /* NULL-terminated */
+	/* for trees: checks the JSON text and returns the tree, or an error */
 	int (*parse)(const char *text, json_t **out, struct dp_err *err);
-	const char *type_text; /* of a tree: what it is, in words */
+	const char *type_text; /* for trees: a description of the type */
 };
 
 static const char *const executor_words[] = { "local", "slurm", NULL };
 static const char *const stop_policy_words[] = { "leave", "finish", "kill", NULL };
 
-/* An option's name and place. Does not compile if the field has another type. */
+/* An option's name and field. Compilation fails if the field has another type. */
 #define FIELD(type, field)                                                                         \
 	.name = #field, .offset = offsetof(struct config, field) +                                 \
 				  0 * sizeof((type *)0 == &((struct config *)0)->field)
@@ -116,7 +116,7 @@ _Static_assert(sizeof(enum stop_policy) == sizeof(unsigned) &&
 		       sizeof(enum config_executor) == sizeof(unsigned),
 	       "a word is kept as unsigned");
 
-/* ---- kinds: reading a text into a field, comparing two fields, saying what it is ---- */
+/* ---- kinds: parsing, comparing, describing ---- */
 
 static int config_find_word(const char *const *words, const char *s)
 {
@@ -138,7 +138,8 @@ static bool config_read_group(const char *text, struct config_group *group)
 	return true;
 }
 
-/* False, and the field as it was, if the text is none of this kind; of a tree *err says why. */
+/* Parses a value. Returns false and leaves the field unchanged if the text does not match; for
+ * trees *err says why. */
 static bool config_read_value(const struct config_option *o, const char *text, void *field,
 			      struct dp_err *err)
 {
@@ -231,7 +232,7 @@ static void config_describe_kind(const struct config_option *o, char *out, size_
 	}
 }
 
-/* ---- walking the table ---- */
+/* ---- the table ---- */
 
 static void *option_field(const struct config_option *o, struct config *c)
 {
@@ -316,7 +317,7 @@ void config_list_changes(const struct config *before, const struct config *after
 	}
 }
 
-/* ---- where values come from ---- */
+/* ---- sources ---- */
 
 static int on_config_file_option(void *config, const char *name, const char *value,
 				 struct dp_err *err)
@@ -338,7 +339,7 @@ int config_read_file(struct config *c, const char *path, struct dp_err *err)
 	struct dp_diagnostics problems = { 0 };
 	int code = DP_OK;
 
-	if (strcmp(path, "/dev/null") != 0) /* the usual name of an empty configuration */
+	if (strcmp(path, "/dev/null") != 0) /* conventional name of an empty file */
 		code = dp_read_regular(path, CONFIG_FILE_MAX, &text, err);
 	if (code == DP_E_INVALID)
 		dp_hint(err, "the file is read again on SIGHUP: write it to the disk");
@@ -374,7 +375,7 @@ int config_load(struct config *c, const struct config_source *from, struct dp_er
 	return code;
 }
 
-/* ---- words that requests use, too ---- */
+/* ---- words also used by requests ---- */
 
 const char *stop_policy_text(enum stop_policy p)
 {

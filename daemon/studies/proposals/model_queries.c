@@ -11,7 +11,7 @@
 
 /* ---- snapshots ---- */
 
-/* With what else is shown at this moment. */
+/* Also builds the rest of the reply, from the same moment. */
 void model_query_snapshot_front(struct proposal_job *job)
 {
 	smoothed_front_snapshot(job->study, &job->input);
@@ -62,9 +62,9 @@ void model_query_finish_point(struct proposal_job *job)
 				 &job->err);
 }
 
-/* ---- the front and settings ---- */
+/* ---- fronts and recommendations ---- */
 
-/* Keeps the front, and answers the clients that asked before the snapshot. */
+/* Caches the front, and replies to the clients that asked before the snapshot. */
 void model_query_finish_front(struct proposal_job *job)
 {
 	const struct smoothed_front *found = &job->input.found;

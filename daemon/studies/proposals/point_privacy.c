@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Programs are asked about the checkpoints, too, before anything is trained: what they
- * refuse there is no result, but one that cannot answer is found out. Their answers are
- * kept. */
+/* Queries external accountants for the checkpoints, too, before anything is trained. A refused
+ * checkpoint only has no result, but a program that cannot answer is detected. Answers are
+ * cached. */
 static int point_privacy_probe_checkpoints(const struct dp_study *spec,
 					   const struct dp_external_callback *asker,
 					   const double *x, struct dp_err *err)
@@ -68,5 +68,5 @@ int point_privacy_renyi(const struct dp_study *spec, double order, const double 
 	code = dp_study_training_renyi(spec, m, dp_budget_objective(spec), x, at, &order, 1, k,
 				       err);
 	dp_renyi_cache_free(m);
-	return code == DP_E_INVALID ? DP_OK : code; /* +inf: it cannot be trained */
+	return code == DP_E_INVALID ? DP_OK : code; /* +inf: not affordable */
 }

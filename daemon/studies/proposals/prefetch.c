@@ -10,7 +10,7 @@ enum {
 	PREFETCH_MAX = 32
 };
 
-/* Drops points whose number was given to another, and moves the rest up. */
+/* Drops points for trials that exist already. */
 static void prefetch_drop_before(struct proposal_job *job, uint32_t before)
 {
 	unsigned n = 0;
@@ -30,7 +30,7 @@ void prefetch_finish(struct proposal_job *job)
 	prefetch_drop_before(job, next);
 	if (job->n_prefetched)
 		next = job->prefetched[job->n_prefetched - 1].trial + 1;
-	/* what does not join on is asked again */
+	/* points that do not continue the list are computed again */
 	if (job->n_points && job->points[0].trial == next) {
 		job->prefetched =
 			dp_reallocarray(job->prefetched, job->n_prefetched + job->n_points,
@@ -39,14 +39,14 @@ void prefetch_finish(struct proposal_job *job)
 		       job->n_points * sizeof *job->points);
 		job->n_prefetched += job->n_points;
 	}
-	/* what was found before the failure is used first */
+	/* points found before the failure are used first */
 	if (job->code != DP_OK && job->n_prefetched == 0 && job->n_points == 0 &&
 	    job->trial == job->study->state->ntrials)
 		proposal_handle_failure(job);
 }
 
-/* Asks for at least so many points more, and for twice as many as last time, so that a long study
- * asks rarely. */
+/* Starts a task for at least `least` points, and twice the last batch, so that a long study needs
+ * few tasks. */
 static void prefetch_start(struct study *study, unsigned least)
 {
 	struct proposal_job *job = study->proposal_job;
@@ -74,13 +74,13 @@ void prefetch_next(struct study *study)
 	if (job)
 		prefetch_drop_before(job, study->state->ntrials);
 	if (!job || job->n_prefetched == 0) {
-		/* few at first, so that the first trial starts at once, but slots for all that
-		 * could start */
+		/* a small first batch lets the first trial start at once; reserve slots for all
+		 * that could start */
 		prefetch_start(study, 1);
 		if (proposal_is_busy(study))
 			proposal_reserve_slots(study, slots < left ? slots : left);
 		else
-			study_mark_changed(study); /* its time was over just now */
+			study_mark_changed(study); /* its time limit was just reached */
 		return;
 	}
 	proposal_record_if_affordable(study, &job->prefetched[0], proposal_cost_spent(study),
@@ -92,7 +92,7 @@ void prefetch_next(struct study *study)
 
 void prefetch_when_idle(struct study *study)
 {
-	/* not of an external accountant: a thousand studies that wait would each start one */
+	/* not with an external accountant: each of a thousand waiting studies would start one */
 	if (study->next_step.kind == DP_STEP_PROPOSE && !proposal_is_busy(study) &&
 	    (!study->proposal_job || study->proposal_job->n_prefetched == 0) &&
 	    study->state->spec->search.method != DP_METHOD_DPARETO &&

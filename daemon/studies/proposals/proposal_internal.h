@@ -53,7 +53,7 @@ struct proposal_job {
 	uint32_t trial, conditioned_on;
 	double cost_spent; /* dp_state_cost_spent() */
 	/* search.budget: the filter's order (0: no budget), and what one training run may use of
-	 * it, assuming what the proposal knows and once nothing is pending */
+	 * it: by the results that the proposal sees, and once nothing is pending */
 	double filter_order, budget_left, final_budget_left;
 	int64_t blocked_at_seq;          /* no point fits until a record after this one; -1 */
 	struct dp_accounting accounting; /* PROPOSAL_BUDGET_FILTER */

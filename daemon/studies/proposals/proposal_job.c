@@ -136,11 +136,12 @@ void proposal_record_if_affordable(struct study *study, const struct proposed_po
 
 void proposal_handle_failure(struct proposal_job *job)
 {
-	job->err.code = job->code; /* one that was interrupted has no words */
+	job->err.code = job->code; /* an interrupted one has no message */
 	proposal_handle_no_point(job->study, &job->err);
 }
 
-/* What is fixed before the first training is known, or that the budget pays for none. */
+/* Records the privacy filter, which is fixed before the first run, or that the budget covers no
+ * run. */
 static void proposal_record_budget_filter(struct proposal_job *job)
 {
 	struct study *study = job->study;
@@ -162,7 +163,7 @@ static void proposal_finish_trial(struct proposal_job *job)
 
 	if (study->state->ntrials != job->trial ||
 	    !dp_policy_count_proposals_left(study->state, clock_now(study->daemon)))
-		return; /* things changed meanwhile; it is asked again when it fits */
+		return; /* the state changed; asked again when the step comes back */
 	if (job->code != DP_OK) {
 		proposal_handle_failure(job);
 		return;
@@ -173,9 +174,9 @@ static void proposal_finish_trial(struct proposal_job *job)
 	proposal_record_if_affordable(study, &job->points[0], job->cost_spent, job->conditioned_on);
 }
 
-/* ---- asking ---- */
+/* ---- starting tasks ---- */
 
-/* Clients that came while something else was looked for. */
+/* Starts queries that arrived during another task. */
 static void proposal_start_waiting_queries(struct proposal_job *job)
 {
 	struct study *study = job->study;
@@ -231,8 +232,8 @@ static void on_proposal_done(void *arg)
 		model_query_finish_recommend(job);
 		break;
 	}
-	/* it is the clients' turn after a point of the study, and the study's after something for
-	 * clients, so that neither keeps the other waiting: proposal_serve_queries() */
+	/* clients follow a point of the study, and the study follows clients, so that neither
+	 * starves the other: proposal_serve_queries() */
 	if (job->task == PROPOSAL_NEXT_TRIAL || job->task == PROPOSAL_PREFETCH)
 		proposal_start_waiting_queries(job);
 	study_mark_changed(study);
@@ -243,7 +244,7 @@ double proposal_cost_spent(const struct study *study)
 	return study->state->spec->search.max_cost > 0 ? dp_state_cost_spent(study->state) : 0;
 }
 
-/* Known results, copied; none for a method that does not look at them. */
+/* Copies the results; none for a method that does not use them. */
 static void proposal_snapshot_history(struct proposal_job *job, bool with_results)
 {
 	const struct dp_study_state *s = job->study->state;
@@ -265,7 +266,7 @@ void proposal_start(struct study *study, enum proposal_task task, uint32_t trial
 {
 	struct proposal_job *job = proposal_job_get_or_new(study);
 
-	/* all that the task is about is copied, and those who wait for it wait for this answer */
+	/* the input is copied now, and the clients that wait now get this answer */
 	switch (task) {
 	case PROPOSAL_SMOOTHED_FRONT:
 		model_query_snapshot_front(job);
@@ -313,7 +314,7 @@ void proposal_next(struct study *study)
 
 void proposal_choose_budget_filter(struct study *study)
 {
-	if (!proposal_is_busy(study)) /* else it is asked again after that */
+	if (!proposal_is_busy(study)) /* else asked again afterwards */
 		proposal_start(study, PROPOSAL_BUDGET_FILTER, 0, 1);
 }
 
@@ -321,7 +322,7 @@ bool smoothed_front_start_final(struct study *study)
 {
 	struct proposal_job *job = study->proposal_job;
 
-	if (!job || !job->proposer || job->task == PROPOSAL_SMOOTHED_FRONT /* that was it */ ||
+	if (!job || !job->proposer || job->task == PROPOSAL_SMOOTHED_FRONT /* already done */ ||
 	    study->state->status != DP_STUDY_FINISHED ||
 	    !dp_study_uses_smoothed_front(study->state->spec) || smoothed_front_current(study) ||
 	    study->daemon->stopping || study->daemon->loop_ended)

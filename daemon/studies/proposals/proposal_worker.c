@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The next point. What no result may be known of yet leaves less of search.budget than
- * there is at the end. */
+/* Computes the next point. While some results are not visible yet, less of search.budget is
+ * available than at the end: a point that does not fit is retried with the final amount. */
 static int proposal_worker_ask_proposer(struct proposal_job *job, uint32_t trial)
 {
 	struct accountants_turn turn;
@@ -29,12 +29,12 @@ static int proposal_worker_ask_proposer(struct proposal_job *job, uint32_t trial
 				   &job->err);
 }
 
-/* The point of one trial, and its epsilons. */
+/* Computes the point of one trial and its epsilons. */
 static int proposal_worker_find_point(struct proposal_job *job, uint32_t trial)
 {
 	const struct dp_study *spec = job->study->state->spec;
 	struct proposed_point *p = &job->points[job->n_points];
-	uint64_t begun = uv_hrtime(); /* a thread had to be free first: that is no work */
+	uint64_t begun = uv_hrtime(); /* excludes the wait for a worker thread */
 	int code = proposal_worker_ask_proposer(job, trial);
 
 	if (code != DP_OK)
@@ -54,15 +54,15 @@ static int proposal_worker_find_point(struct proposal_job *job, uint32_t trial)
 	return code;
 }
 
-/* What models make of the results, for clients. Models of some of the results only are of no use to
- * proposals: they are fitted beside those that are kept. */
+/* Answers clients from models. Models of a subset of the results are no use for proposals, so they
+ * get a temporary proposer. */
 static int proposal_worker_model_query(struct proposal_job *job)
 {
 	const struct dp_study *spec = job->study->state->spec;
 	struct dp_proposer *own = job->input.is_subset ? dp_proposer_new(spec) : NULL,
 			   *p = own ? own : job->proposer;
 	struct accountants_turn turn;
-	int code = DP_OK; /* what goes wrong with a recommendation is its own */
+	int code = DP_OK; /* errors belong to each query */
 
 	if (job->task == PROPOSAL_SMOOTHED_FRONT)
 		code = smoothed_front_compute(spec, p, &job->job.cancel, &job->input, &job->err);
@@ -101,7 +101,7 @@ void proposal_worker(void *arg)
 	job->code = proposal_worker_run_task(job);
 	if (job->task != PROPOSAL_PREFETCH)
 		return;
-	/* nothing to keep: a thousand studies that wait would each have one */
+	/* not cached: a thousand waiting studies would each hold one */
 	dp_proposer_free(job->proposer);
 	job->proposer = NULL;
 }

@@ -63,7 +63,7 @@ void recommend_query_reply(struct recommend_query **list, struct study *study,
 	struct daemon *d = study->daemon;
 	struct recommend_query *asked = *list;
 
-	*list = NULL; /* a client that comes now waits for the next answer */
+	*list = NULL; /* new clients wait for the next answer */
 	for (struct recommend_query *r = asked; r; r = r->next)
 		if (why || r->code != DP_OK)
 			d->replies->error(d, r->client_id, why ? why : &r->err);

@@ -150,7 +150,7 @@ static void send_reply(struct daemon *d, void *arg)
 	uv_buf_t b;
 	bool is_whole = !r->text.over_limit && r->text.len; /* else building the JSON failed */
 
-	if (is_whole && r->ticket > dp_journal_durable_ticket(d->journal))
+	if (c && is_whole && r->ticket > dp_journal_durable_ticket(d->journal))
 		dp_control_mark_unsaved(&r->text, commit_queue_wait_seconds(d));
 	b = uv_buf_init(r->text.data, (unsigned)r->text.len);
 	if (!c || !is_whole ||
